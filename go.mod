@@ -1,0 +1,3 @@
+module github.com/cairnml/cairn
+
+go 1.25.0

@@ -1,0 +1,265 @@
+package tensor
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// Tensor is an n-dimensional array of elements of one [DType], in row-major
+// order. The zero Tensor is not valid; [New], [Zeros] and their relatives make
+// valid ones.
+//
+// A Tensor may be read from many goroutines. Its storage may be written only by
+// the one who made it and has not shared it yet.
+type Tensor struct {
+	dtype DType
+	shape Shape
+	data  []byte   // fixed-size elements, native byte order
+	strs  []string // string, variant and resource elements
+}
+
+// New makes a tensor of the given shape over values, without a copy: the
+// caller hands the slice over. No dims means a scalar, which takes exactly one
+// value. The number of values must be the shape's.
+func New[T Element](values []T, dims ...int) (*Tensor, error) {
+	t := &Tensor{dtype: TypeOf[T](), shape: Shape(dims).Clone()}
+	n, err := t.shape.NumElements()
+	if err != nil {
+		return nil, err
+	}
+	if n != len(values) {
+		return nil, fmt.Errorf("tensor: shape %v holds %d elements, %d values were given", t.shape, n, len(values))
+	}
+	t.adopt(unsafe.Pointer(unsafe.SliceData(values)), len(values))
+	return t, nil
+}
+
+func (t *Tensor) adopt(p unsafe.Pointer, n int) {
+	if n == 0 {
+		return
+	}
+	if size := t.dtype.Size(); size > 0 {
+		t.data = unsafe.Slice((*byte)(p), n*size)
+	} else {
+		t.strs = unsafe.Slice((*string)(p), n) // Opaque is a string underneath
+	}
+}
+
+// Must is t, for values known to be right as the program is written; it panics
+// with err if there is one.
+func Must(t *Tensor, err error) *Tensor {
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// Scalar makes a tensor of no dimensions that holds v.
+func Scalar[T Element](v T) *Tensor {
+	t := &Tensor{dtype: TypeOf[T](), shape: Shape{}}
+	s := []T{v}
+	t.adopt(unsafe.Pointer(&s[0]), 1)
+	return t
+}
+
+// Vector makes a tensor of one dimension over values, without a copy.
+func Vector[T Element](values ...T) *Tensor {
+	t := &Tensor{dtype: TypeOf[T](), shape: Shape{len(values)}}
+	t.adopt(unsafe.Pointer(unsafe.SliceData(values)), len(values))
+	return t
+}
+
+// Zeros makes a tensor whose elements are all zero: 0, false, or the empty
+// string.
+func Zeros(d DType, dims ...int) (*Tensor, error) {
+	if !d.Valid() {
+		return nil, fmt.Errorf("tensor: %v is no element type", d)
+	}
+	t := &Tensor{dtype: d, shape: Shape(dims).Clone()}
+	n, err := t.shape.NumElements()
+	if err != nil {
+		return nil, err
+	}
+	if size := d.Size(); size == 0 {
+		t.strs = make([]string, n)
+	} else {
+		if n > maxAlloc/size {
+			return nil, errOverflow(t.shape)
+		}
+		t.data = alloc(n * size)
+	}
+	return t, nil
+}
+
+// FromBytes makes a tensor over b, the elements in native byte order, without a
+// copy. The length must be the shape's, b must be aligned for the type (a slice
+// from make is), and d must have a fixed size.
+func FromBytes(d DType, b []byte, dims ...int) (*Tensor, error) {
+	t := &Tensor{dtype: d, shape: Shape(dims).Clone()}
+	n, err := t.shape.NumElements()
+	if err != nil {
+		return nil, err
+	}
+	size := d.Size()
+	switch {
+	case size == 0:
+		return nil, fmt.Errorf("tensor: elements of %v have no fixed size in bytes", d)
+	case n > maxAlloc/size || n*size != len(b):
+		return nil, fmt.Errorf("tensor: %v%v takes %d bytes, %d were given", d, t.shape, n*size, len(b))
+	}
+	if len(b) > 0 {
+		if uintptr(unsafe.Pointer(&b[0]))%uintptr(min(size, 8)) != 0 {
+			c := alloc(len(b))
+			copy(c, b)
+			b = c
+		}
+		t.data = b
+	}
+	return t, nil
+}
+
+// FromStrings makes a tensor of strings, variants or resources over values,
+// without a copy.
+func FromStrings(d DType, values []string, dims ...int) (*Tensor, error) {
+	t := &Tensor{dtype: d, shape: Shape(dims).Clone()}
+	n, err := t.shape.NumElements()
+	switch {
+	case err != nil:
+		return nil, err
+	case !d.Valid() || d.Fixed():
+		return nil, fmt.Errorf("tensor: elements of %v are no strings", d)
+	case n != len(values):
+		return nil, fmt.Errorf("tensor: shape %v holds %d elements, %d values were given", t.shape, n, len(values))
+	}
+	t.strs = values
+	return t, nil
+}
+
+// DType is the type of the elements.
+func (t *Tensor) DType() DType { return t.dtype }
+
+// Shape is the sizes of the dimensions; it must not be changed.
+func (t *Tensor) Shape() Shape { return t.shape }
+
+// Rank is the number of dimensions, 0 for a scalar.
+func (t *Tensor) Rank() int { return len(t.shape) }
+
+// Len is the number of elements.
+func (t *Tensor) Len() int {
+	if size := t.dtype.Size(); size > 0 {
+		return len(t.data) / size
+	}
+	return len(t.strs)
+}
+
+// NumBytes is what the elements take: their storage where they have a fixed
+// size, otherwise the sum of their lengths.
+func (t *Tensor) NumBytes() int64 {
+	if t.dtype.Fixed() {
+		return int64(len(t.data))
+	}
+	var n int64
+	for _, s := range t.strs {
+		n += int64(len(s))
+	}
+	return n
+}
+
+// Bytes is the storage of elements of fixed size, in native byte order and not
+// a copy; it is nil for string, variant and resource.
+func (t *Tensor) Bytes() []byte { return t.data }
+
+// Strings is the storage of string, variant and resource elements, not a copy;
+// it is nil for all others.
+func (t *Tensor) Strings() []string { return t.strs }
+
+// Values is the storage as a Go slice, not a copy. It panics where T is not the
+// Go type of t's elements: ask [Tensor.DType] first, or use [ValuesOf].
+func Values[T Element](t *Tensor) []T {
+	v, err := ValuesOf[T](t)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// ValuesOf is [Values] with an error instead of a panic.
+func ValuesOf[T Element](t *Tensor) ([]T, error) {
+	d := TypeOf[T]()
+	if d != t.dtype && !(d == Variant && t.dtype == Resource) {
+		return nil, fmt.Errorf("tensor: the elements are %v, not %v", t.dtype, d)
+	}
+	if d.Fixed() {
+		return cast[T](t.data), nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(t.strs))), len(t.strs)), nil
+}
+
+// Item is the only element of a tensor that has one. Another number of elements
+// or another type than T's is an error.
+func Item[T Element](t *Tensor) (T, error) {
+	var z T
+	v, err := ValuesOf[T](t)
+	if err != nil {
+		return z, err
+	}
+	if len(v) != 1 {
+		return z, fmt.Errorf("tensor: Item of shape %v: there are %d elements, not one", t.shape, len(v))
+	}
+	return v[0], nil
+}
+
+// Reshape is a tensor over the same storage with another shape of as many
+// elements. One size may be -1: it is worked out.
+func (t *Tensor) Reshape(dims ...int) (*Tensor, error) {
+	s, n := Shape(dims).Clone(), t.Len()
+	known, at := 1, -1
+	for i, d := range s {
+		switch {
+		case d == -1 && at < 0:
+			at = i
+		case d == -1:
+			return nil, fmt.Errorf("tensor: reshape to %v: only one size can be worked out", s)
+		default:
+			known *= d
+		}
+	}
+	if at >= 0 {
+		if known <= 0 || n%known != 0 {
+			return nil, fmt.Errorf("tensor: reshape %v to %v: %d elements can't be divided so", t.shape, s, n)
+		}
+		s[at] = n / known
+	}
+	if m, err := s.NumElements(); err != nil {
+		return nil, err
+	} else if m != n {
+		return nil, fmt.Errorf("tensor: reshape %v to %v: %d elements against %d", t.shape, s, n, m)
+	}
+	return &Tensor{dtype: t.dtype, shape: s, data: t.data, strs: t.strs}, nil
+}
+
+// Clone is a copy with storage of its own.
+func (t *Tensor) Clone() *Tensor {
+	c := &Tensor{dtype: t.dtype, shape: t.shape}
+	if t.dtype.Fixed() {
+		c.data = alloc(len(t.data))
+		copy(c.data, t.data)
+	} else {
+		c.strs = append([]string(nil), t.strs...)
+	}
+	return c
+}
+
+// Equal reports whether both have the same type, shape and bits. NaNs are equal
+// where their bits are; 0 and -0 are not.
+func (t *Tensor) Equal(o *Tensor) bool {
+	if t.dtype != o.dtype || !t.shape.Equal(o.shape) || string(t.data) != string(o.data) || len(t.strs) != len(o.strs) {
+		return false
+	}
+	for i, s := range t.strs {
+		if s != o.strs[i] {
+			return false
+		}
+	}
+	return true
+}
