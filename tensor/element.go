@@ -4,7 +4,7 @@ import "unsafe"
 
 // Bits of the element types that Go has no type for. Each is an integer that
 // holds the element's bit pattern; Float (or Int) gives its value, and the
-// functions From… round to it.
+// functions To… (ToF16, ToI4) round to it.
 type (
 	F16           uint16 // IEEE 754 half precision
 	BF16          uint16 // the upper half of a float32
