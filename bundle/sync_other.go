@@ -1,0 +1,7 @@
+//go:build !unix
+
+package bundle
+
+// syncFolder does nothing: folders can't be opened for syncing here, and names
+// are made durable by the file system itself.
+func syncFolder(string) error { return nil }
