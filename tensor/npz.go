@@ -1,0 +1,151 @@
+package tensor
+
+import (
+	"archive/zip"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// NPZ reads a .npz file, numpy's zip of arrays. It reads an array when asked,
+// and may be used by many goroutines.
+type NPZ struct {
+	files map[string]*zip.File
+	names []string
+}
+
+// OpenNPZ reads the list of arrays; r must stay open as long as the NPZ is
+// used. Files of the zip that don't end in .npy are no arrays and left out. Two
+// arrays of one name are an error.
+func OpenNPZ(r io.ReaderAt, size int64) (*NPZ, error) {
+	zr, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, &NPYError{What: "no .npz file", Err: err}
+	}
+	z := &NPZ{files: make(map[string]*zip.File)}
+	for _, f := range zr.File {
+		name, ok := strings.CutSuffix(f.Name, ".npy")
+		if !ok {
+			continue
+		}
+		if _, dup := z.files[name]; dup {
+			return nil, &NPYError{Name: name, What: "the file holds two arrays of this name"}
+		}
+		z.files[name] = f
+		z.names = append(z.names, name)
+	}
+	slices.Sort(z.names)
+	return z, nil
+}
+
+// Names are the arrays' names, sorted, without ".npy".
+func (z *NPZ) Names() []string { return slices.Clone(z.names) }
+
+// Header reads what the file says of one array, not its data.
+func (z *NPZ) Header(name string) (*NPYHeader, error) {
+	h, rc, err := z.open(name)
+	if err != nil {
+		return nil, err
+	}
+	return h, rc.Close()
+}
+
+// Read reads one array whole; the zip's checksum of it is verified.
+func (z *NPZ) Read(name string) (*Tensor, error) {
+	h, rc, err := z.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer rc.Close()
+	t, err := h.readData(rc, true)
+	if err == nil {
+		// The checksum is compared when the end is reached.
+		var n int64
+		if n, err = io.Copy(io.Discard, rc); err == nil && n > 0 {
+			err = npyErr("%d bytes after the array", n)
+		}
+	}
+	return t, named(err, name)
+}
+
+func (z *NPZ) open(name string) (*NPYHeader, io.ReadCloser, error) {
+	f, ok := z.files[name]
+	if !ok {
+		return nil, nil, &NPYError{Name: name, What: "the file holds no such array"}
+	}
+	rc, err := f.Open()
+	if err != nil {
+		return nil, nil, &NPYError{Name: name, What: "can't be opened", Err: err}
+	}
+	h, err := ReadNPYHeader(rc)
+	if err == nil {
+		// DEFLATE makes at most 1032 bytes of one, so a size beyond that is a
+		// lie; what passes here may be allocated at once.
+		const most = 1032
+		switch {
+		case h.Size != int64(f.UncompressedSize64)-int64(h.length):
+			err = npyErr("the array takes %d bytes, the zip entry holds %d", h.Size, int64(f.UncompressedSize64)-int64(h.length))
+		case f.CompressedSize64 < math.MaxInt64/most && f.UncompressedSize64 > (f.CompressedSize64+1)*most:
+			err = npyErr("%d compressed bytes can't hold the %d that are claimed", f.CompressedSize64, f.UncompressedSize64)
+		}
+	}
+	if err != nil {
+		rc.Close()
+		return nil, nil, named(err, name)
+	}
+	return h, rc, nil
+}
+
+// named puts the array's name into err, and makes a fault of the zip a typed
+// error.
+func named(err error, name string) error {
+	if err == nil {
+		return nil
+	}
+	var e *NPYError
+	if errors.As(err, &e) && e.Name == "" {
+		c := *e
+		c.Name = name
+		return &c
+	}
+	return &NPYError{Name: name, What: "can't be read", Err: err}
+}
+
+// NPZWriter writes a .npz file as numpy's savez does: arrays stored without
+// compression. It streams, so arrays and files may be of any size (zip64).
+type NPZWriter struct {
+	zw   *zip.Writer
+	opts *NPYOptions
+	seen map[string]bool
+}
+
+// NewNPZWriter starts a file on w; nil options mean the defaults.
+func NewNPZWriter(w io.Writer, opts *NPYOptions) *NPZWriter {
+	return &NPZWriter{zw: zip.NewWriter(w), opts: opts, seen: make(map[string]bool)}
+}
+
+// Add writes one array. The name must be new to the file and stands in it with
+// ".npy" added; numpy finds it under the name alone. Types that numpy lacks
+// widen as [NPYType] says.
+func (z *NPZWriter) Add(name string, t *Tensor) error {
+	if z.seen[name] {
+		return &NPYError{Name: name, What: "two arrays of this name"}
+	}
+	// What can't be written is refused before the entry is begun.
+	if _, _, _, err := npyHeader(t, z.opts); err != nil {
+		return named(err, name)
+	}
+	z.seen[name] = true
+	h := &zip.FileHeader{Name: name + ".npy", Method: zip.Store}
+	h.ModifiedDate = 1<<5 | 1 // 1980-01-01, as numpy's, so that the bytes depend on the arrays alone
+	w, err := z.zw.CreateHeader(h)
+	if err != nil {
+		return &NPYError{Name: name, What: "can't be added", Err: err}
+	}
+	return named(WriteNPY(w, t, z.opts), name)
+}
+
+// Close writes the zip's directory. It doesn't close the underlying writer.
+func (z *NPZWriter) Close() error { return z.zw.Close() }
