@@ -369,10 +369,11 @@ func (h *NPYHeader) text(b []byte) (string, error) {
 // readBytes reads n bytes into storage aligned for every element type. Unless
 // sized, it grows as data arrives, from 1 MiB on.
 func readBytes(r io.Reader, n int, sized bool) ([]byte, error) {
-	buf := alloc(n)
-	if !sized && n > 1<<20 {
-		buf = alloc(1 << 20)
+	first := n
+	if !sized {
+		first = min(n, 1<<20)
 	}
+	buf := alloc(first)
 	for at := 0; ; {
 		m, err := io.ReadFull(r, buf[at:])
 		at += m

@@ -110,7 +110,7 @@ func named(err error, name string) error {
 		c.Name = name
 		return &c
 	}
-	return &NPYError{Name: name, What: "can't be read", Err: err}
+	return &NPYError{Name: name, What: "the array's bytes", Err: err}
 }
 
 // NPZWriter writes a .npz file as numpy's savez does: arrays stored without

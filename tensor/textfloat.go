@@ -16,6 +16,7 @@ type floatFormat struct {
 	expDigits   int
 	left, right int // columns before and after the point
 	plus        bool
+	fixed       bool // exactly precision digits follow the point
 }
 
 func newFloatFormat(d DType, v []float64, precision int, plus bool) *floatFormat {
@@ -54,7 +55,7 @@ func newFloatFormat(d DType, v []float64, precision int, plus bool) *floatFormat
 	}
 	f.right = most
 	if f.exp {
-		f.precision = most
+		f.precision, f.fixed = most, true
 		f.right = most + f.expDigits + 2
 	}
 	if finite == 0 {
@@ -85,6 +86,9 @@ func (f *floatFormat) digits(x float64) string {
 	if _, frac, _ := strings.Cut(mant, "."); len(frac) > f.precision {
 		mant, e, _ = strings.Cut(strconv.FormatFloat(x, verb, f.precision, 64), "e")
 		mant = strings.TrimRight(mant, "0")
+	} else if f.fixed && len(frac) < f.precision {
+		// numpy goes on with the number's true digits where it must fill up.
+		mant, e, _ = strings.Cut(strconv.FormatFloat(x, verb, f.precision, 64), "e")
 	}
 	if !strings.Contains(mant, ".") {
 		mant += "."
@@ -151,6 +155,10 @@ func shortest(d DType, x float64, verb byte) string {
 		return strconv.FormatFloat(x, verb, -1, 64)
 	case Float32:
 		return strconv.FormatFloat(x, verb, -1, 32)
+	}
+	if d != Float16 && x == math.Trunc(x) && math.Abs(x) < 1<<24 {
+		// 448 rather than 450, though float8_e4m3fn can't tell them apart.
+		return strconv.FormatFloat(x, verb, -1, 64)
 	}
 	// The narrow types: the fewest significant digits that read back as x.
 	for p := range 10 {
