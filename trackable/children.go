@@ -1,0 +1,390 @@
+package trackable
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"unsafe"
+)
+
+// Children lists the edges of one object, in the order of files:
+//
+//   - of a struct its exported fields in order, named in snake case or by a tag
+//     `cairn:"name"`, with embedded structs' fields in their place; then what
+//     [Base.Attach] and [Base.AddVariable] added. `cairn:"-"` leaves a field out;
+//   - of a [Parent] what it lists, then what was attached;
+//   - of a slice its elements "0", "1", …; of a map its values by sorted keys.
+//
+// Fields that can't hold anything trackable are passed over, and so is nil. An
+// unexported field of a trackable type is an error that names it, as are two
+// different children of one name and a map whose keys are no strings.
+func Children(obj Trackable) ([]Edge, error) {
+	v := reflect.ValueOf(obj)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return nil, fmt.Errorf("trackable: a %T is no node; use a pointer", obj)
+	}
+	var c collector
+	if err := c.object(obj, v); err != nil {
+		return nil, err
+	}
+	return c.edges, nil
+}
+
+type collector struct {
+	edges  []Edge
+	byName map[string]int
+}
+
+func (c *collector) add(obj Trackable, name string, child Trackable) error {
+	if len(c.edges) >= 16 && c.byName == nil {
+		c.byName = make(map[string]int, 2*len(c.edges))
+		for i, e := range c.edges {
+			c.byName[e.Name] = i
+		}
+	}
+	at := -1
+	if c.byName != nil {
+		if i, ok := c.byName[name]; ok {
+			at = i
+		}
+	} else {
+		at = slices.IndexFunc(c.edges, func(e Edge) bool { return e.Name == name })
+	}
+	if at >= 0 {
+		if Identity(c.edges[at].Child) == Identity(child) {
+			return nil
+		}
+		return &DuplicateEdgeError{Object: fmt.Sprintf("%T", obj), Edge: name}
+	}
+	if c.byName != nil {
+		c.byName[name] = len(c.edges)
+	}
+	c.edges = append(c.edges, Edge{name, child})
+	return nil
+}
+
+func (c *collector) object(obj Trackable, v reflect.Value) error {
+	switch elem := v.Elem(); elem.Kind() {
+	case reflect.Slice, reflect.Array:
+		return c.list(obj, elem)
+	case reflect.Map:
+		return c.mapping(obj, elem)
+	case reflect.Struct:
+		if ownTypes[elem.Type()] {
+			return nil
+		}
+		listed := false
+		if p, ok := obj.(Parent); ok {
+			own, err := c.parent(obj, p, elem)
+			if err != nil {
+				return err
+			}
+			listed = own
+		}
+		if !listed && elem.Type() != structVariable {
+			if err := c.fields(obj, elem); err != nil {
+				return err
+			}
+		}
+	}
+	if n, ok := obj.(Noder); ok {
+		for _, e := range n.TrackableNode().Edges() {
+			if err := c.add(obj, e.Name, e.Child); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// parent adds what a Parent lists and reports true, unless the method is an
+// embedded struct's: then the fields are read, and that struct among them.
+func (c *collector) parent(obj Trackable, p Parent, v reflect.Value) (bool, error) {
+	edges := p.TrackableChildren()
+	for _, f := range planOf(v.Type()).fields {
+		if !f.embedded {
+			continue
+		}
+		inner, ok := v.FieldByIndex(f.index).Addr().Interface().(Parent)
+		if ok && sameEdges(inner.TrackableChildren(), edges) {
+			return false, nil
+		}
+	}
+	for _, e := range edges {
+		if isNil(e.Child) {
+			continue
+		}
+		if err := checkTrackable(e.Child); err != nil {
+			return false, fmt.Errorf("trackable: child %q of %T: %w", e.Name, obj, err)
+		}
+		if err := c.add(obj, e.Name, e.Child); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func sameEdges(a, b []Edge) bool {
+	return slices.EqualFunc(a, b, func(x, y Edge) bool {
+		return x.Name == y.Name && (isNil(x.Child) && isNil(y.Child) ||
+			!isNil(x.Child) && !isNil(y.Child) && Identity(x.Child) == Identity(y.Child))
+	})
+}
+
+func (c *collector) fields(obj Trackable, v reflect.Value) error {
+	p := planOf(v.Type())
+	if p.err != nil {
+		return p.err
+	}
+	for _, f := range p.fields {
+		fv := v.FieldByIndex(f.index)
+		switch {
+		case f.hidden:
+			if e := fv.Elem(); e.IsValid() && certain(e.Type()) && !zeroPointer(e) {
+				return fmt.Errorf("trackable: field %s of %v holds a %v but isn't exported: export it, Attach it, or tag it `cairn:\"-\"`", f.name, v.Type(), e.Type())
+			}
+		case f.embedded:
+			for _, e := range fv.Addr().Interface().(Parent).TrackableChildren() {
+				if isNil(e.Child) {
+					continue
+				}
+				if err := c.add(obj, e.Name, e.Child); err != nil {
+					return err
+				}
+			}
+		default:
+			child, err := childOf(fv, f.class)
+			if err != nil {
+				return fmt.Errorf("trackable: field %s of %v: %w", f.name, v.Type(), err)
+			}
+			if child == nil {
+				continue
+			}
+			if err := c.add(obj, f.edge, child); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func zeroPointer(v reflect.Value) bool { return v.Kind() == reflect.Pointer && v.IsNil() }
+
+// childOf is the node that a field or an element holds, nil for none.
+func childOf(v reflect.Value, c class) (Trackable, error) {
+	switch c {
+	case classObject:
+		if v.IsNil() {
+			return nil, nil
+		}
+		return v.Interface(), nil
+	case classValue:
+		return address(v)
+	case classList, classMap:
+		if v.Kind() != reflect.Array && v.IsNil() {
+			return nil, nil
+		}
+		if !certain(v.Type()) && !holdsAny(v) {
+			return nil, nil
+		}
+		return address(v)
+	case classDynamic:
+		e := v.Elem()
+		if !e.IsValid() {
+			return nil, nil
+		}
+		switch c := classify(e.Type()); c {
+		case classObject:
+			return childOf(e, c)
+		case classValue:
+			return nil, fmt.Errorf("it holds a %v by value; store a pointer", e.Type())
+		case classList, classMap:
+			// What an interface holds has no address; the copy shares the
+			// elements, and Identity goes by them.
+			if !certain(e.Type()) && !holdsAny(e) {
+				return nil, nil
+			}
+			return boxed(e), nil
+		}
+	}
+	return nil, nil
+}
+
+func address(v reflect.Value) (Trackable, error) {
+	if v.CanAddr() {
+		return v.Addr().Interface(), nil
+	}
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map:
+		return boxed(v), nil
+	}
+	return nil, fmt.Errorf("a %v in a map has no address; store pointers", v.Type())
+}
+
+func boxed(v reflect.Value) Trackable {
+	p := reflect.New(v.Type())
+	p.Elem().Set(v)
+	return p.Interface()
+}
+
+// holdsAny reports whether a slice or map of interfaces holds a tracked thing.
+func holdsAny(v reflect.Value) bool {
+	tracked := func(e reflect.Value) bool {
+		for e.Kind() == reflect.Interface {
+			e = e.Elem()
+		}
+		return e.IsValid() && certain(e.Type()) && !zeroPointer(e)
+	}
+	switch v.Kind() {
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if tracked(v.Index(i)) {
+				return true
+			}
+		}
+	case reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			if tracked(it.Value()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *collector) list(obj Trackable, v reflect.Value) error {
+	kind := classify(v.Type().Elem())
+	c.edges = make([]Edge, 0, v.Len())
+	for i := range v.Len() {
+		child, err := childOf(v.Index(i), kind)
+		if err != nil {
+			return fmt.Errorf("trackable: element %d of %v: %w", i, v.Type(), err)
+		}
+		if child != nil {
+			c.edges = append(c.edges, Edge{strconv.Itoa(i), child}) // indices differ
+		}
+	}
+	return nil
+}
+
+func (c *collector) mapping(obj Trackable, v reflect.Value) error {
+	t := v.Type()
+	kind := classify(t.Elem())
+	if t.Key().Kind() != reflect.String {
+		if v.Len() == 0 {
+			return nil
+		}
+		return fmt.Errorf("trackable: a %v can't be saved: its keys are no strings", t)
+	}
+	for it := v.MapRange(); it.Next(); {
+		child, err := childOf(it.Value(), kind)
+		if err != nil {
+			return fmt.Errorf("trackable: value %q of %v: %w", it.Key().String(), t, err)
+		}
+		if child != nil {
+			c.edges = append(c.edges, Edge{it.Key().String(), child})
+		}
+	}
+	slices.SortFunc(c.edges, func(a, b Edge) int { return cmp.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// checkTrackable is nil for what can be a node.
+func checkTrackable(obj Trackable) error {
+	if isNil(obj) {
+		return fmt.Errorf("nothing to track: the object is nil")
+	}
+	t := reflect.TypeOf(obj)
+	if t.Kind() != reflect.Pointer {
+		return fmt.Errorf("a %v can't be tracked; use a pointer", t)
+	}
+	switch t.Elem().Kind() {
+	case reflect.Struct, reflect.Slice, reflect.Map, reflect.Array:
+		return nil
+	}
+	if hasMethods(t) {
+		return nil
+	}
+	return fmt.Errorf("a %v can't be tracked: it is no struct, list or map", t)
+}
+
+func isNil(obj Trackable) bool {
+	if obj == nil {
+		return true
+	}
+	v := reflect.ValueOf(obj)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// Identity is a comparable value that is the same for two references to one
+// node: a pointer's type and address, except that a struct that embeds a
+// [Variable] is that variable, a map is what it refers to, and a slice that
+// lies in no addressable place is its first element's place.
+func Identity(obj Trackable) any {
+	if v, ok := obj.(VariableLike); ok {
+		if v := v.AsVariable(); v != nil {
+			return v
+		}
+	}
+	t := reflect.TypeOf(obj)
+	if t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Map {
+		if m := reflect.ValueOf(obj).Elem(); !m.IsNil() {
+			return place{t, m.UnsafePointer()}
+		}
+	}
+	return obj
+}
+
+type place struct {
+	typ reflect.Type
+	ptr unsafe.Pointer
+}
+
+// MayClaim reports whether obj can still get a child on an edge that it doesn't
+// have now: a [Claimer] that says so, an object with a [Base] that is none, a
+// nil field of that name, an index behind a slice's end, a new key of a map.
+func MayClaim(obj Trackable, edge string) bool {
+	if c, ok := obj.(Claimer); ok {
+		if c.MayClaim(edge) {
+			return true
+		}
+	} else if _, ok := obj.(Noder); ok {
+		if _, isVar := obj.(VariableLike); !isVar {
+			return true
+		}
+	}
+	v := reflect.ValueOf(obj)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return false
+	}
+	switch v = v.Elem(); v.Kind() {
+	case reflect.Slice:
+		i, ok := listIndex(edge)
+		return ok && i >= v.Len()
+	case reflect.Array:
+		i, ok := listIndex(edge)
+		return ok && i < v.Len() && childIsNil(v.Index(i))
+	case reflect.Map:
+		return true
+	case reflect.Struct:
+		if ownTypes[v.Type()] || v.Type() == structVariable {
+			return false
+		}
+		for _, f := range planOf(v.Type()).fields {
+			if f.edge == edge && !f.embedded && !f.hidden && childIsNil(v.FieldByIndex(f.index)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func childIsNil(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
+		return v.IsNil()
+	}
+	return false
+}

@@ -1,0 +1,183 @@
+package trackable
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"sync"
+)
+
+// List is a list of tracked objects: its edges are "0", "1", and so on, as
+// TensorFlow's ListWrapper has them. What a checkpoint holds for an element is
+// restored when it is appended. Elements can't be replaced. The zero List is
+// empty and ready; it must not be copied.
+//
+// A Go slice in a field is tracked as well, but what waits for its elements is
+// delivered at the Checkpoint's next Sync or Save only.
+type List[T Trackable] struct {
+	node  Node
+	mu    sync.RWMutex
+	items []T
+}
+
+// NewList makes a list of items.
+func NewList[T Trackable](items ...T) *List[T] { return &List[T]{items: slices.Clone(items)} }
+
+// TrackableNode is what the graph remembers about the list.
+func (l *List[T]) TrackableNode() *Node { return &l.node }
+
+// TrackableChildren are the elements, named by their indices.
+func (l *List[T]) TrackableChildren() []Edge {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	edges := make([]Edge, len(l.items))
+	for i, x := range l.items {
+		edges[i] = Edge{strconv.Itoa(i), x}
+	}
+	return edges
+}
+
+// MayClaim reports whether edge is an index that the list hasn't reached.
+func (l *List[T]) MayClaim(edge string) bool {
+	i, ok := listIndex(edge)
+	return ok && i >= l.Len()
+}
+
+// Append adds items and restores what waits for them. An item that can't be
+// tracked, nil included, is an error and ends the call.
+func (l *List[T]) Append(items ...T) error {
+	for _, x := range items {
+		if err := checkTrackable(x); err != nil {
+			return fmt.Errorf("trackable: appending to a list: %w", err)
+		}
+		l.mu.Lock()
+		edge := strconv.Itoa(len(l.items))
+		l.items = append(l.items, x)
+		l.mu.Unlock()
+		if err := l.node.Deliver(edge, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Len is the number of elements.
+func (l *List[T]) Len() int {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return len(l.items)
+}
+
+// At is element i; it panics outside the list, as a slice does.
+func (l *List[T]) At(i int) T {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.items[i]
+}
+
+// All yields the indices and elements there are when it starts.
+func (l *List[T]) All() iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		l.mu.RLock()
+		items := l.items[:len(l.items):len(l.items)]
+		l.mu.RUnlock()
+		for i, x := range items {
+			if !yield(i, x) {
+				return
+			}
+		}
+	}
+}
+
+// Map is a map from names to tracked objects that keeps the order of insertion,
+// as TensorFlow's dictionaries do. What a checkpoint holds for a key is restored
+// when it is set. The zero Map is empty and ready; it must not be copied.
+//
+// A Go map in a field is tracked as well, in the order of its sorted keys.
+type Map[T Trackable] struct {
+	node  Node
+	mu    sync.RWMutex
+	keys  []string
+	items map[string]T
+}
+
+// NewMap makes an empty map.
+func NewMap[T Trackable]() *Map[T] { return new(Map[T]) }
+
+// TrackableNode is what the graph remembers about the map.
+func (m *Map[T]) TrackableNode() *Node { return &m.node }
+
+// TrackableChildren are the values, named by their keys.
+func (m *Map[T]) TrackableChildren() []Edge {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	edges := make([]Edge, len(m.keys))
+	for i, k := range m.keys {
+		edges[i] = Edge{k, m.items[k]}
+	}
+	return edges
+}
+
+// MayClaim reports whether key isn't set yet.
+func (m *Map[T]) MayClaim(key string) bool {
+	_, ok := m.Get(key)
+	return !ok
+}
+
+// Set puts x under key, in place of what was there, and restores what waits for
+// it. A value that can't be tracked, nil included, is an error.
+func (m *Map[T]) Set(key string, x T) error {
+	if err := checkTrackable(x); err != nil {
+		return fmt.Errorf("trackable: setting %q in a map: %w", key, err)
+	}
+	m.mu.Lock()
+	if _, ok := m.items[key]; !ok {
+		m.keys = append(m.keys, key)
+	}
+	if m.items == nil {
+		m.items = map[string]T{}
+	}
+	m.items[key] = x
+	m.mu.Unlock()
+	return m.node.Deliver(key, x)
+}
+
+// Get is the value under key.
+func (m *Map[T]) Get(key string) (T, bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	x, ok := m.items[key]
+	return x, ok
+}
+
+// Len is the number of keys.
+func (m *Map[T]) Len() int {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return len(m.keys)
+}
+
+// Keys are the keys in the order of insertion.
+func (m *Map[T]) Keys() []string {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return slices.Clone(m.keys)
+}
+
+// All yields keys and values in the order of insertion.
+func (m *Map[T]) All() iter.Seq2[string, T] {
+	return func(yield func(string, T) bool) {
+		for _, k := range m.Keys() {
+			if x, ok := m.Get(k); ok && !yield(k, x) {
+				return
+			}
+		}
+	}
+}
+
+// listIndex parses an edge of a list: a decimal number without leading zeros.
+func listIndex(edge string) (int, bool) {
+	i, err := strconv.Atoi(edge)
+	return i, err == nil && i >= 0 && strconv.Itoa(i) == edge
+}

@@ -1,0 +1,249 @@
+package trackable
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+)
+
+// class is what a static type says about values of it.
+type class uint8
+
+const (
+	classNone    class = iota
+	classObject        // a pointer that is a node
+	classValue         // a struct whose address is a node
+	classDynamic       // an interface: its value decides
+	classList          // a slice or array of any of these
+	classMap           // a map to any of these
+)
+
+var (
+	typeParent     = reflect.TypeFor[Parent]()
+	typeNoder      = reflect.TypeFor[Noder]()
+	typeVariable   = reflect.TypeFor[VariableLike]()
+	typeSerializer = reflect.TypeFor[Serializer]()
+	typeSlotOwner  = reflect.TypeFor[SlotOwner]()
+	typeUntracked  = reflect.TypeFor[Untracked]()
+
+	// Bookkeeping of this package that embedding brings along.
+	ownTypes = map[reflect.Type]bool{
+		reflect.TypeFor[Base]():  true,
+		reflect.TypeFor[Node]():  true,
+		reflect.TypeFor[Slots](): true,
+		reflect.TypeFor[Gate]():  true,
+	}
+	structVariable = reflect.TypeFor[Variable]()
+)
+
+// hasMethods reports whether t has a method set that makes its values nodes.
+func hasMethods(t reflect.Type) bool {
+	return t.Implements(typeParent) || t.Implements(typeNoder) || t.Implements(typeVariable) ||
+		t.Implements(typeSerializer) || t.Implements(typeSlotOwner)
+}
+
+// classify looks at a static type only.
+func classify(t reflect.Type) class {
+	switch t.Kind() {
+	case reflect.Pointer:
+		elem := t.Elem()
+		switch {
+		case t.Implements(typeUntracked) || ownTypes[elem]:
+			return classNone
+		case hasMethods(t):
+			return classObject
+		case elem.Kind() == reflect.Struct && holdsTrackable(elem):
+			return classObject
+		}
+	case reflect.Struct:
+		p := reflect.PointerTo(t)
+		switch {
+		case p.Implements(typeUntracked) || ownTypes[t]:
+			return classNone
+		case hasMethods(p) || holdsTrackable(t):
+			return classValue
+		}
+	case reflect.Interface:
+		return classDynamic
+	case reflect.Array:
+		if t.Len() == 0 {
+			return classNone // type tags such as atomic.Pointer's [0]*T
+		}
+		fallthrough
+	case reflect.Slice:
+		if classify(t.Elem()) != classNone {
+			return classList
+		}
+	case reflect.Map:
+		if classify(t.Elem()) != classNone {
+			return classMap
+		}
+	}
+	return classNone
+}
+
+// certain reports whether values of a static type are tracked for sure, where
+// classify leaves interfaces open.
+func certain(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Interface:
+		return hasMethods(t)
+	case reflect.Slice, reflect.Array, reflect.Map:
+		return classify(t) != classNone && certain(t.Elem())
+	}
+	return classify(t) != classNone
+}
+
+var holds sync.Map // reflect.Type of a struct → bool
+
+// holdsTrackable reports whether a struct type has, at any depth, a field that
+// is tracked for sure. Types may refer to themselves, so this walks the types
+// reachable and keeps no partial result.
+func holdsTrackable(t reflect.Type) bool {
+	if known, ok := holds.Load(t); ok {
+		return known.(bool)
+	}
+	found := false
+	seen := map[reflect.Type]bool{}
+	queue := []reflect.Type{t}
+	for len(queue) > 0 && !found {
+		s := queue[0]
+		queue = queue[1:]
+		if seen[s] {
+			continue
+		}
+		seen[s] = true
+		for i := range s.NumField() {
+			f := s.Field(i)
+			if f.Name == "_" || f.Tag.Get("cairn") == "-" {
+				continue
+			}
+			ft := f.Type
+			for k := ft.Kind(); k == reflect.Slice || k == reflect.Map || k == reflect.Array && ft.Len() > 0; k = ft.Kind() {
+				ft = ft.Elem()
+			}
+			p := ft
+			switch ft.Kind() {
+			case reflect.Interface:
+				found = found || hasMethods(ft)
+				continue
+			case reflect.Pointer:
+				ft = ft.Elem()
+			case reflect.Struct:
+				p = reflect.PointerTo(ft)
+			default:
+				continue
+			}
+			if p.Implements(typeUntracked) || ownTypes[ft] {
+				continue
+			}
+			if hasMethods(p) {
+				found = true
+			} else if ft.Kind() == reflect.Struct {
+				if known, ok := holds.Load(ft); ok {
+					found = found || known.(bool)
+				} else {
+					queue = append(queue, ft)
+				}
+			}
+		}
+	}
+	holds.Store(t, found)
+	return found
+}
+
+// plan is what a walk reads from values of one struct type, in field order.
+type plan struct {
+	typ    reflect.Type
+	fields []planned
+	err    error
+}
+
+type planned struct {
+	index    []int
+	name     string // Go's, for errors
+	edge     string
+	class    class
+	embedded bool // an embedded struct that lists its own children
+	hidden   bool // unexported: whatever it holds dynamically is an error
+}
+
+var plans sync.Map // reflect.Type of a struct → *plan
+
+func planOf(t reflect.Type) *plan {
+	if p, ok := plans.Load(t); ok {
+		return p.(*plan)
+	}
+	p := &plan{typ: t}
+	p.add(t, nil)
+	seen := map[string]string{}
+	for _, f := range p.fields {
+		if f.embedded || f.hidden {
+			continue
+		}
+		if other, dup := seen[f.edge]; dup && p.err == nil {
+			p.err = fmt.Errorf("trackable: fields %s and %s of %v are both called %q; rename one with a tag `cairn:\"name\"`", other, f.name, t, f.edge)
+		}
+		seen[f.edge] = f.name
+	}
+	got, _ := plans.LoadOrStore(t, p)
+	return got.(*plan)
+}
+
+func (p *plan) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf("trackable: "+format, args...)
+	}
+}
+
+func (p *plan) add(t reflect.Type, prefix []int) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, tagged := f.Tag.Lookup("cairn")
+		if tag == "-" || f.Name == "_" {
+			continue
+		}
+		index := append(append([]int(nil), prefix...), i)
+		if f.Anonymous && (!tagged || tag == "") {
+			switch {
+			case f.Type.Kind() == reflect.Struct:
+				if ownTypes[f.Type] || f.Type == structVariable {
+					continue
+				}
+				ptr := reflect.PointerTo(f.Type)
+				if ptr.Implements(typeUntracked) {
+					continue
+				}
+				if ptr.Implements(typeParent) && f.IsExported() {
+					p.fields = append(p.fields, planned{index: index, name: f.Name, embedded: true})
+					continue
+				}
+				p.add(f.Type, index)
+				continue
+			case f.Type.Kind() == reflect.Pointer && classify(f.Type) != classNone:
+				p.fail("%v embeds the pointer %v; embed the struct itself, or give the field a name", p.typ, f.Type)
+				continue
+			}
+		}
+		c := classify(f.Type)
+		if c == classNone {
+			if tagged && tag != "" {
+				p.fail("field %s of %v has the tag `cairn:%q`, but a %v can't be tracked", f.Name, p.typ, tag, f.Type)
+			}
+			continue
+		}
+		if !f.IsExported() {
+			if certain(f.Type) {
+				p.fail("field %s of %v holds a %v but isn't exported: export it, Attach it, or tag it `cairn:\"-\"`", f.Name, p.typ, f.Type)
+			} else if c == classDynamic {
+				p.fields = append(p.fields, planned{index: index, name: f.Name, class: c, hidden: true})
+			}
+			continue
+		}
+		edge := tag
+		if edge == "" {
+			edge = SnakeCase(f.Name)
+		}
+		p.fields = append(p.fields, planned{index: index, name: f.Name, edge: edge, class: c})
+	}
+}

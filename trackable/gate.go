@@ -1,0 +1,115 @@
+package trackable
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// Gate keeps training steps and snapshots apart, so that a checkpoint shows
+// every variable between the same two steps. Many steps may run at a time; a
+// snapshot waits for the running ones, keeps new ones waiting for the
+// microseconds that it takes, and lets them go. The zero Gate is ready.
+type Gate struct {
+	mu      sync.Mutex
+	running int
+	frozen  bool
+	waiting int           // snapshots that wait: new steps let them pass
+	changed chan struct{} // closed when running or frozen falls; nil: nobody waits
+}
+
+// DefaultGate is the Gate of contexts that carry none.
+var DefaultGate = new(Gate)
+
+type gateKey struct{}   // the Gate that a context carries
+type insideKey struct{} // the Gate whose step a context lies in
+
+// WithGate is a context whose steps and snapshots use g instead of
+// [DefaultGate].
+func WithGate(ctx context.Context, g *Gate) context.Context {
+	return context.WithValue(ctx, gateKey{}, g)
+}
+
+func gateOf(ctx context.Context) *Gate {
+	if g, ok := ctx.Value(gateKey{}).(*Gate); ok && g != nil {
+		return g
+	}
+	return DefaultGate
+}
+
+// ErrInsideStep says that a snapshot was asked for inside a step: it would have
+// to wait for itself.
+var ErrInsideStep = errors.New("trackable: a checkpoint can't be taken inside a training step; save between steps")
+
+// Step runs f as one training step: no snapshot is taken while it runs. A step
+// inside a step, known by its context, is part of the outer one. The error is
+// f's, or ctx's where it ended before f could start.
+func Step(ctx context.Context, f func(ctx context.Context) error) error {
+	return gateOf(ctx).Step(ctx, f)
+}
+
+// Step is the function [Step] on this gate.
+func (g *Gate) Step(ctx context.Context, f func(ctx context.Context) error) error {
+	if ctx.Value(insideKey{}) == g {
+		return f(ctx)
+	}
+	if err := g.enter(ctx, func() bool { return !g.frozen && g.waiting == 0 }, func() { g.running++ }); err != nil {
+		return err
+	}
+	defer g.leave(func() { g.running-- })
+	return f(context.WithValue(ctx, insideKey{}, g))
+}
+
+// Freeze runs f while no step runs. Inside a step it is [ErrInsideStep].
+func Freeze(ctx context.Context, f func() error) error { return gateOf(ctx).Freeze(ctx, f) }
+
+// Freeze is the function [Freeze] on this gate.
+func (g *Gate) Freeze(ctx context.Context, f func() error) error {
+	if ctx.Value(insideKey{}) == g {
+		return ErrInsideStep
+	}
+	g.mu.Lock()
+	g.waiting++
+	g.mu.Unlock()
+	err := g.enter(ctx, func() bool { return !g.frozen && g.running == 0 }, func() { g.frozen = true })
+	g.leave(func() { g.waiting-- })
+	if err != nil {
+		return err
+	}
+	defer g.leave(func() { g.frozen = false })
+	return f()
+}
+
+func (g *Gate) enter(ctx context.Context, free func() bool, take func()) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		g.mu.Lock()
+		if free() {
+			take()
+			g.mu.Unlock()
+			return nil
+		}
+		if g.changed == nil {
+			g.changed = make(chan struct{})
+		}
+		wait := g.changed
+		g.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (g *Gate) leave(change func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	change()
+	if g.changed != nil {
+		close(g.changed)
+		g.changed = nil
+	}
+}

@@ -1,0 +1,275 @@
+package trackable
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Graph is a picture of the objects reachable from a root, in the order in which
+// TensorFlow numbers them: breadth first, then slot variables, owner by owner,
+// slot name by slot name, variable by variable.
+type Graph struct {
+	Nodes []GraphNode
+	ids   map[any]int
+}
+
+// GraphNode is one object of a [Graph].
+type GraphNode struct {
+	Object Trackable
+	// Path is the escaped path that keys begin with: the first one on which the
+	// object is reached, "" for the root. A slot variable's has the
+	// ".OPTIMIZER_SLOT" part.
+	Path string
+	// Edges are the references to other nodes, in order.
+	Edges []Ref
+	// Slots are the slot variables that this object owns, in order.
+	Slots []SlotRef
+	// FullName is a variable's full name (see [Variable.Named] and [Scoped]), ""
+	// for all else.
+	FullName string
+	// IsSlot reports whether the object is a slot variable, reached over its
+	// owner's Slots only.
+	IsSlot bool
+
+	parent int    // -1: the root, or a slot
+	edge   string // the first edge, raw
+	scope  string
+}
+
+// Ref is an edge to the node with number ID.
+type Ref struct {
+	Name string
+	ID   int
+}
+
+// SlotRef says that node ID is the slot Name for the variable that is node
+// Variable.
+type SlotRef struct {
+	Name         string
+	Variable, ID int
+}
+
+// Variable is the node's variable, nil where it is none.
+func (n *GraphNode) Variable() *Variable {
+	if v, ok := n.Object.(VariableLike); ok {
+		return v.AsVariable()
+	}
+	return nil
+}
+
+// ID is the number of obj's node.
+func (g *Graph) ID(obj Trackable) (id int, ok bool) {
+	if isNil(obj) {
+		return 0, false
+	}
+	id, ok = g.ids[Identity(obj)]
+	return id, ok
+}
+
+// Human is a node's path for people: raw edge names joined by dots, "(root)" for
+// the root.
+func (g *Graph) Human(id int) string {
+	if g.Nodes[id].IsSlot {
+		return g.Nodes[id].Path
+	}
+	var names []string
+	for i := id; i > 0; i = g.Nodes[i].parent {
+		names = append(names, g.Nodes[i].edge)
+	}
+	if len(names) == 0 {
+		return "(root)"
+	}
+	slices.Reverse(names)
+	return strings.Join(names, ".")
+}
+
+// WalkOptions changes what the root's edges are.
+type WalkOptions struct {
+	// SortRoot sorts the root's own edges by name, as a TensorFlow Checkpoint's
+	// keyword arguments are. Default: the order of [Children].
+	SortRoot bool
+	// Extra are more edges of the root, behind its own and not sorted. One with
+	// the name and object of an own edge counts once; another object is an
+	// error. Default: none.
+	Extra []Edge
+	// NoSlots leaves slot variables out. Default: they are walked.
+	NoSlots bool
+}
+
+// Walk visits every object reachable from root once. Cycles and shared objects
+// are fine. Errors are those of [Children], with the object's path.
+func Walk(root Trackable, o *WalkOptions) (*Graph, error) {
+	if o == nil {
+		o = new(WalkOptions)
+	}
+	if err := checkTrackable(root); err != nil {
+		return nil, fmt.Errorf("trackable: the root: %w", err)
+	}
+	g := &Graph{ids: map[any]int{}}
+	scopes := map[string]int{}
+	g.visit(root, -1, "", scopes)
+	for id := 0; id < len(g.Nodes); id++ {
+		edges, err := Children(g.Nodes[id].Object)
+		if err != nil {
+			return nil, fmt.Errorf("%w (object %s)", err, g.Human(id))
+		}
+		if id == 0 {
+			if edges, err = rootEdges(root, edges, o); err != nil {
+				return nil, err
+			}
+		}
+		refs := make([]Ref, len(edges))
+		for i, e := range edges {
+			child, ok := g.ids[Identity(e.Child)]
+			if !ok {
+				child = g.visit(e.Child, id, e.Name, scopes)
+			}
+			refs[i] = Ref{e.Name, child}
+		}
+		g.Nodes[id].Edges = refs
+	}
+	if !o.NoSlots {
+		return g, g.addSlots()
+	}
+	return g, nil
+}
+
+func rootEdges(root Trackable, edges []Edge, o *WalkOptions) ([]Edge, error) {
+	if o.SortRoot {
+		slices.SortStableFunc(edges, func(a, b Edge) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	if len(o.Extra) == 0 {
+		return edges, nil
+	}
+	c := collector{edges: edges}
+	for _, e := range o.Extra {
+		if err := checkTrackable(e.Child); err != nil {
+			return nil, fmt.Errorf("trackable: extra edge %q: %w", e.Name, err)
+		}
+		if err := c.add(root, e.Name, e.Child); err != nil {
+			return nil, err
+		}
+	}
+	return c.edges, nil
+}
+
+func (g *Graph) visit(obj Trackable, parent int, edge string, scopes map[string]int) int {
+	id := len(g.Nodes)
+	n := GraphNode{Object: obj, parent: parent, edge: edge}
+	if parent >= 0 {
+		p := &g.Nodes[parent]
+		if n.Path = Escape(edge); p.Path != "" {
+			n.Path = p.Path + "/" + n.Path
+		}
+		n.scope = p.scope
+	}
+	if s, ok := obj.(Scoped); ok {
+		n.scope = joinScope(n.scope, ownScope(obj, s, scopes))
+	}
+	if v := n.Variable(); v != nil {
+		switch name, kind := v.nameAndKind(); kind {
+		case nameRelative:
+			n.FullName = joinScope(n.scope, name)
+		default:
+			n.FullName = name
+		}
+	}
+	g.ids[Identity(obj)] = id
+	g.Nodes = append(g.Nodes, n)
+	return id
+}
+
+func ownScope(obj Trackable, s Scoped, taken map[string]int) string {
+	switch name := s.ScopeName(); name {
+	case "/":
+		return ""
+	case "":
+		base := scopeName(reflect.TypeOf(obj).Elem().Name())
+		n := taken[base]
+		taken[base]++
+		if n > 0 {
+			return base + "_" + strconv.Itoa(n)
+		}
+		return base
+	default:
+		return name
+	}
+}
+
+func joinScope(scope, name string) string {
+	switch {
+	case scope == "":
+		return name
+	case name == "":
+		return scope
+	}
+	return scope + "/" + name
+}
+
+func (g *Graph) addSlots() error {
+	ordinary := len(g.Nodes)
+	type lead struct {
+		id int
+		v  *Variable
+	}
+	var vars []lead
+	for id := range ordinary {
+		owner, ok := g.Nodes[id].Object.(SlotOwner)
+		if !ok {
+			continue
+		}
+		if vars == nil {
+			for i := range ordinary {
+				if v := g.Nodes[i].Variable(); v != nil {
+					vars = append(vars, lead{i, v})
+				}
+			}
+		}
+		for _, name := range owner.SlotNames() {
+			for _, l := range vars {
+				slot := owner.Slot(l.v, name)
+				if slot == nil {
+					continue
+				}
+				if at, ok := g.ids[Identity(slot)]; ok {
+					return fmt.Errorf("trackable: slot %q of %s for %s is used as %s too; a slot variable can't be tracked elsewhere",
+						name, g.Human(id), g.Human(l.id), g.Human(at))
+				}
+				n := GraphNode{
+					Object: slot, Path: SlotPath(g.Nodes[l.id].Path, g.Nodes[id].Path, name),
+					IsSlot: true, parent: -1,
+				}
+				if full, kind := slot.nameAndKind(); kind == nameUnset {
+					n.FullName = joinScope(g.Nodes[id].scope, g.Nodes[l.id].FullName+"/"+name)
+				} else {
+					n.FullName = full
+				}
+				slotID := len(g.Nodes)
+				g.ids[Identity(slot)] = slotID
+				g.Nodes[id].Slots = append(g.Nodes[id].Slots, SlotRef{name, l.id, slotID})
+				g.Nodes = append(g.Nodes, n)
+			}
+		}
+	}
+	return nil
+}
+
+// Variables lists the variables reachable from root, slots left out, in the
+// order of a [Walk].
+func Variables(root Trackable) ([]*Variable, error) {
+	g, err := Walk(root, &WalkOptions{NoSlots: true})
+	if err != nil {
+		return nil, err
+	}
+	var vars []*Variable
+	for i := range g.Nodes {
+		if v := g.Nodes[i].Variable(); v != nil {
+			vars = append(vars, v)
+		}
+	}
+	return vars, nil
+}

@@ -1,0 +1,125 @@
+package trackable
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Parts of the keys under which values stand in a checkpoint.
+const (
+	attributesName = ".ATTRIBUTES"
+	slotName       = ".OPTIMIZER_SLOT"
+
+	// ObjectGraphKey is the key of the object graph's own entry.
+	ObjectGraphKey = "_CHECKPOINTABLE_OBJECT_GRAPH"
+	// VariableValue is the name of a variable's one attribute.
+	VariableValue = "VARIABLE_VALUE"
+)
+
+// Escape is an edge or attribute name as it stands in keys: "." becomes "..",
+// "/" becomes ".S".
+func Escape(name string) string {
+	if !strings.ContainsAny(name, "./") {
+		return name
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(name, ".", ".."), "/", ".S")
+}
+
+// Unescape takes [Escape] back; ok is false where name is no escaped one.
+func Unescape(name string) (raw string, ok bool) {
+	if !strings.Contains(name, ".") {
+		return name, !strings.Contains(name, "/")
+	}
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		switch c := name[i]; {
+		case c == '/':
+			return "", false
+		case c != '.':
+			b.WriteByte(c)
+		case i+1 < len(name) && name[i+1] == '.':
+			b.WriteByte('.')
+			i++
+		case i+1 < len(name) && name[i+1] == 'S':
+			b.WriteByte('/')
+			i++
+		default:
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+// AttributeKey is the key of an object's attribute: object is the object's
+// escaped path ("" for the root), name the attribute's raw name.
+func AttributeKey(object, name string) string {
+	return object + "/" + attributesName + "/" + Escape(name)
+}
+
+// SlotPath is the path of a slot variable, which stands for an object's path in
+// its key: variable and optimizer are escaped paths.
+func SlotPath(variable, optimizer, slot string) string {
+	return variable + "/" + slotName + "/" + optimizer + "/" + Escape(slot)
+}
+
+// SplitKey cuts a key into the object's escaped path and the attribute's escaped
+// name; ok is false where the key holds no ".ATTRIBUTES" part.
+func SplitKey(key string) (object, name string, ok bool) {
+	return strings.Cut(key, "/"+attributesName+"/")
+}
+
+// SnakeCase is the edge name of a struct field without a tag. The rule is
+// frozen, since the names stand in files: all letters become lower-case, and a
+// "_" goes before an upper-case letter that follows a lower-case one, or that is
+// followed by a lower-case one and isn't the first or behind a "_".
+//
+//	L1 → l1, HTTPServer → http_server, Conv2DTranspose → conv2d_transpose
+func SnakeCase(field string) string {
+	runes := []rune(field)
+	var b strings.Builder
+	for i, r := range runes {
+		if unicode.IsUpper(r) && i > 0 && runes[i-1] != '_' {
+			lowerBefore := unicode.IsLower(runes[i-1])
+			lowerAfter := i+1 < len(runes) && unicode.IsLower(runes[i+1])
+			if lowerBefore || lowerAfter {
+				b.WriteByte('_')
+			}
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// scopeName is the automatic name of an object of a type, as Keras makes it from
+// a class name. It differs from SnakeCase in that a digit between letters can
+// swallow the "_" (MyL2Norm → my_l2norm), a quirk that names in files show.
+func scopeName(typeName string) string {
+	typeName, _, _ = strings.Cut(typeName, "[") // type arguments
+	runes := []rune(typeName)
+	var first []rune
+	// Before an upper-case letter with lower-case letters or digits behind it;
+	// the scan consumes the whole word, as a regular expression does.
+	for i := 0; i < len(runes); {
+		if i+2 < len(runes) && unicode.IsUpper(runes[i+1]) && lowerOrDigit(runes[i+2]) {
+			first = append(first, runes[i], '_', runes[i+1])
+			i += 2
+			for i < len(runes) && lowerOrDigit(runes[i]) {
+				first = append(first, runes[i])
+				i++
+			}
+			continue
+		}
+		first = append(first, runes[i])
+		i++
+	}
+	var b strings.Builder
+	for i, r := range first {
+		if i > 0 && unicode.IsUpper(r) && unicode.IsLower(first[i-1]) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return strings.Trim(b.String(), "_")
+}
+
+func lowerOrDigit(r rune) bool { return unicode.IsLower(r) || unicode.IsDigit(r) }

@@ -1,0 +1,102 @@
+package trackable
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// SlotOwner is met by optimizers: objects that keep variables of their own, the
+// slots, for other variables. Slots are saved where both the owner and the
+// variable are.
+type SlotOwner interface {
+	// SlotNames are the names in the order of files.
+	SlotNames() []string
+	// Slot is the slot of v, nil where there is none.
+	Slot(v *Variable, name string) *Variable
+	// RestoreSlot makes the slot of v with its value from a checkpoint, which was
+	// read before the owner needed it. It is called where Slot is nil.
+	RestoreSlot(v *Variable, name string, value *tensor.Tensor) (*Variable, error)
+}
+
+// Slots keeps an optimizer's slot variables; embedded (or its methods
+// forwarded), it makes the optimizer a [SlotOwner]. The zero Slots holds none.
+type Slots struct {
+	mu    sync.Mutex
+	names []string
+	slots map[slotKey]*Variable
+}
+
+type slotKey struct {
+	v    *Variable
+	name string
+}
+
+// DeclareSlots says which slots there are, in the order of files. Names known
+// already stay where they are.
+func (s *Slots) DeclareSlots(names ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range names {
+		if !slices.Contains(s.names, n) {
+			s.names = append(s.names, n)
+		}
+	}
+}
+
+// SlotNames are the declared names.
+func (s *Slots) SlotNames() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.names)
+}
+
+// Slot is the slot of v, nil where there is none.
+func (s *Slots) Slot(v *Variable, name string) *Variable {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.slots[slotKey{v, name}]
+}
+
+// SlotOr is the slot of v; where there is none it is made by init, which nil
+// means zeros like v. The name must be declared.
+func (s *Slots) SlotOr(v *Variable, name string, init func() (*tensor.Tensor, error)) (*Variable, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slot := s.slots[slotKey{v, name}]; slot != nil {
+		return slot, nil
+	}
+	var t *tensor.Tensor
+	var err error
+	if init != nil {
+		t, err = init()
+	} else {
+		t, err = tensor.Zeros(v.DType(), v.Shape()...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("trackable: slot %q: %w", name, err)
+	}
+	return s.put(v, name, t)
+}
+
+// RestoreSlot makes the slot of v with a value from a checkpoint. An undeclared
+// name is an error.
+func (s *Slots) RestoreSlot(v *Variable, name string, value *tensor.Tensor) (*Variable, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.put(v, name, value)
+}
+
+func (s *Slots) put(v *Variable, name string, t *tensor.Tensor) (*Variable, error) {
+	if !slices.Contains(s.names, name) {
+		return nil, fmt.Errorf("trackable: slot %q isn't declared; there are %q", name, s.names)
+	}
+	if s.slots == nil {
+		s.slots = map[slotKey]*Variable{}
+	}
+	slot := NewVariable(t).SetTrainable(false)
+	s.slots[slotKey{v, name}] = slot
+	return slot, nil
+}

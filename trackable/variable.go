@@ -1,0 +1,473 @@
+package trackable
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Variable is a tensor that changes: TensorFlow's tf.Variable, storage without
+// ops. It is safe for use from many goroutines.
+//
+// Readers never see a half-written value, and what they were given never
+// changes under them: [Variable.Load] marks the storage as shared, and the next
+// [Variable.Update] works on a copy. Storage that nobody else holds is updated
+// in place.
+//
+// The zero Variable has no value; [NewVariable] makes one that has, and
+// [Variable.Init] gives a first value to a Variable that is embedded:
+//
+//	type Part struct{ trackable.Variable }
+//
+// A struct that embeds a Variable is a variable itself: one node, whose object
+// is the struct.
+type Variable struct {
+	mu   sync.Mutex
+	cell *cell
+	id   uint64 // order of making; locks on several variables are taken in it
+
+	name       string
+	nameKind   nameKind
+	untrained  bool
+	node       Node
+	shapeLoose tensor.Shape // nil: the value's own shape
+}
+
+// cell is one buffer of a variable and who holds it.
+type cell struct {
+	t      *tensor.Tensor
+	pinned bool         // given out by Load: never written again
+	refs   atomic.Int32 // outstanding Borrows
+}
+
+func (c *cell) shared() bool { return c.pinned || c.refs.Load() > 0 }
+
+type nameKind uint8
+
+const (
+	nameUnset    nameKind = iota // "Variable", as TensorFlow names tf.Variable(1)
+	nameRelative                 // below the scopes on the first path
+	nameAbsolute
+)
+
+var variableIDs atomic.Uint64
+
+// NewVariable makes a trainable variable whose first value is t. The tensor is
+// handed over: the caller doesn't write to it any more. A nil t makes a variable
+// without a value, which can't be saved.
+func NewVariable(t *tensor.Tensor) *Variable {
+	v := new(Variable)
+	v.Init(t)
+	return v
+}
+
+// Init gives v its first value, which is handed over, and returns v. It is for
+// structs that embed a Variable; on a variable that has a value it replaces
+// value, type and shape.
+func (v *Variable) Init(t *tensor.Tensor) *Variable {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.id == 0 {
+		v.id = variableIDs.Add(1)
+	}
+	v.cell = nil
+	if t != nil {
+		v.cell = &cell{t: t}
+	}
+	return v
+}
+
+// AsVariable is v. Structs that embed a Variable inherit it, and so are known
+// as variables.
+func (v *Variable) AsVariable() *Variable { return v }
+
+// TrackableNode is what the graph remembers about v.
+func (v *Variable) TrackableNode() *Node { return &v.node }
+
+// Named sets the variable's full name (TensorFlow's Variable.name without the
+// ":0") and returns v. Full names stand in checkpoints beside the keys; TF1's
+// name-based checkpoints are matched by them. Default: "Variable", as
+// TensorFlow's; a variable made by [Base.AddVariable] is named after the scopes
+// it lies in, see [Scoped].
+func (v *Variable) Named(full string) *Variable {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.name, v.nameKind = full, nameAbsolute
+	return v
+}
+
+func (v *Variable) namedBelow(part string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.name, v.nameKind = part, nameRelative
+}
+
+// Name is the full name that was set with [Variable.Named], or the part of it
+// that [Base.AddVariable] knows; the scopes before it are known to a walk of the
+// whole graph only ([GraphNode].FullName).
+func (v *Variable) Name() string {
+	name, _ := v.nameAndKind()
+	return name
+}
+
+func (v *Variable) nameAndKind() (string, nameKind) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.nameKind == nameUnset {
+		return "Variable", nameUnset
+	}
+	return v.name, v.nameKind
+}
+
+// SetTrainable says whether optimizers change the variable. Default: true.
+func (v *Variable) SetTrainable(on bool) *Variable {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.untrained = !on
+	return v
+}
+
+// Trainable reports whether optimizers change the variable.
+func (v *Variable) Trainable() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return !v.untrained
+}
+
+// DType is the type of the elements, [tensor.Invalid] where there is no value.
+func (v *Variable) DType() tensor.DType {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.cell == nil {
+		return tensor.Invalid
+	}
+	return v.cell.t.DType()
+}
+
+// Shape is the value's shape; nil where there is no value. It must not be
+// changed.
+func (v *Variable) Shape() tensor.Shape {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.cell == nil {
+		return nil
+	}
+	return v.cell.t.Shape()
+}
+
+// SetShape lets the variable take values of any shape that s accepts (-1 is any
+// size), as tf.Variable(shape=…) does. Default: only the first value's shape.
+func (v *Variable) SetShape(s tensor.Shape) *Variable {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.shapeLoose = s.Clone()
+	return v
+}
+
+// Accepts is nil if v can hold a value of this type and shape, and otherwise the
+// error that Store would give, without the variable's name.
+func (v *Variable) Accepts(d tensor.DType, s tensor.Shape) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.accepts(d, s)
+}
+
+func (v *Variable) accepts(d tensor.DType, s tensor.Shape) error {
+	switch {
+	case v.cell == nil:
+		return nil
+	case v.cell.t.DType() != d:
+		return &ShapeError{WantDType: v.cell.t.DType(), WantShape: v.cell.t.Shape(), GotDType: d, GotShape: s}
+	case v.shapeLoose != nil && v.shapeLoose.Accepts(s), v.shapeLoose == nil && v.cell.t.Shape().Equal(s):
+		return nil
+	}
+	want := v.cell.t.Shape()
+	if v.shapeLoose != nil {
+		want = v.shapeLoose
+	}
+	return &ShapeError{WantDType: d, WantShape: want, GotDType: d, GotShape: s}
+}
+
+// Load is the value now. It never changes: the storage counts as shared from
+// then on, so that the next change of v is made on a copy. Where the value is
+// needed for a moment only, [Variable.Borrow] avoids that copy. It is nil for a
+// variable without a value.
+func (v *Variable) Load() *tensor.Tensor {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.cell == nil {
+		return nil
+	}
+	v.cell.pinned = true
+	return v.cell.t
+}
+
+// Borrow is the value now, for use until release is called. A change of v in
+// the meantime is made on a copy; after release the storage can be updated in
+// place again. Calling release twice does nothing. Without a value the tensor is
+// nil.
+func (v *Variable) Borrow() (t *tensor.Tensor, release func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	c := v.cell
+	if c == nil {
+		return nil, func() {}
+	}
+	c.refs.Add(1)
+	var once atomic.Bool
+	return c.t, func() {
+		if once.CompareAndSwap(false, true) {
+			c.refs.Add(-1)
+		}
+	}
+}
+
+// Store replaces the value by t, which is handed over. Another type, or a shape
+// that v doesn't take, is a *[ShapeError].
+func (v *Variable) Store(t *tensor.Tensor) error {
+	if t == nil {
+		return fmt.Errorf("trackable: Store of no tensor into variable %q", v.Name())
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err := v.accepts(t.DType(), t.Shape()); err != nil {
+		return fmt.Errorf("trackable: variable %q: %w", v.name, err)
+	}
+	if v.id == 0 {
+		v.id = variableIDs.Add(1)
+	}
+	v.cell = &cell{t: t}
+	return nil
+}
+
+// StoreShared is [Variable.Store] for a tensor that others keep reading: it is
+// never written, the first update works on a copy.
+func (v *Variable) StoreShared(t *tensor.Tensor) error {
+	if err := v.Store(t); err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.cell.t == t {
+		v.cell.pinned = true
+	}
+	return nil
+}
+
+// Update changes the value: f gets the storage to work on, in place where
+// nobody else holds it, else a copy. What f leaves there is the new value, also
+// where it returns an error and worked in place. f must not use v, and must not
+// update another variable: that is [UpdateAll].
+func (v *Variable) Update(f func(buf *tensor.Tensor) error) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	buf, err := v.writable()
+	if err != nil {
+		return err
+	}
+	return f(buf)
+}
+
+// writable is the storage, made v's own first. The lock is held.
+func (v *Variable) writable() (*tensor.Tensor, error) {
+	if v.cell == nil {
+		return nil, fmt.Errorf("trackable: variable %q has no value to update; give it one with Init", v.name)
+	}
+	if v.cell.shared() {
+		v.cell = &cell{t: v.cell.t.Clone()}
+	}
+	return v.cell.t, nil
+}
+
+// UpdateAll is [Variable.Update] of several variables at once, as a fused
+// optimizer step needs it: bufs[i] is the storage of vars[i]. The variables are
+// locked in one order everywhere, so that no two calls can block each other.
+// The same variable twice is an error.
+func UpdateAll(vars []*Variable, f func(bufs []*tensor.Tensor) error) error {
+	unlock, err := lockAll(vars)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	bufs := make([]*tensor.Tensor, len(vars))
+	for i, v := range vars {
+		if bufs[i], err = v.writable(); err != nil {
+			return err
+		}
+	}
+	return f(bufs)
+}
+
+func lockAll(vars []*Variable) (unlock func(), err error) {
+	order := slices.Clone(vars)
+	for _, v := range order {
+		if v == nil {
+			return nil, fmt.Errorf("trackable: one of %d variables to update is nil", len(vars))
+		}
+		v.mu.Lock()
+		if v.id == 0 {
+			v.id = variableIDs.Add(1)
+		}
+		v.mu.Unlock()
+	}
+	slices.SortFunc(order, func(a, b *Variable) int { return cmp.Compare(a.id, b.id) })
+	for i, v := range order {
+		if i > 0 && order[i-1] == v {
+			return nil, fmt.Errorf("trackable: variable %q is listed twice", v.Name())
+		}
+	}
+	for _, v := range order {
+		v.mu.Lock()
+	}
+	return func() {
+		for _, v := range order {
+			v.mu.Unlock()
+		}
+	}, nil
+}
+
+// OverwriteAll replaces the values of several variables at once without reading
+// them: f gets a tensor of dtypes and shapes as given for each and fills it
+// wholly. It is v's own storage where that fits and nobody else holds it, so
+// that a restore needs no second copy of a large variable; where f fails, what
+// it wrote there stays. Shapes and types are checked before f is called.
+func OverwriteAll(vars []*Variable, shapes []tensor.Shape, f func(bufs []*tensor.Tensor) error) error {
+	if len(vars) != len(shapes) {
+		return fmt.Errorf("trackable: %d shapes for %d variables", len(shapes), len(vars))
+	}
+	unlock, err := lockAll(vars)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	bufs := make([]*tensor.Tensor, len(vars))
+	for i, v := range vars {
+		if v.cell == nil {
+			return fmt.Errorf("trackable: variable %q has no value, so its type isn't known", v.name)
+		}
+		d := v.cell.t.DType()
+		if err := v.accepts(d, shapes[i]); err != nil {
+			return fmt.Errorf("trackable: variable %q: %w", v.name, err)
+		}
+		if !v.cell.shared() && v.cell.t.Shape().Equal(shapes[i]) {
+			bufs[i] = v.cell.t
+		} else if bufs[i], err = tensor.Zeros(d, shapes[i]...); err != nil {
+			return err
+		}
+	}
+	if err := f(bufs); err != nil {
+		return err
+	}
+	for i, v := range vars {
+		if v.cell.t != bufs[i] {
+			v.cell = &cell{t: bufs[i]}
+		}
+	}
+	return nil
+}
+
+// Scalar is a variable that holds one element of type T.
+type Scalar[T tensor.Element] struct{ Variable }
+
+// NewScalar makes a trainable scalar variable that holds x.
+func NewScalar[T tensor.Element](x T) *Scalar[T] {
+	s := new(Scalar[T])
+	s.Init(tensor.Scalar(x))
+	return s
+}
+
+// Get is the value now; the zero T where s was never given one.
+func (s *Scalar[T]) Get() T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.get()
+}
+
+func (s *Scalar[T]) get() (x T) {
+	if s.cell != nil {
+		if v, err := tensor.ValuesOf[T](s.cell.t); err == nil && len(v) == 1 {
+			x = v[0]
+		}
+	}
+	return x
+}
+
+// Set replaces the value.
+func (s *Scalar[T]) Set(x T) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.set(x)
+}
+
+func (s *Scalar[T]) set(x T) {
+	if s.cell == nil || s.cell.shared() {
+		s.cell = &cell{t: tensor.Scalar(x)}
+		return
+	}
+	tensor.Values[T](s.cell.t)[0] = x
+}
+
+// Change replaces the value by f of it, at once, and is the new value.
+func (s *Scalar[T]) Change(f func(T) T) T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := f(s.get())
+	s.set(x)
+	return x
+}
+
+// Add adds delta at once and is the new value. Booleans are or-ed, strings
+// appended to; numbers without a Go type (half, bfloat16, the narrow ones) are
+// refused with a panic: use [Scalar.Change].
+func (s *Scalar[T]) Add(delta T) T {
+	return s.Change(func(x T) T { return add(x, delta) })
+}
+
+func add[T tensor.Element](x, y T) T {
+	switch x := any(x).(type) {
+	case int8:
+		return any(x + any(y).(int8)).(T)
+	case int16:
+		return any(x + any(y).(int16)).(T)
+	case int32:
+		return any(x + any(y).(int32)).(T)
+	case int64:
+		return any(x + any(y).(int64)).(T)
+	case uint8:
+		return any(x + any(y).(uint8)).(T)
+	case uint16:
+		return any(x + any(y).(uint16)).(T)
+	case uint32:
+		return any(x + any(y).(uint32)).(T)
+	case uint64:
+		return any(x + any(y).(uint64)).(T)
+	case float32:
+		return any(x + any(y).(float32)).(T)
+	case float64:
+		return any(x + any(y).(float64)).(T)
+	case complex64:
+		return any(x + any(y).(complex64)).(T)
+	case complex128:
+		return any(x + any(y).(complex128)).(T)
+	case string:
+		return any(x + any(y).(string)).(T)
+	case bool:
+		return any(x || any(y).(bool)).(T)
+	}
+	panic(fmt.Sprintf("trackable: Add of a %v: Go can't add it, use Change", tensor.TypeOf[T]()))
+}
+
+// ShapeError says that a variable can't hold a value: another type or shape.
+type ShapeError struct {
+	WantDType, GotDType tensor.DType
+	WantShape, GotShape tensor.Shape
+}
+
+// Error names both types and shapes.
+func (e *ShapeError) Error() string {
+	return fmt.Sprintf("holds %v%v, the value is %v%v", e.WantDType, e.WantShape, e.GotDType, e.GotShape)
+}
