@@ -1,0 +1,19 @@
+// Package safetensors reads and writes files of the safetensors format, lazily
+// and without more memory than a tensor at a time.
+//
+// A file is three parts:
+//
+//	8 bytes   N, the header's length, little-endian; at most 100,000,000
+//	N bytes   the header: a JSON object, padded with blanks at its end
+//	the rest  the tensors' bytes, little-endian, row-major
+//
+// The header maps each tensor's name to {"dtype","shape","data_offsets":[a,b]},
+// counted from the end of the header; "__metadata__" maps strings to strings.
+// The tensors' bytes cover the rest of the file without holes and without
+// overlap, no key stands twice: a file that is otherwise is refused, so that
+// nothing can hide in one.
+//
+// What is written is what the reference implementation (0.8) writes, byte for
+// byte: metadata first, sorted by key; tensors by descending element type, then
+// by name; the header padded to a multiple of eight bytes.
+package safetensors

@@ -1,0 +1,313 @@
+package safetensors
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// MaxHeader is the longest header that the format allows, in bytes.
+const MaxHeader = 100_000_000
+
+// ErrFormat is what errors.Is finds in every [Error].
+var ErrFormat = errors.New("safetensors: not a valid file")
+
+// Error says where a file breaks the format's rules.
+type Error struct {
+	Offset int64  // in the file, where the fault lies or begins
+	Name   string // the tensor at fault, or ""
+	What   string
+	Err    error // the cause, or nil
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("safetensors: at byte %d: ", e.Offset)
+	if e.Name != "" {
+		s += fmt.Sprintf("tensor %q: ", e.Name)
+	}
+	s += e.What
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Is reports whether target is [ErrFormat].
+func (e *Error) Is(target error) bool { return target == ErrFormat }
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Info says what a file holds under one name.
+type Info struct {
+	Name  string
+	DType tensor.DType
+	Shape tensor.Shape
+	// Offset is where the tensor's bytes begin in the file, Size how many they
+	// are. A writer works both out by itself.
+	Offset, Size int64
+}
+
+// Reader reads one file. It may be used by many goroutines.
+type Reader struct {
+	r        io.ReaderAt
+	infos    []Info // sorted by name
+	metadata map[string]string
+	data     int64 // where the data begins
+}
+
+// Open reads and checks the header; r must stay open as long as the Reader is
+// used.
+func Open(r io.ReaderAt, size int64) (*Reader, error) {
+	var pre [8]byte
+	if _, err := io.ReadFull(io.NewSectionReader(r, 0, size), pre[:]); err != nil {
+		return nil, &Error{What: "the file is shorter than the header's length", Err: err}
+	}
+	n := binary.LittleEndian.Uint64(pre[:])
+	switch {
+	case n > MaxHeader:
+		return nil, &Error{What: fmt.Sprintf("a header of %d bytes; the most is %d", n, MaxHeader)}
+	case int64(n) > size-8:
+		return nil, &Error{What: fmt.Sprintf("a header of %d bytes in a file of %d", n, size)}
+	}
+	text := make([]byte, n)
+	if _, err := io.ReadFull(io.NewSectionReader(r, 8, int64(n)), text); err != nil {
+		return nil, &Error{Offset: 8, What: "the header can't be read", Err: err}
+	}
+	if n == 0 || text[0] != '{' {
+		return nil, &Error{Offset: 8, What: "the header doesn't begin with {"}
+	}
+	f := &Reader{r: r, data: 8 + int64(n)}
+	if err := f.parse(text, size-f.data); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// header is one tensor's object in the header.
+type header struct {
+	DType   *string  `json:"dtype"`
+	Shape   []uint64 `json:"shape"`
+	Offsets []uint64 `json:"data_offsets"`
+}
+
+func (f *Reader) parse(text []byte, room int64) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	fail := func(name, what string, err error) error {
+		return &Error{Offset: 8 + dec.InputOffset(), Name: name, What: what, Err: err}
+	}
+	if _, err := dec.Token(); err != nil {
+		return fail("", "the header is no JSON", err)
+	}
+	seen := map[string]bool{}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return fail("", "the header is no JSON", err)
+		}
+		name, _ := key.(string)
+		if seen[name] {
+			return fail(name, "the name stands twice", nil)
+		}
+		seen[name] = true
+		if name == "__metadata__" {
+			if err := f.parseMetadata(dec, fail); err != nil {
+				return err
+			}
+			continue
+		}
+		var h header
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return fail(name, "the header is no JSON", err)
+		}
+		strict := json.NewDecoder(bytes.NewReader(raw))
+		strict.DisallowUnknownFields()
+		if err := strict.Decode(&h); err != nil || h.DType == nil || h.Shape == nil || len(h.Offsets) != 2 {
+			return fail(name, "the entry is not dtype, shape and two data_offsets", err)
+		}
+		info, err := f.entry(name, h, room, fail)
+		if err != nil {
+			return err
+		}
+		f.infos = append(f.infos, info)
+	}
+	if _, err := dec.Token(); err != nil {
+		return fail("", "the header is no JSON", err)
+	}
+	for _, c := range text[dec.InputOffset():] {
+		if c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return fail("", "text after the header's object", nil)
+		}
+	}
+	return f.checkCover(room)
+}
+
+func (f *Reader) parseMetadata(dec *json.Decoder, fail func(string, string, error) error) error {
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return fail("", "__metadata__ is no object", err)
+	}
+	f.metadata = map[string]string{}
+	for dec.More() {
+		k, err := dec.Token()
+		if err != nil {
+			return fail("", "__metadata__", err)
+		}
+		v, err := dec.Token()
+		if err != nil {
+			return fail("", "__metadata__", err)
+		}
+		value, ok := v.(string)
+		if !ok {
+			return fail("", fmt.Sprintf("__metadata__ %q is no string", k), nil)
+		}
+		if _, dup := f.metadata[k.(string)]; dup {
+			return fail("", fmt.Sprintf("__metadata__ %q stands twice", k), nil)
+		}
+		f.metadata[k.(string)] = value
+	}
+	_, err := dec.Token()
+	if err != nil {
+		return fail("", "__metadata__", err)
+	}
+	return nil
+}
+
+// entry checks one tensor's object against the room that the file has.
+func (f *Reader) entry(name string, h header, room int64, fail func(string, string, error) error) (Info, error) {
+	d, known := parseKind(*h.DType)
+	switch {
+	case d == tensor.Invalid && known:
+		return Info{}, fail(name, fmt.Sprintf("elements of %s have no counterpart in TensorFlow", *h.DType), errors.ErrUnsupported)
+	case d == tensor.Invalid:
+		return Info{}, fail(name, fmt.Sprintf("the dtype %q is not known", *h.DType), nil)
+	}
+	shape := make(tensor.Shape, len(h.Shape))
+	for i, n := range h.Shape {
+		if n > math.MaxInt {
+			return Info{}, fail(name, fmt.Sprintf("the size %d", n), nil)
+		}
+		shape[i] = int(n)
+	}
+	n, err := shape.NumElements()
+	if err != nil {
+		return Info{}, fail(name, "the shape", err)
+	}
+	a, b := h.Offsets[0], h.Offsets[1]
+	if a > b || b > uint64(room) {
+		return Info{}, fail(name, fmt.Sprintf("data_offsets [%d,%d] in %d bytes of data", a, b, room), nil)
+	}
+	if hi := int64(n); hi > math.MaxInt64/16 || uint64(hi)*uint64(d.Size()) != b-a {
+		return Info{}, fail(name, fmt.Sprintf("%s%v doesn't take the %d bytes of its data_offsets", *h.DType, shape, b-a), nil)
+	}
+	return Info{Name: name, DType: d, Shape: shape, Offset: f.data + int64(a), Size: int64(b - a)}, nil
+}
+
+// checkCover makes sure that the tensors cover the data exactly, and sorts them
+// by name.
+func (f *Reader) checkCover(room int64) error {
+	slices.SortFunc(f.infos, func(a, b Info) int {
+		if a.Offset != b.Offset {
+			return compare(a.Offset, b.Offset)
+		}
+		return compare(a.Size, b.Size)
+	})
+	at := f.data
+	for _, i := range f.infos {
+		switch {
+		case i.Offset > at:
+			return &Error{Offset: at, Name: i.Name, What: fmt.Sprintf("a hole of %d bytes before the tensor", i.Offset-at)}
+		case i.Offset < at:
+			return &Error{Offset: i.Offset, Name: i.Name, What: fmt.Sprintf("the tensor overlaps the one before by %d bytes", at-i.Offset)}
+		}
+		at += i.Size
+	}
+	if end := f.data + room; at != end {
+		return &Error{Offset: at, What: fmt.Sprintf("%d bytes after the last tensor", end-at)}
+	}
+	slices.SortFunc(f.infos, func(a, b Info) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return nil
+}
+
+func compare(a, b int64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// Infos lists the tensors, sorted by name; it must not be changed.
+func (f *Reader) Infos() []Info { return f.infos }
+
+// Metadata is the header's "__metadata__"; it must not be changed and is nil
+// where there is none.
+func (f *Reader) Metadata() map[string]string { return f.metadata }
+
+// Info finds one tensor.
+func (f *Reader) Info(name string) (Info, bool) {
+	i, ok := slices.BinarySearchFunc(f.infos, name, func(i Info, name string) int {
+		switch {
+		case i.Name < name:
+			return -1
+		case i.Name > name:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return Info{}, false
+	}
+	return f.infos[i], true
+}
+
+// Read reads one tensor.
+func (f *Reader) Read(ctx context.Context, name string) (*tensor.Tensor, error) {
+	i, ok := f.Info(name)
+	if !ok {
+		return nil, fmt.Errorf("safetensors: no tensor is called %q", name)
+	}
+	t, err := tensor.Zeros(i.DType, i.Shape...)
+	if err != nil {
+		return nil, err
+	}
+	data := t.Bytes()
+	const step = 16 << 20 // between two looks at ctx
+	for at := 0; at < len(data); at += step {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		part := data[at:min(at+step, len(data))]
+		if n, err := f.r.ReadAt(part, i.Offset+int64(at)); n < len(part) {
+			if err == nil || errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, &Error{Offset: i.Offset + int64(at+n), Name: name, What: "can't be read", Err: err}
+		}
+	}
+	if i.DType == tensor.Bool {
+		for at, b := range data {
+			if b > 1 {
+				return nil, &Error{Offset: i.Offset + int64(at), Name: name, What: "the boolean " + strconv.Itoa(int(b))}
+			}
+		}
+	}
+	toHost(data, i.DType.Swap())
+	return t, nil
+}
