@@ -1,0 +1,121 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// BatchOptions are the options of [Dataset.Batch].
+type BatchOptions struct {
+	// DropRemainder leaves a last batch out that would be smaller. False: it is
+	// given.
+	DropRemainder bool
+}
+
+// Batch joins n elements into one: each tensor gets a new first dimension of
+// length n. All elements must have the same types and shapes.
+func (d *Dataset[T]) Batch(n int, o *BatchOptions) *Dataset[T] {
+	if o == nil {
+		o = &BatchOptions{}
+	}
+	leaves, err := leavesOf[T]()
+	if err == nil && n < 1 {
+		err = fmt.Errorf("dataset: Batch of %d elements: it takes 1 or more", n)
+	}
+	if err != nil {
+		return failed[T](errors.Join(d.err, err))
+	}
+	drop, size, step := o.DropRemainder, d.size, fmt.Sprintf("batch(%d)", n)
+	if drop {
+		step = fmt.Sprintf("batch(%d,drop)", n)
+	}
+	if size >= 0 {
+		if !drop {
+			size += int64(n) - 1
+		}
+		size /= int64(n)
+	}
+	return then(d, step, size, func(pass uint64) cursor[T] {
+		return &batched[T]{from: d.open(pass), leaves: leaves, n: n, drop: drop}
+	})
+}
+
+type batched[T any] struct {
+	from   cursor[T]
+	leaves []leaf
+	n      int
+	drop   bool
+	parts  []T
+}
+
+func (c *batched[T]) next(ctx context.Context) (T, error) {
+	var out T
+	if s, ok := c.from.(*sliceCursor[T]); ok {
+		v, n, err := s.batch(int64(c.n))
+		if err == nil && c.drop && n < int64(c.n) {
+			return out, io.EOF
+		}
+		return v, err
+	}
+	// Elements of a batch that an error cut off stay for the next call.
+	for len(c.parts) < c.n {
+		v, err := c.from.next(ctx)
+		if errors.Is(err, io.EOF) {
+			if len(c.parts) == 0 || c.drop {
+				return out, io.EOF
+			}
+			break
+		}
+		if err != nil {
+			return out, err
+		}
+		c.parts = append(c.parts, v)
+	}
+	at := reflect.ValueOf(&out).Elem()
+	column := make([]*tensor.Tensor, len(c.parts))
+	for _, l := range c.leaves {
+		for i := range c.parts {
+			var err error
+			if column[i], err = l.get(reflect.ValueOf(&c.parts[i]).Elem()); err != nil {
+				return out, err
+			}
+		}
+		t, err := stack(column)
+		if err != nil {
+			return out, fmt.Errorf("dataset: Batch: %s%w", l.prefix(), err)
+		}
+		l.set(at, t)
+	}
+	clear(c.parts)
+	c.parts = c.parts[:0]
+	return out, nil
+}
+
+func (c *batched[T]) skip(ctx context.Context, n int64) error {
+	if s, ok := c.from.(*sliceCursor[T]); ok && !c.drop {
+		// Whole batches, and a smaller one at the end.
+		for range n {
+			left := min(int64(c.n), s.len-s.n)
+			if left == 0 {
+				return io.EOF
+			}
+			s.n += left
+		}
+		return nil
+	}
+	for range n {
+		if _, err := c.next(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *batched[T]) save(e *encoder) { c.from.save(e) }
+
+func (c *batched[T]) load(ctx context.Context, d *decoder) error { return c.from.load(ctx, d) }

@@ -1,0 +1,177 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// Dataset is a recipe for a sequence of elements. It is immutable and may be
+// shared; its methods return datasets built on it. A fault in the recipe (a
+// batch of 0, slices of unequal length) comes out where it is iterated.
+type Dataset[T any] struct {
+	open     func(pass uint64) cursor[T]
+	pipeline string // the steps, as the iterator's state names them
+	size     int64  // number of elements; unknown or infinite
+	err      error
+}
+
+const (
+	unknown  int64 = -1
+	infinite int64 = -2
+)
+
+// cursor is a place in a sequence. A fresh cursor stands at the start; load
+// moves it to where save was called on another one of the same recipe and pass.
+type cursor[T any] interface {
+	// next is the element at the place, which moves on; io.EOF at the end.
+	next(ctx context.Context) (T, error)
+	// save appends the place to e.
+	save(e *encoder)
+	// load moves a fresh cursor to a saved place.
+	load(ctx context.Context, d *decoder) error
+}
+
+// skipper is a cursor that can pass elements over without making them.
+type skipper interface {
+	skip(ctx context.Context, n int64) error
+}
+
+// skip passes n elements over; io.EOF if there are fewer.
+func skip[T any](ctx context.Context, c cursor[T], n int64) error {
+	if s, ok := c.(skipper); ok {
+		return s.skip(ctx, n)
+	}
+	for range n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := c.next(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failed is a dataset that only has an error to give.
+func failed[T any](err error) *Dataset[T] { return &Dataset[T]{err: err} }
+
+// then is the dataset of one more step; d's error is handed on.
+func then[T, U any](d *Dataset[T], step string, size int64, open func(pass uint64) cursor[U]) *Dataset[U] {
+	if d.err != nil {
+		return failed[U](d.err)
+	}
+	return &Dataset[U]{open: open, pipeline: d.pipeline + "." + step, size: size}
+}
+
+// Len is the number of elements. ok is false where it can't be told without
+// iterating (after Filter, or a FromSeq) and where the dataset never ends.
+func (d *Dataset[T]) Len() (n int64, ok bool) {
+	if d.err != nil || d.size < 0 {
+		return 0, false
+	}
+	return d.size, true
+}
+
+// Infinite reports whether the dataset is known never to end.
+func (d *Dataset[T]) Infinite() bool { return d.size == infinite }
+
+// Err is the fault in the recipe, nil where there is none.
+func (d *Dataset[T]) Err() error { return d.err }
+
+// All iterates the dataset from its start. After an error, which comes with a
+// zero element, the iteration ends; ctx's end is such an error.
+func (d *Dataset[T]) All(ctx context.Context) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var zero T
+		if d.err != nil {
+			yield(zero, d.err)
+			return
+		}
+		each(ctx, d.open(0).next, yield)
+	}
+}
+
+// each yields what next gives until its end or its first error.
+func each[T any](ctx context.Context, next func(context.Context) (T, error), yield func(T, error) bool) {
+	for {
+		v, err := next(ctx)
+		if err == nil {
+			err = ctx.Err()
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return
+		case err != nil:
+			var zero T
+			yield(zero, err)
+			return
+		case !yield(v, nil):
+			return
+		}
+	}
+}
+
+// FromSeq makes a dataset of the elements that seq yields. Every pass calls
+// seq anew; restoring an iterator passes the elements before its place over, so
+// seq must yield the same ones again.
+func FromSeq[T any](seq func(ctx context.Context) iter.Seq2[T, error]) *Dataset[T] {
+	if seq == nil {
+		return failed[T](errors.New("dataset: FromSeq of a nil function"))
+	}
+	return &Dataset[T]{
+		open:     func(uint64) cursor[T] { return &seqCursor[T]{seq: seq} },
+		pipeline: "seq",
+		size:     unknown,
+	}
+}
+
+// seqCursor pulls from a sequence. The coroutine behind iter.Pull2 ends with
+// the sequence; one that is left half way is freed by the garbage collector,
+// because nothing else refers to it.
+type seqCursor[T any] struct {
+	seq  func(ctx context.Context) iter.Seq2[T, error]
+	pull func() (T, error, bool)
+	n    int64
+	done bool
+}
+
+func (c *seqCursor[T]) next(ctx context.Context) (T, error) {
+	var zero T
+	if c.done {
+		return zero, io.EOF
+	}
+	if c.pull == nil {
+		c.pull, _ = iter.Pull2(c.seq(context.WithoutCancel(ctx)))
+	}
+	v, err, ok := c.pull()
+	if !ok {
+		c.done = true
+		return zero, io.EOF
+	}
+	if err != nil {
+		return zero, err
+	}
+	c.n++
+	return v, nil
+}
+
+func (c *seqCursor[T]) save(e *encoder) { e.int(c.n) }
+
+func (c *seqCursor[T]) load(ctx context.Context, d *decoder) error {
+	n := d.int()
+	if d.err != nil {
+		return d.err
+	}
+	return moved(skip[T](ctx, c, n), n)
+}
+
+// moved words the failure to reach a saved place.
+func moved(err error, n int64) error {
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("dataset: the saved place is after element %d, but the source has fewer: restore into the same data: %w", n, ErrState)
+	}
+	return err
+}

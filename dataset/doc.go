@@ -1,0 +1,49 @@
+// Package dataset feeds training: a [Dataset] is a recipe for a sequence of
+// elements, an [Iterator] a place in it that a checkpoint can hold.
+//
+//	type Example struct{ X, Y *tensor.Tensor }
+//
+//	train := dataset.FromSlices(Example{inputs, labels}). // rows of both
+//		Shuffle(1000, &dataset.ShuffleOptions{Seed: 1}).
+//		Batch(32, nil).
+//		Repeat(10)
+//	for ex, err := range train.All(ctx) { … }
+//
+// # Elements
+//
+// An element is a value of any type that holds tensors: a *tensor.Tensor, an
+// *ops.Value, a pair or any other struct whose exported fields are such values
+// or structs of them. [FromSlices] and [Dataset.Batch] look into the type once,
+// when the dataset is made; all other steps take elements as they are.
+//
+// # Passes and order
+//
+// A Dataset is immutable: whoever iterates it gets the same elements, in the
+// same order where every shuffle has a seed. [Dataset.Repeat] counts its
+// passes, and a shuffle before it gives each pass an order of its own, which
+// depends on the seed and the pass alone. [Dataset.Epoch] is pass n by itself:
+//
+//	for epoch := range 10 {
+//		for ex, err := range train.Epoch(epoch).All(ctx) { … }
+//	}
+//
+// The orders aren't TensorFlow's, whose generators differ.
+//
+// # The iterator in a checkpoint
+//
+// An [Iterator] is a trackable object: as a field of a checkpointed struct it
+// writes its place, and a restored one goes on with the element that would have
+// come next, shuffled order included, even where the shuffle had no seed. The
+// place is a scalar string under the attribute [StateAttribute]; it counts
+// elements and holds none, so it takes some bytes only. TensorFlow passes it
+// over: the encoding of tf.data's own iterators isn't read or written.
+//
+// The place is
+//
+//	magic "CDI1" | pipeline: uvarint length, text | the steps' numbers, from the last step to the source
+//
+// where the text names the steps and their sizes, so that a place can't be
+// restored into another pipeline. Where a shuffle is restored, its source is
+// read again up to the place; functions given to Map and Filter run again then
+// and must give the same results.
+package dataset

@@ -1,0 +1,136 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Iterator is a place in a dataset. As a field of a checkpointed struct it is
+// saved and restored with it:
+//
+//	type Training struct {
+//		Net  *Net
+//		Data *dataset.Iterator[Example] // edge "data"
+//	}
+//
+// It may be used from several goroutines, each element going to one of them.
+type Iterator[T any] struct {
+	mu      sync.Mutex
+	from    cursor[T]
+	d       *Dataset[T]
+	waiting []byte // a restored place, still to be moved to
+}
+
+var _ trackable.Serializer = (*Iterator[int])(nil)
+
+// Iterator is a new place, at the dataset's start. A faulty dataset gives its
+// error at the first Next.
+func (d *Dataset[T]) Iterator() *Iterator[T] {
+	it := &Iterator[T]{d: d}
+	if d.err == nil {
+		it.from = d.open(0)
+	}
+	return it
+}
+
+// Next is the element at the place, which moves on. At the end the error is
+// io.EOF.
+//
+// After a restore the first Next moves to the restored place, which may read
+// the source again up to there; it fails with [ErrState] where the place isn't
+// in this dataset.
+func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	var zero T
+	if it.d.err != nil {
+		return zero, it.d.err
+	}
+	if err := ctx.Err(); err != nil {
+		return zero, err
+	}
+	if it.waiting != nil {
+		fresh := it.d.open(0)
+		d := decoder{buf: it.waiting}
+		err := fresh.load(ctx, &d)
+		if err == nil {
+			err = d.end()
+		}
+		if err != nil {
+			return zero, err
+		}
+		it.from, it.waiting = fresh, nil
+	}
+	return it.from.next(ctx)
+}
+
+// All iterates from the place to the end and moves it. A loop that is left
+// early goes on with the next element when All is called again.
+func (it *Iterator[T]) All(ctx context.Context) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) { each(ctx, it.Next, yield) }
+}
+
+// Reset puts the place at the dataset's start.
+func (it *Iterator[T]) Reset() {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	if it.d.err == nil {
+		it.from, it.waiting = it.d.open(0), nil
+	}
+}
+
+// SerializeToTensors gives the place, for the checkpoint.
+func (it *Iterator[T]) SerializeToTensors() ([]trackable.Attribute, error) {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	if it.d.err != nil {
+		return nil, it.d.err
+	}
+	var e encoder
+	e.buf = append(e.buf, magic...)
+	e.string(it.d.pipeline)
+	if it.waiting != nil {
+		e.buf = append(e.buf, it.waiting...)
+	} else {
+		it.from.save(&e)
+	}
+	return []trackable.Attribute{{Name: StateAttribute, Tensor: tensor.Scalar(string(e.buf))}}, nil
+}
+
+// RestoreFromTensors takes a place from the checkpoint. It refuses one of
+// another pipeline; the elements before the place are passed over by the next
+// call of [Iterator.Next].
+func (it *Iterator[T]) RestoreFromTensors(tensors map[string]*tensor.Tensor) error {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	if it.d.err != nil {
+		return it.d.err
+	}
+	t := tensors[StateAttribute]
+	if t == nil {
+		return fmt.Errorf("dataset: the checkpoint has no %s for this iterator: %w", StateAttribute, ErrState)
+	}
+	s, err := tensor.Item[string](t)
+	if err != nil {
+		return fmt.Errorf("dataset: %s: %w", StateAttribute, errors.Join(err, ErrState))
+	}
+	if len(s) < len(magic) || s[:len(magic)] != magic {
+		return fmt.Errorf("dataset: %s doesn't begin with %q, so it is no place of version 1: %w", StateAttribute, magic, ErrState)
+	}
+	d := decoder{buf: []byte(s[len(magic):])}
+	pipeline := string(d.bytes())
+	if d.err != nil {
+		return d.err
+	}
+	if pipeline != it.d.pipeline {
+		return fmt.Errorf("dataset: the saved place is in %s, this iterator's dataset is %s: %w", pipeline, it.d.pipeline, ErrState)
+	}
+	it.waiting = append([]byte{}, d.buf...)
+	return nil
+}

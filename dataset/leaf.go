@@ -1,0 +1,147 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// leaf is where an element of a type holds a tensor: the indexes of the fields
+// on the way. It is found once, when a dataset is made.
+type leaf struct {
+	path  []int
+	name  string // for errors: "X", "Pair.Y", "" for an element that is a tensor itself
+	value bool   // an *ops.Value, not a *tensor.Tensor
+}
+
+var (
+	tensorType = reflect.TypeFor[*tensor.Tensor]()
+	valueType  = reflect.TypeFor[*ops.Value]()
+)
+
+// leavesOf lists the tensors of type T.
+func leavesOf[T any]() ([]leaf, error) {
+	t := reflect.TypeFor[T]()
+	var all []leaf
+	if err := addLeaves(&all, t, nil, ""); err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("dataset: %v holds no tensor", t)
+	}
+	return all, nil
+}
+
+func addLeaves(all *[]leaf, t reflect.Type, path []int, name string) error {
+	switch {
+	case t == tensorType || t == valueType:
+		*all = append(*all, leaf{slices.Clone(path), name, t == valueType})
+		return nil
+	case t.Kind() != reflect.Struct:
+		if name == "" {
+			return fmt.Errorf("dataset: %v is no *tensor.Tensor, no *ops.Value and no struct of them", t)
+		}
+		return fmt.Errorf("dataset: field %s is %v; it must be a *tensor.Tensor, an *ops.Value or a struct of them", name, t)
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		inner := f.Name
+		if name != "" {
+			inner = name + "." + f.Name
+		}
+		if !f.IsExported() {
+			return fmt.Errorf("dataset: field %s of %v isn't exported, so it can't be filled", inner, t)
+		}
+		if err := addLeaves(all, f.Type, append(path, i), inner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// at is the field of v, an element; an element that is a tensor itself has no
+// fields.
+func (l leaf) at(v reflect.Value) reflect.Value {
+	if len(l.path) == 0 {
+		return v
+	}
+	return v.FieldByIndex(l.path)
+}
+
+// get is the tensor that v, an element, holds there.
+func (l leaf) get(v reflect.Value) (*tensor.Tensor, error) {
+	f := l.at(v)
+	if f.IsNil() {
+		return nil, fmt.Errorf("dataset: %sis nil", l.prefix())
+	}
+	if !l.value {
+		return f.Interface().(*tensor.Tensor), nil
+	}
+	t, err := f.Interface().(*ops.Value).Tensor()
+	if err != nil {
+		return nil, fmt.Errorf("dataset: %s%w", l.prefix(), err)
+	}
+	return t, nil
+}
+
+// set puts t into v, an element that can be changed.
+func (l leaf) set(v reflect.Value, t *tensor.Tensor) {
+	if l.value {
+		l.at(v).Set(reflect.ValueOf(ops.ValueOf(t)))
+	} else {
+		l.at(v).Set(reflect.ValueOf(t))
+	}
+}
+
+func (l leaf) prefix() string {
+	if l.name == "" {
+		return ""
+	}
+	return l.name + ": "
+}
+
+// row is row i of a tensor with one dimension or more, over the same storage.
+func row(t *tensor.Tensor, i int) (*tensor.Tensor, error) { return rows(t, i, i+1, t.Shape()[1:]) }
+
+// rows is a tensor of the given shape over rows lo to hi of t.
+func rows(t *tensor.Tensor, lo, hi int, shape tensor.Shape) (*tensor.Tensor, error) {
+	n := t.Shape()[0]
+	if t.DType().Fixed() {
+		each := len(t.Bytes()) / max(n, 1)
+		return tensor.FromBytes(t.DType(), t.Bytes()[lo*each:hi*each:hi*each], shape...)
+	}
+	each := len(t.Strings()) / max(n, 1)
+	return tensor.FromStrings(t.DType(), t.Strings()[lo*each:hi*each:hi*each], shape...)
+}
+
+// stack joins tensors of equal type and shape along a new first dimension.
+func stack(parts []*tensor.Tensor) (*tensor.Tensor, error) {
+	first := parts[0]
+	for i, p := range parts[1:] {
+		if p.DType() != first.DType() || !p.Shape().Equal(first.Shape()) {
+			return nil, fmt.Errorf("element 0 of the batch is %v%v, element %d is %v%v", first.DType(), first.Shape(), i+1, p.DType(), p.Shape())
+		}
+	}
+	out, err := tensor.Zeros(first.DType(), append([]int{len(parts)}, first.Shape()...)...)
+	if err != nil {
+		return nil, err
+	}
+	if first.DType().Fixed() {
+		at := out.Bytes()
+		for _, p := range parts {
+			at = at[copy(at, p.Bytes()):]
+		}
+	} else {
+		at := out.Strings()
+		for _, p := range parts {
+			at = at[copy(at, p.Strings()):]
+		}
+	}
+	return out, nil
+}
+
+var errNoRows = errors.New("a scalar has no rows to slice")

@@ -1,0 +1,195 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Repeat is n passes over the dataset, without an end where n is negative. A
+// shuffle before it gives each pass its own order.
+func (d *Dataset[T]) Repeat(n int) *Dataset[T] {
+	times, size := int64(n), unknown
+	switch {
+	case n < 0:
+		times, size = infinite, infinite
+	case n == 0:
+		size = 0
+	case d.size == infinite:
+		size = infinite
+	case d.size >= 0 && (d.size == 0 || d.size <= (1<<62)/times):
+		size = d.size * times
+	}
+	if d.size == 0 {
+		size = 0
+	}
+	return then(d, fmt.Sprintf("repeat(%d)", n), size, func(pass uint64) cursor[T] {
+		return &repeated[T]{open: d.open, pass: pass, times: times}
+	})
+}
+
+// Epoch is pass n of the dataset by itself, in the order that it has as the
+// n-th pass (from 0) of a Repeat.
+func (d *Dataset[T]) Epoch(n int) *Dataset[T] {
+	return then(d, "epoch", d.size, func(pass uint64) cursor[T] {
+		return d.open(within(pass, uint64(n)))
+	})
+}
+
+// within numbers pass n inside of the outer pass. Passes of one Repeat are
+// 0, 1, 2 …; those of nested ones lie far apart.
+func within(outer, n uint64) uint64 { return outer*0x9e3779b97f4a7c15 + n }
+
+type repeated[T any] struct {
+	open  func(uint64) cursor[T]
+	pass  uint64
+	times int64
+	n     int64 // passes begun
+	from  cursor[T]
+}
+
+func (c *repeated[T]) begin() {
+	c.from = c.open(within(c.pass, uint64(c.n)))
+	c.n++
+}
+
+func (c *repeated[T]) next(ctx context.Context) (T, error) {
+	fresh := false
+	for {
+		if c.from != nil {
+			v, err := c.from.next(ctx)
+			if !errors.Is(err, io.EOF) {
+				return v, err
+			}
+			c.from = nil
+			if fresh {
+				// An empty pass: more of them would never yield anything.
+				c.times = c.n
+			}
+		}
+		if c.times >= 0 && c.n >= c.times {
+			var zero T
+			return zero, io.EOF
+		}
+		c.begin()
+		fresh = true
+	}
+}
+
+func (c *repeated[T]) save(e *encoder) {
+	e.int(c.n)
+	e.bool(c.from != nil)
+	if c.from != nil {
+		c.from.save(e)
+	}
+}
+
+func (c *repeated[T]) load(ctx context.Context, d *decoder) error {
+	n, inside := d.int(), d.bool()
+	if d.err != nil {
+		return d.err
+	}
+	if c.times >= 0 && n > c.times || inside && n == 0 {
+		return fmt.Errorf("dataset: pass %d of %d: %w", n, c.times, ErrState)
+	}
+	c.n = n
+	if inside {
+		c.n--
+		c.begin()
+		return c.from.load(ctx, d)
+	}
+	return nil
+}
+
+// Take is the first n elements, fewer where there are fewer.
+func (d *Dataset[T]) Take(n int) *Dataset[T] {
+	if n < 0 {
+		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Take of %d elements", n)))
+	}
+	size := int64(n)
+	if d.size >= 0 {
+		size = min(size, d.size)
+	} else if d.size == unknown {
+		size = unknown
+	}
+	return then(d, fmt.Sprintf("take(%d)", n), size, func(pass uint64) cursor[T] {
+		return &taken[T]{from: d.open(pass), left: int64(n)}
+	})
+}
+
+type taken[T any] struct {
+	from cursor[T]
+	left int64
+}
+
+func (c *taken[T]) next(ctx context.Context) (T, error) {
+	if c.left == 0 {
+		var zero T
+		return zero, io.EOF
+	}
+	v, err := c.from.next(ctx)
+	if err == nil {
+		c.left--
+	}
+	return v, err
+}
+
+func (c *taken[T]) save(e *encoder) { e.int(c.left); c.from.save(e) }
+
+func (c *taken[T]) load(ctx context.Context, d *decoder) error {
+	left := d.int()
+	if d.err == nil && left > c.left {
+		d.fail("more elements left than Take gives")
+	}
+	if d.err != nil {
+		return d.err
+	}
+	c.left = left
+	return c.from.load(ctx, d)
+}
+
+// Skip is all but the first n elements.
+func (d *Dataset[T]) Skip(n int) *Dataset[T] {
+	if n < 0 {
+		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Skip of %d elements", n)))
+	}
+	size := d.size
+	if size >= 0 {
+		size = max(size-int64(n), 0)
+	}
+	return then(d, fmt.Sprintf("skip(%d)", n), size, func(pass uint64) cursor[T] {
+		return &skipped[T]{from: d.open(pass), n: int64(n)}
+	})
+}
+
+type skipped[T any] struct {
+	from cursor[T]
+	n    int64 // still to pass over
+}
+
+func (c *skipped[T]) next(ctx context.Context) (T, error) {
+	if c.n > 0 {
+		n := c.n
+		c.n = 0
+		if err := skip(ctx, c.from, n); err != nil {
+			var zero T
+			return zero, err
+		}
+	}
+	return c.from.next(ctx)
+}
+
+func (c *skipped[T]) save(e *encoder) { e.int(c.n); c.from.save(e) }
+
+func (c *skipped[T]) load(ctx context.Context, d *decoder) error {
+	n := d.int()
+	if d.err == nil && n > c.n {
+		d.fail("more elements to pass over than Skip does")
+	}
+	if d.err != nil {
+		return d.err
+	}
+	c.n = n
+	return c.from.load(ctx, d)
+}

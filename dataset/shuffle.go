@@ -1,0 +1,184 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+)
+
+// ShuffleOptions are the options of [Dataset.Shuffle].
+type ShuffleOptions struct {
+	// Seed fixes the order: the same seed gives the same one in every program.
+	// 0 draws another order every time.
+	Seed uint64
+	// SameOrder gives every pass of a Repeat the same order. False: each pass
+	// has its own.
+	SameOrder bool
+}
+
+// Shuffle puts the elements in random order. It holds a buffer of that many
+// elements and hands out a random one of them, so that an element can move
+// forward by no more than the buffer's size; a buffer as long as the dataset
+// shuffles perfectly.
+func (d *Dataset[T]) Shuffle(buffer int, o *ShuffleOptions) *Dataset[T] {
+	if o == nil {
+		o = &ShuffleOptions{}
+	}
+	if buffer < 1 {
+		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Shuffle with a buffer of %d: it takes 1 or more", buffer)))
+	}
+	seed, same := o.Seed, o.SameOrder
+	return then(d, fmt.Sprintf("shuffle(%d)", buffer), d.size, func(pass uint64) cursor[T] {
+		c := &shuffled[T]{from: d.open(pass), size: d.size, buffer: buffer, seed: seed, stream: pass}
+		for c.seed == 0 {
+			c.seed = rand.Uint64()
+		}
+		if same {
+			c.stream = 0
+		}
+		var origin encoder
+		c.from.save(&origin)
+		c.origin = origin.buf
+		return c
+	})
+}
+
+// shuffled is the buffer. Elements are numbered as they come; how the numbers
+// move through the buffer depends on the seed, the stream and the number of
+// elements alone, so a place is told by counts.
+type shuffled[T any] struct {
+	from         cursor[T]
+	origin       []byte // from's place before the first element
+	size         int64  // of the source, where it is known
+	buffer       int
+	seed, stream uint64
+
+	deck deck
+	held map[int64]T // the buffer's elements by number
+}
+
+// deck moves numbers through the buffer.
+type deck struct {
+	rng    *rand.Rand
+	cards  []int64
+	pulled int64 // elements taken from the source
+	dealt  int64 // elements handed out
+	done   bool  // the source has ended, after pulled elements
+}
+
+func (k *deck) deal() int64 {
+	i := k.rng.IntN(len(k.cards))
+	last := len(k.cards) - 1
+	n := k.cards[i]
+	k.cards[i] = k.cards[last]
+	k.cards = k.cards[:last]
+	k.dealt++
+	return n
+}
+
+func (c *shuffled[T]) start() {
+	if c.deck.rng == nil {
+		c.deck.rng = rand.New(rand.NewPCG(c.seed, c.stream))
+		c.held = map[int64]T{}
+	}
+}
+
+func (c *shuffled[T]) next(ctx context.Context) (T, error) {
+	c.start()
+	var zero T
+	for k := &c.deck; !k.done && len(k.cards) < c.buffer; {
+		v, err := c.from.next(ctx)
+		if errors.Is(err, io.EOF) {
+			k.done = true
+			break
+		}
+		if err != nil {
+			return zero, err
+		}
+		k.cards = append(k.cards, k.pulled)
+		c.held[k.pulled] = v
+		k.pulled++
+	}
+	if len(c.deck.cards) == 0 {
+		return zero, io.EOF
+	}
+	n := c.deck.deal()
+	v := c.held[n]
+	delete(c.held, n)
+	return v, nil
+}
+
+func (c *shuffled[T]) save(e *encoder) {
+	e.uint(c.seed)
+	e.uint(c.stream)
+	e.int(c.deck.pulled)
+	e.int(c.deck.dealt)
+	e.bool(c.deck.done)
+	e.bytes(c.origin)
+}
+
+func (c *shuffled[T]) load(ctx context.Context, d *decoder) error {
+	c.seed, c.stream = d.uint(), d.uint()
+	pulled, dealt, done := d.int(), d.int(), d.bool()
+	c.origin = d.bytes()
+	if d.err != nil {
+		return d.err
+	}
+	// Before the counts are followed, so that a damaged place can't make the
+	// next loop run for hours.
+	if dealt > pulled || c.size >= 0 && pulled > c.size {
+		return fmt.Errorf("dataset: a shuffle of %d elements can't have given %d of %d: %w", c.size, dealt, pulled, ErrState)
+	}
+	c.start()
+	k := &c.deck
+	// Deal the same numbers again, without elements.
+	for k.dealt < dealt {
+		if k.dealt%(1<<16) == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		for len(k.cards) < c.buffer && k.pulled < pulled {
+			k.cards = append(k.cards, k.pulled)
+			k.pulled++
+		}
+		if len(k.cards) == 0 {
+			break
+		}
+		k.deal()
+	}
+	// A fill that failed half way has pulled more than was dealt for.
+	for len(k.cards) < c.buffer && k.pulled < pulled {
+		k.cards = append(k.cards, k.pulled)
+		k.pulled++
+	}
+	if k.dealt != dealt || k.pulled != pulled {
+		return fmt.Errorf("dataset: a shuffle can't have given %d of %d elements: %w", dealt, pulled, ErrState)
+	}
+	k.done = done
+
+	// Then fetch the elements that the buffer holds.
+	from := decoder{buf: c.origin}
+	if err := c.from.load(ctx, &from); err != nil {
+		return err
+	}
+	if err := from.end(); err != nil {
+		return err
+	}
+	at := int64(0)
+	for _, n := range slices.Sorted(slices.Values(k.cards)) {
+		if err := moved(skip(ctx, c.from, n-at), n); err != nil {
+			return err
+		}
+		v, err := c.from.next(ctx)
+		if err != nil {
+			return moved(err, n)
+		}
+		c.held[n] = v
+		at = n + 1
+	}
+	return moved(skip(ctx, c.from, pulled-at), pulled)
+}
