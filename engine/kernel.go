@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"fmt"
+	"iter"
+	"sort"
+)
+
+// Kernel is how an op runs.
+type Kernel struct {
+	// Op is TensorFlow's op name, "MatMul". A user's own op has a name of its
+	// own; TensorFlow's convention is CamelCase.
+	Op string
+
+	// Run computes the outputs of one call. It may run on many goroutines at
+	// once, each with a call of its own, and must not keep the call or its
+	// tensors. It must not write to its inputs.
+	Run func(*Call) error
+
+	// Precision is how close the outputs are to TensorFlow's. The default is
+	// Exact.
+	Precision Precision
+
+	// SideEffect says that running the op does something besides making its
+	// outputs: it writes a variable or a file. Such an op is never left out.
+	// The default is false.
+	SideEffect bool
+}
+
+// Precision is a class of closeness to TensorFlow's results; tests take their
+// tolerance from it and from nowhere else.
+type Precision uint8
+
+const (
+	// Exact: the same bits.
+	Exact Precision = iota
+	// Rounded: each element within a few units in the last place of its
+	// magnitude; transcendental functions.
+	Rounded
+	// Accumulated: sums in another order; the error is measured against the
+	// largest magnitude among the outputs and inputs.
+	Accumulated
+)
+
+// String is the class's name in lower case.
+func (p Precision) String() string {
+	switch p {
+	case Exact:
+		return "exact"
+	case Rounded:
+		return "rounded"
+	case Accumulated:
+		return "accumulated"
+	}
+	return fmt.Sprintf("precision(%d)", uint8(p))
+}
+
+// KernelSet maps op names to kernels. It is a value that never changes:
+// [KernelSet.With] makes another one. It is safe for use from many goroutines.
+type KernelSet struct {
+	byOp map[string]*Kernel
+}
+
+// NewKernelSet joins tables of kernels. The same op twice, an empty name and a
+// nil Run are errors.
+func NewKernelSet(tables ...[]Kernel) (*KernelSet, error) {
+	return (&KernelSet{}).With(joined(tables)...)
+}
+
+func joined(tables [][]Kernel) []Kernel {
+	var all []Kernel
+	for _, t := range tables {
+		all = append(all, t...)
+	}
+	return all
+}
+
+// With is the set with more kernels. An op that the set has already is an
+// error; [KernelSet.Replace] takes another kernel for it.
+func (ks *KernelSet) With(kernels ...Kernel) (*KernelSet, error) {
+	return ks.add(false, kernels)
+}
+
+// Replace is the set in which these kernels take the place of those of the same
+// op; ops that are new are added.
+func (ks *KernelSet) Replace(kernels ...Kernel) (*KernelSet, error) {
+	return ks.add(true, kernels)
+}
+
+func (ks *KernelSet) add(replace bool, kernels []Kernel) (*KernelSet, error) {
+	next := &KernelSet{byOp: make(map[string]*Kernel, ks.Len()+len(kernels))}
+	if ks != nil {
+		for op, k := range ks.byOp {
+			next.byOp[op] = k
+		}
+	}
+	fresh := make(map[string]bool, len(kernels))
+	for _, k := range kernels {
+		switch {
+		case k.Op == "" || k.Run == nil:
+			return nil, fmt.Errorf("engine: a kernel needs an op name and a Run function (op %q)", k.Op)
+		case fresh[k.Op], !replace && next.byOp[k.Op] != nil:
+			return nil, fmt.Errorf("engine: op %q has a kernel already; KernelSet.Replace takes another one for it", k.Op)
+		}
+		fresh[k.Op] = true
+		next.byOp[k.Op] = &k
+	}
+	return next, nil
+}
+
+// Lookup is the kernel of an op, or nil.
+func (ks *KernelSet) Lookup(op string) *Kernel {
+	if ks == nil {
+		return nil
+	}
+	return ks.byOp[op]
+}
+
+// Len is the number of ops.
+func (ks *KernelSet) Len() int {
+	if ks == nil {
+		return 0
+	}
+	return len(ks.byOp)
+}
+
+// Ops lists the op names in alphabetical order.
+func (ks *KernelSet) Ops() []string {
+	names := make([]string, 0, ks.Len())
+	for op := range ks.byOp {
+		names = append(names, op)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// All yields the kernels in the order of their op names.
+func (ks *KernelSet) All() iter.Seq[*Kernel] {
+	return func(yield func(*Kernel) bool) {
+		for _, op := range ks.Ops() {
+			if !yield(ks.byOp[op]) {
+				return
+			}
+		}
+	}
+}
+
+// Missing is the error for an op that the set has no kernel for; it lists the
+// nearest names.
+func (ks *KernelSet) Missing(op string) error {
+	return &UnsupportedOpError{Op: op, Nearest: nearest(op, ks.Ops())}
+}
+
+// UnsupportedOpError says that no kernel runs an op.
+type UnsupportedOpError struct {
+	Op      string   // the op's name
+	Nearest []string // known ops of similar names, best first
+}
+
+// Error tells how to add a kernel.
+func (e *UnsupportedOpError) Error() string {
+	s := fmt.Sprintf("no kernel for op %q", e.Op)
+	if len(e.Nearest) > 0 {
+		s += fmt.Sprintf("; similar names: %v", e.Nearest)
+	}
+	return s + "; engine.KernelSet.With adds one"
+}

@@ -1,0 +1,94 @@
+package function
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"runtime"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Func is a function over values that can be called from outside: from any
+// goroutine, with a context that can stop it between two ops.
+type Func[In, Out any] struct {
+	f    func(*ops.Scope, In) Out
+	opts *Options
+	in   *plan
+	out  *plan
+	err  error
+}
+
+// New makes a Func of f. In and Out are a *ops.Value, or a struct, slice, array
+// or map that holds values at any depth; other fields pass through untouched.
+// Types that can't be told apart at New, such as interfaces that hold values,
+// are reported by the first Call.
+func New[In, Out any](f func(s *ops.Scope, in In) Out, o ...*Options) *Func[In, Out] {
+	fn := &Func[In, Out]{f: f, opts: pick(o)}
+	if f == nil {
+		fn.err = fmt.Errorf("function: New of a nil function")
+		return fn
+	}
+	if fn.in, fn.err = planOf(reflect.TypeFor[In](), "in"); fn.err != nil {
+		return fn
+	}
+	fn.out, fn.err = planOf(reflect.TypeFor[Out](), "out")
+	return fn
+}
+
+// Call runs the function. The error is the first op that failed, with its
+// types, shapes and the caller's line, or the context's end, or a panic of the
+// function (an *engine.PanicError). After an error the Out is the zero one.
+//
+// The call runs inside trackable.Step: a checkpoint is taken before or after
+// it. A Call inside another one, with its scope's context, is part of that
+// step.
+func (fn *Func[In, Out]) Call(ctx context.Context, in In) (Out, error) {
+	var out Out
+	if fn.err != nil {
+		return out, fn.err
+	}
+	if err := fn.in.check(&in); err != nil {
+		return out, err
+	}
+	err := trackable.Step(ctx, func(ctx context.Context) error {
+		return fn.run(ctx, in, &out)
+	})
+	if err != nil {
+		var zero Out
+		return zero, err
+	}
+	return out, nil
+}
+
+func (fn *Func[In, Out]) run(ctx context.Context, in In, out *Out) (err error) {
+	s := fn.opts.scope(ctx, true)
+	defer func() {
+		if r := recover(); r != nil {
+			err = engine.NewPanicError(r)
+		}
+		// An op's error came first: the panic is what follows from it, such as
+		// indexing a failed op's outputs.
+		if first := s.Close(); first != nil {
+			err = first
+		}
+	}()
+	*out = fn.f(s, in)
+	if s.Err() != nil {
+		return s.Err()
+	}
+	return fn.out.keep(s, out)
+}
+
+// NotTracked keeps functions out of the object graph.
+func (fn *Func[In, Out]) NotTracked() {}
+
+// String is the Go function's name.
+func (fn *Func[In, Out]) String() string {
+	if fn.f == nil {
+		return "function(nil)"
+	}
+	return runtime.FuncForPC(reflect.ValueOf(fn.f).Pointer()).Name()
+}

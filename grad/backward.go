@@ -1,0 +1,229 @@
+package grad
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+)
+
+var errUsed = errors.New("the tape was asked for gradients already; grad.Options.Persistent keeps it")
+
+// backward computes the gradients of targets with regard to sources.
+func (t *Tape) backward(targets []*ops.Value, srcs []source, os []*GradientOptions) []*ops.Value {
+	var o GradientOptions
+	for _, p := range os {
+		if p != nil {
+			o = *p
+		}
+	}
+	out := make([]*ops.Value, len(srcs))
+	s := t.scope
+	if s.Err() != nil {
+		return out
+	}
+	if t.used && !t.opts.Persistent {
+		s.Fail("GradientTape.Gradient", errUsed)
+		return out
+	}
+	t.used = true
+	resume := t.Stop()
+	defer resume()
+	if !t.opts.Persistent {
+		defer t.Release()
+	}
+
+	// A slot is needed where a source can be reached from it.
+	needed := make([]bool, t.next)
+	slots := make([]int32, len(srcs))
+	for i, src := range srcs {
+		slots[i] = -1
+		switch {
+		case src.variable != nil:
+			for _, v := range t.vars {
+				if v.v == src.variable {
+					slots[i] = v.slot
+				}
+			}
+		case src.value != nil:
+			slots[i] = t.slotOf(src.value)
+		default:
+			s.Fail("GradientTape.Gradient", fmt.Errorf("source %d is nil", i))
+			return out
+		}
+		if slots[i] >= 0 {
+			needed[slots[i]] = true
+		}
+	}
+	last := -1
+	for i := range t.nodes {
+		n := &t.nodes[i]
+		for _, in := range n.in {
+			if in.slot >= 0 && needed[in.slot] {
+				for j := range n.out {
+					needed[n.first+int32(j)] = true
+				}
+				last = i
+				break
+			}
+		}
+	}
+
+	b := Op{s: s, grads: make([]*ops.Value, t.next), needed: needed}
+	for i, target := range targets {
+		if !t.seed(&b, i, target, o) {
+			return out
+		}
+	}
+	for i := last; i >= 0; i-- {
+		b.node = &t.nodes[i]
+		if !b.wanted() {
+			continue
+		}
+		rule := t.rules.Lookup(b.node.op)
+		if rule == nil {
+			s.Fail(b.node.op, t.rules.missing(b.node.op))
+			return out
+		}
+		rule(s, &b)
+		if s.Err() != nil {
+			return out
+		}
+	}
+	for i, slot := range slots {
+		if slot >= 0 {
+			out[i] = b.grads[slot]
+		}
+		if out[i] == nil && o.Zero {
+			out[i] = t.zero(srcs[i])
+		}
+	}
+	return out
+}
+
+// seed gives a target its gradient, ones unless the options have another.
+func (t *Tape) seed(b *Op, i int, target *ops.Value, o GradientOptions) bool {
+	s := t.scope
+	if target == nil {
+		s.Fail("GradientTape.Gradient", fmt.Errorf("target %d is nil", i))
+		return false
+	}
+	slot := t.slotOf(target)
+	if slot < 0 {
+		return true // nothing that is watched leads to it
+	}
+	dy := o.OutputGradient
+	if i > 0 {
+		dy = nil
+	}
+	switch {
+	case dy == nil && len(target.Shape()) == 0 && target.DType() == tensor.Float32:
+		dy = ops.Const(s, one)
+	case dy == nil:
+		dy = ops.OnesLike(s, target)
+	case !dy.Shape().Equal(target.Shape()) || dy.DType() != target.DType():
+		s.Fail("GradientTape.Gradient", fmt.Errorf("OutputGradient is %v%v, the target %v%v",
+			dy.DType(), dy.Shape(), target.DType(), target.Shape()))
+		return false
+	}
+	b.give(slot, dy)
+	return s.Err() == nil
+}
+
+var one = tensor.Scalar[float32](1)
+
+func (t *Tape) zero(src source) *ops.Value {
+	if src.value != nil {
+		return ops.ZerosLike(t.scope, src.value)
+	}
+	return ops.Zeros(t.scope, src.variable.DType(), src.variable.Shape()...)
+}
+
+// Op is a recorded op, as its [Rule] sees it.
+type Op struct {
+	s      *ops.Scope
+	node   *node
+	grads  []*ops.Value
+	needed []bool
+}
+
+// wanted reports whether the op has a gradient to pass on to somebody.
+func (b *Op) wanted() bool {
+	any := false
+	for i := range b.node.out {
+		any = any || b.grads[b.node.first+int32(i)] != nil
+	}
+	if !any {
+		return false
+	}
+	for i := range b.node.in {
+		if b.Needs(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// Name is the op's name.
+func (b *Op) Name() string { return b.node.op }
+
+// NumIn is the number of inputs.
+func (b *Op) NumIn() int { return len(b.node.in) }
+
+// NumOut is the number of outputs.
+func (b *Op) NumOut() int { return len(b.node.out) }
+
+// In is input i as it was when the op ran.
+func (b *Op) In(i int) *ops.Value { return b.node.in[i].v }
+
+// Out is output i.
+func (b *Op) Out(i int) *ops.Value { return b.node.out[i] }
+
+// Needs reports whether anybody asks for the gradient with regard to input i.
+// A rule may leave out what isn't needed.
+func (b *Op) Needs(i int) bool {
+	slot := b.node.in[i].slot
+	return slot >= 0 && b.needed[slot]
+}
+
+// Grad is the gradient with regard to output i, of its type and shape: nil
+// where nothing depends on that output, which at least one does. Of an op with
+// one output Grad(0) is never nil.
+func (b *Op) Grad(i int) *ops.Value { return b.grads[b.node.first+int32(i)] }
+
+// GradOrZero is Grad, with zeros for nil.
+func (b *Op) GradOrZero(i int) *ops.Value {
+	if dy := b.Grad(i); dy != nil {
+		return dy
+	}
+	return ops.ZerosLike(b.s, b.Out(i))
+}
+
+// Give adds dx to the gradient with regard to input i. It must have the input's
+// type and shape. A nil dx adds nothing.
+func (b *Op) Give(i int, dx *ops.Value) {
+	in := b.node.in[i]
+	if dx == nil || in.slot < 0 || !b.needed[in.slot] || b.s.Err() != nil {
+		return
+	}
+	if want := in.v; !want.IsHandle() && (dx.DType() != want.DType() || !dx.Shape().Equal(want.Shape())) {
+		b.s.Fail(b.node.op, fmt.Errorf("the gradient rule gives %v%v for input %d, which is %v%v",
+			dx.DType(), dx.Shape(), i, want.DType(), want.Shape()))
+		return
+	}
+	b.give(in.slot, dx)
+}
+
+func (b *Op) give(slot int32, dx *ops.Value) {
+	if b.grads[slot] == nil {
+		dx.Pin() // the gradient may live longer than the tape's hold on an input
+		b.grads[slot] = dx
+		return
+	}
+	b.grads[slot] = ops.Add(b.s, b.grads[slot], dx)
+}
+
+// Attrs are the op's attributes.
+func (b *Op) Attrs() engine.Attrs { return b.node.attrs }

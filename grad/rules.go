@@ -1,0 +1,67 @@
+package grad
+
+import (
+	"fmt"
+	"sort"
+	"sync"
+
+	"github.com/cairnml/cairn/ops"
+)
+
+// Rule computes the gradients with regard to an op's inputs from those with
+// regard to its outputs, by ops on s, and hands each over with [Op.Give]. It is
+// called only where some output has a gradient and some input needs one.
+type Rule func(s *ops.Scope, op *Op)
+
+// Rules maps op names to gradient rules. It is a value that never changes and
+// is safe for use from many goroutines.
+type Rules struct{ byOp map[string]Rule }
+
+// Lookup is the rule of an op, or nil.
+func (r *Rules) Lookup(op string) Rule {
+	if r == nil {
+		return nil
+	}
+	return r.byOp[op]
+}
+
+// Ops lists the ops that have a rule, in alphabetical order.
+func (r *Rules) Ops() []string {
+	var names []string
+	for op := range r.byOp {
+		names = append(names, op)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// With is the set with one more rule, which takes the place of the op's former
+// one.
+func (r *Rules) With(op string, rule Rule) *Rules {
+	next := &Rules{byOp: map[string]Rule{op: rule}}
+	if r != nil {
+		for k, v := range r.byOp {
+			if k != op {
+				next.byOp[k] = v
+			}
+		}
+	}
+	return next
+}
+
+func (r *Rules) missing(op string) error {
+	return fmt.Errorf("the op has no gradient rule; grad.Rules.With adds one, ops.StopGradient keeps gradients away")
+}
+
+// All are the built-in rules.
+func All() *Rules { return builtin() }
+
+var builtin = sync.OnceValue(func() *Rules {
+	all := &Rules{byOp: map[string]Rule{}}
+	for _, family := range []map[string]Rule{mathRules, reduceRules, arrayRules, nnRules, stateRules} {
+		for op, rule := range family {
+			all.byOp[op] = rule
+		}
+	}
+	return all
+})

@@ -1,0 +1,3 @@
+package grad
+
+var mathRules, reduceRules, arrayRules, nnRules map[string]Rule

@@ -1,0 +1,302 @@
+package grad
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Options say how a tape records.
+type Options struct {
+	// Persistent lets Gradient be called more than once; the tape then holds
+	// what it recorded until the call ends or [Tape.Release]. Default: false.
+	Persistent bool
+	// Rules are the gradient rules by op name. Default: those of [WithRules] in
+	// the scope's context, else [All].
+	Rules *Rules
+	// WatchNothing leaves trainable variables unwatched unless [Tape.WatchVariable]
+	// names them. Default: false.
+	WatchNothing bool
+}
+
+// Pair is a variable and the gradient with regard to it.
+type Pair struct {
+	Variable *trackable.Variable
+	// Grad has the variable's type and shape; nil where the target doesn't
+	// depend on the variable.
+	Grad *ops.Value
+}
+
+// Gradients is what [Tape.Gradient] gives and an optimizer takes, in the order
+// of the variables asked for.
+type Gradients []Pair
+
+type rulesKey struct{}
+
+// WithRules is a context under which [Record] uses these rules; package
+// function makes one of its options.
+func WithRules(ctx context.Context, r *Rules) context.Context {
+	if r == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, rulesKey{}, r)
+}
+
+// Tape is what [Record] recorded. It belongs to its scope's goroutine.
+type Tape struct {
+	scope   *ops.Scope
+	opts    Options
+	rules   *Rules
+	paused  int
+	used    bool
+	vars    []varSlot
+	watched []watchSlot
+	nodes   []node
+	next    int32 // slots given out
+	ins     slab[inRef]
+	outs    slab[*ops.Value]
+}
+
+type varSlot struct {
+	v    *trackable.Variable
+	slot int32
+}
+
+type watchSlot struct {
+	v    *ops.Value
+	slot int32
+}
+
+// node is a recorded op. Its outputs have the slots first, first+1, ….
+type node struct {
+	op    string
+	attrs engine.Attrs
+	in    []inRef
+	out   []*ops.Value
+	first int32
+}
+
+type inRef struct {
+	v    *ops.Value
+	slot int32 // -1: not tracked
+}
+
+// slab hands out short slices of long ones.
+type slab[T any] struct{ free []T }
+
+func (s *slab[T]) take(n int) []T {
+	if len(s.free) < n {
+		s.free = make([]T, max(48, n))
+	}
+	out := s.free[:n:n]
+	s.free = s.free[n:]
+	return out
+}
+
+// Record makes a scope of the same call whose ops are recorded, and the tape
+// that holds them.
+func Record(s *ops.Scope, o ...*Options) (*ops.Scope, *Tape) {
+	t := &Tape{scope: s}
+	for _, o := range o {
+		if o != nil {
+			t.opts = *o
+		}
+	}
+	switch r, ok := s.Context().Value(rulesKey{}).(*Rules); {
+	case t.opts.Rules != nil:
+		t.rules = t.opts.Rules
+	case ok:
+		t.rules = r
+	default:
+		t.rules = All()
+	}
+	return s.WithRecorder(t), t
+}
+
+// Watch makes the tape follow what is computed from v from now on, as it
+// follows trainable variables by itself. v must have a floating or complex
+// type.
+func (t *Tape) Watch(values ...*ops.Value) {
+	for _, v := range values {
+		switch {
+		case v == nil:
+			t.scope.Fail("GradientTape.Watch", errors.New("the value is nil"))
+		case !differentiable(v.DType()):
+			t.scope.Fail("GradientTape.Watch", fmt.Errorf("a value of %v has no gradient", v.DType()))
+		case t.slotOf(v) < 0:
+			t.watched = append(t.watched, watchSlot{v, t.next})
+			t.next++
+		}
+	}
+}
+
+// WatchVariable makes the tape follow variables that aren't trainable, or any
+// where Options.WatchNothing is set.
+func (t *Tape) WatchVariable(vars ...*trackable.Variable) {
+	for _, v := range vars {
+		if v == nil {
+			t.scope.Fail("GradientTape.WatchVariable", errors.New("the variable is nil"))
+			continue
+		}
+		t.varSlot(v)
+	}
+}
+
+// Stop pauses the recording until the function that it returns is called.
+func (t *Tape) Stop() (resume func()) {
+	t.paused++
+	done := false
+	return func() {
+		if !done {
+			done = true
+			t.paused--
+		}
+	}
+}
+
+// Reset forgets all that was recorded and watched.
+func (t *Tape) Reset() {
+	t.Release()
+	t.used = false
+}
+
+// Release forgets what was recorded. A tape that isn't persistent does so after
+// its Gradient; nobody must.
+func (t *Tape) Release() {
+	for _, n := range t.nodes {
+		for _, in := range n.in {
+			in.v.Drop()
+		}
+	}
+	t.nodes, t.vars, t.watched = nil, nil, nil
+}
+
+func differentiable(d tensor.DType) bool { return d.IsFloating() || d.IsComplex() }
+
+func (t *Tape) varSlot(v *trackable.Variable) int32 {
+	for i := range t.vars {
+		if t.vars[i].v == v {
+			return t.vars[i].slot
+		}
+	}
+	t.vars = append(t.vars, varSlot{v, t.next})
+	t.next++
+	return t.next - 1
+}
+
+// slotOf is the slot of a value, -1 for one that the tape doesn't follow.
+func (t *Tape) slotOf(v *ops.Value) int32 {
+	if n, ok := ops.Slot(v, t); ok {
+		return n
+	}
+	for i := range t.watched {
+		if t.watched[i].v == v {
+			return t.watched[i].slot
+		}
+	}
+	x := v.Variable()
+	if x == nil {
+		return -1
+	}
+	for i := range t.vars {
+		if t.vars[i].v == x {
+			return t.vars[i].slot
+		}
+	}
+	if !t.opts.WatchNothing && x.Trainable() && differentiable(x.DType()) {
+		return t.varSlot(x)
+	}
+	return -1
+}
+
+// Tracks implements [ops.Recorder].
+func (t *Tape) Tracks(in []*ops.Value) bool {
+	if t.paused > 0 {
+		return false
+	}
+	for _, v := range in {
+		if t.slotOf(v) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Record implements [ops.Recorder].
+func (t *Tape) Record(op string, attrs engine.Attrs, in, out []*ops.Value) {
+	if len(out) == 0 || op == "StopGradient" || op == "PreventGradient" {
+		return // optimizer steps and assignments have no gradient
+	}
+	n := node{op: op, attrs: attrs, in: t.ins.take(len(in)), out: t.outs.take(len(out)), first: t.next}
+	for i, v := range in {
+		n.in[i] = inRef{v, t.slotOf(v)}
+		v.Hold()
+	}
+	copy(n.out, out)
+	tracked := false
+	for i, v := range out {
+		if differentiable(v.DType()) || v.DType() == tensor.Variant {
+			ops.SetSlot(v, t, t.next+int32(i))
+			tracked = true
+		}
+	}
+	if !tracked {
+		for _, v := range in {
+			v.Drop()
+		}
+		return
+	}
+	t.next += int32(len(out))
+	t.nodes = append(t.nodes, n)
+}
+
+// GradientOptions say what [Tape.GradientWith] computes.
+type GradientOptions struct {
+	// OutputGradient is the gradient that flows into the target, of its type and
+	// shape. Default: ones.
+	OutputGradient *ops.Value
+	// Zero gives zeros instead of nil for a source that the target doesn't
+	// depend on. Default: false.
+	Zero bool
+}
+
+// Gradient is the gradient of the sum of target's elements with regard to each
+// variable. A tape that isn't persistent can be asked once.
+func (t *Tape) Gradient(target *ops.Value, vars []*trackable.Variable, o ...*GradientOptions) Gradients {
+	srcs := make([]source, len(vars))
+	for i, v := range vars {
+		srcs[i].variable = v
+	}
+	got := t.backward([]*ops.Value{target}, srcs, o)
+	out := make(Gradients, len(vars))
+	for i, v := range vars {
+		out[i] = Pair{v, got[i]}
+	}
+	return out
+}
+
+// GradientOf is [Tape.Gradient] with regard to watched values, or to values
+// computed on the way.
+func (t *Tape) GradientOf(target *ops.Value, sources ...*ops.Value) []*ops.Value {
+	return t.GradientWith(nil, []*ops.Value{target}, sources...)
+}
+
+// GradientWith is [Tape.GradientOf] with options and any number of targets,
+// whose gradients add up. OutputGradient is then the first target's.
+func (t *Tape) GradientWith(o *GradientOptions, targets []*ops.Value, sources ...*ops.Value) []*ops.Value {
+	srcs := make([]source, len(sources))
+	for i, v := range sources {
+		srcs[i].value = v
+	}
+	return t.backward(targets, srcs, []*GradientOptions{o})
+}
+
+type source struct {
+	variable *trackable.Variable
+	value    *ops.Value
+}

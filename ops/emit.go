@@ -1,0 +1,329 @@
+package ops
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Emit runs the op called name and is its outputs: the way to an op that has no
+// function of its own, a user's op included. attrs may be nil; attributes that
+// follow from the inputs' types may be left out. After a failure it is nil; the
+// error sticks to the scope.
+//
+//	y := s.Emit("Cumprod", engine.Attrs{engine.Bool("reverse", true)}, x, 0)[0]
+//
+// Since a failed Emit has no outputs, indexing it as above panics, and the
+// panic is recovered at the call's boundary, which then reports the first
+// error. [Scope.Emit1] never panics.
+func (s *Scope) Emit(name string, attrs engine.Attrs, inputs ...Input) []*Value {
+	if !s.run(name, attrs, inputs) {
+		return nil
+	}
+	return append([]*Value(nil), s.step.outs...)
+}
+
+// Emit1 is Emit for an op with exactly one output. After a failure the value is
+// a failed one.
+func (s *Scope) Emit1(name string, attrs engine.Attrs, inputs ...Input) *Value {
+	if !s.run(name, attrs, inputs) {
+		return s.failed()
+	}
+	if len(s.step.outs) != 1 {
+		return s.Fail(name, fmt.Errorf("has %d outputs, not one", len(s.step.outs)))
+	}
+	return s.step.outs[0]
+}
+
+// EmitN is Emit for an op with n outputs. After a failure it is n failed values.
+func (s *Scope) EmitN(n int, name string, attrs engine.Attrs, inputs ...Input) []*Value {
+	if s.run(name, attrs, inputs) {
+		if len(s.step.outs) == n {
+			return append(make([]*Value, 0, n), s.step.outs...)
+		}
+		s.fail(name, attrs, fmt.Errorf("has %d outputs, not %d", len(s.step.outs), n))
+	}
+	out := make([]*Value, n)
+	for i := range out {
+		out[i] = s.failed()
+	}
+	return out
+}
+
+// Emit0 is Emit for an op without outputs; it reports whether it ran.
+func (s *Scope) Emit0(name string, attrs engine.Attrs, inputs ...Input) bool {
+	return s.run(name, attrs, inputs)
+}
+
+// run executes an op; its outputs are in step.outs until the next one.
+func (s *Scope) run(name string, attrs engine.Attrs, inputs []Input) bool {
+	if !s.alive() {
+		return false
+	}
+	st := s.step
+	if st.closed.Load() {
+		st.err = fmt.Errorf("%s: %w", name, ErrDeadValue)
+		return false
+	}
+	k := st.kernels.Lookup(name)
+	if k == nil {
+		s.fail(name, attrs, st.kernels.Missing(name))
+		return false
+	}
+	firstRead := len(st.reads)
+	if !s.collect(name, attrs, inputs) {
+		return false
+	}
+	c := &st.call
+	c.Begin(st.ctx, &st.env, name, attrs)
+	for _, v := range st.ins {
+		if v.handle {
+			c.Give(engine.Arg{Variable: v.variable})
+		} else {
+			c.Give(engine.Arg{Tensor: v.t})
+		}
+	}
+	if err := c.Run(k); err != nil {
+		s.fail(name, attrs, err, st.ins...)
+		return false
+	}
+	st.outs = st.outs[:0]
+	for i, r := range c.Results() {
+		if r.Tensor == nil {
+			s.fail(name, attrs, fmt.Errorf("the kernel made no output %d", i), st.ins...)
+			return false
+		}
+		v := s.newValue(r.Tensor)
+		switch r.Owner {
+		case engine.OwnerArena:
+			v.arena, v.buf = true, r.Buffer
+		case engine.OwnerInput:
+			in := st.ins[r.Input]
+			in.Pin()
+			v.arena, v.buf = in.arena, in.buf
+		}
+		st.outs = append(st.outs, v)
+	}
+	for _, r := range s.recs {
+		if r.Tracks(st.ins) {
+			r.Record(name, attrs, st.ins, st.outs)
+		}
+	}
+	if len(st.reads) > firstRead {
+		s.dropReads(firstRead)
+	}
+	return true
+}
+
+// dropReads lets go of the reads that the op was given and no recorder holds.
+func (s *Scope) dropReads(from int) {
+	st := s.step
+	kept := st.reads[:from]
+	for _, v := range st.reads[from:] {
+		if v.Drop(); v.release != nil {
+			kept = append(kept, v)
+		}
+	}
+	clear(st.reads[len(kept):])
+	st.reads = kept
+}
+
+// collect turns the inputs into values in step.ins.
+func (s *Scope) collect(name string, attrs engine.Attrs, inputs []Input) bool {
+	st := s.step
+	st.ins = st.ins[:0]
+	var weak uint64 // the inputs that wait for a type, by bit
+	want := tensor.Invalid
+	for i, in := range inputs {
+		v, isWeak, err := s.resolve(in)
+		if err != nil {
+			s.fail(name, attrs, fmt.Errorf("input %d %w", i, err), st.ins...)
+			return false
+		}
+		if isWeak {
+			if i >= 64 {
+				return s.badWeak(name, attrs, i)
+			}
+			weak |= 1 << i
+		} else if want == tensor.Invalid && !v.handle {
+			want = v.t.DType()
+		}
+		st.ins = append(st.ins, v)
+	}
+	if weak == 0 {
+		return true
+	}
+	if want == tensor.Invalid {
+		want = weakType(inputs)
+	}
+	for i, in := range inputs {
+		if i >= 64 || weak&(1<<i) == 0 {
+			continue
+		}
+		t, err := tensorOf(in, want)
+		if err != nil {
+			s.fail(name, attrs, fmt.Errorf("input %d: %w", i, err), st.ins...)
+			return false
+		}
+		st.ins[i] = s.newValue(t)
+	}
+	return true
+}
+
+func (s *Scope) badWeak(name string, attrs engine.Attrs, i int) bool {
+	s.fail(name, attrs, fmt.Errorf("input %d is a Go number; beyond the first 64 inputs only values and tensors are taken", i))
+	return false
+}
+
+// weakType is the common type where all inputs are Go numbers: a float wins
+// over an int.
+func weakType(inputs []Input) tensor.DType {
+	var isFloat, isComplex bool
+	for _, in := range inputs {
+		switch reflect.TypeOf(in) {
+		case reflect.TypeFor[float64](), reflect.TypeFor[[]float64](), reflect.TypeFor[float32]():
+			isFloat = true
+		case reflect.TypeFor[complex128](), reflect.TypeFor[complex64]():
+			isComplex = true
+		}
+	}
+	switch {
+	case isComplex:
+		return tensor.Complex128
+	case isFloat:
+		return tensor.Float32
+	case len(inputs) == 1:
+		return tensor.Invalid
+	}
+	return tensor.Int32
+}
+
+// Const is a value of any Input. A Go number becomes int32 or float32; give a
+// type to ConstOf to have another.
+func Const(s *Scope, x Input) *Value {
+	if !s.alive() {
+		return s.failed()
+	}
+	v, weak, err := s.resolve(x)
+	if weak {
+		var t *tensor.Tensor
+		if t, err = tensorOf(x, tensor.Invalid); err == nil {
+			v = s.newValue(t)
+		}
+	}
+	if err != nil {
+		s.fail("Const", nil, fmt.Errorf("input 0 %w", err))
+		return s.failed()
+	}
+	v.Pin()
+	return v
+}
+
+// ConstOf is a value of a Go number or of a []int or []float64 with elements of
+// type d.
+func ConstOf(s *Scope, d tensor.DType, x Input) *Value {
+	if !s.alive() {
+		return s.failed()
+	}
+	t, err := tensorOf(x, d)
+	if err == nil && t.DType() != d {
+		err = fmt.Errorf("input 0 has elements of %v, not %v; Cast converts", t.DType(), d)
+	}
+	if err != nil {
+		s.fail("Const", nil, err)
+		return s.failed()
+	}
+	return s.newValue(t)
+}
+
+// constant is a value over t, no op.
+func (s *Scope) constant(t *tensor.Tensor) *Value { return s.newValue(t) }
+
+// vec32 is an int32 vector, as the ops take shapes, axes and permutations.
+func (s *Scope) vec32(dims ...int) *Value {
+	v := make([]int32, len(dims))
+	for i, d := range dims {
+		if int64(d) != int64(int32(d)) {
+			return s.constant(vec64(dims))
+		}
+		v[i] = int32(d)
+	}
+	return s.constant(tensor.Vector(v...))
+}
+
+func vec64(dims []int) *tensor.Tensor {
+	v := make([]int64, len(dims))
+	for i, d := range dims {
+		v[i] = int64(d)
+	}
+	return tensor.Vector(v...)
+}
+
+// scalar32 is an int32 scalar; the small ones, which axes are, are made once.
+func (s *Scope) scalar32(x int) *Value {
+	if x >= -4 && x < 8 {
+		return s.constant(smallInts[x+4])
+	}
+	return s.constant(tensor.Scalar(int32(x)))
+}
+
+var smallInts = func() (t [12]*tensor.Tensor) {
+	for i := range t {
+		t[i] = tensor.Scalar(int32(i - 4))
+	}
+	return t
+}()
+
+// handleOf is the handle of a variable, as the ops that write variables take
+// it.
+func (s *Scope) handleOf(x *trackable.Variable) *Value {
+	if x == nil {
+		return nil
+	}
+	v := s.newValue(nil)
+	v.variable, v.handle = x, true
+	return v
+}
+
+// list flattens a list input: []*Value, []*trackable.Variable, []Input, a slice
+// of structs that embed variables, or a single input.
+func list(in Input) ([]Input, bool) {
+	switch x := in.(type) {
+	case []*Value:
+		out := make([]Input, len(x))
+		for i, v := range x {
+			out[i] = v
+		}
+		return out, true
+	case []Input:
+		return x, true
+	case []any:
+		out := make([]Input, len(x))
+		for i, v := range x {
+			out[i] = v
+		}
+		return out, true
+	case []*tensor.Tensor:
+		out := make([]Input, len(x))
+		for i, v := range x {
+			out[i] = v
+		}
+		return out, true
+	}
+	r := reflect.ValueOf(in)
+	if k := r.Kind(); k != reflect.Slice && k != reflect.Array {
+		return nil, false
+	}
+	out := make([]Input, r.Len())
+	for i := range out {
+		e := r.Index(i)
+		if e.Kind() == reflect.Struct && e.CanAddr() {
+			e = e.Addr()
+		}
+		out[i] = e.Interface()
+	}
+	return out, true
+}

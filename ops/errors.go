@@ -1,0 +1,109 @@
+package ops
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// OpError is a failure of an op.
+type OpError struct {
+	Op     string       // TensorFlow's op name
+	Attrs  engine.Attrs // the attributes
+	Inputs []InputSpec  // types and shapes of the inputs
+	Site   string       // where the program called it, "file.go:12"
+	Err    error        // what is wrong
+}
+
+// InputSpec is the type and shape of an input.
+type InputSpec struct {
+	DType tensor.DType
+	Shape tensor.Shape
+}
+
+// String is "float32[2,3]".
+func (i InputSpec) String() string {
+	if i.DType == tensor.Invalid {
+		return "?"
+	}
+	return i.DType.String() + i.Shape.String()
+}
+
+// Error is "file.go:12: MatMul(float32[2,4], float32[3,2]): what is wrong".
+func (e *OpError) Error() string {
+	var b strings.Builder
+	if e.Site != "" {
+		b.WriteString(e.Site)
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Op)
+	if len(e.Inputs) > 0 {
+		b.WriteByte('(')
+		for i, in := range e.Inputs {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			if i == 8 {
+				fmt.Fprintf(&b, "… %d more", len(e.Inputs)-i)
+				break
+			}
+			b.WriteString(in.String())
+		}
+		b.WriteByte(')')
+	}
+	b.WriteString(": ")
+	b.WriteString(e.Err.Error())
+	return b.String()
+}
+
+// Unwrap is what is wrong.
+func (e *OpError) Unwrap() error { return e.Err }
+
+func (s *Scope) fail(op string, attrs engine.Attrs, err error, ins ...*Value) {
+	if s.step.err != nil {
+		return
+	}
+	e := &OpError{Op: op, Attrs: attrs, Err: err, Site: callSite()}
+	for _, v := range ins {
+		spec := InputSpec{}
+		if v != nil {
+			spec = InputSpec{v.DType(), v.Shape()}
+			if v.handle {
+				spec.Shape = v.variable.Shape()
+			}
+		}
+		e.Inputs = append(e.Inputs, spec)
+	}
+	s.step.err = e
+}
+
+func (s *Scope) failed() *Value { return &Value{step: s.step} }
+
+// library are the packages between a program's line and the kernel.
+var library = []string{"ops.", "ops/raw.", "grad.", "engine.", "function.", "keras.", "kernel."}
+
+// callSite is the innermost line of the program outside of this library.
+func callSite() string {
+	const module = "github.com/cairnml/cairn/"
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	for {
+		f, more := frames.Next()
+		inside := false
+		if rest, ok := strings.CutPrefix(f.Function, module); ok && !strings.HasSuffix(f.File, "_test.go") {
+			for _, p := range library {
+				inside = inside || strings.HasPrefix(rest, p)
+			}
+		}
+		if !inside && !strings.HasPrefix(f.Function, "runtime.") && f.File != "" {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}

@@ -1,0 +1,353 @@
+package ops
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Input is anything that an op takes as an input:
+//
+//   - a *[Value] or a *tensor.Tensor;
+//   - a *trackable.Variable, or a struct that embeds one: its value is read;
+//   - a Go number, bool or string: a scalar. A number takes the element type of
+//     the op's first input that has one, as TensorFlow's Python constants do;
+//     alone, int is int32, float64 is float32, and complex128 stays. A float
+//     for an integer type is an error, and so is an int that doesn't fit;
+//   - a slice of numbers or a slice of such slices: a tensor. []int and
+//     []float64 behave as numbers do, all others keep their element type.
+//
+// A nil Input is an error that names the op.
+type Input any
+
+type variableLike interface{ AsVariable() *trackable.Variable }
+
+var errNilInput = errors.New("is nil")
+
+// resolve turns an input into a value; a weak number stays nil and is converted
+// later, when the others' type is known.
+func (s *Scope) resolve(in Input) (v *Value, weak bool, err error) {
+	switch x := in.(type) {
+	case *Value:
+		if x == nil {
+			return nil, false, errNilInput
+		}
+		if x.t == nil && !x.handle {
+			if x.step == s.step && s.step.err != nil {
+				return nil, false, s.step.err
+			}
+			return nil, false, errFailed
+		}
+		if x.dead() {
+			return nil, false, ErrDeadValue
+		}
+		return x, false, nil
+	case *tensor.Tensor:
+		if x == nil {
+			return nil, false, errNilInput
+		}
+		return s.newValue(x), false, nil
+	case *trackable.Variable:
+		if x == nil {
+			return nil, false, errNilInput
+		}
+		v, err = s.borrow(x)
+		return v, false, err
+	case variableLike:
+		if r := reflect.ValueOf(in); r.Kind() == reflect.Pointer && r.IsNil() {
+			return nil, false, errNilInput
+		}
+		v, err = s.borrow(x.AsVariable())
+		return v, false, err
+	case nil:
+		return nil, false, errNilInput
+	case int, float64, complex128, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64, float32, complex64,
+		[]int, []float64:
+		return nil, true, nil
+	}
+	t, err := tensorOf(in, tensor.Invalid)
+	if err != nil {
+		return nil, false, err
+	}
+	return s.newValue(t), false, nil
+}
+
+// borrow is a read of a variable that lasts until its op has run and no
+// recorder needs it.
+func (s *Scope) borrow(x *trackable.Variable) (*Value, error) {
+	t, release := x.Borrow()
+	if t == nil {
+		return nil, fmt.Errorf("is the variable %q, which has no value", x.Name())
+	}
+	v := s.newValue(t)
+	v.variable, v.release, v.holds = x, release, 1
+	s.step.reads = append(s.step.reads, v)
+	return v, nil
+}
+
+// newValue makes a value of this call over a tensor that isn't the arena's.
+func (s *Scope) newValue(t *tensor.Tensor) *Value {
+	st := s.step
+	if len(st.slab) == 0 {
+		st.slab = make([]Value, 16)
+	}
+	v := &st.slab[0]
+	st.slab = st.slab[1:]
+	v.t, v.step = t, st
+	return v
+}
+
+// tensorOf makes a tensor of a Go value. want is the element type for weak
+// numbers; Invalid leaves the default.
+func tensorOf(in any, want tensor.DType) (*tensor.Tensor, error) {
+	switch x := in.(type) {
+	case int:
+		if want == tensor.Invalid {
+			want = tensor.Int32
+		}
+		return intScalar(int64(x), want)
+	case int8:
+		return intScalar(int64(x), orType(want, tensor.Int8))
+	case int16:
+		return intScalar(int64(x), orType(want, tensor.Int16))
+	case int32:
+		return intScalar(int64(x), orType(want, tensor.Int32))
+	case int64:
+		return intScalar(x, orType(want, tensor.Int64))
+	case uint:
+		return uintScalar(uint64(x), orType(want, tensor.Uint32))
+	case uint8:
+		return uintScalar(uint64(x), orType(want, tensor.Uint8))
+	case uint16:
+		return uintScalar(uint64(x), orType(want, tensor.Uint16))
+	case uint32:
+		return uintScalar(uint64(x), orType(want, tensor.Uint32))
+	case uint64:
+		return uintScalar(x, orType(want, tensor.Uint64))
+	case float32:
+		return floatScalar(float64(x), orType(want, tensor.Float32))
+	case float64:
+		return floatScalar(x, orType(want, tensor.Float32))
+	case complex64:
+		return complexScalar(complex128(x), orType(want, tensor.Complex64))
+	case complex128:
+		return complexScalar(x, orType(want, tensor.Complex128))
+	case bool:
+		return tensor.Scalar(x), nil
+	case string:
+		return tensor.Scalar(x), nil
+	case []int:
+		return intVector(x, orType(want, tensor.Int32))
+	case []float64:
+		want = orType(want, tensor.Float32)
+		if want == tensor.Float64 {
+			return tensor.New(append([]float64(nil), x...), len(x))
+		}
+		return vectorOf(len(x), want, func(i int) (*tensor.Tensor, error) { return floatScalar(x[i], want) })
+	}
+	return reflectTensor(in)
+}
+
+func orType(d, def tensor.DType) tensor.DType {
+	if d == tensor.Invalid {
+		return def
+	}
+	return d
+}
+
+func intVector(x []int, d tensor.DType) (*tensor.Tensor, error) {
+	if d == tensor.Int32 {
+		v := make([]int32, len(x))
+		for i, e := range x {
+			if int64(e) != int64(int32(e)) {
+				return nil, fmt.Errorf("%d doesn't fit int32", e)
+			}
+			v[i] = int32(e)
+		}
+		return tensor.New(v, len(v))
+	}
+	return vectorOf(len(x), d, func(i int) (*tensor.Tensor, error) { return intScalar(int64(x[i]), d) })
+}
+
+// vectorOf joins scalars to a vector.
+func vectorOf(n int, d tensor.DType, at func(int) (*tensor.Tensor, error)) (*tensor.Tensor, error) {
+	out, err := tensor.Zeros(d, n)
+	if err != nil {
+		return nil, err
+	}
+	size := d.Size()
+	for i := range n {
+		t, err := at(i)
+		if err != nil {
+			return nil, err
+		}
+		copy(out.Bytes()[i*size:], t.Bytes())
+	}
+	return out, nil
+}
+
+func intScalar(x int64, d tensor.DType) (*tensor.Tensor, error) {
+	fits := true
+	var t *tensor.Tensor
+	switch d {
+	case tensor.Int8:
+		t, fits = tensor.Scalar(int8(x)), x == int64(int8(x))
+	case tensor.Int16:
+		t, fits = tensor.Scalar(int16(x)), x == int64(int16(x))
+	case tensor.Int32:
+		t, fits = tensor.Scalar(int32(x)), x == int64(int32(x))
+	case tensor.Int64:
+		t = tensor.Scalar(x)
+	case tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:
+		if x < 0 {
+			return nil, fmt.Errorf("%d doesn't fit %v", x, d)
+		}
+		return uintScalar(uint64(x), d)
+	default:
+		return floatScalar(float64(x), d)
+	}
+	if !fits {
+		return nil, fmt.Errorf("%d doesn't fit %v", x, d)
+	}
+	return t, nil
+}
+
+func uintScalar(x uint64, d tensor.DType) (*tensor.Tensor, error) {
+	fits := true
+	var t *tensor.Tensor
+	switch d {
+	case tensor.Uint8:
+		t, fits = tensor.Scalar(uint8(x)), x <= math.MaxUint8
+	case tensor.Uint16:
+		t, fits = tensor.Scalar(uint16(x)), x <= math.MaxUint16
+	case tensor.Uint32:
+		t, fits = tensor.Scalar(uint32(x)), x <= math.MaxUint32
+	case tensor.Uint64:
+		t = tensor.Scalar(x)
+	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64:
+		if x > math.MaxInt64 {
+			return nil, fmt.Errorf("%d doesn't fit %v", x, d)
+		}
+		return intScalar(int64(x), d)
+	default:
+		return floatScalar(float64(x), d)
+	}
+	if !fits {
+		return nil, fmt.Errorf("%d doesn't fit %v", x, d)
+	}
+	return t, nil
+}
+
+func floatScalar(x float64, d tensor.DType) (*tensor.Tensor, error) {
+	switch d {
+	case tensor.Float32:
+		return tensor.Scalar(float32(x)), nil
+	case tensor.Float64:
+		return tensor.Scalar(x), nil
+	case tensor.Float16:
+		return tensor.Scalar(tensor.ToF16(float32(x))), nil
+	case tensor.BFloat16:
+		return tensor.Scalar(tensor.ToBF16(float32(x))), nil
+	}
+	return complexScalar(complex(x, 0), d)
+}
+
+func complexScalar(x complex128, d tensor.DType) (*tensor.Tensor, error) {
+	switch d {
+	case tensor.Complex64:
+		return tensor.Scalar(complex64(x)), nil
+	case tensor.Complex128:
+		return tensor.Scalar(x), nil
+	}
+	if imag(x) == 0 {
+		return nil, fmt.Errorf("the Go number %v can't become %v; cast one of them", real(x), d)
+	}
+	return nil, fmt.Errorf("the Go number %v can't become %v; cast one of them", x, d)
+}
+
+// reflectTensor makes a tensor of nested slices or arrays of an element type.
+func reflectTensor(in any) (*tensor.Tensor, error) {
+	v := reflect.ValueOf(in)
+	if k := v.Kind(); k != reflect.Slice && k != reflect.Array {
+		return nil, fmt.Errorf("is a %T, which no op takes", in)
+	}
+	var dims []int
+	elem := v.Type()
+	for w, known := v, true; elem.Kind() == reflect.Slice || elem.Kind() == reflect.Array; elem = elem.Elem() {
+		n := 0
+		if known {
+			n = w.Len()
+		}
+		dims = append(dims, n)
+		if known = known && n > 0; known {
+			w = w.Index(0)
+		}
+	}
+	switch elem.Kind() {
+	case reflect.Int:
+		return gather[int, int32](v, dims, func(r reflect.Value) (int32, error) {
+			if x := r.Int(); x == int64(int32(x)) {
+				return int32(x), nil
+			}
+			return 0, fmt.Errorf("%d doesn't fit int32", r.Int())
+		})
+	case reflect.Float32:
+		return gather[float32, float32](v, dims, func(r reflect.Value) (float32, error) { return float32(r.Float()), nil })
+	case reflect.Float64:
+		return gather[float64, float64](v, dims, func(r reflect.Value) (float64, error) { return r.Float(), nil })
+	case reflect.Int32:
+		return gather[int32, int32](v, dims, func(r reflect.Value) (int32, error) { return int32(r.Int()), nil })
+	case reflect.Int64:
+		return gather[int64, int64](v, dims, func(r reflect.Value) (int64, error) { return r.Int(), nil })
+	case reflect.Int16:
+		return gather[int16, int16](v, dims, func(r reflect.Value) (int16, error) { return int16(r.Int()), nil })
+	case reflect.Int8:
+		return gather[int8, int8](v, dims, func(r reflect.Value) (int8, error) { return int8(r.Int()), nil })
+	case reflect.Uint8:
+		return gather[uint8, uint8](v, dims, func(r reflect.Value) (uint8, error) { return uint8(r.Uint()), nil })
+	case reflect.Uint16:
+		return gather[uint16, uint16](v, dims, func(r reflect.Value) (uint16, error) { return uint16(r.Uint()), nil })
+	case reflect.Uint32:
+		return gather[uint32, uint32](v, dims, func(r reflect.Value) (uint32, error) { return uint32(r.Uint()), nil })
+	case reflect.Uint64:
+		return gather[uint64, uint64](v, dims, func(r reflect.Value) (uint64, error) { return r.Uint(), nil })
+	case reflect.Bool:
+		return gather[bool, bool](v, dims, func(r reflect.Value) (bool, error) { return r.Bool(), nil })
+	case reflect.String:
+		return gather[string, string](v, dims, func(r reflect.Value) (string, error) { return r.String(), nil })
+	case reflect.Complex64:
+		return gather[complex64, complex64](v, dims, func(r reflect.Value) (complex64, error) { return complex64(r.Complex()), nil })
+	case reflect.Complex128:
+		return gather[complex128, complex128](v, dims, func(r reflect.Value) (complex128, error) { return r.Complex(), nil })
+	}
+	return nil, fmt.Errorf("is a %T, which no op takes", in)
+}
+
+func gather[G any, T tensor.Element](v reflect.Value, dims []int, conv func(reflect.Value) (T, error)) (*tensor.Tensor, error) {
+	var out []T
+	var walk func(v reflect.Value, dims []int) error
+	walk = func(v reflect.Value, dims []int) error {
+		if len(dims) == 0 {
+			x, err := conv(v)
+			out = append(out, x)
+			return err
+		}
+		if v.Len() != dims[0] {
+			return fmt.Errorf("is a ragged %d-dimensional slice: one part has %d elements, another %d", len(dims), dims[0], v.Len())
+		}
+		for i := range v.Len() {
+			if err := walk(v.Index(i), dims[1:]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := walk(v, dims); err != nil {
+		return nil, err
+	}
+	return tensor.New(out, dims...)
+}

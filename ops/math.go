@@ -1,0 +1,330 @@
+package ops
+
+import (
+	"errors"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// The functions of two inputs in this file broadcast as TensorFlow does: shapes
+// are aligned at their ends, and a size of 1, or a missing dimension, stretches
+// to the other's size. Both inputs have the same element type.
+
+// Add is x+y.
+func Add(s *Scope, x, y Input) *Value { return s.Emit1("AddV2", nil, x, y) }
+
+// Sub is x-y.
+func Sub(s *Scope, x, y Input) *Value { return s.Emit1("Sub", nil, x, y) }
+
+// Mul is x*y.
+func Mul(s *Scope, x, y Input) *Value { return s.Emit1("Mul", nil, x, y) }
+
+// Div is x/y, in floating point; integers have [FloorDiv].
+func Div(s *Scope, x, y Input) *Value { return s.Emit1("RealDiv", nil, x, y) }
+
+// DivNoNan is x/y, and 0 where y is 0.
+func DivNoNan(s *Scope, x, y Input) *Value { return s.Emit1("DivNoNan", nil, x, y) }
+
+// MulNoNan is x*y, and 0 where y is 0, even if x is NaN or infinite.
+func MulNoNan(s *Scope, x, y Input) *Value { return s.Emit1("MulNoNan", nil, x, y) }
+
+// FloorDiv is x/y rounded down. An integer divided by 0 is an error.
+func FloorDiv(s *Scope, x, y Input) *Value { return s.Emit1("FloorDiv", nil, x, y) }
+
+// Mod is the rest of [FloorDiv]: it has y's sign.
+func Mod(s *Scope, x, y Input) *Value { return s.Emit1("FloorMod", nil, x, y) }
+
+// TruncateDiv is x/y of integers, rounded toward zero as Go's / does.
+func TruncateDiv(s *Scope, x, y Input) *Value { return s.Emit1("TruncateDiv", nil, x, y) }
+
+// Pow is x to the power y. A negative power of an integer is an error.
+func Pow(s *Scope, x, y Input) *Value { return s.Emit1("Pow", nil, x, y) }
+
+// Maximum is the larger one; NaN if either is.
+func Maximum(s *Scope, x, y Input) *Value { return s.Emit1("Maximum", nil, x, y) }
+
+// Minimum is the smaller one; NaN if either is.
+func Minimum(s *Scope, x, y Input) *Value { return s.Emit1("Minimum", nil, x, y) }
+
+// SquaredDifference is (x-y)*(x-y).
+func SquaredDifference(s *Scope, x, y Input) *Value { return s.Emit1("SquaredDifference", nil, x, y) }
+
+// Atan2 is the angle between the first axis and the point whose coordinates are x
+// (along that axis) and y, in radians.
+func Atan2(s *Scope, y, x Input) *Value { return s.Emit1("Atan2", nil, y, x) }
+
+// Xlogy is x*log(y), and 0 where x is 0.
+func Xlogy(s *Scope, x, y Input) *Value { return s.Emit1("Xlogy", nil, x, y) }
+
+// Equal is true where x and y are equal; NaN equals nothing.
+func Equal(s *Scope, x, y Input) *Value { return s.Emit1("Equal", nil, x, y) }
+
+// NotEqual is true where x and y differ.
+func NotEqual(s *Scope, x, y Input) *Value { return s.Emit1("NotEqual", nil, x, y) }
+
+// Less is true where x < y.
+func Less(s *Scope, x, y Input) *Value { return s.Emit1("Less", nil, x, y) }
+
+// LessEqual is true where x <= y.
+func LessEqual(s *Scope, x, y Input) *Value { return s.Emit1("LessEqual", nil, x, y) }
+
+// Greater is true where x > y.
+func Greater(s *Scope, x, y Input) *Value { return s.Emit1("Greater", nil, x, y) }
+
+// GreaterEqual is true where x >= y.
+func GreaterEqual(s *Scope, x, y Input) *Value { return s.Emit1("GreaterEqual", nil, x, y) }
+
+// And is true where both booleans are.
+func And(s *Scope, x, y Input) *Value { return s.Emit1("LogicalAnd", nil, x, y) }
+
+// Or is true where one of the booleans is.
+func Or(s *Scope, x, y Input) *Value { return s.Emit1("LogicalOr", nil, x, y) }
+
+// BitwiseAnd is the bitwise and of integers.
+func BitwiseAnd(s *Scope, x, y Input) *Value { return s.Emit1("BitwiseAnd", nil, x, y) }
+
+// BitwiseOr is the bitwise or of integers.
+func BitwiseOr(s *Scope, x, y Input) *Value { return s.Emit1("BitwiseOr", nil, x, y) }
+
+// BitwiseXor is the bitwise exclusive or of integers.
+func BitwiseXor(s *Scope, x, y Input) *Value { return s.Emit1("BitwiseXor", nil, x, y) }
+
+// Neg is -x.
+func Neg(s *Scope, x Input) *Value { return s.Emit1("Neg", nil, x) }
+
+// Abs is |x|; for a complex x the magnitude, a real number.
+func Abs(s *Scope, x Input) *Value { return s.Emit1("Abs", nil, x) }
+
+// Sign is -1, 0 or 1 by x's sign; NaN stays. For a complex x it is x/|x|.
+func Sign(s *Scope, x Input) *Value { return s.Emit1("Sign", nil, x) }
+
+// Square is x*x.
+func Square(s *Scope, x Input) *Value { return s.Emit1("Square", nil, x) }
+
+// Sqrt is the square root.
+func Sqrt(s *Scope, x Input) *Value { return s.Emit1("Sqrt", nil, x) }
+
+// Rsqrt is 1/sqrt(x).
+func Rsqrt(s *Scope, x Input) *Value { return s.Emit1("Rsqrt", nil, x) }
+
+// Reciprocal is 1/x.
+func Reciprocal(s *Scope, x Input) *Value { return s.Emit1("Reciprocal", nil, x) }
+
+// Exp is e to the power x.
+func Exp(s *Scope, x Input) *Value { return s.Emit1("Exp", nil, x) }
+
+// Expm1 is exp(x)-1, exact for small x.
+func Expm1(s *Scope, x Input) *Value { return s.Emit1("Expm1", nil, x) }
+
+// Log is the natural logarithm.
+func Log(s *Scope, x Input) *Value { return s.Emit1("Log", nil, x) }
+
+// Log1p is log(1+x), exact for small x.
+func Log1p(s *Scope, x Input) *Value { return s.Emit1("Log1p", nil, x) }
+
+// Sin is the sine of x in radians.
+func Sin(s *Scope, x Input) *Value { return s.Emit1("Sin", nil, x) }
+
+// Cos is the cosine of x in radians.
+func Cos(s *Scope, x Input) *Value { return s.Emit1("Cos", nil, x) }
+
+// Tan is the tangent of x in radians.
+func Tan(s *Scope, x Input) *Value { return s.Emit1("Tan", nil, x) }
+
+// Asin is the inverse sine.
+func Asin(s *Scope, x Input) *Value { return s.Emit1("Asin", nil, x) }
+
+// Acos is the inverse cosine.
+func Acos(s *Scope, x Input) *Value { return s.Emit1("Acos", nil, x) }
+
+// Atan is the inverse tangent.
+func Atan(s *Scope, x Input) *Value { return s.Emit1("Atan", nil, x) }
+
+// Sinh is the hyperbolic sine.
+func Sinh(s *Scope, x Input) *Value { return s.Emit1("Sinh", nil, x) }
+
+// Cosh is the hyperbolic cosine.
+func Cosh(s *Scope, x Input) *Value { return s.Emit1("Cosh", nil, x) }
+
+// Tanh is the hyperbolic tangent.
+func Tanh(s *Scope, x Input) *Value { return s.Emit1("Tanh", nil, x) }
+
+// Asinh is the inverse hyperbolic sine.
+func Asinh(s *Scope, x Input) *Value { return s.Emit1("Asinh", nil, x) }
+
+// Acosh is the inverse hyperbolic cosine.
+func Acosh(s *Scope, x Input) *Value { return s.Emit1("Acosh", nil, x) }
+
+// Atanh is the inverse hyperbolic tangent.
+func Atanh(s *Scope, x Input) *Value { return s.Emit1("Atanh", nil, x) }
+
+// Erf is the Gauss error function.
+func Erf(s *Scope, x Input) *Value { return s.Emit1("Erf", nil, x) }
+
+// Erfc is 1-erf(x), exact for large x.
+func Erfc(s *Scope, x Input) *Value { return s.Emit1("Erfc", nil, x) }
+
+// Lgamma is the logarithm of |gamma(x)|.
+func Lgamma(s *Scope, x Input) *Value { return s.Emit1("Lgamma", nil, x) }
+
+// Digamma is the derivative of Lgamma.
+func Digamma(s *Scope, x Input) *Value { return s.Emit1("Digamma", nil, x) }
+
+// Floor is the largest integer not above x, in x's own type.
+func Floor(s *Scope, x Input) *Value { return s.Emit1("Floor", nil, x) }
+
+// Ceil is the smallest integer not below x, in x's own type.
+func Ceil(s *Scope, x Input) *Value { return s.Emit1("Ceil", nil, x) }
+
+// Round is the nearest integer, ties to even, in x's own type.
+func Round(s *Scope, x Input) *Value { return s.Emit1("Round", nil, x) }
+
+// IsNaN is true where x is NaN.
+func IsNaN(s *Scope, x Input) *Value { return s.Emit1("IsNan", nil, x) }
+
+// IsInf is true where x is an infinity.
+func IsInf(s *Scope, x Input) *Value { return s.Emit1("IsInf", nil, x) }
+
+// IsFinite is true where x is neither NaN nor an infinity.
+func IsFinite(s *Scope, x Input) *Value { return s.Emit1("IsFinite", nil, x) }
+
+// Not is the logical not of booleans.
+func Not(s *Scope, x Input) *Value { return s.Emit1("LogicalNot", nil, x) }
+
+// Conj is the complex conjugate; a real x stays.
+func Conj(s *Scope, x Input) *Value { return s.Emit1("Conj", nil, x) }
+
+// AddN is the sum of all inputs of a list, which have one shape and type. An
+// empty list is an error.
+func AddN(s *Scope, xs Input) *Value {
+	l, ok := list(xs)
+	if !ok || len(l) == 0 {
+		return s.Fail("AddN", errors.New("takes a list of at least one input"))
+	}
+	return s.Emit1("AddN", nil, l...)
+}
+
+// Clip is x limited to the range from lo to hi.
+func Clip(s *Scope, x, lo, hi Input) *Value { return s.Emit1("ClipByValue", nil, x, lo, hi) }
+
+// Where picks x where cond is true and y elsewhere; all three broadcast.
+func Where(s *Scope, cond, x, y Input) *Value {
+	// cond is boolean: numbers take their type from x or y instead.
+	if _, weak, err := s.peek(x); weak && err == nil {
+		if d := s.typeOf(y); d != tensor.Invalid {
+			x = ConstOf(s, d, x)
+		} else {
+			x = Const(s, x)
+		}
+	}
+	if _, weak, err := s.peek(y); weak && err == nil {
+		y = ConstOf(s, s.typeOf(x), y)
+	}
+	return s.Emit1("SelectV2", nil, cond, x, y)
+}
+
+// Cast converts the elements to type d: floating to integer truncates, to a
+// narrower float rounds to the nearest, to bool is "not zero".
+func Cast(s *Scope, x Input, d tensor.DType) *Value {
+	return s.Emit1("Cast", engine.Attrs{engine.Type("DstT", d)}, x)
+}
+
+// MatMulOptions say how [MatMul] takes its inputs.
+type MatMulOptions struct {
+	// TransposeA and TransposeB swap the last two dimensions first. Default:
+	// false.
+	TransposeA, TransposeB bool
+}
+
+var (
+	attrsMatMul = [4]engine.Attrs{
+		nil,
+		{engine.Bool("transpose_a", true)},
+		{engine.Bool("transpose_b", true)},
+		{engine.Bool("transpose_a", true), engine.Bool("transpose_b", true)},
+	}
+	attrsBatchMatMul = [4]engine.Attrs{
+		nil,
+		{engine.Bool("adj_x", true)},
+		{engine.Bool("adj_y", true)},
+		{engine.Bool("adj_x", true), engine.Bool("adj_y", true)},
+	}
+)
+
+// MatMul is the matrix product. Two matrices emit MatMul; where an input has
+// more dimensions, they count as a batch of matrices, which broadcasts, and
+// BatchMatMulV2 is emitted (it conjugates what it transposes).
+func MatMul(s *Scope, a, b Input, o ...*MatMulOptions) *Value {
+	var flags int
+	for _, o := range o {
+		if o != nil && o.TransposeA {
+			flags |= 1
+		}
+		if o != nil && o.TransposeB {
+			flags |= 2
+		}
+	}
+	if rankOf(a) > 2 || rankOf(b) > 2 {
+		return s.Emit1("BatchMatMulV2", attrsBatchMatMul[flags], a, b)
+	}
+	return s.Emit1("MatMul", attrsMatMul[flags], a, b)
+}
+
+// BiasAdd adds the vector b to x along x's last dimension.
+func BiasAdd(s *Scope, x, b Input) *Value { return s.Emit1("BiasAdd", nil, x, b) }
+
+// peek says whether an input is a weak Go number, without making a value.
+func (s *Scope) peek(x Input) (v *Value, weak bool, err error) {
+	switch x.(type) {
+	case *Value, *tensor.Tensor, variableLike, nil:
+		return nil, false, nil
+	}
+	return s.resolve(x)
+}
+
+// typeOf is the element type of an input; Invalid for Go numbers and nothing.
+func (s *Scope) typeOf(x Input) tensor.DType {
+	switch x := x.(type) {
+	case *Value:
+		return x.DType()
+	case *tensor.Tensor:
+		if x != nil {
+			return x.DType()
+		}
+	case variableLike:
+		if v := variableOf(x); v != nil {
+			return v.DType()
+		}
+	case nil:
+	default:
+		if v, weak, err := s.resolve(x); err == nil && !weak {
+			return v.DType()
+		}
+	}
+	return tensor.Invalid
+}
+
+// shapeOf is the shape of an input; nil for a nil input.
+func shapeOf(x Input) tensor.Shape {
+	switch x := x.(type) {
+	case *Value:
+		return x.Shape()
+	case *tensor.Tensor:
+		if x != nil {
+			return x.Shape()
+		}
+	case variableLike:
+		if v := variableOf(x); v != nil {
+			return v.Shape()
+		}
+	case nil:
+	default:
+		if t, err := tensorOf(x, tensor.Invalid); err == nil {
+			return t.Shape()
+		}
+	}
+	return nil
+}
+
+func rankOf(x Input) int { return len(shapeOf(x)) }

@@ -1,0 +1,150 @@
+package ops
+
+import (
+	"math"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Relu is max(x, 0).
+func Relu(s *Scope, x Input) *Value { return s.Emit1("Relu", nil, x) }
+
+// Relu6 is min(max(x, 0), 6).
+func Relu6(s *Scope, x Input) *Value { return s.Emit1("Relu6", nil, x) }
+
+// LeakyRelu is x where it is positive and alpha*x elsewhere. tf.nn.leaky_relu's
+// default alpha is 0.2, Keras' is 0.3.
+func LeakyRelu(s *Scope, x Input, alpha float64) *Value {
+	return s.Emit1("LeakyRelu", engine.Attrs{engine.Float("alpha", alpha)}, x)
+}
+
+// Elu is x where it is positive and exp(x)-1 elsewhere.
+func Elu(s *Scope, x Input) *Value { return s.Emit1("Elu", nil, x) }
+
+// Selu is the scaled exponential linear unit: scale*x where x is positive and
+// scale*alpha*(exp(x)-1) elsewhere, with the constants that keep mean and
+// variance.
+func Selu(s *Scope, x Input) *Value { return s.Emit1("Selu", nil, x) }
+
+// Gelu is x times the Gaussian distribution function of x.
+func Gelu(s *Scope, x Input) *Value {
+	x = Const(s, x)
+	cdf := Add(s, 1, Erf(s, Div(s, x, math.Sqrt2)))
+	return Mul(s, Mul(s, 0.5, x), cdf)
+}
+
+// GeluTanh is [Gelu] with the distribution function approximated by tanh.
+func GeluTanh(s *Scope, x Input) *Value {
+	x = Const(s, x)
+	inner := Mul(s, 0.7978845608028654, Add(s, x, Mul(s, 0.044715, Pow(s, x, 3))))
+	return Mul(s, Mul(s, 0.5, x), Add(s, 1, Tanh(s, inner)))
+}
+
+// Sigmoid is 1/(1+exp(-x)).
+func Sigmoid(s *Scope, x Input) *Value { return s.Emit1("Sigmoid", nil, x) }
+
+// HardSigmoid is max(0, min(1, 0.2*x+0.5)), as Keras 2 has it.
+func HardSigmoid(s *Scope, x Input) *Value {
+	x = Const(s, x)
+	return Clip(s, Add(s, Mul(s, x, 0.2), 0.5), 0, 1)
+}
+
+// Softplus is log(1+exp(x)).
+func Softplus(s *Scope, x Input) *Value { return s.Emit1("Softplus", nil, x) }
+
+// Softsign is x/(1+|x|).
+func Softsign(s *Scope, x Input) *Value { return s.Emit1("Softsign", nil, x) }
+
+// Swish is x*sigmoid(x), also known as silu.
+func Swish(s *Scope, x Input) *Value {
+	x = Const(s, x)
+	return Mul(s, x, Sigmoid(s, x))
+}
+
+// Mish is x*tanh(softplus(x)).
+func Mish(s *Scope, x Input) *Value {
+	x = Const(s, x)
+	return Mul(s, x, Tanh(s, Softplus(s, x)))
+}
+
+// Softmax is exp(x) divided by its sum along the last axis.
+func Softmax(s *Scope, x Input) *Value { return s.Emit1("Softmax", nil, x) }
+
+// LogSoftmax is the logarithm of [Softmax], exact where that is close to 0.
+func LogSoftmax(s *Scope, x Input) *Value { return s.Emit1("LogSoftmax", nil, x) }
+
+// L2Normalize is x divided by its Euclidean norm over the axes, which is taken
+// as at least sqrt(epsilon). TensorFlow's epsilon is 1e-12.
+func L2Normalize(s *Scope, x Input, epsilon float64, axes ...int) *Value {
+	x = Const(s, x)
+	return Mul(s, x, Rsqrt(s, Maximum(s, SumKeep(s, Square(s, x), axes...), epsilon)))
+}
+
+// Dropout sets each element to 0 with probability rate and divides the others
+// by 1-rate, so that the mean stays. A rate of 0 gives x itself.
+func Dropout(s *Scope, r *Random, x Input, rate float64) *Value {
+	x = Const(s, x)
+	if rate == 0 {
+		return Identity(s, x)
+	}
+	if !(rate > 0 && rate < 1) {
+		return s.Fail("Dropout", errRate(rate))
+	}
+	d := s.typeOf(x)
+	keep := GreaterEqual(s, RandomUniform(s, r, d, shapeOf(x)...), rate)
+	return Mul(s, Mul(s, x, 1/(1-rate)), Cast(s, keep, d))
+}
+
+// SoftmaxCrossEntropy is the cross-entropy of each row of logits against the
+// row of labels, which is a distribution: one loss a row. The last dimension
+// holds the classes; there may be any number of others.
+func SoftmaxCrossEntropy(s *Scope, labels, logits Input) *Value {
+	if rankOf(logits) == 2 {
+		return s.EmitN(2, "SoftmaxCrossEntropyWithLogits", nil, logits, labels)[0]
+	}
+	shape := shapeOf(logits)
+	if len(shape) == 0 {
+		return s.EmitN(2, "SoftmaxCrossEntropyWithLogits", nil, logits, labels)[0]
+	}
+	classes := shape[len(shape)-1]
+	flat := s.EmitN(2, "SoftmaxCrossEntropyWithLogits", nil,
+		Reshape(s, logits, rows(shape), classes), Reshape(s, labels, rows(shape), classes))[0]
+	return Reshape(s, flat, shape[:len(shape)-1]...)
+}
+
+// SparseSoftmaxCrossEntropy is [SoftmaxCrossEntropy] for labels that are class
+// indices (int32 or int64), one a row. A label out of range gives NaN.
+func SparseSoftmaxCrossEntropy(s *Scope, labels, logits Input) *Value {
+	shape := shapeOf(logits)
+	if len(shape) == 2 {
+		return s.EmitN(2, "SparseSoftmaxCrossEntropyWithLogits", nil, logits, Const(s, labels))[0]
+	}
+	if len(shape) == 0 {
+		return s.Fail("SparseSoftmaxCrossEntropyWithLogits", errRank0)
+	}
+	flat := s.EmitN(2, "SparseSoftmaxCrossEntropyWithLogits", nil,
+		Reshape(s, logits, rows(shape), shape[len(shape)-1]), Reshape(s, labels, rows(shape)))[0]
+	return Reshape(s, flat, shape[:len(shape)-1]...)
+}
+
+// rows is how many vectors of the last dimension there are.
+func rows(shape tensor.Shape) int {
+	n := 1
+	for _, d := range shape[:len(shape)-1] {
+		n *= d
+	}
+	return n
+}
+
+// SigmoidCrossEntropy is the cross-entropy of each logit against its label, a
+// probability, element by element, computed as TensorFlow does without
+// overflow: max(x, 0) - x*z + log(1+exp(-|x|)).
+func SigmoidCrossEntropy(s *Scope, labels, logits Input) *Value {
+	x := Const(s, logits)
+	zero := ZerosLike(s, x)
+	positive := GreaterEqual(s, x, zero)
+	relu := Where(s, positive, x, zero)
+	negAbs := Where(s, positive, Neg(s, x), x)
+	return Add(s, Sub(s, relu, Mul(s, x, labels)), Log1p(s, Exp(s, negAbs)))
+}

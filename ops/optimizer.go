@@ -1,0 +1,125 @@
+package ops
+
+import (
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// The functions in this file are TensorFlow's fused optimizer steps. They
+// change the variable and its slots in place; all have the variable's type and
+// shape, and the other inputs are scalars of that type. A Go number takes it.
+
+func (s *Scope) apply(op string, attrs engine.Attrs, vars []*trackable.Variable, in ...Input) {
+	if !s.alive() {
+		return
+	}
+	all := make([]Input, 0, 12)
+	d := tensor.Invalid
+	for _, v := range vars {
+		all = append(all, s.handleOf(v))
+		if v != nil && d == tensor.Invalid {
+			d = v.DType()
+		}
+	}
+	for _, x := range in {
+		if d != tensor.Invalid {
+			x = s.cast(x, d)
+		}
+		all = append(all, x)
+	}
+	s.Emit0(op, attrs, all...)
+}
+
+// ApplyGradientDescent subtracts lr*grad from v.
+func ApplyGradientDescent(s *Scope, v *trackable.Variable, lr, grad Input) {
+	s.apply("ResourceApplyGradientDescent", nil, []*trackable.Variable{v}, lr, grad)
+}
+
+var attrsNesterov = engine.Attrs{engine.Bool("use_nesterov", true)}
+
+func nesterovAttr(on bool) engine.Attrs {
+	if on {
+		return attrsNesterov
+	}
+	return nil
+}
+
+// ApplyMomentum is TensorFlow's momentum step:
+//
+//	accum = momentum*accum + grad
+//	v -= lr*accum                      // without nesterov
+//	v -= lr*grad + lr*momentum*accum   // with it
+func ApplyMomentum(s *Scope, v, accum *trackable.Variable, lr, grad, momentum Input, nesterov bool) {
+	s.apply("ResourceApplyMomentum", nesterovAttr(nesterov), []*trackable.Variable{v, accum}, lr, grad, momentum)
+}
+
+// ApplyKerasMomentum is the momentum step of Keras' SGD:
+//
+//	accum = momentum*accum - lr*grad
+//	v += accum                         // without nesterov
+//	v += momentum*accum - lr*grad      // with it
+func ApplyKerasMomentum(s *Scope, v, accum *trackable.Variable, lr, grad, momentum Input, nesterov bool) {
+	s.apply("ResourceApplyKerasMomentum", nesterovAttr(nesterov), []*trackable.Variable{v, accum}, lr, grad, momentum)
+}
+
+// ApplyAdam is Adam's step; beta1Power and beta2Power are beta1 and beta2 to
+// the power of the step's number, which counts from 1:
+//
+//	alpha = lr * sqrt(1-beta2Power) / (1-beta1Power)
+//	m += (grad-m) * (1-beta1)
+//	v2 += (grad*grad-v2) * (1-beta2)
+//	v -= alpha*m / (sqrt(v2)+epsilon)
+//
+// With nesterov the numerator of the last line is
+// alpha * (m*beta1 + (1-beta1)*grad).
+func ApplyAdam(s *Scope, v, m, v2 *trackable.Variable, beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad Input, nesterov bool) {
+	s.apply("ResourceApplyAdam", nesterovAttr(nesterov), []*trackable.Variable{v, m, v2},
+		beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad)
+}
+
+// ApplyAdamWithAmsgrad is [ApplyAdam] that divides by the largest v2 so far,
+// which vhat keeps.
+func ApplyAdamWithAmsgrad(s *Scope, v, m, v2, vhat *trackable.Variable, beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad Input) {
+	s.apply("ResourceApplyAdamWithAmsgrad", nil, []*trackable.Variable{v, m, v2, vhat},
+		beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad)
+}
+
+// ApplyAdagrad is Adagrad's step with an epsilon, TensorFlow's AdagradV2:
+//
+//	accum += grad*grad
+//	v -= lr*grad / (sqrt(accum)+epsilon)
+func ApplyAdagrad(s *Scope, v, accum *trackable.Variable, lr, epsilon, grad Input) {
+	s.apply("ResourceApplyAdagradV2", nil, []*trackable.Variable{v, accum}, lr, epsilon, grad)
+}
+
+// ApplyAdadelta is Adadelta's step:
+//
+//	accum = rho*accum + (1-rho)*grad*grad
+//	update = sqrt(accumUpdate+epsilon) / sqrt(accum+epsilon) * grad
+//	accumUpdate = rho*accumUpdate + (1-rho)*update*update
+//	v -= lr*update
+func ApplyAdadelta(s *Scope, v, accum, accumUpdate *trackable.Variable, lr, rho, epsilon, grad Input) {
+	s.apply("ResourceApplyAdadelta", nil, []*trackable.Variable{v, accum, accumUpdate}, lr, rho, epsilon, grad)
+}
+
+// ApplyRMSProp is the RMSProp step:
+//
+//	ms += (grad*grad-ms) * (1-rho)
+//	mom = momentum*mom + lr*grad / sqrt(ms+epsilon)
+//	v -= mom
+func ApplyRMSProp(s *Scope, v, ms, mom *trackable.Variable, lr, rho, momentum, epsilon, grad Input) {
+	s.apply("ResourceApplyRMSProp", nil, []*trackable.Variable{v, ms, mom}, lr, rho, momentum, epsilon, grad)
+}
+
+// ApplyCenteredRMSProp is [ApplyRMSProp] that divides by an estimate of the
+// gradient's variance; mg keeps its mean.
+func ApplyCenteredRMSProp(s *Scope, v, mg, ms, mom *trackable.Variable, lr, rho, momentum, epsilon, grad Input) {
+	s.apply("ResourceApplyCenteredRMSProp", nil, []*trackable.Variable{v, mg, ms, mom}, lr, rho, momentum, epsilon, grad)
+}
+
+// ApplyFtrl is the step of FTRL-proximal with L2 shrinkage, TensorFlow's
+// FtrlV2.
+func ApplyFtrl(s *Scope, v, accum, linear *trackable.Variable, grad, lr, l1, l2, l2Shrinkage, lrPower Input) {
+	s.apply("ResourceApplyFtrlV2", nil, []*trackable.Variable{v, accum, linear}, grad, lr, l1, l2, l2Shrinkage, lrPower)
+}

@@ -1,0 +1,158 @@
+package ops
+
+import (
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// The reductions take the axes to reduce over; negative ones count from the
+// end, and none means all. Those ending in Keep leave a size of 1 where the
+// axis was, so that the result broadcasts against x.
+
+var attrsKeepDims = engine.Attrs{engine.Bool("keep_dims", true)}
+
+func (s *Scope) reduce(op string, keep bool, x Input, axes []int) *Value {
+	var at *Value
+	if !s.alive() {
+		return s.failed()
+	}
+	if len(axes) == 0 {
+		at = s.allAxes(rankOf(x))
+	} else {
+		at = s.vec32(axes...)
+	}
+	var attrs engine.Attrs
+	if keep {
+		attrs = attrsKeepDims
+	}
+	return s.Emit1(op, attrs, x, at)
+}
+
+// allAxes is 0, 1, …, rank-1.
+func (s *Scope) allAxes(rank int) *Value {
+	if rank < len(firstAxes) {
+		return s.constant(firstAxes[rank])
+	}
+	axes := make([]int, rank)
+	for i := range axes {
+		axes[i] = i
+	}
+	return s.vec32(axes...)
+}
+
+var firstAxes = func() (t [6]*tensor.Tensor) {
+	for i := range t {
+		v := make([]int32, i)
+		for j := range v {
+			v[j] = int32(j)
+		}
+		t[i] = tensor.Vector(v...)
+	}
+	return t
+}()
+
+// Sum is the sum over the axes.
+func Sum(s *Scope, x Input, axes ...int) *Value { return s.reduce("Sum", false, x, axes) }
+
+// SumKeep is [Sum] with the reduced axes kept.
+func SumKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Sum", true, x, axes) }
+
+// Mean is the mean over the axes; NaN over no elements. Integers are divided as
+// integers are.
+func Mean(s *Scope, x Input, axes ...int) *Value { return s.reduce("Mean", false, x, axes) }
+
+// MeanKeep is [Mean] with the reduced axes kept.
+func MeanKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Mean", true, x, axes) }
+
+// Prod is the product over the axes.
+func Prod(s *Scope, x Input, axes ...int) *Value { return s.reduce("Prod", false, x, axes) }
+
+// ProdKeep is [Prod] with the reduced axes kept.
+func ProdKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Prod", true, x, axes) }
+
+// Max is the largest element over the axes.
+func Max(s *Scope, x Input, axes ...int) *Value { return s.reduce("Max", false, x, axes) }
+
+// MaxKeep is [Max] with the reduced axes kept.
+func MaxKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Max", true, x, axes) }
+
+// Min is the smallest element over the axes.
+func Min(s *Scope, x Input, axes ...int) *Value { return s.reduce("Min", false, x, axes) }
+
+// MinKeep is [Min] with the reduced axes kept.
+func MinKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Min", true, x, axes) }
+
+// All is true where all booleans over the axes are.
+func All(s *Scope, x Input, axes ...int) *Value { return s.reduce("All", false, x, axes) }
+
+// Any is true where one of the booleans over the axes is.
+func Any(s *Scope, x Input, axes ...int) *Value { return s.reduce("Any", false, x, axes) }
+
+// ArgMax is the index of the largest element along an axis, as int64; the first
+// of equal ones.
+func ArgMax(s *Scope, x Input, axis int) *Value { return s.Emit1("ArgMax", nil, x, s.scalar32(axis)) }
+
+// ArgMin is the index of the smallest element along an axis, as int64; the
+// first of equal ones.
+func ArgMin(s *Scope, x Input, axis int) *Value { return s.Emit1("ArgMin", nil, x, s.scalar32(axis)) }
+
+// CumulativeOptions say how [CumSum] and [CumProd] run.
+type CumulativeOptions struct {
+	// Exclusive leaves each element out of its own result. Default: false.
+	Exclusive bool
+	// Reverse runs from the end. Default: false.
+	Reverse bool
+}
+
+func cumulative(o []*CumulativeOptions) engine.Attrs {
+	var a engine.Attrs
+	for _, o := range o {
+		if o != nil {
+			a = engine.Attrs{engine.Bool("exclusive", o.Exclusive), engine.Bool("reverse", o.Reverse)}
+		}
+	}
+	return a
+}
+
+// CumSum is the running sum along an axis.
+func CumSum(s *Scope, x Input, axis int, o ...*CumulativeOptions) *Value {
+	return s.Emit1("Cumsum", cumulative(o), x, s.scalar32(axis))
+}
+
+// CumProd is the running product along an axis.
+func CumProd(s *Scope, x Input, axis int, o ...*CumulativeOptions) *Value {
+	return s.Emit1("Cumprod", cumulative(o), x, s.scalar32(axis))
+}
+
+// LogSumExp is log(sum(exp(x))) over the axes, without overflow.
+func LogSumExp(s *Scope, x Input, axes ...int) *Value {
+	x = Const(s, x)
+	m := MaxKeep(s, x, axes...)
+	// An infinite maximum must not make NaN of the difference.
+	m = StopGradient(s, Where(s, IsFinite(s, m), m, ZerosLike(s, m)))
+	sum := Log(s, Sum(s, Exp(s, Sub(s, x, m)), axes...))
+	return Add(s, sum, ReshapeTo(s, m, Shape(s, sum)))
+}
+
+// Moments are the mean and the variance over the axes, as tf.nn.moments.
+func Moments(s *Scope, x Input, axes ...int) (mean, variance *Value) {
+	x = Const(s, x)
+	mean = MeanKeep(s, x, axes...)
+	variance = Mean(s, SquaredDifference(s, x, StopGradient(s, mean)), axes...)
+	return ReshapeTo(s, mean, Shape(s, variance)), variance
+}
+
+// MomentsKeep is [Moments] with the reduced axes kept.
+func MomentsKeep(s *Scope, x Input, axes ...int) (mean, variance *Value) {
+	x = Const(s, x)
+	mean = MeanKeep(s, x, axes...)
+	return mean, MeanKeep(s, SquaredDifference(s, x, StopGradient(s, mean)), axes...)
+}
+
+// L2Loss is half the sum of squares.
+func L2Loss(s *Scope, x Input) *Value { return s.Emit1("L2Loss", nil, x) }
+
+// Norm is the Euclidean norm over the axes.
+func Norm(s *Scope, x Input, axes ...int) *Value {
+	return Sqrt(s, Sum(s, Square(s, x), axes...))
+}

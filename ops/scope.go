@@ -1,0 +1,135 @@
+package ops
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/cairnml/cairn/engine"
+)
+
+// Scope is where ops run: the kernels, the context that can cancel them, the
+// recorders that watch (gradient tapes), and the first error. A Scope belongs
+// to one goroutine and lasts for one call of a function; function.Eager makes
+// one for scripts and tests.
+type Scope struct {
+	step *step
+	recs []Recorder
+}
+
+// ScopeOptions say how a scope's ops run.
+type ScopeOptions struct {
+	// Kernels run the ops. There is no default: package function passes
+	// kernel.All where its options name none.
+	Kernels *engine.KernelSet
+	// Workers is the budget of helpers for large ops. Default:
+	// engine.SharedWorkers.
+	Workers *engine.Workers
+	// Files is what ops may do with files. Default: nothing.
+	Files *engine.Files
+	// Recycle lets [Scope.Close] take back the memory of all values that were
+	// not passed to [Scope.Keep]. Default: false, memory is the garbage
+	// collector's and values live on.
+	Recycle bool
+}
+
+// step is what the scopes of one call share.
+type step struct {
+	ctx     context.Context
+	done    <-chan struct{}
+	kernels *engine.KernelSet
+	env     engine.Env
+	call    engine.Call
+	err     error
+	closed  atomic.Bool
+	slab    []Value
+	ins     []*Value // of the op that is being emitted
+	outs    []*Value
+	reads   []*Value // reads of variables that hold a lease
+}
+
+// NewScope makes a scope. Package function does that for its callers; use it to
+// build another front end.
+func NewScope(ctx context.Context, o *ScopeOptions) *Scope {
+	if o == nil {
+		o = &ScopeOptions{}
+	}
+	st := &step{ctx: ctx, done: ctx.Done(), kernels: o.Kernels}
+	st.env = engine.Env{Workers: o.Workers, Files: o.Files}
+	if st.env.Workers == nil {
+		st.env.Workers = engine.SharedWorkers()
+	}
+	if o.Recycle {
+		st.env.Arena = engine.NewArena()
+	}
+	return &Scope{step: st}
+}
+
+// Context is the context of the call: it carries the caller's values, and its
+// end stops the scope between two ops.
+func (s *Scope) Context() context.Context { return s.step.ctx }
+
+// Kernels is the set that runs the scope's ops.
+func (s *Scope) Kernels() *engine.KernelSet { return s.step.kernels }
+
+// Err is the first failure of an op in this call, or nil. Func.Call returns it;
+// only code that uses function.Eager needs to ask.
+func (s *Scope) Err() error { return s.step.err }
+
+// Fail makes err the scope's error unless it has one, and gives a failed value
+// to return: the way for a layer or an own op to say that its arguments are
+// wrong. op names who complains.
+func (s *Scope) Fail(op string, err error) *Value {
+	s.fail(op, nil, err)
+	return s.failed()
+}
+
+// WithRecorder is a scope of the same call whose ops are shown to r as well.
+func (s *Scope) WithRecorder(r Recorder) *Scope {
+	recs := make([]Recorder, len(s.recs), len(s.recs)+1)
+	copy(recs, s.recs)
+	return &Scope{step: s.step, recs: append(recs, r)}
+}
+
+// Keep is v as a value that outlives the scope: its memory is no longer the
+// scope's. A nil or failed v gives nil.
+func (s *Scope) Keep(v *Value) *Value {
+	if v == nil || v.t == nil || v.dead() {
+		return nil
+	}
+	v.keep()
+	return &Value{t: v.t}
+}
+
+// Close ends the call: values that were not kept are dead and the memory
+// behind them is handed to later calls. It returns the scope's error. Without
+// ScopeOptions.Recycle values live on.
+func (s *Scope) Close() error {
+	st := s.step
+	for _, v := range st.reads {
+		v.holds = 1
+		v.Drop()
+	}
+	st.reads = nil
+	if st.env.Arena != nil && st.closed.CompareAndSwap(false, true) {
+		st.env.Arena.Release()
+		st.env.Arena = nil
+	}
+	return st.err
+}
+
+// alive reports whether ops may still run, and notes the context's end.
+func (s *Scope) alive() bool {
+	st := s.step
+	if st.err != nil {
+		return false
+	}
+	if st.done != nil {
+		select {
+		case <-st.done:
+			st.err = context.Cause(st.ctx)
+			return false
+		default:
+		}
+	}
+	return true
+}

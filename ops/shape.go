@@ -1,0 +1,411 @@
+package ops
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Shape is x's shape as an int32 vector.
+func Shape(s *Scope, x Input) *Value { return s.Emit1("Shape", nil, x) }
+
+// Size is the number of x's elements as an int32.
+func Size(s *Scope, x Input) *Value { return s.Emit1("Size", nil, x) }
+
+// Rank is the number of x's dimensions as an int32.
+func Rank(s *Scope, x Input) *Value { return s.Emit1("Rank", nil, x) }
+
+// Reshape is x under another shape of as many elements; one size may be -1 and
+// is worked out. No element moves.
+func Reshape(s *Scope, x Input, dims ...int) *Value {
+	if !s.alive() {
+		return s.failed()
+	}
+	return s.Emit1("Reshape", nil, x, s.vec32(dims...))
+}
+
+// ReshapeTo is [Reshape] to a shape that is a value: an int32 or int64 vector.
+func ReshapeTo(s *Scope, x, shape Input) *Value { return s.Emit1("Reshape", nil, x, shape) }
+
+// Transpose moves x's dimensions: dimension i of the result is dimension
+// perm[i] of x. No perm reverses them.
+func Transpose(s *Scope, x Input, perm ...int) *Value {
+	if !s.alive() {
+		return s.failed()
+	}
+	if len(perm) == 0 {
+		for i := rankOf(x) - 1; i >= 0; i-- {
+			perm = append(perm, i)
+		}
+	}
+	return s.Emit1("Transpose", nil, x, s.vec32(perm...))
+}
+
+// ExpandDims puts a dimension of size 1 at axis; -1 is behind the last one.
+func ExpandDims(s *Scope, x Input, axis int) *Value {
+	return s.Emit1("ExpandDims", nil, x, s.scalar32(axis))
+}
+
+// Squeeze removes the dimensions of size 1 at the axes; none means all of that
+// size.
+func Squeeze(s *Scope, x Input, axes ...int) *Value {
+	var attrs engine.Attrs
+	if len(axes) > 0 {
+		attrs = engine.Attrs{engine.Ints("squeeze_dims", ints64(axes)...)}
+	}
+	return s.Emit1("Squeeze", attrs, x)
+}
+
+func ints64(x []int) []int64 {
+	out := make([]int64, len(x))
+	for i, e := range x {
+		out[i] = int64(e)
+	}
+	return out
+}
+
+// Concat joins the inputs of a list along an axis.
+func Concat(s *Scope, xs Input, axis int) *Value {
+	l, ok := list(xs)
+	if !ok || len(l) == 0 {
+		return s.Fail("ConcatV2", errors.New("takes a list of at least one input"))
+	}
+	return s.Emit1("ConcatV2", nil, append(l[:len(l):len(l)], s.scalar32(axis))...)
+}
+
+// Split cuts x into n parts of equal size along an axis.
+func Split(s *Scope, x Input, n, axis int) []*Value {
+	return s.EmitN(n, "Split", engine.Attrs{engine.Int("num_split", int64(n))}, s.scalar32(axis), x)
+}
+
+// SplitSizes cuts x into parts of the given sizes along an axis; one size may
+// be -1 and is worked out.
+func SplitSizes(s *Scope, x Input, sizes []int, axis int) []*Value {
+	return s.EmitN(len(sizes), "SplitV", engine.Attrs{engine.Int("num_split", int64(len(sizes)))},
+		x, s.vec32(sizes...), s.scalar32(axis))
+}
+
+// Stack joins the inputs of a list, which have one shape, along a new axis;
+// the default axis is 0. A list is a slice of values, variables or structs that
+// embed variables.
+func Stack(s *Scope, xs Input, axis ...int) *Value {
+	l, ok := list(xs)
+	if !ok || len(l) == 0 {
+		return s.Fail("Pack", errors.New("takes a list of at least one input"))
+	}
+	return s.Emit1("Pack", axisAttr(axis), l...)
+}
+
+// Unstack cuts x into n parts along an axis, which goes away; the default axis
+// is 0. n must be the axis's size.
+func Unstack(s *Scope, x Input, n int, axis ...int) []*Value {
+	attrs := append(engine.Attrs{engine.Int("num", int64(n))}, axisAttr(axis)...)
+	return s.EmitN(n, "Unpack", attrs, x)
+}
+
+func axisAttr(axis []int) engine.Attrs {
+	if len(axis) == 0 || axis[0] == 0 {
+		return nil
+	}
+	return engine.Attrs{engine.Int("axis", int64(axis[0]))}
+}
+
+// SliceOf is the block of x that starts at begin; a size of -1 means to the
+// end.
+func SliceOf(s *Scope, x Input, begin, size []int) *Value {
+	return s.Emit1("Slice", nil, x, s.vec32(begin...), s.vec32(size...))
+}
+
+// Index is one term of a [StridedSlice]: use [At], [From], [To], [Span],
+// [Whole], [NewAxis] or [Ellipsis].
+type Index struct {
+	begin, end, stride       int
+	openBegin, openEnd       bool
+	shrink, newAxis, ellipse bool
+}
+
+// At picks one position of an axis, which goes away; negative ones count from
+// the end.
+func At(i int) Index { return Index{begin: i, end: i + 1, stride: 1, shrink: true} }
+
+// From is x[begin:] along an axis.
+func From(begin int) Index { return Index{begin: begin, stride: 1, openEnd: true} }
+
+// To is x[:end] along an axis.
+func To(end int) Index { return Index{end: end, stride: 1, openBegin: true} }
+
+// Span is x[begin:end] along an axis; negative ones count from the end.
+func Span(begin, end int) Index { return Index{begin: begin, end: end, stride: 1} }
+
+// Whole is x[:] along an axis.
+func Whole() Index { return Index{stride: 1, openBegin: true, openEnd: true} }
+
+// NewAxis puts an axis of size 1 there.
+func NewAxis() Index { return Index{stride: 1, newAxis: true} }
+
+// Ellipsis stands for all axes that the other terms don't name.
+func Ellipsis() Index { return Index{stride: 1, ellipse: true} }
+
+// Step takes every n-th position of the span; a negative n runs backwards.
+func (i Index) Step(n int) Index {
+	i.stride = n
+	return i
+}
+
+// StridedSlice is x indexed as Python indexes arrays, one term for an axis:
+//
+//	ops.StridedSlice(s, x, ops.Whole(), ops.Span(1, -1), ops.At(0)) // x[:, 1:-1, 0]
+func StridedSlice(s *Scope, x Input, terms ...Index) *Value {
+	if !s.alive() {
+		return s.failed()
+	}
+	n := len(terms)
+	begin, end, stride := make([]int, n), make([]int, n), make([]int, n)
+	var masks [5]int64
+	set := func(mask, i int, on bool) {
+		if on {
+			masks[mask] |= 1 << i
+		}
+	}
+	for i, t := range terms {
+		begin[i], end[i], stride[i] = t.begin, t.end, t.stride
+		if t.shrink && t.begin == -1 {
+			end[i] = 0 // one past -1; the mask makes it "the end"
+		}
+		set(0, i, t.openBegin)
+		set(1, i, t.openEnd)
+		set(2, i, t.ellipse)
+		set(3, i, t.newAxis)
+		set(4, i, t.shrink)
+	}
+	attrs := engine.Attrs{
+		engine.Int("begin_mask", masks[0]), engine.Int("end_mask", masks[1]),
+		engine.Int("ellipsis_mask", masks[2]), engine.Int("new_axis_mask", masks[3]),
+		engine.Int("shrink_axis_mask", masks[4]),
+	}
+	return s.Emit1("StridedSlice", attrs, x, s.vec32(begin...), s.vec32(end...), s.vec32(stride...))
+}
+
+// Gather picks the slices of x at the indices along an axis; the default axis
+// is 0. An index out of range is an error.
+func Gather(s *Scope, x, indices Input, axis ...int) *Value {
+	a := 0
+	if len(axis) > 0 {
+		a = axis[0]
+	}
+	return s.Emit1("GatherV2", nil, x, Const(s, indices), s.scalar32(a))
+}
+
+// GatherND picks the slices of x at the index vectors in the last dimension of
+// indices.
+func GatherND(s *Scope, x, indices Input) *Value {
+	return s.Emit1("GatherNd", nil, x, Const(s, indices))
+}
+
+// ScatterND is a tensor of the given shape with updates added at the index
+// vectors, and zero elsewhere.
+func ScatterND(s *Scope, indices, updates Input, dims ...int) *Value {
+	return s.Emit1("ScatterNd", nil, Const(s, indices), updates, s.vec32(dims...))
+}
+
+// UnsortedSegmentSum adds the rows of x whose id is i up to row i of the result,
+// which has n rows; negative ids are left out.
+func UnsortedSegmentSum(s *Scope, x, ids Input, n int) *Value {
+	return s.Emit1("UnsortedSegmentSum", nil, x, Const(s, ids), s.scalar32(n))
+}
+
+// OneHotOptions say what [OneHot] writes.
+type OneHotOptions struct {
+	// On and Off are the two values. The defaults, nil, are 1 and 0.
+	On, Off Input
+	// Axis is where the new dimension goes. The default, 0, means behind the
+	// last one, as -1 does; [OneHotFirst] makes it the first one.
+	Axis int
+}
+
+// OneHotFirst as OneHotOptions.Axis puts the new dimension first.
+const OneHotFirst = 1 << 20
+
+// OneHot turns each index into a vector of the given depth that is On at the
+// index and Off elsewhere; an index out of range gives Off everywhere. d is the
+// result's type.
+func OneHot(s *Scope, indices Input, depth int, d tensor.DType, o ...*OneHotOptions) *Value {
+	var on, off Input = 1, 0
+	if d == tensor.Bool {
+		on, off = true, false
+	}
+	axis := -1
+	for _, o := range o {
+		if o == nil {
+			continue
+		}
+		if o.On != nil {
+			on = o.On
+		}
+		if o.Off != nil {
+			off = o.Off
+		}
+		switch o.Axis {
+		case 0:
+		case OneHotFirst:
+			axis = 0
+		default:
+			axis = o.Axis
+		}
+	}
+	return s.Emit1("OneHot", engine.Attrs{engine.Int("axis", int64(axis))},
+		Const(s, indices), s.scalar32(depth), s.cast(on, d), s.cast(off, d))
+}
+
+// cast makes a Go number, or a value, of type d.
+func (s *Scope) cast(x Input, d tensor.DType) Input {
+	if _, weak, err := s.peek(x); weak && err == nil {
+		return ConstOf(s, d, x)
+	}
+	return x
+}
+
+// Tile repeats x the given number of times along each axis.
+func Tile(s *Scope, x Input, multiples ...int) *Value {
+	return s.Emit1("Tile", nil, x, s.vec32(multiples...))
+}
+
+// BroadcastTo stretches x to the given shape.
+func BroadcastTo(s *Scope, x Input, dims ...int) *Value {
+	return s.Emit1("BroadcastTo", nil, x, s.vec32(dims...))
+}
+
+func (s *Scope) paddings(paddings [][2]int) *Value {
+	v := make([]int32, 0, 2*len(paddings))
+	for _, p := range paddings {
+		v = append(v, int32(p[0]), int32(p[1]))
+	}
+	t, err := tensor.New(v, len(paddings), 2)
+	if err != nil {
+		return s.Fail("Pad", err)
+	}
+	return s.constant(t)
+}
+
+// Pad puts zeros around x: paddings[i] is how many before and behind axis i.
+func Pad(s *Scope, x Input, paddings ...[2]int) *Value {
+	return s.Emit1("Pad", nil, x, s.paddings(paddings))
+}
+
+// PadWith is [Pad] with another value than zero.
+func PadWith(s *Scope, x, value Input, paddings ...[2]int) *Value {
+	return s.Emit1("PadV2", nil, x, s.paddings(paddings), s.cast(value, s.typeOf(x)))
+}
+
+// MirrorPad puts x's own elements around it, reflected at the border; with
+// symmetric the border element itself is repeated too.
+func MirrorPad(s *Scope, x Input, symmetric bool, paddings ...[2]int) *Value {
+	mode := "REFLECT"
+	if symmetric {
+		mode = "SYMMETRIC"
+	}
+	return s.Emit1("MirrorPad", engine.Attrs{engine.String("mode", mode)}, x, s.paddings(paddings))
+}
+
+// Reverse turns x around along the axes.
+func Reverse(s *Scope, x Input, axes ...int) *Value {
+	return s.Emit1("ReverseV2", nil, x, s.vec32(axes...))
+}
+
+// Range is start, start+delta, … up to but not including limit.
+func Range(s *Scope, start, limit, delta Input) *Value {
+	return s.Emit1("Range", nil, start, limit, delta)
+}
+
+// LinSpace is n evenly spaced values from start to stop, both included.
+func LinSpace(s *Scope, start, stop Input, n int) *Value {
+	return s.Emit1("LinSpace", nil, start, stop, s.constant(tensor.Scalar(int32(n))))
+}
+
+// Fill is a tensor of the given shape that holds x everywhere.
+func Fill(s *Scope, x Input, dims ...int) *Value {
+	return s.Emit1("Fill", nil, s.vec32(dims...), Const(s, x))
+}
+
+// Zeros is a tensor of zeros.
+func Zeros(s *Scope, d tensor.DType, dims ...int) *Value {
+	if !s.alive() {
+		return s.failed()
+	}
+	t, err := tensor.Zeros(d, dims...)
+	if err != nil {
+		return s.Fail("Zeros", err)
+	}
+	return s.constant(t)
+}
+
+// Ones is a tensor of ones.
+func Ones(s *Scope, d tensor.DType, dims ...int) *Value {
+	one := s.cast(1, d)
+	if d == tensor.Bool {
+		one = true
+	}
+	return s.Emit1("Fill", nil, s.vec32(dims...), one)
+}
+
+// ZerosLike is zeros of x's type and shape.
+func ZerosLike(s *Scope, x Input) *Value { return s.Emit1("ZerosLike", nil, x) }
+
+// OnesLike is ones of x's type and shape.
+func OnesLike(s *Scope, x Input) *Value { return s.Emit1("OnesLike", nil, x) }
+
+// Eye is the identity matrix of n rows.
+func Eye(s *Scope, d tensor.DType, n int) *Value {
+	return Diag(s, Ones(s, d, n))
+}
+
+// Diag is the square matrix with x, a vector, on its diagonal; a batch of
+// vectors gives a batch of matrices.
+func Diag(s *Scope, x Input) *Value { return s.Emit1("MatrixDiag", nil, x) }
+
+// DiagPart is the diagonal of a matrix or of a batch of matrices.
+func DiagPart(s *Scope, x Input) *Value { return s.Emit1("MatrixDiagPart", nil, x) }
+
+// BandPart keeps lower sub-diagonals and upper super-diagonals of matrices and
+// sets the rest to zero; -1 keeps all on that side.
+func BandPart(s *Scope, x Input, lower, upper int) *Value {
+	return s.Emit1("MatrixBandPart", nil, x, s.scalar32(lower), s.scalar32(upper))
+}
+
+// TopK are the k largest elements along the last axis, in falling order, and
+// their indices as int32.
+func TopK(s *Scope, x Input, k int) (values, indices *Value) {
+	out := s.EmitN(2, "TopKV2", nil, x, s.scalar32(k))
+	return out[0], out[1]
+}
+
+// Sort is x in rising order along the last axis.
+func Sort(s *Scope, x Input) *Value {
+	shape := shapeOf(x)
+	if len(shape) == 0 {
+		return s.Fail("Sort", fmt.Errorf("needs an input of at least one dimension"))
+	}
+	values, _ := TopK(s, x, shape[len(shape)-1])
+	return Reverse(s, values, -1)
+}
+
+// Identity is x.
+func Identity(s *Scope, x Input) *Value { return s.Emit1("Identity", nil, x) }
+
+// StopGradient is x, through which no gradient flows back.
+func StopGradient(s *Scope, x Input) *Value { return s.Emit1("StopGradient", nil, x) }
+
+// EnsureShape is x, and an error unless x has the given shape, where -1 accepts
+// any size.
+func EnsureShape(s *Scope, x Input, dims ...int) *Value {
+	return s.Emit1("EnsureShape", engine.Attrs{engine.Shape("shape", tensor.Shape(dims).Clone())}, x)
+}
+
+// InvertPermutation is the permutation that undoes x.
+func InvertPermutation(s *Scope, x Input) *Value { return s.Emit1("InvertPermutation", nil, x) }
+
+// WhereIndices are the index vectors of the elements that aren't zero (or are
+// true), as an int64 matrix in row-major order.
+func WhereIndices(s *Scope, x Input) *Value { return s.Emit1("Where", nil, x) }

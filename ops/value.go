@@ -1,0 +1,222 @@
+package ops
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Value is the result of an op: a handle of a tensor. After a failure it is a
+// handle of nothing, whose accessors say so.
+//
+// A value made inside a Func lives until the function returns; the values that
+// it returns are the caller's to keep. Others are dead after that, and say so
+// when they are used.
+type Value struct {
+	t    *tensor.Tensor
+	step *step
+
+	buf   *engine.Buffer // the arena's memory under t, where it is large
+	arena bool           // t's memory is the arena's
+
+	variable *trackable.Variable // what the value is a read or a handle of
+	handle   bool                // the value is the variable's handle, t is nil
+	release  func()              // of the lease on the variable's storage
+	holds    int32               // who needs the lease
+
+	slot slotRef
+	more []slotRef
+}
+
+type slotRef struct {
+	rec Recorder
+	n   int32
+}
+
+// ErrDeadValue is what a value gives that was used after its function had
+// returned without returning it.
+var ErrDeadValue = errors.New("ops: the value belongs to a call that has ended; return it from the function to keep it")
+
+var errFailed = errors.New("ops: the value is the result of a failed op; the error came out at the call's boundary")
+
+// ValueOf is a value that holds t, made without a scope: constants, and
+// examples that a data set hands to a function. A nil t gives nil, which every
+// op refuses.
+func ValueOf(t *tensor.Tensor) *Value {
+	if t == nil {
+		return nil
+	}
+	return &Value{t: t}
+}
+
+// Tensor is the value's data. It is the caller's to read for as long as it
+// likes, and must not be written to. After a failure the error is the scope's.
+func (v *Value) Tensor() (*tensor.Tensor, error) {
+	switch {
+	case v == nil:
+		return nil, errors.New("ops: the value is nil")
+	case v.dead():
+		return nil, ErrDeadValue
+	case v.t == nil:
+		if v.step != nil && v.step.err != nil {
+			return nil, v.step.err
+		}
+		if v.handle {
+			return nil, errors.New("ops: the value is a variable's handle; ReadVariable gives its value")
+		}
+		return nil, errFailed
+	}
+	v.keep()
+	return v.t, nil
+}
+
+// Item is the only element of a value that has one.
+func Item[T tensor.Element](v *Value) (T, error) {
+	t, err := v.Tensor()
+	if err != nil {
+		var z T
+		return z, err
+	}
+	return tensor.Item[T](t)
+}
+
+// DType is the type of the elements; tensor.Invalid after a failure.
+func (v *Value) DType() tensor.DType {
+	switch {
+	case v == nil:
+	case v.t != nil:
+		return v.t.DType()
+	case v.handle:
+		return tensor.Resource
+	}
+	return tensor.Invalid
+}
+
+// Shape is the shape; nil after a failure. It must not be changed.
+func (v *Value) Shape() tensor.Shape {
+	if v == nil || v.t == nil {
+		return nil
+	}
+	return v.t.Shape()
+}
+
+// Format prints the value: a scalar by the verb as Go prints a number ("%1.2f"),
+// anything else as its tensor. A failed or dead value prints what is wrong with
+// it.
+func (v *Value) Format(f fmt.State, verb rune) {
+	if v == nil {
+		fmt.Fprint(f, "<nil>")
+		return
+	}
+	t, err := v.Tensor()
+	if err != nil {
+		fmt.Fprintf(f, "<%v>", err)
+		return
+	}
+	if len(t.Shape()) == 0 {
+		if x, ok := scalarOf(t); ok {
+			fmt.Fprintf(f, fmt.FormatString(f, verb), x)
+			return
+		}
+	}
+	fmt.Fprintf(f, fmt.FormatString(f, verb), t)
+}
+
+// scalarOf is the element of a scalar as a Go value that fmt knows.
+func scalarOf(t *tensor.Tensor) (any, bool) {
+	switch t.DType() {
+	case tensor.Float32:
+		return tensor.Values[float32](t)[0], true
+	case tensor.Float64:
+		return tensor.Values[float64](t)[0], true
+	case tensor.Float16:
+		return tensor.Values[tensor.F16](t)[0].Float(), true
+	case tensor.BFloat16:
+		return tensor.Values[tensor.BF16](t)[0].Float(), true
+	case tensor.Int8:
+		return tensor.Values[int8](t)[0], true
+	case tensor.Int16:
+		return tensor.Values[int16](t)[0], true
+	case tensor.Int32:
+		return tensor.Values[int32](t)[0], true
+	case tensor.Int64:
+		return tensor.Values[int64](t)[0], true
+	case tensor.Uint8:
+		return tensor.Values[uint8](t)[0], true
+	case tensor.Uint16:
+		return tensor.Values[uint16](t)[0], true
+	case tensor.Uint32:
+		return tensor.Values[uint32](t)[0], true
+	case tensor.Uint64:
+		return tensor.Values[uint64](t)[0], true
+	case tensor.Complex64:
+		return tensor.Values[complex64](t)[0], true
+	case tensor.Complex128:
+		return tensor.Values[complex128](t)[0], true
+	case tensor.Bool:
+		return tensor.Values[bool](t)[0], true
+	case tensor.String:
+		return tensor.Values[string](t)[0], true
+	}
+	return nil, false
+}
+
+func (v *Value) dead() bool { return v.step != nil && v.step.closed.Load() }
+
+// keep makes the memory under v its own: a large buffer is taken away from the
+// arena, a small one is copied.
+func (v *Value) keep() {
+	switch {
+	case !v.arena:
+		if v.release != nil {
+			v.Pin()
+		}
+		return
+	case v.buf != nil:
+		v.buf.Keep()
+	default:
+		v.t = v.t.Clone()
+	}
+	v.arena, v.buf = false, nil
+}
+
+// Hold keeps the storage of a variable that v is a short-lived read of from
+// being updated in place until [Value.Drop]. Recorders hold what they record.
+func (v *Value) Hold() {
+	if v.release != nil {
+		v.holds++
+	}
+}
+
+// Drop undoes one [Value.Hold].
+func (v *Value) Drop() {
+	if v.release == nil {
+		return
+	}
+	if v.holds--; v.holds <= 0 {
+		v.release()
+		v.release = nil
+	}
+}
+
+// Pin makes a short-lived read of a variable last: the storage counts as shared
+// from now on, and a later update of the variable works on a copy.
+func (v *Value) Pin() {
+	if v.release == nil {
+		return
+	}
+	v.variable.Load()
+	v.release()
+	v.release = nil
+}
+
+// Variable is the variable that the value was read from, or is the handle of;
+// nil for any other value.
+func (v *Value) Variable() *trackable.Variable { return v.variable }
+
+// IsHandle reports whether the value is a variable's handle, as the ops that
+// read and write variables take it.
+func (v *Value) IsHandle() bool { return v.handle }
