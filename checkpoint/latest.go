@@ -1,0 +1,215 @@
+package checkpoint
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cairnml/cairn/bundle"
+)
+
+func notFoundAt(path, found string) error {
+	return &bundle.PathError{Path: path, Found: found, Hint: "save a checkpoint first, or give the folder that one was saved to"}
+}
+
+// LatestCheckpoint is the prefix of the latest checkpoint that the state file of
+// folder dir names, completed with dir. Where it names one that isn't there, or
+// where there is no state file, the error is [ErrNotFound]; a file that can't be
+// read as a state is a [StateError].
+//
+// A folder that was moved or came from another operating system may have a state
+// file whose paths lead nowhere. Then the checkpoint of that name beside the
+// state file is the latest; TensorFlow finds none.
+func LatestCheckpoint(dir string, opts *StateOptions) (string, error) {
+	name := opts.filename()
+	file := joinPath(dir, name)
+	if opts != nil && opts.Dir != nil {
+		prefix, err := latestIn(opts.Dir, name, file)
+		if err != nil {
+			return "", err
+		}
+		return joinPath(dir, filepath.FromSlash(prefix)), nil
+	}
+	s, err := readState(bundle.OSDir(dir), name, file)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range osCandidates(dir, s.ModelCheckpointPath) {
+		if Exists(p) {
+			return p, nil
+		}
+	}
+	return "", notFoundAt(completePath(dir, s.ModelCheckpointPath), "nothing, although the state file "+file+" names it as the latest")
+}
+
+// LatestCheckpointFS is [LatestCheckpoint] for a folder that is a file system:
+// the prefix, slash-separated, of the latest checkpoint in fsys. Absolute paths
+// in the state file count by their last element.
+func LatestCheckpointFS(fsys fs.FS) (string, error) {
+	return latestIn(fsys, new(StateOptions).filename(), new(StateOptions).filename())
+}
+
+func latestIn(fsys fs.FS, name, shown string) (string, error) {
+	s, err := readState(fsys, name, shown)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range fsCandidates(s.ModelCheckpointPath) {
+		if existsIn(fsys, p) {
+			return p, nil
+		}
+	}
+	return "", notFoundAt(s.ModelCheckpointPath, "nothing, although the state file "+shown+" names it as the latest")
+}
+
+// osCandidates are the places where the checkpoint p of dir's state file may
+// lie, the best first.
+func osCandidates(dir, p string) []string {
+	out := []string{completePath(dir, p)}
+	if foreignAbs(p) || filepath.IsAbs(p) {
+		return append(out, joinPath(dir, lastElement(p)))
+	}
+	if strings.Contains(p, `\`) && filepath.Separator != '\\' {
+		out = append(out, joinPath(dir, strings.ReplaceAll(p, `\`, "/")))
+	}
+	return out
+}
+
+// fsCandidates is osCandidates within a file system.
+func fsCandidates(p string) []string {
+	var out []string
+	add := func(p string) {
+		if p = path.Clean(p); fs.ValidPath(p) && p != "." && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	if foreignAbs(p) || filepath.IsAbs(p) {
+		add(lastElement(p))
+		return out
+	}
+	add(p)
+	add(strings.ReplaceAll(p, `\`, "/"))
+	return out
+}
+
+// lastElement is what stands behind the last separator of either kind.
+func lastElement(p string) string { return p[strings.LastIndexAny(p, `/\`)+1:] }
+
+// Exists reports whether a checkpoint lies at path, a prefix of the operating
+// system: version 2 by its .index file, version 1 by the file itself or, for a
+// path with TensorFlow's pattern "-?????-of-00002", by one of its shards.
+func Exists(path string) bool {
+	_, ok := modTime(path)
+	return ok
+}
+
+// ModTimes tells when the checkpoints at these prefixes were last written. Those
+// that don't exist are left out, as in TensorFlow: the result may be shorter.
+func ModTimes(paths ...string) []time.Time {
+	var out []time.Time
+	for _, p := range paths {
+		if t, ok := modTime(p); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func modTime(prefix string) (time.Time, bool) {
+	for _, p := range []string{prefix + ".index", prefix} {
+		if info, err := os.Stat(p); err == nil && !info.IsDir() {
+			return info.ModTime(), true
+		}
+	}
+	if strings.Contains(prefix, "?????-of-") {
+		files, _ := filepath.Glob(prefix)
+		for _, f := range files {
+			if info, err := os.Stat(f); err == nil && !info.IsDir() {
+				return info.ModTime(), true
+			}
+		}
+	}
+	return time.Time{}, false
+}
+
+// existsIn is Exists for a file system.
+func existsIn(fsys fs.FS, prefix string) bool {
+	for _, p := range []string{prefix + ".index", prefix} {
+		if info, err := fs.Stat(fsys, p); err == nil && !info.IsDir() {
+			return true
+		}
+	}
+	if strings.Contains(prefix, "?????-of-") {
+		files, _ := fs.Glob(fsys, prefix)
+		return len(files) > 0
+	}
+	return false
+}
+
+// RemoveCheckpoint deletes the files of the checkpoint at path, a prefix of the
+// operating system: index, data shards, the .meta file of TensorFlow 1, and
+// where it is of version 1 the file itself. The index goes first, so that what
+// a crash leaves is no checkpoint any more. That there is none is no error.
+func RemoveCheckpoint(path string) error {
+	dir, name := filepath.Split(path)
+	if dir == "" {
+		dir = "."
+	}
+	return removeCheckpoint(bundle.OSDir(dir), name)
+}
+
+// removeCheckpoint deletes the checkpoint prefix of dir. Names are made durable
+// by the caller.
+func removeCheckpoint(dir bundle.Dir, prefix string) error {
+	folder, base := path.Split(prefix)
+	entries, err := fs.ReadDir(dir, path.Clean("./"+folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && isFileOf(e.Name(), base) {
+			names = append(names, folder+e.Name())
+		}
+	}
+	// The index before the data; ".index" is no file of version 1's.
+	slices.SortStableFunc(names, func(a, b string) int {
+		rank := func(n string) int {
+			if strings.HasSuffix(n, ".index") {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Compare(rank(a), rank(b))
+	})
+	for _, n := range names {
+		if err := removeIfThere(dir, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isFileOf reports whether file is one of the files of the checkpoint base.
+func isFileOf(file, base string) bool {
+	rest, ok := strings.CutPrefix(file, base)
+	return ok && (rest == "" || rest == ".index" || rest == ".meta" || isDataSuffix(rest))
+}
+
+// isDataSuffix matches ".data-00000-of-00001".
+func isDataSuffix(s string) bool {
+	rest, ok := strings.CutPrefix(s, ".data-")
+	return ok && len(rest) == 5+4+5 && rest[5:9] == "-of-" && digits(rest[:5]) && digits(rest[9:])
+}
+
+func digits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}

@@ -1,0 +1,81 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrClosed is the error of a [Manager]'s methods after Close.
+var ErrClosed = errors.New("checkpoint: the manager is closed")
+
+// ErrNoSpace is what errors.Is finds in the error of a save that found the disk
+// full.
+var ErrNoSpace = errors.New("checkpoint: no space left on the device")
+
+// ErrLocked is what errors.Is finds in every [LockedError].
+var ErrLocked = errors.New("checkpoint: the directory is locked by another manager")
+
+// A SaveError says that a [Manager] could not write a checkpoint. The ones that
+// were there before are still there.
+type SaveError struct {
+	Path   string // the checkpoint that was to be written
+	Latest string // the latest good one; "" where there is none
+	Async  bool   // the save ran in the background; an earlier call began it
+	Err    error  // the cause; errors.Is finds ErrNoSpace where the disk is full
+}
+
+// Error says what failed and what is left.
+func (e *SaveError) Error() string {
+	s := "checkpoint: saving " + e.Path
+	if e.Async {
+		s += " in the background"
+	}
+	s += fmt.Sprintf(": %v", e.Err)
+	if isNoSpace(e.Err) {
+		s += " (the disk is full: free some space, or lower MaxToKeep)"
+	}
+	if e.Latest == "" {
+		return s + "; there is no earlier checkpoint"
+	}
+	return s + "; the latest good checkpoint is still " + e.Latest
+}
+
+// Unwrap gives the cause.
+func (e *SaveError) Unwrap() error { return e.Err }
+
+// Is reports whether target is [ErrNoSpace] and the disk was full.
+func (e *SaveError) Is(target error) bool { return target == ErrNoSpace && isNoSpace(e.Err) }
+
+// A DamagedError says that the latest checkpoint is there in name but can't be
+// read back: files are missing, truncated or altered.
+type DamagedError struct {
+	Path     string // the latest checkpoint
+	Previous string // the newest older one that holds; "" where none does
+	Err      error  // what is wrong with Path
+}
+
+// Error names both checkpoints and says what to do.
+func (e *DamagedError) Error() string {
+	s := fmt.Sprintf("checkpoint: the latest checkpoint %s is damaged: %v", e.Path, e.Err)
+	if e.Previous == "" {
+		return s + "; no older one holds either"
+	}
+	return s + fmt.Sprintf("; %s holds: restore that one, or let ManagerOptions.Fallback allow it", e.Previous)
+}
+
+// Unwrap gives the cause.
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// A LockedError says that another manager uses the directory.
+type LockedError struct {
+	Dir    string // the directory
+	Holder string // who holds it: process, host and time, as far as known
+}
+
+// Error names the holder.
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("checkpoint: %s is in use by another manager (%s): only one may save to a directory at a time; close that one, or take another directory", e.Dir, e.Holder)
+}
+
+// Is reports whether target is [ErrLocked].
+func (e *LockedError) Is(target error) bool { return target == ErrLocked }

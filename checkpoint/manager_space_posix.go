@@ -1,0 +1,12 @@
+//go:build unix || js || wasip1
+
+package checkpoint
+
+import (
+	"errors"
+	"syscall"
+)
+
+func isNoSpace(err error) bool {
+	return errors.Is(err, ErrNoSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}

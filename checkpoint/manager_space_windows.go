@@ -1,0 +1,11 @@
+package checkpoint
+
+import (
+	"errors"
+	"syscall"
+)
+
+func isNoSpace(err error) bool {
+	const diskFull, handleDiskFull, quota = syscall.Errno(112), syscall.Errno(39), syscall.Errno(1295)
+	return errors.Is(err, ErrNoSpace) || errors.Is(err, diskFull) || errors.Is(err, handleDiskFull) || errors.Is(err, quota)
+}
