@@ -110,8 +110,7 @@ func Walk(root Trackable, o *WalkOptions) (*Graph, error) {
 		return nil, fmt.Errorf("trackable: the root: %w", err)
 	}
 	g := &Graph{ids: map[any]int{}}
-	scopes := map[string]int{}
-	g.visit(root, -1, "", scopes)
+	g.visit(root, -1, "")
 	for id := 0; id < len(g.Nodes); id++ {
 		edges, err := Children(g.Nodes[id].Object)
 		if err != nil {
@@ -126,12 +125,13 @@ func Walk(root Trackable, o *WalkOptions) (*Graph, error) {
 		for i, e := range edges {
 			child, ok := g.ids[Identity(e.Child)]
 			if !ok {
-				child = g.visit(e.Child, id, e.Name, scopes)
+				child = g.visit(e.Child, id, e.Name)
 			}
 			refs[i] = Ref{e.Name, child}
 		}
 		g.Nodes[id].Edges = refs
 	}
+	g.nameAll()
 	if !o.NoSlots {
 		return g, g.addSlots()
 	}
@@ -157,7 +157,7 @@ func rootEdges(root Trackable, edges []Edge, o *WalkOptions) ([]Edge, error) {
 	return c.edges, nil
 }
 
-func (g *Graph) visit(obj Trackable, parent int, edge string, scopes map[string]int) int {
+func (g *Graph) visit(obj Trackable, parent int, edge string) int {
 	id := len(g.Nodes)
 	n := GraphNode{Object: obj, parent: parent, edge: edge}
 	if parent >= 0 {
@@ -165,39 +165,78 @@ func (g *Graph) visit(obj Trackable, parent int, edge string, scopes map[string]
 		if n.Path = Escape(edge); p.Path != "" {
 			n.Path = p.Path + "/" + n.Path
 		}
-		n.scope = p.scope
-	}
-	if s, ok := obj.(Scoped); ok {
-		n.scope = joinScope(n.scope, ownScope(obj, s, scopes))
-	}
-	if v := n.Variable(); v != nil {
-		switch name, kind := v.nameAndKind(); kind {
-		case nameRelative:
-			n.FullName = joinScope(n.scope, name)
-		default:
-			n.FullName = name
-		}
 	}
 	g.ids[Identity(obj)] = id
 	g.Nodes = append(g.Nodes, n)
 	return id
 }
 
-func ownScope(obj Trackable, s Scoped, taken map[string]int) string {
-	switch name := s.ScopeName(); name {
-	case "/":
-		return ""
-	case "":
-		base := scopeName(reflect.TypeOf(obj).Elem().Name())
-		n := taken[base]
-		taken[base]++
-		if n > 0 {
-			return base + "_" + strconv.Itoa(n)
+// nameAll works out the scopes and the full names. Numbers of automatic names
+// are given depth first, since that is the order in which a Python program
+// makes the objects: a list's layers before the layer in the next field.
+func (g *Graph) nameAll() {
+	taken := map[string]int{}
+	own := make([]string, len(g.Nodes))
+	seen := make([]bool, len(g.Nodes))
+	for stack := []int{0}; len(stack) > 0; {
+		id := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if seen[id] {
+			continue
 		}
-		return base
-	default:
+		seen[id] = true
+		if s, ok := g.Nodes[id].Object.(Scoped); ok {
+			own[id] = ownScope(g.Nodes[id].Object, s, taken)
+		}
+		for _, e := range slices.Backward(g.Nodes[id].Edges) {
+			if !seen[e.ID] {
+				stack = append(stack, e.ID)
+			}
+		}
+	}
+	var derived []int
+	for id := range g.Nodes {
+		n := &g.Nodes[id]
+		if n.parent >= 0 {
+			n.scope = g.Nodes[n.parent].scope // a parent stands before its children
+		}
+		if fresh, ok := strings.CutPrefix(own[id], "/"); ok {
+			n.scope = fresh
+		} else {
+			n.scope = joinScope(n.scope, own[id])
+		}
+		if v := n.Variable(); v != nil {
+			switch name, kind := v.nameAndKind(); kind {
+			case nameRelative:
+				n.FullName = joinScope(n.scope, name)
+			case nameDerived:
+				derived = append(derived, id)
+			default:
+				n.FullName = name
+			}
+		}
+	}
+	for _, id := range derived {
+		prefix, of := g.Nodes[id].Variable().derivedName()
+		if at, ok := g.ids[Identity(of)]; ok {
+			g.Nodes[id].FullName = prefix + g.Nodes[at].FullName
+		} else {
+			g.Nodes[id].FullName = prefix + of.Name()
+		}
+	}
+}
+
+func ownScope(obj Trackable, s Scoped, taken map[string]int) string {
+	if name := s.ScopeName(); name != "" {
 		return name
 	}
+	base := scopeName(reflect.TypeOf(obj).Elem().Name())
+	n := taken[base]
+	taken[base]++
+	if n > 0 {
+		return base + "_" + strconv.Itoa(n)
+	}
+	return base
 }
 
 func joinScope(scope, name string) string {

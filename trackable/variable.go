@@ -32,6 +32,7 @@ type Variable struct {
 
 	name       string
 	nameKind   nameKind
+	nameOf     *Variable // of nameDerived
 	untrained  bool
 	node       Node
 	shapeLoose tensor.Shape // nil: the value's own shape
@@ -52,6 +53,7 @@ const (
 	nameUnset    nameKind = iota // "Variable", as TensorFlow names tf.Variable(1)
 	nameRelative                 // below the scopes on the first path
 	nameAbsolute
+	nameDerived // a prefix and another variable's full name
 )
 
 var variableIDs atomic.Uint64
@@ -100,6 +102,22 @@ func (v *Variable) Named(full string) *Variable {
 	return v
 }
 
+// NamedAfter makes v's full name that of another variable with a prefix before
+// it, and returns v: "Adam/m/" and a variable "dense/kernel" give
+// "Adam/m/dense/kernel", wherever the other one then lies in the graph.
+func (v *Variable) NamedAfter(prefix string, of *Variable) *Variable {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.name, v.nameKind, v.nameOf = prefix, nameDerived, of
+	return v
+}
+
+func (v *Variable) derivedName() (prefix string, of *Variable) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.name, v.nameOf
+}
+
 func (v *Variable) namedBelow(part string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -110,7 +128,11 @@ func (v *Variable) namedBelow(part string) {
 // that [Base.AddVariable] knows; the scopes before it are known to a walk of the
 // whole graph only ([GraphNode].FullName).
 func (v *Variable) Name() string {
-	name, _ := v.nameAndKind()
+	name, kind := v.nameAndKind()
+	if kind == nameDerived {
+		_, of := v.derivedName()
+		return name + of.Name()
+	}
 	return name
 }
 
