@@ -1,0 +1,2 @@
+// Package gemm multiplies matrices of float32 and float64.
+package gemm

@@ -1,0 +1,81 @@
+package gemm
+
+import "fmt"
+
+// Parallel is a budget of workers that a product may borrow from.
+// *engine.Workers is one. Run calls fn over pieces that cover [0, n), on
+// several goroutines at once or on none but the caller's; nsEach says roughly
+// how many nanoseconds one index takes. Run returns when all pieces are done.
+type Parallel interface {
+	Run(n int, nsEach float64, fn func(lo, hi int))
+}
+
+// F32 computes C = op(A)·op(B), or C += op(A)·op(B) where accumulate is set,
+// of row-major matrices:
+//
+//	for i in [0, m), j in [0, n):
+//		c[i*ldc+j] = Σ over p in [0, k) of op(A)[i, p]·op(B)[p, j]
+//
+// op(A) is m×k: a holds it row by row, lda elements apart (lda ≥ k), or, with
+// transA, holds its transpose, k rows lda elements apart (lda ≥ m). op(B) is
+// k×n: ldb ≥ n, or, with transB, n rows of k with ldb ≥ k. C is m×n, ldc ≥ n;
+// what lies between its rows stays as it is. C must not overlap A or B.
+//
+// Where k is 0 the sum is empty: C is zeroed, or kept when accumulating. A nil
+// par runs everything on the caller's goroutine. A result does not depend on
+// par (see the package comment for what else it does not depend on). A slice
+// too short for its dimensions, or a negative dimension, is a panic: callers
+// check shapes where they can name the op that is wrong.
+func F32(c []float32, ldc int, a []float32, lda int, transA bool, b []float32, ldb int, transB bool, m, n, k int, accumulate bool, par Parallel) {
+	mul(c, ldc, a, lda, transA, b, ldb, transB, m, n, k, accumulate, par)
+}
+
+// F64 is [F32] for float64.
+func F64(c []float64, ldc int, a []float64, lda int, transA bool, b []float64, ldb int, transB bool, m, n, k int, accumulate bool, par Parallel) {
+	mul(c, ldc, a, lda, transA, b, ldb, transB, m, n, k, accumulate, par)
+}
+
+type float interface{ float32 | float64 }
+
+func mul[T float](c []T, ldc int, a []T, lda int, transA bool, b []T, ldb int, transB bool, m, n, k int, accumulate bool, par Parallel) {
+	check("C", len(c), ldc, m, n, false)
+	check("A", len(a), lda, m, k, transA)
+	check("B", len(b), ldb, k, n, transB)
+	ra, ca := lda, 1
+	if transA {
+		ra, ca = 1, lda
+	}
+	rb, cb := ldb, 1
+	if transB {
+		rb, cb = 1, ldb
+	}
+	for i := range m {
+		for j := range n {
+			var s T
+			for p := range k {
+				s += T(a[i*ra+p*ca] * b[p*rb+j*cb])
+			}
+			if accumulate {
+				s += c[i*ldc+j]
+			}
+			c[i*ldc+j] = s
+		}
+	}
+}
+
+// check panics unless a slice of length have holds rows × cols elements (or,
+// transposed, cols × rows), ld apart.
+func check(name string, have, ld, rows, cols int, trans bool) {
+	if trans {
+		rows, cols = cols, rows
+	}
+	if rows < 0 || cols < 0 {
+		panic(fmt.Sprintf("BUG: gemm: %s has dimensions %d×%d", name, rows, cols))
+	}
+	if rows == 0 || cols == 0 {
+		return
+	}
+	if ld < cols || have < cols || (have-cols)/ld < rows-1 {
+		panic(fmt.Sprintf("BUG: gemm: %s of %d×%d, rows %d apart, does not fit %d elements", name, rows, cols, ld, have))
+	}
+}
