@@ -1,0 +1,99 @@
+package keras
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/ops"
+)
+
+// Activation is a function of a layer's outputs. The ones below bear Keras'
+// names; any function of this type will do, such as those of package ops.
+type Activation func(s *ops.Scope, x ops.Input) *ops.Value
+
+// The activations of Keras. They have the type of [Activation].
+//
+//   - Linear: x itself
+//   - Relu: max(x, 0)
+//   - Sigmoid, Tanh, Exponential
+//   - Softmax, LogSoftmax: along the last axis
+//   - Softplus: log(1+exp(x)); Softsign: x/(1+|x|)
+//   - Elu, Selu, Gelu, Swish (silu), Mish
+//   - HardSigmoid: max(0, min(1, 0.2x+0.5)), as Keras 2 has it
+func Linear(s *ops.Scope, x ops.Input) *ops.Value { return ops.Identity(s, x) }
+
+// Relu is max(x, 0).
+func Relu(s *ops.Scope, x ops.Input) *ops.Value { return ops.Relu(s, x) }
+
+// Relu6 is min(max(x, 0), 6).
+func Relu6(s *ops.Scope, x ops.Input) *ops.Value { return ops.Relu6(s, x) }
+
+// Sigmoid is 1/(1+exp(-x)).
+func Sigmoid(s *ops.Scope, x ops.Input) *ops.Value { return ops.Sigmoid(s, x) }
+
+// Tanh is the hyperbolic tangent.
+func Tanh(s *ops.Scope, x ops.Input) *ops.Value { return ops.Tanh(s, x) }
+
+// Softmax is exp(x) divided by its sum along the last axis.
+func Softmax(s *ops.Scope, x ops.Input) *ops.Value { return ops.Softmax(s, x) }
+
+// LogSoftmax is the logarithm of Softmax.
+func LogSoftmax(s *ops.Scope, x ops.Input) *ops.Value { return ops.LogSoftmax(s, x) }
+
+// Softplus is log(1+exp(x)).
+func Softplus(s *ops.Scope, x ops.Input) *ops.Value { return ops.Softplus(s, x) }
+
+// Softsign is x/(1+|x|).
+func Softsign(s *ops.Scope, x ops.Input) *ops.Value { return ops.Softsign(s, x) }
+
+// Elu is x where it is positive and exp(x)-1 elsewhere.
+func Elu(s *ops.Scope, x ops.Input) *ops.Value { return ops.Elu(s, x) }
+
+// Selu is the scaled exponential linear unit.
+func Selu(s *ops.Scope, x ops.Input) *ops.Value { return ops.Selu(s, x) }
+
+// Gelu is x times the Gaussian distribution function of x.
+func Gelu(s *ops.Scope, x ops.Input) *ops.Value { return ops.Gelu(s, x) }
+
+// Swish is x*sigmoid(x), also called silu.
+func Swish(s *ops.Scope, x ops.Input) *ops.Value { return ops.Swish(s, x) }
+
+// Mish is x*tanh(softplus(x)).
+func Mish(s *ops.Scope, x ops.Input) *ops.Value { return ops.Mish(s, x) }
+
+// Exponential is exp(x).
+func Exponential(s *ops.Scope, x ops.Input) *ops.Value { return ops.Exp(s, x) }
+
+// HardSigmoid is max(0, min(1, 0.2*x+0.5)).
+func HardSigmoid(s *ops.Scope, x ops.Input) *ops.Value { return ops.HardSigmoid(s, x) }
+
+// LeakyRelu is x where it is positive and 0.2*x elsewhere, tf.nn.leaky_relu's
+// default. LeakyReluAlpha takes another slope.
+func LeakyRelu(s *ops.Scope, x ops.Input) *ops.Value { return ops.LeakyRelu(s, x, 0.2) }
+
+// LeakyReluAlpha is a LeakyRelu whose slope below 0 is alpha. Keras' layer has
+// 0.3.
+func LeakyReluAlpha(alpha float64) Activation {
+	return func(s *ops.Scope, x ops.Input) *ops.Value { return ops.LeakyRelu(s, x, alpha) }
+}
+
+// activations are Keras' names.
+var activations = map[string]Activation{
+	"linear": Linear, "relu": Relu, "relu6": Relu6, "sigmoid": Sigmoid, "tanh": Tanh,
+	"softmax": Softmax, "log_softmax": LogSoftmax, "softplus": Softplus, "softsign": Softsign,
+	"elu": Elu, "selu": Selu, "gelu": Gelu, "swish": Swish, "silu": Swish, "mish": Mish,
+	"exponential": Exponential, "hard_sigmoid": HardSigmoid, "leaky_relu": LeakyRelu,
+}
+
+// ActivationByName is the activation that Keras knows by a name, as it stands
+// in a model's configuration: "relu", "softmax", "hard_sigmoid" and so on. An
+// unknown name is an error that lists the known ones.
+func ActivationByName(name string) (Activation, error) {
+	if a, ok := activations[name]; ok {
+		return a, nil
+	}
+	known := slices.Sorted(maps.Keys(activations))
+	return nil, fmt.Errorf("keras: no activation is called %q; there are %s", name, strings.Join(known, ", "))
+}

@@ -1,0 +1,85 @@
+package keras
+
+import "github.com/cairnml/cairn/ops"
+
+// Adam is the optimizer of that name, tf_keras.optimizers.legacy.Adam:
+//
+//	alpha = rate * sqrt(1-Beta2^t) / (1-Beta1^t)
+//	m += (g-m) * (1-Beta1)
+//	v += (g*g-v) * (1-Beta2)
+//	variable -= alpha*m / (sqrt(v)+Epsilon)
+//
+// Its slots are m and v, and vhat with AMSGrad.
+type Adam struct {
+	OptimizerBase
+	// Beta1 is the decay of the first moments. Default of NewAdam: 0.9.
+	Beta1 float64
+	// Beta2 is the decay of the second moments. Default of NewAdam: 0.999.
+	Beta2 float64
+	// Epsilon keeps the divisor from 0. Default of NewAdam: 1e-7, as Keras has it.
+	Epsilon float64
+	// AMSGrad divides by the largest second moment so far. Default: false.
+	AMSGrad bool
+}
+
+// NewAdam makes an Adam with a learning rate (Keras' default is 0.001) and
+// Keras' other defaults.
+func NewAdam(rate float64) *Adam {
+	a := &Adam{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-7}
+	a.init("Adam", rate, a)
+	return a
+}
+
+func (a *Adam) hypers() []hyper { return []hyper{{"beta_1", a.Beta1}, {"beta_2", a.Beta2}} }
+
+func (a *Adam) slots() []slotKind { return adamSlots(a.AMSGrad) }
+
+func adamSlots(amsgrad bool) []slotKind {
+	return []slotKind{
+		{name: "m", list: "_momentums", tag: "m", legacy: true, new: true},
+		{name: "v", list: "_velocities", tag: "v", legacy: true, new: true, joined: true},
+		{name: "vhat", list: "_velocity_hats", tag: "vhat", legacy: amsgrad, new: amsgrad},
+	}
+}
+
+func (a *Adam) update(s *ops.Scope, u *update) { adamStep(s, u, a.Beta1, a.Beta2, a.Epsilon) }
+
+func adamStep(s *ops.Scope, u *update, beta1, beta2, epsilon float64) {
+	b1, b2 := u.hyper("beta_1", beta1), u.hyper("beta_2", beta2)
+	m, v, vhat := u.slots[0], u.slots[1], u.slots[2]
+	if vhat != nil {
+		ops.ApplyAdamWithAmsgrad(s, u.v, m, v, vhat, u.power(b1), u.power(b2), u.rate, b1, b2, epsilon, u.grad)
+		return
+	}
+	ops.ApplyAdam(s, u.v, m, v, u.power(b1), u.power(b2), u.rate, b1, b2, epsilon, u.grad, false)
+}
+
+// AdamW is Adam with decoupled weight decay, tf_keras.optimizers.AdamW: before
+// Adam's step each variable loses WeightDecay*rate of itself. It has the new
+// layout; the legacy family knows no AdamW.
+type AdamW struct {
+	OptimizerBase
+	// Beta1 is the decay of the first moments. Default of NewAdamW: 0.9.
+	Beta1 float64
+	// Beta2 is the decay of the second moments. Default of NewAdamW: 0.999.
+	Beta2 float64
+	// Epsilon keeps the divisor from 0. Default of NewAdamW: 1e-7.
+	Epsilon float64
+	// AMSGrad divides by the largest second moment so far. Default: false.
+	AMSGrad bool
+}
+
+// NewAdamW makes an AdamW with a learning rate (Keras' default is 0.001), a
+// weight decay of 0.004 and Keras' other defaults.
+func NewAdamW(rate float64) *AdamW {
+	a := &AdamW{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-7}
+	a.WeightDecay = 0.004
+	a.init("AdamW", rate, a)
+	a.layout = NewLayout
+	return a
+}
+
+func (a *AdamW) hypers() []hyper   { return nil }
+func (a *AdamW) slots() []slotKind { return adamSlots(a.AMSGrad) }
+
+func (a *AdamW) update(s *ops.Scope, u *update) { adamStep(s, u, a.Beta1, a.Beta2, a.Epsilon) }

@@ -1,0 +1,103 @@
+package keras
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Dense is a fully connected layer: activation(x·kernel + bias). It is built at
+// its first call, when the size of x's last dimension is known:
+//
+//	l1 := &keras.Dense{Units: 5}
+//
+// x has a batch's dimension first and the features last; dimensions in between
+// are kept.
+type Dense struct {
+	Layer
+	// Units is the number of outputs.
+	Units int
+	// Activation is applied to the outputs. Default: none.
+	Activation Activation
+	// NoBias leaves the bias out. Default: there is one.
+	NoBias bool
+	// KernelInit makes the kernel's first value. Default: GlorotUniform{}.
+	KernelInit Initializer `cairn:"-"`
+	// BiasInit makes the bias's first value. Default: Zeros{}.
+	BiasInit Initializer `cairn:"-"`
+	// DType is the type of the variables. Default: float32.
+	DType tensor.DType
+	// Name is the layer's part of its variables' full names. Default: dense,
+	// dense_1, …
+	Name string
+
+	// Kernel [inputs, units] and Bias [units] are nil until the layer is built.
+	Kernel, Bias *trackable.Variable
+}
+
+// ScopeName is the layer's name, "" for the automatic one.
+func (d *Dense) ScopeName() string { return d.Name }
+
+// MayClaim reports whether a checkpoint's value for edge may still find its
+// variable: before the layer is built, kernel and bias can.
+func (d *Dense) MayClaim(edge string) bool {
+	return !d.Built() && (edge == "kernel" || edge == "bias" && !d.NoBias)
+}
+
+// Build makes the variables for inputs of a shape whose last size is known. A
+// call does it by itself.
+func (d *Dense) Build(s *ops.Scope, in tensor.Shape) error {
+	n, err := lastDim("Dense", in)
+	switch {
+	case err != nil:
+		return err
+	case d.Units < 1:
+		return fmt.Errorf("Dense: %w, not %d", errNoUnits, d.Units)
+	case n < 0:
+		return fmt.Errorf("Dense: the last size of the input %v isn't known", in)
+	}
+	bias := d.BiasInit
+	if bias == nil {
+		bias = Zeros{}
+	}
+	if d.Kernel == nil {
+		err = d.AddWeight(s, &d.Kernel, "kernel", Weight{Shape: tensor.Shape{n, d.Units}, DType: d.DType, Init: d.KernelInit})
+	}
+	if err == nil && d.Bias == nil && !d.NoBias {
+		err = d.AddWeight(s, &d.Bias, "bias", Weight{Shape: tensor.Shape{d.Units}, DType: d.DType, Init: bias})
+	}
+	return err
+}
+
+var errDenseRank = errors.New("the input needs two dimensions or more, a batch's first")
+
+// Call is activation(x·kernel + bias).
+func (d *Dense) Call(s *ops.Scope, x ops.Input) *ops.Value {
+	v, ok := d.Prepare(s, x, d.Build)
+	if !ok {
+		return v
+	}
+	in := v.Shape()
+	switch rank := len(in); {
+	case rank < 2:
+		return s.Fail("Dense", fmt.Errorf("%w; its shape is %v", errDenseRank, in))
+	case rank > 2:
+		// One product over all rows is faster than one for each.
+		v = ops.Reshape(s, v, -1, in[rank-1])
+	}
+	y := ops.MatMul(s, v, d.Kernel)
+	if d.Bias != nil {
+		y = ops.BiasAdd(s, y, d.Bias)
+	}
+	if len(in) > 2 {
+		out := append(in[:len(in)-1:len(in)-1], d.Units)
+		y = ops.Reshape(s, y, out...)
+	}
+	if d.Activation != nil {
+		y = d.Activation(s, y)
+	}
+	return y
+}

@@ -1,0 +1,84 @@
+// Package keras has the layers, losses and optimizers of Keras 2 that training
+// needs, with its variables' places and names in a checkpoint.
+//
+//	type Net struct {
+//		keras.Model
+//		L1 *keras.Dense // edge "l1"
+//	}
+//
+//	func (n *Net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
+//
+// What is written follows tf_keras 2.21 (the Keras 2 that goes on beside
+// TensorFlow 2.21, whose own tf.keras is Keras 3): the same program in Python
+// gives the same bytes. examples/guide is TensorFlow's checkpoint guide.
+//
+// # Layers and models
+//
+// A layer makes its variables at its first call, from the input's shape. Where a
+// checkpoint was restored before that, the variable is born with its value.
+// [Layer] and [Model] are embedded by a program's own types; no type has to be
+// registered. A struct's exported fields are its edges, in order.
+//
+// The full name of a variable, which stands in files beside its key, is built
+// from the names of the models and layers above it: net/dense/kernel. Automatic
+// names are the type's in snake case, numbered in the order of fields, depth
+// first (dense, dense_1). In Python they are numbered in the order of
+// construction, over the whole process; a program that makes its layers in
+// another order than that of their fields sets names. Sequential and functional
+// models add no name and drop those above them.
+//
+// # Optimizers in a checkpoint
+//
+// The legacy layout, of tf_keras.optimizers.legacy and of TensorFlow's guide,
+// is what optimizers write unless told otherwise. For an Adam called
+// "optimizer" and a variable net/l1/kernel with the full name net/dense/kernel:
+//
+//	key                                             full name
+//	optimizer/iter                                  Adam/iter            int64
+//	optimizer/beta_1, beta_2, decay, learning_rate  Adam/beta_1 …        float32
+//	net/l1/kernel/.OPTIMIZER_SLOT/optimizer/m       Adam/net/dense/kernel/m
+//	net/l1/kernel/.OPTIMIZER_SLOT/optimizer/v       Adam/net/dense/kernel/v
+//
+// The edges are iter, then the hyperparameters by name: beta_1, beta_2 (Adam),
+// decay, learning_rate, momentum (SGD, RMSprop), rho (RMSprop). Slots are m, v
+// and vhat (Adam), momentum (SGD), rms, momentum and mg (RMSprop), accumulator
+// (Adagrad). None of them exists before the first step: an optimizer saved
+// before it is a node without children. A learning rate that follows a schedule
+// isn't saved.
+//
+// The new layout, of tf_keras.optimizers, has a list of all variables and lists
+// that share them. The step counter and the rate exist from the start, the rest
+// from the first step:
+//
+//	edge                           full name                     optimizer
+//	_variables: 0, 1, …            those below, in order of making
+//	_iterations (= _variables/0)   iteration                     all, int64
+//	_learning_rate                 learning_rate                 all, float32
+//	_current_learning_rate         current_learning_rate         instead, with a schedule
+//	_index_dict                    a node without children       all
+//	momentums                      SGD/m/net/dense/kernel        SGD, with momentum or not
+//	_momentums, _velocities        Adam/m/…, Adam/v/…            Adam, AdamW
+//	_velocity_hats                 Adam/vhat/…                   with AMSGrad
+//	_velocities                    RMSprop/velocity/…            RMSprop
+//	_momentums                     RMSprop/momentum/…            RMSprop; empty without
+//	_average_gradients             RMSprop/average_gradient/…    RMSprop; empty without
+//	_accumulators                  Adagrad/accumulator/…         Adagrad
+//
+// Adam makes m and v variable by variable, all others list by list. The learning
+// rate and the counter are in both `_variables` and their own edges where shown;
+// the learning rate isn't in `_variables`. Hyperparameters aren't saved.
+//
+// An optimizer that is restored before its first step from a checkpoint of the
+// new layout takes it over and goes on with it. [OptimizerBase.SetLayout]
+// chooses it from the start.
+//
+// Two formulas differ between the families: RMSprop without momentum and Adagrad
+// add epsilon outside of the root in the legacy one, below it in the new one.
+// Each optimizer follows the layout that it has.
+//
+// # Random numbers
+//
+// First values and dropout masks differ from run to run unless seeds are given:
+// an initializer's or layer's own, or [WithSeed] for all of a call. The numbers
+// aren't TensorFlow's.
+package keras

@@ -1,0 +1,105 @@
+package keras
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/cairnml/cairn/ops"
+)
+
+// Flatten makes a matrix of its input: the first dimension, a batch's, is kept,
+// all others become one. A vector gets a second dimension of 1, as in Keras.
+type Flatten struct {
+	Layer
+	Name string // the layer's name; it has no variables
+}
+
+// ScopeName is the layer's name, "" for the automatic one.
+func (f *Flatten) ScopeName() string { return f.Name }
+
+// MayClaim reports false: the layer never has children.
+func (f *Flatten) MayClaim(string) bool { return false }
+
+// Call reshapes x.
+func (f *Flatten) Call(s *ops.Scope, x ops.Input) *ops.Value {
+	v, ok := f.Prepare(s, x, nil)
+	if !ok {
+		return v
+	}
+	in := v.Shape()
+	if len(in) == 0 {
+		return s.Fail("Flatten", fmt.Errorf("the input is a scalar; it needs a batch's dimension"))
+	}
+	n := 1
+	for _, d := range in[1:] {
+		n *= d
+	}
+	return ops.Reshape(s, v, in[0], n)
+}
+
+// Dropout sets a part of its inputs to 0 while training and divides the others
+// by what is left, so that the mean stays. Outside of training, which is the
+// default, it gives its input; see [Training].
+type Dropout struct {
+	Layer
+	// Rate is the probability of 0, from 0 up to but not including 1.
+	Rate float64
+	// Random draws the masks. Keras doesn't save a dropout layer's generator and
+	// neither does this one; to resume a run exactly, hold the generator in a
+	// field of the checkpointed struct too. Default: one of Seed.
+	Random *ops.Random `cairn:"-"`
+	// Seed makes the masks the same in every run. Default: 0, they differ.
+	Seed uint64
+	// Name is the layer's name; it has no variables.
+	Name string
+
+	once sync.Once
+}
+
+// ScopeName is the layer's name, "" for the automatic one.
+func (d *Dropout) ScopeName() string { return d.Name }
+
+// MayClaim reports false: the layer never has children.
+func (d *Dropout) MayClaim(string) bool { return false }
+
+// Call drops elements of x in a training scope.
+func (d *Dropout) Call(s *ops.Scope, x ops.Input) *ops.Value {
+	v, ok := d.Prepare(s, x, nil)
+	if !ok {
+		return v
+	}
+	if !(d.Rate >= 0 && d.Rate < 1) {
+		return s.Fail("Dropout", fmt.Errorf("the rate is %v; it must be at least 0 and below 1", d.Rate))
+	}
+	if d.Rate == 0 || !IsTraining(s) {
+		return v
+	}
+	d.once.Do(func() {
+		if d.Random != nil {
+			return
+		}
+		seed := d.Seed
+		if seed == 0 {
+			withRand(s.Context(), func(r *rand.Rand) { seed = r.Uint64() })
+		}
+		d.Random = ops.NewRandom(seed)
+	})
+	return ops.Dropout(s, d.Random, v, d.Rate)
+}
+
+// InputLayer passes its input on. It stands for the input node of a functional
+// Keras model, which is a node of the object graph.
+type InputLayer struct {
+	Layer
+	Name string // the layer's name; it has no variables
+}
+
+// ScopeName is the layer's name, "" for the automatic one.
+func (i *InputLayer) ScopeName() string { return i.Name }
+
+// MayClaim reports false: the layer never has children.
+func (i *InputLayer) MayClaim(string) bool { return false }
+
+// Call gives x.
+func (i *InputLayer) Call(s *ops.Scope, x ops.Input) *ops.Value { return ops.Const(s, x) }

@@ -1,0 +1,403 @@
+package keras
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Optimizer is what all optimizers here do.
+type Optimizer interface {
+	// Apply changes the variables by their gradients. A variable without a
+	// gradient stays as it is; if none has one, that is the scope's error.
+	Apply(s *ops.Scope, g grad.Gradients)
+	// Build makes the optimizer's variables for these variables, which the first
+	// Apply does otherwise. A checkpoint's values that wait for them are taken.
+	Build(vars []*trackable.Variable) error
+	// LearningRate is the rate of the next step, before Decay.
+	LearningRate() (float64, error)
+	// SetLearningRate changes it, for a checkpoint too.
+	SetLearningRate(rate float64) error
+	// Iterations is the number of steps taken.
+	Iterations() (int64, error)
+}
+
+// OptimizerBase is the part that the optimizers here have in common. Its
+// options are set before the first step:
+//
+//	opt := keras.NewAdam(0.1)
+//	opt.ClipNorm = 1
+//
+// The variables that an optimizer keeps are made at the first step, as in
+// Keras; those of a restored checkpoint are taken then. In the object graph
+// they stand as tf_keras.optimizers.legacy lays them out, or as its newer
+// optimizers do: see [Layout].
+type OptimizerBase struct {
+	trackable.Base
+	trackable.Slots
+
+	// Name begins the full names of the optimizer's variables. Default: the
+	// type's name, "Adam".
+	Name string
+	// Schedule gives each step's learning rate; then there is no learning rate to
+	// set or save. Default: nil, the rate stays.
+	Schedule Schedule `cairn:"-"`
+	// Decay divides the learning rate by 1+Decay*iterations; only the legacy
+	// layout knows it. Default: 0.
+	Decay float64
+	// ClipValue, if positive, limits each element of a gradient to ±ClipValue.
+	// Default: 0.
+	ClipValue float64
+	// ClipNorm, if positive, limits the Euclidean norm of each gradient.
+	// Default: 0.
+	ClipNorm float64
+	// GlobalClipNorm, if positive, limits the Euclidean norm of all gradients
+	// together. Default: 0.
+	GlobalClipNorm float64
+	// WeightDecay, if positive, subtracts WeightDecay*rate*variable from each
+	// variable before the step; only the new layout knows it. Default: 0, and
+	// 0.004 for AdamW.
+	WeightDecay float64
+
+	mu     sync.Mutex
+	rule   rule
+	start  float64 // the learning rate to begin with
+	layout Layout
+
+	made  bool
+	iter  *trackable.Scalar[int64]              `cairn:"-"`
+	rate  *trackable.Scalar[float32]            `cairn:"-"` // nil with a Schedule in the legacy layout
+	hyper map[string]*trackable.Scalar[float32] `cairn:"-"` // legacy layout only
+	next  newState                              `cairn:"-"`
+}
+
+// rule is what tells one optimizer from another.
+type rule interface {
+	// hypers are the legacy layout's hyperparameters besides iter, decay and
+	// learning_rate.
+	hypers() []hyper
+	// slots are the kinds of variables kept for each variable, in the legacy
+	// layout's order.
+	slots() []slotKind
+	// update takes one variable's step.
+	update(s *ops.Scope, u *update)
+}
+
+type hyper struct {
+	name  string
+	value float64
+}
+
+// slotKind is a kind of variable that an optimizer keeps for each variable that
+// it trains.
+type slotKind struct {
+	name    string  // the legacy slot's
+	list    string  // the new layout's list
+	tag     string  // in the new layout's full names
+	legacy  bool    // used with the legacy layout
+	new     bool    // used with the new one
+	empty   bool    // the new layout has the list even if it isn't used
+	joined  bool    // the new layout makes it together with the kind before, variable by variable
+	initial float64 // first value of all elements
+}
+
+// update is one variable's step.
+type update struct {
+	v     *trackable.Variable
+	slots [3]*trackable.Variable // by the rule's kinds; nil where not used
+	grad  *ops.Value
+	rate  float64 // in v's precision
+	step  int64   // from 1
+	isNew bool    // the new layout's formulas
+	exact bool    // v is a float64
+	o     *OptimizerBase
+}
+
+// round is x in the precision of the variable.
+func (u *update) round(x float64) float64 {
+	if u.exact {
+		return x
+	}
+	return float64(float32(x))
+}
+
+// hyper is a hyperparameter in the variable's precision: the saved one in the
+// legacy layout, which holds float32, else the option.
+func (u *update) hyper(name string, option float64) float64 {
+	if h := u.o.hyper[name]; h != nil {
+		return float64(h.Get())
+	}
+	return u.round(option)
+}
+
+// power is x to the power of the step's number.
+func (u *update) power(x float64) float64 { return u.round(math.Pow(x, float64(u.step))) }
+
+// init is called by constructors.
+func (o *OptimizerBase) init(name string, rate float64, r rule) {
+	o.Name, o.start, o.rule = name, rate, r
+	for _, k := range r.slots() {
+		o.DeclareSlots(k.name)
+	}
+}
+
+// ScopeName is the optimizer's name, with which its slots' full names begin.
+func (o *OptimizerBase) ScopeName() string { return o.Name }
+
+// MayClaim reports whether a checkpoint's value for edge may still find its
+// variable: those that the optimizer makes at its first step.
+func (o *OptimizerBase) MayClaim(edge string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.rule == nil {
+		return false
+	}
+	if o.made && o.layout == LegacyLayout {
+		return false
+	}
+	if o.layout == NewLayout || !o.made {
+		switch edge {
+		case "_variables", "_iterations", "_learning_rate", "_current_learning_rate":
+			return !o.made
+		case "_index_dict":
+			return !o.next.built
+		}
+		for _, k := range o.rule.slots() {
+			if k.list == edge {
+				return !o.next.built
+			}
+		}
+	}
+	if o.made {
+		return false
+	}
+	switch edge {
+	case "iter", "decay":
+		return true
+	case "learning_rate":
+		return o.Schedule == nil
+	}
+	for _, h := range o.rule.hypers() {
+		if h.name == edge {
+			return true
+		}
+	}
+	return false
+}
+
+var errUnmade = errors.New("the optimizer is a zero value; make it with its constructor, such as keras.NewAdam(0.001)")
+
+// make makes the step counter and the hyperparameters, once. The lock is held.
+func (o *OptimizerBase) make() error {
+	switch {
+	case o.made:
+		return nil
+	case o.rule == nil:
+		return errUnmade
+	}
+	node := o.TrackableNode()
+	if node.Waits("_iterations") || node.Waits("_variables") {
+		// The checkpoint that waits was written by a newer optimizer.
+		o.layout = NewLayout
+	}
+	if o.layout == NewLayout {
+		return o.makeNew()
+	}
+	o.iter = trackable.NewScalar[int64](0)
+	o.iter.Named(o.Name + "/iter").SetTrainable(false)
+	if err := o.Attach("iter", o.iter); err != nil {
+		return err
+	}
+	all := append(o.rule.hypers(), hyper{"decay", o.Decay})
+	if o.Schedule == nil {
+		all = append(all, hyper{"learning_rate", o.start})
+	}
+	sortHypers(all)
+	o.hyper = make(map[string]*trackable.Scalar[float32], len(all))
+	for _, h := range all {
+		v := trackable.NewScalar(float32(h.value))
+		v.Named(o.Name + "/" + h.name).SetTrainable(false)
+		o.hyper[h.name] = v
+		if err := o.Attach(h.name, v); err != nil {
+			return err
+		}
+	}
+	o.rate = o.hyper["learning_rate"]
+	o.made = true
+	return nil
+}
+
+// LearningRate is the rate of the next step, before Decay: a restored
+// checkpoint's, once one was restored.
+func (o *OptimizerBase) LearningRate() (float64, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.make(); err != nil {
+		return 0, fmt.Errorf("keras: %w", err)
+	}
+	return o.baseRate(), nil
+}
+
+func (o *OptimizerBase) baseRate() float64 {
+	if o.Schedule != nil {
+		return o.Schedule.Rate(o.iter.Get())
+	}
+	return float64(o.rate.Get())
+}
+
+// SetLearningRate changes the learning rate from the next step on. It wins over
+// a checkpoint restored before it, and is part of the next one. With a Schedule
+// it is an error.
+func (o *OptimizerBase) SetLearningRate(rate float64) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.Schedule != nil {
+		return errors.New("keras: the learning rate follows the optimizer's Schedule; set that to nil first")
+	}
+	if err := o.make(); err != nil {
+		return fmt.Errorf("keras: %w", err)
+	}
+	o.rate.Set(float32(rate))
+	return nil
+}
+
+// Iterations is the number of steps taken, a restored checkpoint's included.
+func (o *OptimizerBase) Iterations() (int64, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.make(); err != nil {
+		return 0, fmt.Errorf("keras: %w", err)
+	}
+	return o.iter.Get(), nil
+}
+
+// Build makes the optimizer's variables for vars, as the first Apply does
+// otherwise. With the new layout vars must be all that will be trained, since
+// their order is part of it.
+func (o *OptimizerBase) Build(vars []*trackable.Variable) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.make(); err != nil {
+		return fmt.Errorf("keras: %w", err)
+	}
+	if o.layout == NewLayout {
+		return o.buildNew(vars)
+	}
+	for _, k := range o.rule.slots() {
+		for _, v := range vars {
+			if k.legacy {
+				if _, err := o.slot(v, k); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (o *OptimizerBase) slot(v *trackable.Variable, k slotKind) (*trackable.Variable, error) {
+	if have := o.Slot(v, k.name); have != nil {
+		return have, nil
+	}
+	return o.SlotOr(v, k.name, func() (*tensor.Tensor, error) {
+		return Constant{k.initial}.Init(nil, v.DType(), v.Shape())
+	})
+}
+
+// Apply takes a step: it changes each variable by its gradient and counts. The
+// first one makes the optimizer's variables.
+func (o *OptimizerBase) Apply(s *ops.Scope, g grad.Gradients) {
+	if s.Err() != nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.apply(s, g); err != nil {
+		s.Fail("Optimizer.Apply", err)
+	}
+}
+
+func (o *OptimizerBase) apply(s *ops.Scope, g grad.Gradients) error {
+	if err := o.make(); err != nil {
+		return err
+	}
+	used := 0
+	for _, p := range g {
+		switch {
+		case p.Variable == nil:
+			return errors.New("one of the gradients belongs to no variable")
+		case p.Grad != nil:
+			used++
+		}
+	}
+	if used == 0 {
+		return noGradients(g)
+	}
+	if o.layout == NewLayout {
+		if err := o.buildFor(g); err != nil {
+			return err
+		}
+	}
+	kinds := o.rule.slots()
+	g = o.clip(s, g, used)
+	step := o.iter.Get() + 1
+	for _, p := range g {
+		if p.Grad == nil {
+			continue
+		}
+		u := update{v: p.Variable, grad: p.Grad, step: step, isNew: o.layout == NewLayout, o: o}
+		u.exact = u.v.DType() == tensor.Float64
+		u.rate = o.rateFor(&u)
+		for i, k := range kinds {
+			var err error
+			if u.isNew {
+				u.slots[i], err = o.newSlot(u.v, k)
+			} else if k.legacy {
+				u.slots[i], err = o.slot(u.v, k)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if u.isNew && o.WeightDecay != 0 {
+			// TensorFlow multiplies variable, decay and rate in this order.
+			decay := ops.Mul(s, ops.Mul(s, u.v, u.round(o.WeightDecay)), u.rate)
+			ops.AssignSub(s, u.v, decay)
+		}
+		o.rule.update(s, &u)
+	}
+	if s.Err() == nil {
+		o.iter.Add(1)
+	}
+	return nil
+}
+
+// rateFor is the learning rate in the variable's precision.
+func (o *OptimizerBase) rateFor(u *update) float64 {
+	rate := u.round(o.baseRate())
+	if o.layout == LegacyLayout && o.Decay > 0 {
+		// The option and not the saved variable, as TensorFlow has it.
+		rate = u.round(rate / u.round(1+u.round(o.Decay)*float64(u.step-1)))
+	}
+	if o.next.current != nil {
+		o.next.current.Set(float32(rate))
+	}
+	return rate
+}
+
+func noGradients(g grad.Gradients) error {
+	if len(g) == 0 {
+		return errors.New("there are no variables to train: the list given to Gradient is empty; are the layers built, and are they in exported fields?")
+	}
+	names := make([]string, 0, len(g))
+	for _, p := range g {
+		names = append(names, p.Variable.Name())
+	}
+	return fmt.Errorf("none of the variables %q has a gradient: does the loss depend on them, and was it computed on the recording scope?", names)
+}

@@ -1,0 +1,74 @@
+package keras
+
+import "github.com/cairnml/cairn/ops"
+
+// RMSprop divides gradients by a running mean of their size,
+// tf_keras.optimizers.legacy.RMSprop:
+//
+//	ms = Rho*ms + (1-Rho)*g*g
+//	mg = Rho*mg + (1-Rho)*g                              // Centered
+//	variable -= rate*g / (sqrt(ms-mg*mg)+Epsilon)        // Momentum 0
+//	mom = Momentum*mom + rate*g / sqrt(ms-mg*mg+Epsilon) // else
+//	variable -= mom
+//
+// The newer optimizer, see [Layout], has Epsilon below the root in both cases.
+// Its slots are rms, momentum and mg.
+type RMSprop struct {
+	OptimizerBase
+	// Rho is the decay of the running means. Default of NewRMSprop: 0.9.
+	Rho float64
+	// Momentum is how much of the last step is taken again. Default: 0.
+	Momentum float64
+	// Epsilon keeps the divisor from 0. Default of NewRMSprop: 1e-7.
+	Epsilon float64
+	// Centered divides by an estimate of the variance. Default: false.
+	Centered bool
+}
+
+// NewRMSprop makes an RMSprop with a learning rate (Keras' default is 0.001)
+// and Keras' other defaults.
+func NewRMSprop(rate float64) *RMSprop {
+	r := &RMSprop{Rho: 0.9, Epsilon: 1e-7}
+	r.init("RMSprop", rate, r)
+	return r
+}
+
+func (r *RMSprop) hypers() []hyper { return []hyper{{"momentum", r.Momentum}, {"rho", r.Rho}} }
+
+func (r *RMSprop) slots() []slotKind {
+	mom, mean := r.Momentum != 0, r.Centered
+	return []slotKind{
+		{name: "rms", list: "_velocities", tag: "velocity", legacy: true, new: true},
+		{name: "momentum", list: "_momentums", tag: "momentum", legacy: mom, new: mom, empty: true},
+		{name: "mg", list: "_average_gradients", tag: "average_gradient", legacy: mean, new: mean, empty: true},
+	}
+}
+
+func (r *RMSprop) update(s *ops.Scope, u *update) {
+	ms, mom, mg := u.slots[0], u.slots[1], u.slots[2]
+	rho := u.hyper("rho", r.Rho)
+	if mom != nil {
+		momentum := u.hyper("momentum", r.Momentum)
+		if mg != nil {
+			ops.ApplyCenteredRMSProp(s, u.v, mg, ms, mom, u.rate, rho, momentum, r.Epsilon, u.grad)
+		} else {
+			ops.ApplyRMSProp(s, u.v, ms, mom, u.rate, rho, momentum, r.Epsilon, u.grad)
+		}
+		return
+	}
+	// Without momentum Keras has no fused op for it.
+	rest := u.round(1 - rho)
+	mean := ops.Add(s, ops.Mul(s, ms, rho), ops.Mul(s, ops.Square(s, u.grad), rest))
+	ops.Assign(s, ms, mean)
+	if mg != nil {
+		avg := ops.Add(s, ops.Mul(s, mg, rho), ops.Mul(s, u.grad, rest))
+		ops.Assign(s, mg, avg)
+		mean = ops.Sub(s, mean, ops.Square(s, avg))
+	}
+	scaled := ops.Mul(s, u.grad, u.rate)
+	if u.isNew {
+		ops.AssignSub(s, u.v, ops.Mul(s, scaled, ops.Rsqrt(s, ops.Add(s, mean, r.Epsilon))))
+		return
+	}
+	ops.AssignSub(s, u.v, ops.Div(s, scaled, ops.Add(s, ops.Sqrt(s, mean), r.Epsilon)))
+}

@@ -1,0 +1,230 @@
+package keras
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// VarianceScaling draws values whose variance is Scale/n, where n is the number
+// of a layer's inputs, of its outputs or their mean. The Glorot, He and LeCun
+// initializers are cases of it.
+type VarianceScaling struct {
+	Scale        float64      // the variance times n; 1 where it is 0
+	Mode         ScalingMode  // what n is; FanIn
+	Distribution Distribution // TruncatedNormalDistribution
+	Seed         uint64       // the same seed gives the same values; 0 draws from the call's random state
+}
+
+// ScalingMode is what [VarianceScaling] divides the variance by.
+type ScalingMode int
+
+// The modes.
+const (
+	FanIn  ScalingMode = iota // the inputs
+	FanOut                    // the outputs
+	FanAvg                    // the mean of both
+)
+
+// Distribution is the one from which [VarianceScaling] draws.
+type Distribution int
+
+// The distributions; all have mean 0 and the same variance.
+const (
+	TruncatedNormalDistribution   Distribution = iota // normal, cut at two deviations and widened again
+	UntruncatedNormalDistribution                     // normal
+	UniformDistribution                               // even between two bounds
+)
+
+// cutDeviation is the standard deviation of the standard normal distribution
+// cut at two deviations.
+const cutDeviation = 0.87962566103423978
+
+// Init draws the tensor. The last dimension is the outputs, the one before it
+// the inputs, all others are a kernel's window, as in Keras.
+func (s VarianceScaling) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
+	r = source(r, s.Seed)
+	in, out := fans(shape)
+	n := in
+	switch s.Mode {
+	case FanIn:
+	case FanOut:
+		n = out
+	case FanAvg:
+		n = (in + out) / 2
+	default:
+		return nil, fmt.Errorf("keras: VarianceScaling has no mode %d", s.Mode)
+	}
+	variance := gain(s.Scale) / max(n, 1)
+	switch s.Distribution {
+	case TruncatedNormalDistribution:
+		dev := math.Sqrt(variance) / cutDeviation
+		return fill(d, shape, func() float64 { return dev * truncated(r) })
+	case UntruncatedNormalDistribution:
+		dev := math.Sqrt(variance)
+		return fill(d, shape, func() float64 { return dev * r.NormFloat64() })
+	case UniformDistribution:
+		limit := math.Sqrt(3 * variance)
+		return fill(d, shape, func() float64 { return limit * (2*r.Float64() - 1) })
+	}
+	return nil, fmt.Errorf("keras: VarianceScaling has no distribution %d", s.Distribution)
+}
+
+// fans is how many inputs and outputs a kernel of this shape joins.
+func fans(shape tensor.Shape) (in, out float64) {
+	switch len(shape) {
+	case 0:
+		return 1, 1
+	case 1:
+		return float64(shape[0]), float64(shape[0])
+	}
+	window := 1.0
+	for _, d := range shape[:len(shape)-2] {
+		window *= float64(d)
+	}
+	return float64(shape[len(shape)-2]) * window, float64(shape[len(shape)-1]) * window
+}
+
+// GlorotUniform is Keras' default for kernels: even within
+// sqrt(6/(inputs+outputs)).
+type GlorotUniform struct {
+	Seed uint64 // the same seed gives the same values; 0 draws from the call's random state
+}
+
+// Init draws the tensor.
+func (g GlorotUniform) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
+	return VarianceScaling{1, FanAvg, UniformDistribution, g.Seed}.Init(r, d, shape)
+}
+
+// GlorotNormal is a truncated normal distribution with variance
+// 2/(inputs+outputs).
+type GlorotNormal struct {
+	Seed uint64 // the same seed gives the same values; 0 draws from the call's random state
+}
+
+// Init draws the tensor.
+func (g GlorotNormal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
+	return VarianceScaling{1, FanAvg, TruncatedNormalDistribution, g.Seed}.Init(r, d, shape)
+}
+
+// HeUniform is even within sqrt(6/inputs); it suits ReLU.
+type HeUniform struct {
+	Seed uint64 // the same seed gives the same values; 0 draws from the call's random state
+}
+
+// Init draws the tensor.
+func (h HeUniform) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
+	return VarianceScaling{2, FanIn, UniformDistribution, h.Seed}.Init(r, d, shape)
+}
+
+// HeNormal is a truncated normal distribution with variance 2/inputs; it suits
+// ReLU.
+type HeNormal struct {
+	Seed uint64 // the same seed gives the same values; 0 draws from the call's random state
+}
+
+// Init draws the tensor.
+func (h HeNormal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
+	return VarianceScaling{2, FanIn, TruncatedNormalDistribution, h.Seed}.Init(r, d, shape)
+}
+
+// LecunUniform is even within sqrt(3/inputs).
+type LecunUniform struct {
+	Seed uint64 // the same seed gives the same values; 0 draws from the call's random state
+}
+
+// Init draws the tensor.
+func (l LecunUniform) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
+	return VarianceScaling{1, FanIn, UniformDistribution, l.Seed}.Init(r, d, shape)
+}
+
+// LecunNormal is a truncated normal distribution with variance 1/inputs; it
+// suits SELU.
+type LecunNormal struct {
+	Seed uint64 // the same seed gives the same values; 0 draws from the call's random state
+}
+
+// Init draws the tensor.
+func (l LecunNormal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
+	return VarianceScaling{1, FanIn, TruncatedNormalDistribution, l.Seed}.Init(r, d, shape)
+}
+
+// Orthogonal makes a matrix with orthonormal columns (or rows, whichever are
+// fewer), times a gain. A shape of more than two dimensions is made as the
+// matrix in which all but the last are the rows.
+type Orthogonal struct {
+	Gain float64 // a factor on all values; 1 where it is 0
+	Seed uint64  // the same seed gives the same values; 0 draws from the call's random state
+}
+
+// Init draws the tensor.
+func (o Orthogonal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
+	if len(shape) < 2 {
+		return nil, fmt.Errorf("keras: Orthogonal needs two dimensions or more, not shape %v", shape)
+	}
+	n, err := shape.NumElements()
+	if err != nil {
+		return nil, err
+	}
+	cols := shape[len(shape)-1]
+	if n == 0 {
+		return tensor.Zeros(d, shape...)
+	}
+	rows := n / cols
+	long, short := max(rows, cols), min(rows, cols)
+	q := orthonormal(source(r, o.Seed), long, short)
+	i := -1
+	return fill(d, shape, func() float64 {
+		i++
+		row, col := i/cols, i%cols
+		if rows < cols {
+			row, col = col, row
+		}
+		return gain(o.Gain) * q[col][row]
+	})
+}
+
+// orthonormal draws short orthonormal vectors of the given length. They are the
+// columns of Q in a QR decomposition of normal draws with a positive diagonal,
+// which makes them uniform among all such sets.
+func orthonormal(r *rand.Rand, long, short int) [][]float64 {
+	q := make([][]float64, 0, short)
+	for len(q) < short {
+		v := make([]float64, long)
+		for i := range v {
+			v[i] = r.NormFloat64()
+		}
+		before := norm(v)
+		// Twice is enough (Kahan): the second pass removes what rounding left.
+		for range 2 {
+			for _, u := range q {
+				p := 0.0
+				for i, x := range u {
+					p += x * v[i]
+				}
+				for i, x := range u {
+					v[i] -= p * x
+				}
+			}
+		}
+		l := norm(v)
+		if l < 1e-10*before {
+			continue // as good as dependent: draw again
+		}
+		for i := range v {
+			v[i] /= l
+		}
+		q = append(q, v)
+	}
+	return q
+}
+
+func norm(v []float64) float64 {
+	s := 0.0
+	for _, x := range v {
+		s += x * x
+	}
+	return math.Sqrt(s)
+}
