@@ -3,6 +3,9 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
 	"time"
 
 	"github.com/cairnml/cairn/bundle"
@@ -74,53 +77,203 @@ type SaveOptions struct {
 	Metrics map[string]float64
 }
 
-// Manager writes the checkpoints of a training run to a directory and keeps some
-// of them.
-type Manager struct{}
+// check finds what can't be meant.
+func (o *ManagerOptions) check() error {
+	switch {
+	case o.MaxToKeep < 0:
+		return fmt.Errorf("checkpoint: MaxToKeep is %d; it is a number of checkpoints, or 0 to keep all", o.MaxToKeep)
+	case o.KeepEvery < 0:
+		return fmt.Errorf("checkpoint: KeepEvery is %v; it is a time between checkpoints, or 0 for none", o.KeepEvery)
+	case o.Interval < 0:
+		return fmt.Errorf("checkpoint: Interval is %d; it is a number of steps, or 0 for none", o.Interval)
+	case o.Interval > 0 && o.Step == nil:
+		return errors.New("checkpoint: Interval counts steps, so Step has to tell them")
+	case o.MaxToKeep == 0 && len(o.Policies) > 0:
+		return errors.New("checkpoint: MaxToKeep 0 keeps all checkpoints, so Policies have nothing to decide; set MaxToKeep to the number of newest ones")
+	case !fs.ValidPath(o.CheckpointName) || o.CheckpointName == ".":
+		return fmt.Errorf("checkpoint: CheckpointName %q is no slash-separated path below the directory", o.CheckpointName)
+	}
+	for _, p := range o.Policies {
+		if p == nil {
+			return errors.New("checkpoint: a policy is nil")
+		}
+		if c, ok := p.(interface{ check() error }); ok {
+			if err := c.check(); err != nil {
+				return fmt.Errorf("checkpoint: %w", err)
+			}
+		}
+	}
+	return nil
+}
 
-// NewManager makes a Manager for directory.
+// Manager writes the checkpoints of a training run to a directory, keeps some of
+// them, and finds the one to go on from: TensorFlow's tf.train.CheckpointManager,
+// whose files it takes over and leaves behind.
+//
+// A save that is cut off at any moment, by an error, a kill or a power failure,
+// leaves the checkpoint that was the latest before as the latest: data, index
+// and names are durable before the state file speaks of them, and old
+// checkpoints are deleted only after that. What is left of such a save is
+// removed by the next one.
+//
+// A Manager may be used from several goroutines; its saves and restores run one
+// after another. Only one Manager may use a directory at a time, which a lock
+// sees to; other programs may read the checkpoints meanwhile (see [Watch]).
+type Manager struct {
+	ck        *Checkpoint
+	opts      ManagerOptions
+	keep      retention
+	directory string
+	dir       bundle.Dir
+	unlock    func() error
+
+	busy chan struct{} // holds one token while a save or restore is at work
+
+	mu       sync.Mutex // guards what follows
+	closed   bool
+	list     []entry // the managed checkpoints, the oldest first
+	latest   entry   // path "" for none
+	last     float64 // when the last checkpoint kept for ever was written
+	lastStep *int64  // the step of the last save or restore
+	side     bool    // the side file exists
+	failure  error   // of a save in the background, not told to anybody yet
+}
+
+// NewManager makes a Manager for directory, which need not exist yet. It takes
+// the state of an earlier Manager there, ours or TensorFlow's, from the state
+// file. Checkpoints that are there but not managed, such as those of
+// [Checkpoint.Save], are never deleted.
+//
+// Another Manager on the directory makes it fail with a [LockedError], a state
+// file that can't be read with a [StateError]: starting anew would overwrite
+// what is there.
 func NewManager(ck *Checkpoint, directory string, opts *ManagerOptions) (*Manager, error) {
-	return nil, errors.ErrUnsupported
+	if ck == nil {
+		return nil, errors.New("checkpoint: a manager needs a Checkpoint")
+	}
+	if directory == "" {
+		return nil, errors.New(`checkpoint: a manager needs a directory ("." for the working directory)`)
+	}
+	m := &Manager{ck: ck, directory: directory, busy: make(chan struct{}, 1)}
+	if opts != nil {
+		m.opts = *opts
+	}
+	if m.opts.CheckpointName == "" {
+		m.opts.CheckpointName = "ckpt"
+	}
+	if m.opts.Clock == nil {
+		m.opts.Clock = time.Now
+	}
+	if err := m.opts.check(); err != nil {
+		return nil, err
+	}
+	if s := m.opts.LastCheckpointStep; s != nil {
+		step := *s
+		m.lastStep = &step
+	}
+	m.keep = retention{max: m.opts.MaxToKeep, every: m.opts.KeepEvery, policies: m.opts.Policies}
+	m.dir = m.opts.Dir
+	if m.dir == nil {
+		m.dir = bundle.OSDir(directory)
+	}
+	m.unlock = func() error { return nil }
+	if !m.opts.NoLock {
+		var err error
+		if m.opts.Dir == nil {
+			m.unlock, err = lockFolder(directory)
+		} else {
+			m.unlock, err = lockValue(m.opts.Dir, directory)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := m.recover(); err != nil {
+		return nil, errors.Join(err, m.unlock())
+	}
+	return m, nil
 }
 
-// Save saves a checkpoint and is its path; "" where Interval hasn't passed.
-func (m *Manager) Save(ctx context.Context) (path string, err error) { return m.SaveWith(ctx, nil) }
+// Directory is the directory as it was given.
+func (m *Manager) Directory() string { return m.directory }
 
-// SaveAs is Save with a number of the caller's.
-func (m *Manager) SaveAs(ctx context.Context, number int64) (path string, err error) {
-	return m.SaveWith(ctx, &SaveOptions{Number: &number})
+// Checkpoints are the managed checkpoints' prefixes, the oldest first. Those
+// kept for ever by KeepEvery are not among them.
+func (m *Manager) Checkpoints() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make([]string, len(m.list))
+	for i, e := range m.list {
+		out[i] = e.path
+	}
+	return out
 }
-
-// SaveWith is Save with options.
-func (m *Manager) SaveWith(ctx context.Context, opts *SaveOptions) (path string, err error) {
-	return "", errors.ErrUnsupported
-}
-
-// Directory is the directory as given.
-func (m *Manager) Directory() string { return "" }
-
-// Checkpoints are the managed checkpoints' paths, the oldest first.
-func (m *Manager) Checkpoints() []string { return nil }
 
 // Saved is what is known about the managed checkpoints, the oldest first.
-func (m *Manager) Saved() []Saved { return nil }
-
-// Latest is the path of the latest checkpoint, "" where there is none.
-func (m *Manager) Latest() string { return "" }
-
-// RestoreLatest restores the latest checkpoint.
-func (m *Manager) RestoreLatest(ctx context.Context) (*Report, error) {
-	return nil, errors.ErrUnsupported
+func (m *Manager) Saved() []Saved {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return savedList(m.list)
 }
 
-// RestoreOrInitialize is RestoreLatest, and where there is no checkpoint runs
-// ManagerOptions.Init; the report's Path is "" then.
-func (m *Manager) RestoreOrInitialize(ctx context.Context) (*Report, error) {
-	return nil, errors.ErrUnsupported
+// Latest is the prefix of the latest checkpoint, "" where there is none. A save
+// in the background counts when it is durable.
+func (m *Manager) Latest() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.latest.path
 }
 
-// Wait waits until no save runs in the background.
-func (m *Manager) Wait(ctx context.Context) error { return errors.ErrUnsupported }
+// Wait waits until no save runs in the background, and is the error of one that
+// failed, unless a call has told of it already.
+func (m *Manager) Wait(ctx context.Context) error {
+	if err := m.acquire(ctx); err != nil {
+		return err
+	}
+	defer m.release()
+	return m.takeFailure()
+}
 
-// Close waits for a save in the background and gives the directory back.
-func (m *Manager) Close() error { return nil }
+// Close waits for a save in the background, gives the directory free for other
+// managers, and is the error of a background save that nobody was told of. More
+// calls do nothing.
+func (m *Manager) Close() error {
+	m.mu.Lock()
+	was := m.closed
+	m.closed = true
+	m.mu.Unlock()
+	if was {
+		return nil
+	}
+	m.busy <- struct{}{}
+	defer m.release()
+	return errors.Join(m.takeFailure(), m.unlock())
+}
+
+func (m *Manager) acquire(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case m.busy <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (m *Manager) release() { <-m.busy }
+
+func (m *Manager) takeFailure() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	err := m.failure
+	m.failure = nil
+	return err
+}
+
+func (m *Manager) isClosed() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.closed
+}

@@ -3,6 +3,9 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+
+	"github.com/cairnml/cairn/bundle"
 )
 
 // ErrClosed is the error of a [Manager]'s methods after Close.
@@ -63,8 +66,18 @@ func (e *DamagedError) Error() string {
 	return s + fmt.Sprintf("; %s holds: restore that one, or let ManagerOptions.Fallback allow it", e.Previous)
 }
 
-// Unwrap gives the cause.
-func (e *DamagedError) Unwrap() error { return e.Err }
+// Unwrap gives the cause; not one of missing files, since a checkpoint that lost
+// its files is not the same as none: errors.Is must not find [ErrNotFound], which
+// means that a run starts from scratch.
+func (e *DamagedError) Unwrap() error {
+	if errors.Is(e.Err, ErrNotFound) || errors.Is(e.Err, fs.ErrNotExist) {
+		return nil
+	}
+	return e.Err
+}
+
+// Is reports whether target is [bundle.ErrCorrupt].
+func (e *DamagedError) Is(target error) bool { return target == bundle.ErrCorrupt }
 
 // A LockedError says that another manager uses the directory.
 type LockedError struct {

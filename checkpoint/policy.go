@@ -107,10 +107,19 @@ func (p BestN) check() error {
 // entry is one managed checkpoint; stamp keeps the state file's float64, whose
 // text has to come out again as it was.
 type entry struct {
+	name    string // slash-separated prefix in the directory; "" for one outside
 	path    string // as Manager.Checkpoints gives it
 	stamp   float64
-	step    int64
+	step    int64 // -1 where unknown
 	metrics map[string]float64
+}
+
+// key names the entry in the side file.
+func (e entry) key() string {
+	if e.name == "" {
+		return e.path
+	}
+	return e.name
 }
 
 func (e entry) saved() Saved {

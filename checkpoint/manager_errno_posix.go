@@ -10,3 +10,6 @@ import (
 func isNoSpace(err error) bool {
 	return errors.Is(err, ErrNoSpace) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
+
+// noLocksErrno finds what network file systems without a lock service say.
+func noLocksErrno(err error) bool { return errors.Is(err, syscall.ENOLCK) }

@@ -5,3 +5,5 @@ package checkpoint
 import "errors"
 
 func isNoSpace(err error) bool { return errors.Is(err, ErrNoSpace) }
+
+func noLocksErrno(error) bool { return false }

@@ -1,0 +1,67 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+)
+
+// saveAsync captures the state and commits it in the background, which keeps the
+// manager busy until it has ended. The end of ctx stops the capture, but not
+// what follows it.
+func (m *Manager) saveAsync(ctx context.Context, e entry, step *int64) error {
+	sn, err := m.ck.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	before := m.lastStep
+	m.mu.Unlock()
+	m.setLastStep(step)
+	ctx = context.WithoutCancel(ctx)
+	go func() {
+		defer m.release()
+		saved, err := m.commitAsync(ctx, e, sn)
+		if !saved {
+			m.mu.Lock()
+			m.lastStep = before // Interval counts from what is saved
+			m.mu.Unlock()
+		} else {
+			err = errors.Join(err, m.tellAsync(ctx, e.path))
+		}
+		if err != nil {
+			var failed *SaveError
+			if errors.As(err, &failed) {
+				failed.Async = true
+			}
+			m.mu.Lock()
+			m.failure = err
+			m.mu.Unlock()
+		}
+	}()
+	return nil
+}
+
+// commitAsync is commit in a goroutine of its own, where a panic would end the
+// program.
+func (m *Manager) commitAsync(ctx context.Context, e entry, sn *snapshot) (saved bool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			saved, err = false, &SaveError{Path: e.path, Latest: m.Latest(), Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+		}
+	}()
+	return m.commit(ctx, e, func(prefix string) error {
+		_, err := sn.write(ctx, m.dir, prefix, m.writeOptions())
+		return err
+	})
+}
+
+func (m *Manager) tellAsync(ctx context.Context, path string) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("checkpoint: %s is saved, but an OnWrite callback panicked: %v\n%s", path, p, debug.Stack())
+		}
+	}()
+	return m.tell(ctx, path)
+}

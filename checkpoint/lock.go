@@ -1,0 +1,159 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// lockName is the file that a manager locks in its directory. It says who holds
+// the lock, from its second byte on: Windows keeps others from reading bytes
+// that are locked, and the first one is.
+const lockName = ".cairn-lock"
+
+// held is who has which directory within this process, where locks on files
+// don't tell (and on js, where there are none). Like the locks themselves it
+// belongs to the process.
+var held = struct {
+	sync.Mutex
+	by map[any]string
+}{by: map[any]string{}}
+
+func holdKey(key any, shown string) (unhold func(), err error) {
+	held.Lock()
+	defer held.Unlock()
+	if by, ok := held.by[key]; ok {
+		return nil, &LockedError{Dir: shown, Holder: by}
+	}
+	held.by[key] = holderText()
+	return func() {
+		held.Lock()
+		defer held.Unlock()
+		delete(held.by, key)
+	}, nil
+}
+
+// holderText is what a lock says about this process.
+func holderText() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "an unknown host"
+	}
+	program := "a program"
+	if len(os.Args) > 0 {
+		program = filepath.Base(os.Args[0])
+	}
+	return fmt.Sprintf("%s, process %d on %s, since %s", program, os.Getpid(), host, time.Now().UTC().Format(time.RFC3339))
+}
+
+// lockValue locks a Dir that is no folder of the operating system, against other
+// managers of this process.
+func lockValue(dir any, shown string) (unlock func() error, err error) {
+	if !reflect.TypeOf(dir).Comparable() {
+		return func() error { return nil }, nil
+	}
+	unhold, err := holdKey(dir, shown)
+	if err != nil {
+		return nil, err
+	}
+	return func() error { unhold(); return nil }, nil
+}
+
+// lockFolder locks a folder of the operating system, which it makes where it is
+// missing. A process that ends, in whatever way, gives its lock back.
+func lockFolder(dir string) (unlock func() error, err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("checkpoint: making the directory: %w", err)
+	}
+	key, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	if real, err := filepath.EvalSymlinks(key); err == nil {
+		key = real
+	}
+	unhold, err := holdKey(key, dir)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err = lockFile(filepath.Join(key, lockName), dir)
+	if err != nil {
+		unhold()
+		return nil, err
+	}
+	return func() error { defer unhold(); return unlock() }, nil
+}
+
+func lockFile(file, shown string) (unlock func() error, err error) {
+	for range 100 {
+		f := flock.New(file, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))
+		ok, err := f.TryLock()
+		switch {
+		case err != nil && noLocks(err):
+			return func() error { return nil }, nil // the process's own table has to do
+		case err != nil:
+			return nil, fmt.Errorf("checkpoint: locking %s: %w", shown, err)
+		case !ok:
+			return nil, &LockedError{Dir: shown, Holder: readHolder(file)}
+		}
+		// The file may have been removed by its last holder between opening and
+		// locking: then the lock is on nothing.
+		mine, err1 := f.Stat()
+		there, err2 := os.Stat(file)
+		if err1 != nil || err2 != nil || !os.SameFile(mine, there) {
+			if err := f.Unlock(); err != nil {
+				return nil, fmt.Errorf("checkpoint: locking %s: %w", shown, err)
+			}
+			continue
+		}
+		writeHolder(file)
+		return func() error {
+			if runtime.GOOS != "windows" { // there, an open file can't be removed
+				_ = os.Remove(file)
+			}
+			return f.Unlock()
+		}, nil
+	}
+	return nil, fmt.Errorf("checkpoint: locking %s: other programs take and leave the lock all the time", shown)
+}
+
+const holderSize = 500
+
+// writeHolder leaves word for others; the lock holds without it.
+func writeHolder(file string) {
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	text := holderText()
+	text = text[:min(len(text), holderSize-1)]
+	_, _ = f.WriteAt([]byte(text+strings.Repeat(" ", holderSize-1-len(text))+"\n"), 1)
+}
+
+func readHolder(file string) string {
+	const unknown = "its holder is not known"
+	f, err := os.Open(file)
+	if err != nil {
+		return unknown
+	}
+	defer f.Close()
+	b := make([]byte, holderSize)
+	n, _ := f.ReadAt(b, 1)
+	if s := strings.TrimSpace(strings.ToValidUTF8(string(b[:n]), "?")); s != "" {
+		return s
+	}
+	return unknown
+}
+
+// noLocks reports whether err says that locks don't work here: on this system,
+// or on this file system.
+func noLocks(err error) bool { return errors.Is(err, errors.ErrUnsupported) || noLocksErrno(err) }

@@ -1,0 +1,338 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/statefile"
+)
+
+// Save counts save_counter up, saves a checkpoint under its number, and deletes
+// what MaxToKeep leaves over. It is the new checkpoint's prefix; "" without an
+// error where Interval has not passed, and nothing was saved.
+//
+// An error with an empty path means that nothing was saved: the latest
+// checkpoint is the one before; errors.Is finds [ErrNoSpace] where the disk is
+// full. An error with a path means that the checkpoint is saved and the latest,
+// and that what comes after failed: deleting old ones, or an OnWrite callback.
+//
+// With Async, Save returns as soon as the state is captured; it waits for the
+// save before it. What fails later comes out at the next Save (which then saves
+// nothing: call it again), at Wait or at Close.
+func (m *Manager) Save(ctx context.Context) (path string, err error) { return m.SaveWith(ctx, nil) }
+
+// SaveAs is Save with a number of the caller's in the name. A checkpoint of that
+// number is replaced; save_counter counts up either way.
+func (m *Manager) SaveAs(ctx context.Context, number int64) (path string, err error) {
+	return m.SaveWith(ctx, &SaveOptions{Number: &number})
+}
+
+// SaveWith is Save with options.
+func (m *Manager) SaveWith(ctx context.Context, opts *SaveOptions) (path string, err error) {
+	var o SaveOptions
+	if opts != nil {
+		o = *opts
+	}
+	if m.isClosed() {
+		return "", ErrClosed
+	}
+	if err := m.acquire(ctx); err != nil {
+		return "", err
+	}
+	background := false
+	defer func() {
+		if !background {
+			m.release()
+		}
+	}()
+	if m.isClosed() {
+		return "", ErrClosed
+	}
+	if err := m.takeFailure(); err != nil {
+		return "", err
+	}
+
+	step, skip := m.dueStep(o.Force)
+	if skip {
+		return "", nil
+	}
+	number := m.ck.SaveCounter().Add(1)
+	if o.Number != nil {
+		number = *o.Number
+	}
+	e := entry{name: m.opts.CheckpointName + "-" + strconv.FormatInt(number, 10), step: number, metrics: o.Metrics}
+	if step != nil {
+		e.step = *step
+	}
+	e.path = joinPath(m.directory, filepath.FromSlash(e.name))
+
+	if m.opts.Async {
+		background = true
+		if err := m.saveAsync(ctx, e, step); err != nil {
+			background = false
+			return "", err
+		}
+		return e.path, nil
+	}
+	saved, err := m.commit(ctx, e, func(prefix string) error {
+		_, err := m.ck.writeNow(ctx, m.dir, prefix, m.writeOptions())
+		return err
+	})
+	if !saved {
+		return "", err
+	}
+	m.setLastStep(step)
+	return e.path, errors.Join(err, m.tell(ctx, e.path))
+}
+
+func (m *Manager) writeOptions() *writeOptions {
+	return &writeOptions{Shards: m.opts.Shards, Progress: m.opts.Progress}
+}
+
+// dueStep is the step now, where it is known, and whether Interval says that
+// there is nothing to save.
+func (m *Manager) dueStep(force bool) (step *int64, skip bool) {
+	if m.opts.Step == nil {
+		return nil, false
+	}
+	now := m.opts.Step()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.opts.Interval > 0 && m.lastStep != nil {
+		if now == *m.lastStep || !force && now < *m.lastStep+m.opts.Interval {
+			return nil, true
+		}
+	}
+	return &now, false
+}
+
+func (m *Manager) setLastStep(step *int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if step != nil {
+		m.lastStep = step
+	}
+}
+
+func (m *Manager) tell(ctx context.Context, path string) error {
+	for _, f := range m.opts.OnWrite {
+		if err := f(ctx, path); err != nil {
+			return fmt.Errorf("checkpoint: %s is saved, but an OnWrite callback failed: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// replacement ends the name of a checkpoint that stands in for one that is being
+// overwritten.
+const replacement = "-replacement"
+
+// commit writes the checkpoint e and makes it the latest. saved tells whether it
+// is; an error besides is of what comes after.
+//
+// Whatever moment it is cut off at, the state file names a checkpoint that is
+// whole: it is written after the checkpoint is durable, and before old ones are
+// deleted, then once more without those, as TensorFlow does. Deleted ones that
+// a crash leaves in the list are deleted again by the next save.
+func (m *Manager) commit(ctx context.Context, e entry, write func(prefix string) error) (saved bool, err error) {
+	fail := func(err error) (bool, error) {
+		return false, &SaveError{Path: e.path, Latest: m.Latest(), Err: err}
+	}
+	m.clean()
+	m.mu.Lock()
+	list, last := slices.Clone(m.list), m.last
+	m.mu.Unlock()
+
+	there, err := m.hasIndex(e.name)
+	if err != nil {
+		return fail(err)
+	}
+	stand := e
+	stand.name += replacement
+	stand.path += replacement
+	if there {
+		if list, err = m.standIn(list, last, e, stand, write); err != nil {
+			return fail(err)
+		}
+	}
+	if err := write(e.name); err != nil {
+		return fail(err)
+	}
+	if err := m.dir.Sync(); err != nil {
+		return fail(err)
+	}
+	e.stamp = secondsOf(m.opts.Clock())
+	// From here on the checkpoint is durable. Should the state file not take it
+	// in, the next save's will.
+	list = append(without(list, e), e)
+	m.setList(list, entry{}, last)
+	if err := m.publish(list, e, last); err != nil {
+		return fail(err)
+	}
+	m.setList(list, e, last)
+	return true, m.sweep(list, last, stand)
+}
+
+// standIn makes place for e, whose files are there already. An index and its
+// data can't be replaced in one step; so the new state is written twice, and
+// first beside the old one as stand, which is the latest until e is written.
+func (m *Manager) standIn(list []entry, last float64, e, stand entry, write func(string) error) ([]entry, error) {
+	m.mu.Lock()
+	latest := m.latest
+	m.mu.Unlock()
+	if listed(list, stand) && latest.path != stand.path {
+		// Of a save that failed before: too old to be the latest.
+		list = without(list, stand)
+		if err := m.publish(list, latest, last); err != nil {
+			return list, err
+		}
+		m.setList(list, entry{}, last)
+		if err := m.removeDurably(stand); err != nil {
+			return list, err
+		}
+	}
+	if !listed(list, stand) { // otherwise a save that was cut off left it as the latest
+		if err := write(stand.name); err != nil {
+			return list, err
+		}
+		stand.stamp = secondsOf(m.opts.Clock())
+		list = append(list, stand)
+		m.setList(list, entry{}, last)
+	}
+	list = without(list, e)
+	if err := m.publish(list, stand, last); err != nil {
+		return list, err
+	}
+	m.setList(list, stand, last)
+	return list, m.removeDurably(e)
+}
+
+func (m *Manager) removeDurably(e entry) error {
+	if err := removeCheckpoint(m.dir, e.name); err != nil {
+		return err
+	}
+	return m.dir.Sync()
+}
+
+// publish writes the side file, where there is something in it, and the state
+// file.
+func (m *Manager) publish(list []entry, latest entry, last float64) error {
+	if m.side || slices.ContainsFunc(list, func(e entry) bool { return len(e.metrics) > 0 }) ||
+		m.opts.Step != nil && len(m.opts.Policies) > 0 {
+		if err := writeSide(m.dir, list); err != nil {
+			return err
+		}
+		m.side = true
+	}
+	return m.writeState(list, latest, last)
+}
+
+// sweep deletes what isn't kept, and gone if it is in the list, whose last entry
+// is the latest checkpoint.
+func (m *Manager) sweep(list []entry, last float64, gone entry) error {
+	v, err := m.keep.sweep(without(list, gone), last)
+	errs := []error{err}
+	drop := v.drop
+	if listed(list, gone) {
+		drop = append(drop, gone)
+	}
+	keep := v.keep
+	for _, e := range drop {
+		if e.name == "" {
+			continue // lies outside the directory: not ours to delete
+		}
+		if err := removeCheckpoint(m.dir, e.name); err != nil {
+			errs = append(errs, fmt.Errorf("checkpoint: deleting the old checkpoint %s: %w", e.path, err))
+			keep = append(keep, e) // the next save tries again
+		}
+	}
+	if len(keep) == len(list) {
+		return errors.Join(errs...)
+	}
+	latest := list[len(list)-1]
+	list = slices.DeleteFunc(slices.Clone(list), func(e entry) bool { return !listed(keep, e) })
+	m.setList(list, latest, v.last)
+	if err := m.dir.Sync(); err != nil {
+		errs = append(errs, err)
+	} else if err := m.publish(list, latest, v.last); err != nil {
+		errs = append(errs, fmt.Errorf("checkpoint: %s is saved, but old checkpoints that were deleted are still listed: %w", latest.path, err))
+	}
+	return errors.Join(errs...)
+}
+
+// setList makes list the managed checkpoints; latest with an empty path leaves
+// the latest one.
+func (m *Manager) setList(list []entry, latest entry, last float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.list, m.last = slices.Clone(list), last
+	if latest.path != "" {
+		m.latest = latest
+	}
+}
+
+func without(list []entry, e entry) []entry {
+	return slices.DeleteFunc(slices.Clone(list), func(o entry) bool { return o.path == e.path })
+}
+
+func listed(list []entry, e entry) bool {
+	return slices.ContainsFunc(list, func(o entry) bool { return o.path == e.path })
+}
+
+func (m *Manager) hasIndex(name string) (bool, error) {
+	_, err := fs.Stat(m.dir, name+".index")
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// clean removes what crashed saves of this directory left: temporaries of our
+// checkpoints, of the state file and the side file, and stand-ins that nobody
+// lists. The lock makes sure that nobody is writing them. What can't be removed
+// now harms nobody, and is tried again at the next save.
+func (m *Manager) clean() {
+	m.mu.Lock()
+	list := m.list
+	m.mu.Unlock()
+	rest, _ := readDir(m.dir, ".")
+	for _, f := range rest {
+		if isTempOf(f.Name(), statefile.Name) || isTempOf(f.Name(), sideName) {
+			_ = m.dir.Remove(f.Name())
+		}
+	}
+	for _, name := range m.names() {
+		switch base, ok := m.standInOf(name); {
+		case strings.HasPrefix(name, m.opts.CheckpointName+"-") && bundle.IsTemporary(name):
+			_ = m.dir.Remove(name)
+		case ok && !slices.ContainsFunc(list, func(e entry) bool { return e.name == base }):
+			_ = m.dir.Remove(name)
+		}
+	}
+}
+
+// standInOf gives the prefix of the stand-in that file belongs to.
+func (m *Manager) standInOf(file string) (prefix string, ok bool) {
+	i := strings.LastIndex(file, replacement)
+	if i < 0 {
+		return "", false
+	}
+	end := i + len(replacement)
+	if rest := file[end:]; rest != ".index" && !isDataSuffix(rest) {
+		return "", false
+	}
+	_, ok = m.numberOf(file[:i])
+	return file[:end], ok
+}
+
+func readDir(dir fs.FS, folder string) ([]fs.DirEntry, error) {
+	return fs.ReadDir(dir, path.Clean(folder))
+}
