@@ -1,25 +1,37 @@
 package bundle
 
-import "github.com/cairnml/cairn/tensor"
+import (
+	"errors"
+	"fmt"
+	"math"
 
-// An Entry is what a bundle's index says about one tensor.
+	"github.com/cairnml/cairn/internal/crc32c"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// An Entry is what a checkpoint's index says about one tensor.
 type Entry struct {
 	Name  string
 	DType tensor.DType
 	Shape tensor.Shape // of the whole tensor
 
-	// Where the bytes lie: data file, place and number of bytes. They are zero
-	// where the tensor is stored in slices.
+	// Where the bytes lie: data file, place and number of bytes. Shard and
+	// Offset are zero where the tensor is stored in slices; Size is then the sum
+	// over all of them. In version 1 Size is what the elements take in memory,
+	// and 0 for strings.
 	Shard        int
 	Offset, Size int64
 
-	// CRC is the CRC-32C of the bytes as hash/crc32 computes it; the file holds
-	// it masked. For strings it leaves out how lengths are encoded: see the
-	// package's page. It is 0 where the tensor is stored in slices, and in
-	// version 1, whose checksums are those of table blocks.
+	// CRC is the CRC-32C of the bytes as hash/crc32 computes it (Castagnoli); the
+	// file holds it masked. For strings and variants it runs over their lengths
+	// as fixed-width numbers: see the package's page. It is 0 where the tensor is
+	// stored in slices, and in version 1, whose checksums are those of the
+	// table's blocks.
 	CRC uint32
 
-	// Slices lists the parts of a tensor stored in slices, in the index's order.
+	// Slices lists the parts of a tensor stored in slices, in the index's order;
+	// it is nil where the tensor lies in one piece.
 	Slices []Slice
 
 	// Raw is the entry's encoded message as it stands in the index, what this
@@ -28,6 +40,75 @@ type Entry struct {
 	Raw []byte
 }
 
-// NumBytes is the length of the tensor's elements in the file, all slices
-// together.
-func (e Entry) NumBytes() int64 { return e.Size }
+// record is an entry of the index, that of a tensor or that of a slice.
+type record struct {
+	Entry          // Name is the key
+	at    int64    // where it stands in the index file
+	elems int64    // the number of elements
+	parts []int    // the records of the slices
+	slice *Slice   // for a slice's own record: which
+	v1    []v1Part // in version 1: where its slices stand
+	err   error    // why the tensor can't be read here, though the file is sound
+}
+
+// errUnsupported says that a sound file holds what this package, or this
+// platform, can't read.
+func errUnsupported(format string, args ...any) error {
+	return fmt.Errorf("bundle: %w: "+format, append([]any{errors.ErrUnsupported}, args...)...)
+}
+
+// parseRecord decodes an entry; its error is in words only, the caller adds the
+// place.
+func parseRecord(key string, value []byte, shards int) (record, []*pb.TensorSliceProto, error) {
+	r := record{Entry: Entry{Name: key, Raw: value}}
+	var m pb.BundleEntryProto
+	if err := m.Unmarshal(value); err != nil {
+		return r, nil, fmt.Errorf("the entry can't be decoded: %w", err)
+	}
+	r.DType = tensor.DType(m.Dtype)
+	r.Shard, r.Offset, r.Size = int(m.ShardId), m.Offset, m.Size
+	r.CRC = crc32c.Unmask(m.Crc32c)
+	shape, n, err := parseShape(m.Shape)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		r.err = fmt.Errorf("bundle: tensor %q: %w", key, err)
+	case err != nil:
+		return r, nil, err
+	}
+	r.Shape, r.elems = shape, n
+	switch {
+	case r.DType == tensor.Invalid:
+		return r, nil, errors.New("the entry has no element type")
+	case m.Dtype < 0:
+		return r, nil, fmt.Errorf("the element type is %d", m.Dtype)
+	case m.ShardId < 0 || r.Shard >= shards:
+		return r, nil, fmt.Errorf("it lies in data file %d, there are %d", r.Shard, shards)
+	case r.Offset < 0 || r.Size < 0 || r.Offset > math.MaxInt64-r.Size:
+		return r, nil, fmt.Errorf("it can't lie at offset %d with %d bytes", r.Offset, r.Size)
+	}
+	if !r.DType.Valid() || r.DType == tensor.Resource {
+		r.err = errUnsupported("tensor %q has elements of %v", key, r.DType)
+		return r, m.Slices, nil
+	}
+	if len(m.Slices) > 0 {
+		return r, m.Slices, nil
+	}
+	if err := checkSize(r.DType, n, r.Size); err != nil {
+		return r, nil, fmt.Errorf("%v%v: %w", r.DType, r.Shape, err)
+	}
+	return r, nil, nil
+}
+
+// checkSize tells whether n elements can take so many bytes in a data file.
+func checkSize(d tensor.DType, n, size int64) error {
+	switch width := int64(d.Size()); {
+	case width > 0 && n > math.MaxInt64/width:
+		return errors.New("the number of bytes overflows 64 bits")
+	case width > 0 && size != n*width:
+		return fmt.Errorf("the entry has %d bytes, the elements take %d", size, n*width)
+	case n > size:
+		// Every string and every variant takes at least a byte for its length.
+		return fmt.Errorf("the entry has %d bytes, too few for %d elements", size, n)
+	}
+	return nil
+}

@@ -22,10 +22,6 @@ type notFound struct{}
 func (notFound) Error() string        { return "bundle: not found" }
 func (notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
-// ErrVersion is what errors.Is finds in the error of opening a bundle whose
-// header says that this reader is too old or too new for it.
-var ErrVersion = errors.New("bundle: version not supported")
-
 // A CorruptError says that a file is not what its format asks for: it is
 // truncated, a checksum differs, a size lies, a message can't be decoded.
 type CorruptError struct {
@@ -129,3 +125,22 @@ func (e *PathError) Unwrap() error { return e.Err }
 
 // Is reports whether target is [ErrNotFound] or [fs.ErrNotExist].
 func (e *PathError) Is(target error) bool { return target == ErrNotFound || target == fs.ErrNotExist }
+
+// ErrVersion is what errors.Is finds in every [VersionError].
+var ErrVersion = errors.New("bundle: version of the format not supported")
+
+// A VersionError says that a checkpoint's header is for other readers than this
+// one.
+type VersionError struct {
+	File        string // the index file
+	Producer    int    // the version it was written in
+	MinConsumer int    // the oldest version that it says can read it
+	Reader      int    // this reader's version
+	What        string // which rule is broken
+}
+
+// Error names the file and the rule.
+func (e *VersionError) Error() string { return fmt.Sprintf("bundle: %s: %s", e.File, e.What) }
+
+// Is reports whether target is [ErrVersion].
+func (e *VersionError) Is(target error) bool { return target == ErrVersion }

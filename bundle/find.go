@@ -2,7 +2,11 @@ package bundle
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
 )
 
 // Found says what lies at a path that somebody gave for a checkpoint.
@@ -25,10 +29,269 @@ const (
 	FoundV1                              // a single file of version 1
 )
 
-// FindPrefix finds the checkpoint that name means: a prefix, one of its files,
-// a folder with a checkpoint state file, a SavedModel's folder. Where there is
-// none, the [PathError] says what was found instead.
-func FindPrefix(fsys fs.FS, name string) (Found, error) { return Found{}, errors.ErrUnsupported }
+// stateFile is the name of the file that says which checkpoint of a folder is
+// the latest.
+const stateFile = "checkpoint"
 
-// FindFile is [FindPrefix] for a path of the operating system.
-func FindFile(path string) (Found, error) { return Found{}, errors.ErrUnsupported }
+// FindPrefix finds the checkpoint that name means: a prefix, one of its files,
+// a folder with a checkpoint state file or that file itself (its latest
+// checkpoint), a SavedModel's folder or its variables folder, a file of version
+// 1. Where there is none, the [PathError] says what was found instead. That the
+// checkpoint is sound is left to [Open].
+func FindPrefix(fsys fs.FS, name string) (Found, error) { return find(fsys, name, name, nil) }
+
+// FindFile is [FindPrefix] for a path of the operating system; so are Prefix and
+// Dir of what it finds.
+func FindFile(p string) (Found, error) {
+	clean := filepath.Clean(p)
+	dir, base := filepath.Split(clean)
+	if dir == "" {
+		dir = "."
+	}
+	if base == "" || base == "." || base == ".." || clean == dir {
+		dir, base = clean, "."
+	}
+	// The state file may name checkpoints elsewhere on the machine.
+	outside := func(latest string) (Found, bool) {
+		if !filepath.IsAbs(latest) {
+			return Found{}, false
+		}
+		f, err := FindFile(latest)
+		return f, err == nil
+	}
+	found, err := find(OSDir(dir), base, p, outside)
+	if err != nil || filepath.IsAbs(found.Prefix) {
+		return found, err
+	}
+	found.Prefix = filepath.Join(dir, filepath.FromSlash(found.Prefix))
+	found.Dir = filepath.Join(dir, filepath.FromSlash(found.Dir))
+	return found, nil
+}
+
+func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (Found, error) {
+	name = path.Clean(name)
+	if !fs.ValidPath(name) {
+		return Found{}, &PathError{Path: shown, Found: "no usable path", Err: fs.ErrInvalid}
+	}
+	exists := func(name string) bool {
+		info, err := fs.Stat(fsys, name)
+		return err == nil && !info.IsDir()
+	}
+	at := func(kind FoundKind, prefix string) (Found, error) {
+		return Found{Kind: kind, Prefix: prefix, Dir: path.Dir(prefix)}, nil
+	}
+	if name != "." && exists(IndexName(name)) {
+		return at(FoundPrefix, name)
+	}
+	info, err := fs.Stat(fsys, name)
+	if err == nil && info.IsDir() {
+		return findInFolder(fsys, name, shown, outside)
+	}
+	if err == nil {
+		if prefix, ok := strings.CutSuffix(name, indexSuffix); ok && path.Base(prefix) != "" {
+			return at(FoundIndex, prefix)
+		}
+		if prefix, _, _, ok := ParseDataName(name); ok {
+			if exists(IndexName(prefix)) {
+				return at(FoundData, prefix)
+			}
+			return Found{}, &PathError{Path: shown, Found: "a data file whose index, " + path.Base(IndexName(prefix)) + ", is missing", Hint: "without its index a data file can't be read"}
+		}
+		if path.Base(name) == stateFile {
+			if f, ok := findState(fsys, path.Dir(name), outside); ok {
+				return f, nil
+			}
+		}
+	}
+	if v1 := findV1(fsys, name); len(v1) > 1 || len(v1) == 1 && looksLikeTable(fsys, v1[0]) {
+		return at(FoundV1, name)
+	}
+	return Found{}, describe(fsys, name, shown, err)
+}
+
+func findInFolder(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (Found, error) {
+	is := func(name string) bool {
+		_, err := fs.Stat(fsys, name)
+		return err == nil
+	}
+	variables := path.Join(name, "variables", "variables")
+	switch {
+	case is(path.Join(name, "saved_model.pb")) || is(path.Join(name, "saved_model.pbtxt")) || is(path.Join(name, "saved_model.cpb")):
+		if is(IndexName(variables)) {
+			return Found{Kind: FoundSavedModel, Prefix: variables, Dir: name}, nil
+		}
+		return Found{}, &PathError{Path: shown, Found: "a SavedModel without variables", Hint: "it holds no checkpoint"}
+	case is(path.Join(name, stateFile)):
+		if f, ok := findState(fsys, name, outside); ok {
+			return f, nil
+		}
+		return Found{}, &PathError{Path: shown, Found: "a directory whose checkpoint file names no checkpoint that is there", Hint: prefixHint(fsys, name)}
+	case is(path.Join(name, "variables.index")) && path.Base(name) == "variables":
+		return Found{Kind: FoundSavedModel, Prefix: path.Join(name, "variables"), Dir: path.Dir(name)}, nil
+	}
+	return Found{}, describe(fsys, name, shown, nil)
+}
+
+// findState follows the state file of a folder to its latest checkpoint.
+func findState(fsys fs.FS, dir string, outside func(string) (Found, bool)) (Found, bool) {
+	b, err := fs.ReadFile(fsys, path.Join(dir, stateFile))
+	if err != nil || len(b) > 64<<20 {
+		return Found{}, false
+	}
+	latest, ok := latestOf(string(b))
+	if !ok {
+		return Found{}, false
+	}
+	latest = strings.ReplaceAll(latest, "\\", "/")
+	if path.IsAbs(latest) || len(latest) > 1 && latest[1] == ':' {
+		if outside != nil {
+			if f, ok := outside(filepath.FromSlash(latest)); ok {
+				f.Kind = FoundState
+				return f, true
+			}
+		}
+		latest = path.Base(latest) // the folder may have been moved
+	}
+	prefix := path.Join(dir, latest)
+	if _, err := fs.Stat(fsys, IndexName(prefix)); err != nil && len(findV1(fsys, prefix)) == 0 {
+		return Found{}, false
+	}
+	return Found{Kind: FoundState, Prefix: prefix, Dir: dir}, true
+}
+
+// latestOf finds model_checkpoint_path in a state file.
+func latestOf(text string) (string, bool) {
+	for line := range strings.Lines(text) {
+		rest, ok := strings.CutPrefix(strings.TrimSpace(line), "model_checkpoint_path:")
+		if !ok {
+			continue
+		}
+		rest = strings.TrimSpace(rest)
+		if len(rest) < 2 || rest[0] != '"' && rest[0] != '\'' || rest[len(rest)-1] != rest[0] {
+			return "", false
+		}
+		return unescape(rest[1 : len(rest)-1]), true
+	}
+	return "", false
+}
+
+// unescape undoes text proto's escapes.
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		switch c := s[i]; c {
+		case 'n':
+			b.WriteByte('\n')
+		case 'r':
+			b.WriteByte('\r')
+		case 't':
+			b.WriteByte('\t')
+		case '0', '1', '2', '3', '4', '5', '6', '7':
+			v := 0
+			for k := 0; k < 3 && i < len(s) && s[i] >= '0' && s[i] <= '7'; k++ {
+				v = v*8 + int(s[i]-'0')
+				i++
+			}
+			i--
+			b.WriteByte(byte(v))
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// looksLikeTable reports whether a file ends as a table does.
+func looksLikeTable(fsys fs.FS, name string) bool {
+	src, err := openSource(fsys, name)
+	if err != nil {
+		return false
+	}
+	defer src.close()
+	var tail [8]byte
+	if src.size < int64(len(tail)) {
+		return false
+	}
+	if n, _ := src.ReadAt(tail[:], src.size-8); n < len(tail) {
+		return false
+	}
+	return tail == [8]byte{0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb}
+}
+
+// describe says what lies where no checkpoint is.
+func describe(fsys fs.FS, name, shown string, cause error) error {
+	e := &PathError{Path: shown, Err: cause}
+	info, err := fs.Stat(fsys, name)
+	is := func(name string) bool {
+		_, err := fs.Stat(fsys, name)
+		return err == nil
+	}
+	suffix := func(add string) string { return strings.TrimSuffix(shown, "/") + add }
+	switch {
+	case err == nil && info.IsDir():
+		switch {
+		case is(path.Join(name, "saved_model.pb")):
+			e.Found = "a SavedModel's directory"
+			e.Hint = fmt.Sprintf("its values have the prefix %q", suffix("/variables/variables"))
+		case is(path.Join(name, stateFile)):
+			e.Found = "a directory with a checkpoint state file"
+			if f, ok := findState(fsys, name, nil); ok {
+				e.Hint = fmt.Sprintf("its latest checkpoint has the prefix %q", suffix("/"+path.Base(f.Prefix)))
+			}
+		default:
+			e.Found = "a directory without a checkpoint file"
+			e.Hint = prefixHint(fsys, name)
+		}
+	case err == nil && strings.HasSuffix(name, indexSuffix):
+		e.Found = "an index file"
+		e.Hint = fmt.Sprintf("the prefix is %q", strings.TrimSuffix(shown, indexSuffix))
+	case err == nil:
+		if prefix, _, _, ok := ParseDataName(shown); ok {
+			e.Found = "a data file"
+			e.Hint = fmt.Sprintf("the prefix is %q", prefix)
+			break
+		}
+		e.Found = fmt.Sprintf("a file of %d bytes that is no checkpoint", info.Size())
+	default:
+		e.Found = "nothing"
+		if errors.Is(err, fs.ErrPermission) {
+			e.Found = "something that may not be read"
+		}
+		if is(path.Dir(name)) {
+			e.Hint = prefixHint(fsys, path.Dir(name))
+		} else {
+			e.Hint = fmt.Sprintf("the directory %s doesn't exist either", path.Dir(strings.ReplaceAll(shown, "\\", "/")))
+		}
+		if e.Err == nil {
+			e.Err = err
+		}
+	}
+	return e
+}
+
+// prefixHint names the checkpoints of a folder.
+func prefixHint(fsys fs.FS, dir string) string {
+	const most = 5
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, e := range entries {
+		if p, ok := strings.CutSuffix(e.Name(), indexSuffix); ok && p != "" {
+			names = append(names, p)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return "the directory holds no checkpoints"
+	case len(names) > most:
+		return fmt.Sprintf("the directory holds the prefixes %q and %d more", names[:most], len(names)-most)
+	}
+	return fmt.Sprintf("the directory holds the prefixes %q", names)
+}

@@ -3,6 +3,13 @@ package bundle
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/cairnml/cairn/internal/pb"
 )
 
 // MergeOptions says how to merge; nil means the defaults.
@@ -17,9 +24,252 @@ type MergeOptions struct {
 }
 
 // Merge makes one bundle of several, as TensorFlow's MergeV2Checkpoints does:
-// data files become the shards of dst in the order of srcs. Slices of one
-// tensor may come from several sources; a whole tensor that two sources have is
-// an error.
+// the data files become the shards of dst in the order in which the sources'
+// entries first speak of them, and are renamed, not copied; of a single source
+// all files are renamed. Slices of one tensor may come from several sources; a
+// tensor that two sources have whole is an error. Byte order and version must
+// be the same in all.
+//
+// Nothing is changed before everything is known to fit. The index of dst comes
+// last, the sources' indexes are removed after it.
 func Merge(ctx context.Context, dir Dir, dst string, srcs []string, opts *MergeOptions) error {
-	return errors.ErrUnsupported
+	if opts == nil {
+		opts = &MergeOptions{}
+	}
+	if err := checkPrefix(dst); err != nil {
+		return err
+	}
+	m := &merging{ctx: ctx, dir: dir, dst: dst, opts: opts, entries: make(map[string]*pb.BundleEntryProto), shards: make(map[string]int)}
+	seen := make(map[string]bool)
+	for _, src := range srcs {
+		if seen[src] {
+			return fmt.Errorf("bundle: merge to %s: %q is given twice", dst, src)
+		}
+		seen[src] = true
+		err := m.read(src)
+		if opts.AllowMissing && errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("bundle: merge to %s: %w", dst, err)
+		}
+	}
+	if len(m.sources) == 0 {
+		return fmt.Errorf("bundle: merge to %s: there is nothing to merge: %w", dst, ErrNotFound)
+	}
+	if err := m.commit(); err != nil {
+		return fmt.Errorf("bundle: merge to %s: %w", dst, err)
+	}
+	return nil
+}
+
+type merging struct {
+	ctx     context.Context
+	dir     Dir
+	dst     string
+	opts    *MergeOptions
+	header  *pb.BundleHeaderProto
+	entries map[string]*pb.BundleEntryProto
+	shards  map[string]int // a source's data file: its number in dst
+	files   []string       // the same by number
+	sources []string       // the prefixes that were there
+}
+
+// read takes up a source's entries.
+func (m *merging) read(src string) error {
+	r, err := Open(m.ctx, m.dir, src, nil)
+	if err != nil {
+		return err
+	}
+	if r.version == 1 {
+		return fmt.Errorf("%q is a checkpoint of version 1", src)
+	}
+	var header pb.BundleHeaderProto
+	if err := header.Unmarshal(r.header.Raw); err != nil {
+		return err
+	}
+	switch {
+	case m.header == nil:
+		m.header = &header
+	case m.header.Endianness != header.Endianness:
+		return fmt.Errorf("%q has another byte order than %q", src, m.sources[0])
+	case !sameVersion(m.header.Version, header.Version):
+		return fmt.Errorf("%q has another version of the format than %q", src, m.sources[0])
+	}
+	for i := range r.recs {
+		rec := &r.recs[i]
+		var e pb.BundleEntryProto
+		if err := e.Unmarshal(rec.Raw); err != nil {
+			return err
+		}
+		if old := m.entries[rec.Name]; old != nil {
+			switch {
+			case len(old.Slices) == 0 || len(e.Slices) == 0:
+				return fmt.Errorf("tensor %q is in %q and in a source before it", r.ownerOf(rec), src)
+			case old.Dtype != e.Dtype || string(old.Shape.Marshal()) != string(e.Shape.Marshal()):
+				return fmt.Errorf("tensor %q is of another type or shape in %q than in a source before it", rec.Name, src)
+			}
+			old.Slices = append(old.Slices, e.Slices...)
+			continue
+		}
+		// A sliced tensor's own entry speaks of data file 0, though it has no
+		// bytes there; TensorFlow counts it all the same.
+		e.ShardId = int32(m.number(DataName(src, int(e.ShardId), r.header.NumShards)))
+		m.entries[rec.Name] = &e
+	}
+	if len(r.recs) == 0 {
+		// A bundle without tensors still has its data files.
+		for i := range r.header.NumShards {
+			m.number(DataName(src, i, r.header.NumShards))
+		}
+	}
+	m.sources = append(m.sources, src)
+	return nil
+}
+
+func (m *merging) number(file string) int {
+	n, ok := m.shards[file]
+	if !ok {
+		n = len(m.files)
+		m.shards[file] = n
+		m.files = append(m.files, file)
+	}
+	return n
+}
+
+func sameVersion(a, b *pb.VersionDef) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return string(a.Marshal()) == string(b.Marshal())
+}
+
+// commit gives the files their names.
+func (m *merging) commit() (err error) {
+	if slices.Contains(m.sources, m.dst) && len(m.sources) == 1 {
+		return nil // there already
+	}
+	if slices.Contains(m.sources, m.dst) {
+		return errors.New("the destination is one of several sources")
+	}
+	m.header.NumShards = int32(len(m.files))
+	token := fmt.Sprintf("%s%020d", tempMark, rand.Uint64())
+	var undo []func() error
+	defer func() {
+		if err != nil {
+			for _, f := range slices.Backward(undo) {
+				err = errors.Join(err, f())
+			}
+		}
+	}()
+	for i, file := range m.files {
+		if err := m.ctx.Err(); err != nil {
+			return err
+		}
+		name := DataName(m.dst, i, len(m.files))
+		if m.opts.KeepSources {
+			temp := name + token
+			undo = append(undo, func() error { return m.removeIfThere(temp) })
+			if err := m.copyFile(file, temp); err != nil {
+				return err
+			}
+			if err := m.dir.Rename(temp, name); err != nil {
+				return err
+			}
+			undo[len(undo)-1] = func() error { return m.dir.Remove(name) }
+			continue
+		}
+		if err := m.dir.Rename(file, name); err != nil {
+			return err
+		}
+		undo = append(undo, func() error { return m.dir.Rename(name, file) })
+	}
+	temp := IndexName(m.dst) + token
+	undo = append(undo, func() error { return m.removeIfThere(temp) })
+	if err := m.writeIndex(temp); err != nil {
+		return err
+	}
+	if err := m.sync(); err != nil {
+		return err
+	}
+	if err := m.dir.Rename(temp, IndexName(m.dst)); err != nil {
+		return err
+	}
+	undo = nil
+	if err := m.sync(); err != nil {
+		return err
+	}
+	if m.opts.KeepSources {
+		return nil
+	}
+	for _, src := range m.sources {
+		if err := m.dir.Remove(IndexName(src)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *merging) removeIfThere(name string) error {
+	if err := m.dir.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (m *merging) sync() error {
+	if m.opts.NoSync {
+		return nil
+	}
+	return m.dir.Sync()
+}
+
+func (m *merging) writeIndex(name string) (err error) {
+	f, err := m.dir.Create(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := writeTable(f, m.header, m.entries); err != nil {
+		return err
+	}
+	if m.opts.NoSync {
+		return nil
+	}
+	return f.Sync()
+}
+
+func (m *merging) copyFile(from, to string) (err error) {
+	in, err := m.dir.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	out, err := m.dir.Create(to)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	buf := make([]byte, gather)
+	for {
+		if err := m.ctx.Err(); err != nil {
+			return err
+		}
+		n, err := in.Read(buf)
+		if n > 0 {
+			if _, err := out.Write(buf[:n]); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if m.opts.NoSync {
+		return nil
+	}
+	return out.Sync()
 }

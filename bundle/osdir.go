@@ -60,7 +60,7 @@ func (d *osDir) Create(name string) (File, error) {
 		return nil, err
 	}
 	d.touched(folder)
-	return f, nil
+	return osFile{f}, nil
 }
 
 // makeFolder makes folder and its parents; the parent of each new one is to be

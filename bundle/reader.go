@@ -3,124 +3,519 @@ package bundle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"iter"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"sync/atomic"
 
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/table"
 	"github.com/cairnml/cairn/tensor"
 )
 
-// ReaderOptions says how to open a bundle; nil means the defaults.
+// ReaderOptions says how to open a checkpoint; nil means the defaults.
 type ReaderOptions struct {
-	// MaxIndex is the most bytes of an index file that are read. Default 1 GiB.
+	// MaxIndex is the most bytes that an index file (in version 1: a whole
+	// file) may have. Default 1 GiB; in version 1 no limit where the file can be
+	// read by position.
 	MaxIndex int64
+}
+
+const defaultMaxIndex = 1 << 30
+
+func (o *ReaderOptions) maxIndex() int64 {
+	if o == nil || o.MaxIndex <= 0 {
+		return defaultMaxIndex
+	}
+	return o.MaxIndex
 }
 
 // A Reader reads one checkpoint. It is safe for use by many goroutines and
 // keeps no file open between calls.
-type Reader struct{}
+type Reader struct {
+	fsys    fs.FS
+	prefix  string
+	shown   string // the prefix as errors name it
+	version int
+	header  Header
+	recs    []record // sorted by key
+	visible []int    // the records of tensors, not of slices
+	v1      *v1Files
+	closed  atomic.Bool
+}
+
+// Header is what the index says about the whole checkpoint.
+type Header struct {
+	NumShards    int
+	BigEndian    bool
+	Producer     int    // the version of the format it was written in
+	MinConsumer  int    // the oldest version that can read it
+	BadConsumers []int  // versions that can't, though they are not older
+	Raw          []byte // the encoded message; nil in version 1
+}
 
 // Open reads the index of the checkpoint with that prefix: "model.ckpt-10"
 // where the files are model.ckpt-10.index and model.ckpt-10.data-00000-of-00001.
-// A file called prefix itself is taken for a checkpoint of version 1. Tensors
-// are read when asked for.
+// Without such an index, a file called prefix itself, or files called
+// prefix-00000-of-00002 and so on, are taken for a checkpoint of version 1.
+// Tensors are read when asked for.
+//
+// An index that is not what the format asks for is a [CorruptError], one for
+// other readers a [VersionError]; where there is no checkpoint, the [PathError]
+// says what there is.
 func Open(ctx context.Context, fsys fs.FS, prefix string, opts *ReaderOptions) (*Reader, error) {
-	return nil, errors.ErrUnsupported
+	return open(ctx, fsys, prefix, prefix, opts)
 }
 
 // OpenFile is [Open] with a prefix that is a path of the operating system.
 func OpenFile(ctx context.Context, path string, opts *ReaderOptions) (*Reader, error) {
-	return nil, errors.ErrUnsupported
+	dir, base := filepath.Split(filepath.FromSlash(path))
+	if dir == "" {
+		dir = "."
+	}
+	return open(ctx, OSDir(dir), base, path, opts)
 }
 
-// Prefix is what the bundle was opened with.
-func (r *Reader) Prefix() string { return "" }
+func open(ctx context.Context, fsys fs.FS, prefix, shown string, opts *ReaderOptions) (*Reader, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := checkPrefix(prefix); err != nil {
+		return nil, &PathError{Path: shown, Found: "no usable path", Err: err}
+	}
+	r := &Reader{fsys: fsys, prefix: prefix, shown: shown, version: 2}
+	src, err := openSource(fsys, IndexName(prefix))
+	if errors.Is(err, fs.ErrNotExist) {
+		if files := findV1(fsys, prefix); len(files) > 0 {
+			err := r.openV1(files, opts)
+			return r, err
+		}
+		return nil, describe(fsys, prefix, shown, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bundle: open %s: %w", IndexName(shown), err)
+	}
+	defer src.close()
+	src.name = IndexName(shown)
+	if err := r.load(ctx, src, opts.maxIndex()); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// fault gives a table's error the file's name.
+func fault(file string, err error) error {
+	var c *table.CorruptError
+	if errors.As(err, &c) {
+		return &CorruptError{File: file, Offset: c.Offset, What: c.What}
+	}
+	return err
+}
+
+// load reads a V2 index.
+func (r *Reader) load(ctx context.Context, src *source, limit int64) error {
+	if src.size > limit {
+		return errUnsupported("%s has %d bytes, the most for an index is %d", src.name, src.size, limit)
+	}
+	if !src.parallel {
+		if err := src.spool(limit); err != nil {
+			return err
+		}
+	}
+	t, err := table.Open(src, src.size)
+	if err != nil {
+		return fault(src.name, err)
+	}
+	bad := func(offset int64, name string, err error) error {
+		return &CorruptError{File: src.name, Offset: offset, Name: name, What: err.Error(), Err: nil}
+	}
+	// Prefix-compressed keys of a lying index could grow to the square of its
+	// length.
+	budget := 16<<20 + 16*src.size
+	sliced := make(map[int][]*pb.TensorSliceProto)
+	err = t.All(func(key, value []byte, offset int64) error {
+		if len(r.recs)%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if budget -= int64(len(key)); budget < 0 {
+			return bad(offset, "", errors.New("the keys are out of proportion to the file's size"))
+		}
+		if r.header.Raw == nil {
+			if len(key) != 0 {
+				return bad(offset, "", fmt.Errorf("the first key is %.100q, not the header's empty one", key))
+			}
+			return r.readHeader(src.name, offset, value)
+		}
+		rec, parts, err := parseRecord(string(key), value, r.header.NumShards)
+		if err != nil {
+			return bad(offset, rec.Name, err)
+		}
+		rec.at = offset
+		if len(parts) > 0 {
+			sliced[len(r.recs)] = parts
+		}
+		r.recs = append(r.recs, rec)
+		return nil
+	})
+	if err != nil {
+		return fault(src.name, err)
+	}
+	if r.header.Raw == nil {
+		return bad(-1, "", errors.New("the table is empty: there is no header"))
+	}
+	if err := r.linkSlices(src.name, sliced); err != nil {
+		return err
+	}
+	return r.checkOverlap(src.name)
+}
+
+func (r *Reader) readHeader(file string, offset int64, value []byte) error {
+	var m pb.BundleHeaderProto
+	if err := m.Unmarshal(value); err != nil {
+		return &CorruptError{File: file, Offset: offset, What: "the header can't be decoded", Err: err}
+	}
+	if m.NumShards <= 0 || m.Endianness < 0 || m.Endianness > 1 {
+		return &CorruptError{File: file, Offset: offset, What: fmt.Sprintf("the header speaks of %d data files and byte order %d", m.NumShards, m.Endianness)}
+	}
+	r.header = Header{NumShards: int(m.NumShards), BigEndian: m.Endianness == 1, Raw: value}
+	return r.checkVersion(file, m.Version)
+}
+
+// checkVersion follows TensorFlow's rules for data and the version that reads
+// it (core/framework/versions.cc).
+func (r *Reader) checkVersion(file string, v *pb.VersionDef) error {
+	if v == nil {
+		return nil
+	}
+	r.header.Producer, r.header.MinConsumer = int(v.Producer), int(v.MinConsumer)
+	bad := false
+	for _, c := range v.BadConsumers {
+		r.header.BadConsumers = append(r.header.BadConsumers, int(c))
+		bad = bad || c == formatVersion
+	}
+	e := &VersionError{File: file, Producer: int(v.Producer), MinConsumer: int(v.MinConsumer), Reader: formatVersion}
+	switch {
+	case v.Producer < formatMinProducer:
+		e.What = fmt.Sprintf("it was written in version %d of the format; the oldest that can be read is %d", v.Producer, formatMinProducer)
+	case v.MinConsumer > formatVersion:
+		e.What = fmt.Sprintf("it asks for a reader of version %d or later, this one is of version %d: a newer release is needed", v.MinConsumer, formatVersion)
+	case bad:
+		e.What = fmt.Sprintf("it refuses readers of version %d, as this one is: they would misread it", formatVersion)
+	default:
+		return nil
+	}
+	return e
+}
+
+// linkSlices finds the records of slices and hides them from view.
+func (r *Reader) linkSlices(file string, sliced map[int][]*pb.TensorSliceProto) error {
+	hidden := make(map[int]bool)
+	owners := make([]int, 0, len(sliced))
+	for i := range sliced {
+		owners = append(owners, i)
+	}
+	slices.Sort(owners)
+	for _, i := range owners {
+		rec := &r.recs[i]
+		corrupt := func(err error) error {
+			return &CorruptError{File: file, Offset: rec.at, Name: rec.Name, What: err.Error()}
+		}
+		rec.Shard, rec.Offset, rec.Size, rec.CRC = 0, 0, 0, 0
+		for n, m := range sliced[i] {
+			if rec.err != nil {
+				break
+			}
+			s, err := parseSlice(m, rec.Shape)
+			if err != nil {
+				return corrupt(fmt.Errorf("slice %d: %w", n, err))
+			}
+			rec.Slices = append(rec.Slices, s)
+			if isFull(s, rec.Shape) {
+				return corrupt(fmt.Errorf("slice %d is the whole tensor", n))
+			}
+			j, ok := r.find(string(appendSliceKey(nil, rec.Name, s)))
+			if !ok {
+				return corrupt(fmt.Errorf("slice %s has no entry of its own: its data is missing", s))
+			}
+			part := &r.recs[j]
+			shape, err := s.Shape(rec.Shape)
+			switch {
+			case err != nil:
+				return corrupt(err)
+			case hidden[j]:
+				return corrupt(fmt.Errorf("slice %s is listed twice", s))
+			case part.DType != rec.DType || !part.Shape.Equal(shape):
+				return corrupt(fmt.Errorf("slice %s is %v%v, its own entry says %v%v", s, rec.DType, shape, part.DType, part.Shape))
+			case len(sliced[j]) > 0:
+				return corrupt(fmt.Errorf("slice %s is itself sliced", s))
+			}
+			hidden[j] = true
+			rec.parts = append(rec.parts, j)
+			rec.Size += part.Size
+			if rec.Size < 0 {
+				return corrupt(errors.New("the sizes of the slices overflow 64 bits"))
+			}
+		}
+		for n, j := range rec.parts {
+			r.recs[j].slice = &rec.Slices[n]
+		}
+	}
+	r.visible = make([]int, 0, len(r.recs)-len(hidden))
+	for i := range r.recs {
+		if !hidden[i] {
+			r.visible = append(r.visible, i)
+		}
+	}
+	return nil
+}
+
+// checkOverlap refuses entries whose bytes overlap: no writer makes them.
+func (r *Reader) checkOverlap(file string) error {
+	order := r.byPlace()
+	for k := 1; k < len(order); k++ {
+		a, b := &r.recs[order[k-1]], &r.recs[order[k]]
+		if a.Shard == b.Shard && b.Offset < a.Offset+a.Size {
+			return &CorruptError{File: file, Offset: b.at, Name: b.Name, What: fmt.Sprintf("its bytes at offset %d of data file %d overlap those of %q at %d", b.Offset, b.Shard, a.Name, a.Offset)}
+		}
+	}
+	return nil
+}
+
+// byPlace lists the records that have bytes in data files, in their order.
+func (r *Reader) byPlace() []int {
+	order := make([]int, 0, len(r.recs))
+	for i := range r.recs {
+		if rec := &r.recs[i]; rec.Size > 0 && len(rec.Slices) == 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := &r.recs[i], &r.recs[j]
+		switch {
+		case a.Shard != b.Shard:
+			return a.Shard - b.Shard
+		case a.Offset < b.Offset:
+			return -1
+		case a.Offset > b.Offset:
+			return 1
+		}
+		return i - j
+	})
+	return order
+}
+
+// find looks a key up.
+func (r *Reader) find(key string) (int, bool) {
+	i := sort.Search(len(r.recs), func(i int) bool { return r.recs[i].Name >= key })
+	return i, i < len(r.recs) && r.recs[i].Name == key
+}
+
+// Prefix is what the checkpoint was opened with.
+func (r *Reader) Prefix() string { return r.shown }
 
 // Version is 2 for a bundle, 1 for the older format.
-func (r *Reader) Version() int { return 2 }
+func (r *Reader) Version() int { return r.version }
 
-// Header is what the index says about the whole bundle.
-type Header struct {
-	NumShards    int
-	BigEndian    bool
-	Producer     int // the writer's version of the format
-	MinConsumer  int // the oldest version that can read it
-	BadConsumers []int
-	Raw          []byte // the encoded message; nil in version 1
-}
-
-// Header is the bundle's header. In version 1 only the versions are set.
-func (r *Reader) Header() Header { return Header{} }
+// Header is the checkpoint's header. In version 1 the number of shards is that
+// of the files.
+func (r *Reader) Header() Header { return r.header }
 
 // Len is the number of tensors.
-func (r *Reader) Len() int { return 0 }
+func (r *Reader) Len() int { return len(r.visible) }
 
 // Names lists the tensors, sorted by their bytes.
-func (r *Reader) Names() []string { return nil }
+func (r *Reader) Names() []string {
+	names := make([]string, len(r.visible))
+	for i, v := range r.visible {
+		names[i] = r.recs[v].Name
+	}
+	return names
+}
+
+// NamesByPlace lists the tensors in the order of their bytes in the data files,
+// those in slices by their first slice: the order to read them in, and to write
+// them again in.
+func (r *Reader) NamesByPlace() []string {
+	names := make([]string, 0, len(r.visible))
+	seen := make(map[string]bool, len(r.visible))
+	add := func(name string) {
+		if !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	if r.version == 2 {
+		owner := make(map[int]string)
+		for _, v := range r.visible {
+			for _, p := range r.recs[v].parts {
+				owner[p] = r.recs[v].Name
+			}
+		}
+		for _, i := range r.byPlace() {
+			if name, ok := owner[i]; ok {
+				add(name)
+			} else {
+				add(r.recs[i].Name)
+			}
+		}
+	}
+	for _, v := range r.visible {
+		add(r.recs[v].Name)
+	}
+	return names
+}
 
 // Entries yields the tensors' entries, sorted by name.
-func (r *Reader) Entries() iter.Seq[Entry] { return func(func(Entry) bool) {} }
+func (r *Reader) Entries() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for _, v := range r.visible {
+			if !yield(r.recs[v].Entry) {
+				return
+			}
+		}
+	}
+}
 
 // Entry finds the entry of the tensor with that name.
-func (r *Reader) Entry(name string) (Entry, bool) { return Entry{}, false }
-
-// Parts lists where a tensor's slices lie, in the order of Entry.Slices: each
-// has the tensor's name and one slice. For a tensor in one piece it is the
-// entry itself.
-func (r *Reader) Parts(name string) ([]Entry, error) { return nil, errors.ErrUnsupported }
-
-// Read reads a whole tensor into new storage.
-func (r *Reader) Read(ctx context.Context, name string) (*tensor.Tensor, error) {
-	return nil, errors.ErrUnsupported
+func (r *Reader) Entry(name string) (Entry, bool) {
+	i, ok := r.lookup(name)
+	if !ok {
+		return Entry{}, false
+	}
+	return r.recs[i].Entry, true
 }
 
-// ReadInto reads a whole tensor into dst, whose type and shape must be the
-// entry's. After an error dst may hold anything.
-func (r *Reader) ReadInto(ctx context.Context, name string, dst *tensor.Tensor) error {
-	return errors.ErrUnsupported
+// Parts lists where the pieces of a tensor lie: for one stored in slices an
+// entry for each, with the tensor's name, the slice's own shape and the slice as
+// the only one of Slices; else the tensor's entry.
+func (r *Reader) Parts(name string) ([]Entry, error) {
+	i, ok := r.lookup(name)
+	if !ok {
+		return nil, r.notFound(name)
+	}
+	rec := &r.recs[i]
+	if len(rec.Slices) == 0 {
+		return []Entry{rec.Entry}, nil
+	}
+	out := make([]Entry, len(rec.Slices))
+	for n, s := range rec.Slices {
+		if r.version == 2 {
+			out[n] = r.recs[rec.parts[n]].Entry
+		} else { // version 1
+			shape, err := s.Shape(rec.Shape)
+			if err != nil {
+				return nil, err
+			}
+			out[n] = Entry{DType: rec.DType, Shape: shape, Size: int64(rec.DType.Size()) * volume(shape)}
+		}
+		out[n].Name, out[n].Slices = name, []Slice{s}
+	}
+	return out, nil
 }
 
-// ReadSlice reads a part of a tensor. The tensor may be stored whole or in
-// other slices, which together must cover what is asked for.
-func (r *Reader) ReadSlice(ctx context.Context, name string, s Slice) (*tensor.Tensor, error) {
-	return nil, errors.ErrUnsupported
+// lookup finds the record of a tensor.
+func (r *Reader) lookup(name string) (int, bool) {
+	i, ok := r.find(name)
+	if !ok || r.recs[i].slice != nil {
+		return 0, false
+	}
+	return i, true
 }
 
-// A ReadRequest asks for one tensor, or a part of one.
-type ReadRequest struct {
-	Name  string
-	Slice *Slice         // nil: all of it
-	Dst   *tensor.Tensor // where it goes; nil: ReadAll makes it and sets it here
+func (r *Reader) notFound(name string) error {
+	return &NotFoundError{Prefix: r.shown, Name: name, Nearest: nearest(name, r.Names())}
 }
 
-// ReadAllOptions says how to read many tensors; nil means the defaults.
-type ReadAllOptions struct {
-	// Workers is how many goroutines read and check. Default GOMAXPROCS.
-	Workers int
-	// Progress is called now and then with the bytes read so far and the bytes
-	// of all requests; calls don't overlap. Default nil.
-	Progress func(done, total int64)
+// checkOpen is the error of a call after Close.
+func (r *Reader) checkOpen() error {
+	if r.closed.Load() {
+		return fmt.Errorf("bundle: %s: %w", r.shown, fs.ErrClosed)
+	}
+	return nil
 }
 
-// ReadAll reads many tensors in parallel and verifies their checksums. Names,
-// types and shapes are checked before the first byte is read; the first error
-// ends it.
-func (r *Reader) ReadAll(ctx context.Context, reqs []ReadRequest, opts *ReadAllOptions) error {
-	return errors.ErrUnsupported
+// Close ends the use of the Reader: later reads fail. A second call does
+// nothing.
+func (r *Reader) Close() error {
+	r.closed.Store(true)
+	return nil
 }
 
-// VerifyOptions says how to verify; nil means the defaults.
-type VerifyOptions struct {
-	// Workers and Progress are as in ReadAllOptions.
-	Workers  int
-	Progress func(done, total int64)
-	// MaxErrors is how many faults are listed. Default 100.
-	MaxErrors int
+// volume is the number of elements of a shape that was checked.
+func volume(s tensor.Shape) int64 {
+	n := int64(1)
+	for _, d := range s {
+		n *= int64(d)
+	}
+	return n
 }
 
-// Verify reads everything and checks every checksum and size. The error joins
-// all faults found (errors.Join), each a [CorruptError] where a file is at
-// fault.
-func (r *Reader) Verify(ctx context.Context, opts *VerifyOptions) error { return errors.ErrUnsupported }
+// isFull reports whether a slice takes all of a tensor, in so many words or
+// not.
+func isFull(s Slice, full tensor.Shape) bool {
+	shape, err := s.Shape(full)
+	return err == nil && shape.Equal(full)
+}
 
-// Close releases what the Reader holds. A second call does nothing.
-func (r *Reader) Close() error { return nil }
+// nearest lists the names most like name.
+func nearest(name string, all []string) []string {
+	const most, longest = 5, 1024 // the comparison takes the product of the lengths
+	if len(name) > longest {
+		return nil
+	}
+	type near struct {
+		name string
+		dist int
+	}
+	var best []near
+	limit := max(len(name)/2, 2)
+	for _, n := range all {
+		if len(n) > longest {
+			continue
+		}
+		d := distance(name, n, limit)
+		if d > limit && !strings.Contains(n, name) && (len(n) < 4 || !strings.Contains(name, n)) {
+			continue
+		}
+		best = append(best, near{n, d})
+	}
+	slices.SortStableFunc(best, func(a, b near) int { return a.dist - b.dist })
+	out := make([]string, 0, most)
+	for _, b := range best[:min(len(best), most)] {
+		out = append(out, b.name)
+	}
+	return out
+}
+
+// distance is the number of bytes to insert, delete or replace to get from a to
+// b, or something above limit where it is more than that.
+func distance(a, b string, limit int) int {
+	if len(a)-len(b) > limit || len(b)-len(a) > limit {
+		return limit + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag, least := row[0], i+1
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diag
+			if a[i] != b[j] {
+				cost++
+			}
+			diag = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+			least = min(least, row[j+1])
+		}
+		if least > limit {
+			return limit + 1
+		}
+	}
+	return row[len(b)]
+}

@@ -1,10 +1,13 @@
 package bundle
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
+	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -116,4 +119,86 @@ func (s Slice) Shape(full tensor.Shape) (tensor.Shape, error) {
 		}
 	}
 	return out, nil
+}
+
+// sliceProto is s as the index holds it: a full extent is an empty message.
+func sliceProto(s Slice) *pb.TensorSliceProto {
+	m := &pb.TensorSliceProto{Extent: make([]*pb.Extent, len(s.Extents))}
+	for i, e := range s.Extents {
+		m.Extent[i] = &pb.Extent{}
+		if !e.Full {
+			*m.Extent[i] = pb.Extent{Start: e.Start, Length: e.Length, HasLength: true}
+		}
+	}
+	return m
+}
+
+// parseSlice is a slice of a tensor of shape full from the index.
+func parseSlice(m *pb.TensorSliceProto, full tensor.Shape) (Slice, error) {
+	s := Slice{Extents: make([]Extent, len(m.Extent))}
+	for i, e := range m.Extent {
+		switch {
+		case !e.HasLength && e.Start == 0:
+			s.Extents[i].Full = true
+		case !e.HasLength:
+			return Slice{}, fmt.Errorf("the extent of dimension %d starts at %d and has no length", i, e.Start)
+		case e.Start < 0 || e.Length < 0:
+			return Slice{}, fmt.Errorf("the extent of dimension %d is negative: start %d, length %d", i, e.Start, e.Length)
+		case e.Start > math.MaxInt64-e.Length:
+			return Slice{}, fmt.Errorf("the extent of dimension %d overflows: start %d, length %d", i, e.Start, e.Length)
+		default:
+			s.Extents[i] = Extent{Start: e.Start, Length: e.Length}
+		}
+	}
+	if _, err := s.Shape(full); err != nil {
+		return Slice{}, err
+	}
+	return s, nil
+}
+
+// shapeProto is a shape as the index holds it: there for a scalar, too.
+func shapeProto(s tensor.Shape) *pb.TensorShapeProto {
+	m := &pb.TensorShapeProto{Dim: make([]*pb.Dim, len(s))}
+	for i, n := range s {
+		m.Dim[i] = &pb.Dim{Size: int64(n)}
+	}
+	return m
+}
+
+// parseShape is a shape from a file, and its number of elements. The shape must
+// be known and the number must fit 64 bits; that it fits this platform's int is
+// left to be checked.
+func parseShape(m *pb.TensorShapeProto) (shape tensor.Shape, elements int64, err error) {
+	if m == nil {
+		return tensor.Shape{}, 1, nil
+	}
+	if m.UnknownRank {
+		return nil, 0, errors.New("the shape has no known rank")
+	}
+	if len(m.Dim) > tensor.MaxRank {
+		return nil, 0, fmt.Errorf("the shape has %d dimensions, the most is %d", len(m.Dim), tensor.MaxRank)
+	}
+	shape = make(tensor.Shape, len(m.Dim))
+	elements = 1
+	zero := false
+	for i, d := range m.Dim {
+		switch {
+		case d.Size < 0:
+			return nil, 0, fmt.Errorf("dimension %d has the negative size %d", i, d.Size)
+		case d.Size == 0:
+			zero = true
+		case elements > math.MaxInt64/d.Size:
+			return nil, 0, errors.New("the number of elements overflows 64 bits")
+		default:
+			elements *= d.Size
+		}
+		if int64(int(d.Size)) != d.Size {
+			return nil, 0, fmt.Errorf("dimension %d has %d elements, more than this platform can count: %w", i, d.Size, errors.ErrUnsupported)
+		}
+		shape[i] = int(d.Size)
+	}
+	if zero {
+		elements = 0
+	}
+	return shape, elements, nil
 }

@@ -3,14 +3,29 @@ package bundle
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
 
+	"github.com/cairnml/cairn/internal/crc32c"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/table"
 	"github.com/cairnml/cairn/tensor"
+)
+
+// The version of the format that bundles are written in, and the oldest reader
+// that understands it (kTensorBundleVersion, kTensorBundleMinConsumer).
+const (
+	formatVersion     = 1
+	formatMinConsumer = 0
+	formatMinProducer = 0
 )
 
 // WriterOptions says how to write a bundle; nil means the defaults.
 type WriterOptions struct {
 	// Alignment makes every tensor begin at a multiple of so many bytes in its
-	// data file. Default 1.
+	// data file; zeros fill the gaps and the end. Default 1.
 	Alignment int
 	// BigEndian writes the elements in big-endian order and says so in the
 	// header. Default false, whatever the machine.
@@ -18,47 +33,366 @@ type WriterOptions struct {
 	// NoSync leaves out the calls that make files durable before they get their
 	// names: for files that need not survive a crash. Default false.
 	NoSync bool
+	// Like takes byte order and header from another bundle, what this package
+	// doesn't know in it included, so that the bundle can be written again
+	// exactly. BigEndian is left out then. Default nil.
+	Like *Reader
+	// Progress is called now and then with the number of bytes of tensors
+	// written so far. Default nil.
+	Progress func(written int64)
 }
 
 // A Writer writes one bundle. Tensors lie in the data file in the order they
-// are added; the index sorts them by name. Nothing appears under the bundle's
-// own names before [Writer.Finish]. It is for one goroutine.
+// are added; the index sorts them by name. Everything goes to temporary names
+// ([IsTemporary] knows them) until [Writer.Finish]. It is for one goroutine.
 //
-// The first error sticks: every later call returns it.
-type Writer struct{}
+// The first error sticks: every later call returns it, and [Writer.Abort]
+// removes what was written. Call Abort always, deferred: after a Finish that
+// succeeded it does nothing.
+type Writer struct {
+	dir     Dir
+	prefix  string
+	opts    WriterOptions
+	big     bool // the file is big-endian
+	header  pb.BundleHeaderProto
+	entries map[string]*pb.BundleEntryProto
+	token   string // the end of temporary names
+	shards  []*shardWriter
+	buf     []byte // what is gathered for the current shard
+	scratch []byte
+	written int64
+	indexes []string // the index file, under the name it has now
+	files   []string
+	err     error
+	done    bool
+}
 
 // NewWriter starts a bundle in dir; prefix is a slash-separated path in it.
 func NewWriter(dir Dir, prefix string, opts *WriterOptions) (*Writer, error) {
-	return nil, errors.ErrUnsupported
+	w := &Writer{
+		dir:     dir,
+		prefix:  prefix,
+		entries: make(map[string]*pb.BundleEntryProto),
+		token:   fmt.Sprintf("%s%020d", tempMark, rand.Uint64()),
+		header: pb.BundleHeaderProto{
+			Version: &pb.VersionDef{Producer: formatVersion, MinConsumer: formatMinConsumer},
+		},
+	}
+	if opts != nil {
+		w.opts = *opts
+	}
+	if w.opts.Alignment < 0 {
+		return nil, fmt.Errorf("bundle: alignment of %d bytes", w.opts.Alignment)
+	}
+	w.big = w.opts.BigEndian
+	if like := w.opts.Like; like != nil && like.version == 2 {
+		if err := w.header.Unmarshal(like.header.Raw); err != nil {
+			return nil, err
+		}
+		w.big = like.header.BigEndian
+	}
+	if err := checkPrefix(prefix); err != nil {
+		return nil, err
+	}
+	if err := w.NextShard(); err != nil {
+		return nil, errors.Join(err, w.Abort())
+	}
+	return w, nil
 }
 
 // Add writes a tensor. Its storage may be changed again when Add returns. A
-// name that is there already is an error.
+// name that is there already is an error, and so is a tensor of resources,
+// which no bundle can hold.
 func (w *Writer) Add(ctx context.Context, name string, t *tensor.Tensor) error {
-	return errors.ErrUnsupported
+	if w.err != nil {
+		return w.err
+	}
+	if name == "" {
+		return w.fail(errors.New("bundle: a tensor without a name"))
+	}
+	return w.add(ctx, name, name, t)
 }
 
-// AddSlice writes t as slice s of the tensor name, whose whole shape is full.
+// add writes t under key, which is name's own or that of a slice.
+func (w *Writer) add(ctx context.Context, key, name string, t *tensor.Tensor) error {
+	if _, ok := w.entries[key]; ok {
+		return w.fail(fmt.Errorf("bundle: tensor %q is added twice", name))
+	}
+	e := &pb.BundleEntryProto{Dtype: int32(t.DType()), Shape: shapeProto(t.Shape())}
+	err := w.place(ctx, key, e, func(s *shardWriter) (uint32, error) {
+		switch d := t.DType(); {
+		case d.Fixed():
+			return w.putFixed(ctx, s, t)
+		case d == tensor.String:
+			return w.putStrings(ctx, s, t.Strings())
+		case d == tensor.Variant:
+			return w.putVariants(ctx, s, t.Strings())
+		default:
+			return 0, fmt.Errorf("bundle: tensor %q: elements of %v can't be stored", name, d)
+		}
+	})
+	if err != nil {
+		return w.fail(err)
+	}
+	return nil
+}
+
+// place lets put write a tensor's bytes into the current data file and enters
+// where they lie.
+func (w *Writer) place(ctx context.Context, key string, e *pb.BundleEntryProto, put func(*shardWriter) (uint32, error)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s := w.shards[len(w.shards)-1]
+	e.ShardId = int32(len(w.shards) - 1)
+	e.Offset = s.size
+	crc, err := put(s)
+	if err != nil {
+		return err
+	}
+	e.Size = s.size - e.Offset
+	e.Crc32c = crc32c.Mask(crc)
+	w.entries[key] = e
+	if a := int64(w.opts.Alignment); a > 1 && s.size%a != 0 {
+		// Padding follows a tensor, the last one too, as in TensorFlow.
+		for n := a - s.size%a; n > 0; {
+			k := min(n, int64(len(zeros)))
+			if err := w.put(ctx, s, zeros[:k]); err != nil {
+				return err
+			}
+			n -= k
+		}
+	}
+	return nil
+}
+
+var zeros [4096]byte
+
+// AddSlice writes t as slice s of the tensor name, whose whole shape is full. A
+// slice that is the whole tensor is stored as [Writer.Add] does it.
 func (w *Writer) AddSlice(ctx context.Context, name string, full tensor.Shape, s Slice, t *tensor.Tensor) error {
-	return errors.ErrUnsupported
-}
-
-// CopyFrom writes the tensor name of another bundle under the name as, with its
-// bytes, its slices and whatever else its entry holds; checksums are verified
-// on the way.
-func (w *Writer) CopyFrom(ctx context.Context, r *Reader, name, as string) error {
-	return errors.ErrUnsupported
+	if w.err != nil {
+		return w.err
+	}
+	shape, err := s.Shape(full)
+	if err != nil {
+		return w.fail(fmt.Errorf("tensor %q: %w", name, err))
+	}
+	if !shape.Equal(t.Shape()) {
+		return w.fail(&MismatchError{Name: name, Want: t.DType(), WantShape: shape, Got: t.DType(), GotShape: t.Shape(), What: fmt.Sprintf("slice %s of %v", s, full)})
+	}
+	if shape.Equal(full) {
+		return w.Add(ctx, name, t)
+	}
+	if name == "" {
+		return w.fail(errors.New("bundle: a tensor without a name"))
+	}
+	e := w.entries[name]
+	switch {
+	case e == nil:
+		e = &pb.BundleEntryProto{Dtype: int32(t.DType()), Shape: shapeProto(full)}
+	case len(e.Slices) == 0:
+		return w.fail(fmt.Errorf("bundle: tensor %q is added whole and in slices", name))
+	case e.Dtype != int32(t.DType()) || string(e.Shape.Marshal()) != string(shapeProto(full).Marshal()):
+		return w.fail(fmt.Errorf("bundle: slice %s of tensor %q is %v of %v, other slices are not", s, name, t.DType(), full))
+	}
+	if err := w.add(ctx, string(appendSliceKey(nil, name, s)), name, t); err != nil {
+		return err
+	}
+	e.Slices = append(e.Slices, sliceProto(s))
+	w.entries[name] = e
+	return nil
 }
 
 // NextShard ends the data file and begins another one for what is added next.
-func (w *Writer) NextShard() error { return errors.ErrUnsupported }
+// One that got nothing is taken up again instead.
+func (w *Writer) NextShard() error {
+	if w.err != nil {
+		return w.err
+	}
+	if n := len(w.shards); n > 0 {
+		last := w.shards[n-1]
+		if last.size == 0 {
+			return nil
+		}
+		if err := w.flush(last); err != nil {
+			return w.fail(err)
+		}
+	}
+	name := fmt.Sprintf("%s.data-%05d%s", w.prefix, len(w.shards), w.token)
+	f, err := w.dir.Create(name)
+	if err != nil {
+		return w.fail(fmt.Errorf("bundle: create %s: %w", name, err))
+	}
+	s := &shardWriter{name: name, f: f}
+	s.ahead, _ = f.(writebacker)
+	w.shards = append(w.shards, s)
+	return nil
+}
 
 // Finish makes the files durable and gives them their names, the index last.
-func (w *Writer) Finish(ctx context.Context) error { return errors.ErrUnsupported }
+// Until that last step a checkpoint of the same prefix that was there before
+// has its old index.
+func (w *Writer) Finish(ctx context.Context) error {
+	if w.err != nil {
+		return w.err
+	}
+	if err := w.finish(ctx); err != nil {
+		return w.fail(err)
+	}
+	w.done = true
+	w.err = errFinished
+	return nil
+}
+
+var errFinished = errors.New("bundle: the writer is finished")
+
+func (w *Writer) finish(ctx context.Context) error {
+	if n := len(w.shards); n > 1 && w.shards[n-1].size == 0 {
+		// A last NextShard that nothing followed.
+		if err := w.shards[n-1].close(); err != nil {
+			return err
+		}
+		if err := w.dir.Remove(w.shards[n-1].name); err != nil {
+			return err
+		}
+		w.shards = w.shards[:n-1]
+	}
+	for _, s := range w.shards {
+		if err := errors.Join(ctx.Err(), w.flush(s)); err != nil {
+			return err
+		}
+		if err := w.settle(s.f, s.name); err != nil {
+			return err
+		}
+		if err := s.close(); err != nil {
+			return fmt.Errorf("bundle: close %s: %w", s.name, err)
+		}
+	}
+	w.header.NumShards = int32(len(w.shards))
+	w.header.Endianness = 0
+	if w.big {
+		w.header.Endianness = 1
+	}
+	temp := IndexName(w.prefix) + w.token
+	if err := w.writeIndex(temp); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i, s := range w.shards {
+		name := DataName(w.prefix, i, len(w.shards))
+		if err := w.dir.Rename(s.name, name); err != nil {
+			return fmt.Errorf("bundle: rename %s: %w", s.name, err)
+		}
+		s.name = name
+		w.files = append(w.files, name)
+	}
+	// The index must not become durable before the names it speaks of.
+	if err := w.syncNames(); err != nil {
+		return err
+	}
+	if err := w.dir.Rename(temp, IndexName(w.prefix)); err != nil {
+		return fmt.Errorf("bundle: rename %s: %w", temp, err)
+	}
+	w.indexes = []string{IndexName(w.prefix)}
+	w.files = append(w.files, IndexName(w.prefix))
+	return w.syncNames()
+}
+
+func (w *Writer) syncNames() error {
+	if w.opts.NoSync {
+		return nil
+	}
+	if err := w.dir.Sync(); err != nil {
+		return fmt.Errorf("bundle: make the names of %s durable: %w", w.prefix, err)
+	}
+	return nil
+}
+
+// settle makes a file durable.
+func (w *Writer) settle(f File, name string) error {
+	if w.opts.NoSync {
+		return nil
+	}
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("bundle: sync %s: %w", name, err)
+	}
+	return nil
+}
+
+func (w *Writer) writeIndex(temp string) (err error) {
+	f, err := w.dir.Create(temp)
+	if err != nil {
+		return fmt.Errorf("bundle: create %s: %w", temp, err)
+	}
+	w.indexes = append(w.indexes, temp)
+	defer func() {
+		if cerr := f.Close(); err == nil && cerr != nil {
+			err = fmt.Errorf("bundle: close %s: %w", temp, cerr)
+		}
+	}()
+	if err := writeTable(f, &w.header, w.entries); err != nil {
+		return fmt.Errorf("bundle: write %s: %w", temp, err)
+	}
+	return w.settle(f, temp)
+}
+
+// writeTable writes an index.
+func writeTable(f io.Writer, header *pb.BundleHeaderProto, entries map[string]*pb.BundleEntryProto) error {
+	keys := make([]string, 0, len(entries))
+	for k := range entries {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	t := table.NewWriter(f)
+	if err := t.Add(nil, header.Marshal()); err != nil {
+		return err
+	}
+	var buf []byte
+	for _, k := range keys {
+		buf = entries[k].AppendTo(buf[:0])
+		if err := t.Add([]byte(k), buf); err != nil {
+			return err
+		}
+	}
+	return t.Finish()
+}
 
 // Files lists the names of the bundle's files once Finish has returned nil: the
 // data files in order, then the index.
-func (w *Writer) Files() []string { return nil }
+func (w *Writer) Files() []string { return slices.Clone(w.files) }
 
-// Abort removes everything written. After Finish it does nothing.
-func (w *Writer) Abort() error { return nil }
+// Written is the number of bytes of tensors written so far.
+func (w *Writer) Written() int64 { return w.written }
+
+// Abort removes everything written. After a Finish that returned nil it does
+// nothing; after one that failed it removes the files that have their names
+// already, too.
+func (w *Writer) Abort() error {
+	if w.done {
+		return nil
+	}
+	w.done = true
+	if w.err == nil {
+		w.err = errors.New("bundle: the writer was aborted")
+	}
+	var errs []error
+	for _, name := range w.indexes { // before what they speak of
+		errs = append(errs, w.dir.Remove(name))
+	}
+	for _, s := range w.shards {
+		s.close()
+		errs = append(errs, w.dir.Remove(s.name))
+	}
+	w.shards, w.files, w.buf = nil, nil, nil
+	return errors.Join(errs...)
+}
+
+func (w *Writer) fail(err error) error {
+	if w.err == nil {
+		w.err = err
+	}
+	return err
+}

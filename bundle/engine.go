@@ -1,0 +1,501 @@
+package bundle
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cairnml/cairn/internal/crc32c"
+	"github.com/cairnml/cairn/tensor"
+)
+
+const (
+	// chunk is how much is read at a time, and the size of each worker's buffer.
+	// A chunk's checksum is taken while it is still in the cache. It is a
+	// multiple of every element's size.
+	chunk = 1 << 20
+	// small is up to which length pieces that lie together are read at once.
+	small = 256 << 10
+	// gap is what may lie between them.
+	gap = 4 << 10
+	// handles is how many data files are held open during one call.
+	handles = 64
+)
+
+// A blob is one stored piece being read: where its bytes go, and how far they
+// are. At most one of dst, scatter and strs is set; with none the piece is only
+// checked.
+type blob struct {
+	rec     *record
+	owner   string                      // the tensor's name
+	dst     []byte                      // its place, bytes in order
+	scatter func(buf []byte, at int64)  // takes the bytes at that offset in the piece
+	strs    []string                    // where strings or variants go
+	after   func()                      // called once all is there and right
+	fix     func([]byte) error          // called on all bytes after their checksum was taken
+	copy    io.Writer                   // gets the bytes of a piece that is only checked, in order
+	v1      func(context.Context) error // reads a piece of version 1
+	crcs    []uint32                    // of the chunks
+	left    atomic.Int64                // chunks to be read
+}
+
+// An engine reads blobs in parallel.
+type engine struct {
+	r         *Reader
+	workers   int
+	progress  func(done, total int64)
+	keepGoing bool // collect errors instead of stopping at the first
+
+	blobs []*blob
+	total int64
+	done  atomic.Int64
+	told  sync.Mutex
+
+	mu      sync.Mutex
+	sources map[int]*openShard
+	open    int
+	errs    []nameError
+	stop    atomic.Bool
+}
+
+type nameError struct {
+	name string
+	err  error
+}
+
+// openShard is a data file during a call; its size is known even while it is
+// not open.
+type openShard struct {
+	size int64
+	src  *source
+	err  error
+	uses int // workers that are reading it
+}
+
+func newEngine(r *Reader, workers int, progress func(done, total int64)) *engine {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	return &engine{r: r, workers: workers, progress: progress, sources: make(map[int]*openShard)}
+}
+
+func (e *engine) close() {
+	for _, s := range e.sources {
+		if s.src != nil {
+			s.src.close()
+			s.src = nil
+		}
+	}
+}
+
+// fail notes an error.
+func (e *engine) fail(name string, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.errs = append(e.errs, nameError{name, err})
+	if !e.keepGoing {
+		e.stop.Store(true)
+	}
+}
+
+// faults joins the errors that were noted, sorted by name.
+func (e *engine) faults(limit int) error {
+	slices.SortStableFunc(e.errs, func(a, b nameError) int { return cmp.Compare(a.name, b.name) })
+	var errs []error
+	for i, n := range e.errs {
+		if i == limit {
+			errs = append(errs, fmt.Errorf("bundle: %d faults more", len(e.errs)-limit))
+			break
+		}
+		errs = append(errs, n.err)
+	}
+	return errors.Join(errs...)
+}
+
+func (e *engine) add(b *blob) {
+	e.blobs = append(e.blobs, b)
+	e.total += b.rec.Size
+}
+
+// shard opens a data file and holds it until release.
+func (e *engine) shard(n int) (*source, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.sources[n]
+	if s == nil {
+		s = &openShard{}
+		e.sources[n] = s
+	}
+	if s.src == nil && s.err == nil {
+		if e.open >= handles {
+			for _, o := range e.sources {
+				if o.src != nil && o.uses == 0 {
+					o.src.close()
+					o.src = nil
+					e.open--
+				}
+			}
+		}
+		shown := DataName(e.r.shown, n, e.r.header.NumShards)
+		s.src, s.err = openSource(e.r.fsys, DataName(e.r.prefix, n, e.r.header.NumShards))
+		switch {
+		case errors.Is(s.err, fs.ErrNotExist):
+			s.err = &CorruptError{File: shown, Offset: -1, What: "the data file is missing", Err: s.err}
+		case s.err != nil:
+			s.err = fmt.Errorf("bundle: open %s: %w", shown, s.err)
+		default:
+			s.src.name, s.size = shown, s.src.size
+			e.open++
+		}
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	s.uses++
+	return s.src, nil
+}
+
+func (e *engine) release(n int) {
+	e.mu.Lock()
+	e.sources[n].uses--
+	e.mu.Unlock()
+}
+
+// check tells whether a piece lies inside its data file.
+func (e *engine) check(rec *record) error {
+	src, err := e.shard(rec.Shard)
+	if err != nil {
+		var c *CorruptError
+		if errors.As(err, &c) {
+			named := *c
+			named.Name = e.r.ownerOf(rec)
+			return &named
+		}
+		return err
+	}
+	defer e.release(rec.Shard)
+	if rec.Offset+rec.Size > src.size {
+		return &CorruptError{File: src.name, Offset: src.size, Name: e.r.ownerOf(rec), What: fmt.Sprintf("the file ends here, the tensor's %d bytes begin at %d", rec.Size, rec.Offset)}
+	}
+	return nil
+}
+
+// ownerOf is the name of the tensor that a record belongs to.
+func (r *Reader) ownerOf(rec *record) string {
+	if rec.slice != nil {
+		if name, _, err := parseSliceKey(rec.Name); err == nil {
+			return name
+		}
+	}
+	return rec.Name
+}
+
+// A task is what a worker does at once: a row of small pieces, one chunk of a
+// large one, or a piece that must be read from its front.
+type task struct {
+	blobs []*blob
+	chunk int // of the only blob
+}
+
+// tasks divides the blobs; the list is in the order of the data files.
+func (e *engine) tasks() []task {
+	slices.SortStableFunc(e.blobs, func(a, b *blob) int {
+		return cmp.Or(cmp.Compare(a.rec.Shard, b.rec.Shard), cmp.Compare(a.rec.Offset, b.rec.Offset))
+	})
+	var out []task
+	for i := 0; i < len(e.blobs); {
+		b := e.blobs[i]
+		switch {
+		case !b.chunked():
+			out = append(out, task{blobs: e.blobs[i : i+1]})
+			i++
+		case b.rec.Size > small:
+			n := int((b.rec.Size + chunk - 1) / chunk)
+			b.crcs = make([]uint32, n)
+			b.left.Store(int64(n))
+			for k := range n {
+				out = append(out, task{blobs: e.blobs[i : i+1], chunk: k})
+			}
+			i++
+		default:
+			j, start, end := i+1, b.rec.Offset, b.rec.Offset+b.rec.Size
+			for ; j < len(e.blobs); j++ {
+				n := e.blobs[j]
+				if !n.chunked() || n.rec.Size > small || n.rec.Shard != b.rec.Shard || n.rec.Offset-end > gap || n.rec.Offset+n.rec.Size-start > chunk {
+					break
+				}
+				end = max(end, n.rec.Offset+n.rec.Size)
+			}
+			out = append(out, task{blobs: e.blobs[i:j], chunk: -1})
+			i = j
+		}
+	}
+	return out
+}
+
+// chunked reports whether a piece can be read in any order.
+func (b *blob) chunked() bool { return b.v1 == nil && b.copy == nil && b.rec.DType.Fixed() }
+
+// run reads all blobs. The error is the first one, in no certain order where
+// several pieces are at fault; with keepGoing it is that of the context only.
+func (e *engine) run(ctx context.Context) error {
+	tasks := e.tasks()
+	workers := min(e.workers, len(tasks))
+	for _, s := range e.sources {
+		if s.src != nil && !s.src.parallel {
+			workers = min(workers, 1) // reading in order spares reading again
+		}
+	}
+	var next atomic.Int64
+	work := func() {
+		var buf []byte
+		for !e.stop.Load() {
+			i := int(next.Add(1)) - 1
+			if i >= len(tasks) {
+				return
+			}
+			if err := ctx.Err(); err != nil {
+				e.stop.Store(true)
+				return
+			}
+			e.do(ctx, tasks[i], &buf)
+		}
+	}
+	var wg sync.WaitGroup
+	for range workers - 1 {
+		wg.Go(work)
+	}
+	if workers > 0 {
+		work()
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if e.keepGoing || len(e.errs) == 0 {
+		e.tell(true)
+		return nil
+	}
+	return e.errs[0].err
+}
+
+// tell reports how far the reading is.
+func (e *engine) tell(last bool) {
+	if e.progress == nil {
+		return
+	}
+	if last {
+		e.told.Lock()
+	} else if !e.told.TryLock() {
+		return
+	}
+	e.progress(e.done.Load(), e.total)
+	e.told.Unlock()
+}
+
+func (e *engine) do(ctx context.Context, t task, buf *[]byte) {
+	first := t.blobs[0]
+	if first.v1 != nil {
+		if err := first.v1(ctx); err != nil {
+			e.fail(first.owner, err)
+			return
+		}
+		e.finish(first.rec.Size)
+		return
+	}
+	src, err := e.shard(first.rec.Shard)
+	if err != nil {
+		e.fail(first.owner, err)
+		return
+	}
+	defer e.release(first.rec.Shard)
+	switch {
+	case !first.chunked():
+		e.sequential(src, first)
+	case t.chunk < 0:
+		e.row(src, t.blobs, buf)
+	default:
+		e.piece(src, first, t.chunk, buf)
+	}
+}
+
+func (e *engine) finish(n int64) {
+	e.done.Add(n)
+	e.tell(false)
+}
+
+func scratch(buf *[]byte) []byte {
+	if *buf == nil {
+		*buf = make([]byte, chunk)
+	}
+	return *buf
+}
+
+// readAt fills p, or says what is wrong with the file.
+func readAt(src *source, p []byte, off int64, name string) error {
+	n, err := src.ReadAt(p, off)
+	if n == len(p) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return &CorruptError{File: src.name, Offset: off + int64(n), Name: name, What: fmt.Sprintf("the file ends here, %d bytes too early", len(p)-n)}
+	}
+	return fmt.Errorf("bundle: read %s: %w", src.name, err)
+}
+
+// row reads small pieces that lie together.
+func (e *engine) row(src *source, blobs []*blob, buf *[]byte) {
+	start := blobs[0].rec.Offset
+	end := start
+	for _, b := range blobs {
+		end = max(end, b.rec.Offset+b.rec.Size)
+	}
+	if len(blobs) == 1 && blobs[0].dst != nil {
+		b := blobs[0]
+		if err := readAt(src, b.dst, start, b.owner); err != nil {
+			e.fail(b.owner, err)
+			return
+		}
+		e.settle(src, b, b.dst, crc32c.Value(b.dst))
+		e.finish(b.rec.Size)
+		return
+	}
+	all := scratch(buf)[:end-start]
+	if err := readAt(src, all, start, blobs[0].owner); err != nil {
+		e.fail(blobs[0].owner, err)
+		return
+	}
+	for _, b := range blobs {
+		part := all[b.rec.Offset-start:][:b.rec.Size]
+		if b.dst != nil {
+			part = b.dst[:copy(b.dst, part)]
+		} else if b.fix != nil && len(blobs) > 1 {
+			part = append([]byte(nil), part...) // another piece may be read from the same bytes
+		}
+		e.settle(src, b, part, crc32c.Value(part))
+	}
+	e.finish(end - start)
+}
+
+// settle checks the checksum of a whole piece that was read at once and hands
+// its bytes on.
+func (e *engine) settle(src *source, b *blob, part []byte, crc uint32) {
+	if !e.checkSum(src, b, crc) {
+		return
+	}
+	if !e.mend(src, b, part) {
+		return
+	}
+	if b.scatter != nil {
+		b.scatter(part, 0)
+	}
+}
+
+func (e *engine) checkSum(src *source, b *blob, crc uint32) bool {
+	if crc == b.rec.CRC {
+		return true
+	}
+	e.fail(b.owner, &CorruptError{File: src.name, Offset: b.rec.Offset, Name: b.owner, What: fmt.Sprintf("the checksum of its %d bytes is %08x, stored is %08x", b.rec.Size, crc, b.rec.CRC)})
+	return false
+}
+
+func (e *engine) mend(src *source, b *blob, part []byte) bool {
+	if b.fix == nil {
+		return true
+	}
+	if err := b.fix(part); err != nil {
+		e.fail(b.owner, &CorruptError{File: src.name, Offset: b.rec.Offset, Name: b.owner, What: err.Error()})
+		return false
+	}
+	return true
+}
+
+// piece reads one chunk of a large piece. Its bytes are handed on before the
+// piece's checksum is known, since they can't be kept.
+func (e *engine) piece(src *source, b *blob, k int, buf *[]byte) {
+	at := int64(k) * chunk
+	n := min(b.rec.Size-at, chunk)
+	var p []byte
+	if b.dst != nil {
+		p = b.dst[at : at+n]
+	} else {
+		p = scratch(buf)[:n]
+	}
+	if err := readAt(src, p, b.rec.Offset+at, b.owner); err != nil {
+		e.fail(b.owner, err)
+		return
+	}
+	b.crcs[k] = crc32c.Value(p)
+	if !e.mend(src, b, p) {
+		return
+	}
+	if b.scatter != nil {
+		b.scatter(p, at)
+	}
+	e.finish(n)
+	if b.left.Add(-1) > 0 {
+		return
+	}
+	var crc uint32
+	for i, c := range b.crcs {
+		crc = crc32c.Combine(crc, c, min(b.rec.Size-int64(i)*chunk, chunk))
+	}
+	e.checkSum(src, b, crc)
+}
+
+// sequential reads a piece from its front: strings, variants, and what is
+// copied.
+func (e *engine) sequential(src *source, b *blob) {
+	rec, big := b.rec, e.r.header.BigEndian
+	var crc uint32
+	var err error
+	switch rec.DType {
+	case tensor.String:
+		crc, err = readStrings(src, rec.Offset, rec.Size, rec.elems, big, b.strs, b.copy)
+	case tensor.Variant:
+		crc, err = readVariants(src, rec.Offset, rec.Size, rec.elems, big, b.strs, b.copy)
+	default:
+		crc, err = copyFixed(src, rec.Offset, rec.Size, b.owner, b.copy)
+	}
+	var f *fieldError
+	switch {
+	case errors.As(err, &f):
+		e.fail(b.owner, &CorruptError{File: src.name, Offset: f.offset, Name: b.owner, What: f.what})
+		return
+	case err != nil:
+		e.fail(b.owner, err)
+		return
+	}
+	if !e.checkSum(src, b, crc) {
+		return
+	}
+	if b.after != nil {
+		b.after()
+	}
+	e.finish(rec.Size)
+}
+
+// copyFixed copies elements of fixed size and returns their checksum.
+func copyFixed(src *source, off, size int64, name string, w io.Writer) (crc uint32, err error) {
+	buf := make([]byte, min(chunk, size))
+	for size > 0 {
+		b := buf[:min(int64(len(buf)), size)]
+		if err := readAt(src, b, off, name); err != nil {
+			return 0, err
+		}
+		crc = crc32c.Extend(crc, b)
+		if _, err := w.Write(b); err != nil {
+			return 0, err
+		}
+		off += int64(len(b))
+		size -= int64(len(b))
+	}
+	return crc, nil
+}

@@ -1,0 +1,66 @@
+package bundle
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+)
+
+const indexSuffix = ".index"
+
+// tempMark stands in the names of files that are being written, before a random
+// number; TensorFlow uses the same mark.
+const tempMark = ".tempstate"
+
+// IndexName is the name of a bundle's index file.
+func IndexName(prefix string) string { return prefix + indexSuffix }
+
+// DataName is the name of a data file: prefix.data-00000-of-00002 for the first
+// of two.
+func DataName(prefix string, shard, shards int) string {
+	return fmt.Sprintf("%s.data-%05d-of-%05d", prefix, shard, shards)
+}
+
+// ParseDataName takes a data file's name apart.
+func ParseDataName(name string) (prefix string, shard, shards int, ok bool) {
+	i := strings.LastIndex(name, ".data-")
+	if i < 0 {
+		return "", 0, 0, false
+	}
+	a, b, found := strings.Cut(name[i+len(".data-"):], "-of-")
+	shard, err1 := parseCount(a)
+	shards, err2 := parseCount(b)
+	if !found || err1 != nil || err2 != nil || shard >= shards {
+		return "", 0, 0, false
+	}
+	return name[:i], shard, shards, true
+}
+
+func parseCount(s string) (int, error) {
+	if len(s) < 5 || strings.TrimLeft(s, "0123456789") != "" {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.Atoi(s)
+}
+
+// IsTemporary reports whether name is that of a file which a Writer, ours or
+// TensorFlow's, had not finished: a leftover of a crash when no writer is at
+// work.
+func IsTemporary(name string) bool {
+	i := strings.LastIndex(name, tempMark)
+	if i < 0 {
+		return false
+	}
+	n := name[i+len(tempMark):]
+	return n != "" && strings.Trim(n, "0123456789") == ""
+}
+
+// checkPrefix refuses what can't be a bundle's prefix in an [fs.FS].
+func checkPrefix(prefix string) error {
+	if !fs.ValidPath(prefix) || prefix == "." {
+		return fmt.Errorf("bundle: prefix %q: %w", prefix, &fs.PathError{Op: "open", Path: path.Clean(prefix), Err: fs.ErrInvalid})
+	}
+	return nil
+}

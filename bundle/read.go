@@ -1,0 +1,335 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// A ReadRequest asks for one tensor, or a part of one.
+type ReadRequest struct {
+	Name  string
+	Slice *Slice         // nil: all of it
+	Dst   *tensor.Tensor // where it goes; nil: ReadAll makes it and sets it here
+}
+
+// ReadAllOptions says how to read many tensors; nil means the defaults.
+type ReadAllOptions struct {
+	// Workers is how many goroutines read and check. Default GOMAXPROCS.
+	Workers int
+	// Progress is called now and then with the bytes read so far and the bytes
+	// of all requests; calls don't overlap. Default nil.
+	Progress func(done, total int64)
+}
+
+// Read reads a whole tensor into new storage.
+func (r *Reader) Read(ctx context.Context, name string) (*tensor.Tensor, error) {
+	reqs := []ReadRequest{{Name: name}}
+	err := r.ReadAll(ctx, reqs, nil)
+	if err != nil {
+		return nil, err
+	}
+	return reqs[0].Dst, nil
+}
+
+// ReadInto reads a whole tensor into dst, whose type and shape must be the
+// entry's: a [MismatchError] otherwise. After an error dst may hold anything.
+func (r *Reader) ReadInto(ctx context.Context, name string, dst *tensor.Tensor) error {
+	if dst == nil {
+		return fmt.Errorf("bundle: tensor %q is to be read into a nil tensor", name)
+	}
+	return r.ReadAll(ctx, []ReadRequest{{Name: name, Dst: dst}}, nil)
+}
+
+// ReadSlice reads a part of a tensor into new storage. The tensor may be stored
+// whole or in other slices, which together must cover what is asked for.
+func (r *Reader) ReadSlice(ctx context.Context, name string, s Slice) (*tensor.Tensor, error) {
+	reqs := []ReadRequest{{Name: name, Slice: &s}}
+	err := r.ReadAll(ctx, reqs, nil)
+	if err != nil {
+		return nil, err
+	}
+	return reqs[0].Dst, nil
+}
+
+// ReadAll reads many tensors in parallel, straight into their storage, and
+// verifies their checksums. Names, types and shapes are checked before the
+// first byte is read. The first error ends it; destinations may hold anything
+// then. No two requests may have the same destination.
+//
+// For any part of a tensor all the stored pieces it touches are read, since a
+// checksum covers a piece.
+func (r *Reader) ReadAll(ctx context.Context, reqs []ReadRequest, opts *ReadAllOptions) error {
+	if err := r.checkOpen(); err != nil {
+		return err
+	}
+	if opts == nil {
+		opts = &ReadAllOptions{}
+	}
+	plans := make([]plan, len(reqs))
+	for i := range reqs {
+		p, err := r.plan(&reqs[i])
+		if err != nil {
+			return err
+		}
+		plans[i] = p
+	}
+	if r.version == 1 {
+		return r.readAllV1(ctx, plans, opts)
+	}
+	e := newEngine(r, opts.Workers, opts.Progress)
+	defer e.close()
+	for i := range plans {
+		for _, part := range plans[i].parts {
+			// A size that the file can't hold must not be allocated.
+			if err := e.check(part); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range plans {
+		if err := plans[i].allocate(); err != nil {
+			return err
+		}
+		for _, part := range plans[i].parts {
+			e.add(plans[i].blob(r, part))
+		}
+	}
+	if err := e.run(ctx); err != nil {
+		return err
+	}
+	for i := range plans {
+		plans[i].req.Dst = plans[i].dst
+	}
+	return nil
+}
+
+// A plan is a request that was checked.
+type plan struct {
+	req   *ReadRequest
+	rec   *record
+	want  []span
+	shape tensor.Shape // of what is asked for
+	parts []*record    // what is to be read: the record itself or those of slices
+	dst   *tensor.Tensor
+
+	v1Parts []int // in version 1: which of the record's slices
+}
+
+// plan checks a request against the index.
+func (r *Reader) plan(req *ReadRequest) (plan, error) {
+	i, ok := r.lookup(req.Name)
+	if !ok {
+		return plan{}, r.notFound(req.Name)
+	}
+	rec := &r.recs[i]
+	if rec.err != nil {
+		return plan{}, rec.err
+	}
+	p := plan{req: req, rec: rec, shape: rec.Shape, dst: req.Dst}
+	var s Slice
+	if req.Slice != nil {
+		s = *req.Slice
+		shape, err := s.Shape(rec.Shape)
+		if err != nil {
+			return plan{}, fmt.Errorf("tensor %q: %w", req.Name, err)
+		}
+		p.shape = shape
+	}
+	if rec.DType == tensor.Variant && r.header.BigEndian != hostBig {
+		return plan{}, errUnsupported("tensor %q: variants of a machine of the other byte order can't be read", req.Name)
+	}
+	if d := req.Dst; d != nil && (d.DType() != rec.DType || !d.Shape().Equal(p.shape)) {
+		return plan{}, &MismatchError{Name: req.Name, Want: rec.DType, WantShape: p.shape, Got: d.DType(), GotShape: d.Shape()}
+	}
+	p.want = spans(s, rec.Shape)
+	if len(rec.Slices) == 0 {
+		p.parts = []*record{rec}
+		p.v1Parts = []int{0}
+		return p, nil
+	}
+	boxes := make([][]span, len(rec.Slices))
+	for n, s := range rec.Slices {
+		boxes[n] = spans(s, rec.Shape)
+	}
+	used, err := covering(p.want, boxes)
+	if err != nil {
+		return plan{}, &CorruptError{File: r.indexName(), Offset: rec.at, Name: rec.Name, What: err.Error()}
+	}
+	p.v1Parts = used
+	if r.version == 2 {
+		for _, n := range used {
+			p.parts = append(p.parts, &r.recs[rec.parts[n]])
+		}
+	}
+	return p, nil
+}
+
+// indexName is the index file's name as errors give it.
+func (r *Reader) indexName() string {
+	if r.version == 1 {
+		return r.shown
+	}
+	return IndexName(r.shown)
+}
+
+// allocate makes the destination where the caller gave none.
+func (p *plan) allocate() error {
+	if p.dst != nil {
+		return nil
+	}
+	if size := int64(p.rec.DType.Size()); size > 0 && volume(p.shape) > math.MaxInt/size {
+		return errUnsupported("tensor %q: %v%v is more than this platform can hold", p.rec.Name, p.rec.DType, p.shape)
+	}
+	t, err := tensor.Zeros(p.rec.DType, p.shape...)
+	if err != nil {
+		return fmt.Errorf("bundle: tensor %q: %w", p.rec.Name, err)
+	}
+	p.dst = t
+	return nil
+}
+
+// blob makes the reading of one stored piece.
+func (p *plan) blob(r *Reader, part *record) *blob {
+	b := &blob{rec: part, owner: p.rec.Name, fix: r.fixer(part.DType)}
+	from := p.want
+	switch {
+	case part.slice != nil:
+		from = spans(*part.slice, p.rec.Shape)
+	case p.req.Slice != nil:
+		from = spans(Slice{}, p.rec.Shape)
+	}
+	same := equalSpans(from, p.want)
+	width := int64(part.DType.Size())
+	switch {
+	case width == 0 && same:
+		b.strs = p.dst.Strings()
+	case width == 0:
+		b.strs = make([]string, part.elems)
+		b.after = func() {
+			to := p.dst.Strings()
+			newScatter(from, p.want).runs(0, part.elems, func(src, dst, n int64) {
+				copy(to[dst:dst+n], b.strs[src:src+n])
+			})
+		}
+	case same:
+		b.dst = p.dst.Bytes()
+	default:
+		to, m := p.dst.Bytes(), newScatter(from, p.want)
+		b.scatter = func(buf []byte, at int64) {
+			m.runs(at/width, int64(len(buf))/width, func(src, dst, n int64) {
+				src -= at / width
+				copy(to[dst*width:(dst+n)*width], buf[src*width:(src+n)*width])
+			})
+		}
+	}
+	return b
+}
+
+func equalSpans(a, b []span) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// fixer is what must be done to elements after their checksum was taken, nil
+// where nothing: another byte order, bits that a narrow type doesn't use, bytes
+// that are no bool.
+func (r *Reader) fixer(d tensor.DType) func([]byte) error {
+	if width := d.Swap(); width > 1 {
+		if r.header.BigEndian == hostBig {
+			return nil
+		}
+		return func(b []byte) error {
+			swapBytes(b, width)
+			return nil
+		}
+	}
+	if d == tensor.Bool {
+		return func(b []byte) error {
+			for _, v := range b {
+				if v > 1 {
+					return errors.New("an element of a bool tensor is neither 0 nor 1")
+				}
+			}
+			return nil
+		}
+	}
+	if mask := narrowMask(d); mask != 0 {
+		return func(b []byte) error {
+			for i := range b {
+				b[i] &= mask
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// VerifyOptions says how to verify; nil means the defaults.
+type VerifyOptions struct {
+	// Workers is how many goroutines read and check. Default GOMAXPROCS.
+	Workers int
+	// Progress is called now and then with the bytes read so far and all bytes;
+	// calls don't overlap. Default nil.
+	Progress func(done, total int64)
+	// MaxErrors is how many faults are listed. Default 100.
+	MaxErrors int
+}
+
+// Verify reads everything and checks every checksum and size, and that slices
+// cover their tensors. Nothing is kept, so that memory stays small. The error
+// joins all faults found, in the order of the names (errors.Join), each a
+// [CorruptError] where a file is at fault.
+func (r *Reader) Verify(ctx context.Context, opts *VerifyOptions) error {
+	if err := r.checkOpen(); err != nil {
+		return err
+	}
+	if opts == nil {
+		opts = &VerifyOptions{}
+	}
+	limit := opts.MaxErrors
+	if limit <= 0 {
+		limit = 100
+	}
+	e := newEngine(r, opts.Workers, opts.Progress)
+	defer e.close()
+	e.keepGoing = true
+	for _, v := range r.visible {
+		rec := &r.recs[v]
+		p, err := r.plan(&ReadRequest{Name: rec.Name})
+		if err != nil {
+			if rec.DType == tensor.Variant && rec.err == nil {
+				p.parts = append([]*record(nil), rec) // its checksums can be checked all the same
+			} else {
+				e.fail(rec.Name, err)
+				continue
+			}
+		}
+		if r.version == 1 {
+			e.addV1(rec)
+			continue
+		}
+		for _, part := range p.parts {
+			if err := e.check(part); err != nil {
+				e.fail(rec.Name, err)
+				continue
+			}
+			b := &blob{rec: part, owner: rec.Name}
+			if part.DType == tensor.Bool {
+				b.fix = r.fixer(part.DType)
+			}
+			e.add(b)
+		}
+	}
+	if err := e.run(ctx); err != nil {
+		return err
+	}
+	return e.faults(limit)
+}

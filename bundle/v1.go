@@ -1,0 +1,366 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/table"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Version 1 (tensorflow/core/util/tensor_slice_reader.cc, saved_tensor_slice.proto):
+// one table, or several called prefix-00000-of-00002 and so on. Under the empty
+// key stands a list of the tensors and their slices; under each slice's key, in
+// ordered code, a message with its values. There are no data files.
+
+// v1Files are the tables of a version 1 checkpoint.
+type v1Files struct {
+	names []string // in the file system
+	shown []string // in errors
+	limit int64    // how much of a file that can't be read by position may be held
+}
+
+// v1Part says in which file a slice stands.
+type v1Part struct {
+	file  int
+	slice Slice
+}
+
+// findV1 lists the files of a version 1 checkpoint, nil where there are none.
+func findV1(fsys fs.FS, prefix string) []string {
+	if info, err := fs.Stat(fsys, prefix); err == nil && !info.IsDir() {
+		return []string{prefix}
+	}
+	entries, err := fs.ReadDir(fsys, path.Dir(prefix))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	shards := 0
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), path.Base(prefix)+"-")
+		if !ok {
+			continue
+		}
+		a, b, ok := strings.Cut(rest, "-of-")
+		if !ok {
+			continue
+		}
+		i, err1 := parseCount(a)
+		n, err2 := parseCount(b)
+		if err1 != nil || err2 != nil || i >= n {
+			continue
+		}
+		if shards = n; len(names) != i {
+			return nil
+		}
+		names = append(names, path.Join(path.Dir(prefix), e.Name()))
+	}
+	if len(names) != shards {
+		return nil
+	}
+	return names
+}
+
+func (r *Reader) openV1(files []string, opts *ReaderOptions) error {
+	r.version = 1
+	r.v1 = &v1Files{names: files, limit: opts.maxIndex()}
+	for _, f := range files {
+		r.v1.shown = append(r.v1.shown, r.shown+strings.TrimPrefix(f, r.prefix))
+	}
+	r.header.NumShards = len(files)
+	recs := make(map[string]*record)
+	for i := range files {
+		if err := r.v1Meta(i, opts, recs); err != nil {
+			return err
+		}
+	}
+	r.recs = make([]record, 0, len(recs))
+	for _, rec := range recs {
+		if len(rec.v1) > 1 || !isFull(rec.v1[0].slice, rec.Shape) {
+			for _, p := range rec.v1 {
+				rec.Slices = append(rec.Slices, p.slice)
+			}
+		}
+		r.recs = append(r.recs, *rec)
+	}
+	slices.SortFunc(r.recs, func(a, b record) int { return strings.Compare(a.Name, b.Name) })
+	r.visible = make([]int, len(r.recs))
+	for i := range r.recs {
+		r.visible[i] = i
+	}
+	return nil
+}
+
+// table opens file i.
+func (v *v1Files) table(fsys fs.FS, i int) (*table.Reader, *source, error) {
+	src, err := openSource(fsys, v.names[i])
+	if err != nil {
+		return nil, nil, fmt.Errorf("bundle: open %s: %w", v.shown[i], err)
+	}
+	src.name = v.shown[i]
+	if !src.parallel {
+		if err := src.spool(v.limit); err != nil {
+			return nil, nil, errors.Join(err, src.close())
+		}
+	}
+	t, err := table.Open(src, src.size)
+	if err != nil {
+		src.close()
+		return nil, nil, fault(src.name, err)
+	}
+	return t, src, nil
+}
+
+// v1Meta reads the list of tensors of file i.
+func (r *Reader) v1Meta(i int, opts *ReaderOptions, recs map[string]*record) error {
+	t, src, err := r.v1.table(r.fsys, i)
+	if err != nil {
+		var c *CorruptError
+		if errors.As(err, &c) && len(r.v1.names) == 1 {
+			c.What += " (it was taken for a checkpoint of version 1, since there is no " + path.Base(IndexName(r.shown)) + ")"
+		}
+		return err
+	}
+	defer src.close()
+	value, offset, err := t.Get(nil)
+	if err != nil {
+		return fault(src.name, err)
+	}
+	corrupt := func(name, format string, args ...any) error {
+		return &CorruptError{File: src.name, Offset: offset, Name: name, What: fmt.Sprintf(format, args...)}
+	}
+	if value == nil {
+		return corrupt("", "there is no list of tensors under the empty key")
+	}
+	var m pb.SavedTensorSlices
+	if err := m.Unmarshal(value); err != nil {
+		return corrupt("", "the list of tensors can't be decoded: %v", err)
+	}
+	if m.Meta == nil {
+		return corrupt("", "the list of tensors is missing")
+	}
+	if err := r.checkVersion(src.name, m.Meta.Versions); err != nil {
+		return err
+	}
+	for _, tm := range m.Meta.Tensor {
+		shape, n, err := parseShape(tm.Shape)
+		var later error
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			later = fmt.Errorf("bundle: tensor %q: %w", tm.Name, err)
+		case err != nil:
+			return corrupt(tm.Name, "%v", err)
+		}
+		d := tensor.DType(tm.Type)
+		switch {
+		case tm.Name == "":
+			return corrupt("", "a tensor has no name")
+		case d <= tensor.Invalid:
+			return corrupt(tm.Name, "the entry has no element type")
+		case len(tm.Slice) == 0:
+			return corrupt(tm.Name, "it has no slices")
+		case !d.Valid() || d == tensor.Resource || d == tensor.Variant:
+			later = errUnsupported("tensor %q has elements of %v", tm.Name, d)
+		}
+		rec := recs[tm.Name]
+		if rec == nil {
+			rec = &record{Entry: Entry{Name: strings.Clone(tm.Name), DType: d, Shape: shape}, at: offset, elems: n, err: later}
+			recs[rec.Name] = rec
+		}
+		if rec.DType != d || !rec.Shape.Equal(shape) {
+			return corrupt(tm.Name, "it is %v%v here and %v%v elsewhere", d, shape, rec.DType, rec.Shape)
+		}
+		if later != nil {
+			rec.v1 = append(rec.v1, v1Part{file: i, slice: FullSlice(len(shape))})
+			continue
+		}
+		if width := int64(d.Size()); width > 0 {
+			if n > math.MaxInt64/width {
+				return corrupt(tm.Name, "the number of bytes overflows 64 bits")
+			}
+			rec.Size = n * width
+		}
+		for k, sp := range tm.Slice {
+			s, err := v1Slice(sp, shape)
+			if err != nil {
+				return corrupt(tm.Name, "slice %d: %v", k, err)
+			}
+			part, _ := s.Shape(shape)
+			// Every element takes at least a byte of the table, which snappy can
+			// make 22 times smaller.
+			if volume(part) > src.size*22+64 {
+				return corrupt(tm.Name, "slice %s has %d elements, more than the file can hold", s, volume(part))
+			}
+			rec.v1 = append(rec.v1, v1Part{file: i, slice: s})
+		}
+	}
+	return nil
+}
+
+// v1Slice is a slice from a list of tensors; one without extents is the whole
+// tensor's.
+func v1Slice(m *pb.TensorSliceProto, full tensor.Shape) (Slice, error) {
+	if len(m.Extent) == 0 {
+		return FullSlice(len(full)), nil
+	}
+	return parseSlice(m, full)
+}
+
+// readAllV1 carries plans out.
+func (r *Reader) readAllV1(ctx context.Context, plans []plan, opts *ReadAllOptions) error {
+	e := newEngine(r, opts.Workers, opts.Progress)
+	tables := &v1Tables{r: r}
+	defer tables.close()
+	for i := range plans {
+		p := &plans[i]
+		var mu sync.Mutex // slices of one tensor: who makes the destination
+		for _, n := range p.v1Parts {
+			part := p.rec.v1[n]
+			e.blobs = append(e.blobs, &blob{rec: &record{Entry: Entry{Size: int64(p.rec.DType.Size()) * spanVolume(spans(part.slice, p.rec.Shape))}}, owner: p.rec.Name, v1: func(ctx context.Context) error {
+				t, err := tables.read(p.rec, part)
+				if err != nil {
+					return err
+				}
+				return p.takeV1(&mu, part, t)
+			}})
+		}
+	}
+	for _, b := range e.blobs {
+		e.total += b.rec.Size
+	}
+	if err := e.run(ctx); err != nil {
+		return err
+	}
+	for i := range plans {
+		plans[i].req.Dst = plans[i].dst
+	}
+	return nil
+}
+
+// takeV1 puts a slice that was read where it belongs.
+func (p *plan) takeV1(mu *sync.Mutex, part v1Part, t *tensor.Tensor) error {
+	from := spans(part.slice, p.rec.Shape)
+	mu.Lock()
+	if p.dst == nil && equalSpans(from, p.want) {
+		p.dst = t
+		mu.Unlock()
+		return nil
+	}
+	err := p.allocate()
+	mu.Unlock()
+	if err != nil {
+		return err
+	}
+	m, width := newScatter(from, p.want), int64(t.DType().Size())
+	m.runs(0, int64(t.Len()), func(src, dst, n int64) {
+		if width == 0 {
+			copy(p.dst.Strings()[dst:dst+n], t.Strings()[src:src+n])
+		} else {
+			copy(p.dst.Bytes()[dst*width:(dst+n)*width], t.Bytes()[src*width:(src+n)*width])
+		}
+	})
+	return nil
+}
+
+// addV1 has all slices of a tensor read and forgotten.
+func (e *engine) addV1(rec *record) {
+	for _, part := range rec.v1 {
+		e.add(&blob{rec: &record{}, owner: rec.Name, v1: func(context.Context) error {
+			tables := &v1Tables{r: e.r}
+			defer tables.close()
+			_, err := tables.read(rec, part)
+			return err
+		}})
+	}
+}
+
+// v1Tables opens tables when they are needed.
+type v1Tables struct {
+	r    *Reader
+	mu   sync.Mutex
+	open map[int]*v1Table
+}
+
+type v1Table struct {
+	*table.Reader
+	src *source
+}
+
+func (v *v1Tables) get(i int) (*v1Table, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if t := v.open[i]; t != nil {
+		return t, nil
+	}
+	t, src, err := v.r.v1.table(v.r.fsys, i)
+	if err != nil {
+		return nil, err
+	}
+	if v.open == nil {
+		v.open = make(map[int]*v1Table)
+	}
+	v.open[i] = &v1Table{t, src}
+	return v.open[i], nil
+}
+
+func (v *v1Tables) close() {
+	for _, t := range v.open {
+		t.src.close()
+	}
+}
+
+// read reads one slice.
+func (v *v1Tables) read(rec *record, part v1Part) (*tensor.Tensor, error) {
+	t, err := v.get(part.file)
+	if err != nil {
+		return nil, err
+	}
+	value, offset, err := t.Get(appendSliceKey(nil, rec.Name, part.slice))
+	if err != nil {
+		return nil, fault(t.src.name, err)
+	}
+	corrupt := func(format string, args ...any) error {
+		return &CorruptError{File: t.src.name, Offset: offset, Name: rec.Name, What: fmt.Sprintf(format, args...)}
+	}
+	if value == nil {
+		offset = rec.at
+		return nil, corrupt("slice %s is listed, but its data is missing", part.slice)
+	}
+	var m pb.SavedTensorSlices
+	if err := m.Unmarshal(value); err != nil {
+		return nil, corrupt("the slice can't be decoded: %v", err)
+	}
+	if m.Data == nil || m.Data.Data == nil {
+		return nil, corrupt("slice %s has no data", part.slice)
+	}
+	if m.Data.Name != rec.Name {
+		return nil, corrupt("under its key stands a slice of %q", m.Data.Name)
+	}
+	if m.Data.Slice != nil {
+		s, err := v1Slice(m.Data.Slice, rec.Shape)
+		if err != nil {
+			return nil, corrupt("the slice under its key: %v", err)
+		}
+		if !equalSpans(spans(s, rec.Shape), spans(part.slice, rec.Shape)) {
+			return nil, corrupt("under the key of slice %s stands slice %s", part.slice, s)
+		}
+	}
+	shape, err := part.slice.Shape(rec.Shape)
+	if err != nil {
+		return nil, corrupt("%v", err)
+	}
+	out, err := protoTensor(m.Data.Data, rec.DType, shape)
+	if err != nil {
+		return nil, corrupt("slice %s: %v", part.slice, err)
+	}
+	return out, nil
+}

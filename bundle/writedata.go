@@ -1,0 +1,208 @@
+package bundle
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/cairnml/cairn/internal/crc32c"
+	"github.com/cairnml/cairn/tensor"
+)
+
+const (
+	// gather is how much is collected before it is written.
+	gather = 1 << 20
+	// direct is the length from which on bytes go to the file without being
+	// collected.
+	direct = 128 << 10
+	// aside is the length from which on the checksum is worked out beside the
+	// writing.
+	aside = 1 << 20
+	// step is how much is written at a time.
+	step = 4 << 20
+	// behind is after how many bytes the system is asked to begin writing them
+	// to the disk.
+	behind = 16 << 20
+)
+
+// A shardWriter is a data file being written.
+type shardWriter struct {
+	name  string
+	f     File
+	size  int64 // with what is collected
+	flown int64 // what is in the file
+	asked int64 // what the system was asked to begin writing
+	ahead writebacker
+	shut  bool
+}
+
+// writebacker is what a File may have besides: begin writing a range to the
+// disk without waiting for it.
+type writebacker interface {
+	startWriteback(off, n int64)
+}
+
+func (s *shardWriter) close() error {
+	if s.shut {
+		return nil
+	}
+	s.shut = true
+	return s.f.Close()
+}
+
+// put appends b to the data file.
+func (w *Writer) put(ctx context.Context, s *shardWriter, b []byte) error {
+	s.size += int64(len(b))
+	if len(b) < direct {
+		if w.buf == nil {
+			w.buf = make([]byte, 0, gather)
+		}
+		if len(w.buf)+len(b) > gather {
+			if err := w.flush(s); err != nil {
+				return err
+			}
+		}
+		w.buf = append(w.buf, b...)
+		return nil
+	}
+	if err := w.flush(s); err != nil {
+		return err
+	}
+	for len(b) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(len(b), step)
+		if err := w.write(s, b[:n]); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+func (w *Writer) flush(s *shardWriter) error {
+	if len(w.buf) == 0 {
+		return nil
+	}
+	err := w.write(s, w.buf)
+	w.buf = w.buf[:0]
+	return err
+}
+
+func (w *Writer) write(s *shardWriter, b []byte) error {
+	if _, err := s.f.Write(b); err != nil {
+		return fmt.Errorf("bundle: write %s: %w", s.name, err)
+	}
+	s.flown += int64(len(b))
+	w.written += int64(len(b))
+	if n := s.flown - s.asked; n >= behind && s.ahead != nil && !w.opts.NoSync {
+		s.ahead.startWriteback(s.asked, n)
+		s.asked = s.flown
+	}
+	if w.opts.Progress != nil {
+		w.opts.Progress(w.written)
+	}
+	return nil
+}
+
+// putFixed writes elements of fixed size and returns their checksum, which runs
+// over the bytes in the file's order.
+func (w *Writer) putFixed(ctx context.Context, s *shardWriter, t *tensor.Tensor) (uint32, error) {
+	b := t.Bytes()
+	if width := t.DType().Swap(); width > 1 && w.big != hostBig {
+		return w.putSwapped(ctx, s, b, width)
+	}
+	if len(b) < aside {
+		return crc32c.Value(b), w.put(ctx, s, b)
+	}
+	sum := make(chan uint32, 1)
+	go func() { sum <- crc32c.Value(b) }()
+	err := w.put(ctx, s, b)
+	return <-sum, err
+}
+
+func (w *Writer) putSwapped(ctx context.Context, s *shardWriter, b []byte, width int) (crc uint32, err error) {
+	if w.scratch == nil {
+		w.scratch = make([]byte, 64<<10)
+	}
+	for len(b) > 0 {
+		n := copy(w.scratch, b)
+		swapBytes(w.scratch[:n], width)
+		crc = crc32c.Extend(crc, w.scratch[:n])
+		if err := w.put(ctx, s, w.scratch[:n]); err != nil {
+			return 0, err
+		}
+		b = b[n:]
+	}
+	return crc, nil
+}
+
+// putStrings writes varint lengths, the lengths' masked checksum, the bytes.
+// The checksum runs over lengths as numbers of 4 bytes (8 for one that 4 can't
+// hold), the stored checksum, the bytes.
+func (w *Writer) putStrings(ctx context.Context, s *shardWriter, strs []string) (crc uint32, err error) {
+	var lens, nums []byte
+	flush := func() error {
+		crc = crc32c.Extend(crc, nums)
+		err := w.put(ctx, s, lens)
+		lens, nums = lens[:0], nums[:0]
+		return err
+	}
+	for _, v := range strs {
+		lens = binary.AppendUvarint(lens, uint64(len(v)))
+		nums = appendLength(nums, uint64(len(v)), w.big)
+		if len(nums) >= 64<<10 {
+			if err := flush(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if err := flush(); err != nil {
+		return 0, err
+	}
+	stored := appendUint32(nil, crc32c.Mask(crc), w.big)
+	crc = crc32c.Extend(crc, stored)
+	if err := w.put(ctx, s, stored); err != nil {
+		return 0, err
+	}
+	for _, v := range strs {
+		b := unsafe.Slice(unsafe.StringData(v), len(v))
+		crc = crc32c.Extend(crc, b)
+		if err := w.put(ctx, s, b); err != nil {
+			return 0, err
+		}
+	}
+	return crc, nil
+}
+
+// appendLength appends a string's length as the checksum sees it.
+func appendLength(b []byte, n uint64, big bool) []byte {
+	if n <= math.MaxUint32 {
+		return appendUint32(b, uint32(n), big)
+	}
+	return appendUint64(b, n, big)
+}
+
+// putVariants writes for each element its varint length, its bytes, and the
+// masked checksum of all so far: lengths as 8 bytes, bytes, stored checksums.
+func (w *Writer) putVariants(ctx context.Context, s *shardWriter, strs []string) (crc uint32, err error) {
+	for _, v := range strs {
+		if err := w.put(ctx, s, binary.AppendUvarint(nil, uint64(len(v)))); err != nil {
+			return 0, err
+		}
+		b := unsafe.Slice(unsafe.StringData(v), len(v))
+		crc = crc32c.Extend(crc32c.Extend(crc, appendUint64(nil, uint64(len(v)), w.big)), b)
+		if err := w.put(ctx, s, b); err != nil {
+			return 0, err
+		}
+		stored := appendUint32(nil, crc32c.Mask(crc), w.big)
+		crc = crc32c.Extend(crc, stored)
+		if err := w.put(ctx, s, stored); err != nil {
+			return 0, err
+		}
+	}
+	return crc, nil
+}

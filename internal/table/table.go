@@ -1,0 +1,71 @@
+// Package table reads and writes the sorted tables that hold a checkpoint's
+// index: LevelDB's table format as TensorFlow writes it
+// (tsl/lib/io/table_builder.cc, format.cc, block_builder.cc).
+//
+// # Format
+//
+// A table is a row of blocks and a footer. All fixed-width numbers are
+// little-endian.
+//
+//	data blocks │ metaindex block │ index block │ footer
+//
+// Every block is followed by a trailer that is not counted in its size:
+//
+//	contents … │ type (1) │ checksum (4)
+//
+// Type 0 means that the contents stand as they are, 1 that they are compressed
+// with snappy. The checksum is the masked CRC-32C of contents and type.
+//
+// A block holds entries in the order of their keys and an array of restarts:
+//
+//	shared (varint32) │ unshared (varint32) │ value length (varint32) │ unshared bytes of the key │ value
+//	…
+//	restart offset (4) × n │ n (4)
+//
+// A key begins with as many bytes of the key before it as shared says. At a
+// restart, every sixteenth entry, shared is 0; in the index block every entry
+// is a restart.
+//
+// The index block has an entry for every data block: its key is not smaller
+// than any in the block and smaller than all in the next one, the shortest
+// such; its value is the block's handle, offset and size as varint64. The
+// metaindex block is empty.
+//
+// The footer is 48 bytes: the handles of metaindex and index block, zeros up to
+// byte 40, then the magic number 0xdb4775248b80fb57.
+package table
+
+import (
+	"fmt"
+)
+
+const (
+	footerLen  = 48 // two handles padded to 40, magic 8
+	trailerLen = 5  // type 1, checksum 4
+	maxHandle  = 20 // two varint64
+	magic      = 0xdb4775248b80fb57
+
+	typeRaw    = 0
+	typeSnappy = 1
+
+	// BlockSize is how large TensorFlow lets a block grow before it ends it.
+	BlockSize = 262144
+	// RestartInterval is how many entries of a data block follow a restart.
+	RestartInterval = 16
+)
+
+// A CorruptError says where a table is not what the format asks for.
+type CorruptError struct {
+	Offset int64 // in the file
+	What   string
+}
+
+// Error gives offset and fault.
+func (e *CorruptError) Error() string { return fmt.Sprintf("%s at offset %d", e.What, e.Offset) }
+
+func corrupt(offset int64, format string, args ...any) error {
+	return &CorruptError{Offset: offset, What: fmt.Sprintf(format, args...)}
+}
+
+// A handle says where a block lies; its trailer follows it.
+type handle struct{ offset, size uint64 }

@@ -1,0 +1,63 @@
+package wire
+
+import (
+	"testing"
+)
+
+func TestCursorReadsAndStops(t *testing.T) {
+	c := NewCursor([]byte{0xac, 0x02, 0x01, 0, 0, 0, 'a', 'b', 'c'}, 100)
+	if v := c.Uvarint(); v != 300 {
+		t.Errorf("Uvarint %d, want 300", v)
+	}
+	if v := c.Fixed32(); v != 1 {
+		t.Errorf("Fixed32 %d, want 1", v)
+	}
+	if b := c.Bytes(2); string(b) != "ab" {
+		t.Errorf("Bytes %q, want ab", b)
+	}
+	if c.Offset() != 108 || c.Len() != 1 || c.Err() != nil {
+		t.Errorf("offset %d, %d left, error %v", c.Offset(), c.Len(), c.Err())
+	}
+	if b := c.Bytes(2); b != nil || c.Err() == nil || c.Err().Offset != 108 {
+		t.Errorf("Bytes beyond the end: %q, %v", b, c.Err())
+	}
+	first := c.Err()
+	c.Uvarint()
+	if c.Err() != first {
+		t.Errorf("the first error doesn't stick: %v", c.Err())
+	}
+}
+
+func TestCursorRefusesBadVarints(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		in   []byte
+		read func(*Cursor)
+	}{
+		{"cut off", []byte{0x80, 0x80}, func(c *Cursor) { c.Uvarint() }},
+		{"nothing", nil, func(c *Cursor) { c.Uvarint() }},
+		{"eleven bytes", []byte{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1}, func(c *Cursor) { c.Uvarint() }},
+		{"33 bits", []byte{0x80, 0x80, 0x80, 0x80, 0x10}, func(c *Cursor) { c.Uvarint32() }},
+		{"huge run", []byte{1, 2}, func(c *Cursor) { c.Bytes(1 << 63) }},
+	} {
+		cur := NewCursor(c.in, 0)
+		c.read(&cur)
+		if cur.Err() == nil || cur.Err().Offset != 0 {
+			t.Errorf("%s: error %v, want one at offset 0", c.name, cur.Err())
+		}
+	}
+}
+
+func FuzzCursor(f *testing.F) {
+	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c := NewCursor(b, 0)
+		for c.Len() > 0 && c.Err() == nil {
+			before := c.Len()
+			c.Bytes(uint64(c.Uvarint32()) % 7)
+			if c.Len() >= before {
+				t.Fatal("no progress")
+			}
+		}
+	})
+}
