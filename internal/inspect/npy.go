@@ -1,0 +1,19 @@
+package inspect
+
+import (
+	"errors"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+func npyFault(file string, err error) (Fault, bool) {
+	var n *tensor.NPYError
+	if !errors.As(err, &n) {
+		return Fault{}, false
+	}
+	f := Fault{File: file, Offset: -1, Tensor: n.Name, What: n.What}
+	if n.Err != nil {
+		f.What += ": " + n.Err.Error()
+	}
+	return f, true
+}

@@ -1,0 +1,174 @@
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+
+	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Stats sums up one tensor. Min, Max, Mean and Std are over the finite elements
+// (complex numbers by their magnitude) and NaN where there are none; Std is the
+// population's, as numpy's. For strings they are over the lengths in bytes.
+type Stats struct {
+	Name  string
+	DType tensor.DType
+	Shape tensor.Shape
+	Count int
+
+	Min, Max, Mean, Std float64
+
+	Zeros  int // elements equal to zero, or empty strings
+	NaN    int
+	PosInf int
+	NegInf int
+}
+
+// Infinite is the number of infinities of either sign.
+func (s Stats) Infinite() int { return s.PosInf + s.NegInf }
+
+// MarshalJSON gives the object that `cairn stat --json` prints; what isn't a
+// finite number is null.
+func (s Stats) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Name   string   `json:"name"`
+		DType  string   `json:"dtype"`
+		Shape  []int    `json:"shape"`
+		Count  int      `json:"count"`
+		Min    *float64 `json:"min"`
+		Max    *float64 `json:"max"`
+		Mean   *float64 `json:"mean"`
+		Std    *float64 `json:"std"`
+		Zeros  int      `json:"zeros"`
+		NaN    int      `json:"nan"`
+		PosInf int      `json:"posinf"`
+		NegInf int      `json:"neginf"`
+	}{s.Name, s.DType.String(), append([]int{}, s.Shape...), s.Count,
+		finite(s.Min), finite(s.Max), finite(s.Mean), finite(s.Std), s.Zeros, s.NaN, s.PosInf, s.NegInf})
+}
+
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// Stat reads one tensor of s and sums it up.
+func Stat(ctx context.Context, s *store.Store, name string) (Stats, error) {
+	t, err := s.Read(ctx, name)
+	if err != nil {
+		return Stats{}, err
+	}
+	return StatOf(name, t), nil
+}
+
+// StatOf sums up t.
+func StatOf(name string, t *tensor.Tensor) Stats {
+	s := Stats{Name: name, DType: t.DType(), Shape: t.Shape(), Count: t.Len(), Min: math.Inf(1), Max: math.Inf(-1)}
+	n, sum := 0, 0.0
+	eachChunk(t, func(v []float64) {
+		part := 0.0
+		for _, x := range v {
+			switch {
+			case x != x:
+				s.NaN++
+				continue
+			case math.IsInf(x, 1):
+				s.PosInf++
+				continue
+			case math.IsInf(x, -1):
+				s.NegInf++
+				continue
+			case x == 0:
+				s.Zeros++
+			}
+			n++
+			part += x
+			s.Min, s.Max = min(s.Min, x), max(s.Max, x)
+		}
+		sum += part
+	})
+	if n == 0 {
+		s.Min, s.Max, s.Mean, s.Std = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+		return s
+	}
+	s.Mean = sum / float64(n)
+	// A second pass, since the difference of two large sums would lose digits.
+	square := 0.0
+	eachChunk(t, func(v []float64) {
+		part := 0.0
+		for _, x := range v {
+			if d := x - s.Mean; !math.IsNaN(d) && !math.IsInf(x, 0) {
+				part += d * d
+			}
+		}
+		square += part
+	})
+	s.Std = math.Sqrt(square / float64(n))
+	return s
+}
+
+const chunk = 4096
+
+// eachChunk hands t's elements over as float64, some at a time: magnitudes of
+// complex numbers, lengths of strings.
+func eachChunk(t *tensor.Tensor, f func([]float64)) {
+	buf := make([]float64, 0, chunk)
+	for lo := 0; lo < t.Len(); lo += chunk {
+		hi := min(lo+chunk, t.Len())
+		buf = buf[:0]
+		switch t.DType() {
+		case tensor.String, tensor.Variant, tensor.Resource:
+			for _, s := range t.Strings()[lo:hi] {
+				buf = append(buf, float64(len(s)))
+			}
+		case tensor.Complex64:
+			for _, c := range tensor.Values[complex64](t)[lo:hi] {
+				buf = append(buf, math.Hypot(float64(real(c)), float64(imag(c))))
+			}
+		case tensor.Complex128:
+			for _, c := range tensor.Values[complex128](t)[lo:hi] {
+				buf = append(buf, math.Hypot(real(c), imag(c)))
+			}
+		default:
+			buf, _ = t.AppendFloat64s(buf, lo, hi) // every other type is real
+		}
+		f(buf)
+	}
+}
+
+// Histogram counts t's finite elements in bins of equal width from the smallest
+// to the largest; equal elements fall into one bin around them.
+type Histogram struct {
+	Name     string
+	Stats    Stats
+	Low      float64
+	BinWidth float64
+	Counts   []int
+}
+
+// Hist makes a histogram of t with n bins.
+func Hist(name string, t *tensor.Tensor, n int) Histogram {
+	h := Histogram{Name: name, Stats: StatOf(name, t), Counts: make([]int, n)}
+	lo, hi := h.Stats.Min, h.Stats.Max
+	switch {
+	case math.IsNaN(lo):
+		return h
+	case lo == hi || math.IsInf(hi-lo, 0) || (hi-lo)/float64(n) == 0:
+		d := max(0.5, math.Abs(lo)*0.5)
+		lo, hi = lo/2+hi/2-d, lo/2+hi/2+d
+	}
+	h.Low, h.BinWidth = lo, (hi-lo)/float64(n)
+	eachChunk(t, func(v []float64) {
+		for _, x := range v {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				continue
+			}
+			h.Counts[min(max(int((x-lo)/h.BinWidth), 0), n-1)]++
+		}
+	})
+	return h
+}

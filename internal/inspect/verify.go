@@ -1,0 +1,143 @@
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/safetensors"
+	"github.com/cairnml/cairn/internal/store"
+)
+
+// Fault is something wrong with a file.
+type Fault struct {
+	File   string // which file
+	Offset int64  // where in it; -1 where no single place is at fault
+	Tensor string // the tensor it belongs to, or ""
+	What   string
+}
+
+// MarshalJSON gives the object that `cairn verify --json` prints.
+func (f Fault) MarshalJSON() ([]byte, error) {
+	v := struct {
+		File   string `json:"file"`
+		Offset *int64 `json:"offset,omitempty"`
+		Tensor string `json:"tensor,omitempty"`
+		What   string `json:"what"`
+	}{f.File, nil, f.Tensor, f.What}
+	if f.Offset >= 0 {
+		v.Offset = &f.Offset
+	}
+	return json.Marshal(v)
+}
+
+// String is "file: byte 12: tensor: what".
+func (f Fault) String() string {
+	s := f.File
+	if f.Offset >= 0 {
+		s += fmt.Sprintf(": byte %d", f.Offset)
+	}
+	if f.Tensor != "" {
+		s += ": " + f.Tensor
+	}
+	return s + ": " + f.What
+}
+
+// Progress is told the bytes done and the bytes in all.
+type Progress func(done, total int64)
+
+// Verify opens path, reads everything that lies there and lists every fault:
+// wrong checksums and sizes, what can't be decoded, references in the object
+// graph that lead nowhere. The error is for what kept it from looking; a file
+// that is not what it should be is no error but a fault.
+func Verify(ctx context.Context, path string, progress Progress) (*store.Store, []Fault, error) {
+	s, err := store.Open(ctx, path)
+	if err != nil {
+		if faults := faultsOf(path, err); len(faults) > 0 {
+			return nil, faults, nil
+		}
+		return nil, nil, err
+	}
+	defer s.Close()
+	var faults []Fault
+	if r := s.Bundle(); r != nil {
+		err = r.Verify(ctx, &bundle.VerifyOptions{Progress: progress})
+		faults = faultsOf(s.Prefix, err)
+		if err != nil && len(faults) == 0 {
+			return s, nil, err
+		}
+	} else {
+		var total, done int64
+		for _, e := range s.Entries() {
+			total += e.Bytes
+		}
+		for _, e := range s.Entries() {
+			if err := ctx.Err(); err != nil {
+				return s, faults, err
+			}
+			if _, err := s.Read(ctx, e.Name); err != nil {
+				f := faultsOf(s.Prefix, err)
+				if len(f) == 0 {
+					f = []Fault{{File: s.Prefix, Offset: -1, Tensor: e.Name, What: err.Error()}}
+				}
+				faults = append(faults, f...)
+			}
+			done += e.Bytes
+			if progress != nil {
+				progress(done, total)
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return s, faults, ctx.Err()
+	}
+	g, err := s.Graph(ctx)
+	switch {
+	case err != nil && len(faults) == 0:
+		faults = append(faults, Fault{File: s.Prefix, Offset: -1, Tensor: store.GraphKey, What: err.Error()})
+	case err == nil && g != nil:
+		for _, f := range checkGraph(g) {
+			faults = append(faults, Fault{File: s.Prefix, Offset: -1, Tensor: store.GraphKey, What: f})
+		}
+	}
+	return s, faults, nil
+}
+
+// faultsOf finds the faults in an error, joined ones each; an error that is
+// about something else gives none.
+func faultsOf(file string, err error) []Fault {
+	if err == nil {
+		return nil
+	}
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []Fault
+		for _, e := range many.Unwrap() {
+			all = append(all, faultsOf(file, e)...)
+		}
+		if len(all) > 0 {
+			return all
+		}
+	}
+	var c *bundle.CorruptError
+	if errors.As(err, &c) {
+		f := Fault{File: c.File, Offset: c.Offset, Tensor: c.Name, What: c.What}
+		if c.Err != nil {
+			f.What += ": " + c.Err.Error()
+		}
+		return []Fault{f}
+	}
+	var st *safetensors.Error
+	if errors.As(err, &st) {
+		f := Fault{File: file, Offset: st.Offset, Tensor: st.Name, What: st.What}
+		if st.Err != nil {
+			f.What += ": " + st.Err.Error()
+		}
+		return []Fault{f}
+	}
+	if f, ok := npyFault(file, err); ok {
+		return []Fault{f}
+	}
+	return nil
+}

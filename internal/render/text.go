@@ -1,0 +1,120 @@
+package render
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// TextOptions are the settings of [Graph.Text].
+type TextOptions struct {
+	// Color uses the terminal's colours. Default false.
+	Color bool
+	// ASCII draws the branches with letters that every terminal has.
+	// Default false.
+	ASCII bool
+	// MaxDepth is how deep the tree goes; what is deeper is counted. Default 64.
+	MaxDepth int
+	// Width is the number of columns to keep to where possible. Default 80.
+	Width int
+}
+
+var ansi = map[NodeKind]string{Optimizer: "31", Variable: "34", Slot: "33"}
+
+// branches are the pieces that a tree is drawn with.
+type branches struct{ tee, last, bar, gap, link string }
+
+// Text draws the graph as an indented tree. A node that was drawn before is
+// shown as a link to its first place.
+func (g *Graph) Text(w io.Writer, o TextOptions) error {
+	b := branches{"├─ ", "└─ ", "│  ", "   ", "→ "}
+	if o.ASCII {
+		b = branches{"|- ", "`- ", "|  ", "   ", "-> "}
+	}
+	if o.MaxDepth <= 0 {
+		o.MaxDepth = 64
+	}
+	if o.Width <= 0 {
+		o.Width = 80
+	}
+	t := &textTree{w: bufio.NewWriter(w), g: g, o: o, b: b, out: g.out()}
+	if len(g.Nodes) > 0 {
+		t.line("", g.Nodes[0].Title, g.Nodes[0], 0)
+		t.children(0, "", 1)
+	}
+	return t.w.Flush()
+}
+
+type textTree struct {
+	w   *bufio.Writer
+	g   *Graph
+	o   TextOptions
+	b   branches
+	out [][]Edge
+}
+
+func (t *textTree) paint(s, code string) string {
+	if !t.o.Color || code == "" || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// line prints a node: its branch, its name and, from column on, what it is.
+func (t *textTree) line(branch, name string, n Node, column int) {
+	used := utf8.RuneCountInString(branch) + utf8.RuneCountInString(name)
+	t.w.WriteString(branch + t.paint(name, ansi[n.Kind]))
+	info := n.Info
+	if n.Value != "" {
+		info += " = " + n.Value
+	}
+	if info != "" {
+		t.w.WriteString(strings.Repeat(" ", max(2, column-used)))
+		t.w.WriteString(t.paint(info, "2"))
+	}
+	t.w.WriteByte('\n')
+}
+
+func (t *textTree) children(id int, indent string, depth int) {
+	edges := t.out[id]
+	if len(edges) == 0 {
+		return
+	}
+	if depth > t.o.MaxDepth {
+		fmt.Fprintf(t.w, "%s%s… %d more below\n", indent, t.b.last, len(edges))
+		return
+	}
+	names := make([]string, len(edges))
+	column := 0
+	for i, e := range edges {
+		names[i] = e.Label
+		if e.Slot {
+			names[i] = "slot " + e.Label
+		}
+		n := t.g.Nodes[e.To]
+		if e.Tree && n.Info != "" {
+			column = max(column, utf8.RuneCountInString(names[i]))
+		}
+	}
+	prefix := utf8.RuneCountInString(indent) + utf8.RuneCountInString(t.b.tee)
+	column = min(column, max(24, t.o.Width/2-prefix)) + prefix + 2
+	for i, e := range edges {
+		branch, below := t.b.tee, t.b.bar
+		if i == len(edges)-1 {
+			branch, below = t.b.last, t.b.gap
+		}
+		n := t.g.Nodes[e.To]
+		if !e.Tree {
+			where := n.Path
+			if where == "" {
+				where = "the root"
+			}
+			t.line(indent+branch, names[i], Node{Kind: n.Kind, Info: t.b.link + where}, 0)
+			continue
+		}
+		t.line(indent+branch, names[i], n, column)
+		t.children(e.To, indent+below, depth+1)
+	}
+}

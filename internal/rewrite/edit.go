@@ -1,0 +1,364 @@
+package rewrite
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Rename replaces what matches Match in a name by With, in which $1 stands for
+// the first group.
+type Rename struct {
+	Match *regexp.Regexp
+	With  string
+}
+
+// CastTo gives the tensors whose names match another type.
+type CastTo struct {
+	Match *regexp.Regexp
+	To    tensor.DType
+}
+
+// Edits are the changes that [Edit] makes, in this order: names that match any
+// of Drop are left out, the others cast, then renamed. All patterns see the
+// names as they are in the source.
+type Edits struct {
+	Drop   []*regexp.Regexp
+	Cast   []CastTo
+	Rename []Rename
+}
+
+// Change is what [Edit] does with one tensor; what is not changed is not
+// listed.
+type Change struct {
+	Name string `json:"name"`
+	To   string `json:"to,omitempty"`   // its new name
+	Cast string `json:"cast,omitempty"` // its new type
+	Drop bool   `json:"drop,omitempty"`
+}
+
+// Edit writes what lies at src to dst with changes. The object graph goes with
+// them: its checkpoint keys are the new names, and where all that lies below an
+// edge moves from one path to another, the edge is renamed too, so that objects
+// find their values under the new path. Dropped tensors leave the graph. What
+// is not changed is copied as it stands. An empty dst only says what would be
+// done.
+func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Change, *Result, error) {
+	s, err := store.Open(ctx, src)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer s.Close()
+	all, err := items(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, changes, err := edits.apply(s, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	og, err := s.Graph(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var notes []string
+	if og != nil {
+		e := graphEdit{g: og, names: map[string]string{}}
+		for _, i := range list {
+			e.names[i.from] = i.name
+		}
+		for _, c := range changes {
+			if c.Drop {
+				e.names[c.Name] = ""
+			}
+		}
+		notes = e.run()
+		if e.changed {
+			raw := string(og.Marshal())
+			for n := range list {
+				if list[n].from == store.GraphKey {
+					list[n].value = tensor.Scalar(raw)
+					list[n].bytes = int64(len(raw))
+				}
+			}
+		}
+	}
+	if dst == "" {
+		return changes, &Result{Notes: notes}, nil
+	}
+	res, err := write(ctx, s, list, dst, len(changes) == 0, o)
+	if err != nil {
+		return changes, nil, err
+	}
+	res.Notes = append(notes, res.Notes...)
+	return changes, res, nil
+}
+
+// apply makes the changes to the list of items.
+func (e Edits) apply(s *store.Store, all []item) ([]item, []Change, error) {
+	var list []item
+	var changes []Change
+	taken := map[string]string{}
+	for _, i := range all {
+		if i.from == store.GraphKey && s.Kind != store.NPZ {
+			taken[i.name] = i.from
+			list = append(list, i)
+			continue
+		}
+		c := Change{Name: i.from}
+		for _, d := range e.Drop {
+			c.Drop = c.Drop || d.MatchString(i.from)
+		}
+		if c.Drop {
+			changes = append(changes, c)
+			continue
+		}
+		for _, k := range e.Cast {
+			if k.Match.MatchString(i.from) && k.To != i.dtype {
+				if !tensor.CanCast(i.dtype, k.To) {
+					return nil, nil, fmt.Errorf("%q is %v, which can't be cast to %v", i.from, i.dtype, k.To)
+				}
+				n, err := i.shape.NumElements()
+				if err != nil {
+					return nil, nil, err
+				}
+				i.dtype, i.cast, i.bytes = k.To, true, int64(n)*int64(k.To.Size())
+				c.Cast = k.To.String()
+			}
+		}
+		for _, r := range e.Rename {
+			i.name = r.Match.ReplaceAllString(i.name, r.With)
+		}
+		switch other, dup := taken[i.name]; {
+		case i.name == "":
+			return nil, nil, fmt.Errorf("%q would have no name", i.from)
+		case dup:
+			return nil, nil, fmt.Errorf("%q and %q would both be called %q", other, i.from, i.name)
+		}
+		taken[i.name] = i.from
+		if i.name != i.from {
+			c.To = i.name
+		}
+		if c.To != "" || c.Cast != "" {
+			changes = append(changes, c)
+		}
+		list = append(list, i)
+	}
+	return list, changes, nil
+}
+
+const attributesMark = "/.ATTRIBUTES/"
+const slotMark = "/.OPTIMIZER_SLOT/"
+
+// graphEdit makes an object graph follow its tensors' new names.
+type graphEdit struct {
+	g       *pb.TrackableObjectGraph
+	names   map[string]string // every tensor's new name by the old; "" is dropped
+	changed bool
+	notes   []string
+
+	parent []int // of each node, in the tree of first paths; -1 unreached
+	edge   []int // the parent's edge that leads to it
+	path   [][]string
+}
+
+func (e *graphEdit) run() []string {
+	e.walk()
+	wants := map[[2]int]string{} // new local name by parent and edge
+	clash := map[[2]int]bool{}
+	for i, n := range e.g.Nodes {
+		kept := n.Attributes[:0]
+		for _, a := range n.Attributes {
+			to, known := e.names[a.CheckpointKey]
+			switch {
+			case !known:
+				// Its saver's own keys, or none at all, as for iterators: no
+				// name of ours stands there.
+			case to == "":
+				e.changed = true
+				continue
+			default:
+				if to != a.CheckpointKey {
+					e.edgesFor(i, a.CheckpointKey, to, wants, clash)
+					a.CheckpointKey = to
+					e.changed = true
+				} else {
+					e.edgesFor(i, to, to, wants, clash)
+				}
+			}
+			kept = append(kept, a)
+		}
+		n.Attributes = kept
+	}
+	e.renameEdges(wants, clash)
+	e.dropSlots()
+	if e.changed {
+		e.mark()
+	}
+	return e.notes
+}
+
+// walk finds the first path to every node, breadth first. References that lead
+// out of the graph are passed over.
+func (e *graphEdit) walk() {
+	n := len(e.g.Nodes)
+	e.parent, e.edge, e.path = make([]int, n), make([]int, n), make([][]string, n)
+	for i := range e.parent {
+		e.parent[i] = -1
+	}
+	if n == 0 {
+		return
+	}
+	e.parent[0] = 0
+	for queue := []int{0}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		for k, c := range e.g.Nodes[at].Children {
+			id := int(c.NodeId)
+			if id < 0 || id >= n || e.parent[id] >= 0 || len(e.path[at]) > 1000 {
+				continue
+			}
+			e.parent[id], e.edge[id] = at, k
+			e.path[id] = append(e.path[at][:len(e.path[at]):len(e.path[at])], c.LocalName)
+			queue = append(queue, id)
+		}
+	}
+}
+
+// edgesFor works out which names the edges on the way to a node would have,
+// were its value's key to be made of them.
+func (e *graphEdit) edgesFor(node int, from, to string, wants map[[2]int]string, clash map[[2]int]bool) {
+	if node == 0 || e.parent[node] < 0 {
+		return
+	}
+	old, _, ok1 := strings.Cut(from, attributesMark)
+	now, _, ok2 := strings.Cut(to, attributesMark)
+	if !ok1 || !ok2 || strings.Contains(from, slotMark) {
+		return
+	}
+	a, b := strings.Split(old, "/"), strings.Split(now, "/")
+	if len(a) != len(e.path[node]) {
+		return // not the first path's key
+	}
+	if len(a) != len(b) {
+		if from != to {
+			e.clashAll(node, clash)
+		}
+		return
+	}
+	at := node
+	for i := len(a) - 1; i >= 0; i-- {
+		if a[i] != escape(e.path[node][i]) {
+			return
+		}
+		key := [2]int{e.parent[at], e.edge[at]}
+		if w, ok := wants[key]; ok && w != b[i] {
+			clash[key] = true
+		}
+		wants[key] = b[i]
+		at = e.parent[at]
+	}
+}
+
+// clashAll keeps every edge on the way to a node as it is.
+func (e *graphEdit) clashAll(node int, clash map[[2]int]bool) {
+	for at := node; at != 0; at = e.parent[at] {
+		clash[[2]int{e.parent[at], e.edge[at]}] = true
+	}
+}
+
+func (e *graphEdit) renameEdges(wants map[[2]int]string, clash map[[2]int]bool) {
+	left := 0
+	for key, w := range wants {
+		c := e.g.Nodes[key[0]].Children[key[1]]
+		to := unescape(w)
+		if to == c.LocalName {
+			continue
+		}
+		taken := false
+		for _, other := range e.g.Nodes[key[0]].Children {
+			taken = taken || other != c && other.LocalName == to
+		}
+		if clash[key] || taken {
+			left++
+			continue
+		}
+		c.LocalName = to
+		e.changed = true
+	}
+	if left > 0 {
+		e.notes = append(e.notes, fmt.Sprintf("%d %s of the object graph %s as before, since not all that lies below moved alike; objects find their values under the old paths",
+			left, plural(left, "edge", "edges"), plural(left, "stays", "stay")))
+	}
+}
+
+// dropSlots takes away references to slot variables that have no value left.
+func (e *graphEdit) dropSlots() {
+	for _, n := range e.g.Nodes {
+		kept := n.SlotVariables[:0]
+		for _, v := range n.SlotVariables {
+			if id := int(v.SlotVariableNodeId); e.changed && id >= 0 && id < len(e.g.Nodes) && len(e.g.Nodes[id].Attributes) == 0 {
+				continue
+			}
+			kept = append(kept, v)
+		}
+		n.SlotVariables = kept
+	}
+}
+
+// mark works out anew which nodes have values at or below them, where the graph
+// says so at all.
+func (e *graphEdit) mark() {
+	parents := make([][]int, len(e.g.Nodes))
+	has := make([]bool, len(e.g.Nodes))
+	var queue []int
+	for i, n := range e.g.Nodes {
+		for _, c := range n.Children {
+			if id := int(c.NodeId); id >= 0 && id < len(parents) {
+				parents[id] = append(parents[id], i)
+			}
+		}
+		if len(n.Attributes) > 0 || len(n.SlotVariables) > 0 || n.RegisteredSaver != nil && n.RegisteredSaver.Name != "" {
+			has[i] = true
+			queue = append(queue, i)
+		}
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		for _, p := range parents[queue[0]] {
+			if !has[p] {
+				has[p] = true
+				queue = append(queue, p)
+			}
+		}
+	}
+	for i, n := range e.g.Nodes {
+		if n.HasCheckpointValues != nil {
+			n.HasCheckpointValues.Value = has[i]
+		}
+	}
+}
+
+// escape is how an edge's name stands in a key.
+func escape(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, ".", ".."), "/", ".S")
+}
+
+// unescape undoes [escape].
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '.' && i+1 < len(s) && (s[i+1] == '.' || s[i+1] == 'S') {
+			i++
+			if s[i] == 'S' {
+				b.WriteByte('/')
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// bundleStore reads TensorFlow's checkpoints.
+type bundleStore struct{ r *bundle.Reader }
+
+func (s *Store) openBundle(ctx context.Context, path string) error {
+	f, err := bundle.FindFile(path)
+	if err != nil {
+		return err
+	}
+	s.Kind, s.Prefix = Checkpoint, f.Prefix
+	switch f.Kind {
+	case bundle.FoundSavedModel:
+		s.Kind = SavedModel
+		s.Found = "the SavedModel's variables"
+	case bundle.FoundState:
+		s.Found = "the latest checkpoint"
+	}
+	r, err := bundle.OpenFile(ctx, f.Prefix, nil)
+	if err != nil {
+		return err
+	}
+	s.b = &bundleStore{r}
+	return nil
+}
+
+func (b *bundleStore) entries() ([]Entry, error) {
+	list := make([]Entry, 0, b.r.Len())
+	for e := range b.r.Entries() {
+		o := Entry{Name: e.Name, DType: e.DType, Shape: e.Shape, Bytes: e.Size, Shard: e.Shard, Offset: e.Offset}
+		if b.r.Version() != 2 {
+			o.Shard, o.Offset = 0, -1 // the tensors lie in a table, compressed as may be
+		}
+		if len(e.Slices) > 0 {
+			o.Shard, o.Offset = 0, -1
+			for _, s := range e.Slices {
+				o.Slices = append(o.Slices, s.String())
+			}
+		}
+		list = append(list, o)
+	}
+	return list, nil
+}
+
+func (b *bundleStore) read(ctx context.Context, name string) (*tensor.Tensor, error) {
+	return b.r.Read(ctx, name)
+}
+
+func (b *bundleStore) close() error { return b.r.Close() }
+
+// npzStore reads numpy's zips.
+type npzStore struct {
+	f *os.File
+	z *tensor.NPZ
+}
+
+func openNPZ(path string) (backend, error) {
+	f, size, err := openSized(path)
+	if err != nil {
+		return nil, err
+	}
+	z, err := tensor.OpenNPZ(f, size)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &npzStore{f, z}, nil
+}
+
+func openSized(path string) (*os.File, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	i, err := f.Stat()
+	if err == nil && i.IsDir() {
+		err = fmt.Errorf("%s is a directory", path)
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, i.Size(), nil
+}
+
+func (b *npzStore) entries() ([]Entry, error) {
+	var list []Entry
+	for _, name := range b.z.Names() {
+		h, err := b.z.Header(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Entry{Name: name, DType: h.DType, Shape: h.Shape, Bytes: h.Size, Offset: -1})
+	}
+	return list, nil
+}
+
+func (b *npzStore) read(_ context.Context, name string) (*tensor.Tensor, error) {
+	return b.z.Read(name)
+}
+
+func (b *npzStore) close() error { return b.f.Close() }

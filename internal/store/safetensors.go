@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/internal/safetensors"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// safetensorsStore reads safetensors files, those made of a checkpoint as what
+// the checkpoint held.
+type safetensorsStore struct {
+	f       *os.File
+	r       *safetensors.Reader
+	layout  *Layout // nil where the file wasn't made of a checkpoint
+	types   map[string]tensor.DType
+	strings map[string]*tensor.Tensor
+}
+
+func openSafetensors(path string) (backend, error) {
+	f, size, err := openSized(path)
+	if err != nil {
+		return nil, err
+	}
+	b := &safetensorsStore{f: f, types: map[string]tensor.DType{}, strings: map[string]*tensor.Tensor{}}
+	if b.r, err = safetensors.Open(f, size); err == nil {
+		err = b.decode()
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *safetensorsStore) decode() (err error) {
+	if b.layout, err = parseLayout(b.r.Metadata()); err != nil || b.layout == nil {
+		return err
+	}
+	for name, d := range b.layout.Types {
+		if _, ok := b.r.Info(name); !ok {
+			return fmt.Errorf("the metadata gives a type of %q, which the file lacks", name)
+		}
+		if b.types[name], err = tensor.ParseDType(d); err != nil {
+			return err
+		}
+	}
+	for name, s := range b.layout.Strings {
+		if _, ok := b.r.Info(name); ok {
+			return fmt.Errorf("%q stands among the tensors and in the metadata", name)
+		}
+		if b.strings[name], err = s.tensor(); err != nil {
+			return fmt.Errorf("the metadata of %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (b *safetensorsStore) entries() ([]Entry, error) {
+	var list []Entry
+	for _, i := range b.r.Infos() {
+		e := Entry{Name: i.Name, DType: i.DType, Shape: i.Shape, Bytes: i.Size, Offset: i.Offset}
+		if d, ok := b.types[i.Name]; ok {
+			e.DType = d
+			if n := len(e.Shape) - 1; d == tensor.Complex128 && n >= 0 {
+				e.Shape = e.Shape[:n]
+			}
+		}
+		list = append(list, e)
+	}
+	for name, t := range b.strings {
+		list = append(list, Entry{Name: name, DType: t.DType(), Shape: t.Shape(), Bytes: t.NumBytes(), Offset: -1})
+	}
+	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+func (b *safetensorsStore) read(ctx context.Context, name string) (*tensor.Tensor, error) {
+	if t, ok := b.strings[name]; ok {
+		return t, nil
+	}
+	t, err := b.r.Read(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if d, ok := b.types[name]; ok {
+		return uncarry(t, d)
+	}
+	return t, nil
+}
+
+func (b *safetensorsStore) close() error { return b.f.Close() }
+
+// Layout is what a safetensors file says of the checkpoint it was made of; nil
+// where it says nothing, and for every other kind.
+func (s *Store) Layout() *Layout {
+	if b, ok := s.b.(*safetensorsStore); ok {
+		return b.layout
+	}
+	return nil
+}
+
+// Metadata is a safetensors file's metadata, [LayoutKey] left out.
+func (s *Store) Metadata() map[string]string {
+	b, ok := s.b.(*safetensorsStore)
+	if !ok {
+		return nil
+	}
+	m := maps.Clone(b.r.Metadata())
+	delete(m, LayoutKey)
+	return m
+}

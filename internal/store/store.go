@@ -1,0 +1,272 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// GraphKey is the name under which a checkpoint keeps its object graph.
+const GraphKey = "_CHECKPOINTABLE_OBJECT_GRAPH"
+
+// Kind is a file format.
+type Kind int
+
+// The kinds of files.
+const (
+	Checkpoint  Kind = iota + 1 // TensorFlow's bundle, or the older single table
+	SavedModel                  // a SavedModel's variables
+	NPZ                         // numpy's zip of arrays
+	Safetensors                 // Hugging Face's format
+)
+
+// String is the kind in words.
+func (k Kind) String() string {
+	switch k {
+	case Checkpoint:
+		return "checkpoint"
+	case SavedModel:
+		return "SavedModel"
+	case NPZ:
+		return ".npz file"
+	case Safetensors:
+		return "safetensors file"
+	}
+	return fmt.Sprintf("kind(%d)", int(k))
+}
+
+// IsBundle reports whether the tensors lie in TensorFlow's own format.
+func (k Kind) IsBundle() bool { return k == Checkpoint || k == SavedModel }
+
+// KindOf is the kind that a path's suffix asks for: .npz, .safetensors, else a
+// checkpoint.
+func KindOf(path string) Kind {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".npz":
+		return NPZ
+	case ".safetensors":
+		return Safetensors
+	}
+	return Checkpoint
+}
+
+// Entry says what a store holds under one name.
+type Entry struct {
+	Name  string
+	DType tensor.DType
+	Shape tensor.Shape
+	Bytes int64 // what the elements take in the file
+
+	// Where the bytes lie; Offset is -1 where that isn't known or the tensor
+	// is stored in slices.
+	Shard  int
+	Offset int64
+	Slices []string // as TensorFlow writes them, "0,5:-"
+}
+
+// MarshalJSON gives the object that `cairn ls --json` prints.
+func (e Entry) MarshalJSON() ([]byte, error) {
+	v := struct {
+		Name   string   `json:"name"`
+		DType  string   `json:"dtype"`
+		Shape  []int    `json:"shape"`
+		Bytes  int64    `json:"bytes"`
+		Shard  *int     `json:"shard,omitempty"`
+		Offset *int64   `json:"offset,omitempty"`
+		Slices []string `json:"slices,omitempty"`
+	}{Name: e.Name, DType: e.DType.String(), Shape: append([]int{}, e.Shape...), Bytes: e.Bytes, Slices: e.Slices}
+	if e.Offset >= 0 {
+		v.Shard, v.Offset = &e.Shard, &e.Offset
+	}
+	return json.Marshal(v)
+}
+
+// backend is what a format implements.
+type backend interface {
+	entries() ([]Entry, error) // sorted by name
+	read(ctx context.Context, name string) (*tensor.Tensor, error)
+	close() error
+}
+
+// Store is an open file of named tensors. It may be used by many goroutines.
+type Store struct {
+	Path   string // as it was given
+	Kind   Kind
+	Prefix string // the checkpoint's prefix, or the file's path
+	Found  string // how the path led there, in words; "" where it named the file itself
+
+	list []Entry
+	b    backend
+}
+
+// Open opens what lies at path: a checkpoint's prefix or one of its files, a
+// directory with a checkpoint state file (its latest checkpoint), a SavedModel's
+// directory, a .npz or .safetensors file. Only names, types and shapes are
+// read. Where nothing of the kind lies there the error says what was found.
+func Open(ctx context.Context, path string) (*Store, error) {
+	s := &Store{Path: path, Prefix: path}
+	var err error
+	switch kind := KindOf(path); {
+	case kind != Checkpoint && isFile(path):
+		s.Kind = kind
+		if kind == NPZ {
+			s.b, err = openNPZ(path)
+		} else {
+			s.b, err = openSafetensors(path)
+		}
+	case kind != Checkpoint && !exists(path) && !exists(path+".index"):
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+	default:
+		err = s.openBundle(ctx, path)
+	}
+	if err == nil {
+		s.list, err = s.b.entries()
+		if err != nil {
+			s.b.close()
+		}
+	}
+	if err != nil {
+		return nil, inFile(path, err)
+	}
+	return s, nil
+}
+
+// inFile makes sure that an error names the file.
+func inFile(path string, err error) error {
+	if strings.Contains(err.Error(), filepath.Base(path)) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+func isFile(path string) bool {
+	i, err := os.Stat(path)
+	return err == nil && i.Mode().IsRegular()
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// Close releases what the store holds. A second call does nothing.
+func (s *Store) Close() error { return s.b.close() }
+
+// Entries lists what the store holds, sorted by name; it must not be changed.
+func (s *Store) Entries() []Entry { return s.list }
+
+// Names lists the tensors' names, sorted.
+func (s *Store) Names() []string {
+	names := make([]string, len(s.list))
+	for i, e := range s.list {
+		names[i] = e.Name
+	}
+	return names
+}
+
+// Entry finds one tensor; where there is none of that name, the error lists the
+// nearest ones.
+func (s *Store) Entry(name string) (Entry, error) {
+	i, ok := slices.BinarySearchFunc(s.list, name, func(e Entry, name string) int { return strings.Compare(e.Name, name) })
+	if !ok {
+		names := s.Names()
+		for i, n := range names {
+			names[i] = Short(n)
+		}
+		return Entry{}, &NotFoundError{Path: s.Prefix, Name: name, Nearest: Nearest(Short(name), names, 4)}
+	}
+	return s.list[i], nil
+}
+
+// Has reports whether there is a tensor of that very name.
+func (s *Store) Has(name string) bool {
+	_, ok := slices.BinarySearchFunc(s.list, name, func(e Entry, name string) int { return strings.Compare(e.Name, name) })
+	return ok
+}
+
+// Read reads one tensor, its checksum verified where the format has one.
+func (s *Store) Read(ctx context.Context, name string) (*tensor.Tensor, error) {
+	if _, err := s.Entry(name); err != nil {
+		return nil, err
+	}
+	t, err := s.b.read(ctx, name)
+	if err != nil {
+		return nil, inFile(s.Prefix, err)
+	}
+	return t, nil
+}
+
+// Bundle is the reader underneath, nil where the store is none of TensorFlow's
+// own.
+func (s *Store) Bundle() *bundle.Reader {
+	if b, ok := s.b.(*bundleStore); ok {
+		return b.r
+	}
+	return nil
+}
+
+// Graph decodes the object graph. It is nil where the store has none, as name-
+// based checkpoints have.
+func (s *Store) Graph(ctx context.Context) (*pb.TrackableObjectGraph, error) {
+	if !s.Has(GraphKey) {
+		return nil, nil
+	}
+	e, err := s.Entry(GraphKey)
+	if err != nil {
+		return nil, err
+	}
+	if e.DType != tensor.String || len(e.Shape) != 0 {
+		return nil, fmt.Errorf("%s: the object graph is %v%v, not a scalar string", s.Prefix, e.DType, e.Shape)
+	}
+	t, err := s.Read(ctx, GraphKey)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := tensor.Item[string](t)
+	if err != nil {
+		return nil, err
+	}
+	g := new(pb.TrackableObjectGraph)
+	if err := g.Unmarshal([]byte(raw)); err != nil {
+		return nil, fmt.Errorf("%s: the object graph can't be decoded: %w", s.Prefix, err)
+	}
+	return g, nil
+}
+
+// ValueSuffix ends the names of variables in an object-based checkpoint. A name
+// may be given without it.
+const ValueSuffix = "/.ATTRIBUTES/VARIABLE_VALUE"
+
+// Short is a name as people are shown it: without [ValueSuffix].
+func Short(name string) string { return strings.TrimSuffix(name, ValueSuffix) }
+
+// NotFoundError says that a store has no tensor of a name.
+type NotFoundError struct {
+	Path    string
+	Name    string
+	Nearest []string // the names most like it, best first
+}
+
+func (e *NotFoundError) Error() string {
+	s := fmt.Sprintf("%s has no tensor called %q", e.Path, e.Name)
+	switch len(e.Nearest) {
+	case 0:
+		return s
+	case 1:
+		return s + "; did you mean " + e.Nearest[0] + "?"
+	}
+	return s + "; did you mean one of\n  " + strings.Join(e.Nearest, "\n  ")
+}
+
+// Is reports whether target is fs.ErrNotExist.
+func (e *NotFoundError) Is(target error) bool { return target == fs.ErrNotExist }
