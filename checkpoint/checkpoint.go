@@ -1,11 +1,20 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"io/fs"
+	"fmt"
+	"path"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/statefile"
+	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -17,91 +26,325 @@ var ErrNotFound = bundle.ErrNotFound
 type Options struct {
 	// Savers are the registered savers. Default: DefaultSavers.
 	Savers *Savers
-	// Extra is a struct whose fields become edges of the root, as the keyword
-	// arguments of tf.train.Checkpoint(root, **kwargs). Default: none.
+	// Extra is a pointer to a struct (or a map) whose fields become edges of the
+	// root, as the keyword arguments of tf.train.Checkpoint(root, **kwargs); the
+	// root must be one that embeds trackable.Base or is no struct. Default: none.
 	Extra any
 	// Partial lets every restore leave values of the checkpoint unused, as
 	// RestoreOptions.Partial does for one. Default: false.
 	Partial bool
 	// Writer says how bundles are written. Default: bundle's defaults.
 	Writer *bundle.WriterOptions
+	// Reader says how bundles are opened. Default: bundle's defaults.
+	Reader *bundle.ReaderOptions
 	// Shards splits the values over several data files. Default: one file.
 	Shards ShardPolicy
 	// Progress is called while values are written or read, with bytes done and
 	// bytes in all; calls don't overlap. Default: nobody is told.
 	Progress func(done, total int64)
-	// OnWrite is called in order with the path after each write and save.
-	// Default: nobody is told.
+	// OnWrite is called in order with the path after each write and save; an
+	// error ends the call that wrote, whose files stay. Default: nobody is told.
 	OnWrite []func(ctx context.Context, path string) error
 }
 
 // Checkpoint saves and restores everything reachable from one root object:
-// TensorFlow's tf.train.Checkpoint.
-type Checkpoint struct{}
+// TensorFlow's tf.train.Checkpoint. It may be used from many goroutines; saves
+// and restores run one at a time.
+type Checkpoint struct {
+	root  any
+	plain bool             // the root stands for tf.train.Checkpoint(**kwargs)
+	extra []trackable.Edge // the root's edges besides its own, sorted
+	o     Options
 
-// New makes a Checkpoint of root. It walks the graph once, so that what can't
-// be tracked is an error here.
-func New(root any, o *Options) (*Checkpoint, error) { return nil, errors.ErrUnsupported }
+	busy sync.Mutex // held by saves, restores and Sync; never by deliveries
+
+	mu      sync.Mutex // guards what follows
+	counter *trackable.Scalar[int64]
+	loads   []*load        // restores with something that still waits, and the latest
+	stamps  map[any]uint64 // restore orders of objects that have no Node
+}
+
+const counterEdge = "save_counter"
+
+// restoreOrders numbers the restores of the whole process, so that overlapping
+// ones of different Checkpoints resolve by their order.
+var restoreOrders atomic.Uint64
+
+// New makes a Checkpoint of root, a pointer. It walks the graph once: what can't
+// be tracked, an unexported layer or two children of one name, is an error here.
+//
+// A pointer to a plain struct (or a map) is TensorFlow's
+// tf.train.Checkpoint(**kwargs): its fields are the edges, sorted by name. A
+// struct that embeds [trackable.Base], or anything else that is a node of its
+// own, is tf.train.Checkpoint(root=obj): the edges keep their order, and an edge
+// "root" leads from the root to itself.
+func New(root any, o *Options) (*Checkpoint, error) {
+	ck := &Checkpoint{root: root, stamps: map[any]uint64{}}
+	if o != nil {
+		ck.o = *o
+		ck.o.OnWrite = slices.Clone(o.OnWrite)
+	}
+	if ck.o.Savers == nil {
+		ck.o.Savers = DefaultSavers
+	}
+	if v := reflect.ValueOf(root); v.Kind() == reflect.Map && !v.IsNil() {
+		p := reflect.New(v.Type())
+		p.Elem().Set(v)
+		ck.root = p.Interface()
+	}
+	ck.plain = isPlain(ck.root)
+	if ck.o.Extra != nil {
+		if ck.plain {
+			return nil, fmt.Errorf("checkpoint: Options.Extra goes with a root that embeds trackable.Base; add the fields to the %T itself", ck.root)
+		}
+		var err error
+		extra := ck.o.Extra
+		if v := reflect.ValueOf(extra); v.Kind() == reflect.Map {
+			p := reflect.New(v.Type())
+			p.Elem().Set(v)
+			extra = p.Interface()
+		}
+		if ck.extra, err = trackable.Children(extra); err != nil {
+			return nil, fmt.Errorf("checkpoint: Options.Extra: %w", err)
+		}
+	}
+	if !ck.plain {
+		ck.extra = append(ck.extra, trackable.Edge{Name: "root", Child: ck.root})
+		slices.SortStableFunc(ck.extra, func(a, b trackable.Edge) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	g, err := ck.walk()
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range g.Nodes[0].Edges {
+		if e.Name == counterEdge {
+			c, ok := g.Nodes[e.ID].Object.(*trackable.Scalar[int64])
+			if !ok {
+				return nil, fmt.Errorf("checkpoint: the root's own %q is a %T; it must be a *trackable.Scalar[int64]", counterEdge, g.Nodes[e.ID].Object)
+			}
+			ck.counter = c
+		}
+	}
+	return ck, nil
+}
+
+// isPlain reports whether root stands for a Checkpoint's keyword arguments.
+func isPlain(root any) bool {
+	switch root.(type) {
+	case trackable.Noder, trackable.Parent, trackable.VariableLike, trackable.Serializer, trackable.SlotOwner:
+		return false
+	}
+	t := reflect.TypeOf(root)
+	if t == nil || t.Kind() != reflect.Pointer {
+		return true // walk says what is wrong
+	}
+	k := t.Elem().Kind()
+	return k == reflect.Struct || k == reflect.Map
+}
 
 // Root is the object given to New.
-func (ck *Checkpoint) Root() any { return nil }
+func (ck *Checkpoint) Root() any { return ck.root }
 
-// SaveCounter is the variable that counts saves, made when first asked for.
-func (ck *Checkpoint) SaveCounter() *trackable.Scalar[int64] { return nil }
-
-// Save counts save_counter up, writes to "<prefix>-<save_counter>", updates the
-// "checkpoint" state file beside it, and is the path written.
-func (ck *Checkpoint) Save(ctx context.Context, prefix string) (path string, err error) {
-	return "", errors.ErrUnsupported
+// SaveCounter is the variable that counts saves. It is made when first asked
+// for, at the latest by the first Save or Restore; a root that has a field
+// "save_counter" brings its own.
+func (ck *Checkpoint) SaveCounter() *trackable.Scalar[int64] {
+	ck.mu.Lock()
+	defer ck.mu.Unlock()
+	if ck.counter == nil {
+		ck.counter = trackable.NewScalar[int64](0)
+		ck.counter.Named(counterEdge).SetTrainable(false)
+	}
+	return ck.counter
 }
 
-// SaveTo is [Checkpoint.Save] into dir.
-func (ck *Checkpoint) SaveTo(ctx context.Context, dir bundle.Dir, prefix string) (path string, err error) {
-	return "", errors.ErrUnsupported
+// walk visits the graph as it would be saved.
+func (ck *Checkpoint) walk() (*trackable.Graph, error) {
+	ck.mu.Lock()
+	extra := slices.Clip(ck.extra)
+	if ck.counter != nil {
+		extra = append(extra, trackable.Edge{Name: counterEdge, Child: ck.counter})
+	}
+	ck.mu.Unlock()
+	g, err := trackable.Walk(ck.root, &trackable.WalkOptions{SortRoot: ck.plain, Extra: extra})
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	return g, nil
 }
 
-// Write writes a checkpoint with that prefix.
-func (ck *Checkpoint) Write(ctx context.Context, path string) error { return errors.ErrUnsupported }
+// children are the edges of one object as a restore sees them: the root has its
+// extra ones.
+func (ck *Checkpoint) children(obj any) ([]trackable.Edge, error) {
+	edges, err := trackable.Children(obj)
+	if err != nil || trackable.Identity(obj) != trackable.Identity(ck.root) {
+		return edges, err
+	}
+	edges = append(slices.Clip(edges), ck.extra...)
+	ck.mu.Lock()
+	defer ck.mu.Unlock()
+	if ck.counter != nil {
+		edges = append(edges, trackable.Edge{Name: counterEdge, Child: ck.counter})
+	}
+	return edges, nil
+}
+
+// Save counts save_counter up, writes to "<prefix>-<save_counter>", says so in
+// the "checkpoint" state file beside it, and is the path written. Missing
+// folders are made. Nothing appears under the final names before all of it is on
+// the disk.
+//
+// It first delivers what waits, as [Checkpoint.Sync] does. Values of the last
+// restore that still wait make it a *[PendingError]: saved now, they would be
+// lost. [Report.ExpectPartial] lets them go.
+//
+// Save takes its snapshot between training steps ([trackable.Step]); inside one
+// it is an error. For rotation, locks and saving in the background see Manager.
+func (ck *Checkpoint) Save(ctx context.Context, prefix string) (string, error) {
+	folder, name := splitPath(prefix)
+	saved, err := ck.save(ctx, bundle.OSDir(folder), name, func(name string) string { return beside(prefix, name) })
+	if err != nil {
+		return "", err
+	}
+	return beside(prefix, saved), nil
+}
+
+// SaveTo is [Checkpoint.Save] into dir: prefix is a slash-separated path in it,
+// and so is the path written.
+func (ck *Checkpoint) SaveTo(ctx context.Context, dir bundle.Dir, prefix string) (string, error) {
+	return ck.save(ctx, dir, prefix, func(name string) string { return name })
+}
+
+func (ck *Checkpoint) save(ctx context.Context, dir bundle.Dir, prefix string, full func(string) string) (string, error) {
+	counter := ck.SaveCounter()
+	n := counter.Add(1)
+	name := prefix + "-" + strconv.FormatInt(n, 10)
+	if err := ck.checkStateName(name); err != nil {
+		counter.Add(-1)
+		return "", err
+	}
+	if _, err := ck.writeNow(ctx, dir, name, nil); err != nil {
+		counter.Add(-1) // the number wasn't used
+		return "", err
+	}
+	if err := ck.told(ctx, full(name)); err != nil {
+		return "", err
+	}
+	return name, ck.recordSaved(dir, name)
+}
+
+// recordSaved makes name the latest checkpoint of the state file beside it.
+func (ck *Checkpoint) recordSaved(dir bundle.Dir, name string) error {
+	base := path.Base(name)
+	text, err := (&CheckpointState{ModelCheckpointPath: base, AllModelCheckpointPaths: []string{base}}).MarshalText()
+	if err != nil {
+		return err
+	}
+	if err := writeFileAtomically(dir, path.Join(path.Dir(name), statefile.Name), text); err != nil {
+		return fmt.Errorf("checkpoint: %s is written, but the state file is not: %w", name, err)
+	}
+	return nil
+}
+
+func (ck *Checkpoint) checkStateName(name string) error {
+	if path.Base(name) == statefile.Name {
+		return fmt.Errorf("checkpoint: the prefix %q collides with the state file of that name; choose another", name)
+	}
+	return nil
+}
+
+// Write writes a checkpoint with that prefix, without a save_counter of its own,
+// a number or an entry in the state file: it is for managers and for one-off
+// files. Otherwise it is as [Checkpoint.Save].
+func (ck *Checkpoint) Write(ctx context.Context, prefix string) error {
+	folder, name := splitPath(prefix)
+	if _, err := ck.writeNow(ctx, bundle.OSDir(folder), name, nil); err != nil {
+		return err
+	}
+	return ck.told(ctx, prefix)
+}
 
 // WriteTo is [Checkpoint.Write] into dir.
 func (ck *Checkpoint) WriteTo(ctx context.Context, dir bundle.Dir, prefix string) error {
-	return errors.ErrUnsupported
+	if _, err := ck.writeNow(ctx, dir, prefix, nil); err != nil {
+		return err
+	}
+	return ck.told(ctx, prefix)
 }
 
-// RestoreOptions changes one restore; nil means the defaults.
-type RestoreOptions struct {
-	// Partial lets values of the checkpoint go unused. Default: they are an error.
-	Partial bool
-	// SkipSlots leaves optimizers' slot variables out. Default: they are restored.
-	SkipSlots bool
-	// Workers is how many goroutines read. Default: GOMAXPROCS.
-	Workers int
-	// Progress is called with bytes read and bytes in all. Default: Options.Progress.
-	Progress func(done, total int64)
+// told calls the write callbacks.
+func (ck *Checkpoint) told(ctx context.Context, path string) error {
+	for _, f := range ck.o.OnWrite {
+		if err := f(ctx, path); err != nil {
+			return fmt.Errorf("checkpoint: %s is written, but a write callback failed: %w", path, err)
+		}
+	}
+	return nil
 }
 
-// Restore restores the checkpoint at path, save_counter included. The empty path
-// means to start from scratch: nothing happens.
-func (ck *Checkpoint) Restore(ctx context.Context, path string, o *RestoreOptions) (*Report, error) {
-	return nil, errors.ErrUnsupported
+// splitPath cuts a path of the operating system into its folder and the name in
+// it.
+func splitPath(p string) (folder, name string) {
+	folder, name = filepath.Split(p)
+	if folder == "" {
+		folder = "."
+	}
+	return folder, name
 }
 
-// RestoreFS is [Checkpoint.Restore] from fsys.
-func (ck *Checkpoint) RestoreFS(ctx context.Context, fsys fs.FS, path string, o *RestoreOptions) (*Report, error) {
-	return nil, errors.ErrUnsupported
+// beside puts name into the folder of p, leaving its spelling alone.
+func beside(p, name string) string {
+	folder, _ := filepath.Split(p)
+	return folder + name
 }
 
-// Read is [Checkpoint.Restore] of what [Checkpoint.Write] wrote: it makes no
-// save_counter.
-func (ck *Checkpoint) Read(ctx context.Context, path string, o *RestoreOptions) (*Report, error) {
-	return nil, errors.ErrUnsupported
+// variableOf is obj's variable, nil where it is none.
+func variableOf(obj any) *trackable.Variable {
+	if v, ok := obj.(trackable.VariableLike); ok {
+		return v.AsVariable()
+	}
+	return nil
 }
 
-// ReadFS is [Checkpoint.Read] from fsys.
-func (ck *Checkpoint) ReadFS(ctx context.Context, fsys fs.FS, path string, o *RestoreOptions) (*Report, error) {
-	return nil, errors.ErrUnsupported
+// stamp is the order of the latest restore that set obj's values.
+func (ck *Checkpoint) stamp(obj any) uint64 {
+	if n, ok := obj.(trackable.Noder); ok {
+		return n.TrackableNode().Stamp()
+	}
+	ck.mu.Lock()
+	defer ck.mu.Unlock()
+	return ck.stamps[trackable.Identity(obj)]
 }
 
-// Sync delivers what waits for objects that plain structs, slices and maps hold
-// by now. Every save calls it.
-func (ck *Checkpoint) Sync(ctx context.Context) error { return errors.ErrUnsupported }
+func (ck *Checkpoint) setStamp(obj any, order uint64) {
+	if n, ok := obj.(trackable.Noder); ok {
+		n.TrackableNode().SetStamp(order)
+		return
+	}
+	ck.mu.Lock()
+	defer ck.mu.Unlock()
+	ck.stamps[trackable.Identity(obj)] = order
+}
+
+// attributes are the names of what obj saves, nil where it saves nothing.
+func attributesOf(obj any) ([]string, error) {
+	if s, ok := obj.(trackable.Serializer); ok {
+		attrs, err := s.SerializeToTensors()
+		if err != nil {
+			return nil, err
+		}
+		names := make([]string, len(attrs))
+		for i, a := range attrs {
+			names[i] = a.Name
+		}
+		return names, nil
+	}
+	if variableOf(obj) != nil {
+		return variableAttributes, nil
+	}
+	return nil, nil
+}
+
+var variableAttributes = []string{trackable.VariableValue}
+
+func describe(d tensor.DType, s tensor.Shape) string { return d.String() + s.String() }

@@ -1,10 +1,17 @@
 package checkpoint
 
 import (
+	"errors"
+	"fmt"
+	"strings"
+
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
 )
 
-// Report says what a restore did and what it left open.
+// Report says what a restore did and what it left open. Its lists show the
+// state at the end of the restore; [Report.Current] and the Assert methods look
+// at the state now, after later deliveries.
 type Report struct {
 	// Path is the checkpoint's prefix; "" where nothing was restored.
 	Path string
@@ -12,66 +19,227 @@ type Report struct {
 	Restored []Item
 	// Deferred are values that wait for an object that doesn't exist yet.
 	Deferred []Item
-	// Missing are objects for which the checkpoint holds no value.
+	// Missing are objects for which the checkpoint holds no value
+	// (RestoreOptions.AllowMissing).
 	Missing []Item
-	// Mismatched are values of another type or shape than the object's.
-	Mismatched []Item
-	// Unused are values that no object can claim.
+	// Unused are values that no object can claim (RestoreOptions.Partial).
 	Unused []Item
+
+	ck *Checkpoint // set where nothing was restored
+	l  *load
 }
 
 // Item is one value of a [Report].
 type Item struct {
 	// Path is the object's path with dots, "(root)" for the root.
 	Path string
-	// Attribute is the attribute's name, "VARIABLE_VALUE" for variables.
+	// Attribute is the attribute's name, "VARIABLE_VALUE" for variables; the
+	// saver's for objects that a registered saver has in charge.
 	Attribute string
 	// Key is the tensor's name in the checkpoint, "" where there is none.
 	Key string
-	// DType and Shape are the checkpoint's.
+	// DType and Shape are the checkpoint's; the object's where the checkpoint has
+	// nothing.
 	DType tensor.DType
 	Shape tensor.Shape
 	// Why says what is wrong, "" where nothing is.
 	Why string
-	// Nearest are similar names on the other side, best first.
+	// Nearest are similar paths on the other side, best first; at most three.
 	Nearest []string
 }
 
+// String is the path, with type, shape and reason.
+func (it Item) String() string {
+	var b strings.Builder
+	b.WriteString(it.Path)
+	if it.Attribute != "" && it.Attribute != trackable.VariableValue {
+		fmt.Fprintf(&b, " (%s)", it.Attribute)
+	}
+	if it.DType.Valid() {
+		fmt.Fprintf(&b, " %s", describe(it.DType, it.Shape))
+	}
+	if it.Why != "" {
+		fmt.Fprintf(&b, ": %s", it.Why)
+	}
+	if len(it.Nearest) > 0 {
+		fmt.Fprintf(&b, " (similar: %s)", strings.Join(it.Nearest, ", "))
+	}
+	return b.String()
+}
+
+// scratch is the report of a restore of the empty path.
+func (ck *Checkpoint) scratch() *Report { return &Report{ck: ck} }
+
+// errScratch is what the assertions say where nothing was restored.
+var errScratch = errors.New("checkpoint: there was no checkpoint to restore (the path is empty), so nothing was matched")
+
 // AssertConsumed is nil if every value of the checkpoint was restored and every
 // object found one.
-func (r *Report) AssertConsumed() error { return nil }
+func (r *Report) AssertConsumed() error {
+	if err := r.AssertExistingObjectsMatched(); err != nil {
+		return err
+	}
+	deferred, unused := r.l.left()
+	if len(deferred) > 0 {
+		return fmt.Errorf("checkpoint: %s has values that no object took yet:%s", r.Path, list(deferred))
+	}
+	if len(unused) > 0 {
+		return fmt.Errorf("checkpoint: %s has values that no object took; unused attributes:%s", r.Path, list(unused))
+	}
+	return nil
+}
 
-// AssertExistingObjectsMatched is nil if every object that exists has its value
-// from the checkpoint.
-func (r *Report) AssertExistingObjectsMatched() error { return nil }
+// AssertExistingObjectsMatched is nil if every object that exists now has its
+// value from the checkpoint. Objects that don't exist yet are no matter.
+func (r *Report) AssertExistingObjectsMatched() error {
+	if r.l == nil {
+		return errScratch
+	}
+	g, err := r.l.ck.walk()
+	if err != nil {
+		return err
+	}
+	missing, err := r.l.unmatched(g)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("checkpoint: %d objects have no value from %s:%s", len(missing), r.Path, list(missing))
+	}
+	return nil
+}
 
 // AssertNontrivialMatch is nil if something below the root matched.
-func (r *Report) AssertNontrivialMatch() error { return nil }
+func (r *Report) AssertNontrivialMatch() error {
+	if r.l == nil {
+		return errScratch
+	}
+	r.l.mu.Lock()
+	n := len(r.l.bound)
+	if r.l.graph == nil {
+		n = 1 + len(r.l.objects)
+	}
+	r.l.mu.Unlock()
+	if n > 1 {
+		return nil
+	}
+	g, err := r.l.ck.walk()
+	if err != nil {
+		return err
+	}
+	missing, err := r.l.unmatched(g)
+	if err != nil {
+		return err
+	}
+	if len(missing) == 0 {
+		return fmt.Errorf("checkpoint: nothing to restore into: no object hangs on the root %T yet", r.l.ck.root)
+	}
+	return fmt.Errorf("checkpoint: nothing but the root matched %s; these objects found no value:%s", r.Path, list(missing))
+}
 
 // ExpectPartial says that what still waits needn't ever be delivered, so that
 // the next save isn't refused; it returns r.
-func (r *Report) ExpectPartial() *Report { return r }
+func (r *Report) ExpectPartial() *Report {
+	if r.l != nil {
+		r.l.mu.Lock()
+		r.l.partial = true
+		r.l.mu.Unlock()
+	}
+	return r
+}
 
-// Current is the report as it stands now, after deliveries.
-func (r *Report) Current() *Report { return r }
+// Current is the report as it stands now.
+func (r *Report) Current() (*Report, error) {
+	if r.l == nil {
+		return r, nil
+	}
+	g, err := r.l.ck.walk()
+	if err != nil {
+		return nil, err
+	}
+	j, err := r.l.judge(g)
+	if err != nil {
+		return nil, err
+	}
+	now := &Report{Path: r.Path, l: r.l, Deferred: j.deferred, Missing: j.missing, Unused: j.unused, Restored: r.Restored}
+	if r.l.graph != nil {
+		now.Restored = r.l.current()
+	}
+	return now, nil
+}
 
-// RestoreError says why a restore was refused before anything changed.
+// maxListed is how many items an error shows of each kind.
+const maxListed = 10
+
+func list(items []Item) string {
+	var b strings.Builder
+	for i, it := range items {
+		if i == maxListed {
+			fmt.Fprintf(&b, "\n\t… and %d more", len(items)-i)
+			break
+		}
+		b.WriteString("\n\t")
+		b.WriteString(it.String())
+	}
+	return b.String()
+}
+
+// RestoreError says why a restore, or a delivery, was refused before anything
+// changed.
 type RestoreError struct {
 	Path       string
-	Missing    []Item
-	Mismatched []Item
-	Unused     []Item
+	Missing    []Item // objects without a value
+	Mismatched []Item // values of another type or shape
+	Unused     []Item // values without an object
+	ByName     bool   // the checkpoint has no object graph, names were compared
 }
 
 // Error lists the faults and what to do.
-func (e *RestoreError) Error() string { return "" }
+func (e *RestoreError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "checkpoint: %s doesn't fit the program's objects, nothing was changed", e.Path)
+	if e.ByName {
+		b.WriteString(" (it has no object graph, so full names were compared)")
+	}
+	if len(e.Missing) > 0 {
+		fmt.Fprintf(&b, "\n%d missing in the checkpoint (RestoreOptions.AllowMissing lets them keep their values):%s", len(e.Missing), list(e.Missing))
+	}
+	if len(e.Mismatched) > 0 {
+		fmt.Fprintf(&b, "\n%d of an incompatible type or shape:%s", len(e.Mismatched), list(e.Mismatched))
+	}
+	if len(e.Unused) > 0 {
+		fmt.Fprintf(&b, "\n%d unused (RestoreOptions.Partial lets them go):%s", len(e.Unused), list(e.Unused))
+	}
+	return b.String()
+}
 
-// PendingError says that a save was refused because values of an earlier restore
-// still wait for their objects.
+// PendingError says that a save was refused because values of the last restore
+// still wait for their objects: saved now, they would be lost.
 type PendingError struct {
 	Path     string
 	Deferred []Item
 }
 
-// Error lists what waits.
-func (e *PendingError) Error() string { return "" }
+// Error lists what waits and what to do.
+func (e *PendingError) Error() string {
+	return fmt.Sprintf("checkpoint: not saved, because %d values restored from %s still wait for their objects and would be lost; build those, or let the values go with Report.ExpectPartial:%s",
+		len(e.Deferred), e.Path, list(e.Deferred))
+}
+
+// SaverError says that an object was saved by a registered saver that can't
+// restore it here.
+type SaverError struct {
+	Path       string   // the checkpoint
+	Object     string   // the object's path
+	Saver      string   // the saver's full name, "package.name"
+	Registered []string // the savers there are, where it isn't among them
+	Refused    string   // the type that its Matches refuses, where it is
+}
+
+// Error names the saver and what to do.
+func (e *SaverError) Error() string {
+	if e.Refused != "" {
+		return fmt.Sprintf("checkpoint: %s of %s was saved by the registered saver %q, whose Matches refuses the %s that is there now", e.Object, e.Path, e.Saver, e.Refused)
+	}
+	return fmt.Sprintf("checkpoint: %s of %s was saved by the registered saver %q, which isn't registered here; register it with Savers.Register (there are %q)", e.Object, e.Path, e.Saver, e.Registered)
+}

@@ -2,58 +2,97 @@ package checkpoint
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io/fs"
 	"iter"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Saver saves and restores objects in its own way.
+// Saver saves and restores objects in its own way: objects that share state, or
+// that are written together. It is registered with [Savers.Register].
 type Saver struct {
 	// Name is the saver's name; with the package of Register it stands in files.
 	Name string
-	// Matches reports whether the saver is in charge of an object.
+	// Matches reports whether the saver is in charge of an object. It is asked
+	// for every object of the graph.
 	Matches func(trackable.Trackable) bool
 	// Save writes the objects and returns the prefixes of the bundles that it
-	// wrote, each beginning with call.Prefix. Nil: saved as by default.
+	// wrote to call.Dir, each beginning with call.Prefix; none is fine. It runs
+	// between training steps. Default (nil): the objects are saved as if there
+	// were no saver.
 	Save func(ctx context.Context, call *SaveCall) ([]string, error)
-	// Restore gives the objects their values. Nil: restored as by default.
+	// Restore gives the objects their values, after the default restores.
+	// Default (nil): the values are looked for where a default save puts them.
 	Restore func(ctx context.Context, call *RestoreCall) error
-	// Lenient skips objects that Matches refuses at a restore. Default: an error.
+	// Lenient skips, at a restore, objects that Matches refuses though they were
+	// saved with this saver. Default: that is an error.
 	Lenient bool
 }
 
-// CheckpointSaver is s.
+// CheckpointSaver is s: a Saver can be registered as it is.
 func (s Saver) CheckpointSaver() Saver { return s }
 
-// Registrable is met by [Saver] and by savers written in other ways.
+// Registrable is met by [Saver] and by savers that are written in another way
+// and turn into one.
 type Registrable interface{ CheckpointSaver() Saver }
 
 // SaveCall is what a Saver's Save gets.
 type SaveCall struct {
+	// Objects are the objects that Matches accepts, by their prefixes.
 	Objects Objects
-	Prefix  string // <checkpoint>-<package.name>
-	Dir     bundle.Dir
+	// Prefix is "<checkpoint>-<package.name>", a path in Dir.
+	Prefix string
+	// Dir is where bundles are written.
+	Dir bundle.Dir
+}
+
+// NewWriter starts the bundle Prefix in Dir.
+func (c *SaveCall) NewWriter(o *bundle.WriterOptions) (*bundle.Writer, error) {
+	return bundle.NewWriter(c.Dir, c.Prefix, o)
 }
 
 // RestoreCall is what a Saver's Restore gets.
 type RestoreCall struct {
+	// Objects are the objects to restore, by the prefixes under which they were
+	// saved.
 	Objects Objects
-	Prefix  string // the checkpoint's
-	FS      fs.FS
+	// Prefix is the checkpoint's, a path in FS.
+	Prefix string
+	// FS is where the checkpoint lies.
+	FS fs.FS
+	// Reader reads the checkpoint.
+	Reader *bundle.Reader
+}
+
+// Object is an object and the prefix that names it in a checkpoint.
+type Object struct {
+	Prefix string // its escaped path
+	Object trackable.Trackable
 }
 
 // Objects maps object prefixes to objects, in the order of the object graph.
-type Objects struct{}
+type Objects struct{ list []Object }
+
+// MakeObjects is a map of the given objects, for savers' tests.
+func MakeObjects(list ...Object) Objects { return Objects{list: slices.Clone(list)} }
 
 // Len is the number of objects.
-func (o Objects) Len() int { return 0 }
+func (o Objects) Len() int { return len(o.list) }
 
 // All yields prefixes and objects in order.
 func (o Objects) All() iter.Seq2[string, trackable.Trackable] {
-	return func(func(string, trackable.Trackable) bool) {}
+	return func(yield func(string, trackable.Trackable) bool) {
+		for _, x := range o.list {
+			if !yield(x.Prefix, x.Object) {
+				return
+			}
+		}
+	}
 }
 
 // Only yields the objects of type T, in order.
@@ -67,11 +106,138 @@ func Only[T trackable.Trackable](o Objects) iter.Seq2[string, T] {
 	}
 }
 
-// Savers is a set of registered savers. The zero Savers is empty and ready.
-type Savers struct{}
+// Savers is a set of registered savers. The zero Savers is empty and ready; it
+// may be used from many goroutines.
+type Savers struct {
+	mu      sync.RWMutex
+	byName  map[string]*Saver
+	names   []string // in the order of registration
+	allowed []string // nil: all
+}
 
-// DefaultSavers is what nil means in Options.
+// DefaultSavers is what nil means in [Options].
 var DefaultSavers = new(Savers)
 
-// Register adds a saver as "pkg.Name".
-func (s *Savers) Register(pkg string, saver Registrable) error { return errors.ErrUnsupported }
+// reservedPackage is TensorFlow's own; names in it would be taken for its.
+const reservedPackage = "tf"
+
+// Register adds a saver under "pkg.Name"; an empty pkg means "Custom", as in
+// TensorFlow. The same name twice, the package "tf", a saver without a name or
+// without Matches, and a name that [Savers.Allow] doesn't list are errors. Where
+// several savers match an object, the one registered last is in charge.
+func (s *Savers) Register(pkg string, saver Registrable) error {
+	if saver == nil {
+		return fmt.Errorf("checkpoint: there is no saver to register")
+	}
+	x := saver.CheckpointSaver()
+	if pkg == "" {
+		pkg = "Custom"
+	}
+	name := pkg + "." + x.Name
+	switch {
+	case x.Name == "":
+		return fmt.Errorf("checkpoint: a saver of package %q has no name", pkg)
+	case pkg == reservedPackage:
+		return fmt.Errorf("checkpoint: saver %q: the package %q is TensorFlow's own; choose another", name, pkg)
+	case strings.ContainsAny(name, "/\\"):
+		return fmt.Errorf("checkpoint: saver %q: the name becomes part of file names and can't hold a slash", name)
+	case x.Matches == nil:
+		return fmt.Errorf("checkpoint: saver %q has no Matches", name)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, dup := s.byName[name]; dup {
+		return fmt.Errorf("checkpoint: a saver %q is registered already", name)
+	}
+	if s.allowed != nil && !slices.Contains(s.allowed, name) {
+		return fmt.Errorf("checkpoint: saver %q isn't on the list of allowed ones, %q", name, s.allowed)
+	}
+	if s.byName == nil {
+		s.byName = map[string]*Saver{}
+	}
+	s.byName[name] = &x
+	s.names = append(s.names, name)
+	return nil
+}
+
+// Allow limits what can be registered from now on to these full names
+// ("package.name"); called again, it adds to them. Default: all are allowed.
+func (s *Savers) Allow(names ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.allowed == nil {
+		s.allowed = []string{}
+	}
+	s.allowed = append(s.allowed, names...)
+}
+
+// Names are the full names in the order of registration.
+func (s *Savers) Names() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Clone(s.names)
+}
+
+// Lookup finds a saver by its full name.
+func (s *Savers) Lookup(name string) (Saver, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if x, ok := s.byName[name]; ok {
+		return *x, true
+	}
+	return Saver{}, false
+}
+
+// Find is the saver in charge of obj: the last registered whose Matches accepts
+// it.
+func (s *Savers) Find(obj trackable.Trackable) (name string, saver Saver, ok bool) {
+	name, x := s.find(obj, func(*Saver) bool { return true })
+	if x == nil {
+		return "", Saver{}, false
+	}
+	return name, *x, true
+}
+
+func saves(s *Saver) bool    { return s.Save != nil }
+func restores(s *Saver) bool { return s.Restore != nil }
+
+// find is the saver in charge of obj, if it can do what is asked.
+func (s *Savers) find(obj trackable.Trackable, can func(*Saver) bool) (string, *Saver) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, name := range slices.Backward(s.names) {
+		if x := s.byName[name]; x.Matches(obj) {
+			if !can(x) {
+				return "", nil
+			}
+			return name, x
+		}
+	}
+	return "", nil
+}
+
+// saverObjects groups objects by their savers, in the order in which the savers
+// first appear.
+type saverObjects struct {
+	list   []*saverGroup
+	byName map[string]*saverGroup
+}
+
+type saverGroup struct {
+	name    string
+	saver   *Saver
+	objects []Object
+}
+
+func (s *saverObjects) add(name string, saver *Saver, prefix string, obj any) {
+	g := s.byName[name]
+	if g == nil {
+		g = &saverGroup{name: name, saver: saver}
+		if s.byName == nil {
+			s.byName = map[string]*saverGroup{}
+		}
+		s.byName[name] = g
+		s.list = append(s.list, g)
+	}
+	g.objects = append(g.objects, Object{prefix, obj})
+}

@@ -3,9 +3,13 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
 )
 
 // ShardTensor is one value that goes to a data file.
@@ -17,32 +21,338 @@ type ShardTensor struct {
 }
 
 // ShardPolicy splits the values of a checkpoint, which come in the order of
-// writing, over data files.
+// writing (the object graph last), over data files. It may cut a tensor into
+// slices. Every value must appear in the result.
 type ShardPolicy func(values []ShardTensor) ([][]ShardTensor, error)
 
 // snapshot is a consistent cut of a checkpoint's state: it can be written while
-// training goes on.
-type snapshot struct{}
+// training goes on. A variable that is updated meanwhile moves to a copy of its
+// storage; release ends that.
+type snapshot struct {
+	ck      *Checkpoint
+	values  []ShardTensor
+	release func()
+	graph   *pb.TrackableObjectGraph
+	// What registered savers wrote: the bundles' prefixes, in order. Savers run
+	// during the snapshot; staged holds their files until write copies them, nil
+	// where they were written in place.
+	saved  []string
+	staged *bundle.Mem
+	prefix string // the prefix that savers were given
+}
 
-// writeOptions changes how a snapshot is written; nil means the Checkpoint's.
+// writeOptions changes how a snapshot is written; nil means the Checkpoint's
+// options.
 type writeOptions struct {
 	Shards   ShardPolicy
 	Progress func(done, total int64)
 }
 
-// snapshot takes a consistent cut between training steps, after Sync. An error
-// where something of an earlier restore still waits.
-func (ck *Checkpoint) snapshot(ctx context.Context) (*snapshot, error) {
-	return nil, errors.ErrUnsupported
-}
+// stagePrefix is the checkpoint prefix that registered savers see when they
+// write to memory.
+const stagePrefix = "staged"
 
-// write writes the snapshot; files are the names in dir, the index last.
-func (sn *snapshot) write(ctx context.Context, dir bundle.Dir, prefix string, o *writeOptions) (files []string, err error) {
-	return nil, errors.ErrUnsupported
+// snapshot takes a consistent cut between training steps, after Sync. Values of
+// the last restore that still wait make it a *PendingError. The caller ends it
+// with write, or with release.
+func (ck *Checkpoint) snapshot(ctx context.Context) (*snapshot, error) {
+	mem := bundle.MemDir()
+	sn, err := ck.cut(ctx, mem, stagePrefix)
+	if err != nil {
+		return nil, err
+	}
+	sn.staged = mem
+	return sn, nil
 }
 
 // writeNow is snapshot and write in one, for a save that isn't asynchronous:
 // registered savers write straight to dir.
-func (ck *Checkpoint) writeNow(ctx context.Context, dir bundle.Dir, prefix string, o *writeOptions) (files []string, err error) {
-	return nil, errors.ErrUnsupported
+func (ck *Checkpoint) writeNow(ctx context.Context, dir bundle.Dir, prefix string, o *writeOptions) ([]string, error) {
+	sn, err := ck.cut(ctx, dir, prefix)
+	if err != nil {
+		return nil, err
+	}
+	return sn.write(ctx, dir, prefix, o)
+}
+
+func (ck *Checkpoint) cut(ctx context.Context, dir bundle.Dir, prefix string) (*snapshot, error) {
+	ck.busy.Lock()
+	defer ck.busy.Unlock()
+	if err := ck.sync(ctx); err != nil {
+		return nil, err
+	}
+	if err := ck.checkDelivered(); err != nil {
+		return nil, err
+	}
+	var sn *snapshot
+	err := trackable.Freeze(ctx, func(ctx context.Context) (err error) {
+		sn, err = ck.gather(ctx, dir, prefix)
+		return err
+	})
+	if errors.Is(err, trackable.ErrInsideStep) {
+		err = fmt.Errorf("checkpoint: %w", err)
+	}
+	return sn, err
+}
+
+// gather builds the object graph and takes hold of the values. No step runs.
+func (ck *Checkpoint) gather(ctx context.Context, dir bundle.Dir, prefix string) (_ *snapshot, err error) {
+	g, err := ck.walk()
+	if err != nil {
+		return nil, err
+	}
+	sn := &snapshot{ck: ck, prefix: prefix, graph: &pb.TrackableObjectGraph{Nodes: make([]*pb.TrackableObject, len(g.Nodes))}}
+	releases := make([]func(), 0, len(g.Nodes))
+	sn.release = func() {
+		for _, f := range releases {
+			f()
+		}
+		releases = nil
+	}
+	defer func() {
+		if err != nil {
+			sn.release()
+		}
+	}()
+
+	nodes := sn.graph.Nodes
+	var registered saverObjects
+	for id := range g.Nodes {
+		n := &g.Nodes[id]
+		p := &pb.TrackableObject{}
+		nodes[id] = p
+		if len(n.Edges) > 0 {
+			p.Children = make([]*pb.ObjectReference, len(n.Edges))
+			for i, e := range n.Edges {
+				p.Children[i] = &pb.ObjectReference{NodeId: int32(e.ID), LocalName: e.Name}
+			}
+		}
+		for _, s := range n.Slots {
+			p.SlotVariables = append(p.SlotVariables, &pb.SlotVariableReference{
+				SlotName: s.Name, OriginalVariableNodeId: int32(s.Variable), SlotVariableNodeId: int32(s.ID)})
+		}
+		if name, saver := ck.o.Savers.find(n.Object, saves); saver != nil {
+			registered.add(name, saver, n.Path, n.Object)
+			p.RegisteredSaver = &pb.RegisteredSaver{Name: name, ObjectName: n.Path}
+			continue
+		}
+		if s, ok := n.Object.(trackable.Serializer); ok {
+			attrs, err := s.SerializeToTensors()
+			if err != nil {
+				return nil, fmt.Errorf("checkpoint: serializing %s (%T): %w", g.Human(id), n.Object, err)
+			}
+			for _, a := range attrs {
+				key := trackable.AttributeKey(n.Path, a.Name)
+				p.Attributes = append(p.Attributes, &pb.SerializedTensor{
+					Name: trackable.Escape(a.Name), FullName: n.FullName, CheckpointKey: key})
+				if a.Tensor != nil {
+					sn.values = append(sn.values, ShardTensor{Name: key, Tensor: a.Tensor})
+				}
+			}
+			continue
+		}
+		if v := n.Variable(); v != nil {
+			t, release := v.Borrow()
+			if t == nil {
+				return nil, fmt.Errorf("checkpoint: variable %s (%q) has no value; give it one with Init before saving", g.Human(id), n.FullName)
+			}
+			releases = append(releases, release)
+			key := trackable.AttributeKey(n.Path, trackable.VariableValue)
+			p.Attributes = []*pb.SerializedTensor{{Name: trackable.VariableValue, FullName: n.FullName, CheckpointKey: key}}
+			sn.values = append(sn.values, ShardTensor{Name: key, Tensor: t})
+		}
+	}
+	markValues(nodes)
+	sn.values = append(sn.values, ShardTensor{Name: trackable.ObjectGraphKey, Tensor: tensor.Scalar(string(sn.graph.Marshal()))})
+
+	// Registered savers go first: their shards are merged before the others.
+	for _, r := range registered.list {
+		call := &SaveCall{Objects: Objects{list: r.objects}, Prefix: prefix + "-" + r.name, Dir: dir}
+		prefixes, err := r.saver.Save(ctx, call)
+		if err != nil {
+			return nil, fmt.Errorf("checkpoint: registered saver %q: %w", r.name, err)
+		}
+		for _, p := range prefixes {
+			if !strings.HasPrefix(p, call.Prefix) {
+				return nil, fmt.Errorf("checkpoint: registered saver %q wrote a shard %q, which doesn't begin with the prefix it was given, %q", r.name, p, call.Prefix)
+			}
+		}
+		sn.saved = append(sn.saved, prefixes...)
+	}
+	return sn, nil
+}
+
+// markValues sets has_checkpoint_values on every node: true on those with
+// attributes, slots or a registered saver, and on all from which one of them can
+// be reached.
+func markValues(nodes []*pb.TrackableObject) {
+	parents := make([][]int32, len(nodes))
+	has := make([]bool, len(nodes))
+	var queue []int32
+	for id, n := range nodes {
+		for _, c := range n.Children {
+			parents[c.NodeId] = append(parents[c.NodeId], int32(id))
+		}
+		if len(n.Attributes) > 0 || len(n.SlotVariables) > 0 || n.RegisteredSaver != nil {
+			has[id] = true
+			queue = append(queue, int32(id))
+		}
+	}
+	for len(queue) > 0 {
+		id := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		for _, p := range parents[id] {
+			if !has[p] {
+				has[p] = true
+				queue = append(queue, p)
+			}
+		}
+	}
+	for id, n := range nodes {
+		n.HasCheckpointValues = &pb.BoolValue{Value: has[id]}
+	}
+}
+
+// write writes the snapshot and releases it; files are the names in dir, the
+// index last.
+func (sn *snapshot) write(ctx context.Context, dir bundle.Dir, prefix string, o *writeOptions) (files []string, err error) {
+	defer sn.release()
+	policy, progress := sn.ck.o.Shards, sn.ck.o.Progress
+	if o != nil {
+		if o.Shards != nil {
+			policy = o.Shards
+		}
+		if o.Progress != nil {
+			progress = o.Progress
+		}
+	}
+	shards := [][]ShardTensor{sn.values}
+	if policy != nil {
+		if shards, err = policy(sn.values); err != nil {
+			return nil, fmt.Errorf("checkpoint: shard policy: %w", err)
+		}
+	}
+	if sn.staged != nil && len(sn.saved) > 0 {
+		if err := sn.unstage(ctx, dir, prefix); err != nil {
+			return nil, err
+		}
+	}
+	total := int64(0)
+	for _, s := range shards {
+		for _, v := range s {
+			total += v.Tensor.NumBytes()
+		}
+	}
+	count := &counting{total: total, report: progress}
+	if len(sn.saved) == 0 {
+		return sn.writeBundle(ctx, dir, prefix, shards, count)
+	}
+	// With registered savers the default values are bundles of their own, one a
+	// shard, merged behind the savers' as TensorFlow does.
+	parts := append([]string(nil), sn.saved...)
+	for i, s := range shards {
+		part := fmt.Sprintf("%s_temp/part-%05d-of-%05d", prefix, i, len(shards))
+		if _, err := sn.writeBundle(ctx, dir, part, [][]ShardTensor{s}, count); err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	if err := bundle.Merge(ctx, dir, prefix, parts, sn.mergeOptions()); err != nil {
+		return nil, fmt.Errorf("checkpoint: merging the shards of %s: %w", prefix, err)
+	}
+	n := 0
+	r, err := bundle.Open(ctx, dir, prefix, nil)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: reading back the merged %s: %w", prefix, err)
+	}
+	n = r.Header().NumShards
+	if err := r.Close(); err != nil {
+		return nil, err
+	}
+	for i := range n {
+		files = append(files, fmt.Sprintf("%s.data-%05d-of-%05d", prefix, i, n))
+	}
+	return append(files, prefix+".index"), nil
+}
+
+func (sn *snapshot) mergeOptions() *bundle.MergeOptions {
+	o := &bundle.MergeOptions{}
+	if w := sn.ck.o.Writer; w != nil {
+		o.NoSync = w.NoSync
+	}
+	return o
+}
+
+func (sn *snapshot) writeBundle(ctx context.Context, dir bundle.Dir, prefix string, shards [][]ShardTensor, count *counting) ([]string, error) {
+	w, err := bundle.NewWriter(dir, prefix, sn.ck.o.Writer)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	for i, shard := range shards {
+		if i > 0 {
+			err = w.NextShard()
+		}
+		for _, v := range shard {
+			if err != nil {
+				break
+			}
+			if v.Slice != nil {
+				err = w.AddSlice(ctx, v.Name, v.Full, *v.Slice, v.Tensor)
+			} else {
+				err = w.Add(ctx, v.Name, v.Tensor)
+			}
+			count.add(v.Tensor.NumBytes())
+		}
+	}
+	if err == nil {
+		err = w.Finish(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("checkpoint: writing %s: %w", prefix, err), w.Abort())
+	}
+	return w.Files(), nil
+}
+
+// unstage copies what registered savers wrote to memory into dir, under names
+// that begin with the checkpoint's own.
+func (sn *snapshot) unstage(ctx context.Context, dir bundle.Dir, prefix string) error {
+	for i, from := range sn.saved {
+		to := prefix + strings.TrimPrefix(from, sn.prefix)
+		r, err := bundle.Open(ctx, sn.staged, from, nil)
+		if err != nil {
+			return fmt.Errorf("checkpoint: what a registered saver wrote as %s: %w", from, err)
+		}
+		w, err := bundle.NewWriter(dir, to, sn.ck.o.Writer)
+		if err != nil {
+			return fmt.Errorf("checkpoint: %w", err)
+		}
+		// In the order of the data file, so that its bytes stay the same.
+		for _, name := range byPlace(r) {
+			if err = w.CopyFrom(ctx, r, name, name); err != nil {
+				break
+			}
+		}
+		if err == nil {
+			err = w.Finish(ctx)
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("checkpoint: writing %s: %w", to, err), w.Abort())
+		}
+		sn.saved[i] = to
+	}
+	sn.staged = nil
+	return nil
+}
+
+// counting adds up bytes and tells about them.
+type counting struct {
+	done, total int64
+	report      func(done, total int64)
+}
+
+func (c *counting) add(n int64) {
+	c.done += n
+	if c.report != nil {
+		c.report(c.done, c.total)
+	}
 }

@@ -342,19 +342,37 @@ type place struct {
 	ptr unsafe.Pointer
 }
 
-// MayClaim reports whether obj can still get a child on an edge that it doesn't
-// have now: a [Claimer] that says so, an object with a [Base] that is none, a
-// nil field of that name, an index behind a slice's end, a new key of a map.
-func MayClaim(obj Trackable, edge string) bool {
+// Claim says whether an object can still get a child on an edge.
+type Claim uint8
+
+const (
+	ClaimNo    Claim = iota // nothing can appear there
+	ClaimMaybe              // anything can be attached to the object
+	ClaimYes                // the object has a place for it
+)
+
+// MayClaim says whether obj can still get a child on an edge that it doesn't
+// have now: surely where a [Claimer] says so, where a nil field has that name,
+// behind a slice's end and under a new key of a map; maybe where the object has
+// a [Base] and is no Claimer.
+func MayClaim(obj Trackable, edge string) Claim {
+	claim := ClaimNo
 	if c, ok := obj.(Claimer); ok {
 		if c.MayClaim(edge) {
-			return true
+			return ClaimYes
 		}
 	} else if _, ok := obj.(Noder); ok {
 		if _, isVar := obj.(VariableLike); !isVar {
-			return true
+			claim = ClaimMaybe
 		}
 	}
+	if hasPlace(obj, edge) {
+		return ClaimYes
+	}
+	return claim
+}
+
+func hasPlace(obj Trackable, edge string) bool {
 	v := reflect.ValueOf(obj)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return false

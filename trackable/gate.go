@@ -60,11 +60,14 @@ func (g *Gate) Step(ctx context.Context, f func(ctx context.Context) error) erro
 	return f(context.WithValue(ctx, insideKey{}, g))
 }
 
-// Freeze runs f while no step runs. Inside a step it is [ErrInsideStep].
-func Freeze(ctx context.Context, f func() error) error { return gateOf(ctx).Freeze(ctx, f) }
+// Freeze runs f while no step runs; steps that f starts with its context are
+// part of it. Inside a step, Freeze is [ErrInsideStep].
+func Freeze(ctx context.Context, f func(ctx context.Context) error) error {
+	return gateOf(ctx).Freeze(ctx, f)
+}
 
 // Freeze is the function [Freeze] on this gate.
-func (g *Gate) Freeze(ctx context.Context, f func() error) error {
+func (g *Gate) Freeze(ctx context.Context, f func(ctx context.Context) error) error {
 	if ctx.Value(insideKey{}) == g {
 		return ErrInsideStep
 	}
@@ -77,7 +80,7 @@ func (g *Gate) Freeze(ctx context.Context, f func() error) error {
 		return err
 	}
 	defer g.leave(func() { g.frozen = false })
-	return f()
+	return f(context.WithValue(ctx, insideKey{}, g))
 }
 
 func (g *Gate) enter(ctx context.Context, free func() bool, take func()) error {

@@ -62,7 +62,9 @@ type Untracked interface{ NotTracked() }
 // Scoped is met by objects that give automatic full names to the variables
 // below them, as Keras models and layers do: a variable's name is the scopes on
 // its first path, then its own part. An empty name means the type's in snake
-// case, made unique in walk order ("dense", "dense_1"); "/" adds nothing.
+// case, made unique depth first ("dense", "dense_1"). A name with a leading "/"
+// drops the scopes above, so that "/" alone is no scope at all: a functional or
+// sequential Keras model has that one.
 type Scoped interface{ ScopeName() string }
 
 // Pending is a part of a checkpoint that waits for an object; package checkpoint
@@ -173,6 +175,13 @@ func (n *Node) Defer(edge string, p Pending) {
 	n.pending[edge] = append(n.pending[edge], p)
 }
 
+// Waits reports whether a part of a checkpoint waits for edge.
+func (n *Node) Waits(edge string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.pending[edge]) > 0
+}
+
 // take removes what waits for edge, the latest restore first.
 func (n *Node) take(edge string) []Pending {
 	n.mu.Lock()
@@ -195,17 +204,15 @@ func (n *Node) Deliver(edge string, child Trackable) error {
 	return nil
 }
 
-// Drop forgets what waits of the restore with that order.
-func (n *Node) Drop(order uint64) {
+// Forget removes p from what waits for edge.
+func (n *Node) Forget(edge string, p Pending) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for edge, list := range n.pending {
-		list = slices.DeleteFunc(list, func(p Pending) bool { return p.Order() == order })
-		if len(list) == 0 {
-			delete(n.pending, edge)
-		} else {
-			n.pending[edge] = list
-		}
+	list := slices.DeleteFunc(n.pending[edge], func(q Pending) bool { return p == q })
+	if len(list) == 0 {
+		delete(n.pending, edge)
+	} else {
+		n.pending[edge] = list
 	}
 }
 

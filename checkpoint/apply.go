@@ -1,0 +1,107 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// apply reads what the match planned: all default values in one parallel read,
+// straight into the variables' own storage, then serializers, new slots and
+// registered savers.
+func (m *match) apply(ctx context.Context) error {
+	l := m.l
+	var vars []*trackable.Variable
+	var shapes []tensor.Shape
+	var reqs []bundle.ReadRequest
+	var fresh []*trackable.Variable // variables that have no value yet
+	for _, r := range m.values {
+		if r.v.DType() == tensor.Invalid {
+			fresh = append(fresh, r.v)
+			continue
+		}
+		vars = append(vars, r.v)
+		shapes = append(shapes, r.entry.Shape)
+		reqs = append(reqs, bundle.ReadRequest{Name: r.key})
+	}
+	for _, r := range m.values {
+		if r.v.DType() == tensor.Invalid {
+			reqs = append(reqs, bundle.ReadRequest{Name: r.key})
+		}
+	}
+	for _, s := range m.newSlots {
+		reqs = append(reqs, bundle.ReadRequest{Name: s.key})
+	}
+	type part struct{ name string }
+	var parts [][]part
+	for _, s := range m.serials {
+		var ps []part
+		for name, key := range s.keys {
+			reqs = append(reqs, bundle.ReadRequest{Name: key})
+			ps = append(ps, part{name})
+		}
+		parts = append(parts, ps)
+	}
+
+	progress := l.opts.Progress
+	if progress == nil {
+		progress = l.ck.o.Progress
+	}
+	if len(reqs) > 0 {
+		err := trackable.OverwriteAll(vars, shapes, func(bufs []*tensor.Tensor) error {
+			for i, b := range bufs {
+				reqs[i].Dst = b
+			}
+			return l.src.reader.ReadAll(ctx, reqs, &bundle.ReadAllOptions{Workers: l.opts.Workers, Progress: progress})
+		})
+		if err != nil {
+			return fmt.Errorf("checkpoint: reading %s; what was read before the failure stays in the variables, so restore another checkpoint or start anew: %w", l.src.path, err)
+		}
+	}
+	for _, obj := range m.stamped {
+		l.ck.setStamp(obj, l.order)
+	}
+	rest := reqs[len(vars):]
+	for _, v := range fresh {
+		v.Init(rest[0].Dst)
+		rest = rest[1:]
+	}
+	var errs []error
+	for _, s := range m.newSlots {
+		slot, err := s.owner.RestoreSlot(s.v, s.name, rest[0].Dst)
+		rest = rest[1:]
+		if err != nil || slot == nil {
+			if err == nil {
+				err = errors.New("the optimizer made none")
+			}
+			errs = append(errs, fmt.Errorf("checkpoint: %s: %w", l.graph.human(s.node), err))
+			continue
+		}
+		l.ck.setStamp(slot, l.order)
+		l.mu.Lock()
+		l.bound[s.node] = slot
+		l.objects[trackable.Identity(slot)] = true
+		l.mu.Unlock()
+	}
+	for i, s := range m.serials {
+		tensors := make(map[string]*tensor.Tensor, len(parts[i]))
+		for _, p := range parts[i] {
+			tensors[p.name] = rest[0].Dst
+			rest = rest[1:]
+		}
+		if err := s.s.RestoreFromTensors(tensors); err != nil {
+			errs = append(errs, fmt.Errorf("checkpoint: restoring %s (%T): %w", l.graph.human(s.node), s.s, err))
+		}
+	}
+	for _, g := range m.savers.list {
+		call := &RestoreCall{Objects: Objects{list: g.objects}, Prefix: l.src.prefix, FS: l.src.fsys, Reader: l.src.reader}
+		if err := g.saver.Restore(ctx, call); err != nil {
+			errs = append(errs, fmt.Errorf("checkpoint: registered saver %q: %w", g.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}

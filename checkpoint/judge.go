@@ -1,0 +1,264 @@
+package checkpoint
+
+import (
+	"slices"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// judgement is what a match leaves open, both ways.
+type judgement struct {
+	missing  []Item // objects without a value in the file
+	deferred []Item // values that wait
+	unused   []Item // values that nothing can claim
+}
+
+// judge compares a load's bindings with the live graph.
+func (l *load) judge(g *trackable.Graph) (judgement, error) {
+	var j judgement
+	var err error
+	if j.missing, err = l.unmatched(g); err != nil {
+		return j, err
+	}
+	j.deferred, j.unused = l.left()
+	suggest(j.missing, append(slices.Clone(j.unused), j.deferred...))
+	suggest(j.unused, j.missing)
+	return j, nil
+}
+
+// suggest puts the nearest paths of candidates into items.
+func suggest(items, candidates []Item) {
+	if len(items) == 0 || len(candidates) == 0 {
+		return
+	}
+	names := make([]string, len(candidates))
+	for i, c := range candidates {
+		names[i] = c.Path
+	}
+	for i := range items {
+		if i == maxListed {
+			break // more aren't shown
+		}
+		items[i].Nearest = nearest(items[i].Path, names)
+	}
+}
+
+// unmatched lists the live objects with values that no node is bound to.
+func (l *load) unmatched(g *trackable.Graph) ([]Item, error) {
+	l.mu.Lock()
+	clashing := map[any]bool{}
+	for _, c := range l.clashes {
+		clashing[trackable.Identity(c.obj)] = true
+	}
+	var open []int
+	for id := range g.Nodes {
+		if !l.objects[trackable.Identity(g.Nodes[id].Object)] {
+			open = append(open, id)
+		}
+	}
+	l.mu.Unlock()
+	var items []Item
+	for _, id := range open {
+		n := &g.Nodes[id]
+		if n.IsSlot && l.opts.SkipSlots || l.ck.isCounter(n.Object) {
+			continue
+		}
+		names, err := attributesOf(n.Object)
+		if err != nil {
+			return nil, err
+		}
+		if len(names) == 0 {
+			continue
+		}
+		it := Item{Path: g.Human(id), Attribute: names[0], Why: "the checkpoint has no value for this object"}
+		if clashing[trackable.Identity(n.Object)] {
+			it.Why = "the checkpoint has one object where the program has two; its value went to the first"
+		}
+		if v := n.Variable(); v != nil {
+			it.DType, it.Shape = v.DType(), v.Shape()
+		}
+		items = append(items, it)
+	}
+	return items, nil
+}
+
+func (ck *Checkpoint) isCounter(obj any) bool {
+	c, ok := obj.(*trackable.Scalar[int64])
+	ck.mu.Lock()
+	defer ck.mu.Unlock()
+	return ok && c == ck.counter
+}
+
+// left lists the values of the file that no object has: those behind an edge
+// that can still appear, and the rest.
+func (l *load) left() (deferred, unused []Item) {
+	if l.graph == nil {
+		return nil, l.leftByName()
+	}
+	g := l.graph
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	// What can be reached from a waiting edge is deferred.
+	waits := make([]bool, len(g.nodes))
+	var queue []int32
+	mark := func(node int32) {
+		if _, bound := l.bound[node]; !bound && !waits[node] {
+			waits[node] = true
+			queue = append(queue, node)
+		}
+	}
+	silent := map[int32]bool{} // the save_counter of a Read
+	for _, w := range l.waiting {
+		if w.claim == trackable.ClaimYes || w.claim == trackable.ClaimMaybe && !l.opts.Partial {
+			mark(w.node)
+		}
+		if w.edge == counterEdge && trackable.Identity(w.parent) == trackable.Identity(l.ck.root) {
+			silent[w.node] = true
+		}
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		for _, c := range g.nodes[queue[0]].Children {
+			mark(c.NodeId)
+		}
+	}
+	skip := map[int32]bool{}
+	for id, n := range g.nodes {
+		for _, s := range n.SlotVariables {
+			if l.opts.SkipSlots {
+				skip[s.SlotVariableNodeId] = true
+				continue
+			}
+			owner, ownerBound := l.bound[int32(id)]
+			_, varBound := l.bound[s.OriginalVariableNodeId]
+			if ownerBound {
+				o, ok := owner.(trackable.SlotOwner)
+				if !ok || !slices.Contains(o.SlotNames(), s.SlotName) {
+					continue
+				}
+			}
+			if (ownerBound || waits[id]) && (varBound || waits[s.OriginalVariableNodeId]) && !(ownerBound && varBound) {
+				if _, bound := l.bound[s.SlotVariableNodeId]; !bound {
+					waits[s.SlotVariableNodeId] = true
+				}
+			}
+		}
+	}
+	for id, n := range g.nodes {
+		node := int32(id)
+		if silent[node] || skip[node] {
+			continue
+		}
+		_, bound := l.bound[node]
+		for _, a := range n.Attributes {
+			if bound && !slices.Contains(l.unused[node], a.Name) {
+				continue
+			}
+			keys := keysOf(l.src.reader, a.CheckpointKey)
+			if len(keys) == 0 {
+				continue // the object wrote nothing under its name
+			}
+			entry, _ := l.src.reader.Entry(keys[0])
+			it := Item{Path: g.human(node), Attribute: a.Name, Key: keys[0], DType: entry.DType, Shape: entry.Shape}
+			switch {
+			case bound:
+				it.Why = "the object has no such attribute"
+				unused = append(unused, it)
+			case waits[id]:
+				deferred = append(deferred, it)
+			default:
+				it.Why = "no object can claim this value"
+				unused = append(unused, it)
+			}
+		}
+		if r := n.RegisteredSaver; r != nil && r.Name != "" && !bound {
+			it := Item{Path: g.human(node), Attribute: r.Name, Key: r.ObjectName}
+			if waits[id] {
+				deferred = append(deferred, it)
+			} else {
+				it.Why = "no object can claim this value"
+				unused = append(unused, it)
+			}
+		}
+	}
+	return deferred, unused
+}
+
+// items turns what was restored into a report's entries.
+func (l *load) items(list []done) []Item {
+	items := make([]Item, len(list))
+	for i, d := range list {
+		items[i] = Item{Path: l.graph.human(d.node), Attribute: d.attr, Key: d.key, DType: d.entry.DType, Shape: d.entry.Shape}
+	}
+	return items
+}
+
+// current lists what is restored by now.
+func (l *load) current() []Item {
+	l.mu.Lock()
+	nodes := make([]int32, 0, len(l.bound))
+	for node := range l.bound {
+		nodes = append(nodes, node)
+	}
+	unused := make(map[int32][]string, len(l.unused))
+	for node, attrs := range l.unused {
+		unused[node] = slices.Clone(attrs)
+	}
+	l.mu.Unlock()
+	slices.Sort(nodes)
+	var items []Item
+	for _, node := range nodes {
+		n := l.graph.nodes[node]
+		if r := n.RegisteredSaver; r != nil && r.Name != "" {
+			items = append(items, Item{Path: l.graph.human(node), Attribute: r.Name, Key: r.ObjectName})
+			continue
+		}
+		for _, a := range n.Attributes {
+			if slices.Contains(unused[node], a.Name) {
+				continue
+			}
+			for _, key := range keysOf(l.src.reader, a.CheckpointKey) {
+				entry, _ := l.src.reader.Entry(key)
+				items = append(items, Item{Path: l.graph.human(node), Attribute: a.Name, Key: key, DType: entry.DType, Shape: entry.Shape})
+			}
+		}
+	}
+	return items
+}
+
+// byPlace lists a bundle's names in the order of its data files.
+func byPlace(r *bundle.Reader) []string {
+	type at struct {
+		name   string
+		shard  int
+		offset int64
+	}
+	var list []at
+	for e := range r.Entries() {
+		p := at{e.Name, e.Shard, e.Offset}
+		if len(e.Slices) > 0 {
+			if parts, err := r.Parts(e.Name); err == nil && len(parts) > 0 {
+				p.shard, p.offset = parts[0].Shard, parts[0].Offset
+			}
+		}
+		list = append(list, p)
+	}
+	slices.SortStableFunc(list, func(a, b at) int {
+		if a.shard != b.shard {
+			return a.shard - b.shard
+		}
+		switch {
+		case a.offset < b.offset:
+			return -1
+		case a.offset > b.offset:
+			return 1
+		}
+		return 0
+	})
+	names := make([]string, len(list))
+	for i, p := range list {
+		names[i] = p.name
+	}
+	return names
+}

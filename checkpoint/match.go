@@ -1,0 +1,451 @@
+package checkpoint
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// match is the first half of a restore: which objects are which nodes, and what
+// is to be read into them. It changes nothing; the load's lock is held.
+type match struct {
+	l *load
+
+	bound   map[int32]any // new ones, on top of the load's
+	objects map[any]bool
+	clashes []clash
+
+	values   []valueRead
+	newSlots []newSlot
+	serials  []serialRead
+	savers   saverObjects
+	stamped  []any // objects that get this restore's order
+	reading  map[any]bool
+
+	waits      []*wait
+	slotsLeft  map[int32][]slotWait // owner node → added
+	slotsTaken map[int32]bool       // owner nodes whose left slots were handled
+	slotsSeen  map[int32]bool       // variable nodes whose slots were handled
+	unused     map[int32][]string
+
+	restored   []done
+	missing    []Item
+	mismatched []Item
+	err        error // a saver that is absent, or refuses an object
+
+	queue []start
+}
+
+// start is a node and the object bound to it.
+type start struct {
+	node int32
+	obj  any
+}
+
+// done is a value that an object gets, or has from a later restore already.
+type done struct {
+	node  int32
+	attr  string
+	key   string
+	entry bundle.Entry
+}
+
+type valueRead struct {
+	v     *trackable.Variable
+	node  int32
+	key   string
+	entry bundle.Entry
+	set   *tensor.Tensor // the value where it was read already
+}
+
+type newSlot struct {
+	owner trackable.SlotOwner
+	v     *trackable.Variable
+	name  string
+	node  int32
+	key   string
+}
+
+type serialRead struct {
+	s    trackable.Serializer
+	node int32
+	keys map[string]string // attribute → key
+}
+
+// match binds obj to node and everything below as far as objects and nodes agree.
+func (l *load) match(starts ...start) (*match, error) {
+	m := &match{
+		l: l, bound: map[int32]any{}, objects: map[any]bool{},
+		slotsLeft: map[int32][]slotWait{}, slotsTaken: map[int32]bool{}, slotsSeen: map[int32]bool{},
+		unused: map[int32][]string{}, reading: map[any]bool{},
+	}
+	for _, s := range starts {
+		m.bind(s.node, s.obj)
+	}
+	for len(m.queue) > 0 && m.err == nil {
+		s := m.queue[0]
+		m.queue = m.queue[1:]
+		m.take(s)
+		if err := m.descend(s); err != nil {
+			return nil, fmt.Errorf("checkpoint: %s: %w", l.graph.human(s.node), err)
+		}
+		m.slots(s)
+	}
+	return m, nil
+}
+
+func (m *match) lookup(node int32) (any, bool) {
+	if obj, ok := m.bound[node]; ok {
+		return obj, true
+	}
+	obj, ok := m.l.bound[node]
+	return obj, ok
+}
+
+// bind notes that obj is node, and queues it where that is new. A node that is
+// another object already stays that: the file has one object where the program
+// has two.
+func (m *match) bind(node int32, obj any) {
+	if old, ok := m.lookup(node); ok {
+		if trackable.Identity(old) != trackable.Identity(obj) {
+			m.clashes = append(m.clashes, clash{node, obj})
+		}
+		return
+	}
+	m.bound[node] = obj
+	m.objects[trackable.Identity(obj)] = true
+	m.queue = append(m.queue, start{node, obj})
+}
+
+// take plans what is read into one object.
+func (m *match) take(s start) {
+	l := m.l
+	n := l.graph.nodes[s.node]
+	// An object that is two nodes gets the value of the first.
+	id := trackable.Identity(s.obj)
+	current := !m.reading[id] && l.ck.stamp(s.obj) < l.order
+	m.reading[id] = true
+	if n.RegisteredSaver != nil && n.RegisteredSaver.Name != "" {
+		m.takeRegistered(s, n, current)
+		return
+	}
+	if len(n.Attributes) > 0 {
+		if name, saver := l.ck.o.Savers.find(s.obj, restores); saver != nil {
+			// Saved by default, while the object's class has a saver by now.
+			m.add(s, done{node: s.node, attr: "", key: n.Attributes[0].CheckpointKey})
+			if current {
+				m.stamped = append(m.stamped, s.obj)
+				m.savers.add(name, saver, n.Attributes[0].CheckpointKey, s.obj)
+			}
+			return
+		}
+	}
+	if ser, ok := s.obj.(trackable.Serializer); ok {
+		m.takeSerializer(s, n, ser, current)
+		return
+	}
+	v := variableOf(s.obj)
+	if v != nil && !slices.ContainsFunc(n.Attributes, func(a *pb.SerializedTensor) bool { return a.Name == trackable.VariableValue }) {
+		m.missing = append(m.missing, Item{Path: l.graph.human(s.node), Attribute: trackable.VariableValue,
+			Why: "the checkpoint has an object here that is no variable"})
+	}
+	for _, a := range n.Attributes {
+		if v == nil || a.Name != trackable.VariableValue {
+			if len(m.keysOf(a.CheckpointKey)) > 0 {
+				m.unused[s.node] = append(m.unused[s.node], a.Name)
+			}
+			continue
+		}
+		m.takeValue(s, v, a.CheckpointKey, current)
+	}
+}
+
+func (m *match) add(s start, d done) { m.restored = append(m.restored, d) }
+
+func (m *match) takeValue(s start, v *trackable.Variable, key string, current bool) {
+	entry, ok := m.l.src.reader.Entry(key)
+	if !ok {
+		m.missing = append(m.missing, m.missingKey(s.node, key))
+		return
+	}
+	if err := v.Accepts(entry.DType, entry.Shape); err != nil {
+		m.mismatched = append(m.mismatched, Item{
+			Path: m.l.graph.human(s.node), Attribute: trackable.VariableValue, Key: key,
+			DType: entry.DType, Shape: entry.Shape, Why: mismatchWords(v, entry)})
+		return
+	}
+	m.add(s, done{s.node, trackable.VariableValue, key, entry})
+	if current {
+		m.stamped = append(m.stamped, s.obj)
+		m.values = append(m.values, valueRead{v: v, node: s.node, key: key, entry: entry})
+	}
+}
+
+func mismatchWords(v *trackable.Variable, e bundle.Entry) string {
+	return fmt.Sprintf("the variable holds %s, the checkpoint %s", describe(v.DType(), v.Shape()), describe(e.DType, e.Shape))
+}
+
+func (m *match) missingKey(node int32, key string) Item {
+	return Item{
+		Path: m.l.graph.human(node), Attribute: trackable.VariableValue, Key: key,
+		Why: "the object graph names this key, but the checkpoint has no such tensor", Nearest: nearest(key, m.l.src.reader.Names())}
+}
+
+func (m *match) takeSerializer(s start, n *pb.TrackableObject, ser trackable.Serializer, current bool) {
+	names, err := attributesOf(s.obj)
+	if err != nil {
+		m.err = fmt.Errorf("checkpoint: %s: asking what it saves: %w", m.l.graph.human(s.node), err)
+		return
+	}
+	r := serialRead{s: ser, node: s.node, keys: map[string]string{}}
+	matched := map[string]bool{}
+	for _, a := range n.Attributes {
+		// The key in the graph may be the beginning of several keys: a table's
+		// "table" stands for "table-keys" and "table-values".
+		for _, key := range m.keysOf(a.CheckpointKey) {
+			_, local, ok := trackable.SplitKey(key)
+			if !ok {
+				local = a.Name
+			}
+			if raw, ok := trackable.Unescape(local); ok {
+				local = raw
+			}
+			if !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(local, name) }) {
+				m.unused[s.node] = append(m.unused[s.node], local)
+				continue
+			}
+			matched[local] = true
+			r.keys[local] = key
+			entry, _ := m.l.src.reader.Entry(key)
+			m.add(s, done{s.node, local, key, entry})
+		}
+	}
+	for _, name := range names {
+		if !hasPrefixIn(matched, name) && !slices.ContainsFunc(n.Attributes, func(a *pb.SerializedTensor) bool { return a.Name == trackable.Escape(name) }) {
+			m.missing = append(m.missing, Item{Path: m.l.graph.human(s.node), Attribute: name,
+				Why: "the object saves this attribute, the checkpoint has none of that name", Nearest: nearest(name, attributeNames(n))})
+		}
+	}
+	if current {
+		m.stamped = append(m.stamped, s.obj)
+		m.serials = append(m.serials, r)
+	}
+}
+
+func hasPrefixIn(set map[string]bool, prefix string) bool {
+	for s := range set {
+		if strings.HasPrefix(s, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func attributeNames(n *pb.TrackableObject) []string {
+	names := make([]string, len(n.Attributes))
+	for i, a := range n.Attributes {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// keysOf are the tensors that an attribute's key stands for: itself, or else
+// those whose names begin with it.
+func (m *match) keysOf(key string) []string { return keysOf(m.l.src.reader, key) }
+
+func keysOf(r *bundle.Reader, key string) []string {
+	if _, ok := r.Entry(key); ok {
+		return []string{key}
+	}
+	if key == "" {
+		return nil
+	}
+	names := r.Names()
+	i := sort.SearchStrings(names, key)
+	j := i
+	for j < len(names) && strings.HasPrefix(names[j], key) && !strings.Contains(names[j][len(key):], "/") {
+		j++
+	}
+	return names[i:j]
+}
+
+// takeRegistered plans the restore of an object that was saved by a registered
+// saver.
+func (m *match) takeRegistered(s start, n *pb.TrackableObject, current bool) {
+	l := m.l
+	name := n.RegisteredSaver.Name
+	saver, ok := l.ck.o.Savers.Lookup(name)
+	switch {
+	case !ok:
+		m.err = &SaverError{Path: l.src.path, Object: l.graph.human(s.node), Saver: name, Registered: l.ck.o.Savers.Names()}
+		return
+	case !saver.Matches(s.obj):
+		if !saver.Lenient {
+			m.err = &SaverError{Path: l.src.path, Object: l.graph.human(s.node), Saver: name, Refused: fmt.Sprintf("%T", s.obj)}
+		}
+		return
+	case saver.Restore == nil:
+		// The default: the value lies where a default save puts it.
+		if v := variableOf(s.obj); v != nil {
+			m.takeValue(s, v, trackable.AttributeKey(n.RegisteredSaver.ObjectName, trackable.VariableValue), current)
+		} else if ser, ok := s.obj.(trackable.Serializer); ok {
+			m.takeSerializer(s, n, ser, current)
+		}
+		return
+	}
+	m.add(s, done{node: s.node, key: n.RegisteredSaver.ObjectName, attr: name})
+	if current {
+		m.stamped = append(m.stamped, s.obj)
+		m.savers.add(name, &saver, n.RegisteredSaver.ObjectName, s.obj)
+	}
+}
+
+// descend binds or defers the children of a node.
+func (m *match) descend(s start) error {
+	kids := m.l.graph.nodes[s.node].Children
+	if len(kids) == 0 {
+		return nil
+	}
+	edges, err := m.l.ck.children(s.obj)
+	if err != nil {
+		return err
+	}
+	at := make(map[string]any, len(edges))
+	for _, e := range edges {
+		at[e.Name] = e.Child
+	}
+	for _, c := range kids {
+		child, ok := at[c.LocalName]
+		if _, taken := m.lookup(c.NodeId); taken {
+			if ok {
+				m.bind(c.NodeId, child) // notes a clash
+			}
+			continue
+		}
+		if ok {
+			m.bind(c.NodeId, child)
+		} else if m.l.graph.hasValue(c.NodeId) {
+			m.waits = append(m.waits, &wait{parent: s.obj, edge: c.LocalName, node: c.NodeId, claim: trackable.MayClaim(s.obj, c.LocalName)})
+		}
+	}
+	return nil
+}
+
+// slots binds the slot variables that s completes: as their owner, or as the
+// variable that they belong to.
+func (m *match) slots(s start) {
+	l := m.l
+	if left := l.slotsLeft[s.node]; len(left) > 0 && !m.slotsTaken[s.node] {
+		m.slotsTaken[s.node] = true
+		for _, w := range left {
+			m.slot(s.obj, w)
+		}
+	}
+	if left := m.slotsLeft[s.node]; len(left) > 0 {
+		delete(m.slotsLeft, s.node)
+		for _, w := range left {
+			m.slot(s.obj, w)
+		}
+	}
+	if m.slotsSeen[s.node] {
+		return
+	}
+	m.slotsSeen[s.node] = true
+	for _, w := range l.slotsOf[s.node] {
+		w.variable = s.obj
+		if owner, ok := m.lookup(w.owner); ok {
+			m.slot(owner, w)
+		} else {
+			m.slotsLeft[w.owner] = append(m.slotsLeft[w.owner], w)
+		}
+	}
+}
+
+func (m *match) slot(owner any, w slotWait) {
+	o, ok := owner.(trackable.SlotOwner)
+	v := variableOf(w.variable)
+	if !ok || v == nil {
+		return // stays unused
+	}
+	if slot := o.Slot(v, w.name); slot != nil {
+		m.bind(w.slot, slot)
+		return
+	}
+	if _, taken := m.lookup(w.slot); taken || !m.l.graph.simple(w.slot) || !slices.Contains(o.SlotNames(), w.name) {
+		return
+	}
+	key := m.l.graph.nodes[w.slot].Attributes[0].CheckpointKey
+	entry, ok := m.l.src.reader.Entry(key)
+	if !ok {
+		m.missing = append(m.missing, m.missingKey(w.slot, key))
+		return
+	}
+	m.bound[w.slot] = slotToBe{}
+	m.newSlots = append(m.newSlots, newSlot{o, v, w.name, w.slot, key})
+	m.add(start{node: w.slot}, done{w.slot, trackable.VariableValue, key, entry})
+}
+
+// slotToBe stands in a match for a slot variable that apply will make.
+type slotToBe struct{ _ byte }
+
+// refuse is the error of a delivery that can't be made, nil where it can.
+func (m *match) refuse() error {
+	if m.err != nil {
+		return m.err
+	}
+	if len(m.missing)+len(m.mismatched) > 0 {
+		return &RestoreError{Path: m.l.src.path, Missing: m.missing, Mismatched: m.mismatched}
+	}
+	return nil
+}
+
+// commit writes what the match found into the load. Its lock is held.
+func (m *match) commit() {
+	l := m.l
+	for node, obj := range m.bound {
+		l.bound[node] = obj
+	}
+	for id := range m.objects {
+		l.objects[id] = true
+	}
+	l.clashes = append(l.clashes, m.clashes...)
+	for node := range m.slotsTaken {
+		delete(l.slotsLeft, node)
+	}
+	for owner, w := range m.slotsLeft {
+		l.slotsLeft[owner] = append(l.slotsLeft[owner], w...)
+	}
+	for node := range m.slotsSeen {
+		delete(l.slotsOf, node)
+	}
+	for node, attrs := range m.unused {
+		l.unused[node] = append(l.unused[node], attrs...)
+	}
+	for _, w := range m.waits {
+		if _, taken := l.bound[w.node]; taken {
+			continue
+		}
+		l.waiting[waitKey{trackable.Identity(w.parent), w.edge}] = w
+		l.waitsFor[w.node] = append(l.waitsFor[w.node], w)
+		if n, ok := w.parent.(trackable.Noder); ok {
+			w.pend = &pending{l: l, edge: w.edge, node: w.node, from: w.parent}
+			n.TrackableNode().Defer(w.edge, w.pend)
+		}
+	}
+	// Nodes that were waited for over one edge may be bound over another now.
+	for node := range m.bound {
+		for _, w := range l.waitsFor[node] {
+			delete(l.waiting, waitKey{trackable.Identity(w.parent), w.edge})
+			if w.pend != nil {
+				w.parent.(trackable.Noder).TrackableNode().Forget(w.edge, w.pend)
+			}
+		}
+		delete(l.waitsFor, node)
+	}
+}

@@ -1,0 +1,173 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Limits on an object graph from a file. A real one has a node for each object
+// of a program.
+const (
+	maxGraphNodes = 1 << 21
+	maxHumanDepth = 64 // path components shown to people
+)
+
+// readGraph reads the object graph of a checkpoint; nil where it has none, as
+// TF1's.
+func readGraph(ctx context.Context, src source) (*objectGraph, error) {
+	e, ok := src.reader.Entry(trackable.ObjectGraphKey)
+	if !ok {
+		return nil, nil
+	}
+	if e.DType != tensor.String || len(e.Shape) != 0 {
+		return nil, src.corrupt("it is a %s, not a string", describe(e.DType, e.Shape))
+	}
+	t, err := src.reader.Read(ctx, trackable.ObjectGraphKey)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: reading the object graph: %w", err)
+	}
+	g, err := parseGraph(t.Strings()[0])
+	if err != nil {
+		return nil, src.corrupt("%v", err)
+	}
+	return g, nil
+}
+
+func (s source) corrupt(format string, args ...any) error {
+	return &bundle.CorruptError{File: s.path + ".index", Offset: -1, Name: trackable.ObjectGraphKey, What: fmt.Sprintf(format, args...)}
+}
+
+// parseGraph decodes and checks an object graph. All walks over the result are
+// iterative and visit a node once, so that cycles and depth are harmless.
+func parseGraph(text string) (*objectGraph, error) {
+	b := []byte(text)
+	n := 0
+	for rest := b; len(rest) > 0; n++ {
+		num, typ, k := protowire.ConsumeTag(rest)
+		if k < 0 {
+			return nil, fmt.Errorf("field %d can't be decoded: %w", n, protowire.ParseError(k))
+		}
+		k2 := protowire.ConsumeFieldValue(num, typ, rest[k:])
+		if k2 < 0 {
+			return nil, fmt.Errorf("field %d can't be decoded: %w", n, protowire.ParseError(k2))
+		}
+		rest = rest[k+k2:]
+		if n > maxGraphNodes {
+			return nil, fmt.Errorf("it has more than %d nodes", maxGraphNodes)
+		}
+	}
+	g := &objectGraph{pb: new(pb.TrackableObjectGraph)}
+	if err := g.pb.Unmarshal(b); err != nil {
+		return nil, err
+	}
+	g.nodes = g.pb.Nodes
+	if len(g.nodes) == 0 {
+		return nil, fmt.Errorf("it has no node, not even a root")
+	}
+	for id, node := range g.nodes {
+		for _, c := range node.Children {
+			if !g.has(c.NodeId) {
+				return nil, fmt.Errorf("child %q of node %d is node %d, there are %d", c.LocalName, id, c.NodeId, len(g.nodes))
+			}
+		}
+		for _, s := range node.SlotVariables {
+			if !g.has(s.OriginalVariableNodeId) || !g.has(s.SlotVariableNodeId) {
+				return nil, fmt.Errorf("slot %q of node %d joins nodes %d and %d, there are %d", s.SlotName, id, s.OriginalVariableNodeId, s.SlotVariableNodeId, len(g.nodes))
+			}
+		}
+	}
+	return g, nil
+}
+
+func (g *objectGraph) has(node int32) bool { return node >= 0 && int(node) < len(g.nodes) }
+
+// hasValue is TensorFlow's rule on what is worth waiting for: the file's own
+// word, or in older files whatever isn't empty.
+func (g *objectGraph) hasValue(node int32) bool {
+	n := g.nodes[node]
+	if n.HasCheckpointValues != nil {
+		return n.HasCheckpointValues.Value
+	}
+	return len(n.Children) > 0 || len(n.Attributes) > 0 || len(n.SlotVariables) > 0 || n.RegisteredSaver != nil
+}
+
+// paths finds the first path to each node, breadth first.
+func (g *objectGraph) paths() {
+	g.once.Do(func() {
+		g.parent = make([]int32, len(g.nodes))
+		g.edge = make([]string, len(g.nodes))
+		g.slotOf = map[int32]string{}
+		for i := range g.parent {
+			g.parent[i] = -1
+		}
+		seen := make([]bool, len(g.nodes))
+		seen[0] = true
+		for queue := []int32{0}; len(queue) > 0; queue = queue[1:] {
+			for _, c := range g.nodes[queue[0]].Children {
+				if !seen[c.NodeId] {
+					seen[c.NodeId] = true
+					g.parent[c.NodeId], g.edge[c.NodeId] = queue[0], c.LocalName
+					queue = append(queue, c.NodeId)
+				}
+			}
+		}
+		for id, n := range g.nodes {
+			for _, s := range n.SlotVariables {
+				if !seen[s.SlotVariableNodeId] {
+					if _, ok := g.slotOf[s.SlotVariableNodeId]; !ok {
+						g.slotOf[s.SlotVariableNodeId] = fmt.Sprintf("%s's slot %q for %s", g.direct(int32(id)), s.SlotName, g.direct(s.OriginalVariableNodeId))
+					}
+				}
+			}
+		}
+	})
+}
+
+// human is a node's path for people.
+func (g *objectGraph) human(node int32) string {
+	g.paths()
+	if s, ok := g.slotOf[node]; ok {
+		return s
+	}
+	return g.direct(node)
+}
+
+func (g *objectGraph) direct(node int32) string {
+	if node == 0 {
+		return "(root)"
+	}
+	var names []string
+	for at := node; g.parent[at] >= 0; at = g.parent[at] {
+		if len(names) == maxHumanDepth {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, g.edge[at])
+	}
+	if len(names) == 0 {
+		return fmt.Sprintf("(node %d, which nothing leads to)", node)
+	}
+	slices.Reverse(names)
+	return strings.Join(names, ".")
+}
+
+// escaped is the path as keys have it, "" for the root and for what nothing
+// leads to.
+func (g *objectGraph) escaped(node int32) string {
+	g.paths()
+	var names []string
+	for at := node; g.parent[at] >= 0 && len(names) < 4*maxHumanDepth; at = g.parent[at] {
+		names = append(names, trackable.Escape(g.edge[at]))
+	}
+	slices.Reverse(names)
+	return strings.Join(names, "/")
+}

@@ -1,0 +1,325 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// RestoreOptions changes one restore; nil means the defaults.
+type RestoreOptions struct {
+	// Partial lets values of the checkpoint go unused; they are listed in the
+	// report. Default: they are an error (Options.Partial turns that round for
+	// all restores).
+	Partial bool
+	// AllowMissing lets objects keep the values they have where the checkpoint
+	// holds none for them; they are listed in the report. Default: they are an
+	// error.
+	AllowMissing bool
+	// SkipSlots leaves optimizers' slot variables out. Default: they are restored.
+	SkipSlots bool
+	// Workers is how many goroutines read. Default: GOMAXPROCS.
+	Workers int
+	// Progress is called with bytes read and bytes in all. Default:
+	// Options.Progress.
+	Progress func(done, total int64)
+}
+
+// Restore gives the objects the values of the checkpoint at path: a prefix, one
+// of its files, a directory with a "checkpoint" state file (its latest), or a
+// SavedModel's directory. The empty path means to start from scratch: nothing
+// happens, and the report's Path is empty.
+//
+// It first matches the file's graph with the objects, without reading a value.
+// What can't match is a *[RestoreError] that lists everything with the nearest
+// names, and nothing has changed: an object that the checkpoint has no value
+// for, a value of another type or shape, and a value that no object can claim.
+// RestoreOptions say what to let pass. Then all values are read in parallel,
+// checksums verified, between two training steps.
+//
+// Values whose objects don't exist yet are deferred: a variable that is built
+// later is born with its value ([trackable.Base.AddVariable]); Attach, List's
+// Append and Map's Set restore at once; plain fields, slices and maps do so at
+// the next [Checkpoint.Sync]. Where restores overlap, the later one wins.
+//
+// A checkpoint without an object graph, as TF1's savers write, is matched by the
+// variables' full names.
+func (ck *Checkpoint) Restore(ctx context.Context, path string, o *RestoreOptions) (*Report, error) {
+	return ck.restoreFile(ctx, path, o, true)
+}
+
+// RestoreFS is [Checkpoint.Restore] from fsys; path is slash-separated.
+func (ck *Checkpoint) RestoreFS(ctx context.Context, fsys fs.FS, path string, o *RestoreOptions) (*Report, error) {
+	return ck.restoreFS(ctx, fsys, path, o, true)
+}
+
+// Read is [Checkpoint.Restore] of what [Checkpoint.Write] wrote: it makes no
+// save_counter, and leaves the file's, if it has one, for later.
+func (ck *Checkpoint) Read(ctx context.Context, path string, o *RestoreOptions) (*Report, error) {
+	return ck.restoreFile(ctx, path, o, false)
+}
+
+// ReadFS is [Checkpoint.Read] from fsys.
+func (ck *Checkpoint) ReadFS(ctx context.Context, fsys fs.FS, path string, o *RestoreOptions) (*Report, error) {
+	return ck.restoreFS(ctx, fsys, path, o, false)
+}
+
+func (ck *Checkpoint) restoreFile(ctx context.Context, p string, o *RestoreOptions, counter bool) (*Report, error) {
+	if p == "" {
+		return ck.scratch(), nil
+	}
+	src, err := openFile(ctx, p, ck.o.Reader)
+	if err != nil {
+		return nil, err
+	}
+	return ck.restore(ctx, src, o, counter)
+}
+
+func (ck *Checkpoint) restoreFS(ctx context.Context, fsys fs.FS, p string, o *RestoreOptions, counter bool) (*Report, error) {
+	if p == "" {
+		return ck.scratch(), nil
+	}
+	src, err := openFS(ctx, fsys, p, ck.o.Reader)
+	if err != nil {
+		return nil, err
+	}
+	return ck.restore(ctx, src, o, counter)
+}
+
+// openFile finds and opens the checkpoint that a path of the operating system
+// means.
+func openFile(ctx context.Context, p string, o *bundle.ReaderOptions) (source, error) {
+	found, err := bundle.FindFile(p)
+	if err != nil {
+		return source{}, fmt.Errorf("checkpoint: %w", err)
+	}
+	folder, name := splitPath(found.Prefix)
+	src := source{fsys: bundle.OSDir(folder), prefix: name, path: found.Prefix}
+	if src.reader, err = bundle.OpenFile(ctx, found.Prefix, o); err != nil {
+		return source{}, fmt.Errorf("checkpoint: %w", err)
+	}
+	return src, nil
+}
+
+func openFS(ctx context.Context, fsys fs.FS, p string, o *bundle.ReaderOptions) (source, error) {
+	found, err := bundle.FindPrefix(fsys, path.Clean(p))
+	if err != nil {
+		return source{}, fmt.Errorf("checkpoint: %w", err)
+	}
+	src := source{fsys: fsys, prefix: found.Prefix, path: found.Prefix}
+	if src.reader, err = bundle.Open(ctx, fsys, found.Prefix, o); err != nil {
+		return source{}, fmt.Errorf("checkpoint: %w", err)
+	}
+	return src, nil
+}
+
+func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions, counter bool) (*Report, error) {
+	var opts RestoreOptions
+	if o != nil {
+		opts = *o
+	}
+	opts.Partial = opts.Partial || ck.o.Partial
+	ck.busy.Lock()
+	defer ck.busy.Unlock()
+	if counter {
+		ck.SaveCounter()
+	}
+	l, err := ck.newLoad(ctx, src, opts)
+	if err != nil {
+		return nil, err
+	}
+	var report *Report
+	err = trackable.Freeze(ctx, func(ctx context.Context) error {
+		if l.graph == nil {
+			report, err = l.restoreByName(ctx)
+		} else {
+			report, err = l.restoreGraph(ctx)
+		}
+		return err
+	})
+	if errors.Is(err, trackable.ErrInsideStep) {
+		err = fmt.Errorf("checkpoint: a restore inside a training step; restore before or between steps: %w", err)
+	}
+	return report, err
+}
+
+// restoreGraph matches, refuses or changes.
+func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
+	ck := l.ck
+	starts := []start{{0, ck.root}}
+	l.mu.Lock()
+	m, err := l.match(starts...)
+	if err != nil || m.err != nil {
+		l.mu.Unlock()
+		return nil, errors.Join(err, matchErr(m))
+	}
+	// Nothing of the program has changed yet: the load is still its own.
+	for node, obj := range m.bound {
+		l.bound[node] = obj
+	}
+	for id := range m.objects {
+		l.objects[id] = true
+	}
+	l.clashes = m.clashes
+	for _, w := range m.waits {
+		l.waiting[waitKey{trackable.Identity(w.parent), w.edge}] = w
+	}
+	for node, attrs := range m.unused {
+		l.unused[node] = attrs
+	}
+	l.mu.Unlock()
+
+	g, err := ck.walk()
+	if err != nil {
+		return nil, err
+	}
+	found, err := l.judge(g)
+	if err != nil {
+		return nil, err
+	}
+	missing := append(slices.Clone(m.missing), found.missing...)
+	refused := &RestoreError{Path: l.src.path, Mismatched: m.mismatched}
+	if !l.opts.AllowMissing {
+		refused.Missing = missing
+	}
+	if !l.opts.Partial {
+		refused.Unused = found.unused
+	}
+	if len(refused.Missing)+len(refused.Mismatched)+len(refused.Unused) > 0 {
+		return nil, refused
+	}
+
+	l.mu.Lock()
+	clear(l.waiting)
+	clear(l.unused)
+	l.clashes = nil
+	m.commit()
+	l.mu.Unlock()
+	ck.keep(l)
+	if err := m.apply(ctx); err != nil {
+		return nil, err
+	}
+	r := &Report{Path: l.src.path, l: l, Missing: missing, Unused: found.unused, Deferred: found.deferred}
+	r.Restored = l.items(m.restored)
+	return r, nil
+}
+
+func matchErr(m *match) error {
+	if m == nil {
+		return nil
+	}
+	return m.err
+}
+
+// keep remembers l for deliveries, and forgets restores that have nothing left
+// to deliver.
+func (ck *Checkpoint) keep(l *load) {
+	ck.mu.Lock()
+	defer ck.mu.Unlock()
+	ck.loads = slices.DeleteFunc(ck.loads, func(old *load) bool { return !old.waits() })
+	ck.loads = append(ck.loads, l)
+}
+
+// Sync delivers what waits for objects that are there by now: those that plain
+// fields, slices and maps hold. Every save calls it.
+func (ck *Checkpoint) Sync(ctx context.Context) error {
+	ck.busy.Lock()
+	defer ck.busy.Unlock()
+	return ck.sync(ctx)
+}
+
+func (ck *Checkpoint) sync(ctx context.Context) error {
+	ck.mu.Lock()
+	loads := slices.Clone(ck.loads)
+	ck.mu.Unlock()
+	// The latest restore first: an earlier one doesn't overwrite what it set.
+	for _, l := range slices.Backward(loads) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if l.graph == nil {
+			if err := l.syncNames(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := l.sync(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *load) sync(ctx context.Context) error {
+	l.mu.Lock()
+	if len(l.waiting) == 0 {
+		l.mu.Unlock()
+		return nil
+	}
+	var starts []start
+	edges := map[any]map[string]any{}
+	for key, w := range l.waiting {
+		at, ok := edges[key.parent]
+		if !ok {
+			list, err := l.ck.children(w.parent)
+			if err != nil {
+				l.mu.Unlock()
+				return fmt.Errorf("checkpoint: %w", err)
+			}
+			at = make(map[string]any, len(list))
+			for _, e := range list {
+				at[e.Name] = e.Child
+			}
+			edges[key.parent] = at
+		}
+		if child, ok := at[w.edge]; ok {
+			starts = append(starts, start{w.node, child})
+		}
+	}
+	if len(starts) == 0 {
+		l.mu.Unlock()
+		return nil
+	}
+	slices.SortFunc(starts, func(a, b start) int { return int(a.node) - int(b.node) })
+	m, err := l.match(starts...)
+	if err == nil {
+		err = m.refuse()
+	}
+	if err != nil {
+		l.mu.Unlock()
+		return err
+	}
+	m.commit()
+	l.mu.Unlock()
+	return m.apply(ctx)
+}
+
+// checkDelivered is a *PendingError while values of the latest restore wait for
+// objects that could still claim them.
+func (ck *Checkpoint) checkDelivered() error {
+	ck.mu.Lock()
+	var l *load
+	if n := len(ck.loads); n > 0 {
+		l = ck.loads[n-1]
+	}
+	ck.mu.Unlock()
+	if l == nil || l.graph == nil {
+		return nil
+	}
+	l.mu.Lock()
+	partial := l.partial
+	l.mu.Unlock()
+	if partial {
+		return nil
+	}
+	if deferred, _ := l.left(); len(deferred) > 0 {
+		return &PendingError{Path: l.src.path, Deferred: deferred}
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// RewriteOptions says what changes on the way; nil copies all as it is.
+type RewriteOptions struct {
+	// Rename gives a tensor its new name; the object graph's keys follow. Two
+	// tensors of one name are an error. Default: names stay.
+	Rename func(name string) string
+	// Drop leaves a tensor out; the object graph's attribute goes with it.
+	// Default: none.
+	Drop func(name string) bool
+	// Convert gives a tensor's new value; nil means as it is. Default: values
+	// stay, and bytes, slices and checksums are copied without decoding.
+	Convert func(name string, t *tensor.Tensor) (*tensor.Tensor, error)
+	// Writer says how the bundle is written. Default: bundle's defaults.
+	Writer *bundle.WriterOptions
+	// Progress is called with bytes done and bytes in all. Default: nobody is
+	// told.
+	Progress func(done, total int64)
+}
+
+// Rewrite writes the checkpoint again, as prefix in dir, in the order of its
+// data. Whatever this package doesn't know stays: entries, attributes, fields of
+// the object graph.
+func (v *View) Rewrite(ctx context.Context, dir bundle.Dir, prefix string, o *RewriteOptions) error {
+	if o == nil {
+		o = new(RewriteOptions)
+	}
+	r := v.src.reader
+	w, err := bundle.NewWriter(dir, prefix, o.Writer)
+	if err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	err = v.rewrite(ctx, r, w, o)
+	if err == nil {
+		err = w.Finish(ctx)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("checkpoint: rewriting %s: %w", v.src.path, err), w.Abort())
+	}
+	return nil
+}
+
+func (v *View) rewrite(ctx context.Context, r *bundle.Reader, w *bundle.Writer, o *RewriteOptions) error {
+	names := byPlace(r)
+	count := &counting{report: o.Progress}
+	renamed := map[string]string{}
+	for _, name := range names {
+		e, _ := r.Entry(name)
+		count.total += e.Size
+		if name == trackable.ObjectGraphKey || o.Drop != nil && o.Drop(name) {
+			continue
+		}
+		renamed[name] = name
+		if o.Rename != nil {
+			renamed[name] = o.Rename(name)
+		}
+	}
+	for _, name := range names {
+		e, _ := r.Entry(name)
+		count.add(e.Size)
+		if name == trackable.ObjectGraphKey {
+			if o.Rename == nil && o.Drop == nil {
+				if err := w.CopyFrom(ctx, r, name, name); err != nil {
+					return err
+				}
+			} else if err := w.Add(ctx, name, tensor.Scalar(string(v.renameGraph(renamed)))); err != nil {
+				return err
+			}
+			continue
+		}
+		as, keep := renamed[name]
+		if !keep {
+			continue
+		}
+		if o.Convert != nil {
+			t, err := r.Read(ctx, name)
+			if err != nil {
+				return err
+			}
+			c, err := o.Convert(name, t)
+			if err != nil {
+				return fmt.Errorf("tensor %q: %w", name, err)
+			}
+			if c != nil {
+				if err := w.Add(ctx, as, c); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		if err := w.CopyFrom(ctx, r, name, as); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renameGraph is the encoded object graph with new keys; attributes whose
+// tensors are gone are left out.
+func (v *View) renameGraph(renamed map[string]string) []byte {
+	out := *v.graph.pb
+	out.Nodes = nil
+	for _, n := range v.graph.nodes {
+		c := *n
+		c.Attributes = nil
+		for _, a := range n.Attributes {
+			b := *a
+			if as, ok := renamed[a.CheckpointKey]; ok {
+				b.CheckpointKey = as
+			} else if _, there := v.src.reader.Entry(a.CheckpointKey); there {
+				continue // dropped
+			}
+			c.Attributes = append(c.Attributes, &b)
+		}
+		out.Nodes = append(out.Nodes, &c)
+	}
+	return out.Marshal()
+}
