@@ -1,0 +1,33 @@
+// Package cairn is the front door to TensorFlow's checkpoints in pure Go: no
+// Python, no cgo, no libtensorflow, and the same bytes as TensorFlow 2.21 in
+// both directions.
+//
+// # Where to start
+//
+// To look into files (checkpoints of version 1 and 2, the variables of a
+// SavedModel, .npz, .safetensors), use this package: [List], [Read], [Diff] and
+// [Verify] are what the command's verbs ls, cat, diff and verify call.
+//
+// To save and restore a Go program's own objects, use package checkpoint:
+//
+//	type Training struct {
+//		Step    *trackable.Scalar[int64]
+//		Weights *trackable.Variable
+//	}
+//
+//	t := &Training{trackable.NewScalar[int64](0), trackable.NewVariable(w)}
+//	ckpt, err := checkpoint.New(t, nil)
+//	manager, err := checkpoint.NewManager(ckpt, dir, &checkpoint.ManagerOptions{MaxToKeep: 3})
+//	report, err := manager.RestoreLatest(ctx) // strict: nothing half restored
+//	path, err := manager.Save(ctx)            // crash-safe
+//
+// To train in Go, use packages keras (layers, losses, optimizers), ops (the ops
+// themselves), grad (the tape), function (what calls them) and dataset;
+// examples/guide is the program of TensorFlow's checkpoint guide.
+//
+// To read or write single tensors of TensorFlow's format, use package bundle;
+// its page describes the files byte by byte. Package tensor holds the data.
+//
+// A program that imports only tensor, bundle, trackable and checkpoint links no
+// kernels.
+package cairn
