@@ -209,13 +209,7 @@ func (m *match) takeSerializer(s start, n *pb.TrackableObject, ser trackable.Ser
 		// The key in the graph may be the beginning of several keys: a table's
 		// "table" stands for "table-keys" and "table-values".
 		for _, key := range m.keysOf(a.CheckpointKey) {
-			_, local, ok := trackable.SplitKey(key)
-			if !ok {
-				local = a.Name
-			}
-			if raw, ok := trackable.Unescape(local); ok {
-				local = raw
-			}
+			local := rawName(a.Name) + strings.TrimPrefix(key, a.CheckpointKey)
 			if !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(local, name) }) {
 				m.unused[s.node] = append(m.unused[s.node], local)
 				continue
@@ -236,6 +230,15 @@ func (m *match) takeSerializer(s start, n *pb.TrackableObject, ser trackable.Ser
 		m.stamped = append(m.stamped, s.obj)
 		m.serials = append(m.serials, r)
 	}
+}
+
+// rawName is an attribute's name before TensorFlow escaped it; a name that is no
+// escaped one stays.
+func rawName(name string) string {
+	if raw, ok := trackable.Unescape(name); ok {
+		return raw
+	}
+	return name
 }
 
 func hasPrefixIn(set map[string]bool, prefix string) bool {

@@ -148,6 +148,9 @@ func (ck *Checkpoint) gather(ctx context.Context, dir bundle.Dir, prefix string)
 				if a.Tensor != nil {
 					sn.values = append(sn.values, ShardTensor{Name: key, Tensor: a.Tensor})
 				}
+				for _, part := range a.Parts {
+					sn.values = append(sn.values, ShardTensor{Name: key + part.Suffix, Tensor: part.Tensor})
+				}
 			}
 			continue
 		}

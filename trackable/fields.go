@@ -54,6 +54,10 @@ func classify(t reflect.Type) class {
 			return classObject
 		case elem.Kind() == reflect.Struct && holdsTrackable(elem):
 			return classObject
+		case elem.Kind() == reflect.Slice || elem.Kind() == reflect.Map:
+			if classify(elem) != classNone && certain(elem) {
+				return classObject
+			}
 		}
 	case reflect.Struct:
 		p := reflect.PointerTo(t)

@@ -51,9 +51,11 @@ func Unescape(name string) (raw string, ok bool) {
 }
 
 // AttributeKey is the key of an object's attribute: object is the object's
-// escaped path ("" for the root), name the attribute's raw name.
+// escaped path ("" for the root), name the attribute's raw name. TensorFlow
+// escapes attribute names twice in keys, and once where the object graph lists
+// them.
 func AttributeKey(object, name string) string {
-	return object + "/" + attributesName + "/" + Escape(name)
+	return object + "/" + attributesName + "/" + Escape(Escape(name))
 }
 
 // SlotPath is the path of a slot variable, which stands for an object's path in

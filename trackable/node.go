@@ -34,15 +34,27 @@ type VariableLike interface{ AsVariable() *Variable }
 
 // Attribute is a named tensor of an object that saves several; see [Serializer].
 type Attribute struct {
-	Name   string // after ".ATTRIBUTES/" in the key
+	// Name is what follows ".ATTRIBUTES/" in the key.
+	Name string
+	// Tensor is the value; nil writes none.
+	Tensor *tensor.Tensor
+	// Parts are values under Name and a suffix, for an attribute that the object
+	// graph lists once though it is several tensors: a hash table's "table" is
+	// "table-keys" and "table-values".
+	Parts []AttributePart
+}
+
+// AttributePart is one tensor of an [Attribute] that has several.
+type AttributePart struct {
+	Suffix string // as it stands in the key
 	Tensor *tensor.Tensor
 }
 
 // Serializer is met by objects that save other tensors than a variable's one
 // value: tables, iterators, random generators. What SerializeToTensors gives is
 // written under "<path>/.ATTRIBUTES/<name>"; RestoreFromTensors gets the tensors
-// back by those names. A nil Tensor stands in the object graph without a value
-// in the file.
+// back by those names, suffixes included. A restore asks for the attributes too,
+// to compare names before it reads a value.
 type Serializer interface {
 	SerializeToTensors() ([]Attribute, error)
 	RestoreFromTensors(map[string]*tensor.Tensor) error
