@@ -11,10 +11,6 @@ import (
 // its bytes, its slices, and what else its entry holds that this package
 // doesn't know; checksums are verified on the way. Where the byte orders
 // differ, and from version 1, the values are converted.
-//
-// A bundle is written again exactly by a Writer that is Like its Reader and
-// copies its tensors in the order of [Reader.NamesByPlace], with
-// [Writer.NextShard] where the shard changes.
 func (w *Writer) CopyFrom(ctx context.Context, r *Reader, name, as string) error {
 	if w.err != nil {
 		return w.err
@@ -34,6 +30,89 @@ func (w *Writer) CopyFrom(ctx context.Context, r *Reader, name, as string) error
 	case len(rec.Slices) == 0:
 		return w.copyPiece(ctx, r, rec, as, as)
 	}
+	base := len(w.shards) - 1
+	for n, s := range rec.Slices {
+		if err := w.copyPiece(ctx, r, &r.recs[rec.parts[n]], string(appendSliceKey(nil, as, s)), as); err != nil {
+			return err
+		}
+	}
+	return w.copySliced(rec, as, base)
+}
+
+// CopyAll writes all tensors of another checkpoint, as [Writer.CopyFrom] does
+// each, in the order of their bytes and in as many data files: a Writer that is
+// Like the Reader writes the very same files. The function rename, where it
+// isn't nil, gives tensors other names, or leaves out those for which it returns
+// false.
+func (w *Writer) CopyAll(ctx context.Context, r *Reader, rename func(name string) (as string, keep bool)) error {
+	if w.err != nil {
+		return w.err
+	}
+	if rename == nil {
+		rename = func(name string) (string, bool) { return name, true }
+	}
+	if r.version == 1 || r.header.BigEndian != w.big {
+		for _, name := range r.NamesByPlace() {
+			if as, keep := rename(name); keep {
+				if err := w.CopyFrom(ctx, r, name, as); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if err := w.NextShard(); err != nil { // a new one unless this one is empty
+		return err
+	}
+	base := len(w.shards) - 1
+	w.least = max(w.least, base+r.header.NumShards)
+	for _, i := range r.byPlace() {
+		rec := &r.recs[i]
+		owner := r.ownerOf(rec)
+		as, keep := rename(owner)
+		if !keep {
+			continue
+		}
+		if as == "" {
+			return w.fail(fmt.Errorf("bundle: tensor %q is to be copied to a tensor without a name", owner))
+		}
+		if rec.err != nil {
+			return w.fail(rec.err)
+		}
+		for len(w.shards)-1 < base+rec.Shard {
+			if err := w.newShard(); err != nil {
+				return err
+			}
+		}
+		key := as
+		if rec.slice != nil {
+			key = string(appendSliceKey(nil, as, *rec.slice))
+		}
+		if err := w.copyPiece(ctx, r, rec, key, as); err != nil {
+			return err
+		}
+	}
+	for len(w.shards) < w.least {
+		if err := w.newShard(); err != nil {
+			return err
+		}
+	}
+	for _, v := range r.visible {
+		rec := &r.recs[v]
+		as, keep := rename(rec.Name)
+		if len(rec.Slices) == 0 || !keep {
+			continue
+		}
+		if err := w.copySliced(rec, as, base+rec.home); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copySliced enters a tensor whose slices were copied, as one of data file
+// shard.
+func (w *Writer) copySliced(rec *record, as string, shard int) error {
 	if _, ok := w.entries[as]; ok {
 		return w.fail(fmt.Errorf("bundle: tensor %q is added twice", as))
 	}
@@ -41,11 +120,7 @@ func (w *Writer) CopyFrom(ctx context.Context, r *Reader, name, as string) error
 	if err := e.Unmarshal(rec.Raw); err != nil {
 		return w.fail(err)
 	}
-	for n, s := range rec.Slices {
-		if err := w.copyPiece(ctx, r, &r.recs[rec.parts[n]], string(appendSliceKey(nil, as, s)), as); err != nil {
-			return err
-		}
-	}
+	e.ShardId = int32(shard)
 	w.entries[as] = &e
 	return nil
 }

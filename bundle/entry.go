@@ -47,6 +47,7 @@ type record struct {
 	elems int64    // the number of elements
 	parts []int    // the records of the slices
 	slice *Slice   // for a slice's own record: which
+	home  int      // the data file that a sliced tensor's own entry speaks of, though it has no bytes there
 	v1    []v1Part // in version 1: where its slices stand
 	err   error    // why the tensor can't be read here, though the file is sound
 }

@@ -22,6 +22,11 @@ type notFound struct{}
 func (notFound) Error() string        { return "bundle: not found" }
 func (notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
+// ErrIncomplete is what errors.Is finds where the slices of a tensor that are
+// there don't cover what is asked for: part of a checkpoint that is still to be
+// merged, or a partitioned tensor that was saved in part.
+var ErrIncomplete = errors.New("bundle: not all slices are there")
+
 // A CorruptError says that a file is not what its format asks for: it is
 // truncated, a checksum differs, a size lies, a message can't be decoded.
 type CorruptError struct {

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -224,6 +225,7 @@ func (r *Reader) linkSlices(file string, sliced map[int][]*pb.TensorSliceProto) 
 		corrupt := func(err error) error {
 			return &CorruptError{File: file, Offset: rec.at, Name: rec.Name, What: err.Error()}
 		}
+		rec.home = rec.Shard
 		rec.Shard, rec.Offset, rec.Size, rec.CRC = 0, 0, 0, 0
 		for n, m := range sliced[i] {
 			if rec.err != nil {
@@ -275,35 +277,32 @@ func (r *Reader) linkSlices(file string, sliced map[int][]*pb.TensorSliceProto) 
 
 // checkOverlap refuses entries whose bytes overlap: no writer makes them.
 func (r *Reader) checkOverlap(file string) error {
-	order := r.byPlace()
-	for k := 1; k < len(order); k++ {
-		a, b := &r.recs[order[k-1]], &r.recs[order[k]]
-		if a.Shard == b.Shard && b.Offset < a.Offset+a.Size {
+	var a *record
+	for _, i := range r.byPlace() {
+		b := &r.recs[i]
+		if b.Size == 0 {
+			continue
+		}
+		if a != nil && a.Shard == b.Shard && b.Offset < a.Offset+a.Size {
 			return &CorruptError{File: file, Offset: b.at, Name: b.Name, What: fmt.Sprintf("its bytes at offset %d of data file %d overlap those of %q at %d", b.Offset, b.Shard, a.Name, a.Offset)}
 		}
+		a = b
 	}
 	return nil
 }
 
-// byPlace lists the records that have bytes in data files, in their order.
+// byPlace lists the records that speak of data files, in the order of the
+// bytes; one of no bytes comes before the one at the same place.
 func (r *Reader) byPlace() []int {
 	order := make([]int, 0, len(r.recs))
 	for i := range r.recs {
-		if rec := &r.recs[i]; rec.Size > 0 && len(rec.Slices) == 0 {
+		if rec := &r.recs[i]; len(rec.Slices) == 0 {
 			order = append(order, i)
 		}
 	}
 	slices.SortFunc(order, func(i, j int) int {
 		a, b := &r.recs[i], &r.recs[j]
-		switch {
-		case a.Shard != b.Shard:
-			return a.Shard - b.Shard
-		case a.Offset < b.Offset:
-			return -1
-		case a.Offset > b.Offset:
-			return 1
-		}
-		return i - j
+		return cmp.Or(cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Offset, b.Offset), cmp.Compare(min(a.Size, 1), min(b.Size, 1)), i-j)
 	})
 	return order
 }

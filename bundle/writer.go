@@ -58,6 +58,7 @@ type Writer struct {
 	entries map[string]*pb.BundleEntryProto
 	token   string // the end of temporary names
 	shards  []*shardWriter
+	least   int    // so many data files are kept, though the last ones be empty
 	buf     []byte // what is gathered for the current shard
 	scratch []byte
 	written int64
@@ -190,7 +191,9 @@ func (w *Writer) AddSlice(ctx context.Context, name string, full tensor.Shape, s
 	e := w.entries[name]
 	switch {
 	case e == nil:
-		e = &pb.BundleEntryProto{Dtype: int32(t.DType()), Shape: shapeProto(full)}
+		// The entry has no bytes of its own; that it speaks of this data file is
+		// what a merge of one bundle for each file makes of it.
+		e = &pb.BundleEntryProto{Dtype: int32(t.DType()), Shape: shapeProto(full), ShardId: int32(len(w.shards) - 1)}
 	case len(e.Slices) == 0:
 		return w.fail(fmt.Errorf("bundle: tensor %q is added whole and in slices", name))
 	case e.Dtype != int32(t.DType()) || string(e.Shape.Marshal()) != string(shapeProto(full).Marshal()):
@@ -210,12 +213,15 @@ func (w *Writer) NextShard() error {
 	if w.err != nil {
 		return w.err
 	}
+	if n := len(w.shards); n > 0 && w.shards[n-1].size == 0 {
+		return nil
+	}
+	return w.newShard()
+}
+
+func (w *Writer) newShard() error {
 	if n := len(w.shards); n > 0 {
-		last := w.shards[n-1]
-		if last.size == 0 {
-			return nil
-		}
-		if err := w.flush(last); err != nil {
+		if err := w.flush(w.shards[n-1]); err != nil {
 			return w.fail(err)
 		}
 	}
@@ -248,7 +254,7 @@ func (w *Writer) Finish(ctx context.Context) error {
 var errFinished = errors.New("bundle: the writer is finished")
 
 func (w *Writer) finish(ctx context.Context) error {
-	if n := len(w.shards); n > 1 && w.shards[n-1].size == 0 {
+	if n := len(w.shards); n > w.least && n > 1 && w.shards[n-1].size == 0 {
 		// A last NextShard that nothing followed.
 		if err := w.shards[n-1].close(); err != nil {
 			return err
@@ -258,8 +264,12 @@ func (w *Writer) finish(ctx context.Context) error {
 		}
 		w.shards = w.shards[:n-1]
 	}
+	// Only the last one has bytes that are still to be written.
+	if err := w.flush(w.shards[len(w.shards)-1]); err != nil {
+		return err
+	}
 	for _, s := range w.shards {
-		if err := errors.Join(ctx.Err(), w.flush(s)); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if err := w.settle(s.f, s.name); err != nil {

@@ -1,0 +1,72 @@
+// Package binfmt prints bytes of a file with what they mean: offset, hex, words.
+// Golden tests compare such dumps, so that a difference between two files reads
+// as a difference in meaning.
+package binfmt
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// width is how many bytes a line shows; of longer fields the first and the last
+// ones are shown.
+const width = 12
+
+// A Printer walks through bytes and prints a line for each field. The first
+// error of its writer sticks.
+type Printer struct {
+	w      io.Writer
+	b      []byte
+	at     int
+	base   int64
+	indent int
+	err    error
+}
+
+// New prints to w what stands in b, whose first byte lies at offset base.
+func New(w io.Writer, b []byte, base int64) *Printer { return &Printer{w: w, b: b, base: base} }
+
+// In makes the following lines stand deeper, Out less deep.
+func (p *Printer) In() { p.indent++ }
+
+// Out undoes In.
+func (p *Printer) Out() { p.indent-- }
+
+// Rest is what was not printed yet.
+func (p *Printer) Rest() []byte { return p.b[p.at:] }
+
+// Err is the writer's first error.
+func (p *Printer) Err() error { return p.err }
+
+// Line prints words without bytes.
+func (p *Printer) Line(format string, args ...any) {
+	p.print("", "", fmt.Sprintf(format, args...))
+}
+
+// Field prints the next n bytes (or what is left) and what they mean.
+func (p *Printer) Field(n int, format string, args ...any) {
+	n = max(0, min(n, len(p.b)-p.at))
+	b := p.b[p.at : p.at+n]
+	p.print(fmt.Sprintf("%08x", p.base+int64(p.at)), Hex(b), fmt.Sprintf(format, args...))
+	p.at += n
+}
+
+// Skip passes the next n bytes over.
+func (p *Printer) Skip(n int) { p.at += max(0, min(n, len(p.b)-p.at)) }
+
+func (p *Printer) print(offset, hex, words string) {
+	if p.err != nil {
+		return
+	}
+	line := fmt.Sprintf("%-8s  %-*s  %s%s", offset, width*3-1, hex, strings.Repeat("  ", p.indent), words)
+	_, p.err = fmt.Fprintln(p.w, strings.TrimRight(line, " "))
+}
+
+// Hex is b as pairs of digits; the middle of long runs is left out.
+func Hex(b []byte) string {
+	if len(b) <= width {
+		return fmt.Sprintf("% x", b)
+	}
+	return fmt.Sprintf("% x ... % x", b[:width-3], b[len(b)-2:])
+}
