@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Exit codes.
+const (
+	exitFound  = 1 // differs, corrupt
+	exitFailed = 2 // usage, I/O, unsupported
+)
+
+// errFound ends a verb that has said what it found.
+var errFound = errors.New("found")
+
+// app is what the verbs share: where they write and how.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	width    int  // columns of the terminal
+	outTTY   bool // stdout is a terminal
+	errTTY   bool // stderr is a terminal: progress bars are drawn
+	color    bool
+	json     bool
+	quiet    bool
+}
+
+func newApp(in *os.File, out, errOut *os.File) *app {
+	a := &app{in: in, out: out, err: errOut, width: 80}
+	a.outTTY = term.IsTerminal(int(out.Fd()))
+	dumb := os.Getenv("TERM") == "dumb"
+	a.errTTY = term.IsTerminal(int(errOut.Fd())) && !dumb
+	a.color = a.outTTY && !dumb && os.Getenv("NO_COLOR") == ""
+	if a.outTTY {
+		if w, _, err := term.GetSize(int(out.Fd())); err == nil && w >= 40 {
+			a.width = min(w, 160)
+		}
+	}
+	return a
+}
+
+// run runs one command line and gives the exit code.
+func run(ctx context.Context, a *app, args []string) int {
+	buf := bufio.NewWriterSize(a.out, 1<<16)
+	a.out = buf
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(buf)
+	root.SetErr(a.err)
+	cmd, err := root.ExecuteContextC(ctx)
+	if ferr := buf.Flush(); err == nil && ferr != nil && !errors.Is(ferr, errPipe) {
+		err = fmt.Errorf("stdout: %w", ferr)
+	}
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errFound):
+		return exitFound
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(a.err, "cairn: interrupted; nothing was left half written")
+		return exitFailed
+	}
+	fmt.Fprintf(a.err, "cairn: %s\n", trimPrefixes(err.Error()))
+	var usage *usageError
+	if errors.As(err, &usage) || isCobraUsage(err) {
+		fmt.Fprintf(a.err, "Run '%s --help' for how it is used.\n", cmd.CommandPath())
+	}
+	return exitFailed
+}
+
+// trimPrefixes takes away the package names that library errors begin with:
+// they say nothing to somebody at a shell.
+func trimPrefixes(s string) string {
+	for _, p := range []string{"bundle: ", "checkpoint: ", "tensor: "} {
+		s = strings.TrimPrefix(s, p)
+	}
+	return s
+}
+
+// usageError says that the command line was wrong.
+type usageError struct{ what string }
+
+func (e *usageError) Error() string { return e.what }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// isCobraUsage recognises cobra's and pflag's own complaints, which have no
+// types.
+func isCobraUsage(err error) bool {
+	for _, p := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "flag needs", "invalid argument", "required flag"} {
+		if strings.HasPrefix(err.Error(), p) {
+			return true
+		}
+	}
+	return false
+}
+
+// printJSON writes v as indented JSON.
+func (a *app) printJSON(v any) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// note says something on stderr.
+func (a *app) note(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.err, format+"\n", args...)
+	}
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/tensor"
+)
+
+func newCat(a *app) *cobra.Command {
+	var npy, raw, full bool
+	c := &cobra.Command{
+		Use:   "cat PATH [NAME…]",
+		Short: "Print tensors' values, or parts of them",
+		Long: `Print tensors' values as numpy does, large ones summarised. NAME takes a
+subscript as in Python: name[0:2], name[:,-1]. Without NAMEs all are printed.`,
+		Example: `  cairn cat model/ckpt-10 net/l1/bias
+  cairn cat model/ckpt-10 'net/l1/kernel[0:2,:]'
+  cairn cat --full model/ckpt-10 net/l1/kernel
+  cairn cat --npy model/ckpt-10 net/l1/kernel > kernel.npy
+  cairn cat --raw model/ckpt-10 _CHECKPOINTABLE_OBJECT_GRAPH | protoc --decode_raw`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := store.Open(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			names := args[1:]
+			if len(names) == 0 {
+				for _, e := range s.Entries() {
+					names = append(names, e.Name)
+				}
+			}
+			switch {
+			case npy && raw || npy && a.json || raw && a.json:
+				return usagef("--npy, --raw and --json are three ways to print; give one")
+			case (npy || raw) && len(names) != 1:
+				return usagef("--npy and --raw print one tensor; name it")
+			case npy && a.outTTY:
+				return usagef("--npy writes bytes, which would spoil the terminal; send them to a file: > x.npy")
+			}
+			if a.json {
+				return catJSON(cmd, a, s, names, len(args) == 2)
+			}
+			for n, name := range names {
+				e, index, err := s.Find(name)
+				if err != nil {
+					return err
+				}
+				if len(args) == 1 && e.Name == store.GraphKey {
+					continue // bytes for programs; show draws it
+				}
+				t, err := s.ReadIndex(cmd.Context(), e, index)
+				if err != nil {
+					return err
+				}
+				switch {
+				case npy:
+					return tensor.WriteNPY(a.out, t, nil)
+				case raw:
+					return writeRaw(a.out, t)
+				}
+				if len(names) > 1 {
+					if n > 0 {
+						fmt.Fprintln(a.out)
+					}
+					head := fmt.Sprintf("%s  %v %v", printable(store.Short(e.Name)), t.DType(), t.Shape())
+					if a.color {
+						head = "\x1b[1m" + head + "\x1b[0m"
+					}
+					fmt.Fprintln(a.out, head)
+				}
+				o := &tensor.TextOptions{LineWidth: min(a.width-5, 120)}
+				if full {
+					o.Threshold = -1
+				}
+				fmt.Fprintln(a.out, t.Text(o))
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&npy, "npy", false, "write a .npy file to stdout")
+	c.Flags().BoolVar(&raw, "raw", false, "write the bytes as they are in memory; strings one after the other")
+	c.Flags().BoolVar(&full, "full", false, "print every element of large tensors")
+	return c
+}
+
+func writeRaw(w io.Writer, t *tensor.Tensor) error {
+	if t.DType().Fixed() {
+		_, err := w.Write(t.Bytes())
+		return err
+	}
+	for _, s := range t.Strings() {
+		if _, err := io.WriteString(w, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// catJSON prints an object for one tensor, an array of them otherwise. Values
+// are nested arrays; NaN and the infinities are strings, bytes that are no UTF-8
+// are {"b64":…}, complex numbers pairs.
+func catJSON(cmd *cobra.Command, a *app, s *store.Store, names []string, one bool) error {
+	type object struct {
+		Name   string          `json:"name"`
+		DType  string          `json:"dtype"`
+		Shape  []int           `json:"shape"`
+		Values json.RawMessage `json:"values"`
+	}
+	if !one {
+		fmt.Fprint(a.out, "[")
+	}
+	for n, name := range names {
+		e, index, err := s.Find(name)
+		if err != nil {
+			return err
+		}
+		t, err := s.ReadIndex(cmd.Context(), e, index)
+		if err != nil {
+			return err
+		}
+		o := object{e.Name, t.DType().String(), append([]int{}, t.Shape()...), appendValues(nil, t)}
+		text, err := json.Marshal(o)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			fmt.Fprint(a.out, ",\n ")
+		}
+		if _, err := a.out.Write(text); err != nil {
+			return err
+		}
+	}
+	if !one {
+		fmt.Fprint(a.out, "]")
+	}
+	fmt.Fprintln(a.out)
+	return nil
+}
+
+// appendValues appends t's values as nested JSON arrays.
+func appendValues(b []byte, t *tensor.Tensor) []byte {
+	n, err := t.Shape().NumElements()
+	if err != nil {
+		return append(b, "null"...)
+	}
+	if t.Rank() == 0 {
+		return appendValue(b, t, 0)
+	}
+	if n == 0 {
+		return append(b, "[]"...)
+	}
+	// Brackets open and close where a count reaches a dimension's end.
+	run := make([]int, t.Rank()) // elements below one item of each dimension's list
+	at := 1
+	for i := t.Rank() - 1; i >= 0; i-- {
+		at *= t.Shape()[i]
+		run[i] = at
+	}
+	for i := range n {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		for _, r := range run {
+			if i%r == 0 {
+				b = append(b, '[')
+			}
+		}
+		b = appendValue(b, t, i)
+		for _, r := range run {
+			if (i+1)%r == 0 {
+				b = append(b, ']')
+			}
+		}
+	}
+	return b
+}
+
+func appendValue(b []byte, t *tensor.Tensor, i int) []byte {
+	number := func(v float64, bits int) {
+		switch {
+		case math.IsNaN(v):
+			b = append(b, `"NaN"`...)
+		case math.IsInf(v, 1):
+			b = append(b, `"Infinity"`...)
+		case math.IsInf(v, -1):
+			b = append(b, `"-Infinity"`...)
+		default:
+			format := byte('f')
+			if x := math.Abs(v); x != 0 && (x < 1e-6 || x >= 1e21) {
+				format = 'e'
+			}
+			b = strconv.AppendFloat(b, v, format, -1, bits)
+		}
+	}
+	switch d := t.DType(); {
+	case !d.Fixed():
+		s := t.Strings()[i]
+		if d == tensor.String && utf8.ValidString(s) {
+			text, _ := json.Marshal(s)
+			return append(b, text...)
+		}
+		b = append(b, `{"b64":"`...)
+		b = base64.StdEncoding.AppendEncode(b, []byte(s))
+		return append(b, `"}`...)
+	case d == tensor.Bool:
+		return strconv.AppendBool(b, t.Bytes()[i] != 0)
+	case d == tensor.Int64:
+		return strconv.AppendInt(b, tensor.Values[int64](t)[i], 10)
+	case d == tensor.Uint64:
+		return strconv.AppendUint(b, tensor.Values[uint64](t)[i], 10)
+	case d.IsComplex():
+		v, bits := complex128(0), 64
+		if d == tensor.Complex64 {
+			v, bits = complex128(tensor.Values[complex64](t)[i]), 32
+		} else {
+			v = tensor.Values[complex128](t)[i]
+		}
+		b = append(b, '[')
+		number(real(v), bits)
+		b = append(b, ',')
+		number(imag(v), bits)
+		return append(b, ']')
+	default:
+		v, _ := t.AppendFloat64s(nil, i, i+1) // every other type is real
+		bits := 32
+		if d == tensor.Float64 || d.IsInteger() || d.IsQuantized() {
+			bits = 64
+		}
+		number(v[0], bits)
+		return b
+	}
+}

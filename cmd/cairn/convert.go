@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cairnml/cairn/internal/inspect"
+	"github.com/cairnml/cairn/internal/rewrite"
+)
+
+// writeFlags are those of every verb that writes.
+func writeFlags(c *cobra.Command, o *rewrite.Options) {
+	c.Flags().BoolVarP(&o.Force, "force", "f", false, "replace what DST names")
+	c.Flags().BoolVar(&o.Lossy, "lossy", false, "allow what can't be undone")
+}
+
+// report says what was written.
+func (a *app) report(res *rewrite.Result, changes []rewrite.Change) error {
+	for _, n := range res.Notes {
+		a.note("note: %s", n)
+	}
+	if a.json {
+		if changes == nil {
+			changes = []rewrite.Change{}
+		}
+		return a.printJSON(struct {
+			Files   []string         `json:"files"`
+			Tensors int              `json:"tensors"`
+			Bytes   int64            `json:"bytes"`
+			Changes []rewrite.Change `json:"changes,omitempty"`
+			Notes   []string         `json:"notes,omitempty"`
+		}{append([]string{}, res.Files...), res.Tensors, res.Bytes, changes, res.Notes})
+	}
+	for _, f := range res.Files {
+		fmt.Fprintln(a.out, f)
+	}
+	a.note("%d tensors, %s", res.Tensors, inspect.Size(res.Bytes))
+	return nil
+}
+
+func newConvert(a *app) *cobra.Command {
+	o := &rewrite.Options{}
+	c := &cobra.Command{
+		Use:   "convert SRC DST",
+		Short: "Convert between checkpoints, .npz and .safetensors",
+		Long: `Convert SRC to DST, whose kind its suffix says: .npz, .safetensors, else the
+prefix of a checkpoint.
+
+A checkpoint that becomes a .safetensors file keeps its object graph, strings
+and layout in the file's metadata: converted back it is the same, byte for byte.
+Where that can't be promised, nothing is converted. In a .npz bfloat16 and
+float8 widen to float32 and strings become S arrays, which drop NULs at a
+string's end: such a string is refused. --lossy allows both.`,
+		Example: `  cairn convert model/ckpt-10 weights.npz
+  cairn convert model/ckpt-10 weights.safetensors
+  cairn convert weights.safetensors model/ckpt-1
+  cairn convert saved_model model/ckpt-1            a SavedModel's variables`,
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: completePaths,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			bar := a.bytesBar("converting ")
+			o.Progress = bar.update
+			res, err := rewrite.Convert(cmd.Context(), args[0], args[1], o)
+			bar.done()
+			if err != nil {
+				return err
+			}
+			return a.report(res, nil)
+		},
+	}
+	writeFlags(c, o)
+	return c
+}

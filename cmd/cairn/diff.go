@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cairnml/cairn/internal/inspect"
+	"github.com/cairnml/cairn/internal/store"
+)
+
+func newDiff(a *app) *cobra.Command {
+	o := &inspect.DiffOptions{}
+	var valuesOnly bool
+	c := &cobra.Command{
+		Use:   "diff A B",
+		Short: "Compare names, types, shapes, values and object graphs",
+		Long: `Compare two checkpoints, or a checkpoint with a .npz or .safetensors file:
+names, types, shapes, values and, where both have one, object graphs. Values are
+equal where |a-b| <= atol + rtol*|b|; NaN equals NaN. Exits with 1 if anything
+differs.`,
+		Example: `  cairn diff model/ckpt-9 model/ckpt-10
+  cairn diff --rtol 1e-5 ours/ckpt-1 theirs/ckpt-1
+  cairn diff model/ckpt-10 weights.npz`,
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: completePaths,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.RTol < 0 || o.ATol < 0 {
+				return usagef("a tolerance can't be negative")
+			}
+			x, err := store.Open(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			defer x.Close()
+			y, err := store.Open(cmd.Context(), args[1])
+			if err != nil {
+				return err
+			}
+			defer y.Close()
+			bar := a.bytesBar("comparing ")
+			o.Progress, o.Graph = bar.update, !valuesOnly
+			list, err := inspect.Diff(cmd.Context(), x, y, o)
+			bar.done()
+			if err != nil {
+				return err
+			}
+			if a.json {
+				err = a.printJSON(append([]inspect.Difference{}, list...))
+			} else {
+				printDiff(a, x, y, list)
+			}
+			if err == nil && len(list) > 0 {
+				return errFound
+			}
+			return err
+		},
+	}
+	c.Flags().Float64Var(&o.RTol, "rtol", 0, "relative tolerance")
+	c.Flags().Float64Var(&o.ATol, "atol", 0, "absolute tolerance")
+	c.Flags().BoolVar(&valuesOnly, "values", false, "leave the object graphs out")
+	return c
+}
+
+func printDiff(a *app, x, y *store.Store, list []inspect.Difference) {
+	if len(list) == 0 {
+		fmt.Fprintf(a.out, "no difference in %d tensors\n", len(x.Entries()))
+		return
+	}
+	paint := func(code, s string) string {
+		if !a.color {
+			return s
+		}
+		return "\x1b[" + code + "m" + s + "\x1b[0m"
+	}
+	fmt.Fprintln(a.out, paint("31", "- "+x.Prefix))
+	fmt.Fprintln(a.out, paint("32", "+ "+y.Prefix))
+	counts := map[string]int{}
+	for _, d := range list {
+		counts[d.Kind]++
+		name := printable(store.Short(d.Name))
+		switch d.Kind {
+		case inspect.OnlyInA:
+			fmt.Fprintln(a.out, paint("31", "- "+name+"  "+d.A))
+		case inspect.OnlyInB:
+			fmt.Fprintln(a.out, paint("32", "+ "+name+"  "+d.B))
+		case inspect.DTypes, inspect.Shapes:
+			fmt.Fprintf(a.out, "! %s  %s, %s\n", name, paint("31", d.A), paint("32", d.B))
+		case inspect.Values:
+			fmt.Fprintf(a.out, "! %s\n", name)
+			if d.Count == 1 {
+				fmt.Fprintf(a.out, "    %s, %s\n", paint("31", d.A), paint("32", d.B))
+				break
+			}
+			line := fmt.Sprintf("    %d of %d differ", d.Differ, d.Count)
+			if d.MaxAbs != nil {
+				line += fmt.Sprintf(", by up to %.3g", *d.MaxAbs)
+			}
+			if d.MaxRel != nil {
+				line += fmt.Sprintf(" (%.3g relative)", *d.MaxRel)
+			}
+			fmt.Fprintln(a.out, line)
+			fmt.Fprintf(a.out, "    first at %s: %s, %s\n", strings.ReplaceAll(fmt.Sprint(d.First), " ", ","), paint("31", d.A), paint("32", d.B))
+		case inspect.Objects:
+			switch {
+			case d.B == "":
+				fmt.Fprintln(a.out, paint("31", "- object "+name+"  "+d.A))
+			case d.A == "":
+				fmt.Fprintln(a.out, paint("32", "+ object "+name+"  "+d.B))
+			default:
+				fmt.Fprintf(a.out, "! object %s  %s, %s\n", name, paint("31", d.A), paint("32", d.B))
+			}
+		}
+	}
+	var sum []string
+	for _, k := range []struct{ kind, words string }{
+		{inspect.Values, "with other values"}, {inspect.Shapes, "with another shape"}, {inspect.DTypes, "with another type"},
+		{inspect.OnlyInA, "only in the first"}, {inspect.OnlyInB, "only in the second"}, {inspect.Objects, "in the object graph"},
+	} {
+		if n := counts[k.kind]; n > 0 {
+			sum = append(sum, fmt.Sprintf("%d %s", n, k.words))
+		}
+	}
+	fmt.Fprintln(a.out, strings.Join(sum, ", "))
+}

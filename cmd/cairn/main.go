@@ -1,0 +1,22 @@
+// Command cairn looks into TensorFlow checkpoints and changes them: ls, cat,
+// stat, show, verify, diff, convert, edit, merge. `cairn demo` trains a small
+// model and saves, stops and resumes it.
+//
+// Data goes to stdout, progress and messages to stderr. The exit code is 0 when
+// all is well, 1 when something was found (files differ, a fault), 2 when it
+// could not be done.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, newApp(os.Stdin, os.Stdout, os.Stderr), os.Args[1:])
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cairnml/cairn/internal/inspect"
+	"github.com/cairnml/cairn/internal/render"
+	"github.com/cairnml/cairn/internal/store"
+)
+
+// maxPlots is how many histograms fit one picture that people can read.
+const maxPlots = 60
+
+func newStat(a *app) *cobra.Command {
+	var plot string
+	c := &cobra.Command{
+		Use:   "stat PATH [NAME…]",
+		Short: "Sum up each tensor: range, mean, deviation, zeros, NaN",
+		Long: `Sum up each tensor: least and largest value, mean, standard deviation, zeros,
+NaN and infinities. The first four are over the finite values; of strings the
+lengths are summed up. NAMEs keep the tensors that contain one of them.`,
+		Example: `  cairn stat model/ckpt-10
+  cairn stat model/ckpt-10 kernel --plot kernels.svg
+  cairn stat --json model/ckpt-10 | jq '.[] | select(.nan > 0)'`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := store.Open(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			list, err := filter(s, args[1:])
+			if err != nil {
+				return err
+			}
+			all := []inspect.Stats{}
+			var hists []render.Histogram
+			var done, total int64
+			for _, e := range list {
+				total += e.Bytes
+			}
+			bar := a.bytesBar("reading ")
+			defer bar.done()
+			for _, e := range list {
+				if e.Name == store.GraphKey {
+					continue
+				}
+				if err := cmd.Context().Err(); err != nil {
+					return err
+				}
+				t, err := s.Read(cmd.Context(), e.Name)
+				if err != nil {
+					return err
+				}
+				if plot != "" && e.DType.Fixed() && t.Len() > 1 && len(hists) < maxPlots {
+					h := inspect.Hist(e.Name, t, 50)
+					hists = append(hists, render.Histogram{
+						Title: store.Short(e.Name), Low: h.Low, BinWidth: h.BinWidth, Counts: h.Counts,
+						Note: fmt.Sprintf("%v %v", e.DType, e.Shape),
+					})
+					all = append(all, h.Stats)
+				} else {
+					all = append(all, inspect.StatOf(e.Name, t))
+				}
+				done += e.Bytes
+				bar.update(done, total)
+			}
+			bar.done()
+			if plot != "" {
+				if len(hists) == 0 {
+					return fmt.Errorf("%s: no tensor of numbers with more than one element to draw", s.Prefix)
+				}
+				if err := writePlot(plot, hists); err != nil {
+					return err
+				}
+				a.note("wrote %s: %d histograms", plot, len(hists))
+			}
+			if a.json {
+				return a.printJSON(all)
+			}
+			a.sayFound(s)
+			printStats(a, all)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&plot, "plot", "", "draw histograms to `FILE`.svg or .png")
+	c.MarkFlagFilename("plot", "svg", "png")
+	return c
+}
+
+func writePlot(path string, hists []render.Histogram) error {
+	f, err := store.CreateFile(path, true)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if err := render.Histograms(f, path, hists); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+func printStats(a *app, all []inspect.Stats) {
+	t := &table{head: []string{"NAME", "MIN", "MAX", "MEAN", "STD", "ZEROS"}, right: []bool{false, true, true, true, true, true}, width: a.width}
+	nan, inf := false, false
+	for _, s := range all {
+		nan = nan || s.NaN > 0
+		inf = inf || s.Infinite() > 0
+	}
+	// Columns that would say nothing stay away.
+	if nan {
+		t.head, t.right = append(t.head, "NAN"), append(t.right, true)
+	}
+	if inf {
+		t.head, t.right = append(t.head, "INF"), append(t.right, true)
+	}
+	odd := 0
+	for _, s := range all {
+		row := []string{printable(store.Short(s.Name)), number(s.Min), number(s.Max), number(s.Mean), number(s.Std), strconv.Itoa(s.Zeros)}
+		if !s.DType.Fixed() {
+			row[0] += " (lengths)"
+		}
+		if nan {
+			row = append(row, strconv.Itoa(s.NaN))
+		}
+		if inf {
+			row = append(row, strconv.Itoa(s.Infinite()))
+		}
+		if s.NaN+s.Infinite() > 0 {
+			odd++
+		}
+		t.add(row...)
+	}
+	t.print(a)
+	if odd > 0 {
+		fmt.Fprintf(a.out, "%d of %d tensors hold NaN or infinities\n", odd, len(all))
+	}
+}
+
+// number prints a value with four digits.
+func number(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	if v == math.Trunc(v) && math.Abs(v) < 1e6 {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cairnml/cairn/internal/inspect"
+)
+
+func newVerify(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify PATH…",
+		Short: "Check every checksum and all structure",
+		Long: `Read all of a checkpoint and check it: every checksum, sizes and places, the
+object graph. Each fault is listed with its file and the place in it. Exits
+with 1 if there is any.`,
+		Example: `  cairn verify model/ckpt-10
+  cairn verify model && rsync -a model backup:     only if it holds
+  cairn verify --json runs/*/ckpt-100.index`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completePaths,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			type result struct {
+				Path   string          `json:"path"`
+				OK     bool            `json:"ok"`
+				Faults []inspect.Fault `json:"faults"`
+			}
+			var all []result
+			bad := false
+			for _, path := range args {
+				bar := a.bytesBar("verifying ")
+				s, faults, err := inspect.Verify(cmd.Context(), path, bar.update)
+				bar.done()
+				if err != nil {
+					return err
+				}
+				bad = bad || len(faults) > 0
+				all = append(all, result{path, len(faults) == 0, append([]inspect.Fault{}, faults...)})
+				if a.json {
+					continue
+				}
+				for _, f := range faults {
+					fmt.Fprintln(a.out, f)
+				}
+				if len(faults) == 0 {
+					var bytes int64
+					for _, e := range s.Entries() {
+						bytes += e.Bytes
+					}
+					fmt.Fprintf(a.out, "%s: sound, %d tensors, %s\n", s.Prefix, len(s.Entries()), inspect.Size(bytes))
+				}
+			}
+			if a.json {
+				if err := a.printJSON(all); err != nil {
+					return err
+				}
+			}
+			if bad {
+				return errFound
+			}
+			return nil
+		},
+	}
+}
