@@ -1,0 +1,123 @@
+// Guide is TensorFlow's checkpoint guide ("Training checkpoints") in Go: it
+// trains a linear model on a toy data set, saves every ten steps, and goes on
+// where it was when it is run again.
+//
+//	go run ./examples/guide            # Initializing from scratch. …
+//	go run ./examples/guide            # Restored from tf_ckpts/ckpt-5 …
+//
+// The files in the directory are TensorFlow's: tf.train.load_checkpoint reads
+// them, and a run begun there goes on here.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+
+	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/dataset"
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Net is a simple linear model.
+type Net struct {
+	keras.Model
+	L1 *keras.Dense // edge "l1"
+}
+
+// Call is the model's output.
+func (n *Net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
+
+// Example is what the model learns from.
+type Example struct{ X, Y *ops.Value } // "x", "y"
+
+// toyDataset has ten inputs, in batches of two, ten times.
+func toyDataset() *dataset.Dataset[Example] {
+	x, y := make([]float32, 10), make([]float32, 50)
+	for i := range x {
+		x[i] = float32(i)
+		for j := range 5 {
+			y[5*i+j] = 5*x[i] + float32(j)
+		}
+	}
+	return dataset.FromSlices(Example{
+		X: ops.ValueOf(tensor.Must(tensor.New(x, 10, 1))),
+		Y: ops.ValueOf(tensor.Must(tensor.New(y, 10, 5))),
+	}).Repeat(10).Batch(2, nil)
+}
+
+// Training is all that a checkpoint holds: tf.train.Checkpoint(step=…,
+// optimizer=…, net=…).
+type Training struct {
+	Step      *trackable.Scalar[int32]
+	Optimizer *keras.Adam
+	Net       *Net
+}
+
+// step trains the net on one example.
+func (t *Training) step(s *ops.Scope, ex Example) *ops.Value {
+	rec, tape := grad.Record(s) // a child scope that remembers, like context.WithCancel
+	loss := ops.Mean(rec, ops.Abs(rec, ops.Sub(rec, t.Net.Call(rec, ex.X), ex.Y)))
+	t.Optimizer.Apply(s, tape.Gradient(loss, keras.Trainable(t.Net)))
+	return loss
+}
+
+func train(ctx context.Context, w io.Writer, dir string) error {
+	t := &Training{trackable.NewScalar[int32](1), keras.NewAdam(0.1), &Net{L1: &keras.Dense{Units: 5}}}
+	ckpt, err := checkpoint.New(t, nil) // one walk: an unexported layer or a clashing edge is an error here
+	if err != nil {
+		return err
+	}
+	manager, err := checkpoint.NewManager(ckpt, dir, &checkpoint.ManagerOptions{MaxToKeep: 3})
+	if err != nil {
+		return err
+	}
+	defer manager.Close() // releases the directory's lock
+
+	switch report, err := manager.RestoreLatest(ctx); {
+	case errors.Is(err, checkpoint.ErrNotFound):
+		fmt.Fprintln(w, "Initializing from scratch.")
+	case err != nil:
+		return err
+	default:
+		fmt.Fprintln(w, "Restored from", report.Path) // report.Deferred: l1/kernel …
+	}
+	step := function.New(t.step)
+	for ex, err := range toyDataset().All(ctx) {
+		if err != nil {
+			return err
+		}
+		loss, err := step.Call(ctx, ex) // the one place where a failed op comes out
+		if err != nil {
+			return err
+		}
+		if n := t.Step.Add(1); n%10 == 0 {
+			path, err := manager.Save(ctx)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "Saved checkpoint for step %d: %s\nloss %1.2f\n", n, path, loss) // Value is a fmt.Formatter
+		}
+	}
+	return nil
+}
+
+func main() {
+	dir := flag.String("dir", "tf_ckpts", "directory of the checkpoints")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := train(ctx, os.Stdout, *dir); err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,278 @@
+package keras
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+func TestActivationsAndTheirGradientsAreTensorFlows(t *testing.T) {
+	z := npz(t, "activations.npz")
+	x, up := array(t, z, "x"), array(t, z, "upstream")
+	tested := 0
+	for _, name := range z.Names() {
+		if name == "x" || name == "upstream" || strings.Contains(name, "/") {
+			continue
+		}
+		var f Activation
+		if name == "gelu_approximate" {
+			f = ops.GeluTanh
+		} else {
+			var err error
+			f, err = ActivationByName(name)
+			must(t, err)
+		}
+		t.Run(name, func(t *testing.T) {
+			s := scope(t)
+			in := ops.ValueOf(x)
+			if name == "exponential" {
+				in = ops.Clip(s, x, -60, 60)
+			}
+			rec, tape := grad.Record(s)
+			tape.Watch(in)
+			y := f(rec, in)
+			dx := tape.GradientWith(&grad.GradientOptions{OutputGradient: ops.ValueOf(up)}, []*ops.Value{y}, in)[0]
+			must(t, s.Err())
+			near(t, "value", data(t, y), array(t, z, name), 2e-5, 1e-4)
+			near(t, "gradient", data(t, dx), array(t, z, name+"/gradient"), 5e-5, 1e-3)
+		})
+		tested++
+	}
+	if tested < 17 {
+		t.Errorf("only %d activations in the fixture", tested)
+	}
+	if _, err := ActivationByName("rleu"); err == nil || !strings.Contains(err.Error(), "relu6") {
+		t.Errorf("an unknown name gives %v", err)
+	}
+}
+
+func TestLossesAndTheirGradientsAreTensorFlows(t *testing.T) {
+	z := npz(t, "losses.npz")
+	get := func(name string) *tensor.Tensor { return array(t, z, name) }
+	for _, tt := range []struct {
+		name         string
+		loss         func(Reduction) Loss
+		truth, preds string
+	}{
+		{"mae", func(r Reduction) Loss { return MeanAbsoluteError{r} }, "real", "logits"},
+		{"mse", func(r Reduction) Loss { return MeanSquaredError{r} }, "real", "logits"},
+		{"huber", func(r Reduction) Loss { return Huber{Reduction: r} }, "real", "logits"},
+		{"categorical", func(r Reduction) Loss { return CategoricalCrossentropy{Reduction: r} }, "onehot", "probs"},
+		{"categorical_logits", func(r Reduction) Loss { return CategoricalCrossentropy{FromLogits: true, Reduction: r} }, "onehot", "logits"},
+		{"categorical_smoothed", func(r Reduction) Loss {
+			return CategoricalCrossentropy{FromLogits: true, LabelSmoothing: 0.1, Reduction: r}
+		}, "onehot", "logits"},
+		{"sparse", func(r Reduction) Loss { return SparseCategoricalCrossentropy{Reduction: r} }, "labels", "probs"},
+		{"sparse_logits", func(r Reduction) Loss { return SparseCategoricalCrossentropy{FromLogits: true, Reduction: r} }, "labels", "logits"},
+		{"binary", func(r Reduction) Loss { return BinaryCrossentropy{Reduction: r} }, "bits", "sig"},
+		{"binary_logits", func(r Reduction) Loss { return BinaryCrossentropy{FromLogits: true, Reduction: r} }, "bits", "logits"},
+	} {
+		for tag, r := range map[string]Reduction{"": MeanReduction, "_sum": SumReduction, "_none": NoReduction} {
+			for _, weighted := range []bool{false, true} {
+				name := tt.name + tag
+				if weighted {
+					name += "_weighted"
+				}
+				t.Run(name, func(t *testing.T) {
+					s := scope(t)
+					p := ops.ValueOf(get(tt.preds))
+					rec, tape := grad.Record(s)
+					tape.Watch(p)
+					var l *ops.Value
+					if weighted {
+						l = tt.loss(r).WeightedLoss(rec, get(tt.truth), p, get("weights"))
+					} else {
+						l = tt.loss(r).Loss(rec, get(tt.truth), p)
+					}
+					g := tape.GradientOf(l, p)[0]
+					must(t, s.Err())
+					near(t, "loss", data(t, l), get(name), 1e-5, 1e-3)
+					near(t, "gradient", data(t, g), get(name+"/gradient"), 1e-4, 1e-2)
+				})
+			}
+		}
+	}
+}
+
+func TestLossesRefuse(t *testing.T) {
+	x := mat(2, 2, 1, 2, 3, 4)
+	for name, f := range map[string]func(s *ops.Scope){
+		"float labels":  func(s *ops.Scope) { SparseCategoricalCrossentropy{}.Loss(s, vec(1, 0), x) },
+		"nil truth":     func(s *ops.Scope) { MeanAbsoluteError{}.Loss(s, nil, x) },
+		"bad reduction": func(s *ops.Scope) { MeanSquaredError{Reduction: 9}.Loss(s, x, x) },
+		"scalar":        func(s *ops.Scope) { CategoricalCrossentropy{LabelSmoothing: 1}.Loss(s, x, float32(1)) },
+	} {
+		s := function.Eager(context.Background())
+		f(s)
+		if s.Err() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	s := scope(t)
+	one := SparseCategoricalCrossentropy{FromLogits: true}.Loss(s, tensor.Must(tensor.New([]uint8{1, 0}, 2, 1)), x)
+	two := SparseCategoricalCrossentropy{FromLogits: true}.Loss(s, tensor.Vector[int64](1, 0), x)
+	if !data(t, one).Equal(data(t, two)) {
+		t.Error("labels of uint8 in a column give another loss")
+	}
+}
+
+func TestDense(t *testing.T) {
+	s := scope(t)
+	d := &Dense{Units: 2, KernelInit: Ones{}, BiasInit: Constant{0.5}, Activation: Relu}
+	if d.Built() || d.Kernel != nil {
+		t.Error("a layer is built before its first call")
+	}
+	y := data(t, d.Call(s, mat(2, 3, 1, 2, 3, -4, -5, -6)))
+	if got := tensor.Values[float32](y); !slices.Equal(got, []float32{6.5, 6.5, 0, 0}) {
+		t.Errorf("Dense gives %v", got)
+	}
+	if !d.Kernel.Shape().Equal(tensor.Shape{3, 2}) || !d.Bias.Shape().Equal(tensor.Shape{2}) {
+		t.Errorf("kernel %v, bias %v", d.Kernel.Shape(), d.Bias.Shape())
+	}
+	// Dimensions between the batch's and the features' are kept.
+	cube := tensor.Must(tensor.New([]float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 2, 2, 3))
+	y = data(t, d.Call(s, cube))
+	if got := tensor.Values[float32](y); !y.Shape().Equal(tensor.Shape{2, 2, 2}) || !slices.Equal(got, []float32{6.5, 6.5, 15.5, 15.5, 24.5, 24.5, 33.5, 33.5}) {
+		t.Errorf("Dense of a cube gives %v %v", y.Shape(), got)
+	}
+	bare := &Dense{Units: 1, NoBias: true, DType: tensor.Float64}
+	bare.Call(s, tensor.Must(tensor.New([]float64{1, 2}, 1, 2)))
+	if bare.Bias != nil || bare.Kernel.DType() != tensor.Float64 {
+		t.Errorf("NoBias and DType: bias %v, kernel %v", bare.Bias, bare.Kernel.DType())
+	}
+}
+
+func TestLayersRefuse(t *testing.T) {
+	for name, f := range map[string]func(s *ops.Scope){
+		"no units":        func(s *ops.Scope) { new(Dense).Call(s, mat(1, 1, 1)) },
+		"scalar":          func(s *ops.Scope) { (&Dense{Units: 1}).Call(s, float32(1)) },
+		"vector":          func(s *ops.Scope) { (&Dense{Units: 1}).Call(s, vec(1)) },
+		"nil input":       func(s *ops.Scope) { (&Dense{Units: 1}).Call(s, nil) },
+		"other width":     func(s *ops.Scope) { d := &Dense{Units: 1}; d.Call(s, mat(1, 1, 1)); d.Call(s, mat(1, 2, 1, 1)) },
+		"flatten scalar":  func(s *ops.Scope) { new(Flatten).Call(s, float32(1)) },
+		"dropout of 1":    func(s *ops.Scope) { (&Dropout{Rate: 1}).Call(s, vec(1)) },
+		"nil in sequence": func(s *ops.Scope) { NewSequential(nil).Call(s, vec(1)) },
+		"initializer":     func(s *ops.Scope) { (&Dense{Units: 1, KernelInit: failing}).Call(s, mat(1, 1, 1)) },
+	} {
+		s := function.Eager(context.Background())
+		f(s)
+		if s.Err() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	// A failed build is tried again.
+	d := &Dense{Units: 1, KernelInit: failing}
+	d.Call(function.Eager(context.Background()), mat(1, 1, 1))
+	d.KernelInit = nil
+	d.Call(scope(t), mat(1, 1, 1))
+}
+
+var failing = InitializerFunc(func(*rand.Rand, tensor.DType, tensor.Shape) (*tensor.Tensor, error) { return nil, errors.New("no") })
+
+func TestFlattenAndDropout(t *testing.T) {
+	s := scope(t)
+	cube, err := tensor.Zeros(tensor.Float32, 2, 3, 4)
+	must(t, err)
+	if got := new(Flatten).Call(s, cube).Shape(); !got.Equal(tensor.Shape{2, 12}) {
+		t.Errorf("Flatten gives %v", got)
+	}
+	if got := new(Flatten).Call(s, vec(1, 2)).Shape(); !got.Equal(tensor.Shape{2, 1}) {
+		t.Errorf("Flatten of a vector gives %v", got)
+	}
+	ones, err := Ones{}.Init(nil, tensor.Float32, tensor.Shape{100, 100})
+	must(t, err)
+	drop := &Dropout{Rate: 0.25, Seed: 3}
+	if got := data(t, drop.Call(s, ones)); !got.Equal(ones) {
+		t.Error("Dropout changes its input outside of training")
+	}
+	train := function.Eager(Training(context.Background()))
+	got := tensor.Values[float32](data(t, drop.Call(train, ones)))
+	zeros := 0
+	for _, v := range got {
+		switch v {
+		case 0:
+			zeros++
+		case float32(1 / 0.75):
+		default:
+			t.Fatalf("Dropout gives %v", v)
+		}
+	}
+	if zeros < 2300 || zeros > 2700 {
+		t.Errorf("Dropout of 0.25 drops %d of 10000", zeros)
+	}
+	again := tensor.Values[float32](data(t, (&Dropout{Rate: 0.25, Seed: 3}).Call(train, ones)))
+	if !slices.Equal(got, again) {
+		t.Error("the same seed drops other elements")
+	}
+}
+
+func TestSeedsRepeatAModel(t *testing.T) {
+	build := func(ctx context.Context) *tensor.Tensor {
+		s := function.Eager(ctx)
+		d := &Dense{Units: 3}
+		d.Call(s, mat(1, 2, 1, 2))
+		must(t, s.Err())
+		return d.Kernel.Load()
+	}
+	seeded := func() context.Context { return WithSeed(context.Background(), 5) }
+	if !build(seeded()).Equal(build(seeded())) {
+		t.Error("the same seed makes two models")
+	}
+	if ctx := seeded(); build(ctx).Equal(build(ctx)) {
+		t.Error("two layers of a call have the same values")
+	}
+	if build(context.Background()).Equal(build(context.Background())) {
+		t.Error("without a seed two models are the same")
+	}
+}
+
+func TestLayersMayBeCalledFromManyGoroutines(t *testing.T) {
+	net := NewSequential(&Dense{Units: 4, Activation: Relu}, &Dropout{Rate: 0.5}, &Dense{Units: 2})
+	x := mat(2, 3, 1, 2, 3, 4, 5, 6)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			s := function.Eager(Training(context.Background()))
+			net.Call(s, x)
+			if err := s.Err(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(Variables(net)); n != 4 {
+		t.Errorf("%d variables were made, not 4", n)
+	}
+}
+
+// affine is the layer of the documentation.
+type affine struct {
+	Layer
+	Units int
+	W, B  *trackable.Variable
+	Inner *Dense
+}
+
+func (a *affine) build(s *ops.Scope, in tensor.Shape) error {
+	return errors.Join(
+		a.AddWeight(s, &a.W, "w", Weight{Shape: tensor.Shape{in[len(in)-1], a.Units}}),
+		a.AddWeight(s, &a.B, "b", Weight{Shape: tensor.Shape{a.Units}, Init: Zeros{}, NotTrainable: true}))
+}
+
+func (a *affine) Call(s *ops.Scope, x ops.Input) *ops.Value {
+	v, ok := a.Prepare(s, x, a.build)
+	if !ok {
+		return v
+	}
+	return a.Inner.Call(s, ops.Add(s, ops.MatMul(s, v, a.W), a.B))
+}
