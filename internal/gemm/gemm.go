@@ -1,6 +1,11 @@
 package gemm
 
-import "fmt"
+//go:generate sh -c "cd _asm && go run . avx2 && go run . avx512"
+
+import (
+	"fmt"
+	"unsafe"
+)
 
 // Parallel is a budget of workers that a product may borrow from.
 // *engine.Workers is one. Run calls fn over pieces that cover [0, n), on
@@ -41,26 +46,46 @@ func mul[T float](c []T, ldc int, a []T, lda int, transA bool, b []T, ldb int, t
 	check("C", len(c), ldc, m, n, false)
 	check("A", len(a), lda, m, k, transA)
 	check("B", len(b), ldb, k, n, transB)
-	ra, ca := lda, 1
+	if m == 0 || n == 0 {
+		return
+	}
+	if k == 0 {
+		if !accumulate {
+			for i := range m {
+				clear(c[i*ldc : i*ldc+n])
+			}
+		}
+		return
+	}
+	size := unsafe.Sizeof(T(0))
+	p := product{
+		a: unsafe.Pointer(unsafe.SliceData(a)), aRow: uintptr(lda) * size, aCol: size,
+		b: unsafe.Pointer(unsafe.SliceData(b)), bRow: uintptr(ldb) * size, bCol: size,
+		c: unsafe.Pointer(unsafe.SliceData(c)), cRow: uintptr(ldc) * size,
+		m: m, n: n, k: k,
+		size: int(size),
+		add:  accumulate,
+		path: Path(current.Load()),
+	}
 	if transA {
-		ra, ca = 1, lda
+		p.aRow, p.aCol = p.aCol, p.aRow
 	}
-	rb, cb := ldb, 1
 	if transB {
-		rb, cb = 1, ldb
+		p.bRow, p.bCol = p.bCol, p.bRow
 	}
-	for i := range m {
-		for j := range n {
-			var s T
-			for p := range k {
-				s += T(a[i*ra+p*ca] * b[p*rb+j*cb])
-			}
-			if accumulate {
-				s += c[i*ldc+j]
-			}
-			c[i*ldc+j] = s
+	p.geometry = p.path.shape(p.size)
+	if n == 1 {
+		// One column may as well be contiguous; and many rows of one column
+		// are better computed as one row, of the product of the transposes.
+		p.bCol = size
+		if p.cRow == size && m > p.rows {
+			p.a, p.b = p.b, p.a
+			p.aRow, p.aCol, p.bRow, p.bCol = size, p.bRow, p.aCol, p.aRow
+			p.m, p.n = 1, m
+			p.cRow = uintptr(m) * size
 		}
 	}
+	p.run(par)
 }
 
 // check panics unless a slice of length have holds rows × cols elements (or,

@@ -1,0 +1,283 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// tileGen writes one micro-kernel: rows × vecs vectors of C stay in registers
+// while k runs; each step loads vecs vectors of one row of B and broadcasts one
+// element of each row of A.
+//
+// Rows of A are reached from base registers three rows apart, as base,
+// base+row, base+2·row: x86 has no address with scale 3, and one register for
+// each row would be too many.
+type tileGen struct {
+	elem
+	set        string
+	rows, vecs int
+
+	mask reg.OpmaskVirtual // AVX-512: the lanes of the last vector
+}
+
+func (g *tileGen) vec() reg.VecVirtual {
+	if g.set == "avx512" {
+		return ZMM()
+	}
+	return YMM()
+}
+
+func (g *tileGen) bytes() int {
+	if g.set == "avx512" {
+		return 64
+	}
+	return 32
+}
+
+func (g *tileGen) emit() {
+	TEXT(tileName(g.set, g.elem, g.rows, g.vecs), attr.NOSPLIT, "func(t *byte)")
+	t := Load(Param("t"), GP64())
+	if g.set == "avx512" {
+		one, shift := GP32(), reg.RCX
+		MOVQ(mem(t, tileLast), shift)
+		MOVL(U32(1), one)
+		SHLL(reg.CL, one)
+		DECL(one)
+		g.mask = K()
+		KMOVW(one, g.mask)
+	}
+
+	b, arow, acol, brow, k := GP64(), GP64(), GP64(), GP64(), GP64()
+	MOVQ(mem(t, tileB), b)
+	MOVQ(mem(t, tileARow), arow)
+	MOVQ(mem(t, tileACol), acol)
+	MOVQ(mem(t, tileBRow), brow)
+	MOVQ(mem(t, tileK), k)
+	bases := make([]reg.GPVirtual, (g.rows+2)/3)
+	for i := range bases {
+		bases[i] = GP64()
+		if i == 0 {
+			MOVQ(mem(t, tileA), bases[0])
+			continue
+		}
+		LEAQ(memAt(bases[i-1], arow, 2), bases[i])
+		ADDQ(arow, bases[i])
+	}
+
+	acc := make([][]reg.VecVirtual, g.rows)
+	for r := range acc {
+		acc[r] = make([]reg.VecVirtual, g.vecs)
+		for v := range acc[r] {
+			acc[r][v] = g.vec()
+			g.zero(acc[r][v])
+		}
+	}
+
+	loop := tileName(g.set, g.elem, g.rows, g.vecs) + "_loop"
+	Label(loop)
+	bv := make([]reg.VecVirtual, g.vecs)
+	for v := range bv {
+		if g.rows == 1 && v < g.vecs-1 {
+			continue // read by the multiply-add itself
+		}
+		bv[v] = g.vec()
+		if m := mem(b, v*g.bytes()); v == g.vecs-1 && g.set == "avx512" {
+			g.loadMasked(m, bv[v])
+		} else {
+			g.load(m, bv[v])
+		}
+	}
+	for r := range g.rows {
+		av := g.vec()
+		g.broadcast(memAt(bases[r/3], arow, r%3), av)
+		for v := range g.vecs {
+			if bv[v] == nil {
+				g.fma(mem(b, v*g.bytes()), av, acc[r][v])
+			} else {
+				g.fma(bv[v], av, acc[r][v])
+			}
+		}
+		if r%3 == 2 || r == g.rows-1 {
+			ADDQ(acol, bases[r/3])
+		}
+	}
+	ADDQ(brow, b)
+	DECQ(k)
+	JNE(LabelRef(loop))
+	g.store(t, acc)
+	VZEROUPPER()
+	RET()
+}
+
+// store writes the tile to C, or adds it to what is there.
+func (g *tileGen) store(t reg.Register, acc [][]reg.VecVirtual) {
+	c, crow, add := GP64(), GP64(), GP64()
+	MOVQ(mem(t, tileC), c)
+	MOVQ(mem(t, tileCRow), crow)
+	MOVQ(mem(t, tileAdd), add)
+	name := tileName(g.set, g.elem, g.rows, g.vecs)
+
+	if g.set == "avx512" {
+		TESTQ(add, add)
+		JEQ(LabelRef(name + "_set"))
+		for r := range acc {
+			at := g.rowOf(c, crow, r)
+			for v, x := range acc[r] {
+				if v == g.vecs-1 {
+					old := g.vec()
+					g.loadMasked(at(v), old)
+					g.add(old, x, x)
+				} else {
+					g.add(at(v), x, x)
+				}
+			}
+		}
+		MOVQ(mem(t, tileC), c)
+		Label(name + "_set")
+		for r := range acc {
+			at := g.rowOf(c, crow, r)
+			for v, x := range acc[r] {
+				if v == g.vecs-1 {
+					g.storeMasked(x, at(v))
+				} else {
+					g.storeFull(x, at(v))
+				}
+			}
+		}
+		return
+	}
+
+	// AVX2 has no masked arithmetic: whole vectors and the cut one go their
+	// own ways.
+	last, m := GP64(), YMM()
+	MOVQ(mem(t, tileLast), last)
+	IMUL3Q(Imm(uint64(g.size)), last, last)
+	NEGQ(last)
+	table := GP64()
+	LEAQ(NewDataAddr(Symbol{Name: "masks", Static: true}, 32), table)
+	ADDQ(last, table)
+	VMOVUPS(mem(table, 0), m)
+	TESTQ(add, add)
+	JEQ(LabelRef(name + "_set"))
+	for r := range acc {
+		at := g.rowOf(c, crow, r)
+		for v, x := range acc[r] {
+			if v == g.vecs-1 {
+				old := YMM()
+				g.maskmov(at(v), m, old)
+				g.add(old, x, x)
+			} else {
+				g.add(at(v), x, x)
+			}
+		}
+	}
+	MOVQ(mem(t, tileC), c)
+	Label(name + "_set")
+	whole := GP64()
+	MOVQ(mem(t, tileLast), whole)
+	CMPQ(whole, Imm(uint64(32/g.size)))
+	JNE(LabelRef(name + "_cut"))
+	for r := range acc {
+		at := g.rowOf(c, crow, r)
+		for v, x := range acc[r] {
+			g.storeFull(x, at(v))
+		}
+	}
+	VZEROUPPER()
+	RET()
+	Label(name + "_cut")
+	for r := range acc {
+		at := g.rowOf(c, crow, r)
+		for v, x := range acc[r] {
+			if v == g.vecs-1 {
+				g.maskmov(x, m, at(v))
+			} else {
+				g.storeFull(x, at(v))
+			}
+		}
+	}
+}
+
+// rowOf steps c to row r and returns the addresses of its vectors.
+func (g *tileGen) rowOf(c, crow reg.Register, r int) func(v int) Mem {
+	if r > 0 {
+		ADDQ(crow, c)
+	}
+	return func(v int) Mem { return mem(c, v*g.bytes()) }
+}
+
+func (g *tileGen) zero(x reg.VecVirtual) {
+	if g.set == "avx512" {
+		VPXORD(x, x, x)
+	} else {
+		VXORPS(x, x, x)
+	}
+}
+
+func (g *tileGen) f32() bool { return g.size == 4 }
+
+func (g *tileGen) load(m Mem, x reg.Register) {
+	if g.f32() {
+		VMOVUPS(m, x)
+	} else {
+		VMOVUPD(m, x)
+	}
+}
+
+func (g *tileGen) loadMasked(m Mem, x reg.Register) {
+	if g.f32() {
+		VMOVUPS_Z(m, g.mask, x)
+	} else {
+		VMOVUPD_Z(m, g.mask, x)
+	}
+}
+
+func (g *tileGen) storeFull(x reg.Register, m Mem) {
+	if g.f32() {
+		VMOVUPS(x, m)
+	} else {
+		VMOVUPD(x, m)
+	}
+}
+
+func (g *tileGen) storeMasked(x reg.Register, m Mem) {
+	if g.f32() {
+		VMOVUPS(x, g.mask, m)
+	} else {
+		VMOVUPD(x, g.mask, m)
+	}
+}
+
+func (g *tileGen) maskmov(src Op, m reg.Register, dst Op) {
+	if g.f32() {
+		VMASKMOVPS(src, m, dst)
+	} else {
+		VMASKMOVPD(src, m, dst)
+	}
+}
+
+func (g *tileGen) broadcast(m Mem, x reg.Register) {
+	if g.f32() {
+		VBROADCASTSS(m, x)
+	} else {
+		VBROADCASTSD(m, x)
+	}
+}
+
+func (g *tileGen) fma(b, a, acc Op) {
+	if g.f32() {
+		VFMADD231PS(b, a, acc)
+	} else {
+		VFMADD231PD(b, a, acc)
+	}
+}
+
+func (g *tileGen) add(a, b, dst Op) {
+	if g.f32() {
+		VADDPS(a, b, dst)
+	} else {
+		VADDPD(a, b, dst)
+	}
+}

@@ -1,0 +1,65 @@
+package gemm
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+var benchShapes = []struct {
+	m, n, k        int
+	transA, transB bool
+}{
+	{2, 5, 1, false, false},
+	{4, 4, 4, false, false},
+	{32, 32, 32, false, false},
+	{128, 10, 64, false, false},
+	{64, 10, 128, true, false},
+	{128, 64, 10, false, true},
+	{1, 512, 784, false, false},
+	{1, 512, 784, false, true},
+	{1024, 1, 1024, false, false},
+	{32, 512, 784, false, false},
+	{128, 128, 128, false, false},
+	{128, 512, 784, false, false},
+	{784, 512, 128, true, false},
+	{128, 784, 512, false, true},
+	{512, 512, 512, false, false},
+	{1024, 1024, 1024, false, false},
+}
+
+func benchmarkProducts[T float](b *testing.B, par Parallel) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, s := range benchShapes {
+		name := fmt.Sprintf("%dx%dx%d", s.m, s.k, s.n)
+		if s.transA {
+			name += "/transA"
+		}
+		if s.transB {
+			name += "/transB"
+		}
+		b.Run(name, func(b *testing.B) {
+			p := newProblem[T](r, s.m, s.n, s.k, s.transA, s.transB, false, 0)
+			b.ReportAllocs()
+			for b.Loop() {
+				switch c := any(p.c).(type) {
+				case []float32:
+					F32(c, p.ldc, any(p.a).([]float32), p.lda, p.transA, any(p.b).([]float32), p.ldb, p.transB, p.m, p.n, p.k, false, par)
+				case []float64:
+					F64(c, p.ldc, any(p.a).([]float64), p.lda, p.transA, any(p.b).([]float64), p.ldb, p.transB, p.m, p.n, p.k, false, par)
+				}
+			}
+			b.ReportMetric(2*float64(s.m)*float64(s.n)*float64(s.k)*float64(b.N)/1e9/b.Elapsed().Seconds(), "GFLOP/s")
+		})
+	}
+}
+
+func BenchmarkSerial(b *testing.B) {
+	for _, p := range Available() {
+		b.Run(p.String(), func(b *testing.B) {
+			defer Force(p)()
+			b.Run("float32", func(b *testing.B) { benchmarkProducts[float32](b, nil) })
+			b.Run("float64", func(b *testing.B) { benchmarkProducts[float64](b, nil) })
+		})
+	}
+}

@@ -1,0 +1,307 @@
+package gemm
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// maxBlockK is how many steps of k are summed in registers before the sum is
+// added to C. It is one number for all paths, or their results would differ.
+const maxBlockK = 256
+
+// maxPacked is how many bytes of packed B a product holds at once.
+const maxPacked = 8 << 20
+
+// maxTask is how many bytes of packed B of one block of k one task runs
+// through for each tile of rows: they should stay in the L2 cache.
+const maxTask = 512 << 10
+
+// blockK returns the length of the blocks that k is cut in, near equal.
+func blockK(k int) int {
+	n := (k + maxBlockK - 1) / maxBlockK
+	return ((k+n-1)/n + 7) &^ 7
+}
+
+// cut returns where piece i of n near equal pieces of total starts.
+func cut(total, n, i int) int {
+	q, r := total/n, total%n
+	return i*q + min(i, r)
+}
+
+// product is one multiplication: operands by address and strides in bytes.
+type product struct {
+	a, b, c    unsafe.Pointer
+	aRow, aCol uintptr
+	bRow, bCol uintptr
+	cRow       uintptr
+	m, n, k    int
+	size       int // of an element
+	add        bool
+	path       Path
+	geometry
+}
+
+// job is a product under way; it is pooled with the closures it hands out.
+type job struct {
+	product
+	blockK   int
+	panelW   int // columns of a panel
+	tiles    int // of rows
+	panels   int
+	packed   *buffer // the panels of B that all tasks read, or nil
+	lean     bool    // few rows: panels of B outside, see task
+	packA    bool
+	rowCuts  int // tasks are rowCuts × colCuts
+	colCuts  int
+	col0, k0 int // where the part of B at hand starts,
+	cols, ks int // and its size
+	packFn   func(lo, hi int)
+	taskFn   func(lo, hi int)
+}
+
+var jobs = sync.Pool{New: func() any {
+	j := new(job)
+	j.packFn, j.taskFn = j.packPanels, j.tasks
+	return j
+}}
+
+// leanTiles is up to how many tiles of rows a panel of B is used too seldom to
+// pack all of B first.
+const leanTiles = 3
+
+func (p *product) run(par Parallel) {
+	direct := p.direct(p.n)
+	nr := p.lanes * p.vecs
+	if direct && p.m <= p.rows && p.n <= nr && p.k <= maxBlockK {
+		t := tile{a: p.a, b: p.b, c: p.c, aRow: p.aRow, aCol: p.aCol, bRow: p.bRow, cRow: p.cRow, k: uintptr(p.k)}
+		if p.add {
+			t.add = 1
+		}
+		t.run(p.path, p.size, p.m, p.n)
+		return
+	}
+
+	j := jobs.Get().(*job)
+	j.product = *p
+	j.blockK = blockK(p.k)
+	j.panelW = nr
+	if p.m == 1 && p.bCol == uintptr(p.size) {
+		j.panelW = p.lanes * p.wide
+	}
+	j.tiles = (p.m + p.rows - 1) / p.rows
+	j.lean = j.tiles <= leanTiles
+	shared := !j.lean && !(direct && p.n <= nr)
+
+	partK, partN := p.k, p.n
+	if shared && p.k*(p.n+nr)*p.size > maxPacked {
+		partN = min(partN, max(nr, 1024/nr*nr))
+		partK = max(j.blockK, maxPacked/(partN*p.size)/j.blockK*j.blockK)
+	}
+	for j.col0 = 0; j.col0 < p.n; j.col0 += partN {
+		j.cols = min(partN, p.n-j.col0)
+		j.panels = (j.cols + j.panelW - 1) / j.panelW
+		for j.k0 = 0; j.k0 < p.k; j.k0 += partK {
+			j.ks = min(partK, p.k-j.k0)
+			if shared {
+				j.packed = getBuffer(j.panels * j.panelW * j.ks * p.size)
+				each(par, j.panels, float64(j.panelW*j.ks)*0.2, j.packFn)
+			}
+			j.multiply(par)
+			if shared {
+				j.packed.put()
+				j.packed = nil
+			}
+		}
+	}
+	j.product = product{}
+	jobs.Put(j)
+}
+
+func each(par Parallel, n int, ns float64, fn func(lo, hi int)) {
+	if par == nil || n == 1 {
+		fn(0, n)
+	} else {
+		par.Run(n, ns, fn)
+	}
+}
+
+// multiply cuts C into tasks and runs them.
+func (j *job) multiply(par Parallel) {
+	flops := 2 * float64(j.m) * float64(j.cols) * float64(j.ks)
+	ns := max(flops/j.gflops, float64(j.cols*j.ks*j.size)/16)
+	want := 1
+	if par != nil {
+		want = int(min(ns/25_000, 64))
+	}
+	j.rowCuts = 1
+	perBlock := j.blockK * j.panelW * j.size
+	j.colCuts = max(1, (j.panels*perBlock+maxTask-1)/maxTask)
+	for j.rowCuts*j.colCuts < want {
+		rows, panels := j.tiles/j.rowCuts, j.panels/j.colCuts
+		switch {
+		case !j.lean && rows > 1 && (rows*j.rows >= panels*j.panelW || panels <= 2):
+			j.rowCuts = min(j.tiles, j.rowCuts*2)
+		case panels > 1:
+			j.colCuts = min(j.panels, j.colCuts*2)
+		default:
+			want = 0
+		}
+	}
+	j.packA = j.panels/j.colCuts >= 3
+	tasks := j.rowCuts * j.colCuts
+	each(par, tasks, ns/float64(tasks), j.taskFn)
+}
+
+// packPanels packs panels lo to hi of the part of B at hand: panel q holds
+// rows of panelW elements, one for each step of k.
+func (j *job) packPanels(lo, hi int) {
+	for q := lo; q < hi; q++ {
+		dst := unsafe.Add(j.packed.p, q*j.panelW*j.ks*j.size)
+		j.packB(dst, q, j.k0, j.ks)
+	}
+}
+
+// packB packs steps k0 to k0+ks of panel q.
+func (j *job) packB(dst unsafe.Pointer, q, k0, ks int) {
+	col := j.col0 + q*j.panelW
+	cols := min(j.panelW, j.col0+j.cols-col)
+	src := unsafe.Add(j.b, uintptr(k0)*j.bRow+uintptr(col)*j.bCol)
+	row := uintptr(j.panelW * j.size)
+	if j.bCol == uintptr(j.size) {
+		packColumns(j.path, j.size, dst, src, row, j.bRow, cols, ks)
+	} else {
+		packRows(j.path, j.size, dst, src, row, j.bCol, cols, ks)
+	}
+}
+
+// direct reports whether a panel of cols columns of B can be read where it
+// lies.
+func (p *product) direct(cols int) bool {
+	return p.bCol == uintptr(p.size) && (p.masked || cols%p.lanes == 0)
+}
+
+// aTile is where a tile's rows of A lie.
+type aTile struct {
+	p        unsafe.Pointer
+	row, col uintptr
+}
+
+// tileA returns tile i's rows of A from step k0 on, packed into dst where it
+// is not nil.
+func (j *job) tileA(dst unsafe.Pointer, row, rows, k0, ks int) aTile {
+	src := unsafe.Add(j.a, uintptr(row)*j.aRow+uintptr(k0)*j.aCol)
+	if dst == nil {
+		return aTile{src, j.aRow, j.aCol}
+	}
+	to := uintptr(rows * j.size)
+	if j.aRow == uintptr(j.size) {
+		packColumns(j.path, j.size, dst, src, to, j.aCol, rows, ks)
+	} else {
+		packRows(j.path, j.size, dst, src, to, j.aRow, rows, ks)
+	}
+	return aTile{dst, uintptr(j.size), to}
+}
+
+// tasks runs tasks lo to hi, each a rectangle of whole tiles of C. Where there
+// are few rows (lean), a panel of B goes to the L1 cache and meets them all;
+// else a tile of rows of A does, and meets all panels of B.
+func (j *job) tasks(lo, hi int) {
+	var bufA, bufB *buffer
+	if j.packA {
+		n := 1
+		if j.lean {
+			n = j.tiles
+		}
+		bufA = getBuffer(n * j.rows * j.blockK * j.size)
+		defer bufA.put()
+	}
+	if j.lean && !j.direct(j.cols) {
+		bufB = getBuffer(j.panelW * j.blockK * j.size)
+		defer bufB.put()
+	}
+	for i := lo; i < hi; i++ {
+		r, c := i/j.colCuts, i%j.colCuts
+		q0, q1 := cut(j.panels, j.colCuts, c), cut(j.panels, j.colCuts, c+1)
+		t0, t1 := cut(j.tiles, j.rowCuts, r), cut(j.tiles, j.rowCuts, r+1)
+		for k := 0; k < j.ks; k += j.blockK {
+			if j.lean {
+				j.leanBlock(bufA, bufB, q0, q1, k)
+			} else {
+				j.block(bufA, t0, t1, q0, q1, k)
+			}
+		}
+	}
+}
+
+// block runs tiles t0 to t1 × panels q0 to q1 for the block of steps that
+// starts at k of the part of B at hand.
+func (j *job) block(bufA *buffer, t0, t1, q0, q1, k int) {
+	ks := min(j.blockK, j.ks-k)
+	t := j.newTile(ks, k)
+	bStep := uintptr(j.panelW * j.size)
+	t.bRow = bStep
+	if j.packed == nil {
+		t.bRow = j.bRow
+	}
+	var dst unsafe.Pointer
+	if bufA != nil {
+		dst = bufA.p
+	}
+	for i := t0; i < t1; i++ {
+		row := cut(j.m, j.tiles, i)
+		rows := cut(j.m, j.tiles, i+1) - row
+		a := j.tileA(dst, row, rows, j.k0+k, ks)
+		t.a, t.aRow, t.aCol = a.p, a.row, a.col
+		for q := q0; q < q1; q++ {
+			if j.packed != nil {
+				t.b = unsafe.Add(j.packed.p, (q*j.ks+k)*j.panelW*j.size)
+			} else {
+				t.b = unsafe.Add(j.b, uintptr(j.k0+k)*j.bRow+uintptr(j.col0*j.size)+uintptr(q)*bStep)
+			}
+			j.runTile(&t, row, rows, q)
+		}
+	}
+}
+
+// leanBlock is block for all rows.
+func (j *job) leanBlock(bufA, bufB *buffer, q0, q1, k int) {
+	ks := min(j.blockK, j.ks-k)
+	t := j.newTile(ks, k)
+	bStep := uintptr(j.panelW * j.size)
+	var a [leanTiles]aTile
+	for i := range j.tiles {
+		row := cut(j.m, j.tiles, i)
+		var dst unsafe.Pointer
+		if bufA != nil {
+			dst = unsafe.Add(bufA.p, i*j.rows*j.blockK*j.size)
+		}
+		a[i] = j.tileA(dst, row, cut(j.m, j.tiles, i+1)-row, j.k0+k, ks)
+	}
+	for q := q0; q < q1; q++ {
+		if bufB != nil && !j.direct(min(j.panelW, j.cols-q*j.panelW)) {
+			j.packB(bufB.p, q, j.k0+k, ks)
+			t.b, t.bRow = bufB.p, bStep
+		} else {
+			t.b, t.bRow = unsafe.Add(j.b, uintptr(j.k0+k)*j.bRow+uintptr(j.col0*j.size)+uintptr(q)*bStep), j.bRow
+		}
+		for i := range j.tiles {
+			row := cut(j.m, j.tiles, i)
+			t.a, t.aRow, t.aCol = a[i].p, a[i].row, a[i].col
+			j.runTile(&t, row, cut(j.m, j.tiles, i+1)-row, q)
+		}
+	}
+}
+
+func (j *job) newTile(ks, k int) tile {
+	t := tile{cRow: j.cRow, k: uintptr(ks)}
+	if j.add || j.k0+k > 0 {
+		t.add = 1
+	}
+	return t
+}
+
+func (j *job) runTile(t *tile, row, rows, q int) {
+	col := j.col0 + q*j.panelW
+	t.c = unsafe.Add(j.c, uintptr(row)*j.cRow+uintptr(col*j.size))
+	t.run(j.path, j.size, rows, min(j.panelW, j.col0+j.cols-col))
+}

@@ -1,0 +1,74 @@
+package gemm
+
+import (
+	"math/bits"
+	"sync"
+	"unsafe"
+)
+
+// genericPackColumns copies k rows of cols elements, srcRow bytes apart, to
+// rows dstRow bytes apart: what a panel needs where its operand lies the right
+// way round.
+func genericPackColumns(size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, cols, k int) {
+	for p := range uintptr(k) {
+		d, s := unsafe.Add(dst, p*dstRow), unsafe.Add(src, p*srcRow)
+		if size == 4 {
+			copy(unsafe.Slice((*float32)(d), cols), unsafe.Slice((*float32)(s), cols))
+		} else {
+			copy(unsafe.Slice((*float64)(d), cols), unsafe.Slice((*float64)(s), cols))
+		}
+	}
+}
+
+// genericPackRows writes rows rows of k contiguous elements, srcRow bytes
+// apart, as k rows of rows elements, dstRow bytes apart: the same panel where
+// the operand lies transposed.
+func genericPackRows(size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int) {
+	if size == 4 {
+		transposeGeneric[float32](dst, src, dstRow, srcRow, rows, k)
+	} else {
+		transposeGeneric[float64](dst, src, dstRow, srcRow, rows, k)
+	}
+}
+
+func transposeGeneric[T float](dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int) {
+	for r := range rows {
+		row := unsafe.Slice((*T)(unsafe.Add(src, uintptr(r)*srcRow)), k)
+		d := unsafe.Add(dst, uintptr(r)*unsafe.Sizeof(row[0]))
+		for p, x := range row {
+			*(*T)(unsafe.Add(d, uintptr(p)*dstRow)) = x
+		}
+	}
+}
+
+// slack is how far packing may write behind what it packs: one vector.
+const slack = 64
+
+// buffers keeps packed panels between products, by power of two of their
+// size: fresh memory would have to be zeroed and collected for every product.
+var buffers [32]sync.Pool
+
+// buffer is pooled memory, at least as aligned as a cache line.
+type buffer struct {
+	p     unsafe.Pointer
+	mem   []uint64
+	class int
+}
+
+const lineSize = 64
+
+// getBuffer returns a buffer of at least n bytes and some slack.
+func getBuffer(n int) *buffer {
+	class := bits.Len(uint(n + slack + lineSize - 1))
+	if b, _ := buffers[class].Get().(*buffer); b != nil {
+		return b
+	}
+	b := &buffer{mem: make([]uint64, 1<<class/8), class: class}
+	b.p = unsafe.Pointer(unsafe.SliceData(b.mem))
+	if off := uintptr(b.p) % lineSize; off != 0 {
+		b.p = unsafe.Add(b.p, lineSize-off)
+	}
+	return b
+}
+
+func (b *buffer) put() { buffers[b.class].Put(b) }

@@ -1,0 +1,69 @@
+package gemm
+
+import "sync/atomic"
+
+// Path is one implementation of the micro-kernels.
+type Path uint8
+
+const (
+	// Generic is plain Go, on every architecture and under the noasm tag.
+	Generic Path = iota
+	// AVX2 is amd64 with AVX2 and FMA: 6×16 tiles of float32, 6×8 of float64.
+	AVX2
+	// AVX512 is amd64 with AVX-512F: 12×32 tiles of float32, 12×16 of float64.
+	AVX512
+)
+
+var pathNames = [...]string{"generic", "avx2", "avx512"}
+
+// String is the path's name in lower case.
+func (p Path) String() string { return pathNames[p] }
+
+// Available lists the paths this machine can run, the best last.
+func Available() []Path { return available() }
+
+// current is the path in use, chosen when the program starts.
+var current = newCurrent()
+
+func newCurrent() *atomic.Uint32 {
+	v := new(atomic.Uint32)
+	paths := available()
+	v.Store(uint32(paths[len(paths)-1]))
+	return v
+}
+
+// Force makes products run on path p until restore is called, so that tests
+// can hold all paths to one reference on one machine. It panics where the
+// machine does not have p.
+func Force(p Path) (restore func()) {
+	for _, q := range available() {
+		if p == q {
+			old := current.Swap(uint32(p))
+			return func() { current.Store(old) }
+		}
+	}
+	panic("BUG: gemm: this machine has no " + p.String())
+}
+
+// geometry is what the driver has to know of a path.
+type geometry struct {
+	rows   int  // of a full tile
+	lanes  int  // elements in a vector
+	vecs   int  // vectors in a row of a full tile
+	wide   int  // vectors in a row of a tile of one row
+	masked bool // a cut last vector of B is read without what lies behind it
+	// gflops is about what one core does, to size pieces of work.
+	gflops float64
+}
+
+// shape returns the geometry of p for elements of size bytes.
+func (p Path) shape(size int) geometry {
+	switch p {
+	case AVX512:
+		return geometry{rows: 12, lanes: 64 / size, vecs: 2, wide: 8, masked: true, gflops: 480 / float64(size)}
+	case AVX2:
+		return geometry{rows: 6, lanes: 32 / size, vecs: 2, wide: 8, gflops: 240 / float64(size)}
+	default:
+		return geometry{rows: 2, lanes: 4, vecs: 1, wide: 1, masked: true, gflops: 4}
+	}
+}

@@ -1,0 +1,82 @@
+//go:build !noasm
+
+package gemm
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+func available() []Path {
+	paths := []Path{Generic}
+	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		paths = append(paths, AVX2)
+		if cpu.X86.HasAVX512F {
+			paths = append(paths, AVX512)
+		}
+	}
+	return paths
+}
+
+// run computes one tile of rows × cols.
+func (t *tile) run(p Path, size, rows, cols int) {
+	if p == Generic {
+		t.generic(size, rows, cols)
+		return
+	}
+	lanes := 32 / size
+	if p == AVX512 {
+		lanes = 64 / size
+	}
+	vecs := (cols + lanes - 1) / lanes
+	t.last = uintptr(cols - (vecs-1)*lanes)
+	switch {
+	case p == AVX512 && size == 4:
+		tileF32AVX512(rows, vecs, t)
+	case p == AVX512:
+		tileF64AVX512(rows, vecs, t)
+	case size == 4:
+		tileF32AVX2(rows, vecs, t)
+	default:
+		tileF64AVX2(rows, vecs, t)
+	}
+}
+
+// packColumns is [genericPackColumns] with whole vectors moved by assembly.
+func packColumns(p Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, cols, k int) {
+	lanes := 32 / size
+	whole := cols / lanes
+	if p == Generic || whole == 0 {
+		genericPackColumns(size, dst, src, dstRow, srcRow, cols, k)
+		return
+	}
+	if size == 4 {
+		copyF32(dst, src, dstRow, srcRow, whole, k)
+	} else {
+		copyF64(dst, src, dstRow, srcRow, whole, k)
+	}
+	if done := uintptr(whole * 32); whole*lanes < cols {
+		genericPackColumns(size, unsafe.Add(dst, done), unsafe.Add(src, done), dstRow, srcRow, cols-whole*lanes, k)
+	}
+}
+
+// packRows is [genericPackRows] by blocks that are transposed in registers.
+// Blocks write whole vectors: what they write beyond the rows there are is
+// overwritten by the block to its right, which is done first, or lies in the
+// slack behind a buffer.
+func packRows(p Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int) {
+	lanes := 32 / size
+	if p == Generic || k < lanes {
+		genericPackRows(size, dst, src, dstRow, srcRow, rows, k)
+		return
+	}
+	for r := (rows - 1) / lanes * lanes; r >= 0; r -= lanes {
+		d, s := unsafe.Add(dst, r*size), unsafe.Add(src, uintptr(r)*srcRow)
+		if size == 4 {
+			transposeF32(d, s, dstRow, srcRow, rows-r, k)
+		} else {
+			transposeF64(d, s, dstRow, srcRow, rows-r, k)
+		}
+	}
+}

@@ -1,0 +1,17 @@
+//go:build !amd64 || noasm
+
+package gemm
+
+import "unsafe"
+
+func available() []Path { return []Path{Generic} }
+
+func (t *tile) run(_ Path, size, rows, cols int) { t.generic(size, rows, cols) }
+
+func packColumns(_ Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, cols, k int) {
+	genericPackColumns(size, dst, src, dstRow, srcRow, cols, k)
+}
+
+func packRows(_ Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int) {
+	genericPackRows(size, dst, src, dstRow, srcRow, rows, k)
+}

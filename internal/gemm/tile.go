@@ -1,0 +1,92 @@
+package gemm
+
+import "unsafe"
+
+// tile is what a micro-kernel is given: where the operands of one tile of C
+// start and how many bytes apart their elements lie. The assembly knows the
+// offsets of the fields.
+type tile struct {
+	a, b, c    unsafe.Pointer
+	aRow, aCol uintptr // between rows of A, between steps of k
+	bRow       uintptr // between steps of k; a row of B is contiguous
+	cRow       uintptr
+	k          uintptr // at least 1
+	last       uintptr // columns in the last vector, set by run
+	add        uintptr // not 0: add to C
+}
+
+func (t *tile) generic(size, rows, cols int) {
+	if size == 4 {
+		tileGeneric[float32](t, rows, cols)
+	} else {
+		tileGeneric[float64](t, rows, cols)
+	}
+}
+
+// tileGeneric is the micro-kernel in plain Go and the reference for the others:
+//
+//	for i in [0, rows), j in [0, cols):
+//		s := 0
+//		for p in [0, k):
+//			s += a[i, p]·b[p, j]
+//		c[i, j] = s, or c[i, j] + s
+//
+// The assembly rounds once in a step (a fused multiply-add), this twice: the
+// conversions forbid the compiler to fuse, which it would do on some
+// architectures and not on others.
+func tileGeneric[T float](t *tile, rows, cols int) {
+	if rows == 2 && cols == 4 {
+		tileGeneric2x4[T](t)
+		return
+	}
+	size := unsafe.Sizeof(T(0))
+	for i := range rows {
+		c := unsafe.Add(t.c, uintptr(i)*t.cRow)
+		for j := range cols {
+			a := unsafe.Add(t.a, uintptr(i)*t.aRow)
+			b := unsafe.Add(t.b, uintptr(j)*size)
+			var s T
+			for range t.k - 1 {
+				s += T(*(*T)(a) * *(*T)(b))
+				a, b = unsafe.Add(a, t.aCol), unsafe.Add(b, t.bRow)
+			}
+			s += T(*(*T)(a) * *(*T)(b))
+			put(t, (*T)(unsafe.Add(c, uintptr(j)*size)), s)
+		}
+	}
+}
+
+func tileGeneric2x4[T float](t *tile) {
+	var s00, s01, s02, s03, s10, s11, s12, s13 T
+	for p := range t.k {
+		b := (*[4]T)(unsafe.Add(t.b, p*t.bRow))
+		a := unsafe.Add(t.a, p*t.aCol)
+		x := *(*T)(a)
+		y := *(*T)(unsafe.Add(a, t.aRow))
+		s00 += T(x * b[0])
+		s01 += T(x * b[1])
+		s02 += T(x * b[2])
+		s03 += T(x * b[3])
+		s10 += T(y * b[0])
+		s11 += T(y * b[1])
+		s12 += T(y * b[2])
+		s13 += T(y * b[3])
+	}
+	c := (*[4]T)(t.c)
+	put(t, &c[0], s00)
+	put(t, &c[1], s01)
+	put(t, &c[2], s02)
+	put(t, &c[3], s03)
+	c = (*[4]T)(unsafe.Add(t.c, t.cRow))
+	put(t, &c[0], s10)
+	put(t, &c[1], s11)
+	put(t, &c[2], s12)
+	put(t, &c[3], s13)
+}
+
+func put[T float](t *tile, c *T, s T) {
+	if t.add != 0 {
+		s += *c
+	}
+	*c = s
+}
