@@ -42,7 +42,9 @@ type ManagerOptions struct {
 	// Default: Save returns when the checkpoint is durable.
 	Async bool
 	// OnWrite is called in order with the path after each save, when the checkpoint
-	// is durable and the latest. Default: nobody is told.
+	// is durable and the latest, and after the Checkpoint's own OnWrite. It may ask
+	// the Manager for Latest and Checkpoints, but must not save, restore, wait or
+	// close. Default: nobody is told.
 	OnWrite []func(ctx context.Context, path string) error
 	// Shards splits the values over several data files. Default: the Checkpoint's.
 	Shards ShardPolicy

@@ -123,7 +123,7 @@ func (m *Manager) setLastStep(step *int64) {
 }
 
 func (m *Manager) tell(ctx context.Context, path string) error {
-	for _, f := range m.opts.OnWrite {
+	for _, f := range slices.Concat(m.ck.o.OnWrite, m.opts.OnWrite) {
 		if err := f(ctx, path); err != nil {
 			return fmt.Errorf("checkpoint: %s is saved, but an OnWrite callback failed: %w", path, err)
 		}
@@ -159,14 +159,14 @@ func (m *Manager) commit(ctx context.Context, e entry, write func(prefix string)
 	stand.name += replacement
 	stand.path += replacement
 	if there {
-		if list, err = m.standIn(list, last, e, stand, write); err != nil {
-			return fail(err)
-		}
+		list, err = m.replace(list, last, e, stand, write)
+	} else {
+		err = write(e.name)
 	}
-	if err := write(e.name); err != nil {
-		return fail(err)
+	if err == nil {
+		err = m.dir.Sync()
 	}
-	if err := m.dir.Sync(); err != nil {
+	if err != nil {
 		return fail(err)
 	}
 	e.stamp = secondsOf(m.opts.Clock())
@@ -181,15 +181,24 @@ func (m *Manager) commit(ctx context.Context, e entry, write func(prefix string)
 	return true, m.sweep(list, last, stand)
 }
 
-// standIn makes place for e, whose files are there already. An index and its
-// data can't be replaced in one step; so the new state is written twice, and
-// first beside the old one as stand, which is the latest until e is written.
-func (m *Manager) standIn(list []entry, last float64, e, stand entry, write func(string) error) ([]entry, error) {
+// replace writes e where a checkpoint of that name is there already. An index
+// and its data can't be replaced in one step; so the new state is written beside
+// the old one first, as stand, and that is the latest checkpoint until its files
+// are copied. The list comes back without e.
+func (m *Manager) replace(list []entry, last float64, e, stand entry, write func(string) error) ([]entry, error) {
 	m.mu.Lock()
 	latest := m.latest
 	m.mu.Unlock()
-	if listed(list, stand) && latest.path != stand.path {
-		// Of a save that failed before: too old to be the latest.
+	if listed(list, stand) && latest.path == stand.path {
+		// A replacement was cut off here; the stand-in is still needed as the latest.
+		if err := m.removeDurably(e); err != nil {
+			return list, err
+		}
+		list = without(list, e)
+		m.setList(list, entry{}, last)
+		return list, write(e.name)
+	}
+	if listed(list, stand) { // too old by now to be the latest
 		list = without(list, stand)
 		if err := m.publish(list, latest, last); err != nil {
 			return list, err
@@ -199,20 +208,43 @@ func (m *Manager) standIn(list []entry, last float64, e, stand entry, write func
 			return list, err
 		}
 	}
-	if !listed(list, stand) { // otherwise a save that was cut off left it as the latest
-		if err := write(stand.name); err != nil {
-			return list, err
-		}
-		stand.stamp = secondsOf(m.opts.Clock())
-		list = append(list, stand)
-		m.setList(list, entry{}, last)
+	if err := write(stand.name); err != nil {
+		return list, err
 	}
+	stand.stamp = secondsOf(m.opts.Clock())
+	list = append(list, stand)
+	m.setList(list, entry{}, last)
 	list = without(list, e)
 	if err := m.publish(list, stand, last); err != nil {
 		return list, err
 	}
 	m.setList(list, stand, last)
-	return list, m.removeDurably(e)
+	if err := m.removeDurably(e); err != nil {
+		return list, err
+	}
+	files, err := m.filesOf(stand)
+	for _, f := range files {
+		if err == nil {
+			err = copyFile(m.dir, f, e.name+strings.TrimPrefix(f, stand.name))
+		}
+	}
+	return list, err
+}
+
+// filesOf are the files of a checkpoint, the index last.
+func (m *Manager) filesOf(e entry) ([]string, error) {
+	entries, err := readDir(m.dir, path.Dir(e.name))
+	if err != nil {
+		return nil, err
+	}
+	var data []string
+	for _, f := range entries {
+		name := path.Join(path.Dir(e.name), f.Name())
+		if rest, ok := strings.CutPrefix(name, e.name); ok && isDataSuffix(rest) {
+			data = append(data, name)
+		}
+	}
+	return append(data, e.name+".index"), nil
 }
 
 func (m *Manager) removeDurably(e entry) error {
@@ -296,9 +328,10 @@ func (m *Manager) hasIndex(name string) (bool, error) {
 }
 
 // clean removes what crashed saves of this directory left: temporaries of our
-// checkpoints, of the state file and the side file, and stand-ins that nobody
-// lists. The lock makes sure that nobody is writing them. What can't be removed
-// now harms nobody, and is tried again at the next save.
+// checkpoints, of the state file and the side file, shards that registered savers
+// wrote and that were not merged, and stand-ins that nobody lists. The lock makes
+// sure that nobody is writing them. What can't be removed now harms nobody, and
+// is tried again at the next save.
 func (m *Manager) clean() {
 	m.mu.Lock()
 	list := m.list
@@ -309,14 +342,67 @@ func (m *Manager) clean() {
 			_ = m.dir.Remove(f.Name())
 		}
 	}
-	for _, name := range m.names() {
-		switch base, ok := m.standInOf(name); {
-		case strings.HasPrefix(name, m.opts.CheckpointName+"-") && bundle.IsTemporary(name):
-			_ = m.dir.Remove(name)
-		case ok && !slices.ContainsFunc(list, func(e entry) bool { return e.name == base }):
+	folder := path.Dir(m.opts.CheckpointName)
+	entries, _ := readDir(m.dir, folder)
+	for _, f := range entries {
+		name := path.Join(folder, f.Name())
+		if f.IsDir() {
+			if prefix, ok := strings.CutSuffix(name, "_temp"); ok && m.ours(prefix) {
+				m.cleanParts(name)
+			}
+			continue
+		}
+		if stand, ok := m.standInOf(name); m.isTemporary(name) || m.isSaversShard(name) ||
+			ok && !slices.ContainsFunc(list, func(e entry) bool { return e.name == stand }) {
 			_ = m.dir.Remove(name)
 		}
 	}
+}
+
+// cleanParts removes the folder in which a checkpoint's parts wait to be merged.
+func (m *Manager) cleanParts(folder string) {
+	parts, _ := readDir(m.dir, folder)
+	for _, p := range parts {
+		if !p.IsDir() && strings.HasPrefix(p.Name(), "part-") {
+			_ = m.dir.Remove(path.Join(folder, p.Name()))
+		}
+	}
+	_ = m.dir.Remove(folder)
+}
+
+// ours reports whether name is that of one of our checkpoints or stand-ins.
+func (m *Manager) ours(name string) bool {
+	_, ok := m.numberOf(strings.TrimSuffix(name, replacement))
+	return ok
+}
+
+// isTemporary reports whether a file is a temporary of one of our checkpoints.
+func (m *Manager) isTemporary(file string) bool {
+	if !strings.HasPrefix(file, m.opts.CheckpointName+"-") {
+		return false
+	}
+	_, ok := tempOf(file)
+	return ok || bundle.IsTemporary(file)
+}
+
+// isSaversShard reports whether a file belongs to a bundle that a registered
+// saver wrote for one of our checkpoints: merging would have removed it.
+func (m *Manager) isSaversShard(file string) bool {
+	rest, ok := strings.CutPrefix(file, m.opts.CheckpointName+"-")
+	if !ok {
+		return false
+	}
+	number, rest, ok := strings.Cut(strings.Replace(rest, replacement+"-", "-", 1), "-")
+	if !ok || !digits(number) {
+		return false
+	}
+	i := strings.LastIndex(rest, ".index")
+	if i < 0 || i+len(".index") != len(rest) {
+		if i = strings.LastIndex(rest, ".data-"); i < 0 || !isDataSuffix(rest[i:]) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(m.ck.o.Savers.Names(), func(name string) bool { return strings.HasPrefix(rest[:i], name) })
 }
 
 // standInOf gives the prefix of the stand-in that file belongs to.

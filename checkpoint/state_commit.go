@@ -1,9 +1,11 @@
 package checkpoint
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"strings"
 
@@ -23,23 +25,36 @@ func tempName(name string) string {
 	return name + tempInfix + hex.EncodeToString(b[:]) + tempSuffix
 }
 
-// isTempOf reports whether file is a temporary of the small file name.
+// isTempOf reports whether file is a temporary of the file name.
 func isTempOf(file, name string) bool {
-	rest, ok := strings.CutPrefix(file, name+tempInfix)
-	if !ok {
-		return false
+	of, ok := tempOf(file)
+	return ok && of == name
+}
+
+// tempOf is the name of the file that file is a temporary of.
+func tempOf(file string) (name string, ok bool) {
+	rest, ok := strings.CutSuffix(file, tempSuffix)
+	i := strings.LastIndex(rest, tempInfix)
+	if !ok || i < 0 {
+		return "", false
 	}
-	rest, ok = strings.CutSuffix(rest, tempSuffix)
-	if !ok || len(rest) != 16 {
-		return false
-	}
-	_, err := hex.DecodeString(rest)
-	return err == nil
+	random := rest[i+len(tempInfix):]
+	_, err := hex.DecodeString(random)
+	return rest[:i], len(random) == 16 && err == nil
 }
 
 // writeFileAtomically replaces the file name in dir: whoever reads it sees the
 // old bytes or the new ones, also after a crash. It is durable on return.
-func writeFileAtomically(dir bundle.Dir, name string, data []byte) (err error) {
+func writeFileAtomically(dir bundle.Dir, name string, data []byte) error {
+	if err := putFile(dir, name, bytes.NewReader(data)); err != nil {
+		return err
+	}
+	return dir.Sync()
+}
+
+// putFile writes a file under a temporary name, makes its bytes durable, and
+// gives it its name, which the caller makes durable.
+func putFile(dir bundle.Dir, name string, from io.Reader) (err error) {
 	temp := tempName(name)
 	f, err := dir.Create(temp)
 	if err != nil {
@@ -50,7 +65,7 @@ func writeFileAtomically(dir bundle.Dir, name string, data []byte) (err error) {
 			_ = dir.Remove(temp) // what stays is cleaned by the next save
 		}
 	}()
-	_, err = f.Write(data)
+	_, err = io.CopyBuffer(struct{ io.Writer }{f}, from, make([]byte, 1<<20))
 	if err == nil {
 		err = f.Sync()
 	}
@@ -60,10 +75,16 @@ func writeFileAtomically(dir bundle.Dir, name string, data []byte) (err error) {
 	if err == nil {
 		err = dir.Rename(temp, name)
 	}
-	if err == nil {
-		err = dir.Sync()
-	}
 	return err
+}
+
+// copyFile copies a file within dir; its name is made durable by the caller.
+func copyFile(dir bundle.Dir, from, to string) error {
+	f, err := dir.Open(from)
+	if err != nil {
+		return err
+	}
+	return errors.Join(putFile(dir, to, f), f.Close())
 }
 
 // removeIfThere deletes a file; that it is gone already is no error.
