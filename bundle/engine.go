@@ -20,9 +20,9 @@ const (
 	// chunk is how much is read at a time, and the size of each worker's buffer.
 	// A chunk's checksum is taken while it is still in the cache. It is a
 	// multiple of every element's size.
-	chunk = 1 << 20
+	chunk = 256 << 10
 	// small is up to which length pieces that lie together are read at once.
-	small = 256 << 10
+	small = 128 << 10
 	// gap is what may lie between them.
 	gap = 4 << 10
 	// handles is how many data files are held open during one call.

@@ -52,10 +52,14 @@ func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	}
 	t := &Reader{r: r, size: size}
 	c := wire.NewCursor(foot[:footerLen-8], at)
-	handleAt(&c) // the metaindex is empty and nothing depends on it
-	h := handleAt(&c)
+	meta, h := handleAt(&c), handleAt(&c)
 	if err := c.Err(); err != nil {
 		return nil, corrupt(err.Offset, "footer: %s", err.What)
+	}
+	// Nothing depends on the metaindex, but that it is as it was written tells
+	// that the file is.
+	if _, err := t.read(meta); err != nil {
+		return nil, err
 	}
 	contents, err := t.read(h)
 	if err != nil {
