@@ -2,14 +2,17 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
@@ -81,8 +84,8 @@ func run(ctx context.Context, a *app, args []string) int {
 // trimPrefixes takes away the package names that library errors begin with:
 // they say nothing to somebody at a shell.
 func trimPrefixes(s string) string {
-	for _, p := range []string{"bundle: ", "checkpoint: ", "tensor: "} {
-		s = strings.TrimPrefix(s, p)
+	for _, p := range []string{"bundle: ", "checkpoint: ", "tensor: ", "safetensors: ", "npz: ", "npy: "} {
+		s = strings.TrimPrefix(strings.ReplaceAll(s, ": "+p, ": "), p)
 	}
 	return s
 }
@@ -93,6 +96,16 @@ type usageError struct{ what string }
 func (e *usageError) Error() string { return e.what }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// need checks the number of arguments; most < 0 means any number.
+func need(least, most int, words string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || most >= 0 && len(args) > most {
+			return usagef("%s needs %s", cmd.Name(), words)
+		}
+		return nil
+	}
+}
 
 // isCobraUsage recognises cobra's and pflag's own complaints, which have no
 // types.
@@ -105,12 +118,38 @@ func isCobraUsage(err error) bool {
 	return false
 }
 
-// printJSON writes v as indented JSON.
+// printJSON writes v as JSON; of an array each element is a line, which suits
+// both eyes and tools.
 func (a *app) printJSON(v any) error {
-	enc := json.NewEncoder(a.out)
+	if r := reflect.ValueOf(v); r.Kind() == reflect.Slice && r.Len() > 0 {
+		for i := range r.Len() {
+			text, err := compactJSON(r.Index(i).Interface())
+			if err != nil {
+				return err
+			}
+			open := ",\n "
+			if i == 0 {
+				open = "[\n "
+			}
+			fmt.Fprintf(a.out, "%s%s", open, text)
+		}
+		_, err := fmt.Fprintln(a.out, "\n]")
+		return err
+	}
+	text, err := compactJSON(v)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.out, "%s\n", text)
+	return err
+}
+
+func compactJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	err := enc.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
 }
 
 // note says something on stderr.

@@ -27,7 +27,7 @@ subscript as in Python: name[0:2], name[:,-1]. Without NAMEs all are printed.`,
   cairn cat --full model/ckpt-10 net/l1/kernel
   cairn cat --npy model/ckpt-10 net/l1/kernel > kernel.npy
   cairn cat --raw model/ckpt-10 _CHECKPOINTABLE_OBJECT_GRAPH | protoc --decode_raw`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              need(1, -1, "a PATH"),
 		ValidArgsFunction: completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := store.Open(cmd.Context(), args[0])

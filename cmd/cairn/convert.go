@@ -35,7 +35,11 @@ func (a *app) report(res *rewrite.Result, changes []rewrite.Change) error {
 	for _, f := range res.Files {
 		fmt.Fprintln(a.out, f)
 	}
-	a.note("%d tensors, %s", res.Tensors, inspect.Size(res.Bytes))
+	word := "tensors"
+	if res.Tensors == 1 {
+		word = "tensor"
+	}
+	a.note("%d %s, %s", res.Tensors, word, inspect.Size(res.Bytes))
 	return nil
 }
 
@@ -56,7 +60,7 @@ string's end: such a string is refused. --lossy allows both.`,
   cairn convert model/ckpt-10 weights.safetensors
   cairn convert weights.safetensors model/ckpt-1
   cairn convert saved_model model/ckpt-1            a SavedModel's variables`,
-		Args:              cobra.ExactArgs(2),
+		Args:              need(2, 2, "a SRC and a DST"),
 		ValidArgsFunction: completePaths,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bar := a.bytesBar("converting ")

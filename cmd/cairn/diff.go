@@ -23,7 +23,7 @@ differs.`,
 		Example: `  cairn diff model/ckpt-9 model/ckpt-10
   cairn diff --rtol 1e-5 ours/ckpt-1 theirs/ckpt-1
   cairn diff model/ckpt-10 weights.npz`,
-		Args:              cobra.ExactArgs(2),
+		Args:              need(2, 2, "two PATHs to compare"),
 		ValidArgsFunction: completePaths,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.RTol < 0 || o.ATol < 0 {

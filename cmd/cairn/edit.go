@@ -30,7 +30,7 @@ stands, unknown fields included.`,
 		Example: `  cairn edit model/ckpt-10 new/ckpt-1 --rename '^net/l1/=net/dense/' --dry-run
   cairn edit model/ckpt-10 new/ckpt-1 --drop OPTIMIZER_SLOT
   cairn edit model/ckpt-10 small/ckpt-1 --cast 'kernel/.ATTR=bfloat16'`,
-		Args:              cobra.RangeArgs(1, 2),
+		Args:              need(1, 2, "a SRC and a DST"),
 		ValidArgsFunction: completePaths,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := parseEdits(renames, drops, casts)

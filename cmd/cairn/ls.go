@@ -26,7 +26,7 @@ either name.`,
   cairn ls model/ckpt-10 kernel
   cairn ls --long model/ckpt-10           with the place in the data files
   cairn ls --json model/ckpt-10 | jq '.[] | select(.bytes > 1e6) | .name'`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              need(1, -1, "a PATH"),
 		ValidArgsFunction: completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := store.Open(cmd.Context(), args[0])

@@ -17,7 +17,7 @@ tensor may come from several of them. A tensor that two sources have is an
 error. Other kinds of files are merged tensor by tensor.`,
 		Example: `  cairn merge part-0 part-1 model/ckpt-1
   cairn merge encoder.npz decoder.npz model/ckpt-1`,
-		Args:              cobra.MinimumNArgs(2),
+		Args:              need(2, -1, "at least one SRC, and DST last"),
 		ValidArgsFunction: completePaths,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bar := a.bytesBar("merging ")

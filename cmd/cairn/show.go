@@ -25,7 +25,7 @@ files, which have no objects, show the tree of their names.`,
 		Example: `  cairn show model/ckpt-10
   cairn show model/ckpt-10 --svg -o graph.svg
   cairn show model/ckpt-10 --dot | dot -Tpdf > graph.pdf`,
-		Args:              cobra.ExactArgs(1),
+		Args:              need(1, 1, "one PATH"),
 		ValidArgsFunction: completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dot && svg || dot && a.json || svg && a.json {

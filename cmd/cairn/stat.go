@@ -26,7 +26,7 @@ lengths are summed up. NAMEs keep the tensors that contain one of them.`,
 		Example: `  cairn stat model/ckpt-10
   cairn stat model/ckpt-10 kernel --plot kernels.svg
   cairn stat --json model/ckpt-10 | jq '.[] | select(.nan > 0)'`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              need(1, -1, "a PATH"),
 		ValidArgsFunction: completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := store.Open(cmd.Context(), args[0])

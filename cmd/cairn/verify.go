@@ -18,7 +18,7 @@ with 1 if there is any.`,
 		Example: `  cairn verify model/ckpt-10
   cairn verify model && rsync -a model backup:     only if it holds
   cairn verify --json runs/*/ckpt-100.index`,
-		Args:              cobra.MinimumNArgs(1),
+		Args:              need(1, -1, "a PATH"),
 		ValidArgsFunction: completePaths,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			type result struct {

@@ -16,7 +16,7 @@ func newVersion(a *app) *cobra.Command {
 		Use:     "version",
 		Short:   "Say which build this is",
 		Example: `  cairn version --json`,
-		Args:    cobra.NoArgs,
+		Args:    need(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			v := struct {
 				Version  string `json:"version"`

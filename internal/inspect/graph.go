@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -185,6 +186,7 @@ func objectGraph(s *store.Store, og *pb.TrackableObjectGraph, values map[string]
 		}
 		if len(n.SlotVariables) > 0 {
 			g.Nodes[i].Kind = render.Optimizer
+			g.Nodes[i].Info = slotWords(n)
 		}
 	}
 	// The tree: first ways from the root, then the slots below their variables.
@@ -228,6 +230,23 @@ func objectGraph(s *store.Store, og *pb.TrackableObjectGraph, values map[string]
 		}
 	}
 	return g
+}
+
+// slotWords says which slots an optimizer has, and of how many variables.
+func slotWords(n *pb.TrackableObject) string {
+	var names []string
+	variables := map[int32]bool{}
+	for _, v := range n.SlotVariables {
+		if !slices.Contains(names, v.SlotName) && len(names) < 8 {
+			names = append(names, v.SlotName)
+		}
+		variables[v.OriginalVariableNodeId] = true
+	}
+	word := "variables"
+	if len(variables) == 1 {
+		word = "variable"
+	}
+	return fmt.Sprintf("slots %s of %d %s", strings.Join(names, ", "), len(variables), word)
 }
 
 func join(path, edge string) string {

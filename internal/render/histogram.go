@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -83,6 +84,7 @@ func panel(h Histogram) (*plot.Plot, error) {
 	}
 	p.Title.TextStyle.Font.Size = font.Length(8)
 	p.Title.Padding = 4
+	p.Title.TextStyle.Font.Variant = "Sans"
 	small := func(a *plot.Axis) {
 		a.Tick.Label.Font.Size = font.Length(7)
 		a.Tick.Length = 3
@@ -91,9 +93,11 @@ func panel(h Histogram) (*plot.Plot, error) {
 		a.LineStyle.Color = color.Gray{0x80}
 		a.Tick.LineStyle.Color = color.Gray{0x80}
 		a.Tick.Marker = fewTicks{}
+		a.Tick.Label.Font.Variant = "Sans"
 	}
 	small(&p.X)
 	small(&p.Y)
+	p.Y.Tick.Marker = fewTicks{whole: true}
 	bins := make([]plotter.HistogramBin, len(h.Counts))
 	most := 0
 	for i, n := range h.Counts {
@@ -111,29 +115,42 @@ func panel(h Histogram) (*plot.Plot, error) {
 	return p, nil
 }
 
-// fewTicks keeps every other label of the usual ticks where there are many, so
-// that they don't run into each other in a small panel.
-type fewTicks struct{}
+// fewTicks marks an axis at three to five round numbers, all told apart.
+type fewTicks struct {
+	whole bool // counts: no fractions
+}
 
-func (fewTicks) Ticks(lo, hi float64) []plot.Tick {
-	ticks := plot.DefaultTicks{}.Ticks(lo, hi)
-	labelled := 0
-	for _, t := range ticks {
-		if t.Label != "" {
-			labelled++
+func (f fewTicks) Ticks(lo, hi float64) []plot.Tick {
+	if !(hi > lo) || math.IsInf(hi-lo, 0) {
+		return []plot.Tick{{Value: lo, Label: strconv.FormatFloat(lo, 'g', 3, 64)}}
+	}
+	raw := (hi - lo) / 4
+	step := math.Pow(10, math.Floor(math.Log10(raw)))
+	for _, m := range []float64{1, 2, 5, 10} {
+		if m*step >= raw {
+			step *= m
+			break
 		}
 	}
-	if labelled <= 4 {
-		return ticks
+	if f.whole {
+		step = max(1, math.Round(step))
 	}
-	n := 0
-	for i := range ticks {
-		if ticks[i].Label != "" {
-			if n%2 == 1 {
-				ticks[i].Label = ""
-			}
-			n++
+	var ticks []plot.Tick
+	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+step*1e-9 && len(ticks) < 12; k++ {
+		v := k * step
+		// As many digits as the step needs at this magnitude.
+		digits := 1
+		if a := max(math.Abs(lo), math.Abs(hi)); a > 0 {
+			digits = max(1, int(math.Floor(math.Log10(a))-math.Floor(math.Log10(step)))+1)
 		}
+		if k == 0 {
+			v = 0
+		}
+		label := strconv.FormatFloat(v, 'g', min(digits, 15), 64)
+		if f.whole || math.Abs(v) < 1e5 && math.Abs(v) >= 1e-3 {
+			label = strconv.FormatFloat(v, 'f', max(0, -int(math.Floor(math.Log10(step)+1e-9))), 64)
+		}
+		ticks = append(ticks, plot.Tick{Value: v, Label: label})
 	}
 	return ticks
 }

@@ -23,6 +23,7 @@ const (
 // placed is a node's place in the picture.
 type placed struct {
 	x, y  float64
+	lx    float64 // where the names of the edges to this column begin
 	depth int
 	label string // of the edge that leads to it
 	on    bool   // it is in the tree
@@ -37,6 +38,7 @@ func (g *Graph) SVG(w io.Writer) error {
 	at, width, height := g.layOut()
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" font-family="Helvetica, Arial, sans-serif" font-size="12">`+"\n",
 		width, height, width, height)
+	b.WriteString(`<defs><marker id="head" markerWidth="9" markerHeight="8" refX="15" refY="4" orient="auto"><path d="M0 0 L9 4 L0 8 z" fill="#aab0b6"/></marker></defs>` + "\n")
 	b.WriteString(`<rect width="100%" height="100%" fill="#ffffff"/>` + "\n")
 	// Edges first, so that dots and words lie above them; those that aren't in
 	// the tree lowest of all.
@@ -50,6 +52,10 @@ func (g *Graph) SVG(w io.Writer) error {
 			branch(b, e, from, to)
 		}
 	}
+	parent := make([]bool, len(g.Nodes))
+	for _, e := range g.Edges {
+		parent[e.From] = parent[e.From] || e.Tree
+	}
 	for i, n := range g.Nodes {
 		p := at[i]
 		if !p.on {
@@ -57,6 +63,9 @@ func (g *Graph) SVG(w io.Writer) error {
 		}
 		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="%.0f" fill="%s"><title>%s</title></circle>`+"\n", p.x, p.y, dotRadius, colors[n.Kind], text(n.Path))
 		if words := nodeWords(i, n); words != "" {
+			if parent[i] {
+				p.y -= 9 // above the line that leads on
+			}
 			fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="#5f6368" font-size="11">%s</text>`+"\n", p.x+dotRadius+6, p.y+4, text(words))
 		}
 	}
@@ -67,8 +76,8 @@ func (g *Graph) SVG(w io.Writer) error {
 
 // nodeWords is what stands right of a node that no edge leaves, or of the root.
 func nodeWords(i int, n Node) string {
-	if i == 0 {
-		return ""
+	if i == 0 || n.Kind == Optimizer {
+		return "" // an optimizer's dashed edges say what slots it has
 	}
 	if n.Value != "" {
 		return n.Info + " = " + n.Value
@@ -117,7 +126,7 @@ func (g *Graph) layOut() (at []placed, width, height float64) {
 	x := make([]float64, depth+1)
 	x[0] = marginX
 	for d := 1; d <= depth; d++ {
-		x[d] = x[d-1] + words[d-1] + bend + labels[d] + 22
+		x[d] = x[d-1] + dotRadius + max(words[d-1], 8) + bend + labels[d] + 18
 	}
 	row := 0.0
 	rows(0, kids, func(i int, leaf bool, first, last int) {
@@ -128,6 +137,7 @@ func (g *Graph) layOut() (at []placed, width, height float64) {
 			at[i].y = (at[first].y + at[last].y) / 2
 		}
 		at[i].x = x[at[i].depth]
+		at[i].lx = at[i].x - labels[at[i].depth] - 18
 		width = max(width, at[i].x+dotRadius+6+float64(utf8.RuneCountInString(nodeWords(i, g.Nodes[i])))*letter)
 	})
 	return at, max(width+marginX, 470), 2*marginTop + row*rowHeight + legendRoom
@@ -155,40 +165,40 @@ func rows(root int, kids [][]int, visit func(i int, leaf bool, first, last int))
 	}
 }
 
-// branch draws an edge of the tree: a curve to the place where its name begins,
-// then a straight line under the name to the node.
+// branch draws an edge of the tree: a straight line to the bend, a curve to
+// where the column's names begin, a straight line below the name to the node.
 func branch(b *bufio.Writer, e Edge, from, to placed) {
-	start := from.x + dotRadius
-	label := float64(utf8.RuneCountInString(e.Label))*letter + 10
-	straight := to.x - dotRadius - label
-	mid := start + bend/2
-	if straight < mid {
-		straight = mid
-	}
-	// The curve takes the column's free room; words to the right of the parent
-	// are passed on its own height.
-	turn := straight - bend
-	if turn < start {
-		turn = start
-	}
+	turn := to.lx - bend
 	fmt.Fprintf(b, `<path d="M%.1f %.1f H%.1f C%.1f %.1f %.1f %.1f %.1f %.1f H%.1f" fill="none" stroke="#9aa0a6" stroke-width="1.2"%s/>`+"\n",
-		start, from.y, turn, turn+bend*0.6, from.y, straight-bend*0.6, to.y, straight, to.y, to.x-dotRadius, dash(e))
-	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle" fill="#202124">%s</text>`+"\n", to.x-dotRadius-label/2, to.y-4, text(e.Label))
+		from.x+dotRadius, from.y, turn, turn+bend*0.6, from.y, to.lx-bend*0.6, to.y, to.lx, to.y, to.x-dotRadius, dash(e))
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="end" fill="#202124">%s</text>`+"\n", to.x-dotRadius-5, to.y-4, text(e.Label))
 }
 
 // link draws an edge that leads to a node which has its place already: a pale
-// curve.
+// curve, which dips below the tree where it leads back.
 func link(b *bufio.Writer, e Edge, from, to placed) {
-	color := "#dadce0"
+	color, head := "#aab0b6", ` marker-end="url(#head)"`
 	if e.Slot {
-		color = "#f4b6b0"
+		color, head = "#f4b6b0", ""
 	}
-	dx := max(40, (to.x-from.x)/2)
-	fmt.Fprintf(b, `<path d="M%.1f %.1f C%.1f %.1f %.1f %.1f %.1f %.1f" fill="none" stroke="%s" stroke-width="1.1"%s><title>%s</title></path>`+"\n",
-		from.x, from.y, from.x+dx, from.y, to.x-dx*0.4, to.y+rowHeight*0.6, to.x, to.y, color, dash(e), text(e.Label))
+	var x1, y1, x2, y2, lx, ly float64 // the curve's handles, the label
+	switch {
+	case to.x > from.x+1:
+		dx := max(40, (to.x-from.x)/2)
+		x1, y1, x2, y2 = from.x+dx, from.y, to.x-dx*0.4, to.y+rowHeight*0.6
+		lx, ly = (from.x+to.x)/2, (from.y+to.y)/2+12
+	case to.x > from.x-1: // the same column: round the right side
+		x1, y1, x2, y2 = from.x+34, from.y, to.x+34, to.y
+		lx, ly = from.x+30, (from.y+to.y)/2+3
+	default:
+		dip := 30 + (from.x-to.x)*0.06
+		x1, y1, x2, y2 = from.x-20, from.y+dip, to.x+30, to.y+dip
+		lx, ly = (from.x+to.x)/2, (from.y+to.y)/2+dip*0.75+11
+	}
+	fmt.Fprintf(b, `<path d="M%.1f %.1f C%.1f %.1f %.1f %.1f %.1f %.1f" fill="none" stroke="%s" stroke-width="1.1"%s%s><title>%s</title></path>`+"\n",
+		from.x, from.y, x1, y1, x2, y2, to.x, to.y, color, dash(e), head, text(e.Label))
 	if !e.Slot {
-		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle" fill="#80868b" font-size="10">%s</text>`+"\n",
-			(from.x+to.x)/2, (from.y+to.y)/2-3, text(e.Label))
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle" fill="#80868b" font-size="10">%s</text>`+"\n", lx, ly, text(e.Label))
 	}
 }
 

@@ -78,7 +78,14 @@ func (t *textTree) line(branch, name string, n Node, column int) {
 }
 
 func (t *textTree) children(id int, indent string, depth int) {
-	edges := t.out[id]
+	var edges []Edge
+	for _, e := range t.out[id] {
+		// A slot is shown below its variable; the optimizer only says that it
+		// has some.
+		if !e.Slot || e.Tree || t.g.Nodes[id].Kind != Optimizer {
+			edges = append(edges, e)
+		}
+	}
 	if len(edges) == 0 {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/cairnml/cairn/internal/pb"
@@ -62,9 +63,11 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 	if err != nil {
 		return nil, nil, err
 	}
-	og, err := s.Graph(ctx)
-	if err != nil {
-		return nil, nil, err
+	var og *pb.TrackableObjectGraph
+	if slices.ContainsFunc(list, func(i item) bool { return i.from == store.GraphKey }) {
+		if og, err = s.Graph(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
 	var notes []string
 	if og != nil {
@@ -105,17 +108,18 @@ func (e Edits) apply(s *store.Store, all []item) ([]item, []Change, error) {
 	var changes []Change
 	taken := map[string]string{}
 	for _, i := range all {
-		if i.from == store.GraphKey && s.Kind != store.NPZ {
-			taken[i.name] = i.from
-			list = append(list, i)
-			continue
-		}
 		c := Change{Name: i.from}
 		for _, d := range e.Drop {
 			c.Drop = c.Drop || d.MatchString(i.from)
 		}
 		if c.Drop {
 			changes = append(changes, c)
+			continue
+		}
+		if i.from == store.GraphKey {
+			// It goes by its name, and follows the others' names by itself.
+			taken[i.name] = i.from
+			list = append(list, i)
 			continue
 		}
 		for _, k := range e.Cast {
@@ -171,6 +175,7 @@ func (e *graphEdit) run() []string {
 	e.walk()
 	wants := map[[2]int]string{} // new local name by parent and edge
 	clash := map[[2]int]bool{}
+	slots := map[int]string{} // new slot name by the slot variable's node
 	for i, n := range e.g.Nodes {
 		kept := n.Attributes[:0]
 		for _, a := range n.Attributes {
@@ -184,6 +189,9 @@ func (e *graphEdit) run() []string {
 				continue
 			default:
 				if to != a.CheckpointKey {
+					if name, ok := slotOf(to); ok {
+						slots[i] = name
+					}
 					e.edgesFor(i, a.CheckpointKey, to, wants, clash)
 					a.CheckpointKey = to
 					e.changed = true
@@ -196,6 +204,13 @@ func (e *graphEdit) run() []string {
 		n.Attributes = kept
 	}
 	e.renameEdges(wants, clash)
+	for _, n := range e.g.Nodes {
+		for _, v := range n.SlotVariables {
+			if name, ok := slots[int(v.SlotVariableNodeId)]; ok {
+				v.SlotName = name
+			}
+		}
+	}
 	e.dropSlots()
 	if e.changed {
 		e.mark()
@@ -259,9 +274,24 @@ func (e *graphEdit) edgesFor(node int, from, to string, wants map[[2]int]string,
 		if w, ok := wants[key]; ok && w != b[i] {
 			clash[key] = true
 		}
-		wants[key] = b[i]
+		if _, ok := wants[key]; !ok || b[i] != a[i] {
+			wants[key] = b[i] // a wish to move outlives those to stay, to be told of
+		}
 		at = e.parent[at]
 	}
+}
+
+// slotOf is the slot's name in the key of a slot variable:
+// variable/.OPTIMIZER_SLOT/optimizer/name/.ATTRIBUTES/VARIABLE_VALUE.
+func slotOf(key string) (string, bool) {
+	path, _, ok := strings.Cut(key, attributesMark)
+	i := strings.LastIndex(path, slotMark)
+	if !ok || i < 0 {
+		return "", false
+	}
+	rest := path[i+len(slotMark):]
+	j := strings.LastIndexByte(rest, '/')
+	return unescape(rest[j+1:]), j >= 0
 }
 
 // clashAll keeps every edge on the way to a node as it is.

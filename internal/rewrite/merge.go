@@ -188,7 +188,7 @@ func mergeNPZ(ctx context.Context, list []item, dst string, o *Options, res *Res
 			return err
 		}
 		if err := z.Add(i.name, t); err != nil {
-			return fmt.Errorf("%s: %w%s", dst, err, lossyHint(i.dtype, o))
+			return fmt.Errorf("%s: %w%s", dst, err, lossyHint(i, o))
 		}
 	}
 	if err := z.Close(); err != nil {

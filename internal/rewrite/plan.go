@@ -190,8 +190,13 @@ func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *O
 		if err != nil {
 			return err
 		}
+		if i.from == store.GraphKey && o.Lossy && endsInNUL(t) {
+			// Cut short it would be no graph at all.
+			res.note("left out the object graph, which a .npz can't hold whole")
+			continue
+		}
 		if err := z.Add(i.name, t); err != nil {
-			return fmt.Errorf("%s: %w%s", dst, err, lossyHint(i.dtype, o))
+			return fmt.Errorf("%s: %w%s", dst, err, lossyHint(i, o))
 		}
 		step(i)
 	}
@@ -205,11 +210,18 @@ func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *O
 	return f.Commit()
 }
 
-func lossyHint(d tensor.DType, o *Options) string {
-	if d == tensor.String && !o.Lossy {
-		return "; --lossy writes it anyway"
+func endsInNUL(t *tensor.Tensor) bool {
+	return slices.ContainsFunc(t.Strings(), func(s string) bool { return strings.HasSuffix(s, "\x00") })
+}
+
+func lossyHint(i item, o *Options) string {
+	switch {
+	case o.Lossy || i.dtype != tensor.String:
+		return ""
+	case i.from == store.GraphKey:
+		return "; --lossy leaves it out"
 	}
-	return ""
+	return "; --lossy writes it anyway"
 }
 
 func plural(n int, one, many string) string {

@@ -37,10 +37,17 @@ func CreateFile(path string, overwrite bool) (*File, error) {
 // CheckFree makes sure that nothing is overwritten unasked.
 func CheckFree(path string, overwrite bool) error {
 	if !overwrite && exists(path) {
-		return &fs.PathError{Op: "write", Path: path, Err: fmt.Errorf("%w already; --force replaces it", fs.ErrExist)}
+		return &existsError{path}
 	}
 	return nil
 }
+
+// existsError says that a destination is taken.
+type existsError struct{ path string }
+
+func (e *existsError) Error() string { return e.path + " exists; --force replaces it" }
+
+func (e *existsError) Is(target error) bool { return target == fs.ErrExist }
 
 // Commit makes the file durable and gives it its name.
 func (f *File) Commit() error {

@@ -17,6 +17,9 @@ func Nearest(name string, names []string, n int) []string {
 		name  string
 		score int
 	}
+	if name == "" {
+		return nil
+	}
 	var found []scored
 	low := strings.ToLower(name)
 	last := low[strings.LastIndex(low, "/")+1:]
@@ -26,10 +29,18 @@ func Nearest(name string, names []string, n int) []string {
 		switch {
 		case l == low:
 			found = append(found, scored{c, 0})
-		case low != "" && strings.Contains(l, low):
+		case strings.Contains(l, low):
 			found = append(found, scored{c, 1 + len(c) - len(name)})
-		case i < maxCompare && len(l) < 4*len(low)+16:
-			if d := distance(low, l, limit); d <= limit {
+		case i < maxCompare && len(l) < 4*len(low)+64:
+			d := distance(low, l, limit)
+			if tail := lastParts(l, strings.Count(low, "/")+1); d > limit && tail != l {
+				// The beginning of a path is often left out.
+				if t := distance(low, tail, limit); t <= limit {
+					found = append(found, scored{c, 100 + 10*t + len(l)})
+					continue
+				}
+			}
+			if d <= limit {
 				found = append(found, scored{c, 100 + d})
 			} else if len(last) > 2 && strings.Contains(l, last) {
 				found = append(found, scored{c, 1000 + d})
@@ -42,6 +53,18 @@ func Nearest(name string, names []string, n int) []string {
 		out = append(out, s.name)
 	}
 	return out
+}
+
+// lastParts is the last n parts of a path.
+func lastParts(path string, n int) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i] == '/' {
+			if n--; n == 0 {
+				return path[i+1:]
+			}
+		}
+	}
+	return path
 }
 
 // distance is the number of letters to put in, take out, change or swap to make
