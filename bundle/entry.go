@@ -53,10 +53,15 @@ type record struct {
 }
 
 // errUnsupported says that a sound file holds what this package, or this
-// platform, can't read.
+// platform, can't read; errors.Is finds [errors.ErrUnsupported] in it.
 func errUnsupported(format string, args ...any) error {
-	return fmt.Errorf("bundle: %w: "+format, append([]any{errors.ErrUnsupported}, args...)...)
+	return &unsupportedError{fmt.Sprintf("bundle: "+format, args...)}
 }
+
+type unsupportedError struct{ what string }
+
+func (e *unsupportedError) Error() string        { return e.what }
+func (e *unsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }
 
 // parseRecord decodes an entry; its error is in words only, the caller adds the
 // place.
@@ -88,7 +93,7 @@ func parseRecord(key string, value []byte, shards int) (record, []*pb.TensorSlic
 		return r, nil, fmt.Errorf("it can't lie at offset %d with %d bytes", r.Offset, r.Size)
 	}
 	if !r.DType.Valid() || r.DType == tensor.Resource {
-		r.err = errUnsupported("tensor %q has elements of %v", key, r.DType)
+		r.err = errUnsupported("tensor %q has elements of %v, which can't be read", key, r.DType)
 		return r, m.Slices, nil
 	}
 	if len(m.Slices) > 0 {

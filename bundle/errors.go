@@ -51,7 +51,7 @@ func (e *CorruptError) Error() string {
 	}
 	b.WriteString(": ")
 	b.WriteString(e.What)
-	if e.Err != nil {
+	if e.Err != nil && !errors.Is(e.Err, fs.ErrNotExist) { // What says that
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}
 	return b.String()

@@ -132,7 +132,7 @@ func (r *Reader) load(ctx context.Context, src *source, limit int64) error {
 		return fault(src.name, err)
 	}
 	bad := func(offset int64, name string, err error) error {
-		return &CorruptError{File: src.name, Offset: offset, Name: name, What: err.Error(), Err: nil}
+		return &CorruptError{File: src.name, Offset: offset, Name: keyOwner(name), What: err.Error()}
 	}
 	// Prefix-compressed keys of a lying index could grow to the square of its
 	// length.
@@ -223,7 +223,7 @@ func (r *Reader) linkSlices(file string, sliced map[int][]*pb.TensorSliceProto) 
 	for _, i := range owners {
 		rec := &r.recs[i]
 		corrupt := func(err error) error {
-			return &CorruptError{File: file, Offset: rec.at, Name: rec.Name, What: err.Error()}
+			return &CorruptError{File: file, Offset: rec.at, Name: keyOwner(rec.Name), What: err.Error()}
 		}
 		rec.home = rec.Shard
 		rec.Shard, rec.Offset, rec.Size, rec.CRC = 0, 0, 0, 0
@@ -414,6 +414,15 @@ func (r *Reader) Parts(name string) ([]Entry, error) {
 		out[n].Name, out[n].Slices = name, []Slice{s}
 	}
 	return out, nil
+}
+
+// keyOwner is the name that errors give a key: a slice's tensor, as far as the
+// key tells.
+func keyOwner(key string) string {
+	if name, s, err := parseSliceKey(key); err == nil {
+		return name + " " + s.String()
+	}
+	return key
 }
 
 // lookup finds the record of a tensor.

@@ -104,8 +104,16 @@ func ParseShapeAndSlice(text string) (tensor.Shape, Slice, error) {
 // Shape is the shape of the slice taken out of a tensor of shape full. A slice
 // of another rank, or one that reaches beyond full, is an error.
 func (s Slice) Shape(full tensor.Shape) (tensor.Shape, error) {
+	shape, err := s.of(full)
+	if err != nil {
+		return nil, fmt.Errorf("bundle: %w", err)
+	}
+	return shape, nil
+}
+
+func (s Slice) of(full tensor.Shape) (tensor.Shape, error) {
 	if len(s.Extents) != len(full) {
-		return nil, fmt.Errorf("bundle: slice %q has %d dimensions, the tensor %v has %d", s, len(s.Extents), full, len(full))
+		return nil, fmt.Errorf("slice %q has %d dimensions, the tensor %v has %d", s, len(s.Extents), full, len(full))
 	}
 	out := make(tensor.Shape, len(full))
 	for i, e := range s.Extents {
@@ -113,7 +121,7 @@ func (s Slice) Shape(full tensor.Shape) (tensor.Shape, error) {
 		case e.Full:
 			out[i] = full[i]
 		case e.Start < 0 || e.Length < 0 || e.Start > n || e.Length > n-e.Start:
-			return nil, fmt.Errorf("bundle: slice %q reaches beyond the tensor %v in dimension %d", s, full, i)
+			return nil, fmt.Errorf("slice %q reaches beyond the tensor %v in dimension %d", s, full, i)
 		default:
 			out[i] = int(e.Length)
 		}
@@ -150,7 +158,7 @@ func parseSlice(m *pb.TensorSliceProto, full tensor.Shape) (Slice, error) {
 			s.Extents[i] = Extent{Start: e.Start, Length: e.Length}
 		}
 	}
-	if _, err := s.Shape(full); err != nil {
+	if _, err := s.of(full); err != nil {
 		return Slice{}, err
 	}
 	return s, nil

@@ -169,7 +169,7 @@ func (r *Reader) v1Meta(i int, opts *ReaderOptions, recs map[string]*record) err
 		case len(tm.Slice) == 0:
 			return corrupt(tm.Name, "it has no slices")
 		case !d.Valid() || d == tensor.Resource || d == tensor.Variant:
-			later = errUnsupported("tensor %q has elements of %v", tm.Name, d)
+			later = errUnsupported("tensor %q has elements of %v, which can't be read", tm.Name, d)
 		}
 		rec := recs[tm.Name]
 		if rec == nil {

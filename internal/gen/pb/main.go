@@ -433,4 +433,3 @@ func (g *generator) unpack(name string, f field) {
 	g.printf("for len(v) > 0 {\nx, n := protowire.Consume%s(v)\nif n < 0 {\nreturn errField(%q, %q, len(b)-len(rest)-len(v), n)\n}\nv = v[n:]\nm.%s = append(m.%s, %s)\n}\n",
 		f.codec(), name, f.Name(), f.Go, f.Go, f.fromWire("x"))
 }
-
