@@ -1,6 +1,10 @@
 package keras
 
-import "github.com/cairnml/cairn/ops"
+import (
+	"math"
+
+	"github.com/cairnml/cairn/ops"
+)
 
 // Adam is the optimizer of that name, tf_keras.optimizers.legacy.Adam:
 //
@@ -47,11 +51,24 @@ func (a *Adam) update(s *ops.Scope, u *update) { adamStep(s, u, a.Beta1, a.Beta2
 func adamStep(s *ops.Scope, u *update, beta1, beta2, epsilon float64) {
 	b1, b2 := u.hyper("beta_1", beta1), u.hyper("beta_2", beta2)
 	m, v, vhat := u.slots[0], u.slots[1], u.slots[2]
-	if vhat != nil {
+	switch {
+	case u.isNew:
+		// The newer optimizer has no fused op, and takes 1-beta from the options,
+		// not from their float32 values: for Beta2 that shows.
+		root := u.round(math.Sqrt(u.round(1 - u.power(b2))))
+		alpha := u.round(u.round(u.rate*root) / u.round(1-u.power(b1)))
+		ops.AssignAdd(s, m, ops.Mul(s, ops.Sub(s, u.grad, m), 1-beta1))
+		ops.AssignAdd(s, v, ops.Mul(s, ops.Sub(s, ops.Square(s, u.grad), v), 1-beta2))
+		if vhat != nil {
+			ops.Assign(s, vhat, ops.Maximum(s, vhat, v))
+			v = vhat
+		}
+		ops.AssignSub(s, u.v, ops.Div(s, ops.Mul(s, m, alpha), ops.Add(s, ops.Sqrt(s, v), epsilon)))
+	case vhat != nil:
 		ops.ApplyAdamWithAmsgrad(s, u.v, m, v, vhat, u.power(b1), u.power(b2), u.rate, b1, b2, epsilon, u.grad)
-		return
+	default:
+		ops.ApplyAdam(s, u.v, m, v, u.power(b1), u.power(b2), u.rate, b1, b2, epsilon, u.grad, false)
 	}
-	ops.ApplyAdam(s, u.v, m, v, u.power(b1), u.power(b2), u.rate, b1, b2, epsilon, u.grad, false)
 }
 
 // AdamW is Adam with decoupled weight decay, tf_keras.optimizers.AdamW: before
@@ -75,7 +92,7 @@ func NewAdamW(rate float64) *AdamW {
 	a := &AdamW{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-7}
 	a.WeightDecay = 0.004
 	a.init("AdamW", rate, a)
-	a.layout = NewLayout
+	a.layout.Store(int32(NewLayout))
 	return a
 }
 

@@ -255,21 +255,21 @@ func TestLayersMayBeCalledFromManyGoroutines(t *testing.T) {
 	}
 }
 
-// affine is the layer of the documentation.
-type affine struct {
+// Affine is the layer of the documentation.
+type Affine struct {
 	Layer
 	Units int
-	W, B  *trackable.Variable
 	Inner *Dense
+	W, B  *trackable.Variable
 }
 
-func (a *affine) build(s *ops.Scope, in tensor.Shape) error {
+func (a *Affine) build(s *ops.Scope, in tensor.Shape) error {
 	return errors.Join(
 		a.AddWeight(s, &a.W, "w", Weight{Shape: tensor.Shape{in[len(in)-1], a.Units}}),
 		a.AddWeight(s, &a.B, "b", Weight{Shape: tensor.Shape{a.Units}, Init: Zeros{}, NotTrainable: true}))
 }
 
-func (a *affine) Call(s *ops.Scope, x ops.Input) *ops.Value {
+func (a *Affine) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	v, ok := a.Prepare(s, x, a.build)
 	if !ok {
 		return v

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/trackable"
@@ -37,21 +38,18 @@ func (o *OptimizerBase) SetLayout(l Layout) error {
 	switch {
 	case o.rule == nil:
 		return fmt.Errorf("keras: %w", errUnmade)
-	case o.made && l == o.layout:
+	case o.made.Load() && l == Layout(o.layout.Load()):
 		return nil
-	case o.made:
+	case o.made.Load():
 		return errors.New("keras: the optimizer has made its variables already; SetLayout goes before the first step")
 	}
-	o.layout = l
-	if l == NewLayout {
-		return o.makeNew()
-	}
+	o.layout.Store(int32(l))
 	return nil
 }
 
 // newState is what only the new layout has.
 type newState struct {
-	built   bool
+	built   atomic.Bool
 	all     *trackable.List[*trackable.Variable]
 	current *trackable.Scalar[float32] // the rate that a Schedule gave last
 	index   map[*trackable.Variable]int
@@ -78,14 +76,14 @@ func (o *OptimizerBase) makeNew() error {
 			return err
 		}
 	}
-	o.made = true
+	o.made.Store(true)
 	return nil
 }
 
 // buildFor builds for the variables of the first step, those without a gradient
 // included, and refuses others later.
 func (o *OptimizerBase) buildFor(g grad.Gradients) error {
-	if o.next.built {
+	if o.next.built.Load() {
 		return nil
 	}
 	vars := make([]*trackable.Variable, len(g))
@@ -97,7 +95,7 @@ func (o *OptimizerBase) buildFor(g grad.Gradients) error {
 
 // buildNew makes the lists. The lock is held.
 func (o *OptimizerBase) buildNew(vars []*trackable.Variable) error {
-	if o.next.built {
+	if o.next.built.Load() {
 		return nil
 	}
 	o.next.index = make(map[*trackable.Variable]int, len(vars))
@@ -149,7 +147,7 @@ func (o *OptimizerBase) buildNew(vars []*trackable.Variable) error {
 			}
 		}
 	}
-	o.next.built = true
+	o.next.built.Store(true)
 	return nil
 }
 

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/ops"
@@ -67,10 +69,12 @@ type OptimizerBase struct {
 
 	mu     sync.Mutex
 	rule   rule
-	start  float64 // the learning rate to begin with
-	layout Layout
+	start  float64      // the learning rate to begin with
+	layout atomic.Int32 // a Layout
 
-	made  bool
+	// made and layout are read without the lock: a checkpoint asks what may still
+	// be claimed while a step that waits for the checkpoint holds it.
+	made  atomic.Bool
 	iter  *trackable.Scalar[int64]              `cairn:"-"`
 	rate  *trackable.Scalar[float32]            `cairn:"-"` // nil with a Schedule in the legacy layout
 	hyper map[string]*trackable.Scalar[float32] `cairn:"-"` // legacy layout only
@@ -127,13 +131,14 @@ func (u *update) round(x float64) float64 {
 	return float64(float32(x))
 }
 
-// hyper is a hyperparameter in the variable's precision: the saved one in the
-// legacy layout, which holds float32, else the option.
+// hyper is a hyperparameter: the saved one in the legacy layout, else the
+// option, both as float32 even for variables of float64, since that is what
+// tf.cast makes of a Python number.
 func (u *update) hyper(name string, option float64) float64 {
 	if h := u.o.hyper[name]; h != nil {
 		return float64(h.Get())
 	}
-	return u.round(option)
+	return float64(float32(option))
 }
 
 // power is x to the power of the step's number.
@@ -153,28 +158,22 @@ func (o *OptimizerBase) ScopeName() string { return o.Name }
 // MayClaim reports whether a checkpoint's value for edge may still find its
 // variable: those that the optimizer makes at its first step.
 func (o *OptimizerBase) MayClaim(edge string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.rule == nil {
+	made, isNew := o.made.Load(), o.isNew()
+	if o.rule == nil || made && !isNew {
 		return false
 	}
-	if o.made && o.layout == LegacyLayout {
-		return false
+	switch edge {
+	case "_variables", "_iterations", "_learning_rate", "_current_learning_rate":
+		return !made
+	case "_index_dict":
+		return !o.next.built.Load()
 	}
-	if o.layout == NewLayout || !o.made {
-		switch edge {
-		case "_variables", "_iterations", "_learning_rate", "_current_learning_rate":
-			return !o.made
-		case "_index_dict":
-			return !o.next.built
-		}
-		for _, k := range o.rule.slots() {
-			if k.list == edge {
-				return !o.next.built
-			}
+	for _, k := range o.rule.slots() {
+		if k.list == edge {
+			return !o.next.built.Load()
 		}
 	}
-	if o.made {
+	if isNew {
 		return false
 	}
 	switch edge {
@@ -183,12 +182,23 @@ func (o *OptimizerBase) MayClaim(edge string) bool {
 	case "learning_rate":
 		return o.Schedule == nil
 	}
-	for _, h := range o.rule.hypers() {
-		if h.name == edge {
-			return true
+	return slices.ContainsFunc(o.rule.hypers(), func(h hyper) bool { return h.name == edge })
+}
+
+func (o *OptimizerBase) isNew() bool { return Layout(o.layout.Load()) == NewLayout }
+
+// TrackableChildren lists no edges of its own, but makes what an optimizer with
+// the new layout has before its first step.
+func (o *OptimizerBase) TrackableChildren() []trackable.Edge {
+	if o.isNew() && !o.made.Load() && o.mu.TryLock() {
+		defer o.mu.Unlock()
+		node := o.TrackableNode()
+		if !o.made.Load() && !node.Waits("_variables") && !node.Waits("_iterations") {
+			// Nothing waits, so nothing can fail.
+			_ = o.makeNew()
 		}
 	}
-	return false
+	return nil
 }
 
 var errUnmade = errors.New("the optimizer is a zero value; make it with its constructor, such as keras.NewAdam(0.001)")
@@ -196,7 +206,7 @@ var errUnmade = errors.New("the optimizer is a zero value; make it with its cons
 // make makes the step counter and the hyperparameters, once. The lock is held.
 func (o *OptimizerBase) make() error {
 	switch {
-	case o.made:
+	case o.made.Load():
 		return nil
 	case o.rule == nil:
 		return errUnmade
@@ -204,9 +214,9 @@ func (o *OptimizerBase) make() error {
 	node := o.TrackableNode()
 	if node.Waits("_iterations") || node.Waits("_variables") {
 		// The checkpoint that waits was written by a newer optimizer.
-		o.layout = NewLayout
+		o.layout.Store(int32(NewLayout))
 	}
-	if o.layout == NewLayout {
+	if o.isNew() {
 		return o.makeNew()
 	}
 	o.iter = trackable.NewScalar[int64](0)
@@ -229,7 +239,7 @@ func (o *OptimizerBase) make() error {
 		}
 	}
 	o.rate = o.hyper["learning_rate"]
-	o.made = true
+	o.made.Store(true)
 	return nil
 }
 
@@ -286,7 +296,7 @@ func (o *OptimizerBase) Build(vars []*trackable.Variable) error {
 	if err := o.make(); err != nil {
 		return fmt.Errorf("keras: %w", err)
 	}
-	if o.layout == NewLayout {
+	if o.isNew() {
 		return o.buildNew(vars)
 	}
 	for _, k := range o.rule.slots() {
@@ -339,7 +349,7 @@ func (o *OptimizerBase) apply(s *ops.Scope, g grad.Gradients) error {
 	if used == 0 {
 		return noGradients(g)
 	}
-	if o.layout == NewLayout {
+	if o.isNew() {
 		if err := o.buildFor(g); err != nil {
 			return err
 		}
@@ -351,7 +361,7 @@ func (o *OptimizerBase) apply(s *ops.Scope, g grad.Gradients) error {
 		if p.Grad == nil {
 			continue
 		}
-		u := update{v: p.Variable, grad: p.Grad, step: step, isNew: o.layout == NewLayout, o: o}
+		u := update{v: p.Variable, grad: p.Grad, step: step, isNew: o.isNew(), o: o}
 		u.exact = u.v.DType() == tensor.Float64
 		u.rate = o.rateFor(&u)
 		for i, k := range kinds {
@@ -367,7 +377,7 @@ func (o *OptimizerBase) apply(s *ops.Scope, g grad.Gradients) error {
 		}
 		if u.isNew && o.WeightDecay != 0 {
 			// TensorFlow multiplies variable, decay and rate in this order.
-			decay := ops.Mul(s, ops.Mul(s, u.v, u.round(o.WeightDecay)), u.rate)
+			decay := ops.Mul(s, ops.Mul(s, u.v, float64(float32(o.WeightDecay))), u.rate)
 			ops.AssignSub(s, u.v, decay)
 		}
 		o.rule.update(s, &u)
@@ -381,7 +391,7 @@ func (o *OptimizerBase) apply(s *ops.Scope, g grad.Gradients) error {
 // rateFor is the learning rate in the variable's precision.
 func (o *OptimizerBase) rateFor(u *update) float64 {
 	rate := u.round(o.baseRate())
-	if o.layout == LegacyLayout && o.Decay > 0 {
+	if !o.isNew() && o.Decay > 0 {
 		// The option and not the saved variable, as TensorFlow has it.
 		rate = u.round(rate / u.round(1+u.round(o.Decay)*float64(u.step-1)))
 	}

@@ -47,7 +47,7 @@ func (r *RMSprop) slots() []slotKind {
 func (r *RMSprop) update(s *ops.Scope, u *update) {
 	ms, mom, mg := u.slots[0], u.slots[1], u.slots[2]
 	rho := u.hyper("rho", r.Rho)
-	if mom != nil {
+	if mom != nil && !u.isNew {
 		momentum := u.hyper("momentum", r.Momentum)
 		if mg != nil {
 			ops.ApplyCenteredRMSProp(s, u.v, mg, ms, mom, u.rate, rho, momentum, r.Epsilon, u.grad)
@@ -56,8 +56,12 @@ func (r *RMSprop) update(s *ops.Scope, u *update) {
 		}
 		return
 	}
-	// Without momentum Keras has no fused op for it.
+	// Keras has no fused op for the rest. The newer optimizer takes 1-rho from
+	// the option, the legacy one from its float32 value.
 	rest := u.round(1 - rho)
+	if u.isNew {
+		rho, rest = r.Rho, 1-r.Rho
+	}
 	mean := ops.Add(s, ops.Mul(s, ms, rho), ops.Mul(s, ops.Square(s, u.grad), rest))
 	ops.Assign(s, ms, mean)
 	if mg != nil {
@@ -66,9 +70,14 @@ func (r *RMSprop) update(s *ops.Scope, u *update) {
 		mean = ops.Sub(s, mean, ops.Square(s, avg))
 	}
 	scaled := ops.Mul(s, u.grad, u.rate)
-	if u.isNew {
-		ops.AssignSub(s, u.v, ops.Mul(s, scaled, ops.Rsqrt(s, ops.Add(s, mean, r.Epsilon))))
+	if !u.isNew {
+		ops.AssignSub(s, u.v, ops.Div(s, scaled, ops.Add(s, ops.Sqrt(s, mean), r.Epsilon)))
 		return
 	}
-	ops.AssignSub(s, u.v, ops.Div(s, scaled, ops.Add(s, ops.Sqrt(s, mean), r.Epsilon)))
+	step := ops.Mul(s, scaled, ops.Rsqrt(s, ops.Add(s, mean, r.Epsilon)))
+	if mom != nil {
+		step = ops.Add(s, ops.Mul(s, mom, r.Momentum), step)
+		ops.Assign(s, mom, step)
+	}
+	ops.AssignSub(s, u.v, step)
 }

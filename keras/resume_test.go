@@ -1,0 +1,150 @@
+package keras
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// rowsOf is rows lo to hi of a matrix.
+func rowsOf(t testing.TB, x *tensor.Tensor, lo, hi int) *tensor.Tensor {
+	t.Helper()
+	w := x.Shape()[1]
+	r, err := tensor.New(tensor.Values[float32](x)[lo*w:hi*w], hi-lo, w)
+	must(t, err)
+	return r
+}
+
+// guides lists the fixtures: the guide's objects, trained by TensorFlow for ten
+// steps with each optimizer and then for ten more.
+func guides(t *testing.T, f func(t *testing.T, dir string, mk func() Optimizer)) {
+	dirs, err := filepath.Glob(filepath.Join(fixtures, "guide_*"))
+	must(t, err)
+	if len(dirs) < 9 {
+		t.Fatalf("fixtures: %q", dirs)
+	}
+	for _, dir := range dirs {
+		name := strings.TrimPrefix(filepath.Base(dir), "guide_")
+		t.Run(name, func(t *testing.T) { f(t, dir, makeOptimizers[name]) })
+		if base, ok := strings.CutPrefix(name, "new_"); ok && base != "adamw" {
+			// An optimizer that was told nothing finds the layout out.
+			t.Run(name+" not told", func(t *testing.T) { f(t, dir, makeOptimizers[base]) })
+		}
+	}
+}
+
+// TestTrainingGoesOnAsInTensorFlow restores TensorFlow's checkpoint before any
+// variable exists, trains on, and compares losses and weights with what
+// TensorFlow itself got.
+func TestTrainingGoesOnAsInTensorFlow(t *testing.T) {
+	x, y := toy()
+	guides(t, func(t *testing.T, dir string, mk func() Optimizer) {
+		tr := newTraining(mk())
+		ck, err := checkpoint.New(tr, nil)
+		must(t, err)
+		report, err := ck.Restore(context.Background(), filepath.Join(dir, "ckpt-1"), nil)
+		must(t, err)
+		z, err := os.ReadFile(filepath.Join(dir, "after.npz"))
+		must(t, err)
+		after, err := tensor.OpenNPZ(bytes.NewReader(z), int64(len(z)))
+		must(t, err)
+		want := floats(t, array(t, after, "losses"))
+		for step := 10; step < 20; step++ {
+			i := step * 2 % 10
+			got := float64(train(t, tr.Net, tr.Optimizer, rowsOf(t, x, i, i+2), rowsOf(t, y, i, i+2)))
+			near(t, fmt.Sprintf("loss of step %d", step+1), tensor.Scalar(got), tensor.Scalar(want[step]), 1e-5, 1e-3)
+			if step == 10 {
+				must(t, report.AssertConsumed())
+			}
+		}
+		near(t, "kernel", tr.Net.L1.Kernel.Load(), array(t, after, "kernel"), 1e-5, 1e-2)
+		near(t, "bias", tr.Net.L1.Bias.Load(), array(t, after, "bias"), 1e-5, 1e-2)
+		if n := tr.Step.Get(); n != 11 {
+			t.Errorf("step is %d, the checkpoint has 11", n)
+		}
+	})
+}
+
+// TestRestoredGuideIsWrittenByteForByte restores TensorFlow's checkpoint and
+// writes it again: the files are the same.
+func TestRestoredGuideIsWrittenByteForByte(t *testing.T) {
+	x, _ := toy()
+	ctx := context.Background()
+	guides(t, func(t *testing.T, dir string, mk func() Optimizer) {
+		tr := newTraining(mk())
+		ck, err := checkpoint.New(tr, nil)
+		must(t, err)
+		report, err := ck.Restore(ctx, filepath.Join(dir, "ckpt-1"), nil)
+		must(t, err)
+		tr.Net.Call(scope(t), x)
+		must(t, tr.Optimizer.Build(Trainable(tr.Net)))
+		must(t, report.AssertConsumed())
+		out := bundle.MemDir()
+		must(t, ck.WriteTo(ctx, out, "ckpt-1"))
+		for _, file := range []string{"ckpt-1.index", "ckpt-1.data-00000-of-00001"} {
+			got, err := fs.ReadFile(out, file)
+			must(t, err)
+			want, err := os.ReadFile(filepath.Join(dir, file))
+			must(t, err)
+			if !bytes.Equal(got, want) {
+				at := 0
+				for at < len(got) && at < len(want) && got[at] == want[at] {
+					at++
+				}
+				t.Errorf("%s: %d bytes, TensorFlow's %d; they differ from byte %d on", file, len(got), len(want), at)
+			}
+		}
+	})
+}
+
+// TestRestoredRateCanBeReadAndChanged: what a user sets after a restore wins.
+func TestRestoredRateCanBeReadAndChanged(t *testing.T) {
+	for name, mk := range map[string]func() Optimizer{
+		"adam":     func() Optimizer { return NewAdam(0.5) },
+		"new_adam": func() Optimizer { return NewAdam(0.5) },
+	} {
+		o := mk()
+		tr := newTraining(o)
+		ck, err := checkpoint.New(tr, nil)
+		must(t, err)
+		_, err = ck.Restore(context.Background(), filepath.Join(fixtures, "guide_"+name, "ckpt-1"), nil)
+		must(t, err)
+		if r, err := o.LearningRate(); err != nil || float32(r) != 0.1 {
+			t.Errorf("%s: the restored rate is %v (%v), not 0.1", name, r, err)
+		}
+		if n, err := o.Iterations(); err != nil || n != 10 {
+			t.Errorf("%s: %d iterations (%v), not 10", name, n, err)
+		}
+		must(t, o.SetLearningRate(0.25))
+		x, y := toy()
+		train(t, tr.Net, o, x, y)
+		if r, err := o.LearningRate(); err != nil || r != 0.25 {
+			t.Errorf("%s: the rate is %v (%v) after it was set to 0.25", name, r, err)
+		}
+	}
+}
+
+// TestSlotsOfAnOtherOptimizerAreRefused: SGD can't take Adam's state silently.
+func TestSlotsOfAnOtherOptimizerAreRefused(t *testing.T) {
+	tr := newTraining(NewSGD(0.1))
+	x, y := toy()
+	train(t, tr.Net, tr.Optimizer, x, y)
+	before := tr.Net.L1.Kernel.Load()
+	ck, err := checkpoint.New(tr, nil)
+	must(t, err)
+	if _, err := ck.Restore(context.Background(), filepath.Join(fixtures, "guide_adam", "ckpt-1"), nil); err == nil {
+		t.Error("no error")
+	}
+	if !tr.Net.L1.Kernel.Load().Equal(before) {
+		t.Error("the refused restore changed the kernel")
+	}
+}
