@@ -152,6 +152,13 @@ func compactJSON(v any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
+// flush sends what was printed so far, for verbs that tell a story.
+func (a *app) flush() {
+	if b, ok := a.out.(*bufio.Writer); ok {
+		b.Flush()
+	}
+}
+
 // note says something on stderr.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet {

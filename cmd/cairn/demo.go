@@ -1,7 +1,284 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/cairnml/cairn/internal/demo"
+	"github.com/cairnml/cairn/internal/inspect"
+	"github.com/cairnml/cairn/internal/render"
+	"github.com/cairnml/cairn/internal/store"
+)
 
 func newDemo(a *app) *cobra.Command {
-	return &cobra.Command{Use: "demo", Short: "Train, save, stop and resume a small model", RunE: func(*cobra.Command, []string) error { return nil }}
+	var dir string
+	c := &cobra.Command{
+		Use:   "demo [--dir DIR]",
+		Short: "Train, save, stop and resume a small model",
+		Long: `Train a small classifier of handwritten digits (1,797 of them are in this
+program), save through a checkpoint manager, stop half way, make everything
+anew, resume from the files, and show what the last checkpoint holds. TensorFlow
+reads these files as its own.`,
+		Example: `  cairn demo
+  cairn demo --dir digits     keep the checkpoints there; a second run goes on`,
+		Args: need(0, 0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d := &digits{a: a, dir: dir}
+			err := d.run(cmd.Context())
+			if errors.Is(err, context.Canceled) && d.dir != "" && d.saved {
+				a.note("what was saved stays; go on with: cairn demo --dir %s", d.dir)
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&dir, "dir", "", "where to save (default: a new temporary directory)")
+	c.MarkFlagDirname("dir")
+	return c
+}
+
+// digits is one run of the demo.
+type digits struct {
+	a     *app
+	dir   string
+	saved bool
+	last  demo.Progress
+}
+
+// say prints a line of the story; with --json nothing but the result is
+// printed.
+func (d *digits) say(format string, args ...any) {
+	if !d.a.json {
+		fmt.Fprintf(d.a.out, format+"\n", args...)
+		d.a.flush()
+	}
+}
+
+func (d *digits) run(ctx context.Context) error {
+	start := time.Now()
+	if d.dir == "" {
+		dir, err := os.MkdirTemp("", "cairn-demo-")
+		if err != nil {
+			return err
+		}
+		d.dir = dir
+	}
+	train, heldOut, err := counts()
+	if err != nil {
+		return err
+	}
+	d.say("Learning to read handwritten digits: %d images to learn from, %d held out.", train, heldOut)
+	d.say("Checkpoints go to %s\n", d.dir)
+
+	stopped, err := d.part(ctx, true)
+	if err != nil {
+		return err
+	}
+	if stopped {
+		d.say("Stopped half way, and everything in memory thrown away.\n")
+		if _, err := d.part(ctx, false); err != nil {
+			return err
+		}
+	}
+	r, err := demo.New(d.dir, nil)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	path, err := r.Resume(ctx)
+	if err != nil {
+		return err
+	}
+	accuracy, err := r.Accuracy(ctx)
+	if err != nil {
+		return err
+	}
+	if d.a.json {
+		return d.a.printJSON(struct {
+			Dir        string  `json:"dir"`
+			Checkpoint string  `json:"checkpoint"`
+			Steps      int     `json:"steps"`
+			Accuracy   float64 `json:"accuracy"`
+			Seconds    float64 `json:"seconds"`
+		}{d.dir, path, r.Options.Steps, accuracy, time.Since(start).Seconds()})
+	}
+	d.say("%.1f%% of the held-out digits are read right. Some of them:\n", 100*accuracy)
+	guesses, err := r.Guess(ctx, 4)
+	if err != nil {
+		return err
+	}
+	drawDigits(d.a, guesses)
+	d.say("\nWhat the checkpoint holds:\n")
+	if err := d.show(ctx, path); err != nil {
+		return err
+	}
+	d.say("\nThat took %.1f s. Now try\n", time.Since(start).Seconds())
+	for _, c := range []string{
+		"ls " + path,
+		"stat " + path + " --plot weights.svg",
+		"show " + path + " --svg -o graph.svg",
+		"diff " + earlier(path) + " " + path,
+		"convert " + path + " digits.safetensors",
+	} {
+		d.say("  cairn %s", c)
+	}
+	return nil
+}
+
+// part trains up to the middle, or to the end, beginning with what the
+// directory holds. It reports whether it stopped before the end.
+func (d *digits) part(ctx context.Context, half bool) (stopped bool, err error) {
+	r, err := demo.New(d.dir, nil)
+	if err != nil {
+		return false, err
+	}
+	defer r.Close()
+	path, err := r.Resume(ctx)
+	if err != nil {
+		return false, err
+	}
+	begin := int(r.Training.Step.Get())
+	switch {
+	case path == "":
+		d.say("Nothing to resume from: starting at step 0.")
+	default:
+		d.say("Resumed from %s at step %d.", filepath.Base(path), begin)
+		d.saved = true
+	}
+	until := r.Options.Steps
+	if half && begin < until/2 {
+		until, stopped = until/2, true
+	}
+	if begin >= until {
+		d.say("The training is done already.\n")
+		return false, nil
+	}
+	bar := d.bar(begin, until)
+	err = r.Train(ctx, until, func(p demo.Progress) {
+		d.last = p
+		d.saved = d.saved || p.Saved != ""
+		bar.step(p)
+	})
+	bar.done(err)
+	if err == nil {
+		d.say("Step %d, loss %.3f, saved as %s.", d.last.Step, d.last.Loss, filepath.Base(r.Manager.Latest()))
+	}
+	return stopped, err
+}
+
+// counts is the number of images to learn from and held out.
+func counts() (train, heldOut int, err error) {
+	a, b, err := demo.Split()
+	if err != nil {
+		return 0, 0, err
+	}
+	x, err := a.Labels.Tensor()
+	if err != nil {
+		return 0, 0, err
+	}
+	y, err := b.Labels.Tensor()
+	if err != nil {
+		return 0, 0, err
+	}
+	return x.Len(), y.Len(), nil
+}
+
+// show prints the checkpoint's tree.
+func (d *digits) show(ctx context.Context, path string) error {
+	s, err := store.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	g, _, err := inspect.Graph(ctx, s)
+	if err != nil {
+		return err
+	}
+	if len(g.Nodes) > 0 {
+		g.Nodes[0].Title = strings.Replace(g.Nodes[0].Title, path, filepath.Base(path), 1)
+	}
+	return g.Text(d.a.out, render.TextOptions{Color: d.a.color, Width: d.a.width})
+}
+
+// earlier is the checkpoint before path, or path if there is none.
+func earlier(path string) string {
+	base := strings.TrimRight(path, "0123456789")
+	var n int
+	if _, err := fmt.Sscan(path[len(base):], &n); err == nil {
+		before := fmt.Sprintf("%s%d", base, n-1)
+		if _, err := os.Stat(before + ".index"); err == nil {
+			return before
+		}
+	}
+	return path
+}
+
+// trainBar shows how a training goes on: a bar on a terminal, a line a
+// checkpoint elsewhere.
+type trainBar struct {
+	d   *digits
+	p   *mpb.Progress
+	bar *mpb.Bar
+}
+
+func (d *digits) bar(begin, until int) *trainBar {
+	b := &trainBar{d: d}
+	if !d.a.errTTY || d.a.quiet {
+		return b
+	}
+	b.p = mpb.New(mpb.WithOutput(d.a.err), mpb.WithWidth(min(d.a.width, 80)-2), mpb.WithRefreshRate(60*time.Millisecond))
+	b.bar = b.p.New(int64(until), mpb.BarStyle().Lbound(" ").Rbound(" ").Filler("━").Tip("━").Padding("─"),
+		mpb.PrependDecorators(decor.Any(func(s decor.Statistics) string { return fmt.Sprintf("step %d/%d", s.Current, s.Total) })),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return fmt.Sprintf("loss %.3f", d.last.Loss) })),
+		mpb.BarRemoveOnComplete())
+	b.bar.SetCurrent(int64(begin))
+	return b
+}
+
+func (b *trainBar) step(p demo.Progress) {
+	if b.bar != nil {
+		b.bar.SetCurrent(int64(p.Step))
+	} else if p.Saved != "" {
+		b.d.a.note("step %d of %d, loss %.3f, saved %s", p.Step, p.Steps, p.Loss, filepath.Base(p.Saved))
+	}
+}
+
+func (b *trainBar) done(error) {
+	if b.bar != nil {
+		b.bar.Abort(true)
+		b.p.Wait()
+	}
+}
+
+// drawDigits draws images of 8 by 8 side by side, two columns a pixel, with what
+// the net takes them for below.
+func drawDigits(a *app, guesses []demo.Guess) {
+	shades := []string{"  ", "░░", "▒▒", "▓▓", "██"}
+	for y := range 8 {
+		var line strings.Builder
+		for _, g := range guesses {
+			line.WriteString("  ")
+			for x := range 8 {
+				line.WriteString(shades[min(int(g.Image[8*y+x])*5/17, 4)])
+			}
+		}
+		fmt.Fprintln(a.out, strings.TrimRight(line.String(), " "))
+	}
+	var line strings.Builder
+	for _, g := range guesses {
+		words := fmt.Sprintf("a %d", g.Guess)
+		if g.Guess != g.Truth {
+			words += fmt.Sprintf(", but it is a %d", g.Truth)
+		}
+		fmt.Fprintf(&line, "  %-16s", words)
+	}
+	fmt.Fprintln(a.out, strings.TrimRight(line.String(), " "))
 }
