@@ -263,3 +263,8 @@ func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
+
+// Substitute puts another tensor in the place of input i for the rest of the
+// call: the same elements under another shape, so that a kernel can go on as
+// another op's.
+func (c *Call) Substitute(i int, t *tensor.Tensor) { c.in[i].Tensor = t }

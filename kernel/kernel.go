@@ -4,6 +4,14 @@ import (
 	"sync"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/array"
+	"github.com/cairnml/cairn/kernel/io"
+	"github.com/cairnml/cairn/kernel/math"
+	"github.com/cairnml/cairn/kernel/matmul"
+	"github.com/cairnml/cairn/kernel/nn"
+	"github.com/cairnml/cairn/kernel/random"
+	"github.com/cairnml/cairn/kernel/reduce"
+	"github.com/cairnml/cairn/kernel/state"
 )
 
 // All is the set of all built-in kernels. It is one value that never changes:
@@ -18,7 +26,10 @@ var all = sync.OnceValue(func() *engine.KernelSet {
 	return set
 })
 
-// Tables are the families' tables.
+// Tables are the families' tables, for those who want a set of fewer kernels.
 func Tables() [][]engine.Kernel {
-	return [][]engine.Kernel{}
+	return [][]engine.Kernel{
+		math.Kernels(), matmul.Kernels(), reduce.Kernels(), array.Kernels(),
+		nn.Kernels(), random.Kernels(), state.Kernels(), io.Kernels(),
+	}
 }

@@ -1,0 +1,156 @@
+package vec
+
+import (
+	"math"
+	"math/cmplx"
+)
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// floorDivInt rounds toward negative infinity; y isn't 0.
+func floorDivInt[T Int](x, y T) T {
+	q := x / y
+	if (x < 0) != (y < 0) && q*y != x {
+		q--
+	}
+	return q
+}
+
+// floorModInt has y's sign; y isn't 0.
+func floorModInt[T Int](x, y T) T {
+	r := x % y
+	if r != 0 && (r < 0) != (y < 0) {
+		r += y
+	}
+	return r
+}
+
+func floorModFloat[T Float](x, y T) T {
+	r := T(math.Mod(float64(x), float64(y)))
+	if r != 0 && (r < 0) != (y < 0) {
+		r += y
+	}
+	return r
+}
+
+// powInt multiplies; y isn't negative.
+func powInt[T Int](x, y T) T {
+	r := T(1)
+	for y > 0 {
+		if y&1 == 1 {
+			r *= x
+		}
+		x *= x
+		y >>= 1
+	}
+	return r
+}
+
+func powFloat[T Float](x, y T) T {
+	switch y {
+	case 2:
+		return x * x
+	case 1:
+		return x
+	}
+	return T(math.Pow(float64(x), float64(y)))
+}
+
+func powComplex[T Complex](x, y T) T {
+	if x == 0 {
+		if y == 0 {
+			return 1
+		}
+		return 0
+	}
+	return T(cmplx.Pow(complex128(x), complex128(y)))
+}
+
+func conj[T Complex](x T) T {
+	z := complex128(x)
+	return T(complex(real(z), -imag(z)))
+}
+
+func xlogy[T Float](x, y T) T {
+	if x == 0 {
+		return 0
+	}
+	return T(float64(x) * math.Log(float64(y)))
+}
+
+func xlog1py[T Float](x, y T) T {
+	if x == 0 {
+		return 0
+	}
+	return T(float64(x) * math.Log1p(float64(y)))
+}
+
+func xdivy[T Float](x, y T) T {
+	if x == 0 {
+		return 0
+	}
+	return x / y
+}
+
+func signReal[T Real](x T) T {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		var z T
+		return z - 1
+	}
+	return x // 0 or NaN
+}
+
+func signComplex[T Complex](x T) T {
+	if x == 0 {
+		return 0
+	}
+	z := complex128(x)
+	return T(z / complex(cmplx.Abs(z), 0))
+}
+
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+func softplus(x float64) float64 {
+	if x > 30 {
+		return x
+	}
+	return math.Log1p(math.Exp(x))
+}
+
+// The constants of the scaled exponential linear unit.
+const (
+	seluScale = 1.0507009873554804934193349852946
+	seluAlpha = 1.6732632423543772848170429916717
+)
+
+func lgamma(x float64) float64 {
+	y, _ := math.Lgamma(x)
+	return y
+}
+
+// digamma is the derivative of lgamma: reflection for negative x, recurrence up
+// to 10, then the asymptotic series.
+func digamma(x float64) float64 {
+	if x <= 0 {
+		if x == math.Floor(x) {
+			return math.NaN()
+		}
+		return digamma(1-x) - math.Pi/math.Tan(math.Pi*x)
+	}
+	y := 0.0
+	for x < 10 {
+		y -= 1 / x
+		x++
+	}
+	f := 1 / (x * x)
+	return y + math.Log(x) - 0.5/x -
+		f*(1.0/12-f*(1.0/120-f*(1.0/252-f*(1.0/240-f*(1.0/132)))))
+}

@@ -1,0 +1,205 @@
+package array
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/internal/vec"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+)
+
+func fill(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	dims, err := shapes.Dims(c.In(0), "the shape", 0)
+	if err != nil {
+		return err
+	}
+	v := c.In(1)
+	if len(v.Shape()) != 0 {
+		return fmt.Errorf("the value has shape %v, a scalar is needed", v.Shape())
+	}
+	out, err := c.Alloc(0, v.DType(), dims)
+	if err == nil {
+		move(c, out, v, dims, view{strides: shapes.Strides(dims)}, view{strides: make([]int, len(dims))})
+	}
+	return err
+}
+
+func zerosLike(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	_, err := c.AllocZero(0, c.In(0).DType(), c.In(0).Shape())
+	return err
+}
+
+func onesLike(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	x := c.In(0)
+	one, err := tensor.Cast(tensor.Scalar(int32(1)), x.DType())
+	if err != nil {
+		return err
+	}
+	out, err := c.Alloc(0, x.DType(), x.Shape())
+	if err == nil {
+		move(c, out, one, x.Shape(), view{strides: shapes.Strides(x.Shape())}, view{strides: make([]int, len(x.Shape()))})
+	}
+	return err
+}
+
+var rangeOp = elementwise.ByType{
+	tensor.Float32: rangeFloat[float32], tensor.Float64: rangeFloat[float64],
+	tensor.Int8: rangeInt[int8], tensor.Int16: rangeInt[int16], tensor.Int32: rangeInt[int32], tensor.Int64: rangeInt[int64],
+	tensor.Uint16: rangeInt[uint16], tensor.Uint32: rangeInt[uint32],
+}
+
+// maxRange bounds a range's length, so that a wrong limit is an error and no
+// attempt to fill the memory.
+const maxRange = math.MaxInt32 * 8
+
+func rangeArgs[T number](c *engine.Call) (start, limit, delta T, err error) {
+	if err = c.Need(3); err != nil {
+		return
+	}
+	for i := range 3 {
+		x := c.In(i)
+		if x.Len() != 1 || x.DType() != c.In(0).DType() {
+			err = fmt.Errorf("start, limit and delta must be scalars of one type")
+			return
+		}
+	}
+	start, limit, delta = tensor.Values[T](c.In(0))[0], tensor.Values[T](c.In(1))[0], tensor.Values[T](c.In(2))[0]
+	if delta == 0 {
+		err = fmt.Errorf("delta is 0")
+	}
+	return
+}
+
+func rangeFloat[T interface {
+	vec.Float
+	tensor.Element
+}](c *engine.Call) error {
+	start, limit, delta, err := rangeArgs[T](c)
+	if err != nil {
+		return err
+	}
+	count := math.Ceil(math.Abs(float64((limit - start) / delta)))
+	if delta > 0 && start > limit || delta < 0 && start < limit {
+		return fmt.Errorf("delta %v never leads from %v to %v", delta, start, limit)
+	}
+	if !(count < maxRange) || int64(count) != int64(int(count)) {
+		return fmt.Errorf("the range would have %v elements", count)
+	}
+	out, err := c.Alloc(0, tensor.TypeOf[T](), tensor.Shape{int(count)})
+	if err != nil {
+		return err
+	}
+	for i, dst := 0, tensor.Values[T](out); i < len(dst); i++ {
+		dst[i] = start + T(i)*delta
+	}
+	return nil
+}
+
+func rangeInt[T interface {
+	vec.Int
+	tensor.Element
+}](c *engine.Call) error {
+	start, limit, delta, err := rangeArgs[T](c)
+	if err != nil {
+		return err
+	}
+	if delta > 0 && start > limit || delta < 0 && start < limit {
+		return fmt.Errorf("delta %v never leads from %v to %v", delta, start, limit)
+	}
+	// In uint64 the distance can't overflow.
+	var span, step uint64
+	if delta > 0 {
+		span, step = uint64(limit)-uint64(start), uint64(delta)
+	} else {
+		span, step = uint64(start)-uint64(limit), -uint64(delta)
+	}
+	count := span / step
+	if span%step != 0 {
+		count++
+	}
+	if count > maxRange || count > uint64(math.MaxInt) {
+		return fmt.Errorf("the range would have %d elements", count)
+	}
+	out, err := c.Alloc(0, tensor.TypeOf[T](), tensor.Shape{int(count)})
+	if err != nil {
+		return err
+	}
+	dst := tensor.Values[T](out)
+	for i, v := 0, start; i < len(dst); i, v = i+1, v+delta {
+		dst[i] = v
+	}
+	return nil
+}
+
+var linSpace = elementwise.ByType{
+	tensor.Float32: linSpaceOf[float32], tensor.Float64: linSpaceOf[float64],
+}
+
+func linSpaceOf[T interface {
+	vec.Float
+	tensor.Element
+}](c *engine.Call) error {
+	if err := c.Need(3); err != nil {
+		return err
+	}
+	a, b := c.In(0), c.In(1)
+	if a.Len() != 1 || b.Len() != 1 || a.DType() != b.DType() {
+		return fmt.Errorf("start and stop must be scalars of one type")
+	}
+	n, err := shapes.Int(c.In(2), "the number of values")
+	if err != nil {
+		return err
+	}
+	if n < 1 || n > maxRange || n != int64(int(n)) {
+		return fmt.Errorf("the number of values is %d", n)
+	}
+	out, err := c.Alloc(0, a.DType(), tensor.Shape{int(n)})
+	if err != nil {
+		return err
+	}
+	dst, start, stop := tensor.Values[T](out), tensor.Values[T](a)[0], tensor.Values[T](b)[0]
+	dst[0] = start
+	if n > 1 {
+		step := (stop - start) / T(n-1)
+		for i := 1; i < len(dst)-1; i++ {
+			dst[i] = start + step*T(i)
+		}
+		dst[n-1] = stop
+	}
+	return nil
+}
+
+func invertPermutation(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	x := c.In(0)
+	if len(x.Shape()) != 1 {
+		return fmt.Errorf("takes a vector, not shape %v", x.Shape())
+	}
+	v, err := shapes.Ints(x, "the permutation")
+	if err != nil {
+		return err
+	}
+	inverse := make([]int, len(v))
+	seen := make([]bool, len(v))
+	for i, k := range v {
+		if k < 0 || k >= int64(len(v)) || seen[k] {
+			return fmt.Errorf("%v is no permutation", v)
+		}
+		seen[k], inverse[k] = true, i
+	}
+	return putLike(c, 0, inverse)
+}

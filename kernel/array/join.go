@@ -1,0 +1,235 @@
+package array
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// sameTypes checks that inputs 0 to n-1 are tensors of one type.
+func sameTypes(c *engine.Call, n int) error {
+	if n < 1 {
+		return fmt.Errorf("takes at least one input")
+	}
+	if err := c.NeedTensors(0); err != nil {
+		return err
+	}
+	for i := 1; i < n; i++ {
+		if a, b := c.In(0).DType(), c.In(i).DType(); a != b {
+			return fmt.Errorf("input %d is %v, the first %v", i, b, a)
+		}
+	}
+	return nil
+}
+
+func concat(c *engine.Call) error {
+	n := c.NumIn() - 1
+	if err := sameTypes(c, n); err != nil {
+		return err
+	}
+	i, err := shapes.Int(c.In(n), "the axis")
+	if err != nil {
+		return err
+	}
+	first := c.In(0).Shape()
+	axis, err := shapes.Axis(i, len(first))
+	if err != nil {
+		return err
+	}
+	dims := first.Clone()
+	for k := 1; k < n; k++ {
+		s := c.In(k).Shape()
+		if len(s) != len(first) {
+			return fmt.Errorf("input %d has %d dimensions, the first %d", k, len(s), len(first))
+		}
+		for d := range s {
+			if d != axis && s[d] != first[d] {
+				return fmt.Errorf("input %d has shape %v, the first %v: they differ in dimension %d", k, s, first, d)
+			}
+		}
+		dims[axis] += s[axis]
+	}
+	out, err := c.Alloc(0, c.In(0).DType(), dims)
+	if err != nil {
+		return err
+	}
+	strides, at := shapes.Strides(dims), 0
+	for k := range n {
+		x := c.In(k)
+		move(c, out, x, x.Shape(), view{at, strides}, view{strides: shapes.Strides(x.Shape())})
+		at += x.Shape()[axis] * strides[axis]
+	}
+	return nil
+}
+
+func pack(c *engine.Call) error {
+	n := c.NumIn()
+	if err := sameTypes(c, n); err != nil {
+		return err
+	}
+	first := c.In(0).Shape()
+	for k := 1; k < n; k++ {
+		if s := c.In(k).Shape(); !s.Equal(first) {
+			return fmt.Errorf("input %d has shape %v, the first %v", k, s, first)
+		}
+	}
+	axis, err := shapes.Axis(c.Attrs().Int("axis", 0), len(first)+1)
+	if err != nil {
+		return err
+	}
+	dims := append(append(append(make(tensor.Shape, 0, len(first)+1), first[:axis]...), n), first[axis:]...)
+	out, err := c.Alloc(0, c.In(0).DType(), dims)
+	if err != nil {
+		return err
+	}
+	all := shapes.Strides(dims)
+	strides := append(append([]int{}, all[:axis]...), all[axis+1:]...)
+	for k := range n {
+		move(c, out, c.In(k), first, view{k * all[axis], strides}, view{strides: shapes.Strides(first)})
+	}
+	return nil
+}
+
+func unpack(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	x := c.In(0)
+	s := x.Shape()
+	axis, err := shapes.Axis(c.Attrs().Int("axis", 0), len(s))
+	if err != nil {
+		return err
+	}
+	n := c.Attrs().Int("num", int64(s[axis]))
+	if n != int64(s[axis]) {
+		return fmt.Errorf("the attribute num is %d, dimension %d has size %d", n, axis, s[axis])
+	}
+	all := shapes.Strides(s)
+	rest := append(append(tensor.Shape{}, s[:axis]...), s[axis+1:]...)
+	strides := append(append([]int{}, all[:axis]...), all[axis+1:]...)
+	for k := range s[axis] {
+		out, err := c.Alloc(k, x.DType(), rest)
+		if err != nil {
+			return err
+		}
+		move(c, out, x, rest, view{strides: shapes.Strides(rest)}, view{k * all[axis], strides})
+	}
+	return nil
+}
+
+func split(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	i, err := shapes.Int(c.In(0), "the axis")
+	if err != nil {
+		return err
+	}
+	s := c.In(1).Shape()
+	axis, err := shapes.Axis(i, len(s))
+	if err != nil {
+		return err
+	}
+	n := c.Attrs().Int("num_split", 0)
+	if n < 1 || int64(s[axis])%n != 0 {
+		return fmt.Errorf("dimension %d of size %d can't be split to %d equal parts", axis, s[axis], n)
+	}
+	sizes := make([]int, n)
+	for k := range sizes {
+		sizes[k] = s[axis] / int(n)
+	}
+	return cut(c, c.In(1), sizes, axis)
+}
+
+func splitV(c *engine.Call) error {
+	if err := c.Need(3); err != nil {
+		return err
+	}
+	i, err := shapes.Int(c.In(2), "the axis")
+	if err != nil {
+		return err
+	}
+	s := c.In(0).Shape()
+	axis, err := shapes.Axis(i, len(s))
+	if err != nil {
+		return err
+	}
+	sizes, err := shapes.Dims(c.In(1), "the list of sizes", -1)
+	if err != nil {
+		return err
+	}
+	sum, open := 0, -1
+	for k, n := range sizes {
+		switch {
+		case n >= 0:
+			sum += n
+		case open >= 0:
+			return fmt.Errorf("only one of the sizes %v can be worked out", sizes)
+		default:
+			open = k
+		}
+	}
+	if open >= 0 && sum <= s[axis] {
+		sizes[open] = s[axis] - sum
+		sum = s[axis]
+	}
+	if sum != s[axis] {
+		return fmt.Errorf("the sizes %v don't add up to dimension %d's %d", sizes, axis, s[axis])
+	}
+	return cut(c, c.In(0), sizes, axis)
+}
+
+// cut makes the outputs parts of x along an axis.
+func cut(c *engine.Call, x *tensor.Tensor, sizes []int, axis int) error {
+	dims := x.Shape().Clone()
+	strides, at := shapes.Strides(dims), 0
+	for k, n := range sizes {
+		dims[axis] = n
+		out, err := c.Alloc(k, x.DType(), dims)
+		if err != nil {
+			return err
+		}
+		move(c, out, x, dims, view{strides: shapes.Strides(dims)}, view{at, strides})
+		at += n * strides[axis]
+	}
+	return nil
+}
+
+func tile(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	x := c.In(0)
+	s := x.Shape()
+	times, err := shapes.Dims(c.In(1), "the list of multiples", 0)
+	if err != nil {
+		return err
+	}
+	if len(times) != len(s) {
+		return fmt.Errorf("there are %d multiples for %d dimensions", len(times), len(s))
+	}
+	dims := s.Clone()
+	for i, n := range times {
+		if n > 0 && dims[i] > int(^uint(0)>>1)/n {
+			return fmt.Errorf("dimension %d would overflow", i)
+		}
+		dims[i] *= n
+	}
+	out, err := c.Alloc(0, x.DType(), dims)
+	if err != nil {
+		return err
+	}
+	// Each axis becomes two: the repeats, which don't move in x, and x's own.
+	block := make([]int, 0, 2*len(s))
+	to, from := view{}, view{}
+	os, is := shapes.Strides(dims), shapes.Strides(s)
+	for i := range s {
+		block = append(block, times[i], s[i])
+		to.strides = append(to.strides, s[i]*os[i], os[i])
+		from.strides = append(from.strides, 0, is[i])
+	}
+	move(c, out, x, block, to, from)
+	return nil
+}

@@ -1,0 +1,160 @@
+package array
+
+import (
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// view is a strided walk over a tensor's storage: a first element and a stride
+// for each dimension of the block that is walked. Strides may be 0 (stretch) or
+// negative (reverse).
+type view struct {
+	at      int
+	strides []int
+}
+
+// move copies a block of the given shape from one tensor to another. Most
+// kernels of this family are a move.
+func move(c *engine.Call, dst, src *tensor.Tensor, shape []int, to, from view) {
+	for _, n := range shape {
+		if n == 0 {
+			return
+		}
+	}
+	shape, to, from = join(shape, to, from)
+	switch dst.DType().Size() {
+	case 0:
+		walk(c, dst.Strings(), src.Strings(), shape, to, from)
+	case 1:
+		walk(c, elementwise.View[uint8](dst), elementwise.View[uint8](src), shape, to, from)
+	case 2:
+		walk(c, elementwise.View[uint16](dst), elementwise.View[uint16](src), shape, to, from)
+	case 4:
+		walk(c, elementwise.View[uint32](dst), elementwise.View[uint32](src), shape, to, from)
+	case 8:
+		walk(c, elementwise.View[uint64](dst), elementwise.View[uint64](src), shape, to, from)
+	case 16:
+		walk(c, elementwise.View[[2]uint64](dst), elementwise.View[[2]uint64](src), shape, to, from)
+	}
+}
+
+// join merges dimensions that both sides run through as one.
+func join(shape []int, to, from view) ([]int, view, view) {
+	var s []int
+	t, f := view{at: to.at}, view{at: from.at}
+	for i, n := range shape {
+		if n == 1 {
+			continue
+		}
+		if k := len(s) - 1; k >= 0 && t.strides[k] == to.strides[i]*n && f.strides[k] == from.strides[i]*n {
+			s[k] *= n
+			t.strides[k], f.strides[k] = to.strides[i], from.strides[i]
+			continue
+		}
+		s = append(s, n)
+		t.strides = append(t.strides, to.strides[i])
+		f.strides = append(f.strides, from.strides[i])
+	}
+	return s, t, f
+}
+
+func walk[T any](c *engine.Call, dst, src []T, shape []int, to, from view) {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	const ns = 1
+	if len(shape) > 0 && c != nil && c.Large(n, ns) && shape[0] > 1 && to.strides[0] != 0 {
+		each := float64(n/shape[0]) * ns
+		c.Parallel(shape[0], each, func(lo, hi int) {
+			part := append([]int{hi - lo}, shape[1:]...)
+			walkPart(dst, src, part,
+				view{to.at + lo*to.strides[0], to.strides}, view{from.at + lo*from.strides[0], from.strides})
+		})
+		return
+	}
+	walkPart(dst, src, shape, to, from)
+}
+
+func walkPart[T any](dst, src []T, shape []int, to, from view) {
+	last := len(shape) - 1
+	if last < 0 {
+		dst[to.at] = src[from.at]
+		return
+	}
+	n, sd, ss := shape[last], to.strides[last], from.strides[last]
+	if last > 0 && ss != 1 && sd == 1 && n >= 8 && shape[last-1] >= 8 && from.strides[last-1] == 1 {
+		walkTiles(dst, src, shape, to, from)
+		return
+	}
+	index := make([]int, last)
+	i, j := to.at, from.at
+	for {
+		switch {
+		case sd == 1 && ss == 1:
+			copy(dst[i:i+n], src[j:j+n])
+		case sd == 1 && ss == 0:
+			row, v := dst[i:i+n], src[j]
+			for k := range row {
+				row[k] = v
+			}
+		default:
+			for k, p, q := 0, i, j; k < n; k, p, q = k+1, p+sd, q+ss {
+				dst[p] = src[q]
+			}
+		}
+		d := last - 1
+		for ; d >= 0; d-- {
+			index[d]++
+			i, j = i+to.strides[d], j+from.strides[d]
+			if index[d] < shape[d] {
+				break
+			}
+			i, j = i-shape[d]*to.strides[d], j-shape[d]*from.strides[d]
+			index[d] = 0
+		}
+		if d < 0 {
+			return
+		}
+	}
+}
+
+// walkTiles transposes the last two dimensions in tiles that fit the cache.
+func walkTiles[T any](dst, src []T, shape []int, to, from view) {
+	const tile = 32
+	k := len(shape) - 2
+	rows, cols := shape[k], shape[k+1]
+	dr, sc := to.strides[k], from.strides[k+1]
+	index := make([]int, k)
+	i, j := to.at, from.at
+	for {
+		for r0 := 0; r0 < rows; r0 += tile {
+			r1 := min(r0+tile, rows)
+			for c0 := 0; c0 < cols; c0 += tile {
+				c1 := min(c0+tile, cols)
+				for r := r0; r < r1; r++ {
+					out := dst[i+r*dr+c0 : i+r*dr+c1]
+					q := j + r + c0*sc
+					for x := range out {
+						out[x] = src[q]
+						q += sc
+					}
+				}
+			}
+		}
+		d := k - 1
+		for ; d >= 0; d-- {
+			index[d]++
+			i, j = i+to.strides[d], j+from.strides[d]
+			if index[d] < shape[d] {
+				break
+			}
+			i, j = i-shape[d]*to.strides[d], j-shape[d]*from.strides[d]
+			index[d] = 0
+		}
+		if d < 0 {
+			return
+		}
+	}
+}

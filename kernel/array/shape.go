@@ -1,0 +1,343 @@
+package array
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+)
+
+func constant(c *engine.Call) error {
+	t := c.Attrs().Tensor("value")
+	if t == nil {
+		return fmt.Errorf("needs the attribute value")
+	}
+	c.Set(0, t)
+	return nil
+}
+
+func identity(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	return c.Forward(0, 0, c.In(0).Shape())
+}
+
+func identityN(c *engine.Call) error {
+	if err := c.NeedTensors(0); err != nil {
+		return err
+	}
+	for i := range c.NumIn() {
+		if err := c.Forward(i, i, c.In(i).Shape()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ensureShape(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	want, ok := c.Attrs().Shape("shape")
+	if !ok {
+		return fmt.Errorf("needs the attribute shape")
+	}
+	if got := c.In(0).Shape(); !want.Accepts(got) {
+		return fmt.Errorf("shape %v isn't compatible with the expected %v", got, want)
+	}
+	return c.Forward(0, 0, c.In(0).Shape())
+}
+
+// putInts makes output i an integer tensor of the type that attribute name
+// says, int32 by default.
+func putInts(c *engine.Call, i int, name string, values []int, dims ...int) error {
+	d := c.Attrs().Type(name, tensor.Int32)
+	out, err := c.Alloc(i, d, dims)
+	if err != nil {
+		return err
+	}
+	switch d {
+	case tensor.Int32:
+		v := tensor.Values[int32](out)
+		for k, x := range values {
+			if x != int(int32(x)) {
+				return fmt.Errorf("%d doesn't fit int32; ask for int64 by %s", x, name)
+			}
+			v[k] = int32(x)
+		}
+	case tensor.Int64:
+		v := tensor.Values[int64](out)
+		for k, x := range values {
+			v[k] = int64(x)
+		}
+	default:
+		return fmt.Errorf("%s is %v, not int32 or int64", name, d)
+	}
+	return nil
+}
+
+func shape(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	s := c.In(0).Shape()
+	return putInts(c, 0, "out_type", s, len(s))
+}
+
+func shapeN(c *engine.Call) error {
+	if err := c.NeedTensors(0); err != nil {
+		return err
+	}
+	for i := range c.NumIn() {
+		s := c.In(i).Shape()
+		if err := putInts(c, i, "out_type", s, len(s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func size(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	return putInts(c, 0, "out_type", []int{c.In(0).Len()})
+}
+
+func rank(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	return putInts(c, 0, "", []int{len(c.In(0).Shape())})
+}
+
+func reshape(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	want, err := shapes.Dims(c.In(1), "the shape", -1)
+	if err != nil {
+		return err
+	}
+	n, known, at := c.In(0).Len(), 1, -1
+	for i, d := range want {
+		switch {
+		case d >= 0:
+			known *= d
+		case at >= 0:
+			return fmt.Errorf("only one size of %v can be worked out", want)
+		default:
+			at = i
+		}
+	}
+	if at >= 0 {
+		switch {
+		case known == 0 && n == 0:
+			want[at] = 0
+		case known == 0 || n%known != 0:
+			return fmt.Errorf("%d elements can't be divided to shape %v", n, want)
+		default:
+			want[at] = n / known
+		}
+	}
+	if m, err := want.NumElements(); err != nil {
+		return err
+	} else if m != n {
+		return fmt.Errorf("the input has %d elements, shape %v has %d", n, want, m)
+	}
+	return c.Forward(0, 0, want)
+}
+
+func expandDims(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	s := c.In(0).Shape()
+	i, err := shapes.Int(c.In(1), "the axis")
+	if err != nil {
+		return err
+	}
+	axis, err := shapes.Axis(i, len(s)+1)
+	if err != nil {
+		return err
+	}
+	out := append(append(append(make(tensor.Shape, 0, len(s)+1), s[:axis]...), 1), s[axis:]...)
+	return c.Forward(0, 0, out)
+}
+
+func squeeze(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	s := c.In(0).Shape()
+	list := c.Attrs().Ints("squeeze_dims")
+	if list == nil {
+		list = c.Attrs().Ints("axis")
+	}
+	marked := make([]bool, len(s))
+	for _, i := range list {
+		a, err := shapes.Axis(i, len(s))
+		if err != nil {
+			return err
+		}
+		if s[a] != 1 {
+			return fmt.Errorf("dimension %d has size %d, not 1", i, s[a])
+		}
+		marked[a] = true
+	}
+	out := tensor.Shape{}
+	for i, n := range s {
+		if n == 1 && (marked[i] || len(list) == 0) {
+			continue
+		}
+		out = append(out, n)
+	}
+	return c.Forward(0, 0, out)
+}
+
+func transpose(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	x := c.In(0)
+	s := x.Shape()
+	perm, err := shapes.Ints(c.In(1), "the permutation")
+	if err != nil {
+		return err
+	}
+	if len(perm) != len(s) {
+		return fmt.Errorf("the permutation %v has %d entries, the input %d dimensions", perm, len(perm), len(s))
+	}
+	if _, err := shapes.Axes(perm, len(s)); err != nil {
+		return fmt.Errorf("the permutation: %w", err)
+	}
+	strides := shapes.Strides(s)
+	dims, from := make(tensor.Shape, len(s)), view{strides: make([]int, len(s))}
+	for i, p := range perm {
+		a, _ := shapes.Axis(p, len(s))
+		dims[i], from.strides[i] = s[a], strides[a]
+	}
+	out, err := c.Alloc(0, x.DType(), dims)
+	if err == nil {
+		move(c, out, x, dims, view{strides: shapes.Strides(dims)}, from)
+	}
+	return err
+}
+
+func broadcastTo(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	x := c.In(0)
+	want, err := shapes.Dims(c.In(1), "the shape", 0)
+	if err != nil {
+		return err
+	}
+	if got, err := shapes.Broadcast(x.Shape(), want); err != nil || !got.Equal(want) {
+		return fmt.Errorf("shape %v doesn't broadcast to %v", x.Shape(), want)
+	}
+	if x.Shape().Equal(want) {
+		return c.Forward(0, 0, want)
+	}
+	out, err := c.Alloc(0, x.DType(), want)
+	if err == nil {
+		move(c, out, x, want, view{strides: shapes.Strides(want)}, view{strides: shapes.BroadcastStrides(x.Shape(), want)})
+	}
+	return err
+}
+
+func broadcastArgs(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	a, err := shapes.Dims(c.In(0), "the first shape", 0)
+	if err != nil {
+		return err
+	}
+	b, err := shapes.Dims(c.In(1), "the second shape", 0)
+	if err != nil {
+		return err
+	}
+	out, err := shapes.Broadcast(a, b)
+	if err != nil {
+		return err
+	}
+	return putLike(c, 0, out)
+}
+
+// putLike makes output i a vector of input 0's type.
+func putLike(c *engine.Call, i int, values []int) error {
+	out, err := c.Alloc(i, c.In(0).DType(), tensor.Shape{len(values)})
+	if err != nil {
+		return err
+	}
+	if out.DType() == tensor.Int64 {
+		for k, x := range values {
+			tensor.Values[int64](out)[k] = int64(x)
+		}
+		return nil
+	}
+	for k, x := range values {
+		tensor.Values[int32](out)[k] = int32(x)
+	}
+	return nil
+}
+
+// broadcastGradientArgs are the axes over which the gradient of a broadcast is
+// to be summed, for each of two shapes.
+func broadcastGradientArgs(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	if a, b := c.In(0).DType(), c.In(1).DType(); a != b {
+		return fmt.Errorf("the shapes' types differ: %v and %v", a, b)
+	}
+	a, err := shapes.Dims(c.In(0), "the first shape", 0)
+	if err != nil {
+		return err
+	}
+	b, err := shapes.Dims(c.In(1), "the second shape", 0)
+	if err != nil {
+		return err
+	}
+	if _, err := shapes.Broadcast(a, b); err != nil {
+		return err
+	}
+	ra, rb := GradientAxes(a, b)
+	if err := putLike(c, 0, ra); err != nil {
+		return err
+	}
+	return putLike(c, 1, rb)
+}
+
+// GradientAxes are the axes of the broadcast of a and b along which each was
+// stretched. Where both have size 1 the axis counts for both, as in TensorFlow,
+// unless the shapes are equal.
+func GradientAxes(a, b tensor.Shape) (ra, rb []int) {
+	if a.Equal(b) {
+		return nil, nil
+	}
+	n := max(len(a), len(b))
+	for i := range n {
+		da, db := 1, 1
+		j, k := i-(n-len(a)), i-(n-len(b))
+		if j >= 0 {
+			da = a[j]
+		}
+		if k >= 0 {
+			db = b[k]
+		}
+		switch {
+		case da == 1 && db == 1:
+			ra, rb = append(ra, i), append(rb, i)
+		case da == db:
+		case da == 1:
+			ra = append(ra, i)
+		case db == 1:
+			rb = append(rb, i)
+		}
+	}
+	return ra, rb
+}

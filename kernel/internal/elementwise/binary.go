@@ -1,0 +1,262 @@
+package elementwise
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Loops are the three loops of a binary op.
+type Loops[T, R tensor.Element] struct {
+	VV func(dst []R, a, b []T)
+	VS func(dst []R, a []T, b T)
+	SV func(dst []R, a T, b []T)
+}
+
+// Binary makes a Func of loops. ns is roughly what an element takes.
+func Binary[T, R tensor.Element](vv func(dst []R, a, b []T), vs func(dst []R, a []T, b T), sv func(dst []R, a T, b []T), ns float64) Func {
+	l := Loops[T, R]{vv, vs, sv}
+	d := tensor.TypeOf[R]()
+	return func(c *engine.Call) error { return l.run(c, d, ns) }
+}
+
+// Same checks that a call has two inputs of one type.
+func Same(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	if a, b := c.In(0).DType(), c.In(1).DType(); a != b {
+		return fmt.Errorf("the inputs' types differ: %v and %v; Cast converts", a, b)
+	}
+	return nil
+}
+
+func (l *Loops[T, R]) run(c *engine.Call, d tensor.DType, ns float64) error {
+	if err := Same(c); err != nil {
+		return err
+	}
+	a, b := c.In(0), c.In(1)
+	as, bs := a.Shape(), b.Shape()
+	if as.Equal(bs) {
+		out, err := c.Alloc(0, d, as)
+		if err != nil {
+			return err
+		}
+		dst, x, y := tensor.Values[R](out), tensor.Values[T](a), tensor.Values[T](b)
+		if !c.Large(len(dst), ns) {
+			l.VV(dst, x, y)
+			return nil
+		}
+		c.Parallel(len(dst), ns, func(lo, hi int) { l.VV(dst[lo:hi], x[lo:hi], y[lo:hi]) })
+		return nil
+	}
+	shape, err := shapes.Broadcast(as, bs)
+	if err != nil {
+		return err
+	}
+	out, err := c.Alloc(0, d, shape)
+	if err != nil {
+		return err
+	}
+	dst, x, y := tensor.Values[R](out), tensor.Values[T](a), tensor.Values[T](b)
+	switch {
+	case len(dst) == 0:
+	case len(y) == 1:
+		if !c.Large(len(dst), ns) {
+			l.VS(dst, x, y[0])
+			return nil
+		}
+		c.Parallel(len(dst), ns, func(lo, hi int) { l.VS(dst[lo:hi], x[lo:hi], y[0]) })
+	case len(x) == 1:
+		if !c.Large(len(dst), ns) {
+			l.SV(dst, x[0], y)
+			return nil
+		}
+		c.Parallel(len(dst), ns, func(lo, hi int) { l.SV(dst[lo:hi], x[0], y[lo:hi]) })
+	default:
+		p := NewPlan(shape, as, bs)
+		if !c.Large(len(dst), ns) {
+			l.rows(p, dst, x, y, 0, p.Rows)
+			return nil
+		}
+		c.Parallel(p.Rows, ns*float64(p.Inner), func(lo, hi int) { l.rows(p, dst, x, y, lo, hi) })
+	}
+	return nil
+}
+
+// rows runs rows lo to hi of a broadcast.
+func (l *Loops[T, R]) rows(p *Plan, dst []R, x, y []T, lo, hi int) {
+	it := p.At(lo)
+	n := p.Inner
+	for row := lo; row < hi; row++ {
+		d, i, j := dst[row*n:row*n+n], it.A, it.B
+		switch {
+		case p.StepA == 0 && p.StepB == 0:
+			l.VS(d[:1], x[i:i+1], y[j])
+			for k := 1; k < n; k++ {
+				d[k] = d[0]
+			}
+		case p.StepA == 0:
+			l.SV(d, x[i], y[j:j+n])
+		case p.StepB == 0:
+			l.VS(d, x[i:i+n], y[j])
+		default:
+			l.VV(d, x[i:i+n], y[j:j+n])
+		}
+		it.Next(p)
+	}
+}
+
+// Plan walks two tensors that stretch to one shape, row by row: dimensions that
+// both run through alike are joined, the last one is a row.
+type Plan struct {
+	Rows, Inner  int
+	StepA, StepB int // within a row: 0 or 1
+	dims         []planDim
+}
+
+type planDim struct{ n, a, b int }
+
+// NewPlan plans for inputs of shapes a and b that broadcast to shape.
+func NewPlan(shape, a, b tensor.Shape) *Plan {
+	sa, sb := shapes.BroadcastStrides(a, shape), shapes.BroadcastStrides(b, shape)
+	p := &Plan{Rows: 1, Inner: 1}
+	var dims []planDim
+	for i, n := range shape {
+		if n == 1 {
+			continue
+		}
+		d := planDim{n, sa[i], sb[i]}
+		if k := len(dims) - 1; k >= 0 && dims[k].a == d.a*n && dims[k].b == d.b*n {
+			dims[k] = planDim{dims[k].n * n, d.a, d.b}
+			continue
+		}
+		dims = append(dims, d)
+	}
+	if k := len(dims) - 1; k >= 0 {
+		p.Inner, p.StepA, p.StepB = dims[k].n, dims[k].a, dims[k].b
+		p.dims = dims[:k]
+	}
+	for _, d := range p.dims {
+		p.Rows *= d.n
+	}
+	return p
+}
+
+// Place is where a row begins in both inputs.
+type Place struct {
+	A, B int
+	at   [8]int
+	more []int
+}
+
+func (pl *Place) index(i int) *int {
+	if i < len(pl.at) {
+		return &pl.at[i]
+	}
+	return &pl.more[i-len(pl.at)]
+}
+
+// At is the place of a row.
+func (p *Plan) At(row int) Place {
+	var pl Place
+	if n := len(p.dims) - len(pl.at); n > 0 {
+		pl.more = make([]int, n)
+	}
+	for i := len(p.dims) - 1; i >= 0; i-- {
+		d := p.dims[i]
+		k := row % d.n
+		row /= d.n
+		*pl.index(i) = k
+		pl.A += k * d.a
+		pl.B += k * d.b
+	}
+	return pl
+}
+
+// Next moves to the next row.
+func (pl *Place) Next(p *Plan) {
+	for i := len(p.dims) - 1; i >= 0; i-- {
+		d := &p.dims[i]
+		k := pl.index(i)
+		*k++
+		pl.A += d.a
+		pl.B += d.b
+		if *k < d.n {
+			return
+		}
+		pl.A -= d.n * d.a
+		pl.B -= d.n * d.b
+		*k = 0
+	}
+}
+
+// BinaryHalf makes a Func over halves of loops over float32; each result is
+// rounded once.
+func BinaryHalf[H Half](vv func(dst, a, b []float32), vs func(dst, a []float32, b float32), sv func(dst []float32, a float32, b []float32), ns float64) Func {
+	return Binary(
+		func(dst, a, b []H) {
+			var x, y, z [block]float32
+			for lo := 0; lo < len(dst); lo += block {
+				n := min(block, len(dst)-lo)
+				Widen(x[:n], a[lo:lo+n])
+				Widen(y[:n], b[lo:lo+n])
+				vv(z[:n], x[:n], y[:n])
+				Narrow(dst[lo:lo+n], z[:n])
+			}
+		},
+		func(dst, a []H, b H) {
+			var x, z [block]float32
+			for lo := 0; lo < len(dst); lo += block {
+				n := min(block, len(dst)-lo)
+				Widen(x[:n], a[lo:lo+n])
+				vs(z[:n], x[:n], widen(b))
+				Narrow(dst[lo:lo+n], z[:n])
+			}
+		},
+		func(dst []H, a H, b []H) {
+			var y, z [block]float32
+			for lo := 0; lo < len(dst); lo += block {
+				n := min(block, len(dst)-lo)
+				Widen(y[:n], b[lo:lo+n])
+				sv(z[:n], widen(a), y[:n])
+				Narrow(dst[lo:lo+n], z[:n])
+			}
+		}, ns+6)
+}
+
+// BinaryHalfBool is BinaryHalf for comparisons.
+func BinaryHalfBool[H Half](vv func(dst []bool, a, b []float32), ns float64) Func {
+	one := func(dst []bool, a, b []H) {
+		var x, y [block]float32
+		for lo := 0; lo < len(dst); lo += block {
+			n := min(block, len(dst)-lo)
+			Widen(x[:n], a[lo:lo+n])
+			Widen(y[:n], b[lo:lo+n])
+			vv(dst[lo:lo+n], x[:n], y[:n])
+		}
+	}
+	return Binary(one,
+		func(dst []bool, a []H, b H) {
+			for i := range dst {
+				one(dst[i:i+1], a[i:i+1], []H{b})
+			}
+		},
+		func(dst []bool, a H, b []H) {
+			for i := range dst {
+				one(dst[i:i+1], []H{a}, b[i:i+1])
+			}
+		}, ns+6)
+}
+
+func widen[H Half](h H) float32 {
+	switch h := any(h).(type) {
+	case tensor.F16:
+		return h.Float()
+	case tensor.BF16:
+		return h.Float()
+	}
+	return 0
+}

@@ -1,0 +1,19 @@
+package elementwise
+
+import (
+	"unsafe"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// View is a tensor's storage as words of type T, for kernels that move elements
+// without looking at them. T has the elements' size.
+func View[T any](t *tensor.Tensor) []T {
+	b := t.Bytes()
+	var z T
+	n := len(b) / int(unsafe.Sizeof(z))
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n)
+}

@@ -1,0 +1,157 @@
+// Package shapes holds what the kernels share about shapes: broadcasting, axes,
+// small integer inputs.
+package shapes
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Broadcast is the shape that a and b stretch to.
+func Broadcast(a, b tensor.Shape) (tensor.Shape, error) {
+	n := max(len(a), len(b))
+	out := make(tensor.Shape, n)
+	for i := range n {
+		da, db := 1, 1
+		if j := i - (n - len(a)); j >= 0 {
+			da = a[j]
+		}
+		if j := i - (n - len(b)); j >= 0 {
+			db = b[j]
+		}
+		switch {
+		case da == db, db == 1:
+			out[i] = da
+		case da == 1:
+			out[i] = db
+		default:
+			return nil, fmt.Errorf("shapes %v and %v don't broadcast: sizes %d and %d meet", a, b, da, db)
+		}
+	}
+	return out, nil
+}
+
+// Strides are the row-major strides of a shape, in elements.
+func Strides(s tensor.Shape) []int {
+	out := make([]int, len(s))
+	n := 1
+	for i := len(s) - 1; i >= 0; i-- {
+		out[i] = n
+		n *= s[i]
+	}
+	return out
+}
+
+// BroadcastStrides are the strides of a tensor of shape s seen as one of shape
+// to: 0 where it stretches.
+func BroadcastStrides(s, to tensor.Shape) []int {
+	out := make([]int, len(to))
+	n, off := 1, len(to)-len(s)
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] != 1 {
+			out[i+off] = n
+		}
+		n *= s[i]
+	}
+	return out
+}
+
+// Axis is axis i of a tensor of the given rank; negative ones count from the
+// end.
+func Axis(i int64, rank int) (int, error) {
+	j := i
+	if j < 0 {
+		j += int64(rank)
+	}
+	if j < 0 || j >= int64(rank) {
+		return 0, fmt.Errorf("axis %d of a tensor of %d dimensions", i, rank)
+	}
+	return int(j), nil
+}
+
+// Axes marks the axes in list, which may repeat no axis.
+func Axes(list []int64, rank int) ([]bool, error) {
+	marked := make([]bool, rank)
+	for _, i := range list {
+		a, err := Axis(i, rank)
+		if err != nil {
+			return nil, err
+		}
+		if marked[a] {
+			return nil, fmt.Errorf("axis %d is named twice", i)
+		}
+		marked[a] = true
+	}
+	return marked, nil
+}
+
+// Ints are the elements of a vector or scalar of int32, int64 or a narrower
+// integer type; what names it in an error.
+func Ints(t *tensor.Tensor, what string) ([]int64, error) {
+	if len(t.Shape()) > 1 {
+		return nil, fmt.Errorf("%s is %v%v, not a vector", what, t.DType(), t.Shape())
+	}
+	return AllInts(t, what)
+}
+
+// AllInts is Ints for a tensor of any shape, in row-major order.
+func AllInts(t *tensor.Tensor, what string) ([]int64, error) {
+	switch t.DType() {
+	case tensor.Int64:
+		return tensor.Values[int64](t), nil
+	case tensor.Int32:
+		v := tensor.Values[int32](t)
+		out := make([]int64, len(v))
+		for i, x := range v {
+			out[i] = int64(x)
+		}
+		return out, nil
+	case tensor.Int16, tensor.Int8, tensor.Uint8, tensor.Uint16, tensor.Uint32:
+		return t.Int64s()
+	}
+	return nil, fmt.Errorf("%s is %v, not int32 or int64", what, t.DType())
+}
+
+// Int is the only element of an integer tensor.
+func Int(t *tensor.Tensor, what string) (int64, error) {
+	if t.Len() != 1 {
+		return 0, fmt.Errorf("%s is %v%v, not one number", what, t.DType(), t.Shape())
+	}
+	switch t.DType() {
+	case tensor.Int32:
+		return int64(tensor.Values[int32](t)[0]), nil
+	case tensor.Int64:
+		return tensor.Values[int64](t)[0], nil
+	}
+	v, err := AllInts(t, what)
+	if err != nil {
+		return 0, err
+	}
+	return v[0], nil
+}
+
+// Dims is a shape given as an integer vector; sizes below min are refused.
+func Dims(t *tensor.Tensor, what string, min int64) (tensor.Shape, error) {
+	v, err := Ints(t, what)
+	if err != nil {
+		return nil, err
+	}
+	out := make(tensor.Shape, len(v))
+	for i, d := range v {
+		if d < min || d != int64(int(d)) {
+			return nil, fmt.Errorf("%s holds the size %d", what, d)
+		}
+		out[i] = int(d)
+	}
+	return out, nil
+}
+
+// Count is the product of sizes, for shapes that are known to be valid.
+func Count(s tensor.Shape) int {
+	n := 1
+	for _, d := range s {
+		n *= d
+	}
+	return n
+}

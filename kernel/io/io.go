@@ -1,0 +1,211 @@
+// Package io holds the kernels that read and write checkpoints. They reach files
+// only through the call's grant.
+package io
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Kernels is the family's table.
+func Kernels() []engine.Kernel {
+	return []engine.Kernel{
+		{Op: "SaveV2", Run: save, SideEffect: true},
+		{Op: "RestoreV2", Run: restore},
+		{Op: "MergeV2Checkpoints", Run: merge, SideEffect: true},
+		{Op: "ShardedFilename", Run: shardedFilename},
+		{Op: "StringJoin", Run: stringJoin},
+	}
+}
+
+// text is a string scalar input.
+func text(c *engine.Call, i int, what string) (string, error) {
+	t := c.In(i)
+	if t.DType() != tensor.String || t.Len() != 1 {
+		return "", fmt.Errorf("%s is %v%v, not a string", what, t.DType(), t.Shape())
+	}
+	return t.Strings()[0], nil
+}
+
+// named are the prefix, the names and the specs that SaveV2 and RestoreV2 begin
+// with.
+func named(c *engine.Call) (prefix string, names, specs []string, err error) {
+	if c.NumIn() < 3 {
+		return "", nil, nil, fmt.Errorf("takes a prefix, names and shapes-and-slices")
+	}
+	if err := c.NeedTensors(0); err != nil {
+		return "", nil, nil, err
+	}
+	if prefix, err = text(c, 0, "the prefix"); err != nil {
+		return "", nil, nil, err
+	}
+	n, s := c.In(1), c.In(2)
+	if n.DType() != tensor.String || s.DType() != tensor.String || n.Len() != s.Len() || len(n.Shape()) != 1 || len(s.Shape()) != 1 {
+		return "", nil, nil, fmt.Errorf("the names are %v%v and the shapes-and-slices %v%v, not two string vectors of one length", n.DType(), n.Shape(), s.DType(), s.Shape())
+	}
+	return prefix, n.Strings(), s.Strings(), nil
+}
+
+func save(c *engine.Call) error {
+	prefix, names, specs, err := named(c)
+	if err != nil {
+		return err
+	}
+	if got := c.NumIn() - 3; got != len(names) {
+		return fmt.Errorf("there are %d names for %d tensors", len(names), got)
+	}
+	dir, err := c.Dir()
+	if err != nil {
+		return err
+	}
+	w, err := bundle.NewWriter(dir, prefix, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = w.Abort() }() // after Finish it does nothing
+	for i, name := range names {
+		t := c.In(i + 3)
+		if specs[i] == "" {
+			err = w.Add(c.Context(), name, t)
+		} else {
+			var full tensor.Shape
+			var part bundle.Slice
+			if full, part, err = bundle.ParseShapeAndSlice(specs[i]); err == nil {
+				err = w.AddSlice(c.Context(), name, full, part, t)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return w.Finish(c.Context())
+}
+
+func restore(c *engine.Call) error {
+	prefix, names, specs, err := named(c)
+	if err != nil {
+		return err
+	}
+	types := c.Attrs().Types("dtypes")
+	if len(types) != len(names) {
+		return fmt.Errorf("there are %d names for %d dtypes", len(names), len(types))
+	}
+	fsys, err := c.FS()
+	if err != nil {
+		return err
+	}
+	r, err := bundle.Open(c.Context(), fsys, prefix, nil)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	reqs := make([]bundle.ReadRequest, len(names))
+	for i, name := range names {
+		reqs[i].Name = name
+		if specs[i] == "" {
+			continue
+		}
+		full, part, err := bundle.ParseShapeAndSlice(specs[i])
+		if err != nil {
+			return err
+		}
+		if e, ok := r.Entry(name); ok && !e.Shape.Equal(full) {
+			return fmt.Errorf("the tensor %q has shape %v, its shape-and-slice says %v", name, e.Shape, full)
+		}
+		reqs[i].Slice = &part
+	}
+	if err := r.ReadAll(c.Context(), reqs, nil); err != nil {
+		return err
+	}
+	for i, req := range reqs {
+		if d := req.Dst.DType(); d != types[i] {
+			return fmt.Errorf("the tensor %q is %v, not %v", names[i], d, types[i])
+		}
+		c.Set(i, req.Dst)
+	}
+	return nil
+}
+
+func merge(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	if d := c.In(0).DType(); d != tensor.String {
+		return fmt.Errorf("the prefixes are %v, not strings", d)
+	}
+	dst, err := text(c, 1, "the destination")
+	if err != nil {
+		return err
+	}
+	dir, err := c.Dir()
+	if err != nil {
+		return err
+	}
+	keep := c.Attrs().Has("delete_old_dirs") && !c.Attrs().Bool("delete_old_dirs")
+	return bundle.Merge(c.Context(), dir, dst, c.In(0).Strings(), &bundle.MergeOptions{
+		KeepSources: keep, AllowMissing: c.Attrs().Bool("allow_missing_files"),
+	})
+}
+
+func shardedFilename(c *engine.Call) error {
+	if err := c.Need(3); err != nil {
+		return err
+	}
+	base, err := text(c, 0, "the base name")
+	if err != nil {
+		return err
+	}
+	var n [2]int32
+	for i := range n {
+		v, err := tensor.Item[int32](c.In(i + 1))
+		if err != nil {
+			return err
+		}
+		n[i] = v
+	}
+	c.Set(0, tensor.Scalar(fmt.Sprintf("%s-%05d-of-%05d", base, n[0], n[1])))
+	return nil
+}
+
+// stringJoin joins strings element by element; scalars stretch.
+func stringJoin(c *engine.Call) error {
+	if c.NumIn() < 1 {
+		return fmt.Errorf("takes at least one input")
+	}
+	if err := c.NeedTensors(0); err != nil {
+		return err
+	}
+	shape := tensor.Shape{}
+	for i := range c.NumIn() {
+		x := c.In(i)
+		switch {
+		case x.DType() != tensor.String:
+			return fmt.Errorf("input %d is %v, not string", i, x.DType())
+		case len(x.Shape()) == 0:
+		case len(shape) == 0:
+			shape = x.Shape()
+		case !shape.Equal(x.Shape()):
+			return fmt.Errorf("the inputs' shapes differ: %v and %v", shape, x.Shape())
+		}
+	}
+	out, err := c.Alloc(0, tensor.String, shape)
+	if err != nil {
+		return err
+	}
+	sep := c.Attrs().String("separator", "")
+	for i := range out.Strings() {
+		var s []byte
+		for k := range c.NumIn() {
+			if k > 0 {
+				s = append(s, sep...)
+			}
+			x := c.In(k).Strings()
+			s = append(s, x[min(i, len(x)-1)]...)
+		}
+		out.Strings()[i] = string(s)
+	}
+	return nil
+}

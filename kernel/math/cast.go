@@ -1,0 +1,117 @@
+package math
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+func cast(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	x, d := c.In(0), c.Attrs().Type("DstT", tensor.Invalid)
+	switch {
+	case d == tensor.Invalid:
+		return fmt.Errorf("needs the attribute DstT")
+	case d == x.DType():
+		return c.Forward(0, 0, x.Shape())
+	case !tensor.CanCast(x.DType(), d):
+		return fmt.Errorf("can't cast %v to %v", x.DType(), d)
+	}
+	out, err := c.Alloc(0, d, x.Shape())
+	if err != nil {
+		return err
+	}
+	if castFast(out, x) {
+		return nil
+	}
+	size := d.Size()
+	if !c.Large(x.Len(), 3) {
+		return tensor.CastRange(out.Bytes(), x, d, 0, x.Len())
+	}
+	c.Parallel(x.Len(), 3, func(lo, hi int) {
+		// The types and ranges are right: CastRange finds no other fault.
+		_ = tensor.CastRange(out.Bytes()[lo*size:hi*size], x, d, lo, hi)
+	})
+	return nil
+}
+
+// castFast has loops for the pairs that training meets often.
+func castFast(out, x *tensor.Tensor) bool {
+	switch x.DType() {
+	case tensor.Bool:
+		if out.DType() == tensor.Float32 {
+			dst := tensor.Values[float32](out)
+			for i, b := range tensor.Values[bool](x) {
+				dst[i] = 0
+				if b {
+					dst[i] = 1
+				}
+			}
+			return true
+		}
+	case tensor.Int32:
+		if out.DType() == tensor.Float32 {
+			dst := tensor.Values[float32](out)
+			for i, v := range tensor.Values[int32](x) {
+				dst[i] = float32(v)
+			}
+			return true
+		}
+	case tensor.Uint8:
+		if out.DType() == tensor.Float32 {
+			dst := tensor.Values[float32](out)
+			for i, v := range tensor.Values[uint8](x) {
+				dst[i] = float32(v)
+			}
+			return true
+		}
+	case tensor.Float32:
+		if out.DType() == tensor.Float64 {
+			dst := tensor.Values[float64](out)
+			for i, v := range tensor.Values[float32](x) {
+				dst[i] = float64(v)
+			}
+			return true
+		}
+	case tensor.Float64:
+		if out.DType() == tensor.Float32 {
+			dst := tensor.Values[float32](out)
+			for i, v := range tensor.Values[float64](x) {
+				dst[i] = float32(v)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// bitcast views the bits as another type. Where its size differs, the last
+// dimension holds the parts.
+func bitcast(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	x, d := c.In(0), c.Attrs().Type("type", tensor.Invalid)
+	from, to := x.DType().Size(), d.Size()
+	shape := x.Shape().Clone()
+	switch {
+	case from == 0 || to == 0:
+		return fmt.Errorf("can't view the bits of %v as %v", x.DType(), d)
+	case from > to:
+		shape = append(shape, from/to)
+	case from < to:
+		if len(shape) == 0 || shape[len(shape)-1] != to/from {
+			return fmt.Errorf("to become %v, %v%v needs a last dimension of %d", d, x.DType(), x.Shape(), to/from)
+		}
+		shape = shape[:len(shape)-1]
+	}
+	t, err := tensor.FromBytes(d, x.Bytes(), shape...)
+	if err != nil {
+		return err
+	}
+	c.Set(0, t)
+	return nil
+}

@@ -1,0 +1,206 @@
+package math
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/internal/vec"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// addN adds inputs of one shape.
+func addN(c *engine.Call) error {
+	if c.NumIn() == 0 {
+		return fmt.Errorf("takes at least one input")
+	}
+	if err := c.NeedTensors(0); err != nil {
+		return err
+	}
+	first := c.In(0)
+	for i := 1; i < c.NumIn(); i++ {
+		if x := c.In(i); x.DType() != first.DType() || !x.Shape().Equal(first.Shape()) {
+			return fmt.Errorf("input %d is %v%v, the first %v%v", i, x.DType(), x.Shape(), first.DType(), first.Shape())
+		}
+	}
+	if c.NumIn() == 1 {
+		return c.Forward(0, 0, first.Shape())
+	}
+	return addNs.Run(c)
+}
+
+var addNs = elementwise.ByType{
+	tensor.Float32: addNOf[float32], tensor.Float64: addNOf[float64],
+	tensor.Float16: addNHalf[tensor.F16], tensor.BFloat16: addNHalf[tensor.BF16],
+	tensor.Int8: addNOf[int8], tensor.Int16: addNOf[int16], tensor.Int32: addNOf[int32], tensor.Int64: addNOf[int64],
+	tensor.Uint8: addNOf[uint8], tensor.Uint16: addNOf[uint16], tensor.Uint32: addNOf[uint32], tensor.Uint64: addNOf[uint64],
+	tensor.Complex64: addNOf[complex64], tensor.Complex128: addNOf[complex128],
+}
+
+func addNOf[T interface {
+	vec.Number
+	tensor.Element
+}](c *engine.Call) error {
+	out, err := c.Alloc(0, c.In(0).DType(), c.In(0).Shape())
+	if err != nil {
+		return err
+	}
+	dst := tensor.Values[T](out)
+	vec.AddVV(dst, tensor.Values[T](c.In(0)), tensor.Values[T](c.In(1)))
+	for i := 2; i < c.NumIn(); i++ {
+		vec.AddVV(dst, dst, tensor.Values[T](c.In(i)))
+	}
+	return nil
+}
+
+func addNHalf[H elementwise.Half](c *engine.Call) error {
+	out, err := c.Alloc(0, c.In(0).DType(), c.In(0).Shape())
+	if err != nil {
+		return err
+	}
+	sum, x := make([]float32, out.Len()), make([]float32, out.Len())
+	for i := range c.NumIn() {
+		elementwise.Widen(x, tensor.Values[H](c.In(i)))
+		vec.AddVV(sum, sum, x)
+	}
+	elementwise.Narrow(tensor.Values[H](out), sum)
+	return nil
+}
+
+// biasAdd adds a vector along the last dimension, or along dimension 1 where
+// data_format is NCHW.
+func biasAdd(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	x, b := c.In(0), c.In(1)
+	xs, bs := x.Shape(), b.Shape()
+	if len(xs) < 2 || len(bs) != 1 {
+		return fmt.Errorf("takes an input of at least two dimensions and a vector")
+	}
+	axis := len(xs) - 1
+	if c.Attrs().String("data_format", "NHWC") == "NCHW" {
+		axis = 1
+	}
+	if bs[0] != xs[axis] {
+		return fmt.Errorf("the bias has %d elements, dimension %d of the input %d", bs[0], axis, xs[axis])
+	}
+	if axis == len(xs)-1 {
+		return byAddV2.Run(c)
+	}
+	// A bias of shape [channels, 1, 1, …] broadcasts along dimension 1.
+	dims := make([]int, len(xs)-1)
+	for i := range dims {
+		dims[i] = 1
+	}
+	dims[0] = bs[0]
+	wide, err := b.Reshape(dims...)
+	if err != nil {
+		return err
+	}
+	c.Substitute(1, wide)
+	return byAddV2.Run(c)
+}
+
+// leakyRelu is x where it is positive, alpha*x elsewhere.
+func leakyRelu(c *engine.Call) error { return leaky.Run(c) }
+
+var leaky = elementwise.ByType{
+	tensor.Float32: func(c *engine.Call) error { return leakyOf[float32](c) },
+	tensor.Float64: func(c *engine.Call) error { return leakyOf[float64](c) },
+	tensor.Float16: func(c *engine.Call) error { return leakyHalf[tensor.F16](c) },
+	tensor.BFloat16: func(c *engine.Call) error {
+		return leakyHalf[tensor.BF16](c)
+	},
+}
+
+func alphaOf(c *engine.Call) float64 { return float64(float32(c.Attrs().Float("alpha", 0.2))) }
+
+func leakyOf[T interface {
+	vec.Float
+	tensor.Element
+}](c *engine.Call) error {
+	alpha := T(alphaOf(c))
+	return elementwise.Unary(func(dst, x []T) {
+		for i, v := range x {
+			if v > 0 {
+				dst[i] = v
+			} else {
+				dst[i] = v * alpha
+			}
+		}
+	}, 1)(c)
+}
+
+func leakyHalf[H elementwise.Half](c *engine.Call) error {
+	alpha := float32(alphaOf(c))
+	return elementwise.UnaryHalf[H](func(dst, x []float32) {
+		for i, v := range x {
+			if v > 0 {
+				dst[i] = v
+			} else {
+				dst[i] = v * alpha
+			}
+		}
+	}, 1)(c)
+}
+
+// leakyReluGrad takes the gradient and the features.
+func leakyReluGrad(c *engine.Call) error { return leakyGrad.Run(c) }
+
+var leakyGrad = elementwise.ByType{
+	tensor.Float32:  leakyGradOf[float32],
+	tensor.Float64:  leakyGradOf[float64],
+	tensor.Float16:  leakyGradHalf[tensor.F16],
+	tensor.BFloat16: leakyGradHalf[tensor.BF16],
+}
+
+func leakyGradLoop[T vec.Float](dst, dy, x []T, alpha T) {
+	for i, v := range x {
+		if v > 0 {
+			dst[i] = dy[i]
+		} else {
+			dst[i] = dy[i] * alpha
+		}
+	}
+}
+
+func sameShape(c *engine.Call) error {
+	if err := elementwise.Same(c); err != nil {
+		return err
+	}
+	if a, b := c.In(0).Shape(), c.In(1).Shape(); !a.Equal(b) {
+		return fmt.Errorf("the inputs' shapes differ: %v and %v", a, b)
+	}
+	return nil
+}
+
+func leakyGradOf[T interface {
+	vec.Float
+	tensor.Element
+}](c *engine.Call) error {
+	if err := sameShape(c); err != nil {
+		return err
+	}
+	out, err := c.Alloc(0, c.In(0).DType(), c.In(0).Shape())
+	if err == nil {
+		leakyGradLoop(tensor.Values[T](out), tensor.Values[T](c.In(0)), tensor.Values[T](c.In(1)), T(alphaOf(c)))
+	}
+	return err
+}
+
+func leakyGradHalf[H elementwise.Half](c *engine.Call) error {
+	if err := sameShape(c); err != nil {
+		return err
+	}
+	out, err := c.Alloc(0, c.In(0).DType(), c.In(0).Shape())
+	if err != nil {
+		return err
+	}
+	dy, x := make([]float32, out.Len()), make([]float32, out.Len())
+	elementwise.Widen(dy, tensor.Values[H](c.In(0)))
+	elementwise.Widen(x, tensor.Values[H](c.In(1)))
+	leakyGradLoop(dy, dy, x, float32(alphaOf(c)))
+	elementwise.Narrow(tensor.Values[H](out), dy)
+	return nil
+}

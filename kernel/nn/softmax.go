@@ -1,0 +1,323 @@
+// Package nn holds the kernels of neural networks that aren't element by
+// element: softmax and its cross-entropies.
+package nn
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/internal/vec"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Kernels is the family's table.
+func Kernels() []engine.Kernel {
+	return []engine.Kernel{
+		{Op: "Softmax", Run: softmax.Run, Precision: engine.Rounded},
+		{Op: "LogSoftmax", Run: logSoftmax.Run, Precision: engine.Accumulated},
+		{Op: "SoftmaxCrossEntropyWithLogits", Run: crossEntropy.Run, Precision: engine.Accumulated},
+		{Op: "SparseSoftmaxCrossEntropyWithLogits", Run: sparseCrossEntropy.Run, Precision: engine.Accumulated},
+	}
+}
+
+type float interface {
+	vec.Float
+	tensor.Element
+}
+
+var (
+	softmax = elementwise.ByType{
+		tensor.Float32: rowsOf(softmaxRow[float32]), tensor.Float64: rowsOf(softmaxRow[float64]),
+		tensor.Float16: rowsOfHalf[tensor.F16](softmaxRow[float32]), tensor.BFloat16: rowsOfHalf[tensor.BF16](softmaxRow[float32]),
+	}
+	logSoftmax = elementwise.ByType{
+		tensor.Float32: rowsOf(logSoftmaxRow[float32]), tensor.Float64: rowsOf(logSoftmaxRow[float64]),
+		tensor.Float16: rowsOfHalf[tensor.F16](logSoftmaxRow[float32]), tensor.BFloat16: rowsOfHalf[tensor.BF16](logSoftmaxRow[float32]),
+	}
+	crossEntropy = elementwise.ByType{
+		tensor.Float32: cross[float32], tensor.Float64: cross[float64],
+		tensor.Float16: crossHalf[tensor.F16], tensor.BFloat16: crossHalf[tensor.BF16],
+	}
+	sparseCrossEntropy = elementwise.ByType{
+		tensor.Float32: sparse[float32], tensor.Float64: sparse[float64],
+		tensor.Float16: sparseHalf[tensor.F16], tensor.BFloat16: sparseHalf[tensor.BF16],
+	}
+)
+
+func softmaxRow[T vec.Float](dst, x []T) {
+	m := vec.MaxOf(x)
+	var sum float64
+	for i, v := range x {
+		e := math.Exp(float64(v - m))
+		dst[i] = T(e)
+		sum += e
+	}
+	scale := 1 / sum
+	for i, v := range dst {
+		dst[i] = T(float64(v) * scale)
+	}
+}
+
+// logSum is log(sum(exp(x-m))).
+func logSum[T vec.Float](x []T, m T) float64 {
+	var sum float64
+	for _, v := range x {
+		sum += math.Exp(float64(v - m))
+	}
+	return math.Log(sum)
+}
+
+func logSoftmaxRow[T vec.Float](dst, x []T) {
+	m := vec.MaxOf(x)
+	l := logSum(x, m)
+	for i, v := range x {
+		dst[i] = T(float64(v-m) - l)
+	}
+}
+
+// rowsOf runs a function over the vectors of the last dimension.
+func rowsOf[T float](f func(dst, x []T)) elementwise.Func {
+	return func(c *engine.Call) error {
+		n, err := lastDim(c)
+		if err != nil {
+			return err
+		}
+		out, err := c.Alloc(0, c.In(0).DType(), c.In(0).Shape())
+		if err != nil || out.Len() == 0 {
+			return err
+		}
+		eachRow(c, tensor.Values[T](out), tensor.Values[T](c.In(0)), n, f)
+		return nil
+	}
+}
+
+func rowsOfHalf[H elementwise.Half](f func(dst, x []float32)) elementwise.Func {
+	return func(c *engine.Call) error {
+		n, err := lastDim(c)
+		if err != nil {
+			return err
+		}
+		out, err := c.Alloc(0, c.In(0).DType(), c.In(0).Shape())
+		if err != nil || out.Len() == 0 {
+			return err
+		}
+		x := make([]float32, out.Len())
+		elementwise.Widen(x, tensor.Values[H](c.In(0)))
+		eachRow(c, x, x, n, f)
+		elementwise.Narrow(tensor.Values[H](out), x)
+		return nil
+	}
+}
+
+func lastDim(c *engine.Call) (int, error) {
+	if err := c.Need(1); err != nil {
+		return 0, err
+	}
+	shape := c.In(0).Shape()
+	if len(shape) == 0 {
+		return 0, fmt.Errorf("takes logits of at least one dimension")
+	}
+	return shape[len(shape)-1], nil
+}
+
+func eachRow[T vec.Float](c *engine.Call, dst, x []T, n int, f func(dst, x []T)) {
+	rows := len(x) / n
+	if !c.Large(len(x), 10) {
+		for i := range rows {
+			f(dst[i*n:i*n+n], x[i*n:i*n+n])
+		}
+		return
+	}
+	c.Parallel(rows, 10*float64(n), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			f(dst[i*n:i*n+n], x[i*n:i*n+n])
+		}
+	})
+}
+
+// pair checks logits and labels, which broadcast, and gives the common shape.
+func pair(c *engine.Call) (rows, n int, err error) {
+	if err := elementwise.Same(c); err != nil {
+		return 0, 0, err
+	}
+	a, b := c.In(0).Shape(), c.In(1).Shape()
+	shape, err := shapes.Broadcast(a, b)
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(a) != 2 || len(b) != 2 {
+		return 0, 0, fmt.Errorf("takes a matrix of logits and one of labels")
+	}
+	return shape[0], shape[1], nil
+}
+
+func cross[T float](c *engine.Call) error {
+	rows, n, err := pair(c)
+	if err != nil {
+		return err
+	}
+	loss, back, err := outputs(c, rows, n)
+	if err != nil {
+		return err
+	}
+	x, y := stretch(tensor.Values[T](c.In(0)), c.In(0).Shape(), rows, n), stretch(tensor.Values[T](c.In(1)), c.In(1).Shape(), rows, n)
+	crossRows(c, tensor.Values[T](loss), tensor.Values[T](back), x, y, rows, n)
+	return nil
+}
+
+func crossHalf[H elementwise.Half](c *engine.Call) error {
+	rows, n, err := pair(c)
+	if err != nil {
+		return err
+	}
+	loss, back, err := outputs(c, rows, n)
+	if err != nil {
+		return err
+	}
+	var wide [2][]float32
+	for i := range wide {
+		w := make([]float32, c.In(i).Len())
+		elementwise.Widen(w, tensor.Values[H](c.In(i)))
+		wide[i] = stretch(w, c.In(i).Shape(), rows, n)
+	}
+	l, d := make([]float32, rows), make([]float32, rows*n)
+	crossRows(c, l, d, wide[0], wide[1], rows, n)
+	elementwise.Narrow(tensor.Values[H](loss), l)
+	elementwise.Narrow(tensor.Values[H](back), d)
+	return nil
+}
+
+func outputs(c *engine.Call, rows, n int) (loss, back *tensor.Tensor, err error) {
+	if loss, err = c.Alloc(0, c.In(0).DType(), tensor.Shape{rows}); err != nil {
+		return nil, nil, err
+	}
+	back, err = c.Alloc(1, c.In(0).DType(), tensor.Shape{rows, n})
+	return loss, back, err
+}
+
+// stretch is x broadcast to rows by n.
+func stretch[T any](x []T, shape tensor.Shape, rows, n int) []T {
+	if shape[0] == rows && shape[1] == n {
+		return x
+	}
+	out := make([]T, rows*n)
+	for i := range out {
+		r, k := i/n, i%n
+		if shape[0] == 1 {
+			r = 0
+		}
+		if shape[1] == 1 {
+			k = 0
+		}
+		out[i] = x[r*shape[1]+k]
+	}
+	return out
+}
+
+// crossRows computes the loss of each row and its derivative by the logits.
+func crossRows[T vec.Float](c *engine.Call, loss, back, x, y []T, rows, n int) {
+	if n == 0 {
+		clear(loss)
+		return
+	}
+	one := func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row, label, d := x[i*n:i*n+n], y[i*n:i*n+n], back[i*n:i*n+n]
+			m := vec.MaxOf(row)
+			l := logSum(row, m)
+			var sum float64
+			for k, v := range row {
+				lp := float64(v-m) - l
+				if label[k] != 0 {
+					sum -= float64(label[k]) * lp
+				}
+				d[k] = T(math.Exp(lp) - float64(label[k]))
+			}
+			loss[i] = T(sum)
+		}
+	}
+	if !c.Large(rows*n, 20) {
+		one(0, rows)
+		return
+	}
+	c.Parallel(rows, 20*float64(n), one)
+}
+
+func sparsePair(c *engine.Call) (rows, n int, labels []int64, err error) {
+	if err := c.Need(2); err != nil {
+		return 0, 0, nil, err
+	}
+	a, b := c.In(0).Shape(), c.In(1).Shape()
+	if len(a) != 2 || len(b) != 1 || a[0] != b[0] {
+		return 0, 0, nil, fmt.Errorf("takes a matrix of logits and a label for each of its rows")
+	}
+	labels, err = shapes.AllInts(c.In(1), "the labels")
+	if a[1] == 0 && a[0] > 0 {
+		return 0, 0, nil, fmt.Errorf("there are no classes")
+	}
+	return a[0], a[1], labels, err
+}
+
+func sparse[T float](c *engine.Call) error {
+	rows, n, labels, err := sparsePair(c)
+	if err != nil {
+		return err
+	}
+	loss, back, err := outputs(c, rows, n)
+	if err != nil {
+		return err
+	}
+	return sparseRows(c, tensor.Values[T](loss), tensor.Values[T](back), tensor.Values[T](c.In(0)), labels, n)
+}
+
+func sparseHalf[H elementwise.Half](c *engine.Call) error {
+	rows, n, labels, err := sparsePair(c)
+	if err != nil {
+		return err
+	}
+	loss, back, err := outputs(c, rows, n)
+	if err != nil {
+		return err
+	}
+	x, l, d := make([]float32, rows*n), make([]float32, rows), make([]float32, rows*n)
+	elementwise.Widen(x, tensor.Values[H](c.In(0)))
+	if err := sparseRows(c, l, d, x, labels, n); err != nil {
+		return err
+	}
+	elementwise.Narrow(tensor.Values[H](loss), l)
+	elementwise.Narrow(tensor.Values[H](back), d)
+	return nil
+}
+
+func sparseRows[T vec.Float](c *engine.Call, loss, back, x []T, labels []int64, n int) error {
+	for i, k := range labels {
+		if k < 0 || k >= int64(n) {
+			return fmt.Errorf("label %d of row %d is outside of [0, %d)", k, i, n)
+		}
+	}
+	one := func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row, d, label := x[i*n:i*n+n], back[i*n:i*n+n], int(labels[i])
+			m := vec.MaxOf(row)
+			l := logSum(row, m)
+			for k, v := range row {
+				lp := float64(v-m) - l
+				p := math.Exp(lp)
+				if k == label {
+					loss[i] = T(-lp)
+					p--
+				}
+				d[k] = T(p)
+			}
+		}
+	}
+	if !c.Large(len(x), 20) {
+		one(0, len(labels))
+		return nil
+	}
+	c.Parallel(len(labels), 20*float64(n), one)
+	return nil
+}

@@ -1,0 +1,353 @@
+// Package random holds the kernels of random numbers: TensorFlow's stateless
+// ops over its Philox generator, and the op that moves a generator's state on.
+package random
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/internal/philox"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Kernels is the family's table.
+func Kernels() []engine.Kernel {
+	return []engine.Kernel{
+		{Op: "StatelessRandomUniformV2", Run: fromKey(uniform)},
+		{Op: "StatelessRandomNormalV2", Run: fromKey(normal), Precision: engine.Rounded},
+		{Op: "StatelessTruncatedNormalV2", Run: fromKey(truncated), Precision: engine.Rounded},
+		{Op: "StatelessRandomUniformFullIntV2", Run: fromKey(fullInt)},
+		{Op: "StatelessRandomUniformIntV2", Run: fromKey(uniformInt)},
+		{Op: "StatelessRandomUniform", Run: fromSeed(uniform)},
+		{Op: "StatelessRandomNormal", Run: fromSeed(normal), Precision: engine.Rounded},
+		{Op: "StatelessTruncatedNormal", Run: fromSeed(truncated), Precision: engine.Rounded},
+		{Op: "StatelessRandomGetKeyCounter", Run: keyCounter},
+		{Op: "StatelessRandomGetAlg", Run: getAlg},
+		{Op: "RngReadAndSkip", Run: readAndSkip, SideEffect: true},
+	}
+}
+
+// philoxAlg and autoAlg are TensorFlow's numbers for algorithms; on a CPU the
+// automatic choice is Philox.
+const (
+	philoxAlg = 1
+	autoAlg   = 3
+)
+
+// draw fills an output from a generator.
+type draw func(c *engine.Call, g philox.Generator, out *tensor.Tensor) error
+
+// fromKey runs a draw of an op whose inputs are shape, key, counter, algorithm.
+func fromKey(f draw) func(*engine.Call) error {
+	return func(c *engine.Call) error {
+		if c.NumIn() < 4 {
+			return fmt.Errorf("takes a shape, a key, a counter and an algorithm")
+		}
+		if err := c.NeedTensors(0); err != nil {
+			return err
+		}
+		key, counter := c.In(1), c.In(2)
+		if key.DType() != tensor.Uint64 || counter.DType() != tensor.Uint64 || key.Len() != 1 || counter.Len() < 2 {
+			return fmt.Errorf("the key is %v%v and the counter %v%v, not uint64[1] and uint64[2]", key.DType(), key.Shape(), counter.DType(), counter.Shape())
+		}
+		if alg, err := shapes.Int(c.In(3), "the algorithm"); err != nil {
+			return err
+		} else if alg != philoxAlg && alg != autoAlg {
+			return fmt.Errorf("algorithm %d isn't Philox (1)", alg)
+		}
+		ctr := tensor.Values[uint64](counter)
+		return run(c, f, philox.New(tensor.Values[uint64](key)[0], ctr[0], ctr[1]))
+	}
+}
+
+// fromSeed runs a draw of an op whose inputs are shape and two seeds.
+func fromSeed(f draw) func(*engine.Call) error {
+	return func(c *engine.Call) error {
+		if err := c.Need(2); err != nil {
+			return err
+		}
+		g, err := seeded(c.In(1))
+		if err != nil {
+			return err
+		}
+		return run(c, f, g)
+	}
+}
+
+func seeded(t *tensor.Tensor) (philox.Generator, error) {
+	v, err := shapes.Ints(t, "the seed")
+	if err != nil {
+		return philox.Generator{}, err
+	}
+	if len(v) != 2 {
+		return philox.Generator{}, fmt.Errorf("the seed has %d elements, not 2", len(v))
+	}
+	return philox.FromSeed(uint64(v[0]), uint64(v[1])), nil
+}
+
+func run(c *engine.Call, f draw, g philox.Generator) error {
+	dims, err := shapes.Dims(c.In(0), "the shape", 0)
+	if err != nil {
+		return err
+	}
+	out, err := c.Alloc(0, c.Attrs().Type("dtype", tensor.Float32), dims)
+	if err != nil {
+		return err
+	}
+	return f(c, g, out)
+}
+
+// blocks calls fill for each block of four words, on all cores; fill makes per
+// numbers of it, the first at index at.
+func blocks(c *engine.Call, g philox.Generator, n, per int, ns float64, fill func(at int, b [4]uint32)) {
+	c.Parallel((n+per-1)/per, ns, func(lo, hi int) {
+		g := g
+		g.Skip(uint64(lo))
+		for i := lo; i < hi; i++ {
+			fill(i*per, g.Block())
+		}
+	})
+}
+
+func uniform(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
+	switch out.DType() {
+	case tensor.Float32:
+		dst := tensor.Values[float32](out)
+		blocks(c, g, len(dst), 4, 15, func(at int, b [4]uint32) {
+			for i, x := range b[:min(4, len(dst)-at)] {
+				dst[at+i] = philox.Float32(x)
+			}
+		})
+	case tensor.Float64:
+		dst := tensor.Values[float64](out)
+		blocks(c, g, len(dst), 2, 15, func(at int, b [4]uint32) {
+			dst[at] = philox.Float64(b[0], b[1])
+			if at+1 < len(dst) {
+				dst[at+1] = philox.Float64(b[2], b[3])
+			}
+		})
+	case tensor.Float16:
+		dst := tensor.Values[tensor.F16](out)
+		blocks(c, g, len(dst), 4, 20, func(at int, b [4]uint32) {
+			for i, x := range b[:min(4, len(dst)-at)] {
+				dst[at+i] = tensor.ToF16(tensor.F16(15<<10|x&0x3ff).Float() - 1)
+			}
+		})
+	case tensor.BFloat16:
+		dst := tensor.Values[tensor.BF16](out)
+		blocks(c, g, len(dst), 4, 20, func(at int, b [4]uint32) {
+			for i, x := range b[:min(4, len(dst)-at)] {
+				dst[at+i] = tensor.ToBF16(tensor.BF16(127<<7|x&0x7f).Float() - 1)
+			}
+		})
+	default:
+		return fmt.Errorf("isn't defined for %v", out.DType())
+	}
+	return nil
+}
+
+func normal(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
+	single := func(n int, put func(at int, v float32)) {
+		blocks(c, g, n, 4, 80, func(at int, b [4]uint32) {
+			for i := 0; i < 4; i += 2 {
+				x, y := philox.Normal32(b[i], b[i+1])
+				if at+i < n {
+					put(at+i, x)
+				}
+				if at+i+1 < n {
+					put(at+i+1, y)
+				}
+			}
+		})
+	}
+	return floats(out, single, func(dst []float64) {
+		blocks(c, g, len(dst), 2, 60, func(at int, b [4]uint32) {
+			x, y := philox.Normal64(b)
+			dst[at] = x
+			if at+1 < len(dst) {
+				dst[at+1] = y
+			}
+		})
+	})
+}
+
+// floats fills an output of a floating type: the narrow ones are rounded from
+// float32.
+func floats(out *tensor.Tensor, single func(n int, put func(at int, v float32)), double func(dst []float64)) error {
+	switch out.DType() {
+	case tensor.Float32:
+		dst := tensor.Values[float32](out)
+		single(len(dst), func(at int, v float32) { dst[at] = v })
+	case tensor.Float16:
+		dst := tensor.Values[tensor.F16](out)
+		single(len(dst), func(at int, v float32) { dst[at] = tensor.ToF16(v) })
+	case tensor.BFloat16:
+		dst := tensor.Values[tensor.BF16](out)
+		single(len(dst), func(at int, v float32) { dst[at] = tensor.ToBF16(v) })
+	case tensor.Float64:
+		double(tensor.Values[float64](out))
+	default:
+		return fmt.Errorf("isn't defined for %v", out.DType())
+	}
+	return nil
+}
+
+func truncated(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
+	return floats(out, func(n int, put func(at int, v float32)) {
+		c.Parallel((n+3)/4, 100, func(lo, hi int) {
+			var v [4]float32
+			for i := lo; i < hi; i++ {
+				g.Truncated32(uint64(i), &v)
+				for k := range v[:min(4, n-4*i)] {
+					put(4*i+k, v[k])
+				}
+			}
+		})
+	}, func(dst []float64) {
+		c.Parallel((len(dst)+1)/2, 80, func(lo, hi int) {
+			var v [2]float64
+			for i := lo; i < hi; i++ {
+				g.Truncated64(uint64(i), &v)
+				copy(dst[2*i:], v[:])
+			}
+		})
+	})
+}
+
+func fullInt(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
+	switch out.DType() {
+	case tensor.Int32:
+		words(c, g, tensor.Values[int32](out), func(x uint32) int32 { return int32(x) })
+	case tensor.Uint32:
+		words(c, g, tensor.Values[uint32](out), func(x uint32) uint32 { return x })
+	case tensor.Int64:
+		pairs(c, g, tensor.Values[int64](out), func(x uint64) int64 { return int64(x) })
+	case tensor.Uint64:
+		pairs(c, g, tensor.Values[uint64](out), func(x uint64) uint64 { return x })
+	default:
+		return fmt.Errorf("isn't defined for %v", out.DType())
+	}
+	return nil
+}
+
+func words[T any](c *engine.Call, g philox.Generator, dst []T, f func(uint32) T) {
+	blocks(c, g, len(dst), 4, 15, func(at int, b [4]uint32) {
+		for i, x := range b[:min(4, len(dst)-at)] {
+			dst[at+i] = f(x)
+		}
+	})
+}
+
+func pairs[T any](c *engine.Call, g philox.Generator, dst []T, f func(uint64) T) {
+	blocks(c, g, len(dst), 2, 15, func(at int, b [4]uint32) {
+		dst[at] = f(uint64(b[0]) | uint64(b[1])<<32)
+		if at+1 < len(dst) {
+			dst[at+1] = f(uint64(b[2]) | uint64(b[3])<<32)
+		}
+	})
+}
+
+func uniformInt(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
+	if c.NumIn() != 6 {
+		return fmt.Errorf("takes 6 inputs, %d were given", c.NumIn())
+	}
+	lo, hi := c.In(4), c.In(5)
+	if lo.DType() != out.DType() || hi.DType() != out.DType() || lo.Len() != 1 || hi.Len() != 1 {
+		return fmt.Errorf("the limits are %v%v and %v%v, not two scalars of %v", lo.DType(), lo.Shape(), hi.DType(), hi.Shape(), out.DType())
+	}
+	switch out.DType() {
+	case tensor.Int32:
+		a, b := tensor.Values[int32](lo)[0], tensor.Values[int32](hi)[0]
+		if a >= b {
+			return errRange(a, b)
+		}
+		n := uint32(b) - uint32(a)
+		words(c, g, tensor.Values[int32](out), func(x uint32) int32 { return int32(uint32(a) + x%n) })
+	case tensor.Uint32:
+		a, b := tensor.Values[uint32](lo)[0], tensor.Values[uint32](hi)[0]
+		if a >= b {
+			return errRange(a, b)
+		}
+		words(c, g, tensor.Values[uint32](out), func(x uint32) uint32 { return a + x%(b-a) })
+	case tensor.Int64:
+		a, b := tensor.Values[int64](lo)[0], tensor.Values[int64](hi)[0]
+		if a >= b {
+			return errRange(a, b)
+		}
+		n := uint64(b) - uint64(a)
+		pairs(c, g, tensor.Values[int64](out), func(x uint64) int64 { return int64(uint64(a) + x%n) })
+	case tensor.Uint64:
+		a, b := tensor.Values[uint64](lo)[0], tensor.Values[uint64](hi)[0]
+		if a >= b {
+			return errRange(a, b)
+		}
+		pairs(c, g, tensor.Values[uint64](out), func(x uint64) uint64 { return a + x%(b-a) })
+	default:
+		return fmt.Errorf("isn't defined for %v", out.DType())
+	}
+	return nil
+}
+
+func errRange(lo, hi any) error { return fmt.Errorf("there is nothing from %v up to %v", lo, hi) }
+
+func keyCounter(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	g, err := seeded(c.In(0))
+	if err != nil {
+		return err
+	}
+	key, lo, hi := g.Words()
+	c.Set(0, tensor.Vector(key))
+	c.Set(1, tensor.Vector(lo, hi))
+	return nil
+}
+
+func getAlg(c *engine.Call) error {
+	c.Set(0, tensor.Scalar(int32(philoxAlg)))
+	return nil
+}
+
+// readAndSkip gives a generator's state and moves it on by 256 blocks' worth
+// for each number asked for.
+func readAndSkip(c *engine.Call) error {
+	if c.NumIn() != 3 {
+		return fmt.Errorf("takes 3 inputs, %d were given", c.NumIn())
+	}
+	v, err := c.NeedVar(0)
+	if err != nil {
+		return err
+	}
+	if err := c.NeedTensors(1); err != nil {
+		return err
+	}
+	alg, err := shapes.Int(c.In(1), "the algorithm")
+	if err != nil {
+		return err
+	}
+	if alg != philoxAlg && alg != autoAlg {
+		return fmt.Errorf("algorithm %d isn't Philox (1)", alg)
+	}
+	delta := c.In(2)
+	if delta.DType() != tensor.Uint64 || delta.Len() != 1 {
+		return fmt.Errorf("delta is %v%v, not a scalar of uint64", delta.DType(), delta.Shape())
+	}
+	out, err := c.AllocZero(0, tensor.Int64, tensor.Shape{3})
+	if err != nil {
+		return err
+	}
+	return v.Update(func(state *tensor.Tensor) error {
+		if state.DType() != tensor.Int64 || len(state.Shape()) != 1 || state.Len() < 3 {
+			return fmt.Errorf("the state is %v%v, not int64[3]", state.DType(), state.Shape())
+		}
+		st := tensor.Values[int64](state)
+		copy(tensor.Values[int64](out), st[:3])
+		g := philox.New(uint64(st[2]), uint64(st[0]), uint64(st[1]))
+		g.Skip(tensor.Values[uint64](delta)[0] * philox.Reserved)
+		_, lo, hi := g.Words()
+		st[0], st[1] = int64(lo), int64(hi)
+		return nil
+	})
+}

@@ -1,0 +1,211 @@
+package reduce
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+)
+
+var argMax = elementwise.ByType{
+	tensor.Float32: arg[float32](true), tensor.Float64: arg[float64](true),
+	tensor.Float16: argHalf[tensor.F16](true), tensor.BFloat16: argHalf[tensor.BF16](true),
+	tensor.Int8: arg[int8](true), tensor.Int16: arg[int16](true), tensor.Int32: arg[int32](true), tensor.Int64: arg[int64](true),
+	tensor.Uint8: arg[uint8](true), tensor.Uint16: arg[uint16](true), tensor.Uint32: arg[uint32](true), tensor.Uint64: arg[uint64](true),
+	tensor.Bool: argBool(true),
+}
+
+var argMin = elementwise.ByType{
+	tensor.Float32: arg[float32](false), tensor.Float64: arg[float64](false),
+	tensor.Float16: argHalf[tensor.F16](false), tensor.BFloat16: argHalf[tensor.BF16](false),
+	tensor.Int8: arg[int8](false), tensor.Int16: arg[int16](false), tensor.Int32: arg[int32](false), tensor.Int64: arg[int64](false),
+	tensor.Uint8: arg[uint8](false), tensor.Uint16: arg[uint16](false), tensor.Uint32: arg[uint32](false), tensor.Uint64: arg[uint64](false),
+	tensor.Bool: argBool(false),
+}
+
+// along splits a shape at an axis.
+func along(shape tensor.Shape, axis int) (outer, n, inner int) {
+	return shapes.Count(shape[:axis]), shape[axis], shapes.Count(shape[axis+1:])
+}
+
+func arg[T realNumber](largest bool) elementwise.Func {
+	return func(c *engine.Call) error { return argOver(c, tensor.Values[T](c.In(0)), largest) }
+}
+
+func argHalf[H elementwise.Half](largest bool) elementwise.Func {
+	return func(c *engine.Call) error {
+		x := make([]float32, c.In(0).Len())
+		elementwise.Widen(x, tensor.Values[H](c.In(0)))
+		return argOver(c, x, largest)
+	}
+}
+
+func argBool(largest bool) elementwise.Func {
+	return func(c *engine.Call) error {
+		return argOver(c, elementwise.View[uint8](c.In(0)), largest)
+	}
+}
+
+func argOver[T realNumber](c *engine.Call, x []T, largest bool) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	shape := c.In(0).Shape()
+	i, err := shapes.Int(c.In(1), "the axis")
+	if err != nil {
+		return err
+	}
+	axis, err := shapes.Axis(i, len(shape))
+	if err != nil {
+		return err
+	}
+	outer, n, inner := along(shape, axis)
+	if n == 0 {
+		return fmt.Errorf("dimension %d of shape %v is empty", axis, shape)
+	}
+	d := c.Attrs().Type("output_type", tensor.Int64)
+	rest := append(append(tensor.Shape{}, shape[:axis]...), shape[axis+1:]...)
+	out, err := c.Alloc(0, d, rest)
+	if err != nil {
+		return err
+	}
+	set := func(int, int) {}
+	switch d {
+	case tensor.Int64:
+		v := tensor.Values[int64](out)
+		set = func(at, k int) { v[at] = int64(k) }
+	case tensor.Int32:
+		v := tensor.Values[int32](out)
+		set = func(at, k int) { v[at] = int32(k) }
+	case tensor.Uint16:
+		v := tensor.Values[uint16](out)
+		set = func(at, k int) { v[at] = uint16(k) }
+	case tensor.Int16:
+		v := tensor.Values[int16](out)
+		set = func(at, k int) { v[at] = int16(k) }
+	default:
+		return fmt.Errorf("output_type %v isn't int32 or int64", d)
+	}
+	for o := range outer {
+		for in := range inner {
+			base, best := o*n*inner+in, 0
+			for k := 1; k < n; k++ {
+				v, b := x[base+k*inner], x[base+best*inner]
+				if largest && v > b || !largest && v < b {
+					best = k
+				}
+			}
+			set(o*inner+in, best)
+		}
+	}
+	return nil
+}
+
+var cumsums = elementwise.ByType{
+	tensor.Float32: cumulate(cumsum[float32], 0), tensor.Float64: cumulate(cumsum[float64], 0),
+	tensor.Int8: cumulate(cumsum[int8], 0), tensor.Int16: cumulate(cumsum[int16], 0),
+	tensor.Int32: cumulate(cumsum[int32], 0), tensor.Int64: cumulate(cumsum[int64], 0),
+	tensor.Uint8: cumulate(cumsum[uint8], 0), tensor.Uint16: cumulate(cumsum[uint16], 0),
+	tensor.Uint32: cumulate(cumsum[uint32], 0), tensor.Uint64: cumulate(cumsum[uint64], 0),
+	tensor.Complex64: cumulate(cumsum[complex64], 0), tensor.Complex128: cumulate(cumsum[complex128], 0),
+	tensor.Float16: cumulateHalf[tensor.F16](cumsum[float32], 0), tensor.BFloat16: cumulateHalf[tensor.BF16](cumsum[float32], 0),
+}
+
+var cumprods = elementwise.ByType{
+	tensor.Float32: cumulate(cumprod[float32], 1), tensor.Float64: cumulate(cumprod[float64], 1),
+	tensor.Int8: cumulate(cumprod[int8], 1), tensor.Int16: cumulate(cumprod[int16], 1),
+	tensor.Int32: cumulate(cumprod[int32], 1), tensor.Int64: cumulate(cumprod[int64], 1),
+	tensor.Uint8: cumulate(cumprod[uint8], 1), tensor.Uint16: cumulate(cumprod[uint16], 1),
+	tensor.Uint32: cumulate(cumprod[uint32], 1), tensor.Uint64: cumulate(cumprod[uint64], 1),
+	tensor.Complex64: cumulate(cumprod[complex64], 1), tensor.Complex128: cumulate(cumprod[complex128], 1),
+	tensor.Float16: cumulateHalf[tensor.F16](cumprod[float32], 1), tensor.BFloat16: cumulateHalf[tensor.BF16](cumprod[float32], 1),
+}
+
+// line is a strided walk: n elements from begin, step apart.
+type line struct{ begin, step, n int }
+
+func cumsum[T number](dst, x []T, l line, exclusive bool, sum T) {
+	for k, at := 0, l.begin; k < l.n; k, at = k+1, at+l.step {
+		v := x[at]
+		if exclusive {
+			dst[at] = sum
+			sum += v
+		} else {
+			sum += v
+			dst[at] = sum
+		}
+	}
+}
+
+func cumprod[T number](dst, x []T, l line, exclusive bool, prod T) {
+	for k, at := 0, l.begin; k < l.n; k, at = k+1, at+l.step {
+		v := x[at]
+		if exclusive {
+			dst[at] = prod
+			prod *= v
+		} else {
+			prod *= v
+			dst[at] = prod
+		}
+	}
+}
+
+func cumulate[T tensor.Element](walk func(dst, x []T, l line, exclusive bool, first T), first T) elementwise.Func {
+	return func(c *engine.Call) error {
+		return cumulateWith(c, func(out *tensor.Tensor, each func(func(l line))) {
+			dst, x := tensor.Values[T](out), tensor.Values[T](c.In(0))
+			exclusive := c.Attrs().Bool("exclusive")
+			each(func(l line) { walk(dst, x, l, exclusive, first) })
+		})
+	}
+}
+
+func cumulateHalf[H elementwise.Half](walk func(dst, x []float32, l line, exclusive bool, first float32), first float32) elementwise.Func {
+	return func(c *engine.Call) error {
+		return cumulateWith(c, func(out *tensor.Tensor, each func(func(l line))) {
+			dst, x := make([]float32, out.Len()), make([]float32, out.Len())
+			elementwise.Widen(x, tensor.Values[H](c.In(0)))
+			exclusive := c.Attrs().Bool("exclusive")
+			each(func(l line) { walk(dst, x, l, exclusive, first) })
+			elementwise.Narrow(tensor.Values[H](out), dst)
+		})
+	}
+}
+
+func cumulateWith(c *engine.Call, f func(out *tensor.Tensor, each func(func(l line)))) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	shape := c.In(0).Shape()
+	i, err := shapes.Int(c.In(1), "the axis")
+	if err != nil {
+		return err
+	}
+	if len(shape) == 0 {
+		return c.Forward(0, 0, shape)
+	}
+	axis, err := shapes.Axis(i, len(shape))
+	if err != nil {
+		return err
+	}
+	out, err := c.Alloc(0, c.In(0).DType(), shape)
+	if err != nil {
+		return err
+	}
+	outer, n, inner := along(shape, axis)
+	reverse := c.Attrs().Bool("reverse")
+	f(out, func(walk func(l line)) {
+		for o := range outer {
+			for in := range inner {
+				l := line{o*n*inner + in, inner, n}
+				if reverse {
+					l.begin, l.step = l.begin+(n-1)*inner, -inner
+				}
+				walk(l)
+			}
+		}
+	})
+	return nil
+}

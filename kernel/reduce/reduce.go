@@ -1,0 +1,379 @@
+package reduce
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/internal/vec"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Kernels is the family's table.
+func Kernels() []engine.Kernel {
+	return []engine.Kernel{
+		{Op: "Sum", Run: sums.Run, Precision: engine.Accumulated},
+		{Op: "Mean", Run: means.Run, Precision: engine.Accumulated},
+		{Op: "Prod", Run: prods.Run, Precision: engine.Accumulated},
+		{Op: "Max", Run: maxes.Run},
+		{Op: "Min", Run: mins.Run},
+		{Op: "All", Run: alls.Run},
+		{Op: "Any", Run: anys.Run},
+		{Op: "EuclideanNorm", Run: norms.Run, Precision: engine.Accumulated},
+		{Op: "ArgMax", Run: argMax.Run},
+		{Op: "ArgMin", Run: argMin.Run},
+		{Op: "Cumsum", Run: cumsums.Run, Precision: engine.Accumulated},
+		{Op: "Cumprod", Run: cumprods.Run, Precision: engine.Accumulated},
+		{Op: "L2Loss", Run: l2Losses.Run, Precision: engine.Accumulated},
+		{Op: "BiasAddGrad", Run: biasAddGrad, Precision: engine.Accumulated},
+	}
+}
+
+type number interface {
+	vec.Number
+	tensor.Element
+}
+
+type realNumber interface {
+	vec.Real
+	tensor.Element
+}
+
+type float interface {
+	vec.Float
+	tensor.Element
+}
+
+// reducer is how elements of one type are reduced.
+type reducer[T any] struct {
+	empty T                   // over no elements
+	row   func(x []T) T       // over a row that isn't empty
+	acc   func(dst, a, b []T) // two rows, element by element
+	end   func(x []T, n int)  // at the end; n elements went into each
+	begin func(dst, src []T)  // before; nil: nothing
+}
+
+func sumOf[T number]() reducer[T]  { return reducer[T]{row: vec.Total[T], acc: vec.AddVV[T]} }
+func prodOf[T number]() reducer[T] { return reducer[T]{empty: 1, row: vec.Prod[T], acc: vec.MulVV[T]} }
+func maxOf[T realNumber]() reducer[T] {
+	return reducer[T]{empty: vec.Lowest[T](), row: vec.MaxOf[T], acc: vec.MaxVV[T]}
+}
+func minOf[T realNumber]() reducer[T] {
+	return reducer[T]{empty: vec.Highest[T](), row: vec.MinOf[T], acc: vec.MinVV[T]}
+}
+
+func meanFloat[T vec.Float | vec.Complex]() reducer[T] {
+	return reducer[T]{row: vec.Total[T], acc: vec.AddVV[T], end: divide[T]}
+}
+
+func divide[T vec.Number](x []T, n int) {
+	d := vec.FromInt[T](n)
+	for i := range x {
+		x[i] /= d
+	}
+}
+
+func meanInt[T vec.Int]() reducer[T] {
+	return reducer[T]{row: vec.Sum[T], acc: vec.AddVV[T], end: func(x []T, n int) {
+		if n > 0 && T(n) != 0 {
+			divide(x, n)
+		}
+	}}
+}
+
+func normOf[T float]() reducer[T] {
+	return reducer[T]{row: vec.Total[T], acc: vec.AddVV[T],
+		begin: func(dst, src []T) { vec.Square(dst, src) },
+		end:   func(x []T, n int) { vec.Sqrt(x, x) }}
+}
+
+var (
+	sums = elementwise.ByType{
+		tensor.Float32: run(sumOf[float32]()), tensor.Float64: run(sumOf[float64]()),
+		tensor.Float16: runHalf[tensor.F16](sumOf[float32]()), tensor.BFloat16: runHalf[tensor.BF16](sumOf[float32]()),
+		tensor.Int8: run(sumOf[int8]()), tensor.Int16: run(sumOf[int16]()), tensor.Int32: run(sumOf[int32]()), tensor.Int64: run(sumOf[int64]()),
+		tensor.Uint8: run(sumOf[uint8]()), tensor.Uint16: run(sumOf[uint16]()), tensor.Uint32: run(sumOf[uint32]()), tensor.Uint64: run(sumOf[uint64]()),
+		tensor.Complex64: run(sumOf[complex64]()), tensor.Complex128: run(sumOf[complex128]()),
+	}
+	means = elementwise.ByType{
+		tensor.Float32: run(meanFloat[float32]()), tensor.Float64: run(meanFloat[float64]()),
+		tensor.Float16: runHalf[tensor.F16](meanFloat[float32]()), tensor.BFloat16: runHalf[tensor.BF16](meanFloat[float32]()),
+		tensor.Int8: run(meanInt[int8]()), tensor.Int16: run(meanInt[int16]()), tensor.Int32: run(meanInt[int32]()), tensor.Int64: run(meanInt[int64]()),
+		tensor.Uint8: run(meanInt[uint8]()), tensor.Uint16: run(meanInt[uint16]()), tensor.Uint32: run(meanInt[uint32]()), tensor.Uint64: run(meanInt[uint64]()),
+		tensor.Complex64: run(meanFloat[complex64]()), tensor.Complex128: run(meanFloat[complex128]()),
+	}
+	prods = elementwise.ByType{
+		tensor.Float32: run(prodOf[float32]()), tensor.Float64: run(prodOf[float64]()),
+		tensor.Float16: runHalf[tensor.F16](prodOf[float32]()), tensor.BFloat16: runHalf[tensor.BF16](prodOf[float32]()),
+		tensor.Int8: run(prodOf[int8]()), tensor.Int16: run(prodOf[int16]()), tensor.Int32: run(prodOf[int32]()), tensor.Int64: run(prodOf[int64]()),
+		tensor.Uint8: run(prodOf[uint8]()), tensor.Uint16: run(prodOf[uint16]()), tensor.Uint32: run(prodOf[uint32]()), tensor.Uint64: run(prodOf[uint64]()),
+		tensor.Complex64: run(prodOf[complex64]()), tensor.Complex128: run(prodOf[complex128]()),
+	}
+	maxes = elementwise.ByType{
+		tensor.Float32: run(maxOf[float32]()), tensor.Float64: run(maxOf[float64]()),
+		tensor.Float16: runHalf[tensor.F16](maxOf[float32]()), tensor.BFloat16: runHalf[tensor.BF16](maxOf[float32]()),
+		tensor.Int8: run(maxOf[int8]()), tensor.Int16: run(maxOf[int16]()), tensor.Int32: run(maxOf[int32]()), tensor.Int64: run(maxOf[int64]()),
+		tensor.Uint8: run(maxOf[uint8]()), tensor.Uint16: run(maxOf[uint16]()), tensor.Uint32: run(maxOf[uint32]()), tensor.Uint64: run(maxOf[uint64]()),
+	}
+	mins = elementwise.ByType{
+		tensor.Float32: run(minOf[float32]()), tensor.Float64: run(minOf[float64]()),
+		tensor.Float16: runHalf[tensor.F16](minOf[float32]()), tensor.BFloat16: runHalf[tensor.BF16](minOf[float32]()),
+		tensor.Int8: run(minOf[int8]()), tensor.Int16: run(minOf[int16]()), tensor.Int32: run(minOf[int32]()), tensor.Int64: run(minOf[int64]()),
+		tensor.Uint8: run(minOf[uint8]()), tensor.Uint16: run(minOf[uint16]()), tensor.Uint32: run(minOf[uint32]()), tensor.Uint64: run(minOf[uint64]()),
+	}
+	norms = elementwise.ByType{
+		tensor.Float32: run(normOf[float32]()), tensor.Float64: run(normOf[float64]()),
+		tensor.Float16: runHalf[tensor.F16](normOf[float32]()), tensor.BFloat16: runHalf[tensor.BF16](normOf[float32]()),
+	}
+	alls = elementwise.ByType{tensor.Bool: run(reducer[bool]{empty: true, row: vec.AllOf, acc: vec.AndVV[bool]})}
+	anys = elementwise.ByType{tensor.Bool: run(reducer[bool]{row: vec.AnyOf, acc: vec.OrVV[bool]})}
+)
+
+// group is a run of dimensions that are all kept or all reduced.
+type group struct {
+	n      int
+	reduce bool
+}
+
+// plan reads the axes and works out the output's shape.
+func plan(c *engine.Call) (groups []group, out tensor.Shape, count int, err error) {
+	if err := c.Need(2); err != nil {
+		return nil, nil, 0, err
+	}
+	shape := c.In(0).Shape()
+	axes, err := shapes.AllInts(c.In(1), "the axes")
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	marked, err := shapes.Axes(axes, len(shape))
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	keep := c.Attrs().Bool("keep_dims")
+	count = 1
+	for i, n := range shape {
+		switch {
+		case marked[i]:
+			count *= n
+			if keep {
+				out = append(out, 1)
+			}
+		default:
+			out = append(out, n)
+		}
+		if k := len(groups) - 1; k >= 0 && groups[k].reduce == marked[i] {
+			groups[k].n *= n
+			continue
+		}
+		groups = append(groups, group{n, marked[i]})
+	}
+	return groups, out, count, nil
+}
+
+func run[T tensor.Element](r reducer[T]) elementwise.Func {
+	return func(c *engine.Call) error {
+		groups, shape, count, err := plan(c)
+		if err != nil {
+			return err
+		}
+		out, err := c.Alloc(0, c.In(0).DType(), shape)
+		if err != nil {
+			return err
+		}
+		dst, src := tensor.Values[T](out), tensor.Values[T](c.In(0))
+		if r.begin != nil {
+			sq := make([]T, len(src))
+			r.begin(sq, src)
+			src = sq
+		}
+		r.reduce(c, dst, src, groups, count)
+		return nil
+	}
+}
+
+func runHalf[H elementwise.Half](r reducer[float32]) elementwise.Func {
+	return func(c *engine.Call) error {
+		groups, shape, count, err := plan(c)
+		if err != nil {
+			return err
+		}
+		out, err := c.Alloc(0, c.In(0).DType(), shape)
+		if err != nil {
+			return err
+		}
+		src, dst := make([]float32, c.In(0).Len()), make([]float32, out.Len())
+		elementwise.Widen(src, tensor.Values[H](c.In(0)))
+		if r.begin != nil {
+			r.begin(src, src)
+		}
+		r.reduce(c, dst, src, groups, count)
+		elementwise.Narrow(tensor.Values[H](out), dst)
+		return nil
+	}
+}
+
+func (r *reducer[T]) reduce(c *engine.Call, dst, src []T, groups []group, count int) {
+	switch {
+	case len(dst) == 0:
+		return
+	case len(src) == 0:
+		for i := range dst {
+			dst[i] = r.empty
+		}
+		count = 0
+	default:
+		// The last reduced group goes first; each pass leaves fewer elements.
+		for last := len(groups) - 1; last >= 0; last-- {
+			if !groups[last].reduce {
+				continue
+			}
+			outer, inner, more := 1, 1, false
+			for i, g := range groups {
+				if i < last {
+					outer *= g.n
+					more = more || g.reduce
+				} else if i > last && !g.reduce {
+					inner *= g.n
+				}
+			}
+			to := dst
+			if more {
+				to = make([]T, outer*inner)
+			}
+			r.pass(c, to, src, outer, groups[last].n, inner)
+			src = to
+		}
+		if count == 1 || len(src) == len(dst) && &src[0] != &dst[0] {
+			copy(dst, src)
+		}
+	}
+	if r.end != nil {
+		r.end(dst, count)
+	}
+}
+
+// pass reduces the middle of [outer, n, inner].
+func (r *reducer[T]) pass(c *engine.Call, dst, src []T, outer, n, inner int) {
+	if inner == 1 {
+		if !c.Large(outer*n, 0.5) {
+			for i := range outer {
+				dst[i] = r.row(src[i*n : i*n+n])
+			}
+			return
+		}
+		if outer == 1 {
+			dst[0] = r.long(c, src)
+			return
+		}
+		c.Parallel(outer, 0.5*float64(n), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				dst[i] = r.row(src[i*n : i*n+n])
+			}
+		})
+		return
+	}
+	if !c.Large(outer*n*inner, 0.5) {
+		for i := range outer {
+			r.columns(dst[i*inner:(i+1)*inner], src[i*n*inner:], n, inner, 0, inner)
+		}
+		return
+	}
+	if outer > 1 {
+		c.Parallel(outer, 0.5*float64(n*inner), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				r.columns(dst[i*inner:(i+1)*inner], src[i*n*inner:], n, inner, 0, inner)
+			}
+		})
+		return
+	}
+	// Whole cache lines a piece.
+	const line = 16
+	c.Parallel((inner+line-1)/line, 0.5*float64(n*line), func(lo, hi int) {
+		r.columns(dst, src, n, inner, lo*line, min(hi*line, inner))
+	})
+}
+
+// columns reduces columns lo to hi of a matrix of n rows.
+func (r *reducer[T]) columns(dst, src []T, n, width, lo, hi int) {
+	copy(dst[lo:hi], src[lo:hi])
+	for k := 1; k < n; k++ {
+		r.acc(dst[lo:hi], dst[lo:hi], src[k*width+lo:k*width+hi])
+	}
+}
+
+// long reduces one long row in pieces of fixed length, so that the result
+// doesn't depend on how many workers there are.
+func (r *reducer[T]) long(c *engine.Call, src []T) T {
+	const piece = 1 << 16
+	parts := make([]T, (len(src)+piece-1)/piece)
+	c.Parallel(len(parts), piece*0.5, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			parts[i] = r.row(src[i*piece : min((i+1)*piece, len(src))])
+		}
+	})
+	return r.row(parts)
+}
+
+func biasAddGrad(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	shape := c.In(0).Shape()
+	if len(shape) < 2 {
+		return fmt.Errorf("takes an input of at least two dimensions")
+	}
+	axis := len(shape) - 1
+	if c.Attrs().String("data_format", "NHWC") == "NCHW" {
+		axis = 1
+	}
+	axes := make([]int32, 0, len(shape))
+	for i := range shape {
+		if i != axis {
+			axes = append(axes, int32(i))
+		}
+	}
+	c.Give(engine.Arg{Tensor: tensor.Vector(axes...)})
+	return sums.Run(c)
+}
+
+var l2Losses = elementwise.ByType{
+	tensor.Float32:  l2Loss[float32],
+	tensor.Float64:  l2Loss[float64],
+	tensor.Float16:  l2LossHalf[tensor.F16],
+	tensor.BFloat16: l2LossHalf[tensor.BF16],
+}
+
+func l2Loss[T float](c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	out, err := c.Alloc(0, c.In(0).DType(), tensor.Shape{})
+	if err != nil {
+		return err
+	}
+	tensor.Values[T](out)[0] = squares(tensor.Values[T](c.In(0))) / 2
+	return nil
+}
+
+func squares[T vec.Float](x []T) T {
+	if len(x) <= 4096 {
+		return vec.SumSquares(x)
+	}
+	h := len(x) / 2
+	return squares(x[:h]) + squares(x[h:])
+}
+
+func l2LossHalf[H elementwise.Half](c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	out, err := c.Alloc(0, c.In(0).DType(), tensor.Shape{})
+	if err != nil {
+		return err
+	}
+	x := make([]float32, c.In(0).Len())
+	elementwise.Widen(x, tensor.Values[H](c.In(0)))
+	elementwise.Narrow(tensor.Values[H](out), []float32{squares(x) / 2})
+	return nil
+}

@@ -1,0 +1,209 @@
+package state
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/internal/vec"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// rule is an optimizer's step: vars are the variable and its slots, h the other
+// scalars in TensorFlow's order of inputs, the gradient left out.
+type rule[T vec.Float] func(vars [][]T, g, h []T, nesterov bool)
+
+// optimizer describes a fused op: how many variables come first, how many
+// inputs there are, and which of them is the gradient.
+type optimizer struct {
+	op             string
+	vars, in, grad int
+	single         rule[float32]
+	double         rule[float64]
+}
+
+var optimizers = func() []engine.Kernel {
+	var table []engine.Kernel
+	for _, o := range []optimizer{
+		{"ResourceApplyGradientDescent", 1, 3, 2, descend[float32], descend[float64]},
+		{"ResourceApplyMomentum", 2, 5, 3, momentum[float32], momentum[float64]},
+		{"ResourceApplyKerasMomentum", 2, 5, 3, kerasMomentum[float32], kerasMomentum[float64]},
+		{"ResourceApplyAdam", 3, 10, 9, adam[float32], adam[float64]},
+		{"ResourceApplyAdamWithAmsgrad", 4, 11, 10, amsgrad[float32], amsgrad[float64]},
+		{"ResourceApplyAdaMax", 3, 9, 8, adaMax[float32], adaMax[float64]},
+		{"ResourceApplyAdagrad", 2, 4, 3, adagradV1[float32], adagradV1[float64]},
+		{"ResourceApplyAdagradV2", 2, 5, 4, adagrad[float32], adagrad[float64]},
+		{"ResourceApplyAdadelta", 3, 7, 6, adadelta[float32], adadelta[float64]},
+		{"ResourceApplyRMSProp", 3, 8, 7, rmsProp[float32], rmsProp[float64]},
+		{"ResourceApplyCenteredRMSProp", 4, 9, 8, centered[float32], centered[float64]},
+		{"ResourceApplyFtrlV2", 3, 9, 3, ftrl[float32], ftrl[float64]},
+	} {
+		table = append(table, engine.Kernel{Op: o.op, Run: o.run, Precision: engine.Rounded, SideEffect: true})
+	}
+	return table
+}()
+
+func (o *optimizer) run(c *engine.Call) error {
+	if c.NumIn() != o.in {
+		return fmt.Errorf("takes %d inputs, %d were given", o.in, c.NumIn())
+	}
+	if err := c.NeedTensors(o.vars); err != nil {
+		return err
+	}
+	g := c.In(o.grad)
+	for i := o.vars; i < o.in; i++ {
+		if x := c.In(i); x.DType() != g.DType() || i != o.grad && x.Len() != 1 {
+			return fmt.Errorf("input %d is %v%v, not a scalar of %v, the gradient's type", i, x.DType(), x.Shape(), g.DType())
+		}
+	}
+	vars := make([]*trackable.Variable, o.vars)
+	for i := range vars {
+		v, err := c.NeedVar(i)
+		if err != nil {
+			return err
+		}
+		if d, s := v.DType(), v.Shape(); d != g.DType() || !s.Equal(g.Shape()) {
+			return fmt.Errorf("the variable %q is %v%v, the gradient %v%v", v.Name(), d, s, g.DType(), g.Shape())
+		}
+		vars[i] = v
+	}
+	switch g.DType() {
+	case tensor.Float32:
+		return step(c, o, o.single, vars)
+	case tensor.Float64:
+		return step(c, o, o.double, vars)
+	case tensor.Float16:
+		return stepHalf[tensor.F16](c, o, vars)
+	case tensor.BFloat16:
+		return stepHalf[tensor.BF16](c, o, vars)
+	}
+	return fmt.Errorf("isn't defined for %v, only for floating types", g.DType())
+}
+
+func hypers[T tensor.Element](c *engine.Call, o *optimizer, h []T) []T {
+	for i := o.vars; i < o.in; i++ {
+		if i != o.grad {
+			h = append(h, tensor.Values[T](c.In(i))[0])
+		}
+	}
+	return h
+}
+
+func step[T interface {
+	vec.Float
+	tensor.Element
+}](c *engine.Call, o *optimizer, f rule[T], vars []*trackable.Variable) error {
+	g := tensor.Values[T](c.In(o.grad))
+	h := hypers(c, o, make([]T, 0, 8))
+	nesterov := c.Attrs().Bool("use_nesterov")
+	if o.op == "ResourceApplyAdagrad" || o.op == "ResourceApplyAdagradV2" {
+		nesterov = !c.Attrs().Has("update_slots") || c.Attrs().Bool("update_slots")
+	}
+	return trackable.UpdateAll(vars, func(bufs []*tensor.Tensor) error {
+		var room [4][]T
+		all := room[:len(bufs)]
+		for i, b := range bufs {
+			// Another goroutine may have changed the variable's shape meanwhile.
+			if b.Len() != len(g) {
+				return fmt.Errorf("the variable %q changed its shape during the step", vars[i].Name())
+			}
+			all[i] = tensor.Values[T](b)
+		}
+		if !c.Large(len(g), 3) {
+			f(all, g, h, nesterov)
+			return nil
+		}
+		c.Parallel(len(g), 3, func(lo, hi int) {
+			var room [4][]T
+			part := room[:len(all)]
+			for i, v := range all {
+				part[i] = v[lo:hi]
+			}
+			f(part, g[lo:hi], h, nesterov)
+		})
+		return nil
+	})
+}
+
+// stepHalf runs a step over 16-bit floats in float32.
+func stepHalf[H elementwise.Half](c *engine.Call, o *optimizer, vars []*trackable.Variable) error {
+	n := c.In(o.grad).Len()
+	g := make([]float32, n)
+	elementwise.Widen(g, tensor.Values[H](c.In(o.grad)))
+	small := hypers(c, o, make([]H, 0, 8))
+	h := make([]float32, len(small))
+	elementwise.Widen(h, small)
+	nesterov := c.Attrs().Bool("use_nesterov")
+	if o.op == "ResourceApplyAdagrad" || o.op == "ResourceApplyAdagradV2" {
+		nesterov = !c.Attrs().Has("update_slots") || c.Attrs().Bool("update_slots")
+	}
+	return trackable.UpdateAll(vars, func(bufs []*tensor.Tensor) error {
+		all := make([][]float32, len(bufs))
+		for i, b := range bufs {
+			if b.Len() != n {
+				return fmt.Errorf("the variable %q changed its shape during the step", vars[i].Name())
+			}
+			all[i] = make([]float32, n)
+			elementwise.Widen(all[i], tensor.Values[H](b))
+		}
+		o.single(all, g, h, nesterov)
+		for i, b := range bufs {
+			elementwise.Narrow(tensor.Values[H](b), all[i])
+		}
+		return nil
+	})
+}
+
+func descend[T vec.Float](v [][]T, g, h []T, _ bool) { vec.Descend(v[0], g, h[0]) }
+
+func momentum[T vec.Float](v [][]T, g, h []T, nesterov bool) {
+	vec.Momentum(v[0], v[1], g, h[0], h[1], nesterov)
+}
+
+func kerasMomentum[T vec.Float](v [][]T, g, h []T, nesterov bool) {
+	vec.KerasMomentum(v[0], v[1], g, h[0], h[1], nesterov)
+}
+
+// corrected is Adam's learning rate, from beta1's power, beta2's power and the
+// rate.
+func corrected[T vec.Float](h []T) T {
+	return h[2] * T(math.Sqrt(float64(1-h[1]))) / (1 - h[0])
+}
+
+func adam[T vec.Float](v [][]T, g, h []T, nesterov bool) {
+	vec.Adam(v[0], v[1], v[2], g, corrected(h), h[3], h[4], h[5], nesterov)
+}
+
+func amsgrad[T vec.Float](v [][]T, g, h []T, _ bool) {
+	vec.Amsgrad(v[0], v[1], v[2], v[3], g, corrected(h), h[3], h[4], h[5])
+}
+
+func adaMax[T vec.Float](v [][]T, g, h []T, _ bool) {
+	vec.AdaMax(v[0], v[1], v[2], g, h[1]/(1-h[0]), h[2], h[3], h[4])
+}
+
+func adagradV1[T vec.Float](v [][]T, g, h []T, slots bool) {
+	vec.Adagrad(v[0], v[1], g, h[0], 0, slots)
+}
+
+func adagrad[T vec.Float](v [][]T, g, h []T, slots bool) {
+	vec.Adagrad(v[0], v[1], g, h[0], h[1], slots)
+}
+
+func adadelta[T vec.Float](v [][]T, g, h []T, _ bool) {
+	vec.Adadelta(v[0], v[1], v[2], g, h[0], h[1], h[2])
+}
+
+func rmsProp[T vec.Float](v [][]T, g, h []T, _ bool) {
+	vec.RMSProp(v[0], nil, v[1], v[2], g, h[0], h[1], h[2], h[3])
+}
+
+func centered[T vec.Float](v [][]T, g, h []T, _ bool) {
+	vec.RMSProp(v[0], v[1], v[2], v[3], g, h[0], h[1], h[2], h[3])
+}
+
+func ftrl[T vec.Float](v [][]T, g, h []T, _ bool) {
+	vec.Ftrl(v[0], v[1], v[2], g, h[0], h[1], h[2], h[3], h[4])
+}
