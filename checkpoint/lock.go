@@ -84,12 +84,12 @@ func lockFolder(dir string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	unlock, err = lockFile(filepath.Join(key, lockName), dir)
+	release, err := lockFile(filepath.Join(key, lockName), dir)
 	if err != nil {
 		unhold()
 		return nil, err
 	}
-	return func() error { defer unhold(); return unlock() }, nil
+	return func() error { defer unhold(); return release() }, nil
 }
 
 func lockFile(file, shown string) (unlock func() error, err error) {
