@@ -114,7 +114,7 @@ func SoftmaxCrossEntropy(s *Scope, labels, logits Input) *Value {
 }
 
 // SparseSoftmaxCrossEntropy is [SoftmaxCrossEntropy] for labels that are class
-// indices (int32 or int64), one a row. A label out of range gives NaN.
+// indices (int32 or int64), one a row. A label out of range is an error.
 func SparseSoftmaxCrossEntropy(s *Scope, labels, logits Input) *Value {
 	shape := shapeOf(logits)
 	if len(shape) == 2 {

@@ -90,6 +90,9 @@ func (s *Scope) WithRecorder(r Recorder) *Scope {
 	return &Scope{step: s.step, recs: append(recs, r)}
 }
 
+// Recording reports whether a recorder sees this scope's ops.
+func (s *Scope) Recording() bool { return len(s.recs) > 0 }
+
 // Keep is v as a value that outlives the scope: its memory is no longer the
 // scope's. A nil or failed v gives nil.
 func (s *Scope) Keep(v *Value) *Value {

@@ -1,3 +1,0 @@
-package grad
-
-var mathRules, reduceRules, arrayRules, nnRules map[string]Rule
