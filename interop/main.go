@@ -1,0 +1,136 @@
+// Command interop holds this module to real TensorFlow: it builds what peer/write.py had TensorFlow build, compares the
+// files byte for byte, and reads what TensorFlow wrote. peer/check.py then reads what it leaves under go/.
+//
+// It is run by the script run beside it:
+//
+//	interop/run [CASE…]
+//
+// A line is printed for each case; the exit code is 1 where one fails.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+)
+
+// A suite is one kind of case; all of them share the run.
+type suite struct {
+	name string
+	run  func(ctx context.Context, r *run)
+}
+
+var suites = []suite{
+	{"graphs", graphCases},
+	{"bundles", bundleCases},
+	{"models", modelCases},
+	{"guide", guideCases},
+	{"managers", managerCases},
+	{"legacy", legacyCases},
+	{"rewrite", rewriteCases},
+}
+
+// run is one run of the program over a work folder.
+type run struct {
+	root   string // holds specs.json, tf/ and go/
+	python string // shows differences through oracle.py; "" leaves them out
+	specs  specs
+	failed int
+	dumped int // differences shown
+}
+
+type specs struct {
+	Graphs  []graphSpec  `json:"graphs"`
+	Bundles []bundleSpec `json:"bundles"`
+}
+
+func main() {
+	r := &run{}
+	flag.StringVar(&r.root, "work", "", "`folder` that peer/write.py filled")
+	flag.StringVar(&r.python, "python", "", "python with TensorFlow, to show differences with")
+	only := flag.String("only", "", "comma-separated suites to run; all if empty")
+	flag.Parse()
+	if err := r.main(*only); err != nil {
+		fmt.Fprintln(os.Stderr, "interop:", err)
+		os.Exit(2)
+	}
+	if r.failed > 0 {
+		os.Exit(1)
+	}
+}
+
+func (r *run) main(only string) error {
+	text, err := os.ReadFile(filepath.Join(r.root, "specs.json"))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &r.specs); err != nil {
+		return err
+	}
+	for _, s := range suites {
+		if only == "" || strings.Contains(","+only+",", ","+s.name+",") {
+			s.run(context.Background(), r)
+		}
+	}
+	return nil
+}
+
+// result prints the line of a case: what is wrong, nothing if it holds.
+func (r *run) result(name string, wrong []string, detail string) {
+	word := "ok  "
+	if len(wrong) > 0 {
+		word = "FAIL"
+		r.failed++
+	}
+	if detail != "" {
+		detail = ": " + detail
+	}
+	fmt.Printf("%s %s%s\n", word, name, detail)
+	for i, w := range wrong {
+		if i == 6 {
+			fmt.Printf("     and %d more\n", len(wrong)-i)
+			break
+		}
+		fmt.Println("     " + strings.ReplaceAll(w, "\n", "\n     "))
+	}
+}
+
+// check runs f as a case of its own.
+func (r *run) check(name string, f func() error) {
+	r.result(name, wrongs(guarded(f)), "")
+}
+
+// guarded makes a panic an error: a case never ends the run.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return f()
+}
+
+func wrongs(err error) []string {
+	if err == nil {
+		return nil
+	}
+	return []string{err.Error()}
+}
+
+func (r *run) tf(parts ...string) string {
+	return filepath.Join(append([]string{r.root, "tf"}, parts...)...)
+}
+
+// ours is a path under go/, whose folder is made.
+func (r *run) ours(parts ...string) string {
+	p := filepath.Join(append([]string{r.root, "go"}, parts...)...)
+	if err := os.MkdirAll(filepath.Dir(p), 0o777); err != nil {
+		panic(err)
+	}
+	return p
+}

@@ -1,0 +1,73 @@
+"""Reads with TensorFlow what ours wrote: python check.py FOLDER. A line a case; exit code 1 where one fails."""
+import json
+import logging
+import os
+import sys
+
+import tensorflow as tf
+
+import bundles
+import models
+import objects
+import oracle
+
+failed = 0
+
+
+def case(name, wrong, detail=""):
+    global failed
+    failed += bool(wrong)
+    print("%-4s %s%s" % ("FAIL" if wrong else "ok", name, ": " + detail if detail else ""), flush=True)
+    for line in wrong[:8]:
+        print("     " + str(line)[:600])
+
+
+def tried(f, *args):
+    """What f finds wrong, an exception included."""
+    try:
+        return f(*args)
+    except Exception as e:
+        return ["%s: %s" % (type(e).__name__, e)]
+
+
+def restored(spec, prefix, slots):
+    ckpt, nodes = objects.build(spec, zero=True, slots=slots)
+    ckpt.read(prefix).assert_consumed()
+    return objects.compare(spec, nodes)
+
+
+def main(root):
+    ours = os.path.join(root, "go")
+    with open(os.path.join(root, "specs.json")) as f:
+        specs = json.load(f)
+
+    able = [s for s in specs["graphs"] if s["tf_restores"]]
+    wrong = []
+    for spec in able:
+        for slots in (False, True):
+            for w in tried(restored, spec, "%s/graphs/%d/ckpt" % (ours, spec["seed"]), slots):
+                wrong.append("graph %d: %s" % (spec["seed"], w))
+    case("TensorFlow restores our object graphs", wrong,
+         "%d of %d; the others it can't restore when it wrote them itself" % (len(able), len(specs["graphs"])))
+
+    for spec in specs["bundles"]:
+        case("TensorFlow reads our " + spec["case"], tried(bundles.mismatches, spec, os.path.join(ours, "bundles", spec["case"])))
+    for spec in specs["bundles"]:
+        if spec["case"] in ("every dtype", "slices"):
+            big = os.path.join(ours, "big-endian", spec["case"])
+            case("TensorFlow reads our big-endian " + spec["case"], tried(bundles.mismatches, spec, big))
+    for optimizer in models.OPTIMIZERS:
+        case("TensorFlow resumes our guide with " + optimizer,
+             tried(models.check_guide, os.path.join(ours, "guide", optimizer), optimizer))
+    models.register_stacks()
+    for name in models.PLAIN:
+        case("TensorFlow restores our " + name, tried(models.check_plain, name, os.path.join(ours, "models", name)))
+    for name, prefix in models.MANAGERS.items():
+        case("TensorFlow's manager takes over ours: " + name,
+             tried(models.check_manager, os.path.join(ours, "manager", name), prefix))
+    return failed
+
+
+if __name__ == "__main__":
+    logging.getLogger("tensorflow").setLevel(logging.ERROR)
+    sys.exit(1 if main(os.path.abspath(sys.argv[1])) else 0)
