@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -90,15 +91,16 @@ func (v *Variable) AsVariable() *Variable { return v }
 // TrackableNode is what the graph remembers about v.
 func (v *Variable) TrackableNode() *Node { return &v.node }
 
-// Named sets the variable's full name (TensorFlow's Variable.name without the
-// ":0") and returns v. Full names stand in checkpoints beside the keys; TF1's
+// Named sets the variable's full name and returns v. It is TensorFlow's
+// Variable.name; what follows a colon, the ":0", isn't part of it and is cut off. Full names stand in checkpoints beside the keys; TF1's
 // name-based checkpoints are matched by them. Default: "Variable", as
 // TensorFlow's; a variable made by [Base.AddVariable] is named after the scopes
 // it lies in, see [Scoped].
 func (v *Variable) Named(full string) *Variable {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.name, v.nameKind = full, nameAbsolute
+	v.name, _, _ = strings.Cut(full, ":")
+	v.nameKind = nameAbsolute
 	return v
 }
 
