@@ -45,6 +45,10 @@ reads these files as its own.`,
 	return c
 }
 
+// demoOptions make a run that is long enough to be watched and to learn the
+// digits well.
+func demoOptions() *demo.Options { return &demo.Options{Steps: 4000, SaveEvery: 500, MaxToKeep: 3} }
+
 // digits is one run of the demo.
 type digits struct {
 	a     *app
@@ -88,7 +92,7 @@ func (d *digits) run(ctx context.Context) error {
 			return err
 		}
 	}
-	r, err := demo.New(d.dir, nil)
+	r, err := demo.New(d.dir, demoOptions())
 	if err != nil {
 		return err
 	}
@@ -136,7 +140,7 @@ func (d *digits) run(ctx context.Context) error {
 // part trains up to the middle, or to the end, beginning with what the
 // directory holds. It reports whether it stopped before the end.
 func (d *digits) part(ctx context.Context, half bool) (stopped bool, err error) {
-	r, err := demo.New(d.dir, nil)
+	r, err := demo.New(d.dir, demoOptions())
 	if err != nil {
 		return false, err
 	}
