@@ -36,7 +36,7 @@ func (a *Adagrad) slots() []slotKind {
 func (a *Adagrad) update(s *ops.Scope, u *update) {
 	acc := u.slots[0]
 	if !u.isNew {
-		ops.ApplyAdagrad(s, u.v, acc, u.rate, a.Epsilon, u.grad)
+		ops.ApplyAdagrad(s, u.v, acc, u.num(numRate, u.rate), u.num(numEpsilon, a.Epsilon), u.grad)
 		return
 	}
 	ops.AssignAdd(s, acc, ops.Square(s, u.grad))

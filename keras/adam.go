@@ -65,9 +65,13 @@ func adamStep(s *ops.Scope, u *update, beta1, beta2, epsilon float64) {
 		}
 		ops.AssignSub(s, u.v, ops.Div(s, ops.Mul(s, m, alpha), ops.Add(s, ops.Sqrt(s, v), epsilon)))
 	case vhat != nil:
-		ops.ApplyAdamWithAmsgrad(s, u.v, m, v, vhat, u.power(b1), u.power(b2), u.rate, b1, b2, epsilon, u.grad)
+		ops.ApplyAdamWithAmsgrad(s, u.v, m, v, vhat,
+			u.num(numFirstPower, u.power(b1)), u.num(numSecondPower, u.power(b2)), u.num(numRate, u.rate),
+			u.num(numFirst, b1), u.num(numSecond, b2), u.num(numEpsilon, epsilon), u.grad)
 	default:
-		ops.ApplyAdam(s, u.v, m, v, u.power(b1), u.power(b2), u.rate, b1, b2, epsilon, u.grad, false)
+		ops.ApplyAdam(s, u.v, m, v,
+			u.num(numFirstPower, u.power(b1)), u.num(numSecondPower, u.power(b2)), u.num(numRate, u.rate),
+			u.num(numFirst, b1), u.num(numSecond, b2), u.num(numEpsilon, epsilon), u.grad, false)
 	}
 }
 

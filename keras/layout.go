@@ -58,6 +58,7 @@ type newState struct {
 
 // makeNew makes what exists before the first step. The lock is held.
 func (o *OptimizerBase) makeNew() error {
+	o.kinds = o.rule.slots()
 	o.iter = trackable.NewScalar[int64](0)
 	o.iter.Named("iteration").SetTrainable(false)
 	o.next.all = trackable.NewList(&o.iter.Variable)
@@ -111,7 +112,7 @@ func (o *OptimizerBase) buildNew(vars []*trackable.Variable) error {
 		return err
 	}
 	o.next.lists = map[string]*trackable.List[*trackable.Variable]{}
-	kinds := o.rule.slots()
+	kinds := o.kinds
 	for i := 0; i < len(kinds); {
 		group := kinds[i : i+1]
 		for j := i + 1; j < len(kinds) && kinds[j].joined; j++ {

@@ -75,6 +75,8 @@ type OptimizerBase struct {
 	// made and layout are read without the lock: a checkpoint asks what may still
 	// be claimed while a step that waits for the checkpoint holds it.
 	made  atomic.Bool
+	kinds []slotKind // the rule's, once made
+	nums  [2][numCount]num
 	iter  *trackable.Scalar[int64]              `cairn:"-"`
 	rate  *trackable.Scalar[float32]            `cairn:"-"` // nil with a Schedule in the legacy layout
 	hyper map[string]*trackable.Scalar[float32] `cairn:"-"` // legacy layout only
@@ -139,6 +141,42 @@ func (u *update) hyper(name string, option float64) float64 {
 		return float64(h.Get())
 	}
 	return float64(float32(option))
+}
+
+// The numbers that a step hands to ops, one place each.
+const (
+	numRate = iota
+	numFirst
+	numSecond
+	numFirstPower
+	numSecondPower
+	numEpsilon
+	numCount
+)
+
+// num is a number as a scalar tensor. The same one serves all variables of a
+// step, and most of them serve every step.
+type num struct {
+	x float64
+	t *tensor.Tensor
+}
+
+// num is x for an op. Only types that a step is likely to train are kept ready.
+func (u *update) num(place int, x float64) ops.Input {
+	kept := &u.o.nums[0][place]
+	switch u.v.DType() {
+	case tensor.Float32:
+		if kept.t == nil || kept.x != x {
+			kept.x, kept.t = x, tensor.Scalar(float32(x))
+		}
+	case tensor.Float64:
+		if kept = &u.o.nums[1][place]; kept.t == nil || kept.x != x {
+			kept.x, kept.t = x, tensor.Scalar(x)
+		}
+	default:
+		return x
+	}
+	return kept.t
 }
 
 // power is x to the power of the step's number.
@@ -219,6 +257,7 @@ func (o *OptimizerBase) make() error {
 	if o.isNew() {
 		return o.makeNew()
 	}
+	o.kinds = o.rule.slots()
 	o.iter = trackable.NewScalar[int64](0)
 	o.iter.Named(o.Name + "/iter").SetTrainable(false)
 	if err := o.Attach("iter", o.iter); err != nil {
@@ -354,7 +393,6 @@ func (o *OptimizerBase) apply(s *ops.Scope, g grad.Gradients) error {
 			return err
 		}
 	}
-	kinds := o.rule.slots()
 	g = o.clip(s, g, used)
 	step := o.iter.Get() + 1
 	for _, p := range g {
@@ -364,7 +402,7 @@ func (o *OptimizerBase) apply(s *ops.Scope, g grad.Gradients) error {
 		u := update{v: p.Variable, grad: p.Grad, step: step, isNew: o.isNew(), o: o}
 		u.exact = u.v.DType() == tensor.Float64
 		u.rate = o.rateFor(&u)
-		for i, k := range kinds {
+		for i, k := range o.kinds {
 			var err error
 			if u.isNew {
 				u.slots[i], err = o.newSlot(u.v, k)

@@ -62,9 +62,9 @@ type Training struct {
 
 // Options say how to train.
 type Options struct {
-	// Steps is how many steps a whole run has. Default: 600.
+	// Steps is how many steps a whole run has. Default: 1200.
 	Steps int
-	// SaveEvery is how many steps lie between two checkpoints. Default: 100.
+	// SaveEvery is how many steps lie between two checkpoints. Default: 200.
 	SaveEvery int
 	// MaxToKeep is how many checkpoints are kept. Default: 3.
 	MaxToKeep int
@@ -87,8 +87,8 @@ func (o *Options) withDefaults() Options {
 			*p = def
 		}
 	}
-	set(&out.Steps, 600)
-	set(&out.SaveEvery, 100)
+	set(&out.Steps, 1200)
+	set(&out.SaveEvery, 200)
 	set(&out.MaxToKeep, 3)
 	set(&out.BatchSize, 32)
 	if out.LearningRate == 0 {

@@ -41,7 +41,7 @@ func TestDigitsAreLearntAndAStoppedRunGoesOnExactly(t *testing.T) {
 	t.Logf("%.2f%% of the held-out digits are right", 100*accuracy)
 
 	dir := t.TempDir()
-	first := run(t, dir, 333)
+	first := run(t, dir, 533)
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,181 @@
+package keras_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+type batch struct{ X, Y *ops.Value }
+
+// line is y = 2x - 1 at four points.
+func line() batch {
+	return batch{
+		ops.ValueOf(tensor.Must(tensor.New([]float32{-1, 0, 1, 2}, 4, 1))),
+		ops.ValueOf(tensor.Must(tensor.New([]float32{-3, -1, 1, 3}, 4, 1))),
+	}
+}
+
+func Example() {
+	model := &keras.Dense{Units: 1, KernelInit: keras.Zeros{}}
+	optimizer := keras.NewSGD(0.1)
+	optimizer.Momentum = 0.5
+	step := function.New(func(s *ops.Scope, b batch) *ops.Value {
+		rec, tape := grad.Record(s)
+		loss := keras.MeanSquaredError{}.Loss(rec, b.Y, model.Call(rec, b.X))
+		optimizer.Apply(s, tape.Gradient(loss, keras.Trainable(model)))
+		return loss
+	})
+	for i := range 101 {
+		loss, err := step.Call(keras.Training(context.Background()), line())
+		if err != nil {
+			panic(err)
+		}
+		if i%50 == 0 {
+			fmt.Printf("step %d: loss %.4f\n", i, loss)
+		}
+	}
+	fmt.Printf("y = %.2fx %+.2f\n", tensor.Values[float32](model.Kernel.Load())[0], tensor.Values[float32](model.Bias.Load())[0])
+	// Output:
+	// step 0: loss 5.0000
+	// step 50: loss 0.0000
+	// step 100: loss 0.0000
+	// y = 2.00x -1.00
+}
+
+func ExampleNewSequential() {
+	model := keras.NewSequential(
+		&keras.Flatten{},
+		&keras.Dense{Units: 8, Activation: keras.Relu, KernelInit: keras.HeNormal{Seed: 1}},
+		&keras.Dropout{Rate: 0.2},
+		&keras.Dense{Units: 3},
+	)
+	s := function.Eager(context.Background())
+	images, err := tensor.Zeros(tensor.Float32, 2, 4, 4)
+	if err != nil {
+		panic(err)
+	}
+	logits := model.Call(s, images)
+	if err := s.Err(); err != nil {
+		panic(err)
+	}
+	fmt.Println(logits.Shape())
+	for _, v := range keras.Variables(model) {
+		fmt.Println(v.Shape())
+	}
+	// Output:
+	// [2,3]
+	// [16,8]
+	// [8]
+	// [8,3]
+	// [3]
+}
+
+// Scale is a layer of a program's own: each feature times a weight.
+type Scale struct {
+	keras.Layer
+	Weight *trackable.Variable // edge "weight"
+}
+
+func (l *Scale) build(s *ops.Scope, in tensor.Shape) error {
+	if len(in) == 0 {
+		return errors.New("Scale: the input is a scalar")
+	}
+	return l.AddWeight(s, &l.Weight, "weight", keras.Weight{Shape: in[len(in)-1:], Init: keras.Ones{}})
+}
+
+func (l *Scale) Call(s *ops.Scope, x ops.Input) *ops.Value {
+	v, ok := l.Prepare(s, x, l.build)
+	if !ok {
+		return v
+	}
+	return ops.Mul(s, v, l.Weight)
+}
+
+func ExampleLayer() {
+	model := keras.NewSequential(&Scale{}, &Scale{})
+	s := function.Eager(context.Background())
+	y := model.Call(s, tensor.Must(tensor.New([]float32{1, 2, 3}, 1, 3)))
+	if err := s.Err(); err != nil {
+		panic(err)
+	}
+	fmt.Printf("%v\n", y)
+
+	graph, err := trackable.Walk(model, nil)
+	if err != nil {
+		panic(err)
+	}
+	for _, n := range graph.Nodes {
+		if n.Variable() != nil {
+			fmt.Println(n.Path, n.FullName)
+		}
+	}
+	// Output:
+	// [[1. 2. 3.]]
+	// layer_with_weights-0/weight scale/weight
+	// layer_with_weights-1/weight scale_1/weight
+}
+
+// A layer that isn't built yet takes its values when it is.
+func ExampleDense() {
+	ctx := context.Background()
+	dir := bundle.MemDir()
+	x := tensor.Must(tensor.New([]float32{1, 1}, 1, 2))
+
+	old := &keras.Dense{Units: 1, KernelInit: keras.Constant{Value: 2}}
+	old.Call(function.Eager(ctx), x)
+	ckpt, err := checkpoint.New(&struct{ Layer *keras.Dense }{old}, nil)
+	if err != nil {
+		panic(err)
+	}
+	if err := ckpt.WriteTo(ctx, dir, "model"); err != nil {
+		panic(err)
+	}
+
+	fresh := &keras.Dense{Units: 1}
+	ckpt, err = checkpoint.New(&struct{ Layer *keras.Dense }{fresh}, nil)
+	if err != nil {
+		panic(err)
+	}
+	report, err := ckpt.ReadFS(ctx, dir, "model", nil)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("waiting:", len(report.Deferred))
+	fmt.Printf("%v\n", fresh.Call(function.Eager(ctx), x))
+	fmt.Println("all used:", report.AssertConsumed() == nil)
+	// Output:
+	// waiting: 2
+	// [[4.]]
+	// all used: true
+}
+
+func ExampleWithSeed() {
+	build := func() *trackable.Variable {
+		layer := &keras.Dense{Units: 2}
+		s := function.Eager(keras.WithSeed(context.Background(), 1))
+		layer.Call(s, tensor.Must(tensor.New([]float32{1}, 1, 1)))
+		return layer.Kernel
+	}
+	fmt.Println(build().Load().Equal(build().Load()))
+	// Output: true
+}
+
+func ExampleActivationByName() {
+	relu, err := keras.ActivationByName("relu")
+	if err != nil {
+		panic(err)
+	}
+	s := function.Eager(context.Background())
+	fmt.Printf("%v\n", relu(s, tensor.Vector[float32](-1, 2)))
+	// Output: [0. 2.]
+}
