@@ -9,8 +9,9 @@ import (
 // added to C. It is one number for all paths, or their results would differ.
 const maxBlockK = 256
 
-// maxPacked is how many bytes of packed B a product holds at once.
-const maxPacked = 8 << 20
+// maxPacked is how many bytes of packed B a product holds at once. Tests make
+// it small.
+var maxPacked = 8 << 20
 
 // maxTask is how many bytes of packed B of one block of k one task runs
 // through for each tile of rows: they should stay in the L2 cache.
@@ -38,7 +39,7 @@ type product struct {
 	size       int // of an element
 	add        bool
 	path       Path
-	geometry
+	*geometry
 }
 
 // job is a product under way; it is pooled with the closures it hands out.
@@ -147,7 +148,7 @@ func (j *job) multiply(par Parallel) {
 			want = 0
 		}
 	}
-	j.packA = j.panels/j.colCuts >= 3
+	j.packA = j.m > 2 && j.panels/j.colCuts >= 3
 	tasks := j.rowCuts * j.colCuts
 	each(par, tasks, ns/float64(tasks), j.taskFn)
 }
@@ -278,6 +279,9 @@ func (j *job) leanBlock(bufA, bufB *buffer, q0, q1, k int) {
 		a[i] = j.tileA(dst, row, cut(j.m, j.tiles, i+1)-row, j.k0+k, ks)
 	}
 	for q := q0; q < q1; q++ {
+		if j.dots(&t, a[0], q, k) {
+			continue
+		}
 		if bufB != nil && !j.direct(min(j.panelW, j.cols-q*j.panelW)) {
 			j.packB(bufB.p, q, j.k0+k, ks)
 			t.b, t.bRow = bufB.p, bStep
@@ -290,6 +294,25 @@ func (j *job) leanBlock(bufA, bufB *buffer, q0, q1, k int) {
 			j.runTile(&t, row, cut(j.m, j.tiles, i+1)-row, q)
 		}
 	}
+}
+
+// dots multiplies the rows of a product of one or two with panel q where it
+// lies transposed: packing it would cost more than what it saves.
+func (j *job) dots(t *tile, a aTile, q, k int) bool {
+	if j.m > 2 || j.bCol == uintptr(j.size) || j.cols-q*j.panelW < j.panelW {
+		return false
+	}
+	for i := range uintptr(j.m) {
+		col := uintptr(j.col0 + q*j.panelW)
+		t.a, t.aCol = unsafe.Add(a.p, i*a.row), a.col
+		t.b = unsafe.Add(j.b, uintptr(j.k0+k)*j.bRow+col*j.bCol)
+		t.bRow = j.bCol
+		t.c = unsafe.Add(j.c, i*j.cRow+col*uintptr(j.size))
+		if !t.dots(j.path, j.size) {
+			return false
+		}
+	}
+	return true
 }
 
 func (j *job) newTile(ks, k int) tile {

@@ -73,7 +73,7 @@ func mul[T float](c []T, ldc int, a []T, lda int, transA bool, b []T, ldb int, t
 	if transB {
 		p.bRow, p.bCol = p.bCol, p.bRow
 	}
-	p.geometry = p.path.shape(p.size)
+	p.geometry = &geometries[p.path][p.size/8]
 	if n == 1 {
 		// One column may as well be contiguous; and many rows of one column
 		// are better computed as one row, of the product of the transposes.

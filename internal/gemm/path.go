@@ -56,14 +56,18 @@ type geometry struct {
 	gflops float64
 }
 
-// shape returns the geometry of p for elements of size bytes.
-func (p Path) shape(size int) geometry {
-	switch p {
-	case AVX512:
-		return geometry{rows: 12, lanes: 64 / size, vecs: 2, wide: 8, masked: true, gflops: 480 / float64(size)}
-	case AVX2:
-		return geometry{rows: 6, lanes: 32 / size, vecs: 2, wide: 8, gflops: 240 / float64(size)}
-	default:
-		return geometry{rows: 2, lanes: 4, vecs: 1, wide: 1, masked: true, gflops: 4}
-	}
+// geometries is by path, then for elements of 4 and 8 bytes.
+var geometries = [...][2]geometry{
+	Generic: {
+		{rows: 2, lanes: 4, vecs: 1, wide: 1, masked: true, gflops: 7},
+		{rows: 2, lanes: 4, vecs: 1, wide: 1, masked: true, gflops: 6},
+	},
+	AVX2: {
+		{rows: 6, lanes: 8, vecs: 2, wide: 8, gflops: 80},
+		{rows: 6, lanes: 4, vecs: 2, wide: 8, gflops: 40},
+	},
+	AVX512: {
+		{rows: 12, lanes: 16, vecs: 2, wide: 8, masked: true, gflops: 140},
+		{rows: 12, lanes: 8, vecs: 2, wide: 8, masked: true, gflops: 70},
+	},
 }

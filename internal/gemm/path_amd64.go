@@ -43,6 +43,25 @@ func (t *tile) run(p Path, size, rows, cols int) {
 	}
 }
 
+// dots computes one row of a full panel where B lies transposed; t.bRow is the
+// distance between its columns. It reports false, having done nothing, where
+// the path or the shape has no such kernel.
+func (t *tile) dots(p Path, size int) bool {
+	switch {
+	case p == Generic || t.k < uintptr(16/size):
+		return false
+	case p == AVX512 && size == 4:
+		dotsF32AVX512(t)
+	case p == AVX512:
+		dotsF64AVX512(t)
+	case size == 4:
+		dotsF32AVX2(t)
+	default:
+		dotsF64AVX2(t)
+	}
+	return true
+}
+
 // packColumns is [genericPackColumns] with whole vectors moved by assembly.
 func packColumns(p Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, cols, k int) {
 	lanes := 32 / size

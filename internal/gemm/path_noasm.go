@@ -8,6 +8,8 @@ func available() []Path { return []Path{Generic} }
 
 func (t *tile) run(_ Path, size, rows, cols int) { t.generic(size, rows, cols) }
 
+func (t *tile) dots(Path, int) bool { return false }
+
 func packColumns(_ Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, cols, k int) {
 	genericPackColumns(size, dst, src, dstRow, srcRow, cols, k)
 }

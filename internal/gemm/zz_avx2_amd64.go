@@ -50,6 +50,12 @@ func tileF32AVX2(rows, vecs int, t *tile) {
 	}
 }
 
+// dotsF32AVX2 multiplies one row with two vectors of columns of a B that
+// lies transposed, bRow bytes apart. k is at least 4.
+//
+//go:noescape
+func dotsF32AVX2(t *tile)
+
 //go:noescape
 func tileF32AVX2_1x8(t *tile)
 
@@ -159,6 +165,12 @@ func tileF64AVX2(rows, vecs int, t *tile) {
 		panic("BUG: gemm: no such tile")
 	}
 }
+
+// dotsF64AVX2 multiplies one row with two vectors of columns of a B that
+// lies transposed, bRow bytes apart. k is at least 2.
+//
+//go:noescape
+func dotsF64AVX2(t *tile)
 
 //go:noescape
 func tileF64AVX2_1x8(t *tile)

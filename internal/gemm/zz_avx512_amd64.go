@@ -72,6 +72,12 @@ func tileF32AVX512(rows, vecs int, t *tile) {
 	}
 }
 
+// dotsF32AVX512 multiplies one row with two vectors of columns of a B that
+// lies transposed, bRow bytes apart. k is at least 4.
+//
+//go:noescape
+func dotsF32AVX512(t *tile)
+
 //go:noescape
 func tileF32AVX512_1x8(t *tile)
 
@@ -229,6 +235,12 @@ func tileF64AVX512(rows, vecs int, t *tile) {
 		panic("BUG: gemm: no such tile")
 	}
 }
+
+// dotsF64AVX512 multiplies one row with two vectors of columns of a B that
+// lies transposed, bRow bytes apart. k is at least 2.
+//
+//go:noescape
+func dotsF64AVX512(t *tile)
 
 //go:noescape
 func tileF64AVX512_1x8(t *tile)

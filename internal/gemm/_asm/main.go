@@ -52,6 +52,7 @@ func main() {
 			g := &tileGen{elem: e, set: set, rows: s[0], vecs: s[1]}
 			g.emit()
 		}
+		(&tileGen{elem: e, set: set}).emitDots()
 		declareTiles(&decls, set, e, shapes)
 		if set == "avx2" {
 			emitTranspose(e)
@@ -118,6 +119,13 @@ func tile%[1]s%[2]s(rows, vecs int, t *tile) {
 		fmt.Fprintf(w, "case %d<<8 | %d:\n%s(t)\n", s[1], s[0], tileName(set, e, s[0], s[1]))
 	}
 	fmt.Fprintf(w, "default:\n panic(\"BUG: gemm: no such tile\")\n}\n}\n")
+	fmt.Fprintf(w, `
+// %s multiplies one row with two vectors of columns of a B that
+// lies transposed, bRow bytes apart. k is at least %d.
+//
+//go:noescape
+func %[1]s(t *tile)
+`, dotsName(set, e), 16/e.size)
 	for _, s := range shapes {
 		fmt.Fprintf(w, "\n//go:noescape\nfunc %s(t *tile)\n", tileName(set, e, s[0], s[1]))
 	}
