@@ -113,7 +113,7 @@ type training struct {
 	Net       keras.Callable
 
 	model, loss string
-	ckpt        *checkpoint.Checkpoint
+	ckpt        *checkpoint.Checkpoint `cairn:"-"`
 }
 
 func newTraining(name string) (*training, error) {
