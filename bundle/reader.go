@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
-	"strings"
 	"sync/atomic"
 
+	"github.com/cairnml/cairn/internal/nearest"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/table"
 	"github.com/cairnml/cairn/tensor"
@@ -435,7 +435,7 @@ func (r *Reader) lookup(name string) (int, bool) {
 }
 
 func (r *Reader) notFound(name string) error {
-	return &NotFoundError{Prefix: r.shown, Name: name, Nearest: nearest(name, r.Names())}
+	return &NotFoundError{Prefix: r.shown, Name: name, Nearest: nearest.Names(name, r.Names(), 5)}
 }
 
 // checkOpen is the error of a call after Close.
@@ -467,63 +467,4 @@ func volume(s tensor.Shape) int64 {
 func isFull(s Slice, full tensor.Shape) bool {
 	shape, err := s.Shape(full)
 	return err == nil && shape.Equal(full)
-}
-
-// nearest lists the names most like name.
-func nearest(name string, all []string) []string {
-	const most, longest = 5, 1024 // the comparison takes the product of the lengths
-	if len(name) > longest {
-		return nil
-	}
-	type near struct {
-		name string
-		dist int
-	}
-	var best []near
-	limit := max(len(name)/2, 2)
-	for _, n := range all {
-		if len(n) > longest {
-			continue
-		}
-		d := distance(name, n, limit)
-		if d > limit && !strings.Contains(n, name) && (len(n) < 4 || !strings.Contains(name, n)) {
-			continue
-		}
-		best = append(best, near{n, d})
-	}
-	slices.SortStableFunc(best, func(a, b near) int { return a.dist - b.dist })
-	out := make([]string, 0, most)
-	for _, b := range best[:min(len(best), most)] {
-		out = append(out, b.name)
-	}
-	return out
-}
-
-// distance is the number of bytes to insert, delete or replace to get from a to
-// b, or something above limit where it is more than that.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) > limit || len(b)-len(a) > limit {
-		return limit + 1
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag, least := row[0], i+1
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost++
-			}
-			diag = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-			least = min(least, row[j+1])
-		}
-		if least > limit {
-			return limit + 1
-		}
-	}
-	return row[len(b)]
 }

@@ -1,0 +1,128 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+func openV1(t testing.TB, name string) *Reader {
+	t.Helper()
+	r, err := Open(context.Background(), os.DirFS(fixtures), name+"/ckpt", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Version() != 1 {
+		t.Fatalf("version %d", r.Version())
+	}
+	return r
+}
+
+func TestVersion1TypesAreRead(t *testing.T) {
+	ctx := context.Background()
+	r := openV1(t, "v1")
+	if err := r.Verify(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[tensor.DType]bool)
+	for _, d := range tensor.DTypes() {
+		for _, s := range [][]int{{}, {3}, {5, 7}} {
+			name := d.String() + fmt.Sprint(s)
+			e, ok := r.Entry(name)
+			if !ok {
+				continue // TensorFlow can't write it in this version
+			}
+			seen[d] = true
+			want := pattern(t, d, s...)
+			got, err := r.Read(ctx, name)
+			if err != nil || !got.Equal(want) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if e.Size != want.NumBytes() && d.Fixed() {
+				t.Errorf("%s: the entry has %d bytes, want %d", name, e.Size, want.NumBytes())
+			}
+			into, err := tensor.Zeros(d, s...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.ReadInto(ctx, name, into); err != nil || !into.Equal(want) {
+				t.Errorf("%s into a tensor: %v", name, err)
+			}
+		}
+	}
+	if len(seen) < 16 {
+		t.Errorf("only the types %v are in the fixture", seen)
+	}
+}
+
+func TestVersion1SlicesAndShardsAreRead(t *testing.T) {
+	ctx := context.Background()
+	full, err := tensor.Zeros(tensor.Float32, 10, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range tensor.Values[float32](full) {
+		tensor.Values[float32](full)[i] = float32(i)
+	}
+	for _, name := range []string{"v1_slices", "v1_sharded"} {
+		t.Run(name, func(t *testing.T) {
+			r := openV1(t, name)
+			if err := r.Verify(ctx, nil); err != nil {
+				t.Error(err)
+			}
+			got, err := r.Read(ctx, "part")
+			if err != nil || !got.Equal(full) {
+				t.Errorf("part: %v, %v", got, err)
+			}
+			cut, err := ParseSlice("5,4:1,2")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err = r.ReadSlice(ctx, "part", cut)
+			if err != nil || !slices.Equal(tensor.Values[float32](got), []float32{26, 27, 31, 32, 36, 37, 41, 42}) {
+				t.Errorf("part %v: %v", cut, err)
+			}
+			if parts, err := r.Parts("part"); err != nil || len(parts) != 2 || !parts[1].Shape.Equal(tensor.Shape{3, 5}) {
+				t.Errorf("parts %v, %v", parts, err)
+			}
+			if _, err := r.Read(ctx, "parts"); !errors.Is(err, ErrNotFound) {
+				t.Errorf("a missing tensor: %v", err)
+			}
+		})
+	}
+	r := openV1(t, "v1_sharded")
+	zeros, err := r.Read(ctx, "zeros") // in a snappy block
+	if err != nil || zeros.NumBytes() != 8000 || slices.ContainsFunc(zeros.Bytes(), func(b byte) bool { return b != 0 }) {
+		t.Errorf("zeros: %v", err)
+	}
+}
+
+func TestVersion1IsConvertedByCopying(t *testing.T) {
+	ctx := context.Background()
+	r := openV1(t, "v1_sharded")
+	dir := MemDir()
+	write(t, dir, "new", nil, func(w *Writer) {
+		if err := w.CopyAll(ctx, r, nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	n := mustOpen(t, dir, "new")
+	if !slices.Equal(n.Names(), r.Names()) {
+		t.Errorf("names %q, want %q", n.Names(), r.Names())
+	}
+	for _, name := range r.Names() {
+		a, err1 := r.Read(ctx, name)
+		b, err2 := n.Read(ctx, name)
+		if err1 != nil || err2 != nil || !a.Equal(b) {
+			t.Errorf("%s: %v, %v", name, err1, err2)
+		}
+	}
+	if e, _ := n.Entry("part"); len(e.Slices) != 2 {
+		t.Errorf("part has slices %v", e.Slices)
+	}
+}
