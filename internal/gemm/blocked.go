@@ -128,8 +128,7 @@ func each(par Parallel, n int, ns float64, fn func(lo, hi int)) {
 
 // multiply cuts C into tasks and runs them.
 func (j *job) multiply(par Parallel) {
-	flops := 2 * float64(j.m) * float64(j.cols) * float64(j.ks)
-	ns := max(flops/j.gflops, float64(j.cols*j.ks*j.size)/16)
+	ns := j.cost(j.m, j.cols, j.ks)
 	want := 1
 	if par != nil {
 		want = int(min(ns/25_000, 64))

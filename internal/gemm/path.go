@@ -56,6 +56,19 @@ type geometry struct {
 	gflops float64
 }
 
+// cost is roughly how many nanoseconds a product takes on one core: it is bound
+// by arithmetic or, where there are few rows, by reading B.
+func (g *geometry) cost(m, n, k int) float64 {
+	steps := float64(n) * float64(k)
+	return 20 + max(2*steps*float64(m)/g.gflops, steps/float64(4*g.lanes))
+}
+
+// Cost is roughly how many nanoseconds a product of m×k by k×n elements of size
+// bytes (4 or 8) takes on one core, for callers that have many to share out.
+func Cost(size, m, n, k int) float64 {
+	return geometries[current.Load()][size/8].cost(m, n, k)
+}
+
 // geometries is by path, then for elements of 4 and 8 bytes.
 var geometries = [...][2]geometry{
 	Generic: {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/internal/gemm"
 	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
@@ -116,7 +117,7 @@ func (p *product) run(c *engine.Call, shape tensor.Shape) error {
 }
 
 var runs = map[tensor.DType]func(*engine.Call, *product, *tensor.Tensor){
-	tensor.Float32: float32s, tensor.Float64: plain[float64],
+	tensor.Float32: float32s, tensor.Float64: float64s,
 	tensor.Float16: half[tensor.F16], tensor.BFloat16: half[tensor.BF16],
 	tensor.Int8: plain[int8], tensor.Int16: plain[int16], tensor.Int32: plain[int32], tensor.Int64: plain[int64],
 	tensor.Uint8: plain[uint8], tensor.Uint16: plain[uint16], tensor.Uint32: plain[uint32], tensor.Uint64: plain[uint64],
@@ -174,13 +175,56 @@ func over[T vec.Number](c *engine.Call, p *product, dst, a, b []T) {
 	})
 }
 
-func float32s(c *engine.Call, p *product, out *tensor.Tensor) { plain[float32](c, p, out) }
+func float32s(c *engine.Call, p *product, out *tensor.Tensor) {
+	packed(c, p, gemm.F32, 4, tensor.Values[float32](out), tensor.Values[float32](c.In(0)), tensor.Values[float32](c.In(1)))
+}
+
+func float64s(c *engine.Call, p *product, out *tensor.Tensor) {
+	packed(c, p, gemm.F64, 8, tensor.Values[float64](out), tensor.Values[float64](c.In(0)), tensor.Values[float64](c.In(1)))
+}
+
+// mulFunc is gemm.F32 or gemm.F64.
+type mulFunc[T float32 | float64] func(c []T, ldc int, a []T, lda int, transA bool, b []T, ldb int, transB bool, m, n, k int, accumulate bool, par gemm.Parallel)
+
+// whole is how many nanoseconds of one product of a batch are enough to share
+// out the product itself, not the batch.
+const whole = 300_000
+
+// packed is [over] for the types that have a fast product.
+func packed[T float32 | float64](c *engine.Call, p *product, mul mulFunc[T], size int, dst, a, b []T) {
+	lda, ldb := p.k, p.n
+	if p.ta {
+		lda = p.m
+	}
+	if p.tb {
+		ldb = p.k
+	}
+	if p.batch == 1 {
+		mul(dst, p.n, a, lda, p.ta, b, ldb, p.tb, p.m, p.n, p.k, false, c.Workers())
+		return
+	}
+	one := func(i int, par gemm.Parallel) {
+		mul(dst[i*p.m*p.n:], p.n, a[p.a[i]:], lda, p.ta, b[p.b[i]:], ldb, p.tb, p.m, p.n, p.k, false, par)
+	}
+	each := gemm.Cost(size, p.m, p.n, p.k)
+	if each > whole {
+		for i := range p.batch {
+			one(i, c.Workers())
+		}
+		return
+	}
+	c.Parallel(p.batch, each, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			one(i, nil)
+		}
+	})
+}
 
 func half[H elementwise.Half](c *engine.Call, p *product, out *tensor.Tensor) {
 	a, b, dst := make([]float32, c.In(0).Len()), make([]float32, c.In(1).Len()), make([]float32, out.Len())
 	elementwise.Widen(a, tensor.Values[H](c.In(0)))
 	elementwise.Widen(b, tensor.Values[H](c.In(1)))
-	over(c, p, dst, a, b)
+	packed(c, p, gemm.F32, 4, dst, a, b)
 	elementwise.Narrow(tensor.Values[H](out), dst)
 }
 
