@@ -51,28 +51,8 @@ func (r *run) rewrite(ctx context.Context, prefix string) error {
 		return err
 	}
 	defer w.Abort()
-	shard := 0
-	for _, t := range rd.NamesByPlace() {
-		parts, err := rd.Parts(t)
-		if err != nil {
-			return err
-		}
-		if parts[0].Shard < shard && parts[0].Size == 0 {
-			return fmt.Errorf("%s: %q comes after shard %d", prefix, t, shard)
-		}
-		for ; shard < parts[0].Shard; shard++ {
-			if err := w.NextShard(); err != nil {
-				return err
-			}
-		}
-		if err := w.CopyFrom(ctx, rd, t, t); err != nil {
-			return err
-		}
-	}
-	for shard++; shard < rd.Header().NumShards; shard++ {
-		if err := w.NextShard(); err != nil {
-			return err
-		}
+	if err := w.CopyAll(ctx, rd, nil); err != nil {
+		return err
 	}
 	if err := w.Finish(ctx); err != nil {
 		return err

@@ -54,8 +54,11 @@ def main(root):
         case("TensorFlow reads our " + spec["case"], tried(bundles.mismatches, spec, os.path.join(ours, "bundles", spec["case"])))
     for spec in specs["bundles"]:
         if spec["case"] in ("every dtype", "slices"):
+            # TensorFlow refuses to swap the bytes of types that are narrower than one.
+            file = dict(spec["files"][0], tensors=[t for t in spec["files"][0]["tensors"]
+                                                   if t["dtype"] not in bundles.NARROW])
             big = os.path.join(ours, "big-endian", spec["case"])
-            case("TensorFlow reads our big-endian " + spec["case"], tried(bundles.mismatches, spec, big))
+            case("TensorFlow reads our big-endian " + spec["case"], tried(bundles.mismatches, dict(spec, files=[file]), big))
     for optimizer in models.OPTIMIZERS:
         case("TensorFlow resumes our guide with " + optimizer,
              tried(models.check_guide, os.path.join(ours, "guide", optimizer), optimizer))
