@@ -23,7 +23,8 @@ type Dir interface {
 	// Create makes the file, or empties it where it exists, and makes missing
 	// parent folders.
 	Create(name string) (File, error)
-	// Rename gives a file a new name, and replaces a file that has it already.
+	// Rename gives a file a new name, replaces a file that has it already, and
+	// makes missing parent folders.
 	Rename(oldname, newname string) error
 	// Remove deletes a file or an empty folder.
 	Remove(name string) error

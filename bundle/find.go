@@ -206,6 +206,13 @@ func unescape(s string) string {
 	return b.String()
 }
 
+// otherFile reports whether a file by that name is one of a bundle's or a state
+// file, and no checkpoint of version 1.
+func otherFile(name string) bool {
+	_, _, _, data := ParseDataName(name)
+	return data || strings.HasSuffix(name, indexSuffix) || path.Base(name) == stateFile
+}
+
 // looksLikeTable reports whether a file ends as a table does.
 func looksLikeTable(fsys fs.FS, name string) bool {
 	src, err := openSource(fsys, name)
@@ -241,7 +248,11 @@ func describe(fsys fs.FS, name, shown string, cause error) error {
 		case is(path.Join(name, stateFile)):
 			e.Found = "a directory with a checkpoint state file"
 			if f, ok := findState(fsys, name, nil); ok {
-				e.Hint = fmt.Sprintf("its latest checkpoint has the prefix %q", suffix("/"+path.Base(f.Prefix)))
+				latest := suffix("/" + path.Base(f.Prefix))
+				if path.Dir(f.Prefix) != name {
+					latest = f.Prefix
+				}
+				e.Hint = fmt.Sprintf("its latest checkpoint has the prefix %q", latest)
 			}
 		default:
 			e.Found = "a directory without a checkpoint file"
@@ -250,6 +261,11 @@ func describe(fsys fs.FS, name, shown string, cause error) error {
 	case err == nil && strings.HasSuffix(name, indexSuffix):
 		e.Found = "an index file"
 		e.Hint = fmt.Sprintf("the prefix is %q", strings.TrimSuffix(shown, indexSuffix))
+	case err == nil && path.Base(name) == stateFile:
+		e.Found = "a checkpoint state file"
+		if f, ok := findState(fsys, path.Dir(name), nil); ok {
+			e.Hint = fmt.Sprintf("the latest checkpoint that it names has the prefix %q", strings.TrimSuffix(shown, stateFile)+path.Base(f.Prefix))
+		}
 	case err == nil:
 		if prefix, _, _, ok := ParseDataName(shown); ok {
 			e.Found = "a data file"

@@ -90,6 +90,11 @@ func (d *osDir) Rename(oldname, newname string) error {
 	if err != nil {
 		return err
 	}
+	if filepath.Dir(from) != filepath.Dir(to) {
+		if err := d.makeFolder(filepath.Dir(to)); err != nil {
+			return err
+		}
+	}
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}

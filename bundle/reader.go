@@ -91,7 +91,7 @@ func open(ctx context.Context, fsys fs.FS, prefix, shown string, opts *ReaderOpt
 	r := &Reader{fsys: fsys, prefix: prefix, shown: shown, version: 2}
 	src, err := openSource(fsys, IndexName(prefix))
 	if errors.Is(err, fs.ErrNotExist) {
-		if files := findV1(fsys, prefix); len(files) > 0 {
+		if files := findV1(fsys, prefix); len(files) > 0 && !otherFile(prefix) {
 			err := r.openV1(files, opts)
 			return r, err
 		}
