@@ -3,7 +3,10 @@ package engine
 import (
 	"fmt"
 	"iter"
+	"math"
 	"sort"
+
+	"github.com/cairnml/cairn/internal/nearest"
 )
 
 // Kernel is how an op runs.
@@ -37,8 +40,8 @@ const (
 	// Rounded: each element within a few units in the last place of its
 	// magnitude; transcendental functions.
 	Rounded
-	// Accumulated: sums in another order; the error is measured against the
-	// largest magnitude among the outputs and inputs.
+	// Accumulated: sums, in which digits may cancel and which may run in another
+	// order; the error is measured against the size of what is added.
 	Accumulated
 )
 
@@ -53,6 +56,21 @@ func (p Precision) String() string {
 		return "accumulated"
 	}
 	return fmt.Sprintf("precision(%d)", uint8(p))
+}
+
+// Tolerance is how far an element may be from TensorFlow's want. epsilon is the
+// distance of 1 to the next larger number of the element type, scale the
+// largest magnitude among inputs and outputs, times the square root of how many
+// elements go into one output.
+func (p Precision) Tolerance(want, scale, epsilon float64) float64 {
+	switch p {
+	case Rounded:
+		// TensorFlow's vectorised functions are off by a few units themselves.
+		return 8 * epsilon * math.Abs(want)
+	case Accumulated:
+		return 8 * epsilon * scale
+	}
+	return 0
 }
 
 // KernelSet maps op names to kernels. It is a value that never changes:
@@ -148,7 +166,7 @@ func (ks *KernelSet) All() iter.Seq[*Kernel] {
 // Missing is the error for an op that the set has no kernel for; it lists the
 // nearest names.
 func (ks *KernelSet) Missing(op string) error {
-	return &UnsupportedOpError{Op: op, Nearest: nearest(op, ks.Ops())}
+	return &UnsupportedOpError{Op: op, Nearest: nearest.Names(op, ks.Ops(), 3)}
 }
 
 // UnsupportedOpError says that no kernel runs an op.

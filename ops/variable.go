@@ -53,3 +53,12 @@ func (s *Scope) assign(op string, v *trackable.Variable, x Input) {
 	}
 	s.Emit0(op, nil, s.handleOf(v), x)
 }
+
+// Handle is v's handle, as the ops that read and write variables take it when
+// they are emitted by name.
+func Handle(s *Scope, v *trackable.Variable) *Value {
+	if v == nil {
+		return s.Fail("VarHandleOp", errors.New("the variable is nil"))
+	}
+	return s.handleOf(v)
+}

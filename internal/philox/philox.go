@@ -77,7 +77,7 @@ func Float64(x0, x1 uint32) float64 {
 // Normal32 makes two normally distributed numbers of two words (Box and Muller).
 func Normal32(x0, x1 uint32) (a, b float32) {
 	u := max(Float32(x0), 1e-7)
-	v := float32(2*math.Pi) * Float32(x1)
+	v := float32(2 * math.Pi * float64(Float32(x1)))
 	r := float32(math.Sqrt(float64(-2 * float32(math.Log(float64(u))))))
 	sin, cos := math.Sincos(float64(v))
 	return float32(sin) * r, float32(cos) * r

@@ -154,6 +154,10 @@ func main() {
 	}
 	for _, m := range mathFuncs {
 		one(m.name, "Float", "T", "math."+m.name+"(x)", "\t\tdst[i] = T(math."+m.name+"(float64(x)))\n")
+		if m.name == "Acosh" { // cmplx.Acosh loses digits
+			one("AcoshComplex", "Complex", "T", "the inverse hyperbolic cosine of x", "\t\tdst[i] = T(acosh(complex128(x)))\n")
+			continue
+		}
 		if m.complex {
 			one(m.name+"Complex", "Complex", "T", "cmplx."+m.name+"(x)", "\t\tdst[i] = T(cmplx."+m.name+"(complex128(x)))\n")
 		}

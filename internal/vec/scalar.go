@@ -137,7 +137,7 @@ func lgamma(x float64) float64 {
 }
 
 // digamma is the derivative of lgamma: reflection for negative x, recurrence up
-// to 10, then the asymptotic series.
+// to 16, then the asymptotic series.
 func digamma(x float64) float64 {
 	if x <= 0 {
 		if x == math.Floor(x) {
@@ -146,7 +146,7 @@ func digamma(x float64) float64 {
 		return digamma(1-x) - math.Pi/math.Tan(math.Pi*x)
 	}
 	y := 0.0
-	for x < 10 {
+	for x < 16 {
 		y -= 1 / x
 		x++
 	}
@@ -154,3 +154,5 @@ func digamma(x float64) float64 {
 	return y + math.Log(x) - 0.5/x -
 		f*(1.0/12-f*(1.0/120-f*(1.0/252-f*(1.0/240-f*(1.0/132)))))
 }
+
+func acosh(z complex128) complex128 { return cmplx.Log(z + cmplx.Sqrt(z+1)*cmplx.Sqrt(z-1)) }

@@ -457,12 +457,12 @@ func Acosh[T Float](dst []T, a []T) {
 	}
 }
 
-// AcoshComplex is dst[i] = cmplx.Acosh(x).
+// AcoshComplex is dst[i] = the inverse hyperbolic cosine of x.
 func AcoshComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		dst[i] = T(cmplx.Acosh(complex128(x)))
+		dst[i] = T(acosh(complex128(x)))
 	}
 }
 

@@ -102,7 +102,7 @@ var binary = []row{
 var unary = []row{
 	{"Neg", "Exact", 0.5, "T", []use{{"Neg", floats + " " + halves + " " + signed + " " + complexs, ""}}},
 	{"Abs", "Exact", 0.7, "T", []use{{"AbsFloat", floats + " " + halves, ""}, {"Abs", signed, ""}}},
-	{"Sign", "Exact", 1, "T", []use{{"Sign", floats + " " + halves + " " + signed, ""}, {"SignComplex", complexs, ""}}},
+	{"Sign", "Rounded", 1, "T", []use{{"Sign", floats + " " + halves + " " + signed, ""}, {"SignComplex", complexs, ""}}},
 	{"Square", "Rounded", 0.5, "T", []use{{"Square", floats + " " + halves + " Int8 Int16 Int32 Int64 Uint8 Uint16 Uint32 Uint64 " + complexs, ""}}},
 	{"Sqrt", "Rounded", 2, "T", flc("Sqrt")},
 	{"Rsqrt", "Rounded", 3, "T", flc("Rsqrt")},

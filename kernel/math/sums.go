@@ -133,7 +133,7 @@ func leakyOf[T interface {
 }
 
 func leakyHalf[H elementwise.Half](c *engine.Call) error {
-	alpha := float32(alphaOf(c))
+	alpha := halfAlpha[H](c)
 	return elementwise.UnaryHalf[H](func(dst, x []float32) {
 		for i, v := range x {
 			if v > 0 {
@@ -143,6 +143,14 @@ func leakyHalf[H elementwise.Half](c *engine.Call) error {
 			}
 		}
 	}, 1)(c)
+}
+
+// halfAlpha is alpha as a half: TensorFlow rounds it before it multiplies.
+func halfAlpha[H elementwise.Half](c *engine.Call) float32 {
+	wide, h := [1]float32{float32(alphaOf(c))}, [1]H{}
+	elementwise.Narrow(h[:], wide[:])
+	elementwise.Widen(wide[:], h[:])
+	return wide[0]
 }
 
 // leakyReluGrad takes the gradient and the features.
@@ -200,7 +208,7 @@ func leakyGradHalf[H elementwise.Half](c *engine.Call) error {
 	dy, x := make([]float32, out.Len()), make([]float32, out.Len())
 	elementwise.Widen(dy, tensor.Values[H](c.In(0)))
 	elementwise.Widen(x, tensor.Values[H](c.In(1)))
-	leakyGradLoop(dy, dy, x, float32(alphaOf(c)))
+	leakyGradLoop(dy, dy, x, halfAlpha[H](c))
 	elementwise.Narrow(tensor.Values[H](out), dy)
 	return nil
 }

@@ -56,7 +56,7 @@ var generated = []engine.Kernel{
 	{Op: "SeluGrad", Run: bySeluGrad.Run, Precision: engine.Rounded},
 	{Op: "Neg", Run: byNeg.Run, Precision: engine.Exact},
 	{Op: "Abs", Run: byAbs.Run, Precision: engine.Exact},
-	{Op: "Sign", Run: bySign.Run, Precision: engine.Exact},
+	{Op: "Sign", Run: bySign.Run, Precision: engine.Rounded},
 	{Op: "Square", Run: bySquare.Run, Precision: engine.Rounded},
 	{Op: "Sqrt", Run: bySqrt.Run, Precision: engine.Rounded},
 	{Op: "Rsqrt", Run: byRsqrt.Run, Precision: engine.Rounded},

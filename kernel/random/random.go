@@ -91,7 +91,11 @@ func run(c *engine.Call, f draw, g philox.Generator) error {
 	if err != nil {
 		return err
 	}
-	out, err := c.Alloc(0, c.Attrs().Type("dtype", tensor.Float32), dims)
+	d := c.Attrs().Type("dtype", tensor.Float32)
+	if c.NumIn() == 6 { // the limits of a range have the type
+		d = c.In(4).DType()
+	}
+	out, err := c.Alloc(0, d, dims)
 	if err != nil {
 		return err
 	}

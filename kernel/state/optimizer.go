@@ -40,7 +40,7 @@ var optimizers = func() []engine.Kernel {
 		{"ResourceApplyCenteredRMSProp", 4, 9, 8, centered[float32], centered[float64]},
 		{"ResourceApplyFtrlV2", 3, 9, 3, ftrl[float32], ftrl[float64]},
 	} {
-		table = append(table, engine.Kernel{Op: o.op, Run: o.run, Precision: engine.Rounded, SideEffect: true})
+		table = append(table, engine.Kernel{Op: o.op, Run: o.run, Precision: engine.Accumulated, SideEffect: true})
 	}
 	return table
 }()

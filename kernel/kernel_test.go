@@ -1,0 +1,108 @@
+package kernel_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// withoutFixture are ops that TensorFlow's output can't stand in a file for:
+// they work on files. Their packages test them.
+var withoutFixture = map[string]bool{"SaveV2": true, "RestoreV2": true, "MergeV2Checkpoints": true}
+
+func TestKernelsEqualTensorFlow(t *testing.T) {
+	fixtures := load(t)
+	set := kernel.All()
+	for k := range set.All() {
+		cases := fixtures[k.Op]
+		if len(cases) == 0 && !withoutFixture[k.Op] {
+			t.Errorf("%s has no fixture", k.Op)
+			continue
+		}
+		t.Run(k.Op, func(t *testing.T) {
+			for _, f := range cases {
+				f.check(t, k)
+			}
+		})
+	}
+	for op := range fixtures {
+		if set.Lookup(op) == nil {
+			t.Errorf("there are fixtures for %s, and no kernel", op)
+		}
+	}
+}
+
+// terms is about how many elements go into one output.
+func terms(in, out []*tensor.Tensor) float64 {
+	n, m := 1, 1
+	for _, t := range in {
+		n = max(n, t.Len())
+	}
+	for _, t := range out {
+		m = max(m, t.Len())
+	}
+	return max(1, float64(n)/float64(m))
+}
+
+func (f fixture) check(t *testing.T, k *engine.Kernel) {
+	t.Helper()
+	s := function.Eager(context.Background())
+	all := make([]*tensor.Tensor, len(f.In))
+	inputs := make([]ops.Input, len(f.In))
+	var vars []*trackable.Variable
+	for i, x := range f.In {
+		all[i] = x.tensor(t)
+		inputs[i] = all[i]
+		if i < f.Vars {
+			v := trackable.NewVariable(all[i].Clone())
+			vars = append(vars, v)
+			inputs[i] = ops.Handle(s, v)
+		}
+	}
+	before := make([]*tensor.Tensor, len(all))
+	for i, x := range all {
+		before[i] = x.Clone()
+	}
+	got := s.Emit(f.Op, f.attrs(t), inputs...)
+	if err := s.Err(); err != nil {
+		t.Errorf("%v: %v", f, err)
+		return
+	}
+	if len(got) != len(f.Out) {
+		t.Errorf("%v: %d outputs, want %d", f, len(got), len(f.Out))
+		return
+	}
+	want := make([]*tensor.Tensor, len(f.Out))
+	for i, x := range f.Out {
+		want[i] = x.tensor(t)
+	}
+	scale := largest(append(want, all...)) * math.Sqrt(terms(all, want))
+	for i, v := range got {
+		x, err := v.Tensor()
+		if err != nil {
+			t.Errorf("%v: %v", f, err)
+			continue
+		}
+		if d := differ(k.Precision, x, want[i], scale); d != "" {
+			t.Errorf("%v: output %d: %s", f, i, d)
+		}
+	}
+	for i, x := range f.After {
+		w := x.tensor(t)
+		if d := differ(k.Precision, vars[i].Load(), w, scale); d != "" {
+			t.Errorf("%v: variable %d afterwards: %s", f, i, d)
+		}
+	}
+	for i := f.Vars; i < len(all); i++ {
+		if !all[i].Equal(before[i]) {
+			t.Errorf("%v: the kernel changed its input %d", f, i)
+		}
+	}
+}
