@@ -26,8 +26,8 @@ var mathRules = map[string]Rule{
 	"DivNoNan": gradDivNoNan,
 	"MulNoNan": func(s *ops.Scope, op *Op) {
 		dy := op.Grad(0)
-		giveFirst(s, op, func() *ops.Value { return s.Emit1("MulNoNan", nil, dy, op.In(1)) })
-		giveSecond(s, op, func() *ops.Value { return s.Emit1("MulNoNan", nil, op.In(0), dy) })
+		giveFirst(s, op, func() *ops.Value { return s.Emit1("MulNoNan", nil, dy, conj(s, op.In(1))) })
+		giveSecond(s, op, func() *ops.Value { return s.Emit1("MulNoNan", nil, conj(s, op.In(0)), dy) })
 	},
 	"FloorDiv":    none,
 	"TruncateDiv": none,
@@ -126,13 +126,13 @@ var mathRules = map[string]Rule{
 		return ops.Mul(s, dy, ops.Square(s, ops.Reciprocal(s, ops.Cos(s, conj(s, op.In(0))))))
 	}),
 	"Asin": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
-		return ops.Mul(s, dy, ops.Rsqrt(s, ops.Sub(s, 1, ops.Square(s, op.In(0)))))
+		return ops.Mul(s, dy, ops.Rsqrt(s, ops.Sub(s, 1, ops.Square(s, conj(s, op.In(0))))))
 	}),
 	"Acos": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
-		return ops.Neg(s, ops.Mul(s, dy, ops.Rsqrt(s, ops.Sub(s, 1, ops.Square(s, op.In(0))))))
+		return ops.Neg(s, ops.Mul(s, dy, ops.Rsqrt(s, ops.Sub(s, 1, ops.Square(s, conj(s, op.In(0)))))))
 	}),
 	"Atan": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
-		return ops.Div(s, dy, ops.Add(s, 1, ops.Square(s, op.In(0))))
+		return ops.Div(s, dy, ops.Add(s, 1, ops.Square(s, conj(s, op.In(0)))))
 	}),
 	"Sinh": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
 		return ops.Mul(s, dy, ops.Cosh(s, conj(s, op.In(0))))
@@ -295,7 +295,12 @@ func gradExtreme(s *ops.Scope, op *Op, first func(*ops.Scope, ops.Input, ops.Inp
 }
 
 func gradSquaredDifference(s *ops.Scope, op *Op) {
-	dx := ops.Mul(s, ops.Mul(s, 2, op.Grad(0)), ops.Sub(s, op.In(0), op.In(1)))
+	dy := op.Grad(0)
+	if dy.DType().IsComplex() { // |x-y|² is real
+		re := s.Emit1("Real", nil, dy)
+		dy = s.Emit1("Complex", nil, re, ops.ZerosLike(s, re))
+	}
+	dx := ops.Mul(s, ops.Mul(s, 2, dy), ops.Sub(s, op.In(0), op.In(1)))
 	giveFirst(s, op, func() *ops.Value { return dx })
 	giveSecond(s, op, func() *ops.Value { return ops.Neg(s, dx) })
 }

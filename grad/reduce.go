@@ -35,8 +35,8 @@ var reduceRules = map[string]Rule{
 		// have no zeros.
 		x, axis := op.In(0), op.In(1)
 		exclusive, reverse := op.Attrs().Bool("exclusive"), op.Attrs().Bool("reverse")
-		out := cumsum(s, ops.Mul(s, op.Out(0), op.Grad(0)), axis, exclusive, !reverse)
-		op.Give(0, ops.DivNoNan(s, out, x))
+		out := cumsum(s, ops.Mul(s, conj(s, op.Out(0)), op.Grad(0)), axis, exclusive, !reverse)
+		op.Give(0, ops.DivNoNan(s, out, conj(s, x)))
 	},
 	"ArgMax": none,
 	"ArgMin": none,

@@ -232,12 +232,13 @@ func (t *Tape) Record(op string, attrs engine.Attrs, in, out []*ops.Value) {
 	if len(out) == 0 || op == "StopGradient" || op == "PreventGradient" {
 		return // optimizer steps and assignments have no gradient
 	}
-	n := node{op: op, attrs: attrs, in: t.ins.take(len(in)), out: t.outs.take(len(out)), first: t.next}
+	n := node{op: op, attrs: attrs, in: t.ins.take(len(in)), out: t.outs.take(len(out))}
 	for i, v := range in {
 		n.in[i] = inRef{v, t.slotOf(v)}
 		v.Hold()
 	}
 	copy(n.out, out)
+	n.first = t.next // only now: the inputs above may have taken slots
 	tracked := false
 	for i, v := range out {
 		if differentiable(v.DType()) || v.DType() == tensor.Variant {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/internal/opfixture"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -18,7 +19,7 @@ import (
 var withoutFixture = map[string]bool{"SaveV2": true, "RestoreV2": true, "MergeV2Checkpoints": true}
 
 func TestKernelsEqualTensorFlow(t *testing.T) {
-	fixtures := load(t)
+	fixtures := opfixture.Load(t, "testdata/tf2.21")
 	set := kernel.All()
 	for k := range set.All() {
 		cases := fixtures[k.Op]
@@ -28,7 +29,7 @@ func TestKernelsEqualTensorFlow(t *testing.T) {
 		}
 		t.Run(k.Op, func(t *testing.T) {
 			for _, f := range cases {
-				f.check(t, k)
+				check(t, f, k)
 			}
 		})
 	}
@@ -51,14 +52,14 @@ func terms(in, out []*tensor.Tensor) float64 {
 	return max(1, float64(n)/float64(m))
 }
 
-func (f fixture) check(t *testing.T, k *engine.Kernel) {
+func check(t *testing.T, f opfixture.Fixture, k *engine.Kernel) {
 	t.Helper()
 	s := function.Eager(context.Background())
 	all := make([]*tensor.Tensor, len(f.In))
 	inputs := make([]ops.Input, len(f.In))
 	var vars []*trackable.Variable
 	for i, x := range f.In {
-		all[i] = x.tensor(t)
+		all[i] = x.Tensor(t)
 		inputs[i] = all[i]
 		if i < f.Vars {
 			v := trackable.NewVariable(all[i].Clone())
@@ -70,7 +71,7 @@ func (f fixture) check(t *testing.T, k *engine.Kernel) {
 	for i, x := range all {
 		before[i] = x.Clone()
 	}
-	got := s.Emit(f.Op, f.attrs(t), inputs...)
+	got := s.Emit(f.Op, f.EngineAttrs(t), inputs...)
 	if err := s.Err(); err != nil {
 		t.Errorf("%v: %v", f, err)
 		return
@@ -81,7 +82,7 @@ func (f fixture) check(t *testing.T, k *engine.Kernel) {
 	}
 	want := make([]*tensor.Tensor, len(f.Out))
 	for i, x := range f.Out {
-		want[i] = x.tensor(t)
+		want[i] = x.Tensor(t)
 	}
 	scale := largest(append(want, all...)) * math.Sqrt(terms(all, want))
 	for i, v := range got {
@@ -95,7 +96,7 @@ func (f fixture) check(t *testing.T, k *engine.Kernel) {
 		}
 	}
 	for i, x := range f.After {
-		w := x.tensor(t)
+		w := x.Tensor(t)
 		if d := differ(k.Precision, vars[i].Load(), w, scale); d != "" {
 			t.Errorf("%v: variable %d afterwards: %s", f, i, d)
 		}

@@ -1,11 +1,12 @@
-package kernel_test
+// Package opfixture reads the calls of ops that TensorFlow has run
+// (kernel/testdata/tf2.21) for the tests of kernels and gradients.
+package opfixture
 
 import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"sort"
@@ -16,41 +17,44 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// fixture is a call of an op that TensorFlow has run; testdata/tf2.21's
+// Fixture is a call of an op that TensorFlow has run; testdata/tf2.21's
 // generator describes the fields.
-type fixture struct {
+type Fixture struct {
 	Op    string
-	Attrs []fixtureAttr
-	In    []fixtureTensor
-	Out   []fixtureTensor
+	Attrs []Attr
+	In    []Tensor
+	Out   []Tensor
 	Vars  int
-	After []fixtureTensor
+	After []Tensor
 }
 
-type fixtureAttr struct {
+// Attr is an attribute.
+type Attr struct {
 	Name, Kind string
 	Value      json.RawMessage
 }
 
-type fixtureTensor struct {
+// Tensor is an input or output.
+type Tensor struct {
 	DType string
 	Shape []int
 	Data  json.RawMessage
 }
 
-func load(t testing.TB) map[string][]fixture {
+// Load reads the fixtures in a folder, by op.
+func Load(t testing.TB, dir string) map[string][]Fixture {
 	t.Helper()
-	files, err := filepath.Glob("testdata/tf2.21/*.json")
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no fixtures: %v", err)
 	}
-	all := map[string][]fixture{}
+	all := map[string][]Fixture{}
 	for _, f := range files {
 		b, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var list []fixture
+		var list []Fixture
 		if err := json.Unmarshal(b, &list); err != nil {
 			t.Fatalf("%s: %v", f, err)
 		}
@@ -61,7 +65,8 @@ func load(t testing.TB) map[string][]fixture {
 	return all
 }
 
-func (f fixtureTensor) tensor(t testing.TB) *tensor.Tensor {
+// Tensor is the tensor.
+func (f Tensor) Tensor(t testing.TB) *tensor.Tensor {
 	t.Helper()
 	d, err := tensor.ParseDType(f.DType)
 	if err != nil {
@@ -101,7 +106,8 @@ func unbase64(t testing.TB, s string) []byte {
 	return b
 }
 
-func (f fixture) attrs(t testing.TB) engine.Attrs {
+// EngineAttrs are the attributes.
+func (f Fixture) EngineAttrs(t testing.TB) engine.Attrs {
 	t.Helper()
 	var out engine.Attrs
 	for _, a := range f.Attrs {
@@ -144,9 +150,9 @@ func (f fixture) attrs(t testing.TB) engine.Attrs {
 			into(&v)
 			out = append(out, engine.Ints(a.Name, v...))
 		case "tensor":
-			var v fixtureTensor
+			var v Tensor
 			into(&v)
-			out = append(out, engine.Tensor(a.Name, v.tensor(t)))
+			out = append(out, engine.Tensor(a.Name, v.Tensor(t)))
 		default:
 			t.Fatalf("attribute %s is of kind %q", a.Name, a.Kind)
 		}
@@ -154,7 +160,8 @@ func (f fixture) attrs(t testing.TB) engine.Attrs {
 	return out
 }
 
-func (f fixture) String() string {
+// String is the call as one line.
+func (f Fixture) String() string {
 	var in []string
 	for _, x := range f.In {
 		in = append(in, fmt.Sprintf("%s%v", x.DType, x.Shape))
@@ -165,74 +172,4 @@ func (f fixture) String() string {
 	}
 	sort.Strings(attrs)
 	return fmt.Sprintf("%s(%s) %s", f.Op, strings.Join(in, ", "), strings.Join(attrs, " "))
-}
-
-// epsilons are the distances of 1 to the next larger number.
-var epsilons = map[tensor.DType]float64{
-	tensor.Float32: 0x1p-23, tensor.Float64: 0x1p-52, tensor.Float16: 0x1p-10, tensor.BFloat16: 0x1p-7,
-	tensor.Complex64: 0x1p-23, tensor.Complex128: 0x1p-52,
-}
-
-// numbers are a tensor's elements as float64s, two for a complex one.
-func numbers(t *tensor.Tensor) []float64 {
-	switch t.DType() {
-	case tensor.Complex64:
-		var out []float64
-		for _, z := range tensor.Values[complex64](t) {
-			out = append(out, float64(real(z)), float64(imag(z)))
-		}
-		return out
-	case tensor.Complex128:
-		var out []float64
-		for _, z := range tensor.Values[complex128](t) {
-			out = append(out, real(z), imag(z))
-		}
-		return out
-	}
-	v, _ := t.Float64s()
-	return v
-}
-
-func largest(ts []*tensor.Tensor) float64 {
-	m := 0.0
-	for _, t := range ts {
-		if !t.DType().Fixed() {
-			continue
-		}
-		for _, v := range numbers(t) {
-			if a := math.Abs(v); a > m && !math.IsInf(a, 0) {
-				m = a
-			}
-		}
-	}
-	return m
-}
-
-// differ says where two tensors are further apart than the class allows; "" if
-// nowhere.
-func differ(p engine.Precision, got, want *tensor.Tensor, scale float64) string {
-	if got.DType() != want.DType() || !got.Shape().Equal(want.Shape()) {
-		return fmt.Sprintf("%v%v, want %v%v", got.DType(), got.Shape(), want.DType(), want.Shape())
-	}
-	if got.Equal(want) {
-		return ""
-	}
-	eps, inexact := epsilons[want.DType()]
-	if !inexact {
-		return fmt.Sprintf("%v, want %v", got, want)
-	}
-	g, w := numbers(got), numbers(want)
-	for i := range g {
-		reference := w[i]
-		if want.DType().IsComplex() {
-			reference = math.Hypot(w[i&^1], w[i|1]) // a complex number's error counts as a whole
-		}
-		tol := p.Tolerance(reference, scale, eps)
-		switch {
-		case math.IsNaN(g[i]) && math.IsNaN(w[i]), g[i] == w[i]:
-		case !(math.Abs(g[i]-w[i]) <= tol):
-			return fmt.Sprintf("element %d: %v, want %v (off by %.3g, %v allows %.3g)", i, g[i], w[i], math.Abs(g[i]-w[i]), p, tol)
-		}
-	}
-	return ""
 }
