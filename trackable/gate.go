@@ -42,8 +42,9 @@ func gateOf(ctx context.Context) *Gate {
 var ErrInsideStep = errors.New("trackable: a checkpoint can't be taken inside a training step; save between steps")
 
 // Step runs f as one training step: no snapshot is taken while it runs. A step
-// inside a step, known by its context, is part of the outer one. The error is
-// f's, or ctx's where it ended before f could start.
+// inside a step, known by its context, is part of the outer one. What f calls
+// must get the context that f got: a save with another one would wait for f
+// without end. The error is f's, or ctx's where it ended before f could start.
 func Step(ctx context.Context, f func(ctx context.Context) error) error {
 	return gateOf(ctx).Step(ctx, f)
 }

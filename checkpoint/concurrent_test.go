@@ -1,0 +1,184 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// TestConsistentCut: steps on several goroutines keep two variables equal; no
+// checkpoint ever shows them different.
+func TestConsistentCut(t *testing.T) {
+	root := &struct{ A, B *trackable.Variable }{variable(make([]float32, 1000)...), variable(make([]float32, 1000)...)}
+	ck := newCheckpoint(t, root, nil)
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	var mu sync.Mutex // one step at a time changes the pair; the gate is about saves
+	for range 4 {
+		wg.Go(func() {
+			for !stop.Load() {
+				err := trackable.Step(ctx, func(ctx context.Context) error {
+					mu.Lock()
+					defer mu.Unlock()
+					for _, v := range []*trackable.Variable{root.A, root.B} {
+						err := v.Update(func(buf *tensor.Tensor) error {
+							for i := range tensor.Values[float32](buf) {
+								tensor.Values[float32](buf)[i]++
+							}
+							return nil
+						})
+						if err != nil {
+							return err
+						}
+					}
+					return trackable.Step(ctx, func(context.Context) error { return nil })
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	dir := bundle.MemDir()
+	for i := range 30 {
+		name := fmt.Sprint("c", i)
+		if i%2 == 0 {
+			if err := ck.WriteTo(ctx, dir, name); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			sn, err := ck.snapshot(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := sn.write(ctx, dir, name, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := mustOpen(t, dir, name)
+		a, err := r.Load(ctx, "a/.ATTRIBUTES/VARIABLE_VALUE")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := r.Load(ctx, "b/.ATTRIBUTES/VARIABLE_VALUE")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !a.Equal(b) {
+			t.Fatalf("save %d lies within a step", i)
+		}
+		if x := tensor.Values[float32](a); x[0] != x[999] {
+			t.Fatalf("save %d lies within an update", i)
+		}
+		if i%5 == 0 {
+			if _, err := ck.ReadFS(ctx, dir, name, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	stop.Store(true)
+	wg.Wait()
+}
+
+// TestSaveInsideStep is refused: the save would wait for its own step.
+func TestSaveInsideStep(t *testing.T) {
+	src := written(t, &struct{ V *trackable.Variable }{variable(1)}, nil)
+	ck := newCheckpoint(t, &struct{ V *trackable.Variable }{variable(1)}, nil)
+	err := trackable.Step(ctx, func(ctx context.Context) error {
+		if err := ck.WriteTo(ctx, bundle.MemDir(), "x"); !errors.Is(err, trackable.ErrInsideStep) {
+			t.Errorf("save: %v", err)
+		}
+		_, err := ck.RestoreFS(ctx, src, "ckpt", nil)
+		return err
+	})
+	if !errors.Is(err, trackable.ErrInsideStep) {
+		t.Errorf("restore: %v", err)
+	}
+}
+
+// TestUseFromManyGoroutines: one Checkpoint, variables and views, used at once.
+func TestUseFromManyGoroutines(t *testing.T) {
+	root := &struct {
+		L *trackable.List[*trackable.Variable]
+		N *node
+	}{trackable.NewList(variable(1)), new(node)}
+	ck := newCheckpoint(t, root, nil)
+	dir := bundle.MemDir()
+	if err := ck.WriteTo(ctx, dir, "first"); err != nil {
+		t.Fatal(err)
+	}
+	v := mustOpen(t, dir, "first")
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for i := range 20 {
+				var err error
+				switch (g + i) % 5 {
+				case 0:
+					err = ck.WriteTo(ctx, bundle.MemDir(), "x")
+				case 1:
+					_, err = ck.ReadFS(ctx, dir, "first", &RestoreOptions{AllowMissing: true})
+				case 2:
+					err = root.L.Append(variable(2))
+				case 3:
+					_, err = v.Diff(root)
+				case 4:
+					err = root.N.AddVariable(nil, fmt.Sprint(g, "-", i), trackable.VariableSpec{})
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestSnapshotLeavesVariablesFree: after the write, updates work in place again.
+func TestSnapshotLeavesVariablesFree(t *testing.T) {
+	v := variable(1, 2, 3)
+	ck := newCheckpoint(t, &struct{ V *trackable.Variable }{v}, nil)
+	place := func() (p *float32) {
+		_ = v.Update(func(buf *tensor.Tensor) error { p = &tensor.Values[float32](buf)[0]; return nil })
+		return p
+	}
+	before := place()
+	sn, err := ck.snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sn.write(ctx, bundle.MemDir(), "x", nil); err != nil {
+		t.Fatal(err)
+	}
+	if place() != before {
+		t.Error("an update after the write moved to a copy")
+	}
+	if sn, err = ck.snapshot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if place() == before {
+		t.Error("an update wrote into a snapshot")
+	}
+	sn.release()
+}
+
+// TestCancelledSave leaves nothing behind.
+func TestCancelledSave(t *testing.T) {
+	c, cancel := context.WithCancel(ctx)
+	cancel()
+	dir := bundle.MemDir()
+	err := newCheckpoint(t, &struct{ V *trackable.Variable }{variable(1)}, nil).WriteTo(c, dir, "x")
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if names := dir.Names(); len(names) > 0 {
+		t.Errorf("files %q", names)
+	}
+}
