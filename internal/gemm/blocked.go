@@ -50,7 +50,7 @@ type job struct {
 	tiles    int // of rows
 	panels   int
 	packed   *buffer // the panels of B that all tasks read, or nil
-	lean     bool    // few rows: panels of B outside, see task
+	lean     bool    // few rows: B is not packed beforehand
 	packA    bool
 	rowCuts  int // tasks are rowCuts × colCuts
 	colCuts  int
@@ -180,42 +180,45 @@ func (p *product) direct(cols int) bool {
 	return p.bCol == uintptr(p.size) && (p.masked || cols%p.lanes == 0)
 }
 
-// aTile is where a tile's rows of A lie.
+// aTile is one tile's rows of A and where they lie.
 type aTile struct {
-	p        unsafe.Pointer
-	row, col uintptr
+	first, rows int
+	p           unsafe.Pointer
+	row, col    uintptr
 }
 
-// tileA returns tile i's rows of A from step k0 on, packed into dst where it
-// is not nil.
-func (j *job) tileA(dst unsafe.Pointer, row, rows, k0, ks int) aTile {
-	src := unsafe.Add(j.a, uintptr(row)*j.aRow+uintptr(k0)*j.aCol)
+// tileA returns tile i's rows of A for ks steps from k0 on, packed into dst
+// where that is not nil.
+func (j *job) tileA(dst unsafe.Pointer, i, k0, ks int) aTile {
+	first := cut(j.m, j.tiles, i)
+	rows := cut(j.m, j.tiles, i+1) - first
+	src := unsafe.Add(j.a, uintptr(first)*j.aRow+uintptr(k0)*j.aCol)
 	if dst == nil {
-		return aTile{src, j.aRow, j.aCol}
+		return aTile{first, rows, src, j.aRow, j.aCol}
 	}
-	to := uintptr(rows * j.size)
+	step := uintptr(rows * j.size)
 	if j.aRow == uintptr(j.size) {
-		packColumns(j.path, j.size, dst, src, to, j.aCol, rows, ks)
+		packColumns(j.path, j.size, dst, src, step, j.aCol, rows, ks)
 	} else {
-		packRows(j.path, j.size, dst, src, to, j.aRow, rows, ks)
+		packRows(j.path, j.size, dst, src, step, j.aRow, rows, ks)
 	}
-	return aTile{dst, uintptr(j.size), to}
+	return aTile{first, rows, dst, uintptr(j.size), step}
 }
 
-// tasks runs tasks lo to hi, each a rectangle of whole tiles of C. Where there
+// tasks runs tasks lo to hi, each a rectangle of tiles and panels. Where there
 // are few rows (lean), a panel of B goes to the L1 cache and meets them all;
-// else a tile of rows of A does, and meets all panels of B.
+// else one tile's rows of A do, and meet all panels, which come from L2.
 func (j *job) tasks(lo, hi int) {
+	together := 1
+	if j.lean {
+		together = j.tiles
+	}
 	var bufA, bufB *buffer
 	if j.packA {
-		n := 1
-		if j.lean {
-			n = j.tiles
-		}
-		bufA = getBuffer(n * j.rows * j.blockK * j.size)
+		bufA = getBuffer(together * j.rows * j.blockK * j.size)
 		defer bufA.put()
 	}
-	if j.lean && !j.direct(j.cols) {
+	if j.packed == nil && !j.direct(j.cols) {
 		bufB = getBuffer(j.panelW * j.blockK * j.size)
 		defer bufB.put()
 	}
@@ -224,73 +227,49 @@ func (j *job) tasks(lo, hi int) {
 		q0, q1 := cut(j.panels, j.colCuts, c), cut(j.panels, j.colCuts, c+1)
 		t0, t1 := cut(j.tiles, j.rowCuts, r), cut(j.tiles, j.rowCuts, r+1)
 		for k := 0; k < j.ks; k += j.blockK {
-			if j.lean {
-				j.leanBlock(bufA, bufB, q0, q1, k)
-			} else {
-				j.block(bufA, t0, t1, q0, q1, k)
+			for t := t0; t < t1; t += together {
+				j.group(bufA, bufB, t, min(t1, t+together), q0, q1, k)
 			}
 		}
 	}
 }
 
-// block runs tiles t0 to t1 × panels q0 to q1 for the block of steps that
+// group runs tiles t0 to t1 × panels q0 to q1 for the block of steps that
 // starts at k of the part of B at hand.
-func (j *job) block(bufA *buffer, t0, t1, q0, q1, k int) {
+func (j *job) group(bufA, bufB *buffer, t0, t1, q0, q1, k int) {
 	ks := min(j.blockK, j.ks-k)
-	t := j.newTile(ks, k)
-	bStep := uintptr(j.panelW * j.size)
-	t.bRow = bStep
-	if j.packed == nil {
-		t.bRow = j.bRow
+	t := tile{cRow: j.cRow, k: uintptr(ks)}
+	if j.add || j.k0+k > 0 {
+		t.add = 1
 	}
-	var dst unsafe.Pointer
-	if bufA != nil {
-		dst = bufA.p
-	}
+	var tiles [leanTiles]aTile
 	for i := t0; i < t1; i++ {
-		row := cut(j.m, j.tiles, i)
-		rows := cut(j.m, j.tiles, i+1) - row
-		a := j.tileA(dst, row, rows, j.k0+k, ks)
-		t.a, t.aRow, t.aCol = a.p, a.row, a.col
-		for q := q0; q < q1; q++ {
-			if j.packed != nil {
-				t.b = unsafe.Add(j.packed.p, (q*j.ks+k)*j.panelW*j.size)
-			} else {
-				t.b = unsafe.Add(j.b, uintptr(j.k0+k)*j.bRow+uintptr(j.col0*j.size)+uintptr(q)*bStep)
-			}
-			j.runTile(&t, row, rows, q)
-		}
-	}
-}
-
-// leanBlock is block for all rows.
-func (j *job) leanBlock(bufA, bufB *buffer, q0, q1, k int) {
-	ks := min(j.blockK, j.ks-k)
-	t := j.newTile(ks, k)
-	bStep := uintptr(j.panelW * j.size)
-	var a [leanTiles]aTile
-	for i := range j.tiles {
-		row := cut(j.m, j.tiles, i)
 		var dst unsafe.Pointer
 		if bufA != nil {
-			dst = unsafe.Add(bufA.p, i*j.rows*j.blockK*j.size)
+			dst = unsafe.Add(bufA.p, (i-t0)*j.rows*j.blockK*j.size)
 		}
-		a[i] = j.tileA(dst, row, cut(j.m, j.tiles, i+1)-row, j.k0+k, ks)
+		tiles[i-t0] = j.tileA(dst, i, j.k0+k, ks)
 	}
 	for q := q0; q < q1; q++ {
-		if j.dots(&t, a[0], q, k) {
+		if j.dots(&t, tiles[0], q, k) {
 			continue
 		}
-		if bufB != nil && !j.direct(min(j.panelW, j.cols-q*j.panelW)) {
+		col := j.col0 + q*j.panelW
+		cols := min(j.panelW, j.col0+j.cols-col)
+		t.bRow = uintptr(j.panelW * j.size)
+		switch {
+		case j.packed != nil:
+			t.b = unsafe.Add(j.packed.p, (q*j.ks+k)*j.panelW*j.size)
+		case j.direct(cols):
+			t.b, t.bRow = unsafe.Add(j.b, uintptr(j.k0+k)*j.bRow+uintptr(col*j.size)), j.bRow
+		default:
 			j.packB(bufB.p, q, j.k0+k, ks)
-			t.b, t.bRow = bufB.p, bStep
-		} else {
-			t.b, t.bRow = unsafe.Add(j.b, uintptr(j.k0+k)*j.bRow+uintptr(j.col0*j.size)+uintptr(q)*bStep), j.bRow
+			t.b = bufB.p
 		}
-		for i := range j.tiles {
-			row := cut(j.m, j.tiles, i)
-			t.a, t.aRow, t.aCol = a[i].p, a[i].row, a[i].col
-			j.runTile(&t, row, cut(j.m, j.tiles, i+1)-row, q)
+		for _, a := range tiles[:t1-t0] {
+			t.a, t.aRow, t.aCol = a.p, a.row, a.col
+			t.c = unsafe.Add(j.c, uintptr(a.first)*j.cRow+uintptr(col*j.size))
+			t.run(j.path, j.size, a.rows, cols)
 		}
 	}
 }
@@ -312,18 +291,4 @@ func (j *job) dots(t *tile, a aTile, q, k int) bool {
 		}
 	}
 	return true
-}
-
-func (j *job) newTile(ks, k int) tile {
-	t := tile{cRow: j.cRow, k: uintptr(ks)}
-	if j.add || j.k0+k > 0 {
-		t.add = 1
-	}
-	return t
-}
-
-func (j *job) runTile(t *tile, row, rows, q int) {
-	col := j.col0 + q*j.panelW
-	t.c = unsafe.Add(j.c, uintptr(row)*j.cRow+uintptr(col*j.size))
-	t.run(j.path, j.size, rows, min(j.panelW, j.col0+j.cols-col))
 }
