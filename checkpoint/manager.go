@@ -202,10 +202,9 @@ func (m *Manager) Directory() string { return m.directory }
 // Checkpoints are the managed checkpoints' prefixes, the oldest first. Those
 // kept for ever by KeepEvery are not among them.
 func (m *Manager) Checkpoints() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	out := make([]string, len(m.list))
-	for i, e := range m.list {
+	list := m.managed()
+	out := make([]string, len(list))
+	for i, e := range list {
 		out[i] = e.path
 	}
 	return out
@@ -213,9 +212,7 @@ func (m *Manager) Checkpoints() []string {
 
 // Saved is what is known about the managed checkpoints, the oldest first.
 func (m *Manager) Saved() []Saved {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return savedList(m.list)
+	return savedList(m.managed())
 }
 
 // Latest is the prefix of the latest checkpoint, "" where there is none. A save

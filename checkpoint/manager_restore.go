@@ -92,9 +92,7 @@ func (m *Manager) restore(ctx context.Context, e entry) (*Report, error) {
 // previous is the newest checkpoint older than latest whose every byte holds:
 // first of those managed, then of those kept for ever.
 func (m *Manager) previous(ctx context.Context, latest entry) (entry, bool) {
-	m.mu.Lock()
-	list := m.list
-	m.mu.Unlock()
+	list := m.managed()
 	var candidates []entry
 	for i := len(list) - 1; i >= 0; i-- {
 		candidates = append(candidates, list[i])

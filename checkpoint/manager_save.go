@@ -87,6 +87,7 @@ func (m *Manager) SaveWith(ctx context.Context, opts *SaveOptions) (path string,
 		return err
 	})
 	if !saved {
+		m.ck.SaveCounter().Add(-1) // the number wasn't used
 		return "", err
 	}
 	m.setLastStep(step)
@@ -148,8 +149,9 @@ func (m *Manager) commit(ctx context.Context, e entry, write func(prefix string)
 	}
 	m.clean()
 	m.mu.Lock()
-	list, last := slices.Clone(m.list), m.last
+	last := m.last
 	m.mu.Unlock()
+	list := m.managed()
 
 	there, err := m.hasIndex(e.name)
 	if err != nil {
@@ -170,15 +172,27 @@ func (m *Manager) commit(ctx context.Context, e entry, write func(prefix string)
 		return fail(err)
 	}
 	e.stamp = secondsOf(m.opts.Clock())
-	// From here on the checkpoint is durable. Should the state file not take it
-	// in, the next save's will.
 	list = append(without(list, e), e)
-	m.setList(list, entry{}, last)
-	if err := m.publish(list, e, last); err != nil {
+	if err := m.makeLatest(list, e, last); err != nil {
 		return fail(err)
 	}
-	m.setList(list, e, last)
 	return true, m.sweep(list, last, stand)
+}
+
+// makeLatest publishes list with its last entry e, a new checkpoint that is
+// durable, as the latest one. Where that fails, e is removed again: a disk that
+// is full must not fill up with checkpoints that nobody lists. But where the
+// state file may name it already, it stays, and the next save lists it.
+func (m *Manager) makeLatest(list []entry, e entry, last float64) error {
+	err := m.publish(list, e, last)
+	if err == nil {
+		m.setList(list, e, last)
+		return nil
+	}
+	if maybePlaced(err) || m.removeDurably(e) != nil {
+		m.setList(list, entry{}, last)
+	}
+	return err
 }
 
 // replace writes e where a checkpoint of that name is there already. An index
@@ -212,13 +226,14 @@ func (m *Manager) replace(list []entry, last float64, e, stand entry, write func
 		return list, err
 	}
 	stand.stamp = secondsOf(m.opts.Clock())
-	list = append(list, stand)
-	m.setList(list, entry{}, last)
-	list = without(list, e)
-	if err := m.publish(list, stand, last); err != nil {
+	both := append(slices.Clone(list), stand)
+	list = without(both, e)
+	if err := m.makeLatest(list, stand, last); err != nil {
+		if listed(m.managed(), stand) {
+			m.setList(both, entry{}, last) // e is still there too
+		}
 		return list, err
 	}
-	m.setList(list, stand, last)
 	if err := m.removeDurably(e); err != nil {
 		return list, err
 	}
@@ -300,6 +315,13 @@ func (m *Manager) sweep(list []entry, last float64, gone entry) error {
 	return errors.Join(errs...)
 }
 
+// managed is a copy of the list of managed checkpoints.
+func (m *Manager) managed() []entry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.list)
+}
+
 // setList makes list the managed checkpoints; latest with an empty path leaves
 // the latest one.
 func (m *Manager) setList(list []entry, latest entry, last float64) {
@@ -333,13 +355,21 @@ func (m *Manager) hasIndex(name string) (bool, error) {
 // sure that nobody is writing them. What can't be removed now harms nobody, and
 // is tried again at the next save.
 func (m *Manager) clean() {
-	m.mu.Lock()
-	list := m.list
-	m.mu.Unlock()
+	list := m.managed()
 	rest, _ := readDir(m.dir, ".")
 	for _, f := range rest {
 		if isTempOf(f.Name(), statefile.Name) || isTempOf(f.Name(), sideName) {
 			_ = m.dir.Remove(f.Name())
+		}
+	}
+	latest := m.Latest()
+	for _, e := range list {
+		// Of a replacement that was cut off, the stand-in is managed now, and what it
+		// stood in for is half there or not listed.
+		replaced, ok := strings.CutSuffix(e.name, replacement)
+		was := entry{name: replaced, path: strings.TrimSuffix(e.path, replacement)}
+		if ok && m.ours(replaced) && !listed(list, was) && was.path != latest {
+			_ = removeCheckpoint(m.dir, was.name)
 		}
 	}
 	folder := path.Dir(m.opts.CheckpointName)

@@ -66,7 +66,7 @@ func entries(stamps ...float64) []entry {
 	return out
 }
 
-func paths(list []entry) string {
+func entryPaths(list []entry) string {
 	var b strings.Builder
 	for _, e := range list {
 		b.WriteString(e.path)
@@ -93,12 +93,12 @@ func TestSweep(t *testing.T) {
 		"the newest need no one": {retention{max: 2, policies: []Policy{EveryNSteps{100}}}, entries(1, 2, 3), 0, "bc", "a", 0},
 	} {
 		v, err := c.r.sweep(c.list, c.last)
-		if err != nil || paths(v.keep) != c.keep || paths(v.drop) != c.drop || v.last != c.newLast {
-			t.Errorf("%s: keep %q, drop %q, last %v, %v; want %q, %q, %v", name, paths(v.keep), paths(v.drop), v.last, err, c.keep, c.drop, c.newLast)
+		if err != nil || entryPaths(v.keep) != c.keep || entryPaths(v.drop) != c.drop || v.last != c.newLast {
+			t.Errorf("%s: keep %q, drop %q, last %v, %v; want %q, %q, %v", name, entryPaths(v.keep), entryPaths(v.drop), v.last, err, c.keep, c.drop, c.newLast)
 		}
 	}
-	if v, err := (retention{max: 1, policies: []Policy{PolicyFunc(func([]Saved) []bool { return nil })}}).sweep(entries(1, 2), 0); err == nil || paths(v.keep) != "ab" {
-		t.Errorf("a policy with too few verdicts: keeps %q, %v", paths(v.keep), err)
+	if v, err := (retention{max: 1, policies: []Policy{PolicyFunc(func([]Saved) []bool { return nil })}}).sweep(entries(1, 2), 0); err == nil || entryPaths(v.keep) != "ab" {
+		t.Errorf("a policy with too few verdicts: keeps %q, %v", entryPaths(v.keep), err)
 	}
 }
 
@@ -116,20 +116,20 @@ func TestSweepKeepsTheNewestAndLosesNone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.max > 0 && len(list) > r.max && !strings.HasSuffix(paths(v.keep), paths(list[n-r.max:])) {
-			t.Fatalf("of %s, %s are kept", paths(list), paths(v.keep))
+		if r.max > 0 && len(list) > r.max && !strings.HasSuffix(entryPaths(v.keep), entryPaths(list[n-r.max:])) {
+			t.Fatalf("of %s, %s are kept", entryPaths(list), entryPaths(v.keep))
 		}
-		seen := paths(v.keep) + paths(v.drop)
+		seen := entryPaths(v.keep) + entryPaths(v.drop)
 		for _, c := range seen {
 			if strings.Count(seen, string(c)) != 1 {
-				t.Fatalf("%c has two verdicts: keep %s drop %s", c, paths(v.keep), paths(v.drop))
+				t.Fatalf("%c has two verdicts: keep %s drop %s", c, entryPaths(v.keep), entryPaths(v.drop))
 			}
 		}
 		if r.every == 0 && len(seen) != n {
-			t.Fatalf("%s became %s", paths(list), seen)
+			t.Fatalf("%s became %s", entryPaths(list), seen)
 		}
 		if !slices.IsSortedFunc(v.keep, func(a, b entry) int { return strings.Compare(a.path, b.path) }) {
-			t.Fatalf("out of order: %s", paths(v.keep))
+			t.Fatalf("out of order: %s", entryPaths(v.keep))
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -46,15 +45,34 @@ func tempOf(file string) (name string, ok bool) {
 // writeFileAtomically replaces the file name in dir: whoever reads it sees the
 // old bytes or the new ones, also after a crash. It is durable on return.
 func writeFileAtomically(dir bundle.Dir, name string, data []byte) error {
-	if err := putFile(dir, name, bytes.NewReader(data)); err != nil {
+	err := putFile(dir, name, func(w io.Writer) error {
+		_, err := w.Write(data)
 		return err
+	})
+	if err == nil {
+		err = dir.Sync()
+		if err != nil {
+			err = &placedError{err}
+		}
 	}
-	return dir.Sync()
+	return err
+}
+
+// placedError is a failure that came when the new file may have its name already.
+type placedError struct{ err error }
+
+func (e *placedError) Error() string { return e.err.Error() }
+func (e *placedError) Unwrap() error { return e.err }
+
+// maybePlaced reports whether a file may be there although writing it failed.
+func maybePlaced(err error) bool {
+	var placed *placedError
+	return errors.As(err, &placed)
 }
 
 // putFile writes a file under a temporary name, makes its bytes durable, and
 // gives it its name, which the caller makes durable.
-func putFile(dir bundle.Dir, name string, from io.Reader) (err error) {
+func putFile(dir bundle.Dir, name string, fill func(io.Writer) error) (err error) {
 	temp := tempName(name)
 	f, err := dir.Create(temp)
 	if err != nil {
@@ -65,7 +83,7 @@ func putFile(dir bundle.Dir, name string, from io.Reader) (err error) {
 			_ = dir.Remove(temp) // what stays is cleaned by the next save
 		}
 	}()
-	_, err = io.CopyBuffer(struct{ io.Writer }{f}, from, make([]byte, 1<<20))
+	err = fill(f)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -73,7 +91,9 @@ func putFile(dir bundle.Dir, name string, from io.Reader) (err error) {
 		err = cerr
 	}
 	if err == nil {
-		err = dir.Rename(temp, name)
+		if err = dir.Rename(temp, name); err != nil {
+			err = &placedError{err}
+		}
 	}
 	return err
 }
@@ -84,7 +104,11 @@ func copyFile(dir bundle.Dir, from, to string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(putFile(dir, to, f), f.Close())
+	err = putFile(dir, to, func(w io.Writer) error {
+		_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{f}, make([]byte, 1<<20))
+		return err
+	})
+	return errors.Join(err, f.Close())
 }
 
 // removeIfThere deletes a file; that it is gone already is no error.
