@@ -12,7 +12,11 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
 )
 
 // rowsOf is rows lo to hi of a matrix.
@@ -147,4 +151,106 @@ func TestSlotsOfAnOtherOptimizerAreRefused(t *testing.T) {
 	if !tr.Net.L1.Kernel.Load().Equal(before) {
 		t.Error("the refused restore changed the kernel")
 	}
+}
+
+// TestRestoreReplacesTheStateOfARunThatHasBegun: slots and counters that exist
+// are set, not made anew.
+func TestRestoreReplacesTheStateOfARunThatHasBegun(t *testing.T) {
+	x, y := toy()
+	guides(t, func(t *testing.T, dir string, mk func() Optimizer) {
+		if strings.Contains(t.Name(), "not_told") {
+			t.Skip("an optimizer that has begun keeps its layout")
+		}
+		tr := newTraining(mk())
+		for range 3 {
+			train(t, tr.Net, tr.Optimizer, x, y)
+		}
+		ck, err := checkpoint.New(tr, nil)
+		must(t, err)
+		report, err := ck.Restore(context.Background(), filepath.Join(dir, "ckpt-1"), nil)
+		must(t, err)
+		must(t, report.AssertConsumed())
+		z, err := os.ReadFile(filepath.Join(dir, "after.npz"))
+		must(t, err)
+		after, err := tensor.OpenNPZ(bytes.NewReader(z), int64(len(z)))
+		must(t, err)
+		for step := 10; step < 20; step++ {
+			i := step * 2 % 10
+			train(t, tr.Net, tr.Optimizer, rowsOf(t, x, i, i+2), rowsOf(t, y, i, i+2))
+		}
+		near(t, "kernel", tr.Net.L1.Kernel.Load(), array(t, after, "kernel"), 1e-5, 1e-2)
+	})
+}
+
+// TestTheOtherLayoutIsRefusedOnceARunHasBegun: the state would be lost.
+func TestTheOtherLayoutIsRefusedOnceARunHasBegun(t *testing.T) {
+	x, y := toy()
+	for file, o := range map[string]Optimizer{"guide_new_adam": NewAdam(0.1), "guide_adam": toNew(NewAdam(0.1))} {
+		tr := newTraining(o)
+		train(t, tr.Net, o, x, y)
+		before := tr.Net.L1.Kernel.Load()
+		ck, err := checkpoint.New(tr, nil)
+		must(t, err)
+		if _, err := ck.Restore(context.Background(), filepath.Join(fixtures, file, "ckpt-1"), nil); err == nil {
+			t.Errorf("%s: no error", file)
+		}
+		if !tr.Net.L1.Kernel.Load().Equal(before) {
+			t.Errorf("%s: the refused restore changed the kernel", file)
+		}
+	}
+}
+
+// TestSavesDuringTrainingShowOneStep trains in one goroutine and saves in
+// another: every checkpoint has the weights of its own step counter.
+func TestSavesDuringTrainingShowOneStep(t *testing.T) {
+	ctx := context.Background()
+	type root struct {
+		V         *trackable.Variable
+		Optimizer *SGD
+	}
+	r := &root{trackable.NewVariable(vec(make([]float32, 1000)...)), NewSGD(1)}
+	ones, err := Ones{}.Init(nil, tensor.Float32, tensor.Shape{1000})
+	must(t, err)
+	step := function.New(func(s *ops.Scope, _ struct{}) *ops.Value {
+		r.Optimizer.Apply(s, grad.Gradients{{Variable: r.V, Grad: ops.ValueOf(ones)}})
+		return ops.Const(s, 0)
+	})
+	_, err = step.Call(ctx, struct{}{})
+	must(t, err)
+	ck, err := checkpoint.New(r, nil)
+	must(t, err)
+
+	stop, done := make(chan struct{}), make(chan error)
+	go func() {
+		var err error
+		for err == nil {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+				_, err = step.Call(ctx, struct{}{})
+			}
+		}
+		done <- err
+	}()
+	dir := bundle.MemDir()
+	for range 20 {
+		must(t, ck.WriteTo(ctx, dir, "ckpt"))
+		b, err := bundle.Open(ctx, dir, "ckpt", nil)
+		must(t, err)
+		it, err := b.Read(ctx, "optimizer/iter/.ATTRIBUTES/VARIABLE_VALUE")
+		must(t, err)
+		v, err := b.Read(ctx, "v/.ATTRIBUTES/VARIABLE_VALUE")
+		must(t, err)
+		must(t, b.Close())
+		n := tensor.Values[int64](it)[0]
+		for i, x := range tensor.Values[float32](v) {
+			if x != -float32(n) {
+				t.Fatalf("after %d steps element %d is %v", n, i, x)
+			}
+		}
+	}
+	close(stop)
+	must(t, <-done)
 }
