@@ -68,8 +68,8 @@ const (
 // ops, one after the other.
 func (c *Call) Begin(ctx context.Context, env *Env, op string, attrs Attrs) {
 	c.ctx, c.env, c.op, c.attrs = ctx, env, op, attrs
-	clear(c.in)
-	clear(c.out)
+	clear(c.in[:cap(c.in)])
+	clear(c.out[:cap(c.out)])
 	c.in, c.out = c.in[:0], c.out[:0]
 }
 

@@ -163,7 +163,7 @@ func (s *Scope) collect(name string, attrs engine.Attrs, inputs []Input) bool {
 		if i >= 64 || weak&(1<<i) == 0 {
 			continue
 		}
-		t, err := tensorOf(in, want)
+		t, err := s.number(in, want)
 		if err != nil {
 			s.fail(name, attrs, fmt.Errorf("input %d: %w", i, err), st.ins...)
 			return false
@@ -171,6 +171,21 @@ func (s *Scope) collect(name string, attrs engine.Attrs, inputs []Input) bool {
 		st.ins[i] = s.newValue(t)
 	}
 	return true
+}
+
+// number is the tensor of a Go value; that of a number may be shared.
+func (s *Scope) number(in Input, want tensor.DType) (*tensor.Tensor, error) {
+	switch x := in.(type) {
+	case float64:
+		if want == tensor.Invalid || want.IsFloating() {
+			return s.step.float(x, orType(want, tensor.Float32))
+		}
+	case int:
+		if want.IsFloating() && x == int(float64(x)) {
+			return s.step.float(float64(x), want)
+		}
+	}
+	return tensorOf(in, want)
 }
 
 func (s *Scope) badWeak(name string, attrs engine.Attrs, i int) bool {
@@ -228,7 +243,7 @@ func ConstOf(s *Scope, d tensor.DType, x Input) *Value {
 	if !s.alive() {
 		return s.failed()
 	}
-	t, err := tensorOf(x, d)
+	t, err := s.number(x, d)
 	if err == nil && t.DType() != d {
 		err = fmt.Errorf("input 0 has elements of %v, not %v; Cast converts", t.DType(), d)
 	}

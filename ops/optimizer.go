@@ -14,7 +14,7 @@ func (s *Scope) apply(op string, attrs engine.Attrs, vars []*trackable.Variable,
 	if !s.alive() {
 		return
 	}
-	all := make([]Input, 0, 12)
+	all := s.step.args[:0]
 	d := tensor.Invalid
 	for _, v := range vars {
 		all = append(all, s.handleOf(v))
@@ -28,6 +28,7 @@ func (s *Scope) apply(op string, attrs engine.Attrs, vars []*trackable.Variable,
 		}
 		all = append(all, x)
 	}
+	s.step.args = all
 	s.Emit0(op, attrs, all...)
 }
 

@@ -2,9 +2,12 @@ package ops
 
 import (
 	"context"
+	"math"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
 )
 
 // Scope is where ops run: the kernels, the context that can cancel them, the
@@ -38,13 +41,43 @@ type step struct {
 	done    <-chan struct{}
 	kernels *engine.KernelSet
 	env     engine.Env
-	call    engine.Call
 	err     error
 	closed  atomic.Bool
 	slab    []Value
+	*scratch
+}
+
+// scratch is what a step works with and the next one can have again.
+type scratch struct {
+	call    engine.Call
 	ins     []*Value // of the op that is being emitted
 	outs    []*Value
 	reads   []*Value // reads of variables that hold a lease
+	args    []Input
+	scalars [64]scalarEntry
+}
+
+// scalarEntry remembers the tensor of a Go number: the same few numbers come
+// again in every step.
+type scalarEntry struct {
+	bits uint64
+	t    *tensor.Tensor
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// float is the scalar tensor of a Go number of a floating type.
+func (sc *scratch) float(x float64, d tensor.DType) (*tensor.Tensor, error) {
+	bits := math.Float64bits(x)
+	e := &sc.scalars[(bits*0x9e3779b97f4a7c15>>58^uint64(d))%uint64(len(sc.scalars))]
+	if e.t != nil && e.bits == bits && e.t.DType() == d {
+		return e.t, nil
+	}
+	t, err := floatScalar(x, d)
+	if err == nil {
+		*e = scalarEntry{bits, t}
+	}
+	return t, err
 }
 
 // NewScope makes a scope. Package function does that for its callers; use it to
@@ -53,7 +86,7 @@ func NewScope(ctx context.Context, o *ScopeOptions) *Scope {
 	if o == nil {
 		o = &ScopeOptions{}
 	}
-	st := &step{ctx: ctx, done: ctx.Done(), kernels: o.Kernels}
+	st := &step{ctx: ctx, done: ctx.Done(), kernels: o.Kernels, scratch: scratches.Get().(*scratch)}
 	st.env = engine.Env{Workers: o.Workers, Files: o.Files}
 	if st.env.Workers == nil {
 		st.env.Workers = engine.SharedWorkers()
@@ -112,10 +145,18 @@ func (s *Scope) Close() error {
 		v.holds = 1
 		v.Drop()
 	}
-	st.reads = nil
+	clear(st.reads)
+	st.reads = st.reads[:0]
 	if st.env.Arena != nil && st.closed.CompareAndSwap(false, true) {
 		st.env.Arena.Release()
 		st.env.Arena = nil
+		sc := st.scratch
+		st.scratch = new(scratch) // for a scope that is misused afterwards
+		sc.call.Begin(context.Background(), nil, "", nil)
+		clear(sc.ins[:cap(sc.ins)])
+		clear(sc.outs[:cap(sc.outs)])
+		clear(sc.args[:cap(sc.args)])
+		scratches.Put(sc)
 	}
 	return st.err
 }
