@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 
+	"github.com/cairnml/cairn/internal/nearest"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -34,7 +35,7 @@ func (l *load) restoreByName(ctx context.Context) (*Report, error) {
 	}
 	for i := range missing {
 		if i < maxListed {
-			missing[i].Nearest = nearest(missing[i].Key, names)
+			missing[i].Nearest = nearest.Names(missing[i].Key, names, 3)
 		}
 	}
 	refused := &RestoreError{Path: l.src.path, Mismatched: m.mismatched, ByName: true}

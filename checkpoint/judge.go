@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/nearest"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -40,7 +41,7 @@ func suggest(items, candidates []Item) {
 		if i == maxListed {
 			break // more aren't shown
 		}
-		items[i].Nearest = nearest(items[i].Path, names)
+		items[i].Nearest = nearest.Names(items[i].Path, names, 3)
 	}
 }
 

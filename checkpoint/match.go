@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/nearest"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -194,7 +195,7 @@ func mismatchWords(v *trackable.Variable, e bundle.Entry) string {
 func (m *match) missingKey(node int32, key string) Item {
 	return Item{
 		Path: m.l.graph.human(node), Attribute: trackable.VariableValue, Key: key,
-		Why: "the object graph names this key, but the checkpoint has no such tensor", Nearest: nearest(key, m.l.src.reader.Names())}
+		Why: "the object graph names this key, but the checkpoint has no such tensor", Nearest: nearest.Names(key, m.l.src.reader.Names(), 3)}
 }
 
 func (m *match) takeSerializer(s start, n *pb.TrackableObject, ser trackable.Serializer, current bool) {
@@ -223,7 +224,7 @@ func (m *match) takeSerializer(s start, n *pb.TrackableObject, ser trackable.Ser
 	for _, name := range names {
 		if !hasPrefixIn(matched, name) && !slices.ContainsFunc(n.Attributes, func(a *pb.SerializedTensor) bool { return a.Name == trackable.Escape(name) }) {
 			m.missing = append(m.missing, Item{Path: m.l.graph.human(s.node), Attribute: name,
-				Why: "the object saves this attribute, the checkpoint has none of that name", Nearest: nearest(name, attributeNames(n))})
+				Why: "the object saves this attribute, the checkpoint has none of that name", Nearest: nearest.Names(name, attributeNames(n), 3)})
 		}
 	}
 	if current {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/nearest"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -183,7 +184,7 @@ func (s *Store) Entry(name string) (Entry, error) {
 		for i, n := range names {
 			names[i] = Short(n)
 		}
-		return Entry{}, &NotFoundError{Path: s.Prefix, Name: name, Nearest: Nearest(Short(name), names, 4)}
+		return Entry{}, &NotFoundError{Path: s.Prefix, Name: name, Nearest: nearest.Names(Short(name), names, 4)}
 	}
 	return s.list[i], nil
 }

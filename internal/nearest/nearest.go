@@ -1,0 +1,111 @@
+// Package nearest finds the names that a person may have meant: every error
+// about a missing name lists them.
+package nearest
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Names come from files, so the work that they can cause is bounded: this many
+// are measured by their letters, and only so much of each. Beyond, a name is
+// still found where it holds the wanted one.
+const (
+	maxMeasured = 20_000
+	maxLength   = 128
+)
+
+// Names finds up to n of names that are most like name, best first: those that
+// hold it, those a few letters away from it or from its end (the beginning of a
+// path is often left out), then those that share its last part. Where nothing
+// is alike the list is empty.
+func Names(name string, names []string, n int) []string {
+	type scored struct {
+		name  string
+		score int
+	}
+	if name == "" || n <= 0 {
+		return nil
+	}
+	want := strings.ToLower(name)
+	last := want[strings.LastIndexByte(want, '/')+1:]
+	parts := strings.Count(want, "/") + 1
+	limit := max(2, min(len(want), maxLength)/2)
+	var found []scored
+	for i, c := range names {
+		have := strings.ToLower(c)
+		switch {
+		case have == want:
+			found = append(found, scored{c, 0})
+		case strings.Contains(have, want):
+			found = append(found, scored{c, 1 + len(have) - len(want)})
+		case i >= maxMeasured:
+		default:
+			d := Distance(want, have, limit)
+			if end := lastParts(have, parts); end != have {
+				d = min(d, Distance(want, end, limit)+1)
+			}
+			switch {
+			case d <= limit:
+				found = append(found, scored{c, 1000 + d})
+			case len(last) > 2 && strings.Contains(have, last):
+				found = append(found, scored{c, 10_000 + len(have)})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
+	out := make([]string, min(n, len(found)))
+	for i := range out {
+		out[i] = found[i].name
+	}
+	return out
+}
+
+// lastParts is the last n parts of a path.
+func lastParts(path string, n int) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i] == '/' {
+			if n--; n == 0 {
+				return path[i+1:]
+			}
+		}
+	}
+	return path
+}
+
+// Distance is the number of letters to put in, take out, change or swap with
+// their neighbour to make b of a; anything above limit is limit+1. Of long
+// names only the ends are compared, where names differ most.
+func Distance(a, b string, limit int) int {
+	a, b = end(a), end(b)
+	if d := len(a) - len(b); d > limit || -d > limit {
+		return limit + 1
+	}
+	two, one, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range one {
+		one[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(row[j-1]+1, one[j]+1, one[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], two[j-2]+1)
+			}
+			least = min(least, row[j])
+		}
+		if least > limit {
+			return limit + 1
+		}
+		two, one, row = one, row, two
+	}
+	return min(one[len(b)], limit+1)
+}
+
+func end(s string) string { return s[max(0, len(s)-maxLength):] }
