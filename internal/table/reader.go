@@ -56,6 +56,14 @@ func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	if err := c.Err(); err != nil {
 		return nil, corrupt(err.Offset, "footer: %s", err.What)
 	}
+	// The footer has no checksum, but there is one way only to write it.
+	if canonical := footer(meta, h); !bytes.Equal(foot, canonical) {
+		i := 0
+		for foot[i] == canonical[i] {
+			i++
+		}
+		return nil, corrupt(at+int64(i), "footer: byte %d is %#02x, it should be %#02x", i, foot[i], canonical[i])
+	}
 	// Nothing depends on the metaindex, but that it is as it was written tells
 	// that the file is.
 	if _, err := t.read(meta); err != nil {

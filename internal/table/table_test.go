@@ -151,6 +151,22 @@ func TestSnappyBlocksAreRead(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%d entries, %v", len(got), err)
 	}
+
+	var out bytes.Buffer
+	w := NewSnappyWriter(&out)
+	for _, e := range want {
+		w.Add([]byte(e.key), []byte(e.value))
+	}
+	if err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(build(t, want)); out.Len() > n/4 {
+		t.Errorf("%d bytes, not compressed %d", out.Len(), n)
+	}
+	got, err = read(out.Bytes())
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%d entries, %v", len(got), err)
+	}
 }
 
 func TestDamagedTablesAreRefused(t *testing.T) {

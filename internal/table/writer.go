@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/klauspost/compress/snappy"
+
 	"github.com/cairnml/cairn/internal/crc32c"
 )
 
@@ -19,6 +21,7 @@ type Writer struct {
 	any         bool   // whether a key was added
 	pending     bool   // a block ended: its index entry waits for the next key
 	done        handle // that block
+	snappy      bool   // compress blocks
 	err         error
 }
 
@@ -26,6 +29,14 @@ type Writer struct {
 // as TensorFlow writes it.
 func NewWriter(w io.Writer) *Writer {
 	return &Writer{w: w, data: block{interval: RestartInterval}, index: block{interval: 1}}
+}
+
+// NewSnappyWriter begins a table whose blocks are compressed where that makes
+// them smaller by an eighth at least, as old checkpoints have them.
+func NewSnappyWriter(w io.Writer) *Writer {
+	t := NewWriter(w)
+	t.snappy = true
+	return t
 }
 
 // Add appends an entry. The first error sticks.
@@ -68,10 +79,7 @@ func (w *Writer) Finish() error {
 		w.index.add(successor(w.last), w.done.append(nil))
 	}
 	index := w.write(&w.index)
-	foot := make([]byte, 0, footerLen)
-	foot = index.append(meta.append(foot))
-	foot = binary.LittleEndian.AppendUint64(append(foot, make([]byte, 2*maxHandle-len(foot))...), magic)
-	w.put(foot)
+	w.put(footer(meta, index))
 	if w.err == nil {
 		w.err = fmt.Errorf("table: already finished")
 		return nil
@@ -91,13 +99,25 @@ func (w *Writer) put(b []byte) {
 
 // write ends b, writes it with its trailer and empties it.
 func (w *Writer) write(b *block) handle {
-	contents := b.finish()
+	contents, kind := b.finish(), byte(typeRaw)
+	if w.snappy {
+		if small := snappy.Encode(nil, contents); len(small) < len(contents)-len(contents)/8 {
+			contents, kind = small, typeSnappy
+		}
+	}
 	h := handle{w.offset, uint64(len(contents))}
-	contents = append(contents, typeRaw)
+	contents = append(contents, kind)
 	contents = binary.LittleEndian.AppendUint32(contents, crc32c.Mask(crc32c.Value(contents)))
 	w.put(contents)
 	b.reset(contents)
 	return h
+}
+
+// footer is the end of a table.
+func footer(meta, index handle) []byte {
+	foot := make([]byte, 0, footerLen)
+	foot = index.append(meta.append(foot))
+	return binary.LittleEndian.AppendUint64(append(foot, make([]byte, 2*maxHandle-len(foot))...), magic)
 }
 
 func (h handle) append(b []byte) []byte {

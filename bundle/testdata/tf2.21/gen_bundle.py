@@ -194,10 +194,9 @@ def v1():
     full = np.arange(50, dtype=np.float32).reshape(10, 5)
     v1save(case("v1_slices"), ["part", "part", "whole"], [full[:7], full[7:], full], ["10 5 0,7:-", "10 5 7,3:0,5", ""])
 
-    # Long runs of equal bytes make snappy blocks.
     root = case("v1_sharded")
-    v1save(root + "-00000-of-00002", ["zeros", "part"], [np.zeros([40, 50], np.float32), full[:7]], ["", "10 5 0,7:-"])
-    v1save(root + "-00001-of-00002", ["ones", "part"], [np.ones([2000], np.int32), full[7:]], ["", "10 5 7,3:-"])
+    v1save(root + "-00000-of-00002", ["zeros", "part"], [np.zeros([4, 5], np.float32), full[:7]], ["", "10 5 0,7:-"])
+    v1save(root + "-00001-of-00002", ["ones", "part"], [np.ones([20], np.int32), full[7:]], ["", "10 5 7,3:-"])
 
 
 def oracle():
