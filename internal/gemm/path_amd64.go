@@ -62,21 +62,20 @@ func (t *tile) dots(p Path, size int) bool {
 	return true
 }
 
-// packColumns is [genericPackColumns] with whole vectors moved by assembly.
+// packColumns is [genericPackColumns] by vectors. The last vector of a row may
+// write beyond it: the next row, written later, sets that right, or it lies in
+// the slack behind a buffer.
 func packColumns(p Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, cols, k int) {
-	lanes := 32 / size
-	whole := cols / lanes
-	if p == Generic || whole == 0 {
+	if p == Generic {
 		genericPackColumns(size, dst, src, dstRow, srcRow, cols, k)
 		return
 	}
+	lanes := 32 / size
+	n := (cols - 1) / lanes
 	if size == 4 {
-		copyF32(dst, src, dstRow, srcRow, whole, k)
+		copyF32(dst, src, dstRow, srcRow, n, cols-n*lanes, k)
 	} else {
-		copyF64(dst, src, dstRow, srcRow, whole, k)
-	}
-	if done := uintptr(whole * 32); whole*lanes < cols {
-		genericPackColumns(size, unsafe.Add(dst, done), unsafe.Add(src, done), dstRow, srcRow, cols-whole*lanes, k)
+		copyF64(dst, src, dstRow, srcRow, n, cols-n*lanes, k)
 	}
 }
 

@@ -117,10 +117,11 @@ func tileF32AVX2_1x1(t *tile)
 //go:noescape
 func transposeF32(dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int)
 
-// copyF32 copies k rows of n×8 elements.
+// copyF32 copies k rows of n×8 + last elements; last is 1 to 8. It
+// writes 8 where it reads last, so rows go in order.
 //
 //go:noescape
-func copyF32(dst, src unsafe.Pointer, dstRow, srcRow uintptr, n, k int)
+func copyF32(dst, src unsafe.Pointer, dstRow, srcRow uintptr, n, last, k int)
 
 // tileF64AVX2 runs the tile of rows rows and vecs vectors.
 func tileF64AVX2(rows, vecs int, t *tile) {
@@ -233,7 +234,8 @@ func tileF64AVX2_1x1(t *tile)
 //go:noescape
 func transposeF64(dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int)
 
-// copyF64 copies k rows of n×4 elements.
+// copyF64 copies k rows of n×4 + last elements; last is 1 to 4. It
+// writes 4 where it reads last, so rows go in order.
 //
 //go:noescape
-func copyF64(dst, src unsafe.Pointer, dstRow, srcRow uintptr, n, k int)
+func copyF64(dst, src unsafe.Pointer, dstRow, srcRow uintptr, n, last, k int)

@@ -1710,32 +1710,44 @@ transposeF32_done:
 	VZEROUPPER
 	RET
 
-// func copyF32(dst, src unsafe.Pointer, dstRow uintptr, srcRow uintptr, n int, k int)
+// func copyF32(dst, src unsafe.Pointer, dstRow uintptr, srcRow uintptr, n int, last int, k int)
 // Requires: AVX
-TEXT ·copyF32(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ dstRow+16(FP), DX
-	MOVQ srcRow+24(FP), BX
-	MOVQ n+32(FP), SI
-	MOVQ k+40(FP), DI
-	SHLQ $0x05, SI
-	ADDQ SI, AX
-	ADDQ SI, CX
+TEXT ·copyF32(SB), NOSPLIT, $0-56
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    dstRow+16(FP), DX
+	MOVQ    srcRow+24(FP), BX
+	MOVQ    n+32(FP), SI
+	MOVQ    last+40(FP), DI
+	MOVQ    k+48(FP), R8
+	IMUL3Q  $0x04, DI, DI
+	NEGQ    DI
+	LEAQ    masks<>+32(SB), R9
+	ADDQ    DI, R9
+	VMOVUPS (R9), Y0
+	SHLQ    $0x05, SI
+	ADDQ    SI, AX
+	ADDQ    SI, CX
+	NEGQ    SI
 
 copyF32_row:
-	MOVQ SI, R8
-	NEGQ R8
+	MOVQ  SI, DI
+	TESTQ DI, DI
+	JEQ   copyF32_cut
 
 copyF32_vec:
-	VMOVUPS (CX)(R8*1), Y0
-	VMOVUPS Y0, (AX)(R8*1)
-	ADDQ    $0x20, R8
+	VMOVUPS (CX)(DI*1), Y1
+	VMOVUPS Y1, (AX)(DI*1)
+	ADDQ    $0x20, DI
 	JNE     copyF32_vec
-	ADDQ    DX, AX
-	ADDQ    BX, CX
-	DECQ    DI
-	JNE     copyF32_row
+
+copyF32_cut:
+	VMASKMOVPS (CX), Y0, Y1
+	VMOVUPS    Y1, (AX)
+	ADDQ       DX, AX
+	ADDQ       BX, CX
+	DECQ       R8
+	JNE        copyF32_row
 	VZEROUPPER
 	RET
 
@@ -3325,32 +3337,44 @@ transposeF64_done:
 	VZEROUPPER
 	RET
 
-// func copyF64(dst, src unsafe.Pointer, dstRow uintptr, srcRow uintptr, n int, k int)
+// func copyF64(dst, src unsafe.Pointer, dstRow uintptr, srcRow uintptr, n int, last int, k int)
 // Requires: AVX
-TEXT ·copyF64(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ dstRow+16(FP), DX
-	MOVQ srcRow+24(FP), BX
-	MOVQ n+32(FP), SI
-	MOVQ k+40(FP), DI
-	SHLQ $0x05, SI
-	ADDQ SI, AX
-	ADDQ SI, CX
+TEXT ·copyF64(SB), NOSPLIT, $0-56
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    dstRow+16(FP), DX
+	MOVQ    srcRow+24(FP), BX
+	MOVQ    n+32(FP), SI
+	MOVQ    last+40(FP), DI
+	MOVQ    k+48(FP), R8
+	IMUL3Q  $0x08, DI, DI
+	NEGQ    DI
+	LEAQ    masks<>+32(SB), R9
+	ADDQ    DI, R9
+	VMOVUPS (R9), Y0
+	SHLQ    $0x05, SI
+	ADDQ    SI, AX
+	ADDQ    SI, CX
+	NEGQ    SI
 
 copyF64_row:
-	MOVQ SI, R8
-	NEGQ R8
+	MOVQ  SI, DI
+	TESTQ DI, DI
+	JEQ   copyF64_cut
 
 copyF64_vec:
-	VMOVUPS (CX)(R8*1), Y0
-	VMOVUPS Y0, (AX)(R8*1)
-	ADDQ    $0x20, R8
+	VMOVUPS (CX)(DI*1), Y1
+	VMOVUPS Y1, (AX)(DI*1)
+	ADDQ    $0x20, DI
 	JNE     copyF64_vec
-	ADDQ    DX, AX
-	ADDQ    BX, CX
-	DECQ    DI
-	JNE     copyF64_row
+
+copyF64_cut:
+	VMASKMOVPS (CX), Y0, Y1
+	VMOVUPS    Y1, (AX)
+	ADDQ       DX, AX
+	ADDQ       BX, CX
+	DECQ       R8
+	JNE        copyF64_row
 	VZEROUPPER
 	RET
 

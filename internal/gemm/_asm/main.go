@@ -65,10 +65,11 @@ func main() {
 //go:noescape
 func transpose%[1]s(dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int)
 
-// copy%[1]s copies k rows of n×%[2]d elements.
+// copy%[1]s copies k rows of n×%[2]d + last elements; last is 1 to %[2]d. It
+// writes %[2]d where it reads last, so rows go in order.
 //
 //go:noescape
-func copy%[1]s(dst, src unsafe.Pointer, dstRow, srcRow uintptr, n, k int)
+func copy%[1]s(dst, src unsafe.Pointer, dstRow, srcRow uintptr, n, last, k int)
 `, e.name, 32/e.size)
 		}
 	}

@@ -106,33 +106,53 @@ func transposeBlock(e elem, src []reg.GPVirtual, off, to, dstRow reg.Register) {
 	}
 }
 
-// emitCopy writes copyF32 or copyF64: rows of 32·n bytes.
+// emitCopy writes copyF32 or copyF64: rows of n whole vectors and one that is
+// cut. The cut one is read under a mask and written whole.
 func emitCopy(e elem) {
 	name := "copy" + e.name
-	TEXT(name, attr.NOSPLIT, "func(dst *byte, src *byte, dstRow uintptr, srcRow uintptr, n int, k int)")
+	TEXT(name, attr.NOSPLIT, "func(dst *byte, src *byte, dstRow uintptr, srcRow uintptr, n int, last int, k int)")
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	dstRow := Load(Param("dstRow"), GP64())
 	srcRow := Load(Param("srcRow"), GP64())
 	n := Load(Param("n"), GP64())
+	last := Load(Param("last"), GP64())
 	k := Load(Param("k"), GP64())
+	mask := loadMask(e, last)
 	SHLQ(Imm(5), n)
 	ADDQ(n, dst)
 	ADDQ(n, src)
+	NEGQ(n)
+	y := YMM()
 	Label(name + "_row")
 	at := GP64()
 	MOVQ(n, at)
-	NEGQ(at)
+	TESTQ(at, at)
+	JEQ(LabelRef(name + "_cut"))
 	Label(name + "_vec")
-	y := YMM()
 	VMOVUPS(Mem{Base: src, Index: at, Scale: 1}, y)
 	VMOVUPS(y, Mem{Base: dst, Index: at, Scale: 1})
 	ADDQ(Imm(32), at)
 	JNE(LabelRef(name + "_vec"))
+	Label(name + "_cut")
+	VMASKMOVPS(mem(src, 0), mask, y)
+	VMOVUPS(y, mem(dst, 0))
 	ADDQ(dstRow, dst)
 	ADDQ(srcRow, src)
 	DECQ(k)
 	JNE(LabelRef(name + "_row"))
 	VZEROUPPER()
 	RET()
+}
+
+// loadMask returns a vector that has all bits set in its first lanes; it
+// overwrites the register of their count.
+func loadMask(e elem, lanes reg.Register) reg.VecVirtual {
+	table, m := GP64(), YMM()
+	IMUL3Q(Imm(uint64(e.size)), lanes, lanes)
+	NEGQ(lanes)
+	LEAQ(NewDataAddr(Symbol{Name: "masks", Static: true}, 32), table)
+	ADDQ(lanes, table)
+	VMOVUPS(mem(table, 0), m)
+	return m
 }

@@ -151,14 +151,9 @@ func (g *tileGen) store(t reg.Register, acc [][]reg.VecVirtual) {
 
 	// AVX2 has no masked arithmetic: whole vectors and the cut one go their
 	// own ways.
-	last, m := GP64(), YMM()
+	last := GP64()
 	MOVQ(mem(t, tileLast), last)
-	IMUL3Q(Imm(uint64(g.size)), last, last)
-	NEGQ(last)
-	table := GP64()
-	LEAQ(NewDataAddr(Symbol{Name: "masks", Static: true}, 32), table)
-	ADDQ(last, table)
-	VMOVUPS(mem(table, 0), m)
+	m := loadMask(g.elem, last)
 	TESTQ(add, add)
 	JEQ(LabelRef(name + "_set"))
 	for r := range acc {
