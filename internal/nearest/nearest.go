@@ -16,6 +16,13 @@ const (
 	maxLength   = 128
 )
 
+// Scores of the ways in which names are alike, the best lowest; a name that
+// holds the wanted one scores what it has besides.
+const (
+	byLetters = 100_000
+	byPart    = 200_000
+)
+
 // Names finds up to n of names that are most like name, best first: those that
 // hold it, those a few letters away from it or from its end (the beginning of a
 // path is often left out), then those that share its last part. Where nothing
@@ -48,13 +55,18 @@ func Names(name string, names []string, n int) []string {
 			}
 			switch {
 			case d <= limit:
-				found = append(found, scored{c, 1000 + d})
+				found = append(found, scored{c, byLetters + d})
 			case len(last) > 2 && strings.Contains(have, last):
-				found = append(found, scored{c, 10_000 + len(have)})
+				found = append(found, scored{c, byPart + len(have)})
 			}
 		}
 	}
 	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
+	if len(found) > 0 && found[0].score < byPart {
+		// Beside a good guess the far ones only distract.
+		far := max(byLetters, found[0].score) + max(2, 2*(found[0].score-byLetters))
+		found = slices.DeleteFunc(found, func(s scored) bool { return s.score > far })
+	}
 	out := make([]string, min(n, len(found)))
 	for i := range out {
 		out[i] = found[i].name
