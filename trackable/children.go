@@ -179,6 +179,9 @@ func childOf(v reflect.Value, c class) (Trackable, error) {
 		if v.IsNil() {
 			return nil, nil
 		}
+		if k := v.Elem().Kind(); (k == reflect.Slice || k == reflect.Map) && !certain(v.Type()) && !holdsAny(v.Elem()) {
+			return nil, nil
+		}
 		return v.Interface(), nil
 	case classValue:
 		return address(v)

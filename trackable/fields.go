@@ -55,7 +55,7 @@ func classify(t reflect.Type) class {
 		case elem.Kind() == reflect.Struct && holdsTrackable(elem):
 			return classObject
 		case elem.Kind() == reflect.Slice || elem.Kind() == reflect.Map:
-			if classify(elem) != classNone && certain(elem) {
+			if classify(elem) != classNone {
 				return classObject
 			}
 		}
@@ -94,8 +94,34 @@ func certain(t reflect.Type) bool {
 		return hasMethods(t)
 	case reflect.Slice, reflect.Array, reflect.Map:
 		return classify(t) != classNone && certain(t.Elem())
+	case reflect.Pointer:
+		if k := t.Elem().Kind(); (k == reflect.Slice || k == reflect.Map) && !hasMethods(t) {
+			return certain(t.Elem())
+		}
 	}
 	return classify(t) != classNone
+}
+
+// element strips slices, maps, arrays and pointers to slices and maps.
+func element(t reflect.Type) reflect.Type {
+	for {
+		switch t.Kind() {
+		case reflect.Slice, reflect.Map:
+			t = t.Elem()
+		case reflect.Array:
+			if t.Len() == 0 {
+				return t
+			}
+			t = t.Elem()
+		case reflect.Pointer:
+			if k := t.Elem().Kind(); k != reflect.Slice && k != reflect.Map {
+				return t
+			}
+			t = t.Elem()
+		default:
+			return t
+		}
+	}
 }
 
 var holds sync.Map // reflect.Type of a struct → bool
@@ -122,10 +148,7 @@ func holdsTrackable(t reflect.Type) bool {
 			if f.Name == "_" || f.Tag.Get("cairn") == "-" {
 				continue
 			}
-			ft := f.Type
-			for k := ft.Kind(); k == reflect.Slice || k == reflect.Map || k == reflect.Array && ft.Len() > 0; k = ft.Kind() {
-				ft = ft.Elem()
-			}
+			ft := element(f.Type)
 			p := ft
 			switch ft.Kind() {
 			case reflect.Interface:

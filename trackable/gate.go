@@ -14,8 +14,10 @@ type Gate struct {
 	mu      sync.Mutex
 	running int
 	frozen  bool
-	waiting int           // snapshots that wait: new steps let them pass
-	changed chan struct{} // closed when running or frozen falls; nil: nobody waits
+	freezes int           // snapshots that wait: new steps let them pass
+	steps   int           // steps that wait
+	owed    int           // of them, how many go before the next snapshot
+	changed chan struct{} // closed when any of this changes; nil: nobody waits
 }
 
 // DefaultGate is the Gate of contexts that carry none.
@@ -54,7 +56,15 @@ func (g *Gate) Step(ctx context.Context, f func(ctx context.Context) error) erro
 	if ctx.Value(insideKey{}) == g {
 		return f(ctx)
 	}
-	if err := g.enter(ctx, func() bool { return !g.frozen && g.waiting == 0 }, func() { g.running++ }); err != nil {
+	err := g.enter(ctx, &g.steps,
+		func() bool { return !g.frozen && (g.freezes == 0 || g.owed > 0) },
+		func() {
+			g.running++
+			if g.owed > 0 {
+				g.owed--
+			}
+		})
+	if err != nil {
 		return err
 	}
 	defer g.leave(func() { g.running-- })
@@ -72,29 +82,32 @@ func (g *Gate) Freeze(ctx context.Context, f func(ctx context.Context) error) er
 	if ctx.Value(insideKey{}) == g {
 		return ErrInsideStep
 	}
-	g.mu.Lock()
-	g.waiting++
-	g.mu.Unlock()
-	err := g.enter(ctx, func() bool { return !g.frozen && g.running == 0 }, func() { g.frozen = true })
-	g.leave(func() { g.waiting-- })
+	err := g.enter(ctx, &g.freezes,
+		func() bool { return !g.frozen && g.running == 0 && g.owed == 0 },
+		func() { g.frozen = true })
 	if err != nil {
 		return err
 	}
-	defer g.leave(func() { g.frozen = false })
+	// Steps that waited meanwhile go first, so that a loop of snapshots can't
+	// keep them out for ever.
+	defer g.leave(func() { g.frozen, g.owed = false, g.steps })
 	return f(context.WithValue(ctx, insideKey{}, g))
 }
 
-func (g *Gate) enter(ctx context.Context, free func() bool, take func()) error {
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		g.mu.Lock()
-		if free() {
-			take()
-			g.mu.Unlock()
-			return nil
-		}
+// enter waits until free, counted in *queue meanwhile.
+func (g *Gate) enter(ctx context.Context, queue *int, free func() bool, take func()) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	*queue++
+	defer func() {
+		*queue--
+		g.owed = min(g.owed, g.steps)
+		g.wake()
+	}()
+	for !free() {
 		if g.changed == nil {
 			g.changed = make(chan struct{})
 		}
@@ -102,16 +115,24 @@ func (g *Gate) enter(ctx context.Context, free func() bool, take func()) error {
 		g.mu.Unlock()
 		select {
 		case <-wait:
+			g.mu.Lock()
 		case <-ctx.Done():
+			g.mu.Lock()
 			return ctx.Err()
 		}
 	}
+	take()
+	return nil
 }
 
 func (g *Gate) leave(change func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	change()
+	g.wake()
+}
+
+func (g *Gate) wake() {
 	if g.changed != nil {
 		close(g.changed)
 		g.changed = nil
