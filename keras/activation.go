@@ -9,19 +9,11 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// Activation is a function of a layer's outputs. The ones below bear Keras'
-// names; any function of this type will do, such as those of package ops.
+// Activation is a function of a layer's outputs: one of the functions here,
+// which bear Keras' names, or any other of this type.
 type Activation func(s *ops.Scope, x ops.Input) *ops.Value
 
-// The activations of Keras. They have the type of [Activation].
-//
-//   - Linear: x itself
-//   - Relu: max(x, 0)
-//   - Sigmoid, Tanh, Exponential
-//   - Softmax, LogSoftmax: along the last axis
-//   - Softplus: log(1+exp(x)); Softsign: x/(1+|x|)
-//   - Elu, Selu, Gelu, Swish (silu), Mish
-//   - HardSigmoid: max(0, min(1, 0.2x+0.5)), as Keras 2 has it
+// Linear is x itself.
 func Linear(s *ops.Scope, x ops.Input) *ops.Value { return ops.Identity(s, x) }
 
 // Relu is max(x, 0).

@@ -21,7 +21,7 @@ type Dense struct {
 	// Units is the number of outputs.
 	Units int
 	// Activation is applied to the outputs. Default: none.
-	Activation Activation
+	Activation Activation `cairn:"-"`
 	// NoBias leaves the bias out. Default: there is one.
 	NoBias bool
 	// KernelInit makes the kernel's first value. Default: GlorotUniform{}.

@@ -148,4 +148,4 @@ func lastDim(layer string, in tensor.Shape) (int, error) {
 	return in[len(in)-1], nil
 }
 
-var errNoUnits = errors.New("Units must be 1 or more")
+var errNoUnits = errors.New("the number of Units must be 1 or more")

@@ -3,6 +3,7 @@ package keras
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -314,6 +315,30 @@ func (o *OptimizerBase) SetLearningRate(rate float64) error {
 	}
 	o.rate.Set(float32(rate))
 	return nil
+}
+
+// Hyper is the variable of a hyperparameter, to be read and set: "learning_rate"
+// (without a Schedule), and with the legacy layout "decay" and the optimizer's
+// own, such as "beta_1" or "momentum". Before the first step the options say
+// what they begin with. Setting decay changes what is saved only: steps go by
+// the option, as TensorFlow's do.
+func (o *OptimizerBase) Hyper(name string) (*trackable.Scalar[float32], error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.make(); err != nil {
+		return nil, fmt.Errorf("keras: %w", err)
+	}
+	if h := o.hyper[name]; h != nil {
+		return h, nil
+	}
+	if name == "learning_rate" && o.rate != nil {
+		return o.rate, nil
+	}
+	known := slices.Sorted(maps.Keys(o.hyper))
+	if o.isNew() && o.rate != nil {
+		known = []string{"learning_rate"}
+	}
+	return nil, fmt.Errorf("keras: %s has no hyperparameter %q; there are %q", o.Name, name, known)
 }
 
 // Iterations is the number of steps taken, a restored checkpoint's included.

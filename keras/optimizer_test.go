@@ -225,3 +225,34 @@ func TestLearningRateCanBeSetAndScheduled(t *testing.T) {
 		}
 	}
 }
+
+func TestHyperparametersCanBeSet(t *testing.T) {
+	o := with(NewSGD(1), func(o *SGD) { o.Momentum = 0.5 })
+	momentum, err := o.Hyper("momentum")
+	must(t, err)
+	if momentum.Get() != 0.5 {
+		t.Errorf("momentum is %v", momentum.Get())
+	}
+	momentum.Set(0)
+	v := trackable.NewVariable(vec(0))
+	s := scope(t)
+	for range 2 {
+		o.Apply(s, grad.Gradients{{Variable: v, Grad: ops.ValueOf(vec(1))}})
+	}
+	if got := tensor.Values[float32](v.Load())[0]; got != -2 {
+		t.Errorf("without momentum two steps come to %v", got)
+	}
+	if _, err := o.Hyper("beta_1"); err == nil || !strings.Contains(err.Error(), "momentum") {
+		t.Errorf("an unknown name gives %v", err)
+	}
+	rate, err := NewAdamW(0.25).Hyper("learning_rate")
+	if err != nil || rate.Get() != 0.25 {
+		t.Errorf("AdamW's rate: %v, %v", rate, err)
+	}
+	if _, err := NewAdamW(1).Hyper("beta_1"); err == nil {
+		t.Error("the new layout has a variable beta_1")
+	}
+	if _, err := new(Adam).Hyper("beta_1"); err == nil {
+		t.Error("a zero optimizer has hyperparameters")
+	}
+}

@@ -254,3 +254,50 @@ func TestSavesDuringTrainingShowOneStep(t *testing.T) {
 	close(stop)
 	must(t, <-done)
 }
+
+// TestLayersAddedAfterARestoreGetTheirValues: a sequential model and a list
+// that grow after the restore.
+func TestLayersAddedAfterARestoreGetTheirValues(t *testing.T) {
+	ctx := context.Background()
+	x := mat(1, 2, 1, 2)
+	type root struct {
+		Seq  *Sequential
+		List *trackable.List[*Dense]
+	}
+	build := func(r *root) {
+		for range 2 {
+			must(t, r.Seq.Add(dense(2)))
+			must(t, r.List.Append(dense(2)))
+		}
+	}
+	forward := func(r *root) []float32 {
+		s := scope(t)
+		v := r.Seq.Call(s, x)
+		for _, l := range r.List.All() {
+			v = l.Call(s, v)
+		}
+		return tensor.Values[float32](data(t, v))
+	}
+	old := &root{NewSequential(), trackable.NewList[*Dense]()}
+	build(old)
+	want := forward(old)
+	ck, err := checkpoint.New(old, nil)
+	must(t, err)
+	dir := bundle.MemDir()
+	must(t, ck.WriteTo(ctx, dir, "ckpt"))
+
+	fresh := &root{NewSequential(), trackable.NewList[*Dense]()}
+	ck, err = checkpoint.New(fresh, nil)
+	must(t, err)
+	report, err := ck.ReadFS(ctx, dir, "ckpt", nil)
+	must(t, err)
+	build(fresh)
+	got := forward(fresh)
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("output %v, want %v", got, want)
+			break
+		}
+	}
+	must(t, report.AssertConsumed())
+}

@@ -19,10 +19,21 @@ type Sequential struct {
 // NewSequential makes a model of layers.
 func NewSequential(layers ...Callable) *Sequential { return &Sequential{Layers: layers} }
 
-// Add appends layers, before or after the first call. What a checkpoint holds
-// for them is restored at the checkpoint's next Sync or Save, or when they are
-// built.
-func (m *Sequential) Add(layers ...Callable) { m.Layers = append(m.Layers, layers...) }
+// Add appends layers, before or after the first call. What a restored
+// checkpoint holds for them waits in them from then on; the error is that of
+// reading it.
+func (m *Sequential) Add(layers ...Callable) error {
+	for _, l := range layers {
+		m.Layers = append(m.Layers, l)
+		if l == nil {
+			continue // Call says so
+		}
+		if err := m.TrackableNode().Deliver("layer-"+strconv.Itoa(len(m.Layers)-1), l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // ScopeName is the name set with SetName; by default a sequential model adds
 // nothing to its variables' full names.
