@@ -1,0 +1,150 @@
+package checkpoint_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/trackable"
+)
+
+type run struct {
+	Step  *trackable.Scalar[int64]
+	Score *trackable.Scalar[float32]
+}
+
+// A training loop that saves now and then, and goes on where it was stopped.
+func ExampleManager() {
+	dir, err := os.MkdirTemp("", "run")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	train := func() error {
+		ctx := context.Background()
+		r := &run{trackable.NewScalar[int64](0), trackable.NewScalar[float32](0)}
+		ck, err := checkpoint.New(r, nil)
+		if err != nil {
+			return err
+		}
+		m, err := checkpoint.NewManager(ck, dir, &checkpoint.ManagerOptions{MaxToKeep: 2})
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		switch _, err := m.RestoreLatest(ctx); {
+		case errors.Is(err, checkpoint.ErrNotFound):
+			fmt.Println("from scratch")
+		case err != nil:
+			return err
+		default:
+			fmt.Println("from step", r.Step.Get())
+		}
+		for range 6 {
+			if step := r.Step.Add(1); step%2 == 0 {
+				path, err := m.Save(ctx)
+				if err != nil {
+					return err
+				}
+				fmt.Println("saved", filepath.Base(path), "at step", step)
+			}
+		}
+		return nil
+	}
+	for range 2 {
+		if err := train(); err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output:
+	// from scratch
+	// saved ckpt-1 at step 2
+	// saved ckpt-2 at step 4
+	// saved ckpt-3 at step 6
+	// from step 6
+	// saved ckpt-4 at step 8
+	// saved ckpt-5 at step 10
+	// saved ckpt-6 at step 12
+}
+
+// The best checkpoints by a metric stay, besides the newest one.
+func ExampleBestN() {
+	ctx := context.Background()
+	r := &run{trackable.NewScalar[int64](0), trackable.NewScalar[float32](0)}
+	ck, err := checkpoint.New(r, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := checkpoint.NewManager(ck, "run", &checkpoint.ManagerOptions{
+		MaxToKeep: 1,
+		Policies:  []checkpoint.Policy{checkpoint.BestN{N: 1, Metric: "accuracy"}},
+		Dir:       bundle.MemDir(),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer m.Close()
+	for _, accuracy := range []float64{0.5, 0.9, 0.7, 0.8} {
+		if _, err := m.SaveWith(ctx, &checkpoint.SaveOptions{Metrics: map[string]float64{"accuracy": accuracy}}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	for _, s := range m.Saved() {
+		fmt.Println(filepath.Base(s.Path), s.Metrics["accuracy"])
+	}
+	// Output:
+	// ckpt-2 0.9
+	// ckpt-4 0.8
+}
+
+// An evaluation that runs beside the training takes each new checkpoint.
+func ExampleWatch() {
+	ctx := context.Background()
+	dir := bundle.MemDir()
+	r := &run{trackable.NewScalar[int64](7), trackable.NewScalar[float32](0)}
+	ck, err := checkpoint.New(r, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := ck.SaveTo(ctx, dir, "ckpt"); err != nil {
+		log.Fatal(err)
+	}
+	opts := &checkpoint.WatchOptions{Timeout: time.Millisecond, State: &checkpoint.StateOptions{Dir: dir}}
+	for path, err := range checkpoint.Watch(ctx, "run", opts) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("evaluating", filepath.Base(path))
+	}
+	// Output: evaluating ckpt-1
+}
+
+// The state file of a folder, as other programs see it.
+func ExampleUpdateCheckpointState() {
+	dir := bundle.MemDir()
+	err := checkpoint.UpdateCheckpointState("run", &checkpoint.CheckpointState{
+		ModelCheckpointPath:          filepath.Join("run", "model-20"),
+		AllModelCheckpointPaths:      []string{filepath.Join("run", "model-10"), filepath.Join("run", "model-20")},
+		AllModelCheckpointTimestamps: []float64{1700000000.5, 1700000060},
+	}, &checkpoint.StateOptions{Dir: dir})
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := dir.ReadFile("checkpoint")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(string(text))
+	// Output:
+	// model_checkpoint_path: "model-20"
+	// all_model_checkpoint_paths: "model-10"
+	// all_model_checkpoint_paths: "model-20"
+	// all_model_checkpoint_timestamps: 1700000000.5
+	// all_model_checkpoint_timestamps: 1700000060.0
+}
