@@ -1,12 +1,18 @@
 package vec
 
-import "math"
+import (
+	"math"
+
+	"github.com/cairnml/cairn/internal/simd"
+)
 
 func sqrt[T Float](x T) T { return T(math.Sqrt(float64(x))) }
 
 // Descend is v -= lr*g.
 func Descend[T Float](v, g []T, lr T) {
 	g = g[:len(v)]
+	n := simd.Descend(v, g, lr)
+	v, g = v[n:], g[n:]
 	for i := range v {
 		v[i] -= g[i] * lr
 	}
@@ -56,6 +62,8 @@ func Adam[T Float](v, m, v2, g []T, alpha, beta1, beta2, epsilon T, nesterov boo
 		}
 		return
 	}
+	n := simd.Adam(v, m, v2, g, alpha, b1, b2, epsilon)
+	v, m, v2, g = v[n:], m[n:], v2[n:], g[n:]
 	for i, d := range g {
 		mi := m[i] + (d-m[i])*b1
 		vi := v2[i] + (d*d-v2[i])*b2

@@ -2,11 +2,20 @@
 
 package vec
 
-import "math"
+import (
+	"math"
+
+	"github.com/cairnml/cairn/internal/simd"
+)
 
 // AddVV is dst[i] = x + y.
 func AddVV[T Number](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
+	if n := simd.Add(dst, a, b); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+		b = b[n:]
+	}
 	for i := range dst {
 		x, y := a[i], b[i]
 		dst[i] = x + y
@@ -16,6 +25,10 @@ func AddVV[T Number](dst []T, a, b []T) {
 // AddVS is AddVV with one y.
 func AddVS[T Number](dst []T, a []T, y T) {
 	a = a[:len(dst)]
+	if n := simd.AddScalar(dst, a, y); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = x + y
@@ -34,6 +47,11 @@ func AddSV[T Number](dst []T, x T, b []T) {
 // SubVV is dst[i] = x - y.
 func SubVV[T Number](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
+	if n := simd.Sub(dst, a, b); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+		b = b[n:]
+	}
 	for i := range dst {
 		x, y := a[i], b[i]
 		dst[i] = x - y
@@ -61,6 +79,11 @@ func SubSV[T Number](dst []T, x T, b []T) {
 // MulVV is dst[i] = x * y.
 func MulVV[T Number](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
+	if n := simd.Mul(dst, a, b); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+		b = b[n:]
+	}
 	for i := range dst {
 		x, y := a[i], b[i]
 		dst[i] = x * y
@@ -70,6 +93,10 @@ func MulVV[T Number](dst []T, a, b []T) {
 // MulVS is MulVV with one y.
 func MulVS[T Number](dst []T, a []T, y T) {
 	a = a[:len(dst)]
+	if n := simd.MulScalar(dst, a, y); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = x * y
@@ -88,6 +115,11 @@ func MulSV[T Number](dst []T, x T, b []T) {
 // DivVV is dst[i] = x / y.
 func DivVV[T Float | Complex](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
+	if n := simd.Div(dst, a, b); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+		b = b[n:]
+	}
 	for i := range dst {
 		x, y := a[i], b[i]
 		dst[i] = x / y
@@ -1189,6 +1221,11 @@ func OrSV[T ~bool](dst []T, x T, b []T) {
 // ReluGradVV is dst[i] = x if y > 0, else 0.
 func ReluGradVV[T Real](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
+	if n := simd.ReluGrad(dst, a, b); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+		b = b[n:]
+	}
 	for i := range dst {
 		x, y := a[i], b[i]
 		if y > 0 {

@@ -5,6 +5,8 @@ package vec
 import (
 	"math"
 	"math/cmplx"
+
+	"github.com/cairnml/cairn/internal/simd"
 )
 
 // Neg is dst[i] = -x.
@@ -536,6 +538,10 @@ func Abs[T Real](dst []T, a []T) {
 // Relu is dst[i] = 0 if x < 0, else x.
 func Relu[T Real](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Relu(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
 	for i := range dst {
 		x := a[i]
 		if x < 0 {
