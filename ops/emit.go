@@ -14,8 +14,9 @@ import (
 // follow from the inputs' types may be left out. After a failure it is nil; the
 // error sticks to the scope.
 //
-//	y := s.Emit("Cumprod", engine.Attrs{engine.Bool("reverse", true)}, x, 0)[0]
+//	y := s.Emit("Cumprod", engine.Attrs{engine.Bool("reverse", true)}, x, ops.Const(s, 0))[0]
 //
+// A bare Go number would take x's element type, hence the Const for an axis.
 // Since a failed Emit has no outputs, indexing it as above panics, and the
 // panic is recovered at the call's boundary, which then reports the first
 // error. [Scope.Emit1] never panics.

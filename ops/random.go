@@ -18,13 +18,14 @@ import (
 // A Random may be shared by goroutines; which one gets which numbers is then
 // not fixed.
 type Random struct {
-	// State is the 128-bit counter, low half first, and the key.
+	// State is the 128-bit counter, low half first, and the key: int64[3]. A seed
+	// is where the counter starts.
 	State *trackable.Variable `cairn:"_state_var"`
 }
 
 // NewRandom makes a generator from a seed.
 func NewRandom(seed uint64) *Random {
-	state := tensor.Must(tensor.New([]int64{0, 0, int64(seed)}, 3))
+	state := tensor.Must(tensor.New([]int64{int64(seed), 0, 0}, 3))
 	return &Random{State: trackable.NewVariable(state).Named("StateVar").SetTrainable(false)}
 }
 

@@ -2,7 +2,7 @@
 // function for. The kernels of the scope decide which names there are; a user's
 // own are among them when function.Options.Kernels holds them.
 //
-//	y := raw.Emit(s, "Cumprod", raw.Attrs{raw.Bool("reverse", true)}, x, 0)[0]
+//	y := raw.Emit(s, "Cumprod", raw.Attrs{raw.Bool("reverse", true)}, x, ops.Const(s, 0))[0]
 package raw
 
 import (
