@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime"
 )
 
 // Dataset is a recipe for a sequence of elements. It is immutable and may be
@@ -129,8 +130,7 @@ func FromSeq[T any](seq func(ctx context.Context) iter.Seq2[T, error]) *Dataset[
 }
 
 // seqCursor pulls from a sequence. The coroutine behind iter.Pull2 ends with
-// the sequence; one that is left half way is freed by the garbage collector,
-// because nothing else refers to it.
+// the sequence, or is stopped when nobody can pull any more.
 type seqCursor[T any] struct {
 	seq  func(ctx context.Context) iter.Seq2[T, error]
 	pull func() (T, error, bool)
@@ -144,7 +144,9 @@ func (c *seqCursor[T]) next(ctx context.Context) (T, error) {
 		return zero, io.EOF
 	}
 	if c.pull == nil {
-		c.pull, _ = iter.Pull2(c.seq(context.WithoutCancel(ctx)))
+		var stop func()
+		c.pull, stop = iter.Pull2(c.seq(context.WithoutCancel(ctx)))
+		runtime.AddCleanup(c, func(stop func()) { stop() }, stop)
 	}
 	v, err, ok := c.pull()
 	if !ok {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -427,4 +429,29 @@ func FuzzIteratorState(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAbandonedSequencesEnd: a loop that is left early leaves no goroutine
+// behind for long.
+func TestAbandonedSequencesEnd(t *testing.T) {
+	ended := make(chan struct{}, 1)
+	endless := FromSeq(func(context.Context) iter.Seq2[*tensor.Tensor, error] {
+		return func(yield func(*tensor.Tensor, error) bool) {
+			defer func() { ended <- struct{}{} }()
+			for yield(tensor.Scalar[int32](1), nil) {
+			}
+		}
+	})
+	for range endless.All(context.Background()) {
+		break
+	}
+	for range 100 {
+		runtime.GC()
+		select {
+		case <-ended:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	t.Error("the sequence still waits to be pulled")
 }
