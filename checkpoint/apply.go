@@ -25,7 +25,7 @@ func (m *match) apply(ctx context.Context) error {
 			continue
 		}
 		vars = append(vars, r.v)
-		shapes = append(shapes, r.entry.Shape)
+		shapes = append(shapes, r.shape)
 		reqs = append(reqs, bundle.ReadRequest{Name: r.key})
 	}
 	for _, r := range m.values {

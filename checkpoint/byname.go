@@ -54,7 +54,7 @@ func (l *load) restoreByName(ctx context.Context) (*Report, error) {
 	}
 	r := &Report{Path: l.src.path, l: l, Missing: missing, Unused: unused}
 	for _, d := range m.restored {
-		r.Restored = append(r.Restored, Item{Path: d.attr, Attribute: trackable.VariableValue, Key: d.key, DType: d.entry.DType, Shape: d.entry.Shape})
+		r.Restored = append(r.Restored, Item{Path: d.attr, Attribute: trackable.VariableValue, Key: d.key, DType: d.dtype, Shape: d.shape})
 	}
 	return r, nil
 }
@@ -102,9 +102,9 @@ func (l *load) matchNames(g *trackable.Graph) (*match, []Item, error) {
 			m.mismatched = append(m.mismatched, it)
 			continue
 		}
-		m.restored = append(m.restored, done{attr: it.Path, key: n.FullName, entry: entry})
+		m.restored = append(m.restored, done{attr: it.Path, key: n.FullName, dtype: entry.DType, shape: entry.Shape})
 		if l.ck.stamp(n.Object) < l.order {
-			m.values = append(m.values, valueRead{v: v, key: n.FullName, entry: entry})
+			m.values = append(m.values, valueRead{v: v, key: n.FullName, shape: entry.Shape})
 			m.stamped = append(m.stamped, n.Object)
 		}
 	}

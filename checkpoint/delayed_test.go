@@ -263,7 +263,9 @@ func (*closed) MayClaim(string) bool { return false }
 // TestClaims: what nobody can claim is unused at once; an object that knows its
 // edges says so.
 func TestClaims(t *testing.T) {
-	src := written(t, &struct{ C struct{ V, W *trackable.Variable } }{struct{ V, W *trackable.Variable }{variable(1), variable(2)}}, nil)
+	src := written(t, &struct {
+		C struct{ V, W *trackable.Variable }
+	}{struct{ V, W *trackable.Variable }{variable(1), variable(2)}}, nil)
 	ck := newCheckpoint(t, &struct{ C *closed }{&closed{}}, nil)
 	_, err := ck.RestoreFS(ctx, src, "ckpt", nil)
 	var re *RestoreError
@@ -323,7 +325,9 @@ func TestLateDependency(t *testing.T) {
 // wins, whatever the order of attaching.
 func TestOverlappingRestores(t *testing.T) {
 	files := func(x float32) *bundle.Mem {
-		return written(t, &struct{ Dep struct{ V *trackable.Variable } }{struct{ V *trackable.Variable }{variable(x)}}, nil)
+		return written(t, &struct {
+			Dep struct{ V *trackable.Variable }
+		}{struct{ V *trackable.Variable }{variable(x)}}, nil)
 	}
 	first, second := files(1), files(2)
 	setup := func() (a, b, dep *node, ra, rb *Report) {

@@ -190,7 +190,7 @@ func (l *load) left() (deferred, unused []Item) {
 func (l *load) items(list []done) []Item {
 	items := make([]Item, len(list))
 	for i, d := range list {
-		items[i] = Item{Path: l.graph.human(d.node), Attribute: d.attr, Key: d.key, DType: d.entry.DType, Shape: d.entry.Shape}
+		items[i] = Item{Path: l.graph.human(d.node), Attribute: d.attr, Key: d.key, DType: d.dtype, Shape: d.shape}
 	}
 	return items
 }

@@ -54,15 +54,15 @@ type done struct {
 	node  int32
 	attr  string
 	key   string
-	entry bundle.Entry
+	dtype tensor.DType
+	shape tensor.Shape
 }
 
 type valueRead struct {
 	v     *trackable.Variable
 	node  int32
 	key   string
-	entry bundle.Entry
-	set   *tensor.Tensor // the value where it was read already
+	shape tensor.Shape
 }
 
 type newSlot struct {
@@ -139,7 +139,7 @@ func (m *match) take(s start) {
 	if len(n.Attributes) > 0 {
 		if name, saver := l.ck.o.Savers.find(s.obj, restores); saver != nil {
 			// Saved by default, while the object's class has a saver by now.
-			m.add(s, done{node: s.node, attr: "", key: n.Attributes[0].CheckpointKey})
+			m.add(done{node: s.node, attr: "", key: n.Attributes[0].CheckpointKey})
 			if current {
 				m.stamped = append(m.stamped, s.obj)
 				m.savers.add(name, saver, n.Attributes[0].CheckpointKey, s.obj)
@@ -167,7 +167,7 @@ func (m *match) take(s start) {
 	}
 }
 
-func (m *match) add(s start, d done) { m.restored = append(m.restored, d) }
+func (m *match) add(d done) { m.restored = append(m.restored, d) }
 
 func (m *match) takeValue(s start, v *trackable.Variable, key string, current bool) {
 	entry, ok := m.l.src.reader.Entry(key)
@@ -181,10 +181,10 @@ func (m *match) takeValue(s start, v *trackable.Variable, key string, current bo
 			DType: entry.DType, Shape: entry.Shape, Why: mismatchWords(v, entry)})
 		return
 	}
-	m.add(s, done{s.node, trackable.VariableValue, key, entry})
+	m.add(done{s.node, trackable.VariableValue, key, entry.DType, entry.Shape})
 	if current {
 		m.stamped = append(m.stamped, s.obj)
-		m.values = append(m.values, valueRead{v: v, node: s.node, key: key, entry: entry})
+		m.values = append(m.values, valueRead{v: v, node: s.node, key: key, shape: entry.Shape})
 	}
 }
 
@@ -218,7 +218,7 @@ func (m *match) takeSerializer(s start, n *pb.TrackableObject, ser trackable.Ser
 			matched[local] = true
 			r.keys[local] = key
 			entry, _ := m.l.src.reader.Entry(key)
-			m.add(s, done{s.node, local, key, entry})
+			m.add(done{s.node, local, key, entry.DType, entry.Shape})
 		}
 	}
 	for _, name := range names {
@@ -303,7 +303,7 @@ func (m *match) takeRegistered(s start, n *pb.TrackableObject, current bool) {
 		}
 		return
 	}
-	m.add(s, done{node: s.node, key: n.RegisteredSaver.ObjectName, attr: name})
+	m.add(done{node: s.node, key: n.RegisteredSaver.ObjectName, attr: name})
 	if current {
 		m.stamped = append(m.stamped, s.obj)
 		m.savers.add(name, &saver, n.RegisteredSaver.ObjectName, s.obj)
@@ -392,7 +392,7 @@ func (m *match) slot(owner any, w slotWait) {
 	}
 	m.bound[w.slot] = slotToBe{}
 	m.newSlots = append(m.newSlots, newSlot{o, v, w.name, w.slot, key})
-	m.add(start{node: w.slot}, done{w.slot, trackable.VariableValue, key, entry})
+	m.add(done{w.slot, trackable.VariableValue, key, entry.DType, entry.Shape})
 }
 
 // slotToBe stands in a match for a slot variable that apply will make.

@@ -370,7 +370,9 @@ func TestUnusedAttributes(t *testing.T) {
 // TestAmbiguous: one object of the file is two of the program. The value goes to
 // the first; strict restores refuse.
 func TestAmbiguous(t *testing.T) {
-	type pair struct{ One, Two *struct{ Var *trackable.Variable } }
+	type pair struct {
+		One, Two *struct{ Var *trackable.Variable }
+	}
 	dep := &struct{ Var *trackable.Variable }{variable(7)}
 	src := written(t, &pair{dep, dep}, nil)
 	load := &pair{&struct{ Var *trackable.Variable }{variable(0)}, &struct{ Var *trackable.Variable }{variable(0)}}

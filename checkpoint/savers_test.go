@@ -279,6 +279,19 @@ func TestHalfSavers(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "no ink") || !strings.Contains(err.Error(), "Pkg.half") {
 			t.Errorf("error %v", err)
 		}
+		// What was written before the failure goes away.
+		o = with(Saver{Save: func(ctx context.Context, call *SaveCall) ([]string, error) {
+			w, err := call.NewWriter(nil)
+			if err != nil {
+				return nil, err
+			}
+			return nil, errors.Join(w.Finish(ctx), errors.New("no ink"))
+		}})
+		dir := bundle.MemDir()
+		err = newCheckpoint(t, &state{newPart(1)}, o).WriteTo(ctx, dir, "run/x")
+		if err == nil || len(dir.Names()) > 0 {
+			t.Errorf("error %v, files left over %q", err, dir.Names())
+		}
 	})
 }
 

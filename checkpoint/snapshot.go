@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path"
 	"strings"
 
 	"github.com/cairnml/cairn/bundle"
@@ -112,6 +114,7 @@ func (ck *Checkpoint) gather(ctx context.Context, dir bundle.Dir, prefix string)
 	defer func() {
 		if err != nil {
 			sn.release()
+			discard(dir, sn.saved)
 		}
 	}()
 
@@ -172,15 +175,17 @@ func (ck *Checkpoint) gather(ctx context.Context, dir bundle.Dir, prefix string)
 	for _, r := range registered.list {
 		call := &SaveCall{Objects: Objects{list: r.objects}, Prefix: prefix + "-" + r.name, Dir: dir}
 		prefixes, err := r.saver.Save(ctx, call)
+		sn.saved = append(sn.saved, prefixes...)
 		if err != nil {
+			sn.saved = append(sn.saved, call.Prefix)
 			return nil, fmt.Errorf("checkpoint: registered saver %q: %w", r.name, err)
 		}
 		for _, p := range prefixes {
 			if !strings.HasPrefix(p, call.Prefix) {
+				sn.saved = []string{} // not ours to remove
 				return nil, fmt.Errorf("checkpoint: registered saver %q wrote a shard %q, which doesn't begin with the prefix it was given, %q", r.name, p, call.Prefix)
 			}
 		}
-		sn.saved = append(sn.saved, prefixes...)
 	}
 	return sn, nil
 }
@@ -253,14 +258,19 @@ func (sn *snapshot) write(ctx context.Context, dir bundle.Dir, prefix string, o 
 	// With registered savers the default values are bundles of their own, one a
 	// shard, merged behind the savers' as TensorFlow does.
 	parts := append([]string(nil), sn.saved...)
+	defer func() {
+		if err != nil {
+			discard(dir, parts)
+		}
+	}()
 	for i, s := range shards {
 		part := fmt.Sprintf("%s_temp/part-%05d-of-%05d", prefix, i, len(shards))
-		if _, err := sn.writeBundle(ctx, dir, part, [][]ShardTensor{s}, count); err != nil {
+		if _, err = sn.writeBundle(ctx, dir, part, [][]ShardTensor{s}, count); err != nil {
 			return nil, err
 		}
 		parts = append(parts, part)
 	}
-	if err := bundle.Merge(ctx, dir, prefix, parts, sn.mergeOptions()); err != nil {
+	if err = bundle.Merge(ctx, dir, prefix, parts, sn.mergeOptions()); err != nil {
 		return nil, fmt.Errorf("checkpoint: merging the shards of %s: %w", prefix, err)
 	}
 	n := 0
@@ -276,6 +286,23 @@ func (sn *snapshot) write(ctx context.Context, dir bundle.Dir, prefix string, o 
 		files = append(files, fmt.Sprintf("%s.data-%05d-of-%05d", prefix, i, n))
 	}
 	return append(files, prefix+".index"), nil
+}
+
+// discard removes what was written of bundles that won't be merged, as far as
+// it can: a crash leaves the same files, and the next managed save removes them.
+func discard(dir bundle.Dir, prefixes []string) {
+	for _, p := range prefixes {
+		folder, base := path.Split(p)
+		list, err := fs.ReadDir(dir, path.Clean("./"+folder))
+		if err != nil {
+			continue
+		}
+		for _, f := range list {
+			if rest, ok := strings.CutPrefix(f.Name(), base); ok && (rest == ".index" || strings.HasPrefix(rest, ".data-")) {
+				_ = dir.Remove(folder + f.Name())
+			}
+		}
+	}
 }
 
 func (sn *snapshot) mergeOptions() *bundle.MergeOptions {

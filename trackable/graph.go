@@ -122,6 +122,9 @@ func Walk(root Trackable, o *WalkOptions) (*Graph, error) {
 			}
 		}
 		refs := make([]Ref, len(edges))
+		if len(edges) > 64 {
+			g.Nodes = slices.Grow(g.Nodes, len(edges))
+		}
 		for i, e := range edges {
 			child, ok := g.ids[Identity(e.Child)]
 			if !ok {
