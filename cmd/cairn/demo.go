@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/cairnml/cairn/internal/demo"
 	"github.com/cairnml/cairn/internal/inspect"
@@ -115,11 +115,11 @@ func (d *digits) run(ctx context.Context) error {
 		}{d.dir, path, r.Options.Steps, accuracy, time.Since(start).Seconds()})
 	}
 	d.say("%.1f%% of the held-out digits are read right. Some of them:\n", 100*accuracy)
-	guesses, err := r.Guess(ctx, 4)
+	guesses, err := r.Guess(ctx, heldOut)
 	if err != nil {
 		return err
 	}
-	drawDigits(d.a, guesses)
+	drawDigits(d.a, choose(guesses))
 	d.say("\nWhat the checkpoint holds:\n")
 	if err := d.show(ctx, path); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (d *digits) part(ctx context.Context, half bool) (stopped bool, err error) 
 		d.saved = d.saved || p.Saved != ""
 		bar.step(p)
 	})
-	bar.done(err)
+	bar.done()
 	if err == nil {
 		d.say("Step %d, loss %.3f, saved as %s.", d.last.Step, d.last.Loss, filepath.Base(r.Manager.Latest()))
 	}
@@ -228,38 +228,53 @@ func earlier(path string) string {
 // trainBar shows how a training goes on: a bar on a terminal, a line a
 // checkpoint elsewhere.
 type trainBar struct {
-	d   *digits
-	p   *mpb.Progress
-	bar *mpb.Bar
+	d    *digits
+	bar  bar
+	loss atomic.Uint64 // a float64's bits: the bar is drawn by another goroutine
 }
 
 func (d *digits) bar(begin, until int) *trainBar {
 	b := &trainBar{d: d}
-	if !d.a.errTTY || d.a.quiet {
-		return b
+	if d.a.errTTY && !d.a.quiet {
+		b.bar = newStepsBar(d.a, begin, until, func() string {
+			return fmt.Sprintf("loss %.3f", math.Float64frombits(b.loss.Load()))
+		})
 	}
-	b.p = mpb.New(mpb.WithOutput(d.a.err), mpb.WithWidth(min(d.a.width, 80)-2), mpb.WithRefreshRate(60*time.Millisecond))
-	b.bar = b.p.New(int64(until), mpb.BarStyle().Lbound(" ").Rbound(" ").Filler("━").Tip("━").Padding("─"),
-		mpb.PrependDecorators(decor.Any(func(s decor.Statistics) string { return fmt.Sprintf("step %d/%d", s.Current, s.Total) })),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return fmt.Sprintf("loss %.3f", d.last.Loss) })),
-		mpb.BarRemoveOnComplete())
-	b.bar.SetCurrent(int64(begin))
 	return b
 }
 
 func (b *trainBar) step(p demo.Progress) {
 	if b.bar != nil {
-		b.bar.SetCurrent(int64(p.Step))
+		b.loss.Store(math.Float64bits(p.Loss))
+		b.bar.set(int64(p.Step))
 	} else if p.Saved != "" {
 		b.d.a.note("step %d of %d, loss %.3f, saved %s", p.Step, p.Steps, p.Loss, filepath.Base(p.Saved))
 	}
 }
 
-func (b *trainBar) done(error) {
+func (b *trainBar) done() {
 	if b.bar != nil {
-		b.bar.Abort(true)
-		b.p.Wait()
+		b.bar.done()
 	}
+}
+
+// choose picks three digits that were read right, no two alike, and one that was
+// not, if there is one.
+func choose(all []demo.Guess) []demo.Guess {
+	var out []demo.Guess
+	seen := map[int]bool{}
+	for _, g := range all {
+		if g.Guess == g.Truth && !seen[g.Truth] && len(out) < 3 {
+			seen[g.Truth] = true
+			out = append(out, g)
+		}
+	}
+	for _, g := range all {
+		if g.Guess != g.Truth {
+			return append(out, g)
+		}
+	}
+	return out
 }
 
 // drawDigits draws images of 8 by 8 side by side, two columns a pixel, with what

@@ -1,14 +1,15 @@
 package main
 
-import (
-	"time"
-
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
-)
+import "time"
 
 // progressAfter is how long a task runs before a bar is worth drawing.
 const progressAfter = 300 * time.Millisecond
+
+// bar is a progress bar that is being drawn.
+type bar interface {
+	set(n int64)
+	done() // takes it away
+}
 
 // bytesBar draws a bar of bytes on a terminal's stderr, once the work has lasted
 // a moment. Elsewhere it draws nothing.
@@ -16,8 +17,7 @@ type bytesBar struct {
 	a     *app
 	verb  string
 	start time.Time
-	p     *mpb.Progress
-	bar   *mpb.Bar
+	bar   bar
 }
 
 func (a *app) bytesBar(verb string) *bytesBar { return &bytesBar{a: a, verb: verb, start: time.Now()} }
@@ -27,27 +27,19 @@ func (b *bytesBar) update(done, total int64) {
 	if !b.a.errTTY || b.a.quiet {
 		return
 	}
-	if b.p == nil {
+	if b.bar == nil {
 		if time.Since(b.start) < progressAfter || done >= total {
 			return
 		}
-		b.p = mpb.New(mpb.WithOutput(b.a.err), mpb.WithWidth(min(b.a.width, 80)-2), mpb.WithRefreshRate(100*time.Millisecond))
-		b.bar = b.p.New(total, mpb.BarStyle().Lbound(" ").Rbound(" ").Filler("━").Tip("━").Padding("─"),
-			mpb.PrependDecorators(decor.Name(b.verb)),
-			mpb.AppendDecorators(
-				decor.Percentage(decor.WCSyncSpace),
-				decor.Name(" "),
-				decor.CountersKibiByte("% .0f/% .0f"),
-				decor.OnComplete(decor.AverageETA(decor.ET_STYLE_GO, decor.WC{W: 6}), ""),
-			), mpb.BarRemoveOnComplete())
+		b.bar = newBytesBar(b.a, b.verb, total)
 	}
-	b.bar.SetCurrent(done)
+	b.bar.set(done)
 }
 
-// done takes the bar away.
+// done takes the bar away; a second call does nothing.
 func (b *bytesBar) done() {
-	if b.p != nil {
-		b.bar.Abort(true)
-		b.p.Wait()
+	if b.bar != nil {
+		b.bar.done()
+		b.bar = nil
 	}
 }

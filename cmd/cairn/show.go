@@ -97,7 +97,7 @@ func graphJSON(s *store.Store, g *render.Graph, objects bool) any {
 	kinds := map[render.NodeKind]string{render.Plain: "object", render.Optimizer: "optimizer", render.Variable: "variable", render.Slot: "slot"}
 	nodes := make([]jsonNode, len(g.Nodes))
 	for i, n := range g.Nodes {
-		nodes[i] = jsonNode{ID: i, Path: n.Path, Kind: kinds[n.Kind], Info: n.Info, Value: n.Value, Children: []jsonEdge{}}
+		nodes[i] = jsonNode{ID: i, Path: g.Path(i), Kind: kinds[n.Kind], Info: n.Info, Value: n.Value, Children: []jsonEdge{}}
 	}
 	for _, e := range g.Edges {
 		n := &nodes[e.From]

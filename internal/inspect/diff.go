@@ -322,7 +322,7 @@ func facts(s *store.Store, og *pb.TrackableObjectGraph) (map[string]string, erro
 	g := objectGraph(s, og, nil)
 	out := map[string]string{}
 	for _, e := range g.Edges {
-		from := g.Nodes[e.From].Path
+		from := g.Path(e.From)
 		if e.Slot && g.Nodes[e.From].Kind == render.Optimizer {
 			continue // the optimizer's side of a slot
 		}
@@ -331,7 +331,7 @@ func facts(s *store.Store, og *pb.TrackableObjectGraph) (map[string]string, erro
 			name = join(from, "(slot) "+e.Label)
 		}
 		if !e.Tree {
-			out[name] = "the object " + g.Nodes[e.To].Path
+			out[name] = "the object " + g.Path(e.To)
 			continue
 		}
 		n := og.Nodes[e.To]

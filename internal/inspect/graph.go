@@ -114,19 +114,22 @@ func Size(n int64) string {
 	return ""
 }
 
+// maxNameParts is how deep a tree of names goes; the rest of a name stays whole.
+const maxNameParts = 64
+
 // nameGraph makes a tree of the parts of names.
 func nameGraph(s *store.Store, values map[string]string) *render.Graph {
 	g := &render.Graph{Nodes: []render.Node{{Title: title(s)}}}
 	at := map[string]int{"": 0}
 	for _, e := range s.Entries() {
 		parent, path := 0, ""
-		parts := strings.Split(e.Name, "/")
+		parts := strings.SplitN(e.Name, "/", maxNameParts)
 		for i, p := range parts {
 			path += "/" + p
 			id, ok := at[path]
 			if !ok || i == len(parts)-1 {
 				id = len(g.Nodes)
-				g.Nodes = append(g.Nodes, render.Node{Path: path[1:]})
+				g.Nodes = append(g.Nodes, render.Node{})
 				at[path] = id
 				g.Edges = append(g.Edges, render.Edge{From: parent, To: id, Label: p, Tree: true})
 			}
@@ -135,6 +138,7 @@ func nameGraph(s *store.Store, values map[string]string) *render.Graph {
 		n := &g.Nodes[parent]
 		n.Kind, n.Info, n.Value = render.Variable, describe(e), values[e.Name]
 	}
+	g.Link()
 	return g
 }
 
@@ -207,7 +211,6 @@ func objectGraph(s *store.Store, og *pb.TrackableObjectGraph, values map[string]
 				continue
 			}
 			e.Tree, seen[e.To] = true, true
-			g.Nodes[e.To].Path = join(g.Nodes[from].Path, e.Label)
 			if g.Nodes[e.To].Kind == render.Plain && e.Label == "optimizer" {
 				g.Nodes[e.To].Kind = render.Optimizer
 			}
@@ -219,7 +222,6 @@ func objectGraph(s *store.Store, og *pb.TrackableObjectGraph, values map[string]
 			e := &slots[from][i]
 			if !seen[e.To] {
 				e.Tree, seen[e.To] = true, true
-				g.Nodes[e.To].Path = join(g.Nodes[from].Path, e.Label)
 			}
 		}
 	}
@@ -229,6 +231,7 @@ func objectGraph(s *store.Store, og *pb.TrackableObjectGraph, values map[string]
 			g.Edges = append(g.Edges, edges[k])
 		}
 	}
+	g.Link()
 	return g
 }
 

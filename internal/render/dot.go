@@ -22,7 +22,7 @@ func (g *Graph) DOT(w io.Writer) error {
 		if n.Value != "" {
 			label += " = " + n.Value
 		}
-		fmt.Fprintf(b, "  n%d [fillcolor=%q, color=%q, xlabel=%s, tooltip=%s];\n", i, colors[n.Kind], colors[n.Kind], dotString(label), dotString(n.Path))
+		fmt.Fprintf(b, "  n%d [fillcolor=%q, color=%q, xlabel=%s, tooltip=%s];\n", i, colors[n.Kind], colors[n.Kind], dotString(label), dotString(g.Path(i)))
 	}
 	for _, e := range g.Edges {
 		fmt.Fprintf(b, "  n%d -> n%d [label=%s", e.From, e.To, dotString(e.Label))

@@ -2,6 +2,12 @@
 // as SVG pictures, and tensors' values as histograms.
 package render
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // NodeKind says what a node of an object graph is; pictures colour by it.
 type NodeKind int
 
@@ -16,10 +22,42 @@ const (
 // Node is an object of a graph.
 type Node struct {
 	Kind  NodeKind
-	Path  string // the first way from the root, edges joined by "/"; "" for the root
 	Title string // the root's name; other nodes go by their edges
 	Info  string // type and shape, saver, …
 	Value string // a small tensor's value, or ""
+}
+
+// MaxPath is how long a node's path gets before its beginning is left out, in
+// bytes. Files can hold graphs so deep that all paths together would fill any
+// memory.
+const MaxPath = 512
+
+// Path is the first way from the root to a node, edges joined by "/"; "" for the
+// root and for what the root doesn't reach. [Graph.Link] must have been called.
+func (g *Graph) Path(i int) string {
+	var labels []string
+	for n := 0; i > 0 && i < len(g.parent) && g.parent[i] >= 0; i = int(g.parent[i]) {
+		if n += len(g.label[i]) + 1; n > MaxPath {
+			labels = append(labels, fmt.Sprintf("…%d", i))
+			break
+		}
+		labels = append(labels, g.label[i])
+	}
+	slices.Reverse(labels)
+	return strings.Join(labels, "/")
+}
+
+// Link works out the way to every node from the edges marked Tree.
+func (g *Graph) Link() {
+	g.parent, g.label = make([]int32, len(g.Nodes)), make([]string, len(g.Nodes))
+	for i := range g.parent {
+		g.parent[i] = -1
+	}
+	for _, e := range g.Edges {
+		if e.Tree {
+			g.parent[e.To], g.label[e.To] = int32(e.From), e.Label
+		}
+	}
 }
 
 // Edge leads from a node to another.
@@ -34,6 +72,9 @@ type Edge struct {
 type Graph struct {
 	Nodes []Node
 	Edges []Edge // in the order of the checkpoint, node by node
+
+	parent []int32  // in the tree
+	label  []string // of the tree's edge to each node
 }
 
 // out lists each node's outgoing edges.

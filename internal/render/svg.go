@@ -61,7 +61,7 @@ func (g *Graph) SVG(w io.Writer) error {
 		if !p.on {
 			continue
 		}
-		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="%.0f" fill="%s"><title>%s</title></circle>`+"\n", p.x, p.y, dotRadius, colors[n.Kind], text(n.Path))
+		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="%.0f" fill="%s"><title>%s</title></circle>`+"\n", p.x, p.y, dotRadius, colors[n.Kind], text(g.Path(i)))
 		if words := nodeWords(i, n); words != "" {
 			if parent[i] {
 				p.y -= 9 // above the line that leads on

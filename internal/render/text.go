@@ -114,7 +114,7 @@ func (t *textTree) children(id int, indent string, depth int) {
 		}
 		n := t.g.Nodes[e.To]
 		if !e.Tree {
-			where := n.Path
+			where := t.g.Path(e.To)
 			if where == "" {
 				where = "the root"
 			}

@@ -168,7 +168,7 @@ type graphEdit struct {
 
 	parent []int // of each node, in the tree of first paths; -1 unreached
 	edge   []int // the parent's edge that leads to it
-	path   [][]string
+	depth  []int // number of edges from the root
 }
 
 func (e *graphEdit) run() []string {
@@ -222,7 +222,7 @@ func (e *graphEdit) run() []string {
 // out of the graph are passed over.
 func (e *graphEdit) walk() {
 	n := len(e.g.Nodes)
-	e.parent, e.edge, e.path = make([]int, n), make([]int, n), make([][]string, n)
+	e.parent, e.edge, e.depth = make([]int, n), make([]int, n), make([]int, n)
 	for i := range e.parent {
 		e.parent[i] = -1
 	}
@@ -234,11 +234,11 @@ func (e *graphEdit) walk() {
 		at := queue[0]
 		for k, c := range e.g.Nodes[at].Children {
 			id := int(c.NodeId)
-			if id < 0 || id >= n || e.parent[id] >= 0 || len(e.path[at]) > 1000 {
+			if id < 0 || id >= n || e.parent[id] >= 0 {
 				continue
 			}
 			e.parent[id], e.edge[id] = at, k
-			e.path[id] = append(e.path[at][:len(e.path[at]):len(e.path[at])], c.LocalName)
+			e.depth[id] = e.depth[at] + 1
 			queue = append(queue, id)
 		}
 	}
@@ -256,7 +256,7 @@ func (e *graphEdit) edgesFor(node int, from, to string, wants map[[2]int]string,
 		return
 	}
 	a, b := strings.Split(old, "/"), strings.Split(now, "/")
-	if len(a) != len(e.path[node]) {
+	if len(a) != e.depth[node] {
 		return // not the first path's key
 	}
 	if len(a) != len(b) {
@@ -267,7 +267,7 @@ func (e *graphEdit) edgesFor(node int, from, to string, wants map[[2]int]string,
 	}
 	at := node
 	for i := len(a) - 1; i >= 0; i-- {
-		if a[i] != escape(e.path[node][i]) {
+		if a[i] != escape(e.g.Nodes[e.parent[at]].Children[e.edge[at]].LocalName) {
 			return
 		}
 		key := [2]int{e.parent[at], e.edge[at]}

@@ -1,0 +1,13 @@
+//go:build js || wasip1 || plan9
+
+package main
+
+// noBar stands where there is no terminal to draw on.
+type noBar struct{}
+
+func (noBar) set(int64) {}
+func (noBar) done()     {}
+
+func newBytesBar(*app, string, int64) bar { return noBar{} }
+
+func newStepsBar(*app, int, int, func() string) bar { return noBar{} }
