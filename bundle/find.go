@@ -3,10 +3,13 @@ package bundle
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/cairnml/cairn/internal/statefile"
 )
 
 // Found says what lies at a path that somebody gave for a checkpoint.
@@ -28,10 +31,6 @@ const (
 	FoundSavedModel                      // a SavedModel's folder: its variables
 	FoundV1                              // a single file of version 1
 )
-
-// stateFile is the name of the file that says which checkpoint of a folder is
-// the latest.
-const stateFile = "checkpoint"
 
 // FindPrefix finds the checkpoint that name means: a prefix, one of its files,
 // a folder with a checkpoint state file or that file itself (its latest
@@ -97,7 +96,7 @@ func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (F
 			}
 			return Found{}, &PathError{Path: shown, Found: "a data file whose index, " + path.Base(IndexName(prefix)) + ", is missing", Hint: "without its index a data file can't be read"}
 		}
-		if path.Base(name) == stateFile {
+		if path.Base(name) == statefile.Name {
 			if f, ok := findState(fsys, path.Dir(name), outside); ok {
 				return f, nil
 			}
@@ -121,7 +120,7 @@ func findInFolder(fsys fs.FS, name, shown string, outside func(string) (Found, b
 			return Found{Kind: FoundSavedModel, Prefix: variables, Dir: name}, nil
 		}
 		return Found{}, &PathError{Path: shown, Found: "a SavedModel without variables", Hint: "it holds no checkpoint"}
-	case is(path.Join(name, stateFile)):
+	case is(path.Join(name, statefile.Name)):
 		if f, ok := findState(fsys, name, outside); ok {
 			return f, nil
 		}
@@ -134,14 +133,20 @@ func findInFolder(fsys fs.FS, name, shown string, outside func(string) (Found, b
 
 // findState follows the state file of a folder to its latest checkpoint.
 func findState(fsys fs.FS, dir string, outside func(string) (Found, bool)) (Found, bool) {
-	b, err := fs.ReadFile(fsys, path.Join(dir, stateFile))
-	if err != nil || len(b) > 64<<20 {
+	src, err := openSource(fsys, path.Join(dir, statefile.Name))
+	if err != nil {
 		return Found{}, false
 	}
-	latest, ok := latestOf(string(b))
-	if !ok {
+	defer src.close()
+	text := make([]byte, min(src.size, statefile.MaxSize))
+	if _, err := src.ReadAt(text, 0); err != nil && err != io.EOF {
 		return Found{}, false
 	}
+	state, err := statefile.Parse(text)
+	if err != nil || state.ModelCheckpointPath == "" {
+		return Found{}, false
+	}
+	latest := state.ModelCheckpointPath
 	latest = strings.ReplaceAll(latest, "\\", "/")
 	if path.IsAbs(latest) || len(latest) > 1 && latest[1] == ':' {
 		if outside != nil {
@@ -159,58 +164,11 @@ func findState(fsys fs.FS, dir string, outside func(string) (Found, bool)) (Foun
 	return Found{Kind: FoundState, Prefix: prefix, Dir: dir}, true
 }
 
-// latestOf finds model_checkpoint_path in a state file.
-func latestOf(text string) (string, bool) {
-	for line := range strings.Lines(text) {
-		rest, ok := strings.CutPrefix(strings.TrimSpace(line), "model_checkpoint_path:")
-		if !ok {
-			continue
-		}
-		rest = strings.TrimSpace(rest)
-		if len(rest) < 2 || rest[0] != '"' && rest[0] != '\'' || rest[len(rest)-1] != rest[0] {
-			return "", false
-		}
-		return unescape(rest[1 : len(rest)-1]), true
-	}
-	return "", false
-}
-
-// unescape undoes text proto's escapes.
-func unescape(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			b.WriteByte(s[i])
-			continue
-		}
-		i++
-		switch c := s[i]; c {
-		case 'n':
-			b.WriteByte('\n')
-		case 'r':
-			b.WriteByte('\r')
-		case 't':
-			b.WriteByte('\t')
-		case '0', '1', '2', '3', '4', '5', '6', '7':
-			v := 0
-			for k := 0; k < 3 && i < len(s) && s[i] >= '0' && s[i] <= '7'; k++ {
-				v = v*8 + int(s[i]-'0')
-				i++
-			}
-			i--
-			b.WriteByte(byte(v))
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
-}
-
 // otherFile reports whether a file by that name is one of a bundle's or a state
 // file, and no checkpoint of version 1.
 func otherFile(name string) bool {
 	_, _, _, data := ParseDataName(name)
-	return data || strings.HasSuffix(name, indexSuffix) || path.Base(name) == stateFile
+	return data || strings.HasSuffix(name, indexSuffix) || path.Base(name) == statefile.Name
 }
 
 // looksLikeTable reports whether a file ends as a table does.
@@ -245,7 +203,7 @@ func describe(fsys fs.FS, name, shown string, cause error) error {
 		case is(path.Join(name, "saved_model.pb")):
 			e.Found = "a SavedModel's directory"
 			e.Hint = fmt.Sprintf("its values have the prefix %q", suffix("/variables/variables"))
-		case is(path.Join(name, stateFile)):
+		case is(path.Join(name, statefile.Name)):
 			e.Found = "a directory with a checkpoint state file"
 			if f, ok := findState(fsys, name, nil); ok {
 				latest := suffix("/" + path.Base(f.Prefix))
@@ -261,10 +219,10 @@ func describe(fsys fs.FS, name, shown string, cause error) error {
 	case err == nil && strings.HasSuffix(name, indexSuffix):
 		e.Found = "an index file"
 		e.Hint = fmt.Sprintf("the prefix is %q", strings.TrimSuffix(shown, indexSuffix))
-	case err == nil && path.Base(name) == stateFile:
+	case err == nil && path.Base(name) == statefile.Name:
 		e.Found = "a checkpoint state file"
 		if f, ok := findState(fsys, path.Dir(name), nil); ok {
-			e.Hint = fmt.Sprintf("the latest checkpoint that it names has the prefix %q", strings.TrimSuffix(shown, stateFile)+path.Base(f.Prefix))
+			e.Hint = fmt.Sprintf("the latest checkpoint that it names has the prefix %q", strings.TrimSuffix(shown, statefile.Name)+path.Base(f.Prefix))
 		}
 	case err == nil:
 		if prefix, _, _, ok := ParseDataName(shown); ok {

@@ -39,6 +39,10 @@ func findV1(fsys fs.FS, prefix string) []string {
 	if info, err := fs.Stat(fsys, prefix); err == nil && !info.IsDir() {
 		return []string{prefix}
 	}
+	// State files name a sharded checkpoint by a pattern of its files.
+	if cut := len(prefix) - len("-?????-of-00000"); cut > 0 && strings.HasPrefix(prefix[cut:], "-?????-of-") {
+		prefix = prefix[:cut]
+	}
 	entries, err := fs.ReadDir(fsys, path.Dir(prefix))
 	if err != nil {
 		return nil
