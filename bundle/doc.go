@@ -132,8 +132,8 @@
 // rules. An element type that is not known is no damage: the other tensors can
 // be read.
 //
-// Variants of a machine of the other byte order can't be read, as in
-// TensorFlow; bools that are neither 0 nor 1 are refused, which TensorFlow
+// Variants of a big-endian file can't be read, since only their type knows what
+// to swap (TensorFlow refuses those of the other byte order, too); bools that are neither 0 nor 1 are refused, which TensorFlow
 // doesn't.
 //
 // # Why the bytes are equal

@@ -17,7 +17,7 @@ import (
 func smallBundle(t testing.TB, dir Dir, prefix string) {
 	t.Helper()
 	ctx := context.Background()
-	write(t, dir, prefix, &WriterOptions{Alignment: 8, BigEndian: hostBig}, func(w *Writer) {
+	write(t, dir, prefix, &WriterOptions{Alignment: 8}, func(w *Writer) {
 		add := func(name string, v *tensor.Tensor) {
 			if err := w.Add(ctx, name, v); err != nil {
 				t.Fatal(err)

@@ -139,13 +139,16 @@ func TestDataFileAbove4GiB(t *testing.T) {
 	}
 }
 
+// over4GiB is a variable so that it needn't fit a 32-bit int.
+var over4GiB int64 = 1 << 32
+
 // zeroMemory is n zero bytes that take no memory as long as they are only read.
 func zeroMemory(n int) []byte { return make([]byte, n) }
 
 func TestTensorAbove4GiB(t *testing.T) {
 	need64(t)
 	ctx, dir := context.Background(), newThinDir()
-	size := 1<<32 + 8
+	size := int(over4GiB + 8)
 	v := tensor.Must(tensor.FromBytes(tensor.Uint8, zeroMemory(size), size))
 	write(t, dir, "huge", nil, func(w *Writer) {
 		if err := w.Add(ctx, "v", v); err != nil {
@@ -172,7 +175,7 @@ func TestStringsAbove4GiB(t *testing.T) {
 		t.Errorf("the length 2³² counts with %d bytes", got)
 	}
 	ctx, dir := context.Background(), newThinDir()
-	zeros := zeroMemory(1<<32 + 5)
+	zeros := zeroMemory(int(over4GiB + 5))
 	long := unsafe.String(&zeros[0], len(zeros))
 	write(t, dir, "huge", nil, func(w *Writer) {
 		if err := w.Add(ctx, "v", tensor.Vector("a", long, "b")); err != nil {

@@ -139,8 +139,8 @@ func (r *Reader) plan(req *ReadRequest) (plan, error) {
 		}
 		p.shape = shape
 	}
-	if rec.DType == tensor.Variant && r.header.BigEndian != hostBig {
-		return plan{}, errUnsupported("tensor %q: variants of a machine of the other byte order can't be read", req.Name)
+	if rec.DType == tensor.Variant && r.header.BigEndian {
+		return plan{}, errUnsupported("tensor %q: variants of a big-endian machine can't be read: their bytes are in an order that only their type knows", req.Name)
 	}
 	if d := req.Dst; d != nil && (d.DType() != rec.DType || !d.Shape().Equal(p.shape)) {
 		return plan{}, &MismatchError{Name: req.Name, Want: rec.DType, WantShape: p.shape, Got: d.DType(), GotShape: d.Shape()}

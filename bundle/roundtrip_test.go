@@ -64,7 +64,7 @@ func TestEveryTypeRoundTripsInBothByteOrders(t *testing.T) {
 		want := make(map[string]*tensor.Tensor)
 		write(t, dir, "a/b", &WriterOptions{BigEndian: big}, func(w *Writer) {
 			for _, d := range tensor.DTypes() {
-				if d == tensor.Resource || d == tensor.Variant && big != hostBig {
+				if d == tensor.Resource || d == tensor.Variant && big {
 					continue
 				}
 				for _, s := range shapes {

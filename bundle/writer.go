@@ -102,8 +102,8 @@ func NewWriter(dir Dir, prefix string, opts *WriterOptions) (*Writer, error) {
 }
 
 // Add writes a tensor. Its storage may be changed again when Add returns. A
-// name that is there already is an error, and so is a tensor of resources,
-// which no bundle can hold.
+// name that is there already is an error, and so are resources, which no bundle
+// can hold, and variants in a big-endian one.
 func (w *Writer) Add(ctx context.Context, name string, t *tensor.Tensor) error {
 	if w.err != nil {
 		return w.err
@@ -126,6 +126,8 @@ func (w *Writer) add(ctx context.Context, key, name string, t *tensor.Tensor) er
 			return w.putFixed(ctx, s, t)
 		case d == tensor.String:
 			return w.putStrings(ctx, s, t.Strings())
+		case d == tensor.Variant && w.big:
+			return 0, errUnsupported("tensor %q: variants can't be written in big-endian order", name)
 		case d == tensor.Variant:
 			return w.putVariants(ctx, s, t.Strings())
 		default:
