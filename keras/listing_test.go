@@ -268,3 +268,40 @@ func TestModelsLieInTheObjectGraphAsInTensorFlow(t *testing.T) {
 		})
 	}
 }
+
+// TestVariablesOfAMapComeByKey: a map keeps the order of insertion in files and
+// names, but its variables are listed by sorted keys, as in Keras.
+func TestVariablesOfAMapComeByKey(t *testing.T) {
+	type heads struct {
+		Model
+		Heads *trackable.Map[*Dense]
+	}
+	m := &heads{Heads: trackable.NewMap[*Dense]()}
+	for _, key := range []string{"b", "a"} {
+		d := &Dense{Units: 1, NoBias: true}
+		must(t, m.Heads.Set(key, d))
+		d.Call(scope(t), mat(1, 1, 1))
+	}
+	b, _ := m.Heads.Get("b")
+	a, _ := m.Heads.Get("a")
+	if diff := cmp.Diff([]string{name(t, m, a.Kernel), name(t, m, b.Kernel)}, []string{"heads/dense_1/kernel", "heads/dense/kernel"}); diff != "" {
+		t.Errorf("full names (-want +got):\n%s", diff)
+	}
+	if got := Trainable(m); len(got) != 2 || got[0] != a.Kernel || got[1] != b.Kernel {
+		t.Errorf("Trainable doesn't go by sorted keys")
+	}
+	if got := Trainable(nil); got != nil {
+		t.Errorf("Trainable(nil) is %v", got)
+	}
+}
+
+func name(t *testing.T, root any, v *trackable.Variable) string {
+	t.Helper()
+	g, err := trackable.Walk(root, nil)
+	must(t, err)
+	id, ok := g.ID(v)
+	if !ok {
+		t.Fatal("the variable isn't in the graph")
+	}
+	return g.Nodes[id].FullName
+}

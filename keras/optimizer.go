@@ -119,17 +119,22 @@ type update struct {
 	v     *trackable.Variable
 	slots [3]*trackable.Variable // by the rule's kinds; nil where not used
 	grad  *ops.Value
-	rate  float64 // in v's precision
-	step  int64   // from 1
-	isNew bool    // the new layout's formulas
-	exact bool    // v is a float64
+	rate  float64      // in v's precision
+	step  int64        // from 1
+	isNew bool         // the new layout's formulas
+	dtype tensor.DType // v's
 	o     *OptimizerBase
 }
 
 // round is x in the precision of the variable.
 func (u *update) round(x float64) float64 {
-	if u.exact {
+	switch u.dtype {
+	case tensor.Float64:
 		return x
+	case tensor.Float16:
+		return float64(tensor.ToF16(float32(x)).Float())
+	case tensor.BFloat16:
+		return float64(tensor.ToBF16(float32(x)).Float())
 	}
 	return float64(float32(x))
 }
@@ -165,7 +170,7 @@ type num struct {
 // num is x for an op. Only types that a step is likely to train are kept ready.
 func (u *update) num(place int, x float64) ops.Input {
 	kept := &u.o.nums[0][place]
-	switch u.v.DType() {
+	switch u.dtype {
 	case tensor.Float32:
 		if kept.t == nil || kept.x != x {
 			kept.x, kept.t = x, tensor.Scalar(float32(x))
@@ -181,7 +186,7 @@ func (u *update) num(place int, x float64) ops.Input {
 }
 
 // power is x to the power of the step's number.
-func (u *update) power(x float64) float64 { return u.round(math.Pow(x, float64(u.step))) }
+func (u *update) power(x float64) float64 { return u.round(math.Pow(u.round(x), float64(u.step))) }
 
 // init is called by constructors.
 func (o *OptimizerBase) init(name string, rate float64, r rule) {
@@ -425,7 +430,7 @@ func (o *OptimizerBase) apply(s *ops.Scope, g grad.Gradients) error {
 			continue
 		}
 		u := update{v: p.Variable, grad: p.Grad, step: step, isNew: o.isNew(), o: o}
-		u.exact = u.v.DType() == tensor.Float64
+		u.dtype = u.v.DType()
 		u.rate = o.rateFor(&u)
 		for i, k := range o.kinds {
 			var err error

@@ -2,6 +2,7 @@ package keras
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 
 	"github.com/cairnml/cairn/tensor"
@@ -25,7 +26,7 @@ func Trainable(obj trackable.Trackable) []*trackable.Variable {
 		d := v.DType()
 		return v.Trainable() && (d.IsFloating() || d.IsComplex() || d == tensor.Invalid)
 	}}
-	w.visit(obj)
+	w.root(obj)
 	return w.vars
 }
 
@@ -34,14 +35,14 @@ func Trainable(obj trackable.Trackable) []*trackable.Variable {
 // others.
 func Variables(obj trackable.Trackable) []*trackable.Variable {
 	w := walker{all: true}
-	w.visit(obj)
+	w.root(obj)
 	return w.vars
 }
 
 // hasVariables reports whether a layer has any variable yet.
 func hasVariables(obj trackable.Trackable) bool {
 	w := walker{first: true}
-	w.visit(obj)
+	w.root(obj)
 	return len(w.vars) > 0
 }
 
@@ -79,6 +80,13 @@ func (w *walker) visited(id any) bool {
 		}
 	}
 	return false
+}
+
+// root visits what the caller gave, which may be nil.
+func (w *walker) root(obj trackable.Trackable) {
+	if v := reflect.ValueOf(obj); v.Kind() == reflect.Pointer && !v.IsNil() {
+		w.visit(obj)
+	}
 }
 
 func (w *walker) visit(obj trackable.Trackable) {
