@@ -26,7 +26,7 @@ subscript as in Python: name[0:2], name[:,-1]. Without NAMEs all are printed.`,
   cairn cat model/ckpt-10 'net/l1/kernel[0:2,:]'
   cairn cat --full model/ckpt-10 net/l1/kernel
   cairn cat --npy model/ckpt-10 net/l1/kernel > kernel.npy
-  cairn cat --raw model/ckpt-10 _CHECKPOINTABLE_OBJECT_GRAPH | protoc --decode_raw`,
+  cairn cat --raw model/ckpt-10 vocabulary > words.txt`,
 		Args:              need(1, -1, "a PATH"),
 		ValidArgsFunction: completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -90,7 +90,7 @@ subscript as in Python: name[0:2], name[:,-1]. Without NAMEs all are printed.`,
 		},
 	}
 	c.Flags().BoolVar(&npy, "npy", false, "write a .npy file to stdout")
-	c.Flags().BoolVar(&raw, "raw", false, "write the bytes as they are in memory; strings one after the other")
+	c.Flags().BoolVar(&raw, "raw", false, "write the bytes as in memory; strings end to end")
 	c.Flags().BoolVar(&full, "full", false, "print every element of large tensors")
 	return c
 }
