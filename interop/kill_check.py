@@ -8,6 +8,8 @@ one folder. After each batch TensorFlow finds the latest checkpoint, reads every
 tensor, and restores it into objects of its own; every weight has to be the
 step's number.
 
+Before that, TensorFlow's CheckpointManager and ours take turns in one folder.
+
 usage: kill_check.py [--rounds 500] [--batch 50] [--dir FOLDER] [--go go]
 Needs tensorflow 2.21 and the Go tool; run it from anywhere in the repository.
 """
@@ -46,6 +48,27 @@ def look(folder):
     return latest, int(step.numpy())
 
 
+def turns(binary, folder, rounds=4):
+    """Managers of both sides take turns in one folder: each goes on from the other's state."""
+    step = tf.Variable(0, dtype=tf.int64)
+    weight = tf.Variable(tf.zeros([100000]))
+    checkpoint = tf.train.Checkpoint(step=step, weight=weight)
+    for turn in range(rounds):
+        subprocess.run([binary, "-test.run=^TestTakesItsTurnWithTensorFlow$", "-turn.dir=%s" % folder],
+                       cwd=os.path.join(ROOT, "checkpoint"), check=True, stdout=subprocess.DEVNULL)
+        look(folder)
+        manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=3, keep_checkpoint_every_n_hours=1e-3 / 3600)
+        if manager.restore_or_initialize() is None or int(step) != 4 * turn + 2 or not np.all(weight.numpy() == float(step)):
+            raise SystemExit("turn %d: TensorFlow restores step %d, weights %r" % (turn, int(step), np.unique(weight.numpy())))
+        if [os.path.basename(p) for p in manager.checkpoints] != ["ckpt-%d" % n for n in range(max(1, 4 * turn), 4 * turn + 3)]:
+            raise SystemExit("turn %d: TensorFlow manages %r" % (turn, manager.checkpoints))
+        for _ in range(2):
+            step.assign_add(1)
+            weight.assign(tf.fill([100000], tf.cast(step, tf.float32)))
+            manager.save()
+    print("ok: managers of both sides took %d turns in one folder" % (2 * rounds), flush=True)
+
+
 def main():
     flags = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     flags.add_argument("--rounds", type=int, default=500)
@@ -56,6 +79,7 @@ def main():
     with tempfile.TemporaryDirectory() as temp:
         binary = os.path.join(temp, "checkpoint.test")
         subprocess.run([args.go, "test", "-c", "-o", binary, "./checkpoint"], cwd=ROOT, check=True)
+        turns(binary, os.path.join(temp, "turns"))
         folder = args.dir or os.path.join(temp, "run")
         done = 0
         while done < args.rounds:
