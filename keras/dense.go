@@ -34,8 +34,9 @@ type Dense struct {
 	// dense_1, …
 	Name string
 
-	// Kernel [inputs, units] and Bias [units] are nil until the layer is built.
-	Kernel, Bias *trackable.Variable
+	// Kernel [inputs, units] and Bias [units] are nil until the layer is built;
+	// then they are the edges "kernel" and "bias".
+	Kernel, Bias *trackable.Variable `cairn:"-"`
 }
 
 // ScopeName is the layer's name, "" for the automatic one.
@@ -63,6 +64,7 @@ func (d *Dense) Build(s *ops.Scope, in tensor.Shape) error {
 	if bias == nil {
 		bias = Zeros{}
 	}
+	// What is there already was made by a build that failed at the bias.
 	if d.Kernel == nil {
 		err = d.AddWeight(s, &d.Kernel, "kernel", Weight{Shape: tensor.Shape{n, d.Units}, DType: d.DType, Init: d.KernelInit})
 	}

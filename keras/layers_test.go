@@ -276,3 +276,44 @@ func (a *Affine) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	}
 	return a.Inner.Call(s, ops.Add(s, ops.MatMul(s, v, a.W), a.B))
 }
+
+func TestManyLayersAreListedOnce(t *testing.T) {
+	s := scope(t)
+	net := NewSequential()
+	shared := dense(1)
+	for range 40 {
+		must(t, net.Add(dense(1), shared))
+	}
+	net.Call(s, mat(1, 1, 1))
+	if n := len(Trainable(net)); n != 82 {
+		t.Errorf("%d variables, want 82", n)
+	}
+	seen := map[*trackable.Variable]bool{}
+	for _, v := range Variables(net) {
+		if seen[v] {
+			t.Fatal("a variable is listed twice")
+		}
+		seen[v] = true
+	}
+}
+
+func TestLeakyReluAlpha(t *testing.T) {
+	s := scope(t)
+	got := tensor.Values[float32](data(t, LeakyReluAlpha(0.5)(s, vec(-2, 3))))
+	if !slices.Equal(got, []float32{-1, 3}) {
+		t.Errorf("slope 0.5: %v", got)
+	}
+}
+
+func TestFunctionalRunsItsFunction(t *testing.T) {
+	a, b := &Dense{Units: 1, KernelInit: Ones{}}, &Dense{Units: 1, KernelInit: Constant{2}}
+	m := &Functional{Layers: []Callable{&InputLayer{}, a, b}}
+	m.Run = func(s *ops.Scope, x ops.Input) *ops.Value { return ops.Add(s, a.Call(s, x), b.Call(s, x)) }
+	if got := tensor.Values[float32](data(t, m.Call(scope(t), mat(1, 1, 5)))); got[0] != 15 {
+		t.Errorf("1*5 + 2*5 gives %v", got)
+	}
+	m.SetName("head")
+	if m.ScopeName() != "head" || NewSequential().ScopeName() != "/" {
+		t.Errorf("scopes %q and %q", m.ScopeName(), NewSequential().ScopeName())
+	}
+}

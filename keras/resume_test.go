@@ -301,3 +301,33 @@ func TestLayersAddedAfterARestoreGetTheirValues(t *testing.T) {
 	}
 	must(t, report.AssertConsumed())
 }
+
+// TestMismatchedAndUnusedValuesAreNamed: a layer of another size, and values
+// that no layer can ever take, are errors that say which.
+func TestMismatchedAndUnusedValuesAreNamed(t *testing.T) {
+	ctx := context.Background()
+	path := filepath.Join(fixtures, "guide_adam", "ckpt-1")
+	wide := newTraining(NewAdam(0.1))
+	ck, err := checkpoint.New(wide, nil)
+	must(t, err)
+	_, err = ck.Restore(ctx, path, nil)
+	must(t, err)
+	s := function.Eager(ctx)
+	wide.Net.Call(s, mat(1, 2, 1, 2)) // the checkpoint's kernel takes one input
+	if err := s.Err(); err == nil || !strings.Contains(err.Error(), "kernel") || !strings.Contains(err.Error(), "[1,5]") {
+		t.Errorf("a layer of another size: %v", err)
+	}
+	bare := newTraining(NewAdam(0.1))
+	bare.Net.L1.NoBias = true
+	ck, err = checkpoint.New(bare, nil)
+	must(t, err)
+	if _, err = ck.Restore(ctx, path, nil); err == nil || !strings.Contains(err.Error(), "net.l1.bias") {
+		t.Errorf("a layer without a bias: %v", err)
+	}
+	// A built layer claims nothing more, and neither do layers without variables.
+	for _, l := range []trackable.Claimer{wide.Net.L1, new(Flatten), new(Dropout), new(InputLayer)} {
+		if l.MayClaim("gamma") {
+			t.Errorf("%T claims an edge that it can't get", l)
+		}
+	}
+}
