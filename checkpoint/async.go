@@ -27,6 +27,7 @@ func (m *Manager) saveAsync(ctx context.Context, e entry, step *int64) error {
 			m.mu.Lock()
 			m.lastStep = before // Interval counts from what is saved
 			m.mu.Unlock()
+			m.ck.SaveCounter().Add(-1) // the number wasn't used
 		} else {
 			err = errors.Join(err, m.tellAsync(ctx, e.path))
 		}
@@ -51,6 +52,7 @@ func (m *Manager) commitAsync(ctx context.Context, e entry, sn *snapshot) (saved
 			saved, err = false, &SaveError{Path: e.path, Latest: m.Latest(), Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
 		}
 	}()
+	defer sn.release() // where the commit failed before it came to writing
 	return m.commit(ctx, e, func(prefix string) error {
 		_, err := sn.write(ctx, m.dir, prefix, m.writeOptions())
 		return err

@@ -161,12 +161,19 @@ func RemoveCheckpoint(path string) error {
 	if dir == "" {
 		dir = "."
 	}
-	return removeCheckpoint(bundle.OSDir(dir), name)
+	return removeFiles(bundle.OSDir(dir), name, isFileOf)
 }
 
-// removeCheckpoint deletes the checkpoint prefix of dir. Names are made durable
-// by the caller.
+// removeCheckpoint deletes the version 2 checkpoint prefix of dir. Names are made
+// durable by the caller.
 func removeCheckpoint(dir bundle.Dir, prefix string) error {
+	return removeFiles(dir, prefix, func(file, base string) bool {
+		rest, ok := strings.CutPrefix(file, base)
+		return ok && (rest == ".index" || isDataSuffix(rest))
+	})
+}
+
+func removeFiles(dir bundle.Dir, prefix string, isFileOf func(file, base string) bool) error {
 	folder, base := path.Split(prefix)
 	entries, err := fs.ReadDir(dir, path.Clean("./"+folder))
 	if errors.Is(err, fs.ErrNotExist) {

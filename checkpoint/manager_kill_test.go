@@ -25,6 +25,7 @@ import (
 var (
 	killRounds = flag.Int("kill.rounds", 12, "how often TestKilledInALoopOfSaves kills a process that saves")
 	killDir    = flag.String("kill.dir", "", "the folder that TestKilledInALoopOfSaves saves to and leaves (default: a temporary one)")
+	turnDir    = flag.String("turn.dir", "", "the folder in which TestTakesItsTurnWithTensorFlow goes on with a run")
 	killSeed   = flag.Uint64("kill.seed", 1, "the seed of the moments at which TestKilledInALoopOfSaves kills")
 )
 
@@ -173,6 +174,35 @@ func TestKilledInALoopOfSaves(t *testing.T) {
 		if f != "checkpoint" && !listed {
 			t.Errorf("%s is left behind; %q are managed", f, m.Checkpoints())
 		}
+	}
+}
+
+// TestTakesItsTurnWithTensorFlow makes two steps of a run that TensorFlow's
+// manager makes the others of; interop/kill_check.py calls it.
+func TestTakesItsTurnWithTensorFlow(t *testing.T) {
+	if *turnDir == "" {
+		t.Skip("needs -turn.dir, and somebody to take turns with")
+	}
+	ctx := context.Background()
+	k, ck := newKilled(t)
+	m, err := NewManager(ck, *turnDir, &ManagerOptions{MaxToKeep: 3, KeepEvery: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.RestoreOrInitialize(ctx); err != nil {
+		t.Fatal(err)
+	}
+	k.check(t)
+	for range 2 {
+		if err := k.train(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Save(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -78,6 +78,7 @@ func (m *Manager) SaveWith(ctx context.Context, opts *SaveOptions) (path string,
 		background = true
 		if err := m.saveAsync(ctx, e, step); err != nil {
 			background = false
+			m.ck.SaveCounter().Add(-1) // the number wasn't used
 			return "", err
 		}
 		return e.path, nil
@@ -305,7 +306,11 @@ func (m *Manager) sweep(list []entry, last float64, gone entry) error {
 		return errors.Join(errs...)
 	}
 	latest := list[len(list)-1]
-	list = slices.DeleteFunc(slices.Clone(list), func(e entry) bool { return !listed(keep, e) })
+	kept := make(map[string]bool, len(keep))
+	for _, e := range keep {
+		kept[e.path] = true
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(e entry) bool { return !kept[e.path] })
 	m.setList(list, latest, v.last)
 	if err := m.dir.Sync(); err != nil {
 		errs = append(errs, err)

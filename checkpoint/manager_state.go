@@ -34,6 +34,7 @@ func (m *Manager) recover() error {
 	// Where the clock went back, checkpoints get the time now, and so do not look
 	// as if they had been preserved already; nor are they managed any more.
 	m.last = min(s.LastPreservedTimestamp, now)
+	at := make(map[string]int)
 	for i, p := range s.AllModelCheckpointPaths {
 		stamp := m.last
 		if len(s.AllModelCheckpointTimestamps) > 0 {
@@ -51,9 +52,10 @@ func (m *Manager) recover() error {
 		if e.path == m.latest.path {
 			m.latest = e
 		}
-		if j := slices.IndexFunc(m.list, func(o entry) bool { return o.path == e.path }); j >= 0 {
+		if j, ok := at[e.path]; ok {
 			m.list[j] = e
 		} else {
+			at[e.path] = len(m.list)
 			m.list = append(m.list, e)
 		}
 	}
@@ -84,7 +86,7 @@ func (m *Manager) entryOf(p string, side sideFile) entry {
 		}
 		e.name = options[0]
 		for _, o := range options {
-			if existsIn(m.dir, o) {
+			if len(options) > 1 && existsIn(m.dir, o) {
 				e.name = o
 				break
 			}
@@ -142,13 +144,17 @@ func (m *Manager) writeState(list []entry, latest entry, last float64) error {
 // list, the highest number first.
 func (m *Manager) others(list []entry) []entry {
 	var out []entry
+	managed := make(map[string]bool, len(list))
+	for _, e := range list {
+		managed[e.name] = true
+	}
 	for _, name := range m.names() {
 		prefix, ok := strings.CutSuffix(name, ".index")
 		if !ok {
 			continue
 		}
 		n, ok := m.numberOf(prefix)
-		if !ok || slices.ContainsFunc(list, func(e entry) bool { return e.name == prefix }) {
+		if !ok || managed[prefix] {
 			continue
 		}
 		out = append(out, entry{name: prefix, path: joinPath(m.directory, filepath.FromSlash(prefix)), step: n})

@@ -326,7 +326,7 @@ func TestDamagedLatestCheckpointIsNamedAndThePreviousOneOffered(t *testing.T) {
 func TestDamageWithNothingOlder(t *testing.T) {
 	ctx := context.Background()
 	disk := faultfs.New()
-	p := startProgram(t, disk, ManagerOptions{MaxToKeep: 1, KeepEvery: time.Nanosecond, Clock: ticking(), Fallback: func(*DamagedError) bool { return true }}, false)
+	p := startProgram(t, disk, ManagerOptions{MaxToKeep: 1, KeepEvery: time.Nanosecond, Clock: ticking(0), Fallback: func(*DamagedError) bool { return true }}, false)
 	for range 2 {
 		p.train()
 		if _, err := p.save(nil); err != nil {
@@ -507,6 +507,9 @@ func TestProgressAndShardsOfASave(t *testing.T) {
 	if last == 0 || last != total {
 		t.Errorf("%d of %d bytes", last, total)
 	}
+	if path, err := p.m.SaveAs(context.Background(), 40); err != nil || path != "run/ckpt-40" || p.m.ck.SaveCounter().Get() != 2 {
+		t.Errorf("%q, %v", path, err)
+	}
 	if n := len(disk.Names()); n < 4 || !slices.Contains(disk.Names(), "ckpt-1.data-00002-of-00003") && n < 5 {
 		t.Errorf("files %q", disk.Names())
 	}
@@ -572,7 +575,7 @@ func TestManagerTakesOverStatesFromElsewhere(t *testing.T) {
 		"dots":                    {"./", ""},
 	} {
 		disk := faultfs.New()
-		p := startProgram(t, disk, ManagerOptions{MaxToKeep: 2, Clock: ticking()}, false)
+		p := startProgram(t, disk, ManagerOptions{MaxToKeep: 2, Clock: ticking(0)}, false)
 		for range 2 {
 			p.train()
 			if _, err := p.save(nil); err != nil {
@@ -710,5 +713,33 @@ func TestManagerRefusesAStateThatCannotBeRead(t *testing.T) {
 		if err := m.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestRelativeFolderIsFoundAfterItMoved(t *testing.T) {
+	ctx := context.Background()
+	t.Chdir(t.TempDir())
+	root := &stepRoot{trackable.NewScalar[int64](5)}
+	ck, err := New(root, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ck.Save(ctx, filepath.Join("one", "two", "ckpt")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := LatestCheckpoint(filepath.Join("one", "two"), nil); err != nil || got != filepath.Join("one", "two", "ckpt-1") {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := os.Rename("one", "three"); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir("three")
+	latest, err := LatestCheckpoint("two", nil)
+	if err != nil || latest != filepath.Join("two", "ckpt-1") {
+		t.Fatalf("%q, %v", latest, err)
+	}
+	root.Step.Set(0)
+	if _, err := ck.Restore(ctx, latest, nil); err != nil || root.Step.Get() != 5 {
+		t.Errorf("step %d, %v", root.Step.Get(), err)
 	}
 }
