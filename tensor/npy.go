@@ -277,6 +277,12 @@ func (h *NPYHeader) readData(r io.Reader, sized bool) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
+	return FromBytes(h.DType, h.toHost(data), h.Shape...)
+}
+
+// toHost turns an array's bytes into a tensor's: native byte order, booleans 0
+// and 1, the last dimension fastest. It works in place but for the last.
+func (h *NPYHeader) toHost(data []byte) []byte {
 	if h.bigEndian != bigEndianHost {
 		swapBytes(data, h.DType.Swap())
 	}
@@ -292,7 +298,7 @@ func (h *NPYHeader) readData(r io.Reader, sized bool) (*Tensor, error) {
 		})
 		data = c
 	}
-	return FromBytes(h.DType, data, h.Shape...)
+	return data
 }
 
 func (h *NPYHeader) readStrings(r io.Reader, sized bool) (*Tensor, error) {

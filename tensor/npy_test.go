@@ -260,6 +260,10 @@ func TestNPZRoundTrip(t *testing.T) {
 			if err != nil || !got.Equal(x) {
 				rt.Fatalf("%q: %v, %v", name, got, err)
 			}
+			into := Must(Zeros(Float32, x.Shape()...))
+			if err := z.ReadInto(name, into); err != nil || !into.Equal(x) {
+				rt.Fatalf("%q into storage: %v, %v", name, into, err)
+			}
 			h, err := z.Header(name)
 			if err != nil || h.DType != Float32 || !h.Shape.Equal(x.Shape()) || h.Size != x.NumBytes() {
 				rt.Fatalf("%q: header %+v, %v", name, h, err)
@@ -297,6 +301,12 @@ func TestNPZDamageIsFound(t *testing.T) {
 	}
 	if _, err := z.Read("a"); !errors.Is(err, zip.ErrChecksum) {
 		t.Errorf("a flipped bit gives %v", err)
+	}
+	if err := z.ReadInto("a", Must(Zeros(Float32, 3))); !errors.Is(err, zip.ErrChecksum) {
+		t.Errorf("a flipped bit gives %v", err)
+	}
+	if err := z.ReadInto("a", Must(Zeros(Float32, 4))); err == nil {
+		t.Error("an array was read into another shape")
 	}
 	for i := range good { // no flip may panic
 		bad := bytes.Clone(good)

@@ -3,6 +3,7 @@ package tensor
 import (
 	"archive/zip"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -61,13 +62,40 @@ func (z *NPZ) Read(name string) (*Tensor, error) {
 	defer rc.Close()
 	t, err := h.readData(rc, true)
 	if err == nil {
-		// The checksum is compared when the end is reached.
-		var n int64
-		if n, err = io.Copy(io.Discard, rc); err == nil && n > 0 {
-			err = npyErr("%d bytes after the array", n)
-		}
+		err = atEnd(rc)
 	}
 	return t, named(err, name)
+}
+
+// ReadInto is Read into a tensor of the array's type and shape, no strings.
+// After an error dst may hold anything.
+func (z *NPZ) ReadInto(name string, dst *Tensor) error {
+	h, rc, err := z.open(name)
+	if err != nil {
+		return err
+	}
+	defer rc.Close()
+	switch {
+	case h.DType != dst.dtype || !h.Shape.Equal(dst.shape):
+		return named(npyErr("the array is %v%v, not %v%v", h.DType, h.Shape, dst.dtype, dst.shape), name)
+	case h.DType == String:
+		return named(npyErr("strings can't be read into a tensor"), name)
+	}
+	if n, err := io.ReadFull(rc, dst.data); err != nil {
+		return named(&NPYError{What: fmt.Sprintf("the file ends within the data: %d of %d bytes are there", n, h.Size), Err: noEOF(err)}, name)
+	}
+	copy(dst.data, h.toHost(dst.data))
+	return named(atEnd(rc), name)
+}
+
+// atEnd makes sure that nothing follows an array; when the end is reached, the
+// zip's checksum is compared.
+func atEnd(r io.Reader) error {
+	n, err := io.Copy(io.Discard, r)
+	if err == nil && n > 0 {
+		err = npyErr("%d bytes after the array", n)
+	}
+	return err
 }
 
 func (z *NPZ) open(name string) (*NPYHeader, io.ReadCloser, error) {

@@ -46,6 +46,7 @@ lengths are summed up. NAMEs keep the tensors that contain one of them.`,
 			}
 			bar := a.bytesBar("reading ")
 			defer bar.done()
+			var scratch store.Scratch
 			for _, e := range list {
 				if e.Name == store.GraphKey {
 					continue
@@ -53,7 +54,7 @@ lengths are summed up. NAMEs keep the tensors that contain one of them.`,
 				if err := cmd.Context().Err(); err != nil {
 					return err
 				}
-				t, err := s.Read(cmd.Context(), e.Name)
+				t, err := s.ReadScratch(cmd.Context(), e.Name, &scratch)
 				if err != nil {
 					return err
 				}

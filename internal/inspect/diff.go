@@ -67,6 +67,13 @@ func Diff(ctx context.Context, a, b *store.Store, o *DiffOptions) ([]Difference,
 		total += e.Bytes
 	}
 	x, y := a.Entries(), b.Entries()
+	var sa, sb store.Scratch
+	read := func(e, f store.Entry) (s, t *tensor.Tensor, err error) {
+		if s, err = a.ReadScratch(ctx, e.Name, &sa); err == nil {
+			t, err = b.ReadScratch(ctx, f.Name, &sb)
+		}
+		return s, t, err
+	}
 	for len(x) > 0 || len(y) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -85,7 +92,7 @@ func Diff(ctx context.Context, a, b *store.Store, o *DiffOptions) ([]Difference,
 			y = y[1:]
 		default:
 			if x[0].Name != store.GraphKey {
-				d, err := diffTensor(ctx, a, b, x[0], y[0], cross, o)
+				d, err := diffTensor(x[0], y[0], read, cross, o)
 				if err != nil {
 					return nil, err
 				}
@@ -108,18 +115,14 @@ func Diff(ctx context.Context, a, b *store.Store, o *DiffOptions) ([]Difference,
 	return out, nil
 }
 
-func diffTensor(ctx context.Context, a, b *store.Store, x, y store.Entry, cross bool, o *DiffOptions) ([]Difference, error) {
+func diffTensor(x, y store.Entry, read func(x, y store.Entry) (s, t *tensor.Tensor, err error), cross bool, o *DiffOptions) ([]Difference, error) {
 	if !x.Shape.Equal(y.Shape) {
 		return []Difference{{Kind: Shapes, Name: x.Name, A: describe(x), B: describe(y)}}, nil
 	}
 	if x.DType != y.DType && !(cross && widens(x.DType, y.DType)) {
 		return []Difference{{Kind: DTypes, Name: x.Name, A: describe(x), B: describe(y)}}, nil
 	}
-	s, err := a.Read(ctx, x.Name)
-	if err != nil {
-		return nil, err
-	}
-	t, err := b.Read(ctx, y.Name)
+	s, t, err := read(x, y)
 	if err != nil {
 		return nil, err
 	}

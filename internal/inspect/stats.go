@@ -1,11 +1,9 @@
 package inspect
 
 import (
-	"context"
 	"encoding/json"
 	"math"
 
-	"github.com/cairnml/cairn/internal/store"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -54,15 +52,6 @@ func finite(v float64) *float64 {
 		return nil
 	}
 	return &v
-}
-
-// Stat reads one tensor of s and sums it up.
-func Stat(ctx context.Context, s *store.Store, name string) (Stats, error) {
-	t, err := s.Read(ctx, name)
-	if err != nil {
-		return Stats{}, err
-	}
-	return StatOf(name, t), nil
 }
 
 // StatOf sums up t.

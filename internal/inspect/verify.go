@@ -70,6 +70,7 @@ func Verify(ctx context.Context, path string, progress Progress) (*store.Store, 
 		}
 	} else {
 		var total, done int64
+		var scratch store.Scratch
 		for _, e := range s.Entries() {
 			total += e.Bytes
 		}
@@ -77,7 +78,7 @@ func Verify(ctx context.Context, path string, progress Progress) (*store.Store, 
 			if err := ctx.Err(); err != nil {
 				return s, faults, err
 			}
-			if _, err := s.Read(ctx, e.Name); err != nil {
+			if _, err := s.ReadScratch(ctx, e.Name, &scratch); err != nil {
 				f := faultsOf(s.Prefix, err)
 				if len(f) == 0 {
 					f = []Fault{{File: s.Prefix, Offset: -1, Tensor: e.Name, What: err.Error()}}

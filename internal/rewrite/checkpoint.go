@@ -64,6 +64,7 @@ func writeCheckpoint(ctx context.Context, s *store.Store, list []item, dst strin
 func copyItems(ctx context.Context, w *bundle.Writer, s *store.Store, list []item, step func(item)) error {
 	r := s.Bundle()
 	shard := 0
+	var scratch store.Scratch
 	for n, i := range list {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -79,7 +80,7 @@ func copyItems(ctx context.Context, w *bundle.Writer, s *store.Store, list []ite
 			err = w.CopyFrom(ctx, r, i.from, i.name)
 		} else {
 			var t *tensor.Tensor
-			if t, err = i.read(ctx, s); err == nil {
+			if t, err = i.read(ctx, s, &scratch); err == nil {
 				err = w.Add(ctx, i.name, t)
 			}
 		}
@@ -97,13 +98,14 @@ func fromLayout(ctx context.Context, w *bundle.Writer, s *store.Store, list []it
 	for _, i := range list {
 		byName[i.from] = i
 	}
+	var scratch store.Scratch
 	var last struct {
 		name string
 		t    *tensor.Tensor
 	}
 	get := func(i item) (*tensor.Tensor, error) {
 		if last.t == nil || last.name != i.from {
-			t, err := i.read(ctx, s)
+			t, err := i.read(ctx, s, &scratch)
 			if err != nil {
 				return nil, err
 			}

@@ -125,8 +125,9 @@ func mergeTensors(ctx context.Context, stores []*store.Store, dst string, o *Opt
 	for _, i := range list {
 		total += i.bytes
 	}
+	var scratch store.Scratch
 	read := func(ctx context.Context, i item) (*tensor.Tensor, error) {
-		t, err := i.read(ctx, owner[i.name])
+		t, err := i.read(ctx, owner[i.name], &scratch)
 		if err == nil {
 			res.Tensors++
 			res.Bytes += i.bytes

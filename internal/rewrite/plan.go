@@ -79,11 +79,12 @@ func items(s *store.Store) ([]item, error) {
 }
 
 // read is the tensor that an item stands for.
-func (i item) read(ctx context.Context, s *store.Store) (*tensor.Tensor, error) {
+// It holds until the next call with c.
+func (i item) read(ctx context.Context, s *store.Store, c *store.Scratch) (*tensor.Tensor, error) {
 	if i.value != nil {
 		return i.value, nil
 	}
-	t, err := s.Read(ctx, i.from)
+	t, err := s.ReadScratch(ctx, i.from, c)
 	if err != nil || !i.cast {
 		return t, err
 	}
@@ -174,6 +175,7 @@ func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *O
 	z := tensor.NewNPZWriter(f, &tensor.NPYOptions{Lossy: o.Lossy})
 	slices.SortFunc(list, func(a, b item) int { return strings.Compare(a.name, b.name) })
 	widened := 0
+	var scratch store.Scratch
 	for _, i := range list {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -186,7 +188,7 @@ func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *O
 		if as != i.dtype {
 			widened++
 		}
-		t, err := i.read(ctx, s)
+		t, err := i.read(ctx, s, &scratch)
 		if err != nil {
 			return err
 		}

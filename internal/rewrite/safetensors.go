@@ -21,6 +21,7 @@ func writeSafetensors(ctx context.Context, s *store.Store, list []item, dst stri
 		return fmt.Errorf("%s: %w", s.Prefix, err)
 	}
 	var infos []safetensors.Info
+	var scratch store.Scratch
 	byName := map[string]item{}
 	held := 0
 	for _, i := range list {
@@ -30,7 +31,7 @@ func writeSafetensors(ctx context.Context, s *store.Store, list []item, dst stri
 			if held += int(min(i.bytes, maxMetadata)); held > maxMetadata*3/4 {
 				return fmt.Errorf("%s: the strings take more than the %d MiB that a safetensors header has room for", s.Prefix, maxMetadata>>20)
 			}
-			t, err := i.read(ctx, s)
+			t, err := i.read(ctx, s, &scratch)
 			if err != nil {
 				return err
 			}
@@ -71,7 +72,7 @@ func writeSafetensors(ctx context.Context, s *store.Store, list []item, dst stri
 	defer f.Abort()
 	err = safetensors.Write(ctx, f, infos, meta, func(ctx context.Context, name string) (*tensor.Tensor, error) {
 		i := byName[name]
-		t, err := i.read(ctx, s)
+		t, err := i.read(ctx, s, &scratch)
 		if err != nil {
 			return nil, err
 		}

@@ -287,27 +287,43 @@ func (f *Reader) Read(ctx context.Context, name string) (*tensor.Tensor, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := f.ReadInto(ctx, name, t); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// ReadInto reads one tensor into t, which must have its type and shape. After an
+// error t may hold anything.
+func (f *Reader) ReadInto(ctx context.Context, name string, t *tensor.Tensor) error {
+	i, ok := f.Info(name)
+	switch {
+	case !ok:
+		return fmt.Errorf("safetensors: no tensor is called %q", name)
+	case t.DType() != i.DType || !t.Shape().Equal(i.Shape):
+		return fmt.Errorf("safetensors: tensor %q is %v%v, not %v%v", name, i.DType, i.Shape, t.DType(), t.Shape())
+	}
 	data := t.Bytes()
 	const step = 16 << 20 // between two looks at ctx
 	for at := 0; at < len(data); at += step {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		part := data[at:min(at+step, len(data))]
 		if n, err := f.r.ReadAt(part, i.Offset+int64(at)); n < len(part) {
 			if err == nil || errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return nil, &Error{Offset: i.Offset + int64(at+n), Name: name, What: "can't be read", Err: err}
+			return &Error{Offset: i.Offset + int64(at+n), Name: name, What: "can't be read", Err: err}
 		}
 	}
 	if i.DType == tensor.Bool {
 		for at, b := range data {
 			if b > 1 {
-				return nil, &Error{Offset: i.Offset + int64(at), Name: name, What: "the boolean " + strconv.Itoa(int(b))}
+				return &Error{Offset: i.Offset + int64(at), Name: name, What: "the boolean " + strconv.Itoa(int(b))}
 			}
 		}
 	}
 	toHost(data, i.DType.Swap())
-	return t, nil
+	return nil
 }

@@ -55,6 +55,14 @@ func (b *bundleStore) read(ctx context.Context, name string) (*tensor.Tensor, er
 	return b.r.Read(ctx, name)
 }
 
+func (b *bundleStore) readInto(ctx context.Context, e Entry, c *Scratch) (*tensor.Tensor, error) {
+	t, err := c.tensor(e.DType, e.Shape)
+	if err != nil {
+		return nil, err
+	}
+	return t, b.r.ReadInto(ctx, e.Name, t)
+}
+
 func (b *bundleStore) close() error { return b.r.Close() }
 
 // npzStore reads numpy's zips.
@@ -106,6 +114,14 @@ func (b *npzStore) entries() ([]Entry, error) {
 
 func (b *npzStore) read(_ context.Context, name string) (*tensor.Tensor, error) {
 	return b.z.Read(name)
+}
+
+func (b *npzStore) readInto(_ context.Context, e Entry, c *Scratch) (*tensor.Tensor, error) {
+	t, err := c.tensor(e.DType, e.Shape)
+	if err != nil {
+		return nil, err
+	}
+	return t, b.z.ReadInto(e.Name, t)
 }
 
 func (b *npzStore) close() error { return b.f.Close() }

@@ -94,6 +94,17 @@ func (b *safetensorsStore) read(ctx context.Context, name string) (*tensor.Tenso
 	return t, nil
 }
 
+func (b *safetensorsStore) readInto(ctx context.Context, e Entry, c *Scratch) (*tensor.Tensor, error) {
+	if _, ok := b.types[e.Name]; ok {
+		return b.read(ctx, e.Name) // converted on the way
+	}
+	t, err := c.tensor(e.DType, e.Shape)
+	if err != nil {
+		return nil, err
+	}
+	return t, b.r.ReadInto(ctx, e.Name, t)
+}
+
 func (b *safetensorsStore) close() error { return b.f.Close() }
 
 // Layout is what a safetensors file says of the checkpoint it was made of; nil

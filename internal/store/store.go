@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -201,6 +202,55 @@ func (s *Store) Read(ctx context.Context, name string) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	t, err := s.b.read(ctx, name)
+	if err != nil {
+		return nil, inFile(s.Prefix, err)
+	}
+	return t, nil
+}
+
+// Scratch is storage that reads of one tensor after the other share, so that a
+// long run holds the largest of them and no more. The zero Scratch is ready for
+// use, by one goroutine.
+type Scratch struct{ buf []byte }
+
+// tensor makes a tensor over the scratch's storage.
+func (c *Scratch) tensor(d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
+	n, err := shape.NumElements()
+	if err != nil {
+		return nil, err
+	}
+	size := d.Size()
+	if n > math.MaxInt/size {
+		return tensor.Zeros(d, shape...) // which says that it's too large
+	}
+	if n*size > len(c.buf) {
+		c.buf = nil // for the collector, before there is more
+		x, err := tensor.Zeros(tensor.Uint8, n*size)
+		if err != nil {
+			return nil, err
+		}
+		c.buf = x.Bytes()
+	}
+	return tensor.FromBytes(d, c.buf[:n*size:n*size], shape...)
+}
+
+// intoReader is a backend that can read into storage that is there.
+type intoReader interface {
+	readInto(ctx context.Context, e Entry, c *Scratch) (*tensor.Tensor, error)
+}
+
+// ReadScratch is Read with storage of c where that can be; what it returns holds
+// until the next call with c.
+func (s *Store) ReadScratch(ctx context.Context, name string, c *Scratch) (*tensor.Tensor, error) {
+	b, ok := s.b.(intoReader)
+	e, err := s.Entry(name)
+	if err != nil {
+		return nil, err
+	}
+	if !ok || !e.DType.Fixed() {
+		return s.Read(ctx, name)
+	}
+	t, err := b.readInto(ctx, e, c)
 	if err != nil {
 		return nil, inFile(s.Prefix, err)
 	}
