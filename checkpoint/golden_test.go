@@ -109,9 +109,17 @@ type training struct {
 func newTraining(t testing.TB) *training {
 	tr := &training{trackable.NewScalar[int32](10), newAdam(t), &net{L1: new(Dense)}}
 	l := tr.Net.L1
-	l.Kernel, l.Bias = matrix(1, 2, 3, 4, 5), variable(6, 7, 8, 9, 10)
-	l.Kernel.Named("net/dense/kernel")
-	l.Bias.Named("net/dense/bias")
+	for _, v := range []struct {
+		dst    **trackable.Variable
+		edge   string
+		values *trackable.Variable
+	}{{&l.Kernel, "kernel", matrix(1, 2, 3, 4, 5)}, {&l.Bias, "bias", variable(6, 7, 8, 9, 10)}} {
+		err := l.AddVariable(v.dst, v.edge, trackable.VariableSpec{Shape: v.values.Shape(),
+			Init: func() (*tensor.Tensor, error) { return v.values.Load(), nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	for i, slot := range []string{"m", "v"} {
 		tr.Optimizer.slot(t, l.Kernel, slot, fill(20+float32(i), 1, 5))
 		tr.Optimizer.slot(t, l.Bias, slot, fill(30+float32(i), 5))

@@ -151,15 +151,65 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 
 // restoreGraph matches, refuses or changes.
 func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
-	ck := l.ck
-	starts := []start{{0, ck.root}}
+	const tries = 5
+	for try := 1; ; try++ {
+		before, err := l.ck.walk()
+		if err != nil {
+			return nil, err
+		}
+		m, found, refused, err := l.propose(before)
+		if err != nil {
+			return nil, err
+		}
+		if refused == nil {
+			return l.carryOut(ctx, m, found)
+		}
+		// Another goroutine may be attaching objects; then this was a look at a
+		// graph that changes, and not the last word.
+		after, err := l.ck.walk()
+		if err != nil {
+			return nil, err
+		}
+		if try == tries || len(after.Nodes) == len(before.Nodes) {
+			return nil, refused
+		}
+	}
+}
+
+// propose matches and judges, without changing anything of the program.
+func (l *load) propose(g *trackable.Graph) (*match, judgement, *RestoreError, error) {
 	l.mu.Lock()
-	m, err := l.match(starts...)
+	m, err := l.match(start{0, l.ck.root})
 	if err != nil || m.err != nil {
 		l.mu.Unlock()
-		return nil, errors.Join(err, matchErr(m))
+		return nil, judgement{}, nil, errors.Join(err, matchErr(m))
 	}
-	// Nothing of the program has changed yet: the load is still its own.
+	l.adopt(m)
+	l.mu.Unlock()
+	found, err := l.judge(g)
+	l.mu.Lock()
+	l.reset()
+	l.mu.Unlock()
+	if err != nil {
+		return nil, judgement{}, nil, err
+	}
+	found.missing = append(slices.Clone(m.missing), found.missing...)
+	refused := &RestoreError{Path: l.src.path, Mismatched: m.mismatched}
+	if !l.opts.AllowMissing {
+		refused.Missing = found.missing
+	}
+	if !l.opts.Partial {
+		refused.Unused = found.unused
+	}
+	if len(refused.Missing)+len(refused.Mismatched)+len(refused.Unused) == 0 {
+		refused = nil
+	}
+	return m, found, refused, nil
+}
+
+// adopt puts what a match found into a load that nothing else knows yet, so that
+// it can be judged; reset takes it out again.
+func (l *load) adopt(m *match) {
 	for node, obj := range m.bound {
 		l.bound[node] = obj
 	}
@@ -173,39 +223,30 @@ func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 	for node, attrs := range m.unused {
 		l.unused[node] = attrs
 	}
-	l.mu.Unlock()
+}
 
-	g, err := ck.walk()
-	if err != nil {
-		return nil, err
-	}
-	found, err := l.judge(g)
-	if err != nil {
-		return nil, err
-	}
-	missing := append(slices.Clone(m.missing), found.missing...)
-	refused := &RestoreError{Path: l.src.path, Mismatched: m.mismatched}
-	if !l.opts.AllowMissing {
-		refused.Missing = missing
-	}
-	if !l.opts.Partial {
-		refused.Unused = found.unused
-	}
-	if len(refused.Missing)+len(refused.Mismatched)+len(refused.Unused) > 0 {
-		return nil, refused
-	}
-
-	l.mu.Lock()
+func (l *load) reset() {
+	clear(l.bound)
+	clear(l.objects)
 	clear(l.waiting)
 	clear(l.unused)
 	l.clashes = nil
+}
+
+// carryOut makes a match that fits come true.
+func (l *load) carryOut(ctx context.Context, m *match, found judgement) (*Report, error) {
+	l.mu.Lock()
 	m.commit()
 	l.mu.Unlock()
-	ck.keep(l)
+	l.ck.keep(l)
 	if err := m.apply(ctx); err != nil {
 		return nil, err
 	}
-	r := &Report{Path: l.src.path, l: l, Missing: missing, Unused: found.unused, Deferred: found.deferred}
+	// What was attached between the look and the commit waits nowhere.
+	if err := l.sync(ctx); err != nil {
+		return nil, err
+	}
+	r := &Report{Path: l.src.path, l: l, Missing: found.missing, Unused: found.unused, Deferred: found.deferred}
 	r.Restored = l.items(m.restored)
 	return r, nil
 }
@@ -221,9 +262,14 @@ func matchErr(m *match) error {
 // to deliver.
 func (ck *Checkpoint) keep(l *load) {
 	ck.mu.Lock()
-	defer ck.mu.Unlock()
-	ck.loads = slices.DeleteFunc(ck.loads, func(old *load) bool { return !old.waits() })
-	ck.loads = append(ck.loads, l)
+	old := slices.Clone(ck.loads)
+	ck.mu.Unlock()
+	// Only one restore runs at a time, so the list can't change here; a delivery
+	// holds a load's lock when it asks for ck's, never the other way round.
+	old = slices.DeleteFunc(old, func(l *load) bool { return !l.waits() })
+	ck.mu.Lock()
+	ck.loads = append(old, l)
+	ck.mu.Unlock()
 }
 
 // Sync delivers what waits for objects that are there by now: those that plain

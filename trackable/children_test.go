@@ -330,8 +330,15 @@ func TestAddVariable(t *testing.T) {
 	if b.In.Trainable() || b.In.Name() != "abs/name" || first(t, b.In.Load()) != 0 {
 		t.Errorf("%v %q", b.In.Trainable(), b.In.Name())
 	}
-	if d := cmp.Diff([]string{"in"}, edgeNames(t, b)); d != "" {
+	if d := cmp.Diff([]string{"in"}, edgeNames(t, b)); d != "" { // the field and the edge are one
 		t.Error(d)
+	}
+	var d *Variable
+	if err := b.AddVariable(&d, "d", VariableSpec{DType: tensor.Int64, Shape: tensor.Shape{2, 3}}); err != nil || d.DType() != tensor.Int64 || !d.Shape().Equal(tensor.Shape{2, 3}) {
+		t.Errorf("%v, %v%v", err, d.DType(), d.Shape())
+	}
+	if err := new(inner).AddVariable(nil, "in", VariableSpec{}); err != nil { // the same name on another object
+		t.Error(err)
 	}
 	var de *DuplicateEdgeError
 	if err := b.AddVariable(nil, "in", VariableSpec{}); !errors.As(err, &de) {

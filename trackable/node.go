@@ -23,7 +23,7 @@ type Edge struct {
 // Parent is met by objects that list their edges themselves instead of having
 // their fields read. The order is the order in files. A struct that embeds a
 // Parent adds its own fields behind the embedded edges, unless it has a
-// TrackableChildren method of its own.
+// TrackableChildren method of its own. Listing must not change the graph.
 type Parent interface{ TrackableChildren() []Edge }
 
 // Noder is met by structs that embed [Base].
