@@ -126,20 +126,29 @@ func each(par Parallel, n int, ns float64, fn func(lo, hi int)) {
 	}
 }
 
-// multiply cuts C into tasks and runs them.
+// taskTime is about how many nanoseconds a task should take: long enough to be
+// worth handing out, short enough for all workers to finish together.
+const taskTime = 40_000
+
+// maxTasks is up to how many tasks C is cut in; more only cost.
+const maxTasks = 64
+
+// multiply cuts C into tasks and runs them. A task reads all of k of its rows of
+// A, which it packs itself, and of its columns of B: near square tasks read
+// least.
 func (j *job) multiply(par Parallel) {
 	ns := j.cost(j.m, j.cols, j.ks)
 	want := 1
 	if par != nil {
-		want = int(min(ns/25_000, 64))
+		want = int(min(ns/taskTime, maxTasks))
 	}
 	j.rowCuts = 1
 	perBlock := j.blockK * j.panelW * j.size
 	j.colCuts = max(1, (j.panels*perBlock+maxTask-1)/maxTask)
 	for j.rowCuts*j.colCuts < want {
-		rows, panels := j.tiles/j.rowCuts, j.panels/j.colCuts
+		tiles, panels := j.tiles/j.rowCuts, j.panels/j.colCuts
 		switch {
-		case !j.lean && rows > 1 && (rows*j.rows >= panels*j.panelW || panels <= 2):
+		case !j.lean && tiles > 1 && (tiles*j.rows >= panels*j.panelW || panels < 8):
 			j.rowCuts = min(j.tiles, j.rowCuts*2)
 		case panels > 1:
 			j.colCuts = min(j.panels, j.colCuts*2)
