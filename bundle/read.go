@@ -317,6 +317,8 @@ func (r *Reader) Verify(ctx context.Context, opts *VerifyOptions) error {
 	e := newEngine(r, opts.Workers, opts.Progress)
 	defer e.close()
 	e.keepGoing = true
+	tables := &v1Tables{r: r}
+	defer tables.close()
 	for _, v := range r.visible {
 		rec := &r.recs[v]
 		_, err := r.plan(&ReadRequest{Name: rec.Name})
@@ -333,7 +335,7 @@ func (r *Reader) Verify(ctx context.Context, opts *VerifyOptions) error {
 			continue
 		}
 		if r.version == 1 {
-			e.addV1(rec)
+			e.addV1(tables, rec)
 			continue
 		}
 		for _, part := range r.pieces(rec) {

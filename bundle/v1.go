@@ -276,11 +276,9 @@ func (p *plan) takeV1(mu *sync.Mutex, part v1Part, t *tensor.Tensor) error {
 }
 
 // addV1 has all slices of a tensor read and forgotten.
-func (e *engine) addV1(rec *record) {
+func (e *engine) addV1(tables *v1Tables, rec *record) {
 	for _, part := range rec.v1 {
 		e.add(&blob{rec: &record{}, owner: rec.Name, v1: func(context.Context) error {
-			tables := &v1Tables{r: e.r}
-			defer tables.close()
 			_, err := tables.read(rec, part)
 			return err
 		}})
