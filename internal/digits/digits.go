@@ -43,7 +43,7 @@ func Load() (*Data, error) {
 	if _, err := io.ReadFull(r, all); err != nil {
 		return nil, fmt.Errorf("digits: the embedded data is damaged: %w", err)
 	}
-	return &Data{Images: all[:Count*Pixels:Count*Pixels], Labels: all[Count*Pixels:]}, nil
+	return &Data{Images: all[: Count*Pixels : Count*Pixels], Labels: all[Count*Pixels:]}, nil
 }
 
 // Image is the pixels of image i, not a copy.
