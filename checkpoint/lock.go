@@ -70,7 +70,7 @@ func lockValue(dir any, shown string) (unlock func() error, err error) {
 // lockFolder locks a folder of the operating system, which it makes where it is
 // missing. A process that ends, in whatever way, gives its lock back.
 func lockFolder(dir string) (unlock func() error, err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := makeFolder(dir); err != nil {
 		return nil, fmt.Errorf("checkpoint: making the directory: %w", err)
 	}
 	key, err := filepath.Abs(dir)
@@ -90,6 +90,29 @@ func lockFolder(dir string) (unlock func() error, err error) {
 		return nil, err
 	}
 	return func() error { defer unhold(); return release() }, nil
+}
+
+// makeFolder makes a folder and its parents, and makes their names durable: a
+// checkpoint in a folder that a crash takes away is lost.
+func makeFolder(dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	parent := filepath.Dir(dir)
+	if parent != dir {
+		if err := makeFolder(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	f, err := os.Open(parent)
+	if err != nil {
+		return nil // a folder that can't be read can't be synced either
+	}
+	_ = f.Sync() // not every system can, and those that can't don't need it
+	return f.Close()
 }
 
 func lockFile(file, shown string) (unlock func() error, err error) {

@@ -57,7 +57,8 @@ type ManagerOptions struct {
 	// holds; true restores that one. Default: the damage is an error.
 	Fallback func(*DamagedError) bool
 	// Dir is the directory itself, where it is no folder of the operating system.
-	// Default: bundle.OSDir of the directory given.
+	// It is locked against other managers of this process only. Default:
+	// bundle.OSDir of the directory given.
 	Dir bundle.Dir
 	// NoLock leaves the directory unlocked, where the program makes sure by itself
 	// that no other one saves there. Default: locked.
@@ -74,8 +75,10 @@ type SaveOptions struct {
 	// Force saves before Interval has passed, unless the last save was at this
 	// very step. Default false.
 	Force bool
-	// Metrics are what policies such as BestN judge the checkpoint by. Default:
-	// none.
+	// Metrics are what policies such as BestN judge the checkpoint by. They stand
+	// in the file checkpoint.cairn.json beside the state file, since TensorFlow
+	// refuses a state file with fields of others; without metrics, and without
+	// policies that need steps, there is no such file. Default: none.
 	Metrics map[string]float64
 }
 
@@ -129,7 +132,8 @@ type Manager struct {
 	dir       bundle.Dir
 	unlock    func() error
 
-	busy chan struct{} // holds one token while a save or restore is at work
+	busy  chan struct{} // holds one token while a save or restore is at work
+	clean bool          // no leftovers lie in the directory; belongs to who is busy
 
 	mu       sync.Mutex // guards what follows
 	closed   bool

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -68,7 +69,7 @@ func (m *Manager) SaveWith(ctx context.Context, opts *SaveOptions) (path string,
 	if o.Number != nil {
 		number = *o.Number
 	}
-	e := entry{name: m.opts.CheckpointName + "-" + strconv.FormatInt(number, 10), step: number, metrics: o.Metrics}
+	e := entry{name: m.opts.CheckpointName + "-" + strconv.FormatInt(number, 10), step: number, metrics: maps.Clone(o.Metrics)}
 	if step != nil {
 		e.step = *step
 	}
@@ -146,9 +147,12 @@ const replacement = "-replacement"
 // a crash leaves in the list are deleted again by the next save.
 func (m *Manager) commit(ctx context.Context, e entry, write func(prefix string) error) (saved bool, err error) {
 	fail := func(err error) (bool, error) {
+		m.clean = false
 		return false, &SaveError{Path: e.path, Latest: m.Latest(), Err: err}
 	}
-	m.clean()
+	if !m.clean {
+		m.clean = m.removeLeftovers()
+	}
 	m.mu.Lock()
 	last := m.last
 	m.mu.Unlock()
@@ -354,55 +358,63 @@ func (m *Manager) hasIndex(name string) (bool, error) {
 	return err == nil, err
 }
 
-// clean removes what crashed saves of this directory left: temporaries of our
-// checkpoints, of the state file and the side file, shards that registered savers
-// wrote and that were not merged, and stand-ins that nobody lists. The lock makes
-// sure that nobody is writing them. What can't be removed now harms nobody, and
-// is tried again at the next save.
-func (m *Manager) clean() {
-	list := m.managed()
-	rest, _ := readDir(m.dir, ".")
-	for _, f := range rest {
+// removeLeftovers removes what saves that were cut off left in the directory:
+// temporaries of our checkpoints, of the state file and the side file, shards
+// that registered savers wrote and that were not merged, and stand-ins that
+// nobody lists. The lock makes sure that nobody is writing them. What can't be
+// removed now harms nobody; the result is false, and the next save tries again.
+func (m *Manager) removeLeftovers() bool {
+	ok := true
+	remove := func(name string) {
+		if removeIfThere(m.dir, name) != nil {
+			ok = false
+		}
+	}
+	read := func(folder string) []fs.DirEntry {
+		entries, err := readDir(m.dir, folder)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			ok = false
+		}
+		return entries
+	}
+	for _, f := range read(".") {
 		if isTempOf(f.Name(), statefile.Name) || isTempOf(f.Name(), sideName) {
-			_ = m.dir.Remove(f.Name())
+			remove(f.Name())
 		}
 	}
 	latest := m.Latest()
+	names := make(map[string]bool)
+	list := m.managed()
+	for _, e := range list {
+		names[e.name] = true
+	}
 	for _, e := range list {
 		// Of a replacement that was cut off, the stand-in is managed now, and what it
 		// stood in for is half there or not listed.
-		replaced, ok := strings.CutSuffix(e.name, replacement)
-		was := entry{name: replaced, path: strings.TrimSuffix(e.path, replacement)}
-		if ok && m.ours(replaced) && !listed(list, was) && was.path != latest {
-			_ = removeCheckpoint(m.dir, was.name)
+		replaced, is := strings.CutSuffix(e.name, replacement)
+		if is && m.ours(replaced) && !names[replaced] && strings.TrimSuffix(e.path, replacement) != latest {
+			ok = removeCheckpoint(m.dir, replaced) == nil && ok
 		}
 	}
 	folder := path.Dir(m.opts.CheckpointName)
-	entries, _ := readDir(m.dir, folder)
-	for _, f := range entries {
+	for _, f := range read(folder) {
 		name := path.Join(folder, f.Name())
 		if f.IsDir() {
-			if prefix, ok := strings.CutSuffix(name, "_temp"); ok && m.ours(prefix) {
-				m.cleanParts(name)
+			if prefix, is := strings.CutSuffix(name, "_temp"); is && m.ours(prefix) {
+				for _, part := range read(name) { // parts of a checkpoint that wait to be merged
+					if !part.IsDir() && strings.HasPrefix(part.Name(), "part-") {
+						remove(path.Join(name, part.Name()))
+					}
+				}
+				_ = m.dir.Remove(name) // where it is empty now
 			}
 			continue
 		}
-		if stand, ok := m.standInOf(name); m.isTemporary(name) || m.isSaversShard(name) ||
-			ok && !slices.ContainsFunc(list, func(e entry) bool { return e.name == stand }) {
-			_ = m.dir.Remove(name)
+		if stand, is := m.standInOf(name); m.isTemporary(name) || m.isSaversShard(name) || is && !names[stand] {
+			remove(name)
 		}
 	}
-}
-
-// cleanParts removes the folder in which a checkpoint's parts wait to be merged.
-func (m *Manager) cleanParts(folder string) {
-	parts, _ := readDir(m.dir, folder)
-	for _, p := range parts {
-		if !p.IsDir() && strings.HasPrefix(p.Name(), "part-") {
-			_ = m.dir.Remove(path.Join(folder, p.Name()))
-		}
-	}
-	_ = m.dir.Remove(folder)
+	return ok
 }
 
 // ours reports whether name is that of one of our checkpoints or stand-ins.

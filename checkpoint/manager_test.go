@@ -659,6 +659,9 @@ func TestOnlyOurOwnLeftoversAreCleaned(t *testing.T) {
 	if _, err := p.save(nil); err != nil {
 		t.Fatal(err)
 	}
+	if err := p.m.Close(); err != nil {
+		t.Fatal(err)
+	}
 	others := []string{
 		"other-1.index.tempstate123", "notes.tmp", "ckpt-1.txt", "ckpt-7.data-00000-of-00001", "ckpt-8.index", "ckpt-8-Other.saver.index",
 		"checkpoint.cairn-0123.tmp", "checkpoint.bak", "ckpt-x-Test.odd.index", "ckpt-9-replacement.txt", "ckpt-z_temp/part-00000-of-00001.index",
@@ -673,6 +676,10 @@ func TestOnlyOurOwnLeftoversAreCleaned(t *testing.T) {
 		disk.Put(f, nil)
 	}
 	before := disk.Names()
+	p = startProgram(t, disk, ManagerOptions{}, true)
+	if _, err := p.m.RestoreLatest(context.Background()); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := p.save(nil); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -123,7 +124,7 @@ func (e entry) key() string {
 }
 
 func (e entry) saved() Saved {
-	return Saved{Path: e.path, Time: timeOf(e.stamp), Step: e.step, Metrics: e.metrics}
+	return Saved{Path: e.path, Time: timeOf(e.stamp), Step: e.step, Metrics: maps.Clone(e.metrics)}
 }
 
 func savedList(list []entry) []Saved {

@@ -105,7 +105,7 @@ func copyFile(dir bundle.Dir, from, to string) error {
 		return err
 	}
 	err = putFile(dir, to, func(w io.Writer) error {
-		_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{f}, make([]byte, 1<<20))
+		_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{f}, make([]byte, 128<<10))
 		return err
 	})
 	return errors.Join(err, f.Close())
