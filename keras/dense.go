@@ -42,10 +42,14 @@ type Dense struct {
 // ScopeName is the layer's name, "" for the automatic one.
 func (d *Dense) ScopeName() string { return d.Name }
 
+// keras3Kernel is the kernel's edge in a checkpoint of Keras 3. A layer that is
+// built from one keeps it.
+const keras3Kernel = "_kernel"
+
 // MayClaim reports whether a checkpoint's value for edge may still find its
 // variable: before the layer is built, kernel and bias can.
 func (d *Dense) MayClaim(edge string) bool {
-	return !d.Built() && (edge == "kernel" || edge == "bias" && !d.NoBias)
+	return !d.Built() && (edge == "kernel" || edge == keras3Kernel || edge == "bias" && !d.NoBias)
 }
 
 // Build makes the variables for inputs of a shape whose last size is known. A
@@ -64,9 +68,13 @@ func (d *Dense) Build(s *ops.Scope, in tensor.Shape) error {
 	if bias == nil {
 		bias = Zeros{}
 	}
+	edge := "kernel"
+	if d.TrackableNode().Waits(keras3Kernel) {
+		edge = keras3Kernel
+	}
 	// What is there already was made by a build that failed at the bias.
 	if d.Kernel == nil {
-		err = d.AddWeight(s, &d.Kernel, "kernel", Weight{Shape: tensor.Shape{n, d.Units}, DType: d.DType, Init: d.KernelInit})
+		err = d.AddWeight(s, &d.Kernel, edge, Weight{Shape: tensor.Shape{n, d.Units}, DType: d.DType, Init: d.KernelInit, Name: "kernel"})
 	}
 	if err == nil && d.Bias == nil && !d.NoBias {
 		err = d.AddWeight(s, &d.Bias, "bias", Weight{Shape: tensor.Shape{d.Units}, DType: d.DType, Init: bias})

@@ -64,16 +64,24 @@
 //	_average_gradients             RMSprop/average_gradient/…    RMSprop; empty without
 //	_accumulators                  Adagrad/accumulator/…         Adagrad
 //
-// Adam makes m and v variable by variable, all others list by list. The learning
-// rate and the counter are in both `_variables` and their own edges where shown;
-// the learning rate isn't in `_variables`. Hyperparameters aren't saved.
+// Adam makes m and v variable by variable, all others list by list. The counter
+// is both _variables/0 and _iterations; the learning rate isn't in _variables.
+// Hyperparameters aren't saved.
 //
-// An optimizer that is restored before its first step from a checkpoint of the
-// new layout takes it over and goes on with it. [OptimizerBase.SetLayout]
-// chooses it from the start.
+// Keras 3, which is TensorFlow 2.21's own tf.keras, has a layout of its own: as
+// the new one, but _variables/1 is the learning rate, _trainable_variables lists
+// the model's variables, _trainable_variables_indices stands for _index_dict,
+// lists that aren't used don't exist, and a Dense has its kernel under _kernel.
+// Such checkpoints of models that are structs are read, and a run that goes on
+// from one writes the same keys; Keras 3 reads them. Its sequential models, and
+// its full names, are not followed.
+//
+// An optimizer that is restored before its first step from a checkpoint of
+// another layout takes that over and goes on with it.
+// [OptimizerBase.SetLayout] chooses one from the start.
 //
 // Two formulas differ between the families: RMSprop without momentum and Adagrad
-// add epsilon outside of the root in the legacy one, below it in the new one.
+// add epsilon outside of the root in the legacy one, below it in the newer ones.
 // Each optimizer follows the layout that it has.
 //
 // # Random numbers

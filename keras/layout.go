@@ -12,8 +12,8 @@ import (
 )
 
 // Layout is how an optimizer's variables stand in the object graph. tf_keras
-// has two families of optimizers, and a checkpoint of one can't be read by the
-// other.
+// has two families of optimizers and Keras 3 a third, and a checkpoint of one
+// can't be read by another.
 type Layout int
 
 const (
@@ -25,12 +25,17 @@ const (
 	// counter first and then all variables in the order in which the first step
 	// got theirs, and lists such as _momentums that share them.
 	NewLayout
+	// Keras3Layout is that of Keras 3, which TensorFlow 2.21's own tf.keras is:
+	// as the new one, with the learning rate and the model's variables in lists
+	// too. Keras 3 restores what is written with it; only the full names, on
+	// which nothing depends, are tf_keras' and not Keras 3's.
+	Keras3Layout
 )
 
 // SetLayout says which family's files the optimizer writes; it must be called
 // before anything is restored and before the first step. An optimizer that
 // isn't told writes the legacy layout, except for AdamW, which only the new
-// family has. One that takes its state from a checkpoint of the new family goes
+// family has. One that takes its state from a checkpoint of another family goes
 // over to that by itself.
 func (o *OptimizerBase) SetLayout(l Layout) error {
 	o.mu.Lock()
@@ -51,7 +56,8 @@ func (o *OptimizerBase) SetLayout(l Layout) error {
 type newState struct {
 	built   atomic.Bool
 	all     *trackable.List[*trackable.Variable]
-	current *trackable.Scalar[float32] // the rate that a Schedule gave last
+	trained *trackable.List[*trackable.Variable] // Keras 3 only
+	current *trackable.Scalar[float32]           // the rate that a Schedule gave last
 	index   map[*trackable.Variable]int
 	lists   map[string]*trackable.List[*trackable.Variable]
 }
@@ -62,12 +68,25 @@ func (o *OptimizerBase) makeNew() error {
 	o.iter = trackable.NewScalar[int64](0)
 	o.iter.Named("iteration").SetTrainable(false)
 	o.next.all = trackable.NewList(&o.iter.Variable)
-	edges := []trackable.Edge{{Name: "_variables", Child: o.next.all}, {Name: "_iterations", Child: o.iter}}
+	edges := []trackable.Edge{{Name: "_variables", Child: o.next.all}}
+	keras3 := Layout(o.layout.Load()) == Keras3Layout
+	if keras3 {
+		o.next.trained = trackable.NewList[*trackable.Variable]()
+		edges = append(edges,
+			trackable.Edge{Name: "_trainable_variables", Child: o.next.trained},
+			trackable.Edge{Name: "_trainable_variables_indices", Child: trackable.NewMap[*trackable.Variable]()})
+	}
+	edges = append(edges, trackable.Edge{Name: "_iterations", Child: o.iter})
 	if o.Schedule == nil {
 		o.rate = trackable.NewScalar(float32(o.start))
 		o.rate.Named("learning_rate").SetTrainable(false)
 		edges = append(edges, trackable.Edge{Name: "_learning_rate", Child: o.rate})
-	} else {
+		if keras3 {
+			if err := o.next.all.Append(&o.rate.Variable); err != nil {
+				return err
+			}
+		}
+	} else if !keras3 {
 		o.next.current = trackable.NewScalar(float32(o.Schedule.Rate(0)))
 		o.next.current.Named("current_learning_rate").SetTrainable(false)
 		edges = append(edges, trackable.Edge{Name: "_current_learning_rate", Child: o.next.current})
@@ -106,10 +125,20 @@ func (o *OptimizerBase) buildNew(vars []*trackable.Variable) error {
 		}
 		o.next.index[v] = i
 	}
-	// Keras keeps the numbers of the variables in a dictionary, which is a node
-	// without children.
-	if err := o.Attach("_index_dict", trackable.NewMap[*trackable.Variable]()); err != nil {
+	if err := o.turnKeras3(); err != nil {
 		return err
+	}
+	keras3 := o.next.trained != nil
+	if keras3 {
+		if err := o.next.trained.Append(vars...); err != nil {
+			return err
+		}
+	} else {
+		// tf_keras keeps the numbers of the variables in a dictionary, which is a
+		// node without children.
+		if err := o.Attach("_index_dict", trackable.NewMap[*trackable.Variable]()); err != nil {
+			return err
+		}
 	}
 	o.next.lists = map[string]*trackable.List[*trackable.Variable]{}
 	kinds := o.kinds
@@ -120,7 +149,7 @@ func (o *OptimizerBase) buildNew(vars []*trackable.Variable) error {
 		}
 		i += len(group)
 		for _, k := range group {
-			if !k.new && !k.empty {
+			if !o.keeps(k) && (keras3 || !k.empty) {
 				continue
 			}
 			list := trackable.NewList[*trackable.Variable]()
@@ -131,7 +160,7 @@ func (o *OptimizerBase) buildNew(vars []*trackable.Variable) error {
 		}
 		for _, v := range vars {
 			for _, k := range group {
-				if !k.new {
+				if !o.keeps(k) {
 					continue
 				}
 				t, err := Constant{k.initial}.Init(nil, v.DType(), v.Shape())
@@ -152,9 +181,33 @@ func (o *OptimizerBase) buildNew(vars []*trackable.Variable) error {
 	return nil
 }
 
+// turnKeras3 makes an optimizer whose counter and rate were made for the new
+// layout one of Keras 3's, if such a checkpoint was restored since.
+func (o *OptimizerBase) turnKeras3() error {
+	node := o.TrackableNode()
+	if o.next.trained != nil || o.rate == nil || !node.Waits("_trainable_variables") {
+		return nil
+	}
+	o.layout.Store(int32(Keras3Layout))
+	o.next.trained = trackable.NewList[*trackable.Variable]()
+	return errors.Join(
+		o.next.all.Append(&o.rate.Variable),
+		o.Attach("_trainable_variables", o.next.trained),
+		o.Attach("_trainable_variables_indices", trackable.NewMap[*trackable.Variable]()))
+}
+
+// keeps reports whether variables of a kind exist. Keras 3 has only what it
+// uses, as the legacy optimizers do.
+func (o *OptimizerBase) keeps(k slotKind) bool {
+	if o.next.trained != nil {
+		return k.legacy
+	}
+	return k.new
+}
+
 // newSlot is the variable of a kind kept for v.
 func (o *OptimizerBase) newSlot(v *trackable.Variable, k slotKind) (*trackable.Variable, error) {
-	if !k.new {
+	if !o.keeps(k) {
 		return nil, nil
 	}
 	i, ok := o.next.index[v]

@@ -209,7 +209,7 @@ func (o *OptimizerBase) MayClaim(edge string) bool {
 	switch edge {
 	case "_variables", "_iterations", "_learning_rate", "_current_learning_rate":
 		return !made
-	case "_index_dict":
+	case "_index_dict", "_trainable_variables", "_trainable_variables_indices":
 		return !o.next.built.Load()
 	}
 	for _, k := range o.rule.slots() {
@@ -229,7 +229,7 @@ func (o *OptimizerBase) MayClaim(edge string) bool {
 	return slices.ContainsFunc(o.rule.hypers(), func(h hyper) bool { return h.name == edge })
 }
 
-func (o *OptimizerBase) isNew() bool { return Layout(o.layout.Load()) == NewLayout }
+func (o *OptimizerBase) isNew() bool { return Layout(o.layout.Load()) != LegacyLayout }
 
 // TrackableChildren lists no edges of its own, but makes what an optimizer with
 // the new layout has before its first step.
@@ -256,8 +256,11 @@ func (o *OptimizerBase) make() error {
 		return errUnmade
 	}
 	node := o.TrackableNode()
-	if node.Waits("_iterations") || node.Waits("_variables") {
-		// The checkpoint that waits was written by a newer optimizer.
+	// The checkpoint that waits says which optimizer wrote it.
+	switch {
+	case node.Waits("_trainable_variables"):
+		o.layout.Store(int32(Keras3Layout))
+	case node.Waits("_iterations") || node.Waits("_variables"):
 		o.layout.Store(int32(NewLayout))
 	}
 	if o.isNew() {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/function"
@@ -33,11 +35,14 @@ func rowsOf(t testing.TB, x *tensor.Tensor, lo, hi int) *tensor.Tensor {
 func guides(t *testing.T, f func(t *testing.T, dir string, mk func() Optimizer)) {
 	dirs, err := filepath.Glob(filepath.Join(fixtures, "guide_*"))
 	must(t, err)
-	if len(dirs) < 9 {
+	if len(dirs) < 14 {
 		t.Fatalf("fixtures: %q", dirs)
 	}
 	for _, dir := range dirs {
 		name := strings.TrimPrefix(filepath.Base(dir), "guide_")
+		if strings.HasPrefix(name, "keras3_") {
+			continue
+		}
 		t.Run(name, func(t *testing.T) { f(t, dir, makeOptimizers[name]) })
 		if base, ok := strings.CutPrefix(name, "new_"); ok && base != "adamw" {
 			// An optimizer that was told nothing finds the layout out.
@@ -46,36 +51,86 @@ func guides(t *testing.T, f func(t *testing.T, dir string, mk func() Optimizer))
 	}
 }
 
-// TestTrainingGoesOnAsInTensorFlow restores TensorFlow's checkpoint before any
-// variable exists, trains on, and compares losses and weights with what
-// TensorFlow itself got.
-func TestTrainingGoesOnAsInTensorFlow(t *testing.T) {
+// goOn restores the guide's checkpoint in dir before any variable exists,
+// trains ten steps more, and compares losses and weights with what TensorFlow
+// itself got.
+func goOn(t *testing.T, dir string, o Optimizer) {
+	t.Helper()
 	x, y := toy()
-	guides(t, func(t *testing.T, dir string, mk func() Optimizer) {
-		tr := newTraining(mk())
-		ck, err := checkpoint.New(tr, nil)
-		must(t, err)
-		report, err := ck.Restore(context.Background(), filepath.Join(dir, "ckpt-1"), nil)
-		must(t, err)
-		z, err := os.ReadFile(filepath.Join(dir, "after.npz"))
-		must(t, err)
-		after, err := tensor.OpenNPZ(bytes.NewReader(z), int64(len(z)))
-		must(t, err)
-		want := floats(t, array(t, after, "losses"))
-		for step := 10; step < 20; step++ {
-			i := step * 2 % 10
-			got := float64(train(t, tr.Net, tr.Optimizer, rowsOf(t, x, i, i+2), rowsOf(t, y, i, i+2)))
-			near(t, fmt.Sprintf("loss of step %d", step+1), tensor.Scalar(got), tensor.Scalar(want[step]), 1e-5, 1e-3)
-			if step == 10 {
-				must(t, report.AssertConsumed())
+	tr := newTraining(o)
+	ck, err := checkpoint.New(tr, nil)
+	must(t, err)
+	report, err := ck.Restore(context.Background(), filepath.Join(dir, "ckpt-1"), nil)
+	must(t, err)
+	after := npz(t, filepath.Join(filepath.Base(dir), "after.npz"))
+	want := floats(t, array(t, after, "losses"))
+	for step := 10; step < 20; step++ {
+		i := step * 2 % 10
+		got := float64(train(t, tr.Net, tr.Optimizer, rowsOf(t, x, i, i+2), rowsOf(t, y, i, i+2)))
+		near(t, fmt.Sprintf("loss of step %d", step+1), tensor.Scalar(got), tensor.Scalar(want[step]), 1e-5, 1e-3)
+		if step == 10 {
+			must(t, report.AssertConsumed())
+		}
+	}
+	near(t, "kernel", tr.Net.L1.Kernel.Load(), array(t, after, "kernel"), 1e-5, 1e-2)
+	near(t, "bias", tr.Net.L1.Bias.Load(), array(t, after, "bias"), 1e-5, 1e-2)
+	if n := tr.Step.Get(); n != 11 {
+		t.Errorf("step is %d, the checkpoint has 11", n)
+	}
+}
+
+// TestTrainingGoesOnAsInTensorFlow: ten steps of TensorFlow's, ten of ours.
+func TestTrainingGoesOnAsInTensorFlow(t *testing.T) {
+	guides(t, func(t *testing.T, dir string, mk func() Optimizer) { goOn(t, dir, mk()) })
+}
+
+// TestTrainingGoesOnAsInKeras3: checkpoints of TensorFlow 2.21's own tf.keras
+// are taken over by a program that doesn't know of it, and what it writes then
+// has the same keys and values.
+func TestTrainingGoesOnAsInKeras3(t *testing.T) {
+	ctx := context.Background()
+	x, _ := toy()
+	for _, name := range []string{"adam", "adamw", "sgd_momentum", "rmsprop_centered_momentum", "adagrad"} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(fixtures, "guide_keras3_"+name)
+			mk := makeOptimizers[name]
+			if name == "adamw" {
+				mk = makeOptimizers["new_adamw"]
 			}
-		}
-		near(t, "kernel", tr.Net.L1.Kernel.Load(), array(t, after, "kernel"), 1e-5, 1e-2)
-		near(t, "bias", tr.Net.L1.Bias.Load(), array(t, after, "bias"), 1e-5, 1e-2)
-		if n := tr.Step.Get(); n != 11 {
-			t.Errorf("step is %d, the checkpoint has 11", n)
-		}
-	})
+			goOn(t, dir, mk())
+
+			tr := newTraining(mk())
+			ck, err := checkpoint.New(tr, nil)
+			must(t, err)
+			_, err = ck.Restore(ctx, filepath.Join(dir, "ckpt-1"), nil)
+			must(t, err)
+			tr.Net.Call(scope(t), x)
+			must(t, tr.Optimizer.Build(Trainable(tr.Net)))
+			out := bundle.MemDir()
+			must(t, ck.WriteTo(ctx, out, "ckpt-1"))
+			ours, err := bundle.Open(ctx, out, "ckpt-1", nil)
+			must(t, err)
+			defer ours.Close()
+			theirs, err := bundle.OpenFile(ctx, filepath.Join(dir, "ckpt-1"), nil)
+			must(t, err)
+			defer theirs.Close()
+			if diff := cmp.Diff(theirs.Names(), ours.Names()); diff != "" {
+				t.Errorf("keys (-TensorFlow +Cairn):\n%s", diff)
+			}
+			for _, key := range ours.Names() {
+				if key == trackable.ObjectGraphKey {
+					continue
+				}
+				a, err := ours.Read(ctx, key)
+				must(t, err)
+				b, err := theirs.Read(ctx, key)
+				must(t, err)
+				if !a.Equal(b) {
+					t.Errorf("%s is %v, TensorFlow's %v", key, a, b)
+				}
+			}
+		})
+	}
 }
 
 // TestRestoredGuideIsWrittenByteForByte restores TensorFlow's checkpoint and
