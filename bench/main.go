@@ -1,0 +1,326 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("bench: ")
+	peer := flag.String("peer", "", "be a peer: cairn, raw or guide (used by bench itself)")
+	python := flag.String("python", "python3", "a Python with TensorFlow, tf_keras and safetensors")
+	dir := flag.String("dir", "", "where files are written. Default: a temporary folder")
+	rounds := flag.Int("rounds", 5, "rounds; each contender does each work once a round")
+	readme := flag.String("readme", "", "put the table into this file, between its bench markers")
+	flag.Parse()
+	ctx := context.Background()
+	if *peer != "" {
+		if err := bePeer(ctx, *peer, flag.Args()); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	if err := run(ctx, *python, *dir, *rounds, *readme); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, python, dir string, rounds int, readme string) error {
+	if dir == "" {
+		temp, err := os.MkdirTemp("", "cairn-bench")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(temp)
+		dir = temp
+	}
+	b := &bench{python: python, dir: dir, rounds: rounds}
+	defer b.close()
+	for _, work := range []func(context.Context) error{b.big, b.many, b.guide, b.start} {
+		if err := work(ctx); err != nil {
+			return err
+		}
+		b.close()
+	}
+	table := b.table()
+	fmt.Print(table)
+	if readme != "" {
+		return insert(readme, table)
+	}
+	return nil
+}
+
+// bench keeps the peers that run and the rows that are done.
+type bench struct {
+	python, dir string
+	rounds      int
+	peers       []*process
+	rows        []row
+	notes       []string
+}
+
+// row is one line of the table: a work and each contender's median seconds.
+type row struct {
+	work    string
+	medians map[string]float64
+}
+
+// The contenders, in the table's order.
+const (
+	cairn       = "Cairn"
+	tensorflow  = "TensorFlow 2.21"
+	safetensors = "safetensors (no fsync, no checksums)"
+	raw         = "raw I/O (write + fsync, read)"
+)
+
+func (b *bench) big(ctx context.Context) error {
+	peers, err := b.startAll(ctx, "big", true)
+	if err != nil {
+		return err
+	}
+	return b.both("1 GiB in 100 tensors", peers)
+}
+
+func (b *bench) many(ctx context.Context) error {
+	peers, err := b.startAll(ctx, "many", false)
+	if err != nil {
+		return err
+	}
+	return b.both("10,000 variables of 1 KiB", peers)
+}
+
+func (b *bench) startAll(ctx context.Context, kind string, withRaw bool) (map[string]*process, error) {
+	peers := map[string]*process{}
+	start := func(name, folder string, argv ...string) error {
+		p, err := b.startPeer(ctx, append(argv, filepath.Join(b.dir, folder), kind)...)
+		peers[name] = p
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(
+		start(cairn, "cairn", self, "-peer", "cairn"),
+		start(tensorflow, "tf", b.python, filepath.Join("bench", "peer", "tf_checkpoint.py")),
+		start(safetensors, "st", b.python, filepath.Join("bench", "peer", "safetensors_checkpoint.py")))
+	if withRaw && err == nil {
+		err = start(raw, "raw", self, "-peer", "raw")
+	}
+	return peers, err
+}
+
+// both measures saving, then restoring what was saved, and the memory that ours
+// took.
+func (b *bench) both(what string, peers map[string]*process) error {
+	for _, verb := range []string{"save", "restore"} {
+		if err := b.measure(verb+" "+what, verb, 1, peers); err != nil {
+			return err
+		}
+		extra, err := peers[cairn].ask("memory")
+		if err != nil {
+			return err
+		}
+		b.notes = append(b.notes, fmt.Sprintf("%s %s: Cairn's peak memory above the tensors is %.0f MiB.", verb, what, extra))
+	}
+	return nil
+}
+
+func (b *bench) guide(ctx context.Context) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	ours, err := b.startPeer(ctx, self, "-peer", "guide")
+	if err != nil {
+		return err
+	}
+	theirs, err := b.startPeer(ctx, b.python, filepath.Join("bench", "peer", "tf_guide.py"))
+	if err != nil {
+		return err
+	}
+	return b.measure("train step of the guide's Net, eager", "train", guideSteps, map[string]*process{cairn: ours, tensorflow: theirs})
+}
+
+// start measures processes from their start to their end: the command against an
+// import.
+func (b *bench) start(ctx context.Context) error {
+	command := filepath.Join(b.dir, "cairn-command")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", command, "./cmd/cairn").CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	argv := map[string][]string{
+		cairn:      {command, "version"},
+		tensorflow: {b.python, "-c", "import tensorflow"},
+	}
+	times := map[string][]float64{}
+	for range b.rounds {
+		for _, name := range []string{cairn, tensorflow} {
+			d, err := timed(func() error { return exec.CommandContext(ctx, argv[name][0], argv[name][1:]...).Run() })
+			if err != nil {
+				return fmt.Errorf("%s: %w", argv[name], err)
+			}
+			times[name] = append(times[name], d)
+		}
+	}
+	b.add("start of the process", 1, times)
+	return nil
+}
+
+// measure asks the peers in turn, round by round, after a round that counts for
+// nothing.
+func (b *bench) measure(work, verb string, per float64, peers map[string]*process) error {
+	times := map[string][]float64{}
+	for i := range b.rounds + 1 {
+		for _, name := range []string{cairn, tensorflow, safetensors, raw} {
+			p := peers[name]
+			if p == nil {
+				continue
+			}
+			d, err := p.ask(verb)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", name, verb, err)
+			}
+			if i > 0 {
+				times[name] = append(times[name], d)
+			}
+		}
+	}
+	b.add(work, per, times)
+	return nil
+}
+
+func (b *bench) add(work string, per float64, times map[string][]float64) {
+	r := row{work: work, medians: map[string]float64{}}
+	line := work + ":"
+	for _, name := range []string{cairn, tensorflow, safetensors, raw} {
+		if t := times[name]; len(t) > 0 {
+			slices.Sort(t)
+			r.medians[name] = t[len(t)/2] / per
+			line += fmt.Sprintf("  %s %s", name, seconds(r.medians[name]))
+		}
+	}
+	b.rows = append(b.rows, r)
+	fmt.Fprintln(os.Stderr, line)
+}
+
+// table is the rows in Markdown: ours in seconds, the others as multiples of it.
+func (b *bench) table() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "| work | %s | %s | %s | %s |\n|---|---|---|---|---|\n", cairn, tensorflow, safetensors, raw)
+	for _, r := range b.rows {
+		ours := r.medians[cairn]
+		fmt.Fprintf(&s, "| %s | %s", r.work, seconds(ours))
+		for _, name := range []string{tensorflow, safetensors, raw} {
+			if t, ok := r.medians[name]; ok {
+				fmt.Fprintf(&s, " | %s (%s×)", seconds(t), ratio(t/ours))
+			} else {
+				s.WriteString(" | ")
+			}
+		}
+		s.WriteString(" |\n")
+	}
+	fmt.Fprintf(&s, "\nMedians of %d rounds in turn on one machine; in brackets how many times Cairn's time. Cairn and TensorFlow verify\nchecksums; Cairn and raw I/O sync what they write.\n", b.rounds)
+	for _, n := range b.notes {
+		s.WriteString(n + "\n")
+	}
+	return s.String()
+}
+
+func ratio(x float64) string {
+	switch {
+	case x >= 10:
+		return fmt.Sprintf("%.0f", x)
+	case x >= 2:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
+func seconds(t float64) string {
+	switch {
+	case t >= 1:
+		return fmt.Sprintf("%.2f s", t)
+	case t >= 1e-3:
+		return fmt.Sprintf("%.3g ms", t*1e3)
+	}
+	return fmt.Sprintf("%.3g µs", t*1e6)
+}
+
+// insert replaces what stands between the bench markers of a file.
+func insert(file, table string) error {
+	const begin, end = "<!-- bench:begin -->\n", "<!-- bench:end -->"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	head, rest, ok1 := strings.Cut(string(text), begin)
+	_, tail, ok2 := strings.Cut(rest, end)
+	if !ok1 || !ok2 {
+		return fmt.Errorf("%s has no markers %q and %q", file, strings.TrimSpace(begin), end)
+	}
+	return os.WriteFile(file, []byte(head+begin+table+end+tail), 0o666)
+}
+
+// process is a peer that runs.
+type process struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func (b *bench) startPeer(ctx context.Context, argv ...string) (*process, error) {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append(os.Environ(), "TF_CPP_MIN_LOG_LEVEL=3", "CUDA_VISIBLE_DEVICES=")
+	var logs strings.Builder
+	cmd.Stderr = &logs
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, in: in, out: bufio.NewReader(out)}
+	b.peers = append(b.peers, p)
+	if line, err := p.out.ReadString('\n'); err != nil || strings.TrimSpace(line) != "ready" {
+		return nil, fmt.Errorf("%s doesn't start: %q\n%s", strings.Join(argv, " "), line, logs.String())
+	}
+	return p, nil
+}
+
+// ask has the peer do a work and is the number that it answers.
+func (p *process) ask(verb string) (float64, error) {
+	if _, err := fmt.Fprintln(p.in, verb); err != nil {
+		return 0, err
+	}
+	line, err := p.out.ReadString('\n')
+	if err != nil {
+		return 0, fmt.Errorf("the peer ended: %w", err)
+	}
+	return strconv.ParseFloat(strings.TrimSpace(line), 64)
+}
+
+func (b *bench) close() {
+	for _, p := range b.peers {
+		p.in.Close()
+		p.cmd.Wait()
+	}
+	b.peers = nil
+}

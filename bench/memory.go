@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+// residentNow is what the process takes in memory, after what can be given back
+// has been.
+func residentNow() (int64, error) {
+	debug.FreeOSMemory()
+	return status("VmRSS:")
+}
+
+// residentPeak is the most that the process has ever taken.
+func residentPeak() (int64, error) { return status("VmHWM:") }
+
+// status reads a line of Linux's /proc; elsewhere it is an error.
+func status(field string) (int64, error) {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, field); ok {
+			kb, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+			return kb << 10, err
+		}
+	}
+	return 0, fmt.Errorf("no %s in /proc/self/status", field)
+}

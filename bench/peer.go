@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// verb is a work that a peer does when asked.
+type verb func(context.Context) error
+
+func timed(f func() error) (float64, error) {
+	begin := time.Now()
+	err := f()
+	return time.Since(begin).Seconds(), err
+}
+
+func bePeer(ctx context.Context, name string, args []string) error {
+	verbs := map[string]verb{}
+	memory := func() (float64, error) { return 0, nil }
+	switch name {
+	case "guide":
+		verbs["train"] = guideVerb()
+	case "cairn", "raw":
+		if len(args) != 2 {
+			return fmt.Errorf("peer %s takes a folder and a kind", name)
+		}
+		folder := args[0]
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			return err
+		}
+		values := tensors(args[1])
+		if name == "raw" {
+			verbs["save"], verbs["restore"] = rawVerbs(folder, values)
+			break
+		}
+		var err error
+		if verbs["save"], verbs["restore"], err = cairnVerbs(folder, values); err != nil {
+			return err
+		}
+		base, err := residentNow()
+		if err != nil {
+			return err
+		}
+		memory = func() (float64, error) {
+			peak, err := residentPeak()
+			return float64(peak-base) / (1 << 20), err
+		}
+	default:
+		return fmt.Errorf("no peer is called %q", name)
+	}
+	fmt.Println("ready")
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		var answer float64
+		var err error
+		if lines.Text() == "memory" {
+			answer, err = memory()
+		} else if v := verbs[lines.Text()]; v != nil {
+			answer, err = timed(func() error { return v(ctx) })
+		} else {
+			err = fmt.Errorf("no verb is called %q", lines.Text())
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Println(answer)
+	}
+	return lines.Err()
+}
+
+// tensors are the work's values: 100 of 10 MiB, or 10,000 of 1 KiB.
+func tensors(kind string) []*tensor.Tensor {
+	n, shape := 100, []int{1024, 2560}
+	if kind == "many" {
+		n, shape = 10_000, []int{256}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	all := make([]*tensor.Tensor, n)
+	for i := range all {
+		t := tensor.Must(tensor.Zeros(tensor.Float32, shape...))
+		v := tensor.Values[float32](t)
+		for j := range v {
+			v[j] = rng.Float32()
+		}
+		all[i] = t
+	}
+	return all
+}
+
+// model has its variables in a list, as the TensorFlow peer's module.
+type model struct{ V []*trackable.Variable }
+
+func cairnVerbs(folder string, values []*tensor.Tensor) (save, restore verb, err error) {
+	m := new(model)
+	for _, t := range values {
+		m.V = append(m.V, trackable.NewVariable(t))
+	}
+	ckpt, err := checkpoint.New(&struct{ Model *model }{m}, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	prefix := filepath.Join(folder, "ck")
+	save = func(ctx context.Context) error { return ckpt.Write(ctx, prefix) }
+	restore = func(ctx context.Context) error {
+		report, err := ckpt.Read(ctx, prefix, nil)
+		if err != nil {
+			return err
+		}
+		if err := report.AssertConsumed(); err != nil {
+			return err
+		}
+		var sum float32
+		for _, v := range m.V {
+			t, release := v.Borrow()
+			sum += tensor.Values[float32](t)[0]
+			release()
+		}
+		if sum == 0 {
+			return fmt.Errorf("the values that were read are all zero")
+		}
+		return nil
+	}
+	return save, restore, nil
+}
+
+// rawVerbs write the bytes one after another and sync once, and read them back:
+// the machine's limit.
+func rawVerbs(folder string, values []*tensor.Tensor) (save, restore verb) {
+	path := filepath.Join(folder, "raw")
+	save = func(context.Context) error {
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		for _, t := range values {
+			if _, err := f.Write(t.Bytes()); err != nil {
+				return err
+			}
+		}
+		return f.Sync()
+	}
+	restore = func(context.Context) error {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		var at int64
+		for _, t := range values {
+			n, err := f.ReadAt(t.Bytes(), at)
+			if err != nil {
+				return err
+			}
+			at += int64(n)
+		}
+		return nil
+	}
+	return save, restore
+}
+
+// guideSteps is how many training steps one request asks for.
+const guideSteps = 200
+
+type net struct {
+	keras.Model
+	L1 *keras.Dense
+}
+
+func (n *net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
+
+type example struct{ X, Y *ops.Value }
+
+func guideVerb() verb {
+	n, adam := &net{L1: &keras.Dense{Units: 5}}, keras.NewAdam(0.1)
+	step := function.New(func(s *ops.Scope, ex example) *ops.Value {
+		rec, tape := grad.Record(s)
+		loss := ops.Mean(rec, ops.Abs(rec, ops.Sub(rec, n.Call(rec, ex.X), ex.Y)))
+		adam.Apply(s, tape.Gradient(loss, keras.Trainable(n)))
+		return loss
+	})
+	ex := example{
+		X: ops.ValueOf(tensor.Must(tensor.New([]float32{0, 1}, 2, 1))),
+		Y: ops.ValueOf(tensor.Must(tensor.New([]float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 2, 5))),
+	}
+	return func(ctx context.Context) error {
+		for range guideSteps {
+			loss, err := step.Call(ctx, ex)
+			if err != nil {
+				return err
+			}
+			if _, err := ops.Item[float32](loss); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,24 @@
+"""What the Python peers share: the tensors, and the loop that answers the bench."""
+import sys
+import time
+
+import numpy as np
+
+
+def shapes(kind):
+    return [(1024, 2560)] * 100 if kind == "big" else [(256,)] * 10000
+
+
+def arrays(kind):
+    rng = np.random.default_rng(0)
+    return [rng.standard_normal(s, dtype=np.float32) for s in shapes(kind)]
+
+
+def serve(verbs):
+    """Answer each line of stdin, a verb, with the seconds that it took."""
+    print("ready", flush=True)
+    for line in sys.stdin:
+        work = verbs[line.strip()]
+        begin = time.perf_counter()
+        work()
+        print(time.perf_counter() - begin, flush=True)
