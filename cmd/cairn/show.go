@@ -12,7 +12,7 @@ import (
 )
 
 func newShow(a *app) *cobra.Command {
-	var dot, svg, ascii bool
+	var dot, svg, ascii, slots bool
 	var output string
 	var depth int
 	c := &cobra.Command{
@@ -58,7 +58,7 @@ files, which have no objects, show the tree of their names.`,
 				err = g.SVG(w)
 			default:
 				a.sayFound(s)
-				err = g.Text(w, render.TextOptions{Color: a.color && output == "", ASCII: ascii, MaxDepth: depth, Width: a.width})
+				err = g.Text(w, render.TextOptions{Color: a.color && output == "", ASCII: ascii, Slots: slots, MaxDepth: depth, Width: a.width})
 				if !objects && err == nil {
 					a.note("no object graph: a tree of names")
 				}
@@ -73,6 +73,7 @@ files, which have no objects, show the tree of their names.`,
 	c.Flags().BoolVar(&dot, "dot", false, "write Graphviz's language")
 	c.Flags().BoolVar(&svg, "svg", false, "write an SVG picture")
 	c.Flags().BoolVar(&ascii, "ascii", false, "draw the tree with ASCII letters")
+	c.Flags().BoolVar(&slots, "slots", false, "give slot variables lines of their own in the tree")
 	c.Flags().StringVarP(&output, "output", "o", "", "write to `FILE` instead of stdout")
 	c.Flags().IntVar(&depth, "depth", 64, "how deep the tree goes")
 	return c

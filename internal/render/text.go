@@ -15,6 +15,9 @@ type TextOptions struct {
 	// ASCII draws the branches with letters that every terminal has.
 	// Default false.
 	ASCII bool
+	// Slots gives every slot variable a line of its own, instead of a word on its
+	// variable's. Default false.
+	Slots bool
 	// MaxDepth is how deep the tree goes; what is deeper is counted. Default 64.
 	MaxDepth int
 	// Width is the number of columns to keep to where possible. Default 80.
@@ -41,7 +44,7 @@ func (g *Graph) Text(w io.Writer, o TextOptions) error {
 	}
 	t := &textTree{w: bufio.NewWriter(w), g: g, o: o, b: b, out: g.out()}
 	if len(g.Nodes) > 0 {
-		t.line("", g.Nodes[0].Title, g.Nodes[0], 0)
+		t.line("", g.Nodes[0].Title, g.Nodes[0], "", 0)
 		t.children(0, "", 1)
 	}
 	return t.w.Flush()
@@ -63,12 +66,15 @@ func (t *textTree) paint(s, code string) string {
 }
 
 // line prints a node: its branch, its name and, from column on, what it is.
-func (t *textTree) line(branch, name string, n Node, column int) {
+func (t *textTree) line(branch, name string, n Node, slots string, column int) {
 	used := utf8.RuneCountInString(branch) + utf8.RuneCountInString(name)
 	t.w.WriteString(branch + t.paint(name, ansi[n.Kind]))
 	info := n.Info
 	if n.Value != "" {
 		info += " = " + n.Value
+	}
+	if slots != "" {
+		info += ", slots " + slots
 	}
 	if info != "" {
 		t.w.WriteString(strings.Repeat(" ", max(2, column-used)))
@@ -77,12 +83,26 @@ func (t *textTree) line(branch, name string, n Node, column int) {
 	t.w.WriteByte('\n')
 }
 
+// slots names the slot variables of a variable, where they have no lines.
+func (t *textTree) slots(id int) string {
+	if t.o.Slots || t.g.Nodes[id].Kind == Optimizer {
+		return ""
+	}
+	var names []string
+	for _, e := range t.out[id] {
+		if e.Slot {
+			names = append(names, e.Label)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 func (t *textTree) children(id int, indent string, depth int) {
 	var edges []Edge
 	for _, e := range t.out[id] {
 		// A slot is shown below its variable; the optimizer only says that it
 		// has some.
-		if !e.Slot || e.Tree || t.g.Nodes[id].Kind != Optimizer {
+		if !e.Slot || t.o.Slots && (e.Tree || t.g.Nodes[id].Kind != Optimizer) {
 			edges = append(edges, e)
 		}
 	}
@@ -118,10 +138,10 @@ func (t *textTree) children(id int, indent string, depth int) {
 			if where == "" {
 				where = "the root"
 			}
-			t.line(indent+branch, names[i], Node{Kind: n.Kind, Info: t.b.link + where}, 0)
+			t.line(indent+branch, names[i], Node{Kind: n.Kind, Info: t.b.link + where}, "", 0)
 			continue
 		}
-		t.line(indent+branch, names[i], n, column)
+		t.line(indent+branch, names[i], n, t.slots(e.To), column)
 		t.children(e.To, indent+below, depth+1)
 	}
 }
