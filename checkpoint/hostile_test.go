@@ -177,6 +177,51 @@ func TestManyDeferredDeliveries(t *testing.T) {
 	}
 }
 
+// TestLongNames: a report of a file whose names multiply along its paths stays
+// small, and thousands of missing keys are told in little time.
+func TestLongNames(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	nodes := []*pb.TrackableObject{{}}
+	for i := range 30 {
+		nodes[i].Children = []*pb.ObjectReference{child(long, int32(i+1))}
+		nodes = append(nodes, &pb.TrackableObject{})
+	}
+	last := nodes[len(nodes)-1]
+	for i := range 1000 {
+		last.Children = append(last.Children, child(fmt.Sprint(i), int32(len(nodes))))
+		nodes = append(nodes, &pb.TrackableObject{Attributes: value("v/.ATTRIBUTES/VARIABLE_VALUE")})
+	}
+	dir := withGraph(t, marshal(nodes...))
+	nodes = nil
+	r := restored(t, newCheckpoint(t, new(node), nil), dir, nil)
+	size := 0
+	for _, it := range r.Deferred {
+		size += len(it.Path)
+	}
+	if len(r.Deferred) != 1000 || size > 33<<20 {
+		t.Errorf("%d deferred, %d bytes of paths", len(r.Deferred), size)
+	}
+
+	start := time.Now()
+	many := make([]*pb.TrackableObject, 3001)
+	many[0] = &pb.TrackableObject{Children: []*pb.ObjectReference{child("l", 1)}}
+	many[1] = &pb.TrackableObject{}
+	live := &struct{ L []*trackable.Variable }{}
+	for i := range 2999 {
+		many[1].Children = append(many[1].Children, child(fmt.Sprint(i), int32(i+2)))
+		many[i+2] = &pb.TrackableObject{Attributes: value(fmt.Sprint("a key that is nowhere to be found ", i))}
+		live.L = append(live.L, variable(0))
+	}
+	_, err := newCheckpoint(t, live, nil).RestoreFS(ctx, withGraph(t, marshal(many...)), "ckpt", nil)
+	var re *RestoreError
+	if !errors.As(err, &re) || len(re.Missing) != 2999 || len(err.Error()) > 10_000 {
+		t.Errorf("error %.300v", err)
+	}
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("took %v", d)
+	}
+}
+
 func FuzzObjectGraph(f *testing.F) {
 	const key = "v/.ATTRIBUTES/VARIABLE_VALUE"
 	f.Add(marshal(&pb.TrackableObject{Children: []*pb.ObjectReference{child("v", 1), child("n", 0)}},

@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"slices"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/nearest"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -156,7 +155,7 @@ func (l *load) left() (deferred, unused []Item) {
 			if bound && !slices.Contains(l.unused[node], a.Name) {
 				continue
 			}
-			keys := keysOf(l.src.reader, a.CheckpointKey)
+			keys := l.src.keysOf(a.CheckpointKey)
 			if len(keys) == 0 {
 				continue // the object wrote nothing under its name
 			}
@@ -219,47 +218,11 @@ func (l *load) current() []Item {
 			if slices.Contains(unused[node], a.Name) {
 				continue
 			}
-			for _, key := range keysOf(l.src.reader, a.CheckpointKey) {
+			for _, key := range l.src.keysOf(a.CheckpointKey) {
 				entry, _ := l.src.reader.Entry(key)
 				items = append(items, Item{Path: l.graph.human(node), Attribute: a.Name, Key: key, DType: entry.DType, Shape: entry.Shape})
 			}
 		}
 	}
 	return items
-}
-
-// byPlace lists a bundle's names in the order of its data files.
-func byPlace(r *bundle.Reader) []string {
-	type at struct {
-		name   string
-		shard  int
-		offset int64
-	}
-	var list []at
-	for e := range r.Entries() {
-		p := at{e.Name, e.Shard, e.Offset}
-		if len(e.Slices) > 0 {
-			if parts, err := r.Parts(e.Name); err == nil && len(parts) > 0 {
-				p.shard, p.offset = parts[0].Shard, parts[0].Offset
-			}
-		}
-		list = append(list, p)
-	}
-	slices.SortStableFunc(list, func(a, b at) int {
-		if a.shard != b.shard {
-			return a.shard - b.shard
-		}
-		switch {
-		case a.offset < b.offset:
-			return -1
-		case a.offset > b.offset:
-			return 1
-		}
-		return 0
-	})
-	names := make([]string, len(list))
-	for i, p := range list {
-		names[i] = p.name
-	}
-	return names
 }

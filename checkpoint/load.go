@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/pb"
@@ -75,6 +76,7 @@ type clash struct {
 // source is where a checkpoint lies.
 type source struct {
 	reader *bundle.Reader
+	names  func() []string // the reader's, made once
 	fsys   fs.FS
 	prefix string // in fsys
 	path   string // as the user wrote it, for reports
@@ -172,5 +174,7 @@ type objectGraph struct {
 	once   sync.Once
 	parent []int32 // by node: where the first path comes from; -1 none
 	edge   []string
-	slotOf map[int32]string // slot nodes in words
+	slotOf map[int32][2]int32 // slot node → owner, variable
+	slots  map[int32]string   // slot node → the slot's name
+	spent  atomic.Int64       // bytes of paths given out
 }

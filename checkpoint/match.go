@@ -158,7 +158,7 @@ func (m *match) take(s start) {
 	}
 	for _, a := range n.Attributes {
 		if v == nil || a.Name != trackable.VariableValue {
-			if len(m.keysOf(a.CheckpointKey)) > 0 {
+			if len(m.l.src.keysOf(a.CheckpointKey)) > 0 {
 				m.unused[s.node] = append(m.unused[s.node], a.Name)
 			}
 			continue
@@ -193,9 +193,13 @@ func mismatchWords(v *trackable.Variable, e bundle.Entry) string {
 }
 
 func (m *match) missingKey(node int32, key string) Item {
-	return Item{
+	it := Item{
 		Path: m.l.graph.human(node), Attribute: trackable.VariableValue, Key: key,
-		Why: "the object graph names this key, but the checkpoint has no such tensor", Nearest: nearest.Names(key, m.l.src.reader.Names(), 3)}
+		Why: "the object graph names this key, but the checkpoint has no such tensor"}
+	if len(m.missing) < maxListed { // more aren't shown
+		it.Nearest = nearest.Names(key, m.l.src.names(), 3)
+	}
+	return it
 }
 
 func (m *match) takeSerializer(s start, n *pb.TrackableObject, ser trackable.Serializer, current bool) {
@@ -209,7 +213,7 @@ func (m *match) takeSerializer(s start, n *pb.TrackableObject, ser trackable.Ser
 	for _, a := range n.Attributes {
 		// The key in the graph may be the beginning of several keys: a table's
 		// "table" stands for "table-keys" and "table-values".
-		for _, key := range m.keysOf(a.CheckpointKey) {
+		for _, key := range m.l.src.keysOf(a.CheckpointKey) {
 			local := rawName(a.Name) + strings.TrimPrefix(key, a.CheckpointKey)
 			if !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(local, name) }) {
 				m.unused[s.node] = append(m.unused[s.node], local)
@@ -259,21 +263,22 @@ func attributeNames(n *pb.TrackableObject) []string {
 	return names
 }
 
+// maxParts is how many tensors one attribute's key can stand for.
+const maxParts = 64
+
 // keysOf are the tensors that an attribute's key stands for: itself, or else
 // those whose names begin with it.
-func (m *match) keysOf(key string) []string { return keysOf(m.l.src.reader, key) }
-
-func keysOf(r *bundle.Reader, key string) []string {
-	if _, ok := r.Entry(key); ok {
+func (s source) keysOf(key string) []string {
+	if _, ok := s.reader.Entry(key); ok {
 		return []string{key}
 	}
 	if key == "" {
 		return nil
 	}
-	names := r.Names()
+	names := s.names()
 	i := sort.SearchStrings(names, key)
 	j := i
-	for j < len(names) && strings.HasPrefix(names[j], key) && !strings.Contains(names[j][len(key):], "/") {
+	for j < len(names) && j-i < maxParts && strings.HasPrefix(names[j], key) && !strings.Contains(names[j][len(key):], "/") {
 		j++
 	}
 	return names[i:j]

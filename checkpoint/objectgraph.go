@@ -19,6 +19,8 @@ import (
 const (
 	maxGraphNodes = 1 << 21
 	maxHumanDepth = 64 // path components shown to people
+	maxHumanName  = 256
+	maxHumanBytes = 32 << 20 // all paths of one graph together
 )
 
 // readGraph reads the object graph of a checkpoint; nil where it has none, as
@@ -105,7 +107,7 @@ func (g *objectGraph) paths() {
 	g.once.Do(func() {
 		g.parent = make([]int32, len(g.nodes))
 		g.edge = make([]string, len(g.nodes))
-		g.slotOf = map[int32]string{}
+		g.slotOf, g.slots = map[int32][2]int32{}, map[int32]string{}
 		for i := range g.parent {
 			g.parent[i] = -1
 		}
@@ -124,7 +126,8 @@ func (g *objectGraph) paths() {
 			for _, s := range n.SlotVariables {
 				if !seen[s.SlotVariableNodeId] {
 					if _, ok := g.slotOf[s.SlotVariableNodeId]; !ok {
-						g.slotOf[s.SlotVariableNodeId] = fmt.Sprintf("%s's slot %q for %s", g.direct(int32(id)), s.SlotName, g.direct(s.OriginalVariableNodeId))
+						g.slotOf[s.SlotVariableNodeId] = [2]int32{int32(id), s.OriginalVariableNodeId}
+						g.slots[s.SlotVariableNodeId] = s.SlotName
 					}
 				}
 			}
@@ -135,8 +138,12 @@ func (g *objectGraph) paths() {
 // human is a node's path for people.
 func (g *objectGraph) human(node int32) string {
 	g.paths()
-	if s, ok := g.slotOf[node]; ok {
-		return s
+	if of, ok := g.slotOf[node]; ok {
+		name := g.slots[node]
+		if len(name) > maxHumanName {
+			name = name[:maxHumanName] + "…"
+		}
+		return fmt.Sprintf("%s's slot %q for %s", g.direct(of[0]), name, g.direct(of[1]))
 	}
 	return g.direct(node)
 }
@@ -145,29 +152,28 @@ func (g *objectGraph) direct(node int32) string {
 	if node == 0 {
 		return "(root)"
 	}
+	// Names and depth come from the file: a long chain of long names must not
+	// multiply in a report.
+	if g.spent.Load() > maxHumanBytes {
+		return fmt.Sprintf("(node %d)", node)
+	}
 	var names []string
 	for at := node; g.parent[at] >= 0; at = g.parent[at] {
 		if len(names) == maxHumanDepth {
 			names = append(names, "…")
 			break
 		}
-		names = append(names, g.edge[at])
+		name := g.edge[at]
+		if len(name) > maxHumanName {
+			name = name[:maxHumanName] + "…"
+		}
+		names = append(names, name)
 	}
 	if len(names) == 0 {
 		return fmt.Sprintf("(node %d, which nothing leads to)", node)
 	}
 	slices.Reverse(names)
-	return strings.Join(names, ".")
-}
-
-// escaped is the path as keys have it, "" for the root and for what nothing
-// leads to.
-func (g *objectGraph) escaped(node int32) string {
-	g.paths()
-	var names []string
-	for at := node; g.parent[at] >= 0 && len(names) < 4*maxHumanDepth; at = g.parent[at] {
-		names = append(names, trackable.Escape(g.edge[at]))
-	}
-	slices.Reverse(names)
-	return strings.Join(names, "/")
+	path := strings.Join(names, ".")
+	g.spent.Add(int64(len(path)))
+	return path
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"sync"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/trackable"
@@ -104,6 +105,7 @@ func openFile(ctx context.Context, p string, o *bundle.ReaderOptions) (source, e
 	if src.reader, err = bundle.OpenFile(ctx, found.Prefix, o); err != nil {
 		return source{}, fmt.Errorf("checkpoint: %w", err)
 	}
+	src.names = sync.OnceValue(src.reader.Names)
 	return src, nil
 }
 
@@ -116,6 +118,7 @@ func openFS(ctx context.Context, fsys fs.FS, p string, o *bundle.ReaderOptions) 
 	if src.reader, err = bundle.Open(ctx, fsys, found.Prefix, o); err != nil {
 		return source{}, fmt.Errorf("checkpoint: %w", err)
 	}
+	src.names = sync.OnceValue(src.reader.Names)
 	return src, nil
 }
 

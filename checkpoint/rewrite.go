@@ -51,7 +51,7 @@ func (v *View) Rewrite(ctx context.Context, dir bundle.Dir, prefix string, o *Re
 }
 
 func (v *View) rewrite(ctx context.Context, r *bundle.Reader, w *bundle.Writer, o *RewriteOptions) error {
-	names := byPlace(r)
+	names := r.NamesByPlace()
 	count := &counting{report: o.Progress}
 	renamed := map[string]string{}
 	for _, name := range names {

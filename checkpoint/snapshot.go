@@ -357,7 +357,7 @@ func (sn *snapshot) unstage(ctx context.Context, dir bundle.Dir, prefix string) 
 			return fmt.Errorf("checkpoint: %w", err)
 		}
 		// In the order of the data file, so that its bytes stay the same.
-		for _, name := range byPlace(r) {
+		for _, name := range r.NamesByPlace() {
 			if err = w.CopyFrom(ctx, r, name, name); err != nil {
 				break
 			}
