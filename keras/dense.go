@@ -33,6 +33,9 @@ type Dense struct {
 	// Name is the layer's part of its variables' full names. Default: dense,
 	// dense_1, …
 	Name string
+	// Keras3 calls the kernel's edge "_kernel", as Keras 3 does. Default: it is
+	// "kernel", unless the layer takes its value from a checkpoint of Keras 3.
+	Keras3 bool
 
 	// Kernel [inputs, units] and Bias [units] are nil until the layer is built;
 	// then they are the edges "kernel" and "bias".
@@ -69,7 +72,7 @@ func (d *Dense) Build(s *ops.Scope, in tensor.Shape) error {
 		bias = Zeros{}
 	}
 	edge := "kernel"
-	if d.TrackableNode().Waits(keras3Kernel) {
+	if d.Keras3 || d.TrackableNode().Waits(keras3Kernel) {
 		edge = keras3Kernel
 	}
 	// What is there already was made by a build that failed at the bias.

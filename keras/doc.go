@@ -73,8 +73,9 @@
 // the model's variables, _trainable_variables_indices stands for _index_dict,
 // lists that aren't used don't exist, and a Dense has its kernel under _kernel.
 // Such checkpoints of models that are structs are read, and a run that goes on
-// from one writes the same keys; Keras 3 reads them. Its sequential models, and
-// its full names, are not followed.
+// from one writes the same keys; Keras 3 reads them. [Keras3Layout] and
+// [Dense].Keras3 begin such a run. Keras 3's sequential models, and its full
+// names, are not followed.
 //
 // An optimizer that is restored before its first step from a checkpoint of
 // another layout takes that over and goes on with it.

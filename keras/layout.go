@@ -27,8 +27,8 @@ const (
 	NewLayout
 	// Keras3Layout is that of Keras 3, which TensorFlow 2.21's own tf.keras is:
 	// as the new one, with the learning rate and the model's variables in lists
-	// too. Keras 3 restores what is written with it; only the full names, on
-	// which nothing depends, are tf_keras' and not Keras 3's.
+	// too. With it and [Dense].Keras3, Keras 3 restores what is written; only the
+	// full names, on which nothing depends, are tf_keras' and not Keras 3's.
 	Keras3Layout
 )
 

@@ -73,9 +73,9 @@ func (d *Deep) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	return d.Head.Call(s, v)
 }
 
-func newModel(name string) keras.Callable {
+func newModel(name string, keras3 bool) keras.Callable {
 	if strings.HasPrefix(name, "guide") {
-		return &Net{L1: &keras.Dense{Units: 5}}
+		return &Net{L1: &keras.Dense{Units: 5, Keras3: keras3}}
 	}
 	return &Deep{
 		Hidden: []*keras.Dense{{Units: 8, Activation: keras.Tanh}, {Units: 8, Activation: keras.Relu}},
@@ -119,11 +119,23 @@ type training struct {
 	ckpt        *checkpoint.Checkpoint `cairn:"-"`
 }
 
-func newTraining(name string) (*training, error) {
+// A leg that goes on isn't told whether the checkpoint is of Keras 3; one that
+// begins is.
+func newTraining(name string, begins bool) (*training, error) {
 	part := strings.Split(name, "-")
+	keras3 := begins && part[0] == "guide3"
 	t := &training{
-		Step: trackable.NewScalar[int64](0), Optimizer: newOptimizer(part[2]), Net: newModel(part[0]),
+		Step: trackable.NewScalar[int64](0), Optimizer: newOptimizer(part[2]), Net: newModel(part[0], keras3),
 		model: part[0], loss: part[1],
+	}
+	if keras3 {
+		o, ok := t.Optimizer.(interface{ SetLayout(keras.Layout) error })
+		if !ok {
+			return nil, fmt.Errorf("%T has one layout only", t.Optimizer)
+		}
+		if err := o.SetLayout(keras.Keras3Layout); err != nil {
+			return nil, err
+		}
 	}
 	var err error
 	t.ckpt, err = checkpoint.New(t, nil)
@@ -133,7 +145,7 @@ func newTraining(name string) (*training, error) {
 // resume is a leg that goes on from a checkpoint; done checks that nothing of
 // it was left out.
 func resume(ctx context.Context, name, path string) (t *training, done func() error, err error) {
-	if t, err = newTraining(name); err != nil {
+	if t, err = newTraining(name, false); err != nil {
 		return nil, nil, err
 	}
 	report, err := t.ckpt.Read(ctx, path, nil)
@@ -299,10 +311,7 @@ func (r *runner) firstLegs(ctx context.Context, name string, whole []float64, fr
 	}
 	r.result(name+" in turn, ours' first leg", detail, err)
 
-	if onlyGoesOn(name) {
-		return nil
-	}
-	t, err := newTraining(name)
+	t, err := newTraining(name, true)
 	if err != nil {
 		return err
 	}
@@ -315,10 +324,6 @@ func (r *runner) firstLegs(ctx context.Context, name string, whole []float64, fr
 	fresh[name], err = t.train(ctx, 20)
 	return err
 }
-
-// onlyGoesOn reports whether a case is of Keras 3, TensorFlow 2.21's own
-// tf.keras: ours reads its checkpoints and writes them again, but begins none.
-func onlyGoesOn(name string) bool { return strings.HasPrefix(name, "guide3") }
 
 func (r *runner) lastLegs(ctx context.Context, name string, whole []float64, fresh map[string][]float64) error {
 	var tf []float64
@@ -334,9 +339,6 @@ func (r *runner) lastLegs(ctx context.Context, name string, whole []float64, fre
 	}
 	r.result(name+" in turn, ours' second leg", detail, err)
 
-	if onlyGoesOn(name) {
-		return nil
-	}
 	if err := readJSON(r.path("ours", name, "tf.json"), &tf); err != nil {
 		return err
 	}

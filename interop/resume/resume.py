@@ -8,7 +8,7 @@ A case is a model, a loss and an optimizer. The folders below WORK:
     tf/<case>/10, 20     TensorFlow's own checkpoints of the unbroken run, losses in tf/<case>/losses.json
     mixed/<case>/20      ours: from tf/<case>/10, ten steps more
     mixed/<case>/30      TensorFlow's: from that, ten more; losses in mixed/<case>/tf.json
-    ours/<case>/20       ours: twenty steps from ours' own start; not with Keras 3, whose layout ours only goes on with
+    ours/<case>/20       ours: twenty steps from ours' own start
     ours/<case>/tf.json  TensorFlow's losses from that, twenty steps more
     demo/                the demo's checkpoint; demo/accuracy.json is what TensorFlow makes of it
 """
@@ -143,8 +143,6 @@ def second(work):
     for case in CASES:
         for name, steps in (("mixed", 10), ("ours", 20)):
             folder = os.path.join(work, name, case)
-            if not os.path.isdir(folder):
-                continue
             run = Run(case)
             if run.model == "guide3":  # Keras 3 loses a kernel that it restores before the layer is built
                 run.net(batch(run.model, 0)[0])
