@@ -81,3 +81,24 @@ func countVarints(b []byte) int {
 	}
 	return n
 }
+
+// countFields is how many of the fields that b begins with are messages with
+// that number; it stops where b can't be decoded.
+func countFields(b []byte, number protowire.Number) int {
+	n := 0
+	for len(b) > 0 {
+		num, typ, k := protowire.ConsumeTag(b)
+		if k < 0 {
+			break
+		}
+		size := protowire.ConsumeFieldValue(num, typ, b[k:])
+		if size < 0 {
+			break
+		}
+		if num == number && typ == protowire.BytesType {
+			n++
+		}
+		b = b[k+size:]
+	}
+	return n
+}

@@ -59,6 +59,7 @@ func (m *TensorShapeProto) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("TensorShapeProto")
 	}
+	var roomDim []Dim // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -73,7 +74,12 @@ func (m *TensorShapeProto) merge(b []byte, depth int) error {
 				return errField("TensorShapeProto", "dim", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			e := new(Dim)
+			if len(roomDim) == 0 {
+				roomDim = make([]Dim, 1+countFields(rest, 2))
+				m.Dim = grow(m.Dim, len(roomDim))
+			}
+			e := &roomDim[0]
+			roomDim = roomDim[1:]
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TensorShapeProto", "dim", len(b)-len(rest)-len(v))
 			}
@@ -220,6 +226,7 @@ func (m *TensorSliceProto) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("TensorSliceProto")
 	}
+	var roomExtent []Extent // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -234,7 +241,12 @@ func (m *TensorSliceProto) merge(b []byte, depth int) error {
 				return errField("TensorSliceProto", "extent", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			e := new(Extent)
+			if len(roomExtent) == 0 {
+				roomExtent = make([]Extent, 1+countFields(rest, 1))
+				m.Extent = grow(m.Extent, len(roomExtent))
+			}
+			e := &roomExtent[0]
+			roomExtent = roomExtent[1:]
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TensorSliceProto", "extent", len(b)-len(rest)-len(v))
 			}
@@ -718,6 +730,8 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("TensorProto")
 	}
+	var roomResourceHandleVal []ResourceHandleProto // for those still to come, allocated at once
+	var roomVariantVal []VariantTensorDataProto     // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -948,7 +962,12 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 				return errField("TensorProto", "resource_handle_val", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			e := new(ResourceHandleProto)
+			if len(roomResourceHandleVal) == 0 {
+				roomResourceHandleVal = make([]ResourceHandleProto, 1+countFields(rest, 14))
+				m.ResourceHandleVal = grow(m.ResourceHandleVal, len(roomResourceHandleVal))
+			}
+			e := &roomResourceHandleVal[0]
+			roomResourceHandleVal = roomResourceHandleVal[1:]
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TensorProto", "resource_handle_val", len(b)-len(rest)-len(v))
 			}
@@ -959,7 +978,12 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 				return errField("TensorProto", "variant_val", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			e := new(VariantTensorDataProto)
+			if len(roomVariantVal) == 0 {
+				roomVariantVal = make([]VariantTensorDataProto, 1+countFields(rest, 15))
+				m.VariantVal = grow(m.VariantVal, len(roomVariantVal))
+			}
+			e := &roomVariantVal[0]
+			roomVariantVal = roomVariantVal[1:]
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TensorProto", "variant_val", len(b)-len(rest)-len(v))
 			}
@@ -1084,6 +1108,7 @@ func (m *VariantTensorDataProto) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("VariantTensorDataProto")
 	}
+	var roomTensors []TensorProto // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -1112,7 +1137,12 @@ func (m *VariantTensorDataProto) merge(b []byte, depth int) error {
 				return errField("VariantTensorDataProto", "tensors", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			e := new(TensorProto)
+			if len(roomTensors) == 0 {
+				roomTensors = make([]TensorProto, 1+countFields(rest, 3))
+				m.Tensors = grow(m.Tensors, len(roomTensors))
+			}
+			e := &roomTensors[0]
+			roomTensors = roomTensors[1:]
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "VariantTensorDataProto", "tensors", len(b)-len(rest)-len(v))
 			}
@@ -1210,6 +1240,7 @@ func (m *ResourceHandleProto) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("ResourceHandleProto")
 	}
+	var roomDtypesAndShapes []DtypeAndShape // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -1259,7 +1290,12 @@ func (m *ResourceHandleProto) merge(b []byte, depth int) error {
 				return errField("ResourceHandleProto", "dtypes_and_shapes", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			e := new(DtypeAndShape)
+			if len(roomDtypesAndShapes) == 0 {
+				roomDtypesAndShapes = make([]DtypeAndShape, 1+countFields(rest, 6))
+				m.DtypesAndShapes = grow(m.DtypesAndShapes, len(roomDtypesAndShapes))
+			}
+			e := &roomDtypesAndShapes[0]
+			roomDtypesAndShapes = roomDtypesAndShapes[1:]
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "ResourceHandleProto", "dtypes_and_shapes", len(b)-len(rest)-len(v))
 			}

@@ -76,6 +76,7 @@ func (m *SavedSliceMeta) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("SavedSliceMeta")
 	}
+	var roomSlice []TensorSliceProto // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -116,7 +117,12 @@ func (m *SavedSliceMeta) merge(b []byte, depth int) error {
 				return errField("SavedSliceMeta", "slice", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			e := new(TensorSliceProto)
+			if len(roomSlice) == 0 {
+				roomSlice = make([]TensorSliceProto, 1+countFields(rest, 4))
+				m.Slice = grow(m.Slice, len(roomSlice))
+			}
+			e := &roomSlice[0]
+			roomSlice = roomSlice[1:]
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SavedSliceMeta", "slice", len(b)-len(rest)-len(v))
 			}
@@ -183,6 +189,7 @@ func (m *SavedTensorSliceMeta) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("SavedTensorSliceMeta")
 	}
+	var roomTensor []SavedSliceMeta // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -197,7 +204,12 @@ func (m *SavedTensorSliceMeta) merge(b []byte, depth int) error {
 				return errField("SavedTensorSliceMeta", "tensor", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			e := new(SavedSliceMeta)
+			if len(roomTensor) == 0 {
+				roomTensor = make([]SavedSliceMeta, 1+countFields(rest, 1))
+				m.Tensor = grow(m.Tensor, len(roomTensor))
+			}
+			e := &roomTensor[0]
+			roomTensor = roomTensor[1:]
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SavedTensorSliceMeta", "tensor", len(b)-len(rest)-len(v))
 			}

@@ -203,6 +203,7 @@ func (m *BundleEntryProto) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("BundleEntryProto")
 	}
+	var roomSlices []TensorSliceProto // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -264,7 +265,12 @@ func (m *BundleEntryProto) merge(b []byte, depth int) error {
 				return errField("BundleEntryProto", "slices", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			e := new(TensorSliceProto)
+			if len(roomSlices) == 0 {
+				roomSlices = make([]TensorSliceProto, 1+countFields(rest, 7))
+				m.Slices = grow(m.Slices, len(roomSlices))
+			}
+			e := &roomSlices[0]
+			roomSlices = roomSlices[1:]
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "BundleEntryProto", "slices", len(b)-len(rest)-len(v))
 			}

@@ -52,6 +52,7 @@ func (m *TrackableObjectGraph) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("TrackableObjectGraph")
 	}
+	var roomNodes []TrackableObject // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -66,7 +67,12 @@ func (m *TrackableObjectGraph) merge(b []byte, depth int) error {
 				return errField("TrackableObjectGraph", "nodes", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			e := new(TrackableObject)
+			if len(roomNodes) == 0 {
+				roomNodes = make([]TrackableObject, 1+countFields(rest, 1))
+				m.Nodes = grow(m.Nodes, len(roomNodes))
+			}
+			e := &roomNodes[0]
+			roomNodes = roomNodes[1:]
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TrackableObjectGraph", "nodes", len(b)-len(rest)-len(v))
 			}
@@ -160,6 +166,9 @@ func (m *TrackableObject) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("TrackableObject")
 	}
+	var roomChildren []ObjectReference            // for those still to come, allocated at once
+	var roomAttributes []SerializedTensor         // for those still to come, allocated at once
+	var roomSlotVariables []SlotVariableReference // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -174,7 +183,12 @@ func (m *TrackableObject) merge(b []byte, depth int) error {
 				return errField("TrackableObject", "children", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			e := new(ObjectReference)
+			if len(roomChildren) == 0 {
+				roomChildren = make([]ObjectReference, 1+countFields(rest, 1))
+				m.Children = grow(m.Children, len(roomChildren))
+			}
+			e := &roomChildren[0]
+			roomChildren = roomChildren[1:]
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TrackableObject", "children", len(b)-len(rest)-len(v))
 			}
@@ -185,7 +199,12 @@ func (m *TrackableObject) merge(b []byte, depth int) error {
 				return errField("TrackableObject", "attributes", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			e := new(SerializedTensor)
+			if len(roomAttributes) == 0 {
+				roomAttributes = make([]SerializedTensor, 1+countFields(rest, 2))
+				m.Attributes = grow(m.Attributes, len(roomAttributes))
+			}
+			e := &roomAttributes[0]
+			roomAttributes = roomAttributes[1:]
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TrackableObject", "attributes", len(b)-len(rest)-len(v))
 			}
@@ -196,7 +215,12 @@ func (m *TrackableObject) merge(b []byte, depth int) error {
 				return errField("TrackableObject", "slot_variables", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			e := new(SlotVariableReference)
+			if len(roomSlotVariables) == 0 {
+				roomSlotVariables = make([]SlotVariableReference, 1+countFields(rest, 3))
+				m.SlotVariables = grow(m.SlotVariables, len(roomSlotVariables))
+			}
+			e := &roomSlotVariables[0]
+			roomSlotVariables = roomSlotVariables[1:]
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TrackableObject", "slot_variables", len(b)-len(rest)-len(v))
 			}

@@ -379,6 +379,11 @@ func (g *generator) unmarshal(name string, fields []field) {
 	g.printf("func (m *%s) Unmarshal(b []byte) error {\n*m = %s{}\nreturn m.merge(b, 0)\n}\n\n", name, name)
 	g.printf("func (m *%s) merge(b []byte, depth int) error {\n", name)
 	g.printf("if depth > maxDepth {\nreturn errDepth(%q)\n}\n", name)
+	for _, f := range fields {
+		if f.IsList() && f.Kind() == protoreflect.MessageKind {
+			g.printf("var room%s []%s // for those still to come, allocated at once\n", f.Go, f.Message().Name())
+		}
+	}
 	g.printf("for rest := b; len(rest) > 0; {\nnum, typ, n := protowire.ConsumeTag(rest)\nif n < 0 {\nreturn errField(%q, \"\", len(b)-len(rest), n)\n}\n", name)
 	g.printf("start := rest\nrest = rest[n:]\nswitch {\n")
 	for _, f := range fields {
@@ -394,7 +399,7 @@ func (g *generator) unmarshal(name string, fields []field) {
 			case i == 1:
 				g.unpack(name, f)
 			case f.Kind() == protoreflect.MessageKind && f.IsList():
-				g.printf("e := new(%s)\nif err := e.merge(v, depth+1); err != nil {\nreturn within(err, %q, %q, len(b)-len(rest)-len(v))\n}\nm.%s = append(m.%s, e)\n", f.Message().Name(), name, f.Name(), f.Go, f.Go)
+				g.printf("if len(room%s) == 0 {\nroom%s = make([]%s, 1+countFields(rest, %d))\nm.%s = grow(m.%s, len(room%s))\n}\ne := &room%s[0]\nroom%s = room%s[1:]\nif err := e.merge(v, depth+1); err != nil {\nreturn within(err, %q, %q, len(b)-len(rest)-len(v))\n}\nm.%s = append(m.%s, e)\n", f.Go, f.Go, f.Message().Name(), f.Number(), f.Go, f.Go, f.Go, f.Go, f.Go, f.Go, name, f.Name(), f.Go, f.Go)
 			case f.Kind() == protoreflect.MessageKind:
 				g.printf("if m.%s == nil {\nm.%s = new(%s)\n}\nif err := m.%s.merge(v, depth+1); err != nil {\nreturn within(err, %q, %q, len(b)-len(rest)-len(v))\n}\n", f.Go, f.Go, f.Message().Name(), f.Go, name, f.Name())
 			default:
