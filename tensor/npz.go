@@ -167,7 +167,9 @@ func (z *NPZWriter) Add(name string, t *Tensor) error {
 	}
 	z.seen[name] = true
 	h := &zip.FileHeader{Name: name + ".npy", Method: zip.Store}
-	h.ModifiedDate = 1<<5 | 1 // 1980-01-01, as numpy's, so that the bytes depend on the arrays alone
+	// 1980-01-01, as numpy's, so that the bytes depend on the arrays alone.
+	//lint:ignore SA1019 Modified would add a field that numpy's files lack.
+	h.ModifiedDate = 1<<5 | 1
 	w, err := z.zw.CreateHeader(h)
 	if err != nil {
 		return &NPYError{Name: name, What: "can't be added", Err: err}

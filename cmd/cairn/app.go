@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/cairnml/cairn/internal/render"
 )
 
 // Exit codes.
@@ -73,12 +75,22 @@ func run(ctx context.Context, a *app, args []string) int {
 		fmt.Fprintln(a.err, "cairn: interrupted; nothing was left half written")
 		return exitFailed
 	}
-	fmt.Fprintf(a.err, "cairn: %s\n", trimPrefixes(err.Error()))
+	fmt.Fprintf(a.err, "cairn: %s\n", plainLines(trimPrefixes(err.Error())))
 	var usage *usageError
 	if errors.As(err, &usage) || isCobraUsage(err) {
 		fmt.Fprintf(a.err, "Run '%s --help' for how it is used.\n", cmd.CommandPath())
 	}
 	return exitFailed
+}
+
+// plainLines makes a message of lines fit for a terminal; a tab is a cobra
+// message's.
+func plainLines(s string) string {
+	lines := strings.Split(strings.ReplaceAll(s, "\t", "  "), "\n")
+	for i, l := range lines {
+		lines[i] = render.Printable(l)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // trimPrefixes takes away the package names that library errors begin with:

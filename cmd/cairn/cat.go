@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cairnml/cairn/internal/render"
 	"github.com/cairnml/cairn/internal/store"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -74,7 +75,7 @@ subscript as in Python: name[0:2], name[:,-1]. Without NAMEs all are printed.`,
 					if n > 0 {
 						fmt.Fprintln(a.out)
 					}
-					head := fmt.Sprintf("%s  %v %v", printable(store.Short(e.Name)), t.DType(), t.Shape())
+					head := fmt.Sprintf("%s  %v %v", render.Printable(store.Short(e.Name)), t.DType(), t.Shape())
 					if a.color {
 						head = "\x1b[1m" + head + "\x1b[0m"
 					}

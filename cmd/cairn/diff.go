@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cairnml/cairn/internal/inspect"
+	"github.com/cairnml/cairn/internal/render"
 	"github.com/cairnml/cairn/internal/store"
 )
 
@@ -79,7 +80,7 @@ func printDiff(a *app, x, y *store.Store, list []inspect.Difference) {
 	counts := map[string]int{}
 	for _, d := range list {
 		counts[d.Kind]++
-		name := printable(store.Short(d.Name))
+		name := render.Printable(store.Short(d.Name))
 		switch d.Kind {
 		case inspect.OnlyInA:
 			fmt.Fprintln(a.out, paint("31", "- "+name+"  "+d.A))

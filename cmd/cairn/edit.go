@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cairnml/cairn/internal/render"
 	"github.com/cairnml/cairn/internal/rewrite"
 	"github.com/cairnml/cairn/internal/store"
 	"github.com/cairnml/cairn/tensor"
@@ -79,12 +80,12 @@ stands, unknown fields included.`,
 }
 
 func printChange(a *app, c rewrite.Change) {
-	name := printable(store.Short(c.Name))
+	name := render.Printable(store.Short(c.Name))
 	switch {
 	case c.Drop:
 		fmt.Fprintf(a.out, "drop    %s\n", name)
 	case c.To != "":
-		fmt.Fprintf(a.out, "rename  %s\n     to %s\n", name, printable(store.Short(c.To)))
+		fmt.Fprintf(a.out, "rename  %s\n     to %s\n", name, render.Printable(store.Short(c.To)))
 		if c.Cast != "" {
 			fmt.Fprintf(a.out, "   cast %s\n", c.Cast)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cairnml/cairn/internal/inspect"
+	"github.com/cairnml/cairn/internal/render"
 	"github.com/cairnml/cairn/internal/store"
 )
 
@@ -99,9 +100,9 @@ func printList(a *app, list []store.Entry, long bool) {
 	}
 	var total int64
 	for _, e := range list {
-		row := []string{printable(store.Short(e.Name)), e.DType.String(), e.Shape.String(), fmt.Sprint(e.Bytes)}
+		row := []string{render.Printable(store.Short(e.Name)), e.DType.String(), e.Shape.String(), fmt.Sprint(e.Bytes)}
 		if long {
-			row[0] = printable(e.Name)
+			row[0] = render.Printable(e.Name)
 			switch {
 			case len(e.Slices) > 0:
 				row = append(row, "", fmt.Sprintf("%d slices", len(e.Slices)))
@@ -120,15 +121,4 @@ func printList(a *app, list []store.Entry, long bool) {
 		word = "tensor"
 	}
 	fmt.Fprintf(a.out, "%d %s, %s\n", len(list), word, inspect.Size(total))
-}
-
-// printable shows a name on one line of a terminal, whatever bytes it holds.
-func printable(name string) string {
-	for _, r := range name {
-		if r < 0x20 || r == 0x7f || r == 0xfffd {
-			q := fmt.Sprintf("%q", name)
-			return q[1 : len(q)-1]
-		}
-	}
-	return name
 }

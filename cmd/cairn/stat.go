@@ -122,7 +122,7 @@ func printStats(a *app, all []inspect.Stats) {
 	}
 	odd := 0
 	for _, s := range all {
-		row := []string{printable(store.Short(s.Name)), number(s.Min), number(s.Max), number(s.Mean), number(s.Std), strconv.Itoa(s.Zeros)}
+		row := []string{render.Printable(store.Short(s.Name)), number(s.Min), number(s.Max), number(s.Mean), number(s.Std), strconv.Itoa(s.Zeros)}
 		if !s.DType.Fixed() {
 			row[0] += " (lengths)"
 		}

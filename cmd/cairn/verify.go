@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cairnml/cairn/internal/inspect"
+	"github.com/cairnml/cairn/internal/render"
 )
 
 func newVerify(a *app) *cobra.Command {
@@ -41,7 +42,7 @@ with 1 if there is any.`,
 					continue
 				}
 				for _, f := range faults {
-					fmt.Fprintln(a.out, f)
+					fmt.Fprintln(a.out, render.Printable(f.String()))
 				}
 				if len(faults) == 0 {
 					var bytes int64

@@ -152,6 +152,11 @@ func (f fewTicks) Ticks(lo, hi float64) []plot.Tick {
 		}
 		ticks = append(ticks, plot.Tick{Value: v, Label: label})
 	}
+	if len(ticks) == 0 { // numbers so small that steps between them vanish
+		for _, v := range []float64{lo, hi} {
+			ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 3, 64)})
+		}
+	}
 	return ticks
 }
 

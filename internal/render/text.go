@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -58,6 +59,30 @@ type textTree struct {
 	out [][]Edge
 }
 
+// Printable makes s fit to be printed on a line of a terminal, whatever bytes a file
+// gave it: control characters and what is no UTF-8 are escaped, so that a name
+// can neither break the line nor command the terminal.
+func Printable(s string) string {
+	ok := func(r rune) bool { return r != utf8.RuneError && unicode.IsPrint(r) }
+	if strings.IndexFunc(s, func(r rune) bool { return !ok(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case ok(r):
+			b.WriteRune(r)
+		case r == utf8.RuneError:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
 func (t *textTree) paint(s, code string) string {
 	if !t.o.Color || code == "" || s == "" {
 		return s
@@ -67,14 +92,15 @@ func (t *textTree) paint(s, code string) string {
 
 // line prints a node: its branch, its name and, from column on, what it is.
 func (t *textTree) line(branch, name string, n Node, slots string, column int) {
+	name = Printable(name)
 	used := utf8.RuneCountInString(branch) + utf8.RuneCountInString(name)
 	t.w.WriteString(branch + t.paint(name, ansi[n.Kind]))
-	info := n.Info
+	info := Printable(n.Info)
 	if n.Value != "" {
 		info += " = " + n.Value
 	}
 	if slots != "" {
-		info += ", slots " + slots
+		info += ", slots " + Printable(slots)
 	}
 	if info != "" {
 		t.w.WriteString(strings.Repeat(" ", max(2, column-used)))
@@ -116,9 +142,9 @@ func (t *textTree) children(id int, indent string, depth int) {
 	names := make([]string, len(edges))
 	column := 0
 	for i, e := range edges {
-		names[i] = e.Label
+		names[i] = Printable(e.Label)
 		if e.Slot {
-			names[i] = "slot " + e.Label
+			names[i] = "slot " + Printable(e.Label)
 		}
 		n := t.g.Nodes[e.To]
 		if e.Tree && n.Info != "" {

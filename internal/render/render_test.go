@@ -1,0 +1,150 @@
+package render
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"math"
+	"strings"
+	"testing"
+)
+
+// odd is a graph with a cycle, a shared node, a node that nothing reaches and
+// names that every language has to escape.
+func odd() *Graph {
+	g := &Graph{
+		Nodes: []Node{{Title: "a <root> & \"more\"\\"}, {Kind: Variable, Info: "float32 [2]", Value: "1"}, {Kind: Optimizer, Info: "slots m of 1 variable"}, {Kind: Slot}, {}},
+		Edges: []Edge{
+			{From: 0, To: 1, Label: "<v>&\"\\\n\x00\xff", Tree: true},
+			{From: 0, To: 2, Label: "optimizer", Tree: true},
+			{From: 1, To: 3, Label: "m", Slot: true, Tree: true},
+			{From: 2, To: 3, Label: "m", Slot: true},
+			{From: 2, To: 0, Label: "back"},
+			{From: 2, To: 1, Label: "]]>"},
+		},
+	}
+	g.Link()
+	return g
+}
+
+func wellFormed(t *testing.T, text []byte) {
+	t.Helper()
+	d := xml.NewDecoder(bytes.NewReader(text))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatalf("no XML: %v\n%s", err, text)
+		}
+	}
+}
+
+func TestPicturesAreWellFormed(t *testing.T) {
+	for name, g := range map[string]*Graph{"odd": odd(), "empty": {}, "alone": {Nodes: []Node{{Title: "x"}}}} {
+		g.Link()
+		var svg, dot, text bytes.Buffer
+		if err := errors.Join(g.SVG(&svg), g.DOT(&dot), g.Text(&text, TextOptions{Color: true})); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		wellFormed(t, svg.Bytes())
+		if strings.Contains(svg.String(), "NaN") || strings.Count(dot.String(), "{") != strings.Count(dot.String(), "}") {
+			t.Errorf("%s: %s\n%s", name, svg.String(), dot.String())
+		}
+	}
+}
+
+func TestPicturesUseTheGuidesColours(t *testing.T) {
+	var b bytes.Buffer
+	if err := odd().SVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	for kind, color := range colors {
+		if !strings.Contains(b.String(), `r="7" fill="`+color+`"`) {
+			t.Errorf("no node of kind %d in %s", kind, color)
+		}
+	}
+	if n := strings.Count(b.String(), "stroke-dasharray"); n != 2 {
+		t.Errorf("%d dashed edges, want the slot's two", n)
+	}
+}
+
+func TestTreesLinkToWhatWasDrawnBefore(t *testing.T) {
+	g := odd()
+	g.Edges[0].Label = "v\x1b[31m"
+	g.Link()
+	var b bytes.Buffer
+	if err := g.Text(&b, TextOptions{ASCII: true}); err != nil {
+		t.Fatal(err)
+	}
+	want := `a <root> & "more"\
+|- v\x1b[31m  float32 [2] = 1, slots m
+` + "`- optimizer  slots m of 1 variable\n   |- back  -> the root\n   `- ]]>  -> v\\x1b[31m\n"
+	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}
+
+func TestNamesCantCommandTheTerminal(t *testing.T) {
+	for in, want := range map[string]string{"a/b": "a/b", "é→": "é→", "a\x1b[2J": `a\x1b[2J`, "\xff\x00\n": `\xff\x00\n`, "\u202e": `\u202e`, "\u009b": `\x9b`} {
+		want = strings.ReplaceAll(want, `\n`, `\x0a`)
+		if got := Printable(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestPathsAreBounded(t *testing.T) {
+	g := &Graph{Nodes: make([]Node, 1000)}
+	for i := range 999 {
+		g.Edges = append(g.Edges, Edge{From: i, To: i + 1, Label: "step", Tree: true})
+	}
+	g.Link()
+	if p := g.Path(2); p != "step/step" {
+		t.Error(p)
+	}
+	if p := g.Path(999); len(p) > MaxPath+20 || !strings.HasPrefix(p, "…") {
+		t.Error(len(p), p)
+	}
+	if p := g.Path(999); p == g.Path(998) {
+		t.Error("two nodes with one path")
+	}
+}
+
+func TestHistogramsAreDrawnInBothFormats(t *testing.T) {
+	h := []Histogram{{Title: strings.Repeat("long/", 30), Note: "float32 [3]", Low: -1, BinWidth: 0.5, Counts: []int{1, 5, 0, 2}}, {Title: "none", Counts: make([]int, 4)}}
+	var svg, pic bytes.Buffer
+	if err := Histograms(&svg, "x.SVG", h); err != nil {
+		t.Fatal(err)
+	}
+	wellFormed(t, svg.Bytes())
+	if err := Histograms(&pic, "x.png", h); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := png.Decode(&pic); err != nil {
+		t.Error(err)
+	}
+	if err := Histograms(io.Discard, "x.gif", h); err == nil {
+		t.Error("a .gif was drawn")
+	}
+	if err := Histograms(io.Discard, "x.svg", nil); err == nil {
+		t.Error("nothing was drawn")
+	}
+}
+
+func TestTicksTellNumbersApart(t *testing.T) {
+	for _, r := range [][2]float64{{0, 1}, {1.76, 1.9}, {-0.173, -0.143}, {6e-4, 7.5e-4}, {1e9, 1e9 + 4}, {-1e300, 1e300}, {0, 3}, {1e-310, 2e-310}, {5, 5}} {
+		seen := map[string]bool{}
+		ticks := fewTicks{}.Ticks(r[0], r[1])
+		if len(ticks) == 0 || len(ticks) > 12 {
+			t.Errorf("%v: %d ticks", r, len(ticks))
+		}
+		for _, k := range ticks {
+			if seen[k.Label] || math.IsNaN(k.Value) {
+				t.Errorf("%v: %q twice, or no number", r, k.Label)
+			}
+			seen[k.Label] = true
+		}
+	}
+}
