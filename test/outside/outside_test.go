@@ -1,0 +1,151 @@
+package outside
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/checkpoint/checkpointtest"
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+)
+
+func options(t *testing.T) *function.Options {
+	t.Helper()
+	o, err := Options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestOpRunsAndHasAGradient(t *testing.T) {
+	x := ops.ValueOf(tensor.Vector[float32](1, -2, 3))
+	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+		rec, tape := grad.Record(s)
+		tape.Watch(x)
+		y := Cube(rec, x)
+		return ops.Stack(s, []*ops.Value{y, tape.GradientOf(y, x)[0]})
+	}, options(t))
+	got, err := f.Call(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := got.Tensor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float32{1, -8, 27, 3, 12, 27} {
+		if tensor.Values[float32](values)[i] != want {
+			t.Fatalf("cubes and gradients are %v", values)
+		}
+	}
+}
+
+func TestOpIsUnknownWithoutItsKernel(t *testing.T) {
+	s := function.Eager(t.Context())
+	Cube(s, float32(2))
+	if err := s.Err(); err == nil || !strings.Contains(err.Error(), "OutsideCube") {
+		t.Fatalf("the error is %v", err)
+	}
+}
+
+// training is a run of the model, optimizer included.
+type training struct {
+	Optimizer *keras.Adam
+	Model     *Model
+}
+
+func (tr *training) step(s *ops.Scope, x *ops.Value) *ops.Value {
+	rec, tape := grad.Record(s)
+	loss := ops.Mean(rec, ops.Square(rec, ops.Sub(rec, tr.Model.Call(rec, x), ops.Sum(rec, x, 1))))
+	tr.Optimizer.Apply(s, tape.Gradient(loss, keras.Trainable(tr.Model)))
+	return loss
+}
+
+func (tr *training) run(ctx context.Context, o *function.Options, steps int) (losses []float32, err error) {
+	step := function.New(tr.step, o)
+	x := ops.ValueOf(tensor.Must(tensor.New([]float32{0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, 3, 2)))
+	for range steps {
+		loss, err := step.Call(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		l, err := ops.Item[float32](loss)
+		if err != nil {
+			return nil, err
+		}
+		losses = append(losses, l)
+	}
+	return losses, nil
+}
+
+// TestEverythingGoesThroughACheckpoint saves the model in the middle of its
+// training, and a new one that knows nothing goes on as the first one did.
+func TestEverythingGoesThroughACheckpoint(t *testing.T) {
+	savers := new(checkpoint.Savers)
+	if err := savers.Register("Outside", Gauges); err != nil {
+		t.Fatal(err)
+	}
+	o, ckptOptions := options(t), &checkpoint.Options{Savers: savers}
+	first := &training{keras.NewAdam(0.05), NewModel()}
+	ck, err := checkpoint.New(first, ckptOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first.run(t.Context(), o, 5); err != nil {
+		t.Fatal(err)
+	}
+	first.Model.Counts.N["word"] = 7
+	if err := errors.Join(first.Model.Speed.Store(tensor.Scalar[float32](1.5)), first.Model.Heat.Store(tensor.Scalar[float32](-2))); err != nil {
+		t.Fatal(err)
+	}
+	path, err := ck.Save(t.Context(), filepath.Join(t.TempDir(), "ckpt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := first.run(t.Context(), o, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	second := &training{keras.NewAdam(0.05), NewModel()}
+	ck, err = checkpoint.New(second, ckptOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := ck.Restore(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := second.run(t.Context(), o, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := report.AssertConsumed(); err != nil {
+		t.Error(err)
+	}
+	for i := range want {
+		if got[i] != want[i] || math.IsNaN(float64(got[i])) {
+			t.Errorf("losses are %v, want %v", got, want)
+			break
+		}
+	}
+	if second.Model.Counts.N["word"] != 7 {
+		t.Errorf("counts are %v", second.Model.Counts.N)
+	}
+	if x, _ := tensor.Item[float32](second.Model.Heat.Load()); x != -2 {
+		t.Errorf("the gauge shows %v", x)
+	}
+}
+
+func TestClassKeepsTheRules(t *testing.T) {
+	checkpointtest.Check(t, func() any { return &Counts{N: map[string]int64{"a": 1, "b": 2}} })
+}
