@@ -17,6 +17,10 @@ type Env struct {
 	Workers *Workers
 	// Files is the file grant. The default, nil, grants nothing.
 	Files *Files
+	// MaxOutput is the most bytes that one output may take, so that a wrong size
+	// in somebody else's data is an error and not the end of the process. The
+	// default, 0, means what the platform can address.
+	MaxOutput int64
 	// Arena owns the outputs' memory. The default, nil, makes fresh memory.
 	Arena *Arena
 }
@@ -140,6 +144,9 @@ func (c *Call) NeedVar(i int) (*trackable.Variable, error) {
 // contents are undefined: the kernel writes every element.
 func (c *Call) Alloc(i int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
 	if !d.Fixed() {
+		if n, err := shape.NumElements(); err == nil && c.env.MaxOutput > 0 && int64(n) > c.env.MaxOutput/16 {
+			return nil, fmt.Errorf("an output of %d strings takes more than the %d bytes of MaxOutput", n, c.env.MaxOutput)
+		}
 		t, err := tensor.Zeros(d, shape...)
 		if err == nil {
 			*c.slot(i) = Result{Tensor: t}
@@ -152,6 +159,9 @@ func (c *Call) Alloc(i int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor,
 	}
 	if n > maxBytes/d.Size() {
 		return nil, fmt.Errorf("an output of %v%v takes more than this platform's memory", d, shape)
+	}
+	if most := c.env.MaxOutput; most > 0 && int64(n)*int64(d.Size()) > most {
+		return nil, fmt.Errorf("an output of %v%v takes more than the %d bytes of MaxOutput", d, shape, most)
 	}
 	mem, buf := c.env.Arena.Alloc(n * d.Size())
 	t, err := tensor.FromBytes(d, mem, shape...)

@@ -18,6 +18,9 @@ type Options struct {
 	// Workers is the budget of helpers for large ops. Default:
 	// engine.SharedWorkers().
 	Workers *engine.Workers
+	// MaxOutput is the most bytes that one op's output may take, a guard for ops
+	// over somebody else's data. Default: what the platform can address.
+	MaxOutput int64
 	// Files is what ops may do with files. Default: nothing.
 	Files *engine.Files
 }
@@ -37,7 +40,7 @@ func pick(o []*Options) *Options {
 
 func (o *Options) scope(ctx context.Context, recycle bool) *ops.Scope {
 	return ops.NewScope(grad.WithRules(ctx, o.Gradients), &ops.ScopeOptions{
-		Kernels: o.Kernels, Workers: o.Workers, Files: o.Files, Recycle: recycle,
+		Kernels: o.Kernels, Workers: o.Workers, Files: o.Files, MaxOutput: o.MaxOutput, Recycle: recycle,
 	})
 }
 

@@ -29,6 +29,9 @@ type ScopeOptions struct {
 	Workers *engine.Workers
 	// Files is what ops may do with files. Default: nothing.
 	Files *engine.Files
+	// MaxOutput is the most bytes that one op's output may take. Default: what the
+	// platform can address.
+	MaxOutput int64
 	// Recycle lets [Scope.Close] take back the memory of all values that were
 	// not passed to [Scope.Keep]. Default: false, memory is the garbage
 	// collector's and values live on.
@@ -87,7 +90,7 @@ func NewScope(ctx context.Context, o *ScopeOptions) *Scope {
 		o = &ScopeOptions{}
 	}
 	st := &step{ctx: ctx, done: ctx.Done(), kernels: o.Kernels, scratch: scratches.Get().(*scratch)}
-	st.env = engine.Env{Workers: o.Workers, Files: o.Files}
+	st.env = engine.Env{Workers: o.Workers, Files: o.Files, MaxOutput: o.MaxOutput}
 	if st.env.Workers == nil {
 		st.env.Workers = engine.SharedWorkers()
 	}

@@ -119,6 +119,10 @@ func unpack(c *engine.Call) error {
 	return nil
 }
 
+// maxParts bounds how many outputs a split may have; an empty dimension could
+// be split without end.
+const maxParts = 1 << 20
+
 func split(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -133,7 +137,7 @@ func split(c *engine.Call) error {
 		return err
 	}
 	n := c.Attrs().Int("num_split", 0)
-	if n < 1 || int64(s[axis])%n != 0 {
+	if n < 1 || n > maxParts || int64(s[axis])%n != 0 {
 		return fmt.Errorf("dimension %d of size %d can't be split to %d equal parts", axis, s[axis], n)
 	}
 	sizes := make([]int, n)

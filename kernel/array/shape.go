@@ -269,6 +269,9 @@ func broadcastArgs(c *engine.Call) error {
 
 // putLike makes output i a vector of input 0's type.
 func putLike(c *engine.Call, i int, values []int) error {
+	if d := c.In(0).DType(); d != tensor.Int32 && d != tensor.Int64 {
+		return fmt.Errorf("the input is %v, not int32 or int64", d)
+	}
 	out, err := c.Alloc(i, c.In(0).DType(), tensor.Shape{len(values)})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -82,6 +83,8 @@ func (o *optimizer) run(c *engine.Call) error {
 	return fmt.Errorf("isn't defined for %v, only for floating types", g.DType())
 }
 
+var errReshaped = errors.New("the variable or a slot changed its shape during the step")
+
 func hypers[T tensor.Element](c *engine.Call, o *optimizer, h []T) []T {
 	for i := o.vars; i < o.in; i++ {
 		if i != o.grad {
@@ -107,7 +110,7 @@ func step[T interface {
 		for i, b := range bufs {
 			// Another goroutine may have changed the variable's shape meanwhile.
 			if b.Len() != len(g) {
-				return fmt.Errorf("the variable %q changed its shape during the step", vars[i].Name())
+				return errReshaped
 			}
 			all[i] = tensor.Values[T](b)
 		}
@@ -143,7 +146,7 @@ func stepHalf[H elementwise.Half](c *engine.Call, o *optimizer, vars []*trackabl
 		all := make([][]float32, len(bufs))
 		for i, b := range bufs {
 			if b.Len() != n {
-				return fmt.Errorf("the variable %q changed its shape during the step", vars[i].Name())
+				return errReshaped
 			}
 			all[i] = make([]float32, n)
 			elementwise.Widen(all[i], tensor.Values[H](b))

@@ -93,7 +93,8 @@ func assignWith(c *engine.Call, ops inPlace) error {
 	}
 	return v.Update(func(buf *tensor.Tensor) error {
 		if buf.DType() != x.DType() || !buf.Shape().Equal(x.Shape()) {
-			return fmt.Errorf("the variable %q is %v%v, the value %v%v", v.Name(), buf.DType(), buf.Shape(), x.DType(), x.Shape())
+			// Not by name: asking for it would wait for this very update.
+			return fmt.Errorf("the variable is %v%v, the value %v%v", buf.DType(), buf.Shape(), x.DType(), x.Shape())
 		}
 		f(buf, x)
 		return nil
