@@ -13,6 +13,7 @@ Run it in this folder. What it writes:
 
 import os
 import sys
+import tempfile
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
@@ -22,6 +23,8 @@ import numpy as np
 import tensorflow as tf
 import tf_keras as keras
 from tensorflow.core.protobuf import trackable_object_graph_pb2
+
+WORK = tempfile.mkdtemp()
 
 layers = keras.layers
 legacy = keras.optimizers.legacy
@@ -209,14 +212,14 @@ def write_listings():
                 for _ in range(steps):
                     step(net, optimizer, x, y)
                 ckpt = tf.train.Checkpoint(step=tf.Variable(1), optimizer=optimizer, net=net)
-                print("# optimizer %s after %d steps" % (name, steps), *listing(ckpt.save("/tmp/gen_keras/l")), sep="\n", file=out)
+                print("# optimizer %s after %d steps" % (name, steps), *listing(ckpt.save(os.path.join(WORK, "l"))), sep="\n", file=out)
         x, y = tf.reshape(tf.range(8.0), (2, 2, 2)), tf.ones((2, 3))
         for name, make in MODELS.items():
             fresh()
             model, optimizer = make(), legacy.Adam(0.1)
             step(model, optimizer, x, y)
             ckpt = tf.train.Checkpoint(optimizer=optimizer, net=model)
-            print("# model %s" % name, *listing(ckpt.save("/tmp/gen_keras/l")), sep="\n", file=out)
+            print("# model %s" % name, *listing(ckpt.save(os.path.join(WORK, "l"))), sep="\n", file=out)
             print("trainable", *[v.name[:-2] for v in model.trainable_variables], file=out)
             print("variables", *[v.name[:-2] for v in model.variables], file=out)
 
@@ -330,7 +333,6 @@ def write_checkpoints():
 
 
 if __name__ == "__main__":
-    os.makedirs("/tmp/gen_keras", exist_ok=True)
     parts = sys.argv[1:] or ["listings", "updates", "activations", "losses", "checkpoints"]
     for part in parts:
         globals()["write_" + part]()
