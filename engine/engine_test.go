@@ -1,0 +1,183 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+func nothing(*engine.Call) error { return nil }
+
+func ExampleKernelSet_With() {
+	base, err := engine.NewKernelSet([]engine.Kernel{{Op: "MatMul", Run: nothing}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	larger, err := base.With(engine.Kernel{Op: "MyOp", Run: nothing})
+	fmt.Println(base.Ops(), larger.Ops(), err)
+	_, err = larger.With(engine.Kernel{Op: "MyOp", Run: nothing})
+	fmt.Println(err)
+	fmt.Println(larger.Missing("Myop"))
+	// Output:
+	// [MatMul] [MatMul MyOp] <nil>
+	// engine: op "MyOp" has a kernel already; KernelSet.Replace takes another one for it
+	// no kernel for op "Myop"; similar names: [MyOp]; engine.KernelSet.With adds one
+}
+
+func TestKernelSetsRefuseWhatIsWrong(t *testing.T) {
+	for name, table := range map[string][]engine.Kernel{
+		"no name": {{Run: nothing}},
+		"no run":  {{Op: "A"}},
+		"twice":   {{Op: "A", Run: nothing}, {Op: "A", Run: nothing}},
+	} {
+		if _, err := engine.NewKernelSet(table); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+	set, err := engine.NewKernelSet([]engine.Kernel{{Op: "A", Run: nothing}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if set, err = set.Replace(engine.Kernel{Op: "A", Run: nothing, Precision: engine.Rounded}); err != nil || set.Lookup("A").Precision != engine.Rounded {
+		t.Errorf("Replace: %v", err)
+	}
+	var none *engine.KernelSet
+	if none.Lookup("A") != nil || none.Len() != 0 {
+		t.Error("a nil set has kernels")
+	}
+}
+
+func TestWorkersCoverEveryIndexOnce(t *testing.T) {
+	w := engine.NewWorkers(4)
+	for _, n := range []int{0, 1, 2, 7, 1000, 12345} {
+		for _, ns := range []float64{0.1, 50, 1e6} {
+			hits := make([]atomic.Int32, n)
+			w.Run(n, ns, func(lo, hi int) {
+				for i := lo; i < hi; i++ {
+					hits[i].Add(1)
+				}
+			})
+			for i := range hits {
+				if hits[i].Load() != 1 {
+					t.Fatalf("n %d, %v ns: index %d was visited %d times", n, ns, i, hits[i].Load())
+				}
+			}
+		}
+	}
+}
+
+func TestWorkersKeepToTheirBudget(t *testing.T) {
+	w := engine.NewWorkers(3)
+	var running, most atomic.Int32
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			w.Run(16, 1e6, func(lo, hi int) {
+				n := running.Add(1)
+				for {
+					m := most.Load()
+					if n <= m || most.CompareAndSwap(m, n) {
+						break
+					}
+				}
+				time.Sleep(time.Millisecond)
+				running.Add(-1)
+			})
+		})
+	}
+	wg.Wait()
+	if got := most.Load(); got > 4+2 { // four callers and two helpers
+		t.Errorf("%d ran at once", got)
+	}
+}
+
+func TestAWorkersPanicReachesTheCaller(t *testing.T) {
+	w := engine.NewWorkers(4)
+	defer func() {
+		p, ok := recover().(*engine.WorkerPanic)
+		if !ok || p.Value != "no" || len(p.Stack) == 0 {
+			t.Errorf("got %v", p)
+		}
+		// The budget must be whole again.
+		var most atomic.Int32
+		w.Run(100, 1e6, func(lo, hi int) { most.Add(1) })
+		if most.Load() < 2 {
+			t.Error("the helpers are gone")
+		}
+	}()
+	w.Run(100, 1e6, func(lo, hi int) { panic("no") })
+}
+
+func TestArenasRecycleWhatWasNotKept(t *testing.T) {
+	a := engine.NewArena()
+	big, kept := a.Alloc(1 << 20)
+	other, _ := a.Alloc(1 << 20)
+	small, buf := a.Alloc(100)
+	if buf != nil || len(small) != 100 || len(big) != 1<<20 {
+		t.Fatal("wrong sizes")
+	}
+	kept.Keep()
+	a.Recycle()
+	again, _ := a.Alloc(1<<20 - 5)
+	if &again[0] != &other[0] {
+		t.Error("a free buffer wasn't handed out again")
+	}
+	fresh, _ := a.Alloc(1 << 20)
+	if &fresh[0] == &big[0] {
+		t.Error("a kept buffer was handed out again")
+	}
+	var none *engine.Arena
+	if mem, b := none.Alloc(10); len(mem) != 10 || b != nil {
+		t.Error("a nil arena makes no memory")
+	}
+	none.Recycle()
+	none.Release()
+}
+
+func TestAttributesAreTyped(t *testing.T) {
+	as := engine.Attrs{
+		engine.Int("i", -5), engine.Float("f", 0.25), engine.Bool("b", true), engine.String("s", "x"),
+		engine.Type("t", tensor.Float32), engine.Shape("sh", tensor.Shape{2, -1}), engine.Ints("is", 1, 2),
+		engine.Types("ts", tensor.Int32), engine.Tensor("te", tensor.Scalar(1.0)),
+	}
+	shape, ok := as.Shape("sh")
+	if as.Int("i", 0) != -5 || as.Float("f", 0) != 0.25 || !as.Bool("b") || as.String("s", "") != "x" ||
+		as.Type("t", 0) != tensor.Float32 || !ok || !shape.Equal(tensor.Shape{2, -1}) ||
+		!slices.Equal(as.Ints("is"), []int64{1, 2}) || as.Types("ts")[0] != tensor.Int32 || as.Tensor("te") == nil {
+		t.Errorf("got %s", as.Describe())
+	}
+	if as.Int("f", 7) != 7 || as.Int("none", 8) != 8 || as.Bool("i") || as.Has("none") || !as.Has("i") {
+		t.Error("an attribute of another kind is taken")
+	}
+	if got, want := as.Describe(), "i=-5 f=0.25 b=true s=x t=float32"; got[:len(want)] != want {
+		t.Errorf("described as %s", got)
+	}
+}
+
+func TestACallReportsPanicsAndSizes(t *testing.T) {
+	var c engine.Call
+	c.Begin(context.Background(), &engine.Env{MaxOutput: 100}, "X", nil)
+	err := c.Run(&engine.Kernel{Op: "X", Run: func(*engine.Call) error { panic(errors.ErrUnsupported) }})
+	var p *engine.PanicError
+	if !errors.As(err, &p) || !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := c.Alloc(0, tensor.Float32, tensor.Shape{26}); err == nil {
+		t.Error("MaxOutput is exceeded")
+	}
+	if _, err := c.Alloc(0, tensor.Float32, tensor.Shape{1 << 40, 1 << 40}); err == nil {
+		t.Error("an overflowing shape is taken")
+	}
+	if out, err := c.Alloc(0, tensor.Float32, tensor.Shape{25}); err != nil || out.Len() != 25 {
+		t.Errorf("got %v", err)
+	}
+}
