@@ -49,7 +49,9 @@ func (m *Manager) RestoreLatest(ctx context.Context) (*Report, error) {
 		if m.opts.Fallback == nil || !m.opts.Fallback(damaged) {
 			return nil, damaged
 		}
-		report, err = m.restore(ctx, previous)
+		if report, err = m.restore(ctx, previous); err != nil && isDamage(err) {
+			return nil, &DamagedError{Path: previous.path, Err: err}
+		}
 	}
 	if err != nil {
 		return report, err
