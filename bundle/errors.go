@@ -47,7 +47,7 @@ func (e *CorruptError) Error() string {
 	}
 	b.WriteString(" is corrupt")
 	if e.Name != "" {
-		fmt.Fprintf(&b, ": tensor %q", e.Name)
+		fmt.Fprintf(&b, ": tensor %.300q", e.Name)
 	}
 	b.WriteString(": ")
 	b.WriteString(e.What)

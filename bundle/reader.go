@@ -135,8 +135,9 @@ func (r *Reader) load(ctx context.Context, src *source, limit int64) error {
 		return &CorruptError{File: src.name, Offset: offset, Name: keyOwner(name), What: err.Error()}
 	}
 	// Prefix-compressed keys of a lying index could grow to the square of its
-	// length.
-	budget := 16<<20 + 16*src.size
+	// length. Those of one written as the format asks don't exceed sixteen times
+	// it, since every sixteenth stands in full.
+	budget := 4<<20 + 16*src.size
 	sliced := make(map[int][]*pb.TensorSliceProto)
 	err = t.All(func(key, value []byte, offset int64) error {
 		if len(r.recs)%4096 == 0 && ctx.Err() != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/cairnml/cairn/internal/wire"
 )
 
-// keyBudget bounds the memory that prefix-compressed keys may grow to: so many
-// bytes, and so many times a block's length. Real indexes stay below thrice
-// their length.
+// keyBudget bounds the memory that prefix-compressed keys of the index block may
+// grow to: so many bytes, and so many times the block's length. A sound one's
+// keys all stand in full.
 const (
-	keyBudgetBase   = 16 << 20
+	keyBudgetBase   = 4 << 20
 	keyBudgetFactor = 16
 )
 
