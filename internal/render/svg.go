@@ -35,6 +35,7 @@ type placed struct {
 // are saved only where variable and optimizer both are.
 func (g *Graph) SVG(w io.Writer) error {
 	b := bufio.NewWriter(w)
+	g, crowd := g.thin()
 	at, width, height := g.layOut()
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" font-family="Helvetica, Arial, sans-serif" font-size="12">`+"\n",
 		width, height, width, height)
@@ -69,9 +70,48 @@ func (g *Graph) SVG(w io.Writer) error {
 			fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="#5f6368" font-size="11">%s</text>`+"\n", p.x+dotRadius+6, p.y+4, text(words))
 		}
 	}
-	legend(b, height)
+	legend(b, height, crowd)
 	b.WriteString("</svg>\n")
 	return b.Flush()
+}
+
+// maxSlotLinks is how many edges from optimizers to slot variables a picture
+// shows; more would cover everything else.
+const maxSlotLinks = 40
+
+// thin is g without what would crowd a picture: a second edge between the same
+// two objects becomes a second name on the first, and the edges from optimizers
+// to slot variables, crowd in number, stay away where they are many. Each slot
+// still hangs on its variable.
+func (g *Graph) thin() (out *Graph, crowd int) {
+	type pair struct{ from, to int }
+	first := map[pair]int{}
+	out = &Graph{Nodes: g.Nodes, parent: g.parent, label: g.label}
+	for _, e := range g.Edges {
+		if e.Slot && !e.Tree {
+			crowd++
+		}
+		if e.Tree {
+			first[pair{e.From, e.To}] = len(out.Edges)
+			out.Edges = append(out.Edges, e)
+		}
+	}
+	for _, e := range g.Edges {
+		i, twin := first[pair{e.From, e.To}]
+		switch {
+		case e.Tree:
+		case twin && !e.Slot && e.From != e.To:
+			if len(out.Edges[i].Label) < 80 {
+				out.Edges[i].Label += ", " + e.Label
+			}
+		case !e.Slot || crowd <= maxSlotLinks:
+			out.Edges = append(out.Edges, e)
+		}
+	}
+	if crowd <= maxSlotLinks {
+		crowd = 0
+	}
+	return out, crowd
 }
 
 // nodeWords is what stands right of a node that no edge leaves, or of the root.
@@ -140,7 +180,7 @@ func (g *Graph) layOut() (at []placed, width, height float64) {
 		at[i].lx = at[i].x - labels[at[i].depth] - 18
 		width = max(width, at[i].x+dotRadius+6+float64(utf8.RuneCountInString(nodeWords(i, g.Nodes[i])))*letter)
 	})
-	return at, max(width+marginX, 470), 2*marginTop + row*rowHeight + legendRoom
+	return at, max(width+marginX, 720), 2*marginTop + row*rowHeight + legendRoom
 }
 
 // rows visits the tree below root, children before parents, in order and
@@ -209,7 +249,7 @@ func dash(e Edge) string {
 	return ""
 }
 
-func legend(b *bufio.Writer, height float64) {
+func legend(b *bufio.Writer, height float64, crowd int) {
 	x, y := marginX, height-18
 	for _, l := range []struct {
 		kind NodeKind
@@ -218,6 +258,9 @@ func legend(b *bufio.Writer, height float64) {
 		fmt.Fprintf(b, `<circle cx="%.1f" cy="%.1f" r="5" fill="%s"/><text x="%.1f" y="%.1f" fill="#5f6368" font-size="11">%s</text>`+"\n",
 			x, y, colors[l.kind], x+10, y+4, l.name)
 		x += 34 + float64(len(l.name))*letter
+	}
+	if crowd > 0 {
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" fill="#5f6368" font-size="11">%d edges from the optimizer are not drawn</text>`+"\n", x, y+4, crowd)
 	}
 }
 
