@@ -223,7 +223,7 @@ func TestBinaryIsSmallAndStartsAtOnce(t *testing.T) {
 		t.Skip("builds the command")
 	}
 	exe := filepath.Join(t.TempDir(), "cairn.exe")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", exe, ".")
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", exe, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -202,6 +202,7 @@ func (e *graphEdit) run() []string {
 			kept = append(kept, a)
 		}
 		n.Attributes = kept
+		e.renameSaved(i, n, wants, clash)
 	}
 	e.renameEdges(wants, clash)
 	for _, n := range e.g.Nodes {
@@ -216,6 +217,36 @@ func (e *graphEdit) run() []string {
 		e.mark()
 	}
 	return e.notes
+}
+
+// renameSaved makes an object that a registered saver wrote go by its new name,
+// where all that lies under its name moved alike: the saver is asked for it by
+// that name.
+func (e *graphEdit) renameSaved(node int, n *pb.TrackableObject, wants map[[2]int]string, clash map[[2]int]bool) {
+	if n.RegisteredSaver == nil || n.RegisteredSaver.ObjectName == "" {
+		return
+	}
+	old := n.RegisteredSaver.ObjectName
+	moved := ""
+	for from, to := range e.names {
+		rest, ok := strings.CutPrefix(from, old+"/")
+		if !ok || to == "" {
+			continue
+		}
+		now, ok := strings.CutSuffix(to, "/"+rest)
+		if !ok || moved != "" && moved != now {
+			return
+		}
+		moved = now
+	}
+	if moved == "" {
+		return
+	}
+	e.edgesFor(node, old+attributesMark, moved+attributesMark, wants, clash)
+	if moved != old {
+		n.RegisteredSaver.ObjectName = moved
+		e.changed = true
+	}
 }
 
 // walk finds the first path to every node, breadth first. References that lead

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/store"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -255,6 +256,42 @@ func TestPartialRenamesKeepTheObjectsPaths(t *testing.T) {
 	}
 	if d := cmp.Diff(3, len(keys)); d != "" {
 		t.Error(keys)
+	}
+}
+
+func TestObjectsOfRegisteredSaversGoByTheirNewNames(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	w, err := bundle.NewWriter(bundle.OSDir(dir), "c", &bundle.WriterOptions{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &pb.TrackableObjectGraph{Nodes: []*pb.TrackableObject{
+		{Children: []*pb.ObjectReference{{NodeId: 1, LocalName: "stack"}}},
+		{RegisteredSaver: &pb.RegisteredSaver{Name: "Custom.stacks", ObjectName: "stack"}},
+	}}
+	if err := errors.Join(
+		w.Add(ctx, "stack/value", tensor.Vector[float32](1)), w.Add(ctx, "stack/rows", tensor.Vector[float32](2)),
+		w.Add(ctx, store.GraphKey, tensor.Scalar(string(g.Marshal()))), w.Finish(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	for pattern, want := range map[string]string{"^stack/": "pile", "^stack/value": "stack"} {
+		dst := filepath.Join(t.TempDir(), "d")
+		if _, _, err := Edit(ctx, filepath.Join(dir, "c"), dst, Edits{Rename: []Rename{{regexp.MustCompile(pattern), "pile/"}}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		s, err := store.Open(ctx, dst)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Graph(ctx)
+		s.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o, edge := got.Nodes[1].RegisteredSaver.ObjectName, got.Nodes[0].Children[0].LocalName; o != want || edge != want {
+			t.Errorf("%s: the object is called %q, its edge %q; want %q", pattern, o, edge, want)
+		}
 	}
 }
 
