@@ -56,7 +56,8 @@ type Checkpoint struct {
 	extra []trackable.Edge // the root's edges besides its own, sorted
 	o     Options
 
-	busy sync.Mutex // held by saves, restores and Sync; never by deliveries
+	saving sync.Mutex // held from counting a save to the state file
+	busy   sync.Mutex // held by saves, restores and Sync; never by deliveries
 
 	mu      sync.Mutex // guards what follows
 	counter *trackable.Scalar[int64]
@@ -216,6 +217,8 @@ func (ck *Checkpoint) SaveTo(ctx context.Context, dir bundle.Dir, prefix string)
 }
 
 func (ck *Checkpoint) save(ctx context.Context, dir bundle.Dir, prefix string, full func(string) string) (string, error) {
+	ck.saving.Lock()
+	defer ck.saving.Unlock()
 	counter := ck.SaveCounter()
 	n := counter.Add(1)
 	name := prefix + "-" + strconv.FormatInt(n, 10)

@@ -252,6 +252,50 @@ func TestPendingStopsSaves(t *testing.T) {
 	}
 }
 
+// TestManyPendingRestores: restores that are never delivered are forgotten at
+// some point, the latest ones not.
+func TestManyPendingRestores(t *testing.T) {
+	type state struct{ N *node }
+	full := &state{new(node)}
+	v := addScalar(t, &full.N.Base, "v", 0)
+	root := &state{new(node)}
+	ck := newCheckpoint(t, root, nil)
+	for i := range 50 {
+		if err := v.Store(tensor.Scalar(float32(i))); err != nil {
+			t.Fatal(err)
+		}
+		restored(t, ck, written(t, full, nil), nil)
+	}
+	if n := len(ck.loads); n > maxPendingRestores {
+		t.Errorf("%d restores are kept", n)
+	}
+	wantFloats(t, addScalar(t, &root.N.Base, "v", -1), 49)
+	if err := ck.WriteTo(ctx, bundle.MemDir(), "x"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDeliveryThatDoesNotFit: a value that can't be delivered keeps saves from
+// working until it is let go.
+func TestDeliveryThatDoesNotFit(t *testing.T) {
+	type state struct{ V *trackable.Variable }
+	live := &state{}
+	ck := newCheckpoint(t, live, nil)
+	r := restored(t, ck, written(t, &state{variable(1, 2)}, nil), nil)
+	live.V = variable(0, 0, 0)
+	var re *RestoreError
+	for range 2 {
+		if err := ck.WriteTo(ctx, bundle.MemDir(), "x"); !errors.As(err, &re) || len(re.Mismatched) != 1 {
+			t.Fatalf("error %v, want v mismatched", err)
+		}
+	}
+	wantFloats(t, live.V, 0, 0, 0)
+	r.ExpectPartial()
+	if err := ck.WriteTo(ctx, bundle.MemDir(), "x"); err != nil {
+		t.Error(err)
+	}
+}
+
 // closed says what it may still get: nothing.
 type closed struct {
 	trackable.Base

@@ -140,7 +140,7 @@ func TestDeepGraph(t *testing.T) {
 		t.Errorf("deferred %v", r.Deferred)
 	}
 	mustOpen(t, dir, "ckpt").Nodes()
-	if d := time.Since(start); d > 5*time.Second {
+	if d := time.Since(start); d > 30*time.Second {
 		t.Errorf("took %v", d)
 	}
 	runtime.ReadMemStats(&after)
@@ -168,7 +168,7 @@ func TestManyDeferredDeliveries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if d := time.Since(start); d > 10*time.Second {
+	if d := time.Since(start); d > 30*time.Second {
 		t.Errorf("took %v", d)
 	}
 	wantFloats(t, l.At(n-1), n-1)
@@ -217,7 +217,7 @@ func TestLongNames(t *testing.T) {
 	if !errors.As(err, &re) || len(re.Missing) != 2999 || len(err.Error()) > 10_000 {
 		t.Errorf("error %.300v", err)
 	}
-	if d := time.Since(start); d > 5*time.Second {
+	if d := time.Since(start); d > 30*time.Second {
 		t.Errorf("took %v", d)
 	}
 }

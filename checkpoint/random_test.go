@@ -18,6 +18,7 @@ type spec struct {
 	edges [][2]int // from, to, in order
 	names []string // of the edges
 	dims  []int    // of variables
+	slots [][2]int // optimizer and variable
 }
 
 func drawSpec(t *rapid.T) spec {
@@ -25,7 +26,7 @@ func drawSpec(t *rapid.T) spec {
 	n := rapid.IntRange(1, 25).Draw(t, "objects")
 	s.kinds = append(s.kinds, "node")
 	for range n - 1 {
-		s.kinds = append(s.kinds, rapid.SampledFrom([]string{"node", "map", "list", "var", "var", "table"}).Draw(t, "kind"))
+		s.kinds = append(s.kinds, rapid.SampledFrom([]string{"node", "map", "list", "var", "var", "var", "table", "opt"}).Draw(t, "kind"))
 		s.dims = append(s.dims, rapid.IntRange(0, 4).Draw(t, "dim"))
 	}
 	s.dims = append(s.dims, 1)
@@ -41,6 +42,13 @@ func drawSpec(t *rapid.T) spec {
 		}
 		s.edges = append(s.edges, [2]int{from, to})
 		s.names = append(s.names, edge)
+	}
+	for i, k := range s.kinds {
+		for j, of := range s.kinds {
+			if k == "opt" && of == "var" && rapid.Bool().Draw(t, "slot") {
+				s.slots = append(s.slots, [2]int{i, j})
+			}
+		}
 	}
 	return s
 }
@@ -61,6 +69,10 @@ func (s spec) objects(seed float32) []any {
 				x[j] = seed * float32(i+j+1)
 			}
 			objs[i] = trackable.NewVariable(tensor.Vector(x...)).Named(fmt.Sprint("v", i))
+		case "opt":
+			o := &optimizer{name: "opt"}
+			o.DeclareSlots("m", "v/w")
+			objs[i] = o
 		case "table":
 			objs[i] = &table{[]int64{int64(seed) * int64(i)}, []float32{seed}}
 		}
@@ -73,6 +85,8 @@ func (s spec) join(t *rapid.T, objs []any, from, to int) {
 		a, b := objs[s.edges[i][0]], objs[s.edges[i][1]]
 		var err error
 		switch a := a.(type) {
+		case *optimizer:
+			err = a.Attach(s.names[i], b)
 		case *node:
 			err = a.Attach(s.names[i], b)
 		case *trackable.Map[any]:
@@ -92,6 +106,14 @@ func TestRandomGraphs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSpec(t)
 		first := s.objects(1)
+		for _, p := range s.slots {
+			v := first[p[1]].(*trackable.Variable)
+			for _, name := range []string{"m", "v/w"} {
+				if _, err := first[p[0]].(*optimizer).SlotOr(v, name, func() (*tensor.Tensor, error) { return v.Load().Clone(), nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
 		s.join(t, first, 0, len(s.edges))
 		ck, err := New(first[0], nil)
 		if err != nil {

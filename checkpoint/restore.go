@@ -261,6 +261,25 @@ func matchErr(m *match) error {
 	return m.err
 }
 
+// maxPendingRestores is how many restores of one Checkpoint can wait for objects
+// at a time; a program that restores again and again, and never builds some
+// objects, must not hold all those files' graphs.
+const maxPendingRestores = 8
+
+// forget gives up what waits.
+func (l *load) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, w := range l.waiting {
+		if w.pend != nil {
+			w.parent.(trackable.Noder).TrackableNode().Forget(w.edge, w.pend)
+		}
+	}
+	clear(l.waiting)
+	clear(l.waitsFor)
+	clear(l.slotsLeft)
+}
+
 // keep remembers l for deliveries, and forgets restores that have nothing left
 // to deliver.
 func (ck *Checkpoint) keep(l *load) {
@@ -270,6 +289,10 @@ func (ck *Checkpoint) keep(l *load) {
 	// Only one restore runs at a time, so the list can't change here; a delivery
 	// holds a load's lock when it asks for ck's, never the other way round.
 	old = slices.DeleteFunc(old, func(l *load) bool { return !l.waits() })
+	for len(old) >= maxPendingRestores {
+		old[0].forget()
+		old = old[1:]
+	}
 	ck.mu.Lock()
 	ck.loads = append(old, l)
 	ck.mu.Unlock()
@@ -341,7 +364,11 @@ func (l *load) sync(ctx context.Context) error {
 		err = m.refuse()
 	}
 	if err != nil {
+		partial := l.partial
 		l.mu.Unlock()
+		if partial {
+			return nil // ExpectPartial lets go of what doesn't fit
+		}
 		return err
 	}
 	m.commit()

@@ -164,9 +164,8 @@ func (g *Graph) visit(obj Trackable, parent int, edge string) int {
 	id := len(g.Nodes)
 	n := GraphNode{Object: obj, parent: parent, edge: edge}
 	if parent >= 0 {
-		p := &g.Nodes[parent]
-		if n.Path = Escape(edge); p.Path != "" {
-			n.Path = p.Path + "/" + n.Path
+		if n.Path = Escape(edge); parent > 0 {
+			n.Path = g.Nodes[parent].Path + "/" + n.Path // an edge's name may be empty
 		}
 	}
 	g.ids[Identity(obj)] = id

@@ -148,6 +148,14 @@ func TestWalk(t *testing.T) {
 	if _, err := Walk(a, &WalkOptions{Extra: []Edge{{"a", vec(1)}}}); err == nil {
 		t.Error("an extra edge that clashes is accepted")
 	}
+	// An edge without a name is still a step of the path.
+	m := NewMap[any]()
+	if err := m.Set("", &leaf{shared}); err != nil {
+		t.Fatal(err)
+	}
+	if g, err = Walk(m, nil); err != nil || g.Nodes[1].Path != "" || g.Nodes[2].Path != "/v" {
+		t.Errorf("%v, %+v", err, g.Nodes)
+	}
 	// The error says where.
 	_, err = Walk(&struct {
 		Deep *struct{ Map map[int]*Variable }
