@@ -14,6 +14,8 @@ func OSDir(path string) Dir { return &osDir{root: path} }
 type osDir struct {
 	root string
 
+	syncing sync.Mutex // held by Sync, so that nobody returns from it before what it had to do is done
+
 	mu    sync.Mutex
 	dirty map[string]bool // folders whose names changed since the last Sync
 }
@@ -116,6 +118,8 @@ func (d *osDir) Remove(name string) error {
 }
 
 func (d *osDir) Sync() error {
+	d.syncing.Lock()
+	defer d.syncing.Unlock()
 	d.mu.Lock()
 	folders := d.dirty
 	d.dirty = nil
