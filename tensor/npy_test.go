@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -165,7 +166,8 @@ func TestNPYRefusesLyingHeaders(t *testing.T) {
 		"rank":            {npyText("{'descr': '<f4', 'fortran_order': False, 'shape': (" + strings.Repeat("1,", 300) + "), }"), "shape"},
 	} {
 		x, err := ReadNPY(strings.NewReader(c.file))
-		if err == nil || !strings.Contains(err.Error(), c.says) {
+		// Where int is narrow, large numbers are refused earlier and in other words.
+		if err == nil || strconv.IntSize == 64 && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, %v", name, x, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -110,7 +111,8 @@ func TestBrokenFilesAreRefused(t *testing.T) {
 		"nested":             {file(`{"a":`+strings.Repeat("[", 20000)+strings.Repeat("]", 20000)+`}`, ""), "depth"},
 	} {
 		_, err := Open(bytes.NewReader(c.raw), int64(len(c.raw)))
-		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.says) {
+		// Where int is narrow, large sizes are refused earlier and in other words.
+		if !errors.Is(err, ErrFormat) || strconv.IntSize == 64 && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
