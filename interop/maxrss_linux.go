@@ -6,4 +6,4 @@ import (
 )
 
 // maxRSS is the most memory that a process had, in bytes.
-func maxRSS(p *os.ProcessState) int64 { return p.SysUsage().(*syscall.Rusage).Maxrss << 10 }
+func maxRSS(p *os.ProcessState) int64 { return int64(p.SysUsage().(*syscall.Rusage).Maxrss) << 10 }

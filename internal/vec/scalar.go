@@ -5,13 +5,6 @@ import (
 	"math/cmplx"
 )
 
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // floorDivInt rounds toward negative infinity; y isn't 0.
 func floorDivInt[T Int](x, y T) T {
 	q := x / y

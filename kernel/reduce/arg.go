@@ -71,7 +71,7 @@ func argOver[T realNumber](c *engine.Call, x []T, largest bool) error {
 	if err != nil {
 		return err
 	}
-	set := func(int, int) {}
+	var set func(at, k int)
 	switch d {
 	case tensor.Int64:
 		v := tensor.Values[int64](out)
