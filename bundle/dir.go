@@ -16,7 +16,8 @@ type File interface {
 // Dir is a folder that bundles can be written to and read back from: the seam
 // through which every write goes, so that faults can be injected and other
 // stores plugged in. Names are slash-separated and relative, as package fs has
-// them. [OSDir] and [MemDir] make two of them.
+// them. [OSDir] and [MemDir] make two of them. The methods may be called from
+// many goroutines.
 type Dir interface {
 	fs.FS // Open, for reading back
 

@@ -161,7 +161,7 @@ func TestBombsStaySmall(t *testing.T) {
 		if n > 64<<20 {
 			t.Errorf("%s: a file of %d bytes makes %d be allocated", name, len(b), n)
 		}
-		if err != nil && !errors.Is(err, ErrCorrupt) {
+		if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, errors.ErrUnsupported) { // an int of 32 bits
 			t.Errorf("%s: %v", name, err)
 		}
 		t.Logf("%s: %d bytes in the file, %d allocated: %.200v", name, len(b), n, err)

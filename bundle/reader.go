@@ -65,6 +65,10 @@ type Header struct {
 // prefix-00000-of-00002 and so on, are taken for a checkpoint of version 1.
 // Tensors are read when asked for.
 //
+// Files of fsys that have no ReadAt (those of a zip archive, say) will do: an
+// index is held in memory, up to [ReaderOptions].MaxIndex, and data files are
+// read from front to back, by one goroutine.
+//
 // An index that is not what the format asks for is a [CorruptError], one for
 // other readers a [VersionError]; where there is no checkpoint, the [PathError]
 // says what there is.
