@@ -103,6 +103,46 @@ func ExampleBestN() {
 	// ckpt-4 0.8
 }
 
+// A damaged latest checkpoint is an error that names the one before, which a
+// program may allow to be taken instead.
+func ExampleDamagedError() {
+	ctx := context.Background()
+	dir := bundle.MemDir()
+	r := &run{trackable.NewScalar[int64](0), trackable.NewScalar[float32](0)}
+	ck, err := checkpoint.New(r, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := checkpoint.NewManager(ck, "run", &checkpoint.ManagerOptions{
+		Dir: dir,
+		Fallback: func(d *checkpoint.DamagedError) bool {
+			fmt.Println(filepath.Base(d.Path), "is damaged,", filepath.Base(d.Previous), "holds")
+			return true
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer m.Close()
+	for range 2 {
+		r.Step.Add(10)
+		if _, err := m.Save(ctx); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := dir.Remove("ckpt-2.data-00000-of-00001"); err != nil {
+		log.Fatal(err)
+	}
+	report, err := m.RestoreLatest(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("restored", filepath.Base(report.Path), "at step", r.Step.Get())
+	// Output:
+	// ckpt-2 is damaged, ckpt-1 holds
+	// restored ckpt-1 at step 10
+}
+
 // An evaluation that runs beside the training takes each new checkpoint.
 func ExampleWatch() {
 	ctx := context.Background()

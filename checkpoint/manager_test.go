@@ -439,6 +439,9 @@ func TestPoliciesOverSeveralManagers(t *testing.T) {
 }
 
 func TestWriteCallbacks(t *testing.T) {
+	if filepath.Separator != '/' {
+		t.Skip("writes paths with slashes")
+	}
 	ctx := context.Background()
 	for _, async := range []bool{false, true} {
 		var told []string

@@ -192,6 +192,9 @@ func writeText(t *testing.T, dir, text string) {
 }
 
 func TestLatestCheckpointFindsWhatTheStateNames(t *testing.T) {
+	if filepath.Separator != '/' {
+		t.Skip("writes paths with slashes")
+	}
 	dir := t.TempDir()
 	elsewhere := t.TempDir()
 	touch(t, dir, "ckpt-1.index", "old-v1", "sub/ckpt-2.index", "shards-00000-of-00002", "shards-00001-of-00002")
