@@ -94,7 +94,7 @@ func (p *product) run(par Parallel) {
 	shared := !j.lean && !(direct && p.n <= nr)
 
 	partK, partN := p.k, p.n
-	if shared && p.k*(p.n+nr)*p.size > maxPacked {
+	if shared && int64(p.k)*int64((p.n+nr)*p.size) > int64(maxPacked) {
 		partN = min(partN, max(nr, 1024/nr*nr))
 		partK = max(j.blockK, maxPacked/(partN*p.size)/j.blockK*j.blockK)
 	}
