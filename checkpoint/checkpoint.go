@@ -190,6 +190,28 @@ func (ck *Checkpoint) children(obj any) ([]trackable.Edge, error) {
 	return edges, nil
 }
 
+// TrackableChildren are the edges of a Checkpoint that is itself part of a
+// graph, as a tf.train.Checkpoint inside another is.
+func (ck *Checkpoint) TrackableChildren() []trackable.Edge {
+	var edges []trackable.Edge
+	if ck.plain {
+		edges, _ = trackable.Children(ck.root) // New has found it right
+		slices.SortStableFunc(edges, func(a, b trackable.Edge) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	edges = append(edges, ck.extra...)
+	ck.mu.Lock()
+	defer ck.mu.Unlock()
+	if ck.counter != nil && !slices.ContainsFunc(edges, func(e trackable.Edge) bool { return e.Name == counterEdge }) {
+		edges = append(edges, trackable.Edge{Name: counterEdge, Child: ck.counter})
+	}
+	return edges
+}
+
+// MayClaim reports whether the root has a place for edge.
+func (ck *Checkpoint) MayClaim(edge string) bool {
+	return ck.plain && trackable.MayClaim(ck.root, edge) == trackable.ClaimYes
+}
+
 // Save counts save_counter up, writes to "<prefix>-<save_counter>", says so in
 // the "checkpoint" state file beside it, and is the path written. Missing
 // folders are made. Nothing appears under the final names before all of it is on

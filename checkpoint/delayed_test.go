@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -293,6 +294,54 @@ func TestDeliveryThatDoesNotFit(t *testing.T) {
 	r.ExpectPartial()
 	if err := ck.WriteTo(ctx, bundle.MemDir(), "x"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNestedCheckpoints: a Checkpoint in another one is an object like any
+// other; its bytes are TensorFlow's.
+func TestNestedCheckpoints(t *testing.T) {
+	build := func() *struct {
+		Table *table
+		Inner *Checkpoint
+		Hash  *hashTable
+	} {
+		x := newTables()
+		return &struct {
+			Table *table
+			Inner *Checkpoint
+			Hash  *hashTable
+		}{x.Table, newCheckpoint(t, x.Inner, nil), x.Hash}
+	}
+	dir := written(t, build(), nil)
+	if d := cmp.Diff(readFiles(t, os.DirFS(goldenDir), "serializer"), readFiles(t, dir, ".")); d != "" {
+		t.Errorf("files differ from TensorFlow's (-TensorFlow +ours):\n%s", d)
+	}
+	live := build()
+	live.Inner.Root().(*struct{ T *table }).T.keys = nil
+	r := restored(t, newCheckpoint(t, live, nil), dir, nil)
+	if err := r.AssertConsumed(); err != nil {
+		t.Error(err)
+	}
+	if got := live.Inner.Root().(*struct{ T *table }).T.keys; !slices.Equal(got, []int64{7}) {
+		t.Errorf("keys %v", got)
+	}
+	// A field that is nil yet.
+	inner := newCheckpoint(t, &struct{ T *table }{}, nil)
+	live.Inner = inner
+	ck := newCheckpoint(t, live, nil)
+	if r := restored(t, ck, dir, nil); len(r.Deferred) != 2 {
+		t.Errorf("deferred %v", r.Deferred)
+	}
+	inner.Root().(*struct{ T *table }).T = new(table)
+	if err := ck.Sync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	// With a root of its own it has an edge to it, and its save_counter.
+	rooted := newCheckpoint(t, &module{V: variable(1)}, &Options{Extra: map[string]any{"x": variable(2)}})
+	rooted.SaveCounter()
+	edges := rooted.TrackableChildren()
+	if len(edges) != 3 || edges[0].Name != "root" || edges[1].Name != "x" || edges[2].Name != "save_counter" {
+		t.Errorf("edges %v", edges)
 	}
 }
 
