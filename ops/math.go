@@ -94,7 +94,12 @@ func BitwiseXor(s *Scope, x, y Input) *Value { return s.Emit1("BitwiseXor", nil,
 func Neg(s *Scope, x Input) *Value { return s.Emit1("Neg", nil, x) }
 
 // Abs is |x|; for a complex x the magnitude, a real number.
-func Abs(s *Scope, x Input) *Value { return s.Emit1("Abs", nil, x) }
+func Abs(s *Scope, x Input) *Value {
+	if s.typeOf(x).IsComplex() {
+		return s.Emit1("ComplexAbs", nil, x)
+	}
+	return s.Emit1("Abs", nil, x)
+}
 
 // Sign is -1, 0 or 1 by x's sign; NaN stays. For a complex x it is x/|x|.
 func Sign(s *Scope, x Input) *Value { return s.Emit1("Sign", nil, x) }

@@ -1,0 +1,97 @@
+package kernel_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/internal/opfixture"
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/tensor"
+)
+
+var update = flag.Bool("update", false, "write docs/ops.md anew")
+
+// TestTheListOfOpsIsFresh holds docs/ops.md to the tables.
+func TestTheListOfOpsIsFresh(t *testing.T) {
+	const path = "../docs/ops.md"
+	want := coverage(t)
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || strings.ReplaceAll(string(got), "\r\n", "\n") != want {
+		t.Errorf("%s is stale (%v): go test ./kernel -run ListOfOps -update", path, err)
+	}
+}
+
+func coverage(t *testing.T) string {
+	fixtures := opfixture.Load(t, "testdata/tf2.21")
+	rules := grad.All()
+	var b strings.Builder
+	fmt.Fprintf(&b, `# Ops
+
+The %d ops of TensorFlow that have a kernel, written by a test from the tables in kernel/. A precision is how close the
+outputs are to TensorFlow's (see engine.Precision). The types are those whose results were compared with TensorFlow
+2.21's; the number says how many calls. "Constant" means a gradient of zero almost everywhere, or none that makes sense.
+
+| op | family | precision | gradient | compared calls | types |
+|---|---|---|---|---|---|
+`, kernel.All().Len())
+	for _, table := range kernel.Tables() {
+		table = slices.Clone(table)
+		slices.SortFunc(table, func(a, b engine.Kernel) int { return strings.Compare(a.Op, b.Op) })
+		for _, k := range table {
+			gradient := ""
+			if r := rules.Lookup(k.Op); r != nil {
+				gradient = "yes"
+				if name := runtime.FuncForPC(reflect.ValueOf(r).Pointer()).Name(); strings.HasSuffix(name, "grad.none") {
+					gradient = "constant"
+				}
+			}
+			var types []string
+			for _, d := range tensor.DTypes() {
+				if slices.ContainsFunc(fixtures[k.Op], func(f opfixture.Fixture) bool { return firstType(f) == d.String() }) {
+					types = append(types, d.String())
+				}
+			}
+			fmt.Fprintf(&b, "| %s | %s | %v | %s | %d | %s |\n", k.Op, family(k), k.Precision, gradient, len(fixtures[k.Op]), strings.Join(types, " "))
+		}
+	}
+	return b.String()
+}
+
+// firstType is the element type that a call is about.
+func firstType(f opfixture.Fixture) string {
+	for _, list := range [][]opfixture.Tensor{f.Out, f.In} {
+		for _, x := range list {
+			if len(f.In) > 0 && x.DType == "bool" && f.In[0].DType != "bool" {
+				continue // a comparison is about its inputs
+			}
+			return x.DType
+		}
+	}
+	return ""
+}
+
+// family is the package of the kernel's table.
+func family(k engine.Kernel) string {
+	for name, table := range map[string][]engine.Kernel{
+		"math": kernel.Tables()[0], "matmul": kernel.Tables()[1], "reduce": kernel.Tables()[2], "array": kernel.Tables()[3],
+		"nn": kernel.Tables()[4], "random": kernel.Tables()[5], "state": kernel.Tables()[6], "io": kernel.Tables()[7],
+	} {
+		if slices.ContainsFunc(table, func(o engine.Kernel) bool { return o.Op == k.Op }) {
+			return name
+		}
+	}
+	return "?"
+}
