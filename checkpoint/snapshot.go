@@ -91,10 +91,16 @@ func (ck *Checkpoint) cut(ctx context.Context, dir bundle.Dir, prefix string) (*
 		sn, err = ck.gather(ctx, dir, prefix)
 		return err
 	})
-	if errors.Is(err, trackable.ErrInsideStep) {
-		err = fmt.Errorf("checkpoint: %w", err)
+	if err != nil {
+		if errors.Is(err, trackable.ErrInsideStep) {
+			err = fmt.Errorf("checkpoint: %w", err)
+		}
+		return nil, err
 	}
-	return sn, err
+	// Steps run again while the message is encoded.
+	markValues(sn.graph.Nodes)
+	sn.values = append(sn.values, ShardTensor{Name: trackable.ObjectGraphKey, Tensor: tensor.Scalar(string(sn.graph.Marshal()))})
+	return sn, nil
 }
 
 // gather builds the object graph and takes hold of the values. No step runs.
@@ -168,9 +174,6 @@ func (ck *Checkpoint) gather(ctx context.Context, dir bundle.Dir, prefix string)
 			sn.values = append(sn.values, ShardTensor{Name: key, Tensor: t})
 		}
 	}
-	markValues(nodes)
-	sn.values = append(sn.values, ShardTensor{Name: trackable.ObjectGraphKey, Tensor: tensor.Scalar(string(sn.graph.Marshal()))})
-
 	// Registered savers go first: their shards are merged before the others.
 	for _, r := range registered.list {
 		call := &SaveCall{Objects: Objects{list: r.objects}, Prefix: prefix + "-" + r.name, Dir: dir}
