@@ -1,0 +1,83 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/trackable"
+)
+
+func TestSecondManagerIsToldWhoHoldsTheDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	ck, err := New(&stepRoot{trackable.NewScalar[int64](0)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := NewManager(ck, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	me := fmt.Sprintf("process %d on ", os.Getpid())
+	var locked *LockedError
+	for _, same := range []string{dir, dir + "/.", filepath.Join(dir, "..", "run")} {
+		if _, err := NewManager(ck, same, nil); !errors.As(err, &locked) || !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), me) {
+			t.Errorf("%s: %v", same, err)
+		}
+	}
+	other, err := NewManager(ck, dir, &ManagerOptions{NoLock: true})
+	if err != nil {
+		t.Errorf("without a lock: %v", err)
+	} else if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files := filesBelow(t, dir); len(files) > 0 {
+		t.Errorf("left behind: %q", files)
+	}
+
+	// Another process holds the lock on the file only.
+	file := filepath.Join(dir, lockName)
+	unlock, err := lockFile(file, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file); err == nil { // where files can be locked
+		if _, err := NewManager(ck, dir, nil); !errors.As(err, &locked) || locked.Dir != dir || !strings.Contains(locked.Holder, me) {
+			t.Errorf("held by another process: %v", err)
+		}
+	}
+	if err := unlock(); err != nil {
+		t.Fatal(err)
+	}
+	// A lock file that a killed process left is no lock.
+	if err := os.WriteFile(file, []byte(" process 1 on nowhere"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if m, err = NewManager(ck, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	mem := bundle.MemDir()
+	m, err = NewManager(ck, "run", &ManagerOptions{Dir: mem})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewManager(ck, "run", &ManagerOptions{Dir: mem}); !errors.Is(err, ErrLocked) {
+		t.Errorf("a folder in memory: %v", err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
