@@ -3,8 +3,10 @@ package tensor
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -316,6 +318,42 @@ func TestNPZDamageIsFound(t *testing.T) {
 		if z, err := OpenNPZ(bytes.NewReader(bad), int64(len(bad))); err == nil {
 			for _, n := range z.Names() {
 				z.Read(n)
+			}
+		}
+	}
+}
+
+func TestNPZRefusesLyingDirectories(t *testing.T) {
+	const lie = 1 << 40
+	for name, method := range map[string]uint16{"stored": zip.Store, "deflated": zip.Deflate} {
+		header := npyText(fmt.Sprintf("{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }", int64(lie)))
+		var file bytes.Buffer
+		zw := zip.NewWriter(&file)
+		for _, claimed := range []uint64{uint64(len(header)), lie + uint64(len(header))} {
+			w, err := zw.CreateRaw(&zip.FileHeader{Name: fmt.Sprint(claimed, ".npy"), Method: method, CompressedSize64: claimed, UncompressedSize64: lie + uint64(len(header))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			body := header
+			if method == zip.Deflate {
+				var b bytes.Buffer
+				d, _ := flate.NewWriter(&b, 1)
+				io.WriteString(d, header)
+				d.Close()
+				body = b.String()
+			}
+			io.WriteString(w, body)
+		}
+		if err := zw.Close(); err != nil {
+			t.Fatal(err)
+		}
+		z, err := OpenNPZ(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		if err != nil {
+			continue
+		}
+		for _, n := range z.Names() {
+			if x, err := z.Read(n); err == nil {
+				t.Errorf("%s: %s was read: %d bytes", name, n, x.NumBytes())
 			}
 		}
 	}

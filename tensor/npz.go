@@ -15,6 +15,7 @@ import (
 type NPZ struct {
 	files map[string]*zip.File
 	names []string
+	size  int64 // of the file
 }
 
 // OpenNPZ reads the list of arrays; r must stay open as long as the NPZ is
@@ -25,7 +26,7 @@ func OpenNPZ(r io.ReaderAt, size int64) (*NPZ, error) {
 	if err != nil {
 		return nil, &NPYError{What: "no .npz file", Err: err}
 	}
-	z := &NPZ{files: make(map[string]*zip.File)}
+	z := &NPZ{files: make(map[string]*zip.File), size: size}
 	for _, f := range zr.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {
@@ -60,7 +61,7 @@ func (z *NPZ) Read(name string) (*Tensor, error) {
 		return nil, err
 	}
 	defer rc.Close()
-	t, err := h.readData(rc, true)
+	t, err := h.readData(rc, z.files[name].Method == zip.Store)
 	if err == nil {
 		err = atEnd(rc)
 	}
@@ -109,10 +110,15 @@ func (z *NPZ) open(name string) (*NPYHeader, io.ReadCloser, error) {
 	}
 	h, err := ReadNPYHeader(rc)
 	if err == nil {
-		// DEFLATE makes at most 1032 bytes of one, so a size beyond that is a
-		// lie; what passes here may be allocated at once.
+		// The zip's directory may lie about sizes too. DEFLATE makes at most 1032
+		// bytes of one, and no entry is longer than the file; what passes here
+		// may be allocated at once where it is stored as it is.
 		const most = 1032
 		switch {
+		case f.CompressedSize64 > uint64(z.size):
+			err = npyErr("the zip entry claims %d bytes in a file of %d", f.CompressedSize64, z.size)
+		case f.Method == zip.Store && f.CompressedSize64 != f.UncompressedSize64:
+			err = npyErr("the zip entry is stored as it is, but claims %d bytes to be %d", f.CompressedSize64, f.UncompressedSize64)
 		case h.Size != int64(f.UncompressedSize64)-int64(h.length):
 			err = npyErr("the array takes %d bytes, the zip entry holds %d", h.Size, int64(f.UncompressedSize64)-int64(h.length))
 		case f.CompressedSize64 < math.MaxInt64/most && f.UncompressedSize64 > (f.CompressedSize64+1)*most:

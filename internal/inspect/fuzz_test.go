@@ -1,0 +1,45 @@
+package inspect
+
+import (
+	"io"
+	"testing"
+
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/render"
+	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/tensor"
+)
+
+func FuzzObjectGraph(f *testing.F) {
+	for _, prefix := range []string{"guide/ckpt-1", "objects/o", "saved_model"} {
+		s, err := store.Open(f.Context(), "../../cmd/cairn/testdata/tf2.21/"+prefix)
+		if err != nil {
+			f.Fatal(err)
+		}
+		t, err := s.Read(f.Context(), store.GraphKey)
+		s.Close()
+		if err != nil {
+			f.Fatal(err)
+		}
+		raw, err := tensor.Item[string](t)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add([]byte(raw))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		g := new(pb.TrackableObjectGraph)
+		if g.Unmarshal(raw) != nil || len(g.Nodes) == 0 || len(checkGraph(g)) > 0 {
+			return
+		}
+		d := objectGraph(&store.Store{}, g, nil)
+		for _, err := range []error{d.SVG(io.Discard), d.DOT(io.Discard), d.Text(io.Discard, render.TextOptions{})} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := facts(&store.Store{}, g); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
