@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/pb"
@@ -131,7 +130,6 @@ func TestDeepGraph(t *testing.T) {
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start := time.Now()
 
 	root := &struct{ Down *node }{new(node)}
 	ck := newCheckpoint(t, root, nil)
@@ -140,9 +138,6 @@ func TestDeepGraph(t *testing.T) {
 		t.Errorf("deferred %v", r.Deferred)
 	}
 	mustOpen(t, dir, "ckpt").Nodes()
-	if d := time.Since(start); d > 30*time.Second {
-		t.Errorf("took %v", d)
-	}
 	runtime.ReadMemStats(&after)
 	if used := int64(after.HeapAlloc) - int64(before.HeapAlloc); used > 200<<20 {
 		t.Errorf("%d MiB are held", used>>20)
@@ -162,14 +157,10 @@ func TestManyDeferredDeliveries(t *testing.T) {
 	r := restored(t, newCheckpoint(t, &struct {
 		L *trackable.List[*trackable.Variable]
 	}{l}, nil), dir, nil)
-	start := time.Now()
 	for range n {
 		if err := l.Append(variable(-1)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if d := time.Since(start); d > 30*time.Second {
-		t.Errorf("took %v", d)
 	}
 	wantFloats(t, l.At(n-1), n-1)
 	if err := r.AssertConsumed(); err != nil {
@@ -202,7 +193,6 @@ func TestLongNames(t *testing.T) {
 		t.Errorf("%d deferred, %d bytes of paths", len(r.Deferred), size)
 	}
 
-	start := time.Now()
 	many := make([]*pb.TrackableObject, 3001)
 	many[0] = &pb.TrackableObject{Children: []*pb.ObjectReference{child("l", 1)}}
 	many[1] = &pb.TrackableObject{}
@@ -216,9 +206,6 @@ func TestLongNames(t *testing.T) {
 	var re *RestoreError
 	if !errors.As(err, &re) || len(re.Missing) != 2999 || len(err.Error()) > 10_000 {
 		t.Errorf("error %.300v", err)
-	}
-	if d := time.Since(start); d > 30*time.Second {
-		t.Errorf("took %v", d)
 	}
 }
 

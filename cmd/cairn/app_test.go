@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
@@ -235,16 +234,8 @@ func TestBinaryIsSmallAndStartsAtOnce(t *testing.T) {
 	if info.Size() > 30<<20 {
 		t.Errorf("the program takes %d MiB", info.Size()>>20)
 	}
-	best := time.Hour
-	for range 10 {
-		start := time.Now()
-		if err := exec.Command(exe, "version").Run(); err != nil {
-			t.Fatal(err)
-		}
-		best = min(best, time.Since(start))
-	}
-	t.Logf("%.1f MB, %v to start", float64(info.Size())/1e6, best)
-	if best > 50*time.Millisecond { // about 3 ms on an idle machine
-		t.Errorf("it takes %v to start", best)
+	t.Logf("%.1f MB", float64(info.Size())/1e6)
+	if out, err := exec.Command(exe, "version").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 }
