@@ -1,0 +1,23 @@
+package grad_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// A rule of one's own: gradients through Round as if it were the identity.
+func ExampleRules_With() {
+	straight := grad.All().With("Round", func(s *ops.Scope, op *grad.Op) { op.Give(0, op.Grad(0)) })
+	s := function.Eager(context.Background(), &function.Options{Gradients: straight})
+	x := ops.ValueOf(tensor.Scalar[float32](2.7))
+	rec, tape := grad.Record(s)
+	tape.Watch(x)
+	y := ops.Square(rec, ops.Round(rec, x))
+	fmt.Println(y, tape.GradientOf(y, x)[0], s.Err())
+	// Output: 9 6 <nil>
+}
