@@ -216,8 +216,8 @@ func TestDemoLearnsStopsAndResumes(t *testing.T) {
 	}
 }
 
-// TestBinaryIsSmallAndStartsAtOnce builds the command as releases are built.
-func TestBinaryIsSmallAndStartsAtOnce(t *testing.T) {
+// TestBinaryIsSmall builds the command as releases are built.
+func TestBinaryIsSmall(t *testing.T) {
 	if testing.Short() || runtime.GOOS == "js" {
 		t.Skip("builds the command")
 	}
