@@ -78,7 +78,16 @@ func printDiff(a *app, x, y *store.Store, list []inspect.Difference) {
 	fmt.Fprintln(a.out, paint("31", "- "+x.Prefix))
 	fmt.Fprintln(a.out, paint("32", "+ "+y.Prefix))
 	counts := map[string]int{}
+	alone := map[string]bool{} // variables that only one side has
 	for _, d := range list {
+		if d.Kind == inspect.OnlyInA || d.Kind == inspect.OnlyInB {
+			alone[store.Short(d.Name)] = true
+		}
+	}
+	for _, d := range list {
+		if d.Kind == inspect.Objects && alone[d.Name] && (d.A == "" || d.B == "") {
+			continue // its tensor was named already
+		}
 		counts[d.Kind]++
 		name := render.Printable(store.Short(d.Name))
 		switch d.Kind {

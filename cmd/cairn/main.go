@@ -16,6 +16,8 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The first interrupt ends the work in order; a second one ends the process.
+	context.AfterFunc(ctx, stop)
 	code := run(ctx, newApp(os.Stdin, os.Stdout, os.Stderr), os.Args[1:])
 	stop()
 	os.Exit(code)

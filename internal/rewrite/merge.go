@@ -69,7 +69,13 @@ func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Opt
 		paths[i] = filepath.ToSlash(rel)
 	}
 	n := len(paths) - 1
-	if err := bundle.Merge(ctx, bundle.OSDir(root), paths[n], paths[:n], &bundle.MergeOptions{KeepSources: true}); err != nil {
+	dir := &countingDir{Dir: bundle.OSDir(root), progress: o.Progress}
+	for _, s := range stores {
+		for _, e := range s.Entries() {
+			dir.total += e.Bytes
+		}
+	}
+	if err := bundle.Merge(ctx, dir, paths[n], paths[:n], &bundle.MergeOptions{KeepSources: true}); err != nil {
 		return nil, err
 	}
 	merged, err := store.Open(ctx, dst)
@@ -87,6 +93,44 @@ func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Opt
 	}
 	removeStale(dst, res.Files)
 	return res, nil
+}
+
+// countingDir tells how much was written through it, for a progress bar.
+type countingDir struct {
+	bundle.Dir
+	progress    func(done, total int64)
+	done, total int64
+}
+
+// Create starts a file whose writes are counted.
+func (d *countingDir) Create(name string) (bundle.File, error) {
+	f, err := d.Dir.Create(name)
+	if err != nil || d.progress == nil {
+		return f, err
+	}
+	return &countingFile{f, d}, nil
+}
+
+type countingFile struct {
+	bundle.File
+	d *countingDir
+}
+
+func (f *countingFile) count(n int) {
+	f.d.done += int64(n)
+	f.d.progress(min(f.d.done, f.d.total), f.d.total)
+}
+
+func (f *countingFile) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	f.count(n)
+	return n, err
+}
+
+func (f *countingFile) WriteAt(p []byte, off int64) (int, error) {
+	n, err := f.File.WriteAt(p, off)
+	f.count(n)
+	return n, err
 }
 
 func prefixes(stores []*store.Store) []string {

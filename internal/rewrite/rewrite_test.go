@@ -160,8 +160,12 @@ func TestACancelledRewriteLeavesNothing(t *testing.T) {
 func TestForceLeavesNoStaleShards(t *testing.T) {
 	ctx := context.Background()
 	dst := filepath.Join(t.TempDir(), "c")
-	if _, err := Merge(ctx, []string{fixtures + "parts/p0", fixtures + "parts/p1"}, dst, nil); err != nil {
+	var seen int64
+	if _, err := Merge(ctx, []string{fixtures + "parts/p0", fixtures + "parts/p1"}, dst, &Options{Progress: func(done, _ int64) { seen = done }}); err != nil {
 		t.Fatal(err)
+	}
+	if seen == 0 {
+		t.Error("a merge shows no progress")
 	}
 	if _, err := Convert(ctx, fixtures+"guide/ckpt-1", dst, nil); err == nil {
 		t.Error("a checkpoint was replaced unasked")
