@@ -100,7 +100,7 @@ func need64(t *testing.T) {
 	if strconv.IntSize == 32 {
 		t.Skip("needs a 64-bit platform")
 	}
-	if testing.Short() {
+	if testing.Short() || underRace {
 		t.Skip("moves gigabytes")
 	}
 }
