@@ -174,6 +174,7 @@ func (a *app) flush() {
 // note says something on stderr.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet {
+		a.flush() // what was printed before shall be read before
 		fmt.Fprintf(a.err, format+"\n", args...)
 	}
 }

@@ -15,7 +15,7 @@ with a checkpoint file (its latest is meant), a SavedModel's directory, or a
 .npz or .safetensors file.
 
 Exit codes: 0 fine, 1 found (differs, corrupt), 2 could not.`,
-		Example: `  cairn demo                            train, save, stop, resume: 10 seconds
+		Example: `  cairn demo                            train, save, stop, resume
   cairn ls model/ckpt-10                what is in it
   cairn cat model/ckpt-10 net/l1/kernel
   cairn verify model                    does the latest one hold?
