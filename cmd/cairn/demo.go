@@ -128,7 +128,7 @@ func (d *digits) run(ctx context.Context) error {
 	for _, c := range []string{
 		"ls " + path,
 		"stat " + path + " --plot weights.svg",
-		"show " + path + " --svg -o graph.svg",
+		"show " + path + " --svg graph.svg",
 		"diff " + earlier(path) + " " + path,
 		"convert " + path + " digits.safetensors",
 	} {

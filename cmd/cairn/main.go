@@ -14,6 +14,8 @@ import (
 	"syscall"
 )
 
+//go:generate go test . -run TestHelpPageIsFresh -rewrite
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first interrupt ends the work in order; a second one ends the process.

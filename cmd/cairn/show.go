@@ -16,20 +16,29 @@ func newShow(a *app) *cobra.Command {
 	var output string
 	var depth int
 	c := &cobra.Command{
-		Use:   "show PATH",
+		Use:   "show PATH [FILE]",
 		Short: "Show the object graph: a tree, or a picture",
 		Long: `Show the graph of objects that a checkpoint was saved from: as a tree, or drawn
 as in TensorFlow's checkpoint guide, the optimizer red, variables blue, slot
-variables orange, the edges to these dashed. Name-based checkpoints and .npz
-files, which have no objects, show the tree of their names.`,
+variables orange, the edges to these dashed; FILE takes the picture. Name-based
+checkpoints and .npz files, which have no objects, show the tree of their names.`,
 		Example: `  cairn show model/ckpt-10
-  cairn show model/ckpt-10 --svg -o graph.svg
+  cairn show model/ckpt-10 --svg graph.svg
   cairn show model/ckpt-10 --dot | dot -Tpdf > graph.pdf`,
-		Args:              need(1, 1, "one PATH"),
-		ValidArgsFunction: completeNames,
+		Args:              need(1, 2, "a PATH, and a FILE if it draws"),
+		ValidArgsFunction: completePaths,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dot && svg || dot && a.json || svg && a.json {
 				return usagef("--dot, --svg and --json are three ways to show; give one")
+			}
+			if len(args) == 2 {
+				if !dot && !svg || output != "" {
+					return usagef("a second argument is the file to draw to: --svg graph.svg")
+				}
+				output = args[1]
+			}
+			if a.json && output != "" {
+				return usagef("--json goes to stdout: > graph.json")
 			}
 			s, err := store.Open(cmd.Context(), args[0])
 			if err != nil {
