@@ -55,7 +55,17 @@ func (b *bundleStore) read(ctx context.Context, name string) (*tensor.Tensor, er
 	return b.r.Read(ctx, name)
 }
 
+// readInto lets the reader itself make storage that isn't there yet: it looks
+// first whether the data file holds as much as the index says.
 func (b *bundleStore) readInto(ctx context.Context, e Entry, c *Scratch) (*tensor.Tensor, error) {
+	if !c.holds(e.DType, e.Shape) {
+		c.buf = nil // for the collector, before there is more
+		t, err := b.r.Read(ctx, e.Name)
+		if err == nil {
+			c.buf = t.Bytes()
+		}
+		return t, err
+	}
 	t, err := c.tensor(e.DType, e.Shape)
 	if err != nil {
 		return nil, err

@@ -213,6 +213,12 @@ func (s *Store) Read(ctx context.Context, name string) (*tensor.Tensor, error) {
 // use, by one goroutine.
 type Scratch struct{ buf []byte }
 
+// holds reports whether the storage is enough for such a tensor.
+func (c *Scratch) holds(d tensor.DType, shape tensor.Shape) bool {
+	n, err := shape.NumElements()
+	return err == nil && n <= len(c.buf)/d.Size()
+}
+
 // tensor makes a tensor over the scratch's storage.
 func (c *Scratch) tensor(d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
 	n, err := shape.NumElements()
