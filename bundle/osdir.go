@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -125,7 +126,9 @@ func (d *osDir) Sync() error {
 	d.dirty = nil
 	d.mu.Unlock()
 	for f := range folders {
-		if err := syncFolder(f); err != nil {
+		// A folder that was removed has no names left; that it is gone stands in its
+		// parent.
+		if err := syncFolder(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			for g := range folders { // what isn't durable yet stays to be done
 				d.touched(g)
 			}

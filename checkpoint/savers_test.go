@@ -3,6 +3,8 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -347,5 +349,26 @@ func TestObjectsWithoutAParent(t *testing.T) {
 	}
 	if n := MakeObjects(Object{"a", tensor.Float32}).Len(); n != 1 {
 		t.Error(n)
+	}
+}
+
+// The folder that the default values' shards pass through is gone in the end.
+func TestSaverLeavesNoFolder(t *testing.T) {
+	dir := t.TempDir()
+	ck := newCheckpoint(t, newStacks(), &Options{Savers: stackSavers(t)})
+	if _, err := ck.Save(t.Context(), filepath.Join(dir, "ckpt")); err != nil {
+		t.Fatal(err)
+	}
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	want := []string{"checkpoint", "ckpt-1.data-00000-of-00002", "ckpt-1.data-00001-of-00002", "ckpt-1.index"}
+	if !slices.Equal(names, want) {
+		t.Errorf("the folder holds %q, want %q", names, want)
 	}
 }

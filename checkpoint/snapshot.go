@@ -261,13 +261,15 @@ func (sn *snapshot) write(ctx context.Context, dir bundle.Dir, prefix string, o 
 	// With registered savers the default values are bundles of their own, one a
 	// shard, merged behind the savers' as TensorFlow does.
 	parts := append([]string(nil), sn.saved...)
+	temp := prefix + "_temp"
 	defer func() {
 		if err != nil {
 			discard(dir, parts)
 		}
+		_ = dir.Remove(temp) // empty by now; if it stays, the next managed save removes it
 	}()
 	for i, s := range shards {
-		part := fmt.Sprintf("%s_temp/part-%05d-of-%05d", prefix, i, len(shards))
+		part := fmt.Sprintf("%s/part-%05d-of-%05d", temp, i, len(shards))
 		if _, err = sn.writeBundle(ctx, dir, part, [][]ShardTensor{s}, count); err != nil {
 			return nil, err
 		}
