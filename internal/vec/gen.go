@@ -108,7 +108,7 @@ var mathFuncs = []struct {
 var unaryIf = []struct{ name, constraint, cond, yes, no string }{
 	{"Abs", "Real", "x < 0", "-x", "x"},
 	{"Relu", "Real", "x < 0", "0", "x"},
-	{"Relu6Low", "Real", "x < 6", "x", "6"},
+	{"Relu6Low", "Real", "x > 6", "6", "x"},
 	{"Elu", "Float", "x < 0", "T(math.Expm1(float64(x)))", "x"},
 	{"Selu", "Float", "x < 0", "T(seluScale * seluAlpha * math.Expm1(float64(x)))", "seluScale * x"},
 }

@@ -552,15 +552,15 @@ func Relu[T Real](dst []T, a []T) {
 	}
 }
 
-// Relu6Low is dst[i] = x if x < 6, else 6.
+// Relu6Low is dst[i] = 6 if x > 6, else x.
 func Relu6Low[T Real](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		if x < 6 {
-			dst[i] = x
-		} else {
+		if x > 6 {
 			dst[i] = 6
+		} else {
+			dst[i] = x
 		}
 	}
 }

@@ -217,9 +217,10 @@ func oneHot(c *engine.Call) error {
 	s := indices.Shape()
 	axis := len(s)
 	if a := c.Attrs().Int("axis", -1); a != -1 {
-		if axis, err = shapes.Axis(a, len(s)+1); err != nil {
-			return err
+		if a < 0 || a > int64(len(s)) {
+			return fmt.Errorf("the axis is %d, not -1 or in [0, %d]", a, len(s))
 		}
+		axis = int(a)
 	}
 	v, err := shapes.AllInts(indices, "the indices")
 	if err != nil {

@@ -1,6 +1,7 @@
 package array
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -194,6 +195,8 @@ func topKOf[T interface {
 		}
 		slices.SortStableFunc(order, func(i, j int) int {
 			switch {
+			case row[i] != row[i] || row[j] != row[j]: // a NaN comes last
+				return cmp.Compare(row[j], row[i])
 			case row[i] > row[j]:
 				return -1
 			case row[i] < row[j]:

@@ -122,9 +122,12 @@ func reshape(c *engine.Call) error {
 		return err
 	}
 	n, known, at := c.In(0).Len(), 1, -1
+	empty := false
 	for i, d := range want {
 		switch {
-		case d >= 0:
+		case d == 0:
+			empty = true
+		case d > 0:
 			known *= d
 		case at >= 0:
 			return fmt.Errorf("only one size of %v can be worked out", want)
@@ -133,14 +136,23 @@ func reshape(c *engine.Call) error {
 		}
 	}
 	if at >= 0 {
-		switch {
-		case known == 0 && n == 0:
-			want[at] = 0
-		case known == 0 || n%known != 0:
-			return fmt.Errorf("%d elements can't be divided to shape %v", n, want)
-		default:
-			want[at] = n / known
+		// Where both shapes have sizes of 0, TensorFlow works the open size out
+		// from the others: [5, 0, 2] as [0, -1] is [0, 10].
+		from, open := n, false
+		if empty {
+			from = 1
+			for _, d := range c.In(0).Shape() {
+				if d == 0 {
+					open = true
+				} else {
+					from *= d
+				}
+			}
 		}
+		if known == 0 || !open && from%known != 0 {
+			return fmt.Errorf("%d elements can't be divided to shape %v", n, want)
+		}
+		want[at] = from / known
 	}
 	if m, err := want.NumElements(); err != nil {
 		return err

@@ -73,6 +73,7 @@ func stridedSpec(c *engine.Call, s tensor.Shape, begins, ends, steps *tensor.Ten
 	a := c.Attrs()
 	beginMask, endMask := a.Int("begin_mask", 0), a.Int("end_mask", 0)
 	ellipsis, newAxis, shrink := a.Int("ellipsis_mask", 0), a.Int("new_axis_mask", 0), a.Int("shrink_axis_mask", 0)
+	ellipsis &= 1<<n - 1 // a mask's bits beyond the terms say nothing
 	if ellipsis&(ellipsis-1) != 0 {
 		return nil, fmt.Errorf("there is more than one ellipsis")
 	}

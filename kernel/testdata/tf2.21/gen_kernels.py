@@ -519,6 +519,22 @@ case("io", "ShardedFilename", [("basename", np.array(b"ckpt")), ("shard", np.int
 case("io", "StringJoin", [("inputs", [strs(3), np.array(b"-x")])], {"separator": "/"})
 case("io", "StringJoin", [("inputs", [np.array(b"a"), np.array(b"b")])])
 
+# --- edges --------------------------------------------------------------------
+# Calls that are right but rare. They stand last, so that the random numbers of
+# the cases above stay.
+for shape, to in [((5, 0, 2), (0, -1)), ((0, 1, 3), (0, -1, 0)), ((0, 3), (-1,)), ((0, 3), (-1, 3)), ((0, 3), (-1, 0))]:
+    case("edges", "Reshape", [("tensor", np.zeros(shape, np.float32)), ("shape", i32(*to))])
+NOTHING = [("begin", np.zeros(0, np.int32)), ("end", np.zeros(0, np.int32)), ("strides", np.zeros(0, np.int32))]
+for mask in (1, 2, 6):
+    case("edges", "StridedSlice", [("input", rand("float32", (2, 3)))] + NOTHING, {"ellipsis_mask": mask, "new_axis_mask": 8})
+    case("edges", "StridedSlice", [("input", rand("float32", (2, 3))), ("begin", i32(1)), ("end", i32(2)), ("strides", i32(1))], {"ellipsis_mask": mask, "begin_mask": 2})
+for d in F:
+    case("edges", "Relu6", [("features", np.array([np.nan, np.inf, -np.inf, -0.0, 7, 6], np_of(d)))])
+    case("edges", "Relu", [("features", np.array([np.nan, np.inf, -np.inf, -0.0, 7, 6], np_of(d)))])
+for d in F2:
+    for k in (0, 1):
+        case("edges", "TopKV2", [("input", np.array([1, np.nan, 3, 3, -np.inf, np.inf, 3], np_of(d))), ("k", np.int32(k))])
+
 for family, list_ in cases.items():
     with open(os.path.join(HERE, family + ".json"), "w") as f:
         f.write("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in list_) + "\n]\n")
