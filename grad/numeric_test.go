@@ -3,8 +3,8 @@ package grad_test
 import (
 	"context"
 	"math"
-	"slices"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
