@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 )
 
@@ -45,7 +47,28 @@ Exit codes: 0 fine, 1 found (differs, corrupt), 2 could not.`,
 	add("change", newConvert(a), newEdit(a), newMerge(a))
 	add("more", newDemo(a), newVersion(a))
 	root.SetHelpCommandGroupID("more")
+	strictHelp(root)
 	return root
+}
+
+// strictHelp makes help about a command that does not exist an error, as the
+// command itself is.
+func strictHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() != "help" {
+			continue
+		}
+		show := c.Run
+		c.Run = nil
+		c.RunE = func(cmd *cobra.Command, args []string) error {
+			if found, _, err := root.Find(args); found == nil || err != nil {
+				return usagef("no command is called %q", strings.Join(args, " "))
+			}
+			show(cmd, args)
+			return nil
+		}
+	}
 }
 
 // Examples stand first in help: that is what most readers look for.

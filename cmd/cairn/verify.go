@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -26,18 +27,25 @@ with 1 if there is any.`,
 				Path   string          `json:"path"`
 				OK     bool            `json:"ok"`
 				Faults []inspect.Fault `json:"faults"`
+				Error  string          `json:"error,omitempty"` // why it could not be checked
 			}
 			var all []result
+			var failed []error // what can't be checked hides no fault of the others
 			bad := false
 			for _, path := range args {
 				bar := a.bytesBar("verifying ")
 				s, faults, err := inspect.Verify(cmd.Context(), path, bar.update)
 				bar.done()
-				if err != nil {
+				if cmd.Context().Err() != nil {
 					return err
 				}
+				if err != nil {
+					failed = append(failed, err)
+					all = append(all, result{Path: path, Faults: []inspect.Fault{}, Error: trimPrefixes(err.Error())})
+					continue
+				}
 				bad = bad || len(faults) > 0
-				all = append(all, result{path, len(faults) == 0, append([]inspect.Fault{}, faults...)})
+				all = append(all, result{Path: path, OK: len(faults) == 0, Faults: append([]inspect.Fault{}, faults...)})
 				if a.json {
 					continue
 				}
@@ -56,6 +64,9 @@ with 1 if there is any.`,
 				if err := a.printJSON(all); err != nil {
 					return err
 				}
+			}
+			if len(failed) > 0 {
+				return errors.Join(failed...)
 			}
 			if bad {
 				return errFound

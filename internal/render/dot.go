@@ -39,6 +39,6 @@ func (g *Graph) DOT(w io.Writer) error {
 }
 
 func dotString(s string) string {
-	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ", "\x00", " ").Replace(strings.ToValidUTF8(s, "?"))
+	s = strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(Printable(strings.ReplaceAll(s, "\n", " ")))
 	return `"` + s + `"`
 }

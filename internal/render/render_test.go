@@ -148,3 +148,14 @@ func TestTicksTellNumbersApart(t *testing.T) {
 		}
 	}
 }
+
+func TestDOTHoldsNoControlCharacters(t *testing.T) {
+	g := &Graph{Nodes: []Node{{Title: "t\x1b[31m"}, {Info: "\x07"}}, Edges: []Edge{{From: 0, To: 1, Label: "a\x1b\x00\xff\"", Tree: true}}}
+	var b strings.Builder
+	if err := g.DOT(&b); err != nil {
+		t.Fatal(err)
+	}
+	if i := strings.IndexAny(b.String(), "\x1b\x07\x00\xff"); i >= 0 {
+		t.Errorf("byte %d of %q commands the terminal", i, b.String())
+	}
+}

@@ -166,6 +166,8 @@ type graphEdit struct {
 	changed bool
 	notes   []string
 
+	elsewhere int // values whose new names are of other depths than their objects
+
 	parent []int // of each node, in the tree of first paths; -1 unreached
 	edge   []int // the parent's edge that leads to it
 	depth  []int // number of edges from the root
@@ -293,6 +295,7 @@ func (e *graphEdit) edgesFor(node int, from, to string, wants map[[2]int]string,
 	if len(a) != len(b) {
 		if from != to {
 			e.clashAll(node, clash)
+			e.elsewhere++
 		}
 		return
 	}
@@ -332,6 +335,8 @@ func (e *graphEdit) clashAll(node int, clash map[[2]int]bool) {
 	}
 }
 
+// renameEdges gives the edges their new names where nothing below speaks against
+// it, and notes what stays: TensorFlow finds values by the edges, not by keys.
 func (e *graphEdit) renameEdges(wants map[[2]int]string, clash map[[2]int]bool) {
 	left := 0
 	for key, w := range wants {
@@ -354,6 +359,10 @@ func (e *graphEdit) renameEdges(wants map[[2]int]string, clash map[[2]int]bool) 
 	if left > 0 {
 		e.notes = append(e.notes, fmt.Sprintf("%d %s of the object graph %s as before, since not all that lies below moved alike; objects find their values under the old paths",
 			left, plural(left, "edge", "edges"), plural(left, "stays", "stay")))
+	}
+	if e.elsewhere > 0 {
+		e.notes = append(e.notes, fmt.Sprintf("%d %s to another depth, where the object graph can't follow; objects find %s under the old %s",
+			e.elsewhere, plural(e.elsewhere, "value moves", "values move"), plural(e.elsewhere, "it", "them"), plural(e.elsewhere, "path", "paths")))
 	}
 }
 
