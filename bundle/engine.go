@@ -109,14 +109,27 @@ func (e *engine) fail(name string, err error) {
 func (e *engine) faults(limit int) error {
 	slices.SortStableFunc(e.errs, func(a, b nameError) int { return cmp.Compare(a.name, b.name) })
 	var errs []error
+	seen := map[string]bool{} // a file that can't be opened is one fault, not one a tensor
 	for i, n := range e.errs {
-		if i == limit {
-			errs = append(errs, fmt.Errorf("bundle: %d faults more", len(e.errs)-limit))
+		if len(errs) == limit {
+			errs = append(errs, fmt.Errorf("bundle: %d faults more", len(e.errs)-i))
 			break
 		}
-		errs = append(errs, n.err)
+		if s := n.err.Error(); !seen[s] {
+			seen[s] = true
+			errs = append(errs, n.err)
+		}
 	}
 	return errors.Join(errs...)
+}
+
+// openError says once which file can't be opened.
+func openError(shown string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return fmt.Errorf("bundle: open %s: %w", shown, err)
 }
 
 func (e *engine) add(b *blob) {
@@ -149,7 +162,7 @@ func (e *engine) shard(n int) (*source, error) {
 		case errors.Is(s.err, fs.ErrNotExist):
 			s.err = &CorruptError{File: shown, Offset: -1, What: "the data file is missing", Err: s.err}
 		case s.err != nil:
-			s.err = fmt.Errorf("bundle: open %s: %w", shown, s.err)
+			s.err = openError(shown, s.err)
 		default:
 			s.src.name, s.size = shown, s.src.size
 			e.open++

@@ -74,7 +74,7 @@ func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (F
 	}
 	exists := func(name string) bool {
 		info, err := fs.Stat(fsys, name)
-		return err == nil && !info.IsDir()
+		return err == nil && !info.IsDir() || errors.Is(err, fs.ErrPermission)
 	}
 	at := func(kind FoundKind, prefix string) (Found, error) {
 		return Found{Kind: kind, Prefix: prefix, Dir: path.Dir(prefix)}, nil
@@ -111,7 +111,7 @@ func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (F
 func findInFolder(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (Found, error) {
 	is := func(name string) bool {
 		_, err := fs.Stat(fsys, name)
-		return err == nil
+		return err == nil || errors.Is(err, fs.ErrPermission)
 	}
 	variables := path.Join(name, "variables", "variables")
 	switch {
@@ -158,7 +158,7 @@ func findState(fsys fs.FS, dir string, outside func(string) (Found, bool)) (Foun
 		latest = path.Base(latest) // the folder may have been moved
 	}
 	prefix := path.Join(dir, latest)
-	if _, err := fs.Stat(fsys, IndexName(prefix)); err != nil && len(findV1(fsys, prefix)) == 0 {
+	if _, err := fs.Stat(fsys, IndexName(prefix)); err != nil && !errors.Is(err, fs.ErrPermission) && len(findV1(fsys, prefix)) == 0 {
 		return Found{}, false
 	}
 	return Found{Kind: FoundState, Prefix: prefix, Dir: dir}, true

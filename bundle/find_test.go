@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,5 +128,43 @@ func TestFindFile(t *testing.T) {
 	}
 	if _, err := FindFile(filepath.Join(root, "none")); !errors.Is(err, ErrNotFound) {
 		t.Errorf("nothing: %v", err)
+	}
+}
+
+// closedFS refuses to open one of its files.
+type closedFS struct {
+	fs.FS
+	closed string
+}
+
+func (f closedFS) Open(name string) (fs.File, error) {
+	if name == f.closed {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return f.FS.Open(name)
+}
+
+func TestFilesThatMayNotBeReadAreNoMissingOnes(t *testing.T) {
+	dir := MemDir()
+	smallBundle(t, dir, "run/ckpt-1")
+	dir.WriteFile("run/checkpoint", []byte("model_checkpoint_path: \"ckpt-1\"\n"))
+	index := closedFS{dir, "run/ckpt-1.index"}
+	for _, name := range []string{"run/ckpt-1", "run"} {
+		found, err := FindPrefix(index, name)
+		if err != nil || found.Prefix != "run/ckpt-1" {
+			t.Errorf("%s: %+v, %v", name, found, err)
+		}
+	}
+	_, err := Open(t.Context(), index, "run/ckpt-1", nil)
+	if want := "bundle: open run/ckpt-1.index: permission denied"; !errors.Is(err, fs.ErrPermission) || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	r, err := Open(t.Context(), closedFS{dir, DataName("run/ckpt-1", 0, 2)}, "run/ckpt-1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = r.Verify(t.Context(), nil)
+	if want := "bundle: open run/ckpt-1.data-00000-of-00002: permission denied"; !errors.Is(err, fs.ErrPermission) || err.Error() != want {
+		t.Errorf("%v, want %s, once", err, want)
 	}
 }

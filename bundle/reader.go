@@ -102,7 +102,7 @@ func open(ctx context.Context, fsys fs.FS, prefix, shown string, opts *ReaderOpt
 		return nil, describe(fsys, prefix, shown, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("bundle: open %s: %w", IndexName(shown), err)
+		return nil, openError(IndexName(shown), err)
 	}
 	defer src.close()
 	src.name = IndexName(shown)

@@ -108,7 +108,7 @@ func (r *Reader) openV1(files []string, opts *ReaderOptions) error {
 func (v *v1Files) table(fsys fs.FS, i int) (*table.Reader, *source, error) {
 	src, err := openSource(fsys, v.names[i])
 	if err != nil {
-		return nil, nil, fmt.Errorf("bundle: open %s: %w", v.shown[i], err)
+		return nil, nil, openError(v.shown[i], err)
 	}
 	src.name = v.shown[i]
 	if !src.parallel {
