@@ -166,7 +166,8 @@ type graphEdit struct {
 	changed bool
 	notes   []string
 
-	elsewhere int // values whose new names are of other depths than their objects
+	owned     map[string][]string // the tensors of each object's path, once asked for
+	elsewhere int                 // values whose new names are of other depths than their objects
 
 	parent []int // of each node, in the tree of first paths; -1 unreached
 	edge   []int // the parent's edge that leads to it
@@ -184,8 +185,18 @@ func (e *graphEdit) run() []string {
 			to, known := e.names[a.CheckpointKey]
 			switch {
 			case !known:
-				// Its saver's own keys, or none at all, as for iterators: no
-				// name of ours stands there.
+				// Tables and iterators: the key is the stem of their tensors'
+				// names. Where those moved alike, it moves too.
+				to, ok := e.stem(a.CheckpointKey)
+				if ok && to == "" {
+					e.changed = true
+					continue
+				}
+				if ok {
+					e.edgesFor(i, a.CheckpointKey, to, wants, clash)
+					e.changed = e.changed || to != a.CheckpointKey
+					a.CheckpointKey = to
+				}
 			case to == "":
 				e.changed = true
 				continue
@@ -219,6 +230,36 @@ func (e *graphEdit) run() []string {
 		e.mark()
 	}
 	return e.notes
+}
+
+// stem is where a key goes that tensors' names begin with, as table does
+// table-keys and table-values; "" if all of them are dropped. ok is false where
+// there are none or they part.
+func (e *graphEdit) stem(key string) (to string, ok bool) {
+	if e.owned == nil {
+		e.owned = map[string][]string{}
+		for name := range e.names {
+			if owner, _, ok := strings.Cut(name, attributesMark); ok {
+				e.owned[owner] = append(e.owned[owner], name)
+			}
+		}
+	}
+	owner, _, _ := strings.Cut(key, attributesMark)
+	for _, name := range e.owned[owner] {
+		rest, below := strings.CutPrefix(name, key)
+		if !below {
+			continue
+		}
+		now, same := strings.CutSuffix(e.names[name], rest)
+		if e.names[name] == "" {
+			now, same = "", true
+		}
+		if !same || ok && now != to {
+			return "", false
+		}
+		to, ok = now, true
+	}
+	return to, ok
 }
 
 // renameSaved makes an object that a registered saver wrote go by its new name,
