@@ -40,8 +40,8 @@ func (d *Dataset[T]) Batch(n int, o *BatchOptions) *Dataset[T] {
 		}
 		size /= int64(n)
 	}
-	return then(d, step, size, func(pass uint64) cursor[T] {
-		return &batched[T]{from: d.open(pass), leaves: leaves, n: n, drop: drop}
+	return then(d, step, size, func(p pass) cursor[T] {
+		return &batched[T]{from: d.open(p), leaves: leaves, n: n, drop: drop}
 	})
 }
 

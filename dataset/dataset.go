@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math/rand/v2"
 	"runtime"
 )
 
@@ -13,7 +14,8 @@ import (
 // shared; its methods return datasets built on it. A fault in the recipe (a
 // batch of 0, slices of unequal length) comes out where it is iterated.
 type Dataset[T any] struct {
-	open     func(pass uint64) cursor[T]
+	open     func(p pass) cursor[T]
+	seedless bool   // a shuffle in it has no seed
 	pipeline string // the steps, as the iterator's state names them
 	size     int64  // number of elements; unknown or infinite
 	err      error
@@ -34,6 +36,25 @@ type cursor[T any] interface {
 	// load moves a fresh cursor to a saved place.
 	load(ctx context.Context, d *decoder) error
 }
+
+// pass is which pass over a dataset a cursor makes.
+type pass struct {
+	n    uint64 // its number
+	seed uint64 // the iteration's, for shuffles that have none
+}
+
+// firstPass begins an iteration. Where a shuffle needs a seed it is drawn once,
+// so that all passes of the iteration can be made again from one number.
+func (d *Dataset[T]) firstPass() (p pass) {
+	for d.seedless && p.seed == 0 {
+		p.seed = rand.Uint64()
+	}
+	return p
+}
+
+// within is pass n inside of p. Passes of one Repeat are 0, 1, 2 …; those of
+// nested ones lie far apart.
+func (p pass) within(n uint64) pass { return pass{p.n*0x9e3779b97f4a7c15 + n, p.seed} }
 
 // skipper is a cursor that can pass elements over without making them.
 type skipper interface {
@@ -60,11 +81,11 @@ func skip[T any](ctx context.Context, c cursor[T], n int64) error {
 func failed[T any](err error) *Dataset[T] { return &Dataset[T]{err: err} }
 
 // then is the dataset of one more step; d's error is handed on.
-func then[T, U any](d *Dataset[T], step string, size int64, open func(pass uint64) cursor[U]) *Dataset[U] {
+func then[T, U any](d *Dataset[T], step string, size int64, open func(p pass) cursor[U]) *Dataset[U] {
 	if d.err != nil {
 		return failed[U](d.err)
 	}
-	return &Dataset[U]{open: open, pipeline: d.pipeline + "." + step, size: size}
+	return &Dataset[U]{open: open, pipeline: d.pipeline + "." + step, size: size, seedless: d.seedless}
 }
 
 // Len is the number of elements. ok is false where it can't be told without
@@ -91,7 +112,7 @@ func (d *Dataset[T]) All(ctx context.Context) iter.Seq2[T, error] {
 			yield(zero, d.err)
 			return
 		}
-		each(ctx, d.open(0).next, yield)
+		each(ctx, d.open(d.firstPass()).next, yield)
 	}
 }
 
@@ -123,7 +144,7 @@ func FromSeq[T any](seq func(ctx context.Context) iter.Seq2[T, error]) *Dataset[
 		return failed[T](errors.New("dataset: FromSeq of a nil function"))
 	}
 	return &Dataset[T]{
-		open:     func(uint64) cursor[T] { return &seqCursor[T]{seq: seq} },
+		open:     func(pass) cursor[T] { return &seqCursor[T]{seq: seq} },
 		pipeline: "seq",
 		size:     unknown,
 	}

@@ -263,6 +263,7 @@ func TestIteratorStateIsSmallAndFrozen(t *testing.T) {
 	}
 	got := tensor.Values[string](attrs[0].Tensor)[0]
 	want := "CDI1" + string(rune(len("slices(1000).shuffle(1000).batch(10).repeat(-1)"))) + "slices(1000).shuffle(1000).batch(10).repeat(-1)" +
+		"\x00" + // no shuffle needs a seed
 		"\x02\x01" + // second pass, begun
 		"\x05\x01" + // seed and stream
 		"\xe8\x07\xf4\x03\x01" + // 1000 pulled, 500 dealt, end seen

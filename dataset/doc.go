@@ -40,10 +40,11 @@
 //
 // The place is
 //
-//	magic "CDI1" | pipeline: uvarint length, text | the steps' numbers, from the last step to the source
+//	magic "CDI1" | pipeline: uvarint length, text | uvarint seed | the steps' numbers, from the last step to the source
 //
 // where the text names the steps and their sizes, so that a place can't be
-// restored into another pipeline. Where a shuffle is restored, its source is
+// restored into another pipeline, and the seed is that of the shuffles which
+// have none of their own. Where a shuffle is restored, its source is
 // read again up to the place; functions given to Map and Filter run again then
 // and must give the same results.
 package dataset

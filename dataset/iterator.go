@@ -23,6 +23,7 @@ import (
 type Iterator[T any] struct {
 	mu      sync.Mutex
 	from    cursor[T]
+	seed    uint64 // of the iteration, for shuffles that have none
 	d       *Dataset[T]
 	waiting []byte // a restored place, still to be moved to
 }
@@ -33,10 +34,16 @@ var _ trackable.Serializer = (*Iterator[int])(nil)
 // error at the first Next.
 func (d *Dataset[T]) Iterator() *Iterator[T] {
 	it := &Iterator[T]{d: d}
-	if d.err == nil {
-		it.from = d.open(0)
-	}
+	it.begin()
 	return it
+}
+
+// begin puts the place at the start of a new iteration.
+func (it *Iterator[T]) begin() {
+	if it.d.err == nil {
+		p := it.d.firstPass()
+		it.from, it.seed, it.waiting = it.d.open(p), p.seed, nil
+	}
 }
 
 // Next is the element at the place, which moves on. At the end the error is
@@ -56,8 +63,12 @@ func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
 		return zero, err
 	}
 	if it.waiting != nil {
-		fresh := it.d.open(0)
 		d := decoder{buf: it.waiting}
+		seed := d.uint()
+		if d.err != nil {
+			return zero, d.err
+		}
+		fresh := it.d.open(pass{seed: seed})
 		err := fresh.load(ctx, &d)
 		if err == nil {
 			err = d.end()
@@ -65,7 +76,7 @@ func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
 		if err != nil {
 			return zero, err
 		}
-		it.from, it.waiting = fresh, nil
+		it.from, it.seed, it.waiting = fresh, seed, nil
 	}
 	return it.from.next(ctx)
 }
@@ -80,9 +91,7 @@ func (it *Iterator[T]) All(ctx context.Context) iter.Seq2[T, error] {
 func (it *Iterator[T]) Reset() {
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	if it.d.err == nil {
-		it.from, it.waiting = it.d.open(0), nil
-	}
+	it.begin()
 }
 
 // SerializeToTensors gives the place, for the checkpoint.
@@ -98,6 +107,7 @@ func (it *Iterator[T]) SerializeToTensors() ([]trackable.Attribute, error) {
 	if it.waiting != nil {
 		e.buf = append(e.buf, it.waiting...)
 	} else {
+		e.uint(it.seed)
 		it.from.save(&e)
 	}
 	return []trackable.Attribute{{Name: StateAttribute, Tensor: tensor.Scalar(string(e.buf))}}, nil

@@ -16,8 +16,8 @@ func (d *Dataset[T]) Prefetch(n int) *Dataset[T] {
 	if n < 1 {
 		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Prefetch of %d elements: it takes 1 or more", n)))
 	}
-	return then(d, "prefetch", d.size, func(pass uint64) cursor[T] {
-		c := &prefetched[T]{from: d.open(pass), ahead: n}
+	return then(d, "prefetch", d.size, func(p pass) cursor[T] {
+		c := &prefetched[T]{from: d.open(p), ahead: n}
 		c.ready.L = &c.mu
 		var e encoder
 		c.from.save(&e)

@@ -24,33 +24,29 @@ func (d *Dataset[T]) Repeat(n int) *Dataset[T] {
 	if d.size == 0 {
 		size = 0
 	}
-	return then(d, fmt.Sprintf("repeat(%d)", n), size, func(pass uint64) cursor[T] {
-		return &repeated[T]{open: d.open, pass: pass, times: times}
+	return then(d, fmt.Sprintf("repeat(%d)", n), size, func(p pass) cursor[T] {
+		return &repeated[T]{open: d.open, pass: p, times: times}
 	})
 }
 
 // Epoch is pass n of the dataset by itself, in the order that it has as the
 // n-th pass (from 0) of a Repeat.
 func (d *Dataset[T]) Epoch(n int) *Dataset[T] {
-	return then(d, "epoch", d.size, func(pass uint64) cursor[T] {
-		return d.open(within(pass, uint64(n)))
+	return then(d, "epoch", d.size, func(p pass) cursor[T] {
+		return d.open(p.within(uint64(n)))
 	})
 }
 
-// within numbers pass n inside of the outer pass. Passes of one Repeat are
-// 0, 1, 2 …; those of nested ones lie far apart.
-func within(outer, n uint64) uint64 { return outer*0x9e3779b97f4a7c15 + n }
-
 type repeated[T any] struct {
-	open  func(uint64) cursor[T]
-	pass  uint64
+	open  func(pass) cursor[T]
+	pass  pass
 	times int64
 	n     int64 // passes begun
 	from  cursor[T]
 }
 
 func (c *repeated[T]) begin() {
-	c.from = c.open(within(c.pass, uint64(c.n)))
+	c.from = c.open(c.pass.within(uint64(c.n)))
 	c.n++
 }
 
@@ -113,8 +109,8 @@ func (d *Dataset[T]) Take(n int) *Dataset[T] {
 	} else if d.size == unknown {
 		size = unknown
 	}
-	return then(d, fmt.Sprintf("take(%d)", n), size, func(pass uint64) cursor[T] {
-		return &taken[T]{from: d.open(pass), left: int64(n)}
+	return then(d, fmt.Sprintf("take(%d)", n), size, func(p pass) cursor[T] {
+		return &taken[T]{from: d.open(p), left: int64(n)}
 	})
 }
 
@@ -158,8 +154,8 @@ func (d *Dataset[T]) Skip(n int) *Dataset[T] {
 	if size >= 0 {
 		size = max(size-int64(n), 0)
 	}
-	return then(d, fmt.Sprintf("skip(%d)", n), size, func(pass uint64) cursor[T] {
-		return &skipped[T]{from: d.open(pass), n: int64(n)}
+	return then(d, fmt.Sprintf("skip(%d)", n), size, func(p pass) cursor[T] {
+		return &skipped[T]{from: d.open(p), n: int64(n)}
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -31,10 +32,13 @@ func (d *Dataset[T]) Shuffle(buffer int, o *ShuffleOptions) *Dataset[T] {
 		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Shuffle with a buffer of %d: it takes 1 or more", buffer)))
 	}
 	seed, same := o.Seed, o.SameOrder
-	return then(d, fmt.Sprintf("shuffle(%d)", buffer), d.size, func(pass uint64) cursor[T] {
-		c := &shuffled[T]{from: d.open(pass), size: d.size, buffer: buffer, seed: seed, stream: pass}
-		for c.seed == 0 {
-			c.seed = rand.Uint64()
+	name := fnv.New64a()
+	name.Write([]byte(d.pipeline))
+	own := name.Sum64() // two shuffles of one pipeline have orders of their own
+	shuffled := then(d, fmt.Sprintf("shuffle(%d)", buffer), d.size, func(p pass) cursor[T] {
+		c := &shuffle[T]{from: d.open(p), size: d.size, buffer: buffer, seed: seed, stream: p.n}
+		if seed == 0 {
+			c.seed = p.seed ^ own
 		}
 		if same {
 			c.stream = 0
@@ -44,12 +48,14 @@ func (d *Dataset[T]) Shuffle(buffer int, o *ShuffleOptions) *Dataset[T] {
 		c.origin = origin.buf
 		return c
 	})
+	shuffled.seedless = shuffled.seedless || seed == 0
+	return shuffled
 }
 
-// shuffled is the buffer. Elements are numbered as they come; how the numbers
+// shuffle is the buffer. Elements are numbered as they come; how the numbers
 // move through the buffer depends on the seed, the stream and the number of
 // elements alone, so a place is told by counts.
-type shuffled[T any] struct {
+type shuffle[T any] struct {
 	from         cursor[T]
 	origin       []byte // from's place before the first element
 	size         int64  // of the source, where it is known
@@ -79,14 +85,14 @@ func (k *deck) deal() int64 {
 	return n
 }
 
-func (c *shuffled[T]) start() {
+func (c *shuffle[T]) start() {
 	if c.deck.rng == nil {
 		c.deck.rng = rand.New(rand.NewPCG(c.seed, c.stream))
 		c.held = map[int64]T{}
 	}
 }
 
-func (c *shuffled[T]) next(ctx context.Context) (T, error) {
+func (c *shuffle[T]) next(ctx context.Context) (T, error) {
 	c.start()
 	var zero T
 	for k := &c.deck; !k.done && len(k.cards) < c.buffer; {
@@ -111,7 +117,7 @@ func (c *shuffled[T]) next(ctx context.Context) (T, error) {
 	return v, nil
 }
 
-func (c *shuffled[T]) save(e *encoder) {
+func (c *shuffle[T]) save(e *encoder) {
 	e.uint(c.seed)
 	e.uint(c.stream)
 	e.int(c.deck.pulled)
@@ -120,7 +126,7 @@ func (c *shuffled[T]) save(e *encoder) {
 	e.bytes(c.origin)
 }
 
-func (c *shuffled[T]) load(ctx context.Context, d *decoder) error {
+func (c *shuffle[T]) load(ctx context.Context, d *decoder) error {
 	c.seed, c.stream = d.uint(), d.uint()
 	pulled, dealt, done := d.int(), d.int(), d.bool()
 	c.origin = d.bytes()

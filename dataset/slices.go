@@ -32,7 +32,7 @@ func FromSlices[T any](v T) *Dataset[T] {
 	}
 	n := int64(whole[0].Shape()[0])
 	return &Dataset[T]{
-		open: func(uint64) cursor[T] {
+		open: func(pass) cursor[T] {
 			return &sliceCursor[T]{leaves: leaves, whole: whole, len: n}
 		},
 		pipeline: fmt.Sprintf("slices(%d)", n),

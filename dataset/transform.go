@@ -14,8 +14,8 @@ func Map[T, U any](d *Dataset[T], f func(ctx context.Context, v T) (U, error)) *
 	if f == nil {
 		return failed[U](errors.New("dataset: Map with a nil function"))
 	}
-	return then(d, "map", d.size, func(pass uint64) cursor[U] {
-		return &mapped[T, U]{from: d.open(pass), f: f}
+	return then(d, "map", d.size, func(p pass) cursor[U] {
+		return &mapped[T, U]{from: d.open(p), f: f}
 	})
 }
 
@@ -49,8 +49,8 @@ func (d *Dataset[T]) Filter(keep func(v T) bool) *Dataset[T] {
 	if d.size == 0 {
 		size = 0
 	}
-	return then(d, "filter", size, func(pass uint64) cursor[T] {
-		return &filtered[T]{from: d.open(pass), keep: keep}
+	return then(d, "filter", size, func(p pass) cursor[T] {
+		return &filtered[T]{from: d.open(p), keep: keep}
 	})
 }
 
@@ -85,7 +85,7 @@ func (d *Dataset[T]) Cache() *Dataset[T] {
 		full bool
 		all  []T
 	)
-	fill := func(ctx context.Context, pass uint64) ([]T, error) {
+	fill := func(ctx context.Context, p pass) ([]T, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if full {
@@ -93,7 +93,7 @@ func (d *Dataset[T]) Cache() *Dataset[T] {
 		}
 		var got []T
 		var failure error
-		each(ctx, d.open(pass).next, func(v T, err error) bool {
+		each(ctx, d.open(p).next, func(v T, err error) bool {
 			got, failure = append(got, v), err
 			return err == nil
 		})
@@ -103,8 +103,8 @@ func (d *Dataset[T]) Cache() *Dataset[T] {
 		all, full = got, true
 		return all, nil
 	}
-	return then(d, "cache", d.size, func(pass uint64) cursor[T] {
-		return &cached[T]{fill: func(ctx context.Context) ([]T, error) { return fill(ctx, pass) }}
+	return then(d, "cache", d.size, func(p pass) cursor[T] {
+		return &cached[T]{fill: func(ctx context.Context) ([]T, error) { return fill(ctx, p) }}
 	})
 }
 
