@@ -10,10 +10,19 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// apply reads what the match planned: all default values in one parallel read,
-// straight into the variables' own storage, then serializers, new slots and
-// registered savers.
+// apply reads what the match planned. Where that fails half way the objects hold
+// a mixture, which the Checkpoint then refuses to save.
 func (m *match) apply(ctx context.Context) error {
+	err := m.read(ctx)
+	if err != nil {
+		m.l.ck.setTorn(&TornError{Path: m.l.src.path, Err: err})
+	}
+	return err
+}
+
+// read reads all default values in one parallel read, straight into the
+// variables' own storage, then serializers, new slots and registered savers.
+func (m *match) read(ctx context.Context) error {
 	l := m.l
 	var vars []*trackable.Variable
 	var shapes []tensor.Shape

@@ -61,6 +61,7 @@ type Checkpoint struct {
 
 	mu      sync.Mutex // guards what follows
 	counter *trackable.Scalar[int64]
+	torn    *TornError     // the last restore broke off
 	loads   []*load        // restores with something that still waits, and the latest
 	stamps  map[any]uint64 // restore orders of objects that have no Node
 }
@@ -219,7 +220,8 @@ func (ck *Checkpoint) MayClaim(edge string) bool {
 //
 // It first delivers what waits, as [Checkpoint.Sync] does. Values of the last
 // restore that still wait make it a *[PendingError]: saved now, they would be
-// lost. [Report.ExpectPartial] lets them go.
+// lost; [Report.ExpectPartial] lets them go. A restore that broke off half way
+// makes it a *[TornError], until another one goes through.
 //
 // Save takes its snapshot between training steps ([trackable.Step]); inside one
 // it is an error. For rotation, locks and saving in the background see Manager.

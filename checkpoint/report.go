@@ -226,6 +226,22 @@ func (e *PendingError) Error() string {
 		len(e.Deferred), e.Path, list(e.Deferred))
 }
 
+// TornError says that a save was refused because the last restore broke off half
+// way, by a damaged file or a cancelled context: the objects hold a mixture of
+// old and restored values, which must not become the latest checkpoint.
+type TornError struct {
+	Path string // the checkpoint that was being restored
+	Err  error  // why that broke off
+}
+
+// Error says what to do.
+func (e *TornError) Error() string {
+	return fmt.Sprintf("checkpoint: not saved, because the restore from %s broke off half way and left a mixture of values; restore a checkpoint that holds, or make the objects and their Checkpoint anew: %v", e.Path, e.Err)
+}
+
+// Unwrap is why the restore broke off.
+func (e *TornError) Unwrap() error { return e.Err }
+
 // SaverError says that an object was saved by a registered saver that can't
 // restore it here.
 type SaverError struct {

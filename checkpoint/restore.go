@@ -149,6 +149,9 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 	if errors.Is(err, trackable.ErrInsideStep) {
 		err = fmt.Errorf("checkpoint: a restore inside a training step; restore before or between steps: %w", err)
 	}
+	if err == nil {
+		ck.setTorn(nil)
+	}
 	return report, err
 }
 
@@ -238,6 +241,9 @@ func (l *load) reset() {
 
 // carryOut makes a match that fits come true.
 func (l *load) carryOut(ctx context.Context, m *match, found judgement) (*Report, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	l.mu.Lock()
 	m.commit()
 	l.mu.Unlock()
@@ -376,15 +382,27 @@ func (l *load) sync(ctx context.Context) error {
 	return m.apply(ctx)
 }
 
-// checkDelivered is a *PendingError while values of the latest restore wait for
-// objects that could still claim them.
+// setTorn remembers that a restore broke off half way, or that one went through.
+func (ck *Checkpoint) setTorn(err *TornError) {
+	ck.mu.Lock()
+	defer ck.mu.Unlock()
+	ck.torn = err
+}
+
+// checkDelivered is a *TornError after a restore that broke off, and a
+// *PendingError while values of the latest restore wait for objects that could
+// still claim them.
 func (ck *Checkpoint) checkDelivered() error {
 	ck.mu.Lock()
 	var l *load
 	if n := len(ck.loads); n > 0 {
 		l = ck.loads[n-1]
 	}
+	torn := ck.torn
 	ck.mu.Unlock()
+	if torn != nil {
+		return torn
+	}
 	if l == nil || l.graph == nil {
 		return nil
 	}
