@@ -29,6 +29,29 @@ type Report struct {
 	l  *load
 }
 
+// String sums the report up in a line, and lists below it what is deferred,
+// missing or unused.
+func (r *Report) String() string {
+	if r.Path == "" {
+		return "nothing restored"
+	}
+	var b strings.Builder
+	noun := "values"
+	if len(r.Restored) == 1 {
+		noun = "value"
+	}
+	fmt.Fprintf(&b, "%d %s restored from %s", len(r.Restored), noun, r.Path)
+	for _, part := range []struct {
+		what  string
+		items []Item
+	}{{"deferred, for objects still to come", r.Deferred}, {"missing in the checkpoint", r.Missing}, {"unused", r.Unused}} {
+		if n := len(part.items); n > 0 {
+			fmt.Fprintf(&b, "\n%d %s:%s", n, part.what, list(part.items))
+		}
+	}
+	return b.String()
+}
+
 // Item is one value of a [Report].
 type Item struct {
 	// Path is the object's path with dots, "(root)" for the root.
