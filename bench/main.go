@@ -133,7 +133,7 @@ func (b *bench) both(what string, peers map[string]*process) error {
 		if err != nil {
 			return err
 		}
-		b.notes = append(b.notes, fmt.Sprintf("%s %s: Cairn's peak memory above the tensors is %.0f MiB.", verb, what, extra))
+		b.notes = append(b.notes, fmt.Sprintf("%.0f MiB to %s %s", extra, verb, what))
 	}
 	return nil
 }
@@ -233,9 +233,7 @@ func (b *bench) table() string {
 		s.WriteString(" |\n")
 	}
 	fmt.Fprintf(&s, "\nMedians of %d rounds in turn on one machine; in brackets how many times Cairn's time. Cairn and TensorFlow verify\nchecksums; Cairn and raw I/O sync what they write.\n", b.rounds)
-	for _, n := range b.notes {
-		s.WriteString(n + "\n")
-	}
+	fmt.Fprintf(&s, "\nCairn's peak memory above the tensors: %s.\n", strings.Join(b.notes, ", "))
 	return s.String()
 }
 
