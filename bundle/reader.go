@@ -143,6 +143,9 @@ func (r *Reader) load(ctx context.Context, src *source, limit int64) error {
 	// it, since every sixteenth stands in full.
 	budget := 4<<20 + 16*src.size
 	sliced := make(map[int][]*pb.TensorSliceProto)
+	// Room for what an index of this size mostly holds spares the memory of
+	// growing step by step; a lying size gets no more than this much.
+	r.recs = slices.Grow(r.recs, int(min(src.size/48, 1<<14)))
 	err = t.All(func(key, value []byte, offset int64) error {
 		if len(r.recs)%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()

@@ -24,9 +24,9 @@ func (m *match) apply(ctx context.Context) error {
 // variables' own storage, then serializers, new slots and registered savers.
 func (m *match) read(ctx context.Context) error {
 	l := m.l
-	var vars []*trackable.Variable
-	var shapes []tensor.Shape
-	var reqs []bundle.ReadRequest
+	vars := make([]*trackable.Variable, 0, len(m.values))
+	shapes := make([]tensor.Shape, 0, len(m.values))
+	reqs := make([]bundle.ReadRequest, 0, len(m.values)+len(m.newSlots))
 	var fresh []*trackable.Variable // variables that have no value yet
 	for _, r := range m.values {
 		if r.v.DType() == tensor.Invalid {

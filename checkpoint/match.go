@@ -81,10 +81,16 @@ type serialRead struct {
 
 // match binds obj to node and everything below as far as objects and nodes agree.
 func (l *load) match(starts ...start) (*match, error) {
+	room := 0 // a delivery binds a few nodes, the first match most of them
+	if len(l.bound) == 0 {
+		room = min(len(l.graph.nodes), 1<<16)
+	}
 	m := &match{
-		l: l, bound: map[int32]any{}, objects: map[any]bool{},
+		l: l, bound: make(map[int32]any, room), objects: make(map[any]bool, room),
 		slotsLeft: map[int32][]slotWait{}, slotsTaken: map[int32]bool{}, slotsSeen: map[int32]bool{},
-		unused: map[int32][]string{}, reading: map[any]bool{},
+		unused: map[int32][]string{}, reading: make(map[any]bool, room),
+		values: make([]valueRead, 0, room), stamped: make([]any, 0, room),
+		restored: make([]done, 0, room), queue: make([]start, 0, room),
 	}
 	for _, s := range starts {
 		m.bind(s.node, s.obj)

@@ -133,6 +133,7 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 	if counter {
 		ck.SaveCounter()
 	}
+	ck.release()
 	l, err := ck.newLoad(ctx, src, opts)
 	if err != nil {
 		return nil, err
@@ -284,6 +285,20 @@ func (l *load) forget() {
 	clear(l.waiting)
 	clear(l.waitsFor)
 	clear(l.slotsLeft)
+}
+
+// release lets go of earlier restores where nothing waits any more, so that
+// their graphs don't lie in memory beside the next one's.
+func (ck *Checkpoint) release() {
+	ck.mu.Lock()
+	old := slices.Clone(ck.loads)
+	ck.mu.Unlock()
+	if slices.ContainsFunc(old, (*load).waits) {
+		return // which restore is the latest still counts
+	}
+	ck.mu.Lock()
+	ck.loads = nil
+	ck.mu.Unlock()
 }
 
 // keep remembers l for deliveries, and forgets restores that have nothing left
