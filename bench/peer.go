@@ -187,8 +187,9 @@ type example struct{ X, Y *ops.Value }
 func guideVerb() verb {
 	n, adam := &net{L1: &keras.Dense{Units: 5}}, keras.NewAdam(0.1)
 	step := function.New(func(s *ops.Scope, ex example) *ops.Value {
-		rec, tape := grad.Record(s)
-		loss := ops.Mean(rec, ops.Abs(rec, ops.Sub(rec, n.Call(rec, ex.X), ex.Y)))
+		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+			return ops.Mean(s, ops.Abs(s, ops.Sub(s, n.Call(s, ex.X), ex.Y)))
+		})
 		adam.Apply(s, tape.Gradient(loss, keras.Trainable(n)))
 		return loss
 	})

@@ -18,8 +18,9 @@ type Line struct{ W, B *trackable.Variable }
 type Point struct{ X, Y *ops.Value }
 
 func (l *Line) step(s *ops.Scope, p Point) *ops.Value {
-	rec, tape := grad.Record(s)
-	loss := ops.Mean(rec, ops.Square(rec, ops.Sub(rec, ops.Add(rec, ops.Mul(rec, p.X, l.W), l.B), p.Y)))
+	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+		return ops.Mean(s, ops.Square(s, ops.Sub(s, ops.Add(s, ops.Mul(s, p.X, l.W), l.B), p.Y)))
+	})
 	for _, g := range tape.Gradient(loss, []*trackable.Variable{l.W, l.B}) {
 		ops.ApplyGradientDescent(s, g.Variable, 0.1, g.Grad)
 	}
@@ -51,7 +52,7 @@ func ExampleFunc_Call_error() {
 	})
 	_, err := f.Call(context.Background(), ops.ValueOf(tensor.Vector[float32](1, 2, 3)))
 	fmt.Println(err)
-	// Output: example_test.go:50: Reshape(float32[3], int32[2]): the input has 3 elements, shape [2,2] has 4
+	// Output: example_test.go:51: Reshape(float32[3], int32[2]): the input has 3 elements, shape [2,2] has 4
 }
 
 func ExampleEager() {

@@ -30,9 +30,10 @@ func newGuide() *guide {
 }
 
 func (g *guide) step(s *ops.Scope, ex example) *ops.Value {
-	rec, tape := grad.Record(s)
-	y := ops.BiasAdd(rec, ops.MatMul(rec, ex.X, g.kernel), g.bias)
-	loss := ops.Mean(rec, ops.Abs(rec, ops.Sub(rec, y, ex.Y)))
+	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+		y := ops.BiasAdd(s, ops.MatMul(s, ex.X, g.kernel), g.bias)
+		return ops.Mean(s, ops.Abs(s, ops.Sub(s, y, ex.Y)))
+	})
 	g.steps++
 	b1, b2 := math.Pow(0.9, float64(g.steps)), math.Pow(0.999, float64(g.steps))
 	for _, p := range tape.Gradient(loss, []*trackable.Variable{g.kernel, g.bias}) {

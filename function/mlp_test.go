@@ -40,15 +40,16 @@ func newMLP(sizes ...int) *mlp {
 }
 
 func (m *mlp) step(s *ops.Scope, ex example) *ops.Value {
-	rec, tape := grad.Record(s)
-	h := ex.X
-	for i := 0; i < len(m.vars); i += 2 {
-		h = ops.BiasAdd(rec, ops.MatMul(rec, h, m.vars[i]), m.vars[i+1])
-		if i+2 < len(m.vars) {
-			h = ops.Relu(rec, h)
+	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+		h := ex.X
+		for i := 0; i < len(m.vars); i += 2 {
+			h = ops.BiasAdd(s, ops.MatMul(s, h, m.vars[i]), m.vars[i+1])
+			if i+2 < len(m.vars) {
+				h = ops.Relu(s, h)
+			}
 		}
-	}
-	loss := ops.Mean(rec, ops.SparseSoftmaxCrossEntropy(rec, ex.Y, h))
+		return ops.Mean(s, ops.SparseSoftmaxCrossEntropy(s, ex.Y, h))
+	})
 	m.steps++
 	b1, b2 := math.Pow(0.9, float64(m.steps)), math.Pow(0.999, float64(m.steps))
 	for _, p := range tape.Gradient(loss, m.vars) {

@@ -24,7 +24,7 @@ func (t *Tape) backward(targets []*ops.Value, srcs []source, os []*GradientOptio
 	if s.Err() != nil {
 		return out
 	}
-	if t.used && !t.opts.Persistent {
+	if t.ended() {
 		s.Fail("GradientTape.Gradient", errUsed)
 		return out
 	}
@@ -32,6 +32,7 @@ func (t *Tape) backward(targets []*ops.Value, srcs []source, os []*GradientOptio
 	resume := t.Stop()
 	defer resume()
 	if !t.opts.Persistent {
+		s.EndRecording(t)
 		defer t.Release()
 	}
 
@@ -108,6 +109,11 @@ func (t *Tape) seed(b *Op, i int, target *ops.Value, o GradientOptions) bool {
 	s := t.scope
 	if target == nil {
 		s.Fail("GradientTape.Gradient", fmt.Errorf("target %d is nil", i))
+		return false
+	}
+	if t.missed(target) {
+		s.Fail("GradientTape.Gradient", fmt.Errorf("target %d was computed on another scope while the tape was recording; "+
+			"compute it on the recording scope, inside of grad.Of's function", i))
 		return false
 	}
 	slot := t.slotOf(target)

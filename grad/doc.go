@@ -1,22 +1,24 @@
 // Package grad differentiates: a [Tape] records the ops of a scope and works
 // backwards through them.
 //
-//	rec, tape := grad.Record(s)
-//	loss := ops.Mean(rec, ops.Square(rec, ops.Sub(rec, predict(rec, x), y)))
+//	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+//		return ops.Mean(s, ops.Square(s, ops.Sub(s, predict(s, x), y)))
+//	})
 //	optimizer.Apply(s, tape.Gradient(loss, variables))
 //
-// Ops emitted on rec are recorded, those on s are not. Trainable variables are
-// watched by themselves; anything else by [Tape.Watch].
+// What the function computes on its scope is recorded. Trainable variables are
+// watched by themselves; anything else by Options.Watch or [Tape.Watch].
+// [Record] is the form without a function, which gives the recording scope
+// another name beside s.
 //
 // Gradients are computed on s by ops, so a tape around s records them: that is
 // how second derivatives are taken.
 //
-//	outer, second := grad.Record(s)
-//	second.Watch(x)
-//	inner, first := grad.Record(outer)
-//	first.Watch(x)
-//	y := ops.Mul(inner, x, ops.Mul(inner, x, x))
-//	dy := first.GradientOf(y, x)[0]
+//	watch := &grad.Options{Watch: []*ops.Value{x}}
+//	dy, second := grad.Of(s, func(s *ops.Scope) *ops.Value {
+//		y, first := grad.Of(s, func(s *ops.Scope) *ops.Value { return ops.Mul(s, x, ops.Square(s, x)) }, watch)
+//		return first.GradientOf(y, x)[0]
+//	}, watch)
 //	d2y := second.GradientOf(dy, x)[0]
 //
 // Each op has one [Rule], keyed by the op's name; [All] holds the built-in ones

@@ -15,9 +15,8 @@ func ExampleRules_With() {
 	straight := grad.All().With("Round", func(s *ops.Scope, op *grad.Op) { op.Give(0, op.Grad(0)) })
 	s := function.Eager(context.Background(), &function.Options{Gradients: straight})
 	x := ops.ValueOf(tensor.Scalar[float32](2.7))
-	rec, tape := grad.Record(s)
-	tape.Watch(x)
-	y := ops.Square(rec, ops.Round(rec, x))
+	y, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return ops.Square(s, ops.Round(s, x)) },
+		&grad.Options{Watch: []*ops.Value{x}})
 	fmt.Println(y, tape.GradientOf(y, x)[0], s.Err())
 	// Output: 9 6 <nil>
 }

@@ -22,6 +22,9 @@ type Options struct {
 	// WatchNothing leaves trainable variables unwatched unless [Tape.WatchVariable]
 	// names them. Default: false.
 	WatchNothing bool
+	// Watch lists values that the tape follows as it follows trainable variables,
+	// as [Tape.Watch] does. Default: none.
+	Watch []*ops.Value
 }
 
 // Pair is a variable and the gradient with regard to it.
@@ -38,7 +41,7 @@ type Gradients []Pair
 
 type rulesKey struct{}
 
-// WithRules is a context under which [Record] uses these rules; package
+// WithRules is a context under which [Of] and [Record] use these rules; package
 // function makes one of its options.
 func WithRules(ctx context.Context, r *Rules) context.Context {
 	if r == nil {
@@ -47,7 +50,7 @@ func WithRules(ctx context.Context, r *Rules) context.Context {
 	return context.WithValue(ctx, rulesKey{}, r)
 }
 
-// Tape is what [Record] recorded. It belongs to its scope's goroutine.
+// Tape is what [Of] or [Record] recorded. It belongs to its scope's goroutine.
 type Tape struct {
 	scope   *ops.Scope
 	opts    Options
@@ -58,6 +61,7 @@ type Tape struct {
 	watched []watchSlot
 	nodes   []node
 	next    int32 // slots given out
+	epoch   int32 // how often the tape was reset
 	ins     slab[inRef]
 	outs    slab[*ops.Value]
 }
@@ -98,8 +102,29 @@ func (s *slab[T]) take(n int) []T {
 	return out
 }
 
+// Of runs f on a scope of the same call whose ops are recorded, and returns f's
+// value and the tape that differentiates it.
+//
+//	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+//		return ops.Mean(s, ops.Square(s, ops.Sub(s, predict(s, x), y)))
+//	})
+//	optimizer.Apply(s, tape.Gradient(loss, variables))
+//
+// Inside f only the recording scope goes by its name, so that no term can miss
+// the tape.
+func Of(s *ops.Scope, f func(s *ops.Scope) *ops.Value, o ...*Options) (loss *ops.Value, tape *Tape) {
+	rec, tape := Record(s, o...)
+	return f(rec), tape
+}
+
 // Record makes a scope of the same call whose ops are recorded, and the tape
-// that holds them.
+// that holds them. It is for recordings that [Of] can't express: of several
+// functions, with pauses, or with values that are watched on the way.
+//
+// Until the gradients have been asked for, an op on the recording scope fails
+// that is given a value computed on another scope, since the recording began,
+// from something that the tape watches: its gradient would miss that part.
+// ops.StopGradient says that this is meant.
 func Record(s *ops.Scope, o ...*Options) (*ops.Scope, *Tape) {
 	t := &Tape{scope: s}
 	for _, o := range o {
@@ -115,6 +140,7 @@ func Record(s *ops.Scope, o ...*Options) (*ops.Scope, *Tape) {
 	default:
 		t.rules = All()
 	}
+	t.Watch(t.opts.Watch...)
 	return s.WithRecorder(t), t
 }
 
@@ -159,15 +185,20 @@ func (t *Tape) Stop() (resume func()) {
 	}
 }
 
-// Reset forgets all that was recorded and watched.
+// Reset forgets all that was recorded and watched, except for what the options
+// name, and starts the recording anew.
 func (t *Tape) Reset() {
 	t.Release()
 	t.used = false
+	t.epoch++
+	t.Watch(t.opts.Watch...)
+	t.scope.WithRecorder(t)
 }
 
 // Release forgets what was recorded. A tape that isn't persistent does so after
 // its Gradient; nobody must.
 func (t *Tape) Release() {
+	t.scope.EndRecording(t)
 	for _, n := range t.nodes {
 		for _, in := range n.in {
 			in.v.Drop()
@@ -187,73 +218,6 @@ func (t *Tape) varSlot(v *trackable.Variable) int32 {
 	t.vars = append(t.vars, varSlot{v, t.next})
 	t.next++
 	return t.next - 1
-}
-
-// slotOf is the slot of a value, -1 for one that the tape doesn't follow.
-func (t *Tape) slotOf(v *ops.Value) int32 {
-	if n, ok := ops.Slot(v, t); ok {
-		return n
-	}
-	for i := range t.watched {
-		if t.watched[i].v == v {
-			return t.watched[i].slot
-		}
-	}
-	x := v.Variable()
-	if x == nil {
-		return -1
-	}
-	for i := range t.vars {
-		if t.vars[i].v == x {
-			return t.vars[i].slot
-		}
-	}
-	if !t.opts.WatchNothing && x.Trainable() && differentiable(x.DType()) {
-		return t.varSlot(x)
-	}
-	return -1
-}
-
-// Tracks implements [ops.Recorder].
-func (t *Tape) Tracks(in []*ops.Value) bool {
-	if t.paused > 0 {
-		return false
-	}
-	for _, v := range in {
-		if t.slotOf(v) >= 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// Record implements [ops.Recorder].
-func (t *Tape) Record(op string, attrs engine.Attrs, in, out []*ops.Value) {
-	if len(out) == 0 || op == "StopGradient" || op == "PreventGradient" {
-		return // optimizer steps and assignments have no gradient
-	}
-	n := node{op: op, attrs: attrs, in: t.ins.take(len(in)), out: t.outs.take(len(out))}
-	for i, v := range in {
-		n.in[i] = inRef{v, t.slotOf(v)}
-		v.Hold()
-	}
-	copy(n.out, out)
-	n.first = t.next // only now: the inputs above may have taken slots
-	tracked := false
-	for i, v := range out {
-		if differentiable(v.DType()) || v.DType() == tensor.Variant {
-			ops.SetSlot(v, t, t.next+int32(i))
-			tracked = true
-		}
-	}
-	if !tracked {
-		for _, v := range in {
-			v.Drop()
-		}
-		return
-	}
-	t.next += int32(len(out))
-	t.nodes = append(t.nodes, n)
 }
 
 // GradientOptions say what [Tape.GradientWith] computes.

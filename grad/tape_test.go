@@ -27,12 +27,11 @@ func item(t testing.TB, v *ops.Value) float64 {
 	return x
 }
 
-func ExampleRecord() {
+func ExampleOf() {
 	s := function.Eager(context.Background())
 	w := trackable.NewVariable(tensor.Vector[float32](1, 2, 3))
 
-	rec, tape := grad.Record(s)
-	loss := ops.Sum(rec, ops.Square(rec, w))
+	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return ops.Sum(s, ops.Square(s, w)) })
 	for _, p := range tape.Gradient(loss, []*trackable.Variable{w}) {
 		t, err := p.Grad.Tensor()
 		fmt.Println(tensor.Values[float32](t), err)
@@ -47,15 +46,14 @@ func ExampleTape_GradientOf_secondOrder() {
 	s := function.Eager(context.Background())
 	x := ops.ValueOf(tensor.Scalar[float32](2))
 
-	outer, second := grad.Record(s)
-	second.Watch(x)
-	inner, first := grad.Record(outer)
-	first.Watch(x)
-	y := ops.Mul(inner, x, ops.Mul(inner, x, x)) // x³
-	dy := first.GradientOf(y, x)[0]
+	watch := &grad.Options{Watch: []*ops.Value{x}}
+	dy, second := grad.Of(s, func(s *ops.Scope) *ops.Value {
+		y, first := grad.Of(s, func(s *ops.Scope) *ops.Value { return ops.Mul(s, x, ops.Mul(s, x, x)) }, watch) // x³
+		return first.GradientOf(y, x)[0]
+	}, watch)
 	d2y := second.GradientOf(dy, x)[0]
-	fmt.Printf("%v %v %v\n", y, dy, d2y)
-	// Output: 8 12 12
+	fmt.Printf("%v %v\n", dy, d2y)
+	// Output: 12 12
 }
 
 func TestNestedTapesGiveHigherDerivatives(t *testing.T) {

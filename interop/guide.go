@@ -37,8 +37,9 @@ func newTraining(o keras.Optimizer) *training {
 }
 
 func (t *training) step(s *ops.Scope, ex example) *ops.Value {
-	rec, tape := grad.Record(s)
-	loss := ops.Mean(rec, ops.Abs(rec, ops.Sub(rec, t.Net.Call(rec, ex.X), ex.Y)))
+	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+		return ops.Mean(s, ops.Abs(s, ops.Sub(s, t.Net.Call(s, ex.X), ex.Y)))
+	})
 	t.Optimizer.Apply(s, tape.Gradient(loss, keras.Trainable(t.Net)))
 	return loss
 }

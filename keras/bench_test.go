@@ -18,8 +18,9 @@ func BenchmarkGuideStep(b *testing.B) {
 	ex := benchExample{ops.ValueOf(rowsOf(b, x, 0, 2)), ops.ValueOf(rowsOf(b, y, 0, 2))}
 	net, opt := &Net{L1: &Dense{Units: 5}}, NewAdam(0.1)
 	step := function.New(func(s *ops.Scope, ex benchExample) *ops.Value {
-		rec, tape := grad.Record(s)
-		loss := ops.Mean(rec, ops.Abs(rec, ops.Sub(rec, net.Call(rec, ex.X), ex.Y)))
+		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+			return ops.Mean(s, ops.Abs(s, ops.Sub(s, net.Call(s, ex.X), ex.Y)))
+		})
 		opt.Apply(s, tape.Gradient(loss, Trainable(net)))
 		return loss
 	})

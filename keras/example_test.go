@@ -30,8 +30,9 @@ func Example() {
 	optimizer := keras.NewSGD(0.1)
 	optimizer.Momentum = 0.5
 	step := function.New(func(s *ops.Scope, b batch) *ops.Value {
-		rec, tape := grad.Record(s)
-		loss := keras.MeanSquaredError{}.Loss(rec, b.Y, model.Call(rec, b.X))
+		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+			return keras.MeanSquaredError{}.Loss(s, b.Y, model.Call(s, b.X))
+		})
 		optimizer.Apply(s, tape.Gradient(loss, keras.Trainable(model)))
 		return loss
 	})

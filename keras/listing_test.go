@@ -54,8 +54,9 @@ func toy() (x, y *tensor.Tensor) {
 func train(t testing.TB, model Callable, o Optimizer, x, y *tensor.Tensor) float32 {
 	t.Helper()
 	f := function.New(func(s *ops.Scope, _ struct{}) *ops.Value {
-		rec, tape := grad.Record(s)
-		loss := ops.Mean(rec, ops.Abs(rec, ops.Sub(rec, model.Call(rec, x), y)))
+		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+			return ops.Mean(s, ops.Abs(s, ops.Sub(s, model.Call(s, x), y)))
+		})
 		o.Apply(s, tape.Gradient(loss, Trainable(model)))
 		return loss
 	})

@@ -42,8 +42,9 @@ func ExampleOptimizer() {
 		Opt *Signs
 	}{net, &Signs{Rate: 0.5}}
 	step := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
-		rec, tape := grad.Record(s)
-		loss := ops.Sum(rec, net.Call(rec, x))
+		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+			return ops.Sum(s, net.Call(s, x))
+		})
 		root.Opt.Apply(s, tape.Gradient(loss, keras.Trainable(net)))
 		return loss
 	})

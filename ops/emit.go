@@ -108,10 +108,8 @@ func (s *Scope) run(name string, attrs engine.Attrs, inputs []Input) bool {
 		}
 		st.outs = append(st.outs, v)
 	}
-	for _, r := range s.recs {
-		if r.Tracks(st.ins) {
-			r.Record(name, attrs, st.ins, st.outs)
-		}
+	if len(st.recorders)+len(s.recs) > 0 && !s.record(name, attrs) {
+		return false
 	}
 	if len(st.reads) > firstRead {
 		s.dropReads(firstRead)

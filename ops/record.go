@@ -1,16 +1,61 @@
 package ops
 
-import "github.com/cairnml/cairn/engine"
+import (
+	"slices"
 
-// Recorder sees the ops of a scope made by [Scope.WithRecorder]. A gradient
-// tape is one.
+	"github.com/cairnml/cairn/engine"
+)
+
+// Recorder sees the ops of a call. A gradient tape is one.
 type Recorder interface {
 	// Tracks reports whether an op with these inputs is to be shown to Record.
 	Tracks(in []*Value) bool
-	// Record is shown an op that has run. The slices belong to the scope and
-	// change after Record has returned; a recorder that keeps inputs calls
-	// [Value.Hold] on them.
-	Record(op string, attrs engine.Attrs, in, out []*Value)
+	// Record is shown an op that has run on a scope made by [Scope.WithRecorder].
+	// The slices belong to the scope and change after Record has returned; a
+	// recorder that keeps inputs calls [Value.Hold] on them. An error fails the
+	// op.
+	Record(op string, attrs engine.Attrs, in, out []*Value) error
+	// Unrecorded is shown an op that has run on any other scope of the call
+	// before [Scope.EndRecording].
+	Unrecorded(op string, in, out []*Value)
+}
+
+// WithRecorder is a scope of the same call whose ops are shown to r as well.
+func (s *Scope) WithRecorder(r Recorder) *Scope {
+	recs := make([]Recorder, len(s.recs), len(s.recs)+1)
+	copy(recs, s.recs)
+	s.step.recorders = append(s.step.recorders, r)
+	return &Scope{step: s.step, recs: append(recs, r)}
+}
+
+// EndRecording stops showing r the ops that run on scopes without it.
+func (s *Scope) EndRecording(r Recorder) {
+	if i := slices.Index(s.step.recorders, r); i >= 0 {
+		s.step.recorders = slices.Delete(s.step.recorders, i, i+1)
+	}
+}
+
+// Recording reports whether a recorder sees this scope's ops.
+func (s *Scope) Recording() bool { return len(s.recs) > 0 }
+
+// record shows the op that has just run to the recorders.
+func (s *Scope) record(name string, attrs engine.Attrs) bool {
+	st := s.step
+	for _, r := range s.recs {
+		if !r.Tracks(st.ins) {
+			continue
+		}
+		if err := r.Record(name, attrs, st.ins, st.outs); err != nil {
+			s.fail(name, attrs, err, st.ins...)
+			return false
+		}
+	}
+	for _, r := range st.recorders {
+		if !slices.Contains(s.recs, r) {
+			r.Unrecorded(name, st.ins, st.outs)
+		}
+	}
+	return true
 }
 
 // SetSlot stores a recorder's number with a value that the recorder has just

@@ -47,6 +47,9 @@ type step struct {
 	err     error
 	closed  atomic.Bool
 	slab    []Value
+	// recorders are those of the whole call: ops on scopes that lack one are
+	// shown to its Unrecorded.
+	recorders []Recorder
 	*scratch
 }
 
@@ -118,16 +121,6 @@ func (s *Scope) Fail(op string, err error) *Value {
 	s.fail(op, nil, err)
 	return s.failed()
 }
-
-// WithRecorder is a scope of the same call whose ops are shown to r as well.
-func (s *Scope) WithRecorder(r Recorder) *Scope {
-	recs := make([]Recorder, len(s.recs), len(s.recs)+1)
-	copy(recs, s.recs)
-	return &Scope{step: s.step, recs: append(recs, r)}
-}
-
-// Recording reports whether a recorder sees this scope's ops.
-func (s *Scope) Recording() bool { return len(s.recs) > 0 }
 
 // Keep is v as a value that outlives the scope: its memory is no longer the
 // scope's. A nil or failed v gives nil.

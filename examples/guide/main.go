@@ -66,8 +66,9 @@ type Training struct {
 
 // step trains the net on one example.
 func (t *Training) step(s *ops.Scope, ex Example) *ops.Value {
-	rec, tape := grad.Record(s) // a child scope that remembers, like context.WithCancel
-	loss := ops.Mean(rec, ops.Abs(rec, ops.Sub(rec, t.Net.Call(rec, ex.X), ex.Y)))
+	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { // one scope in sight: no term can miss the tape
+		return ops.Mean(s, ops.Abs(s, ops.Sub(s, t.Net.Call(s, ex.X), ex.Y)))
+	})
 	t.Optimizer.Apply(s, tape.Gradient(loss, keras.Trainable(t.Net)))
 	return loss
 }

@@ -154,8 +154,9 @@ func New(dir string, o *Options) (*Run, error) {
 func (r *Run) Close() error { return r.Manager.Close() }
 
 func (t *Training) step(s *ops.Scope, b Batch) *ops.Value {
-	rec, tape := grad.Record(s)
-	loss := keras.SparseCategoricalCrossentropy{FromLogits: true}.Loss(rec, b.Labels, t.Net.Call(rec, b.Images))
+	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+		return keras.SparseCategoricalCrossentropy{FromLogits: true}.Loss(s, b.Labels, t.Net.Call(s, b.Images))
+	})
 	t.Optimizer.Apply(s, tape.Gradient(loss, keras.Trainable(t.Net)))
 	return loss
 }

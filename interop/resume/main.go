@@ -158,14 +158,13 @@ func resume(ctx context.Context, name, path string) (t *training, done func() er
 type example struct{ X, Y *ops.Value }
 
 func (t *training) step(s *ops.Scope, ex example) *ops.Value {
-	rec, tape := grad.Record(s)
-	diff := ops.Sub(rec, t.Net.Call(rec, ex.X), ex.Y)
-	var loss *ops.Value
-	if t.loss == "mse" {
-		loss = ops.Mean(rec, ops.Square(rec, diff))
-	} else {
-		loss = ops.Mean(rec, ops.Abs(rec, diff))
-	}
+	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+		diff := ops.Sub(s, t.Net.Call(s, ex.X), ex.Y)
+		if t.loss == "mse" {
+			return ops.Mean(s, ops.Square(s, diff))
+		}
+		return ops.Mean(s, ops.Abs(s, diff))
+	})
 	t.Optimizer.Apply(s, tape.Gradient(loss, keras.Trainable(t.Net)))
 	return loss
 }

@@ -29,9 +29,7 @@ func options(t *testing.T) *function.Options {
 func TestOpRunsAndHasAGradient(t *testing.T) {
 	x := ops.ValueOf(tensor.Vector[float32](1, -2, 3))
 	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
-		rec, tape := grad.Record(s)
-		tape.Watch(x)
-		y := Cube(rec, x)
+		y, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return Cube(s, x) }, &grad.Options{Watch: []*ops.Value{x}})
 		return ops.Stack(s, []*ops.Value{y, tape.GradientOf(y, x)[0]})
 	}, options(t))
 	got, err := f.Call(t.Context(), x)
@@ -64,8 +62,9 @@ type training struct {
 }
 
 func (tr *training) step(s *ops.Scope, x *ops.Value) *ops.Value {
-	rec, tape := grad.Record(s)
-	loss := ops.Mean(rec, ops.Square(rec, ops.Sub(rec, tr.Model.Call(rec, x), ops.Sum(rec, x, 1))))
+	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+		return ops.Mean(s, ops.Square(s, ops.Sub(s, tr.Model.Call(s, x), ops.Sum(s, x, 1))))
+	})
 	tr.Optimizer.Apply(s, tape.Gradient(loss, keras.Trainable(tr.Model)))
 	return loss
 }
