@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"unsafe"
 
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -30,7 +31,7 @@ type Env struct {
 // must not be kept after the kernel has returned.
 type Call struct {
 	op    string
-	attrs Attrs
+	attrs graph.Attrs
 	ctx   context.Context
 	env   *Env
 	in    []Arg
@@ -70,7 +71,7 @@ const (
 
 // Begin makes c the call of op, with no inputs yet. A Call may be used for many
 // ops, one after the other.
-func (c *Call) Begin(ctx context.Context, env *Env, op string, attrs Attrs) {
+func (c *Call) Begin(ctx context.Context, env *Env, op string, attrs graph.Attrs) {
 	c.ctx, c.env, c.op, c.attrs = ctx, env, op, attrs
 	clear(c.in[:cap(c.in)])
 	clear(c.out[:cap(c.out)])
@@ -97,7 +98,7 @@ func (c *Call) Results() []Result { return c.out }
 func (c *Call) Op() string { return c.op }
 
 // Attrs are the op's attributes.
-func (c *Call) Attrs() Attrs { return c.attrs }
+func (c *Call) Attrs() graph.Attrs { return c.attrs }
 
 // Context is the caller's; a long kernel looks at it now and then.
 func (c *Call) Context() context.Context { return c.ctx }

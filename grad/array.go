@@ -1,7 +1,7 @@
 package grad
 
 import (
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -109,8 +109,8 @@ func likeInput(s *ops.Scope, op *Op) {
 	op.Give(0, ops.Reshape(s, op.Grad(0), op.In(0).Shape()...))
 }
 
-func cumulativeAttrs(exclusive, reverse bool) engine.Attrs {
-	return engine.Attrs{engine.Bool("exclusive", exclusive), engine.Bool("reverse", reverse)}
+func cumulativeAttrs(exclusive, reverse bool) graph.Attrs {
+	return graph.Attrs{graph.Bool("exclusive", exclusive), graph.Bool("reverse", reverse)}
 }
 
 // parts are the gradients of all outputs.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -232,4 +232,4 @@ func (b *Op) give(slot int32, dx *ops.Value) {
 }
 
 // Attrs are the op's attributes.
-func (b *Op) Attrs() engine.Attrs { return b.node.attrs }
+func (b *Op) Attrs() graph.Attrs { return b.node.attrs }

@@ -1,7 +1,7 @@
 package grad
 
 import (
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 )
 
@@ -137,12 +137,12 @@ func gradReciprocalGrad(s *ops.Scope, op *Op) {
 }
 
 var (
-	transposeA  = engine.Attrs{engine.Bool("transpose_a", true)}
-	transposeB  = engine.Attrs{engine.Bool("transpose_b", true)}
-	transposeAB = engine.Attrs{engine.Bool("transpose_a", true), engine.Bool("transpose_b", true)}
-	adjointX    = engine.Attrs{engine.Bool("adj_x", true)}
-	adjointY    = engine.Attrs{engine.Bool("adj_y", true)}
-	adjointXY   = engine.Attrs{engine.Bool("adj_x", true), engine.Bool("adj_y", true)}
+	transposeA  = graph.Attrs{graph.Bool("transpose_a", true)}
+	transposeB  = graph.Attrs{graph.Bool("transpose_b", true)}
+	transposeAB = graph.Attrs{graph.Bool("transpose_a", true), graph.Bool("transpose_b", true)}
+	adjointX    = graph.Attrs{graph.Bool("adj_x", true)}
+	adjointY    = graph.Attrs{graph.Bool("adj_y", true)}
+	adjointXY   = graph.Attrs{graph.Bool("adj_x", true), graph.Bool("adj_y", true)}
 )
 
 func gradMatMul(s *ops.Scope, op *Op) {
@@ -160,7 +160,7 @@ func gradBatchMatMul(s *ops.Scope, op *Op) {
 }
 
 // product gives the gradients of a matrix product: products themselves.
-func product(s *ops.Scope, op *Op, name string, a, b, g *ops.Value, ta, tb bool, flagA, flagB, flagAB engine.Attrs, give func(int, *ops.Value)) {
+func product(s *ops.Scope, op *Op, name string, a, b, g *ops.Value, ta, tb bool, flagA, flagB, flagAB graph.Attrs, give func(int, *ops.Value)) {
 	if op.Needs(0) {
 		switch {
 		case !ta && !tb:

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/opfixture"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -52,7 +52,7 @@ func TestGradientsEqualNumericDifferences(t *testing.T) {
 // call is an op with its inputs in double precision.
 type call struct {
 	f     opfixture.Fixture
-	attrs engine.Attrs
+	attrs graph.Attrs
 	in    []*tensor.Tensor
 	vary  []int // the inputs to differentiate by
 }
@@ -81,9 +81,9 @@ func newCall(t *testing.T, f opfixture.Fixture) (*call, bool) {
 	for i, a := range c.attrs {
 		switch a.Value() {
 		case tensor.Float32:
-			c.attrs[i] = engine.Type(a.Name, tensor.Float64)
+			c.attrs[i] = graph.Type(a.Name, tensor.Float64)
 		case tensor.Complex64:
-			c.attrs[i] = engine.Type(a.Name, tensor.Complex128)
+			c.attrs[i] = graph.Type(a.Name, tensor.Complex128)
 		}
 	}
 	if f.Op == "Cast" {

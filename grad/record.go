@@ -3,7 +3,7 @@ package grad
 import (
 	"fmt"
 
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -74,7 +74,7 @@ func anyDifferentiable(values []*ops.Value) bool {
 }
 
 // Record implements [ops.Recorder].
-func (t *Tape) Record(op string, attrs engine.Attrs, in, out []*ops.Value) error {
+func (t *Tape) Record(op string, attrs graph.Attrs, in, out []*ops.Value) error {
 	if stopsGradient(op) || !anyDifferentiable(out) { // optimizer steps and assignments have no outputs
 		return nil
 	}

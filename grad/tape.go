@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -79,7 +79,7 @@ type watchSlot struct {
 // node is a recorded op. Its outputs have the slots first, first+1, ….
 type node struct {
 	op    string
-	attrs engine.Attrs
+	attrs graph.Attrs
 	in    []inRef
 	out   []*ops.Value
 	first int32

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/opfixture"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
@@ -39,14 +40,14 @@ func TestKernelsRefuseWhatTheyCantTake(t *testing.T) {
 			} else if len(attrs) > 0 && r.IntN(4) == 0 {
 				i := r.IntN(len(attrs))
 				switch attrs[i].Kind {
-				case engine.AttrInt:
-					attrs[i] = engine.Int(attrs[i].Name, wild(r))
-				case engine.AttrInts:
-					attrs[i] = engine.Ints(attrs[i].Name, wild(r), wild(r))
-				case engine.AttrType:
-					attrs[i] = engine.Type(attrs[i].Name, tensor.DType(r.IntN(40)))
-				case engine.AttrString:
-					attrs[i] = engine.String(attrs[i].Name, "?")
+				case graph.AttrInt:
+					attrs[i] = graph.Int(attrs[i].Name, wild(r))
+				case graph.AttrInts:
+					attrs[i] = graph.Ints(attrs[i].Name, wild(r), wild(r))
+				case graph.AttrType:
+					attrs[i] = graph.Type(attrs[i].Name, tensor.DType(r.IntN(40)))
+				case graph.AttrString:
+					attrs[i] = graph.String(attrs[i].Name, "?")
 				}
 			}
 			s.Emit(op, attrs, in...)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/opfixture"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
@@ -110,7 +111,7 @@ func check(t *testing.T, f opfixture.Fixture, k *engine.Kernel) {
 
 func TestOneHotTakesNoOtherNegativeAxis(t *testing.T) {
 	s := function.Eager(context.Background())
-	s.Emit("OneHot", engine.Attrs{engine.Int("axis", -2)}, tensor.Vector[int32](0, 1), tensor.Scalar[int32](2), tensor.Scalar[float32](1), tensor.Scalar[float32](0))
+	s.Emit("OneHot", graph.Attrs{graph.Int("axis", -2)}, tensor.Vector[int32](0, 1), tensor.Scalar[int32](2), tensor.Scalar[float32](1), tensor.Scalar[float32](0))
 	if s.Err() == nil {
 		t.Error("axis -2 was taken; TensorFlow has -1 alone")
 	}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -14,13 +15,13 @@ import (
 // follow from the inputs' types may be left out. After a failure it is nil; the
 // error sticks to the scope.
 //
-//	y := s.Emit("Cumprod", engine.Attrs{engine.Bool("reverse", true)}, x, ops.Const(s, 0))[0]
+//	y := s.Emit("Cumprod", graph.Attrs{graph.Bool("reverse", true)}, x, ops.Const(s, 0))[0]
 //
 // A bare Go number would take x's element type, hence the Const for an axis.
 // Since a failed Emit has no outputs, indexing it as above panics, and the
 // panic is recovered at the call's boundary, which then reports the first
 // error. [Scope.Emit1] never panics.
-func (s *Scope) Emit(name string, attrs engine.Attrs, inputs ...Input) []*Value {
+func (s *Scope) Emit(name string, attrs graph.Attrs, inputs ...Input) []*Value {
 	if !s.run(name, attrs, inputs) {
 		return nil
 	}
@@ -29,7 +30,7 @@ func (s *Scope) Emit(name string, attrs engine.Attrs, inputs ...Input) []*Value 
 
 // Emit1 is Emit for an op with exactly one output. After a failure the value is
 // a failed one.
-func (s *Scope) Emit1(name string, attrs engine.Attrs, inputs ...Input) *Value {
+func (s *Scope) Emit1(name string, attrs graph.Attrs, inputs ...Input) *Value {
 	if !s.run(name, attrs, inputs) {
 		return s.failed()
 	}
@@ -40,7 +41,7 @@ func (s *Scope) Emit1(name string, attrs engine.Attrs, inputs ...Input) *Value {
 }
 
 // EmitN is Emit for an op with n outputs. After a failure it is n failed values.
-func (s *Scope) EmitN(n int, name string, attrs engine.Attrs, inputs ...Input) []*Value {
+func (s *Scope) EmitN(n int, name string, attrs graph.Attrs, inputs ...Input) []*Value {
 	if s.run(name, attrs, inputs) {
 		if len(s.step.outs) == n {
 			return append(make([]*Value, 0, n), s.step.outs...)
@@ -55,12 +56,12 @@ func (s *Scope) EmitN(n int, name string, attrs engine.Attrs, inputs ...Input) [
 }
 
 // Emit0 is Emit for an op without outputs; it reports whether it ran.
-func (s *Scope) Emit0(name string, attrs engine.Attrs, inputs ...Input) bool {
+func (s *Scope) Emit0(name string, attrs graph.Attrs, inputs ...Input) bool {
 	return s.run(name, attrs, inputs)
 }
 
 // run executes an op; its outputs are in step.outs until the next one.
-func (s *Scope) run(name string, attrs engine.Attrs, inputs []Input) bool {
+func (s *Scope) run(name string, attrs graph.Attrs, inputs []Input) bool {
 	if !s.alive() {
 		return false
 	}
@@ -131,7 +132,7 @@ func (s *Scope) dropReads(from int) {
 }
 
 // collect turns the inputs into values in step.ins.
-func (s *Scope) collect(name string, attrs engine.Attrs, inputs []Input) bool {
+func (s *Scope) collect(name string, attrs graph.Attrs, inputs []Input) bool {
 	st := s.step
 	st.ins = st.ins[:0]
 	var weak uint64 // the inputs that wait for a type, by bit
@@ -187,7 +188,7 @@ func (s *Scope) number(in Input, want tensor.DType) (*tensor.Tensor, error) {
 	return tensorOf(in, want)
 }
 
-func (s *Scope) badWeak(name string, attrs engine.Attrs, i int) bool {
+func (s *Scope) badWeak(name string, attrs graph.Attrs, i int) bool {
 	s.fail(name, attrs, fmt.Errorf("input %d is a Go number; beyond the first 64 inputs only values and tensors are taken", i))
 	return false
 }

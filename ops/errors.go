@@ -6,17 +6,17 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 )
 
 // OpError is a failure of an op.
 type OpError struct {
-	Op     string       // TensorFlow's op name
-	Attrs  engine.Attrs // the attributes
-	Inputs []InputSpec  // types and shapes of the inputs
-	Site   string       // where the program called it, "file.go:12"
-	Err    error        // what is wrong
+	Op     string      // TensorFlow's op name
+	Attrs  graph.Attrs // the attributes
+	Inputs []InputSpec // types and shapes of the inputs
+	Site   string      // where the program called it, "file.go:12"
+	Err    error       // what is wrong
 }
 
 // InputSpec is the type and shape of an input.
@@ -63,7 +63,7 @@ func (e *OpError) Error() string {
 // Unwrap is what is wrong.
 func (e *OpError) Unwrap() error { return e.Err }
 
-func (s *Scope) fail(op string, attrs engine.Attrs, err error, ins ...*Value) {
+func (s *Scope) fail(op string, attrs graph.Attrs, err error, ins ...*Value) {
 	if s.step.err != nil {
 		return
 	}

@@ -3,7 +3,7 @@ package ops
 import (
 	"errors"
 
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -52,7 +52,7 @@ func RestoreV2(s *Scope, prefix Input, slices []Slice) []*Value {
 		}
 		types[i] = sl.Value.DType()
 	}
-	return s.EmitN(len(slices), "RestoreV2", engine.Attrs{engine.Types("dtypes", types...)},
+	return s.EmitN(len(slices), "RestoreV2", graph.Attrs{graph.Types("dtypes", types...)},
 		Const(s, prefix), names, specs)
 }
 

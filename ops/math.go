@@ -3,7 +3,7 @@ package ops
 import (
 	"errors"
 
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -232,7 +232,7 @@ func Where(s *Scope, cond, x, y Input) *Value {
 // Cast converts the elements to type d: floating to integer truncates, to a
 // narrower float rounds to the nearest, to bool is "not zero".
 func Cast(s *Scope, x Input, d tensor.DType) *Value {
-	return s.Emit1("Cast", engine.Attrs{engine.Type("DstT", d)}, x)
+	return s.Emit1("Cast", graph.Attrs{graph.Type("DstT", d)}, x)
 }
 
 // MatMulOptions say how [MatMul] takes its inputs.
@@ -243,17 +243,17 @@ type MatMulOptions struct {
 }
 
 var (
-	attrsMatMul = [4]engine.Attrs{
+	attrsMatMul = [4]graph.Attrs{
 		nil,
-		{engine.Bool("transpose_a", true)},
-		{engine.Bool("transpose_b", true)},
-		{engine.Bool("transpose_a", true), engine.Bool("transpose_b", true)},
+		{graph.Bool("transpose_a", true)},
+		{graph.Bool("transpose_b", true)},
+		{graph.Bool("transpose_a", true), graph.Bool("transpose_b", true)},
 	}
-	attrsBatchMatMul = [4]engine.Attrs{
+	attrsBatchMatMul = [4]graph.Attrs{
 		nil,
-		{engine.Bool("adj_x", true)},
-		{engine.Bool("adj_y", true)},
-		{engine.Bool("adj_x", true), engine.Bool("adj_y", true)},
+		{graph.Bool("adj_x", true)},
+		{graph.Bool("adj_y", true)},
+		{graph.Bool("adj_x", true), graph.Bool("adj_y", true)},
 	}
 )
 

@@ -3,7 +3,7 @@ package ops
 import (
 	"math"
 
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -16,7 +16,7 @@ func Relu6(s *Scope, x Input) *Value { return s.Emit1("Relu6", nil, x) }
 // LeakyRelu is x where it is positive and alpha*x elsewhere. tf.nn.leaky_relu's
 // default alpha is 0.2, Keras' is 0.3.
 func LeakyRelu(s *Scope, x Input, alpha float64) *Value {
-	return s.Emit1("LeakyRelu", engine.Attrs{engine.Float("alpha", alpha)}, x)
+	return s.Emit1("LeakyRelu", graph.Attrs{graph.Float("alpha", alpha)}, x)
 }
 
 // Elu is x where it is positive and exp(x)-1 elsewhere.

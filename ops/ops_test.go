@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/ops/raw"
 	"github.com/cairnml/cairn/tensor"
@@ -32,7 +32,7 @@ func Example() {
 
 func ExampleScope_Emit() {
 	s := function.Eager(context.Background())
-	out := s.Emit("Cumsum", engine.Attrs{engine.Bool("reverse", true)}, []float32{1, 2, 3}, ops.Const(s, 0))
+	out := s.Emit("Cumsum", graph.Attrs{graph.Bool("reverse", true)}, []float32{1, 2, 3}, ops.Const(s, 0))
 	t, err := out[0].Tensor()
 	fmt.Println(tensor.Values[float32](t), err)
 	// Output: [6 5 3] <nil>

@@ -1,7 +1,7 @@
 package ops
 
 import (
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -10,7 +10,7 @@ import (
 // change the variable and its slots in place; all have the variable's type and
 // shape, and the other inputs are scalars of that type. A Go number takes it.
 
-func (s *Scope) apply(op string, attrs engine.Attrs, vars []*trackable.Variable, in ...Input) {
+func (s *Scope) apply(op string, attrs graph.Attrs, vars []*trackable.Variable, in ...Input) {
 	if !s.alive() {
 		return
 	}
@@ -37,9 +37,9 @@ func ApplyGradientDescent(s *Scope, v *trackable.Variable, lr, grad Input) {
 	s.apply("ResourceApplyGradientDescent", nil, []*trackable.Variable{v}, lr, grad)
 }
 
-var attrsNesterov = engine.Attrs{engine.Bool("use_nesterov", true)}
+var attrsNesterov = graph.Attrs{graph.Bool("use_nesterov", true)}
 
-func nesterovAttr(on bool) engine.Attrs {
+func nesterovAttr(on bool) graph.Attrs {
 	if on {
 		return attrsNesterov
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -60,7 +60,7 @@ func (s *Scope) next(op string, r *Random, shape []int) (key, counter *Value) {
 
 // asKey views int64 state as the uint64 that the random ops take.
 func (v *Value) asKey(s *Scope) *Value {
-	return s.Emit1("Bitcast", engine.Attrs{engine.Type("type", tensor.Uint64)}, v)
+	return s.Emit1("Bitcast", graph.Attrs{graph.Type("type", tensor.Uint64)}, v)
 }
 
 func (s *Scope) random(op string, r *Random, d tensor.DType, shape []int) *Value {
@@ -68,7 +68,7 @@ func (s *Scope) random(op string, r *Random, d tensor.DType, shape []int) *Value
 	if !s.alive() {
 		return s.failed()
 	}
-	return s.Emit1(op, engine.Attrs{engine.Type("dtype", d)},
+	return s.Emit1(op, graph.Attrs{graph.Type("dtype", d)},
 		s.vec32(shape...), key, counter, s.scalar32(algPhilox))
 }
 
@@ -97,7 +97,7 @@ func RandomInt(s *Scope, r *Random, d tensor.DType, lo, hi Input, dims ...int) *
 	if !s.alive() {
 		return s.failed()
 	}
-	return s.Emit1("StatelessRandomUniformIntV2", engine.Attrs{engine.Type("dtype", d)},
+	return s.Emit1("StatelessRandomUniformIntV2", graph.Attrs{graph.Type("dtype", d)},
 		s.vec32(dims...), key, counter, s.scalar32(algPhilox), s.cast(lo, d), s.cast(hi, d))
 }
 

@@ -3,7 +3,7 @@ package ops
 import (
 	"slices"
 
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 )
 
 // Recorder sees the ops of a call. A gradient tape is one.
@@ -14,7 +14,7 @@ type Recorder interface {
 	// The slices belong to the scope and change after Record has returned; a
 	// recorder that keeps inputs calls [Value.Hold] on them. An error fails the
 	// op.
-	Record(op string, attrs engine.Attrs, in, out []*Value) error
+	Record(op string, attrs graph.Attrs, in, out []*Value) error
 	// Unrecorded is shown an op that has run on any other scope of the call
 	// before [Scope.EndRecording].
 	Unrecorded(op string, in, out []*Value)
@@ -39,7 +39,7 @@ func (s *Scope) EndRecording(r Recorder) {
 func (s *Scope) Recording() bool { return len(s.recs) > 0 }
 
 // record shows the op that has just run to the recorders.
-func (s *Scope) record(name string, attrs engine.Attrs) bool {
+func (s *Scope) record(name string, attrs graph.Attrs) bool {
 	st := s.step
 	for _, r := range s.recs {
 		if !r.Tracks(st.ins) {

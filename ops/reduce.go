@@ -1,7 +1,7 @@
 package ops
 
 import (
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -9,7 +9,7 @@ import (
 // end, and none means all. Those ending in Keep leave a size of 1 where the
 // axis was, so that the result broadcasts against x.
 
-var attrsKeepDims = engine.Attrs{engine.Bool("keep_dims", true)}
+var attrsKeepDims = graph.Attrs{graph.Bool("keep_dims", true)}
 
 func (s *Scope) reduce(op string, keep bool, x Input, axes []int) *Value {
 	var at *Value
@@ -21,7 +21,7 @@ func (s *Scope) reduce(op string, keep bool, x Input, axes []int) *Value {
 	} else {
 		at = s.vec32(axes...)
 	}
-	var attrs engine.Attrs
+	var attrs graph.Attrs
 	if keep {
 		attrs = attrsKeepDims
 	}
@@ -104,11 +104,11 @@ type CumulativeOptions struct {
 	Reverse bool
 }
 
-func cumulative(o []*CumulativeOptions) engine.Attrs {
-	var a engine.Attrs
+func cumulative(o []*CumulativeOptions) graph.Attrs {
+	var a graph.Attrs
 	for _, o := range o {
 		if o != nil {
-			a = engine.Attrs{engine.Bool("exclusive", o.Exclusive), engine.Bool("reverse", o.Reverse)}
+			a = graph.Attrs{graph.Bool("exclusive", o.Exclusive), graph.Bool("reverse", o.Reverse)}
 		}
 	}
 	return a

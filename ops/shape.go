@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -51,9 +51,9 @@ func ExpandDims(s *Scope, x Input, axis int) *Value {
 // Squeeze removes the dimensions of size 1 at the axes; none means all of that
 // size.
 func Squeeze(s *Scope, x Input, axes ...int) *Value {
-	var attrs engine.Attrs
+	var attrs graph.Attrs
 	if len(axes) > 0 {
-		attrs = engine.Attrs{engine.Ints("squeeze_dims", ints64(axes)...)}
+		attrs = graph.Attrs{graph.Ints("squeeze_dims", ints64(axes)...)}
 	}
 	return s.Emit1("Squeeze", attrs, x)
 }
@@ -77,13 +77,13 @@ func Concat(s *Scope, xs Input, axis int) *Value {
 
 // Split cuts x into n parts of equal size along an axis.
 func Split(s *Scope, x Input, n, axis int) []*Value {
-	return s.EmitN(n, "Split", engine.Attrs{engine.Int("num_split", int64(n))}, s.scalar32(axis), x)
+	return s.EmitN(n, "Split", graph.Attrs{graph.Int("num_split", int64(n))}, s.scalar32(axis), x)
 }
 
 // SplitSizes cuts x into parts of the given sizes along an axis; one size may
 // be -1 and is worked out.
 func SplitSizes(s *Scope, x Input, sizes []int, axis int) []*Value {
-	return s.EmitN(len(sizes), "SplitV", engine.Attrs{engine.Int("num_split", int64(len(sizes)))},
+	return s.EmitN(len(sizes), "SplitV", graph.Attrs{graph.Int("num_split", int64(len(sizes)))},
 		x, s.vec32(sizes...), s.scalar32(axis))
 }
 
@@ -101,15 +101,15 @@ func Stack(s *Scope, xs Input, axis ...int) *Value {
 // Unstack cuts x into n parts along an axis, which goes away; the default axis
 // is 0. n must be the axis's size.
 func Unstack(s *Scope, x Input, n int, axis ...int) []*Value {
-	attrs := append(engine.Attrs{engine.Int("num", int64(n))}, axisAttr(axis)...)
+	attrs := append(graph.Attrs{graph.Int("num", int64(n))}, axisAttr(axis)...)
 	return s.EmitN(n, "Unpack", attrs, x)
 }
 
-func axisAttr(axis []int) engine.Attrs {
+func axisAttr(axis []int) graph.Attrs {
 	if len(axis) == 0 || axis[0] == 0 {
 		return nil
 	}
-	return engine.Attrs{engine.Int("axis", int64(axis[0]))}
+	return graph.Attrs{graph.Int("axis", int64(axis[0]))}
 }
 
 // SliceOf is the block of x that starts at begin; a size of -1 means to the
@@ -180,10 +180,10 @@ func StridedSlice(s *Scope, x Input, terms ...Index) *Value {
 		set(3, i, t.newAxis)
 		set(4, i, t.shrink)
 	}
-	attrs := engine.Attrs{
-		engine.Int("begin_mask", masks[0]), engine.Int("end_mask", masks[1]),
-		engine.Int("ellipsis_mask", masks[2]), engine.Int("new_axis_mask", masks[3]),
-		engine.Int("shrink_axis_mask", masks[4]),
+	attrs := graph.Attrs{
+		graph.Int("begin_mask", masks[0]), graph.Int("end_mask", masks[1]),
+		graph.Int("ellipsis_mask", masks[2]), graph.Int("new_axis_mask", masks[3]),
+		graph.Int("shrink_axis_mask", masks[4]),
 	}
 	return s.Emit1("StridedSlice", attrs, x, s.vec32(begin...), s.vec32(end...), s.vec32(stride...))
 }
@@ -255,7 +255,7 @@ func OneHot(s *Scope, indices Input, depth int, d tensor.DType, o ...*OneHotOpti
 			axis = o.Axis
 		}
 	}
-	return s.Emit1("OneHot", engine.Attrs{engine.Int("axis", int64(axis))},
+	return s.Emit1("OneHot", graph.Attrs{graph.Int("axis", int64(axis))},
 		Const(s, indices), s.scalar32(depth), s.cast(on, d), s.cast(off, d))
 }
 
@@ -306,7 +306,7 @@ func MirrorPad(s *Scope, x Input, symmetric bool, paddings ...[2]int) *Value {
 	if symmetric {
 		mode = "SYMMETRIC"
 	}
-	return s.Emit1("MirrorPad", engine.Attrs{engine.String("mode", mode)}, x, s.paddings(paddings))
+	return s.Emit1("MirrorPad", graph.Attrs{graph.String("mode", mode)}, x, s.paddings(paddings))
 }
 
 // Reverse turns x around along the axes.
@@ -400,7 +400,7 @@ func StopGradient(s *Scope, x Input) *Value { return s.Emit1("StopGradient", nil
 // EnsureShape is x, and an error unless x has the given shape, where -1 accepts
 // any size.
 func EnsureShape(s *Scope, x Input, dims ...int) *Value {
-	return s.Emit1("EnsureShape", engine.Attrs{engine.Shape("shape", tensor.Shape(dims).Clone())}, x)
+	return s.Emit1("EnsureShape", graph.Attrs{graph.Shape("shape", graph.Whole(tensor.Shape(dims).Clone()))}, x)
 }
 
 // InvertPermutation is the permutation that undoes x.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -107,9 +107,9 @@ func unbase64(t testing.TB, s string) []byte {
 }
 
 // EngineAttrs are the attributes.
-func (f Fixture) EngineAttrs(t testing.TB) engine.Attrs {
+func (f Fixture) EngineAttrs(t testing.TB) graph.Attrs {
 	t.Helper()
-	var out engine.Attrs
+	var out graph.Attrs
 	for _, a := range f.Attrs {
 		into := func(v any) {
 			if err := json.Unmarshal(a.Value, v); err != nil {
@@ -120,19 +120,19 @@ func (f Fixture) EngineAttrs(t testing.TB) engine.Attrs {
 		case "bool":
 			var v bool
 			into(&v)
-			out = append(out, engine.Bool(a.Name, v))
+			out = append(out, graph.Bool(a.Name, v))
 		case "int":
 			var v int64
 			into(&v)
-			out = append(out, engine.Int(a.Name, v))
+			out = append(out, graph.Int(a.Name, v))
 		case "float":
 			var v float64
 			into(&v)
-			out = append(out, engine.Float(a.Name, v))
+			out = append(out, graph.Float(a.Name, v))
 		case "string":
 			var v string
 			into(&v)
-			out = append(out, engine.String(a.Name, v))
+			out = append(out, graph.String(a.Name, v))
 		case "type":
 			var v string
 			into(&v)
@@ -140,19 +140,19 @@ func (f Fixture) EngineAttrs(t testing.TB) engine.Attrs {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out = append(out, engine.Type(a.Name, d))
+			out = append(out, graph.Type(a.Name, d))
 		case "shape":
 			var v []int
 			into(&v)
-			out = append(out, engine.Shape(a.Name, v))
+			out = append(out, graph.Shape(a.Name, graph.ShapeOf(v...)))
 		case "ints":
 			var v []int64
 			into(&v)
-			out = append(out, engine.Ints(a.Name, v...))
+			out = append(out, graph.Ints(a.Name, v...))
 		case "tensor":
 			var v Tensor
 			into(&v)
-			out = append(out, engine.Tensor(a.Name, v.Tensor(t)))
+			out = append(out, graph.Tensor(a.Name, v.Tensor(t)))
 		default:
 			t.Fatalf("attribute %s is of kind %q", a.Name, a.Kind)
 		}

@@ -6,17 +6,17 @@
 package raw
 
 import (
-	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
 
 // Attrs are an op's attributes; those that follow from the inputs' types may be
 // left out.
-type Attrs = engine.Attrs
+type Attrs = graph.Attrs
 
 // Attr is one of them.
-type Attr = engine.Attr
+type Attr = graph.Attr
 
 // Emit runs the op called name and is its outputs; nil after a failure, which
 // sticks to the scope. See [ops.Scope.Emit] and its relatives Emit0, Emit1 and
@@ -26,25 +26,27 @@ func Emit(s *ops.Scope, name string, attrs Attrs, inputs ...ops.Input) []*ops.Va
 }
 
 // Int is an integer attribute.
-func Int(name string, v int64) Attr { return engine.Int(name, v) }
+func Int(name string, v int64) Attr { return graph.Int(name, v) }
 
 // Float is a float attribute.
-func Float(name string, v float64) Attr { return engine.Float(name, v) }
+func Float(name string, v float64) Attr { return graph.Float(name, v) }
 
 // Bool is a boolean attribute.
-func Bool(name string, v bool) Attr { return engine.Bool(name, v) }
+func Bool(name string, v bool) Attr { return graph.Bool(name, v) }
 
 // String is a string attribute.
-func String(name, v string) Attr { return engine.String(name, v) }
+func String(name, v string) Attr { return graph.String(name, v) }
 
 // Type is an element type attribute.
-func Type(name string, v tensor.DType) Attr { return engine.Type(name, v) }
+func Type(name string, v tensor.DType) Attr { return graph.Type(name, v) }
 
 // Shape is a shape attribute.
-func Shape(name string, dims ...int) Attr { return engine.Shape(name, tensor.Shape(dims).Clone()) }
+func Shape(name string, dims ...int) Attr {
+	return graph.Shape(name, graph.Whole(tensor.Shape(dims).Clone()))
+}
 
 // Ints is a list of integers.
-func Ints(name string, v ...int64) Attr { return engine.Ints(name, v...) }
+func Ints(name string, v ...int64) Attr { return graph.Ints(name, v...) }
 
 // Types is a list of element types.
-func Types(name string, v ...tensor.DType) Attr { return engine.Types(name, v...) }
+func Types(name string, v ...tensor.DType) Attr { return graph.Types(name, v...) }

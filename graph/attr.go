@@ -1,0 +1,462 @@
+package graph
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// AttrKind says what an [Attr] holds.
+type AttrKind uint8
+
+// The kinds of attributes, those of TensorFlow's AttrValue.
+const (
+	AttrNone AttrKind = iota
+	AttrInt
+	AttrFloat
+	AttrBool
+	AttrString
+	AttrType
+	AttrShape
+	AttrTensor
+	AttrFunc
+	AttrInts
+	AttrFloats
+	AttrBools
+	AttrStrings
+	AttrTypes
+	AttrShapes
+	AttrTensors
+	AttrFuncs
+	// AttrPlaceholder is the name of an attribute of the function that the node
+	// stands in, whose value each call of the function gives.
+	AttrPlaceholder
+)
+
+var kindNames = [...]string{"none", "int", "float", "bool", "string", "type", "shape", "tensor", "func",
+	"list(int)", "list(float)", "list(bool)", "list(string)", "list(type)", "list(shape)", "list(tensor)", "list(func)",
+	"placeholder"}
+
+// String is the kind's name in an op definition, "list(int)".
+func (k AttrKind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("AttrKind(%d)", uint8(k))
+}
+
+// ParseAttrKind is the kind that an op definition calls s.
+func ParseAttrKind(s string) (AttrKind, bool) {
+	i := slices.Index(kindNames[:], s)
+	if i <= 0 {
+		return AttrNone, false
+	}
+	return AttrKind(i), true
+}
+
+// IsList reports whether the kind is a list.
+func (k AttrKind) IsList() bool { return k >= AttrInts && k <= AttrFuncs }
+
+// Elem is the kind of a list's elements; the kind itself where it is no list.
+func (k AttrKind) Elem() AttrKind {
+	switch k {
+	case AttrInts, AttrFloats, AttrBools:
+		return k - AttrInts + AttrInt
+	case AttrStrings, AttrTypes, AttrShapes, AttrTensors, AttrFuncs:
+		return k - AttrStrings + AttrString
+	}
+	return k
+}
+
+// Attr is one named attribute of an op, such as transpose_a of MatMul. Make
+// one with [Int], [Float], [Bool], [String], [Type], [Shape], [Tensor], [Func]
+// or one of the list forms.
+type Attr struct {
+	Name string
+	Kind AttrKind
+	num  uint64
+	str  string
+	list any
+}
+
+// Callee is a function as an attribute names it: the function itself where it
+// is known, and the attributes that the call gives it. Names exist at the edge
+// of files only.
+type Callee struct {
+	// Function is the function; nil where only the name is known, of a function
+	// that the library doesn't have.
+	Function *Function
+	// Name is the function's name, or that of an op that stands for a function.
+	Name string
+	// Attrs are the values of the function's own attributes.
+	Attrs Attrs
+}
+
+// FuncName is the name of the function.
+func (c Callee) FuncName() string {
+	if c.Function != nil {
+		return c.Function.Name
+	}
+	return c.Name
+}
+
+// Int is an integer attribute.
+func Int(name string, v int64) Attr { return Attr{Name: name, Kind: AttrInt, num: uint64(v)} }
+
+// Float is a float attribute; TensorFlow stores it as float32.
+func Float(name string, v float64) Attr {
+	return Attr{Name: name, Kind: AttrFloat, num: math.Float64bits(v)}
+}
+
+// Bool is a boolean attribute.
+func Bool(name string, v bool) Attr {
+	a := Attr{Name: name, Kind: AttrBool}
+	if v {
+		a.num = 1
+	}
+	return a
+}
+
+// String is a string attribute.
+func String(name, v string) Attr { return Attr{Name: name, Kind: AttrString, str: v} }
+
+// Type is an element type attribute.
+func Type(name string, v tensor.DType) Attr {
+	return Attr{Name: name, Kind: AttrType, num: uint64(v)}
+}
+
+// Shape is a shape attribute. The shape of a tensor is made one by [Whole].
+func Shape(name string, v PartialShape) Attr { return Attr{Name: name, Kind: AttrShape, list: v} }
+
+// Tensor is a tensor attribute, such as the value of Const.
+func Tensor(name string, v *tensor.Tensor) Attr { return Attr{Name: name, Kind: AttrTensor, list: v} }
+
+// Func is a function attribute.
+func Func(name string, f *Function) Attr { return Call(name, Callee{Function: f}) }
+
+// Call is a function attribute with attributes for the function.
+func Call(name string, c Callee) Attr { return Attr{Name: name, Kind: AttrFunc, list: c} }
+
+// Ints is a list of integers.
+func Ints(name string, v ...int64) Attr { return Attr{Name: name, Kind: AttrInts, list: v} }
+
+// Floats is a list of floats.
+func Floats(name string, v ...float64) Attr { return Attr{Name: name, Kind: AttrFloats, list: v} }
+
+// Bools is a list of booleans.
+func Bools(name string, v ...bool) Attr { return Attr{Name: name, Kind: AttrBools, list: v} }
+
+// Strings is a list of strings.
+func Strings(name string, v ...string) Attr { return Attr{Name: name, Kind: AttrStrings, list: v} }
+
+// Types is a list of element types.
+func Types(name string, v ...tensor.DType) Attr { return Attr{Name: name, Kind: AttrTypes, list: v} }
+
+// Shapes is a list of shapes.
+func Shapes(name string, v ...PartialShape) Attr {
+	return Attr{Name: name, Kind: AttrShapes, list: v}
+}
+
+// Tensors is a list of tensors.
+func Tensors(name string, v ...*tensor.Tensor) Attr {
+	return Attr{Name: name, Kind: AttrTensors, list: v}
+}
+
+// Funcs is a list of functions.
+func Funcs(name string, v ...Callee) Attr { return Attr{Name: name, Kind: AttrFuncs, list: v} }
+
+// Placeholder is an attribute whose value is that of the surrounding
+// function's attribute called of.
+func Placeholder(name, of string) Attr { return Attr{Name: name, Kind: AttrPlaceholder, str: of} }
+
+// Named is the same value under another name.
+func (a Attr) Named(name string) Attr {
+	a.Name = name
+	return a
+}
+
+// Value is the attribute's value as a Go value: int64, float64, bool, string,
+// tensor.DType, PartialShape, *tensor.Tensor, Callee, or a slice of those. That
+// of a placeholder is the name it refers to.
+func (a Attr) Value() any {
+	switch a.Kind {
+	case AttrInt:
+		return int64(a.num)
+	case AttrFloat:
+		return math.Float64frombits(a.num)
+	case AttrBool:
+		return a.num != 0
+	case AttrString, AttrPlaceholder:
+		return a.str
+	case AttrType:
+		return tensor.DType(a.num)
+	case AttrNone:
+		return nil
+	}
+	return a.list
+}
+
+// Len is the number of elements of a list.
+func (a Attr) Len() int {
+	switch v := a.list.(type) {
+	case []int64:
+		return len(v)
+	case []float64:
+		return len(v)
+	case []bool:
+		return len(v)
+	case []string:
+		return len(v)
+	case []tensor.DType:
+		return len(v)
+	case []PartialShape:
+		return len(v)
+	case []*tensor.Tensor:
+		return len(v)
+	case []Callee:
+		return len(v)
+	}
+	return 0
+}
+
+// Equal reports whether both have the same name, kind and value. Tensors are
+// compared by their contents, functions by identity.
+func (a Attr) Equal(b Attr) bool {
+	if a.Name != b.Name || a.Kind != b.Kind || a.num != b.num || a.str != b.str {
+		return false
+	}
+	switch x := a.list.(type) {
+	case nil:
+		return b.list == nil
+	case PartialShape:
+		return x.Equal(b.list.(PartialShape))
+	case *tensor.Tensor:
+		return sameTensor(x, b.list.(*tensor.Tensor))
+	case Callee:
+		return x.Equal(b.list.(Callee))
+	case []int64:
+		return slices.Equal(x, b.list.([]int64))
+	case []float64:
+		return slices.Equal(x, b.list.([]float64))
+	case []bool:
+		return slices.Equal(x, b.list.([]bool))
+	case []string:
+		return slices.Equal(x, b.list.([]string))
+	case []tensor.DType:
+		return slices.Equal(x, b.list.([]tensor.DType))
+	case []PartialShape:
+		return slices.EqualFunc(x, b.list.([]PartialShape), PartialShape.Equal)
+	case []*tensor.Tensor:
+		return slices.EqualFunc(x, b.list.([]*tensor.Tensor), sameTensor)
+	case []Callee:
+		return slices.EqualFunc(x, b.list.([]Callee), Callee.Equal)
+	}
+	return false
+}
+
+// Equal reports whether both name the same function with the same attributes.
+func (c Callee) Equal(o Callee) bool {
+	return c.Function == o.Function && c.FuncName() == o.FuncName() && slices.EqualFunc(c.Attrs, o.Attrs, Attr.Equal)
+}
+
+func sameTensor(a, b *tensor.Tensor) bool {
+	switch {
+	case a == b:
+		return true
+	case a == nil || b == nil || a.DType() != b.DType() || !a.Shape().Equal(b.Shape()):
+		return false
+	case a.DType().Fixed():
+		return bytes.Equal(a.Bytes(), b.Bytes())
+	}
+	return slices.Equal(tensor.Values[string](a), tensor.Values[string](b))
+}
+
+// String is "axis=1".
+func (a Attr) String() string {
+	switch v := a.list.(type) {
+	case *tensor.Tensor:
+		if v != nil && v.Len() > 8 {
+			return fmt.Sprintf("%s=<%v%v>", a.Name, v.DType(), v.Shape())
+		}
+	case Callee:
+		return a.Name + "=" + v.FuncName()
+	case []Callee:
+		names := make([]string, len(v))
+		for i, c := range v {
+			names[i] = c.FuncName()
+		}
+		return fmt.Sprintf("%s=%v", a.Name, names)
+	}
+	return fmt.Sprintf("%s=%v", a.Name, a.Value())
+}
+
+// Attrs are an op's attributes. Those that follow from the inputs (T, N, Tidx
+// and the like) may be left out where an op is emitted: [OpDef.Bind] adds them.
+// A list is treated as immutable once an op has been given it.
+type Attrs []Attr
+
+// Lookup is the attribute called name, and whether there is one.
+func (as Attrs) Lookup(name string) (Attr, bool) {
+	for i := range as {
+		if as[i].Name == name {
+			return as[i], true
+		}
+	}
+	return Attr{}, false
+}
+
+func (as Attrs) find(name string, kind AttrKind) (Attr, bool) {
+	for i := range as {
+		if as[i].Name == name {
+			return as[i], as[i].Kind == kind
+		}
+	}
+	return Attr{}, false
+}
+
+// Has reports whether there is an attribute of this name.
+func (as Attrs) Has(name string) bool {
+	_, ok := as.Lookup(name)
+	return ok
+}
+
+// Set is the list with a in the place of the attribute of the same name, or at
+// the end. The receiver is not changed.
+func (as Attrs) Set(a Attr) Attrs {
+	out := slices.Clone(as)
+	for i := range out {
+		if out[i].Name == a.Name {
+			out[i] = a
+			return out
+		}
+	}
+	return append(out, a)
+}
+
+// Without is the list without the attributes of these names.
+func (as Attrs) Without(names ...string) Attrs {
+	out := make(Attrs, 0, len(as))
+	for _, a := range as {
+		if !slices.Contains(names, a.Name) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// Int is the integer called name, or def where there is none.
+func (as Attrs) Int(name string, def int64) int64 {
+	if a, ok := as.find(name, AttrInt); ok {
+		return int64(a.num)
+	}
+	return def
+}
+
+// Float is the float called name, or def where there is none.
+func (as Attrs) Float(name string, def float64) float64 {
+	if a, ok := as.find(name, AttrFloat); ok {
+		return math.Float64frombits(a.num)
+	}
+	return def
+}
+
+// Bool is the boolean called name; false where there is none.
+func (as Attrs) Bool(name string) bool {
+	a, ok := as.find(name, AttrBool)
+	return ok && a.num != 0
+}
+
+// String is the string called name, or def where there is none.
+func (as Attrs) String(name, def string) string {
+	if a, ok := as.find(name, AttrString); ok {
+		return a.str
+	}
+	return def
+}
+
+// Type is the element type called name, or def where there is none.
+func (as Attrs) Type(name string, def tensor.DType) tensor.DType {
+	if a, ok := as.find(name, AttrType); ok {
+		return tensor.DType(a.num)
+	}
+	return def
+}
+
+// Shape is the shape called name, and whether there is one.
+func (as Attrs) Shape(name string) (PartialShape, bool) {
+	a, ok := as.find(name, AttrShape)
+	if !ok {
+		return PartialShape{}, false
+	}
+	return a.list.(PartialShape), true
+}
+
+// Tensor is the tensor called name, or nil.
+func (as Attrs) Tensor(name string) *tensor.Tensor {
+	if a, ok := as.find(name, AttrTensor); ok {
+		return a.list.(*tensor.Tensor)
+	}
+	return nil
+}
+
+// Func is the function called name, and whether there is one.
+func (as Attrs) Func(name string) (Callee, bool) {
+	a, ok := as.find(name, AttrFunc)
+	if !ok {
+		return Callee{}, false
+	}
+	return a.list.(Callee), true
+}
+
+// Ints is the list of integers called name, or nil.
+func (as Attrs) Ints(name string) []int64 { return listOf[int64](as, name, AttrInts) }
+
+// Floats is the list of floats called name, or nil.
+func (as Attrs) Floats(name string) []float64 { return listOf[float64](as, name, AttrFloats) }
+
+// Bools is the list of booleans called name, or nil.
+func (as Attrs) Bools(name string) []bool { return listOf[bool](as, name, AttrBools) }
+
+// Strings is the list of strings called name, or nil.
+func (as Attrs) Strings(name string) []string { return listOf[string](as, name, AttrStrings) }
+
+// Types is the list of element types called name, or nil.
+func (as Attrs) Types(name string) []tensor.DType { return listOf[tensor.DType](as, name, AttrTypes) }
+
+// Shapes is the list of shapes called name, or nil.
+func (as Attrs) Shapes(name string) []PartialShape {
+	return listOf[PartialShape](as, name, AttrShapes)
+}
+
+// Tensors is the list of tensors called name, or nil.
+func (as Attrs) Tensors(name string) []*tensor.Tensor {
+	return listOf[*tensor.Tensor](as, name, AttrTensors)
+}
+
+// Funcs is the list of functions called name, or nil.
+func (as Attrs) Funcs(name string) []Callee { return listOf[Callee](as, name, AttrFuncs) }
+
+func listOf[T any](as Attrs, name string, kind AttrKind) []T {
+	if a, ok := as.find(name, kind); ok {
+		v, _ := a.list.([]T)
+		return v
+	}
+	return nil
+}
+
+// Describe is a readable list, "transpose_a=true axis=1"; empty where there are
+// none.
+func (as Attrs) Describe() string {
+	var b strings.Builder
+	for i, a := range as {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(a.String())
+	}
+	return b.String()
+}

@@ -1,0 +1,301 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Fact is what is known of a value without running anything: of an output of a
+// node, or of a function's argument.
+type Fact struct {
+	// DType is the type of the elements, Resource or Variant for a handle.
+	// Invalid where not even that is known.
+	DType tensor.DType
+	// Ref says that the value is a reference to a variable of TensorFlow 1.
+	Ref bool
+	// Shape is what is known of the shape. The default: nothing.
+	Shape PartialShape
+	// Value is the value, where it is known as a whole; nil otherwise.
+	Value *tensor.Tensor
+	// Elems is the value of an integer scalar or vector of which some elements
+	// are known: nil where none is, or where Value is set. The order is row-major.
+	Elems []Elem
+	// Handle describes what a resource or variant holds: one entry for a
+	// variable, or for the elements of a list. Nil where that is unknown.
+	Handle []Content
+}
+
+// Content is the type and shape of what a handle holds.
+type Content struct {
+	DType tensor.DType
+	Shape PartialShape
+}
+
+// FactOf is the fact of a tensor that is there.
+func FactOf(t *tensor.Tensor) Fact {
+	return Fact{DType: t.DType(), Shape: Whole(t.Shape()), Value: t}
+}
+
+// Elem is an integer that may be unknown: an element of a vector that is known
+// in part, such as a shape whose first size is not known yet. The zero value is
+// the known number 0.
+type Elem struct {
+	n  int64
+	id int // 0: n is known; below zero: the identity of an unknown size
+}
+
+// ElemOf is a known element.
+func ElemOf(n int64) Elem { return Elem{n: n} }
+
+// SizeElem is an element that is a size: known, or with the size's identity.
+func SizeElem(d int) Elem {
+	if d >= 0 {
+		return Elem{n: int64(d)}
+	}
+	return Elem{id: d}
+}
+
+// UnknownElem is an element of which nothing is known.
+func UnknownElem() Elem { return Elem{id: -1} }
+
+// Int is the element's value, and whether it is known.
+func (e Elem) Int() (int64, bool) { return e.n, e.id == 0 }
+
+// Size is the element as a size: unknown where the element is. A known element
+// that is no size gives false.
+func (e Elem) Size() (int, bool) {
+	if e.id != 0 {
+		return e.id, true
+	}
+	return int(e.n), e.n >= 0 && int64(int(e.n)) == e.n
+}
+
+// String is the number, or "?".
+func (e Elem) String() string {
+	if e.id != 0 {
+		return "?"
+	}
+	return fmt.Sprint(e.n)
+}
+
+// Ints are the elements of an integer scalar or vector, as far as they are
+// known; false where not even their number is, or where the value is no integer
+// of at most one dimension.
+func (f Fact) Ints() ([]Elem, bool) {
+	switch {
+	case f.Value != nil:
+		if len(f.Value.Shape()) > 1 {
+			return nil, false
+		}
+		return elemsOf(f.Value)
+	case f.Elems != nil:
+		return f.Elems, true
+	case !isInteger(f.DType) || f.Shape.Rank() > 1 || !f.Shape.Known():
+		return nil, false
+	}
+	n, ok := f.Shape.NumElements()
+	if !ok || n > maxElems {
+		return nil, false
+	}
+	out := make([]Elem, n)
+	for i := range out {
+		out[i] = UnknownElem()
+	}
+	return out, true
+}
+
+// maxElems bounds the vectors that are followed element by element: shapes,
+// axes, permutations. Longer ones are no shapes.
+const maxElems = 1 << 10
+
+func isInteger(d tensor.DType) bool {
+	switch d {
+	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:
+		return true
+	}
+	return false
+}
+
+func elemsOf(t *tensor.Tensor) ([]Elem, bool) {
+	if t.Len() > maxElems {
+		return nil, false
+	}
+	out := make([]Elem, t.Len())
+	switch t.DType() {
+	case tensor.Int8:
+		fillElems(out, tensor.Values[int8](t))
+	case tensor.Int16:
+		fillElems(out, tensor.Values[int16](t))
+	case tensor.Int32:
+		fillElems(out, tensor.Values[int32](t))
+	case tensor.Int64:
+		fillElems(out, tensor.Values[int64](t))
+	case tensor.Uint8:
+		fillElems(out, tensor.Values[uint8](t))
+	case tensor.Uint16:
+		fillElems(out, tensor.Values[uint16](t))
+	case tensor.Uint32:
+		fillElems(out, tensor.Values[uint32](t))
+	case tensor.Uint64:
+		for i, n := range tensor.Values[uint64](t) {
+			if out[i].n = int64(n); out[i].n < 0 {
+				return nil, false
+			}
+		}
+	default:
+		return nil, false
+	}
+	return out, true
+}
+
+func fillElems[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](out []Elem, in []T) {
+	for i, n := range in {
+		out[i].n = int64(n)
+	}
+}
+
+// Int is the value of an integer that is one element, and whether it is known.
+func (f Fact) Int() (int64, bool) {
+	e, ok := f.Ints()
+	if !ok || len(e) != 1 {
+		return 0, false
+	}
+	return e[0].Int()
+}
+
+// WithElems is the fact with the value that the elements tell: Value where all
+// are known and the type is known, Elems otherwise.
+func (f Fact) WithElems(e []Elem) Fact {
+	f.Value, f.Elems = nil, nil
+	unknown := slices.ContainsFunc(e, func(e Elem) bool { return e.id != 0 })
+	if !unknown && f.Shape.Known() && (f.DType == tensor.Int32 || f.DType == tensor.Int64) {
+		f.Value = tensorOfElems(f.DType, f.Shape.Dims(), e)
+		return f
+	}
+	if slices.ContainsFunc(e, func(e Elem) bool { return e.id != -1 }) {
+		f.Elems = e
+	}
+	return f
+}
+
+func tensorOfElems(d tensor.DType, shape tensor.Shape, e []Elem) *tensor.Tensor {
+	if d == tensor.Int64 {
+		v := make([]int64, len(e))
+		for i := range e {
+			v[i] = e[i].n
+		}
+		return tensor.Must(tensor.New(v, shape...))
+	}
+	v := make([]int32, len(e))
+	for i := range e {
+		v[i] = int32(e[i].n)
+	}
+	return tensor.Must(tensor.New(v, shape...))
+}
+
+// AsShape is the shape that an integer vector describes: an element of -1 is an
+// unknown size. The second result is false where the vector says nothing, not
+// even its length; an element below -1 is an error.
+func (f Fact) AsShape() (PartialShape, bool, error) {
+	if f.Value != nil && f.Value.Len() == 1 && len(f.Value.Shape()) == 0 {
+		if n, ok := f.Int(); ok && n == -1 {
+			return PartialShape{}, true, nil // the scalar -1 means any shape
+		}
+	}
+	e, ok := f.Ints()
+	if !ok {
+		return PartialShape{}, false, nil
+	}
+	dims := make(tensor.Shape, len(e))
+	for i, x := range e {
+		d, ok := x.Size()
+		if !ok {
+			if n, _ := x.Int(); n != -1 {
+				return PartialShape{}, false, fmt.Errorf("element %d of the shape is %d", i, n)
+			}
+			d = -1
+		}
+		if d == -1 {
+			d = NewDim()
+		}
+		dims[i] = d
+	}
+	return PartialShape{dims: dims, known: true}, true, nil
+}
+
+// Relax is what both facts have in common, for a value that may be either.
+func (f Fact) Relax(o Fact) Fact {
+	out := Fact{Shape: f.Shape.Relax(o.Shape)}
+	if f.DType == o.DType {
+		out.DType = f.DType
+	}
+	out.Ref = f.Ref && o.Ref
+	if sameTensor(f.Value, o.Value) {
+		out.Value = f.Value
+	}
+	if slices.Equal(f.Elems, o.Elems) {
+		out.Elems = f.Elems
+	}
+	if len(f.Handle) == len(o.Handle) {
+		for i, c := range f.Handle {
+			if c.DType != o.Handle[i].DType {
+				return out
+			}
+			out.Handle = append(out.Handle, Content{c.DType, c.Shape.Relax(o.Handle[i].Shape)})
+		}
+	}
+	return out
+}
+
+// Equal reports whether both facts say the same.
+func (f Fact) Equal(o Fact) bool {
+	return f.DType == o.DType && f.Ref == o.Ref && f.Shape.Equal(o.Shape) && sameTensor(f.Value, o.Value) &&
+		slices.Equal(f.Elems, o.Elems) &&
+		slices.EqualFunc(f.Handle, o.Handle, func(a, b Content) bool { return a.DType == b.DType && a.Shape.Equal(b.Shape) })
+}
+
+// WithoutValue is the fact of a value of the same type and shape that may be
+// any other.
+func (f Fact) WithoutValue() Fact {
+	f.Value, f.Elems = nil, nil
+	return f
+}
+
+// String is "float32[2,?]", "int32[2]{?,3}" where elements are known,
+// "resource(float32[3])" for a handle.
+func (f Fact) String() string {
+	var b strings.Builder
+	b.WriteString(f.DType.String())
+	if f.Ref {
+		b.WriteString("_ref")
+	}
+	if len(f.Handle) > 0 {
+		b.WriteByte('(')
+		for i, c := range f.Handle {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(c.DType.String() + c.Shape.String())
+		}
+		b.WriteByte(')')
+	}
+	if !f.Shape.HasRank() {
+		b.WriteString("<unknown>")
+	} else if f.Shape.Rank() > 0 || f.DType != tensor.Resource {
+		b.WriteString(f.Shape.String())
+	}
+	if f.Elems != nil {
+		b.WriteByte('{')
+		for i, e := range f.Elems {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(e.String())
+		}
+		b.WriteByte('}')
+	}
+	return b.String()
+}

@@ -1,0 +1,250 @@
+package graph
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// ArgOp is the op of the nodes that are a function's arguments. TensorFlow's
+// runtime calls it the same; it stands in no file.
+const ArgOp = "_Arg"
+
+// Function is a graph with arguments and results.
+type Function struct {
+	// Name is the function's name where it is written to a file. Two functions of
+	// one library have two names.
+	Name string
+	// Graph is the body. Its nodes include the arguments.
+	Graph *Graph
+	// Args are the arguments: nodes of the body whose op is [ArgOp] and whose only
+	// output is the argument.
+	Args []*Node
+	// Results are the outputs, each with its name.
+	Results []Result
+	// Control are the nodes that run although no result needs them, each with the
+	// name under which a caller can ask for it.
+	Control []ControlResult
+	// Attrs are the function's attributes, such as _construction_context or
+	// forward_function_name.
+	Attrs Attrs
+	// ArgAttrs are attributes of arguments, by their place, such as
+	// _output_shapes; nil where there are none.
+	ArgAttrs map[int]Attrs
+	// Extra keeps what a file says of the function besides.
+	Extra *FunctionExtra
+}
+
+// Result is an output of a function.
+type Result struct {
+	Name   string
+	Output Output
+}
+
+// ControlResult is a node of a function's body that runs in every call.
+type ControlResult struct {
+	Name string
+	Node *Node
+}
+
+// FunctionExtra is what a file says of a function that nothing here follows.
+type FunctionExtra struct {
+	Signature         []byte         // the encoded signature: descriptions, attribute definitions
+	ResourceArgUnique map[int]uint32 // resource_arg_unique_id
+	Unknown           []byte
+}
+
+// NewFunction is a function without arguments and results.
+func NewFunction(name string) *Function { return &Function{Name: name, Graph: new(Graph)} }
+
+// AddArg appends an argument of which f is known. An empty name is made up.
+func (fn *Function) AddArg(name string, f Fact) (Output, error) {
+	if name == "" {
+		name = fn.Graph.UniqueName("arg")
+	}
+	n := &Node{Name: name, Op: ArgOp, Attrs: Attrs{Type("T", f.DType), Int("index", int64(len(fn.Args)))}, Out: []Fact{f}}
+	if err := fn.Graph.Add(n); err != nil {
+		return Output{}, err
+	}
+	fn.Args = append(fn.Args, n)
+	return n.Output(0), nil
+}
+
+// AddResult appends a result. An empty name is made up; a name that is taken
+// gets a number.
+func (fn *Function) AddResult(name string, o Output) {
+	if name == "" {
+		name = "output_" + fmt.Sprint(len(fn.Results))
+	}
+	taken := func(s string) bool {
+		for _, r := range fn.Results {
+			if r.Name == s {
+				return true
+			}
+		}
+		return false
+	}
+	unique := name
+	for i := 1; taken(unique); i++ {
+		unique = fmt.Sprintf("%s_%d", name, i)
+	}
+	fn.Results = append(fn.Results, Result{unique, o})
+}
+
+// ArgFacts are what is known of the arguments.
+func (fn *Function) ArgFacts() []Fact {
+	out := make([]Fact, len(fn.Args))
+	for i, a := range fn.Args {
+		out[i] = a.Out[0]
+	}
+	return out
+}
+
+// ResultFacts are what is known of the results.
+func (fn *Function) ResultFacts() []Fact {
+	out := make([]Fact, len(fn.Results))
+	for i, r := range fn.Results {
+		out[i] = r.Output.Fact()
+	}
+	return out
+}
+
+// String is the function as text: its arguments, a line a node, its results.
+func (fn *Function) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "func %s(", fn.Name)
+	for i, a := range fn.Args {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s %v", a.Name, a.Out[0])
+	}
+	b.WriteString(") {\n")
+	for _, n := range fn.Graph.Nodes() {
+		if n.IsArg() {
+			continue
+		}
+		b.WriteString("\t" + n.String())
+		if n.Site != "" {
+			b.WriteString("  // " + n.Site)
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteString("\treturn ")
+	for i, r := range fn.Results {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s=%v", r.Name, r.Output)
+	}
+	for _, c := range fn.Control {
+		fmt.Fprintf(&b, " ^%s", c.Node.Name)
+	}
+	b.WriteString("\n}\n")
+	return b.String()
+}
+
+// Library is functions by name, as a file holds them.
+type Library struct {
+	functions map[string]*Function
+	order     []string
+	// Gradients maps a function's name to that of its gradient function, as
+	// TensorFlow 1 registered them.
+	Gradients map[string]string
+	// Registered are custom gradients that TensorFlow 2 registers by op type: the
+	// name of the gradient function, by the type.
+	Registered map[string]string
+}
+
+// Add puts f into the library. A name that is taken by another function is an
+// error.
+func (l *Library) Add(f *Function) error {
+	if other := l.functions[f.Name]; other != nil {
+		if other == f {
+			return nil
+		}
+		return fmt.Errorf("graph: there are two functions called %q", f.Name)
+	}
+	if l.functions == nil {
+		l.functions = make(map[string]*Function)
+	}
+	l.functions[f.Name] = f
+	l.order = append(l.order, f.Name)
+	return nil
+}
+
+// Lookup is the function called name, or nil.
+func (l *Library) Lookup(name string) *Function {
+	if l == nil {
+		return nil
+	}
+	return l.functions[name]
+}
+
+// Functions are the functions in the order in which they were added.
+func (l *Library) Functions() []*Function {
+	if l == nil {
+		return nil
+	}
+	out := make([]*Function, len(l.order))
+	for i, name := range l.order {
+		out[i] = l.functions[name]
+	}
+	return out
+}
+
+// Names are the functions' names in alphabetical order.
+func (l *Library) Names() []string {
+	if l == nil {
+		return nil
+	}
+	names := append([]string(nil), l.order...)
+	sort.Strings(names)
+	return names
+}
+
+// Callees are the functions that the nodes of g refer to by their attributes,
+// each once, in the order of first mention.
+func (g *Graph) Callees() []*Function {
+	seen := map[*Function]bool{}
+	var out []*Function
+	add := func(c Callee) {
+		if c.Function != nil && !seen[c.Function] {
+			seen[c.Function] = true
+			out = append(out, c.Function)
+		}
+	}
+	for _, n := range g.nodes {
+		for _, a := range n.Attrs {
+			switch v := a.list.(type) {
+			case Callee:
+				add(v)
+			case []Callee:
+				for _, c := range v {
+					add(c)
+				}
+			}
+		}
+		if f := g.Library.Lookup(n.Op); f != nil {
+			add(Callee{Function: f})
+		}
+	}
+	return out
+}
+
+// Reachable are the functions that g refers to, directly or through others,
+// each once, callees after their first caller.
+func (g *Graph) Reachable() []*Function {
+	seen := map[*Function]bool{}
+	var out []*Function
+	for queue := g.Callees(); len(queue) > 0; queue = queue[1:] {
+		f := queue[0]
+		if seen[f] {
+			continue
+		}
+		seen[f] = true
+		out = append(out, f)
+		queue = append(queue, f.Graph.Callees()...)
+	}
+	return out
+}

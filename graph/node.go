@@ -1,0 +1,116 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Node is an op in a graph. Its inputs are outputs of other nodes of the same
+// graph.
+type Node struct {
+	// Name is the node's name, unique in its graph.
+	Name string
+	// Op is the op's name, or the name of a function that the node calls.
+	Op string
+	// Def is the op's definition; nil for an op that nobody defines.
+	Def *OpDef
+	// Device is the device that a file asks for. It is kept, not followed.
+	Device string
+	// Attrs are the attributes as they were given. [OpDef.Bind] completes them.
+	Attrs Attrs
+	// In are the data inputs, in order. The node of an input may stand later in
+	// the graph, as in the loops of TensorFlow 1.
+	In []Output
+	// Control are the nodes that run before this one although it takes nothing
+	// from them.
+	Control []*Node
+	// Out are what is known of the outputs, as many as the node has.
+	Out []Fact
+	// Site is the line of the Go program that made the node, "model.go:12"; empty
+	// for a node that was read.
+	Site string
+	// Extra keeps what a file says of the node besides: its debug info, full type
+	// and fields that this package doesn't know.
+	Extra *NodeExtra
+
+	graph *Graph
+	index int // in graph.nodes
+}
+
+// NodeExtra is what a file says of a node that nothing here follows.
+type NodeExtra struct {
+	DebugInfo []byte // the encoded ExperimentalDebugInfo
+	FullType  []byte // the encoded FullTypeDef
+	Unknown   []byte // fields that this package doesn't know
+}
+
+// Output is output Index of Node.
+type Output struct {
+	Node  *Node
+	Index int
+}
+
+// Fact is what is known of the output.
+func (o Output) Fact() Fact {
+	if o.Node == nil || o.Index >= len(o.Node.Out) {
+		return Fact{}
+	}
+	return o.Node.Out[o.Index]
+}
+
+// String is "name:1", or "name" for the first output, as a GraphDef has it.
+func (o Output) String() string {
+	switch {
+	case o.Node == nil:
+		return "<nil>"
+	case o.Index == 0:
+		return o.Node.Name
+	}
+	return fmt.Sprintf("%s:%d", o.Node.Name, o.Index)
+}
+
+// Output is output i of the node.
+func (n *Node) Output(i int) Output { return Output{n, i} }
+
+// Graph is the graph that the node is in; nil after [Graph.Remove].
+func (n *Node) Graph() *Graph { return n.graph }
+
+// Index is the node's place among the graph's nodes. It changes when nodes are
+// removed.
+func (n *Node) Index() int { return n.index }
+
+// IsArg reports whether the node is an argument of a function.
+func (n *Node) IsArg() bool { return n.Op == ArgOp }
+
+// String is "name = Op(a, b:1; ^c) axis=1".
+func (n *Node) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s = %s(", n.Name, n.Op)
+	for i, in := range n.In {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(in.String())
+	}
+	for i, c := range n.Control {
+		if i == 0 && len(n.In) > 0 {
+			b.WriteString("; ")
+		} else if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("^" + c.Name)
+	}
+	b.WriteByte(')')
+	if d := n.Attrs.Describe(); d != "" {
+		b.WriteString(" " + d)
+	}
+	for i, f := range n.Out {
+		if i == 0 {
+			b.WriteString(" → ")
+		} else {
+			b.WriteString(", ")
+		}
+		b.WriteString(f.String())
+	}
+	return b.String()
+}

@@ -1,0 +1,4 @@
+package graph
+
+// OpDef is temporary.
+type OpDef struct{}

@@ -1,0 +1,327 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// PartialShape is what is known of a shape: nothing, or the number of
+// dimensions and the sizes of some. The zero value is a shape of unknown rank.
+//
+// A size is an int as in [tensor.Shape], so that a whole shape needs no
+// conversion. Below zero it is unknown: -1 is a size about which nothing is
+// known, any other negative number is the identity of one (see [NewDim]). Two
+// sizes of the same identity are the same number, whatever it is.
+type PartialShape struct {
+	dims  tensor.Shape
+	known bool // the rank is
+}
+
+// UnknownShape is a shape of unknown rank, the zero value by its name.
+var UnknownShape = PartialShape{}
+
+// ShapeOf is the shape of these sizes; a negative one is unknown. The slice is
+// not copied.
+func ShapeOf(dims ...int) PartialShape { return PartialShape{dims: dims, known: true} }
+
+// Whole is the partial shape that is s. The slice is not copied.
+func Whole(s tensor.Shape) PartialShape { return PartialShape{dims: s, known: true} }
+
+// OfRank is a shape of n dimensions of which nothing else is known.
+func OfRank(n int) PartialShape {
+	dims := make(tensor.Shape, n)
+	for i := range dims {
+		dims[i] = NewDim()
+	}
+	return PartialShape{dims: dims, known: true}
+}
+
+var lastDim atomic.Int64
+
+// NewDim is an unknown size that is equal to no other one as far as anybody
+// knows: its identity is fresh.
+func NewDim() int {
+	for {
+		n := lastDim.Add(1)
+		if n < math.MaxInt32 { // an int of 32 bits holds every identity
+			return int(-1 - n)
+		}
+		lastDim.CompareAndSwap(n, 0)
+	}
+}
+
+// KnownDim reports whether a size is known.
+func KnownDim(d int) bool { return d >= 0 }
+
+// SameDim reports whether two sizes are known to be the same number.
+func SameDim(a, b int) bool { return a == b && a != -1 }
+
+// HasRank reports whether the number of dimensions is known.
+func (s PartialShape) HasRank() bool { return s.known }
+
+// Rank is the number of dimensions; -1 where it is unknown.
+func (s PartialShape) Rank() int {
+	if !s.known {
+		return -1
+	}
+	return len(s.dims)
+}
+
+// Dims are the sizes, nil where the rank is unknown. They must not be changed.
+func (s PartialShape) Dims() tensor.Shape { return s.dims }
+
+// Dim is the size of dimension i, where a negative i counts from the end; an
+// unknown size where the rank is unknown. A dimension that isn't there panics.
+func (s PartialShape) Dim(i int) int {
+	if !s.known {
+		return -1
+	}
+	if i < 0 {
+		i += len(s.dims)
+	}
+	return s.dims[i]
+}
+
+// Known reports whether every size is known.
+func (s PartialShape) Known() bool { return s.known && s.dims.Known() }
+
+// Tensor is the shape as that of a tensor, and whether every size is known.
+func (s PartialShape) Tensor() (tensor.Shape, bool) {
+	if !s.Known() {
+		return nil, false
+	}
+	return s.dims, true
+}
+
+// NumElements is the product of the sizes, and whether it is known. A product
+// that doesn't fit an int counts as unknown.
+func (s PartialShape) NumElements() (int, bool) {
+	if !s.known {
+		return 0, false
+	}
+	for _, d := range s.dims {
+		if d == 0 {
+			return 0, true // whatever the others are
+		}
+	}
+	if !s.dims.Known() {
+		return 0, false
+	}
+	n, err := s.dims.NumElements()
+	return n, err == nil
+}
+
+// Equal reports whether both say the same: the same rank, and the same sizes or
+// identities of sizes.
+func (s PartialShape) Equal(o PartialShape) bool {
+	return s.known == o.known && s.dims.Equal(o.dims)
+}
+
+// Anonymous is the shape with every unknown size as -1, as files have it.
+func (s PartialShape) Anonymous() PartialShape {
+	if !s.known || s.dims.Known() {
+		return s
+	}
+	out := s.dims.Clone()
+	for i, d := range out {
+		out[i] = max(d, -1)
+	}
+	return PartialShape{dims: out, known: true}
+}
+
+// Identified is the shape with a fresh identity for every size that has none.
+func (s PartialShape) Identified() PartialShape {
+	for i, d := range s.dims {
+		if d != -1 {
+			continue
+		}
+		out := s.dims.Clone()
+		for j := i; j < len(out); j++ {
+			if out[j] == -1 {
+				out[j] = NewDim()
+			}
+		}
+		return PartialShape{dims: out, known: true}
+	}
+	return s
+}
+
+// Accepts reports whether a tensor of shape o may have this shape.
+func (s PartialShape) Accepts(o tensor.Shape) bool { return !s.known || s.dims.Accepts(o) }
+
+// Compatible reports whether a tensor can have both shapes.
+func (s PartialShape) Compatible(o PartialShape) bool {
+	_, err := s.Merge(o)
+	return err == nil
+}
+
+// Merge is what is known where both are known to be the same shape; a
+// contradiction is an error.
+func (s PartialShape) Merge(o PartialShape) (PartialShape, error) {
+	switch {
+	case !s.known:
+		return o, nil
+	case !o.known:
+		return s, nil
+	case len(s.dims) != len(o.dims):
+		return PartialShape{}, fmt.Errorf("shapes %v and %v differ in rank", s, o)
+	}
+	out := s
+	for i, d := range s.dims {
+		m, ok := MergeDim(d, o.dims[i])
+		if !ok {
+			return PartialShape{}, fmt.Errorf("shapes %v and %v differ in dimension %d", s, o, i)
+		}
+		if m != d {
+			if &out.dims[0] == &s.dims[0] {
+				out.dims = s.dims.Clone()
+			}
+			out.dims[i] = m
+		}
+	}
+	return out, nil
+}
+
+// MergeDim is what is known of a size that is both a and b; false where they
+// contradict each other.
+func MergeDim(a, b int) (int, bool) {
+	switch {
+	case a == b:
+		return a, true
+	case a >= 0 && b >= 0:
+		return 0, false
+	case a >= 0:
+		return a, true
+	case b >= 0 || a == -1:
+		return b, true
+	}
+	return a, true
+}
+
+// Relax is what both shapes have in common: an unknown size where they differ,
+// an unknown rank where the ranks do. It is the most specific shape that
+// accepts all that either accepts.
+func (s PartialShape) Relax(o PartialShape) PartialShape {
+	if !s.known || !o.known || len(s.dims) != len(o.dims) {
+		return PartialShape{}
+	}
+	if s.dims.Equal(o.dims) {
+		return s
+	}
+	out := s.dims.Clone()
+	for i, d := range o.dims {
+		if out[i] != d {
+			out[i] = NewDim()
+		}
+	}
+	return PartialShape{dims: out, known: true}
+}
+
+// Concat is the shape whose dimensions are those of s, then those of o.
+func (s PartialShape) Concat(o PartialShape) PartialShape {
+	if !s.known || !o.known {
+		return PartialShape{}
+	}
+	return PartialShape{dims: append(s.dims.Clone(), o.dims...), known: true}
+}
+
+// From are the dimensions from lo up to but not including hi. Negative bounds
+// count from the end; hi of [End] is the end. A bound beyond a known rank is
+// an error.
+func (s PartialShape) From(lo, hi int) (PartialShape, error) {
+	if lo == 0 && hi == End {
+		return s, nil
+	}
+	if !s.known {
+		if lo >= 0 && hi != End && hi >= lo {
+			return OfRank(hi - lo), nil
+		}
+		return PartialShape{}, nil
+	}
+	n := len(s.dims)
+	a, b := lo, hi
+	if a < 0 {
+		a += n
+	}
+	if b == End {
+		b = n
+	} else if b < 0 {
+		b += n
+	}
+	if a < 0 || b > n || a > b {
+		return PartialShape{}, fmt.Errorf("shape %v has no dimensions from %d to %d", s, lo, hi)
+	}
+	return PartialShape{dims: s.dims[a:b:b], known: true}, nil
+}
+
+// End is the bound of [PartialShape.From] that means the last dimension is in.
+const End = math.MaxInt
+
+// With is the shape with size d at dimension i, which a negative i counts from
+// the end.
+func (s PartialShape) With(i, d int) PartialShape {
+	if !s.known {
+		return s
+	}
+	if i < 0 {
+		i += len(s.dims)
+	}
+	out := s.dims.Clone()
+	out[i] = d
+	return PartialShape{dims: out, known: true}
+}
+
+// String is "[2,3]", "[2,?]" where a size is unknown, "[?a,?a]" where two
+// unknown ones are known to be the same, "<unknown>" where the rank is.
+func (s PartialShape) String() string {
+	if !s.known {
+		return "<unknown>"
+	}
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, d := range s.dims {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if d >= 0 {
+			b.WriteString(strconv.Itoa(d))
+			continue
+		}
+		b.WriteByte('?')
+		if d != -1 {
+			b.WriteString(s.letter(d))
+		}
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// letter names an identity that occurs more than once in the shape.
+func (s PartialShape) letter(d int) string {
+	count, order := 0, 0
+	for i, e := range s.dims {
+		if e == d {
+			count++
+			continue
+		}
+		if count > 0 || e >= -1 {
+			continue
+		}
+		// An identity that occurs twice before the first d takes a letter.
+		for j, f := range s.dims {
+			if f == e && j < i {
+				order++
+				break
+			}
+		}
+	}
+	if count < 2 {
+		return ""
+	}
+	return string(rune('a' + order%26))
+}

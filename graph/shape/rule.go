@@ -1,0 +1,109 @@
+// Package shape holds one rule an op that computes what is known of the op's
+// outputs from what is known of its inputs: shapes above all, and the values of
+// small integer vectors that describe shapes.
+//
+// The same rule serves inference over a graph, where much is unknown, and the
+// kernels, which ask it with whole shapes. What a kernel needs beyond the
+// shapes of its outputs, such as which block a StridedSlice takes, is computed
+// by an exported function of this package that the rule uses too.
+package shape
+
+import (
+	"fmt"
+	"sort"
+	"sync"
+
+	"github.com/cairnml/cairn/graph"
+)
+
+// Inference is one question to a [Rule]: an op with its attributes and what is
+// known of its inputs. The rule fills Out.
+type Inference struct {
+	Op    string
+	Attrs graph.Attrs // complete: those that follow from the inputs included
+	In    []graph.Fact
+	// Out has an entry an output, the element type set where the definition tells
+	// it. The rule sets shapes, values and what handles hold; what it leaves is
+	// unknown.
+	Out []graph.Fact
+	// Call infers the results of a function, for the ops that call one; nil where
+	// functions can't be looked at.
+	Call func(f graph.Callee, args []graph.Fact) ([]graph.Fact, error)
+}
+
+// Rule computes the facts of an op's outputs. An error means that no inputs of
+// these facts can be right.
+type Rule func(*Inference) error
+
+// Rules maps op names to rules. It is a value that never changes and is safe
+// for use from many goroutines. A nil *Rules has none.
+type Rules struct{ byOp map[string]Rule }
+
+// Lookup is the rule of an op, or nil.
+func (r *Rules) Lookup(op string) Rule {
+	if r == nil {
+		return nil
+	}
+	return r.byOp[op]
+}
+
+// With is the set with one more rule, which takes the place of the op's former
+// one.
+func (r *Rules) With(op string, rule Rule) *Rules {
+	next := &Rules{byOp: make(map[string]Rule, r.Len()+1)}
+	if r != nil {
+		for k, v := range r.byOp {
+			next.byOp[k] = v
+		}
+	}
+	next.byOp[op] = rule
+	return next
+}
+
+// Len is the number of rules.
+func (r *Rules) Len() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.byOp)
+}
+
+// Ops lists the ops that have a rule, in alphabetical order.
+func (r *Rules) Ops() []string {
+	names := make([]string, 0, r.Len())
+	if r != nil {
+		for op := range r.byOp {
+			names = append(names, op)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Infer fills c.Out by the rule of c.Op; without a rule it leaves everything
+// unknown. A panic of a rule is an error.
+func (r *Rules) Infer(c *Inference) (err error) {
+	rule := r.Lookup(c.Op)
+	if rule == nil {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the shape rule of %s fails: %v", c.Op, p)
+		}
+	}()
+	return rule(c)
+}
+
+// All are the built-in rules.
+func All() *Rules { return builtin() }
+
+var builtin = sync.OnceValue(func() *Rules {
+	all := &Rules{byOp: map[string]Rule{}}
+	for _, family := range []map[string]Rule{} {
+		for op, rule := range family {
+			all.byOp[op] = rule
+		}
+	}
+	return all
+})
