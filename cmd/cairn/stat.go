@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cairnml/cairn/internal/inspect"
+	"github.com/cairnml/cairn/internal/plot"
 	"github.com/cairnml/cairn/internal/render"
 	"github.com/cairnml/cairn/internal/store"
 )
@@ -16,7 +17,7 @@ import (
 const maxPlots = 60
 
 func newStat(a *app) *cobra.Command {
-	var plot string
+	var picture string
 	c := &cobra.Command{
 		Use:   "stat PATH [NAME…]",
 		Short: "Sum up each tensor: range, mean, deviation, zeros, NaN",
@@ -39,7 +40,7 @@ lengths are summed up. NAMEs keep the tensors that contain one of them.`,
 				return err
 			}
 			all := []inspect.Stats{}
-			var hists []render.Histogram
+			var hists []plot.Histogram
 			var done, total int64
 			for _, e := range list {
 				total += e.Bytes
@@ -58,9 +59,9 @@ lengths are summed up. NAMEs keep the tensors that contain one of them.`,
 				if err != nil {
 					return err
 				}
-				if plot != "" && e.DType.Fixed() && t.Len() > 1 && len(hists) < maxPlots {
+				if picture != "" && e.DType.Fixed() && t.Len() > 1 && len(hists) < maxPlots {
 					h := inspect.Hist(e.Name, t, 50)
-					hists = append(hists, render.Histogram{
+					hists = append(hists, plot.Histogram{
 						Title: store.Short(e.Name), Low: h.Low, BinWidth: h.BinWidth, Counts: h.Counts,
 						Note: fmt.Sprintf("%v %v", e.DType, e.Shape),
 					})
@@ -72,14 +73,14 @@ lengths are summed up. NAMEs keep the tensors that contain one of them.`,
 				bar.update(done, total)
 			}
 			bar.done()
-			if plot != "" {
+			if picture != "" {
 				if len(hists) == 0 {
 					return fmt.Errorf("%s: no tensor of numbers with more than one element to draw", s.Prefix)
 				}
-				if err := writePlot(plot, hists); err != nil {
+				if err := writePlot(picture, hists); err != nil {
 					return err
 				}
-				a.note("wrote %s: %d histograms", plot, len(hists))
+				a.note("wrote %s: %d histograms", picture, len(hists))
 			}
 			if a.json {
 				return a.printJSON(all)
@@ -89,18 +90,18 @@ lengths are summed up. NAMEs keep the tensors that contain one of them.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&plot, "plot", "", "draw histograms to `FILE`.svg or .png")
+	c.Flags().StringVar(&picture, "plot", "", "draw histograms to `FILE`.svg or .png")
 	c.MarkFlagFilename("plot", "svg", "png")
 	return c
 }
 
-func writePlot(path string, hists []render.Histogram) error {
+func writePlot(path string, hists []plot.Histogram) error {
 	f, err := store.CreateFile(path, true)
 	if err != nil {
 		return err
 	}
 	defer f.Abort()
-	if err := render.Histograms(f, path, hists); err != nil {
+	if err := plot.Histograms(f, path, hists); err != nil {
 		return err
 	}
 	return f.Commit()

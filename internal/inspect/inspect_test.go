@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/plot"
 	"github.com/cairnml/cairn/internal/render"
 	"github.com/cairnml/cairn/internal/store"
 	"github.com/cairnml/cairn/tensor"
@@ -61,7 +62,7 @@ func TestHistogramsCountEveryFiniteElement(t *testing.T) {
 			t.Errorf("%v: bins of width %v", v, h.BinWidth)
 		}
 		var b bytes.Buffer
-		if err := render.Histograms(&b, "x.svg", []render.Histogram{{Low: h.Low, BinWidth: h.BinWidth, Counts: h.Counts}}); err != nil {
+		if err := plot.Histograms(&b, "x.svg", []plot.Histogram{{Low: h.Low, BinWidth: h.BinWidth, Counts: h.Counts}}); err != nil {
 			t.Errorf("%v: %v", v, err)
 		}
 	}

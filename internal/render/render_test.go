@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"image/png"
 	"io"
-	"math"
 	"strings"
 	"testing"
 )
@@ -109,43 +107,6 @@ func TestPathsAreBounded(t *testing.T) {
 	}
 	if p := g.Path(999); p == g.Path(998) {
 		t.Error("two nodes with one path")
-	}
-}
-
-func TestHistogramsAreDrawnInBothFormats(t *testing.T) {
-	h := []Histogram{{Title: strings.Repeat("long/", 30), Note: "float32 [3]", Low: -1, BinWidth: 0.5, Counts: []int{1, 5, 0, 2}}, {Title: "none", Counts: make([]int, 4)}}
-	var svg, pic bytes.Buffer
-	if err := Histograms(&svg, "x.SVG", h); err != nil {
-		t.Fatal(err)
-	}
-	wellFormed(t, svg.Bytes())
-	if err := Histograms(&pic, "x.png", h); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := png.Decode(&pic); err != nil {
-		t.Error(err)
-	}
-	if err := Histograms(io.Discard, "x.gif", h); err == nil {
-		t.Error("a .gif was drawn")
-	}
-	if err := Histograms(io.Discard, "x.svg", nil); err == nil {
-		t.Error("nothing was drawn")
-	}
-}
-
-func TestTicksTellNumbersApart(t *testing.T) {
-	for _, r := range [][2]float64{{0, 1}, {1.76, 1.9}, {-0.173, -0.143}, {6e-4, 7.5e-4}, {1e9, 1e9 + 4}, {-1e300, 1e300}, {0, 3}, {1e-310, 2e-310}, {5, 5}} {
-		seen := map[string]bool{}
-		ticks := fewTicks{}.Ticks(r[0], r[1])
-		if len(ticks) == 0 || len(ticks) > 12 {
-			t.Errorf("%v: %d ticks", r, len(ticks))
-		}
-		for _, k := range ticks {
-			if seen[k.Label] || math.IsNaN(k.Value) {
-				t.Errorf("%v: %q twice, or no number", r, k.Label)
-			}
-			seen[k.Label] = true
-		}
 	}
 }
 
