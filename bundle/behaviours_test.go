@@ -352,7 +352,7 @@ func TestVariantLayout(t *testing.T) {
 
 	// A big-endian machine's file can be verified and copied, not read.
 	files := rows(&pb.BundleHeaderProto{NumShards: 1, Endianness: 1}, bigVariant(), row{"v", (&pb.BundleEntryProto{
-		Dtype: int32(tensor.Variant), Shape: dims(1), Size: int64(len(bigVariant())), Crc32c: crc32c.Mask(bigVariantSum())}).Marshal()})(t)
+		Dtype: pb.DataType(tensor.Variant), Shape: dims(1), Size: int64(len(bigVariant())), Crc32c: crc32c.Mask(bigVariantSum())}).Marshal()})(t)
 	for name, b := range files {
 		dir.WriteFile(name, b)
 	}

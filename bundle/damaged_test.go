@@ -127,7 +127,7 @@ func part(start, length int64, change func(*pb.BundleEntryProto)) row {
 
 // stringsOf makes a tensor of n strings whose bytes are data.
 func stringsOf(n int64, data []byte) damage {
-	e := &pb.BundleEntryProto{Dtype: int32(tensor.String), Shape: dims(n), Size: int64(len(data)), Crc32c: 1}
+	e := &pb.BundleEntryProto{Dtype: pb.DataType(tensor.String), Shape: dims(n), Size: int64(len(data)), Crc32c: 1}
 	return rows(goodHeader, data, row{"t", e.Marshal()})
 }
 
@@ -202,7 +202,7 @@ var damages = map[string]damage{
 	"unsupported_tensor_type": entry(func(e *pb.BundleEntryProto) { e.Dtype = 99 }),
 	"negative_tensor_type":    entry(func(e *pb.BundleEntryProto) { e.Dtype = -1 }),
 	"reference_type":          entry(func(e *pb.BundleEntryProto) { e.Dtype = 101 }),
-	"resource":                entry(func(e *pb.BundleEntryProto) { e.Dtype = int32(tensor.Resource) }),
+	"resource":                entry(func(e *pb.BundleEntryProto) { e.Dtype = pb.DataType(tensor.Resource) }),
 	"negative_dimension":      entry(func(e *pb.BundleEntryProto) { e.Shape = dims(-2) }),
 	"unknown_rank":            entry(func(e *pb.BundleEntryProto) { e.Shape = &pb.TensorShapeProto{UnknownRank: true} }),
 	"too_many_dimensions":     entry(func(e *pb.BundleEntryProto) { e.Shape = dims(make([]int64, 255)...) }),
@@ -217,7 +217,7 @@ var damages = map[string]damage{
 	"negative_shard":          entry(func(e *pb.BundleEntryProto) { e.ShardId = -1 }),
 	"shard_out_of_range":      entry(func(e *pb.BundleEntryProto) { e.ShardId = 1 }),
 	"wrong_checksum":          entry(func(e *pb.BundleEntryProto) { e.Crc32c++ }),
-	"bool_of_other_bits":      entry(func(e *pb.BundleEntryProto) { e.Dtype, e.Shape = int32(tensor.Bool), dims(8) }),
+	"bool_of_other_bits":      entry(func(e *pb.BundleEntryProto) { e.Dtype, e.Shape = pb.DataType(tensor.Bool), dims(8) }),
 	"overlap": rows(goodHeader, append(goodData, 0, 0, 0, 0), row{"a", goodEntry().Marshal()},
 		row{"b", (&pb.BundleEntryProto{Dtype: 1, Shape: dims(2), Offset: 4, Size: 8}).Marshal()}),
 	"truncated_data": rows(goodHeader, goodData[:7], row{"t", goodEntry().Marshal()}),
@@ -249,7 +249,7 @@ var damages = map[string]damage{
 	"string_bytes_left_over":   stringsOf(1, append(lengthSum(2), 'a', 'b', 'c')),
 	"string_payload":           stringsOf(1, append(lengthSum(2), 'a', 'b')),
 	"variant_length_lies": rows(goodHeader, []byte{0xff, 0xff, 0xff, 0xff, 0x0f, 1}, row{"t",
-		(&pb.BundleEntryProto{Dtype: int32(tensor.Variant), Shape: dims(1), Size: 6}).Marshal()}),
+		(&pb.BundleEntryProto{Dtype: pb.DataType(tensor.Variant), Shape: dims(1), Size: 6}).Marshal()}),
 
 	"v1_no_list": func(t *testing.T) map[string][]byte { return map[string][]byte{"ckpt": tableOf(t, row{"a", nil})} },
 	"v1_list_garbage": func(t *testing.T) map[string][]byte {
@@ -381,9 +381,9 @@ func FuzzOpen(f *testing.F) {
 func FuzzEntry(f *testing.F) {
 	e := goodEntry()
 	f.Add(goodHeader.Marshal(), "t", e.Marshal(), goodData)
-	e.Dtype, e.Size = int32(tensor.String), 7
+	e.Dtype, e.Size = pb.DataType(tensor.String), 7
 	f.Add(goodHeader.Marshal(), "t", e.Marshal(), []byte{1, 0, 1, 2, 3, 4, 5})
-	e.Dtype = int32(tensor.Variant)
+	e.Dtype = pb.DataType(tensor.Variant)
 	f.Add((&pb.BundleHeaderProto{NumShards: 1, Endianness: 1}).Marshal(), string(appendSliceKey(nil, "t", Slice{[]Extent{{Start: 1, Length: 1}}})), e.Marshal(), []byte{1, 0, 1, 2, 3, 4, 5})
 	f.Fuzz(func(t *testing.T, header []byte, key string, entry, data []byte) {
 		rows := []row{{"", header}}

@@ -119,7 +119,7 @@ func (w *Writer) add(ctx context.Context, key, name string, t *tensor.Tensor) er
 	if _, ok := w.entries[key]; ok {
 		return w.fail(fmt.Errorf("bundle: tensor %q is added twice", name))
 	}
-	e := &pb.BundleEntryProto{Dtype: int32(t.DType()), Shape: shapeProto(t.Shape())}
+	e := &pb.BundleEntryProto{Dtype: pb.DataType(t.DType()), Shape: shapeProto(t.Shape())}
 	err := w.place(ctx, key, e, func(s *shardWriter) (uint32, error) {
 		switch d := t.DType(); {
 		case d.Fixed():
@@ -195,10 +195,10 @@ func (w *Writer) AddSlice(ctx context.Context, name string, full tensor.Shape, s
 	case e == nil:
 		// The entry has no bytes of its own; that it speaks of this data file is
 		// what a merge of one bundle for each file makes of it.
-		e = &pb.BundleEntryProto{Dtype: int32(t.DType()), Shape: shapeProto(full), ShardId: int32(len(w.shards) - 1)}
+		e = &pb.BundleEntryProto{Dtype: pb.DataType(t.DType()), Shape: shapeProto(full), ShardId: int32(len(w.shards) - 1)}
 	case len(e.Slices) == 0:
 		return w.fail(fmt.Errorf("bundle: tensor %q is added whole and in slices", name))
-	case e.Dtype != int32(t.DType()) || string(e.Shape.Marshal()) != string(shapeProto(full).Marshal()):
+	case e.Dtype != pb.DataType(t.DType()) || string(e.Shape.Marshal()) != string(shapeProto(full).Marshal()):
 		return w.fail(fmt.Errorf("bundle: slice %s of tensor %q is %v of %v, other slices are not", s, name, t.DType(), full))
 	}
 	if err := w.add(ctx, string(appendSliceKey(nil, name, s)), name, t); err != nil {

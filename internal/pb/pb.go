@@ -19,7 +19,58 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-//go:generate go -C ../gen run ./pb -out ../pb ../pb/proto/framework.proto ../pb/proto/saved_tensor_slice.proto ../pb/proto/tensor_bundle.proto ../pb/proto/trackable_object_graph.proto
+//go:generate sh -c "cd ../gen && go run ./pb -out ../pb ../pb/proto/*.proto"
+
+// A Message is any of the generated types.
+type Message interface {
+	// Unmarshal decodes b into the message, which is emptied first and keeps
+	// references into b.
+	Unmarshal(b []byte) error
+	// Marshal is the encoded message.
+	Marshal() []byte
+	// AppendTo appends the encoded message to b.
+	AppendTo(b []byte) []byte
+
+	size(*sizes) int
+	append([]byte, *sizes) []byte
+}
+
+// sizes is the lengths of the messages inside one, in the order in which they
+// are encoded, so that each is computed once however deep it lies. The first of
+// them take no allocation.
+type sizes struct {
+	first   [32]int
+	more    []int
+	n, read int
+}
+
+// open makes room for the length of a message, before those inside it.
+func (s *sizes) open() int {
+	if s.n >= len(s.first) {
+		s.more = append(s.more, 0)
+	}
+	s.n++
+	return s.n - 1
+}
+
+// set notes the length of the message that was opened at a place.
+func (s *sizes) set(at, n int) int {
+	*s.at(at) = n
+	return n
+}
+
+// next is the length that comes next in the order of encoding.
+func (s *sizes) next() uint64 {
+	s.read++
+	return uint64(*s.at(s.read - 1))
+}
+
+func (s *sizes) at(i int) *int {
+	if i < len(s.first) {
+		return &s.first[i]
+	}
+	return &s.more[i-len(s.first)]
+}
 
 // maxDepth is how deep messages may be nested, protobuf's own default.
 const maxDepth = 100

@@ -10,18 +10,13 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// message is what every generated type has.
-type message interface {
-	Unmarshal([]byte) error
-	Marshal() []byte
-}
-
-// fresh lists the messages that stand at the top of something in a file.
-func fresh() []message {
-	return []message{
-		new(BundleHeaderProto), new(BundleEntryProto), new(SavedTensorSlices), new(TrackableObjectGraph),
-		new(TensorProto), new(VariantTensorDataProto), new(RegisteredSaver), new(TensorSliceProto),
+// fresh lists an empty message of every type.
+func fresh() []Message {
+	var out []Message
+	for _, name := range Names() {
+		out = append(out, New(name))
 	}
+	return out
 }
 
 func TestFieldsAreWrittenByNumber(t *testing.T) {
@@ -104,7 +99,7 @@ func TestFaultsAreNamed(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		m    message
+		m    Message
 		in   []byte
 		want string
 	}{
@@ -123,12 +118,122 @@ func TestFaultsAreNamed(t *testing.T) {
 	}
 }
 
+func TestMapsKeepTheirOrder(t *testing.T) {
+	n := NodeDef{Name: "n", Attr: []*AttrValueEntry{
+		{Key: "z", Value: &AttrValue{Which: AttrValueI, I: 1}},
+		{Key: "a", Value: &AttrValue{Which: AttrValueB}},
+		{Key: "z", Value: &AttrValue{Which: AttrValueI, I: 3}},
+	}}
+	want := []byte{0x0a, 1, 'n', 0x2a, 7, 0x0a, 1, 'z', 0x12, 2, 0x18, 1, 0x2a, 7, 0x0a, 1, 'a', 0x12, 2, 0x28, 0, 0x2a, 7, 0x0a, 1, 'z', 0x12, 2, 0x18, 3}
+	if got := n.Marshal(); !bytes.Equal(got, want) {
+		t.Errorf("% x, want % x", got, want)
+	}
+	var m NodeDef
+	if err := m.Unmarshal(want); err != nil || !bytes.Equal(m.Marshal(), want) {
+		t.Errorf("written again as % x, %v", m.Marshal(), err)
+	}
+	if v, ok := Lookup(m.Attr, "z"); !ok || v.I != 3 {
+		t.Errorf("z is %+v, %v; the last entry counts", v, ok)
+	}
+	if v, ok := Lookup(m.Attr, "y"); ok {
+		t.Errorf("y is %+v", v)
+	}
+	SortEntries(m.Attr)
+	if m.Attr[0].Key != "a" || m.Attr[1].Value.I != 1 || m.Attr[2].Value.I != 3 {
+		t.Errorf("sorted: %+v", m.Attr)
+	}
+}
+
+func TestMapEntriesAreWrittenWhole(t *testing.T) {
+	// Protobuf writes key and value of an entry even where they are zero.
+	f := FunctionDef{
+		ResourceArgUniqueId: []*Uint32Uint32Entry{{}},
+		ArgAttr:             []*Uint32ArgAttrsEntry{{Key: 1}},
+		Ret:                 []*StringEntry{{Key: "a"}},
+	}
+	want := []byte{0x22, 5, 0x0a, 1, 'a', 0x12, 0, 0x3a, 4, 0x08, 1, 0x12, 0, 0x42, 4, 0x08, 0, 0x10, 0}
+	if got := f.Marshal(); !bytes.Equal(got, want) {
+		t.Errorf("% x, want % x", got, want)
+	}
+	// One that leaves its value out has an empty one.
+	var n NodeDef
+	if err := n.Unmarshal([]byte{0x2a, 3, 0x0a, 1, 'a'}); err != nil || n.Attr[0].Value == nil {
+		t.Errorf("%+v, %v", n.Attr, err)
+	}
+}
+
+func TestOneofsHoldOneMember(t *testing.T) {
+	// The last member of a oneof counts; a message that comes twice is merged,
+	// unless another member came between.
+	shape := []byte{0x3a, 4, 0x12, 2, 0x08, 1}
+	for _, c := range []struct {
+		name string
+		in   [][]byte
+		want AttrValue
+	}{
+		{"nothing", nil, AttrValue{}},
+		{"zero", [][]byte{{0x18, 0}}, AttrValue{Which: AttrValueI}},
+		{"two", [][]byte{{0x18, 5}, {0x12, 1, 'x'}}, AttrValue{Which: AttrValueS, S: []byte("x")}},
+		{"merged", [][]byte{shape, shape}, AttrValue{Which: AttrValueShape, Shape: &TensorShapeProto{Dim: []*Dim{{Size: 1}, {Size: 1}}}}},
+		{"parted", [][]byte{shape, {0x28, 1}, shape}, AttrValue{Which: AttrValueShape, Shape: &TensorShapeProto{Dim: []*Dim{{Size: 1}}}}},
+	} {
+		var m AttrValue
+		if err := m.Unmarshal(bytes.Join(c.in, nil)); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if d := cmp.Diff(c.want, m); d != "" {
+			t.Errorf("%s:\n%s", c.name, d)
+		}
+	}
+	// A member that is a message and was left nil is an empty one.
+	if got := (&AttrValue{Which: AttrValueShape}).Marshal(); !bytes.Equal(got, []byte{0x3a, 0}) {
+		t.Errorf("an empty shape is written as % x", got)
+	}
+	// Signed integers of a structured value are written zigzag.
+	if got := (&StructuredValue{Which: StructuredValueInt64Value, Int64Value: -1}).Marshal(); !bytes.Equal(got, []byte{0x60, 1}) {
+		t.Errorf("-1 is written as % x", got)
+	}
+}
+
+func TestEnumsHaveTensorFlowsNames(t *testing.T) {
+	if s := DataTypeFloat.String(); s != "DT_FLOAT" {
+		t.Errorf("DataTypeFloat is %s", s)
+	}
+	if s := DataType(77).String(); s != "77" {
+		t.Errorf("an unknown type is %s", s)
+	}
+	if s := TypeSpecProtoTypeSpecClassRaggedTensorSpec.String(); s != "RAGGED_TENSOR_SPEC" {
+		t.Errorf("RaggedTensorSpec is %s", s)
+	}
+}
+
+func TestLengthsAreComputedOnce(t *testing.T) {
+	// Were the lengths of all messages inside one computed at each level, a list
+	// nested 100 deep would take a hundred times as long.
+	v := &StructuredValue{Which: StructuredValueInt64Value, Int64Value: 1}
+	for range 40 {
+		v = &StructuredValue{Which: StructuredValueListValue, ListValue: &ListValue{Values: []*StructuredValue{v, {}}}}
+	}
+	b := v.Marshal()
+	var m StructuredValue
+	if err := m.Unmarshal(b); err != nil || !bytes.Equal(m.Marshal(), b) {
+		t.Fatalf("%v", err)
+	}
+	var s sizes
+	v.size(&s)
+	if s.n != 40*3 {
+		t.Errorf("%d lengths are noted for the 120 messages inside", s.n)
+	}
+}
+
 // FuzzMessages decodes arbitrary bytes as every message. What is accepted is
 // encoded again and must decode to the same.
 func FuzzMessages(f *testing.F) {
 	f.Add((&TrackableObjectGraph{Nodes: []*TrackableObject{{Children: []*ObjectReference{{NodeId: 1, LocalName: "a"}}, HasCheckpointValues: &BoolValue{Value: true}}}}).Marshal())
 	f.Add((&BundleEntryProto{Dtype: 1, Shape: &TensorShapeProto{Dim: []*Dim{{Size: 3}}}, Crc32c: 5, Slices: []*TensorSliceProto{{Extent: []*Extent{{Start: 1, Length: 2, HasLength: true}}}}}).Marshal())
 	f.Add((&SavedTensorSlices{Data: &SavedSlice{Name: "a", Data: &TensorProto{IntVal: []int32{-1, 3}, BoolVal: []bool{true}, DcomplexVal: []float64{1}, StringVal: [][]byte{[]byte("x")}}}}).Marshal())
+	f.Add((&NodeDef{Name: "n", Attr: []*AttrValueEntry{{Key: "k", Value: &AttrValue{Which: AttrValueList, List: &AttrValueListValue{Type: []DataType{1, 2}, Func: []*NameAttrList{{Name: "f"}}}}}}}).Marshal())
+	f.Add((&SavedObject{Which: SavedObjectVariable, Variable: &SavedVariable{Dtype: 1}, SaveableObjects: []*SaveableObjectEntry{{Key: "s"}}}).Marshal())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for i, m := range fresh() {
 			if m.Unmarshal(b) != nil {

@@ -4,25 +4,30 @@ package pb
 
 import (
 	"math"
+	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-var _ = math.Float32bits
+var _, _, _ = math.Float32bits, strconv.Itoa, protowire.EncodeBool
 
 // TensorShapeProto is the sizes of a tensor's dimensions.
 type TensorShapeProto struct {
-	Dim         []*Dim
-	UnknownRank bool // dim is empty then
+	Dim         []*Dim `pb:"2,message,dim"`
+	UnknownRank bool   `pb:"3,bool,unknown_rank"` // dim is empty then
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *TensorShapeProto) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *TensorShapeProto) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	for _, v := range m.Dim {
-		n += 1 + protowire.SizeBytes(v.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), v.size(s)))
 	}
 	if m.UnknownRank {
 		n += 1 + 1
@@ -30,13 +35,14 @@ func (m *TensorShapeProto) size() int {
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *TensorShapeProto) AppendTo(b []byte) []byte {
+func (m *TensorShapeProto) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	for _, v := range m.Dim {
 		b = protowire.AppendTag(b, 2, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(v.size()))
-		b = v.AppendTo(b)
+		b = protowire.AppendVarint(b, s.next())
+		b = v.append(b, s)
 	}
 	if m.UnknownRank {
 		b = protowire.AppendTag(b, 3, protowire.VarintType)
@@ -45,8 +51,15 @@ func (m *TensorShapeProto) AppendTo(b []byte) []byte {
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *TensorShapeProto) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *TensorShapeProto) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *TensorShapeProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -67,8 +80,8 @@ func (m *TensorShapeProto) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 2 && typ == protowire.BytesType:
+		switch protowire.EncodeTag(num, typ) {
+		case 18: // dim
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorShapeProto", "dim", len(b)-len(start), n)
@@ -84,7 +97,7 @@ func (m *TensorShapeProto) merge(b []byte, depth int) error {
 				return within(err, "TensorShapeProto", "dim", len(b)-len(rest)-len(v))
 			}
 			m.Dim = append(m.Dim, e)
-		case num == 3 && typ == protowire.VarintType:
+		case 24: // unknown_rank
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("TensorShapeProto", "unknown_rank", len(b)-len(start), n)
@@ -105,14 +118,18 @@ func (m *TensorShapeProto) merge(b []byte, depth int) error {
 
 // Dim is one dimension.
 type Dim struct {
-	Size int64 // -1 where unknown
-	Name string
+	Size int64  `pb:"1,int64,size"` // -1 where unknown
+	Name string `pb:"2,string,name"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *Dim) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *Dim) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if m.Size != 0 {
 		n += 1 + protowire.SizeVarint(uint64(m.Size))
@@ -123,9 +140,10 @@ func (m *Dim) size() int {
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *Dim) AppendTo(b []byte) []byte {
+func (m *Dim) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if m.Size != 0 {
 		b = protowire.AppendTag(b, 1, protowire.VarintType)
 		b = protowire.AppendVarint(b, uint64(m.Size))
@@ -137,8 +155,15 @@ func (m *Dim) AppendTo(b []byte) []byte {
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *Dim) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *Dim) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *Dim) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -158,15 +183,15 @@ func (m *Dim) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.VarintType:
+		switch protowire.EncodeTag(num, typ) {
+		case 8: // size
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("Dim", "size", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Size = int64(v)
-		case num == 2 && typ == protowire.BytesType:
+		case 18: // name
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("Dim", "name", len(b)-len(start), n)
@@ -187,33 +212,45 @@ func (m *Dim) merge(b []byte, depth int) error {
 
 // TensorSliceProto is a rectangular part of a tensor.
 type TensorSliceProto struct {
-	Extent []*Extent
+	Extent []*Extent `pb:"1,message,extent"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *TensorSliceProto) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *TensorSliceProto) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	for _, v := range m.Extent {
-		n += 1 + protowire.SizeBytes(v.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), v.size(s)))
 	}
 	return n
+}
+
+func (m *TensorSliceProto) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
+	for _, v := range m.Extent {
+		b = protowire.AppendTag(b, 1, protowire.BytesType)
+		b = protowire.AppendVarint(b, s.next())
+		b = v.append(b, s)
+	}
+	return append(b, m.Unknown...)
 }
 
 // AppendTo appends the encoded message to b: fields by number, then the
 // unknown ones.
 func (m *TensorSliceProto) AppendTo(b []byte) []byte {
-	for _, v := range m.Extent {
-		b = protowire.AppendTag(b, 1, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(v.size()))
-		b = v.AppendTo(b)
-	}
-	return append(b, m.Unknown...)
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
 }
 
 // Marshal is the encoded message.
-func (m *TensorSliceProto) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *TensorSliceProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -234,8 +271,8 @@ func (m *TensorSliceProto) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.BytesType:
+		switch protowire.EncodeTag(num, typ) {
+		case 10: // extent
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorSliceProto", "extent", len(b)-len(start), n)
@@ -266,15 +303,19 @@ func (m *TensorSliceProto) merge(b []byte, depth int) error {
 // Extent is the part's range in one dimension. One without a length takes
 // the whole dimension.
 type Extent struct {
-	Start     int64
-	Length    int64
+	Start     int64 `pb:"1,int64,start"`
+	Length    int64 `pb:"2,int64,length,optional"`
 	HasLength bool
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *Extent) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *Extent) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if m.Start != 0 {
 		n += 1 + protowire.SizeVarint(uint64(m.Start))
@@ -285,9 +326,10 @@ func (m *Extent) size() int {
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *Extent) AppendTo(b []byte) []byte {
+func (m *Extent) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if m.Start != 0 {
 		b = protowire.AppendTag(b, 1, protowire.VarintType)
 		b = protowire.AppendVarint(b, uint64(m.Start))
@@ -299,8 +341,15 @@ func (m *Extent) AppendTo(b []byte) []byte {
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *Extent) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *Extent) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *Extent) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -320,15 +369,15 @@ func (m *Extent) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.VarintType:
+		switch protowire.EncodeTag(num, typ) {
+		case 8: // start
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("Extent", "start", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Start = int64(v)
-		case num == 2 && typ == protowire.VarintType:
+		case 16: // length
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("Extent", "length", len(b)-len(start), n)
@@ -350,15 +399,19 @@ func (m *Extent) merge(b []byte, depth int) error {
 
 // VersionDef says which versions of a format may read what a producer wrote.
 type VersionDef struct {
-	Producer     int32
-	MinConsumer  int32
-	BadConsumers []int32
+	Producer     int32   `pb:"1,int32,producer"`
+	MinConsumer  int32   `pb:"2,int32,min_consumer"`
+	BadConsumers []int32 `pb:"3,int32,bad_consumers"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *VersionDef) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *VersionDef) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if m.Producer != 0 {
 		n += 1 + protowire.SizeVarint(uint64(m.Producer))
@@ -376,9 +429,10 @@ func (m *VersionDef) size() int {
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *VersionDef) AppendTo(b []byte) []byte {
+func (m *VersionDef) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if m.Producer != 0 {
 		b = protowire.AppendTag(b, 1, protowire.VarintType)
 		b = protowire.AppendVarint(b, uint64(m.Producer))
@@ -401,8 +455,15 @@ func (m *VersionDef) AppendTo(b []byte) []byte {
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *VersionDef) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *VersionDef) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *VersionDef) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -422,29 +483,29 @@ func (m *VersionDef) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.VarintType:
+		switch protowire.EncodeTag(num, typ) {
+		case 8: // producer
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("VersionDef", "producer", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Producer = int32(v)
-		case num == 2 && typ == protowire.VarintType:
+		case 16: // min_consumer
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("VersionDef", "min_consumer", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.MinConsumer = int32(v)
-		case num == 3 && typ == protowire.VarintType:
+		case 24: // bad_consumers
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("VersionDef", "bad_consumers", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.BadConsumers = append(m.BadConsumers, int32(v))
-		case num == 3 && typ == protowire.BytesType:
+		case 26: // bad_consumers
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("VersionDef", "bad_consumers", len(b)-len(start), n)
@@ -473,36 +534,40 @@ func (m *VersionDef) merge(b []byte, depth int) error {
 
 // TensorProto is a tensor with its values.
 type TensorProto struct {
-	Dtype             int32 // a DataType's number
-	TensorShape       *TensorShapeProto
-	VersionNumber     int32
-	TensorContent     []byte // all elements as little-endian bytes; else one of the lists
-	FloatVal          []float32
-	DoubleVal         []float64
-	IntVal            []int32 // int32 and the narrower integers, quantized ones too
-	StringVal         [][]byte
-	ScomplexVal       []float32 // real and imaginary parts in turn
-	Int64Val          []int64
-	BoolVal           []bool
-	DcomplexVal       []float64
-	HalfVal           []int32 // the bits of half and bfloat16
-	ResourceHandleVal []*ResourceHandleProto
-	VariantVal        []*VariantTensorDataProto
-	Uint32Val         []uint32
-	Uint64Val         []uint64
-	Float8Val         []byte
+	Dtype             DataType                  `pb:"1,enum,dtype"`
+	TensorShape       *TensorShapeProto         `pb:"2,message,tensor_shape"`
+	VersionNumber     int32                     `pb:"3,int32,version_number"`
+	TensorContent     []byte                    `pb:"4,bytes,tensor_content"` // all elements as little-endian bytes; else one of the lists
+	FloatVal          []float32                 `pb:"5,float,float_val"`
+	DoubleVal         []float64                 `pb:"6,double,double_val"`
+	IntVal            []int32                   `pb:"7,int32,int_val"` // int32 and the narrower integers, quantized ones too
+	StringVal         [][]byte                  `pb:"8,bytes,string_val"`
+	ScomplexVal       []float32                 `pb:"9,float,scomplex_val"` // real and imaginary parts in turn
+	Int64Val          []int64                   `pb:"10,int64,int64_val"`
+	BoolVal           []bool                    `pb:"11,bool,bool_val"`
+	DcomplexVal       []float64                 `pb:"12,double,dcomplex_val"`
+	HalfVal           []int32                   `pb:"13,int32,half_val"` // the bits of half and bfloat16
+	ResourceHandleVal []*ResourceHandleProto    `pb:"14,message,resource_handle_val"`
+	VariantVal        []*VariantTensorDataProto `pb:"15,message,variant_val"`
+	Uint32Val         []uint32                  `pb:"16,uint32,uint32_val"`
+	Uint64Val         []uint64                  `pb:"17,uint64,uint64_val"`
+	Float8Val         []byte                    `pb:"18,bytes,float8_val"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *TensorProto) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *TensorProto) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if m.Dtype != 0 {
 		n += 1 + protowire.SizeVarint(uint64(m.Dtype))
 	}
 	if m.TensorShape != nil {
-		n += 1 + protowire.SizeBytes(m.TensorShape.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), m.TensorShape.size(s)))
 	}
 	if m.VersionNumber != 0 {
 		n += 1 + protowire.SizeVarint(uint64(m.VersionNumber))
@@ -555,10 +620,10 @@ func (m *TensorProto) size() int {
 		n += 1 + protowire.SizeBytes(k)
 	}
 	for _, v := range m.ResourceHandleVal {
-		n += 1 + protowire.SizeBytes(v.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), v.size(s)))
 	}
 	for _, v := range m.VariantVal {
-		n += 1 + protowire.SizeBytes(v.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), v.size(s)))
 	}
 	if len(m.Uint32Val) > 0 {
 		k := 0
@@ -580,17 +645,18 @@ func (m *TensorProto) size() int {
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *TensorProto) AppendTo(b []byte) []byte {
+func (m *TensorProto) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if m.Dtype != 0 {
 		b = protowire.AppendTag(b, 1, protowire.VarintType)
 		b = protowire.AppendVarint(b, uint64(m.Dtype))
 	}
 	if m.TensorShape != nil {
 		b = protowire.AppendTag(b, 2, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(m.TensorShape.size()))
-		b = m.TensorShape.AppendTo(b)
+		b = protowire.AppendVarint(b, s.next())
+		b = m.TensorShape.append(b, s)
 	}
 	if m.VersionNumber != 0 {
 		b = protowire.AppendTag(b, 3, protowire.VarintType)
@@ -679,13 +745,13 @@ func (m *TensorProto) AppendTo(b []byte) []byte {
 	}
 	for _, v := range m.ResourceHandleVal {
 		b = protowire.AppendTag(b, 14, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(v.size()))
-		b = v.AppendTo(b)
+		b = protowire.AppendVarint(b, s.next())
+		b = v.append(b, s)
 	}
 	for _, v := range m.VariantVal {
 		b = protowire.AppendTag(b, 15, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(v.size()))
-		b = v.AppendTo(b)
+		b = protowire.AppendVarint(b, s.next())
+		b = v.append(b, s)
 	}
 	if len(m.Uint32Val) > 0 {
 		k := 0
@@ -716,8 +782,15 @@ func (m *TensorProto) AppendTo(b []byte) []byte {
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *TensorProto) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *TensorProto) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *TensorProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -739,15 +812,15 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.VarintType:
+		switch protowire.EncodeTag(num, typ) {
+		case 8: // dtype
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("TensorProto", "dtype", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			m.Dtype = int32(v)
-		case num == 2 && typ == protowire.BytesType:
+			m.Dtype = DataType(v)
+		case 18: // tensor_shape
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "tensor_shape", len(b)-len(start), n)
@@ -759,28 +832,28 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 			if err := m.TensorShape.merge(v, depth+1); err != nil {
 				return within(err, "TensorProto", "tensor_shape", len(b)-len(rest)-len(v))
 			}
-		case num == 3 && typ == protowire.VarintType:
+		case 24: // version_number
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("TensorProto", "version_number", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.VersionNumber = int32(v)
-		case num == 4 && typ == protowire.BytesType:
+		case 34: // tensor_content
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "tensor_content", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.TensorContent = v[:len(v):len(v)]
-		case num == 5 && typ == protowire.Fixed32Type:
+		case 45: // float_val
 			v, n := protowire.ConsumeFixed32(rest)
 			if n < 0 {
 				return errField("TensorProto", "float_val", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.FloatVal = append(m.FloatVal, math.Float32frombits(v))
-		case num == 5 && typ == protowire.BytesType:
+		case 42: // float_val
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "float_val", len(b)-len(start), n)
@@ -795,14 +868,14 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 				v = v[n:]
 				m.FloatVal = append(m.FloatVal, math.Float32frombits(x))
 			}
-		case num == 6 && typ == protowire.Fixed64Type:
+		case 49: // double_val
 			v, n := protowire.ConsumeFixed64(rest)
 			if n < 0 {
 				return errField("TensorProto", "double_val", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.DoubleVal = append(m.DoubleVal, math.Float64frombits(v))
-		case num == 6 && typ == protowire.BytesType:
+		case 50: // double_val
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "double_val", len(b)-len(start), n)
@@ -817,14 +890,14 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 				v = v[n:]
 				m.DoubleVal = append(m.DoubleVal, math.Float64frombits(x))
 			}
-		case num == 7 && typ == protowire.VarintType:
+		case 56: // int_val
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("TensorProto", "int_val", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.IntVal = append(m.IntVal, int32(v))
-		case num == 7 && typ == protowire.BytesType:
+		case 58: // int_val
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "int_val", len(b)-len(start), n)
@@ -839,21 +912,21 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 				v = v[n:]
 				m.IntVal = append(m.IntVal, int32(x))
 			}
-		case num == 8 && typ == protowire.BytesType:
+		case 66: // string_val
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "string_val", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.StringVal = append(m.StringVal, v[:len(v):len(v)])
-		case num == 9 && typ == protowire.Fixed32Type:
+		case 77: // scomplex_val
 			v, n := protowire.ConsumeFixed32(rest)
 			if n < 0 {
 				return errField("TensorProto", "scomplex_val", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.ScomplexVal = append(m.ScomplexVal, math.Float32frombits(v))
-		case num == 9 && typ == protowire.BytesType:
+		case 74: // scomplex_val
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "scomplex_val", len(b)-len(start), n)
@@ -868,14 +941,14 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 				v = v[n:]
 				m.ScomplexVal = append(m.ScomplexVal, math.Float32frombits(x))
 			}
-		case num == 10 && typ == protowire.VarintType:
+		case 80: // int64_val
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("TensorProto", "int64_val", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Int64Val = append(m.Int64Val, int64(v))
-		case num == 10 && typ == protowire.BytesType:
+		case 82: // int64_val
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "int64_val", len(b)-len(start), n)
@@ -890,14 +963,14 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 				v = v[n:]
 				m.Int64Val = append(m.Int64Val, int64(x))
 			}
-		case num == 11 && typ == protowire.VarintType:
+		case 88: // bool_val
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("TensorProto", "bool_val", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.BoolVal = append(m.BoolVal, protowire.DecodeBool(v))
-		case num == 11 && typ == protowire.BytesType:
+		case 90: // bool_val
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "bool_val", len(b)-len(start), n)
@@ -912,14 +985,14 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 				v = v[n:]
 				m.BoolVal = append(m.BoolVal, protowire.DecodeBool(x))
 			}
-		case num == 12 && typ == protowire.Fixed64Type:
+		case 97: // dcomplex_val
 			v, n := protowire.ConsumeFixed64(rest)
 			if n < 0 {
 				return errField("TensorProto", "dcomplex_val", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.DcomplexVal = append(m.DcomplexVal, math.Float64frombits(v))
-		case num == 12 && typ == protowire.BytesType:
+		case 98: // dcomplex_val
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "dcomplex_val", len(b)-len(start), n)
@@ -934,14 +1007,14 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 				v = v[n:]
 				m.DcomplexVal = append(m.DcomplexVal, math.Float64frombits(x))
 			}
-		case num == 13 && typ == protowire.VarintType:
+		case 104: // half_val
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("TensorProto", "half_val", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.HalfVal = append(m.HalfVal, int32(v))
-		case num == 13 && typ == protowire.BytesType:
+		case 106: // half_val
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "half_val", len(b)-len(start), n)
@@ -956,7 +1029,7 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 				v = v[n:]
 				m.HalfVal = append(m.HalfVal, int32(x))
 			}
-		case num == 14 && typ == protowire.BytesType:
+		case 114: // resource_handle_val
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "resource_handle_val", len(b)-len(start), n)
@@ -972,7 +1045,7 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 				return within(err, "TensorProto", "resource_handle_val", len(b)-len(rest)-len(v))
 			}
 			m.ResourceHandleVal = append(m.ResourceHandleVal, e)
-		case num == 15 && typ == protowire.BytesType:
+		case 122: // variant_val
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "variant_val", len(b)-len(start), n)
@@ -988,14 +1061,14 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 				return within(err, "TensorProto", "variant_val", len(b)-len(rest)-len(v))
 			}
 			m.VariantVal = append(m.VariantVal, e)
-		case num == 16 && typ == protowire.VarintType:
+		case 128: // uint32_val
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("TensorProto", "uint32_val", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Uint32Val = append(m.Uint32Val, uint32(v))
-		case num == 16 && typ == protowire.BytesType:
+		case 130: // uint32_val
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "uint32_val", len(b)-len(start), n)
@@ -1010,14 +1083,14 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 				v = v[n:]
 				m.Uint32Val = append(m.Uint32Val, uint32(x))
 			}
-		case num == 17 && typ == protowire.VarintType:
+		case 136: // uint64_val
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("TensorProto", "uint64_val", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Uint64Val = append(m.Uint64Val, v)
-		case num == 17 && typ == protowire.BytesType:
+		case 138: // uint64_val
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "uint64_val", len(b)-len(start), n)
@@ -1032,7 +1105,7 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 				v = v[n:]
 				m.Uint64Val = append(m.Uint64Val, x)
 			}
-		case num == 18 && typ == protowire.BytesType:
+		case 146: // float8_val
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TensorProto", "float8_val", len(b)-len(start), n)
@@ -1053,15 +1126,19 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 
 // VariantTensorDataProto is a value of a type that only its own codec knows.
 type VariantTensorDataProto struct {
-	TypeName string
-	Metadata []byte
-	Tensors  []*TensorProto
+	TypeName string         `pb:"1,string,type_name"`
+	Metadata []byte         `pb:"2,bytes,metadata"`
+	Tensors  []*TensorProto `pb:"3,message,tensors"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *VariantTensorDataProto) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *VariantTensorDataProto) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if len(m.TypeName) > 0 {
 		n += 1 + protowire.SizeBytes(len(m.TypeName))
@@ -1070,14 +1147,15 @@ func (m *VariantTensorDataProto) size() int {
 		n += 1 + protowire.SizeBytes(len(m.Metadata))
 	}
 	for _, v := range m.Tensors {
-		n += 1 + protowire.SizeBytes(v.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), v.size(s)))
 	}
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *VariantTensorDataProto) AppendTo(b []byte) []byte {
+func (m *VariantTensorDataProto) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if len(m.TypeName) > 0 {
 		b = protowire.AppendTag(b, 1, protowire.BytesType)
 		b = protowire.AppendString(b, m.TypeName)
@@ -1088,14 +1166,21 @@ func (m *VariantTensorDataProto) AppendTo(b []byte) []byte {
 	}
 	for _, v := range m.Tensors {
 		b = protowire.AppendTag(b, 3, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(v.size()))
-		b = v.AppendTo(b)
+		b = protowire.AppendVarint(b, s.next())
+		b = v.append(b, s)
 	}
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *VariantTensorDataProto) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *VariantTensorDataProto) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *VariantTensorDataProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -1116,22 +1201,22 @@ func (m *VariantTensorDataProto) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.BytesType:
+		switch protowire.EncodeTag(num, typ) {
+		case 10: // type_name
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("VariantTensorDataProto", "type_name", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.TypeName = view(v)
-		case num == 2 && typ == protowire.BytesType:
+		case 18: // metadata
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("VariantTensorDataProto", "metadata", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Metadata = v[:len(v):len(v)]
-		case num == 3 && typ == protowire.BytesType:
+		case 26: // tensors
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("VariantTensorDataProto", "tensors", len(b)-len(start), n)
@@ -1161,18 +1246,22 @@ func (m *VariantTensorDataProto) merge(b []byte, depth int) error {
 
 // ResourceHandleProto names a resource of a device.
 type ResourceHandleProto struct {
-	Device          string
-	Container       string
-	Name            string
-	HashCode        uint64
-	MaybeTypeName   string
-	DtypesAndShapes []*DtypeAndShape
+	Device          string           `pb:"1,string,device"`
+	Container       string           `pb:"2,string,container"`
+	Name            string           `pb:"3,string,name"`
+	HashCode        uint64           `pb:"4,uint64,hash_code"`
+	MaybeTypeName   string           `pb:"5,string,maybe_type_name"`
+	DtypesAndShapes []*DtypeAndShape `pb:"6,message,dtypes_and_shapes"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *ResourceHandleProto) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *ResourceHandleProto) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if len(m.Device) > 0 {
 		n += 1 + protowire.SizeBytes(len(m.Device))
@@ -1190,14 +1279,15 @@ func (m *ResourceHandleProto) size() int {
 		n += 1 + protowire.SizeBytes(len(m.MaybeTypeName))
 	}
 	for _, v := range m.DtypesAndShapes {
-		n += 1 + protowire.SizeBytes(v.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), v.size(s)))
 	}
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *ResourceHandleProto) AppendTo(b []byte) []byte {
+func (m *ResourceHandleProto) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if len(m.Device) > 0 {
 		b = protowire.AppendTag(b, 1, protowire.BytesType)
 		b = protowire.AppendString(b, m.Device)
@@ -1220,14 +1310,21 @@ func (m *ResourceHandleProto) AppendTo(b []byte) []byte {
 	}
 	for _, v := range m.DtypesAndShapes {
 		b = protowire.AppendTag(b, 6, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(v.size()))
-		b = v.AppendTo(b)
+		b = protowire.AppendVarint(b, s.next())
+		b = v.append(b, s)
 	}
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *ResourceHandleProto) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *ResourceHandleProto) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *ResourceHandleProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -1248,43 +1345,43 @@ func (m *ResourceHandleProto) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.BytesType:
+		switch protowire.EncodeTag(num, typ) {
+		case 10: // device
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("ResourceHandleProto", "device", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Device = view(v)
-		case num == 2 && typ == protowire.BytesType:
+		case 18: // container
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("ResourceHandleProto", "container", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Container = view(v)
-		case num == 3 && typ == protowire.BytesType:
+		case 26: // name
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("ResourceHandleProto", "name", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Name = view(v)
-		case num == 4 && typ == protowire.VarintType:
+		case 32: // hash_code
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("ResourceHandleProto", "hash_code", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.HashCode = v
-		case num == 5 && typ == protowire.BytesType:
+		case 42: // maybe_type_name
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("ResourceHandleProto", "maybe_type_name", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.MaybeTypeName = view(v)
-		case num == 6 && typ == protowire.BytesType:
+		case 50: // dtypes_and_shapes
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("ResourceHandleProto", "dtypes_and_shapes", len(b)-len(start), n)
@@ -1314,41 +1411,53 @@ func (m *ResourceHandleProto) merge(b []byte, depth int) error {
 
 // DtypeAndShape is the type of what the handle stands for.
 type DtypeAndShape struct {
-	Dtype int32
-	Shape *TensorShapeProto
+	Dtype DataType          `pb:"1,enum,dtype"`
+	Shape *TensorShapeProto `pb:"2,message,shape"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *DtypeAndShape) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *DtypeAndShape) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if m.Dtype != 0 {
 		n += 1 + protowire.SizeVarint(uint64(m.Dtype))
 	}
 	if m.Shape != nil {
-		n += 1 + protowire.SizeBytes(m.Shape.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), m.Shape.size(s)))
 	}
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *DtypeAndShape) AppendTo(b []byte) []byte {
+func (m *DtypeAndShape) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if m.Dtype != 0 {
 		b = protowire.AppendTag(b, 1, protowire.VarintType)
 		b = protowire.AppendVarint(b, uint64(m.Dtype))
 	}
 	if m.Shape != nil {
 		b = protowire.AppendTag(b, 2, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(m.Shape.size()))
-		b = m.Shape.AppendTo(b)
+		b = protowire.AppendVarint(b, s.next())
+		b = m.Shape.append(b, s)
 	}
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *DtypeAndShape) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *DtypeAndShape) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *DtypeAndShape) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -1368,15 +1477,15 @@ func (m *DtypeAndShape) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.VarintType:
+		switch protowire.EncodeTag(num, typ) {
+		case 8: // dtype
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("DtypeAndShape", "dtype", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			m.Dtype = int32(v)
-		case num == 2 && typ == protowire.BytesType:
+			m.Dtype = DataType(v)
+		case 18: // shape
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("DtypeAndShape", "shape", len(b)-len(start), n)

@@ -4,51 +4,57 @@ package pb
 
 import (
 	"math"
+	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-var _ = math.Float32bits
+var _, _, _ = math.Float32bits, strconv.Itoa, protowire.EncodeBool
 
 // SavedSliceMeta describes a tensor of a version 1 checkpoint.
 type SavedSliceMeta struct {
-	Name  string
-	Shape *TensorShapeProto
-	Type  int32 // a DataType's number
-	Slice []*TensorSliceProto
+	Name  string              `pb:"1,string,name"`
+	Shape *TensorShapeProto   `pb:"2,message,shape"`
+	Type  DataType            `pb:"3,enum,type"`
+	Slice []*TensorSliceProto `pb:"4,message,slice"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *SavedSliceMeta) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *SavedSliceMeta) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if len(m.Name) > 0 {
 		n += 1 + protowire.SizeBytes(len(m.Name))
 	}
 	if m.Shape != nil {
-		n += 1 + protowire.SizeBytes(m.Shape.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), m.Shape.size(s)))
 	}
 	if m.Type != 0 {
 		n += 1 + protowire.SizeVarint(uint64(m.Type))
 	}
 	for _, v := range m.Slice {
-		n += 1 + protowire.SizeBytes(v.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), v.size(s)))
 	}
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *SavedSliceMeta) AppendTo(b []byte) []byte {
+func (m *SavedSliceMeta) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if len(m.Name) > 0 {
 		b = protowire.AppendTag(b, 1, protowire.BytesType)
 		b = protowire.AppendString(b, m.Name)
 	}
 	if m.Shape != nil {
 		b = protowire.AppendTag(b, 2, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(m.Shape.size()))
-		b = m.Shape.AppendTo(b)
+		b = protowire.AppendVarint(b, s.next())
+		b = m.Shape.append(b, s)
 	}
 	if m.Type != 0 {
 		b = protowire.AppendTag(b, 3, protowire.VarintType)
@@ -56,14 +62,21 @@ func (m *SavedSliceMeta) AppendTo(b []byte) []byte {
 	}
 	for _, v := range m.Slice {
 		b = protowire.AppendTag(b, 4, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(v.size()))
-		b = v.AppendTo(b)
+		b = protowire.AppendVarint(b, s.next())
+		b = v.append(b, s)
 	}
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *SavedSliceMeta) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *SavedSliceMeta) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *SavedSliceMeta) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -84,15 +97,15 @@ func (m *SavedSliceMeta) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.BytesType:
+		switch protowire.EncodeTag(num, typ) {
+		case 10: // name
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("SavedSliceMeta", "name", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Name = view(v)
-		case num == 2 && typ == protowire.BytesType:
+		case 18: // shape
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("SavedSliceMeta", "shape", len(b)-len(start), n)
@@ -104,14 +117,14 @@ func (m *SavedSliceMeta) merge(b []byte, depth int) error {
 			if err := m.Shape.merge(v, depth+1); err != nil {
 				return within(err, "SavedSliceMeta", "shape", len(b)-len(rest)-len(v))
 			}
-		case num == 3 && typ == protowire.VarintType:
+		case 24: // type
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("SavedSliceMeta", "type", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			m.Type = int32(v)
-		case num == 4 && typ == protowire.BytesType:
+			m.Type = DataType(v)
+		case 34: // slice
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("SavedSliceMeta", "slice", len(b)-len(start), n)
@@ -141,42 +154,54 @@ func (m *SavedSliceMeta) merge(b []byte, depth int) error {
 
 // SavedTensorSliceMeta describes all of them; it stands under the empty key.
 type SavedTensorSliceMeta struct {
-	Tensor   []*SavedSliceMeta
-	Versions *VersionDef
+	Tensor   []*SavedSliceMeta `pb:"1,message,tensor"`
+	Versions *VersionDef       `pb:"2,message,versions"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *SavedTensorSliceMeta) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *SavedTensorSliceMeta) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	for _, v := range m.Tensor {
-		n += 1 + protowire.SizeBytes(v.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), v.size(s)))
 	}
 	if m.Versions != nil {
-		n += 1 + protowire.SizeBytes(m.Versions.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), m.Versions.size(s)))
 	}
 	return n
+}
+
+func (m *SavedTensorSliceMeta) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
+	for _, v := range m.Tensor {
+		b = protowire.AppendTag(b, 1, protowire.BytesType)
+		b = protowire.AppendVarint(b, s.next())
+		b = v.append(b, s)
+	}
+	if m.Versions != nil {
+		b = protowire.AppendTag(b, 2, protowire.BytesType)
+		b = protowire.AppendVarint(b, s.next())
+		b = m.Versions.append(b, s)
+	}
+	return append(b, m.Unknown...)
 }
 
 // AppendTo appends the encoded message to b: fields by number, then the
 // unknown ones.
 func (m *SavedTensorSliceMeta) AppendTo(b []byte) []byte {
-	for _, v := range m.Tensor {
-		b = protowire.AppendTag(b, 1, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(v.size()))
-		b = v.AppendTo(b)
-	}
-	if m.Versions != nil {
-		b = protowire.AppendTag(b, 2, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(m.Versions.size()))
-		b = m.Versions.AppendTo(b)
-	}
-	return append(b, m.Unknown...)
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
 }
 
 // Marshal is the encoded message.
-func (m *SavedTensorSliceMeta) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *SavedTensorSliceMeta) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -197,8 +222,8 @@ func (m *SavedTensorSliceMeta) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.BytesType:
+		switch protowire.EncodeTag(num, typ) {
+		case 10: // tensor
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("SavedTensorSliceMeta", "tensor", len(b)-len(start), n)
@@ -214,7 +239,7 @@ func (m *SavedTensorSliceMeta) merge(b []byte, depth int) error {
 				return within(err, "SavedTensorSliceMeta", "tensor", len(b)-len(rest)-len(v))
 			}
 			m.Tensor = append(m.Tensor, e)
-		case num == 2 && typ == protowire.BytesType:
+		case 18: // versions
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("SavedTensorSliceMeta", "versions", len(b)-len(start), n)
@@ -240,50 +265,62 @@ func (m *SavedTensorSliceMeta) merge(b []byte, depth int) error {
 
 // SavedSlice is one slice with its values.
 type SavedSlice struct {
-	Name  string
-	Slice *TensorSliceProto
-	Data  *TensorProto
+	Name  string            `pb:"1,string,name"`
+	Slice *TensorSliceProto `pb:"2,message,slice"`
+	Data  *TensorProto      `pb:"3,message,data"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *SavedSlice) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *SavedSlice) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if len(m.Name) > 0 {
 		n += 1 + protowire.SizeBytes(len(m.Name))
 	}
 	if m.Slice != nil {
-		n += 1 + protowire.SizeBytes(m.Slice.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), m.Slice.size(s)))
 	}
 	if m.Data != nil {
-		n += 1 + protowire.SizeBytes(m.Data.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), m.Data.size(s)))
 	}
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *SavedSlice) AppendTo(b []byte) []byte {
+func (m *SavedSlice) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if len(m.Name) > 0 {
 		b = protowire.AppendTag(b, 1, protowire.BytesType)
 		b = protowire.AppendString(b, m.Name)
 	}
 	if m.Slice != nil {
 		b = protowire.AppendTag(b, 2, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(m.Slice.size()))
-		b = m.Slice.AppendTo(b)
+		b = protowire.AppendVarint(b, s.next())
+		b = m.Slice.append(b, s)
 	}
 	if m.Data != nil {
 		b = protowire.AppendTag(b, 3, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(m.Data.size()))
-		b = m.Data.AppendTo(b)
+		b = protowire.AppendVarint(b, s.next())
+		b = m.Data.append(b, s)
 	}
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *SavedSlice) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *SavedSlice) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *SavedSlice) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -303,15 +340,15 @@ func (m *SavedSlice) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.BytesType:
+		switch protowire.EncodeTag(num, typ) {
+		case 10: // name
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("SavedSlice", "name", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Name = view(v)
-		case num == 2 && typ == protowire.BytesType:
+		case 18: // slice
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("SavedSlice", "slice", len(b)-len(start), n)
@@ -323,7 +360,7 @@ func (m *SavedSlice) merge(b []byte, depth int) error {
 			if err := m.Slice.merge(v, depth+1); err != nil {
 				return within(err, "SavedSlice", "slice", len(b)-len(rest)-len(v))
 			}
-		case num == 3 && typ == protowire.BytesType:
+		case 26: // data
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("SavedSlice", "data", len(b)-len(start), n)
@@ -349,42 +386,54 @@ func (m *SavedSlice) merge(b []byte, depth int) error {
 
 // SavedTensorSlices is what every key of a version 1 table holds.
 type SavedTensorSlices struct {
-	Meta *SavedTensorSliceMeta
-	Data *SavedSlice
+	Meta *SavedTensorSliceMeta `pb:"1,message,meta"`
+	Data *SavedSlice           `pb:"2,message,data"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *SavedTensorSlices) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *SavedTensorSlices) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if m.Meta != nil {
-		n += 1 + protowire.SizeBytes(m.Meta.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), m.Meta.size(s)))
 	}
 	if m.Data != nil {
-		n += 1 + protowire.SizeBytes(m.Data.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), m.Data.size(s)))
 	}
 	return n
+}
+
+func (m *SavedTensorSlices) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
+	if m.Meta != nil {
+		b = protowire.AppendTag(b, 1, protowire.BytesType)
+		b = protowire.AppendVarint(b, s.next())
+		b = m.Meta.append(b, s)
+	}
+	if m.Data != nil {
+		b = protowire.AppendTag(b, 2, protowire.BytesType)
+		b = protowire.AppendVarint(b, s.next())
+		b = m.Data.append(b, s)
+	}
+	return append(b, m.Unknown...)
 }
 
 // AppendTo appends the encoded message to b: fields by number, then the
 // unknown ones.
 func (m *SavedTensorSlices) AppendTo(b []byte) []byte {
-	if m.Meta != nil {
-		b = protowire.AppendTag(b, 1, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(m.Meta.size()))
-		b = m.Meta.AppendTo(b)
-	}
-	if m.Data != nil {
-		b = protowire.AppendTag(b, 2, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(m.Data.size()))
-		b = m.Data.AppendTo(b)
-	}
-	return append(b, m.Unknown...)
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
 }
 
 // Marshal is the encoded message.
-func (m *SavedTensorSlices) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *SavedTensorSlices) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -404,8 +453,8 @@ func (m *SavedTensorSlices) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.BytesType:
+		switch protowire.EncodeTag(num, typ) {
+		case 10: // meta
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("SavedTensorSlices", "meta", len(b)-len(start), n)
@@ -417,7 +466,7 @@ func (m *SavedTensorSlices) merge(b []byte, depth int) error {
 			if err := m.Meta.merge(v, depth+1); err != nil {
 				return within(err, "SavedTensorSlices", "meta", len(b)-len(rest)-len(v))
 			}
-		case num == 2 && typ == protowire.BytesType:
+		case 18: // data
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("SavedTensorSlices", "data", len(b)-len(start), n)

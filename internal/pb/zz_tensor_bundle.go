@@ -4,23 +4,28 @@ package pb
 
 import (
 	"math"
+	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-var _ = math.Float32bits
+var _, _, _ = math.Float32bits, strconv.Itoa, protowire.EncodeBool
 
 // BundleHeaderProto stands in a bundle's index under the empty key.
 type BundleHeaderProto struct {
-	NumShards  int32
-	Endianness int32 // 0 little, 1 big
-	Version    *VersionDef
+	NumShards  int32                       `pb:"1,int32,num_shards"`
+	Endianness BundleHeaderProtoEndianness `pb:"2,enum,endianness"`
+	Version    *VersionDef                 `pb:"3,message,version"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *BundleHeaderProto) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *BundleHeaderProto) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if m.NumShards != 0 {
 		n += 1 + protowire.SizeVarint(uint64(m.NumShards))
@@ -29,14 +34,15 @@ func (m *BundleHeaderProto) size() int {
 		n += 1 + protowire.SizeVarint(uint64(m.Endianness))
 	}
 	if m.Version != nil {
-		n += 1 + protowire.SizeBytes(m.Version.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), m.Version.size(s)))
 	}
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *BundleHeaderProto) AppendTo(b []byte) []byte {
+func (m *BundleHeaderProto) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if m.NumShards != 0 {
 		b = protowire.AppendTag(b, 1, protowire.VarintType)
 		b = protowire.AppendVarint(b, uint64(m.NumShards))
@@ -47,14 +53,21 @@ func (m *BundleHeaderProto) AppendTo(b []byte) []byte {
 	}
 	if m.Version != nil {
 		b = protowire.AppendTag(b, 3, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(m.Version.size()))
-		b = m.Version.AppendTo(b)
+		b = protowire.AppendVarint(b, s.next())
+		b = m.Version.append(b, s)
 	}
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *BundleHeaderProto) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *BundleHeaderProto) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *BundleHeaderProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -74,22 +87,22 @@ func (m *BundleHeaderProto) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.VarintType:
+		switch protowire.EncodeTag(num, typ) {
+		case 8: // num_shards
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("BundleHeaderProto", "num_shards", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.NumShards = int32(v)
-		case num == 2 && typ == protowire.VarintType:
+		case 16: // endianness
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("BundleHeaderProto", "endianness", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			m.Endianness = int32(v)
-		case num == 3 && typ == protowire.BytesType:
+			m.Endianness = BundleHeaderProtoEndianness(v)
+		case 26: // version
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("BundleHeaderProto", "version", len(b)-len(start), n)
@@ -113,27 +126,62 @@ func (m *BundleHeaderProto) merge(b []byte, depth int) error {
 	return nil
 }
 
+// BundleHeaderProtoEndianness is the byte order of the data files.
+type BundleHeaderProtoEndianness int32
+
+// The values of BundleHeaderProtoEndianness.
+const (
+	BundleHeaderProtoEndiannessLittle BundleHeaderProtoEndianness = 0
+	BundleHeaderProtoEndiannessBig    BundleHeaderProtoEndianness = 1
+)
+
+// String is the name that TensorFlow gives the value.
+func (e BundleHeaderProtoEndianness) String() string {
+	switch e {
+	case 0:
+		return "LITTLE"
+	case 1:
+		return "BIG"
+	}
+	return strconv.Itoa(int(e))
+}
+
+// byName is the number of the value with that name.
+func (BundleHeaderProtoEndianness) byName(name string) (int32, bool) {
+	switch name {
+	case "LITTLE":
+		return 0, true
+	case "BIG":
+		return 1, true
+	}
+	return 0, false
+}
+
 // BundleEntryProto says where one tensor, or one slice, lies.
 type BundleEntryProto struct {
-	Dtype   int32 // a DataType's number
-	Shape   *TensorShapeProto
-	ShardId int32
-	Offset  int64
-	Size    int64
-	Crc32c  uint32              // masked
-	Slices  []*TensorSliceProto // set where the tensor is stored in slices, which have entries of their own
+	Dtype   DataType            `pb:"1,enum,dtype"`
+	Shape   *TensorShapeProto   `pb:"2,message,shape"`
+	ShardId int32               `pb:"3,int32,shard_id"`
+	Offset  int64               `pb:"4,int64,offset"`
+	Size    int64               `pb:"5,int64,size"`
+	Crc32c  uint32              `pb:"6,fixed32,crc32c"` // masked
+	Slices  []*TensorSliceProto `pb:"7,message,slices"` // set where the tensor is stored in slices, which have entries of their own
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *BundleEntryProto) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *BundleEntryProto) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if m.Dtype != 0 {
 		n += 1 + protowire.SizeVarint(uint64(m.Dtype))
 	}
 	if m.Shape != nil {
-		n += 1 + protowire.SizeBytes(m.Shape.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), m.Shape.size(s)))
 	}
 	if m.ShardId != 0 {
 		n += 1 + protowire.SizeVarint(uint64(m.ShardId))
@@ -148,22 +196,23 @@ func (m *BundleEntryProto) size() int {
 		n += 1 + 4
 	}
 	for _, v := range m.Slices {
-		n += 1 + protowire.SizeBytes(v.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), v.size(s)))
 	}
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *BundleEntryProto) AppendTo(b []byte) []byte {
+func (m *BundleEntryProto) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if m.Dtype != 0 {
 		b = protowire.AppendTag(b, 1, protowire.VarintType)
 		b = protowire.AppendVarint(b, uint64(m.Dtype))
 	}
 	if m.Shape != nil {
 		b = protowire.AppendTag(b, 2, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(m.Shape.size()))
-		b = m.Shape.AppendTo(b)
+		b = protowire.AppendVarint(b, s.next())
+		b = m.Shape.append(b, s)
 	}
 	if m.ShardId != 0 {
 		b = protowire.AppendTag(b, 3, protowire.VarintType)
@@ -183,14 +232,21 @@ func (m *BundleEntryProto) AppendTo(b []byte) []byte {
 	}
 	for _, v := range m.Slices {
 		b = protowire.AppendTag(b, 7, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(v.size()))
-		b = v.AppendTo(b)
+		b = protowire.AppendVarint(b, s.next())
+		b = v.append(b, s)
 	}
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *BundleEntryProto) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *BundleEntryProto) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *BundleEntryProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -211,15 +267,15 @@ func (m *BundleEntryProto) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.VarintType:
+		switch protowire.EncodeTag(num, typ) {
+		case 8: // dtype
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("BundleEntryProto", "dtype", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			m.Dtype = int32(v)
-		case num == 2 && typ == protowire.BytesType:
+			m.Dtype = DataType(v)
+		case 18: // shape
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("BundleEntryProto", "shape", len(b)-len(start), n)
@@ -231,35 +287,35 @@ func (m *BundleEntryProto) merge(b []byte, depth int) error {
 			if err := m.Shape.merge(v, depth+1); err != nil {
 				return within(err, "BundleEntryProto", "shape", len(b)-len(rest)-len(v))
 			}
-		case num == 3 && typ == protowire.VarintType:
+		case 24: // shard_id
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("BundleEntryProto", "shard_id", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.ShardId = int32(v)
-		case num == 4 && typ == protowire.VarintType:
+		case 32: // offset
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("BundleEntryProto", "offset", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Offset = int64(v)
-		case num == 5 && typ == protowire.VarintType:
+		case 40: // size
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("BundleEntryProto", "size", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Size = int64(v)
-		case num == 6 && typ == protowire.Fixed32Type:
+		case 53: // crc32c
 			v, n := protowire.ConsumeFixed32(rest)
 			if n < 0 {
 				return errField("BundleEntryProto", "crc32c", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Crc32c = v
-		case num == 7 && typ == protowire.BytesType:
+		case 58: // slices
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("BundleEntryProto", "slices", len(b)-len(start), n)

@@ -4,42 +4,55 @@ package pb
 
 import (
 	"math"
+	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-var _ = math.Float32bits
+var _, _, _ = math.Float32bits, strconv.Itoa, protowire.EncodeBool
 
 // TrackableObjectGraph is the graph of objects that a checkpoint was saved
 // from; node 0 is the root.
 type TrackableObjectGraph struct {
-	Nodes []*TrackableObject
+	Nodes []*TrackableObject `pb:"1,message,nodes"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *TrackableObjectGraph) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *TrackableObjectGraph) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	for _, v := range m.Nodes {
-		n += 1 + protowire.SizeBytes(v.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), v.size(s)))
 	}
 	return n
+}
+
+func (m *TrackableObjectGraph) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
+	for _, v := range m.Nodes {
+		b = protowire.AppendTag(b, 1, protowire.BytesType)
+		b = protowire.AppendVarint(b, s.next())
+		b = v.append(b, s)
+	}
+	return append(b, m.Unknown...)
 }
 
 // AppendTo appends the encoded message to b: fields by number, then the
 // unknown ones.
 func (m *TrackableObjectGraph) AppendTo(b []byte) []byte {
-	for _, v := range m.Nodes {
-		b = protowire.AppendTag(b, 1, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(v.size()))
-		b = v.AppendTo(b)
-	}
-	return append(b, m.Unknown...)
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
 }
 
 // Marshal is the encoded message.
-func (m *TrackableObjectGraph) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *TrackableObjectGraph) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -60,8 +73,8 @@ func (m *TrackableObjectGraph) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.BytesType:
+		switch protowire.EncodeTag(num, typ) {
+		case 10: // nodes
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TrackableObjectGraph", "nodes", len(b)-len(start), n)
@@ -91,69 +104,81 @@ func (m *TrackableObjectGraph) merge(b []byte, depth int) error {
 
 // TrackableObject is one node.
 type TrackableObject struct {
-	Children            []*ObjectReference
-	Attributes          []*SerializedTensor
-	SlotVariables       []*SlotVariableReference
-	RegisteredSaver     *RegisteredSaver
-	HasCheckpointValues *BoolValue
+	Children            []*ObjectReference       `pb:"1,message,children"`
+	Attributes          []*SerializedTensor      `pb:"2,message,attributes"`
+	SlotVariables       []*SlotVariableReference `pb:"3,message,slot_variables"`
+	RegisteredSaver     *RegisteredSaver         `pb:"4,message,registered_saver"`
+	HasCheckpointValues *BoolValue               `pb:"5,message,has_checkpoint_values"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *TrackableObject) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *TrackableObject) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	for _, v := range m.Children {
-		n += 1 + protowire.SizeBytes(v.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), v.size(s)))
 	}
 	for _, v := range m.Attributes {
-		n += 1 + protowire.SizeBytes(v.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), v.size(s)))
 	}
 	for _, v := range m.SlotVariables {
-		n += 1 + protowire.SizeBytes(v.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), v.size(s)))
 	}
 	if m.RegisteredSaver != nil {
-		n += 1 + protowire.SizeBytes(m.RegisteredSaver.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), m.RegisteredSaver.size(s)))
 	}
 	if m.HasCheckpointValues != nil {
-		n += 1 + protowire.SizeBytes(m.HasCheckpointValues.size())
+		n += 1 + protowire.SizeBytes(s.set(s.open(), m.HasCheckpointValues.size(s)))
 	}
 	return n
+}
+
+func (m *TrackableObject) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
+	for _, v := range m.Children {
+		b = protowire.AppendTag(b, 1, protowire.BytesType)
+		b = protowire.AppendVarint(b, s.next())
+		b = v.append(b, s)
+	}
+	for _, v := range m.Attributes {
+		b = protowire.AppendTag(b, 2, protowire.BytesType)
+		b = protowire.AppendVarint(b, s.next())
+		b = v.append(b, s)
+	}
+	for _, v := range m.SlotVariables {
+		b = protowire.AppendTag(b, 3, protowire.BytesType)
+		b = protowire.AppendVarint(b, s.next())
+		b = v.append(b, s)
+	}
+	if m.RegisteredSaver != nil {
+		b = protowire.AppendTag(b, 4, protowire.BytesType)
+		b = protowire.AppendVarint(b, s.next())
+		b = m.RegisteredSaver.append(b, s)
+	}
+	if m.HasCheckpointValues != nil {
+		b = protowire.AppendTag(b, 5, protowire.BytesType)
+		b = protowire.AppendVarint(b, s.next())
+		b = m.HasCheckpointValues.append(b, s)
+	}
+	return append(b, m.Unknown...)
 }
 
 // AppendTo appends the encoded message to b: fields by number, then the
 // unknown ones.
 func (m *TrackableObject) AppendTo(b []byte) []byte {
-	for _, v := range m.Children {
-		b = protowire.AppendTag(b, 1, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(v.size()))
-		b = v.AppendTo(b)
-	}
-	for _, v := range m.Attributes {
-		b = protowire.AppendTag(b, 2, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(v.size()))
-		b = v.AppendTo(b)
-	}
-	for _, v := range m.SlotVariables {
-		b = protowire.AppendTag(b, 3, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(v.size()))
-		b = v.AppendTo(b)
-	}
-	if m.RegisteredSaver != nil {
-		b = protowire.AppendTag(b, 4, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(m.RegisteredSaver.size()))
-		b = m.RegisteredSaver.AppendTo(b)
-	}
-	if m.HasCheckpointValues != nil {
-		b = protowire.AppendTag(b, 5, protowire.BytesType)
-		b = protowire.AppendVarint(b, uint64(m.HasCheckpointValues.size()))
-		b = m.HasCheckpointValues.AppendTo(b)
-	}
-	return append(b, m.Unknown...)
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
 }
 
 // Marshal is the encoded message.
-func (m *TrackableObject) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *TrackableObject) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -176,8 +201,8 @@ func (m *TrackableObject) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.BytesType:
+		switch protowire.EncodeTag(num, typ) {
+		case 10: // children
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TrackableObject", "children", len(b)-len(start), n)
@@ -193,7 +218,7 @@ func (m *TrackableObject) merge(b []byte, depth int) error {
 				return within(err, "TrackableObject", "children", len(b)-len(rest)-len(v))
 			}
 			m.Children = append(m.Children, e)
-		case num == 2 && typ == protowire.BytesType:
+		case 18: // attributes
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TrackableObject", "attributes", len(b)-len(start), n)
@@ -209,7 +234,7 @@ func (m *TrackableObject) merge(b []byte, depth int) error {
 				return within(err, "TrackableObject", "attributes", len(b)-len(rest)-len(v))
 			}
 			m.Attributes = append(m.Attributes, e)
-		case num == 3 && typ == protowire.BytesType:
+		case 26: // slot_variables
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TrackableObject", "slot_variables", len(b)-len(start), n)
@@ -225,7 +250,7 @@ func (m *TrackableObject) merge(b []byte, depth int) error {
 				return within(err, "TrackableObject", "slot_variables", len(b)-len(rest)-len(v))
 			}
 			m.SlotVariables = append(m.SlotVariables, e)
-		case num == 4 && typ == protowire.BytesType:
+		case 34: // registered_saver
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TrackableObject", "registered_saver", len(b)-len(start), n)
@@ -237,7 +262,7 @@ func (m *TrackableObject) merge(b []byte, depth int) error {
 			if err := m.RegisteredSaver.merge(v, depth+1); err != nil {
 				return within(err, "TrackableObject", "registered_saver", len(b)-len(rest)-len(v))
 			}
-		case num == 5 && typ == protowire.BytesType:
+		case 42: // has_checkpoint_values
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("TrackableObject", "has_checkpoint_values", len(b)-len(start), n)
@@ -263,14 +288,18 @@ func (m *TrackableObject) merge(b []byte, depth int) error {
 
 // ObjectReference is an edge to a child.
 type ObjectReference struct {
-	NodeId    int32
-	LocalName string // unescaped
+	NodeId    int32  `pb:"1,int32,node_id"`
+	LocalName string `pb:"2,string,local_name"` // unescaped
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *ObjectReference) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *ObjectReference) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if m.NodeId != 0 {
 		n += 1 + protowire.SizeVarint(uint64(m.NodeId))
@@ -281,9 +310,10 @@ func (m *ObjectReference) size() int {
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *ObjectReference) AppendTo(b []byte) []byte {
+func (m *ObjectReference) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if m.NodeId != 0 {
 		b = protowire.AppendTag(b, 1, protowire.VarintType)
 		b = protowire.AppendVarint(b, uint64(m.NodeId))
@@ -295,8 +325,15 @@ func (m *ObjectReference) AppendTo(b []byte) []byte {
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *ObjectReference) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *ObjectReference) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *ObjectReference) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -316,15 +353,15 @@ func (m *ObjectReference) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.VarintType:
+		switch protowire.EncodeTag(num, typ) {
+		case 8: // node_id
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("ObjectReference", "node_id", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.NodeId = int32(v)
-		case num == 2 && typ == protowire.BytesType:
+		case 18: // local_name
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("ObjectReference", "local_name", len(b)-len(start), n)
@@ -345,15 +382,19 @@ func (m *ObjectReference) merge(b []byte, depth int) error {
 
 // SerializedTensor is a value that the object keeps in the checkpoint.
 type SerializedTensor struct {
-	Name          string // "VARIABLE_VALUE" for a variable
-	FullName      string // the name in a name-based checkpoint
-	CheckpointKey string // the bundle's key, or the beginning of several keys
+	Name          string `pb:"1,string,name"`           // "VARIABLE_VALUE" for a variable
+	FullName      string `pb:"2,string,full_name"`      // the name in a name-based checkpoint
+	CheckpointKey string `pb:"3,string,checkpoint_key"` // the bundle's key, or the beginning of several keys
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *SerializedTensor) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *SerializedTensor) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if len(m.Name) > 0 {
 		n += 1 + protowire.SizeBytes(len(m.Name))
@@ -367,9 +408,10 @@ func (m *SerializedTensor) size() int {
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *SerializedTensor) AppendTo(b []byte) []byte {
+func (m *SerializedTensor) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if len(m.Name) > 0 {
 		b = protowire.AppendTag(b, 1, protowire.BytesType)
 		b = protowire.AppendString(b, m.Name)
@@ -385,8 +427,15 @@ func (m *SerializedTensor) AppendTo(b []byte) []byte {
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *SerializedTensor) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *SerializedTensor) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *SerializedTensor) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -406,22 +455,22 @@ func (m *SerializedTensor) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.BytesType:
+		switch protowire.EncodeTag(num, typ) {
+		case 10: // name
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("SerializedTensor", "name", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Name = view(v)
-		case num == 2 && typ == protowire.BytesType:
+		case 18: // full_name
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("SerializedTensor", "full_name", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.FullName = view(v)
-		case num == 3 && typ == protowire.BytesType:
+		case 26: // checkpoint_key
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("SerializedTensor", "checkpoint_key", len(b)-len(start), n)
@@ -442,15 +491,19 @@ func (m *SerializedTensor) merge(b []byte, depth int) error {
 
 // SlotVariableReference is a variable that an optimizer keeps for another.
 type SlotVariableReference struct {
-	OriginalVariableNodeId int32
-	SlotName               string
-	SlotVariableNodeId     int32
+	OriginalVariableNodeId int32  `pb:"1,int32,original_variable_node_id"`
+	SlotName               string `pb:"2,string,slot_name"`
+	SlotVariableNodeId     int32  `pb:"3,int32,slot_variable_node_id"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *SlotVariableReference) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *SlotVariableReference) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if m.OriginalVariableNodeId != 0 {
 		n += 1 + protowire.SizeVarint(uint64(m.OriginalVariableNodeId))
@@ -464,9 +517,10 @@ func (m *SlotVariableReference) size() int {
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *SlotVariableReference) AppendTo(b []byte) []byte {
+func (m *SlotVariableReference) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if m.OriginalVariableNodeId != 0 {
 		b = protowire.AppendTag(b, 1, protowire.VarintType)
 		b = protowire.AppendVarint(b, uint64(m.OriginalVariableNodeId))
@@ -482,8 +536,15 @@ func (m *SlotVariableReference) AppendTo(b []byte) []byte {
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *SlotVariableReference) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *SlotVariableReference) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *SlotVariableReference) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -503,22 +564,22 @@ func (m *SlotVariableReference) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.VarintType:
+		switch protowire.EncodeTag(num, typ) {
+		case 8: // original_variable_node_id
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("SlotVariableReference", "original_variable_node_id", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.OriginalVariableNodeId = int32(v)
-		case num == 2 && typ == protowire.BytesType:
+		case 18: // slot_name
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("SlotVariableReference", "slot_name", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.SlotName = view(v)
-		case num == 3 && typ == protowire.VarintType:
+		case 24: // slot_variable_node_id
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("SlotVariableReference", "slot_variable_node_id", len(b)-len(start), n)
@@ -539,14 +600,18 @@ func (m *SlotVariableReference) merge(b []byte, depth int) error {
 
 // RegisteredSaver names the saver that wrote an object.
 type RegisteredSaver struct {
-	Name       string // "package.name"
-	ObjectName string
+	Name       string `pb:"1,string,name"` // "package.name"
+	ObjectName string `pb:"2,string,object_name"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *RegisteredSaver) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *RegisteredSaver) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if len(m.Name) > 0 {
 		n += 1 + protowire.SizeBytes(len(m.Name))
@@ -557,9 +622,10 @@ func (m *RegisteredSaver) size() int {
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *RegisteredSaver) AppendTo(b []byte) []byte {
+func (m *RegisteredSaver) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if len(m.Name) > 0 {
 		b = protowire.AppendTag(b, 1, protowire.BytesType)
 		b = protowire.AppendString(b, m.Name)
@@ -571,8 +637,15 @@ func (m *RegisteredSaver) AppendTo(b []byte) []byte {
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *RegisteredSaver) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *RegisteredSaver) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *RegisteredSaver) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -592,15 +665,15 @@ func (m *RegisteredSaver) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.BytesType:
+		switch protowire.EncodeTag(num, typ) {
+		case 10: // name
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("RegisteredSaver", "name", len(b)-len(start), n)
 			}
 			rest = rest[n:]
 			m.Name = view(v)
-		case num == 2 && typ == protowire.BytesType:
+		case 18: // object_name
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
 				return errField("RegisteredSaver", "object_name", len(b)-len(start), n)
@@ -621,13 +694,17 @@ func (m *RegisteredSaver) merge(b []byte, depth int) error {
 
 // BoolValue is a bool that may be absent (google.protobuf.BoolValue's layout).
 type BoolValue struct {
-	Value bool
+	Value bool `pb:"1,bool,value"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message.
-func (m *BoolValue) size() int {
+// size is the length of the encoded message. It notes the lengths of those
+// inside.
+func (m *BoolValue) size(s *sizes) int {
+	if m == nil {
+		return 0
+	}
 	n := len(m.Unknown)
 	if m.Value {
 		n += 1 + 1
@@ -635,9 +712,10 @@ func (m *BoolValue) size() int {
 	return n
 }
 
-// AppendTo appends the encoded message to b: fields by number, then the
-// unknown ones.
-func (m *BoolValue) AppendTo(b []byte) []byte {
+func (m *BoolValue) append(b []byte, s *sizes) []byte {
+	if m == nil {
+		return b
+	}
 	if m.Value {
 		b = protowire.AppendTag(b, 1, protowire.VarintType)
 		b = protowire.AppendVarint(b, protowire.EncodeBool(m.Value))
@@ -645,8 +723,15 @@ func (m *BoolValue) AppendTo(b []byte) []byte {
 	return append(b, m.Unknown...)
 }
 
+// AppendTo appends the encoded message to b: fields by number, then the
+// unknown ones.
+func (m *BoolValue) AppendTo(b []byte) []byte {
+	var s sizes
+	return m.append(grow(b, m.size(&s)), &s)
+}
+
 // Marshal is the encoded message.
-func (m *BoolValue) Marshal() []byte { return m.AppendTo(make([]byte, 0, m.size())) }
+func (m *BoolValue) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
 // references into b, which must not change afterwards.
@@ -666,8 +751,8 @@ func (m *BoolValue) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch {
-		case num == 1 && typ == protowire.VarintType:
+		switch protowire.EncodeTag(num, typ) {
+		case 8: // value
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
 				return errField("BoolValue", "value", len(b)-len(start), n)

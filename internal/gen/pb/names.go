@@ -1,0 +1,170 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bufbuild/protocompile/linker"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// names gives every message, enum and member of a oneof its Go name. No two
+// are the same.
+type names struct {
+	byFull map[protoreflect.FullName]string
+	owner  map[string]protoreflect.FullName
+}
+
+// nameAll names what the files declare. A nested message has its own last name,
+// or one that begins with its parent's where another message has that name;
+// enums that are nested, and oneofs, always begin with the message's name.
+func nameAll(files linker.Files) (*names, error) {
+	n := &names{byFull: make(map[protoreflect.FullName]string), owner: make(map[string]protoreflect.FullName)}
+	uses := make(map[protoreflect.Name]int)
+	for _, fd := range files {
+		walk(fd.Messages(), func(m protoreflect.MessageDescriptor) { uses[m.Name()]++ })
+	}
+	var firstErr error
+	note := func(err error) {
+		if firstErr == nil {
+			firstErr = err
+		}
+	}
+	for _, fd := range files {
+		for i := range fd.Enums().Len() {
+			note(n.enum(fd.Enums().Get(i), ""))
+		}
+		walk(fd.Messages(), func(m protoreflect.MessageDescriptor) {
+			name := string(m.Name())
+			if parent, ok := m.Parent().(protoreflect.MessageDescriptor); ok && uses[m.Name()] > 1 {
+				name = n.byFull[parent.FullName()] + name
+			}
+			note(n.take(name, m.FullName()))
+			for i := range m.Enums().Len() {
+				note(n.enum(m.Enums().Get(i), name))
+			}
+			note(n.oneof(m, name))
+		})
+	}
+	return n, firstErr
+}
+
+// walk visits messages, parents first, without the entries of maps.
+func walk(list protoreflect.MessageDescriptors, visit func(protoreflect.MessageDescriptor)) {
+	for i := range list.Len() {
+		if m := list.Get(i); !m.IsMapEntry() {
+			visit(m)
+			walk(m.Messages(), visit)
+		}
+	}
+}
+
+func (n *names) take(name string, full protoreflect.FullName) error {
+	if other, ok := n.owner[name]; ok {
+		return fmt.Errorf("%s and %s would have the same Go name %s", other, full, name)
+	}
+	n.owner[name] = full
+	n.byFull[full] = name
+	return nil
+}
+
+// enum names an enum and its values, without what all values begin with.
+func (n *names) enum(e protoreflect.EnumDescriptor, parent string) error {
+	name := parent + string(e.Name())
+	if err := n.take(name, e.FullName()); err != nil {
+		return err
+	}
+	cut := len(commonPrefix(e.Values()))
+	for i := range e.Values().Len() {
+		v := e.Values().Get(i)
+		// A value's full name lies in its enum's parent.
+		if err := n.take(name+camel(strings.ToLower(string(v.Name())[cut:])), v.FullName()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commonPrefix is what all values' names begin with, up to an underscore.
+func commonPrefix(values protoreflect.EnumValueDescriptors) string {
+	prefix := string(values.Get(0).Name())
+	for i := range values.Len() {
+		for !strings.HasPrefix(string(values.Get(i).Name()), prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	return prefix[:strings.LastIndexByte(prefix, '_')+1]
+}
+
+// oneof names the type that says which member of a oneof is set, and its
+// values.
+func (n *names) oneof(m protoreflect.MessageDescriptor, name string) error {
+	o, err := oneofOf(m)
+	if o == nil {
+		return err
+	}
+	if err := n.take(name+"Which", o.FullName()); err != nil {
+		return err
+	}
+	for i := range o.Fields().Len() {
+		f := o.Fields().Get(i)
+		if err := n.take(name+camel(string(f.Name())), f.FullName()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oneofOf is a message's oneof with several members, or nil. One with a single
+// member is an optional field.
+func oneofOf(m protoreflect.MessageDescriptor) (protoreflect.OneofDescriptor, error) {
+	var found protoreflect.OneofDescriptor
+	for i := range m.Oneofs().Len() {
+		if o := m.Oneofs().Get(i); o.Fields().Len() > 1 {
+			if found != nil {
+				return nil, fmt.Errorf("%s: more than one oneof is not generated", m.FullName())
+			}
+			found = o
+		}
+	}
+	return found, nil
+}
+
+// message is the Go type of a message. That of a map's entry is made of its
+// key's and value's types, a key of type string understood.
+func (n *names) message(m protoreflect.MessageDescriptor) string {
+	if !m.IsMapEntry() {
+		return n.byFull[m.FullName()]
+	}
+	key, value := m.Fields().ByNumber(1), m.Fields().ByNumber(2)
+	name := ""
+	if key.Kind() != protoreflect.StringKind {
+		name = camel(key.Kind().String())
+	}
+	switch value.Kind() {
+	case protoreflect.MessageKind:
+		name += n.message(value.Message())
+	case protoreflect.EnumKind:
+		name += n.byFull[value.Enum().FullName()]
+	default:
+		name += camel(value.Kind().String())
+	}
+	return name + "Entry"
+}
+
+func camel(s string) string {
+	var b strings.Builder
+	up := true
+	for _, r := range s {
+		switch {
+		case r == '_':
+			up = true
+		case up:
+			b.WriteString(strings.ToUpper(string(r)))
+			up = false
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
