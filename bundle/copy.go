@@ -2,7 +2,9 @@ package bundle
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/cairnml/cairn/internal/pb"
 )
@@ -64,6 +66,9 @@ func (w *Writer) CopyAll(ctx context.Context, r *Reader, rename func(name string
 	if err := w.NextShard(); err != nil { // a new one unless this one is empty
 		return err
 	}
+	if err := r.checkData(ctx); err != nil {
+		return w.fail(err)
+	}
 	base := len(w.shards) - 1
 	w.least = max(w.least, base+r.header.NumShards)
 	for _, i := range r.byPlace() {
@@ -105,6 +110,25 @@ func (w *Writer) CopyAll(ctx context.Context, r *Reader, rename func(name string
 		}
 		if err := w.copySliced(rec, as, base+rec.home); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkData makes sure that every data file is there: a header may speak of
+// many more than were written, and work on each must not be done for those.
+func (r *Reader) checkData(ctx context.Context) error {
+	for i := range r.header.NumShards {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		_, err := fs.Stat(r.fsys, DataName(r.prefix, i, r.header.NumShards))
+		shown := DataName(r.shown, i, r.header.NumShards)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return &CorruptError{File: shown, Offset: -1, What: "the data file is missing", Err: err}
+		case err != nil:
+			return openError(shown, err)
 		}
 	}
 	return nil

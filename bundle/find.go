@@ -42,29 +42,43 @@ func FindPrefix(fsys fs.FS, name string) (Found, error) { return find(fsys, name
 // FindFile is [FindPrefix] for a path of the operating system; so are Prefix and
 // Dir of what it finds.
 func FindFile(p string) (Found, error) {
+	dir, base := splitFile(p)
+	// The state file may name checkpoints elsewhere on the machine.
+	outside := func(latest string) (Found, bool) {
+		if !filepath.IsAbs(latest) {
+			return Found{}, false
+		}
+		dir, base := splitFile(latest)
+		// One state file is followed, not the one in a folder that it names.
+		f, err := find(OSDir(dir), base, latest, nil)
+		return f.within(dir), err == nil && f.Kind != FoundState
+	}
+	found, err := find(OSDir(dir), base, p, outside)
+	if err != nil || filepath.IsAbs(found.Prefix) {
+		return found, err
+	}
+	return found.within(dir), nil
+}
+
+// splitFile parts a path of the operating system into a folder and a name in
+// it, "." where the path is the folder.
+func splitFile(p string) (dir, base string) {
 	clean := filepath.Clean(p)
-	dir, base := filepath.Split(clean)
+	dir, base = filepath.Split(clean)
 	if dir == "" {
 		dir = "."
 	}
 	if base == "" || base == "." || base == ".." || clean == dir {
 		dir, base = clean, "."
 	}
-	// The state file may name checkpoints elsewhere on the machine.
-	outside := func(latest string) (Found, bool) {
-		if !filepath.IsAbs(latest) {
-			return Found{}, false
-		}
-		f, err := FindFile(latest)
-		return f, err == nil
-	}
-	found, err := find(OSDir(dir), base, p, outside)
-	if err != nil || filepath.IsAbs(found.Prefix) {
-		return found, err
-	}
-	found.Prefix = filepath.Join(dir, filepath.FromSlash(found.Prefix))
-	found.Dir = filepath.Join(dir, filepath.FromSlash(found.Dir))
-	return found, nil
+	return dir, base
+}
+
+// within is what was found in folder dir, as paths of the operating system.
+func (f Found) within(dir string) Found {
+	f.Prefix = filepath.Join(dir, filepath.FromSlash(f.Prefix))
+	f.Dir = filepath.Join(dir, filepath.FromSlash(f.Dir))
+	return f
 }
 
 func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (Found, error) {

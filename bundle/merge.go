@@ -96,7 +96,13 @@ func (m *merging) read(src string) error {
 	case !sameVersion(m.header.Version, header.Version):
 		return fmt.Errorf("%q has another version of the format than %q", src, m.sources[0])
 	}
+	if err := r.checkData(m.ctx); err != nil {
+		return err
+	}
 	for i := range r.recs {
+		if i%4096 == 0 && m.ctx.Err() != nil {
+			return m.ctx.Err()
+		}
 		rec := &r.recs[i]
 		var e pb.BundleEntryProto
 		if err := e.Unmarshal(rec.Raw); err != nil {

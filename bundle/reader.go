@@ -24,15 +24,28 @@ type ReaderOptions struct {
 	// file) may have. Default 1 GiB; in version 1 no limit where the file can be
 	// read by position.
 	MaxIndex int64
+	// MaxShards is the most data files that a header may speak of. Default
+	// 100,000, which is as many as the five digits of their names can tell.
+	MaxShards int
 }
 
-const defaultMaxIndex = 1 << 30
+const (
+	defaultMaxIndex  = 1 << 30
+	defaultMaxShards = 100_000
+)
 
 func (o *ReaderOptions) maxIndex() int64 {
 	if o == nil || o.MaxIndex <= 0 {
 		return defaultMaxIndex
 	}
 	return o.MaxIndex
+}
+
+func (o *ReaderOptions) maxShards() int {
+	if o == nil || o.MaxShards <= 0 {
+		return defaultMaxShards
+	}
+	return o.MaxShards
 }
 
 // A Reader reads one checkpoint. It is safe for use by many goroutines and
@@ -106,7 +119,7 @@ func open(ctx context.Context, fsys fs.FS, prefix, shown string, opts *ReaderOpt
 	}
 	defer src.close()
 	src.name = IndexName(shown)
-	if err := r.load(ctx, src, opts.maxIndex()); err != nil {
+	if err := r.load(ctx, src, opts); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -122,7 +135,8 @@ func fault(file string, err error) error {
 }
 
 // load reads a V2 index.
-func (r *Reader) load(ctx context.Context, src *source, limit int64) error {
+func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) error {
+	limit := opts.maxIndex()
 	if src.size > limit {
 		return errUnsupported("%s has %d bytes, the most for an index is %d", src.name, src.size, limit)
 	}
@@ -157,7 +171,7 @@ func (r *Reader) load(ctx context.Context, src *source, limit int64) error {
 			if len(key) != 0 {
 				return bad(offset, "", fmt.Errorf("the first key is %.100q, not the header's empty one", key))
 			}
-			return r.readHeader(src.name, offset, value)
+			return r.readHeader(src.name, offset, value, opts.maxShards())
 		}
 		rec, parts, err := parseRecord(string(key), value, r.header.NumShards)
 		if err != nil {
@@ -182,13 +196,16 @@ func (r *Reader) load(ctx context.Context, src *source, limit int64) error {
 	return r.checkOverlap(src.name)
 }
 
-func (r *Reader) readHeader(file string, offset int64, value []byte) error {
+func (r *Reader) readHeader(file string, offset int64, value []byte, maxShards int) error {
 	var m pb.BundleHeaderProto
 	if err := m.Unmarshal(value); err != nil {
 		return &CorruptError{File: file, Offset: offset, What: "the header can't be decoded", Err: err}
 	}
 	if m.NumShards <= 0 || m.Endianness < 0 || m.Endianness > 1 {
 		return &CorruptError{File: file, Offset: offset, What: fmt.Sprintf("the header speaks of %d data files and byte order %d", m.NumShards, m.Endianness)}
+	}
+	if int(m.NumShards) > maxShards {
+		return errUnsupported("%s speaks of %d data files, the most is %d; ReaderOptions.MaxShards raises it", file, m.NumShards, maxShards)
 	}
 	r.header = Header{NumShards: int(m.NumShards), BigEndian: m.Endianness == 1, Raw: value}
 	return r.checkVersion(file, m.Version)

@@ -151,16 +151,21 @@ func (l *load) left() (deferred, unused []Item) {
 			continue
 		}
 		_, bound := l.bound[node]
+		isUnused := setOf(l.unused[node])
+		path := ""
 		for _, a := range n.Attributes {
-			if bound && !slices.Contains(l.unused[node], a.Name) {
+			if bound && !isUnused[a.Name] {
 				continue
+			}
+			if path == "" {
+				path = g.human(node)
 			}
 			keys := l.src.keysOf(a.CheckpointKey)
 			if len(keys) == 0 {
 				continue // the object wrote nothing under its name
 			}
 			entry, _ := l.src.reader.Entry(keys[0])
-			it := Item{Path: g.human(node), Attribute: a.Name, Key: keys[0], DType: entry.DType, Shape: entry.Shape}
+			it := Item{Path: path, Attribute: a.Name, Key: keys[0], DType: entry.DType, Shape: entry.Shape}
 			switch {
 			case bound:
 				it.Why = "the object has no such attribute"
@@ -185,6 +190,18 @@ func (l *load) left() (deferred, unused []Item) {
 	return deferred, unused
 }
 
+// setOf is a set of names; a file may give one object very many attributes.
+func setOf(names []string) map[string]bool {
+	if len(names) == 0 {
+		return nil
+	}
+	set := make(map[string]bool, len(names))
+	for _, n := range names {
+		set[n] = true
+	}
+	return set
+}
+
 // items turns what was restored into a report's entries.
 func (l *load) items(list []done) []Item {
 	items := make([]Item, len(list))
@@ -201,9 +218,9 @@ func (l *load) current() []Item {
 	for node := range l.bound {
 		nodes = append(nodes, node)
 	}
-	unused := make(map[int32][]string, len(l.unused))
+	unused := make(map[int32]map[string]bool, len(l.unused))
 	for node, attrs := range l.unused {
-		unused[node] = slices.Clone(attrs)
+		unused[node] = setOf(attrs)
 	}
 	l.mu.Unlock()
 	slices.Sort(nodes)
@@ -215,7 +232,7 @@ func (l *load) current() []Item {
 			continue
 		}
 		for _, a := range n.Attributes {
-			if slices.Contains(unused[node], a.Name) {
+			if unused[node][a.Name] {
 				continue
 			}
 			for _, key := range l.src.keysOf(a.CheckpointKey) {

@@ -152,7 +152,7 @@ func (p *pending) Initial() (*tensor.Tensor, bool, error) {
 func (p *pending) Deliver(child any) error {
 	l := p.l
 	l.mu.Lock()
-	m, err := l.match(start{p.node, child})
+	m, err := l.match(context.Background(), start{p.node, child})
 	if err == nil {
 		err = m.refuse()
 	}

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sort"
@@ -80,7 +81,7 @@ type serialRead struct {
 }
 
 // match binds obj to node and everything below as far as objects and nodes agree.
-func (l *load) match(starts ...start) (*match, error) {
+func (l *load) match(ctx context.Context, starts ...start) (*match, error) {
 	room := 0 // a delivery binds a few nodes, the first match most of them
 	if len(l.bound) == 0 {
 		room = min(len(l.graph.nodes), 1<<16)
@@ -96,6 +97,9 @@ func (l *load) match(starts ...start) (*match, error) {
 		m.bind(s.node, s.obj)
 	}
 	for len(m.queue) > 0 && m.err == nil {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		s := m.queue[0]
 		m.queue = m.queue[1:]
 		m.take(s)

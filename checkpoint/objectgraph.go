@@ -76,6 +76,9 @@ func parseGraph(text string) (*objectGraph, error) {
 		return nil, fmt.Errorf("it has no node, not even a root")
 	}
 	for id, node := range g.nodes {
+		if name, ok := repeated(node.Attributes); ok {
+			return nil, fmt.Errorf("node %d has two attributes called %.100q", id, name)
+		}
 		for _, c := range node.Children {
 			if !g.has(c.NodeId) {
 				return nil, fmt.Errorf("child %q of node %d is node %d, there are %d", c.LocalName, id, c.NodeId, len(g.nodes))
@@ -88,6 +91,23 @@ func parseGraph(text string) (*objectGraph, error) {
 		}
 	}
 	return g, nil
+}
+
+// repeated finds an attribute name that stands twice: one value read for each
+// of very many mentions would take time out of all proportion.
+func repeated(list []*pb.SerializedTensor) (string, bool) {
+	switch len(list) {
+	case 0, 1:
+		return "", false
+	}
+	seen := make(map[string]bool, len(list))
+	for _, a := range list {
+		if seen[a.Name] {
+			return a.Name, true
+		}
+		seen[a.Name] = true
+	}
+	return "", false
 }
 
 func (g *objectGraph) has(node int32) bool { return node >= 0 && int(node) < len(g.nodes) }

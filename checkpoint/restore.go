@@ -164,7 +164,7 @@ func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		m, found, refused, err := l.propose(before)
+		m, found, refused, err := l.propose(ctx, before)
 		if err != nil {
 			return nil, err
 		}
@@ -184,9 +184,9 @@ func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 }
 
 // propose matches and judges, without changing anything of the program.
-func (l *load) propose(g *trackable.Graph) (*match, judgement, *RestoreError, error) {
+func (l *load) propose(ctx context.Context, g *trackable.Graph) (*match, judgement, *RestoreError, error) {
 	l.mu.Lock()
-	m, err := l.match(start{0, l.ck.root})
+	m, err := l.match(ctx, start{0, l.ck.root})
 	if err != nil || m.err != nil {
 		l.mu.Unlock()
 		return nil, judgement{}, nil, errors.Join(err, matchErr(m))
@@ -380,7 +380,7 @@ func (l *load) sync(ctx context.Context) error {
 		return nil
 	}
 	slices.SortFunc(starts, func(a, b start) int { return int(a.node) - int(b.node) })
-	m, err := l.match(starts...)
+	m, err := l.match(ctx, starts...)
 	if err == nil {
 		err = m.refuse()
 	}
