@@ -116,7 +116,7 @@ func find(fsys fs.FS, name, shown string, outside func(string) (Found, bool)) (F
 			}
 		}
 	}
-	if v1 := findV1(fsys, name); len(v1) > 1 || len(v1) == 1 && looksLikeTable(fsys, v1[0]) {
+	if isV1(fsys, name) {
 		return at(FoundV1, name)
 	}
 	return Found{}, describe(fsys, name, shown, err)
@@ -172,7 +172,7 @@ func findState(fsys fs.FS, dir string, outside func(string) (Found, bool)) (Foun
 		latest = path.Base(latest) // the folder may have been moved
 	}
 	prefix := path.Join(dir, latest)
-	if _, err := fs.Stat(fsys, IndexName(prefix)); err != nil && !errors.Is(err, fs.ErrPermission) && len(findV1(fsys, prefix)) == 0 {
+	if _, err := fs.Stat(fsys, IndexName(prefix)); err != nil && !errors.Is(err, fs.ErrPermission) && !isV1(fsys, prefix) {
 		return Found{}, false
 	}
 	return Found{Kind: FoundState, Prefix: prefix, Dir: dir}, true
@@ -183,6 +183,12 @@ func findState(fsys fs.FS, dir string, outside func(string) (Found, bool)) (Foun
 func otherFile(name string) bool {
 	_, _, _, data := ParseDataName(name)
 	return data || strings.HasSuffix(name, indexSuffix) || path.Base(name) == statefile.Name
+}
+
+// isV1 reports whether there are files of a version 1 checkpoint of that prefix.
+func isV1(fsys fs.FS, prefix string) bool {
+	files := findV1(fsys, prefix)
+	return len(files) > 1 || len(files) == 1 && looksLikeTable(fsys, files[0])
 }
 
 // looksLikeTable reports whether a file ends as a table does.

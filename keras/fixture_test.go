@@ -23,7 +23,7 @@ func npz(t testing.TB, name string) *tensor.NPZ {
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := tensor.OpenNPZ(bytes.NewReader(b), int64(len(b)))
+	z, err := tensor.OpenNPZ(bytes.NewReader(b), int64(len(b)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

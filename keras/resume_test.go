@@ -227,7 +227,7 @@ func TestRestoreReplacesTheStateOfARunThatHasBegun(t *testing.T) {
 		must(t, report.AssertConsumed())
 		z, err := os.ReadFile(filepath.Join(dir, "after.npz"))
 		must(t, err)
-		after, err := tensor.OpenNPZ(bytes.NewReader(z), int64(len(z)))
+		after, err := tensor.OpenNPZ(bytes.NewReader(z), int64(len(z)), nil)
 		must(t, err)
 		for step := 10; step < 20; step++ {
 			i := step * 2 % 10

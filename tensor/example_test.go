@@ -56,7 +56,7 @@ func ExampleNPZWriter() {
 		fmt.Println(err)
 		return
 	}
-	z, err := tensor.OpenNPZ(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	z, err := tensor.OpenNPZ(bytes.NewReader(file.Bytes()), int64(file.Len()), nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -307,7 +307,7 @@ func (h *NPYHeader) readStrings(r io.Reader, sized bool) (*Tensor, error) {
 		return nil, err
 	}
 	if h.width == 0 { // strings of no length take no bytes, so a lying shape would cost nothing
-		const most = 1 << 24
+		const most = 1 << 20
 		if n > most {
 			return nil, npyErr("%d empty strings without a byte of data", n)
 		}

@@ -4,12 +4,14 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/flate"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,7 +28,7 @@ func openNPZ(t *testing.T, name string) *NPZ {
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := OpenNPZ(bytes.NewReader(b), int64(len(b)))
+	z, err := OpenNPZ(bytes.NewReader(b), int64(len(b)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +254,7 @@ func TestNPZRoundTrip(t *testing.T) {
 		if err := w.Close(); err != nil {
 			rt.Fatal(err)
 		}
-		z, err := OpenNPZ(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		z, err := OpenNPZ(bytes.NewReader(file.Bytes()), int64(file.Len()), nil)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -299,7 +301,7 @@ func TestNPZDamageIsFound(t *testing.T) {
 	at := bytes.Index(good, []byte{0, 0, 0x40, 0x40}) // 3.0
 	bad := bytes.Clone(good)
 	bad[at] ^= 1
-	z, err := OpenNPZ(bytes.NewReader(bad), int64(len(bad)))
+	z, err := OpenNPZ(bytes.NewReader(bad), int64(len(bad)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +317,7 @@ func TestNPZDamageIsFound(t *testing.T) {
 	for i := range good { // no flip may panic
 		bad := bytes.Clone(good)
 		bad[i] ^= 0x10
-		if z, err := OpenNPZ(bytes.NewReader(bad), int64(len(bad))); err == nil {
+		if z, err := OpenNPZ(bytes.NewReader(bad), int64(len(bad)), nil); err == nil {
 			for _, n := range z.Names() {
 				z.Read(n)
 			}
@@ -347,7 +349,7 @@ func TestNPZRefusesLyingDirectories(t *testing.T) {
 		if err := zw.Close(); err != nil {
 			t.Fatal(err)
 		}
-		z, err := OpenNPZ(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		z, err := OpenNPZ(bytes.NewReader(file.Bytes()), int64(file.Len()), nil)
 		if err != nil {
 			continue
 		}
@@ -412,7 +414,7 @@ func FuzzOpenNPZ(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		z, err := OpenNPZ(bytes.NewReader(raw), int64(len(raw)))
+		z, err := OpenNPZ(bytes.NewReader(raw), int64(len(raw)), nil)
 		if err != nil {
 			return
 		}
@@ -422,4 +424,88 @@ func FuzzOpenNPZ(f *testing.F) {
 			}
 		}
 	})
+}
+
+// bombNPZ is a .npz file of n compressed arrays of size zeros each.
+func bombNPZ(t *testing.T, n, size int) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	zw := zip.NewWriter(&file)
+	for i := range n {
+		w, err := zw.CreateHeader(&zip.FileHeader{Name: fmt.Sprint(i, ".npy"), Method: zip.Deflate})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteNPY(w, Must(Zeros(Int8, size)), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := zw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// TestNPZBombIsRefused: a file that takes a thousand times its size once it is
+// decompressed is listed, and read only on demand.
+func TestNPZBombIsRefused(t *testing.T) {
+	for name, c := range map[string]struct{ n, size int }{"one array": {1, 96 << 20}, "many arrays": {12, 8 << 20}} {
+		b := bombNPZ(t, c.n, c.size)
+		z, err := OpenNPZ(bytes.NewReader(b), int64(len(b)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h, err := z.Header("0"); err != nil || h.Size != int64(c.size) {
+			t.Errorf("%s: %+v, %v", name, h, err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err = z.Read("0")
+		err2 := z.ReadInto("0", Must(Zeros(Int8, 1)))
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err2, errors.ErrUnsupported) {
+			t.Errorf("%s: %v, %v", name, err, err2)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
+			t.Errorf("%s: %d bytes are allocated before the file is refused", name, n)
+		}
+		if z, err = OpenNPZ(bytes.NewReader(b), int64(len(b)), &NPZOptions{MaxSize: 128 << 20}); err != nil {
+			t.Fatal(err)
+		}
+		if x, err := z.Read("0"); err != nil || x.Len() != c.size {
+			t.Errorf("%s: with the limit raised: %v", name, err)
+		}
+	}
+}
+
+// TestNPZEntriesThatOverlapAreRefused: entries that share compressed bytes
+// would multiply what a file holds.
+func TestNPZEntriesThatOverlapAreRefused(t *testing.T) {
+	b := bombNPZ(t, 1, 1<<20)
+	dir := bytes.Index(b, []byte("PK\x01\x02"))
+	end := bytes.Index(b, []byte("PK\x05\x06"))
+	entry := bytes.Clone(b[dir:end])
+	name := bytes.Index(entry, []byte("0.npy"))
+	file := bytes.Clone(b[:dir])
+	const n = 9
+	for i := range n {
+		entry[name] = byte('0' + i)
+		file = append(file, entry...)
+	}
+	tail := bytes.Clone(b[end:])
+	binary.LittleEndian.PutUint16(tail[8:], n)
+	binary.LittleEndian.PutUint16(tail[10:], n)
+	binary.LittleEndian.PutUint32(tail[12:], uint32(n*len(entry)))
+	file = append(file, tail...)
+	if _, err := OpenNPZ(bytes.NewReader(file), int64(len(file)), nil); err == nil || !strings.Contains(err.Error(), "in a file of") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestNPYOfEmptyStringsCostsLittle: strings without a byte of data are few.
+func TestNPYOfEmptyStringsCostsLittle(t *testing.T) {
+	raw := npyText("{'descr': '|S0', 'fortran_order': False, 'shape': (16777216,), }")
+	if x, err := ReadNPY(strings.NewReader(raw)); err == nil {
+		t.Errorf("%d strings were made of nothing", x.Len())
+	}
 }

@@ -15,18 +15,38 @@ import (
 type NPZ struct {
 	files map[string]*zip.File
 	names []string
-	size  int64 // of the file
+	size  int64  // of the file
+	total uint64 // what the arrays take once they are decompressed
+	most  uint64
+}
+
+// NPZOptions say how to read a .npz file; nil means the defaults.
+type NPZOptions struct {
+	// MaxSize is the most bytes that the arrays of a file may take together once
+	// they are decompressed; reading any array of a file with more is an error.
+	// Default 64 MiB and 16 times the file's size, so that a small file can't
+	// fill the memory.
+	MaxSize int64
+}
+
+func (o *NPZOptions) maxSize(file int64) uint64 {
+	if o == nil || o.MaxSize <= 0 {
+		return 64<<20 + 16*uint64(file)
+	}
+	return uint64(o.MaxSize)
 }
 
 // OpenNPZ reads the list of arrays; r must stay open as long as the NPZ is
-// used. Files of the zip that don't end in .npy are no arrays and left out. Two
-// arrays of one name are an error.
-func OpenNPZ(r io.ReaderAt, size int64) (*NPZ, error) {
+// used; nil options mean the defaults. Files of the zip that don't end in .npy
+// are no arrays and left out. Two arrays of one name are an error, and so are
+// arrays that together are longer than the file, whose bytes must overlap.
+func OpenNPZ(r io.ReaderAt, size int64, opts *NPZOptions) (*NPZ, error) {
 	zr, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, &NPYError{What: "no .npz file", Err: err}
 	}
-	z := &NPZ{files: make(map[string]*zip.File), size: size}
+	z := &NPZ{files: make(map[string]*zip.File), size: size, most: opts.maxSize(size)}
+	var packed uint64
 	for _, f := range zr.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {
@@ -34,6 +54,12 @@ func OpenNPZ(r io.ReaderAt, size int64) (*NPZ, error) {
 		}
 		if _, dup := z.files[name]; dup {
 			return nil, &NPYError{Name: name, What: "the file holds two arrays of this name"}
+		}
+		if packed += f.CompressedSize64; f.CompressedSize64 > uint64(size) || packed > uint64(size) {
+			return nil, &NPYError{Name: name, What: fmt.Sprintf("the zip entries up to here claim %d bytes in a file of %d", packed, size)}
+		}
+		if z.total += f.UncompressedSize64; z.total < f.UncompressedSize64 {
+			return nil, &NPYError{Name: name, What: "the sizes of the zip entries overflow 64 bits"}
 		}
 		z.files[name] = f
 		z.names = append(z.names, name)
@@ -54,9 +80,27 @@ func (z *NPZ) Header(name string) (*NPYHeader, error) {
 	return h, rc.Close()
 }
 
+// openData is open for an array whose data is to be read.
+func (z *NPZ) openData(name string) (*NPYHeader, io.ReadCloser, error) {
+	h, rc, err := z.open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	need := z.total
+	if h.DType == String { // a string takes more in memory than its bytes
+		n, _ := h.Shape.NumElements()
+		need = max(need, uint64(h.Size)+uint64(n)*16)
+	}
+	if need > z.most {
+		rc.Close()
+		return nil, nil, &NPYError{Name: name, What: fmt.Sprintf("the arrays of this file of %d bytes take %d once they are decompressed, the most is %d; NPZOptions.MaxSize raises it", z.size, need, z.most), Err: errors.ErrUnsupported}
+	}
+	return h, rc, nil
+}
+
 // Read reads one array whole; the zip's checksum of it is verified.
 func (z *NPZ) Read(name string) (*Tensor, error) {
-	h, rc, err := z.open(name)
+	h, rc, err := z.openData(name)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +115,7 @@ func (z *NPZ) Read(name string) (*Tensor, error) {
 // ReadInto is Read into a tensor of the array's type and shape, no strings.
 // After an error dst may hold anything.
 func (z *NPZ) ReadInto(name string, dst *Tensor) error {
-	h, rc, err := z.open(name)
+	h, rc, err := z.openData(name)
 	if err != nil {
 		return err
 	}
@@ -92,11 +136,14 @@ func (z *NPZ) ReadInto(name string, dst *Tensor) error {
 // atEnd makes sure that nothing follows an array; when the end is reached, the
 // zip's checksum is compared.
 func atEnd(r io.Reader) error {
-	n, err := io.Copy(io.Discard, r)
-	if err == nil && n > 0 {
-		err = npyErr("%d bytes after the array", n)
+	switch n, err := r.Read(make([]byte, 1)); {
+	case n > 0:
+		return npyErr("there are bytes after the array")
+	case err == io.EOF:
+		return nil
+	default:
+		return err
 	}
-	return err
 }
 
 func (z *NPZ) open(name string) (*NPYHeader, io.ReadCloser, error) {

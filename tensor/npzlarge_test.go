@@ -77,7 +77,7 @@ func TestArraysAndFilesAbove4GiB(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	z, err := OpenNPZ(f, f.size)
+	z, err := OpenNPZ(f, f.size, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func openNPZ(path string) (backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	z, err := tensor.OpenNPZ(f, size)
+	z, err := tensor.OpenNPZ(f, size, nil)
 	if err != nil {
 		f.Close()
 		return nil, err

@@ -10,6 +10,11 @@ import (
 // LayoutKey is the name of the metadata that holds a [Layout].
 const LayoutKey = "cairn.checkpoint"
 
+// MaxAlignment is the most bytes that a [Layout] may align a checkpoint's
+// tensors to: each of them is followed by as much padding, which no byte of the
+// safetensors file stands for. Real checkpoints have 1, or a page or less.
+const MaxAlignment = 64 << 10
+
 // Layout is what a safetensors file keeps in its metadata of the checkpoint it
 // was made of, so that the way back gives the same bytes.
 type Layout struct {
@@ -122,6 +127,9 @@ func parseLayout(metadata map[string]string) (*Layout, error) {
 	l := new(Layout)
 	if err := json.Unmarshal([]byte(text), l); err != nil {
 		return nil, fmt.Errorf("the metadata %s: %w", LayoutKey, err)
+	}
+	if l.Alignment < 0 || l.Alignment > MaxAlignment {
+		return nil, fmt.Errorf("the metadata %s asks for an alignment of %d bytes; the most is %d", LayoutKey, l.Alignment, MaxAlignment)
 	}
 	if l.Version != 1 {
 		return nil, fmt.Errorf("the metadata %s has version %d; this program knows 1", LayoutKey, l.Version)

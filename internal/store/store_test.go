@@ -248,3 +248,14 @@ func TestFilesAppearWhole(t *testing.T) {
 		t.Errorf("%v, %v", list, err)
 	}
 }
+
+func TestAlignmentOfGigabytesIsRefused(t *testing.T) {
+	text := `{"__metadata__":{"cairn.checkpoint":"{\"version\":1,\"alignment\":8589934592}"},"a":{"dtype":"I8","shape":[2],"data_offsets":[0,2]}}`
+	path := filepath.Join(t.TempDir(), "x.safetensors")
+	if err := os.WriteFile(path, append([]byte{byte(len(text)), byte(len(text) >> 8), 0, 0, 0, 0, 0, 0}, text+"\x01\x02"...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Open(context.Background(), path); err == nil || !strings.Contains(err.Error(), "alignment of 8589934592") {
+		t.Errorf("opened as %v, %v", s, err)
+	}
+}
