@@ -31,7 +31,8 @@ type MergeOptions struct {
 // be the same in all.
 //
 // Nothing is changed before everything is known to fit. The index of dst comes
-// last, the sources' indexes are removed after it.
+// last, after it was read back and held against the data files' sizes; the
+// sources' indexes are removed after it.
 func Merge(ctx context.Context, dir Dir, dst string, srcs []string, opts *MergeOptions) error {
 	if opts == nil {
 		opts = &MergeOptions{}
@@ -194,6 +195,13 @@ func (m *merging) commit() (err error) {
 	undo = append(undo, func() error { return m.removeIfThere(temp) })
 	if err := m.writeIndex(temp); err != nil {
 		return err
+	}
+	data := make([]string, len(m.files))
+	for i := range data {
+		data[i] = DataName(m.dst, i, len(data))
+	}
+	if err := readBack(m.ctx, m.dir, temp, data); err != nil {
+		return fmt.Errorf("reading it back: %w", err)
 	}
 	if err := m.sync(); err != nil {
 		return err

@@ -35,6 +35,7 @@ type shardWriter struct {
 	flown int64 // what is in the file
 	asked int64 // what the system was asked to begin writing
 	ahead writebacker
+	used  bool // a tensor was added, which may have no bytes
 	shut  bool
 }
 

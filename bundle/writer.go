@@ -156,6 +156,7 @@ func (w *Writer) place(ctx context.Context, key string, e *pb.BundleEntryProto, 
 	e.Size = s.size - e.Offset
 	e.Crc32c = crc32c.Mask(crc)
 	w.entries[key] = e
+	s.used = true
 	if a := int64(w.opts.Alignment); a > 1 && s.size%a != 0 {
 		// Padding follows a tensor, the last one too, as in TensorFlow.
 		for n := a - s.size%a; n > 0; {
@@ -210,12 +211,13 @@ func (w *Writer) AddSlice(ctx context.Context, name string, full tensor.Shape, s
 }
 
 // NextShard ends the data file and begins another one for what is added next.
-// One that got nothing is taken up again instead.
+// One that no tensor was added to is taken up again instead; one whose tensors
+// have no elements stays, with no bytes.
 func (w *Writer) NextShard() error {
 	if w.err != nil {
 		return w.err
 	}
-	if n := len(w.shards); n > 0 && w.shards[n-1].size == 0 {
+	if n := len(w.shards); n > 0 && !w.shards[n-1].used {
 		return nil
 	}
 	return w.newShard()
@@ -238,9 +240,9 @@ func (w *Writer) newShard() error {
 	return nil
 }
 
-// Finish makes the files durable and gives them their names, the index last.
-// Until that last step a checkpoint of the same prefix that was there before
-// has its old index.
+// Finish makes the files durable, reads the index back and holds it against the
+// data files' sizes, and gives them their names, the index last. Until that last
+// step a checkpoint of the same prefix that was there before has its old index.
 func (w *Writer) Finish(ctx context.Context) error {
 	if w.err != nil {
 		return w.err
@@ -256,7 +258,7 @@ func (w *Writer) Finish(ctx context.Context) error {
 var errFinished = errors.New("bundle: the writer is finished")
 
 func (w *Writer) finish(ctx context.Context) error {
-	if n := len(w.shards); n > w.least && n > 1 && w.shards[n-1].size == 0 {
+	if n := len(w.shards); n > w.least && n > 1 && !w.shards[n-1].used {
 		// A last NextShard that nothing followed.
 		if err := w.shards[n-1].close(); err != nil {
 			return err
@@ -290,8 +292,12 @@ func (w *Writer) finish(ctx context.Context) error {
 	if err := w.writeIndex(temp); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return err
+	temps := make([]string, len(w.shards))
+	for i, s := range w.shards {
+		temps[i] = s.name
+	}
+	if err := readBack(ctx, w.dir, temp, temps); err != nil {
+		return fmt.Errorf("bundle: reading %s back: %w", w.prefix, err)
 	}
 	for i, s := range w.shards {
 		name := DataName(w.prefix, i, len(w.shards))

@@ -155,6 +155,21 @@ def shards():
     tf.raw_ops.MergeV2Checkpoints(checkpoint_prefixes=[root + "-a", root + "-b", root + "-c"], destination_prefix=root)
 
 
+def empty_shards():
+    """Data files of no bytes in the middle and at the end: their tensors have no elements."""
+    root = case("empty_shards")
+    parts = [
+        (["a"], [np.float32(1)]),
+        (["z"], [np.zeros([0, 3], np.float32)]),
+        (["c"], [np.int8(3)]),
+        (["s"], [tf.constant([], tf.string)]),
+        (["x", "y"], [np.zeros([2, 0], np.int64), np.zeros([0], np.float64)]),
+    ]
+    for i, (names, values) in enumerate(parts):
+        save("%s-%d" % (root, i), names, values)
+    tf.raw_ops.MergeV2Checkpoints(checkpoint_prefixes=["%s-%d" % (root, i) for i in range(len(parts))], destination_prefix=root)
+
+
 def merge_one():
     root = case("merge_one")
     save(root + "-part", ["x", "y"], [np.float32(1), np.float32(2)])
@@ -258,6 +273,6 @@ def table(b):
         yield from block(b, o, s)
 
 
-for f in (every_dtype, slices, keys, many, ends_block, strings, variants, shards, merge_one, objects, v1):
+for f in (every_dtype, slices, keys, many, ends_block, strings, variants, shards, empty_shards, merge_one, objects, v1):
     f()
 oracle()

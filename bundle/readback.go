@@ -1,0 +1,45 @@
+package bundle
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+)
+
+// readBack opens a bundle that was just written, whose files need not have their
+// final names yet: the index must be one that [Open] takes, with an entry's every
+// byte inside its data file. The bytes themselves are not read. Nothing that
+// fails this may replace another file or be reported as written.
+func readBack(ctx context.Context, fsys fs.FS, index string, data []string) error {
+	src, err := openSource(fsys, index)
+	if err != nil {
+		return openError(index, err)
+	}
+	defer src.close()
+	r := &Reader{fsys: fsys, version: 2}
+	if err := r.load(ctx, src, math.MaxInt64); err != nil {
+		return err
+	}
+	if r.header.NumShards != len(data) {
+		return &CorruptError{File: index, Offset: -1, What: fmt.Sprintf("it speaks of %d data files, %d were written", r.header.NumShards, len(data))}
+	}
+	sizes := make([]int64, len(data))
+	for i, name := range data {
+		info, err := fs.Stat(fsys, name)
+		switch {
+		case err != nil:
+			return openError(name, err)
+		case !info.Mode().IsRegular():
+			return &CorruptError{File: name, Offset: -1, What: "it is " + describeMode(info.Mode()) + ", not a file"}
+		}
+		sizes[i] = info.Size()
+	}
+	for i := range r.recs {
+		rec := &r.recs[i]
+		if size := sizes[rec.Shard]; rec.Offset+rec.Size > size && len(rec.Slices) == 0 {
+			return &CorruptError{File: data[rec.Shard], Offset: size, Name: r.ownerOf(rec), What: fmt.Sprintf("the file ends here, the tensor's %d bytes begin at %d", rec.Size, rec.Offset)}
+		}
+	}
+	return nil
+}
