@@ -96,7 +96,7 @@ func parseRecord(key string, value []byte, shards int) (record, []*pb.TensorSlic
 		r.err = errUnsupported("tensor %q has elements of %v, which can't be read", key, r.DType)
 		return r, m.Slices, nil
 	}
-	if len(m.Slices) > 0 {
+	if len(m.Slices) > 0 || r.err != nil {
 		return r, m.Slices, nil
 	}
 	if err := checkSize(r.DType, n, r.Size); err != nil {

@@ -3,14 +3,23 @@ package bundle
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
 )
 
 // OSDir is the operating system's folder at path, which need not exist yet.
-// Names may not lead out of it.
-func OSDir(path string) Dir { return &osDir{root: path} }
+// Names may not lead out of it: files are made, renamed and removed in the folder
+// itself and in folders below it, never through a symbolic link that leads
+// elsewhere. Reading follows such links. A named pipe, a device or a socket in
+// place of a file is refused at once, before it is opened.
+func OSDir(path string) Dir {
+	if path == "" {
+		path = "."
+	}
+	return &osDir{root: path}
+}
 
 type osDir struct {
 	root string
@@ -21,7 +30,8 @@ type osDir struct {
 	dirty map[string]bool // folders whose names changed since the last Sync
 }
 
-func (d *osDir) path(op, name string) (string, error) {
+// local is name as the operating system spells it.
+func local(op, name string) (string, error) {
 	if !fs.ValidPath(name) {
 		return "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
@@ -29,7 +39,7 @@ func (d *osDir) path(op, name string) (string, error) {
 	if err != nil {
 		return "", &fs.PathError{Op: op, Path: name, Err: err}
 	}
-	return filepath.Join(d.root, p), nil
+	return p, nil
 }
 
 func (d *osDir) touched(folder string) {
@@ -38,67 +48,134 @@ func (d *osDir) touched(folder string) {
 	if d.dirty == nil {
 		d.dirty = make(map[string]bool)
 	}
-	d.dirty[folder] = true
+	d.dirty[filepath.Join(d.root, folder)] = true
 }
 
+// Open opens a file or a folder for reading.
 func (d *osDir) Open(name string) (fs.File, error) {
-	p, err := d.path("open", name)
+	p, err := local("open", name)
 	if err != nil {
 		return nil, err
 	}
-	return os.Open(p)
+	return openRegular(filepath.Join(d.root, p))
+}
+
+// Stat implements [fs.StatFS].
+func (d *osDir) Stat(name string) (fs.FileInfo, error) {
+	p, err := local("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	return os.Stat(filepath.Join(d.root, p))
+}
+
+// within calls f with the folder, through which it can't get out of it. The
+// error has the whole path.
+func (d *osDir) within(op, name string, f func(*os.Root) error) error {
+	root, err := os.OpenRoot(d.root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	err = f(root)
+	var pe *fs.PathError
+	var le *os.LinkError
+	switch {
+	case errors.As(err, &pe):
+		return &fs.PathError{Op: op, Path: filepath.Join(d.root, name), Err: pe.Err}
+	case errors.As(err, &le):
+		return &os.LinkError{Op: op, Old: filepath.Join(d.root, le.Old), New: filepath.Join(d.root, le.New), Err: le.Err}
+	}
+	return err
 }
 
 func (d *osDir) Create(name string) (File, error) {
-	p, err := d.path("create", name)
+	p, err := local("create", name)
 	if err != nil {
 		return nil, err
 	}
-	folder := filepath.Dir(p)
-	if err := d.makeFolder(folder); err != nil {
+	if err := d.makeRoot(d.root); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(p, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+	var file *os.File
+	err = d.within("create", p, func(root *os.Root) error {
+		if err := d.makeFolder(root, filepath.Dir(p)); err != nil {
+			return err
+		}
+		info, err := root.Lstat(p)
+		if err == nil && !info.Mode().IsRegular() {
+			return &fs.PathError{Op: "create", Path: p, Err: &kindError{info.Mode()}}
+		}
+		file, err = root.OpenFile(p, os.O_RDWR|os.O_CREATE|os.O_TRUNC|nonblock, 0o666)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	d.touched(folder)
-	return osFile{f}, nil
+	d.touched(filepath.Dir(p))
+	return osFile{file}, nil
 }
 
-// makeFolder makes folder and its parents; the parent of each new one is to be
-// synced, since the new name stands there.
-func (d *osDir) makeFolder(folder string) error {
+// makeRoot makes the folder itself and its parents; the parent of each new one
+// is to be synced, since the new name stands there.
+func (d *osDir) makeRoot(folder string) error {
 	if info, err := os.Stat(folder); err == nil && info.IsDir() {
 		return nil
 	}
-	if parent := filepath.Dir(folder); parent != folder {
-		if err := d.makeFolder(parent); err != nil {
+	parent := filepath.Dir(folder)
+	if parent != folder {
+		if err := d.makeRoot(parent); err != nil {
 			return err
 		}
-		d.touched(parent)
 	}
 	if err := os.Mkdir(folder, 0o777); err != nil && !os.IsExist(err) {
 		return err
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.dirty == nil {
+		d.dirty = make(map[string]bool)
+	}
+	d.dirty[parent] = true
+	return nil
+}
+
+// makeFolder makes a folder below the root, as makeRoot does.
+func (d *osDir) makeFolder(root *os.Root, folder string) error {
+	if folder == "." {
+		return nil
+	}
+	if info, err := root.Stat(folder); err == nil && info.IsDir() {
+		return nil
+	}
+	if err := d.makeFolder(root, filepath.Dir(folder)); err != nil {
+		return err
+	}
+	if err := root.Mkdir(folder, 0o777); err != nil && !os.IsExist(err) {
+		return err
+	}
+	d.touched(filepath.Dir(folder))
 	return nil
 }
 
 func (d *osDir) Rename(oldname, newname string) error {
-	from, err := d.path("rename", oldname)
+	from, err := local("rename", oldname)
 	if err != nil {
 		return err
 	}
-	to, err := d.path("rename", newname)
+	to, err := local("rename", newname)
 	if err != nil {
 		return err
 	}
-	if filepath.Dir(from) != filepath.Dir(to) {
-		if err := d.makeFolder(filepath.Dir(to)); err != nil {
-			return err
+	err = d.within("rename", from, func(root *os.Root) error {
+		if filepath.Dir(from) != filepath.Dir(to) {
+			if err := d.makeFolder(root, filepath.Dir(to)); err != nil {
+				return err
+			}
 		}
-	}
-	if err := os.Rename(from, to); err != nil {
+		return retryInUse(func() error { return root.Rename(from, to) })
+	})
+	if err != nil {
 		return err
 	}
 	d.touched(filepath.Dir(from))
@@ -107,11 +184,14 @@ func (d *osDir) Rename(oldname, newname string) error {
 }
 
 func (d *osDir) Remove(name string) error {
-	p, err := d.path("remove", name)
+	p, err := local("remove", name)
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(p); err != nil {
+	err = d.within("remove", p, func(root *os.Root) error {
+		return retryInUse(func() error { return root.Remove(p) })
+	})
+	if err != nil {
 		return err
 	}
 	d.touched(filepath.Dir(p))
@@ -129,9 +209,12 @@ func (d *osDir) Sync() error {
 		// A folder that was removed has no names left; that it is gone stands in its
 		// parent.
 		if err := syncFolder(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			for g := range folders { // what isn't durable yet stays to be done
-				d.touched(g)
+			d.mu.Lock()
+			if d.dirty == nil {
+				d.dirty = make(map[string]bool)
 			}
+			maps.Copy(d.dirty, folders) // what isn't durable yet stays to be done
+			d.mu.Unlock()
 			return err
 		}
 	}

@@ -151,16 +151,6 @@ func (r *Result) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// sameFile refuses to write over what is being read.
-func sameFile(s *store.Store, dst string) error {
-	a, errA := filepath.Abs(s.Prefix)
-	b, errB := filepath.Abs(dst)
-	if errA == nil && errB == nil && a == b {
-		return fmt.Errorf("%s is what would be read and written; write to another name", dst)
-	}
-	return nil
-}
-
 func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *Options, res *Result, step func(item)) error {
 	for _, i := range list {
 		if _, err := tensor.NPYType(i.dtype); err != nil && !o.Lossy {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 )
@@ -26,8 +27,10 @@ func CreateFile(path string, overwrite bool) (*File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
 	}
-	tmp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.tempstate%d", filepath.Base(path), os.Getpid()))
-	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_RDWR|os.O_TRUNC, 0o666)
+	// A name that nobody foresees and that must be free: nothing that lies there,
+	// and no link, is written through.
+	tmp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.tempstate%d", filepath.Base(path), rand.Uint64()))
+	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,9 @@
+//go:build unix
+
+package bundle
+
+import "syscall"
+
+// nonblock makes opening a named pipe return at once; for a file it changes
+// nothing.
+const nonblock = syscall.O_NONBLOCK
