@@ -212,7 +212,7 @@ func TestAWriteThatIsLostFailsTheFinish(t *testing.T) {
 
 func TestHugeDimensionHidesNoOtherTensor(t *testing.T) {
 	ctx, dir := context.Background(), MemDir()
-	huge := &pb.BundleEntryProto{Dtype: int32(tensor.Int8), Shape: dims(1 << 33), Offset: int64(len(goodData)), Size: 1 << 33}
+	huge := &pb.BundleEntryProto{Dtype: pb.DataType(tensor.Int8), Shape: dims(1 << 33), Offset: int64(len(goodData)), Size: 1 << 33}
 	for name, b := range rows(goodHeader, goodData, row{"huge", huge.Marshal()}, row{"t", goodEntry().Marshal()})(t) {
 		dir.WriteFile(name, b)
 	}

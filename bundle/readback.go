@@ -18,7 +18,7 @@ func readBack(ctx context.Context, fsys fs.FS, index string, data []string) erro
 	}
 	defer src.close()
 	r := &Reader{fsys: fsys, version: 2}
-	if err := r.load(ctx, src, math.MaxInt64); err != nil {
+	if err := r.load(ctx, src, &ReaderOptions{MaxIndex: math.MaxInt64, MaxShards: len(data)}); err != nil {
 		return err
 	}
 	if r.header.NumShards != len(data) {
