@@ -1,4 +1,0 @@
-package graph
-
-// OpDef is temporary.
-type OpDef struct{}
