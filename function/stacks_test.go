@@ -45,7 +45,7 @@ var Stacks = function.Saver{
 		values, i := ops.RestoreV2(s, prefix, slices(s, objs)), 0
 		for _, st := range checkpoint.Only[*Stack](objs) {
 			for j, part := range ops.Unstack(s, values[i], len(st.Parts)) {
-				ops.Assign(s, &st.Parts[j].Variable, part)
+				ops.Assign(s, st.Parts[j], part)
 			}
 			i++
 		}

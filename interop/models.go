@@ -86,7 +86,7 @@ var stacks = function.Saver{
 		values, i := ops.RestoreV2(s, prefix, stackSlices(s, objs)), 0
 		for _, st := range checkpoint.Only[*stack](objs) {
 			for j, x := range ops.Unstack(s, values[i], len(st.Parts)) {
-				ops.Assign(s, &st.Parts[j].Variable, x)
+				ops.Assign(s, st.Parts[j], x)
 			}
 			i++
 		}

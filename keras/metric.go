@@ -53,8 +53,8 @@ func (m *MeanMetric) WeightedUpdate(s *ops.Scope, values, weights ops.Input) {
 		w := ops.Cast(s, weights, tensor.Float32)
 		v, count = ops.Mul(s, v, w), ops.Mul(s, count, w)
 	}
-	ops.AssignAdd(s, &m.Total.Variable, ops.Sum(s, v))
-	ops.AssignAdd(s, &m.Count.Variable, ops.Sum(s, count))
+	ops.AssignAdd(s, m.Total, ops.Sum(s, v))
+	ops.AssignAdd(s, m.Count, ops.Sum(s, count))
 }
 
 // Result is the mean now, 0 before the first value.

@@ -292,9 +292,10 @@ var smallInts = func() (t [12]*tensor.Tensor) {
 	return t
 }()
 
-// handleOf is the handle of a variable, as the ops that write variables take
-// it.
-func (s *Scope) handleOf(x *trackable.Variable) *Value {
+// handleOf returns the handle of a variable, as the ops that write variables
+// take it; nil of nil.
+func (s *Scope) handleOf(like trackable.VariableLike) *Value {
+	x := variableOf(like)
 	if x == nil {
 		return nil
 	}

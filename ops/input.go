@@ -24,8 +24,6 @@ import (
 // A nil Input is an error that names the op.
 type Input any
 
-type variableLike interface{ AsVariable() *trackable.Variable }
-
 var errNilInput = errors.New("is nil")
 
 // resolve turns an input into a value; a weak number stays nil and is converted
@@ -57,11 +55,12 @@ func (s *Scope) resolve(in Input) (v *Value, weak bool, err error) {
 		}
 		v, err = s.borrow(x)
 		return v, false, err
-	case variableLike:
-		if r := reflect.ValueOf(in); r.Kind() == reflect.Pointer && r.IsNil() {
+	case trackable.VariableLike:
+		embedded := variableOf(x)
+		if embedded == nil {
 			return nil, false, errNilInput
 		}
-		v, err = s.borrow(x.AsVariable())
+		v, err = s.borrow(embedded)
 		return v, false, err
 	case nil:
 		return nil, false, errNilInput

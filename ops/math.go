@@ -5,6 +5,7 @@ import (
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
 )
 
 // The functions of two inputs in this file broadcast as TensorFlow does: shapes
@@ -282,7 +283,7 @@ func BiasAdd(s *Scope, x, b Input) *Value { return s.Emit1("BiasAdd", nil, x, b)
 // peek says whether an input is a weak Go number, without making a value.
 func (s *Scope) peek(x Input) (v *Value, weak bool, err error) {
 	switch x.(type) {
-	case *Value, *tensor.Tensor, variableLike, nil:
+	case *Value, *tensor.Tensor, trackable.VariableLike, nil:
 		return nil, false, nil
 	}
 	return s.resolve(x)
@@ -297,7 +298,7 @@ func (s *Scope) typeOf(x Input) tensor.DType {
 		if x != nil {
 			return x.DType()
 		}
-	case variableLike:
+	case trackable.VariableLike:
 		if v := variableOf(x); v != nil {
 			return v.DType()
 		}
@@ -319,7 +320,7 @@ func shapeOf(x Input) tensor.Shape {
 		if x != nil {
 			return x.Shape()
 		}
-	case variableLike:
+	case trackable.VariableLike:
 		if v := variableOf(x); v != nil {
 			return v.Shape()
 		}

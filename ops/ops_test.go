@@ -172,13 +172,39 @@ func TestStackTakesSlicesOfParts(t *testing.T) {
 		t.Fatalf("%v %v", v, s.Err())
 	}
 	for i, x := range ops.Unstack(s, v, 2) {
-		ops.Assign(s, &parts[1-i].Variable, x)
+		ops.Assign(s, parts[1-i], x)
 	}
 	if s.Err() != nil || tensor.Values[float32](parts[0].Load())[0] != 1 {
 		t.Errorf("%v %v", parts[0].Load(), s.Err())
 	}
 	if ops.Stack(s, []*part{nil}); s.Err() == nil || !strings.Contains(s.Err().Error(), "Pack: input 0 is nil") {
 		t.Errorf("a nil part gives %v", s.Err())
+	}
+}
+
+func TestStructsThatEmbedAVariableAreWrittenTo(t *testing.T) {
+	p, slot := new(part), new(part)
+	p.Init(tensor.Vector[float32](1, 2))
+	slot.Init(tensor.Vector[float32](0, 0))
+	s := eager()
+	ops.Assign(s, p, []float32{3, 4})
+	ops.AssignAdd(s, p, []float32{1, 1})
+	ops.AssignSub(s, p, []float32{2, 2})
+	ops.ApplyMomentum(s, p, slot, 0.5, []float32{2, 4}, 0.9, false)
+	if got := fmt.Sprint(ops.ReadVariable(s, p)); s.Err() != nil || got != "[1. 1.]" {
+		t.Errorf("got %v (%v)", got, s.Err())
+	}
+	for name, f := range map[string]func(s *ops.Scope){
+		"AssignVariableOp":             func(s *ops.Scope) { ops.Assign(s, (*part)(nil), 1) },
+		"AssignAddVariableOp":          func(s *ops.Scope) { ops.AssignAdd(s, nil, 1) },
+		"ReadVariableOp":               func(s *ops.Scope) { ops.ReadVariable(s, (*trackable.Variable)(nil)) },
+		"VarHandleOp":                  func(s *ops.Scope) { ops.Handle(s, (*part)(nil)) },
+		"ResourceApplyGradientDescent": func(s *ops.Scope) { ops.ApplyGradientDescent(s, (*part)(nil), 1, 1) },
+	} {
+		s := eager()
+		if f(s); s.Err() == nil || !strings.Contains(s.Err().Error(), name+": ") || !strings.Contains(s.Err().Error(), "nil") {
+			t.Errorf("%s of nil gives %v", name, s.Err())
+		}
 	}
 }
 

@@ -7,10 +7,11 @@ import (
 )
 
 // The functions in this file are TensorFlow's fused optimizer steps. They
-// change the variable and its slots in place; all have the variable's type and
-// shape, and the other inputs are scalars of that type. A Go number takes it.
+// change the variable and its slots in place, each a variable or a struct that
+// embeds one; all have the variable's type and shape, and the other inputs are
+// scalars of that type. A Go number takes it.
 
-func (s *Scope) apply(op string, attrs graph.Attrs, vars []*trackable.Variable, in ...Input) {
+func (s *Scope) apply(op string, attrs graph.Attrs, vars []trackable.VariableLike, in ...Input) {
 	if !s.alive() {
 		return
 	}
@@ -18,7 +19,7 @@ func (s *Scope) apply(op string, attrs graph.Attrs, vars []*trackable.Variable, 
 	d := tensor.Invalid
 	for _, v := range vars {
 		all = append(all, s.handleOf(v))
-		if v != nil && d == tensor.Invalid {
+		if v := variableOf(v); v != nil && d == tensor.Invalid {
 			d = v.DType()
 		}
 	}
@@ -33,8 +34,8 @@ func (s *Scope) apply(op string, attrs graph.Attrs, vars []*trackable.Variable, 
 }
 
 // ApplyGradientDescent subtracts lr*grad from v.
-func ApplyGradientDescent(s *Scope, v *trackable.Variable, lr, grad Input) {
-	s.apply("ResourceApplyGradientDescent", nil, []*trackable.Variable{v}, lr, grad)
+func ApplyGradientDescent(s *Scope, v trackable.VariableLike, lr, grad Input) {
+	s.apply("ResourceApplyGradientDescent", nil, []trackable.VariableLike{v}, lr, grad)
 }
 
 var attrsNesterov = graph.Attrs{graph.Bool("use_nesterov", true)}
@@ -51,8 +52,8 @@ func nesterovAttr(on bool) graph.Attrs {
 //	accum = momentum*accum + grad
 //	v -= lr*accum                      // without nesterov
 //	v -= lr*grad + lr*momentum*accum   // with it
-func ApplyMomentum(s *Scope, v, accum *trackable.Variable, lr, grad, momentum Input, nesterov bool) {
-	s.apply("ResourceApplyMomentum", nesterovAttr(nesterov), []*trackable.Variable{v, accum}, lr, grad, momentum)
+func ApplyMomentum(s *Scope, v, accum trackable.VariableLike, lr, grad, momentum Input, nesterov bool) {
+	s.apply("ResourceApplyMomentum", nesterovAttr(nesterov), []trackable.VariableLike{v, accum}, lr, grad, momentum)
 }
 
 // ApplyKerasMomentum is the momentum step of Keras' SGD:
@@ -60,8 +61,8 @@ func ApplyMomentum(s *Scope, v, accum *trackable.Variable, lr, grad, momentum In
 //	accum = momentum*accum - lr*grad
 //	v += accum                         // without nesterov
 //	v += momentum*accum - lr*grad      // with it
-func ApplyKerasMomentum(s *Scope, v, accum *trackable.Variable, lr, grad, momentum Input, nesterov bool) {
-	s.apply("ResourceApplyKerasMomentum", nesterovAttr(nesterov), []*trackable.Variable{v, accum}, lr, grad, momentum)
+func ApplyKerasMomentum(s *Scope, v, accum trackable.VariableLike, lr, grad, momentum Input, nesterov bool) {
+	s.apply("ResourceApplyKerasMomentum", nesterovAttr(nesterov), []trackable.VariableLike{v, accum}, lr, grad, momentum)
 }
 
 // ApplyAdam is Adam's step; beta1Power and beta2Power are beta1 and beta2 to
@@ -74,15 +75,15 @@ func ApplyKerasMomentum(s *Scope, v, accum *trackable.Variable, lr, grad, moment
 //
 // With nesterov the numerator of the last line is
 // alpha * (m*beta1 + (1-beta1)*grad).
-func ApplyAdam(s *Scope, v, m, v2 *trackable.Variable, beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad Input, nesterov bool) {
-	s.apply("ResourceApplyAdam", nesterovAttr(nesterov), []*trackable.Variable{v, m, v2},
+func ApplyAdam(s *Scope, v, m, v2 trackable.VariableLike, beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad Input, nesterov bool) {
+	s.apply("ResourceApplyAdam", nesterovAttr(nesterov), []trackable.VariableLike{v, m, v2},
 		beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad)
 }
 
 // ApplyAdamWithAmsgrad is [ApplyAdam] that divides by the largest v2 so far,
 // which vhat keeps.
-func ApplyAdamWithAmsgrad(s *Scope, v, m, v2, vhat *trackable.Variable, beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad Input) {
-	s.apply("ResourceApplyAdamWithAmsgrad", nil, []*trackable.Variable{v, m, v2, vhat},
+func ApplyAdamWithAmsgrad(s *Scope, v, m, v2, vhat trackable.VariableLike, beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad Input) {
+	s.apply("ResourceApplyAdamWithAmsgrad", nil, []trackable.VariableLike{v, m, v2, vhat},
 		beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad)
 }
 
@@ -90,8 +91,8 @@ func ApplyAdamWithAmsgrad(s *Scope, v, m, v2, vhat *trackable.Variable, beta1Pow
 //
 //	accum += grad*grad
 //	v -= lr*grad / (sqrt(accum)+epsilon)
-func ApplyAdagrad(s *Scope, v, accum *trackable.Variable, lr, epsilon, grad Input) {
-	s.apply("ResourceApplyAdagradV2", nil, []*trackable.Variable{v, accum}, lr, epsilon, grad)
+func ApplyAdagrad(s *Scope, v, accum trackable.VariableLike, lr, epsilon, grad Input) {
+	s.apply("ResourceApplyAdagradV2", nil, []trackable.VariableLike{v, accum}, lr, epsilon, grad)
 }
 
 // ApplyAdadelta is Adadelta's step:
@@ -100,8 +101,8 @@ func ApplyAdagrad(s *Scope, v, accum *trackable.Variable, lr, epsilon, grad Inpu
 //	update = sqrt(accumUpdate+epsilon) / sqrt(accum+epsilon) * grad
 //	accumUpdate = rho*accumUpdate + (1-rho)*update*update
 //	v -= lr*update
-func ApplyAdadelta(s *Scope, v, accum, accumUpdate *trackable.Variable, lr, rho, epsilon, grad Input) {
-	s.apply("ResourceApplyAdadelta", nil, []*trackable.Variable{v, accum, accumUpdate}, lr, rho, epsilon, grad)
+func ApplyAdadelta(s *Scope, v, accum, accumUpdate trackable.VariableLike, lr, rho, epsilon, grad Input) {
+	s.apply("ResourceApplyAdadelta", nil, []trackable.VariableLike{v, accum, accumUpdate}, lr, rho, epsilon, grad)
 }
 
 // ApplyRMSProp is the RMSProp step:
@@ -109,18 +110,18 @@ func ApplyAdadelta(s *Scope, v, accum, accumUpdate *trackable.Variable, lr, rho,
 //	ms += (grad*grad-ms) * (1-rho)
 //	mom = momentum*mom + lr*grad / sqrt(ms+epsilon)
 //	v -= mom
-func ApplyRMSProp(s *Scope, v, ms, mom *trackable.Variable, lr, rho, momentum, epsilon, grad Input) {
-	s.apply("ResourceApplyRMSProp", nil, []*trackable.Variable{v, ms, mom}, lr, rho, momentum, epsilon, grad)
+func ApplyRMSProp(s *Scope, v, ms, mom trackable.VariableLike, lr, rho, momentum, epsilon, grad Input) {
+	s.apply("ResourceApplyRMSProp", nil, []trackable.VariableLike{v, ms, mom}, lr, rho, momentum, epsilon, grad)
 }
 
 // ApplyCenteredRMSProp is [ApplyRMSProp] that divides by an estimate of the
 // gradient's variance; mg keeps its mean.
-func ApplyCenteredRMSProp(s *Scope, v, mg, ms, mom *trackable.Variable, lr, rho, momentum, epsilon, grad Input) {
-	s.apply("ResourceApplyCenteredRMSProp", nil, []*trackable.Variable{v, mg, ms, mom}, lr, rho, momentum, epsilon, grad)
+func ApplyCenteredRMSProp(s *Scope, v, mg, ms, mom trackable.VariableLike, lr, rho, momentum, epsilon, grad Input) {
+	s.apply("ResourceApplyCenteredRMSProp", nil, []trackable.VariableLike{v, mg, ms, mom}, lr, rho, momentum, epsilon, grad)
 }
 
 // ApplyFtrl is the step of FTRL-proximal with L2 shrinkage, TensorFlow's
 // FtrlV2.
-func ApplyFtrl(s *Scope, v, accum, linear *trackable.Variable, grad, lr, l1, l2, l2Shrinkage, lrPower Input) {
-	s.apply("ResourceApplyFtrlV2", nil, []*trackable.Variable{v, accum, linear}, grad, lr, l1, l2, l2Shrinkage, lrPower)
+func ApplyFtrl(s *Scope, v, accum, linear trackable.VariableLike, grad, lr, l1, l2, l2Shrinkage, lrPower Input) {
+	s.apply("ResourceApplyFtrlV2", nil, []trackable.VariableLike{v, accum, linear}, grad, lr, l1, l2, l2Shrinkage, lrPower)
 }

@@ -3,6 +3,7 @@ package ops
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -14,37 +15,41 @@ func errRate(rate float64) error {
 	return fmt.Errorf("the rate %v must be at least 0 and below 1", rate)
 }
 
-func variableOf(x variableLike) *trackable.Variable {
-	if v, ok := x.(*trackable.Variable); ok {
+// variableOf returns the variable that x is or embeds; nil where there is none.
+func variableOf(x trackable.VariableLike) (v *trackable.Variable) {
+	if v, ok := x.(*trackable.Variable); ok || x == nil {
 		return v
 	}
-	defer func() { _ = recover() }() // a nil struct pointer around the variable
+	if r := reflect.ValueOf(x); r.Kind() == reflect.Pointer && r.IsNil() {
+		return nil
+	}
 	return x.AsVariable()
 }
 
-// ReadVariable is v's value at this point: later updates don't change it. Ops
-// that are given the variable itself as an input read it too, more cheaply.
-func ReadVariable(s *Scope, v *trackable.Variable) *Value {
+// ReadVariable returns v's value at this point: later updates don't change it.
+// Ops that are given the variable itself as an input read it too, more cheaply.
+func ReadVariable(s *Scope, v trackable.VariableLike) *Value {
 	if !s.alive() {
 		return s.failed()
 	}
 	return s.Emit1("ReadVariableOp", nil, s.handleOf(v))
 }
 
-// Assign sets v to x, which must have v's type and a shape that v takes.
-func Assign(s *Scope, v *trackable.Variable, x Input) { s.assign("AssignVariableOp", v, x) }
+// Assign sets v, a variable or a struct that embeds one, to x, which must have
+// v's type and a shape that v takes.
+func Assign(s *Scope, v trackable.VariableLike, x Input) { s.assign("AssignVariableOp", v, x) }
 
 // AssignAdd adds x to v.
-func AssignAdd(s *Scope, v *trackable.Variable, x Input) { s.assign("AssignAddVariableOp", v, x) }
+func AssignAdd(s *Scope, v trackable.VariableLike, x Input) { s.assign("AssignAddVariableOp", v, x) }
 
 // AssignSub subtracts x from v.
-func AssignSub(s *Scope, v *trackable.Variable, x Input) { s.assign("AssignSubVariableOp", v, x) }
+func AssignSub(s *Scope, v trackable.VariableLike, x Input) { s.assign("AssignSubVariableOp", v, x) }
 
-func (s *Scope) assign(op string, v *trackable.Variable, x Input) {
+func (s *Scope) assign(op string, v trackable.VariableLike, x Input) {
 	if !s.alive() {
 		return
 	}
-	if v != nil {
+	if v := variableOf(v); v != nil {
 		if d := v.DType(); d != tensor.Invalid {
 			if _, weak, err := s.peek(x); weak && err == nil {
 				x = ConstOf(s, d, x)
@@ -54,11 +59,12 @@ func (s *Scope) assign(op string, v *trackable.Variable, x Input) {
 	s.Emit0(op, nil, s.handleOf(v), x)
 }
 
-// Handle is v's handle, as the ops that read and write variables take it when
-// they are emitted by name.
-func Handle(s *Scope, v *trackable.Variable) *Value {
-	if v == nil {
+// Handle returns v's handle, as the ops that read and write variables take it
+// when they are emitted by name.
+func Handle(s *Scope, v trackable.VariableLike) *Value {
+	h := s.handleOf(v)
+	if h == nil {
 		return s.Fail("VarHandleOp", errors.New("the variable is nil"))
 	}
-	return s.handleOf(v)
+	return h
 }
