@@ -148,7 +148,7 @@ func (s *Scope) collect(name string, attrs graph.Attrs, inputs []Input) bool {
 				return s.badWeak(name, attrs, i)
 			}
 			weak |= 1 << i
-		} else if want == tensor.Invalid && !v.handle {
+		} else if want == tensor.Invalid && !v.handle && !v.sizes {
 			want = v.t.DType()
 		}
 		st.ins = append(st.ins, v)
@@ -254,19 +254,33 @@ func ConstOf(s *Scope, d tensor.DType, x Input) *Value {
 	return s.newValue(t)
 }
 
-// constant is a value over t, no op.
-func (s *Scope) constant(t *tensor.Tensor) *Value { return s.newValue(t) }
+// sizes returns a value over t, a shape, axes or a count, which says nothing of
+// the type of the Go numbers among an op's other inputs.
+func (s *Scope) sizes(t *tensor.Tensor) *Value {
+	v := s.newValue(t)
+	v.sizes = true
+	return v
+}
+
+// typed returns x, a Go number as a value of its own default type: for inputs
+// that must not take the type of an op's indices.
+func (s *Scope) typed(x Input) Input {
+	if _, weak, err := s.peek(x); weak && err == nil {
+		return Const(s, x)
+	}
+	return x
+}
 
 // vec32 is an int32 vector, as the ops take shapes, axes and permutations.
 func (s *Scope) vec32(dims ...int) *Value {
 	v := make([]int32, len(dims))
 	for i, d := range dims {
 		if int64(d) != int64(int32(d)) {
-			return s.constant(vec64(dims))
+			return s.sizes(vec64(dims))
 		}
 		v[i] = int32(d)
 	}
-	return s.constant(tensor.Vector(v...))
+	return s.sizes(tensor.Vector(v...))
 }
 
 func vec64(dims []int) *tensor.Tensor {
@@ -280,9 +294,9 @@ func vec64(dims []int) *tensor.Tensor {
 // scalar32 is an int32 scalar; the small ones, which axes are, are made once.
 func (s *Scope) scalar32(x int) *Value {
 	if x >= -4 && x < 8 {
-		return s.constant(smallInts[x+4])
+		return s.sizes(smallInts[x+4])
 	}
-	return s.constant(tensor.Scalar(int32(x)))
+	return s.sizes(tensor.Scalar(int32(x)))
 }
 
 var smallInts = func() (t [12]*tensor.Tensor) {

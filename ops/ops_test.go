@@ -140,6 +140,65 @@ func TestNumbersTakeTheOthersType(t *testing.T) {
 	}
 }
 
+// The type of a shape, of axes or of indices is not that of Go numbers beside
+// them.
+func TestNumbersDoNotTakeTheTypeOfSizesOrIndices(t *testing.T) {
+	s := eager()
+	for name, v := range map[string]*ops.Value{
+		"Tile":               ops.Tile(s, []float64{0.5}, 2),
+		"Concat":             ops.Concat(s, []ops.Input{[]float64{0.5}, []float64{1.5}}, 0),
+		"Split":              ops.Split(s, []float64{0.5, 1.5}, 2, 0)[0],
+		"SplitSizes":         ops.SplitSizes(s, []float64{0.5, 1.5}, []int{1, 1}, 0)[0],
+		"Sum":                ops.Sum(s, []float64{0.5, 1.5}, 0),
+		"LinSpace":           ops.LinSpace(s, 0.5, 1.5, 3),
+		"ReshapeTo":          ops.ReshapeTo(s, []float64{0.5, 1.5}, []int{2, 1}),
+		"Gather":             ops.Gather(s, []float64{0.5, 1.5}, []int32{1}),
+		"GatherND":           ops.GatherND(s, []float64{0.5, 1.5}, [][]int32{{1}}),
+		"UnsortedSegmentSum": ops.UnsortedSegmentSum(s, []float64{0.5, 1.5}, []int64{1, 0}, 2),
+		"TopK":               ops.Sort(s, []float64{1.5, 0.5}),
+	} {
+		if s.Err() != nil {
+			t.Fatal(s.Err())
+		}
+		if v.DType() != tensor.Float32 {
+			t.Errorf("%s makes %v of floats", name, v.DType())
+		}
+	}
+}
+
+func TestSizesBeyond32Bits(t *testing.T) {
+	if math.MaxInt == math.MaxInt32 {
+		t.Skip("an int has 32 bits here")
+	}
+	s := eager()
+	n := math.MaxInt32
+	v := ops.Reshape(s, ops.Zeros(s, tensor.Float32, 0, 3), n+1, 0)
+	if s.Err() != nil || v.Shape()[0] != n+1 {
+		t.Errorf("%v: %v", v.Shape(), s.Err())
+	}
+}
+
+func TestNumbersBeyondTheFirst64Inputs(t *testing.T) {
+	s := eager()
+	many := make([]ops.Input, 65)
+	for i := range many {
+		many[i] = 1
+	}
+	if ops.AddN(s, many); s.Err() == nil || !strings.Contains(s.Err().Error(), "input 64 is a Go number") {
+		t.Errorf("65 numbers give %v", s.Err())
+	}
+	if k := eager().Kernels(); k.Lookup("AddN") == nil || k.Lookup("NoSuchOp") != nil {
+		t.Error("the scope's kernels are not those that it runs")
+	}
+}
+
+func TestEntropyDiffers(t *testing.T) {
+	a, b := ops.NewRandomFromEntropy(), ops.NewRandomFromEntropy()
+	if a.State.Load().Equal(b.State.Load()) {
+		t.Errorf("two generators start at %v", a.State.Load())
+	}
+}
+
 func TestValuesPrint(t *testing.T) {
 	s := eager()
 	var none *ops.Value

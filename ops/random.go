@@ -54,7 +54,7 @@ func (s *Scope) next(op string, r *Random, shape []int) (key, counter *Value) {
 	// Generator.skip advances by the number of outputs times 256, whatever the
 	// distribution needs: the same state as TensorFlow's afterwards.
 	old := s.Emit1("RngReadAndSkip", nil, s.handleOf(r.State),
-		s.constant(tensor.Scalar(int32(algPhilox))), s.constant(tensor.Scalar(uint64(n))))
+		s.sizes(tensor.Scalar(int32(algPhilox))), s.sizes(tensor.Scalar(uint64(n))))
 	return SliceOf(s, old, []int{2}, []int{1}).asKey(s), SliceOf(s, old, []int{0}, []int{2}).asKey(s)
 }
 

@@ -31,7 +31,7 @@ func (s *Scope) reduce(op string, keep bool, x Input, axes []int) *Value {
 // allAxes is 0, 1, …, rank-1.
 func (s *Scope) allAxes(rank int) *Value {
 	if rank < len(firstAxes) {
-		return s.constant(firstAxes[rank])
+		return s.sizes(firstAxes[rank])
 	}
 	axes := make([]int, rank)
 	for i := range axes {

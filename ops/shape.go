@@ -27,7 +27,9 @@ func Reshape(s *Scope, x Input, dims ...int) *Value {
 }
 
 // ReshapeTo is [Reshape] to a shape that is a value: an int32 or int64 vector.
-func ReshapeTo(s *Scope, x, shape Input) *Value { return s.Emit1("Reshape", nil, x, shape) }
+func ReshapeTo(s *Scope, x, shape Input) *Value {
+	return s.Emit1("Reshape", nil, s.typed(x), s.typed(shape))
+}
 
 // Transpose moves x's dimensions: dimension i of the result is dimension
 // perm[i] of x. No perm reverses them.
@@ -195,25 +197,25 @@ func Gather(s *Scope, x, indices Input, axis ...int) *Value {
 	if len(axis) > 0 {
 		a = axis[0]
 	}
-	return s.Emit1("GatherV2", nil, x, Const(s, indices), s.scalar32(a))
+	return s.Emit1("GatherV2", nil, s.typed(x), Const(s, indices), s.scalar32(a))
 }
 
 // GatherND picks the slices of x at the index vectors in the last dimension of
 // indices.
 func GatherND(s *Scope, x, indices Input) *Value {
-	return s.Emit1("GatherNd", nil, x, Const(s, indices))
+	return s.Emit1("GatherNd", nil, s.typed(x), Const(s, indices))
 }
 
 // ScatterND is a tensor of the given shape with updates added at the index
 // vectors, and zero elsewhere.
 func ScatterND(s *Scope, indices, updates Input, dims ...int) *Value {
-	return s.Emit1("ScatterNd", nil, Const(s, indices), updates, s.vec32(dims...))
+	return s.Emit1("ScatterNd", nil, Const(s, indices), s.typed(updates), s.vec32(dims...))
 }
 
 // UnsortedSegmentSum adds the rows of x whose id is i up to row i of the result,
 // which has n rows; negative ids are left out.
 func UnsortedSegmentSum(s *Scope, x, ids Input, n int) *Value {
-	return s.Emit1("UnsortedSegmentSum", nil, x, Const(s, ids), s.scalar32(n))
+	return s.Emit1("UnsortedSegmentSum", nil, s.typed(x), Const(s, ids), s.scalar32(n))
 }
 
 // OneHotOptions say what [OneHot] writes.
@@ -286,7 +288,7 @@ func (s *Scope) paddings(paddings [][2]int) *Value {
 	if err != nil {
 		return s.Fail("Pad", err)
 	}
-	return s.constant(t)
+	return s.sizes(t)
 }
 
 // Pad puts zeros around x: paddings[i] is how many before and behind axis i.
@@ -321,7 +323,7 @@ func Range(s *Scope, start, limit, delta Input) *Value {
 
 // LinSpace is n evenly spaced values from start to stop, both included.
 func LinSpace(s *Scope, start, stop Input, n int) *Value {
-	return s.Emit1("LinSpace", nil, start, stop, s.constant(tensor.Scalar(int32(n))))
+	return s.Emit1("LinSpace", nil, start, stop, s.sizes(tensor.Scalar(int32(n))))
 }
 
 // Fill is a tensor of the given shape that holds x everywhere.
@@ -338,14 +340,14 @@ func Zeros(s *Scope, d tensor.DType, dims ...int) *Value {
 	if err != nil {
 		return s.Fail("Zeros", err)
 	}
-	return s.constant(t)
+	return s.newValue(t)
 }
 
 // Ones is a tensor of ones.
 func Ones(s *Scope, d tensor.DType, dims ...int) *Value {
-	one := s.cast(1, d)
-	if d == tensor.Bool {
-		one = true
+	var one Input = true
+	if d != tensor.Bool {
+		one = s.cast(1, d)
 	}
 	return s.Emit1("Fill", nil, s.vec32(dims...), one)
 }

@@ -24,6 +24,7 @@ type Value struct {
 
 	variable *trackable.Variable // what the value is a read or a handle of
 	handle   bool                // the value is the variable's handle, t is nil
+	sizes    bool                // a shape, axes or a count: Go numbers beside it don't take its type
 	release  func()              // of the lease on the variable's storage
 	holds    int32               // who needs the lease
 
