@@ -95,7 +95,7 @@ func Zeros(d DType, dims ...int) (*Tensor, error) {
 // copy. The length must be the shape's, b must be aligned for the type (a slice
 // from make is), and d must have a fixed size.
 func FromBytes(d DType, b []byte, dims ...int) (*Tensor, error) {
-	t := &Tensor{dtype: d, shape: Shape(dims).Clone()}
+	t := header(d, dims)
 	n, err := t.shape.NumElements()
 	if err != nil {
 		return nil, err
@@ -116,6 +116,21 @@ func FromBytes(d DType, b []byte, dims ...int) (*Tensor, error) {
 		t.data = b
 	}
 	return t, nil
+}
+
+// header is a tensor without data yet: one allocation with its shape, where the
+// rank is common.
+func header(d DType, dims []int) *Tensor {
+	if len(dims) > 4 {
+		return &Tensor{dtype: d, shape: Shape(dims).Clone()}
+	}
+	h := new(struct {
+		Tensor
+		dims [4]int
+	})
+	copy(h.dims[:], dims)
+	h.dtype, h.shape = d, h.dims[:len(dims):len(dims)]
+	return &h.Tensor
 }
 
 // FromStrings makes a tensor of strings, variants or resources over values,

@@ -42,11 +42,11 @@ type Variable struct {
 // cell is one buffer of a variable and who holds it.
 type cell struct {
 	t      *tensor.Tensor
-	pinned bool         // given out by Load: never written again
+	pinned atomic.Bool  // given out by Load: never written again
 	refs   atomic.Int32 // outstanding Borrows
 }
 
-func (c *cell) shared() bool { return c.pinned || c.refs.Load() > 0 }
+func (c *cell) shared() bool { return c.pinned.Load() || c.refs.Load() > 0 }
 
 type nameKind uint8
 
@@ -226,7 +226,7 @@ func (v *Variable) Load() *tensor.Tensor {
 	if v.cell == nil {
 		return nil
 	}
-	v.cell.pinned = true
+	v.cell.pinned.Store(true)
 	return v.cell.t
 }
 
@@ -247,6 +247,41 @@ func (v *Variable) Borrow() (t *tensor.Tensor, release func()) {
 		if once.CompareAndSwap(false, true) {
 			c.refs.Add(-1)
 		}
+	}
+}
+
+// Lease is a short-lived read of a variable, as [Variable.Borrow] gives one, for
+// those who keep many. The zero Lease holds nothing.
+type Lease struct{ cell *cell }
+
+// Lease is the value now, for use until the lease is released, at the latest by
+// the end of the step. Without a value the tensor is nil and nothing is held.
+func (v *Variable) Lease() (*tensor.Tensor, Lease) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.cell == nil {
+		return nil, Lease{}
+	}
+	v.cell.refs.Add(1)
+	return v.cell.t, Lease{v.cell}
+}
+
+// Held reports whether the lease holds a value.
+func (l Lease) Held() bool { return l.cell != nil }
+
+// Pin makes the value that is held last: its storage is never written again. The
+// lease still has to be released.
+func (l Lease) Pin() {
+	if l.cell != nil {
+		l.cell.pinned.Store(true)
+	}
+}
+
+// Release ends the lease; a second call does nothing.
+func (l *Lease) Release() {
+	if l.cell != nil {
+		l.cell.refs.Add(-1)
+		l.cell = nil
 	}
 }
 
@@ -277,7 +312,7 @@ func (v *Variable) StoreShared(t *tensor.Tensor) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.cell.t == t {
-		v.cell.pinned = true
+		v.cell.pinned.Store(true)
 	}
 	return nil
 }
