@@ -21,12 +21,18 @@ func Lookup[E mapEntry[K, V], K cmp.Ordered, V any](entries []E, key K) (V, bool
 	return zero, false
 }
 
-// SortEntries sorts a map by key, which is the order that TensorFlow's
-// deterministic encoders write.
+// SortEntries sorts a map by key in the order in which TensorFlow writes
+// saved_model.pb: Python's deterministic encoder puts strings in ascending
+// order, numbers in descending order.
 func SortEntries[E mapEntry[K, V], K cmp.Ordered, V any](entries []E) {
+	var zero K
+	_, ascending := any(zero).(string)
 	slices.SortStableFunc(entries, func(a, b E) int {
 		ka, _ := a.entry()
 		kb, _ := b.entry()
-		return cmp.Compare(ka, kb)
+		if ascending {
+			return cmp.Compare(ka, kb)
+		}
+		return cmp.Compare(kb, ka)
 	})
 }

@@ -122,6 +122,30 @@ func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 // grow makes room for n more elements.
 func grow[T any](s []T, n int) []T { return slices.Grow(s, n) }
 
+// makeRoom allocates n messages, and makes room for them in the list. Most lists
+// are short: one message takes one allocation together with its place.
+func makeRoom[T any](list []*T, n int) ([]T, []*T) {
+	if n == 1 && list == nil {
+		one := new(struct {
+			values [1]T
+			list   [1]*T
+		})
+		return one.values[:], one.list[:0]
+	}
+	return make([]T, n), grow(list, n)
+}
+
+// entryRoom is an entry of a map with its value.
+type entryRoom[E, V any] struct {
+	entry E
+	value V
+}
+
+// makeEntries does the same for the entries of a map.
+func makeEntries[E, V any](list []*E, n int) ([]entryRoom[E, V], []*E) {
+	return make([]entryRoom[E, V], n), grow(list, n)
+}
+
 // countVarints is the number of varints in b: the bytes that end one.
 func countVarints(b []byte) int {
 	n := 0

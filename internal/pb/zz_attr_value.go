@@ -485,6 +485,9 @@ func (m *AttrValueListValue) merge(b []byte, depth int) error {
 				return errField("AttrValueListValue", "s", len(b)-len(start), n)
 			}
 			rest = rest[n:]
+			if m.S == nil {
+				m.S = grow(m.S, 1+countFields(rest, 2))
+			}
 			m.S = append(m.S, v[:len(v):len(v)])
 		case 24: // i
 			v, n := protowire.ConsumeVarint(rest)
@@ -581,15 +584,14 @@ func (m *AttrValueListValue) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomShape) == 0 {
-				roomShape = make([]TensorShapeProto, 1+countFields(rest, 7))
-				m.Shape = grow(m.Shape, len(roomShape))
+				roomShape, m.Shape = makeRoom(m.Shape, 1+countFields(rest, 7))
 			}
 			e := &roomShape[0]
 			roomShape = roomShape[1:]
+			m.Shape = append(m.Shape, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "AttrValueListValue", "shape", len(b)-len(rest)-len(v))
 			}
-			m.Shape = append(m.Shape, e)
 		case 66: // tensor
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -597,15 +599,14 @@ func (m *AttrValueListValue) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomTensor) == 0 {
-				roomTensor = make([]TensorProto, 1+countFields(rest, 8))
-				m.Tensor = grow(m.Tensor, len(roomTensor))
+				roomTensor, m.Tensor = makeRoom(m.Tensor, 1+countFields(rest, 8))
 			}
 			e := &roomTensor[0]
 			roomTensor = roomTensor[1:]
+			m.Tensor = append(m.Tensor, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "AttrValueListValue", "tensor", len(b)-len(rest)-len(v))
 			}
-			m.Tensor = append(m.Tensor, e)
 		case 74: // func
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -613,15 +614,14 @@ func (m *AttrValueListValue) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomFunc) == 0 {
-				roomFunc = make([]NameAttrList, 1+countFields(rest, 9))
-				m.Func = grow(m.Func, len(roomFunc))
+				roomFunc, m.Func = makeRoom(m.Func, 1+countFields(rest, 9))
 			}
 			e := &roomFunc[0]
 			roomFunc = roomFunc[1:]
+			m.Func = append(m.Func, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "AttrValueListValue", "func", len(b)-len(rest)-len(v))
 			}
-			m.Func = append(m.Func, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -695,7 +695,7 @@ func (m *NameAttrList) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("NameAttrList")
 	}
-	var roomAttr []AttrValueEntry // for those still to come, allocated at once
+	var roomAttr []entryRoom[AttrValueEntry, AttrValue] // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -718,15 +718,15 @@ func (m *NameAttrList) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomAttr) == 0 {
-				roomAttr = make([]AttrValueEntry, 1+countFields(rest, 2))
-				m.Attr = grow(m.Attr, len(roomAttr))
+				roomAttr, m.Attr = makeEntries[AttrValueEntry, AttrValue](m.Attr, 1+countFields(rest, 2))
 			}
-			e := &roomAttr[0]
+			e := &roomAttr[0].entry
+			e.Value = &roomAttr[0].value
 			roomAttr = roomAttr[1:]
+			m.Attr = append(m.Attr, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "NameAttrList", "attr", len(b)-len(rest)-len(v))
 			}
-			m.Attr = append(m.Attr, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {

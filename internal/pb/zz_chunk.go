@@ -111,15 +111,14 @@ func (m *ChunkMetadata) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomChunks) == 0 {
-				roomChunks = make([]ChunkInfo, 1+countFields(rest, 2))
-				m.Chunks = grow(m.Chunks, len(roomChunks))
+				roomChunks, m.Chunks = makeRoom(m.Chunks, 1+countFields(rest, 2))
 			}
 			e := &roomChunks[0]
 			roomChunks = roomChunks[1:]
+			m.Chunks = append(m.Chunks, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "ChunkMetadata", "chunks", len(b)-len(rest)-len(v))
 			}
-			m.Chunks = append(m.Chunks, e)
 		case 26: // message
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -376,15 +375,14 @@ func (m *ChunkedMessage) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomChunkedFields) == 0 {
-				roomChunkedFields = make([]ChunkedField, 1+countFields(rest, 2))
-				m.ChunkedFields = grow(m.ChunkedFields, len(roomChunkedFields))
+				roomChunkedFields, m.ChunkedFields = makeRoom(m.ChunkedFields, 1+countFields(rest, 2))
 			}
 			e := &roomChunkedFields[0]
 			roomChunkedFields = roomChunkedFields[1:]
+			m.ChunkedFields = append(m.ChunkedFields, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "ChunkedMessage", "chunked_fields", len(b)-len(rest)-len(v))
 			}
-			m.ChunkedFields = append(m.ChunkedFields, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -475,15 +473,14 @@ func (m *ChunkedField) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomFieldTag) == 0 {
-				roomFieldTag = make([]FieldIndex, 1+countFields(rest, 1))
-				m.FieldTag = grow(m.FieldTag, len(roomFieldTag))
+				roomFieldTag, m.FieldTag = makeRoom(m.FieldTag, 1+countFields(rest, 1))
 			}
 			e := &roomFieldTag[0]
 			roomFieldTag = roomFieldTag[1:]
+			m.FieldTag = append(m.FieldTag, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "ChunkedField", "field_tag", len(b)-len(rest)-len(v))
 			}
-			m.FieldTag = append(m.FieldTag, e)
 		case 26: // message
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {

@@ -87,6 +87,9 @@ func (m *ValuesDef) merge(b []byte, depth int) error {
 				return errField("ValuesDef", "values", len(b)-len(start), n)
 			}
 			rest = rest[n:]
+			if m.Values == nil {
+				m.Values = grow(m.Values, 1+countFields(rest, 1))
+			}
 			m.Values = append(m.Values, view(v))
 		case 18: // external_values
 			v, n := protowire.ConsumeBytes(rest)
@@ -95,15 +98,14 @@ func (m *ValuesDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomExternalValues) == 0 {
-				roomExternalValues = make([]StringEntry, 1+countFields(rest, 2))
-				m.ExternalValues = grow(m.ExternalValues, len(roomExternalValues))
+				roomExternalValues, m.ExternalValues = makeRoom(m.ExternalValues, 1+countFields(rest, 2))
 			}
 			e := &roomExternalValues[0]
 			roomExternalValues = roomExternalValues[1:]
+			m.ExternalValues = append(m.ExternalValues, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "ValuesDef", "external_values", len(b)-len(rest)-len(v))
 			}
-			m.ExternalValues = append(m.ExternalValues, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -497,15 +499,14 @@ func (m *CondContextDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomNestedContexts) == 0 {
-				roomNestedContexts = make([]ControlFlowContextDef, 1+countFields(rest, 6))
-				m.NestedContexts = grow(m.NestedContexts, len(roomNestedContexts))
+				roomNestedContexts, m.NestedContexts = makeRoom(m.NestedContexts, 1+countFields(rest, 6))
 			}
 			e := &roomNestedContexts[0]
 			roomNestedContexts = roomNestedContexts[1:]
+			m.NestedContexts = append(m.NestedContexts, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "CondContextDef", "nested_contexts", len(b)-len(rest)-len(v))
 			}
-			m.NestedContexts = append(m.NestedContexts, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -724,6 +725,9 @@ func (m *WhileContextDef) merge(b []byte, depth int) error {
 				return errField("WhileContextDef", "loop_exit_names", len(b)-len(start), n)
 			}
 			rest = rest[n:]
+			if m.LoopExitNames == nil {
+				m.LoopExitNames = grow(m.LoopExitNames, 1+countFields(rest, 8))
+			}
 			m.LoopExitNames = append(m.LoopExitNames, view(v))
 		case 74: // values_def
 			v, n := protowire.ConsumeBytes(rest)
@@ -743,6 +747,9 @@ func (m *WhileContextDef) merge(b []byte, depth int) error {
 				return errField("WhileContextDef", "loop_enter_names", len(b)-len(start), n)
 			}
 			rest = rest[n:]
+			if m.LoopEnterNames == nil {
+				m.LoopEnterNames = grow(m.LoopEnterNames, 1+countFields(rest, 10))
+			}
 			m.LoopEnterNames = append(m.LoopEnterNames, view(v))
 		case 90: // maximum_iterations_name
 			v, n := protowire.ConsumeBytes(rest)
@@ -758,15 +765,14 @@ func (m *WhileContextDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomNestedContexts) == 0 {
-				roomNestedContexts = make([]ControlFlowContextDef, 1+countFields(rest, 12))
-				m.NestedContexts = grow(m.NestedContexts, len(roomNestedContexts))
+				roomNestedContexts, m.NestedContexts = makeRoom(m.NestedContexts, 1+countFields(rest, 12))
 			}
 			e := &roomNestedContexts[0]
 			roomNestedContexts = roomNestedContexts[1:]
+			m.NestedContexts = append(m.NestedContexts, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "WhileContextDef", "nested_contexts", len(b)-len(rest)-len(v))
 			}
-			m.NestedContexts = append(m.NestedContexts, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {

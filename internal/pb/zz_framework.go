@@ -88,15 +88,14 @@ func (m *TensorShapeProto) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomDim) == 0 {
-				roomDim = make([]Dim, 1+countFields(rest, 2))
-				m.Dim = grow(m.Dim, len(roomDim))
+				roomDim, m.Dim = makeRoom(m.Dim, 1+countFields(rest, 2))
 			}
 			e := &roomDim[0]
 			roomDim = roomDim[1:]
+			m.Dim = append(m.Dim, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TensorShapeProto", "dim", len(b)-len(rest)-len(v))
 			}
-			m.Dim = append(m.Dim, e)
 		case 24: // unknown_rank
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
@@ -279,15 +278,14 @@ func (m *TensorSliceProto) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomExtent) == 0 {
-				roomExtent = make([]Extent, 1+countFields(rest, 1))
-				m.Extent = grow(m.Extent, len(roomExtent))
+				roomExtent, m.Extent = makeRoom(m.Extent, 1+countFields(rest, 1))
 			}
 			e := &roomExtent[0]
 			roomExtent = roomExtent[1:]
+			m.Extent = append(m.Extent, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TensorSliceProto", "extent", len(b)-len(rest)-len(v))
 			}
-			m.Extent = append(m.Extent, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -918,6 +916,9 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 				return errField("TensorProto", "string_val", len(b)-len(start), n)
 			}
 			rest = rest[n:]
+			if m.StringVal == nil {
+				m.StringVal = grow(m.StringVal, 1+countFields(rest, 8))
+			}
 			m.StringVal = append(m.StringVal, v[:len(v):len(v)])
 		case 77: // scomplex_val
 			v, n := protowire.ConsumeFixed32(rest)
@@ -1036,15 +1037,14 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomResourceHandleVal) == 0 {
-				roomResourceHandleVal = make([]ResourceHandleProto, 1+countFields(rest, 14))
-				m.ResourceHandleVal = grow(m.ResourceHandleVal, len(roomResourceHandleVal))
+				roomResourceHandleVal, m.ResourceHandleVal = makeRoom(m.ResourceHandleVal, 1+countFields(rest, 14))
 			}
 			e := &roomResourceHandleVal[0]
 			roomResourceHandleVal = roomResourceHandleVal[1:]
+			m.ResourceHandleVal = append(m.ResourceHandleVal, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TensorProto", "resource_handle_val", len(b)-len(rest)-len(v))
 			}
-			m.ResourceHandleVal = append(m.ResourceHandleVal, e)
 		case 122: // variant_val
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -1052,15 +1052,14 @@ func (m *TensorProto) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomVariantVal) == 0 {
-				roomVariantVal = make([]VariantTensorDataProto, 1+countFields(rest, 15))
-				m.VariantVal = grow(m.VariantVal, len(roomVariantVal))
+				roomVariantVal, m.VariantVal = makeRoom(m.VariantVal, 1+countFields(rest, 15))
 			}
 			e := &roomVariantVal[0]
 			roomVariantVal = roomVariantVal[1:]
+			m.VariantVal = append(m.VariantVal, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TensorProto", "variant_val", len(b)-len(rest)-len(v))
 			}
-			m.VariantVal = append(m.VariantVal, e)
 		case 128: // uint32_val
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
@@ -1223,15 +1222,14 @@ func (m *VariantTensorDataProto) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomTensors) == 0 {
-				roomTensors = make([]TensorProto, 1+countFields(rest, 3))
-				m.Tensors = grow(m.Tensors, len(roomTensors))
+				roomTensors, m.Tensors = makeRoom(m.Tensors, 1+countFields(rest, 3))
 			}
 			e := &roomTensors[0]
 			roomTensors = roomTensors[1:]
+			m.Tensors = append(m.Tensors, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "VariantTensorDataProto", "tensors", len(b)-len(rest)-len(v))
 			}
-			m.Tensors = append(m.Tensors, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -1388,15 +1386,14 @@ func (m *ResourceHandleProto) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomDtypesAndShapes) == 0 {
-				roomDtypesAndShapes = make([]DtypeAndShape, 1+countFields(rest, 6))
-				m.DtypesAndShapes = grow(m.DtypesAndShapes, len(roomDtypesAndShapes))
+				roomDtypesAndShapes, m.DtypesAndShapes = makeRoom(m.DtypesAndShapes, 1+countFields(rest, 6))
 			}
 			e := &roomDtypesAndShapes[0]
 			roomDtypesAndShapes = roomDtypesAndShapes[1:]
+			m.DtypesAndShapes = append(m.DtypesAndShapes, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "ResourceHandleProto", "dtypes_and_shapes", len(b)-len(rest)-len(v))
 			}
-			m.DtypesAndShapes = append(m.DtypesAndShapes, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {

@@ -313,15 +313,14 @@ func (m *FullTypeDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomArgs) == 0 {
-				roomArgs = make([]FullTypeDef, 1+countFields(rest, 2))
-				m.Args = grow(m.Args, len(roomArgs))
+				roomArgs, m.Args = makeRoom(m.Args, 1+countFields(rest, 2))
 			}
 			e := &roomArgs[0]
 			roomArgs = roomArgs[1:]
+			m.Args = append(m.Args, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "FullTypeDef", "args", len(b)-len(rest)-len(v))
 			}
-			m.Args = append(m.Args, e)
 		case 26: // s
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {

@@ -114,7 +114,7 @@ func (m *NodeDef) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("NodeDef")
 	}
-	var roomAttr []AttrValueEntry // for those still to come, allocated at once
+	var roomAttr []entryRoom[AttrValueEntry, AttrValue] // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -143,6 +143,9 @@ func (m *NodeDef) merge(b []byte, depth int) error {
 				return errField("NodeDef", "input", len(b)-len(start), n)
 			}
 			rest = rest[n:]
+			if m.Input == nil {
+				m.Input = grow(m.Input, 1+countFields(rest, 3))
+			}
 			m.Input = append(m.Input, view(v))
 		case 34: // device
 			v, n := protowire.ConsumeBytes(rest)
@@ -158,15 +161,15 @@ func (m *NodeDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomAttr) == 0 {
-				roomAttr = make([]AttrValueEntry, 1+countFields(rest, 5))
-				m.Attr = grow(m.Attr, len(roomAttr))
+				roomAttr, m.Attr = makeEntries[AttrValueEntry, AttrValue](m.Attr, 1+countFields(rest, 5))
 			}
-			e := &roomAttr[0]
+			e := &roomAttr[0].entry
+			e.Value = &roomAttr[0].value
 			roomAttr = roomAttr[1:]
+			m.Attr = append(m.Attr, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "NodeDef", "attr", len(b)-len(rest)-len(v))
 			}
-			m.Attr = append(m.Attr, e)
 		case 50: // experimental_debug_info
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -277,6 +280,9 @@ func (m *ExperimentalDebugInfo) merge(b []byte, depth int) error {
 				return errField("ExperimentalDebugInfo", "original_node_names", len(b)-len(start), n)
 			}
 			rest = rest[n:]
+			if m.OriginalNodeNames == nil {
+				m.OriginalNodeNames = grow(m.OriginalNodeNames, 1+countFields(rest, 1))
+			}
 			m.OriginalNodeNames = append(m.OriginalNodeNames, view(v))
 		case 18: // original_func_names
 			v, n := protowire.ConsumeBytes(rest)
@@ -284,6 +290,9 @@ func (m *ExperimentalDebugInfo) merge(b []byte, depth int) error {
 				return errField("ExperimentalDebugInfo", "original_func_names", len(b)-len(start), n)
 			}
 			rest = rest[n:]
+			if m.OriginalFuncNames == nil {
+				m.OriginalFuncNames = grow(m.OriginalFuncNames, 1+countFields(rest, 2))
+			}
 			m.OriginalFuncNames = append(m.OriginalFuncNames, view(v))
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
@@ -386,15 +395,14 @@ func (m *FunctionDefLibrary) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomFunction) == 0 {
-				roomFunction = make([]FunctionDef, 1+countFields(rest, 1))
-				m.Function = grow(m.Function, len(roomFunction))
+				roomFunction, m.Function = makeRoom(m.Function, 1+countFields(rest, 1))
 			}
 			e := &roomFunction[0]
 			roomFunction = roomFunction[1:]
+			m.Function = append(m.Function, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "FunctionDefLibrary", "function", len(b)-len(rest)-len(v))
 			}
-			m.Function = append(m.Function, e)
 		case 18: // gradient
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -402,15 +410,14 @@ func (m *FunctionDefLibrary) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomGradient) == 0 {
-				roomGradient = make([]GradientDef, 1+countFields(rest, 2))
-				m.Gradient = grow(m.Gradient, len(roomGradient))
+				roomGradient, m.Gradient = makeRoom(m.Gradient, 1+countFields(rest, 2))
 			}
 			e := &roomGradient[0]
 			roomGradient = roomGradient[1:]
+			m.Gradient = append(m.Gradient, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "FunctionDefLibrary", "gradient", len(b)-len(rest)-len(v))
 			}
-			m.Gradient = append(m.Gradient, e)
 		case 26: // registered_gradients
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -418,15 +425,14 @@ func (m *FunctionDefLibrary) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomRegisteredGradients) == 0 {
-				roomRegisteredGradients = make([]RegisteredGradient, 1+countFields(rest, 3))
-				m.RegisteredGradients = grow(m.RegisteredGradients, len(roomRegisteredGradients))
+				roomRegisteredGradients, m.RegisteredGradients = makeRoom(m.RegisteredGradients, 1+countFields(rest, 3))
 			}
 			e := &roomRegisteredGradients[0]
 			roomRegisteredGradients = roomRegisteredGradients[1:]
+			m.RegisteredGradients = append(m.RegisteredGradients, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "FunctionDefLibrary", "registered_gradients", len(b)-len(rest)-len(v))
 			}
-			m.RegisteredGradients = append(m.RegisteredGradients, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -546,12 +552,12 @@ func (m *FunctionDef) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("FunctionDef")
 	}
-	var roomNodeDef []NodeDef                       // for those still to come, allocated at once
-	var roomRet []StringEntry                       // for those still to come, allocated at once
-	var roomAttr []AttrValueEntry                   // for those still to come, allocated at once
-	var roomControlRet []StringEntry                // for those still to come, allocated at once
-	var roomArgAttr []Uint32ArgAttrsEntry           // for those still to come, allocated at once
-	var roomResourceArgUniqueId []Uint32Uint32Entry // for those still to come, allocated at once
+	var roomNodeDef []NodeDef                                  // for those still to come, allocated at once
+	var roomRet []StringEntry                                  // for those still to come, allocated at once
+	var roomAttr []entryRoom[AttrValueEntry, AttrValue]        // for those still to come, allocated at once
+	var roomControlRet []StringEntry                           // for those still to come, allocated at once
+	var roomArgAttr []entryRoom[Uint32ArgAttrsEntry, ArgAttrs] // for those still to come, allocated at once
+	var roomResourceArgUniqueId []Uint32Uint32Entry            // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -579,15 +585,14 @@ func (m *FunctionDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomNodeDef) == 0 {
-				roomNodeDef = make([]NodeDef, 1+countFields(rest, 3))
-				m.NodeDef = grow(m.NodeDef, len(roomNodeDef))
+				roomNodeDef, m.NodeDef = makeRoom(m.NodeDef, 1+countFields(rest, 3))
 			}
 			e := &roomNodeDef[0]
 			roomNodeDef = roomNodeDef[1:]
+			m.NodeDef = append(m.NodeDef, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "FunctionDef", "node_def", len(b)-len(rest)-len(v))
 			}
-			m.NodeDef = append(m.NodeDef, e)
 		case 34: // ret
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -595,15 +600,14 @@ func (m *FunctionDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomRet) == 0 {
-				roomRet = make([]StringEntry, 1+countFields(rest, 4))
-				m.Ret = grow(m.Ret, len(roomRet))
+				roomRet, m.Ret = makeRoom(m.Ret, 1+countFields(rest, 4))
 			}
 			e := &roomRet[0]
 			roomRet = roomRet[1:]
+			m.Ret = append(m.Ret, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "FunctionDef", "ret", len(b)-len(rest)-len(v))
 			}
-			m.Ret = append(m.Ret, e)
 		case 42: // attr
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -611,15 +615,15 @@ func (m *FunctionDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomAttr) == 0 {
-				roomAttr = make([]AttrValueEntry, 1+countFields(rest, 5))
-				m.Attr = grow(m.Attr, len(roomAttr))
+				roomAttr, m.Attr = makeEntries[AttrValueEntry, AttrValue](m.Attr, 1+countFields(rest, 5))
 			}
-			e := &roomAttr[0]
+			e := &roomAttr[0].entry
+			e.Value = &roomAttr[0].value
 			roomAttr = roomAttr[1:]
+			m.Attr = append(m.Attr, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "FunctionDef", "attr", len(b)-len(rest)-len(v))
 			}
-			m.Attr = append(m.Attr, e)
 		case 50: // control_ret
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -627,15 +631,14 @@ func (m *FunctionDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomControlRet) == 0 {
-				roomControlRet = make([]StringEntry, 1+countFields(rest, 6))
-				m.ControlRet = grow(m.ControlRet, len(roomControlRet))
+				roomControlRet, m.ControlRet = makeRoom(m.ControlRet, 1+countFields(rest, 6))
 			}
 			e := &roomControlRet[0]
 			roomControlRet = roomControlRet[1:]
+			m.ControlRet = append(m.ControlRet, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "FunctionDef", "control_ret", len(b)-len(rest)-len(v))
 			}
-			m.ControlRet = append(m.ControlRet, e)
 		case 58: // arg_attr
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -643,15 +646,15 @@ func (m *FunctionDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomArgAttr) == 0 {
-				roomArgAttr = make([]Uint32ArgAttrsEntry, 1+countFields(rest, 7))
-				m.ArgAttr = grow(m.ArgAttr, len(roomArgAttr))
+				roomArgAttr, m.ArgAttr = makeEntries[Uint32ArgAttrsEntry, ArgAttrs](m.ArgAttr, 1+countFields(rest, 7))
 			}
-			e := &roomArgAttr[0]
+			e := &roomArgAttr[0].entry
+			e.Value = &roomArgAttr[0].value
 			roomArgAttr = roomArgAttr[1:]
+			m.ArgAttr = append(m.ArgAttr, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "FunctionDef", "arg_attr", len(b)-len(rest)-len(v))
 			}
-			m.ArgAttr = append(m.ArgAttr, e)
 		case 66: // resource_arg_unique_id
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -659,15 +662,14 @@ func (m *FunctionDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomResourceArgUniqueId) == 0 {
-				roomResourceArgUniqueId = make([]Uint32Uint32Entry, 1+countFields(rest, 8))
-				m.ResourceArgUniqueId = grow(m.ResourceArgUniqueId, len(roomResourceArgUniqueId))
+				roomResourceArgUniqueId, m.ResourceArgUniqueId = makeRoom(m.ResourceArgUniqueId, 1+countFields(rest, 8))
 			}
 			e := &roomResourceArgUniqueId[0]
 			roomResourceArgUniqueId = roomResourceArgUniqueId[1:]
+			m.ResourceArgUniqueId = append(m.ResourceArgUniqueId, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "FunctionDef", "resource_arg_unique_id", len(b)-len(rest)-len(v))
 			}
-			m.ResourceArgUniqueId = append(m.ResourceArgUniqueId, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -733,7 +735,7 @@ func (m *ArgAttrs) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("ArgAttrs")
 	}
-	var roomAttr []AttrValueEntry // for those still to come, allocated at once
+	var roomAttr []entryRoom[AttrValueEntry, AttrValue] // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -749,15 +751,15 @@ func (m *ArgAttrs) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomAttr) == 0 {
-				roomAttr = make([]AttrValueEntry, 1+countFields(rest, 1))
-				m.Attr = grow(m.Attr, len(roomAttr))
+				roomAttr, m.Attr = makeEntries[AttrValueEntry, AttrValue](m.Attr, 1+countFields(rest, 1))
 			}
-			e := &roomAttr[0]
+			e := &roomAttr[0].entry
+			e.Value = &roomAttr[0].value
 			roomAttr = roomAttr[1:]
+			m.Attr = append(m.Attr, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "ArgAttrs", "attr", len(b)-len(rest)-len(v))
 			}
-			m.Attr = append(m.Attr, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -1264,15 +1266,14 @@ func (m *GraphDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomNode) == 0 {
-				roomNode = make([]NodeDef, 1+countFields(rest, 1))
-				m.Node = grow(m.Node, len(roomNode))
+				roomNode, m.Node = makeRoom(m.Node, 1+countFields(rest, 1))
 			}
 			e := &roomNode[0]
 			roomNode = roomNode[1:]
+			m.Node = append(m.Node, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "GraphDef", "node", len(b)-len(rest)-len(v))
 			}
-			m.Node = append(m.Node, e)
 		case 18: // library
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {

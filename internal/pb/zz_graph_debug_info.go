@@ -99,10 +99,10 @@ func (m *GraphDebugInfo) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("GraphDebugInfo")
 	}
-	var roomTraces []StackTraceEntry             // for those still to come, allocated at once
-	var roomFramesById []Fixed64FileLineColEntry // for those still to come, allocated at once
-	var roomNameToTraceId []Fixed64Entry         // for those still to come, allocated at once
-	var roomTracesById []Fixed64StackTraceEntry  // for those still to come, allocated at once
+	var roomTraces []entryRoom[StackTraceEntry, StackTrace]              // for those still to come, allocated at once
+	var roomFramesById []entryRoom[Fixed64FileLineColEntry, FileLineCol] // for those still to come, allocated at once
+	var roomNameToTraceId []Fixed64Entry                                 // for those still to come, allocated at once
+	var roomTracesById []entryRoom[Fixed64StackTraceEntry, StackTrace]   // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -117,6 +117,9 @@ func (m *GraphDebugInfo) merge(b []byte, depth int) error {
 				return errField("GraphDebugInfo", "files", len(b)-len(start), n)
 			}
 			rest = rest[n:]
+			if m.Files == nil {
+				m.Files = grow(m.Files, 1+countFields(rest, 1))
+			}
 			m.Files = append(m.Files, view(v))
 		case 18: // traces
 			v, n := protowire.ConsumeBytes(rest)
@@ -125,15 +128,15 @@ func (m *GraphDebugInfo) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomTraces) == 0 {
-				roomTraces = make([]StackTraceEntry, 1+countFields(rest, 2))
-				m.Traces = grow(m.Traces, len(roomTraces))
+				roomTraces, m.Traces = makeEntries[StackTraceEntry, StackTrace](m.Traces, 1+countFields(rest, 2))
 			}
-			e := &roomTraces[0]
+			e := &roomTraces[0].entry
+			e.Value = &roomTraces[0].value
 			roomTraces = roomTraces[1:]
+			m.Traces = append(m.Traces, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "GraphDebugInfo", "traces", len(b)-len(rest)-len(v))
 			}
-			m.Traces = append(m.Traces, e)
 		case 34: // frames_by_id
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -141,15 +144,15 @@ func (m *GraphDebugInfo) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomFramesById) == 0 {
-				roomFramesById = make([]Fixed64FileLineColEntry, 1+countFields(rest, 4))
-				m.FramesById = grow(m.FramesById, len(roomFramesById))
+				roomFramesById, m.FramesById = makeEntries[Fixed64FileLineColEntry, FileLineCol](m.FramesById, 1+countFields(rest, 4))
 			}
-			e := &roomFramesById[0]
+			e := &roomFramesById[0].entry
+			e.Value = &roomFramesById[0].value
 			roomFramesById = roomFramesById[1:]
+			m.FramesById = append(m.FramesById, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "GraphDebugInfo", "frames_by_id", len(b)-len(rest)-len(v))
 			}
-			m.FramesById = append(m.FramesById, e)
 		case 42: // name_to_trace_id
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -157,15 +160,14 @@ func (m *GraphDebugInfo) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomNameToTraceId) == 0 {
-				roomNameToTraceId = make([]Fixed64Entry, 1+countFields(rest, 5))
-				m.NameToTraceId = grow(m.NameToTraceId, len(roomNameToTraceId))
+				roomNameToTraceId, m.NameToTraceId = makeRoom(m.NameToTraceId, 1+countFields(rest, 5))
 			}
 			e := &roomNameToTraceId[0]
 			roomNameToTraceId = roomNameToTraceId[1:]
+			m.NameToTraceId = append(m.NameToTraceId, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "GraphDebugInfo", "name_to_trace_id", len(b)-len(rest)-len(v))
 			}
-			m.NameToTraceId = append(m.NameToTraceId, e)
 		case 50: // traces_by_id
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -173,15 +175,15 @@ func (m *GraphDebugInfo) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomTracesById) == 0 {
-				roomTracesById = make([]Fixed64StackTraceEntry, 1+countFields(rest, 6))
-				m.TracesById = grow(m.TracesById, len(roomTracesById))
+				roomTracesById, m.TracesById = makeEntries[Fixed64StackTraceEntry, StackTrace](m.TracesById, 1+countFields(rest, 6))
 			}
-			e := &roomTracesById[0]
+			e := &roomTracesById[0].entry
+			e.Value = &roomTracesById[0].value
 			roomTracesById = roomTracesById[1:]
+			m.TracesById = append(m.TracesById, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "GraphDebugInfo", "traces_by_id", len(b)-len(rest)-len(v))
 			}
-			m.TracesById = append(m.TracesById, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -425,15 +427,14 @@ func (m *StackTrace) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomFileLineCols) == 0 {
-				roomFileLineCols = make([]FileLineCol, 1+countFields(rest, 1))
-				m.FileLineCols = grow(m.FileLineCols, len(roomFileLineCols))
+				roomFileLineCols, m.FileLineCols = makeRoom(m.FileLineCols, 1+countFields(rest, 1))
 			}
 			e := &roomFileLineCols[0]
 			roomFileLineCols = roomFileLineCols[1:]
+			m.FileLineCols = append(m.FileLineCols, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "StackTrace", "file_line_cols", len(b)-len(rest)-len(v))
 			}
-			m.FileLineCols = append(m.FileLineCols, e)
 		case 17: // frame_id
 			v, n := protowire.ConsumeFixed64(rest)
 			if n < 0 {

@@ -118,9 +118,9 @@ func (m *MetaGraphDef) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("MetaGraphDef")
 	}
-	var roomCollectionDef []CollectionDefEntry // for those still to come, allocated at once
-	var roomSignatureDef []SignatureDefEntry   // for those still to come, allocated at once
-	var roomAssetFileDef []AssetFileDef        // for those still to come, allocated at once
+	var roomCollectionDef []entryRoom[CollectionDefEntry, CollectionDef] // for those still to come, allocated at once
+	var roomSignatureDef []entryRoom[SignatureDefEntry, SignatureDef]    // for those still to come, allocated at once
+	var roomAssetFileDef []AssetFileDef                                  // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -172,15 +172,15 @@ func (m *MetaGraphDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomCollectionDef) == 0 {
-				roomCollectionDef = make([]CollectionDefEntry, 1+countFields(rest, 4))
-				m.CollectionDef = grow(m.CollectionDef, len(roomCollectionDef))
+				roomCollectionDef, m.CollectionDef = makeEntries[CollectionDefEntry, CollectionDef](m.CollectionDef, 1+countFields(rest, 4))
 			}
-			e := &roomCollectionDef[0]
+			e := &roomCollectionDef[0].entry
+			e.Value = &roomCollectionDef[0].value
 			roomCollectionDef = roomCollectionDef[1:]
+			m.CollectionDef = append(m.CollectionDef, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "MetaGraphDef", "collection_def", len(b)-len(rest)-len(v))
 			}
-			m.CollectionDef = append(m.CollectionDef, e)
 		case 42: // signature_def
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -188,15 +188,15 @@ func (m *MetaGraphDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomSignatureDef) == 0 {
-				roomSignatureDef = make([]SignatureDefEntry, 1+countFields(rest, 5))
-				m.SignatureDef = grow(m.SignatureDef, len(roomSignatureDef))
+				roomSignatureDef, m.SignatureDef = makeEntries[SignatureDefEntry, SignatureDef](m.SignatureDef, 1+countFields(rest, 5))
 			}
-			e := &roomSignatureDef[0]
+			e := &roomSignatureDef[0].entry
+			e.Value = &roomSignatureDef[0].value
 			roomSignatureDef = roomSignatureDef[1:]
+			m.SignatureDef = append(m.SignatureDef, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "MetaGraphDef", "signature_def", len(b)-len(rest)-len(v))
 			}
-			m.SignatureDef = append(m.SignatureDef, e)
 		case 50: // asset_file_def
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -204,15 +204,14 @@ func (m *MetaGraphDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomAssetFileDef) == 0 {
-				roomAssetFileDef = make([]AssetFileDef, 1+countFields(rest, 6))
-				m.AssetFileDef = grow(m.AssetFileDef, len(roomAssetFileDef))
+				roomAssetFileDef, m.AssetFileDef = makeRoom(m.AssetFileDef, 1+countFields(rest, 6))
 			}
 			e := &roomAssetFileDef[0]
 			roomAssetFileDef = roomAssetFileDef[1:]
+			m.AssetFileDef = append(m.AssetFileDef, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "MetaGraphDef", "asset_file_def", len(b)-len(rest)-len(v))
 			}
-			m.AssetFileDef = append(m.AssetFileDef, e)
 		case 58: // object_graph_def
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -394,6 +393,9 @@ func (m *MetaInfoDef) merge(b []byte, depth int) error {
 				return errField("MetaInfoDef", "tags", len(b)-len(start), n)
 			}
 			rest = rest[n:]
+			if m.Tags == nil {
+				m.Tags = grow(m.Tags, 1+countFields(rest, 4))
+			}
 			m.Tags = append(m.Tags, view(v))
 		case 42: // tensorflow_version
 			v, n := protowire.ConsumeBytes(rest)
@@ -423,15 +425,14 @@ func (m *MetaInfoDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomFunctionAliases) == 0 {
-				roomFunctionAliases = make([]StringEntry, 1+countFields(rest, 8))
-				m.FunctionAliases = grow(m.FunctionAliases, len(roomFunctionAliases))
+				roomFunctionAliases, m.FunctionAliases = makeRoom(m.FunctionAliases, 1+countFields(rest, 8))
 			}
 			e := &roomFunctionAliases[0]
 			roomFunctionAliases = roomFunctionAliases[1:]
+			m.FunctionAliases = append(m.FunctionAliases, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "MetaInfoDef", "function_aliases", len(b)-len(rest)-len(v))
 			}
-			m.FunctionAliases = append(m.FunctionAliases, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -1140,6 +1141,9 @@ func (m *NodeList) merge(b []byte, depth int) error {
 				return errField("NodeList", "value", len(b)-len(start), n)
 			}
 			rest = rest[n:]
+			if m.Value == nil {
+				m.Value = grow(m.Value, 1+countFields(rest, 1))
+			}
 			m.Value = append(m.Value, view(v))
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
@@ -1219,6 +1223,9 @@ func (m *BytesList) merge(b []byte, depth int) error {
 				return errField("BytesList", "value", len(b)-len(start), n)
 			}
 			rest = rest[n:]
+			if m.Value == nil {
+				m.Value = grow(m.Value, 1+countFields(rest, 1))
+			}
 			m.Value = append(m.Value, v[:len(v):len(v)])
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
@@ -1505,15 +1512,14 @@ func (m *AnyList) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomValue) == 0 {
-				roomValue = make([]Any, 1+countFields(rest, 1))
-				m.Value = grow(m.Value, len(roomValue))
+				roomValue, m.Value = makeRoom(m.Value, 1+countFields(rest, 1))
 			}
 			e := &roomValue[0]
 			roomValue = roomValue[1:]
+			m.Value = append(m.Value, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "AnyList", "value", len(b)-len(rest)-len(v))
 			}
-			m.Value = append(m.Value, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -1916,15 +1922,14 @@ func (m *CompositeTensor) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomComponents) == 0 {
-				roomComponents = make([]TensorInfo, 1+countFields(rest, 2))
-				m.Components = grow(m.Components, len(roomComponents))
+				roomComponents, m.Components = makeRoom(m.Components, 1+countFields(rest, 2))
 			}
 			e := &roomComponents[0]
 			roomComponents = roomComponents[1:]
+			m.Components = append(m.Components, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "CompositeTensor", "components", len(b)-len(rest)-len(v))
 			}
-			m.Components = append(m.Components, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -2016,9 +2021,9 @@ func (m *SignatureDef) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("SignatureDef")
 	}
-	var roomInputs []TensorInfoEntry    // for those still to come, allocated at once
-	var roomOutputs []TensorInfoEntry   // for those still to come, allocated at once
-	var roomDefaults []TensorProtoEntry // for those still to come, allocated at once
+	var roomInputs []entryRoom[TensorInfoEntry, TensorInfo]     // for those still to come, allocated at once
+	var roomOutputs []entryRoom[TensorInfoEntry, TensorInfo]    // for those still to come, allocated at once
+	var roomDefaults []entryRoom[TensorProtoEntry, TensorProto] // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -2034,15 +2039,15 @@ func (m *SignatureDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomInputs) == 0 {
-				roomInputs = make([]TensorInfoEntry, 1+countFields(rest, 1))
-				m.Inputs = grow(m.Inputs, len(roomInputs))
+				roomInputs, m.Inputs = makeEntries[TensorInfoEntry, TensorInfo](m.Inputs, 1+countFields(rest, 1))
 			}
-			e := &roomInputs[0]
+			e := &roomInputs[0].entry
+			e.Value = &roomInputs[0].value
 			roomInputs = roomInputs[1:]
+			m.Inputs = append(m.Inputs, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SignatureDef", "inputs", len(b)-len(rest)-len(v))
 			}
-			m.Inputs = append(m.Inputs, e)
 		case 18: // outputs
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -2050,15 +2055,15 @@ func (m *SignatureDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomOutputs) == 0 {
-				roomOutputs = make([]TensorInfoEntry, 1+countFields(rest, 2))
-				m.Outputs = grow(m.Outputs, len(roomOutputs))
+				roomOutputs, m.Outputs = makeEntries[TensorInfoEntry, TensorInfo](m.Outputs, 1+countFields(rest, 2))
 			}
-			e := &roomOutputs[0]
+			e := &roomOutputs[0].entry
+			e.Value = &roomOutputs[0].value
 			roomOutputs = roomOutputs[1:]
+			m.Outputs = append(m.Outputs, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SignatureDef", "outputs", len(b)-len(rest)-len(v))
 			}
-			m.Outputs = append(m.Outputs, e)
 		case 26: // method_name
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -2073,15 +2078,15 @@ func (m *SignatureDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomDefaults) == 0 {
-				roomDefaults = make([]TensorProtoEntry, 1+countFields(rest, 4))
-				m.Defaults = grow(m.Defaults, len(roomDefaults))
+				roomDefaults, m.Defaults = makeEntries[TensorProtoEntry, TensorProto](m.Defaults, 1+countFields(rest, 4))
 			}
-			e := &roomDefaults[0]
+			e := &roomDefaults[0].entry
+			e.Value = &roomDefaults[0].value
 			roomDefaults = roomDefaults[1:]
+			m.Defaults = append(m.Defaults, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SignatureDef", "defaults", len(b)-len(rest)-len(v))
 			}
-			m.Defaults = append(m.Defaults, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {

@@ -188,15 +188,14 @@ func (m *OpDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomInputArg) == 0 {
-				roomInputArg = make([]ArgDef, 1+countFields(rest, 2))
-				m.InputArg = grow(m.InputArg, len(roomInputArg))
+				roomInputArg, m.InputArg = makeRoom(m.InputArg, 1+countFields(rest, 2))
 			}
 			e := &roomInputArg[0]
 			roomInputArg = roomInputArg[1:]
+			m.InputArg = append(m.InputArg, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "OpDef", "input_arg", len(b)-len(rest)-len(v))
 			}
-			m.InputArg = append(m.InputArg, e)
 		case 26: // output_arg
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -204,15 +203,14 @@ func (m *OpDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomOutputArg) == 0 {
-				roomOutputArg = make([]ArgDef, 1+countFields(rest, 3))
-				m.OutputArg = grow(m.OutputArg, len(roomOutputArg))
+				roomOutputArg, m.OutputArg = makeRoom(m.OutputArg, 1+countFields(rest, 3))
 			}
 			e := &roomOutputArg[0]
 			roomOutputArg = roomOutputArg[1:]
+			m.OutputArg = append(m.OutputArg, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "OpDef", "output_arg", len(b)-len(rest)-len(v))
 			}
-			m.OutputArg = append(m.OutputArg, e)
 		case 34: // attr
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -220,15 +218,14 @@ func (m *OpDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomAttr) == 0 {
-				roomAttr = make([]AttrDef, 1+countFields(rest, 4))
-				m.Attr = grow(m.Attr, len(roomAttr))
+				roomAttr, m.Attr = makeRoom(m.Attr, 1+countFields(rest, 4))
 			}
 			e := &roomAttr[0]
 			roomAttr = roomAttr[1:]
+			m.Attr = append(m.Attr, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "OpDef", "attr", len(b)-len(rest)-len(v))
 			}
-			m.Attr = append(m.Attr, e)
 		case 42: // summary
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -289,6 +286,9 @@ func (m *OpDef) merge(b []byte, depth int) error {
 				return errField("OpDef", "control_output", len(b)-len(start), n)
 			}
 			rest = rest[n:]
+			if m.ControlOutput == nil {
+				m.ControlOutput = grow(m.ControlOutput, 1+countFields(rest, 20))
+			}
 			m.ControlOutput = append(m.ControlOutput, view(v))
 		case 168: // is_distributed_communication
 			v, n := protowire.ConsumeVarint(rest)
@@ -486,15 +486,14 @@ func (m *ArgDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomHandleData) == 0 {
-				roomHandleData = make([]DtypeAndShape, 1+countFields(rest, 7))
-				m.HandleData = grow(m.HandleData, len(roomHandleData))
+				roomHandleData, m.HandleData = makeRoom(m.HandleData, 1+countFields(rest, 7))
 			}
 			e := &roomHandleData[0]
 			roomHandleData = roomHandleData[1:]
+			m.HandleData = append(m.HandleData, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "ArgDef", "handle_data", len(b)-len(rest)-len(v))
 			}
-			m.HandleData = append(m.HandleData, e)
 		case 128: // is_ref
 			v, n := protowire.ConsumeVarint(rest)
 			if n < 0 {
@@ -870,15 +869,14 @@ func (m *OpList) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomOp) == 0 {
-				roomOp = make([]OpDef, 1+countFields(rest, 1))
-				m.Op = grow(m.Op, len(roomOp))
+				roomOp, m.Op = makeRoom(m.Op, 1+countFields(rest, 1))
 			}
 			e := &roomOp[0]
 			roomOp = roomOp[1:]
+			m.Op = append(m.Op, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "OpList", "op", len(b)-len(rest)-len(v))
 			}
-			m.Op = append(m.Op, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {

@@ -81,15 +81,14 @@ func (m *SavedMetadata) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomNodes) == 0 {
-				roomNodes = make([]SavedMetadataSavedObject, 1+countFields(rest, 1))
-				m.Nodes = grow(m.Nodes, len(roomNodes))
+				roomNodes, m.Nodes = makeRoom(m.Nodes, 1+countFields(rest, 1))
 			}
 			e := &roomNodes[0]
 			roomNodes = roomNodes[1:]
+			m.Nodes = append(m.Nodes, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SavedMetadata", "nodes", len(b)-len(rest)-len(v))
 			}
-			m.Nodes = append(m.Nodes, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {

@@ -95,15 +95,14 @@ func (m *SavedModel) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomMetaGraphs) == 0 {
-				roomMetaGraphs = make([]MetaGraphDef, 1+countFields(rest, 2))
-				m.MetaGraphs = grow(m.MetaGraphs, len(roomMetaGraphs))
+				roomMetaGraphs, m.MetaGraphs = makeRoom(m.MetaGraphs, 1+countFields(rest, 2))
 			}
 			e := &roomMetaGraphs[0]
 			roomMetaGraphs = roomMetaGraphs[1:]
+			m.MetaGraphs = append(m.MetaGraphs, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SavedModel", "meta_graphs", len(b)-len(rest)-len(v))
 			}
-			m.MetaGraphs = append(m.MetaGraphs, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {

@@ -73,8 +73,8 @@ func (m *SavedObjectGraph) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("SavedObjectGraph")
 	}
-	var roomNodes []SavedObject                            // for those still to come, allocated at once
-	var roomConcreteFunctions []SavedConcreteFunctionEntry // for those still to come, allocated at once
+	var roomNodes []SavedObject                                                              // for those still to come, allocated at once
+	var roomConcreteFunctions []entryRoom[SavedConcreteFunctionEntry, SavedConcreteFunction] // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -90,15 +90,14 @@ func (m *SavedObjectGraph) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomNodes) == 0 {
-				roomNodes = make([]SavedObject, 1+countFields(rest, 1))
-				m.Nodes = grow(m.Nodes, len(roomNodes))
+				roomNodes, m.Nodes = makeRoom(m.Nodes, 1+countFields(rest, 1))
 			}
 			e := &roomNodes[0]
 			roomNodes = roomNodes[1:]
+			m.Nodes = append(m.Nodes, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SavedObjectGraph", "nodes", len(b)-len(rest)-len(v))
 			}
-			m.Nodes = append(m.Nodes, e)
 		case 18: // concrete_functions
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -106,15 +105,15 @@ func (m *SavedObjectGraph) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomConcreteFunctions) == 0 {
-				roomConcreteFunctions = make([]SavedConcreteFunctionEntry, 1+countFields(rest, 2))
-				m.ConcreteFunctions = grow(m.ConcreteFunctions, len(roomConcreteFunctions))
+				roomConcreteFunctions, m.ConcreteFunctions = makeEntries[SavedConcreteFunctionEntry, SavedConcreteFunction](m.ConcreteFunctions, 1+countFields(rest, 2))
 			}
-			e := &roomConcreteFunctions[0]
+			e := &roomConcreteFunctions[0].entry
+			e.Value = &roomConcreteFunctions[0].value
 			roomConcreteFunctions = roomConcreteFunctions[1:]
+			m.ConcreteFunctions = append(m.ConcreteFunctions, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SavedObjectGraph", "concrete_functions", len(b)-len(rest)-len(v))
 			}
-			m.ConcreteFunctions = append(m.ConcreteFunctions, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -425,10 +424,10 @@ func (m *SavedObject) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("SavedObject")
 	}
-	var roomChildren []ObjectReference            // for those still to come, allocated at once
-	var roomSlotVariables []SlotVariableReference // for those still to come, allocated at once
-	var roomSaveableObjects []SaveableObjectEntry // for those still to come, allocated at once
-	var roomDependencies []ObjectReference        // for those still to come, allocated at once
+	var roomChildren []ObjectReference                                       // for those still to come, allocated at once
+	var roomSlotVariables []SlotVariableReference                            // for those still to come, allocated at once
+	var roomSaveableObjects []entryRoom[SaveableObjectEntry, SaveableObject] // for those still to come, allocated at once
+	var roomDependencies []ObjectReference                                   // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -444,15 +443,14 @@ func (m *SavedObject) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomChildren) == 0 {
-				roomChildren = make([]ObjectReference, 1+countFields(rest, 1))
-				m.Children = grow(m.Children, len(roomChildren))
+				roomChildren, m.Children = makeRoom(m.Children, 1+countFields(rest, 1))
 			}
 			e := &roomChildren[0]
 			roomChildren = roomChildren[1:]
+			m.Children = append(m.Children, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SavedObject", "children", len(b)-len(rest)-len(v))
 			}
-			m.Children = append(m.Children, e)
 		case 26: // slot_variables
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -460,15 +458,14 @@ func (m *SavedObject) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomSlotVariables) == 0 {
-				roomSlotVariables = make([]SlotVariableReference, 1+countFields(rest, 3))
-				m.SlotVariables = grow(m.SlotVariables, len(roomSlotVariables))
+				roomSlotVariables, m.SlotVariables = makeRoom(m.SlotVariables, 1+countFields(rest, 3))
 			}
 			e := &roomSlotVariables[0]
 			roomSlotVariables = roomSlotVariables[1:]
+			m.SlotVariables = append(m.SlotVariables, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SavedObject", "slot_variables", len(b)-len(rest)-len(v))
 			}
-			m.SlotVariables = append(m.SlotVariables, e)
 		case 34: // user_object
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -588,15 +585,15 @@ func (m *SavedObject) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomSaveableObjects) == 0 {
-				roomSaveableObjects = make([]SaveableObjectEntry, 1+countFields(rest, 11))
-				m.SaveableObjects = grow(m.SaveableObjects, len(roomSaveableObjects))
+				roomSaveableObjects, m.SaveableObjects = makeEntries[SaveableObjectEntry, SaveableObject](m.SaveableObjects, 1+countFields(rest, 11))
 			}
-			e := &roomSaveableObjects[0]
+			e := &roomSaveableObjects[0].entry
+			e.Value = &roomSaveableObjects[0].value
 			roomSaveableObjects = roomSaveableObjects[1:]
+			m.SaveableObjects = append(m.SaveableObjects, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SavedObject", "saveable_objects", len(b)-len(rest)-len(v))
 			}
-			m.SaveableObjects = append(m.SaveableObjects, e)
 		case 98: // captured_tensor
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -639,15 +636,14 @@ func (m *SavedObject) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomDependencies) == 0 {
-				roomDependencies = make([]ObjectReference, 1+countFields(rest, 15))
-				m.Dependencies = grow(m.Dependencies, len(roomDependencies))
+				roomDependencies, m.Dependencies = makeRoom(m.Dependencies, 1+countFields(rest, 15))
 			}
 			e := &roomDependencies[0]
 			roomDependencies = roomDependencies[1:]
+			m.Dependencies = append(m.Dependencies, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SavedObject", "dependencies", len(b)-len(rest)-len(v))
 			}
-			m.Dependencies = append(m.Dependencies, e)
 		case 130: // registered_saver
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -1057,6 +1053,9 @@ func (m *SavedFunction) merge(b []byte, depth int) error {
 				return errField("SavedFunction", "concrete_functions", len(b)-len(start), n)
 			}
 			rest = rest[n:]
+			if m.ConcreteFunctions == nil {
+				m.ConcreteFunctions = grow(m.ConcreteFunctions, 1+countFields(rest, 1))
+			}
 			m.ConcreteFunctions = append(m.ConcreteFunctions, view(v))
 		case 18: // function_spec
 			v, n := protowire.ConsumeBytes(rest)
@@ -1421,6 +1420,9 @@ func (m *SavedBareConcreteFunction) merge(b []byte, depth int) error {
 				return errField("SavedBareConcreteFunction", "argument_keywords", len(b)-len(start), n)
 			}
 			rest = rest[n:]
+			if m.ArgumentKeywords == nil {
+				m.ArgumentKeywords = grow(m.ArgumentKeywords, 1+countFields(rest, 2))
+			}
 			m.ArgumentKeywords = append(m.ArgumentKeywords, view(v))
 		case 24: // allowed_positional_arguments
 			v, n := protowire.ConsumeVarint(rest)
@@ -1712,15 +1714,14 @@ func (m *SavedVariable) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomExperimentalDistributedVariableComponents) == 0 {
-				roomExperimentalDistributedVariableComponents = make([]SavedVariable, 1+countFields(rest, 8))
-				m.ExperimentalDistributedVariableComponents = grow(m.ExperimentalDistributedVariableComponents, len(roomExperimentalDistributedVariableComponents))
+				roomExperimentalDistributedVariableComponents, m.ExperimentalDistributedVariableComponents = makeRoom(m.ExperimentalDistributedVariableComponents, 1+countFields(rest, 8))
 			}
 			e := &roomExperimentalDistributedVariableComponents[0]
 			roomExperimentalDistributedVariableComponents = roomExperimentalDistributedVariableComponents[1:]
+			m.ExperimentalDistributedVariableComponents = append(m.ExperimentalDistributedVariableComponents, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SavedVariable", "experimental_distributed_variable_components", len(b)-len(rest)-len(v))
 			}
-			m.ExperimentalDistributedVariableComponents = append(m.ExperimentalDistributedVariableComponents, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {

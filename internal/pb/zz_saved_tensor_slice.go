@@ -131,15 +131,14 @@ func (m *SavedSliceMeta) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomSlice) == 0 {
-				roomSlice = make([]TensorSliceProto, 1+countFields(rest, 4))
-				m.Slice = grow(m.Slice, len(roomSlice))
+				roomSlice, m.Slice = makeRoom(m.Slice, 1+countFields(rest, 4))
 			}
 			e := &roomSlice[0]
 			roomSlice = roomSlice[1:]
+			m.Slice = append(m.Slice, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SavedSliceMeta", "slice", len(b)-len(rest)-len(v))
 			}
-			m.Slice = append(m.Slice, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -230,15 +229,14 @@ func (m *SavedTensorSliceMeta) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomTensor) == 0 {
-				roomTensor = make([]SavedSliceMeta, 1+countFields(rest, 1))
-				m.Tensor = grow(m.Tensor, len(roomTensor))
+				roomTensor, m.Tensor = makeRoom(m.Tensor, 1+countFields(rest, 1))
 			}
 			e := &roomTensor[0]
 			roomTensor = roomTensor[1:]
+			m.Tensor = append(m.Tensor, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "SavedTensorSliceMeta", "tensor", len(b)-len(rest)-len(v))
 			}
-			m.Tensor = append(m.Tensor, e)
 		case 18: // versions
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {

@@ -626,15 +626,14 @@ func (m *ListValue) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomValues) == 0 {
-				roomValues = make([]StructuredValue, 1+countFields(rest, 1))
-				m.Values = grow(m.Values, len(roomValues))
+				roomValues, m.Values = makeRoom(m.Values, 1+countFields(rest, 1))
 			}
 			e := &roomValues[0]
 			roomValues = roomValues[1:]
+			m.Values = append(m.Values, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "ListValue", "values", len(b)-len(rest)-len(v))
 			}
-			m.Values = append(m.Values, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -716,15 +715,14 @@ func (m *TupleValue) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomValues) == 0 {
-				roomValues = make([]StructuredValue, 1+countFields(rest, 1))
-				m.Values = grow(m.Values, len(roomValues))
+				roomValues, m.Values = makeRoom(m.Values, 1+countFields(rest, 1))
 			}
 			e := &roomValues[0]
 			roomValues = roomValues[1:]
+			m.Values = append(m.Values, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TupleValue", "values", len(b)-len(rest)-len(v))
 			}
-			m.Values = append(m.Values, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -790,7 +788,7 @@ func (m *DictValue) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("DictValue")
 	}
-	var roomFields []StructuredValueEntry // for those still to come, allocated at once
+	var roomFields []entryRoom[StructuredValueEntry, StructuredValue] // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
 		num, typ, n := protowire.ConsumeTag(rest)
 		if n < 0 {
@@ -806,15 +804,15 @@ func (m *DictValue) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomFields) == 0 {
-				roomFields = make([]StructuredValueEntry, 1+countFields(rest, 1))
-				m.Fields = grow(m.Fields, len(roomFields))
+				roomFields, m.Fields = makeEntries[StructuredValueEntry, StructuredValue](m.Fields, 1+countFields(rest, 1))
 			}
-			e := &roomFields[0]
+			e := &roomFields[0].entry
+			e.Value = &roomFields[0].value
 			roomFields = roomFields[1:]
+			m.Fields = append(m.Fields, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "DictValue", "fields", len(b)-len(rest)-len(v))
 			}
-			m.Fields = append(m.Fields, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -1116,15 +1114,14 @@ func (m *NamedTupleValue) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomValues) == 0 {
-				roomValues = make([]PairValue, 1+countFields(rest, 2))
-				m.Values = grow(m.Values, len(roomValues))
+				roomValues, m.Values = makeRoom(m.Values, 1+countFields(rest, 2))
 			}
 			e := &roomValues[0]
 			roomValues = roomValues[1:]
+			m.Values = append(m.Values, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "NamedTupleValue", "values", len(b)-len(rest)-len(v))
 			}
-			m.Values = append(m.Values, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {

@@ -322,15 +322,14 @@ func (m *BundleEntryProto) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomSlices) == 0 {
-				roomSlices = make([]TensorSliceProto, 1+countFields(rest, 7))
-				m.Slices = grow(m.Slices, len(roomSlices))
+				roomSlices, m.Slices = makeRoom(m.Slices, 1+countFields(rest, 7))
 			}
 			e := &roomSlices[0]
 			roomSlices = roomSlices[1:]
+			m.Slices = append(m.Slices, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "BundleEntryProto", "slices", len(b)-len(rest)-len(v))
 			}
-			m.Slices = append(m.Slices, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {

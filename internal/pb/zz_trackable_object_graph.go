@@ -81,15 +81,14 @@ func (m *TrackableObjectGraph) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomNodes) == 0 {
-				roomNodes = make([]TrackableObject, 1+countFields(rest, 1))
-				m.Nodes = grow(m.Nodes, len(roomNodes))
+				roomNodes, m.Nodes = makeRoom(m.Nodes, 1+countFields(rest, 1))
 			}
 			e := &roomNodes[0]
 			roomNodes = roomNodes[1:]
+			m.Nodes = append(m.Nodes, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TrackableObjectGraph", "nodes", len(b)-len(rest)-len(v))
 			}
-			m.Nodes = append(m.Nodes, e)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -209,15 +208,14 @@ func (m *TrackableObject) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomChildren) == 0 {
-				roomChildren = make([]ObjectReference, 1+countFields(rest, 1))
-				m.Children = grow(m.Children, len(roomChildren))
+				roomChildren, m.Children = makeRoom(m.Children, 1+countFields(rest, 1))
 			}
 			e := &roomChildren[0]
 			roomChildren = roomChildren[1:]
+			m.Children = append(m.Children, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TrackableObject", "children", len(b)-len(rest)-len(v))
 			}
-			m.Children = append(m.Children, e)
 		case 18: // attributes
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -225,15 +223,14 @@ func (m *TrackableObject) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomAttributes) == 0 {
-				roomAttributes = make([]SerializedTensor, 1+countFields(rest, 2))
-				m.Attributes = grow(m.Attributes, len(roomAttributes))
+				roomAttributes, m.Attributes = makeRoom(m.Attributes, 1+countFields(rest, 2))
 			}
 			e := &roomAttributes[0]
 			roomAttributes = roomAttributes[1:]
+			m.Attributes = append(m.Attributes, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TrackableObject", "attributes", len(b)-len(rest)-len(v))
 			}
-			m.Attributes = append(m.Attributes, e)
 		case 26: // slot_variables
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -241,15 +238,14 @@ func (m *TrackableObject) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if len(roomSlotVariables) == 0 {
-				roomSlotVariables = make([]SlotVariableReference, 1+countFields(rest, 3))
-				m.SlotVariables = grow(m.SlotVariables, len(roomSlotVariables))
+				roomSlotVariables, m.SlotVariables = makeRoom(m.SlotVariables, 1+countFields(rest, 3))
 			}
 			e := &roomSlotVariables[0]
 			roomSlotVariables = roomSlotVariables[1:]
+			m.SlotVariables = append(m.SlotVariables, e)
 			if err := e.merge(v, depth+1); err != nil {
 				return within(err, "TrackableObject", "slot_variables", len(b)-len(rest)-len(v))
 			}
-			m.SlotVariables = append(m.SlotVariables, e)
 		case 34: // registered_saver
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {

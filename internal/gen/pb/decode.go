@@ -15,7 +15,7 @@ func (g *generator) unmarshal(m protoreflect.MessageDescriptor, fields []field) 
 	g.printf("if depth > maxDepth {\nreturn errDepth(%q)\n}\n", name)
 	for _, f := range fields {
 		if f.list() && f.Kind() == protoreflect.MessageKind {
-			g.printf("var room%s []%s // for those still to come, allocated at once\n", f.Go, f.elemType()[1:])
+			g.printf("var room%s []%s // for those still to come, allocated at once\n", f.Go, f.roomType())
 		}
 	}
 	g.printf("for rest := b; len(rest) > 0; {\nnum, typ, n := protowire.ConsumeTag(rest)\nif n < 0 {\nreturn errField(%q, \"\", len(b)-len(rest), n)\n}\n", name)
@@ -48,11 +48,20 @@ func (g *generator) decodeCase(name string, f field, wire string) {
 	case wire != f.wire():
 		g.unpack(name, f)
 	case message && f.list():
-		text := "if len(roomX) == 0 {\nroomX = make([]T, 1+countFields(rest, N))\nm.X = grow(m.X, len(roomX))\n}\ne := &roomX[0]\nroomX = roomX[1:]\nif err := e.merge(v, depth+1); err != nil {\nreturn W\n}\nm.X = append(m.X, e)\n"
-		g.printf("%s", strings.NewReplacer("roomX", "room"+f.Go, "m.X", "m."+f.Go, "[]T", "[]"+f.elemType()[1:], "N)", fmt.Sprint(f.Number())+")", "return W", "return "+within(name, f)).Replace(text))
+		text := "if len(roomX) == 0 {\nroomX, m.X = makeRoom(m.X, 1+countFields(rest, N))\n}\n"
+		if f.ownsValues() {
+			text = strings.Replace(text, "makeRoom", strings.Replace(f.roomType(), "entryRoom", "makeEntries", 1), 1) + "e := &roomX[0].entry\ne.Value = &roomX[0].value\n"
+		} else {
+			text += "e := &roomX[0]\n"
+		}
+		text += "roomX = roomX[1:]\nm.X = append(m.X, e)\nif err := e.merge(v, depth+1); err != nil {\nreturn W\n}\n"
+		g.printf("%s", strings.NewReplacer("roomX", "room"+f.Go, "m.X", "m."+f.Go, "N)", fmt.Sprint(f.Number())+")", "return W", "return "+within(name, f)).Replace(text))
 	case message:
 		g.printf("if m.%s == nil {\nm.%s = new(%s)\n}\nif err := m.%s.merge(v, depth+1); err != nil {\nreturn %s\n}\n", f.Go, f.Go, f.elemType()[1:], f.Go, within(name, f))
 	case f.list():
+		if f.wire() == "protowire.BytesType" {
+			g.printf("if m.%s == nil {\nm.%s = grow(m.%s, 1+countFields(rest, %d))\n}\n", f.Go, f.Go, f.Go, f.Number())
+		}
 		g.printf("m.%s = append(m.%s, %s)\n", f.Go, f.Go, f.fromWire("v"))
 	default:
 		g.printf("m.%s = %s\n", f.Go, f.fromWire("v"))
@@ -60,6 +69,20 @@ func (g *generator) decodeCase(name string, f field, wire string) {
 			g.printf("m.Has%s = true\n", f.Go)
 		}
 	}
+}
+
+// ownsValues says whether a map's values are messages, which are then allocated
+// with their entries.
+func (f field) ownsValues() bool {
+	return f.IsMap() && f.MapValue().Kind() == protoreflect.MessageKind
+}
+
+// roomType is what is allocated for an element of a list of messages.
+func (f field) roomType() string {
+	if f.ownsValues() {
+		return fmt.Sprintf("entryRoom[%s, %s]", f.elemType()[1:], f.names.message(f.MapValue().Message()))
+	}
+	return f.elemType()[1:]
 }
 
 // within is the expression for an error inside a message that is a field.
