@@ -48,7 +48,7 @@ func Read(ctx context.Context, path, name string) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	defer s.Close()
-	e, _, err := s.Find(name)
+	e, _, err := s.Find(ctx, name)
 	if err != nil {
 		return nil, err
 	}

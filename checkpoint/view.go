@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/objects"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -97,10 +98,19 @@ func (v *View) ObjectBased() bool { return v.graph != nil }
 // Values lists the tensors, sorted by name.
 func (v *View) Values() []Value { return values(v.src.reader) }
 
-// Load reads one tensor. Where there is none of that name, the error lists the
-// nearest names.
+// Load reads one tensor by its name in the checkpoint, or by a path of the object
+// graph that leads to it: edges joined by "/", after a variable the name of a
+// slot. Where there is none the error lists the nearest names.
 func (v *View) Load(ctx context.Context, name string) (*tensor.Tensor, error) {
-	return v.src.reader.Read(ctx, name)
+	r := v.src.reader
+	if _, ok := r.Entry(name); !ok && v.graph != nil {
+		if key, ok := objects.Key(v.graph.nodes, name); ok {
+			if _, ok := r.Entry(key); ok {
+				name = key
+			}
+		}
+	}
+	return r.Read(ctx, name)
 }
 
 // Close releases what the View holds. A second call does nothing.

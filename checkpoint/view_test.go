@@ -239,3 +239,35 @@ func TestRewrite(t *testing.T) {
 	restored(t, newCheckpoint(t, live, nil), src, &RestoreOptions{Partial: true})
 	wantFloats(t, live.V, 1, 2)
 }
+
+// In Keras 3's checkpoints a kernel's key lies under the optimizer; people look
+// for it in the layer.
+func TestViewLoadsByAnyPath(t *testing.T) {
+	ctx := t.Context()
+	prefix := filepath.Join(t.TempDir(), "c")
+	w := trackable.NewVariable(tensor.Vector[float32](1, 2))
+	root := &struct {
+		Short *trackable.Variable
+		Deep  *struct{ Kernel *trackable.Variable }
+	}{w, &struct{ Kernel *trackable.Variable }{w}}
+	c, err := New(root, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Write(ctx, prefix); err != nil {
+		t.Fatal(err)
+	}
+	v, err := Open(ctx, prefix, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	for _, name := range []string{"short", "deep/kernel", "short/.ATTRIBUTES/VARIABLE_VALUE"} {
+		if x, err := v.Load(ctx, name); err != nil || !x.Equal(tensor.Vector[float32](1, 2)) {
+			t.Errorf("%s: %v, %v", name, x, err)
+		}
+	}
+	if _, err := v.Load(ctx, "deep"); !errors.Is(err, bundle.ErrNotFound) {
+		t.Error(err)
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"reflect"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -130,30 +129,45 @@ func isCobraUsage(err error) bool {
 	return false
 }
 
-// printJSON writes v as JSON; of an array each element is a line, which suits
-// both eyes and tools.
+// printJSON prints an object on one line.
 func (a *app) printJSON(v any) error {
-	if r := reflect.ValueOf(v); r.Kind() == reflect.Slice && r.Len() > 0 {
-		for i := range r.Len() {
-			text, err := compactJSON(r.Index(i).Interface())
-			if err != nil {
-				return err
-			}
-			open := ",\n "
-			if i == 0 {
-				open = "[\n "
-			}
-			fmt.Fprintf(a.out, "%s%s", open, text)
-		}
-		_, err := fmt.Fprintln(a.out, "\n]")
-		return err
-	}
 	text, err := compactJSON(v)
 	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(a.out, "%s\n", text)
 	return err
+}
+
+// printJSONList prints an array of n objects, one on each line. The first error
+// ends it.
+func (a *app) printJSONList(n int, item func(i int) (any, error)) error {
+	sep := "[\n "
+	for i := range n {
+		v, err := item(i)
+		if err != nil {
+			return err
+		}
+		text, err := compactJSON(v)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(a.out, "%s%s", sep, text); err != nil {
+			return err
+		}
+		sep = ",\n "
+	}
+	end := "\n]"
+	if n == 0 {
+		end = "[]"
+	}
+	_, err := fmt.Fprintln(a.out, end)
+	return err
+}
+
+// jsonList is a list for printJSONList.
+func jsonList[T any](list []T) (int, func(i int) (any, error)) {
+	return len(list), func(i int) (any, error) { return list[i], nil }
 }
 
 func compactJSON(v any) ([]byte, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -22,7 +23,9 @@ func newCat(a *app) *cobra.Command {
 		Use:   "cat PATH [NAME…]",
 		Short: "Print tensors' values, or parts of them",
 		Long: `Print tensors' values as numpy does, large ones summarised. NAME takes a
-subscript as in Python: name[0:2], name[:,-1]. Without NAMEs all are printed.`,
+subscript as in Python: name[0:2], name[:,-1]. A NAME with * or ? stands for all
+that match, slashes too. Any path that show prints will do as a name. Without
+NAMEs all are printed.`,
 		Example: `  cairn cat model/ckpt-10 net/l1/bias
   cairn cat model/ckpt-10 'net/l1/kernel[0:2,:]'
   cairn cat --full model/ckpt-10 net/l1/kernel
@@ -36,32 +39,23 @@ subscript as in Python: name[0:2], name[:,-1]. Without NAMEs all are printed.`,
 				return err
 			}
 			defer s.Close()
-			names := args[1:]
-			if len(names) == 0 {
-				for _, e := range s.Entries() {
-					names = append(names, e.Name)
-				}
+			list, err := catList(cmd.Context(), a, s, args[1:])
+			if err != nil {
+				return err
 			}
 			switch {
 			case npy && raw || npy && a.json || raw && a.json:
 				return usagef("--npy, --raw and --json are three ways to print; give one")
-			case (npy || raw) && len(names) != 1:
-				return usagef("--npy and --raw print one tensor; name it")
+			case (npy || raw) && len(list) != 1:
+				return usagef("--npy and --raw print one tensor, and here are %d; name it", len(list))
 			case npy && a.outTTY:
 				return usagef("--npy writes bytes, which would spoil the terminal; send them to a file: > x.npy")
 			}
 			if a.json {
-				return catJSON(cmd, a, s, names, len(args) == 2)
+				return catJSON(cmd.Context(), a, s, list)
 			}
-			for n, name := range names {
-				e, index, err := s.Find(name)
-				if err != nil {
-					return err
-				}
-				if len(args) == 1 && e.Name == store.GraphKey {
-					continue // bytes for programs; show draws it
-				}
-				t, err := s.ReadIndex(cmd.Context(), e, index)
+			for n, x := range list {
+				t, err := s.ReadIndex(cmd.Context(), x.Entry, x.Index)
 				if err != nil {
 					return err
 				}
@@ -71,11 +65,11 @@ subscript as in Python: name[0:2], name[:,-1]. Without NAMEs all are printed.`,
 				case raw:
 					return writeRaw(a.out, t)
 				}
-				if len(names) > 1 {
+				if len(list) > 1 {
 					if n > 0 {
 						fmt.Fprintln(a.out)
 					}
-					head := fmt.Sprintf("%s  %v %v", render.Printable(store.Short(e.Name)), t.DType(), t.Shape())
+					head := fmt.Sprintf("%s  %v %v", render.Printable(store.Short(x.Name)), t.DType(), t.Shape())
 					if a.color {
 						head = "\x1b[1m" + head + "\x1b[0m"
 					}
@@ -112,42 +106,36 @@ func writeRaw(w io.Writer, t *tensor.Tensor) error {
 // catJSON prints an object for one tensor, an array of them otherwise. Values
 // are nested arrays; NaN and the infinities are strings, bytes that are no UTF-8
 // are {"b64":…}, complex numbers pairs.
-func catJSON(cmd *cobra.Command, a *app, s *store.Store, names []string, one bool) error {
-	type object struct {
-		Name   string          `json:"name"`
-		DType  string          `json:"dtype"`
-		Shape  []int           `json:"shape"`
-		Values json.RawMessage `json:"values"`
+// catList is what names mean, or all tensors. The object graph, bytes for
+// programs, is only printed where it is named or JSON is asked for.
+func catList(ctx context.Context, a *app, s *store.Store, names []string) ([]store.Selected, error) {
+	if len(names) > 0 {
+		return s.Select(ctx, names)
 	}
-	if !one {
-		fmt.Fprint(a.out, "[")
+	var list []store.Selected
+	for _, e := range s.Entries() {
+		if e.Name != store.GraphKey || a.json {
+			list = append(list, store.Selected{Entry: e})
+		}
 	}
-	for n, name := range names {
-		e, index, err := s.Find(name)
+	return list, nil
+}
+
+// catJSON prints an array with an object for each tensor, one after the other,
+// so that no more than one is in memory.
+func catJSON(ctx context.Context, a *app, s *store.Store, list []store.Selected) error {
+	return a.printJSONList(len(list), func(i int) (any, error) {
+		t, err := s.ReadIndex(ctx, list[i].Entry, list[i].Index)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		t, err := s.ReadIndex(cmd.Context(), e, index)
-		if err != nil {
-			return err
-		}
-		o := object{e.Name, t.DType().String(), append([]int{}, t.Shape()...), appendValues(nil, t)}
-		text, err := json.Marshal(o)
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			fmt.Fprint(a.out, ",\n ")
-		}
-		if _, err := a.out.Write(text); err != nil {
-			return err
-		}
-	}
-	if !one {
-		fmt.Fprint(a.out, "]")
-	}
-	fmt.Fprintln(a.out)
-	return nil
+		return struct {
+			Name   string          `json:"name"`
+			DType  string          `json:"dtype"`
+			Shape  []int           `json:"shape"`
+			Values json.RawMessage `json:"values"`
+		}{list[i].Name, t.DType().String(), append([]int{}, t.Shape()...), appendValues(nil, t)}, nil
+	})
 }
 
 // appendValues appends t's values as nested JSON arrays.

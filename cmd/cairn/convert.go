@@ -35,11 +35,7 @@ func (a *app) report(res *rewrite.Result, changes []rewrite.Change) error {
 	for _, f := range res.Files {
 		fmt.Fprintln(a.out, f)
 	}
-	word := "tensors"
-	if res.Tensors == 1 {
-		word = "tensor"
-	}
-	a.note("%d %s, %s", res.Tensors, word, inspect.Size(res.Bytes))
+	a.note("%s, %s", inspect.Tensors(res.Tensors), inspect.Size(res.Bytes))
 	return nil
 }
 

@@ -202,7 +202,7 @@ func (d *digits) show(ctx context.Context, path string) error {
 		return err
 	}
 	defer s.Close()
-	g, _, err := inspect.Graph(ctx, s)
+	g, err := inspect.Graph(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ differs.`,
 				return err
 			}
 			if a.json {
-				err = a.printJSON(append([]inspect.Difference{}, list...))
+				err = a.printJSONList(jsonList(list))
 			} else {
 				printDiff(a, x, y, list)
 			}

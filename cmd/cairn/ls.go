@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,10 +17,12 @@ func newLs(a *app) *cobra.Command {
 		Short: "List the tensors: names, types, shapes, bytes",
 		Long: `List the tensors of PATH: names, types, shapes, bytes, sorted by name.
 
-NAMEs keep those that contain one of them; * stands for anything. The ending
-/.ATTRIBUTES/VARIABLE_VALUE, which TensorFlow gives to all variables, is left
-out of the table; --long and --json show it. Every command finds a tensor by
-either name.`,
+NAMEs keep those that contain one of them, or that match it where it holds a *
+or ?. The ending /.ATTRIBUTES/VARIABLE_VALUE, which TensorFlow gives to all
+variables, is left out of the table; --long and --json show it. Every command
+finds a tensor by either name, and by its path in the object graph. Parameters
+are the elements of the model's floating-point variables: neither counters nor
+what an optimizer keeps.`,
 		Example: `  cairn ls model/ckpt-10
   cairn ls model/ckpt-10 kernel
   cairn ls --long model/ckpt-10           with the place in the data files
@@ -35,15 +35,16 @@ either name.`,
 				return err
 			}
 			defer s.Close()
-			list, err := filter(s, args[1:])
+			list, err := s.Filter(cmd.Context(), args[1:])
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.printJSON(append([]store.Entry{}, list...))
+				return a.printJSONList(jsonList(list))
 			}
 			a.sayFound(s)
 			printList(a, list, long)
+			fmt.Fprintln(a.out, inspect.CountOf(cmd.Context(), s, list))
 			return nil
 		},
 	}
@@ -58,47 +59,11 @@ func (a *app) sayFound(s *store.Store) {
 	}
 }
 
-// filter keeps the entries whose name, or short name, one of the patterns fits.
-func filter(s *store.Store, patterns []string) ([]store.Entry, error) {
-	if len(patterns) == 0 {
-		return s.Entries(), nil
-	}
-	var out []store.Entry
-	for _, e := range s.Entries() {
-		for _, p := range patterns {
-			if fits(p, e.Name) {
-				out = append(out, e)
-				break
-			}
-		}
-	}
-	if len(out) == 0 {
-		_, err := s.Entry(patterns[0])
-		return nil, err
-	}
-	return out, nil
-}
-
-func fits(pattern, name string) bool {
-	if !strings.ContainsAny(pattern, "*?") {
-		return strings.Contains(name, pattern)
-	}
-	// * crosses slashes here, as it does in people's minds.
-	flat := func(s string) string { return strings.ReplaceAll(s, "/", "\x01") }
-	for _, n := range []string{name, store.Short(name)} {
-		if ok, err := path.Match(flat(pattern), flat(n)); ok && err == nil {
-			return true
-		}
-	}
-	return false
-}
-
 func printList(a *app, list []store.Entry, long bool) {
-	t := &table{head: []string{"NAME", "DTYPE", "SHAPE", "BYTES"}, right: []bool{false, false, false, true}, width: a.width}
+	t := &table{head: []string{"NAME", "DTYPE", "SHAPE", "BYTES"}, right: []bool{false, false, false, true}}
 	if long {
 		t.head, t.right = append(t.head, "SHARD", "OFFSET"), append(t.right, true, true)
 	}
-	var total int64
 	for _, e := range list {
 		row := []string{render.Printable(store.Short(e.Name)), e.DType.String(), e.Shape.String(), fmt.Sprint(e.Bytes)}
 		if long {
@@ -113,12 +78,6 @@ func printList(a *app, list []store.Entry, long bool) {
 			}
 		}
 		t.add(row...)
-		total += e.Bytes
 	}
 	t.print(a)
-	word := "tensors"
-	if len(list) == 1 {
-		word = "tensor"
-	}
-	fmt.Fprintf(a.out, "%d %s, %s\n", len(list), word, inspect.Size(total))
 }

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,81 +14,166 @@ import (
 	"github.com/cairnml/cairn/internal/store"
 )
 
+// showFlags are what the user asked of show.
+type showFlags struct {
+	dot, svg     string // the file to draw to, "-" for stdout, "" if not asked for
+	ascii, slots bool
+	force        bool
+	output       string
+	depth        int
+	format, file string // what was made of the above: "svg", "dot", "json", "tree"
+}
+
 func newShow(a *app) *cobra.Command {
-	var dot, svg, ascii, slots bool
-	var output string
-	var depth int
+	f := &showFlags{}
 	c := &cobra.Command{
-		Use:   "show PATH [FILE]",
+		Use:   "show PATH",
 		Short: "Show the object graph: a tree, or a picture",
 		Long: `Show the graph of objects that a checkpoint was saved from: as a tree, or drawn
-as in TensorFlow's checkpoint guide, the optimizer red, variables blue, slot
-variables orange, the edges to these dashed; FILE takes the picture. Name-based
-checkpoints and .npz files, which have no objects, show the tree of their names.`,
+in the colours of TensorFlow's checkpoint guide, the optimizer red, variables
+blue, slot variables orange. In a picture large graphs are folded. Name-based
+checkpoints and .npz files, which have no objects, show the tree of their names.
+
+A variable stands below the object that uses it, not below the optimizer; any
+path of the tree is a name for cat. Tensors that no object holds come last.`,
 		Example: `  cairn show model/ckpt-10
   cairn show model/ckpt-10 --svg graph.svg
+  cairn show model/ckpt-10 -o graph.svg                  or .dot, .json, .txt
   cairn show model/ckpt-10 --dot | dot -Tpdf > graph.pdf`,
 		Args:              need(1, 2, "a PATH, and a FILE if it draws"),
 		ValidArgsFunction: completePaths,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if dot && svg || dot && a.json || svg && a.json {
-				return usagef("--dot, --svg and --json are three ways to show; give one")
+			path, err := f.resolve(a, args)
+			if err != nil {
+				return err
 			}
-			if len(args) == 2 {
-				if !dot && !svg || output != "" {
-					return usagef("a second argument is the file to draw to: --svg graph.svg")
-				}
-				output = args[1]
-			}
-			if a.json && output != "" {
-				return usagef("--json goes to stdout: > graph.json")
-			}
-			s, err := store.Open(cmd.Context(), args[0])
+			s, err := store.Open(cmd.Context(), path)
 			if err != nil {
 				return err
 			}
 			defer s.Close()
-			g, objects, err := inspect.Graph(cmd.Context(), s)
+			if f.file != "" {
+				if err := checkPicture(s, f.file, f.force); err != nil {
+					return err
+				}
+			}
+			v, err := inspect.Graph(cmd.Context(), s)
 			if err != nil {
 				return err
 			}
-			var w io.Writer = a.out
-			if output != "" {
-				f, err := store.CreateFile(output, true)
-				if err != nil {
-					return err
-				}
-				defer f.Abort()
-				w = f
+			if f.file != "" {
+				return a.writePicture(s, f.file, f.force, func(w io.Writer) error { return f.draw(a, w, s, v) })
 			}
-			switch {
-			case a.json:
-				return a.printJSON(graphJSON(s, g, objects))
-			case dot:
-				err = g.DOT(w)
-			case svg:
-				err = g.SVG(w)
-			default:
-				a.sayFound(s)
-				err = g.Text(w, render.TextOptions{Color: a.color && output == "", ASCII: ascii, Slots: slots, MaxDepth: depth, Width: a.width})
-				if !objects && err == nil {
-					a.note("no object graph: a tree of names")
-				}
-			}
-			if f, ok := w.(*store.File); ok && err == nil {
-				err = f.Commit()
-				a.note("wrote %s", output)
-			}
-			return err
+			return f.draw(a, a.out, s, v)
 		},
 	}
-	c.Flags().BoolVar(&dot, "dot", false, "write Graphviz's language")
-	c.Flags().BoolVar(&svg, "svg", false, "write an SVG picture")
-	c.Flags().BoolVar(&ascii, "ascii", false, "draw the tree with ASCII letters")
-	c.Flags().BoolVar(&slots, "slots", false, "give slot variables lines of their own in the tree")
-	c.Flags().StringVarP(&output, "output", "o", "", "write to `FILE` instead of stdout")
-	c.Flags().IntVar(&depth, "depth", 64, "how deep the tree goes")
+	c.Flags().StringVar(&f.dot, "dot", "", "write Graphviz's language, to `FILE` or stdout")
+	c.Flags().StringVar(&f.svg, "svg", "", "write an SVG picture, to `FILE` or stdout")
+	c.Flags().Lookup("dot").NoOptDefVal = "-"
+	c.Flags().Lookup("svg").NoOptDefVal = "-"
+	c.Flags().BoolVar(&f.ascii, "ascii", false, "draw the tree with ASCII letters")
+	c.Flags().BoolVar(&f.slots, "slots", false, "give slot variables lines of their own in the tree")
+	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE`, as its suffix says")
+	c.Flags().BoolVarP(&f.force, "force", "f", false, "replace FILE, if there is one")
+	c.Flags().IntVar(&f.depth, "depth", 64, "levels of the tree; 0 is the root alone")
 	return c
+}
+
+// maxDepth bounds a tree, whose lines grow with its depth.
+const maxDepth = 1000
+
+// resolve finds out what is to be written where, and gives the PATH. A FILE may
+// follow --svg as it follows -o, before PATH or after it.
+func (f *showFlags) resolve(a *app, args []string) (path string, err error) {
+	if f.depth < 0 || f.depth > maxDepth {
+		return "", usagef("--depth is a number from 0 to %d", maxDepth)
+	}
+	f.format = "tree"
+	asked := 0
+	for _, way := range []struct {
+		name, value string
+		suffixes    []string
+	}{{"svg", f.svg, []string{".svg"}}, {"dot", f.dot, []string{".dot", ".gv"}}} {
+		if way.value == "" {
+			continue
+		}
+		asked++
+		f.format = way.name
+		if way.value != "-" {
+			f.file = way.value
+		} else if len(args) == 2 {
+			f.file = args[1]
+			if slices.Contains(way.suffixes, suffix(args[0])) && !slices.Contains(way.suffixes, suffix(args[1])) {
+				args[0], f.file = args[1], args[0]
+			}
+			args = args[:1]
+		}
+	}
+	if a.json {
+		asked++
+		f.format = "json"
+	}
+	switch {
+	case asked > 1:
+		return "", usagef("--dot, --svg and --json are three ways to show; give one")
+	case len(args) == 2 && f.file != "":
+		return "", usagef("two files to draw to, %s and %s; give one", f.file, args[1])
+	case len(args) == 2:
+		return "", usagef("a second argument is the file to draw to: --svg graph.svg")
+	case f.output == "":
+		return args[0], nil
+	case f.file != "":
+		return "", usagef("two files to draw to, %s and %s; give one", f.file, f.output)
+	}
+	f.file = f.output
+	format := map[string]string{".svg": "svg", ".dot": "dot", ".gv": "dot", ".json": "json", ".txt": "tree", "": "tree"}[suffix(f.output)]
+	switch {
+	case asked == 1 && format != "" && format != "tree" && format != f.format:
+		return "", usagef("-o %s: that name asks for %s, --%s for another", f.output, format, f.format)
+	case asked == 1:
+	case format == "":
+		return "", usagef("-o %s: graphs are drawn as .svg and .dot and written as .json and .txt", f.output)
+	default:
+		f.format = format
+	}
+	return args[0], nil
+}
+
+func suffix(path string) string { return strings.ToLower(filepath.Ext(path)) }
+
+// draw writes the graph to w.
+func (f *showFlags) draw(a *app, w io.Writer, s *store.Store, v *inspect.View) error {
+	switch f.format {
+	case "json":
+		text, err := compactJSON(graphJSON(s, v))
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%s\n", text)
+		}
+		return err
+	case "dot":
+		return v.DOT(w)
+	case "svg":
+		return v.SVG(w)
+	}
+	a.sayFound(s)
+	depth := f.depth
+	if depth == 0 {
+		depth = -1
+	}
+	err := v.Text(w, render.TextOptions{Color: a.color && f.file == "", ASCII: f.ascii, Slots: f.slots, MaxDepth: depth, Width: a.width})
+	if err != nil {
+		return err
+	}
+	if len(v.Outside) > 0 {
+		fmt.Fprintf(w, "%s outside the graph:\n", inspect.Tensors(len(v.Outside)))
+		for _, e := range v.Outside {
+			fmt.Fprintf(w, "   %s  %v %v\n", render.Printable(e.Name), e.DType, e.Shape)
+		}
+	}
+	if !v.Objects {
+		a.note("no object graph: a tree of names")
+	}
+	return nil
 }
 
 type jsonEdge struct {
@@ -103,7 +191,7 @@ type jsonNode struct {
 	Slots    []jsonEdge `json:"slots,omitempty"`
 }
 
-func graphJSON(s *store.Store, g *render.Graph, objects bool) any {
+func graphJSON(s *store.Store, g *inspect.View) any {
 	kinds := map[render.NodeKind]string{render.Plain: "object", render.Optimizer: "optimizer", render.Variable: "variable", render.Slot: "slot"}
 	nodes := make([]jsonNode, len(g.Nodes))
 	for i, n := range g.Nodes {
@@ -119,10 +207,16 @@ func graphJSON(s *store.Store, g *render.Graph, objects bool) any {
 			n.Children = append(n.Children, jsonEdge{e.Label, e.To})
 		}
 	}
+	outside := []string{}
+	for _, e := range g.Outside {
+		outside = append(outside, e.Name)
+	}
 	return struct {
-		Path    string     `json:"path"`
-		Kind    string     `json:"kind"`
-		Objects bool       `json:"objects"`
+		Path    string `json:"path"`
+		Kind    string `json:"kind"`
+		Objects bool   `json:"objects"`
+		inspect.Count
 		Nodes   []jsonNode `json:"nodes"`
-	}{s.Prefix, strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(s.Kind.String(), "."), " file")), objects, nodes}
+		Outside []string   `json:"outside"`
+	}{s.Prefix, strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(s.Kind.String(), "."), " file")), g.Objects, g.Count, nodes, outside}
 }

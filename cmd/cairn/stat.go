@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 
@@ -18,30 +19,42 @@ const maxPlots = 60
 
 func newStat(a *app) *cobra.Command {
 	var picture string
+	var force bool
 	c := &cobra.Command{
 		Use:   "stat PATH [NAME…]",
 		Short: "Sum up each tensor: range, mean, deviation, zeros, NaN",
 		Long: `Sum up each tensor: least and largest value, mean, standard deviation, zeros,
 NaN and infinities. The first four are over the finite values; of strings the
-lengths are summed up. NAMEs keep the tensors that contain one of them.`,
+lengths are summed up. NAMEs keep tensors as they do for ls.`,
 		Example: `  cairn stat model/ckpt-10
   cairn stat model/ckpt-10 kernel --plot kernels.svg
   cairn stat --json model/ckpt-10 | jq '.[] | select(.nan > 0)'`,
 		Args:              need(1, -1, "a PATH"),
 		ValidArgsFunction: completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if picture != "" {
+				if err := plot.CheckName(picture); err != nil {
+					return usagef("--plot: %v", err)
+				}
+			}
 			s, err := store.Open(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			defer s.Close()
-			list, err := filter(s, args[1:])
+			if picture != "" {
+				if err := checkPicture(s, picture, force); err != nil {
+					return err
+				}
+			}
+			list, err := s.Filter(cmd.Context(), args[1:])
 			if err != nil {
 				return err
 			}
 			all := []inspect.Stats{}
 			var hists []plot.Histogram
 			var done, total int64
+			undrawn := 0
 			for _, e := range list {
 				total += e.Bytes
 			}
@@ -59,7 +72,11 @@ lengths are summed up. NAMEs keep the tensors that contain one of them.`,
 				if err != nil {
 					return err
 				}
-				if picture != "" && e.DType.Fixed() && t.Len() > 1 && len(hists) < maxPlots {
+				drawable := picture != "" && e.DType.Fixed() && t.Len() > 1
+				if drawable && len(hists) == maxPlots {
+					undrawn++
+				}
+				if drawable && len(hists) < maxPlots {
 					h := inspect.Hist(e.Name, t, 50)
 					hists = append(hists, plot.Histogram{
 						Title: store.Short(e.Name), Low: h.Low, BinWidth: h.BinWidth, Counts: h.Counts,
@@ -77,13 +94,13 @@ lengths are summed up. NAMEs keep the tensors that contain one of them.`,
 				if len(hists) == 0 {
 					return fmt.Errorf("%s: no tensor of numbers with more than one element to draw", s.Prefix)
 				}
-				if err := writePlot(picture, hists); err != nil {
+				if err := a.writePicture(s, picture, force, func(w io.Writer) error { return plot.Histograms(w, picture, hists) }); err != nil {
 					return err
 				}
-				a.note("wrote %s: %d histograms", picture, len(hists))
+				a.note("%s", histogramWords(len(hists), undrawn))
 			}
 			if a.json {
-				return a.printJSON(all)
+				return a.printJSONList(jsonList(all))
 			}
 			a.sayFound(s)
 			printStats(a, all)
@@ -91,24 +108,25 @@ lengths are summed up. NAMEs keep the tensors that contain one of them.`,
 		},
 	}
 	c.Flags().StringVar(&picture, "plot", "", "draw histograms to `FILE`.svg or .png")
+	c.Flags().BoolVarP(&force, "force", "f", false, "replace the picture, if there is one")
 	c.MarkFlagFilename("plot", "svg", "png")
 	return c
 }
 
-func writePlot(path string, hists []plot.Histogram) error {
-	f, err := store.CreateFile(path, true)
-	if err != nil {
-		return err
+// histogramWords says how many histograms a picture holds, and how many not.
+func histogramWords(drawn, undrawn int) string {
+	s := "1 histogram"
+	if drawn > 1 {
+		s = fmt.Sprintf("%d histograms", drawn)
 	}
-	defer f.Abort()
-	if err := plot.Histograms(f, path, hists); err != nil {
-		return err
+	if undrawn > 0 {
+		s = fmt.Sprintf("the first %d of %d histograms; name the tensors to draw others", drawn, drawn+undrawn)
 	}
-	return f.Commit()
+	return s
 }
 
 func printStats(a *app, all []inspect.Stats) {
-	t := &table{head: []string{"NAME", "MIN", "MAX", "MEAN", "STD", "ZEROS"}, right: []bool{false, true, true, true, true, true}, width: a.width}
+	t := &table{head: []string{"NAME", "MIN", "MAX", "MEAN", "STD", "ZEROS"}, right: []bool{false, true, true, true, true, true}}
 	nan, inf := false, false
 	for _, s := range all {
 		nan = nan || s.NaN > 0
@@ -140,7 +158,11 @@ func printStats(a *app, all []inspect.Stats) {
 	}
 	t.print(a)
 	if odd > 0 {
-		fmt.Fprintf(a.out, "%d of %d tensors hold NaN or infinities\n", odd, len(all))
+		verb := "hold"
+		if odd == 1 {
+			verb = "holds"
+		}
+		fmt.Fprintf(a.out, "%d of %s %s NaN or infinities\n", odd, inspect.Tensors(len(all)), verb)
 	}
 }
 
@@ -148,6 +170,9 @@ func printStats(a *app, all []inspect.Stats) {
 func number(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
+	}
+	if v == 0 {
+		return "0" // never -0
 	}
 	if v == math.Trunc(v) && math.Abs(v) < 1e6 {
 		return strconv.FormatFloat(v, 'f', -1, 64)

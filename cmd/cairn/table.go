@@ -2,17 +2,17 @@ package main
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/cairnml/cairn/internal/render"
 )
 
-// table prints rows in aligned columns. The first column holds names: one that
-// is too long for its column stands on a line of its own, so that no name is
-// cut and no line of numbers wraps.
+// table prints rows in columns. On a terminal that is too narrow for a name the
+// name gets a line of its own, the other columns stay in place; elsewhere every
+// row is one line, for programs.
 type table struct {
 	head  []string
 	right []bool // columns aligned to the right
 	rows  [][]string
-	width int
 }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
@@ -20,29 +20,31 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 func (t *table) print(a *app) {
 	widths := make([]int, len(t.head))
 	for i, h := range t.head {
-		widths[i] = utf8.RuneCountInString(h)
+		widths[i] = render.Width(h)
 	}
 	for _, r := range t.rows {
 		for i, c := range r {
-			widths[i] = max(widths[i], utf8.RuneCountInString(c))
+			widths[i] = max(widths[i], render.Width(c))
 		}
 	}
-	rest := 0
-	for _, w := range widths[1:] {
-		rest += 2 + w
+	if a.outTTY {
+		rest := 0
+		for _, w := range widths[1:] {
+			rest += 2 + w
+		}
+		widths[0] = min(widths[0], max(a.width-rest, 12))
 	}
-	widths[0] = min(widths[0], max(t.width-rest, 12))
 	write := func(r []string, paint string) {
 		var b strings.Builder
 		b.WriteString(r[0])
-		used := utf8.RuneCountInString(r[0])
+		used := render.Width(r[0])
 		if used > widths[0] {
 			b.WriteByte('\n')
 			used = 0
 		}
 		b.WriteString(strings.Repeat(" ", widths[0]-used))
 		for i, c := range r[1:] {
-			pad := strings.Repeat(" ", widths[i+1]-utf8.RuneCountInString(c))
+			pad := strings.Repeat(" ", widths[i+1]-render.Width(c))
 			if t.right[i+1] {
 				c = pad + c
 			} else {

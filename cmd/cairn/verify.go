@@ -61,7 +61,7 @@ with 1 if there is any.`,
 				}
 			}
 			if a.json {
-				if err := a.printJSON(all); err != nil {
+				if err := a.printJSONList(jsonList(all)); err != nil {
 					return err
 				}
 			}

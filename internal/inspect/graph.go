@@ -9,32 +9,79 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/objects"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/render"
 	"github.com/cairnml/cairn/internal/store"
 	"github.com/cairnml/cairn/tensor"
 )
 
-const variableValue = "VARIABLE_VALUE"
-
 var errAbsent = errors.New("absent")
 
+// View is a store's object graph, ready to be drawn.
+type View struct {
+	*render.Graph
+	// Objects is false where there is no object graph, as in name-based
+	// checkpoints and .npz files: the names, parted at "/", make the tree then.
+	Objects bool
+	// Outside are the tensors that no object of the graph holds.
+	Outside []store.Entry
+	Count   Count
+}
+
 // Graph turns a store's object graph into one that can be drawn, small values
-// included. Where there is no object graph, as in name-based checkpoints and
-// .npz files, the names make the tree, parted at "/"; objects is false then.
-func Graph(ctx context.Context, s *store.Store) (g *render.Graph, objects bool, err error) {
+// included.
+func Graph(ctx context.Context, s *store.Store) (*View, error) {
 	og, err := s.Graph(ctx)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	values := smallValues(ctx, s)
+	v := &View{Count: countOf(s, og, s.Entries())}
 	if og == nil || len(og.Nodes) == 0 {
-		return nameGraph(s, values), false, nil
+		v.Graph = nameGraph(s, values)
+		return v, nil
 	}
 	if faults := checkGraph(og); len(faults) > 0 {
-		return nil, true, fmt.Errorf("%s: the object graph is broken: %s", s.Prefix, faults[0])
+		return nil, fmt.Errorf("%s: the object graph is broken: %s", s.Prefix, faults[0])
 	}
-	return objectGraph(s, og, values), true, nil
+	v.Graph, v.Objects, v.Outside = objectGraph(s, og, values), true, outside(s, og)
+	v.Graph.Outside = len(v.Outside)
+	return v, nil
+}
+
+// outside lists the tensors that no object holds: those of tables, iterators
+// and registered savers lie under their objects' names.
+func outside(s *store.Store, og *pb.TrackableObjectGraph) []store.Entry {
+	held := map[string]bool{store.GraphKey: true}
+	var stems []string
+	for _, n := range og.Nodes {
+		for _, a := range n.Attributes {
+			held[a.CheckpointKey] = true
+			if !s.Has(a.CheckpointKey) {
+				stems = append(stems, a.CheckpointKey)
+			}
+		}
+		if r := n.RegisteredSaver; r != nil && r.Name != "" {
+			stems = append(stems, r.ObjectName+"/")
+		}
+	}
+	slices.Sort(stems)
+	stems = slices.Compact(stems)
+	var out []store.Entry
+	next := 0
+	for _, e := range s.Entries() { // sorted as the stems are
+		if held[e.Name] {
+			continue
+		}
+		for next < len(stems) && stems[next] < e.Name && !strings.HasPrefix(e.Name, stems[next]) {
+			next++
+		}
+		if next == len(stems) || !strings.HasPrefix(e.Name, stems[next]) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // maxSmall is how many values of small tensors are read to be shown.
@@ -72,26 +119,8 @@ func smallValues(ctx context.Context, s *store.Store) map[string]string {
 	return out
 }
 
-func describe(e store.Entry) string {
-	if len(e.Shape) == 0 {
-		return e.DType.String()
-	}
-	return e.DType.String() + " " + e.Shape.String()
-}
-
-func title(s *store.Store) string {
-	n, bytes := 0, int64(0)
-	for _, e := range s.Entries() {
-		if e.Name != store.GraphKey {
-			n++
-			bytes += e.Bytes
-		}
-	}
-	word := "tensors"
-	if n == 1 {
-		word = "tensor"
-	}
-	return fmt.Sprintf("%s  (%d %s, %s)", s.Prefix, n, word, Size(bytes))
+func title(s *store.Store, og *pb.TrackableObjectGraph) string {
+	return s.Prefix + "  (" + countOf(s, og, s.Entries()).String() + ")"
 }
 
 // Size prints a number of bytes for people.
@@ -119,7 +148,7 @@ const maxNameParts = 64
 
 // nameGraph makes a tree of the parts of names.
 func nameGraph(s *store.Store, values map[string]string) *render.Graph {
-	g := &render.Graph{Nodes: []render.Node{{Title: title(s)}}}
+	g := &render.Graph{Nodes: []render.Node{{Title: title(s, nil)}}}
 	at := map[string]int{"": 0}
 	for _, e := range s.Entries() {
 		parent, path := 0, ""
@@ -146,7 +175,7 @@ func nameGraph(s *store.Store, values map[string]string) *render.Graph {
 // then each variable's slots.
 func objectGraph(s *store.Store, og *pb.TrackableObjectGraph, values map[string]string) *render.Graph {
 	g := &render.Graph{Nodes: make([]render.Node, len(og.Nodes))}
-	g.Nodes[0].Title = title(s)
+	g.Nodes[0].Title = title(s, og)
 	slots := make([][]render.Edge, len(og.Nodes)) // by the variable
 	for i, n := range og.Nodes {
 		o := &g.Nodes[i]
@@ -158,11 +187,11 @@ func objectGraph(s *store.Store, og *pb.TrackableObjectGraph, values map[string]
 				e, err = s.Entry(a.CheckpointKey)
 			}
 			switch {
-			case a.Name == variableValue && err == nil:
+			case a.Name == objects.Value && err == nil:
 				o.Kind = render.Variable
 				info = append(info, describe(e))
 				o.Value = values[e.Name]
-			case a.Name == variableValue:
+			case a.Name == objects.Value:
 				o.Kind = render.Variable
 				info = append(info, "value not in the file")
 			case err == nil:
@@ -184,13 +213,18 @@ func objectGraph(s *store.Store, og *pb.TrackableObjectGraph, values map[string]
 			g.Edges = append(g.Edges, render.Edge{From: i, To: int(v.SlotVariableNodeId), Label: v.SlotName, Slot: true})
 		}
 	}
+	tree := objects.NewTree(og.Nodes)
 	for i, n := range og.Nodes {
 		for _, v := range n.SlotVariables {
 			g.Nodes[v.SlotVariableNodeId].Kind = render.Slot
 		}
 		if len(n.SlotVariables) > 0 {
-			g.Nodes[i].Kind = render.Optimizer
 			g.Nodes[i].Info = slotWords(n)
+		}
+		if k := &g.Nodes[i].Kind; tree.Optimizer[i] {
+			*k = render.Optimizer
+		} else if tree.State[i] && *k == render.Variable && len(g.Nodes[i].Info) > 0 && g.Nodes[i].Value == "" {
+			*k = render.Slot // Keras 3's optimizers keep theirs in lists
 		}
 	}
 	// The tree: first ways from the root, then the slots below their variables.
@@ -201,23 +235,18 @@ func objectGraph(s *store.Store, og *pb.TrackableObjectGraph, values map[string]
 		out[e.From] = append(out[e.From], i)
 	}
 	seen := make([]bool, len(og.Nodes))
-	seen[0] = true
-	queue := []int{0}
-	for i := 0; i < len(queue); i++ {
-		from := queue[i]
-		for _, k := range out[from] {
-			e := &edges[k]
-			if e.Slot || seen[e.To] {
-				continue
+	for _, id := range tree.Order {
+		seen[id] = true
+		if parent := tree.Parent[id]; parent >= 0 {
+			// The children's edges stand first among the parent's.
+			e := &edges[out[parent][tree.Edge[id]]]
+			e.Tree = true
+			if g.Nodes[id].Kind == render.Plain && e.Label == "optimizer" {
+				g.Nodes[id].Kind = render.Optimizer
 			}
-			e.Tree, seen[e.To] = true, true
-			if g.Nodes[e.To].Kind == render.Plain && e.Label == "optimizer" {
-				g.Nodes[e.To].Kind = render.Optimizer
-			}
-			queue = append(queue, e.To)
 		}
 	}
-	for _, from := range queue {
+	for _, from := range tree.Order {
 		for i := range slots[from] {
 			e := &slots[from][i]
 			if !seen[e.To] {

@@ -149,7 +149,7 @@ func TestHostileGraphsAreDrawnOrRefused(t *testing.T) {
 	self := &pb.TrackableObjectGraph{Nodes: []*pb.TrackableObject{{Children: []*pb.ObjectReference{{NodeId: 0, LocalName: "me"}},
 		SlotVariables: []*pb.SlotVariableReference{{OriginalVariableNodeId: 0, SlotVariableNodeId: 0, SlotName: "m"}}}, {}}}
 	for name, g := range map[string]*pb.TrackableObjectGraph{"chain": chain, "self": self} {
-		g, _, err := Graph(ctx, graphStore(t, g))
+		g, err := Graph(ctx, graphStore(t, g))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -174,7 +174,7 @@ func TestHostileGraphsAreDrawnOrRefused(t *testing.T) {
 		"slot":     {Nodes: []*pb.TrackableObject{{SlotVariables: []*pb.SlotVariableReference{{SlotVariableNodeId: 9}}}}},
 	} {
 		s := graphStore(t, g)
-		if _, _, err := Graph(ctx, s); err == nil || !strings.Contains(err.Error(), "of 1") {
+		if _, err := Graph(ctx, s); err == nil || !strings.Contains(err.Error(), "of 1") {
 			t.Errorf("%s: %v", name, err)
 		}
 		_, faults, err := Verify(ctx, s.Prefix, nil)

@@ -73,6 +73,10 @@ type Graph struct {
 	Nodes []Node
 	Edges []Edge // in the order of the checkpoint, node by node
 
+	// Outside is the number of tensors that no object holds, for a picture's
+	// legend.
+	Outside int
+
 	parent []int32  // in the tree
 	label  []string // of the tree's edge to each node
 }

@@ -7,7 +7,19 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 )
+
+// Width is the number of a terminal's columns that s takes.
+func Width(s string) int {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return uniseg.StringWidth(s)
+		}
+	}
+	return len(s)
+}
 
 // TextOptions are the settings of [Graph.Text].
 type TextOptions struct {
@@ -19,7 +31,8 @@ type TextOptions struct {
 	// Slots gives every slot variable a line of its own, instead of a word on its
 	// variable's. Default false.
 	Slots bool
-	// MaxDepth is how deep the tree goes; what is deeper is counted. Default 64.
+	// MaxDepth is how deep the tree goes; what is deeper is counted. Default 64;
+	// less than 0 shows the root alone.
 	MaxDepth int
 	// Width is the number of columns to keep to where possible. Default 80.
 	Width int
@@ -37,7 +50,7 @@ func (g *Graph) Text(w io.Writer, o TextOptions) error {
 	if o.ASCII {
 		b = branches{"|- ", "`- ", "|  ", "   ", "-> "}
 	}
-	if o.MaxDepth <= 0 {
+	if o.MaxDepth == 0 {
 		o.MaxDepth = 64
 	}
 	if o.Width <= 0 {
@@ -93,7 +106,7 @@ func (t *textTree) paint(s, code string) string {
 // line prints a node: its branch, its name and, from column on, what it is.
 func (t *textTree) line(branch, name string, n Node, slots string, column int) {
 	name = Printable(name)
-	used := utf8.RuneCountInString(branch) + utf8.RuneCountInString(name)
+	used := Width(branch) + Width(name)
 	t.w.WriteString(branch + t.paint(name, ansi[n.Kind]))
 	info := Printable(n.Info)
 	if n.Value != "" {
@@ -139,23 +152,24 @@ func (t *textTree) children(id int, indent string, depth int) {
 		fmt.Fprintf(t.w, "%s%s… %d more below\n", indent, t.b.last, len(edges))
 		return
 	}
+	edges, empty := t.foldEmpty(edges)
 	names := make([]string, len(edges))
 	column := 0
 	for i, e := range edges {
 		names[i] = Printable(e.Label)
 		if e.Slot {
-			names[i] = "slot " + Printable(e.Label)
+			names[i] = "slot " + names[i]
 		}
 		n := t.g.Nodes[e.To]
 		if e.Tree && n.Info != "" {
-			column = max(column, utf8.RuneCountInString(names[i]))
+			column = max(column, Width(names[i]))
 		}
 	}
-	prefix := utf8.RuneCountInString(indent) + utf8.RuneCountInString(t.b.tee)
+	prefix := Width(indent) + Width(t.b.tee)
 	column = min(column, max(24, t.o.Width/2-prefix)) + prefix + 2
 	for i, e := range edges {
 		branch, below := t.b.tee, t.b.bar
-		if i == len(edges)-1 {
+		if i == len(edges)-1 && len(empty) == 0 {
 			branch, below = t.b.last, t.b.gap
 		}
 		n := t.g.Nodes[e.To]
@@ -170,4 +184,44 @@ func (t *textTree) children(id int, indent string, depth int) {
 		t.line(indent+branch, names[i], n, t.slots(e.To), column)
 		t.children(e.To, indent+below, depth+1)
 	}
+	if len(empty) > 0 {
+		t.w.WriteString(indent + t.b.last + t.paint(emptyWords(empty, t.o.Width-prefix), "2") + "\n")
+	}
+}
+
+// minEmpty is how many objects that hold nothing are shown as one line.
+const minEmpty = 3
+
+// foldEmpty takes out the objects that have neither values nor children, where
+// they are many: Keras hangs a dozen of them on every layer.
+func (t *textTree) foldEmpty(edges []Edge) (rest []Edge, empty []string) {
+	for _, e := range edges {
+		if n := t.g.Nodes[e.To]; e.Tree && n.Kind == Plain && n.Info == "" && len(t.out[e.To]) == 0 {
+			empty = append(empty, Printable(e.Label))
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	if len(empty) < minEmpty {
+		return edges, nil
+	}
+	return rest, empty
+}
+
+// emptyWords names as many objects as a line of some width holds.
+func emptyWords(names []string, width int) string {
+	s := fmt.Sprintf("%d without values: ", len(names))
+	for i, n := range names {
+		if i > 0 {
+			n = ", " + n
+		}
+		if Width(s)+Width(n) > width-3 {
+			if i > 0 {
+				s += ", "
+			}
+			return s + "…"
+		}
+		s += n
+	}
+	return s
 }

@@ -65,7 +65,7 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 	}
 	var og *pb.TrackableObjectGraph
 	if slices.ContainsFunc(list, func(i item) bool { return i.from == store.GraphKey }) {
-		if og, err = s.Graph(ctx); err != nil {
+		if og, err = s.DecodeGraph(ctx); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -7,6 +7,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/statefile"
 )
 
 // File is a file that appears under its name only when it is whole: it is
@@ -39,10 +43,70 @@ func CreateFile(path string, overwrite bool) (*File, error) {
 
 // CheckFree makes sure that nothing is overwritten unasked.
 func CheckFree(path string, overwrite bool) error {
-	if !overwrite && exists(path) {
+	if overwrite {
+		return nil
+	}
+	switch there, err := exists(path); {
+	case err != nil:
+		return err
+	case there:
 		return &existsError{path}
 	}
 	return nil
+}
+
+// Protect returns an error where one of the files that s was read from would be
+// overwritten, by its own name or another.
+func (s *Store) Protect(paths ...string) error {
+	own, err := s.files()
+	if err != nil {
+		return err
+	}
+	for _, p := range paths {
+		there, err := os.Stat(p)
+		if err != nil {
+			continue // nothing that could be lost
+		}
+		for _, o := range own {
+			if mine, err := os.Stat(o); err == nil && os.SameFile(there, mine) {
+				return &OverwriteError{Path: p, Source: s.Prefix}
+			}
+		}
+	}
+	return nil
+}
+
+// files lists the files that the store was read from, and the directory's state
+// file.
+func (s *Store) files() ([]string, error) {
+	if !s.Kind.IsBundle() {
+		return []string{s.Prefix}, nil
+	}
+	dir, base := filepath.Dir(s.Prefix), filepath.Base(s.Prefix)
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	out := []string{s.Prefix, s.Prefix + ".index", filepath.Join(dir, statefile.Name)}
+	for _, e := range list {
+		if p, _, _, ok := bundle.ParseDataName(e.Name()); ok && p == base || strings.HasPrefix(e.Name(), base+"-") || e.Name() == base+".meta" {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out, nil
+}
+
+// OverwriteError says that what would be written lies where the source is.
+type OverwriteError struct {
+	Path   string // what would be overwritten
+	Source string
+}
+
+func (e *OverwriteError) Error() string {
+	if e.Path == e.Source {
+		return e.Path + " is what would be read and written; write to another name"
+	}
+	return fmt.Sprintf("%s is a file of %s, which is being read; write to another name", e.Path, e.Source)
 }
 
 // existsError says that a destination is taken.

@@ -15,7 +15,7 @@ type bundleStore struct{ r *bundle.Reader }
 func (s *Store) openBundle(ctx context.Context, path string) error {
 	f, err := bundle.FindFile(path)
 	if err != nil {
-		return err
+		return describeForeign(path, err)
 	}
 	s.Kind, s.Prefix = Checkpoint, f.Prefix
 	switch f.Kind {

@@ -16,36 +16,6 @@ type Index struct {
 	Drop        bool // a single position, whose dimension goes away
 }
 
-// Find takes a tensor's name, with or without a subscript as Python's slices
-// have ("kernel[0:2,:]"), apart. A name that the store has as it stands is
-// taken so; [ValueSuffix] may be left out.
-func (s *Store) Find(arg string) (Entry, []Index, error) {
-	e, err := s.lookUp(arg)
-	if err == nil || !strings.HasSuffix(arg, "]") {
-		return e, nil, err
-	}
-	open := strings.LastIndexByte(arg, '[')
-	if open < 0 {
-		return e, nil, err
-	}
-	if e, err = s.lookUp(arg[:open]); err != nil {
-		return e, nil, err
-	}
-	index, err := parseIndex(arg[open+1:len(arg)-1], e.Shape)
-	if err != nil {
-		return e, nil, fmt.Errorf("%s: %w", arg, err)
-	}
-	return e, index, nil
-}
-
-// lookUp finds a tensor by its name or its short name.
-func (s *Store) lookUp(name string) (Entry, error) {
-	if !s.Has(name) && s.Has(name+ValueSuffix) {
-		name += ValueSuffix
-	}
-	return s.Entry(name)
-}
-
 // parseIndex understands "a:b", ":b", "a:", ":", "a" and negative numbers that
 // count from the end, one for each dimension; missing ones mean all.
 func parseIndex(text string, shape tensor.Shape) ([]Index, error) {

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/nearest"
@@ -109,6 +111,11 @@ type Store struct {
 
 	list []Entry
 	b    backend
+
+	graphMu  sync.Mutex
+	graph    *pb.TrackableObjectGraph // once decoded
+	graphErr error
+	decoded  bool
 }
 
 // Open opens what lies at path: a checkpoint's prefix or one of its files, a
@@ -126,7 +133,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		} else {
 			s.b, err = openSafetensors(path)
 		}
-	case kind != Checkpoint && !exists(path) && !exists(path+".index"):
+	case kind != Checkpoint && gone(path) && gone(path+".index"):
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	default:
 		err = s.openBundle(ctx, path)
@@ -156,9 +163,19 @@ func isFile(path string) bool {
 	return err == nil && i.Mode().IsRegular()
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return !errors.Is(err, fs.ErrNotExist)
+func gone(path string) bool {
+	there, err := exists(path)
+	return !there && err == nil
+}
+
+// exists reports whether something lies at path; the error says why that can't
+// be known.
+func exists(path string) (bool, error) {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Close releases what the store holds. A second call does nothing.
@@ -272,9 +289,21 @@ func (s *Store) Bundle() *bundle.Reader {
 	return nil
 }
 
-// Graph decodes the object graph. It is nil where the store has none, as name-
-// based checkpoints have.
+// Graph is the object graph, decoded once; it must not be changed. It is nil
+// where the store has none, as name-based checkpoints have.
 func (s *Store) Graph(ctx context.Context) (*pb.TrackableObjectGraph, error) {
+	s.graphMu.Lock()
+	defer s.graphMu.Unlock()
+	if !s.decoded {
+		s.graph, s.graphErr = s.DecodeGraph(ctx)
+		s.decoded = ctx.Err() == nil
+	}
+	return s.graph, s.graphErr
+}
+
+// DecodeGraph is [Store.Graph] for a caller that changes it: every call decodes
+// another.
+func (s *Store) DecodeGraph(ctx context.Context) (*pb.TrackableObjectGraph, error) {
 	if !s.Has(GraphKey) {
 		return nil, nil
 	}

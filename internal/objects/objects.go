@@ -1,0 +1,164 @@
+// Package objects finds its way in a checkpoint's object graph: which objects
+// are optimizers, the tree that people read the graph as, and the variable that
+// a path leads to.
+package objects
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/internal/pb"
+)
+
+// Value is the name of the attribute that holds a variable's value.
+const Value = "VARIABLE_VALUE"
+
+// IsOptimizer reports whether a node is an optimizer: it owns slot variables, as
+// tf_keras's do, or holds what only optimizers have, a learning rate and a count
+// of steps.
+func IsOptimizer(n *pb.TrackableObject) bool {
+	if len(n.SlotVariables) > 0 {
+		return true
+	}
+	rate, steps := false, false
+	for _, c := range n.Children {
+		switch c.LocalName {
+		case "learning_rate", "_learning_rate":
+			rate = true
+		case "iter", "iterations", "_iterations":
+			steps = true
+		}
+	}
+	return rate && steps
+}
+
+// Tree is a graph's spanning tree. An object hangs on the first edge that leads
+// to it, breadth first and not by way of an optimizer; only what nothing else
+// holds hangs below the optimizer, so that a layer's variables are found in the
+// layer.
+type Tree struct {
+	Parent []int32 // of each node; -1 for the root and for what it doesn't reach
+	Edge   []int32 // which of the parent's children it is
+	Order  []int32 // the nodes that the root reaches, parents first
+	// Optimizer says of each node whether it is an optimizer.
+	Optimizer []bool
+	// State says of each node whether it hangs below an optimizer.
+	State []bool
+
+	nodes []*pb.TrackableObject
+}
+
+// NewTree makes the tree of nodes. References that lead out of the graph are
+// passed over.
+func NewTree(nodes []*pb.TrackableObject) *Tree {
+	n := len(nodes)
+	t := &Tree{Parent: make([]int32, n), Edge: make([]int32, n), Optimizer: make([]bool, n), State: make([]bool, n), nodes: nodes}
+	if n == 0 {
+		return t
+	}
+	seen := make([]bool, n)
+	for i, o := range nodes {
+		t.Parent[i] = -1
+		t.Optimizer[i] = i > 0 && IsOptimizer(o)
+	}
+	var held []int32 // optimizers, whose children come last
+	walk := func(queue []int32, state bool) {
+		for ; len(queue) > 0; queue = queue[1:] {
+			at := queue[0]
+			for k, c := range nodes[at].Children {
+				if c.NodeId < 0 || int(c.NodeId) >= n || seen[c.NodeId] {
+					continue
+				}
+				seen[c.NodeId] = true
+				t.Parent[c.NodeId], t.Edge[c.NodeId], t.State[c.NodeId] = at, int32(k), state
+				t.Order = append(t.Order, c.NodeId)
+				if t.Optimizer[c.NodeId] && !state {
+					held = append(held, c.NodeId)
+					continue
+				}
+				queue = append(queue, c.NodeId)
+			}
+		}
+	}
+	seen[0] = true
+	t.Order = append(t.Order, 0)
+	walk([]int32{0}, false)
+	walk(held, true)
+	return t
+}
+
+// MaxPath is how long a node's path gets before its beginning is left out, in
+// bytes. Files can hold graphs so deep that all paths together would fill any
+// memory.
+const MaxPath = 512
+
+// Path is the way to a node in the tree, edges joined by "/"; "" for the root
+// and for what the root doesn't reach.
+func (t *Tree) Path(i int) string {
+	var labels []string
+	for n, at := 0, int32(i); t.Parent[at] >= 0; at = t.Parent[at] {
+		label := t.nodes[t.Parent[at]].Children[t.Edge[at]].LocalName
+		if n += len(label) + 1; n > MaxPath {
+			labels = append(labels, fmt.Sprintf("…%d", at))
+			break
+		}
+		labels = append(labels, label)
+	}
+	slices.Reverse(labels)
+	return strings.Join(labels, "/")
+}
+
+// Key finds the checkpoint key of the value to which path leads from the root:
+// edges joined by "/", after a variable the name of a slot. Any way to the
+// object will do. ok is false where there is none.
+func Key(nodes []*pb.TrackableObject, path string) (key string, ok bool) {
+	type place struct {
+		node int32
+		at   int // how much of the path lies behind
+	}
+	if len(nodes) == 0 || path == "" {
+		return "", false
+	}
+	slots := map[int32][]*pb.SlotVariableReference{}
+	for _, n := range nodes {
+		for _, s := range n.SlotVariables {
+			slots[s.OriginalVariableNodeId] = append(slots[s.OriginalVariableNodeId], s)
+		}
+	}
+	seen := map[place]bool{{}: true}
+	queue := []place{{}}
+	step := func(from place, label string, to int32) {
+		rest, found := strings.CutPrefix(path[from.at:], label)
+		if !found || label == "" || to < 0 || int(to) >= len(nodes) || rest != "" && rest[0] != '/' {
+			return
+		}
+		next := place{to, len(path)}
+		if rest != "" {
+			next.at -= len(rest) - 1
+		}
+		if !seen[next] {
+			seen[next] = true
+			queue = append(queue, next)
+		}
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		p := queue[0]
+		n := nodes[p.node]
+		if p.at == len(path) {
+			for _, a := range n.Attributes {
+				if a.Name == Value || len(n.Attributes) == 1 {
+					return a.CheckpointKey, true
+				}
+			}
+			continue
+		}
+		for _, c := range n.Children {
+			step(p, c.LocalName, c.NodeId)
+		}
+		for _, s := range slots[p.node] {
+			step(p, s.SlotName, s.SlotVariableNodeId)
+		}
+	}
+	return "", false
+}
