@@ -325,3 +325,15 @@ func (s PartialShape) letter(d int) string {
 	}
 	return string(rune('a' + order%26))
 }
+
+// WithRank is the shape as one of n dimensions, each with an identity where the
+// rank was unknown. Another rank is an error.
+func (s PartialShape) WithRank(n int) (PartialShape, error) {
+	switch {
+	case !s.known:
+		return OfRank(n), nil
+	case len(s.dims) != n:
+		return s, fmt.Errorf("shape %v has %d dimensions, not %d", s, len(s.dims), n)
+	}
+	return s, nil
+}

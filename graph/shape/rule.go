@@ -100,8 +100,14 @@ func All() *Rules { return builtin() }
 
 var builtin = sync.OnceValue(func() *Rules {
 	all := &Rules{byOp: map[string]Rule{}}
-	for _, family := range []map[string]Rule{} {
+	for _, family := range []map[string]Rule{
+		elementwiseRules(), arrayRules(), joinRules(), sliceRules(), gatherRules(), padRules(), fillRules(), matrixRules(),
+		reduceRules(), matmulRules(), nnRules(), randomRules(), stateRules(), ioRules(),
+	} {
 		for op, rule := range family {
+			if all.byOp[op] != nil {
+				panic("shape: two rules for " + op)
+			}
 			all.byOp[op] = rule
 		}
 	}

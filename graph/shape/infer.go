@@ -1,0 +1,218 @@
+package shape
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// need checks that there are n inputs.
+func (c *Inference) need(n int) error {
+	if len(c.In) != n {
+		return fmt.Errorf("takes %d inputs, %d were given", n, len(c.In))
+	}
+	return nil
+}
+
+// atLeast checks that there are n inputs or more.
+func (c *Inference) atLeast(n int) error {
+	if len(c.In) < n {
+		return fmt.Errorf("takes at least %d inputs, %d were given", n, len(c.In))
+	}
+	return nil
+}
+
+// shape is the shape of input i.
+func (c *Inference) shape(i int) graph.PartialShape { return c.In[i].Shape }
+
+// dims are the sizes of input i, and whether their number is known.
+func (c *Inference) dims(i int) (tensor.Shape, bool) {
+	s := c.In[i].Shape
+	return s.Dims(), s.HasRank()
+}
+
+// set says the shape of output i; an output that isn't there is left out.
+func (c *Inference) set(i int, s graph.PartialShape) {
+	if i < len(c.Out) {
+		c.Out[i].Shape = s
+	}
+}
+
+// setDims says the sizes of output i.
+func (c *Inference) setDims(i int, dims ...int) { c.set(i, graph.ShapeOf(dims...)) }
+
+// setElems says what is known of the elements of output i, whose shape has been
+// set.
+func (c *Inference) setElems(i int, e []graph.Elem) {
+	if i < len(c.Out) {
+		c.Out[i] = c.Out[i].WithElems(e)
+	}
+}
+
+// pass says that output i is input in: its shape, value and what it holds.
+func (c *Inference) pass(i, in int) {
+	if i >= len(c.Out) {
+		return
+	}
+	o, f := &c.Out[i], c.In[in]
+	o.Shape, o.Value, o.Elems, o.Handle = f.Shape, f.Value, f.Elems, f.Handle
+	if o.DType == tensor.Invalid {
+		o.DType = f.DType
+	}
+}
+
+// ranked is the shape of input i, which must have n dimensions.
+func (c *Inference) ranked(i, n int) (graph.PartialShape, error) {
+	s, err := c.shape(i).WithRank(n)
+	if err != nil {
+		return s, fmt.Errorf("input %d: %w", i, err)
+	}
+	return s, nil
+}
+
+// scalar checks that input i may be a scalar.
+func (c *Inference) scalar(i int) error {
+	_, err := c.ranked(i, 0)
+	return err
+}
+
+// vector is the length of input i, which must be a vector; unknown where that
+// is.
+func (c *Inference) vector(i int) (int, error) {
+	s, err := c.ranked(i, 1)
+	if err != nil {
+		return 0, err
+	}
+	return s.Dim(0), nil
+}
+
+// minRank is the shape of input i, which must have n dimensions or more.
+func (c *Inference) minRank(i, n int) (graph.PartialShape, error) {
+	s := c.shape(i)
+	if s.HasRank() && s.Rank() < n {
+		return s, fmt.Errorf("input %d has shape %v, of fewer than %d dimensions", i, s, n)
+	}
+	return s, nil
+}
+
+// axis is the axis that input i holds, of a tensor of the given rank; false
+// where either is unknown.
+func (c *Inference) axis(i, rank int) (int, bool, error) {
+	n, ok := c.In[i].Int()
+	if !ok || rank < 0 {
+		return 0, false, nil
+	}
+	a, err := Axis(n, rank)
+	return a, err == nil, err
+}
+
+// ints are the elements of input i as far as they are known, of a tensor of any
+// rank.
+func (c *Inference) ints(i int) ([]graph.Elem, bool) {
+	f := c.In[i]
+	if f.Value == nil || len(f.Value.Shape()) <= 1 {
+		return f.Ints()
+	}
+	v, err := f.Value.Reshape(f.Value.Len())
+	if err != nil {
+		return nil, false
+	}
+	return graph.Fact{DType: f.DType, Value: v}.Ints()
+}
+
+// known are the elements as numbers; false where one is unknown.
+func known(e []graph.Elem) ([]int64, bool) {
+	out := make([]int64, len(e))
+	for i, x := range e {
+		n, ok := x.Int()
+		if !ok {
+			return nil, false
+		}
+		out[i] = n
+	}
+	return out, true
+}
+
+// knownInts are the elements of input i, where all are known.
+func (c *Inference) knownInts(i int) ([]int64, bool) {
+	e, ok := c.ints(i)
+	if !ok {
+		return nil, false
+	}
+	return known(e)
+}
+
+// sizes is the shape that input i, a vector, describes: its elements as sizes,
+// unknown ones with an identity. A size below 0 is an error.
+func (c *Inference) sizes(i int, what string) (graph.PartialShape, error) {
+	if _, err := c.vector(i); err != nil {
+		return graph.PartialShape{}, fmt.Errorf("%s: %w", what, err)
+	}
+	e, ok := c.In[i].Ints()
+	if !ok {
+		return graph.PartialShape{}, nil
+	}
+	dims := make(tensor.Shape, len(e))
+	for k, x := range e {
+		d, ok := x.Size()
+		if !ok {
+			return graph.PartialShape{}, fmt.Errorf("%s holds the size %v", what, x)
+		}
+		if d == -1 {
+			d = graph.NewDim()
+		}
+		dims[k] = d
+	}
+	return graph.ShapeOf(dims...), nil
+}
+
+// size is the number that input i, a scalar, holds as a size; unknown where the
+// number is. A negative one is an error.
+func (c *Inference) size(i int, what string) (int, error) {
+	e, ok := c.In[i].Ints()
+	if !ok || len(e) != 1 {
+		return graph.NewDim(), nil
+	}
+	d, ok := e[0].Size()
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("%s is %v", what, e[0])
+	case d == -1:
+		d = graph.NewDim()
+	}
+	return d, nil
+}
+
+// SetShape says the shape of output i, for rules outside of this package.
+func (c *Inference) SetShape(i int, s graph.PartialShape) { c.set(i, s) }
+
+// each calls a rule's parts until one fails.
+func each(parts ...error) error {
+	for _, err := range parts {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rules maps each of the ops to one rule.
+func rules(rule Rule, ops ...string) map[string]Rule {
+	out := make(map[string]Rule, len(ops))
+	for _, op := range ops {
+		out[op] = rule
+	}
+	return out
+}
+
+// join is the union of maps of rules.
+func join(maps ...map[string]Rule) map[string]Rule {
+	out := map[string]Rule{}
+	for _, m := range maps {
+		for op, rule := range m {
+			out[op] = rule
+		}
+	}
+	return out
+}

@@ -1,0 +1,235 @@
+package shape_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/internal/opfixture"
+	"github.com/cairnml/cairn/tensor"
+)
+
+const kernels = "../../kernel/testdata/tf2.21"
+
+// entry is a call of an op and what TensorFlow infers of it;
+// testdata/tf2.21/gen_shapes.py describes it.
+type entry struct {
+	Op  string
+	I   int
+	Out map[string]string
+}
+
+func entries(t *testing.T) []entry {
+	t.Helper()
+	f, err := os.Open("testdata/tf2.21/shapes.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []entry
+	if err := json.NewDecoder(z).Decode(&list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// exception is a kind of call for which ours may be less precise.
+type exception struct {
+	modes func(modes string) bool // those that it is about
+	why   string
+}
+
+// exceptions are the ops whose rule may know less than TensorFlow's, each with
+// the reason.
+var exceptions = map[string]exception{
+	"SplitV": {func(m string) bool { return m[2] != 'C' },
+		"TensorFlow takes an axis that it doesn't know for the last one, which is wrong"},
+	"StatelessRandomUniformIntV2": {func(m string) bool { return m == "CCCCCC" },
+		"TensorFlow runs the kernel on constants; here that is the folding pass's work"},
+}
+
+// TestRulesEqualTensorFlows holds the rules to what TensorFlow infers: they
+// never contradict it, nor the real result, and never know less.
+func TestRulesEqualTensorFlows(t *testing.T) {
+	fixtures := opfixture.Load(t, kernels)
+	all := shape.All()
+	seen := map[string]bool{}
+	for _, e := range entries(t) {
+		f := fixtures[e.Op][e.I]
+		seen[e.Op] = true
+		if all.Lookup(e.Op) == nil {
+			t.Errorf("%s has no rule", e.Op)
+			continue
+		}
+		for want, modes := range e.Out {
+			for _, m := range strings.Fields(modes) {
+				if x, ok := exceptions[e.Op]; ok && x.modes(m) {
+					want = "!"
+				}
+				if why := differs(t, all, f, m, want); why != "" {
+					t.Errorf("%v, inputs %s: %s", f, m, why)
+				}
+			}
+		}
+	}
+	for op := range fixtures {
+		if !seen[op] {
+			t.Errorf("%s isn't compared", op)
+		}
+	}
+}
+
+// differs says in what way our inference isn't as good as TensorFlow's want; ""
+// where it is.
+func differs(t *testing.T, all *shape.Rules, f opfixture.Fixture, modes, want string) string {
+	c := &shape.Inference{Op: f.Op, Attrs: f.EngineAttrs(t)}
+	for i, x := range f.In {
+		c.In = append(c.In, hide(x.Tensor(t), modes[i], i < f.Vars))
+	}
+	for _, x := range f.Out {
+		c.Out = append(c.Out, graph.Fact{DType: x.Tensor(t).DType()})
+	}
+	if err := all.Infer(c); err != nil {
+		return err.Error()
+	}
+	for i, x := range f.Out {
+		real := x.Tensor(t)
+		if !c.Out[i].Shape.Accepts(real.Shape()) {
+			return fmt.Sprintf("output %d is %v, really %v", i, c.Out[i], real.Shape())
+		}
+		if why := lies(c.Out[i], real); why != "" {
+			return fmt.Sprintf("output %d is %v: %s", i, c.Out[i], why)
+		}
+	}
+	if want == "!" {
+		return ""
+	}
+	texts := strings.Split(want, ";")
+	if len(f.Out) == 0 {
+		return ""
+	}
+	for i, text := range texts {
+		x := f.Out[i]
+		text, carried, vector := strings.Cut(text, "=")
+		if why := worse(c.Out[i].Shape, parse(t, text)); why != "" {
+			return fmt.Sprintf("output %d is %v, in TensorFlow %s: %s", i, c.Out[i], text, why)
+		}
+		if vector {
+			fill := &shape.Inference{Op: "Fill", In: []graph.Fact{c.Out[i], graph.FactOf(tensor.Scalar(float32(0)))}, Out: make([]graph.Fact, 1)}
+			if err := all.Infer(fill); err != nil {
+				if v, _ := x.Tensor(t).Int64s(); slices.Min(v) < 0 {
+					continue // no shape, as the rule has seen
+				}
+				return err.Error()
+			}
+			if why := worse(fill.Out[0].Shape, parse(t, carried)); why != "" {
+				return fmt.Sprintf("output %d, %v, stands for the shape %v, in TensorFlow %s: %s", i, c.Out[i], fill.Out[0].Shape, carried, why)
+			}
+		}
+	}
+	return ""
+}
+
+// lies says where a fact's elements aren't the tensor's.
+func lies(f graph.Fact, real *tensor.Tensor) string {
+	e, ok := f.Ints()
+	if !ok {
+		return ""
+	}
+	v, err := real.Int64s()
+	if err != nil {
+		return "" // uint64
+	}
+	if len(v) != len(e) {
+		return fmt.Sprintf("%d elements, really %d", len(e), len(v))
+	}
+	for i, x := range e {
+		if n, ok := x.Int(); ok && n != v[i] {
+			return fmt.Sprintf("element %d is really %d", i, v[i])
+		}
+	}
+	return ""
+}
+
+// worse says in what way a shape contradicts another one, or says less.
+func worse(got, want graph.PartialShape) string {
+	if !got.Compatible(want) {
+		return "they contradict each other"
+	}
+	if !want.HasRank() {
+		return ""
+	}
+	if !got.HasRank() {
+		return "the rank is missing"
+	}
+	for i, d := range want.Dims() {
+		if d >= 0 && got.Dim(i) < 0 {
+			return fmt.Sprintf("dimension %d is missing", i)
+		}
+	}
+	return ""
+}
+
+// hide is what a mode leaves known of an input.
+func hide(v *tensor.Tensor, mode byte, isVar bool) graph.Fact {
+	f := graph.Fact{DType: v.DType(), Shape: graph.Whole(v.Shape())}
+	s := v.Shape().Clone()
+	switch mode {
+	case 'C':
+		return graph.FactOf(v)
+	case 'F':
+		s[0] = graph.NewDim()
+	case 'L':
+		s[len(s)-1] = graph.NewDim()
+	case 'D':
+		s = graph.OfRank(len(s)).Dims()
+	case 'P':
+		n, _ := v.Int64s()
+		e := []graph.Elem{graph.UnknownElem()}
+		for _, x := range n[1:] {
+			e = append(e, graph.ElemOf(x))
+		}
+		return f.WithElems(e)
+	}
+	f.Shape = graph.ShapeOf(s...)
+	if mode == 'R' {
+		f.Shape = graph.UnknownShape
+	}
+	if isVar {
+		return graph.Fact{DType: tensor.Resource, Shape: graph.ShapeOf(), Handle: []graph.Content{{DType: f.DType, Shape: f.Shape}}}
+	}
+	return f
+}
+
+func parse(t *testing.T, s string) graph.PartialShape {
+	t.Helper()
+	switch s {
+	case "s":
+		return graph.ShapeOf()
+	case "?":
+		return graph.UnknownShape
+	}
+	var dims []int
+	for _, d := range strings.Split(s, ",") {
+		n := -1
+		if d != "?" {
+			var err error
+			if n, err = strconv.Atoi(d); err != nil {
+				t.Fatalf("%q: %v", s, err)
+			}
+		}
+		dims = append(dims, n)
+	}
+	return graph.ShapeOf(dims...)
+}

@@ -1,0 +1,57 @@
+package kernel_test
+
+import (
+	"testing"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/internal/opfixture"
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// TestShapeRulesTellWhatKernelsGive holds that the rule of an op, asked with all
+// that is known of the inputs, tells the shapes of the kernel's outputs, and
+// tells nothing false about elements. What a kernel gives is the fixture's
+// output: TestKernelsEqualTensorFlow holds it to that.
+func TestShapeRulesTellWhatKernelsGive(t *testing.T) {
+	fixtures := opfixture.Load(t, "testdata/tf2.21")
+	all := shape.All()
+	for _, op := range kernel.All().Ops() {
+		if all.Lookup(op) == nil {
+			t.Errorf("%s has a kernel and no shape rule", op)
+		}
+		for _, f := range fixtures[op] {
+			c := &shape.Inference{Op: op, Attrs: f.EngineAttrs(t)}
+			for i, x := range f.In {
+				v := x.Tensor(t)
+				if i < f.Vars {
+					c.In = append(c.In, graph.Fact{DType: tensor.Resource, Shape: graph.ShapeOf(), Handle: []graph.Content{{DType: v.DType(), Shape: graph.Whole(v.Shape())}}})
+				} else {
+					c.In = append(c.In, graph.FactOf(v))
+				}
+			}
+			for _, x := range f.Out {
+				c.Out = append(c.Out, graph.Fact{DType: x.Tensor(t).DType()})
+			}
+			if err := all.Infer(c); err != nil {
+				t.Errorf("%v: %v", f, err)
+				continue
+			}
+			for i, x := range f.Out {
+				want := x.Tensor(t)
+				got := c.Out[i]
+				// How many elements Where finds depends on the values of any tensor.
+				if s, known := got.Shape.Tensor(); op != "Where" && (!known || !s.Equal(want.Shape())) || !got.Shape.Accepts(want.Shape()) {
+					t.Errorf("%v: output %d is %v, not %v%v", f, i, got, want.DType(), want.Shape())
+				}
+				if got.DType != want.DType() {
+					t.Errorf("%v: output %d is %v, not %v", f, i, got, want.DType())
+				}
+				if got.Value != nil && !got.Value.Equal(want) {
+					t.Errorf("%v: output %d is %v, not %v", f, i, got.Value, want)
+				}
+			}
+		}
+	}
+}
