@@ -18,7 +18,7 @@
 //	t := &Training{trackable.NewScalar[int64](0), trackable.NewVariable(w)}
 //	ckpt, err := checkpoint.New(t, nil)
 //	manager, err := checkpoint.NewManager(ckpt, dir, &checkpoint.ManagerOptions{MaxToKeep: 3})
-//	report, err := manager.RestoreLatest(ctx) // strict: nothing half restored
+//	report, err := manager.RestoreOrInitialize(ctx) // strict: nothing half restored
 //	path, err := manager.Save(ctx)            // crash-safe
 //
 // To train in Go, use packages keras (layers, losses, optimizers), ops (the ops

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-
-	"github.com/cairnml/cairn/tensor"
 )
 
 // BatchOptions are the options of [Dataset.Batch].
@@ -18,7 +16,8 @@ type BatchOptions struct {
 }
 
 // Batch joins n elements into one: each tensor gets a new first dimension of
-// length n. All elements must have the same types and shapes.
+// length n, and each Go slice, which holds one row in every element, gets n
+// rows. All elements must have the same types and shapes.
 func (d *Dataset[T]) Batch(n int, o *BatchOptions) *Dataset[T] {
 	if o == nil {
 		o = &BatchOptions{}
@@ -77,19 +76,10 @@ func (c *batched[T]) next(ctx context.Context) (T, error) {
 		c.parts = append(c.parts, v)
 	}
 	at := reflect.ValueOf(&out).Elem()
-	column := make([]*tensor.Tensor, len(c.parts))
 	for _, l := range c.leaves {
-		for i := range c.parts {
-			var err error
-			if column[i], err = l.get(reflect.ValueOf(&c.parts[i]).Elem()); err != nil {
-				return out, err
-			}
+		if err := join(l, at, c.parts); err != nil {
+			return out, fmt.Errorf("dataset: Batch: %w", err)
 		}
-		t, err := stack(column)
-		if err != nil {
-			return out, fmt.Errorf("dataset: Batch: %s%w", l.prefix(), err)
-		}
-		l.set(at, t)
 	}
 	clear(c.parts)
 	c.parts = c.parts[:0]

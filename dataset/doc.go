@@ -12,8 +12,8 @@
 // # Elements
 //
 // An element is a value of any type that holds tensors: a *tensor.Tensor, an
-// *ops.Value, a pair or any other struct whose exported fields are such values
-// or structs of them. [FromSlices] and [Dataset.Batch] look into the type once,
+// *ops.Value, a pair or any other struct whose exported fields are such values,
+// Go slices or structs of them. [FromSlices] and [Dataset.Batch] look into the type once,
 // when the dataset is made; all other steps take elements as they are.
 //
 // # Passes and order

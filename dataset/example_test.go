@@ -25,6 +25,26 @@ func ExampleFromSlices() {
 	// [1,2] [c]
 }
 
+func ExampleFromSlices_goSlices() {
+	type Example struct {
+		X [][]float32
+		Y []string
+	}
+	ds := dataset.FromSlices(Example{
+		X: [][]float32{{0, 1}, {2, 3}, {4, 5}},
+		Y: []string{"a", "b", "c"},
+	}).Batch(2, nil)
+	for ex, err := range ds.All(context.Background()) {
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(ex.X, ex.Y)
+	}
+	// Output:
+	// [[0 1] [2 3]] [a b]
+	// [[4 5]] [c]
+}
+
 func ExampleDataset_Epoch() {
 	ds := dataset.FromSlices(tensor.Vector[int32](0, 1, 2, 3, 4, 5)).
 		Shuffle(6, &dataset.ShuffleOptions{Seed: 1}).

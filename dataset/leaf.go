@@ -10,20 +10,28 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// leaf is where an element of a type holds a tensor: the indexes of the fields
-// on the way. It is found once, when a dataset is made.
+// leaf is where an element of a type holds data: the indexes of the fields on
+// the way. It is found once, when a dataset is made.
 type leaf struct {
-	path  []int
-	name  string // for errors: "X", "Pair.Y", "" for an element that is a tensor itself
-	value bool   // an *ops.Value, not a *tensor.Tensor
+	path []int
+	name string // for errors: "X", "Pair.Y", "" for an element that is a tensor itself
+	kind leafKind
 }
+
+type leafKind int
+
+const (
+	tensorLeaf leafKind = iota // a *tensor.Tensor
+	valueLeaf                  // an *ops.Value
+	goLeaf                     // a Go slice of rows
+)
 
 var (
 	tensorType = reflect.TypeFor[*tensor.Tensor]()
 	valueType  = reflect.TypeFor[*ops.Value]()
 )
 
-// leavesOf lists the tensors of type T.
+// leavesOf lists where type T holds tensors and Go slices.
 func leavesOf[T any]() ([]leaf, error) {
 	t := reflect.TypeFor[T]()
 	var all []leaf
@@ -39,13 +47,22 @@ func leavesOf[T any]() ([]leaf, error) {
 func addLeaves(all *[]leaf, t reflect.Type, path []int, name string) error {
 	switch {
 	case t == tensorType || t == valueType:
-		*all = append(*all, leaf{slices.Clone(path), name, t == valueType})
+		kind := tensorLeaf
+		if t == valueType {
+			kind = valueLeaf
+		}
+		*all = append(*all, leaf{slices.Clone(path), name, kind})
 		return nil
+	case t.Kind() == reflect.Slice && name != "":
+		*all = append(*all, leaf{slices.Clone(path), name, goLeaf})
+		return nil
+	case t.Kind() == reflect.Slice:
+		return fmt.Errorf("dataset: %v can't be an element; make it a struct's field, or a tensor", t)
 	case t.Kind() != reflect.Struct:
 		if name == "" {
 			return fmt.Errorf("dataset: %v is no *tensor.Tensor, no *ops.Value and no struct of them", t)
 		}
-		return fmt.Errorf("dataset: field %s is %v; it must be a *tensor.Tensor, an *ops.Value or a struct of them", name, t)
+		return fmt.Errorf("dataset: field %s is %v; it must be a *tensor.Tensor, an *ops.Value, a slice or a struct of them", name, t)
 	}
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -76,21 +93,21 @@ func (l leaf) at(v reflect.Value) reflect.Value {
 func (l leaf) get(v reflect.Value) (*tensor.Tensor, error) {
 	f := l.at(v)
 	if f.IsNil() {
-		return nil, fmt.Errorf("dataset: %sis nil", l.prefix())
+		return nil, fmt.Errorf("%sis nil", l.prefix())
 	}
-	if !l.value {
+	if l.kind == tensorLeaf {
 		return f.Interface().(*tensor.Tensor), nil
 	}
 	t, err := f.Interface().(*ops.Value).Tensor()
 	if err != nil {
-		return nil, fmt.Errorf("dataset: %s%w", l.prefix(), err)
+		return nil, fmt.Errorf("%s%w", l.prefix(), err)
 	}
 	return t, nil
 }
 
 // set puts t into v, an element that can be changed.
 func (l leaf) set(v reflect.Value, t *tensor.Tensor) {
-	if l.value {
+	if l.kind == valueLeaf {
 		l.at(v).Set(reflect.ValueOf(ops.ValueOf(t)))
 	} else {
 		l.at(v).Set(reflect.ValueOf(t))
@@ -103,9 +120,6 @@ func (l leaf) prefix() string {
 	}
 	return l.name + ": "
 }
-
-// row is row i of a tensor with one dimension or more, over the same storage.
-func row(t *tensor.Tensor, i int) (*tensor.Tensor, error) { return rows(t, i, i+1, t.Shape()[1:]) }
 
 // rows is a tensor of the given shape over rows lo to hi of t.
 func rows(t *tensor.Tensor, lo, hi int, shape tensor.Shape) (*tensor.Tensor, error) {

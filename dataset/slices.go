@@ -5,35 +5,37 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-
-	"github.com/cairnml/cairn/tensor"
 )
 
-// FromSlices makes a dataset of the rows of v's tensors: element i holds row i
-// of each, along the first dimension, which must be as long in all. T says what
-// can be an element. The rows share v's storage, which must not be changed.
+// FromSlices makes a dataset of the rows of v's tensors and Go slices: element i
+// holds row i of each, along the first dimension, which must be as long in all.
+// A Go slice stays one: it has that row alone in an element, and n rows in a
+// batch of n. The rows share v's storage, which must not be changed.
+//
+//	type Example struct {
+//		X [][]float32
+//		Y []string
+//	}
+//	dataset.FromSlices(Example{X: inputs, Y: labels}).Batch(32, nil)
 func FromSlices[T any](v T) *Dataset[T] {
 	leaves, err := leavesOf[T]()
 	if err != nil {
 		return failed[T](err)
 	}
-	whole := make([]*tensor.Tensor, len(leaves))
+	columns := make([]column, len(leaves))
 	at := reflect.ValueOf(&v).Elem()
 	for i, l := range leaves {
-		if whole[i], err = l.get(at); err != nil {
-			return failed[T](err)
+		if columns[i], err = columnOf(l, at); err != nil {
+			return failed[T](fmt.Errorf("dataset: FromSlices: %w", err))
 		}
-		if whole[i].Rank() == 0 {
-			return failed[T](fmt.Errorf("dataset: FromSlices: %s%w", l.prefix(), errNoRows))
-		}
-		if n, want := whole[i].Shape()[0], whole[0].Shape()[0]; n != want {
+		if n, want := columns[i].len(), columns[0].len(); n != want {
 			return failed[T](fmt.Errorf("dataset: FromSlices: %s has %d rows, %s has %d", l.name, n, leaves[0].name, want))
 		}
 	}
-	n := int64(whole[0].Shape()[0])
+	n := int64(columns[0].len())
 	return &Dataset[T]{
 		open: func(pass) cursor[T] {
-			return &sliceCursor[T]{leaves: leaves, whole: whole, len: n}
+			return &sliceCursor[T]{columns: columns, len: n}
 		},
 		pipeline: fmt.Sprintf("slices(%d)", n),
 		size:     n,
@@ -41,9 +43,8 @@ func FromSlices[T any](v T) *Dataset[T] {
 }
 
 type sliceCursor[T any] struct {
-	leaves []leaf
-	whole  []*tensor.Tensor
-	n, len int64
+	columns []column
+	n, len  int64
 }
 
 func (c *sliceCursor[T]) next(context.Context) (T, error) {
@@ -52,19 +53,17 @@ func (c *sliceCursor[T]) next(context.Context) (T, error) {
 		return v, io.EOF
 	}
 	at := reflect.ValueOf(&v).Elem()
-	for i, l := range c.leaves {
-		r, err := row(c.whole[i], int(c.n))
-		if err != nil {
+	for _, col := range c.columns {
+		if err := col.put(at, int(c.n)); err != nil {
 			return v, err
 		}
-		l.set(at, r)
 	}
 	c.n++
 	return v, nil
 }
 
-// batch is the next n elements in one, fewer at the end; the rows lie together
-// already.
+// batch returns the next n elements in one, fewer at the end; the rows lie
+// together already.
 func (c *sliceCursor[T]) batch(n int64) (T, int64, error) {
 	var v T
 	n = min(n, c.len-c.n)
@@ -72,14 +71,10 @@ func (c *sliceCursor[T]) batch(n int64) (T, int64, error) {
 		return v, 0, io.EOF
 	}
 	at := reflect.ValueOf(&v).Elem()
-	for i, l := range c.leaves {
-		shape := c.whole[i].Shape().Clone()
-		shape[0] = int(n)
-		r, err := rows(c.whole[i], int(c.n), int(c.n+n), shape)
-		if err != nil {
+	for _, col := range c.columns {
+		if err := col.putRows(at, int(c.n), int(c.n+n)); err != nil {
 			return v, 0, err
 		}
-		l.set(at, r)
 	}
 	c.n += n
 	return v, n, nil

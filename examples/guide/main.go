@@ -11,7 +11,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -85,11 +84,11 @@ func train(ctx context.Context, w io.Writer, dir string) error {
 	}
 	defer manager.Close() // releases the directory's lock
 
-	switch report, err := manager.RestoreLatest(ctx); {
-	case errors.Is(err, checkpoint.ErrNotFound):
-		fmt.Fprintln(w, "Initializing from scratch.")
+	switch report, err := manager.RestoreOrInitialize(ctx); {
 	case err != nil:
 		return err
+	case report.Path == "":
+		fmt.Fprintln(w, "Initializing from scratch.")
 	default:
 		fmt.Fprintln(w, "Restored from", report.Path) // report.Deferred: l1/kernel …
 	}

@@ -19,7 +19,6 @@ package demo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/cairnml/cairn/checkpoint"
@@ -164,11 +163,8 @@ func (t *Training) step(s *ops.Scope, b Batch) *ops.Value {
 // Resume restores the directory's latest checkpoint and gives its path, "" if
 // there is none.
 func (r *Run) Resume(ctx context.Context) (path string, err error) {
-	report, err := r.Manager.RestoreLatest(ctx)
-	switch {
-	case errors.Is(err, checkpoint.ErrNotFound):
-		return "", nil
-	case err != nil:
+	report, err := r.Manager.RestoreOrInitialize(ctx)
+	if err != nil {
 		return "", err
 	}
 	return report.Path, nil
