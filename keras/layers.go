@@ -18,6 +18,9 @@ type Flatten struct {
 // ScopeName is the layer's name, "" for the automatic one.
 func (f *Flatten) ScopeName() string { return f.Name }
 
+// SetName gives the layer its name.
+func (f *Flatten) SetName(name string) { f.Name = name }
+
 // MayClaim reports false: the layer never has children.
 func (f *Flatten) MayClaim(string) bool { return false }
 
@@ -60,6 +63,9 @@ type Dropout struct {
 // ScopeName is the layer's name, "" for the automatic one.
 func (d *Dropout) ScopeName() string { return d.Name }
 
+// SetName gives the layer its name.
+func (d *Dropout) SetName(name string) { d.Name = name }
+
 // MayClaim reports false: the layer never has children.
 func (d *Dropout) MayClaim(string) bool { return false }
 
@@ -97,6 +103,9 @@ type InputLayer struct {
 
 // ScopeName is the layer's name, "" for the automatic one.
 func (i *InputLayer) ScopeName() string { return i.Name }
+
+// SetName gives the layer its name.
+func (i *InputLayer) SetName(name string) { i.Name = name }
 
 // MayClaim reports false: the layer never has children.
 func (i *InputLayer) MayClaim(string) bool { return false }

@@ -3,9 +3,7 @@ package trackable
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -85,6 +83,37 @@ func (g *Graph) Human(id int) string {
 	}
 	slices.Reverse(names)
 	return strings.Join(names, ".")
+}
+
+// Scope is the scope that full names below a node begin with.
+func (g *Graph) Scope(id int) string { return g.Nodes[id].scope }
+
+// NameBelow is the full name that [Base.AddVariable] gives a variable on an edge
+// of a node, where name is [VariableSpec].Name.
+func (g *Graph) NameBelow(id int, edge, name string) string {
+	if name == "" {
+		name = edge
+	}
+	if abs, ok := strings.CutPrefix(name, "/"); ok {
+		return abs
+	}
+	return joinScope(g.Nodes[id].scope, name)
+}
+
+// NameOf is the full name that v would have as a child of a node.
+func (g *Graph) NameOf(id int, v *Variable) string {
+	switch name, kind := v.nameAndKind(); kind {
+	case nameRelative:
+		return joinScope(g.Nodes[id].scope, name)
+	case nameDerived:
+		prefix, of := v.derivedName()
+		if at, ok := g.ids[Identity(of)]; ok {
+			return prefix + g.Nodes[at].FullName
+		}
+		return prefix + of.Name()
+	default:
+		return name
+	}
 }
 
 // WalkOptions changes what the root's edges are.
@@ -171,84 +200,6 @@ func (g *Graph) visit(obj Trackable, parent int, edge string) int {
 	g.ids[Identity(obj)] = id
 	g.Nodes = append(g.Nodes, n)
 	return id
-}
-
-// nameAll works out the scopes and the full names. Numbers of automatic names
-// are given depth first, since that is the order in which a Python program
-// makes the objects: a list's layers before the layer in the next field.
-func (g *Graph) nameAll() {
-	taken := map[string]int{}
-	own := make([]string, len(g.Nodes))
-	seen := make([]bool, len(g.Nodes))
-	for stack := []int{0}; len(stack) > 0; {
-		id := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if seen[id] {
-			continue
-		}
-		seen[id] = true
-		if s, ok := g.Nodes[id].Object.(Scoped); ok {
-			own[id] = ownScope(g.Nodes[id].Object, s, taken)
-		}
-		for _, e := range slices.Backward(g.Nodes[id].Edges) {
-			if !seen[e.ID] {
-				stack = append(stack, e.ID)
-			}
-		}
-	}
-	var derived []int
-	for id := range g.Nodes {
-		n := &g.Nodes[id]
-		if n.parent >= 0 {
-			n.scope = g.Nodes[n.parent].scope // a parent stands before its children
-		}
-		if fresh, ok := strings.CutPrefix(own[id], "/"); ok {
-			n.scope = fresh
-		} else {
-			n.scope = joinScope(n.scope, own[id])
-		}
-		if v := n.Variable(); v != nil {
-			switch name, kind := v.nameAndKind(); kind {
-			case nameRelative:
-				n.FullName = joinScope(n.scope, name)
-			case nameDerived:
-				derived = append(derived, id)
-			default:
-				n.FullName = name
-			}
-		}
-	}
-	for _, id := range derived {
-		prefix, of := g.Nodes[id].Variable().derivedName()
-		if at, ok := g.ids[Identity(of)]; ok {
-			g.Nodes[id].FullName = prefix + g.Nodes[at].FullName
-		} else {
-			g.Nodes[id].FullName = prefix + of.Name()
-		}
-	}
-}
-
-func ownScope(obj Trackable, s Scoped, taken map[string]int) string {
-	if name := s.ScopeName(); name != "" {
-		return name
-	}
-	base := scopeName(reflect.TypeOf(obj).Elem().Name())
-	n := taken[base]
-	taken[base]++
-	if n > 0 {
-		return base + "_" + strconv.Itoa(n)
-	}
-	return base
-}
-
-func joinScope(scope, name string) string {
-	switch {
-	case scope == "":
-		return name
-	case name == "":
-		return scope
-	}
-	return scope + "/" + name
 }
 
 func (g *Graph) addSlots() error {

@@ -1,0 +1,156 @@
+package trackable
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// nameAll works out the scopes and the full names. Numbers of automatic names
+// are given depth first, since that is the order in which a Python program
+// makes the objects: a list's layers before the layer in the next field.
+func (g *Graph) nameAll() {
+	taken := map[string]int{}
+	own := make([]string, len(g.Nodes))
+	inScope := g.inScope()
+	g.eachNamed(inScope, true, func(id, _ int) {
+		if s, ok := g.Nodes[id].Object.(Scoped); ok {
+			own[id] = ownScope(g.Nodes[id].Object, s, taken)
+		}
+	})
+	var derived []int
+	g.eachNamed(inScope, false, func(id, parent int) {
+		n := &g.Nodes[id]
+		if parent >= 0 {
+			n.scope = g.Nodes[parent].scope
+		}
+		if fresh, ok := strings.CutPrefix(own[id], "/"); ok {
+			n.scope = fresh
+		} else {
+			n.scope = joinScope(n.scope, own[id])
+		}
+		if v := n.Variable(); v != nil {
+			if _, kind := v.nameAndKind(); kind == nameDerived {
+				derived = append(derived, id)
+			} else if parent < 0 {
+				n.FullName = g.NameOf(id, v)
+			} else {
+				n.FullName = g.NameOf(parent, v)
+			}
+		}
+	})
+	for _, id := range derived {
+		g.Nodes[id].FullName = g.NameOf(id, g.Nodes[id].Variable())
+	}
+}
+
+// inScope marks what lies below an object with a scope, optimizers left out; nil
+// where nothing does. A model's part that the root holds as well is named after
+// the model, as in Python, where the model makes or builds it.
+func (g *Graph) inScope() []bool {
+	var marked []bool
+	var queue []int
+	for id := range g.Nodes {
+		if g.givesScope(id) {
+			queue = append(queue, id)
+		}
+	}
+	if len(queue) > 0 {
+		marked = make([]bool, len(g.Nodes))
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		if _, ok := g.Nodes[queue[0]].Object.(SlotOwner); ok {
+			continue
+		}
+		for _, e := range g.Nodes[queue[0]].Edges {
+			if !marked[e.ID] {
+				marked[e.ID] = true
+				queue = append(queue, e.ID)
+			}
+		}
+	}
+	return marked
+}
+
+func (g *Graph) givesScope(id int) bool {
+	obj := g.Nodes[id].Object
+	if _, ok := obj.(SlotOwner); ok {
+		return false
+	}
+	_, ok := obj.(Scoped)
+	return ok
+}
+
+// eachNamed visits every node once, with the node that it is named below: depth
+// first or breadth first, but what is in a scope from within one only.
+func (g *Graph) eachNamed(inScope []bool, depthFirst bool, f func(id, parent int)) {
+	type visit struct {
+		id, parent int
+		inside     bool // below an object that gives a scope
+	}
+	seen := make([]bool, len(g.Nodes))
+	var todo []visit
+	run := func() {
+		for len(todo) > 0 {
+			at := todo[0]
+			if depthFirst {
+				at = todo[len(todo)-1]
+				todo = todo[:len(todo)-1]
+			} else {
+				todo = todo[1:]
+			}
+			if seen[at.id] {
+				continue
+			}
+			seen[at.id] = true
+			f(at.id, at.parent)
+			_, owner := g.Nodes[at.id].Object.(SlotOwner)
+			inside := !owner && (at.inside || g.givesScope(at.id))
+			edges := g.Nodes[at.id].Edges
+			add := func(e Ref) {
+				if !seen[e.ID] && (inside || inScope == nil || !inScope[e.ID]) {
+					todo = append(todo, visit{e.ID, at.id, inside})
+				}
+			}
+			if depthFirst {
+				for _, e := range slices.Backward(edges) {
+					add(e)
+				}
+			} else {
+				for _, e := range edges {
+					add(e)
+				}
+			}
+		}
+	}
+	for id := range g.Nodes { // the root, then objects that hold each other in a cycle
+		if !seen[id] {
+			todo = append(todo, visit{id, g.Nodes[id].parent, false})
+			run()
+		}
+	}
+}
+
+func ownScope(obj Trackable, s Scoped, taken map[string]int) string {
+	if name := s.ScopeName(); name != "" {
+		return name
+	}
+	base := scopeName(reflect.TypeOf(obj).Elem().Name())
+	n := taken[base]
+	taken[base]++
+	if n > 0 {
+		return base + "_" + strconv.Itoa(n)
+	}
+	return base
+}
+
+func joinScope(scope, name string) string {
+	switch {
+	case scope == "":
+		return name
+	case name == "":
+		return scope
+	}
+	return scope + "/" + name
+}
