@@ -53,6 +53,10 @@ func ValueOf(t *tensor.Tensor) *Value {
 	return &Value{t: t}
 }
 
+// UntrackedData says that a value is data which no checkpoint holds (see
+// [trackable.Data]).
+func (v *Value) UntrackedData() {}
+
 // Tensor is the value's data. It is the caller's to read for as long as it
 // likes, and must not be written to. After a failure the error is the scope's.
 func (v *Value) Tensor() (*tensor.Tensor, error) {

@@ -140,9 +140,12 @@ func (c *collector) fields(obj Trackable, v reflect.Value) error {
 	if p.err != nil {
 		return p.err
 	}
+	node := nodeOf(obj)
 	for _, f := range p.fields {
 		fv := v.FieldByIndex(f.index)
 		switch {
+		case f.class == classDynamic && holdsData(fv):
+			return fmt.Errorf("trackable: %w", untrackedData(f.name, v.Type(), fv.Elem().Type()))
 		case f.hidden:
 			if e := fv.Elem(); e.IsValid() && certain(e.Type()) && !zeroPointer(e) {
 				return fmt.Errorf("trackable: field %s of %v holds a %v but isn't exported: export it, Attach it, or tag it `cairn:\"-\"`", f.name, v.Type(), e.Type())
@@ -157,11 +160,15 @@ func (c *collector) fields(obj Trackable, v reflect.Value) error {
 				}
 			}
 		default:
-			child, err := childOf(fv, f.class)
+			// AddVariable may be storing to the field at this moment.
+			child, err := locked(node, func() (Trackable, error) { return childOf(fv, f.class) })
 			if err != nil {
 				return fmt.Errorf("trackable: field %s of %v: %w", f.name, v.Type(), err)
 			}
 			if child == nil {
+				if t := dataWithin(fv, f.class); t != nil {
+					return fmt.Errorf("trackable: %w", untrackedData(f.name, v.Type(), t))
+				}
 				continue
 			}
 			if err := c.add(obj, f.edge, child); err != nil {
@@ -170,6 +177,23 @@ func (c *collector) fields(obj Trackable, v reflect.Value) error {
 		}
 	}
 	return nil
+}
+
+// nodeOf is obj's Node, nil where it has none.
+func nodeOf(obj Trackable) *Node {
+	if n, ok := obj.(Noder); ok {
+		return n.TrackableNode()
+	}
+	return nil
+}
+
+// locked is f under the lock of n, which may be nil.
+func locked[T any](n *Node, f func() (T, error)) (T, error) {
+	if n != nil {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+	}
+	return f()
 }
 
 func zeroPointer(v reflect.Value) bool { return v.Kind() == reflect.Pointer && v.IsNil() }
@@ -259,11 +283,40 @@ func holdsAny(v reflect.Value) bool {
 	return false
 }
 
+// dataWithin is the type of the data that a slice or map of interfaces without
+// anything trackable holds, nil for none.
+func dataWithin(v reflect.Value, c class) reflect.Type {
+	switch {
+	case c == classList && v.Type().Elem().Kind() == reflect.Interface:
+		for i := range v.Len() {
+			if holdsData(v.Index(i)) {
+				return v.Index(i).Elem().Type()
+			}
+		}
+	case c == classMap && v.Type().Elem().Kind() == reflect.Interface:
+		for it := v.MapRange(); it.Next(); {
+			if holdsData(it.Value()) {
+				return it.Value().Elem().Type()
+			}
+		}
+	}
+	return nil
+}
+
+// holdsData reports whether an interface holds data that no checkpoint has.
+func holdsData(v reflect.Value) bool {
+	e := v.Elem()
+	return e.IsValid() && !zeroPointer(e) && isData(element(e.Type()))
+}
+
 func (c *collector) list(obj Trackable, v reflect.Value) error {
 	kind := classify(v.Type().Elem())
 	c.edges = make([]Edge, 0, v.Len())
 	for i := range v.Len() {
 		child, err := childOf(v.Index(i), kind)
+		if kind == classDynamic && holdsData(v.Index(i)) {
+			err = untrackedData(strconv.Itoa(i), v.Type(), v.Index(i).Elem().Type())
+		}
 		if err != nil {
 			return fmt.Errorf("trackable: element %d of %v: %w", i, v.Type(), err)
 		}
@@ -285,6 +338,9 @@ func (c *collector) mapping(obj Trackable, v reflect.Value) error {
 	}
 	for it := v.MapRange(); it.Next(); {
 		child, err := childOf(it.Value(), kind)
+		if kind == classDynamic && holdsData(it.Value()) {
+			err = untrackedData(it.Key().String(), t, it.Value().Elem().Type())
+		}
 		if err != nil {
 			return fmt.Errorf("trackable: value %q of %v: %w", it.Key().String(), t, err)
 		}
@@ -345,69 +401,4 @@ func Identity(obj Trackable) any {
 type place struct {
 	typ reflect.Type
 	ptr unsafe.Pointer
-}
-
-// Claim says whether an object can still get a child on an edge.
-type Claim uint8
-
-const (
-	ClaimNo    Claim = iota // nothing can appear there
-	ClaimMaybe              // anything can be attached to the object
-	ClaimYes                // the object has a place for it
-)
-
-// MayClaim says whether obj can still get a child on an edge that it doesn't
-// have now: surely where a [Claimer] says so, where a nil field has that name,
-// behind a slice's end and under a new key of a map; maybe where the object has
-// a [Base] and is no Claimer.
-func MayClaim(obj Trackable, edge string) Claim {
-	claim := ClaimNo
-	if c, ok := obj.(Claimer); ok {
-		if c.MayClaim(edge) {
-			return ClaimYes
-		}
-	} else if _, ok := obj.(Noder); ok {
-		if _, isVar := obj.(VariableLike); !isVar {
-			claim = ClaimMaybe
-		}
-	}
-	if hasPlace(obj, edge) {
-		return ClaimYes
-	}
-	return claim
-}
-
-func hasPlace(obj Trackable, edge string) bool {
-	v := reflect.ValueOf(obj)
-	if v.Kind() != reflect.Pointer || v.IsNil() {
-		return false
-	}
-	switch v = v.Elem(); v.Kind() {
-	case reflect.Slice:
-		i, ok := listIndex(edge)
-		return ok && i >= v.Len()
-	case reflect.Array:
-		i, ok := listIndex(edge)
-		return ok && i < v.Len() && childIsNil(v.Index(i))
-	case reflect.Map:
-		return true
-	case reflect.Struct:
-		if ownTypes[v.Type()] || v.Type() == structVariable {
-			return false
-		}
-		for _, f := range planOf(v.Type()).fields {
-			if f.edge == edge && !f.embedded && !f.hidden && childIsNil(v.FieldByIndex(f.index)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func childIsNil(v reflect.Value) bool {
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
-		return v.IsNil()
-	}
-	return false
 }

@@ -13,8 +13,8 @@ import (
 // restored when it is appended. Elements can't be replaced. The zero List is
 // empty and ready; it must not be copied.
 //
-// A Go slice in a field is tracked as well, but what waits for its elements is
-// delivered at the Checkpoint's next Sync or Save only.
+// A Go slice in a field is tracked as well; what is pending for its elements is
+// delivered at the next [Step] or save.
 type List[T Trackable] struct {
 	node  Node
 	mu    sync.RWMutex
@@ -26,6 +26,9 @@ func NewList[T Trackable](items ...T) *List[T] { return &List[T]{items: slices.C
 
 // TrackableNode is what the graph remembers about the list.
 func (l *List[T]) TrackableNode() *Node { return &l.node }
+
+// TellsOfChildren says that nothing gets into the list unseen.
+func (l *List[T]) TellsOfChildren() {}
 
 // TrackableChildren are the elements, named by their indices.
 func (l *List[T]) TrackableChildren() []Edge {
@@ -107,6 +110,9 @@ func NewMap[T Trackable]() *Map[T] { return new(Map[T]) }
 
 // TrackableNode is what the graph remembers about the map.
 func (m *Map[T]) TrackableNode() *Node { return &m.node }
+
+// TellsOfChildren says that nothing gets into the map unseen.
+func (m *Map[T]) TellsOfChildren() {}
 
 // TrackableChildren are the values, named by their keys.
 func (m *Map[T]) TrackableChildren() []Edge {

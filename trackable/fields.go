@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+
+	"github.com/cairnml/cairn/tensor"
 )
 
 // class is what a static type says about values of it.
@@ -122,6 +124,24 @@ func element(t reflect.Type) reflect.Type {
 			return t
 		}
 	}
+}
+
+// Data is met by values that hold data without being part of the object graph,
+// as tensors do. A field of a tracked struct that has such a type is an error,
+// since its data would be missing in the checkpoint.
+type Data interface{ UntrackedData() }
+
+var (
+	typeTensor = reflect.TypeFor[*tensor.Tensor]()
+	typeData   = reflect.TypeFor[Data]()
+)
+
+func isData(t reflect.Type) bool {
+	return t == typeTensor || t == typeTensor.Elem() || t.Implements(typeData) && t.Kind() == reflect.Pointer
+}
+
+func untrackedData(field string, of, t reflect.Type) error {
+	return fmt.Errorf("field %s of %v is a %v, which a checkpoint doesn't hold: make it a *trackable.Variable, or tag it `cairn:\"-\"` to leave it out", field, of, t)
 }
 
 var holds sync.Map // reflect.Type of a struct → bool
@@ -254,6 +274,10 @@ func (p *plan) add(t reflect.Type, prefix []int) {
 		}
 		c := classify(f.Type)
 		if c == classNone {
+			if isData(element(f.Type)) {
+				p.fail("%v", untrackedData(f.Name, p.typ, f.Type))
+				continue
+			}
 			if tagged && tag != "" {
 				p.fail("field %s of %v has the tag `cairn:%q`, but a %v can't be tracked", f.Name, p.typ, tag, f.Type)
 			}

@@ -4,12 +4,18 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 )
 
 // Gate keeps training steps and snapshots apart, so that a checkpoint shows
 // every variable between the same two steps. Many steps may run at a time; a
 // snapshot waits for the running ones, keeps new ones waiting for the
 // microseconds that it takes, and lets them go. The zero Gate is ready.
+//
+// A step also begins by delivering what restores made under its gate have
+// pending for objects that were put into plain fields, slices and maps since.
+// For that it reads the restored objects' fields. Programs that put one model
+// together while they call another give each a gate of its own ([WithGate]).
 type Gate struct {
 	mu      sync.Mutex
 	running int
@@ -18,6 +24,9 @@ type Gate struct {
 	steps   int           // steps that wait
 	owed    int           // of them, how many go before the next snapshot
 	changed chan struct{} // closed when any of this changes; nil: nobody waits
+
+	watched atomic.Bool // whether there are watchers
+	watch   watchers
 }
 
 // DefaultGate is the Gate of contexts that carry none.
@@ -43,7 +52,9 @@ func gateOf(ctx context.Context) *Gate {
 // to wait for itself.
 var ErrInsideStep = errors.New("trackable: a checkpoint can't be taken inside a training step; save between steps")
 
-// Step runs f as one training step: no snapshot is taken while it runs. A step
+// Step runs f as one training step: no snapshot is taken while it runs, and
+// pending restores are delivered before it (see [Gate]); an error of theirs is
+// Step's, and f doesn't run. A step
 // inside a step, known by its context, is part of the outer one. What f calls
 // must get the context that f got: a save with another one would wait for f
 // without end. The error is f's, or ctx's where it ended before f could start.
@@ -54,7 +65,7 @@ func Step(ctx context.Context, f func(ctx context.Context) error) error {
 // Step is the function [Step] on this gate.
 func (g *Gate) Step(ctx context.Context, f func(ctx context.Context) error) error {
 	if ctx.Value(insideKey{}) == g {
-		return f(ctx)
+		return g.watching(ctx, f)
 	}
 	err := g.enter(ctx, &g.steps,
 		func() bool { return !g.frozen && (g.freezes == 0 || g.owed > 0) },
@@ -68,7 +79,7 @@ func (g *Gate) Step(ctx context.Context, f func(ctx context.Context) error) erro
 		return err
 	}
 	defer g.leave(func() { g.running-- })
-	return f(context.WithValue(ctx, insideKey{}, g))
+	return g.watching(context.WithValue(ctx, insideKey{}, g), f)
 }
 
 // Freeze runs f while no step runs; steps that f starts with its context are
@@ -91,7 +102,7 @@ func (g *Gate) Freeze(ctx context.Context, f func(ctx context.Context) error) er
 	// Steps that waited meanwhile go first, so that a loop of snapshots can't
 	// keep them out for ever.
 	defer g.leave(func() { g.frozen, g.owed = false, g.steps })
-	return f(context.WithValue(ctx, insideKey{}, g))
+	return f(unwatched(context.WithValue(ctx, insideKey{}, g)))
 }
 
 // enter waits until free, counted in *queue meanwhile.

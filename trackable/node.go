@@ -1,7 +1,6 @@
 package trackable
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -60,12 +59,47 @@ type Serializer interface {
 	RestoreFromTensors(map[string]*tensor.Tensor) error
 }
 
+// RestoreChecker is met by a [Serializer] that can tell, before anything has
+// changed, whether RestoreFromTensors would take these tensors. A restore that it
+// refuses changes nothing.
+type RestoreChecker interface {
+	CheckRestore(map[string]*tensor.Tensor) error
+}
+
 // Claimer is met by objects that know which edges they may still get: a layer
 // that isn't built yet claims "kernel" and "bias". What a checkpoint holds for
 // an edge that nobody may claim is reported at once as unused. Objects with a
 // [Base] that are no Claimers may claim anything; objects without one only what
-// their nil fields are called.
+// their nil fields are called. [FieldClaimer] stands between the two.
 type Claimer interface{ MayClaim(edge string) bool }
+
+// FieldClaimer is met by objects that get their children in fields, as Keras
+// models do: they claim what their nil fields are called, besides what a
+// [Claimer] among them does. A type without tracked fields attaches its children,
+// and may claim anything.
+type FieldClaimer interface{ ClaimsFields() bool }
+
+// Declarer is met by objects that know which variables they are going to make: a
+// layer that isn't built yet declares "kernel" and "bias". A restore from a
+// checkpoint that has none of them, or of another type or shape, is refused
+// then, and not the layer's first call.
+type Declarer interface {
+	// DeclareVariables lists the variables that don't exist yet. inFile reports
+	// whether the checkpoint has an edge, for objects that follow it in what they
+	// call their variables.
+	DeclareVariables(inFile func(edge string) bool) []Declared
+}
+
+// Declared is a variable that an object is going to make.
+type Declared struct {
+	Edge string
+	// Name is its part of the full name. Default: the edge.
+	Name string
+	// DType is its type, tensor.Invalid where that isn't known.
+	DType tensor.DType
+	// Shape is its shape, -1 for sizes that aren't known; nil where nothing is.
+	Shape tensor.Shape
+}
 
 // Untracked is met by objects that are no part of the object graph although
 // their fields hold something trackable: functions, caches.
@@ -78,19 +112,6 @@ type Untracked interface{ NotTracked() }
 // drops the scopes above, so that "/" alone is no scope at all: a functional or
 // sequential Keras model has that one.
 type Scoped interface{ ScopeName() string }
-
-// Pending is a part of a checkpoint that waits for an object; package checkpoint
-// makes it and hands it to the [Node] of the object whose edge is missing.
-type Pending interface {
-	// Order grows with every restore; where several wait for one edge, the
-	// highest wins.
-	Order() uint64
-	// Initial reads the value for a variable that is about to be made; ok is
-	// false where what waits is not a lone variable's value.
-	Initial() (t *tensor.Tensor, ok bool, err error)
-	// Deliver restores child and all below it.
-	Deliver(child Trackable) error
-}
 
 // Base makes a struct a node that can be attached to while the program runs.
 // It is embedded; the zero Base is ready.
@@ -105,8 +126,8 @@ type VariableSpec struct {
 	DType tensor.DType
 	// Shape is the shape, all sizes known. Default: a scalar's.
 	Shape tensor.Shape
-	// Init makes the first value, of that type and shape. It isn't called when a
-	// checkpoint's value waits. Default: zeros.
+	// Init makes the first value, of that type and shape. It isn't called where a
+	// restored checkpoint has the value. Default: zeros.
 	Init func() (*tensor.Tensor, error)
 	// NotTrainable keeps optimizers off. Default: trainable.
 	NotTrainable bool
@@ -116,9 +137,10 @@ type VariableSpec struct {
 }
 
 // AddVariable makes a variable, stores it in *dst (nil: nowhere) and tracks it
-// as edge. Where a checkpoint's value waits for that edge, the variable is born
-// with it and spec.Init isn't called. A second variable on the same edge, and a
-// waiting value of another type or shape, are errors.
+// as edge. Where a restore has a value pending for that edge, it is the
+// variable's first one and spec.Init isn't called. Errors are a second variable
+// on the same edge, a pending value of another type or shape, and a variable for
+// which a strict restore of the object has no value.
 func (b *Base) AddVariable(dst **Variable, edge string, spec VariableSpec) error {
 	return b.node.addVariable(dst, edge, spec)
 }
@@ -128,13 +150,13 @@ func (b *Base) AddVariable(dst **Variable, edge string, spec VariableSpec) error
 func (b *Base) Attach(edge string, child Trackable) error { return b.node.Attach(edge, child) }
 
 // Node is what the object graph remembers about one object: edges attached
-// while the program runs, and what waits to be restored. The zero Node is
-// ready; it must not be copied.
+// while the program runs, and the restores that are pending for more of them.
+// The zero Node is ready; it must not be copied.
 type Node struct {
 	mu      sync.Mutex
 	edges   []Edge
 	byName  map[string]int
-	pending map[string][]Pending
+	pending []Pending // by order, the latest restore first
 	stamp   uint64
 }
 
@@ -175,146 +197,6 @@ func (n *Node) put(edge string, child Trackable, replace bool) error {
 	n.byName[edge] = len(n.edges)
 	n.edges = append(n.edges, Edge{edge, child})
 	return nil
-}
-
-// Defer queues p until something is attached as edge.
-func (n *Node) Defer(edge string, p Pending) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.pending == nil {
-		n.pending = map[string][]Pending{}
-	}
-	n.pending[edge] = append(n.pending[edge], p)
-}
-
-// Waits reports whether a part of a checkpoint waits for edge.
-func (n *Node) Waits(edge string) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return len(n.pending[edge]) > 0
-}
-
-// take removes what waits for edge, the latest restore first.
-func (n *Node) take(edge string) []Pending {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	list := n.pending[edge]
-	delete(n.pending, edge)
-	slices.SortStableFunc(list, func(a, b Pending) int { return cmp.Compare(b.Order(), a.Order()) })
-	return list
-}
-
-// Deliver restores child from all that waits for edge, the latest restore
-// first, so that an earlier one can't overwrite it. What waits is gone then,
-// also where it failed.
-func (n *Node) Deliver(edge string, child Trackable) error {
-	for _, p := range n.take(edge) {
-		if err := p.Deliver(child); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Forget removes p from what waits for edge.
-func (n *Node) Forget(edge string, p Pending) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	list := slices.DeleteFunc(n.pending[edge], func(q Pending) bool { return p == q })
-	if len(list) == 0 {
-		delete(n.pending, edge)
-	} else {
-		n.pending[edge] = list
-	}
-}
-
-// Stamp is the order of the latest restore that set the object's values, 0 for
-// none.
-func (n *Node) Stamp() uint64 {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.stamp
-}
-
-// SetStamp records that the restore with that order set the object's values.
-func (n *Node) SetStamp(order uint64) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.stamp = order
-}
-
-func (n *Node) addVariable(dst **Variable, edge string, spec VariableSpec) error {
-	if spec.DType == tensor.Invalid {
-		spec.DType = tensor.Float32
-	}
-	if !spec.Shape.Known() {
-		return fmt.Errorf("trackable: variable %q: shape %v has an unknown size", edge, spec.Shape)
-	}
-	n.mu.Lock()
-	_, taken := n.byName[edge]
-	var waits Pending
-	for _, p := range n.pending[edge] {
-		if waits == nil || p.Order() > waits.Order() {
-			waits = p
-		}
-	}
-	n.mu.Unlock()
-	if taken {
-		return &DuplicateEdgeError{Edge: edge}
-	}
-
-	var t *tensor.Tensor
-	born := false
-	if waits != nil {
-		value, ok, err := waits.Initial()
-		if err != nil {
-			return fmt.Errorf("trackable: variable %q: %w", edge, err)
-		}
-		if ok {
-			t, born = value, true
-			if t.DType() != spec.DType || !t.Shape().Equal(spec.Shape) {
-				return fmt.Errorf("trackable: variable %q: %w", edge, &ShapeError{
-					WantDType: spec.DType, WantShape: spec.Shape, GotDType: t.DType(), GotShape: t.Shape()})
-			}
-		}
-	}
-	if t == nil {
-		var err error
-		if spec.Init != nil {
-			t, err = spec.Init()
-		} else {
-			t, err = tensor.Zeros(spec.DType, spec.Shape...)
-		}
-		switch {
-		case err != nil:
-			return fmt.Errorf("trackable: first value of variable %q: %w", edge, err)
-		case t == nil:
-			return fmt.Errorf("trackable: the initializer of variable %q made no tensor", edge)
-		case t.DType() != spec.DType || !t.Shape().Equal(spec.Shape):
-			return fmt.Errorf("trackable: the initializer of variable %q: %w", edge, &ShapeError{
-				WantDType: spec.DType, WantShape: spec.Shape, GotDType: t.DType(), GotShape: t.Shape()})
-		}
-	}
-	v := NewVariable(t).SetTrainable(!spec.NotTrainable)
-	switch name := spec.Name; {
-	case name == "":
-		v.namedBelow(edge)
-	case name[0] == '/':
-		v.Named(name[1:])
-	default:
-		v.namedBelow(name)
-	}
-	if born {
-		// The delivery below binds the variable and needn't read again.
-		v.node.SetStamp(waits.Order())
-	}
-	if err := n.put(edge, v, false); err != nil {
-		return err
-	}
-	if dst != nil {
-		*dst = v
-	}
-	return n.Deliver(edge, v)
 }
 
 // DuplicateEdgeError says that an object already has a child on an edge.

@@ -2,6 +2,7 @@ package trackable
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,6 +31,9 @@ type Variable struct {
 	mu   sync.Mutex
 	cell *cell
 	id   uint64 // order of making; locks on several variables are taken in it
+	// Whether the value was changed since the variable was made or restored: then
+	// a late delivery must not overwrite it.
+	written bool
 
 	name       string
 	nameKind   nameKind
@@ -57,7 +61,7 @@ const (
 	nameDerived // a prefix and another variable's full name
 )
 
-var variableIDs atomic.Uint64
+var variableIDs atomic.Uint64 // how many variables there are so far
 
 // NewVariable makes a trainable variable whose first value is t. The tensor is
 // handed over: the caller doesn't write to it any more. A nil t makes a variable
@@ -77,11 +81,28 @@ func (v *Variable) Init(t *tensor.Tensor) *Variable {
 	if v.id == 0 {
 		v.id = variableIDs.Add(1)
 	}
-	v.cell = nil
+	v.cell, v.written = nil, false
 	if t != nil {
 		v.cell = &cell{t: t}
 	}
 	return v
+}
+
+// Written reports whether the value was changed since the variable was made or
+// restored. First values, which Init gives, don't count.
+func (v *Variable) Written() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.written
+}
+
+// MarkRestored says that the value is a restored checkpoint's, so that v doesn't
+// count as written. It is for restores that store values by themselves, as
+// registered savers do.
+func (v *Variable) MarkRestored() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.written = false
 }
 
 // AsVariable is v. Structs that embed a Variable inherit it, and so are known
@@ -299,7 +320,7 @@ func (v *Variable) Store(t *tensor.Tensor) error {
 	if v.id == 0 {
 		v.id = variableIDs.Add(1)
 	}
-	v.cell = &cell{t: t}
+	v.cell, v.written = &cell{t: t}, true
 	return nil
 }
 
@@ -339,6 +360,7 @@ func (v *Variable) writable() (*tensor.Tensor, error) {
 	if v.cell.shared() {
 		v.cell = &cell{t: v.cell.t.Clone()}
 	}
+	v.written = true
 	return v.cell.t, nil
 }
 
@@ -389,12 +411,23 @@ func lockAll(vars []*Variable) (unlock func(), err error) {
 	}, nil
 }
 
-// OverwriteAll replaces the values of several variables at once without reading
+// RestoreOptions changes one [RestoreAll]; nil means the defaults.
+type RestoreOptions struct {
+	// Unwritten refuses variables that were written since they were made or
+	// restored, as [ErrWritten]. Default: they are overwritten.
+	Unwritten bool
+}
+
+// ErrWritten says that a variable was written since it was made or restored.
+var ErrWritten = errors.New("trackable: it was written since it was made, which a restore that comes late would undo")
+
+// RestoreAll replaces the values of several variables at once without reading
 // them: f gets a tensor of dtypes and shapes as given for each and fills it
 // wholly. It is v's own storage where that fits and nobody else holds it, so
 // that a restore needs no second copy of a large variable; where f fails, what
-// it wrote there stays. Shapes and types are checked before f is called.
-func OverwriteAll(vars []*Variable, shapes []tensor.Shape, f func(bufs []*tensor.Tensor) error) error {
+// it wrote there stays. Shapes and types are checked before f is called. The
+// variables don't count as written then.
+func RestoreAll(vars []*Variable, shapes []tensor.Shape, o *RestoreOptions, f func(bufs []*tensor.Tensor) error) error {
 	if len(vars) != len(shapes) {
 		return fmt.Errorf("trackable: %d shapes for %d variables", len(shapes), len(vars))
 	}
@@ -407,6 +440,9 @@ func OverwriteAll(vars []*Variable, shapes []tensor.Shape, f func(bufs []*tensor
 	for i, v := range vars {
 		if v.cell == nil {
 			return fmt.Errorf("trackable: variable %q has no value, so its type isn't known", v.name)
+		}
+		if o != nil && o.Unwritten && v.written {
+			return fmt.Errorf("trackable: variable %q: %w", v.name, ErrWritten)
 		}
 		d := v.cell.t.DType()
 		if err := v.accepts(d, shapes[i]); err != nil {
@@ -425,6 +461,7 @@ func OverwriteAll(vars []*Variable, shapes []tensor.Shape, f func(bufs []*tensor
 		if v.cell.t != bufs[i] {
 			v.cell = &cell{t: bufs[i]}
 		}
+		v.written = false
 	}
 	return nil
 }
@@ -463,6 +500,7 @@ func (s *Scalar[T]) Set(x T) {
 }
 
 func (s *Scalar[T]) set(x T) {
+	s.written = true
 	if s.cell == nil || s.cell.shared() {
 		s.cell = &cell{t: tensor.Scalar(x)}
 		return

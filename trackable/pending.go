@@ -1,0 +1,177 @@
+package trackable
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Pending is a restore that an object is part of: it has values for children
+// that the object doesn't have yet, or it is strict and wants every variable
+// below the object to come from the checkpoint. Package checkpoint makes one for
+// each object and restore and hands it to the object's [Node], which asks it
+// about every child that is made, attached, appended or set.
+type Pending interface {
+	// Order grows with every restore; where several have a value for one edge,
+	// the highest wins.
+	Order() uint64
+	// Holds reports whether a part of the checkpoint is pending for edge.
+	Holds(edge string) bool
+	// Initial reads the value for v, which is about to be made with that type and
+	// shape as edge; nil where the checkpoint has none for a lone variable.
+	Initial(edge string, v *Variable, d tensor.DType, s tensor.Shape) (*tensor.Tensor, error)
+	// Deliver restores child, which the object has as edge now, and all below it.
+	Deliver(edge string, child Trackable) error
+	// Unfilled is the error that child, as edge, has variables which no restore
+	// gave a value though this one should have; nil where that is allowed.
+	Unfilled(edge string, child Trackable) error
+	// Done reports whether the restore has nothing more to say.
+	Done() bool
+}
+
+// AddPending makes p one of the restores that are asked about new children.
+func (n *Node) AddPending(p Pending) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.pending = slices.DeleteFunc(n.pending, Pending.Done)
+	at := len(n.pending)
+	for at > 0 && n.pending[at-1].Order() < p.Order() {
+		at--
+	}
+	n.pending = slices.Insert(n.pending, at, p)
+}
+
+// restores are the pending restores, the latest first.
+func (n *Node) restores() []Pending {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.pending) == 0 {
+		return nil
+	}
+	n.pending = slices.DeleteFunc(n.pending, Pending.Done)
+	return slices.Clone(n.pending)
+}
+
+// HasPending reports whether a restore has something pending for edge.
+func (n *Node) HasPending(edge string) bool {
+	return slices.ContainsFunc(n.restores(), func(p Pending) bool { return p.Holds(edge) })
+}
+
+// Deliver restores child, which the object has as edge by now, from all that is
+// pending: the latest restore first, so that an earlier one can't overwrite it.
+// What fails stays pending. A variable below child that is left without a value
+// although a strict restore should have one for it is an error too.
+func (n *Node) Deliver(edge string, child Trackable) error {
+	list := n.restores()
+	for _, p := range list {
+		if err := p.Deliver(edge, child); err != nil {
+			return err
+		}
+	}
+	for _, p := range list {
+		if err := p.Unfilled(edge, child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Stamp is the order of the latest restore that set the object's values, 0 for
+// none.
+func (n *Node) Stamp() uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.stamp
+}
+
+// SetStamp records that the restore with that order set the object's values.
+func (n *Node) SetStamp(order uint64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.stamp = order
+}
+
+func (n *Node) addVariable(dst **Variable, edge string, spec VariableSpec) error {
+	if spec.DType == tensor.Invalid {
+		spec.DType = tensor.Float32
+	}
+	if !spec.Shape.Known() {
+		return fmt.Errorf("trackable: variable %q: shape %v has an unknown size", edge, spec.Shape)
+	}
+	n.mu.Lock()
+	_, taken := n.byName[edge]
+	n.mu.Unlock()
+	if taken {
+		return &DuplicateEdgeError{Edge: edge}
+	}
+	v := new(Variable)
+	v.SetTrainable(!spec.NotTrainable)
+	switch name := spec.Name; {
+	case name == "":
+		v.namedBelow(edge)
+	case name[0] == '/':
+		v.Named(name[1:])
+	default:
+		v.namedBelow(name)
+	}
+	t, order, err := n.initial(edge, v, spec)
+	if err != nil {
+		return err
+	}
+	if t == nil {
+		if t, err = spec.first(edge); err != nil {
+			return err
+		}
+	}
+	v.Init(t)
+	v.node.SetStamp(order) // so that the delivery below needn't read again
+	if err := n.put(edge, v, false); err != nil {
+		return err
+	}
+	if dst != nil {
+		n.mu.Lock()
+		*dst = v
+		n.mu.Unlock()
+	}
+	return n.Deliver(edge, v)
+}
+
+// initial is the pending value for a variable that is about to be made, and the
+// order of its restore. Without one, a strict restore is the error.
+func (n *Node) initial(edge string, v *Variable, spec VariableSpec) (*tensor.Tensor, uint64, error) {
+	list := n.restores()
+	for _, p := range list {
+		if t, err := p.Initial(edge, v, spec.DType, spec.Shape); t != nil || err != nil {
+			return t, p.Order(), err
+		}
+	}
+	for _, p := range list {
+		if p.Holds(edge) {
+			continue // its delivery says what is wrong
+		}
+		if err := p.Unfilled(edge, v); err != nil {
+			return nil, 0, err
+		}
+	}
+	return nil, 0, nil
+}
+
+// first is the initializer's value.
+func (spec *VariableSpec) first(edge string) (t *tensor.Tensor, err error) {
+	if spec.Init != nil {
+		t, err = spec.Init()
+	} else {
+		t, err = tensor.Zeros(spec.DType, spec.Shape...)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("trackable: first value of variable %q: %w", edge, err)
+	case t == nil:
+		return nil, fmt.Errorf("trackable: the initializer of variable %q made no tensor", edge)
+	case t.DType() != spec.DType || !t.Shape().Equal(spec.Shape):
+		return nil, fmt.Errorf("trackable: the initializer of variable %q: %w", edge, &ShapeError{
+			WantDType: spec.DType, WantShape: spec.Shape, GotDType: t.DType(), GotShape: t.Shape()})
+	}
+	return t, nil
+}

@@ -1,0 +1,121 @@
+package trackable
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// Watcher looks after the restores of one root for the steps that run under a
+// [Gate].
+type Watcher interface {
+	// BeforeStep delivers what is pending for objects that have appeared, and
+	// fails the step where that can't be done.
+	BeforeStep(ctx context.Context) (Watch, error)
+	// AfterStep fails a step that made variables, or used objects, which the
+	// restore should have filled first.
+	AfterStep(ctx context.Context) (Watch, error)
+}
+
+// Watch says when a [Watcher] wants to be asked again.
+type Watch uint8
+
+const (
+	WatchEnded     Watch = iota // never: nothing is pending and nothing guarded
+	WatchVariables              // once variables have been made
+	WatchSteps                  // at every step
+)
+
+// watchers are a Gate's, with how far they have looked.
+type watchers struct {
+	mu   sync.Mutex // held while they run
+	list []Watcher
+	seen uint64 // no need to ask while there are so many variables
+}
+
+// always is a number of variables that is never reached.
+const always = ^uint64(0)
+
+// VariablesMade counts the variables made so far in the process.
+func VariablesMade() uint64 { return variableIDs.Load() }
+
+// GateOf is the gate of the steps and snapshots that run with ctx.
+func GateOf(ctx context.Context) *Gate { return gateOf(ctx) }
+
+// Watch adds w until it answers [WatchEnded].
+func (g *Gate) Watch(w Watcher) {
+	g.watch.mu.Lock()
+	defer g.watch.mu.Unlock()
+	if !slices.Contains(g.watch.list, w) {
+		g.watch.list = append(g.watch.list, w)
+	}
+	g.watch.seen = always
+	g.watched.Store(true)
+}
+
+// Settle delivers what is pending, as the beginning of a step does. It is for
+// code that runs outside of steps.
+func Settle(ctx context.Context) error {
+	g := gateOf(ctx)
+	if !g.watched.Load() || ctx.Value(unwatchedKey{}) != nil {
+		return nil
+	}
+	return g.ask(ctx, Watcher.BeforeStep)
+}
+
+type unwatchedKey struct{}
+
+// unwatched is a context whose steps ask no watcher: snapshots and deliveries,
+// which run while the objects are held.
+func unwatched(ctx context.Context) context.Context {
+	return context.WithValue(ctx, unwatchedKey{}, true)
+}
+
+// watching runs f between its watchers. Without any it costs one atomic load.
+func (g *Gate) watching(ctx context.Context, f func(ctx context.Context) error) error {
+	if !g.watched.Load() || ctx.Value(unwatchedKey{}) != nil {
+		return f(ctx)
+	}
+	if err := g.ask(ctx, Watcher.BeforeStep); err != nil {
+		return err
+	}
+	if err := f(ctx); err != nil {
+		return err
+	}
+	return g.ask(ctx, Watcher.AfterStep)
+}
+
+// ask runs the watchers if something may have changed for them.
+func (g *Gate) ask(ctx context.Context, of func(Watcher, context.Context) (Watch, error)) error {
+	w := &g.watch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	made := variableIDs.Load()
+	if w.seen == made {
+		return nil
+	}
+	ctx = unwatched(ctx)
+	next := WatchEnded
+	keep := w.list[:0:0]
+	for i, x := range w.list {
+		when, err := of(x, ctx)
+		if err != nil {
+			w.list = append(keep, w.list[i:]...)
+			w.seen = always
+			return err
+		}
+		if when != WatchEnded {
+			keep = append(keep, x)
+		}
+		next = max(next, when)
+	}
+	w.list = keep
+	switch next {
+	case WatchSteps:
+		w.seen = always
+	default:
+		w.seen = made
+	}
+	g.watched.Store(len(keep) > 0)
+	return nil
+}
