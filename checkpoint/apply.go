@@ -61,7 +61,8 @@ func (m *match) read(ctx context.Context) error {
 		progress = l.ck.o.Progress
 	}
 	if len(reqs) > 0 {
-		err := trackable.OverwriteAll(vars, shapes, func(bufs []*tensor.Tensor) error {
+		o := &trackable.RestoreOptions{Unwritten: m.late}
+		err := trackable.RestoreAll(vars, shapes, o, func(bufs []*tensor.Tensor) error {
 			for i, b := range bufs {
 				reqs[i].Dst = b
 			}
@@ -103,14 +104,53 @@ func (m *match) read(ctx context.Context) error {
 			rest = rest[1:]
 		}
 		if err := s.s.RestoreFromTensors(tensors); err != nil {
-			errs = append(errs, fmt.Errorf("checkpoint: restoring %s (%T): %w", l.graph.human(s.node), s.s, err))
+			errs = append(errs, fmt.Errorf("checkpoint: restoring %s (%T), after variables have changed already: %w", l.graph.human(s.node), s.s, err))
 		}
+		markRestored(s.s)
 	}
 	for _, g := range m.savers.list {
 		call := &RestoreCall{Objects: Objects{list: g.objects}, Prefix: l.src.prefix, FS: l.src.fsys, Reader: l.src.reader}
 		if err := g.saver.Restore(ctx, call); err != nil {
-			errs = append(errs, fmt.Errorf("checkpoint: registered saver %q: %w", g.name, err))
+			errs = append(errs, fmt.Errorf("checkpoint: registered saver %q, after variables have changed already: %w", g.name, err))
+		}
+		for _, obj := range g.objects {
+			markRestored(obj.Object)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+func markRestored(obj any) {
+	if v := variableOf(obj); v != nil {
+		v.MarkRestored()
+	}
+}
+
+// precheck lets objects that can tell look at their values before anything
+// changes; what they refuse is a *RestoreError.
+func (m *match) precheck(ctx context.Context) error {
+	l := m.l
+	refused := &RestoreError{Path: l.src.path, Late: m.late}
+	for _, s := range m.serials {
+		c, ok := s.s.(trackable.RestoreChecker)
+		if !ok {
+			continue
+		}
+		tensors := make(map[string]*tensor.Tensor, len(s.keys))
+		for name, key := range s.keys {
+			t, err := l.src.reader.Read(ctx, key)
+			if err != nil {
+				return fmt.Errorf("checkpoint: reading %s, nothing was changed: %w", l.src.path, err)
+			}
+			tensors[name] = t
+		}
+		if err := c.CheckRestore(tensors); err != nil {
+			refused.Mismatched = append(refused.Mismatched, Item{Path: l.graph.human(s.node), Why: err.Error()})
+			refused.causes = append(refused.causes, err)
+		}
+	}
+	if len(refused.Mismatched) > 0 {
+		return refused
+	}
+	return nil
 }

@@ -2,20 +2,22 @@ package checkpoint
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/cairnml/cairn/internal/nearest"
 	"github.com/cairnml/cairn/trackable"
 )
 
 // restoreByName restores a checkpoint that has no object graph: every variable
-// gets the tensor with its full name. There is nothing to defer by edges; a
-// later Sync looks for the names of variables that have appeared since.
+// gets the tensor with its full name. Names that a layer which isn't built yet,
+// or an empty field, may still bring are deferred; whenever an object of the
+// program gets a child, the names are compared again.
 func (l *load) restoreByName(ctx context.Context) (*Report, error) {
 	g, err := l.ck.walk()
 	if err != nil {
 		return nil, err
 	}
-	m, missing, err := l.matchNames(g)
+	m, missing, err := l.matchNames(g, false)
 	if err != nil {
 		return nil, err
 	}
@@ -28,10 +30,11 @@ func (l *load) restoreByName(ctx context.Context) (*Report, error) {
 		l.usedNames[d.key] = true
 	}
 	l.mu.Unlock()
-	unused := l.leftByName()
-	names := make([]string, len(unused))
-	for i, u := range unused {
-		names[i] = u.Key
+	missing = append(missing, l.deferNames(g)...)
+	deferred, unused := l.leftByName()
+	names := make([]string, 0, len(unused)+len(deferred))
+	for _, u := range append(unused[:len(unused):len(unused)], deferred...) {
+		names = append(names, u.Key)
 	}
 	for i := range missing {
 		if i < maxListed {
@@ -48,11 +51,13 @@ func (l *load) restoreByName(ctx context.Context) (*Report, error) {
 	if len(refused.Missing)+len(refused.Mismatched)+len(refused.Unused) > 0 {
 		return nil, refused
 	}
+	l.guards.Store(!l.opts.AllowMissing)
+	l.watchBelow(g)
 	l.ck.keep(l)
 	if err := m.apply(ctx); err != nil {
 		return nil, err
 	}
-	r := &Report{Path: l.src.path, l: l, Missing: missing, Unused: unused}
+	r := &Report{Path: l.src.path, l: l, Missing: missing, Deferred: deferred, Unused: unused}
 	for _, d := range m.restored {
 		r.Restored = append(r.Restored, Item{Path: d.attr, Attribute: trackable.VariableValue, Key: d.key, DType: d.dtype, Shape: d.shape})
 	}
@@ -61,8 +66,8 @@ func (l *load) restoreByName(ctx context.Context) (*Report, error) {
 
 // matchNames plans what the variables of g get by their names. Variables bound
 // before are left alone.
-func (l *load) matchNames(g *trackable.Graph) (*match, []Item, error) {
-	m := &match{l: l}
+func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error) {
+	m := &match{l: l, late: late}
 	var missing []Item
 	taken := map[string]string{}
 	for id := range g.Nodes {
@@ -102,8 +107,15 @@ func (l *load) matchNames(g *trackable.Graph) (*match, []Item, error) {
 			m.mismatched = append(m.mismatched, it)
 			continue
 		}
+		current := l.ck.stamp(n.Object) < l.order
+		if late && current && v.Written() {
+			if !l.letGo {
+				m.written = append(m.written, it)
+			}
+			continue
+		}
 		m.restored = append(m.restored, done{attr: it.Path, key: n.FullName, dtype: entry.DType, shape: entry.Shape})
-		if l.ck.stamp(n.Object) < l.order {
+		if current {
 			m.values = append(m.values, valueRead{v: v, key: n.FullName, shape: entry.Shape})
 			m.stamped = append(m.stamped, n.Object)
 		}
@@ -111,27 +123,116 @@ func (l *load) matchNames(g *trackable.Graph) (*match, []Item, error) {
 	return m, missing, nil
 }
 
-// leftByName lists the names that no variable has.
-func (l *load) leftByName() []Item {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var items []Item
-	for e := range l.src.reader.Entries() {
-		if !l.usedNames[e.Name] {
-			items = append(items, Item{Path: e.Name, Key: e.Name, DType: e.DType, Shape: e.Shape, Why: "no variable has this full name"})
+// deferNames finds out which names objects of g may still bring: those that
+// layers declare, and any below the scope of an object that can grow. What is
+// declared and not in the file is the result.
+func (l *load) deferNames(g *trackable.Graph) (missing []Item) {
+	declared, scopes := map[string]bool{}, map[string]bool{}
+	open := false
+	for id := range g.Nodes {
+		obj := g.Nodes[id].Object
+		if d, ok := obj.(trackable.Declarer); ok {
+			for _, v := range d.DeclareVariables(func(string) bool { return false }) {
+				full := g.NameBelow(id, v.Edge, v.Name)
+				declared[full] = true
+				if e, ok := l.src.reader.Entry(full); !ok || !fits(v, e) {
+					it := declaredItem(below(g.Human(id), v.Edge), obj, v)
+					if ok {
+						it.Why = fmt.Sprintf("the %T will make %s, the checkpoint has %s", obj, describe(v.DType, v.Shape), describe(e.DType, e.Shape))
+					}
+					it.Key = full
+					missing = append(missing, it)
+				}
+			}
+		}
+		if trackable.MayGrow(obj) {
+			scopes[g.Scope(id)] = true
+			_, tells := obj.(interface{ TellsOfChildren() })
+			_, optimizer := obj.(trackable.SlotOwner)
+			open = open || !tells && !optimizer
 		}
 	}
-	return items
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open = open
+	l.mayName = func(name string) bool {
+		if declared[name] || scopes[""] {
+			return true
+		}
+		for i := range len(name) {
+			if name[i] == '/' && scopes[name[:i]] {
+				return true
+			}
+		}
+		return false
+	}
+	return missing
 }
 
-// syncNames restores variables that appeared after the restore.
-func (l *load) syncNames(ctx context.Context) error {
+// leftByName lists the names that no variable has: those that one may get, and
+// the rest.
+func (l *load) leftByName() (deferred, unused []Item) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for e := range l.src.reader.Entries() {
+		if l.usedNames[e.Name] {
+			continue
+		}
+		it := Item{Path: e.Name, Key: e.Name, DType: e.DType, Shape: e.Shape}
+		if l.mayName != nil && l.mayName(e.Name) {
+			deferred = append(deferred, it)
+		} else {
+			it.Why = "no variable has this full name"
+			unused = append(unused, it)
+		}
+	}
+	return deferred, unused
+}
+
+// nameFor is the full name of v, a variable about to be made below parent, where
+// the file has it for no other one, and where v will stand.
+func (l *load) nameFor(parent any, edge string, v *trackable.Variable) (name, path string, err error) {
+	g, err := l.ck.walk()
+	if err != nil {
+		return "", "", err
+	}
+	id, ok := g.ID(parent)
+	if !ok {
+		return "", "", nil
+	}
+	name = g.NameOf(id, v)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.usedNames[name] {
+		return "", "", nil
+	}
+	return name, below(g.Human(id), edge), nil
+}
+
+func (l *load) takeName(name string, v *trackable.Variable) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.usedNames[name] = true
+	l.objects[v] = true
+}
+
+// deliverNames restores variables that appeared after the restore: child and
+// what is below it, or any where child is nil.
+func (l *load) deliverNames(ctx context.Context, child any) error {
+	l.mu.Lock()
+	done := child != nil && l.objects[trackable.Identity(child)]
+	l.mu.Unlock()
+	if done || !l.waits() && !l.guards.Load() {
+		return nil
+	}
 	g, err := l.ck.walk()
 	if err != nil {
 		return err
 	}
+	l.watchBelow(g)
+	l.deferNames(g)
 	l.mu.Lock()
-	m, _, err := l.matchNames(g)
+	m, _, err := l.matchNames(g, true)
 	if err == nil {
 		err = m.refuse()
 	}

@@ -64,6 +64,7 @@ type Checkpoint struct {
 	torn    *TornError     // the last restore broke off
 	loads   []*load        // restores with something that still waits, and the latest
 	stamps  map[any]uint64 // restore orders of objects that have no Node
+	filled  uint64         // no variable was unfilled when there were so many
 }
 
 const counterEdge = "save_counter"

@@ -244,10 +244,14 @@ func TestPendingStopsSaves(t *testing.T) {
 	// It is still delivered.
 	wantFloats(t, addScalar(t, &root.Base, "v", 0), 1)
 
-	// A newer restore that fits takes the question away.
+	// A newer restore that doesn't have the value doesn't lose it either.
 	ck = newCheckpoint(t, new(node), nil)
-	restored(t, ck, mem, nil)
+	r = restored(t, ck, mem, nil)
 	restored(t, ck, written(t, new(node), nil), nil)
+	if err := ck.WriteTo(ctx, bundle.MemDir(), "x"); !errors.As(err, &pe) {
+		t.Errorf("error %v, want a PendingError", err)
+	}
+	r.ExpectPartial()
 	if err := ck.WriteTo(ctx, bundle.MemDir(), "x"); err != nil {
 		t.Error(err)
 	}

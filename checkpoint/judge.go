@@ -18,6 +18,9 @@ type judgement struct {
 func (l *load) judge(g *trackable.Graph) (judgement, error) {
 	var j judgement
 	var err error
+	if l.graph == nil {
+		l.deferNames(g)
+	}
 	if j.missing, err = l.unmatched(g); err != nil {
 		return j, err
 	}
@@ -68,7 +71,12 @@ func (l *load) unmatched(g *trackable.Graph) ([]Item, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(names) == 0 {
+		if d, ok := n.Object.(trackable.Declarer); ok && l.graph != nil {
+			for _, v := range d.DeclareVariables(func(string) bool { return false }) {
+				items = append(items, declaredItem(below(g.Human(id), v.Edge), n.Object, v))
+			}
+		}
+		if len(names) == 0 || l.opts.SkipIterators && iteratorAttribute(names[0]) {
 			continue
 		}
 		it := Item{Path: g.Human(id), Attribute: names[0], Why: "the checkpoint has no value for this object"}
@@ -94,7 +102,7 @@ func (ck *Checkpoint) isCounter(obj any) bool {
 // that can still appear, and the rest.
 func (l *load) left() (deferred, unused []Item) {
 	if l.graph == nil {
-		return nil, l.leftByName()
+		return l.leftByName()
 	}
 	g := l.graph
 	l.mu.Lock()
@@ -111,6 +119,9 @@ func (l *load) left() (deferred, unused []Item) {
 	}
 	silent := map[int32]bool{} // the save_counter of a Read
 	for _, w := range l.waiting {
+		if w.superseded {
+			continue
+		}
 		if w.claim == trackable.ClaimYes || w.claim == trackable.ClaimMaybe && !l.opts.Partial {
 			mark(w.node)
 		}
@@ -147,7 +158,7 @@ func (l *load) left() (deferred, unused []Item) {
 	}
 	for id, n := range g.nodes {
 		node := int32(id)
-		if silent[node] || skip[node] {
+		if silent[node] || skip[node] || l.opts.SkipIterators && isIterator(n) {
 			continue
 		}
 		_, bound := l.bound[node]
@@ -227,6 +238,9 @@ func (l *load) current() []Item {
 	var items []Item
 	for _, node := range nodes {
 		n := l.graph.nodes[node]
+		if l.opts.SkipIterators && isIterator(n) {
+			continue
+		}
 		if r := n.RegisteredSaver; r != nil && r.Name != "" {
 			items = append(items, Item{Path: l.graph.human(node), Attribute: r.Name, Key: r.ObjectName})
 			continue

@@ -2,29 +2,32 @@ package checkpoint
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/pb"
-	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
 
-// load is one restore: which node of the file is which object, and what still
-// waits. It lives on as long as something waits, because deliveries go through
-// it.
+// load is one restore: which node of the file is which object, and what is still
+// pending. It lives on as long as something is, because deliveries go through
+// it, and as the latest restore of its Checkpoint it guards the objects against
+// variables that it gave no value.
 //
 // Matching and changing are apart: a match (match.go) looks at the graph and at
-// the index only and collects what to do; apply (apply.go) does it.
+// the index only and collects what to do; apply (apply.go) does it. When
+// deliveries happen stands in deliver.go and watch.go.
 type load struct {
 	ck    *Checkpoint
 	order uint64
 	opts  RestoreOptions
 	src   source
 	graph *objectGraph // nil: a name-based checkpoint
+
+	guards atomic.Bool // strict, and the latest restore of its Checkpoint
+	ended  atomic.Bool // a later restore has taken its place, nothing is pending
 
 	mu    sync.Mutex // guards what follows
 	bound map[int32]any
@@ -36,15 +39,23 @@ type load struct {
 	clashes  []clash
 	waiting  map[waitKey]*wait
 	waitsFor map[int32][]*wait // the same by node
+	// Optimizers, and the objects below them other than variables: what they make
+	// may begin anew.
+	optimizer map[any]bool
+	watched   map[any]bool // objects whose Nodes have a pending of this load
 	// Slots to restore once the variable's node is bound, and once the owner's is
 	// as well.
 	slotsOf   map[int32][]slotWait // by variable node
 	slotsLeft map[int32][]slotWait // by owner node, the variable is bound
 	// Attributes of bound nodes that no object took.
 	unused  map[int32][]string
-	partial bool // ExpectPartial was said
-	// Names that a name-based restore has used.
+	partial bool // what is pending needn't ever be delivered
+	letGo   bool // ExpectPartial was said: what doesn't fit is left where it is
+	// Of a name-based restore: the names that variables have, and whether plain
+	// assignments may bring more of them.
 	usedNames map[string]bool
+	open      bool
+	mayName   func(name string) bool // whether a variable may still get the name
 }
 
 type waitKey struct {
@@ -58,7 +69,11 @@ type wait struct {
 	edge   string
 	node   int32
 	claim  trackable.Claim
-	pend   *pending // queued in the parent's Node, nil where it has none
+	// Whether the edge can appear without the parent's Node being told: by an
+	// assignment to a field, a slice or a map.
+	plain bool
+	// A later restore has something pending there too, which wins.
+	superseded bool
 }
 
 type slotWait struct {
@@ -95,6 +110,8 @@ func (ck *Checkpoint) newLoad(ctx context.Context, src source, o RestoreOptions)
 		bound: map[int32]any{}, objects: map[any]bool{}, waiting: map[waitKey]*wait{}, waitsFor: map[int32][]*wait{},
 		slotsOf: map[int32][]slotWait{}, slotsLeft: map[int32][]slotWait{},
 		unused: map[int32][]string{}, usedNames: map[string]bool{},
+		optimizer: map[any]bool{}, watched: map[any]bool{},
+		partial: o.Partial,
 	}
 	g, err := readGraph(ctx, src)
 	if err != nil {
@@ -117,52 +134,15 @@ func (ck *Checkpoint) newLoad(ctx context.Context, src source, o RestoreOptions)
 func (l *load) waits() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.waiting) > 0 || len(l.slotsLeft) > 0
-}
-
-// pending is what a parent's Node holds of a load: the part of the file behind
-// one missing edge.
-type pending struct {
-	l    *load
-	edge string
-	node int32
-	from any // the parent
-}
-
-// Order is the restore's order.
-func (p *pending) Order() uint64 { return p.l.order }
-
-// Initial reads the value of a variable that is about to be made.
-func (p *pending) Initial() (*tensor.Tensor, bool, error) {
-	if !p.l.graph.simple(p.node) {
-		return nil, false, nil
+	if l.graph == nil {
+		return len(l.usedNames) < l.src.reader.Len()
 	}
-	key := p.l.graph.nodes[p.node].Attributes[0].CheckpointKey
-	if _, ok := p.l.src.reader.Entry(key); !ok {
-		return nil, false, nil
+	for _, w := range l.waiting {
+		if !w.superseded {
+			return true
+		}
 	}
-	t, err := p.l.src.reader.Read(context.Background(), key)
-	if err != nil {
-		return nil, false, fmt.Errorf("checkpoint: restoring its first value from %s: %w", p.l.src.path, err)
-	}
-	return t, true, nil
-}
-
-// Deliver binds child to the node that waits and restores all below it.
-func (p *pending) Deliver(child any) error {
-	l := p.l
-	l.mu.Lock()
-	m, err := l.match(context.Background(), start{p.node, child})
-	if err == nil {
-		err = m.refuse()
-	}
-	if err != nil {
-		l.mu.Unlock()
-		return err
-	}
-	m.commit()
-	l.mu.Unlock()
-	return m.apply(context.Background())
+	return len(l.slotsLeft) > 0
 }
 
 // objectGraph is the object graph of a file, checked: every number in it is a

@@ -17,11 +17,14 @@ import (
 // match is the first half of a restore: which objects are which nodes, and what
 // is to be read into them. It changes nothing; the load's lock is held.
 type match struct {
-	l *load
+	l    *load
+	late bool // a delivery, which must not overwrite what was written since
 
-	bound   map[int32]any // new ones, on top of the load's
-	objects map[any]bool
-	clashes []clash
+	bound map[int32]any // new ones, on top of the load's
+	// Objects below an optimizer, on top of the load's.
+	optimizer map[any]bool
+	objects   map[any]bool
+	clashes   []clash
 
 	values   []valueRead
 	newSlots []newSlot
@@ -39,7 +42,8 @@ type match struct {
 	restored   []done
 	missing    []Item
 	mismatched []Item
-	err        error // a saver that is absent, or refuses an object
+	written    []Item // variables that were written since they were made
+	err        error  // a saver that is absent, or refuses an object
 
 	queue []start
 }
@@ -81,15 +85,15 @@ type serialRead struct {
 }
 
 // match binds obj to node and everything below as far as objects and nodes agree.
-func (l *load) match(ctx context.Context, starts ...start) (*match, error) {
+func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, error) {
 	room := 0 // a delivery binds a few nodes, the first match most of them
 	if len(l.bound) == 0 {
 		room = min(len(l.graph.nodes), 1<<16)
 	}
 	m := &match{
-		l: l, bound: make(map[int32]any, room), objects: make(map[any]bool, room),
+		l: l, late: late, bound: make(map[int32]any, room), objects: make(map[any]bool, room),
 		slotsLeft: map[int32][]slotWait{}, slotsTaken: map[int32]bool{}, slotsSeen: map[int32]bool{},
-		unused: map[int32][]string{}, reading: make(map[any]bool, room),
+		optimizer: map[any]bool{}, unused: map[int32][]string{}, reading: make(map[any]bool, room),
 		values: make([]valueRead, 0, room), stamped: make([]any, 0, room),
 		restored: make([]done, 0, room), queue: make([]start, 0, room),
 	}
@@ -138,6 +142,9 @@ func (m *match) bind(node int32, obj any) {
 func (m *match) take(s start) {
 	l := m.l
 	n := l.graph.nodes[s.node]
+	if l.opts.SkipIterators && isIterator(n) {
+		return
+	}
 	// An object that is two nodes gets the value of the first.
 	id := trackable.Identity(s.obj)
 	current := !m.reading[id] && l.ck.stamp(s.obj) < l.order
@@ -177,6 +184,15 @@ func (m *match) take(s start) {
 	}
 }
 
+// isIterator reports whether a node is an iterator's, Cairn's or TensorFlow's.
+func isIterator(n *pb.TrackableObject) bool {
+	return len(n.Attributes) == 1 && iteratorAttribute(n.Attributes[0].Name)
+}
+
+func iteratorAttribute(name string) bool {
+	return name == "CAIRN_ITERATOR_STATE" || name == "ITERATOR"
+}
+
 func (m *match) add(d done) { m.restored = append(m.restored, d) }
 
 func (m *match) takeValue(s start, v *trackable.Variable, key string, current bool) {
@@ -189,6 +205,13 @@ func (m *match) takeValue(s start, v *trackable.Variable, key string, current bo
 		m.mismatched = append(m.mismatched, Item{
 			Path: m.l.graph.human(s.node), Attribute: trackable.VariableValue, Key: key,
 			DType: entry.DType, Shape: entry.Shape, Why: mismatchWords(v, entry)})
+		return
+	}
+	if m.late && current && v.Written() {
+		if !m.l.letGo {
+			m.written = append(m.written, Item{Path: m.l.graph.human(s.node), Attribute: trackable.VariableValue,
+				Key: key, DType: entry.DType, Shape: entry.Shape})
+		}
 		return
 	}
 	m.add(done{s.node, trackable.VariableValue, key, entry.DType, entry.Shape})
@@ -327,6 +350,7 @@ func (m *match) takeRegistered(s start, n *pb.TrackableObject, current bool) {
 
 // descend binds or defers the children of a node.
 func (m *match) descend(s start) error {
+	m.declared(s)
 	kids := m.l.graph.nodes[s.node].Children
 	if len(kids) == 0 {
 		return nil
@@ -339,8 +363,14 @@ func (m *match) descend(s start) error {
 	for _, e := range edges {
 		at[e.Name] = e.Child
 	}
+	id := trackable.Identity(s.obj)
+	_, owner := s.obj.(trackable.SlotOwner)
+	owner = owner || m.l.optimizer[id] || m.optimizer[id]
 	for _, c := range kids {
 		child, ok := at[c.LocalName]
+		if ok && owner && variableOf(child) == nil {
+			m.optimizer[trackable.Identity(child)] = true
+		}
 		if _, taken := m.lookup(c.NodeId); taken {
 			if ok {
 				m.bind(c.NodeId, child) // notes a clash
@@ -350,10 +380,79 @@ func (m *match) descend(s start) error {
 		if ok {
 			m.bind(c.NodeId, child)
 		} else if m.l.graph.hasValue(c.NodeId) {
-			m.waits = append(m.waits, &wait{parent: s.obj, edge: c.LocalName, node: c.NodeId, claim: trackable.MayClaim(s.obj, c.LocalName)})
+			m.waits = append(m.waits, &wait{
+				parent: s.obj, edge: c.LocalName, node: c.NodeId,
+				claim: trackable.MayClaim(s.obj, c.LocalName), plain: plainEdge(s.obj, c.LocalName),
+			})
 		}
 	}
 	return nil
+}
+
+// plainEdge reports whether obj can get a child on edge without its Node being
+// told.
+func plainEdge(obj any, edge string) bool {
+	if _, ok := obj.(trackable.Noder); !ok || trackable.HasPlace(obj, edge) {
+		return true
+	}
+	if _, ok := obj.(trackable.SlotOwner); ok {
+		return false // optimizers attach what they make
+	}
+	if _, tells := obj.(interface{ TellsOfChildren() }); tells {
+		return false
+	}
+	_, listed := obj.(trackable.Parent)
+	return listed
+}
+
+// declared compares what an object is going to make with what the file has for
+// it.
+func (m *match) declared(s start) {
+	d, ok := s.obj.(trackable.Declarer)
+	if !ok {
+		return
+	}
+	l := m.l
+	nodes := map[string]int32{}
+	for _, c := range l.graph.nodes[s.node].Children {
+		nodes[c.LocalName] = c.NodeId
+	}
+	has := func(edge string) bool { _, ok := nodes[edge]; return ok }
+	for _, v := range d.DeclareVariables(has) {
+		it := declaredItem(below(l.graph.human(s.node), v.Edge), s.obj, v)
+		node, ok := nodes[v.Edge]
+		if !ok {
+			m.missing = append(m.missing, it)
+			continue
+		}
+		if !l.graph.simple(node) {
+			continue
+		}
+		key := l.graph.nodes[node].Attributes[0].CheckpointKey
+		e, ok := l.src.reader.Entry(key)
+		if ok && !fits(v, e) {
+			it.Key, it.DType, it.Shape = key, e.DType, e.Shape
+			it.Why = fmt.Sprintf("the %T will make %s, the checkpoint has %s", s.obj, describe(v.DType, v.Shape), describe(e.DType, e.Shape))
+			m.mismatched = append(m.mismatched, it)
+		}
+	}
+}
+
+func fits(v trackable.Declared, e bundle.Entry) bool {
+	return (v.DType == tensor.Invalid || v.DType == e.DType) && (v.Shape == nil || v.Shape.Accepts(e.Shape))
+}
+
+func declaredItem(path string, obj any, v trackable.Declared) Item {
+	return Item{Path: path, Attribute: trackable.VariableValue,
+		Why: fmt.Sprintf("the %T isn't built yet and will make it, the checkpoint has no value for it", obj)}
+}
+
+// below is the path of an edge of the object at path.
+func below(path, edge string) string {
+	if path == "(root)" {
+		return edge
+	}
+	return path + "." + edge
 }
 
 // slots binds the slot variables that s completes: as their owner, or as the
@@ -418,8 +517,17 @@ func (m *match) refuse() error {
 	if m.err != nil {
 		return m.err
 	}
-	if len(m.missing)+len(m.mismatched) > 0 {
-		return &RestoreError{Path: m.l.src.path, Missing: m.missing, Mismatched: m.mismatched}
+	missing := m.missing
+	if m.l.opts.AllowMissing {
+		missing = nil
+	}
+	switch {
+	case m.l.letGo:
+		return nil
+	case len(missing)+len(m.mismatched) > 0:
+		return &RestoreError{Path: m.l.src.path, Missing: missing, Mismatched: m.mismatched, Late: true}
+	case len(m.written) > 0:
+		return &WrittenError{Path: m.l.src.path, Written: m.written}
 	}
 	return nil
 }
@@ -432,6 +540,9 @@ func (m *match) commit() {
 	}
 	for id := range m.objects {
 		l.objects[id] = true
+	}
+	for id := range m.optimizer {
+		l.optimizer[id] = true
 	}
 	l.clashes = append(l.clashes, m.clashes...)
 	for node := range m.slotsTaken {
@@ -452,19 +563,15 @@ func (m *match) commit() {
 		}
 		l.waiting[waitKey{trackable.Identity(w.parent), w.edge}] = w
 		l.waitsFor[w.node] = append(l.waitsFor[w.node], w)
-		if n, ok := w.parent.(trackable.Noder); ok {
-			w.pend = &pending{l: l, edge: w.edge, node: w.node, from: w.parent}
-			n.TrackableNode().Defer(w.edge, w.pend)
-		}
 	}
-	// Nodes that were waited for over one edge may be bound over another now.
+	// Nodes that were pending over one edge may be bound over another now.
 	for node := range m.bound {
 		for _, w := range l.waitsFor[node] {
 			delete(l.waiting, waitKey{trackable.Identity(w.parent), w.edge})
-			if w.pend != nil {
-				w.parent.(trackable.Noder).TrackableNode().Forget(w.edge, w.pend)
-			}
 		}
 		delete(l.waitsFor, node)
+	}
+	for node, obj := range m.bound {
+		l.watch(node, obj)
 	}
 }

@@ -160,13 +160,23 @@ func (r *Report) AssertNontrivialMatch() error {
 	return fmt.Errorf("checkpoint: nothing but the root matched %s; these objects found no value:%s", r.Path, list(missing))
 }
 
-// ExpectPartial says that what still waits needn't ever be delivered, so that
-// the next save isn't refused; it returns r.
+// ExpectPartial says that what is pending needn't ever be delivered: saves
+// aren't refused for it, and a variable that it doesn't fit, or that was written
+// since it was made, keeps what it has. It returns r.
 func (r *Report) ExpectPartial() *Report {
 	if r.l != nil {
 		r.l.mu.Lock()
-		r.l.partial = true
+		r.l.partial, r.l.letGo = true, true
 		r.l.mu.Unlock()
+	}
+	return r
+}
+
+// AllowMissing says that variables made from now on needn't have a value in the
+// checkpoint, as when a model gets a new layer for fine-tuning. It returns r.
+func (r *Report) AllowMissing() *Report {
+	if r.l != nil {
+		r.l.guards.Store(false)
 	}
 	return r
 }
@@ -215,12 +225,22 @@ type RestoreError struct {
 	Mismatched []Item // values of another type or shape
 	Unused     []Item // values without an object
 	ByName     bool   // the checkpoint has no object graph, names were compared
+	Late       bool   // what was refused is a delivery to objects that appeared after the restore
+
+	causes []error
 }
+
+// Unwrap gives what objects said about their values.
+func (e *RestoreError) Unwrap() []error { return e.causes }
 
 // Error lists the faults and what to do.
 func (e *RestoreError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "checkpoint: %s doesn't fit the program's objects, nothing was changed", e.Path)
+	if e.Late {
+		fmt.Fprintf(&b, "checkpoint: pending values of %s don't fit the objects that they are for, which keep what they have", e.Path)
+	} else {
+		fmt.Fprintf(&b, "checkpoint: %s doesn't fit the program's objects, nothing was changed", e.Path)
+	}
 	if e.ByName {
 		b.WriteString(" (it has no object graph, so full names were compared)")
 	}

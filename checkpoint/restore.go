@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"weak"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/trackable"
@@ -16,15 +17,19 @@ import (
 // RestoreOptions changes one restore; nil means the defaults.
 type RestoreOptions struct {
 	// Partial lets values of the checkpoint go unused; they are listed in the
-	// report. Default: they are an error (Options.Partial turns that round for
-	// all restores).
+	// report. Deferred ones may stay so: saves aren't refused for them. Default:
+	// both are errors (Options.Partial turns that round for all restores).
 	Partial bool
 	// AllowMissing lets objects keep the values they have where the checkpoint
-	// holds none for them; they are listed in the report. Default: they are an
-	// error.
+	// holds none for them, those that are made after the restore included; the
+	// ones there are now are listed in the report. Default: they are an error, of
+	// the restore or of the call that makes them.
 	AllowMissing bool
 	// SkipSlots leaves optimizers' slot variables out. Default: they are restored.
 	SkipSlots bool
+	// SkipIterators leaves the places of iterators over datasets where they are,
+	// as for a run that goes on with other data. Default: they are restored.
+	SkipIterators bool
 	// Workers is how many goroutines read. Default: GOMAXPROCS.
 	Workers int
 	// Progress is called with bytes read and bytes in all. Default:
@@ -45,12 +50,21 @@ type RestoreOptions struct {
 // checksums verified, between two training steps.
 //
 // Values whose objects don't exist yet are deferred: a variable that is built
-// later is born with its value ([trackable.Base.AddVariable]); Attach, List's
-// Append and Map's Set restore at once; plain fields, slices and maps do so at
-// the next [Checkpoint.Sync]. Where restores overlap, the later one wins.
+// later has its value from the beginning ([trackable.Base.AddVariable]); Attach,
+// List's Append and Map's Set restore at once; what is put into plain fields,
+// slices and maps is restored at the beginning of the next step
+// ([trackable.Step], which every function call is), by [Checkpoint.Sync], and by
+// every save. Where restores overlap, the later one wins. A variable that was
+// written meanwhile isn't overwritten: that is a *[WrittenError].
+//
+// A variable that is made after the restore, below the root, and that the
+// checkpoint has no value for, is an *[UnfilledError] of the call that makes it,
+// so that no program can run on weights which the restore didn't fill. AllowMissing
+// and [Report.AllowMissing] permit it. What optimizers make for themselves may
+// begin anew.
 //
 // A checkpoint without an object graph, as TF1's savers write, is matched by the
-// variables' full names.
+// variables' full names, and late variables get their values by their names.
 func (ck *Checkpoint) Restore(ctx context.Context, path string, o *RestoreOptions) (*Report, error) {
 	return ck.restoreFile(ctx, path, o, true)
 }
@@ -133,7 +147,9 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 	if counter {
 		ck.SaveCounter()
 	}
-	ck.release()
+	if err := ck.roomForOne(); err != nil {
+		return nil, err
+	}
 	l, err := ck.newLoad(ctx, src, opts)
 	if err != nil {
 		return nil, err
@@ -145,6 +161,7 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 		} else {
 			report, err = l.restoreGraph(ctx)
 		}
+		trackable.GateOf(ctx).Watch(watcher{weak.Make(ck)})
 		return err
 	})
 	if errors.Is(err, trackable.ErrInsideStep) {
@@ -169,7 +186,10 @@ func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 			return nil, err
 		}
 		if refused == nil {
-			return l.carryOut(ctx, m, found)
+			if err := m.precheck(ctx); err != nil {
+				return nil, err
+			}
+			return l.carryOut(ctx, before, m, found)
 		}
 		// Another goroutine may be attaching objects; then this was a look at a
 		// graph that changes, and not the last word.
@@ -186,7 +206,7 @@ func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 // propose matches and judges, without changing anything of the program.
 func (l *load) propose(ctx context.Context, g *trackable.Graph) (*match, judgement, *RestoreError, error) {
 	l.mu.Lock()
-	m, err := l.match(ctx, start{0, l.ck.root})
+	m, err := l.match(ctx, false, start{0, l.ck.root})
 	if err != nil || m.err != nil {
 		l.mu.Unlock()
 		return nil, judgement{}, nil, errors.Join(err, matchErr(m))
@@ -241,19 +261,21 @@ func (l *load) reset() {
 }
 
 // carryOut makes a match that fits come true.
-func (l *load) carryOut(ctx context.Context, m *match, found judgement) (*Report, error) {
+func (l *load) carryOut(ctx context.Context, g *trackable.Graph, m *match, found judgement) (*Report, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	l.guards.Store(!l.opts.AllowMissing)
 	l.mu.Lock()
 	m.commit()
 	l.mu.Unlock()
+	l.watchBelow(g)
 	l.ck.keep(l)
 	if err := m.apply(ctx); err != nil {
 		return nil, err
 	}
-	// What was attached between the look and the commit waits nowhere.
-	if err := l.sync(ctx); err != nil {
+	// What was attached between the look and the commit was told to no Node.
+	if err := l.sync(ctx, false); err != nil {
 		return nil, err
 	}
 	r := &Report{Path: l.src.path, l: l, Missing: found.missing, Unused: found.unused, Deferred: found.deferred}
@@ -268,59 +290,75 @@ func matchErr(m *match) error {
 	return m.err
 }
 
-// maxPendingRestores is how many restores of one Checkpoint can wait for objects
-// at a time; a program that restores again and again, and never builds some
-// objects, must not hold all those files' graphs.
-const maxPendingRestores = 8
+// maxPendingRestores is how many restores of one Checkpoint can have something
+// pending at a time: each keeps its file's graph in memory. One whose pending
+// values a later restore has too doesn't count.
+const maxPendingRestores = 32
 
-// forget gives up what waits.
-func (l *load) forget() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, w := range l.waiting {
-		if w.pend != nil {
-			w.parent.(trackable.Noder).TrackableNode().Forget(w.edge, w.pend)
+// roomForOne is an error where too many restores are pending for another one.
+func (ck *Checkpoint) roomForOne() error {
+	var paths []string
+	for _, l := range ck.pendingLoads() {
+		if l.waits() {
+			paths = append(paths, l.src.path)
 		}
 	}
-	clear(l.waiting)
-	clear(l.waitsFor)
-	clear(l.slotsLeft)
-}
-
-// release lets go of earlier restores where nothing waits any more, so that
-// their graphs don't lie in memory beside the next one's.
-func (ck *Checkpoint) release() {
-	ck.mu.Lock()
-	old := slices.Clone(ck.loads)
-	ck.mu.Unlock()
-	if slices.ContainsFunc(old, (*load).waits) {
-		return // which restore is the latest still counts
+	if len(paths) < maxPendingRestores {
+		return nil
 	}
-	ck.mu.Lock()
-	ck.loads = nil
-	ck.mu.Unlock()
+	return fmt.Errorf("checkpoint: values of %d restores are still pending, the first of %s; build the objects that they are for, or make a new Checkpoint", len(paths), paths[0])
 }
 
-// keep remembers l for deliveries, and forgets restores that have nothing left
-// to deliver.
+// keep remembers l as the latest restore, and forgets those that have nothing
+// left to deliver.
 func (ck *Checkpoint) keep(l *load) {
-	ck.mu.Lock()
-	old := slices.Clone(ck.loads)
-	ck.mu.Unlock()
-	// Only one restore runs at a time, so the list can't change here; a delivery
-	// holds a load's lock when it asks for ck's, never the other way round.
-	old = slices.DeleteFunc(old, func(l *load) bool { return !l.waits() })
-	for len(old) >= maxPendingRestores {
-		old[0].forget()
-		old = old[1:]
-	}
+	// Only one restore runs at a time, so the list can't change meanwhile; a
+	// delivery holds a load's lock when it asks for ck's, never the other way
+	// round.
+	old := slices.DeleteFunc(ck.pendingLoads(), func(old *load) bool {
+		old.guards.Store(false)
+		old.yieldTo(l)
+		if old.waits() {
+			return false
+		}
+		old.ended.Store(true)
+		return true
+	})
 	ck.mu.Lock()
 	ck.loads = append(old, l)
+	ck.filled = 0
 	ck.mu.Unlock()
 }
 
-// Sync delivers what waits for objects that are there by now: those that plain
-// fields, slices and maps hold. Every save calls it.
+// yieldTo gives up what later, a newer restore, has a pending value for as well.
+func (l *load) yieldTo(later *load) {
+	later.mu.Lock()
+	waiting := make(map[waitKey]bool, len(later.waiting))
+	for key := range later.waiting {
+		waiting[key] = true
+	}
+	later.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key, w := range l.waiting {
+		w.superseded = w.superseded || waiting[key]
+	}
+	if l.graph == nil && later.graph == nil {
+		for e := range l.src.reader.Entries() {
+			if _, ok := later.src.reader.Entry(e.Name); ok {
+				l.usedNames[e.Name] = true
+			}
+		}
+	}
+}
+
+// Sync delivers what is pending for objects that are there by now: those that
+// plain fields, slices and maps hold. Every save calls it, and every
+// [trackable.Step] does the same for fields, slices and maps.
+//
+// A variable that was written since it was made isn't overwritten: that is a
+// *[WrittenError]. One that a strict restore has no value for is an
+// *[UnfilledError].
 func (ck *Checkpoint) Sync(ctx context.Context) error {
 	ck.busy.Lock()
 	defer ck.busy.Unlock()
@@ -328,73 +366,16 @@ func (ck *Checkpoint) Sync(ctx context.Context) error {
 }
 
 func (ck *Checkpoint) sync(ctx context.Context) error {
-	ck.mu.Lock()
-	loads := slices.Clone(ck.loads)
-	ck.mu.Unlock()
 	// The latest restore first: an earlier one doesn't overwrite what it set.
-	for _, l := range slices.Backward(loads) {
+	for _, l := range slices.Backward(ck.pendingLoads()) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if l.graph == nil {
-			if err := l.syncNames(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := l.sync(ctx); err != nil {
+		if err := l.sync(ctx, false); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-func (l *load) sync(ctx context.Context) error {
-	l.mu.Lock()
-	if len(l.waiting) == 0 {
-		l.mu.Unlock()
-		return nil
-	}
-	var starts []start
-	edges := map[any]map[string]any{}
-	for key, w := range l.waiting {
-		at, ok := edges[key.parent]
-		if !ok {
-			list, err := l.ck.children(w.parent)
-			if err != nil {
-				l.mu.Unlock()
-				return fmt.Errorf("checkpoint: %w", err)
-			}
-			at = make(map[string]any, len(list))
-			for _, e := range list {
-				at[e.Name] = e.Child
-			}
-			edges[key.parent] = at
-		}
-		if child, ok := at[w.edge]; ok {
-			starts = append(starts, start{w.node, child})
-		}
-	}
-	if len(starts) == 0 {
-		l.mu.Unlock()
-		return nil
-	}
-	slices.SortFunc(starts, func(a, b start) int { return int(a.node) - int(b.node) })
-	m, err := l.match(ctx, starts...)
-	if err == nil {
-		err = m.refuse()
-	}
-	if err != nil {
-		partial := l.partial
-		l.mu.Unlock()
-		if partial {
-			return nil // ExpectPartial lets go of what doesn't fit
-		}
-		return err
-	}
-	m.commit()
-	l.mu.Unlock()
-	return m.apply(ctx)
+	return ck.checkFilled(ctx, false)
 }
 
 // setTorn remembers that a restore broke off half way, or that one went through.
@@ -405,30 +386,25 @@ func (ck *Checkpoint) setTorn(err *TornError) {
 }
 
 // checkDelivered is a *TornError after a restore that broke off, and a
-// *PendingError while values of the latest restore wait for objects that could
+// *PendingError while values of any restore are pending for objects that could
 // still claim them.
 func (ck *Checkpoint) checkDelivered() error {
 	ck.mu.Lock()
-	var l *load
-	if n := len(ck.loads); n > 0 {
-		l = ck.loads[n-1]
-	}
-	torn := ck.torn
+	loads, torn := slices.Clone(ck.loads), ck.torn
 	ck.mu.Unlock()
 	if torn != nil {
 		return torn
 	}
-	if l == nil || l.graph == nil {
-		return nil
-	}
-	l.mu.Lock()
-	partial := l.partial
-	l.mu.Unlock()
-	if partial {
-		return nil
-	}
-	if deferred, _ := l.left(); len(deferred) > 0 {
-		return &PendingError{Path: l.src.path, Deferred: deferred}
+	for _, l := range slices.Backward(loads) {
+		l.mu.Lock()
+		partial := l.partial
+		l.mu.Unlock()
+		if partial {
+			continue
+		}
+		if deferred, _ := l.left(); len(deferred) > 0 {
+			return &PendingError{Path: l.src.path, Deferred: deferred}
+		}
 	}
 	return nil
 }

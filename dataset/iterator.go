@@ -113,34 +113,51 @@ func (it *Iterator[T]) SerializeToTensors() ([]trackable.Attribute, error) {
 	return []trackable.Attribute{{Name: StateAttribute, Tensor: tensor.Scalar(string(e.buf))}}, nil
 }
 
+// CheckRestore reports whether the checkpoint's place is one of this pipeline,
+// before a restore changes anything.
+func (it *Iterator[T]) CheckRestore(tensors map[string]*tensor.Tensor) error {
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	_, err := it.place(tensors)
+	return err
+}
+
 // RestoreFromTensors takes a place from the checkpoint. It refuses one of
 // another pipeline; the elements before the place are passed over by the next
 // call of [Iterator.Next].
 func (it *Iterator[T]) RestoreFromTensors(tensors map[string]*tensor.Tensor) error {
 	it.mu.Lock()
 	defer it.mu.Unlock()
+	place, err := it.place(tensors)
+	if err == nil {
+		it.waiting = place
+	}
+	return err
+}
+
+// place is the encoded place, without the pipeline's text. The lock is held.
+func (it *Iterator[T]) place(tensors map[string]*tensor.Tensor) ([]byte, error) {
 	if it.d.err != nil {
-		return it.d.err
+		return nil, it.d.err
 	}
 	t := tensors[StateAttribute]
 	if t == nil {
-		return fmt.Errorf("dataset: the checkpoint has no %s for this iterator: %w", StateAttribute, ErrState)
+		return nil, fmt.Errorf("dataset: the checkpoint has no %s for this iterator: %w", StateAttribute, ErrState)
 	}
 	s, err := tensor.Item[string](t)
 	if err != nil {
-		return fmt.Errorf("dataset: %s: %w", StateAttribute, errors.Join(err, ErrState))
+		return nil, fmt.Errorf("dataset: %s: %w", StateAttribute, errors.Join(err, ErrState))
 	}
 	if len(s) < len(magic) || s[:len(magic)] != magic {
-		return fmt.Errorf("dataset: %s doesn't begin with %q, so it is no place of version 1: %w", StateAttribute, magic, ErrState)
+		return nil, fmt.Errorf("dataset: %s doesn't begin with %q, so it is no place of version 1: %w", StateAttribute, magic, ErrState)
 	}
 	d := decoder{buf: []byte(s[len(magic):])}
 	pipeline := string(d.bytes())
 	if d.err != nil {
-		return d.err
+		return nil, d.err
 	}
 	if pipeline != it.d.pipeline {
-		return fmt.Errorf("dataset: the saved place is in %s, this iterator's dataset is %s: %w", pipeline, it.d.pipeline, ErrState)
+		return nil, fmt.Errorf("dataset: the saved place is in %s, this iterator's dataset is %s; RestoreOptions.SkipIterators leaves iterators where they are: %w", pipeline, it.d.pipeline, ErrState)
 	}
-	it.waiting = append([]byte{}, d.buf...)
-	return nil
+	return append([]byte{}, d.buf...), nil
 }

@@ -44,7 +44,9 @@ func New[In, Out any](f func(s *ops.Scope, in In) Out, o ...*Options) *Func[In, 
 //
 // The call runs inside trackable.Step: a checkpoint is taken before or after
 // it. A Call inside another one, with its scope's context, is part of that
-// step.
+// step. It begins by delivering what restores have pending for objects that have
+// appeared since; what can't be delivered, and a variable that a strict restore
+// should have filled and didn't, is the call's error.
 func (fn *Func[In, Out]) Call(ctx context.Context, in In) (Out, error) {
 	var out Out
 	if fn.err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/trackable"
 )
 
 // Options say how ops run. They must not be changed once they are in use.
@@ -45,5 +46,12 @@ func (o *Options) scope(ctx context.Context, recycle bool) *ops.Scope {
 }
 
 // Eager is a scope for scripts and tests: its ops run at once, its values live
-// on, and [ops.Scope.Err] tells at the end whether all went well.
-func Eager(ctx context.Context, o ...*Options) *ops.Scope { return pick(o).scope(ctx, false) }
+// on, and [ops.Scope.Err] tells at the end whether all went well. Pending
+// restores are delivered before it, as before a call.
+func Eager(ctx context.Context, o ...*Options) *ops.Scope {
+	s := pick(o).scope(ctx, false)
+	if err := trackable.Settle(ctx); err != nil {
+		s.Fail("Eager", err)
+	}
+	return s
+}

@@ -3,6 +3,7 @@ package keras
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -55,6 +56,37 @@ func (d *Dense) MayClaim(edge string) bool {
 	return !d.Built() && (edge == "kernel" || edge == keras3Kernel || edge == "bias" && !d.NoBias)
 }
 
+// SetName gives the layer the name that its variables' full names contain.
+func (d *Dense) SetName(name string) { d.Name = name }
+
+// DeclareVariables lists what Build will make.
+func (d *Dense) DeclareVariables(inFile func(edge string) bool) []trackable.Declared {
+	if d.Built() || d.Units < 1 {
+		return nil
+	}
+	dtype := d.DType
+	if dtype == tensor.Invalid {
+		dtype = tensor.Float32
+	}
+	edge := "kernel"
+	if d.Keras3 || inFile(keras3Kernel) && !inFile(edge) {
+		edge = keras3Kernel
+	}
+	var list []trackable.Declared
+	// The fields are for Build, which may be running.
+	made := d.TrackableNode().Edges()
+	has := func(edge string) bool {
+		return slices.ContainsFunc(made, func(e trackable.Edge) bool { return e.Name == edge })
+	}
+	if !has("kernel") && !has(keras3Kernel) {
+		list = append(list, trackable.Declared{Edge: edge, Name: "kernel", DType: dtype, Shape: tensor.Shape{-1, d.Units}})
+	}
+	if !has("bias") && !d.NoBias {
+		list = append(list, trackable.Declared{Edge: "bias", DType: dtype, Shape: tensor.Shape{d.Units}})
+	}
+	return list
+}
+
 // Build makes the variables for inputs of a shape whose last size is known. A
 // call does it by itself.
 func (d *Dense) Build(s *ops.Scope, in tensor.Shape) error {
@@ -72,7 +104,7 @@ func (d *Dense) Build(s *ops.Scope, in tensor.Shape) error {
 		bias = Zeros{}
 	}
 	edge := "kernel"
-	if d.Keras3 || d.TrackableNode().Waits(keras3Kernel) {
+	if d.Keras3 || d.TrackableNode().HasPending(keras3Kernel) {
 		edge = keras3Kernel
 	}
 	// What is there already was made by a build that failed at the bias.

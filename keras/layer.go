@@ -137,8 +137,13 @@ func (l *Layer) MayClaim(string) bool { return !l.built.Load() }
 // is first called.
 type Model struct{ Layer }
 
-// MayClaim reports true: a model may get layers at any time.
-func (m *Model) MayClaim(string) bool { return true }
+// MayClaim reports false: what a model may still get are its nil fields. A model
+// that adds variables of its own under other names says so with a MayClaim of
+// its own.
+func (m *Model) MayClaim(string) bool { return false }
+
+// ClaimsFields reports that a model gets its layers in fields.
+func (m *Model) ClaimsFields() bool { return true }
 
 // lastDim is the size of the last dimension, which a layer's kernel needs.
 func lastDim(layer string, in tensor.Shape) (int, error) {

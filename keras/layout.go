@@ -185,7 +185,7 @@ func (o *OptimizerBase) buildNew(vars []*trackable.Variable) error {
 // layout one of Keras 3's, if such a checkpoint was restored since.
 func (o *OptimizerBase) turnKeras3() error {
 	node := o.TrackableNode()
-	if o.next.trained != nil || o.rate == nil || !node.Waits("_trainable_variables") {
+	if o.next.trained != nil || o.rate == nil || !node.HasPending("_trainable_variables") {
 		return nil
 	}
 	o.layout.Store(int32(Keras3Layout))

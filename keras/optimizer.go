@@ -237,7 +237,7 @@ func (o *OptimizerBase) TrackableChildren() []trackable.Edge {
 	if o.isNew() && !o.made.Load() && o.mu.TryLock() {
 		defer o.mu.Unlock()
 		node := o.TrackableNode()
-		if !o.made.Load() && !node.Waits("_variables") && !node.Waits("_iterations") {
+		if !o.made.Load() && !node.HasPending("_variables") && !node.HasPending("_iterations") {
 			// Nothing waits, so nothing can fail.
 			_ = o.makeNew()
 		}
@@ -258,9 +258,9 @@ func (o *OptimizerBase) make() error {
 	node := o.TrackableNode()
 	// The checkpoint that waits says which optimizer wrote it.
 	switch {
-	case node.Waits("_trainable_variables"):
+	case node.HasPending("_trainable_variables"):
 		o.layout.Store(int32(Keras3Layout))
-	case node.Waits("_iterations") || node.Waits("_variables"):
+	case node.HasPending("_iterations") || node.HasPending("_variables"):
 		o.layout.Store(int32(NewLayout))
 	}
 	if o.isNew() {

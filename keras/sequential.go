@@ -3,6 +3,7 @@ package keras
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/trackable"
@@ -19,9 +20,8 @@ type Sequential struct {
 // NewSequential makes a model of layers.
 func NewSequential(layers ...Callable) *Sequential { return &Sequential{Layers: layers} }
 
-// Add appends layers, before or after the first call. What a restored
-// checkpoint holds for them waits in them from then on; the error is that of
-// reading it.
+// Add appends layers, before or after the first call. What a restored checkpoint
+// holds for them is delivered; the error is that of reading it.
 func (m *Sequential) Add(layers ...Callable) error {
 	for _, l := range layers {
 		m.Layers = append(m.Layers, l)
@@ -41,6 +41,12 @@ func (m *Sequential) ScopeName() string { return rootScope(m.Model.ScopeName()) 
 
 // TrackableChildren lists the layers as Keras does.
 func (m *Sequential) TrackableChildren() []trackable.Edge { return layerEdges(m.Layers) }
+
+// MayClaim reports whether edge is that of a layer that may still be added.
+func (m *Sequential) MayClaim(edge string) bool { return claimsLayer(edge, len(m.Layers)) }
+
+// ClaimsFields reports false: the layers aren't in fields.
+func (m *Sequential) ClaimsFields() bool { return false }
 
 // Call is the last layer's output.
 func (m *Sequential) Call(s *ops.Scope, x ops.Input) *ops.Value {
@@ -72,6 +78,12 @@ func (m *Functional) ScopeName() string { return rootScope(m.Model.ScopeName()) 
 // TrackableChildren lists the layers as Keras does.
 func (m *Functional) TrackableChildren() []trackable.Edge { return layerEdges(m.Layers) }
 
+// MayClaim reports whether edge is that of a layer that may still be added.
+func (m *Functional) MayClaim(edge string) bool { return claimsLayer(edge, len(m.Layers)) }
+
+// ClaimsFields reports false: the layers aren't in fields.
+func (m *Functional) ClaimsFields() bool { return false }
+
 // Call runs the model.
 func (m *Functional) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	if m.Run != nil {
@@ -85,6 +97,13 @@ func rootScope(name string) string {
 		return "/"
 	}
 	return name
+}
+
+// claimsLayer reports whether edge is "layer-N" for a layer behind the last one.
+func claimsLayer(edge string, layers int) bool {
+	rest, ok := strings.CutPrefix(edge, "layer-")
+	i, err := strconv.Atoi(rest)
+	return ok && err == nil && i >= layers && strconv.Itoa(i) == rest
 }
 
 func layerEdges(layers []Callable) []trackable.Edge {

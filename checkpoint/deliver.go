@@ -1,0 +1,354 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/cairnml/cairn/internal/nearest"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// pending is a restore as the Node of one object holds it: it is asked about
+// every child that the object gets.
+type pending struct {
+	l      *load
+	parent any
+	node   int32 // noNode where the file has nothing for the object
+}
+
+const noNode = -1
+
+// watch hands l to the Node of an object that was bound, or that lies below the
+// restored root without a node. l's lock is held.
+func (l *load) watch(node int32, obj any) {
+	n, ok := obj.(trackable.Noder)
+	if !ok || variableOf(obj) != nil {
+		return
+	}
+	if id := trackable.Identity(obj); node == noNode && l.watched[id] {
+		return
+	} else {
+		l.watched[id] = true
+	}
+	n.TrackableNode().AddPending(&pending{l, obj, node})
+}
+
+// watchBelow hands l to the Nodes of all objects of g that it doesn't know yet,
+// optimizers' left out.
+func (l *load) watchBelow(g *trackable.Graph) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.graph != nil && !l.guards.Load() {
+		return // nothing of the file can be meant for them
+	}
+	for _, id := range l.reachable(g) {
+		l.watch(noNode, g.Nodes[id].Object)
+	}
+}
+
+// reachable lists the nodes of g that can be reached without passing through an
+// optimizer: what one makes for itself may begin anew.
+func (l *load) reachable(g *trackable.Graph) []int {
+	seen := make([]bool, len(g.Nodes))
+	seen[0] = true
+	out := []int{0}
+	for i := 0; i < len(out); i++ {
+		n := &g.Nodes[out[i]]
+		if _, ok := n.Object.(trackable.SlotOwner); ok && l.graph != nil {
+			continue
+		}
+		for _, e := range n.Edges {
+			if !seen[e.ID] {
+				seen[e.ID] = true
+				out = append(out, e.ID)
+			}
+		}
+	}
+	return out
+}
+
+// Order is the restore's order.
+func (p *pending) Order() uint64 { return p.l.order }
+
+// Done reports whether a later restore has taken l's place.
+func (p *pending) Done() bool { return p.l.ended.Load() }
+
+// wait is what is pending for edge, nil for nothing.
+func (p *pending) wait(edge string) *wait {
+	p.l.mu.Lock()
+	defer p.l.mu.Unlock()
+	return p.l.waiting[waitKey{trackable.Identity(p.parent), edge}]
+}
+
+// Holds reports whether something is pending for edge.
+func (p *pending) Holds(edge string) bool { return p.wait(edge) != nil }
+
+// Initial reads the value of a variable that is about to be made.
+func (p *pending) Initial(edge string, v *trackable.Variable, d tensor.DType, s tensor.Shape) (*tensor.Tensor, error) {
+	l := p.l
+	var key, path string
+	if l.graph == nil {
+		var err error
+		if key, path, err = l.nameFor(p.parent, edge, v); err != nil {
+			return nil, err
+		}
+	} else if w := p.wait(edge); w != nil && l.graph.simple(w.node) {
+		key, path = l.graph.nodes[w.node].Attributes[0].CheckpointKey, l.graph.human(w.node)
+	}
+	if key == "" {
+		return nil, nil
+	}
+	e, ok := l.src.reader.Entry(key)
+	if !ok {
+		return nil, nil // the delivery says so, if it matters
+	}
+	if e.DType != d || !e.Shape.Equal(s) {
+		return nil, fmt.Errorf("checkpoint: %s (of a %T) doesn't fit its value %q in %s: %w", path, p.parent, key, l.src.path,
+			&trackable.ShapeError{WantDType: d, WantShape: s, GotDType: e.DType, GotShape: e.Shape})
+	}
+	t, err := l.src.reader.Read(context.Background(), key)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: the first value of %s from %s: %w", path, l.src.path, err)
+	}
+	if l.graph == nil {
+		l.takeName(key, v)
+	}
+	return t, nil
+}
+
+// Deliver restores child and all below it from what is pending for edge.
+func (p *pending) Deliver(edge string, child any) error {
+	l, ctx := p.l, context.Background()
+	if l.graph == nil {
+		return l.deliverNames(ctx, child)
+	}
+	if w := p.wait(edge); w != nil {
+		if err := l.deliver(ctx, start{w.node, child}); err != nil {
+			return err
+		}
+	}
+	if p.exempt() || variableOf(child) != nil {
+		return nil
+	}
+	g, err := trackable.Walk(child, &trackable.WalkOptions{NoSlots: true})
+	if err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	l.watchBelow(g)
+	return nil
+}
+
+// exempt reports whether the object is an optimizer or a part of one, whose
+// variables may begin anew: it is saved without them before its first step.
+func (p *pending) exempt() bool {
+	if _, ok := p.parent.(trackable.SlotOwner); ok {
+		return true
+	}
+	p.l.mu.Lock()
+	defer p.l.mu.Unlock()
+	return p.l.optimizer[trackable.Identity(p.parent)]
+}
+
+// Unfilled is an *UnfilledError about the variables of child that no restore
+// has filled though l, the latest one and strict, has no value for them.
+func (p *pending) Unfilled(edge string, child any) error {
+	l := p.l
+	if !l.guards.Load() || p.exempt() {
+		return nil
+	}
+	g, err := trackable.Walk(child, &trackable.WalkOptions{NoSlots: true})
+	if err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	if v := variableOf(child); v != nil && v.DType() != tensor.Invalid && l.replaced(p.node, edge) {
+		return nil
+	}
+	items := l.unfilled(g)
+	if len(items) == 0 {
+		return nil
+	}
+	path := below(p.path(), edge)
+	for i := range items {
+		if at := items[i].Path; at == "(root)" {
+			items[i].Path = path
+		} else {
+			items[i].Path = path + "." + at
+		}
+	}
+	return l.unfilledError(items)
+}
+
+// path is where the parent stands in the program.
+func (p *pending) path() string {
+	if p.node != noNode {
+		return p.l.graph.human(p.node)
+	}
+	if g, err := p.l.ck.walk(); err == nil {
+		if id, ok := g.ID(p.parent); ok {
+			return g.Human(id)
+		}
+	}
+	return fmt.Sprintf("(a %T)", p.parent)
+}
+
+// replaced reports whether the file's value for an edge of a node went to an
+// object that was there before. A variable that the program put in its place
+// keeps the value that it came with.
+func (l *load) replaced(parent int32, edge string) bool {
+	if parent == noNode || l.graph == nil {
+		return false
+	}
+	for _, c := range l.graph.nodes[parent].Children {
+		if c.LocalName == edge {
+			l.mu.Lock()
+			_, bound := l.bound[c.NodeId]
+			l.mu.Unlock()
+			return bound
+		}
+	}
+	return false
+}
+
+// replacements are the variables of g that stand where another one was filled.
+func (l *load) replacements(g *trackable.Graph) map[int]bool {
+	l.mu.Lock()
+	nodes := make(map[any]int32, len(l.bound))
+	for node, obj := range l.bound {
+		nodes[trackable.Identity(obj)] = node
+	}
+	l.mu.Unlock()
+	out := map[int]bool{}
+	for id := range g.Nodes {
+		node, ok := nodes[trackable.Identity(g.Nodes[id].Object)]
+		if !ok {
+			continue
+		}
+		for _, e := range g.Nodes[id].Edges {
+			if g.Nodes[e.ID].Variable() != nil && l.replaced(node, e.Name) {
+				out[e.ID] = true
+			}
+		}
+	}
+	return out
+}
+
+// unfilled lists the variables of g that no restore has filled.
+func (l *load) unfilled(g *trackable.Graph) []Item {
+	l.mu.Lock()
+	var open []int
+	for _, id := range l.reachable(g) {
+		if n := &g.Nodes[id]; n.Variable() != nil && !l.objects[trackable.Identity(n.Object)] {
+			open = append(open, id)
+		}
+	}
+	l.mu.Unlock()
+	var items []Item
+	var replaced map[int]bool
+	for _, id := range open {
+		n := &g.Nodes[id]
+		v := n.Variable()
+		if v.TrackableNode().Stamp() != 0 || l.ck.stamp(n.Object) != 0 || l.ck.isCounter(n.Object) {
+			continue
+		}
+		if replaced == nil {
+			replaced = l.replacements(g)
+		}
+		if replaced[id] {
+			continue
+		}
+		items = append(items, Item{Path: g.Human(id), Attribute: trackable.VariableValue, DType: v.DType(), Shape: v.Shape()})
+	}
+	return items
+}
+
+func (l *load) unfilledError(items []Item) error {
+	deferred, unused := l.left()
+	var names []string
+	for _, it := range append(deferred, unused...) {
+		names = append(names, it.Path)
+	}
+	if len(names) == 0 {
+		for _, it := range l.current() {
+			names = append(names, it.Path)
+		}
+	}
+	for i := range items[:min(len(items), maxListed)] {
+		items[i].Nearest = nearest.Names(items[i].Path, names, 3)
+	}
+	return &UnfilledError{Path: l.src.path, Unfilled: items}
+}
+
+// deliver binds starts and restores all below them, or changes nothing.
+func (l *load) deliver(ctx context.Context, starts ...start) error {
+	l.mu.Lock()
+	m, err := l.match(ctx, true, starts...)
+	if err == nil {
+		err = m.refuse()
+	}
+	l.mu.Unlock()
+	if err == nil {
+		err = m.precheck(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	m.commit()
+	l.mu.Unlock()
+	return m.apply(ctx)
+}
+
+// appeared lists what is pending for edges that objects have by now; plain
+// limits it to edges that no Node is told of.
+func (l *load) appeared(plain bool) ([]start, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var starts []start
+	edges := map[any]map[string]any{}
+	for key, w := range l.waiting {
+		if plain && !w.plain {
+			continue
+		}
+		at, ok := edges[key.parent]
+		if !ok {
+			list, err := l.ck.children(w.parent)
+			if err != nil {
+				return nil, fmt.Errorf("checkpoint: %w", err)
+			}
+			at = make(map[string]any, len(list))
+			for _, e := range list {
+				at[e.Name] = e.Child
+			}
+			edges[key.parent] = at
+		}
+		if child, ok := at[w.edge]; ok {
+			starts = append(starts, start{w.node, child})
+		}
+	}
+	slices.SortFunc(starts, func(a, b start) int { return int(a.node) - int(b.node) })
+	return starts, nil
+}
+
+// sync delivers to what has appeared, until nothing more does.
+func (l *load) sync(ctx context.Context, plain bool) error {
+	if l.graph == nil {
+		return l.deliverNames(ctx, nil)
+	}
+	starts, err := l.appeared(plain)
+	if err != nil || len(starts) == 0 {
+		return err
+	}
+	if err := l.deliver(ctx, starts...); err != nil {
+		return err
+	}
+	for _, s := range starts {
+		g, err := trackable.Walk(s.obj, &trackable.WalkOptions{NoSlots: true})
+		if err != nil {
+			return fmt.Errorf("checkpoint: %w", err)
+		}
+		l.watchBelow(g)
+	}
+	return nil
+}

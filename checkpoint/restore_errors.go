@@ -1,0 +1,37 @@
+package checkpoint
+
+import "fmt"
+
+// WrittenError says that values of a restore came too late for their variables:
+// those were written, by training or by an assignment, between being made and
+// being put where the restore found them. Nothing was overwritten; calls and
+// saves are refused until it is settled which value counts.
+type WrittenError struct {
+	Path    string // the checkpoint
+	Written []Item // the variables
+	InStep  bool   // the step that has just run made them and computed with them
+}
+
+// Error names the variables and what to do.
+func (e *WrittenError) Error() string {
+	if e.InStep {
+		return fmt.Sprintf("checkpoint: this call made %d variables and computed with their first values, while %s holds values for them: put their objects into their fields before the call:%s",
+			len(e.Written), e.Path, list(e.Written))
+	}
+	return fmt.Sprintf("checkpoint: %s holds values for %d variables that were written since they were made, so they weren't restored: put objects into their fields before they are used, restore again to take the checkpoint's values, or keep the variables' own with Report.ExpectPartial:%s",
+		e.Path, len(e.Written), list(e.Written))
+}
+
+// UnfilledError says that a variable was made below an object that a strict
+// restore filled, while the checkpoint has no value for it: it would be used
+// with its first, mostly random, value.
+type UnfilledError struct {
+	Path     string // the checkpoint
+	Unfilled []Item // the variables
+}
+
+// Error names the variables and what to do.
+func (e *UnfilledError) Error() string {
+	return fmt.Sprintf("checkpoint: %d variables made since the restore from %s have no value there, and would be used as their initializers leave them; if that is meant, allow it with RestoreOptions.AllowMissing or Report.AllowMissing:%s",
+		len(e.Unfilled), e.Path, list(e.Unfilled))
+}
