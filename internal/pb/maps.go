@@ -22,17 +22,27 @@ func Lookup[E mapEntry[K, V], K cmp.Ordered, V any](entries []E, key K) (V, bool
 }
 
 // SortEntries sorts a map by key in the order in which TensorFlow writes
-// saved_model.pb: Python's deterministic encoder puts strings in ascending
-// order, numbers in descending order.
+// saved_model.pb, that of Python's deterministic encoder: numbers descend,
+// strings ascend but for one that begins with another, which comes before it
+// ("seed2", "seed"). The deterministic encoder of C++ has a plain ascending
+// order.
 func SortEntries[E mapEntry[K, V], K cmp.Ordered, V any](entries []E) {
-	var zero K
-	_, ascending := any(zero).(string)
 	slices.SortStableFunc(entries, func(a, b E) int {
 		ka, _ := a.entry()
 		kb, _ := b.entry()
-		if ascending {
-			return cmp.Compare(ka, kb)
+		if s, ok := any(ka).(string); ok {
+			return compareNames(s, any(kb).(string))
 		}
 		return cmp.Compare(kb, ka)
 	})
+}
+
+// compareNames is the order of strings in which the end of one is greater than
+// any byte.
+func compareNames(a, b string) int {
+	n := min(len(a), len(b))
+	if c := cmp.Compare(a[:n], b[:n]); c != 0 {
+		return c
+	}
+	return cmp.Compare(len(b), len(a))
 }

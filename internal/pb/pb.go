@@ -9,6 +9,10 @@
 // fields last, which is how TensorFlow's encoders write. Decoding keeps unknown
 // fields, so that a message someone else wrote can be written again; it shares
 // the input's memory for strings and bytes.
+//
+// A map is a list of entries, a oneof a field Which beside its members. The tags
+// of the fields describe them to [MarshalText] and [UnmarshalText], which write
+// and read .pbtxt files.
 package pb
 
 import (

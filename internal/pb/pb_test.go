@@ -139,6 +139,11 @@ func TestMapsKeepTheirOrder(t *testing.T) {
 		t.Errorf("y is %+v", v)
 	}
 	SortEntries(m.Attr)
+	names := []*StringEntry{{Key: ""}, {Key: "seed"}, {Key: "b"}, {Key: "seed2"}}
+	SortEntries(names)
+	if names[0].Key != "b" || names[1].Key != "seed2" || names[2].Key != "seed" || names[3].Key != "" {
+		t.Errorf("sorted: %v", names)
+	}
 	if m.Attr[0].Key != "a" || m.Attr[1].Value.I != 1 || m.Attr[2].Value.I != 3 {
 		t.Errorf("sorted: %+v", m.Attr)
 	}

@@ -2,6 +2,7 @@ package pb
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"io"
 	"os"
@@ -108,33 +109,48 @@ func unknown(v reflect.Value, path string) string {
 	return ""
 }
 
-// TestMapsAreSortedAsTensorFlowSorts shuffles the maps of TensorFlow's messages
-// and sorts them again.
+// TestMapsAreSortedAsTensorFlowSorts shuffles the maps of TensorFlow's models and
+// sorts them again.
 func TestMapsAreSortedAsTensorFlowSorts(t *testing.T) {
-	b := fixture(t, "tensorflow.SavedModel.mlp.pb")
-	var m SavedModel
-	if err := m.Unmarshal(b); err != nil {
-		t.Fatal(err)
-	}
-	for _, g := range m.MetaGraphs {
-		slices.Reverse(g.SignatureDef)
-		SortEntries(g.SignatureDef)
-		for _, f := range g.GraphDef.Library.Function {
-			slices.Reverse(f.Attr)
-			SortEntries(f.Attr)
-			slices.Reverse(f.ArgAttr)
-			SortEntries(f.ArgAttr)
-			for _, n := range f.NodeDef {
-				slices.Reverse(n.Attr)
-				SortEntries(n.Attr)
+	for _, name := range []string{"mlp", "lstm", "module", "v1"} {
+		b := fixture(t, "tensorflow.SavedModel."+name+".pb")
+		var m SavedModel
+		if err := m.Unmarshal(b); err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range m.MetaGraphs {
+			resort(g.SignatureDef)
+			resort(g.CollectionDef)
+			for _, n := range g.GraphDef.Node {
+				resort(n.Attr)
+			}
+			library := g.GraphDef.Library
+			if library == nil {
+				library = new(FunctionDefLibrary)
+			}
+			for _, f := range library.Function {
+				resort(f.Attr)
+				resort(f.ArgAttr)
+				resort(f.Ret)
+				resort(f.ControlRet)
+				resort(f.ResourceArgUniqueId)
+				for _, n := range f.NodeDef {
+					resort(n.Attr)
+				}
+			}
+			if g.ObjectGraphDef != nil {
+				resort(g.ObjectGraphDef.ConcreteFunctions)
 			}
 		}
-		slices.Reverse(g.ObjectGraphDef.ConcreteFunctions)
-		SortEntries(g.ObjectGraphDef.ConcreteFunctions)
+		if got := m.Marshal(); !bytes.Equal(got, b) {
+			t.Errorf("%s: sorted maps are in another order than TensorFlow's from byte %d on", name, common(b, got))
+		}
 	}
-	if got := m.Marshal(); !bytes.Equal(got, b) {
-		t.Errorf("sorted maps are in another order than TensorFlow's from byte %d on", common(b, got))
-	}
+}
+
+func resort[E mapEntry[K, V], K cmp.Ordered, V any](entries []E) {
+	slices.Reverse(entries)
+	SortEntries(entries)
 }
 
 func TestTensorContentIsNotCopied(t *testing.T) {

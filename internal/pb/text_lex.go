@@ -1,0 +1,147 @@
+package pb
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A TextError says where a message in text format is wrong.
+type TextError struct {
+	Line, Column int // both from 1; a column is a byte
+	Reason       string
+}
+
+// Error names the place and the reason.
+func (e *TextError) Error() string {
+	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Reason)
+}
+
+// lexer cuts text into tokens. A token is a punctuation mark, a word (a name or
+// a number) or a quoted string.
+type lexer struct {
+	text string
+	at   int    // where the token begins
+	tok  string // as it stands in the text; "" at the end
+}
+
+func (l *lexer) fail(format string, args ...any) error {
+	before := l.text[:l.at]
+	return &TextError{
+		Line:   1 + strings.Count(before, "\n"),
+		Column: l.at - strings.LastIndexByte(before, '\n'),
+		Reason: fmt.Sprintf(format, args...),
+	}
+}
+
+// next moves to the next token.
+func (l *lexer) next() error {
+	l.at += len(l.tok)
+	for l.at < len(l.text) {
+		switch c := l.text[l.at]; {
+		case c == '#':
+			if i := strings.IndexByte(l.text[l.at:], '\n'); i >= 0 {
+				l.at += i
+			} else {
+				l.at = len(l.text)
+			}
+		case c == ' ' || c >= '\t' && c <= '\r':
+			l.at++
+		default:
+			return l.scan()
+		}
+	}
+	l.tok = ""
+	return nil
+}
+
+func (l *lexer) scan() error {
+	rest := l.text[l.at:]
+	n := 1
+	switch c := rest[0]; {
+	case c == '"' || c == '\'':
+		for n < len(rest) && rest[n] != c && rest[n] != '\n' {
+			if rest[n] == '\\' {
+				n++
+			}
+			n++
+		}
+		if n >= len(rest) || rest[n] != c {
+			l.tok = ""
+			return l.fail("a string is not closed")
+		}
+		n++
+	case wordByte(c):
+		for n < len(rest) && (wordByte(rest[n]) || (rest[n] == '-' || rest[n] == '+') && exponent(rest[:n])) {
+			n++
+		}
+	case strings.IndexByte("{}<>[]:;,-/", c) < 0:
+		r, _ := utf8.DecodeRuneInString(rest)
+		return l.fail("unexpected %q", r)
+	}
+	l.tok = rest[:n]
+	return nil
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// exponent reports whether a sign may follow in a number.
+func exponent(s string) bool {
+	last := s[len(s)-1] | 0x20
+	return last == 'e' && (s[0] >= '0' && s[0] <= '9' || s[0] == '.') && !strings.HasPrefix(s, "0x") && !strings.HasPrefix(s, "0X")
+}
+
+func (l *lexer) quoted() bool { return l.tok != "" && (l.tok[0] == '"' || l.tok[0] == '\'') }
+
+// unquote is the meaning of the string that is the token.
+func (l *lexer) unquote(out []byte) ([]byte, error) {
+	for s := l.tok[1 : len(l.tok)-1]; len(s) > 0; {
+		if s[0] != '\\' {
+			out = append(out, s[0])
+			s = s[1:]
+			continue
+		}
+		c := s[1] // a string never ends in a single backslash
+		s = s[2:]
+		if i := strings.IndexByte(`abfnrtv\'"?`, c); i >= 0 {
+			out = append(out, "\a\b\f\n\r\t\v\\'\"?"[i])
+			continue
+		}
+		digits, base := 0, 16
+		switch {
+		case c >= '0' && c <= '7':
+			s, digits, base = string(c)+s, 3, 8
+		case c == 'x' || c == 'X':
+			digits = 2
+		case c == 'u':
+			digits = 4
+		case c == 'U':
+			digits = 8
+		}
+		n := 0
+		for n < min(digits, len(s)) && digitBelow(s[n], base) {
+			n++
+		}
+		v, err := strconv.ParseUint(s[:n], base, 32)
+		s = s[n:]
+		switch {
+		case err != nil || digits == 4 && n < 4 || digits == 8 && n < 8 || v > 0xff && base == 8:
+			return nil, l.fail("a string has an escape that there is not")
+		case digits < 4:
+			out = append(out, byte(v))
+		case !utf8.ValidRune(rune(v)):
+			return nil, l.fail("a string has an escape for %#x, which is no character", v)
+		default:
+			out = utf8.AppendRune(out, rune(v))
+		}
+	}
+	return out, nil
+}
+
+func digitBelow(c byte, base int) bool {
+	v, err := strconv.ParseUint(string(c), 16, 8)
+	return err == nil && int(v) < base
+}

@@ -1,0 +1,139 @@
+package pb
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+func TestTextIsTensorFlows(t *testing.T) {
+	for _, name := range fixtures(t, ".pbtxt") {
+		t.Run(name, func(t *testing.T) {
+			b, text := fixture(t, name+".pb"), fixture(t, name+".pbtxt")
+			m := newFor(t, name)
+			if err := m.Unmarshal(b); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(text), string(MarshalText(m))); d != "" {
+				t.Errorf("written (-TensorFlow's +ours):\n%s", d)
+			}
+			again := newFor(t, name)
+			if err := UnmarshalText(text, again); err != nil {
+				t.Fatal(err)
+			}
+			if name == "tensorflow.GraphDef.v1" { // which was encoded in the order of a hash table
+				return
+			}
+			if got := again.Marshal(); !bytes.Equal(got, b) {
+				t.Errorf("TensorFlow's text is encoded otherwise from byte %d on", common(b, got))
+			}
+		})
+	}
+}
+
+func TestTextFormsAreRead(t *testing.T) {
+	want := TensorProto{Dtype: DataTypeFloat, TensorShape: &TensorShapeProto{Dim: []*Dim{{Size: 2, Name: "ab"}, {Size: -1}}}, FloatVal: []float32{1, -2.5, 1e10}, IntVal: []int32{16, 8, -1}, BoolVal: []bool{true, false}, StringVal: [][]byte{[]byte("a\x00\u00e9\n")}}
+	for _, c := range []string{
+		"dtype: DT_FLOAT tensor_shape { dim { size: 2 name: 'a' \"b\" } dim { size: -1 } } float_val: 1 float_val: -2.5 float_val: 1e+10 int_val: 16 int_val: 8 int_val: - 1 bool_val: true bool_val: false string_val: \"a\\000\\303\\251\\n\"",
+		"dtype: 1, tensor_shape: < dim: [ { size: 0x2; name: \"a\"\n'b' }, { size: -1 } ]; >; float_val: [1.0f, -2.5, 1E10] # words {\nint_val: [0x10, 010, -1] bool_val: [t, 0] string_val: 'a\\x00\\u00e9\\n'",
+	} {
+		var m TensorProto
+		if err := UnmarshalText([]byte(c), &m); err != nil {
+			t.Errorf("%s: %v", c, err)
+		}
+		if d := cmp.Diff(want, m); d != "" {
+			t.Errorf("%s:\n%s", c, d)
+		}
+	}
+}
+
+func TestFaultsOfTextAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		m        Message
+		in, want string
+	}{
+		{new(NodeDef), "nme: 'a'", "line 1, column 1: NodeDef has no field nme"},
+		{new(NodeDef), "name: 'a'\n  name: 'b'", "line 2, column 3: name is set twice"},
+		{new(NodeDef), "name 'a'", "column 6: a colon is missing"},
+		{new(NodeDef), "name: a", "name must be a string"},
+		{new(NodeDef), "name: 'a\n'", "not closed"},
+		{new(NodeDef), "name: '\\377'", "no valid UTF-8"},
+		{new(NodeDef), "name: '\\q'", "an escape that there is not"},
+		{new(NodeDef), "name: '\\777'", "an escape that there is not"},
+		{new(NodeDef), "name: '\\Uffffffff'", "no character"},
+		{new(NodeDef), "attr { key: 'a'", "the text ends inside a message"},
+		{new(NodeDef), "attr: 1", "{ is missing after attr"},
+		{new(NodeDef), "}", "} stands where a field's name should"},
+		{new(NodeDef), "[type.googleapis.com/tensorflow.NodeDef] {}", "NodeDef has no extensions"},
+		{new(NodeDef), "$", `unexpected '$'`},
+		{new(NodeDef), "0: 1", "0 is no field's number"},
+		{new(NodeDef), "99: x", "no value of a field that is not known"},
+		{new(Any), "[a/no.Such] {}", `messages of type "a/no.Such" are not known`},
+		{new(AttrValue), "i: 1 b: true", "b is set twice"},
+		{new(AttrValue), "i: 9223372036854775808", "no int64"},
+		{new(AttrValue), "i: 1.5", "no int64"},
+		{new(AttrValue), "b: 2", "no bool"},
+		{new(AttrValue), "f: 0x10", "no float"},
+		{new(AttrValue), "type: DT_NONE", `"DT_NONE" is no enum, which type is`},
+		{new(TensorProto), "uint32_val: -1", "no uint32"},
+		{new(TensorProto), "int_val: [1 2]", "a comma or ] is missing"},
+		{new(FullTypeDef), strings.Repeat("args {", 150), "nested more than 100 deep"},
+		{new(FullTypeDef), strings.Repeat("9 {", 150), "nested more than 100 deep"},
+	} {
+		err := UnmarshalText([]byte(c.in), c.m)
+		var e *TextError
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%.60s: %v, want %q", c.in, err, c.want)
+		}
+	}
+}
+
+func TestUnknownFieldsStandInTextByNumber(t *testing.T) {
+	b := protowire.AppendVarint(protowire.AppendTag(nil, 100, protowire.VarintType), 300)
+	b = protowire.AppendFixed32(protowire.AppendTag(b, 101, protowire.Fixed32Type), 7)
+	b = protowire.AppendFixed64(protowire.AppendTag(b, 102, protowire.Fixed64Type), 8)
+	b = protowire.AppendBytes(protowire.AppendTag(b, 103, protowire.BytesType), []byte("a\xff"))
+	b = protowire.AppendTag(b, 104, protowire.StartGroupType)
+	b = protowire.AppendVarint(protowire.AppendTag(b, 1, protowire.VarintType), 1)
+	b = protowire.AppendTag(b, 104, protowire.EndGroupType)
+	var m, again GradientDef
+	if err := m.Unmarshal(b); err != nil {
+		t.Fatal(err)
+	}
+	text := MarshalText(&m)
+	want := "100: 300\n101: 0x00000007\n102: 0x0000000000000008\n103: \"a\\377\"\n104 {\n  1: 1\n}\n"
+	if string(text) != want {
+		t.Errorf("written\n%s", text)
+	}
+	if err := UnmarshalText(text, &again); err != nil || !bytes.Equal(again.Marshal(), b) {
+		t.Errorf("% x is read again as % x, %v", b, again.Marshal(), err)
+	}
+}
+
+// FuzzText reads arbitrary text as several messages. What is accepted is
+// written and must read the same.
+func FuzzText(f *testing.F) {
+	for _, name := range []string{"tensorflow.NodeDef.odd", "tensorflow.StructuredValue.odd", "tensorflow.TensorProto.odd", "tensorflow.MetaGraphDef.any"} {
+		f.Add(string(fixture(f, name+".pbtxt")))
+	}
+	f.Add("dtype: 1, tensor_shape: < dim: [ { size: 0x2; name: \"a\"\n'b' } ] > 100: 0x00000001 101 { 1: 'x' } # words")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, name := range []string{"tensorflow.NodeDef", "tensorflow.StructuredValue", "tensorflow.TensorProto", "tensorflow.MetaGraphDef"} {
+			m, again := New(name), New(name)
+			if UnmarshalText([]byte(text), m) != nil {
+				continue
+			}
+			once := MarshalText(m)
+			if err := UnmarshalText(once, again); err != nil {
+				t.Fatalf("%q was accepted, %q is refused: %v", text, once, err)
+			}
+			if twice := MarshalText(again); !bytes.Equal(once, twice) {
+				t.Fatalf("%q is written as %q, then as %q", text, once, twice)
+			}
+		}
+	})
+}
