@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 
 	"github.com/cairnml/cairn/internal/pb"
 )
@@ -21,7 +23,7 @@ func (w *Writer) CopyFrom(ctx context.Context, r *Reader, name, as string) error
 	if !ok {
 		return w.fail(r.notFound(name))
 	}
-	rec := &r.recs[i]
+	rec := r.record(i)
 	switch {
 	case as == "":
 		return w.fail(fmt.Errorf("bundle: tensor %q is to be copied to a tensor without a name", name))
@@ -34,7 +36,7 @@ func (w *Writer) CopyFrom(ctx context.Context, r *Reader, name, as string) error
 	}
 	base := len(w.shards) - 1
 	for n, s := range rec.Slices {
-		if err := w.copyPiece(ctx, r, &r.recs[rec.parts[n]], string(appendSliceKey(nil, as, s)), as); err != nil {
+		if err := w.copyPiece(ctx, r, r.record(rec.parts[n]), string(appendSliceKey(nil, as, s)), as); err != nil {
 			return err
 		}
 	}
@@ -71,8 +73,8 @@ func (w *Writer) CopyAll(ctx context.Context, r *Reader, rename func(name string
 	}
 	base := len(w.shards) - 1
 	w.least = max(w.least, base+r.header.NumShards)
-	for _, i := range r.byPlace() {
-		rec := &r.recs[i]
+	for _, p := range r.index.places() {
+		rec := r.record(int(p.entry))
 		owner := r.ownerOf(rec)
 		as, keep := rename(owner)
 		if !keep {
@@ -102,8 +104,8 @@ func (w *Writer) CopyAll(ctx context.Context, r *Reader, rename func(name string
 			return err
 		}
 	}
-	for _, v := range r.visible {
-		rec := &r.recs[v]
+	for _, i := range slices.Sorted(maps.Keys(r.index.sliced)) {
+		rec := r.record(i)
 		as, keep := rename(rec.Name)
 		if len(rec.Slices) == 0 || !keep {
 			continue

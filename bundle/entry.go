@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/cairnml/cairn/internal/crc32c"
-	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -62,48 +60,6 @@ type unsupportedError struct{ what string }
 
 func (e *unsupportedError) Error() string        { return e.what }
 func (e *unsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }
-
-// parseRecord decodes an entry; its error is in words only, the caller adds the
-// place.
-func parseRecord(key string, value []byte, shards int) (record, []*pb.TensorSliceProto, error) {
-	r := record{Entry: Entry{Name: key, Raw: value}}
-	var m pb.BundleEntryProto
-	if err := m.Unmarshal(value); err != nil {
-		return r, nil, fmt.Errorf("the entry can't be decoded: %w", err)
-	}
-	r.DType = tensor.DType(m.Dtype)
-	r.Shard, r.Offset, r.Size = int(m.ShardId), m.Offset, m.Size
-	r.CRC = crc32c.Unmask(m.Crc32c)
-	shape, n, err := parseShape(m.Shape)
-	switch {
-	case errors.Is(err, errors.ErrUnsupported):
-		r.err = fmt.Errorf("bundle: tensor %q: %w", key, err)
-	case err != nil:
-		return r, nil, err
-	}
-	r.Shape, r.elems = shape, n
-	switch {
-	case r.DType == tensor.Invalid:
-		return r, nil, errors.New("the entry has no element type")
-	case m.Dtype < 0:
-		return r, nil, fmt.Errorf("the element type is %d", m.Dtype)
-	case m.ShardId < 0 || r.Shard >= shards:
-		return r, nil, fmt.Errorf("it lies in data file %d, there are %d", r.Shard, shards)
-	case r.Offset < 0 || r.Size < 0 || r.Offset > math.MaxInt64-r.Size:
-		return r, nil, fmt.Errorf("it can't lie at offset %d with %d bytes", r.Offset, r.Size)
-	}
-	if !r.DType.Valid() || r.DType == tensor.Resource {
-		r.err = errUnsupported("tensor %q has elements of %v, which can't be read", key, r.DType)
-		return r, m.Slices, nil
-	}
-	if len(m.Slices) > 0 || r.err != nil {
-		return r, m.Slices, nil
-	}
-	if err := checkSize(r.DType, n, r.Size); err != nil {
-		return r, nil, fmt.Errorf("%v%v: %w", r.DType, r.Shape, err)
-	}
-	return r, nil, nil
-}
 
 // checkSize tells whether n elements can take so many bytes in a data file.
 func checkSize(d tensor.DType, n, size int64) error {

@@ -85,7 +85,8 @@ func harmless(name string, b []byte, r *Reader) map[int]string {
 	for i := range b {
 		out[i] = "alignment padding"
 	}
-	for _, rec := range r.recs {
+	for i := range r.index.n {
+		rec := r.record(i)
 		if rec.Shard != shard || len(rec.Slices) > 0 {
 			continue
 		}
@@ -173,7 +174,8 @@ func TestEveryTruncationIsDetected(t *testing.T) {
 		last := len(good)
 		if _, shard, _, ok := ParseDataName(name); ok {
 			last = 0 // the padding at the end may be missing
-			for _, rec := range r.recs {
+			for i := range r.index.n {
+				rec := r.record(i)
 				if rec.Shard == shard && len(rec.Slices) == 0 {
 					last = max(last, int(rec.Offset+rec.Size))
 				}

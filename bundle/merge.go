@@ -100,11 +100,11 @@ func (m *merging) read(src string) error {
 	if err := r.checkData(m.ctx); err != nil {
 		return err
 	}
-	for i := range r.recs {
+	for i := range r.index.n {
 		if i%4096 == 0 && m.ctx.Err() != nil {
 			return m.ctx.Err()
 		}
-		rec := &r.recs[i]
+		rec := r.record(i)
 		var e pb.BundleEntryProto
 		if err := e.Unmarshal(rec.Raw); err != nil {
 			return err
@@ -124,7 +124,7 @@ func (m *merging) read(src string) error {
 		e.ShardId = int32(m.number(DataName(src, int(e.ShardId), r.header.NumShards)))
 		m.entries[rec.Name] = &e
 	}
-	if len(r.recs) == 0 {
+	if r.index.n == 0 {
 		// A bundle without tensors still has its data files.
 		for i := range r.header.NumShards {
 			m.number(DataName(src, i, r.header.NumShards))

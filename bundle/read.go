@@ -125,7 +125,7 @@ func (r *Reader) plan(req *ReadRequest) (plan, error) {
 	if !ok {
 		return plan{}, r.notFound(req.Name)
 	}
-	rec := &r.recs[i]
+	rec := r.record(i)
 	if rec.err != nil {
 		return plan{}, rec.err
 	}
@@ -165,7 +165,7 @@ func (r *Reader) plan(req *ReadRequest) (plan, error) {
 	p.v1Parts = used
 	if r.version == 2 {
 		for _, n := range used {
-			p.parts = append(p.parts, &r.recs[rec.parts[n]])
+			p.parts = append(p.parts, r.record(rec.parts[n]))
 		}
 	}
 	return p, nil
@@ -186,7 +186,7 @@ func (r *Reader) pieces(rec *record) []*record {
 	}
 	out := make([]*record, len(rec.parts))
 	for i, p := range rec.parts {
-		out[i] = &r.recs[p]
+		out[i] = r.record(p)
 	}
 	return out
 }
@@ -319,8 +319,11 @@ func (r *Reader) Verify(ctx context.Context, opts *VerifyOptions) error {
 	e.keepGoing = true
 	tables := &v1Tables{r: r}
 	defer tables.close()
-	for _, v := range r.visible {
-		rec := &r.recs[v]
+	for k := range r.Len() {
+		if k%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		rec := r.record(r.tensor(k))
 		_, err := r.plan(&ReadRequest{Name: rec.Name})
 		var corrupt *CorruptError
 		switch {

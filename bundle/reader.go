@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,7 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
-	"sort"
+	"strings"
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/internal/nearest"
@@ -56,8 +55,8 @@ type Reader struct {
 	shown   string // the prefix as errors name it
 	version int
 	header  Header
-	recs    []record // sorted by key
-	visible []int    // the records of tensors, not of slices
+	index   index    // in version 2
+	recs    []record // in version 1, sorted by name
 	v1      *v1Files
 	closed  atomic.Bool
 }
@@ -152,36 +151,36 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 	bad := func(offset int64, name string, err error) error {
 		return &CorruptError{File: src.name, Offset: offset, Name: keyOwner(name), What: err.Error()}
 	}
-	// Prefix-compressed keys of a lying index could grow to the square of its
-	// length. Those of one written as the format asks don't exceed sixteen times
-	// it, since every sixteenth stands in full.
-	budget := 4<<20 + 16*src.size
-	sliced := make(map[int][]*pb.TensorSliceProto)
-	// Room for what an index of this size mostly holds spares the memory of
-	// growing step by step; a lying size gets no more than this much.
-	r.recs = slices.Grow(r.recs, int(min(src.size/48, 1<<14)))
+	// What the entries take in memory is bounded by what lies on the disk: the
+	// keys of a lying index could grow to the square of its length, its blocks be
+	// compressed. Those of one written as the format asks don't exceed sixteen
+	// times it, since every sixteenth key stands in full.
+	var sliced []int // the entries of tensors stored in slices
+	budget := baseMemory/4 + memoryFactor*src.size
+	r.index = index{sliced: make(map[int]*slicedTensor), owners: make(map[int]sliceOf)}
 	err = t.All(func(key, value []byte, offset int64) error {
-		if len(r.recs)%4096 == 0 && ctx.Err() != nil {
+		if r.index.n%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if budget -= int64(len(key)); budget < 0 {
-			return bad(offset, "", errors.New("the keys are out of proportion to the file's size"))
+		if budget -= int64(len(key)+len(value)) + entryMemory; budget < 0 {
+			return bad(offset, "", errors.New("the keys and entries are out of proportion to the file's size"))
 		}
 		if r.header.Raw == nil {
 			if len(key) != 0 {
 				return bad(offset, "", fmt.Errorf("the first key is %.100q, not the header's empty one", key))
 			}
-			return r.readHeader(src.name, offset, value, opts.maxShards())
+			err := r.readHeader(src.name, offset, value, opts.maxShards())
+			r.index.shards = r.header.NumShards
+			return err
 		}
-		rec, parts, err := parseRecord(string(key), value, r.header.NumShards)
+		_, parts, err := parseRecord(view(key), value, r.header.NumShards)
 		if err != nil {
-			return bad(offset, rec.Name, err)
+			return bad(offset, string(key), err)
 		}
-		rec.at = offset
-		if len(parts) > 0 {
-			sliced[len(r.recs)] = parts
+		if parts > 0 {
+			sliced = append(sliced, r.index.n)
 		}
-		r.recs = append(r.recs, rec)
+		r.index.add(key, value, offset)
 		return nil
 	})
 	if err != nil {
@@ -190,11 +189,19 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 	if r.header.Raw == nil {
 		return bad(-1, "", errors.New("the table is empty: there is no header"))
 	}
-	if err := r.linkSlices(src.name, sliced); err != nil {
+	if err := r.linkSlices(ctx, src.name, sliced); err != nil {
 		return err
 	}
 	return r.checkOverlap(src.name)
 }
+
+// What an open checkpoint may take in memory: so many bytes, and so many times
+// what lies on the disk.
+const (
+	baseMemory   = 64 << 20
+	memoryFactor = 16
+	entryMemory  = 64 // of an entry, beside its bytes
+)
 
 func (r *Reader) readHeader(file string, offset int64, value []byte, maxShards int) error {
 	var m pb.BundleHeaderProto
@@ -237,64 +244,68 @@ func (r *Reader) checkVersion(file string, v *pb.VersionDef) error {
 	return e
 }
 
-// linkSlices finds the records of slices and hides them from view.
-func (r *Reader) linkSlices(file string, sliced map[int][]*pb.TensorSliceProto) error {
-	hidden := make(map[int]bool)
-	owners := make([]int, 0, len(sliced))
-	for i := range sliced {
-		owners = append(owners, i)
-	}
-	slices.Sort(owners)
-	for _, i := range owners {
-		rec := &r.recs[i]
+// linkSlices finds the entries of slices and hides them from view.
+func (r *Reader) linkSlices(ctx context.Context, file string, sliced []int) error {
+	x := &r.index
+	for _, i := range sliced {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rec := x.record(i)
 		corrupt := func(err error) error {
 			return &CorruptError{File: file, Offset: rec.at, Name: keyOwner(rec.Name), What: err.Error()}
 		}
-		rec.home = rec.Shard
-		rec.Shard, rec.Offset, rec.Size, rec.CRC = 0, 0, 0, 0
-		for n, m := range sliced[i] {
-			if rec.err != nil {
-				break
-			}
-			s, err := parseSlice(m, rec.Shape)
-			if err != nil {
-				return corrupt(fmt.Errorf("slice %d: %w", n, err))
-			}
-			rec.Slices = append(rec.Slices, s)
-			if isFull(s, rec.Shape) {
-				return corrupt(fmt.Errorf("slice %d is the whole tensor", n))
-			}
-			j, ok := r.find(string(appendSliceKey(nil, rec.Name, s)))
-			if !ok {
-				return corrupt(fmt.Errorf("slice %s has no entry of its own: its data is missing", s))
-			}
-			part := &r.recs[j]
-			shape, err := s.Shape(rec.Shape)
-			switch {
-			case err != nil:
-				return corrupt(err)
-			case hidden[j]:
-				return corrupt(fmt.Errorf("slice %s is listed twice", s))
-			case part.DType != rec.DType || !part.Shape.Equal(shape):
-				return corrupt(fmt.Errorf("slice %s is %v%v, its own entry says %v%v", s, rec.DType, shape, part.DType, part.Shape))
-			case len(sliced[j]) > 0:
-				return corrupt(fmt.Errorf("slice %s is itself sliced", s))
-			}
-			hidden[j] = true
-			rec.parts = append(rec.parts, j)
-			rec.Size += part.Size
-			if rec.Size < 0 {
-				return corrupt(errors.New("the sizes of the slices overflow 64 bits"))
-			}
+		t := &slicedTensor{}
+		x.sliced[i] = t
+		if rec.err != nil {
+			continue
 		}
-		for n, j := range rec.parts {
-			r.recs[j].slice = &rec.Slices[n]
+		err := eachSlice(rec.Raw, rec.Shape, func(n int, s Slice) error {
+			if n%4096 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if isFull(s, rec.Shape) {
+				return fmt.Errorf("slice %d is the whole tensor", n)
+			}
+			j, ok := x.find(string(appendSliceKey(nil, rec.Name, s)))
+			if !ok {
+				return fmt.Errorf("slice %s has no entry of its own: its data is missing", s)
+			}
+			part, parts, _ := parseRecord(x.at(j).key, bytesOf(x.at(j).raw), x.shards)
+			shape, err := s.Shape(rec.Shape)
+			if err != nil {
+				return err
+			}
+			if _, listed := x.owners[j]; listed {
+				return fmt.Errorf("slice %s is listed twice", s)
+			}
+			switch {
+			case part.DType != rec.DType || !part.Shape.Equal(shape):
+				return fmt.Errorf("slice %s is %v%v, its own entry says %v%v", s, rec.DType, shape, part.DType, part.Shape)
+			case parts > 0:
+				return fmt.Errorf("slice %s is itself sliced", s)
+			}
+			x.owners[j] = sliceOf{int32(i), int32(n)}
+			t.slices, t.parts = append(t.slices, s), append(t.parts, j)
+			if t.size += part.Size; t.size < 0 {
+				return errors.New("the sizes of the slices overflow 64 bits")
+			}
+			return nil
+		})
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return corrupt(err)
 		}
 	}
-	r.visible = make([]int, 0, len(r.recs)-len(hidden))
-	for i := range r.recs {
-		if !hidden[i] {
-			r.visible = append(r.visible, i)
+	if len(x.owners) == 0 {
+		return nil
+	}
+	x.visible = make([]int32, 0, x.n-len(x.owners))
+	for i := range x.n {
+		if _, hidden := x.owners[i]; !hidden {
+			x.visible = append(x.visible, int32(i))
 		}
 	}
 	return nil
@@ -302,40 +313,28 @@ func (r *Reader) linkSlices(file string, sliced map[int][]*pb.TensorSliceProto) 
 
 // checkOverlap refuses entries whose bytes overlap: no writer makes them.
 func (r *Reader) checkOverlap(file string) error {
-	var a *record
-	for _, i := range r.byPlace() {
-		b := &r.recs[i]
-		if b.Size == 0 {
+	var a *place
+	places := r.index.places()
+	for i := range places {
+		b := &places[i]
+		if b.size == 0 {
 			continue
 		}
-		if a != nil && a.Shard == b.Shard && b.Offset < a.Offset+a.Size {
-			return &CorruptError{File: file, Offset: b.at, Name: b.Name, What: fmt.Sprintf("its bytes at offset %d of data file %d overlap those of %q at %d", b.Offset, b.Shard, a.Name, a.Offset)}
+		if a != nil && a.shard == b.shard && b.off < a.off+a.size {
+			x, y := r.index.at(int(a.entry)), r.index.at(int(b.entry))
+			return &CorruptError{File: file, Offset: y.at, Name: y.key, What: fmt.Sprintf("its bytes at offset %d of data file %d overlap those of %q at %d", b.off, b.shard, x.key, a.off)}
 		}
 		a = b
 	}
 	return nil
 }
 
-// byPlace lists the records that speak of data files, in the order of the
-// bytes; one of no bytes comes before the one at the same place.
-func (r *Reader) byPlace() []int {
-	order := make([]int, 0, len(r.recs))
-	for i := range r.recs {
-		if rec := &r.recs[i]; len(rec.Slices) == 0 {
-			order = append(order, i)
-		}
+// record is the entry number i of the index.
+func (r *Reader) record(i int) *record {
+	if r.version == 1 {
+		return &r.recs[i]
 	}
-	slices.SortFunc(order, func(i, j int) int {
-		a, b := &r.recs[i], &r.recs[j]
-		return cmp.Or(cmp.Compare(a.Shard, b.Shard), cmp.Compare(a.Offset, b.Offset), cmp.Compare(min(a.Size, 1), min(b.Size, 1)), i-j)
-	})
-	return order
-}
-
-// find looks a key up.
-func (r *Reader) find(key string) (int, bool) {
-	i := sort.Search(len(r.recs), func(i int) bool { return r.recs[i].Name >= key })
-	return i, i < len(r.recs) && r.recs[i].Name == key
+	return r.index.record(i)
 }
 
 // Prefix is what the checkpoint was opened with.
@@ -349,13 +348,34 @@ func (r *Reader) Version() int { return r.version }
 func (r *Reader) Header() Header { return r.header }
 
 // Len is the number of tensors.
-func (r *Reader) Len() int { return len(r.visible) }
+func (r *Reader) Len() int {
+	if r.version == 1 {
+		return len(r.recs)
+	}
+	return r.index.tensors()
+}
+
+// tensor is the number of the entry of the tensor number k.
+func (r *Reader) tensor(k int) int {
+	if r.version == 1 {
+		return k
+	}
+	return r.index.tensor(k)
+}
+
+// name is the name of the tensor number k.
+func (r *Reader) name(k int) string {
+	if r.version == 1 {
+		return r.recs[k].Name
+	}
+	return r.index.at(r.index.tensor(k)).key
+}
 
 // Names lists the tensors, sorted by their bytes.
 func (r *Reader) Names() []string {
-	names := make([]string, len(r.visible))
-	for i, v := range r.visible {
-		names[i] = r.recs[v].Name
+	names := make([]string, r.Len())
+	for k := range names {
+		names[k] = r.name(k)
 	}
 	return names
 }
@@ -364,31 +384,28 @@ func (r *Reader) Names() []string {
 // those in slices by their first slice: the order to read them in, and to write
 // them again in.
 func (r *Reader) NamesByPlace() []string {
-	names := make([]string, 0, len(r.visible))
-	seen := make(map[string]bool, len(r.visible))
-	add := func(name string) {
-		if !seen[name] {
-			seen[name] = true
-			names = append(names, name)
-		}
+	if r.version == 1 {
+		return r.Names()
 	}
-	if r.version == 2 {
-		owner := make(map[int]string)
-		for _, v := range r.visible {
-			for _, p := range r.recs[v].parts {
-				owner[p] = r.recs[v].Name
+	x := &r.index
+	names := make([]string, 0, r.Len())
+	seen := make(map[int32]bool, len(x.sliced))
+	for _, p := range x.places() {
+		i := p.entry
+		if o, ok := x.owners[int(i)]; ok {
+			if seen[o.owner] {
+				continue
 			}
+			seen[o.owner] = true
+			i = o.owner
 		}
-		for _, i := range r.byPlace() {
-			if name, ok := owner[i]; ok {
-				add(name)
-			} else {
-				add(r.recs[i].Name)
-			}
-		}
+		names = append(names, x.at(int(i)).key)
 	}
-	for _, v := range r.visible {
-		add(r.recs[v].Name)
+	// A tensor stored in slices may have none.
+	for k := 0; len(names) < cap(names) && k < r.Len(); k++ {
+		if i := x.tensor(k); x.sliced[i] != nil && !seen[int32(i)] {
+			names = append(names, x.at(i).key)
+		}
 	}
 	return names
 }
@@ -396,8 +413,8 @@ func (r *Reader) NamesByPlace() []string {
 // Entries yields the tensors' entries, sorted by name.
 func (r *Reader) Entries() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
-		for _, v := range r.visible {
-			if !yield(r.recs[v].Entry) {
+		for k := range r.Len() {
+			if !yield(r.record(r.tensor(k)).Entry) {
 				return
 			}
 		}
@@ -410,7 +427,7 @@ func (r *Reader) Entry(name string) (Entry, bool) {
 	if !ok {
 		return Entry{}, false
 	}
-	return r.recs[i].Entry, true
+	return r.record(i).Entry, true
 }
 
 // Parts lists where the pieces of a tensor lie: for one stored in slices an
@@ -421,14 +438,14 @@ func (r *Reader) Parts(name string) ([]Entry, error) {
 	if !ok {
 		return nil, r.notFound(name)
 	}
-	rec := &r.recs[i]
+	rec := r.record(i)
 	if len(rec.Slices) == 0 {
 		return []Entry{rec.Entry}, nil
 	}
 	out := make([]Entry, len(rec.Slices))
 	for n, s := range rec.Slices {
 		if r.version == 2 {
-			out[n] = r.recs[rec.parts[n]].Entry
+			out[n] = r.record(rec.parts[n]).Entry
 		} else { // version 1
 			shape, err := s.Shape(rec.Shape)
 			if err != nil {
@@ -450,10 +467,13 @@ func keyOwner(key string) string {
 	return key
 }
 
-// lookup finds the record of a tensor.
+// lookup finds the entry of a tensor.
 func (r *Reader) lookup(name string) (int, bool) {
-	i, ok := r.find(name)
-	if !ok || r.recs[i].slice != nil {
+	if r.version == 1 {
+		return slices.BinarySearchFunc(r.recs, name, func(rec record, name string) int { return strings.Compare(rec.Name, name) })
+	}
+	i, ok := r.index.find(name)
+	if _, part := r.index.owners[i]; !ok || part {
 		return 0, false
 	}
 	return i, true

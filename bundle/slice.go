@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -180,33 +179,9 @@ func parseShape(m *pb.TensorShapeProto) (shape tensor.Shape, elements int64, err
 	if m == nil {
 		return tensor.Shape{}, 1, nil
 	}
-	if m.UnknownRank {
-		return nil, 0, errors.New("the shape has no known rank")
+	f := shapeFields{unknown: m.UnknownRank, more: max(len(m.Dim)-tensor.MaxRank, 0)}
+	for _, d := range m.Dim[:min(len(m.Dim), tensor.MaxRank)] {
+		f.dims = append(f.dims, d.Size)
 	}
-	if len(m.Dim) > tensor.MaxRank {
-		return nil, 0, fmt.Errorf("the shape has %d dimensions, the most is %d", len(m.Dim), tensor.MaxRank)
-	}
-	shape = make(tensor.Shape, len(m.Dim))
-	elements = 1
-	zero := false
-	for i, d := range m.Dim {
-		switch {
-		case d.Size < 0:
-			return nil, 0, fmt.Errorf("dimension %d has the negative size %d", i, d.Size)
-		case d.Size == 0:
-			zero = true
-		case elements > math.MaxInt64/d.Size:
-			return nil, 0, errors.New("the number of elements overflows 64 bits")
-		default:
-			elements *= d.Size
-		}
-		if int64(int(d.Size)) != d.Size {
-			return nil, 0, fmt.Errorf("dimension %d has %d elements, more than this platform can count: %w", i, d.Size, errors.ErrUnsupported)
-		}
-		shape[i] = int(d.Size)
-	}
-	if zero {
-		elements = 0
-	}
-	return shape, elements, nil
+	return f.shape()
 }

@@ -142,7 +142,8 @@ func TestEntriesEqualTheOracles(t *testing.T) {
 			r := openFixture(t, name)
 			var got strings.Builder
 			fmt.Fprintf(&got, "header shards=%d endianness=0 producer=%d\n", r.Header().NumShards, r.Header().Producer)
-			for _, rec := range r.recs {
+			for i := range r.index.n {
+				rec := r.record(i)
 				var dims, parts []string
 				for _, d := range rec.Shape {
 					dims = append(dims, strconv.Itoa(d))
@@ -205,8 +206,8 @@ func TestWritesTensorFlowsBytes(t *testing.T) {
 			dir := MemDir()
 			write(t, dir, fixturePrefix(name), nil, func(w *Writer) {
 				shard := 0
-				for _, i := range r.byPlace() {
-					rec := &r.recs[i]
+				for _, p := range r.index.places() {
+					rec := r.record(int(p.entry))
 					for ; shard < rec.Shard; shard++ {
 						if err := w.NextShard(); err != nil {
 							t.Fatal(err)

@@ -97,10 +97,6 @@ func (r *Reader) openV1(files []string, opts *ReaderOptions) error {
 		r.recs = append(r.recs, *rec)
 	}
 	slices.SortFunc(r.recs, func(a, b record) int { return strings.Compare(a.Name, b.Name) })
-	r.visible = make([]int, len(r.recs))
-	for i := range r.recs {
-		r.visible[i] = i
-	}
 	return nil
 }
 

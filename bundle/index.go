@@ -1,0 +1,410 @@
+package bundle
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"unsafe"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/cairnml/cairn/internal/crc32c"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// An index holds a version 2 checkpoint's entries in the order of their keys. An
+// entry stays encoded until it is asked for, since decoded it takes ten times
+// the memory, and an index can have millions.
+type index struct {
+	chunks [][]indexEntry // so that growing copies nothing
+	n      int
+	keys   []byte // where the next keys go
+	shards int
+
+	sliced map[int]*slicedTensor // by the entry of the tensor
+	owners map[int]sliceOf       // by the entry of the slice
+	// visible are the entries of tensors, not of slices; nil where all are.
+	visible []int32
+}
+
+// indexEntry is one entry as it lies in memory.
+type indexEntry struct {
+	key string
+	raw string // the message, in the memory of its block
+	at  int64  // where it stands in the index file
+}
+
+// slicedTensor is what is known of a tensor stored in slices.
+type slicedTensor struct {
+	slices []Slice
+	parts  []int // the entries of the slices
+	size   int64 // of all slices
+}
+
+// sliceOf says which slice an entry is.
+type sliceOf struct{ owner, n int32 }
+
+const (
+	chunkShift = 12
+	keyArena   = 64 << 10
+)
+
+// add takes up an entry; the value must stay as it is.
+func (x *index) add(key, value []byte, at int64) {
+	if len(key) > cap(x.keys)-len(x.keys) {
+		x.keys = make([]byte, 0, max(keyArena, len(key)))
+	}
+	n := len(x.keys)
+	x.keys = append(x.keys, key...)
+	if x.n>>chunkShift == len(x.chunks) {
+		x.chunks = append(x.chunks, make([]indexEntry, 0, 1<<chunkShift))
+	}
+	last := &x.chunks[len(x.chunks)-1]
+	*last = append(*last, indexEntry{key: view(x.keys[n:]), raw: view(value), at: at})
+	x.n++
+}
+
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+func bytesOf(s string) []byte {
+	return unsafe.Slice(unsafe.StringData(s), len(s))
+}
+
+func (x *index) at(i int) *indexEntry { return &x.chunks[i>>chunkShift][i&(1<<chunkShift-1)] }
+
+// find looks a key up.
+func (x *index) find(key string) (int, bool) {
+	i := sort.Search(x.n, func(i int) bool { return x.at(i).key >= key })
+	return i, i < x.n && x.at(i).key == key
+}
+
+// tensors is the number of tensors.
+func (x *index) tensors() int {
+	if x.visible != nil {
+		return len(x.visible)
+	}
+	return x.n
+}
+
+// tensor is the entry of the tensor number k.
+func (x *index) tensor(k int) int {
+	if x.visible != nil {
+		return int(x.visible[k])
+	}
+	return k
+}
+
+// record decodes an entry that was checked when it was read.
+func (x *index) record(i int) *record {
+	e := x.at(i)
+	rec, _, _ := parseRecord(e.key, bytesOf(e.raw), x.shards)
+	rec.at = e.at
+	if s := x.sliced[i]; s != nil {
+		rec.home = rec.Shard
+		rec.Shard, rec.Offset, rec.CRC = 0, 0, 0
+		rec.Size, rec.Slices, rec.parts = s.size, s.slices, s.parts
+	}
+	if o, ok := x.owners[i]; ok {
+		rec.slice = &x.sliced[int(o.owner)].slices[o.n]
+	}
+	return &rec
+}
+
+// A place is where a record's bytes lie.
+type place struct {
+	off, size    int64
+	shard, entry int32
+}
+
+// places lists where the bytes of the entries lie, in the order of the bytes;
+// an entry of no bytes comes before the one at the same place.
+func (x *index) places() []place {
+	out := make([]place, 0, x.n)
+	for i := range x.n {
+		if x.sliced[i] != nil {
+			continue
+		}
+		m, _ := decodeEntry(bytesOf(x.at(i).raw))
+		out = append(out, place{m.offset, m.size, m.shard, int32(i)})
+	}
+	slices.SortFunc(out, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.off, b.off), cmp.Compare(min(a.size, 1), min(b.size, 1)), cmp.Compare(a.entry, b.entry))
+	})
+	return out
+}
+
+// entryFields are an entry's fields; its slices are counted only.
+type entryFields struct {
+	dtype, shard int32
+	offset, size int64
+	crc          uint32
+	shape        tensor.Shape
+	elems        int64
+	shapeErr     error
+	slices       int
+}
+
+// decodeEntry decodes an entry without the messages in between: an index may
+// have millions of them, and a small message can ask for much larger storage.
+// It takes what pb.BundleEntryProto takes. The error is for what is no message;
+// one about the shape stands in the fields.
+func decodeEntry(raw []byte) (entryFields, error) {
+	var m entryFields
+	var buf [8]int64
+	shape := shapeFields{dims: buf[:0]}
+	for rest := raw; len(rest) > 0; {
+		num, typ, n := protowire.ConsumeTag(rest)
+		if n < 0 {
+			return m, entryError(raw, n)
+		}
+		size := protowire.ConsumeFieldValue(num, typ, rest[n:])
+		if size < 0 {
+			return m, entryError(raw, size)
+		}
+		field := rest[n : n+size]
+		rest = rest[n+size:]
+		switch {
+		case typ == protowire.VarintType && num >= 1 && num <= 5:
+			v, _ := protowire.ConsumeVarint(field)
+			switch num {
+			case 1:
+				m.dtype = int32(v)
+			case 3:
+				m.shard = int32(v)
+			case 4:
+				m.offset = int64(v)
+			case 5:
+				m.size = int64(v)
+			}
+		case num == 6 && typ == protowire.Fixed32Type:
+			m.crc, _ = protowire.ConsumeFixed32(field)
+		case num == 2 && typ == protowire.BytesType:
+			b, _ := protowire.ConsumeBytes(field)
+			if n := shape.add(b); n < 0 {
+				return m, entryError(raw, n)
+			}
+		case num == 7 && typ == protowire.BytesType:
+			m.slices++
+		}
+	}
+	m.shape, m.elems, m.shapeErr = shape.shape()
+	return m, nil
+}
+
+// entryError says where an entry can't be decoded, as far as that is cheap to
+// find out.
+func entryError(raw []byte, n int) error {
+	var m pb.BundleEntryProto
+	if len(raw) <= 64<<10 {
+		if err := m.Unmarshal(raw); err != nil {
+			return err
+		}
+	}
+	return protowire.ParseError(n)
+}
+
+// shapeFields gathers the fields of a shape.
+type shapeFields struct {
+	dims    []int64
+	more    int // dimensions beyond the most that there can be
+	unknown bool
+}
+
+// add takes an encoded shape, or another part of it; the result is negative
+// where it is none.
+func (s *shapeFields) add(b []byte) int {
+	for len(b) > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return n
+		}
+		size := protowire.ConsumeFieldValue(num, typ, b[n:])
+		if size < 0 {
+			return size
+		}
+		field := b[n : n+size]
+		b = b[n+size:]
+		switch {
+		case num == 2 && typ == protowire.BytesType:
+			dim, _ := protowire.ConsumeBytes(field)
+			d, n := dimOf(dim)
+			if n < 0 {
+				return n
+			}
+			if len(s.dims) == tensor.MaxRank {
+				s.more++
+				continue
+			}
+			s.dims = append(s.dims, d)
+		case num == 3 && typ == protowire.VarintType:
+			v, _ := protowire.ConsumeVarint(field)
+			s.unknown = protowire.DecodeBool(v)
+		}
+	}
+	return 0
+}
+
+// dimOf is the size in an encoded dimension.
+func dimOf(b []byte) (d int64, n int) {
+	for len(b) > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return 0, n
+		}
+		size := protowire.ConsumeFieldValue(num, typ, b[n:])
+		if size < 0 {
+			return 0, size
+		}
+		if num == 1 && typ == protowire.VarintType {
+			v, _ := protowire.ConsumeVarint(b[n:])
+			d = int64(v)
+		}
+		b = b[n+size:]
+	}
+	return d, 0
+}
+
+// shape is the shape, and its number of elements. It must be known and the
+// number must fit 64 bits; that it fits this platform's int is left to be
+// checked.
+func (s *shapeFields) shape() (shape tensor.Shape, elements int64, err error) {
+	if s.unknown {
+		return nil, 0, errors.New("the shape has no known rank")
+	}
+	if s.more > 0 {
+		return nil, 0, fmt.Errorf("the shape has %d dimensions, the most is %d", len(s.dims)+s.more, tensor.MaxRank)
+	}
+	shape = make(tensor.Shape, len(s.dims))
+	elements = 1
+	zero := false
+	for i, d := range s.dims {
+		switch {
+		case d < 0:
+			return nil, 0, fmt.Errorf("dimension %d has the negative size %d", i, d)
+		case d == 0:
+			zero = true
+		case elements > math.MaxInt64/d:
+			return nil, 0, errors.New("the number of elements overflows 64 bits")
+		default:
+			elements *= d
+		}
+		if int64(int(d)) != d {
+			return nil, 0, fmt.Errorf("dimension %d has %d elements, more than this platform can count: %w", i, d, errors.ErrUnsupported)
+		}
+		shape[i] = int(d)
+	}
+	if zero {
+		elements = 0
+	}
+	return shape, elements, nil
+}
+
+// eachSlice decodes the slices of an entry one by one.
+func eachSlice(raw []byte, full tensor.Shape, f func(n int, s Slice) error) error {
+	k := 0
+	for len(raw) > 0 {
+		num, typ, n := protowire.ConsumeTag(raw)
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		size := protowire.ConsumeFieldValue(num, typ, raw[n:])
+		if size < 0 {
+			return protowire.ParseError(size)
+		}
+		field := raw[n : n+size]
+		raw = raw[n+size:]
+		if num != 7 || typ != protowire.BytesType {
+			continue
+		}
+		b, _ := protowire.ConsumeBytes(field)
+		s, err := decodeSlice(b, full)
+		if err == nil {
+			err = f(k, s)
+		} else {
+			err = fmt.Errorf("slice %d: %w", k, err)
+		}
+		if err != nil {
+			return err
+		}
+		k++
+	}
+	return nil
+}
+
+// decodeSlice decodes a slice of a tensor of shape full.
+func decodeSlice(b []byte, full tensor.Shape) (Slice, error) {
+	// An extent of two bytes takes thirty times as much once it is decoded.
+	if n := countExtents(b); n > tensor.MaxRank {
+		return Slice{}, fmt.Errorf("it has %d dimensions, the most is %d", n, tensor.MaxRank)
+	}
+	var m pb.TensorSliceProto
+	if err := m.Unmarshal(b); err != nil {
+		return Slice{}, err
+	}
+	return parseSlice(&m, full)
+}
+
+// countExtents is the number of extents in an encoded slice, as far as it can be
+// decoded.
+func countExtents(b []byte) int {
+	count := 0
+	for len(b) > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			break
+		}
+		size := protowire.ConsumeFieldValue(num, typ, b[n:])
+		if size < 0 {
+			break
+		}
+		if num == 1 && typ == protowire.BytesType {
+			count++
+		}
+		b = b[n+size:]
+	}
+	return count
+}
+
+// parseRecord decodes an entry; its error is in words only, the caller adds the
+// place. The number is that of the slices that the entry lists.
+func parseRecord(key string, value []byte, shards int) (record, int, error) {
+	r := record{Entry: Entry{Name: key, Raw: value}}
+	m, err := decodeEntry(value)
+	if err != nil {
+		return r, 0, fmt.Errorf("the entry can't be decoded: %w", err)
+	}
+	r.DType = tensor.DType(m.dtype)
+	r.Shard, r.Offset, r.Size = int(m.shard), m.offset, m.size
+	r.CRC = crc32c.Unmask(m.crc)
+	switch {
+	case errors.Is(m.shapeErr, errors.ErrUnsupported):
+		r.err = fmt.Errorf("bundle: tensor %q: %w", key, m.shapeErr)
+	case m.shapeErr != nil:
+		return r, 0, m.shapeErr
+	}
+	r.Shape, r.elems = m.shape, m.elems
+	switch {
+	case r.DType == tensor.Invalid:
+		return r, 0, errors.New("the entry has no element type")
+	case m.dtype < 0:
+		return r, 0, fmt.Errorf("the element type is %d", m.dtype)
+	case m.shard < 0 || r.Shard >= shards:
+		return r, 0, fmt.Errorf("it lies in data file %d, there are %d", r.Shard, shards)
+	case r.Offset < 0 || r.Size < 0 || r.Offset > math.MaxInt64-r.Size:
+		return r, 0, fmt.Errorf("it can't lie at offset %d with %d bytes", r.Offset, r.Size)
+	}
+	if !r.DType.Valid() || r.DType == tensor.Resource {
+		r.err = errUnsupported("tensor %q has elements of %v, which can't be read", key, r.DType)
+	}
+	if m.slices > 0 || r.err != nil {
+		return r, m.slices, nil
+	}
+	if err := checkSize(r.DType, m.elems, r.Size); err != nil {
+		return r, 0, fmt.Errorf("%v%v: %w", r.DType, r.Shape, err)
+	}
+	return r, 0, nil
+}
