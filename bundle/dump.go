@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairnml/cairn/internal/binfmt"
 	"github.com/cairnml/cairn/internal/crc32c"
+	"github.com/cairnml/cairn/internal/limit"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/table"
 	"github.com/cairnml/cairn/tensor"
@@ -36,10 +37,12 @@ func Dump(ctx context.Context, w io.Writer, fsys fs.FS, prefix string) error {
 		return nil
 	}
 	defer src.close()
-	if err := src.spool(defaultMaxIndex); err != nil {
-		return err
+	if !src.parallel {
+		if err := src.spool(defaultMaxIndex); err != nil {
+			return err
+		}
 	}
-	return fault(name, table.Describe(w, src, src.size, value))
+	return fault(name, table.Describe(w, src, src.size, limit.Memory(src.stored), value))
 }
 
 func dumpV1(w io.Writer, fsys fs.FS, name string) error {
@@ -53,7 +56,7 @@ func dumpV1(w io.Writer, fsys fs.FS, name string) error {
 			return err
 		}
 	}
-	return fault(name, table.Describe(w, src, src.size, func(p *binfmt.Printer, key []byte) {
+	return fault(name, table.Describe(w, src, src.size, limit.Memory(src.stored), func(p *binfmt.Printer, key []byte) {
 		if n, s, err := parseSliceKey(string(key)); err == nil {
 			p.Line("slice %s of %.100q", s, n)
 		}

@@ -73,10 +73,11 @@ type nameError struct {
 // openShard is a data file during a call; its size is known even while it is
 // not open.
 type openShard struct {
-	size int64
-	src  *source
-	err  error
-	uses int // workers that are reading it
+	size   int64
+	stored int64 // what lies on the disk
+	src    *source
+	err    error
+	uses   int // workers that are reading it
 }
 
 func newEngine(r *Reader, workers int, progress func(done, total int64)) *engine {
@@ -164,7 +165,7 @@ func (e *engine) shard(n int) (*source, error) {
 		case s.err != nil:
 			s.err = openError(shown, s.err)
 		default:
-			s.src.name, s.size = shown, s.src.size
+			s.src.name, s.size, s.stored = shown, s.src.size, s.src.stored
 			e.open++
 		}
 	}
@@ -173,6 +174,17 @@ func (e *engine) shard(n int) (*source, error) {
 	}
 	s.uses++
 	return s.src, nil
+}
+
+// stored is how many bytes of the data files used so far lie on the disk.
+func (e *engine) stored() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var n int64
+	for _, s := range e.sources {
+		n += s.stored
+	}
+	return n
 }
 
 func (e *engine) release(n int) {

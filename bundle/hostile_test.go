@@ -1,15 +1,23 @@
 package bundle
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
 
+	"github.com/cairnml/cairn/internal/crc32c"
+	"github.com/cairnml/cairn/internal/limit"
 	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/table"
+	"github.com/cairnml/cairn/tensor"
 )
 
 // allocated is how many bytes f allocates in all, freed ones included.
@@ -101,6 +109,191 @@ func TestStateFilesThatNameFoldersAreFollowedOnce(t *testing.T) {
 			if f, err := FindFile(p); !errors.As(err, &none) {
 				t.Errorf("%s: %s leads to %+v, %v", c.name, p, f, err)
 			}
+		}
+	}
+}
+
+// sparseFile makes a file of size bytes that are zeros but for what stands at
+// its end, and skips the test where the file system stores the zeros.
+func sparseFile(t *testing.T, path string, size int64, tail []byte) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Truncate(size); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt(tail, size-int64(len(tail))); err != nil {
+		t.Fatal(err)
+	}
+	if n := limit.Stored(f, size); n > 1<<20 {
+		t.Skipf("this file system stores %d bytes of a hole of %d", n, size)
+	}
+}
+
+// millionEntries is an index of n tensors of a byte each, and their data file.
+func millionEntries(t testing.TB, dir string, n int) (index int64) {
+	t.Helper()
+	write := func(name string, f func(w io.Writer) error) {
+		file, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		if err := f(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data := make([]byte, n)
+	write("many.data-00000-of-00001", func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	write("many.index", func(w io.Writer) error {
+		tw := table.NewWriter(w)
+		if err := tw.Add(nil, goodHeader.Marshal()); err != nil {
+			return err
+		}
+		e := &pb.BundleEntryProto{Dtype: pb.DataType(tensor.Int8), Size: 1, Crc32c: crc32c.Mask(crc32c.Value(data[:1]))}
+		for i := range n {
+			e.Offset = int64(i)
+			if err := tw.Add(fmt.Appendf(nil, "v%06x", i), e.Marshal()); err != nil {
+				return err
+			}
+		}
+		index = tw.Size()
+		return tw.Finish()
+	})
+	return index
+}
+
+// TestIndexOfAMillionEntries: an open checkpoint holds little more than the
+// index's own bytes.
+func TestIndexOfAMillionEntries(t *testing.T) {
+	dir := t.TempDir()
+	n := 1_000_000
+	if testing.Short() {
+		n = 100_000
+	}
+	size := millionEntries(t, dir, n)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	r, err := Open(context.Background(), os.DirFS(dir), "many", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	held := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+	t.Logf("%d entries in %d bytes of index: %d bytes held, %d allocated", r.Len(), size, held, after.TotalAlloc-before.TotalAlloc)
+	if held > 5*size {
+		t.Errorf("an index of %d bytes takes %d in memory", size, held)
+	}
+	if e, ok := r.Entry(r.name(n / 2)); !ok || e.Offset != int64(n/2) {
+		t.Errorf("entry %+v, %v", e, ok)
+	}
+	runtime.KeepAlive(r)
+}
+
+// TestSparseIndexIsRefused: an index of which a few bytes lie on
+// the disk is not read into memory.
+func TestSparseIndexIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	// The footer of a table whose index block is all that stands before it.
+	const size = 128 << 20
+	foot := make([]byte, 48)
+	n := binary.PutUvarint(foot, size-48-13)
+	n += binary.PutUvarint(foot[n:], 8)
+	n += binary.PutUvarint(foot[n:], 0)
+	binary.PutUvarint(foot[n:], size-48-13-5)
+	binary.LittleEndian.PutUint64(foot[40:], 0xdb4775248b80fb57)
+	meta := append([]byte{0, 0, 0, 0, 1, 0, 0, 0}, 0)
+	meta = binary.LittleEndian.AppendUint32(meta, crc32c.Mask(crc32c.Value(meta)))
+	sparseFile(t, filepath.Join(dir, "ckpt.index"), size, append(meta, foot...))
+	sparseFile(t, filepath.Join(dir, "old"), size, append(meta, foot...)) // the same, in version 1
+	for _, name := range []string{"ckpt", "old"} {
+		n := allocated(func() {
+			if _, err := Open(context.Background(), OSDir(dir), name, nil); !errors.Is(err, errors.ErrUnsupported) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+		if n > 1<<20 {
+			t.Errorf("%s: %d bytes are allocated", name, n)
+		}
+	}
+	if _, err := Open(context.Background(), OSDir(dir), "ckpt", &ReaderOptions{MaxIndex: 1 << 30}); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("with the limit raised: %v", err)
+	}
+}
+
+// TestSparseDataIsNotReadWhole: tensors that lie in holes are read into storage
+// that is there, and refused where it would have to be made.
+func TestSparseDataIsNotReadWhole(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	const size = 60 << 30
+	text := binary.AppendUvarint(nil, size-32)
+	index := tableOf(t,
+		row{"", goodHeader.Marshal()},
+		row{"_CHECKPOINTABLE_OBJECT_GRAPH", (&pb.BundleEntryProto{Dtype: pb.DataType(tensor.String), Shape: dims(), Size: size - 32 + int64(len(text)) + 4}).Marshal()},
+		row{"strings", (&pb.BundleEntryProto{Dtype: pb.DataType(tensor.String), Shape: dims(10 << 30), Offset: size, Size: 10<<30 + 4}).Marshal()},
+		row{"w", (&pb.BundleEntryProto{Dtype: pb.DataType(tensor.Int8), Shape: dims(1 << 30), Offset: 100 << 30, Size: 1 << 30}).Marshal()})
+	if err := os.WriteFile(filepath.Join(dir, "ckpt.index"), index, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(dir, "ckpt.data-00000-of-00001")
+	sparseFile(t, data, 101<<30, nil)
+	f, err := os.OpenFile(data, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt(text, 0); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	for name, opts := range map[string]*ReaderOptions{"by default": nil, "with a limit": {MaxRead: 1 << 20}} {
+		r, err := Open(ctx, OSDir(dir), "ckpt", opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := allocated(func() {
+			for _, tensor := range r.Names() {
+				if _, err := r.Read(ctx, tensor); !errors.Is(err, errors.ErrUnsupported) {
+					t.Errorf("%s: %s: %v", name, tensor, err)
+				}
+			}
+		})
+		if n > 4<<20 {
+			t.Errorf("%s: %d bytes are allocated", name, n)
+		}
+	}
+}
+
+// TestEntriesOfManyDimensionsTakeLittle: a dimension, or an extent, takes two
+// bytes in a file and many more once it is decoded.
+func TestEntriesOfManyDimensionsTakeLittle(t *testing.T) {
+	empty := func(tag byte, n int) []byte { return bytes.Repeat([]byte{tag, 0}, n) }
+	field := func(tag byte, b []byte) []byte {
+		return append(binary.AppendUvarint([]byte{tag}, uint64(len(b))), b...)
+	}
+	const n = 4 << 20
+	for name, entry := range map[string][]byte{
+		"dimensions": append([]byte{8, 1}, field(0x12, empty(0x12, n))...),
+		"extents":    append(append([]byte{8, 1}, field(0x12, []byte{0x12, 2, 8, 4})...), field(0x3a, empty(0x0a, n))...),
+	} {
+		dir := MemDir()
+		b := tableOf(t, row{"", goodHeader.Marshal()}, row{"t", entry})
+		dir.WriteFile("ckpt.index", b)
+		got := allocated(func() {
+			if _, err := Open(context.Background(), dir, "ckpt", nil); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+		if got > uint64(6*len(b)) {
+			t.Errorf("%s: an index of %d bytes makes %d be allocated", name, len(b), got)
 		}
 	}
 }

@@ -82,6 +82,7 @@ func (r *Reader) ReadAll(ctx context.Context, reqs []ReadRequest, opts *ReadAllO
 	}
 	e := newEngine(r, opts.Workers, opts.Progress)
 	defer e.close()
+	var need int64
 	for i := range plans {
 		for _, part := range plans[i].parts {
 			// A size that the file can't hold must not be allocated.
@@ -89,6 +90,12 @@ func (r *Reader) ReadAll(ctx context.Context, reqs []ReadRequest, opts *ReadAllO
 				return err
 			}
 		}
+		if err := addUp(&need, plans[i].storage()); err != nil {
+			return err
+		}
+	}
+	if most := r.opts.maxRead(e.stored()); need > most {
+		return errUnsupported("%s: %d tensors take %d bytes of storage, of which %d lie on the disk; the most is %d, ReaderOptions.MaxRead raises it", r.shown, len(plans), need, e.stored(), most)
 	}
 	for i := range plans {
 		if err := plans[i].allocate(); err != nil {
@@ -189,6 +196,32 @@ func (r *Reader) pieces(rec *record) []*record {
 		out[i] = r.record(p)
 	}
 	return out
+}
+
+// stringMemory is what an element of a string tensor takes beside its bytes.
+const stringMemory = 16
+
+// storage is how many bytes are to be allocated for the plan.
+func (p *plan) storage() int64 {
+	var n int64
+	width := int64(p.rec.DType.Size())
+	for _, part := range p.parts {
+		if width == 0 { // a destination holds their headers only
+			n += part.Size + stringMemory*part.elems
+		}
+	}
+	if p.dst == nil && width > 0 {
+		n = min(volume(p.shape), math.MaxInt64/width) * width
+	}
+	return n
+}
+
+// addUp adds n to the sum.
+func addUp(sum *int64, n int64) error {
+	if *sum += n; n < 0 || *sum < 0 {
+		return errUnsupported("the tensors take more bytes than 64 bits can count")
+	}
+	return nil
 }
 
 // allocate makes the destination where the caller gave none.

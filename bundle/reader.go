@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/cairnml/cairn/internal/limit"
 	"github.com/cairnml/cairn/internal/nearest"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/table"
@@ -20,9 +21,15 @@ import (
 // ReaderOptions says how to open a checkpoint; nil means the defaults.
 type ReaderOptions struct {
 	// MaxIndex is the most bytes that an index file (in version 1: a whole
-	// file) may have. Default 1 GiB; in version 1 no limit where the file can be
-	// read by position.
+	// file) may have. Default 1 GiB, in version 1 no limit where the file can be
+	// read by position; and where the file has holes, 64 MiB and 16 times what
+	// lies on the disk.
 	MaxIndex int64
+	// MaxRead is the most bytes of storage that one call of Read, ReadSlice or
+	// ReadAll makes. Storage that the caller gives doesn't count. Default 64 MiB
+	// and 16 times what the data files that it reads take on the disk: no limit
+	// for files without holes, but that small files can't fill the memory.
+	MaxRead int64
 	// MaxShards is the most data files that a header may speak of. Default
 	// 100,000, which is as many as the five digits of their names can tell.
 	MaxShards int
@@ -38,6 +45,23 @@ func (o *ReaderOptions) maxIndex() int64 {
 		return defaultMaxIndex
 	}
 	return o.MaxIndex
+}
+
+// memory is how much an index file, or a block of one, may take in memory.
+func (o *ReaderOptions) memory(src *source) int64 {
+	if o == nil || o.MaxIndex <= 0 {
+		return limit.Memory(src.stored)
+	}
+	return max(limit.Memory(src.stored), o.MaxIndex)
+}
+
+// maxRead is how much storage may be made for data of files of which that many
+// bytes lie on the disk.
+func (o *ReaderOptions) maxRead(stored int64) int64 {
+	if o == nil || o.MaxRead <= 0 {
+		return limit.Memory(stored)
+	}
+	return o.MaxRead
 }
 
 func (o *ReaderOptions) maxShards() int {
@@ -58,6 +82,7 @@ type Reader struct {
 	index   index    // in version 2
 	recs    []record // in version 1, sorted by name
 	v1      *v1Files
+	opts    ReaderOptions
 	closed  atomic.Bool
 }
 
@@ -105,6 +130,9 @@ func open(ctx context.Context, fsys fs.FS, prefix, shown string, opts *ReaderOpt
 		return nil, &PathError{Path: shown, Found: "no usable path", Err: err}
 	}
 	r := &Reader{fsys: fsys, prefix: prefix, shown: shown, version: 2}
+	if opts != nil {
+		r.opts = *opts
+	}
 	src, err := openSource(fsys, IndexName(prefix))
 	if errors.Is(err, fs.ErrNotExist) {
 		if files := findV1(fsys, prefix); len(files) > 0 && !otherFile(prefix) {
@@ -130,21 +158,26 @@ func fault(file string, err error) error {
 	if errors.As(err, &c) {
 		return &CorruptError{File: file, Offset: c.Offset, What: c.What}
 	}
+	if errors.Is(err, table.ErrLimit) {
+		return errUnsupported("%s: %v; ReaderOptions.MaxIndex raises it", file, err)
+	}
 	return err
 }
 
 // load reads a V2 index.
 func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) error {
-	limit := opts.maxIndex()
-	if src.size > limit {
-		return errUnsupported("%s has %d bytes, the most for an index is %d", src.name, src.size, limit)
+	if most := opts.maxIndex(); src.size > most {
+		return errUnsupported("%s has %d bytes, the most for an index is %d; ReaderOptions.MaxIndex raises it", src.name, src.size, most)
+	}
+	if most := opts.memory(src); src.size > most {
+		return errUnsupported("%s has %d bytes, of which %d lie on the disk; the most for such an index is %d, ReaderOptions.MaxIndex raises it", src.name, src.size, src.stored, most)
 	}
 	if !src.parallel {
-		if err := src.spool(limit); err != nil {
+		if err := src.spool(opts.maxIndex()); err != nil {
 			return err
 		}
 	}
-	t, err := table.Open(src, src.size)
+	t, err := table.Open(src, src.size, opts.memory(src))
 	if err != nil {
 		return fault(src.name, err)
 	}
@@ -156,7 +189,7 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 	// compressed. Those of one written as the format asks don't exceed sixteen
 	// times it, since every sixteenth key stands in full.
 	var sliced []int // the entries of tensors stored in slices
-	budget := baseMemory/4 + memoryFactor*src.size
+	budget := opts.memory(src) - limit.Base*3/4
 	r.index = index{sliced: make(map[int]*slicedTensor), owners: make(map[int]sliceOf)}
 	err = t.All(func(key, value []byte, offset int64) error {
 		if r.index.n%4096 == 0 && ctx.Err() != nil {
@@ -195,13 +228,8 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 	return r.checkOverlap(src.name)
 }
 
-// What an open checkpoint may take in memory: so many bytes, and so many times
-// what lies on the disk.
-const (
-	baseMemory   = 64 << 20
-	memoryFactor = 16
-	entryMemory  = 64 // of an entry, beside its bytes
-)
+// entryMemory is what an entry takes in memory beside its bytes.
+const entryMemory = 64
 
 func (r *Reader) readHeader(file string, offset int64, value []byte, maxShards int) error {
 	var m pb.BundleHeaderProto

@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"sync"
+
+	"github.com/cairnml/cairn/internal/limit"
 )
 
 // A source is a file being read by position. Files without ReadAt are read by
@@ -15,6 +17,7 @@ type source struct {
 	io.ReaderAt
 	name     string
 	size     int64
+	stored   int64 // how much of it lies on the disk
 	parallel bool
 	close    func() error
 }
@@ -34,6 +37,7 @@ func openSource(fsys fs.FS, name string) (*source, error) {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("is a directory")}
 	}
 	s := &source{name: name, size: info.Size(), close: f.Close}
+	s.stored = limit.Stored(f, s.size)
 	switch r := f.(type) {
 	case io.ReaderAt:
 		s.ReaderAt, s.parallel = r, true

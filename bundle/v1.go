@@ -101,7 +101,7 @@ func (r *Reader) openV1(files []string, opts *ReaderOptions) error {
 }
 
 // table opens file i.
-func (v *v1Files) table(fsys fs.FS, i int) (*table.Reader, *source, error) {
+func (v *v1Files) table(fsys fs.FS, i int, opts *ReaderOptions) (*table.Reader, *source, error) {
 	src, err := openSource(fsys, v.names[i])
 	if err != nil {
 		return nil, nil, openError(v.shown[i], err)
@@ -112,7 +112,7 @@ func (v *v1Files) table(fsys fs.FS, i int) (*table.Reader, *source, error) {
 			return nil, nil, errors.Join(err, src.close())
 		}
 	}
-	t, err := table.Open(src, src.size)
+	t, err := table.Open(src, src.size, opts.memory(src))
 	if err != nil {
 		src.close()
 		return nil, nil, fault(src.name, err)
@@ -122,7 +122,7 @@ func (v *v1Files) table(fsys fs.FS, i int) (*table.Reader, *source, error) {
 
 // v1Meta reads the list of tensors of file i.
 func (r *Reader) v1Meta(i int, opts *ReaderOptions, recs map[string]*record) error {
-	t, src, err := r.v1.table(r.fsys, i)
+	t, src, err := r.v1.table(r.fsys, i, &r.opts)
 	if err != nil {
 		var c *CorruptError
 		if errors.As(err, &c) && len(r.v1.names) == 1 {
@@ -299,7 +299,7 @@ func (v *v1Tables) get(i int) (*v1Table, error) {
 	if t := v.open[i]; t != nil {
 		return t, nil
 	}
-	t, src, err := v.r.v1.table(v.r.fsys, i)
+	t, src, err := v.r.v1.table(v.r.fsys, i, &v.r.opts)
 	if err != nil {
 		return nil, err
 	}

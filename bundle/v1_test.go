@@ -107,7 +107,7 @@ func TestVersion1SnappyBlocksAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from, err := table.Open(bytes.NewReader(old), int64(len(old)))
+	from, err := table.Open(bytes.NewReader(old), int64(len(old)), 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"sort"
 
@@ -29,6 +30,7 @@ const snappyRatio = 22
 type Reader struct {
 	r      io.ReaderAt
 	size   int64
+	most   uint64 // the most bytes that a block may take in memory
 	blocks []indexed
 }
 
@@ -37,8 +39,13 @@ type indexed struct {
 	limit []byte // no key in the block is greater
 }
 
-// Open reads footer and index block of the table of that size.
-func Open(r io.ReaderAt, size int64) (*Reader, error) {
+// ErrLimit is what errors.Is finds where a sound table asks for more memory than
+// its reader allows.
+var ErrLimit = errors.New("beyond the limit on memory")
+
+// Open reads footer and index block of the table of that size. No block may
+// take more than so many bytes in memory, as it stands or decompressed.
+func Open(r io.ReaderAt, size, most int64) (*Reader, error) {
 	if size < footerLen {
 		return nil, corrupt(0, "the file has %d bytes, too few for a table's footer of %d", size, footerLen)
 	}
@@ -50,7 +57,7 @@ func Open(r io.ReaderAt, size int64) (*Reader, error) {
 	if binary.LittleEndian.Uint64(foot[footerLen-8:]) != magic {
 		return nil, corrupt(size-8, "the table's magic number is missing: the file is truncated, or no table")
 	}
-	t := &Reader{r: r, size: size}
+	t := &Reader{r: r, size: size, most: uint64(most)}
 	c := wire.NewCursor(foot[:footerLen-8], at)
 	meta, h := handleAt(&c), handleAt(&c)
 	if err := c.Err(); err != nil {
@@ -122,8 +129,8 @@ func (t *Reader) read(h handle) ([]byte, error) {
 	if !t.fits(h) {
 		return nil, corrupt(t.size-footerLen, "a block at %d of %d bytes reaches beyond the file", h.offset, h.size)
 	}
-	if h.size > uint64(maxInt-trailerLen) {
-		return nil, corrupt(int64(h.offset), "a block of %d bytes is more than this platform can hold", h.size)
+	if h.size > min(t.most, uint64(maxInt-trailerLen)) {
+		return nil, t.tooLarge(h, h.size)
 	}
 	b := make([]byte, h.size+trailerLen)
 	if err := readFull(t.r, b, int64(h.offset)); err != nil {
@@ -142,6 +149,9 @@ func (t *Reader) read(h handle) ([]byte, error) {
 		if err != nil || uint64(n) > h.size*snappyRatio+64 {
 			return nil, corrupt(int64(h.offset), "the compressed block of %d bytes lies about its length", h.size)
 		}
+		if uint64(n) > t.most {
+			return nil, t.tooLarge(h, uint64(n))
+		}
 		out, err := snappy.Decode(nil, body[:h.size])
 		if err != nil {
 			return nil, corrupt(int64(h.offset), "the compressed block of %d bytes: %v", h.size, err)
@@ -150,6 +160,10 @@ func (t *Reader) read(h handle) ([]byte, error) {
 	default:
 		return nil, corrupt(int64(h.offset+h.size), "compression type %d is unknown", kind)
 	}
+}
+
+func (t *Reader) tooLarge(h handle, n uint64) error {
+	return fmt.Errorf("the block at offset %d takes %d bytes in memory, the most is %d: %w", h.offset, n, t.most, ErrLimit)
 }
 
 const maxInt = int(^uint(0) >> 1)

@@ -36,7 +36,7 @@ func build(t testing.TB, entries []entry) []byte {
 }
 
 func read(b []byte) ([]entry, error) {
-	r, err := Open(bytes.NewReader(b), int64(len(b)))
+	r, err := Open(bytes.NewReader(b), int64(len(b)), 1<<30)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func TestTablesRoundTrip(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			rt.Fatalf("%d entries were read as %d: %v", len(want), len(got), err)
 		}
-		r, err := Open(bytes.NewReader(b), int64(len(b)))
+		r, err := Open(bytes.NewReader(b), int64(len(b)), 1<<30)
 		if err != nil {
 			rt.Fatal(err)
 		}
