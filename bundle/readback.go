@@ -35,10 +35,9 @@ func readBack(ctx context.Context, fsys fs.FS, index string, data []string) erro
 		}
 		sizes[i] = info.Size()
 	}
-	for i := range r.recs {
-		rec := &r.recs[i]
-		if size := sizes[rec.Shard]; rec.Offset+rec.Size > size && len(rec.Slices) == 0 {
-			return &CorruptError{File: data[rec.Shard], Offset: size, Name: r.ownerOf(rec), What: fmt.Sprintf("the file ends here, the tensor's %d bytes begin at %d", rec.Size, rec.Offset)}
+	for _, p := range r.index.places() {
+		if size := sizes[p.shard]; p.off+p.size > size {
+			return &CorruptError{File: data[p.shard], Offset: size, Name: r.ownerOf(r.record(int(p.entry))), What: fmt.Sprintf("the file ends here, the tensor's %d bytes begin at %d", p.size, p.off)}
 		}
 	}
 	return nil
