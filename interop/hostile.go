@@ -249,7 +249,7 @@ func damage(rng *rand.Rand, files map[string][]byte) {
 // checksums fit.
 func lie(rng *rand.Rand, files map[string][]byte) (how string, err error) {
 	index := files["index"]
-	t, err := table.Open(bytes.NewReader(index), int64(len(index)))
+	t, err := table.Open(bytes.NewReader(index), int64(len(index)), 1<<30)
 	if err != nil {
 		return "", err
 	}
