@@ -4,67 +4,92 @@ import (
 	"math/bits"
 	"sync"
 	"unsafe"
+
+	"github.com/cairnml/cairn/trackable"
 )
 
-// Arena owns the buffers that ops of one step write their outputs to. At the
-// step's end [Arena.Recycle] takes them all back, but for those that were kept,
-// so that the next step finds warm memory instead of fresh zeroed pages. A nil
-// *Arena makes fresh memory each time and recycles nothing.
+// Arena owns the memory that ops of one call write their outputs to. A plan
+// gives each buffer back at its last use, so that a later op of the same call
+// takes it; [Arena.Recycle] takes all back at the call's end, but for those
+// that were kept, so that the next call finds warm memory instead of fresh
+// zeroed pages. A nil *Arena makes fresh memory each time and recycles nothing.
 //
 // An Arena belongs to one goroutine at a time.
 type Arena struct {
 	chunk  []byte // of chunkSize; small buffers are cut off its front
 	chunks [][]byte
 	used   int // chunks in use
-	big    []*Buffer
-	free   [48][]*Buffer // by power of two
+	heads  headers
+	small  [smallClasses][]*Buffer // free again within this call
+	all    []*Buffer               // large ones, in use or free
+	free   [48][]*Buffer           // large ones, by power of two
+
+	// Limit is the most bytes that may be in use at once. Default: no limit.
+	Limit int64
+	inUse int64
+	peak  int64
 }
 
-// Buffer is memory of an [Arena].
+// Buffer is memory of an [Arena], counted by those who refer to it. A Buffer
+// may also stand for something else that is shared: the storage of a variable
+// that is read, or an object that only its last holder may change.
 type Buffer struct {
 	mem   []byte
+	refs  int32
 	class int8
+	small bool
 	kept  bool
+	lease trackable.Lease
+}
+
+// headers hands out the Buffers of small memory, all of which end with the
+// call.
+type headers struct {
+	slabs [][]Buffer
+	slab  int
+	next  int
+}
+
+func (h *headers) take() *Buffer {
+	if h.slab == len(h.slabs) {
+		h.slabs = append(h.slabs, make([]Buffer, 64))
+	}
+	b := &h.slabs[h.slab][h.next]
+	if h.next++; h.next == len(h.slabs[h.slab]) {
+		h.slab, h.next = h.slab+1, 0
+	}
+	return b
 }
 
 // Keep takes the buffer away from its arena for good: the garbage collector
-// owns it from now on. It is what happens to an output that leaves the step.
-func (b *Buffer) Keep() {
-	if b != nil {
-		b.kept = true
-	}
-}
+// owns it from now on. It is what happens to an output that leaves the call.
+func (b *Buffer) Keep() { b.kept = true }
+
+// Shared reports whether more than one holder refers to the buffer.
+func (b *Buffer) shared() bool { return b.refs > 1 || b.kept || b.lease.Held() }
 
 const (
-	chunkSize = 64 << 10
-	smallMax  = 2 << 10
-	maxFree   = 8 // idle buffers kept of a size class
+	chunkSize    = 64 << 10
+	smallMax     = 2 << 10
+	smallClasses = 8 // 16 bytes to 2 KiB
+	maxFree      = 8 // idle buffers kept of a size class
 )
 
-// Alloc makes a buffer of n bytes, aligned to 16 bytes (large ones to 64). Its
-// contents are undefined when the arena has recycled it. A nil Buffer beside
-// memory means that the memory is small: it must be copied when it leaves the
-// step.
+// smallClass is the class of small memory: 16<<class bytes hold n.
+func smallClass(n int) int { return bits.Len(uint(max(n, 1)-1) >> 4) }
+
+// Alloc makes a buffer of n bytes, aligned to 16 bytes, with one reference to
+// it. Its contents are undefined when the arena has recycled it.
 func (a *Arena) Alloc(n int) ([]byte, *Buffer) {
 	if a == nil {
 		return words(n), nil
 	}
 	if n <= smallMax {
-		size := (n + 15) &^ 15
-		if size > len(a.chunk) {
-			if a.used == len(a.chunks) {
-				a.chunks = append(a.chunks, words(chunkSize))
-			}
-			a.chunk = a.chunks[a.used]
-			a.used++
-		}
-		mem := a.chunk[:n:n]
-		a.chunk = a.chunk[size:]
-		return mem, nil
+		return a.allocSmall(n)
 	}
 	class := int8(bits.Len(uint(n - 1)))
 	if int(class) >= len(a.free) {
-		return words(n), &Buffer{kept: true}
+		return words(n), nil
 	}
 	list := a.free[class]
 	// Newest first: it is the one that the caches may still hold.
@@ -73,28 +98,139 @@ func (a *Arena) Alloc(n int) ([]byte, *Buffer) {
 			list[i] = list[len(list)-1]
 			list[len(list)-1] = nil
 			a.free[class] = list[:len(list)-1]
-			a.big = append(a.big, b)
+			b.refs = 1
+			a.count(cap(b.mem))
 			return b.mem[:n:n], b
 		}
 	}
-	b := &Buffer{mem: words(n), class: class}
-	a.big = append(a.big, b)
+	b := &Buffer{mem: words(n), class: class, refs: 1}
+	a.all = append(a.all, b)
+	a.count(cap(b.mem))
 	return b.mem[:n:n], b
 }
 
-// Recycle ends a step: all buffers but the kept ones may be handed out again.
+// count notes n more bytes in use.
+func (a *Arena) count(n int) {
+	if a.inUse += int64(n); a.inUse > a.peak {
+		a.peak = a.inUse
+	}
+}
+
+func (a *Arena) allocSmall(n int) ([]byte, *Buffer) {
+	class := smallClass(n)
+	if list := a.small[class]; len(list) > 0 {
+		b := list[len(list)-1]
+		a.small[class] = list[:len(list)-1]
+		b.refs = 1
+		a.count(cap(b.mem))
+		return b.mem[:n:n], b
+	}
+	size := 16 << class
+	if size > len(a.chunk) {
+		if a.used == len(a.chunks) {
+			a.chunks = append(a.chunks, words(chunkSize))
+		}
+		a.chunk = a.chunks[a.used]
+		a.used++
+	}
+	b := a.heads.take()
+	*b = Buffer{mem: a.chunk[:size:size], class: int8(class), refs: 1, small: true}
+	a.chunk = a.chunk[size:]
+	a.count(size)
+	return b.mem[:n:n], b
+}
+
+// object is a buffer without memory, which counts the holders of an object.
+func (a *Arena) object() *Buffer {
+	if a == nil {
+		return &Buffer{refs: 1}
+	}
+	b := a.heads.take()
+	*b = Buffer{refs: 1, small: true, class: -1}
+	return b
+}
+
+// lease is a buffer that stands for the storage of a variable.
+func (a *Arena) lease(l trackable.Lease) *Buffer {
+	b := &Buffer{refs: 1, lease: l, class: -1}
+	if a != nil {
+		a.all = append(a.all, b)
+	}
+	return b
+}
+
+// retain notes one more holder.
+func (b *Buffer) retain() {
+	if b != nil {
+		b.refs++
+	}
+}
+
+// release notes that one holder is gone; the last one's memory may be handed
+// out again.
+func (a *Arena) release(b *Buffer) {
+	if b == nil {
+		return
+	}
+	if b.refs--; b.refs > 0 || a == nil {
+		if b.refs == 0 {
+			b.lease.Release()
+		}
+		return
+	}
+	if b.lease.Held() {
+		b.lease.Release()
+		return
+	}
+	a.inUse -= int64(cap(b.mem))
+	switch {
+	case b.kept || b.mem == nil:
+	case b.small:
+		a.small[b.class] = append(a.small[b.class], b)
+	default:
+		a.free[b.class] = append(a.free[b.class], b)
+	}
+}
+
+// Peak is the largest number of bytes that were in use at once since the
+// arena's last Recycle.
+func (a *Arena) Peak() int64 {
+	if a == nil {
+		return 0
+	}
+	return a.peak
+}
+
+// Recycle ends a call: all buffers but the kept ones may be handed out again.
 func (a *Arena) Recycle() {
 	if a == nil {
 		return
 	}
 	a.chunk, a.used = nil, 0
-	for i, b := range a.big {
-		if !b.kept && len(a.free[b.class]) < maxFree {
-			a.free[b.class] = append(a.free[b.class], b)
-		}
-		a.big[i] = nil
+	a.heads.slab, a.heads.next = 0, 0
+	for i := range a.small {
+		a.small[i] = a.small[i][:0]
 	}
-	a.big = a.big[:0]
+	for i := range a.free {
+		clear(a.free[i])
+		a.free[i] = a.free[i][:0]
+	}
+	kept := a.all[:0]
+	for _, b := range a.all {
+		if b.lease.Held() {
+			b.lease.Release()
+			continue
+		}
+		if b.kept || b.mem == nil || len(a.free[b.class]) >= maxFree {
+			continue
+		}
+		b.refs = 0
+		a.free[b.class] = append(a.free[b.class], b)
+		kept = append(kept, b)
+	}
+	clear(a.all[len(kept):])
+	a.all = kept
+	a.inUse, a.peak = 0, 0
 }
 
 // words makes n zeroed bytes, aligned for every element type.
@@ -112,11 +248,20 @@ var arenas = sync.Pool{New: func() any { return new(Arena) }}
 // NewArena takes an idle arena or makes one; [Arena.Release] gives it back.
 func NewArena() *Arena { return arenas.Get().(*Arena) }
 
-// Release recycles the arena's buffers and lets another step use it. The arena
+// Release recycles the arena's buffers and lets another call use it. The arena
 // must not be used afterwards.
 func (a *Arena) Release() {
 	if a != nil {
 		a.Recycle()
+		a.Limit = 0
 		arenas.Put(a)
 	}
+}
+
+func overlaps(a, b []byte) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	a0, b0 := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
+	return a0 < b0+uintptr(len(b)) && b0 < a0+uintptr(len(a))
 }

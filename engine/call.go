@@ -3,15 +3,13 @@ package engine
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
-	"unsafe"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Env is what the calls of one step share.
+// Env is what the ops of one call of a function share.
 type Env struct {
 	// Workers is the budget of helpers. The default, nil, means none: all work
 	// is done by the caller.
@@ -22,83 +20,72 @@ type Env struct {
 	// in somebody else's data is an error and not the end of the process. The
 	// default, 0, means what the platform can address.
 	MaxOutput int64
+	// MaxSteps is the most ops that may run, loops counted in full. The default,
+	// 0, means no limit.
+	MaxSteps int64
 	// Arena owns the outputs' memory. The default, nil, makes fresh memory.
 	Arena *Arena
+	// Instance holds the state that outlives the call. The default, nil, is the
+	// process's.
+	Instance *Instance
+
+	steps int64
+	depth int
+	state map[any]any // of this call: tensor arrays, stacks
 }
 
 // Call is one execution of an op. A kernel reads its inputs and attributes and
-// makes every output by one of [Call.Alloc], [Call.Forward] and [Call.Set]. It
-// must not be kept after the kernel has returned.
+// makes every output by one of [Call.Alloc], [Call.Forward], [Call.Set] and
+// [Call.SetObject]. It must not be kept after the kernel has returned.
 type Call struct {
-	op    string
-	attrs graph.Attrs
-	ctx   context.Context
-	env   *Env
-	in    []Arg
-	out   []Result
+	node *Node
+	ctx  context.Context
+	env  *Env
+	in   []Value
+	out  []Value
+
+	// Bits of inputs: those that nobody needs after this op, those that Take
+	// moved to a function.
+	last, taken uint64
 }
 
-// Arg is one input: a tensor, or the variable behind a resource handle.
-type Arg struct {
-	Tensor   *tensor.Tensor
-	Variable *trackable.Variable
-}
-
-// Result is one output: the tensor and who owns its memory.
-type Result struct {
-	Tensor *tensor.Tensor
-	// Buffer is the arena's buffer under the tensor, where it has one of its
-	// own.
-	Buffer *Buffer
-	// Owner tells whose memory it is.
-	Owner Owner
-	// Input is the input whose memory the output shares, where Owner is
-	// OwnerInput.
-	Input int
-}
-
-// Owner says who owns an output's memory.
-type Owner uint8
-
-const (
-	// OwnerFree: nobody; the garbage collector frees it.
-	OwnerFree Owner = iota
-	// OwnerArena: the step's arena; the memory is handed out again later.
-	OwnerArena
-	// OwnerInput: an input, which the output shares memory with.
-	OwnerInput
-)
-
-// Begin makes c the call of op, with no inputs yet. A Call may be used for many
+// Begin makes c a call in env, with no inputs yet. A Call may be used for many
 // ops, one after the other.
-func (c *Call) Begin(ctx context.Context, env *Env, op string, attrs graph.Attrs) {
-	c.ctx, c.env, c.op, c.attrs = ctx, env, op, attrs
+func (c *Call) Begin(ctx context.Context, env *Env) {
+	c.ctx, c.env, c.last, c.taken = ctx, env, 0, 0
 	clear(c.in[:cap(c.in)])
 	clear(c.out[:cap(c.out)])
 	c.in, c.out = c.in[:0], c.out[:0]
 }
 
-// Give adds an input.
-func (c *Call) Give(a Arg) { c.in = append(c.in, a) }
+// Add adds an input.
+func (c *Call) Add(v Value) { c.in = append(c.in, v) }
+
+// Inputs are the inputs that were added.
+func (c *Call) Inputs() []Value { return c.in }
 
 // Run runs the kernel. A panic becomes a *[PanicError].
-func (c *Call) Run(k *Kernel) (err error) {
+func (c *Call) Run(p *Prepared) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = NewPanicError(r)
 		}
 	}()
-	return k.Run(c)
+	c.node = p.node
+	return p.run(c)
 }
 
 // Results are the outputs, valid until the next Begin.
-func (c *Call) Results() []Result { return c.out }
+func (c *Call) Results() []Value { return c.out }
 
 // Op is the op's name.
-func (c *Call) Op() string { return c.op }
+func (c *Call) Op() string { return c.node.Op }
+
+// Node is what the kernel was prepared for.
+func (c *Call) Node() *Node { return c.node }
 
 // Attrs are the op's attributes.
-func (c *Call) Attrs() graph.Attrs { return c.attrs }
+func (c *Call) Attrs() graph.Attrs { return c.node.Attrs }
 
 // Context is the caller's; a long kernel looks at it now and then.
 func (c *Call) Context() context.Context { return c.ctx }
@@ -106,12 +93,15 @@ func (c *Call) Context() context.Context { return c.ctx }
 // NumIn is the number of inputs.
 func (c *Call) NumIn() int { return len(c.in) }
 
-// In is input i; it is nil where that is a variable's handle.
+// In is input i; it is nil where that is a handle.
 func (c *Call) In(i int) *tensor.Tensor { return c.in[i].Tensor }
 
+// Input is input i, whatever it is.
+func (c *Call) Input(i int) Value { return c.in[i] }
+
 // Var is the variable behind input i, a resource handle; nil where the input is
-// a tensor.
-func (c *Call) Var(i int) *trackable.Variable { return c.in[i].Variable }
+// something else.
+func (c *Call) Var(i int) *trackable.Variable { return c.in[i].Variable() }
 
 // Need checks the number of inputs and that each is a tensor. The kernel may
 // then use [Call.In] freely.
@@ -123,22 +113,46 @@ func (c *Call) Need(n int) error {
 }
 
 // NeedTensors checks that the inputs from the given one on are tensors, not
-// handles of variables.
+// handles.
 func (c *Call) NeedTensors(from int) error {
 	for i := from; i < len(c.in); i++ {
 		if c.in[i].Tensor == nil {
-			return fmt.Errorf("input %d is a variable's handle, where a tensor is needed", i)
+			return c.in[i].errKind(i, "a tensor")
 		}
 	}
 	return nil
 }
 
-// NeedVar checks that input i is a variable's handle.
+// NeedVar checks that input i is a variable's handle or a reference to one.
 func (c *Call) NeedVar(i int) (*trackable.Variable, error) {
-	if i >= len(c.in) || c.in[i].Variable == nil {
+	if i >= len(c.in) {
 		return nil, fmt.Errorf("input %d must be a variable's handle", i)
 	}
-	return c.in[i].Variable, nil
+	v := c.in[i].Variable()
+	if v == nil {
+		return nil, c.in[i].errKind(i, "a variable's handle")
+	}
+	return v, nil
+}
+
+// Object is the object behind input i of c, which has to be a T.
+func Object[T any](c *Call, i int) (T, error) {
+	var zero T
+	if i >= len(c.in) {
+		return zero, fmt.Errorf("needs an input %d", i)
+	}
+	o, ok := c.in[i].Object.(T)
+	if !ok {
+		return zero, c.in[i].errKind(i, fmt.Sprintf("a %T", zero))
+	}
+	return o, nil
+}
+
+// Owns reports whether input i belongs to this op alone: nobody else will look
+// at it, so that its memory or its object may be changed and become an output.
+func (c *Call) Owns(i int) bool {
+	b := c.in[i].buf
+	return i < 64 && c.last>>i&1 == 1 && b != nil && !b.shared()
 }
 
 // Alloc makes output i, of an element type with fixed size or of strings. The
@@ -150,7 +164,7 @@ func (c *Call) Alloc(i int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor,
 		}
 		t, err := tensor.Zeros(d, shape...)
 		if err == nil {
-			*c.slot(i) = Result{Tensor: t}
+			*c.slot(i) = Value{Tensor: t}
 		}
 		return t, err
 	}
@@ -161,20 +175,26 @@ func (c *Call) Alloc(i int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor,
 	if n > maxBytes/d.Size() {
 		return nil, fmt.Errorf("an output of %v%v takes more than this platform's memory", d, shape)
 	}
-	if most := c.env.MaxOutput; most > 0 && int64(n)*int64(d.Size()) > most {
-		return nil, fmt.Errorf("an output of %v%v takes more than the %d bytes of MaxOutput", d, shape, most)
+	if err := c.afford(d, shape, int64(n)*int64(d.Size())); err != nil {
+		return nil, err
 	}
 	mem, buf := c.env.Arena.Alloc(n * d.Size())
 	t, err := tensor.FromBytes(d, mem, shape...)
 	if err != nil {
 		return nil, err
 	}
-	r := Result{Tensor: t, Buffer: buf}
-	if c.env.Arena != nil && n > 0 && (buf == nil || !buf.kept) {
-		r.Owner = OwnerArena
-	}
-	*c.slot(i) = r
+	*c.slot(i) = Value{Tensor: t, buf: buf}
 	return t, nil
+}
+
+func (c *Call) afford(d tensor.DType, shape tensor.Shape, bytes int64) error {
+	if most := c.env.MaxOutput; most > 0 && bytes > most {
+		return fmt.Errorf("an output of %v%v takes more than the %d bytes of MaxOutput", d, shape, most)
+	}
+	if a := c.env.Arena; a != nil && a.Limit > 0 && a.inUse+bytes > a.Limit {
+		return fmt.Errorf("an output of %v%v does not fit: %d of the %d bytes that the call may use are in use", d, shape, a.inUse, a.Limit)
+	}
+	return nil
 }
 
 const maxBytes = int(^uint(0)>>1) - 64
@@ -188,50 +208,130 @@ func (c *Call) AllocZero(i int, d tensor.DType, shape tensor.Shape) (*tensor.Ten
 	return t, err
 }
 
+// AllocOver is Alloc in the memory of input in, where nobody else needs that
+// and the type and number of elements are the same: an op that reads each
+// element before it writes the one at the same place saves a buffer.
+func (c *Call) AllocOver(i, in int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
+	if t := c.in[in].Tensor; t != nil && t.DType() == d && c.Owns(in) && t.Shape().Equal(shape) {
+		b := c.in[in].buf
+		b.retain()
+		*c.slot(i) = Value{Tensor: t, buf: b}
+		return t, nil
+	}
+	return c.Alloc(i, d, shape)
+}
+
 // Temp is scratch memory of n bytes, undefined contents, for this call only.
+// [Call.Scratch] gives it back early.
 func (c *Call) Temp(n int) []byte {
 	mem, _ := c.env.Arena.Alloc(n)
 	return mem
 }
 
+// Scratch is like [Call.Temp]; free gives the memory back, at the latest when
+// the kernel returns.
+func (c *Call) Scratch(n int) (mem []byte, free func()) {
+	a := c.env.Arena
+	mem, b := a.Alloc(n)
+	return mem, func() { a.release(b) }
+}
+
 // Forward makes output i the memory of input in under another shape, of as many
 // elements; no element is copied.
 func (c *Call) Forward(i, in int, shape tensor.Shape) error {
-	t := c.in[in].Tensor
-	if !t.Shape().Equal(shape) {
-		var err error
-		if t, err = t.Reshape(shape...); err != nil {
+	v := c.in[in]
+	if v.Tensor != nil && !v.Tensor.Shape().Equal(shape) {
+		t, err := v.Tensor.Reshape(shape...)
+		if err != nil {
 			return err
 		}
+		v.Tensor = t
 	}
-	*c.slot(i) = Result{Tensor: t, Owner: OwnerInput, Input: in}
+	v.buf.retain()
+	*c.slot(i) = v
 	return nil
+}
+
+// Pass makes output i input in, whatever that is.
+func (c *Call) Pass(i, in int) {
+	v := c.in[in]
+	v.buf.retain()
+	*c.slot(i) = v
 }
 
 // Set makes output i a tensor that the kernel made by other means. Where its
 // memory is an input's, that is noticed.
 func (c *Call) Set(i int, t *tensor.Tensor) {
-	r := Result{Tensor: t}
+	v := Value{Tensor: t}
 	for j := range c.in {
-		if in := c.in[j].Tensor; in != nil && overlaps(t.Bytes(), in.Bytes()) {
-			r.Owner, r.Input = OwnerInput, j
+		if in := &c.in[j]; in.buf != nil && in.Tensor != nil && overlaps(t.Bytes(), in.Tensor.Bytes()) {
+			v.buf = in.buf
+			v.buf.retain()
 			break
 		}
 	}
-	*c.slot(i) = r
+	*c.slot(i) = v
 }
 
-func overlaps(a, b []byte) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return false
+// SetObject makes output i a handle of o. A [Variant] is owned by this output
+// alone.
+func (c *Call) SetObject(i int, o any) {
+	v := Value{Object: o}
+	if _, ok := o.(Variant); ok {
+		v.buf = c.env.Arena.object()
 	}
-	a0, b0 := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
-	return a0 < b0+uintptr(len(b)) && b0 < a0+uintptr(len(a))
+	*c.slot(i) = v
 }
 
-func (c *Call) slot(i int) *Result {
+// SetRef makes output i a reference to a variable of TensorFlow 1.
+func (c *Call) SetRef(i int, v *trackable.Variable) { *c.slot(i) = Value{Object: v, Ref: true} }
+
+// Read makes output i the value of v now. Later changes of v are made on a
+// copy as long as anybody holds the value.
+func (c *Call) Read(i int, v *trackable.Variable) error {
+	t, lease := v.Lease()
+	if t == nil {
+		return fmt.Errorf("the variable %q has no value", v.Name())
+	}
+	*c.slot(i) = Value{Tensor: t, buf: c.env.Arena.lease(lease)}
+	return nil
+}
+
+// Share is input i as an argument of a [Function]: a further reference.
+func (c *Call) Share(i int) Value {
+	v := c.in[i]
+	v.buf.retain()
+	return v
+}
+
+// Take is input i as an argument of a [Function], and this op gives its own
+// reference up where nobody needs it afterwards: the function may own it.
+func (c *Call) Take(i int) Value {
+	v := c.in[i]
+	if i < 64 && c.last>>i&1 == 1 {
+		c.last &^= 1 << i
+		c.taken |= 1 << i
+		return v
+	}
+	v.buf.retain()
+	return v
+}
+
+// Again is one more reference to v, for an argument that is used twice.
+func (c *Call) Again(v Value) Value {
+	v.buf.retain()
+	return v
+}
+
+// Drop gives up a value that a [Function] returned or that [Call.Share] made.
+func (c *Call) Drop(v Value) { c.env.Arena.release(v.buf) }
+
+// Give makes output i a value that a [Function] returned.
+func (c *Call) Give(i int, v Value) { *c.slot(i) = v }
+
+func (c *Call) slot(i int) *Value {
 	for len(c.out) <= i {
-		c.out = append(c.out, Result{})
+		c.out = append(c.out, Value{})
 	}
 	return &c.out[i]
 }
@@ -251,31 +351,32 @@ func (c *Call) Large(n int, nsEach float64) bool {
 // Workers is the budget of helpers; nil means that there are none.
 func (c *Call) Workers() *Workers { return c.env.Workers }
 
-// PanicError is a panic that was recovered at the boundary of a call.
-type PanicError struct {
-	Value any    // what was panicked with
-	Stack []byte // where
-}
-
-// NewPanicError wraps a recovered value with the current stack, or the worker's
-// stack where the panic came from one.
-func NewPanicError(r any) *PanicError {
-	if p, ok := r.(*WorkerPanic); ok {
-		return &PanicError{Value: p.Value, Stack: p.Stack}
-	}
-	return &PanicError{Value: r, Stack: debug.Stack()}
-}
-
-// Error is the panic's value; Stack holds where it happened.
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
-
-// Unwrap is the panic's value where that is an error.
-func (e *PanicError) Unwrap() error {
-	err, _ := e.Value.(error)
-	return err
-}
-
 // Substitute puts another tensor in the place of input i for the rest of the
 // call: the same elements under another shape, so that a kernel can go on as
 // another op's.
-func (c *Call) Substitute(i int, t *tensor.Tensor) { c.in[i].Tensor = t }
+func (c *Call) Substitute(i int, t *tensor.Tensor) {
+	c.in[i].Tensor = t
+	c.last &^= 1 << i
+}
+
+// State is what an op keeps between the ops of one call of the outermost
+// function: made by the first that asks for key.
+func (c *Call) State(key any, make func() any) any {
+	if s, ok := c.env.state[key]; ok {
+		return s
+	}
+	if c.env.state == nil {
+		c.env.state = map[any]any{}
+	}
+	s := make()
+	c.env.state[key] = s
+	return s
+}
+
+// Instance holds the state that outlives the call.
+func (c *Call) Instance() *Instance {
+	if c.env.Instance == nil {
+		return ProcessInstance()
+	}
+	return c.env.Instance
+}

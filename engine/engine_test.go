@@ -34,9 +34,10 @@ func ExampleKernelSet_With() {
 
 func TestKernelSetsRefuseWhatIsWrong(t *testing.T) {
 	for name, table := range map[string][]engine.Kernel{
-		"no name": {{Run: nothing}},
-		"no run":  {{Op: "A"}},
-		"twice":   {{Op: "A", Run: nothing}, {Op: "A", Run: nothing}},
+		"no name":  {{Run: nothing}},
+		"no run":   {{Op: "A"}},
+		"two runs": {{Op: "A", Run: nothing, Prepare: func(*engine.Node) (func(*engine.Call) error, error) { return nothing, nil }}},
+		"twice":    {{Op: "A", Run: nothing}, {Op: "A", Run: nothing}},
 	} {
 		if _, err := engine.NewKernelSet(table); err == nil {
 			t.Errorf("%s: taken", name)
@@ -120,8 +121,8 @@ func TestArenasRecycleWhatWasNotKept(t *testing.T) {
 	a := engine.NewArena()
 	big, kept := a.Alloc(1 << 20)
 	other, _ := a.Alloc(1 << 20)
-	small, buf := a.Alloc(100)
-	if buf != nil || len(small) != 100 || len(big) != 1<<20 {
+	small, _ := a.Alloc(100)
+	if len(small) != 100 || len(big) != 1<<20 {
 		t.Fatal("wrong sizes")
 	}
 	kept.Keep()
@@ -144,8 +145,16 @@ func TestArenasRecycleWhatWasNotKept(t *testing.T) {
 
 func TestACallReportsPanicsAndSizes(t *testing.T) {
 	var c engine.Call
-	c.Begin(context.Background(), &engine.Env{MaxOutput: 100}, "X", nil)
-	err := c.Run(&engine.Kernel{Op: "X", Run: func(*engine.Call) error { panic(errors.ErrUnsupported) }})
+	set, err := engine.NewKernelSet([]engine.Kernel{{Op: "X", Run: func(*engine.Call) error { panic(errors.ErrUnsupported) }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Begin(context.Background(), &engine.Env{MaxOutput: 100})
+	k, err := set.PrepareEager("X", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Run(k)
 	var p *engine.PanicError
 	if !errors.As(err, &p) || !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("got %v", err)

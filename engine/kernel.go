@@ -6,6 +6,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/nearest"
 )
 
@@ -15,10 +16,20 @@ type Kernel struct {
 	// own; TensorFlow's convention is CamelCase.
 	Op string
 
+	// Def is the op's definition. Default: TensorFlow's of this name, where it
+	// has one; an op of one's own that is to be traced or saved needs it.
+	Def *graph.OpDef
+
 	// Run computes the outputs of one call. It may run on many goroutines at
 	// once, each with a call of its own, and must not keep the call or its
 	// tensors. It must not write to its inputs.
 	Run func(*Call) error
+
+	// Prepare does once a node what needs no inputs: it reads attributes, looks
+	// at constant inputs, chooses the variant for the element types, compiles the
+	// functions that the op calls. It returns what Run is otherwise; what that
+	// refers to must not change. Default: nil, Run serves every call.
+	Prepare func(*Node) (func(*Call) error, error)
 
 	// Precision is how close the outputs are to TensorFlow's. The default is
 	// Exact.
@@ -28,6 +39,14 @@ type Kernel struct {
 	// outputs: it writes a variable or a file. Such an op is never left out.
 	// The default is false.
 	SideEffect bool
+}
+
+// Definition is the op's definition, or nil where there is none.
+func (k *Kernel) Definition() *graph.OpDef {
+	if k.Def != nil {
+		return k.Def
+	}
+	return graph.LookupOp(k.Op)
 }
 
 // Precision is a class of closeness to TensorFlow's results; tests take their
@@ -76,7 +95,13 @@ func (p Precision) Tolerance(want, scale, epsilon float64) float64 {
 // KernelSet maps op names to kernels. It is a value that never changes:
 // [KernelSet.With] makes another one. It is safe for use from many goroutines.
 type KernelSet struct {
-	byOp map[string]*Kernel
+	byOp map[string]*entry
+}
+
+// entry is a kernel in a set, and what eager calls have prepared of it.
+type entry struct {
+	Kernel
+	eager eagerCache
 }
 
 // NewKernelSet joins tables of kernels. The same op twice, an empty name and a
@@ -106,7 +131,7 @@ func (ks *KernelSet) Replace(kernels ...Kernel) (*KernelSet, error) {
 }
 
 func (ks *KernelSet) add(replace bool, kernels []Kernel) (*KernelSet, error) {
-	next := &KernelSet{byOp: make(map[string]*Kernel, ks.Len()+len(kernels))}
+	next := &KernelSet{byOp: make(map[string]*entry, ks.Len()+len(kernels))}
 	if ks != nil {
 		for op, k := range ks.byOp {
 			next.byOp[op] = k
@@ -115,19 +140,26 @@ func (ks *KernelSet) add(replace bool, kernels []Kernel) (*KernelSet, error) {
 	fresh := make(map[string]bool, len(kernels))
 	for _, k := range kernels {
 		switch {
-		case k.Op == "" || k.Run == nil:
-			return nil, fmt.Errorf("engine: a kernel needs an op name and a Run function (op %q)", k.Op)
+		case k.Op == "" || (k.Run == nil) == (k.Prepare == nil):
+			return nil, fmt.Errorf("engine: a kernel needs an op name and either Run or Prepare (op %q)", k.Op)
 		case fresh[k.Op], !replace && next.byOp[k.Op] != nil:
 			return nil, fmt.Errorf("engine: op %q has a kernel already; KernelSet.Replace takes another one for it", k.Op)
 		}
 		fresh[k.Op] = true
-		next.byOp[k.Op] = &k
+		next.byOp[k.Op] = &entry{Kernel: k}
 	}
 	return next, nil
 }
 
 // Lookup is the kernel of an op, or nil.
 func (ks *KernelSet) Lookup(op string) *Kernel {
+	if e := ks.entry(op); e != nil {
+		return &e.Kernel
+	}
+	return nil
+}
+
+func (ks *KernelSet) entry(op string) *entry {
 	if ks == nil {
 		return nil
 	}
@@ -156,7 +188,7 @@ func (ks *KernelSet) Ops() []string {
 func (ks *KernelSet) All() iter.Seq[*Kernel] {
 	return func(yield func(*Kernel) bool) {
 		for _, op := range ks.Ops() {
-			if !yield(ks.byOp[op]) {
+			if !yield(&ks.byOp[op].Kernel) {
 				return
 			}
 		}

@@ -36,10 +36,10 @@ var arrayRules = map[string]Rule{
 		op.Give(0, ops.Stack(s, parts(op), int(op.Attrs().Int("axis", 0))))
 	},
 	"Split": func(s *ops.Scope, op *Op) {
-		op.Give(1, s.Emit1("ConcatV2", nil, append(inputs(parts(op)), op.In(0))...))
+		op.Give(1, joined(s, parts(op), op.In(0)))
 	},
 	"SplitV": func(s *ops.Scope, op *Op) {
-		op.Give(0, s.Emit1("ConcatV2", nil, append(inputs(parts(op)), op.In(2))...))
+		op.Give(0, joined(s, parts(op), op.In(2)))
 	},
 	"Slice": func(s *ops.Scope, op *Op) {
 		begin := ints(op.In(1))
@@ -343,4 +343,13 @@ func gradTopK(s *ops.Scope, op *Op) {
 	hot := ops.OneHot(s, op.Out(1), n, dy.DType()) // […, k, n]
 	dims := append(dy.Shape()[:len(shape)-1].Clone(), k, 1)
 	op.Give(0, ops.Sum(s, ops.Mul(s, ops.Reshape(s, dy, dims...), hot), -2))
+}
+
+// joined is the concatenation of parts along an axis; ConcatV2 takes no fewer
+// than two.
+func joined(s *ops.Scope, parts []*ops.Value, axis *ops.Value) *ops.Value {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return s.Emit1("ConcatV2", nil, append(inputs(parts), axis)...)
 }

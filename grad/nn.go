@@ -154,7 +154,7 @@ func gradMatMul(s *ops.Scope, op *Op) {
 func gradBatchMatMul(s *ops.Scope, op *Op) {
 	a, b, g := op.In(0), op.In(1), op.Grad(0)
 	ta, tb := op.Attrs().Bool("adj_x"), op.Attrs().Bool("adj_y")
-	product(s, op, op.Name(), a, b, g, ta, tb, adjointX, adjointY, adjointXY, func(i int, d *ops.Value) {
+	product(s, op, "BatchMatMulV2", a, b, g, ta, tb, adjointX, adjointY, adjointXY, func(i int, d *ops.Value) {
 		op.Give(i, Unbroadcast(s, d, op.In(i).Shape()))
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"github.com/cairnml/cairn/tensor"
 )
 
 // ArgOp is the op of the nodes that are a function's arguments. TensorFlow's
@@ -247,4 +249,40 @@ func (g *Graph) Reachable() []*Function {
 		queue = append(queue, f.Graph.Callees()...)
 	}
 	return out
+}
+
+// ArgTypes are the element types of facts.
+func ArgTypes(facts []Fact) []tensor.DType {
+	out := make([]tensor.DType, len(facts))
+	for i, f := range facts {
+		out[i] = f.DType
+	}
+	return out
+}
+
+// Stateful reports whether a node of the function, or of one that it calls, has
+// an effect.
+func (fn *Function) Stateful() bool {
+	for _, f := range append(fn.Graph.Reachable(), fn) {
+		for _, n := range f.Graph.nodes {
+			d := n.Def
+			if d == nil {
+				d = LookupOp(n.Op)
+			}
+			if d != nil && d.Stateful && !isCall(n.Op) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isCall reports whether the op's effects are those of the functions that it
+// calls.
+func isCall(op string) bool {
+	switch op {
+	case "If", "While", "Case", StatefulCallOp:
+		return true
+	}
+	return false
 }

@@ -70,43 +70,32 @@ func (s *Scope) run(name string, attrs graph.Attrs, inputs []Input) bool {
 		st.err = fmt.Errorf("%s: %w", name, ErrDeadValue)
 		return false
 	}
-	k := st.kernels.Lookup(name)
-	if k == nil {
-		s.fail(name, attrs, st.kernels.Missing(name))
-		return false
-	}
 	firstRead := len(st.reads)
 	if !s.collect(name, attrs, inputs) {
 		return false
 	}
 	c := &st.call
-	c.Begin(st.ctx, &st.env, name, attrs)
+	c.Begin(st.ctx, &st.env)
 	for _, v := range st.ins {
-		if v.handle {
-			c.Give(engine.Arg{Variable: v.variable})
-		} else {
-			c.Give(engine.Arg{Tensor: v.t})
-		}
+		c.Add(v.data)
 	}
-	if err := c.Run(k); err != nil {
+	k, err := st.kernels.PrepareEager(name, attrs, c.Inputs())
+	if err == nil {
+		err = c.Run(k)
+	}
+	if err != nil {
 		s.fail(name, attrs, err, st.ins...)
 		return false
 	}
 	st.outs = st.outs[:0]
 	for i, r := range c.Results() {
-		if r.Tensor == nil {
+		if r.IsZero() {
 			s.fail(name, attrs, fmt.Errorf("the kernel made no output %d", i), st.ins...)
 			return false
 		}
-		v := s.newValue(r.Tensor)
-		switch r.Owner {
-		case engine.OwnerArena:
-			v.arena, v.buf = true, r.Buffer
-		case engine.OwnerInput:
-			in := st.ins[r.Input]
-			in.Pin()
-			v.arena, v.buf = in.arena, in.buf
-		}
+		v := s.newValue(nil)
+		v.data = r
+		v.Pin() // of a borrowed input that the op passed on, which the output may outlive
 		st.outs = append(st.outs, v)
 	}
 	if len(st.recorders)+len(s.recs) > 0 && !s.record(name, attrs) {
@@ -123,7 +112,7 @@ func (s *Scope) dropReads(from int) {
 	st := s.step
 	kept := st.reads[:from]
 	for _, v := range st.reads[from:] {
-		if v.Drop(); v.release != nil {
+		if v.Drop(); v.data.Borrowed() {
 			kept = append(kept, v)
 		}
 	}
@@ -149,7 +138,7 @@ func (s *Scope) collect(name string, attrs graph.Attrs, inputs []Input) bool {
 			}
 			weak |= 1 << i
 		} else if want == tensor.Invalid && !v.handle && !v.sizes {
-			want = v.t.DType()
+			want = v.DType()
 		}
 		st.ins = append(st.ins, v)
 	}
@@ -314,7 +303,7 @@ func (s *Scope) handleOf(like trackable.VariableLike) *Value {
 		return nil
 	}
 	v := s.newValue(nil)
-	v.variable, v.handle = x, true
+	v.data, v.variable, v.handle = engine.HandleOf(x), x, true
 	return v
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -34,7 +35,7 @@ func (s *Scope) resolve(in Input) (v *Value, weak bool, err error) {
 		if x == nil {
 			return nil, false, errNilInput
 		}
-		if x.t == nil && !x.handle {
+		if x.data.IsZero() {
 			if x.step == s.step && s.step.err != nil {
 				return nil, false, s.step.err
 			}
@@ -78,12 +79,12 @@ func (s *Scope) resolve(in Input) (v *Value, weak bool, err error) {
 // borrow is a read of a variable that lasts until its op has run and no
 // recorder needs it.
 func (s *Scope) borrow(x *trackable.Variable) (*Value, error) {
-	t, release := x.Borrow()
-	if t == nil {
+	data := engine.Borrow(x)
+	if data.IsZero() {
 		return nil, fmt.Errorf("is the variable %q, which has no value", x.Name())
 	}
-	v := s.newValue(t)
-	v.variable, v.release, v.holds = x, release, 1
+	v := s.newValue(nil)
+	v.data, v.variable, v.holds = data, x, 1
 	s.step.reads = append(s.step.reads, v)
 	return v, nil
 }
@@ -96,7 +97,7 @@ func (s *Scope) newValue(t *tensor.Tensor) *Value {
 	}
 	v := &st.slab[0]
 	st.slab = st.slab[1:]
-	v.t, v.step = t, st
+	v.data.Tensor, v.step = t, st
 	return v
 }
 

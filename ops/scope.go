@@ -125,11 +125,11 @@ func (s *Scope) Fail(op string, err error) *Value {
 // Keep is v as a value that outlives the scope: its memory is no longer the
 // scope's. A nil or failed v gives nil.
 func (s *Scope) Keep(v *Value) *Value {
-	if v == nil || v.t == nil || v.dead() {
+	if v == nil || v.data.IsZero() || v.dead() {
 		return nil
 	}
 	v.keep()
-	return &Value{t: v.t}
+	return &Value{data: v.data, variable: v.variable, handle: v.handle}
 }
 
 // Close ends the call: values that were not kept are dead and the memory
@@ -148,7 +148,7 @@ func (s *Scope) Close() error {
 		st.env.Arena = nil
 		sc := st.scratch
 		st.scratch = new(scratch) // for a scope that is misused afterwards
-		sc.call.Begin(context.Background(), nil, "", nil)
+		sc.call.Begin(context.Background(), nil)
 		clear(sc.ins[:cap(sc.ins)])
 		clear(sc.outs[:cap(sc.outs)])
 		clear(sc.args[:cap(sc.args)])

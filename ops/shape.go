@@ -74,6 +74,9 @@ func Concat(s *Scope, xs Input, axis int) *Value {
 	if !ok || len(l) == 0 {
 		return s.Fail("ConcatV2", errors.New("takes a list of at least one input"))
 	}
+	if len(l) == 1 {
+		return Identity(s, l[0])
+	}
 	return s.Emit1("ConcatV2", nil, append(l[:len(l):len(l)], s.scalar32(axis))...)
 }
 

@@ -16,17 +16,13 @@ import (
 // it returns are the caller's to keep. Others are dead after that, and say so
 // when they are used.
 type Value struct {
-	t    *tensor.Tensor
+	data engine.Value
 	step *step
 
-	buf   *engine.Buffer // the arena's memory under t, where it is large
-	arena bool           // t's memory is the arena's
-
 	variable *trackable.Variable // what the value is a read or a handle of
-	handle   bool                // the value is the variable's handle, t is nil
+	handle   bool                // the value is the variable's handle, not its value
 	sizes    bool                // a shape, axes or a count: Go numbers beside it don't take its type
-	release  func()              // of the lease on the variable's storage
-	holds    int32               // who needs the lease
+	holds    int32               // who needs the borrowed value of the variable
 
 	slot slotRef
 	more []slotRef
@@ -50,7 +46,7 @@ func ValueOf(t *tensor.Tensor) *Value {
 	if t == nil {
 		return nil
 	}
-	return &Value{t: t}
+	return &Value{data: engine.ValueOf(t)}
 }
 
 // UntrackedData says that a value is data which no checkpoint holds (see
@@ -65,7 +61,7 @@ func (v *Value) Tensor() (*tensor.Tensor, error) {
 		return nil, errors.New("ops: the value is nil")
 	case v.dead():
 		return nil, ErrDeadValue
-	case v.t == nil:
+	case v.data.Tensor == nil:
 		if v.step != nil && v.step.err != nil {
 			return nil, v.step.err
 		}
@@ -75,7 +71,7 @@ func (v *Value) Tensor() (*tensor.Tensor, error) {
 		return nil, errFailed
 	}
 	v.keep()
-	return v.t, nil
+	return v.data.Tensor, nil
 }
 
 // Item is the only element of a value that has one.
@@ -92,8 +88,8 @@ func Item[T tensor.Element](v *Value) (T, error) {
 func (v *Value) DType() tensor.DType {
 	switch {
 	case v == nil:
-	case v.t != nil:
-		return v.t.DType()
+	case v.data.Tensor != nil:
+		return v.data.Tensor.DType()
 	case v.handle:
 		return tensor.Resource
 	}
@@ -102,10 +98,10 @@ func (v *Value) DType() tensor.DType {
 
 // Shape is the shape; nil after a failure. It must not be changed.
 func (v *Value) Shape() tensor.Shape {
-	if v == nil || v.t == nil {
+	if v == nil || v.data.Tensor == nil {
 		return nil
 	}
-	return v.t.Shape()
+	return v.data.Tensor.Shape()
 }
 
 // Format prints the value: a scalar by the verb as Go prints a number ("%1.2f"),
@@ -173,50 +169,29 @@ func (v *Value) dead() bool { return v.step != nil && v.step.closed.Load() }
 
 // keep makes the memory under v its own: a large buffer is taken away from the
 // arena, a small one is copied.
-func (v *Value) keep() {
-	switch {
-	case !v.arena:
-		if v.release != nil {
-			v.Pin()
-		}
-		return
-	case v.buf != nil:
-		v.buf.Keep()
-	default:
-		v.t = v.t.Clone()
-	}
-	v.arena, v.buf = false, nil
-}
+func (v *Value) keep() { v.data = v.data.Keep() }
 
 // Hold keeps the storage of a variable that v is a short-lived read of from
 // being updated in place until [Value.Drop]. Recorders hold what they record.
 func (v *Value) Hold() {
-	if v.release != nil {
+	if v.data.Borrowed() {
 		v.holds++
 	}
 }
 
 // Drop undoes one [Value.Hold].
 func (v *Value) Drop() {
-	if v.release == nil {
+	if !v.data.Borrowed() {
 		return
 	}
 	if v.holds--; v.holds <= 0 {
-		v.release()
-		v.release = nil
+		v.data.Return()
 	}
 }
 
 // Pin makes a short-lived read of a variable last: the storage counts as shared
 // from now on, and a later update of the variable works on a copy.
-func (v *Value) Pin() {
-	if v.release == nil {
-		return
-	}
-	v.variable.Load()
-	v.release()
-	v.release = nil
-}
+func (v *Value) Pin() { v.data.Pin() }
 
 // Variable is the variable that the value was read from, or is the handle of;
 // nil for any other value.

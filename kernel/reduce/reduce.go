@@ -333,7 +333,7 @@ func biasAddGrad(c *engine.Call) error {
 			axes = append(axes, int32(i))
 		}
 	}
-	c.Give(engine.Arg{Tensor: tensor.Vector(axes...)})
+	c.Add(engine.ValueOf(tensor.Vector(axes...)))
 	return sums.Run(c)
 }
 

@@ -73,6 +73,10 @@ def attr(name, v):
     raise TypeError(v)
 
 
+# Attributes that tf.raw_ops calls otherwise than the op definition.
+PYTHON_NAMES = {("Squeeze", "axis"): "squeeze_dims"}
+
+
 def case(family, op, inputs, attrs=None, nvars=0, raw=None):
     """inputs: list of (argument name, value or list of values)."""
     attrs = attrs or {}
@@ -105,7 +109,7 @@ def case(family, op, inputs, attrs=None, nvars=0, raw=None):
         out = [out]
     else:
         out = list(out)
-    c = {"op": op, "attrs": [attr(k, v) for k, v in attrs.items()], "in": [pack(x) for x in flat],
+    c = {"op": op, "attrs": [attr(PYTHON_NAMES.get((op, k), k), v) for k, v in attrs.items()], "in": [pack(x) for x in flat],
          "out": [pack(x) for x in out]}
     if nvars:
         c["vars"] = nvars

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+)
+
+// PanicError is a panic that was recovered at the boundary of a call.
+type PanicError struct {
+	Value any    // what was panicked with
+	Stack []byte // where
+}
+
+// NewPanicError wraps a recovered value with the current stack, or the worker's
+// stack where the panic came from one.
+func NewPanicError(r any) *PanicError {
+	if p, ok := r.(*WorkerPanic); ok {
+		return &PanicError{Value: p.Value, Stack: p.Stack}
+	}
+	return &PanicError{Value: r, Stack: debug.Stack()}
+}
+
+// Error is the panic's value; Stack holds where it happened.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Unwrap is the panic's value where that is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// NodeError says which node of a graph failed. Where the node stands in a
+// function that another node calls, that one's error wraps it.
+type NodeError struct {
+	Node     string // the node's name
+	Op       string // the op's name
+	Function string // the function that the node stands in; empty for a graph
+	Site     string // the line of the Go program that made the node, where known
+	Err      error  // what is wrong
+}
+
+// Error is "model.go:12: MatMul node "dense/MatMul": what is wrong".
+func (e *NodeError) Error() string {
+	var b strings.Builder
+	if e.Site != "" {
+		b.WriteString(e.Site + ": ")
+	}
+	fmt.Fprintf(&b, "%s node %q", e.Op, e.Node)
+	if e.Function != "" {
+		fmt.Fprintf(&b, " of function %s", e.Function)
+	}
+	fmt.Fprintf(&b, ": %v", e.Err)
+	return b.String()
+}
+
+// Unwrap is what is wrong.
+func (e *NodeError) Unwrap() error { return e.Err }
+
+// MissingError lists all ops that a graph needs and no kernel runs.
+type MissingError struct {
+	Ops []MissingOp
+}
+
+// MissingOp is an op without a kernel and where it is used.
+type MissingOp struct {
+	Op    string
+	Nodes []string // "function/node", the first few
+	Count int      // how many nodes
+}
+
+// Error lists the ops and a node of each.
+func (e *MissingError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "no kernel for %d of the ops that are needed:", len(e.Ops))
+	for _, m := range e.Ops {
+		fmt.Fprintf(&b, "\n  %s (%d nodes: %s)", m.Op, m.Count, strings.Join(m.Nodes, ", "))
+	}
+	b.WriteString("\nengine.KernelSet.With adds kernels")
+	return b.String()
+}

@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Instance is the state of one model that outlives its calls: resources by
+// their shared name (variables of TensorFlow 1, tables, queues), and what single
+// nodes keep, such as the state of their random numbers. Two instances of one
+// model share nothing that changes. The zero Instance is empty and ready; it is
+// safe for use from many goroutines.
+type Instance struct {
+	mu        sync.Mutex
+	resources map[ResourceKey]*resource
+	nodes     map[any]any
+}
+
+// ResourceKey names a resource of an instance.
+type ResourceKey struct {
+	Kind      string // what it is, "table": two kinds of one name are two resources
+	Container string
+	Name      string
+}
+
+type resource struct {
+	once  sync.Once
+	value any
+	err   error
+}
+
+var process Instance
+
+// ProcessInstance is the state of ops that run outside of any model.
+func ProcessInstance() *Instance { return &process }
+
+// Resource is the resource called key, made by the first who asks for it.
+func (in *Instance) Resource(key ResourceKey, create func() (any, error)) (any, error) {
+	in.mu.Lock()
+	r := in.resources[key]
+	if r == nil {
+		r = new(resource)
+		if in.resources == nil {
+			in.resources = map[ResourceKey]*resource{}
+		}
+		in.resources[key] = r
+	}
+	in.mu.Unlock()
+	r.once.Do(func() { r.value, r.err = create() })
+	if r.err == nil && r.value == nil {
+		return nil, fmt.Errorf("the %s %q could not be made", key.Kind, key.Name)
+	}
+	return r.value, r.err
+}
+
+// Set gives the resource called key a value, whatever it was before.
+func (in *Instance) Set(key ResourceKey, value any) {
+	r := &resource{value: value}
+	r.once.Do(func() {})
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.resources == nil {
+		in.resources = map[ResourceKey]*resource{}
+	}
+	in.resources[key] = r
+}
+
+// Lookup is the resource called key, and whether there is one.
+func (in *Instance) Lookup(key ResourceKey) (any, bool) {
+	in.mu.Lock()
+	r := in.resources[key]
+	in.mu.Unlock()
+	if r == nil {
+		return nil, false
+	}
+	r.once.Do(func() {})
+	return r.value, r.value != nil
+}
+
+// NodeState is what a node keeps between calls, made by the first call. Eager
+// calls have no node and keep nothing.
+func (in *Instance) NodeState(n *Node, create func() any) any {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if s, ok := in.nodes[n.Key]; ok {
+		return s
+	}
+	s := create()
+	if n.Key == nil {
+		return s
+	}
+	if in.nodes == nil {
+		in.nodes = map[any]any{}
+	}
+	in.nodes[n.Key] = s
+	return s
+}

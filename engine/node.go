@@ -1,0 +1,223 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Node is what a kernel is prepared for: an op, its attributes, and what is
+// known of its inputs before anything runs.
+type Node struct {
+	// Op is the op's name.
+	Op string
+	// Name is the node's name in its graph; empty for an op that runs eagerly.
+	Name string
+	// Key identifies the node among all nodes, however often it is compiled; nil
+	// for an op that runs eagerly.
+	Key any
+	// Attrs are the attributes.
+	Attrs graph.Attrs
+	// In are what is known of the inputs: the element types always, values where
+	// they are constants.
+	In []graph.Fact
+	// Out are what is known of the outputs, as far as anything is.
+	Out []graph.Fact
+	// Functions compiles the functions that attributes refer to.
+	Functions Functions
+}
+
+// Functions makes functions of a graph callable by kernels.
+type Functions interface {
+	// Compile prepares f to be called. A function that calls itself is compiled
+	// when it is first called.
+	Compile(f graph.Callee) (Function, error)
+}
+
+// Function is a function that a kernel can call.
+type Function interface {
+	// Call runs the function. The arguments are moved: they belong to the
+	// function from then on, so that an object that nobody else holds can be
+	// changed in place. [Call.Take] and [Call.Share] make them. The results
+	// belong to the caller, who hands them to [Call.Give] or [Call.Drop].
+	Call(c *Call, args []Value) ([]Value, error)
+}
+
+// Function is the function that the attribute called name refers to, compiled.
+func (n *Node) Function(name string) (Function, error) {
+	f, ok := n.Attrs.Func(name)
+	if !ok {
+		return nil, fmt.Errorf("needs the function attribute %s", name)
+	}
+	return n.compile(f)
+}
+
+func (n *Node) compile(f graph.Callee) (Function, error) {
+	if n.Functions == nil {
+		return nil, fmt.Errorf("can't call functions here")
+	}
+	return n.Functions.Compile(f)
+}
+
+// FunctionList is the functions of a list attribute, compiled.
+func (n *Node) FunctionList(name string) ([]Function, error) {
+	var out []Function
+	for _, f := range n.Attrs.Funcs(name) {
+		g, err := n.compile(f)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, g)
+	}
+	return out, nil
+}
+
+// Prepared is a kernel that is ready to run for one node, or for all eager
+// calls of an op with the same attributes and element types. It never changes.
+type Prepared struct {
+	node  *Node
+	run   func(*Call) error
+	given graph.Attrs // of an eager call, as it named them
+}
+
+// Node is what was prepared.
+func (p *Prepared) Node() *Node { return p.node }
+
+// Prepare makes the op's kernel ready for n. It is an *[UnsupportedOpError]
+// where the set has none.
+func (ks *KernelSet) Prepare(n *Node) (*Prepared, error) {
+	k := ks.Lookup(n.Op)
+	if k == nil {
+		return nil, ks.Missing(n.Op)
+	}
+	return k.prepare(n)
+}
+
+func (k *Kernel) prepare(n *Node) (p *Prepared, err error) {
+	p = &Prepared{node: n, run: k.Run}
+	if k.Prepare == nil {
+		return p, nil
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = NewPanicError(r)
+		}
+	}()
+	p.run, err = k.Prepare(n)
+	return p, err
+}
+
+// eagerCache holds what was prepared for eager calls of one op: an op is
+// called with few kinds of attributes and types, again and again.
+type eagerCache struct {
+	list atomic.Pointer[[]*Prepared]
+	mu   sync.Mutex // of writers
+	next int        // the place that is given up next
+}
+
+const maxEager = 64 // kinds of calls that are remembered of an op
+
+// PrepareEager makes the op's kernel ready for a call with these inputs, or
+// finds what an earlier call of the same attributes and types made ready.
+func (ks *KernelSet) PrepareEager(op string, attrs graph.Attrs, in []Value) (*Prepared, error) {
+	k := ks.entry(op)
+	if k == nil {
+		return nil, ks.Missing(op)
+	}
+	c := &k.eager
+	if list := c.list.Load(); list != nil {
+		for _, p := range *list {
+			if p.fits(attrs, in) {
+				return p, nil
+			}
+		}
+	}
+	n := &Node{Op: op, Attrs: attrs, In: make([]graph.Fact, len(in)), Functions: eagerFunctions{ks}}
+	for i, v := range in {
+		n.In[i] = v.fact()
+	}
+	if def := k.Definition(); def != nil {
+		var err error
+		if n.Attrs, n.Out, err = def.Bind(attrs, n.In); err != nil {
+			return nil, err
+		}
+	}
+	p, err := k.prepare(n)
+	if err != nil || !cacheable(attrs) {
+		return p, err
+	}
+	p.given = attrs
+	c.add(p)
+	return p, nil
+}
+
+func (c *eagerCache) add(p *Prepared) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var next []*Prepared
+	if list := c.list.Load(); list != nil {
+		next = slices.Clone(*list)
+	}
+	if len(next) < maxEager {
+		next = append(next, p)
+	} else {
+		next[c.next] = p
+		c.next = (c.next + 1) % maxEager
+	}
+	c.list.Store(&next)
+}
+
+// cacheable reports whether remembering a call holds on to nothing large.
+func cacheable(attrs graph.Attrs) bool {
+	for _, a := range attrs {
+		switch a.Kind {
+		case graph.AttrTensor, graph.AttrTensors:
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Prepared) fits(attrs graph.Attrs, in []Value) bool {
+	if len(in) != len(p.node.In) || len(attrs) != len(p.given) {
+		return false
+	}
+	for i := range in {
+		f := &p.node.In[i]
+		if in[i].Ref != f.Ref || dtypeOf(&in[i]) != f.DType {
+			return false
+		}
+		if x := in[i].Variable(); (x != nil && !in[i].Ref) != (f.Handle != nil) || f.Handle != nil && x.DType() != f.Handle[0].DType {
+			return false
+		}
+	}
+	if len(attrs) == 0 || &attrs[0] == &p.given[0] {
+		return true
+	}
+	for i := range attrs {
+		if !attrs[i].Equal(p.given[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// fact is what stays the same for all values of v's kind: types.
+func (v Value) fact() graph.Fact {
+	f := graph.Fact{DType: v.DType(), Ref: v.Ref}
+	if x := v.Variable(); x != nil && !v.Ref {
+		f.Handle = []graph.Content{{DType: x.DType()}}
+	}
+	return f
+}
+
+func dtypeOf(v *Value) tensor.DType {
+	if v.Tensor != nil {
+		return v.Tensor.DType()
+	}
+	return v.DType()
+}

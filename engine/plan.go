@@ -1,0 +1,266 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Plan is a function of a graph made ready to run: its ops in an order, each
+// with a prepared kernel, and the places of their inputs and outputs. It never
+// changes, holds no state, and runs on any number of goroutines at once.
+type Plan struct {
+	name    string
+	steps   []step
+	preset  []Value // the slots as a call finds them: constants are there already
+	args    []arg
+	results []int32 // slots
+	frames  sync.Pool
+	depth   int
+}
+
+// arg is a place where a call puts an argument.
+type arg struct {
+	slot int32
+	last bool // no op and no result needs it
+	fact graph.Fact
+	name string
+}
+
+// step is one op of a plan.
+type step struct {
+	*Prepared
+	node *graph.Node // in the plan's own copy of the graph, for errors
+	in   []int32     // slots
+	out  []int32     // slots; -1 for an output that nobody needs
+	last uint64      // bit i: input i is needed by nobody after this op
+	free []int32     // slots that are given up after this op
+	dref uint64      // bit i: input i is a reference whose value is wanted
+}
+
+// frame is what one call of a plan works with.
+type frame struct {
+	slots []Value
+	call  Call
+}
+
+// RunOptions say how a plan runs. The zero value is ready.
+type RunOptions struct {
+	// Workers is the budget of helpers for large ops. Default: [SharedWorkers].
+	Workers *Workers
+	// Files is what ops may do with files. Default: nothing.
+	Files *Files
+	// Instance holds the state that outlives the call. Default: the process's.
+	Instance *Instance
+	// MaxOutput is the most bytes that one op's output may take. Default: what the
+	// platform can address.
+	MaxOutput int64
+	// MaxMemory is the most bytes that all ops together may use at once. Default:
+	// no limit.
+	MaxMemory int64
+	// MaxSteps is the most ops that may run, each round of a loop counted.
+	// Default: no limit.
+	MaxSteps int64
+	// Used is told how much the call took, where it is not nil.
+	Used *Usage
+}
+
+// Usage is what a call took.
+type Usage struct {
+	Steps int64 // ops that ran
+	Peak  int64 // most bytes of memory that were in use at once
+}
+
+// Run calls the plan: one value an argument, one value a result. The results
+// are the caller's to keep. The context's end stops the call between two ops.
+func (p *Plan) Run(ctx context.Context, args []Value, o *RunOptions) ([]Value, error) {
+	if o == nil {
+		o = &RunOptions{}
+	}
+	env := Env{Workers: o.Workers, Files: o.Files, MaxOutput: o.MaxOutput, MaxSteps: o.MaxSteps, Instance: o.Instance}
+	if env.Workers == nil {
+		env.Workers = SharedWorkers()
+	}
+	env.Arena = NewArena()
+	env.Arena.Limit = o.MaxMemory
+	defer env.Arena.Release()
+	if err := p.accept(args); err != nil {
+		return nil, err
+	}
+	out, err := p.run(ctx, &env, args)
+	if o.Used != nil {
+		*o.Used = Usage{Steps: env.steps, Peak: env.Arena.Peak()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i] = out[i].Keep()
+	}
+	return out, nil
+}
+
+// accept checks arguments that come from outside.
+func (p *Plan) accept(args []Value) error {
+	if len(args) != len(p.args) {
+		return fmt.Errorf("%s takes %d arguments, %d were given", p.name, len(p.args), len(args))
+	}
+	for i, a := range p.args {
+		v := args[i]
+		switch {
+		case v.IsZero():
+			return fmt.Errorf("%s: argument %d (%s) is missing", p.name, i, a.name)
+		case a.fact.DType != tensor.Invalid && v.DType() != a.fact.DType:
+			return fmt.Errorf("%s: argument %d (%s) is %v, the function takes %v", p.name, i, a.name, v.DType(), a.fact.DType)
+		case v.Tensor != nil && !a.fact.Shape.Accepts(v.Tensor.Shape()):
+			return fmt.Errorf("%s: argument %d (%s) has shape %v, the function takes %v", p.name, i, a.name, v.Tensor.Shape(), a.fact.Shape)
+		}
+	}
+	return nil
+}
+
+// Call implements [Function].
+func (p *Plan) Call(c *Call, args []Value) ([]Value, error) {
+	if len(args) != len(p.args) {
+		return nil, fmt.Errorf("function %s takes %d arguments, %d were given", p.name, len(p.args), len(args))
+	}
+	return p.run(c.ctx, c.env, args)
+}
+
+// maxDepth bounds how deep calls may nest; only endless recursion gets there.
+const maxDepth = 500
+
+// run calls the plan with arguments that belong to it; the results belong to
+// the caller.
+func (p *Plan) run(ctx context.Context, env *Env, args []Value) (results []Value, err error) {
+	if env.depth++; env.depth > maxDepth {
+		return nil, fmt.Errorf("function %s: %d calls inside each other: does it call itself without end?", p.name, env.depth)
+	}
+	f, _ := p.frames.Get().(*frame)
+	if f == nil {
+		f = &frame{slots: make([]Value, len(p.preset))}
+	}
+	copy(f.slots, p.preset)
+	arena := env.Arena
+	for i, a := range p.args {
+		if a.last {
+			arena.release(args[i].buf)
+			continue
+		}
+		f.slots[a.slot] = args[i]
+	}
+	at := 0
+	defer func() {
+		if r := recover(); r != nil {
+			err = p.failed(at, NewPanicError(r))
+		}
+		env.depth--
+		clear(f.slots)
+		f.call.Begin(context.Background(), nil)
+		f.call.node = nil
+		p.frames.Put(f)
+	}()
+	done := ctx.Done()
+	c := &f.call
+	for ; at < len(p.steps); at++ {
+		st := &p.steps[at]
+		if done != nil {
+			select {
+			case <-done:
+				return nil, context.Cause(ctx)
+			default:
+			}
+		}
+		if env.steps++; env.MaxSteps > 0 && env.steps > env.MaxSteps {
+			return nil, p.failed(at, fmt.Errorf("the call took more than the %d steps of MaxSteps", env.MaxSteps))
+		}
+		c.Begin(ctx, env)
+		c.node, c.last = st.Prepared.node, st.last
+		for i, slot := range st.in {
+			v := f.slots[slot]
+			if st.dref>>i&1 == 1 && i < 64 {
+				if v, err = deref(v); err != nil {
+					return nil, p.failed(at, fmt.Errorf("input %d: %w", i, err))
+				}
+			}
+			c.in = append(c.in, v)
+		}
+		if err := st.run(c); err != nil {
+			return nil, p.failed(at, err)
+		}
+		for i, slot := range st.out {
+			if i >= len(c.out) || c.out[i].IsZero() {
+				if slot >= 0 {
+					return nil, p.failed(at, fmt.Errorf("the kernel made no output %d", i))
+				}
+				continue
+			}
+			if slot < 0 {
+				arena.release(c.out[i].buf)
+				continue
+			}
+			f.slots[slot] = c.out[i]
+		}
+		if c.taken != 0 {
+			for i, slot := range st.in {
+				if i < 64 && c.taken>>i&1 == 1 {
+					f.slots[slot] = Value{}
+				}
+			}
+		}
+		for _, slot := range st.free {
+			arena.release(f.slots[slot].buf)
+			f.slots[slot] = Value{}
+		}
+	}
+	results = make([]Value, len(p.results))
+	for i, slot := range p.results {
+		v := f.slots[slot]
+		v.buf.retain() // the same slot may be two results
+		results[i] = v
+	}
+	for _, slot := range p.results {
+		if b := f.slots[slot].buf; b != nil && p.preset[slot].IsZero() {
+			arena.release(b)
+			f.slots[slot] = Value{}
+		}
+	}
+	return results, nil
+}
+
+// deref is the value of the variable behind a reference.
+func deref(v Value) (Value, error) {
+	x := v.Variable()
+	if !v.Ref || x == nil {
+		return v, nil
+	}
+	t := x.Load()
+	if t == nil {
+		return Value{}, fmt.Errorf("the variable %q has no value", x.Name())
+	}
+	return Value{Tensor: t}, nil
+}
+
+func (p *Plan) failed(at int, err error) error {
+	if at >= len(p.steps) {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	n := p.steps[at].node
+	return &NodeError{Node: n.Name, Op: n.Op, Function: p.name, Site: n.Site, Err: err}
+}
+
+// Args are what is known of the arguments.
+func (p *Plan) Args() []graph.Fact {
+	out := make([]graph.Fact, len(p.args))
+	for i, a := range p.args {
+		out[i] = a.fact
+	}
+	return out
+}
+
+// Len is the number of ops that a call runs, those of called functions not
+// counted.
+func (p *Plan) Len() int { return len(p.steps) }

@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Value is what an input or output of an op is while it runs: a tensor, or the
+// object behind a handle. The zero Value is nothing.
+type Value struct {
+	// Tensor is the data; nil for a handle.
+	Tensor *tensor.Tensor
+	// Object is what a resource, a reference or a variant refers to: a
+	// *[trackable.Variable], a table, a list. Nil for data.
+	Object any
+	// Ref says that the value is a reference to Object, a variable of
+	// TensorFlow 1, and stands for the variable's value where data is wanted.
+	Ref bool
+
+	buf *Buffer
+}
+
+// ValueOf is the value that is t.
+func ValueOf(t *tensor.Tensor) Value { return Value{Tensor: t} }
+
+// HandleOf is a handle of o.
+func HandleOf(o any) Value { return Value{Object: o} }
+
+// Handles is a tensor of handles that is no scalar.
+type Handles struct {
+	Shape tensor.Shape
+	Items []any
+}
+
+// IsZero reports whether there is neither data nor an object.
+func (v Value) IsZero() bool { return v.Tensor == nil && v.Object == nil }
+
+// Variable is the variable that v is a handle of or a reference to; nil
+// otherwise.
+func (v Value) Variable() *trackable.Variable {
+	x, _ := v.Object.(*trackable.Variable)
+	return x
+}
+
+// DType is the type of the elements: Resource for the handle of a variable or
+// another resource, Variant for an object that is copied like data.
+func (v Value) DType() tensor.DType {
+	switch o := v.Object.(type) {
+	case nil:
+		if v.Tensor == nil {
+			return tensor.Invalid
+		}
+		return v.Tensor.DType()
+	case *Handles:
+		if len(o.Items) > 0 {
+			return Value{Object: o.Items[0]}.DType()
+		}
+		return tensor.Variant
+	case Variant:
+		return tensor.Variant
+	case *trackable.Variable:
+		if v.Ref {
+			return o.DType()
+		}
+	}
+	return tensor.Resource
+}
+
+// Variant is an object that counts as data: a list, an optional. Copies of the
+// value are values of their own; the object is changed only by who holds the
+// one reference to it.
+type Variant interface {
+	// VariantName is TensorFlow's name of the kind, "tensorflow::TensorList".
+	VariantName() string
+	// Escape makes the object independent of the call's memory.
+	Escape()
+}
+
+// Keep makes the memory under v independent of the call that made it: a large
+// buffer is taken away from the arena, a small one is copied, the storage of a
+// variable counts as shared from now on. It returns the value to use from now
+// on.
+func (v Value) Keep() Value {
+	if x, ok := v.Object.(Variant); ok {
+		x.Escape()
+		return Value{Object: x}
+	}
+	b := v.buf
+	switch {
+	case b == nil:
+	case b.lease.Held():
+		b.lease.Pin()
+	case b.small && v.Tensor != nil:
+		v.Tensor = v.Tensor.Clone()
+	default:
+		b.Keep()
+	}
+	v.buf = nil
+	return v
+}
+
+// Borrow is the value of x now, for the ops of one call: a change of x in the
+// meantime is made on a copy. It ends with [Value.Return]. A variable without a
+// value gives nothing.
+func Borrow(x *trackable.Variable) Value {
+	t, lease := x.Lease()
+	if t == nil {
+		return Value{}
+	}
+	return Value{Tensor: t, buf: &Buffer{refs: 1, lease: lease, class: -1}}
+}
+
+// Borrowed reports whether v is a borrowed value that was not returned yet.
+func (v Value) Borrowed() bool { return v.buf != nil && v.buf.lease.Held() }
+
+// Return ends a [Borrow]: the storage may be changed in place from then on.
+func (v Value) Return() {
+	if v.Borrowed() {
+		v.buf.lease.Release()
+	}
+}
+
+// Pin ends a [Borrow] and makes the value last.
+func (v Value) Pin() {
+	if v.Borrowed() {
+		v.buf.lease.Pin()
+		v.buf.lease.Release()
+	}
+}
+
+// SharesWith reports whether both have the same counted memory.
+func (v Value) SharesWith(o Value) bool { return v.buf != nil && v.buf == o.buf }
+
+// errKind says that a value is of another kind than is wanted.
+func (v Value) errKind(i int, want string) error {
+	return fmt.Errorf("input %d is %s, where %s is needed", i, v.kind(), want)
+}
+
+func (v Value) kind() string {
+	switch o := v.Object.(type) {
+	case nil:
+		if v.Tensor == nil {
+			return "nothing"
+		}
+		return "a tensor"
+	case *trackable.Variable:
+		if v.Ref {
+			return "a reference to a variable"
+		}
+		return "a variable's handle"
+	case Variant:
+		return "a " + o.VariantName()
+	}
+	return fmt.Sprintf("a handle of a %T", v.Object)
+}

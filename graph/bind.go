@@ -1,0 +1,449 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/internal/nearest"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// BindError says that attributes or inputs don't fit an op's definition.
+type BindError struct {
+	Op     string // the op
+	Reason string // what is wrong
+}
+
+// Error is the reason, under the op's name.
+func (e *BindError) Error() string { return e.Op + ": " + e.Reason }
+
+// Bind completes the attributes of a call of the op: those that follow from the
+// inputs are inferred, those that were left out get their defaults. It returns
+// them in the order of the definition, those that begin with an underscore
+// after them, and a fact an output with its element type. in are what is known
+// of the inputs, of which the element types are looked at.
+//
+// A wrong number or type of inputs, an attribute of the wrong kind, out of its
+// bounds, or not in the definition, is a *[BindError]. Attributes that are
+// placeholders are left alone.
+func (d *OpDef) Bind(attrs Attrs, in []Fact) (Attrs, []Fact, error) {
+	b := binding{def: d, given: attrs, full: make(Attrs, len(d.Attrs))}
+	if err := b.takeGiven(); err != nil {
+		return nil, nil, err
+	}
+	if err := b.takeInputs(in); err != nil {
+		return nil, nil, err
+	}
+	if err := b.takeDefaults(in); err != nil {
+		return nil, nil, err
+	}
+	out, err := b.outputs()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, a := range attrs {
+		if strings.HasPrefix(a.Name, "_") {
+			b.full = append(b.full, a)
+		}
+	}
+	return b.full, out, nil
+}
+
+// binding is a call of an op while its attributes are worked out. full has a
+// place for each attribute of the definition, of no kind until it is known.
+type binding struct {
+	def   *OpDef
+	given Attrs
+	full  Attrs
+}
+
+func (b *binding) fail(format string, args ...any) error {
+	return &BindError{b.def.Name, fmt.Sprintf(format, args...)}
+}
+
+func (b *binding) index(name string) int {
+	return slices.IndexFunc(b.def.Attrs, func(a AttrDef) bool { return a.Name == name })
+}
+
+func (b *binding) takeGiven() error {
+	for _, a := range b.given {
+		i := b.index(a.Name)
+		switch {
+		case i >= 0:
+			if err := b.def.Attrs[i].check(a); err != "" {
+				return b.fail("attribute %s %s", a.Name, err)
+			}
+			b.full[i] = a
+		case !strings.HasPrefix(a.Name, "_"):
+			names := make([]string, len(b.def.Attrs))
+			for i, d := range b.def.Attrs {
+				names[i] = d.Name
+			}
+			if near := nearest.Names(a.Name, names, 3); len(near) > 0 {
+				return b.fail("has no attribute %s; similar names: %v", a.Name, near)
+			}
+			return b.fail("has no attribute %s; it has %v", a.Name, names)
+		}
+	}
+	return nil
+}
+
+// check is what is wrong with a value for the attribute, or "".
+func (a *AttrDef) check(v Attr) string {
+	if v.Kind == AttrPlaceholder {
+		return ""
+	}
+	if v.Kind != a.Kind {
+		if v.Kind.IsList() && a.Kind.IsList() && v.Len() == 0 {
+			return "" // an empty list shows no kind
+		}
+		return fmt.Sprintf("is a %v, not a %v", a.Kind, v.Kind)
+	}
+	if a.HasMinimum {
+		switch {
+		case a.Kind == AttrInt && int64(v.num) < a.Minimum:
+			return fmt.Sprintf("is %d, below the minimum %d", int64(v.num), a.Minimum)
+		case a.Kind.IsList() && int64(v.Len()) < a.Minimum:
+			return fmt.Sprintf("has %d entries, fewer than the minimum %d", v.Len(), a.Minimum)
+		}
+	}
+	if a.AllowedTypes != nil {
+		switch v.Kind {
+		case AttrType:
+			return a.allowType(tensor.DType(v.num))
+		case AttrTypes:
+			for _, t := range v.list.([]tensor.DType) {
+				if err := a.allowType(t); err != "" {
+					return err
+				}
+			}
+		}
+	}
+	if a.AllowedStrings != nil {
+		all := []string{v.str}
+		if v.Kind == AttrStrings {
+			all = v.list.([]string)
+		}
+		for _, s := range all {
+			if !slices.Contains(a.AllowedStrings, s) {
+				return fmt.Sprintf("is %q, not one of %q", s, a.AllowedStrings)
+			}
+		}
+	}
+	return ""
+}
+
+func (a *AttrDef) allowType(t tensor.DType) string {
+	if !slices.Contains(a.AllowedTypes, t) {
+		return fmt.Sprintf("is %v, not one of %v", t, a.AllowedTypes)
+	}
+	return ""
+}
+
+// takeInputs shares the inputs out to the arguments and infers what they tell.
+func (b *binding) takeInputs(in []Fact) error {
+	rest := in
+	for i := range b.def.Inputs {
+		arg := &b.def.Inputs[i]
+		n, err := b.count(arg, i, len(rest))
+		if err != nil {
+			return err
+		}
+		if n > len(rest) {
+			return b.fail("takes %s, %d were given", b.arity(), len(in))
+		}
+		if err := b.takeArg(arg, rest[:n], len(in)-len(rest)); err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	if len(rest) > 0 {
+		return b.fail("takes %s, %d were given", b.arity(), len(in))
+	}
+	return nil
+}
+
+// arity says how many inputs the op takes.
+func (b *binding) arity() string {
+	n, list := 0, false
+	for i := range b.def.Inputs {
+		if b.def.Inputs[i].List() {
+			list = true
+		} else {
+			n++
+		}
+	}
+	switch {
+	case list && n > 0:
+		return fmt.Sprintf("a list and %d more inputs", n)
+	case list:
+		return "a list of inputs"
+	case n == 1:
+		return "1 input"
+	}
+	return fmt.Sprintf("%d inputs", n)
+}
+
+// count is how many of the remaining inputs argument i takes.
+func (b *binding) count(arg *ArgDef, i, remaining int) (int, error) {
+	switch {
+	case arg.NumberAttr != "":
+		if a := b.full[b.index(arg.NumberAttr)]; a.Kind == AttrInt {
+			if n := int64(a.num); n >= 0 && n <= int64(remaining) {
+				return int(n), nil
+			}
+			return 0, b.fail("attribute %s is %d, but %d inputs are left for %s", arg.NumberAttr, int64(a.num), remaining, arg.Name)
+		}
+	case arg.TypeListAttr != "":
+		if a := b.full[b.index(arg.TypeListAttr)]; a.Kind != AttrNone {
+			return a.Len(), nil
+		}
+	default:
+		return 1, nil
+	}
+	// The list's length isn't given: it takes what the later arguments leave.
+	later := 0
+	for j := i + 1; j < len(b.def.Inputs); j++ {
+		next := &b.def.Inputs[j]
+		switch {
+		case !next.List():
+			later++
+		case next.NumberAttr != "" && next.NumberAttr == arg.NumberAttr:
+			// Several lists of one length share what there is.
+			same, single := 1, 0
+			for _, o := range b.def.Inputs[i+1:] {
+				if o.NumberAttr == arg.NumberAttr {
+					same++
+				} else {
+					single++
+				}
+			}
+			return max(0, (remaining-single)/same), nil
+		default:
+			return 0, b.fail("needs attributes that tell how long its lists of inputs are")
+		}
+	}
+	return max(0, remaining-later), nil
+}
+
+// takeArg notes the length and types of an argument.
+func (b *binding) takeArg(arg *ArgDef, in []Fact, first int) error {
+	if arg.NumberAttr != "" {
+		if err := b.infer(arg.NumberAttr, Int(arg.NumberAttr, int64(len(in)))); err != nil {
+			return err
+		}
+	}
+	if arg.TypeListAttr != "" {
+		types := make([]tensor.DType, len(in))
+		for i, f := range in {
+			types[i] = f.DType
+		}
+		if slices.Contains(types, tensor.Invalid) {
+			return nil
+		}
+		return b.infer(arg.TypeListAttr, Types(arg.TypeListAttr, types...))
+	}
+	for i, f := range in {
+		if arg.Ref && !f.Ref && f.DType != tensor.Resource {
+			return b.fail("input %d (%s) must be a reference to a variable", first+i, arg.Name)
+		}
+		switch {
+		case f.DType == tensor.Invalid:
+		case arg.TypeAttr == "" && f.DType != arg.Type:
+			return b.fail("input %d (%s) is %v, not %v", first+i, arg.Name, f.DType, arg.Type)
+		case arg.TypeAttr != "":
+			at := b.index(arg.TypeAttr)
+			if a := b.full[at]; a.Kind == AttrType && tensor.DType(a.num) != f.DType {
+				if !b.given.Has(arg.TypeAttr) {
+					return b.fail("the inputs' types differ: %v and %v; Cast converts", tensor.DType(a.num), f.DType)
+				}
+				return b.fail("input %d (%s) is %v, where %s is %v", first+i, arg.Name, f.DType, arg.TypeAttr, tensor.DType(a.num))
+			}
+			if err := b.infer(arg.TypeAttr, Type(arg.TypeAttr, f.DType)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// infer sets an attribute that follows from the inputs.
+func (b *binding) infer(name string, v Attr) error {
+	i := b.index(name)
+	switch have := b.full[i]; {
+	case have.Kind == AttrPlaceholder:
+	case have.Kind == AttrNone:
+		if err := b.def.Attrs[i].check(v); err != "" {
+			if v.Kind == AttrType || v.Kind == AttrTypes {
+				return b.fail("doesn't take these element types: %s %s", name, err)
+			}
+			return b.fail("%s %s", name, err)
+		}
+		b.full[i] = v
+	case !have.Equal(v) && !(have.Kind.IsList() && have.Len() == 0 && v.Len() == 0):
+		return b.fail("attribute %s is %v, the inputs say %v", name, have.Value(), v.Value())
+	}
+	return nil
+}
+
+// heldType is what dtype is where nobody says it: the type of what a handle
+// among the inputs holds, or of the value of a constant.
+func (b *binding) heldType(in []Fact) (Attr, bool) {
+	if t := b.given.Tensor("value"); t != nil {
+		return Type("dtype", t.DType()), true
+	}
+	for _, f := range in {
+		if f.DType == tensor.Resource && len(f.Handle) == 1 && f.Handle[0].DType != tensor.Invalid {
+			return Type("dtype", f.Handle[0].DType), true
+		}
+	}
+	return Attr{}, false
+}
+
+func (b *binding) takeDefaults(in []Fact) error {
+	for i := range b.def.Attrs {
+		a := &b.def.Attrs[i]
+		if b.full[i].Kind != AttrNone {
+			continue
+		}
+		v, ok := a.Default()
+		if !ok && a.Name == "dtype" && a.Kind == AttrType {
+			v, ok = b.heldType(in)
+		}
+		if !ok {
+			return b.fail("needs the attribute %s, a %v", a.Name, a.Kind)
+		}
+		b.full[i] = v
+	}
+	return nil
+}
+
+// outputs are facts with the outputs' element types.
+func (b *binding) outputs() ([]Fact, error) {
+	var out []Fact
+	for i := range b.def.Outputs {
+		arg := &b.def.Outputs[i]
+		if arg.TypeListAttr != "" {
+			a := b.full[b.index(arg.TypeListAttr)]
+			types, _ := a.list.([]tensor.DType)
+			for _, t := range types {
+				out = append(out, Fact{DType: t})
+			}
+			continue
+		}
+		f := Fact{DType: arg.Type, Ref: arg.Ref}
+		if arg.TypeAttr != "" {
+			f.DType = tensor.DType(b.full[b.index(arg.TypeAttr)].num)
+		}
+		n := int64(1)
+		if arg.NumberAttr != "" {
+			if n = int64(b.full[b.index(arg.NumberAttr)].num); n > maxOutputs {
+				return nil, b.fail("attribute %s asks for %d outputs", arg.NumberAttr, n)
+			}
+		}
+		for range n {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// maxOutputs bounds the outputs of one op, whose number a file may say.
+const maxOutputs = 1 << 20
+
+// Default is the value of an attribute that is left out, and whether it may be.
+func (a *AttrDef) Default() (Attr, bool) {
+	if a.def == nil {
+		return Attr{}, false
+	}
+	v, err := attrOfProto(a.Name, a.Kind, a.def)
+	return v, err == nil
+}
+
+// InputIsRef reports whether input i is taken as a reference to a variable.
+func (d *OpDef) InputIsRef(attrs Attrs, i int) bool {
+	for j := range d.Inputs {
+		arg := &d.Inputs[j]
+		n := 1
+		switch {
+		case arg.NumberAttr != "":
+			n = int(attrs.Int(arg.NumberAttr, 0))
+		case arg.TypeListAttr != "":
+			n = len(attrs.Types(arg.TypeListAttr))
+		}
+		if i < n {
+			return arg.Ref
+		}
+		i -= n
+	}
+	return false
+}
+
+// attrOfProto is a default of a definition, which holds no functions.
+func attrOfProto(name string, kind AttrKind, p *pb.AttrValue) (Attr, error) {
+	switch kind {
+	case AttrInt:
+		return Int(name, p.I), nil
+	case AttrFloat:
+		return Float(name, float64(p.F)), nil
+	case AttrBool:
+		return Bool(name, p.B), nil
+	case AttrString:
+		return String(name, string(p.S)), nil
+	case AttrType:
+		return Type(name, tensor.DType(p.Type)), nil
+	case AttrShape:
+		return Shape(name, shapeOfProto(p.Shape)), nil
+	case AttrFunc:
+		if p.Func == nil {
+			return Call(name, Callee{}), nil
+		}
+		return Call(name, Callee{Name: p.Func.Name}), nil
+	}
+	l := p.List
+	if l == nil {
+		l = &pb.AttrValueListValue{}
+	}
+	switch kind {
+	case AttrInts:
+		return Ints(name, l.I...), nil
+	case AttrFloats:
+		v := make([]float64, len(l.F))
+		for i, f := range l.F {
+			v[i] = float64(f)
+		}
+		return Floats(name, v...), nil
+	case AttrBools:
+		return Bools(name, l.B...), nil
+	case AttrStrings:
+		return Strings(name, stringsOf(l.S)...), nil
+	case AttrTypes:
+		return Types(name, dtypes(l.Type)...), nil
+	case AttrShapes:
+		v := make([]PartialShape, len(l.Shape))
+		for i, s := range l.Shape {
+			v[i] = shapeOfProto(s)
+		}
+		return Shapes(name, v...), nil
+	case AttrFuncs:
+		v := make([]Callee, len(l.Func))
+		for i, f := range l.Func {
+			v[i] = Callee{Name: f.Name}
+		}
+		return Funcs(name, v...), nil
+	}
+	return Attr{}, fmt.Errorf("graph: a default of kind %v", kind)
+}
+
+func shapeOfProto(p *pb.TensorShapeProto) PartialShape {
+	if p == nil || p.UnknownRank {
+		return PartialShape{}
+	}
+	dims := make(tensor.Shape, len(p.Dim))
+	for i, d := range p.Dim {
+		dims[i] = int(max(d.Size, -1))
+	}
+	return Whole(dims)
+}

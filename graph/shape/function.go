@@ -1,0 +1,116 @@
+package shape
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/graph"
+)
+
+// InferFunction completes the attributes of the nodes of f and computes what is
+// known of their outputs, from what is known of the arguments. The nodes must
+// stand in order, each after its inputs, as [graph.Function.Clone] leaves them.
+//
+// An op without a definition or a rule leaves its outputs as they were. Inputs
+// that can't be right are a *[NodeError].
+func (r *Rules) InferFunction(f *graph.Function) error {
+	return r.inferFunction(f, 0)
+}
+
+// maxDepth bounds how deep functions that call each other are looked into.
+const maxDepth = 64
+
+func (r *Rules) inferFunction(f *graph.Function, depth int) error {
+	call := r.caller(depth)
+	for _, n := range f.Graph.Nodes() {
+		if n.IsArg() {
+			continue
+		}
+		if err := r.inferNode(n, call); err != nil {
+			return &NodeError{Node: n.Name, Op: n.Op, Function: f.Name, Site: n.Site, Err: err}
+		}
+	}
+	return nil
+}
+
+func (r *Rules) inferNode(n *graph.Node, call func(graph.Callee, []graph.Fact) ([]graph.Fact, error)) error {
+	if n.Def == nil {
+		n.Def = graph.LookupOp(n.Op)
+	}
+	in := make([]graph.Fact, len(n.In))
+	for i, o := range n.In {
+		in[i] = o.Fact()
+		if in[i].Ref && (n.Def == nil || !n.Def.InputIsRef(n.Attrs, i)) {
+			in[i].Ref = false
+		}
+	}
+	if n.Def == nil {
+		return nil
+	}
+	attrs, out, err := n.Def.Bind(n.Attrs, in)
+	if err != nil {
+		return err
+	}
+	c := &Inference{Op: n.Op, Attrs: attrs, In: in, Out: out, Call: call}
+	if err := r.Infer(c); err != nil {
+		return err
+	}
+	n.Attrs, n.Out = attrs, c.Out
+	return nil
+}
+
+// caller infers the results of functions that are called, without changing
+// them.
+func (r *Rules) caller(depth int) func(graph.Callee, []graph.Fact) ([]graph.Fact, error) {
+	return func(callee graph.Callee, args []graph.Fact) ([]graph.Fact, error) {
+		if callee.Function == nil {
+			return nil, fmt.Errorf("the function %q is not known", callee.Name)
+		}
+		if depth >= maxDepth {
+			return make([]graph.Fact, len(callee.Function.Results)), nil
+		}
+		f, err := callee.Function.Clone()
+		if err != nil {
+			return nil, err
+		}
+		if len(args) != len(f.Args) {
+			return nil, fmt.Errorf("the function %s takes %d arguments, %d are given", f.Name, len(f.Args), len(args))
+		}
+		for i, a := range f.Args {
+			if args[i].DType != a.Out[0].DType && args[i].DType != 0 && a.Out[0].DType != 0 {
+				return nil, fmt.Errorf("argument %d (%s) of the function %s is %v, %v is given", i, a.Name, f.Name, a.Out[0].DType, args[i].DType)
+			}
+			a.Out[0] = args[i]
+		}
+		if err := f.Instantiate(callee.Attrs); err != nil {
+			return nil, err
+		}
+		if err := r.inferFunction(f, depth+1); err != nil {
+			return nil, err
+		}
+		return f.ResultFacts(), nil
+	}
+}
+
+// NodeError says which node of a graph can't be right.
+type NodeError struct {
+	Node     string // the node's name
+	Op       string // the op's name
+	Function string // the function that the node stands in
+	Site     string // the line of the Go program that made the node, where known
+	Err      error  // what is wrong
+}
+
+// Error is "model.go:12: MatMul node "dense/MatMul" of function f: what is wrong".
+func (e *NodeError) Error() string {
+	s := fmt.Sprintf("%s node %q", e.Op, e.Node)
+	if e.Function != "" {
+		s += " of function " + e.Function
+	}
+	if e.Site != "" {
+		s = e.Site + ": " + s
+	}
+	return s + ": " + e.Err.Error()
+}
+
+// Unwrap is what is wrong.
+func (e *NodeError) Unwrap() error { return e.Err }
