@@ -10,7 +10,7 @@ import (
 // saveAsync captures the state and commits it in the background, which keeps the
 // manager busy until it has ended. The end of ctx stops the capture, but not
 // what follows it.
-func (m *Manager) saveAsync(ctx context.Context, e entry, step *int64) error {
+func (m *Manager) saveAsync(ctx context.Context, e entry, step *int64, counted int64) error {
 	sn, err := m.ck.snapshot(ctx)
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (m *Manager) saveAsync(ctx context.Context, e entry, step *int64) error {
 			m.mu.Lock()
 			m.lastStep = before // Interval counts from what is saved
 			m.mu.Unlock()
-			m.ck.SaveCounter().Add(-1) // the number wasn't used
+			m.ck.giveBack(counted)
 		} else {
 			err = errors.Join(err, m.tellAsync(ctx, e.path))
 		}
@@ -49,7 +49,7 @@ func (m *Manager) saveAsync(ctx context.Context, e entry, step *int64) error {
 func (m *Manager) commitAsync(ctx context.Context, e entry, sn *snapshot) (saved bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			saved, err = false, &SaveError{Path: e.path, Latest: m.Latest(), Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+			saved, err = false, m.saveError(e, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
 	defer sn.release() // where the commit failed before it came to writing

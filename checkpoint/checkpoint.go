@@ -59,12 +59,13 @@ type Checkpoint struct {
 	saving sync.Mutex // held from counting a save to the state file
 	busy   sync.Mutex // held by saves, restores and Sync; never by deliveries
 
-	mu      sync.Mutex // guards what follows
-	counter *trackable.Scalar[int64]
-	torn    *TornError     // the last restore broke off
-	loads   []*load        // restores with something that still waits, and the latest
-	stamps  map[any]uint64 // restore orders of objects that have no Node
-	filled  uint64         // no variable was unfilled when there were so many
+	mu       sync.Mutex // guards what follows
+	counter  *trackable.Scalar[int64]
+	torn     *TornError     // the last restore broke off
+	restored uint64         // how many restores have gone through
+	loads    []*load        // restores with something that still waits, and the latest
+	stamps   map[any]uint64 // restore orders of objects that have no Node
+	filled   uint64         // no variable was unfilled when there were so many
 }
 
 const counterEdge = "save_counter"
@@ -248,17 +249,28 @@ func (ck *Checkpoint) save(ctx context.Context, dir bundle.Dir, prefix string, f
 	n := counter.Add(1)
 	name := prefix + "-" + strconv.FormatInt(n, 10)
 	if err := ck.checkStateName(name); err != nil {
-		counter.Add(-1)
+		ck.giveBack(n)
 		return "", err
 	}
 	if _, err := ck.writeNow(ctx, dir, name, nil); err != nil {
-		counter.Add(-1) // the number wasn't used
+		ck.giveBack(n)
 		return "", err
 	}
 	if err := ck.told(ctx, full(name)); err != nil {
 		return "", err
 	}
 	return name, ck.recordSaved(dir, name)
+}
+
+// giveBack takes a number back that wasn't used, unless somebody has counted on
+// meanwhile: a number that is used must not come again.
+func (ck *Checkpoint) giveBack(n int64) {
+	ck.SaveCounter().Change(func(now int64) int64 {
+		if now == n {
+			return n - 1
+		}
+		return now
+	})
 }
 
 // recordSaved makes name the latest checkpoint of the state file beside it.

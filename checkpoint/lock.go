@@ -54,22 +54,30 @@ func holderText() string {
 	return fmt.Sprintf("%s, process %d on %s, since %s", program, os.Getpid(), host, time.Now().UTC().Format(time.RFC3339))
 }
 
+// A lock is a manager's hold on its directory. A nil lock holds nothing.
+type lock struct {
+	dir    string       // as the user gave it
+	file   string       // "" where there is no folder of the operating system
+	f      *flock.Flock // nil where files can't be locked
+	unhold func()
+}
+
 // lockValue locks a Dir that is no folder of the operating system, against other
 // managers of this process.
-func lockValue(dir any, shown string) (unlock func() error, err error) {
+func lockValue(dir any, shown string) (*lock, error) {
 	if !reflect.TypeOf(dir).Comparable() {
-		return func() error { return nil }, nil
+		return nil, nil
 	}
 	unhold, err := holdKey(dir, shown)
 	if err != nil {
 		return nil, err
 	}
-	return func() error { unhold(); return nil }, nil
+	return &lock{dir: shown, unhold: unhold}, nil
 }
 
 // lockFolder locks a folder of the operating system, which it makes where it is
 // missing. A process that ends, in whatever way, gives its lock back.
-func lockFolder(dir string) (unlock func() error, err error) {
+func lockFolder(dir string) (*lock, error) {
 	if err := makeFolder(dir); err != nil {
 		return nil, fmt.Errorf("checkpoint: making the directory: %w", err)
 	}
@@ -84,12 +92,46 @@ func lockFolder(dir string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	release, err := lockFile(filepath.Join(key, lockName), dir)
-	if err != nil {
+	l := &lock{dir: dir, file: filepath.Join(key, lockName), unhold: unhold}
+	if l.f, err = lockFile(l.file, dir); err != nil {
 		unhold()
 		return nil, err
 	}
-	return func() error { defer unhold(); return release() }, nil
+	return l, nil
+}
+
+// renew takes the lock again where the directory was deleted, whether or not it
+// was made again since; again tells whether that was so. Another manager may have
+// taken it first.
+func (l *lock) renew() (again bool, err error) {
+	if l == nil || l.f == nil || isLocked(l.f, l.file) {
+		return false, nil
+	}
+	if err := makeFolder(filepath.Dir(l.file)); err != nil {
+		return false, fmt.Errorf("checkpoint: making the directory again: %w", err)
+	}
+	f, err := lockFile(l.file, l.dir)
+	if err != nil {
+		return false, err
+	}
+	_ = l.f.Unlock() // of a file that nobody can open any more
+	l.f = f
+	return true, nil
+}
+
+// release gives the directory free.
+func (l *lock) release() error {
+	if l == nil {
+		return nil
+	}
+	defer l.unhold()
+	if l.f == nil {
+		return nil
+	}
+	if runtime.GOOS != "windows" && isLocked(l.f, l.file) { // there, an open file can't be removed
+		_ = os.Remove(l.file)
+	}
+	return l.f.Unlock()
 }
 
 // makeFolder makes a folder and its parents, and makes their names durable: a
@@ -115,13 +157,20 @@ func makeFolder(dir string) error {
 	return f.Close()
 }
 
-func lockFile(file, shown string) (unlock func() error, err error) {
+// lockFile locks a file, which it makes; nil where files can't be locked, and the
+// process's own table has to do.
+func lockFile(file, shown string) (*flock.Flock, error) {
 	for range 100 {
-		f := flock.New(file, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o666))
+		// What lies there may be no file of ours: nothing is written through a link,
+		// and nothing waits for the other end of a pipe.
+		if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("checkpoint: locking %s: %s is no regular file (%v); remove it", shown, file, info.Mode())
+		}
+		f := flock.New(file, flock.SetFlag(os.O_CREATE|os.O_RDWR|plainFile), flock.SetPermissions(0o666))
 		ok, err := f.TryLock()
 		switch {
 		case err != nil && noLocks(err):
-			return func() error { return nil }, nil // the process's own table has to do
+			return nil, nil
 		case err != nil:
 			return nil, fmt.Errorf("checkpoint: locking %s: %w", shown, err)
 		case !ok:
@@ -129,34 +178,39 @@ func lockFile(file, shown string) (unlock func() error, err error) {
 		}
 		// The file may have been removed by its last holder between opening and
 		// locking: then the lock is on nothing.
-		mine, err1 := f.Stat()
-		there, err2 := os.Stat(file)
-		if err1 != nil || err2 != nil || !os.SameFile(mine, there) {
+		if !isLocked(f, file) {
 			if err := f.Unlock(); err != nil {
 				return nil, fmt.Errorf("checkpoint: locking %s: %w", shown, err)
 			}
 			continue
 		}
 		writeHolder(file)
-		return func() error {
-			if runtime.GOOS != "windows" { // there, an open file can't be removed
-				_ = os.Remove(file)
-			}
-			return f.Unlock()
-		}, nil
+		return f, nil
 	}
 	return nil, fmt.Errorf("checkpoint: locking %s: other programs take and leave the lock all the time", shown)
+}
+
+// isLocked reports whether what f locks is still the file of that name.
+func isLocked(f *flock.Flock, file string) bool {
+	mine, err1 := f.Stat()
+	there, err2 := os.Lstat(file)
+	return err1 == nil && err2 == nil && os.SameFile(mine, there)
 }
 
 const holderSize = 500
 
 // writeHolder leaves word for others; the lock holds without it.
 func writeHolder(file string) {
-	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	f, err := os.OpenFile(file, os.O_WRONLY|plainFile, 0)
 	if err != nil {
 		return
 	}
 	defer f.Close()
+	// A file that is there under other names too, or holds more than a holder's
+	// words, is not only ours.
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > holderSize+1 || hardLinked(info) {
+		return
+	}
 	text := holderText()
 	text = text[:min(len(text), holderSize-1)]
 	_, _ = f.WriteAt([]byte(text+strings.Repeat(" ", holderSize-1-len(text))+"\n"), 1)
@@ -164,7 +218,7 @@ func writeHolder(file string) {
 
 func readHolder(file string) string {
 	const unknown = "its holder is not known"
-	f, err := os.Open(file)
+	f, err := os.OpenFile(file, os.O_RDONLY|plainFile, 0)
 	if err != nil {
 		return unknown
 	}

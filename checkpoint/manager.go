@@ -75,6 +75,11 @@ type SaveOptions struct {
 	// Force saves before Interval has passed, unless the last save was at this
 	// very step. Default false.
 	Force bool
+	// Replace lets the save replace a checkpoint of that number which the manager
+	// doesn't manage, and lets a run that couldn't restore its damaged latest
+	// checkpoint begin anew. Default: such saves are refused, with a
+	// [RefusedError].
+	Replace bool
 	// Metrics are what policies such as BestN judge the checkpoint by. They stand
 	// in the file checkpoint.cairn.json beside the state file, since TensorFlow
 	// refuses a state file with fields of others; without metrics, and without
@@ -119,7 +124,8 @@ func (o *ManagerOptions) check() error {
 // leaves the checkpoint that was the latest before as the latest: data, index
 // and names are durable before the state file speaks of them, and old
 // checkpoints are deleted only after that. What is left of such a save is
-// removed by the next one.
+// removed by the next one. A save whose files can't be opened again is an error,
+// and deletes nothing.
 //
 // A Manager may be used from several goroutines; its saves and restores run one
 // after another. Only one Manager may use a directory at a time, which a lock
@@ -130,10 +136,16 @@ type Manager struct {
 	keep      retention
 	directory string
 	dir       bundle.Dir
-	unlock    func() error
+	lock      *lock // nil: none
 
-	busy  chan struct{} // holds one token while a save or restore is at work
-	clean bool          // no leftovers lie in the directory; belongs to who is busy
+	busy chan struct{} // holds one token while a save or restore is at work
+
+	// What follows belongs to who is busy.
+	clean    bool            // no leftovers lie in the directory
+	disk     []record        // what the state file may hold; one where that is known
+	marked   map[string]bool // checkpoints beside which a file may say that they aren't finished
+	damaged  *DamagedError   // what the last restore failed with
+	restores uint64          // how many restores of ck had gone through by then
 
 	mu       sync.Mutex // guards what follows
 	closed   bool
@@ -148,7 +160,8 @@ type Manager struct {
 // NewManager makes a Manager for directory, which need not exist yet. It takes
 // the state of an earlier Manager there, ours or TensorFlow's, from the state
 // file. Checkpoints that are there but not managed, such as those of
-// [Checkpoint.Save], are never deleted.
+// [Checkpoint.Save], are never deleted, and replaced only where SaveOptions.Replace
+// says so.
 //
 // Another Manager on the directory makes it fail with a [LockedError], a state
 // file that can't be read with a [StateError]: starting anew would overwrite
@@ -160,7 +173,7 @@ func NewManager(ck *Checkpoint, directory string, opts *ManagerOptions) (*Manage
 	if directory == "" {
 		return nil, errors.New(`checkpoint: a manager needs a directory ("." for the working directory)`)
 	}
-	m := &Manager{ck: ck, directory: directory, busy: make(chan struct{}, 1)}
+	m := &Manager{ck: ck, directory: directory, busy: make(chan struct{}, 1), marked: make(map[string]bool)}
 	if opts != nil {
 		m.opts = *opts
 	}
@@ -182,22 +195,33 @@ func NewManager(ck *Checkpoint, directory string, opts *ManagerOptions) (*Manage
 	if m.dir == nil {
 		m.dir = bundle.OSDir(directory)
 	}
-	m.unlock = func() error { return nil }
 	if !m.opts.NoLock {
 		var err error
 		if m.opts.Dir == nil {
-			m.unlock, err = lockFolder(directory)
+			m.lock, err = lockFolder(directory)
 		} else {
-			m.unlock, err = lockValue(m.opts.Dir, directory)
+			m.lock, err = lockValue(m.opts.Dir, directory)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	if err := m.recover(); err != nil {
-		return nil, errors.Join(err, m.unlock())
+		return nil, errors.Join(err, m.lock.release())
 	}
 	return m, nil
+}
+
+// stillLocked makes sure that the directory is still the one that was locked.
+// One that was deleted and made again is locked anew, with what lies in it now as
+// the state.
+func (m *Manager) stillLocked() error {
+	again, err := m.lock.renew()
+	if err != nil || !again {
+		return err
+	}
+	m.clean = false
+	return m.recover()
 }
 
 // Directory is the directory as it was given.
@@ -250,7 +274,7 @@ func (m *Manager) Close() error {
 	}
 	m.busy <- struct{}{}
 	defer m.release()
-	return errors.Join(m.takeFailure(), m.unlock())
+	return errors.Join(m.takeFailure(), m.lock.release())
 }
 
 func (m *Manager) acquire(ctx context.Context) error {

@@ -79,6 +79,39 @@ func (e *DamagedError) Unwrap() error {
 // Is reports whether target is [bundle.ErrCorrupt].
 func (e *DamagedError) Is(target error) bool { return target == bundle.ErrCorrupt }
 
+// A RefusedError says that a save would have destroyed what the manager has no
+// leave to: a checkpoint that it doesn't manage, or, after a restore that found
+// the latest one damaged, the older ones that hold. Nothing was changed.
+// SaveOptions.Replace allows it.
+type RefusedError struct {
+	Path    string        // the unmanaged checkpoint, or the damaged one
+	Damaged *DamagedError // the restore's error; nil where Path isn't managed
+}
+
+// Error says what is in danger and what to do.
+func (e *RefusedError) Error() string {
+	if e.Damaged == nil {
+		return fmt.Sprintf("checkpoint: %s is there and not managed, so it isn't replaced: restore first, so that the numbers go on from there; "+
+			"take another directory, CheckpointName or SaveOptions.Number; or replace it with SaveOptions.Replace", e.Path)
+	}
+	s := fmt.Sprintf("checkpoint: the latest checkpoint %s is damaged and no other one was restored, so nothing is saved that would take the place of older ones: ", e.Path)
+	if e.Damaged.Previous != "" {
+		s += fmt.Sprintf("restore %s, which holds, or let ManagerOptions.Fallback allow it; or ", e.Damaged.Previous)
+	}
+	return s + "begin anew in another directory, or here with SaveOptions.Replace"
+}
+
+// Unwrap gives the restore's error.
+func (e *RefusedError) Unwrap() error {
+	if e.Damaged == nil {
+		return nil
+	}
+	return e.Damaged
+}
+
+// Is reports whether target is [fs.ErrExist] and Path isn't managed.
+func (e *RefusedError) Is(target error) bool { return target == fs.ErrExist && e.Damaged == nil }
+
 // A LockedError says that another manager uses the directory.
 type LockedError struct {
 	Dir    string // the directory

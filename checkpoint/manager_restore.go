@@ -41,6 +41,7 @@ func (m *Manager) RestoreLatest(ctx context.Context) (*Report, error) {
 	report, err := m.restore(ctx, latest)
 	if err != nil && isDamage(err) && ctx.Err() == nil {
 		damaged := &DamagedError{Path: latest.path, Err: err}
+		m.damaged, m.restores = damaged, m.ck.restoresDone()
 		previous, ok := m.previous(ctx, latest)
 		if !ok {
 			return nil, damaged
@@ -78,6 +79,18 @@ func (m *Manager) RestoreOrInitialize(ctx context.Context) (*Report, error) {
 		}
 	}
 	return &Report{}, nil
+}
+
+// afterDamage refuses a save after a restore that found the latest checkpoint
+// damaged, until another restore has gone through.
+func (m *Manager) afterDamage(replace bool) error {
+	if m.damaged != nil && (replace || m.ck.restoresDone() != m.restores) {
+		m.damaged = nil
+	}
+	if m.damaged == nil {
+		return nil
+	}
+	return &RefusedError{Path: m.damaged.Path, Damaged: m.damaged}
 }
 
 func (m *Manager) restore(ctx context.Context, e entry) (*Report, error) {

@@ -20,7 +20,9 @@ func (m *Manager) recover() error {
 	if errors.Is(err, ErrNotFound) {
 		// A second back, as in TensorFlow: so that the first checkpoint is newer
 		// than this also where managers come and go quickly.
-		m.last = now - 1
+		r := record{last: now - 1}
+		m.setCurrent(r)
+		m.disk = []record{r}
 		return nil
 	} else if err != nil {
 		return err
@@ -30,13 +32,14 @@ func (m *Manager) recover() error {
 		return err
 	}
 	m.side = found
-	m.latest = m.entryOf(s.ModelCheckpointPath, side)
+	var r record
+	r.latest = m.entryOf(s.ModelCheckpointPath, side)
 	// Where the clock went back, checkpoints get the time now, and so do not look
 	// as if they had been preserved already; nor are they managed any more.
-	m.last = min(s.LastPreservedTimestamp, now)
+	r.last = min(s.LastPreservedTimestamp, now)
 	at := make(map[string]int)
 	for i, p := range s.AllModelCheckpointPaths {
-		stamp := m.last
+		stamp := r.last
 		if len(s.AllModelCheckpointTimestamps) > 0 {
 			if i >= len(s.AllModelCheckpointTimestamps) {
 				break
@@ -44,21 +47,24 @@ func (m *Manager) recover() error {
 			stamp = s.AllModelCheckpointTimestamps[i]
 		}
 		stamp = min(stamp, now)
-		if math.IsNaN(stamp) || stamp <= m.last {
+		if math.IsNaN(stamp) || stamp <= r.last {
+			r.other = append(r.other, m.entryOf(p, side).name)
 			continue // preserved, or written without a manager: not ours to delete
 		}
 		e := m.entryOf(p, side)
 		e.stamp = stamp
-		if e.path == m.latest.path {
-			m.latest = e
+		if e.path == r.latest.path {
+			r.latest = e
 		}
 		if j, ok := at[e.path]; ok {
-			m.list[j] = e
+			r.list[j] = e
 		} else {
-			at[e.path] = len(m.list)
-			m.list = append(m.list, e)
+			at[e.path] = len(r.list)
+			r.list = append(r.list, e)
 		}
 	}
+	m.setCurrent(r)
+	m.disk = []record{r}
 	return nil
 }
 
@@ -93,6 +99,9 @@ func (m *Manager) entryOf(p string, side sideFile) entry {
 		}
 		e.path = joinPath(m.directory, filepath.FromSlash(e.name))
 	}
+	if m.linkedAway(e.name) {
+		e.name = "" // outside, by way of a link
+	}
 	if n, ok := m.numberOf(e.name); ok {
 		e.step = n
 	}
@@ -108,6 +117,22 @@ func (m *Manager) entryOf(p string, side sideFile) entry {
 		}
 	}
 	return e
+}
+
+// linkedAway reports whether the folder of a name in the directory is, through
+// symbolic links, a folder outside.
+func (m *Manager) linkedAway(name string) bool {
+	folder := path.Dir(name)
+	if m.opts.Dir != nil || folder == "." {
+		return false
+	}
+	root, err1 := filepath.EvalSymlinks(m.directory)
+	real, err2 := filepath.EvalSymlinks(filepath.Join(m.directory, filepath.FromSlash(folder)))
+	if err1 != nil || err2 != nil {
+		return false // nothing lies there
+	}
+	rel, err := filepath.Rel(root, real)
+	return err != nil || !filepath.IsLocal(rel)
 }
 
 // numberOf takes the number from the name of one of our checkpoints.
@@ -140,6 +165,18 @@ func (m *Manager) writeState(list []entry, latest entry, last float64) error {
 	return writeFileAtomically(m.dir, statefile.Name, text)
 }
 
+// removeState removes the state file durably.
+func (m *Manager) removeState() error {
+	err := removeIfThere(m.dir, statefile.Name)
+	if err == nil {
+		err = m.dir.Sync()
+	}
+	if err != nil {
+		return &placedError{err}
+	}
+	return nil
+}
+
 // others are the checkpoints in the directory that have our name but aren't in
 // list, the highest number first.
 func (m *Manager) others(list []entry) []entry {
@@ -154,7 +191,7 @@ func (m *Manager) others(list []entry) []entry {
 			continue
 		}
 		n, ok := m.numberOf(prefix)
-		if !ok || managed[prefix] {
+		if !ok || managed[prefix] || m.marked[prefix] {
 			continue
 		}
 		out = append(out, entry{name: prefix, path: joinPath(m.directory, filepath.FromSlash(prefix)), step: n})

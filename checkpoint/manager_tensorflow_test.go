@@ -117,7 +117,7 @@ func TestManagerDoesWhatTensorFlowsDoes(t *testing.T) {
 						Clock: func() time.Time { return now }, NoLock: true,
 					})
 				case "save":
-					result, err = m.SaveWith(ctx, &SaveOptions{Number: op.Number, Force: op.Force})
+					result, err = m.SaveWith(ctx, &SaveOptions{Number: op.Number, Force: op.Force, Replace: true}) // TensorFlow replaces whatever is there
 				case "plain":
 					result, err = ck.Save(ctx, "run/ckpt")
 				case "clock":

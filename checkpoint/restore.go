@@ -383,6 +383,16 @@ func (ck *Checkpoint) setTorn(err *TornError) {
 	ck.mu.Lock()
 	defer ck.mu.Unlock()
 	ck.torn = err
+	if err == nil {
+		ck.restored++
+	}
+}
+
+// restoresDone is how many restores have gone through.
+func (ck *Checkpoint) restoresDone() uint64 {
+	ck.mu.Lock()
+	defer ck.mu.Unlock()
+	return ck.restored
 }
 
 // checkDelivered is a *TornError after a restore that broke off, and a

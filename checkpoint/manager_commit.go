@@ -1,0 +1,402 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/bundle"
+)
+
+// The commit protocol of a Manager. Every save goes through it: under a free name
+// or over a checkpoint of that name, with registered savers, shard policies and
+// numbers of the caller's. Whatever operations fail, and wherever the machine
+// stops, this holds:
+//
+//  1. Every state that the state file may hold names a latest checkpoint that is
+//     whole: its data, its index and their names were read back and are durable
+//     before the state is written.
+//  2. No checkpoint is deleted that a state which the file may hold has as the
+//     latest. A write of the state file that failed half way may have happened or
+//     not: both states count, until one of them is known to be durable.
+//  3. A checkpoint that no such state names is deleted only where it is known to
+//     be an unfinished save of ours. An empty file "<name>.cairn-saving" beside it
+//     says so from before its first byte until it is the latest; and stand-ins,
+//     and what they stand in for, are known by their names.
+//  4. A save that returns a path is the latest of a durable state. One that
+//     returns none has changed nothing that a restore sees, and what it left
+//     goes with the next save.
+//
+// An index and its data can't be replaced in one step. So a save over a
+// checkpoint that is there writes a stand-in first, "<name>-replacement", makes
+// that one the latest, deletes the old one, and copies the stand-in to its name.
+
+const (
+	// replacement ends the name of a stand-in.
+	replacement = "-replacement"
+	// saving ends the name of the file that marks an unfinished save. Names become
+	// durable in the order in which they are made, so it needs no sync of its own.
+	saving = ".cairn-saving"
+)
+
+// A record is what a state file says.
+type record struct {
+	list   []entry  // the managed checkpoints, the oldest first
+	latest entry    // path "" for none
+	last   float64  // when the last checkpoint kept for ever was written
+	other  []string // names that it lists besides, of checkpoints that aren't managed
+}
+
+// names reports whether the state speaks of a checkpoint.
+func (r record) names(name string) bool {
+	return r.latest.name == name || slices.Contains(r.other, name) ||
+		slices.ContainsFunc(r.list, func(e entry) bool { return e.name == name })
+}
+
+// next is the record in which e is the newest checkpoint, in place of one of that
+// name and of its stand-in.
+func (r record) next(e entry) record {
+	r.list = append(without(without(r.list, e), standInFor(e)), e)
+	r.latest, r.other = e, nil
+	return r
+}
+
+func standInFor(e entry) entry {
+	e.name += replacement
+	e.path += replacement
+	return e
+}
+
+// current is the record that callers see.
+func (m *Manager) current() record {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return record{list: slices.Clone(m.list), latest: m.latest, last: m.last}
+}
+
+func (m *Manager) setCurrent(r record) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.list, m.latest, m.last = slices.Clone(r.list), r.latest, r.last
+}
+
+// named reports whether a state that the file may hold, or the one that callers
+// see, speaks of a checkpoint.
+func (m *Manager) named(name string) bool {
+	return m.current().names(name) || slices.ContainsFunc(m.disk, func(r record) bool { return r.names(name) })
+}
+
+// publish writes the side file, where there is something in it, and the state
+// file, or removes it where there is no checkpoint yet. Callers see the record
+// when it is durable.
+func (m *Manager) publish(r record) error {
+	if r.latest.path == "" {
+		return m.published(r, m.removeState())
+	}
+	if m.side || slices.ContainsFunc(r.list, func(e entry) bool { return len(e.metrics) > 0 }) ||
+		m.opts.Step != nil && len(m.opts.Policies) > 0 {
+		if err := writeSide(m.dir, r.list); err != nil {
+			return err
+		}
+		m.side = true
+	}
+	return m.published(r, m.writeState(r.list, r.latest, r.last))
+}
+
+// published notes what the state file may hold after err.
+func (m *Manager) published(r record, err error) error {
+	switch {
+	case err == nil:
+		m.disk = []record{r}
+		m.setCurrent(r)
+	case maybePlaced(err):
+		m.disk = append(m.disk, r)
+	}
+	return err
+}
+
+// settle makes sure of what the state file says, and removes what saves that were
+// cut off have left.
+func (m *Manager) settle() error {
+	if err := m.stillLocked(); err != nil {
+		return err
+	}
+	if len(m.disk) > 1 {
+		if err := m.publish(m.current()); err != nil {
+			return err
+		}
+	}
+	if !m.clean {
+		m.clean = m.removeLeftovers()
+	}
+	return nil
+}
+
+// ready prepares the directory for a save as e. To replace a checkpoint that no
+// state speaks of is refused, unless replace allows it.
+func (m *Manager) ready(e entry, replace bool) error {
+	if err := m.settle(); err != nil {
+		return m.saveError(e, err)
+	}
+	if m.marked[e.name] && !m.named(e.name) { // it couldn't be removed just now
+		if err := m.discard(e.name); err != nil {
+			return m.saveError(e, err)
+		}
+	}
+	there, err := m.hasIndex(e.name)
+	switch {
+	case err != nil:
+		return m.saveError(e, err)
+	case there && !replace && !m.named(e.name) && !m.named(standInFor(e).name):
+		return &RefusedError{Path: e.path}
+	}
+	return nil
+}
+
+func (m *Manager) saveError(e entry, err error) error {
+	m.clean = false
+	return &SaveError{Path: e.path, Latest: m.Latest(), Err: err}
+}
+
+// commit writes the checkpoint e, for which the directory is ready, and makes it
+// the latest. saved tells whether it is; an error besides is of what comes after.
+func (m *Manager) commit(ctx context.Context, e entry, write func(prefix string) error) (saved bool, err error) {
+	there, err := m.hasIndex(e.name)
+	switch {
+	case err != nil:
+	case there:
+		err = m.replace(ctx, e, write)
+	default:
+		err = m.put(e, write)
+	}
+	before, stand := m.current(), standInFor(e)
+	if err == nil {
+		err = m.makeLatest(e, before)
+	}
+	if err != nil {
+		return false, m.saveError(e, err)
+	}
+	if listed(before.list, stand) {
+		if err = m.discard(stand.name); err != nil {
+			err = fmt.Errorf("checkpoint: deleting the stand-in %s: %w", stand.path, err)
+		}
+	}
+	return true, errors.Join(err, m.sweep())
+}
+
+// put writes e, whose name is free, and makes it durable.
+func (m *Manager) put(e entry, write func(prefix string) error) error {
+	m.marked[e.name] = true
+	f, err := m.dir.Create(e.name + saving)
+	if err == nil {
+		err = f.Close()
+	}
+	if err == nil {
+		err = write(e.name)
+	}
+	if err == nil {
+		err = m.dir.Sync()
+	}
+	if err != nil {
+		_ = m.discard(e.name) // what stays goes with the next save
+	}
+	return err
+}
+
+// makeLatest publishes e, which is durable, as what comes after the record
+// before. Where that fails, e is removed again: a disk that is full must not fill
+// up with checkpoints that nobody lists. But where the state file may name it, it
+// stays until the file is known not to.
+func (m *Manager) makeLatest(e entry, before record) error {
+	err := m.stillLocked()
+	if err == nil {
+		e.stamp = secondsOf(m.opts.Clock())
+		err = m.publish(before.next(e))
+	}
+	switch {
+	case err == nil:
+		_ = m.unmark(e.name) // it goes with the next save otherwise
+	case len(m.disk) == 1:
+		_ = m.discard(e.name)
+	}
+	return err
+}
+
+// replace writes e where a checkpoint of that name is there already.
+func (m *Manager) replace(ctx context.Context, e entry, write func(string) error) error {
+	now, stand := m.current(), standInFor(e)
+	if now.latest.path == stand.path {
+		// A replacement was cut off here: what has the name is of no use any more.
+		if err := m.removeDurably(e); err != nil {
+			return err
+		}
+		return m.put(e, write)
+	}
+	if listed(now.list, stand) { // too old by now to be the latest
+		now.list = without(now.list, stand)
+		if err := m.publish(now); err != nil {
+			return err
+		}
+		if err := m.removeDurably(stand); err != nil {
+			return err
+		}
+	}
+	if err := m.put(stand, write); err != nil {
+		return err
+	}
+	now.list = without(now.list, e)
+	if err := m.makeLatest(stand, now); err != nil {
+		return err
+	}
+	if err := m.removeDurably(e); err != nil {
+		return err
+	}
+	files, err := m.filesOf(stand)
+	for _, f := range files {
+		if err == nil {
+			err = copyFile(m.dir, f, e.name+strings.TrimPrefix(f, stand.name))
+		}
+	}
+	if err == nil {
+		err = m.dir.Sync()
+	}
+	if err == nil {
+		err = m.readBack(ctx, e)
+	}
+	return err
+}
+
+// readBack opens a checkpoint that was copied, and verifies it.
+func (m *Manager) readBack(ctx context.Context, e entry) error {
+	r, err := bundle.Open(ctx, m.dir, e.name, nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.Verify(ctx, nil), r.Close())
+}
+
+// filesOf are the files of a checkpoint, the index last.
+func (m *Manager) filesOf(e entry) ([]string, error) {
+	entries, err := readDir(m.dir, path.Dir(e.name))
+	if err != nil {
+		return nil, err
+	}
+	var data []string
+	for _, f := range entries {
+		name := path.Join(path.Dir(e.name), f.Name())
+		if rest, ok := strings.CutPrefix(name, e.name); ok && isDataSuffix(rest) {
+			data = append(data, name)
+		}
+	}
+	return append(data, e.name+".index"), nil
+}
+
+// remove deletes a checkpoint's files, unless a state that the file may hold has
+// it as the latest. Names are made durable by the caller.
+func (m *Manager) remove(name string) error {
+	for _, r := range m.disk {
+		if r.latest.name == name {
+			return fmt.Errorf("checkpoint: %s stays, since the state file may name it as the latest", name)
+		}
+	}
+	return removeCheckpoint(m.dir, name)
+}
+
+func (m *Manager) removeDurably(e entry) error {
+	if err := m.remove(e.name); err != nil {
+		return err
+	}
+	return m.dir.Sync()
+}
+
+// discard removes an unfinished checkpoint, and then the file that marks it.
+func (m *Manager) discard(name string) error {
+	err := m.remove(name)
+	if err == nil {
+		err = m.unmark(name)
+	}
+	if err != nil {
+		m.clean = false
+	}
+	return err
+}
+
+// unmark removes the file that says that a checkpoint isn't finished.
+func (m *Manager) unmark(name string) error {
+	if !m.marked[name] {
+		return nil
+	}
+	if err := removeIfThere(m.dir, name+saving); err != nil {
+		m.clean = false
+		return err
+	}
+	delete(m.marked, name)
+	return nil
+}
+
+// sweep deletes what isn't kept, after a save.
+func (m *Manager) sweep() error {
+	now := m.current()
+	v, err := m.keep.sweep(now.list, now.last)
+	errs := []error{err}
+	kept := make(map[string]bool, len(v.keep))
+	for _, e := range v.keep {
+		kept[e.path] = true
+	}
+	dropped := make(map[string]bool, len(v.drop))
+	for _, e := range v.drop {
+		dropped[e.path] = true
+		if e.name == "" {
+			continue // lies outside the directory: not ours to delete
+		}
+		if err := m.remove(e.name); err != nil {
+			errs = append(errs, fmt.Errorf("checkpoint: deleting the old checkpoint %s: %w", e.path, err))
+			kept[e.path] = true // the next save tries again
+		}
+	}
+	for _, e := range now.list {
+		// What nobody lists any more must not look like an unfinished save.
+		if !kept[e.path] && !dropped[e.path] && (m.marked[e.name] || strings.HasSuffix(e.name, replacement)) {
+			kept[e.path] = true
+		}
+	}
+	if len(kept) == len(now.list) {
+		return errors.Join(errs...)
+	}
+	now.list = slices.DeleteFunc(now.list, func(e entry) bool { return !kept[e.path] })
+	now.last = v.last
+	m.setCurrent(now) // also where the state file can't be written: the files are gone
+	if err := m.dir.Sync(); err != nil {
+		errs = append(errs, err)
+	} else if err := m.publish(now); err != nil {
+		errs = append(errs, fmt.Errorf("checkpoint: %s is saved, but old checkpoints that were deleted are still listed: %w", now.latest.path, err))
+	}
+	return errors.Join(errs...)
+}
+
+// managed is a copy of the list of managed checkpoints.
+func (m *Manager) managed() []entry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.list)
+}
+
+func without(list []entry, e entry) []entry {
+	return slices.DeleteFunc(slices.Clone(list), func(o entry) bool { return o.path == e.path })
+}
+
+func listed(list []entry, e entry) bool {
+	return slices.ContainsFunc(list, func(o entry) bool { return o.path == e.path })
+}
+
+func (m *Manager) hasIndex(name string) (bool, error) {
+	_, err := fs.Stat(m.dir, name+".index")
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}

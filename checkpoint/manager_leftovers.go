@@ -1,0 +1,126 @@
+package checkpoint
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/statefile"
+)
+
+// removeLeftovers removes what saves that were cut off left in the directory:
+// unfinished checkpoints, stand-ins that nobody lists, temporaries of our
+// checkpoints, of the state file and the side file, and shards that registered
+// savers wrote and that were not merged. The lock makes sure that nobody is
+// writing them. What can't be removed now harms nobody; the result is false, and
+// the next save tries again.
+func (m *Manager) removeLeftovers() bool {
+	ok := true
+	note := func(err error) {
+		if err != nil {
+			ok = false
+		}
+	}
+	read := func(folder string) []fs.DirEntry {
+		entries, err := readDir(m.dir, folder)
+		if !errors.Is(err, fs.ErrNotExist) {
+			note(err)
+		}
+		return entries
+	}
+	for _, f := range read(".") {
+		if isTempOf(f.Name(), statefile.Name) || isTempOf(f.Name(), sideName) {
+			note(removeIfThere(m.dir, f.Name()))
+		}
+	}
+	for _, e := range m.current().list {
+		// While a stand-in is listed, what it stands in for is half there.
+		if replaced, is := strings.CutSuffix(e.name, replacement); is && m.ours(replaced) && !m.named(replaced) {
+			note(m.remove(replaced))
+		}
+	}
+	folder := path.Dir(m.opts.CheckpointName)
+	for _, f := range read(folder) {
+		name := path.Join(folder, f.Name())
+		if f.IsDir() {
+			if prefix, is := strings.CutSuffix(name, "_temp"); is && m.ours(prefix) {
+				for _, part := range read(name) { // parts of a checkpoint that wait to be merged
+					if !part.IsDir() && strings.HasPrefix(part.Name(), "part-") {
+						note(removeIfThere(m.dir, path.Join(name, part.Name())))
+					}
+				}
+				_ = m.dir.Remove(name) // where it is empty now
+			}
+			continue
+		}
+		if prefix, is := strings.CutSuffix(name, saving); is && m.ours(prefix) {
+			m.marked[prefix] = true
+			if m.named(prefix) {
+				note(m.unmark(prefix))
+			} else {
+				note(m.discard(prefix))
+			}
+			continue
+		}
+		if stand, is := m.standInOf(name); m.isTemporary(name) || m.isSaversShard(name) || is && !m.named(stand) {
+			note(removeIfThere(m.dir, name))
+		}
+	}
+	return ok
+}
+
+// ours reports whether name is that of one of our checkpoints or stand-ins.
+func (m *Manager) ours(name string) bool {
+	_, ok := m.numberOf(strings.TrimSuffix(name, replacement))
+	return ok
+}
+
+// isTemporary reports whether a file is a temporary of one of our checkpoints.
+func (m *Manager) isTemporary(file string) bool {
+	if !strings.HasPrefix(file, m.opts.CheckpointName+"-") {
+		return false
+	}
+	_, ok := tempOf(file)
+	return ok || bundle.IsTemporary(file)
+}
+
+// isSaversShard reports whether a file belongs to a bundle that a registered
+// saver wrote for one of our checkpoints: merging would have removed it.
+func (m *Manager) isSaversShard(file string) bool {
+	rest, ok := strings.CutPrefix(file, m.opts.CheckpointName+"-")
+	if !ok {
+		return false
+	}
+	number, rest, ok := strings.Cut(strings.Replace(rest, replacement+"-", "-", 1), "-")
+	if !ok || !digits(number) {
+		return false
+	}
+	i := strings.LastIndex(rest, ".index")
+	if i < 0 || i+len(".index") != len(rest) {
+		if i = strings.LastIndex(rest, ".data-"); i < 0 || !isDataSuffix(rest[i:]) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(m.ck.o.Savers.Names(), func(name string) bool { return strings.HasPrefix(rest[:i], name) })
+}
+
+// standInOf gives the prefix of the stand-in that file belongs to.
+func (m *Manager) standInOf(file string) (prefix string, ok bool) {
+	i := strings.LastIndex(file, replacement)
+	if i < 0 {
+		return "", false
+	}
+	end := i + len(replacement)
+	if rest := file[end:]; rest != ".index" && !isDataSuffix(rest) {
+		return "", false
+	}
+	_, ok = m.numberOf(file[:i])
+	return file[:end], ok
+}
+
+func readDir(dir fs.FS, folder string) ([]fs.DirEntry, error) {
+	return fs.ReadDir(dir, path.Clean(folder))
+}
