@@ -16,7 +16,7 @@ import (
 func newEdit(a *app) *cobra.Command {
 	o := &rewrite.Options{}
 	var renames, drops, casts []string
-	var dry bool
+	var dry, keepShared bool
 	c := &cobra.Command{
 		Use:   "edit SRC DST [--rename OLD=NEW] [--drop PATTERN] [--cast PATTERN=DTYPE]",
 		Short: "Rename, drop and cast tensors",
@@ -27,9 +27,15 @@ for the first group. Each flag may be given several times.
 The object graph follows: its keys are the new names, and where all that lies
 below an object moves, the edge to it is renamed too, so that a program whose
 objects go by the new names restores them. What is not changed is copied as it
-stands, unknown fields included.`,
+stands, unknown fields included.
+
+In Keras 3's checkpoints a model's kernels have names below the optimizer: what
+--drop would take from other objects is refused unless --keep-shared keeps it.
+A cast rounds to the new type's digits; one that would turn a number into
+another, or NaN into one, is refused. --lossy allows both.`,
 		Example: `  cairn edit model/ckpt-10 new/ckpt-1 --rename '^net/l1/=net/dense/' --dry-run
   cairn edit model/ckpt-10 new/ckpt-1 --drop OPTIMIZER_SLOT
+  cairn edit keras3/ckpt-1 lean/ckpt-1 --drop '^optimizer/' --keep-shared
   cairn edit model/ckpt-10 small/ckpt-1 --cast 'kernel/.ATTR=bfloat16'`,
 		Args:              need(1, 2, "a SRC and a DST"),
 		ValidArgsFunction: completePaths,
@@ -38,6 +44,7 @@ stands, unknown fields included.`,
 			if err != nil {
 				return err
 			}
+			e.KeepShared = keepShared
 			dst := ""
 			switch {
 			case len(args) == 2 && !dry:
@@ -51,9 +58,6 @@ stands, unknown fields included.`,
 			bar.done()
 			if err != nil {
 				return err
-			}
-			if len(changes) == 0 {
-				a.note("note: no name matches")
 			}
 			if a.json {
 				return a.report(res, changes)
@@ -74,6 +78,7 @@ stands, unknown fields included.`,
 	c.Flags().StringArrayVar(&renames, "rename", nil, "replace what matches OLD by NEW (`OLD=NEW`)")
 	c.Flags().StringArrayVar(&drops, "drop", nil, "leave out tensors whose name matches `PATTERN`")
 	c.Flags().StringArrayVar(&casts, "cast", nil, "cast tensors whose name matches (`PATTERN=DTYPE`)")
+	c.Flags().BoolVar(&keepShared, "keep-shared", false, "keep what --drop means but other objects use too")
 	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "say what would change, write nothing")
 	writeFlags(c, o)
 	return c
@@ -99,7 +104,11 @@ func parseEdits(renames, drops, casts []string) (rewrite.Edits, error) {
 	pattern := func(flag, s string) (*regexp.Regexp, error) {
 		re, err := regexp.Compile(s)
 		if err != nil || s == "" {
-			return nil, usagef("--%s: %q is no pattern: %v", flag, s, err)
+			hint := ""
+			if strings.HasPrefix(s, "*") {
+				hint = "; patterns here are regular expressions, where .* stands for anything"
+			}
+			return nil, usagef("--%s: %q is no pattern: %v%s", flag, s, err, hint)
 		}
 		return re, nil
 	}

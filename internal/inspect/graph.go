@@ -152,7 +152,7 @@ func nameGraph(s *store.Store, values map[string]string) *render.Graph {
 	at := map[string]int{"": 0}
 	for _, e := range s.Entries() {
 		parent, path := 0, ""
-		parts := strings.SplitN(e.Name, "/", maxNameParts)
+		parts := strings.SplitN(store.Short(e.Name), "/", maxNameParts)
 		for i, p := range parts {
 			path += "/" + p
 			id, ok := at[path]

@@ -32,6 +32,10 @@ type Edits struct {
 	Drop   []*regexp.Regexp
 	Cast   []CastTo
 	Rename []Rename
+	// KeepShared keeps tensors that Drop means where the object graph leads to
+	// them by a path that it doesn't mean. Without it, and without
+	// Options.Lossy, such a tensor is a [SharedError].
+	KeepShared bool
 }
 
 // Change is what [Edit] does with one tensor; what is not changed is not
@@ -59,17 +63,43 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 	if err != nil {
 		return nil, nil, err
 	}
-	list, changes, err := edits.apply(s, all)
+	if o == nil {
+		o = &Options{}
+	}
+	if dst != "" { // before any work
+		if err := store.CheckTarget(dst); err != nil {
+			return nil, nil, err
+		}
+	}
+	var notes []string
+	shared, err := edits.shared(ctx, s)
 	if err != nil {
 		return nil, nil, err
 	}
+	switch {
+	case len(shared) == 0:
+	case edits.KeepShared:
+		notes = append(notes, fmt.Sprintf("kept %s that other objects use too, %s", plural(len(shared), "1 tensor", fmt.Sprintf("%d tensors", len(shared))), shared.some()))
+	case o.Lossy:
+		notes = append(notes, fmt.Sprintf("dropped %s that other objects use too, %s", plural(len(shared), "1 tensor", fmt.Sprintf("%d tensors", len(shared))), shared.some()))
+		shared = nil
+	default:
+		return nil, nil, &SharedError{Path: s.Prefix, Shared: shared}
+	}
+	list, changes, err := edits.apply(s, all, shared)
+	if err != nil {
+		return nil, nil, err
+	}
+	for n := range list {
+		list[n].lossy = o.Lossy
+	}
+	notes = append(notes, edits.unused(all)...)
 	var og *pb.TrackableObjectGraph
 	if slices.ContainsFunc(list, func(i item) bool { return i.from == store.GraphKey }) {
 		if og, err = s.DecodeGraph(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
-	var notes []string
 	if og != nil {
 		e := graphEdit{g: og, names: map[string]string{}}
 		for _, i := range list {
@@ -80,7 +110,7 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 				e.names[c.Name] = ""
 			}
 		}
-		notes = e.run()
+		notes = append(notes, e.run()...)
 		if e.changed {
 			raw := string(og.Marshal())
 			for n := range list {
@@ -103,19 +133,18 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 }
 
 // apply makes the changes to the list of items.
-func (e Edits) apply(s *store.Store, all []item) ([]item, []Change, error) {
+func (e Edits) apply(s *store.Store, all []item, keep sharedTensors) ([]item, []Change, error) {
 	var list []item
 	var changes []Change
 	taken := map[string]string{}
 	for _, i := range all {
 		c := Change{Name: i.from}
-		for _, d := range e.Drop {
-			c.Drop = c.Drop || d.MatchString(i.from)
-		}
-		if c.Drop {
+		c.Drop = matches(e.Drop, i.from)
+		if _, kept := keep[i.from]; c.Drop && !kept {
 			changes = append(changes, c)
 			continue
 		}
+		c.Drop = false
 		if i.from == store.GraphKey {
 			// It goes by its name, and follows the others' names by itself.
 			taken[i.name] = i.from

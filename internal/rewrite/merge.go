@@ -2,8 +2,10 @@ package rewrite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cairnml/cairn/bundle"
@@ -12,33 +14,104 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// MergeOptions say how to merge; nil means the defaults.
+type MergeOptions struct {
+	Options
+	// Join names the sources, one after the other: their object graphs become one
+	// whose root has them as children of these names, and their tensors' names
+	// begin with them. Default nil: names stay as they are.
+	Join []string
+	// Graph is the source, as it was given, whose object graph is kept where
+	// several have one. Default "": more than one is a [GraphsError].
+	Graph string
+}
+
+// GraphsError says that several sources have an object graph, and what to do.
+type GraphsError struct {
+	Sources []string // those that have one
+}
+
+func (e *GraphsError) Error() string {
+	names := make([]string, len(e.Sources))
+	for i := range names {
+		names[i] = string(rune('a' + i%26))
+	}
+	return fmt.Sprintf("%s each have an object graph; --join %s makes one of them, their objects under these names; --graph %s keeps that one alone",
+		strings.Join(e.Sources, ", "), strings.Join(names, ","), e.Sources[0])
+}
+
+// ClashError says that two sources have a tensor of one name.
+type ClashError struct {
+	Sources [2]string
+	Name    string
+}
+
+func (e *ClashError) Error() string {
+	return fmt.Sprintf("%s and %s both have a tensor called %q", e.Sources[0], e.Sources[1], e.Name)
+}
+
 // Merge makes one file of several. Checkpoints become the shards of one
 // checkpoint, their bytes as they are, as TensorFlow merges the parts that
 // several workers wrote; slices of one tensor may come from several of them.
-// Where another kind is among the sources or asked for, tensors are written one
-// by one, and a name that two sources have is an error. The sources stay.
-func Merge(ctx context.Context, srcs []string, dst string, o *Options) (*Result, error) {
+// Object graphs are joined under names or one of them is kept, as the options
+// say. Where another kind is among the sources or asked for, tensors are written
+// one by one, and a name that two sources have is an error. All that is copied
+// is verified. The sources stay.
+func Merge(ctx context.Context, srcs []string, dst string, o *MergeOptions) (*Result, error) {
 	if o == nil {
-		o = &Options{}
+		o = &MergeOptions{}
+	}
+	if err := store.CheckTarget(dst); err != nil {
+		return nil, err
 	}
 	stores := make([]*store.Store, len(srcs))
-	bundles := store.KindOf(dst) == store.Checkpoint
+	var graphs []string
 	for i, src := range srcs {
 		s, err := store.Open(ctx, src)
 		if err != nil {
 			return nil, err
 		}
 		defer s.Close()
-		if err := sameFile(s, dst); err != nil {
+		if err := s.Protect(targets(dst)...); err != nil {
 			return nil, err
 		}
 		stores[i] = s
-		bundles = bundles && s.Bundle() != nil && s.Bundle().Version() == 2
+		if s.Has(store.GraphKey) {
+			graphs = append(graphs, src)
+		}
+		for _, other := range stores[:i] {
+			if other.Prefix == s.Prefix {
+				return nil, fmt.Errorf("%s is given twice", s.Prefix)
+			}
+		}
 	}
-	if bundles {
-		return mergeBundles(ctx, stores, dst, o)
+	kind := store.KindOf(dst)
+	switch {
+	case len(o.Join) > 0 && o.Graph != "":
+		return nil, errors.New("either the object graphs are joined or one of them is kept, not both")
+	case len(o.Join) > 0:
+		list, err := joined(ctx, stores, srcs, o.Join)
+		if err != nil {
+			return nil, err
+		}
+		return mergeTensors(ctx, list, dst, &o.Options, &Result{})
+	case o.Graph != "" && !slices.Contains(graphs, o.Graph):
+		return nil, fmt.Errorf("%s, whose object graph is to be kept, is none of the sources that have one: %s", o.Graph, strings.Join(graphs, ", "))
+	case o.Graph == "" && len(graphs) > 1 && kind != store.NPZ:
+		return nil, &GraphsError{graphs}
+	case len(graphs) < 2 && kind == store.Checkpoint && allBundles(stores):
+		return mergeBundles(ctx, stores, dst, &o.Options)
 	}
-	return mergeTensors(ctx, stores, dst, o)
+	res := &Result{}
+	list, err := sideBySide(stores, srcs, o.Graph, res)
+	if err != nil {
+		return nil, err
+	}
+	return mergeTensors(ctx, list, dst, &o.Options, res)
+}
+
+func allBundles(stores []*store.Store) bool {
+	return !slices.ContainsFunc(stores, func(s *store.Store) bool { return s.Bundle() == nil || s.Bundle().Version() != 2 })
 }
 
 func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Options) (*Result, error) {
@@ -75,10 +148,16 @@ func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Opt
 			dir.total += e.Bytes
 		}
 	}
+	// The bytes are copied as they are: what is wrong in them is found before.
+	for _, s := range stores {
+		if err := s.Bundle().Verify(ctx, nil); err != nil {
+			return nil, err
+		}
+	}
 	if err := bundle.Merge(ctx, dir, paths[n], paths[:n], &bundle.MergeOptions{KeepSources: true}); err != nil {
 		return nil, err
 	}
-	merged, err := store.Open(ctx, dst)
+	merged, err := check(ctx, dst)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +167,7 @@ func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Opt
 		res.Files = append(res.Files, bundle.DataName(dst, i, merged.Bundle().Header().NumShards))
 	}
 	for _, e := range merged.Entries() {
-		res.Tensors++
-		res.Bytes += e.Bytes
+		res.count(e.Name, e.Bytes)
 	}
 	removeStale(dst, res.Files)
 	return res, nil
@@ -147,72 +225,102 @@ func below(root, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// mergeTensors writes the tensors of all stores, one by one.
-func mergeTensors(ctx context.Context, stores []*store.Store, dst string, o *Options) (*Result, error) {
-	owner := map[string]*store.Store{}
-	var list []item
-	res := &Result{}
-	for _, s := range stores {
-		all, err := items(s)
-		if err != nil {
-			return nil, err
-		}
-		for _, i := range all {
-			if other, dup := owner[i.name]; dup {
-				return nil, fmt.Errorf("%s and %s both have a tensor called %q", other.Prefix, s.Prefix, i.name)
-			}
-			owner[i.name] = s
-			list = append(list, i)
-		}
-	}
+// mergeTensors writes the tensors of several sources, one by one.
+func mergeTensors(ctx context.Context, list []item, dst string, o *Options, res *Result) (*Result, error) {
 	var total int64
 	for _, i := range list {
 		total += i.bytes
 	}
+	done := func(i item) {
+		res.count(i.name, i.bytes)
+		if o.Progress != nil {
+			o.Progress(res.Bytes, total)
+		}
+	}
 	var scratch store.Scratch
 	read := func(ctx context.Context, i item) (*tensor.Tensor, error) {
-		t, err := i.read(ctx, owner[i.name], &scratch)
+		t, err := i.read(ctx, i.source, &scratch)
 		if err == nil {
-			res.Tensors++
-			res.Bytes += i.bytes
-			if o.Progress != nil {
-				o.Progress(res.Bytes, total)
-			}
+			done(i)
 		}
 		return t, err
 	}
+	var err error
 	switch store.KindOf(dst) {
 	case store.NPZ:
-		return res, mergeNPZ(ctx, list, dst, o, res, read)
+		err = mergeNPZ(ctx, list, dst, o, res, read)
 	case store.Safetensors:
-		return res, mergeSafetensors(ctx, list, dst, o, res, read)
+		err = mergeSafetensors(ctx, list, dst, o, res, read)
+	default:
+		err = mergeCheckpoint(ctx, list, dst, o, res, done)
 	}
-	dir, base, err := checkpointDir(dst, o.Force)
 	if err != nil {
 		return nil, err
+	}
+	s, err := check(ctx, dst)
+	if err != nil {
+		return nil, err
+	}
+	return res, s.Close()
+}
+
+// mergeCheckpoint writes a checkpoint that has a data file for each source.
+// What comes from a checkpoint is copied as it stands.
+func mergeCheckpoint(ctx context.Context, list []item, dst string, o *Options, res *Result, done func(item)) error {
+	dir, base, err := checkpointDir(dst, o.Force)
+	if err != nil {
+		return err
 	}
 	w, err := bundle.NewWriter(dir, base, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer w.Abort()
-	for _, i := range list {
-		t, err := read(ctx, i)
+	var scratch store.Scratch
+	for n, i := range list {
+		if n > 0 && i.source != list[n-1].source {
+			if err := w.NextShard(); err != nil {
+				return err
+			}
+		}
+		if r := i.source.Bundle(); r != nil && i.value == nil && whole(r, i) {
+			err = w.CopyFrom(ctx, r, i.from, i.name)
+		} else {
+			var t *tensor.Tensor
+			if t, err = i.read(ctx, i.source, &scratch); err == nil {
+				err = w.Add(ctx, i.name, t)
+			}
+		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := w.Add(ctx, i.name, t); err != nil {
-			return nil, err
-		}
+		done(i)
 	}
 	if err := w.Finish(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	for _, f := range w.Files() {
 		res.Files = append(res.Files, filepath.Join(filepath.Dir(dst), filepath.FromSlash(f)))
 	}
 	removeStale(dst, res.Files)
-	return res, nil
+	return nil
+}
+
+// whole reports whether all slices of a tensor are there; they don't overlap.
+func whole(r *bundle.Reader, i item) bool {
+	e, _ := r.Entry(i.from)
+	n, err := i.shape.NumElements()
+	for _, s := range e.Slices {
+		shape, serr := s.Shape(i.shape)
+		if serr != nil {
+			return false
+		}
+		part, serr := shape.NumElements()
+		if n -= part; serr != nil {
+			return false
+		}
+	}
+	return len(e.Slices) == 0 || err == nil && n == 0
 }
 
 type reader func(ctx context.Context, i item) (*tensor.Tensor, error)
@@ -227,6 +335,10 @@ func mergeNPZ(ctx context.Context, list []item, dst string, o *Options, res *Res
 	for _, i := range list {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if i.from == store.GraphKey {
+			res.noteGraph()
+			continue
 		}
 		t, err := read(ctx, i)
 		if err != nil {

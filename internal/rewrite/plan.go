@@ -35,14 +35,16 @@ type Result struct {
 
 // item is one tensor to be written.
 type item struct {
-	from  string         // its name in the source
-	name  string         // its name in the destination
-	dtype tensor.DType   // its type in the destination
-	shape tensor.Shape   //
-	bytes int64          //
-	value *tensor.Tensor // instead of the source's, or nil
-	cast  bool           // the type is not the source's
-	shard int            // the data file it lies in, in a checkpoint
+	source *store.Store   // where several are merged
+	from   string         // its name in the source
+	name   string         // its name in the destination
+	dtype  tensor.DType   // its type in the destination
+	shape  tensor.Shape   //
+	bytes  int64          //
+	value  *tensor.Tensor // instead of the source's, or nil
+	lossy  bool           // the cast may change values
+	cast   bool           // the type is not the source's
+	shard  int            // the data file it lies in, in a checkpoint
 }
 
 // items lists what s holds, in the order in which a rewritten checkpoint should
@@ -88,7 +90,10 @@ func (i item) read(ctx context.Context, s *store.Store, c *store.Scratch) (*tens
 	if err != nil || !i.cast {
 		return t, err
 	}
-	return tensor.Cast(t, i.dtype)
+	if i.lossy {
+		return tensor.Cast(t, i.dtype)
+	}
+	return exactCast(i.from, t, i.dtype)
 }
 
 // Convert writes what lies at src to dst, whose kind its suffix says: .npz,
@@ -97,7 +102,8 @@ func (i item) read(ctx context.Context, s *store.Store, c *store.Scratch) (*tens
 // A checkpoint that became a safetensors file becomes the same checkpoint
 // again, byte for byte; where that could not be promised the conversion is
 // refused unless Lossy. In a .npz bfloat16, float8 and float4 widen to float32,
-// narrow integers to 8 bits, and strings become S arrays.
+// narrow integers to 8 bits, strings become S arrays, and the object graph is
+// left out.
 func Convert(ctx context.Context, src, dst string, o *Options) (*Result, error) {
 	s, err := store.Open(ctx, src)
 	if err != nil {
@@ -117,7 +123,10 @@ func write(ctx context.Context, s *store.Store, list []item, dst string, whole b
 	if o == nil {
 		o = &Options{}
 	}
-	if err := sameFile(s, dst); err != nil {
+	if err := store.CheckTarget(dst); err != nil {
+		return nil, err
+	}
+	if err := s.Protect(targets(dst)...); err != nil {
 		return nil, err
 	}
 	res := &Result{}
@@ -126,8 +135,7 @@ func write(ctx context.Context, s *store.Store, list []item, dst string, whole b
 		total += i.bytes
 	}
 	step := func(i item) {
-		res.Tensors++
-		res.Bytes += i.bytes
+		res.count(i.name, i.bytes)
 		if o.Progress != nil {
 			o.Progress(res.Bytes, total)
 		}
@@ -144,16 +152,33 @@ func write(ctx context.Context, s *store.Store, list []item, dst string, whole b
 	if err != nil {
 		return nil, err
 	}
-	return res, nil
+	written, err := check(ctx, dst)
+	if err != nil {
+		return nil, err
+	}
+	return res, written.Close()
 }
 
 func (r *Result) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
+// count counts a tensor; the object graph is none of the model's.
+func (r *Result) count(name string, bytes int64) {
+	if name != store.GraphKey {
+		r.Tensors++
+		r.Bytes += bytes
+	}
+}
+
+// noteGraph says that a .npz lacks the object graph.
+func (r *Result) noteGraph() {
+	r.note("left out the object graph, which a .npz can't hold: numpy's strings lose the NULs at their ends")
+}
+
 func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *Options, res *Result, step func(item)) error {
 	for _, i := range list {
-		if _, err := tensor.NPYType(i.dtype); err != nil && !o.Lossy {
+		if _, err := tensor.NPYType(i.dtype); err != nil && !o.Lossy && i.from != store.GraphKey {
 			return fmt.Errorf("%s: %q: %w; --lossy leaves it out", dst, i.name, err)
 		}
 	}
@@ -170,6 +195,10 @@ func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *O
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if i.from == store.GraphKey {
+			res.noteGraph()
+			continue
+		}
 		as, err := tensor.NPYType(i.dtype)
 		if err != nil {
 			res.note("left out %s, a %v", i.name, i.dtype)
@@ -181,11 +210,6 @@ func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *O
 		t, err := i.read(ctx, s, &scratch)
 		if err != nil {
 			return err
-		}
-		if i.from == store.GraphKey && o.Lossy && endsInNUL(t) {
-			// Cut short it would be no graph at all.
-			res.note("left out the object graph, which a .npz can't hold whole")
-			continue
 		}
 		if err := z.Add(i.name, t); err != nil {
 			return fmt.Errorf("%s: %w%s", dst, err, lossyHint(i, o))
@@ -202,16 +226,9 @@ func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *O
 	return f.Commit()
 }
 
-func endsInNUL(t *tensor.Tensor) bool {
-	return slices.ContainsFunc(t.Strings(), func(s string) bool { return strings.HasSuffix(s, "\x00") })
-}
-
 func lossyHint(i item, o *Options) string {
-	switch {
-	case o.Lossy || i.dtype != tensor.String:
+	if o.Lossy || i.dtype != tensor.String {
 		return ""
-	case i.from == store.GraphKey:
-		return "; --lossy leaves it out"
 	}
 	return "; --lossy writes it anyway"
 }

@@ -161,7 +161,7 @@ func TestForceLeavesNoStaleShards(t *testing.T) {
 	ctx := context.Background()
 	dst := filepath.Join(t.TempDir(), "c")
 	var seen int64
-	if _, err := Merge(ctx, []string{fixtures + "parts/p0", fixtures + "parts/p1"}, dst, &Options{Progress: func(done, _ int64) { seen = done }}); err != nil {
+	if _, err := Merge(ctx, []string{fixtures + "parts/p0", fixtures + "parts/p1"}, dst, &MergeOptions{Options: Options{Progress: func(done, _ int64) { seen = done }}}); err != nil {
 		t.Fatal(err)
 	}
 	if seen == 0 {

@@ -47,7 +47,7 @@ func TestSourceUnderAnotherNameIsNotWrittenOver(t *testing.T) {
 			if _, err := Convert(ctx, src, dst, o); err == nil || !strings.Contains(err.Error(), "by another name") {
 				t.Errorf("convert: %v", err)
 			}
-			if _, err := Merge(ctx, []string{src}, dst, o); err == nil || !strings.Contains(err.Error(), "by another name") {
+			if _, err := Merge(ctx, []string{src}, dst, &MergeOptions{Options: *o}); err == nil || !strings.Contains(err.Error(), "by another name") {
 				t.Errorf("merge: %v", err)
 			}
 			same(t, fixtures+"guide/ckpt-1", src)
@@ -77,7 +77,7 @@ func TestShardsWithoutElementsStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, src, at("edited"))
-	if _, err := Merge(ctx, []string{src, fixtures + "guide/ckpt-1"}, at("merged"), nil); err != nil {
+	if _, err := Merge(ctx, []string{src, fixtures + "guide/ckpt-1"}, at("merged"), &MergeOptions{Graph: fixtures + "guide/ckpt-1"}); err != nil {
 		t.Fatal(err)
 	}
 	s, err := store.Open(ctx, at("merged"))

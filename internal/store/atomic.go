@@ -62,7 +62,14 @@ func (s *Store) Protect(paths ...string) error {
 	if err != nil {
 		return err
 	}
+	self, err := filepath.Abs(s.Prefix)
+	if err != nil {
+		return err
+	}
 	for _, p := range paths {
+		if abs, err := filepath.Abs(p); err == nil && abs == self {
+			return &OverwriteError{Path: p, Source: p}
+		}
 		there, err := os.Stat(p)
 		if err != nil {
 			continue // nothing that could be lost
@@ -103,10 +110,15 @@ type OverwriteError struct {
 }
 
 func (e *OverwriteError) Error() string {
-	if e.Path == e.Source {
-		return e.Path + " is what would be read and written; write to another name"
+	what := "what would be"
+	switch {
+	case e.Path == e.Source:
+	case strings.HasPrefix(e.Path, e.Source):
+		what = "a file of " + e.Source + ", which would be"
+	default:
+		what = "a file of " + e.Source + " by another name, which would be"
 	}
-	return fmt.Sprintf("%s is a file of %s, which is being read; write to another name", e.Path, e.Source)
+	return fmt.Sprintf("%s is %s read and written; write to another name", e.Path, what)
 }
 
 // existsError says that a destination is taken.

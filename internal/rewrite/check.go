@@ -1,0 +1,40 @@
+package rewrite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/store"
+)
+
+// targets are the names at which a destination may write files.
+func targets(dst string) []string {
+	out := []string{dst}
+	if store.KindOf(dst) != store.Checkpoint {
+		return out
+	}
+	out = append(out, dst+".index")
+	list, err := os.ReadDir(filepath.Dir(dst))
+	if err != nil {
+		return out
+	}
+	for _, e := range list {
+		if p, _, _, ok := bundle.ParseDataName(e.Name()); ok && p == filepath.Base(dst) {
+			out = append(out, filepath.Join(filepath.Dir(dst), e.Name()))
+		}
+	}
+	return out
+}
+
+// check opens what was written, so that nothing is reported written that can't
+// be read.
+func check(ctx context.Context, dst string) (*store.Store, error) {
+	s, err := store.Open(ctx, dst)
+	if err != nil {
+		return nil, fmt.Errorf("%s was written and can't be opened: %w", dst, err)
+	}
+	return s, nil
+}
