@@ -76,7 +76,7 @@ func run(ctx context.Context, a *app, args []string) int {
 	}
 	fmt.Fprintf(a.err, "cairn: %s\n", plainLines(trimPrefixes(err.Error())))
 	var usage *usageError
-	if errors.As(err, &usage) || isCobraUsage(err) {
+	if errors.As(err, &usage) {
 		fmt.Fprintf(a.err, "Run '%s --help' for how it is used.\n", cmd.CommandPath())
 	}
 	return exitFailed
@@ -116,17 +116,6 @@ func need(least, most int, words string) cobra.PositionalArgs {
 		}
 		return nil
 	}
-}
-
-// isCobraUsage recognises cobra's and pflag's own complaints, which have no
-// types.
-func isCobraUsage(err error) bool {
-	for _, p := range []string{"unknown command", "unknown flag", "unknown shorthand", "accepts ", "requires ", "flag needs", "invalid argument", "required flag"} {
-		if strings.HasPrefix(err.Error(), p) {
-			return true
-		}
-	}
-	return false
 }
 
 // printJSON prints an object on one line.

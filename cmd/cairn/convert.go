@@ -28,9 +28,9 @@ func (a *app) report(res *rewrite.Result, changes []rewrite.Change) error {
 			Files   []string         `json:"files"`
 			Tensors int              `json:"tensors"`
 			Bytes   int64            `json:"bytes"`
-			Changes []rewrite.Change `json:"changes,omitempty"`
-			Notes   []string         `json:"notes,omitempty"`
-		}{append([]string{}, res.Files...), res.Tensors, res.Bytes, changes, res.Notes})
+			Changes []rewrite.Change `json:"changes"`
+			Notes   []string         `json:"notes"`
+		}{append([]string{}, res.Files...), res.Tensors, res.Bytes, changes, append([]string{}, res.Notes...)})
 	}
 	for _, f := range res.Files {
 		fmt.Fprintln(a.out, f)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,16 +20,18 @@ func newDiff(a *app) *cobra.Command {
 		Short: "Compare names, types, shapes, values and object graphs",
 		Long: `Compare two checkpoints, or a checkpoint with a .npz or .safetensors file:
 names, types, shapes, values and, where both have one, object graphs. Values are
-equal where |a-b| <= atol + rtol*|b|; NaN equals NaN. Exits with 1 if anything
-differs.`,
+equal where |a-b| <= atol + rtol*|b|; NaN equals NaN. With a tolerance types may
+differ too, and the numbers count. Exits with 1 if anything differs.`,
 		Example: `  cairn diff model/ckpt-9 model/ckpt-10
   cairn diff --rtol 1e-5 ours/ckpt-1 theirs/ckpt-1
   cairn diff model/ckpt-10 weights.npz`,
 		Args:              need(2, 2, "two PATHs to compare"),
 		ValidArgsFunction: completePaths,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.RTol < 0 || o.ATol < 0 {
-				return usagef("a tolerance can't be negative")
+			for _, v := range []float64{o.RTol, o.ATol} {
+				if !(v >= 0) || math.IsInf(v, 0) {
+					return usagef("a tolerance is a number of at least 0, not %v", v)
+				}
 			}
 			x, err := store.Open(cmd.Context(), args[0])
 			if err != nil {
@@ -66,7 +69,7 @@ differs.`,
 
 func printDiff(a *app, x, y *store.Store, list []inspect.Difference) {
 	if len(list) == 0 {
-		fmt.Fprintf(a.out, "no difference in %d tensors\n", len(x.Entries()))
+		fmt.Fprintf(a.out, "no difference in %s\n", inspect.Tensors(len(x.Entries())))
 		return
 	}
 	paint := func(code, s string) string {

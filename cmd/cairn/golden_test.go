@@ -19,8 +19,8 @@ import (
 // anew.
 //
 // Each case is "run", command lines, "----", output. Besides cairn's verbs a
-// line may be: cmp A B; files DIR; flip FILE OFFSET; cut FILE BYTES; write FILE
-// TEXT; sh-like ">" sends stdout to a file.
+// line may be: cmp A B; files DIR; flip FILE OFFSET; cut FILE BYTES; rm FILE; write
+// FILE TEXT; sh-like ">" sends stdout to a file.
 func TestVerbs(t *testing.T) {
 	fixtures, err := filepath.Abs("testdata/tf2.21")
 	if err != nil {
@@ -113,6 +113,12 @@ var helpers = map[string]func(t *testing.T, args []string) string{
 	},
 	"cut": func(t *testing.T, args []string) string {
 		return change(t, args, func(b []byte, n int) []byte { return b[:n] })
+	},
+	"rm": func(t *testing.T, args []string) string {
+		if err := os.Remove(args[0]); err != nil {
+			t.Fatal(err)
+		}
+		return "removed"
 	},
 	"write": func(t *testing.T, args []string) string {
 		if err := os.WriteFile(args[0], []byte(args[1]), 0o666); err != nil {

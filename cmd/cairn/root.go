@@ -1,12 +1,19 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/cairnml/cairn/internal/nearest"
 )
 
 func newRoot(a *app) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "cairn",
 		Short: "Look into TensorFlow checkpoints, change them, train and save",
@@ -28,7 +35,18 @@ Exit codes: 0 fine, 1 found (differs, corrupt), 2 could not.`,
 	}
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON, for programs")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress, no notes")
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.Flags().BoolVar(&version, "version", false, "say which build this is")
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case version:
+			return a.printVersion()
+		case len(args) > 0:
+			return unknownCommand(root, args[0])
+		}
+		return cmd.Help()
+	}
+	root.Args = cobra.ArbitraryArgs
+	root.SetFlagErrorFunc(unknownFlag)
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
 	root.AddGroup(
@@ -45,7 +63,7 @@ Exit codes: 0 fine, 1 found (differs, corrupt), 2 could not.`,
 	}
 	add("look", newLs(a), newCat(a), newStat(a), newShow(a), newVerify(a), newDiff(a))
 	add("change", newConvert(a), newEdit(a), newMerge(a))
-	add("more", newDemo(a), newVersion(a))
+	add("more", newCompletion(a), newDemo(a), newVersion(a))
 	root.SetHelpCommandGroupID("more")
 	strictHelp(root)
 	return root
@@ -62,13 +80,60 @@ func strictHelp(root *cobra.Command) {
 		show := c.Run
 		c.Run = nil
 		c.RunE = func(cmd *cobra.Command, args []string) error {
-			if found, _, err := root.Find(args); found == nil || err != nil {
-				return usagef("no command is called %q", strings.Join(args, " "))
+			if found, rest, err := root.Find(args); found == nil || err != nil || len(rest) > 0 {
+				return unknownCommand(root, strings.Join(args, " "))
 			}
 			show(cmd, args)
 			return nil
 		}
 	}
+}
+
+// unknownCommand is the error for a command that there isn't, with those that
+// may have been meant.
+func unknownCommand(root *cobra.Command, name string) error {
+	var names []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return usagef("no command is called %q%s", name, didYouMean(nearest.Names(name, names, 1)))
+}
+
+var flagName = regexp.MustCompile(`^unknown (?:shorthand )?flag: (?:'.' in )?(-+)([^ ]*)`)
+
+// unknownFlag makes a usage error of what is wrong with a flag, with the flag
+// that may have been meant.
+func unknownFlag(cmd *cobra.Command, err error) error {
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	m := flagName.FindStringSubmatch(err.Error())
+	if m == nil {
+		return &usageError{err.Error()}
+	}
+	name, _, _ := strings.Cut(m[2], "=")
+	var names []string
+	look := func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	}
+	cmd.Flags().VisitAll(look)
+	cmd.InheritedFlags().VisitAll(look)
+	hint := ""
+	for _, n := range nearest.Names(name, names, 1) {
+		hint = didYouMean([]string{"--" + n})
+	}
+	return usagef("%s has no flag %s%s%s", cmd.Name(), m[1], name, hint)
+}
+
+func didYouMean(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", names[0])
 }
 
 // Examples stand first in help: that is what most readers look for.
@@ -79,7 +144,7 @@ const helpTemplate = `{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces}}
 
 {{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}`
 
-const usageTemplate = `Usage:{{if .Runnable}}
+const usageTemplate = `Usage:{{if and .Runnable (not .HasAvailableSubCommands)}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND{{end}}{{if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{range $group := .Groups}}
 
@@ -92,6 +157,5 @@ Flags:
 Flags of every command:
 {{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
 
-'{{.CommandPath}} COMMAND --help' says more about one. Shell completion:
-'{{.CommandPath}} completion --help'.{{end}}
+'{{.CommandPath}} COMMAND --help' says more about one.{{end}}
 `

@@ -167,7 +167,7 @@ func (f *showFlags) draw(a *app, w io.Writer, s *store.Store, v *inspect.View) e
 	if len(v.Outside) > 0 {
 		fmt.Fprintf(w, "%s outside the graph:\n", inspect.Tensors(len(v.Outside)))
 		for _, e := range v.Outside {
-			fmt.Fprintf(w, "   %s  %v %v\n", render.Printable(e.Name), e.DType, e.Shape)
+			fmt.Fprintf(w, "   %s  %v %v\n", render.Printable(store.Short(e.Name)), e.DType, e.Shape)
 		}
 	}
 	if !v.Objects {

@@ -8,15 +8,18 @@ import (
 
 	"github.com/cairnml/cairn/internal/inspect"
 	"github.com/cairnml/cairn/internal/render"
+	"github.com/cairnml/cairn/internal/store"
 )
 
 func newVerify(a *app) *cobra.Command {
-	return &cobra.Command{
+	var full bool
+	c := &cobra.Command{
 		Use:   "verify PATH…",
 		Short: "Check every checksum and all structure",
 		Long: `Read all of a checkpoint and check it: every checksum, sizes and places, the
-object graph. Each fault is listed with its file and the place in it. Exits
-with 1 if there is any.`,
+object graph. Each fault is listed with its file and the place in it, a missing
+file once; after the first 100 the others are counted, unless --full or --json
+asks for all. Exits with 1 if there is any.`,
 		Example: `  cairn verify model/ckpt-10
   cairn verify model && rsync -a model backup:     only if it holds
   cairn verify --json runs/*/ckpt-100.index`,
@@ -49,15 +52,20 @@ with 1 if there is any.`,
 				if a.json {
 					continue
 				}
-				for _, f := range faults {
+				shown := faults
+				if !full && len(faults) > maxFaults {
+					shown = faults[:maxFaults]
+				}
+				for _, f := range shown {
 					fmt.Fprintln(a.out, render.Printable(f.String()))
 				}
+				if n := len(faults) - len(shown); n > 0 {
+					fmt.Fprintf(a.out, "… %d more; --full lists them\n", n)
+				}
 				if len(faults) == 0 {
-					var bytes int64
-					for _, e := range s.Entries() {
-						bytes += e.Bytes
-					}
-					fmt.Fprintf(a.out, "%s: sound, %d tensors, %s\n", s.Prefix, len(s.Entries()), inspect.Size(bytes))
+					fmt.Fprintf(a.out, "%s: sound, %v\n", s.Prefix, inspect.CountOf(cmd.Context(), s, s.Entries()))
+				} else {
+					fmt.Fprintln(a.out, faultWords(path, s, faults))
 				}
 			}
 			if a.json {
@@ -74,4 +82,33 @@ with 1 if there is any.`,
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&full, "full", false, "list every fault, however many")
+	return c
+}
+
+// maxFaults is how many faults of a checkpoint are printed unless all are asked
+// for.
+const maxFaults = 100
+
+// faultWords sums the faults up.
+func faultWords(path string, s *store.Store, faults []inspect.Fault) string {
+	if s != nil {
+		path = s.Prefix
+	}
+	n, bad := len(faults), 0
+	tensors := map[string]bool{}
+	for _, f := range faults {
+		bad += f.Tensors
+		if f.Tensor != "" && f.Tensor != store.GraphKey {
+			tensors[f.Tensor] = true
+		}
+	}
+	words := "1 fault"
+	if n > 1 {
+		words = fmt.Sprintf("%d faults", n)
+	}
+	if bad += len(tensors); bad > 0 && s != nil {
+		words += fmt.Sprintf(", in %d of %s", bad, inspect.Tensors(len(s.Entries())))
+	}
+	return path + ": damaged, " + words
 }

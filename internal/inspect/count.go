@@ -75,17 +75,18 @@ func countOf(s *store.Store, og *pb.TrackableObjectGraph, list []store.Entry) Co
 }
 
 // stateOf tells which tensors are an optimizer's: by the object graph, or, where
-// there is none, by TensorFlow's ways to name slot variables.
+// it says nothing, by TensorFlow's ways to name slot variables.
 func stateOf(s *store.Store, og *pb.TrackableObjectGraph) func(name string) bool {
-	if og == nil || len(og.Nodes) == 0 {
-		return func(name string) bool {
-			if strings.Contains(name, "/.OPTIMIZER_SLOT/") || strings.HasPrefix(name, "optimizer/") {
-				return true
-			}
-			dir, base, _ := cutLast(name)
-			// TF1's slots: kernel/Adam, kernel/Momentum; and powers of the rates.
-			return base == "" && (dir == "beta1_power" || dir == "beta2_power") || base != "" && s.Has(dir)
+	byName := func(name string) bool {
+		if strings.Contains(name, "/.OPTIMIZER_SLOT/") || strings.HasPrefix(name, "optimizer/") {
+			return true
 		}
+		dir, base, _ := cutLast(name)
+		// TF1's slots: kernel/Adam, kernel/Momentum; and powers of the rates.
+		return base == "" && (dir == "beta1_power" || dir == "beta2_power") || base != "" && s.Has(dir)
+	}
+	if og == nil || len(og.Nodes) == 0 {
+		return byName
 	}
 	model := map[string]bool{}
 	tree := objects.NewTree(og.Nodes)
@@ -100,7 +101,15 @@ func stateOf(s *store.Store, og *pb.TrackableObjectGraph) func(name string) bool
 			}
 		}
 	}
-	return func(name string) bool { return state[name] && !model[name] }
+	return func(name string) bool {
+		switch {
+		case model[name]:
+			return false
+		case state[name]:
+			return true
+		}
+		return byName(name) // no object's
+	}
 }
 
 // cutLast parts a name at its last slash.

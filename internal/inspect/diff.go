@@ -18,7 +18,9 @@ import (
 // DiffOptions say when two stores count as equal; nil means the defaults.
 type DiffOptions struct {
 	// RTol and ATol let values differ: a and b are equal where
-	// |a-b| <= ATol + RTol*|b|, NaNs where both are. Default 0: equal values.
+	// |a-b| <= ATol + RTol*|b|, NaNs where both are. With either of them numbers
+	// of different types are compared as numbers. Default 0: equal values of
+	// equal types.
 	RTol, ATol float64
 	// Graph compares the object graphs too, where both have one. Default false.
 	Graph bool
@@ -119,7 +121,8 @@ func diffTensor(x, y store.Entry, read func(x, y store.Entry) (s, t *tensor.Tens
 	if !x.Shape.Equal(y.Shape) {
 		return []Difference{{Kind: Shapes, Name: x.Name, A: describe(x), B: describe(y)}}, nil
 	}
-	if x.DType != y.DType && !(cross && widens(x.DType, y.DType)) {
+	tolerant := (o.RTol > 0 || o.ATol > 0) && sameKind(x.DType, y.DType)
+	if x.DType != y.DType && !(cross && widens(x.DType, y.DType)) && !tolerant {
 		return []Difference{{Kind: DTypes, Name: x.Name, A: describe(x), B: describe(y)}}, nil
 	}
 	s, t, err := read(x, y)
@@ -130,6 +133,11 @@ func diffTensor(x, y store.Entry, read func(x, y store.Entry) (s, t *tensor.Tens
 		return []Difference{d}, nil
 	}
 	return nil, nil
+}
+
+// sameKind reports whether values of two types are numbers of one kind.
+func sameKind(a, b tensor.DType) bool {
+	return a.Fixed() && b.Fixed() && a.IsComplex() == b.IsComplex()
 }
 
 // widens reports whether a .npz would hold both types as the same one.

@@ -293,7 +293,7 @@ func join(path, edge string) string {
 func checkGraph(og *pb.TrackableObjectGraph) []string {
 	var faults []string
 	bad := func(node int, what string, id int32) {
-		if (id < 0 || int(id) >= len(og.Nodes)) && len(faults) < 100 {
+		if id < 0 || int(id) >= len(og.Nodes) {
 			faults = append(faults, fmt.Sprintf("node %d: %s leads to node %d of %d", node, what, id, len(og.Nodes)))
 		}
 	}

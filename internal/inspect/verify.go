@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"math"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/safetensors"
@@ -17,6 +19,11 @@ type Fault struct {
 	Offset int64  // where in it; -1 where no single place is at fault
 	Tensor string // the tensor it belongs to, or ""
 	What   string
+
+	// Missing says that the file isn't there; one fault then stands for all the
+	// Tensors that lie in it.
+	Missing bool
+	Tensors int
 }
 
 // MarshalJSON gives the object that `cairn verify --json` prints.
@@ -26,7 +33,10 @@ func (f Fault) MarshalJSON() ([]byte, error) {
 		Offset *int64 `json:"offset,omitempty"`
 		Tensor string `json:"tensor,omitempty"`
 		What   string `json:"what"`
-	}{f.File, nil, f.Tensor, f.What}
+
+		Missing bool `json:"missing,omitempty"`
+		Tensors int  `json:"tensors,omitempty"`
+	}{File: f.File, Tensor: f.Tensor, What: f.What, Missing: f.Missing, Tensors: f.Tensors}
 	if f.Offset >= 0 {
 		v.Offset = &f.Offset
 	}
@@ -63,8 +73,8 @@ func Verify(ctx context.Context, path string, progress Progress) (*store.Store, 
 	defer s.Close()
 	var faults []Fault
 	if r := s.Bundle(); r != nil {
-		err = r.Verify(ctx, &bundle.VerifyOptions{Progress: progress})
-		faults = faultsOf(s.Prefix, err)
+		err = r.Verify(ctx, &bundle.VerifyOptions{Progress: progress, MaxErrors: math.MaxInt})
+		faults = oncePerFile(faultsOf(s.Prefix, err))
 		if err != nil && len(faults) == 0 {
 			return s, nil, err
 		}
@@ -106,6 +116,30 @@ func Verify(ctx context.Context, path string, progress Progress) (*store.Store, 
 	return s, faults, nil
 }
 
+// oncePerFile makes one fault of all that a missing file causes.
+func oncePerFile(faults []Fault) []Fault {
+	at := map[string]int{}
+	out := faults[:0]
+	for _, f := range faults {
+		if !f.Missing {
+			out = append(out, f)
+			continue
+		}
+		i, seen := at[f.File]
+		if !seen {
+			i = len(out)
+			at[f.File] = i
+			out = append(out, Fault{File: f.File, Offset: -1, Missing: true})
+		}
+		out[i].Tensors++
+		out[i].What = "the data file is missing; " + Tensors(out[i].Tensors) + " lie in it"
+		if out[i].Tensors == 1 {
+			out[i].What = "the data file is missing; 1 tensor lies in it"
+		}
+	}
+	return out
+}
+
 // faultsOf finds the faults in an error, joined ones each; an error that is
 // about something else gives none.
 func faultsOf(file string, err error) []Fault {
@@ -123,7 +157,7 @@ func faultsOf(file string, err error) []Fault {
 	}
 	var c *bundle.CorruptError
 	if errors.As(err, &c) {
-		f := Fault{File: c.File, Offset: c.Offset, Tensor: c.Name, What: c.What}
+		f := Fault{File: c.File, Offset: c.Offset, Tensor: c.Name, What: c.What, Missing: errors.Is(c.Err, fs.ErrNotExist)}
 		if c.Err != nil {
 			f.What += ": " + c.Err.Error()
 		}

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cairnml/cairn/internal/objects"
@@ -48,7 +49,8 @@ func sideBySide(stores []*store.Store, srcs []string, keep string, res *Result) 
 
 // joined lists the tensors of all sources under names of their own, and makes
 // one object graph of theirs: its root has the old roots as children of these
-// names, and a counter of saves.
+// names, and the counter of saves in place of theirs. Programs have the objects
+// of a checkpoint that is part of another; its counter they don't have.
 func joined(ctx context.Context, stores []*store.Store, srcs, names []string) ([]item, error) {
 	if len(names) != len(stores) {
 		return nil, fmt.Errorf("%d names for %d sources; each needs one", len(names), len(stores))
@@ -73,6 +75,7 @@ func joined(ctx context.Context, stores []*store.Store, srcs, names []string) ([
 			return nil, fmt.Errorf("%s has no object graph to be joined; name-based checkpoints are merged under the names that they have", srcs[n])
 		}
 		key := func(old string) string { return joinedKey(escape(name), old) }
+		alone := takeCounter(og)
 		shift(og, int32(len(g.Nodes)), key)
 		root.Children = append(root.Children, &pb.ObjectReference{NodeId: int32(len(g.Nodes)), LocalName: name})
 		g.Nodes = append(g.Nodes, og.Nodes...)
@@ -90,6 +93,9 @@ func joined(ctx context.Context, stores []*store.Store, srcs, names []string) ([
 					return nil, err
 				}
 				saves, counted = max(saves, tensor.Values[int64](t)[0]), true
+				if alone {
+					continue
+				}
 			}
 			i.source, i.name = s, key(i.from)
 			list = append(list, i)
@@ -107,6 +113,51 @@ func joined(ctx context.Context, stores []*store.Store, srcs, names []string) ([
 	root.HasCheckpointValues = &pb.BoolValue{Value: len(list) > 0}
 	raw := string(g.Marshal())
 	return append(list, item{source: last, from: store.GraphKey, name: store.GraphKey, dtype: tensor.String, bytes: int64(len(raw)), value: tensor.Scalar(raw)}), nil
+}
+
+// takeCounter takes a root's counter of saves out of the graph, and reports
+// whether it did: it doesn't where something else refers to it.
+func takeCounter(g *pb.TrackableObjectGraph) bool {
+	root := g.Nodes[0]
+	at := slices.IndexFunc(root.Children, func(c *pb.ObjectReference) bool {
+		if c.LocalName != "save_counter" || c.NodeId <= 0 || int(c.NodeId) >= len(g.Nodes) {
+			return false
+		}
+		n := g.Nodes[c.NodeId]
+		return len(n.Attributes) == 1 && n.Attributes[0].CheckpointKey == counterKey && len(n.Children)+len(n.SlotVariables) == 0
+	})
+	if at < 0 {
+		return false
+	}
+	id := root.Children[at].NodeId
+	uses := 0
+	each := func(visit func(id *int32)) {
+		for _, o := range g.Nodes {
+			for _, c := range o.Children {
+				visit(&c.NodeId)
+			}
+			for _, v := range o.SlotVariables {
+				visit(&v.OriginalVariableNodeId)
+				visit(&v.SlotVariableNodeId)
+			}
+		}
+	}
+	each(func(to *int32) {
+		if *to == id {
+			uses++
+		}
+	})
+	if uses != 1 {
+		return false
+	}
+	root.Children = slices.Delete(root.Children, at, at+1)
+	g.Nodes = slices.Delete(g.Nodes, int(id), int(id)+1)
+	each(func(to *int32) {
+		if *to > id {
+			*to--
+		}
+	})
+	return true
 }
 
 // joinedKey is a key in the joined graph. A slot variable's holds the paths of

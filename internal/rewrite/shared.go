@@ -70,38 +70,55 @@ func (e Edits) shared(ctx context.Context, s *store.Store) (sharedTensors, error
 	if len(owners) == 0 {
 		return out, nil
 	}
-	// Breadth first along paths that no pattern means.
-	type place struct {
-		node  int32
-		path  string
-		depth int
-	}
-	seen := make([]bool, len(g.Nodes))
-	seen[0] = true
-	for queue := []place{{}}; len(queue) > 0; queue = queue[1:] {
-		at := queue[0]
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	// An object to which a path leads that the patterns mean is dropped with all
+	// that only it holds, by whatever other path it goes. A variable is not: other
+	// objects have a use for it.
+	meant := make([]bool, len(g.Nodes))
+	walk := func(edge func(to int32, path string, dropped bool)) error {
+		type place struct {
+			node  int32
+			path  string
+			depth int
 		}
-		for _, c := range g.Nodes[at.node].Children {
-			if c.NodeId < 0 || int(c.NodeId) >= len(g.Nodes) || seen[c.NodeId] || at.depth == maxSharedDepth {
-				continue
+		seen := make([]bool, len(g.Nodes))
+		seen[0] = true
+		for queue := []place{{}}; len(queue) > 0; queue = queue[1:] {
+			at := queue[0]
+			if err := ctx.Err(); err != nil {
+				return err
 			}
-			path := escape(c.LocalName)
-			if at.path != "" {
-				path = at.path + "/" + path
+			for _, c := range g.Nodes[at.node].Children {
+				if c.NodeId < 0 || int(c.NodeId) >= len(g.Nodes) || seen[c.NodeId] || at.depth == maxSharedDepth {
+					continue
+				}
+				path := escape(c.LocalName)
+				if at.path != "" {
+					path = at.path + "/" + path
+				}
+				dropped := matches(e.Drop, path) || matches(e.Drop, path+valueOf(g.Nodes[c.NodeId]))
+				edge(c.NodeId, path, dropped)
+				if !dropped && !meant[c.NodeId] {
+					seen[c.NodeId] = true
+					queue = append(queue, place{c.NodeId, path, at.depth + 1})
+				}
 			}
-			if matches(e.Drop, path) || matches(e.Drop, path+valueOf(g.Nodes[c.NodeId])) {
-				continue
-			}
-			seen[c.NodeId] = true
-			if key, dropped := owners[c.NodeId]; dropped {
-				out[key] = path
-			}
-			queue = append(queue, place{c.NodeId, path, at.depth + 1})
 		}
+		return nil
 	}
-	return out, nil
+	err = walk(func(to int32, _ string, dropped bool) {
+		if dropped && len(g.Nodes[to].Attributes) == 0 {
+			meant[to] = true
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = walk(func(to int32, path string, dropped bool) {
+		if key, ours := owners[to]; ours && !dropped {
+			out[key] = path
+		}
+	})
+	return out, err
 }
 
 // valueOf is how the key of an object's value ends.

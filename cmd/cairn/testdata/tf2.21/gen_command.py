@@ -8,6 +8,7 @@ dtypes/      a tensor of every kind that SaveV2 takes
 objects/     lists, maps, shared objects, a cycle, odd names
 v1/          the older single-table format
 saved_model/ a tf.Module with a function
+keras3/      a compiled and trained Keras 3 model with its optimizer
 bad/         guide's first checkpoint with one bit of the data and one of the index changed
 """
 import os, shutil, sys
@@ -116,3 +117,14 @@ for f in ["ckpt-1.index", "ckpt-1.data-00000-of-00001"]:
     if "index" in f:
         raw[40] ^= 4
     open("bad/index" + f[6:], "wb").write(raw)
+
+# A compiled and trained Keras 3 model: the shortest way to its kernels leads
+# through the optimizer.
+import keras  # noqa: E402
+
+keras.utils.set_random_seed(1)
+model = keras.Sequential([keras.layers.Input((8,)), keras.layers.Dense(16, activation="relu"), keras.layers.Dropout(0.2), keras.layers.Dense(4)])
+model.compile("adam", "mse")
+model.fit(tf.random.stateless_uniform([32, 8], [1, 2]), tf.random.stateless_uniform([32, 4], [3, 4]), verbose=0)
+tf.train.Checkpoint(model=model, optimizer=model.optimizer).save("keras3/ckpt")
+os.remove("keras3/checkpoint")
