@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -27,15 +28,22 @@ func openSafetensors(path string) (backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &safetensorsStore{f: f, types: map[string]tensor.DType{}, strings: map[string]*tensor.Tensor{}}
-	if b.r, err = safetensors.Open(f, size); err == nil {
-		err = b.decode()
-	}
+	b, err := newSafetensors(f, size)
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
+	b.f = f
 	return b, nil
+}
+
+// newSafetensors is the store of a file of that size.
+func newSafetensors(r io.ReaderAt, size int64) (b *safetensorsStore, err error) {
+	b = &safetensorsStore{types: map[string]tensor.DType{}, strings: map[string]*tensor.Tensor{}}
+	if b.r, err = safetensors.Open(r, size); err == nil {
+		err = b.decode()
+	}
+	return b, err
 }
 
 func (b *safetensorsStore) decode() (err error) {
