@@ -2,83 +2,118 @@ package cairn
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
 
-	"github.com/cairnml/cairn/internal/inspect"
 	"github.com/cairnml/cairn/internal/store"
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Entry says what a file holds under one name: the name, the element type, the
-// shape, the bytes that the elements take, and where they lie.
-type Entry = store.Entry
+// Entry says what a file holds under one name.
+type Entry struct {
+	Name  string
+	DType tensor.DType
+	Shape tensor.Shape
+	Bytes int64 // what the elements take in the file
+
+	// Shard is the number of the data file in which the bytes lie, and Offset
+	// where in it: -1 where that isn't known or the tensor is stored in slices.
+	Shard  int
+	Offset int64
+	// Slices are the parts in which the tensor is stored, as TensorFlow writes
+	// them ("0,5:-"); nil where it is stored in one.
+	Slices []string
+}
+
+// MarshalJSON returns the object that `cairn ls --json` prints.
+func (e Entry) MarshalJSON() ([]byte, error) { return store.Entry(e).MarshalJSON() }
 
 // NotFoundError says that a file has no tensor of a name, and lists the nearest
 // names. errors.Is finds fs.ErrNotExist in it.
-type NotFoundError = store.NotFoundError
+type NotFoundError struct {
+	Path    string   // the checkpoint's prefix, or the file
+	Name    string   // what was asked for
+	Nearest []string // the names most like it, best first
+}
 
-// Difference is one way in which two files differ.
-type Difference = inspect.Difference
+// Error names the file, the tensor and the nearest names.
+func (e *NotFoundError) Error() string {
+	s := fmt.Sprintf("cairn: %s has no tensor called %q", e.Path, e.Name)
+	if len(e.Nearest) > 0 {
+		s += "; the nearest names are " + strings.Join(e.Nearest, ", ")
+	}
+	return s
+}
 
-// DiffOptions say when two values count as equal; nil means that they are equal
-// to the bit, and that object graphs aren't compared.
-type DiffOptions = inspect.DiffOptions
+// Is reports whether target is fs.ErrNotExist.
+func (e *NotFoundError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// Fault is something wrong with a file: which file, where in it, and what.
-type Fault = inspect.Fault
+// publicError returns err with this package's NotFoundError for the internal
+// one.
+func publicError(err error) error {
+	var missing *store.NotFoundError
+	if errors.As(err, &missing) {
+		return (*NotFoundError)(missing)
+	}
+	return err
+}
 
-// List tells what lies at path, sorted by name, without reading a value. The
+// open opens what lies at path: of fsys, or of the operating system where that
+// is nil.
+func open(ctx context.Context, fsys fs.FS, path string) (*store.Store, error) {
+	if fsys != nil {
+		return store.OpenFS(ctx, fsys, path)
+	}
+	return store.Open(ctx, path)
+}
+
+// List returns what lies at path, sorted by name, without reading a value. The
 // path is a checkpoint's prefix or one of its files, a directory with a
 // "checkpoint" state file (its latest checkpoint), a SavedModel's directory, a
 // .npz or a .safetensors file; an error says what was found instead.
-func List(ctx context.Context, path string) ([]Entry, error) {
-	s, err := store.Open(ctx, path)
+func List(ctx context.Context, path string) ([]Entry, error) { return list(ctx, nil, path) }
+
+// ListFS is [List] of a path of fsys.
+func ListFS(ctx context.Context, fsys fs.FS, path string) ([]Entry, error) {
+	return list(ctx, fsys, path)
+}
+
+func list(ctx context.Context, fsys fs.FS, path string) ([]Entry, error) {
+	s, err := open(ctx, fsys, path)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	return append([]Entry(nil), s.Entries()...), nil
+	out := make([]Entry, len(s.Entries()))
+	for i, e := range s.Entries() {
+		out[i] = Entry(e)
+	}
+	return out, nil
 }
 
-// Read is one tensor of what lies at path, its checksum verified. The ending
-// "/.ATTRIBUTES/VARIABLE_VALUE" of a variable's name may be left out. A name
-// that isn't there is a *[NotFoundError].
+// Read returns one tensor of what lies at path, its checksum verified. The
+// ending "/.ATTRIBUTES/VARIABLE_VALUE" of a variable's name may be left out. A
+// name that isn't there is a *[NotFoundError].
 func Read(ctx context.Context, path, name string) (*tensor.Tensor, error) {
-	s, err := store.Open(ctx, path)
+	return read(ctx, nil, path, name)
+}
+
+// ReadFS is [Read] from a path of fsys.
+func ReadFS(ctx context.Context, fsys fs.FS, path, name string) (*tensor.Tensor, error) {
+	return read(ctx, fsys, path, name)
+}
+
+func read(ctx context.Context, fsys fs.FS, path, name string) (*tensor.Tensor, error) {
+	s, err := open(ctx, fsys, path)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
 	e, _, err := s.Find(ctx, name)
 	if err != nil {
-		return nil, err
+		return nil, publicError(err)
 	}
 	return s.Read(ctx, e.Name)
-}
-
-// Diff compares what lies at two paths, of the same kind or not, tensor by
-// tensor: names, types, shapes and values. No difference is an empty list. One
-// tensor of each side is in memory at a time.
-func Diff(ctx context.Context, a, b string, o *DiffOptions) ([]Difference, error) {
-	sa, err := store.Open(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	defer sa.Close()
-	sb, err := store.Open(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	defer sb.Close()
-	return inspect.Diff(ctx, sa, sb, o)
-}
-
-// Verify reads all that lies at path and lists every fault: wrong checksums and
-// sizes, what can't be decoded, references that lead nowhere. A damaged file is
-// no error but a list of faults; the error is for what kept Verify from looking.
-func Verify(ctx context.Context, path string) ([]Fault, error) {
-	s, faults, err := inspect.Verify(ctx, path, nil)
-	if s != nil {
-		defer s.Close()
-	}
-	return faults, err
 }

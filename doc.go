@@ -5,8 +5,10 @@
 // # Where to start
 //
 // To look into files (checkpoints of version 1 and 2, the variables of a
-// SavedModel, .npz, .safetensors), use this package: [List], [Read], [Diff] and
-// [Verify] are what the command's verbs ls, cat, diff and verify call.
+// SavedModel, .npz, .safetensors), use this package: [List], [Read], [Stat],
+// [Show], [Diff] and [Verify] do what the command's verbs ls, cat, stat, show,
+// diff and verify do, also for a file system of one's own ([ListFS] and the
+// options' FS); [Convert], [Edit] and [Merge] write.
 //
 // To save and restore a Go program's own objects, use package checkpoint:
 //

@@ -2,10 +2,12 @@ package cairn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/cairnml/cairn"
 	"github.com/cairnml/cairn/checkpoint"
@@ -54,4 +56,148 @@ func Example() {
 	// save_counter/.ATTRIBUTES/VARIABLE_VALUE int64 []
 	// w/.ATTRIBUTES/VARIABLE_VALUE float32 [3,2]
 	// [7 8]
+}
+
+// saved writes a small checkpoint and returns its prefix.
+func saved(dir string) string {
+	type Dense struct{ Kernel, Bias *trackable.Variable }
+	root := &struct{ Net *Dense }{&Dense{
+		Kernel: trackable.NewVariable(tensor.Must(tensor.New([]float32{-1, 0, 1, 2}, 2, 2))),
+		Bias:   trackable.NewVariable(tensor.Vector[float32](0, 0.5)),
+	}}
+	ckpt, err := checkpoint.New(root, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	prefix := filepath.Join(dir, "ckpt")
+	if err := ckpt.Write(context.Background(), prefix); err != nil {
+		log.Fatal(err)
+	}
+	return prefix
+}
+
+func tempDir() (dir string, remove func()) {
+	dir, err := os.MkdirTemp("", "cairn")
+	if err != nil {
+		log.Fatal(err)
+	}
+	return dir, func() { os.RemoveAll(dir) }
+}
+
+func ExampleListFS() {
+	dir, remove := tempDir()
+	defer remove()
+	saved(dir)
+	entries, err := cairn.ListFS(context.Background(), os.DirFS(dir), "ckpt") // or an embed.FS, a zip, …
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, e := range entries[1:] {
+		fmt.Println(e.Name, e.Bytes, "bytes")
+	}
+	// Output:
+	// net/bias/.ATTRIBUTES/VARIABLE_VALUE 8 bytes
+	// net/kernel/.ATTRIBUTES/VARIABLE_VALUE 16 bytes
+}
+
+func ExampleRead() {
+	dir, remove := tempDir()
+	defer remove()
+	path := saved(dir)
+	kernel, err := cairn.Read(context.Background(), path, "net/kernel")
+	fmt.Println(tensor.Values[float32](kernel), err)
+	_, err = cairn.Read(context.Background(), path, "net/kernle")
+	if missing, ok := errors.AsType[*cairn.NotFoundError](err); ok {
+		fmt.Println("perhaps", missing.Nearest[0])
+	}
+	// Output:
+	// [-1 0 1 2] <nil>
+	// perhaps net/kernel
+}
+
+func ExampleStat() {
+	dir, remove := tempDir()
+	defer remove()
+	stats, err := cairn.Stat(context.Background(), saved(dir), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range stats {
+		fmt.Printf("%s: %v to %v, mean %v, %d zeros\n", s.Name, s.Min, s.Max, s.Mean, s.Zeros)
+	}
+	// Output:
+	// net/bias/.ATTRIBUTES/VARIABLE_VALUE: 0 to 0.5, mean 0.25, 1 zeros
+	// net/kernel/.ATTRIBUTES/VARIABLE_VALUE: -1 to 2, mean 0.5, 1 zeros
+}
+
+func ExampleShow() {
+	dir, remove := tempDir()
+	defer remove()
+	saved(dir)
+	o := &cairn.ShowOptions{FS: os.DirFS(dir), ASCII: true}
+	if err := cairn.Show(context.Background(), os.Stdout, "ckpt", o); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// ckpt  (2 tensors, 6 parameters, 24 B)
+	// `- net
+	//    |- kernel  float32 [2,2]
+	//    `- bias    float32 [2]
+}
+
+func ExampleConvert() {
+	dir, remove := tempDir()
+	defer remove()
+	w, err := cairn.Convert(context.Background(), saved(dir), filepath.Join(dir, "weights.safetensors"), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(w.Files), "file,", w.Tensors, "tensors")
+	// Output: 1 file, 2 tensors
+}
+
+func ExampleEdit() {
+	dir, remove := tempDir()
+	defer remove()
+	changes, _, err := cairn.Edit(context.Background(), saved(dir), filepath.Join(dir, "new"), cairn.Edits{
+		Cast:   []cairn.Cast{{Match: regexp.MustCompile("kernel"), To: tensor.Float64}},
+		Rename: []cairn.Rename{{Match: regexp.MustCompile("^net/"), With: "dense/"}},
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range changes {
+		fmt.Println(c.Name, "->", c.To, c.Cast)
+	}
+	// Output:
+	// net/kernel/.ATTRIBUTES/VARIABLE_VALUE -> dense/kernel/.ATTRIBUTES/VARIABLE_VALUE float64
+	// net/bias/.ATTRIBUTES/VARIABLE_VALUE -> dense/bias/.ATTRIBUTES/VARIABLE_VALUE
+}
+
+func ExampleMerge() {
+	dir, remove := tempDir()
+	defer remove()
+	ctx, all := context.Background(), saved(dir)
+	kernels, biases := filepath.Join(dir, "kernels.npz"), filepath.Join(dir, "biases.npz")
+	for dst, drop := range map[string]string{kernels: "bias|^_", biases: "kernel|^_"} {
+		e := cairn.Edits{Drop: []*regexp.Regexp{regexp.MustCompile(drop)}}
+		if _, _, err := cairn.Edit(ctx, all, dst, e, nil); err != nil {
+			log.Fatal(err)
+		}
+	}
+	both := filepath.Join(dir, "both")
+	w, err := cairn.Merge(ctx, []string{kernels, biases}, both, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(w.Tensors, "tensors")
+
+	faults, err := cairn.Verify(ctx, both)
+	fmt.Println(len(faults), "faults", err)
+	diff, err := cairn.Diff(ctx, kernels, both, nil)
+	fmt.Println(diff[0].Kind, diff[0].Name, err)
+	// Output:
+	// 2 tensors
+	// 0 faults <nil>
+	// only in B net/bias/.ATTRIBUTES/VARIABLE_VALUE <nil>
 }

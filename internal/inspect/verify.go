@@ -64,6 +64,17 @@ type Progress func(done, total int64)
 // that is not what it should be is no error but a fault.
 func Verify(ctx context.Context, path string, progress Progress) (*store.Store, []Fault, error) {
 	s, err := store.Open(ctx, path)
+	return verify(ctx, path, s, err, progress)
+}
+
+// VerifyFS is [Verify] of a path of fsys.
+func VerifyFS(ctx context.Context, fsys fs.FS, path string, progress Progress) (*store.Store, []Fault, error) {
+	s, err := store.OpenFS(ctx, fsys, path)
+	return verify(ctx, path, s, err, progress)
+}
+
+// verify looks at what was opened, or at why that failed.
+func verify(ctx context.Context, path string, s *store.Store, err error, progress Progress) (*store.Store, []Fault, error) {
 	if err != nil {
 		if faults := faultsOf(path, err); len(faults) > 0 {
 			return nil, faults, nil

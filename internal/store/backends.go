@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/cairnml/cairn/bundle"
@@ -17,6 +18,17 @@ func (s *Store) openBundle(ctx context.Context, path string) error {
 	if err != nil {
 		return describeForeign(path, err)
 	}
+	s.found(f)
+	r, err := bundle.OpenFile(ctx, f.Prefix, nil)
+	if err != nil {
+		return err
+	}
+	s.b = &bundleStore{r}
+	return nil
+}
+
+// found notes what a path led to.
+func (s *Store) found(f bundle.Found) {
 	s.Kind, s.Prefix = Checkpoint, f.Prefix
 	switch f.Kind {
 	case bundle.FoundSavedModel:
@@ -25,12 +37,6 @@ func (s *Store) openBundle(ctx context.Context, path string) error {
 	case bundle.FoundState:
 		s.Found = "the latest checkpoint"
 	}
-	r, err := bundle.OpenFile(ctx, f.Prefix, nil)
-	if err != nil {
-		return err
-	}
-	s.b = &bundleStore{r}
-	return nil
 }
 
 func (b *bundleStore) entries() ([]Entry, error) {
@@ -77,7 +83,7 @@ func (b *bundleStore) close() error { return b.r.Close() }
 
 // npzStore reads numpy's zips.
 type npzStore struct {
-	f *os.File
+	f io.Closer
 	z *tensor.NPZ
 }
 
@@ -86,9 +92,17 @@ func openNPZ(path string) (backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	z, err := tensor.OpenNPZ(f, size, nil)
+	b, err := newNPZ(f, size, f)
 	if err != nil {
 		f.Close()
+	}
+	return b, err
+}
+
+// newNPZ reads a zip of which f is to be closed at the end.
+func newNPZ(r io.ReaderAt, size int64, f io.Closer) (backend, error) {
+	z, err := tensor.OpenNPZ(r, size, nil)
+	if err != nil {
 		return nil, err
 	}
 	return &npzStore{f, z}, nil

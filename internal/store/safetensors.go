@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -16,7 +15,7 @@ import (
 // safetensorsStore reads safetensors files, those made of a checkpoint as what
 // the checkpoint held.
 type safetensorsStore struct {
-	f       *os.File
+	f       io.Closer
 	r       *safetensors.Reader
 	layout  *Layout // nil where the file wasn't made of a checkpoint
 	types   map[string]tensor.DType
@@ -28,9 +27,17 @@ func openSafetensors(path string) (backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := newSafetensors(f, size)
+	b, err := openSafetensorsAt(f, size, f)
 	if err != nil {
 		f.Close()
+	}
+	return b, err
+}
+
+// openSafetensorsAt is the backend of an open file, f, which it closes.
+func openSafetensorsAt(r io.ReaderAt, size int64, f io.Closer) (backend, error) {
+	b, err := newSafetensors(r, size)
+	if err != nil {
 		return nil, err
 	}
 	b.f = f
