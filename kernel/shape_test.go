@@ -1,8 +1,10 @@
 package kernel_test
 
 import (
+	"context"
 	"testing"
 
+	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/internal/opfixture"
@@ -52,6 +54,18 @@ func TestShapeRulesTellWhatKernelsGive(t *testing.T) {
 					t.Errorf("%v: output %d is %v, not %v", f, i, got.Value, want)
 				}
 			}
+		}
+	}
+}
+
+// TestGradientsOfUnaryOpsDontBroadcast holds their kernels to the rule: both
+// inputs have one shape.
+func TestGradientsOfUnaryOpsDontBroadcast(t *testing.T) {
+	for _, op := range []string{"TanhGrad", "SigmoidGrad", "SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad", "ReluGrad", "Relu6Grad", "SoftplusGrad", "SoftsignGrad", "EluGrad", "SeluGrad", "LeakyReluGrad"} {
+		s := function.Eager(context.Background())
+		s.Emit(op, nil, tensor.Must(tensor.New([]float32{1, 2}, 2)), tensor.Scalar[float32](1))
+		if s.Err() == nil {
+			t.Errorf("%s took inputs of two shapes", op)
 		}
 	}
 }

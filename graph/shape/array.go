@@ -95,7 +95,7 @@ func rankRule(c *Inference) error {
 
 // Reshape is the shape that a tensor of shape s takes where it is asked to have
 // shape want, in which -1 is to be worked out; there may be one of them. The
-// result is want where nothing is open.
+// result is want, filled in.
 func Reshape(s, want tensor.Shape) (tensor.Shape, error) {
 	at := -1
 	for i, d := range want {
@@ -143,7 +143,6 @@ func Reshape(s, want tensor.Shape) (tensor.Shape, error) {
 		if known == 0 || !open && from%known != 0 {
 			return nil, fmt.Errorf("%d elements can't be divided to shape %v", n, want)
 		}
-		want = want.Clone()
 		want[at] = from / known
 	}
 	if m, err := want.NumElements(); err != nil {
@@ -197,7 +196,7 @@ func reshapePart(s, want tensor.Shape, at int) (tensor.Shape, error) {
 			return want, nil
 		}
 	}
-	out := want.Clone()
+	out := want
 	switch {
 	case identityIn(left, 0) >= 0 && right.Known() && identityIn(right, 0) < 0:
 		out[at] = 0

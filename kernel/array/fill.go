@@ -2,9 +2,9 @@ package array
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
@@ -60,10 +60,6 @@ var rangeOp = elementwise.ByType{
 	tensor.Uint16: rangeInt[uint16], tensor.Uint32: rangeInt[uint32],
 }
 
-// maxRange bounds a range's length, so that a wrong limit is an error and no
-// attempt to fill the memory.
-const maxRange = math.MaxInt32 * 8
-
 func rangeArgs[T number](c *engine.Call) (start, limit, delta T, err error) {
 	if err = c.Need(3); err != nil {
 		return
@@ -76,9 +72,6 @@ func rangeArgs[T number](c *engine.Call) (start, limit, delta T, err error) {
 		}
 	}
 	start, limit, delta = tensor.Values[T](c.In(0))[0], tensor.Values[T](c.In(1))[0], tensor.Values[T](c.In(2))[0]
-	if delta == 0 {
-		err = fmt.Errorf("delta is 0")
-	}
 	return
 }
 
@@ -90,14 +83,11 @@ func rangeFloat[T interface {
 	if err != nil {
 		return err
 	}
-	count := math.Ceil(math.Abs(float64((limit - start) / delta)))
-	if delta > 0 && start > limit || delta < 0 && start < limit {
-		return fmt.Errorf("delta %v never leads from %v to %v", delta, start, limit)
+	count, err := shape.RangeFloat(start, limit, delta)
+	if err != nil {
+		return err
 	}
-	if !(count < maxRange) || int64(count) != int64(int(count)) {
-		return fmt.Errorf("the range would have %v elements", count)
-	}
-	out, err := c.Alloc(0, tensor.TypeOf[T](), tensor.Shape{int(count)})
+	out, err := c.Alloc(0, tensor.TypeOf[T](), tensor.Shape{count})
 	if err != nil {
 		return err
 	}
@@ -115,24 +105,11 @@ func rangeInt[T interface {
 	if err != nil {
 		return err
 	}
-	if delta > 0 && start > limit || delta < 0 && start < limit {
-		return fmt.Errorf("delta %v never leads from %v to %v", delta, start, limit)
+	count, err := shape.RangeInt(int64(start), int64(limit), int64(delta))
+	if err != nil {
+		return err
 	}
-	// In uint64 the distance can't overflow.
-	var span, step uint64
-	if delta > 0 {
-		span, step = uint64(limit)-uint64(start), uint64(delta)
-	} else {
-		span, step = uint64(start)-uint64(limit), -uint64(delta)
-	}
-	count := span / step
-	if span%step != 0 {
-		count++
-	}
-	if count > maxRange || count > uint64(math.MaxInt) {
-		return fmt.Errorf("the range would have %d elements", count)
-	}
-	out, err := c.Alloc(0, tensor.TypeOf[T](), tensor.Shape{int(count)})
+	out, err := c.Alloc(0, tensor.TypeOf[T](), tensor.Shape{count})
 	if err != nil {
 		return err
 	}
@@ -162,10 +139,11 @@ func linSpaceOf[T interface {
 	if err != nil {
 		return err
 	}
-	if n < 1 || n > maxRange || n != int64(int(n)) {
-		return fmt.Errorf("the number of values is %d", n)
+	count, err := shape.LinSpace(n)
+	if err != nil {
+		return err
 	}
-	out, err := c.Alloc(0, a.DType(), tensor.Shape{int(n)})
+	out, err := c.Alloc(0, a.DType(), tensor.Shape{count})
 	if err != nil {
 		return err
 	}
@@ -193,13 +171,9 @@ func invertPermutation(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	inverse := make([]int, len(v))
-	seen := make([]bool, len(v))
-	for i, k := range v {
-		if k < 0 || k >= int64(len(v)) || seen[k] {
-			return fmt.Errorf("%v is no permutation", v)
-		}
-		seen[k], inverse[k] = true, i
+	inverse, err := shape.Inverse(v)
+	if err != nil {
+		return err
 	}
 	return putLike(c, 0, inverse)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
@@ -33,20 +34,13 @@ func gather(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	axis, err := shapes.Axis(i, len(s))
+	axis, err := shape.Axis(i, len(s))
 	if err != nil {
 		return err
 	}
-	b := c.Attrs().Int("batch_dims", 0)
-	if b < 0 {
-		b += int64(len(is))
-	}
-	batch := int(b)
-	if b < 0 || batch > len(is) || batch > axis {
-		return fmt.Errorf("batch_dims %d fits neither axis %d nor indices of %d dimensions", b, axis, len(is))
-	}
-	if !s[:batch].Equal(is[:batch]) {
-		return fmt.Errorf("the batch dimensions differ: %v and %v", s[:batch], is[:batch])
+	dims, batch, err := shape.Gather(s, is, axis, c.Attrs().Int("batch_dims", 0))
+	if err != nil {
+		return err
 	}
 	v, err := shapes.AllInts(indices, "the indices")
 	if err != nil {
@@ -57,7 +51,6 @@ func gather(c *engine.Call) error {
 			return fmt.Errorf("index %d is outside of [0, %d)", k, s[axis])
 		}
 	}
-	dims := append(append(s[:axis].Clone(), is[batch:]...), s[axis+1:]...)
 	out, err := c.Alloc(0, x.DType(), dims)
 	if err != nil || out.Len() == 0 {
 		return err
@@ -80,20 +73,17 @@ func gather(c *engine.Call) error {
 // places works out where the index vectors in the last dimension of indices
 // point to, in a tensor of shape s: offsets of blocks of size inner.
 func places(indices *tensor.Tensor, s tensor.Shape) (at []int, inner int, err error) {
-	is := indices.Shape()
-	if len(is) == 0 {
-		return nil, 0, fmt.Errorf("the indices need at least one dimension")
+	outer, rest, err := shape.Indexed(indices.Shape(), s)
+	if err != nil {
+		return nil, 0, err
 	}
-	depth := is[len(is)-1]
-	if depth > len(s) {
-		return nil, 0, fmt.Errorf("index vectors of %d entries for %d dimensions", depth, len(s))
-	}
+	depth := len(s) - len(rest)
 	v, err := shapes.AllInts(indices, "the indices")
 	if err != nil {
 		return nil, 0, err
 	}
 	strides := shapes.Strides(s)
-	at = make([]int, shapes.Count(is[:len(is)-1]))
+	at = make([]int, shapes.Count(outer))
 	for i := range at {
 		for d := range depth {
 			k := v[i*depth+d]
@@ -103,7 +93,7 @@ func places(indices *tensor.Tensor, s tensor.Shape) (at []int, inner int, err er
 			at[i] += int(k) * strides[d]
 		}
 	}
-	return at, shapes.Count(s[depth:]), nil
+	return at, shapes.Count(rest), nil
 }
 
 func gatherND(c *engine.Call) error {
@@ -115,9 +105,11 @@ func gatherND(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	is := indices.Shape()
-	depth := is[len(is)-1]
-	out, err := c.Alloc(0, x.DType(), append(is[:len(is)-1].Clone(), x.Shape()[depth:]...))
+	outer, rest, err := shape.Indexed(indices.Shape(), x.Shape())
+	if err != nil {
+		return err
+	}
+	out, err := c.Alloc(0, x.DType(), append(outer.Clone(), rest...))
 	if err != nil {
 		return err
 	}
@@ -140,9 +132,8 @@ func scatterND(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	is := indices.Shape()
-	if want := append(is[:len(is)-1].Clone(), s[is[len(is)-1]:]...); !updates.Shape().Equal(want) {
-		return fmt.Errorf("the updates have shape %v, not %v", updates.Shape(), want)
+	if err := shape.Scatter(indices.Shape(), updates.Shape(), s); err != nil {
+		return err
 	}
 	out, err := c.AllocZero(0, updates.DType(), s)
 	if err != nil {
@@ -167,11 +158,12 @@ func segmentSum(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	if len(is) > len(s) || !s[:len(is)].Equal(is) {
-		return fmt.Errorf("the ids' shape %v isn't the beginning of the data's %v", is, s)
-	}
 	if n < 0 || n != int64(int(n)) {
 		return fmt.Errorf("there can't be %d segments", n)
+	}
+	dims, err := shape.Segments(s, is, int(n))
+	if err != nil {
+		return err
 	}
 	v, err := shapes.AllInts(ids, "the ids")
 	if err != nil {
@@ -182,7 +174,7 @@ func segmentSum(c *engine.Call) error {
 			return fmt.Errorf("id %d is outside of [0, %d)", id, n)
 		}
 	}
-	out, err := c.AllocZero(0, x.DType(), append(tensor.Shape{int(n)}, s[len(is):]...))
+	out, err := c.AllocZero(0, x.DType(), dims)
 	if err != nil {
 		return err
 	}
@@ -215,18 +207,14 @@ func oneHot(c *engine.Call) error {
 		return fmt.Errorf("the depth is %d", depth)
 	}
 	s := indices.Shape()
-	axis := len(s)
-	if a := c.Attrs().Int("axis", -1); a != -1 {
-		if a < 0 || a > int64(len(s)) {
-			return fmt.Errorf("the axis is %d, not -1 or in [0, %d]", a, len(s))
-		}
-		axis = int(a)
+	dims, axis, err := shape.OneHot(s, int(depth), c.Attrs().Int("axis", -1))
+	if err != nil {
+		return err
 	}
 	v, err := shapes.AllInts(indices, "the indices")
 	if err != nil {
 		return err
 	}
-	dims := append(append(s[:axis].Clone(), int(depth)), s[axis:]...)
 	out, err := c.Alloc(0, on.DType(), dims)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -33,23 +34,13 @@ func concat(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	first := c.In(0).Shape()
-	axis, err := shapes.Axis(i, len(first))
+	axis, err := shape.Axis(i, len(c.In(0).Shape()))
 	if err != nil {
 		return err
 	}
-	dims := first.Clone()
-	for k := 1; k < n; k++ {
-		s := c.In(k).Shape()
-		if len(s) != len(first) {
-			return fmt.Errorf("input %d has %d dimensions, the first %d", k, len(s), len(first))
-		}
-		for d := range s {
-			if d != axis && s[d] != first[d] {
-				return fmt.Errorf("input %d has shape %v, the first %v: they differ in dimension %d", k, s, first, d)
-			}
-		}
-		dims[axis] += s[axis]
+	dims, err := shape.Concat(n, func(k int) tensor.Shape { return c.In(k).Shape() }, axis)
+	if err != nil {
+		return err
 	}
 	out, err := c.Alloc(0, c.In(0).DType(), dims)
 	if err != nil {
@@ -75,11 +66,10 @@ func pack(c *engine.Call) error {
 			return fmt.Errorf("input %d has shape %v, the first %v", k, s, first)
 		}
 	}
-	axis, err := shapes.Axis(c.Attrs().Int("axis", 0), len(first)+1)
+	dims, axis, err := shape.Pack(first, n, c.Attrs().Int("axis", 0))
 	if err != nil {
 		return err
 	}
-	dims := append(append(append(make(tensor.Shape, 0, len(first)+1), first[:axis]...), n), first[axis:]...)
 	out, err := c.Alloc(0, c.In(0).DType(), dims)
 	if err != nil {
 		return err
@@ -98,16 +88,11 @@ func unpack(c *engine.Call) error {
 	}
 	x := c.In(0)
 	s := x.Shape()
-	axis, err := shapes.Axis(c.Attrs().Int("axis", 0), len(s))
+	rest, axis, err := shape.Unpack(s, c.Attrs().Int("num", -1), c.Attrs().Int("axis", 0))
 	if err != nil {
 		return err
 	}
-	n := c.Attrs().Int("num", int64(s[axis]))
-	if n != int64(s[axis]) {
-		return fmt.Errorf("the attribute num is %d, dimension %d has size %d", n, axis, s[axis])
-	}
 	all := shapes.Strides(s)
-	rest := append(append(tensor.Shape{}, s[:axis]...), s[axis+1:]...)
 	strides := append(append([]int{}, all[:axis]...), all[axis+1:]...)
 	for k := range s[axis] {
 		out, err := c.Alloc(k, x.DType(), rest)
@@ -119,10 +104,6 @@ func unpack(c *engine.Call) error {
 	return nil
 }
 
-// maxParts bounds how many outputs a split may have; an empty dimension could
-// be split without end.
-const maxParts = 1 << 20
-
 func split(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
@@ -132,17 +113,18 @@ func split(c *engine.Call) error {
 		return err
 	}
 	s := c.In(1).Shape()
-	axis, err := shapes.Axis(i, len(s))
+	axis, err := shape.Axis(i, len(s))
 	if err != nil {
 		return err
 	}
 	n := c.Attrs().Int("num_split", 0)
-	if n < 1 || n > maxParts || int64(s[axis])%n != 0 {
-		return fmt.Errorf("dimension %d of size %d can't be split to %d equal parts", axis, s[axis], n)
+	part, err := shape.Split(s, axis, n)
+	if err != nil {
+		return err
 	}
 	sizes := make([]int, n)
 	for k := range sizes {
-		sizes[k] = s[axis] / int(n)
+		sizes[k] = part
 	}
 	return cut(c, c.In(1), sizes, axis)
 }
@@ -156,7 +138,7 @@ func splitV(c *engine.Call) error {
 		return err
 	}
 	s := c.In(0).Shape()
-	axis, err := shapes.Axis(i, len(s))
+	axis, err := shape.Axis(i, len(s))
 	if err != nil {
 		return err
 	}
@@ -164,23 +146,8 @@ func splitV(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	sum, open := 0, -1
-	for k, n := range sizes {
-		switch {
-		case n >= 0:
-			sum += n
-		case open >= 0:
-			return fmt.Errorf("only one of the sizes %v can be worked out", sizes)
-		default:
-			open = k
-		}
-	}
-	if open >= 0 && sum <= s[axis] {
-		sizes[open] = s[axis] - sum
-		sum = s[axis]
-	}
-	if sum != s[axis] {
-		return fmt.Errorf("the sizes %v don't add up to dimension %d's %d", sizes, axis, s[axis])
+	if sizes, err = shape.SplitV(sizes, axis, s[axis]); err != nil {
+		return err
 	}
 	return cut(c, c.In(0), sizes, axis)
 }
@@ -211,15 +178,9 @@ func tile(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	if len(times) != len(s) {
-		return fmt.Errorf("there are %d multiples for %d dimensions", len(times), len(s))
-	}
-	dims := s.Clone()
-	for i, n := range times {
-		if n > 0 && dims[i] > int(^uint(0)>>1)/n {
-			return fmt.Errorf("dimension %d would overflow", i)
-		}
-		dims[i] *= n
+	dims, err := shape.Tile(s, times)
+	if err != nil {
+		return err
 	}
 	out, err := c.Alloc(0, x.DType(), dims)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
@@ -18,11 +19,12 @@ func matrixDiag(c *engine.Call) error {
 	}
 	x := c.In(0)
 	s := x.Shape()
-	if len(s) < 1 {
-		return fmt.Errorf("takes at least one dimension")
+	dims, err := shape.MatrixDiag(s)
+	if err != nil {
+		return err
 	}
 	n := s[len(s)-1]
-	out, err := c.AllocZero(0, x.DType(), append(s.Clone(), n))
+	out, err := c.AllocZero(0, x.DType(), dims)
 	if err != nil {
 		return err
 	}
@@ -37,12 +39,12 @@ func matrixDiagPart(c *engine.Call) error {
 	}
 	x := c.In(0)
 	s := x.Shape()
-	if len(s) < 2 {
-		return fmt.Errorf("takes at least two dimensions")
+	dims, err := shape.MatrixDiagPart(s)
+	if err != nil {
+		return err
 	}
-	rows, cols := s[len(s)-2], s[len(s)-1]
-	n := min(rows, cols)
-	out, err := c.Alloc(0, x.DType(), append(s[:len(s)-2].Clone(), n))
+	rows, cols, n := s[len(s)-2], s[len(s)-1], dims[len(dims)-1]
+	out, err := c.Alloc(0, x.DType(), dims)
 	if err != nil {
 		return err
 	}
@@ -57,9 +59,6 @@ func matrixBandPart(c *engine.Call) error {
 	}
 	x := c.In(0)
 	s := x.Shape()
-	if len(s) < 2 {
-		return fmt.Errorf("takes at least two dimensions")
-	}
 	lower, err := shapes.Int(c.In(1), "num_lower")
 	if err != nil {
 		return err
@@ -68,10 +67,10 @@ func matrixBandPart(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	rows, cols := s[len(s)-2], s[len(s)-1]
-	if lower > int64(rows) || upper > int64(cols) {
-		return fmt.Errorf("a band of %d and %d is larger than %d by %d", lower, upper, rows, cols)
+	if err := shape.Band(s, lower, upper); err != nil {
+		return err
 	}
+	rows, cols := s[len(s)-2], s[len(s)-1]
 	out, err := c.AllocZero(0, x.DType(), s)
 	if err != nil {
 		return err
@@ -169,11 +168,14 @@ func topKOf[T interface {
 	if err != nil {
 		return err
 	}
-	if len(s) < 1 || k < 0 || k > int64(s[len(s)-1]) {
+	if k < 0 || k != int64(int(k)) {
 		return fmt.Errorf("k is %d, the input's shape %v", k, s)
 	}
+	dims, err := shape.TopK(s, int(k))
+	if err != nil {
+		return err
+	}
 	n := s[len(s)-1]
-	dims := append(s[:len(s)-1].Clone(), int(k))
 	values, err := c.Alloc(0, x.DType(), dims)
 	if err != nil {
 		return err

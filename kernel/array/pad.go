@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
@@ -12,23 +13,11 @@ import (
 // paddings reads the matrix of how many elements go before and behind each
 // dimension.
 func paddings(c *engine.Call, s tensor.Shape) ([][2]int, error) {
-	p := c.In(1)
-	if ps := p.Shape(); len(ps) != 2 || ps[0] != len(s) || ps[1] != 2 {
-		return nil, fmt.Errorf("the paddings have shape %v, not [%d,2]", ps, len(s))
-	}
-	v, err := shapes.AllInts(p, "the paddings")
+	v, err := shapes.AllInts(c.In(1), "the paddings")
 	if err != nil {
 		return nil, err
 	}
-	out := make([][2]int, len(s))
-	for i := range out {
-		b, e := v[2*i], v[2*i+1]
-		if b < 0 || e < 0 || b > 1<<40 || e > 1<<40 {
-			return nil, fmt.Errorf("dimension %d has the paddings %d and %d", i, b, e)
-		}
-		out[i] = [2]int{int(b), int(e)}
-	}
-	return out, nil
+	return shape.Paddings(v, c.In(1).Shape(), len(s))
 }
 
 func pad(c *engine.Call) error {
@@ -45,9 +34,9 @@ func pad(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	dims := make(tensor.Shape, len(s))
-	for i := range s {
-		dims[i] = s[i] + ps[i][0] + ps[i][1]
+	dims, err := shape.Pad(s, ps)
+	if err != nil {
+		return err
 	}
 	out, err := c.Alloc(0, x.DType(), dims)
 	if err != nil {
@@ -85,20 +74,19 @@ func mirrorIndex(i, n, skip int) int {
 
 // mirrorMap lists, dimension by dimension, which element each position shows.
 func mirrorMap(c *engine.Call, s tensor.Shape, ps [][2]int) ([][]int, tensor.Shape, error) {
-	skip := 0
-	switch mode := c.Attrs().String("mode", "REFLECT"); mode {
-	case "REFLECT":
-		skip = 1
-	case "SYMMETRIC":
-	default:
-		return nil, nil, fmt.Errorf("mode %q is neither REFLECT nor SYMMETRIC", mode)
+	skip, err := shape.MirrorSkip(c.Attrs().String("mode", "REFLECT"))
+	if err != nil {
+		return nil, nil, err
 	}
-	maps, dims := make([][]int, len(s)), make(tensor.Shape, len(s))
+	if err := shape.Mirror(s, ps, skip); err != nil {
+		return nil, nil, err
+	}
+	dims, err := shape.Pad(s, ps)
+	if err != nil {
+		return nil, nil, err
+	}
+	maps := make([][]int, len(s))
 	for d, n := range s {
-		if most := n - skip; ps[d][0] > most || ps[d][1] > most {
-			return nil, nil, fmt.Errorf("dimension %d of size %d can be padded by %d at most, not by %d and %d", d, n, most, ps[d][0], ps[d][1])
-		}
-		dims[d] = ps[d][0] + n + ps[d][1]
 		maps[d] = make([]int, dims[d])
 		for i := range maps[d] {
 			maps[d][i] = mirrorIndex(i-ps[d][0], n, skip)
@@ -166,12 +154,9 @@ func mirrorPadGrad(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	s := dy.Shape().Clone()
-	for d := range s {
-		s[d] -= ps[d][0] + ps[d][1]
-		if s[d] < 0 {
-			return fmt.Errorf("dimension %d of size %d is smaller than its paddings", d, dy.Shape()[d])
-		}
+	s, err := shape.Unpad(dy.Shape(), ps)
+	if err != nil {
+		return err
 	}
 	maps, dims, err := mirrorMap(c, s, ps)
 	if err != nil {

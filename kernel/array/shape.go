@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -78,7 +79,7 @@ func putInts(c *engine.Call, i int, name string, values []int, dims ...int) erro
 	return nil
 }
 
-func shape(c *engine.Call) error {
+func shapeOf(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
 	}
@@ -121,61 +122,25 @@ func reshape(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	n, known, at := c.In(0).Len(), 1, -1
-	empty := false
-	for i, d := range want {
-		switch {
-		case d == 0:
-			empty = true
-		case d > 0:
-			known *= d
-		case at >= 0:
-			return fmt.Errorf("only one size of %v can be worked out", want)
-		default:
-			at = i
-		}
-	}
-	if at >= 0 {
-		// Where both shapes have sizes of 0, TensorFlow works the open size out
-		// from the others: [5, 0, 2] as [0, -1] is [0, 10].
-		from, open := n, false
-		if empty {
-			from = 1
-			for _, d := range c.In(0).Shape() {
-				if d == 0 {
-					open = true
-				} else {
-					from *= d
-				}
-			}
-		}
-		if known == 0 || !open && from%known != 0 {
-			return fmt.Errorf("%d elements can't be divided to shape %v", n, want)
-		}
-		want[at] = from / known
-	}
-	if m, err := want.NumElements(); err != nil {
+	out, err := shape.Reshape(c.In(0).Shape(), want)
+	if err != nil {
 		return err
-	} else if m != n {
-		return fmt.Errorf("the input has %d elements, shape %v has %d", n, want, m)
 	}
-	return c.Forward(0, 0, want)
+	return c.Forward(0, 0, out)
 }
 
 func expandDims(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
 	}
-	s := c.In(0).Shape()
 	i, err := shapes.Int(c.In(1), "the axis")
 	if err != nil {
 		return err
 	}
-	axis, err := shapes.Axis(i, len(s)+1)
+	out, err := shape.ExpandDims(c.In(0).Shape(), i)
 	if err != nil {
 		return err
 	}
-	out := append(append(append(make(tensor.Shape, 0, len(s)+1), s[:axis]...), 1), s[axis:]...)
 	return c.Forward(0, 0, out)
 }
 
@@ -183,28 +148,9 @@ func squeeze(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
 	}
-	s := c.In(0).Shape()
-	list := c.Attrs().Ints("squeeze_dims")
-	if list == nil {
-		list = c.Attrs().Ints("axis")
-	}
-	marked := make([]bool, len(s))
-	for _, i := range list {
-		a, err := shapes.Axis(i, len(s))
-		if err != nil {
-			return err
-		}
-		if s[a] != 1 {
-			return fmt.Errorf("dimension %d has size %d, not 1", i, s[a])
-		}
-		marked[a] = true
-	}
-	out := tensor.Shape{}
-	for i, n := range s {
-		if n == 1 && (marked[i] || len(list) == 0) {
-			continue
-		}
-		out = append(out, n)
+	out, _, err := shape.Squeeze(c.In(0).Shape(), shape.SqueezeAxes(c.Attrs()))
+	if err != nil {
+		return err
 	}
 	return c.Forward(0, 0, out)
 }
@@ -219,17 +165,14 @@ func transpose(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	if len(perm) != len(s) {
-		return fmt.Errorf("the permutation %v has %d entries, the input %d dimensions", perm, len(perm), len(s))
-	}
-	if _, err := shapes.Axes(perm, len(s)); err != nil {
-		return fmt.Errorf("the permutation: %w", err)
+	axes, err := shape.Permutation(perm, len(s))
+	if err != nil {
+		return err
 	}
 	strides := shapes.Strides(s)
-	dims, from := make(tensor.Shape, len(s)), view{strides: make([]int, len(s))}
-	for i, p := range perm {
-		a, _ := shapes.Axis(p, len(s))
-		dims[i], from.strides[i] = s[a], strides[a]
+	dims, from := shape.Permuted(s, axes), view{strides: make([]int, len(s))}
+	for i, a := range axes {
+		from.strides[i] = strides[a]
 	}
 	out, err := c.Alloc(0, x.DType(), dims)
 	if err == nil {
@@ -247,8 +190,8 @@ func broadcastTo(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	if got, err := shapes.Broadcast(x.Shape(), want); err != nil || !got.Equal(want) {
-		return fmt.Errorf("shape %v doesn't broadcast to %v", x.Shape(), want)
+	if err := shape.BroadcastTo(x.Shape(), want); err != nil {
+		return err
 	}
 	if x.Shape().Equal(want) {
 		return c.Forward(0, 0, want)
@@ -272,7 +215,7 @@ func broadcastArgs(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	out, err := shapes.Broadcast(a, b)
+	out, err := shape.Broadcast(a, b)
 	if err != nil {
 		return err
 	}
@@ -317,42 +260,12 @@ func broadcastGradientArgs(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	if _, err := shapes.Broadcast(a, b); err != nil {
+	if _, err := shape.Broadcast(a, b); err != nil {
 		return err
 	}
-	ra, rb := GradientAxes(a, b)
+	ra, rb, _ := shape.GradientAxes(a, b)
 	if err := putLike(c, 0, ra); err != nil {
 		return err
 	}
 	return putLike(c, 1, rb)
-}
-
-// GradientAxes are the axes of the broadcast of a and b along which each was
-// stretched. Where both have size 1 the axis counts for both, as in TensorFlow,
-// unless the shapes are equal.
-func GradientAxes(a, b tensor.Shape) (ra, rb []int) {
-	if a.Equal(b) {
-		return nil, nil
-	}
-	n := max(len(a), len(b))
-	for i := range n {
-		da, db := 1, 1
-		j, k := i-(n-len(a)), i-(n-len(b))
-		if j >= 0 {
-			da = a[j]
-		}
-		if k >= 0 {
-			db = b[k]
-		}
-		switch {
-		case da == 1 && db == 1:
-			ra, rb = append(ra, i), append(rb, i)
-		case da == db:
-		case da == 1:
-			ra = append(ra, i)
-		case db == 1:
-			rb = append(rb, i)
-		}
-	}
-	return ra, rb
 }

@@ -15,7 +15,7 @@ func Kernels() []engine.Kernel {
 		{Op: "PreventGradient", Run: identity},
 		{Op: "Snapshot", Run: identity},
 		{Op: "EnsureShape", Run: ensureShape},
-		{Op: "Shape", Run: shape},
+		{Op: "Shape", Run: shapeOf},
 		{Op: "ShapeN", Run: shapeN},
 		{Op: "Size", Run: size},
 		{Op: "Rank", Run: rank},

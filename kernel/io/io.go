@@ -7,6 +7,8 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -178,34 +180,33 @@ func stringJoin(c *engine.Call) error {
 	if err := c.NeedTensors(0); err != nil {
 		return err
 	}
-	shape := tensor.Shape{}
-	for i := range c.NumIn() {
+	in := make([]graph.PartialShape, c.NumIn())
+	for i := range in {
 		x := c.In(i)
-		switch {
-		case x.DType() != tensor.String:
+		if x.DType() != tensor.String {
 			return fmt.Errorf("input %d is %v, not string", i, x.DType())
-		case len(x.Shape()) == 0:
-		case len(shape) == 0:
-			shape = x.Shape()
-		case !shape.Equal(x.Shape()):
-			return fmt.Errorf("the inputs' shapes differ: %v and %v", shape, x.Shape())
 		}
+		in[i] = graph.Whole(x.Shape())
 	}
-	out, err := c.Alloc(0, tensor.String, shape)
+	s, err := shape.JoinedStrings(in...)
+	if err != nil {
+		return err
+	}
+	out, err := c.Alloc(0, tensor.String, s.Dims())
 	if err != nil {
 		return err
 	}
 	sep := c.Attrs().String("separator", "")
 	for i := range out.Strings() {
-		var s []byte
+		var text []byte
 		for k := range c.NumIn() {
 			if k > 0 {
-				s = append(s, sep...)
+				text = append(text, sep...)
 			}
 			x := c.In(k).Strings()
-			s = append(s, x[min(i, len(x)-1)]...)
+			text = append(text, x[min(i, len(x)-1)]...)
 		}
-		out.Strings()[i] = string(s)
+		out.Strings()[i] = string(text)
 	}
 	return nil
 }

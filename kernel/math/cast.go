@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -95,20 +96,11 @@ func bitcast(c *engine.Call) error {
 		return err
 	}
 	x, d := c.In(0), c.Attrs().Type("type", tensor.Invalid)
-	from, to := x.DType().Size(), d.Size()
-	shape := x.Shape().Clone()
-	switch {
-	case from == 0 || to == 0:
-		return fmt.Errorf("can't view the bits of %v as %v", x.DType(), d)
-	case from > to:
-		shape = append(shape, from/to)
-	case from < to:
-		if len(shape) == 0 || shape[len(shape)-1] != to/from {
-			return fmt.Errorf("to become %v, %v%v needs a last dimension of %d", d, x.DType(), x.Shape(), to/from)
-		}
-		shape = shape[:len(shape)-1]
+	dims, err := shape.BitcastShape(x.Shape(), x.DType(), d)
+	if err != nil {
+		return err
 	}
-	t, err := tensor.FromBytes(d, x.Bytes(), shape...)
+	t, err := tensor.FromBytes(d, x.Bytes(), dims...)
 	if err != nil {
 		return err
 	}

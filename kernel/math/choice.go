@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
@@ -16,14 +18,14 @@ func selectV2(c *engine.Call) error {
 		return err
 	}
 	cond, x, y := c.In(0), c.In(1), c.In(2)
-	shape, err := shapes.Broadcast(cond.Shape(), x.Shape())
+	s, err := shape.Broadcast(x.Shape(), y.Shape())
 	if err != nil {
 		return err
 	}
-	if shape, err = shapes.Broadcast(shape, y.Shape()); err != nil {
+	if s, err = shape.Broadcast(cond.Shape(), s); err != nil {
 		return err
 	}
-	return choose(c, shape, shapes.BroadcastStrides(cond.Shape(), shape))
+	return choose(c, s, shapes.BroadcastStrides(cond.Shape(), s))
 }
 
 // selectV1 needs one shape for both values; the condition has it too, or is a
@@ -33,18 +35,15 @@ func selectV1(c *engine.Call) error {
 		return err
 	}
 	cond, x, y := c.In(0).Shape(), c.In(1).Shape(), c.In(2).Shape()
-	if !x.Equal(y) {
-		return fmt.Errorf("the values' shapes differ: %v and %v", x, y)
+	if _, err := shape.Choice(graph.Whole(cond), graph.Whole(x), graph.Whole(y)); err != nil {
+		return err
 	}
 	strides := make([]int, len(x))
 	switch {
-	case cond.Equal(x):
+	case len(cond) == len(x):
 		strides = shapes.Strides(x)
-	case len(cond) == 0:
-	case len(cond) == 1 && len(x) > 0 && cond[0] == x[0]:
+	case len(cond) == 1:
 		strides[0] = 1
-	default:
-		return fmt.Errorf("the condition of shape %v fits no values of shape %v", cond, x)
 	}
 	return choose(c, x, strides)
 }
@@ -62,16 +61,16 @@ func checkSelect(c *engine.Call) error {
 	return nil
 }
 
-func choose(c *engine.Call, shape tensor.Shape, cs []int) error {
+func choose(c *engine.Call, dims tensor.Shape, cs []int) error {
 	d := c.In(1).DType()
-	out, err := c.Alloc(0, d, shape)
+	out, err := c.Alloc(0, d, dims)
 	if err != nil || out.Len() == 0 {
 		return err
 	}
-	xs, ys := shapes.BroadcastStrides(c.In(1).Shape(), shape), shapes.BroadcastStrides(c.In(2).Shape(), shape)
+	xs, ys := shapes.BroadcastStrides(c.In(1).Shape(), dims), shapes.BroadcastStrides(c.In(2).Shape(), dims)
 	cond := tensor.Values[bool](c.In(0))
 	walk := func(pick func(at, c, x, y int)) {
-		Walk3(shape, cs, xs, ys, pick)
+		Walk3(dims, cs, xs, ys, pick)
 	}
 	switch size := d.Size(); size {
 	case 0:
@@ -84,32 +83,32 @@ func choose(c *engine.Call, shape tensor.Shape, cs []int) error {
 			}
 		})
 	case 1:
-		chooseRows(c, out, cond, shape, cs, xs, ys, elementwise.View[uint8])
+		chooseRows(c, out, cond, dims, cs, xs, ys, elementwise.View[uint8])
 	case 2:
-		chooseRows(c, out, cond, shape, cs, xs, ys, elementwise.View[uint16])
+		chooseRows(c, out, cond, dims, cs, xs, ys, elementwise.View[uint16])
 	case 4:
-		chooseRows(c, out, cond, shape, cs, xs, ys, elementwise.View[uint32])
+		chooseRows(c, out, cond, dims, cs, xs, ys, elementwise.View[uint32])
 	case 8:
-		chooseRows(c, out, cond, shape, cs, xs, ys, elementwise.View[uint64])
+		chooseRows(c, out, cond, dims, cs, xs, ys, elementwise.View[uint64])
 	case 16:
-		chooseRows(c, out, cond, shape, cs, xs, ys, elementwise.View[[2]uint64])
+		chooseRows(c, out, cond, dims, cs, xs, ys, elementwise.View[[2]uint64])
 	}
 	return nil
 }
 
 // chooseRows runs along the last dimension, where strides are 0 or 1.
-func chooseRows[T any](c *engine.Call, out *tensor.Tensor, cond []bool, shape tensor.Shape, cs, xs, ys []int, view func(*tensor.Tensor) []T) {
+func chooseRows[T any](c *engine.Call, out *tensor.Tensor, cond []bool, dims tensor.Shape, cs, xs, ys []int, view func(*tensor.Tensor) []T) {
 	dst, x, y := view(out), view(c.In(1)), view(c.In(2))
-	n, last := 1, len(shape)-1
+	n, last := 1, len(dims)-1
 	var sc, sx, sy int
 	if last >= 0 {
-		n, sc, sx, sy = shape[last], cs[last], xs[last], ys[last]
-		shape, cs, xs, ys = shape[:last], cs[:last], xs[:last], ys[:last]
+		n, sc, sx, sy = dims[last], cs[last], xs[last], ys[last]
+		dims, cs, xs, ys = dims[:last], cs[:last], xs[:last], ys[:last]
 	}
 	if n == 0 {
 		return
 	}
-	Walk3(shape, cs, xs, ys, func(at, k, i, j int) {
+	Walk3(dims, cs, xs, ys, func(at, k, i, j int) {
 		row := dst[at*n : at*n+n]
 		for e := range row {
 			if cond[k+e*sc] {
@@ -123,19 +122,19 @@ func chooseRows[T any](c *engine.Call, out *tensor.Tensor, cond []bool, shape te
 
 // Walk3 visits the positions of a shape in row-major order, with the offsets
 // that three sets of strides give.
-func Walk3(shape tensor.Shape, a, b, d []int, visit func(at, a, b, d int)) {
-	n := shapes.Count(shape)
-	index := make([]int, len(shape))
+func Walk3(dims tensor.Shape, a, b, d []int, visit func(at, a, b, d int)) {
+	n := shapes.Count(dims)
+	index := make([]int, len(dims))
 	var i, j, k int
 	for at := range n {
 		visit(at, i, j, k)
-		for dim := len(shape) - 1; dim >= 0; dim-- {
+		for dim := len(dims) - 1; dim >= 0; dim-- {
 			index[dim]++
 			i, j, k = i+a[dim], j+b[dim], k+d[dim]
-			if index[dim] < shape[dim] {
+			if index[dim] < dims[dim] {
 				break
 			}
-			i, j, k = i-shape[dim]*a[dim], j-shape[dim]*b[dim], k-shape[dim]*d[dim]
+			i, j, k = i-dims[dim]*a[dim], j-dims[dim]*b[dim], k-dims[dim]*d[dim]
 			index[dim] = 0
 		}
 	}
@@ -152,8 +151,8 @@ func clip(c *engine.Call) error {
 		if b.DType() != x.DType() {
 			return fmt.Errorf("limit %d is %v, the input %v", i, b.DType(), x.DType())
 		}
-		if b.Len() != 1 && !b.Shape().Equal(x.Shape()) {
-			return fmt.Errorf("limit %d has shape %v, neither a scalar's nor the input's %v", i, b.Shape(), x.Shape())
+		if err := shape.Clip(graph.Whole(x.Shape()), graph.Whole(b.Shape())); err != nil {
+			return err
 		}
 	}
 	return clips.Run(c)

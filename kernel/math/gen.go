@@ -153,7 +153,11 @@ func main() {
 		"\t\"github.com/cairnml/cairn/kernel/internal/elementwise\"\n\t\"github.com/cairnml/cairn/tensor\"\n)\n\n")
 	b.WriteString("var generated = []engine.Kernel{\n")
 	for _, r := range append(append([]row{}, binary...), unary...) {
-		fmt.Fprintf(&b, "\t{Op: %q, Run: by%s.Run, Precision: engine.%s},\n", r.op, r.op, r.class)
+		run := "by" + r.op + ".Run"
+		if strings.HasSuffix(r.op, "Grad") { // these don't broadcast
+			run = "alike(&by" + r.op + ")"
+		}
+		fmt.Fprintf(&b, "\t{Op: %q, Run: %s, Precision: engine.%s},\n", r.op, run, r.class)
 	}
 	b.WriteString("}\n\n")
 	emit := func(r row, isBinary bool) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/tensor"
@@ -75,15 +76,9 @@ func biasAdd(c *engine.Call) error {
 	}
 	x, b := c.In(0), c.In(1)
 	xs, bs := x.Shape(), b.Shape()
-	if len(xs) < 2 || len(bs) != 1 {
-		return fmt.Errorf("takes an input of at least two dimensions and a vector")
-	}
-	axis := len(xs) - 1
-	if c.Attrs().String("data_format", "NHWC") == "NCHW" {
-		axis = 1
-	}
-	if bs[0] != xs[axis] {
-		return fmt.Errorf("the bias has %d elements, dimension %d of the input %d", bs[0], axis, xs[axis])
+	axis, err := shape.Bias(xs, bs, c.Attrs().String("data_format", "NHWC"))
+	if err != nil {
+		return err
 	}
 	if axis == len(xs)-1 {
 		return byAddV2.Run(c)
@@ -181,6 +176,16 @@ func sameShape(c *engine.Call) error {
 		return fmt.Errorf("the inputs' shapes differ: %v and %v", a, b)
 	}
 	return nil
+}
+
+// alike runs a table of kernels on two inputs of one shape.
+func alike(t *elementwise.ByType) func(*engine.Call) error {
+	return func(c *engine.Call) error {
+		if err := sameShape(c); err != nil {
+			return err
+		}
+		return t.Run(c)
+	}
 }
 
 func leakyGradOf[T interface {

@@ -2,9 +2,8 @@
 package matmul
 
 import (
-	"fmt"
-
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/internal/gemm"
 	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
@@ -36,30 +35,13 @@ func matMul(c *engine.Call) error {
 		return err
 	}
 	as, bs := c.In(0).Shape(), c.In(1).Shape()
-	if len(as) != 2 || len(bs) != 2 {
-		return fmt.Errorf("takes two matrices; the inputs have %d and %d dimensions", len(as), len(bs))
-	}
 	p := product{batch: 1, ta: c.Attrs().Bool("transpose_a"), tb: c.Attrs().Bool("transpose_b")}
-	if err := p.sizes(as, bs); err != nil {
+	sizes, err := shape.TwoMatrices(as, bs, p.ta, p.tb)
+	if err != nil {
 		return err
 	}
+	p.m, p.n, p.k = sizes.M, sizes.N, sizes.K
 	return p.run(c, tensor.Shape{p.m, p.n})
-}
-
-func (p *product) sizes(a, b tensor.Shape) error {
-	p.m, p.k = a[len(a)-2], a[len(a)-1]
-	if p.ta {
-		p.m, p.k = p.k, p.m
-	}
-	k2 := b[len(b)-2]
-	p.n = b[len(b)-1]
-	if p.tb {
-		k2, p.n = p.n, k2
-	}
-	if p.k != k2 {
-		return fmt.Errorf("inner dimensions differ: %d and %d", p.k, k2)
-	}
-	return nil
 }
 
 func batchMatMul(c *engine.Call) error {
@@ -67,18 +49,13 @@ func batchMatMul(c *engine.Call) error {
 		return err
 	}
 	as, bs := c.In(0).Shape(), c.In(1).Shape()
-	if len(as) < 2 || len(bs) < 2 {
-		return fmt.Errorf("takes inputs of at least two dimensions; they have %d and %d", len(as), len(bs))
-	}
 	p := product{ta: c.Attrs().Bool("adj_x"), tb: c.Attrs().Bool("adj_y"), conjugates: true}
-	if err := p.sizes(as, bs); err != nil {
-		return err
-	}
-	ab, bb := as[:len(as)-2], bs[:len(bs)-2]
-	lead, err := shapes.Broadcast(ab, bb)
+	sizes, lead, err := shape.Batch(as, bs, p.ta, p.tb)
 	if err != nil {
 		return err
 	}
+	p.m, p.n, p.k = sizes.M, sizes.N, sizes.K
+	ab, bb := as[:len(as)-2], bs[:len(bs)-2]
 	p.batch = shapes.Count(lead)
 	if p.batch > 1 {
 		sa, sb := shapes.BroadcastStrides(ab, lead), shapes.BroadcastStrides(bb, lead)
@@ -95,13 +72,13 @@ func batchMatMul(c *engine.Call) error {
 	return p.run(c, append(append(tensor.Shape{}, lead...), p.m, p.n))
 }
 
-func (p *product) run(c *engine.Call, shape tensor.Shape) error {
+func (p *product) run(c *engine.Call, dims tensor.Shape) error {
 	d := c.In(0).DType()
 	f, ok := runs[d]
 	if !ok {
 		return (&elementwise.ByType{}).Unsupported(d)
 	}
-	out, err := c.Alloc(0, d, shape)
+	out, err := c.Alloc(0, d, dims)
 	if err != nil {
 		return err
 	}

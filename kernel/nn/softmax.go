@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
@@ -116,11 +117,7 @@ func lastDim(c *engine.Call) (int, error) {
 	if err := c.Need(1); err != nil {
 		return 0, err
 	}
-	shape := c.In(0).Shape()
-	if len(shape) == 0 {
-		return 0, fmt.Errorf("takes logits of at least one dimension")
-	}
-	return shape[len(shape)-1], nil
+	return shape.Logits(c.In(0).Shape())
 }
 
 func eachRow[T vec.Float](c *engine.Call, dst, x []T, n int, f func(dst, x []T)) {
@@ -143,15 +140,7 @@ func pair(c *engine.Call) (rows, n int, err error) {
 	if err := elementwise.Same(c); err != nil {
 		return 0, 0, err
 	}
-	a, b := c.In(0).Shape(), c.In(1).Shape()
-	shape, err := shapes.Broadcast(a, b)
-	if err != nil {
-		return 0, 0, err
-	}
-	if len(a) != 2 || len(b) != 2 {
-		return 0, 0, fmt.Errorf("takes a matrix of logits and one of labels")
-	}
-	return shape[0], shape[1], nil
+	return shape.CrossEntropy(c.In(0).Shape(), c.In(1).Shape())
 }
 
 func cross[T float](c *engine.Call) error {
@@ -199,20 +188,20 @@ func outputs(c *engine.Call, rows, n int) (loss, back *tensor.Tensor, err error)
 }
 
 // stretch is x broadcast to rows by n.
-func stretch[T any](x []T, shape tensor.Shape, rows, n int) []T {
-	if shape[0] == rows && shape[1] == n {
+func stretch[T any](x []T, s tensor.Shape, rows, n int) []T {
+	if s[0] == rows && s[1] == n {
 		return x
 	}
 	out := make([]T, rows*n)
 	for i := range out {
 		r, k := i/n, i%n
-		if shape[0] == 1 {
+		if s[0] == 1 {
 			r = 0
 		}
-		if shape[1] == 1 {
+		if s[1] == 1 {
 			k = 0
 		}
-		out[i] = x[r*shape[1]+k]
+		out[i] = x[r*s[1]+k]
 	}
 	return out
 }
@@ -250,15 +239,11 @@ func sparsePair(c *engine.Call) (rows, n int, labels []int64, err error) {
 	if err := c.Need(2); err != nil {
 		return 0, 0, nil, err
 	}
-	a, b := c.In(0).Shape(), c.In(1).Shape()
-	if len(a) != 2 || len(b) != 1 || a[0] != b[0] {
-		return 0, 0, nil, fmt.Errorf("takes a matrix of logits and a label for each of its rows")
+	if rows, n, err = shape.SparseCrossEntropy(c.In(0).Shape(), c.In(1).Shape()); err != nil {
+		return 0, 0, nil, err
 	}
 	labels, err = shapes.AllInts(c.In(1), "the labels")
-	if a[1] == 0 && a[0] > 0 {
-		return 0, 0, nil, fmt.Errorf("there are no classes")
-	}
-	return a[0], a[1], labels, err
+	return rows, n, labels, err
 }
 
 func sparse[T float](c *engine.Call) error {

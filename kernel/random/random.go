@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/internal/philox"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
@@ -80,8 +82,8 @@ func seeded(t *tensor.Tensor) (philox.Generator, error) {
 	if err != nil {
 		return philox.Generator{}, err
 	}
-	if len(v) != 2 {
-		return philox.Generator{}, fmt.Errorf("the seed has %d elements, not 2", len(v))
+	if err := shape.Seed(graph.Whole(t.Shape())); err != nil {
+		return philox.Generator{}, err
 	}
 	return philox.FromSeed(uint64(v[0]), uint64(v[1])), nil
 }

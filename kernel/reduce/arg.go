@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
@@ -26,8 +27,8 @@ var argMin = elementwise.ByType{
 }
 
 // along splits a shape at an axis.
-func along(shape tensor.Shape, axis int) (outer, n, inner int) {
-	return shapes.Count(shape[:axis]), shape[axis], shapes.Count(shape[axis+1:])
+func along(s tensor.Shape, axis int) (outer, n, inner int) {
+	return shapes.Count(s[:axis]), s[axis], shapes.Count(s[axis+1:])
 }
 
 func arg[T realNumber](largest bool) elementwise.Func {
@@ -52,21 +53,17 @@ func argOver[T realNumber](c *engine.Call, x []T, largest bool) error {
 	if err := c.Need(2); err != nil {
 		return err
 	}
-	shape := c.In(0).Shape()
+	s := c.In(0).Shape()
 	i, err := shapes.Int(c.In(1), "the axis")
 	if err != nil {
 		return err
 	}
-	axis, err := shapes.Axis(i, len(shape))
+	rest, axis, err := shape.ArgReduction(s, i)
 	if err != nil {
 		return err
 	}
-	outer, n, inner := along(shape, axis)
-	if n == 0 {
-		return fmt.Errorf("dimension %d of shape %v is empty", axis, shape)
-	}
+	outer, n, inner := along(s, axis)
 	d := c.Attrs().Type("output_type", tensor.Int64)
-	rest := append(append(tensor.Shape{}, shape[:axis]...), shape[axis+1:]...)
 	out, err := c.Alloc(0, d, rest)
 	if err != nil {
 		return err
@@ -178,23 +175,23 @@ func cumulateWith(c *engine.Call, f func(out *tensor.Tensor, each func(func(l li
 	if err := c.Need(2); err != nil {
 		return err
 	}
-	shape := c.In(0).Shape()
+	s := c.In(0).Shape()
 	i, err := shapes.Int(c.In(1), "the axis")
 	if err != nil {
 		return err
 	}
-	if len(shape) == 0 {
-		return c.Forward(0, 0, shape)
+	if len(s) == 0 {
+		return c.Forward(0, 0, s)
 	}
-	axis, err := shapes.Axis(i, len(shape))
+	axis, err := shape.Axis(i, len(s))
 	if err != nil {
 		return err
 	}
-	out, err := c.Alloc(0, c.In(0).DType(), shape)
+	out, err := c.Alloc(0, c.In(0).DType(), s)
 	if err != nil {
 		return err
 	}
-	outer, n, inner := along(shape, axis)
+	outer, n, inner := along(s, axis)
 	reverse := c.Attrs().Bool("reverse")
 	f(out, func(walk func(l line)) {
 		for o := range outer {

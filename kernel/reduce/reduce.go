@@ -1,9 +1,8 @@
 package reduce
 
 import (
-	"fmt"
-
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
@@ -136,31 +135,24 @@ type group struct {
 	reduce bool
 }
 
-// plan reads the axes and works out the output's shape.
+// plan reads the axes and groups the dimensions.
 func plan(c *engine.Call) (groups []group, out tensor.Shape, count int, err error) {
 	if err := c.Need(2); err != nil {
 		return nil, nil, 0, err
 	}
-	shape := c.In(0).Shape()
+	s := c.In(0).Shape()
 	axes, err := shapes.AllInts(c.In(1), "the axes")
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	marked, err := shapes.Axes(axes, len(shape))
+	out, marked, err := shape.Reduction(s, axes, c.Attrs().Bool("keep_dims"))
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	keep := c.Attrs().Bool("keep_dims")
 	count = 1
-	for i, n := range shape {
-		switch {
-		case marked[i]:
+	for i, n := range s {
+		if marked[i] {
 			count *= n
-			if keep {
-				out = append(out, 1)
-			}
-		default:
-			out = append(out, n)
 		}
 		if k := len(groups) - 1; k >= 0 && groups[k].reduce == marked[i] {
 			groups[k].n *= n
@@ -173,11 +165,11 @@ func plan(c *engine.Call) (groups []group, out tensor.Shape, count int, err erro
 
 func run[T tensor.Element](r reducer[T]) elementwise.Func {
 	return func(c *engine.Call) error {
-		groups, shape, count, err := plan(c)
+		groups, dims, count, err := plan(c)
 		if err != nil {
 			return err
 		}
-		out, err := c.Alloc(0, c.In(0).DType(), shape)
+		out, err := c.Alloc(0, c.In(0).DType(), dims)
 		if err != nil {
 			return err
 		}
@@ -194,11 +186,11 @@ func run[T tensor.Element](r reducer[T]) elementwise.Func {
 
 func runHalf[H elementwise.Half](r reducer[float32]) elementwise.Func {
 	return func(c *engine.Call) error {
-		groups, shape, count, err := plan(c)
+		groups, dims, count, err := plan(c)
 		if err != nil {
 			return err
 		}
-		out, err := c.Alloc(0, c.In(0).DType(), shape)
+		out, err := c.Alloc(0, c.In(0).DType(), dims)
 		if err != nil {
 			return err
 		}
@@ -319,16 +311,13 @@ func biasAddGrad(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
 	}
-	shape := c.In(0).Shape()
-	if len(shape) < 2 {
-		return fmt.Errorf("takes an input of at least two dimensions")
+	s := c.In(0).Shape()
+	axis, err := shape.BiasAxis(s, c.Attrs().String("data_format", "NHWC"))
+	if err != nil {
+		return err
 	}
-	axis := len(shape) - 1
-	if c.Attrs().String("data_format", "NHWC") == "NCHW" {
-		axis = 1
-	}
-	axes := make([]int32, 0, len(shape))
-	for i := range shape {
+	axes := make([]int32, 0, len(s))
+	for i := range s {
 		if i != axis {
 			axes = append(axes, int32(i))
 		}

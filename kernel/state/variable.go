@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
@@ -185,8 +186,9 @@ func resourceGather(c *engine.Call) error {
 		return errNoValue(v)
 	}
 	s := x.Shape()
-	if len(s) < 1 {
-		return fmt.Errorf("the variable %q is a scalar", v.Name())
+	dims, err := shape.Rows(s, indices.Shape())
+	if err != nil {
+		return fmt.Errorf("%q: %w", v.Name(), err)
 	}
 	rows, err := shapes.AllInts(indices, "the indices")
 	if err != nil {
@@ -195,7 +197,7 @@ func resourceGather(c *engine.Call) error {
 	if !x.DType().Fixed() {
 		return fmt.Errorf("isn't defined for %v", x.DType())
 	}
-	out, err := c.Alloc(0, x.DType(), append(indices.Shape().Clone(), s[1:]...))
+	out, err := c.Alloc(0, x.DType(), dims)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -52,11 +53,11 @@ func (l *Loops[T, R]) run(c *engine.Call, d tensor.DType, ns float64) error {
 		c.Parallel(len(dst), ns, func(lo, hi int) { l.VV(dst[lo:hi], x[lo:hi], y[lo:hi]) })
 		return nil
 	}
-	shape, err := shapes.Broadcast(as, bs)
+	dims, err := shape.Broadcast(as, bs)
 	if err != nil {
 		return err
 	}
-	out, err := c.Alloc(0, d, shape)
+	out, err := c.Alloc(0, d, dims)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (l *Loops[T, R]) run(c *engine.Call, d tensor.DType, ns float64) error {
 		}
 		c.Parallel(len(dst), ns, func(lo, hi int) { l.SV(dst[lo:hi], x[0], y[lo:hi]) })
 	default:
-		p := NewPlan(shape, as, bs)
+		p := NewPlan(dims, as, bs)
 		if !c.Large(len(dst), ns) {
 			l.rows(p, dst, x, y, 0, p.Rows)
 			return nil
@@ -119,12 +120,12 @@ type Plan struct {
 
 type planDim struct{ n, a, b int }
 
-// NewPlan plans for inputs of shapes a and b that broadcast to shape.
-func NewPlan(shape, a, b tensor.Shape) *Plan {
-	sa, sb := shapes.BroadcastStrides(a, shape), shapes.BroadcastStrides(b, shape)
+// NewPlan plans for inputs of shapes a and b that broadcast to s.
+func NewPlan(s, a, b tensor.Shape) *Plan {
+	sa, sb := shapes.BroadcastStrides(a, s), shapes.BroadcastStrides(b, s)
 	p := &Plan{Rows: 1, Inner: 1}
 	var dims []planDim
-	for i, n := range shape {
+	for i, n := range s {
 		if n == 1 {
 			continue
 		}

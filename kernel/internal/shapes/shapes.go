@@ -1,36 +1,14 @@
-// Package shapes holds what the kernels share about shapes: broadcasting, axes,
-// small integer inputs.
+// Package shapes holds what the kernels share about shapes in memory: strides
+// and small integer inputs. What shape an op's output has is graph/shape's to
+// say.
 package shapes
 
 import (
 	"fmt"
 
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 )
-
-// Broadcast is the shape that a and b stretch to.
-func Broadcast(a, b tensor.Shape) (tensor.Shape, error) {
-	n := max(len(a), len(b))
-	out := make(tensor.Shape, n)
-	for i := range n {
-		da, db := 1, 1
-		if j := i - (n - len(a)); j >= 0 {
-			da = a[j]
-		}
-		if j := i - (n - len(b)); j >= 0 {
-			db = b[j]
-		}
-		switch {
-		case da == db, db == 1:
-			out[i] = da
-		case da == 1:
-			out[i] = db
-		default:
-			return nil, fmt.Errorf("shapes %v and %v don't broadcast: sizes %d and %d meet", a, b, da, db)
-		}
-	}
-	return out, nil
-}
 
 // Strides are the row-major strides of a shape, in elements.
 func Strides(s tensor.Shape) []int {
@@ -55,35 +33,6 @@ func BroadcastStrides(s, to tensor.Shape) []int {
 		n *= s[i]
 	}
 	return out
-}
-
-// Axis is axis i of a tensor of the given rank; negative ones count from the
-// end.
-func Axis(i int64, rank int) (int, error) {
-	j := i
-	if j < 0 {
-		j += int64(rank)
-	}
-	if j < 0 || j >= int64(rank) {
-		return 0, fmt.Errorf("axis %d of a tensor of %d dimensions", i, rank)
-	}
-	return int(j), nil
-}
-
-// Axes marks the axes in list, which may repeat no axis.
-func Axes(list []int64, rank int) ([]bool, error) {
-	marked := make([]bool, rank)
-	for _, i := range list {
-		a, err := Axis(i, rank)
-		if err != nil {
-			return nil, err
-		}
-		if marked[a] {
-			return nil, fmt.Errorf("axis %d is named twice", i)
-		}
-		marked[a] = true
-	}
-	return marked, nil
 }
 
 // Ints are the elements of a vector or scalar of int32, int64 or a narrower
@@ -111,6 +60,33 @@ func AllInts(t *tensor.Tensor, what string) ([]int64, error) {
 		return t.Int64s()
 	}
 	return nil, fmt.Errorf("%s is %v, not int32 or int64", what, t.DType())
+}
+
+// Elems is [Ints] in the form that the rules of graph/shape take.
+func Elems(t *tensor.Tensor, what string) ([]graph.Elem, error) {
+	if len(t.Shape()) > 1 {
+		return nil, fmt.Errorf("%s is %v%v, not a vector", what, t.DType(), t.Shape())
+	}
+	out := make([]graph.Elem, t.Len())
+	switch t.DType() {
+	case tensor.Int64:
+		for i, n := range tensor.Values[int64](t) {
+			out[i] = graph.ElemOf(n)
+		}
+	case tensor.Int32:
+		for i, n := range tensor.Values[int32](t) {
+			out[i] = graph.ElemOf(int64(n))
+		}
+	default:
+		v, err := AllInts(t, what)
+		if err != nil {
+			return nil, err
+		}
+		for i, n := range v {
+			out[i] = graph.ElemOf(n)
+		}
+	}
+	return out, nil
 }
 
 // Int is the only element of an integer tensor.
