@@ -233,11 +233,10 @@ func (f Fact) Relax(o Fact) Fact {
 		out.DType = f.DType
 	}
 	out.Ref = f.Ref && o.Ref
-	if sameTensor(f.Value, o.Value) {
+	if f.Value != nil && sameTensor(f.Value, o.Value) {
 		out.Value = f.Value
-	}
-	if slices.Equal(f.Elems, o.Elems) {
-		out.Elems = f.Elems
+	} else if f.Value != nil || f.Elems != nil {
+		out = out.withCommon(f, o)
 	}
 	if len(f.Handle) == len(o.Handle) {
 		for i, c := range f.Handle {
@@ -248,6 +247,55 @@ func (f Fact) Relax(o Fact) Fact {
 		}
 	}
 	return out
+}
+
+// withCommon is the fact with the elements that a and b have in common.
+func (f Fact) withCommon(a, b Fact) Fact {
+	x, ok := a.Ints()
+	y, yok := b.Ints()
+	if !ok || !yok || len(x) != len(y) || f.DType != a.DType || !f.Shape.Known() {
+		return f
+	}
+	e := make([]Elem, len(x))
+	for i := range e {
+		if e[i] = x[i]; x[i] != y[i] {
+			e[i] = UnknownElem()
+		}
+	}
+	return f.WithElems(e)
+}
+
+// Alike reports whether two lists of facts say the same, whatever the identities
+// of the unknown sizes are: each of one list stands for one of the other.
+func Alike(a, b []Fact) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	to, from := map[int]int{}, map[int]int{}
+	same := func(x, y int) bool {
+		if x >= -1 || y >= -1 {
+			return x == y
+		}
+		u, ok := to[x]
+		v, back := from[y]
+		if !ok && !back {
+			to[x], from[y] = y, x
+			return true
+		}
+		return u == y && v == x
+	}
+	shapes := func(s, o PartialShape) bool {
+		return s.known == o.known && slices.EqualFunc(s.dims, o.dims, same)
+	}
+	for i := range a {
+		f, o := a[i], b[i]
+		if f.DType != o.DType || f.Ref != o.Ref || !shapes(f.Shape, o.Shape) || !sameTensor(f.Value, o.Value) ||
+			!slices.EqualFunc(f.Elems, o.Elems, func(e, g Elem) bool { return e.n == g.n && same(e.id, g.id) }) ||
+			!slices.EqualFunc(f.Handle, o.Handle, func(c, d Content) bool { return c.DType == d.DType && shapes(c.Shape, d.Shape) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // Equal reports whether both facts say the same.

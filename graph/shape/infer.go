@@ -32,10 +32,11 @@ func (c *Inference) dims(i int) (tensor.Shape, bool) {
 	return s.Dims(), s.HasRank()
 }
 
-// set says the shape of output i; an output that isn't there is left out.
+// set says the shape of output i, whose unknown sizes get identities where they
+// have none. An output that isn't there is left out.
 func (c *Inference) set(i int, s graph.PartialShape) {
 	if i < len(c.Out) {
-		c.Out[i].Shape = s
+		c.Out[i].Shape = s.Identified()
 	}
 }
 
