@@ -31,18 +31,25 @@ func BenchmarkSmallOps(b *testing.B) {
 		{"Sum", "Sum", nil, []*tensor.Tensor{m, tensor.Vector[int32](0)}},
 		{"MatMul", "MatMul", graph.Attrs{graph.Bool("transpose_b", true)}, []*tensor.Tensor{m, m}},
 	} {
-		k := kernel.All().Lookup(c.op)
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
+			in := make([]engine.Value, len(c.in))
+			for i, t := range c.in {
+				in[i] = engine.Value{Tensor: t}
+			}
+			p, err := kernel.All().PrepareEager(c.op, c.attrs, in)
+			if err != nil {
+				b.Fatal(err)
+			}
 			var call engine.Call
 			env := &engine.Env{}
 			ctx := context.Background()
 			for b.Loop() {
-				call.Begin(ctx, env, c.op, c.attrs)
-				for _, t := range c.in {
-					call.Give(engine.Arg{Tensor: t})
+				call.Begin(ctx, env)
+				for _, v := range in {
+					call.Add(v)
 				}
-				if err := call.Run(k); err != nil {
+				if err := call.Run(p); err != nil {
 					b.Fatal(err)
 				}
 			}

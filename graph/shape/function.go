@@ -13,14 +13,20 @@ import (
 // An op without a definition or a rule leaves its outputs as they were. Inputs
 // that can't be right are a *[NodeError].
 func (r *Rules) InferFunction(f *graph.Function) error {
-	return r.inferFunction(f, 0)
+	budget := maxNodes
+	return r.inferFunction(f, 0, &budget)
 }
 
 // maxDepth bounds how deep functions that call each other are looked into.
 const maxDepth = 64
 
-func (r *Rules) inferFunction(f *graph.Function, depth int) error {
-	call := r.caller(depth)
+// maxNodes bounds how many nodes of called functions are looked at: functions
+// that call each other twice would take as long as two to the power of their
+// number. Of the results of a call beyond that nothing is known.
+const maxNodes = 1 << 19
+
+func (r *Rules) inferFunction(f *graph.Function, depth int, budget *int) error {
+	call := r.caller(depth, budget)
 	for _, n := range f.Graph.Nodes() {
 		if n.IsArg() {
 			continue
@@ -60,12 +66,13 @@ func (r *Rules) inferNode(n *graph.Node, call func(graph.Callee, []graph.Fact) (
 
 // caller infers the results of functions that are called, without changing
 // them.
-func (r *Rules) caller(depth int) func(graph.Callee, []graph.Fact) ([]graph.Fact, error) {
+func (r *Rules) caller(depth int, budget *int) func(graph.Callee, []graph.Fact) ([]graph.Fact, error) {
 	return func(callee graph.Callee, args []graph.Fact) ([]graph.Fact, error) {
 		if callee.Function == nil {
 			return nil, fmt.Errorf("the function %q is not known", callee.Name)
 		}
-		if depth >= maxDepth {
+		*budget -= 1 + callee.Function.Graph.Len()
+		if depth >= maxDepth || *budget < 0 {
 			return make([]graph.Fact, len(callee.Function.Results)), nil
 		}
 		f, err := callee.Function.Clone()
@@ -84,7 +91,7 @@ func (r *Rules) caller(depth int) func(graph.Callee, []graph.Fact) ([]graph.Fact
 		if err := f.Instantiate(callee.Attrs); err != nil {
 			return nil, err
 		}
-		if err := r.inferFunction(f, depth+1); err != nil {
+		if err := r.inferFunction(f, depth+1, budget); err != nil {
 			return nil, err
 		}
 		return f.ResultFacts(), nil
