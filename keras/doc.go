@@ -15,7 +15,7 @@
 // # Layers and models
 //
 // A layer makes its variables at its first call, from the input's shape. Where a
-// checkpoint was restored before that, the variable is born with its value.
+// checkpoint was restored before that, the variable is made with its value.
 // [Layer] and [Model] are embedded by a program's own types; no type has to be
 // registered. A struct's exported fields are its edges, in order.
 //
@@ -30,7 +30,7 @@
 // # Optimizers in a checkpoint
 //
 // The legacy layout, of tf_keras.optimizers.legacy and of TensorFlow's guide,
-// is what optimizers write unless told otherwise. For an Adam called
+// is what optimizers write by default. For an Adam called
 // "optimizer" and a variable net/l1/kernel with the full name net/dense/kernel:
 //
 //	key                                             full name

@@ -103,7 +103,7 @@ func (l *Layer) Prepare(s *ops.Scope, x ops.Input, build func(s *ops.Scope, in t
 }
 
 // AddWeight makes a variable, stores it in *dst and tracks it as edge. It is
-// born with the value of a restored checkpoint that waits for that edge, else
+// made with the value of a restored checkpoint that is pending for that edge, else
 // with one of w.Init. For build functions.
 func (l *Layer) AddWeight(s *ops.Scope, dst **trackable.Variable, edge string, w Weight) error {
 	if w.DType == tensor.Invalid {

@@ -88,7 +88,7 @@ func newAccuracy(right func(s *ops.Scope, truth, predicted ops.Input) *ops.Value
 	a := &Accuracy{right: right}
 	a.init()
 	// Keras keeps the function's arguments in a dictionary, which is a node
-	// without children. Nothing waits yet, so nothing can fail.
+	// without children. Nothing is pending yet, so nothing can fail.
 	_ = a.Attach("_fn_kwargs", trackable.NewMap[*trackable.Variable]())
 	return a
 }

@@ -73,8 +73,8 @@ type OptimizerBase struct {
 	start  float64      // the learning rate to begin with
 	layout atomic.Int32 // a Layout
 
-	// made and layout are read without the lock: a checkpoint asks what may still
-	// be claimed while a step that waits for the checkpoint holds it.
+	// made and layout are read without the lock: a checkpoint asks which edges may
+	// still appear while a step that waits for the checkpoint holds the lock.
 	made  atomic.Bool
 	kinds []slotKind // the rule's, once made
 	nums  [2][numCount]num
@@ -238,7 +238,7 @@ func (o *OptimizerBase) TrackableChildren() []trackable.Edge {
 		defer o.mu.Unlock()
 		node := o.TrackableNode()
 		if !o.made.Load() && !node.HasPending("_variables") && !node.HasPending("_iterations") {
-			// Nothing waits, so nothing can fail.
+			// Nothing is pending, so nothing can fail.
 			_ = o.makeNew()
 		}
 	}
@@ -256,7 +256,7 @@ func (o *OptimizerBase) make() error {
 		return errUnmade
 	}
 	node := o.TrackableNode()
-	// The checkpoint that waits says which optimizer wrote it.
+	// The pending checkpoint says which optimizer wrote it.
 	switch {
 	case node.HasPending("_trainable_variables"):
 		o.layout.Store(int32(Keras3Layout))

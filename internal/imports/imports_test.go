@@ -1,4 +1,4 @@
-package rooms
+package imports
 
 import (
 	"go/ast"
@@ -20,30 +20,30 @@ const module = "github.com/cairnml/cairn"
 
 var root = filepath.Join("..", "..")
 
-// room is a row of ARCHITECTURE.md's table.
-type room struct {
+// row is a row of ARCHITECTURE.md's table.
+type row struct {
 	name string          // "tensor", "kernel", "cmd/cairn", "" for the root
-	uses map[string]bool // rooms whose imports are allowed, directly or through others
+	uses map[string]bool // packages whose imports are allowed, directly or through others
 }
 
 var code = regexp.MustCompile("`([^`]+)`")
 
-// readTable reads the table of rooms and closes it: who may use a room may use
+// readTable reads the table of packages and closes it: who may use a package may use
 // what that one uses.
-func readTable(t *testing.T) map[string]*room {
+func readTable(t *testing.T) map[string]*row {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rooms := map[string]*room{}
+	rows := map[string]*row{}
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 		m := code.FindStringSubmatch(cells[0])
 		if len(cells) != 3 || m == nil {
 			continue
 		}
-		r := &room{name: strings.TrimSuffix(m[1], "/<family>"), uses: map[string]bool{}}
+		r := &row{name: strings.TrimSuffix(m[1], "/<family>"), uses: map[string]bool{}}
 		switch {
 		case r.name == "cairn":
 			r.name = ""
@@ -51,7 +51,7 @@ func readTable(t *testing.T) map[string]*room {
 			continue
 		}
 		if strings.Contains(cells[2], "all of the above") {
-			for name := range rooms {
+			for name := range rows {
 				r.uses[name] = true
 			}
 		} else {
@@ -59,7 +59,7 @@ func readTable(t *testing.T) map[string]*room {
 				if used = strings.TrimSpace(used); used == "" {
 					continue
 				}
-				above, ok := rooms[used]
+				above, ok := rows[used]
 				if !ok {
 					t.Fatalf("ARCHITECTURE.md: %s uses %q, which doesn't stand above it", r.name, used)
 				}
@@ -67,12 +67,12 @@ func readTable(t *testing.T) map[string]*room {
 				maps.Copy(r.uses, above.uses)
 			}
 		}
-		rooms[r.name] = r
+		rows[r.name] = r
 	}
-	if len(rooms) < 10 {
-		t.Fatalf("ARCHITECTURE.md's table has %d rooms: is its form another?", len(rooms))
+	if len(rows) < 10 {
+		t.Fatalf("ARCHITECTURE.md's table has %d packages: is its form another?", len(rows))
 	}
-	return rooms
+	return rows
 }
 
 // source is a package as its files show it, whatever the build tags; tests are
@@ -142,14 +142,14 @@ func readSources(t *testing.T) map[string]*source {
 	return all
 }
 
-// roomOf finds the room that a folder lies in; ok is false for internal
-// packages, examples, tests and tools, which are no rooms.
-func roomOf(rooms map[string]*room, dir string) (string, bool) {
+// rowOf finds the row that a folder belongs to; ok is false for internal
+// packages, examples, tests and tools, which have none.
+func rowOf(rows map[string]*row, dir string) (string, bool) {
 	for d := dir; ; d = path.Dir(d) {
 		if d == "." {
 			d = ""
 		}
-		if _, ok := rooms[d]; ok && (d != "" || dir == "") {
+		if _, ok := rows[d]; ok && (d != "" || dir == "") {
 			return d, true
 		}
 		if d == "" {
@@ -158,10 +158,10 @@ func roomOf(rooms map[string]*room, dir string) (string, bool) {
 	}
 }
 
-// reach lists, for every folder, the rooms that it reaches through packages that
-// are no rooms, with one way to each.
+// reach lists, for every folder, the packages of the table that it reaches through
+// others, with one way to each.
 type reach struct {
-	rooms   map[string]*room
+	rows    map[string]*row
 	sources map[string]*source
 	memo    map[string]map[string]string
 }
@@ -181,7 +181,7 @@ func (r *reach) of(dir string) map[string]string {
 			continue
 		}
 		target := strings.TrimPrefix(strings.TrimPrefix(to, module), "/")
-		if name, ok := roomOf(r.rooms, target); ok {
+		if name, ok := rowOf(r.rows, target); ok {
 			out[name] = files[0]
 			continue
 		}
@@ -192,28 +192,28 @@ func (r *reach) of(dir string) map[string]string {
 	return out
 }
 
-// TestRoomsUseOnlyTheirRow is the rule of ARCHITECTURE.md's table. An internal
-// package is what it imports: a room may use one only if it leads to no room
-// that it mayn't use itself.
-func TestRoomsUseOnlyTheirRow(t *testing.T) {
-	rooms := readTable(t)
-	r := &reach{rooms: rooms, sources: readSources(t), memo: map[string]map[string]string{}}
+// TestPackagesUseOnlyTheirRow is the rule of ARCHITECTURE.md's table. An internal
+// package is what it imports: a package may use one only if it leads to no package
+// of the table that it mayn't use itself.
+func TestPackagesUseOnlyTheirRow(t *testing.T) {
+	rows := readTable(t)
+	r := &reach{rows: rows, sources: readSources(t), memo: map[string]map[string]string{}}
 	seen := map[string]bool{}
 	for _, dir := range slices.Sorted(maps.Keys(r.sources)) {
-		name, ok := roomOf(rooms, dir)
+		name, ok := rowOf(rows, dir)
 		if !ok {
 			continue
 		}
 		seen[name] = true
 		for to, way := range r.of(dir) {
-			if to != name && !rooms[name].uses[to] {
+			if to != name && !rows[name].uses[to] {
 				t.Errorf("%s may not use %s (%s)", dir, display(to), way)
 			}
 		}
 	}
-	for name := range rooms {
+	for name := range rows {
 		if !seen[name] {
-			t.Errorf("ARCHITECTURE.md has a room %s, and there is no such package", display(name))
+			t.Errorf("ARCHITECTURE.md has a row %s, and there is no such package", display(name))
 		}
 	}
 }
@@ -225,12 +225,12 @@ func display(name string) string {
 	return name
 }
 
-// TestEveryPackageHasARoom keeps packages from growing beside the table.
-func TestEveryPackageHasARoom(t *testing.T) {
-	rooms := readTable(t)
+// TestEveryPackageHasARow keeps packages from growing beside the table.
+func TestEveryPackageHasARow(t *testing.T) {
+	rows := readTable(t)
 	for dir := range readSources(t) {
 		top, _, _ := strings.Cut(dir, "/")
-		if _, ok := roomOf(rooms, dir); !ok && !slices.Contains([]string{"internal", "examples", "interop", "bench", "test"}, top) {
+		if _, ok := rowOf(rows, dir); !ok && !slices.Contains([]string{"internal", "examples", "interop", "bench", "test"}, top) {
 			t.Errorf("%s has no row in ARCHITECTURE.md", dir)
 		}
 	}
@@ -249,7 +249,7 @@ func TestNothingHappensByImport(t *testing.T) {
 	}
 }
 
-// TestReadingLinksNoRunning is what the rooms are for: a program that only reads
+// TestReadingLinksNoRunning is what the table is for: a program that only reads
 // and writes checkpoints, or looks into files through the root package, holds no
 // kernel, no op, no pictures and no network.
 func TestReadingLinksNoRunning(t *testing.T) {
