@@ -110,7 +110,7 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 		current := l.ck.stamp(n.Object) < l.order
 		if late && current && v.Written() {
 			if !l.letGo {
-				m.written = append(m.written, it)
+				m.written, m.writtenIn = append(m.written, it), append(m.writtenIn, v)
 			}
 			continue
 		}

@@ -59,6 +59,9 @@ type Checkpoint struct {
 	saving sync.Mutex // held from counting a save to the state file
 	busy   sync.Mutex // held by saves, restores and Sync; never by deliveries
 
+	settling sync.Mutex // held by a step's deliveries
+	faults   faults     // what its objects tell of deliveries that failed
+
 	mu       sync.Mutex // guards what follows
 	counter  *trackable.Scalar[int64]
 	torn     *TornError     // the last restore broke off

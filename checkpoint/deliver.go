@@ -43,20 +43,29 @@ func (l *load) watchBelow(g *trackable.Graph) {
 	if l.graph != nil && !l.guards.Load() {
 		return // nothing of the file can be meant for them
 	}
-	for _, id := range l.reachable(g) {
+	for _, id := range reachable(g) {
 		l.watch(noNode, g.Nodes[id].Object)
+	}
+	if l.graph == nil {
+		// Names can be meant for an optimizer's variables too.
+		for id := range g.Nodes {
+			if obj := g.Nodes[id].Object; !l.watched[trackable.Identity(obj)] {
+				l.optimizer[trackable.Identity(obj)] = true
+				l.watch(noNode, obj)
+			}
+		}
 	}
 }
 
 // reachable lists the nodes of g that can be reached without passing through an
 // optimizer: what one makes for itself may begin anew.
-func (l *load) reachable(g *trackable.Graph) []int {
+func reachable(g *trackable.Graph) []int {
 	seen := make([]bool, len(g.Nodes))
 	seen[0] = true
 	out := []int{0}
 	for i := 0; i < len(out); i++ {
 		n := &g.Nodes[out[i]]
-		if _, ok := n.Object.(trackable.SlotOwner); ok && l.graph != nil {
+		if _, ok := n.Object.(trackable.SlotOwner); ok {
 			continue
 		}
 		for _, e := range n.Edges {
@@ -165,7 +174,7 @@ func (p *pending) Unfilled(edge string, child any) error {
 	if v := variableOf(child); v != nil && v.DType() != tensor.Invalid && l.replaced(p.node, edge) {
 		return nil
 	}
-	items := l.unfilled(g)
+	items, vars := l.unfilled(g)
 	if len(items) == 0 {
 		return nil
 	}
@@ -177,7 +186,7 @@ func (p *pending) Unfilled(edge string, child any) error {
 			items[i].Path = path + "." + at
 		}
 	}
-	return l.unfilledError(items)
+	return l.unfilledError(items, vars)
 }
 
 // path is where the parent stands in the program.
@@ -235,16 +244,15 @@ func (l *load) replacements(g *trackable.Graph) map[int]bool {
 }
 
 // unfilled lists the variables of g that no restore has filled.
-func (l *load) unfilled(g *trackable.Graph) []Item {
+func (l *load) unfilled(g *trackable.Graph) (items []Item, vars []*trackable.Variable) {
 	l.mu.Lock()
 	var open []int
-	for _, id := range l.reachable(g) {
+	for _, id := range reachable(g) {
 		if n := &g.Nodes[id]; n.Variable() != nil && !l.objects[trackable.Identity(n.Object)] {
 			open = append(open, id)
 		}
 	}
 	l.mu.Unlock()
-	var items []Item
 	var replaced map[int]bool
 	for _, id := range open {
 		n := &g.Nodes[id]
@@ -259,11 +267,12 @@ func (l *load) unfilled(g *trackable.Graph) []Item {
 			continue
 		}
 		items = append(items, Item{Path: g.Human(id), Attribute: trackable.VariableValue, DType: v.DType(), Shape: v.Shape()})
+		vars = append(vars, v)
 	}
-	return items
+	return items, vars
 }
 
-func (l *load) unfilledError(items []Item) error {
+func (l *load) unfilledError(items []Item, vars []*trackable.Variable) error {
 	deferred, unused := l.left()
 	var names []string
 	for _, it := range append(deferred, unused...) {
@@ -277,7 +286,7 @@ func (l *load) unfilledError(items []Item) error {
 	for i := range items[:min(len(items), maxListed)] {
 		items[i].Nearest = nearest.Names(items[i].Path, names, 3)
 	}
-	return &UnfilledError{Path: l.src.path, Unfilled: items}
+	return &UnfilledError{Path: l.src.path, Unfilled: items, variables: vars}
 }
 
 // deliver binds starts and restores all below them, or changes nothing.

@@ -43,7 +43,8 @@ type match struct {
 	missing    []Item
 	mismatched []Item
 	written    []Item // variables that were written since they were made
-	err        error  // a saver that is absent, or refuses an object
+	writtenIn  []*trackable.Variable
+	err        error // a saver that is absent, or refuses an object
 
 	queue []start
 }
@@ -209,6 +210,7 @@ func (m *match) takeValue(s start, v *trackable.Variable, key string, current bo
 	}
 	if m.late && current && v.Written() {
 		if !m.l.letGo {
+			m.writtenIn = append(m.writtenIn, v)
 			m.written = append(m.written, Item{Path: m.l.graph.human(s.node), Attribute: trackable.VariableValue,
 				Key: key, DType: entry.DType, Shape: entry.Shape})
 		}
@@ -527,7 +529,7 @@ func (m *match) refuse() error {
 	case len(missing)+len(m.mismatched) > 0:
 		return &RestoreError{Path: m.l.src.path, Missing: missing, Mismatched: m.mismatched, Late: true}
 	case len(m.written) > 0:
-		return &WrittenError{Path: m.l.src.path, Written: m.written}
+		return &WrittenError{Path: m.l.src.path, Written: m.written, variables: m.writtenIn}
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package checkpoint
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/trackable"
+)
 
 // WrittenError says that values of a restore came too late for their variables:
 // those were written, by training or by an assignment, between being made and
@@ -10,6 +14,8 @@ type WrittenError struct {
 	Path    string // the checkpoint
 	Written []Item // the variables
 	InStep  bool   // the step that has just run made them and computed with them
+
+	variables []*trackable.Variable
 }
 
 // Error names the variables and what to do.
@@ -28,6 +34,8 @@ func (e *WrittenError) Error() string {
 type UnfilledError struct {
 	Path     string // the checkpoint
 	Unfilled []Item // the variables
+
+	variables []*trackable.Variable
 }
 
 // Error names the variables and what to do.

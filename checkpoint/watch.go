@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"weak"
@@ -14,39 +15,130 @@ import (
 type watcher struct{ ck weak.Pointer[Checkpoint] }
 
 // BeforeStep delivers what is pending for objects that have appeared.
-func (w watcher) BeforeStep(ctx context.Context) (trackable.Watch, error) {
-	return w.settle(ctx, false)
+func (w watcher) BeforeStep(ctx context.Context) trackable.Watch {
+	when, _ := w.settle(ctx, nil)
+	return when
 }
 
-// AfterStep refuses a step that made objects which a restore should have filled
-// before.
-func (w watcher) AfterStep(ctx context.Context) (trackable.Watch, error) { return w.settle(ctx, true) }
+// AfterStep refuses a step that made variables which a restore should have
+// filled before.
+func (w watcher) AfterStep(ctx context.Context, before uint64) (trackable.Watch, error) {
+	return w.settle(ctx, &before)
+}
 
-func (w watcher) settle(ctx context.Context, after bool) (trackable.Watch, error) {
+// settle delivers, and makes the objects for which that fails tell so when they
+// are used. With before it is the end of a step, and the error is about
+// variables that were made since.
+func (w watcher) settle(ctx context.Context, before *uint64) (trackable.Watch, error) {
 	ck := w.ck.Value()
 	if ck == nil {
 		return trackable.WatchEnded, nil
 	}
+	ck.settling.Lock()
+	defer ck.settling.Unlock()
 	loads := ck.pendingLoads()
+	found := faults{}
+	var errs []error
 	// The latest restore first: an earlier one doesn't overwrite what it set.
 	for _, l := range slices.Backward(loads) {
-		if after {
-			if err := l.madeInStep(ctx); err != nil {
-				return 0, err
-			}
+		if before != nil {
+			errs = append(errs, l.usedTooEarly(ctx, *before))
 		}
-		if err := l.sync(ctx, true); err != nil {
-			return 0, err
+		l.syncEach(ctx, found)
+	}
+	var unfilled *UnfilledError
+	if errors.As(ck.checkFilled(ctx, true), &unfilled) {
+		for _, v := range unfilled.variables {
+			found[v] = unfilled
 		}
 	}
-	if err := ck.checkFilled(ctx, true); err != nil {
-		return 0, err
+	ck.setFaults(found)
+	if before != nil {
+		errs = append(errs, found.since(*before))
 	}
 	next := trackable.WatchEnded
+	if len(found) > 0 {
+		next = trackable.WatchSteps
+	}
 	for _, l := range loads {
 		next = max(next, l.wants())
 	}
-	return next, nil
+	return next, errors.Join(errs...)
+}
+
+// faults are what is wrong with variables, and with the Nodes of objects whose
+// variables aren't made yet.
+type faults map[faulty]error
+
+type faulty interface{ SetFault(error) }
+
+// add puts err on all of obj that l didn't fill.
+func (f faults) add(l *load, obj any, err error) {
+	g, walkErr := trackable.Walk(obj, &trackable.WalkOptions{NoSlots: true})
+	if walkErr != nil {
+		return // saves say so
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id := range g.Nodes {
+		n := &g.Nodes[id]
+		if l.objects[trackable.Identity(n.Object)] {
+			continue
+		}
+		if v := n.Variable(); v != nil {
+			f[v] = err
+		} else if noder, ok := n.Object.(trackable.Noder); ok {
+			f[noder.TrackableNode()] = err
+		}
+	}
+}
+
+// since is the first fault of a variable made after the first n.
+func (f faults) since(n uint64) error {
+	for at, err := range f {
+		if v, ok := at.(*trackable.Variable); ok && v.Made() > n {
+			return err
+		}
+	}
+	return nil
+}
+
+// setFaults replaces the faults that the Checkpoint's objects tell.
+func (ck *Checkpoint) setFaults(found faults) {
+	for at, err := range found {
+		at.SetFault(err)
+	}
+	for at := range ck.faults {
+		if found[at] == nil {
+			at.SetFault(nil)
+		}
+	}
+	ck.faults = found
+}
+
+// syncEach delivers as sync does, object by object where one of them fails.
+func (l *load) syncEach(ctx context.Context, found faults) {
+	if l.sync(ctx, true) == nil {
+		return
+	}
+	if l.graph == nil {
+		var written *WrittenError
+		if err := l.deliverNames(ctx, nil); errors.As(err, &written) {
+			for _, v := range written.variables {
+				found[v] = err
+			}
+		}
+		return
+	}
+	starts, err := l.appeared(true)
+	if err != nil {
+		return
+	}
+	for _, s := range starts {
+		if err := l.deliver(ctx, s); err != nil {
+			found.add(l, s.obj, err)
+		}
+	}
 }
 
 // wants says when l has to be asked again.
@@ -67,28 +159,28 @@ func (l *load) wants() trackable.Watch {
 	return trackable.WatchEnded
 }
 
-// madeInStep is an error where a step made variables in an object that it put
-// into its place too late for their values to be delivered.
-func (l *load) madeInStep(ctx context.Context) error {
+// usedTooEarly is an error where a step made variables in an object that it put
+// into its place too late for their values to be delivered: the step computed
+// with first values. Variables that there were before count as not used.
+func (l *load) usedTooEarly(ctx context.Context, before uint64) error {
 	if l.graph == nil {
 		return nil // their names were looked up when they were made
 	}
 	starts, err := l.appeared(true)
 	if err != nil || len(starts) == 0 {
-		return err
+		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	m, err := l.match(ctx, true, starts...)
-	if err != nil {
-		return err
-	}
-	if err := m.refuse(); err != nil || l.letGo {
-		return err
+	if err != nil || m.refuse() != nil || l.letGo {
+		return nil
 	}
 	var items []Item
 	for _, r := range m.values {
-		items = append(items, Item{Path: l.graph.human(r.node), Attribute: trackable.VariableValue, Key: r.key, DType: r.v.DType(), Shape: r.shape})
+		if r.v.Made() > before {
+			items = append(items, Item{Path: l.graph.human(r.node), Attribute: trackable.VariableValue, Key: r.key, DType: r.v.DType(), Shape: r.shape})
+		}
 	}
 	if len(items) > 0 {
 		return &WrittenError{Path: l.src.path, Written: items, InStep: true}
@@ -124,17 +216,20 @@ func (ck *Checkpoint) checkFilled(ctx context.Context, inStep bool) error {
 		if err != nil {
 			return err
 		}
-		items := l.unfilled(g)
+		items, vars := l.unfilled(g)
 		if len(items) == 0 {
 			l.watchBelow(g)
 			break
 		}
 		if try == tries {
-			return l.unfilledError(items)
+			return l.unfilledError(items, vars)
 		}
 		// Another goroutine may be attaching objects, which get their values at
 		// this moment.
 		if err := l.sync(ctx, inStep); err != nil {
+			if inStep {
+				return l.unfilledError(items, vars)
+			}
 			return err
 		}
 		runtime.Gosched()

@@ -14,8 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
 )
 
 // numbers is a dataset of the scalars 0 to n-1.
@@ -455,4 +458,53 @@ func TestAbandonedSequencesEnd(t *testing.T) {
 		}
 	}
 	t.Error("the sequence still waits to be pulled")
+}
+
+// TestAPlaceOfAnotherPipelineChangesNothing: the place of batches of four
+// doesn't fit an iterator over batches of five, which is found before any
+// variable has changed; the iterator can be left out.
+func TestAPlaceOfAnotherPipelineChangesNothing(t *testing.T) {
+	ctx := context.Background()
+	type run struct {
+		Step *trackable.Scalar[int64]
+		Data *Iterator[*tensor.Tensor]
+	}
+	make := func(size int) (*run, *checkpoint.Checkpoint) {
+		data := FromSlices(tensor.Vector[float32](1, 2, 3, 4, 5, 6, 7, 8, 9, 10)).Batch(size, nil)
+		r := &run{trackable.NewScalar[int64](0), data.Iterator()}
+		ck, err := checkpoint.New(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, ck
+	}
+	old, ck := make(4)
+	old.Step.Set(7)
+	if _, err := old.Data.Next(ctx); err != nil {
+		t.Fatal(err)
+	}
+	dir := bundle.MemDir()
+	if err := ck.WriteTo(ctx, dir, "ckpt"); err != nil {
+		t.Fatal(err)
+	}
+	r, ck := make(5)
+	r.Step.Set(3)
+	_, err := ck.ReadFS(ctx, dir, "ckpt", nil)
+	var refused *checkpoint.RestoreError
+	if !errors.As(err, &refused) || !errors.Is(err, ErrState) || len(refused.Mismatched) != 1 || refused.Mismatched[0].Path != "data" {
+		t.Errorf("error %v, want the iterator refused", err)
+	}
+	if got := r.Step.Get(); got != 3 {
+		t.Errorf("step is %d after the refusal, was 3", got)
+	}
+	if err := ck.WriteTo(ctx, bundle.MemDir(), "ckpt"); err != nil {
+		t.Error(err) // nothing is torn
+	}
+	report, err := ck.ReadFS(ctx, dir, "ckpt", &checkpoint.RestoreOptions{SkipIterators: true})
+	if err != nil || r.Step.Get() != 7 || len(report.Missing)+len(report.Unused)+len(report.Deferred) > 0 {
+		t.Errorf("without iterators: %v, %v, step %d", report, err, r.Step.Get())
+	}
+	if x, err := r.Data.Next(ctx); err != nil || x.Shape()[0] != 5 {
+		t.Errorf("the iterator gives %v, %v", x, err)
+	}
 }

@@ -49,9 +49,6 @@ func (o *Options) scope(ctx context.Context, recycle bool) *ops.Scope {
 // on, and [ops.Scope.Err] tells at the end whether all went well. Pending
 // restores are delivered before it, as before a call.
 func Eager(ctx context.Context, o ...*Options) *ops.Scope {
-	s := pick(o).scope(ctx, false)
-	if err := trackable.Settle(ctx); err != nil {
-		s.Fail("Eager", err)
-	}
-	return s
+	trackable.Settle(ctx)
+	return pick(o).scope(ctx, false)
 }

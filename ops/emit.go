@@ -302,6 +302,9 @@ func (s *Scope) handleOf(like trackable.VariableLike) *Value {
 	if x == nil {
 		return nil
 	}
+	if err := x.Fault(); err != nil {
+		return s.Fail("Variable", fmt.Errorf("%q: %w", x.Name(), err))
+	}
 	v := s.newValue(nil)
 	v.data, v.variable, v.handle = engine.HandleOf(x), x, true
 	return v

@@ -79,6 +79,9 @@ func (s *Scope) resolve(in Input) (v *Value, weak bool, err error) {
 // borrow is a read of a variable that lasts until its op has run and no
 // recorder needs it.
 func (s *Scope) borrow(x *trackable.Variable) (*Value, error) {
+	if err := x.Fault(); err != nil {
+		return nil, fmt.Errorf("is the variable %q: %w", x.Name(), err)
+	}
 	data := engine.Borrow(x)
 	if data.IsZero() {
 		return nil, fmt.Errorf("is the variable %q, which has no value", x.Name())

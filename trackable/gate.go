@@ -53,8 +53,7 @@ func gateOf(ctx context.Context) *Gate {
 var ErrInsideStep = errors.New("trackable: a checkpoint can't be taken inside a training step; save between steps")
 
 // Step runs f as one training step: no snapshot is taken while it runs, and
-// pending restores are delivered before it (see [Gate]); an error of theirs is
-// Step's, and f doesn't run. A step
+// pending restores are delivered before it (see [Gate]). A step
 // inside a step, known by its context, is part of the outer one. What f calls
 // must get the context that f got: a save with another one would wait for f
 // without end. The error is f's, or ctx's where it ended before f could start.

@@ -158,6 +158,7 @@ type Node struct {
 	byName  map[string]int
 	pending []Pending // by order, the latest restore first
 	stamp   uint64
+	fault   error // why no variable can be made below the object
 }
 
 // Edges are the attached edges in order; fields are not among them.

@@ -92,6 +92,14 @@ func (n *Node) SetStamp(order uint64) {
 	n.stamp = order
 }
 
+// SetFault makes err what making a variable below the object fails with, nil for
+// nothing any more: a restore has values for the object that it can't deliver.
+func (n *Node) SetFault(err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.fault = err
+}
+
 func (n *Node) addVariable(dst **Variable, edge string, spec VariableSpec) error {
 	if spec.DType == tensor.Invalid {
 		spec.DType = tensor.Float32
@@ -101,9 +109,13 @@ func (n *Node) addVariable(dst **Variable, edge string, spec VariableSpec) error
 	}
 	n.mu.Lock()
 	_, taken := n.byName[edge]
+	fault := n.fault
 	n.mu.Unlock()
-	if taken {
+	switch {
+	case taken:
 		return &DuplicateEdgeError{Edge: edge}
+	case fault != nil:
+		return fault
 	}
 	v := new(Variable)
 	v.SetTrainable(!spec.NotTrainable)

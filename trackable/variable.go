@@ -40,6 +40,7 @@ type Variable struct {
 	nameOf     *Variable // of nameDerived
 	untrained  bool
 	node       Node
+	fault      atomic.Pointer[error]
 	shapeLoose tensor.Shape // nil: the value's own shape
 }
 
@@ -94,6 +95,31 @@ func (v *Variable) Written() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.written
+}
+
+// SetFault makes err what ops that use v fail with, nil for nothing any more: a
+// restore should have given v a value and couldn't.
+func (v *Variable) SetFault(err error) {
+	if err == nil {
+		v.fault.Store(nil)
+	} else {
+		v.fault.Store(&err)
+	}
+}
+
+// Fault is why v must not be used, nil if it may be.
+func (v *Variable) Fault() error {
+	if p := v.fault.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// Made is the variable's number in the order of making, from 1 on.
+func (v *Variable) Made() uint64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.id
 }
 
 // MarkRestored says that the value is a restored checkpoint's, so that v doesn't

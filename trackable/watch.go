@@ -2,19 +2,21 @@ package trackable
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 )
 
 // Watcher looks after the restores of one root for the steps that run under a
-// [Gate].
+// [Gate]. A step may be another root's: what is wrong with a watcher's objects is
+// told by those ([Variable.SetFault], [Node.SetFault]), to whoever uses them.
 type Watcher interface {
-	// BeforeStep delivers what is pending for objects that have appeared, and
-	// fails the step where that can't be done.
-	BeforeStep(ctx context.Context) (Watch, error)
-	// AfterStep fails a step that made variables, or used objects, which the
-	// restore should have filled first.
-	AfterStep(ctx context.Context) (Watch, error)
+	// BeforeStep delivers what is pending for objects that have appeared.
+	BeforeStep(ctx context.Context) Watch
+	// AfterStep does so too. The error is that the step made variables which a
+	// restore should have filled before they were used; before is how many
+	// variables there were when it began.
+	AfterStep(ctx context.Context, before uint64) (Watch, error)
 }
 
 // Watch says when a [Watcher] wants to be asked again.
@@ -55,13 +57,14 @@ func (g *Gate) Watch(w Watcher) {
 
 // Settle delivers what is pending, as the beginning of a step does. It is for
 // code that runs outside of steps.
-func Settle(ctx context.Context) error {
+func Settle(ctx context.Context) {
 	g := gateOf(ctx)
-	if !g.watched.Load() || ctx.Value(unwatchedKey{}) != nil {
-		return nil
+	if g.watched.Load() && ctx.Value(unwatchedKey{}) == nil {
+		_ = g.ask(ctx, before)
 	}
-	return g.ask(ctx, Watcher.BeforeStep)
 }
+
+func before(w Watcher, ctx context.Context) (Watch, error) { return w.BeforeStep(ctx), nil }
 
 type unwatchedKey struct{}
 
@@ -76,13 +79,12 @@ func (g *Gate) watching(ctx context.Context, f func(ctx context.Context) error) 
 	if !g.watched.Load() || ctx.Value(unwatchedKey{}) != nil {
 		return f(ctx)
 	}
-	if err := g.ask(ctx, Watcher.BeforeStep); err != nil {
-		return err
-	}
+	_ = g.ask(ctx, before)
+	made := variableIDs.Load()
 	if err := f(ctx); err != nil {
 		return err
 	}
-	return g.ask(ctx, Watcher.AfterStep)
+	return g.ask(ctx, func(w Watcher, ctx context.Context) (Watch, error) { return w.AfterStep(ctx, made) })
 }
 
 // ask runs the watchers if something may have changed for them.
@@ -97,13 +99,10 @@ func (g *Gate) ask(ctx context.Context, of func(Watcher, context.Context) (Watch
 	ctx = unwatched(ctx)
 	next := WatchEnded
 	keep := w.list[:0:0]
-	for i, x := range w.list {
+	var errs []error
+	for _, x := range w.list {
 		when, err := of(x, ctx)
-		if err != nil {
-			w.list = append(keep, w.list[i:]...)
-			w.seen = always
-			return err
-		}
+		errs = append(errs, err)
 		if when != WatchEnded {
 			keep = append(keep, x)
 		}
@@ -117,5 +116,5 @@ func (g *Gate) ask(ctx context.Context, of func(Watcher, context.Context) (Watch
 		w.seen = made
 	}
 	g.watched.Store(len(keep) > 0)
-	return nil
+	return errors.Join(errs...)
 }
