@@ -34,21 +34,22 @@ const (
 // checked.
 type blob struct {
 	rec     *record
-	owner   string                      // the tensor's name
-	dst     []byte                      // its place, bytes in order
-	scatter func(buf []byte, at int64)  // takes the bytes at that offset in the piece
-	strs    []string                    // where strings or variants go
-	after   func()                      // called once all is there and right
-	fix     func([]byte) error          // called on all bytes after their checksum was taken
-	copy    io.Writer                   // gets the bytes of a piece that is only checked, in order
-	v1      func(context.Context) error // reads a piece of version 1
-	crcs    []uint32                    // of the chunks
-	left    atomic.Int64                // chunks to be read
+	owner   string                     // the tensor's name
+	dst     []byte                     // its place, bytes in order
+	scatter func(buf []byte, at int64) // takes the bytes at that offset in the piece
+	strs    []string                   // where strings or variants go
+	after   func()                     // called once all is there and right
+	fix     func([]byte) error         // called on all bytes after their checksum was taken
+	copy    io.Writer                  // gets the bytes of a piece that is only checked, in order
+	v1      *v1Piece                   // of a checkpoint of version 1
+	crcs    []uint32                   // of the chunks
+	left    atomic.Int64               // chunks to be read
 }
 
 // An engine reads blobs in parallel.
 type engine struct {
 	r         *Reader
+	tables    *v1Tables // in version 1
 	workers   int
 	progress  func(done, total int64)
 	keepGoing bool // collect errors instead of stopping at the first
@@ -226,7 +227,7 @@ func (r *Reader) ownerOf(rec *record) string {
 // large one, or a piece that must be read from its front.
 type task struct {
 	blobs []*blob
-	chunk int // of the only blob
+	chunk int // of the only blob; in version 1 the block that all of them lie in
 }
 
 // tasks divides the blobs; the list is in the order of the data files.
@@ -271,7 +272,12 @@ func (b *blob) chunked() bool { return b.v1 == nil && b.copy == nil && b.rec.DTy
 // run reads all blobs. The error is the first one, in no certain order where
 // several pieces are at fault; with keepGoing it is that of the context only.
 func (e *engine) run(ctx context.Context) error {
-	tasks := e.tasks()
+	var tasks []task
+	if e.tables != nil {
+		tasks = e.tasksV1(ctx)
+	} else {
+		tasks = e.tasks()
+	}
 	workers := min(e.workers, len(tasks))
 	for _, s := range e.sources {
 		if s.src != nil && !s.src.parallel {
@@ -328,11 +334,7 @@ func (e *engine) tell(last bool) {
 func (e *engine) do(ctx context.Context, t task, buf *[]byte) {
 	first := t.blobs[0]
 	if first.v1 != nil {
-		if err := first.v1(ctx); err != nil {
-			e.fail(first.owner, err)
-			return
-		}
-		e.finish(first.rec.Size)
+		e.blockV1(ctx, t)
 		return
 	}
 	src, err := e.shard(first.rec.Shard)

@@ -297,3 +297,55 @@ func TestEntriesOfManyDimensionsTakeLittle(t *testing.T) {
 		}
 	}
 }
+
+// TestBlocksOfVersion1AreDecompressedOnce: many small tensors in one compressed
+// block take it to be decompressed once, not once each.
+func TestBlocksOfVersion1AreDecompressedOnce(t *testing.T) {
+	ctx := context.Background()
+	const n = 8000
+	var b bytes.Buffer
+	w := table.NewSnappyWriter(&b)
+	meta := &pb.SavedTensorSliceMeta{Versions: &pb.VersionDef{Producer: 1}}
+	for i := range n {
+		meta.Tensor = append(meta.Tensor, &pb.SavedSliceMeta{Name: fmt.Sprintf("t%06d", i), Shape: dims(1), Type: pb.DataType(tensor.Uint8), Slice: []*pb.TensorSliceProto{{Extent: []*pb.Extent{{}}}}})
+	}
+	if err := w.Add(nil, (&pb.SavedTensorSlices{Meta: meta}).Marshal()); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range meta.Tensor {
+		value := (&pb.SavedTensorSlices{Data: &pb.SavedSlice{Name: m.Name, Slice: m.Slice[0], Data: &pb.TensorProto{Dtype: m.Type, IntVal: []int32{7}}}}).Marshal()
+		if err := w.Add(appendSliceKey(nil, m.Name, FullSlice(1)), value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	dir := MemDir()
+	dir.WriteFile("old", b.Bytes())
+	r, err := Open(ctx, dir, "old", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verify := allocated(func() { err = r.Verify(ctx, nil) })
+	if err != nil {
+		t.Error(err)
+	}
+	reqs := make([]ReadRequest, n)
+	for i := range reqs {
+		reqs[i].Name = meta.Tensor[n-1-i].Name // in another order than the file's
+	}
+	read := allocated(func() { err = r.ReadAll(ctx, reqs, nil) })
+	if err != nil || reqs[17].Dst.Bytes()[0] != 7 {
+		t.Errorf("%v", err)
+	}
+	t.Logf("%d bytes in the file; %d allocated to verify, %d to read", b.Len(), verify, read)
+	if most := uint64(limit.Memory(int64(b.Len()))); verify > most || read > most {
+		t.Errorf("%d and %d bytes are allocated for a file of %d", verify, read, b.Len())
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := r.Verify(ended, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a context that has ended: %v", err)
+	}
+}

@@ -350,8 +350,10 @@ func (r *Reader) Verify(ctx context.Context, opts *VerifyOptions) error {
 	e := newEngine(r, opts.Workers, opts.Progress)
 	defer e.close()
 	e.keepGoing = true
-	tables := &v1Tables{r: r}
-	defer tables.close()
+	if r.version == 1 {
+		e.tables = &v1Tables{r: r}
+		defer e.tables.close()
+	}
 	for k := range r.Len() {
 		if k%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -371,7 +373,7 @@ func (r *Reader) Verify(ctx context.Context, opts *VerifyOptions) error {
 			continue
 		}
 		if r.version == 1 {
-			e.addV1(tables, rec)
+			e.addV1(rec)
 			continue
 		}
 		for _, part := range r.pieces(rec) {

@@ -1,6 +1,8 @@
 package bundle
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -218,24 +220,18 @@ func v1Slice(m *pb.TensorSliceProto, full tensor.Shape) (Slice, error) {
 // readAllV1 carries plans out.
 func (r *Reader) readAllV1(ctx context.Context, plans []plan, opts *ReadAllOptions) error {
 	e := newEngine(r, opts.Workers, opts.Progress)
-	tables := &v1Tables{r: r}
-	defer tables.close()
+	e.tables = &v1Tables{r: r}
+	defer e.tables.close()
 	for i := range plans {
 		p := &plans[i]
 		var mu sync.Mutex // slices of one tensor: who makes the destination
 		for _, n := range p.v1Parts {
 			part := p.rec.v1[n]
-			e.blobs = append(e.blobs, &blob{rec: &record{Entry: Entry{Size: int64(p.rec.DType.Size()) * spanVolume(spans(part.slice, p.rec.Shape))}}, owner: p.rec.Name, v1: func(ctx context.Context) error {
-				t, err := tables.read(p.rec, part)
-				if err != nil {
-					return err
-				}
+			size := int64(p.rec.DType.Size()) * spanVolume(spans(part.slice, p.rec.Shape))
+			e.add(&blob{rec: &record{Entry: Entry{Size: size}}, owner: p.rec.Name, v1: newV1Piece(p.rec, part, func(t *tensor.Tensor) error {
 				return p.takeV1(&mu, part, t)
-			}})
+			})})
 		}
-	}
-	for _, b := range e.blobs {
-		e.total += b.rec.Size
 	}
 	if err := e.run(ctx); err != nil {
 		return err
@@ -272,12 +268,105 @@ func (p *plan) takeV1(mu *sync.Mutex, part v1Part, t *tensor.Tensor) error {
 }
 
 // addV1 has all slices of a tensor read and forgotten.
-func (e *engine) addV1(tables *v1Tables, rec *record) {
+func (e *engine) addV1(rec *record) {
 	for _, part := range rec.v1 {
-		e.add(&blob{rec: &record{}, owner: rec.Name, v1: func(context.Context) error {
-			_, err := tables.read(rec, part)
-			return err
-		}})
+		e.add(&blob{rec: &record{}, owner: rec.Name, v1: newV1Piece(rec, part, func(*tensor.Tensor) error { return nil })})
+	}
+}
+
+// v1Piece is a slice in a table, being read.
+type v1Piece struct {
+	rec  *record
+	part v1Part
+	key  []byte
+	take func(*tensor.Tensor) error
+
+	table *v1Table
+	block int
+}
+
+func newV1Piece(rec *record, part v1Part, take func(*tensor.Tensor) error) *v1Piece {
+	return &v1Piece{rec: rec, part: part, key: appendSliceKey(nil, rec.Name, part.slice), take: take}
+}
+
+// largeBlock is the length of a block in the file from which on one block is
+// held in memory at a time.
+const largeBlock = 1 << 20
+
+// tasksV1 puts the pieces that lie in one block together, so that each block is
+// read and decompressed once.
+func (e *engine) tasksV1(ctx context.Context) []task {
+	var found []*blob
+	for i, b := range e.blobs {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return nil
+		}
+		t, err := e.tables.get(b.v1.part.file)
+		if err != nil {
+			e.fail(b.owner, err)
+			continue
+		}
+		var size uint64
+		b.v1.table = t
+		if b.v1.block, size = t.Block(b.v1.key); size > largeBlock {
+			e.workers = 1
+		}
+		found = append(found, b)
+	}
+	slices.SortStableFunc(found, func(a, b *blob) int {
+		return cmp.Or(cmp.Compare(a.v1.part.file, b.v1.part.file), cmp.Compare(a.v1.block, b.v1.block), bytes.Compare(a.v1.key, b.v1.key))
+	})
+	var out []task
+	for i := 0; i < len(found); {
+		j := i + 1
+		for ; j < len(found) && found[j].v1.table == found[i].v1.table && found[j].v1.block == found[i].v1.block; j++ {
+		}
+		out = append(out, task{blobs: found[i:j], chunk: found[i].v1.block})
+		i = j
+	}
+	return out
+}
+
+// blockV1 reads the pieces that lie in one block.
+func (e *engine) blockV1(ctx context.Context, t task) {
+	table := t.blobs[0].v1.table
+	// The same piece may be asked for by several.
+	var keys [][]byte
+	var byKey [][]*blob
+	for i, b := range t.blobs {
+		if i == 0 || !bytes.Equal(keys[len(keys)-1], b.v1.key) {
+			keys, byKey = append(keys, b.v1.key), append(byKey, nil)
+		}
+		byKey[len(byKey)-1] = append(byKey[len(byKey)-1], b)
+	}
+	done := 0
+	err := table.Find(t.chunk, keys, func(i int, value []byte, offset int64) error {
+		done = i + 1
+		for _, b := range byKey[i] {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			x, err := e.r.decodeV1(table, b.v1, value, offset)
+			if err == nil {
+				err = b.v1.take(x)
+			}
+			if err != nil {
+				if e.fail(b.owner, err); !e.keepGoing {
+					return nil
+				}
+				continue
+			}
+			e.finish(b.rec.Size)
+		}
+		return nil
+	})
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	for _, list := range byKey[done:] {
+		for _, b := range list {
+			e.fail(b.owner, fault(table.src.name, err))
+		}
 	}
 }
 
@@ -316,22 +405,24 @@ func (v *v1Tables) close() {
 	}
 }
 
-// read reads one slice.
-func (v *v1Tables) read(rec *record, part v1Part) (*tensor.Tensor, error) {
-	t, err := v.get(part.file)
-	if err != nil {
-		return nil, err
-	}
-	value, offset, err := t.Get(appendSliceKey(nil, rec.Name, part.slice))
-	if err != nil {
-		return nil, fault(t.src.name, err)
-	}
+// decodeV1 decodes the slice that stands under a piece's key.
+func (r *Reader) decodeV1(t *v1Table, p *v1Piece, value []byte, offset int64) (*tensor.Tensor, error) {
+	rec, part := p.rec, p.part
 	corrupt := func(format string, args ...any) error {
 		return &CorruptError{File: t.src.name, Offset: offset, Name: rec.Name, What: fmt.Sprintf(format, args...)}
 	}
 	if value == nil {
 		offset = rec.at
 		return nil, corrupt("slice %s is listed, but its data is missing", part.slice)
+	}
+	// A number may take one byte in the message and eight once it is decoded, a
+	// string two and more than twenty.
+	width := max(8, int64(rec.DType.Size()))
+	if rec.DType == tensor.String {
+		width = 24 + stringMemory
+	}
+	if n := spanVolume(spans(part.slice, rec.Shape)); len(value) > 1<<20 && int64(len(value)) > r.opts.maxRead(t.src.stored)-n*width {
+		return nil, errUnsupported("%s: slice %s of %q takes %d bytes and as many elements as %d in memory; the most is %d, ReaderOptions.MaxRead raises it", t.src.name, part.slice, rec.Name, len(value), n, r.opts.maxRead(t.src.stored))
 	}
 	var m pb.SavedTensorSlices
 	if err := m.Unmarshal(value); err != nil {

@@ -233,6 +233,57 @@ func (t *Reader) Get(key []byte) (value []byte, offset int64, err error) {
 	return value, offset, err
 }
 
+// Block is the number of the block in which a key would lie, and the length of
+// that block in the file; the number is that of no block where the key is greater
+// than all.
+func (t *Reader) Block(key []byte) (n int, size uint64) {
+	i := sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].limit, key) >= 0 })
+	if i == len(t.blocks) {
+		return i, 0
+	}
+	return i, t.blocks[i].size
+}
+
+// Find calls f for each of the keys, which must increase and lie in one block,
+// with its value and where that lies; the value of one that isn't there is nil.
+// It reads the block once. The error of f ends it.
+func (t *Reader) Find(block int, keys [][]byte, f func(i int, value []byte, offset int64) error) error {
+	next := 0
+	missing := func() error {
+		next++
+		return f(next-1, nil, 0)
+	}
+	if block < len(t.blocks) {
+		err := t.scan(block, func(k, v []byte, at int64) error {
+			for next < len(keys) {
+				switch c := bytes.Compare(k, keys[next]); {
+				case c < 0:
+					return nil
+				case c == 0:
+					if v == nil {
+						v = []byte{}
+					}
+					next++
+					return f(next-1, v, at)
+				}
+				if err := missing(); err != nil {
+					return err
+				}
+			}
+			return errStop
+		})
+		if err != nil && err != errStop {
+			return err
+		}
+	}
+	for next < len(keys) {
+		if err := missing(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // scan walks the entries of a block that lies at base. It checks that keys
 // increase and that restarts stand where entries begin with whole keys.
 func scan(contents []byte, base int64, f func(key, value []byte, offset int64) error) error {
