@@ -161,8 +161,7 @@ func (w *Writer) copyPiece(ctx context.Context, r *Reader, rec *record, key, as 
 		return w.fail(err)
 	}
 	err := w.place(ctx, key, &e, func(s *shardWriter) (uint32, error) {
-		from := newEngine(r, 1, nil)
-		defer from.close()
+		from := w.source(r)
 		if err := from.check(rec); err != nil {
 			return 0, err
 		}
@@ -173,6 +172,25 @@ func (w *Writer) copyPiece(ctx context.Context, r *Reader, rec *record, key, as 
 		return w.fail(err)
 	}
 	return nil
+}
+
+// source is an engine that reads r's pieces, one after the other, and keeps its
+// files open from one to the next.
+func (w *Writer) source(r *Reader) *engine {
+	if w.from == nil || w.from.r != r {
+		w.closeSource()
+		w.from = newEngine(r, 1, nil)
+	}
+	w.from.blobs, w.from.errs = w.from.blobs[:0], nil
+	w.from.stop.Store(false)
+	return w.from
+}
+
+func (w *Writer) closeSource() {
+	if w.from != nil {
+		w.from.close()
+		w.from = nil
+	}
 }
 
 // putter appends to a data file.

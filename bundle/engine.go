@@ -429,8 +429,12 @@ func (e *engine) checkSum(src *source, b *blob, crc uint32) bool {
 	if crc == b.rec.CRC {
 		return true
 	}
-	e.fail(b.owner, &CorruptError{File: src.name, Offset: b.rec.Offset, Name: b.owner, What: fmt.Sprintf("the checksum of its %d bytes is %08x, stored is %08x", b.rec.Size, crc, b.rec.CRC)})
+	e.fail(b.owner, wrongChecksum(src, b.rec, b.owner, crc))
 	return false
+}
+
+func wrongChecksum(src *source, rec *record, name string, crc uint32) error {
+	return &CorruptError{File: src.name, Offset: rec.Offset, Name: name, What: fmt.Sprintf("the checksum of its %d bytes is %08x, stored is %08x", rec.Size, crc, rec.CRC)}
 }
 
 func (e *engine) mend(src *source, b *blob, part []byte) bool {

@@ -350,46 +350,101 @@ func (r *Reader) Verify(ctx context.Context, opts *VerifyOptions) error {
 	e := newEngine(r, opts.Workers, opts.Progress)
 	defer e.close()
 	e.keepGoing = true
+	var err error
 	if r.version == 1 {
-		e.tables = &v1Tables{r: r}
-		defer e.tables.close()
+		err = e.verifyV1(ctx)
+	} else {
+		err = e.verify(ctx)
 	}
-	for k := range r.Len() {
-		if k%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		rec := r.record(r.tensor(k))
-		_, err := r.plan(&ReadRequest{Name: rec.Name})
-		var corrupt *CorruptError
-		switch {
-		case rec.err != nil:
-			err = rec.err
-		case errors.As(err, &corrupt):
-		default:
-			err = nil // what is there can be checked, though not all of it read
-		}
-		if err != nil {
-			e.fail(rec.Name, err)
-			continue
-		}
-		if r.version == 1 {
-			e.addV1(rec)
-			continue
-		}
-		for _, part := range r.pieces(rec) {
-			if err := e.check(part); err != nil {
-				e.fail(rec.Name, err)
-				continue
-			}
-			b := &blob{rec: part, owner: rec.Name}
-			if part.DType == tensor.Bool {
-				b.fix = r.fixer(part.DType)
-			}
-			e.add(b)
-		}
-	}
-	if err := e.run(ctx); err != nil {
+	if err != nil {
 		return err
 	}
 	return e.faults(limit)
+}
+
+// verifyBatch is how many entries are read at a time, so that a checkpoint of
+// millions isn't laid out in memory as a whole.
+const verifyBatch = 1 << 14
+
+// verify reads a version 2 checkpoint in the order of its bytes and notes the
+// faults.
+func (e *engine) verify(ctx context.Context) error {
+	r := e.r
+	skip := make(map[int]bool) // tensors in slices that don't fit together
+	for i := range r.index.sliced {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rec := r.record(i)
+		if err := r.fits(rec); err != nil {
+			e.fail(rec.Name, err)
+			skip[i] = true
+		}
+	}
+	places := r.index.places()
+	for _, p := range places {
+		e.total += p.size
+	}
+	for len(places) > 0 {
+		n := min(len(places), verifyBatch)
+		e.blobs = e.blobs[:0]
+		for _, p := range places[:n] {
+			owner, part := r.index.owners[int(p.entry)]
+			if part && skip[int(owner.owner)] {
+				continue
+			}
+			rec := r.record(int(p.entry))
+			name := r.ownerOf(rec)
+			err := rec.err
+			if err == nil {
+				err = e.check(rec)
+			}
+			if err != nil {
+				e.fail(name, err)
+				continue
+			}
+			b := &blob{rec: rec, owner: name}
+			if rec.DType == tensor.Bool {
+				b.fix = r.fixer(rec.DType)
+			}
+			e.blobs = append(e.blobs, b)
+		}
+		if err := e.run(ctx); err != nil {
+			return err
+		}
+		places = places[n:]
+	}
+	return nil
+}
+
+// verifyV1 does the same for version 1.
+func (e *engine) verifyV1(ctx context.Context) error {
+	e.tables = &v1Tables{r: e.r}
+	defer e.tables.close()
+	for i := range e.r.recs {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		rec := &e.r.recs[i]
+		if err := e.r.fits(rec); err != nil {
+			e.fail(rec.Name, err)
+			continue
+		}
+		e.addV1(rec)
+	}
+	return e.run(ctx)
+}
+
+// fits tells whether a tensor can be read, and whether its slices fit together;
+// that they cover it isn't asked for.
+func (r *Reader) fits(rec *record) error {
+	if rec.err != nil {
+		return rec.err
+	}
+	_, err := r.plan(&ReadRequest{Name: rec.Name})
+	var corrupt *CorruptError
+	if errors.As(err, &corrupt) {
+		return err
+	}
+	return nil
 }

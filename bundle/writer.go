@@ -58,8 +58,9 @@ type Writer struct {
 	entries map[string]*pb.BundleEntryProto
 	token   string // the end of temporary names
 	shards  []*shardWriter
-	least   int    // so many data files are kept, though the last ones be empty
-	buf     []byte // what is gathered for the current shard
+	from    *engine // reads what is copied from the same Reader
+	least   int     // so many data files are kept, though the last ones be empty
+	buf     []byte  // what is gathered for the current shard
 	scratch []byte
 	written int64
 	indexes []string // the index file, under the name it has now
@@ -258,6 +259,7 @@ func (w *Writer) Finish(ctx context.Context) error {
 var errFinished = errors.New("bundle: the writer is finished")
 
 func (w *Writer) finish(ctx context.Context) error {
+	w.closeSource()
 	if n := len(w.shards); n > w.least && n > 1 && !w.shards[n-1].used {
 		// A last NextShard that nothing followed.
 		if err := w.shards[n-1].close(); err != nil {
@@ -393,6 +395,7 @@ func (w *Writer) Abort() error {
 		return nil
 	}
 	w.done = true
+	w.closeSource()
 	if w.err == nil {
 		w.err = errors.New("bundle: the writer was aborted")
 	}

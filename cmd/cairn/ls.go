@@ -64,7 +64,7 @@ func printList(a *app, list []store.Entry, long bool) {
 	if long {
 		t.head, t.right = append(t.head, "SHARD", "OFFSET"), append(t.right, true, true)
 	}
-	for _, e := range list {
+	row := func(e store.Entry) []string {
 		row := []string{render.Printable(store.Short(e.Name)), e.DType.String(), e.Shape.String(), fmt.Sprint(e.Bytes)}
 		if long {
 			row[0] = render.Printable(e.Name)
@@ -77,7 +77,14 @@ func printList(a *app, list []store.Entry, long bool) {
 				row = append(row, fmt.Sprint(e.Shard), fmt.Sprint(e.Offset))
 			}
 		}
-		t.add(row...)
+		return row
+	}
+	t.each = func(yield func([]string) bool) {
+		for _, e := range list {
+			if !yield(row(e)) {
+				return
+			}
+		}
 	}
 	t.print(a)
 }

@@ -68,23 +68,29 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 				if err := cmd.Context().Err(); err != nil {
 					return err
 				}
-				t, err := s.ReadScratch(cmd.Context(), e.Name, &scratch)
-				if err != nil {
-					return err
+				drawable := false
+				if n, err := e.Shape.NumElements(); err == nil {
+					drawable = picture != "" && e.DType.Fixed() && n > 1
 				}
-				drawable := picture != "" && e.DType.Fixed() && t.Len() > 1
 				if drawable && len(hists) == maxPlots {
 					undrawn++
 				}
 				if drawable && len(hists) < maxPlots {
-					h := inspect.Hist(e.Name, t, 50)
+					h, err := inspect.HistEntry(cmd.Context(), s, e, &scratch, 50)
+					if err != nil {
+						return err
+					}
 					hists = append(hists, plot.Histogram{
 						Title: store.Short(e.Name), Low: h.Low, BinWidth: h.BinWidth, Counts: h.Counts,
 						Note: fmt.Sprintf("%v %v", e.DType, e.Shape),
 					})
 					all = append(all, h.Stats)
 				} else {
-					all = append(all, inspect.StatOf(e.Name, t))
+					sum, err := inspect.StatEntry(cmd.Context(), s, e, &scratch)
+					if err != nil {
+						return err
+					}
+					all = append(all, sum)
 				}
 				done += e.Bytes
 				bar.update(done, total)

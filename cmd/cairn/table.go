@@ -1,6 +1,8 @@
 package main
 
 import (
+	"iter"
+	"slices"
 	"strings"
 
 	"github.com/cairnml/cairn/internal/render"
@@ -13,16 +15,24 @@ type table struct {
 	head  []string
 	right []bool // columns aligned to the right
 	rows  [][]string
+	each  iter.Seq[[]string] // where not nil, makes the rows anew instead of holding them
 }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+func (t *table) all() iter.Seq[[]string] {
+	if t.each != nil {
+		return t.each
+	}
+	return slices.Values(t.rows)
+}
 
 func (t *table) print(a *app) {
 	widths := make([]int, len(t.head))
 	for i, h := range t.head {
 		widths[i] = render.Width(h)
 	}
-	for _, r := range t.rows {
+	for r := range t.all() {
 		for i, c := range r {
 			widths[i] = max(widths[i], render.Width(c))
 		}
@@ -59,7 +69,7 @@ func (t *table) print(a *app) {
 		a.out.Write([]byte(line + "\n"))
 	}
 	write(t.head, "\x1b[1m")
-	for _, r := range t.rows {
+	for r := range t.all() {
 		write(r, "")
 	}
 }

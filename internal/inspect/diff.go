@@ -69,12 +69,11 @@ func Diff(ctx context.Context, a, b *store.Store, o *DiffOptions) ([]Difference,
 		total += e.Bytes
 	}
 	x, y := a.Entries(), b.Entries()
-	var sa, sb store.Scratch
-	read := func(e, f store.Entry) (s, t *tensor.Tensor, err error) {
-		if s, err = a.ReadScratch(ctx, e.Name, &sa); err == nil {
-			t, err = b.ReadScratch(ctx, f.Name, &sb)
-		}
-		return s, t, err
+	pairs := &pairs{a: a, b: b}
+	settle := func() error {
+		d, err := pairs.compare(ctx, o)
+		out = append(out, d...)
+		return err
 	}
 	for len(x) > 0 || len(y) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -94,11 +93,14 @@ func Diff(ctx context.Context, a, b *store.Store, o *DiffOptions) ([]Difference,
 			y = y[1:]
 		default:
 			if x[0].Name != store.GraphKey {
-				d, err := diffTensor(x[0], y[0], read, cross, o)
-				if err != nil {
-					return nil, err
+				d, comparable := diffEntries(x[0], y[0], cross, o)
+				if !comparable {
+					out = append(out, d)
+				} else if pairs.add(x[0], y[0]) {
+					if err := settle(); err != nil {
+						return nil, err
+					}
 				}
-				out = append(out, d...)
 			}
 			done += x[0].Bytes
 			x, y = x[1:], y[1:]
@@ -107,6 +109,10 @@ func Diff(ctx context.Context, a, b *store.Store, o *DiffOptions) ([]Difference,
 			o.Progress(done, total)
 		}
 	}
+	if err := settle(); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(out, func(a, b Difference) int { return strings.Compare(a.Name, b.Name) })
 	if o.Graph {
 		d, err := diffGraphs(ctx, a, b)
 		if err != nil {
@@ -117,22 +123,17 @@ func Diff(ctx context.Context, a, b *store.Store, o *DiffOptions) ([]Difference,
 	return out, nil
 }
 
-func diffTensor(x, y store.Entry, read func(x, y store.Entry) (s, t *tensor.Tensor, err error), cross bool, o *DiffOptions) ([]Difference, error) {
+// diffEntries tells whether the values of two tensors can be compared, and if
+// not, how the tensors differ.
+func diffEntries(x, y store.Entry, cross bool, o *DiffOptions) (d Difference, comparable bool) {
 	if !x.Shape.Equal(y.Shape) {
-		return []Difference{{Kind: Shapes, Name: x.Name, A: describe(x), B: describe(y)}}, nil
+		return Difference{Kind: Shapes, Name: x.Name, A: describe(x), B: describe(y)}, false
 	}
 	tolerant := (o.RTol > 0 || o.ATol > 0) && sameKind(x.DType, y.DType)
 	if x.DType != y.DType && !(cross && widens(x.DType, y.DType)) && !tolerant {
-		return []Difference{{Kind: DTypes, Name: x.Name, A: describe(x), B: describe(y)}}, nil
+		return Difference{Kind: DTypes, Name: x.Name, A: describe(x), B: describe(y)}, false
 	}
-	s, t, err := read(x, y)
-	if err != nil {
-		return nil, err
-	}
-	if d, differ := diffValues(x.Name, s, t, o); differ {
-		return []Difference{d}, nil
-	}
-	return nil, nil
+	return Difference{}, true
 }
 
 // sameKind reports whether values of two types are numbers of one kind.
@@ -147,16 +148,28 @@ func widens(a, b tensor.DType) bool {
 	return errA == nil && errB == nil && wa == wb
 }
 
-func diffValues(name string, a, b *tensor.Tensor, o *DiffOptions) (Difference, bool) {
-	d := Difference{Kind: Values, Name: name, Count: a.Len()}
+// valueDiff gathers the difference of two tensors, piece by piece.
+type valueDiff struct {
+	Difference
+	o     *DiffOptions
+	shape tensor.Shape
+}
+
+func newValueDiff(e store.Entry, o *DiffOptions) *valueDiff {
+	return &valueDiff{Difference: Difference{Kind: Values, Name: e.Name}, o: o, shape: e.Shape}
+}
+
+// add compares the next elements, as many in a as in b.
+func (d *valueDiff) add(a, b *tensor.Tensor) {
+	base := d.Count
+	d.Count += a.Len()
 	if a.DType() == b.DType() && bytes.Equal(a.Bytes(), b.Bytes()) && slices.Equal(a.Strings(), b.Strings()) {
-		return d, false
+		return
 	}
-	first := -1
 	note := func(i int) {
-		d.Differ++
-		if first < 0 {
-			first = i
+		if d.Differ++; d.Differ == 1 {
+			d.First = unravel(base+i, d.shape)
+			d.A, d.B = item(a, i), item(b, i)
 		}
 	}
 	switch {
@@ -167,39 +180,34 @@ func diffValues(name string, a, b *tensor.Tensor, o *DiffOptions) (Difference, b
 			}
 		}
 	case a.DType().IsComplex():
-		last := -1 // an element counts once, though both its parts may differ
-		diffFloats(&d, parts(a), parts(b), o, func(i int) {
-			if i/2 != last {
-				last = i / 2
-				note(last)
-			}
-		})
-	case exact(a.DType()) && exact(b.DType()) && o.RTol == 0 && o.ATol == 0:
+		for lo := 0; lo < a.Len(); lo += chunk {
+			hi := min(lo+chunk, a.Len())
+			last := -1 // an element counts once, though both its parts may differ
+			diffFloats(&d.Difference, parts(a, lo, hi), parts(b, lo, hi), d.o, func(i int) {
+				if i/2 != last {
+					last = i / 2
+					note(lo + last)
+				}
+			})
+		}
+	case exact(a.DType()) && exact(b.DType()) && d.o.RTol == 0 && d.o.ATol == 0:
 		// 64-bit integers don't fit a float64.
 		x, y := wide(a), wide(b)
-		most := 0.0
 		for i := range x {
 			if x[i] != y[i] {
 				note(i)
-				most = max(most, math.Abs(float64(x[i])-float64(y[i])))
+				raise(&d.MaxAbs, math.Abs(float64(x[i])-float64(y[i])))
 			}
 		}
-		d.MaxAbs = &most
 	default:
 		var x, y [chunk]float64
 		for lo := 0; lo < a.Len(); lo += chunk {
 			hi := min(lo+chunk, a.Len())
 			p, _ := a.AppendFloat64s(x[:0], lo, hi)
 			q, _ := b.AppendFloat64s(y[:0], lo, hi)
-			diffFloats(&d, p, q, o, func(i int) { note(lo + i) })
+			diffFloats(&d.Difference, p, q, d.o, func(i int) { note(lo + i) })
 		}
 	}
-	if d.Differ == 0 {
-		return d, false
-	}
-	d.First = unravel(first, a.Shape())
-	d.A, d.B = item(a, first), item(b, first)
-	return d, true
 }
 
 func exact(d tensor.DType) bool { return d == tensor.Int64 || d == tensor.Uint64 }
@@ -216,16 +224,17 @@ func wide(t *tensor.Tensor) []int64 {
 	return out
 }
 
-// parts is the real and imaginary parts of complex elements in turn.
-func parts(t *tensor.Tensor) []float64 {
-	out := make([]float64, 0, 2*t.Len())
+// parts is the real and imaginary parts in turn of complex elements from lo up
+// to hi.
+func parts(t *tensor.Tensor, lo, hi int) []float64 {
+	out := make([]float64, 0, 2*(hi-lo))
 	if t.DType() == tensor.Complex64 {
-		for _, c := range tensor.Values[complex64](t) {
+		for _, c := range tensor.Values[complex64](t)[lo:hi] {
 			out = append(out, float64(real(c)), float64(imag(c)))
 		}
 		return out
 	}
-	for _, c := range tensor.Values[complex128](t) {
+	for _, c := range tensor.Values[complex128](t)[lo:hi] {
 		out = append(out, real(c), imag(c))
 	}
 	return out

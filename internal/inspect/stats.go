@@ -1,9 +1,11 @@
 package inspect
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 
+	"github.com/cairnml/cairn/internal/store"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -54,11 +56,57 @@ func finite(v float64) *float64 {
 	return &v
 }
 
+// each hands over a tensor's elements as float64, some at a time; it can be
+// called again.
+type each func(f func([]float64)) error
+
 // StatOf sums up t.
 func StatOf(name string, t *tensor.Tensor) Stats {
-	s := Stats{Name: name, DType: t.DType(), Shape: t.Shape(), Count: t.Len(), Min: math.Inf(1), Max: math.Inf(-1)}
+	s, _ := statOf(name, t.DType(), t.Shape(), ofTensor(t))
+	return s
+}
+
+// StatEntry sums up a tensor of a store, of which it holds some elements at a
+// time where the store allows that.
+func StatEntry(ctx context.Context, s *store.Store, e store.Entry, c *store.Scratch) (Stats, error) {
+	elements, err := ofEntry(ctx, s, e, c)
+	if err != nil {
+		return Stats{}, err
+	}
+	return statOf(e.Name, e.DType, e.Shape, elements)
+}
+
+func ofTensor(t *tensor.Tensor) each {
+	return func(f func([]float64)) error {
+		eachChunk(t, f)
+		return nil
+	}
+}
+
+// whole is up to how many bytes a tensor is read once and held.
+const whole = 1 << 20
+
+func ofEntry(ctx context.Context, s *store.Store, e store.Entry, c *store.Scratch) (each, error) {
+	if e.Bytes <= whole {
+		t, err := s.ReadScratch(ctx, e.Name, c)
+		return ofTensor(t), err
+	}
+	return func(f func([]float64)) error {
+		for t, err := range s.Pieces(ctx, e.Name, c) {
+			if err != nil {
+				return err
+			}
+			eachChunk(t, f)
+		}
+		return nil
+	}, nil
+}
+
+func statOf(name string, d tensor.DType, shape tensor.Shape, elements each) (Stats, error) {
+	s := Stats{Name: name, DType: d, Shape: shape, Min: math.Inf(1), Max: math.Inf(-1)}
 	n, sum := 0, 0.0
-	eachChunk(t, func(v []float64) {
+	err := elements(func(v []float64) {
+		s.Count += len(v)
 		part := 0.0
 		for _, x := range v {
 			switch {
@@ -80,14 +128,17 @@ func StatOf(name string, t *tensor.Tensor) Stats {
 		}
 		sum += part
 	})
+	if err != nil {
+		return s, err
+	}
 	if n == 0 {
 		s.Min, s.Max, s.Mean, s.Std = math.NaN(), math.NaN(), math.NaN(), math.NaN()
-		return s
+		return s, nil
 	}
 	s.Mean = sum / float64(n)
 	// A second pass, since the difference of two large sums would lose digits.
 	square := 0.0
-	eachChunk(t, func(v []float64) {
+	err = elements(func(v []float64) {
 		part := 0.0
 		for _, x := range v {
 			if d := x - s.Mean; !math.IsNaN(d) && !math.IsInf(x, 0) {
@@ -97,7 +148,7 @@ func StatOf(name string, t *tensor.Tensor) Stats {
 		square += part
 	})
 	s.Std = math.Sqrt(square / float64(n))
-	return s
+	return s, err
 }
 
 const chunk = 4096
@@ -141,17 +192,35 @@ type Histogram struct {
 
 // Hist makes a histogram of t with n bins.
 func Hist(name string, t *tensor.Tensor, n int) Histogram {
-	h := Histogram{Name: name, Stats: StatOf(name, t), Counts: make([]int, n)}
+	h, _ := hist(name, t.DType(), t.Shape(), ofTensor(t), n)
+	return h
+}
+
+// HistEntry is [Hist] of a tensor of a store, as [StatEntry] reads it.
+func HistEntry(ctx context.Context, s *store.Store, e store.Entry, c *store.Scratch, n int) (Histogram, error) {
+	elements, err := ofEntry(ctx, s, e, c)
+	if err != nil {
+		return Histogram{}, err
+	}
+	return hist(e.Name, e.DType, e.Shape, elements, n)
+}
+
+func hist(name string, d tensor.DType, shape tensor.Shape, elements each, n int) (Histogram, error) {
+	h := Histogram{Name: name, Counts: make([]int, n)}
+	var err error
+	if h.Stats, err = statOf(name, d, shape, elements); err != nil {
+		return h, err
+	}
 	lo, hi := h.Stats.Min, h.Stats.Max
 	switch {
 	case math.IsNaN(lo):
-		return h
+		return h, nil
 	case lo == hi || math.IsInf(hi-lo, 0) || (hi-lo)/float64(n) == 0:
 		d := max(0.5, math.Abs(lo)*0.5)
 		lo, hi = lo/2+hi/2-d, lo/2+hi/2+d
 	}
 	h.Low, h.BinWidth = lo, (hi-lo)/float64(n)
-	eachChunk(t, func(v []float64) {
+	err = elements(func(v []float64) {
 		for _, x := range v {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
 				continue
@@ -159,5 +228,5 @@ func Hist(name string, t *tensor.Tensor, n int) Histogram {
 			h.Counts[min(max(int((x-lo)/h.BinWidth), 0), n-1)]++
 		}
 	})
-	return h
+	return h, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -278,6 +279,34 @@ func (s *Store) ReadScratch(ctx context.Context, name string, c *Scratch) (*tens
 		return nil, inFile(s.Prefix, err)
 	}
 	return t, nil
+}
+
+// Pieces reads a tensor some elements at a time, as [bundle.Reader.Pieces] does;
+// of what is no bundle it comes in one piece, in storage of c.
+func (s *Store) Pieces(ctx context.Context, name string, c *Scratch) iter.Seq2[*tensor.Tensor, error] {
+	return func(yield func(*tensor.Tensor, error) bool) {
+		r := s.Bundle()
+		if r == nil {
+			t, err := s.ReadScratch(ctx, name, c)
+			if err == nil {
+				t, err = t.Reshape(t.Len())
+			}
+			yield(t, err)
+			return
+		}
+		if _, err := s.Entry(name); err != nil {
+			yield(nil, err)
+			return
+		}
+		for t, err := range r.Pieces(ctx, name) {
+			if err != nil {
+				err = inFile(s.Prefix, err)
+			}
+			if !yield(t, err) {
+				return
+			}
+		}
+	}
 }
 
 // Bundle is the reader underneath, nil where the store is none of TensorFlow's

@@ -1,0 +1,98 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/cairnml/cairn/internal/crc32c"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// pieceSize is how many bytes Pieces hands out at a time.
+const pieceSize = 1 << 20
+
+// Pieces reads a tensor from its first element to its last, some at a time, for
+// those who need not hold it whole: each piece is a tensor of one dimension that
+// holds until the next one is asked for. The checksum is compared at the end,
+// when all pieces have been handed out, so only the last error says whether they
+// were right. After an error, which comes with a nil piece, there are no more.
+//
+// Strings, variants, tensors stored in slices and those of version 1 come in one
+// piece, within [ReaderOptions].MaxRead.
+func (r *Reader) Pieces(ctx context.Context, name string) iter.Seq2[*tensor.Tensor, error] {
+	return func(yield func(*tensor.Tensor, error) bool) {
+		err := r.eachPiece(ctx, name, func(t *tensor.Tensor) bool { return yield(t, nil) })
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(nil, err)
+		}
+	}
+}
+
+var errStopped = errors.New("bundle: no more pieces are wanted")
+
+func (r *Reader) eachPiece(ctx context.Context, name string, yield func(*tensor.Tensor) bool) error {
+	if err := r.checkOpen(); err != nil {
+		return err
+	}
+	p, err := r.plan(&ReadRequest{Name: name})
+	if err != nil {
+		return err
+	}
+	if r.version == 1 || len(p.rec.Slices) > 0 || !p.rec.DType.Fixed() {
+		t, err := r.Read(ctx, name)
+		if err != nil {
+			return err
+		}
+		flat, err := t.Reshape(t.Len())
+		if err == nil && !yield(flat) {
+			err = errStopped
+		}
+		return err
+	}
+	rec := p.rec
+	e := newEngine(r, 1, nil)
+	defer e.close()
+	if err := e.check(rec); err != nil {
+		return err
+	}
+	src, err := e.shard(rec.Shard)
+	if err != nil {
+		return err
+	}
+	defer e.release(rec.Shard)
+	width := int64(rec.DType.Size())
+	buf, err := tensor.Zeros(rec.DType, int(min(rec.elems, pieceSize/width)))
+	if err != nil {
+		return err
+	}
+	fix := r.fixer(rec.DType)
+	var crc uint32
+	for at := int64(0); at < rec.Size; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b := buf.Bytes()[:min(buf.NumBytes(), rec.Size-at)]
+		if err := readAt(src, b, rec.Offset+at, name); err != nil {
+			return err
+		}
+		crc = crc32c.Extend(crc, b)
+		if fix != nil {
+			if err := fix(b); err != nil {
+				return &CorruptError{File: src.name, Offset: rec.Offset + at, Name: name, What: err.Error()}
+			}
+		}
+		part, err := tensor.FromBytes(rec.DType, b, len(b)/int(width))
+		if err != nil {
+			return err
+		}
+		if !yield(part) {
+			return errStopped
+		}
+		at += int64(len(b))
+	}
+	if crc != rec.CRC {
+		return wrongChecksum(src, rec, name, crc)
+	}
+	return nil
+}
