@@ -15,6 +15,7 @@ import (
 
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/table"
+	"github.com/cairnml/cairn/internal/tensorproto"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -447,7 +448,7 @@ func (r *Reader) decodeV1(t *v1Table, p *v1Piece, value []byte, offset int64) (*
 	if err != nil {
 		return nil, corrupt("%v", err)
 	}
-	out, err := protoTensor(m.Data.Data, rec.DType, shape)
+	out, err := tensorproto.Exact(m.Data.Data, rec.DType, shape)
 	if err != nil {
 		return nil, corrupt("slice %s: %v", part.slice, err)
 	}

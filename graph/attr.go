@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -81,6 +82,7 @@ type Attr struct {
 	num  uint64
 	str  string
 	list any
+	src  *pb.AttrValue // as a file has it, where the value doesn't tell it all
 }
 
 // Callee is a function as an attribute names it: the function itself where it
@@ -94,6 +96,8 @@ type Callee struct {
 	Name string
 	// Attrs are the values of the function's own attributes.
 	Attrs Attrs
+
+	unknown []byte // fields of a file that this package doesn't know
 }
 
 // FuncName is the name of the function.
@@ -140,6 +144,13 @@ func Func(name string, f *Function) Attr { return Call(name, Callee{Function: f}
 
 // Call is a function attribute with attributes for the function.
 func Call(name string, c Callee) Attr { return Attr{Name: name, Kind: AttrFunc, list: c} }
+
+// FunctionName is a string attribute that is a function's name, as
+// forward_function_name is: the function may get another name where it is
+// written.
+func FunctionName(name string, f *Function) Attr {
+	return Attr{Name: name, Kind: AttrString, list: Callee{Function: f}}
+}
 
 // Ints is a list of integers.
 func Ints(name string, v ...int64) Attr { return Attr{Name: name, Kind: AttrInts, list: v} }
@@ -191,13 +202,21 @@ func (a Attr) Value() any {
 	case AttrBool:
 		return a.num != 0
 	case AttrString, AttrPlaceholder:
-		return a.str
+		return a.text()
 	case AttrType:
 		return tensor.DType(a.num)
 	case AttrNone:
 		return nil
 	}
 	return a.list
+}
+
+// text is the value of a string.
+func (a *Attr) text() string {
+	if c, ok := a.list.(Callee); ok {
+		return c.FuncName()
+	}
+	return a.str
 }
 
 // Len is the number of elements of a list.
@@ -373,7 +392,7 @@ func (as Attrs) Bool(name string) bool {
 // String is the string called name, or def where there is none.
 func (as Attrs) String(name, def string) string {
 	if a, ok := as.find(name, AttrString); ok {
-		return a.str
+		return a.text()
 	}
 	return def
 }

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -49,11 +50,14 @@ type ControlResult struct {
 	Node *Node
 }
 
-// FunctionExtra is what a file says of a function that nothing here follows.
+// FunctionExtra is what a file says of a function that nothing here follows:
+// descriptions, the definitions of its attributes, which arguments are one
+// resource.
 type FunctionExtra struct {
-	Signature         []byte         // the encoded signature: descriptions, attribute definitions
-	ResourceArgUnique map[int]uint32 // resource_arg_unique_id
-	Unknown           []byte
+	signature *OpDef
+	resources []*pb.Uint32Uint32Entry
+	args      map[int][]byte // unknown fields of the arguments' attributes
+	unknown   []byte
 }
 
 // NewFunction is a function without arguments and results.
@@ -150,12 +154,28 @@ func (fn *Function) String() string {
 type Library struct {
 	functions map[string]*Function
 	order     []string
-	// Gradients maps a function's name to that of its gradient function, as
-	// TensorFlow 1 registered them.
-	Gradients map[string]string
-	// Registered are custom gradients that TensorFlow 2 registers by op type: the
-	// name of the gradient function, by the type.
-	Registered map[string]string
+	// Gradients are the gradients of functions, as TensorFlow 1 registered them.
+	Gradients []FunctionGradient
+	// Registered are the custom gradients that TensorFlow 2 registers by op type.
+	Registered []RegisteredGradient
+
+	names map[*Function]string // of functions that stand under a name not their own
+}
+
+// FunctionGradient says which function is another's gradient.
+type FunctionGradient struct {
+	Function, Gradient Callee
+
+	unknown []byte
+}
+
+// RegisteredGradient says which function is the gradient of nodes whose
+// attribute _gradient_op_type is Type.
+type RegisteredGradient struct {
+	Type     string
+	Gradient Callee
+
+	unknown []byte
 }
 
 // Add puts f into the library. A name that is taken by another function is an

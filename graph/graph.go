@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/cairnml/cairn/internal/pb"
 )
 
 // Graph is nodes in the order in which they were added. The zero value is an
@@ -17,6 +19,7 @@ type Graph struct {
 	// Versions are those of the GraphDef that the graph was read from.
 	Versions Versions
 
+	extra  *graphExtra
 	nodes  []*Node
 	byName map[string]*Node
 	last   map[string]int // suffixes given out, by name
@@ -26,6 +29,15 @@ type Graph struct {
 type Versions struct {
 	Producer, MinConsumer int32
 	BadConsumers          []int32
+}
+
+// graphExtra is what a GraphDef says that nothing here follows.
+type graphExtra struct {
+	versions *pb.VersionDef // nil where the file has none
+	version  int32
+	debug    *pb.GraphDebugInfo
+	library  []byte // unknown fields of the library
+	unknown  []byte
 }
 
 // Nodes are the graph's nodes in order. The slice must not be changed.

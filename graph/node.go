@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"strings"
+
+	"github.com/cairnml/cairn/internal/pb"
 )
 
 // Node is an op in a graph. Its inputs are outputs of other nodes of the same
@@ -34,14 +36,15 @@ type Node struct {
 	Extra *NodeExtra
 
 	graph *Graph
-	index int // in graph.nodes
+	index int  // in graph.nodes
+	read  bool // from a file, whose names stay as they are
 }
 
 // NodeExtra is what a file says of a node that nothing here follows.
 type NodeExtra struct {
-	DebugInfo []byte // the encoded ExperimentalDebugInfo
-	FullType  []byte // the encoded FullTypeDef
-	Unknown   []byte // fields that this package doesn't know
+	debugInfo *pb.ExperimentalDebugInfo
+	fullType  *pb.FullTypeDef
+	unknown   []byte
 }
 
 // Output is output Index of Node.

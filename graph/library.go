@@ -1,0 +1,135 @@
+package graph
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/internal/pb"
+)
+
+// Assemble returns a library of functions and of all that they refer to,
+// directly or through others, by their attributes' function names too. Each is
+// written under its own name; where two have the same one, or an op has it, the
+// later gets a number: [Library.NameOf] tells.
+func Assemble(roots ...*Function) *Library {
+	l := &Library{}
+	l.assemble(roots)
+	return l
+}
+
+// assemble adds functions and all that they, and those that are there, refer
+// to.
+func (l *Library) assemble(roots []*Function) {
+	held := make(map[*Function]bool, len(l.order))
+	for _, f := range l.functions {
+		held[f] = true
+	}
+	seen := make(map[*Function]bool, len(l.order))
+	for queue := append(l.Functions(), roots...); len(queue) > 0; queue = queue[1:] {
+		f := queue[0]
+		if f == nil || seen[f] {
+			continue
+		}
+		seen[f] = true
+		if !held[f] {
+			l.addUnique(f)
+		}
+		queue = append(append(queue, f.Graph.Callees()...), f.named()...)
+	}
+}
+
+// addUnique adds a function under its own name or one with a number.
+func (l *Library) addUnique(f *Function) {
+	base := f.Name
+	if base == "" {
+		base = "function"
+	}
+	name := base
+	for i := 1; l.functions[name] != nil || LookupOp(name) != nil; i++ {
+		name = fmt.Sprintf("%s_%d", base, i)
+	}
+	if l.functions == nil {
+		l.functions = make(map[string]*Function)
+	}
+	if name != f.Name {
+		if l.names == nil {
+			l.names = make(map[*Function]string)
+		}
+		l.names[f] = name
+	}
+	l.functions[name] = f
+	l.order = append(l.order, name)
+}
+
+// named are the functions that the function's attributes name.
+func (fn *Function) named() []*Function {
+	var out []*Function
+	for _, a := range fn.Attrs {
+		if c, ok := a.list.(Callee); ok && c.Function != nil {
+			out = append(out, c.Function)
+		}
+	}
+	return out
+}
+
+// NameOf is the name under which the library holds a function, the function's
+// own where it doesn't hold it.
+func (l *Library) NameOf(f *Function) string {
+	if l != nil {
+		if s, ok := l.names[f]; ok {
+			return s
+		}
+	}
+	return f.Name
+}
+
+// nameOf is the name that a reference to a function has.
+func (l *Library) nameOf(c Callee) string {
+	if c.Function != nil {
+		return l.NameOf(c.Function)
+	}
+	return c.Name
+}
+
+// written is the library that the graph is written with: that of the graph, and
+// after its functions all others that nodes refer to.
+func (g *Graph) written() (*Library, error) {
+	l := &Library{}
+	if g.Library != nil {
+		l.Gradients, l.Registered = g.Library.Gradients, g.Library.Registered
+		for _, name := range g.Library.order {
+			f := g.Library.functions[name]
+			if g.Library.NameOf(f) != name {
+				return nil, fmt.Errorf("graph: function %q stands in the library as %q", f.Name, name)
+			}
+			l.addUnique(f)
+		}
+	}
+	roots := g.Callees()
+	for _, x := range l.Gradients {
+		roots = append(roots, x.Function.Function, x.Gradient.Function)
+	}
+	for _, x := range l.Registered {
+		roots = append(roots, x.Gradient.Function)
+	}
+	l.assemble(roots)
+	return l, nil
+}
+
+// Proto returns the library as a FunctionDefLibrary.
+func (l *Library) Proto() (*pb.FunctionDefLibrary, error) {
+	p := &pb.FunctionDefLibrary{}
+	for _, f := range l.Functions() {
+		def, err := f.Proto(l)
+		if err != nil {
+			return nil, err
+		}
+		p.Function = append(p.Function, def)
+	}
+	for _, g := range l.Gradients {
+		p.Gradient = append(p.Gradient, &pb.GradientDef{FunctionName: l.nameOf(g.Function), GradientFunc: l.nameOf(g.Gradient), Unknown: g.unknown})
+	}
+	for _, g := range l.Registered {
+		p.RegisteredGradients = append(p.RegisteredGradients, &pb.RegisteredGradient{GradientFunc: l.nameOf(g.Gradient), RegisteredOpType: g.Type, Unknown: g.unknown})
+	}
+	return p, nil
+}

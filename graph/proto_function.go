@@ -1,0 +1,197 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// library makes the functions of a file: first all of them without bodies, so
+// that each can refer to each, itself included.
+func (r *reader) library(p *pb.FunctionDefLibrary) (*Library, error) {
+	r.lib = &Library{}
+	r.calls = make(map[*Function]*OpDef, len(p.Function))
+	for _, def := range p.Function {
+		if def.Signature == nil || def.Signature.Name == "" {
+			return nil, &FunctionDefError{Err: errors.New("it has no name")}
+		}
+		fn := NewFunction(def.Signature.Name)
+		fn.Graph.Library = r.lib
+		if LookupOp(fn.Name) != nil {
+			return nil, &FunctionDefError{fn.Name, errors.New("an op has the same name")}
+		}
+		if err := r.lib.Add(fn); err != nil {
+			return nil, &FunctionDefError{fn.Name, errors.New("there are two functions of this name")}
+		}
+		sig, err := OpDefFromProto(def.Signature)
+		if err != nil {
+			return nil, &FunctionDefError{fn.Name, err}
+		}
+		r.calls[fn] = sig
+	}
+	for i, fn := range r.lib.Functions() {
+		if err := r.function(fn, p.Function[i]); err != nil {
+			var node *NodeDefError
+			if errors.As(err, &node) {
+				return nil, err
+			}
+			return nil, &FunctionDefError{fn.Name, err}
+		}
+	}
+	named := func(name string) Callee { return Callee{Function: r.lib.Lookup(name), Name: name} }
+	for _, g := range p.Gradient {
+		r.lib.Gradients = append(r.lib.Gradients, FunctionGradient{named(g.FunctionName), named(g.GradientFunc), g.Unknown})
+	}
+	for _, g := range p.RegisteredGradients {
+		r.lib.Registered = append(r.lib.Registered, RegisteredGradient{g.RegisteredOpType, named(g.GradientFunc), g.Unknown})
+	}
+	return r.lib, nil
+}
+
+// LibraryFromProto returns the functions of a library, as [FromProto] does.
+func LibraryFromProto(p *pb.FunctionDefLibrary, opts *Options) (*Library, error) {
+	return newReader(opts).library(p)
+}
+
+// function fills a function.
+func (r *reader) function(fn *Function, p *pb.FunctionDef) error {
+	sig := r.calls[fn]
+	fn.Extra = &FunctionExtra{signature: sig, resources: p.ResourceArgUniqueId, unknown: p.Unknown}
+	var err error
+	if fn.Attrs, err = r.attrs(p.Attr, sig, 0); err != nil {
+		return err
+	}
+	for i, a := range fn.Attrs {
+		if a.Kind == AttrString && a.src == nil && (a.Name == "forward_function_name" || a.Name == "backward_function_name") {
+			if f := r.lib.Lookup(a.str); f != nil {
+				fn.Attrs[i] = FunctionName(a.Name, f)
+			}
+		}
+	}
+	for _, e := range p.ArgAttr {
+		if e.Value == nil {
+			e.Value = &pb.ArgAttrs{}
+		}
+		as, err := r.attrs(e.Value.Attr, nil, 0)
+		if err != nil {
+			return fmt.Errorf("attributes of argument %d: %w", e.Key, err)
+		}
+		if int64(int(e.Key)) != int64(e.Key) {
+			return fmt.Errorf("there is no argument %d", e.Key)
+		}
+		if fn.ArgAttrs == nil {
+			fn.ArgAttrs = make(map[int]Attrs, len(p.ArgAttr))
+		}
+		fn.ArgAttrs[int(e.Key)] = as
+		if e.Value.Unknown != nil {
+			if fn.Extra.args == nil {
+				fn.Extra.args = map[int][]byte{}
+			}
+			fn.Extra.args[int(e.Key)] = e.Value.Unknown
+		}
+	}
+	in := &nodeReader{reader: r, graph: fn.Graph, function: fn}
+	if err := in.arguments(p); err != nil {
+		return err
+	}
+	if err := in.nodes(p.NodeDef); err != nil {
+		return err
+	}
+	return in.results(p)
+}
+
+// arguments adds the nodes that are the arguments.
+func (r *nodeReader) arguments(p *pb.FunctionDef) error {
+	fn := r.function
+	sig := r.calls[fn]
+	r.args = make(map[string]Output, len(sig.Inputs))
+	shapes := fn.Attrs.Shapes("_input_shapes")
+	for i := range sig.Inputs {
+		def := &sig.Inputs[i]
+		if def.List() {
+			return fmt.Errorf("argument %q is a list: %w", def.Name, errors.ErrUnsupported)
+		}
+		f := typeFact(def.Type, def.Ref)
+		if i < len(shapes) {
+			f.Shape = shapes[i].Identified()
+		}
+		if s := fn.ArgAttrs[i].Shapes("_output_shapes"); len(s) == 1 {
+			f.Shape = s[0].Identified()
+		}
+		if def.rest != nil {
+			for _, h := range def.rest.HandleData {
+				s, _, err := readShape(h.Shape)
+				if err != nil {
+					return fmt.Errorf("what the handle %q holds: %w", def.Name, err)
+				}
+				f.Handle = append(f.Handle, Content{tensor.DType(h.Dtype), s.Identified()})
+			}
+		}
+		o, err := fn.AddArg(def.Name, f)
+		if err != nil {
+			return fmt.Errorf("argument %q: %w", def.Name, err)
+		}
+		switch {
+		case def.TypeAttr != "":
+			o.Node.Attrs[0] = Placeholder("T", def.TypeAttr)
+		case !def.Type.Valid():
+			o.Node.Attrs[0] = Type("T", def.Type)
+		}
+		r.args[def.Name] = o
+	}
+	return nil
+}
+
+// results notes what the function returns and what runs in every call.
+func (r *nodeReader) results(p *pb.FunctionDef) error {
+	fn := r.function
+	sig := r.calls[fn]
+	rets := make(map[string]string, len(p.Ret))
+	for _, e := range p.Ret {
+		rets[e.Key] = e.Value
+	}
+	for i := range sig.Outputs {
+		def := &sig.Outputs[i]
+		name, ok := rets[def.Name]
+		switch {
+		case def.List():
+			return fmt.Errorf("result %q is a list: %w", def.Name, errors.ErrUnsupported)
+		case !ok:
+			return fmt.Errorf("nothing tells what result %q is", def.Name)
+		}
+		delete(rets, def.Name)
+		lo, hi, from, err := r.find(name)
+		if err != nil {
+			return fmt.Errorf("result %q (%q): %w", def.Name, name, err)
+		}
+		if hi != lo+1 {
+			return fmt.Errorf("result %q (%q) is %d tensors", def.Name, name, hi-lo)
+		}
+		fn.Results = append(fn.Results, Result{def.Name, Output{from, lo}})
+	}
+	for name := range rets {
+		return fmt.Errorf("it returns %q, which its signature lacks", name)
+	}
+	controls := make(map[string]string, len(p.ControlRet))
+	for _, e := range p.ControlRet {
+		controls[e.Key] = e.Value
+	}
+	for _, name := range sig.ControlOutputs {
+		node, ok := controls[name]
+		if !ok {
+			return fmt.Errorf("nothing tells what control result %q is, or there are two", name)
+		}
+		delete(controls, name)
+		n := fn.Graph.Lookup(node)
+		if n == nil {
+			return fmt.Errorf("control result %q (%q): there is no such node", name, node)
+		}
+		fn.Control = append(fn.Control, ControlResult{name, n})
+	}
+	for name := range controls {
+		return fmt.Errorf("it has the control result %q, which its signature lacks", name)
+	}
+	return nil
+}
