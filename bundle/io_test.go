@@ -297,6 +297,9 @@ func TestEveryFaultOfAMergeKeepsTheSources(t *testing.T) {
 			dir.n, dir.at = 0, at
 			err := Merge(ctx, dir, "out", []string{"a", "b"}, &MergeOptions{KeepSources: keep})
 			if err == nil {
+				if at <= dir.n {
+					t.Errorf("operation %d (keep %v): the fault was swallowed", at, keep)
+				}
 				break
 			}
 			if !errors.Is(err, errFault) {

@@ -107,3 +107,37 @@ func copyToOther(t *testing.T, r *Reader) func(name string) error {
 		return w.CopyFrom(t.Context(), r, name, name)
 	}
 }
+
+// TestReadThatIsCancelledSaysSo cancels a read when some of its bytes are there.
+func TestReadThatIsCancelledSaysSo(t *testing.T) {
+	dir := MemDir()
+	write(t, dir, "c", nil, func(w *Writer) {
+		for i := range 3 {
+			if err := w.Add(t.Context(), fmt.Sprint("v", i), sample(t, tensor.Uint8, 3*chunk)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	r := mustOpen(t, dir, "c")
+	for _, workers := range []int{1, 2} {
+		for what, read := range map[string]func(ctx context.Context, progress func(done, total int64)) error{
+			"read": func(ctx context.Context, progress func(done, total int64)) error {
+				return r.ReadAll(ctx, []ReadRequest{{Name: "v0"}, {Name: "v1"}, {Name: "v2"}}, &ReadAllOptions{Workers: workers, Progress: progress})
+			},
+			"verify": func(ctx context.Context, progress func(done, total int64)) error {
+				return r.Verify(ctx, &VerifyOptions{Workers: workers, Progress: progress})
+			},
+		} {
+			ctx, cancel := context.WithCancel(t.Context())
+			err := read(ctx, func(done, total int64) {
+				if done < total {
+					cancel()
+				}
+			})
+			cancel()
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%s by %d: %v", what, workers, err)
+			}
+		}
+	}
+}

@@ -39,9 +39,10 @@ type shardWriter struct {
 	shut  bool
 }
 
-// writebacker is what a File may have besides: begin writing a range to the
-// disk without waiting for it.
+// writebacker is what a File may have besides: find room for a range before it is
+// written, and begin writing one to the disk without waiting for it.
 type writebacker interface {
+	preallocate(off, n int64)
 	startWriteback(off, n int64)
 }
 
@@ -70,6 +71,9 @@ func (w *Writer) put(ctx context.Context, s *shardWriter, b []byte) error {
 	}
 	if err := w.flush(s); err != nil {
 		return err
+	}
+	if len(b) >= step && s.ahead != nil && !w.opts.NoSync {
+		s.ahead.preallocate(s.flown, int64(len(b)))
 	}
 	for len(b) > 0 {
 		if err := ctx.Err(); err != nil {

@@ -291,3 +291,27 @@ func TestRotationStaysInTheDirectory(t *testing.T) {
 		t.Errorf("the other run's folder holds %q, before it held %q", after, before)
 	}
 }
+
+// TestIndexIsRemovedFirst makes sure that what a crash leaves of a checkpoint
+// that is being deleted is no checkpoint.
+func TestIndexIsRemovedFirst(t *testing.T) {
+	ctx := context.Background()
+	disk := faultfs.New()
+	_, ck := newSteps(t)
+	if err := ck.WriteTo(ctx, disk, "c"); err != nil {
+		t.Fatal(err)
+	}
+	disk.Hook(nil)
+	if err := removeCheckpoint(disk, "c"); err != nil {
+		t.Fatal(err)
+	}
+	var removed []string
+	for _, op := range disk.Ops() {
+		if op.Kind == faultfs.Remove {
+			removed = append(removed, op.Name)
+		}
+	}
+	if want := []string{"c.index", "c.data-00000-of-00001"}; !slices.Equal(removed, want) {
+		t.Errorf("removed %q, want %q", removed, want)
+	}
+}
