@@ -31,7 +31,7 @@ func ExampleCast() {
 	}
 	wide, err := t.Float64s()
 	fmt.Println(t, wide, err)
-	// Output: [ 0.1 30.  -2. ] [0.10009765625 30 -2] <nil>
+	// Output: [ 0.10009766 30.         -2.        ] [0.10009765625 30 -2] <nil>
 }
 
 func ExampleWriteNPY() {

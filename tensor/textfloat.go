@@ -156,11 +156,12 @@ func shortest(d DType, x float64, verb byte) string {
 	case Float32:
 		return strconv.FormatFloat(x, verb, -1, 32)
 	}
-	if d != Float16 && x == math.Trunc(x) && math.Abs(x) < 1<<24 {
-		// 448 rather than 450, though float8_e4m3fn can't tell them apart.
-		return strconv.FormatFloat(x, verb, -1, 64)
+	if d != Float16 {
+		// As the float32 that it is: few digits would tell 0.31054688 from its
+		// neighbours in bfloat16, but 0.31 is read as another number.
+		return strconv.FormatFloat(x, verb, -1, 32)
 	}
-	// The narrow types: the fewest significant digits that read back as x.
+	// The fewest significant digits that read back as x.
 	for p := range 10 {
 		s := strconv.FormatFloat(x, 'e', p, 64)
 		y, err := strconv.ParseFloat(s, 64)

@@ -79,6 +79,9 @@ NAMEs all are printed.`,
 				if full {
 					o.Threshold = -1
 				}
+				if d := t.DType(); d.IsFloating() && d.Size() <= 2 && d != tensor.Float16 {
+					o.Precision = 45 // no type of numpy's, whose eight digits would cut values short
+				}
 				fmt.Fprintln(a.out, t.Text(o))
 			}
 			return nil
