@@ -351,10 +351,14 @@ func (b *block) measure() {
 	b.span = max(b.h, sum)
 }
 
-// place puts a block in the middle of its span and its children one below the
-// other.
+// maxRise is how far below the top of what it holds a block may stand, so that a
+// tall picture doesn't begin with blank paper.
+const maxRise = 160
+
+// place puts a block in the middle of its span, or not far from its top, and its
+// children one below the other.
 func (b *block) place(at []float64, top float64) {
-	b.x, b.y = at[b.depth], top+(b.span-b.h)/2
+	b.x, b.y = at[b.depth], top+min((b.span-b.h)/2, maxRise)
 	sum := 0.0
 	for i, k := range b.kids {
 		if i > 0 {
@@ -362,7 +366,7 @@ func (b *block) place(at []float64, top float64) {
 		}
 		sum += k.span
 	}
-	y := top + (b.span-sum)/2
+	y := top + min((b.span-sum)/2, maxRise)
 	for _, k := range b.kids {
 		k.place(at, y)
 		y += k.span + gapY

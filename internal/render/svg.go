@@ -141,11 +141,19 @@ func words(b *bufio.Writer, x, y float64, style, s string) {
 	}
 }
 
+// maxCurves is how many edges leave a block in curves; more share a trunk.
+const maxCurves = 8
+
 // edge leads from a block to one below it: straight to where its column ends,
 // so that it crosses no other block, then in a curve.
 func edge(b *bufio.Writer, from, to *block, turn float64) {
 	y1, y2 := from.y+headHeight/2, to.y+headHeight/2
 	mid := (turn + to.x) / 2
+	if len(from.kids) > maxCurves {
+		fmt.Fprintf(b, `<path d="M%.1f %.1f H%.1f V%.1f H%.1f" fill="none" stroke="#9aa0a6" stroke-width="1.2"/>`+"\n",
+			from.x+from.w, y1, mid, y2, to.x-3)
+		return
+	}
 	fmt.Fprintf(b, `<path d="M%.1f %.1f H%.1f C%.1f %.1f %.1f %.1f %.1f %.1f" fill="none" stroke="#9aa0a6" stroke-width="1.2"/>`+"\n",
 		from.x+from.w, y1, turn, mid, y1, mid, y2, to.x-3, y2)
 }
