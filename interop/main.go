@@ -33,6 +33,7 @@ var suites = []suite{
 	{"managers", managerCases},
 	{"legacy", legacyCases},
 	{"rewrite", rewriteCases},
+	{"join", joinCases},
 	{hostile, hostileCases},
 }
 

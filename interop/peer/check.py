@@ -36,6 +36,13 @@ def restored(spec, prefix, slots):
     return objects.compare(spec, nodes)
 
 
+def joined(first, second, prefix):
+    a, of_a = objects.build(first, zero=True, slots=True)
+    b, of_b = objects.build(second, zero=True, slots=True)
+    tf.train.Checkpoint(a=a, b=b).read(prefix).assert_consumed()
+    return objects.compare(first, of_a) + objects.compare(second, of_b)
+
+
 def big_endian(spec, folder):
     """What TensorFlow reads otherwise, and the types whose bytes it says it can't swap."""
     wrong, refused = [], []
@@ -64,6 +71,13 @@ def main(root):
                 wrong.append("graph %d: %s" % (spec["seed"], w))
     case("TensorFlow restores our object graphs", wrong,
          "%d of %d; the others it can't restore when it wrote them itself" % (len(able), len(specs["graphs"])))
+
+    pairs = [p for p in zip(able[::2], able[1::2]) if os.path.isdir("%s/joined/%d-%d" % (ours, p[0]["seed"], p[1]["seed"]))]
+    wrong = []
+    for a, b in pairs:
+        for w in tried(joined, a, b, "%s/joined/%d-%d/ckpt" % (ours, a["seed"], b["seed"])):
+            wrong.append("graphs %d and %d: %s" % (a["seed"], b["seed"], w))
+    case("TensorFlow restores object graphs that merge joined", wrong or ([] if pairs else ["there are none"]), "%d pairs" % len(pairs))
 
     for spec in specs["bundles"]:
         case("TensorFlow reads our " + spec["case"], tried(bundles.mismatches, spec, os.path.join(ours, "bundles", spec["case"])))
