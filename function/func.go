@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/ops"
@@ -16,9 +18,12 @@ import (
 type Func[In, Out any] struct {
 	f    func(*ops.Scope, In) Out
 	opts *Options
-	in   *plan
-	out  *plan
+	in   *layout
+	out  *layout
 	err  error
+
+	tracing sync.Mutex // of those who trace
+	traces  atomic.Pointer[[]*trace[In, Out]]
 }
 
 // New makes a Func of f. In and Out are a *ops.Value, or a struct, slice, array
@@ -31,10 +36,10 @@ func New[In, Out any](f func(s *ops.Scope, in In) Out, o ...*Options) *Func[In, 
 		fn.err = fmt.Errorf("function: New of a nil function")
 		return fn
 	}
-	if fn.in, fn.err = planOf(reflect.TypeFor[In](), "in"); fn.err != nil {
+	if fn.in, fn.err = layoutOf(reflect.TypeFor[In](), "in"); fn.err != nil {
 		return fn
 	}
-	fn.out, fn.err = planOf(reflect.TypeFor[Out](), "out")
+	fn.out, fn.err = layoutOf(reflect.TypeFor[Out](), "out")
 	return fn
 }
 
@@ -56,6 +61,16 @@ func (fn *Func[In, Out]) Call(ctx context.Context, in In) (Out, error) {
 		return out, err
 	}
 	err := trackable.Step(ctx, func(ctx context.Context) error {
+		t := fn.find(&in)
+		if t == nil && fn.opts.Mode == Traced {
+			var err error
+			if t, err = fn.traceOf(ctx, in); err != nil {
+				return err
+			}
+		}
+		if t != nil && fn.opts.Mode != Eagerly {
+			return fn.call(ctx, t, &in, &out)
+		}
 		return fn.run(ctx, in, &out)
 	})
 	if err != nil {

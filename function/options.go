@@ -5,6 +5,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/trackable"
@@ -12,8 +13,18 @@ import (
 
 // Options say how ops run. They must not be changed once they are in use.
 type Options struct {
+	// Mode says whether calls run eagerly or as compiled traces. Default: [Auto].
+	Mode Mode
 	// Kernels run the ops. Default: kernel.All().
 	Kernels *engine.KernelSet
+	// Shapes are the shape rules of traces. Default: shape.All().
+	Shapes *shape.Rules
+	// Passes rewrite a trace before it is compiled. Default:
+	// engine.DefaultPasses().
+	Passes []engine.Pass
+	// Instance holds the state of ops that outlives calls: tables, the states of
+	// random ops. Default: the process's.
+	Instance *engine.Instance
 	// Gradients are the rules that tapes use. Default: grad.All().
 	Gradients *grad.Rules
 	// Workers is the budget of helpers for large ops. Default:
@@ -25,6 +36,20 @@ type Options struct {
 	// Files is what ops may do with files. Default: nothing.
 	Files *engine.Files
 }
+
+// Mode says how a [Func] runs.
+type Mode uint8
+
+const (
+	// Auto runs a compiled trace where [Func.Trace] has made one that takes the
+	// input, and the Go function eagerly otherwise.
+	Auto Mode = iota
+	// Eagerly runs the Go function in every call.
+	Eagerly
+	// Traced makes a trace for each new signature: what the Go function does
+	// besides emitting ops happens once a trace, not once a call.
+	Traced
+)
 
 func pick(o []*Options) *Options {
 	var out Options
@@ -41,7 +66,7 @@ func pick(o []*Options) *Options {
 
 func (o *Options) scope(ctx context.Context, recycle bool) *ops.Scope {
 	return ops.NewScope(grad.WithRules(ctx, o.Gradients), &ops.ScopeOptions{
-		Kernels: o.Kernels, Workers: o.Workers, Files: o.Files, MaxOutput: o.MaxOutput, Recycle: recycle,
+		Kernels: o.Kernels, Workers: o.Workers, Files: o.Files, MaxOutput: o.MaxOutput, Recycle: recycle, Shapes: o.Shapes, Instance: o.Instance,
 	})
 }
 

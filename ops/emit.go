@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -74,29 +73,10 @@ func (s *Scope) run(name string, attrs graph.Attrs, inputs []Input) bool {
 	if !s.collect(name, attrs, inputs) {
 		return false
 	}
-	c := &st.call
-	c.Begin(st.ctx, &st.env)
-	for _, v := range st.ins {
-		c.Add(v.data)
-	}
-	k, err := st.kernels.PrepareEager(name, attrs, c.Inputs())
-	if err == nil {
-		err = c.Run(k)
-	}
-	if err != nil {
+	st.outs = st.outs[:0]
+	if err := st.exec.run(s, name, attrs); err != nil {
 		s.fail(name, attrs, err, st.ins...)
 		return false
-	}
-	st.outs = st.outs[:0]
-	for i, r := range c.Results() {
-		if r.IsZero() {
-			s.fail(name, attrs, fmt.Errorf("the kernel made no output %d", i), st.ins...)
-			return false
-		}
-		v := s.newValue(nil)
-		v.data = r
-		v.Pin() // of a borrowed input that the op passed on, which the output may outlive
-		st.outs = append(st.outs, v)
 	}
 	if len(st.recorders)+len(s.recs) > 0 && !s.record(name, attrs) {
 		return false
@@ -137,7 +117,7 @@ func (s *Scope) collect(name string, attrs graph.Attrs, inputs []Input) bool {
 				return s.badWeak(name, attrs, i)
 			}
 			weak |= 1 << i
-		} else if want == tensor.Invalid && !v.handle && !v.sizes {
+		} else if want == tensor.Invalid && v.DType() != tensor.Resource && !isSizes(in) {
 			want = v.DType()
 		}
 		st.ins = append(st.ins, v)
@@ -157,9 +137,19 @@ func (s *Scope) collect(name string, attrs graph.Attrs, inputs []Input) bool {
 			s.fail(name, attrs, fmt.Errorf("input %d: %w", i, err), st.ins...)
 			return false
 		}
-		st.ins[i] = s.newValue(t)
+		if st.ins[i], err = st.exec.lift(s, s.newValue(t)); err != nil {
+			s.fail(name, attrs, fmt.Errorf("input %d: %w", i, err), st.ins...)
+			return false
+		}
 	}
 	return true
+}
+
+// isSizes reports whether the input is a shape, axes or a count that a function
+// of this package made.
+func isSizes(in Input) bool {
+	v, ok := in.(*Value)
+	return ok && v.sizes
 }
 
 // number is the tensor of a Go value; that of a number may be shared.
@@ -302,11 +292,10 @@ func (s *Scope) handleOf(like trackable.VariableLike) *Value {
 	if x == nil {
 		return nil
 	}
-	if err := x.Fault(); err != nil {
-		return s.Fail("Variable", fmt.Errorf("%q: %w", x.Name(), err))
+	v, err := s.step.exec.handle(s, x)
+	if err != nil {
+		return s.Fail("VarHandleOp", err)
 	}
-	v := s.newValue(nil)
-	v.data, v.variable, v.handle = engine.HandleOf(x), x, true
 	return v
 }
 

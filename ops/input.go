@@ -6,7 +6,6 @@ import (
 	"math"
 	"reflect"
 
-	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -32,36 +31,37 @@ var errNilInput = errors.New("is nil")
 func (s *Scope) resolve(in Input) (v *Value, weak bool, err error) {
 	switch x := in.(type) {
 	case *Value:
-		if x == nil {
+		switch {
+		case x == nil:
 			return nil, false, errNilInput
-		}
-		if x.data.IsZero() {
+		case x.failed():
 			if x.step == s.step && s.step.err != nil {
 				return nil, false, s.step.err
 			}
 			return nil, false, errFailed
-		}
-		if x.dead() {
+		case x.dead():
 			return nil, false, ErrDeadValue
 		}
-		return x, false, nil
+		v, err = s.step.exec.lift(s, x)
+		return v, false, err
 	case *tensor.Tensor:
 		if x == nil {
 			return nil, false, errNilInput
 		}
-		return s.newValue(x), false, nil
+		v, err = s.step.exec.lift(s, s.newValue(x))
+		return v, false, err
 	case *trackable.Variable:
 		if x == nil {
 			return nil, false, errNilInput
 		}
-		v, err = s.borrow(x)
+		v, err = s.step.exec.read(s, x)
 		return v, false, err
 	case trackable.VariableLike:
 		embedded := variableOf(x)
 		if embedded == nil {
 			return nil, false, errNilInput
 		}
-		v, err = s.borrow(embedded)
+		v, err = s.step.exec.read(s, embedded)
 		return v, false, err
 	case nil:
 		return nil, false, errNilInput
@@ -73,23 +73,8 @@ func (s *Scope) resolve(in Input) (v *Value, weak bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	return s.newValue(t), false, nil
-}
-
-// borrow is a read of a variable that lasts until its op has run and no
-// recorder needs it.
-func (s *Scope) borrow(x *trackable.Variable) (*Value, error) {
-	if err := x.Fault(); err != nil {
-		return nil, fmt.Errorf("is the variable %q: %w", x.Name(), err)
-	}
-	data := engine.Borrow(x)
-	if data.IsZero() {
-		return nil, fmt.Errorf("is the variable %q, which has no value", x.Name())
-	}
-	v := s.newValue(nil)
-	v.data, v.variable, v.holds = data, x, 1
-	s.step.reads = append(s.step.reads, v)
-	return v, nil
+	v, err = s.step.exec.lift(s, s.newValue(t))
+	return v, false, err
 }
 
 // newValue makes a value of this call over a tensor that isn't the arena's.

@@ -25,7 +25,9 @@ func (s *Scope) WithRecorder(r Recorder) *Scope {
 	recs := make([]Recorder, len(s.recs), len(s.recs)+1)
 	copy(recs, s.recs)
 	s.step.recorders = append(s.step.recorders, r)
-	return &Scope{step: s.step, recs: append(recs, r)}
+	c := s.child()
+	c.recs = append(recs, r)
+	return c
 }
 
 // EndRecording stops showing r the ops that run on scopes without it.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -15,15 +16,21 @@ import (
 // to one goroutine and lasts for one call of a function; function.Eager makes
 // one for scripts and tests.
 type Scope struct {
-	step *step
-	recs []Recorder
+	step  *step
+	recs  []Recorder
+	state scopeState
 }
 
 // ScopeOptions say how a scope's ops run.
 type ScopeOptions struct {
+	// Shapes are the shape rules of traces. Default: shape.All().
+	Shapes *shape.Rules
 	// Kernels run the ops. There is no default: package function passes
 	// kernel.All where its options name none.
 	Kernels *engine.KernelSet
+	// Instance holds the state of ops that outlives the call: tables, the states
+	// of random ops. Default: the process's.
+	Instance *engine.Instance
 	// Workers is the budget of helpers for large ops. Default:
 	// engine.SharedWorkers.
 	Workers *engine.Workers
@@ -40,6 +47,7 @@ type ScopeOptions struct {
 
 // step is what the scopes of one call share.
 type step struct {
+	exec    executor
 	ctx     context.Context
 	done    <-chan struct{}
 	kernels *engine.KernelSet
@@ -92,8 +100,8 @@ func NewScope(ctx context.Context, o *ScopeOptions) *Scope {
 	if o == nil {
 		o = &ScopeOptions{}
 	}
-	st := &step{ctx: ctx, done: ctx.Done(), kernels: o.Kernels, scratch: scratches.Get().(*scratch)}
-	st.env = engine.Env{Workers: o.Workers, Files: o.Files, MaxOutput: o.MaxOutput}
+	st := &step{exec: eager{}, ctx: ctx, done: ctx.Done(), kernels: o.Kernels, scratch: scratches.Get().(*scratch)}
+	st.env = engine.Env{Workers: o.Workers, Files: o.Files, MaxOutput: o.MaxOutput, Instance: o.Instance}
 	if st.env.Workers == nil {
 		st.env.Workers = engine.SharedWorkers()
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -16,7 +17,9 @@ import (
 // it returns are the caller's to keep. Others are dead after that, and say so
 // when they are used.
 type Value struct {
-	data engine.Value
+	data engine.Value // eager
+	out  graph.Output // traced: the output of a node
+	spec *graph.Fact  // neither: an example without data
 	step *step
 
 	variable *trackable.Variable // what the value is a read or a handle of
@@ -61,6 +64,8 @@ func (v *Value) Tensor() (*tensor.Tensor, error) {
 		return nil, errors.New("ops: the value is nil")
 	case v.dead():
 		return nil, ErrDeadValue
+	case v.IsSymbolic(), v.spec != nil:
+		return nil, ErrSymbolic
 	case v.data.Tensor == nil:
 		if v.step != nil && v.step.err != nil {
 			return nil, v.step.err
@@ -84,6 +89,46 @@ func Item[T tensor.Element](v *Value) (T, error) {
 	return tensor.Item[T](t)
 }
 
+// ValueOfData is a value of what a plan returned, made without a scope.
+func ValueOfData(d engine.Value) *Value { return &Value{data: d} }
+
+// Data is the value as plans take it: its tensor or handle. A traced or failed
+// value has none.
+func (v *Value) Data() (engine.Value, error) {
+	switch {
+	case v == nil:
+		return engine.Value{}, errNilInput
+	case v.dead():
+		return engine.Value{}, ErrDeadValue
+	case v.IsSymbolic(), v.spec != nil:
+		return engine.Value{}, ErrSymbolic
+	case v.failed():
+		return engine.Value{}, errFailed
+	}
+	v.keep()
+	return v.data, nil
+}
+
+// Fact is what is known of the value: everything where it has data, what the
+// trace could infer otherwise. After a failure nothing is known.
+func (v *Value) Fact() graph.Fact {
+	switch {
+	case v == nil:
+	case v.out.Node != nil:
+		return v.out.Fact()
+	case v.spec != nil:
+		return *v.spec
+	case v.handle:
+		return graph.Fact{DType: tensor.Resource, Shape: graph.ShapeOf(),
+			Handle: []graph.Content{{DType: v.variable.DType(), Shape: graph.Whole(v.variable.ValueShape())}}}
+	case v.data.Tensor != nil:
+		return graph.FactOf(v.data.Tensor)
+	case !v.data.IsZero():
+		return graph.Fact{DType: v.data.DType(), Shape: graph.ShapeOf()}
+	}
+	return graph.Fact{}
+}
+
 // DType is the type of the elements; tensor.Invalid after a failure.
 func (v *Value) DType() tensor.DType {
 	switch {
@@ -92,17 +137,39 @@ func (v *Value) DType() tensor.DType {
 		return v.data.Tensor.DType()
 	case v.handle:
 		return tensor.Resource
+	case v.out.Node != nil:
+		return v.out.Fact().DType
+	case v.spec != nil:
+		return v.spec.DType
+	case !v.data.IsZero():
+		return v.data.DType()
 	}
 	return tensor.Invalid
 }
 
-// Shape is the shape; nil after a failure. It must not be changed.
+// Shape is the shape, with -1 for a size that isn't known while the value is
+// traced. It is nil after a failure, and where not even the number of dimensions
+// is known; [Value.Fact] tells these apart. It must not be changed.
 func (v *Value) Shape() tensor.Shape {
-	if v == nil || v.data.Tensor == nil {
+	switch {
+	case v == nil:
 		return nil
+	case v.data.Tensor != nil:
+		return v.data.Tensor.Shape()
+	case v.out.Node != nil:
+		return v.out.Fact().Shape.Anonymous().Dims()
+	case v.spec != nil:
+		return v.spec.Shape.Anonymous().Dims()
 	}
-	return v.data.Tensor.Shape()
+	return nil
 }
+
+// IsSymbolic reports whether the value stands for what a traced function will
+// compute, and has no data.
+func (v *Value) IsSymbolic() bool { return v.out.Node != nil }
+
+// failed reports whether the value is the result of a failed op.
+func (v *Value) failed() bool { return v.data.IsZero() && v.out.Node == nil && v.spec == nil }
 
 // Format prints the value: a scalar by the verb as Go prints a number ("%1.2f"),
 // anything else as its tensor. A failed or dead value prints what is wrong with

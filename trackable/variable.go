@@ -239,6 +239,20 @@ func (v *Variable) SetShape(s tensor.Shape) *Variable {
 	return v
 }
 
+// ValueShape is the shape that v's values have, with -1 for a size that may
+// change; nil where there is no value. It must not be changed.
+func (v *Variable) ValueShape() tensor.Shape {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch {
+	case v.shapeLoose != nil:
+		return v.shapeLoose
+	case v.cell == nil:
+		return nil
+	}
+	return v.cell.t.Shape()
+}
+
 // Accepts is nil if v can hold a value of this type and shape, and otherwise the
 // error that Store would give, without the variable's name.
 func (v *Variable) Accepts(d tensor.DType, s tensor.Shape) error {

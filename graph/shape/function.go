@@ -64,6 +64,9 @@ func (r *Rules) inferNode(n *graph.Node, call func(graph.Callee, []graph.Fact) (
 	return nil
 }
 
+// Caller infers the results of functions for [Inference.Call].
+func (r *Rules) Caller() func(graph.Callee, []graph.Fact) ([]graph.Fact, error) { return r.caller(0) }
+
 // caller infers the results of functions that are called, without changing
 // them.
 func (r *Rules) caller(depth int, budget *int) func(graph.Callee, []graph.Fact) ([]graph.Fact, error) {

@@ -3,14 +3,15 @@ package function
 import (
 	"fmt"
 	"reflect"
+	"sort"
 	"unsafe"
 
 	"github.com/cairnml/cairn/ops"
 )
 
-// plan says where the values lie in a type. It is made once, at New; a call
+// layout says where the values lie in a type. It is made once, at New; a call
 // follows it without looking at types again, except inside slices and maps.
-type plan struct {
+type layout struct {
 	typ   reflect.Type
 	name  string
 	slots []slot // *ops.Value at fixed places
@@ -28,7 +29,7 @@ type part struct {
 	offset uintptr
 	name   string
 	typ    reflect.Type
-	elem   *plan
+	elem   *layout
 }
 
 var valueType = reflect.TypeFor[*ops.Value]()
@@ -36,12 +37,12 @@ var valueType = reflect.TypeFor[*ops.Value]()
 // maxDepth bounds how deep structs may nest; only a recursive type reaches it.
 const maxDepth = 32
 
-func planOf(t reflect.Type, name string) (*plan, error) {
-	p := &plan{typ: t, name: name}
+func layoutOf(t reflect.Type, name string) (*layout, error) {
+	p := &layout{typ: t, name: name}
 	return p, p.add(t, 0, name, 0)
 }
 
-func (p *plan) add(t reflect.Type, offset uintptr, name string, depth int) error {
+func (p *layout) add(t reflect.Type, offset uintptr, name string, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("function: %v nests too deep at %s", p.typ, name)
 	}
@@ -75,7 +76,7 @@ func (p *plan) add(t reflect.Type, offset uintptr, name string, depth int) error
 			}
 		}
 	case reflect.Slice, reflect.Map:
-		elem := &plan{typ: t.Elem(), name: name + "[…]"}
+		elem := &layout{typ: t.Elem(), name: name + "[…]"}
 		if err := elem.add(t.Elem(), 0, elem.name, depth+1); err != nil {
 			return err
 		}
@@ -87,7 +88,7 @@ func (p *plan) add(t reflect.Type, offset uintptr, name string, depth int) error
 }
 
 // check refuses nil values in an argument.
-func (p *plan) check(arg any) error {
+func (p *layout) check(arg any) error {
 	return p.each(reflect.ValueOf(arg).UnsafePointer(), func(at **ops.Value, name string) error {
 		if *at == nil {
 			return fmt.Errorf("function: %s is nil", name)
@@ -97,7 +98,7 @@ func (p *plan) check(arg any) error {
 }
 
 // keep makes the values of a result outlive the scope.
-func (p *plan) keep(s *ops.Scope, result any) error {
+func (p *layout) keep(s *ops.Scope, result any) error {
 	return p.each(reflect.ValueOf(result).UnsafePointer(), func(at **ops.Value, name string) error {
 		if *at == nil {
 			return nil // an optional output that the function left out
@@ -111,7 +112,7 @@ func (p *plan) keep(s *ops.Scope, result any) error {
 	})
 }
 
-func (p *plan) each(base unsafe.Pointer, f func(at **ops.Value, name string) error) error {
+func (p *layout) each(base unsafe.Pointer, f func(at **ops.Value, name string) error) error {
 	for _, s := range p.slots {
 		if err := f((**ops.Value)(unsafe.Add(base, s.offset)), s.name); err != nil {
 			return err
@@ -135,17 +136,59 @@ func (p *plan) each(base unsafe.Pointer, f func(at **ops.Value, name string) err
 	return nil
 }
 
+// eachOfMap visits the entries in the order of their keys, so that the same
+// value has the same leaves every time.
 func (p part) eachOfMap(m reflect.Value, f func(at **ops.Value, name string) error) error {
-	for it := m.MapRange(); it.Next(); {
+	keys := m.MapKeys()
+	sort.Slice(keys, func(i, j int) bool { return fmt.Sprint(keys[i]) < fmt.Sprint(keys[j]) })
+	for _, key := range keys {
 		e := reflect.New(p.typ.Elem())
-		e.Elem().Set(it.Value())
+		e.Elem().Set(m.MapIndex(key))
 		before := e.Elem().Interface()
 		if err := p.elem.each(e.UnsafePointer(), f); err != nil {
-			return fmt.Errorf("%w (key %v)", err, it.Key())
+			return fmt.Errorf("%w (key %v)", err, key)
 		}
 		if _, plain := before.(*ops.Value); !plain || before != e.Elem().Interface() {
-			m.SetMapIndex(it.Key(), e.Elem())
+			m.SetMapIndex(key, e.Elem())
 		}
 	}
 	return nil
+}
+
+// detach copies the slices and maps that values are reached through, so that
+// the values at arg can be replaced without a change of what arg was copied
+// from.
+func (p *layout) detach(base unsafe.Pointer) {
+	for _, part := range p.parts {
+		v := reflect.NewAt(part.typ, unsafe.Add(base, part.offset)).Elem()
+		if v.IsNil() {
+			continue
+		}
+		if part.typ.Kind() == reflect.Map {
+			fresh := reflect.MakeMapWithSize(part.typ, v.Len())
+			for it := v.MapRange(); it.Next(); {
+				e := reflect.New(part.typ.Elem())
+				e.Elem().Set(it.Value())
+				part.elem.detach(e.UnsafePointer())
+				fresh.SetMapIndex(it.Key(), e.Elem())
+			}
+			v.Set(fresh)
+			continue
+		}
+		fresh := reflect.MakeSlice(part.typ, v.Len(), v.Len())
+		reflect.Copy(fresh, v)
+		v.Set(fresh)
+		for i := range v.Len() {
+			part.elem.detach(v.Index(i).Addr().UnsafePointer())
+		}
+	}
+}
+
+// leaves are the values in arg in order, each with its name.
+func (p *layout) leaves(base unsafe.Pointer) (values []*ops.Value, names []string) {
+	_ = p.each(base, func(at **ops.Value, name string) error {
+		values, names = append(values, *at), append(names, name)
+		return nil
+	})
+	return values, names
 }

@@ -1,0 +1,125 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Concrete is a function together with what it captures from outside: what a
+// trace yields, what a plan is compiled from, and what a SavedModel holds.
+// Nothing in it runs.
+type Concrete struct {
+	// Function is the function. Its last len(Captures) arguments are the
+	// captures.
+	Function *Function
+	// Captures are what those arguments are in every call.
+	Captures []Capture
+	// Inputs says how the arguments before the captures make up the structured
+	// input, Outputs how the results make up the structured output.
+	Inputs, Outputs *Structure
+}
+
+// Capture is something outside of a function that the function uses: one of a
+// variable, a tensor, or another resource.
+type Capture struct {
+	// Variable is a variable, passed as its handle.
+	Variable *trackable.Variable
+	// Tensor is a constant that is too large to stand in the function.
+	Tensor *tensor.Tensor
+	// Resource is the object behind another handle.
+	Resource any
+}
+
+// NumArgs is the number of arguments that a caller gives.
+func (c *Concrete) NumArgs() int { return len(c.Function.Args) - len(c.Captures) }
+
+// Variables are the captured variables, in the order of the captures.
+func (c *Concrete) Variables() []*trackable.Variable {
+	var out []*trackable.Variable
+	for _, x := range c.Captures {
+		if x.Variable != nil {
+			out = append(out, x.Variable)
+		}
+	}
+	return out
+}
+
+// String is the function as text, with what it captures.
+func (c *Concrete) String() string {
+	var b strings.Builder
+	b.WriteString(c.Function.String())
+	for i, x := range c.Captures {
+		arg := c.Function.Args[c.NumArgs()+i]
+		switch {
+		case x.Variable != nil:
+			fmt.Fprintf(&b, "capture %s = variable %q\n", arg.Name, x.Variable.Name())
+		case x.Tensor != nil:
+			fmt.Fprintf(&b, "capture %s = %v%v\n", arg.Name, x.Tensor.DType(), x.Tensor.Shape())
+		default:
+			fmt.Fprintf(&b, "capture %s = %T\n", arg.Name, x.Resource)
+		}
+	}
+	return b.String()
+}
+
+// StructureKind says what a [Structure] is.
+type StructureKind uint8
+
+// The kinds of structures.
+const (
+	Leaf   StructureKind = iota // a value
+	Record                      // named fields: a struct
+	Dict                        // named entries: a map
+	List                        // entries by number: a slice or an array
+	Static                      // a plain Go value, the same in every call
+	Absent                      // nil
+)
+
+// Structure says how flat values make up a structured one. The leaves are in
+// the order of the flat values.
+type Structure struct {
+	Kind StructureKind
+	// Name is the name in the structure above.
+	Name string
+	// Fact is what a Leaf may be.
+	Fact Fact
+	// Value is the value of a Static.
+	Value any
+	// Items are the parts of a Record, Dict or List.
+	Items []*Structure
+}
+
+// Leaves are the values of the structure in order, each with the names on the
+// way to it, joined by a dot.
+func (s *Structure) Leaves() []NamedFact {
+	var out []NamedFact
+	s.leaves("", &out)
+	return out
+}
+
+// NamedFact is a value of a structure with its path.
+type NamedFact struct {
+	Path string
+	Fact Fact
+}
+
+func (s *Structure) leaves(path string, out *[]NamedFact) {
+	if s == nil {
+		return
+	}
+	if s.Name != "" {
+		if path != "" {
+			path += "."
+		}
+		path += s.Name
+	}
+	if s.Kind == Leaf {
+		*out = append(*out, NamedFact{path, s.Fact})
+	}
+	for _, it := range s.Items {
+		it.leaves(path, out)
+	}
+}

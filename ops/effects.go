@@ -1,0 +1,87 @@
+package ops
+
+import (
+	"slices"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// effects orders the ops of a trace that touch state, as TensorFlow's automatic
+// control dependencies do: a read of a variable comes after the last write, a
+// write after the last write and all reads since, and ops with an effect on
+// nothing in particular (printing, files) one after the other.
+type effects struct {
+	all  []*graph.Node // whose effect a call must have
+	vars map[graph.Output]*uses
+	last *graph.Node // the last one with an effect on nothing in particular
+}
+
+// uses are the ops of a trace that touched one resource.
+type uses struct {
+	write *graph.Node
+	reads []*graph.Node // since the write
+}
+
+// note adds the control inputs that n needs, and remembers n.
+func (e *effects) note(n *graph.Node, ins []*Value, vars map[*trackable.Variable]*varTrace) {
+	if !n.Def.Stateful || unordered[n.Op] {
+		return
+	}
+	reads := readOnly[n.Op]
+	touched := false
+	for _, in := range ins {
+		if in.out.Fact().DType != tensor.Resource {
+			continue
+		}
+		touched = true
+		u := e.vars[in.out]
+		if u == nil {
+			u = new(uses)
+			if e.vars == nil {
+				e.vars = map[graph.Output]*uses{}
+			}
+			e.vars[in.out] = u
+		}
+		after(n, u.write)
+		if reads {
+			u.reads = append(u.reads, n)
+			continue
+		}
+		for _, r := range u.reads {
+			after(n, r)
+		}
+		u.write, u.reads = n, nil
+		if vt := vars[in.variable]; vt != nil {
+			vt.read = nil
+		}
+	}
+	if reads {
+		return
+	}
+	if !touched {
+		after(n, e.last)
+		e.last = n
+	}
+	e.all = append(e.all, n)
+}
+
+func after(n, before *graph.Node) {
+	if before != nil && before != n && !slices.Contains(n.Control, before) {
+		n.Control = append(n.Control, before)
+	}
+}
+
+// readOnly are the stateful ops that change nothing.
+var readOnly = map[string]bool{
+	"ReadVariableOp": true, "VariableShape": true, "VarIsInitializedOp": true, "ResourceGather": true, "ResourceGatherNd": true,
+	"LookupTableFind": true, "LookupTableFindV2": true, "LookupTableSizeV2": true, "LookupTableExportV2": true,
+}
+
+// unordered are the stateful ops whose only state is their random numbers: they
+// run where somebody needs what they draw.
+var unordered = map[string]bool{
+	"RandomUniform": true, "RandomUniformInt": true, "RandomStandardNormal": true, "TruncatedNormal": true,
+	"ParameterizedTruncatedNormal": true, "RandomShuffle": true, "Multinomial": true, "RandomGamma": true, "RandomPoissonV2": true,
+}

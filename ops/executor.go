@@ -1,0 +1,87 @@
+package ops
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// executor makes the ops of a scope happen. There are two: eager runs an op
+// now, a tracer writes it down as a node of a function. All else of this
+// package is the same for both.
+type executor interface {
+	// run makes the op happen whose inputs are s.step.ins, and appends its outputs
+	// to s.step.outs.
+	run(s *Scope, op string, attrs graph.Attrs) error
+	// lift makes a value that isn't this executor's own one that an op here takes:
+	// a tensor, or a value of an enclosing trace.
+	lift(s *Scope, v *Value) (*Value, error)
+	// read is the value of a variable, for one op.
+	read(s *Scope, x *trackable.Variable) (*Value, error)
+	// handle is the handle of a variable.
+	handle(s *Scope, x *trackable.Variable) (*Value, error)
+}
+
+// eager runs ops at once.
+type eager struct{}
+
+func (eager) run(s *Scope, op string, attrs graph.Attrs) error {
+	st := s.step
+	c := &st.call
+	c.Begin(st.ctx, &st.env)
+	for _, v := range st.ins {
+		c.Add(v.data)
+	}
+	k, err := st.kernels.PrepareEager(op, attrs, c.Inputs())
+	if err != nil {
+		return err
+	}
+	if err := c.Run(k); err != nil {
+		return err
+	}
+	for i, r := range c.Results() {
+		if r.IsZero() {
+			return fmt.Errorf("the kernel made no output %d", i)
+		}
+		v := s.newValue(nil)
+		v.data = r
+		v.Pin() // of a borrowed input that the op passed on, which the output may outlive
+		st.outs = append(st.outs, v)
+	}
+	return nil
+}
+
+var errLeaked = errors.New("is a value of a traced function, used outside of it: return it from the function instead")
+
+func (eager) lift(s *Scope, v *Value) (*Value, error) {
+	if v.IsSymbolic() {
+		return nil, errLeaked
+	}
+	return v, nil
+}
+
+func (eager) read(s *Scope, x *trackable.Variable) (*Value, error) {
+	if err := x.Fault(); err != nil {
+		return nil, fmt.Errorf("is the variable %q: %w", x.Name(), err)
+	}
+	data := engine.Borrow(x)
+	if data.IsZero() {
+		return nil, fmt.Errorf("is the variable %q, which has no value", x.Name())
+	}
+	v := s.newValue(nil)
+	v.data, v.variable, v.holds = data, x, 1
+	s.step.reads = append(s.step.reads, v)
+	return v, nil
+}
+
+func (eager) handle(s *Scope, x *trackable.Variable) (*Value, error) {
+	if err := x.Fault(); err != nil {
+		return nil, fmt.Errorf("%q: %w", x.Name(), err)
+	}
+	v := s.newValue(nil)
+	v.data, v.variable, v.handle = engine.HandleOf(x), x, true
+	return v, nil
+}

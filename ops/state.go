@@ -1,0 +1,65 @@
+package ops
+
+import "strings"
+
+// scopeState is what a scope hands to its ops besides the call it belongs to.
+// A scope made from another one takes it over; changes stay in the new scope.
+type scopeState struct {
+	name     string // prefix of the names of nodes: "net/dense"
+	training bool
+	values   map[any]any
+}
+
+// child is a scope of the same call with the same recorders, whose state can be
+// changed.
+func (s *Scope) child() *Scope {
+	c := *s
+	return &c
+}
+
+// WithName returns a scope of the same call whose ops have names below name:
+// "dense/MatMul" instead of "MatMul". Names matter in traces only.
+func (s *Scope) WithName(name string) *Scope {
+	c := s.child()
+	name = strings.Trim(cleanName(name), "/")
+	if c.state.name != "" {
+		name = c.state.name + "/" + name
+	}
+	c.state.name = name
+	return c
+}
+
+// WithTraining returns a scope of the same call in which layers behave as in
+// training, or as in inference. The default is inference.
+func (s *Scope) WithTraining(on bool) *Scope {
+	c := s.child()
+	c.state.training = on
+	return c
+}
+
+// Training reports whether layers behave as in training.
+func (s *Scope) Training() bool { return s.state.training }
+
+// With returns a scope of the same call that carries value under key, for the
+// packages that build on this one: a random seed, gradient rules. Keys are
+// compared as those of a context are.
+func (s *Scope) With(key, value any) *Scope {
+	c := s.child()
+	c.state.values = make(map[any]any, len(s.state.values)+1)
+	for k, v := range s.state.values {
+		c.state.values[k] = v
+	}
+	c.state.values[key] = value
+	return c
+}
+
+// Value is what [Scope.With] put under key; nil where nothing was.
+func (s *Scope) Value(key any) any { return s.state.values[key] }
+
+// nodeName is the name of a node for op, before it is made unique.
+func (s *Scope) nodeName(op string) string {
+	if s.state.name == "" {
+		return op
+	}
+	return s.state.name + "/" + op
+}

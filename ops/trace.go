@@ -1,0 +1,385 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Trace is a function while its ops are written down. The scope that goes with
+// it emits nodes; what they use from outside becomes constants and captures.
+type Trace struct {
+	scope    *Scope
+	outer    *Scope // of the enclosing trace, for a branch or a loop's body; nil otherwise
+	fn       *graph.Function
+	shapes   *shape.Rules
+	captures []graph.Capture
+	sources  []*Value // what each capture is in the enclosing scope, where there is one
+	args     []*Value // of the captures
+	vars     map[*trackable.Variable]*varTrace
+	consts   map[string]*Value
+	order    effects
+	done     bool
+}
+
+// varTrace is a variable that a trace uses.
+type varTrace struct {
+	handle *Value
+	read   *Value // its value since the last write, where it was read
+}
+
+// ErrSymbolic is what a value gives that has no data because it was traced.
+var ErrSymbolic = errors.New("ops: the value has no data while the function is traced; ops.If and ops.While decide by values")
+
+// maxConst is how many elements a tensor from outside may have to become a
+// constant of the function; a larger one is captured.
+const maxConst = 128
+
+// NewTrace makes a scope whose ops become nodes of a function called name.
+// Package function does that for its callers.
+func NewTrace(ctx context.Context, name string, o *ScopeOptions) (*Scope, *Trace) {
+	s := NewScope(ctx, o)
+	t := &Trace{scope: s, fn: graph.NewFunction(name), shapes: shape.All(),
+		vars: map[*trackable.Variable]*varTrace{}, consts: map[string]*Value{}}
+	if o != nil && o.Shapes != nil {
+		t.shapes = o.Shapes
+	}
+	s.step.exec = t
+	return s, t
+}
+
+// branch is a trace of a function that is called from s, which traces too: it
+// may use s's values.
+func (s *Scope) branch(name string) (*Scope, *Trace) {
+	inner := NewScope(s.step.ctx, &ScopeOptions{Kernels: s.step.kernels})
+	outer := s.tracer()
+	t := &Trace{scope: inner, outer: s, fn: graph.NewFunction(name), shapes: outer.shapes,
+		vars: map[*trackable.Variable]*varTrace{}, consts: map[string]*Value{}}
+	inner.step.exec, inner.state = t, s.state
+	return inner, t
+}
+
+// tracer is the trace that the scope writes to, nil for an eager scope.
+func (s *Scope) tracer() *Trace {
+	t, _ := s.step.exec.(*Trace)
+	return t
+}
+
+// IsTracing reports whether the scope's ops are written down instead of run.
+func (s *Scope) IsTracing() bool { return s.tracer() != nil }
+
+// Spec is an example of a value without data: an element type and sizes, of
+// which -1 is unknown. Functions are traced for specs.
+func Spec(d tensor.DType, dims ...int) *Value {
+	return SpecOf(graph.Fact{DType: d, Shape: graph.ShapeOf(dims...)})
+}
+
+// SpecOf is a value without data of which f is known.
+func SpecOf(f graph.Fact) *Value { return &Value{spec: &f} }
+
+// Arg adds an argument of which f is known and is its value. An empty name is
+// made up.
+func (t *Trace) Arg(name string, f graph.Fact) (*Value, error) {
+	f.Shape = f.Shape.Identified()
+	f = f.WithoutValue()
+	if name != "" {
+		name = t.fn.Graph.UniqueName(cleanName(name))
+	}
+	o, err := t.fn.AddArg(name, f)
+	if err != nil {
+		return nil, err
+	}
+	return t.symbol(o), nil
+}
+
+// cleanName makes s a name that a node may have.
+func cleanName(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_':
+		case i > 0 && (r == '.' || r == '-' || r == '/'):
+		default:
+			r = '_'
+		}
+		if i == 0 && r == '_' {
+			b.WriteByte('v')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// symbol is a value that is an output of a node.
+func (t *Trace) symbol(o graph.Output) *Value {
+	v := t.scope.newValue(nil)
+	v.out = o
+	return v
+}
+
+// Finish ends the trace: results become the function's, each under its name.
+// It returns the function with its captures, or the first error of an op.
+func (t *Trace) Finish(results []*Value, names []string) (*graph.Concrete, error) {
+	s := t.scope
+	defer func() { t.done = true }()
+	for i, v := range results {
+		if s.step.err != nil {
+			break
+		}
+		name := ""
+		if i < len(names) {
+			name = cleanName(names[i])
+		}
+		if v == nil {
+			s.fail("Trace", nil, fmt.Errorf("result %d is nil", i))
+			break
+		}
+		in, err := t.lift(s, v)
+		if err != nil {
+			s.fail("Trace", nil, fmt.Errorf("result %d %w", i, err))
+			break
+		}
+		o := in.out
+		if o.Node.IsArg() { // TensorFlow's functions don't return arguments themselves
+			if o, err = t.add("Identity", nil, []*Value{in}); err != nil {
+				s.fail("Identity", nil, err, in)
+				break
+			}
+		}
+		t.fn.AddResult(name, o)
+	}
+	if s.step.err != nil {
+		return nil, s.step.err
+	}
+	for _, n := range t.order.all {
+		t.fn.Control = append(t.fn.Control, graph.ControlResult{Name: n.Name, Node: n})
+	}
+	// The captures' arguments stand behind the caller's.
+	args, caps := t.fn.Args, make(map[*graph.Node]bool, len(t.args))
+	for _, a := range t.args {
+		caps[a.out.Node] = true
+	}
+	t.fn.Args = nil
+	for _, a := range args {
+		if !caps[a] {
+			t.fn.Args = append(t.fn.Args, a)
+		}
+	}
+	for _, a := range t.args {
+		t.fn.Args = append(t.fn.Args, a.out.Node)
+	}
+	return &graph.Concrete{Function: t.fn, Captures: t.captures}, nil
+}
+
+// run implements executor.
+func (t *Trace) run(s *Scope, op string, attrs graph.Attrs) error {
+	st := s.step
+	if t.done {
+		return errors.New("the function's trace has ended; its scope can't be used any more")
+	}
+	o, err := t.add(op, attrs, st.ins)
+	if err != nil {
+		return err
+	}
+	for i := range o.Node.Out {
+		st.outs = append(st.outs, t.symbol(o.Node.Output(i)))
+	}
+	return nil
+}
+
+// add puts a node behind the others and is its first output.
+func (t *Trace) add(op string, attrs graph.Attrs, ins []*Value) (graph.Output, error) {
+	n := &graph.Node{Op: op, Name: t.fn.Graph.UniqueName(t.scope.nodeName(op)), Site: callSite()}
+	n.Def = graph.LookupOp(op)
+	if k := t.scope.step.kernels.Lookup(op); k != nil {
+		n.Def = k.Definition()
+	}
+	if n.Def == nil {
+		return graph.Output{}, fmt.Errorf("the op has no definition; engine.Kernel.Def gives one to an op of your own")
+	}
+	facts := make([]graph.Fact, len(ins))
+	for i, v := range ins {
+		n.In = append(n.In, v.out)
+		facts[i] = v.out.Fact()
+	}
+	var out []graph.Fact
+	var err error
+	if n.Attrs, out, err = n.Def.Bind(attrs, facts); err != nil {
+		return graph.Output{}, err
+	}
+	inference := &shape.Inference{Op: op, Attrs: n.Attrs, In: facts, Out: out, Call: t.shapes.Caller()}
+	if err := t.shapes.Infer(inference); err != nil {
+		return graph.Output{}, err
+	}
+	n.Out = inference.Out
+	for i := range n.Out {
+		n.Out[i].Shape = n.Out[i].Shape.Identified()
+	}
+	t.order.note(n, ins, t.vars)
+	if err := t.fn.Graph.Add(n); err != nil {
+		return graph.Output{}, err
+	}
+	if len(n.Out) == 0 {
+		return graph.Output{Node: n}, nil
+	}
+	return n.Output(0), nil
+}
+
+// lift implements executor.
+func (t *Trace) lift(s *Scope, v *Value) (*Value, error) {
+	switch {
+	case v.IsSymbolic():
+		if v.step == s.step {
+			return v, nil
+		}
+		if t.outer == nil {
+			return nil, errLeaked
+		}
+		if v.handle {
+			return t.handle(s, v.variable)
+		}
+		outer, err := t.outer.step.exec.lift(t.outer, v)
+		if err != nil {
+			return nil, err
+		}
+		return t.capture(outer)
+	case v.spec != nil:
+		return nil, errors.New("is a spec, which has no value; it stands for an argument of Trace")
+	case v.handle:
+		return t.handle(s, v.variable)
+	case v.variable != nil && v.data.Borrowed():
+		return t.read(s, v.variable)
+	case v.data.Tensor == nil:
+		return nil, fmt.Errorf("is a handle of a %T, which a trace can't take from outside", v.data.Object)
+	}
+	x := v.data.Tensor
+	if x.Len() <= maxConst || t.outer == nil && !x.DType().Fixed() {
+		return t.constant(x)
+	}
+	if t.outer != nil {
+		outer, err := t.outer.step.exec.lift(t.outer, v)
+		if err != nil {
+			return nil, err
+		}
+		return t.capture(outer)
+	}
+	for i, c := range t.captures {
+		if c.Tensor == x {
+			return t.args[i], nil
+		}
+	}
+	v.Pin()
+	return t.captureArg(graph.Capture{Tensor: x}, nil, graph.Fact{DType: x.DType(), Shape: graph.Whole(x.Shape())}, "captured")
+}
+
+// constant is a node of a small tensor; equal ones are one node.
+func (t *Trace) constant(x *tensor.Tensor) (*Value, error) {
+	key := constKey(x)
+	if v := t.consts[key]; v != nil && key != "" {
+		return v, nil
+	}
+	n := &graph.Node{Op: "Const", Name: t.fn.Graph.UniqueName(t.scope.nodeName("Const")), Def: graph.LookupOp("Const"),
+		Attrs: graph.Attrs{graph.Tensor("value", x.Clone()), graph.Type("dtype", x.DType())}}
+	n.Out = []graph.Fact{graph.FactOf(n.Attrs.Tensor("value"))}
+	if err := t.fn.Graph.Add(n); err != nil {
+		return nil, err
+	}
+	v := t.symbol(n.Output(0))
+	t.consts[key] = v
+	return v, nil
+}
+
+func constKey(x *tensor.Tensor) string {
+	if !x.DType().Fixed() {
+		return fmt.Sprintf("%v%v%q", x.DType(), x.Shape(), tensor.Values[string](x))
+	}
+	return fmt.Sprintf("%v%v%s", x.DType(), x.Shape(), x.Bytes())
+}
+
+// capture makes a value of the enclosing trace an argument of this one.
+func (t *Trace) capture(outer *Value) (*Value, error) {
+	for i, src := range t.sources {
+		if src.out == outer.out {
+			return t.args[i], nil
+		}
+	}
+	return t.captureArg(graph.Capture{}, outer, outer.out.Fact(), outer.out.Node.Name)
+}
+
+func (t *Trace) captureArg(c graph.Capture, source *Value, f graph.Fact, name string) (*Value, error) {
+	o, err := t.fn.AddArg(t.fn.Graph.UniqueName(cleanName(name)), f.WithoutValue())
+	if err != nil {
+		return nil, err
+	}
+	v := t.symbol(o)
+	t.captures, t.sources, t.args = append(t.captures, c), append(t.sources, source), append(t.args, v)
+	return v, nil
+}
+
+// handle implements executor.
+func (t *Trace) handle(s *Scope, x *trackable.Variable) (*Value, error) {
+	v, err := t.variable(x)
+	if err != nil {
+		return nil, err
+	}
+	return v.handle, nil
+}
+
+func (t *Trace) variable(x *trackable.Variable) (*varTrace, error) {
+	if v := t.vars[x]; v != nil {
+		return v, nil
+	}
+	if err := x.Fault(); err != nil {
+		return nil, fmt.Errorf("is the variable %q: %w", x.Name(), err)
+	}
+	f := graph.Fact{DType: tensor.Resource, Shape: graph.ShapeOf(), Handle: []graph.Content{{DType: x.DType(), Shape: graph.Whole(x.ValueShape())}}}
+	if f.Handle[0].DType == tensor.Invalid {
+		return nil, fmt.Errorf("is the variable %q, which has no value", x.Name())
+	}
+	var source *Value
+	if t.outer != nil {
+		var err error
+		if source, err = t.outer.step.exec.handle(t.outer, x); err != nil {
+			return nil, err
+		}
+	}
+	name := x.Name()
+	if name == "" {
+		name = "variable"
+	}
+	h, err := t.captureArg(graph.Capture{Variable: x}, source, f, name+"/resource")
+	if err != nil {
+		return nil, err
+	}
+	h.variable, h.handle = x, true
+	v := &varTrace{handle: h}
+	t.vars[x] = v
+	return v, nil
+}
+
+// read implements executor.
+func (t *Trace) read(s *Scope, x *trackable.Variable) (*Value, error) {
+	vt, err := t.variable(x)
+	if err != nil {
+		return nil, err
+	}
+	if vt.read != nil {
+		return vt.read, nil
+	}
+	o, err := t.add("ReadVariableOp", graph.Attrs{graph.Type("dtype", x.DType())}, []*Value{vt.handle})
+	if err != nil {
+		return nil, err
+	}
+	v := t.symbol(o)
+	v.variable = x
+	vt.read = v
+	return v, nil
+}
+
+var _ executor = (*Trace)(nil)
