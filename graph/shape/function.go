@@ -65,7 +65,10 @@ func (r *Rules) inferNode(n *graph.Node, call func(graph.Callee, []graph.Fact) (
 }
 
 // Caller infers the results of functions for [Inference.Call].
-func (r *Rules) Caller() func(graph.Callee, []graph.Fact) ([]graph.Fact, error) { return r.caller(0) }
+func (r *Rules) Caller() func(graph.Callee, []graph.Fact) ([]graph.Fact, error) {
+	budget := maxNodes
+	return r.caller(0, &budget)
+}
 
 // caller infers the results of functions that are called, without changing
 // them.
