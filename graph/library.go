@@ -92,15 +92,11 @@ func (l *Library) nameOf(c Callee) string {
 
 // written is the library that the graph is written with: that of the graph, and
 // after its functions all others that nodes refer to.
-func (g *Graph) written() (*Library, error) {
+func (g *Graph) written() *Library {
 	l := &Library{}
 	if g.Library != nil {
 		l.Gradients, l.Registered = g.Library.Gradients, g.Library.Registered
-		for _, name := range g.Library.order {
-			f := g.Library.functions[name]
-			if g.Library.NameOf(f) != name {
-				return nil, fmt.Errorf("graph: function %q stands in the library as %q", f.Name, name)
-			}
+		for _, f := range g.Library.Functions() {
 			l.addUnique(f)
 		}
 	}
@@ -112,7 +108,7 @@ func (g *Graph) written() (*Library, error) {
 		roots = append(roots, x.Gradient.Function)
 	}
 	l.assemble(roots)
-	return l, nil
+	return l
 }
 
 // Proto returns the library as a FunctionDefLibrary.

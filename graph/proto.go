@@ -145,10 +145,7 @@ func Unmarshal(b []byte, opts *Options) (*Graph, error) {
 // written; "x:0" in an input is written as "x", in a function "x:y" as "x:y:0";
 // unknown fields inside map entries are lost.
 func (g *Graph) Proto() (*pb.GraphDef, error) {
-	lib, err := g.written()
-	if err != nil {
-		return nil, err
-	}
+	lib := g.written()
 	p := &pb.GraphDef{}
 	x := g.extra
 	if x == nil {
@@ -162,6 +159,7 @@ func (g *Graph) Proto() (*pb.GraphDef, error) {
 		}
 	}
 	w := &writer{lib: lib, names: nodeNames(g, nil)}
+	var err error
 	if p.Node, err = w.nodes(g); err != nil {
 		return nil, err
 	}
