@@ -167,8 +167,10 @@ func TestTracedFunctionsGetNamesThatFilesTake(t *testing.T) {
 	if n := p.NodeDef[0]; len(p.NodeDef) != 1 || n.Name != "a_split_0" || n.Input[0] != "inputs_0_x" {
 		t.Errorf("nodes %+v", p.NodeDef)
 	}
-	if p.Ret[0].Key != "out" || p.Ret[0].Value != "a_split_0:output:1" || p.Ret[1].Key != "out_1" || p.Ret[1].Value != "inputs_0_x" {
-		t.Errorf("returns %+v %+v", p.Ret[0], p.Ret[1])
+	first, _ := pb.Lookup(p.Ret, "out")
+	second, _ := pb.Lookup(p.Ret, "out_1")
+	if first != "a_split_0:output:1" || second != "inputs_0_x" || p.Signature.OutputArg[1].Name != "out_1" {
+		t.Errorf("returns %q and %q", first, second)
 	}
 	if p.ControlRet[0].Value != "a_split_0" || p.Signature.ControlOutput[0] != p.ControlRet[0].Key {
 		t.Errorf("control results %+v", p.ControlRet[0])
