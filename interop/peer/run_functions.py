@@ -19,16 +19,14 @@ A call is
   outputs    the .npz to write: the results as "0", "1", ..., and each variable's
              value after the call as "variable/<name>"
 
-  device and other settings are TensorFlow's defaults, with graph rewrites and
-  oneDNN off, so that results are those of the graph as it stands.
-
 and "variables" of calls.json lists the variables, which live through all calls:
 
   {"name", "dtype", "shape": [..., null for unknown] or null, "value": [npz, key] or null}
 
 Arrays of strings are npz arrays of type S or object; bfloat16 and the 8-bit
-floats stand in npz as float32, and "dtypes" of calls.json may not be needed: an
-argument is cast to what the signature says.
+floats stand in npz as float32. An argument is cast to what the signature says.
+Graph rewrites and oneDNN are off, so that results are those of the graph as it
+stands.
 
 Writes result.json: {"ok": true}, or {"ok": false, "call": i, "error": "..."}.
 Prints a line a folder; the exit code is 1 where one failed.
@@ -76,11 +74,11 @@ def array_of(tensor):
 
 
 def check_import(graph):
-    """Imports every function's body, as loading a SavedModel does."""
-    for f in graph.library.function:
-        function_def_to_graph.function_def_to_graph(f, include_library_functions=True)
+    """Imports the graph and every function's body, as loading a SavedModel does."""
     with tf.Graph().as_default():
         importer.import_graph_def(graph, name="")
+        for f in graph.library.function:
+            function_def_to_graph.function_def_to_graph(f, include_library_functions=True)
 
 
 class Folder:
@@ -148,7 +146,6 @@ class Folder:
 
 
 def main(paths):
-    tf.config.optimizer.set_experimental_options(OFF)
     failed = 0
     for path in paths:
         context._reset_context()  # two folders may have functions of one name
