@@ -48,7 +48,7 @@ func run(ctx context.Context, python, dir string, rounds int, readme string) err
 	}
 	b := &bench{python: python, dir: dir, rounds: rounds}
 	defer b.close()
-	for _, work := range []func(context.Context) error{b.big, b.many, b.guide, b.start} {
+	for _, work := range []func(context.Context) error{b.big, b.many, b.most, b.one, b.guide, b.start} {
 		if err := work(ctx); err != nil {
 			return err
 		}
@@ -90,7 +90,20 @@ func (b *bench) big(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.both("1 GiB in 100 tensors", peers)
+	const what = "1 GiB in 100 tensors"
+	if err := b.both(what, peers); err != nil {
+		return err
+	}
+	for _, work := range []struct{ verb, words string }{
+		{"verify", "verify " + what},
+		{"diff", "compare two files of " + what},
+		{"convert", "convert " + what + " to safetensors"},
+	} {
+		if err := b.measure(work.words, work.verb, 1, peers); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *bench) many(ctx context.Context) error {
@@ -99,6 +112,23 @@ func (b *bench) many(ctx context.Context) error {
 		return err
 	}
 	return b.both("10,000 variables of 1 KiB", peers)
+}
+
+// most and one hold the same bytes, in as many variables as can be, and in one.
+func (b *bench) most(ctx context.Context) error {
+	peers, err := b.startAll(ctx, "most", true)
+	if err != nil {
+		return err
+	}
+	return b.both("100,000 variables of 1 KiB", peers)
+}
+
+func (b *bench) one(ctx context.Context) error {
+	peers, err := b.startAll(ctx, "one", true)
+	if err != nil {
+		return err
+	}
+	return b.both("one variable of 100,000 KiB", peers)
 }
 
 func (b *bench) startAll(ctx context.Context, kind string, withRaw bool) (map[string]*process, error) {

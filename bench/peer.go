@@ -44,12 +44,14 @@ func bePeer(ctx context.Context, name string, args []string) error {
 		values := tensors(args[1])
 		if name == "raw" {
 			verbs["save"], verbs["restore"] = rawVerbs(folder, values)
+			rawFileVerbs(filepath.Join(folder, "raw"), verbs)
 			break
 		}
 		var err error
 		if verbs["save"], verbs["restore"], err = cairnVerbs(folder, values); err != nil {
 			return err
 		}
+		fileVerbs(folder, verbs)
 		base, err := residentNow()
 		if err != nil {
 			return err
@@ -81,11 +83,17 @@ func bePeer(ctx context.Context, name string, args []string) error {
 	return lines.Err()
 }
 
-// tensors are the work's values: 100 of 10 MiB, or 10,000 of 1 KiB.
+// tensors are the work's values: 100 of 10 MiB, 10,000 or 100,000 of 1 KiB, or
+// one of as many bytes as the latter.
 func tensors(kind string) []*tensor.Tensor {
 	n, shape := 100, []int{1024, 2560}
-	if kind == "many" {
+	switch kind {
+	case "many":
 		n, shape = 10_000, []int{256}
+	case "most":
+		n, shape = 100_000, []int{256}
+	case "one":
+		n, shape = 1, []int{100_000, 256}
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	all := make([]*tensor.Tensor, n)

@@ -132,7 +132,13 @@ func (x *index) places() []place {
 		out = append(out, place{m.offset, m.size, m.shard, int32(i)})
 	}
 	slices.SortFunc(out, func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.off, b.off), cmp.Compare(min(a.size, 1), min(b.size, 1)), cmp.Compare(a.entry, b.entry))
+		switch {
+		case a.shard != b.shard:
+			return cmp.Compare(a.shard, b.shard)
+		case a.off != b.off:
+			return cmp.Compare(a.off, b.off)
+		}
+		return cmp.Or(cmp.Compare(min(a.size, 1), min(b.size, 1)), cmp.Compare(a.entry, b.entry))
 	})
 	return out
 }

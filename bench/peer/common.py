@@ -6,7 +6,12 @@ import numpy as np
 
 
 def shapes(kind):
-    return [(1024, 2560)] * 100 if kind == "big" else [(256,)] * 10000
+    return {
+        "big": [(1024, 2560)] * 100,
+        "many": [(256,)] * 10000,
+        "most": [(256,)] * 100000,
+        "one": [(100000, 256)],
+    }[kind]
 
 
 def arrays(kind):

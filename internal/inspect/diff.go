@@ -3,14 +3,10 @@ package inspect
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 
-	"github.com/cairnml/cairn/internal/pb"
-	"github.com/cairnml/cairn/internal/render"
 	"github.com/cairnml/cairn/internal/store"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -296,76 +292,4 @@ func item(t *tensor.Tensor, i int) string {
 		s = s[:57] + "..."
 	}
 	return s
-}
-
-// diffGraphs compares the objects by their first paths from the root: edges,
-// attributes, slot variables and savers.
-func diffGraphs(ctx context.Context, a, b *store.Store) ([]Difference, error) {
-	ga, err := a.Graph(ctx)
-	if err != nil {
-		return nil, err
-	}
-	gb, err := b.Graph(ctx)
-	if err != nil || ga == nil || gb == nil {
-		return nil, err
-	}
-	fa, err := facts(a, ga)
-	if err != nil {
-		return nil, err
-	}
-	fb, err := facts(b, gb)
-	if err != nil {
-		return nil, err
-	}
-	var out []Difference
-	for path, x := range fa {
-		if y, ok := fb[path]; !ok {
-			out = append(out, Difference{Kind: Objects, Name: path, A: x})
-		} else if x != y {
-			out = append(out, Difference{Kind: Objects, Name: path, A: x, B: y})
-		}
-	}
-	for path, y := range fb {
-		if _, ok := fa[path]; !ok {
-			out = append(out, Difference{Kind: Objects, Name: path, B: y})
-		}
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	return out, nil
-}
-
-// facts says of every object, by its path, what it is.
-func facts(s *store.Store, og *pb.TrackableObjectGraph) (map[string]string, error) {
-	if f := checkGraph(og); len(f) > 0 {
-		return nil, fmt.Errorf("%s: the object graph is broken: %s", s.Prefix, f[0])
-	}
-	g := objectGraph(s, og, nil)
-	out := map[string]string{}
-	for _, e := range g.Edges {
-		from := g.Path(e.From)
-		if e.Slot && g.Nodes[e.From].Kind == render.Optimizer {
-			continue // the optimizer's side of a slot
-		}
-		name := join(from, e.Label)
-		if e.Slot {
-			name = join(from, "(slot) "+e.Label)
-		}
-		if !e.Tree {
-			out[name] = "the object " + g.Path(e.To)
-			continue
-		}
-		n := og.Nodes[e.To]
-		var what []string
-		for _, a := range n.Attributes {
-			what = append(what, a.Name)
-		}
-		if n.RegisteredSaver != nil && n.RegisteredSaver.Name != "" {
-			what = append(what, "saved by "+n.RegisteredSaver.Name)
-		}
-		out[name] = "object"
-		if len(what) > 0 {
-			out[name] = strings.Join(what, ", ")
-		}
-	}
-	return out, nil
 }

@@ -38,8 +38,13 @@ func FuzzObjectGraph(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := facts(&store.Store{}, g); err != nil {
+		side, err := newGraphSide(&store.Store{}, g)
+		if err != nil {
 			t.Fatal(err)
+		}
+		itself := &graphDiff{ctx: t.Context(), a: side, b: side}
+		if err := itself.walk(); err != nil || len(itself.out)+itself.more > 0 {
+			t.Fatalf("a graph differs from itself: %v, %v", itself.out, err)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -222,5 +223,51 @@ func TestSizesArePrintedForPeople(t *testing.T) {
 		if got := Size(n); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
+	}
+}
+
+// TestDeepGraphsAreComparedInProportion: the paths of a deep graph, spelled out,
+// would take hundreds of times its bytes.
+func TestDeepGraphsAreComparedInProportion(t *testing.T) {
+	chain := func(n int, last string) *pb.TrackableObjectGraph {
+		g := &pb.TrackableObjectGraph{}
+		for i := range n {
+			g.Nodes = append(g.Nodes, &pb.TrackableObject{Children: []*pb.ObjectReference{{NodeId: int32(i + 1), LocalName: "n"}}})
+		}
+		g.Nodes = append(g.Nodes, &pb.TrackableObject{Children: []*pb.ObjectReference{{NodeId: 0, LocalName: last}}})
+		return g
+	}
+	const n = 100_000
+	a, same, other := graphStore(t, chain(n, "x")), graphStore(t, chain(n, "x")), graphStore(t, chain(n/2, "y"))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	d, err := Diff(context.Background(), a, same, &DiffOptions{Graph: true})
+	runtime.ReadMemStats(&after)
+	if err != nil || len(d) != 0 {
+		t.Errorf("%d differences of equal graphs, %v", len(d), err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 3000*n {
+		t.Errorf("%d bytes are allocated for graphs of %d nodes", used, n)
+	}
+	d, err = Diff(context.Background(), a, other, &DiffOptions{Graph: true})
+	if err != nil || len(d) != maxObjects+1 || !strings.Contains(d[maxObjects].A, "more objects or edges differ") {
+		t.Errorf("%d differences, %v", len(d), err)
+	}
+}
+
+// TestSumOfSparseTensorIsReadInPieces: a tensor in a hole of a file is summed up
+// without being held.
+func TestSumOfSparseTensorIsReadInPieces(t *testing.T) {
+	s := write(t, map[string]*tensor.Tensor{"w": tensor.Must(tensor.Zeros(tensor.Int8, 48<<20))})
+	var c store.Scratch
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	sum, err := StatEntry(context.Background(), s, s.Entries()[0], &c)
+	runtime.ReadMemStats(&after)
+	if err != nil || sum.Zeros != 48<<20 || sum.Count != 48<<20 {
+		t.Errorf("%+v, %v", sum, err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
+		t.Errorf("%d bytes are allocated to sum up a tensor of %d", used, 48<<20)
 	}
 }
