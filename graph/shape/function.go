@@ -23,7 +23,7 @@ const maxDepth = 64
 // maxNodes bounds how many nodes of called functions are looked at: functions
 // that call each other twice would take as long as two to the power of their
 // number. Of the results of a call beyond that nothing is known.
-const maxNodes = 1 << 19
+const maxNodes = 1 << 17
 
 func (r *Rules) inferFunction(f *graph.Function, depth int, budget *int) error {
 	call := r.caller(depth, budget)

@@ -107,6 +107,34 @@ func TestTheSameUnknownSizeStaysTheSame(t *testing.T) {
 	}
 }
 
+func TestImagesKeepTheirUnknownSizes(t *testing.T) {
+	n, h := graph.NewDim(), graph.NewDim()
+	x, f := floats(n, h, 8, 3), floats(3, 3, 3, 5)
+	ones := graph.Ints("strides", 1, 1, 1, 1)
+	for _, c := range []struct {
+		name string
+		got  graph.Fact
+		want []int
+	}{
+		{"SAME", one(t, "Conv2D", graph.Attrs{ones, graph.String("padding", "SAME")}, x, f), []int{n, h, 8, 5}},
+		{"VALID with a filter of one", one(t, "Conv2D", graph.Attrs{ones, graph.String("padding", "VALID")}, x, floats(1, 1, 3, 5)), []int{n, h, 8, 5}},
+		{"paddings that make up for the filter", one(t, "Conv2D", graph.Attrs{ones, graph.String("padding", "EXPLICIT"), graph.Ints("explicit_paddings", 0, 0, 1, 1, 1, 1, 0, 0)}, x, f), []int{n, h, 8, 5}},
+		{"the channels of a depthwise filter", one(t, "DepthwiseConv2dNative", graph.Attrs{ones, graph.String("padding", "SAME")}, floats(n, h, 8, -1), floats(3, 3, 3, 2)), []int{n, h, 8, 6}},
+		{"normalised", one(t, "FusedBatchNormV3", graph.Attrs{graph.Bool("is_training", true)}, floats(n, h, 8, -1), floats(3), floats(3), floats(0), floats(0)), []int{n, h, 8, 3}},
+	} {
+		if want := graph.ShapeOf(c.want...); !c.got.Shape.Equal(want) {
+			t.Errorf("%s: %v, want %v", c.name, c.got.Shape.Dims(), c.want)
+		}
+	}
+	valid := graph.Attrs{ones, graph.String("padding", "VALID")}
+	if _, err := infer("Conv2D", 1, valid, floats(1, 1, 8, 3), f); err == nil || !strings.Contains(err.Error(), "doesn't fit 1") {
+		t.Error(err)
+	}
+	if _, err := infer("Conv2D", 1, valid, floats(1, 8, 8, 4), f); err == nil || !strings.Contains(err.Error(), "the filter takes 3") {
+		t.Error(err)
+	}
+}
+
 func TestUnknownSizesThatMayDifferStayApart(t *testing.T) {
 	n, m := graph.NewDim(), graph.NewDim()
 	for name, f := range map[string]graph.Fact{

@@ -13,6 +13,9 @@ it does, a letter an input:
     R  the rank is hidden
     P  a vector of which all elements but the first are known
 
+An op that has no kernel yet has its calls in this file: such an entry has
+"call", in the form of those files, in the place of "i".
+
 What it infers is the outputs' shapes, joined by ";": "?" for an unknown rank,
 else sizes joined by ",", "?" for an unknown one, "s" for a scalar. An output
 that is a vector of integers has "=" and, in the same writing, the shape that it
@@ -195,6 +198,72 @@ for op in sorted(cases):
             out.setdefault(infer(c, combo), []).append("".join(combo))
             n += 1
         entries.append({"op": op, "i": i, "out": {k: " ".join(v) for k, v in out.items()}})
+
+def pack(v):
+    v = np.ascontiguousarray(v)
+    return {"dtype": tf.as_dtype(v.dtype).name, "shape": list(v.shape), "data": base64.b64encode(v.tobytes()).decode()}
+
+
+def kind(name, v):
+    k = {bool: "bool", int: "int", float: "float", str: "string", list: "ints"}[type(v)]
+    return {"name": name, "kind": k, "value": v}
+
+
+def call(op, *inputs, **attrs):
+    """Records a call; an input is an array, or the shape of zeros."""
+    global n
+    ins = [np.zeros(v, np.float32) if isinstance(v, tuple) else v for v in inputs]
+    d = op_def_registry.get(op)
+    outs = getattr(tf.raw_ops, op)(**{a.name: tf.constant(v) for a, v in zip(d.input_arg, ins)}, **attrs)
+    outs = list(outs) if isinstance(outs, (list, tuple)) else [outs]
+    c = {"op": op, "attrs": [kind(k, v) for k, v in attrs.items()], "in": [pack(v) for v in ins],
+         "out": [pack(np.zeros(o.shape, o.dtype.as_numpy_dtype)) for o in outs]}
+    out = {}
+    for combo in combos(c):
+        out.setdefault(infer(c, combo), []).append("".join(combo))
+        n += 1
+    entries.append({"op": op, "call": c, "out": {k: " ".join(v) for k, v in out.items()}})
+
+
+i32 = lambda *v: np.array(v, np.int32)
+for strides, padding, dilations in [([1, 1, 1, 1], "SAME", [1, 1, 1, 1]), ([1, 2, 3, 1], "SAME", [1, 1, 1, 1]),
+                                    ([1, 1, 1, 1], "VALID", [1, 1, 1, 1]), ([1, 2, 2, 1], "VALID", [1, 1, 1, 1]),
+                                    ([1, 1, 1, 1], "VALID", [1, 2, 2, 1]), ([1, 1, 1, 1], "SAME", [1, 3, 2, 1])]:
+    call("Conv2D", (2, 9, 10, 4), (3, 2, 4, 5), strides=strides, padding=padding, dilations=dilations)
+call("Conv2D", (2, 9, 10, 4), (3, 3, 4, 5), strides=[1, 2, 2, 1], padding="EXPLICIT", explicit_paddings=[0, 0, 1, 2, 0, 3, 0, 0])
+call("Conv2D", (2, 5, 6, 4), (1, 1, 2, 6), strides=[1, 1, 1, 1], padding="SAME")
+for padding in ["SAME", "VALID"]:
+    for st in (1, 2):
+        call("DepthwiseConv2dNative", (2, 7, 8, 3), (3, 3, 3, 2), strides=[1, st, st, 1], padding=padding)
+        call("Conv3D", (1, 5, 6, 7, 2), (2, 3, 3, 2, 4), strides=[1, st, st, st, 1], padding=padding)
+        for op in ("MaxPool", "AvgPool"):
+            call(op, (2, 7, 8, 3), ksize=[1, 3, 2, 1], strides=[1, st, st, 1], padding=padding)
+    call("MaxPool3D", (1, 5, 6, 7, 2), ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding=padding)
+    call("AvgPool3D", (1, 5, 6, 7, 2), ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding=padding)
+call("Conv2DBackpropInput", i32(2, 9, 10, 4), (3, 2, 4, 5), (2, 9, 10, 5), strides=[1, 1, 1, 1], padding="SAME")
+call("Conv2DBackpropFilter", (2, 9, 10, 4), i32(3, 2, 4, 5), (2, 9, 10, 5), strides=[1, 1, 1, 1], padding="SAME")
+call("DepthwiseConv2dNativeBackpropInput", i32(2, 7, 8, 3), (3, 3, 3, 2), (2, 7, 8, 6), strides=[1, 1, 1, 1], padding="SAME")
+call("DepthwiseConv2dNativeBackpropFilter", (2, 7, 8, 3), i32(3, 3, 3, 2), (2, 7, 8, 6), strides=[1, 1, 1, 1], padding="SAME")
+call("MaxPoolGrad", (1, 4, 4, 2), (1, 2, 2, 2), (1, 2, 2, 2), ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="SAME")
+call("AvgPoolGrad", i32(1, 4, 4, 2), (1, 2, 2, 2), ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="SAME")
+call("FusedBatchNormV3", (2, 3, 4, 5), (5,), (5,), (5,), (5,), is_training=False)
+call("FusedBatchNormV3", (2, 3, 4, 5), (5,), (5,), (0,), (0,), is_training=True)
+call("FusedBatchNormGradV3", (2, 3, 4, 5), (2, 3, 4, 5), (5,), (5,), (5,), (5,), is_training=True)
+call("LRN", (1, 2, 3, 4))
+call("ResizeBilinear", (1, 4, 5, 3), i32(6, 7))
+call("ResizeNearestNeighbor", (1, 4, 5, 3), i32(6, 7))
+call("DepthToSpace", (1, 2, 3, 8), block_size=2)
+call("SpaceToDepth", (1, 4, 6, 3), block_size=2)
+for eq, shapes in [("ij,jk->ik", [(2, 3), (3, 4)]), ("...ij,...jk->...ik", [(5, 2, 3), (3, 4)]), ("bij->bji", [(2, 3, 4)])]:
+    ins = [np.zeros(v, np.float32) for v in shapes]
+    out = tf.einsum(eq, *ins)
+    c = {"op": "Einsum", "attrs": [kind("equation", eq)], "in": [pack(v) for v in ins], "out": [pack(out.numpy())]}
+    res = {}
+    for combo in combos(c):
+        res.setdefault(infer(c, combo), []).append("".join(combo))
+        n += 1
+    entries.append({"op": "Einsum", "call": c, "out": {k: " ".join(v) for k, v in res.items()}})
+
 body = "[\n" + ",\n".join(json.dumps(e, separators=(",", ":")) for e in entries) + "\n]\n"
 with open(os.path.join(HERE, "shapes.json.gz"), "wb") as f:
     f.write(gzip.compress(body.encode(), 9, mtime=0))

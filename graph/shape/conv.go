@@ -1,0 +1,453 @@
+package shape
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+func convRules() map[string]Rule {
+	return join(
+		rules(conv, "Conv2D", "Conv3D", "DepthwiseConv2dNative"),
+		rules(backpropInput, "Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput"),
+		rules(backpropFilter, "Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter"),
+		rules(pool, "MaxPool", "AvgPool", "MaxPool3D", "AvgPool3D"),
+		rules(image, "MaxPoolGrad", "LRN", "LRNGrad"),
+		rules(unchanged, "MaxPool3DGrad"),
+		rules(poolGrad, "AvgPoolGrad", "AvgPool3DGrad"),
+		rules(batchNorm, "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
+		rules(batchNormGrad, "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"),
+		rules(resize, "ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea"),
+		map[string]Rule{"DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth})
+}
+
+// Padding says how a window that reaches beyond the border is treated.
+type Padding struct {
+	Kind          string // VALID, SAME or EXPLICIT
+	Before, After int    // elements that EXPLICIT adds
+}
+
+// Window is the number of places that a window of a size takes along a
+// dimension of n elements, stride apart, its own elements dilation apart.
+func Window(n, size, stride, dilation int, p Padding) (int, error) {
+	if stride < 1 || dilation < 1 {
+		return 0, fmt.Errorf("a stride of %d and a dilation of %d, where at least 1 is needed", stride, dilation)
+	}
+	if p.Kind == "SAME" {
+		switch {
+		case stride == 1 || n == 0:
+			return n, nil
+		case n < 0:
+			return graph.NewDim(), nil
+		}
+		return (n-1)/stride + 1, nil
+	}
+	if p.Kind != "VALID" && p.Kind != "EXPLICIT" {
+		return 0, fmt.Errorf("padding %q is none of VALID, SAME and EXPLICIT", p.Kind)
+	}
+	if p.Before < 0 || p.After < 0 || p.Before > 1<<30 || p.After > 1<<30 {
+		return 0, fmt.Errorf("paddings of %d and %d", p.Before, p.After)
+	}
+	if size < 0 {
+		return graph.NewDim(), nil
+	}
+	reach, err := MulDims(max(size-1, 0), dilation)
+	if err != nil {
+		return 0, err
+	}
+	if n < 0 {
+		if reach == p.Before+p.After && stride == 1 {
+			return n, nil
+		}
+		return graph.NewDim(), nil
+	}
+	places := (n + p.Before + p.After - reach - 1 + stride) / stride
+	if places < 0 || size < 1 {
+		return 0, fmt.Errorf("a window of %d elements, dilated by %d, doesn't fit %d", size, dilation, n+p.Before+p.After)
+	}
+	return places, nil
+}
+
+// Layout says which dimension of an image is which.
+type Layout struct {
+	Batch, Channels int
+	Spatial         []int
+}
+
+// LayoutOf is the layout that a data_format such as NHWC or NCDHW names.
+func LayoutOf(format string) (Layout, error) {
+	l := Layout{Batch: strings.IndexByte(format, 'N'), Channels: strings.IndexByte(format, 'C')}
+	if l.Batch < 0 || l.Channels < 0 || len(format) > 5 || strings.Trim(format, "NCDHW") != "" {
+		return l, fmt.Errorf("the data format %q is not known", format)
+	}
+	for i := range format {
+		if format[i] != 'N' && format[i] != 'C' {
+			l.Spatial = append(l.Spatial, i)
+		}
+	}
+	return l, nil
+}
+
+// windows are an op's strides, window sizes and dilations, a number for each
+// dimension; all 1 where the attribute is left out.
+func perDim(a graph.Attrs, name string, n int) ([]int, error) {
+	v := a.Ints(name)
+	if v == nil {
+		v = all(n)
+		for i := range v {
+			v[i] = 1
+		}
+	}
+	if len(v) != n {
+		return nil, fmt.Errorf("%s has %d entries for %d dimensions", name, len(v), n)
+	}
+	out := make([]int, n)
+	for i, x := range v {
+		if x < 1 || x > 1<<30 {
+			return nil, fmt.Errorf("%s holds %d", name, x)
+		}
+		out[i] = int(x)
+	}
+	return out, nil
+}
+
+// windowing is what an op's attributes say of the window that it moves.
+type windowing struct {
+	layout             Layout
+	strides, dilations []int
+	padding            string
+	explicit           []int64
+}
+
+func (c *Inference) windowing(rank int) (w windowing, err error) {
+	format := "NHWC"
+	if rank == 5 {
+		format = "NDHWC"
+	}
+	if w.layout, err = LayoutOf(c.Attrs.String("data_format", format)); err != nil {
+		return w, err
+	}
+	if len(w.layout.Spatial) != rank-2 {
+		return w, fmt.Errorf("the data format %q has %d dimensions, not %d", c.Attrs.String("data_format", format), len(w.layout.Spatial)+2, rank)
+	}
+	if w.strides, err = perDim(c.Attrs, "strides", rank); err != nil {
+		return w, err
+	}
+	if w.dilations, err = perDim(c.Attrs, "dilations", rank); err != nil {
+		return w, err
+	}
+	w.padding = c.Attrs.String("padding", "VALID")
+	if w.padding == "EXPLICIT" {
+		w.explicit = c.Attrs.Ints("explicit_paddings")
+		if len(w.explicit) != 2*rank {
+			return w, fmt.Errorf("explicit_paddings has %d entries, not %d", len(w.explicit), 2*rank)
+		}
+	}
+	return w, nil
+}
+
+// places is the number of places along dimension d of n elements.
+func (w *windowing) places(d, n, size int) (int, error) {
+	p := Padding{Kind: w.padding}
+	if w.explicit != nil {
+		if w.explicit[2*d] > 1<<30 || w.explicit[2*d+1] > 1<<30 {
+			return 0, fmt.Errorf("explicit_paddings holds %v", w.explicit)
+		}
+		p.Before, p.After = int(w.explicit[2*d]), int(w.explicit[2*d+1])
+	}
+	return Window(n, size, w.strides[d], w.dilations[d], p)
+}
+
+func conv(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	rank := 4
+	if c.Op == "Conv3D" {
+		rank = 5
+	}
+	x, err := c.ranked(0, rank)
+	if err != nil {
+		return err
+	}
+	f, err := c.ranked(1, rank)
+	if err != nil {
+		return err
+	}
+	w, err := c.windowing(rank)
+	if err != nil {
+		return err
+	}
+	out := make(tensor.Shape, rank)
+	l := w.layout
+	out[l.Batch] = x.Dim(l.Batch)
+	for i, d := range l.Spatial {
+		if out[d], err = w.places(d, x.Dim(d), f.Dim(i)); err != nil {
+			return fmt.Errorf("dimension %d: %w", d, err)
+		}
+	}
+	in, taken := x.Dim(l.Channels), f.Dim(rank-2)
+	if c.Op == "DepthwiseConv2dNative" {
+		m, ok := graph.MergeDim(in, taken)
+		if !ok {
+			return fmt.Errorf("the input has %d channels, the filter takes %d", in, taken)
+		}
+		out[l.Channels], err = MulDims(m, f.Dim(-1))
+	} else {
+		// Groups of channels have a filter each.
+		if in >= 0 && taken >= 0 && (taken == 0 || in%taken != 0) {
+			return fmt.Errorf("the input has %d channels, the filter takes %d", in, taken)
+		}
+		out[l.Channels] = f.Dim(-1)
+	}
+	c.setDims(0, out...)
+	return err
+}
+
+// backprop has the shape that input i describes, of the rank of dy.
+func (c *Inference) backprop(i int) error {
+	if err := c.need(3); err != nil {
+		return err
+	}
+	rank := 4
+	if strings.HasPrefix(c.Op, "Conv3D") {
+		rank = 5
+	}
+	s, err := c.sizes(i, "the sizes")
+	if err != nil {
+		return err
+	}
+	if s, err = s.WithRank(rank); err == nil {
+		c.set(0, s)
+	}
+	return err
+}
+
+func backpropInput(c *Inference) error {
+	// The sizes may leave out the batch and the channels.
+	if e, ok := c.In[0].Ints(); ok && len(e) == 2 && c.Op == "Conv2DBackpropInput" {
+		c.set(0, graph.OfRank(4))
+		return nil
+	}
+	if err := c.backprop(0); err != nil {
+		return err
+	}
+	if len(c.Out) == 0 {
+		return nil
+	}
+	// What the sizes don't tell, the batch of dy and the filter do.
+	dy, f := c.shape(2), c.shape(1)
+	l, err := LayoutOf(c.Attrs.String("data_format", map[bool]string{false: "NHWC", true: "NDHWC"}[c.Out[0].Shape.Rank() == 5]))
+	if err != nil || len(l.Spatial)+2 != c.Out[0].Shape.Rank() {
+		return err
+	}
+	out := c.Out[0].Shape
+	if dy.HasRank() && dy.Rank() == out.Rank() && out.Dim(l.Batch) < 0 && dy.Dim(l.Batch) >= 0 {
+		out = out.With(l.Batch, dy.Dim(l.Batch))
+	}
+	if c.Op == "DepthwiseConv2dNativeBackpropInput" && f.Rank() == 4 && out.Dim(l.Channels) < 0 && f.Dim(2) >= 0 {
+		out = out.With(l.Channels, f.Dim(2))
+	}
+	c.set(0, out)
+	return nil
+}
+
+func backpropFilter(c *Inference) error { return c.backprop(1) }
+
+func pool(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	rank := 4
+	if strings.HasSuffix(c.Op, "3D") {
+		rank = 5
+	}
+	x, err := c.ranked(0, rank)
+	if err != nil {
+		return err
+	}
+	w, err := c.windowing(rank)
+	if err != nil {
+		return err
+	}
+	size, err := perDim(c.Attrs, "ksize", rank)
+	if err != nil {
+		return err
+	}
+	out := make(tensor.Shape, rank)
+	for d := range out {
+		if d == w.layout.Batch {
+			out[d] = x.Dim(d)
+			continue
+		}
+		if out[d], err = w.places(d, x.Dim(d), size[d]); err != nil {
+			return fmt.Errorf("dimension %d: %w", d, err)
+		}
+	}
+	c.setDims(0, out...)
+	return nil
+}
+
+func poolGrad(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	rank := 4
+	if c.Op == "AvgPool3DGrad" {
+		rank = 5
+	}
+	s, err := c.sizes(0, "the shape")
+	if err != nil {
+		return err
+	}
+	if s, err = s.WithRank(rank); err == nil {
+		c.set(0, s)
+	}
+	return err
+}
+
+// channels is the shape of input i, an image, and the number of channels that it
+// has in common with vectors, inputs from on.
+func (c *Inference) channels(i int, from ...int) (graph.PartialShape, Layout, int, error) {
+	format := c.Attrs.String("data_format", "NHWC")
+	l, err := LayoutOf(format)
+	if err != nil {
+		return graph.PartialShape{}, l, 0, err
+	}
+	x, err := c.ranked(i, len(format))
+	if err != nil {
+		return x, l, 0, err
+	}
+	n := x.Dim(l.Channels)
+	for _, k := range from {
+		m, err := c.vector(k)
+		if err != nil {
+			return x, l, 0, err
+		}
+		if m == 0 {
+			continue // an empty vector: to be computed
+		}
+		d, ok := graph.MergeDim(n, m)
+		if !ok {
+			return x, l, 0, fmt.Errorf("the image has %d channels, input %d %d elements", n, k, m)
+		}
+		n = d
+	}
+	return x.With(l.Channels, n), l, n, nil
+}
+
+func batchNorm(c *Inference) error {
+	if err := c.need(5); err != nil {
+		return err
+	}
+	from := []int{1, 2}
+	if c.Attrs.Has("is_training") && !c.Attrs.Bool("is_training") {
+		from = []int{1, 2, 3, 4}
+	}
+	x, _, n, err := c.channels(0, from...)
+	if err != nil {
+		return err
+	}
+	c.set(0, x)
+	for i := 1; i < 5; i++ {
+		c.setDims(i, n)
+	}
+	if len(c.Out) > 5 {
+		// What the device keeps for the gradient; on a CPU it is empty.
+		c.set(5, graph.OfRank(1))
+	}
+	return nil
+}
+
+func batchNormGrad(c *Inference) error {
+	if err := c.atLeast(5); err != nil {
+		return err
+	}
+	dy, _, _, err := c.channels(0)
+	if err != nil {
+		return err
+	}
+	x, l, n, err := c.channels(1, 2)
+	if err != nil {
+		return err
+	}
+	s, err := dy.Merge(x)
+	if err != nil {
+		return err
+	}
+	if n < 0 {
+		n = s.Dim(l.Channels)
+	}
+	c.set(0, s)
+	c.setDims(1, n)
+	c.setDims(2, n)
+	for i := 3; i < len(c.Out); i++ {
+		c.set(i, graph.OfRank(1)) // means nothing; TensorFlow's kernel gives one element
+	}
+	return nil
+}
+
+// image is the rule of ops whose output has the shape of input 0, an image.
+func image(c *Inference) error {
+	if err := c.atLeast(1); err != nil {
+		return err
+	}
+	s, err := c.ranked(0, 4)
+	if err == nil {
+		c.set(0, s)
+	}
+	return err
+}
+
+func resize(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	x, err := c.ranked(0, 4)
+	if err != nil {
+		return err
+	}
+	size, err := c.sizes(1, "the size")
+	if err != nil {
+		return err
+	}
+	if size, err = size.WithRank(2); err == nil {
+		c.setDims(0, x.Dim(0), size.Dim(0), size.Dim(1), x.Dim(3))
+	}
+	return err
+}
+
+// blocks is the rule of the ops that move blocks between space and channels.
+func (c *Inference) blocks(space, channels func(d, n int) (int, error)) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	l, err := LayoutOf(c.Attrs.String("data_format", "NHWC"))
+	if err != nil {
+		return err
+	}
+	x, err := c.ranked(0, 4)
+	if err != nil {
+		return err
+	}
+	n := c.Attrs.Int("block_size", 0)
+	if n < 2 || n > 1<<15 {
+		return fmt.Errorf("the block size is %d", n)
+	}
+	out := x.Dims().Clone()
+	for _, d := range l.Spatial {
+		if out[d], err = space(out[d], int(n)); err != nil {
+			return err
+		}
+	}
+	if out[l.Channels], err = channels(out[l.Channels], int(n*n)); err == nil {
+		c.setDims(0, out...)
+	}
+	return err
+}
+
+func depthToSpace(c *Inference) error { return c.blocks(MulDims, DivDims) }
+
+func spaceToDepth(c *Inference) error { return c.blocks(DivDims, MulDims) }

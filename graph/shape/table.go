@@ -1,0 +1,34 @@
+package shape
+
+import "github.com/cairnml/cairn/graph"
+
+// tableRules are the rules of lookup tables.
+func tableRules() map[string]Rule {
+	return join(
+		rules(scalarOut, "HashTableV2", "MutableHashTableV2", "MutableHashTableOfTensorsV2", "MutableDenseHashTableV2",
+			"AnonymousHashTable", "AnonymousMutableHashTable", "LookupTableSizeV2"),
+		rules(nothing, "LookupTableImportV2", "LookupTableInsertV2", "LookupTableRemoveV2", "InitializeTableV2",
+			"InitializeTableFromTextFileV2"),
+		map[string]Rule{"LookupTableFindV2": find, "LookupTableExportV2": export})
+}
+
+// find gives a value a key.
+func find(c *Inference) error {
+	if err := c.need(3); err != nil {
+		return err
+	}
+	if s := c.shape(2); s.HasRank() && s.Rank() == 0 {
+		c.set(0, c.shape(1))
+		return nil
+	}
+	return nil // the values, or even the keys, may be vectors
+}
+
+func export(c *Inference) error {
+	n := graph.NewDim()
+	c.setDims(0, n)
+	if len(c.Out) > 1 {
+		c.set(1, graph.PartialShape{})
+	}
+	return nil
+}
