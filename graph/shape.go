@@ -32,8 +32,12 @@ func ShapeOf(dims ...int) PartialShape { return PartialShape{dims: dims, known: 
 // Whole is the partial shape that is s. The slice is not copied.
 func Whole(s tensor.Shape) PartialShape { return PartialShape{dims: s, known: true} }
 
-// OfRank is a shape of n dimensions of which nothing else is known.
+// OfRank is a shape of n dimensions of which nothing else is known. More than
+// [tensor.MaxRank] are an unknown number: no tensor has them.
 func OfRank(n int) PartialShape {
+	if n < 0 || n > tensor.MaxRank {
+		return PartialShape{}
+	}
 	dims := make(tensor.Shape, n)
 	for i := range dims {
 		dims[i] = NewDim()

@@ -16,9 +16,17 @@ func tensorArrayRules() map[string]Rule {
 		map[string]Rule{
 			"TensorArrayV3": newArray, "TensorArrayReadV3": arrayRead, "TensorArrayGatherV3": arrayGather,
 			"TensorArrayConcatV3": arrayConcat, "TensorArrayGradV3": arrayGrad, "TensorArrayGradWithShape": arrayGrad,
-			"StackPushV2":       func(c *Inference) error { c.pass(0, 1); return c.need(2) },
+			"StackPushV2":       stackPush,
 			"OptionalFromValue": optionalFrom, "OptionalNone": scalarOut, "OptionalHasValue": scalarOut, "OptionalGetValue": optionalGet,
 		})
+}
+
+func stackPush(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	c.pass(0, 1)
+	return nil
 }
 
 // flow is the rule of ops whose only output is a scalar.

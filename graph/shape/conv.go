@@ -226,6 +226,9 @@ func (c *Inference) backprop(i int) error {
 }
 
 func backpropInput(c *Inference) error {
+	if err := c.need(3); err != nil {
+		return err
+	}
 	// The sizes may leave out the batch and the channels.
 	if e, ok := c.In[0].Ints(); ok && len(e) == 2 && c.Op == "Conv2DBackpropInput" {
 		c.set(0, graph.OfRank(4))

@@ -52,7 +52,7 @@ func pass(c *Inference) error {
 		return err
 	}
 	c.pass(0, 0)
-	if c.Op == "PlaceholderWithDefault" {
+	if c.Op == "PlaceholderWithDefault" && len(c.Out) > 0 {
 		// A caller may feed another value, of the shape that the attribute says.
 		s, ok := c.Attrs.Shape("shape")
 		if !ok {
@@ -61,7 +61,7 @@ func pass(c *Inference) error {
 		if _, err := s.Merge(c.shape(0)); err != nil {
 			return err
 		}
-		c.Out[0] = graph.Fact{DType: c.Out[0].DType, Shape: s}
+		c.Out[0] = graph.Fact{DType: c.Out[0].DType, Shape: s.Identified()}
 	}
 	return nil
 }
@@ -88,6 +88,9 @@ func binary(c *Inference) error {
 // comparison is [binary] for ops that can be asked to take shapes that don't
 // broadcast as different values.
 func comparison(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
 	if c.Attrs.Has("incompatible_shape_error") && !c.Attrs.Bool("incompatible_shape_error") {
 		if a, aok := c.shape(0).Tensor(); aok {
 			if b, bok := c.shape(1).Tensor(); bok {

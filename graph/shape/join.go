@@ -131,7 +131,7 @@ func concatOffset(c *Inference) error {
 	}
 	n := s.Dim(0)
 	axis, ok, err := c.axis(0, n)
-	if err != nil || !ok {
+	if err != nil || !ok || n > tensor.MaxRank {
 		return err
 	}
 	at := graph.ElemOf(0)
@@ -392,7 +392,9 @@ func tile(c *Inference) error {
 		if n < 0 {
 			return nil
 		}
-		times = graph.OfRank(n)
+		if times = graph.OfRank(n); !times.HasRank() {
+			return fmt.Errorf("there are %d multiples", n)
+		}
 	}
 	if !s.HasRank() {
 		s = graph.OfRank(times.Rank())
