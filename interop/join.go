@@ -32,12 +32,12 @@ func joinCases(ctx context.Context, r *run) {
 // maxJoined is how many pairs are tried.
 const maxJoined = 20
 
-// pairs are the seeds of graphs that TensorFlow can restore, two by two, as
-// peer/check.py pairs them too.
+// pairs are the seeds of graphs that TensorFlow can restore below another root,
+// two by two, as peer/check.py pairs them too.
 func (s *specs) pairs() [][2]int {
 	var able []int
 	for _, g := range s.Graphs {
-		if g.TFRestores {
+		if g.TFRestores && g.Style != "both" {
 			able = append(able, g.Seed)
 		}
 	}

@@ -44,7 +44,7 @@ func (s sharedTensors) some() string {
 	return strings.Join(words, ", ")
 }
 
-// maxSharedDepth is how deep shared looks; no model is deeper, and in a hostile
+// maxSharedDepth is how deep the search for shared tensors goes; no model is deeper, and in a hostile
 // graph the paths would get too long.
 const maxSharedDepth = 200
 

@@ -37,9 +37,10 @@ def restored(spec, prefix, slots):
 
 
 def joined(first, second, prefix):
+    """Restores two object graphs below one root: a checkpoint that was saved with root= has that object as its own root."""
     a, of_a = objects.build(first, zero=True, slots=True)
     b, of_b = objects.build(second, zero=True, slots=True)
-    tf.train.Checkpoint(a=a, b=b).read(prefix).assert_consumed()
+    tf.train.Checkpoint(a=a.root if first["style"] == "object" else a, b=b.root if second["style"] == "object" else b).read(prefix).assert_consumed()
     return objects.compare(first, of_a) + objects.compare(second, of_b)
 
 
@@ -72,7 +73,8 @@ def main(root):
     case("TensorFlow restores our object graphs", wrong,
          "%d of %d; the others it can't restore when it wrote them itself" % (len(able), len(specs["graphs"])))
 
-    pairs = [p for p in zip(able[::2], able[1::2]) if os.path.isdir("%s/joined/%d-%d" % (ours, p[0]["seed"], p[1]["seed"]))]
+    single = [s for s in able if s["style"] != "both"]  # a nested Checkpoint can't be an object with more children
+    pairs = [p for p in zip(single[::2], single[1::2]) if os.path.isdir("%s/joined/%d-%d" % (ours, p[0]["seed"], p[1]["seed"]))]
     wrong = []
     for a, b in pairs:
         for w in tried(joined, a, b, "%s/joined/%d-%d/ckpt" % (ours, a["seed"], b["seed"])):
