@@ -191,6 +191,7 @@ type crashCase struct {
 	odd     bool
 	history []*SaveOptions
 	save    *SaveOptions
+	next    *SaveOptions // the save after it; nil: as save
 }
 
 func number(n int64) *SaveOptions { return &SaveOptions{Number: &n} }
@@ -212,6 +213,8 @@ func crashCases() []crashCase {
 		{name: "shards", opts: ManagerOptions{MaxToKeep: 2, Shards: MaxShardSize(64)}, history: three},
 		{name: "a registered saver", opts: ManagerOptions{MaxToKeep: 2}, odd: true, history: three},
 		{name: "a registered saver, replaced", opts: ManagerOptions{MaxToKeep: 2}, odd: true, history: []*SaveOptions{number(1), number(2)}, save: number(2)},
+		{name: "numbers that never recur", opts: ManagerOptions{MaxToKeep: 2}, history: []*SaveOptions{number(10), number(20), number(30)}, save: number(47), next: number(59)},
+		{name: "a registered saver, numbers that never recur", opts: ManagerOptions{MaxToKeep: 2, Shards: MaxShardSize(64)}, odd: true, history: []*SaveOptions{number(10), number(20)}, save: number(47), next: number(59)},
 		{name: "a folder in the name", opts: ManagerOptions{MaxToKeep: 2, CheckpointName: "sub/model"}, history: three},
 	}
 	for _, c := range cases {
@@ -342,7 +345,11 @@ func (c crashCase) check(t *testing.T, what string, disk *faultfs.FS, pl plan, s
 		}
 	}
 	p.train()
-	path, err := p.save(c.save)
+	next := c.save
+	if c.next != nil {
+		next = c.next
+	}
+	path, err := p.save(next)
 	if err != nil {
 		t.Fatalf("%s: the next save: %v", what, err)
 	}

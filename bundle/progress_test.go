@@ -1,0 +1,51 @@
+package bundle
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// TestProgressOfAReadAddsUp reads small pieces that are read in rows, at other
+// places than the file's beginning.
+func TestProgressOfAReadAddsUp(t *testing.T) {
+	dir := MemDir()
+	const n = 20
+	write(t, dir, "c", nil, func(w *Writer) {
+		for i := range n {
+			if err := w.Add(t.Context(), fmt.Sprintf("v%02d", i), sample(t, tensor.Uint8, 10_000)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	r := mustOpen(t, dir, "c")
+	var reqs []ReadRequest
+	for _, name := range r.Names()[n/2:] {
+		reqs = append(reqs, ReadRequest{Name: name})
+	}
+	var last, all int64
+	err := r.ReadAll(t.Context(), reqs, &ReadAllOptions{Workers: 1, Progress: func(done, total int64) {
+		if done < last || done > total {
+			t.Errorf("%d of %d bytes after %d", done, total, last)
+		}
+		last, all = done, total
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := int64(n / 2 * 10_000); last != want || all != want {
+		t.Errorf("%d of %d bytes at the end, want %d", last, all, want)
+	}
+}
+
+func TestOrderedUintHasOneSpelling(t *testing.T) {
+	for _, s := range []string{"\x01\x00", "\x02\x00\x01", "\x09", "\x02\x01", ""} {
+		if v, _, ok := readOrderedUint(s); ok {
+			t.Errorf("%q was read as %d", s, v)
+		}
+	}
+	if v, rest, ok := readOrderedUint("\x00x"); !ok || v != 0 || rest != "x" {
+		t.Errorf("zero: %d, %q, %v", v, rest, ok)
+	}
+}
