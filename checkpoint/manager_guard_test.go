@@ -315,3 +315,18 @@ func TestIndexIsRemovedFirst(t *testing.T) {
 		t.Errorf("removed %q, want %q", removed, want)
 	}
 }
+
+// TestLatestOfAPossibleStateStays holds the last line of defence: whatever the
+// protocol does, it deletes no checkpoint that a restore may be sent to.
+func TestLatestOfAPossibleStateStays(t *testing.T) {
+	disk := faultfs.New()
+	_, ck := newSteps(t)
+	m := newManager(t, ck, "run", &ManagerOptions{Dir: disk})
+	if _, err := m.Save(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	m.disk = append(m.disk, record{latest: entry{name: "ckpt-9"}})
+	if err := m.remove("ckpt-1"); err == nil || holds(disk, "ckpt-1") != nil {
+		t.Errorf("%v; the disk holds %q", err, disk.Names())
+	}
+}
