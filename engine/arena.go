@@ -20,6 +20,7 @@ type Arena struct {
 	chunks [][]byte
 	used   int // chunks in use
 	heads  headers
+	bare   []*Buffer               // headers without memory that are free again
 	small  [smallClasses][]*Buffer // free again within this call
 	all    []*Buffer               // large ones, in use or free
 	free   [48][]*Buffer           // large ones, by power of two
@@ -40,6 +41,7 @@ type Buffer struct {
 	small bool
 	kept  bool
 	lease trackable.Lease
+	items Variant // what the buffer counts the holders of, where it is no memory
 }
 
 // headers hands out the Buffers of small memory, all of which end with the
@@ -140,24 +142,37 @@ func (a *Arena) allocSmall(n int) ([]byte, *Buffer) {
 	return b.mem[:n:n], b
 }
 
-// object is a buffer without memory, which counts the holders of an object.
-func (a *Arena) object() *Buffer {
+// header is a buffer without memory.
+func (a *Arena) header() *Buffer {
 	if a == nil {
-		return &Buffer{refs: 1}
+		return new(Buffer)
 	}
-	b := a.heads.take()
-	*b = Buffer{refs: 1, small: true, class: -1}
+	if n := len(a.bare); n > 0 {
+		b := a.bare[n-1]
+		a.bare = a.bare[:n-1]
+		return b
+	}
+	b := new(Buffer)
+	a.all = append(a.all, b)
+	return b
+}
+
+// object is a buffer that counts the holders of an object.
+func (a *Arena) object(o Variant) *Buffer {
+	b := a.header()
+	*b = Buffer{refs: 1, class: -1, items: o}
 	return b
 }
 
 // lease is a buffer that stands for the storage of a variable.
 func (a *Arena) lease(l trackable.Lease) *Buffer {
-	b := &Buffer{refs: 1, lease: l, class: -1}
-	if a != nil {
-		a.all = append(a.all, b)
-	}
+	b := a.header()
+	*b = Buffer{refs: 1, class: -1, lease: l}
 	return b
 }
+
+// Drop gives one reference to v up, as [Call.Drop] does.
+func (a *Arena) Drop(v Value) { a.release(v.buf) }
 
 // retain notes one more holder.
 func (b *Buffer) retain() {
@@ -172,19 +187,24 @@ func (a *Arena) release(b *Buffer) {
 	if b == nil {
 		return
 	}
-	if b.refs--; b.refs > 0 || a == nil {
-		if b.refs == 0 {
-			b.lease.Release()
-		}
+	if b.refs--; b.refs > 0 {
 		return
 	}
-	if b.lease.Held() {
-		b.lease.Release()
+	if o := b.items; o != nil {
+		b.items = nil
+		if !b.kept {
+			o.Free(a)
+		}
+	}
+	b.lease.Release()
+	if a == nil {
 		return
 	}
 	a.inUse -= int64(cap(b.mem))
 	switch {
-	case b.kept || b.mem == nil:
+	case b.mem == nil:
+		a.bare = append(a.bare, b)
+	case b.kept:
 	case b.small:
 		a.small[b.class] = append(a.small[b.class], b)
 	default:
@@ -208,6 +228,8 @@ func (a *Arena) Recycle() {
 	}
 	a.chunk, a.used = nil, 0
 	a.heads.slab, a.heads.next = 0, 0
+	clear(a.bare)
+	a.bare = a.bare[:0]
 	for i := range a.small {
 		a.small[i] = a.small[i][:0]
 	}
@@ -217,10 +239,8 @@ func (a *Arena) Recycle() {
 	}
 	kept := a.all[:0]
 	for _, b := range a.all {
-		if b.lease.Held() {
-			b.lease.Release()
-			continue
-		}
+		b.lease.Release()
+		b.items = nil
 		if b.kept || b.mem == nil || len(a.free[b.class]) >= maxFree {
 			continue
 		}

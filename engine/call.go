@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
+	"io"
+	"os"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
@@ -28,6 +30,8 @@ type Env struct {
 	// Instance holds the state that outlives the call. The default, nil, is the
 	// process's.
 	Instance *Instance
+	// Log is where ops that print write to. The default, nil, is os.Stderr.
+	Log io.Writer
 
 	steps int64
 	depth int
@@ -44,15 +48,16 @@ type Call struct {
 	in   []Value
 	out  []Value
 
-	// Bits of inputs: those that nobody needs after this op, those that Take
-	// moved to a function.
-	last, taken uint64
+	args   []Value // of Move
+	last   bitset  // the inputs that nobody needs after this op; the plan's
+	taken  bitset  // the inputs whose reference the op gave away or up
+	shared bitset  // the inputs that Substitute replaced
 }
 
 // Begin makes c a call in env, with no inputs yet. A Call may be used for many
 // ops, one after the other.
 func (c *Call) Begin(ctx context.Context, env *Env) {
-	c.ctx, c.env, c.last, c.taken = ctx, env, 0, 0
+	c.ctx, c.env, c.last, c.taken, c.shared = ctx, env, nil, c.taken[:0], c.shared[:0]
 	clear(c.in[:cap(c.in)])
 	clear(c.out[:cap(c.out)])
 	c.in, c.out = c.in[:0], c.out[:0]
@@ -152,8 +157,11 @@ func Object[T any](c *Call, i int) (T, error) {
 // at it, so that its memory or its object may be changed and become an output.
 func (c *Call) Owns(i int) bool {
 	b := c.in[i].buf
-	return i < 64 && c.last>>i&1 == 1 && b != nil && !b.shared()
+	return b != nil && c.gives(i) && !b.shared()
 }
+
+// gives reports whether the op may give its reference to input i away.
+func (c *Call) gives(i int) bool { return c.last.has(i) && !c.taken.has(i) && !c.shared.has(i) }
 
 // Alloc makes output i, of an element type with fixed size or of strings. The
 // contents are undefined: the kernel writes every element.
@@ -221,6 +229,31 @@ func (c *Call) AllocOver(i, in int, d tensor.DType, shape tensor.Shape) (*tensor
 	return c.Alloc(i, d, shape)
 }
 
+// Make is a new value that is no output yet: an element of a list, an argument
+// of a [Function]. [Call.Give] makes it an output, [Call.Drop] gives it up. The
+// contents are undefined.
+func (c *Call) Make(d tensor.DType, shape tensor.Shape) (Value, error) {
+	keep := c.out
+	c.out = nil
+	_, err := c.Alloc(0, d, shape)
+	var v Value
+	if err == nil {
+		v = c.out[0]
+	}
+	c.out = keep
+	return v, err
+}
+
+// Release gives the op's reference to input i up before its end, so that who
+// else holds the value may own it; the input must not be used any more. It does
+// nothing where the value is needed after the op.
+func (c *Call) Release(i int) {
+	if c.gives(i) {
+		c.env.Arena.release(c.in[i].buf)
+		c.taken.add(i)
+	}
+}
+
 // Temp is scratch memory of n bytes, undefined contents, for this call only.
 // [Call.Scratch] gives it back early.
 func (c *Call) Temp(n int) []byte {
@@ -276,11 +309,16 @@ func (c *Call) Set(i int, t *tensor.Tensor) {
 // SetObject makes output i a handle of o. A [Variant] is owned by this output
 // alone.
 func (c *Call) SetObject(i int, o any) {
+	*c.slot(i) = c.Wrap(o)
+}
+
+// Wrap is a handle of o that is no output yet, see [Call.Make].
+func (c *Call) Wrap(o any) Value {
 	v := Value{Object: o}
-	if _, ok := o.(Variant); ok {
-		v.buf = c.env.Arena.object()
+	if x, ok := o.(Variant); ok {
+		v.buf = c.env.Arena.object(x)
 	}
-	*c.slot(i) = v
+	return v
 }
 
 // SetRef makes output i a reference to a variable of TensorFlow 1.
@@ -308,13 +346,38 @@ func (c *Call) Share(i int) Value {
 // reference up where nobody needs it afterwards: the function may own it.
 func (c *Call) Take(i int) Value {
 	v := c.in[i]
-	if i < 64 && c.last>>i&1 == 1 {
-		c.last &^= 1 << i
-		c.taken |= 1 << i
+	if c.gives(i) {
+		c.taken.add(i)
 		return v
 	}
 	v.buf.retain()
 	return v
+}
+
+// Move are the inputs from the given one on, each by [Call.Take]. The slice may
+// take a function's results, and is valid until the kernel returns.
+func (c *Call) Move(from int) []Value {
+	c.args = c.args[:0]
+	for i := from; i < len(c.in); i++ {
+		c.args = append(c.args, c.Take(i))
+	}
+	return c.args
+}
+
+// View is a part of the memory of input i as a value of its own: n elements from
+// element at on.
+func (c *Call) View(i, at, n int, shape tensor.Shape) (Value, error) {
+	v := c.in[i]
+	var err error
+	if d := v.Tensor.DType(); d.Fixed() {
+		v.Tensor, err = tensor.FromBytes(d, v.Tensor.Bytes()[at*d.Size():(at+n)*d.Size()], shape...)
+	} else {
+		v.Tensor, err = tensor.FromStrings(d, v.Tensor.Strings()[at:at+n], shape...)
+	}
+	if err == nil {
+		v.buf.retain()
+	}
+	return v, err
 }
 
 // Again is one more reference to v, for an argument that is used twice.
@@ -356,7 +419,7 @@ func (c *Call) Workers() *Workers { return c.env.Workers }
 // another op's.
 func (c *Call) Substitute(i int, t *tensor.Tensor) {
 	c.in[i].Tensor = t
-	c.last &^= 1 << i
+	c.shared.add(i)
 }
 
 // State is what an op keeps between the ops of one call of the outermost
@@ -379,4 +442,12 @@ func (c *Call) Instance() *Instance {
 		return ProcessInstance()
 	}
 	return c.env.Instance
+}
+
+// Log is where an op that prints writes to.
+func (c *Call) Log() io.Writer {
+	if c.env.Log == nil {
+		return os.Stderr
+	}
+	return c.env.Log
 }

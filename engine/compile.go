@@ -81,12 +81,12 @@ func (l *lazyPlan) get() (*Plan, error) {
 }
 
 // Call implements [Function].
-func (l *lazyPlan) Call(c *Call, args []Value) ([]Value, error) {
+func (l *lazyPlan) Call(c *Call, args, into []Value) ([]Value, error) {
 	p, err := l.get()
 	if err != nil {
 		return nil, err
 	}
-	return p.Call(c, args)
+	return p.Call(c, args, into)
 }
 
 // eagerFunctions compile the functions that an eager call of an op refers to.
@@ -167,9 +167,7 @@ func (c *compiler) lay(f, origin *graph.Function) (*Plan, error) {
 			fact := in.Fact()
 			if fact.Ref && !wantsRef(n, i) {
 				fact.Ref = false
-				if i < 64 {
-					st.dref |= 1 << i
-				}
+				st.dref = append(st.dref, int32(i))
 			}
 			node.In = append(node.In, fact)
 			st.in = append(st.in, slotOf(in))
@@ -226,8 +224,8 @@ func (p *Plan) freeAtLastUse(final map[graph.Output]bool, slots map[graph.Output
 				continue
 			}
 			// An input that is given twice is owned by neither place.
-			if count[s] == 1 && j < 64 {
-				st.last |= 1 << j
+			if count[s] == 1 {
+				st.last.add(j)
 			}
 		}
 		for _, s := range st.in {

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
+	"io"
+	"slices"
 	"sync"
 
 	"github.com/cairnml/cairn/graph"
@@ -36,9 +38,9 @@ type step struct {
 	node *graph.Node // in the plan's own copy of the graph, for errors
 	in   []int32     // slots
 	out  []int32     // slots; -1 for an output that nobody needs
-	last uint64      // bit i: input i is needed by nobody after this op
+	last bitset      // the inputs that nobody needs after this op
 	free []int32     // slots that are given up after this op
-	dref uint64      // bit i: input i is a reference whose value is wanted
+	dref []int32     // the inputs that are references whose values are wanted
 }
 
 // frame is what one call of a plan works with.
@@ -55,6 +57,8 @@ type RunOptions struct {
 	Files *Files
 	// Instance holds the state that outlives the call. Default: the process's.
 	Instance *Instance
+	// Log is where ops that print write to. Default: os.Stderr.
+	Log io.Writer
 	// MaxOutput is the most bytes that one op's output may take. Default: what the
 	// platform can address.
 	MaxOutput int64
@@ -80,7 +84,7 @@ func (p *Plan) Run(ctx context.Context, args []Value, o *RunOptions) ([]Value, e
 	if o == nil {
 		o = &RunOptions{}
 	}
-	env := Env{Workers: o.Workers, Files: o.Files, MaxOutput: o.MaxOutput, MaxSteps: o.MaxSteps, Instance: o.Instance}
+	env := Env{Workers: o.Workers, Files: o.Files, MaxOutput: o.MaxOutput, MaxSteps: o.MaxSteps, Instance: o.Instance, Log: o.Log}
 	if env.Workers == nil {
 		env.Workers = SharedWorkers()
 	}
@@ -90,7 +94,7 @@ func (p *Plan) Run(ctx context.Context, args []Value, o *RunOptions) ([]Value, e
 	if err := p.accept(args); err != nil {
 		return nil, err
 	}
-	out, err := p.run(ctx, &env, args)
+	out, err := p.run(ctx, &env, args, nil)
 	if o.Used != nil {
 		*o.Used = Usage{Steps: env.steps, Peak: env.Arena.Peak()}
 	}
@@ -123,19 +127,19 @@ func (p *Plan) accept(args []Value) error {
 }
 
 // Call implements [Function].
-func (p *Plan) Call(c *Call, args []Value) ([]Value, error) {
+func (p *Plan) Call(c *Call, args, into []Value) ([]Value, error) {
 	if len(args) != len(p.args) {
 		return nil, fmt.Errorf("function %s takes %d arguments, %d were given", p.name, len(p.args), len(args))
 	}
-	return p.run(c.ctx, c.env, args)
+	return p.run(c.ctx, c.env, args, into)
 }
 
 // maxDepth bounds how deep calls may nest; only endless recursion gets there.
 const maxDepth = 500
 
 // run calls the plan with arguments that belong to it; the results belong to
-// the caller.
-func (p *Plan) run(ctx context.Context, env *Env, args []Value) (results []Value, err error) {
+// the caller, appended to into, which may share its memory with args.
+func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results []Value, err error) {
 	if env.depth++; env.depth > maxDepth {
 		return nil, fmt.Errorf("function %s: %d calls inside each other: does it call itself without end?", p.name, env.depth)
 	}
@@ -179,14 +183,13 @@ func (p *Plan) run(ctx context.Context, env *Env, args []Value) (results []Value
 		}
 		c.Begin(ctx, env)
 		c.node, c.last = st.Prepared.node, st.last
-		for i, slot := range st.in {
-			v := f.slots[slot]
-			if st.dref>>i&1 == 1 && i < 64 {
-				if v, err = deref(v); err != nil {
-					return nil, p.failed(at, fmt.Errorf("input %d: %w", i, err))
-				}
+		for _, slot := range st.in {
+			c.in = append(c.in, f.slots[slot])
+		}
+		for _, i := range st.dref {
+			if c.in[i], err = env.deref(c.in[i]); err != nil {
+				return nil, p.failed(at, fmt.Errorf("input %d: %w", i, err))
 			}
-			c.in = append(c.in, v)
 		}
 		if err := st.run(c); err != nil {
 			return nil, p.failed(at, err)
@@ -204,9 +207,14 @@ func (p *Plan) run(ctx context.Context, env *Env, args []Value) (results []Value
 			}
 			f.slots[slot] = c.out[i]
 		}
-		if c.taken != 0 {
+		for _, i := range st.dref {
+			if !c.taken.has(int(i)) {
+				arena.release(c.in[i].buf)
+			}
+		}
+		if len(c.taken) > 0 {
 			for i, slot := range st.in {
-				if i < 64 && c.taken>>i&1 == 1 {
+				if c.taken.has(i) {
 					f.slots[slot] = Value{}
 				}
 			}
@@ -216,11 +224,11 @@ func (p *Plan) run(ctx context.Context, env *Env, args []Value) (results []Value
 			f.slots[slot] = Value{}
 		}
 	}
-	results = make([]Value, len(p.results))
-	for i, slot := range p.results {
+	results = slices.Grow(into, len(p.results))
+	for _, slot := range p.results {
 		v := f.slots[slot]
 		v.buf.retain() // the same slot may be two results
-		results[i] = v
+		results = append(results, v)
 	}
 	for _, slot := range p.results {
 		if b := f.slots[slot].buf; b != nil && p.preset[slot].IsZero() {
@@ -231,17 +239,17 @@ func (p *Plan) run(ctx context.Context, env *Env, args []Value) (results []Value
 	return results, nil
 }
 
-// deref is the value of the variable behind a reference.
-func deref(v Value) (Value, error) {
+// deref is the value now of the variable behind a reference.
+func (e *Env) deref(v Value) (Value, error) {
 	x := v.Variable()
 	if !v.Ref || x == nil {
 		return v, nil
 	}
-	t := x.Load()
+	t, lease := x.Lease()
 	if t == nil {
 		return Value{}, fmt.Errorf("the variable %q has no value", x.Name())
 	}
-	return Value{Tensor: t}, nil
+	return Value{Tensor: t, buf: e.Arena.lease(lease)}, nil
 }
 
 func (p *Plan) failed(at int, err error) error {

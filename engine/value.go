@@ -74,8 +74,12 @@ func (v Value) DType() tensor.DType {
 type Variant interface {
 	// VariantName is TensorFlow's name of the kind, "tensorflow::TensorList".
 	VariantName() string
-	// Escape makes the object independent of the call's memory.
+	// Escape makes the object independent of the call's memory: every value that
+	// it holds is replaced by what [Value.Keep] gives.
 	Escape()
+	// Free gives the values that the object holds up, by [Arena.Drop]: nobody
+	// refers to it any more.
+	Free(*Arena)
 }
 
 // Keep makes the memory under v independent of the call that made it: a large
@@ -86,6 +90,17 @@ func (v Value) Keep() Value {
 	if x, ok := v.Object.(Variant); ok {
 		x.Escape()
 		return Value{Object: x}
+	}
+	if h, ok := v.Object.(*Handles); ok {
+		for _, o := range h.Items {
+			if x, ok := o.(Variant); ok {
+				x.Escape()
+			}
+		}
+		return Value{Object: h}
+	}
+	if x, ok := v.Object.(interface{ Escape() }); ok {
+		x.Escape()
 	}
 	b := v.buf
 	switch {

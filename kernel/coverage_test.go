@@ -36,6 +36,12 @@ func TestTheListOfOpsIsFresh(t *testing.T) {
 
 func coverage(t *testing.T) string {
 	fixtures := opfixture.Load(t, "testdata/tf2.21")
+	programs := map[string]int{}
+	for _, p := range opfixture.LoadPrograms(t, "testdata/tf2.21/programs") {
+		for op := range p.Ops() {
+			programs[op] += len(p.Runs)
+		}
+	}
 	rules := grad.All()
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Ops
@@ -64,7 +70,7 @@ outputs are to TensorFlow's (see engine.Precision). The types are those whose re
 					types = append(types, d.String())
 				}
 			}
-			fmt.Fprintf(&b, "| %s | %s | %v | %s | %d | %s |\n", k.Op, family(k), k.Precision, gradient, len(fixtures[k.Op]), strings.Join(types, " "))
+			fmt.Fprintf(&b, "| %s | %s | %v | %s | %d | %s |\n", k.Op, family(k), k.Precision, gradient, len(fixtures[k.Op])+programs[k.Op], strings.Join(types, " "))
 		}
 	}
 	return b.String()
@@ -87,7 +93,7 @@ func firstType(f opfixture.Fixture) string {
 func family(k engine.Kernel) string {
 	for name, table := range map[string][]engine.Kernel{
 		"math": kernel.Tables()[0], "matmul": kernel.Tables()[1], "reduce": kernel.Tables()[2], "array": kernel.Tables()[3],
-		"nn": kernel.Tables()[4], "random": kernel.Tables()[5], "state": kernel.Tables()[6], "io": kernel.Tables()[7],
+		"nn": kernel.Tables()[4], "random": kernel.Tables()[5], "state": kernel.Tables()[6], "io": kernel.Tables()[7], "control": kernel.Tables()[8], "list": kernel.Tables()[9],
 	} {
 		if slices.ContainsFunc(table, func(o engine.Kernel) bool { return o.Op == k.Op }) {
 			return name

@@ -5,7 +5,9 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/array"
+	"github.com/cairnml/cairn/kernel/control"
 	"github.com/cairnml/cairn/kernel/io"
+	"github.com/cairnml/cairn/kernel/list"
 	"github.com/cairnml/cairn/kernel/math"
 	"github.com/cairnml/cairn/kernel/matmul"
 	"github.com/cairnml/cairn/kernel/nn"
@@ -30,6 +32,6 @@ var all = sync.OnceValue(func() *engine.KernelSet {
 func Tables() [][]engine.Kernel {
 	return [][]engine.Kernel{
 		math.Kernels(), matmul.Kernels(), reduce.Kernels(), array.Kernels(),
-		nn.Kernels(), random.Kernels(), state.Kernels(), io.Kernels(),
+		nn.Kernels(), random.Kernels(), state.Kernels(), io.Kernels(), control.Kernels(), list.Kernels(),
 	}
 }

@@ -9,6 +9,9 @@ import (
 
 func controlRules() map[string]Rule {
 	return join(
+		rules(nothing, "SymbolicGradient", "Abort"),
+		rules(scalarOut, "DeviceIndex"),
+		rules(placeholder, "FakeParam"),
 		rules(nothing, "_Arg", "_Retval", "_DeviceArg", "_DeviceRetval"),
 		rules(pass, "Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration", "LoopCond"),
 		rules(branches, "If", "StatelessIf", "Case", "StatelessCase"),

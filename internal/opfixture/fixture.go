@@ -109,55 +109,91 @@ func unbase64(t testing.TB, s string) []byte {
 // EngineAttrs are the attributes.
 func (f Fixture) EngineAttrs(t testing.TB) graph.Attrs {
 	t.Helper()
+	return attrs(t, f.Attrs, nil)
+}
+
+func dtype(t testing.TB, name string) tensor.DType {
+	t.Helper()
+	d, err := tensor.ParseDType(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// attrs are the attributes, those that name functions by what functions has.
+func attrs(t testing.TB, list []Attr, functions map[string]*graph.Function) graph.Attrs {
+	t.Helper()
 	var out graph.Attrs
-	for _, a := range f.Attrs {
-		into := func(v any) {
-			if err := json.Unmarshal(a.Value, v); err != nil {
-				t.Fatalf("attribute %s: %v", a.Name, err)
-			}
-		}
-		switch a.Kind {
-		case "bool":
-			var v bool
-			into(&v)
-			out = append(out, graph.Bool(a.Name, v))
-		case "int":
-			var v int64
-			into(&v)
-			out = append(out, graph.Int(a.Name, v))
-		case "float":
-			var v float64
-			into(&v)
-			out = append(out, graph.Float(a.Name, v))
-		case "string":
-			var v string
-			into(&v)
-			out = append(out, graph.String(a.Name, v))
-		case "type":
-			var v string
-			into(&v)
-			d, err := tensor.ParseDType(v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out = append(out, graph.Type(a.Name, d))
-		case "shape":
-			var v []int
-			into(&v)
-			out = append(out, graph.Shape(a.Name, graph.ShapeOf(v...)))
-		case "ints":
-			var v []int64
-			into(&v)
-			out = append(out, graph.Ints(a.Name, v...))
-		case "tensor":
-			var v Tensor
-			into(&v)
-			out = append(out, graph.Tensor(a.Name, v.Tensor(t)))
-		default:
-			t.Fatalf("attribute %s is of kind %q", a.Name, a.Kind)
-		}
+	for _, a := range list {
+		out = append(out, a.attr(t, functions))
 	}
 	return out
+}
+
+func (a Attr) attr(t testing.TB, functions map[string]*graph.Function) graph.Attr {
+	t.Helper()
+	switch a.Kind {
+	case "bool":
+		return graph.Bool(a.Name, value[bool](t, a))
+	case "int":
+		return graph.Int(a.Name, value[int64](t, a))
+	case "float":
+		return graph.Float(a.Name, value[float64](t, a))
+	case "string":
+		return graph.String(a.Name, value[string](t, a))
+	case "type":
+		return graph.Type(a.Name, dtype(t, value[string](t, a)))
+	case "types":
+		var list []tensor.DType
+		for _, s := range value[[]string](t, a) {
+			list = append(list, dtype(t, s))
+		}
+		return graph.Types(a.Name, list...)
+	case "shape":
+		return graph.Shape(a.Name, shape(value[*[]int](t, a)))
+	case "shapes":
+		var list []graph.PartialShape
+		for _, s := range value[[]*[]int](t, a) {
+			list = append(list, shape(s))
+		}
+		return graph.Shapes(a.Name, list...)
+	case "ints":
+		return graph.Ints(a.Name, value[[]int64](t, a)...)
+	case "floats":
+		return graph.Floats(a.Name, value[[]float64](t, a)...)
+	case "strings":
+		return graph.Strings(a.Name, value[[]string](t, a)...)
+	case "tensor":
+		return graph.Tensor(a.Name, value[Tensor](t, a).Tensor(t))
+	case "func":
+		return graph.Func(a.Name, functions[value[string](t, a)])
+	case "funcs":
+		var list []graph.Callee
+		for _, s := range value[[]string](t, a) {
+			list = append(list, graph.Callee{Function: functions[s]})
+		}
+		return graph.Funcs(a.Name, list...)
+	}
+	t.Fatalf("attribute %s is of kind %q", a.Name, a.Kind)
+	return graph.Attr{}
+}
+
+func value[T any](t testing.TB, a Attr) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal(a.Value, &v); err != nil {
+		t.Fatalf("attribute %s: %v", a.Name, err)
+	}
+	return v
+}
+
+// shape is a shape with -1 for unknown sizes; nil is one of unknown rank.
+func shape(dims *[]int) graph.PartialShape {
+	if dims == nil {
+		return graph.UnknownShape
+	}
+	return graph.ShapeOf(*dims...)
 }
 
 // String is the call as one line.

@@ -8,6 +8,7 @@ import (
 	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/variant"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -31,6 +32,13 @@ func fill(c *engine.Call) error {
 }
 
 func zerosLike(c *engine.Call) error {
+	if c.NumIn() == 1 && c.In(0) == nil {
+		v, err := variant.Zeros(c, c.Input(0))
+		if err == nil {
+			c.Give(0, v)
+		}
+		return err
+	}
 	if err := c.Need(1); err != nil {
 		return err
 	}

@@ -7,12 +7,8 @@ import "github.com/cairnml/cairn/engine"
 // Kernels is the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
-		{Op: "Const", Run: constant},
-		{Op: "NoOp", Run: func(*engine.Call) error { return nil }},
 		{Op: "Identity", Run: identity},
-		{Op: "IdentityN", Run: identityN},
 		{Op: "StopGradient", Run: identity},
-		{Op: "PreventGradient", Run: identity},
 		{Op: "Snapshot", Run: identity},
 		{Op: "EnsureShape", Run: ensureShape},
 		{Op: "Shape", Run: shapeOf},

@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/variant"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -14,6 +15,9 @@ import (
 func addN(c *engine.Call) error {
 	if c.NumIn() == 0 {
 		return fmt.Errorf("takes at least one input")
+	}
+	if _, ok := c.Input(0).Object.(engine.Variant); ok {
+		return addVariants(c)
 	}
 	if err := c.NeedTensors(0); err != nil {
 		return err
@@ -28,6 +32,28 @@ func addN(c *engine.Call) error {
 		return c.Forward(0, 0, first.Shape())
 	}
 	return addNs.Run(c)
+}
+
+// addVariants adds lists element by element.
+func addVariants(c *engine.Call) error {
+	sum := c.Share(0)
+	for i := 1; i < c.NumIn(); i++ {
+		next, err := variant.Add(c, sum, c.Input(i), func(a, b *tensor.Tensor) (engine.Value, error) {
+			v, err := c.Make(a.DType(), a.Shape())
+			if err != nil {
+				return v, err
+			}
+			copy(v.Tensor.Bytes(), a.Bytes())
+			return v, elementwise.AddTo(v.Tensor, b)
+		})
+		if err != nil {
+			return fmt.Errorf("input %d: %w", i, err)
+		}
+		c.Drop(sum)
+		sum = next
+	}
+	c.Give(0, sum)
+	return nil
 }
 
 var addNs = elementwise.ByType{

@@ -12,7 +12,6 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
-	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
@@ -24,8 +23,8 @@ func Kernels() []engine.Kernel {
 	return append([]engine.Kernel{
 		{Op: "ReadVariableOp", Run: read},
 		{Op: "AssignVariableOp", Run: assign, SideEffect: true},
-		{Op: "AssignAddVariableOp", Run: func(c *engine.Call) error { return assignWith(c, adds) }, SideEffect: true},
-		{Op: "AssignSubVariableOp", Run: func(c *engine.Call) error { return assignWith(c, subs) }, SideEffect: true},
+		{Op: "AssignAddVariableOp", Run: func(c *engine.Call) error { return assignWith(c, elementwise.AddTo) }, SideEffect: true},
+		{Op: "AssignSubVariableOp", Run: func(c *engine.Call) error { return assignWith(c, elementwise.SubFrom) }, SideEffect: true},
 		{Op: "VarIsInitializedOp", Run: isInitialized},
 		{Op: "VariableShape", Run: variableShape},
 		{Op: "ResourceGather", Run: resourceGather},
@@ -37,12 +36,7 @@ func read(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	t := v.Load()
-	if t == nil {
-		return errNoValue(v)
-	}
-	c.Set(0, t)
-	return nil
+	return c.Read(0, v)
 }
 
 func errNoValue(v *trackable.Variable) error {
@@ -77,70 +71,16 @@ func target(c *engine.Call) (*trackable.Variable, *tensor.Tensor, error) {
 	return v, c.In(1), err
 }
 
-// inPlace is dst = dst op x by element type.
-type inPlace map[tensor.DType]func(dst, x *tensor.Tensor)
-
-func assignWith(c *engine.Call, ops inPlace) error {
+// assignWith changes a variable by a value of its type and shape.
+func assignWith(c *engine.Call, f func(dst, x *tensor.Tensor) error) error {
 	v, x, err := target(c)
 	if err != nil {
 		return err
 	}
-	f := ops[x.DType()]
-	if f == nil {
-		return (&elementwise.ByType{}).Unsupported(x.DType())
-	}
 	if v.DType() == tensor.Invalid {
 		return errNoValue(v)
 	}
-	return v.Update(func(buf *tensor.Tensor) error {
-		if buf.DType() != x.DType() || !buf.Shape().Equal(x.Shape()) {
-			// Not by name: asking for it would wait for this very update.
-			return fmt.Errorf("the variable is %v%v, the value %v%v", buf.DType(), buf.Shape(), x.DType(), x.Shape())
-		}
-		f(buf, x)
-		return nil
-	})
-}
-
-type number interface {
-	vec.Number
-	tensor.Element
-}
-
-func add[T number](dst, x *tensor.Tensor) {
-	d := tensor.Values[T](dst)
-	vec.AddVV(d, d, tensor.Values[T](x))
-}
-
-func sub[T number](dst, x *tensor.Tensor) {
-	d := tensor.Values[T](dst)
-	vec.SubVV(d, d, tensor.Values[T](x))
-}
-
-func halfWith[H elementwise.Half](f func(dst, a, b []float32)) func(dst, x *tensor.Tensor) {
-	return func(dst, x *tensor.Tensor) {
-		a, b := make([]float32, dst.Len()), make([]float32, x.Len())
-		elementwise.Widen(a, tensor.Values[H](dst))
-		elementwise.Widen(b, tensor.Values[H](x))
-		f(a, a, b)
-		elementwise.Narrow(tensor.Values[H](dst), a)
-	}
-}
-
-var adds = inPlace{
-	tensor.Float32: add[float32], tensor.Float64: add[float64],
-	tensor.Float16: halfWith[tensor.F16](vec.AddVV[float32]), tensor.BFloat16: halfWith[tensor.BF16](vec.AddVV[float32]),
-	tensor.Int8: add[int8], tensor.Int16: add[int16], tensor.Int32: add[int32], tensor.Int64: add[int64],
-	tensor.Uint8: add[uint8], tensor.Uint16: add[uint16], tensor.Uint32: add[uint32], tensor.Uint64: add[uint64],
-	tensor.Complex64: add[complex64], tensor.Complex128: add[complex128],
-}
-
-var subs = inPlace{
-	tensor.Float32: sub[float32], tensor.Float64: sub[float64],
-	tensor.Float16: halfWith[tensor.F16](vec.SubVV[float32]), tensor.BFloat16: halfWith[tensor.BF16](vec.SubVV[float32]),
-	tensor.Int8: sub[int8], tensor.Int16: sub[int16], tensor.Int32: sub[int32], tensor.Int64: sub[int64],
-	tensor.Uint8: sub[uint8], tensor.Uint16: sub[uint16], tensor.Uint32: sub[uint32], tensor.Uint64: sub[uint64],
-	tensor.Complex64: sub[complex64], tensor.Complex128: sub[complex128],
+	return v.Update(func(buf *tensor.Tensor) error { return f(buf, x) })
 }
 
 func isInitialized(c *engine.Call) error {

@@ -1,0 +1,137 @@
+package opfixture
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cairnml/cairn/graph"
+)
+
+// Program is a small graph that TensorFlow has run a few times in one session;
+// testdata/tf2.21/gen_programs.py describes the fields.
+type Program struct {
+	Name      string
+	Functions []Body
+	Main      Body
+	Runs      []Run
+}
+
+// Body is a graph with arguments and results.
+type Body struct {
+	Name    string
+	Args    []string // element types
+	Steps   []Step
+	Results [][2]int
+}
+
+// Step is a node.
+type Step struct {
+	Op      string
+	Attrs   []Attr
+	In      [][2]int
+	Control []int
+}
+
+// Run is a call: what it gave, or a part of TensorFlow's message.
+type Run struct {
+	In, Out []Tensor
+	Error   string
+}
+
+// LoadPrograms reads the programs in a folder.
+func LoadPrograms(t testing.TB, dir string) []Program {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no programs: %v", err)
+	}
+	var all []Program
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []Program
+		if err := json.Unmarshal(b, &list); err != nil {
+			t.Fatalf("%s: %v", f, err)
+		}
+		all = append(all, list...)
+	}
+	return all
+}
+
+// Ops are the ops of the program and its functions.
+func (p *Program) Ops() map[string]bool {
+	out := map[string]bool{}
+	for _, b := range append(p.Functions, p.Main) {
+		for _, s := range b.Steps {
+			out[s.Op] = true
+		}
+	}
+	return out
+}
+
+// Function is the program as a function.
+func (p *Program) Function(t testing.TB) *graph.Function {
+	t.Helper()
+	byName := map[string]*graph.Function{}
+	for _, b := range p.Functions {
+		byName[b.Name] = graph.NewFunction(b.Name)
+	}
+	for _, b := range p.Functions {
+		b.fill(t, byName[b.Name], byName)
+	}
+	f := graph.NewFunction("main")
+	p.Main.fill(t, f, byName)
+	return f
+}
+
+func (b *Body) fill(t testing.TB, f *graph.Function, functions map[string]*graph.Function) {
+	t.Helper()
+	for _, name := range b.Args {
+		if _, err := f.AddArg("", graph.Fact{DType: dtype(t, name)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var nodes []*graph.Node
+	output := func(r [2]int) graph.Output {
+		if r[0] < 0 {
+			return f.Args[r[1]].Output(0)
+		}
+		return nodes[r[0]].Output(r[1])
+	}
+	for _, s := range b.Steps {
+		n := &graph.Node{Op: s.Op, Attrs: attrs(t, s.Attrs, functions)}
+		for _, in := range s.In {
+			n.In = append(n.In, output(in))
+		}
+		for _, c := range s.Control {
+			n.Control = append(n.Control, nodes[c])
+		}
+		facts := make([]graph.Fact, len(n.In))
+		for i, in := range n.In {
+			facts[i] = in.Fact()
+		}
+		n.Def = graph.LookupOp(s.Op)
+		if n.Def == nil {
+			t.Fatalf("op %s is not known", s.Op)
+		}
+		var err error
+		if n.Attrs, n.Out, err = n.Def.Bind(n.Attrs, facts); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Graph.Add(n); err != nil {
+			t.Fatal(err)
+		}
+		nodes = append(nodes, n)
+	}
+	for _, r := range b.Results {
+		if o := output(r); r[0] >= 0 && len(o.Node.Out) == 0 {
+			f.Control = append(f.Control, graph.ControlResult{Name: o.Node.Name, Node: o.Node})
+		} else {
+			f.AddResult("", o)
+		}
+	}
+}

@@ -1,0 +1,273 @@
+// Package control holds the kernels of control flow and of calls: conditionals,
+// loops, function calls, what checks or prints values, and the nodes that stand
+// for what a caller feeds.
+//
+// Functions are called with their arguments moved: what nobody else needs
+// belongs to the function, which may change it in place.
+package control
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Kernels is the family's table.
+func Kernels() []engine.Kernel {
+	return []engine.Kernel{
+		{Op: "If", Prepare: prepareIf, SideEffect: true},
+		{Op: "StatelessIf", Prepare: prepareIf},
+		{Op: "Case", Prepare: prepareCase, SideEffect: true},
+		{Op: "StatelessCase", Prepare: prepareCase},
+		{Op: "While", Prepare: prepareWhile, SideEffect: true},
+		{Op: "StatelessWhile", Prepare: prepareWhile},
+		{Op: "PartitionedCall", Prepare: prepareCall},
+		{Op: "StatefulPartitionedCall", Prepare: prepareCall, SideEffect: true},
+		{Op: "SymbolicGradient", Prepare: symbolicGradient},
+		{Op: "Const", Prepare: constant},
+		{Op: "Placeholder", Run: placeholder},
+		{Op: "PlaceholderV2", Run: placeholder},
+		{Op: "PlaceholderWithDefault", Run: passAll},
+		{Op: "FakeParam", Prepare: fakeParam},
+		{Op: "NoOp", Run: func(*engine.Call) error { return nil }},
+		{Op: "IdentityN", Run: passAll},
+		{Op: "PreventGradient", Run: passAll},
+		{Op: "DeviceIndex", Prepare: deviceIndex},
+		{Op: "Assert", Prepare: assert, SideEffect: true},
+		{Op: "Abort", Prepare: abort, SideEffect: true},
+		{Op: "Print", Prepare: printValues, SideEffect: true},
+		{Op: "PrintV2", Prepare: printString, SideEffect: true},
+		{Op: "CheckNumerics", Prepare: checkNumerics, SideEffect: true},
+		{Op: "CheckNumericsV2", Prepare: checkNumerics, SideEffect: true},
+	}
+}
+
+// truth is whether a condition holds: a scalar that isn't zero or an empty
+// string, or a tensor with elements.
+func truth(v engine.Value) (bool, error) {
+	t := v.Tensor
+	if t == nil {
+		return false, fmt.Errorf("the condition is no tensor")
+	}
+	if len(t.Shape()) > 0 {
+		return t.Len() > 0, nil
+	}
+	switch t.DType() {
+	case tensor.Bool:
+		return tensor.Values[bool](t)[0], nil
+	case tensor.String:
+		return t.Strings()[0] != "", nil
+	case tensor.Float16:
+		return tensor.Values[tensor.F16](t)[0]&0x7fff != 0, nil
+	case tensor.BFloat16:
+		return tensor.Values[tensor.BF16](t)[0]&0x7fff != 0, nil
+	case tensor.Float32:
+		return tensor.Values[float32](t)[0] != 0, nil
+	case tensor.Float64:
+		return tensor.Values[float64](t)[0] != 0, nil
+	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:
+		for _, b := range t.Bytes() {
+			if b != 0 {
+				return true, nil
+			}
+		}
+		return false, nil
+	}
+	return false, fmt.Errorf("a condition can't be %v", t.DType())
+}
+
+// call runs f with the inputs from the given one on, moved, and makes its
+// results the outputs.
+func call(c *engine.Call, f engine.Function, from int) error {
+	args := c.Move(from)
+	out, err := f.Call(c, args, args[:0])
+	if err != nil {
+		return err
+	}
+	for i, v := range out {
+		c.Give(i, v)
+	}
+	return nil
+}
+
+func prepareCall(n *engine.Node) (func(*engine.Call) error, error) {
+	f, err := n.Function("f")
+	if err != nil {
+		return nil, err
+	}
+	return func(c *engine.Call) error { return call(c, f, 0) }, nil
+}
+
+func prepareIf(n *engine.Node) (func(*engine.Call) error, error) {
+	yes, err := n.Function("then_branch")
+	if err != nil {
+		return nil, err
+	}
+	no, err := n.Function("else_branch")
+	if err != nil {
+		return nil, err
+	}
+	return func(c *engine.Call) error {
+		if c.NumIn() == 0 {
+			return fmt.Errorf("needs a condition")
+		}
+		ok, err := truth(c.Input(0))
+		switch {
+		case err != nil:
+			return err
+		case ok:
+			return call(c, yes, 1)
+		}
+		return call(c, no, 1)
+	}, nil
+}
+
+func prepareCase(n *engine.Node) (func(*engine.Call) error, error) {
+	branches, err := n.FunctionList("branches")
+	if err != nil {
+		return nil, err
+	}
+	if len(branches) == 0 {
+		return nil, fmt.Errorf("has no branches")
+	}
+	return func(c *engine.Call) error {
+		if c.NumIn() == 0 || c.In(0) == nil || c.In(0).DType() != tensor.Int32 || c.In(0).Len() != 1 {
+			return fmt.Errorf("the branch's index is not one int32")
+		}
+		i := int(tensor.Values[int32](c.In(0))[0])
+		if i < 0 || i >= len(branches) {
+			i = len(branches) - 1 // the last branch is the default
+		}
+		return call(c, branches[i], 1)
+	}, nil
+}
+
+// prepareWhile makes a loop. Its variables are moved from one round to the
+// next; the condition only looks at them.
+func prepareWhile(n *engine.Node) (func(*engine.Call) error, error) {
+	cond, err := n.Function("cond")
+	if err != nil {
+		return nil, err
+	}
+	body, err := n.Function("body")
+	if err != nil {
+		return nil, err
+	}
+	return func(c *engine.Call) error {
+		n := c.NumIn()
+		state, look := c.Move(0), make([]engine.Value, 0, n)
+		for {
+			look = look[:0]
+			for _, v := range state {
+				look = append(look, c.Again(v))
+			}
+			var err error
+			if look, err = cond.Call(c, look, look[:0]); err != nil {
+				return err
+			}
+			if len(look) != 1 {
+				return fmt.Errorf("the condition has %d results, not one", len(look))
+			}
+			more, err := truth(look[0])
+			c.Drop(look[0])
+			if err != nil {
+				return err
+			}
+			if !more {
+				break
+			}
+			if state, err = body.Call(c, state, state[:0]); err != nil {
+				return err
+			}
+			if len(state) != n {
+				return fmt.Errorf("the body has %d results, the loop %d variables", len(state), n)
+			}
+		}
+		for i, v := range state {
+			c.Give(i, v)
+		}
+		return nil
+	}, nil
+}
+
+func symbolicGradient(n *engine.Node) (func(*engine.Call) error, error) {
+	f, _ := n.Attrs.Func("f")
+	return nil, fmt.Errorf("the gradient of the function %q is to be made while the graph runs, as TensorFlow did before 2.0; that is not supported: differentiate the function before it is saved", f.FuncName())
+}
+
+func passAll(c *engine.Call) error {
+	for i := range c.NumIn() {
+		c.Pass(i, i)
+	}
+	return nil
+}
+
+func constant(n *engine.Node) (func(*engine.Call) error, error) {
+	t := n.Attrs.Tensor("value")
+	if t == nil {
+		return nil, fmt.Errorf("needs the tensor attribute value")
+	}
+	if d := n.Attrs.Type("dtype", t.DType()); d != t.DType() {
+		return nil, fmt.Errorf("the attribute dtype is %v, the value %v", d, t.DType())
+	}
+	return func(c *engine.Call) error {
+		c.Set(0, t)
+		return nil
+	}, nil
+}
+
+func placeholder(c *engine.Call) error {
+	n := c.Node()
+	d := n.Attrs.Type("dtype", tensor.Invalid)
+	s, _ := n.Attrs.Shape("shape")
+	return fmt.Errorf("a value for the placeholder %q (%v%v) must be fed", n.Name, d, s)
+}
+
+// fakeParam makes what stands for a value that the other branch of a
+// conditional has: nobody looks at its elements.
+func fakeParam(n *engine.Node) (func(*engine.Call) error, error) {
+	d := n.Attrs.Type("dtype", tensor.Invalid)
+	p, _ := n.Attrs.Shape("shape")
+	shape := make(tensor.Shape, max(p.Rank(), 0))
+	for i := range shape {
+		shape[i] = max(p.Dim(i), 0)
+	}
+	if d == tensor.Variant || d == tensor.Resource {
+		return func(c *engine.Call) error {
+			c.SetObject(0, nothing{})
+			return nil
+		}, nil
+	}
+	return func(c *engine.Call) error {
+		t, err := c.Alloc(0, d, shape)
+		if err == nil {
+			clear(t.Bytes())
+		}
+		return err
+	}, nil
+}
+
+// nothing is a variant that holds nothing.
+type nothing struct{}
+
+func (nothing) VariantName() string { return "variant without a value" }
+func (nothing) Escape()             {}
+func (nothing) Free(*engine.Arena)  {}
+
+// deviceIndex says which of the devices in a list the op runs on; all run on
+// the CPU. Without a CPU in the list it is the list's length.
+func deviceIndex(n *engine.Node) (func(*engine.Call) error, error) {
+	names := n.Attrs.Strings("device_names")
+	at := len(names)
+	for i, s := range names {
+		if s == "CPU" {
+			at = i
+			break
+		}
+	}
+	return func(c *engine.Call) error {
+		c.Set(0, tensor.Scalar(int32(at)))
+		return nil
+	}, nil
+}

@@ -1,0 +1,189 @@
+// Package variant holds the objects that TensorFlow's variants are here: lists
+// of tensors and optionals.
+package variant
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// List is a list of tensors, or of variants.
+type List struct {
+	DType tensor.DType       // of the elements
+	Shape graph.PartialShape // that the elements have in common
+	Max   int                // most elements; 0 or less: no limit
+	Items []engine.Value     // the zero Value is an element that was not set
+}
+
+// VariantName is TensorFlow's.
+func (*List) VariantName() string { return "tensorflow::TensorList" }
+
+// Escape makes the elements last.
+func (l *List) Escape() { escape(l.Items) }
+
+// Free gives the elements up.
+func (l *List) Free(a *engine.Arena) { free(a, l.Items) }
+
+// Optional is a tuple of values, or nothing.
+type Optional struct {
+	Has    bool
+	Values []engine.Value
+}
+
+// VariantName is TensorFlow's.
+func (*Optional) VariantName() string { return "tensorflow::data::Optional" }
+
+// Escape makes the values last.
+func (o *Optional) Escape() { escape(o.Values) }
+
+// Free gives the values up.
+func (o *Optional) Free(a *engine.Arena) { free(a, o.Values) }
+
+func escape(vs []engine.Value) {
+	for i, v := range vs {
+		if !v.IsZero() {
+			vs[i] = v.Keep()
+		}
+	}
+}
+
+func free(a *engine.Arena, vs []engine.Value) {
+	for _, v := range vs {
+		a.Drop(v)
+	}
+}
+
+// Copy is a list of the same elements, one more reference to each, with room
+// for extra more.
+func (l *List) Copy(c *engine.Call, extra int) *List {
+	n := *l
+	n.Items = make([]engine.Value, len(l.Items), len(l.Items)+extra)
+	for i, v := range l.Items {
+		n.Items[i] = c.Again(v)
+	}
+	return &n
+}
+
+// ElementShape is the shape that elements have which were not set: what is known
+// of all elements, and of those that were set, together with want.
+func (l *List) ElementShape(want graph.PartialShape) (graph.PartialShape, error) {
+	s, err := l.Shape.Merge(want)
+	if err != nil {
+		return s, fmt.Errorf("the elements have shape %v, not %v", l.Shape, want)
+	}
+	for _, v := range l.Items {
+		if s.Known() {
+			break
+		}
+		if v.Tensor == nil {
+			continue
+		}
+		if s, err = s.Merge(graph.Whole(v.Tensor.Shape())); err != nil {
+			return s, fmt.Errorf("the elements differ in shape: one is %v, others are %v", v.Tensor.Shape(), s)
+		}
+	}
+	return s, nil
+}
+
+// Map is a list whose elements f makes of l's; those that are not set stay so.
+func (l *List) Map(f func(engine.Value) (engine.Value, error)) (*List, error) {
+	n := *l
+	n.Items = make([]engine.Value, len(l.Items))
+	for i, v := range l.Items {
+		if v.IsZero() {
+			continue
+		}
+		var err error
+		if n.Items[i], err = f(v); err != nil {
+			return nil, fmt.Errorf("element %d: %w", i, err)
+		}
+	}
+	return &n, nil
+}
+
+// Zeros is v with zeros for its elements: of a tensor, or of what a variant
+// holds.
+func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
+	switch o := v.Object.(type) {
+	case *List:
+		n, err := o.Map(func(v engine.Value) (engine.Value, error) { return Zeros(c, v) })
+		if err != nil {
+			return engine.Value{}, err
+		}
+		return c.Wrap(n), nil
+	case *Optional:
+		n := &Optional{Has: o.Has}
+		for _, v := range o.Values {
+			z, err := Zeros(c, v)
+			if err != nil {
+				return engine.Value{}, err
+			}
+			n.Values = append(n.Values, z)
+		}
+		return c.Wrap(n), nil
+	}
+	if v.Tensor == nil {
+		return engine.Value{}, fmt.Errorf("there are no zeros of %v", v.DType())
+	}
+	return ZerosOf(c, v.Tensor.DType(), v.Tensor.Shape())
+}
+
+// ZerosOf is a new tensor of zeros.
+func ZerosOf(c *engine.Call, d tensor.DType, s tensor.Shape) (engine.Value, error) {
+	v, err := c.Make(d, s)
+	if err == nil && d.Fixed() {
+		clear(v.Tensor.Bytes())
+	}
+	return v, err
+}
+
+// Add is the sum of two values, where tensors are added by sum: of two lists
+// element by element. An element that is not set counts as zero.
+func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engine.Value, error)) (engine.Value, error) {
+	switch x := a.Object.(type) {
+	case *List:
+		y, ok := b.Object.(*List)
+		if !ok || x.DType != y.DType || len(x.Items) != len(y.Items) {
+			return engine.Value{}, fmt.Errorf("only lists of one length and type can be added")
+		}
+		shape, err := x.Shape.Merge(y.Shape)
+		if err != nil {
+			return engine.Value{}, fmt.Errorf("lists of elements of shapes %v and %v can't be added", x.Shape, y.Shape)
+		}
+		n := &List{DType: x.DType, Shape: shape, Max: x.Max, Items: make([]engine.Value, len(x.Items))}
+		for i := range x.Items {
+			switch {
+			case x.Items[i].IsZero():
+				n.Items[i] = c.Again(y.Items[i])
+			case y.Items[i].IsZero():
+				n.Items[i] = c.Again(x.Items[i])
+			default:
+				if n.Items[i], err = Add(c, x.Items[i], y.Items[i], sum); err != nil {
+					return engine.Value{}, fmt.Errorf("element %d: %w", i, err)
+				}
+			}
+		}
+		return c.Wrap(n), nil
+	case *Optional:
+		y, ok := b.Object.(*Optional)
+		if !ok || x.Has != y.Has || len(x.Values) != len(y.Values) {
+			return engine.Value{}, fmt.Errorf("only optionals of the same kinds can be added")
+		}
+		n := &Optional{Has: x.Has}
+		for i := range x.Values {
+			v, err := Add(c, x.Values[i], y.Values[i], sum)
+			if err != nil {
+				return engine.Value{}, err
+			}
+			n.Values = append(n.Values, v)
+		}
+		return c.Wrap(n), nil
+	}
+	if a.Tensor == nil || b.Tensor == nil {
+		return engine.Value{}, fmt.Errorf("%v can't be added", a.DType())
+	}
+	return sum(a.Tensor, b.Tensor)
+}

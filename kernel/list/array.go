@@ -1,0 +1,431 @@
+package list
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/variant"
+	"github.com/cairnml/cairn/tensor"
+)
+
+var arrays = []engine.Kernel{
+	{Op: "TensorArrayV3", Prepare: newArray, SideEffect: true},
+	{Op: "TensorArrayGradV3", Prepare: arrayGrad, SideEffect: true},
+	{Op: "TensorArrayGradWithShape", Prepare: arrayGrad, SideEffect: true},
+	{Op: "TensorArrayWriteV3", Run: arrayWrite, SideEffect: true},
+	{Op: "TensorArrayReadV3", Run: arrayRead, SideEffect: true},
+	{Op: "TensorArrayGatherV3", Run: arrayGather, SideEffect: true},
+	{Op: "TensorArrayConcatV3", Run: arrayConcat, SideEffect: true},
+	{Op: "TensorArrayScatterV3", Run: arrayScatter, SideEffect: true},
+	{Op: "TensorArraySplitV3", Run: arraySplit, SideEffect: true},
+	{Op: "TensorArraySizeV3", Run: arraySize, SideEffect: true},
+	{Op: "TensorArrayCloseV3", Run: arrayClose, SideEffect: true},
+}
+
+// store is a list as part of an object that is no variant.
+type store variant.List
+
+// Escape makes the elements last.
+func (s *store) Escape() { (*variant.List)(s).Escape() }
+
+// array is a TensorArray: elements that one call of a model writes and reads.
+// It lives as long as its handle.
+type array struct {
+	store
+	dynamic   bool // grows with what is written
+	once      bool // an element is given up when it is read
+	identical bool // all elements have one shape
+	sums      bool // of gradients: a second write adds
+	read      []bool
+	closed    bool
+	grads     map[string]*array
+}
+
+func newArray(n *engine.Node) (func(*engine.Call) error, error) {
+	a := n.Attrs
+	shape, ok := a.Shape("element_shape")
+	if !ok {
+		shape = graph.UnknownShape
+	}
+	kind := array{
+		store:   store{DType: a.Type("dtype", tensor.Invalid), Shape: shape},
+		dynamic: a.Bool("dynamic_size"), once: a.Bool("clear_after_read"), identical: a.Bool("identical_element_shapes"),
+	}
+	return func(c *engine.Call) error {
+		if err := c.Need(1); err != nil {
+			return err
+		}
+		n, err := intIn(c, 0, "the size")
+		if err != nil {
+			return err
+		}
+		t := kind
+		if t.Items, err = items(n); err != nil {
+			return err
+		}
+		t.read = make([]bool, n)
+		c.SetObject(0, &t)
+		c.Set(1, tensor.Scalar(float32(0)))
+		return nil
+	}, nil
+}
+
+func arrayIn(c *engine.Call, n int) (*array, error) {
+	if c.NumIn() != n {
+		return nil, fmt.Errorf("takes %d inputs, %d were given", n, c.NumIn())
+	}
+	t, err := engine.Object[*array](c, 0)
+	if err != nil {
+		return nil, err
+	}
+	if t.closed {
+		return nil, fmt.Errorf("the array is closed")
+	}
+	if d := c.Attrs().Type("dtype", t.DType); d != t.DType {
+		return nil, fmt.Errorf("the array holds %v, not %v", t.DType, d)
+	}
+	return t, c.NeedTensors(1)
+}
+
+// arrayGrad makes the array of the gradients of another one's elements.
+func arrayGrad(n *engine.Node) (func(*engine.Call) error, error) {
+	source := n.Attrs.String("source", "")
+	return func(c *engine.Call) error {
+		if c.NumIn() < 2 {
+			return fmt.Errorf("takes an array and a flow")
+		}
+		t, err := arrayIn(c, c.NumIn())
+		if err != nil {
+			return err
+		}
+		shape := t.Shape
+		if c.NumIn() == 3 {
+			front, err := shapeIn(c, 2)
+			if err != nil {
+				return err
+			}
+			shape = front.Concat(shape)
+		}
+		g := t.grads[source]
+		if g == nil {
+			if t.once && t.consumed() {
+				return fmt.Errorf("elements of the array were given up when they were read; clear_after_read=false keeps them for gradients")
+			}
+			g = &array{
+				store: store{DType: t.DType, Shape: shape, Items: make([]engine.Value, len(t.Items))},
+				read:  make([]bool, len(t.Items)), sums: true, identical: t.identical,
+			}
+			if t.grads == nil {
+				t.grads = map[string]*array{}
+			}
+			t.grads[source] = g
+			t.dynamic = false // its size is fixed from now on
+		}
+		c.SetObject(0, g)
+		c.Pass(1, 1)
+		return nil
+	}, nil
+}
+
+// consumed reports whether an element was given up.
+func (t *array) consumed() bool {
+	for i, read := range t.read {
+		if read && t.Items[i].IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// write sets element i to v, which the array takes over.
+func (t *array) write(c *engine.Call, i int, v engine.Value) error {
+	if i < 0 || i >= maxItems {
+		return fmt.Errorf("the index %d is none of an array", i)
+	}
+	if i >= len(t.Items) {
+		if !t.dynamic {
+			return fmt.Errorf("element %d of an array of %d elements that doesn't grow", i, len(t.Items))
+		}
+		for len(t.Items) <= i {
+			t.Items, t.read = append(t.Items, engine.Value{}), append(t.read, false)
+		}
+	}
+	if err := fits((*variant.List)(&t.store), v); err != nil {
+		return err
+	}
+	if t.identical && v.Tensor != nil {
+		s, err := t.Shape.Merge(graph.Whole(v.Tensor.Shape()))
+		if err != nil {
+			return err
+		}
+		t.Shape = s
+	}
+	switch old := t.Items[i]; {
+	case t.read[i] && !t.sums:
+		return fmt.Errorf("element %d was read already, and can't be written again", i)
+	case old.IsZero():
+		t.Items[i] = v
+	case !t.sums:
+		return fmt.Errorf("element %d was written already", i)
+	default:
+		sum, err := sumOf(c, old.Tensor, v.Tensor)
+		if err != nil {
+			return err
+		}
+		c.Drop(old)
+		c.Drop(v)
+		t.Items[i] = sum
+	}
+	return nil
+}
+
+// sumOf is a new tensor, a plus b.
+func sumOf(c *engine.Call, a, b *tensor.Tensor) (engine.Value, error) {
+	if !a.Shape().Equal(b.Shape()) {
+		return engine.Value{}, fmt.Errorf("values of shapes %v and %v can't be added", a.Shape(), b.Shape())
+	}
+	v, err := c.Make(a.DType(), a.Shape())
+	if err != nil {
+		return v, err
+	}
+	copy(v.Tensor.Bytes(), a.Bytes())
+	return v, elementwise.AddTo(v.Tensor, b)
+}
+
+// take is element i, one reference to it; zeros where it was not written and its
+// shape is known.
+func (t *array) take(c *engine.Call, i int) (engine.Value, error) {
+	if i < 0 || i >= len(t.Items) {
+		return engine.Value{}, fmt.Errorf("element %d of an array of %d elements", i, len(t.Items))
+	}
+	v := t.Items[i]
+	switch {
+	case v.IsZero() && t.read[i] && t.once:
+		return v, fmt.Errorf("element %d was given up when it was read; clear_after_read=false keeps it", i)
+	case v.IsZero():
+		s, ok := t.Shape.Tensor()
+		if !ok {
+			return v, fmt.Errorf("element %d was never written, and the elements' shape %v is not fully known", i, t.Shape)
+		}
+		return variant.ZerosOf(c, t.DType, s)
+	}
+	t.read[i] = true
+	if t.once {
+		t.Items[i] = engine.Value{}
+		return v, nil
+	}
+	return c.Again(v), nil
+}
+
+func arrayWrite(c *engine.Call) error {
+	t, err := arrayIn(c, 4)
+	if err != nil {
+		return err
+	}
+	i, err := intIn(c, 1, "the index")
+	if err != nil {
+		return err
+	}
+	if err := t.write(c, i, c.Share(2)); err != nil {
+		return err
+	}
+	c.Pass(0, 3)
+	return nil
+}
+
+func arrayRead(c *engine.Call) error {
+	t, err := arrayIn(c, 3)
+	if err != nil {
+		return err
+	}
+	i, err := intIn(c, 1, "the index")
+	if err != nil {
+		return err
+	}
+	v, err := t.take(c, i)
+	if err == nil {
+		c.Give(0, v)
+	}
+	return err
+}
+
+func arrayGather(c *engine.Call) error {
+	t, err := arrayIn(c, 3)
+	if err != nil {
+		return err
+	}
+	at, err := shapes.Ints(c.In(1), "the indices")
+	if err != nil {
+		return err
+	}
+	want, _ := c.Attrs().Shape("element_shape")
+	p, err := t.Shape.Merge(want)
+	if err != nil {
+		return fmt.Errorf("the elements have shape %v, not %v", t.Shape, want)
+	}
+	vs, err := t.takeAll(c, at)
+	if err != nil {
+		return err
+	}
+	for _, v := range vs {
+		if p, err = p.Merge(graph.Whole(v.Tensor.Shape())); err != nil {
+			return fmt.Errorf("the elements differ in shape")
+		}
+	}
+	s, ok := p.Tensor()
+	if !ok {
+		return fmt.Errorf("there are no elements that tell the shape %v fully", p)
+	}
+	out, err := c.Alloc(0, t.DType, append(tensor.Shape{len(vs)}, s...))
+	if err != nil {
+		return err
+	}
+	size := shapes.Count(s)
+	for i, v := range vs {
+		put(out, i*size, size, v.Tensor)
+		c.Drop(v)
+	}
+	return nil
+}
+
+func (t *array) takeAll(c *engine.Call, at []int64) ([]engine.Value, error) {
+	vs := make([]engine.Value, len(at))
+	for k, i := range at {
+		var err error
+		if vs[k], err = t.take(c, int(i)); err != nil {
+			return nil, err
+		}
+	}
+	return vs, nil
+}
+
+func arrayConcat(c *engine.Call) error {
+	t, err := arrayIn(c, 2)
+	if err != nil {
+		return err
+	}
+	row, ok := c.Attrs().Shape("element_shape_except0")
+	if !ok {
+		row = graph.UnknownShape
+	}
+	vs := make([]engine.Value, len(t.Items))
+	lengths := make([]int64, len(vs))
+	total := 0
+	for i := range vs {
+		if vs[i], err = t.take(c, i); err != nil {
+			return err
+		}
+		s := vs[i].Tensor.Shape()
+		if len(s) == 0 {
+			return fmt.Errorf("element %d is a scalar, which has no first dimension", i)
+		}
+		if row, err = row.Merge(graph.Whole(s[1:])); err != nil {
+			return fmt.Errorf("element %d has shape %v, which others don't fit", i, s)
+		}
+		lengths[i] = int64(s[0])
+		total += s[0]
+	}
+	s, ok := row.Tensor()
+	if !ok {
+		return fmt.Errorf("there are no elements that tell the shape %v of a row fully", row)
+	}
+	out, err := c.Alloc(0, t.DType, append(tensor.Shape{total}, s...))
+	if err != nil {
+		return err
+	}
+	size, at := shapes.Count(s), 0
+	for i, v := range vs {
+		put(out, at*size, int(lengths[i])*size, v.Tensor)
+		at += int(lengths[i])
+		c.Drop(v)
+	}
+	c.Set(1, tensor.Vector(lengths...))
+	return nil
+}
+
+func arrayScatter(c *engine.Call) error {
+	t, err := arrayIn(c, 4)
+	if err != nil {
+		return err
+	}
+	at, err := shapes.Ints(c.In(1), "the indices")
+	if err != nil {
+		return err
+	}
+	s := c.In(2).Shape()
+	if len(s) == 0 || s[0] != len(at) {
+		return fmt.Errorf("%d indices take a tensor of as many rows, not of shape %v", len(at), s)
+	}
+	size := shapes.Count(s[1:])
+	for k, i := range at {
+		v, err := c.View(2, k*size, size, s[1:])
+		if err == nil {
+			err = t.write(c, int(i), v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	c.Pass(0, 3)
+	return nil
+}
+
+func arraySplit(c *engine.Call) error {
+	t, err := arrayIn(c, 4)
+	if err != nil {
+		return err
+	}
+	lengths, err := shapes.Ints(c.In(2), "the lengths")
+	if err != nil {
+		return err
+	}
+	s := c.In(1).Shape()
+	if len(s) == 0 {
+		return fmt.Errorf("takes a tensor of at least one dimension")
+	}
+	if !t.dynamic && len(lengths) != len(t.Items) {
+		return fmt.Errorf("%d lengths don't fit an array of %d elements", len(lengths), len(t.Items))
+	}
+	size, at := shapes.Count(s[1:]), 0
+	for i, n := range lengths {
+		if n < 0 || n > int64(s[0]-at) {
+			return fmt.Errorf("parts of lengths %v don't make up the first size %d", lengths, s[0])
+		}
+		v, err := c.View(1, at*size, int(n)*size, append(tensor.Shape{int(n)}, s[1:]...))
+		if err == nil {
+			err = t.write(c, i, v)
+		}
+		if err != nil {
+			return err
+		}
+		at += int(n)
+	}
+	if at != s[0] {
+		return fmt.Errorf("parts of lengths %v don't make up the first size %d", lengths, s[0])
+	}
+	c.Pass(0, 3)
+	return nil
+}
+
+func arraySize(c *engine.Call) error {
+	t, err := arrayIn(c, 2)
+	if err == nil {
+		c.Set(0, tensor.Scalar(int32(len(t.Items))))
+	}
+	return err
+}
+
+func arrayClose(c *engine.Call) error {
+	t, err := arrayIn(c, 1)
+	if err != nil {
+		return err
+	}
+	for _, v := range t.Items {
+		c.Drop(v)
+	}
+	t.Items, t.read, t.closed = nil, nil, true
+	return nil
+}

@@ -1,0 +1,275 @@
+// Package list holds the kernels of what holds other values: lists of tensors,
+// optionals, tensor arrays and stacks.
+//
+// Lists and optionals are values: an op that changes one gives a changed copy,
+// and works in place only where nobody else holds it, as in a loop that sets one
+// element a round. Tensor arrays and stacks are objects that one call of a model
+// changes.
+package list
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/variant"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Kernels is the family's table.
+func Kernels() []engine.Kernel {
+	return append(append(append([]engine.Kernel{
+		{Op: "EmptyTensorList", Run: empty},
+		{Op: "TensorListReserve", Run: reserve},
+		{Op: "TensorListFromTensor", Run: fromTensor},
+		{Op: "TensorListSplit", Run: splitTensor},
+		{Op: "TensorListScatter", Run: scatter},
+		{Op: "TensorListScatterV2", Run: scatter},
+		{Op: "TensorListScatterIntoExistingList", Run: scatterInto},
+		{Op: "TensorListStack", Run: stack},
+		{Op: "TensorListGather", Run: gather},
+		{Op: "TensorListConcat", Run: concat},
+		{Op: "TensorListConcatV2", Run: concat},
+		{Op: "TensorListConcatLists", Run: concatLists},
+		{Op: "TensorListGetItem", Run: getItem},
+		{Op: "TensorListSetItem", Run: setItem},
+		{Op: "TensorListPushBack", Run: pushBack},
+		{Op: "TensorListPushBackBatch", Run: pushBackBatch},
+		{Op: "TensorListPopBack", Run: popBack},
+		{Op: "TensorListLength", Run: length},
+		{Op: "TensorListResize", Run: resize},
+		{Op: "TensorListElementShape", Run: elementShape},
+	}, optionals...), arrays...), stacks...)
+}
+
+// need checks the number of inputs and that input 0 is a list.
+func need(c *engine.Call, n int) (*variant.List, error) {
+	if c.NumIn() != n {
+		return nil, fmt.Errorf("takes %d inputs, %d were given", n, c.NumIn())
+	}
+	l, err := engine.Object[*variant.List](c, 0)
+	if err != nil {
+		return nil, err
+	}
+	if d := c.Attrs().Type("element_dtype", l.DType); d != l.DType {
+		return nil, fmt.Errorf("the list holds %v, not %v", l.DType, d)
+	}
+	return l, nil
+}
+
+// shapeIn is the shape that input i describes: a vector with -1 for unknown
+// sizes, or the scalar -1 for any shape.
+func shapeIn(c *engine.Call, i int) (graph.PartialShape, error) {
+	t := c.In(i)
+	if t == nil || t.DType() != tensor.Int32 && t.DType() != tensor.Int64 {
+		return graph.PartialShape{}, fmt.Errorf("input %d, the elements' shape, is no integer tensor", i)
+	}
+	v, err := shapes.AllInts(t, "the elements' shape")
+	if err != nil {
+		return graph.PartialShape{}, err
+	}
+	if len(t.Shape()) == 0 {
+		if v[0] != -1 {
+			return graph.PartialShape{}, fmt.Errorf("the elements' shape is the scalar %d; only -1 may be a scalar", v[0])
+		}
+		return graph.UnknownShape, nil
+	}
+	dims := make(tensor.Shape, len(v))
+	for i, n := range v {
+		if n < -1 || int64(int(n)) != n {
+			return graph.PartialShape{}, fmt.Errorf("the elements' shape has the size %d", n)
+		}
+		dims[i] = int(n)
+	}
+	return graph.ShapeOf(dims...), nil
+}
+
+// intIn is the integer that input i holds.
+func intIn(c *engine.Call, i int, what string) (int, error) {
+	if c.In(i) == nil {
+		return 0, fmt.Errorf("%s is no tensor", what)
+	}
+	n, err := shapes.Int(c.In(i), what)
+	if err == nil && int64(int(n)) != n {
+		err = fmt.Errorf("%s is %d", what, n)
+	}
+	return int(n), err
+}
+
+// maxItems bounds how long lists may be made by a number alone.
+const maxItems = 1 << 26
+
+// items are n elements that are not set.
+func items(n int) ([]engine.Value, error) {
+	if n < 0 || n > maxItems {
+		return nil, fmt.Errorf("a list can't have %d elements", n)
+	}
+	return make([]engine.Value, n), nil
+}
+
+func empty(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	s, err := shapeIn(c, 0)
+	if err != nil {
+		return err
+	}
+	most, err := intIn(c, 1, "the largest number of elements")
+	if err != nil {
+		return err
+	}
+	c.SetObject(0, &variant.List{DType: c.Attrs().Type("element_dtype", tensor.Invalid), Shape: s, Max: most})
+	return nil
+}
+
+func reserve(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	s, err := shapeIn(c, 0)
+	if err != nil {
+		return err
+	}
+	n, err := intIn(c, 1, "the number of elements")
+	if err != nil {
+		return err
+	}
+	vs, err := items(n)
+	if err != nil {
+		return err
+	}
+	c.SetObject(0, &variant.List{DType: c.Attrs().Type("element_dtype", tensor.Invalid), Shape: s, Items: vs})
+	return nil
+}
+
+// rows calls f for each of n parts of input 0, a tensor, along its first
+// dimension.
+func rows(c *engine.Call, f func(i int, v engine.Value) error) error {
+	t := c.In(0)
+	s := t.Shape()
+	if len(s) == 0 {
+		return fmt.Errorf("takes a tensor of at least one dimension")
+	}
+	size := shapes.Count(s[1:])
+	for i := range s[0] {
+		v, err := c.View(0, i*size, size, s[1:])
+		if err == nil {
+			err = f(i, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fromTensor(c *engine.Call) error {
+	if h, ok := c.Input(0).Object.(*engine.Handles); ok && c.NumIn() == 2 && len(h.Shape) == 1 {
+		l := &variant.List{DType: tensor.Variant, Shape: graph.ShapeOf()}
+		for _, o := range h.Items {
+			l.Items = append(l.Items, engine.HandleOf(o))
+		}
+		c.SetObject(0, l)
+		return nil
+	}
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	s, err := shapeIn(c, 1)
+	if err != nil {
+		return err
+	}
+	t := c.In(0)
+	if len(t.Shape()) == 0 {
+		return fmt.Errorf("takes a tensor of at least one dimension, to make a list of its rows")
+	}
+	if !s.Accepts(t.Shape()[1:]) {
+		return fmt.Errorf("the rows have shape %v, the elements %v", t.Shape()[1:], s)
+	}
+	l := &variant.List{DType: t.DType(), Shape: s, Items: make([]engine.Value, t.Shape()[0])}
+	if err := rows(c, func(i int, v engine.Value) error { l.Items[i] = v; return nil }); err != nil {
+		return err
+	}
+	c.SetObject(0, l)
+	return nil
+}
+
+func splitTensor(c *engine.Call) error {
+	if err := c.Need(3); err != nil {
+		return err
+	}
+	s, err := shapeIn(c, 1)
+	if err != nil {
+		return err
+	}
+	lengths, err := shapes.Ints(c.In(2), "the lengths")
+	if err != nil {
+		return err
+	}
+	t := c.In(0)
+	ts := t.Shape()
+	if len(ts) == 0 {
+		return fmt.Errorf("takes a tensor of at least one dimension")
+	}
+	l := &variant.List{DType: t.DType(), Shape: s, Items: make([]engine.Value, 0, len(lengths))}
+	size, at := shapes.Count(ts[1:]), 0
+	for _, n := range lengths {
+		if n < 0 || n > int64(ts[0]-at) {
+			return fmt.Errorf("parts of lengths %v don't make up the first size %d", lengths, ts[0])
+		}
+		part := append(tensor.Shape{int(n)}, ts[1:]...)
+		if !s.Accepts(part) {
+			return fmt.Errorf("a part has shape %v, the elements %v", part, s)
+		}
+		v, err := c.View(0, at*size, int(n)*size, part)
+		if err != nil {
+			return err
+		}
+		l.Items = append(l.Items, v)
+		at += int(n)
+	}
+	if at != ts[0] {
+		return fmt.Errorf("parts of lengths %v don't make up the first size %d", lengths, ts[0])
+	}
+	c.SetObject(0, l)
+	return nil
+}
+
+func length(c *engine.Call) error {
+	l, err := need(c, 1)
+	if err == nil {
+		c.Set(0, tensor.Scalar(int32(len(l.Items))))
+	}
+	return err
+}
+
+func elementShape(c *engine.Call) error {
+	l, err := need(c, 1)
+	if err != nil {
+		return err
+	}
+	var dims []int64
+	for _, n := range l.Shape.Dims() {
+		dims = append(dims, int64(max(n, -1)))
+	}
+	if !l.Shape.HasRank() {
+		if c.Attrs().Type("shape_type", tensor.Int32) == tensor.Int64 {
+			c.Set(0, tensor.Scalar(int64(-1)))
+		} else {
+			c.Set(0, tensor.Scalar(int32(-1)))
+		}
+		return nil
+	}
+	if c.Attrs().Type("shape_type", tensor.Int32) == tensor.Int64 {
+		c.Set(0, tensor.Vector(dims...))
+		return nil
+	}
+	narrow := make([]int32, len(dims))
+	for i, n := range dims {
+		narrow[i] = int32(n)
+	}
+	c.Set(0, tensor.Vector(narrow...))
+	return nil
+}

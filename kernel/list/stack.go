@@ -1,0 +1,90 @@
+package list
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/variant"
+	"github.com/cairnml/cairn/tensor"
+)
+
+var stacks = []engine.Kernel{
+	{Op: "StackV2", Run: newStack, SideEffect: true},
+	{Op: "StackPushV2", Run: stackPush, SideEffect: true},
+	{Op: "StackPopV2", Run: stackPop, SideEffect: true},
+	{Op: "StackCloseV2", Run: stackClose, SideEffect: true},
+}
+
+// pile is a stack of TensorFlow 1: what loops keep for their gradients.
+type pile struct {
+	store
+	closed bool
+}
+
+func newStack(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	n, err := intIn(c, 0, "the largest size")
+	if err == nil {
+		c.SetObject(0, &pile{store: store{DType: c.Attrs().Type("elem_type", tensor.Invalid), Max: n}})
+	}
+	return err
+}
+
+func pileIn(c *engine.Call, n int) (*pile, error) {
+	if c.NumIn() != n {
+		return nil, fmt.Errorf("takes %d inputs, %d were given", n, c.NumIn())
+	}
+	p, err := engine.Object[*pile](c, 0)
+	if err == nil && p.closed {
+		err = fmt.Errorf("the stack is closed")
+	}
+	return p, err
+}
+
+func stackPush(c *engine.Call) error {
+	p, err := pileIn(c, 2)
+	if err != nil {
+		return err
+	}
+	if err := fits((*variant.List)(&p.store), c.Input(1)); err != nil {
+		return err
+	}
+	if p.Max > 0 && len(p.Items) >= p.Max {
+		return fmt.Errorf("the stack is full: it holds at most %d elements", p.Max)
+	}
+	p.Items = append(p.Items, c.Share(1))
+	c.Pass(0, 1)
+	return nil
+}
+
+func stackPop(c *engine.Call) error {
+	p, err := pileIn(c, 1)
+	if err != nil {
+		return err
+	}
+	n := len(p.Items)
+	if n == 0 {
+		return fmt.Errorf("the stack is empty")
+	}
+	if d := c.Attrs().Type("elem_type", p.DType); d != p.DType {
+		return fmt.Errorf("the stack holds %v, not %v", p.DType, d)
+	}
+	c.Give(0, p.Items[n-1])
+	p.Items[n-1] = engine.Value{}
+	p.Items = p.Items[:n-1]
+	return nil
+}
+
+func stackClose(c *engine.Call) error {
+	p, err := pileIn(c, 1)
+	if err != nil {
+		return err
+	}
+	for _, v := range p.Items {
+		c.Drop(v)
+	}
+	p.Items, p.closed = nil, true
+	return nil
+}
