@@ -138,7 +138,11 @@ func findInFolder(fsys fs.FS, name, shown string, outside func(string) (Found, b
 		if f, ok := findState(fsys, name, outside); ok {
 			return f, nil
 		}
-		return Found{}, &PathError{Path: shown, Found: "a directory whose checkpoint file names no checkpoint that is there", Hint: prefixHint(fsys, name)}
+		e := &PathError{Path: shown, Found: "a directory whose checkpoint file names no checkpoint that is there", Hint: prefixHint(fsys, name)}
+		if latest := namedLatest(fsys, name); latest != "" {
+			e.Found += fmt.Sprintf(" (it names %q)", latest)
+		}
+		return Found{}, e
 	case is(path.Join(name, "variables.index")) && path.Base(name) == "variables":
 		return Found{Kind: FoundSavedModel, Prefix: path.Join(name, "variables"), Dir: path.Dir(name)}, nil
 	}
@@ -147,20 +151,10 @@ func findInFolder(fsys fs.FS, name, shown string, outside func(string) (Found, b
 
 // findState follows the state file of a folder to its latest checkpoint.
 func findState(fsys fs.FS, dir string, outside func(string) (Found, bool)) (Found, bool) {
-	src, err := openSource(fsys, path.Join(dir, statefile.Name))
-	if err != nil {
+	latest := namedLatest(fsys, dir)
+	if latest == "" {
 		return Found{}, false
 	}
-	defer src.close()
-	text := make([]byte, min(src.size, statefile.MaxSize))
-	if _, err := src.ReadAt(text, 0); err != nil && err != io.EOF {
-		return Found{}, false
-	}
-	state, err := statefile.Parse(text)
-	if err != nil || state.ModelCheckpointPath == "" {
-		return Found{}, false
-	}
-	latest := state.ModelCheckpointPath
 	latest = strings.ReplaceAll(latest, "\\", "/")
 	if path.IsAbs(latest) || len(latest) > 1 && latest[1] == ':' {
 		if outside != nil {
@@ -176,6 +170,25 @@ func findState(fsys fs.FS, dir string, outside func(string) (Found, bool)) (Foun
 		return Found{}, false
 	}
 	return Found{Kind: FoundState, Prefix: prefix, Dir: dir}, true
+}
+
+// namedLatest is the path that the state file of a folder gives as the latest, ""
+// where it gives none.
+func namedLatest(fsys fs.FS, dir string) string {
+	src, err := openSource(fsys, path.Join(dir, statefile.Name))
+	if err != nil {
+		return ""
+	}
+	defer src.close()
+	text := make([]byte, min(src.size, statefile.MaxSize))
+	if _, err := src.ReadAt(text, 0); err != nil && err != io.EOF {
+		return ""
+	}
+	state, err := statefile.Parse(text)
+	if err != nil || state.ModelCheckpointPath == "" {
+		return ""
+	}
+	return state.ModelCheckpointPath
 }
 
 // otherFile reports whether a file by that name is one of a bundle's or a state
@@ -231,6 +244,8 @@ func describe(fsys fs.FS, name, shown string, cause error) error {
 					latest = f.Prefix
 				}
 				e.Hint = fmt.Sprintf("its latest checkpoint has the prefix %q", latest)
+			} else if latest := namedLatest(fsys, name); latest != "" {
+				e.Hint = fmt.Sprintf("that names %q as the latest checkpoint, which isn't there", latest)
 			}
 		default:
 			e.Found = "a directory without a checkpoint file"
@@ -243,6 +258,8 @@ func describe(fsys fs.FS, name, shown string, cause error) error {
 		e.Found = "a checkpoint state file"
 		if f, ok := findState(fsys, path.Dir(name), nil); ok {
 			e.Hint = fmt.Sprintf("the latest checkpoint that it names has the prefix %q", strings.TrimSuffix(shown, statefile.Name)+path.Base(f.Prefix))
+		} else if latest := namedLatest(fsys, path.Dir(name)); latest != "" {
+			e.Hint = fmt.Sprintf("the latest checkpoint that it names is %q, which isn't there", latest)
 		}
 	case err == nil:
 		if prefix, _, _, ok := ParseDataName(shown); ok {

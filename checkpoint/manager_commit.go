@@ -159,7 +159,30 @@ func (m *Manager) ready(e entry, replace bool) error {
 
 func (m *Manager) saveError(e entry, err error) error {
 	m.clean = false
-	return &SaveError{Path: e.path, Latest: m.Latest(), Err: err}
+	m.mu.Lock()
+	latest := m.latest
+	m.mu.Unlock()
+	return &SaveError{Path: e.path, Latest: latest.path, Broken: m.canOpen(latest), Err: err}
+}
+
+// canOpen is why the index of e can't be read, nil where it can or where there
+// is no e.
+func (m *Manager) canOpen(e entry) error {
+	if e.path == "" {
+		return nil
+	}
+	ctx := context.Background() // the save's may have ended
+	var r *bundle.Reader
+	var err error
+	if e.name != "" {
+		r, err = bundle.Open(ctx, m.dir, e.name, nil)
+	} else {
+		r, err = bundle.OpenFile(ctx, e.path, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return r.Close()
 }
 
 // commit writes the checkpoint e, for which the directory is ready, and makes it

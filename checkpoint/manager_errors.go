@@ -22,7 +22,8 @@ var ErrLocked = errors.New("checkpoint: the directory is locked by another manag
 // were there before are still there.
 type SaveError struct {
 	Path   string // the checkpoint that was to be written
-	Latest string // the latest good one; "" where there is none
+	Latest string // the latest one; "" where there is none
+	Broken error  // why Latest can't be opened, nil where it can
 	Async  bool   // the save ran in the background; an earlier call began it
 	Err    error  // the cause; errors.Is finds ErrNoSpace where the disk is full
 }
@@ -39,6 +40,9 @@ func (e *SaveError) Error() string {
 	}
 	if e.Latest == "" {
 		return s + "; there is no earlier checkpoint"
+	}
+	if e.Broken != nil {
+		return s + fmt.Sprintf("; the latest checkpoint is still %s, which can't be opened now: %v", e.Latest, e.Broken)
 	}
 	return s + "; the latest good checkpoint is still " + e.Latest
 }

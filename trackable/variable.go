@@ -194,6 +194,15 @@ func (v *Variable) nameAndKind() (string, nameKind) {
 	return v.name, v.nameKind
 }
 
+// shown is the name for an error, "Variable" where there is none. The lock is
+// held.
+func (v *Variable) shown() string {
+	if v.name == "" {
+		return "Variable"
+	}
+	return v.name
+}
+
 // SetTrainable says whether optimizers change the variable. Default: true.
 func (v *Variable) SetTrainable(on bool) *Variable {
 	v.mu.Lock()
@@ -355,7 +364,7 @@ func (v *Variable) Store(t *tensor.Tensor) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err := v.accepts(t.DType(), t.Shape()); err != nil {
-		return fmt.Errorf("trackable: variable %q: %w", v.name, err)
+		return fmt.Errorf("trackable: variable %q: %w", v.shown(), err)
 	}
 	if v.id == 0 {
 		v.id = variableIDs.Add(1)
@@ -395,7 +404,7 @@ func (v *Variable) Update(f func(buf *tensor.Tensor) error) error {
 // writable is the storage, made v's own first. The lock is held.
 func (v *Variable) writable() (*tensor.Tensor, error) {
 	if v.cell == nil {
-		return nil, fmt.Errorf("trackable: variable %q has no value to update; give it one with Init", v.name)
+		return nil, fmt.Errorf("trackable: variable %q has no value to update; give it one with Init", v.shown())
 	}
 	if v.cell.shared() {
 		v.cell = &cell{t: v.cell.t.Clone()}
@@ -479,14 +488,14 @@ func RestoreAll(vars []*Variable, shapes []tensor.Shape, o *RestoreOptions, f fu
 	bufs := make([]*tensor.Tensor, len(vars))
 	for i, v := range vars {
 		if v.cell == nil {
-			return fmt.Errorf("trackable: variable %q has no value, so its type isn't known", v.name)
+			return fmt.Errorf("trackable: variable %q has no value, so its type isn't known", v.shown())
 		}
 		if o != nil && o.Unwritten && v.written {
-			return fmt.Errorf("trackable: variable %q: %w", v.name, ErrWritten)
+			return fmt.Errorf("trackable: variable %q: %w", v.shown(), ErrWritten)
 		}
 		d := v.cell.t.DType()
 		if err := v.accepts(d, shapes[i]); err != nil {
-			return fmt.Errorf("trackable: variable %q: %w", v.name, err)
+			return fmt.Errorf("trackable: variable %q: %w", v.shown(), err)
 		}
 		if !v.cell.shared() && v.cell.t.Shape().Equal(shapes[i]) {
 			bufs[i] = v.cell.t

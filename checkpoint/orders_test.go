@@ -1,0 +1,111 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// orderPart has one variable, orderModel places for such parts.
+type orderPart struct{ V *trackable.Variable }
+
+type orderModel struct {
+	F, G *orderPart
+	L    *trackable.List[*orderPart]
+}
+
+// TestOrdersOfRestoresAreTensorFlows: the values that objects get where restores
+// and assignments come in every order. The expected ones are TensorFlow 2.21's,
+// except where it overwrites what was written.
+func TestOrdersOfRestoresAreTensorFlows(t *testing.T) {
+	of := func(x float32) *orderPart { return &orderPart{variable(x)} }
+	a := written(t, &struct{ Net *orderModel }{&orderModel{F: of(1), G: of(1.5)}}, nil)
+	b := written(t, &struct{ Net *orderModel }{&orderModel{F: of(2)}}, nil)
+	list := written(t, &struct{ Net *orderModel }{&orderModel{L: trackable.NewList(of(3))}}, nil)
+	for name, c := range map[string]struct {
+		program func(m *orderModel, restore func(*bundle.Mem)) *orderPart
+		want    float32
+		err     string // of the next save
+	}{
+		"restored twice, then filled": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+			restore(a)
+			restore(b)
+			m.F, m.G = of(9), of(9)
+			return m.F
+		}, 2, ""},
+		"two restores, the older one has more": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+			restore(a)
+			restore(b)
+			m.F, m.G = of(9), of(9)
+			return m.G
+		}, 1.5, ""},
+		"replaced": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+			m.F, m.G = of(9), of(9)
+			restore(a)
+			m.F.V = variable(7)
+			return m.F
+		}, 7, ""},
+		"restored after it is built": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+			m.F, m.G = of(9), of(9)
+			_ = m.F.V.Store(variable(5).Load())
+			restore(a)
+			return m.F
+		}, 1, ""},
+		"written between two restores": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+			m.F, m.G = of(9), of(9)
+			restore(a)
+			_ = m.F.V.Store(variable(5).Load())
+			restore(a)
+			return m.F
+		}, 1, ""},
+		"one object in two places": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+			restore(b)
+			m.F = of(9)
+			m.G = m.F
+			return m.F
+		}, 2, ""},
+		"a list that was nil": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+			restore(list)
+			m.L = trackable.NewList[*orderPart]()
+			p := of(9)
+			if err := m.L.Append(p); err != nil {
+				t.Error(err)
+			}
+			return p
+		}, 3, ""},
+		"written before it is put into place": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+			restore(b)
+			m.F = of(9)
+			_ = m.F.V.Store(variable(10).Load())
+			return m.F
+		}, 10, "net.f.v"}, // TensorFlow: 2
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := &struct{ Net *orderModel }{new(orderModel)}
+			ck := newCheckpoint(t, root, nil)
+			p := c.program(root.Net, func(dir *bundle.Mem) {
+				if _, err := ck.ReadFS(ctx, dir, "ckpt", nil); err != nil {
+					t.Fatal(err)
+				}
+			})
+			err := trackable.Step(ctx, func(ctx context.Context) error { return nil })
+			if err != nil {
+				t.Error(err)
+			}
+			wantFloats(t, p.V, c.want)
+			err = ck.WriteTo(ctx, bundle.MemDir(), "x")
+			var late *WrittenError
+			if c.err == "" && err != nil || c.err != "" && (!errors.As(err, &late) || !strings.Contains(err.Error(), c.err)) {
+				t.Errorf("save: %v, want an error about %q", err, c.err)
+			}
+			if c.err != "" && p.V.Fault() == nil {
+				t.Error("the variable doesn't tell")
+			}
+			wantFloats(t, p.V, c.want)
+		})
+	}
+}
