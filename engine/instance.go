@@ -34,6 +34,13 @@ var process Instance
 // ProcessInstance is the state of ops that run outside of any model.
 func ProcessInstance() *Instance { return &process }
 
+// VariableKey is the key under which an instance keeps the variable of a name:
+// what VarHandleOp and TensorFlow 1's VariableV2 find. A loader puts the
+// variables of a model there by [Instance.Set].
+func VariableKey(container, name string) ResourceKey {
+	return ResourceKey{Kind: "variable", Container: container, Name: name}
+}
+
 // Resource is the resource called key, made by the first who asks for it.
 func (in *Instance) Resource(key ResourceKey, create func() (any, error)) (any, error) {
 	in.mu.Lock()

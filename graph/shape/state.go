@@ -22,11 +22,11 @@ func stateRules() map[string]Rule {
 		rules(nothing, "ResourceScatterNdUpdate", "ResourceScatterNdAdd", "ResourceScatterNdSub", "ResourceScatterNdMin",
 			"ResourceScatterNdMax", "DestroyResourceOp", "DisableCopyOnRead"),
 		rules(pass, "ScatterAdd", "ScatterSub", "ScatterMul", "ScatterDiv", "ScatterMin", "ScatterMax", "ScatterUpdate",
-			"ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub", "CountUpTo", "DestroyTemporaryVariable"),
+			"ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub", "ScatterNdMin", "ScatterNdMax", "CountUpTo", "DestroyTemporaryVariable"),
 		rules(applyRef, "ApplyGradientDescent", "ApplyMomentum", "ApplyAdam", "ApplyAdagrad", "ApplyAdagradV2", "ApplyAdadelta",
 			"ApplyAdaMax", "ApplyRMSProp", "ApplyCenteredRMSProp", "ApplyFtrl", "ApplyFtrlV2"),
 		map[string]Rule{
-			"ReadVariableOp": readVariable, "VarIsInitializedOp": scalarOut, "IsVariableInitialized": scalarOut,
+			"ReadVariableOp": readVariable, "VarIsInitializedOp": scalarOut, "IsVariableInitialized": scalarOut, "ResourceCountUpTo": scalarOut,
 			"VariableShape": variableShape, "ResourceGather": resourceGather, "ResourceGatherNd": resourceGatherND,
 			"Assign": assign, "AssignAdd": assignWith, "AssignSub": assignWith, "_VarHandlesOp": nothing,
 		})

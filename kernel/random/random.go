@@ -15,19 +15,19 @@ import (
 
 // Kernels is the family's table.
 func Kernels() []engine.Kernel {
-	return []engine.Kernel{
+	return append([]engine.Kernel{
 		{Op: "StatelessRandomUniformV2", Run: fromKey(uniform)},
 		{Op: "StatelessRandomNormalV2", Run: fromKey(normal), Precision: engine.Rounded},
 		{Op: "StatelessTruncatedNormalV2", Run: fromKey(truncated), Precision: engine.Rounded},
 		{Op: "StatelessRandomUniformFullIntV2", Run: fromKey(fullInt)},
-		{Op: "StatelessRandomUniformIntV2", Run: fromKey(uniformInt)},
+		{Op: "StatelessRandomUniformIntV2", Run: fromKey(uniformIntOf(4))},
 		{Op: "StatelessRandomUniform", Run: fromSeed(uniform)},
 		{Op: "StatelessRandomNormal", Run: fromSeed(normal), Precision: engine.Rounded},
 		{Op: "StatelessTruncatedNormal", Run: fromSeed(truncated), Precision: engine.Rounded},
 		{Op: "StatelessRandomGetKeyCounter", Run: keyCounter},
 		{Op: "StatelessRandomGetAlg", Run: getAlg},
 		{Op: "RngReadAndSkip", Run: readAndSkip, SideEffect: true},
-	}
+	}, stateful...)
 }
 
 // philoxAlg and autoAlg are TensorFlow's numbers for algorithms; on a CPU the
@@ -254,11 +254,8 @@ func pairs[T any](c *engine.Call, g philox.Generator, dst []T, f func(uint64) T)
 	})
 }
 
-func uniformInt(c *engine.Call, g philox.Generator, out *tensor.Tensor) error {
-	if c.NumIn() != 6 {
-		return fmt.Errorf("takes 6 inputs, %d were given", c.NumIn())
-	}
-	lo, hi := c.In(4), c.In(5)
+// between draws whole numbers from lo up to hi, which is left out.
+func between(c *engine.Call, g philox.Generator, out, lo, hi *tensor.Tensor) error {
 	if lo.DType() != out.DType() || hi.DType() != out.DType() || lo.Len() != 1 || hi.Len() != 1 {
 		return fmt.Errorf("the limits are %v%v and %v%v, not two scalars of %v", lo.DType(), lo.Shape(), hi.DType(), hi.Shape(), out.DType())
 	}

@@ -9,6 +9,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
@@ -20,7 +21,7 @@ import (
 
 // Kernels is the family's table.
 func Kernels() []engine.Kernel {
-	return append([]engine.Kernel{
+	return slices.Concat([]engine.Kernel{
 		{Op: "ReadVariableOp", Run: read},
 		{Op: "AssignVariableOp", Run: assign, SideEffect: true},
 		{Op: "AssignAddVariableOp", Run: func(c *engine.Call) error { return assignWith(c, elementwise.AddTo) }, SideEffect: true},
@@ -28,7 +29,7 @@ func Kernels() []engine.Kernel {
 		{Op: "VarIsInitializedOp", Run: isInitialized},
 		{Op: "VariableShape", Run: variableShape},
 		{Op: "ResourceGather", Run: resourceGather},
-	}, optimizers...)
+	}, optimizers, references(), scatters())
 }
 
 func read(c *engine.Call) error {

@@ -527,7 +527,156 @@ def arrays():
     program("array", "empty Stack", p, ([], "empty"))
 
 
+def state():
+    for op in ["VariableV2", "Variable"]:
+        p = P(F32)
+        v = getattr(p, op)(shape=[2], dtype=F32, container="", shared_name="v")
+        before = p.IsVariableInitialized(v)
+        a = p.Assign(v, p.args[0], validate_shape=True, use_locking=True, control=[before])
+        read = p.AddV2(a, 0.0)  # an Identity of a reference shows later changes
+        b = p.AssignAdd(a, [10.0, 20.0], use_locking=False, control=[read])
+        c = p.AssignSub(b, [1.0, 1.0], use_locking=False)
+        out = p.Identity(c)
+        p.ret(before, read, out, p.IsVariableInitialized(v, control=[out]))
+        program("state", op, p, [[1.0, 2.0]], [[3.0, 4.0]])
+    p = P(BOOL, F32)
+    v = p.VariableV2(shape=[2], dtype=F32, container="", shared_name="late")
+    p.ret(p.Identity(v))
+    program("state", "no value", p, ([True, 1.0], "uninitialized"))
+    p = P(F32)
+    v = p.VariableV2(shape=None, dtype=F32, container="", shared_name="loose")
+    p.ret(p.Identity(p.Assign(v, p.args[0], validate_shape=False, use_locking=True)))
+    program("state", "any shape", p, [[1.0, 2.0]], [[[3.0]]], [4.0])
+    p = P()
+    v = p.VariableV2(shape=[], dtype=I32, container="", shared_name="n")
+    init = p.IsVariableInitialized(v)
+    yes = fn([BOOL], lambda p, x: x)
+    a = p.Assign(v, 3, validate_shape=True, use_locking=True)
+    c = p.CountUpTo(a, limit=5)
+    d = p.CountUpTo(v, limit=5, control=[c])
+    p.ret(c, d)
+    program("state", "CountUpTo", p, [], [])
+    p = P()
+    v = p.VarHandleOp(dtype=I64, shape=[], container="", shared_name="m", debug_name="", allowed_devices=[])
+    a = p.AssignVariableOp(v, np.array(3, np.int64), validate_shape=False)
+    c = p.ResourceCountUpTo(v, limit=4, T=I64, control=[a])
+    d = p.ReadVariableOp(v, dtype=I64, control=[c])
+    p.ret(c, d)
+    program("state", "ResourceCountUpTo", p, [])
+    p = P(F32)
+    v = p.VarHandleOp(dtype=F32, shape=[2], container="", shared_name="w", debug_name="", allowed_devices=[])
+    w = p.VarHandleOp(dtype=F32, shape=[2], container="", shared_name="w", debug_name="", allowed_devices=[])
+    i = p.VarIsInitializedOp(v)
+    a = p.AssignVariableOp(v, p.args[0], validate_shape=False, control=[i])
+    r = p.ReadVariableOp(w, dtype=F32, control=[a])
+    b = p.AssignAddVariableOp(w, [1.0, 1.0], control=[r])
+    r2 = p.ReadVariableOp(v, dtype=F32, control=[b])
+    k = p.DestroyResourceOp(v, ignore_lookup_error=True, control=[r2])
+    p.ret(i, r, r2, p.VarIsInitializedOp(w, control=[k]))
+    program("state", "VarHandleOp", p, [[1.0, 2.0]], [[3.0, 4.0]])
+    p = P(I32)
+    v = p.VarHandleOp(dtype=F32, shape=[2, 3], container="", shared_name="g", debug_name="", allowed_devices=[])
+    a = p.AssignVariableOp(v, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], validate_shape=False)
+    p.ret(p.ResourceGatherNd(v, p.args[0], dtype=F32, control=[a]))
+    program("state", "ResourceGatherNd", p, [[[1], [0]]], [[[1, 2], [0, 0]]], [[0, 1]], ([[[2]]], "ind"))
+    nums = [F32, T.float64, T.half, T.bfloat16, T.int8, T.int16, I32, I64, T.uint8, T.uint16, T.uint32, T.uint64, T.complex64, T.complex128]
+    for name in ["Update", "Add", "Sub", "Mul", "Div", "Min", "Max"]:
+        for kind in ["ResourceScatter", "Scatter", "ResourceScatterNd", "ScatterNd"]:
+            if "Nd" in kind and name in ("Mul", "Div"):
+                continue
+            for d in nums + ([BOOL, STR] if name == "Update" else []):
+                for single in [False, True]:
+                    if single and ("Nd" in kind or d not in (F32, I32)):
+                        continue
+                    if name in ("Min", "Max") and d.is_complex:
+                        continue
+                    scatter(kind, name, d, single)
+    optimizers()
+
+
+def scatter(kind, name, d, single):
+    nt = object if d == STR else d.as_numpy_dtype
+    val = np.array([[b"a", b"b"], [b"c", b"d"], [b"e", b"f"]], nt) if d == STR else np.array([[True, False], [False, False], [True, True]]) if d == BOOL else np.array([[12, 6], [30, 4], [5, 60]]).astype(nt)
+    up = np.array([[b"u", b"v"], [b"w", b"x"]], nt) if d == STR else np.array([[False, True], [True, True]]) if d == BOOL else np.array([[2, 7], [5, 3]]).astype(nt)
+    if single:
+        up = up[0, 0]
+    p = P(I32)
+    at = p.args[0]
+    if kind.startswith("Resource"):
+        v = p.VarHandleOp(dtype=d, shape=[3, 2], container="", shared_name="s", debug_name="", allowed_devices=[])
+        a = p.AssignVariableOp(v, val, validate_shape=False)
+        s = getattr(p, kind + name)(v, at, up, control=[a])
+        p.ret(p.ReadVariableOp(v, dtype=d, control=[s]))
+    else:
+        v = p.VariableV2(shape=[3, 2], dtype=d, container="", shared_name="s")
+        a = p.Assign(v, val, validate_shape=True, use_locking=True)
+        p.ret(p.Identity(getattr(p, kind + name)(a, at, up, use_locking=True)))
+    try:
+        ix = [[2], [0]] if "Nd" in kind else [2, 0]
+        bad = [[3], [0]] if "Nd" in kind else [3, 0]
+        runs = [[ix]]
+        if name in ("Add", "Sub", "Mul"):
+            runs.append([[[1], [1]] if "Nd" in kind else [1, 1]])
+        if d == F32:
+            runs.append(([bad], "ind"))
+        program("state", "%s%s of %s%s" % (kind, name, d.name, " with a scalar" if single else ""), p, *runs)
+    except (tf.errors.OpError, TypeError, ValueError) as e:
+        print("skip", kind, name, d.name, str(e)[:80].replace("\n", " "))
+
+
+def optimizers():
+    g = [0.5, -1.0]
+    for name, slots, hyper, after in [("GradientDescent", 0, [0.1], []), ("Momentum", 1, [0.1], [0.9]), ("Adagrad", 1, [0.1], []), ("AdagradV2", 1, [0.1, 1e-6], []),
+                                      ("Adadelta", 2, [0.1, 0.95, 1e-6], []), ("Adam", 2, [0.9, 0.99, 0.1, 0.9, 0.99, 1e-6], []), ("AdaMax", 2, [0.9, 0.1, 0.9, 0.99, 1e-6], []),
+                                      ("RMSProp", 2, [0.1, 0.9, 0.5, 1e-6], []), ("CenteredRMSProp", 3, [0.1, 0.9, 0.5, 1e-6], []), ("FtrlV2", 2, None, None)]:
+        p = P(F32)
+        vs = []
+        for i in range(slots + 1):
+            v = p.VariableV2(shape=[2], dtype=F32, container="", shared_name="o%d" % i)
+            vs.append(p.Assign(v, np.array([0.5, 0.25], np.float32) * (i + 1), validate_shape=True, use_locking=True))
+        if name == "FtrlV2":
+            a = p.ApplyFtrlV2(*vs, p.args[0], 0.1, 0.01, 0.02, 0.03, -0.5)
+        else:
+            a = getattr(p, "Apply" + name)(*vs, *[np.float32(h) for h in hyper], p.args[0], *[np.float32(h) for h in after])
+        p.ret(*[p.Identity(v, control=[a]) for v in [a] + vs[1:]])
+        program("state", "Apply" + name, p, [g], [[1.0, 2.0]])
+
+
+def random():
+    for op, types in [("RandomUniform", [F32, T.float64, T.half, T.bfloat16]), ("RandomStandardNormal", [F32, T.float64, T.half, T.bfloat16]), ("TruncatedNormal", [F32, T.float64, T.half, T.bfloat16])]:
+        for d in types:
+            p = P(I32)
+            a = getattr(p, op)(p.args[0], dtype=d, seed=7, seed2=9)
+            b = getattr(p, op)(p.args[0], dtype=d, seed=7, seed2=9)
+            c = getattr(p, op)(p.args[0], dtype=d, seed=1 << 40, seed2=-3)
+            p.ret(a, b, c)
+            program("random", "%s of %s" % (op, d.name), p, [[5]], [[2, 3]], [[0]], [[7]])
+    for d in [I32, I64]:
+        p = P(I32)
+        nt = d.as_numpy_dtype
+        p.ret(p.RandomUniformInt(p.args[0], np.array(-5, nt), np.array(1000, nt), seed=3, seed2=4), p.RandomUniformInt(p.args[0], np.array(0, nt), np.array(7, nt), seed=3, seed2=4))
+        program("random", "RandomUniformInt of " + d.name, p, [[6]], [[3]])
+    for d in [I32, I64]:
+        p = P(F32, I32)
+        p.ret(p.Multinomial(p.args[0], p.args[1], seed=5, seed2=6, output_dtype=d))
+        program("random", "Multinomial of " + d.name, p, [[[0.1, 2.0, -1.0, 0.5]], 9], [[[0.1, float("-inf"), -1.0, 0.5], [3.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]], 5], [[[1.0, 1.0]], 4])
+    for d in [F32, I32, STR]:
+        p = P(d)
+        p.ret(p.RandomShuffle(p.args[0], seed=5, seed2=6))
+        v = [b"a", b"b", b"c", b"d", b"e"] if d == STR else [1, 2, 3, 4, 5]
+        program("random", "RandomShuffle of " + d.name, p, [v], [v[:2]], [v[:1]], [v], [[[x, x] for x in v]])
+    p = P(I32)  # in a loop, each round goes on
+    cond = fn([I32, F32], lambda p, i, x: p.Less(i, 3))
+    body = fn([I32, F32], lambda p, i, x: [p.AddV2(i, 1), p.ConcatV2([x, p.RandomUniform([2], dtype=F32, seed=1, seed2=2)], 0)])
+    out = p.While([p.args[0], np.zeros(0, np.float32)], cond=cond, body=body, output_shapes=[[], [None]], parallel_iterations=1)
+    p.ret(out[1])
+    # A second run starts anew there: TensorFlow drops the state of a body that was not inlined.
+    program("random", "RandomUniform in a loop", p, [0])
+
+
 control()
 lists()
 arrays()
+state()
+random()
 write()

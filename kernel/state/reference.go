@@ -1,0 +1,171 @@
+package state
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// references are the ops of TensorFlow 1's variables, which pass references on:
+// an op that changes a variable gives the reference back.
+func references() []engine.Kernel {
+	table := []engine.Kernel{
+		{Op: "VarHandleOp", Prepare: handle},
+		{Op: "DestroyResourceOp", Run: destroy, SideEffect: true},
+		{Op: "VariableV2", Prepare: reference},
+		{Op: "Variable", Prepare: reference},
+		{Op: "IsVariableInitialized", Run: isInitialized},
+		{Op: "Assign", Prepare: assignReference, SideEffect: true},
+		{Op: "AssignAdd", Run: giveBack(func(c *engine.Call) error { return assignWith(c, elementwise.AddTo) }), SideEffect: true},
+		{Op: "AssignSub", Run: giveBack(func(c *engine.Call) error { return assignWith(c, elementwise.SubFrom) }), SideEffect: true},
+		{Op: "CountUpTo", Run: countUpTo, SideEffect: true},
+		{Op: "ResourceCountUpTo", Run: countUpTo, SideEffect: true},
+	}
+	for _, k := range optimizers {
+		k.Op, k.Run = strings.TrimPrefix(k.Op, "Resource"), giveBack(k.Run)
+		switch k.Op {
+		case "ApplyKerasMomentum", "ApplyAdamWithAmsgrad": // of resources only
+			continue
+		}
+		table = append(table, k)
+	}
+	return table
+}
+
+// giveBack makes output 0 the reference in input 0 once the op is done.
+func giveBack(run func(*engine.Call) error) func(*engine.Call) error {
+	return func(c *engine.Call) error {
+		if err := run(c); err != nil {
+			return err
+		}
+		c.SetRef(0, c.Var(0))
+		return nil
+	}
+}
+
+// variableOf finds the variable that a node stands for in an instance, or makes
+// it there, without a value.
+func variableOf(n *engine.Node) func(c *engine.Call) (*trackable.Variable, error) {
+	name := n.Attrs.String("shared_name", "")
+	if name == "" {
+		name = n.Name
+	}
+	key := engine.VariableKey(n.Attrs.String("container", ""), name)
+	shape, known := n.Attrs.Shape("shape")
+	create := func() (any, error) {
+		v := trackable.NewVariable(nil).Named(name)
+		if known && shape.HasRank() && !shape.Known() {
+			v.SetShape(shape.Anonymous().Dims())
+		}
+		return v, nil
+	}
+	return func(c *engine.Call) (*trackable.Variable, error) {
+		o, err := c.Instance().Resource(key, create)
+		if err != nil {
+			return nil, err
+		}
+		v, ok := o.(*trackable.Variable)
+		if !ok {
+			return nil, fmt.Errorf("the resource %q is a %T, not a variable", name, o)
+		}
+		return v, nil
+	}
+}
+
+func handle(n *engine.Node) (func(*engine.Call) error, error) {
+	find := variableOf(n)
+	return func(c *engine.Call) error {
+		v, err := find(c)
+		if err == nil {
+			c.SetObject(0, v)
+		}
+		return err
+	}, nil
+}
+
+func reference(n *engine.Node) (func(*engine.Call) error, error) {
+	find := variableOf(n)
+	return func(c *engine.Call) error {
+		v, err := find(c)
+		if err == nil {
+			c.SetRef(0, v)
+		}
+		return err
+	}, nil
+}
+
+// destroy takes a resource's value away: who asks for it finds none.
+func destroy(c *engine.Call) error {
+	if c.NumIn() != 1 {
+		return fmt.Errorf("takes 1 input, %d were given", c.NumIn())
+	}
+	v := c.Var(0)
+	switch {
+	case v == nil:
+		return nil // other resources go with who holds them
+	case v.DType() == tensor.Invalid && !c.Attrs().Bool("ignore_lookup_error"):
+		return errNoValue(v)
+	}
+	v.Init(nil)
+	return nil
+}
+
+func assignReference(n *engine.Node) (func(*engine.Call) error, error) {
+	if a, ok := n.Attrs.Lookup("validate_shape"); !ok || a.Value() == true {
+		return giveBack(assign), nil
+	}
+	return giveBack(func(c *engine.Call) error {
+		v, x, err := target(c)
+		if err != nil {
+			return err
+		}
+		if d := v.DType(); d != tensor.Invalid && (d != x.DType() || !v.Shape().Equal(x.Shape())) {
+			v.Init(x.Clone()) // any shape may follow any other
+			return nil
+		}
+		return assign(c)
+	}), nil
+}
+
+// countUpTo adds one to a variable that is below the limit, and gives what it
+// was before.
+func countUpTo(c *engine.Call) error {
+	v, err := c.NeedVar(0)
+	if err != nil {
+		return err
+	}
+	limit := c.Attrs().Int("limit", 0)
+	if v.DType() == tensor.Invalid {
+		return errNoValue(v)
+	}
+	var old *tensor.Tensor
+	err = v.Update(func(buf *tensor.Tensor) error {
+		if buf.Len() != 1 {
+			return fmt.Errorf("counts in a scalar, not in %v%v", buf.DType(), buf.Shape())
+		}
+		old = buf.Clone()
+		switch buf.DType() {
+		case tensor.Int32:
+			return count(tensor.Values[int32](buf), limit)
+		case tensor.Int64:
+			return count(tensor.Values[int64](buf), limit)
+		}
+		return fmt.Errorf("isn't defined for %v", buf.DType())
+	})
+	if err == nil {
+		c.Set(0, old)
+	}
+	return err
+}
+
+func count[T int32 | int64](x []T, limit int64) error {
+	if int64(x[0]) >= limit {
+		return fmt.Errorf("reached the limit of %d", limit)
+	}
+	x[0]++
+	return nil
+}
