@@ -43,7 +43,9 @@ func (b *builder) node(op string, attrs graph.Attrs, in ...graph.Output) *graph.
 	return n
 }
 
-func (b *builder) op(op string, in ...graph.Output) graph.Output { return b.node(op, nil, in...).Output(0) }
+func (b *builder) op(op string, in ...graph.Output) graph.Output {
+	return b.node(op, nil, in...).Output(0)
+}
 
 func (b *builder) scalar(n int32) graph.Output { return b.value(tensor.Scalar(n)) }
 
