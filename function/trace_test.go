@@ -173,3 +173,14 @@ func TestWhatATraceCanNotDoIsAnError(t *testing.T) {
 		t.Errorf("recursion: %v", err)
 	}
 }
+
+func TestATracedMagnitudeKeepsItsPrecision(t *testing.T) {
+	f := function.New(func(s *ops.Scope, in linearIn) *ops.Value { return ops.Abs(s, in.X) }, &function.Options{Mode: function.Traced})
+	got, err := f.Call(context.Background(), linearIn{ops.ValueOf(tensor.Vector(complex(3, 4)))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, err := got.Tensor(); err != nil || got.DType() != tensor.Float64 || tensor.Values[float64](x)[0] != 5 {
+		t.Errorf("the magnitude is %v (%v), want 5 as float64", got, err)
+	}
+}

@@ -125,11 +125,11 @@ func (t *Tape) seed(b *Op, i int, target *ops.Value, o GradientOptions) bool {
 		dy = nil
 	}
 	switch {
-	case dy == nil && len(target.Shape()) == 0 && target.DType() == tensor.Float32:
+	case dy == nil && rankOf(target) == 0 && target.DType() == tensor.Float32:
 		dy = ops.Const(s, one)
 	case dy == nil:
 		dy = ops.OnesLike(s, target)
-	case !dy.Shape().Equal(target.Shape()) || dy.DType() != target.DType():
+	case !fits(dy, target):
 		s.Fail("GradientTape.Gradient", fmt.Errorf("OutputGradient is %v%v, the target %v%v",
 			dy.DType(), dy.Shape(), target.DType(), target.Shape()))
 		return false
@@ -214,12 +214,24 @@ func (b *Op) Give(i int, dx *ops.Value) {
 	if dx == nil || in.slot < 0 || !b.needed[in.slot] || b.s.Err() != nil {
 		return
 	}
-	if want := in.v; !want.IsHandle() && (dx.DType() != want.DType() || !dx.Shape().Equal(want.Shape())) {
+	if want := in.v; !want.IsHandle() && !fits(dx, want) {
 		b.s.Fail(b.node.op, fmt.Errorf("the gradient rule gives %v%v for input %d, which is %v%v",
 			dx.DType(), dx.Shape(), i, want.DType(), want.Shape()))
 		return
 	}
 	b.give(in.slot, dx)
+}
+
+// fits reports whether dx may be a gradient with regard to x: it has x's type
+// and, as far as both are known, its shape.
+func fits(dx, x *ops.Value) bool {
+	if dx.DType() != x.DType() {
+		return false
+	}
+	if !dx.IsSymbolic() && !x.IsSymbolic() {
+		return dx.Shape().Equal(x.Shape())
+	}
+	return dx.Fact().Shape.Compatible(x.Fact().Shape)
 }
 
 func (b *Op) give(slot int32, dx *ops.Value) {

@@ -3,6 +3,7 @@ package grad
 import (
 	"math"
 
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -158,19 +159,41 @@ var mathRules = map[string]Rule{
 	"Lgamma": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value { return ops.Mul(s, dy, ops.Digamma(s, op.In(0))) }),
 	"Conj":   one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value { return ops.Conj(s, dy) }),
 	"Real": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
-		return s.Emit1("Complex", nil, dy, ops.ZerosLike(s, dy))
+		return complexOf(s, dy, ops.ZerosLike(s, dy))
 	}),
 	"Imag": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
-		return ops.Mul(s, s.Emit1("Complex", nil, dy, ops.ZerosLike(s, dy)), complex(0, 1))
+		return ops.Mul(s, complexOf(s, dy, ops.ZerosLike(s, dy)), complex(0, 1))
 	}),
 	"Complex": func(s *ops.Scope, op *Op) {
-		giveFirst(s, op, func() *ops.Value { return s.Emit1("Real", nil, op.Grad(0)) })
-		giveSecond(s, op, func() *ops.Value { return s.Emit1("Imag", nil, op.Grad(0)) })
+		giveFirst(s, op, func() *ops.Value { return realOf(s, op.Grad(0)) })
+		giveSecond(s, op, func() *ops.Value { return imagOf(s, op.Grad(0)) })
 	},
 	"ComplexAbs": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
 		zero := ops.ZerosLike(s, dy)
-		return ops.DivNoNan(s, ops.Mul(s, s.Emit1("Complex", nil, dy, zero), op.In(0)), s.Emit1("Complex", nil, op.Out(0), zero))
+		return ops.DivNoNan(s, ops.Mul(s, complexOf(s, dy, zero), op.In(0)), complexOf(s, op.Out(0), zero))
 	}),
+}
+
+// partOf returns the real or the imaginary part, by the op's name.
+func partOf(s *ops.Scope, op string, z *ops.Value) *ops.Value {
+	d := tensor.Float32
+	if z.DType() == tensor.Complex128 {
+		d = tensor.Float64
+	}
+	return s.Emit1(op, graph.Attrs{graph.Type("Tout", d)}, z)
+}
+
+func realOf(s *ops.Scope, z *ops.Value) *ops.Value { return partOf(s, "Real", z) }
+
+func imagOf(s *ops.Scope, z *ops.Value) *ops.Value { return partOf(s, "Imag", z) }
+
+// complexOf returns re + i·im.
+func complexOf(s *ops.Scope, re, im *ops.Value) *ops.Value {
+	d := tensor.Complex64
+	if re.DType() == tensor.Float64 {
+		d = tensor.Complex128
+	}
+	return s.Emit1("Complex", graph.Attrs{graph.Type("Tout", d)}, re, im)
 }
 
 // none has no gradient: the op is constant almost everywhere.
@@ -228,29 +251,57 @@ func giveSecond(s *ops.Scope, op *Op, f func() *ops.Value) { giveAt(s, op, 1, f)
 
 func giveAt(s *ops.Scope, op *Op, i int, f func() *ops.Value) {
 	if op.Needs(i) {
-		op.Give(i, Unbroadcast(s, f(), op.In(i).Shape()))
+		op.Give(i, Unbroadcast(s, f(), op.In(i)))
 	}
 }
 
-// Unbroadcast sums x over the axes along which a value of the given shape was
-// stretched to x's shape: what a broadcasting op's rule does with each gradient.
-func Unbroadcast(s *ops.Scope, x *ops.Value, shape tensor.Shape) *ops.Value {
-	xs := x.Shape()
-	if xs.Equal(shape) || s.Err() != nil {
+// Unbroadcast sums x over the axes along which like was stretched to x's shape:
+// what a broadcasting op's rule does with each gradient.
+func Unbroadcast(s *ops.Scope, x, like *ops.Value) *ops.Value {
+	if s.Err() != nil || alike(x, like) {
 		return x
 	}
-	lead := len(xs) - len(shape)
-	axes := make([]int, 0, len(xs))
-	for i := range xs {
-		if i < lead || shape[i-lead] == 1 && xs[i] != 1 {
-			axes = append(axes, i)
-		}
+	axes, ok := stretched(x, like)
+	if !ok {
+		args := s.EmitN(2, "BroadcastGradientArgs", nil, ops.Shape(s, like), ops.Shape(s, x))
+		return reshapeLike(s, s.Emit1("Sum", nil, x, args[0]), like)
 	}
-	sum := ops.Sum(s, x, axes...)
-	if s.Err() != nil || sum.Shape().Equal(shape) {
+	sum := x
+	if len(axes) > 0 {
+		sum = ops.Sum(s, x, axes...)
+	}
+	if s.Err() != nil || alike(sum, like) {
 		return sum
 	}
-	return ops.Reshape(s, sum, shape...)
+	return reshapeLike(s, sum, like)
+}
+
+// stretched returns the axes of x along which like was stretched, where what is
+// known of the shapes tells.
+func stretched(x, like *ops.Value) (axes []int, ok bool) {
+	if rankOf(x) < 0 || rankOf(like) < 0 {
+		return nil, false
+	}
+	var from, to graph.PartialShape
+	if x.IsSymbolic() || like.IsSymbolic() {
+		from, to = like.Fact().Shape, x.Fact().Shape
+	} else {
+		from, to = graph.Whole(like.Shape()), graph.Whole(x.Shape())
+	}
+	lead := to.Rank() - from.Rank()
+	axes = make([]int, 0, to.Rank())
+	for i, d := range to.Dims() {
+		switch {
+		case i < lead:
+			axes = append(axes, i)
+		case graph.SameDim(from.Dim(i-lead), d): // not stretched
+		case from.Dim(i-lead) == 1:
+			axes = append(axes, i)
+		case !graph.KnownDim(from.Dim(i - lead)):
+			return nil, false
+		}
+	}
+	return axes, true
 }
 
 func gradDiv(s *ops.Scope, op *Op) {
@@ -297,8 +348,8 @@ func gradExtreme(s *ops.Scope, op *Op, first func(*ops.Scope, ops.Input, ops.Inp
 func gradSquaredDifference(s *ops.Scope, op *Op) {
 	dy := op.Grad(0)
 	if dy.DType().IsComplex() { // |x-y|² is real
-		re := s.Emit1("Real", nil, dy)
-		dy = s.Emit1("Complex", nil, re, ops.ZerosLike(s, re))
+		re := realOf(s, dy)
+		dy = complexOf(s, re, ops.ZerosLike(s, re))
 	}
 	dx := ops.Mul(s, ops.Mul(s, 2, dy), ops.Sub(s, op.In(0), op.In(1)))
 	giveFirst(s, op, func() *ops.Value { return dx })

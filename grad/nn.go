@@ -94,17 +94,26 @@ var nnRules = map[string]Rule{
 	"SparseSoftmaxCrossEntropyWithLogits": gradCrossEntropy,
 
 	"BiasAddGrad": func(s *ops.Scope, op *Op) {
-		shape, g := op.In(0).Shape(), op.Grad(0)
+		x, g := op.In(0), op.Grad(0)
 		if op.Attrs().String("data_format", "NHWC") == "NCHW" {
-			dims := make([]int, len(shape)-1)
-			for i := range dims {
-				dims[i] = 1
-			}
-			dims[0] = shape[1]
-			g = ops.Reshape(s, g, dims...)
+			g = s.Emit1("Reshape", nil, g, channelsFirst(s, x, g))
 		}
-		op.Give(0, ops.BroadcastTo(s, g, shape...))
+		op.Give(0, broadcastLike(s, g, x))
 	},
+}
+
+// channelsFirst returns the shape in which a bias of channels broadcasts against
+// x, whose dimension 1 they are.
+func channelsFirst(s *ops.Scope, x, bias *ops.Value) *ops.Value {
+	if shape, ok := known(x); ok {
+		dims := make([]int32, len(shape)-1)
+		for i := range dims {
+			dims[i] = 1
+		}
+		dims[0] = int32(shape[1])
+		return ops.Const(s, dims)
+	}
+	return joinVectors(s, sizesOf(s, bias), onesVector(s, ops.Sub(s, rankValue(s, x), int32(2))))
 }
 
 // byFused is the rule of an activation whose gradient is an op of the gradient
@@ -155,7 +164,7 @@ func gradBatchMatMul(s *ops.Scope, op *Op) {
 	a, b, g := op.In(0), op.In(1), op.Grad(0)
 	ta, tb := op.Attrs().Bool("adj_x"), op.Attrs().Bool("adj_y")
 	product(s, op, "BatchMatMulV2", a, b, g, ta, tb, adjointX, adjointY, adjointXY, func(i int, d *ops.Value) {
-		op.Give(i, Unbroadcast(s, d, op.In(i).Shape()))
+		op.Give(i, Unbroadcast(s, d, op.In(i)))
 	})
 }
 
@@ -201,10 +210,10 @@ func gradCrossEntropy(s *ops.Scope, op *Op) {
 			if s.Recording() {
 				back = crossDerivative(s, op, dense)
 			}
-			op.Give(0, Unbroadcast(s, ops.Mul(s, wide, back), logits.Shape()))
+			op.Give(0, Unbroadcast(s, ops.Mul(s, wide, back), logits))
 		}
 		if dense && op.Needs(1) {
-			op.Give(1, Unbroadcast(s, ops.Neg(s, ops.Mul(s, wide, ops.LogSoftmax(s, logits))), op.In(1).Shape()))
+			op.Give(1, Unbroadcast(s, ops.Neg(s, ops.Mul(s, wide, ops.LogSoftmax(s, logits))), op.In(1)))
 		}
 	}
 	// The second output is softmax(logits)-labels.
@@ -212,10 +221,10 @@ func gradCrossEntropy(s *ops.Scope, op *Op) {
 		if op.Needs(0) {
 			p := ops.Softmax(s, logits)
 			d := ops.Mul(s, ops.Sub(s, db, ops.SumKeep(s, ops.Mul(s, db, p), -1)), p)
-			op.Give(0, Unbroadcast(s, d, logits.Shape()))
+			op.Give(0, Unbroadcast(s, d, logits))
 		}
 		if dense && op.Needs(1) {
-			op.Give(1, Unbroadcast(s, ops.Neg(s, db), op.In(1).Shape()))
+			op.Give(1, Unbroadcast(s, ops.Neg(s, db), op.In(1)))
 		}
 	}
 }
@@ -223,8 +232,7 @@ func gradCrossEntropy(s *ops.Scope, op *Op) {
 func crossDerivative(s *ops.Scope, op *Op, dense bool) *ops.Value {
 	logits, labels := op.In(0), op.In(1)
 	if !dense {
-		shape := logits.Shape()
-		labels = ops.OneHot(s, labels, shape[len(shape)-1], logits.DType())
+		labels = oneHot(s, labels, lastSize(s, logits), logits.DType())
 	}
 	return ops.Sub(s, ops.Softmax(s, logits), labels)
 }

@@ -26,8 +26,25 @@ var constant = map[string]bool{
 // byHandle are ops that read variables; they have tests of their own.
 var byHandle = map[string]bool{"ReadVariableOp": true, "ResourceGather": true}
 
+// modes are the ways in which the gradients are computed: all give the same.
+var modes = []struct {
+	name   string
+	traced bool
+	spec   func(*tensor.Tensor) *ops.Value // of an argument
+	fed    bool                            // inputs that aren't differentiated are arguments too
+}{
+	{name: "eager"},
+	{"shapes known", true, func(x *tensor.Tensor) *ops.Value { return ops.Spec(x.DType(), x.Shape()...) }, false},
+	{"sizes unknown", true, func(x *tensor.Tensor) *ops.Value {
+		return ops.Spec(x.DType(), slices.Repeat([]int{-1}, len(x.Shape()))...)
+	}, false},
+	{"rank unknown", true, func(x *tensor.Tensor) *ops.Value { return ops.SpecOf(graph.Fact{DType: x.DType()}) }, false},
+	{"nothing known", true, func(x *tensor.Tensor) *ops.Value { return ops.SpecOf(graph.Fact{DType: x.DType()}) }, true},
+}
+
 // TestGradientsEqualNumericDifferences runs over the whole table of rules: each
-// of TensorFlow's calls of the op is differentiated both ways.
+// of TensorFlow's calls of the op is differentiated both ways, and the gradients
+// are computed at once and by traces that know more or less of the shapes.
 func TestGradientsEqualNumericDifferences(t *testing.T) {
 	fixtures := opfixture.Load(t, "../kernel/testdata/tf2.21")
 	for _, op := range grad.All().Ops() {
@@ -95,30 +112,59 @@ func newCall(t *testing.T, f opfixture.Fixture) (*call, bool) {
 	return c, len(c.vary) > 0 && elements > 0 && elements < 400
 }
 
-// value is the sum of all outputs' elements, each with a weight of its own.
-func (c *call) value(s *ops.Scope, in []ops.Input) *ops.Value {
-	weights := rand.New(rand.NewPCG(1, 2))
+// weights are factors for the elements of each output, two for a complex one;
+// nil for an output that has no derivative.
+func (c *call) weights(t *testing.T) [][]*tensor.Tensor {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	s := function.Eager(context.Background())
+	in := make([]ops.Input, len(c.in))
+	for i, x := range c.in {
+		in[i] = x
+	}
+	outs := s.Emit(c.f.Op, c.attrs, in...)
+	if err := s.Err(); err != nil {
+		t.Fatalf("%v: %v", c.f, err)
+	}
+	list := make([][]*tensor.Tensor, len(outs))
+	for i, out := range outs {
+		n := 0
+		switch {
+		case out.DType().IsFloating():
+			n = 1
+		case out.DType().IsComplex():
+			n = 2
+		}
+		for range n {
+			w := tensor.Must(tensor.Zeros(tensor.Float64, out.Shape()...))
+			for e := range tensor.Values[float64](w) {
+				tensor.Values[float64](w)[e] = r.Float64()*2 - 1
+			}
+			list[i] = append(list[i], w)
+		}
+	}
+	return list
+}
+
+// value is the weighted sum of all outputs' elements, nil where none has a
+// derivative.
+func (c *call) value(s *ops.Scope, in []ops.Input, weights [][]ops.Input) *ops.Value {
 	var sum *ops.Value
-	for _, out := range s.Emit(c.f.Op, c.attrs, in...) {
-		if !out.DType().IsFloating() && !out.DType().IsComplex() {
-			continue
+	add := func(out *ops.Value, w ops.Input) {
+		part := ops.Sum(s, ops.Reshape(s, ops.Mul(s, out, w), -1), 0)
+		if sum != nil {
+			part = ops.Add(s, sum, part)
 		}
-		w := make([]float64, len(flat(out)))
-		for i := range w {
-			w[i] = weights.Float64()*2 - 1
-		}
-		var part *ops.Value
-		if out.DType().IsComplex() {
-			n := len(w) / 2
-			re, im := tensor.Must(tensor.New(w[:n], out.Shape()...)), tensor.Must(tensor.New(w[n:], out.Shape()...))
-			part = ops.Add(s, ops.Sum(s, ops.Mul(s, s.Emit1("Real", nil, out), re)), ops.Sum(s, ops.Mul(s, s.Emit1("Imag", nil, out), im)))
-		} else {
-			part = ops.Sum(s, ops.Mul(s, out, tensor.Must(tensor.New(w, out.Shape()...))))
-		}
-		if sum == nil {
-			sum = part
-		} else {
-			sum = ops.Add(s, sum, part)
+		sum = part
+	}
+	for i, out := range s.Emit(c.f.Op, c.attrs, in...) {
+		switch w := weights[i]; len(w) {
+		case 1:
+			add(out, w[0])
+		case 2:
+			double := graph.Attrs{graph.Type("Tout", tensor.Float64)}
+			add(s.Emit1("Real", double, out), w[0])
+			add(s.Emit1("Imag", double, out), w[1])
 		}
 	}
 	return sum
@@ -147,45 +193,121 @@ func flatTensor(t *tensor.Tensor) []float64 {
 
 func (c *call) check(t *testing.T) {
 	t.Helper()
-	s := function.Eager(context.Background())
-	rec, tape := grad.Record(s)
-	in := make([]ops.Input, len(c.in))
-	var watched []*ops.Value
-	for i, x := range c.in {
-		in[i] = ops.ValueOf(x)
-	}
-	for _, i := range c.vary {
-		watched = append(watched, in[i].(*ops.Value))
-	}
-	tape.Watch(watched...)
-	loss := c.value(rec, in)
-	if loss == nil {
+	weights := c.weights(t)
+	if !slices.ContainsFunc(weights, func(w []*tensor.Tensor) bool { return len(w) > 0 }) {
 		return // no output has a derivative
 	}
-	grads := tape.GradientWith(&grad.GradientOptions{Zero: true}, []*ops.Value{loss}, watched...)
-	if err := s.Err(); err != nil {
-		t.Errorf("%v: %v", c.f, err)
-		return
-	}
+	want := make([][]float64, len(c.vary))
 	for k, i := range c.vary {
-		got, want := flat(grads[k]), c.numeric(t, i)
-		for e := range want {
-			if !(math.Abs(got[e]-want[e]) <= 2e-5*(1+math.Abs(want[e]))) {
-				t.Errorf("%v: input %d: gradient %v, numeric %v (element %d)", c.f, i, got, want, e)
-				break
+		want[k] = c.numeric(t, i, weights)
+	}
+	for _, m := range modes {
+		options := &function.Options{Mode: function.Eagerly}
+		if m.traced {
+			options.Mode = function.Traced
+		}
+		args := c.arguments(weights, m.fed)
+		f := function.New(func(s *ops.Scope, args []*ops.Value) []*ops.Value { return c.gradients(s, args, weights, m.fed) }, options)
+		if m.traced {
+			specs := make([]*ops.Value, len(args))
+			for i, x := range args {
+				specs[i] = m.spec(x)
+			}
+			if _, err := f.Trace(specs); err != nil {
+				t.Errorf("%v, %s: %v", c.f, m.name, err)
+				continue
+			}
+		}
+		values := make([]*ops.Value, len(args))
+		for i, x := range args {
+			values[i] = ops.ValueOf(x)
+		}
+		grads, err := f.Call(context.Background(), values)
+		if err != nil {
+			t.Errorf("%v, %s: %v", c.f, m.name, err)
+			continue
+		}
+		for k, i := range c.vary {
+			got := flat(grads[k])
+			if len(got) != len(want[k]) {
+				t.Errorf("%v, %s: input %d: the gradient is %v%v", c.f, m.name, i, grads[k].DType(), grads[k].Shape())
+				continue
+			}
+			for e, want := range want[k] {
+				if !(math.Abs(got[e]-want) <= 2e-5*(1+math.Abs(want))) {
+					t.Errorf("%v, %s: input %d: gradient %v, numeric %v (element %d)", c.f, m.name, i, got, want, e)
+					break
+				}
 			}
 		}
 	}
 }
 
+// arguments are the inputs that are differentiated, and the weights; then, where
+// they are fed, all other inputs.
+func (c *call) arguments(weights [][]*tensor.Tensor, fed bool) []*tensor.Tensor {
+	var args []*tensor.Tensor
+	for _, i := range c.vary {
+		args = append(args, c.in[i])
+	}
+	for _, w := range weights {
+		args = append(args, w...)
+	}
+	for i, x := range c.in {
+		if fed && !slices.Contains(c.vary, i) {
+			args = append(args, x)
+		}
+	}
+	return args
+}
+
+// gradients are those with regard to the inputs that are differentiated.
+func (c *call) gradients(s *ops.Scope, args []*ops.Value, weights [][]*tensor.Tensor, fed bool) []*ops.Value {
+	next := func() *ops.Value {
+		v := args[0]
+		args = args[1:]
+		return v
+	}
+	in := make([]ops.Input, len(c.in))
+	var watched []*ops.Value
+	for _, i := range c.vary {
+		v := next()
+		in[i], watched = v, append(watched, v)
+	}
+	factors := make([][]ops.Input, len(weights))
+	for i, w := range weights {
+		for range w {
+			factors[i] = append(factors[i], next())
+		}
+	}
+	for i, x := range c.in {
+		switch {
+		case in[i] != nil:
+		case fed:
+			in[i] = next()
+		default:
+			in[i] = x
+		}
+	}
+	rec, tape := grad.Record(s)
+	tape.Watch(watched...)
+	return tape.GradientWith(&grad.GradientOptions{Zero: true}, []*ops.Value{c.value(rec, in, factors)}, watched...)
+}
+
 // numeric differentiates by input i with central differences. For complex
 // numbers the gradient is d/d(real) + i*d/d(imag), as TensorFlow has it.
-func (c *call) numeric(t *testing.T, i int) []float64 {
+func (c *call) numeric(t *testing.T, i int, weights [][]*tensor.Tensor) []float64 {
 	t.Helper()
 	const h = 1e-6
 	x := c.in[i]
 	n := len(flatTensor(x))
 	out := make([]float64, n)
+	factors := make([][]ops.Input, len(weights))
+	for i, w := range weights {
+		for _, w := range w {
+			factors[i] = append(factors[i], w)
+		}
+	}
 	at := func(e int, d float64) float64 {
 		moved := x.Clone()
 		if x.DType() == tensor.Complex128 {
@@ -203,7 +325,7 @@ func (c *call) numeric(t *testing.T, i int) []float64 {
 			in[j] = y
 		}
 		in[i] = moved
-		v, err := ops.Item[float64](c.value(s, in))
+		v, err := ops.Item[float64](c.value(s, in, factors))
 		if err != nil {
 			t.Fatalf("%v: %v", c.f, err)
 		}

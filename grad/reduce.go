@@ -1,6 +1,8 @@
 package grad
 
 import (
+	"slices"
+
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -11,12 +13,8 @@ var reduceRules = map[string]Rule{
 		op.Give(0, spread(s, op, op.Grad(0)))
 	},
 	"Mean": func(s *ops.Scope, op *Op) {
-		n := 1
-		if out := op.Out(0).Shape(); len(out) == 0 && len(op.In(0).Shape()) > 0 || !out.Equal(op.In(0).Shape()) {
-			n = count(op.In(0).Shape()) / max(1, count(out))
-		}
 		// Dividing before the gradient is spread takes fewer operations.
-		op.Give(0, spread(s, op, ops.Div(s, op.Grad(0), n)))
+		op.Give(0, spread(s, op, ops.Div(s, op.Grad(0), reducedCount(s, op))))
 	},
 	"Max":  gradExtremum,
 	"Min":  gradExtremum,
@@ -50,49 +48,93 @@ func count(s tensor.Shape) int {
 	return n
 }
 
-// keptShape is the output's shape with the reduced axes as 1.
-func keptShape(op *Op) tensor.Shape {
-	shape := op.In(0).Shape().Clone()
-	axes, err := op.In(1).Tensor()
-	if err != nil {
-		return shape
+// reducedCount returns how many elements of the input make one of the output,
+// in the output's type.
+func reducedCount(s *ops.Scope, op *Op) ops.Input {
+	x, y := op.In(0), op.Out(0)
+	if !allKnown(x, y) {
+		n := ops.FloorDiv(s, ops.Size(s, x), ops.Maximum(s, ops.Size(s, y), 1))
+		return ops.Cast(s, n, y.DType())
 	}
-	list, err := axes.Int64s()
-	if err != nil {
-		return shape
+	if in, out := x.Shape(), y.Shape(); !out.Equal(in) {
+		return count(in) / max(1, count(out))
 	}
-	for _, a := range list {
+	return 1
+}
+
+// reducedAxes returns the axes that the op reduces, none of them negative, where
+// they and the input's rank are known.
+func reducedAxes(op *Op) ([]int, bool) {
+	rank := rankOf(op.In(0))
+	axes, ok := ints(op.In(1))
+	if !ok || rank < 0 {
+		return nil, false
+	}
+	for i, a := range axes {
 		if a < 0 {
-			a += int64(len(shape))
+			axes[i] += rank
 		}
-		shape[a] = 1
 	}
-	return shape
+	return axes, true
+}
+
+// keepReduced returns v, of the output's shape, with the reduced axes as 1.
+func keepReduced(s *ops.Scope, op *Op, v *ops.Value) *ops.Value {
+	axes, ok := reducedAxes(op)
+	if shape, whole := known(op.In(0)); ok && whole {
+		kept := shape.Clone()
+		for _, a := range axes {
+			kept[a] = 1
+		}
+		if v.Shape().Equal(kept) && !v.IsSymbolic() {
+			return v
+		}
+		return ops.Reshape(s, v, kept...)
+	}
+	if op.Attrs().Bool("keep_dims") {
+		return v
+	}
+	sizes := ops.Shape(s, op.In(0))
+	return s.Emit1("Reshape", nil, v, ops.Where(s, reducedMask(s, op), ops.OnesLike(s, sizes), sizes))
+}
+
+// reducedMask returns a boolean for each dimension of the input: whether it is
+// reduced.
+func reducedMask(s *ops.Scope, op *Op) *ops.Value {
+	if axes, ok := reducedAxes(op); ok {
+		mask := make([]bool, rankOf(op.In(0)))
+		for _, a := range axes {
+			mask[a] = true
+		}
+		return ops.Const(s, mask)
+	}
+	axes := ops.Reshape(s, op.In(1), -1)
+	if axes.DType() != tensor.Int32 {
+		axes = ops.Cast(s, axes, tensor.Int32)
+	}
+	rank := rankValue(s, op.In(0))
+	hot := oneHot(s, ops.Mod(s, axes, ops.Maximum(s, rank, int32(1))), rank, tensor.Int32)
+	return ops.Greater(s, ops.Sum(s, hot, 0), 0)
 }
 
 // spread stretches a value of the output's shape to the input's.
 func spread(s *ops.Scope, op *Op, v *ops.Value) *ops.Value {
-	in := op.In(0).Shape()
-	if v.Shape().Equal(in) || s.Err() != nil {
+	x := op.In(0)
+	if s.Err() != nil || alike(v, x) {
 		return v
 	}
-	if len(v.Shape()) > 0 {
-		if kept := keptShape(op); !v.Shape().Equal(kept) {
-			v = ops.Reshape(s, v, kept...)
-		}
+	if rankOf(v) != 0 {
+		v = keepReduced(s, op, v)
 	}
-	return ops.BroadcastTo(s, v, in...)
+	return broadcastLike(s, v, x)
 }
 
 // gradExtremum shares the gradient evenly among equal extremes.
 func gradExtremum(s *ops.Scope, op *Op) {
 	x := op.In(0)
-	kept := keptShape(op)
-	y := ops.Reshape(s, op.Out(0), kept...)
-	dy := ops.Reshape(s, op.Grad(0), kept...)
+	y, dy := keepReduced(s, op, op.Out(0)), keepReduced(s, op, op.Grad(0))
 	hits := ops.Cast(s, ops.Equal(s, y, x), x.DType())
-	axes, _ := op.In(1).Tensor()
-	n := ops.Reshape(s, s.Emit1("Sum", nil, hits, axes), kept...)
+	n := keepReduced(s, op, s.Emit1("Sum", op.Attrs().Without("T", "Tidx"), hits, op.In(1)))
 	op.Give(0, ops.Mul(s, ops.Div(s, hits, n), dy))
 }
 
@@ -100,35 +142,44 @@ func gradExtremum(s *ops.Scope, op *Op) {
 // running products from both ends, so that zeros do no harm.
 func gradProd(s *ops.Scope, op *Op) {
 	x := op.In(0)
-	shape := x.Shape()
-	if len(shape) == 0 {
+	if rankOf(x) == 0 {
 		op.Give(0, op.Grad(0))
 		return
 	}
-	kept := keptShape(op)
 	// The reduced axes come first, as one.
-	var perm, rest []int
-	reduced, other := 1, 1
-	for i := range shape {
-		if kept[i] == 1 && shape[i] != 1 {
-			perm = append(perm, i)
-			reduced *= shape[i]
-		} else {
-			rest = append(rest, i)
-			other *= shape[i]
-		}
-	}
-	perm = append(perm, rest...)
-	moved := ops.Transpose(s, x, perm...)
-	flat := ops.Reshape(s, moved, reduced, other)
+	perm, reduced, other := reducedFirst(s, op)
+	moved := s.Emit1("Transpose", nil, x, perm)
+	flat := s.Emit1("Reshape", nil, moved, ops.Stack(s, []*ops.Value{reduced, other}))
 	left := ops.CumProd(s, flat, 0, &ops.CumulativeOptions{Exclusive: true})
 	right := ops.CumProd(s, flat, 0, &ops.CumulativeOptions{Exclusive: true, Reverse: true})
 	others := ops.ReshapeTo(s, ops.Mul(s, conj(s, left), conj(s, right)), ops.Shape(s, moved))
-	back := make([]int, len(perm))
-	for i, p := range perm {
-		back[p] = i
+	back := s.Emit1("Transpose", nil, others, ops.InvertPermutation(s, perm))
+	op.Give(0, ops.Mul(s, spread(s, op, op.Grad(0)), back))
+}
+
+// reducedFirst returns the permutation that puts the reduced axes first, and
+// the numbers of elements that the reduced and the other axes span.
+func reducedFirst(s *ops.Scope, op *Op) (perm, reduced, other *ops.Value) {
+	shape, whole := known(op.In(0))
+	if axes, ok := reducedAxes(op); ok && whole {
+		var first, rest []int32
+		n := [2]int32{1, 1}
+		for i := range shape {
+			if slices.Contains(axes, i) {
+				first = append(first, int32(i))
+				n[0] *= int32(shape[i])
+			} else {
+				rest = append(rest, int32(i))
+				n[1] *= int32(shape[i])
+			}
+		}
+		return ops.Const(s, append(first, rest...)), ops.Const(s, n[0]), ops.Const(s, n[1])
 	}
-	op.Give(0, ops.Mul(s, spread(s, op, op.Grad(0)), ops.Transpose(s, others, back...)))
+	mask, sizes := reducedMask(s, op), ops.Shape(s, op.In(0))
+	ones := ops.OnesLike(s, sizes)
+	// Of equal elements TopKV2 gives the first ones first.
+	order := s.EmitN(2, "TopKV2", nil, ops.Cast(s, mask, tensor.Int32), rankValue(s, op.In(0)))
+	return order[1], productOf(s, ops.Where(s, mask, sizes, ones)), productOf(s, ops.Where(s, mask, ones, sizes))
 }
 
 func cumsum(s *ops.Scope, x, axis *ops.Value, exclusive, reverse bool) *ops.Value {

@@ -96,8 +96,11 @@ func Neg(s *Scope, x Input) *Value { return s.Emit1("Neg", nil, x) }
 
 // Abs is |x|; for a complex x the magnitude, a real number.
 func Abs(s *Scope, x Input) *Value {
-	if s.typeOf(x).IsComplex() {
+	switch s.typeOf(x) {
+	case tensor.Complex64:
 		return s.Emit1("ComplexAbs", nil, x)
+	case tensor.Complex128:
+		return s.Emit1("ComplexAbs", graph.Attrs{graph.Type("Tout", tensor.Float64)}, x)
 	}
 	return s.Emit1("Abs", nil, x)
 }
