@@ -53,8 +53,8 @@ type optimizer struct {
 	trackable.Slots
 }
 
-// graph is a spec's objects.
-type graph struct {
+// objectGraph is a spec's objects.
+type objectGraph struct {
 	spec  *graphSpec
 	nodes []any
 	ck    *checkpoint.Checkpoint
@@ -63,8 +63,8 @@ type graph struct {
 
 // make makes a spec's objects, unconnected. Zero leaves out their values, and
 // with them the slots.
-func newGraph(spec *graphSpec, zero bool) (*graph, error) {
-	g := &graph{spec: spec}
+func newGraph(spec *graphSpec, zero bool) (*objectGraph, error) {
+	g := &objectGraph{spec: spec}
 	for _, n := range spec.Nodes {
 		var obj any
 		switch n.Kind {
@@ -105,7 +105,7 @@ func newGraph(spec *graphSpec, zero bool) (*graph, error) {
 }
 
 // connect adds the edges of node i from the one with number from on, up to n.
-func (g *graph) connect(i, from, n int) error {
+func (g *objectGraph) connect(i, from, n int) error {
 	for _, e := range g.spec.Nodes[i].Edges[from:n] {
 		var err error
 		switch x := g.nodes[i].(type) {
@@ -125,7 +125,7 @@ func (g *graph) connect(i, from, n int) error {
 	return nil
 }
 
-func (g *graph) connectAll() error {
+func (g *objectGraph) connectAll() error {
 	for i, n := range g.spec.Nodes {
 		if err := g.connect(i, 0, len(n.Edges)); err != nil {
 			return err
@@ -134,7 +134,7 @@ func (g *graph) connectAll() error {
 	return nil
 }
 
-func (g *graph) open() (err error) {
+func (g *objectGraph) open() (err error) {
 	kwargs := map[string]any{}
 	for _, e := range g.spec.Kwargs {
 		kwargs[e.name] = g.nodes[e.child]
@@ -152,7 +152,7 @@ func (g *graph) open() (err error) {
 }
 
 // reached says which nodes a walk from the root reaches.
-func (g *graph) reached() map[int]bool {
+func (g *objectGraph) reached() map[int]bool {
 	seen := map[int]bool{}
 	var visit func(i int)
 	visit = func(i int) {
@@ -174,7 +174,7 @@ func (g *graph) reached() map[int]bool {
 }
 
 // compare says which values aren't the spec's.
-func (g *graph) compare() error {
+func (g *objectGraph) compare() error {
 	var errs []error
 	seen := g.reached()
 	for i, n := range g.spec.Nodes {

@@ -34,6 +34,7 @@ var suites = []suite{
 	{"legacy", legacyCases},
 	{"rewrite", rewriteCases},
 	{"join", joinCases},
+	{"traces", traceCases},
 	{hostile, hostileCases},
 }
 

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// ramp is a tensor of the given shape whose elements are small and differ.
+func ramp(from float32, dims ...int) *tensor.Tensor {
+	n, err := tensor.Shape(dims).NumElements()
+	if err != nil {
+		panic(err)
+	}
+	v := make([]float32, n)
+	for i := range v {
+		v[i] = from + float32(i*7%11)/8 - 0.5
+	}
+	return tensor.Must(tensor.New(v, dims...))
+}
+
+func named(name string, t *tensor.Tensor) *trackable.Variable {
+	return trackable.NewVariable(t).Named(name)
+}
+
+// dense is the product and bias of two variables.
+func dense(s *ops.Scope, x ops.Input, w, b *trackable.Variable) *ops.Value {
+	return ops.BiasAdd(s, ops.MatMul(s, x, w), b)
+}
+
+func mlpVars() []*trackable.Variable {
+	return []*trackable.Variable{
+		named("w1", ramp(0.1, 4, 8)), named("b1", ramp(0, 8)), named("w2", ramp(-0.1, 8, 3)), named("b2", ramp(0, 3)),
+		named("m", ramp(1, 4, 8)), named("v", ramp(1.5, 4, 8)),
+	}
+}
+
+// mlpLoss is the cross-entropy of a small network against three classes.
+func mlpLoss(s *ops.Scope, vars []*trackable.Variable, x, labels *ops.Value) *ops.Value {
+	h := ops.Relu(s, dense(s, x, vars[0], vars[1]))
+	return ops.Mean(s, ops.SparseSoftmaxCrossEntropy(s, labels, dense(s, h, vars[2], vars[3])))
+}
+
+// tracePrograms are functions of more than one op.
+func tracePrograms() []*program {
+	x, labels := ramp(0.3, 5, 4), tensor.Vector[int32](0, 2, 1, 1, 0)
+	const close = 1e-5
+	return []*program{
+		{name: "inference of an MLP", vars: mlpVars, in: []*tensor.Tensor{x}, tolerance: close,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				return []*ops.Value{ops.Softmax(s, dense(s, ops.Tanh(s, dense(s, in[0], vars[0], vars[1])), vars[2], vars[3]))}
+			}},
+		{name: "20 steps of gradient descent", vars: mlpVars, in: []*tensor.Tensor{x, labels}, calls: 20, tolerance: close,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return mlpLoss(s, vars, in[0], in[1]) })
+				for _, g := range tape.Gradient(loss, vars[:4]) {
+					ops.ApplyGradientDescent(s, g.Variable, 0.1, g.Grad)
+				}
+				return []*ops.Value{loss}
+			}},
+		{name: "20 steps by plain assignments", vars: mlpVars, in: []*tensor.Tensor{x, labels}, calls: 20, tolerance: close,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return mlpLoss(s, vars, in[0], in[1]) })
+				for _, g := range tape.Gradient(loss, vars[:4]) {
+					ops.AssignSub(s, g.Variable, ops.Mul(s, g.Grad, 0.05))
+				}
+				return []*ops.Value{loss}
+			}},
+		{name: "Adam on one kernel", vars: mlpVars, in: []*tensor.Tensor{x, labels}, calls: 20, tolerance: close,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return mlpLoss(s, vars, in[0], in[1]) })
+				g := tape.Gradient(loss, vars[:1])[0]
+				ops.ApplyAdam(s, vars[0], vars[4], vars[5], 0.9, 0.999, 0.01, 0.9, 0.999, 1e-7, g.Grad, false)
+				return []*ops.Value{loss, g.Grad}
+			}},
+		{name: "momentum, RMSprop, Adagrad and Ftrl", vars: mlpVars, in: []*tensor.Tensor{x}, calls: 5, tolerance: close,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				g := ops.Mul(s, vars[0], 0.1)
+				ops.ApplyMomentum(s, vars[0], vars[4], 0.1, g, 0.9, true)
+				ops.ApplyAdagrad(s, vars[0], vars[5], 0.1, 1e-7, g)
+				return []*ops.Value{g}
+			}},
+		{name: "second derivatives", vars: mlpVars, in: []*tensor.Tensor{x}, tolerance: close,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				outer, tape := grad.Record(s, &grad.Options{Persistent: true})
+				tape.Watch(in[0])
+				inner, first := grad.Record(outer)
+				first.Watch(in[0])
+				y := ops.Sum(inner, ops.Mul(inner, ops.Tanh(inner, in[0]), ops.Square(inner, in[0])))
+				g := first.GradientOf(y, in[0])[0]
+				gg := tape.GradientOf(ops.Sum(outer, ops.Square(outer, g)), in[0])[0]
+				return []*ops.Value{y, g, gg}
+			}},
+		{name: "reads and writes in order", vars: mlpVars, in: []*tensor.Tensor{ramp(2, 8)}, calls: 3,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				before := ops.ReadVariable(s, vars[1])
+				ops.AssignAdd(s, vars[1], in[0])
+				between := ops.ReadVariable(s, vars[1])
+				ops.Assign(s, vars[1], ops.Mul(s, vars[1], 0.5))
+				return []*ops.Value{before, between, ops.ReadVariable(s, vars[1])}
+			}},
+		{name: "a captured tensor that is too large for a constant", vars: mlpVars, in: []*tensor.Tensor{ramp(0, 20, 30)},
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				return []*ops.Value{ops.Add(s, in[0], ramp(1, 20, 30)), ops.Mul(s, in[0], ramp(1, 30))}
+			}},
+		{name: "random numbers of a generator", vars: func() []*trackable.Variable { return nil }, in: []*tensor.Tensor{ramp(0, 3)}, calls: 2,
+			tolerance: close, run: randomProgram()},
+		{name: "strings", vars: mlpVars, in: []*tensor.Tensor{tensor.Vector("b", "a", "c")},
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				return []*ops.Value{ops.Concat(s, []ops.Input{in[0], []string{"x"}}, 0), ops.Gather(s, in[0], []int{2, 0})}
+			}},
+		{name: "shapes as values", vars: mlpVars, in: []*tensor.Tensor{ramp(0, 2, 3, 4)},
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				rows := ops.StridedSlice(s, ops.Shape(s, in[0]), ops.To(1))
+				flat := ops.ReshapeTo(s, in[0], ops.Concat(s, []ops.Input{rows, []int32{-1}}, 0))
+				return []*ops.Value{flat, ops.Transpose(s, in[0]), ops.Sum(s, in[0]), ops.Max(s, in[0], 1)}
+			}},
+	}
+}
+
+// randomProgram draws from a generator whose state is made anew for the eager
+// and the traced run.
+func randomProgram() func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+	traced, eager := ops.NewRandom(42), ops.NewRandom(42)
+	return func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+		r := eager
+		if s.IsTracing() {
+			r = traced
+		}
+		return []*ops.Value{ops.RandomUniform(s, r, tensor.Float32, 5), ops.RandomNormal(s, r, tensor.Float32, 2, 3), ops.Neg(s, in[0])}
+	}
+}

@@ -1,0 +1,376 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/opfixture"
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// program is something that is traced here, run in TensorFlow, and run eagerly
+// here from the same state.
+type program struct {
+	name string
+	// vars are made anew for each run.
+	vars func() []*trackable.Variable
+	// in are the inputs of each call.
+	in []*tensor.Tensor
+	// calls is how often it is called, one call after the other; 0 means once.
+	calls int
+	run   func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value
+	// tolerance is how far an element may be from TensorFlow's, relative to the
+	// largest element; 0 means the same bits.
+	tolerance float64
+}
+
+type programIn struct{ X []*ops.Value }
+
+func (p *program) function(vars []*trackable.Variable, mode function.Mode) *function.Func[programIn, []*ops.Value] {
+	return function.New(func(s *ops.Scope, in programIn) []*ops.Value { return p.run(s, vars, in.X) }, &function.Options{Mode: mode})
+}
+
+func (p *program) values() programIn {
+	var in programIn
+	for _, x := range p.in {
+		in.X = append(in.X, ops.ValueOf(x))
+	}
+	return in
+}
+
+// The files of interop/peer/run_functions.py.
+type (
+	judgeCall struct {
+		Function string              `json:"function"`
+		Inputs   string              `json:"inputs"`
+		Args     []map[string]string `json:"args"`
+		Outputs  string              `json:"outputs"`
+	}
+	judgeVariable struct {
+		Name  string   `json:"name"`
+		DType string   `json:"dtype"`
+		Shape []int    `json:"shape"`
+		Value []string `json:"value"`
+	}
+	judgeCalls struct {
+		Calls     []judgeCall     `json:"calls"`
+		Variables []judgeVariable `json:"variables"`
+	}
+)
+
+// judged is a program whose files lie in a folder.
+type judged struct {
+	*program
+	dir   string
+	trace *graph.Concrete
+}
+
+// write traces the program and writes what TensorFlow needs to run it.
+func (p *program) write(dir string) (*judged, error) {
+	vars := p.vars()
+	c, err := p.function(vars, function.Traced).Trace(p.values())
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	lib := graph.Assemble(c.Function)
+	raw, err := (&graph.Graph{Library: lib}).Marshal()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "graph.pb"), raw, 0o666); err != nil {
+		return nil, err
+	}
+	arrays := map[string]*tensor.Tensor{}
+	var calls judgeCalls
+	var args []map[string]string
+	for i, x := range p.in {
+		key := fmt.Sprintf("in%d", i)
+		arrays[key] = x
+		args = append(args, map[string]string{"input": key})
+	}
+	for i, capture := range c.Captures {
+		key := fmt.Sprintf("c%d", i)
+		switch {
+		case capture.Variable != nil:
+			arrays[key] = capture.Variable.Load()
+			calls.Variables = append(calls.Variables, judgeVariable{
+				Name: key, DType: capture.Variable.DType().String(), Shape: capture.Variable.Shape(), Value: []string{"in.npz", key}})
+			args = append(args, map[string]string{"variable": key})
+		case capture.Tensor != nil:
+			arrays[key] = capture.Tensor
+			args = append(args, map[string]string{"input": key})
+		default:
+			return nil, fmt.Errorf("a capture of a %T", capture.Resource)
+		}
+	}
+	for i := range max(1, p.calls) {
+		calls.Calls = append(calls.Calls, judgeCall{lib.NameOf(c.Function), "in.npz", args, fmt.Sprintf("out%d.npz", i)})
+	}
+	text, err := json.Marshal(calls)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "calls.json"), text, 0o666); err != nil {
+		return nil, err
+	}
+	return &judged{p, dir, c}, writeNPZ(filepath.Join(dir, "in.npz"), arrays)
+}
+
+func writeNPZ(path string, arrays map[string]*tensor.Tensor) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := tensor.NewNPZWriter(f, nil)
+	names := make([]string, 0, len(arrays))
+	for name := range arrays {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		err = errors.Join(err, w.Add(name, arrays[name]))
+	}
+	return errors.Join(err, w.Close(), f.Close())
+}
+
+// compare runs the program eagerly and compares with what TensorFlow left.
+func (j *judged) compare(ctx context.Context) error {
+	var result struct {
+		OK    bool
+		Error string
+	}
+	text, err := os.ReadFile(filepath.Join(j.dir, "result.json"))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &result); err != nil {
+		return err
+	}
+	if !result.OK {
+		return fmt.Errorf("TensorFlow: %s", result.Error)
+	}
+	vars := j.vars()
+	place := map[int]int{} // of a capture among vars
+	traced := j.trace.Variables()
+	all := map[string]int{}
+	for i, v := range vars {
+		all[v.Name()] = i
+	}
+	n := 0
+	for i, c := range j.trace.Captures {
+		if c.Variable != nil {
+			place[i] = all[traced[n].Name()]
+			n++
+		}
+	}
+	f := j.function(vars, function.Eagerly)
+	for i := range max(1, j.calls) {
+		got, err := f.Call(ctx, j.values())
+		if err != nil {
+			return fmt.Errorf("eagerly: %w", err)
+		}
+		if err := j.compareCall(i, got, vars, place); err != nil {
+			return fmt.Errorf("call %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (j *judged) compareCall(i int, got []*ops.Value, vars []*trackable.Variable, place map[int]int) error {
+	f, err := os.Open(filepath.Join(j.dir, fmt.Sprintf("out%d.npz", i)))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	z, err := tensor.OpenNPZ(f, info.Size(), nil)
+	if err != nil {
+		return err
+	}
+	for k, v := range got {
+		x, err := v.Tensor()
+		if err != nil {
+			return err
+		}
+		if err := j.near(z, fmt.Sprint(k), x); err != nil {
+			return fmt.Errorf("output %d: %w", k, err)
+		}
+	}
+	for c, at := range place {
+		if err := j.near(z, fmt.Sprintf("variable/c%d", c), vars[at].Load()); err != nil {
+			return fmt.Errorf("variable %d afterwards: %w", at, err)
+		}
+	}
+	return nil
+}
+
+func (j *judged) near(z *tensor.NPZ, name string, got *tensor.Tensor) error {
+	want, err := z.Read(name)
+	if err != nil {
+		return err
+	}
+	if got.DType() == tensor.String || want.DType() == tensor.String {
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			return fmt.Errorf("%v, TensorFlow has %v", got, want)
+		}
+		return nil
+	}
+	if !got.Shape().Equal(want.Shape()) {
+		return fmt.Errorf("shape %v, TensorFlow has %v", got.Shape(), want.Shape())
+	}
+	g, w := parts(got), parts(want)
+	scale := 0.0
+	for _, x := range w {
+		if a := math.Abs(x); !math.IsInf(a, 0) && a > scale {
+			scale = a
+		}
+	}
+	for i := range g {
+		if g[i] == w[i] || math.IsNaN(g[i]) && math.IsNaN(w[i]) {
+			continue
+		}
+		if !(math.Abs(g[i]-w[i]) <= j.tolerance*scale) {
+			return fmt.Errorf("element %d is %v, TensorFlow has %v", i, g[i], w[i])
+		}
+	}
+	return nil
+}
+
+// parts are a tensor's elements as float64s, two for a complex one.
+func parts(t *tensor.Tensor) []float64 {
+	switch t.DType() {
+	case tensor.Complex64:
+		var out []float64
+		for _, z := range tensor.Values[complex64](t) {
+			out = append(out, float64(real(z)), float64(imag(z)))
+		}
+		return out
+	case tensor.Complex128:
+		var out []float64
+		for _, z := range tensor.Values[complex128](t) {
+			out = append(out, real(z), imag(z))
+		}
+		return out
+	}
+	v, _ := t.Float64s()
+	return v
+}
+
+// judge runs programs in TensorFlow and compares.
+func (r *run) judge(ctx context.Context, kind string, programs []*program) {
+	var all []*judged
+	var dirs []string
+	for i, p := range programs {
+		var j *judged
+		err := guarded(func() (err error) {
+			j, err = p.write(r.ours("traces", fmt.Sprintf("%s%d", kind, i)))
+			return err
+		})
+		if err != nil {
+			r.result("trace "+p.name, wrongs(err), "")
+			continue
+		}
+		all, dirs = append(all, j), append(dirs, j.dir)
+	}
+	cmd := exec.CommandContext(ctx, r.python, append([]string{"interop/peer/run_functions.py"}, dirs...)...)
+	out, err := cmd.CombinedOutput()
+	if err != nil && !strings.Contains(string(out), "ran ") && len(all) > 0 {
+		r.result("traces in TensorFlow", []string{fmt.Sprintf("%v\n%s", err, out)}, "")
+		return
+	}
+	for _, j := range all {
+		r.check("trace "+j.name, func() error { return j.compare(ctx) })
+	}
+}
+
+func traceCases(ctx context.Context, r *run) {
+	if r.python == "" {
+		return
+	}
+	r.judge(ctx, "op", opPrograms())
+	r.judge(ctx, "program", tracePrograms())
+}
+
+// fatal lets fixtures be read outside of a test.
+type fatal struct{ testing.TB }
+
+func (fatal) Helper()           {}
+func (fatal) Fatal(args ...any) { panic(fmt.Sprint(args...)) }
+func (fatal) Fatalf(format string, args ...any) {
+	panic(fmt.Sprintf(format, args...))
+}
+
+// opPrograms are one program an op: all of its fixtures, one after the other.
+func opPrograms() []*program {
+	fixtures := opfixture.Load(fatal{}, "kernel/testdata/tf2.21")
+	names := make([]string, 0, len(fixtures))
+	for op := range fixtures {
+		names = append(names, op)
+	}
+	sort.Strings(names)
+	set := kernel.All()
+	var out []*program
+	for _, op := range names {
+		if set.Lookup(op) != nil {
+			out = append(out, opProgram(op, fixtures[op], set.Lookup(op).Precision.Tolerance(1, 64, 0x1p-23)))
+		}
+	}
+	return out
+}
+
+func opProgram(op string, cases []opfixture.Fixture, tolerance float64) *program {
+	p := &program{name: op, tolerance: tolerance}
+	var inputs [][]int // by case: places in p.in
+	for _, f := range cases {
+		var places []int
+		for _, x := range f.In[f.Vars:] {
+			places = append(places, len(p.in))
+			p.in = append(p.in, x.Tensor(fatal{}))
+		}
+		inputs = append(inputs, places)
+	}
+	p.vars = func() []*trackable.Variable {
+		var vars []*trackable.Variable
+		for _, f := range cases {
+			for _, x := range f.In[:f.Vars] {
+				vars = append(vars, trackable.NewVariable(x.Tensor(fatal{})).Named(fmt.Sprintf("v%d", len(vars))))
+			}
+		}
+		return vars
+	}
+	p.run = func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) (out []*ops.Value) {
+		for i, f := range cases {
+			var args []ops.Input
+			for range f.Vars {
+				args = append(args, ops.Handle(s, vars[0]))
+				vars = vars[1:]
+			}
+			for _, at := range inputs[i] {
+				args = append(args, in[at])
+			}
+			out = append(out, s.Emit(op, f.EngineAttrs(fatal{}), args...)...)
+		}
+		return out
+	}
+	return p
+}
