@@ -104,8 +104,13 @@ func tracePrograms() []*program {
 			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
 				return []*ops.Value{ops.Add(s, in[0], ramp(1, 20, 30)), ops.Mul(s, in[0], ramp(1, 30))}
 			}},
-		{name: "random numbers of a generator", vars: func() []*trackable.Variable { return nil }, in: []*tensor.Tensor{ramp(0, 3)}, calls: 2,
-			tolerance: close, run: randomProgram()},
+		{name: "random numbers of a generator", vars: func() []*trackable.Variable {
+			return []*trackable.Variable{ops.NewRandom(42).State.Named("state")}
+		}, in: []*tensor.Tensor{ramp(0, 3)}, calls: 2, tolerance: close,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				r := &ops.Random{State: vars[0]}
+				return []*ops.Value{ops.RandomUniform(s, r, tensor.Float32, 5), ops.RandomNormal(s, r, tensor.Float32, 2, 3), ops.Neg(s, in[0])}
+			}},
 		{name: "strings", vars: mlpVars, in: []*tensor.Tensor{tensor.Vector("b", "a", "c")},
 			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
 				return []*ops.Value{ops.Concat(s, []ops.Input{in[0], []string{"x"}}, 0), ops.Gather(s, in[0], []int{2, 0})}
@@ -116,18 +121,5 @@ func tracePrograms() []*program {
 				flat := ops.ReshapeTo(s, in[0], ops.Concat(s, []ops.Input{rows, []int32{-1}}, 0))
 				return []*ops.Value{flat, ops.Transpose(s, in[0]), ops.Sum(s, in[0]), ops.Max(s, in[0], 1)}
 			}},
-	}
-}
-
-// randomProgram draws from a generator whose state is made anew for the eager
-// and the traced run.
-func randomProgram() func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
-	traced, eager := ops.NewRandom(42), ops.NewRandom(42)
-	return func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
-		r := eager
-		if s.IsTracing() {
-			r = traced
-		}
-		return []*ops.Value{ops.RandomUniform(s, r, tensor.Float32, 5), ops.RandomNormal(s, r, tensor.Float32, 2, 3), ops.Neg(s, in[0])}
 	}
 }

@@ -2,7 +2,6 @@ package kernel_test
 
 import (
 	"context"
-	"math"
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
@@ -49,18 +48,6 @@ func TestKernelsEqualTensorFlow(t *testing.T) {
 	}
 }
 
-// terms is about how many elements go into one output.
-func terms(in, out []*tensor.Tensor) float64 {
-	n, m := 1, 1
-	for _, t := range in {
-		n = max(n, t.Len())
-	}
-	for _, t := range out {
-		m = max(m, t.Len())
-	}
-	return max(1, float64(n)/float64(m))
-}
-
 func check(t *testing.T, f opfixture.Fixture, k *engine.Kernel) {
 	t.Helper()
 	s := function.Eager(context.Background())
@@ -93,20 +80,20 @@ func check(t *testing.T, f opfixture.Fixture, k *engine.Kernel) {
 	for i, x := range f.Out {
 		want[i] = x.Tensor(t)
 	}
-	scale := largest(append(want, all...)) * math.Sqrt(terms(all, want))
+	scale := opfixture.Scale(all, want)
 	for i, v := range got {
 		x, err := v.Tensor()
 		if err != nil {
 			t.Errorf("%v: %v", f, err)
 			continue
 		}
-		if d := differ(k.Precision, x, want[i], scale); d != "" {
+		if d := opfixture.Differ(k.Precision, x, want[i], scale); d != "" {
 			t.Errorf("%v: output %d: %s", f, i, d)
 		}
 	}
 	for i, x := range f.After {
 		w := x.Tensor(t)
-		if d := differ(k.Precision, vars[i].Load(), w, scale); d != "" {
+		if d := opfixture.Differ(k.Precision, vars[i].Load(), w, scale); d != "" {
 			t.Errorf("%v: variable %d afterwards: %s", f, i, d)
 		}
 	}

@@ -3,7 +3,6 @@ package kernel_test
 import (
 	"context"
 	"io"
-	"math"
 	"strings"
 	"testing"
 
@@ -66,11 +65,11 @@ func checkProgram(t *testing.T, p opfixture.Program) {
 		for _, x := range run.Out {
 			want = append(want, x.Tensor(t))
 		}
-		scale := largest(append(want, args...)) * math.Sqrt(terms(args, want))
+		scale := opfixture.Scale(args, want)
 		for i, v := range out {
 			if v.Tensor == nil {
 				t.Errorf("run %d: result %d is %v", r, i, v.DType())
-			} else if d := differ(precision, v.Tensor, want[i], scale); d != "" {
+			} else if d := opfixture.Differ(precision, v.Tensor, want[i], scale); d != "" {
 				t.Errorf("run %d: result %d: %s", r, i, d)
 			}
 		}

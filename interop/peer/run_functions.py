@@ -23,7 +23,8 @@ and "variables" of calls.json lists the variables, which live through all calls:
 
   {"name", "dtype", "shape": [..., null for unknown] or null, "value": [npz, key] or null}
 
-Arrays of strings are npz arrays of type S or object; bfloat16 and the 8-bit
+Arrays of strings are npz arrays of type S, which lose NULs at their ends, or of
+objects in what is read; bfloat16 and the 8-bit
 floats stand in npz as float32. An argument is cast to what the signature says.
 Graph rewrites and oneDNN are off, so that results are those of the graph as it
 stands.
@@ -67,7 +68,7 @@ def array_of(tensor):
         return np.array(str(tensor.dtype.name))
     a = tensor.numpy()
     if tensor.dtype == tf.string:
-        return np.array(a, dtype=object) if isinstance(a, bytes) else a
+        return np.array(a, dtype=bytes)
     if tensor.dtype.name == "bfloat16" or tensor.dtype.name.startswith("float8"):
         return a.astype(np.float32)
     return a

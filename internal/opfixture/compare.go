@@ -1,4 +1,4 @@
-package kernel_test
+package opfixture
 
 import (
 	"fmt"
@@ -49,9 +49,9 @@ func largest(ts []*tensor.Tensor) float64 {
 	return m
 }
 
-// differ says where two tensors are further apart than the class allows; "" if
+// Differ says where two tensors are further apart than the class allows; "" if
 // nowhere.
-func differ(p engine.Precision, got, want *tensor.Tensor, scale float64) string {
+func Differ(p engine.Precision, got, want *tensor.Tensor, scale float64) string {
 	if got.DType() != want.DType() || !got.Shape().Equal(want.Shape()) {
 		return fmt.Sprintf("%v%v, want %v%v", got.DType(), got.Shape(), want.DType(), want.Shape())
 	}
@@ -76,4 +76,23 @@ func differ(p engine.Precision, got, want *tensor.Tensor, scale float64) string 
 		}
 	}
 	return ""
+}
+
+// Scale is the magnitude against which rounding in a call counts: the largest
+// element among inputs and outputs, times the square root of how many elements
+// go into one output.
+func Scale(in, out []*tensor.Tensor) float64 {
+	return largest(append(append([]*tensor.Tensor{}, out...), in...)) * math.Sqrt(terms(in, out))
+}
+
+// terms is about how many elements go into one output.
+func terms(in, out []*tensor.Tensor) float64 {
+	n, m := 1, 1
+	for _, t := range in {
+		n = max(n, t.Len())
+	}
+	for _, t := range out {
+		m = max(m, t.Len())
+	}
+	return max(1, float64(n)/float64(m))
 }
