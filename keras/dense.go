@@ -97,7 +97,7 @@ func (d *Dense) Build(s *ops.Scope, in tensor.Shape) error {
 	case d.Units < 1:
 		return fmt.Errorf("Dense: %w, not %d", errNoUnits, d.Units)
 	case n < 0:
-		return fmt.Errorf("Dense: the last size of the input %v isn't known", in)
+		return fmt.Errorf("Dense: the last size of the input isn't known, and the kernel needs it; trace with a spec that has it, or call Build")
 	}
 	bias := d.BiasInit
 	if bias == nil {
@@ -125,21 +125,33 @@ func (d *Dense) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	if !ok {
 		return v
 	}
-	in := v.Shape()
-	switch rank := len(in); {
-	case rank < 2:
+	in := v.Fact().Shape
+	rank := in.Rank()
+	if rank == 0 || rank == 1 {
 		return s.Fail("Dense", fmt.Errorf("%w; its shape is %v", errDenseRank, in))
-	case rank > 2:
-		// One product over all rows is faster than one for each.
-		v = ops.Reshape(s, v, -1, in[rank-1])
 	}
-	y := ops.MatMul(s, v, d.Kernel)
+	rows := v
+	switch {
+	case rank == 2:
+	// One product over all rows is faster than one for each.
+	case in.HasRank() && in.Dim(-1) >= 0:
+		rows = ops.Reshape(s, v, -1, in.Dim(-1))
+	default:
+		last := ops.StridedSlice(s, ops.Shape(s, v), ops.From(-1))
+		rows = ops.ReshapeTo(s, v, ops.Concat(s, []ops.Input{[]int32{-1}, last}, 0))
+	}
+	y := ops.MatMul(s, rows, d.Kernel)
 	if d.Bias != nil {
 		y = ops.BiasAdd(s, y, d.Bias)
 	}
-	if len(in) > 2 {
-		out := append(in[:len(in)-1:len(in)-1], d.Units)
+	switch {
+	case rank == 2:
+	case in.Known():
+		out := append(in.Dims()[:rank-1:rank-1], d.Units)
 		y = ops.Reshape(s, y, out...)
+	default:
+		outer := ops.StridedSlice(s, ops.Shape(s, v), ops.To(-1))
+		y = ops.ReshapeTo(s, y, ops.Concat(s, []ops.Input{outer, []int32{int32(d.Units)}}, 0))
 	}
 	if d.Activation != nil {
 		y = d.Activation(s, y)

@@ -77,7 +77,8 @@ func (l *Layer) ScopeName() string { return l.name }
 func (l *Layer) Built() bool { return l.built.Load() }
 
 // Prepare is how a layer's Call begins: it makes x a value and, the first time,
-// calls build with its shape. ok is false where that failed or an earlier op
+// calls build with its shape, which is nil where a trace doesn't know the number
+// of dimensions and has -1 for a size that it doesn't know. ok is false where that failed or an earlier op
 // had; Call then returns v. A build that fails is tried again at the next call,
 // so it must do its checks before it makes variables.
 func (l *Layer) Prepare(s *ops.Scope, x ops.Input, build func(s *ops.Scope, in tensor.Shape) error) (v *ops.Value, ok bool) {
@@ -94,7 +95,11 @@ func (l *Layer) Prepare(s *ops.Scope, x ops.Input, build func(s *ops.Scope, in t
 		return v, true
 	}
 	if build != nil {
-		if err := build(s, v.Shape()); err != nil {
+		in := v.Shape()
+		if in == nil && v.Fact().Shape.HasRank() {
+			in = tensor.Shape{}
+		}
+		if err := build(s, in); err != nil {
 			return s.Fail("Build", err), false
 		}
 	}
@@ -147,7 +152,10 @@ func (m *Model) ClaimsFields() bool { return true }
 
 // lastDim is the size of the last dimension, which a layer's kernel needs.
 func lastDim(layer string, in tensor.Shape) (int, error) {
-	if len(in) == 0 {
+	switch {
+	case in == nil:
+		return -1, nil
+	case len(in) == 0:
 		return 0, fmt.Errorf("%s: the input is a scalar; it needs two dimensions or more, a batch's first", layer)
 	}
 	return in[len(in)-1], nil

@@ -30,15 +30,28 @@ func (f *Flatten) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	if !ok {
 		return v
 	}
-	in := v.Shape()
-	if len(in) == 0 {
+	shape := v.Fact().Shape
+	if shape.Rank() == 0 {
 		return s.Fail("Flatten", fmt.Errorf("the input is a scalar; it needs a batch's dimension"))
 	}
-	n := 1
-	for _, d := range in[1:] {
-		n *= d
+	if shape.HasRank() {
+		batch := shape.Dim(0)
+		rest, err := shape.From(1, shape.Rank())
+		if err != nil {
+			return s.Fail("Flatten", err)
+		}
+		switch n, known := rest.NumElements(); {
+		case known && batch >= 0:
+			return ops.Reshape(s, v, batch, n)
+		case known && n > 0:
+			return ops.Reshape(s, v, -1, n)
+		}
 	}
-	return ops.Reshape(s, v, in[0], n)
+	// A product stands for the sizes that aren't known, where -1 couldn't be
+	// worked out of an empty batch.
+	dims := ops.Shape(s, v)
+	rest := ops.ProdKeep(s, ops.StridedSlice(s, dims, ops.From(1)), 0)
+	return ops.ReshapeTo(s, v, ops.Concat(s, []*ops.Value{ops.StridedSlice(s, dims, ops.To(1)), rest}, 0))
 }
 
 // Dropout sets a part of its inputs to 0 while training and divides the others

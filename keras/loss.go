@@ -121,11 +121,14 @@ func (l CategoricalCrossentropy) Loss(s *ops.Scope, truth, predicted ops.Input) 
 func (l CategoricalCrossentropy) WeightedLoss(s *ops.Scope, truth, predicted, weights ops.Input) *ops.Value {
 	p := ops.Const(s, predicted)
 	if l.LabelSmoothing != 0 {
-		classes, err := lastDim("CategoricalCrossentropy", p.Shape())
-		if s.Err() != nil || err != nil {
-			return s.Fail("CategoricalCrossentropy", err)
+		if s.Err() != nil {
+			return p
 		}
-		truth = ops.Add(s, ops.Mul(s, truth, 1-l.LabelSmoothing), l.LabelSmoothing/float64(classes))
+		if p.Fact().Shape.Rank() == 0 {
+			return s.Fail("CategoricalCrossentropy", errors.New("the predictions need a dimension for the classes"))
+		}
+		classes := ops.Cast(s, ops.StridedSlice(s, ops.Shape(s, p), ops.At(-1)), p.DType())
+		truth = ops.Add(s, ops.Mul(s, truth, 1-l.LabelSmoothing), ops.Div(s, l.LabelSmoothing, classes))
 	}
 	if l.FromLogits {
 		return l.Reduction.reduce(s, ops.SoftmaxCrossEntropy(s, truth, p), weights)
@@ -151,6 +154,18 @@ func (l SparseCategoricalCrossentropy) Loss(s *ops.Scope, truth, predicted ops.I
 
 var errLabels = errors.New("the truth must be class numbers, int32 or int64")
 
+// withoutLast removes the last dimension, of size 1, from class numbers that have
+// as many dimensions as the predictions. Where a trace doesn't know that, the
+// class numbers stay.
+func withoutLast(s *ops.Scope, classes, predicted *ops.Value) *ops.Value {
+	shape := classes.Fact().Shape
+	rank := shape.Rank()
+	if rank < 1 || rank != predicted.Fact().Shape.Rank() || shape.Dim(-1) > 1 || shape.Dim(-1) == 0 {
+		return classes
+	}
+	return ops.Squeeze(s, classes, rank-1)
+}
+
 // WeightedLoss weights the examples.
 func (l SparseCategoricalCrossentropy) WeightedLoss(s *ops.Scope, truth, predicted, weights ops.Input) *ops.Value {
 	t, p := ops.Const(s, truth), ops.Const(s, predicted)
@@ -162,9 +177,7 @@ func (l SparseCategoricalCrossentropy) WeightedLoss(s *ops.Scope, truth, predict
 	} else if d != tensor.Int32 && d != tensor.Int64 {
 		t = ops.Cast(s, t, tensor.Int64)
 	}
-	if shape := t.Shape(); len(shape) > 0 && len(shape) == len(p.Shape()) && shape[len(shape)-1] == 1 {
-		t = ops.Squeeze(s, t, len(shape)-1)
-	}
+	t = withoutLast(s, t, p)
 	if !l.FromLogits {
 		p = ops.Log(s, ops.Clip(s, p, epsilon, 1-epsilon))
 	}

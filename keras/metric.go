@@ -101,10 +101,13 @@ func NewSparseCategoricalAccuracy() *Accuracy {
 		if s.Err() != nil {
 			return t
 		}
-		if shape := t.Shape(); len(shape) > 0 && len(shape) == len(p.Shape()) && shape[len(shape)-1] == 1 {
-			t = ops.Squeeze(s, t, len(shape)-1)
+		said := ops.ArgMax(s, p, -1)
+		if t.Fact().Shape.HasRank() && p.Fact().Shape.HasRank() {
+			t = withoutLast(s, t, p)
+		} else {
+			t = ops.ReshapeTo(s, t, ops.Shape(s, said))
 		}
-		return ops.Equal(s, t, ops.ArgMax(s, p, -1))
+		return ops.Equal(s, t, said)
 	})
 }
 

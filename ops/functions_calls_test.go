@@ -63,7 +63,7 @@ func mathCalls() map[string]call {
 		"IsNaN": unary(ops.IsNaN, "special"), "IsInf": unary(ops.IsInf, "special"), "IsFinite": unary(ops.IsFinite, "special"),
 		"Conj": unary(ops.Conj, "complex"),
 		"AddN": func(s *ops.Scope, in inputs) []*ops.Value {
-			return values(ops.AddN(s, []*tensor.Tensor{in["x"], in["z"], in["x"]}))
+			return values(ops.AddN(s, []*ops.Value{in["x"], in["z"], in["x"]}))
 		},
 		"Clip": func(s *ops.Scope, in inputs) []*ops.Value { return values(ops.Clip(s, in["x"], -1, 2)) },
 		"Where": func(s *ops.Scope, in inputs) []*ops.Value {

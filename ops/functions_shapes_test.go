@@ -22,12 +22,12 @@ func shapeCalls() map[string]call {
 			return values(ops.Squeeze(s, x), ops.Squeeze(s, x, 2))
 		},
 		"Concat": func(s *ops.Scope, in inputs) []*ops.Value {
-			return values(ops.Concat(s, []*tensor.Tensor{in["x"], in["z"], in["x"]}, 0), ops.Concat(s, []*tensor.Tensor{in["x"], in["z"]}, -1))
+			return values(ops.Concat(s, []*ops.Value{in["x"], in["z"], in["x"]}, 0), ops.Concat(s, []*ops.Value{in["x"], in["z"]}, -1))
 		},
 		"Split":      func(s *ops.Scope, in inputs) []*ops.Value { return ops.Split(s, in["cube"], 2, -1) },
 		"SplitSizes": func(s *ops.Scope, in inputs) []*ops.Value { return ops.SplitSizes(s, in["cube"], []int{1, 0, 2}, 1) },
 		"Stack": func(s *ops.Scope, in inputs) []*ops.Value {
-			both := []*tensor.Tensor{in["x"], in["z"]}
+			both := []*ops.Value{in["x"], in["z"]}
 			return values(ops.Stack(s, both), ops.Stack(s, both, -1))
 		},
 		"Unstack": func(s *ops.Scope, in inputs) []*ops.Value {
@@ -125,7 +125,7 @@ func indexCalls() map[string]call {
 func variableCalls() map[string]call {
 	type variables = []*trackable.Variable
 	// step takes an optimizer's step and reads the variables afterwards.
-	step := func(n int, f func(s *ops.Scope, v variables, g *tensor.Tensor)) call {
+	step := func(n int, f func(s *ops.Scope, v variables, g *ops.Value)) call {
 		return func(s *ops.Scope, in inputs) (out []*ops.Value) {
 			vars := in.variables("v", "s1", "s2", "s3")[:n]
 			f(s, vars, in["g"])
@@ -136,17 +136,17 @@ func variableCalls() map[string]call {
 		}
 	}
 	momentum := func(nesterov bool) call {
-		return step(2, func(s *ops.Scope, v variables, g *tensor.Tensor) {
+		return step(2, func(s *ops.Scope, v variables, g *ops.Value) {
 			ops.ApplyMomentum(s, v[0], v[1], 0.1, g, 0.9, nesterov)
 		})
 	}
 	kerasMomentum := func(nesterov bool) call {
-		return step(2, func(s *ops.Scope, v variables, g *tensor.Tensor) {
+		return step(2, func(s *ops.Scope, v variables, g *ops.Value) {
 			ops.ApplyKerasMomentum(s, v[0], v[1], 0.1, g, 0.9, nesterov)
 		})
 	}
 	adam := func(nesterov bool) call {
-		return step(3, func(s *ops.Scope, v variables, g *tensor.Tensor) {
+		return step(3, func(s *ops.Scope, v variables, g *ops.Value) {
 			ops.ApplyAdam(s, v[0], v[1], v[2], 0.81, 0.998, 0.1, 0.9, 0.999, 1e-3, g, nesterov)
 		})
 	}
@@ -154,11 +154,11 @@ func variableCalls() map[string]call {
 		return func(s *ops.Scope, _ inputs) []*ops.Value { return values(f(s, ops.NewRandom(1234))) }
 	}
 	return map[string]call{
-		"Assign": step(1, func(s *ops.Scope, v variables, g *tensor.Tensor) { ops.Assign(s, v[0], g) }),
-		"AssignAdd": step(1, func(s *ops.Scope, v variables, g *tensor.Tensor) {
+		"Assign": step(1, func(s *ops.Scope, v variables, g *ops.Value) { ops.Assign(s, v[0], g) }),
+		"AssignAdd": step(1, func(s *ops.Scope, v variables, g *ops.Value) {
 			ops.AssignAdd(s, v[0], g)
 		}),
-		"AssignSub": step(1, func(s *ops.Scope, v variables, g *tensor.Tensor) { ops.AssignSub(s, v[0], g) }),
+		"AssignSub": step(1, func(s *ops.Scope, v variables, g *ops.Value) { ops.AssignSub(s, v[0], g) }),
 		"ReadVariable": func(s *ops.Scope, in inputs) []*ops.Value {
 			v := in.variables("v")[0]
 			ops.AssignAdd(s, v, in["g"])
@@ -167,27 +167,27 @@ func variableCalls() map[string]call {
 			ops.Assign(s, v, in["s2"])
 			return values(read)
 		},
-		"ApplyGradientDescent": step(1, func(s *ops.Scope, v variables, g *tensor.Tensor) { ops.ApplyGradientDescent(s, v[0], 0.1, g) }),
+		"ApplyGradientDescent": step(1, func(s *ops.Scope, v variables, g *ops.Value) { ops.ApplyGradientDescent(s, v[0], 0.1, g) }),
 		"ApplyMomentum":        momentum(false), "ApplyMomentum nesterov": momentum(true),
 		"ApplyKerasMomentum": kerasMomentum(false), "ApplyKerasMomentum nesterov": kerasMomentum(true),
 		"ApplyAdam": adam(false), "ApplyAdam nesterov": adam(true),
-		"ApplyAdamWithAmsgrad": step(4, func(s *ops.Scope, v variables, g *tensor.Tensor) {
+		"ApplyAdamWithAmsgrad": step(4, func(s *ops.Scope, v variables, g *ops.Value) {
 			ops.ApplyAdamWithAmsgrad(s, v[0], v[1], v[2], v[3], 0.81, 0.998, 0.1, 0.9, 0.999, 1e-3, g)
 		}),
-		"ApplyAdagrad": step(2, func(s *ops.Scope, v variables, g *tensor.Tensor) { ops.ApplyAdagrad(s, v[0], v[1], 0.1, 1e-3, g) }),
-		"ApplyAdadelta": step(3, func(s *ops.Scope, v variables, g *tensor.Tensor) {
+		"ApplyAdagrad": step(2, func(s *ops.Scope, v variables, g *ops.Value) { ops.ApplyAdagrad(s, v[0], v[1], 0.1, 1e-3, g) }),
+		"ApplyAdadelta": step(3, func(s *ops.Scope, v variables, g *ops.Value) {
 			ops.ApplyAdadelta(s, v[0], v[1], v[2], 0.1, 0.95, 1e-3, g)
 		}),
-		"ApplyRMSProp": step(3, func(s *ops.Scope, v variables, g *tensor.Tensor) {
+		"ApplyRMSProp": step(3, func(s *ops.Scope, v variables, g *ops.Value) {
 			ops.ApplyRMSProp(s, v[0], v[1], v[2], 0.1, 0.9, 0.5, 1e-3, g)
 		}),
-		"ApplyCenteredRMSProp": step(4, func(s *ops.Scope, v variables, g *tensor.Tensor) {
+		"ApplyCenteredRMSProp": step(4, func(s *ops.Scope, v variables, g *ops.Value) {
 			// The mean of the squares starts above the square of the mean.
 			ops.Assign(s, v[1], ops.Div(s, g, 4))
 			ops.AssignAdd(s, v[2], []float64{10, 10, 10, 10, 10})
 			ops.ApplyCenteredRMSProp(s, v[0], v[1], v[2], v[3], 0.1, 0.9, 0.5, 1e-3, g)
 		}),
-		"ApplyFtrl": step(3, func(s *ops.Scope, v variables, g *tensor.Tensor) {
+		"ApplyFtrl": step(3, func(s *ops.Scope, v variables, g *ops.Value) {
 			ops.ApplyFtrl(s, v[0], v[1], v[2], g, 0.1, 0.01, 0.02, 0.03, -0.5)
 		}),
 		"RandomUniform": random(func(s *ops.Scope, r *ops.Random) *ops.Value { return ops.RandomUniform(s, r, tensor.Float32, 2, 5) }),

@@ -262,8 +262,8 @@ var (
 )
 
 // MatMul is the matrix product. Two matrices emit MatMul; where an input has
-// more dimensions, they count as a batch of matrices, which broadcasts, and
-// BatchMatMulV2 is emitted (it conjugates what it transposes).
+// more dimensions, or may have, they count as a batch of matrices, which
+// broadcasts, and BatchMatMulV2 is emitted (it conjugates what it transposes).
 func MatMul(s *Scope, a, b Input, o ...*MatMulOptions) *Value {
 	var flags int
 	for _, o := range o {
@@ -274,7 +274,7 @@ func MatMul(s *Scope, a, b Input, o ...*MatMulOptions) *Value {
 			flags |= 2
 		}
 	}
-	if rankOf(a) > 2 || rankOf(b) > 2 {
+	if !s.isMatrix(a) || !s.isMatrix(b) {
 		return s.Emit1("BatchMatMulV2", attrsBatchMatMul[flags], a, b)
 	}
 	return s.Emit1("MatMul", attrsMatMul[flags], a, b)
@@ -313,27 +313,3 @@ func (s *Scope) typeOf(x Input) tensor.DType {
 	}
 	return tensor.Invalid
 }
-
-// shapeOf is the shape of an input; nil for a nil input.
-func shapeOf(x Input) tensor.Shape {
-	switch x := x.(type) {
-	case *Value:
-		return x.Shape()
-	case *tensor.Tensor:
-		if x != nil {
-			return x.Shape()
-		}
-	case trackable.VariableLike:
-		if v := variableOf(x); v != nil {
-			return v.Shape()
-		}
-	case nil:
-	default:
-		if t, err := tensorOf(x, tensor.Invalid); err == nil {
-			return t.Shape()
-		}
-	}
-	return nil
-}
-
-func rankOf(x Input) int { return len(shapeOf(x)) }

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/cairnml/cairn/graph"
-	"github.com/cairnml/cairn/tensor"
 )
 
 // Relu is max(x, 0).
@@ -91,50 +90,36 @@ func Dropout(s *Scope, r *Random, x Input, rate float64) *Value {
 	if !(rate > 0 && rate < 1) {
 		return s.Fail("Dropout", errRate(rate))
 	}
-	d := s.typeOf(x)
-	keep := GreaterEqual(s, RandomUniform(s, r, d, shapeOf(x)...), rate)
-	return Mul(s, Mul(s, x, 1/(1-rate)), Cast(s, keep, d))
+	keep := GreaterEqual(s, RandomUniformLike(s, r, x), rate)
+	return Mul(s, Mul(s, x, 1/(1-rate)), Cast(s, keep, s.typeOf(x)))
 }
 
 // SoftmaxCrossEntropy is the cross-entropy of each row of logits against the
 // row of labels, which is a distribution: one loss a row. The last dimension
 // holds the classes; there may be any number of others.
 func SoftmaxCrossEntropy(s *Scope, labels, logits Input) *Value {
-	if rankOf(logits) == 2 {
+	if rank := s.shapeOf(logits).Rank(); rank == 0 || rank == 2 {
 		return s.EmitN(2, "SoftmaxCrossEntropyWithLogits", nil, logits, labels)[0]
 	}
-	shape := shapeOf(logits)
-	if len(shape) == 0 {
-		return s.EmitN(2, "SoftmaxCrossEntropyWithLogits", nil, logits, labels)[0]
-	}
-	classes := shape[len(shape)-1]
-	flat := s.EmitN(2, "SoftmaxCrossEntropyWithLogits", nil,
-		Reshape(s, logits, rows(shape), classes), Reshape(s, labels, rows(shape), classes))[0]
-	return Reshape(s, flat, shape[:len(shape)-1]...)
+	x, outer := s.lastRows(logits)
+	y, _ := s.lastRows(labels)
+	return ReshapeTo(s, s.EmitN(2, "SoftmaxCrossEntropyWithLogits", nil, x, y)[0], outer)
 }
 
 // SparseSoftmaxCrossEntropy is [SoftmaxCrossEntropy] for labels that are class
 // indices (int32 or int64), one a row. A label out of range is an error.
 func SparseSoftmaxCrossEntropy(s *Scope, labels, logits Input) *Value {
-	shape := shapeOf(logits)
-	if len(shape) == 2 {
-		return s.EmitN(2, "SparseSoftmaxCrossEntropyWithLogits", nil, logits, Const(s, labels))[0]
-	}
-	if len(shape) == 0 {
+	rank := s.shapeOf(logits).Rank()
+	labels = Const(s, labels)
+	switch {
+	case rank == 0:
 		return s.Fail("SparseSoftmaxCrossEntropyWithLogits", errRank0)
+	case rank == 2 && s.shapeOf(labels).HasRank():
+		return s.EmitN(2, "SparseSoftmaxCrossEntropyWithLogits", nil, logits, labels)[0]
 	}
-	flat := s.EmitN(2, "SparseSoftmaxCrossEntropyWithLogits", nil,
-		Reshape(s, logits, rows(shape), shape[len(shape)-1]), Reshape(s, labels, rows(shape)))[0]
-	return Reshape(s, flat, shape[:len(shape)-1]...)
-}
-
-// rows is how many vectors of the last dimension there are.
-func rows(shape tensor.Shape) int {
-	n := 1
-	for _, d := range shape[:len(shape)-1] {
-		n *= d
-	}
-	return n
+	x, outer := s.lastRows(logits)
+	y := Reshape(s, labels, -1)
+	return ReshapeTo(s, s.EmitN(2, "SparseSoftmaxCrossEntropyWithLogits", nil, x, y)[0], outer)
 }
 
 // SigmoidCrossEntropy is the cross-entropy of each logit against its label, a

@@ -37,8 +37,8 @@ const algPhilox = 1
 
 var errNoRandom = errors.New("needs a generator: the *ops.Random is nil; ops.NewRandom(seed) makes one")
 
-// next takes as many numbers of the generator as n outputs need.
-func (s *Scope) next(op string, r *Random, shape []int) (key, counter *Value) {
+// next takes as many numbers of the generator as an output of the shape needs.
+func (s *Scope) next(op string, r *Random, shape *Value) (key, counter *Value) {
 	if !s.alive() {
 		return s.failed(), s.failed()
 	}
@@ -46,16 +46,26 @@ func (s *Scope) next(op string, r *Random, shape []int) (key, counter *Value) {
 		s.fail(op, nil, errNoRandom)
 		return s.failed(), s.failed()
 	}
-	n, err := tensor.Shape(shape).NumElements()
-	if err != nil {
-		s.fail(op, nil, err)
-		return s.failed(), s.failed()
-	}
 	// Generator.skip advances by the number of outputs times 256, whatever the
 	// distribution needs: the same state as TensorFlow's afterwards.
-	old := s.Emit1("RngReadAndSkip", nil, s.handleOf(r.State),
-		s.sizes(tensor.Scalar(int32(algPhilox))), s.sizes(tensor.Scalar(uint64(n))))
+	old := s.Emit1("RngReadAndSkip", nil, s.handleOf(r.State), s.sizes(tensor.Scalar(int32(algPhilox))), s.numElements(op, shape))
 	return SliceOf(s, old, []int{2}, []int{1}).asKey(s), SliceOf(s, old, []int{0}, []int{2}).asKey(s)
+}
+
+// numElements is how many elements an output of the shape has, as a uint64.
+func (s *Scope) numElements(op string, shape *Value) *Value {
+	dims, known, err := shape.Fact().AsShape()
+	if err != nil {
+		return s.Fail(op, err)
+	}
+	if whole, ok := dims.Tensor(); known && ok {
+		n, err := whole.NumElements()
+		if err != nil {
+			return s.Fail(op, err)
+		}
+		return s.sizes(tensor.Scalar(uint64(n)))
+	}
+	return asSizes(Cast(s, Prod(s, Cast(s, shape, tensor.Int64)), tensor.Uint64))
 }
 
 // asKey views int64 state as the uint64 that the random ops take.
@@ -63,53 +73,68 @@ func (v *Value) asKey(s *Scope) *Value {
 	return s.Emit1("Bitcast", graph.Attrs{graph.Type("type", tensor.Uint64)}, v)
 }
 
-func (s *Scope) random(op string, r *Random, d tensor.DType, shape []int) *Value {
+func (s *Scope) random(op string, r *Random, d tensor.DType, shape *Value, bounds ...Input) *Value {
 	key, counter := s.next(op, r, shape)
 	if !s.alive() {
 		return s.failed()
 	}
-	return s.Emit1(op, graph.Attrs{graph.Type("dtype", d)},
-		s.vec32(shape...), key, counter, s.scalar32(algPhilox))
+	in := append([]Input{shape, key, counter, s.scalar32(algPhilox)}, bounds...)
+	return s.Emit1(op, graph.Attrs{graph.Type("dtype", d)}, in...)
 }
 
 // RandomUniform is random numbers of type d, a floating one, evenly from 0 up
 // to but not including 1.
 func RandomUniform(s *Scope, r *Random, d tensor.DType, dims ...int) *Value {
-	return s.random("StatelessRandomUniformV2", r, d, dims)
+	return s.random("StatelessRandomUniformV2", r, d, s.vec32(dims...))
 }
 
 // RandomNormal is random numbers of type d from the normal distribution with
 // mean 0 and standard deviation 1.
 func RandomNormal(s *Scope, r *Random, d tensor.DType, dims ...int) *Value {
-	return s.random("StatelessRandomNormalV2", r, d, dims)
+	return s.random("StatelessRandomNormalV2", r, d, s.vec32(dims...))
 }
 
 // RandomTruncatedNormal is [RandomNormal] in which what lies more than two
 // standard deviations from the mean is drawn again.
 func RandomTruncatedNormal(s *Scope, r *Random, d tensor.DType, dims ...int) *Value {
-	return s.random("StatelessTruncatedNormalV2", r, d, dims)
+	return s.random("StatelessTruncatedNormalV2", r, d, s.vec32(dims...))
 }
 
 // RandomInt is random integers of type d (int32, int64, uint32 or uint64) from
 // lo up to but not including hi.
 func RandomInt(s *Scope, r *Random, d tensor.DType, lo, hi Input, dims ...int) *Value {
-	key, counter := s.next("StatelessRandomUniformIntV2", r, dims)
-	if !s.alive() {
-		return s.failed()
+	return s.randomInt(r, d, lo, hi, s.vec32(dims...))
+}
+
+func (s *Scope) randomInt(r *Random, d tensor.DType, lo, hi Input, shape *Value) *Value {
+	return s.random("StatelessRandomUniformIntV2", r, d, shape, s.cast(lo, d), s.cast(hi, d))
+}
+
+// RandomUniformLike is [RandomUniform] of x's type and shape.
+func RandomUniformLike(s *Scope, r *Random, x Input) *Value {
+	return s.randomLike("StatelessRandomUniformV2", r, x)
+}
+
+// RandomNormalLike is [RandomNormal] of x's type and shape.
+func RandomNormalLike(s *Scope, r *Random, x Input) *Value {
+	return s.randomLike("StatelessRandomNormalV2", r, x)
+}
+
+func (s *Scope) randomLike(op string, r *Random, x Input) *Value {
+	if shape, ok := s.shapeOf(x).Tensor(); ok {
+		return s.random(op, r, s.typeOf(x), s.vec32(shape...))
 	}
-	return s.Emit1("StatelessRandomUniformIntV2", graph.Attrs{graph.Type("dtype", d)},
-		s.vec32(dims...), key, counter, s.scalar32(algPhilox), s.cast(lo, d), s.cast(hi, d))
+	return s.random(op, r, s.typeOf(x), asSizes(Shape(s, x)))
 }
 
 // Shuffle is x with its slices along the first dimension in random order.
 func Shuffle(s *Scope, r *Random, x Input) *Value {
 	x = Const(s, x)
-	shape := shapeOf(x)
-	if len(shape) == 0 {
+	if s.shapeOf(x).Rank() == 0 {
 		return s.Fail("Shuffle", errors.New("needs an input of at least one dimension"))
 	}
-	n := shape[0]
-	draws := RandomInt(s, r, tensor.Int64, int64(-1<<62), int64(1<<62), n)
-	_, order := TopK(s, draws, n)
+	n := s.dim(x, 0)
+	draws := s.randomInt(r, tensor.Int64, int64(-1<<62), int64(1<<62), ExpandDims(s, n, 0))
+	_, order := s.topK(draws, n)
 	return Gather(s, x, order)
 }

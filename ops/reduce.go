@@ -17,7 +17,7 @@ func (s *Scope) reduce(op string, keep bool, x Input, axes []int) *Value {
 		return s.failed()
 	}
 	if len(axes) == 0 {
-		at = s.allAxes(rankOf(x))
+		at = s.allAxes(x)
 	} else {
 		at = s.vec32(axes...)
 	}
@@ -28,8 +28,13 @@ func (s *Scope) reduce(op string, keep bool, x Input, axes []int) *Value {
 	return s.Emit1(op, attrs, x, at)
 }
 
-// allAxes is 0, 1, …, rank-1.
-func (s *Scope) allAxes(rank int) *Value {
+// allAxes is 0, 1, …, the rank of x less 1.
+func (s *Scope) allAxes(x Input) *Value {
+	shape := s.shapeOf(x)
+	if !shape.HasRank() {
+		return asSizes(Range(s, 0, Rank(s, x), 1))
+	}
+	rank := shape.Rank()
 	if rank < len(firstAxes) {
 		return s.sizes(firstAxes[rank])
 	}

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
@@ -38,7 +37,12 @@ func Transpose(s *Scope, x Input, perm ...int) *Value {
 		return s.failed()
 	}
 	if len(perm) == 0 {
-		for i := rankOf(x) - 1; i >= 0; i-- {
+		shape := s.shapeOf(x)
+		if !shape.HasRank() {
+			rank := Rank(s, x)
+			return s.Emit1("Transpose", nil, x, Sub(s, Sub(s, rank, 1), Range(s, 0, rank, 1)))
+		}
+		for i := shape.Rank() - 1; i >= 0; i-- {
 			perm = append(perm, i)
 		}
 	}
@@ -339,6 +343,10 @@ func Zeros(s *Scope, d tensor.DType, dims ...int) *Value {
 	if !s.alive() {
 		return s.failed()
 	}
+	if n, err := tensor.Shape(dims).NumElements(); err == nil && n > maxConst && s.IsTracing() {
+		// A function holds the size of many zeros, not the zeros.
+		return s.Emit1("Fill", nil, s.vec32(dims...), s.newValue(tensor.Must(tensor.Zeros(d))))
+	}
 	t, err := tensor.Zeros(d, dims...)
 	if err != nil {
 		return s.Fail("Zeros", err)
@@ -382,17 +390,20 @@ func BandPart(s *Scope, x Input, lower, upper int) *Value {
 // TopK are the k largest elements along the last axis, in falling order, and
 // their indices as int32.
 func TopK(s *Scope, x Input, k int) (values, indices *Value) {
-	out := s.EmitN(2, "TopKV2", nil, x, s.scalar32(k))
+	return s.topK(x, s.scalar32(k))
+}
+
+func (s *Scope) topK(x Input, k *Value) (values, indices *Value) {
+	out := s.EmitN(2, "TopKV2", nil, x, k)
 	return out[0], out[1]
 }
 
 // Sort is x in rising order along the last axis.
 func Sort(s *Scope, x Input) *Value {
-	shape := shapeOf(x)
-	if len(shape) == 0 {
-		return s.Fail("Sort", fmt.Errorf("needs an input of at least one dimension"))
+	if s.shapeOf(x).Rank() == 0 {
+		return s.Fail("Sort", errors.New("needs an input of at least one dimension"))
 	}
-	values, _ := TopK(s, x, shape[len(shape)-1])
+	values, _ := s.topK(x, s.dim(x, -1))
 	return Reverse(s, values, -1)
 }
 
