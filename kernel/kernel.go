@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"iter"
 	"sync"
 
 	"github.com/cairnml/cairn/engine"
@@ -30,8 +31,27 @@ var all = sync.OnceValue(func() *engine.KernelSet {
 
 // Tables are the families' tables, for those who want a set of fewer kernels.
 func Tables() [][]engine.Kernel {
-	return [][]engine.Kernel{
-		math.Kernels(), matmul.Kernels(), reduce.Kernels(), array.Kernels(),
-		nn.Kernels(), random.Kernels(), state.Kernels(), io.Kernels(), control.Kernels(), list.Kernels(),
+	var out [][]engine.Kernel
+	for _, table := range Families() {
+		out = append(out, table)
+	}
+	return out
+}
+
+// Families yields the tables by their families' names, in a fixed order.
+func Families() iter.Seq2[string, []engine.Kernel] {
+	return func(yield func(string, []engine.Kernel) bool) {
+		for _, f := range []struct {
+			name    string
+			kernels []engine.Kernel
+		}{
+			{"math", math.Kernels()}, {"matmul", matmul.Kernels()}, {"reduce", reduce.Kernels()}, {"array", array.Kernels()},
+			{"nn", nn.Kernels()}, {"random", random.Kernels()}, {"state", state.Kernels()}, {"io", io.Kernels()},
+			{"control", control.Kernels()}, {"list", list.Kernels()},
+		} {
+			if !yield(f.name, f.kernels) {
+				return
+			}
+		}
 	}
 }

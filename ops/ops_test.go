@@ -348,7 +348,7 @@ func TestRawEmitsWhatHasNoFunction(t *testing.T) {
 	if len(out) != 2 || s.Err() != nil {
 		t.Fatalf("%v %v", out, s.Err())
 	}
-	y := s.Emit1("Cast", raw.Attrs{raw.Type("DstT", tensor.Float64)}, 3)
+	y := s.Emit1("Cast", graph.Attrs{graph.Type("DstT", tensor.Float64)}, 3)
 	if v, err := ops.Item[float64](y); v != 3 || err != nil {
 		t.Errorf("%v %v", v, err)
 	}
