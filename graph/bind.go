@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/internal/nearest"
-	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -358,8 +357,16 @@ func (a *AttrDef) Default() (Attr, bool) {
 	if a.def == nil {
 		return Attr{}, false
 	}
-	v, err := attrOfProto(a.Name, a.Kind, a.def)
+	v, err := newReader(nil).attr(a.Name, a.def, a.Kind, 0)
 	return v, err == nil
+}
+
+// WithDefault returns the definition with v as the value of an attribute that
+// is left out, for the definitions of own ops. A value of another kind, and a
+// function, is an error at [OpDef.Bind].
+func (a AttrDef) WithDefault(v Attr) AttrDef {
+	a.def, _ = new(writer).attr(&v)
+	return a
 }
 
 // InputIsRef reports whether input i is taken as a reference to a variable.
@@ -379,71 +386,4 @@ func (d *OpDef) InputIsRef(attrs Attrs, i int) bool {
 		i -= n
 	}
 	return false
-}
-
-// attrOfProto is a default of a definition, which holds no functions.
-func attrOfProto(name string, kind AttrKind, p *pb.AttrValue) (Attr, error) {
-	switch kind {
-	case AttrInt:
-		return Int(name, p.I), nil
-	case AttrFloat:
-		return Float(name, float64(p.F)), nil
-	case AttrBool:
-		return Bool(name, p.B), nil
-	case AttrString:
-		return String(name, string(p.S)), nil
-	case AttrType:
-		return Type(name, tensor.DType(p.Type)), nil
-	case AttrShape:
-		return Shape(name, shapeOfProto(p.Shape)), nil
-	case AttrFunc:
-		if p.Func == nil {
-			return Call(name, Callee{}), nil
-		}
-		return Call(name, Callee{Name: p.Func.Name}), nil
-	}
-	l := p.List
-	if l == nil {
-		l = &pb.AttrValueListValue{}
-	}
-	switch kind {
-	case AttrInts:
-		return Ints(name, l.I...), nil
-	case AttrFloats:
-		v := make([]float64, len(l.F))
-		for i, f := range l.F {
-			v[i] = float64(f)
-		}
-		return Floats(name, v...), nil
-	case AttrBools:
-		return Bools(name, l.B...), nil
-	case AttrStrings:
-		return Strings(name, stringsOf(l.S)...), nil
-	case AttrTypes:
-		return Types(name, dtypes(l.Type)...), nil
-	case AttrShapes:
-		v := make([]PartialShape, len(l.Shape))
-		for i, s := range l.Shape {
-			v[i] = shapeOfProto(s)
-		}
-		return Shapes(name, v...), nil
-	case AttrFuncs:
-		v := make([]Callee, len(l.Func))
-		for i, f := range l.Func {
-			v[i] = Callee{Name: f.Name}
-		}
-		return Funcs(name, v...), nil
-	}
-	return Attr{}, fmt.Errorf("graph: a default of kind %v", kind)
-}
-
-func shapeOfProto(p *pb.TensorShapeProto) PartialShape {
-	if p == nil || p.UnknownRank {
-		return PartialShape{}
-	}
-	dims := make(tensor.Shape, len(p.Dim))
-	for i, d := range p.Dim {
-		dims[i] = int(max(d.Size, -1))
-	}
-	return Whole(dims)
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
@@ -22,27 +24,53 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Cube is the op: x³ of a float32 tensor.
-func Cube(s *ops.Scope, x ops.Input) *ops.Value { return s.Emit1("OutsideCube", nil, x) }
+// Cube is the op: factor·x³ of a float32 tensor, element by element. The factor
+// is 1 where no attribute says otherwise.
+func Cube(s *ops.Scope, x ops.Input, attrs ...graph.Attr) *ops.Value {
+	return s.Emit1("OutsideCube", attrs, x)
+}
 
-var cubeKernel = engine.Kernel{Op: "OutsideCube", Precision: engine.Exact, Run: func(c *engine.Call) error {
-	if err := c.Need(1); err != nil {
-		return err
-	}
-	x, err := tensor.ValuesOf[float32](c.In(0))
-	if err != nil {
-		return err
-	}
-	out, err := c.Alloc(0, tensor.Float32, c.In(0).Shape())
-	if err != nil {
-		return err
-	}
-	for i, y := range tensor.Values[float32](out) {
-		y = x[i] * x[i] * x[i]
-		tensor.Values[float32](out)[i] = y
-	}
+// CubeDef is the op's definition, which a trace and a file need.
+var CubeDef = &graph.OpDef{
+	Name:    "OutsideCube",
+	Inputs:  []graph.ArgDef{{Name: "x", TypeAttr: "T"}},
+	Outputs: []graph.ArgDef{{Name: "y", TypeAttr: "T"}},
+	Attrs: []graph.AttrDef{
+		{Name: "T", Kind: graph.AttrType, AllowedTypes: []tensor.DType{tensor.Float32}},
+		graph.AttrDef{Name: "factor", Kind: graph.AttrFloat}.WithDefault(graph.Float("factor", 1)),
+	},
+}
+
+// cubeKernel reads the factor once a node.
+var cubeKernel = engine.Kernel{Op: "OutsideCube", Def: CubeDef, Precision: engine.Exact, Prepare: prepareCube}
+
+func prepareCube(n *engine.Node) (func(*engine.Call) error, error) {
+	factor := float32(n.Attrs.Float("factor", 1))
+	return func(c *engine.Call) error {
+		if err := c.Need(1); err != nil {
+			return err
+		}
+		x, err := tensor.ValuesOf[float32](c.In(0))
+		if err != nil {
+			return err
+		}
+		out, err := c.AllocOver(0, 0, tensor.Float32, c.In(0).Shape())
+		if err != nil {
+			return err
+		}
+		y := tensor.Values[float32](out)
+		for i := range y {
+			y[i] = factor * x[i] * x[i] * x[i]
+		}
+		return nil
+	}, nil
+}
+
+// cubeShape is the op's shape rule: the output's shape is the input's.
+func cubeShape(c *shape.Inference) error {
+	c.Out[0].Shape = c.In[0].Shape
 	return nil
-}}
+}
 
 func cubeGradient(s *ops.Scope, op *grad.Op) {
 	op.Give(0, ops.Mul(s, op.Grad(0), ops.Mul(s, 3, ops.Square(s, op.In(0)))))
@@ -54,7 +82,11 @@ func Options() (*function.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &function.Options{Kernels: kernels, Gradients: grad.All().With("OutsideCube", cubeGradient)}, nil
+	return &function.Options{
+		Kernels:   kernels,
+		Shapes:    shape.All().With("OutsideCube", cubeShape),
+		Gradients: grad.All().With("OutsideCube", cubeGradient),
+	}, nil
 }
 
 // Affine is the layer: x·w + b, cubed.

@@ -10,8 +10,10 @@ import (
 
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/checkpoint/checkpointtest"
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -44,6 +46,48 @@ func TestOpRunsAndHasAGradient(t *testing.T) {
 		if tensor.Values[float32](values)[i] != want {
 			t.Fatalf("cubes and gradients are %v", values)
 		}
+	}
+}
+
+// TestOpGoesThroughAFile traces the op, writes the trace, reads it again and
+// runs what was read.
+func TestOpGoesThroughAFile(t *testing.T) {
+	o := options(t)
+	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+		y, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return Cube(s, x) }, &grad.Options{Watch: []*ops.Value{x}})
+		return ops.Add(s, Cube(s, y, graph.Float("factor", 0.5)), tape.GradientOf(y, x)[0])
+	}, o)
+	c, err := f.Trace(ops.Spec(tensor.Float32, -1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Function.Results[0].Output.Fact(); got.DType != tensor.Float32 || got.Shape.Rank() != 1 {
+		t.Errorf("of the result is known: %v", got)
+	}
+	lib := graph.Assemble(c.Function)
+	file, err := (&graph.Graph{Library: lib}).Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := graph.Unmarshal(file, &graph.Options{Ops: []*graph.OpDef{CubeDef}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := engine.Compile(read.Library.Lookup(lib.NameOf(c.Function)), &engine.CompileOptions{Kernels: o.Kernels, Shapes: o.Shapes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := tensor.Vector[float32](1, -2)
+	out, err := plan.Run(t.Context(), []engine.Value{engine.ValueOf(x)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := f.Call(t.Context(), ops.ValueOf(x))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w, err := want.Tensor(); err != nil || !out[0].Tensor.Equal(w) || tensor.Values[float32](w)[0] != 3.5 {
+		t.Errorf("%v %v, want %v (%v)", out[0].Tensor, tensor.Values[float32](w), w, err)
 	}
 }
 
