@@ -36,8 +36,6 @@ func (t *Tape) backward(targets []*ops.Value, srcs []source, os []*GradientOptio
 		defer t.Release()
 	}
 
-	// A slot is needed where a source can be reached from it.
-	needed := make([]bool, t.next)
 	slots := make([]int32, len(srcs))
 	for i, src := range srcs {
 		slots[i] = -1
@@ -54,8 +52,35 @@ func (t *Tape) backward(targets []*ops.Value, srcs []source, os []*GradientOptio
 			s.Fail("GradientTape.Gradient", fmt.Errorf("source %d is nil", i))
 			return out
 		}
-		if slots[i] >= 0 {
-			needed[slots[i]] = true
+	}
+	grads, ok := t.propagate(s, slots, func(b *Op) bool {
+		for i, target := range targets {
+			if !t.seed(b, i, target, o) {
+				return false
+			}
+		}
+		return true
+	})
+	if !ok {
+		return out
+	}
+	copy(out, grads)
+	for i := range out {
+		if out[i] == nil && o.Zero {
+			out[i] = t.zero(srcs[i])
+		}
+	}
+	return out
+}
+
+// propagate runs the rules backwards, on s, from the gradients that seed gives,
+// and returns those with regard to the slots: nil where there is none.
+func (t *Tape) propagate(s *ops.Scope, slots []int32, seed func(*Op) bool) ([]*ops.Value, bool) {
+	// A slot is needed where a source can be reached from it.
+	needed := make([]bool, t.next)
+	for _, slot := range slots {
+		if slot >= 0 {
+			needed[slot] = true
 		}
 	}
 	last := -1
@@ -71,12 +96,9 @@ func (t *Tape) backward(targets []*ops.Value, srcs []source, os []*GradientOptio
 			}
 		}
 	}
-
 	b := Op{s: s, grads: make([]*ops.Value, t.next), needed: needed}
-	for i, target := range targets {
-		if !t.seed(&b, i, target, o) {
-			return out
-		}
+	if !seed(&b) {
+		return nil, false
 	}
 	for i := last; i >= 0; i-- {
 		b.node = &t.nodes[i]
@@ -86,22 +108,20 @@ func (t *Tape) backward(targets []*ops.Value, srcs []source, os []*GradientOptio
 		rule := t.rules.Lookup(b.node.op)
 		if rule == nil {
 			s.Fail(b.node.op, t.rules.missing(b.node.op))
-			return out
+			return nil, false
 		}
 		rule(s, &b)
 		if s.Err() != nil {
-			return out
+			return nil, false
 		}
 	}
+	out := make([]*ops.Value, len(slots))
 	for i, slot := range slots {
 		if slot >= 0 {
 			out[i] = b.grads[slot]
 		}
-		if out[i] == nil && o.Zero {
-			out[i] = t.zero(srcs[i])
-		}
 	}
-	return out
+	return out, true
 }
 
 // seed gives a target its gradient, ones unless the options have another.
@@ -214,13 +234,17 @@ func (b *Op) Give(i int, dx *ops.Value) {
 	if dx == nil || in.slot < 0 || !b.needed[in.slot] || b.s.Err() != nil {
 		return
 	}
-	if want := in.v; !want.IsHandle() && !fits(dx, want) {
+	if want := in.v; !isHandle(want) && !fits(dx, want) {
 		b.s.Fail(b.node.op, fmt.Errorf("the gradient rule gives %v%v for input %d, which is %v%v",
 			dx.DType(), dx.Shape(), i, want.DType(), want.Shape()))
 		return
 	}
 	b.give(in.slot, dx)
 }
+
+// isHandle reports whether v is the handle of a variable: its gradient is that
+// of what the variable holds.
+func isHandle(v *ops.Value) bool { return v.DType() == tensor.Resource }
 
 // fits reports whether dx may be a gradient with regard to x: it has x's type
 // and, as far as both are known, its shape.

@@ -21,6 +21,10 @@
 //	}, watch)
 //	d2y := second.GradientOf(dy, x)[0]
 //
+// The gradient of a call of functions (PartitionedCall, If, Case) is a call of
+// their backward functions, which are made once; a tape has the call run forward
+// functions that return what those need.
+//
 // Each op has one [Rule], keyed by the op's name; [All] holds the built-in ones
 // and [Rules.With] adds a user's. Gradients are always dense, that of Gather
 // with regard to its table included, where TensorFlow makes IndexedSlices.

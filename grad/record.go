@@ -75,6 +75,8 @@ func anyDifferentiable(values []*ops.Value) bool {
 
 // Record implements [ops.Recorder].
 func (t *Tape) Record(op string, attrs graph.Attrs, in, out []*ops.Value) error {
+	p := t.pending
+	t.pending = nil
 	if stopsGradient(op) || !anyDifferentiable(out) { // optimizer steps and assignments have no outputs
 		return nil
 	}
@@ -90,6 +92,7 @@ func (t *Tape) Record(op string, attrs graph.Attrs, in, out []*ops.Value) error 
 		v.Hold()
 	}
 	copy(n.out, out)
+	n.pair = p
 	n.first = t.next // only now: the inputs above may have taken slots
 	for i, v := range out {
 		if differentiable(v.DType()) || v.DType() == tensor.Variant {

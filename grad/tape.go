@@ -64,6 +64,8 @@ type Tape struct {
 	epoch   int32 // how often the tape was reset
 	ins     slab[inRef]
 	outs    slab[*ops.Value]
+	pending *pair // of the call that is about to be recorded
+	depth   int   // of the functions in functions that are being differentiated
 }
 
 type varSlot struct {
@@ -83,6 +85,7 @@ type node struct {
 	in    []inRef
 	out   []*ops.Value
 	first int32
+	pair  *pair // of an op that calls functions
 }
 
 type inRef struct {
@@ -159,6 +162,12 @@ func (t *Tape) Watch(values ...*ops.Value) {
 			t.next++
 		}
 	}
+}
+
+// follow is Watch for an argument of a function, which may be a handle.
+func (t *Tape) follow(v *ops.Value) {
+	t.watched = append(t.watched, watchSlot{v, t.next})
+	t.next++
 }
 
 // WatchVariable makes the tape follow variables that aren't trainable, or any

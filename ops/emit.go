@@ -73,13 +73,26 @@ func (s *Scope) run(name string, attrs graph.Attrs, inputs []Input) bool {
 	if !s.collect(name, attrs, inputs) {
 		return false
 	}
+	var calls []call
+	own := -1 // outputs, where recorders add others
+	if len(s.recs) > 0 && callsFunctions(name) {
+		own = outputsOf(name, attrs, len(st.ins))
+		var err error
+		if calls, attrs, err = s.rewrite(name, attrs); err != nil {
+			s.fail(name, attrs, err, st.ins...)
+			return false
+		}
+	}
 	st.outs = st.outs[:0]
 	if err := st.exec.run(s, name, attrs); err != nil {
 		s.fail(name, attrs, err, st.ins...)
 		return false
 	}
-	if len(st.recorders)+len(s.recs) > 0 && !s.record(name, attrs) {
+	if len(st.recorders)+len(s.recs) > 0 && !s.record(name, attrs, calls) {
 		return false
+	}
+	if own >= 0 && own < len(st.outs) {
+		st.outs = st.outs[:own]
 	}
 	if len(st.reads) > firstRead {
 		s.dropReads(firstRead)

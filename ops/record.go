@@ -20,6 +20,66 @@ type Recorder interface {
 	Unrecorded(op string, in, out []*Value)
 }
 
+// Rewriter is a Recorder that has ops which call functions do more than they
+// were asked: a gradient tape has the functions return what their gradients
+// need.
+type Rewriter interface {
+	Recorder
+	// Rewrite is shown such an op before it runs, if Tracks holds for its inputs.
+	// It returns the attributes to run it with, and inputs to put behind the
+	// others. The outputs that the op then has in addition stand behind its own;
+	// Record sees them, the op's caller doesn't.
+	Rewrite(op string, attrs graph.Attrs, in []*Value) (graph.Attrs, []*Value, error)
+}
+
+// call is an op that calls functions as one of several recorders sees it: with
+// the inputs and outputs that the recorders inside of it have added.
+type call struct {
+	attrs   graph.Attrs
+	in, out int
+}
+
+// callsFunctions reports whether the op calls functions that its attributes
+// name.
+func callsFunctions(op string) bool {
+	switch op {
+	case "PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile":
+		return true
+	}
+	return false
+}
+
+// outputsOf is the number of outputs of an op that calls functions.
+func outputsOf(op string, attrs graph.Attrs, in int) int {
+	if op == "While" || op == "StatelessWhile" {
+		return in
+	}
+	return len(attrs.Types("Tout"))
+}
+
+// rewrite lets the recorders rewrite an op that calls functions, the innermost
+// one first, and returns what each of them then sees of it. The inputs in
+// step.ins grow.
+func (s *Scope) rewrite(name string, attrs graph.Attrs) ([]call, graph.Attrs, error) {
+	calls := make([]call, len(s.recs))
+	ins := slices.Clone(s.step.ins) // the recorders emit ops, too
+	for i := len(s.recs) - 1; i >= 0; i-- {
+		if r, ok := s.recs[i].(Rewriter); ok && r.Tracks(ins) {
+			a, more, err := r.Rewrite(name, attrs, ins)
+			if err == nil {
+				err = s.step.err
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+			attrs, ins = a, append(ins, more...)
+		}
+		calls[i] = call{attrs, len(ins), outputsOf(name, attrs, len(ins))}
+	}
+	s.step.ins = append(s.step.ins[:0], ins...)
+	return calls, attrs, nil
+}
+
 // WithRecorder is a scope of the same call whose ops are shown to r as well.
 func (s *Scope) WithRecorder(r Recorder) *Scope {
 	recs := make([]Recorder, len(s.recs), len(s.recs)+1)
@@ -41,13 +101,17 @@ func (s *Scope) EndRecording(r Recorder) {
 func (s *Scope) Recording() bool { return len(s.recs) > 0 }
 
 // record shows the op that has just run to the recorders.
-func (s *Scope) record(name string, attrs graph.Attrs) bool {
+func (s *Scope) record(name string, attrs graph.Attrs, calls []call) bool {
 	st := s.step
-	for _, r := range s.recs {
-		if !r.Tracks(st.ins) {
+	for i, r := range s.recs {
+		ins, outs, attrs := st.ins, st.outs, attrs
+		if calls != nil {
+			ins, outs, attrs = ins[:calls[i].in], outs[:calls[i].out], calls[i].attrs
+		}
+		if !r.Tracks(ins) {
 			continue
 		}
-		if err := r.Record(name, attrs, st.ins, st.outs); err != nil {
+		if err := r.Record(name, attrs, ins, outs); err != nil {
 			s.fail(name, attrs, err, st.ins...)
 			return false
 		}

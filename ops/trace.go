@@ -26,6 +26,7 @@ type Trace struct {
 	consts   map[string]*Value
 	order    effects
 	done     bool
+	noTensor bool // tensors from outside become constants whatever their size
 }
 
 // varTrace is a variable that a trace uses.
@@ -64,6 +65,27 @@ func (s *Scope) branch(name string) (*Scope, *Trace) {
 	inner.step.exec, inner.state = t, s.state
 	return inner, t
 }
+
+// NewBranch makes a trace of a function that s's function, which is traced too,
+// will call: it may use s's values, and [Trace.Captured] says which it uses.
+// They become its last arguments.
+func (s *Scope) NewBranch(name string) (*Scope, *Trace) { return s.branch(name) }
+
+// NewFunction makes a trace of a function that uses nothing from outside but
+// constants, with the kernels and shape rules of s.
+func (s *Scope) NewFunction(name string) (*Scope, *Trace) {
+	o := &ScopeOptions{Kernels: s.step.kernels}
+	if t := s.tracer(); t != nil {
+		o.Shapes = t.shapes
+	}
+	inner, t := NewTrace(s.step.ctx, name, o)
+	t.noTensor = true
+	return inner, t
+}
+
+// Captured are the values of the enclosing trace that this one uses, in the
+// order of its last arguments.
+func (t *Trace) Captured() []*Value { return t.sources }
 
 // tracer is the trace that the scope writes to, nil for an eager scope.
 func (s *Scope) tracer() *Trace {
@@ -248,6 +270,9 @@ func (t *Trace) lift(s *Scope, v *Value) (*Value, error) {
 		if err != nil {
 			return nil, err
 		}
+		if c := outer.out.Node; c.Op == "Const" && c.Out[0].Value != nil && c.Out[0].Value.Len() <= maxConst {
+			return t.constant(c.Out[0].Value)
+		}
 		return t.capture(outer)
 	case v.spec != nil:
 		return nil, errors.New("is a spec, which has no value; it stands for an argument of Trace")
@@ -259,7 +284,7 @@ func (t *Trace) lift(s *Scope, v *Value) (*Value, error) {
 		return nil, fmt.Errorf("is a handle of a %T, which a trace can't take from outside", v.data.Object)
 	}
 	x := v.data.Tensor
-	if x.Len() <= maxConst || t.outer == nil && !x.DType().Fixed() {
+	if x.Len() <= maxConst || t.noTensor || t.outer == nil && !x.DType().Fixed() {
 		return t.constant(x)
 	}
 	if t.outer != nil {

@@ -168,6 +168,10 @@ func (v *Value) Shape() tensor.Shape {
 // compute, and has no data.
 func (v *Value) IsSymbolic() bool { return v.out.Node != nil }
 
+// Output is the output of a traced function's node that the value stands for;
+// the zero Output for one that has data.
+func (v *Value) Output() graph.Output { return v.out }
+
 // failed reports whether the value is the result of a failed op.
 func (v *Value) failed() bool { return v.data.IsZero() && v.out.Node == nil && v.spec == nil }
 

@@ -1,0 +1,356 @@
+package grad
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// The gradient of a function is a pair of functions: the forward one is the
+// function with more results, the values that the backward one needs of it. A
+// tape has the forward function called in the function's place; the rule of the
+// call calls the backward one. Both are made once, by tracing the rules.
+
+// pair is what a call of functions needs to be differentiated: one forward and
+// one backward function for each function that may run, which all have the same
+// arguments and results.
+type pair struct {
+	forward, backward []*graph.Function
+	results           []tensor.DType // of the forward functions
+	dys               []int          // the outputs whose gradients come first among the backward functions' arguments
+	uses              []int          // the inputs that come next
+	extras            int            // the outputs behind the function's own, which come last
+	gives             []int          // the inputs whose gradients are the backward functions' results
+	given             []tensor.DType
+}
+
+// draft is a function on the way to its pair.
+type draft struct {
+	forward, backward           *ops.Scope
+	forwardTrace, backwardTrace *ops.Trace
+	args, results               []*ops.Value
+	dys                         []*ops.Value // arguments of the backward function, nil where a result has no gradient
+	grads                       []*ops.Value // by argument
+	extras                      []*ops.Value // of the forward function
+}
+
+// newPair differentiates functions that are called with the same arguments, of
+// which those that are tracked may have gradients.
+func (t *Tape) newPair(fs []*graph.Function, facts []graph.Fact, tracked []bool) (*pair, error) {
+	p := &pair{}
+	drafts := make([]*draft, len(fs))
+	for i, f := range fs {
+		d, err := t.newDraft(f, facts, tracked)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 && len(d.results) != len(drafts[0].results) {
+			return nil, fmt.Errorf("the function %s has %d results, the function %s %d", f.Name, len(d.results), fs[0].Name, len(drafts[0].results))
+		}
+		drafts[i] = d
+	}
+	for i, dy := range drafts[0].dys {
+		if dy != nil {
+			p.dys = append(p.dys, i)
+		}
+	}
+	for i, x := range drafts[0].args {
+		if !slices.ContainsFunc(drafts, func(d *draft) bool { return d.grads[i] != nil }) {
+			continue
+		}
+		p.gives = append(p.gives, i)
+		for _, d := range drafts {
+			if d.grads[i] == nil {
+				d.grads[i] = zerosOf(d.backward, d.args[i])
+			}
+		}
+		p.given = append(p.given, valueType(x))
+	}
+	if err := p.finish(drafts); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// newDraft traces f again, recording, and the rules behind it.
+func (t *Tape) newDraft(f *graph.Function, facts []graph.Fact, tracked []bool) (*draft, error) {
+	d := &draft{}
+	if len(f.Args) != len(facts) {
+		return nil, fmt.Errorf("the function %s has %d arguments, not %d", f.Name, len(f.Args), len(facts))
+	}
+	d.forward, d.forwardTrace = t.scope.NewFunction("__forward_" + f.Name)
+	rec, tape := Record(d.forward, &Options{Rules: t.rules, WatchNothing: true})
+	tape.depth = t.depth + 1
+	for i, a := range f.Args {
+		fact := a.Out[0]
+		if fact.Handle == nil {
+			fact.Handle = facts[i].Handle
+		}
+		v, err := d.forwardTrace.Arg(a.Name, fact)
+		if err != nil {
+			return nil, err
+		}
+		d.args = append(d.args, v)
+		if tracked[i] {
+			tape.follow(v)
+		}
+	}
+	var err error
+	if d.results, err = replay(rec, f, d.args); err != nil {
+		return nil, err
+	}
+	return d, d.differentiate(tape, f.Name)
+}
+
+// differentiate traces the rules of what the tape has recorded.
+func (d *draft) differentiate(tape *Tape, name string) error {
+	d.backward, d.backwardTrace = d.forward.NewBranch("__backward_" + name)
+	slots := make([]int32, len(d.args))
+	for i, x := range d.args {
+		slots[i] = tape.slotOf(x)
+	}
+	d.dys = make([]*ops.Value, len(d.results))
+	for i, y := range d.results {
+		if !hasGradient(y) {
+			continue
+		}
+		var err error
+		if d.dys[i], err = d.backwardTrace.Arg(fmt.Sprintf("gradient_%d", i), y.Fact()); err != nil {
+			return err
+		}
+	}
+	resume := tape.Stop()
+	defer resume()
+	grads, ok := tape.propagate(d.backward, slots, func(b *Op) bool {
+		for i, y := range d.results {
+			if slot := tape.slotOf(y); slot >= 0 && d.dys[i] != nil {
+				b.give(slot, d.dys[i])
+			}
+		}
+		return d.backward.Err() == nil
+	})
+	if !ok {
+		return d.backward.Err()
+	}
+	d.grads = grads
+	return nil
+}
+
+// finish makes the functions of the drafts, all with the same arguments and
+// results.
+func (p *pair) finish(drafts []*draft) error {
+	used := map[int]bool{}
+	for _, d := range drafts {
+		for _, v := range d.backwardTrace.Captured() {
+			if i := indexOf(d.args, v); i >= 0 {
+				used[i] = true
+			} else {
+				d.extras = append(d.extras, v)
+			}
+		}
+	}
+	for i := range drafts[0].args {
+		if used[i] {
+			p.uses = append(p.uses, i)
+		}
+	}
+	for _, d := range drafts {
+		p.extras += len(d.extras)
+	}
+	for _, d := range drafts {
+		captured := d.backwardTrace.Captured()
+		backward, err := d.finishBackward(p)
+		if err != nil {
+			return err
+		}
+		if err := d.arrange(p, backward, captured, drafts); err != nil {
+			return err
+		}
+		forward, err := d.finishForward(drafts)
+		if err != nil {
+			return err
+		}
+		forward.Attrs = forward.Attrs.Set(graph.FunctionName("backward_function_name", backward))
+		backward.Attrs = backward.Attrs.Set(graph.FunctionName("forward_function_name", forward))
+		p.forward, p.backward = append(p.forward, forward), append(p.backward, backward)
+	}
+	for _, f := range p.forward[0].ResultFacts() {
+		p.results = append(p.results, f.DType)
+	}
+	return nil
+}
+
+func (d *draft) finishBackward(p *pair) (*graph.Function, error) {
+	grads := make([]*ops.Value, len(p.gives))
+	for k, i := range p.gives {
+		grads[k] = d.grads[i]
+	}
+	c, err := d.backwardTrace.Finish(grads, nil)
+	if err != nil {
+		return nil, err
+	}
+	return c.Function, nil
+}
+
+// arrange puts the backward function's arguments in the order that all have:
+// gradients, inputs, the extra outputs of all functions.
+func (d *draft) arrange(p *pair, fn *graph.Function, captured []*ops.Value, drafts []*draft) error {
+	byOutput := map[graph.Output]*graph.Node{}
+	for k, a := range fn.Args[len(p.dys):] {
+		byOutput[captured[k].Output()] = a
+	}
+	fn.Args = fn.Args[:len(p.dys)]
+	put := func(v *ops.Value, own bool) error {
+		if a := byOutput[v.Output()]; own && a != nil {
+			fn.Args = append(fn.Args, a)
+			return nil
+		}
+		f := v.Fact().WithoutValue()
+		f.Shape = f.Shape.Anonymous()
+		_, err := fn.AddArg(fn.Graph.UniqueName("unused"), f)
+		return err
+	}
+	for _, i := range p.uses {
+		if err := put(d.args[i], true); err != nil {
+			return err
+		}
+	}
+	for _, o := range drafts {
+		for _, v := range o.extras {
+			if err := put(v, o == d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// finishForward adds the extra outputs of all functions to the forward one:
+// values that nobody looks at stand for those of the other functions.
+func (d *draft) finishForward(drafts []*draft) (*graph.Function, error) {
+	results := slices.Clone(d.results)
+	for _, o := range drafts {
+		for _, v := range o.extras {
+			if o != d {
+				f := v.Fact()
+				v = d.forward.Emit1("FakeParam", graph.Attrs{graph.Type("dtype", f.DType), graph.Shape("shape", f.Shape.Anonymous())})
+			}
+			results = append(results, v)
+		}
+	}
+	c, err := d.forwardTrace.Finish(results, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Captures) > 0 {
+		return nil, fmt.Errorf("a gradient rule uses a variable that the function %s isn't given", c.Function.Name)
+	}
+	return c.Function, nil
+}
+
+func indexOf(vs []*ops.Value, v *ops.Value) int {
+	return slices.IndexFunc(vs, func(x *ops.Value) bool { return x.Output() == v.Output() })
+}
+
+// hasGradient reports whether a gradient can flow into a result.
+func hasGradient(v *ops.Value) bool { return differentiable(v.DType()) }
+
+// valueType is the type of the gradient with regard to v.
+func valueType(v *ops.Value) tensor.DType {
+	if isHandle(v) {
+		if c := v.Fact().Handle; len(c) == 1 {
+			return c[0].DType
+		}
+	}
+	return v.DType()
+}
+
+// zerosOf returns a gradient of zeros with regard to x.
+func zerosOf(s *ops.Scope, x *ops.Value) *ops.Value {
+	if isHandle(x) {
+		return s.Emit1("Fill", nil, s.Emit1("VariableShape", nil, x), ops.ConstOf(s, valueType(x), 0))
+	}
+	return ops.ZerosLike(s, x)
+}
+
+// replay emits the nodes of a function's body again.
+func replay(s *ops.Scope, f *graph.Function, args []*ops.Value) ([]*ops.Value, error) {
+	nodes, err := bodyOf(f)
+	if err != nil {
+		return nil, err
+	}
+	values := map[graph.Output]*ops.Value{}
+	for i, a := range f.Args {
+		values[a.Output(0)] = args[i]
+	}
+	for _, n := range nodes {
+		if n.IsArg() {
+			continue
+		}
+		ins := make([]ops.Input, len(n.In))
+		for i, o := range n.In {
+			ins[i] = values[o]
+		}
+		outs := s.Emit(n.Op, n.Attrs, ins...)
+		if err := s.Err(); err != nil {
+			return nil, err
+		}
+		for i, v := range outs {
+			values[n.Output(i)] = v
+		}
+	}
+	results := make([]*ops.Value, len(f.Results))
+	for i, r := range f.Results {
+		results[i] = values[r.Output]
+	}
+	return results, nil
+}
+
+// bodyOf returns the nodes that a call of the function runs, each behind those
+// that it needs.
+func bodyOf(f *graph.Function) ([]*graph.Node, error) {
+	const entered, left = 1, 2
+	state := map[*graph.Node]int{}
+	var out, stack []*graph.Node
+	push := func(n *graph.Node) error {
+		switch state[n] {
+		case 0:
+			stack = append(stack, n)
+		case entered:
+			return fmt.Errorf("the function %s has a loop of nodes through %s, of which there is no gradient", f.Name, n.Name)
+		}
+		return nil
+	}
+	for _, c := range slices.Backward(f.Control) {
+		stack = append(stack, c.Node)
+	}
+	for _, r := range slices.Backward(f.Results) {
+		stack = append(stack, r.Output.Node)
+	}
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		if state[n] != 0 {
+			stack = stack[:len(stack)-1]
+			if state[n] == entered {
+				state[n] = left
+				out = append(out, n)
+			}
+			continue
+		}
+		state[n] = entered
+		for _, o := range slices.Backward(n.In) {
+			if err := push(o.Node); err != nil {
+				return nil, err
+			}
+		}
+		for _, c := range n.Control {
+			if err := push(c); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
