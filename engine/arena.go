@@ -5,6 +5,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -41,7 +42,8 @@ type Buffer struct {
 	small bool
 	kept  bool
 	lease trackable.Lease
-	items Variant // what the buffer counts the holders of, where it is no memory
+	head  *tensor.Tensor // that the memory was last seen as; who got it has given it up
+	items Variant        // what the buffer counts the holders of, where it is no memory
 }
 
 // headers hands out the Buffers of small memory, all of which end with the

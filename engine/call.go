@@ -187,9 +187,19 @@ func (c *Call) Alloc(i int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor,
 		return nil, err
 	}
 	mem, buf := c.env.Arena.Alloc(n * d.Size())
+	if buf != nil {
+		// What used the memory before often had the same shape.
+		if t := buf.head; t != nil && t.DType() == d && t.Shape().Equal(shape) {
+			*c.slot(i) = Value{Tensor: t, buf: buf}
+			return t, nil
+		}
+	}
 	t, err := tensor.FromBytes(d, mem, shape...)
 	if err != nil {
 		return nil, err
+	}
+	if buf != nil {
+		buf.head = t
 	}
 	*c.slot(i) = Value{Tensor: t, buf: buf}
 	return t, nil

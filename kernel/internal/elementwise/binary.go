@@ -41,7 +41,7 @@ func (l *Loops[T, R]) run(c *engine.Call, d tensor.DType, ns float64) error {
 	a, b := c.In(0), c.In(1)
 	as, bs := a.Shape(), b.Shape()
 	if as.Equal(bs) {
-		out, err := c.Alloc(0, d, as)
+		out, err := c.AllocOver(0, 0, d, as)
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (l *Loops[T, R]) run(c *engine.Call, d tensor.DType, ns float64) error {
 	if err != nil {
 		return err
 	}
-	out, err := c.Alloc(0, d, dims)
+	out, err := c.AllocOver(0, 0, d, dims)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func Unary[T, R tensor.Element](f func(dst []R, x []T), ns float64) Func {
 			return err
 		}
 		x := c.In(0)
-		out, err := c.Alloc(0, d, x.Shape())
+		out, err := c.AllocOver(0, 0, d, x.Shape())
 		if err != nil {
 			return err
 		}
