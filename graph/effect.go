@@ -1,0 +1,177 @@
+package graph
+
+import (
+	"strings"
+	"sync"
+)
+
+// Effect is what running an op does or depends on besides its inputs and
+// outputs: a set of the constants below. The zero Effect is that of a pure op,
+// which gives the same outputs for the same inputs whenever it runs.
+type Effect uint16
+
+const (
+	// Random ops draw numbers from a state of their own.
+	Random Effect = 1 << iota
+	// Reads state that others change: variables, tables, queues.
+	Reads
+	// Writes state that others read, or makes an object that is changed.
+	Writes
+	// Checks what it gets, or shows it to somebody: assertions, prints.
+	Checks
+	// Files are read or written.
+	Files
+	// Network is talked to: other processes, other devices.
+	Network
+	// Code that stands outside of the graph is run.
+	Code
+)
+
+var effectNames = [...]string{"random", "reads state", "writes state", "checks", "files", "network", "runs code"}
+
+// String lists the effects, "reads state, files"; "pure" where there are none.
+func (e Effect) String() string {
+	var parts []string
+	for i, name := range effectNames {
+		if e&(1<<i) != 0 {
+			parts = append(parts, name)
+		}
+	}
+	if parts == nil {
+		return "pure"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Pure reports whether the op can be left out, repeated, shared and computed
+// beforehand.
+func (e Effect) Pure() bool { return e == 0 }
+
+// Effect is the effect of running the op. That of a call is its function's: see
+// [Node.Effect]. An op that TensorFlow doesn't define counts as one that writes
+// state where its definition says that it is stateful.
+func (d *OpDef) Effect() Effect {
+	if e, ok := effectOf(d.Name); ok {
+		return e
+	}
+	for i := range d.Inputs {
+		if d.Inputs[i].Ref {
+			return Reads | Writes
+		}
+	}
+	if d.Stateful {
+		return Reads | Writes
+	}
+	return 0
+}
+
+// effectOf is what the table says of an op, and whether it says anything.
+func effectOf(op string) (Effect, bool) {
+	t := effectTable()
+	if e, ok := t.exact[op]; ok {
+		return e, true
+	}
+	for _, p := range t.prefixes {
+		if strings.HasPrefix(op, p.prefix) {
+			return p.effect, true
+		}
+	}
+	return 0, false
+}
+
+type effects struct {
+	exact    map[string]Effect
+	prefixes []struct {
+		prefix string
+		effect Effect
+	}
+}
+
+// effectTable is [effectList] for looking up. A name that ends in "*" stands for
+// all ops that begin so.
+var effectTable = sync.OnceValue(func() *effects {
+	t := &effects{exact: map[string]Effect{}}
+	for _, row := range effectList {
+		for _, name := range strings.Fields(row.ops) {
+			if p, ok := strings.CutSuffix(name, "*"); ok {
+				t.prefixes = append(t.prefixes, struct {
+					prefix string
+					effect Effect
+				}{p, row.effect})
+			} else {
+				t.exact[name] = row.effect
+			}
+		}
+	}
+	return t
+})
+
+// callAttrs are the attributes that name the functions of ops that do nothing
+// themselves but call.
+var callAttrs = map[string]bool{
+	"If": true, "StatelessIf": true, "While": true, "StatelessWhile": true, "Case": true, "StatelessCase": true,
+	"PartitionedCall": true, "StatefulPartitionedCall": true, "_If": true, "_While": true, "BatchFunction": true,
+	"ReduceDataset": true, "ScanDataset": true, "MapDataset": true, "SymbolicGradient": true, "TPUPartitionedCall": true,
+}
+
+// Effect is the effect of running the node: that of its op, and for a call those
+// of the functions that it calls.
+func (n *Node) Effect() Effect { return n.effect(map[*Function]bool{}) }
+
+// Effect is the effect of running the function.
+func (fn *Function) Effect() Effect { return fn.effect(map[*Function]bool{}) }
+
+func (fn *Function) effect(seen map[*Function]bool) Effect {
+	if seen[fn] {
+		return 0
+	}
+	seen[fn] = true
+	var e Effect
+	for _, n := range fn.Graph.nodes {
+		e |= n.effect(seen)
+	}
+	return e
+}
+
+func (n *Node) effect(seen map[*Function]bool) Effect {
+	d := n.Def
+	if d == nil {
+		d = LookupOp(n.Op)
+	}
+	var e Effect
+	switch f := n.Graph().library().Lookup(n.Op); {
+	case f != nil:
+		return f.effect(seen)
+	case n.IsArg():
+		return 0
+	case d == nil:
+		return Code // nobody knows what it does
+	case !callAttrs[n.Op]:
+		e = d.Effect()
+	}
+	for _, a := range n.Attrs {
+		switch v := a.list.(type) {
+		case Callee:
+			e |= v.effect(seen)
+		case []Callee:
+			for _, c := range v {
+				e |= c.effect(seen)
+			}
+		}
+	}
+	return e
+}
+
+func (g *Graph) library() *Library {
+	if g == nil {
+		return nil
+	}
+	return g.Library
+}
+
+func (c Callee) effect(seen map[*Function]bool) Effect {
+	if c.Function == nil {
+		return Code
+	}
+	return c.Function.effect(seen)
+}

@@ -1,0 +1,87 @@
+package graph
+
+// effectList says what the ops do that are not pure. It was gone through by
+// hand; a test holds that every stateful op stands here. An op that is stateful
+// in TensorFlow although it gives the same outputs for the same inputs stands
+// with no effect.
+var effectList = []struct {
+	effect Effect
+	ops    string
+}{
+	{0, `DeviceIndex GuaranteeConst Empty StatelessRandomGetAlg IsTensorFloat32Enabled DummyMemoryCache DummySeedGenerator
+		If While Case StatefulPartitionedCall _If _While RiscWhile XlaIf XlaWhile _Arg _Retval _DeviceArg _DeviceRetval
+		RequiresOlderGraphVersion GraphDefVersion TestAttr RangeDataset TensorDataset TensorSliceDataset
+		SparseTensorSliceDataset ListDataset XlaDequantize ConvertToCooTensor XlaSparseCore* DtypeWithDefaultOp
+		StubResourceHandleOp ResourceUsingOp ResourceInitializedOp ExperimentalGroupByReducerDataset GroupByReducerDataset
+		GlobalShuffleDataset CacheDatasetV2 ExperimentalIteratorGetDevice IteratorGetDevice DevicePlacementOp
+		DeepCopy SyncDevice RefIdentity RefEnter RefExit RefMerge RefNextIteration RefSelect RefSwitch DebugGradientRefIdentity
+		ReduceDataset SymbolicGradient StatelessIf StatelessWhile StatelessCase PartitionedCall BatchFunction FinalizeDataset
+		BoostedTreesAggregateStats BoostedTreesBucketize BoostedTreesCalculateBestFeatureSplit
+		BoostedTreesCalculateBestFeatureSplitV2 BoostedTreesCalculateBestGainsPerFeature BoostedTreesMakeQuantileSummaries
+		BoostedTreesMakeStatsSummary BoostedTreesSparseAggregateStats BoostedTreesSparseCalculateBestFeatureSplit`},
+	{Checks, `Assert CheckNumerics CheckNumericsV2 Print PrintV2 Abort DebugIdentity* DebugNanCount DebugNumericSummary*
+		DumpTensor TPUCompileSucceededAssert SleepOp SleepIdentityOp`},
+	{Random, `RandomUniform RandomUniformInt RandomStandardNormal TruncatedNormal ParameterizedTruncatedNormal Multinomial
+		RandomShuffle RandomGamma RandomPoisson RandomPoissonV2 RandomCrop NonDeterministicInts Skipgram
+		SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 AllCandidateSampler FixedUnigramCandidateSampler
+		LearnedUnigramCandidateSampler LogUniformCandidateSampler ThreadUnsafeUnigramCandidateSampler
+		UniformCandidateSampler RandomDataset RandomDatasetV2 ExperimentalRandomDataset ShuffleDatasetV2 ShuffleDatasetV3
+		ShuffleAndRepeatDatasetV2 AnonymousSeedGenerator AnonymousRandomSeedGenerator`},
+	{Random | Reads | Writes, `RngReadAndSkip RngSkip Stateful*`},
+	{Reads, `ReadVariableOp _ReadVariablesOp ReadVariableXlaSplitND VariableShape VarIsInitializedOp IsVariableInitialized
+		ResourceGather ResourceGatherNd LookupTableFind* LookupTableSize* LookupTableExport* QueueSize* QueueIsClosed*
+		TensorArrayRead* TensorArrayGather* TensorArrayConcat* TensorArraySize* TensorArrayPack StageSize StagePeek MapSize
+		MapPeek MapIncompleteSize OrderedMapSize OrderedMapPeek OrderedMapIncompleteSize BarrierReadySize
+		BarrierIncompleteSize AccumulatorNumAccumulated ResourceAccumulatorNumAccumulated ReaderNum* ReaderSerializeState*
+		IteratorToStringHandle IteratorFromStringHandle* MultiDeviceIteratorToStringHandle
+		MultiDeviceIteratorFromStringHandle SerializeIterator IteratorGetModelProto GetSessionTensor GlobalIterId
+		BoostedTreesPredict BoostedTreesExampleDebugOutputs BoostedTreesGetEnsembleStates BoostedTreesSerializeEnsemble
+		BoostedTreesQuantileStreamResourceGetBucketBoundaries IsBoostedTrees* IsResourceHandleRefCounting Timestamp
+		ExperimentalStatsAggregatorSummary StatsAggregatorSummary TakeManySparseFromTensorsMap TwoRefsIn RefIn
+		RefInputFloatInput* RefInputIntInput`},
+	{Writes, `VarHandleOp _VarHandlesOp _XlaAotOnlyVarHandleOp VariableV2 Variable TemporaryVariable
+		HashTable HashTableV2 AnonymousHashTable MutableHashTable* MutableDenseHashTable* AnonymousMutable*
+		FIFOQueue* PaddingFIFOQueue* PriorityQueue* RandomShuffleQueue* FakeQueue Barrier Stack StackV2 TensorArray
+		TensorArrayV2 TensorArrayV3 TensorArrayGrad* Iterator IteratorV2 OneShotIterator AnonymousIterator*
+		AnonymousMultiDeviceIterator* MultiDeviceIterator AnonymousMemoryCache ConditionalAccumulator
+		SparseConditionalAccumulator ResourceConditionalAccumulator MutexV2 MutexLock ConsumeMutexLock
+		BoostedTreesEnsembleResourceHandleOp BoostedTreesQuantileStreamResourceHandleOp StatsAggregatorHandle*
+		ExperimentalStatsAggregatorHandle ThreadPoolHandle ThreadPoolDataset ExperimentalThreadPoolHandle
+		ExperimentalThreadPoolDataset MakeWeakResourceHandle DummyIterationCounter ResourceCreateOp
+		GetSessionHandle* SetStatsAggregatorDataset ExperimentalSetStatsAggregatorDataset StatsAggregatorSetSummaryWriter`},
+	{Reads | Writes, `Assign AssignAdd AssignSub AssignVariableOp AssignAddVariableOp AssignSubVariableOp
+		AssignVariableXlaConcatND CountUpTo ResourceCountUpTo ResourceApply* ResourceSparseApply* ResourceScatter*
+		ResourceStridedSliceAssign StridedSliceAssign Apply* SparseApply* ScatterAdd ScatterSub ScatterMul ScatterDiv
+		ScatterMin ScatterMax ScatterUpdate ScatterNdUpdate ScatterNdAdd ScatterNdSub ScatterNdMin ScatterNdMax
+		SdcaShrinkL1 NegTrain DestroyResourceOp DestroyTemporaryVariable DisableCopyOnRead LookupTableInsert* LookupTableImport*
+		LookupTableRemoveV2 InitializeTable InitializeTableV2 InitializeTableFromDataset QueueEnqueue* QueueDequeue*
+		QueueClose* BarrierClose BarrierInsertMany BarrierTakeMany StackPush* StackPop* StackClose* TensorArrayWrite*
+		TensorArrayScatter* TensorArraySplit* TensorArrayUnpack TensorArrayClose* Stage Unstage StageClear MapStage
+		MapUnstage* MapClear OrderedMapStage OrderedMapUnstage* OrderedMapClear Accumulator* ResourceAccumulator*
+		SparseAccumulator* IteratorGetNext* MakeIterator DeserializeIterator MultiDeviceIteratorInit
+		MultiDeviceIteratorGetNextFromShard DatasetToSingleElement DeleteIterator DeleteMemoryCache
+		DeleteMultiDeviceIterator DeleteRandomSeedGenerator DeleteSeedGenerator DeleteSessionTensor
+		AddSparseToTensorsMap AddManySparseToTensorsMap BoostedTrees* CalibrationStatisticsSaver
+		StoreMinibatchStatisticsInFdo _ParallelConcatStart _ScopedAllocator*`},
+	{Files, `ReadFile MatchingFiles SaveV2 Save SaveSlices Restore RestoreSlice RestoreV2 MergeV2Checkpoints WriteFile
+		LoadAndRemapMatrix InitializeTableFromTextFile InitializeTableFromTextFileV2 TextLineReader* TFRecordReader*
+		FixedLengthRecordReader* WholeFileReader* LMDBReader IdentityReader* ReaderRead* ReaderReset* ReaderRestoreState*
+		RecordInput TextLineDataset TFRecordDataset* FixedLengthRecordDataset* CSVDataset* ExperimentalCSVDataset
+		LMDBDataset ExperimentalLMDBDataset SqlDataset ExperimentalSqlDataset MatchingFilesDataset
+		ExperimentalMatchingFilesDataset SaveDataset* LoadDataset SnapshotDataset* SnapshotDatasetReader
+		SnapshotChunkDataset SnapshotNestedDatasetReader ListSnapshotChunksDataset DatasetToTFRecord
+		ExperimentalDatasetToTFRecord DistributedSave CacheDataset SummaryWriter CreateSummaryFileWriter
+		CreateSummaryDbWriter CloseSummaryWriter FlushSummaryWriter WriteAudioSummary WriteGraphSummary
+		WriteHistogramSummary WriteImageSummary WriteRawProtoSummary WriteScalarSummary WriteSummary ImportEvent
+		FileSystemSetConfiguration DTensorRestoreV2 DecodeProtoV2 EncodeProto ImmutableConst
+		GetMinibatch*`},
+	{Network, `Send Recv _Send _Recv _HostSend _HostRecv Collective* Nccl* _Nccl* AllToAll CrossReplicaSum Rpc*
+		DeleteRpcFutureResource DataService* RegisterDataset* RemoteCall Infeed* Outfeed* XlaSend* XlaRecv* _XlaSend* _XlaRecv*
+		TPU* _TPU* Configure* _Configure* Connect* _Disconnect* _Initialize* Shutdown* _Shutdown* _Wait* _SetGlobalTPUArray
+		DTensorSetGlobalTPUArray Finalize* Enqueue* DynamicEnqueue* RecvTPU* SendTPU* LoadTPU* LoadAllTPU* RetrieveTPU*
+		RetrieveAllTPU* CollateTPU* ExecuteTPU* IsTPU* UpdateTaskIdAndGlobalCoreArray WorkerHeartbeat ComputeDedup*
+		PrelinearizeTuple Prelinearize`},
+	{Code, `PyFunc PyFuncStateless EagerPyFunc GeneratorDataset XlaCallModule XlaLaunch XlaHostCompute _XlaHostCompute*
+		_XlaCompile* _XlaRun _TPUCompileMlir XlaCustomCall XlaCustomCallV2`},
+	{Random | Reads, `CudnnRNN CudnnRNNV2 CudnnRNNV3 CudnnRNNBackprop CudnnRNNBackpropV2 CudnnRNNBackpropV3`},
+}
