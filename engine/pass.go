@@ -23,9 +23,6 @@ type Unit struct {
 	Options  *CompileOptions
 }
 
-// DefaultPasses are the passes that plans are compiled with, in their order.
-func DefaultPasses() []Pass { return []Pass{} }
-
 // WithoutPass is the list without the passes of these names.
 func WithoutPass(passes []Pass, names ...string) []Pass {
 	out := []Pass{}
