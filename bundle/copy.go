@@ -174,12 +174,12 @@ func (w *Writer) copyPiece(ctx context.Context, r *Reader, rec *record, key, as 
 	return nil
 }
 
-// source is an engine that reads r's pieces, one after the other, and keeps its
+// source returns what reads r's pieces, one after the other, and keeps its
 // files open from one to the next.
-func (w *Writer) source(r *Reader) *engine {
+func (w *Writer) source(r *Reader) *blobReader {
 	if w.from == nil || w.from.r != r {
 		w.closeSource()
-		w.from = newEngine(r, 1, nil)
+		w.from = newBlobReader(r, 1, nil)
 	}
 	w.from.blobs, w.from.errs = w.from.blobs[:0], nil
 	w.from.stop.Store(false)

@@ -35,7 +35,7 @@ func (r *Reader) eachPiece(ctx context.Context, name string, yield func(*tensor.
 	if err := r.checkOpen(); err != nil {
 		return err
 	}
-	p, err := r.plan(&ReadRequest{Name: name})
+	p, err := r.resolve(&ReadRequest{Name: name})
 	if err != nil {
 		return err
 	}
@@ -51,16 +51,16 @@ func (r *Reader) eachPiece(ctx context.Context, name string, yield func(*tensor.
 		return err
 	}
 	rec := p.rec
-	e := newEngine(r, 1, nil)
-	defer e.close()
-	if err := e.check(rec); err != nil {
+	br := newBlobReader(r, 1, nil)
+	defer br.close()
+	if err := br.check(rec); err != nil {
 		return err
 	}
-	src, err := e.shard(rec.Shard)
+	src, err := br.shard(rec.Shard)
 	if err != nil {
 		return err
 	}
-	defer e.release(rec.Shard)
+	defer br.release(rec.Shard)
 	width := int64(rec.DType.Size())
 	buf, err := tensor.Zeros(rec.DType, int(min(rec.elems, pieceSize/width)))
 	if err != nil {

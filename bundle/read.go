@@ -69,53 +69,53 @@ func (r *Reader) ReadAll(ctx context.Context, reqs []ReadRequest, opts *ReadAllO
 	if opts == nil {
 		opts = &ReadAllOptions{}
 	}
-	plans := make([]plan, len(reqs))
+	reads := make([]checkedRead, len(reqs))
 	for i := range reqs {
-		p, err := r.plan(&reqs[i])
+		p, err := r.resolve(&reqs[i])
 		if err != nil {
 			return err
 		}
-		plans[i] = p
+		reads[i] = p
 	}
 	if r.version == 1 {
-		return r.readAllV1(ctx, plans, opts)
+		return r.readAllV1(ctx, reads, opts)
 	}
-	e := newEngine(r, opts.Workers, opts.Progress)
-	defer e.close()
+	br := newBlobReader(r, opts.Workers, opts.Progress)
+	defer br.close()
 	var need int64
-	for i := range plans {
-		for _, part := range plans[i].parts {
+	for i := range reads {
+		for _, part := range reads[i].parts {
 			// A size that the file can't hold must not be allocated.
-			if err := e.check(part); err != nil {
+			if err := br.check(part); err != nil {
 				return err
 			}
 		}
-		if err := addUp(&need, plans[i].storage()); err != nil {
+		if err := addUp(&need, reads[i].storage()); err != nil {
 			return err
 		}
 	}
-	if most := r.opts.maxRead(e.stored()); need > most {
-		return errUnsupported("%s: %d tensors take %d bytes of storage, of which %d lie on the disk; the most is %d, ReaderOptions.MaxRead raises it", r.shown, len(plans), need, e.stored(), most)
+	if most := r.opts.maxRead(br.stored()); need > most {
+		return errUnsupported("%s: %d tensors take %d bytes of storage, of which %d lie on the disk; the most is %d, ReaderOptions.MaxRead raises it", r.shown, len(reads), need, br.stored(), most)
 	}
-	for i := range plans {
-		if err := plans[i].allocate(); err != nil {
+	for i := range reads {
+		if err := reads[i].allocate(); err != nil {
 			return err
 		}
-		for _, part := range plans[i].parts {
-			e.add(plans[i].blob(r, part))
+		for _, part := range reads[i].parts {
+			br.add(reads[i].blob(r, part))
 		}
 	}
-	if err := e.run(ctx); err != nil {
+	if err := br.run(ctx); err != nil {
 		return err
 	}
-	for i := range plans {
-		plans[i].req.Dst = plans[i].dst
+	for i := range reads {
+		reads[i].req.Dst = reads[i].dst
 	}
 	return nil
 }
 
-// A plan is a request that was checked.
-type plan struct {
+// A checkedRead is a request that agrees with the index.
+type checkedRead struct {
 	req   *ReadRequest
 	rec   *record
 	want  []span
@@ -126,31 +126,31 @@ type plan struct {
 	v1Parts []int // in version 1: which of the record's slices
 }
 
-// plan checks a request against the index.
-func (r *Reader) plan(req *ReadRequest) (plan, error) {
+// resolve checks a request against the index.
+func (r *Reader) resolve(req *ReadRequest) (checkedRead, error) {
 	i, ok := r.lookup(req.Name)
 	if !ok {
-		return plan{}, r.notFound(req.Name)
+		return checkedRead{}, r.notFound(req.Name)
 	}
 	rec := r.record(i)
 	if rec.err != nil {
-		return plan{}, rec.err
+		return checkedRead{}, rec.err
 	}
-	p := plan{req: req, rec: rec, shape: rec.Shape, dst: req.Dst}
+	p := checkedRead{req: req, rec: rec, shape: rec.Shape, dst: req.Dst}
 	var s Slice
 	if req.Slice != nil {
 		s = *req.Slice
 		shape, err := s.Shape(rec.Shape)
 		if err != nil {
-			return plan{}, fmt.Errorf("tensor %q: %w", req.Name, err)
+			return checkedRead{}, fmt.Errorf("tensor %q: %w", req.Name, err)
 		}
 		p.shape = shape
 	}
 	if rec.DType == tensor.Variant && r.header.BigEndian {
-		return plan{}, errUnsupported("tensor %q: variants of a big-endian machine can't be read: their bytes are in an order that only their type knows", req.Name)
+		return checkedRead{}, errUnsupported("tensor %q: variants of a big-endian machine can't be read: their bytes are in an order that only their type knows", req.Name)
 	}
 	if d := req.Dst; d != nil && (d.DType() != rec.DType || !d.Shape().Equal(p.shape)) {
-		return plan{}, &MismatchError{Name: req.Name, Want: rec.DType, WantShape: p.shape, Got: d.DType(), GotShape: d.Shape()}
+		return checkedRead{}, &MismatchError{Name: req.Name, Want: rec.DType, WantShape: p.shape, Got: d.DType(), GotShape: d.Shape()}
 	}
 	p.want = spans(s, rec.Shape)
 	if len(rec.Slices) == 0 {
@@ -167,7 +167,7 @@ func (r *Reader) plan(req *ReadRequest) (plan, error) {
 		return p, fmt.Errorf("tensor %q: %w", rec.Name, err)
 	}
 	if err != nil {
-		return plan{}, &CorruptError{File: r.indexName(), Offset: rec.at, Name: rec.Name, What: err.Error()}
+		return checkedRead{}, &CorruptError{File: r.indexName(), Offset: rec.at, Name: rec.Name, What: err.Error()}
 	}
 	p.v1Parts = used
 	if r.version == 2 {
@@ -201,8 +201,8 @@ func (r *Reader) pieces(rec *record) []*record {
 // stringMemory is what an element of a string tensor takes beside its bytes.
 const stringMemory = 16
 
-// storage is how many bytes are to be allocated for the plan.
-func (p *plan) storage() int64 {
+// storage returns how many bytes are to be allocated for the read.
+func (p *checkedRead) storage() int64 {
 	var n int64
 	width := int64(p.rec.DType.Size())
 	for _, part := range p.parts {
@@ -225,7 +225,7 @@ func addUp(sum *int64, n int64) error {
 }
 
 // allocate makes the destination where the caller gave none.
-func (p *plan) allocate() error {
+func (p *checkedRead) allocate() error {
 	if p.dst != nil {
 		return nil
 	}
@@ -241,7 +241,7 @@ func (p *plan) allocate() error {
 }
 
 // blob makes the reading of one stored piece.
-func (p *plan) blob(r *Reader, part *record) *blob {
+func (p *checkedRead) blob(r *Reader, part *record) *blob {
 	b := &blob{rec: part, owner: p.rec.Name, fix: r.fixer(part.DType)}
 	from := p.want
 	switch {
@@ -347,19 +347,19 @@ func (r *Reader) Verify(ctx context.Context, opts *VerifyOptions) error {
 	if limit <= 0 {
 		limit = 100
 	}
-	e := newEngine(r, opts.Workers, opts.Progress)
-	defer e.close()
-	e.keepGoing = true
+	br := newBlobReader(r, opts.Workers, opts.Progress)
+	defer br.close()
+	br.keepGoing = true
 	var err error
 	if r.version == 1 {
-		err = e.verifyV1(ctx)
+		err = br.verifyV1(ctx)
 	} else {
-		err = e.verify(ctx)
+		err = br.verify(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	return e.faults(limit)
+	return br.faults(limit)
 }
 
 // verifyBatch is how many entries are read at a time, so that a checkpoint of
@@ -368,8 +368,8 @@ const verifyBatch = 1 << 14
 
 // verify reads a version 2 checkpoint in the order of its bytes and notes the
 // faults.
-func (e *engine) verify(ctx context.Context) error {
-	r := e.r
+func (br *blobReader) verify(ctx context.Context) error {
+	r := br.r
 	skip := make(map[int]bool) // tensors in slices that don't fit together
 	for i := range r.index.sliced {
 		if err := ctx.Err(); err != nil {
@@ -377,17 +377,17 @@ func (e *engine) verify(ctx context.Context) error {
 		}
 		rec := r.record(i)
 		if err := r.fits(rec); err != nil {
-			e.fail(rec.Name, err)
+			br.fail(rec.Name, err)
 			skip[i] = true
 		}
 	}
 	places := r.index.places()
 	for _, p := range places {
-		e.total += p.size
+		br.total += p.size
 	}
 	for len(places) > 0 {
 		n := min(len(places), verifyBatch)
-		e.blobs = e.blobs[:0]
+		br.blobs = br.blobs[:0]
 		for _, p := range places[:n] {
 			owner, part := r.index.owners[int(p.entry)]
 			if part && skip[int(owner.owner)] {
@@ -397,19 +397,19 @@ func (e *engine) verify(ctx context.Context) error {
 			name := r.ownerOf(rec)
 			err := rec.err
 			if err == nil {
-				err = e.check(rec)
+				err = br.check(rec)
 			}
 			if err != nil {
-				e.fail(name, err)
+				br.fail(name, err)
 				continue
 			}
 			b := &blob{rec: rec, owner: name}
 			if rec.DType == tensor.Bool {
 				b.fix = r.fixer(rec.DType)
 			}
-			e.blobs = append(e.blobs, b)
+			br.blobs = append(br.blobs, b)
 		}
-		if err := e.run(ctx); err != nil {
+		if err := br.run(ctx); err != nil {
 			return err
 		}
 		places = places[n:]
@@ -418,21 +418,21 @@ func (e *engine) verify(ctx context.Context) error {
 }
 
 // verifyV1 does the same for version 1.
-func (e *engine) verifyV1(ctx context.Context) error {
-	e.tables = &v1Tables{r: e.r}
-	defer e.tables.close()
-	for i := range e.r.recs {
+func (br *blobReader) verifyV1(ctx context.Context) error {
+	br.tables = &v1Tables{r: br.r}
+	defer br.tables.close()
+	for i := range br.r.recs {
 		if i%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		rec := &e.r.recs[i]
-		if err := e.r.fits(rec); err != nil {
-			e.fail(rec.Name, err)
+		rec := &br.r.recs[i]
+		if err := br.r.fits(rec); err != nil {
+			br.fail(rec.Name, err)
 			continue
 		}
-		e.addV1(rec)
+		br.addV1(rec)
 	}
-	return e.run(ctx)
+	return br.run(ctx)
 }
 
 // fits tells whether a tensor can be read, and whether its slices fit together;
@@ -441,7 +441,7 @@ func (r *Reader) fits(rec *record) error {
 	if rec.err != nil {
 		return rec.err
 	}
-	_, err := r.plan(&ReadRequest{Name: rec.Name})
+	_, err := r.resolve(&ReadRequest{Name: rec.Name})
 	var corrupt *CorruptError
 	if errors.As(err, &corrupt) {
 		return err

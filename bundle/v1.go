@@ -218,33 +218,33 @@ func v1Slice(m *pb.TensorSliceProto, full tensor.Shape) (Slice, error) {
 	return parseSlice(m, full)
 }
 
-// readAllV1 carries plans out.
-func (r *Reader) readAllV1(ctx context.Context, plans []plan, opts *ReadAllOptions) error {
-	e := newEngine(r, opts.Workers, opts.Progress)
-	e.tables = &v1Tables{r: r}
-	defer e.tables.close()
-	for i := range plans {
-		p := &plans[i]
+// readAllV1 carries out reads of a version 1 checkpoint.
+func (r *Reader) readAllV1(ctx context.Context, reads []checkedRead, opts *ReadAllOptions) error {
+	br := newBlobReader(r, opts.Workers, opts.Progress)
+	br.tables = &v1Tables{r: r}
+	defer br.tables.close()
+	for i := range reads {
+		p := &reads[i]
 		var mu sync.Mutex // slices of one tensor: who makes the destination
 		for _, n := range p.v1Parts {
 			part := p.rec.v1[n]
 			size := int64(p.rec.DType.Size()) * spanVolume(spans(part.slice, p.rec.Shape))
-			e.add(&blob{rec: &record{Entry: Entry{Size: size}}, owner: p.rec.Name, v1: newV1Piece(p.rec, part, func(t *tensor.Tensor) error {
+			br.add(&blob{rec: &record{Entry: Entry{Size: size}}, owner: p.rec.Name, v1: newV1Piece(p.rec, part, func(t *tensor.Tensor) error {
 				return p.takeV1(&mu, part, t)
 			})})
 		}
 	}
-	if err := e.run(ctx); err != nil {
+	if err := br.run(ctx); err != nil {
 		return err
 	}
-	for i := range plans {
-		plans[i].req.Dst = plans[i].dst
+	for i := range reads {
+		reads[i].req.Dst = reads[i].dst
 	}
 	return nil
 }
 
 // takeV1 puts a slice that was read where it belongs.
-func (p *plan) takeV1(mu *sync.Mutex, part v1Part, t *tensor.Tensor) error {
+func (p *checkedRead) takeV1(mu *sync.Mutex, part v1Part, t *tensor.Tensor) error {
 	from := spans(part.slice, p.rec.Shape)
 	mu.Lock()
 	if p.dst == nil && equalSpans(from, p.want) {
@@ -269,9 +269,9 @@ func (p *plan) takeV1(mu *sync.Mutex, part v1Part, t *tensor.Tensor) error {
 }
 
 // addV1 has all slices of a tensor read and forgotten.
-func (e *engine) addV1(rec *record) {
+func (br *blobReader) addV1(rec *record) {
 	for _, part := range rec.v1 {
-		e.add(&blob{rec: &record{}, owner: rec.Name, v1: newV1Piece(rec, part, func(*tensor.Tensor) error { return nil })})
+		br.add(&blob{rec: &record{}, owner: rec.Name, v1: newV1Piece(rec, part, func(*tensor.Tensor) error { return nil })})
 	}
 }
 
@@ -296,21 +296,21 @@ const largeBlock = 1 << 20
 
 // tasksV1 puts the pieces that lie in one block together, so that each block is
 // read and decompressed once.
-func (e *engine) tasksV1(ctx context.Context) []task {
+func (br *blobReader) tasksV1(ctx context.Context) []task {
 	var found []*blob
-	for i, b := range e.blobs {
+	for i, b := range br.blobs {
 		if i%4096 == 0 && ctx.Err() != nil {
 			return nil
 		}
-		t, err := e.tables.get(b.v1.part.file)
+		t, err := br.tables.get(b.v1.part.file)
 		if err != nil {
-			e.fail(b.owner, err)
+			br.fail(b.owner, err)
 			continue
 		}
 		var size uint64
 		b.v1.table = t
 		if b.v1.block, size = t.Block(b.v1.key); size > largeBlock {
-			e.workers = 1
+			br.workers = 1
 		}
 		found = append(found, b)
 	}
@@ -329,7 +329,7 @@ func (e *engine) tasksV1(ctx context.Context) []task {
 }
 
 // blockV1 reads the pieces that lie in one block.
-func (e *engine) blockV1(ctx context.Context, t task) {
+func (br *blobReader) blockV1(ctx context.Context, t task) {
 	table := t.blobs[0].v1.table
 	// The same piece may be asked for by several.
 	var keys [][]byte
@@ -347,17 +347,17 @@ func (e *engine) blockV1(ctx context.Context, t task) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			x, err := e.r.decodeV1(table, b.v1, value, offset)
+			x, err := br.r.decodeV1(table, b.v1, value, offset)
 			if err == nil {
 				err = b.v1.take(x)
 			}
 			if err != nil {
-				if e.fail(b.owner, err); !e.keepGoing {
+				if br.fail(b.owner, err); !br.keepGoing {
 					return nil
 				}
 				continue
 			}
-			e.finish(b.rec.Size)
+			br.finish(b.rec.Size)
 		}
 		return nil
 	})
@@ -366,7 +366,7 @@ func (e *engine) blockV1(ctx context.Context, t task) {
 	}
 	for _, list := range byKey[done:] {
 		for _, b := range list {
-			e.fail(b.owner, fault(table.src.name, err))
+			br.fail(b.owner, fault(table.src.name, err))
 		}
 	}
 }

@@ -58,9 +58,9 @@ type Writer struct {
 	entries map[string]*pb.BundleEntryProto
 	token   string // the end of temporary names
 	shards  []*shardWriter
-	from    *engine // reads what is copied from the same Reader
-	least   int     // so many data files are kept, though the last ones be empty
-	buf     []byte  // what is gathered for the current shard
+	from    *blobReader // reads what is copied from the same Reader
+	least   int         // so many data files are kept, though the last ones be empty
+	buf     []byte      // what is gathered for the current shard
 	scratch []byte
 	written int64
 	indexes []string // the index file, under the name it has now

@@ -105,7 +105,7 @@ func (c *collector) object(obj Trackable, v reflect.Value) error {
 // embedded struct's: then the fields are read, and that struct among them.
 func (c *collector) parent(obj Trackable, p Parent, v reflect.Value) (bool, error) {
 	edges := p.TrackableChildren()
-	for _, f := range planOf(v.Type()).fields {
+	for _, f := range layoutOf(v.Type()).fields {
 		if !f.embedded {
 			continue
 		}
@@ -136,7 +136,7 @@ func sameEdges(a, b []Edge) bool {
 }
 
 func (c *collector) fields(obj Trackable, v reflect.Value) error {
-	p := planOf(v.Type())
+	p := layoutOf(v.Type())
 	if p.err != nil {
 		return p.err
 	}

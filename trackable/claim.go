@@ -44,7 +44,7 @@ func MayGrow(obj Trackable) bool {
 	case reflect.Slice, reflect.Map:
 		return true
 	case reflect.Struct:
-		return slices.ContainsFunc(ownFields(v), func(f planned) bool { return emptyField(obj, v, f) })
+		return slices.ContainsFunc(ownFields(v), func(f trackedField) bool { return emptyField(obj, v, f) })
 	}
 	return false
 }
@@ -73,15 +73,15 @@ func attachable(obj Trackable) bool {
 }
 
 // ownFields are the fields of a struct that can hold a child each.
-func ownFields(v reflect.Value) []planned {
+func ownFields(v reflect.Value) []trackedField {
 	if ownTypes[v.Type()] || v.Type() == structVariable {
 		return nil
 	}
-	fields := slices.Clone(planOf(v.Type()).fields)
-	return slices.DeleteFunc(fields, func(f planned) bool { return f.embedded || f.hidden })
+	fields := slices.Clone(layoutOf(v.Type()).fields)
+	return slices.DeleteFunc(fields, func(f trackedField) bool { return f.embedded || f.hidden })
 }
 
-func emptyField(obj Trackable, v reflect.Value, f planned) bool {
+func emptyField(obj Trackable, v reflect.Value, f trackedField) bool {
 	empty, _ := locked(nodeOf(obj), func() (bool, error) { return childIsNil(v.FieldByIndex(f.index)), nil })
 	return empty
 }
@@ -103,7 +103,7 @@ func HasPlace(obj Trackable, edge string) bool {
 	case reflect.Map:
 		return true
 	case reflect.Struct:
-		return slices.ContainsFunc(ownFields(v), func(f planned) bool { return f.edge == edge && emptyField(obj, v, f) })
+		return slices.ContainsFunc(ownFields(v), func(f trackedField) bool { return f.edge == edge && emptyField(obj, v, f) })
 	}
 	return false
 }

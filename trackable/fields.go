@@ -199,14 +199,14 @@ func holdsTrackable(t reflect.Type) bool {
 	return found
 }
 
-// plan is what a walk reads from values of one struct type, in field order.
-type plan struct {
+// structLayout is what a walk reads from values of one struct type, in field order.
+type structLayout struct {
 	typ    reflect.Type
-	fields []planned
+	fields []trackedField
 	err    error
 }
 
-type planned struct {
+type trackedField struct {
 	index    []int
 	name     string // Go's, for errors
 	edge     string
@@ -215,35 +215,35 @@ type planned struct {
 	hidden   bool // unexported: whatever it holds dynamically is an error
 }
 
-var plans sync.Map // reflect.Type of a struct → *plan
+var layouts sync.Map // reflect.Type of a struct → *structLayout
 
-func planOf(t reflect.Type) *plan {
-	if p, ok := plans.Load(t); ok {
-		return p.(*plan)
+func layoutOf(t reflect.Type) *structLayout {
+	if l, ok := layouts.Load(t); ok {
+		return l.(*structLayout)
 	}
-	p := &plan{typ: t}
-	p.add(t, nil)
+	l := &structLayout{typ: t}
+	l.add(t, nil)
 	seen := map[string]string{}
-	for _, f := range p.fields {
+	for _, f := range l.fields {
 		if f.embedded || f.hidden {
 			continue
 		}
-		if other, dup := seen[f.edge]; dup && p.err == nil {
-			p.err = fmt.Errorf("trackable: fields %s and %s of %v are both called %q; rename one with a tag `cairn:\"name\"`", other, f.name, t, f.edge)
+		if other, dup := seen[f.edge]; dup && l.err == nil {
+			l.err = fmt.Errorf("trackable: fields %s and %s of %v are both called %q; rename one with a tag `cairn:\"name\"`", other, f.name, t, f.edge)
 		}
 		seen[f.edge] = f.name
 	}
-	got, _ := plans.LoadOrStore(t, p)
-	return got.(*plan)
+	got, _ := layouts.LoadOrStore(t, l)
+	return got.(*structLayout)
 }
 
-func (p *plan) fail(format string, args ...any) {
-	if p.err == nil {
-		p.err = fmt.Errorf("trackable: "+format, args...)
+func (l *structLayout) fail(format string, args ...any) {
+	if l.err == nil {
+		l.err = fmt.Errorf("trackable: "+format, args...)
 	}
 }
 
-func (p *plan) add(t reflect.Type, prefix []int) {
+func (l *structLayout) add(t reflect.Type, prefix []int) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag, tagged := f.Tag.Lookup("cairn")
@@ -262,32 +262,32 @@ func (p *plan) add(t reflect.Type, prefix []int) {
 					continue
 				}
 				if ptr.Implements(typeParent) && f.IsExported() {
-					p.fields = append(p.fields, planned{index: index, name: f.Name, embedded: true})
+					l.fields = append(l.fields, trackedField{index: index, name: f.Name, embedded: true})
 					continue
 				}
-				p.add(f.Type, index)
+				l.add(f.Type, index)
 				continue
 			case f.Type.Kind() == reflect.Pointer && classify(f.Type) != classNone:
-				p.fail("%v embeds the pointer %v; embed the struct itself, or give the field a name", p.typ, f.Type)
+				l.fail("%v embeds the pointer %v; embed the struct itself, or give the field a name", l.typ, f.Type)
 				continue
 			}
 		}
 		c := classify(f.Type)
 		if c == classNone {
 			if isData(element(f.Type)) {
-				p.fail("%v", untrackedData(f.Name, p.typ, f.Type))
+				l.fail("%v", untrackedData(f.Name, l.typ, f.Type))
 				continue
 			}
 			if tagged && tag != "" {
-				p.fail("field %s of %v has the tag `cairn:%q`, but a %v can't be tracked", f.Name, p.typ, tag, f.Type)
+				l.fail("field %s of %v has the tag `cairn:%q`, but a %v can't be tracked", f.Name, l.typ, tag, f.Type)
 			}
 			continue
 		}
 		if !f.IsExported() {
 			if certain(f.Type) {
-				p.fail("field %s of %v holds a %v but isn't exported: export it, Attach it, or tag it `cairn:\"-\"`", f.Name, p.typ, f.Type)
+				l.fail("field %s of %v holds a %v but isn't exported: export it, Attach it, or tag it `cairn:\"-\"`", f.Name, l.typ, f.Type)
 			} else if c == classDynamic {
-				p.fields = append(p.fields, planned{index: index, name: f.Name, class: c, hidden: true})
+				l.fields = append(l.fields, trackedField{index: index, name: f.Name, class: c, hidden: true})
 			}
 			continue
 		}
@@ -295,6 +295,6 @@ func (p *plan) add(t reflect.Type, prefix []int) {
 		if edge == "" {
 			edge = SnakeCase(f.Name)
 		}
-		p.fields = append(p.fields, planned{index: index, name: f.Name, edge: edge, class: c})
+		l.fields = append(l.fields, trackedField{index: index, name: f.Name, edge: edge, class: c})
 	}
 }

@@ -135,8 +135,8 @@ type group struct {
 	reduce bool
 }
 
-// plan reads the axes and groups the dimensions.
-func plan(c *engine.Call) (groups []group, out tensor.Shape, count int, err error) {
+// groupAxes reads the axes and groups the dimensions.
+func groupAxes(c *engine.Call) (groups []group, out tensor.Shape, count int, err error) {
 	if err := c.Need(2); err != nil {
 		return nil, nil, 0, err
 	}
@@ -165,7 +165,7 @@ func plan(c *engine.Call) (groups []group, out tensor.Shape, count int, err erro
 
 func run[T tensor.Element](r reducer[T]) elementwise.Func {
 	return func(c *engine.Call) error {
-		groups, dims, count, err := plan(c)
+		groups, dims, count, err := groupAxes(c)
 		if err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func run[T tensor.Element](r reducer[T]) elementwise.Func {
 
 func runHalf[H elementwise.Half](r reducer[float32]) elementwise.Func {
 	return func(c *engine.Call) error {
-		groups, dims, count, err := plan(c)
+		groups, dims, count, err := groupAxes(c)
 		if err != nil {
 			return err
 		}

@@ -77,7 +77,7 @@ func (l *Loops[T, R]) run(c *engine.Call, d tensor.DType, ns float64) error {
 		}
 		c.Parallel(len(dst), ns, func(lo, hi int) { l.SV(dst[lo:hi], x[0], y[lo:hi]) })
 	default:
-		p := NewPlan(dims, as, bs)
+		p := NewBroadcast(dims, as, bs)
 		if !c.Large(len(dst), ns) {
 			l.rows(p, dst, x, y, 0, p.Rows)
 			return nil
@@ -88,7 +88,7 @@ func (l *Loops[T, R]) run(c *engine.Call, d tensor.DType, ns float64) error {
 }
 
 // rows runs rows lo to hi of a broadcast.
-func (l *Loops[T, R]) rows(p *Plan, dst []R, x, y []T, lo, hi int) {
+func (l *Loops[T, R]) rows(p *Broadcast, dst []R, x, y []T, lo, hi int) {
 	it := p.At(lo)
 	n := p.Inner
 	for row := lo; row < hi; row++ {
@@ -110,28 +110,28 @@ func (l *Loops[T, R]) rows(p *Plan, dst []R, x, y []T, lo, hi int) {
 	}
 }
 
-// Plan walks two tensors that stretch to one shape, row by row: dimensions that
+// Broadcast walks two tensors that stretch to one shape, row by row: dimensions that
 // both run through alike are joined, the last one is a row.
-type Plan struct {
+type Broadcast struct {
 	Rows, Inner  int
 	StepA, StepB int // within a row: 0 or 1
-	dims         []planDim
+	dims         []broadcastDim
 }
 
-type planDim struct{ n, a, b int }
+type broadcastDim struct{ n, a, b int }
 
-// NewPlan plans for inputs of shapes a and b that broadcast to s.
-func NewPlan(s, a, b tensor.Shape) *Plan {
+// NewBroadcast returns the walk over inputs of shapes a and b that broadcast to s.
+func NewBroadcast(s, a, b tensor.Shape) *Broadcast {
 	sa, sb := shapes.BroadcastStrides(a, s), shapes.BroadcastStrides(b, s)
-	p := &Plan{Rows: 1, Inner: 1}
-	var dims []planDim
+	p := &Broadcast{Rows: 1, Inner: 1}
+	var dims []broadcastDim
 	for i, n := range s {
 		if n == 1 {
 			continue
 		}
-		d := planDim{n, sa[i], sb[i]}
+		d := broadcastDim{n, sa[i], sb[i]}
 		if k := len(dims) - 1; k >= 0 && dims[k].a == d.a*n && dims[k].b == d.b*n {
-			dims[k] = planDim{dims[k].n * n, d.a, d.b}
+			dims[k] = broadcastDim{dims[k].n * n, d.a, d.b}
 			continue
 		}
 		dims = append(dims, d)
@@ -161,7 +161,7 @@ func (pl *Place) index(i int) *int {
 }
 
 // At is the place of a row.
-func (p *Plan) At(row int) Place {
+func (p *Broadcast) At(row int) Place {
 	var pl Place
 	if n := len(p.dims) - len(pl.at); n > 0 {
 		pl.more = make([]int, n)
@@ -178,7 +178,7 @@ func (p *Plan) At(row int) Place {
 }
 
 // Next moves to the next row.
-func (pl *Place) Next(p *Plan) {
+func (pl *Place) Next(p *Broadcast) {
 	for i := len(p.dims) - 1; i >= 0; i-- {
 		d := &p.dims[i]
 		k := pl.index(i)

@@ -46,18 +46,18 @@ type blob struct {
 	left    atomic.Int64               // chunks to be read
 }
 
-// An engine reads blobs in parallel.
-type engine struct {
+// A blobReader reads blobs in parallel.
+type blobReader struct {
 	r         *Reader
 	tables    *v1Tables // in version 1
 	workers   int
 	progress  func(done, total int64)
 	keepGoing bool // collect errors instead of stopping at the first
 
-	blobs []*blob
-	total int64
-	done  atomic.Int64
-	told  sync.Mutex
+	blobs     []*blob
+	total     int64
+	done      atomic.Int64
+	reporting sync.Mutex // held by whoever calls progress
 
 	mu      sync.Mutex
 	sources map[int]*openShard
@@ -81,15 +81,15 @@ type openShard struct {
 	uses   int // workers that are reading it
 }
 
-func newEngine(r *Reader, workers int, progress func(done, total int64)) *engine {
+func newBlobReader(r *Reader, workers int, progress func(done, total int64)) *blobReader {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	return &engine{r: r, workers: workers, progress: progress, sources: make(map[int]*openShard)}
+	return &blobReader{r: r, workers: workers, progress: progress, sources: make(map[int]*openShard)}
 }
 
-func (e *engine) close() {
-	for _, s := range e.sources {
+func (br *blobReader) close() {
+	for _, s := range br.sources {
 		if s.src != nil {
 			s.src.close()
 			s.src = nil
@@ -98,23 +98,23 @@ func (e *engine) close() {
 }
 
 // fail notes an error.
-func (e *engine) fail(name string, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.errs = append(e.errs, nameError{name, err})
-	if !e.keepGoing {
-		e.stop.Store(true)
+func (br *blobReader) fail(name string, err error) {
+	br.mu.Lock()
+	defer br.mu.Unlock()
+	br.errs = append(br.errs, nameError{name, err})
+	if !br.keepGoing {
+		br.stop.Store(true)
 	}
 }
 
 // faults joins the errors that were noted, sorted by name.
-func (e *engine) faults(limit int) error {
-	slices.SortStableFunc(e.errs, func(a, b nameError) int { return cmp.Compare(a.name, b.name) })
+func (br *blobReader) faults(limit int) error {
+	slices.SortStableFunc(br.errs, func(a, b nameError) int { return cmp.Compare(a.name, b.name) })
 	var errs []error
 	seen := map[string]bool{} // a file that can't be opened is one fault, not one a tensor
-	for i, n := range e.errs {
+	for i, n := range br.errs {
 		if len(errs) == limit {
-			errs = append(errs, fmt.Errorf("bundle: %d faults more", len(e.errs)-i))
+			errs = append(errs, fmt.Errorf("bundle: %d faults more", len(br.errs)-i))
 			break
 		}
 		if s := n.err.Error(); !seen[s] {
@@ -134,32 +134,32 @@ func openError(shown string, err error) error {
 	return fmt.Errorf("bundle: open %s: %w", shown, err)
 }
 
-func (e *engine) add(b *blob) {
-	e.blobs = append(e.blobs, b)
-	e.total += b.rec.Size
+func (br *blobReader) add(b *blob) {
+	br.blobs = append(br.blobs, b)
+	br.total += b.rec.Size
 }
 
 // shard opens a data file and holds it until release.
-func (e *engine) shard(n int) (*source, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s := e.sources[n]
+func (br *blobReader) shard(n int) (*source, error) {
+	br.mu.Lock()
+	defer br.mu.Unlock()
+	s := br.sources[n]
 	if s == nil {
 		s = &openShard{}
-		e.sources[n] = s
+		br.sources[n] = s
 	}
 	if s.src == nil && s.err == nil {
-		if e.open >= handles {
-			for _, o := range e.sources {
+		if br.open >= handles {
+			for _, o := range br.sources {
 				if o.src != nil && o.uses == 0 {
 					o.src.close()
 					o.src = nil
-					e.open--
+					br.open--
 				}
 			}
 		}
-		shown := DataName(e.r.shown, n, e.r.header.NumShards)
-		s.src, s.err = openSource(e.r.fsys, DataName(e.r.prefix, n, e.r.header.NumShards))
+		shown := DataName(br.r.shown, n, br.r.header.NumShards)
+		s.src, s.err = openSource(br.r.fsys, DataName(br.r.prefix, n, br.r.header.NumShards))
 		switch {
 		case errors.Is(s.err, fs.ErrNotExist):
 			s.err = &CorruptError{File: shown, Offset: -1, What: "the data file is missing", Err: s.err}
@@ -167,7 +167,7 @@ func (e *engine) shard(n int) (*source, error) {
 			s.err = openError(shown, s.err)
 		default:
 			s.src.name, s.size, s.stored = shown, s.src.size, s.src.stored
-			e.open++
+			br.open++
 		}
 	}
 	if s.err != nil {
@@ -178,37 +178,37 @@ func (e *engine) shard(n int) (*source, error) {
 }
 
 // stored is how many bytes of the data files used so far lie on the disk.
-func (e *engine) stored() int64 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (br *blobReader) stored() int64 {
+	br.mu.Lock()
+	defer br.mu.Unlock()
 	var n int64
-	for _, s := range e.sources {
+	for _, s := range br.sources {
 		n += s.stored
 	}
 	return n
 }
 
-func (e *engine) release(n int) {
-	e.mu.Lock()
-	e.sources[n].uses--
-	e.mu.Unlock()
+func (br *blobReader) release(n int) {
+	br.mu.Lock()
+	br.sources[n].uses--
+	br.mu.Unlock()
 }
 
-// check tells whether a piece lies inside its data file.
-func (e *engine) check(rec *record) error {
-	src, err := e.shard(rec.Shard)
+// check returns an error unless a piece lies inside its data file.
+func (br *blobReader) check(rec *record) error {
+	src, err := br.shard(rec.Shard)
 	if err != nil {
 		var c *CorruptError
 		if errors.As(err, &c) {
 			named := *c
-			named.Name = e.r.ownerOf(rec)
+			named.Name = br.r.ownerOf(rec)
 			return &named
 		}
 		return err
 	}
-	defer e.release(rec.Shard)
+	defer br.release(rec.Shard)
 	if rec.Offset+rec.Size > src.size {
-		return &CorruptError{File: src.name, Offset: src.size, Name: e.r.ownerOf(rec), What: fmt.Sprintf("the file ends here, the tensor's %d bytes begin at %d", rec.Size, rec.Offset)}
+		return &CorruptError{File: src.name, Offset: src.size, Name: br.r.ownerOf(rec), What: fmt.Sprintf("the file ends here, the tensor's %d bytes begin at %d", rec.Size, rec.Offset)}
 	}
 	return nil
 }
@@ -231,35 +231,35 @@ type task struct {
 }
 
 // tasks divides the blobs; the list is in the order of the data files.
-func (e *engine) tasks() []task {
-	slices.SortStableFunc(e.blobs, func(a, b *blob) int {
+func (br *blobReader) tasks() []task {
+	slices.SortStableFunc(br.blobs, func(a, b *blob) int {
 		return cmp.Or(cmp.Compare(a.rec.Shard, b.rec.Shard), cmp.Compare(a.rec.Offset, b.rec.Offset))
 	})
 	var out []task
-	for i := 0; i < len(e.blobs); {
-		b := e.blobs[i]
+	for i := 0; i < len(br.blobs); {
+		b := br.blobs[i]
 		switch {
 		case !b.chunked():
-			out = append(out, task{blobs: e.blobs[i : i+1]})
+			out = append(out, task{blobs: br.blobs[i : i+1]})
 			i++
 		case b.rec.Size > small:
 			n := int((b.rec.Size + chunk - 1) / chunk)
 			b.crcs = make([]uint32, n)
 			b.left.Store(int64(n))
 			for k := range n {
-				out = append(out, task{blobs: e.blobs[i : i+1], chunk: k})
+				out = append(out, task{blobs: br.blobs[i : i+1], chunk: k})
 			}
 			i++
 		default:
 			j, start, end := i+1, b.rec.Offset, b.rec.Offset+b.rec.Size
-			for ; j < len(e.blobs); j++ {
-				n := e.blobs[j]
+			for ; j < len(br.blobs); j++ {
+				n := br.blobs[j]
 				if !n.chunked() || n.rec.Size > small || n.rec.Shard != b.rec.Shard || n.rec.Offset-end > gap || n.rec.Offset+n.rec.Size-start > chunk {
 					break
 				}
 				end = max(end, n.rec.Offset+n.rec.Size)
 			}
-			out = append(out, task{blobs: e.blobs[i:j], chunk: -1})
+			out = append(out, task{blobs: br.blobs[i:j], chunk: -1})
 			i = j
 		}
 	}
@@ -271,15 +271,15 @@ func (b *blob) chunked() bool { return b.v1 == nil && b.copy == nil && b.rec.DTy
 
 // run reads all blobs. The error is the first one, in no certain order where
 // several pieces are at fault; with keepGoing it is that of the context only.
-func (e *engine) run(ctx context.Context) error {
+func (br *blobReader) run(ctx context.Context) error {
 	var tasks []task
-	if e.tables != nil {
-		tasks = e.tasksV1(ctx)
+	if br.tables != nil {
+		tasks = br.tasksV1(ctx)
 	} else {
-		tasks = e.tasks()
+		tasks = br.tasks()
 	}
-	workers := min(e.workers, len(tasks))
-	for _, s := range e.sources {
+	workers := min(br.workers, len(tasks))
+	for _, s := range br.sources {
 		if s.src != nil && !s.src.parallel {
 			workers = min(workers, 1) // reading in order spares reading again
 		}
@@ -287,16 +287,16 @@ func (e *engine) run(ctx context.Context) error {
 	var next atomic.Int64
 	work := func() {
 		var buf []byte
-		for !e.stop.Load() {
+		for !br.stop.Load() {
 			i := int(next.Add(1)) - 1
 			if i >= len(tasks) {
 				return
 			}
 			if err := ctx.Err(); err != nil {
-				e.stop.Store(true)
+				br.stop.Store(true)
 				return
 			}
-			e.do(ctx, tasks[i], &buf)
+			br.do(ctx, tasks[i], &buf)
 		}
 	}
 	var wg sync.WaitGroup
@@ -310,52 +310,52 @@ func (e *engine) run(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if e.keepGoing || len(e.errs) == 0 {
-		e.tell(true)
+	if br.keepGoing || len(br.errs) == 0 {
+		br.report(true)
 		return nil
 	}
-	return e.errs[0].err
+	return br.errs[0].err
 }
 
-// tell reports how far the reading is.
-func (e *engine) tell(last bool) {
-	if e.progress == nil {
+// report reports how far the reading is.
+func (br *blobReader) report(last bool) {
+	if br.progress == nil {
 		return
 	}
 	if last {
-		e.told.Lock()
-	} else if !e.told.TryLock() {
+		br.reporting.Lock()
+	} else if !br.reporting.TryLock() {
 		return
 	}
-	e.progress(e.done.Load(), e.total)
-	e.told.Unlock()
+	br.progress(br.done.Load(), br.total)
+	br.reporting.Unlock()
 }
 
-func (e *engine) do(ctx context.Context, t task, buf *[]byte) {
+func (br *blobReader) do(ctx context.Context, t task, buf *[]byte) {
 	first := t.blobs[0]
 	if first.v1 != nil {
-		e.blockV1(ctx, t)
+		br.blockV1(ctx, t)
 		return
 	}
-	src, err := e.shard(first.rec.Shard)
+	src, err := br.shard(first.rec.Shard)
 	if err != nil {
-		e.fail(first.owner, err)
+		br.fail(first.owner, err)
 		return
 	}
-	defer e.release(first.rec.Shard)
+	defer br.release(first.rec.Shard)
 	switch {
 	case !first.chunked():
-		e.sequential(src, first)
+		br.sequential(src, first)
 	case t.chunk < 0:
-		e.row(src, t.blobs, buf)
+		br.row(src, t.blobs, buf)
 	default:
-		e.piece(src, first, t.chunk, buf)
+		br.piece(src, first, t.chunk, buf)
 	}
 }
 
-func (e *engine) finish(n int64) {
-	e.done.Add(n)
-	e.tell(false)
+func (br *blobReader) finish(n int64) {
+	br.done.Add(n)
+	br.report(false)
 }
 
 func scratch(buf *[]byte) []byte {
@@ -378,7 +378,7 @@ func readAt(src *source, p []byte, off int64, name string) error {
 }
 
 // row reads small pieces that lie together.
-func (e *engine) row(src *source, blobs []*blob, buf *[]byte) {
+func (br *blobReader) row(src *source, blobs []*blob, buf *[]byte) {
 	start := blobs[0].rec.Offset
 	end := start
 	for _, b := range blobs {
@@ -387,16 +387,16 @@ func (e *engine) row(src *source, blobs []*blob, buf *[]byte) {
 	if len(blobs) == 1 && blobs[0].dst != nil {
 		b := blobs[0]
 		if err := readAt(src, b.dst, start, b.owner); err != nil {
-			e.fail(b.owner, err)
+			br.fail(b.owner, err)
 			return
 		}
-		e.settle(src, b, b.dst, crc32c.Value(b.dst))
-		e.finish(b.rec.Size)
+		br.settle(src, b, b.dst, crc32c.Value(b.dst))
+		br.finish(b.rec.Size)
 		return
 	}
 	all := scratch(buf)[:end-start]
 	if err := readAt(src, all, start, blobs[0].owner); err != nil {
-		e.fail(blobs[0].owner, err)
+		br.fail(blobs[0].owner, err)
 		return
 	}
 	for _, b := range blobs {
@@ -406,18 +406,18 @@ func (e *engine) row(src *source, blobs []*blob, buf *[]byte) {
 		} else if b.fix != nil && len(blobs) > 1 {
 			part = append([]byte(nil), part...) // another piece may be read from the same bytes
 		}
-		e.settle(src, b, part, crc32c.Value(part))
+		br.settle(src, b, part, crc32c.Value(part))
 	}
-	e.finish(end - start)
+	br.finish(end - start)
 }
 
 // settle checks the checksum of a whole piece that was read at once and hands
 // its bytes on.
-func (e *engine) settle(src *source, b *blob, part []byte, crc uint32) {
-	if !e.checkSum(src, b, crc) {
+func (br *blobReader) settle(src *source, b *blob, part []byte, crc uint32) {
+	if !br.checkSum(src, b, crc) {
 		return
 	}
-	if !e.mend(src, b, part) {
+	if !br.mend(src, b, part) {
 		return
 	}
 	if b.scatter != nil {
@@ -425,11 +425,11 @@ func (e *engine) settle(src *source, b *blob, part []byte, crc uint32) {
 	}
 }
 
-func (e *engine) checkSum(src *source, b *blob, crc uint32) bool {
+func (br *blobReader) checkSum(src *source, b *blob, crc uint32) bool {
 	if crc == b.rec.CRC {
 		return true
 	}
-	e.fail(b.owner, wrongChecksum(src, b.rec, b.owner, crc))
+	br.fail(b.owner, wrongChecksum(src, b.rec, b.owner, crc))
 	return false
 }
 
@@ -437,12 +437,12 @@ func wrongChecksum(src *source, rec *record, name string, crc uint32) error {
 	return &CorruptError{File: src.name, Offset: rec.Offset, Name: name, What: fmt.Sprintf("the checksum of its %d bytes is %08x, stored is %08x", rec.Size, crc, rec.CRC)}
 }
 
-func (e *engine) mend(src *source, b *blob, part []byte) bool {
+func (br *blobReader) mend(src *source, b *blob, part []byte) bool {
 	if b.fix == nil {
 		return true
 	}
 	if err := b.fix(part); err != nil {
-		e.fail(b.owner, &CorruptError{File: src.name, Offset: b.rec.Offset, Name: b.owner, What: err.Error()})
+		br.fail(b.owner, &CorruptError{File: src.name, Offset: b.rec.Offset, Name: b.owner, What: err.Error()})
 		return false
 	}
 	return true
@@ -450,7 +450,7 @@ func (e *engine) mend(src *source, b *blob, part []byte) bool {
 
 // piece reads one chunk of a large piece. Its bytes are handed on before the
 // piece's checksum is known, since they can't be kept.
-func (e *engine) piece(src *source, b *blob, k int, buf *[]byte) {
+func (br *blobReader) piece(src *source, b *blob, k int, buf *[]byte) {
 	at := int64(k) * chunk
 	n := min(b.rec.Size-at, chunk)
 	var p []byte
@@ -460,17 +460,17 @@ func (e *engine) piece(src *source, b *blob, k int, buf *[]byte) {
 		p = scratch(buf)[:n]
 	}
 	if err := readAt(src, p, b.rec.Offset+at, b.owner); err != nil {
-		e.fail(b.owner, err)
+		br.fail(b.owner, err)
 		return
 	}
 	b.crcs[k] = crc32c.Value(p)
-	if !e.mend(src, b, p) {
+	if !br.mend(src, b, p) {
 		return
 	}
 	if b.scatter != nil {
 		b.scatter(p, at)
 	}
-	e.finish(n)
+	br.finish(n)
 	if b.left.Add(-1) > 0 {
 		return
 	}
@@ -478,13 +478,13 @@ func (e *engine) piece(src *source, b *blob, k int, buf *[]byte) {
 	for i, c := range b.crcs {
 		crc = crc32c.Combine(crc, c, min(b.rec.Size-int64(i)*chunk, chunk))
 	}
-	e.checkSum(src, b, crc)
+	br.checkSum(src, b, crc)
 }
 
 // sequential reads a piece from its front: strings, variants, and what is
 // copied.
-func (e *engine) sequential(src *source, b *blob) {
-	rec, big := b.rec, e.r.header.BigEndian
+func (br *blobReader) sequential(src *source, b *blob) {
+	rec, big := b.rec, br.r.header.BigEndian
 	var crc uint32
 	var err error
 	switch rec.DType {
@@ -498,19 +498,19 @@ func (e *engine) sequential(src *source, b *blob) {
 	var f *fieldError
 	switch {
 	case errors.As(err, &f):
-		e.fail(b.owner, &CorruptError{File: src.name, Offset: f.offset, Name: b.owner, What: f.what})
+		br.fail(b.owner, &CorruptError{File: src.name, Offset: f.offset, Name: b.owner, What: f.what})
 		return
 	case err != nil:
-		e.fail(b.owner, err)
+		br.fail(b.owner, err)
 		return
 	}
-	if !e.checkSum(src, b, crc) {
+	if !br.checkSum(src, b, crc) {
 		return
 	}
 	if b.after != nil {
 		b.after()
 	}
-	e.finish(rec.Size)
+	br.finish(rec.Size)
 }
 
 // copyFixed copies elements of fixed size and returns their checksum.
