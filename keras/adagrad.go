@@ -36,9 +36,9 @@ func (a *Adagrad) slots() []slotKind {
 func (a *Adagrad) update(s *ops.Scope, u *update) {
 	acc := u.slots[0]
 	if !u.isNew {
-		ops.ApplyAdagrad(s, u.v, acc, u.num(numRate, u.rate), u.num(numEpsilon, a.Epsilon), u.grad)
+		ops.ApplyAdagrad(s, u.v, acc, u.rate(), u.number(numEpsilon, a.Epsilon), u.grad)
 		return
 	}
 	ops.AssignAdd(s, acc, ops.Square(s, u.grad))
-	ops.AssignSub(s, u.v, ops.Div(s, ops.Mul(s, u.grad, u.rate), ops.Sqrt(s, ops.Add(s, acc, a.Epsilon))))
+	ops.AssignSub(s, u.v, ops.Div(s, ops.Mul(s, u.grad, u.rate()), ops.Sqrt(s, ops.Add(s, acc, a.Epsilon))))
 }

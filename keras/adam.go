@@ -1,10 +1,6 @@
 package keras
 
-import (
-	"math"
-
-	"github.com/cairnml/cairn/ops"
-)
+import "github.com/cairnml/cairn/ops"
 
 // Adam is the optimizer of that name, tf_keras.optimizers.legacy.Adam:
 //
@@ -49,29 +45,28 @@ func adamSlots(amsgrad bool) []slotKind {
 func (a *Adam) update(s *ops.Scope, u *update) { adamStep(s, u, a.Beta1, a.Beta2, a.Epsilon) }
 
 func adamStep(s *ops.Scope, u *update, beta1, beta2, epsilon float64) {
-	b1, b2 := u.hyper("beta_1", beta1), u.hyper("beta_2", beta2)
+	b1, b2 := u.hyper(numFirst, "beta_1", beta1), u.hyper(numSecond, "beta_2", beta2)
+	b1Power, b2Power := u.power(numFirstPower, b1), u.power(numSecondPower, b2)
 	m, v, vhat := u.slots[0], u.slots[1], u.slots[2]
 	switch {
 	case u.isNew:
 		// The newer optimizer has no fused op, and takes 1-beta from the options,
 		// not from their float32 values: for Beta2 that shows.
-		root := u.round(math.Sqrt(u.round(1 - u.power(b2))))
-		alpha := u.round(u.round(u.rate*root) / u.round(1-u.power(b1)))
+		if u.known[numAlpha] == nil {
+			root := ops.Sqrt(s, ops.Sub(s, 1, b2Power))
+			u.known[numAlpha] = ops.Div(s, ops.Mul(s, u.rate(), root), ops.Sub(s, 1, b1Power))
+		}
 		ops.AssignAdd(s, m, ops.Mul(s, ops.Sub(s, u.grad, m), 1-beta1))
 		ops.AssignAdd(s, v, ops.Mul(s, ops.Sub(s, ops.Square(s, u.grad), v), 1-beta2))
 		if vhat != nil {
 			ops.Assign(s, vhat, ops.Maximum(s, vhat, v))
 			v = vhat
 		}
-		ops.AssignSub(s, u.v, ops.Div(s, ops.Mul(s, m, alpha), ops.Add(s, ops.Sqrt(s, v), epsilon)))
+		ops.AssignSub(s, u.v, ops.Div(s, ops.Mul(s, m, u.known[numAlpha]), ops.Add(s, ops.Sqrt(s, v), epsilon)))
 	case vhat != nil:
-		ops.ApplyAdamWithAmsgrad(s, u.v, m, v, vhat,
-			u.num(numFirstPower, u.power(b1)), u.num(numSecondPower, u.power(b2)), u.num(numRate, u.rate),
-			u.num(numFirst, b1), u.num(numSecond, b2), u.num(numEpsilon, epsilon), u.grad)
+		ops.ApplyAdamWithAmsgrad(s, u.v, m, v, vhat, b1Power, b2Power, u.rate(), b1, b2, u.number(numEpsilon, epsilon), u.grad)
 	default:
-		ops.ApplyAdam(s, u.v, m, v,
-			u.num(numFirstPower, u.power(b1)), u.num(numSecondPower, u.power(b2)), u.num(numRate, u.rate),
-			u.num(numFirst, b1), u.num(numSecond, b2), u.num(numEpsilon, epsilon), u.grad, false)
+		ops.ApplyAdam(s, u.v, m, v, b1Power, b2Power, u.rate(), b1, b2, u.number(numEpsilon, epsilon), u.grad, false)
 	}
 }
 

@@ -87,7 +87,11 @@ func (o *OptimizerBase) makeNew() error {
 			}
 		}
 	} else if !keras3 {
-		o.next.current = trackable.NewScalar(float32(o.Schedule.Rate(0)))
+		rate, err := rateAt(o.Schedule, 0)
+		if err != nil {
+			return err
+		}
+		o.next.current = trackable.NewScalar(rate)
 		o.next.current.Named("current_learning_rate").SetTrainable(false)
 		edges = append(edges, trackable.Edge{Name: "_current_learning_rate", Child: o.next.current})
 	}

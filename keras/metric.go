@@ -1,6 +1,7 @@
 package keras
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -17,6 +18,8 @@ type MeanMetric struct {
 	Total *trackable.Scalar[float32] // the sum of the values, each times its weight
 	Count *trackable.Scalar[float32] // the sum of the weights
 }
+
+var errUnmadeMetric = errors.New("the metric is a zero value; NewMean makes one")
 
 // NewMean makes a mean of nothing.
 func NewMean() *MeanMetric {
@@ -38,7 +41,7 @@ func (m *MeanMetric) Update(s *ops.Scope, values ops.Input) { m.WeightedUpdate(s
 // or be such that they can be broadcast to it.
 func (m *MeanMetric) WeightedUpdate(s *ops.Scope, values, weights ops.Input) {
 	if m.Total == nil || m.Count == nil {
-		s.Fail("MeanMetric", fmt.Errorf("the metric is a zero value; NewMean makes one"))
+		s.Fail("MeanMetric", errUnmadeMetric)
 		return
 	}
 	v := ops.Const(s, values)
@@ -57,7 +60,18 @@ func (m *MeanMetric) WeightedUpdate(s *ops.Scope, values, weights ops.Input) {
 	ops.AssignAdd(s, m.Count, ops.Sum(s, count))
 }
 
-// Result is the mean now, 0 before the first value.
+// Mean is the mean at this point of a function, a float32 scalar: 0 before the
+// first value.
+func (m *MeanMetric) Mean(s *ops.Scope) *ops.Value {
+	if m.Total == nil || m.Count == nil {
+		return s.Fail("MeanMetric", errUnmadeMetric)
+	}
+	return ops.DivNoNan(s, &m.Total.Variable, &m.Count.Variable)
+}
+
+// Result is the mean now, 0 before the first value. It is for code outside of
+// functions, which have [MeanMetric.Mean]: a number that goes into a trace stays
+// what it was.
 func (m *MeanMetric) Result() float64 {
 	if m.Total == nil || m.Count == nil {
 		return 0
@@ -69,7 +83,8 @@ func (m *MeanMetric) Result() float64 {
 	return float64(float32(total / count))
 }
 
-// Reset forgets the values.
+// Reset forgets the values. It is for code outside of functions: in a trace it
+// would happen once, while the function is traced.
 func (m *MeanMetric) Reset() {
 	if m.Total != nil && m.Count != nil {
 		m.Total.Set(0)

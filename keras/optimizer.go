@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -78,6 +77,7 @@ type OptimizerBase struct {
 	made  atomic.Bool
 	kinds []slotKind // the rule's, once made
 	nums  [2][numCount]num
+	step  []coefficients                        `cairn:"-"` // of the step that is being taken
 	iter  *trackable.Scalar[int64]              `cairn:"-"`
 	rate  *trackable.Scalar[float32]            `cairn:"-"` // nil with a Schedule in the legacy layout
 	hyper map[string]*trackable.Scalar[float32] `cairn:"-"` // legacy layout only
@@ -113,80 +113,6 @@ type slotKind struct {
 	joined  bool    // the new layout makes it together with the kind before, variable by variable
 	initial float64 // first value of all elements
 }
-
-// update is one variable's step.
-type update struct {
-	v     *trackable.Variable
-	slots [3]*trackable.Variable // by the rule's kinds; nil where not used
-	grad  *ops.Value
-	rate  float64      // in v's precision
-	step  int64        // from 1
-	isNew bool         // the new layout's formulas
-	dtype tensor.DType // v's
-	o     *OptimizerBase
-}
-
-// round is x in the precision of the variable.
-func (u *update) round(x float64) float64 {
-	switch u.dtype {
-	case tensor.Float64:
-		return x
-	case tensor.Float16:
-		return float64(tensor.ToF16(float32(x)).Float())
-	case tensor.BFloat16:
-		return float64(tensor.ToBF16(float32(x)).Float())
-	}
-	return float64(float32(x))
-}
-
-// hyper is a hyperparameter: the saved one in the legacy layout, else the
-// option, both as float32 even for variables of float64, since that is what
-// tf.cast makes of a Python number.
-func (u *update) hyper(name string, option float64) float64 {
-	if h := u.o.hyper[name]; h != nil {
-		return float64(h.Get())
-	}
-	return float64(float32(option))
-}
-
-// The numbers that a step hands to ops, one place each.
-const (
-	numRate = iota
-	numFirst
-	numSecond
-	numFirstPower
-	numSecondPower
-	numEpsilon
-	numCount
-)
-
-// num is a number as a scalar tensor. The same one serves all variables of a
-// step, and most of them serve every step.
-type num struct {
-	x float64
-	t *tensor.Tensor
-}
-
-// num is x for an op. Only types that a step is likely to train are kept ready.
-func (u *update) num(place int, x float64) ops.Input {
-	kept := &u.o.nums[0][place]
-	switch u.dtype {
-	case tensor.Float32:
-		if kept.t == nil || kept.x != x {
-			kept.x, kept.t = x, tensor.Scalar(float32(x))
-		}
-	case tensor.Float64:
-		if kept = &u.o.nums[1][place]; kept.t == nil || kept.x != x {
-			kept.x, kept.t = x, tensor.Scalar(x)
-		}
-	default:
-		return x
-	}
-	return kept.t
-}
-
-// power is x to the power of the step's number.
-func (u *update) power(x float64) float64 { return u.round(math.Pow(u.round(x), float64(u.step))) }
 
 // init is called by constructors.
 func (o *OptimizerBase) init(name string, rate float64, r rule) {
@@ -292,21 +218,27 @@ func (o *OptimizerBase) make() error {
 }
 
 // LearningRate is the rate of the next step, before Decay: a restored
-// checkpoint's, once one was restored.
+// checkpoint's, once one was restored. It is for code outside of functions: a
+// number that goes into a trace stays what it was.
 func (o *OptimizerBase) LearningRate() (float64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.make(); err != nil {
 		return 0, fmt.Errorf("keras: %w", err)
 	}
-	return o.baseRate(), nil
+	rate, err := o.baseRate()
+	if err != nil {
+		return 0, fmt.Errorf("keras: %w", err)
+	}
+	return rate, nil
 }
 
-func (o *OptimizerBase) baseRate() float64 {
-	if o.Schedule != nil {
-		return o.Schedule.Rate(o.iter.Get())
+func (o *OptimizerBase) baseRate() (float64, error) {
+	if o.Schedule == nil {
+		return float64(o.rate.Get()), nil
 	}
-	return float64(o.rate.Get())
+	rate, err := rateAt(o.Schedule, o.iter.Get())
+	return float64(rate), err
 }
 
 // SetLearningRate changes the learning rate from the next step on. It wins over
@@ -349,7 +281,8 @@ func (o *OptimizerBase) Hyper(name string) (*trackable.Scalar[float32], error) {
 	return nil, fmt.Errorf("keras: %s has no hyperparameter %q; there are %q", o.Name, name, known)
 }
 
-// Iterations is the number of steps taken, a restored checkpoint's included.
+// Iterations is the number of steps taken, a restored checkpoint's included. It
+// is for code outside of functions, as [OptimizerBase.LearningRate] is.
 func (o *OptimizerBase) Iterations() (int64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -426,15 +359,19 @@ func (o *OptimizerBase) apply(s *ops.Scope, g grad.Gradients) error {
 			return err
 		}
 	}
+	if o.next.current != nil {
+		o.setCurrent(s)
+	}
 	g = o.clip(s, g, used)
-	step := o.iter.Get() + 1
+	defer func() {
+		clear(o.step)
+		o.step = o.step[:0]
+	}()
 	for _, p := range g {
 		if p.Grad == nil {
 			continue
 		}
-		u := update{v: p.Variable, grad: p.Grad, step: step, isNew: o.isNew(), o: o}
-		u.dtype = u.v.DType()
-		u.rate = o.rateFor(&u)
+		u := update{v: p.Variable, grad: p.Grad, coefficients: o.coefficientsFor(s, p.Variable.DType())}
 		for i, k := range o.kinds {
 			var err error
 			if u.isNew {
@@ -448,28 +385,25 @@ func (o *OptimizerBase) apply(s *ops.Scope, g grad.Gradients) error {
 		}
 		if u.isNew && o.WeightDecay != 0 {
 			// TensorFlow multiplies variable, decay and rate in this order.
-			decay := ops.Mul(s, ops.Mul(s, u.v, float64(float32(o.WeightDecay))), u.rate)
+			decay := ops.Mul(s, ops.Mul(s, u.v, float64(float32(o.WeightDecay))), u.rate())
 			ops.AssignSub(s, u.v, decay)
 		}
 		o.rule.update(s, &u)
 	}
-	if s.Err() == nil {
-		o.iter.Add(1)
-	}
+	ops.AssignAdd(s, &o.iter.Variable, one)
 	return nil
 }
 
-// rateFor is the learning rate in the variable's precision.
-func (o *OptimizerBase) rateFor(u *update) float64 {
-	rate := u.round(o.baseRate())
-	if !o.isNew() && o.Decay > 0 {
-		// The option and not the saved variable, as TensorFlow has it.
-		rate = u.round(rate / u.round(1+u.round(o.Decay)*float64(u.step-1)))
+var one = tensor.Scalar[int64](1)
+
+// setCurrent stores the rate of this step, which the new layout saves and goes by.
+func (o *OptimizerBase) setCurrent(s *ops.Scope) {
+	rate := o.Schedule.Rate(s, ops.ReadVariable(s, o.iter))
+	if rate == nil {
+		s.Fail("Schedule", errNoRate)
+		return
 	}
-	if o.next.current != nil {
-		o.next.current.Set(float32(rate))
-	}
-	return rate
+	ops.Assign(s, &o.next.current.Variable, ops.Cast(s, rate, tensor.Float32))
 }
 
 func noGradients(g grad.Gradients) error {

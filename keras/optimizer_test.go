@@ -217,11 +217,22 @@ func TestLearningRateCanBeSetAndScheduled(t *testing.T) {
 		{halving, 0, 0.1}, {halving, 3, 0.05},
 		{ExponentialDecay{Initial: 1, Steps: 2, Factor: 0.25, Staircase: true}, 3, 0.25},
 		{CosineDecay{Initial: 1, Steps: 10}, 5, 0.5}, {CosineDecay{Initial: 1, Steps: 10, Alpha: 0.1}, 99, 0.1},
-		{ScheduleFunc(func(n int64) float64 { return float64(n) }), 7, 7},
-		{PiecewiseConstant{}, 1, 0},
+		{ScheduleFunc(func(s *ops.Scope, n *ops.Value) *ops.Value { return ops.Cast(s, n, tensor.Float32) }), 7, 7},
 	} {
-		if got := tt.s.Rate(tt.at); got < tt.want-1e-12 || got > tt.want+1e-12 {
-			t.Errorf("%#v.Rate(%d) is %v, want %v", tt.s, tt.at, got, tt.want)
+		got, err := rateAt(tt.s, tt.at)
+		if diff := float64(got) - tt.want; err != nil || diff < -1e-7 || diff > 1e-7 {
+			t.Errorf("%#v.Rate(%d) is %v, %v, want %v", tt.s, tt.at, got, err, tt.want)
+		}
+	}
+	for says, bad := range map[string]Schedule{
+		"0 Rates for 0 Boundaries": PiecewiseConstant{},
+		"gave no value":            ScheduleFunc(func(*ops.Scope, *ops.Value) *ops.Value { return nil }),
+	} {
+		opt := with(NewSGD(0), func(o *SGD) { o.Schedule = bad })
+		s := function.Eager(context.Background())
+		opt.Apply(s, grad.Gradients{{Variable: v, Grad: one}})
+		if err := s.Err(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("a step with a bad schedule: %v, want %q", err, says)
 		}
 	}
 }

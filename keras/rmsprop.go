@@ -46,21 +46,23 @@ func (r *RMSprop) slots() []slotKind {
 
 func (r *RMSprop) update(s *ops.Scope, u *update) {
 	ms, mom, mg := u.slots[0], u.slots[1], u.slots[2]
-	rho := u.hyper("rho", r.Rho)
+	rho := u.hyper(numFirst, "rho", r.Rho)
 	if mom != nil && !u.isNew {
-		momentum := u.hyper("momentum", r.Momentum)
+		momentum := u.hyper(numSecond, "momentum", r.Momentum)
 		if mg != nil {
-			ops.ApplyCenteredRMSProp(s, u.v, mg, ms, mom, u.rate, rho, momentum, r.Epsilon, u.grad)
+			ops.ApplyCenteredRMSProp(s, u.v, mg, ms, mom, u.rate(), rho, momentum, r.Epsilon, u.grad)
 		} else {
-			ops.ApplyRMSProp(s, u.v, ms, mom, u.rate, rho, momentum, r.Epsilon, u.grad)
+			ops.ApplyRMSProp(s, u.v, ms, mom, u.rate(), rho, momentum, r.Epsilon, u.grad)
 		}
 		return
 	}
 	// Keras has no fused op for the rest. The newer optimizer takes 1-rho from
 	// the option, the legacy one from its float32 value.
-	rest := u.round(1 - rho)
+	var rest ops.Input = 1 - r.Rho
 	if u.isNew {
-		rho, rest = r.Rho, 1-r.Rho
+		rho = r.Rho
+	} else {
+		rest = ops.Sub(s, 1, rho)
 	}
 	mean := ops.Add(s, ops.Mul(s, ms, rho), ops.Mul(s, ops.Square(s, u.grad), rest))
 	ops.Assign(s, ms, mean)
@@ -69,7 +71,7 @@ func (r *RMSprop) update(s *ops.Scope, u *update) {
 		ops.Assign(s, mg, avg)
 		mean = ops.Sub(s, mean, ops.Square(s, avg))
 	}
-	scaled := ops.Mul(s, u.grad, u.rate)
+	scaled := ops.Mul(s, u.grad, u.rate())
 	if !u.isNew {
 		ops.AssignSub(s, u.v, ops.Div(s, scaled, ops.Add(s, ops.Sqrt(s, mean), r.Epsilon)))
 		return

@@ -35,9 +35,9 @@ func (g *SGD) slots() []slotKind {
 
 func (g *SGD) update(s *ops.Scope, u *update) {
 	if u.slots[0] == nil {
-		ops.ApplyGradientDescent(s, u.v, u.num(numRate, u.rate), u.grad)
+		ops.ApplyGradientDescent(s, u.v, u.rate(), u.grad)
 		return
 	}
-	momentum := u.num(numFirst, u.hyper("momentum", g.Momentum))
-	ops.ApplyKerasMomentum(s, u.v, u.slots[0], u.num(numRate, u.rate), u.grad, momentum, g.Nesterov)
+	momentum := u.hyper(numFirst, "momentum", g.Momentum)
+	ops.ApplyKerasMomentum(s, u.v, u.slots[0], u.rate(), u.grad, momentum, g.Nesterov)
 }

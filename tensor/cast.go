@@ -38,7 +38,7 @@ func Cast(t *Tensor, d DType) (*Tensor, error) {
 		return nil, err
 	}
 	size := d.Size()
-	c := newCaster(t.dtype, d)
+	c := newCaster(t.dtype, d, t.Len())
 	for lo := 0; lo < t.Len(); lo += castChunk {
 		hi := min(lo+castChunk, t.Len())
 		c.convert(out.data[lo*size:hi*size], t, lo, hi)
@@ -58,7 +58,7 @@ func CastRange(dst []byte, t *Tensor, d DType, lo, hi int) error {
 	case len(dst) < (hi-lo)*d.Size():
 		return fmt.Errorf("tensor: %d bytes of room for %d elements of %v", len(dst), hi-lo, d)
 	}
-	c := newCaster(t.dtype, d)
+	c := newCaster(t.dtype, d, hi-lo)
 	for ; lo < hi; lo += castChunk {
 		n := min(castChunk, hi-lo)
 		c.convert(dst[:n*d.Size()], t, lo, lo+n)
@@ -122,16 +122,18 @@ type caster struct {
 	complexs []complex128
 }
 
-func newCaster(from, to DType) *caster {
+// newCaster returns a caster for n elements in all.
+func newCaster(from, to DType, n int) *caster {
+	n = min(n, castChunk)
 	c := &caster{from: from, to: to}
 	switch {
 	case isInt(from):
-		c.ints = make([]int64, castChunk)
+		c.ints = make([]int64, n)
 	case from.IsComplex():
-		c.complexs = make([]complex128, castChunk)
-		c.floats = make([]float64, castChunk)
+		c.complexs = make([]complex128, n)
+		c.floats = make([]float64, n)
 	default:
-		c.floats = make([]float64, castChunk)
+		c.floats = make([]float64, n)
 	}
 	return c
 }

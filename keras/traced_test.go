@@ -1,0 +1,226 @@
+package keras
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+type stepIn struct{ Kernel, Bias *ops.Value }
+
+// trainer takes steps with given gradients through a function.
+type trainer struct {
+	opt          Optimizer
+	kernel, bias *trackable.Variable
+	traces       int // how often the Go function ran
+	step         *function.Func[stepIn, *ops.Value]
+}
+
+func newTrainer(t testing.TB, opt Optimizer, mode function.Mode, d tensor.DType) *trainer {
+	z := npz(t, "updates.npz")
+	first := func(name string) *trackable.Variable {
+		x, err := tensor.Cast(array(t, z, name), d)
+		must(t, err)
+		return trackable.NewVariable(x.Clone()).Named(name)
+	}
+	r := &trainer{opt: opt, kernel: first("kernel"), bias: first("bias")}
+	r.step = function.New(func(s *ops.Scope, in stepIn) *ops.Value {
+		r.traces++
+		r.opt.Apply(s, grad.Gradients{{Variable: r.kernel, Grad: in.Kernel}, {Variable: r.bias, Grad: in.Bias}})
+		return ops.Sum(s, r.kernel)
+	}, &function.Options{Mode: mode})
+	return r
+}
+
+// take takes the step with the fixture's gradients of that number.
+func (r *trainer) take(t testing.TB, n int) {
+	t.Helper()
+	z := npz(t, "updates.npz")
+	g := func(name string) *ops.Value {
+		x, err := tensor.Cast(rowOf(t, array(t, z, name), n), r.kernel.DType())
+		must(t, err)
+		return ops.ValueOf(x.Clone())
+	}
+	_, err := r.step.Call(context.Background(), stepIn{g("kernel_gradients"), g("bias_gradients")})
+	must(t, err)
+}
+
+// state is the bits of all that a step may change.
+func (r *trainer) state() map[string][]byte {
+	all := map[string][]byte{"kernel": r.kernel.Load().Bytes(), "bias": r.bias.Load().Bytes()}
+	for i, v := range Variables(r.opt.(trackable.Trackable)) {
+		all[string(rune('a'+i))+" "+v.Name()] = v.Load().Bytes()
+	}
+	if slots, ok := r.opt.(interface {
+		Slot(*trackable.Variable, string) *trackable.Variable
+		SlotNames() []string
+	}); ok {
+		for _, name := range slots.SlotNames() {
+			for _, v := range []*trackable.Variable{r.kernel, r.bias} {
+				if x := slots.Slot(v, name); x != nil {
+					all["slot "+x.Name()] = x.Load().Bytes()
+				}
+			}
+		}
+	}
+	return all
+}
+
+func same(t testing.TB, what string, a, b *trainer) {
+	t.Helper()
+	want := a.state()
+	for name, got := range b.state() {
+		if !slices.Equal(got, want[name]) {
+			t.Errorf("%s: %s is % x traced, % x eager", what, name, got, want[name])
+		}
+		delete(want, name)
+	}
+	for name := range want {
+		t.Errorf("%s: there is no %s traced", what, name)
+	}
+}
+
+func TestTracedStepsHaveTheBitsOfEagerOnes(t *testing.T) {
+	for name, mk := range makeOptimizers {
+		for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16} {
+			t.Run(name+"/"+d.String(), func(t *testing.T) {
+				eager, traced := newTrainer(t, mk(), function.Eagerly, d), newTrainer(t, mk(), function.Traced, d)
+				for n := range 10 {
+					eager.take(t, n)
+					traced.take(t, n)
+					same(t, "step "+string(rune('0'+n)), eager, traced)
+				}
+				if traced.traces != 1 {
+					t.Errorf("%d traces for ten steps", traced.traces)
+				}
+				if n, err := traced.opt.Iterations(); n != 10 || err != nil {
+					t.Errorf("Iterations is %d, %v", n, err)
+				}
+			})
+		}
+	}
+}
+
+var schedules = map[string]Schedule{
+	"exponential":           halving,
+	"exponential staircase": ExponentialDecay{Initial: 0.1, Steps: 3, Factor: 0.5, Staircase: true},
+	"inverse time":          InverseTimeDecay{Initial: 0.1, Steps: 3, Factor: 0.5},
+	"inverse staircase":     InverseTimeDecay{Initial: 0.1, Steps: 3, Factor: 0.5, Staircase: true},
+	"polynomial":            PolynomialDecay{Initial: 0.1, Steps: 4, End: 0.01},
+	"polynomial cycle":      PolynomialDecay{Initial: 0.1, Steps: 4, End: 0.01, Power: 0.5, Cycle: true},
+	"cosine":                CosineDecay{Initial: 0.1, Steps: 6, Alpha: 0.1},
+	"cosine restarts":       CosineDecayRestarts{Initial: 0.1, Steps: 2, Lower: 0.9, Alpha: 0.1},
+	"cosine even restarts":  CosineDecayRestarts{Initial: 0.1, Steps: 3, Longer: 1},
+	"piecewise":             PiecewiseConstant{Boundaries: []int64{2, 5}, Rates: []float64{1, 0.5, 0.25}},
+}
+
+func TestASchedulesRateChangesInsideATrace(t *testing.T) {
+	for name, schedule := range schedules {
+		for _, layout := range []Layout{LegacyLayout, NewLayout, Keras3Layout} {
+			mk := func() Optimizer {
+				return with(NewSGD(0), func(o *SGD) { o.Schedule = schedule; must(t, o.SetLayout(layout)) })
+			}
+			eager, traced := newTrainer(t, mk(), function.Eagerly, tensor.Float32), newTrainer(t, mk(), function.Traced, tensor.Float32)
+			var rates []float64
+			for n := range 10 {
+				r, err := traced.opt.LearningRate()
+				must(t, err)
+				rates = append(rates, r)
+				eager.take(t, n)
+				traced.take(t, n)
+				same(t, name, eager, traced)
+			}
+			if traced.traces != 1 {
+				t.Errorf("%s: %d traces", name, traced.traces)
+			}
+			if len(slices.Compact(rates)) < 3 {
+				t.Errorf("%s: the rates are %v", name, rates)
+			}
+		}
+	}
+}
+
+func TestAPiecewiseRateCrossesItsBoundaryInsideATrace(t *testing.T) {
+	opt := with(NewSGD(0), func(o *SGD) {
+		o.Schedule = PiecewiseConstant{Boundaries: []int64{1, 3}, Rates: []float64{1, 10, 100}}
+	})
+	v := trackable.NewVariable(vec(0))
+	step := function.New(func(s *ops.Scope, g *ops.Value) *ops.Value {
+		opt.Apply(s, grad.Gradients{{Variable: v, Grad: g}})
+		return ops.ReadVariable(s, v)
+	}, &function.Options{Mode: function.Traced})
+	for i, want := range []float32{-1, -2, -12, -22, -122} {
+		got, err := step.Call(context.Background(), ops.ValueOf(vec(1)))
+		must(t, err)
+		if x := tensor.Values[float32](data(t, got))[0]; x != want {
+			t.Errorf("after step %d: %v, want %v", i+1, x, want)
+		}
+	}
+}
+
+func TestWhatChangesBetweenTracedStepsTakesEffect(t *testing.T) {
+	for name, mk := range map[string]func() Optimizer{
+		"legacy": func() Optimizer { return with(NewSGD(0.5), func(o *SGD) { o.Momentum = 0.9 }) },
+		"new":    func() Optimizer { return toNew(NewAdam(0.5)) },
+		"keras3": func() Optimizer {
+			return with(NewAdam(0.5), func(o *Adam) { must(t, o.SetLayout(Keras3Layout)) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eager, traced := newTrainer(t, mk(), function.Eagerly, tensor.Float32), newTrainer(t, mk(), function.Traced, tensor.Float32)
+			for n := range 6 {
+				for _, r := range []*trainer{eager, traced} {
+					switch o, legacy := r.opt.(*SGD); {
+					case n == 2:
+						must(t, r.opt.SetLearningRate(0.03125))
+					case n == 4 && legacy:
+						momentum, err := o.Hyper("momentum")
+						must(t, err)
+						momentum.Set(0.25)
+					}
+					r.take(t, n)
+				}
+				same(t, "after a change", eager, traced)
+			}
+			if traced.traces != 1 {
+				t.Errorf("%d traces", traced.traces)
+			}
+			if rate, err := traced.opt.LearningRate(); rate != 0.03125 || err != nil {
+				t.Errorf("the rate is %v, %v", rate, err)
+			}
+		})
+	}
+}
+
+func TestATracedMetricCounts(t *testing.T) {
+	m := NewMean()
+	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+		before := m.Mean(s)
+		m.Update(s, x)
+		return ops.Stack(s, []*ops.Value{before, m.Mean(s)}, 0)
+	}, &function.Options{Mode: function.Traced})
+	for _, c := range []struct{ x, want []float32 }{{vals(1, 3), vals(0, 2)}, {vals(3, 5), vals(2, 3)}, {vals(5, 7), vals(3, 4)}} {
+		got, err := f.Call(context.Background(), ops.ValueOf(vec(c.x...)))
+		must(t, err)
+		if x := tensor.Values[float32](data(t, got)); !slices.Equal(x, c.want) {
+			t.Errorf("the means before and after %v are %v, want %v", c.x, x, c.want)
+		}
+	}
+	if m.Count.Get() != 6 || m.Result() != 4 {
+		t.Errorf("count %v, result %v", m.Count.Get(), m.Result())
+	}
+	zero := new(MeanMetric)
+	s := function.Eager(context.Background())
+	if zero.Mean(s); s.Err() == nil || !strings.Contains(s.Err().Error(), "NewMean") {
+		t.Errorf("a zero metric: %v", s.Err())
+	}
+}
+
+func vals(x ...float32) []float32 { return x }
