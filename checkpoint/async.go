@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+
+	"github.com/cairnml/cairn/bundle"
 )
 
 // saveAsync captures the state and commits it in the background, which keeps the
@@ -53,8 +55,8 @@ func (m *Manager) commitAsync(ctx context.Context, e entry, sn *snapshot) (saved
 		}
 	}()
 	defer sn.release() // where the commit failed before it came to writing
-	return m.commit(ctx, e, func(prefix string) error {
-		_, err := sn.write(ctx, m.dir, prefix, m.writeOptions())
+	return m.commit(ctx, e, func(dir bundle.Dir, prefix string) error {
+		_, err := sn.write(ctx, dir, prefix, m.writeOptions())
 		return err
 	})
 }

@@ -141,11 +141,11 @@ type Manager struct {
 	busy chan struct{} // holds one token while a save or restore is at work
 
 	// What follows belongs to who is busy.
-	clean    bool            // no leftovers lie in the directory
-	disk     []record        // what the state file may hold; one where that is known
-	marked   map[string]bool // checkpoints beside which a file may say that they aren't finished
-	damaged  *DamagedError   // what the last restore failed with
-	restores uint64          // how many restores of ck had gone through by then
+	clean    bool              // no leftovers lie in the directory
+	disk     []record          // what the state file may hold; one where that is known
+	marked   map[string]string // of checkpoints beside which a marker may lie, its name or ""
+	damaged  *DamagedError     // what the last restore failed with
+	restores uint64            // how many restores of ck had gone through by then
 
 	mu       sync.Mutex // guards what follows
 	closed   bool
@@ -173,7 +173,7 @@ func NewManager(ck *Checkpoint, directory string, opts *ManagerOptions) (*Manage
 	if directory == "" {
 		return nil, errors.New(`checkpoint: a manager needs a directory ("." for the working directory)`)
 	}
-	m := &Manager{ck: ck, directory: directory, busy: make(chan struct{}, 1), marked: make(map[string]bool)}
+	m := &Manager{ck: ck, directory: directory, busy: make(chan struct{}, 1), marked: make(map[string]string)}
 	if opts != nil {
 		m.opts = *opts
 	}

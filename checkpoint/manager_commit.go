@@ -24,9 +24,9 @@ import (
 //     latest. A write of the state file that failed half way may have happened or
 //     not: both states count, until one of them is known to be durable.
 //  3. A checkpoint that no such state names is deleted only where it is known to
-//     be an unfinished save of ours. An empty file "<name>.cairn-saving" beside it
-//     says so from before its first byte until it is the latest; and stand-ins,
-//     and what they stand in for, are known by their names.
+//     be an unfinished save of ours. A marker beside it says so from before its
+//     first byte until it is the latest, and of which index (see markedDir); and
+//     stand-ins, and what they stand in for, are known by their names.
 //  4. A save that returns a path is the latest of a durable state. One that
 //     returns none has changed nothing that a restore sees, and what it left
 //     goes with the next save.
@@ -35,13 +35,8 @@ import (
 // checkpoint that is there writes a stand-in first, "<name>-replacement", makes
 // that one the latest, deletes the old one, and copies the stand-in to its name.
 
-const (
-	// replacement ends the name of a stand-in.
-	replacement = "-replacement"
-	// saving ends the name of the file that marks an unfinished save. Names become
-	// durable in the order in which they are made, so it needs no sync of its own.
-	saving = ".cairn-saving"
-)
+// replacement ends the name of a stand-in.
+const replacement = "-replacement"
 
 // A record is what a state file says.
 type record struct {
@@ -142,7 +137,7 @@ func (m *Manager) ready(e entry, replace bool) error {
 	if err := m.settle(); err != nil {
 		return m.saveError(e, err)
 	}
-	if m.marked[e.name] && !m.named(e.name) { // it couldn't be removed just now
+	if m.isMarked(e.name) && !m.named(e.name) { // it couldn't be removed just now
 		if err := m.discard(e.name); err != nil {
 			return m.saveError(e, err)
 		}
@@ -187,7 +182,7 @@ func (m *Manager) canOpen(e entry) error {
 
 // commit writes the checkpoint e, for which the directory is ready, and makes it
 // the latest. saved tells whether it is; an error besides is of what comes after.
-func (m *Manager) commit(ctx context.Context, e entry, write func(prefix string) error) (saved bool, err error) {
+func (m *Manager) commit(ctx context.Context, e entry, write writeFunc) (saved bool, err error) {
 	there, err := m.hasIndex(e.name)
 	switch {
 	case err != nil:
@@ -211,15 +206,14 @@ func (m *Manager) commit(ctx context.Context, e entry, write func(prefix string)
 	return true, errors.Join(err, m.sweep())
 }
 
+// A writeFunc writes a checkpoint to a directory.
+type writeFunc func(dir bundle.Dir, prefix string) error
+
 // put writes e, whose name is free, and makes it durable.
-func (m *Manager) put(e entry, write func(prefix string) error) error {
-	m.marked[e.name] = true
-	f, err := m.dir.Create(e.name + saving)
+func (m *Manager) put(e entry, write writeFunc) error {
+	dir, err := m.mark(e.name)
 	if err == nil {
-		err = f.Close()
-	}
-	if err == nil {
-		err = write(e.name)
+		err = write(dir, e.name)
 	}
 	if err == nil {
 		err = m.dir.Sync()
@@ -250,7 +244,7 @@ func (m *Manager) makeLatest(e entry, before record) error {
 }
 
 // replace writes e where a checkpoint of that name is there already.
-func (m *Manager) replace(ctx context.Context, e entry, write func(string) error) error {
+func (m *Manager) replace(ctx context.Context, e entry, write writeFunc) error {
 	now, stand := m.current(), standInFor(e)
 	if now.latest.path == stand.path {
 		// A replacement was cut off here: what has the name is of no use any more.
@@ -348,19 +342,6 @@ func (m *Manager) discard(name string) error {
 	return err
 }
 
-// unmark removes the file that says that a checkpoint isn't finished.
-func (m *Manager) unmark(name string) error {
-	if !m.marked[name] {
-		return nil
-	}
-	if err := removeIfThere(m.dir, name+saving); err != nil {
-		m.clean = false
-		return err
-	}
-	delete(m.marked, name)
-	return nil
-}
-
 // sweep deletes what isn't kept, after a save.
 func (m *Manager) sweep() error {
 	now := m.current()
@@ -383,7 +364,7 @@ func (m *Manager) sweep() error {
 	}
 	for _, e := range now.list {
 		// What nobody lists any more must not look like an unfinished save.
-		if !kept[e.path] && !dropped[e.path] && (m.marked[e.name] || strings.HasSuffix(e.name, replacement)) {
+		if !kept[e.path] && !dropped[e.path] && (m.isMarked(e.name) || strings.HasSuffix(e.name, replacement)) {
 			kept[e.path] = true
 		}
 	}

@@ -39,7 +39,11 @@ func (m *Manager) removeLeftovers() bool {
 	for _, e := range m.current().list {
 		// While a stand-in is listed, what it stands in for is half there.
 		if replaced, is := strings.CutSuffix(e.name, replacement); is && m.ours(replaced) && !m.named(replaced) {
-			note(m.remove(replaced))
+			half, err := m.halfReplaced(replaced, e)
+			if half {
+				err = m.remove(replaced)
+			}
+			note(err)
 		}
 	}
 	folder := path.Dir(m.opts.CheckpointName)
@@ -56,13 +60,8 @@ func (m *Manager) removeLeftovers() bool {
 			}
 			continue
 		}
-		if prefix, is := strings.CutSuffix(name, saving); is && m.ours(prefix) {
-			m.marked[prefix] = true
-			if m.named(prefix) {
-				note(m.unmark(prefix))
-			} else {
-				note(m.discard(prefix))
-			}
+		if prefix, id, is := parseMarker(name); is && m.ours(prefix) {
+			note(m.removeMarked(prefix, name, id))
 			continue
 		}
 		if stand, is := m.standInOf(name); m.isTemporary(name) || m.isSaversShard(name) || is && !m.named(stand) {
@@ -70,6 +69,42 @@ func (m *Manager) removeLeftovers() bool {
 		}
 	}
 	return ok
+}
+
+// removeMarked removes a marker, and first the checkpoint beside it where that is
+// the unfinished save that the marker was made for. It isn't where a state names
+// it, nor where another program has written a checkpoint of that name since.
+func (m *Manager) removeMarked(prefix, marker, id string) error {
+	if m.named(prefix) {
+		m.marked[prefix] = marker
+		return m.unmark(prefix)
+	}
+	unfinished, err := m.unfinished(prefix, id)
+	switch {
+	case err != nil:
+		return err
+	case !unfinished:
+		return removeIfThere(m.dir, marker)
+	}
+	m.marked[prefix] = marker
+	return m.discard(prefix)
+}
+
+// halfReplaced reports whether what lies under the name that a stand-in stands in
+// for is of no use: the old checkpoint or a part of the new one while the stand-in
+// is the latest; later on only what a copy of the stand-in left, since another
+// program may have saved under that name.
+func (m *Manager) halfReplaced(name string, stand entry) (bool, error) {
+	there, err := m.hasIndex(name)
+	if err != nil || !there || m.current().latest.name == stand.name {
+		return err == nil, err
+	}
+	mine, err := digest(m.dir, stand.name+".index")
+	if err != nil {
+		return false, err
+	}
+	theirs, err := digest(m.dir, name+".index")
+	return mine == theirs, err
 }
 
 // ours reports whether name is that of one of our checkpoints or stand-ins.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"github.com/cairnml/cairn/bundle"
 )
 
 // Save counts save_counter up, saves a checkpoint under its number, and deletes
@@ -90,8 +92,8 @@ func (m *Manager) SaveWith(ctx context.Context, opts *SaveOptions) (path string,
 		}
 		return e.path, nil
 	}
-	saved, err := m.commit(ctx, e, func(prefix string) error {
-		_, err := m.ck.writeNow(ctx, m.dir, prefix, m.writeOptions())
+	saved, err := m.commit(ctx, e, func(dir bundle.Dir, prefix string) error {
+		_, err := m.ck.writeNow(ctx, dir, prefix, m.writeOptions())
 		return err
 	})
 	if !saved {

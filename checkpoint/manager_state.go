@@ -191,7 +191,7 @@ func (m *Manager) others(list []entry) []entry {
 			continue
 		}
 		n, ok := m.numberOf(prefix)
-		if !ok || managed[prefix] || m.marked[prefix] {
+		if !ok || managed[prefix] || m.isMarked(prefix) {
 			continue
 		}
 		out = append(out, entry{name: prefix, path: joinPath(m.directory, filepath.FromSlash(prefix)), step: n})

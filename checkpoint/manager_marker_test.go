@@ -1,0 +1,253 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cairnml/cairn/internal/faultfs"
+)
+
+var errCut = errors.New("cut off")
+
+// failing makes the operations of a kind whose file's name holds part fail.
+func failing(kind faultfs.Kind, part string) func(faultfs.Op) error {
+	return func(op faultfs.Op) error {
+		if op.Kind == kind && strings.Contains(op.Name, part) {
+			return errCut
+		}
+		return nil
+	}
+}
+
+// preserving returns options of a clock that goes on by ten seconds at each look, so
+// that KeepEvery preserves every checkpoint that rotation leaves over.
+func preserving() ManagerOptions {
+	now := time.Unix(1_700_000_000, 0)
+	return ManagerOptions{MaxToKeep: 1, KeepEvery: time.Second, Clock: func() time.Time {
+		now = now.Add(10 * time.Second)
+		return now
+	}}
+}
+
+func (p *program) mustSave(numbers ...int64) {
+	p.t.Helper()
+	for _, n := range numbers {
+		p.train()
+		if path, err := p.save(&SaveOptions{Number: &n}); path == "" {
+			p.t.Fatalf("save %d: %v", n, err)
+		}
+	}
+}
+
+func (p *program) close() {
+	p.t.Helper()
+	if err := p.m.Close(); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// cutOff saves ckpt-1, and then ckpt-2 until an operation that stop says, after
+// which nothing works any more.
+func cutOff(t *testing.T, stop func(faultfs.Op) bool) *faultfs.FS {
+	t.Helper()
+	disk := faultfs.New()
+	p := startProgram(t, disk, ManagerOptions{}, false)
+	p.mustSave(1)
+	stopped := false
+	disk.Hook(func(op faultfs.Op) error {
+		if stopped = stopped || stop(op); stopped {
+			return errCut
+		}
+		return nil
+	})
+	p.train()
+	if path, err := p.save(nil); path != "" || err == nil || !stopped {
+		t.Fatalf("the save was not cut off: %q, %v", path, err)
+	}
+	disk.Hook(nil)
+	if err := p.m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return disk
+}
+
+func atState(op faultfs.Op) bool {
+	return op.Kind == faultfs.Create && strings.HasPrefix(op.Name, "checkpoint.")
+}
+func atIndex(op faultfs.Op) bool { return op.Kind == faultfs.Rename && op.To == "ckpt-2.index" }
+func atData(op faultfs.Op) bool {
+	return op.Kind == faultfs.Rename && strings.HasPrefix(op.To, "ckpt-2.data")
+}
+
+// TestMarkerOfAKilledSaveIsOfItsOwnFilesOnly lets another program, as TensorFlow
+// does that goes on with a run, write and preserve a checkpoint of the name of a
+// save that was killed.
+func TestMarkerOfAKilledSaveIsOfItsOwnFilesOnly(t *testing.T) {
+	for what, stop := range map[string]func(faultfs.Op) bool{"before the state": atState, "before the index": atIndex, "before the data": atData} {
+		for _, other := range []string{"nothing", "another checkpoint", "the same bytes"} {
+			t.Run(what+", then "+other, func(t *testing.T) {
+				disk := cutOff(t, stop)
+				if !slices.ContainsFunc(disk.Names(), func(f string) bool { return strings.HasPrefix(f, "ckpt-2"+saving) }) {
+					t.Fatalf("no marker in %q", disk.Names())
+				}
+				theirs := faultfs.New()
+				p := startProgram(t, theirs, ManagerOptions{}, false)
+				if other == "the same bytes" {
+					p.train()
+				} else {
+					p.root.Step.Set(30)
+				}
+				p.root.Step.Add(1)
+				if err := p.root.Weight.Store(weightAt(p.root.Step.Get())); err != nil {
+					t.Fatal(err)
+				}
+				p.m.ck.SaveCounter().Set(2)
+				if err := p.m.ck.WriteTo(context.Background(), theirs, "ckpt-2"); err != nil {
+					t.Fatal(err)
+				}
+				p.close()
+				if other != "nothing" {
+					for _, f := range theirs.Names() {
+						disk.Put(f, theirs.Bytes(f))
+					}
+				}
+				p = startProgram(t, disk, ManagerOptions{}, false)
+				p.mustSave(3)
+				defer p.close()
+				var kept []string
+				if other != "nothing" {
+					kept = []string{"ckpt-2"}
+					if err := holds(disk, "ckpt-2"); err != nil {
+						t.Errorf("the other program's checkpoint is gone: %v; the disk holds %q", err, disk.Names())
+					}
+				}
+				if s := p.strays(kept...); len(s) > 0 {
+					t.Errorf("strays %q", s)
+				}
+				for _, f := range disk.Names() {
+					if strings.Contains(f, saving) {
+						t.Errorf("%s is still there", f)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestPreservedCheckpointStaysListedWithItsMarker makes sure that a finished
+// checkpoint which still looks unfinished is never out of the state file's list.
+func TestPreservedCheckpointStaysListedWithItsMarker(t *testing.T) {
+	disk, opts := faultfs.New(), preserving()
+	disk.Hook(failing(faultfs.Remove, saving))
+	p := startProgram(t, disk, opts, false)
+	p.mustSave(1)
+	p.close()
+	// A later run takes the marker over, and can't remove it either.
+	p = startProgram(t, disk, opts, false)
+	p.mustSave(2, 3)
+	p.close()
+	disk.Hook(nil)
+	p = startProgram(t, disk, opts, false)
+	p.mustSave(4, 5)
+	defer p.close()
+	for n := range 5 {
+		if err := holds(disk, fmt.Sprintf("ckpt-%d", n+1)); err != nil {
+			t.Errorf("checkpoint %d, which was preserved: %v", n+1, err)
+		}
+	}
+	if got := p.m.Checkpoints(); !slices.Equal(got, []string{"run/ckpt-5"}) {
+		t.Errorf("%q are managed when no marker is left", got)
+	}
+}
+
+// TestPreservedStandInStaysListed does so for stand-ins, which are known by their
+// names.
+func TestPreservedStandInStaysListed(t *testing.T) {
+	opts := preserving()
+	disk, stand := standIn(t, opts)
+	for n := range int64(2) {
+		p := startProgram(t, disk, opts, false)
+		p.mustSave(2*n+8, 2*n+9)
+		p.close()
+		if err := holds(disk, stand); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if slices.Contains(disk.Names(), "ckpt-1.index") {
+		t.Errorf("the old checkpoint is still there: %q", disk.Names())
+	}
+}
+
+// standIn makes a disk on which a save over ckpt-1 was cut off when its stand-in
+// was the latest already.
+func standIn(t *testing.T, opts ManagerOptions) (*faultfs.FS, string) {
+	t.Helper()
+	disk := faultfs.New()
+	p := startProgram(t, disk, opts, false)
+	p.mustSave(1)
+	disk.Hook(failing(faultfs.Remove, "ckpt-1.index"))
+	p.train()
+	n := int64(1)
+	if path, err := p.save(&SaveOptions{Number: &n}); err == nil || path != "" {
+		t.Fatalf("the save was not cut off: %q, %v", path, err)
+	}
+	disk.Hook(nil)
+	stand := "ckpt-1" + replacement
+	if got := p.m.Latest(); got != "run/"+stand {
+		t.Fatalf("the latest is %s", got)
+	}
+	p.close()
+	return disk, stand
+}
+
+// TestWhatAStandInStandsInForIsOursOnly lets another program save under the name
+// of a stand-in's checkpoint and go on.
+func TestWhatAStandInStandsInForIsOursOnly(t *testing.T) {
+	for what, c := range map[string]struct {
+		put  []string // files of the stand-in that lie under the old name
+		stay bool
+	}{
+		"another checkpoint":  {nil, true},
+		"half of the new one": {[]string{".data-00000-of-00001"}, false},
+		"the new one":         {[]string{".data-00000-of-00001", ".index"}, false},
+	} {
+		t.Run(what, func(t *testing.T) {
+			disk, stand := standIn(t, preserving())
+			if c.put != nil {
+				if err := errors.Join(disk.Remove("ckpt-1.index"), disk.Remove("ckpt-1.data-00000-of-00001")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, f := range c.put {
+				disk.Put("ckpt-1"+f, disk.Bytes(stand+f))
+			}
+			other := faultfs.New()
+			p := startProgram(t, other, preserving(), false)
+			p.mustSave(9)
+			p.close()
+			for _, f := range other.Names() {
+				if strings.HasPrefix(f, "ckpt-9.") {
+					disk.Put(f, other.Bytes(f))
+				}
+			}
+			text, err := (&CheckpointState{ModelCheckpointPath: "ckpt-9", AllModelCheckpointPaths: []string{stand, "ckpt-9"},
+				AllModelCheckpointTimestamps: []float64{1.6e9, 1.7e9}}).MarshalText()
+			if err != nil {
+				t.Fatal(err)
+			}
+			disk.Put("checkpoint", text)
+			p = startProgram(t, disk, ManagerOptions{}, false)
+			p.mustSave(10)
+			p.close()
+			there := slices.ContainsFunc(disk.Names(), func(f string) bool { return strings.HasPrefix(f, "ckpt-1.") })
+			if there != c.stay || c.stay && holds(disk, "ckpt-1") != nil {
+				t.Errorf("the disk holds %q", disk.Names())
+			}
+		})
+	}
+}
