@@ -97,6 +97,14 @@ func (fn *Function) AddResult(name string, o Output) {
 	fn.Results = append(fn.Results, Result{unique, o})
 }
 
+// NumberArgs makes the arguments' attributes say their places, after the order
+// of Args has changed.
+func (fn *Function) NumberArgs() {
+	for i, a := range fn.Args {
+		a.Attrs = a.Attrs.Set(Int("index", int64(i)))
+	}
+}
+
 // ArgFacts are what is known of the arguments.
 func (fn *Function) ArgFacts() []Fact {
 	out := make([]Fact, len(fn.Args))
@@ -286,6 +294,9 @@ func (fn *Function) Stateful() bool {
 	for _, f := range append(fn.Graph.Reachable(), fn) {
 		for _, n := range f.Graph.nodes {
 			d := n.Def
+			if n.IsArg() {
+				continue // TensorFlow calls arguments stateful, to keep them in a graph
+			}
 			if d == nil {
 				d = LookupOp(n.Op)
 			}

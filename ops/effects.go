@@ -26,10 +26,11 @@ type uses struct {
 
 // note adds the control inputs that n needs, and remembers n.
 func (e *effects) note(n *graph.Node, ins []*Value, vars map[*trackable.Variable]*varTrace) {
-	if !n.Def.Stateful || unordered[n.Op] {
+	effect := effectOf(n, map[*graph.Function]bool{})
+	if effect == noEffect {
 		return
 	}
-	reads := readOnly[n.Op]
+	reads := effect == reading
 	touched := false
 	for _, in := range ins {
 		if in.out.Fact().DType != tensor.Resource {
@@ -60,11 +61,73 @@ func (e *effects) note(n *graph.Node, ins []*Value, vars map[*trackable.Variable
 	if reads {
 		return
 	}
-	if !touched {
+	// A call may have other effects besides those on the variables it is given.
+	if !touched || calls(n) {
 		after(n, e.last)
 		e.last = n
 	}
 	e.all = append(e.all, n)
+}
+
+// effect is what an op does to state.
+type effect uint8
+
+const (
+	noEffect effect = iota
+	reading
+	writing
+)
+
+// effectOf is n's effect; that of a call is the strongest of what it calls.
+// seen are the functions that were looked at.
+func effectOf(n *graph.Node, seen map[*graph.Function]bool) effect {
+	switch {
+	case n.Def == nil || !n.Def.Stateful || unordered[n.Op]:
+		return noEffect
+	case readOnly[n.Op]:
+		return reading
+	case !calls(n):
+		return writing
+	}
+	strongest := noEffect
+	for _, a := range n.Attrs {
+		for _, f := range callees(a) {
+			if f == nil {
+				return writing
+			}
+			if seen[f] {
+				continue
+			}
+			seen[f] = true
+			for _, inner := range f.Graph.Nodes() {
+				strongest = max(strongest, effectOf(inner, seen))
+			}
+		}
+	}
+	return strongest
+}
+
+// calls reports whether n calls functions.
+func calls(n *graph.Node) bool {
+	for _, a := range n.Attrs {
+		if a.Kind == graph.AttrFunc || a.Kind == graph.AttrFuncs {
+			return true
+		}
+	}
+	return false
+}
+
+// callees are the functions that an attribute refers to.
+func callees(a graph.Attr) (list []*graph.Function) {
+	switch v := a.Value().(type) {
+	case graph.Callee:
+		return []*graph.Function{v.Function}
+	case []graph.Callee:
+		for _, c := range v {
+			list = append(list, c.Function)
+		}
+	}
+	return list
 }
 
 func after(n, before *graph.Node) {

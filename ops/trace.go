@@ -55,14 +55,14 @@ func NewTrace(ctx context.Context, name string, o *ScopeOptions) (*Scope, *Trace
 	return s, t
 }
 
-// branch is a trace of a function that is called from s, which traces too: it
-// may use s's values.
+// branch is a trace of a function that control flow on s calls. It may use s's
+// values.
 func (s *Scope) branch(name string) (*Scope, *Trace) {
-	inner := NewScope(s.step.ctx, &ScopeOptions{Kernels: s.step.kernels})
-	outer := s.tracer()
-	t := &Trace{scope: inner, outer: s, fn: graph.NewFunction(name), shapes: outer.shapes,
-		vars: map[*trackable.Variable]*varTrace{}, consts: map[string]*Value{}}
-	inner.step.exec, inner.state = t, s.state
+	inner, t := NewTrace(s.step.ctx, name, &ScopeOptions{Kernels: s.step.kernels})
+	if outer := s.tracer(); outer != nil {
+		t.outer, t.shapes = s, outer.shapes
+	}
+	inner.state = s.state
 	return inner, t
 }
 
@@ -196,6 +196,7 @@ func (t *Trace) Finish(results []*Value, names []string) (*graph.Concrete, error
 	for _, a := range t.args {
 		t.fn.Args = append(t.fn.Args, a.out.Node)
 	}
+	t.fn.NumberArgs()
 	return &graph.Concrete{Function: t.fn, Captures: t.captures}, nil
 }
 

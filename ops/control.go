@@ -1,0 +1,232 @@
+package ops
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Values is what the functions of control flow take and give: one value, or any
+// number of them.
+type Values interface{ *Value | []*Value }
+
+// flat are the values of x.
+func flat[T Values](x T) []*Value {
+	switch x := any(x).(type) {
+	case *Value:
+		return []*Value{x}
+	case []*Value:
+		return x
+	}
+	return nil
+}
+
+// shaped is T of the values; a failed one where they are too few.
+func shaped[T Values](s *Scope, v []*Value) (out T) {
+	switch out := any(&out).(type) {
+	case **Value:
+		*out = s.failed()
+		if len(v) == 1 {
+			*out = v[0]
+		}
+	case *[]*Value:
+		*out = v
+	}
+	return out
+}
+
+// body is a branch or a loop's body without its Go types.
+type body func(s *Scope, in []*Value) []*Value
+
+func bodyOf[T Values](f func(s *Scope) T) body {
+	return func(s *Scope, _ []*Value) []*Value { return flat(f(s)) }
+}
+
+// If is what then gives where cond, a scalar, is true or not zero, and what
+// otherwise gives elsewhere. Eagerly only that function is called. While a
+// function is traced both are, if cond isn't known yet: they may use any value
+// from outside, must give as many values of the same types, and become branches
+// of an op If.
+//
+//	y := ops.If(s, ops.Greater(s, x, 0),
+//		func(s *ops.Scope) *ops.Value { return ops.Sqrt(s, x) },
+//		func(s *ops.Scope) *ops.Value { return ops.ZerosLike(s, x) })
+//
+// Each function has to use the scope that it is given.
+func If[T Values](s *Scope, cond Input, then, otherwise func(s *Scope) T) T {
+	if then == nil || otherwise == nil {
+		s.Fail("If", errors.New("needs two functions"))
+	}
+	c := Const(s, cond)
+	if !s.alive() {
+		return shaped[T](s, nil)
+	}
+	if t := c.Fact().Value; t != nil {
+		yes, err := truth(t)
+		switch {
+		case err != nil:
+			s.fail("If", nil, err, c)
+			return shaped[T](s, nil)
+		case yes:
+			return inline(s, "If", then)
+		}
+		return inline(s, "If", otherwise)
+	}
+	return shaped[T](s, s.traceIf(c, bodyOf(then), bodyOf(otherwise)))
+}
+
+// Case is what the branch gives whose number index, an integer scalar, is; an
+// index that is out of range means the last branch. The rules are those of [If].
+func Case[T Values](s *Scope, index Input, branches ...func(s *Scope) T) T {
+	if len(branches) == 0 {
+		s.Fail("Case", errors.New("needs at least one branch"))
+	}
+	list := make([]body, len(branches))
+	for i, f := range branches {
+		if f == nil {
+			s.Fail("Case", fmt.Errorf("branch %d is nil", i))
+		}
+		list[i] = bodyOf(f)
+	}
+	v := Const(s, index)
+	if !s.alive() {
+		return shaped[T](s, nil)
+	}
+	if !v.DType().IsInteger() {
+		s.fail("Case", nil, fmt.Errorf("the index is %v, not an integer", v.DType()), v)
+		return shaped[T](s, nil)
+	}
+	if v.Fact().Value != nil {
+		i, ok := v.Fact().Int()
+		if !ok {
+			s.fail("Case", nil, errors.New("the index must be a scalar"), v)
+			return shaped[T](s, nil)
+		}
+		if i < 0 || i >= int64(len(branches)) {
+			i = int64(len(branches)) - 1
+		}
+		return inline(s, "Case", branches[i])
+	}
+	if v.DType() != tensor.Int32 {
+		v = Cast(s, v, tensor.Int32)
+	}
+	return shaped[T](s, s.traceCase(v, list))
+}
+
+// WhileOptions say how [While] runs.
+type WhileOptions struct {
+	// MaxIterations ends the loop after so many rounds. Default: 0, no limit.
+	MaxIterations int
+}
+
+// While calls body with the loop's variables, and then with what it gave, for
+// as long as cond of them is true, and is what they are at the end. body gives
+// as many values of the same types. A traced loop is an op While; what is known
+// of a variable's shape is what holds in every round, and to find that out the
+// functions may be traced more than once.
+//
+//	// the first power of two above n
+//	p := ops.While(s, ops.Const(s, 1),
+//		func(s *ops.Scope, p *ops.Value) *ops.Value { return ops.LessEqual(s, p, n) },
+//		func(s *ops.Scope, p *ops.Value) *ops.Value { return ops.Mul(s, p, 2) })
+func While[T Values](s *Scope, vars T, cond func(s *Scope, vars T) *Value, body func(s *Scope, vars T) T, o ...*WhileOptions) T {
+	if cond == nil || body == nil {
+		s.Fail("While", errors.New("needs a condition and a body"))
+	}
+	var limit int
+	for _, o := range o {
+		if o != nil {
+			limit = o.MaxIterations
+		}
+	}
+	if limit < 0 {
+		s.Fail("While", fmt.Errorf("MaxIterations is %d; 0 means no limit", limit))
+	}
+	init := make([]*Value, 0, len(flat(vars)))
+	for _, v := range flat(vars) {
+		init = append(init, Const(s, v))
+	}
+	if !s.alive() {
+		return shaped[T](s, nil)
+	}
+	if s.IsTracing() {
+		return shaped[T](s, s.traceWhile(init, limit,
+			func(s *Scope, in []*Value) []*Value { return []*Value{cond(s, shaped[T](s, in))} },
+			func(s *Scope, in []*Value) []*Value { return flat(body(s, shaped[T](s, in))) }))
+	}
+	for i := 0; limit == 0 || i < limit; i++ {
+		c := Const(s, cond(s, shaped[T](s, init)))
+		if !s.alive() {
+			return shaped[T](s, nil)
+		}
+		more, err := truth(c.data.Tensor)
+		if err != nil {
+			s.fail("While", nil, err, c)
+			return shaped[T](s, nil)
+		}
+		if !more {
+			break
+		}
+		next := flat(body(s, shaped[T](s, init)))
+		if !s.alive() {
+			return shaped[T](s, nil)
+		}
+		if err := sameVariables(init, next); err != nil {
+			s.fail("While", nil, err)
+			return shaped[T](s, nil)
+		}
+		init = next
+	}
+	return shaped[T](s, init)
+}
+
+// inline is what f gives on the scope itself.
+func inline[T Values](s *Scope, op string, f func(s *Scope) T) T {
+	out := f(s)
+	for i, v := range flat(out) {
+		if v == nil && s.alive() {
+			s.fail(op, nil, fmt.Errorf("value %d that the branch gives is nil", i))
+		}
+	}
+	if !s.alive() {
+		return shaped[T](s, nil)
+	}
+	return out
+}
+
+// sameVariables is an error unless a loop's variables can be followed by next.
+func sameVariables(vars, next []*Value) error {
+	if len(vars) != len(next) {
+		return fmt.Errorf("the body gives %d values for %d variables", len(next), len(vars))
+	}
+	for i, v := range next {
+		if v == nil {
+			return fmt.Errorf("value %d that the body gives is nil", i)
+		}
+		if d := vars[i].DType(); v.DType() != d {
+			return fmt.Errorf("the body gives a %v for variable %d, which is %v; ops.Cast converts", v.DType(), i, d)
+		}
+	}
+	return nil
+}
+
+// truth is whether t, a condition, holds.
+func truth(t *tensor.Tensor) (bool, error) {
+	switch {
+	case t == nil:
+		return false, errors.New("the condition has no value")
+	case len(t.Shape()) != 0:
+		return false, fmt.Errorf("the condition must be a scalar, not %v%v; ops.All and ops.Any join several", t.DType(), t.Shape())
+	case t.DType() == tensor.Bool:
+		return tensor.Values[bool](t)[0], nil
+	}
+	x, err := t.Float64s()
+	if err != nil {
+		return false, fmt.Errorf("the condition must be a bool or a number, not %v", t.DType())
+	}
+	return x[0] != 0, nil
+}
+
+var attrParallel = graph.Int("parallel_iterations", 10)

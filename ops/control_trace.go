@@ -1,0 +1,264 @@
+package ops
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// traced is a branch or a body that was written down as a function of its own.
+type traced struct {
+	fn    *graph.Function
+	trace *Trace
+	args  int // those before the captures
+}
+
+// traceBody writes f down as a function with arguments of which facts are known.
+// It is nil after a failure.
+func (s *Scope) traceBody(name string, facts []graph.Fact, f body) *traced {
+	inner, t := s.branch(name)
+	in := make([]*Value, len(facts))
+	for i, fact := range facts {
+		v, err := t.Arg("", fact)
+		if err != nil {
+			s.fail(name, nil, err)
+			return nil
+		}
+		in[i] = v
+	}
+	out := f(inner, in)
+	c, err := t.Finish(out, nil)
+	if err != nil {
+		if s.step.err == nil {
+			s.step.err = err
+		}
+		return nil
+	}
+	return &traced{fn: c.Function, trace: t, args: len(facts)}
+}
+
+// joinCaptures lets all of the functions capture what any of them does, in the
+// same order, and returns the captured values.
+func joinCaptures(bodies ...*traced) ([]*Value, error) {
+	var all []*Value
+	seen := map[graph.Output]bool{}
+	for _, b := range bodies {
+		for _, src := range b.trace.sources {
+			if !seen[src.out] {
+				seen[src.out] = true
+				all = append(all, src)
+			}
+		}
+	}
+	for _, b := range bodies {
+		own := make(map[graph.Output]*graph.Node, len(b.trace.args))
+		for i, src := range b.trace.sources {
+			own[src.out] = b.trace.args[i].out.Node
+		}
+		b.fn.Args = b.fn.Args[:b.args]
+		for _, v := range all {
+			if n := own[v.out]; n != nil {
+				b.fn.Args = append(b.fn.Args, n)
+				continue
+			}
+			if _, err := b.fn.AddArg(b.fn.Graph.UniqueName(cleanName(v.out.Node.Name)), v.out.Fact().WithoutValue()); err != nil {
+				return nil, err
+			}
+		}
+		b.fn.NumberArgs()
+	}
+	return all, nil
+}
+
+// statefulOp is op, or without state among the functions its stateless form.
+func statefulOp(op string, bodies ...*traced) string {
+	for _, b := range bodies {
+		if b.fn.Stateful() {
+			return op
+		}
+	}
+	return "Stateless" + op
+}
+
+func (s *Scope) traceIf(cond *Value, then, otherwise body) []*Value {
+	yes := s.traceBody("cond_true", nil, then)
+	if yes == nil {
+		return nil
+	}
+	no := s.traceBody("cond_false", nil, otherwise)
+	if no == nil {
+		return nil
+	}
+	return s.emitBranches("If", cond, []string{"then", "otherwise"}, yes, no)
+}
+
+func (s *Scope) traceCase(index *Value, branches []body) []*Value {
+	list := make([]*traced, len(branches))
+	names := make([]string, len(branches))
+	for i, f := range branches {
+		names[i] = fmt.Sprintf("branch %d", i)
+		if list[i] = s.traceBody(fmt.Sprintf("switch_case_branch%d", i), nil, f); list[i] == nil {
+			return nil
+		}
+	}
+	return s.emitBranches("Case", index, names, list...)
+}
+
+// emitBranches emits an op that calls one of the functions.
+func (s *Scope) emitBranches(op string, which *Value, names []string, list ...*traced) []*Value {
+	results := list[0].fn.ResultFacts()
+	for k, b := range list[1:] {
+		other := b.fn.ResultFacts()
+		if len(other) != len(results) {
+			s.fail(op, nil, fmt.Errorf("%s gives %d values, %s gives %d; all branches must give as many", names[0], len(results), names[k+1], len(other)))
+			return nil
+		}
+		for i := range results {
+			if results[i].DType != other[i].DType {
+				s.fail(op, nil, fmt.Errorf("value %d is %v from %s and %v from %s; ops.Cast converts",
+					i, results[i].DType, names[0], other[i].DType, names[k+1]))
+				return nil
+			}
+			results[i] = results[i].Relax(other[i])
+		}
+	}
+	captures, err := joinCaptures(list...)
+	if err != nil {
+		s.fail(op, nil, err)
+		return nil
+	}
+	attrs := graph.Attrs{typesAttr("Tout", results), shapesAttr("output_shapes", results)}
+	if op == "If" {
+		attrs = append(attrs, graph.Func("then_branch", list[0].fn), graph.Func("else_branch", list[1].fn))
+	} else {
+		callees := make([]graph.Callee, len(list))
+		for i, b := range list {
+			callees[i] = graph.Callee{Function: b.fn}
+		}
+		attrs = append(attrs, graph.Funcs("branches", callees...))
+	}
+	return s.EmitN(len(results), statefulOp(op, list...), attrs, inputsOf([]*Value{which}, captures)...)
+}
+
+func inputsOf(lists ...[]*Value) (in []Input) {
+	for _, l := range lists {
+		for _, v := range l {
+			in = append(in, v)
+		}
+	}
+	return in
+}
+
+func typesAttr(name string, facts []graph.Fact) graph.Attr {
+	types := make([]tensor.DType, len(facts))
+	for i, f := range facts {
+		types[i] = f.DType
+	}
+	return graph.Types(name, types...)
+}
+
+func shapesAttr(name string, facts []graph.Fact) graph.Attr {
+	shapes := make([]graph.PartialShape, len(facts))
+	for i, f := range facts {
+		shapes[i] = f.Shape.Anonymous()
+	}
+	return graph.Shapes(name, shapes...)
+}
+
+// traceWhile emits a loop. What is known of the variables is relaxed until the
+// body keeps it.
+func (s *Scope) traceWhile(init []*Value, limit int, cond, step body) []*Value {
+	if limit > 0 {
+		return s.traceLimited(init, limit, cond, step)
+	}
+	facts := make([]graph.Fact, len(init))
+	for i, v := range init {
+		facts[i] = loopFact(v.Fact())
+	}
+	var round *traced
+	for {
+		if round = s.traceBody("while_body", facts, func(s *Scope, in []*Value) []*Value {
+			out := step(s, in)
+			if !s.alive() {
+				return nil
+			}
+			if err := sameVariables(init, out); err != nil {
+				s.fail("While", nil, err)
+				return nil
+			}
+			return out
+		}); round == nil {
+			return nil
+		}
+		stable := true
+		for i, f := range round.fn.ResultFacts() {
+			next := loopFact(facts[i].Relax(loopFact(f)))
+			stable = stable && next.Equal(facts[i])
+			facts[i] = next
+		}
+		if stable {
+			break
+		}
+	}
+	test := s.traceBody("while_cond", facts, func(s *Scope, in []*Value) []*Value {
+		out := cond(s, in)
+		if c := out[0]; s.alive() && c != nil && c.DType() != tensor.Bool {
+			s.fail("While", nil, fmt.Errorf("the condition is %v, not bool; ops.NotEqual compares with 0", c.DType()))
+		}
+		return out
+	})
+	if test == nil {
+		return nil
+	}
+	captures, err := joinCaptures(round, test)
+	if err != nil {
+		s.fail("While", nil, err)
+		return nil
+	}
+	// What the body captures goes through the loop unchanged.
+	for _, arg := range round.fn.Args[round.args:] {
+		round.fn.AddResult(arg.Name, arg.Output(0))
+	}
+	all := make([]graph.Fact, 0, len(init)+len(captures))
+	all = append(all, facts...)
+	for _, v := range captures {
+		all = append(all, v.Fact())
+	}
+	attrs := graph.Attrs{graph.Func("cond", test.fn), graph.Func("body", round.fn), shapesAttr("output_shapes", all), attrParallel}
+	out := s.EmitN(len(all), statefulOp("While", round, test), attrs, inputsOf(init, captures)...)
+	return out[:len(init)]
+}
+
+// loopFact is what of f may hold in every round.
+func loopFact(f graph.Fact) graph.Fact {
+	f = f.WithoutValue()
+	f.Shape = f.Shape.Anonymous()
+	if len(f.Handle) > 0 {
+		held := make([]graph.Content, len(f.Handle))
+		for i, c := range f.Handle {
+			held[i] = graph.Content{DType: c.DType, Shape: c.Shape.Anonymous()}
+		}
+		f.Handle = held
+	}
+	return f
+}
+
+// traceLimited is a loop that also counts its rounds.
+func (s *Scope) traceLimited(init []*Value, limit int, cond, step body) []*Value {
+	out := s.traceWhile(append([]*Value{Const(s, int32(0))}, init...), 0,
+		func(s *Scope, in []*Value) []*Value {
+			more := cond(s, in[1:])
+			if !s.alive() {
+				return more
+			}
+			return []*Value{And(s, Less(s, in[0], limit), more[0])}
+		},
+		func(s *Scope, in []*Value) []*Value {
+			return append([]*Value{Add(s, in[0], 1)}, step(s, in[1:])...)
+		})
+	if len(out) == 0 {
+		return nil
+	}
+	return out[1:]
+}

@@ -1,0 +1,282 @@
+package ops
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Map is f of each slice of xs along the first dimension, stacked along a new
+// first dimension; of several values f gets the slices at the same place. Traced
+// it is a loop over lists. f may be traced more than once.
+//
+//	norms := ops.Map(s, rows, func(s *ops.Scope, row *ops.Value) *ops.Value { return ops.Norm(s, row) })
+func Map[X, Y Values](s *Scope, xs X, f func(s *Scope, x X) Y) Y {
+	if f == nil {
+		s.Fail("Map", errors.New("needs a function"))
+		return shaped[Y](s, nil)
+	}
+	return shaped[Y](s, s.loopOver("Map", nil, flat(xs), func(s *Scope, _, x []*Value) []*Value {
+		return flat(f(s, shaped[X](s, x)))
+	}))
+}
+
+// Scan is every value that f gives, stacked along a new first dimension, when it
+// is called with each slice of xs along the first dimension and with what it
+// gave before, at first initial. It gives as many values as initial has, of the
+// same types and shapes. Traced it is a loop over lists. f may be traced more
+// than once.
+//
+//	sums := ops.Scan(s, ops.Const(s, 0.0), x, func(s *ops.Scope, sum, x *ops.Value) *ops.Value { return ops.Add(s, sum, x) })
+func Scan[A, X Values](s *Scope, initial A, xs X, f func(s *Scope, acc A, x X) A) A {
+	if f == nil {
+		s.Fail("Scan", errors.New("needs a function"))
+		return shaped[A](s, nil)
+	}
+	init := make([]*Value, 0, len(flat(initial)))
+	for _, v := range flat(initial) {
+		init = append(init, Const(s, v))
+	}
+	return shaped[A](s, s.loopOver("Scan", init, flat(xs), func(s *Scope, acc, x []*Value) []*Value {
+		return flat(f(s, shaped[A](s, acc), shaped[X](s, x)))
+	}))
+}
+
+// dim0 is the number of slices of x, negative where it isn't known.
+func dim0(x *Value) int {
+	if s := x.Fact().Shape; s.Rank() > 0 {
+		return s.Dim(0)
+	}
+	return -1
+}
+
+// element is what a loop does with the slices at one place; acc is what it gave
+// for the slices before, nothing in a Map.
+type element func(s *Scope, acc, x []*Value) []*Value
+
+// loopOver stacks what f gives for the slices of xs.
+func (s *Scope) loopOver(op string, init, xs []*Value, f element) []*Value {
+	in := make([]*Value, len(xs))
+	for i, x := range xs {
+		in[i] = Const(s, x)
+	}
+	if s.alive() && len(in) == 0 {
+		s.fail(op, nil, errors.New("needs at least one value to go over"))
+	}
+	if !s.alive() {
+		return nil
+	}
+	for i, x := range in {
+		if x.Fact().Shape.Rank() == 0 {
+			s.fail(op, nil, fmt.Errorf("value %d is a scalar, which has no slices", i), in...)
+			return nil
+		}
+		if n, m := dim0(x), dim0(in[0]); n >= 0 && m >= 0 && n != m {
+			s.fail(op, nil, fmt.Errorf("value %d has %d slices, value 0 has %d", i, n, m), in...)
+			return nil
+		}
+	}
+	if s.IsTracing() {
+		return s.traceLoop(op, init, in, f)
+	}
+	n := dim0(in[0])
+	if n == 0 {
+		return s.noElements(op, init, in, f)
+	}
+	slices := make([][]*Value, len(in))
+	for i, x := range in {
+		slices[i] = Unstack(s, x, n)
+	}
+	var rows [][]*Value
+	acc := init
+	for k := range n {
+		x := make([]*Value, len(in))
+		for i := range in {
+			x[i] = slices[i][k]
+		}
+		out := f(s, acc, x)
+		if err := s.checkElement(init, out); err != nil || !s.alive() {
+			s.fail(op, nil, err)
+			return nil
+		}
+		if rows == nil {
+			rows = make([][]*Value, len(out))
+		}
+		if len(out) != len(rows) {
+			s.fail(op, nil, fmt.Errorf("the function gives %d values, and gave %d before", len(out), len(rows)))
+			return nil
+		}
+		for i, v := range out {
+			rows[i] = append(rows[i], v)
+		}
+		if init != nil {
+			acc = out
+		}
+	}
+	stacked := make([]*Value, len(rows))
+	for i, r := range rows {
+		stacked[i] = Stack(s, r)
+	}
+	return stacked
+}
+
+// checkElement is an error unless a loop's function may give out.
+func (s *Scope) checkElement(init, out []*Value) error {
+	if !s.alive() {
+		return s.step.err
+	}
+	if init != nil {
+		if err := sameVariables(init, out); err != nil {
+			return err
+		}
+		for i, v := range out {
+			if got, want := v.Fact().Shape, init[i].Fact().Shape; !got.Compatible(want) {
+				return fmt.Errorf("the body gives the shape %v for variable %d, which has %v at first; a Scan's values keep their shapes", got, i, want)
+			}
+		}
+		return nil
+	}
+	for i, v := range out {
+		if v == nil {
+			return fmt.Errorf("value %d that the function gives is nil", i)
+		}
+	}
+	return nil
+}
+
+// elementFacts are what is known of one slice of each.
+func elementFacts(xs []*Value) []graph.Fact {
+	facts := make([]graph.Fact, len(xs))
+	for i, x := range xs {
+		f := loopFact(x.Fact())
+		if f.Shape.HasRank() {
+			f.Shape = graph.ShapeOf(f.Shape.Dims()[1:]...)
+		}
+		facts[i] = f
+	}
+	return facts
+}
+
+// probe is what is known of the values that f gives for any slices of xs.
+func (s *Scope) probe(op string, init, xs []*Value, f element) ([]graph.Fact, bool) {
+	var facts []graph.Fact
+	for _, v := range init {
+		facts = append(facts, loopFact(v.Fact()))
+	}
+	facts = append(facts, elementFacts(xs)...)
+	b := s.traceBody(op, facts, func(s *Scope, in []*Value) []*Value {
+		out := f(s, in[:len(init)], in[len(init):])
+		if err := s.checkElement(init, out); err != nil {
+			s.fail(op, nil, err)
+			return nil
+		}
+		return out
+	})
+	if b == nil {
+		return nil, false
+	}
+	out := b.fn.ResultFacts()
+	for i := range out {
+		if i < len(init) {
+			out[i] = out[i].Relax(loopFact(init[i].Fact()))
+		}
+		out[i] = loopFact(out[i])
+	}
+	return out, true
+}
+
+// noElements is the stack of no values.
+func (s *Scope) noElements(op string, init, xs []*Value, f element) []*Value {
+	facts, ok := s.probe(op, init, xs, f)
+	if !ok {
+		return nil
+	}
+	out := make([]*Value, len(facts))
+	for i, fact := range facts {
+		shape, known := fact.Shape.Tensor()
+		if !known {
+			s.fail(op, nil, fmt.Errorf("there are no slices, and the shape %v of value %d that the function gives depends on them", fact.Shape, i))
+			return nil
+		}
+		out[i] = Zeros(s, fact.DType, append([]int{0}, shape...)...)
+	}
+	return out
+}
+
+// traceLoop is a While over lists.
+func (s *Scope) traceLoop(op string, init, xs []*Value, f element) []*Value {
+	facts, ok := s.probe(op, init, xs, f)
+	if !ok {
+		return nil
+	}
+	n := s.dim(xs[0], 0)
+	elems := elementFacts(xs)
+	lists := make([]*Value, len(xs))
+	for i, x := range xs {
+		lists[i] = s.Emit1("TensorListFromTensor", nil, x, s.shapeVector(elems[i].Shape))
+	}
+	vars := append([]*Value{Const(s, int32(0))}, init...)
+	given := make([]*Value, len(facts)) // shapes
+	for i, fact := range facts {
+		given[i] = s.shapeVector(fact.Shape)
+		if !fact.Shape.Known() && i < len(init) {
+			// No slices give no values, whose shape is then that of the first one.
+			given[i] = Shape(s, init[i])
+		}
+		vars = append(vars, s.Emit1("TensorListReserve", graph.Attrs{graph.Type("element_dtype", fact.DType)}, given[i], n))
+	}
+	if !s.alive() {
+		return nil
+	}
+	first := 1 + len(init)
+	out := While(s, vars,
+		func(s *Scope, v []*Value) *Value { return Less(s, v[0], n) },
+		func(s *Scope, v []*Value) []*Value {
+			x := make([]*Value, len(lists))
+			for i, l := range lists {
+				x[i] = s.Emit1("TensorListGetItem", graph.Attrs{graph.Type("element_dtype", elems[i].DType)}, l, v[0], s.shapeVector(elems[i].Shape))
+			}
+			out := f(s, v[1:first], x)
+			if err := s.checkElement(init, out); err != nil {
+				s.fail(op, nil, err)
+				return nil
+			}
+			next := []*Value{Add(s, v[0], 1)}
+			if init != nil {
+				next = append(next, out...)
+			}
+			for i, g := range out {
+				next = append(next, s.Emit1("TensorListSetItem", nil, v[first+i], v[0], g))
+			}
+			return next
+		})
+	if !s.alive() {
+		return nil
+	}
+	stacked := make([]*Value, len(facts))
+	for i, fact := range facts {
+		stacked[i] = s.stackList(out[first+i], fact.DType, given[i], dim0(xs[0]))
+	}
+	return stacked
+}
+
+// stackList is the tensor of a list's n elements of a type and shape; a negative
+// n isn't known.
+func (s *Scope) stackList(list *Value, d tensor.DType, elem *Value, n int) *Value {
+	attrs := graph.Attrs{graph.Type("element_dtype", d)}
+	if n >= 0 {
+		attrs = append(attrs, graph.Int("num_elements", int64(n)))
+	}
+	return s.Emit1("TensorListStack", attrs, list, elem)
+}
+
+// shapeVector is a shape as the ops of lists take it: -1 is an unknown size, and
+// alone, as a scalar, an unknown rank.
+func (s *Scope) shapeVector(shape graph.PartialShape) *Value {
+	if !shape.HasRank() {
+		return s.sizes(tensor.Scalar(int32(-1)))
+	}
+	return s.vec32(shape.Anonymous().Dims()...)
+}
