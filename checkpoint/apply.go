@@ -15,7 +15,7 @@ import (
 func (m *match) apply(ctx context.Context) error {
 	err := m.read(ctx)
 	if err != nil {
-		m.l.ck.setTorn(&TornError{Path: m.l.src.path, Err: err})
+		m.l.ck.setInterrupted(&InterruptedRestoreError{Path: m.l.src.path, Err: err})
 	}
 	return err
 }

@@ -222,7 +222,7 @@ func (l *load) deliverNames(ctx context.Context, child any) error {
 	l.mu.Lock()
 	done := child != nil && l.objects[trackable.Identity(child)]
 	l.mu.Unlock()
-	if done || !l.waits() && !l.guards.Load() {
+	if done || !l.hasPending() && !l.guards.Load() {
 		return nil
 	}
 	g, err := l.ck.walk()

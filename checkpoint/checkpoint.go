@@ -62,13 +62,13 @@ type Checkpoint struct {
 	settling sync.Mutex // held by a step's deliveries
 	faults   faults     // what its objects tell of deliveries that failed
 
-	mu       sync.Mutex // guards what follows
-	counter  *trackable.Scalar[int64]
-	torn     *TornError     // the last restore broke off
-	restored uint64         // how many restores have gone through
-	loads    []*load        // restores with something that still waits, and the latest
-	stamps   map[any]uint64 // restore orders of objects that have no Node
-	filled   uint64         // no variable was unfilled when there were so many
+	mu          sync.Mutex // guards what follows
+	counter     *trackable.Scalar[int64]
+	interrupted *InterruptedRestoreError // the last restore broke off
+	restored    uint64                   // how many restores have gone through
+	loads       []*load                  // restores with something pending, and the latest
+	stamps      map[any]uint64           // restore orders of objects that have no Node
+	filled      uint64                   // no variable was unfilled when there were so many
 }
 
 const counterEdge = "save_counter"
@@ -213,9 +213,9 @@ func (ck *Checkpoint) TrackableChildren() []trackable.Edge {
 	return edges
 }
 
-// MayClaim reports whether the root has a place for edge.
-func (ck *Checkpoint) MayClaim(edge string) bool {
-	return ck.plain && trackable.MayClaim(ck.root, edge) == trackable.ClaimYes
+// AcceptsChild reports whether the root has a place for edge.
+func (ck *Checkpoint) AcceptsChild(edge string) bool {
+	return ck.plain && trackable.AcceptsChild(ck.root, edge) == trackable.AcceptYes
 }
 
 // Save counts save_counter up, writes to "<prefix>-<save_counter>", says so in
@@ -223,10 +223,10 @@ func (ck *Checkpoint) MayClaim(edge string) bool {
 // folders are made. Nothing appears under the final names before all of it is on
 // the disk.
 //
-// It first delivers what waits, as [Checkpoint.Sync] does. Values of the last
-// restore that still wait make it a *[PendingError]: saved now, they would be
+// It first delivers what is pending, as [Checkpoint.Sync] does. Values of the last
+// restore that are still pending make it a *[PendingError]: saved now, they would be
 // lost; [Report.ExpectPartial] lets them go. A restore that broke off half way
-// makes it a *[TornError], until another one goes through.
+// makes it a *[InterruptedRestoreError], until another one goes through.
 //
 // Save takes its snapshot between training steps ([trackable.Step]); inside one
 // it is an error. For rotation, locks and saving in the background see Manager.

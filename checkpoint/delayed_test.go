@@ -355,11 +355,11 @@ type closed struct {
 	V *trackable.Variable
 }
 
-func (*closed) MayClaim(string) bool { return false }
+func (*closed) AcceptsChild(string) bool { return false }
 
-// TestClaims: what nobody can claim is unused at once; an object that knows its
+// TestAcceptedChildren: what no object accepts is unused at once; an object that knows its
 // edges says so.
-func TestClaims(t *testing.T) {
+func TestAcceptedChildren(t *testing.T) {
 	src := written(t, &struct {
 		C struct{ V, W *trackable.Variable }
 	}{struct{ V, W *trackable.Variable }{variable(1), variable(2)}}, nil)
@@ -544,12 +544,12 @@ func TestOnlyValuesWait(t *testing.T) {
 	root := new(node)
 	ck := newCheckpoint(t, root, nil)
 	r := restored(t, ck, src, nil)
-	if n := len(r.l.waiting); n != 1 {
+	if n := len(r.l.pending); n != 1 {
 		t.Errorf("%d edges wait, want 1", n)
 	}
 	attach(t, root, "full", &deep{[]*trackable.Variable{variable(0)}})
-	if r.l.waits() {
-		t.Error("something waits after everything is delivered")
+	if r.l.hasPending() {
+		t.Error("something is pending after everything is delivered")
 	}
 	// Then the restore is forgotten at the next one.
 	restored(t, ck, src, nil)

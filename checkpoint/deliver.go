@@ -84,15 +84,15 @@ func (p *pending) Order() uint64 { return p.l.order }
 // Done reports whether a later restore has taken l's place.
 func (p *pending) Done() bool { return p.l.ended.Load() }
 
-// wait is what is pending for edge, nil for nothing.
-func (p *pending) wait(edge string) *wait {
+// edge returns what is pending for an edge, nil for nothing.
+func (p *pending) edge(edge string) *pendingEdge {
 	p.l.mu.Lock()
 	defer p.l.mu.Unlock()
-	return p.l.waiting[waitKey{trackable.Identity(p.parent), edge}]
+	return p.l.pending[edgeKey{trackable.Identity(p.parent), edge}]
 }
 
 // Holds reports whether something is pending for edge.
-func (p *pending) Holds(edge string) bool { return p.wait(edge) != nil }
+func (p *pending) Holds(edge string) bool { return p.edge(edge) != nil }
 
 // Initial reads the value of a variable that is about to be made.
 func (p *pending) Initial(edge string, v *trackable.Variable, d tensor.DType, s tensor.Shape) (*tensor.Tensor, error) {
@@ -103,7 +103,7 @@ func (p *pending) Initial(edge string, v *trackable.Variable, d tensor.DType, s 
 		if key, path, err = l.nameFor(p.parent, edge, v); err != nil {
 			return nil, err
 		}
-	} else if w := p.wait(edge); w != nil && l.graph.simple(w.node) {
+	} else if w := p.edge(edge); w != nil && l.graph.simple(w.node) {
 		key, path = l.graph.nodes[w.node].Attributes[0].CheckpointKey, l.graph.human(w.node)
 	}
 	if key == "" {
@@ -133,7 +133,7 @@ func (p *pending) Deliver(edge string, child any) error {
 	if l.graph == nil {
 		return l.deliverNames(ctx, child)
 	}
-	if w := p.wait(edge); w != nil {
+	if w := p.edge(edge); w != nil {
 		if err := l.deliver(ctx, start{w.node, child}); err != nil {
 			return err
 		}
@@ -316,7 +316,7 @@ func (l *load) appeared(plain bool) ([]start, error) {
 	defer l.mu.Unlock()
 	var starts []start
 	edges := map[any]map[string]any{}
-	for key, w := range l.waiting {
+	for key, w := range l.pending {
 		if plain && !w.plain {
 			continue
 		}

@@ -45,14 +45,14 @@
 //   - missing: an object is there, the checkpoint has no value for it: an error,
 //     unless RestoreOptions.AllowMissing;
 //   - mismatched: type or shape differ: always an error;
-//   - unused: no object can claim the value: an error, unless
+//   - unused: no object can take the value: an error, unless
 //     RestoreOptions.Partial.
 //
 // An error means that nothing was changed. The second half reads the values in
 // parallel, straight into the variables' storage, and verifies checksums. Only a
 // failure there, a damaged file, can leave a restore half done; the error says so.
 //
-// What is deferred is delivered when its object appears. Values that still wait
+// What is deferred is delivered when its object appears. Values still pending
 // make the next save an error, since it would put fresh weights in their place.
 //
 // # Registered savers

@@ -102,7 +102,7 @@ func ExampleCheckpoint_Restore_strict() {
 	}
 	// Output:
 	// missing: weigths float32[2]: the checkpoint has no value for this object (similar: weights)
-	// unused: weights float32[2]: no object can claim this value (similar: weigths)
+	// unused: weights float32[2]: no object can take this value (similar: weigths)
 }
 
 func ExampleList() {

@@ -10,8 +10,8 @@ import (
 // judgement is what a match leaves open, both ways.
 type judgement struct {
 	missing  []Item // objects without a value in the file
-	deferred []Item // values that wait
-	unused   []Item // values that nothing can claim
+	deferred []Item // values that are pending
+	unused   []Item // values that nothing can take
 }
 
 // judge compares a load's bindings with the live graph.
@@ -108,21 +108,21 @@ func (l *load) left() (deferred, unused []Item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
-	// What can be reached from a waiting edge is deferred.
-	waits := make([]bool, len(g.nodes))
+	// What can be reached over a pending edge is deferred.
+	pending := make([]bool, len(g.nodes))
 	var queue []int32
 	mark := func(node int32) {
-		if _, bound := l.bound[node]; !bound && !waits[node] {
-			waits[node] = true
+		if _, bound := l.bound[node]; !bound && !pending[node] {
+			pending[node] = true
 			queue = append(queue, node)
 		}
 	}
 	silent := map[int32]bool{} // the save_counter of a Read
-	for _, w := range l.waiting {
+	for _, w := range l.pending {
 		if w.superseded {
 			continue
 		}
-		if w.claim == trackable.ClaimYes || w.claim == trackable.ClaimMaybe && !l.opts.Partial {
+		if w.accepts == trackable.AcceptYes || w.accepts == trackable.AcceptMaybe && !l.opts.Partial {
 			mark(w.node)
 		}
 		if w.edge == counterEdge && trackable.Identity(w.parent) == trackable.Identity(l.ck.root) {
@@ -149,9 +149,9 @@ func (l *load) left() (deferred, unused []Item) {
 					continue
 				}
 			}
-			if (ownerBound || waits[id]) && (varBound || waits[s.OriginalVariableNodeId]) && !(ownerBound && varBound) {
+			if (ownerBound || pending[id]) && (varBound || pending[s.OriginalVariableNodeId]) && !(ownerBound && varBound) {
 				if _, bound := l.bound[s.SlotVariableNodeId]; !bound {
-					waits[s.SlotVariableNodeId] = true
+					pending[s.SlotVariableNodeId] = true
 				}
 			}
 		}
@@ -181,19 +181,19 @@ func (l *load) left() (deferred, unused []Item) {
 			case bound:
 				it.Why = "the object has no such attribute"
 				unused = append(unused, it)
-			case waits[id]:
+			case pending[id]:
 				deferred = append(deferred, it)
 			default:
-				it.Why = "no object can claim this value"
+				it.Why = "no object can take this value"
 				unused = append(unused, it)
 			}
 		}
 		if r := n.RegisteredSaver; r != nil && r.Name != "" && !bound {
 			it := Item{Path: g.human(node), Attribute: r.Name, Key: r.ObjectName}
-			if waits[id] {
+			if pending[id] {
 				deferred = append(deferred, it)
 			} else {
-				it.Why = "no object can claim this value"
+				it.Why = "no object can take this value"
 				unused = append(unused, it)
 			}
 		}

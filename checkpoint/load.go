@@ -36,17 +36,17 @@ type load struct {
 	objects map[any]bool
 	// Objects that the walk met where the file has a node that is bound to
 	// another object already.
-	clashes  []clash
-	waiting  map[waitKey]*wait
-	waitsFor map[int32][]*wait // the same by node
+	clashes   []clash
+	pending   map[edgeKey]*pendingEdge
+	pendingOf map[int32][]*pendingEdge // the same by node
 	// Optimizers, and the objects below them other than variables: what they make
 	// may begin anew.
 	optimizer map[any]bool
 	watched   map[any]bool // objects whose Nodes have a pending of this load
 	// Slots to restore once the variable's node is bound, and once the owner's is
 	// as well.
-	slotsOf   map[int32][]slotWait // by variable node
-	slotsLeft map[int32][]slotWait // by owner node, the variable is bound
+	slotsOf   map[int32][]pendingSlot // by variable node
+	slotsLeft map[int32][]pendingSlot // by owner node, the variable is bound
 	// Attributes of bound nodes that no object took.
 	unused  map[int32][]string
 	partial bool // what is pending needn't ever be delivered
@@ -58,17 +58,17 @@ type load struct {
 	mayName   func(name string) bool // whether a variable may still get the name
 }
 
-type waitKey struct {
+type edgeKey struct {
 	parent any // identity
 	edge   string
 }
 
-// wait is an edge of the file that a bound object doesn't have yet.
-type wait struct {
-	parent any
-	edge   string
-	node   int32
-	claim  trackable.Claim
+// pendingEdge is an edge of the file that a bound object doesn't have yet.
+type pendingEdge struct {
+	parent  any
+	edge    string
+	node    int32
+	accepts trackable.Acceptance
 	// Whether the edge can appear without the parent's Node being told: by an
 	// assignment to a field, a slice or a map.
 	plain bool
@@ -76,7 +76,7 @@ type wait struct {
 	superseded bool
 }
 
-type slotWait struct {
+type pendingSlot struct {
 	name     string
 	owner    int32
 	slot     int32
@@ -107,8 +107,8 @@ func (g *objectGraph) simple(node int32) bool {
 func (ck *Checkpoint) newLoad(ctx context.Context, src source, o RestoreOptions) (*load, error) {
 	l := &load{
 		ck: ck, opts: o, src: src,
-		bound: map[int32]any{}, objects: map[any]bool{}, waiting: map[waitKey]*wait{}, waitsFor: map[int32][]*wait{},
-		slotsOf: map[int32][]slotWait{}, slotsLeft: map[int32][]slotWait{},
+		bound: map[int32]any{}, objects: map[any]bool{}, pending: map[edgeKey]*pendingEdge{}, pendingOf: map[int32][]*pendingEdge{},
+		slotsOf: map[int32][]pendingSlot{}, slotsLeft: map[int32][]pendingSlot{},
 		unused: map[int32][]string{}, usedNames: map[string]bool{},
 		optimizer: map[any]bool{}, watched: map[any]bool{},
 		partial: o.Partial,
@@ -123,21 +123,21 @@ func (ck *Checkpoint) newLoad(ctx context.Context, src source, o RestoreOptions)
 		for id, n := range g.nodes {
 			for _, s := range n.SlotVariables {
 				v := s.OriginalVariableNodeId
-				l.slotsOf[v] = append(l.slotsOf[v], slotWait{name: s.SlotName, owner: int32(id), slot: s.SlotVariableNodeId})
+				l.slotsOf[v] = append(l.slotsOf[v], pendingSlot{name: s.SlotName, owner: int32(id), slot: s.SlotVariableNodeId})
 			}
 		}
 	}
 	return l, nil
 }
 
-// waits reports whether something of l can still be delivered.
-func (l *load) waits() bool {
+// hasPending reports whether something of l can still be delivered.
+func (l *load) hasPending() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.graph == nil {
 		return len(l.usedNames) < l.src.reader.Len()
 	}
-	for _, w := range l.waiting {
+	for _, w := range l.pending {
 		if !w.superseded {
 			return true
 		}

@@ -33,10 +33,10 @@ type match struct {
 	stamped  []any // objects that get this restore's order
 	reading  map[any]bool
 
-	waits      []*wait
-	slotsLeft  map[int32][]slotWait // owner node → added
-	slotsTaken map[int32]bool       // owner nodes whose left slots were handled
-	slotsSeen  map[int32]bool       // variable nodes whose slots were handled
+	pending    []*pendingEdge
+	slotsLeft  map[int32][]pendingSlot // owner node → added
+	slotsTaken map[int32]bool          // owner nodes whose left slots were handled
+	slotsSeen  map[int32]bool          // variable nodes whose slots were handled
 	unused     map[int32][]string
 
 	restored   []done
@@ -93,7 +93,7 @@ func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, e
 	}
 	m := &match{
 		l: l, late: late, bound: make(map[int32]any, room), objects: make(map[any]bool, room),
-		slotsLeft: map[int32][]slotWait{}, slotsTaken: map[int32]bool{}, slotsSeen: map[int32]bool{},
+		slotsLeft: map[int32][]pendingSlot{}, slotsTaken: map[int32]bool{}, slotsSeen: map[int32]bool{},
 		optimizer: map[any]bool{}, unused: map[int32][]string{}, reading: make(map[any]bool, room),
 		values: make([]valueRead, 0, room), stamped: make([]any, 0, room),
 		restored: make([]done, 0, room), queue: make([]start, 0, room),
@@ -382,9 +382,9 @@ func (m *match) descend(s start) error {
 		if ok {
 			m.bind(c.NodeId, child)
 		} else if m.l.graph.hasValue(c.NodeId) {
-			m.waits = append(m.waits, &wait{
+			m.pending = append(m.pending, &pendingEdge{
 				parent: s.obj, edge: c.LocalName, node: c.NodeId,
-				claim: trackable.MayClaim(s.obj, c.LocalName), plain: plainEdge(s.obj, c.LocalName),
+				accepts: trackable.AcceptsChild(s.obj, c.LocalName), plain: plainEdge(s.obj, c.LocalName),
 			})
 		}
 	}
@@ -487,7 +487,7 @@ func (m *match) slots(s start) {
 	}
 }
 
-func (m *match) slot(owner any, w slotWait) {
+func (m *match) slot(owner any, w pendingSlot) {
 	o, ok := owner.(trackable.SlotOwner)
 	v := variableOf(w.variable)
 	if !ok || v == nil {
@@ -559,19 +559,19 @@ func (m *match) commit() {
 	for node, attrs := range m.unused {
 		l.unused[node] = append(l.unused[node], attrs...)
 	}
-	for _, w := range m.waits {
+	for _, w := range m.pending {
 		if _, taken := l.bound[w.node]; taken {
 			continue
 		}
-		l.waiting[waitKey{trackable.Identity(w.parent), w.edge}] = w
-		l.waitsFor[w.node] = append(l.waitsFor[w.node], w)
+		l.pending[edgeKey{trackable.Identity(w.parent), w.edge}] = w
+		l.pendingOf[w.node] = append(l.pendingOf[w.node], w)
 	}
 	// Nodes that were pending over one edge may be bound over another now.
 	for node := range m.bound {
-		for _, w := range l.waitsFor[node] {
-			delete(l.waiting, waitKey{trackable.Identity(w.parent), w.edge})
+		for _, w := range l.pendingOf[node] {
+			delete(l.pending, edgeKey{trackable.Identity(w.parent), w.edge})
 		}
-		delete(l.waitsFor, node)
+		delete(l.pendingOf, node)
 	}
 	for node, obj := range m.bound {
 		l.watch(node, obj)

@@ -17,12 +17,12 @@ type Report struct {
 	Path string
 	// Restored are the values that objects have now.
 	Restored []Item
-	// Deferred are values that wait for an object that doesn't exist yet.
+	// Deferred are values that are pending for an object that doesn't exist yet.
 	Deferred []Item
 	// Missing are objects for which the checkpoint holds no value
 	// (RestoreOptions.AllowMissing).
 	Missing []Item
-	// Unused are values that no object can claim (RestoreOptions.Partial).
+	// Unused are values that no object can take (RestoreOptions.Partial).
 	Unused []Item
 
 	ck *Checkpoint // set where nothing was restored
@@ -257,33 +257,33 @@ func (e *RestoreError) Error() string {
 }
 
 // PendingError says that a save was refused because values of the last restore
-// still wait for their objects: saved now, they would be lost.
+// are still pending: saved now, they would be lost.
 type PendingError struct {
 	Path     string
 	Deferred []Item
 }
 
-// Error lists what waits and what to do.
+// Error lists what is pending and what to do.
 func (e *PendingError) Error() string {
 	return fmt.Sprintf("checkpoint: not saved, because %d values restored from %s still wait for their objects and would be lost; build those, or let the values go with Report.ExpectPartial:%s",
 		len(e.Deferred), e.Path, list(e.Deferred))
 }
 
-// TornError says that a save was refused because the last restore broke off half
+// InterruptedRestoreError says that a save was refused because the last restore broke off half
 // way, by a damaged file or a cancelled context: the objects hold a mixture of
 // old and restored values, which must not become the latest checkpoint.
-type TornError struct {
+type InterruptedRestoreError struct {
 	Path string // the checkpoint that was being restored
 	Err  error  // why that broke off
 }
 
 // Error says what to do.
-func (e *TornError) Error() string {
+func (e *InterruptedRestoreError) Error() string {
 	return fmt.Sprintf("checkpoint: not saved, because the restore from %s broke off half way and left a mixture of values; restore a checkpoint that holds, or make the objects and their Checkpoint anew: %v", e.Path, e.Err)
 }
 
 // Unwrap is why the restore broke off.
-func (e *TornError) Unwrap() error { return e.Err }
+func (e *InterruptedRestoreError) Unwrap() error { return e.Err }
 
 // SaverError says that an object was saved by a registered saver that can't
 // restore it here.

@@ -45,7 +45,7 @@ type RestoreOptions struct {
 // It first matches the file's graph with the objects, without reading a value.
 // What can't match is a *[RestoreError] that lists everything with the nearest
 // names, and nothing has changed: an object that the checkpoint has no value
-// for, a value of another type or shape, and a value that no object can claim.
+// for, a value of another type or shape, and a value that no object can take.
 // RestoreOptions say what to let pass. Then all values are read in parallel,
 // checksums verified, between two training steps.
 //
@@ -168,7 +168,7 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 		err = fmt.Errorf("checkpoint: a restore inside a training step; restore before or between steps: %w", err)
 	}
 	if err == nil {
-		ck.setTorn(nil)
+		ck.setInterrupted(nil)
 	}
 	return report, err
 }
@@ -244,8 +244,8 @@ func (l *load) adopt(m *match) {
 		l.objects[id] = true
 	}
 	l.clashes = m.clashes
-	for _, w := range m.waits {
-		l.waiting[waitKey{trackable.Identity(w.parent), w.edge}] = w
+	for _, w := range m.pending {
+		l.pending[edgeKey{trackable.Identity(w.parent), w.edge}] = w
 	}
 	for node, attrs := range m.unused {
 		l.unused[node] = attrs
@@ -255,7 +255,7 @@ func (l *load) adopt(m *match) {
 func (l *load) reset() {
 	clear(l.bound)
 	clear(l.objects)
-	clear(l.waiting)
+	clear(l.pending)
 	clear(l.unused)
 	l.clashes = nil
 }
@@ -299,7 +299,7 @@ const maxPendingRestores = 32
 func (ck *Checkpoint) roomForOne() error {
 	var paths []string
 	for _, l := range ck.pendingLoads() {
-		if l.waits() {
+		if l.hasPending() {
 			paths = append(paths, l.src.path)
 		}
 	}
@@ -318,7 +318,7 @@ func (ck *Checkpoint) keep(l *load) {
 	old := slices.DeleteFunc(ck.pendingLoads(), func(old *load) bool {
 		old.guards.Store(false)
 		old.yieldTo(l)
-		if old.waits() {
+		if old.hasPending() {
 			return false
 		}
 		old.ended.Store(true)
@@ -333,15 +333,15 @@ func (ck *Checkpoint) keep(l *load) {
 // yieldTo gives up what later, a newer restore, has a pending value for as well.
 func (l *load) yieldTo(later *load) {
 	later.mu.Lock()
-	waiting := make(map[waitKey]bool, len(later.waiting))
-	for key := range later.waiting {
-		waiting[key] = true
+	pending := make(map[edgeKey]bool, len(later.pending))
+	for key := range later.pending {
+		pending[key] = true
 	}
 	later.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for key, w := range l.waiting {
-		w.superseded = w.superseded || waiting[key]
+	for key, w := range l.pending {
+		w.superseded = w.superseded || pending[key]
 	}
 	if l.graph == nil && later.graph == nil {
 		for e := range l.src.reader.Entries() {
@@ -378,11 +378,11 @@ func (ck *Checkpoint) sync(ctx context.Context) error {
 	return ck.checkFilled(ctx, false)
 }
 
-// setTorn remembers that a restore broke off half way, or that one went through.
-func (ck *Checkpoint) setTorn(err *TornError) {
+// setInterrupted remembers that a restore broke off half way, or that one went through.
+func (ck *Checkpoint) setInterrupted(err *InterruptedRestoreError) {
 	ck.mu.Lock()
 	defer ck.mu.Unlock()
-	ck.torn = err
+	ck.interrupted = err
 	if err == nil {
 		ck.restored++
 	}
@@ -395,15 +395,15 @@ func (ck *Checkpoint) restoresDone() uint64 {
 	return ck.restored
 }
 
-// checkDelivered is a *TornError after a restore that broke off, and a
+// checkDelivered is a *InterruptedRestoreError after a restore that broke off, and a
 // *PendingError while values of any restore are pending for objects that could
-// still claim them.
+// still take them.
 func (ck *Checkpoint) checkDelivered() error {
 	ck.mu.Lock()
-	loads, torn := slices.Clone(ck.loads), ck.torn
+	loads, interrupted := slices.Clone(ck.loads), ck.interrupted
 	ck.mu.Unlock()
-	if torn != nil {
-		return torn
+	if interrupted != nil {
+		return interrupted
 	}
 	for _, l := range slices.Backward(loads) {
 		l.mu.Lock()

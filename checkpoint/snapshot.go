@@ -55,7 +55,7 @@ type writeOptions struct {
 const stagePrefix = "staged"
 
 // snapshot takes a consistent cut between training steps, after Sync. Values of
-// the last restore that still wait make it a *PendingError. The caller ends it
+// the last restore that are still pending make it a *PendingError. The caller ends it
 // with write, or with release.
 func (ck *Checkpoint) snapshot(ctx context.Context) (*snapshot, error) {
 	mem := bundle.MemDir()

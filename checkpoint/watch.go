@@ -148,7 +148,7 @@ func (l *load) wants() trackable.Watch {
 	if l.graph == nil && l.open && len(l.usedNames) < l.src.reader.Len() {
 		return trackable.WatchSteps
 	}
-	for _, w := range l.waiting {
+	for _, w := range l.pending {
 		if w.plain {
 			return trackable.WatchSteps
 		}

@@ -498,7 +498,7 @@ func TestAPlaceOfAnotherPipelineChangesNothing(t *testing.T) {
 		t.Errorf("step is %d after the refusal, was 3", got)
 	}
 	if err := ck.WriteTo(ctx, bundle.MemDir(), "ckpt"); err != nil {
-		t.Error(err) // nothing is torn
+		t.Error(err) // nothing is half written
 	}
 	report, err := ck.ReadFS(ctx, dir, "ckpt", &checkpoint.RestoreOptions{SkipIterators: true})
 	if err != nil || r.Step.Get() != 7 || len(report.Missing)+len(report.Unused)+len(report.Deferred) > 0 {

@@ -50,9 +50,9 @@ func (d *Dense) ScopeName() string { return d.Name }
 // built from one keeps it.
 const keras3Kernel = "_kernel"
 
-// MayClaim reports whether a checkpoint's value for edge may still find its
+// AcceptsChild reports whether a checkpoint's value for edge may still find its
 // variable: before the layer is built, kernel and bias can.
-func (d *Dense) MayClaim(edge string) bool {
+func (d *Dense) AcceptsChild(edge string) bool {
 	return !d.Built() && (edge == "kernel" || edge == keras3Kernel || edge == "bias" && !d.NoBias)
 }
 

@@ -126,9 +126,9 @@ func (l *Layer) AddWeight(s *ops.Scope, dst **trackable.Variable, edge string, w
 	})
 }
 
-// MayClaim reports whether the layer can still get a child: once it is built it
+// AcceptsChild reports whether the layer can still get a child: once it is built it
 // can't.
-func (l *Layer) MayClaim(string) bool { return !l.built.Load() }
+func (l *Layer) AcceptsChild(string) bool { return !l.built.Load() }
 
 // Model is embedded by models: layers that hold other layers in fields.
 //
@@ -142,13 +142,13 @@ func (l *Layer) MayClaim(string) bool { return !l.built.Load() }
 // is first called.
 type Model struct{ Layer }
 
-// MayClaim reports false: what a model may still get are its nil fields. A model
-// that adds variables of its own under other names says so with a MayClaim of
+// AcceptsChild reports false: what a model may still get are its nil fields. A model
+// that adds variables of its own under other names says so with a AcceptsChild of
 // its own.
-func (m *Model) MayClaim(string) bool { return false }
+func (m *Model) AcceptsChild(string) bool { return false }
 
-// ClaimsFields reports that a model gets its layers in fields.
-func (m *Model) ClaimsFields() bool { return true }
+// TracksFields reports that a model gets its layers in fields.
+func (m *Model) TracksFields() bool { return true }
 
 // lastDim is the size of the last dimension, which a layer's kernel needs.
 func lastDim(layer string, in tensor.Shape) (int, error) {

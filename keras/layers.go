@@ -21,8 +21,8 @@ func (f *Flatten) ScopeName() string { return f.Name }
 // SetName gives the layer its name.
 func (f *Flatten) SetName(name string) { f.Name = name }
 
-// MayClaim reports false: the layer never has children.
-func (f *Flatten) MayClaim(string) bool { return false }
+// AcceptsChild reports false: the layer never has children.
+func (f *Flatten) AcceptsChild(string) bool { return false }
 
 // Call reshapes x.
 func (f *Flatten) Call(s *ops.Scope, x ops.Input) *ops.Value {
@@ -79,8 +79,8 @@ func (d *Dropout) ScopeName() string { return d.Name }
 // SetName gives the layer its name.
 func (d *Dropout) SetName(name string) { d.Name = name }
 
-// MayClaim reports false: the layer never has children.
-func (d *Dropout) MayClaim(string) bool { return false }
+// AcceptsChild reports false: the layer never has children.
+func (d *Dropout) AcceptsChild(string) bool { return false }
 
 // Call drops elements of x in a training scope.
 func (d *Dropout) Call(s *ops.Scope, x ops.Input) *ops.Value {
@@ -120,8 +120,8 @@ func (i *InputLayer) ScopeName() string { return i.Name }
 // SetName gives the layer its name.
 func (i *InputLayer) SetName(name string) { i.Name = name }
 
-// MayClaim reports false: the layer never has children.
-func (i *InputLayer) MayClaim(string) bool { return false }
+// AcceptsChild reports false: the layer never has children.
+func (i *InputLayer) AcceptsChild(string) bool { return false }
 
 // Call gives x.
 func (i *InputLayer) Call(s *ops.Scope, x ops.Input) *ops.Value { return ops.Const(s, x) }

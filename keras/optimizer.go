@@ -125,9 +125,9 @@ func (o *OptimizerBase) init(name string, rate float64, r rule) {
 // ScopeName is the optimizer's name, with which its slots' full names begin.
 func (o *OptimizerBase) ScopeName() string { return o.Name }
 
-// MayClaim reports whether a checkpoint's value for edge may still find its
+// AcceptsChild reports whether a checkpoint's value for edge may still find its
 // variable: those that the optimizer makes at its first step.
-func (o *OptimizerBase) MayClaim(edge string) bool {
+func (o *OptimizerBase) AcceptsChild(edge string) bool {
 	made, isNew := o.made.Load(), o.isNew()
 	if o.rule == nil || made && !isNew {
 		return false

@@ -42,11 +42,11 @@ func (m *Sequential) ScopeName() string { return rootScope(m.Model.ScopeName()) 
 // TrackableChildren lists the layers as Keras does.
 func (m *Sequential) TrackableChildren() []trackable.Edge { return layerEdges(m.Layers) }
 
-// MayClaim reports whether edge is that of a layer that may still be added.
-func (m *Sequential) MayClaim(edge string) bool { return claimsLayer(edge, len(m.Layers)) }
+// AcceptsChild reports whether edge is that of a layer that may still be added.
+func (m *Sequential) AcceptsChild(edge string) bool { return acceptsLayer(edge, len(m.Layers)) }
 
-// ClaimsFields reports false: the layers aren't in fields.
-func (m *Sequential) ClaimsFields() bool { return false }
+// TracksFields reports false: the layers aren't in fields.
+func (m *Sequential) TracksFields() bool { return false }
 
 // Call is the last layer's output.
 func (m *Sequential) Call(s *ops.Scope, x ops.Input) *ops.Value {
@@ -78,11 +78,11 @@ func (m *Functional) ScopeName() string { return rootScope(m.Model.ScopeName()) 
 // TrackableChildren lists the layers as Keras does.
 func (m *Functional) TrackableChildren() []trackable.Edge { return layerEdges(m.Layers) }
 
-// MayClaim reports whether edge is that of a layer that may still be added.
-func (m *Functional) MayClaim(edge string) bool { return claimsLayer(edge, len(m.Layers)) }
+// AcceptsChild reports whether edge is that of a layer that may still be added.
+func (m *Functional) AcceptsChild(edge string) bool { return acceptsLayer(edge, len(m.Layers)) }
 
-// ClaimsFields reports false: the layers aren't in fields.
-func (m *Functional) ClaimsFields() bool { return false }
+// TracksFields reports false: the layers aren't in fields.
+func (m *Functional) TracksFields() bool { return false }
 
 // Call runs the model.
 func (m *Functional) Call(s *ops.Scope, x ops.Input) *ops.Value {
@@ -99,8 +99,8 @@ func rootScope(name string) string {
 	return name
 }
 
-// claimsLayer reports whether edge is "layer-N" for a layer behind the last one.
-func claimsLayer(edge string, layers int) bool {
+// acceptsLayer reports whether edge is "layer-N" for a layer behind the last one.
+func acceptsLayer(edge string, layers int) bool {
 	rest, ok := strings.CutPrefix(edge, "layer-")
 	i, err := strconv.Atoi(rest)
 	return ok && err == nil && i >= layers && strconv.Itoa(i) == rest

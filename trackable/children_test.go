@@ -247,7 +247,7 @@ func TestChildrenErrors(t *testing.T) {
 	}
 }
 
-func TestMayClaim(t *testing.T) {
+func TestAcceptsChild(t *testing.T) {
 	type plain struct {
 		P *Variable
 		L []*Variable
@@ -255,19 +255,19 @@ func TestMayClaim(t *testing.T) {
 	for _, c := range []struct {
 		obj  any
 		edge string
-		want Claim
+		want Acceptance
 	}{
-		{&plain{}, "p", ClaimYes}, {&plain{P: vec(1)}, "p", ClaimNo}, {&plain{}, "q", ClaimNo},
-		{&[]*Variable{nil}, "1", ClaimYes}, {&[]*Variable{nil}, "0", ClaimNo}, {&[]*Variable{}, "01", ClaimNo}, {&[]*Variable{}, "x", ClaimNo},
-		{&[2]*Variable{}, "1", ClaimYes}, {&[2]*Variable{}, "2", ClaimNo},
-		{&map[string]*Variable{}, "k", ClaimYes},
-		{NewList[any](), "0", ClaimYes}, {NewList[any](vec(1)), "0", ClaimNo}, {NewList[any](), "key", ClaimNo},
-		{NewMap[any](), "k", ClaimYes},
-		{new(inner), "in", ClaimYes}, {new(inner), "x", ClaimMaybe},
-		{vec(1), "x", ClaimNo}, {new(part), "also", ClaimYes}, {new(part), "x", ClaimNo},
+		{&plain{}, "p", AcceptYes}, {&plain{P: vec(1)}, "p", AcceptNo}, {&plain{}, "q", AcceptNo},
+		{&[]*Variable{nil}, "1", AcceptYes}, {&[]*Variable{nil}, "0", AcceptNo}, {&[]*Variable{}, "01", AcceptNo}, {&[]*Variable{}, "x", AcceptNo},
+		{&[2]*Variable{}, "1", AcceptYes}, {&[2]*Variable{}, "2", AcceptNo},
+		{&map[string]*Variable{}, "k", AcceptYes},
+		{NewList[any](), "0", AcceptYes}, {NewList[any](vec(1)), "0", AcceptNo}, {NewList[any](), "key", AcceptNo},
+		{NewMap[any](), "k", AcceptYes},
+		{new(inner), "in", AcceptYes}, {new(inner), "x", AcceptMaybe},
+		{vec(1), "x", AcceptNo}, {new(part), "also", AcceptYes}, {new(part), "x", AcceptNo},
 	} {
-		if got := MayClaim(c.obj, c.edge); got != c.want {
-			t.Errorf("MayClaim(%T, %q) = %v, want %v", c.obj, c.edge, got, c.want)
+		if got := AcceptsChild(c.obj, c.edge); got != c.want {
+			t.Errorf("AcceptsChild(%T, %q) = %v, want %v", c.obj, c.edge, got, c.want)
 		}
 	}
 }

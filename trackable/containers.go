@@ -41,8 +41,8 @@ func (l *List[T]) TrackableChildren() []Edge {
 	return edges
 }
 
-// MayClaim reports whether edge is an index that the list hasn't reached.
-func (l *List[T]) MayClaim(edge string) bool {
+// AcceptsChild reports whether edge is an index that the list hasn't reached.
+func (l *List[T]) AcceptsChild(edge string) bool {
 	i, ok := listIndex(edge)
 	return ok && i >= l.Len()
 }
@@ -125,8 +125,8 @@ func (m *Map[T]) TrackableChildren() []Edge {
 	return edges
 }
 
-// MayClaim reports whether key isn't set yet.
-func (m *Map[T]) MayClaim(key string) bool {
+// AcceptsChild reports whether key isn't set yet.
+func (m *Map[T]) AcceptsChild(key string) bool {
 	_, ok := m.Get(key)
 	return !ok
 }

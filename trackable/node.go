@@ -66,18 +66,18 @@ type RestoreChecker interface {
 	CheckRestore(map[string]*tensor.Tensor) error
 }
 
-// Claimer is met by objects that know which edges they may still get: a layer
-// that isn't built yet claims "kernel" and "bias". What a checkpoint holds for
-// an edge that nobody may claim is reported at once as unused. Objects with a
-// [Base] that are no Claimers may claim anything; objects without one only what
-// their nil fields are called. [FieldClaimer] stands between the two.
-type Claimer interface{ MayClaim(edge string) bool }
+// ChildAccepter is met by objects that know which edges they may still get: a layer
+// that isn't built yet accepts "kernel" and "bias". What a checkpoint holds for
+// an edge that no object accepts is reported at once as unused. Objects with a
+// [Base] that are no ChildAccepters accept anything; objects without one only what
+// their nil fields are called. [FieldTracker] stands between the two.
+type ChildAccepter interface{ AcceptsChild(edge string) bool }
 
-// FieldClaimer is met by objects that get their children in fields, as Keras
-// models do: they claim what their nil fields are called, besides what a
-// [Claimer] among them does. A type without tracked fields attaches its children,
-// and may claim anything.
-type FieldClaimer interface{ ClaimsFields() bool }
+// FieldTracker is met by objects that get their children in fields, as Keras
+// models do: they accept what their nil fields are called, besides what a
+// [ChildAccepter] among them does. A type without tracked fields attaches its children,
+// and accepts anything.
+type FieldTracker interface{ TracksFields() bool }
 
 // Declarer is met by objects that know which variables they are going to make: a
 // layer that isn't built yet declares "kernel" and "bias". A restore from a

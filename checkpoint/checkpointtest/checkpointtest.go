@@ -106,7 +106,7 @@ func write(root any) (*checkpoint.Checkpoint, *bundle.Mem, error) {
 //     other can restore;
 //   - what was saved restores into another graph, with nothing left over on
 //     either side, and saved again gives the same bytes;
-//   - no object claims an edge that it has already.
+//   - no object accepts an edge that it has already.
 func Check(t testing.TB, build func() any) {
 	t.Helper()
 	ctx := context.Background()
@@ -135,8 +135,8 @@ func Check(t testing.TB, build func() any) {
 			t.Errorf("checkpointtest: %s is another object at the second walk; keep children, don't make them on every call", g.Human(id))
 		}
 		for _, e := range n.Edges {
-			if c, ok := n.Object.(trackable.Claimer); ok && c.MayClaim(e.Name) {
-				t.Errorf("checkpointtest: %s (%T) says that it may still claim %q, which it has", g.Human(id), n.Object, e.Name)
+			if c, ok := n.Object.(trackable.ChildAccepter); ok && c.AcceptsChild(e.Name) {
+				t.Errorf("checkpointtest: %s (%T) says that it may still get %q, which it has", g.Human(id), n.Object, e.Name)
 			}
 		}
 	}

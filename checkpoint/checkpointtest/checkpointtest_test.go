@@ -71,7 +71,7 @@ func TestCheck(t *testing.T) {
 	}{
 		"one object":       {func() any { return shared }, "new object each time"},
 		"made on the call": {func() any { return new(restless) }, "don't make them on every call"},
-		"greedy":           {func() any { return new(greedy) }, "may still claim"},
+		"greedy":           {func() any { return new(greedy) }, "may still get"},
 		"forgetful":        {func() any { n++; return &forgetful{n} }, "differs after"},
 		"unexported":       {func() any { return &struct{ v *trackable.Variable }{} }, "isn't exported"},
 	} {
@@ -99,7 +99,7 @@ type greedy struct {
 	W trackable.Variable
 }
 
-func (*greedy) MayClaim(string) bool { return true }
+func (*greedy) AcceptsChild(string) bool { return true }
 
 type forgetful struct{ x float32 }
 

@@ -1,5 +1,5 @@
 // Package limit says what reading a file may cost: memory in proportion to the
-// bytes that lie on the disk, whatever the file claims to hold.
+// bytes that lie on the disk, whatever the file says that it holds.
 package limit
 
 import "io/fs"

@@ -33,9 +33,9 @@ func TestNoSaveAfterARestoreThatBrokeOff(t *testing.T) {
 	if _, err := ck.ReadFS(ctx, dir, "bad", nil); !errors.Is(err, bundle.ErrCorrupt) {
 		t.Fatalf("error %v, want ErrCorrupt", err)
 	}
-	var torn *TornError
-	if err := ck.WriteTo(ctx, dir, "mixed"); !errors.As(err, &torn) || torn.Path != "bad" || !errors.Is(err, bundle.ErrCorrupt) {
-		t.Fatalf("error %v, want a *TornError about bad", err)
+	var interrupted *InterruptedRestoreError
+	if err := ck.WriteTo(ctx, dir, "mixed"); !errors.As(err, &interrupted) || interrupted.Path != "bad" || !errors.Is(err, bundle.ErrCorrupt) {
+		t.Fatalf("error %v, want a *InterruptedRestoreError about bad", err)
 	}
 	if _, err := bundle.Open(ctx, dir, "mixed", nil); !errors.Is(err, bundle.ErrNotFound) {
 		t.Errorf("a mixture was written: %v", err)

@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// Claim says whether an object can still get a child on an edge.
-type Claim uint8
+// Acceptance says whether an object can still get a child on an edge.
+type Acceptance uint8
 
 const (
-	ClaimNo    Claim = iota // nothing can appear there
-	ClaimMaybe              // anything can be attached to the object
-	ClaimYes                // the object has a place for it
+	AcceptNo    Acceptance = iota // nothing can appear there
+	AcceptMaybe                   // anything can be attached to the object
+	AcceptYes                     // the object has a place for it
 )
 
-// MayClaim says whether obj can still get a child on an edge that it doesn't
-// have now: surely where a [Claimer] says so, where a nil field has that name,
-// behind a slice's end and under a new key of a map; maybe where the object has
-// a [Base] and is neither a Claimer nor a [FieldClaimer] with fields.
-func MayClaim(obj Trackable, edge string) Claim {
+// AcceptsChild returns whether obj can still get a child on an edge that it doesn't
+// have now: AcceptYes where a [ChildAccepter] says so, where a nil field has that name,
+// behind a slice's end and under a new key of a map; AcceptMaybe where the object has
+// a [Base] and is neither a ChildAccepter nor a [FieldTracker] with fields.
+func AcceptsChild(obj Trackable, edge string) Acceptance {
 	switch {
-	case HasPlace(obj, edge) || claims(obj, edge):
-		return ClaimYes
+	case HasPlace(obj, edge) || accepts(obj, edge):
+		return AcceptYes
 	case attachable(obj):
-		return ClaimMaybe
+		return AcceptMaybe
 	}
-	return ClaimNo
+	return AcceptNo
 }
 
 // MayGrow reports whether obj can still get any child, whatever its name.
@@ -33,7 +33,7 @@ func MayGrow(obj Trackable) bool {
 	if _, listed := obj.(Parent); listed && nodeOf(obj) != nil {
 		return true // a list or a map, or an optimizer before its first step
 	}
-	if claims(obj, "") || attachable(obj) {
+	if accepts(obj, "") || attachable(obj) {
 		return true
 	}
 	v := reflect.ValueOf(obj)
@@ -49,14 +49,14 @@ func MayGrow(obj Trackable) bool {
 	return false
 }
 
-// claims reports whether obj says that it may get a child on edge.
-func claims(obj Trackable, edge string) bool {
-	c, ok := obj.(Claimer)
-	return ok && c.MayClaim(edge)
+// accepts reports whether obj says that it may get a child on edge.
+func accepts(obj Trackable, edge string) bool {
+	c, ok := obj.(ChildAccepter)
+	return ok && c.AcceptsChild(edge)
 }
 
 // attachable reports whether anything may still be attached to an object that
-// doesn't say what it claims.
+// doesn't say what it accepts.
 func attachable(obj Trackable) bool {
 	if nodeOf(obj) == nil {
 		return false
@@ -64,11 +64,11 @@ func attachable(obj Trackable) bool {
 	if _, isVariable := obj.(VariableLike); isVariable {
 		return false
 	}
-	if f, ok := obj.(FieldClaimer); ok && f.ClaimsFields() {
+	if f, ok := obj.(FieldTracker); ok && f.TracksFields() {
 		v := reflect.ValueOf(obj).Elem()
 		return v.Kind() == reflect.Struct && len(ownFields(v)) == 0
 	}
-	_, knows := obj.(Claimer)
+	_, knows := obj.(ChildAccepter)
 	return !knows
 }
 
