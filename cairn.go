@@ -62,11 +62,11 @@ func publicError(err error) error {
 
 // open opens what lies at path: of fsys, or of the operating system where that
 // is nil.
-func open(ctx context.Context, fsys fs.FS, path string) (*store.Store, error) {
+func open(ctx context.Context, fsys fs.FS, path string, maxMemory int64) (*store.Store, error) {
 	if fsys != nil {
-		return store.OpenFS(ctx, fsys, path)
+		return store.OpenFS(ctx, fsys, path, &store.Options{MaxMemory: maxMemory})
 	}
-	return store.Open(ctx, path)
+	return store.Open(ctx, path, &store.Options{MaxMemory: maxMemory})
 }
 
 // List returns what lies at path, sorted by name, without reading a value. The
@@ -81,7 +81,7 @@ func ListFS(ctx context.Context, fsys fs.FS, path string) ([]Entry, error) {
 }
 
 func list(ctx context.Context, fsys fs.FS, path string) ([]Entry, error) {
-	s, err := open(ctx, fsys, path)
+	s, err := open(ctx, fsys, path, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func ReadFS(ctx context.Context, fsys fs.FS, path, name string) (*tensor.Tensor,
 }
 
 func read(ctx context.Context, fsys fs.FS, path, name string) (*tensor.Tensor, error) {
-	s, err := open(ctx, fsys, path)
+	s, err := open(ctx, fsys, path, 0)
 	if err != nil {
 		return nil, err
 	}

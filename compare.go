@@ -36,6 +36,10 @@ type DiffOptions struct {
 	// FSA and FSB are the file systems of the two paths. Default: the operating
 	// system's.
 	FSA, FSB fs.FS
+	// MaxMemory raises the memory that reading may take. Default: for each file 64
+	// MiB and 16 times its bytes on the disk, so that a small file can't fill the
+	// memory; less than that has no effect.
+	MaxMemory int64
 	// Progress is told the bytes compared and the bytes in all. Default: nil.
 	Progress func(done, total int64)
 }
@@ -47,12 +51,12 @@ func Diff(ctx context.Context, a, b string, o *DiffOptions) ([]Difference, error
 	if o == nil {
 		o = &DiffOptions{}
 	}
-	sa, err := open(ctx, o.FSA, a)
+	sa, err := open(ctx, o.FSA, a, o.MaxMemory)
 	if err != nil {
 		return nil, err
 	}
 	defer sa.Close()
-	sb, err := open(ctx, o.FSB, b)
+	sb, err := open(ctx, o.FSB, b, o.MaxMemory)
 	if err != nil {
 		return nil, err
 	}
@@ -89,13 +93,13 @@ func (f Fault) String() string { return inspect.Fault(f).String() }
 // is no error but a list of faults; the error is for what kept Verify from
 // looking.
 func Verify(ctx context.Context, path string) ([]Fault, error) {
-	_, found, err := inspect.Verify(ctx, path, nil)
+	_, found, err := inspect.Verify(ctx, path, nil, nil)
 	return faults(found), err
 }
 
 // VerifyFS is [Verify] of a path of fsys.
 func VerifyFS(ctx context.Context, fsys fs.FS, path string) ([]Fault, error) {
-	_, found, err := inspect.VerifyFS(ctx, fsys, path, nil)
+	_, found, err := inspect.VerifyFS(ctx, fsys, path, nil, nil)
 	return faults(found), err
 }
 

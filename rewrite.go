@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/internal/rewrite"
+	"github.com/cairnml/cairn/internal/store"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -21,13 +22,20 @@ type WriteOptions struct {
 	Force bool
 	// Progress is told the bytes written and the bytes in all. Default: nil.
 	Progress func(done, total int64)
+	// MaxMemory raises the memory that reading a source may take. Default: for each file 64
+	// MiB and 16 times its bytes on the disk, so that a small file can't fill the
+	// memory; less than that has no effect.
+	MaxMemory int64
+	// MaxAlignment is the most bytes that the metadata of a .safetensors file may
+	// align a checkpoint's tensors to. Default: 64 KiB.
+	MaxAlignment int64
 }
 
 func (o *WriteOptions) internal() *rewrite.Options {
 	if o == nil {
 		return nil
 	}
-	return &rewrite.Options{Lossy: o.Lossy, Force: o.Force, Progress: o.Progress}
+	return &rewrite.Options{Lossy: o.Lossy, Force: o.Force, Progress: o.Progress, MaxAlignment: o.MaxAlignment, Source: store.Options{MaxMemory: o.MaxMemory}}
 }
 
 // Written says what was written.

@@ -26,6 +26,10 @@ type ShowOptions struct {
 	Format GraphFormat
 	// FS is the path's file system. Default: the operating system's.
 	FS fs.FS
+	// MaxMemory raises the memory that reading may take. Default: for each file 64
+	// MiB and 16 times its bytes on the disk, so that a small file can't fill the
+	// memory; less than that has no effect.
+	MaxMemory int64
 
 	// The rest is for trees. ASCII draws the branches with letters that every
 	// terminal has, Slots gives each slot variable a line of its own, and Color
@@ -44,7 +48,7 @@ func Show(ctx context.Context, w io.Writer, path string, o *ShowOptions) error {
 	if o == nil {
 		o = &ShowOptions{}
 	}
-	s, err := open(ctx, o.FS, path)
+	s, err := open(ctx, o.FS, path, o.MaxMemory)
 	if err != nil {
 		return err
 	}

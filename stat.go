@@ -37,6 +37,10 @@ type StatOptions struct {
 	Names []string
 	// FS is the path's file system. Default: the operating system's.
 	FS fs.FS
+	// MaxMemory raises the memory that reading may take. Default: for each file 64
+	// MiB and 16 times its bytes on the disk, so that a small file can't fill the
+	// memory; less than that has no effect.
+	MaxMemory int64
 	// Progress is told the bytes read and the bytes in all. Default: nil.
 	Progress func(done, total int64)
 }
@@ -47,7 +51,7 @@ func Stat(ctx context.Context, path string, o *StatOptions) ([]Stats, error) {
 	if o == nil {
 		o = &StatOptions{}
 	}
-	s, err := open(ctx, o.FS, path)
+	s, err := open(ctx, o.FS, path, o.MaxMemory)
 	if err != nil {
 		return nil, err
 	}

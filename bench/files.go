@@ -20,7 +20,7 @@ import (
 func fileVerbs(folder string, verbs map[string]verb) {
 	prefix, twin := filepath.Join(folder, "ck"), filepath.Join(folder, "twin")
 	verbs["verify"] = func(ctx context.Context) error {
-		_, faults, err := inspect.Verify(ctx, prefix, nil)
+		_, faults, err := inspect.Verify(ctx, prefix, nil, nil)
 		if err == nil && len(faults) > 0 {
 			err = fmt.Errorf("%v", faults[0])
 		}
@@ -33,12 +33,12 @@ func fileVerbs(folder string, verbs map[string]verb) {
 		if err := copyOnce(prefix+".index", twin+".index"); err != nil {
 			return err
 		}
-		a, err := store.Open(ctx, prefix)
+		a, err := store.Open(ctx, prefix, nil)
 		if err != nil {
 			return err
 		}
 		defer a.Close()
-		b, err := store.Open(ctx, twin)
+		b, err := store.Open(ctx, twin, nil)
 		if err != nil {
 			return err
 		}

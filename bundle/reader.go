@@ -33,6 +33,12 @@ type ReaderOptions struct {
 	// MaxShards is the most data files that a header may speak of. Default
 	// 100,000, which is as many as the five digits of their names can tell.
 	MaxShards int
+	// MaxMemory raises the limits that stand in proportion to the bytes on the
+	// disk, and that on the length of an index, to so many bytes where they are
+	// lower; MaxIndex and MaxRead, where they are given, go before it. Package
+	// checkpoint also follows it for object graphs. Default: they stay as they
+	// are.
+	MaxMemory int64
 }
 
 const (
@@ -41,25 +47,31 @@ const (
 )
 
 func (o *ReaderOptions) maxIndex() int64 {
-	if o == nil || o.MaxIndex <= 0 {
+	switch {
+	case o == nil:
 		return defaultMaxIndex
+	case o.MaxIndex <= 0:
+		return max(defaultMaxIndex, o.MaxMemory)
 	}
 	return o.MaxIndex
 }
 
 // memory is how much an index file, or a block of one, may take in memory.
 func (o *ReaderOptions) memory(src *source) int64 {
-	if o == nil || o.MaxIndex <= 0 {
+	if o == nil {
 		return limit.Memory(src.stored)
 	}
-	return max(limit.Memory(src.stored), o.MaxIndex)
+	return max(limit.Memory(src.stored), o.MaxIndex, o.MaxMemory)
 }
 
 // maxRead is how much storage may be made for data of files of which that many
 // bytes lie on the disk.
 func (o *ReaderOptions) maxRead(stored int64) int64 {
-	if o == nil || o.MaxRead <= 0 {
+	switch {
+	case o == nil:
 		return limit.Memory(stored)
+	case o.MaxRead <= 0:
+		return max(limit.Memory(stored), o.MaxMemory)
 	}
 	return o.MaxRead
 }

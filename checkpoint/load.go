@@ -95,6 +95,8 @@ type source struct {
 	fsys   fs.FS
 	prefix string // in fsys
 	path   string // as the user wrote it, for reports
+
+	maxMemory int64 // the reader's option
 }
 
 // simple reports whether a node is a lone variable's value.

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/limit"
+	"github.com/cairnml/cairn/internal/objects"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -37,8 +40,12 @@ func readGraph(ctx context.Context, src source) (*objectGraph, error) {
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: reading the object graph: %w", err)
 	}
-	g, err := parseGraph(t.Strings()[0])
-	if err != nil {
+	text := t.Strings()[0]
+	g, err := parseGraph(text, max(limit.Memory(int64(len(text))), src.maxMemory)/graphShare)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return nil, fmt.Errorf("checkpoint: %s: %w; ReaderOptions.MaxMemory raises it", src.path, err)
+	case err != nil:
 		return nil, src.corrupt("%v", err)
 	}
 	return g, nil
@@ -48,9 +55,14 @@ func (s source) corrupt(format string, args ...any) error {
 	return &bundle.CorruptError{File: s.path + ".index", Offset: -1, Name: trackable.ObjectGraphKey, What: fmt.Sprintf(format, args...)}
 }
 
-// parseGraph decodes and checks an object graph. All walks over the result are
+// graphShare is how many times the memory of its messages a graph takes while
+// objects are matched with it.
+const graphShare = 2
+
+// parseGraph decodes and checks an object graph, whose messages may take most
+// bytes. All walks over the result are
 // iterative and visit a node once, so that cycles and depth are harmless.
-func parseGraph(text string) (*objectGraph, error) {
+func parseGraph(text string, most int64) (*objectGraph, error) {
 	b := []byte(text)
 	n := 0
 	for rest := b; len(rest) > 0; n++ {
@@ -67,10 +79,11 @@ func parseGraph(text string) (*objectGraph, error) {
 			return nil, fmt.Errorf("it has more than %d nodes", maxGraphNodes)
 		}
 	}
-	g := &objectGraph{pb: new(pb.TrackableObjectGraph)}
-	if err := g.pb.Unmarshal(b); err != nil {
+	decoded, err := objects.Decode(b, most)
+	if err != nil {
 		return nil, err
 	}
+	g := &objectGraph{pb: decoded}
 	g.nodes = g.pb.Nodes
 	if len(g.nodes) == 0 {
 		return nil, fmt.Errorf("it has no node, not even a root")

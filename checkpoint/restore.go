@@ -120,6 +120,9 @@ func openFile(ctx context.Context, p string, o *bundle.ReaderOptions) (source, e
 		return source{}, fmt.Errorf("checkpoint: %w", err)
 	}
 	src.names = sync.OnceValue(src.reader.Names)
+	if o != nil {
+		src.maxMemory = o.MaxMemory
+	}
 	return src, nil
 }
 
@@ -133,6 +136,9 @@ func openFS(ctx context.Context, fsys fs.FS, p string, o *bundle.ReaderOptions) 
 		return source{}, fmt.Errorf("checkpoint: %w", err)
 	}
 	src.names = sync.OnceValue(src.reader.Names)
+	if o != nil {
+		src.maxMemory = o.MaxMemory
+	}
 	return src, nil
 }
 

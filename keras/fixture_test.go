@@ -32,7 +32,7 @@ func npz(t testing.TB, name string) *tensor.NPZ {
 
 func array(t testing.TB, z *tensor.NPZ, name string) *tensor.Tensor {
 	t.Helper()
-	x, err := z.Read(name)
+	x, err := z.Read(context.Background(), name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 
 	"github.com/cairnml/cairn/tensor"
@@ -61,7 +62,7 @@ func ExampleNPZWriter() {
 		fmt.Println(err)
 		return
 	}
-	t, err := z.Read("kernel")
+	t, err := z.Read(context.Background(), "kernel")
 	fmt.Println(z.Names(), t, err)
 	// Output: [kernel] [1. 2.] <nil>
 }

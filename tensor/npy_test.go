@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/flate"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -46,7 +47,7 @@ func TestTensorsPrintAsNumpyArrays(t *testing.T) {
 	}
 	z := openNPZ(t, "print.npz")
 	for _, name := range z.Names() {
-		x, err := z.Read(name)
+		x, err := z.Read(context.Background(), name)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -262,12 +263,12 @@ func TestNPZRoundTrip(t *testing.T) {
 			rt.Fatalf("%d arrays, want %d", len(z.Names()), len(want))
 		}
 		for name, x := range want {
-			got, err := z.Read(name)
+			got, err := z.Read(context.Background(), name)
 			if err != nil || !got.Equal(x) {
 				rt.Fatalf("%q: %v, %v", name, got, err)
 			}
 			into := Must(Zeros(Float32, x.Shape()...))
-			if err := z.ReadInto(name, into); err != nil || !into.Equal(x) {
+			if err := z.ReadInto(context.Background(), name, into); err != nil || !into.Equal(x) {
 				rt.Fatalf("%q into storage: %v, %v", name, into, err)
 			}
 			h, err := z.Header(name)
@@ -283,10 +284,10 @@ func TestNPZCompressedByNumpy(t *testing.T) {
 	if d := cmp.Diff([]string{"a", "dir/b"}, z.Names()); d != "" {
 		t.Error(d)
 	}
-	if got, err := z.Read("dir/b"); err != nil || !got.Equal(Vector[int64](0, 1, 2, 3, 4)) {
+	if got, err := z.Read(context.Background(), "dir/b"); err != nil || !got.Equal(Vector[int64](0, 1, 2, 3, 4)) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := z.Read("c"); err == nil {
+	if _, err := z.Read(context.Background(), "c"); err == nil {
 		t.Error("an array that isn't there was read")
 	}
 }
@@ -305,13 +306,13 @@ func TestNPZDamageIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := z.Read("a"); !errors.Is(err, zip.ErrChecksum) {
+	if _, err := z.Read(context.Background(), "a"); !errors.Is(err, zip.ErrChecksum) {
 		t.Errorf("a flipped bit gives %v", err)
 	}
-	if err := z.ReadInto("a", Must(Zeros(Float32, 3))); !errors.Is(err, zip.ErrChecksum) {
+	if err := z.ReadInto(context.Background(), "a", Must(Zeros(Float32, 3))); !errors.Is(err, zip.ErrChecksum) {
 		t.Errorf("a flipped bit gives %v", err)
 	}
-	if err := z.ReadInto("a", Must(Zeros(Float32, 4))); err == nil {
+	if err := z.ReadInto(context.Background(), "a", Must(Zeros(Float32, 4))); err == nil {
 		t.Error("an array was read into another shape")
 	}
 	for i := range good { // no flip may panic
@@ -319,7 +320,7 @@ func TestNPZDamageIsFound(t *testing.T) {
 		bad[i] ^= 0x10
 		if z, err := OpenNPZ(bytes.NewReader(bad), int64(len(bad)), nil); err == nil {
 			for _, n := range z.Names() {
-				z.Read(n)
+				z.Read(context.Background(), n)
 			}
 		}
 	}
@@ -354,7 +355,7 @@ func TestNPZRefusesLyingDirectories(t *testing.T) {
 			continue
 		}
 		for _, n := range z.Names() {
-			if x, err := z.Read(n); err == nil {
+			if x, err := z.Read(context.Background(), n); err == nil {
 				t.Errorf("%s: %s was read: %d bytes", name, n, x.NumBytes())
 			}
 		}
@@ -419,7 +420,7 @@ func FuzzOpenNPZ(f *testing.F) {
 			return
 		}
 		for _, n := range z.Names() {
-			if x, err := z.Read(n); err == nil && x.NumBytes() > int64(len(raw)+1)*1032 {
+			if x, err := z.Read(context.Background(), n); err == nil && x.NumBytes() > int64(len(raw)+1)*1032 {
 				t.Fatalf("%d bytes from a file of %d", x.NumBytes(), len(raw))
 			}
 		}
@@ -460,8 +461,8 @@ func TestNPZBombIsRefused(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err = z.Read("0")
-		err2 := z.ReadInto("0", Must(Zeros(Int8, 1)))
+		_, err = z.Read(context.Background(), "0")
+		err2 := z.ReadInto(context.Background(), "0", Must(Zeros(Int8, 1)))
 		runtime.ReadMemStats(&after)
 		if !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err2, errors.ErrUnsupported) {
 			t.Errorf("%s: %v, %v", name, err, err2)
@@ -472,7 +473,7 @@ func TestNPZBombIsRefused(t *testing.T) {
 		if z, err = OpenNPZ(bytes.NewReader(b), int64(len(b)), &NPZOptions{MaxSize: 128 << 20}); err != nil {
 			t.Fatal(err)
 		}
-		if x, err := z.Read("0"); err != nil || x.Len() != c.size {
+		if x, err := z.Read(context.Background(), "0"); err != nil || x.Len() != c.size {
 			t.Errorf("%s: with the limit raised: %v", name, err)
 		}
 	}
@@ -507,5 +508,32 @@ func TestNPYOfEmptyStringsCostsLittle(t *testing.T) {
 	raw := npyText("{'descr': '|S0', 'fortran_order': False, 'shape': (16777216,), }")
 	if x, err := ReadNPY(strings.NewReader(raw)); err == nil {
 		t.Errorf("%d strings were made of nothing", x.Len())
+	}
+}
+
+// TestNPZReadsHeedTheirContext: reading a long array ends with the context, in
+// the middle of it too.
+func TestNPZReadsHeedTheirContext(t *testing.T) {
+	b := bombNPZ(t, 1, 24<<20)
+	z, err := OpenNPZ(bytes.NewReader(b), int64(len(b)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := z.Read(ctx, "0"); !errors.Is(err, context.Canceled) {
+		t.Errorf("Read: %v", err)
+	}
+	if err := z.ReadInto(ctx, "0", Must(Zeros(Int8, 24<<20))); !errors.Is(err, context.Canceled) {
+		t.Errorf("ReadInto: %v", err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	r := &cancelReader{ctx, io.NopCloser(bytes.NewReader(make([]byte, 4<<20)))}
+	if n, err := r.Read(make([]byte, 4<<20)); n > 1<<20 || err != nil {
+		t.Errorf("%d bytes at once, %v", n, err)
+	}
+	cancel()
+	if _, err := io.ReadAll(r); !errors.Is(err, context.Canceled) {
+		t.Errorf("the rest: %v", err)
 	}
 }

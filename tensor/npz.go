@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"archive/zip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -81,7 +82,7 @@ func (z *NPZ) Header(name string) (*NPYHeader, error) {
 }
 
 // openData is open for an array whose data is to be read.
-func (z *NPZ) openData(name string) (*NPYHeader, io.ReadCloser, error) {
+func (z *NPZ) openData(ctx context.Context, name string) (*NPYHeader, io.ReadCloser, error) {
 	h, rc, err := z.open(name)
 	if err != nil {
 		return nil, nil, err
@@ -95,12 +96,26 @@ func (z *NPZ) openData(name string) (*NPYHeader, io.ReadCloser, error) {
 		rc.Close()
 		return nil, nil, &NPYError{Name: name, What: fmt.Sprintf("the arrays of this file of %d bytes take %d once they are decompressed, the most is %d; NPZOptions.MaxSize raises it", z.size, need, z.most), Err: errors.ErrUnsupported}
 	}
-	return h, rc, nil
+	return h, &cancelReader{ctx, rc}, nil
+}
+
+// cancelReader ends with its context.
+type cancelReader struct {
+	ctx context.Context
+	io.ReadCloser
+}
+
+// Read reads some of a long array at a time, so that the context is heeded.
+func (r *cancelReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.ReadCloser.Read(p[:min(len(p), 1<<20)])
 }
 
 // Read reads one array whole; the zip's checksum of it is verified.
-func (z *NPZ) Read(name string) (*Tensor, error) {
-	h, rc, err := z.openData(name)
+func (z *NPZ) Read(ctx context.Context, name string) (*Tensor, error) {
+	h, rc, err := z.openData(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +129,8 @@ func (z *NPZ) Read(name string) (*Tensor, error) {
 
 // ReadInto is Read into a tensor of the array's type and shape, no strings.
 // After an error dst may hold anything.
-func (z *NPZ) ReadInto(name string, dst *Tensor) error {
-	h, rc, err := z.openData(name)
+func (z *NPZ) ReadInto(ctx context.Context, name string, dst *Tensor) error {
+	h, rc, err := z.openData(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"context"
 	"io"
 	"strconv"
 	"testing"
@@ -85,7 +86,7 @@ func TestArraysAndFilesAbove4GiB(t *testing.T) {
 	if err != nil || h.Size != huge.NumBytes() || !h.Shape.Equal(huge.Shape()) {
 		t.Errorf("%+v, %v", h, err)
 	}
-	if x, err := z.Read("small"); err != nil || !x.Equal(Vector[float32](1, 2)) {
+	if x, err := z.Read(context.Background(), "small"); err != nil || !x.Equal(Vector[float32](1, 2)) {
 		t.Errorf("%v, %v", x, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/cairnml/cairn/internal/render"
+	"github.com/cairnml/cairn/internal/store"
 )
 
 // Exit codes.
@@ -36,7 +37,11 @@ type app struct {
 	color    bool
 	json     bool
 	quiet    bool
+	open     store.Options // how sources are opened
 }
+
+// source says how to open what a verb reads.
+func (a *app) source() *store.Options { return &a.open }
 
 func newApp(in *os.File, out, errOut *os.File) *app {
 	a := &app{in: in, out: out, err: errOut, width: 80}
@@ -74,7 +79,7 @@ func run(ctx context.Context, a *app, args []string) int {
 		fmt.Fprintln(a.err, "cairn: interrupted; nothing was left half written")
 		return exitFailed
 	}
-	fmt.Fprintf(a.err, "cairn: %s\n", plainLines(trimPrefixes(err.Error())))
+	fmt.Fprintf(a.err, "cairn: %s\n", plainLines(withFlags(trimPrefixes(err.Error()))))
 	var usage *usageError
 	if errors.As(err, &usage) {
 		fmt.Fprintf(a.err, "Run '%s --help' for how it is used.\n", cmd.CommandPath())

@@ -34,7 +34,7 @@ NAMEs all are printed.`,
 		Args:              need(1, -1, "a PATH"),
 		ValidArgsFunction: completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := store.Open(cmd.Context(), args[0])
+			s, err := store.Open(cmd.Context(), args[0], a.source())
 			if err != nil {
 				return err
 			}

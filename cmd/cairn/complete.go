@@ -56,7 +56,7 @@ func completeNames(cmd *cobra.Command, args []string, typed string) ([]string, c
 	if len(args) == 0 {
 		return completePath(cmd, args, typed)
 	}
-	s, err := store.Open(cmd.Context(), args[0])
+	s, err := store.Open(cmd.Context(), args[0], nil)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

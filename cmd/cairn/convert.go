@@ -13,6 +13,7 @@ import (
 func writeFlags(c *cobra.Command, o *rewrite.Options) {
 	c.Flags().BoolVarP(&o.Force, "force", "f", false, "replace what DST names")
 	c.Flags().BoolVar(&o.Lossy, "lossy", false, "allow what can't be undone")
+	c.Flags().Var((*size)(&o.MaxAlignment), "max-alignment", "follow a file that aligns tensors to so many `BYTES`")
 }
 
 // report says what was written.
@@ -60,7 +61,7 @@ string's end: such a string is refused. --lossy allows both.`,
 		ValidArgsFunction: completePaths,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bar := a.bytesBar("converting ")
-			o.Progress = bar.update
+			o.Progress, o.Source = bar.update, a.open
 			res, err := rewrite.Convert(cmd.Context(), args[0], args[1], o)
 			bar.done()
 			if err != nil {

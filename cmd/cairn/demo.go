@@ -197,7 +197,7 @@ func counts() (train, heldOut int, err error) {
 
 // show prints the checkpoint's tree.
 func (d *digits) show(ctx context.Context, path string) error {
-	s, err := store.Open(ctx, path)
+	s, err := store.Open(ctx, path, nil)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ another, or NaN into one, is refused. --lossy allows both.`,
 				return usagef("edit needs a DST to write to; --dry-run only says what would change")
 			}
 			bar := a.bytesBar("writing ")
-			o.Progress = bar.update
+			o.Progress, o.Source = bar.update, a.open
 			changes, res, err := rewrite.Edit(cmd.Context(), args[0], dst, e, o)
 			bar.done()
 			if err != nil {

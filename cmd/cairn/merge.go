@@ -27,7 +27,7 @@ graph and lets the other sources' tensors lie beside it.`,
 		ValidArgsFunction: completePaths,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bar := a.bytesBar("merging ")
-			o.Progress = bar.update
+			o.Progress, o.Source = bar.update, a.open
 			res, err := rewrite.Merge(cmd.Context(), args[:len(args)-1], args[len(args)-1], o)
 			bar.done()
 			if err != nil {
@@ -36,7 +36,7 @@ graph and lets the other sources' tensors lie beside it.`,
 			return a.report(res, nil)
 		},
 	}
-	c.Flags().StringSliceVar(&o.Join, "join", nil, "join the object graphs under `NAMES`, one for each SRC: a,b")
+	c.Flags().StringSliceVar(&o.Join, "join", nil, "join object graphs under `NAMES`, one per SRC: a,b")
 	c.Flags().StringVar(&o.Graph, "graph", "", "keep the object graph of this `SRC` alone")
 	writeFlags(c, &o.Options)
 	return c

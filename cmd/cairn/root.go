@@ -35,6 +35,7 @@ Exit codes: 0 fine, 1 found (differs, corrupt), 2 could not.`,
 	}
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON, for programs")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress, no notes")
+	root.PersistentFlags().Var((*size)(&a.open.MaxMemory), "max-memory", "let reading a file take so much `MEMORY`: 2GiB")
 	root.Flags().BoolVar(&version, "version", false, "say which build this is")
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -122,6 +123,9 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 	}
 	cmd.Flags().VisitAll(look)
 	cmd.InheritedFlags().VisitAll(look)
+	if len(name) < 2 { // which is like anything
+		return usagef("%s has no flag %s%s", cmd.Name(), m[1], name)
+	}
 	hint := ""
 	for _, n := range nearest.Names(name, names, 1) {
 		hint = didYouMean([]string{"--" + n})

@@ -47,7 +47,7 @@ path of the tree is a name for cat. Tensors that no object holds come last.`,
 			if err != nil {
 				return err
 			}
-			s, err := store.Open(cmd.Context(), path)
+			s, err := store.Open(cmd.Context(), path, a.source())
 			if err != nil {
 				return err
 			}

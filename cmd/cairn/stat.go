@@ -37,7 +37,7 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 					return usagef("--plot: %v", err)
 				}
 			}
-			s, err := store.Open(cmd.Context(), args[0])
+			s, err := store.Open(cmd.Context(), args[0], a.source())
 			if err != nil {
 				return err
 			}

@@ -37,7 +37,7 @@ asks for all. Exits with 1 if there is any.`,
 			bad := false
 			for _, path := range args {
 				bar := a.bytesBar("verifying ")
-				s, faults, err := inspect.Verify(cmd.Context(), path, bar.update)
+				s, faults, err := inspect.Verify(cmd.Context(), path, a.source(), bar.update)
 				bar.done()
 				if cmd.Context().Err() != nil {
 					return err

@@ -12,7 +12,7 @@ import (
 
 func FuzzObjectGraph(f *testing.F) {
 	for _, prefix := range []string{"guide/ckpt-1", "objects/o", "saved_model"} {
-		s, err := store.Open(f.Context(), "../../cmd/cairn/testdata/tf2.21/"+prefix)
+		s, err := store.Open(f.Context(), "../../cmd/cairn/testdata/tf2.21/"+prefix, nil)
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -85,7 +85,7 @@ func write(t *testing.T, tensors map[string]*tensor.Tensor) *store.Store {
 	if err := w.Finish(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(context.Background(), filepath.Join(dir, "c"))
+	s, err := store.Open(context.Background(), filepath.Join(dir, "c"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,13 +178,13 @@ func TestHostileGraphsAreDrawnOrRefused(t *testing.T) {
 		if _, err := Graph(ctx, s); err == nil || !strings.Contains(err.Error(), "of 1") {
 			t.Errorf("%s: %v", name, err)
 		}
-		_, faults, err := Verify(ctx, s.Prefix, nil)
+		_, faults, err := Verify(ctx, s.Prefix, nil, nil)
 		if err != nil || len(faults) != 1 || faults[0].Tensor != store.GraphKey {
 			t.Errorf("%s: %v, %v", name, faults, err)
 		}
 	}
 	broken := write(t, map[string]*tensor.Tensor{store.GraphKey: tensor.Scalar("\xff\xff\xff")})
-	if _, faults, err := Verify(ctx, broken.Prefix, nil); err != nil || len(faults) != 1 {
+	if _, faults, err := Verify(ctx, broken.Prefix, nil, nil); err != nil || len(faults) != 1 {
 		t.Errorf("a graph that can't be decoded: %v, %v", faults, err)
 	}
 }
@@ -201,7 +201,7 @@ func TestVerifyListsEveryFault(t *testing.T) {
 	if err := os.WriteFile(data, raw, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, faults, err := Verify(context.Background(), s.Prefix, nil)
+	_, faults, err := Verify(context.Background(), s.Prefix, nil, nil)
 	if err != nil || len(faults) != 2 {
 		t.Fatalf("%v, %v", faults, err)
 	}
@@ -213,7 +213,7 @@ func TestVerifyListsEveryFault(t *testing.T) {
 	if err := os.Remove(data); err != nil {
 		t.Fatal(err)
 	}
-	if _, faults, err = Verify(context.Background(), s.Prefix, nil); err == nil && len(faults) == 0 {
+	if _, faults, err = Verify(context.Background(), s.Prefix, nil, nil); err == nil && len(faults) == 0 {
 		t.Error("a missing data file is no fault")
 	}
 }

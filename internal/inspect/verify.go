@@ -62,14 +62,14 @@ type Progress func(done, total int64)
 // wrong checksums and sizes, what can't be decoded, references in the object
 // graph that lead nowhere. The error is for what kept it from looking; a file
 // that is not what it should be is no error but a fault.
-func Verify(ctx context.Context, path string, progress Progress) (*store.Store, []Fault, error) {
-	s, err := store.Open(ctx, path)
+func Verify(ctx context.Context, path string, o *store.Options, progress Progress) (*store.Store, []Fault, error) {
+	s, err := store.Open(ctx, path, o)
 	return verify(ctx, path, s, err, progress)
 }
 
 // VerifyFS is [Verify] of a path of fsys.
-func VerifyFS(ctx context.Context, fsys fs.FS, path string, progress Progress) (*store.Store, []Fault, error) {
-	s, err := store.OpenFS(ctx, fsys, path)
+func VerifyFS(ctx context.Context, fsys fs.FS, path string, o *store.Options, progress Progress) (*store.Store, []Fault, error) {
+	s, err := store.OpenFS(ctx, fsys, path, o)
 	return verify(ctx, path, s, err, progress)
 }
 
@@ -117,6 +117,8 @@ func verify(ctx context.Context, path string, s *store.Store, err error, progres
 	}
 	g, err := s.Graph(ctx)
 	switch {
+	case errors.Is(err, errors.ErrUnsupported): // it can't be looked at, which is no fault
+		return s, faults, err
 	case err != nil && len(faults) == 0:
 		faults = append(faults, Fault{File: s.Prefix, Offset: -1, Tensor: store.GraphKey, What: err.Error()})
 	case err == nil && g != nil:

@@ -31,8 +31,8 @@ func targets(dst string) []string {
 
 // check opens what was written, so that nothing is reported written that can't
 // be read.
-func check(ctx context.Context, dst string) (*store.Store, error) {
-	s, err := store.Open(ctx, dst)
+func check(ctx context.Context, dst string, o *Options) (*store.Store, error) {
+	s, err := store.Open(ctx, dst, o.source())
 	if err != nil {
 		return nil, fmt.Errorf("%s was written and can't be opened: %w", dst, err)
 	}

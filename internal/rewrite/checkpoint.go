@@ -21,6 +21,9 @@ func writeCheckpoint(ctx context.Context, s *store.Store, list []item, dst strin
 		return err
 	}
 	layout := s.Layout()
+	if most := o.maxAlignment(); layout != nil && int64(layout.Alignment) > most {
+		return fmt.Errorf("%s asks for an alignment of %d bytes; the most is %d, the option MaxAlignment raises it", s.Prefix, layout.Alignment, most)
+	}
 	wo := &bundle.WriterOptions{}
 	switch r := s.Bundle(); {
 	case layout != nil:

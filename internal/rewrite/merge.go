@@ -67,7 +67,7 @@ func Merge(ctx context.Context, srcs []string, dst string, o *MergeOptions) (*Re
 	stores := make([]*store.Store, len(srcs))
 	var graphs []string
 	for i, src := range srcs {
-		s, err := store.Open(ctx, src)
+		s, err := store.Open(ctx, src, &o.Source)
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +157,7 @@ func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Opt
 	if err := bundle.Merge(ctx, dir, paths[n], paths[:n], &bundle.MergeOptions{KeepSources: true}); err != nil {
 		return nil, err
 	}
-	merged, err := check(ctx, dst)
+	merged, err := check(ctx, dst, o)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ func mergeTensors(ctx context.Context, list []item, dst string, o *Options, res 
 	if err != nil {
 		return nil, err
 	}
-	s, err := check(ctx, dst)
+	s, err := check(ctx, dst, o)
 	if err != nil {
 		return nil, err
 	}

@@ -233,7 +233,7 @@ func TestPartialRenamesKeepTheObjectsPaths(t *testing.T) {
 	if err != nil || len(changes) != 3 || len(res.Notes) != 1 {
 		t.Fatal(changes, res, err)
 	}
-	s, err := store.Open(ctx, dst)
+	s, err := store.Open(ctx, dst, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestObjectsOfRegisteredSaversGoByTheirNewNames(t *testing.T) {
 		if _, _, err := Edit(ctx, filepath.Join(dir, "c"), dst, Edits{Rename: []Rename{{regexp.MustCompile(pattern), "pile/"}}}, nil); err != nil {
 			t.Fatal(err)
 		}
-		s, err := store.Open(ctx, dst)
+		s, err := store.Open(ctx, dst, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,5 +338,29 @@ func TestLongRewritesKeepOneTensorInMemory(t *testing.T) {
 	}
 	if most > base && most-base > 64<<20 {
 		t.Errorf("%d MiB in use at most for tensors of 4 MiB", (most-base)>>20)
+	}
+}
+
+// TestAlignmentOfGigabytesIsRefused: a small file must not make a large one of
+// zeros without being asked.
+func TestAlignmentOfGigabytesIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	convert := func(alignment string, o *Options) error {
+		text := `{"__metadata__":{"cairn.checkpoint":"{\"version\":1,\"alignment\":` + alignment + `}"},"a":{"dtype":"I8","shape":[2],"data_offsets":[0,2]}}`
+		path := filepath.Join(dir, alignment+".safetensors")
+		if err := os.WriteFile(path, append([]byte{byte(len(text)), byte(len(text) >> 8), 0, 0, 0, 0, 0, 0}, text+"\x01\x02"...), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Convert(t.Context(), path, filepath.Join(dir, alignment), o)
+		return err
+	}
+	if err := convert("8589934592", nil); err == nil || !strings.Contains(err.Error(), "alignment of 8589934592") {
+		t.Errorf("8 GiB: %v", err)
+	}
+	if err := convert("131072", nil); err == nil {
+		t.Error("128 KiB pass by default")
+	}
+	if err := convert("131072", &Options{MaxAlignment: 1 << 20, Force: true, Lossy: true}); err != nil {
+		t.Errorf("128 KiB, allowed: %v", err)
 	}
 }

@@ -80,7 +80,7 @@ func TestShardsWithoutElementsStay(t *testing.T) {
 	if _, err := Merge(ctx, []string{src, fixtures + "guide/ckpt-1"}, at("merged"), &MergeOptions{Graph: fixtures + "guide/ckpt-1"}); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(ctx, at("merged"))
+	s, err := store.Open(ctx, at("merged"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,26 @@ type Options struct {
 	Force bool
 	// Progress is told the bytes written and the bytes in all. Default nil.
 	Progress func(done, total int64)
+	// MaxAlignment is the most bytes that the metadata of a safetensors file may
+	// align a checkpoint's tensors to. Default 64 KiB.
+	MaxAlignment int64
+	// Source says how the sources are opened. Default: nothing is raised.
+	Source store.Options
+}
+
+func (o *Options) maxAlignment() int64 {
+	if o.MaxAlignment <= 0 {
+		return store.MaxAlignment
+	}
+	return o.MaxAlignment
+}
+
+// source says how to open a source.
+func (o *Options) source() *store.Options {
+	if o == nil {
+		return nil
+	}
+	return &o.Source
 }
 
 // Result says what came of it.
@@ -105,7 +125,7 @@ func (i item) read(ctx context.Context, s *store.Store, c *store.Scratch) (*tens
 // narrow integers to 8 bits, strings become S arrays, and the object graph is
 // left out.
 func Convert(ctx context.Context, src, dst string, o *Options) (*Result, error) {
-	s, err := store.Open(ctx, src)
+	s, err := store.Open(ctx, src, o.source())
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +172,7 @@ func write(ctx context.Context, s *store.Store, list []item, dst string, whole b
 	if err != nil {
 		return nil, err
 	}
-	written, err := check(ctx, dst)
+	written, err := check(ctx, dst, o)
 	if err != nil {
 		return nil, err
 	}

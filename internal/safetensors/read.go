@@ -65,9 +65,17 @@ type Reader struct {
 	data     int64 // where the data begins
 }
 
+// Options say how to read a file; nil means the defaults.
+type Options struct {
+	// MaxHeader is the longest header that is read, where the format allows
+	// longer ones: a file with holes may claim one that doesn't lie on the disk.
+	// Default [MaxHeader].
+	MaxHeader int64
+}
+
 // Open reads and checks the header; r must stay open as long as the Reader is
 // used.
-func Open(r io.ReaderAt, size int64) (*Reader, error) {
+func Open(r io.ReaderAt, size int64, o *Options) (*Reader, error) {
 	var pre [8]byte
 	if _, err := io.ReadFull(io.NewSectionReader(r, 0, size), pre[:]); err != nil {
 		return nil, &Error{What: "the file is shorter than the header's length", Err: err}
@@ -78,6 +86,9 @@ func Open(r io.ReaderAt, size int64) (*Reader, error) {
 		return nil, &Error{What: fmt.Sprintf("a header of %d bytes; the most is %d", n, MaxHeader)}
 	case int64(n) > size-8:
 		return nil, &Error{What: fmt.Sprintf("a header of %d bytes in a file of %d", n, size)}
+	}
+	if o != nil && o.MaxHeader > 0 && int64(n) > o.MaxHeader {
+		return nil, fmt.Errorf("safetensors: a header of %d bytes, of which at most %d lie on the disk; the option MaxMemory raises it: %w", n, o.MaxHeader, errors.ErrUnsupported)
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(io.NewSectionReader(r, 8, int64(n)), text); err != nil {

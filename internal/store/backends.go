@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/limit"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -19,7 +20,7 @@ func (s *Store) openBundle(ctx context.Context, path string) error {
 		return describeForeign(path, err)
 	}
 	s.found(f)
-	r, err := bundle.OpenFile(ctx, f.Prefix, nil)
+	r, err := bundle.OpenFile(ctx, f.Prefix, s.opts.reader())
 	if err != nil {
 		return err
 	}
@@ -87,12 +88,12 @@ type npzStore struct {
 	z *tensor.NPZ
 }
 
-func openNPZ(path string) (backend, error) {
+func openNPZ(path string, o *Options) (backend, error) {
 	f, size, err := openSized(path)
 	if err != nil {
 		return nil, err
 	}
-	b, err := newNPZ(f, size, f)
+	b, err := newNPZ(f, size, f, o)
 	if err != nil {
 		f.Close()
 	}
@@ -100,8 +101,8 @@ func openNPZ(path string) (backend, error) {
 }
 
 // newNPZ reads a zip of which f is to be closed at the end.
-func newNPZ(r io.ReaderAt, size int64, f io.Closer) (backend, error) {
-	z, err := tensor.OpenNPZ(r, size, nil)
+func newNPZ(r io.ReaderAt, size int64, f io.Closer, o *Options) (backend, error) {
+	z, err := tensor.OpenNPZ(r, size, &tensor.NPZOptions{MaxSize: o.memory(limit.Stored(f, size))})
 	if err != nil {
 		return nil, err
 	}
@@ -136,16 +137,16 @@ func (b *npzStore) entries() ([]Entry, error) {
 	return list, nil
 }
 
-func (b *npzStore) read(_ context.Context, name string) (*tensor.Tensor, error) {
-	return b.z.Read(name)
+func (b *npzStore) read(ctx context.Context, name string) (*tensor.Tensor, error) {
+	return b.z.Read(ctx, name)
 }
 
-func (b *npzStore) readInto(_ context.Context, e Entry, c *Scratch) (*tensor.Tensor, error) {
+func (b *npzStore) readInto(ctx context.Context, e Entry, c *Scratch) (*tensor.Tensor, error) {
 	t, err := c.tensor(e.DType, e.Shape)
 	if err != nil {
 		return nil, err
 	}
-	return t, b.z.ReadInto(e.Name, t)
+	return t, b.z.ReadInto(ctx, e.Name, t)
 }
 
 func (b *npzStore) close() error { return b.f.Close() }

@@ -17,8 +17,9 @@ const maxSpool = 1 << 30
 
 // OpenFS opens what lies at a path of fsys, as [Open] does for a path of the
 // operating system.
-func OpenFS(ctx context.Context, fsys fs.FS, path string) (*Store, error) {
-	s := &Store{Path: path, Prefix: path, Kind: KindOf(path)}
+func OpenFS(ctx context.Context, fsys fs.FS, path string, o *Options) (*Store, error) {
+	s := newStore(path, o)
+	s.Kind = KindOf(path)
 	info, err := fs.Stat(fsys, path)
 	if s.Kind != Checkpoint && err == nil && info.Mode().IsRegular() {
 		err = s.openFileFS(fsys, path)
@@ -42,7 +43,7 @@ func (s *Store) openBundleFS(ctx context.Context, fsys fs.FS, path string) error
 		return err
 	}
 	s.found(f)
-	r, err := bundle.Open(ctx, fsys, f.Prefix, nil)
+	r, err := bundle.Open(ctx, fsys, f.Prefix, s.opts.reader())
 	if err != nil {
 		return err
 	}
@@ -59,9 +60,9 @@ func (s *Store) openFileFS(fsys fs.FS, path string) error {
 	r, size, err := readerAt(f)
 	if err == nil {
 		if s.Kind == NPZ {
-			s.b, err = newNPZ(r, size, f)
+			s.b, err = newNPZ(r, size, f, &s.opts)
 		} else {
-			s.b, err = openSafetensorsAt(r, size, f)
+			s.b, err = openSafetensorsAt(r, size, f, &s.opts)
 		}
 	}
 	if err != nil {

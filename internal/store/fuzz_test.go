@@ -51,7 +51,7 @@ func FuzzOpenSafetensors(f *testing.F) {
 	f.Add(append([]byte{byte(len(text)), byte(len(text) >> 8), 0, 0, 0, 0, 0, 0}, text+"\x01\x02"...))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		// In memory: files would take more time than all that is tried with them.
-		b, err := newSafetensors(bytes.NewReader(raw), int64(len(raw)))
+		b, err := newSafetensors(bytes.NewReader(raw), int64(len(raw)), int64(len(raw)), &Options{})
 		if err != nil {
 			return
 		}

@@ -10,7 +10,7 @@ import (
 // LayoutKey is the name of the metadata that holds a [Layout].
 const LayoutKey = "cairn.checkpoint"
 
-// MaxAlignment is the most bytes that a [Layout] may align a checkpoint's
+// MaxAlignment is the most bytes that a [Layout] should align a checkpoint's
 // tensors to: each of them is followed by as much padding, which no byte of the
 // safetensors file stands for. Real checkpoints have 1, or a page or less.
 const MaxAlignment = 64 << 10
@@ -128,8 +128,8 @@ func parseLayout(metadata map[string]string) (*Layout, error) {
 	if err := json.Unmarshal([]byte(text), l); err != nil {
 		return nil, fmt.Errorf("the metadata %s: %w", LayoutKey, err)
 	}
-	if l.Alignment < 0 || l.Alignment > MaxAlignment {
-		return nil, fmt.Errorf("the metadata %s asks for an alignment of %d bytes; the most is %d", LayoutKey, l.Alignment, MaxAlignment)
+	if l.Alignment < 0 {
+		return nil, fmt.Errorf("the metadata %s asks for an alignment of %d bytes", LayoutKey, l.Alignment)
 	}
 	if l.Version != 1 {
 		return nil, fmt.Errorf("the metadata %s has version %d; this program knows 1", LayoutKey, l.Version)

@@ -58,7 +58,7 @@ func keras3(t *testing.T) *Store {
 	if err := w.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), filepath.Join(dir, "c"))
+	s, err := Open(t.Context(), filepath.Join(dir, "c"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestForeignFilesAreCalledByTheirNames(t *testing.T) {
 		if err := os.WriteFile(path, []byte(want[0]), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Open(context.Background(), path)
+		_, err := Open(context.Background(), path, nil)
 		if err == nil || !strings.Contains(err.Error(), want[1]) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v, want %q", name, err, want[1])
 		}

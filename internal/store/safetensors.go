@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnml/cairn/internal/limit"
 	"github.com/cairnml/cairn/internal/safetensors"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -22,12 +23,12 @@ type safetensorsStore struct {
 	strings map[string]*tensor.Tensor
 }
 
-func openSafetensors(path string) (backend, error) {
+func openSafetensors(path string, o *Options) (backend, error) {
 	f, size, err := openSized(path)
 	if err != nil {
 		return nil, err
 	}
-	b, err := openSafetensorsAt(f, size, f)
+	b, err := openSafetensorsAt(f, size, f, o)
 	if err != nil {
 		f.Close()
 	}
@@ -35,8 +36,8 @@ func openSafetensors(path string) (backend, error) {
 }
 
 // openSafetensorsAt is the backend of an open file, f, which it closes.
-func openSafetensorsAt(r io.ReaderAt, size int64, f io.Closer) (backend, error) {
-	b, err := newSafetensors(r, size)
+func openSafetensorsAt(r io.ReaderAt, size int64, f io.Closer, o *Options) (backend, error) {
+	b, err := newSafetensors(r, size, limit.Stored(f, size), o)
 	if err != nil {
 		return nil, err
 	}
@@ -44,13 +45,21 @@ func openSafetensorsAt(r io.ReaderAt, size int64, f io.Closer) (backend, error) 
 	return b, nil
 }
 
-// newSafetensors is the store of a file of that size.
-func newSafetensors(r io.ReaderAt, size int64) (b *safetensorsStore, err error) {
+// newSafetensors is the store of a file of that size, of which stored bytes lie
+// on the disk.
+func newSafetensors(r io.ReaderAt, size, stored int64, o *Options) (b *safetensorsStore, err error) {
 	b = &safetensorsStore{types: map[string]tensor.DType{}, strings: map[string]*tensor.Tensor{}}
-	if b.r, err = safetensors.Open(r, size); err == nil {
+	b.r, err = safetensors.Open(r, size, &safetensors.Options{MaxHeader: headerLimit(stored, o)})
+	if err == nil {
 		err = b.decode()
 	}
 	return b, err
+}
+
+// headerLimit is how long a header may be: what its JSON is decoded to takes a few
+// times its length.
+func headerLimit(stored int64, o *Options) int64 {
+	return max(stored, o.MaxMemory)
 }
 
 func (b *safetensorsStore) decode() (err error) {

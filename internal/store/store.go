@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/nearest"
+	"github.com/cairnml/cairn/internal/objects"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -110,6 +111,7 @@ type Store struct {
 	Prefix string // the checkpoint's prefix, or the file's path
 	Found  string // how the path led there, in words; "" where it named the file itself
 
+	opts Options
 	list []Entry
 	b    backend
 
@@ -123,16 +125,16 @@ type Store struct {
 // directory with a checkpoint state file (its latest checkpoint), a SavedModel's
 // directory, a .npz or .safetensors file. Only names, types and shapes are
 // read. Where nothing of the kind lies there the error says what was found.
-func Open(ctx context.Context, path string) (*Store, error) {
-	s := &Store{Path: path, Prefix: path}
+func Open(ctx context.Context, path string, o *Options) (*Store, error) {
+	s := newStore(path, o)
 	var err error
 	switch kind := KindOf(path); {
 	case kind != Checkpoint && isFile(path):
 		s.Kind = kind
 		if kind == NPZ {
-			s.b, err = openNPZ(path)
+			s.b, err = openNPZ(path, &s.opts)
 		} else {
-			s.b, err = openSafetensors(path)
+			s.b, err = openSafetensors(path, &s.opts)
 		}
 	case kind != Checkpoint && gone(path) && gone(path+".index"):
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
@@ -351,8 +353,13 @@ func (s *Store) DecodeGraph(ctx context.Context) (*pb.TrackableObjectGraph, erro
 	if err != nil {
 		return nil, err
 	}
-	g := new(pb.TrackableObjectGraph)
-	if err := g.Unmarshal([]byte(raw)); err != nil {
+	g, err := objects.Decode([]byte(raw), s.opts.memory(int64(len(raw)))/graphShare)
+	var much *objects.LimitError
+	switch {
+	case errors.As(err, &much):
+		much.Need, much.Most = much.Need*graphShare, much.Most*graphShare
+		return nil, fmt.Errorf("%s: %w; %s", s.Prefix, much, raises)
+	case err != nil:
 		return nil, fmt.Errorf("%s: the object graph can't be decoded: %w", s.Prefix, err)
 	}
 	return g, nil

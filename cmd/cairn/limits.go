@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// size is a flag's number of bytes: 1048576, 512MiB, 2GiB.
+type size int64
+
+var sizeUnits = map[string]float64{
+	"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30, "t": 1 << 40, "tib": 1 << 40,
+	"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12,
+}
+
+var sizeForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)$`)
+
+// Set reads what the user gave.
+func (s *size) Set(text string) error {
+	m := sizeForm.FindStringSubmatch(text)
+	if m == nil {
+		return fmt.Errorf("a size is a number and a unit: 512MiB, 2GiB")
+	}
+	unit, ok := sizeUnits[strings.ToLower(m[2])]
+	if !ok {
+		return fmt.Errorf("no size has the unit %q: KiB, MiB, GiB and TiB are known", m[2])
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	if n *= unit; err != nil || n >= math.MaxInt64 {
+		return fmt.Errorf("%s is too large", text)
+	}
+	*s = size(n)
+	return nil
+}
+
+// String is the size in bytes; "" where the flag isn't given.
+func (s *size) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(*s), 10)
+}
+
+// Type stands for the value in help where the flag's description names none.
+func (s *size) Type() string { return "size" }
+
+var raised = regexp.MustCompile(`(?:the option |ReaderOptions\.|NPZOptions\.)Max([A-Z][a-z]+) raises`)
+
+// withFlags names flags in the messages that name the library's options.
+func withFlags(message string) string {
+	return raised.ReplaceAllStringFunc(message, func(s string) string {
+		if raised.FindStringSubmatch(s)[1] == "Alignment" {
+			return "--max-alignment raises"
+		}
+		return "--max-memory raises" // which stands for the others
+	})
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/tensor"
+)
+
+func TestSizesAreReadAsPeopleWriteThem(t *testing.T) {
+	for text, want := range map[string]int64{"0": 0, "1048576": 1 << 20, "512MiB": 512 << 20, "2g": 2 << 30, "1.5 KiB": 1536, "1kb": 1000, "-1": -1, "MiB": -1, "1 mile": -1, "1e300": -1, "99999999TiB": -1} {
+		var s size
+		if err := s.Set(text); (err != nil) != (want < 0) || err == nil && int64(s) != want {
+			t.Errorf("%q: %d, %v; want %d", text, s, err, want)
+		}
+	}
+}
+
+// TestMaxMemoryLetsALargeGraphBeShown: what is refused names the flag, and the
+// flag lets it be.
+func TestMaxMemoryLetsALargeGraphBeShown(t *testing.T) {
+	prefix := filepath.Join(t.TempDir(), "c")
+	w, err := bundle.NewWriter(bundle.OSDir(filepath.Dir(prefix)), "c", &bundle.WriterOptions{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	raw := bytes.Repeat([]byte{1<<3 | 2, 0}, 300_000)
+	if err := errors.Join(w.Add(t.Context(), store.GraphKey, tensor.Scalar(string(raw))), w.Finish(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range [][]string{{"show", prefix}, {"verify", prefix}, {"diff", prefix, prefix}} {
+		_, stderr, code := cairn(t, verb...)
+		if code != exitFailed || !strings.Contains(stderr, "--max-memory raises it") {
+			t.Errorf("%v: exit code %d, %q", verb, code, stderr)
+		}
+		if _, stderr, code := cairn(t, append(verb, "--max-memory", "256MiB")...); code != 0 {
+			t.Errorf("%v with the limit raised: exit code %d, %q", verb, code, stderr)
+		}
+	}
+	if _, stderr, code := cairn(t, "ls", prefix, "--max-memory", "much"); code != exitFailed || !strings.Contains(stderr, "2GiB") {
+		t.Errorf("no size: exit code %d, %q", code, stderr)
+	}
+}

@@ -1,0 +1,98 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/cairnml/cairn/internal/pb"
+)
+
+// LimitError says that an object graph would take more memory than it may.
+type LimitError struct {
+	Bytes int   // the encoded graph's length
+	Need  int64 // what it would take
+	Most  int64 // what it may
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("the object graph's %d bytes would take about %d in memory, the most is %d", e.Bytes, e.Need, e.Most)
+}
+
+// Is reports whether target is errors.ErrUnsupported.
+func (e *LimitError) Is(target error) bool { return target == errors.ErrUnsupported }
+
+// Decode decodes an object graph whose messages take no more than most bytes of
+// memory; of a graph that would take more nothing is decoded, and the error is a
+// *[LimitError]. The message keeps references into raw.
+func Decode(raw []byte, most int64) (*pb.TrackableObjectGraph, error) {
+	if need := Memory(raw); need > most {
+		return nil, &LimitError{len(raw), need, most}
+	}
+	g := new(pb.TrackableObjectGraph)
+	if err := g.Unmarshal(raw); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// What a message takes in memory together with its place in a list.
+const (
+	pointer      = int64(unsafe.Sizeof(uintptr(0)))
+	nodeMemory   = pointer + int64(unsafe.Sizeof(pb.TrackableObject{}))
+	childMemory  = pointer + int64(unsafe.Sizeof(pb.ObjectReference{}))
+	valueMemory  = pointer + int64(unsafe.Sizeof(pb.SerializedTensor{}))
+	slotMemory   = pointer + int64(unsafe.Sizeof(pb.SlotVariableReference{}))
+	saverMemory  = int64(unsafe.Sizeof(pb.RegisteredSaver{}))
+	hasMemory    = int64(unsafe.Sizeof(pb.BoolValue{}))
+	nodesField   = 1
+	maxNodeField = 5
+)
+
+// memory is what each field of a node takes.
+var memory = [maxNodeField + 1]int64{1: childMemory, 2: valueMemory, 3: slotMemory, 4: saverMemory, 5: hasMemory}
+
+// Memory is what the messages of an encoded object graph take once they are
+// decoded: an empty node, which is two bytes, takes sixty times that. It
+// allocates nothing; what can't be decoded isn't counted.
+func Memory(raw []byte) int64 {
+	var total int64
+	eachMessage(raw, func(num protowire.Number, node []byte) {
+		if num != nodesField {
+			return
+		}
+		total += nodeMemory
+		eachMessage(node, func(num protowire.Number, _ []byte) {
+			if num <= maxNodeField {
+				total += memory[num]
+			}
+		})
+	})
+	return total
+}
+
+// eachMessage calls f for each field of b that has a length, up to what can't be
+// decoded.
+func eachMessage(b []byte, f func(num protowire.Number, v []byte)) {
+	for len(b) > 0 {
+		num, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return
+		}
+		if b = b[n:]; typ == protowire.BytesType {
+			v, n := protowire.ConsumeBytes(b)
+			if n < 0 {
+				return
+			}
+			f(num, v)
+			b = b[n:]
+			continue
+		}
+		if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
+			return
+		}
+		b = b[n:]
+	}
+}
