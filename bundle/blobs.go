@@ -25,7 +25,8 @@ const (
 	small = 128 << 10
 	// gap is what may lie between them.
 	gap = 4 << 10
-	// handles is how many data files are held open during one call.
+	// handles is how many data files are held open during one call, and by a
+	// Writer.
 	handles = 64
 )
 

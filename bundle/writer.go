@@ -229,6 +229,11 @@ func (w *Writer) newShard() error {
 		if err := w.flush(w.shards[n-1]); err != nil {
 			return w.fail(err)
 		}
+		if n >= handles {
+			if err := w.end(w.shards[n-handles]); err != nil {
+				return w.fail(err)
+			}
+		}
 	}
 	name := fmt.Sprintf("%s.data-%05d%s", w.prefix, len(w.shards), w.token)
 	f, err := w.dir.Create(name)
@@ -278,11 +283,8 @@ func (w *Writer) finish(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.settle(s.f, s.name); err != nil {
+		if err := w.end(s); err != nil {
 			return err
-		}
-		if err := s.close(); err != nil {
-			return fmt.Errorf("bundle: close %s: %w", s.name, err)
 		}
 	}
 	w.header.NumShards = int32(len(w.shards))
@@ -327,6 +329,22 @@ func (w *Writer) syncNames() error {
 	}
 	if err := w.dir.Sync(); err != nil {
 		return fmt.Errorf("bundle: make the names of %s durable: %w", w.prefix, err)
+	}
+	return nil
+}
+
+// end makes a data file durable and closes it. Finish does that for the last
+// ones, so that the system can write them meanwhile; the others are ended as new
+// ones are begun, so that a checkpoint of many doesn't hold them all open.
+func (w *Writer) end(s *shardWriter) error {
+	if s.shut {
+		return nil
+	}
+	if err := w.settle(s.f, s.name); err != nil {
+		return err
+	}
+	if err := s.close(); err != nil {
+		return fmt.Errorf("bundle: close %s: %w", s.name, err)
 	}
 	return nil
 }

@@ -189,14 +189,14 @@ func (j *judged) compare(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("eagerly: %w", err)
 		}
-		if err := j.compareCall(i, got, vars, place); err != nil {
+		if err := j.compareCall(ctx, i, got, vars, place); err != nil {
 			return fmt.Errorf("call %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-func (j *judged) compareCall(i int, got []*ops.Value, vars []*trackable.Variable, place map[int]int) error {
+func (j *judged) compareCall(ctx context.Context, i int, got []*ops.Value, vars []*trackable.Variable, place map[int]int) error {
 	f, err := os.Open(filepath.Join(j.dir, fmt.Sprintf("out%d.npz", i)))
 	if err != nil {
 		return err
@@ -215,20 +215,20 @@ func (j *judged) compareCall(i int, got []*ops.Value, vars []*trackable.Variable
 		if err != nil {
 			return err
 		}
-		if err := j.near(z, fmt.Sprint(k), false, k, x); err != nil {
+		if err := j.near(ctx, z, fmt.Sprint(k), false, k, x); err != nil {
 			return fmt.Errorf("output %d: %w", k, err)
 		}
 	}
 	for c, at := range place {
-		if err := j.near(z, fmt.Sprintf("variable/c%d", c), true, at, vars[at].Load()); err != nil {
+		if err := j.near(ctx, z, fmt.Sprintf("variable/c%d", c), true, at, vars[at].Load()); err != nil {
 			return fmt.Errorf("variable %d afterwards: %w", at, err)
 		}
 	}
 	return nil
 }
 
-func (j *judged) near(z *tensor.NPZ, name string, variable bool, k int, got *tensor.Tensor) error {
-	want, err := z.Read(name)
+func (j *judged) near(ctx context.Context, z *tensor.NPZ, name string, variable bool, k int, got *tensor.Tensor) error {
+	want, err := z.Read(ctx, name)
 	if err != nil {
 		return err
 	}
