@@ -20,7 +20,7 @@ const fixtures = "testdata/safetensors0.8/"
 
 func open(t testing.TB, raw []byte) *Reader {
 	t.Helper()
-	f, err := Open(bytes.NewReader(raw), int64(len(raw)))
+	f, err := Open(bytes.NewReader(raw), int64(len(raw)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestBrokenFilesAreRefused(t *testing.T) {
 		"text after":         {file(`{} x`, ""), "after the header"},
 		"nested":             {file(`{"a":`+strings.Repeat("[", 20000)+strings.Repeat("]", 20000)+`}`, ""), "depth"},
 	} {
-		_, err := Open(bytes.NewReader(c.raw), int64(len(c.raw)))
+		_, err := Open(bytes.NewReader(c.raw), int64(len(c.raw)), nil)
 		// Where int is narrow, large sizes are refused earlier and in other words.
 		if !errors.Is(err, ErrFormat) || strconv.IntSize == 64 && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
@@ -146,7 +146,7 @@ func FuzzOpen(f *testing.F) {
 	}
 	f.Add(file(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}`, "xx"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		r, err := Open(bytes.NewReader(raw), int64(len(raw)))
+		r, err := Open(bytes.NewReader(raw), int64(len(raw)), nil)
 		if err != nil {
 			return
 		}
