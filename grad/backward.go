@@ -264,6 +264,10 @@ func (b *Op) give(slot int32, dx *ops.Value) {
 		b.grads[slot] = dx
 		return
 	}
+	if dx.DType() == tensor.Variant {
+		b.grads[slot] = b.s.Emit1("AddN", nil, b.grads[slot], dx)
+		return
+	}
 	b.grads[slot] = ops.Add(b.s, b.grads[slot], dx)
 }
 

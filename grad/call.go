@@ -17,10 +17,12 @@ var functionRules = map[string]Rule{
 	"StatelessIf":             gradCall,
 	"Case":                    gradCall,
 	"StatelessCase":           gradCall,
+	"While":                   gradCall,
+	"StatelessWhile":          gradCall,
 }
 
-// callees returns the functions that an op calls one of, and which input is the
-// first argument.
+// callees returns the functions that an op calls, and which input is the first
+// argument.
 func callees(op string, attrs graph.Attrs) (fs []*graph.Function, first int, err error) {
 	var list []graph.Callee
 	add := func(name string) {
@@ -39,6 +41,9 @@ func callees(op string, attrs graph.Attrs) (fs []*graph.Function, first int, err
 		first = 1
 	case "Case", "StatelessCase":
 		list, first = attrs.Funcs("branches"), 1
+	case "While", "StatelessWhile":
+		add("cond")
+		add("body")
 	}
 	if err != nil {
 		return nil, 0, err
@@ -94,38 +99,46 @@ func (t *Tape) Rewrite(op string, attrs graph.Attrs, in []*ops.Value) (graph.Att
 		tracked[i] = t.slotOf(v) >= 0
 		facts[i] = v.Fact()
 	}
-	p, err := t.pairOf(fs, facts, tracked)
+	d, err := t.derivativeOf(isLoop(op), fs, first, facts, tracked)
 	if err != nil {
 		return nil, nil, fmt.Errorf("its gradient: %w", err)
 	}
-	t.pending = p
-	return withFunctions(op, attrs, p.forward, p.results), nil, nil
+	t.pending = d
+	attrs, more := d.rewrite(t.scope, op, attrs, in)
+	return attrs, more, nil
 }
 
-// gradCall calls the backward function of the one that was called.
+func isLoop(op string) bool { return op == "While" || op == "StatelessWhile" }
+
+// gradCall is the rule of all ops that call functions.
 func gradCall(s *ops.Scope, op *Op) {
-	p := op.node.pair
-	if p == nil {
+	if op.node.call == nil {
 		s.Fail(op.Name(), errors.New("the call was recorded without its backward function"))
 		return
 	}
+	op.node.call.apply(s, op)
+}
+
+// rewrite implements derivative.
+func (p *pair) rewrite(_ *ops.Scope, op string, attrs graph.Attrs, _ []*ops.Value) (graph.Attrs, []*ops.Value) {
+	return withFunctions(op, attrs, p.forward, p.results), nil
+}
+
+// apply implements derivative: it calls the backward function of the one that
+// was called.
+func (p *pair) apply(s *ops.Scope, op *Op) {
 	if len(p.gives) == 0 {
 		return
 	}
-	_, first, err := callees(op.Name(), op.Attrs())
-	if err != nil {
-		s.Fail(op.Name(), err)
-		return
-	}
 	var in []ops.Input
-	if first > 0 {
+	if p.first > 0 {
 		in = append(in, op.In(0))
 	}
 	for _, i := range p.dys {
 		in = append(in, op.GradOrZero(i))
 	}
 	for _, i := range p.uses {
-		in = append(in, op.In(first+i))
+		in = append(in, op.In(p.first+i))
 	}
 	for i := op.NumOut() - p.extras; i < op.NumOut(); i++ {
 		in = append(in, op.Out(i))
@@ -136,7 +149,7 @@ func gradCall(s *ops.Scope, op *Op) {
 	}
 	name := variantOf(op.Name(), stateful)
 	for k, dx := range s.EmitN(len(p.gives), name, withFunctions(name, nil, p.backward, p.given), in...) {
-		op.Give(first+p.gives[k], dx)
+		op.Give(p.first+p.gives[k], dx)
 	}
 }
 

@@ -21,7 +21,7 @@
 //	}, watch)
 //	d2y := second.GradientOf(dy, x)[0]
 //
-// The gradient of a call of functions (PartitionedCall, If, Case) is a call of
+// The gradient of a call of functions (PartitionedCall, If, Case, While) is a call of
 // their backward functions, which are made once; a tape has the call run forward
 // functions that return what those need.
 //

@@ -18,6 +18,7 @@ import (
 // one backward function for each function that may run, which all have the same
 // arguments and results.
 type pair struct {
+	first             int // the input that is the first argument
 	forward, backward []*graph.Function
 	results           []tensor.DType // of the forward functions
 	dys               []int          // the outputs whose gradients come first among the backward functions' arguments
@@ -25,6 +26,16 @@ type pair struct {
 	extras            int            // the outputs behind the function's own, which come last
 	gives             []int          // the inputs whose gradients are the backward functions' results
 	given             []tensor.DType
+}
+
+// derivative is what a call of functions needs to be differentiated: a pair or
+// a loop.
+type derivative interface {
+	// rewrite returns the attributes and the further inputs with which the op does
+	// more than it was asked.
+	rewrite(s *ops.Scope, op string, attrs graph.Attrs, in []*ops.Value) (graph.Attrs, []*ops.Value)
+	// apply is the rule of the op that ran so.
+	apply(s *ops.Scope, op *Op)
 }
 
 // draft is a function on the way to its pair.
@@ -39,8 +50,8 @@ type draft struct {
 
 // newPair differentiates functions that are called with the same arguments, of
 // which those that are tracked may have gradients.
-func (t *Tape) newPair(fs []*graph.Function, facts []graph.Fact, tracked []bool) (*pair, error) {
-	p := &pair{}
+func (t *Tape) newPair(fs []*graph.Function, first int, facts []graph.Fact, tracked []bool) (*pair, error) {
+	p := &pair{first: first}
 	drafts := make([]*draft, len(fs))
 	for i, f := range fs {
 		d, err := t.newDraft(f, facts, tracked)
@@ -114,7 +125,7 @@ func (d *draft) differentiate(tape *Tape, name string) error {
 	}
 	d.dys = make([]*ops.Value, len(d.results))
 	for i, y := range d.results {
-		if !hasGradient(y) {
+		if !carries(y) {
 			continue
 		}
 		var err error
@@ -246,17 +257,18 @@ func (d *draft) finishForward(drafts []*draft) (*graph.Function, error) {
 		return nil, err
 	}
 	if len(c.Captures) > 0 {
-		return nil, fmt.Errorf("a gradient rule uses a variable that the function %s isn't given", c.Function.Name)
+		return nil, errCaptures(c.Function)
 	}
 	return c.Function, nil
+}
+
+func errCaptures(f *graph.Function) error {
+	return fmt.Errorf("a gradient rule uses a variable that the function %s isn't given", f.Name)
 }
 
 func indexOf(vs []*ops.Value, v *ops.Value) int {
 	return slices.IndexFunc(vs, func(x *ops.Value) bool { return x.Output() == v.Output() })
 }
-
-// hasGradient reports whether a gradient can flow into a result.
-func hasGradient(v *ops.Value) bool { return differentiable(v.DType()) }
 
 // valueType is the type of the gradient with regard to v.
 func valueType(v *ops.Value) tensor.DType {

@@ -26,10 +26,13 @@ var constant = map[string]bool{
 // byHandle are ops that read variables; they have tests of their own.
 var byHandle = map[string]bool{"ReadVariableOp": true, "ResourceGather": true}
 
-// byFunction are ops that call functions; they have tests of their own, too.
+// byFunction are ops that call functions or work on lists; they have tests of
+// their own, too.
 var byFunction = map[string]bool{
 	"PartitionedCall": true, "StatefulPartitionedCall": true, "If": true, "StatelessIf": true, "Case": true, "StatelessCase": true,
 	"While": true, "StatelessWhile": true,
+	"EmptyTensorList": true, "TensorListReserve": true, "TensorListLength": true, "TensorListPushBack": true, "TensorListPopBack": true,
+	"TensorListSetItem": true, "TensorListGetItem": true, "TensorListStack": true, "TensorListFromTensor": true,
 }
 
 // modes are the ways in which the gradients are computed: all give the same.

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
-// pairs remembers the pairs of functions, by the first function that a call may
+// pairs remembers the derivatives of functions, by the first function that a call may
 // run, as long as that exists.
 var pairs struct {
 	sync.Mutex
@@ -23,7 +23,8 @@ type pairEntry struct {
 	rules   *Rules
 	kernels *engine.KernelSet
 	tracked []bool
-	pair    *pair
+	loop    bool // the functions are a loop's, not branches
+	made    derivative
 }
 
 // maxDepth is how deep functions may call each other that are differentiated.
@@ -31,20 +32,21 @@ const maxDepth = 64
 
 var errDepth = errors.New("functions call each other too deep, or without end")
 
-// pairOf returns the pair of functions, made if there is none yet.
-func (t *Tape) pairOf(fs []*graph.Function, facts []graph.Fact, tracked []bool) (*pair, error) {
+// derivativeOf returns the derivative of a call of functions, made if there is
+// none yet.
+func (t *Tape) derivativeOf(loop bool, fs []*graph.Function, first int, facts []graph.Fact, tracked []bool) (derivative, error) {
 	if t.depth >= maxDepth {
 		return nil, errDepth
 	}
-	e := pairEntry{rules: t.rules, kernels: t.scope.Kernels(), tracked: tracked}
+	e := pairEntry{rules: t.rules, kernels: t.scope.Kernels(), tracked: tracked, loop: loop}
 	for _, f := range fs {
 		e.fs = append(e.fs, weak.Make(f))
 	}
 	key := e.fs[0]
-	find := func() *pair {
+	find := func() derivative {
 		for _, o := range pairs.of[key] {
-			if o.rules == t.rules && o.kernels == e.kernels && slices.Equal(o.tracked, tracked) && slices.Equal(o.fs, e.fs) {
-				return o.pair
+			if o.loop == loop && o.rules == t.rules && o.kernels == e.kernels && slices.Equal(o.tracked, tracked) && slices.Equal(o.fs, e.fs) {
+				return o.made
 			}
 		}
 		return nil
@@ -55,11 +57,16 @@ func (t *Tape) pairOf(fs []*graph.Function, facts []graph.Fact, tracked []bool) 
 	if p != nil {
 		return p, nil
 	}
-	p, err := t.newPair(fs, facts, tracked) // may need other pairs itself
+	// Making it may need others.
+	var err error
+	if loop {
+		e.made, err = t.newLoop(fs[0], fs[1], facts, tracked)
+	} else {
+		e.made, err = t.newPair(fs, first, facts, tracked)
+	}
 	if err != nil {
 		return nil, err
 	}
-	e.pair = p
 	pairs.Lock()
 	defer pairs.Unlock()
 	if other := find(); other != nil {
@@ -76,5 +83,5 @@ func (t *Tape) pairOf(fs []*graph.Function, facts []graph.Fact, tracked []bool) 
 		}, key)
 	}
 	pairs.of[key] = append(pairs.of[key], e)
-	return p, nil
+	return e.made, nil
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
-	"github.com/cairnml/cairn/tensor"
 )
 
 // slotOf is the slot of a value, -1 for one that the tape doesn't follow.
@@ -66,7 +65,7 @@ func stopsGradient(op string) bool { return op == "StopGradient" || op == "Preve
 // anyDifferentiable reports whether a gradient can flow into one of the values.
 func anyDifferentiable(values []*ops.Value) bool {
 	for _, v := range values {
-		if differentiable(v.DType()) || v.DType() == tensor.Variant {
+		if carries(v) {
 			return true
 		}
 	}
@@ -92,10 +91,10 @@ func (t *Tape) Record(op string, attrs graph.Attrs, in, out []*ops.Value) error 
 		v.Hold()
 	}
 	copy(n.out, out)
-	n.pair = p
+	n.call = p
 	n.first = t.next // only now: the inputs above may have taken slots
 	for i, v := range out {
-		if differentiable(v.DType()) || v.DType() == tensor.Variant {
+		if carries(v) {
 			ops.SetSlot(v, t, t.next+int32(i))
 		}
 	}
@@ -115,7 +114,7 @@ func (t *Tape) Unrecorded(op string, in, out []*ops.Value) {
 			continue
 		}
 		for _, v := range out {
-			if differentiable(v.DType()) || v.DType() == tensor.Variant {
+			if carries(v) {
 				ops.SetSlot(v, t, t.missedMark())
 			}
 		}

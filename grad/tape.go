@@ -64,8 +64,8 @@ type Tape struct {
 	epoch   int32 // how often the tape was reset
 	ins     slab[inRef]
 	outs    slab[*ops.Value]
-	pending *pair // of the call that is about to be recorded
-	depth   int   // of the functions in functions that are being differentiated
+	pending derivative // of the call that is about to be recorded
+	depth   int        // of the functions in functions that are being differentiated
 }
 
 type varSlot struct {
@@ -85,7 +85,7 @@ type node struct {
 	in    []inRef
 	out   []*ops.Value
 	first int32
-	pair  *pair // of an op that calls functions
+	call  derivative // of an op that calls functions
 }
 
 type inRef struct {
@@ -214,6 +214,23 @@ func (t *Tape) Release() {
 		}
 	}
 	t.nodes, t.vars, t.watched = nil, nil, nil
+}
+
+// flows reports whether a gradient can flow through a value: not through a list
+// of what has no gradient.
+func flows(f graph.Fact) bool {
+	if f.DType == tensor.Variant && len(f.Handle) == 1 && f.Handle[0].DType != tensor.Invalid {
+		return differentiable(f.Handle[0].DType) || f.Handle[0].DType == tensor.Variant
+	}
+	return differentiable(f.DType) || f.DType == tensor.Variant
+}
+
+// carries is flows for a value.
+func carries(v *ops.Value) bool {
+	if d := v.DType(); d != tensor.Variant {
+		return differentiable(d)
+	}
+	return flows(v.Fact())
 }
 
 func differentiable(d tensor.DType) bool { return d.IsFloating() || d.IsComplex() }

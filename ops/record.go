@@ -72,7 +72,13 @@ func (s *Scope) rewrite(name string, attrs graph.Attrs) ([]call, graph.Attrs, er
 			if err != nil {
 				return nil, nil, err
 			}
-			attrs, ins = a, append(ins, more...)
+			attrs = a
+			for _, v := range more {
+				if v, _, err = s.resolve(v); err != nil {
+					return nil, nil, err
+				}
+				ins = append(ins, v)
+			}
 		}
 		calls[i] = call{attrs, len(ins), outputsOf(name, attrs, len(ins))}
 	}

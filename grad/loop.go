@@ -1,0 +1,291 @@
+package grad
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// loop is what a While needs to be differentiated. The forward loop counts its
+// rounds and keeps what the backward body needs of each in lists; the backward
+// loop takes it out again, last round first.
+type loop struct {
+	cond, body         *graph.Function // of the forward loop
+	lists              []tensor.DType  // what the lists hold
+	backCond, backBody *graph.Function
+	vars               []int // the loop variables that have gradients
+	handles            []int // the variables whose gradients add up over the rounds
+	invariants         []int // what stays the same in all rounds, and is needed
+}
+
+// newLoop differentiates a loop.
+func (t *Tape) newLoop(cond, body *graph.Function, facts []graph.Fact, tracked []bool) (*loop, error) {
+	follow := make([]bool, len(facts))
+	for i, f := range facts {
+		if i < len(body.Args) && f.Handle == nil {
+			f.Handle = body.Args[i].Out[0].Handle
+		}
+		// A loop variable may depend on any other in the end.
+		follow[i] = flows(f) || f.DType == tensor.Resource && tracked[i]
+	}
+	d, err := t.newDraft(body, facts, follow)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.results) != len(d.args) {
+		return nil, fmt.Errorf("the body %s has %d arguments and %d results", body.Name, len(d.args), len(d.results))
+	}
+	l := &loop{}
+	var grads []*ops.Value
+	for i, x := range d.args {
+		if !follow[i] || isHandle(x) {
+			continue
+		}
+		if d.grads[i] == nil {
+			d.grads[i] = zerosOf(d.backward, x)
+		}
+		l.vars, grads = append(l.vars, i), append(grads, d.grads[i])
+	}
+	for i, x := range d.args {
+		if isHandle(x) && d.grads[i] != nil {
+			l.handles, grads = append(l.handles, i), append(grads, d.grads[i])
+		}
+	}
+	captured := d.backwardTrace.Captured()
+	sources := make([]origin, len(captured))
+	for k, v := range captured {
+		if i := indexOf(d.args, v); i >= 0 && unchanged(body, i) {
+			sources[k] = origin{true, len(l.invariants)}
+			l.invariants = append(l.invariants, i)
+			continue
+		}
+		if isHandle(v) {
+			return nil, fmt.Errorf("the handle %s changes from round to round of the body %s", v.Output().Node.Name, body.Name)
+		}
+		sources[k] = origin{false, len(d.extras)}
+		d.extras = append(d.extras, v)
+		l.lists = append(l.lists, v.DType())
+	}
+	round, err := d.backwardTrace.Finish(grads, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.backwardLoop(l, d, round.Function, sources); err != nil {
+		return nil, err
+	}
+	return l, l.forwardLoop(d, cond)
+}
+
+// origin says where a round of the backward loop finds a value: among the
+// invariants, or in a list.
+type origin struct {
+	invariant bool
+	at        int
+}
+
+// unchanged reports whether the body returns its argument i as it is.
+func unchanged(body *graph.Function, i int) bool {
+	o := body.Results[i].Output
+	for o.Node.Op == "Identity" && len(o.Node.In) == 1 {
+		o = o.Node.In[0]
+	}
+	return o.Node == body.Args[i]
+}
+
+// listFact is what is known of a list of elements of type d.
+func listFact(d tensor.DType) graph.Fact {
+	return graph.Fact{DType: tensor.Variant, Shape: graph.ShapeOf(), Handle: []graph.Content{{DType: d}}}
+}
+
+var counterFact = graph.Fact{DType: tensor.Int32, Shape: graph.ShapeOf()}
+
+func elementType(d tensor.DType) graph.Attrs { return graph.Attrs{graph.Type("element_dtype", d)} }
+
+// forwardLoop makes the forward loop's functions.
+func (l *loop) forwardLoop(d *draft, cond *graph.Function) error {
+	s := d.forward
+	counter, err := d.forwardTrace.Arg("round", counterFact)
+	if err != nil {
+		return err
+	}
+	results := append(d.results[:len(d.results):len(d.results)], ops.Add(s, counter, 1))
+	for _, v := range d.extras {
+		list, err := d.forwardTrace.Arg("values", listFact(v.DType()))
+		if err != nil {
+			return err
+		}
+		results = append(results, s.Emit1("TensorListPushBack", elementType(v.DType()), list, v))
+	}
+	c, err := d.forwardTrace.Finish(results, nil)
+	if err != nil {
+		return err
+	}
+	if len(c.Captures) > 0 {
+		return errCaptures(c.Function)
+	}
+	l.body = c.Function
+	if l.cond, err = cond.Clone(); err != nil {
+		return err
+	}
+	if _, err = l.cond.AddArg(l.cond.Graph.UniqueName("round"), counterFact); err != nil {
+		return err
+	}
+	for _, d := range l.lists {
+		if _, err = l.cond.AddArg(l.cond.Graph.UniqueName("values"), listFact(d)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// backwardLoop makes the backward loop's functions, of which round is the
+// gradient of one round. Its variables are a counter, the gradients, the sums
+// for the handles, the lists and the invariants.
+func (t *Tape) backwardLoop(l *loop, d *draft, round *graph.Function, sources []origin) error {
+	facts := []graph.Fact{counterFact}
+	for _, i := range l.vars {
+		facts = append(facts, graph.Fact{DType: d.args[i].DType(), Handle: d.args[i].Fact().Handle})
+	}
+	for _, i := range l.handles {
+		facts = append(facts, graph.Fact{DType: valueType(d.args[i])})
+	}
+	for _, d := range l.lists {
+		facts = append(facts, listFact(d))
+	}
+	for _, i := range l.invariants {
+		f := d.args[i].Fact()
+		f.Shape = f.Shape.Anonymous()
+		facts = append(facts, f)
+	}
+	arguments := func(trace *ops.Trace) ([]*ops.Value, error) {
+		args := make([]*ops.Value, len(facts))
+		for i, f := range facts {
+			var err error
+			if args[i], err = trace.Arg("", f); err != nil {
+				return nil, err
+			}
+		}
+		return args, nil
+	}
+	s, trace := t.scope.NewFunction(round.Name + "_cond")
+	args, err := arguments(trace)
+	if err != nil {
+		return err
+	}
+	c, err := trace.Finish([]*ops.Value{ops.Greater(s, args[0], 0)}, nil)
+	if err != nil {
+		return err
+	}
+	l.backCond = c.Function
+
+	s, trace = t.scope.NewFunction(round.Name + "_body")
+	if args, err = arguments(trace); err != nil {
+		return err
+	}
+	next := []*ops.Value{ops.Sub(s, args[0], 1)}
+	rest := args[1:]
+	take := func(n int) []*ops.Value {
+		part := rest[:n]
+		rest = rest[n:]
+		return part
+	}
+	dys, sums, lists, invariants := take(len(l.vars)), take(len(l.handles)), take(len(l.lists)), rest
+	values, popped := make([]ops.Input, len(l.lists)), make([]*ops.Value, len(l.lists))
+	for i, list := range lists {
+		out := s.EmitN(2, "TensorListPopBack", elementType(l.lists[i]), list, elementShape(d.extras[i]))
+		popped[i], values[i] = out[0], out[1]
+	}
+	var in []ops.Input
+	for _, dy := range dys {
+		in = append(in, dy)
+	}
+	for _, src := range sources {
+		if src.invariant {
+			in = append(in, invariants[src.at])
+		} else {
+			in = append(in, values[src.at])
+		}
+	}
+	name := "PartitionedCall"
+	if round.Stateful() {
+		name = "StatefulPartitionedCall"
+	}
+	var types []tensor.DType
+	for _, f := range facts[1 : 1+len(dys)+len(sums)] {
+		types = append(types, f.DType)
+	}
+	outs := s.EmitN(len(types), name, graph.Attrs{graph.Func("f", round), graph.Types("Tout", types...)}, in...)
+	next = append(next, outs[:len(dys)]...)
+	for i, sum := range sums {
+		next = append(next, ops.Add(s, sum, outs[len(dys)+i]))
+	}
+	next = append(append(next, popped...), invariants...)
+	if c, err = trace.Finish(next, nil); err != nil {
+		return err
+	}
+	l.backBody = c.Function
+	return nil
+}
+
+// elementShape returns what is known of v's shape, as ops on lists take it.
+func elementShape(v *ops.Value) ops.Input {
+	shape := v.Fact().Shape.Anonymous()
+	if !shape.HasRank() {
+		return anyShape
+	}
+	dims := make([]int32, shape.Rank())
+	for i, d := range shape.Dims() {
+		dims[i] = int32(d)
+	}
+	return tensor.Vector(dims...)
+}
+
+// rewrite implements derivative.
+func (l *loop) rewrite(s *ops.Scope, _ string, attrs graph.Attrs, in []*ops.Value) (graph.Attrs, []*ops.Value) {
+	more := []*ops.Value{ops.Const(s, int32(0))}
+	for _, d := range l.lists {
+		more = append(more, s.Emit1("EmptyTensorList", elementType(d), anyShape, tensor.Scalar(int32(-1))))
+	}
+	return loopAttrs(attrs, l.cond, l.body, append(in[:len(in):len(in)], more...)), more
+}
+
+// loopAttrs returns the attributes of a loop with other functions.
+func loopAttrs(attrs graph.Attrs, cond, body *graph.Function, in []*ops.Value) graph.Attrs {
+	types := make([]tensor.DType, len(in))
+	for i, v := range in {
+		types[i] = v.DType()
+	}
+	attrs = attrs.Without("output_shapes").Set(graph.Types("T", types...))
+	return attrs.Set(graph.Func("cond", cond)).Set(graph.Func("body", body))
+}
+
+// apply implements derivative.
+func (l *loop) apply(s *ops.Scope, op *Op) {
+	n := op.NumOut() - 1 - len(l.lists)
+	in := []*ops.Value{op.Out(n)}
+	for _, i := range l.vars {
+		in = append(in, op.GradOrZero(i))
+	}
+	for _, i := range l.handles {
+		in = append(in, zerosOf(s, op.In(i)))
+	}
+	for i := n + 1; i < op.NumOut(); i++ {
+		in = append(in, op.Out(i))
+	}
+	for _, i := range l.invariants {
+		in = append(in, op.In(i))
+	}
+	name := "StatelessWhile"
+	if l.backBody.Stateful() {
+		name = "While"
+	}
+	out := s.EmitN(len(in), name, loopAttrs(nil, l.backCond, l.backBody, in), inputs(in)...)
+	for k, i := range l.vars {
+		op.Give(i, out[1+k])
+	}
+	for k, i := range l.handles {
+		op.Give(i, out[1+len(l.vars)+k])
+	}
+}
