@@ -64,7 +64,7 @@ func (fn *Func[In, Out]) Call(ctx context.Context, in In) (Out, error) {
 		t := fn.find(&in)
 		if t == nil && fn.opts.Mode == Traced {
 			var err error
-			if t, err = fn.traceOf(ctx, in); err != nil {
+			if t, err = fn.traceOf(ctx, nil, in); err != nil {
 				return err
 			}
 		}

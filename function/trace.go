@@ -20,6 +20,7 @@ import (
 type trace[In, Out any] struct {
 	concrete *graph.Concrete
 	facts    []graph.Fact // of the input's values
+	training bool         // whether the scope trains that it was made for
 	static   In           // the input without its values: what else has to be equal
 	out      Out          // the output, whose values are the trace's
 	has      []bool       // which of the output's values are there
@@ -29,8 +30,8 @@ type trace[In, Out any] struct {
 	err  error
 }
 
-// ErrRecursive is what tracing a function gives that calls itself.
-var ErrRecursive = errors.New("function: the function calls itself while it is traced, without end; ops.While loops")
+// ErrRecursive is what a function gives that applies or traces itself.
+var ErrRecursive = errors.New("function: the function calls itself; ops.While loops")
 
 // Trace traces the function for inputs like in, whose values may be specs
 // ([ops.Spec]) or examples, of which type and shape count. Everything else in in
@@ -41,7 +42,7 @@ var ErrRecursive = errors.New("function: the function calls itself while it is t
 // Layers make their variables in the first trace; a trace that makes variables
 // after that is an error.
 func (fn *Func[In, Out]) Trace(in In) (*graph.Concrete, error) {
-	t, err := fn.traceOf(context.Background(), in)
+	t, err := fn.traceOf(context.Background(), nil, in)
 	if err != nil {
 		return nil, err
 	}
@@ -51,14 +52,16 @@ func (fn *Func[In, Out]) Trace(in In) (*graph.Concrete, error) {
 // TraceContext is [Func.Trace] for a function that looks at its scope's
 // context.
 func (fn *Func[In, Out]) TraceContext(ctx context.Context, in In) (*graph.Concrete, error) {
-	t, err := fn.traceOf(ctx, in)
+	t, err := fn.traceOf(ctx, nil, in)
 	if err != nil {
 		return nil, err
 	}
 	return t.concrete, nil
 }
 
-func (fn *Func[In, Out]) traceOf(ctx context.Context, in In) (*trace[In, Out], error) {
+// traceOf is the trace for in, called from the scope from; nil where the call
+// comes from outside.
+func (fn *Func[In, Out]) traceOf(ctx context.Context, from *ops.Scope, in In) (t *trace[In, Out], err error) {
 	if fn.err != nil {
 		return nil, fn.err
 	}
@@ -69,22 +72,30 @@ func (fn *Func[In, Out]) traceOf(ctx context.Context, in In) (*trace[In, Out], e
 		return nil, fmt.Errorf("%w (%s)", ErrRecursive, fn)
 	}
 	facts := fn.factsOf(&in)
-	fn.tracing.Lock()
-	defer fn.tracing.Unlock()
-	static := fn.staticOf(in)
-	for _, t := range fn.traced() {
-		if equalFacts(t.facts, facts) && reflect.DeepEqual(t.static, static) {
-			return t, nil
+	training := from != nil && from.Training()
+	// The gate comes before the lock, as in a call: a checkpoint that waits for
+	// calls to end must not stand between the two.
+	err = trackable.Step(context.WithValue(ctx, tracingKey{fn}, true), func(ctx context.Context) error {
+		fn.tracing.Lock()
+		defer fn.tracing.Unlock()
+		static := fn.staticOf(in)
+		for _, have := range fn.traced() {
+			if have.training == training && equalFacts(have.facts, facts) && reflect.DeepEqual(have.static, static) {
+				t = have
+				return nil
+			}
 		}
-	}
-	t, err := fn.make(ctx, in, facts)
-	if err != nil {
-		return nil, err
-	}
-	t.static = static
-	list := append(fn.traced()[:len(fn.traced()):len(fn.traced())], t)
-	fn.traces.Store(&list)
-	return t, nil
+		made, err := fn.make(ctx, from, in, facts)
+		if err != nil {
+			return err
+		}
+		made.static, made.training = static, training
+		list := append(fn.traced()[:len(fn.traced()):len(fn.traced())], made)
+		fn.traces.Store(&list)
+		t = made
+		return nil
+	})
+	return t, err
 }
 
 func (fn *Func[In, Out]) traced() []*trace[In, Out] {
@@ -127,45 +138,41 @@ func (fn *Func[In, Out]) staticOf(in In) In {
 type tracingKey struct{ fn any }
 
 // make runs the Go function over symbols.
-func (fn *Func[In, Out]) make(ctx context.Context, in In, facts []graph.Fact) (t *trace[In, Out], err error) {
-	ctx = context.WithValue(grad.WithRules(ctx, fn.opts.Gradients), tracingKey{fn}, true)
+func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, facts []graph.Fact) (t *trace[In, Out], err error) {
 	t = &trace[In, Out]{facts: facts}
-	err = trackable.Step(ctx, func(ctx context.Context) (err error) {
-		s, tr := ops.NewTrace(ctx, fn.graphName(), &ops.ScopeOptions{Kernels: fn.opts.Kernels, Shapes: fn.opts.Shapes})
-		defer func() {
-			if r := recover(); r != nil {
-				err = engine.NewPanicError(r)
-				if first := s.Err(); first != nil {
-					err = first
-				}
-			}
-			_ = s.Close()
-		}()
-		fn.in.detach(unsafe.Pointer(&in))
-		i := 0
-		err = fn.in.each(unsafe.Pointer(&in), func(at **ops.Value, name string) error {
-			v, err := tr.Arg(strings.ToLower(strings.TrimPrefix(name, "in.")), facts[i])
-			*at = v
-			i++
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		t.out = fn.f(s, in)
-		fn.out.detach(unsafe.Pointer(&t.out))
-		values, names := fn.out.leaves(unsafe.Pointer(&t.out))
-		var results []*ops.Value
-		var given []string
-		for i, v := range values {
-			t.has = append(t.has, v != nil)
-			if v != nil {
-				results, given = append(results, v), append(given, strings.ToLower(strings.TrimPrefix(names[i], "out.")))
+	s, tr := ops.NewTrace(grad.WithRules(ctx, fn.opts.Gradients), fn.graphName(), &ops.ScopeOptions{Kernels: fn.opts.Kernels, Shapes: fn.opts.Shapes, From: from})
+	defer func() {
+		if r := recover(); r != nil {
+			err = engine.NewPanicError(r)
+			if first := s.Err(); first != nil {
+				err = first
 			}
 		}
-		t.concrete, err = tr.Finish(results, given)
+		_ = s.Close()
+	}()
+	fn.in.detach(unsafe.Pointer(&in))
+	i := 0
+	err = fn.in.each(unsafe.Pointer(&in), func(at **ops.Value, name string) error {
+		v, err := tr.Arg(strings.ToLower(strings.TrimPrefix(name, "in.")), facts[i])
+		*at = v
+		i++
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	t.out = fn.f(s, in)
+	fn.out.detach(unsafe.Pointer(&t.out))
+	values, names := fn.out.leaves(unsafe.Pointer(&t.out))
+	var results []*ops.Value
+	var given []string
+	for i, v := range values {
+		t.has = append(t.has, v != nil)
+		if v != nil {
+			results, given = append(results, v), append(given, strings.ToLower(strings.TrimPrefix(names[i], "out.")))
+		}
+	}
+	t.concrete, err = tr.Finish(results, given)
 	return t, err
 }
 
@@ -188,7 +195,7 @@ func (fn *Func[In, Out]) find(in *In) *trace[In, Out] {
 	stripped := false
 	var best *trace[In, Out]
 	for _, t := range list {
-		if !takes(t.facts, facts) {
+		if t.training || !takes(t.facts, facts) {
 			continue
 		}
 		if !stripped {
@@ -260,17 +267,12 @@ func (fn *Func[In, Out]) call(ctx context.Context, t *trace[In, Out], in *In, ou
 	if err != nil {
 		return err
 	}
-	*out = t.out
-	fn.out.detach(unsafe.Pointer(out))
-	i, k := 0, 0
-	return fn.out.each(unsafe.Pointer(out), func(at **ops.Value, _ string) error {
-		if t.has[i] {
-			*at = ops.ValueOfData(results[k])
-			k++
-		}
-		i++
-		return nil
-	})
+	given := make([]*ops.Value, len(results))
+	for i, d := range results {
+		given[i] = ops.ValueOfData(d)
+	}
+	*out = fn.assemble(t, given)
+	return nil
 }
 
 func captured(c graph.Capture) engine.Value {

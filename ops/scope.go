@@ -39,6 +39,9 @@ type ScopeOptions struct {
 	// MaxOutput is the most bytes that one op's output may take. Default: what the
 	// platform can address.
 	MaxOutput int64
+	// From is a scope whose training flag and values ([Scope.With]) the new one
+	// begins with. Default: none.
+	From *Scope
 	// Recycle lets [Scope.Close] take back the memory of all values that were
 	// not passed to [Scope.Keep]. Default: false, memory is the garbage
 	// collector's and values live on.
@@ -108,7 +111,11 @@ func NewScope(ctx context.Context, o *ScopeOptions) *Scope {
 	if o.Recycle {
 		st.env.Arena = engine.NewArena()
 	}
-	return &Scope{step: st}
+	s := &Scope{step: st}
+	if o.From != nil {
+		s.state.training, s.state.values = o.From.state.training, o.From.state.values
+	}
+	return s
 }
 
 // Context is the context of the call: it carries the caller's values, and its

@@ -1,0 +1,93 @@
+package function
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+)
+
+type applying struct{ fn any }
+
+// Apply calls the function from model code, on the scope s. Eagerly it runs as
+// part of s's call. In a trace it is one op that calls the function's own trace,
+// which is made for what is known of in's types and shapes and for whether s
+// trains; other calls that fit share it. Failures are s's. A function that
+// applies itself, directly or through others, is an error.
+func (fn *Func[In, Out]) Apply(s *ops.Scope, in In) Out {
+	out, err := fn.apply(s, in)
+	if err != nil {
+		s.Fail("Apply", err)
+	}
+	return out
+}
+
+func (fn *Func[In, Out]) apply(s *ops.Scope, in In) (out Out, err error) {
+	if fn.err != nil {
+		return out, fn.err
+	}
+	if s.Err() != nil {
+		return out, nil
+	}
+	if err := fn.in.check(&in); err != nil {
+		return out, err
+	}
+	if s.Value(applying{fn}) != nil {
+		return out, fmt.Errorf("%w (%s)", ErrRecursive, fn)
+	}
+	if !s.IsTracing() {
+		return fn.f(s.With(applying{fn}, true), in), nil
+	}
+	t, err := fn.traceOf(s.Context(), s, in)
+	if err != nil {
+		return out, err
+	}
+	values, _ := fn.in.leaves(unsafe.Pointer(&in))
+	args := make([]ops.Input, 0, len(values)+len(t.concrete.Captures))
+	for _, v := range values {
+		args = append(args, v)
+	}
+	for _, c := range t.concrete.Captures {
+		if c.Variable != nil {
+			args = append(args, ops.Handle(s, c.Variable))
+		} else {
+			args = append(args, ops.ValueOfData(captured(c)))
+		}
+	}
+	return fn.assemble(t, s.EmitN(len(t.concrete.Function.Results), callOp(t.concrete.Function), callAttrs(t.concrete.Function), args...)), nil
+}
+
+// callOp is the op that calls a function.
+func callOp(f *graph.Function) string {
+	if f.Stateful() {
+		return "StatefulPartitionedCall"
+	}
+	return "PartitionedCall"
+}
+
+func callAttrs(f *graph.Function) graph.Attrs {
+	types := make([]tensor.DType, len(f.Results))
+	for i, r := range f.ResultFacts() {
+		types[i] = r.DType
+	}
+	return graph.Attrs{graph.Func("f", f), graph.Types("Tout", types...)}
+}
+
+// assemble is the output of a trace with the values that the function's results
+// have.
+func (fn *Func[In, Out]) assemble(t *trace[In, Out], results []*ops.Value) Out {
+	out := t.out
+	fn.out.detach(unsafe.Pointer(&out))
+	i, k := 0, 0
+	_ = fn.out.each(unsafe.Pointer(&out), func(at **ops.Value, _ string) error {
+		if t.has[i] {
+			*at = results[k]
+			k++
+		}
+		i++
+		return nil
+	})
+	return out
+}
