@@ -19,7 +19,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("bench: ")
-	peer := flag.String("peer", "", "be a peer: cairn, raw or guide (used by bench itself)")
+	peer := flag.String("peer", "", "be a peer: cairn, raw or steps (used by bench itself)")
 	python := flag.String("python", "python3", "a Python with TensorFlow, tf_keras and safetensors")
 	dir := flag.String("dir", "", "where files are written. Default: a temporary folder")
 	rounds := flag.Int("rounds", 5, "rounds; each contender does each work once a round")
@@ -48,7 +48,7 @@ func run(ctx context.Context, python, dir string, rounds int, readme string) err
 	}
 	b := &bench{python: python, dir: dir, rounds: rounds}
 	defer b.close()
-	for _, work := range []func(context.Context) error{b.big, b.many, b.most, b.one, b.guide, b.start} {
+	for _, work := range []func(context.Context) error{b.big, b.many, b.most, b.one, b.steps, b.start} {
 		if err := work(ctx); err != nil {
 			return err
 		}
@@ -168,20 +168,26 @@ func (b *bench) both(what string, peers map[string]*process) error {
 	return nil
 }
 
-func (b *bench) guide(ctx context.Context) error {
+// steps measures what runs, against TensorFlow.
+func (b *bench) steps(ctx context.Context) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	ours, err := b.startPeer(ctx, self, "-peer", "guide")
+	ours, err := b.startPeer(ctx, self, "-peer", "steps")
 	if err != nil {
 		return err
 	}
-	theirs, err := b.startPeer(ctx, b.python, filepath.Join("bench", "peer", "tf_guide.py"))
+	theirs, err := b.startPeer(ctx, b.python, filepath.Join("bench", "peer", "tf_steps.py"))
 	if err != nil {
 		return err
 	}
-	return b.measure("train step of the guide's Net, eager", "train", guideSteps, map[string]*process{cairn: ours, tensorflow: theirs})
+	for _, st := range steps {
+		if err := b.measure(st.words, st.verb, st.count, map[string]*process{cairn: ours, tensorflow: theirs}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // start measures processes from their start to their end: the command against an

@@ -10,10 +10,6 @@ import (
 	"time"
 
 	"github.com/cairnml/cairn/checkpoint"
-	"github.com/cairnml/cairn/function"
-	"github.com/cairnml/cairn/grad"
-	"github.com/cairnml/cairn/keras"
-	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -31,8 +27,10 @@ func bePeer(ctx context.Context, name string, args []string) error {
 	verbs := map[string]verb{}
 	memory := func() (float64, error) { return 0, nil }
 	switch name {
-	case "guide":
-		verbs["train"] = guideVerb()
+	case "steps":
+		for _, st := range steps {
+			verbs[st.verb] = st.make()
+		}
 	case "cairn", "raw":
 		if len(args) != 2 {
 			return fmt.Errorf("peer %s takes a folder and a kind", name)
@@ -178,43 +176,4 @@ func rawVerbs(folder string, values []*tensor.Tensor) (save, restore verb) {
 		return nil
 	}
 	return save, restore
-}
-
-// guideSteps is how many training steps one request asks for.
-const guideSteps = 200
-
-type net struct {
-	keras.Model
-	L1 *keras.Dense
-}
-
-func (n *net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
-
-type example struct{ X, Y *ops.Value }
-
-func guideVerb() verb {
-	n, adam := &net{L1: &keras.Dense{Units: 5}}, keras.NewAdam(0.1)
-	step := function.New(func(s *ops.Scope, ex example) *ops.Value {
-		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
-			return ops.Mean(s, ops.Abs(s, ops.Sub(s, n.Call(s, ex.X), ex.Y)))
-		})
-		adam.Apply(s, tape.Gradient(loss, keras.Trainable(n)))
-		return loss
-	})
-	ex := example{
-		X: ops.ValueOf(tensor.Must(tensor.New([]float32{0, 1}, 2, 1))),
-		Y: ops.ValueOf(tensor.Must(tensor.New([]float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 2, 5))),
-	}
-	return func(ctx context.Context) error {
-		for range guideSteps {
-			loss, err := step.Call(ctx, ex)
-			if err != nil {
-				return err
-			}
-			if _, err := ops.Item[float32](loss); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 }

@@ -1,0 +1,89 @@
+"""TensorFlow takes steps: the checkpoint guide's Net and an MLP train, ops run
+one by one, a loop turns. Each request asks for as many as in STEPS."""
+import numpy as np
+import tensorflow as tf
+import tf_keras
+
+from common import serve
+
+STEPS = {"eager": 200, "traced": 200, "mlp": 20, "add": 1000, "loop": 10000}
+
+
+class Net(tf_keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.l1 = tf_keras.layers.Dense(5)
+
+    def call(self, x):
+        return self.l1(x)
+
+
+def guide():
+    net, optimizer = Net(), tf_keras.optimizers.legacy.Adam(0.1)
+    x = tf.constant([[0.0], [1.0]])
+    y = x * 5.0 + tf.range(5.0)[None, :]
+
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.abs(net(x) - y))
+        variables = net.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+        return loss
+
+    return step
+
+
+def mlp():
+    sizes = [784, 512, 256, 10]
+    rng = np.random.default_rng(0)
+    weights = [tf.Variable(rng.standard_normal((a, b), dtype=np.float32) / 30) for a, b in zip(sizes, sizes[1:])]
+    biases = [tf.Variable(tf.zeros(b)) for b in sizes[1:]]
+    x = tf.constant(rng.random((128, 784), dtype=np.float32))
+    y = tf.constant(rng.integers(0, 10, 128), tf.int32)
+    optimizer = tf_keras.optimizers.legacy.Adam(1e-3)
+
+    def step():
+        with tf.GradientTape() as tape:
+            h = x
+            for w, b in zip(weights[:-1], biases[:-1]):
+                h = tf.nn.relu(tf.matmul(h, w) + b)
+            logits = tf.matmul(h, weights[-1]) + biases[-1]
+            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits))
+        variables = weights + biases
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+        return loss
+
+    return step
+
+
+def times(step, n):
+    def run():
+        for _ in range(n):
+            loss = step()
+        float(loss)
+
+    return run
+
+
+def add():
+    x = tf.constant([1.0, 2.0, 3.0, 4.0])
+    for _ in range(STEPS["add"]):
+        y = tf.raw_ops.AddV2(x=x, y=x)
+    y.numpy()
+
+
+@tf.function
+def loop(n):
+    i, x = tf.constant(0), tf.constant(0.0)
+    while i < n:
+        i, x = i + 1, x + 0.5
+    return x
+
+
+serve({
+    "eager": times(guide(), STEPS["eager"]),
+    "traced": times(tf.function(guide()), STEPS["traced"]),
+    "mlp": times(tf.function(mlp()), STEPS["mlp"]),
+    "add": add,
+    "loop": lambda: float(loop(tf.constant(STEPS["loop"]))),
+})

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// step is a row about something that runs: what one request does count times.
+// peer/tf_steps.py has the same verbs and counts.
+type step struct {
+	words string
+	verb  string
+	count float64
+	make  func() verb
+}
+
+var steps = []step{
+	{"train step of the guide's Net, eager", "eager", 200, func() verb { return guideVerb(function.Eagerly, 200) }},
+	{"train step of the guide's Net, traced", "traced", 200, func() verb { return guideVerb(function.Traced, 200) }},
+	{"train step of an MLP 784-512-256-10, batch 128, traced", "mlp", 20, func() verb { return mlpVerb(20) }},
+	{"addition of 4 elements, eager", "add", 1000, func() verb { return addVerb(1000) }},
+	{"round of a loop over two scalars, traced", "loop", 10000, func() verb { return loopVerb(10000) }},
+}
+
+// repeat calls f n times with the same input and looks at what it returns last.
+func repeat[In any](f *function.Func[In, *ops.Value], in In, n int) verb {
+	return func(ctx context.Context) error {
+		var last *ops.Value
+		for range n {
+			var err error
+			if last, err = f.Call(ctx, in); err != nil {
+				return err
+			}
+		}
+		_, err := last.Tensor()
+		return err
+	}
+}
+
+type net struct {
+	keras.Model
+	L1 *keras.Dense
+}
+
+func (n *net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
+
+type example struct{ X, Y *ops.Value }
+
+func guideVerb(mode function.Mode, n int) verb {
+	model, adam := &net{L1: &keras.Dense{Units: 5}}, keras.NewAdam(0.1)
+	step := function.New(func(s *ops.Scope, ex example) *ops.Value {
+		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+			return ops.Mean(s, ops.Abs(s, ops.Sub(s, model.Call(s, ex.X), ex.Y)))
+		})
+		adam.Apply(s, tape.Gradient(loss, keras.Trainable(model)))
+		return loss
+	}, &function.Options{Mode: mode})
+	return repeat(step, example{
+		X: ops.ValueOf(tensor.Must(tensor.New([]float32{0, 1}, 2, 1))),
+		Y: ops.ValueOf(tensor.Must(tensor.New([]float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 2, 5))),
+	}, n)
+}
+
+func mlpVerb(n int) verb {
+	sizes := []int{784, 512, 256, 10}
+	r := rand.New(rand.NewPCG(1, 2))
+	noise := func(scale float64, dims ...int) *tensor.Tensor {
+		t := tensor.Must(tensor.Zeros(tensor.Float32, dims...))
+		for i := range tensor.Values[float32](t) {
+			tensor.Values[float32](t)[i] = float32(scale * r.NormFloat64())
+		}
+		return t
+	}
+	var weights, biases []*trackable.Variable
+	for i, out := range sizes[1:] {
+		weights = append(weights, trackable.NewVariable(noise(1.0/30, sizes[i], out)))
+		biases = append(biases, trackable.NewVariable(tensor.Must(tensor.Zeros(tensor.Float32, out))))
+	}
+	vars := append(append([]*trackable.Variable{}, weights...), biases...)
+	adam := keras.NewAdam(1e-3)
+	step := function.New(func(s *ops.Scope, ex example) *ops.Value {
+		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+			h := ex.X
+			for i, w := range weights {
+				if h = ops.BiasAdd(s, ops.MatMul(s, h, w), biases[i]); i < len(weights)-1 {
+					h = ops.Relu(s, h)
+				}
+			}
+			return ops.Mean(s, ops.SparseSoftmaxCrossEntropy(s, ex.Y, h))
+		})
+		adam.Apply(s, tape.Gradient(loss, vars))
+		return loss
+	}, &function.Options{Mode: function.Traced})
+	labels := make([]int32, 128)
+	for i := range labels {
+		labels[i] = r.Int32N(10)
+	}
+	return repeat(step, example{X: ops.ValueOf(noise(1, 128, 784)), Y: ops.ValueOf(tensor.Vector(labels...))}, n)
+}
+
+func addVerb(n int) verb {
+	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+		y := x
+		for range n {
+			y = ops.Add(s, x, x)
+		}
+		return y
+	}, &function.Options{Mode: function.Eagerly})
+	return repeat(f, ops.ValueOf(tensor.Vector[float32](1, 2, 3, 4)), 1)
+}
+
+func loopVerb(n int) verb {
+	f := function.New(func(s *ops.Scope, limit *ops.Value) *ops.Value {
+		vars := []*ops.Value{ops.Const(s, 0), ops.Const(s, 0.0)}
+		return ops.While(s, vars,
+			func(s *ops.Scope, v []*ops.Value) *ops.Value { return ops.Less(s, v[0], limit) },
+			func(s *ops.Scope, v []*ops.Value) []*ops.Value {
+				return []*ops.Value{ops.Add(s, v[0], 1), ops.Add(s, v[1], 0.5)}
+			})[1]
+	}, &function.Options{Mode: function.Traced})
+	return repeat(f, ops.ValueOf(tensor.Scalar(int32(n))), 1)
+}
