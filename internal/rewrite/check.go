@@ -2,7 +2,9 @@ package rewrite
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -27,6 +29,29 @@ func targets(dst string) []string {
 		}
 	}
 	return out
+}
+
+// resolved is the absolute path of a prefix whose folder is what links lead to:
+// folders that the user names are followed, as everywhere.
+func resolved(prefix string) (string, error) {
+	abs, err := filepath.Abs(prefix)
+	if err != nil {
+		return "", err
+	}
+	folder, rest := filepath.Split(abs)
+	for {
+		folder = filepath.Clean(folder)
+		real, err := filepath.EvalSymlinks(folder)
+		if err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		up := filepath.Dir(folder)
+		if !errors.Is(err, fs.ErrNotExist) || up == folder {
+			return "", err
+		}
+		rest = filepath.Join(filepath.Base(folder), rest) // it is yet to be made
+		folder = up
+	}
 }
 
 // check opens what was written, so that nothing is reported written that can't

@@ -122,7 +122,7 @@ func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Opt
 	// All names must lie in one folder's tree: the root that all paths share.
 	paths := make([]string, 0, len(stores)+1)
 	for _, p := range append(prefixes(stores), dst) {
-		abs, err := filepath.Abs(p)
+		abs, err := resolved(p)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -128,7 +129,8 @@ func (e *existsError) Error() string { return e.path + " exists; --force replace
 
 func (e *existsError) Is(target error) bool { return target == fs.ErrExist }
 
-// Commit makes the file durable and gives it its name.
+// Commit makes the file durable, opens a file of tensors again, and gives it its
+// name: what can't be read replaces nothing.
 func (f *File) Commit() error {
 	if f.done {
 		return nil
@@ -136,6 +138,9 @@ func (f *File) Commit() error {
 	err := f.Flush()
 	if err == nil {
 		err = f.f.Sync()
+	}
+	if err == nil {
+		err = f.readBack()
 	}
 	if err != nil {
 		f.Abort()
@@ -149,6 +154,29 @@ func (f *File) Commit() error {
 	if err := os.Rename(f.f.Name(), f.path); err != nil {
 		os.Remove(f.f.Name())
 		return err
+	}
+	return nil
+}
+
+// readBack opens what was written as [Open] will: the headers of all tensors and
+// where they lie, not their data.
+func (f *File) readBack() error {
+	var open func(string, *Options) (backend, error)
+	switch KindOf(f.path) {
+	case NPZ:
+		open = openNPZ
+	case Safetensors:
+		open = openSafetensors
+	default:
+		return nil
+	}
+	b, err := open(f.f.Name(), &Options{})
+	if err == nil {
+		_, err = b.entries()
+		err = errors.Join(err, b.close())
+	}
+	if err != nil {
+		return fmt.Errorf("%s was written and can't be opened again: %w", f.path, err)
 	}
 	return nil
 }
