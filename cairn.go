@@ -75,7 +75,7 @@ func open(ctx context.Context, fsys fs.FS, path string, maxMemory int64) (*store
 // .npz or a .safetensors file; an error says what was found instead.
 func List(ctx context.Context, path string) ([]Entry, error) { return list(ctx, nil, path) }
 
-// ListFS is [List] of a path of fsys.
+// ListFS does what [List] does, for a path of fsys.
 func ListFS(ctx context.Context, fsys fs.FS, path string) ([]Entry, error) {
 	return list(ctx, fsys, path)
 }
@@ -100,7 +100,7 @@ func Read(ctx context.Context, path, name string) (*tensor.Tensor, error) {
 	return read(ctx, nil, path, name)
 }
 
-// ReadFS is [Read] from a path of fsys.
+// ReadFS does what [Read] does, from a path of fsys.
 func ReadFS(ctx context.Context, fsys fs.FS, path, name string) (*tensor.Tensor, error) {
 	return read(ctx, fsys, path, name)
 }

@@ -97,7 +97,7 @@ func Verify(ctx context.Context, path string) ([]Fault, error) {
 	return faults(found), err
 }
 
-// VerifyFS is [Verify] of a path of fsys.
+// VerifyFS does what [Verify] does, for a path of fsys.
 func VerifyFS(ctx context.Context, fsys fs.FS, path string) ([]Fault, error) {
 	_, found, err := inspect.VerifyFS(ctx, fsys, path, nil, nil)
 	return faults(found), err

@@ -178,7 +178,7 @@ func (br *blobReader) shard(n int) (*source, error) {
 	return s.src, nil
 }
 
-// stored is how many bytes of the data files used so far lie on the disk.
+// stored returns how many bytes of the data files used so far lie on the disk.
 func (br *blobReader) stored() int64 {
 	br.mu.Lock()
 	defer br.mu.Unlock()
@@ -214,7 +214,7 @@ func (br *blobReader) check(rec *record) error {
 	return nil
 }
 
-// ownerOf is the name of the tensor that a record belongs to.
+// ownerOf returns the name of the tensor that a record belongs to.
 func (r *Reader) ownerOf(rec *record) string {
 	if rec.slice != nil {
 		if name, _, err := parseSliceKey(rec.Name); err == nil {

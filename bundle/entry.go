@@ -61,7 +61,7 @@ type unsupportedError struct{ what string }
 func (e *unsupportedError) Error() string        { return e.what }
 func (e *unsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }
 
-// checkSize tells whether n elements can take so many bytes in a data file.
+// checkSize reports whether n elements can take so many bytes in a data file.
 func checkSize(d tensor.DType, n, size int64) error {
 	switch width := int64(d.Size()); {
 	case width > 0 && n > math.MaxInt64/width:

@@ -57,7 +57,7 @@ func (e *CorruptError) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
 // Is reports whether target is [ErrCorrupt].
@@ -125,7 +125,7 @@ func (e *PathError) Error() string {
 	return s
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *PathError) Unwrap() error { return e.Err }
 
 // Is reports whether target is [ErrNotFound] or [fs.ErrNotExist].

@@ -39,8 +39,8 @@ const (
 // checkpoint is sound is left to [Open].
 func FindPrefix(fsys fs.FS, name string) (Found, error) { return find(fsys, name, name, nil) }
 
-// FindFile is [FindPrefix] for a path of the operating system; so are Prefix and
-// Dir of what it finds.
+// FindFile does what [FindPrefix] does for a path of the operating system; so
+// are Prefix and Dir of what it finds.
 func FindFile(p string) (Found, error) {
 	dir, base := splitFile(p)
 	// The state file may name checkpoints elsewhere on the machine.
@@ -74,7 +74,7 @@ func splitFile(p string) (dir, base string) {
 	return dir, base
 }
 
-// within is what was found in folder dir, as paths of the operating system.
+// within returns what was found in folder dir, as paths of the operating system.
 func (f Found) within(dir string) Found {
 	f.Prefix = filepath.Join(dir, filepath.FromSlash(f.Prefix))
 	f.Dir = filepath.Join(dir, filepath.FromSlash(f.Dir))
@@ -172,8 +172,8 @@ func findState(fsys fs.FS, dir string, outside func(string) (Found, bool)) (Foun
 	return Found{Kind: FoundState, Prefix: prefix, Dir: dir}, true
 }
 
-// namedLatest is the path that the state file of a folder gives as the latest, ""
-// where it gives none.
+// namedLatest returns the path that the state file of a folder gives as the
+// latest, "" where it gives none.
 func namedLatest(fsys fs.FS, dir string) string {
 	src, err := openSource(fsys, path.Join(dir, statefile.Name))
 	if err != nil {

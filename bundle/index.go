@@ -82,7 +82,7 @@ func (x *index) find(key string) (int, bool) {
 	return i, i < x.n && x.at(i).key == key
 }
 
-// tensors is the number of tensors.
+// tensors returns the number of tensors.
 func (x *index) tensors() int {
 	if x.visible != nil {
 		return len(x.visible)
@@ -90,7 +90,7 @@ func (x *index) tensors() int {
 	return x.n
 }
 
-// tensor is the entry of the tensor number k.
+// tensor returns the entry of the tensor number k.
 func (x *index) tensor(k int) int {
 	if x.visible != nil {
 		return int(x.visible[k])
@@ -254,7 +254,7 @@ func (s *shapeFields) add(b []byte) int {
 	return 0
 }
 
-// dimOf is the size in an encoded dimension.
+// dimOf returns the size in an encoded dimension.
 func dimOf(b []byte) (d int64, n int) {
 	for len(b) > 0 {
 		num, typ, n := protowire.ConsumeTag(b)
@@ -274,7 +274,7 @@ func dimOf(b []byte) (d int64, n int) {
 	return d, 0
 }
 
-// shape is the shape, and its number of elements. It must be known and the
+// shape returns the shape, and its number of elements. It must be known and the
 // number must fit 64 bits; that it fits this platform's int is left to be
 // checked.
 func (s *shapeFields) shape() (shape tensor.Shape, elements int64, err error) {
@@ -354,8 +354,8 @@ func decodeSlice(b []byte, full tensor.Shape) (Slice, error) {
 	return parseSlice(&m, full)
 }
 
-// countExtents is the number of extents in an encoded slice, as far as it can be
-// decoded.
+// countExtents returns the number of extents in an encoded slice, as far as it
+// can be decoded.
 func countExtents(b []byte) int {
 	count := 0
 	for len(b) > 0 {

@@ -14,11 +14,11 @@ const indexSuffix = ".index"
 // number; TensorFlow uses the same mark.
 const tempMark = ".tempstate"
 
-// IndexName is the name of a bundle's index file.
+// IndexName returns the name of a bundle's index file.
 func IndexName(prefix string) string { return prefix + indexSuffix }
 
-// DataName is the name of a data file: prefix.data-00000-of-00002 for the first
-// of two.
+// DataName returns the name of a data file: prefix.data-00000-of-00002 for the
+// first of two.
 func DataName(prefix string, shard, shards int) string {
 	return fmt.Sprintf("%s.data-%05d-of-%05d", prefix, shard, shards)
 }

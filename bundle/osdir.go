@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// OSDir is the operating system's folder at path, which need not exist yet.
+// OSDir returns the operating system's folder at path, which need not exist yet.
 // Names may not lead out of it: files are made, renamed and removed in the folder
 // itself and in folders below it, never through a symbolic link that leads
 // elsewhere. Reading follows such links. A named pipe, a device or a socket in
@@ -30,7 +30,7 @@ type osDir struct {
 	dirty map[string]bool // folders whose names changed since the last Sync
 }
 
-// local is name as the operating system spells it.
+// local returns name as the operating system spells it.
 func local(op, name string) (string, error) {
 	if !fs.ValidPath(name) {
 		return "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}

@@ -30,7 +30,7 @@ func spanVolume(s []span) int64 {
 	return n
 }
 
-// meet is where two boxes overlap; ok tells whether they do.
+// meet returns where two boxes overlap; ok reports whether they do.
 func meet(a, b []span) (out []span, ok bool) {
 	out = make([]span, len(a))
 	for i := range a {

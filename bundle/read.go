@@ -178,7 +178,7 @@ func (r *Reader) resolve(req *ReadRequest) (checkedRead, error) {
 	return p, nil
 }
 
-// indexName is the index file's name as errors give it.
+// indexName returns the index file's name as errors give it.
 func (r *Reader) indexName() string {
 	if r.version == 1 {
 		return r.shown
@@ -286,9 +286,9 @@ func equalSpans(a, b []span) bool {
 	return len(a) == len(b)
 }
 
-// fixer is what must be done to elements after their checksum was taken, nil
-// where nothing: another byte order, bits that a narrow type doesn't use, bytes
-// that are no bool.
+// fixer returns what must be done to elements after their checksum was taken,
+// nil where nothing: another byte order, bits that a narrow type doesn't use,
+// bytes that are no bool.
 func (r *Reader) fixer(d tensor.DType) func([]byte) error {
 	if width := d.Swap(); width > 1 {
 		if r.header.BigEndian == hostBig {
@@ -435,8 +435,8 @@ func (br *blobReader) verifyV1(ctx context.Context) error {
 	return br.run(ctx)
 }
 
-// fits tells whether a tensor can be read, and whether its slices fit together;
-// that they cover it isn't asked for.
+// fits reports whether a tensor can be read, and whether its slices fit
+// together; that they cover it isn't asked for.
 func (r *Reader) fits(rec *record) error {
 	if rec.err != nil {
 		return rec.err

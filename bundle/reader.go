@@ -56,7 +56,7 @@ func (o *ReaderOptions) maxIndex() int64 {
 	return o.MaxIndex
 }
 
-// memory is how much an index file, or a block of one, may take in memory.
+// memory returns how much an index file, or a block of one, may take in memory.
 func (o *ReaderOptions) memory(src *source) int64 {
 	if o == nil {
 		return limit.Memory(src.stored)
@@ -64,8 +64,8 @@ func (o *ReaderOptions) memory(src *source) int64 {
 	return max(limit.Memory(src.stored), o.MaxIndex, o.MaxMemory)
 }
 
-// maxRead is how much storage may be made for data of files of which that many
-// bytes lie on the disk.
+// maxRead returns how much storage may be made for data of files of which that
+// many bytes lie on the disk.
 func (o *ReaderOptions) maxRead(stored int64) int64 {
 	switch {
 	case o == nil:
@@ -125,7 +125,8 @@ func Open(ctx context.Context, fsys fs.FS, prefix string, opts *ReaderOptions) (
 	return open(ctx, fsys, prefix, prefix, opts)
 }
 
-// OpenFile is [Open] with a prefix that is a path of the operating system.
+// OpenFile does what [Open] does, with a prefix that is a path of the operating
+// system.
 func OpenFile(ctx context.Context, path string, opts *ReaderOptions) (*Reader, error) {
 	dir, base := filepath.Split(filepath.FromSlash(path))
 	if dir == "" {
@@ -369,7 +370,7 @@ func (r *Reader) checkOverlap(file string) error {
 	return nil
 }
 
-// record is the entry number i of the index.
+// record returns the entry number i of the index.
 func (r *Reader) record(i int) *record {
 	if r.version == 1 {
 		return &r.recs[i]
@@ -377,17 +378,17 @@ func (r *Reader) record(i int) *record {
 	return r.index.record(i)
 }
 
-// Prefix is what the checkpoint was opened with.
+// Prefix returns what the checkpoint was opened with.
 func (r *Reader) Prefix() string { return r.shown }
 
-// Version is 2 for a bundle, 1 for the older format.
+// Version returns 2 for a bundle, 1 for the older format.
 func (r *Reader) Version() int { return r.version }
 
-// Header is the checkpoint's header. In version 1 the number of shards is that
-// of the files.
+// Header returns the checkpoint's header. In version 1 the number of shards is
+// that of the files.
 func (r *Reader) Header() Header { return r.header }
 
-// Len is the number of tensors.
+// Len returns the number of tensors.
 func (r *Reader) Len() int {
 	if r.version == 1 {
 		return len(r.recs)
@@ -395,7 +396,7 @@ func (r *Reader) Len() int {
 	return r.index.tensors()
 }
 
-// tensor is the number of the entry of the tensor number k.
+// tensor returns the number of the entry of the tensor number k.
 func (r *Reader) tensor(k int) int {
 	if r.version == 1 {
 		return k
@@ -403,7 +404,7 @@ func (r *Reader) tensor(k int) int {
 	return r.index.tensor(k)
 }
 
-// name is the name of the tensor number k.
+// name returns the name of the tensor number k.
 func (r *Reader) name(k int) string {
 	if r.version == 1 {
 		return r.recs[k].Name
@@ -498,8 +499,8 @@ func (r *Reader) Parts(name string) ([]Entry, error) {
 	return out, nil
 }
 
-// keyOwner is the name that errors give a key: a slice's tensor, as far as the
-// key tells.
+// keyOwner returns the name that errors give a key: a slice's tensor, as far as
+// the key tells.
 func keyOwner(key string) string {
 	if name, s, err := parseSliceKey(key); err == nil {
 		return name + " " + s.String()
@@ -523,7 +524,7 @@ func (r *Reader) notFound(name string) error {
 	return &NotFoundError{Prefix: r.shown, Name: name, Nearest: nearest.Names(name, r.Names(), 5)}
 }
 
-// checkOpen is the error of a call after Close.
+// checkOpen returns the error of a call after Close.
 func (r *Reader) checkOpen() error {
 	if r.closed.Load() {
 		return fmt.Errorf("bundle: %s: %w", r.shown, fs.ErrClosed)
@@ -538,7 +539,7 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// volume is the number of elements of a shape that was checked.
+// volume returns the number of elements of a shape that was checked.
 func volume(s tensor.Shape) int64 {
 	n := int64(1)
 	for _, d := range s {

@@ -13,7 +13,7 @@ func (e *kindError) Error() string { return describeMode(e.mode) + ", not a file
 // Is reports whether target is [fs.ErrInvalid].
 func (e *kindError) Is(target error) bool { return target == fs.ErrInvalid }
 
-// describeMode is what a mode says in words.
+// describeMode returns what a mode says in words.
 func describeMode(m fs.FileMode) string {
 	switch {
 	case m.IsDir():

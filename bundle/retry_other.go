@@ -2,5 +2,5 @@
 
 package bundle
 
-// inUse is false: here a name can be given anew while a file is open.
+// inUse returns false: here a name can be given anew while a file is open.
 func inUse(error) bool { return false }

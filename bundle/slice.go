@@ -17,7 +17,7 @@ type Extent struct {
 	Full   bool  // the whole dimension, written "-"
 }
 
-// String is "start,length", or "-" for a full extent.
+// String returns "start,length", or "-" for a full extent.
 func (e Extent) String() string {
 	if e.Full {
 		return "-"
@@ -30,7 +30,7 @@ type Slice struct {
 	Extents []Extent
 }
 
-// FullSlice is the slice that takes all of a tensor with rank dimensions.
+// FullSlice returns the slice that takes all of a tensor with rank dimensions.
 func FullSlice(rank int) Slice {
 	s := Slice{Extents: make([]Extent, rank)}
 	for i := range s.Extents {
@@ -39,8 +39,8 @@ func FullSlice(rank int) Slice {
 	return s
 }
 
-// String is TensorFlow's way to write a slice: the extents joined by ":", as
-// in "0,5:-".
+// String returns TensorFlow's way to write a slice: the extents joined by ":",
+// as in "0,5:-".
 func (s Slice) String() string {
 	parts := make([]string, len(s.Extents))
 	for i, e := range s.Extents {
@@ -100,8 +100,8 @@ func ParseShapeAndSlice(text string) (tensor.Shape, Slice, error) {
 	return shape, s, nil
 }
 
-// Shape is the shape of the slice taken out of a tensor of shape full. A slice
-// of another rank, or one that reaches beyond full, is an error.
+// Shape returns the shape of the slice taken out of a tensor of shape full. A
+// slice of another rank, or one that reaches beyond full, is an error.
 func (s Slice) Shape(full tensor.Shape) (tensor.Shape, error) {
 	shape, err := s.of(full)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s Slice) of(full tensor.Shape) (tensor.Shape, error) {
 	return out, nil
 }
 
-// sliceProto is s as the index holds it: a full extent is an empty message.
+// sliceProto returns s as the index holds it: a full extent is an empty message.
 func sliceProto(s Slice) *pb.TensorSliceProto {
 	m := &pb.TensorSliceProto{Extent: make([]*pb.Extent, len(s.Extents))}
 	for i, e := range s.Extents {
@@ -140,7 +140,7 @@ func sliceProto(s Slice) *pb.TensorSliceProto {
 	return m
 }
 
-// parseSlice is a slice of a tensor of shape full from the index.
+// parseSlice returns a slice of a tensor of shape full from the index.
 func parseSlice(m *pb.TensorSliceProto, full tensor.Shape) (Slice, error) {
 	s := Slice{Extents: make([]Extent, len(m.Extent))}
 	for i, e := range m.Extent {
@@ -163,7 +163,7 @@ func parseSlice(m *pb.TensorSliceProto, full tensor.Shape) (Slice, error) {
 	return s, nil
 }
 
-// shapeProto is a shape as the index holds it: there for a scalar, too.
+// shapeProto returns a shape as the index holds it: there for a scalar, too.
 func shapeProto(s tensor.Shape) *pb.TensorShapeProto {
 	m := &pb.TensorShapeProto{Dim: make([]*pb.Dim, len(s))}
 	for i, n := range s {
@@ -172,9 +172,9 @@ func shapeProto(s tensor.Shape) *pb.TensorShapeProto {
 	return m
 }
 
-// parseShape is a shape from a file, and its number of elements. The shape must
-// be known and the number must fit 64 bits; that it fits this platform's int is
-// left to be checked.
+// parseShape returns a shape from a file, and its number of elements. The shape
+// must be known and the number must fit 64 bits; that it fits this platform's
+// int is left to be checked.
 func parseShape(m *pb.TensorShapeProto) (shape tensor.Shape, elements int64, err error) {
 	if m == nil {
 		return tensor.Shape{}, 1, nil

@@ -132,7 +132,8 @@ func readOrderedString(s string) (v, rest string, ok bool) {
 	return "", "", false
 }
 
-// orderedIntLen is how many bytes v takes: 7 bits a byte, the sign being one.
+// orderedIntLen returns how many bytes v takes: 7 bits a byte, the sign being
+// one.
 func orderedIntLen(v int64) int {
 	if v < 0 {
 		v = ^v

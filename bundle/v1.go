@@ -209,8 +209,8 @@ func (r *Reader) v1Meta(i int, opts *ReaderOptions, recs map[string]*record) err
 	return nil
 }
 
-// v1Slice is a slice from a list of tensors; one without extents is the whole
-// tensor's.
+// v1Slice returns a slice from a list of tensors; one without extents is the
+// whole tensor's.
 func v1Slice(m *pb.TensorSliceProto, full tensor.Shape) (Slice, error) {
 	if len(m.Extent) == 0 {
 		return FullSlice(len(full)), nil

@@ -402,7 +402,7 @@ func writeTable(f io.Writer, header *pb.BundleHeaderProto, entries map[string]*p
 // data files in order, then the index.
 func (w *Writer) Files() []string { return slices.Clone(w.files) }
 
-// Written is the number of bytes of tensors written so far.
+// Written returns the number of bytes of tensors written so far.
 func (w *Writer) Written() int64 { return w.written }
 
 // Abort removes everything written. After a Finish that returned nil it does

@@ -46,8 +46,8 @@ func (m *Manager) saveAsync(ctx context.Context, e entry, step *int64, counted i
 	return nil
 }
 
-// commitAsync is commit in a goroutine of its own, where a panic would end the
-// program.
+// commitAsync runs commit in a goroutine of its own, where a panic would end
+// the program.
 func (m *Manager) commitAsync(ctx context.Context, e entry, sn *snapshot) (saved bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -189,8 +189,8 @@ func (l *load) leftByName() (deferred, unused []Item) {
 	return deferred, unused
 }
 
-// nameFor is the full name of v, a variable about to be made below parent, where
-// the file has it for no other one, and where v will stand.
+// nameFor returns the full name of v, a variable about to be made below parent,
+// where the file has it for no other one, and where v will stand.
 func (l *load) nameFor(parent any, edge string, v *trackable.Variable) (name, path string, err error) {
 	g, err := l.ck.walk()
 	if err != nil {

@@ -149,12 +149,12 @@ func isPlain(root any) bool {
 	return k == reflect.Struct || k == reflect.Map
 }
 
-// Root is the object given to New.
+// Root returns the object given to New.
 func (ck *Checkpoint) Root() any { return ck.root }
 
-// SaveCounter is the variable that counts saves. It is made when first asked
-// for, at the latest by the first Save or Restore; a root that has a field
-// "save_counter" brings its own.
+// SaveCounter returns the variable that counts saves. It is made when first
+// asked for, at the latest by the first Save or Restore; a root that has a
+// field "save_counter" brings its own.
 func (ck *Checkpoint) SaveCounter() *trackable.Scalar[int64] {
 	ck.mu.Lock()
 	defer ck.mu.Unlock()
@@ -180,8 +180,8 @@ func (ck *Checkpoint) walk() (*trackable.Graph, error) {
 	return g, nil
 }
 
-// children are the edges of one object as a restore sees them: the root has its
-// extra ones.
+// children returns the edges of one object as a restore sees them: the root has
+// its extra ones.
 func (ck *Checkpoint) children(obj any) ([]trackable.Edge, error) {
 	edges, err := trackable.Children(obj)
 	if err != nil || trackable.Identity(obj) != trackable.Identity(ck.root) {
@@ -196,7 +196,7 @@ func (ck *Checkpoint) children(obj any) ([]trackable.Edge, error) {
 	return edges, nil
 }
 
-// TrackableChildren are the edges of a Checkpoint that is itself part of a
+// TrackableChildren returns the edges of a Checkpoint that is itself part of a
 // graph, as a tf.train.Checkpoint inside another is.
 func (ck *Checkpoint) TrackableChildren() []trackable.Edge {
 	var edges []trackable.Edge
@@ -239,8 +239,8 @@ func (ck *Checkpoint) Save(ctx context.Context, prefix string) (string, error) {
 	return beside(prefix, saved), nil
 }
 
-// SaveTo is [Checkpoint.Save] into dir: prefix is a slash-separated path in it,
-// and so is the path written.
+// SaveTo does what [Checkpoint.Save] does, into dir: prefix is a
+// slash-separated path in it, and so is the path written.
 func (ck *Checkpoint) SaveTo(ctx context.Context, dir bundle.Dir, prefix string) (string, error) {
 	return ck.save(ctx, dir, prefix, func(name string) string { return name })
 }
@@ -307,7 +307,7 @@ func (ck *Checkpoint) Write(ctx context.Context, prefix string) error {
 	return ck.told(ctx, prefix)
 }
 
-// WriteTo is [Checkpoint.Write] into dir.
+// WriteTo does what [Checkpoint.Write] does, into dir.
 func (ck *Checkpoint) WriteTo(ctx context.Context, dir bundle.Dir, prefix string) error {
 	if _, err := ck.writeNow(ctx, dir, prefix, nil); err != nil {
 		return err
@@ -341,7 +341,7 @@ func beside(p, name string) string {
 	return folder + name
 }
 
-// variableOf is obj's variable, nil where it is none.
+// variableOf returns obj's variable, nil where it is none.
 func variableOf(obj any) *trackable.Variable {
 	if v, ok := obj.(trackable.VariableLike); ok {
 		return v.AsVariable()
@@ -349,7 +349,7 @@ func variableOf(obj any) *trackable.Variable {
 	return nil
 }
 
-// stamp is the order of the latest restore that set obj's values.
+// stamp returns the order of the latest restore that set obj's values.
 func (ck *Checkpoint) stamp(obj any) uint64 {
 	if n, ok := obj.(trackable.Noder); ok {
 		return n.TrackableNode().Stamp()

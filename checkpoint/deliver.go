@@ -78,7 +78,7 @@ func reachable(g *trackable.Graph) []int {
 	return out
 }
 
-// Order is the restore's order.
+// Order returns the restore's order.
 func (p *pending) Order() uint64 { return p.l.order }
 
 // Done reports whether a later restore has taken l's place.
@@ -160,8 +160,9 @@ func (p *pending) exempt() bool {
 	return p.l.optimizer[trackable.Identity(p.parent)]
 }
 
-// Unfilled is an *UnfilledError about the variables of child that no restore
-// has filled though l, the latest one and strict, has no value for them.
+// Unfilled returns an *UnfilledError about the variables of child that no
+// restore has filled though l, the latest one and strict, has no value for
+// them.
 func (p *pending) Unfilled(edge string, child any) error {
 	l := p.l
 	if !l.guards.Load() || p.exempt() {
@@ -189,7 +190,7 @@ func (p *pending) Unfilled(edge string, child any) error {
 	return l.unfilledError(items, vars)
 }
 
-// path is where the parent stands in the program.
+// path returns where the parent stands in the program.
 func (p *pending) path() string {
 	if p.node != noNode {
 		return p.l.graph.human(p.node)
@@ -220,7 +221,8 @@ func (l *load) replaced(parent int32, edge string) bool {
 	return false
 }
 
-// replacements are the variables of g that stand where another one was filled.
+// replacements returns the variables of g that stand where another one was
+// filled.
 func (l *load) replacements(g *trackable.Graph) map[int]bool {
 	l.mu.Lock()
 	nodes := make(map[any]int32, len(l.bound))

@@ -201,7 +201,7 @@ func (l *load) left() (deferred, unused []Item) {
 	return deferred, unused
 }
 
-// setOf is a set of names; a file may give one object very many attributes.
+// setOf returns a set of names; a file may give one object very many attributes.
 func setOf(names []string) map[string]bool {
 	if len(names) == 0 {
 		return nil

@@ -18,10 +18,10 @@ func notFoundAt(path, found string) error {
 	return &bundle.PathError{Path: path, Found: found, Hint: "save a checkpoint first, or give the folder that one was saved to"}
 }
 
-// LatestCheckpoint is the prefix of the latest checkpoint that the state file of
-// folder dir names, completed with dir. Where it names one that isn't there, or
-// where there is no state file, the error is [ErrNotFound]; a file that can't be
-// read as a state is a [StateError].
+// LatestCheckpoint returns the prefix of the latest checkpoint that the state
+// file of folder dir names, completed with dir. Where it names one that isn't
+// there, or where there is no state file, the error is [ErrNotFound]; a file
+// that can't be read as a state is a [StateError].
 //
 // A folder that was moved or came from another operating system may have a state
 // file whose paths lead nowhere. Then the checkpoint of that name beside the
@@ -48,9 +48,9 @@ func LatestCheckpoint(dir string, opts *StateOptions) (string, error) {
 	return "", notFoundAt(completePath(dir, s.ModelCheckpointPath), "nothing, although the state file "+file+" names it as the latest")
 }
 
-// LatestCheckpointFS is [LatestCheckpoint] for a folder that is a file system:
-// the prefix, slash-separated, of the latest checkpoint in fsys. Absolute paths
-// in the state file count by their last element.
+// LatestCheckpointFS does what [LatestCheckpoint] does, for a folder that is a
+// file system: the prefix, slash-separated, of the latest checkpoint in fsys.
+// Absolute paths in the state file count by their last element.
 func LatestCheckpointFS(fsys fs.FS) (string, error) {
 	return latestIn(fsys, new(StateOptions).filename(), new(StateOptions).filename())
 }
@@ -68,7 +68,7 @@ func latestIn(fsys fs.FS, name, shown string) (string, error) {
 	return "", notFoundAt(s.ModelCheckpointPath, "nothing, although the state file "+shown+" names it as the latest")
 }
 
-// osCandidates are the places where the checkpoint p of dir's state file may
+// osCandidates returns the places where the checkpoint p of dir's state file may
 // lie, the best first.
 func osCandidates(dir, p string) []string {
 	out := []string{completePath(dir, p)}
@@ -81,7 +81,7 @@ func osCandidates(dir, p string) []string {
 	return out
 }
 
-// fsCandidates is osCandidates within a file system.
+// fsCandidates returns the same within a file system.
 func fsCandidates(p string) []string {
 	var out []string
 	add := func(p string) {
@@ -98,7 +98,7 @@ func fsCandidates(p string) []string {
 	return out
 }
 
-// lastElement is what stands behind the last separator of either kind.
+// lastElement returns what stands behind the last separator of either kind.
 func lastElement(p string) string { return p[strings.LastIndexAny(p, `/\`)+1:] }
 
 // Exists reports whether a checkpoint lies at path, a prefix of the operating
@@ -109,8 +109,9 @@ func Exists(path string) bool {
 	return ok
 }
 
-// ModTimes tells when the checkpoints at these prefixes were last written. Those
-// that don't exist are left out, as in TensorFlow: the result may be shorter.
+// ModTimes reports when the checkpoints at these prefixes were last written.
+// Those that don't exist are left out, as in TensorFlow: the result may be
+// shorter.
 func ModTimes(paths ...string) []time.Time {
 	var out []time.Time
 	for _, p := range paths {
@@ -138,7 +139,7 @@ func modTime(prefix string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// existsIn is Exists for a file system.
+// existsIn does what Exists does, for a file system.
 func existsIn(fsys fs.FS, prefix string) bool {
 	for _, p := range []string{prefix + ".index", prefix} {
 		if info, err := fs.Stat(fsys, p); err == nil && !info.IsDir() {

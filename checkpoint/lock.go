@@ -41,7 +41,7 @@ func holdKey(key any, shown string) (unhold func(), err error) {
 	}, nil
 }
 
-// holderText is what a lock says about this process.
+// holderText returns what a lock says about this process.
 func holderText() string {
 	host, err := os.Hostname()
 	if err != nil {

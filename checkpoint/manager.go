@@ -224,10 +224,10 @@ func (m *Manager) stillLocked() error {
 	return m.recover()
 }
 
-// Directory is the directory as it was given.
+// Directory returns the directory as it was given.
 func (m *Manager) Directory() string { return m.directory }
 
-// Checkpoints are the managed checkpoints' prefixes, the oldest first. Those
+// Checkpoints returns the managed checkpoints' prefixes, the oldest first. Those
 // kept for ever by KeepEvery are not among them.
 func (m *Manager) Checkpoints() []string {
 	list := m.managed()
@@ -238,13 +238,13 @@ func (m *Manager) Checkpoints() []string {
 	return out
 }
 
-// Saved is what is known about the managed checkpoints, the oldest first.
+// Saved returns what is known about the managed checkpoints, the oldest first.
 func (m *Manager) Saved() []Saved {
 	return savedList(m.managed())
 }
 
-// Latest is the prefix of the latest checkpoint, "" where there is none. A save
-// in the background counts when it is durable.
+// Latest returns the prefix of the latest checkpoint, "" where there is none. A
+// save in the background counts when it is durable.
 func (m *Manager) Latest() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -52,8 +52,8 @@ func (r record) names(name string) bool {
 		slices.ContainsFunc(r.list, func(e entry) bool { return e.name == name })
 }
 
-// next is the record in which e is the newest checkpoint, in place of one of that
-// name and of its stand-in.
+// next returns the record in which e is the newest checkpoint, in place of one
+// of that name and of its stand-in.
 func (r record) next(e entry) record {
 	r.list = append(without(without(r.list, e), standInFor(e)), e)
 	r.latest, r.other = e, nil
@@ -66,7 +66,7 @@ func standInFor(e entry) entry {
 	return e
 }
 
-// current is the record that callers see.
+// current returns the record that callers see.
 func (m *Manager) current() record {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -160,8 +160,8 @@ func (m *Manager) saveError(e entry, err error) error {
 	return &SaveError{Path: e.path, Latest: latest.path, Broken: m.canOpen(latest), Err: err}
 }
 
-// canOpen is why the index of e can't be read, nil where it can or where there
-// is no e.
+// canOpen returns why the index of e can't be read, nil where it can or where
+// there is no e.
 func (m *Manager) canOpen(e entry) error {
 	if e.path == "" {
 		return nil
@@ -296,7 +296,7 @@ func (m *Manager) readBack(ctx context.Context, e entry) error {
 	return errors.Join(r.Verify(ctx, nil), r.Close())
 }
 
-// filesOf are the files of a checkpoint, the index last.
+// filesOf returns the files of a checkpoint, the index last.
 func (m *Manager) filesOf(e entry) ([]string, error) {
 	entries, err := readDir(m.dir, path.Dir(e.name))
 	if err != nil {
@@ -382,7 +382,7 @@ func (m *Manager) sweep() error {
 	return errors.Join(errs...)
 }
 
-// managed is a copy of the list of managed checkpoints.
+// managed returns a copy of the list of managed checkpoints.
 func (m *Manager) managed() []entry {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -47,7 +47,7 @@ func (e *SaveError) Error() string {
 	return s + "; the latest good checkpoint is still " + e.Latest
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *SaveError) Unwrap() error { return e.Err }
 
 // Is reports whether target is [ErrNoSpace] and the disk was full.
@@ -70,9 +70,9 @@ func (e *DamagedError) Error() string {
 	return s + fmt.Sprintf("; %s holds: restore that one, or let ManagerOptions.Fallback allow it", e.Previous)
 }
 
-// Unwrap gives the cause; not one of missing files, since a checkpoint that lost
-// its files is not the same as none: errors.Is must not find [ErrNotFound], which
-// means that a run starts from scratch.
+// Unwrap returns the cause; not one of missing files, since a checkpoint that
+// lost its files is not the same as none: errors.Is must not find
+// [ErrNotFound], which means that a run starts from scratch.
 func (e *DamagedError) Unwrap() error {
 	if errors.Is(e.Err, ErrNotFound) || errors.Is(e.Err, fs.ErrNotExist) {
 		return nil
@@ -105,7 +105,7 @@ func (e *RefusedError) Error() string {
 	return s + "begin anew in another directory, or here with SaveOptions.Replace"
 }
 
-// Unwrap gives the restore's error.
+// Unwrap returns the restore's error.
 func (e *RefusedError) Unwrap() error {
 	if e.Damaged == nil {
 		return nil

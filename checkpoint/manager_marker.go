@@ -47,7 +47,7 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// digest is the SHA-256 of a file.
+// digest returns the SHA-256 of a file.
 func digest(fsys fs.FS, name string) (sum [sha256.Size]byte, err error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -59,8 +59,8 @@ func digest(fsys fs.FS, name string) (sum [sha256.Size]byte, err error) {
 	return sum, errors.Join(err, f.Close())
 }
 
-// identity tells an index from every other, also from one of the same bytes that
-// was written at another time. A rename doesn't change it.
+// identity returns what tells an index from every other, also from one of the same bytes
+// that was written at another time. A rename doesn't change it.
 func identity(fsys fs.FS, name string) (string, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {

@@ -104,8 +104,8 @@ func (m *Manager) restore(ctx context.Context, e entry) (*Report, error) {
 	return report, err
 }
 
-// previous is the newest checkpoint older than latest whose every byte holds:
-// first of those managed, then of those kept for ever.
+// previous returns the newest checkpoint older than latest whose every byte
+// holds: first of those managed, then of those kept for ever.
 func (m *Manager) previous(ctx context.Context, latest entry) (entry, bool) {
 	list := m.managed()
 	var candidates []entry

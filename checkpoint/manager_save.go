@@ -30,13 +30,14 @@ import (
 // nothing: call it again), at Wait or at Close.
 func (m *Manager) Save(ctx context.Context) (path string, err error) { return m.SaveWith(ctx, nil) }
 
-// SaveAs is Save with a number of the caller's in the name. A managed checkpoint
-// of that number is replaced; save_counter counts up either way.
+// SaveAs does what Save does, with a number of the caller's in the name. A
+// managed checkpoint of that number is replaced; save_counter counts up either
+// way.
 func (m *Manager) SaveAs(ctx context.Context, number int64) (path string, err error) {
 	return m.SaveWith(ctx, &SaveOptions{Number: &number})
 }
 
-// SaveWith is Save with options.
+// SaveWith does what Save does, with options.
 func (m *Manager) SaveWith(ctx context.Context, opts *SaveOptions) (path string, err error) {
 	var o SaveOptions
 	if opts != nil {
@@ -108,8 +109,8 @@ func (m *Manager) writeOptions() *writeOptions {
 	return &writeOptions{Shards: m.opts.Shards, Progress: m.opts.Progress}
 }
 
-// dueStep is the step now, where it is known, and whether Interval says that
-// there is nothing to save.
+// dueStep returns the step now, where it is known, and whether Interval says
+// that there is nothing to save.
 func (m *Manager) dueStep(force bool) (step *int64, skip bool) {
 	if m.opts.Step == nil {
 		return nil, false

@@ -68,7 +68,7 @@ func (m *Manager) recover() error {
 	return nil
 }
 
-// entryOf is the checkpoint that a path in the state file means.
+// entryOf returns the checkpoint that a path in the state file means.
 func (m *Manager) entryOf(p string, side sideFile) entry {
 	e := entry{step: -1}
 	switch {
@@ -177,8 +177,8 @@ func (m *Manager) removeState() error {
 	return nil
 }
 
-// others are the checkpoints in the directory that have our name but aren't in
-// list, the highest number first.
+// others returns the checkpoints in the directory that have our name but aren't
+// in list, the highest number first.
 func (m *Manager) others(list []entry) []entry {
 	var out []entry
 	managed := make(map[string]bool, len(list))
@@ -200,8 +200,8 @@ func (m *Manager) others(list []entry) []entry {
 	return out
 }
 
-// names are the files in the folder that our checkpoints lie in; none where it
-// can't be read.
+// names returns the files in the folder that our checkpoints lie in; none where
+// it can't be read.
 func (m *Manager) names() []string {
 	folder := path.Dir(m.opts.CheckpointName)
 	entries, _ := readDir(m.dir, folder)

@@ -272,8 +272,8 @@ func (m *match) takeSerializer(s start, n *pb.TrackableObject, ser trackable.Ser
 	}
 }
 
-// rawName is an attribute's name before TensorFlow escaped it; a name that is no
-// escaped one stays.
+// rawName returns an attribute's name before TensorFlow escaped it; a name that
+// is no escaped one stays.
 func rawName(name string) string {
 	if raw, ok := trackable.Unescape(name); ok {
 		return raw
@@ -301,7 +301,7 @@ func attributeNames(n *pb.TrackableObject) []string {
 // maxParts is how many tensors one attribute's key can stand for.
 const maxParts = 64
 
-// keysOf are the tensors that an attribute's key stands for: itself, or else
+// keysOf returns the tensors that an attribute's key stands for: itself, or else
 // those whose names begin with it.
 func (s source) keysOf(key string) []string {
 	if _, ok := s.reader.Entry(key); ok {
@@ -449,7 +449,7 @@ func declaredItem(path string, obj any, v trackable.Declared) Item {
 		Why: fmt.Sprintf("the %T isn't built yet and will make it, the checkpoint has no value for it", obj)}
 }
 
-// below is the path of an edge of the object at path.
+// below returns the path of an edge of the object at path.
 func below(path, edge string) string {
 	if path == "(root)" {
 		return edge
@@ -514,7 +514,7 @@ func (m *match) slot(owner any, w pendingSlot) {
 // slotToBe stands in a match for a slot variable that apply will make.
 type slotToBe struct{ _ byte }
 
-// refuse is the error of a delivery that can't be made, nil where it can.
+// refuse returns the error of a delivery that can't be made, nil where it can.
 func (m *match) refuse() error {
 	if m.err != nil {
 		return m.err

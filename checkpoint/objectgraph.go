@@ -125,7 +125,7 @@ func repeated(list []*pb.SerializedTensor) (string, bool) {
 
 func (g *objectGraph) has(node int32) bool { return node >= 0 && int(node) < len(g.nodes) }
 
-// hasValue is TensorFlow's rule on what is worth waiting for: the file's own
+// hasValue reports what TensorFlow takes as worth waiting for: the file's own
 // word, or in older files whatever isn't empty.
 func (g *objectGraph) hasValue(node int32) bool {
 	n := g.nodes[node]
@@ -168,7 +168,7 @@ func (g *objectGraph) paths() {
 	})
 }
 
-// human is a node's path for people.
+// human returns a node's path for people.
 func (g *objectGraph) human(node int32) string {
 	g.paths()
 	if of, ok := g.slotOf[node]; ok {

@@ -26,9 +26,9 @@ type Saved struct {
 // A Policy says which checkpoints are kept besides the MaxToKeep newest. It is a
 // pure function of the list, so that the same run keeps the same files.
 type Policy interface {
-	// Keep is asked after a save with all managed checkpoints, the oldest first.
-	// The result is as long: true keeps that checkpoint for now. A checkpoint that
-	// no policy keeps is deleted once it isn't among the newest.
+	// Keep is asked after a save with all managed checkpoints, the oldest
+	// first. The result is as long: true keeps that checkpoint for now. A
+	// checkpoint that no policy keeps is deleted once it isn't among the newest.
 	Keep(list []Saved) []bool
 }
 
@@ -185,7 +185,7 @@ func (r retention) sweep(list []entry, last float64) (verdict, error) {
 	return v, nil
 }
 
-// secondsOf is a time as the state file has it.
+// secondsOf returns a time as the state file has it.
 func secondsOf(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosecond())/1e9 }
 
 func timeOf(s float64) time.Time {

@@ -125,8 +125,8 @@ func (p *partitioner) add(v ShardTensor) error {
 	return nil
 }
 
-// nextPart is the dimension to cut and the length of the piece; 0 where nothing
-// fits what is left of the file.
+// nextPart returns the dimension to cut and the length of the piece; 0 where
+// nothing fits what is left of the file.
 func (p *partitioner) nextPart(shape tensor.Shape, elem int64) (axis, length int) {
 	n := elements(shape)
 	parts := func(axis int) float64 {
@@ -147,9 +147,9 @@ func (p *partitioner) nextPart(shape tensor.Shape, elem int64) (axis, length int
 	return axis, int(math.Ceil(float64(shape[axis]) / least))
 }
 
-// sizes are what TensorFlow's policy takes for the bytes of an element, and of
-// all: for strings the longest one's and the sum, for variants and the object
-// graph nothing.
+// sizes returns what TensorFlow's policy takes for the bytes of an element, and
+// of all: for strings the longest one's and the sum, for variants and the
+// object graph nothing.
 func sizes(v ShardTensor) (elem, total int64) {
 	switch {
 	case v.Name == trackable.ObjectGraphKey || v.Tensor.DType() == tensor.Variant:

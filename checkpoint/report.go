@@ -71,7 +71,7 @@ type Item struct {
 	Nearest []string
 }
 
-// String is the path, with type, shape and reason.
+// String returns the path, with type, shape and reason.
 func (it Item) String() string {
 	var b strings.Builder
 	b.WriteString(it.Path)
@@ -90,14 +90,14 @@ func (it Item) String() string {
 	return b.String()
 }
 
-// scratch is the report of a restore of the empty path.
+// scratch returns the report of a restore of the empty path.
 func (ck *Checkpoint) scratch() *Report { return &Report{ck: ck} }
 
 // errScratch is what the assertions say where nothing was restored.
 var errScratch = errors.New("checkpoint: there was no checkpoint to restore (the path is empty), so nothing was matched")
 
-// AssertConsumed is nil if every value of the checkpoint was restored and every
-// object found one.
+// AssertConsumed returns nil if every value of the checkpoint was restored and
+// every object found one.
 func (r *Report) AssertConsumed() error {
 	if err := r.AssertExistingObjectsMatched(); err != nil {
 		return err
@@ -112,8 +112,8 @@ func (r *Report) AssertConsumed() error {
 	return nil
 }
 
-// AssertExistingObjectsMatched is nil if every object that exists now has its
-// value from the checkpoint. Objects that don't exist yet are no matter.
+// AssertExistingObjectsMatched returns nil if every object that exists now has
+// its value from the checkpoint. Objects that don't exist yet are no matter.
 func (r *Report) AssertExistingObjectsMatched() error {
 	if r.l == nil {
 		return errScratch
@@ -132,7 +132,7 @@ func (r *Report) AssertExistingObjectsMatched() error {
 	return nil
 }
 
-// AssertNontrivialMatch is nil if something below the root matched.
+// AssertNontrivialMatch returns nil if something below the root matched.
 func (r *Report) AssertNontrivialMatch() error {
 	if r.l == nil {
 		return errScratch
@@ -181,7 +181,7 @@ func (r *Report) AllowMissing() *Report {
 	return r
 }
 
-// Current is the report as it stands now.
+// Current returns the report as it stands now.
 func (r *Report) Current() (*Report, error) {
 	if r.l == nil {
 		return r, nil
@@ -230,7 +230,7 @@ type RestoreError struct {
 	causes []error
 }
 
-// Unwrap gives what objects said about their values.
+// Unwrap returns what objects said about their values.
 func (e *RestoreError) Unwrap() []error { return e.causes }
 
 // Error lists the faults and what to do.
@@ -282,7 +282,7 @@ func (e *InterruptedRestoreError) Error() string {
 	return fmt.Sprintf("checkpoint: not saved, because the restore from %s broke off half way and left a mixture of values; restore a checkpoint that holds, or make the objects and their Checkpoint anew: %v", e.Path, e.Err)
 }
 
-// Unwrap is why the restore broke off.
+// Unwrap returns why the restore broke off.
 func (e *InterruptedRestoreError) Unwrap() error { return e.Err }
 
 // SaverError says that an object was saved by a registered saver that can't

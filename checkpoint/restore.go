@@ -69,18 +69,19 @@ func (ck *Checkpoint) Restore(ctx context.Context, path string, o *RestoreOption
 	return ck.restoreFile(ctx, path, o, true)
 }
 
-// RestoreFS is [Checkpoint.Restore] from fsys; path is slash-separated.
+// RestoreFS does what [Checkpoint.Restore] does, from fsys; path is
+// slash-separated.
 func (ck *Checkpoint) RestoreFS(ctx context.Context, fsys fs.FS, path string, o *RestoreOptions) (*Report, error) {
 	return ck.restoreFS(ctx, fsys, path, o, true)
 }
 
-// Read is [Checkpoint.Restore] of what [Checkpoint.Write] wrote: it makes no
-// save_counter, and leaves the file's, if it has one, for later.
+// Read does what [Checkpoint.Restore] does, for what [Checkpoint.Write] wrote:
+// it makes no save_counter, and leaves the file's, if it has one, for later.
 func (ck *Checkpoint) Read(ctx context.Context, path string, o *RestoreOptions) (*Report, error) {
 	return ck.restoreFile(ctx, path, o, false)
 }
 
-// ReadFS is [Checkpoint.Read] from fsys.
+// ReadFS does what [Checkpoint.Read] does, from fsys.
 func (ck *Checkpoint) ReadFS(ctx context.Context, fsys fs.FS, path string, o *RestoreOptions) (*Report, error) {
 	return ck.restoreFS(ctx, fsys, path, o, false)
 }
@@ -153,7 +154,7 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 	if counter {
 		ck.SaveCounter()
 	}
-	if err := ck.roomForOne(); err != nil {
+	if err := ck.checkPendingCount(); err != nil {
 		return nil, err
 	}
 	l, err := ck.newLoad(ctx, src, opts)
@@ -301,8 +302,9 @@ func matchErr(m *match) error {
 // values a later restore has too doesn't count.
 const maxPendingRestores = 32
 
-// roomForOne is an error where too many restores are pending for another one.
-func (ck *Checkpoint) roomForOne() error {
+// checkPendingCount returns an error where too many restores are pending for another
+// one.
+func (ck *Checkpoint) checkPendingCount() error {
 	var paths []string
 	for _, l := range ck.pendingLoads() {
 		if l.hasPending() {
@@ -394,16 +396,16 @@ func (ck *Checkpoint) setInterrupted(err *InterruptedRestoreError) {
 	}
 }
 
-// restoresDone is how many restores have gone through.
+// restoresDone returns how many restores have gone through.
 func (ck *Checkpoint) restoresDone() uint64 {
 	ck.mu.Lock()
 	defer ck.mu.Unlock()
 	return ck.restored
 }
 
-// checkDelivered is a *InterruptedRestoreError after a restore that broke off, and a
-// *PendingError while values of any restore are pending for objects that could
-// still take them.
+// checkDelivered returns a *InterruptedRestoreError after a restore that broke
+// off, and a *PendingError while values of any restore are pending for objects
+// that could still take them.
 func (ck *Checkpoint) checkDelivered() error {
 	ck.mu.Lock()
 	loads, interrupted := slices.Clone(ck.loads), ck.interrupted

@@ -105,7 +105,7 @@ func (v *View) rewrite(ctx context.Context, r *bundle.Reader, w *bundle.Writer, 
 	return nil
 }
 
-// renameGraph is the encoded object graph with new keys; attributes whose
+// renameGraph returns the encoded object graph with new keys; attributes whose
 // tensors are gone are left out.
 func (v *View) renameGraph(renamed map[string]string) []byte {
 	out := *v.graph.pb

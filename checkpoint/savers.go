@@ -34,7 +34,7 @@ type Saver struct {
 	Lenient bool
 }
 
-// CheckpointSaver is s: a Saver can be registered as it is.
+// CheckpointSaver returns s: a Saver can be registered as it is.
 func (s Saver) CheckpointSaver() Saver { return s }
 
 // Registrable is met by [Saver] and by savers that are written in another way
@@ -78,10 +78,10 @@ type Object struct {
 // Objects maps object prefixes to objects, in the order of the object graph.
 type Objects struct{ list []Object }
 
-// MakeObjects is a map of the given objects, for savers' tests.
+// MakeObjects returns a map of the given objects, for savers' tests.
 func MakeObjects(list ...Object) Objects { return Objects{list: slices.Clone(list)} }
 
-// Len is the number of objects.
+// Len returns the number of objects.
 func (o Objects) Len() int { return len(o.list) }
 
 // All yields prefixes and objects in order.
@@ -171,7 +171,7 @@ func (s *Savers) Allow(names ...string) {
 	s.allowed = append(s.allowed, names...)
 }
 
-// Names are the full names in the order of registration.
+// Names returns the full names in the order of registration.
 func (s *Savers) Names() []string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -188,8 +188,8 @@ func (s *Savers) Lookup(name string) (Saver, bool) {
 	return Saver{}, false
 }
 
-// Find is the saver in charge of obj: the last registered whose Matches accepts
-// it.
+// Find returns the saver in charge of obj: the last registered whose Matches
+// accepts it.
 func (s *Savers) Find(obj trackable.Trackable) (name string, saver Saver, ok bool) {
 	name, x := s.find(obj, func(*Saver) bool { return true })
 	if x == nil {
@@ -201,7 +201,7 @@ func (s *Savers) Find(obj trackable.Trackable) (name string, saver Saver, ok boo
 func saves(s *Saver) bool    { return s.Save != nil }
 func restores(s *Saver) bool { return s.Restore != nil }
 
-// find is the saver in charge of obj, if it can do what is asked.
+// find returns the saver in charge of obj, if it can do what is asked.
 func (s *Savers) find(obj trackable.Trackable, can func(*Saver) bool) (string, *Saver) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -67,7 +67,7 @@ func (ck *Checkpoint) snapshot(ctx context.Context) (*snapshot, error) {
 	return sn, nil
 }
 
-// writeNow is snapshot and write in one, for a save that isn't asynchronous:
+// writeNow does snapshot and write in one, for a save that isn't asynchronous:
 // registered savers write straight to dir.
 func (ck *Checkpoint) writeNow(ctx context.Context, dir bundle.Dir, prefix string, o *writeOptions) ([]string, error) {
 	sn, err := ck.cut(ctx, dir, prefix)

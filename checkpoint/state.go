@@ -77,8 +77,8 @@ func (e *StateError) Error() string {
 // Is reports whether target is [bundle.ErrCorrupt].
 func (e *StateError) Is(target error) bool { return target == bundle.ErrCorrupt }
 
-// MarshalText is the state as TensorFlow's Python writes it, byte for byte. A
-// path that isn't valid UTF-8 is an error.
+// MarshalText returns the state as TensorFlow's Python writes it, byte for
+// byte. A path that isn't valid UTF-8 is an error.
 func (s *CheckpointState) MarshalText() ([]byte, error) {
 	text, err := (*statefile.State)(s).Append(nil)
 	if err != nil {
@@ -210,8 +210,8 @@ func stateToWrite(dir string, s *CheckpointState, relative bool) (*CheckpointSta
 	return &out, nil
 }
 
-// pathInState is how the path p stands in the state file of folder dir. Where
-// there is no way from dir to p (another drive), p stays as it is.
+// pathInState returns how the path p stands in the state file of folder dir.
+// Where there is no way from dir to p (another drive), p stays as it is.
 func pathInState(dir, p string, relative bool) string {
 	base := dir
 	if filepath.IsAbs(p) {
@@ -232,8 +232,8 @@ func pathInState(dir, p string, relative bool) string {
 	return p
 }
 
-// joinPath is Python's os.path.join of two: it leaves dir as the user wrote it,
-// so that "./run" gives "./run/ckpt-1".
+// joinPath returns Python's os.path.join of two: it leaves dir as the user
+// wrote it, so that "./run" gives "./run/ckpt-1".
 func joinPath(dir, name string) string {
 	if dir == "" || strings.HasSuffix(dir, "/") || strings.HasSuffix(dir, string(filepath.Separator)) {
 		return dir + name

@@ -30,7 +30,7 @@ func isTempOf(file, name string) bool {
 	return ok && of == name
 }
 
-// tempOf is the name of the file that file is a temporary of.
+// tempOf returns the name of the file that file is a temporary of.
 func tempOf(file string) (name string, ok bool) {
 	rest, ok := strings.CutSuffix(file, tempSuffix)
 	i := strings.LastIndex(rest, tempInfix)

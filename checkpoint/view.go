@@ -31,7 +31,7 @@ func Open(ctx context.Context, path string, o *bundle.ReaderOptions) (*View, err
 	return newView(ctx, src)
 }
 
-// OpenFS is [Open] in fsys; path is slash-separated.
+// OpenFS does what [Open] does, in fsys; path is slash-separated.
 func OpenFS(ctx context.Context, fsys fs.FS, path string, o *bundle.ReaderOptions) (*View, error) {
 	src, err := openFS(ctx, fsys, path, o)
 	if err != nil {
@@ -85,7 +85,7 @@ func values(r *bundle.Reader) []Value {
 	return list
 }
 
-// Prefix is the checkpoint's prefix.
+// Prefix returns the checkpoint's prefix.
 func (v *View) Prefix() string { return v.src.path }
 
 // Reader reads the tensors.
@@ -145,7 +145,7 @@ type ViewAttribute struct {
 	FullName string // the variable's name in TensorFlow, "" for others
 }
 
-// Nodes are the objects in the order of the file; none in a name-based
+// Nodes returns the objects in the order of the file; none in a name-based
 // checkpoint.
 func (v *View) Nodes() []ViewNode {
 	if v.graph == nil {
@@ -172,7 +172,7 @@ func (v *View) Nodes() []ViewNode {
 	return nodes
 }
 
-// errByName is what graph questions get for a name-based checkpoint.
+// errByName returns what graph questions get for a name-based checkpoint.
 func (v *View) errByName() error {
 	return fmt.Errorf("checkpoint: %s has no object graph (key %q): it was written by TF1's name-based saver; its tensors can be listed, loaded, and restored by full names", v.src.path, trackable.ObjectGraphKey)
 }

@@ -93,7 +93,7 @@ func (f faults) add(l *load, obj any, err error) {
 	}
 }
 
-// since is the first fault of a variable made after the first n.
+// since returns the first fault of a variable made after the first n.
 func (f faults) since(n uint64) error {
 	for at, err := range f {
 		if v, ok := at.(*trackable.Variable); ok && v.Made() > n {
@@ -159,9 +159,10 @@ func (l *load) wants() trackable.Watch {
 	return trackable.WatchEnded
 }
 
-// usedTooEarly is an error where a step made variables in an object that it put
-// into its place too late for their values to be delivered: the step computed
-// with first values. Variables that there were before count as not used.
+// usedTooEarly returns an error where a step made variables in an object that
+// it put into its place too late for their values to be delivered: the step
+// computed with first values. Variables that there were before count as not
+// used.
 func (l *load) usedTooEarly(ctx context.Context, before uint64) error {
 	if l.graph == nil {
 		return nil // their names were looked up when they were made
@@ -188,15 +189,16 @@ func (l *load) usedTooEarly(ctx context.Context, before uint64) error {
 	return nil
 }
 
-// pendingLoads are the restores that something is pending of, and the latest.
+// pendingLoads returns the restores that something is pending of, and the
+// latest.
 func (ck *Checkpoint) pendingLoads() []*load {
 	ck.mu.Lock()
 	defer ck.mu.Unlock()
 	return slices.Clone(ck.loads)
 }
 
-// checkFilled is an *UnfilledError where the program has a variable that the
-// latest restore, a strict one, has no value for. Since it walks the whole
+// checkFilled returns an *UnfilledError where the program has a variable that
+// the latest restore, a strict one, has no value for. Since it walks the whole
 // graph, steps ask for it where variables were made only.
 func (ck *Checkpoint) checkFilled(ctx context.Context, inStep bool) error {
 	made := trackable.VariablesMade()

@@ -29,7 +29,7 @@ const (
 // cursor is a place in a sequence. A fresh cursor stands at the start; load
 // moves it to where save was called on another one of the same recipe and pass.
 type cursor[T any] interface {
-	// next is the element at the place, which moves on; io.EOF at the end.
+	// next returns the element at the place, which moves on; io.EOF at the end.
 	next(ctx context.Context) (T, error)
 	// save appends the place to e.
 	save(e *encoder)
@@ -52,8 +52,8 @@ func (d *Dataset[T]) firstPass() (p pass) {
 	return p
 }
 
-// within is pass n inside of p. Passes of one Repeat are 0, 1, 2 …; those of
-// nested ones lie far apart.
+// within returns pass n inside of p. Passes of one Repeat are 0, 1, 2 …; those
+// of nested ones lie far apart.
 func (p pass) within(n uint64) pass { return pass{p.n*0x9e3779b97f4a7c15 + n, p.seed} }
 
 // skipper is a cursor that can pass elements over without making them.
@@ -77,10 +77,10 @@ func skip[T any](ctx context.Context, c cursor[T], n int64) error {
 	return nil
 }
 
-// failed is a dataset that only has an error to give.
+// failed returns a dataset that only has an error to give.
 func failed[T any](err error) *Dataset[T] { return &Dataset[T]{err: err} }
 
-// then is the dataset of one more step; d's error is handed on.
+// then returns the dataset of one more step; d's error is handed on.
 func then[T, U any](d *Dataset[T], step string, size int64, open func(p pass) cursor[U]) *Dataset[U] {
 	if d.err != nil {
 		return failed[U](d.err)
@@ -88,7 +88,7 @@ func then[T, U any](d *Dataset[T], step string, size int64, open func(p pass) cu
 	return &Dataset[U]{open: open, pipeline: d.pipeline + "." + step, size: size, seedless: d.seedless}
 }
 
-// Len is the number of elements. ok is false where it can't be told without
+// Len returns the number of elements. ok is false where it can't be told without
 // iterating (after Filter, or a FromSeq) and where the dataset never ends.
 func (d *Dataset[T]) Len() (n int64, ok bool) {
 	if d.err != nil || d.size < 0 {
@@ -100,7 +100,7 @@ func (d *Dataset[T]) Len() (n int64, ok bool) {
 // Infinite reports whether the dataset is known never to end.
 func (d *Dataset[T]) Infinite() bool { return d.size == infinite }
 
-// Err is the fault in the recipe, nil where there is none.
+// Err returns the fault in the recipe, nil where there is none.
 func (d *Dataset[T]) Err() error { return d.err }
 
 // All iterates the dataset from its start. After an error, which comes with a

@@ -30,8 +30,8 @@ type Iterator[T any] struct {
 
 var _ trackable.Serializer = (*Iterator[int])(nil)
 
-// Iterator is a new place, at the dataset's start. A faulty dataset gives its
-// error at the first Next.
+// Iterator returns a new place, at the dataset's start. A faulty dataset gives
+// its error at the first Next.
 func (d *Dataset[T]) Iterator() *Iterator[T] {
 	it := &Iterator[T]{d: d}
 	it.begin()
@@ -46,7 +46,7 @@ func (it *Iterator[T]) begin() {
 	}
 }
 
-// Next is the element at the place, which moves on. At the end the error is
+// Next returns the element at the place, which moves on. At the end the error is
 // io.EOF.
 //
 // After a restore the first Next moves to the restored place, which may read
@@ -135,7 +135,8 @@ func (it *Iterator[T]) RestoreFromTensors(tensors map[string]*tensor.Tensor) err
 	return err
 }
 
-// place is the encoded place, without the pipeline's text. The lock is held.
+// place returns the encoded place, without the pipeline's text. The lock is
+// held.
 func (it *Iterator[T]) place(tensors map[string]*tensor.Tensor) ([]byte, error) {
 	if it.d.err != nil {
 		return nil, it.d.err

@@ -80,8 +80,8 @@ func addLeaves(all *[]leaf, t reflect.Type, path []int, name string) error {
 	return nil
 }
 
-// at is the field of v, an element; an element that is a tensor itself has no
-// fields.
+// at returns the field of v, an element; an element that is a tensor itself has
+// no fields.
 func (l leaf) at(v reflect.Value) reflect.Value {
 	if len(l.path) == 0 {
 		return v
@@ -89,7 +89,7 @@ func (l leaf) at(v reflect.Value) reflect.Value {
 	return v.FieldByIndex(l.path)
 }
 
-// get is the tensor that v, an element, holds there.
+// get returns the tensor that v, an element, holds there.
 func (l leaf) get(v reflect.Value) (*tensor.Tensor, error) {
 	f := l.at(v)
 	if f.IsNil() {
@@ -121,7 +121,7 @@ func (l leaf) prefix() string {
 	return l.name + ": "
 }
 
-// rows is a tensor of the given shape over rows lo to hi of t.
+// rows returns a tensor of the given shape over rows lo to hi of t.
 func rows(t *tensor.Tensor, lo, hi int, shape tensor.Shape) (*tensor.Tensor, error) {
 	n := t.Shape()[0]
 	if t.DType().Fixed() {

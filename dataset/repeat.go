@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Repeat is n passes over the dataset, without an end where n is negative. A
-// shuffle before it gives each pass its own order.
+// Repeat returns n passes over the dataset, without an end where n is negative.
+// A shuffle before it gives each pass its own order.
 func (d *Dataset[T]) Repeat(n int) *Dataset[T] {
 	times, size := int64(n), unknown
 	switch {
@@ -29,7 +29,7 @@ func (d *Dataset[T]) Repeat(n int) *Dataset[T] {
 	})
 }
 
-// Epoch is pass n of the dataset by itself, in the order that it has as the
+// Epoch returns pass n of the dataset by itself, in the order that it has as the
 // n-th pass (from 0) of a Repeat.
 func (d *Dataset[T]) Epoch(n int) *Dataset[T] {
 	return then(d, "epoch", d.size, func(p pass) cursor[T] {
@@ -98,7 +98,7 @@ func (c *repeated[T]) load(ctx context.Context, d *decoder) error {
 	return nil
 }
 
-// Take is the first n elements, fewer where there are fewer.
+// Take returns the first n elements, fewer where there are fewer.
 func (d *Dataset[T]) Take(n int) *Dataset[T] {
 	if n < 0 {
 		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Take of %d elements", n)))
@@ -145,7 +145,7 @@ func (c *taken[T]) load(ctx context.Context, d *decoder) error {
 	return c.from.load(ctx, d)
 }
 
-// Skip is all but the first n elements.
+// Skip returns all but the first n elements.
 func (d *Dataset[T]) Skip(n int) *Dataset[T] {
 	if n < 0 {
 		return failed[T](errors.Join(d.err, fmt.Errorf("dataset: Skip of %d elements", n)))

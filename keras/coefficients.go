@@ -50,7 +50,7 @@ func (o *OptimizerBase) coefficientsFor(s *ops.Scope, d tensor.DType) *coefficie
 	return &o.step[len(o.step)-1]
 }
 
-// read is the value of one of the optimizer's float32 variables.
+// read returns the value of one of the optimizer's float32 variables.
 func (c *coefficients) read(v *trackable.Scalar[float32]) ops.Input {
 	if c.dtype == tensor.Float32 {
 		return &v.Variable
@@ -58,7 +58,7 @@ func (c *coefficients) read(v *trackable.Scalar[float32]) ops.Input {
 	return ops.Cast(c.s, &v.Variable, c.dtype)
 }
 
-// hyper is a hyperparameter: the saved one in the legacy layout, else the
+// hyper returns a hyperparameter: the saved one in the legacy layout, else the
 // option, both as float32 even for variables of float64, since that is what
 // tf.cast makes of a Python number.
 func (c *coefficients) hyper(place int, name string, option float64) ops.Input {
@@ -72,7 +72,7 @@ func (c *coefficients) hyper(place int, name string, option float64) ops.Input {
 	return c.known[place]
 }
 
-// rate is the step's learning rate.
+// rate returns the step's learning rate.
 func (c *coefficients) rate() ops.Input {
 	if c.known[numRate] == nil {
 		c.known[numRate] = c.learningRate()
@@ -107,7 +107,7 @@ func (c *coefficients) learningRate() (rate ops.Input) {
 	return rate
 }
 
-// localStep is the step's number, from 1.
+// localStep returns the step's number, from 1.
 func (c *coefficients) localStep() ops.Input {
 	if c.known[numStep] == nil {
 		c.known[numStep] = ops.Cast(c.s, ops.Add(c.s, &c.o.iter.Variable, 1), c.dtype)
@@ -115,7 +115,7 @@ func (c *coefficients) localStep() ops.Input {
 	return c.known[numStep]
 }
 
-// power is base to the power of the step's number.
+// power returns base to the power of the step's number.
 func (c *coefficients) power(place int, base ops.Input) ops.Input {
 	if c.known[place] == nil {
 		c.known[place] = ops.Pow(c.s, base, c.localStep())
@@ -130,7 +130,7 @@ type num struct {
 	t *tensor.Tensor
 }
 
-// number is x for an op. Only types that a step is likely to train are kept
+// number returns x for an op. Only types that a step is likely to train are kept
 // ready.
 func (c *coefficients) number(place int, x float64) ops.Input {
 	kept := &c.o.nums[0][place]

@@ -43,7 +43,7 @@ type Dense struct {
 	Kernel, Bias *trackable.Variable `cairn:"-"`
 }
 
-// ScopeName is the layer's name, "" for the automatic one.
+// ScopeName returns the layer's name, "" for the automatic one.
 func (d *Dense) ScopeName() string { return d.Name }
 
 // keras3Kernel is the kernel's edge in a checkpoint of Keras 3. A layer that is
@@ -119,7 +119,7 @@ func (d *Dense) Build(s *ops.Scope, in tensor.Shape) error {
 
 var errDenseRank = errors.New("the input needs two dimensions or more, a batch's first")
 
-// Call is activation(x·kernel + bias).
+// Call returns activation(x·kernel + bias).
 func (d *Dense) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	v, ok := d.Prepare(s, x, d.Build)
 	if !ok {

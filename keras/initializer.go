@@ -57,7 +57,7 @@ type RandomUniform struct {
 	Seed     uint64 // the same seed gives the same values; 0 draws from the call's random state
 }
 
-// NewRandomUniform is a RandomUniform between -0.05 and 0.05, TensorFlow's
+// NewRandomUniform returns a RandomUniform between -0.05 and 0.05, TensorFlow's
 // bounds.
 func NewRandomUniform(seed uint64) RandomUniform {
 	return RandomUniform{Min: -0.05, Max: 0.05, Seed: seed}
@@ -76,7 +76,7 @@ type RandomNormal struct {
 	Seed         uint64 // the same seed gives the same values; 0 draws from the call's random state
 }
 
-// NewRandomNormal is a RandomNormal around 0 with standard deviation 0.05,
+// NewRandomNormal returns a RandomNormal around 0 with standard deviation 0.05,
 // TensorFlow's.
 func NewRandomNormal(seed uint64) RandomNormal { return RandomNormal{StdDev: 0.05, Seed: seed} }
 
@@ -94,7 +94,7 @@ type TruncatedNormal struct {
 	Seed         uint64 // the same seed gives the same values; 0 draws from the call's random state
 }
 
-// NewTruncatedNormal is a TruncatedNormal around 0 with standard deviation
+// NewTruncatedNormal returns a TruncatedNormal around 0 with standard deviation
 // 0.05, TensorFlow's.
 func NewTruncatedNormal(seed uint64) TruncatedNormal {
 	return TruncatedNormal{StdDev: 0.05, Seed: seed}
@@ -133,7 +133,7 @@ func gain(g float64) float64 {
 	return g
 }
 
-// source is r, or a source of its own for an initializer with a seed.
+// source returns r, or a source of its own for an initializer with a seed.
 func source(r *rand.Rand, seed uint64) *rand.Rand {
 	switch {
 	case seed != 0:

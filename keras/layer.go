@@ -70,13 +70,13 @@ type Weight struct {
 // and later, as in Keras: dense, dense_1.
 func (l *Layer) SetName(name string) { l.name = name }
 
-// ScopeName is the name set with SetName, "" for the automatic one.
+// ScopeName returns the name set with SetName, "" for the automatic one.
 func (l *Layer) ScopeName() string { return l.name }
 
 // Built reports whether the layer has made its variables.
 func (l *Layer) Built() bool { return l.built.Load() }
 
-// Prepare is how a layer's Call begins: it makes x a value and, the first time,
+// Prepare begins a layer's Call: it makes x a value and, the first time,
 // calls build with its shape, which is nil where a trace doesn't know the number
 // of dimensions and has -1 for a size that it doesn't know. ok is false where that failed or an earlier op
 // had; Call then returns v. A build that fails is tried again at the next call,
@@ -150,7 +150,7 @@ func (m *Model) AcceptsChild(string) bool { return false }
 // TracksFields reports that a model gets its layers in fields.
 func (m *Model) TracksFields() bool { return true }
 
-// lastDim is the size of the last dimension, which a layer's kernel needs.
+// lastDim returns the size of the last dimension, which a layer's kernel needs.
 func lastDim(layer string, in tensor.Shape) (int, error) {
 	switch {
 	case in == nil:

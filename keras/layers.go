@@ -15,7 +15,7 @@ type Flatten struct {
 	Name string // the layer's name; it has no variables
 }
 
-// ScopeName is the layer's name, "" for the automatic one.
+// ScopeName returns the layer's name, "" for the automatic one.
 func (f *Flatten) ScopeName() string { return f.Name }
 
 // SetName gives the layer its name.
@@ -73,7 +73,7 @@ type Dropout struct {
 	once sync.Once
 }
 
-// ScopeName is the layer's name, "" for the automatic one.
+// ScopeName returns the layer's name, "" for the automatic one.
 func (d *Dropout) ScopeName() string { return d.Name }
 
 // SetName gives the layer its name.
@@ -114,7 +114,7 @@ type InputLayer struct {
 	Name string // the layer's name; it has no variables
 }
 
-// ScopeName is the layer's name, "" for the automatic one.
+// ScopeName returns the layer's name, "" for the automatic one.
 func (i *InputLayer) ScopeName() string { return i.Name }
 
 // SetName gives the layer its name.

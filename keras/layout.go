@@ -209,7 +209,7 @@ func (o *OptimizerBase) keeps(k slotKind) bool {
 	return k.new
 }
 
-// newSlot is the variable of a kind kept for v.
+// newSlot returns the variable of a kind kept for v.
 func (o *OptimizerBase) newSlot(v *trackable.Variable, k slotKind) (*trackable.Variable, error) {
 	if !o.keeps(k) {
 		return nil, nil

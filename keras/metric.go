@@ -60,8 +60,8 @@ func (m *MeanMetric) WeightedUpdate(s *ops.Scope, values, weights ops.Input) {
 	ops.AssignAdd(s, m.Count, ops.Sum(s, count))
 }
 
-// Mean is the mean at this point of a function, a float32 scalar: 0 before the
-// first value.
+// Mean returns the mean at this point of a function, a float32 scalar: 0 before
+// the first value.
 func (m *MeanMetric) Mean(s *ops.Scope) *ops.Value {
 	if m.Total == nil || m.Count == nil {
 		return s.Fail("MeanMetric", errUnmadeMetric)
@@ -69,9 +69,9 @@ func (m *MeanMetric) Mean(s *ops.Scope) *ops.Value {
 	return ops.DivNoNan(s, &m.Total.Variable, &m.Count.Variable)
 }
 
-// Result is the mean now, 0 before the first value. It is for code outside of
-// functions, which have [MeanMetric.Mean]: a number that goes into a trace stays
-// what it was.
+// Result returns the mean now, 0 before the first value. It is for code outside
+// of functions, which have [MeanMetric.Mean]: a number that goes into a trace
+// stays what it was.
 func (m *MeanMetric) Result() float64 {
 	if m.Total == nil || m.Count == nil {
 		return 0

@@ -22,11 +22,11 @@ type Optimizer interface {
 	// Build makes the optimizer's variables for these variables, which the first
 	// Apply does otherwise. A checkpoint's values that wait for them are taken.
 	Build(vars []*trackable.Variable) error
-	// LearningRate is the rate of the next step, before Decay.
+	// LearningRate returns the rate of the next step, before Decay.
 	LearningRate() (float64, error)
 	// SetLearningRate changes it, for a checkpoint too.
 	SetLearningRate(rate float64) error
-	// Iterations is the number of steps taken.
+	// Iterations returns the number of steps taken.
 	Iterations() (int64, error)
 }
 
@@ -86,10 +86,10 @@ type OptimizerBase struct {
 
 // rule is what tells one optimizer from another.
 type rule interface {
-	// hypers are the legacy layout's hyperparameters besides iter, decay and
+	// hypers returns the legacy layout's hyperparameters besides iter, decay and
 	// learning_rate.
 	hypers() []hyper
-	// slots are the kinds of variables kept for each variable, in the legacy
+	// slots returns the kinds of variables kept for each variable, in the legacy
 	// layout's order.
 	slots() []slotKind
 	// update takes one variable's step.
@@ -122,7 +122,8 @@ func (o *OptimizerBase) init(name string, rate float64, r rule) {
 	}
 }
 
-// ScopeName is the optimizer's name, with which its slots' full names begin.
+// ScopeName returns the optimizer's name, with which its slots' full names
+// begin.
 func (o *OptimizerBase) ScopeName() string { return o.Name }
 
 // AcceptsChild reports whether a checkpoint's value for edge may still find its
@@ -217,7 +218,7 @@ func (o *OptimizerBase) make() error {
 	return nil
 }
 
-// LearningRate is the rate of the next step, before Decay: a restored
+// LearningRate returns the rate of the next step, before Decay: a restored
 // checkpoint's, once one was restored. It is for code outside of functions: a
 // number that goes into a trace stays what it was.
 func (o *OptimizerBase) LearningRate() (float64, error) {
@@ -257,11 +258,11 @@ func (o *OptimizerBase) SetLearningRate(rate float64) error {
 	return nil
 }
 
-// Hyper is the variable of a hyperparameter, to be read and set: "learning_rate"
-// (without a Schedule), and with the legacy layout "decay" and the optimizer's
-// own, such as "beta_1" or "momentum". Before the first step the options say
-// what they begin with. Setting decay changes what is saved only: steps go by
-// the option, as TensorFlow's do.
+// Hyper returns the variable of a hyperparameter, to be read and set:
+// "learning_rate" (without a Schedule), and with the legacy layout "decay" and
+// the optimizer's own, such as "beta_1" or "momentum". Before the first step
+// the options say what they begin with. Setting decay changes what is saved
+// only: steps go by the option, as TensorFlow's do.
 func (o *OptimizerBase) Hyper(name string) (*trackable.Scalar[float32], error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -281,8 +282,9 @@ func (o *OptimizerBase) Hyper(name string) (*trackable.Scalar[float32], error) {
 	return nil, fmt.Errorf("keras: %s has no hyperparameter %q; there are %q", o.Name, name, known)
 }
 
-// Iterations is the number of steps taken, a restored checkpoint's included. It
-// is for code outside of functions, as [OptimizerBase.LearningRate] is.
+// Iterations returns the number of steps taken, a restored checkpoint's
+// included. It is for code outside of functions, as
+// [OptimizerBase.LearningRate] is.
 func (o *OptimizerBase) Iterations() (int64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

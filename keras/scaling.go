@@ -72,7 +72,7 @@ func (s VarianceScaling) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) 
 	return nil, fmt.Errorf("keras: VarianceScaling has no distribution %d", s.Distribution)
 }
 
-// fans is how many inputs and outputs a kernel of this shape joins.
+// fans returns how many inputs and outputs a kernel of this shape joins.
 func fans(shape tensor.Shape) (in, out float64) {
 	switch len(shape) {
 	case 0:

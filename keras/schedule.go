@@ -14,8 +14,8 @@ import (
 // Schedule is a learning rate that depends on the step. It is computed by ops, so
 // a traced function computes it anew in every call.
 type Schedule interface {
-	// Rate is the learning rate, a float32 scalar, after that many steps: step is
-	// a scalar, 0 for the first step, an int64 or of the type of the variable to
+	// Rate returns the learning rate, a float32 scalar, after that many steps: step
+	// is a scalar, 0 for the first step, an int64 or of the type of the variable to
 	// train.
 	Rate(s *ops.Scope, step *ops.Value) *ops.Value
 }
@@ -26,10 +26,10 @@ type ScheduleFunc func(s *ops.Scope, step *ops.Value) *ops.Value
 // Rate calls f.
 func (f ScheduleFunc) Rate(s *ops.Scope, step *ops.Value) *ops.Value { return f(s, step) }
 
-// float32Step is the step as schedules compute with it.
+// float32Step returns the step as schedules compute with it.
 func float32Step(s *ops.Scope, step *ops.Value) *ops.Value { return ops.Cast(s, step, tensor.Float32) }
 
-// fraction is step/steps, cut to whole numbers where staircase is set.
+// fraction returns step/steps, cut to whole numbers where staircase is set.
 func fraction(s *ops.Scope, step *ops.Value, steps int64, staircase bool) *ops.Value {
 	p := ops.Div(s, float32Step(s, step), float64(steps))
 	if staircase {
@@ -38,7 +38,8 @@ func fraction(s *ops.Scope, step *ops.Value, steps int64, staircase bool) *ops.V
 	return p
 }
 
-// float32Of is a Go number as a float32, the type of TensorFlow's Python numbers.
+// float32Of returns a Go number as a float32, the type of TensorFlow's Python
+// numbers.
 func float32Of(s *ops.Scope, x float64) *ops.Value { return ops.ConstOf(s, tensor.Float32, x) }
 
 // ExponentialDecay multiplies the rate by Factor every Steps steps:
@@ -52,7 +53,7 @@ type ExponentialDecay struct {
 	Staircase bool
 }
 
-// Rate is the rate after that many steps.
+// Rate returns the rate after that many steps.
 func (e ExponentialDecay) Rate(s *ops.Scope, step *ops.Value) *ops.Value {
 	return ops.Mul(s, e.Initial, ops.Pow(s, e.Factor, fraction(s, step, e.Steps, e.Staircase)))
 }
@@ -68,7 +69,7 @@ type InverseTimeDecay struct {
 	Staircase bool
 }
 
-// Rate is the rate after that many steps.
+// Rate returns the rate after that many steps.
 func (d InverseTimeDecay) Rate(s *ops.Scope, step *ops.Value) *ops.Value {
 	p := fraction(s, step, d.Steps, d.Staircase)
 	return ops.Div(s, d.Initial, ops.Add(s, 1, ops.Mul(s, d.Factor, p)))
@@ -87,7 +88,7 @@ type PolynomialDecay struct {
 	Cycle bool
 }
 
-// Rate is the rate after that many steps.
+// Rate returns the rate after that many steps.
 func (d PolynomialDecay) Rate(s *ops.Scope, step *ops.Value) *ops.Value {
 	power := d.Power
 	if power == 0 {
@@ -114,19 +115,19 @@ type CosineDecay struct {
 	Alpha   float64 // the part of Initial that remains; 0
 }
 
-// Rate is the rate after that many steps.
+// Rate returns the rate after that many steps.
 func (c CosineDecay) Rate(s *ops.Scope, step *ops.Value) *ops.Value {
 	at := ops.Minimum(s, float32Step(s, step), float64(c.Steps))
 	wave := cosine(s, ops.Div(s, at, float64(c.Steps)), float32Of(s, 0.5))
 	return ops.Mul(s, c.Initial, above(s, wave, c.Alpha))
 }
 
-// cosine is height*(1+cos(pi*p)).
+// cosine returns height*(1+cos(pi*p)).
 func cosine(s *ops.Scope, p, height *ops.Value) *ops.Value {
 	return ops.Mul(s, height, ops.Add(s, 1, ops.Cos(s, ops.Mul(s, math.Pi, p))))
 }
 
-// above is wave, lifted so that it ends at alpha instead of 0.
+// above returns wave, lifted so that it ends at alpha instead of 0.
 func above(s *ops.Scope, wave *ops.Value, alpha float64) *ops.Value {
 	return ops.Add(s, ops.Mul(s, 1-alpha, wave), alpha)
 }
@@ -142,7 +143,7 @@ type CosineDecayRestarts struct {
 	Alpha   float64 // the part of Initial that remains; 0
 }
 
-// Rate is the rate after that many steps.
+// Rate returns the rate after that many steps.
 func (c CosineDecayRestarts) Rate(s *ops.Scope, step *ops.Value) *ops.Value {
 	longer, lower := c.Longer, c.Lower
 	if longer == 0 {
@@ -175,7 +176,7 @@ type PiecewiseConstant struct {
 	Rates      []float64
 }
 
-// Rate is the rate after that many steps.
+// Rate returns the rate after that many steps.
 func (p PiecewiseConstant) Rate(s *ops.Scope, step *ops.Value) *ops.Value {
 	if len(p.Rates) != len(p.Boundaries)+1 {
 		return s.Fail("PiecewiseConstant", fmt.Errorf("there are %d Rates for %d Boundaries; one more than those is needed", len(p.Rates), len(p.Boundaries)))
@@ -189,7 +190,7 @@ func (p PiecewiseConstant) Rate(s *ops.Scope, step *ops.Value) *ops.Value {
 
 var errNoRate = errors.New("the Schedule gave no value; its Rate must return a scalar")
 
-// rateAt is what a schedule gives outside of any function.
+// rateAt returns what a schedule gives outside of any function.
 func rateAt(schedule Schedule, step int64) (float32, error) {
 	s := ops.NewScope(context.Background(), &ops.ScopeOptions{Kernels: kernel.All()})
 	defer func() { _ = s.Close() }()

@@ -14,7 +14,7 @@ type seeded struct {
 	r  *rand.Rand
 }
 
-// WithSeed is a context under which layers draw their first values from a
+// WithSeed returns a context under which layers draw their first values from a
 // generator with this seed, in the order in which they are built: the same
 // program then makes the same model. Initializers with a seed of their own
 // aren't touched. Without it every run differs.

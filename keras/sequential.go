@@ -35,8 +35,8 @@ func (m *Sequential) Add(layers ...Callable) error {
 	return nil
 }
 
-// ScopeName is the name set with SetName; by default a sequential model adds
-// nothing to its variables' full names.
+// ScopeName returns the name set with SetName; by default a sequential model
+// adds nothing to its variables' full names.
 func (m *Sequential) ScopeName() string { return rootScope(m.Model.ScopeName()) }
 
 // TrackableChildren lists the layers as Keras does.
@@ -48,7 +48,7 @@ func (m *Sequential) AcceptsChild(edge string) bool { return acceptsLayer(edge, 
 // TracksFields reports false: the layers aren't in fields.
 func (m *Sequential) TracksFields() bool { return false }
 
-// Call is the last layer's output.
+// Call returns the last layer's output.
 func (m *Sequential) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	v := ops.Const(s, x)
 	for i, l := range m.Layers {
@@ -71,8 +71,8 @@ type Functional struct {
 	Run func(s *ops.Scope, x ops.Input) *ops.Value
 }
 
-// ScopeName is the name set with SetName; by default a functional model adds
-// nothing to its variables' full names.
+// ScopeName returns the name set with SetName; by default a functional model
+// adds nothing to its variables' full names.
 func (m *Functional) ScopeName() string { return rootScope(m.Model.ScopeName()) }
 
 // TrackableChildren lists the layers as Keras does.

@@ -8,8 +8,8 @@ import (
 
 type trainingKey struct{}
 
-// Training is a context whose calls train: dropout drops. Give it to the call
-// of a training step; without it layers behave as in inference.
+// Training returns a context whose calls train: dropout drops. Give it to the
+// call of a training step; without it layers behave as in inference.
 //
 //	loss, err := step.Call(keras.Training(ctx), batch)
 func Training(ctx context.Context) context.Context {

@@ -67,9 +67,9 @@ func CastRange(dst []byte, t *Tensor, d DType, lo, hi int) error {
 	return nil
 }
 
-// Float64s is a copy of t's elements as float64: exact for every real type but
-// the 64-bit integers, which are rounded. Booleans are 0 and 1. Complex numbers
-// and strings are an error.
+// Float64s returns a copy of t's elements as float64: exact for every real type
+// but the 64-bit integers, which are rounded. Booleans are 0 and 1. Complex
+// numbers and strings are an error.
 func (t *Tensor) Float64s() ([]float64, error) {
 	if !t.dtype.Fixed() || t.dtype.IsComplex() {
 		return nil, fmt.Errorf("tensor: the elements are %v, no real numbers", t.dtype)
@@ -94,8 +94,9 @@ func (t *Tensor) AppendFloat64s(dst []float64, lo, hi int) ([]float64, error) {
 	return dst, nil
 }
 
-// Int64s is a copy of the elements of an integer, quantized or boolean tensor;
-// uint64 values above the largest int64 are an error, as is any other type.
+// Int64s returns a copy of the elements of an integer, quantized or boolean
+// tensor; uint64 values above the largest int64 are an error, as is any other
+// type.
 func (t *Tensor) Int64s() ([]int64, error) {
 	if !isInt(t.dtype) {
 		return nil, fmt.Errorf("tensor: the elements are %v, no integers", t.dtype)
@@ -414,8 +415,8 @@ func writeFloats(dst []byte, d DType, src []float64) {
 	}
 }
 
-// intRange is the smallest and the largest value of an integer type; for uint64
-// the largest is int64's.
+// intRange returns the smallest and the largest value of an integer type; for
+// uint64 the largest is int64's.
 func intRange(d DType) (lo, hi int64) {
 	bits := d.Size() * 8
 	switch d {

@@ -104,7 +104,7 @@ var dtypes = [dtypeEnd]dtypeInfo{
 // Valid reports whether d is one of the element types of this package.
 func (d DType) Valid() bool { return d > 0 && d < dtypeEnd }
 
-// Size is the number of bytes that one element takes in memory and in a
+// Size returns the number of bytes that one element takes in memory and in a
 // checkpoint. It is 0 for the types whose elements vary in length: string,
 // variant and resource.
 func (d DType) Size() int {
@@ -117,7 +117,7 @@ func (d DType) Size() int {
 // Fixed reports whether all elements take the same number of bytes.
 func (d DType) Fixed() bool { return d.Size() > 0 }
 
-// String is TensorFlow's lower-case name: "float32", "string", "bfloat16".
+// String returns TensorFlow's lower-case name: "float32", "string", "bfloat16".
 // References of TF1 graphs end in "_ref".
 func (d DType) String() string {
 	if d.Valid() {
@@ -163,7 +163,7 @@ func (d DType) IsQuantized() bool {
 	return false
 }
 
-// Swap is the width in bytes of the parts that change place between
+// Swap returns the width in bytes of the parts that change place between
 // little-endian and big-endian files: an element's own size, except that a
 // complex number swaps each half. It is 1 where nothing is swapped.
 func (d DType) Swap() int {

@@ -36,7 +36,7 @@ type Element interface {
 		I4 | U4 | I2 | U2 | Q8 | QU8 | Q16 | QU16 | Q32
 }
 
-// TypeOf is the DType whose elements have the Go type T; for [Opaque] it is
+// TypeOf returns the DType whose elements have the Go type T; for [Opaque] it is
 // [Variant].
 func TypeOf[T Element]() DType {
 	var z T

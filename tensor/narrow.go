@@ -72,7 +72,7 @@ func (m minifloat) decode(b uint8) float32 {
 	return math.Float32frombits(sign<<31 | uint32(int(e)-m.bias+127)<<23 | f<<(23-m.man))
 }
 
-// exp2 is 2 to the power e, for normal results.
+// exp2 returns 2 to the power e, for normal results.
 func exp2(e int) float32 { return math.Float32frombits(uint32(e+127) << 23) }
 
 // encode rounds v to the nearest number of the type, ties to even, as ml_dtypes
@@ -140,7 +140,7 @@ func (m minifloat) encode(v float32) uint8 {
 	return signBit | uint8(q)
 }
 
-// Float is the element's value, exactly.
+// Float returns the element's value, exactly.
 func (v F16) Float() float32 {
 	sign, e, f := uint32(v>>15)<<31, uint32(v>>10&0x1f), uint32(v&0x3ff)
 	switch e {
@@ -156,25 +156,25 @@ func (v F16) Float() float32 {
 	return math.Float32frombits(sign | (e+112)<<23 | f<<13)
 }
 
-// Float is the element's value, exactly.
+// Float returns the element's value, exactly.
 func (v BF16) Float() float32 { return math.Float32frombits(uint32(v) << 16) }
 
-// Float is the element's value, exactly.
+// Float returns the element's value, exactly.
 func (v F8E5M2) Float() float32 { return f8e5m2Values[v] }
 
-// Float is the element's value, exactly.
+// Float returns the element's value, exactly.
 func (v F8E4M3FN) Float() float32 { return f8e4m3fnValues[v] }
 
-// Float is the element's value, exactly.
+// Float returns the element's value, exactly.
 func (v F8E4M3FNUZ) Float() float32 { return f8e4m3fnuzValues[v] }
 
-// Float is the element's value, exactly.
+// Float returns the element's value, exactly.
 func (v F8E4M3B11FNUZ) Float() float32 { return f8e4m3b11fnuzValues[v] }
 
-// Float is the element's value, exactly.
+// Float returns the element's value, exactly.
 func (v F8E5M2FNUZ) Float() float32 { return f8e5m2fnuzValues[v] }
 
-// Float is the element's value, exactly; the upper four bits are ignored.
+// Float returns the element's value, exactly; the upper four bits are ignored.
 func (v F4E2M1FN) Float() float32 { return f4e2m1fnValues[v] }
 
 // ToF16 rounds f to half precision: to the nearest, ties to even, too large
@@ -231,16 +231,16 @@ func ToF8E5M2FNUZ(f float32) F8E5M2FNUZ { return F8E5M2FNUZ(f8e5m2fnuz.encode(f)
 // NaN becomes a zero of the opposite sign, as in ml_dtypes.
 func ToF4E2M1FN(f float32) F4E2M1FN { return F4E2M1FN(f4e2m1fn.encode(f)) }
 
-// Int is the element's value, -8 to 7.
+// Int returns the element's value, -8 to 7.
 func (v I4) Int() int { return int(int8(v<<4) >> 4) }
 
-// Int is the element's value, 0 to 15.
+// Int returns the element's value, 0 to 15.
 func (v U4) Int() int { return int(v & 0xf) }
 
-// Int is the element's value, -2 to 1.
+// Int returns the element's value, -2 to 1.
 func (v I2) Int() int { return int(int8(v<<6) >> 6) }
 
-// Int is the element's value, 0 to 3.
+// Int returns the element's value, 0 to 3.
 func (v U2) Int() int { return int(v & 3) }
 
 // ToI4 keeps the lower four bits of i.

@@ -19,6 +19,8 @@ type NPYError struct {
 	Err  error // the cause, or nil
 }
 
+// Error returns the file, the array and what is wrong with it.
+// Error returns the file, the array and what is wrong with it.
 func (e *NPYError) Error() string {
 	s := "npy: "
 	if e.Name != "" {
@@ -31,7 +33,7 @@ func (e *NPYError) Error() string {
 	return s
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *NPYError) Unwrap() error { return e.Err }
 
 func npyErr(format string, args ...any) error { return &NPYError{What: fmt.Sprintf(format, args...)} }
@@ -43,7 +45,7 @@ type NPYOptions struct {
 	Lossy bool
 }
 
-// NPYType is the element type that a tensor of type d has as a numpy array:
+// NPYType returns the element type that a tensor of type d has as a numpy array:
 // bfloat16, float8 and float4 widen to float32, int4 and int2 to int8 (unsigned
 // to uint8), quantized types become their plain integers. Variant and resource
 // have none, which is an error.
@@ -120,8 +122,8 @@ func WriteNPY(w io.Writer, t *Tensor, opts *NPYOptions) error {
 	return nil
 }
 
-// npyHeader is everything before the data, the type the data is written as and
-// for strings their common width.
+// npyHeader returns everything before the data, the type the data is written as
+// and for strings their common width.
 func npyHeader(t *Tensor, opts *NPYOptions) (header []byte, d DType, width int, err error) {
 	if d, err = NPYType(t.dtype); err != nil {
 		return nil, d, 0, err
@@ -344,7 +346,7 @@ func (h *NPYHeader) readStrings(r io.Reader, sized bool) (*Tensor, error) {
 	return FromStrings(String, strs, h.Shape...)
 }
 
-// text is one element of an S or U array as a string.
+// text returns one element of an S or U array as a string.
 func (h *NPYHeader) text(b []byte) (string, error) {
 	if !h.unicode {
 		n := len(b)

@@ -69,7 +69,7 @@ func OpenNPZ(r io.ReaderAt, size int64, opts *NPZOptions) (*NPZ, error) {
 	return z, nil
 }
 
-// Names are the arrays' names, sorted, without ".npy".
+// Names returns the arrays' names, sorted, without ".npy".
 func (z *NPZ) Names() []string { return slices.Clone(z.names) }
 
 // Header reads what the file says of one array, not its data.
@@ -81,7 +81,7 @@ func (z *NPZ) Header(name string) (*NPYHeader, error) {
 	return h, rc.Close()
 }
 
-// openData is open for an array whose data is to be read.
+// openData opens an array whose data is to be read.
 func (z *NPZ) openData(ctx context.Context, name string) (*NPYHeader, io.ReadCloser, error) {
 	h, rc, err := z.open(name)
 	if err != nil {
@@ -127,8 +127,8 @@ func (z *NPZ) Read(ctx context.Context, name string) (*Tensor, error) {
 	return t, named(err, name)
 }
 
-// ReadInto is Read into a tensor of the array's type and shape, no strings.
-// After an error dst may hold anything.
+// ReadInto does what Read does, into a tensor of the array's type and shape, no
+// strings. After an error dst may hold anything.
 func (z *NPZ) ReadInto(ctx context.Context, name string, dst *Tensor) error {
 	h, rc, err := z.openData(ctx, name)
 	if err != nil {

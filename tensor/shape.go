@@ -16,9 +16,9 @@ const MaxRank = 254
 // specification -1 stands for an unknown one.
 type Shape []int
 
-// NumElements is the product of the sizes: 1 for a scalar, 0 where any size is
-// 0. An unknown size, a rank over [MaxRank] and a product that doesn't fit an
-// int are errors.
+// NumElements returns the product of the sizes: 1 for a scalar, 0 where any
+// size is 0. An unknown size, a rank over [MaxRank] and a product that doesn't
+// fit an int are errors.
 func (s Shape) NumElements() (int, error) {
 	if len(s) > MaxRank {
 		return 0, fmt.Errorf("tensor: a shape of %d dimensions; the most is %d", len(s), MaxRank)
@@ -54,7 +54,7 @@ func (s Shape) Known() bool { return !slices.ContainsFunc(s, func(d int) bool { 
 // Equal reports whether both have the same sizes.
 func (s Shape) Equal(o Shape) bool { return slices.Equal(s, o) }
 
-// Clone is a copy; a scalar's is empty but not nil.
+// Clone returns a copy; a scalar's is empty but not nil.
 func (s Shape) Clone() Shape { return append(Shape{}, s...) }
 
 // Accepts reports whether a tensor of shape o fits the specification s: same
@@ -71,7 +71,7 @@ func (s Shape) Accepts(o Shape) bool {
 	return true
 }
 
-// String is "[2,3]", "[]" for a scalar, "?" for an unknown size.
+// String returns "[2,3]", "[]" for a scalar, "?" for an unknown size.
 func (s Shape) String() string {
 	var b strings.Builder
 	b.WriteByte('[')

@@ -45,8 +45,8 @@ func (t *Tensor) adopt(p unsafe.Pointer, n int) {
 	}
 }
 
-// Must is t, for values known to be right as the program is written; it panics
-// with err if there is one.
+// Must returns t, for values known to be right as the program is written; it
+// panics with err if there is one.
 func Must(t *Tensor, err error) *Tensor {
 	if err != nil {
 		panic(err)
@@ -118,8 +118,8 @@ func FromBytes(d DType, b []byte, dims ...int) (*Tensor, error) {
 	return t, nil
 }
 
-// header is a tensor without data yet: one allocation with its shape, where the
-// rank is common.
+// header returns a tensor without data yet: one allocation with its shape,
+// where the rank is common.
 func header(d DType, dims []int) *Tensor {
 	if len(dims) > 4 {
 		return &Tensor{dtype: d, shape: Shape(dims).Clone()}
@@ -150,16 +150,16 @@ func FromStrings(d DType, values []string, dims ...int) (*Tensor, error) {
 	return t, nil
 }
 
-// DType is the type of the elements.
+// DType returns the type of the elements.
 func (t *Tensor) DType() DType { return t.dtype }
 
-// Shape is the sizes of the dimensions; it must not be changed.
+// Shape returns the sizes of the dimensions; it must not be changed.
 func (t *Tensor) Shape() Shape { return t.shape }
 
-// Rank is the number of dimensions, 0 for a scalar.
+// Rank returns the number of dimensions, 0 for a scalar.
 func (t *Tensor) Rank() int { return len(t.shape) }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (t *Tensor) Len() int {
 	if size := t.dtype.Size(); size > 0 {
 		return len(t.data) / size
@@ -167,7 +167,7 @@ func (t *Tensor) Len() int {
 	return len(t.strs)
 }
 
-// NumBytes is what the elements take: their storage where they have a fixed
+// NumBytes returns what the elements take: their storage where they have a fixed
 // size, otherwise the sum of their lengths.
 func (t *Tensor) NumBytes() int64 {
 	if t.dtype.Fixed() {
@@ -180,16 +180,16 @@ func (t *Tensor) NumBytes() int64 {
 	return n
 }
 
-// Bytes is the storage of elements of fixed size, in native byte order and not
-// a copy; it is nil for string, variant and resource.
+// Bytes returns the storage of elements of fixed size, in native byte order and
+// not a copy; it is nil for string, variant and resource.
 func (t *Tensor) Bytes() []byte { return t.data }
 
-// Strings is the storage of string, variant and resource elements, not a copy;
-// it is nil for all others.
+// Strings returns the storage of string, variant and resource elements, not a
+// copy; it is nil for all others.
 func (t *Tensor) Strings() []string { return t.strs }
 
-// Values is the storage as a Go slice, not a copy. It panics where T is not the
-// Go type of t's elements: ask [Tensor.DType] first, or use [ValuesOf].
+// Values returns the storage as a Go slice, not a copy. It panics where T is
+// not the Go type of t's elements: ask [Tensor.DType] first, or use [ValuesOf].
 func Values[T Element](t *Tensor) []T {
 	v, err := ValuesOf[T](t)
 	if err != nil {
@@ -198,7 +198,7 @@ func Values[T Element](t *Tensor) []T {
 	return v
 }
 
-// ValuesOf is [Values] with an error instead of a panic.
+// ValuesOf does what [Values] does, with an error instead of a panic.
 func ValuesOf[T Element](t *Tensor) ([]T, error) {
 	d := TypeOf[T]()
 	if d != t.dtype && !(d == Variant && t.dtype == Resource) {
@@ -210,8 +210,8 @@ func ValuesOf[T Element](t *Tensor) ([]T, error) {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(t.strs))), len(t.strs)), nil
 }
 
-// Item is the only element of a tensor that has one. Another number of elements
-// or another type than T's is an error.
+// Item returns the only element of a tensor that has one. Another number of
+// elements or another type than T's is an error.
 func Item[T Element](t *Tensor) (T, error) {
 	var z T
 	v, err := ValuesOf[T](t)
@@ -224,7 +224,7 @@ func Item[T Element](t *Tensor) (T, error) {
 	return v[0], nil
 }
 
-// Reshape is a tensor over the same storage with another shape of as many
+// Reshape returns a tensor over the same storage with another shape of as many
 // elements. One size may be -1: it is worked out.
 func (t *Tensor) Reshape(dims ...int) (*Tensor, error) {
 	s, n := Shape(dims).Clone(), t.Len()
@@ -253,7 +253,7 @@ func (t *Tensor) Reshape(dims ...int) (*Tensor, error) {
 	return &Tensor{dtype: t.dtype, shape: s, data: t.data, strs: t.strs}, nil
 }
 
-// Clone is a copy with storage of its own.
+// Clone returns a copy with storage of its own.
 func (t *Tensor) Clone() *Tensor {
 	c := &Tensor{dtype: t.dtype, shape: t.shape}
 	if t.dtype.Fixed() {

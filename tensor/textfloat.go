@@ -175,7 +175,7 @@ func shortest(d DType, x float64, verb byte) string {
 	return strconv.FormatFloat(x, verb, -1, 32)
 }
 
-// roundTo is v rounded to a floating type.
+// roundTo returns v rounded to a floating type.
 func roundTo(d DType, v float64) float64 {
 	var buf [2]uint64
 	b := bytesOf(buf[:])[:d.Size()]

@@ -72,7 +72,7 @@ func attachable(obj Trackable) bool {
 	return !knows
 }
 
-// ownFields are the fields of a struct that can hold a child each.
+// ownFields returns the fields of a struct that can hold a child each.
 func ownFields(v reflect.Value) []trackedField {
 	if ownTypes[v.Type()] || v.Type() == structVariable {
 		return nil

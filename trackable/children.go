@@ -179,7 +179,7 @@ func (c *collector) fields(obj Trackable, v reflect.Value) error {
 	return nil
 }
 
-// nodeOf is obj's Node, nil where it has none.
+// nodeOf returns obj's Node, nil where it has none.
 func nodeOf(obj Trackable) *Node {
 	if n, ok := obj.(Noder); ok {
 		return n.TrackableNode()
@@ -187,7 +187,7 @@ func nodeOf(obj Trackable) *Node {
 	return nil
 }
 
-// locked is f under the lock of n, which may be nil.
+// locked runs f under the lock of n, which may be nil.
 func locked[T any](n *Node, f func() (T, error)) (T, error) {
 	if n != nil {
 		n.mu.Lock()
@@ -198,7 +198,7 @@ func locked[T any](n *Node, f func() (T, error)) (T, error) {
 
 func zeroPointer(v reflect.Value) bool { return v.Kind() == reflect.Pointer && v.IsNil() }
 
-// childOf is the node that a field or an element holds, nil for none.
+// childOf returns the node that a field or an element holds, nil for none.
 func childOf(v reflect.Value, c class) (Trackable, error) {
 	switch c {
 	case classObject:
@@ -283,8 +283,8 @@ func holdsAny(v reflect.Value) bool {
 	return false
 }
 
-// dataWithin is the type of the data that a slice or map of interfaces without
-// anything trackable holds, nil for none.
+// dataWithin returns the type of the data that a slice or map of interfaces
+// without anything trackable holds, nil for none.
 func dataWithin(v reflect.Value, c class) reflect.Type {
 	switch {
 	case c == classList && v.Type().Elem().Kind() == reflect.Interface:
@@ -352,7 +352,7 @@ func (c *collector) mapping(obj Trackable, v reflect.Value) error {
 	return nil
 }
 
-// checkTrackable is nil for what can be a node.
+// checkTrackable returns nil for what can be a node.
 func checkTrackable(obj Trackable) error {
 	if isNil(obj) {
 		return fmt.Errorf("nothing to track: the object is nil")
@@ -379,7 +379,7 @@ func isNil(obj Trackable) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// Identity is a comparable value that is the same for two references to one
+// Identity returns a comparable value that is the same for two references to one
 // node: a pointer's type and address, except that a struct that embeds a
 // [Variable] is that variable, a map is what it refers to, and a slice that
 // lies in no addressable place is its first element's place.

@@ -24,13 +24,13 @@ type List[T Trackable] struct {
 // NewList makes a list of items.
 func NewList[T Trackable](items ...T) *List[T] { return &List[T]{items: slices.Clone(items)} }
 
-// TrackableNode is what the graph remembers about the list.
+// TrackableNode returns what the graph remembers about the list.
 func (l *List[T]) TrackableNode() *Node { return &l.node }
 
-// TellsOfChildren says that nothing gets into the list unseen.
+// TellsOfChildren marks that nothing gets into the list unseen.
 func (l *List[T]) TellsOfChildren() {}
 
-// TrackableChildren are the elements, named by their indices.
+// TrackableChildren returns the elements, named by their indices.
 func (l *List[T]) TrackableChildren() []Edge {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -65,14 +65,14 @@ func (l *List[T]) Append(items ...T) error {
 	return nil
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (l *List[T]) Len() int {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return len(l.items)
 }
 
-// At is element i; it panics outside the list, as a slice does.
+// At returns element i; it panics outside the list, as a slice does.
 func (l *List[T]) At(i int) T {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -108,13 +108,13 @@ type Map[T Trackable] struct {
 // NewMap makes an empty map.
 func NewMap[T Trackable]() *Map[T] { return new(Map[T]) }
 
-// TrackableNode is what the graph remembers about the map.
+// TrackableNode returns what the graph remembers about the map.
 func (m *Map[T]) TrackableNode() *Node { return &m.node }
 
-// TellsOfChildren says that nothing gets into the map unseen.
+// TellsOfChildren marks that nothing gets into the map unseen.
 func (m *Map[T]) TellsOfChildren() {}
 
-// TrackableChildren are the values, named by their keys.
+// TrackableChildren returns the values, named by their keys.
 func (m *Map[T]) TrackableChildren() []Edge {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -149,7 +149,7 @@ func (m *Map[T]) Set(key string, x T) error {
 	return m.node.Deliver(key, x)
 }
 
-// Get is the value under key.
+// Get returns the value under key.
 func (m *Map[T]) Get(key string) (T, bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -157,14 +157,14 @@ func (m *Map[T]) Get(key string) (T, bool) {
 	return x, ok
 }
 
-// Len is the number of keys.
+// Len returns the number of keys.
 func (m *Map[T]) Len() int {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return len(m.keys)
 }
 
-// Keys are the keys in the order of insertion.
+// Keys returns the keys in the order of insertion.
 func (m *Map[T]) Keys() []string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

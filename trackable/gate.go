@@ -35,7 +35,7 @@ var DefaultGate = new(Gate)
 type gateKey struct{}   // the Gate that a context carries
 type insideKey struct{} // the Gate whose step a context lies in
 
-// WithGate is a context whose steps and snapshots use g instead of
+// WithGate returns a context whose steps and snapshots use g instead of
 // [DefaultGate].
 func WithGate(ctx context.Context, g *Gate) context.Context {
 	return context.WithValue(ctx, gateKey{}, g)
@@ -61,7 +61,7 @@ func Step(ctx context.Context, f func(ctx context.Context) error) error {
 	return gateOf(ctx).Step(ctx, f)
 }
 
-// Step is the function [Step] on this gate.
+// Step does what the function [Step] does, on this gate.
 func (g *Gate) Step(ctx context.Context, f func(ctx context.Context) error) error {
 	if ctx.Value(insideKey{}) == g {
 		return g.watching(ctx, f)
@@ -87,7 +87,7 @@ func Freeze(ctx context.Context, f func(ctx context.Context) error) error {
 	return gateOf(ctx).Freeze(ctx, f)
 }
 
-// Freeze is the function [Freeze] on this gate.
+// Freeze does what the function [Freeze] does, on this gate.
 func (g *Gate) Freeze(ctx context.Context, f func(ctx context.Context) error) error {
 	if ctx.Value(insideKey{}) == g {
 		return ErrInsideStep

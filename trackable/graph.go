@@ -51,7 +51,7 @@ type SlotRef struct {
 	Variable, ID int
 }
 
-// Variable is the node's variable, nil where it is none.
+// Variable returns the node's variable, nil where it is none.
 func (n *GraphNode) Variable() *Variable {
 	if v, ok := n.Object.(VariableLike); ok {
 		return v.AsVariable()
@@ -59,7 +59,7 @@ func (n *GraphNode) Variable() *Variable {
 	return nil
 }
 
-// ID is the number of obj's node.
+// ID returns the number of obj's node.
 func (g *Graph) ID(obj Trackable) (id int, ok bool) {
 	if isNil(obj) {
 		return 0, false
@@ -68,8 +68,8 @@ func (g *Graph) ID(obj Trackable) (id int, ok bool) {
 	return id, ok
 }
 
-// Human is a node's path for people: raw edge names joined by dots, "(root)" for
-// the root.
+// Human returns a node's path for people: raw edge names joined by dots,
+// "(root)" for the root.
 func (g *Graph) Human(id int) string {
 	if g.Nodes[id].IsSlot {
 		return g.Nodes[id].Path
@@ -85,11 +85,11 @@ func (g *Graph) Human(id int) string {
 	return strings.Join(names, ".")
 }
 
-// Scope is the scope that full names below a node begin with.
+// Scope returns the scope that full names below a node begin with.
 func (g *Graph) Scope(id int) string { return g.Nodes[id].scope }
 
-// NameBelow is the full name that [Base.AddVariable] gives a variable on an edge
-// of a node, where name is [VariableSpec].Name.
+// NameBelow returns the full name that [Base.AddVariable] gives a variable on
+// an edge of a node, where name is [VariableSpec].Name.
 func (g *Graph) NameBelow(id int, edge, name string) string {
 	if name == "" {
 		name = edge
@@ -100,7 +100,7 @@ func (g *Graph) NameBelow(id int, edge, name string) string {
 	return joinScope(g.Nodes[id].scope, name)
 }
 
-// NameOf is the full name that v would have as a child of a node.
+// NameOf returns the full name that v would have as a child of a node.
 func (g *Graph) NameOf(id int, v *Variable) string {
 	switch name, kind := v.nameAndKind(); kind {
 	case nameRelative:

@@ -16,8 +16,8 @@ const (
 	VariableValue = "VARIABLE_VALUE"
 )
 
-// Escape is an edge or attribute name as it stands in keys: "." becomes "..",
-// "/" becomes ".S".
+// Escape returns an edge or attribute name as it stands in keys: "." becomes
+// "..", "/" becomes ".S".
 func Escape(name string) string {
 	if !strings.ContainsAny(name, "./") {
 		return name
@@ -50,7 +50,7 @@ func Unescape(name string) (raw string, ok bool) {
 	return b.String(), true
 }
 
-// AttributeKey is the key of an object's attribute: object is the object's
+// AttributeKey returns the key of an object's attribute: object is the object's
 // escaped path ("" for the root), name the attribute's raw name. TensorFlow
 // escapes attribute names twice in keys, and once where the object graph lists
 // them.
@@ -58,8 +58,8 @@ func AttributeKey(object, name string) string {
 	return object + "/" + attributesName + "/" + Escape(Escape(name))
 }
 
-// SlotPath is the path of a slot variable, which stands for an object's path in
-// its key: variable and optimizer are escaped paths.
+// SlotPath returns the path of a slot variable, which stands for an object's
+// path in its key: variable and optimizer are escaped paths.
 func SlotPath(variable, optimizer, slot string) string {
 	return variable + "/" + slotName + "/" + optimizer + "/" + Escape(slot)
 }
@@ -70,7 +70,7 @@ func SplitKey(key string) (object, name string, ok bool) {
 	return strings.Cut(key, "/"+attributesName+"/")
 }
 
-// SnakeCase is the edge name of a struct field without a tag. The rule is
+// SnakeCase returns the edge name of a struct field without a tag. The rule is
 // frozen, since the names stand in files: all letters become lower-case, and a
 // "_" goes before an upper-case letter that follows a lower-case one, or that is
 // followed by a lower-case one and isn't the first or behind a "_".
@@ -92,9 +92,10 @@ func SnakeCase(field string) string {
 	return b.String()
 }
 
-// scopeName is the automatic name of an object of a type, as Keras makes it from
-// a class name. It differs from SnakeCase in that a digit between letters can
-// swallow the "_" (MyL2Norm → my_l2norm), a quirk that names in files show.
+// scopeName returns the automatic name of an object of a type, as Keras makes
+// it from a class name. It differs from SnakeCase in that a digit between
+// letters can swallow the "_" (MyL2Norm → my_l2norm), a quirk that names in
+// files show.
 func scopeName(typeName string) string {
 	typeName, _, _ = strings.Cut(typeName, "[") // type arguments
 	runes := []rune(typeName)

@@ -117,7 +117,7 @@ type Scoped interface{ ScopeName() string }
 // It is embedded; the zero Base is ready.
 type Base struct{ node Node }
 
-// TrackableNode is what the graph remembers about the object.
+// TrackableNode returns what the graph remembers about the object.
 func (b *Base) TrackableNode() *Node { return &b.node }
 
 // VariableSpec says what variable [Base.AddVariable] makes.
@@ -161,14 +161,14 @@ type Node struct {
 	fault   error // why no variable can be made below the object
 }
 
-// Edges are the attached edges in order; fields are not among them.
+// Edges returns the attached edges in order; fields are not among them.
 func (n *Node) Edges() []Edge {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.edges)
 }
 
-// Attach is [Base.Attach].
+// Attach does what [Base.Attach] does.
 func (n *Node) Attach(edge string, child Trackable) error {
 	if err := checkTrackable(child); err != nil {
 		return fmt.Errorf("trackable: attaching %q: %w", edge, err)

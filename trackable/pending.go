@@ -23,7 +23,7 @@ type Pending interface {
 	Initial(edge string, v *Variable, d tensor.DType, s tensor.Shape) (*tensor.Tensor, error)
 	// Deliver restores child, which the object has as edge now, and all below it.
 	Deliver(edge string, child Trackable) error
-	// Unfilled is the error that child, as edge, has variables which no restore
+	// Unfilled returns the error that child, as edge, has variables which no restore
 	// gave a value though this one should have; nil where that is allowed.
 	Unfilled(edge string, child Trackable) error
 	// Done reports whether the restore has nothing more to say.
@@ -42,7 +42,7 @@ func (n *Node) AddPending(p Pending) {
 	n.pending = slices.Insert(n.pending, at, p)
 }
 
-// restores are the pending restores, the latest first.
+// restores returns the pending restores, the latest first.
 func (n *Node) restores() []Pending {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -77,8 +77,8 @@ func (n *Node) Deliver(edge string, child Trackable) error {
 	return nil
 }
 
-// Stamp is the order of the latest restore that set the object's values, 0 for
-// none.
+// Stamp returns the order of the latest restore that set the object's values, 0
+// for none.
 func (n *Node) Stamp() uint64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -149,8 +149,8 @@ func (n *Node) addVariable(dst **Variable, edge string, spec VariableSpec) error
 	return n.Deliver(edge, v)
 }
 
-// initial is the pending value for a variable that is about to be made, and the
-// order of its restore. Without one, a strict restore is the error.
+// initial returns the pending value for a variable that is about to be made,
+// and the order of its restore. Without one, a strict restore is the error.
 func (n *Node) initial(edge string, v *Variable, spec VariableSpec) (*tensor.Tensor, uint64, error) {
 	list := n.restores()
 	for _, p := range list {
@@ -169,7 +169,7 @@ func (n *Node) initial(edge string, v *Variable, spec VariableSpec) (*tensor.Ten
 	return nil, 0, nil
 }
 
-// first is the initializer's value.
+// first returns the initializer's value.
 func (spec *VariableSpec) first(edge string) (t *tensor.Tensor, err error) {
 	if spec.Init != nil {
 		t, err = spec.Init()

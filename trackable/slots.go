@@ -12,9 +12,9 @@ import (
 // slots, for other variables. Slots are saved where both the owner and the
 // variable are.
 type SlotOwner interface {
-	// SlotNames are the names in the order of files.
+	// SlotNames returns the names in the order of files.
 	SlotNames() []string
-	// Slot is the slot of v, nil where there is none.
+	// Slot returns the slot of v, nil where there is none.
 	Slot(v *Variable, name string) *Variable
 	// RestoreSlot makes the slot of v with its value from a checkpoint, which was
 	// read before the owner needed it. It is called where Slot is nil.
@@ -46,22 +46,22 @@ func (s *Slots) DeclareSlots(names ...string) {
 	}
 }
 
-// SlotNames are the declared names.
+// SlotNames returns the declared names.
 func (s *Slots) SlotNames() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.names)
 }
 
-// Slot is the slot of v, nil where there is none.
+// Slot returns the slot of v, nil where there is none.
 func (s *Slots) Slot(v *Variable, name string) *Variable {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.slots[slotKey{v, name}]
 }
 
-// SlotOr is the slot of v; where there is none it is made by init, which nil
-// means zeros like v. The name must be declared.
+// SlotOr returns the slot of v; where there is none it is made by init, which
+// nil means zeros like v. The name must be declared.
 func (s *Slots) SlotOr(v *Variable, name string, init func() (*tensor.Tensor, error)) (*Variable, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -107,7 +107,7 @@ func (v *Variable) SetFault(err error) {
 	}
 }
 
-// Fault is why v must not be used, nil if it may be.
+// Fault returns why v must not be used, nil if it may be.
 func (v *Variable) Fault() error {
 	if p := v.fault.Load(); p != nil {
 		return *p
@@ -115,7 +115,7 @@ func (v *Variable) Fault() error {
 	return nil
 }
 
-// Made is the variable's number in the order of making, from 1 on.
+// Made returns the variable's number in the order of making, from 1 on.
 func (v *Variable) Made() uint64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -131,11 +131,11 @@ func (v *Variable) MarkRestored() {
 	v.written = false
 }
 
-// AsVariable is v. Structs that embed a Variable inherit it, and so are known
-// as variables.
+// AsVariable returns v. Structs that embed a Variable inherit it, and so are
+// known as variables.
 func (v *Variable) AsVariable() *Variable { return v }
 
-// TrackableNode is what the graph remembers about v.
+// TrackableNode returns what the graph remembers about v.
 func (v *Variable) TrackableNode() *Node { return &v.node }
 
 // Named sets the variable's full name and returns v. It is TensorFlow's
@@ -173,9 +173,9 @@ func (v *Variable) namedBelow(part string) {
 	v.name, v.nameKind = part, nameRelative
 }
 
-// Name is the full name that was set with [Variable.Named], or the part of it
-// that [Base.AddVariable] knows; the scopes before it are known to a walk of the
-// whole graph only ([GraphNode].FullName).
+// Name returns the full name that was set with [Variable.Named], or the part of
+// it that [Base.AddVariable] knows; the scopes before it are known to a walk of
+// the whole graph only ([GraphNode].FullName).
 func (v *Variable) Name() string {
 	name, kind := v.nameAndKind()
 	if kind == nameDerived {
@@ -194,8 +194,8 @@ func (v *Variable) nameAndKind() (string, nameKind) {
 	return v.name, v.nameKind
 }
 
-// shown is the name for an error, "Variable" where there is none. The lock is
-// held.
+// shown returns the name for an error, "Variable" where there is none. The lock
+// is held.
 func (v *Variable) shown() string {
 	if v.name == "" {
 		return "Variable"
@@ -218,7 +218,8 @@ func (v *Variable) Trainable() bool {
 	return !v.untrained
 }
 
-// DType is the type of the elements, [tensor.Invalid] where there is no value.
+// DType returns the type of the elements, [tensor.Invalid] where there is no
+// value.
 func (v *Variable) DType() tensor.DType {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -228,7 +229,7 @@ func (v *Variable) DType() tensor.DType {
 	return v.cell.t.DType()
 }
 
-// Shape is the value's shape; nil where there is no value. It must not be
+// Shape returns the value's shape; nil where there is no value. It must not be
 // changed.
 func (v *Variable) Shape() tensor.Shape {
 	v.mu.Lock()
@@ -248,7 +249,7 @@ func (v *Variable) SetShape(s tensor.Shape) *Variable {
 	return v
 }
 
-// ValueShape is the shape that v's values have, with -1 for a size that may
+// ValueShape returns the shape that v's values have, with -1 for a size that may
 // change; nil where there is no value. It must not be changed.
 func (v *Variable) ValueShape() tensor.Shape {
 	v.mu.Lock()
@@ -262,8 +263,8 @@ func (v *Variable) ValueShape() tensor.Shape {
 	return v.cell.t.Shape()
 }
 
-// Accepts is nil if v can hold a value of this type and shape, and otherwise the
-// error that Store would give, without the variable's name.
+// Accepts returns nil if v can hold a value of this type and shape, and
+// otherwise the error that Store would give, without the variable's name.
 func (v *Variable) Accepts(d tensor.DType, s tensor.Shape) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -286,10 +287,10 @@ func (v *Variable) accepts(d tensor.DType, s tensor.Shape) error {
 	return &ShapeError{WantDType: d, WantShape: want, GotDType: d, GotShape: s}
 }
 
-// Load is the value now. It never changes: the storage counts as shared from
-// then on, so that the next change of v is made on a copy. Where the value is
-// needed for a moment only, [Variable.Borrow] avoids that copy. It is nil for a
-// variable without a value.
+// Load returns the value now. It never changes: the storage counts as shared
+// from then on, so that the next change of v is made on a copy. Where the value
+// is needed for a moment only, [Variable.Borrow] avoids that copy. It is nil
+// for a variable without a value.
 func (v *Variable) Load() *tensor.Tensor {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -300,10 +301,10 @@ func (v *Variable) Load() *tensor.Tensor {
 	return v.cell.t
 }
 
-// Borrow is the value now, for use until release is called. A change of v in
-// the meantime is made on a copy; after release the storage can be updated in
-// place again. Calling release twice does nothing. Without a value the tensor is
-// nil.
+// Borrow returns the value now, for use until release is called. A change of v
+// in the meantime is made on a copy; after release the storage can be updated
+// in place again. Calling release twice does nothing. Without a value the
+// tensor is nil.
 func (v *Variable) Borrow() (t *tensor.Tensor, release func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -324,8 +325,9 @@ func (v *Variable) Borrow() (t *tensor.Tensor, release func()) {
 // those who keep many. The zero Lease holds nothing.
 type Lease struct{ cell *cell }
 
-// Lease is the value now, for use until the lease is released, at the latest by
-// the end of the step. Without a value the tensor is nil and nothing is held.
+// Lease returns the value now, for use until the lease is released, at the
+// latest by the end of the step. Without a value the tensor is nil and nothing
+// is held.
 func (v *Variable) Lease() (*tensor.Tensor, Lease) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -373,8 +375,8 @@ func (v *Variable) Store(t *tensor.Tensor) error {
 	return nil
 }
 
-// StoreShared is [Variable.Store] for a tensor that others keep reading: it is
-// never written, the first update works on a copy.
+// StoreShared does what [Variable.Store] does, for a tensor that others keep
+// reading: it is never written, the first update works on a copy.
 func (v *Variable) StoreShared(t *tensor.Tensor) error {
 	if err := v.Store(t); err != nil {
 		return err
@@ -401,7 +403,7 @@ func (v *Variable) Update(f func(buf *tensor.Tensor) error) error {
 	return f(buf)
 }
 
-// writable is the storage, made v's own first. The lock is held.
+// writable returns the storage, made v's own first. The lock is held.
 func (v *Variable) writable() (*tensor.Tensor, error) {
 	if v.cell == nil {
 		return nil, fmt.Errorf("trackable: variable %q has no value to update; give it one with Init", v.shown())
@@ -413,10 +415,10 @@ func (v *Variable) writable() (*tensor.Tensor, error) {
 	return v.cell.t, nil
 }
 
-// UpdateAll is [Variable.Update] of several variables at once, as a fused
-// optimizer step needs it: bufs[i] is the storage of vars[i]. The variables are
-// locked in one order everywhere, so that no two calls can block each other.
-// The same variable twice is an error.
+// UpdateAll does what [Variable.Update] does, for several variables at once, as
+// a fused optimizer step needs it: bufs[i] is the storage of vars[i]. The
+// variables are locked in one order everywhere, so that no two calls can block
+// each other. The same variable twice is an error.
 func UpdateAll(vars []*Variable, f func(bufs []*tensor.Tensor) error) error {
 	unlock, err := lockAll(vars)
 	if err != nil {
@@ -525,7 +527,7 @@ func NewScalar[T tensor.Element](x T) *Scalar[T] {
 	return s
 }
 
-// Get is the value now; the zero T where s was never given one.
+// Get returns the value now; the zero T where s was never given one.
 func (s *Scalar[T]) Get() T {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -41,7 +41,7 @@ const always = ^uint64(0)
 // VariablesMade counts the variables made so far in the process.
 func VariablesMade() uint64 { return variableIDs.Load() }
 
-// GateOf is the gate of the steps and snapshots that run with ctx.
+// GateOf returns the gate of the steps and snapshots that run with ctx.
 func GateOf(ctx context.Context) *Gate { return gateOf(ctx) }
 
 // Watch adds w until it answers [WatchEnded].
@@ -68,8 +68,8 @@ func before(w Watcher, ctx context.Context) (Watch, error) { return w.BeforeStep
 
 type unwatchedKey struct{}
 
-// unwatched is a context whose steps ask no watcher: snapshots and deliveries,
-// which run while the objects are held.
+// unwatched returns a context whose steps ask no watcher: snapshots and
+// deliveries, which run while the objects are held.
 func unwatched(ctx context.Context) context.Context {
 	return context.WithValue(ctx, unwatchedKey{}, true)
 }
