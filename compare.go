@@ -40,7 +40,7 @@ type DiffOptions struct {
 	// MiB and 16 times its bytes on the disk, so that a small file can't fill the
 	// memory; less than that has no effect.
 	MaxMemory int64
-	// Progress is told the bytes compared and the bytes in all. Default: nil.
+	// Progress is called with the bytes compared and the bytes in all. Default: nil.
 	Progress func(done, total int64)
 }
 

@@ -20,7 +20,7 @@ type WriteOptions struct {
 	Lossy bool
 	// Force replaces a destination that exists. Default: false.
 	Force bool
-	// Progress is told the bytes written and the bytes in all. Default: nil.
+	// Progress is called with the bytes written and the bytes in all. Default: nil.
 	Progress func(done, total int64)
 	// MaxMemory raises the memory that reading a source may take. Default: for each file 64
 	// MiB and 16 times its bytes on the disk, so that a small file can't fill the

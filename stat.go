@@ -41,7 +41,7 @@ type StatOptions struct {
 	// MiB and 16 times its bytes on the disk, so that a small file can't fill the
 	// memory; less than that has no effect.
 	MaxMemory int64
-	// Progress is told the bytes read and the bytes in all. Default: nil.
+	// Progress is called with the bytes read and the bytes in all. Default: nil.
 	Progress func(done, total int64)
 }
 

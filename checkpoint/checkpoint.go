@@ -40,10 +40,10 @@ type Options struct {
 	// Shards splits the values over several data files. Default: one file.
 	Shards ShardPolicy
 	// Progress is called while values are written or read, with bytes done and
-	// bytes in all; calls don't overlap. Default: nobody is told.
+	// bytes in all; calls don't overlap. Default: nothing is called.
 	Progress func(done, total int64)
 	// OnWrite is called in order with the path after each write and save; an
-	// error ends the call that wrote, whose files stay. Default: nobody is told.
+	// error ends the call that wrote, whose files stay. Default: nothing is called.
 	OnWrite []func(ctx context.Context, path string) error
 }
 

@@ -312,7 +312,7 @@ func (l *load) deliver(ctx context.Context, starts ...start) error {
 }
 
 // appeared lists what is pending for edges that objects have by now; plain
-// limits it to edges that no Node is told of.
+// limits it to edges that reach no Node.
 func (l *load) appeared(plain bool) ([]start, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -44,7 +44,7 @@ type ManagerOptions struct {
 	// OnWrite is called in order with the path after each save, when the checkpoint
 	// is durable and the latest, and after the Checkpoint's own OnWrite. It may ask
 	// the Manager for Latest and Checkpoints, but must not save, restore, wait or
-	// close. Default: nobody is told.
+	// close. Default: nothing is called.
 	OnWrite []func(ctx context.Context, path string) error
 	// Shards splits the values over several data files. Default: the Checkpoint's.
 	Shards ShardPolicy

@@ -1,5 +1,6 @@
-// Package engine runs single ops: it holds what a kernel is, where kernels are
-// looked up, and what a kernel may use while it runs.
+// Package engine runs ops, one by one or as a plan: it holds what a kernel is,
+// where kernels are looked up, what a kernel may use while it runs, and how a
+// graph.Function is compiled to a [Plan] of prepared kernels.
 //
 // A [Kernel] is TensorFlow's op name and a function over a [Call]. A
 // [KernelSet] is a value that maps op names to kernels; nothing is registered

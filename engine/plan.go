@@ -68,7 +68,7 @@ type RunOptions struct {
 	// MaxSteps is the most ops that may run, each round of a loop counted.
 	// Default: no limit.
 	MaxSteps int64
-	// Used is told how much the call took, where it is not nil.
+	// Used is called with how much the call took, where it is not nil.
 	Used *Usage
 }
 

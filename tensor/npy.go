@@ -20,7 +20,6 @@ type NPYError struct {
 }
 
 // Error returns the file, the array and what is wrong with it.
-// Error returns the file, the array and what is wrong with it.
 func (e *NPYError) Error() string {
 	s := "npy: "
 	if e.Name != "" {

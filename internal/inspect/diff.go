@@ -20,7 +20,7 @@ type DiffOptions struct {
 	RTol, ATol float64
 	// Graph compares the object graphs too, where both have one. Default false.
 	Graph bool
-	// Progress is told the bytes compared. Default nil.
+	// Progress is called with the bytes compared. Default nil.
 	Progress Progress
 }
 

@@ -55,7 +55,7 @@ func (f Fault) String() string {
 	return s + ": " + f.What
 }
 
-// Progress is told the bytes done and the bytes in all.
+// Progress is called with the bytes done and the bytes in all.
 type Progress func(done, total int64)
 
 // Verify opens path, reads everything that lies there and lists every fault:

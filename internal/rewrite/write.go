@@ -21,7 +21,7 @@ type Options struct {
 	Lossy bool
 	// Force replaces a destination that exists. Default false.
 	Force bool
-	// Progress is told the bytes written and the bytes in all. Default nil.
+	// Progress is called with the bytes written and the bytes in all. Default nil.
 	Progress func(done, total int64)
 	// MaxAlignment is the most bytes that the metadata of a safetensors file may
 	// align a checkpoint's tensors to. Default 64 KiB.
