@@ -13,8 +13,8 @@ type applying struct{ fn any }
 
 // Apply calls the function from model code, on the scope s. Eagerly it runs as
 // part of s's call. In a trace it is one op that calls the function's own trace,
-// which is made for what is known of in's types and shapes and for whether s
-// trains; other calls that fit share it. Failures are s's. A function that
+// which is made for what is known of in's types and shapes, for whether s trains
+// and for its gradient rules; other calls that fit share it. Failures are s's. A function that
 // applies itself, directly or through others, is an error.
 func (fn *Func[In, Out]) Apply(s *ops.Scope, in In) Out {
 	out, err := fn.apply(s, in)

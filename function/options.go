@@ -65,9 +65,10 @@ func pick(o []*Options) *Options {
 }
 
 func (o *Options) scope(ctx context.Context, recycle bool) *ops.Scope {
-	return ops.NewScope(grad.WithRules(ctx, o.Gradients), &ops.ScopeOptions{
+	s := ops.NewScope(ctx, &ops.ScopeOptions{
 		Kernels: o.Kernels, Workers: o.Workers, Files: o.Files, MaxOutput: o.MaxOutput, Recycle: recycle, Shapes: o.Shapes, Instance: o.Instance,
 	})
+	return grad.WithRules(s, o.Gradients)
 }
 
 // Eager is a scope for scripts and tests: its ops run at once, its values live

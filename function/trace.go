@@ -21,6 +21,7 @@ type trace[In, Out any] struct {
 	concrete *graph.Concrete
 	facts    []graph.Fact // of the input's values
 	training bool         // whether the scope trains that it was made for
+	rules    *grad.Rules  // the gradient rules of that scope
 	static   In           // the input without its values: what else has to be equal
 	out      Out          // the output, whose values are the trace's
 	has      []bool       // which of the output's values are there
@@ -72,7 +73,10 @@ func (fn *Func[In, Out]) traceOf(ctx context.Context, from *ops.Scope, in In) (t
 		return nil, fmt.Errorf("%w (%s)", ErrRecursive, fn)
 	}
 	facts := fn.factsOf(&in)
-	training := from != nil && from.Training()
+	training, rules := false, grad.All()
+	if from != nil {
+		training, rules = from.Training(), grad.RulesOf(from)
+	}
 	// The gate comes before the lock, as in a call: a checkpoint that waits for
 	// calls to end must not stand between the two.
 	err = trackable.Step(context.WithValue(ctx, tracingKey{fn}, true), func(ctx context.Context) error {
@@ -80,7 +84,7 @@ func (fn *Func[In, Out]) traceOf(ctx context.Context, from *ops.Scope, in In) (t
 		defer fn.tracing.Unlock()
 		static := fn.staticOf(in)
 		for _, have := range fn.traced() {
-			if have.training == training && equalFacts(have.facts, facts) && reflect.DeepEqual(have.static, static) {
+			if have.training == training && have.rules == rules && equalFacts(have.facts, facts) && reflect.DeepEqual(have.static, static) {
 				t = have
 				return nil
 			}
@@ -89,7 +93,7 @@ func (fn *Func[In, Out]) traceOf(ctx context.Context, from *ops.Scope, in In) (t
 		if err != nil {
 			return err
 		}
-		made.static, made.training = static, training
+		made.static, made.training, made.rules = static, training, rules
 		list := append(fn.traced()[:len(fn.traced()):len(fn.traced())], made)
 		fn.traces.Store(&list)
 		t = made
@@ -140,7 +144,7 @@ type tracingKey struct{ fn any }
 // make runs the Go function over symbols.
 func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, facts []graph.Fact) (t *trace[In, Out], err error) {
 	t = &trace[In, Out]{facts: facts}
-	s, tr := ops.NewTrace(grad.WithRules(ctx, fn.opts.Gradients), fn.graphName(), &ops.ScopeOptions{Kernels: fn.opts.Kernels, Shapes: fn.opts.Shapes, From: from})
+	s, tr := ops.NewTrace(ctx, fn.graphName(), &ops.ScopeOptions{Kernels: fn.opts.Kernels, Shapes: fn.opts.Shapes, From: from})
 	defer func() {
 		if r := recover(); r != nil {
 			err = engine.NewPanicError(r)
@@ -161,7 +165,7 @@ func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, facts
 	if err != nil {
 		return nil, err
 	}
-	t.out = fn.f(s, in)
+	t.out = fn.f(grad.WithRules(s, fn.opts.Gradients), in)
 	fn.out.detach(unsafe.Pointer(&t.out))
 	values, names := fn.out.leaves(unsafe.Pointer(&t.out))
 	var results []*ops.Value
@@ -195,7 +199,7 @@ func (fn *Func[In, Out]) find(in *In) *trace[In, Out] {
 	stripped := false
 	var best *trace[In, Out]
 	for _, t := range list {
-		if t.training || !takes(t.facts, facts) {
+		if t.training || t.rules != grad.All() || !takes(t.facts, facts) {
 			continue
 		}
 		if !stripped {

@@ -1,7 +1,6 @@
 package grad
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -41,13 +40,22 @@ type Gradients []Pair
 
 type rulesKey struct{}
 
-// WithRules is a context under which [Of] and [Record] use these rules; package
-// function makes one of its options.
-func WithRules(ctx context.Context, r *Rules) context.Context {
+// WithRules returns a scope of the same call on which [Of] and [Record] use these
+// rules; package function makes one of its options.
+func WithRules(s *ops.Scope, r *Rules) *ops.Scope {
 	if r == nil {
-		return ctx
+		return s
 	}
-	return context.WithValue(ctx, rulesKey{}, r)
+	return s.With(rulesKey{}, r)
+}
+
+// RulesOf are the rules that [Of] and [Record] use on s: those of the closest
+// [WithRules], else [All].
+func RulesOf(s *ops.Scope) *Rules {
+	if r, ok := s.Value(rulesKey{}).(*Rules); ok {
+		return r
+	}
+	return All()
 }
 
 // Tape is what [Of] or [Record] recorded. It belongs to its scope's goroutine.
@@ -135,13 +143,8 @@ func Record(s *ops.Scope, o ...*Options) (*ops.Scope, *Tape) {
 			t.opts = *o
 		}
 	}
-	switch r, ok := s.Context().Value(rulesKey{}).(*Rules); {
-	case t.opts.Rules != nil:
-		t.rules = t.opts.Rules
-	case ok:
-		t.rules = r
-	default:
-		t.rules = All()
+	if t.rules = t.opts.Rules; t.rules == nil {
+		t.rules = RulesOf(s)
 	}
 	t.Watch(t.opts.Watch...)
 	return s.WithRecorder(t), t

@@ -88,6 +88,6 @@
 // # Random numbers
 //
 // First values and dropout masks differ from run to run unless seeds are given:
-// an initializer's or layer's own, or [WithSeed] for all of a call. The numbers
+// an initializer's or layer's own, or [WithSeed] for all of a scope. The numbers
 // aren't TensorFlow's.
 package keras

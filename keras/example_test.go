@@ -30,6 +30,7 @@ func Example() {
 	optimizer := keras.NewSGD(0.1)
 	optimizer.Momentum = 0.5
 	step := function.New(func(s *ops.Scope, b batch) *ops.Value {
+		s = s.WithTraining(true) // layers such as Dropout behave differently
 		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
 			return keras.MeanSquaredError{}.Loss(s, b.Y, model.Call(s, b.X))
 		})
@@ -37,7 +38,7 @@ func Example() {
 		return loss
 	})
 	for i := range 101 {
-		loss, err := step.Call(keras.Training(context.Background()), line())
+		loss, err := step.Call(context.Background(), line())
 		if err != nil {
 			panic(err)
 		}
@@ -163,7 +164,7 @@ func ExampleDense() {
 func ExampleWithSeed() {
 	build := func() *trackable.Variable {
 		layer := &keras.Dense{Units: 2}
-		s := function.Eager(keras.WithSeed(context.Background(), 1))
+		s := keras.WithSeed(function.Eager(context.Background()), 1)
 		layer.Call(s, tensor.Must(tensor.New([]float32{1}, 1, 1)))
 		return layer.Kernel
 	}

@@ -120,7 +120,7 @@ func (l *Layer) AddWeight(s *ops.Scope, dst **trackable.Variable, edge string, w
 	return l.AddVariable(dst, edge, trackable.VariableSpec{
 		DType: w.DType, Shape: w.Shape, NotTrainable: w.NotTrainable, Name: w.Name,
 		Init: func() (t *tensor.Tensor, err error) {
-			withRand(s.Context(), func(r *rand.Rand) { t, err = w.Init.Init(r, w.DType, w.Shape) })
+			withRand(s, func(r *rand.Rand) { t, err = w.Init.Init(r, w.DType, w.Shape) })
 			return t, err
 		},
 	})

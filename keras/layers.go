@@ -56,7 +56,7 @@ func (f *Flatten) Call(s *ops.Scope, x ops.Input) *ops.Value {
 
 // Dropout sets a part of its inputs to 0 while training and divides the others
 // by what is left, so that the mean stays. Outside of training, which is the
-// default, it gives its input; see [Training].
+// default, it gives its input; see [ops.Scope.WithTraining].
 type Dropout struct {
 	Layer
 	// Rate is the probability of 0, from 0 up to but not including 1.
@@ -91,7 +91,7 @@ func (d *Dropout) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	if !(d.Rate >= 0 && d.Rate < 1) {
 		return s.Fail("Dropout", fmt.Errorf("the rate is %v; it must be at least 0 and below 1", d.Rate))
 	}
-	if d.Rate == 0 || !IsTraining(s) {
+	if d.Rate == 0 || !s.Training() {
 		return v
 	}
 	d.once.Do(func() {
@@ -100,7 +100,7 @@ func (d *Dropout) Call(s *ops.Scope, x ops.Input) *ops.Value {
 		}
 		seed := d.Seed
 		if seed == 0 {
-			withRand(s.Context(), func(r *rand.Rand) { seed = r.Uint64() })
+			withRand(s, func(r *rand.Rand) { seed = r.Uint64() })
 		}
 		d.Random = ops.NewRandom(seed)
 	})

@@ -195,7 +195,7 @@ func TestFlattenAndDropout(t *testing.T) {
 	if got := data(t, drop.Call(s, ones)); !got.Equal(ones) {
 		t.Error("Dropout changes its input outside of training")
 	}
-	train := function.Eager(Training(context.Background()))
+	train := function.Eager(context.Background()).WithTraining(true)
 	got := tensor.Values[float32](data(t, drop.Call(train, ones)))
 	zeros := 0
 	for _, v := range got {
@@ -217,21 +217,21 @@ func TestFlattenAndDropout(t *testing.T) {
 }
 
 func TestSeedsRepeatAModel(t *testing.T) {
-	build := func(ctx context.Context) *tensor.Tensor {
-		s := function.Eager(ctx)
+	plain := func() *ops.Scope { return function.Eager(context.Background()) }
+	build := func(s *ops.Scope) *tensor.Tensor {
 		d := &Dense{Units: 3}
 		d.Call(s, mat(1, 2, 1, 2))
 		must(t, s.Err())
 		return d.Kernel.Load()
 	}
-	seeded := func() context.Context { return WithSeed(context.Background(), 5) }
+	seeded := func() *ops.Scope { return WithSeed(plain(), 5) }
 	if !build(seeded()).Equal(build(seeded())) {
 		t.Error("the same seed makes two models")
 	}
-	if ctx := seeded(); build(ctx).Equal(build(ctx)) {
-		t.Error("two layers of a call have the same values")
+	if s := seeded(); build(s).Equal(build(s.WithTraining(true))) {
+		t.Error("two layers of a scope have the same values")
 	}
-	if build(context.Background()).Equal(build(context.Background())) {
+	if build(plain()).Equal(build(plain())) {
 		t.Error("without a seed two models are the same")
 	}
 }
@@ -242,7 +242,7 @@ func TestLayersMayBeCalledFromManyGoroutines(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			s := function.Eager(Training(context.Background()))
+			s := function.Eager(context.Background()).WithTraining(true)
 			net.Call(s, x)
 			if err := s.Err(); err != nil {
 				t.Error(err)

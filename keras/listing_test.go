@@ -54,13 +54,14 @@ func toy() (x, y *tensor.Tensor) {
 func train(t testing.TB, model Callable, o Optimizer, x, y *tensor.Tensor) float32 {
 	t.Helper()
 	f := function.New(func(s *ops.Scope, _ struct{}) *ops.Value {
+		s = s.WithTraining(true)
 		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
 			return ops.Mean(s, ops.Abs(s, ops.Sub(s, model.Call(s, x), y)))
 		})
 		o.Apply(s, tape.Gradient(loss, Trainable(model)))
 		return loss
 	})
-	v, err := f.Call(Training(context.Background()), struct{}{})
+	v, err := f.Call(context.Background(), struct{}{})
 	must(t, err)
 	l, err := ops.Item[float32](v)
 	must(t, err)

@@ -1,35 +1,41 @@
 package keras
 
 import (
-	"context"
 	"math/rand/v2"
 	"sync"
+
+	"github.com/cairnml/cairn/ops"
 )
 
 type seedKey struct{}
 
-// seeded is a generator that a context carries; calls may share it.
+// seeded is a generator that scopes carry, those of layers that goroutines call
+// too.
 type seeded struct {
 	mu sync.Mutex
 	r  *rand.Rand
 }
 
-// WithSeed returns a context under which layers draw their first values from a
-// generator with this seed, in the order in which they are built: the same
-// program then makes the same model. Initializers with a seed of their own
-// aren't touched. Without it every run differs.
-func WithSeed(ctx context.Context, seed uint64) context.Context {
-	return context.WithValue(ctx, seedKey{}, &seeded{r: rand.New(rand.NewPCG(seed, 0))})
+// WithSeed returns a scope of the same call on which layers draw their first
+// values from a generator with this seed, in the order in which they are built:
+// the same program then makes the same model. Initializers with a seed of their
+// own aren't touched. Each WithSeed begins anew, so that layers which are built
+// in two calls draw the same numbers. Without it every run differs.
+//
+//	func (t *Training) step(s *ops.Scope, b Batch) *ops.Value {
+//		s = keras.WithSeed(s.WithTraining(true), 1)
+func WithSeed(s *ops.Scope, seed uint64) *ops.Scope {
+	return s.With(seedKey{}, &seeded{r: rand.New(rand.NewPCG(seed, 0))})
 }
 
-// withRand calls f with the random state of the call.
-func withRand(ctx context.Context, f func(r *rand.Rand)) {
-	s, ok := ctx.Value(seedKey{}).(*seeded)
+// withRand calls f with the random state of the scope.
+func withRand(s *ops.Scope, f func(r *rand.Rand)) {
+	g, ok := s.Value(seedKey{}).(*seeded)
 	if !ok {
 		f(rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f(s.r)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f(g.r)
 }

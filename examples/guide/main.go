@@ -72,8 +72,8 @@ func (t *Training) step(s *ops.Scope, ex Example) *ops.Value {
 	return loss
 }
 
-func train(ctx context.Context, w io.Writer, dir string) error {
-	t := &Training{trackable.NewScalar[int32](1), keras.NewAdam(0.1), &Net{L1: &keras.Dense{Units: 5}}}
+func train(ctx context.Context, w io.Writer, dir string, net *Net) error {
+	t := &Training{trackable.NewScalar[int32](1), keras.NewAdam(0.1), net}
 	ckpt, err := checkpoint.New(t, nil) // one walk: an unexported layer or a clashing edge is an error here
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := train(ctx, os.Stdout, *dir); err != nil {
+	if err := train(ctx, os.Stdout, *dir, &Net{L1: &keras.Dense{Units: 5}}); err != nil {
 		log.Fatal(err)
 	}
 }

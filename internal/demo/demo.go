@@ -139,7 +139,9 @@ func New(dir string, o *Options) (*Run, error) {
 		Options: opts,
 		train:   train, heldOut: heldOut,
 	}
-	r.step = function.New(r.Training.step)
+	r.step = function.New(func(s *ops.Scope, b Batch) *ops.Value {
+		return r.Training.step(keras.WithSeed(s.WithTraining(true), opts.Seed), b)
+	})
 	r.logits = function.New(func(s *ops.Scope, x *ops.Value) *ops.Value { return r.Training.Net.Call(s, x) })
 	ckpt, err := checkpoint.New(r.Training, nil)
 	if err != nil {
@@ -184,14 +186,13 @@ func (r *Run) Train(ctx context.Context, until int, watch func(Progress)) error 
 	if until <= 0 || until > r.Options.Steps {
 		until = r.Options.Steps
 	}
-	train := keras.WithSeed(keras.Training(ctx), r.Options.Seed)
 	t := r.Training
 	for int(t.Step.Get()) < until {
 		b, err := t.Data.Next(ctx)
 		if err != nil {
 			return err
 		}
-		loss, err := r.step.Call(train, b)
+		loss, err := r.step.Call(ctx, b)
 		if err != nil {
 			return err
 		}

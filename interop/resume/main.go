@@ -116,6 +116,7 @@ type training struct {
 	Net       keras.Callable
 
 	model, loss string
+	seed        uint64                 // of the first values; 0 for any
 	ckpt        *checkpoint.Checkpoint `cairn:"-"`
 }
 
@@ -158,6 +159,9 @@ func resume(ctx context.Context, name, path string) (t *training, done func() er
 type example struct{ X, Y *ops.Value }
 
 func (t *training) step(s *ops.Scope, ex example) *ops.Value {
+	if t.seed != 0 {
+		s = keras.WithSeed(s, t.seed)
+	}
 	loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
 		diff := ops.Sub(s, t.Net.Call(s, ex.X), ex.Y)
 		if t.loss == "mse" {
@@ -314,7 +318,8 @@ func (r *runner) firstLegs(ctx context.Context, name string, whole []float64, fr
 	if err != nil {
 		return err
 	}
-	if _, err = t.train(keras.WithSeed(ctx, 7), 20); err != nil {
+	t.seed = 7
+	if _, err = t.train(ctx, 20); err != nil {
 		return err
 	}
 	if err := t.ckpt.Write(ctx, r.path("ours", name, "20")); err != nil {
