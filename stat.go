@@ -3,6 +3,7 @@ package cairn
 import (
 	"context"
 	"io/fs"
+	"slices"
 
 	"github.com/cairnml/cairn/internal/inspect"
 	"github.com/cairnml/cairn/internal/store"
@@ -60,27 +61,20 @@ func Stat(ctx context.Context, path string, o *StatOptions) ([]Stats, error) {
 	if err != nil {
 		return nil, publicError(err)
 	}
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e store.Entry) bool { return e.Name == store.GraphKey })
 	var done, total int64
 	for _, e := range entries {
 		total += e.Bytes
 	}
 	var out []Stats
-	var scratch store.Scratch
-	for _, e := range entries {
-		if e.Name == store.GraphKey {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		t, err := s.ReadScratch(ctx, e.Name, &scratch)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Stats(inspect.StatOf(e.Name, t)))
+	err = inspect.StatEach(ctx, s, entries, func(e store.Entry, sum inspect.Stats) {
+		out = append(out, Stats(sum))
 		if done += e.Bytes; o.Progress != nil {
 			o.Progress(done, total)
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }

@@ -275,7 +275,7 @@ func (l *load) unfilled(g *trackable.Graph) (items []Item, vars []*trackable.Var
 }
 
 func (l *load) unfilledError(items []Item, vars []*trackable.Variable) error {
-	deferred, unused := l.left()
+	deferred, unused := l.left(context.Background())
 	var names []string
 	for _, it := range append(deferred, unused...) {
 		names = append(names, it.Path)

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -253,4 +254,36 @@ func FuzzObjectGraph(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// errCounter counts how often its error is asked for.
+type errCounter struct {
+	context.Context
+	n int
+}
+
+func (c *errCounter) Err() error {
+	c.n++
+	return c.Context.Err()
+}
+
+// TestJudgingLeftoversHeedsTheContext: values that nothing leads to are looked at
+// one by one, and the context with them.
+func TestJudgingLeftoversHeedsTheContext(t *testing.T) {
+	looks := func(n int) int {
+		nodes := []*pb.TrackableObject{{}}
+		for range n {
+			nodes = append(nodes, &pb.TrackableObject{Attributes: value("v/.ATTRIBUTES/VARIABLE_VALUE")})
+		}
+		c := &errCounter{Context: ctx}
+		root := &struct{ V *trackable.Variable }{variable(0)}
+		o := &RestoreOptions{Partial: true, AllowMissing: true}
+		if _, err := newCheckpoint(t, root, nil).RestoreFS(c, withGraph(t, marshal(nodes...)), "ckpt", o); err != nil {
+			t.Fatal(err)
+		}
+		return c.n
+	}
+	if few, many := looks(1), looks(20*lookAfter); many < few+20 {
+		t.Errorf("the context is looked at %d times for one leftover value, %d times for %d", few, many, 20*lookAfter)
+	}
 }

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"context"
 	"slices"
 
 	"github.com/cairnml/cairn/internal/nearest"
@@ -14,8 +15,11 @@ type judgement struct {
 	unused   []Item // values that nothing can take
 }
 
+// lookAfter is after how many nodes or attributes a loop looks at its context.
+const lookAfter = 1024
+
 // judge compares a load's bindings with the live graph.
-func (l *load) judge(g *trackable.Graph) (judgement, error) {
+func (l *load) judge(ctx context.Context, g *trackable.Graph) (judgement, error) {
 	var j judgement
 	var err error
 	if l.graph == nil {
@@ -24,7 +28,10 @@ func (l *load) judge(g *trackable.Graph) (judgement, error) {
 	if j.missing, err = l.unmatched(g); err != nil {
 		return j, err
 	}
-	j.deferred, j.unused = l.left()
+	j.deferred, j.unused = l.left(ctx)
+	if err := ctx.Err(); err != nil {
+		return j, err
+	}
 	suggest(j.missing, append(slices.Clone(j.unused), j.deferred...))
 	suggest(j.unused, j.missing)
 	return j, nil
@@ -99,8 +106,8 @@ func (ck *Checkpoint) isCounter(obj any) bool {
 }
 
 // left lists the values of the file that no object has: those behind an edge
-// that can still appear, and the rest.
-func (l *load) left() (deferred, unused []Item) {
+// that can still appear, and the rest. Once ctx is done the lists are not whole.
+func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 	if l.graph == nil {
 		return l.leftByName()
 	}
@@ -158,15 +165,21 @@ func (l *load) left() (deferred, unused []Item) {
 	}
 	for id, n := range g.nodes {
 		node := int32(id)
+		if id%lookAfter == 0 && ctx.Err() != nil {
+			break
+		}
 		if silent[node] || skip[node] || l.opts.SkipIterators && isIterator(n) {
 			continue
 		}
 		_, bound := l.bound[node]
 		isUnused := setOf(l.unused[node])
 		path := ""
-		for _, a := range n.Attributes {
+		for i, a := range n.Attributes {
 			if bound && !isUnused[a.Name] {
 				continue
+			}
+			if i%lookAfter == lookAfter-1 && ctx.Err() != nil {
+				break
 			}
 			if path == "" {
 				path = g.human(node)

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -102,7 +103,7 @@ func (r *Report) AssertConsumed() error {
 	if err := r.AssertExistingObjectsMatched(); err != nil {
 		return err
 	}
-	deferred, unused := r.l.left()
+	deferred, unused := r.l.left(context.Background())
 	if len(deferred) > 0 {
 		return fmt.Errorf("checkpoint: %s has values that no object took yet:%s", r.Path, list(deferred))
 	}
@@ -190,7 +191,7 @@ func (r *Report) Current() (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := r.l.judge(g)
+	j, err := r.l.judge(context.Background(), g)
 	if err != nil {
 		return nil, err
 	}

@@ -220,7 +220,7 @@ func (l *load) propose(ctx context.Context, g *trackable.Graph) (*match, judgeme
 	}
 	l.adopt(m)
 	l.mu.Unlock()
-	found, err := l.judge(g)
+	found, err := l.judge(ctx, g)
 	l.mu.Lock()
 	l.reset()
 	l.mu.Unlock()
@@ -420,7 +420,7 @@ func (ck *Checkpoint) checkDelivered() error {
 		if partial {
 			continue
 		}
-		if deferred, _ := l.left(); len(deferred) > 0 {
+		if deferred, _ := l.left(context.Background()); len(deferred) > 0 {
 			return &PendingError{Path: l.src.path, Deferred: deferred}
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -61,6 +63,7 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 			bar := a.bytesBar("reading ")
 			defer bar.done()
 			var scratch store.Scratch
+			var plain []store.Entry // drawn are the first; these are summed up together
 			for _, e := range list {
 				if e.Name == store.GraphKey {
 					continue
@@ -75,25 +78,33 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 				if drawable && len(hists) == maxPlots {
 					undrawn++
 				}
-				if drawable && len(hists) < maxPlots {
-					h, err := inspect.HistEntry(cmd.Context(), s, e, &scratch, 50)
-					if err != nil {
-						return err
-					}
-					hists = append(hists, plot.Histogram{
-						Title: store.Short(e.Name), Low: h.Low, BinWidth: h.BinWidth, Counts: h.Counts,
-						Note: fmt.Sprintf("%v %v", e.DType, e.Shape),
-					})
-					all = append(all, h.Stats)
-				} else {
-					sum, err := inspect.StatEntry(cmd.Context(), s, e, &scratch)
-					if err != nil {
-						return err
-					}
-					all = append(all, sum)
+				if !drawable || len(hists) == maxPlots {
+					plain = append(plain, e)
+					continue
 				}
+				h, err := inspect.HistEntry(cmd.Context(), s, e, &scratch, 50)
+				if err != nil {
+					return err
+				}
+				hists = append(hists, plot.Histogram{
+					Title: store.Short(e.Name), Low: h.Low, BinWidth: h.BinWidth, Counts: h.Counts,
+					Note: fmt.Sprintf("%v %v", e.DType, e.Shape),
+				})
+				all = append(all, h.Stats)
 				done += e.Bytes
 				bar.update(done, total)
+			}
+			drawn := len(all)
+			err = inspect.StatEach(cmd.Context(), s, plain, func(e store.Entry, sum inspect.Stats) {
+				all = append(all, sum)
+				done += e.Bytes
+				bar.update(done, total)
+			})
+			if err != nil {
+				return err
+			}
+			if drawn > 0 {
+				slices.SortStableFunc(all, func(a, b inspect.Stats) int { return strings.Compare(a.Name, b.Name) })
 			}
 			bar.done()
 			if picture != "" {

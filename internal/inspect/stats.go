@@ -76,6 +76,39 @@ func StatEntry(ctx context.Context, s *store.Store, e store.Entry, c *store.Scra
 	return statOf(e.Name, e.DType, e.Shape, elements)
 }
 
+// StatEach sums up tensors of a store, small ones read together, and calls done
+// for each in their order.
+func StatEach(ctx context.Context, s *store.Store, list []store.Entry, done func(e store.Entry, sum Stats)) error {
+	var c store.Scratch
+	for len(list) > 0 {
+		n, bytes := 0, int64(0)
+		for n < len(list) && n < maxPairs && bytes <= maxBatch {
+			if list[n].Bytes <= whole {
+				bytes += list[n].Bytes
+			}
+			n++
+		}
+		small, err := readSmall(ctx, s, list[:n], func(i int) bool { return list[i].Bytes <= whole })
+		if err != nil {
+			return err
+		}
+		for i, e := range list[:n] {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			var sum Stats
+			if small[i] != nil {
+				sum = StatOf(e.Name, small[i])
+			} else if sum, err = StatEntry(ctx, s, e, &c); err != nil {
+				return err
+			}
+			done(e, sum)
+		}
+		list = list[n:]
+	}
+	return nil
+}
+
 func ofTensor(t *tensor.Tensor) each {
 	return func(f func([]float64)) error {
 		eachChunk(t, f)
@@ -156,7 +189,7 @@ const chunk = 4096
 // eachChunk hands t's elements over as float64, some at a time: magnitudes of
 // complex numbers, lengths of strings.
 func eachChunk(t *tensor.Tensor, f func([]float64)) {
-	buf := make([]float64, 0, chunk)
+	buf := make([]float64, 0, min(chunk, t.Len()))
 	for lo := 0; lo < t.Len(); lo += chunk {
 		hi := min(lo+chunk, t.Len())
 		buf = buf[:0]
