@@ -101,9 +101,12 @@ func readSources(t *testing.T) map[string]*source {
 		if !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
 			return nil
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
+		}
+		if isProgram(f) {
+			return nil
 		}
 		rel, err := filepath.Rel(root, p)
 		if err != nil {
@@ -140,6 +143,19 @@ func readSources(t *testing.T) map[string]*source {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// isProgram reports whether f is run by itself, as a generator is, and belongs to
+// no package.
+func isProgram(f *ast.File) bool {
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			if c.Pos() < f.Package && c.Text == "//go:build ignore" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // rowOf finds the row that a folder belongs to; ok is false for internal
