@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// TestGradientsThroughControlFlowEqualEagerOnes differentiates ops.If, While,
-// Case, Map and Scan twice: eagerly they are Go calls, traced they are calls of
+// TestGradientsThroughControlFlowEqualEagerOnes differentiates ops.If, While, Map
+// and Scan twice: eagerly they are Go calls, traced they are calls of
 // functions.
 func TestGradientsThroughControlFlowEqualEagerOnes(t *testing.T) {
 	w := trackable.NewVariable(tensor.Vector(0.5, -1.5, 2)).Named("w")
