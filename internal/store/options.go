@@ -20,7 +20,7 @@ const raises = "the option MaxMemory raises it"
 
 // graphShare is how many times the memory of an object graph's messages its
 // readers take for what they make of them: trees, edges, paths.
-const graphShare = 3
+const graphShare = 4
 
 func newStore(path string, o *Options) *Store {
 	s := &Store{Path: path, Prefix: path}
