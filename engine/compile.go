@@ -174,7 +174,7 @@ func (c *compiler) lay(f, origin *graph.Function) (*Plan, error) {
 		}
 		var err error
 		if st.Prepared, err = k.prepare(node); err != nil {
-			return nil, &NodeError{Node: n.Name, Op: n.Op, Function: f.Name, Site: n.Site, Err: err}
+			return nil, &graph.NodeError{Node: n.Name, Op: n.Op, Function: f.Name, Site: n.Site, Err: err}
 		}
 		for i := range n.Out {
 			o := n.Output(i)

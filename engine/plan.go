@@ -257,7 +257,7 @@ func (p *Plan) failed(at int, err error) error {
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
 	n := p.steps[at].node
-	return &NodeError{Node: n.Name, Op: n.Op, Function: p.name, Site: n.Site, Err: err}
+	return &graph.NodeError{Node: n.Name, Op: n.Op, Function: p.name, Site: n.Site, Err: err}
 }
 
 // Args are what is known of the arguments.

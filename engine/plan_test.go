@@ -197,7 +197,7 @@ func TestFailuresNameTheNode(t *testing.T) {
 	p := compile(t, chain(t, 3))
 	args := []engine.Value{engine.ValueOf(tensor.Vector[float32](1, 2)), engine.ValueOf(tensor.Vector[float32](1))}
 	_, err := p.Run(context.Background(), args, nil)
-	var ne *engine.NodeError
+	var ne *graph.NodeError
 	var pe *engine.PanicError
 	if !errors.As(err, &ne) || ne.Op != "AddV2" || !errors.As(err, &pe) {
 		t.Errorf("got %v", err)

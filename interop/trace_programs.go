@@ -111,6 +111,37 @@ func tracePrograms() []*program {
 				r := &ops.Random{State: vars[0]}
 				return []*ops.Value{ops.RandomUniform(s, r, tensor.Float32, 5), ops.RandomNormal(s, r, tensor.Float32, 2, 3), ops.Neg(s, in[0])}
 			}},
+		{name: "a branch and its gradient", vars: mlpVars, in: []*tensor.Tensor{x, tensor.Scalar(true)}, tolerance: close,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+					return ops.Sum(s, ops.If(s, in[1],
+						func(s *ops.Scope) *ops.Value { return ops.Tanh(s, ops.MatMul(s, in[0], vars[0])) },
+						func(s *ops.Scope) *ops.Value { return ops.MatMul(s, in[0], vars[0]) }))
+				})
+				return []*ops.Value{loss, tape.Gradient(loss, vars[:1])[0].Grad}
+			}},
+		{name: "a branch that writes", vars: mlpVars, in: []*tensor.Tensor{ramp(2, 8), tensor.Scalar(false)}, calls: 3,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				y := ops.If(s, in[1],
+					func(s *ops.Scope) *ops.Value { return ops.Neg(s, in[0]) },
+					func(s *ops.Scope) *ops.Value {
+						ops.AssignAdd(s, vars[1], in[0])
+						return ops.ReadVariable(s, vars[1])
+					})
+				return []*ops.Value{y, ops.ReadVariable(s, vars[1])}
+			}},
+		{name: "a loop and its gradient", vars: mlpVars, in: []*tensor.Tensor{ramp(0.2, 3, 3), tensor.Scalar[int32](4)}, tolerance: close,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+					out := ops.While(s, []*ops.Value{ops.Const(s, 0), in[0]},
+						func(s *ops.Scope, v []*ops.Value) *ops.Value { return ops.Less(s, v[0], in[1]) },
+						func(s *ops.Scope, v []*ops.Value) []*ops.Value {
+							return []*ops.Value{ops.Add(s, v[0], 1), ops.Tanh(s, ops.MatMul(s, v[1], in[0]))}
+						})
+					return ops.Sum(s, out[1])
+				}, &grad.Options{Watch: []*ops.Value{in[0]}})
+				return []*ops.Value{loss, tape.GradientOf(loss, in[0])[0]}
+			}},
 		{name: "strings", vars: mlpVars, in: []*tensor.Tensor{tensor.Vector("b", "a", "c")},
 			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
 				return []*ops.Value{ops.Concat(s, []ops.Input{in[0], []string{"x"}}, 0), ops.Gather(s, in[0], []int{2, 0})}

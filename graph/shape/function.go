@@ -11,7 +11,7 @@ import (
 // stand in order, each after its inputs, as [graph.Function.Clone] leaves them.
 //
 // An op without a definition or a rule leaves its outputs as they were. Inputs
-// that can't be right are a *[NodeError].
+// that can't be right are a *[graph.NodeError].
 func (r *Rules) InferFunction(f *graph.Function) error {
 	budget := maxNodes
 	return r.inferFunction(f, 0, &budget)
@@ -32,7 +32,7 @@ func (r *Rules) inferFunction(f *graph.Function, depth int, budget *int) error {
 			continue
 		}
 		if err := r.inferNode(n, call); err != nil {
-			return &NodeError{Node: n.Name, Op: n.Op, Function: f.Name, Site: n.Site, Err: err}
+			return &graph.NodeError{Node: n.Name, Op: n.Op, Function: f.Name, Site: n.Site, Err: err}
 		}
 	}
 	return nil
@@ -103,27 +103,3 @@ func (r *Rules) caller(depth int, budget *int) func(graph.Callee, []graph.Fact) 
 		return f.ResultFacts(), nil
 	}
 }
-
-// NodeError says which node of a graph can't be right.
-type NodeError struct {
-	Node     string // the node's name
-	Op       string // the op's name
-	Function string // the function that the node stands in
-	Site     string // the line of the Go program that made the node, where known
-	Err      error  // what is wrong
-}
-
-// Error is "model.go:12: MatMul node "dense/MatMul" of function f: what is wrong".
-func (e *NodeError) Error() string {
-	s := fmt.Sprintf("%s node %q", e.Op, e.Node)
-	if e.Function != "" {
-		s += " of function " + e.Function
-	}
-	if e.Site != "" {
-		s = e.Site + ": " + s
-	}
-	return s + ": " + e.Err.Error()
-}
-
-// Unwrap is what is wrong.
-func (e *NodeError) Unwrap() error { return e.Err }
