@@ -140,3 +140,17 @@ func TestLossesAndMetricsTakeUnknownShapes(t *testing.T) {
 		return ops.ReadVariable(s, m.Total)
 	})
 }
+
+// TestTheTrainingFlagHoldsInTraces drops elements where the scope trains, in a
+// branch too, and draws the same ones as eagerly.
+func TestTheTrainingFlagHoldsInTraces(t *testing.T) {
+	x := floatsOf(4, 6)
+	sameTraced(t, pairOfInputs{x, x}, func(s *ops.Scope, in pairOfInputs) *ops.Value {
+		drop := &Dropout{Rate: 0.5, Seed: 3}
+		train := s.WithTraining(true)
+		branch := ops.If(train, ops.Greater(s, ops.Sum(s, in.Y), 0),
+			func(s *ops.Scope) *ops.Value { return drop.Call(s, in.X) },
+			func(s *ops.Scope) *ops.Value { return in.X })
+		return ops.Add(s, drop.Call(s, in.X), ops.Sub(s, ops.Mul(s, drop.Call(train, in.X), 10), branch))
+	})
+}

@@ -169,7 +169,7 @@ func (t *Trace) Finish(results []*Value, names []string) (*graph.Concrete, error
 		}
 		o := in.out
 		if o.Node.IsArg() { // TensorFlow's functions don't return arguments themselves
-			if o, err = t.add("Identity", nil, []*Value{in}); err != nil {
+			if o, err = t.add(s, "Identity", nil, []*Value{in}); err != nil {
 				s.fail("Identity", nil, err, in)
 				break
 			}
@@ -206,7 +206,7 @@ func (t *Trace) run(s *Scope, op string, attrs graph.Attrs) error {
 	if t.done {
 		return errors.New("the function's trace has ended; its scope can't be used any more")
 	}
-	o, err := t.add(op, attrs, st.ins)
+	o, err := t.add(s, op, attrs, st.ins)
 	if err != nil {
 		return err
 	}
@@ -217,8 +217,8 @@ func (t *Trace) run(s *Scope, op string, attrs graph.Attrs) error {
 }
 
 // add puts a node behind the others and is its first output.
-func (t *Trace) add(op string, attrs graph.Attrs, ins []*Value) (graph.Output, error) {
-	n := &graph.Node{Op: op, Name: t.fn.Graph.UniqueName(t.scope.nodeName(op)), Site: callSite()}
+func (t *Trace) add(s *Scope, op string, attrs graph.Attrs, ins []*Value) (graph.Output, error) {
+	n := &graph.Node{Op: op, Name: t.fn.Graph.UniqueName(s.nodeName(op)), Site: callSite()}
 	n.Def = graph.LookupOp(op)
 	if k := t.scope.step.kernels.Lookup(op); k != nil {
 		n.Def = k.Definition()
@@ -398,7 +398,7 @@ func (t *Trace) read(s *Scope, x *trackable.Variable) (*Value, error) {
 	if vt.read != nil {
 		return vt.read, nil
 	}
-	o, err := t.add("ReadVariableOp", graph.Attrs{graph.Type("dtype", x.DType())}, []*Value{vt.handle})
+	o, err := t.add(s, "ReadVariableOp", graph.Attrs{graph.Type("dtype", x.DType())}, []*Value{vt.handle})
 	if err != nil {
 		return nil, err
 	}
