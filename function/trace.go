@@ -41,7 +41,7 @@ var ErrRecursive = errors.New("function: the function calls itself; ops.While lo
 // input fits run as its compiled plan from then on.
 //
 // Layers make their variables in the first trace; a trace that makes variables
-// after that is an error.
+// after that and uses them is an error, [ops.ErrNewVariable].
 func (fn *Func[In, Out]) Trace(in In) (*graph.Concrete, error) {
 	t, err := fn.traceOf(context.Background(), nil, in)
 	if err != nil {
@@ -145,6 +145,9 @@ type tracingKey struct{ fn any }
 func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, facts []graph.Fact) (t *trace[In, Out], err error) {
 	t = &trace[In, Out]{facts: facts}
 	s, tr := ops.NewTrace(ctx, fn.graphName(), &ops.ScopeOptions{Kernels: fn.opts.Kernels, Shapes: fn.opts.Shapes, From: from})
+	if len(fn.traced()) > 0 {
+		tr.RefuseNewVariables()
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			err = engine.NewPanicError(r)

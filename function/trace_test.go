@@ -184,3 +184,36 @@ func TestATracedMagnitudeKeepsItsPrecision(t *testing.T) {
 		t.Errorf("the magnitude is %v (%v), want 5 as float64", got, err)
 	}
 }
+
+func TestOnlyTheFirstTraceMakesVariables(t *testing.T) {
+	ctx := context.Background()
+	one, two := ops.ValueOf(tensor.Vector[float32](1)), ops.ValueOf(tensor.Vector[float32](1, 2))
+	var kept *trackable.Variable
+	once := function.New(func(s *ops.Scope, in linearIn) *ops.Value {
+		if kept == nil {
+			kept = trackable.NewVariable(tensor.Scalar[float32](3))
+		}
+		return ops.Mul(s, in.X, kept)
+	}, &function.Options{Mode: function.Traced})
+	again := func(s *ops.Scope, in linearIn) *ops.Value {
+		return ops.Mul(s, in.X, trackable.NewVariable(tensor.Scalar[float32](3)).Named("again"))
+	}
+	for _, x := range []*ops.Value{one, two} {
+		if _, err := once.Call(ctx, linearIn{x}); err != nil {
+			t.Errorf("a variable that is kept: %v", err)
+		}
+	}
+	fn := function.New(again, &function.Options{Mode: function.Traced})
+	for range 2 { // the first trace serves both
+		if _, err := fn.Call(ctx, linearIn{one}); err != nil {
+			t.Errorf("the first trace: %v", err)
+		}
+	}
+	_, err := fn.Call(ctx, linearIn{two})
+	if !errors.Is(err, ops.ErrNewVariable) || !strings.Contains(err.Error(), `"again"`) || !strings.Contains(err.Error(), "trace_test.go:") {
+		t.Errorf("the second trace: %v", err)
+	}
+	if _, err := fn.Call(ctx, linearIn{one}); err != nil {
+		t.Errorf("the first trace after that: %v", err)
+	}
+}

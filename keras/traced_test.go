@@ -2,10 +2,12 @@ package keras
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/ops"
@@ -194,6 +196,52 @@ func TestWhatChangesBetweenTracedStepsTakesEffect(t *testing.T) {
 			}
 			if rate, err := traced.opt.LearningRate(); rate != 0.03125 || err != nil {
 				t.Errorf("the rate is %v, %v", rate, err)
+			}
+		})
+	}
+}
+
+type trained struct {
+	trackable.Base
+	Kernel, Bias *trackable.Variable
+	Optimizer    Optimizer
+}
+
+// TestARestoreBetweenTracedStepsTakesEffect: the trace goes on from the restored
+// variables, counter and slots, whether they were made before the restore or in
+// the first trace after it.
+func TestARestoreBetweenTracedStepsTakesEffect(t *testing.T) {
+	ctx := context.Background()
+	for name, mk := range makeOptimizers {
+		t.Run(name, func(t *testing.T) {
+			of := func(r *trainer) *checkpoint.Checkpoint {
+				ck, err := checkpoint.New(&trained{Kernel: r.kernel, Bias: r.bias, Optimizer: r.opt}, nil)
+				must(t, err)
+				return ck
+			}
+			eager := newTrainer(t, mk(), function.Eagerly, tensor.Float32)
+			for n := range 3 {
+				eager.take(t, n)
+			}
+			path := filepath.Join(t.TempDir(), "ckpt")
+			must(t, of(eager).Write(ctx, path))
+			late, early := newTrainer(t, mk(), function.Traced, tensor.Float32), newTrainer(t, mk(), function.Traced, tensor.Float32)
+			for n := range 5 {
+				early.take(t, n)
+			}
+			for _, r := range []*trainer{early, late} {
+				_, err := of(r).Restore(ctx, path, nil)
+				must(t, err)
+			}
+			for n := 3; n < 6; n++ {
+				for _, r := range []*trainer{eager, early, late} {
+					r.take(t, n)
+				}
+				same(t, "slots made before the restore", eager, early)
+				same(t, "slots made in the first trace", eager, late)
+			}
+			if early.traces != 1 || late.traces != 1 {
+				t.Errorf("%d and %d traces", early.traces, late.traces)
 			}
 		})
 	}

@@ -25,6 +25,8 @@ type Trace struct {
 	vars     map[*trackable.Variable]*varTrace
 	consts   map[string]*Value
 	order    effects
+	fixed    bool // variables made after the first made ones are refused
+	made     uint64
 	done     bool
 	noTensor bool // tensors from outside become constants whatever their size
 }
@@ -37,6 +39,10 @@ type varTrace struct {
 
 // ErrSymbolic is what a value gives that has no data because it was traced.
 var ErrSymbolic = errors.New("ops: the value has no data while the function is traced; ops.If and ops.While decide by values")
+
+// ErrNewVariable is what a trace gives that uses a variable made in it, where
+// only a function's first trace may make variables.
+var ErrNewVariable = errors.New("only a function's first trace may make variables, since each one would make others; make it outside of the function, or keep it and make it where there is none yet")
 
 // maxConst is how many elements a tensor from outside may have to become a
 // constant of the function; a larger one is captured.
@@ -55,12 +61,16 @@ func NewTrace(ctx context.Context, name string, o *ScopeOptions) (*Scope, *Trace
 	return s, t
 }
 
+// RefuseNewVariables makes the use of a variable that is made from now on an
+// error: for all traces of a function but the first.
+func (t *Trace) RefuseNewVariables() { t.fixed, t.made = true, trackable.VariablesMade() }
+
 // branch is a trace of a function that control flow on s calls. It may use s's
 // values.
 func (s *Scope) branch(name string) (*Scope, *Trace) {
 	inner, t := NewTrace(s.step.ctx, name, &ScopeOptions{Kernels: s.step.kernels})
 	if outer := s.tracer(); outer != nil {
-		t.outer, t.shapes = s, outer.shapes
+		t.outer, t.shapes, t.fixed, t.made = s, outer.shapes, outer.fixed, outer.made
 	}
 	inner.state = s.state
 	return inner, t
@@ -363,6 +373,9 @@ func (t *Trace) variable(x *trackable.Variable) (*varTrace, error) {
 	}
 	if err := x.Fault(); err != nil {
 		return nil, fmt.Errorf("is the variable %q: %w", x.Name(), err)
+	}
+	if t.fixed && x.Made() > t.made {
+		return nil, fmt.Errorf("is the variable %q, made by a second trace: %w", x.Name(), ErrNewVariable)
 	}
 	f := graph.Fact{DType: tensor.Resource, Shape: graph.ShapeOf(), Handle: []graph.Content{{DType: x.DType(), Shape: graph.Whole(x.ValueShape())}}}
 	if f.Handle[0].DType == tensor.Invalid {
