@@ -144,7 +144,7 @@ func (c *coefficients) number(place int, x float64) ops.Input {
 			kept.x, kept.t = x, tensor.Scalar(x)
 		}
 	default:
-		return x
+		return ops.ConstOf(c.s, c.dtype, x)
 	}
 	return kept.t
 }

@@ -2,6 +2,7 @@ package keras
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -121,6 +122,33 @@ var schedules = map[string]Schedule{
 	"cosine restarts":       CosineDecayRestarts{Initial: 0.1, Steps: 2, Lower: 0.9, Alpha: 0.1},
 	"cosine even restarts":  CosineDecayRestarts{Initial: 0.1, Steps: 3, Longer: 1},
 	"piecewise":             PiecewiseConstant{Boundaries: []int64{2, 5}, Rates: []float64{1, 0.5, 0.25}},
+}
+
+// TestSchedulesGiveTensorFlowsRates: counted as an integer, as the new
+// optimizers count, and in the variable's precision, as the legacy ones do.
+func TestSchedulesGiveTensorFlowsRates(t *testing.T) {
+	z := npz(t, "schedules.npz")
+	for _, key := range z.Names() {
+		name, dtype, _ := strings.Cut(key, "/")
+		schedule := schedules[name]
+		if schedule == nil {
+			t.Errorf("no schedule here for TensorFlow's %q", name)
+			continue
+		}
+		var step ops.Input
+		s := scope(t)
+		for i, want := range floats(t, array(t, z, key)) {
+			if step = int64(i); dtype == "float32" {
+				step = float32(i)
+			}
+			rate := schedule.Rate(s, ops.Const(s, step))
+			must(t, s.Err())
+			near(t, fmt.Sprintf("%s at step %d", key, i), data(t, rate), tensor.Scalar(want), 1e-6, 1e-3)
+		}
+	}
+	if n := len(z.Names()); n != 2*len(schedules) {
+		t.Errorf("schedules.npz has %d arrays for %d schedules", n, len(schedules))
+	}
 }
 
 func TestASchedulesRateChangesInsideATrace(t *testing.T) {

@@ -87,6 +87,16 @@ func ApplyAdamWithAmsgrad(s *Scope, v, m, v2, vhat trackable.VariableLike, beta1
 		beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad)
 }
 
+// ApplyAdaMax is Adamax's step; beta1Power is beta1 to the power of the step's
+// number, which counts from 1:
+//
+//	m += (grad-m) * (1-beta1)
+//	v2 = max(beta2*v2, |grad|)
+//	v -= lr / (1-beta1Power) * m / (v2+epsilon)
+func ApplyAdaMax(s *Scope, v, m, v2 trackable.VariableLike, beta1Power, lr, beta1, beta2, epsilon, grad Input) {
+	s.apply("ResourceApplyAdaMax", nil, []trackable.VariableLike{v, m, v2}, beta1Power, lr, beta1, beta2, epsilon, grad)
+}
+
 // ApplyAdagrad is Adagrad's step with an epsilon, TensorFlow's AdagradV2:
 //
 //	accum += grad*grad

@@ -1,11 +1,12 @@
 """Writes the fixtures of package keras with TensorFlow 2.21 and tf_keras 2.21.
 
-    python3 gen_keras.py [part ...]      parts: listings updates activations losses checkpoints
+    python3 gen_keras.py [part ...]      parts: listings updates schedules activations losses checkpoints
 
 Run it in this folder. What it writes:
 
     listings.txt     object graph of every optimizer and model kind, as text
     updates.npz      what each optimizer makes of ten gradients
+    schedules.npz    the learning rates of every schedule
     activations.npz  every activation and its gradient
     losses.npz       every loss and its gradient
     guide_*/         checkpoints of the guide's objects after training
@@ -100,6 +101,27 @@ OPTIMIZERS = {
     "new_rmsprop": lambda: new.RMSprop(0.1),
     "new_rmsprop_centered_momentum": lambda: new.RMSprop(0.1, momentum=0.9, centered=True),
     "new_adagrad": lambda: new.Adagrad(0.1),
+    "adadelta": lambda: legacy.Adadelta(0.1),
+    "adamax": lambda: legacy.Adamax(0.1),
+    "ftrl": lambda: legacy.Ftrl(0.1),
+    "ftrl_regularized": lambda: legacy.Ftrl(
+        0.1,
+        l1_regularization_strength=0.01,
+        l2_regularization_strength=0.1,
+        l2_shrinkage_regularization_strength=0.05,
+        beta=0.2,
+    ),
+    "new_adadelta": lambda: new.Adadelta(0.1),
+    "new_adamax": lambda: new.Adamax(0.1),
+    "new_ftrl": lambda: new.Ftrl(0.1),
+    "new_ftrl_regularized": lambda: new.Ftrl(
+        0.1,
+        l1_regularization_strength=0.01,
+        l2_regularization_strength=0.1,
+        l2_shrinkage_regularization_strength=0.05,
+        beta=0.2,
+    ),
+    "new_lion": lambda: new.Lion(0.01),
     "new_adam_schedule": lambda: new.Adam(keras.optimizers.schedules.ExponentialDecay(0.1, 3, 0.5)),
 }
 
@@ -234,7 +256,7 @@ def write_updates():
     }
     for name, make in OPTIMIZERS.items():
         for dtype in (tf.float32, tf.float64):
-            if dtype == tf.float64 and name not in ("sgd_nesterov", "adam", "rmsprop_centered", "adagrad", "new_adamw"):
+            if dtype == tf.float64 and name not in ("sgd_nesterov", "adam", "rmsprop_centered", "adagrad", "new_adamw", "adadelta", "adamax", "new_adadelta", "new_adamax", "new_lion"):
                 continue
             fresh()
             optimizer = make()
@@ -250,6 +272,31 @@ def write_updates():
             arrays[key + "/kernel"] = np.stack(kernels)
             arrays[key + "/bias"] = np.stack(biases)
     np.savez_compressed("updates.npz", **arrays)
+
+
+schedules = keras.optimizers.schedules
+
+SCHEDULES = {
+    "exponential": schedules.ExponentialDecay(0.1, 3, 0.5),
+    "exponential staircase": schedules.ExponentialDecay(0.1, 3, 0.5, staircase=True),
+    "inverse time": schedules.InverseTimeDecay(0.1, 3, 0.5),
+    "inverse staircase": schedules.InverseTimeDecay(0.1, 3, 0.5, staircase=True),
+    "polynomial": schedules.PolynomialDecay(0.1, 4, end_learning_rate=0.01),
+    "polynomial cycle": schedules.PolynomialDecay(0.1, 4, end_learning_rate=0.01, power=0.5, cycle=True),
+    "cosine": schedules.CosineDecay(0.1, 6, alpha=0.1),
+    "cosine restarts": schedules.CosineDecayRestarts(0.1, 2, m_mul=0.9, alpha=0.1),
+    "cosine even restarts": schedules.CosineDecayRestarts(0.1, 3, t_mul=1.0),
+    "piecewise": schedules.PiecewiseConstantDecay([2, 5], [1.0, 0.5, 0.25]),
+}
+
+
+def write_schedules():
+    """The rates of the first 20 steps, and of the same counted in float32."""
+    arrays = {}
+    for name, schedule in SCHEDULES.items():
+        for dtype in (tf.int64, tf.float32):
+            arrays[name + "/" + dtype.name] = np.array([schedule(tf.constant(i, dtype)).numpy() for i in range(20)])
+    np.savez_compressed("schedules.npz", **arrays)
 
 
 ACTIVATIONS = (
@@ -333,6 +380,6 @@ def write_checkpoints():
 
 
 if __name__ == "__main__":
-    parts = sys.argv[1:] or ["listings", "updates", "activations", "losses", "checkpoints"]
+    parts = sys.argv[1:] or ["listings", "updates", "schedules", "activations", "losses", "checkpoints"]
     for part in parts:
         globals()["write_" + part]()

@@ -1,0 +1,53 @@
+package keras
+
+import "github.com/cairnml/cairn/ops"
+
+// Adadelta adapts each element's rate to the gradients and the steps of late,
+// tf_keras.optimizers.legacy.Adadelta:
+//
+//	accum_grad = Rho*accum_grad + (1-Rho)*g*g
+//	delta = g * sqrt(accum_var+Epsilon) / sqrt(accum_grad+Epsilon)
+//	accum_var = Rho*accum_var + (1-Rho)*delta*delta
+//	variable -= rate*delta
+//
+// Its slots are accum_grad and accum_var.
+type Adadelta struct {
+	OptimizerBase
+	// Rho is the decay of the running means. Default of NewAdadelta: 0.95.
+	Rho float64
+	// Epsilon keeps the divisor from 0. Default of NewAdadelta: 1e-7.
+	Epsilon float64
+}
+
+// NewAdadelta makes an Adadelta with a learning rate (Keras' default is 0.001)
+// and Keras' other defaults.
+func NewAdadelta(rate float64) *Adadelta {
+	a := &Adadelta{Rho: 0.95, Epsilon: 1e-7}
+	a.init("Adadelta", rate, a)
+	return a
+}
+
+func (a *Adadelta) hypers() []hyper { return []hyper{{"rho", a.Rho}} }
+
+func (a *Adadelta) slots() []slotKind {
+	return []slotKind{
+		{name: "accum_grad", list: "_accumulated_grads", tag: "accumulated_grad", legacy: true, new: true},
+		{name: "accum_var", list: "_accumulated_delta_vars", tag: "accumulated_delta_var", legacy: true, new: true, joined: true},
+	}
+}
+
+func (a *Adadelta) update(s *ops.Scope, u *update) {
+	grads, deltas := u.slots[0], u.slots[1]
+	if !u.isNew {
+		ops.ApplyAdadelta(s, u.v, grads, deltas, u.rate(), u.hyper(numFirst, "rho", a.Rho), u.number(numEpsilon, a.Epsilon), u.grad)
+		return
+	}
+	mean := func(old ops.Input, x *ops.Value) *ops.Value {
+		return ops.Add(s, ops.Mul(s, old, a.Rho), ops.Mul(s, ops.Mul(s, x, 1-a.Rho), x))
+	}
+	root := func(x ops.Input) *ops.Value { return ops.Sqrt(s, ops.Add(s, x, a.Epsilon)) }
+	ops.Assign(s, grads, mean(grads, u.grad))
+	delta := ops.Div(s, ops.Mul(s, ops.Neg(s, root(deltas)), u.grad), root(grads))
+	ops.Assign(s, deltas, mean(deltas, delta))
+	ops.AssignAdd(s, u.v, ops.Mul(s, delta, u.rate()))
+}

@@ -1,0 +1,43 @@
+package keras
+
+import "github.com/cairnml/cairn/ops"
+
+// Lion goes by the sign of a mixture of gradient and momentum,
+// tf_keras.optimizers.Lion:
+//
+//	variable -= rate * sign(Beta1*m + (1-Beta1)*g)
+//	m = Beta2*m + (1-Beta2)*g
+//
+// It has the new layout; the legacy family knows no Lion.
+type Lion struct {
+	OptimizerBase
+	// Beta1 is the momentum's part of a step. Default of NewLion: 0.9.
+	Beta1 float64
+	// Beta2 is the decay of the momentum. Default of NewLion: 0.99.
+	Beta2 float64
+}
+
+// NewLion makes a Lion with a learning rate (Keras' default is 0.0001) and
+// Keras' other defaults.
+func NewLion(rate float64) *Lion {
+	l := &Lion{Beta1: 0.9, Beta2: 0.99}
+	l.init("Lion", rate, l)
+	l.layout.Store(int32(NewLayout))
+	return l
+}
+
+func (l *Lion) hypers() []hyper { return nil }
+
+func (l *Lion) slots() []slotKind {
+	return []slotKind{{name: "m", list: "momentums", tag: "m", legacy: true, new: true}}
+}
+
+func (l *Lion) update(s *ops.Scope, u *update) {
+	m := u.slots[0]
+	mix := func(place int, beta float64) *ops.Value {
+		b := u.hyper(place, "", beta)
+		return ops.Add(s, ops.Mul(s, m, b), ops.Mul(s, u.grad, ops.Sub(s, 1, b)))
+	}
+	ops.AssignSub(s, u.v, ops.Mul(s, ops.Sign(s, mix(numFirst, l.Beta1)), u.rate()))
+	ops.Assign(s, m, mix(numSecond, l.Beta2))
+}
