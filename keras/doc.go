@@ -39,10 +39,13 @@
 //	net/l1/kernel/.OPTIMIZER_SLOT/optimizer/m       Adam/net/dense/kernel/m
 //	net/l1/kernel/.OPTIMIZER_SLOT/optimizer/v       Adam/net/dense/kernel/v
 //
-// The edges are iter, then the hyperparameters by name: beta_1, beta_2 (Adam),
-// decay, learning_rate, momentum (SGD, RMSprop), rho (RMSprop). Slots are m, v
-// and vhat (Adam), momentum (SGD), rms, momentum and mg (RMSprop), accumulator
-// (Adagrad). None of them exists before the first step: an optimizer saved
+// The edges are iter, then the hyperparameters by name: beta (Ftrl), beta_1,
+// beta_2 (Adam, Adamax), decay, l1_regularization_strength and
+// l2_regularization_strength (Ftrl), learning_rate, learning_rate_power (Ftrl),
+// momentum (SGD, RMSprop), rho (RMSprop, Adadelta). Slots are m, v and vhat
+// (Adam), m and v (Adamax), momentum (SGD), rms, momentum and mg (RMSprop),
+// accumulator (Adagrad), accumulator and linear (Ftrl), accum_grad and accum_var
+// (Adadelta). None of them exists before the first step: an optimizer saved
 // before it is a node without children. A learning rate that follows a schedule
 // isn't saved.
 //
@@ -63,8 +66,14 @@
 //	_momentums                     RMSprop/momentum/…            RMSprop; empty without
 //	_average_gradients             RMSprop/average_gradient/…    RMSprop; empty without
 //	_accumulators                  Adagrad/accumulator/…         Adagrad
+//	_accumulated_grads             Adadelta/accumulated_grad/…   Adadelta
+//	_accumulated_delta_vars        Adadelta/accumulated_delta_var/…
+//	_m, _u                         Adamax/m/…, Adamax/u/…        Adamax
+//	_accumulators, _linears        Ftrl/accumulator/…, …         Ftrl
+//	momentums                      Lion/m/…                      Lion
 //
-// Adam makes m and v variable by variable, all others list by list. The counter
+// Adam, Adadelta, Adamax and Ftrl make their two kinds variable by variable, the
+// others list by list. The counter
 // is both _variables/0 and _iterations; the learning rate isn't in _variables.
 // Hyperparameters aren't saved.
 //
