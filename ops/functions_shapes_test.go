@@ -174,6 +174,9 @@ func variableCalls() map[string]call {
 		"ApplyAdamWithAmsgrad": step(4, func(s *ops.Scope, v variables, g *ops.Value) {
 			ops.ApplyAdamWithAmsgrad(s, v[0], v[1], v[2], v[3], 0.81, 0.998, 0.1, 0.9, 0.999, 1e-3, g)
 		}),
+		"ApplyAdaMax": step(3, func(s *ops.Scope, v variables, g *ops.Value) {
+			ops.ApplyAdaMax(s, v[0], v[1], v[2], 0.81, 0.1, 0.9, 0.999, 1e-3, g)
+		}),
 		"ApplyAdagrad": step(2, func(s *ops.Scope, v variables, g *ops.Value) { ops.ApplyAdagrad(s, v[0], v[1], 0.1, 1e-3, g) }),
 		"ApplyAdadelta": step(3, func(s *ops.Scope, v variables, g *ops.Value) {
 			ops.ApplyAdadelta(s, v[0], v[1], v[2], 0.1, 0.95, 1e-3, g)

@@ -53,7 +53,7 @@ def put(name, *values):
 
 def step(name, op, nvars, **attrs):
     """An optimizer's step: the variables afterwards."""
-    names = {"ApplyMomentum": ["accum"], "ApplyKerasMomentum": ["accum"], "ApplyAdam": ["m", "v"],
+    names = {"ApplyMomentum": ["accum"], "ApplyKerasMomentum": ["accum"], "ApplyAdam": ["m", "v"], "ApplyAdaMax": ["m", "v"],
              "ApplyAdamWithAmsgrad": ["m", "v", "vhat"], "ApplyAdagrad": ["accum"],
              "ApplyAdadelta": ["accum", "accum_update"], "ApplyRMSProp": ["ms", "mom"],
              "ApplyCenteredRMSProp": ["mg", "ms", "mom"], "ApplyFtrl": ["accum", "linear"],
@@ -165,6 +165,7 @@ for name, on in (("", False), (" nesterov", True)):
          epsilon=1e-3, grad=I.g, use_nesterov=on)
 step("ApplyAdamWithAmsgrad", R.ResourceApplyAdamWithAmsgrad, 4, beta1_power=0.81, beta2_power=0.998, lr=0.1, beta1=0.9, beta2=0.999,
      epsilon=1e-3, grad=I.g)
+step("ApplyAdaMax", R.ResourceApplyAdaMax, 3, beta1_power=0.81, lr=0.1, beta1=0.9, beta2=0.999, epsilon=1e-3, grad=I.g)
 step("ApplyAdagrad", R.ResourceApplyAdagradV2, 2, lr=0.1, epsilon=1e-3, grad=I.g)
 step("ApplyAdadelta", R.ResourceApplyAdadelta, 3, lr=0.1, rho=0.95, epsilon=1e-3, grad=I.g)
 step("ApplyRMSProp", R.ResourceApplyRMSProp, 3, lr=0.1, rho=0.9, momentum=0.5, epsilon=1e-3, grad=I.g)
