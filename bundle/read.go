@@ -186,18 +186,6 @@ func (r *Reader) indexName() string {
 	return IndexName(r.shown)
 }
 
-// pieces lists the records of a tensor's bytes.
-func (r *Reader) pieces(rec *record) []*record {
-	if len(rec.Slices) == 0 {
-		return []*record{rec}
-	}
-	out := make([]*record, len(rec.parts))
-	for i, p := range rec.parts {
-		out[i] = r.record(p)
-	}
-	return out
-}
-
 // stringMemory is what an element of a string tensor takes beside its bytes.
 const stringMemory = 16
 

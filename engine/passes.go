@@ -44,21 +44,6 @@ func rewire(f *graph.Function, replaced map[graph.Output]graph.Output) {
 	}
 }
 
-// pinned are the nodes that others name as such: what runs before another node,
-// or in every call. They stay.
-func pinned(f *graph.Function) map[*graph.Node]bool {
-	out := map[*graph.Node]bool{}
-	for _, n := range f.Graph.Nodes() {
-		for _, c := range n.Control {
-			out[c] = true
-		}
-	}
-	for _, c := range f.Control {
-		out[c.Node] = true
-	}
-	return out
-}
-
 // free reports whether n may be left out, shared or computed beforehand: it has
 // no effect, waits for nothing, and handles no references.
 func free(n *graph.Node) bool {

@@ -21,7 +21,6 @@ type Plan struct {
 	args    []arg
 	results []int32 // slots
 	frames  sync.Pool
-	depth   int
 }
 
 // arg is a place where a call puts an argument.

@@ -544,15 +544,12 @@ func (m *NoneValue) merge(b []byte, depth int) error {
 		}
 		start := rest
 		rest = rest[n:]
-		switch protowire.EncodeTag(num, typ) {
-		default:
-			n := protowire.ConsumeFieldValue(num, typ, rest)
-			if n < 0 {
-				return errField("NoneValue", "", len(b)-len(start), n)
-			}
-			rest = rest[n:]
-			m.Unknown = append(m.Unknown, start[:len(start)-len(rest)]...)
+		n = protowire.ConsumeFieldValue(num, typ, rest)
+		if n < 0 {
+			return errField("NoneValue", "", len(b)-len(start), n)
 		}
+		rest = rest[n:]
+		m.Unknown = append(m.Unknown, start[:len(start)-len(rest)]...)
 	}
 	return nil
 }

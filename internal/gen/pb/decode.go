@@ -19,15 +19,26 @@ func (g *generator) unmarshal(m protoreflect.MessageDescriptor, fields []field) 
 		}
 	}
 	g.printf("for rest := b; len(rest) > 0; {\nnum, typ, n := protowire.ConsumeTag(rest)\nif n < 0 {\nreturn errField(%q, \"\", len(b)-len(rest), n)\n}\n", name)
-	g.printf("start := rest\nrest = rest[n:]\nswitch protowire.EncodeTag(num, typ) {\n")
+	g.printf("start := rest\nrest = rest[n:]\n")
+	if len(fields) > 0 {
+		g.printf("switch protowire.EncodeTag(num, typ) {\n")
+	}
 	for _, f := range fields {
 		g.decodeCase(name, f, f.wire())
 		if f.list() && f.wire() != "protowire.BytesType" {
 			g.decodeCase(name, f, "protowire.BytesType") // both forms are read, whichever is declared
 		}
 	}
-	g.printf("default:\nn := protowire.ConsumeFieldValue(num, typ, rest)\nif n < 0 {\nreturn errField(%q, \"\", len(b)-len(start), n)\n}\nrest = rest[n:]\nm.Unknown = append(m.Unknown, start[:len(start)-len(rest)]...)\n", name)
-	g.printf("}\n}\n")
+	unknown := "n = "
+	if len(fields) > 0 {
+		g.printf("default:\n")
+		unknown = "n := "
+	}
+	g.printf("%sprotowire.ConsumeFieldValue(num, typ, rest)\nif n < 0 {\nreturn errField(%q, \"\", len(b)-len(start), n)\n}\nrest = rest[n:]\nm.Unknown = append(m.Unknown, start[:len(start)-len(rest)]...)\n", unknown, name)
+	if len(fields) > 0 {
+		g.printf("}\n")
+	}
+	g.printf("}\n")
 	if value := m.Fields().ByNumber(2); m.IsMapEntry() && value.Kind() == protoreflect.MessageKind {
 		g.printf("if m.Value == nil { // left out, as an empty one may be\nm.Value = new(%s)\n}\n", g.names.message(value.Message()))
 	}
