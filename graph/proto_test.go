@@ -28,7 +28,7 @@ func withAttr(n *pb.NodeDef, key string, v *pb.AttrValue) *pb.NodeDef {
 
 func TestWrongNodesAreRefused(t *testing.T) {
 	number := func(n int64) *pb.AttrValue { return &pb.AttrValue{Which: pb.AttrValueI, I: n} }
-	splat := &pb.AttrValue{Which: pb.AttrValueTensor, Tensor: &pb.TensorProto{Dtype: 1, TensorShape: tensorproto.EncodeShape(tensor.Shape{1 << 40}), FloatVal: []float32{1}}}
+	splat := &pb.AttrValue{Which: pb.AttrValueTensor, Tensor: &pb.TensorProto{Dtype: 1, TensorShape: tensorproto.EncodeShape(tensor.Shape{1 << 29}), FloatVal: []float32{1}}}
 	deep := &pb.AttrValue{Which: pb.AttrValueFunc, Func: &pb.NameAttrList{Name: "f"}}
 	for range maxAttrDepth + 1 {
 		deep = &pb.AttrValue{Which: pb.AttrValueFunc, Func: &pb.NameAttrList{Name: "f", Attr: []*pb.AttrValueEntry{{Key: "g", Value: deep}}}}
@@ -54,7 +54,7 @@ func TestWrongNodesAreRefused(t *testing.T) {
 		{"too many outputs", []*pb.NodeDef{withAttr(typed(nodeDef("a", "Unpack"), "T"), "num", number(1<<30))}, "too many outputs"},
 		{"number of outputs below zero", []*pb.NodeDef{withAttr(typed(nodeDef("a", "Unpack"), "T"), "num", number(-1))}, `attribute "num" is -1`},
 		{"no number of outputs", []*pb.NodeDef{typed(nodeDef("a", "Unpack"), "T")}, `attribute "num" is missing`},
-		{"huge constant", []*pb.NodeDef{withAttr(nodeDef("a", "Const"), "value", splat)}, `attribute "value": a float32[1099511627776] of few values takes`},
+		{"huge constant", []*pb.NodeDef{withAttr(nodeDef("a", "Const"), "value", splat)}, `attribute "value": a float32[536870912] of few values takes`},
 		{"two kinds", []*pb.NodeDef{withAttr(nodeDef("a", "NoOp"), "_x", &pb.AttrValue{Which: pb.AttrValueList, List: &pb.AttrValueListValue{I: []int64{1}, B: []bool{true}}})}, "several kinds"},
 		{"deep", []*pb.NodeDef{withAttr(nodeDef("a", "NoOp"), "_x", deep)}, "deep"},
 	} {
