@@ -17,9 +17,6 @@ type Concrete struct {
 	Function *Function
 	// Captures are what those arguments are in every call.
 	Captures []Capture
-	// Inputs says how the arguments before the captures make up the structured
-	// input, Outputs how the results make up the structured output.
-	Inputs, Outputs *Structure
 }
 
 // Capture is something outside of a function that the function uses: one of a
@@ -63,63 +60,4 @@ func (c *Concrete) String() string {
 		}
 	}
 	return b.String()
-}
-
-// StructureKind says what a [Structure] is.
-type StructureKind uint8
-
-// The kinds of structures.
-const (
-	Leaf   StructureKind = iota // a value
-	Record                      // named fields: a struct
-	Dict                        // named entries: a map
-	List                        // entries by number: a slice or an array
-	Static                      // a plain Go value, the same in every call
-	Absent                      // nil
-)
-
-// Structure says how flat values make up a structured one. The leaves are in
-// the order of the flat values.
-type Structure struct {
-	Kind StructureKind
-	// Name is the name in the structure above.
-	Name string
-	// Fact is what a Leaf may be.
-	Fact Fact
-	// Value is the value of a Static.
-	Value any
-	// Items are the parts of a Record, Dict or List.
-	Items []*Structure
-}
-
-// Leaves are the values of the structure in order, each with the names on the
-// way to it, joined by a dot.
-func (s *Structure) Leaves() []NamedFact {
-	var out []NamedFact
-	s.leaves("", &out)
-	return out
-}
-
-// NamedFact is a value of a structure with its path.
-type NamedFact struct {
-	Path string
-	Fact Fact
-}
-
-func (s *Structure) leaves(path string, out *[]NamedFact) {
-	if s == nil {
-		return
-	}
-	if s.Name != "" {
-		if path != "" {
-			path += "."
-		}
-		path += s.Name
-	}
-	if s.Kind == Leaf {
-		*out = append(*out, NamedFact{path, s.Fact})
-	}
-	for _, it := range s.Items {
-		it.leaves(path, out)
-	}
 }
