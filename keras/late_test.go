@@ -30,6 +30,9 @@ var modes = []mode{
 	{"eager", func(f func(*ops.Scope, *ops.Value) *ops.Value) func(context.Context, *ops.Value) (*ops.Value, error) {
 		return function.New(f).Call
 	}},
+	{"traced", func(f func(*ops.Scope, *ops.Value) *ops.Value) func(context.Context, *ops.Value) (*ops.Value, error) {
+		return function.New(f, &function.Options{Mode: function.Traced}).Call
+	}},
 }
 
 func inEveryMode(t *testing.T, program func(t *testing.T, m mode)) {
