@@ -1,7 +1,9 @@
 package main
 
 import (
+	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -46,7 +48,7 @@ func mlpLoss(s *ops.Scope, vars []*trackable.Variable, x, labels *ops.Value) *op
 func tracePrograms() []*program {
 	x, labels := ramp(0.3, 5, 4), tensor.Vector[int32](0, 2, 1, 1, 0)
 	const close = 1e-5
-	return []*program{
+	return append(optimizerPrograms(x, labels), []*program{
 		{name: "inference of an MLP", vars: mlpVars, in: []*tensor.Tensor{x}, tolerance: close,
 			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
 				return []*ops.Value{ops.Softmax(s, dense(s, ops.Tanh(s, dense(s, in[0], vars[0], vars[1])), vars[2], vars[3]))}
@@ -152,5 +154,81 @@ func tracePrograms() []*program {
 				flat := ops.ReshapeTo(s, in[0], ops.Concat(s, []ops.Input{rows, []int32{-1}}, 0))
 				return []*ops.Value{flat, ops.Transpose(s, in[0]), ops.Sum(s, in[0]), ops.Max(s, in[0], 1)}
 			}},
+		{name: "a function inside a function", vars: mlpVars, in: []*tensor.Tensor{x}, tolerance: close,
+			with: func() any {
+				return function.New(func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Square(s, ops.Tanh(s, x)) })
+			},
+			runWith: func(s *ops.Scope, with any, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				inner := with.(*function.Func[*ops.Value, *ops.Value])
+				loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+					return ops.Sum(s, inner.Apply(s, inner.Apply(s, ops.MatMul(s, in[0], vars[0]))))
+				})
+				return []*ops.Value{loss, tape.Gradient(loss, vars[:1])[0].Grad}
+			}},
+		{name: "a choice of three and its gradient", vars: mlpVars, in: []*tensor.Tensor{x, tensor.Scalar[int32](2)}, tolerance: close,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+					return ops.Sum(s, ops.Case(s, in[1],
+						func(s *ops.Scope) *ops.Value { return ops.Tanh(s, in[0]) },
+						func(s *ops.Scope) *ops.Value { return ops.Neg(s, in[0]) },
+						func(s *ops.Scope) *ops.Value { return ops.Sigmoid(s, in[0]) }))
+				}, &grad.Options{Watch: []*ops.Value{in[0]}})
+				return []*ops.Value{loss, tape.GradientOf(loss, in[0])[0]}
+			}},
+		{name: "a function of each row", vars: mlpVars, in: []*tensor.Tensor{x}, tolerance: close,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				return []*ops.Value{ops.Map(s, in[0], func(s *ops.Scope, row *ops.Value) *ops.Value {
+					return ops.Mul(s, ops.Sum(s, row), row)
+				})}
+			}},
+		{name: "running products of the rows", vars: mlpVars, in: []*tensor.Tensor{x}, tolerance: close,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				return []*ops.Value{ops.Scan(s, ops.Const(s, []float32{1, 1, 1, 1}), in[0], func(s *ops.Scope, acc, row *ops.Value) *ops.Value {
+					return ops.Mul(s, acc, row)
+				})}
+			}},
+		{name: "dropout of a generator", vars: func() []*trackable.Variable {
+			return []*trackable.Variable{ops.NewRandom(7).State.Named("state")}
+		}, in: []*tensor.Tensor{ramp(0.2, 6, 5)}, calls: 2, tolerance: close,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+					return ops.Sum(s, ops.Square(s, ops.Dropout(s, &ops.Random{State: vars[0]}, in[0], 0.4)))
+				}, &grad.Options{Watch: []*ops.Value{in[0]}})
+				return []*ops.Value{loss, tape.GradientOf(loss, in[0])[0]}
+			}},
+	}...)
+}
+
+// optimizerPrograms train the MLP by each optimizer of package keras, with a
+// schedule where one is named.
+func optimizerPrograms(x, labels *tensor.Tensor) []*program {
+	var out []*program
+	for _, o := range []struct {
+		name string
+		make func() any
+	}{
+		{"SGD", func() any { return keras.NewSGD(0.1) }},
+		{"SGD with momentum", func() any { o := keras.NewSGD(0.1); o.Momentum = 0.9; return o }},
+		{"SGD with a schedule", func() any {
+			o := keras.NewSGD(0.1)
+			o.Schedule = keras.ExponentialDecay{Initial: 0.1, Steps: 3, Factor: 0.5}
+			return o
+		}},
+		{"Adam", func() any { return keras.NewAdam(0.01) }},
+		{"AdamW", func() any { return keras.NewAdamW(0.01) }},
+		{"RMSprop", func() any { return keras.NewRMSprop(0.01) }},
+		{"Adagrad", func() any { return keras.NewAdagrad(0.05) }},
+		{"Adadelta", func() any { return keras.NewAdadelta(0.5) }},
+		{"Adamax", func() any { return keras.NewAdamax(0.01) }},
+		{"Ftrl", func() any { return keras.NewFtrl(0.05) }},
+		{"Lion", func() any { return keras.NewLion(0.001) }},
+	} {
+		out = append(out, &program{name: "20 steps of " + o.name, vars: mlpVars, with: o.make, in: []*tensor.Tensor{x, labels}, calls: 20, tolerance: 1e-5,
+			runWith: func(s *ops.Scope, with any, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return mlpLoss(s, vars, in[0], in[1]) })
+				with.(keras.Optimizer).Apply(s, tape.Gradient(loss, vars[:4]))
+				return []*ops.Value{loss}
+			}})
 	}
+	return out
 }

@@ -29,11 +29,16 @@ type program struct {
 	name string
 	// vars are made anew for each run.
 	vars func() []*trackable.Variable
+	// with makes what the run works with besides vars, such as an optimizer, anew
+	// for each run; nil where there is nothing.
+	with func() any
 	// in are the inputs of each call.
 	in []*tensor.Tensor
 	// calls is how often it is called, one call after the other; 0 means once.
 	calls int
 	run   func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value
+	// runWith is run with what with has made.
+	runWith func(s *ops.Scope, with any, vars []*trackable.Variable, in []*ops.Value) []*ops.Value
 	// tolerance is how far an element may be from TensorFlow's, relative to the
 	// largest element; 0 means the same bits.
 	tolerance float64
@@ -43,8 +48,19 @@ type program struct {
 
 type programIn struct{ X []*ops.Value }
 
-func (p *program) function(vars []*trackable.Variable, mode function.Mode) *function.Func[programIn, []*ops.Value] {
-	return function.New(func(s *ops.Scope, in programIn) []*ops.Value { return p.run(s, vars, in.X) }, &function.Options{Mode: mode})
+// instance is the program with state of its own.
+func (p *program) instance() func(mode function.Mode) *function.Func[programIn, []*ops.Value] {
+	vars := p.vars()
+	run := p.run
+	if p.with != nil {
+		with := p.with()
+		run = func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+			return p.runWith(s, with, vars, in)
+		}
+	}
+	return func(mode function.Mode) *function.Func[programIn, []*ops.Value] {
+		return function.New(func(s *ops.Scope, in programIn) []*ops.Value { return run(s, vars, in.X) }, &function.Options{Mode: mode})
+	}
 }
 
 func (p *program) values() programIn {
@@ -84,8 +100,7 @@ type judged struct {
 
 // write traces the program and writes what TensorFlow needs to run it.
 func (p *program) write(dir string) (*judged, error) {
-	vars := p.vars()
-	c, err := p.function(vars, function.Traced).Trace(p.values())
+	c, err := p.instance()(function.Traced).Trace(p.values())
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
@@ -169,34 +184,26 @@ func (j *judged) compare(ctx context.Context) error {
 	if !result.OK {
 		return fmt.Errorf("TensorFlow: %s", result.Error)
 	}
-	vars := j.vars()
-	place := map[int]int{} // of a capture among vars
-	traced := j.trace.Variables()
-	all := map[string]int{}
-	for i, v := range vars {
-		all[v.Name()] = i
+	// A trace of the twin tells which of its variables are the captures.
+	twin := j.instance()
+	c, err := twin(function.Traced).Trace(j.values())
+	if err != nil {
+		return err
 	}
-	n := 0
-	for i, c := range j.trace.Captures {
-		if c.Variable != nil {
-			place[i] = all[traced[n].Name()]
-			n++
-		}
-	}
-	f := j.function(vars, function.Eagerly)
+	f := twin(function.Eagerly)
 	for i := range max(1, j.calls) {
 		got, err := f.Call(ctx, j.values())
 		if err != nil {
 			return fmt.Errorf("eagerly: %w", err)
 		}
-		if err := j.compareCall(ctx, i, got, vars, place); err != nil {
+		if err := j.compareCall(ctx, i, got, c.Captures); err != nil {
 			return fmt.Errorf("call %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-func (j *judged) compareCall(ctx context.Context, i int, got []*ops.Value, vars []*trackable.Variable, place map[int]int) error {
+func (j *judged) compareCall(ctx context.Context, i int, got []*ops.Value, captures []graph.Capture) error {
 	f, err := os.Open(filepath.Join(j.dir, fmt.Sprintf("out%d.npz", i)))
 	if err != nil {
 		return err
@@ -219,10 +226,15 @@ func (j *judged) compareCall(ctx context.Context, i int, got []*ops.Value, vars 
 			return fmt.Errorf("output %d: %w", k, err)
 		}
 	}
-	for c, at := range place {
-		if err := j.near(ctx, z, fmt.Sprintf("variable/c%d", c), true, at, vars[at].Load()); err != nil {
-			return fmt.Errorf("variable %d afterwards: %w", at, err)
+	n := 0
+	for i, c := range captures {
+		if c.Variable == nil {
+			continue
 		}
+		if err := j.near(ctx, z, fmt.Sprintf("variable/c%d", i), true, n, c.Variable.Load()); err != nil {
+			return fmt.Errorf("variable %q afterwards: %w", c.Variable.Name(), err)
+		}
+		n++
 	}
 	return nil
 }
