@@ -137,7 +137,7 @@ func TestALoopTakesConstantMemory(t *testing.T) {
 	if few != many {
 		t.Errorf("10 rounds take %d bytes, 10,000 rounds %d", few, many)
 	}
-	if allocs > 25_000 {
+	if allocs > 25_000 && !raceEnabled {
 		t.Errorf("%.1f allocations a round", allocs/10_000)
 	}
 }
