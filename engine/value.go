@@ -116,6 +116,10 @@ func (v Value) Keep() Value {
 	return v
 }
 
+// Kept reports whether [Value.Keep] returns v as it is: it holds no memory of a
+// call itself. The elements of a list may.
+func (v Value) Kept() bool { return v.buf == nil }
+
 // Borrow is the value of x now, for the ops of one call: a change of x in the
 // meantime is made on a copy. It ends with [Value.Return]. A variable without a
 // value gives nothing.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cairnml/cairn/function"
@@ -215,5 +216,31 @@ func TestOnlyTheFirstTraceMakesVariables(t *testing.T) {
 	}
 	if _, err := fn.Call(ctx, linearIn{one}); err != nil {
 		t.Errorf("the first trace after that: %v", err)
+	}
+}
+
+// TestGoroutinesShareAnArgument: a value that is kept is only read by calls, so
+// that the result of one call may be handed to many at once.
+func TestGoroutinesShareAnArgument(t *testing.T) {
+	l := newLinear()
+	double := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, x) })
+	x, err := double.Call(context.Background(), ops.ValueOf(tensor.Must(tensor.New([]float32{1, 2, 3, 4}, 1, 4))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []function.Mode{function.Eagerly, function.Traced} {
+		f := function.New(l.predict, &function.Options{Mode: mode})
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for range 20 {
+					if _, err := f.Call(context.Background(), linearIn{x}); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
 	}
 }

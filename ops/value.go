@@ -239,8 +239,13 @@ func scalarOf(t *tensor.Tensor) (any, bool) {
 func (v *Value) dead() bool { return v.step != nil && v.step.closed.Load() }
 
 // keep makes the memory under v its own: a large buffer is taken away from the
-// arena, a small one is copied.
-func (v *Value) keep() { v.data = v.data.Keep() }
+// arena, a small one is copied. A value that is kept already is only read: many
+// goroutines may share it.
+func (v *Value) keep() {
+	if kept := v.data.Keep(); !v.data.Kept() {
+		v.data = kept
+	}
+}
 
 // Hold keeps the storage of a variable that v is a short-lived read of from
 // being updated in place until [Value.Drop]. Recorders hold what they record.

@@ -42,10 +42,15 @@ func (o *Optional) Escape() { escape(o.Values) }
 // Free gives the values up.
 func (o *Optional) Free(a *engine.Arena) { free(a, o.Values) }
 
+// escape makes values last. What lasts already is only read: goroutines may
+// share the list.
 func escape(vs []engine.Value) {
 	for i, v := range vs {
-		if !v.IsZero() {
-			vs[i] = v.Keep()
+		if v.IsZero() {
+			continue
+		}
+		if kept := v.Keep(); !v.Kept() {
+			vs[i] = kept
 		}
 	}
 }
