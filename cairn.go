@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/tensor"
 )
 

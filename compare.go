@@ -4,7 +4,7 @@ import (
 	"context"
 	"io/fs"
 
-	"github.com/cairnml/cairn/internal/inspect"
+	"github.com/cairnml/cairn/internal/app/inspect"
 )
 
 // Difference is one way in which two files differ.

@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/cairnml/cairn/internal/rewrite"
-	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/internal/app/rewrite"
+	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/tensor"
 )
 

@@ -6,8 +6,8 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/cairnml/cairn/internal/inspect"
-	"github.com/cairnml/cairn/internal/render"
+	"github.com/cairnml/cairn/internal/app/inspect"
+	"github.com/cairnml/cairn/internal/app/render"
 )
 
 // GraphFormat is a form in which [Show] writes an object graph.

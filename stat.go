@@ -5,8 +5,8 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/cairnml/cairn/internal/inspect"
-	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/internal/app/inspect"
+	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/tensor"
 )
 

@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/cairnml/cairn/internal/inspect"
-	"github.com/cairnml/cairn/internal/rewrite"
-	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/internal/app/inspect"
+	"github.com/cairnml/cairn/internal/app/rewrite"
+	"github.com/cairnml/cairn/internal/app/store"
 )
 
 // fileVerbs are what the command does with a checkpoint that was saved: verify

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cairnml/cairn/internal/faultfs"
+	"github.com/cairnml/cairn/internal/testkit/faultfs"
 )
 
 func TestBackgroundSaveHoldsTheStateOfItsCall(t *testing.T) {

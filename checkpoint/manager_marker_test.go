@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cairnml/cairn/internal/faultfs"
+	"github.com/cairnml/cairn/internal/testkit/faultfs"
 )
 
 var errCut = errors.New("cut off")

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/bundle"
-	"github.com/cairnml/cairn/internal/faultfs"
 	"github.com/cairnml/cairn/internal/statefile"
+	"github.com/cairnml/cairn/internal/testkit/faultfs"
 	"github.com/cairnml/cairn/tensor"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/cairnml/cairn/bundle"
-	"github.com/cairnml/cairn/internal/faultfs"
+	"github.com/cairnml/cairn/internal/testkit/faultfs"
 	"github.com/cairnml/cairn/trackable"
 )
 

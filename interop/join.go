@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/cairnml/cairn/internal/rewrite"
+	"github.com/cairnml/cairn/internal/app/rewrite"
 )
 
 // joinCases merges pairs of checkpoints that TensorFlow wrote into one, their

@@ -12,7 +12,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/grad"
-	"github.com/cairnml/cairn/internal/opfixture"
+	"github.com/cairnml/cairn/internal/testkit/opfixture"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/tensor"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/graph"
-	"github.com/cairnml/cairn/internal/opfixture"
+	"github.com/cairnml/cairn/internal/testkit/opfixture"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"

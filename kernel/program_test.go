@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
-	"github.com/cairnml/cairn/internal/opfixture"
+	"github.com/cairnml/cairn/internal/testkit/opfixture"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/tensor"
 )

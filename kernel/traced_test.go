@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/function"
-	"github.com/cairnml/cairn/internal/opfixture"
+	"github.com/cairnml/cairn/internal/testkit/opfixture"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"

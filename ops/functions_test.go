@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairnml/cairn/internal/opfixture"
+	"github.com/cairnml/cairn/internal/testkit/opfixture"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/cairnml/cairn/internal/render"
-	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/internal/app/render"
+	"github.com/cairnml/cairn/internal/app/store"
 )
 
 // Exit codes.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/internal/app/store"
 )
 
 // completePath offers what a PATH can be: checkpoint prefixes, directories,

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/inspect"
-	"github.com/cairnml/cairn/internal/rewrite"
+	"github.com/cairnml/cairn/internal/app/inspect"
+	"github.com/cairnml/cairn/internal/app/rewrite"
 )
 
 // writeFlags are those of every verb that writes.

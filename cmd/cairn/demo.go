@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/demo"
-	"github.com/cairnml/cairn/internal/inspect"
-	"github.com/cairnml/cairn/internal/render"
-	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/internal/app/demo"
+	"github.com/cairnml/cairn/internal/app/inspect"
+	"github.com/cairnml/cairn/internal/app/render"
+	"github.com/cairnml/cairn/internal/app/store"
 )
 
 func newDemo(a *app) *cobra.Command {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/render"
-	"github.com/cairnml/cairn/internal/rewrite"
-	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/internal/app/render"
+	"github.com/cairnml/cairn/internal/app/rewrite"
+	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/tensor"
 )
 

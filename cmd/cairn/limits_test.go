@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/bundle"
-	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/tensor"
 )
 

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/rewrite"
+	"github.com/cairnml/cairn/internal/app/rewrite"
 )
 
 func newMerge(a *app) *cobra.Command {

@@ -3,7 +3,7 @@ package main
 import (
 	"io"
 
-	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/internal/app/store"
 )
 
 // checkPicture makes sure that a picture may be written to path: never over a

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/inspect"
-	"github.com/cairnml/cairn/internal/plot"
-	"github.com/cairnml/cairn/internal/render"
-	"github.com/cairnml/cairn/internal/store"
+	"github.com/cairnml/cairn/internal/app/inspect"
+	"github.com/cairnml/cairn/internal/app/plot"
+	"github.com/cairnml/cairn/internal/app/render"
+	"github.com/cairnml/cairn/internal/app/store"
 )
 
 // maxPlots is how many histograms fit one picture that people can read.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnml/cairn/internal/render"
+	"github.com/cairnml/cairn/internal/app/render"
 )
 
 // table prints rows in columns. On a terminal that is too narrow for a name the

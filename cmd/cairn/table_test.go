@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairnml/cairn/internal/render"
+	"github.com/cairnml/cairn/internal/app/render"
 )
 
 func TestTablesWrapOnTerminalsOnly(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/shape"
-	"github.com/cairnml/cairn/internal/opfixture"
+	"github.com/cairnml/cairn/internal/testkit/opfixture"
 	"github.com/cairnml/cairn/tensor"
 )
 

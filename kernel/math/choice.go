@@ -6,9 +6,9 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/shape"
-	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
 )
 

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/cairnml/cairn/engine"
-	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
 )
 

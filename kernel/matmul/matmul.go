@@ -4,10 +4,10 @@ package matmul
 import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
-	"github.com/cairnml/cairn/internal/gemm"
-	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/gemm"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
 )
 

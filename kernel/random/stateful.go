@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/cairnml/cairn/engine"
-	"github.com/cairnml/cairn/internal/philox"
+	"github.com/cairnml/cairn/kernel/internal/philox"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/cairnml/cairn/engine"
-	"github.com/cairnml/cairn/internal/vec"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )

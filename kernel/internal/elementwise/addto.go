@@ -3,7 +3,7 @@ package elementwise
 import (
 	"fmt"
 
-	"github.com/cairnml/cairn/internal/vec"
+	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
 )
 

@@ -1,0 +1,160 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Small tensors are read together, so many or so many bytes of them: to open a
+// file for each would take far longer than to read it.
+const (
+	maxPairs = 4096
+	maxBatch = 8 << 20
+)
+
+// pairs are tensors of two stores that are to be compared.
+type pairs struct {
+	a, b   *store.Store
+	x, y   []store.Entry
+	bytes  int64
+	sa, sb store.Scratch
+}
+
+// add takes up a pair; true says that it is time to compare what was gathered.
+func (p *pairs) add(x, y store.Entry) bool {
+	p.x, p.y = append(p.x, x), append(p.y, y)
+	p.bytes += x.Bytes + y.Bytes
+	return len(p.x) == maxPairs || p.bytes > maxBatch
+}
+
+// compare lists the differences of the values, and forgets the pairs.
+func (p *pairs) compare(ctx context.Context, o *DiffOptions) ([]Difference, error) {
+	var out []Difference
+	settle := func(d *valueDiff) {
+		if d.Differ > 0 {
+			out = append(out, d.Difference)
+		}
+	}
+	// Both sides' small tensors at once, the others each in pieces.
+	isSmall := func(i int) bool { return p.x[i].Bytes <= whole && p.y[i].Bytes <= whole }
+	left, err := readSmall(ctx, p.a, p.x, isSmall)
+	if err != nil {
+		return nil, err
+	}
+	right, err := readSmall(ctx, p.b, p.y, isSmall)
+	if err != nil {
+		return nil, err
+	}
+	for i, x := range p.x {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		d := newValueDiff(x, o)
+		if left[i] != nil && right[i] != nil {
+			d.add(left[i], right[i])
+		} else if err := p.stream(ctx, x, p.y[i], d); err != nil {
+			return nil, err
+		}
+		settle(d)
+	}
+	p.x, p.y, p.bytes = p.x[:0], p.y[:0], 0
+	return out, nil
+}
+
+// readSmall reads the tensors that are small; of a store that is no bundle none,
+// since its reads open nothing.
+func readSmall(ctx context.Context, s *store.Store, list []store.Entry, small func(i int) bool) ([]*tensor.Tensor, error) {
+	out := make([]*tensor.Tensor, len(list))
+	r := s.Bundle()
+	if r == nil {
+		return out, nil
+	}
+	var reqs []bundle.ReadRequest
+	for i, e := range list {
+		if small(i) {
+			reqs = append(reqs, bundle.ReadRequest{Name: e.Name})
+		}
+	}
+	if err := r.ReadAll(ctx, reqs, nil); err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if small(i) {
+			out[i], reqs = reqs[0].Dst, reqs[1:]
+		}
+	}
+	return out, nil
+}
+
+// stream compares two tensors piece by piece. A side that comes whole is cut as
+// the other one comes.
+func (p *pairs) stream(ctx context.Context, x, y store.Entry, d *valueDiff) error {
+	nextA, stopA := iter.Pull2(p.a.Pieces(ctx, x.Name, &p.sa))
+	defer stopA()
+	nextB, stopB := iter.Pull2(p.b.Pieces(ctx, y.Name, &p.sb))
+	defer stopB()
+	var a, b *tensor.Tensor
+	for {
+		var err error
+		if a, err = more(a, nextA); err != nil {
+			return err
+		}
+		if b, err = more(b, nextB); err != nil {
+			return err
+		}
+		if a == nil && b == nil {
+			return nil
+		}
+		if a == nil || b == nil {
+			return fmt.Errorf("%s: the tensors have different numbers of elements", x.Name)
+		}
+		n := min(a.Len(), b.Len())
+		var headA, headB *tensor.Tensor
+		if headA, a, err = cut(a, n); err != nil {
+			return err
+		}
+		if headB, b, err = cut(b, n); err != nil {
+			return err
+		}
+		d.add(headA, headB)
+	}
+}
+
+// more is what is left of a piece, or the next one that isn't empty; nil at the
+// end.
+func more(t *tensor.Tensor, next func() (*tensor.Tensor, error, bool)) (*tensor.Tensor, error) {
+	for t == nil || t.Len() == 0 {
+		var err error
+		var ok bool
+		if t, err, ok = next(); err != nil || !ok {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// cut parts a tensor of one dimension after n elements, without a copy.
+func cut(t *tensor.Tensor, n int) (head, rest *tensor.Tensor, err error) {
+	if n == t.Len() {
+		return t, nil, nil
+	}
+	part := func(lo, hi int) *tensor.Tensor {
+		var p *tensor.Tensor
+		if err != nil {
+			return nil
+		}
+		if width := t.DType().Size(); width > 0 {
+			p, err = tensor.FromBytes(t.DType(), t.Bytes()[lo*width:hi*width:hi*width], hi-lo)
+		} else {
+			p, err = tensor.FromStrings(t.DType(), t.Strings()[lo:hi:hi], hi-lo)
+		}
+		return p
+	}
+	head, rest = part(0, n), part(n, t.Len())
+	return head, rest, err
+}

@@ -1,0 +1,191 @@
+package inspect
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/internal/safetensors"
+)
+
+// Fault is something wrong with a file.
+type Fault struct {
+	File   string // which file
+	Offset int64  // where in it; -1 where no single place is at fault
+	Tensor string // the tensor it belongs to, or ""
+	What   string
+
+	// Missing says that the file isn't there; one fault then stands for all the
+	// Tensors that lie in it.
+	Missing bool
+	Tensors int
+}
+
+// MarshalJSON gives the object that `cairn verify --json` prints.
+func (f Fault) MarshalJSON() ([]byte, error) {
+	v := struct {
+		File   string `json:"file"`
+		Offset *int64 `json:"offset,omitempty"`
+		Tensor string `json:"tensor,omitempty"`
+		What   string `json:"what"`
+
+		Missing bool `json:"missing,omitempty"`
+		Tensors int  `json:"tensors,omitempty"`
+	}{File: f.File, Tensor: f.Tensor, What: f.What, Missing: f.Missing, Tensors: f.Tensors}
+	if f.Offset >= 0 {
+		v.Offset = &f.Offset
+	}
+	return json.Marshal(v)
+}
+
+// String is "file: byte 12: tensor: what".
+func (f Fault) String() string {
+	s := f.File
+	if f.Offset >= 0 {
+		s += fmt.Sprintf(": byte %d", f.Offset)
+	}
+	if f.Tensor != "" {
+		s += ": " + f.Tensor
+	}
+	return s + ": " + f.What
+}
+
+// Progress is called with the bytes done and the bytes in all.
+type Progress func(done, total int64)
+
+// Verify opens path, reads everything that lies there and lists every fault:
+// wrong checksums and sizes, what can't be decoded, references in the object
+// graph that lead nowhere. The error is for what kept it from looking; a file
+// that is not what it should be is no error but a fault.
+func Verify(ctx context.Context, path string, o *store.Options, progress Progress) (*store.Store, []Fault, error) {
+	s, err := store.Open(ctx, path, o)
+	return verify(ctx, path, s, err, progress)
+}
+
+// VerifyFS is [Verify] of a path of fsys.
+func VerifyFS(ctx context.Context, fsys fs.FS, path string, o *store.Options, progress Progress) (*store.Store, []Fault, error) {
+	s, err := store.OpenFS(ctx, fsys, path, o)
+	return verify(ctx, path, s, err, progress)
+}
+
+// verify looks at what was opened, or at why that failed.
+func verify(ctx context.Context, path string, s *store.Store, err error, progress Progress) (*store.Store, []Fault, error) {
+	if err != nil {
+		if faults := faultsOf(path, err); len(faults) > 0 {
+			return nil, faults, nil
+		}
+		return nil, nil, err
+	}
+	defer s.Close()
+	var faults []Fault
+	if r := s.Bundle(); r != nil {
+		err = r.Verify(ctx, &bundle.VerifyOptions{Progress: progress, MaxErrors: math.MaxInt})
+		faults = oncePerFile(faultsOf(s.Prefix, err))
+		if err != nil && len(faults) == 0 {
+			return s, nil, err
+		}
+	} else {
+		var total, done int64
+		var scratch store.Scratch
+		for _, e := range s.Entries() {
+			total += e.Bytes
+		}
+		for _, e := range s.Entries() {
+			if err := ctx.Err(); err != nil {
+				return s, faults, err
+			}
+			if _, err := s.ReadScratch(ctx, e.Name, &scratch); err != nil {
+				f := faultsOf(s.Prefix, err)
+				if len(f) == 0 {
+					f = []Fault{{File: s.Prefix, Offset: -1, Tensor: e.Name, What: err.Error()}}
+				}
+				faults = append(faults, f...)
+			}
+			done += e.Bytes
+			if progress != nil {
+				progress(done, total)
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return s, faults, ctx.Err()
+	}
+	g, err := s.Graph(ctx)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported): // it can't be looked at, which is no fault
+		return s, faults, err
+	case err != nil && len(faults) == 0:
+		faults = append(faults, Fault{File: s.Prefix, Offset: -1, Tensor: store.GraphKey, What: err.Error()})
+	case err == nil && g != nil:
+		for _, f := range checkGraph(g) {
+			faults = append(faults, Fault{File: s.Prefix, Offset: -1, Tensor: store.GraphKey, What: f})
+		}
+	}
+	return s, faults, nil
+}
+
+// oncePerFile makes one fault of all that a missing file causes.
+func oncePerFile(faults []Fault) []Fault {
+	at := map[string]int{}
+	out := faults[:0]
+	for _, f := range faults {
+		if !f.Missing {
+			out = append(out, f)
+			continue
+		}
+		i, seen := at[f.File]
+		if !seen {
+			i = len(out)
+			at[f.File] = i
+			out = append(out, Fault{File: f.File, Offset: -1, Missing: true})
+		}
+		out[i].Tensors++
+		out[i].What = "the data file is missing; " + Tensors(out[i].Tensors) + " lie in it"
+		if out[i].Tensors == 1 {
+			out[i].What = "the data file is missing; 1 tensor lies in it"
+		}
+	}
+	return out
+}
+
+// faultsOf finds the faults in an error, joined ones each; an error that is
+// about something else gives none.
+func faultsOf(file string, err error) []Fault {
+	if err == nil {
+		return nil
+	}
+	if many, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []Fault
+		for _, e := range many.Unwrap() {
+			all = append(all, faultsOf(file, e)...)
+		}
+		if len(all) > 0 {
+			return all
+		}
+	}
+	var c *bundle.CorruptError
+	if errors.As(err, &c) {
+		f := Fault{File: c.File, Offset: c.Offset, Tensor: c.Name, What: c.What, Missing: errors.Is(c.Err, fs.ErrNotExist)}
+		if c.Err != nil {
+			f.What += ": " + c.Err.Error()
+		}
+		return []Fault{f}
+	}
+	var st *safetensors.Error
+	if errors.As(err, &st) {
+		f := Fault{File: file, Offset: st.Offset, Tensor: st.Name, What: st.What}
+		if st.Err != nil {
+			f.What += ": " + st.Err.Error()
+		}
+		return []Fault{f}
+	}
+	if f, ok := npyFault(file, err); ok {
+		return []Fault{f}
+	}
+	return nil
+}

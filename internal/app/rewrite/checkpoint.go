@@ -1,0 +1,274 @@
+package rewrite
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/tensor"
+)
+
+func writeCheckpoint(ctx context.Context, s *store.Store, list []item, dst string, o *Options, res *Result, step func(item)) error {
+	dir, base, err := checkpointDir(dst, o.Force)
+	if err != nil {
+		return err
+	}
+	layout := s.Layout()
+	if most := o.maxAlignment(); layout != nil && int64(layout.Alignment) > most {
+		return fmt.Errorf("%s asks for an alignment of %d bytes; the most is %d, the option MaxAlignment raises it", s.Prefix, layout.Alignment, most)
+	}
+	wo := &bundle.WriterOptions{}
+	switch r := s.Bundle(); {
+	case layout != nil:
+		wo.Alignment, wo.BigEndian = layout.Alignment, layout.BigEndian
+	case r != nil && r.Version() == 2:
+		wo.BigEndian = r.Header().BigEndian
+		if a, ok := alignment(s); ok {
+			wo.Alignment = a
+		}
+	}
+	w, err := bundle.NewWriter(dir, base, wo)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if layout != nil && len(layout.Shards) > 0 {
+		err = fromLayout(ctx, w, s, list, layout, res, step)
+	} else {
+		err = copyItems(ctx, w, s, list, step)
+	}
+	if err != nil {
+		return err
+	}
+	if err := w.Finish(ctx); err != nil {
+		return err
+	}
+	for _, f := range w.Files() {
+		res.Files = append(res.Files, filepath.Join(filepath.Dir(dst), filepath.FromSlash(f)))
+	}
+	removeStale(dst, res.Files)
+	if layout != nil && layout.Index != "" {
+		if got, err := indexDigest(dst); err == nil && got != layout.Index {
+			res.note("the bytes differ from those of the checkpoint that the file was made of: its tensors have changed since")
+		}
+	}
+	return nil
+}
+
+// copyItems writes items in order. What comes from another bundle unchanged is
+// copied as it stands, so that what this package doesn't know is kept.
+func copyItems(ctx context.Context, w *bundle.Writer, s *store.Store, list []item, step func(item)) error {
+	r := s.Bundle()
+	shard := 0
+	var scratch store.Scratch
+	for n, i := range list {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if n > 0 && i.shard > shard {
+			if err := w.NextShard(); err != nil {
+				return err
+			}
+		}
+		shard = max(shard, i.shard)
+		var err error
+		if r != nil && !i.cast && i.value == nil {
+			err = w.CopyFrom(ctx, r, i.from, i.name)
+		} else {
+			var t *tensor.Tensor
+			if t, err = i.read(ctx, s, &scratch); err == nil {
+				err = w.Add(ctx, i.name, t)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		step(i)
+	}
+	return nil
+}
+
+// fromLayout writes a checkpoint as a safetensors file's metadata says it was.
+func fromLayout(ctx context.Context, w *bundle.Writer, s *store.Store, list []item, l *store.Layout, res *Result, step func(item)) error {
+	byName := map[string]item{}
+	for _, i := range list {
+		byName[i.from] = i
+	}
+	var scratch store.Scratch
+	var last struct {
+		name string
+		t    *tensor.Tensor
+	}
+	get := func(i item) (*tensor.Tensor, error) {
+		if last.t == nil || last.name != i.from {
+			t, err := i.read(ctx, s, &scratch)
+			if err != nil {
+				return nil, err
+			}
+			last.name, last.t = i.from, t
+		}
+		return last.t, nil
+	}
+	done := map[string]bool{}
+	missing := 0
+	for n, shard := range l.Shards {
+		if n > 0 {
+			if err := w.NextShard(); err != nil {
+				return err
+			}
+		}
+		for _, p := range shard {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			i, ok := byName[p.Name]
+			if !ok {
+				missing++
+				continue
+			}
+			t, err := get(i)
+			if err != nil {
+				return err
+			}
+			if p.Slice == "" || i.cast {
+				if done[p.Name] {
+					continue
+				}
+				err = w.Add(ctx, i.name, t)
+			} else {
+				err = addSlice(ctx, w, i.name, p.Slice, t)
+			}
+			if err != nil {
+				return err
+			}
+			if !done[p.Name] {
+				step(i)
+			}
+			done[p.Name] = true
+		}
+	}
+	for _, i := range list {
+		if done[i.from] {
+			continue
+		}
+		t, err := get(i)
+		if err != nil {
+			return err
+		}
+		if err := w.Add(ctx, i.name, t); err != nil {
+			return err
+		}
+		step(i)
+	}
+	return nil
+}
+
+func addSlice(ctx context.Context, w *bundle.Writer, name, spec string, t *tensor.Tensor) error {
+	sl, err := bundle.ParseSlice(spec)
+	if err != nil {
+		return err
+	}
+	shape, err := sl.Shape(t.Shape())
+	if err != nil {
+		return err
+	}
+	index := make([]store.Index, len(shape))
+	for i, e := range sl.Extents {
+		index[i] = store.Index{Start: int(e.Start), Stop: int(e.Start) + shape[i]}
+	}
+	part, err := store.Cut(t, index)
+	if err != nil {
+		return err
+	}
+	return w.AddSlice(ctx, name, t.Shape(), sl, part)
+}
+
+// removeStale removes data files that a checkpoint of this prefix had before
+// and that the new one, of other shards, has not.
+func removeStale(dst string, files []string) {
+	names, err := os.ReadDir(filepath.Dir(dst))
+	if err != nil {
+		return
+	}
+	for _, n := range names {
+		p, _, _, ok := bundle.ParseDataName(n.Name())
+		path := filepath.Join(filepath.Dir(dst), n.Name())
+		if ok && p == filepath.Base(dst) && !slices.Contains(files, path) {
+			os.Remove(path)
+		}
+	}
+}
+
+// indexDigest is the SHA-256 of a checkpoint's index file.
+func indexDigest(prefix string) (string, error) {
+	f, err := os.Open(prefix + ".index")
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// parts lists every piece of a checkpoint in the order of its data files.
+func parts(r *bundle.Reader) ([]bundle.Entry, error) {
+	var all []bundle.Entry
+	for e := range r.Entries() {
+		p, err := r.Parts(e.Name)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", e.Name, err)
+		}
+		all = append(all, p...)
+	}
+	slices.SortStableFunc(all, func(a, b bundle.Entry) int {
+		switch {
+		case a.Shard != b.Shard:
+			return a.Shard - b.Shard
+		case a.Offset != b.Offset:
+			if a.Offset < b.Offset {
+				return -1
+			}
+			return 1
+		case a.Size < b.Size:
+			return -1
+		case a.Size > b.Size:
+			return 1
+		}
+		return 0
+	})
+	return all, nil
+}
+
+// alignment finds the alignment that a checkpoint was written with; ok is false
+// where none explains its offsets.
+func alignment(s *store.Store) (align int, ok bool) {
+	all, err := parts(s.Bundle())
+	if err != nil {
+		return 1, false
+	}
+next:
+	for a := int64(1); a <= 1<<16; a *= 2 {
+		shard, at := -1, int64(0)
+		for _, p := range all {
+			if p.Shard != shard {
+				shard, at = p.Shard, 0
+			}
+			if start := (at + a - 1) / a * a; p.Offset != start {
+				continue next
+			}
+			at = p.Offset + p.Size
+		}
+		return int(a), true
+	}
+	return 1, false
+}

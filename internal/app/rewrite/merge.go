@@ -1,0 +1,381 @@
+package rewrite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/internal/safetensors"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// MergeOptions say how to merge; nil means the defaults.
+type MergeOptions struct {
+	Options
+	// Join names the sources, one after the other: their object graphs become one
+	// whose root has them as children of these names, and their tensors' names
+	// begin with them. Default nil: names stay as they are.
+	Join []string
+	// Graph is the source, as it was given, whose object graph is kept where
+	// several have one. Default "": more than one is a [GraphsError].
+	Graph string
+}
+
+// GraphsError says that several sources have an object graph, and what to do.
+type GraphsError struct {
+	Sources []string // those that have one
+}
+
+func (e *GraphsError) Error() string {
+	names := make([]string, len(e.Sources))
+	for i := range names {
+		names[i] = string(rune('a' + i%26))
+	}
+	return fmt.Sprintf("%s each have an object graph; --join %s makes one of them, their objects under these names; --graph %s keeps that one alone",
+		strings.Join(e.Sources, ", "), strings.Join(names, ","), e.Sources[0])
+}
+
+// ClashError says that two sources have a tensor of one name.
+type ClashError struct {
+	Sources [2]string
+	Name    string
+}
+
+func (e *ClashError) Error() string {
+	return fmt.Sprintf("%s and %s both have a tensor called %q", e.Sources[0], e.Sources[1], e.Name)
+}
+
+// Merge makes one file of several. Checkpoints become the shards of one
+// checkpoint, their bytes as they are, as TensorFlow merges the parts that
+// several workers wrote; slices of one tensor may come from several of them.
+// Object graphs are joined under names or one of them is kept, as the options
+// say. Where another kind is among the sources or asked for, tensors are written
+// one by one, and a name that two sources have is an error. All that is copied
+// is verified. The sources stay.
+func Merge(ctx context.Context, srcs []string, dst string, o *MergeOptions) (*Result, error) {
+	if o == nil {
+		o = &MergeOptions{}
+	}
+	if err := store.CheckTarget(dst); err != nil {
+		return nil, err
+	}
+	stores := make([]*store.Store, len(srcs))
+	var graphs []string
+	for i, src := range srcs {
+		s, err := store.Open(ctx, src, &o.Source)
+		if err != nil {
+			return nil, err
+		}
+		defer s.Close()
+		if err := s.Protect(targets(dst)...); err != nil {
+			return nil, err
+		}
+		stores[i] = s
+		if s.Has(store.GraphKey) {
+			graphs = append(graphs, src)
+		}
+		for _, other := range stores[:i] {
+			if other.Prefix == s.Prefix {
+				return nil, fmt.Errorf("%s is given twice", s.Prefix)
+			}
+		}
+	}
+	kind := store.KindOf(dst)
+	switch {
+	case len(o.Join) > 0 && o.Graph != "":
+		return nil, errors.New("either the object graphs are joined or one of them is kept, not both")
+	case len(o.Join) > 0:
+		list, err := joined(ctx, stores, srcs, o.Join)
+		if err != nil {
+			return nil, err
+		}
+		return mergeTensors(ctx, list, dst, &o.Options, &Result{})
+	case o.Graph != "" && !slices.Contains(graphs, o.Graph):
+		return nil, fmt.Errorf("%s, whose object graph is to be kept, is none of the sources that have one: %s", o.Graph, strings.Join(graphs, ", "))
+	case o.Graph == "" && len(graphs) > 1 && kind != store.NPZ:
+		return nil, &GraphsError{graphs}
+	case len(graphs) < 2 && kind == store.Checkpoint && allBundles(stores):
+		return mergeBundles(ctx, stores, dst, &o.Options)
+	}
+	res := &Result{}
+	list, err := sideBySide(stores, srcs, o.Graph, res)
+	if err != nil {
+		return nil, err
+	}
+	return mergeTensors(ctx, list, dst, &o.Options, res)
+}
+
+func allBundles(stores []*store.Store) bool {
+	return !slices.ContainsFunc(stores, func(s *store.Store) bool { return s.Bundle() == nil || s.Bundle().Version() != 2 })
+}
+
+func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Options) (*Result, error) {
+	_, _, err := checkpointDir(dst, o.Force)
+	if err != nil {
+		return nil, err
+	}
+	// All names must lie in one folder's tree: the root that all paths share.
+	paths := make([]string, 0, len(stores)+1)
+	for _, p := range append(prefixes(stores), dst) {
+		abs, err := resolved(p)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, abs)
+	}
+	root := filepath.Dir(paths[0])
+	for _, p := range paths {
+		for !below(root, p) && filepath.Dir(root) != root {
+			root = filepath.Dir(root)
+		}
+	}
+	for i, p := range paths {
+		rel, err := filepath.Rel(root, p)
+		if err != nil {
+			return nil, err
+		}
+		paths[i] = filepath.ToSlash(rel)
+	}
+	n := len(paths) - 1
+	dir := &countingDir{Dir: bundle.OSDir(root), progress: o.Progress}
+	for _, s := range stores {
+		for _, e := range s.Entries() {
+			dir.total += e.Bytes
+		}
+	}
+	// The bytes are copied as they are: what is wrong in them is found before.
+	for _, s := range stores {
+		if err := s.Bundle().Verify(ctx, nil); err != nil {
+			return nil, err
+		}
+	}
+	if err := bundle.Merge(ctx, dir, paths[n], paths[:n], &bundle.MergeOptions{KeepSources: true}); err != nil {
+		return nil, err
+	}
+	merged, err := check(ctx, dst, o)
+	if err != nil {
+		return nil, err
+	}
+	defer merged.Close()
+	res := &Result{Files: []string{dst + ".index"}}
+	for i := range merged.Bundle().Header().NumShards {
+		res.Files = append(res.Files, bundle.DataName(dst, i, merged.Bundle().Header().NumShards))
+	}
+	for _, e := range merged.Entries() {
+		res.count(e.Name, e.Bytes)
+	}
+	removeStale(dst, res.Files)
+	return res, nil
+}
+
+// countingDir tells how much was written through it, for a progress bar.
+type countingDir struct {
+	bundle.Dir
+	progress    func(done, total int64)
+	done, total int64
+}
+
+// Create starts a file whose writes are counted.
+func (d *countingDir) Create(name string) (bundle.File, error) {
+	f, err := d.Dir.Create(name)
+	if err != nil || d.progress == nil {
+		return f, err
+	}
+	return &countingFile{f, d}, nil
+}
+
+type countingFile struct {
+	bundle.File
+	d *countingDir
+}
+
+func (f *countingFile) count(n int) {
+	f.d.done += int64(n)
+	f.d.progress(min(f.d.done, f.d.total), f.d.total)
+}
+
+func (f *countingFile) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	f.count(n)
+	return n, err
+}
+
+func (f *countingFile) WriteAt(p []byte, off int64) (int, error) {
+	n, err := f.File.WriteAt(p, off)
+	f.count(n)
+	return n, err
+}
+
+func prefixes(stores []*store.Store) []string {
+	var out []string
+	for _, s := range stores {
+		out = append(out, s.Prefix)
+	}
+	return out
+}
+
+// below reports whether path lies in folder root or deeper.
+func below(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// mergeTensors writes the tensors of several sources, one by one.
+func mergeTensors(ctx context.Context, list []item, dst string, o *Options, res *Result) (*Result, error) {
+	var total int64
+	for _, i := range list {
+		total += i.bytes
+	}
+	done := func(i item) {
+		res.count(i.name, i.bytes)
+		if o.Progress != nil {
+			o.Progress(res.Bytes, total)
+		}
+	}
+	var scratch store.Scratch
+	read := func(ctx context.Context, i item) (*tensor.Tensor, error) {
+		t, err := i.read(ctx, i.source, &scratch)
+		if err == nil {
+			done(i)
+		}
+		return t, err
+	}
+	var err error
+	switch store.KindOf(dst) {
+	case store.NPZ:
+		err = mergeNPZ(ctx, list, dst, o, res, read)
+	case store.Safetensors:
+		err = mergeSafetensors(ctx, list, dst, o, res, read)
+	default:
+		err = mergeCheckpoint(ctx, list, dst, o, res, done)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := check(ctx, dst, o)
+	if err != nil {
+		return nil, err
+	}
+	return res, s.Close()
+}
+
+// mergeCheckpoint writes a checkpoint that has a data file for each source.
+// What comes from a checkpoint is copied as it stands.
+func mergeCheckpoint(ctx context.Context, list []item, dst string, o *Options, res *Result, done func(item)) error {
+	dir, base, err := checkpointDir(dst, o.Force)
+	if err != nil {
+		return err
+	}
+	w, err := bundle.NewWriter(dir, base, nil)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	var scratch store.Scratch
+	for n, i := range list {
+		if n > 0 && i.source != list[n-1].source {
+			if err := w.NextShard(); err != nil {
+				return err
+			}
+		}
+		if r := i.source.Bundle(); r != nil && i.value == nil && whole(r, i) {
+			err = w.CopyFrom(ctx, r, i.from, i.name)
+		} else {
+			var t *tensor.Tensor
+			if t, err = i.read(ctx, i.source, &scratch); err == nil {
+				err = w.Add(ctx, i.name, t)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		done(i)
+	}
+	if err := w.Finish(ctx); err != nil {
+		return err
+	}
+	for _, f := range w.Files() {
+		res.Files = append(res.Files, filepath.Join(filepath.Dir(dst), filepath.FromSlash(f)))
+	}
+	removeStale(dst, res.Files)
+	return nil
+}
+
+// whole reports whether all slices of a tensor are there; they don't overlap.
+func whole(r *bundle.Reader, i item) bool {
+	e, _ := r.Entry(i.from)
+	n, err := i.shape.NumElements()
+	for _, s := range e.Slices {
+		shape, serr := s.Shape(i.shape)
+		if serr != nil {
+			return false
+		}
+		part, serr := shape.NumElements()
+		if n -= part; serr != nil {
+			return false
+		}
+	}
+	return len(e.Slices) == 0 || err == nil && n == 0
+}
+
+type reader func(ctx context.Context, i item) (*tensor.Tensor, error)
+
+func mergeNPZ(ctx context.Context, list []item, dst string, o *Options, res *Result, read reader) error {
+	f, err := store.CreateFile(dst, o.Force)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	z := tensor.NewNPZWriter(f, &tensor.NPYOptions{Lossy: o.Lossy})
+	for _, i := range list {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if i.from == store.GraphKey {
+			res.noteGraph()
+			continue
+		}
+		t, err := read(ctx, i)
+		if err != nil {
+			return err
+		}
+		if err := z.Add(i.name, t); err != nil {
+			return fmt.Errorf("%s: %w%s", dst, err, lossyHint(i, o))
+		}
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	res.Files = []string{dst}
+	return f.Commit()
+}
+
+func mergeSafetensors(ctx context.Context, list []item, dst string, o *Options, res *Result, read reader) error {
+	var infos []safetensors.Info
+	byName := map[string]item{}
+	for _, i := range list {
+		if as, ok := store.Carrier(i.dtype); !ok || as != i.dtype {
+			return fmt.Errorf("%s: %q is %v, which a safetensors file of several sources can't hold; merge into a checkpoint", dst, i.name, i.dtype)
+		}
+		byName[i.name] = i
+		infos = append(infos, safetensors.Info{Name: i.name, DType: i.dtype, Shape: i.shape})
+	}
+	f, err := store.CreateFile(dst, o.Force)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	err = safetensors.Write(ctx, f, infos, nil, func(ctx context.Context, name string) (*tensor.Tensor, error) {
+		return read(ctx, byName[name])
+	})
+	if err != nil {
+		return err
+	}
+	res.Files = []string{dst}
+	return f.Commit()
+}

@@ -1,0 +1,195 @@
+package rewrite
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/safetensors"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// maxMetadata bounds the strings that go into a header of at most 100 MB.
+const maxMetadata = 64 << 20
+
+func writeSafetensors(ctx context.Context, s *store.Store, list []item, dst string, whole bool, o *Options, res *Result, step func(item)) error {
+	l := &store.Layout{Version: 1}
+	if err := describeCheckpoint(s, list, whole, l, o, res); err != nil {
+		return fmt.Errorf("%s: %w", s.Prefix, err)
+	}
+	var infos []safetensors.Info
+	var scratch store.Scratch
+	byName := map[string]item{}
+	held := 0
+	for _, i := range list {
+		byName[i.name] = i
+		as, ok := store.Carrier(i.dtype)
+		if !ok {
+			if held += int(min(i.bytes, maxMetadata)); held > maxMetadata*3/4 {
+				return fmt.Errorf("%s: the strings take more than the %d MiB that a safetensors header has room for", s.Prefix, maxMetadata>>20)
+			}
+			t, err := i.read(ctx, s, &scratch)
+			if err != nil {
+				return err
+			}
+			if l.Strings == nil {
+				l.Strings = map[string]store.StringTensor{}
+			}
+			l.Strings[i.name] = store.NewStringTensor(t)
+			step(i)
+			continue
+		}
+		info := safetensors.Info{Name: i.name, DType: as, Shape: i.shape}
+		if as != i.dtype {
+			if l.Types == nil {
+				l.Types = map[string]string{}
+			}
+			l.Types[i.name] = i.dtype.String()
+			if i.dtype == tensor.Complex128 {
+				info.Shape = append(i.shape.Clone(), 2)
+			}
+		}
+		infos = append(infos, info)
+	}
+	meta := s.Metadata()
+	if l.Shards != nil || l.Strings != nil || l.Types != nil {
+		text, err := json.Marshal(l)
+		if err != nil {
+			return err
+		}
+		if meta == nil {
+			meta = map[string]string{}
+		}
+		meta[store.LayoutKey] = string(text)
+	}
+	f, err := store.CreateFile(dst, o.Force)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	err = safetensors.Write(ctx, f, infos, meta, func(ctx context.Context, name string) (*tensor.Tensor, error) {
+		i := byName[name]
+		t, err := i.read(ctx, s, &scratch)
+		if err != nil {
+			return nil, err
+		}
+		step(i)
+		return store.Carry(t)
+	})
+	if err != nil {
+		return err
+	}
+	res.Files = []string{dst}
+	return f.Commit()
+}
+
+// describeCheckpoint puts into l how to write the checkpoint again, and makes
+// sure that this gives the same bytes.
+func describeCheckpoint(s *store.Store, list []item, whole bool, l *store.Layout, o *Options, res *Result) error {
+	r := s.Bundle()
+	if r == nil {
+		if old := s.Layout(); old != nil {
+			l.Alignment, l.BigEndian = old.Alignment, old.BigEndian
+			l.Shards = renamed(old.Shards, list)
+			if whole {
+				l.Index = old.Index
+			}
+		}
+		return nil
+	}
+	if r.Version() != 2 {
+		res.note("a checkpoint of version 1: the way back makes one of version 2")
+		return nil
+	}
+	all, err := parts(r)
+	if err != nil {
+		return err
+	}
+	names := map[string]item{}
+	for _, i := range list {
+		names[i.from] = i
+	}
+	l.BigEndian = r.Header().BigEndian
+	l.Shards = make([][]store.Piece, r.Header().NumShards)
+	why := ""
+	for _, p := range all {
+		i, ok := names[p.Name]
+		if !ok {
+			continue
+		}
+		if p.Shard < 0 || p.Shard >= len(l.Shards) {
+			return fmt.Errorf("%q lies in data file %d of %d", p.Name, p.Shard, len(l.Shards))
+		}
+		piece := store.Piece{Name: i.name}
+		if len(p.Slices) > 0 && !i.cast {
+			piece.Slice = p.Slices[0].String()
+		}
+		l.Shards[p.Shard] = append(l.Shards[p.Shard], piece)
+	}
+	if !whole {
+		return nil
+	}
+	for e := range r.Entries() {
+		if !canonical(e.Raw) {
+			why = fmt.Sprintf("the entry of %q holds fields that this program doesn't know", e.Name)
+		}
+	}
+	a, ok := alignment(s)
+	if l.Alignment = a; a == 1 {
+		l.Alignment = 0
+	}
+	if !ok {
+		why = "its tensors don't follow each other in its data files"
+	}
+	if !canonicalHeader(r.Header().Raw) {
+		why = "its header holds fields that this program doesn't write"
+	}
+	if why == "" {
+		l.Index, err = indexDigest(s.Prefix)
+		return err
+	}
+	if !o.Lossy {
+		return fmt.Errorf("it could not be made again, byte for byte, of a safetensors file: %s; --lossy converts its values alone", why)
+	}
+	res.note("the way back won't give the same bytes: %s", why)
+	return nil
+}
+
+func canonical(raw []byte) bool {
+	var e pb.BundleEntryProto
+	if err := e.Unmarshal(raw); err != nil {
+		return false
+	}
+	return len(e.Unknown) == 0 && bytes.Equal(e.Marshal(), raw)
+}
+
+func canonicalHeader(raw []byte) bool {
+	var h pb.BundleHeaderProto
+	if err := h.Unmarshal(raw); err != nil {
+		return false
+	}
+	v := h.Version
+	return len(h.Unknown) == 0 && v != nil && v.Producer == 1 && v.MinConsumer == 0 && len(v.BadConsumers) == 0 && len(v.Unknown) == 0 && bytes.Equal(h.Marshal(), raw)
+}
+
+// renamed is shards with the destination's names, without what is dropped.
+func renamed(shards [][]store.Piece, list []item) [][]store.Piece {
+	names := map[string]string{}
+	for _, i := range list {
+		names[i.from] = i.name
+	}
+	var out [][]store.Piece
+	for _, s := range shards {
+		var to []store.Piece
+		for _, p := range s {
+			if n, ok := names[p.Name]; ok {
+				to = append(to, store.Piece{Name: n, Slice: p.Slice})
+			}
+		}
+		out = append(out, to)
+	}
+	return out
+}

@@ -1,0 +1,282 @@
+package rewrite
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Options say how to write; nil means the defaults.
+type Options struct {
+	// Lossy allows what can't be undone: strings that lose trailing NULs in a
+	// .npz, variants left out, a layout that can't be rebuilt. Default false.
+	Lossy bool
+	// Force replaces a destination that exists. Default false.
+	Force bool
+	// Progress is called with the bytes written and the bytes in all. Default nil.
+	Progress func(done, total int64)
+	// MaxAlignment is the most bytes that the metadata of a safetensors file may
+	// align a checkpoint's tensors to. Default 64 KiB.
+	MaxAlignment int64
+	// Source says how the sources are opened. Default: nothing is raised.
+	Source store.Options
+}
+
+func (o *Options) maxAlignment() int64 {
+	if o.MaxAlignment <= 0 {
+		return store.MaxAlignment
+	}
+	return o.MaxAlignment
+}
+
+// source says how to open a source.
+func (o *Options) source() *store.Options {
+	if o == nil {
+		return nil
+	}
+	return &o.Source
+}
+
+// Result says what came of it.
+type Result struct {
+	Files   []string // the files written
+	Tensors int
+	Bytes   int64
+	Notes   []string // what the user should know
+}
+
+// item is one tensor to be written.
+type item struct {
+	source *store.Store   // where several are merged
+	from   string         // its name in the source
+	name   string         // its name in the destination
+	dtype  tensor.DType   // its type in the destination
+	shape  tensor.Shape   //
+	bytes  int64          //
+	value  *tensor.Tensor // instead of the source's, or nil
+	lossy  bool           // the cast may change values
+	cast   bool           // the type is not the source's
+	shard  int            // the data file it lies in, in a checkpoint
+}
+
+// items lists what s holds, in the order in which a rewritten checkpoint should
+// hold it: that of the source's data files, or by name.
+func items(s *store.Store) ([]item, error) {
+	var out []item
+	type place struct {
+		shard  int
+		offset int64
+	}
+	at := map[string]place{}
+	for _, e := range s.Entries() {
+		out = append(out, item{from: e.Name, name: e.Name, dtype: e.DType, shape: e.Shape, bytes: e.Bytes, shard: e.Shard})
+		p := place{e.Shard, e.Offset}
+		if r := s.Bundle(); r != nil && len(e.Slices) > 0 {
+			parts, err := r.Parts(e.Name)
+			if err != nil {
+				return nil, err
+			}
+			if len(parts) > 0 {
+				p = place{parts[0].Shard, parts[0].Offset}
+				out[len(out)-1].shard = p.shard
+			}
+		}
+		at[e.Name] = p
+	}
+	if r := s.Bundle(); r != nil && r.Version() == 2 {
+		slices.SortStableFunc(out, func(a, b item) int {
+			x, y := at[a.from], at[b.from]
+			return cmp.Or(cmp.Compare(x.shard, y.shard), cmp.Compare(x.offset, y.offset), cmp.Compare(a.bytes, b.bytes))
+		})
+	}
+	return out, nil
+}
+
+// read is the tensor that an item stands for.
+// It holds until the next call with c.
+func (i item) read(ctx context.Context, s *store.Store, c *store.Scratch) (*tensor.Tensor, error) {
+	if i.value != nil {
+		return i.value, nil
+	}
+	t, err := s.ReadScratch(ctx, i.from, c)
+	if err != nil || !i.cast {
+		return t, err
+	}
+	if i.lossy {
+		return tensor.Cast(t, i.dtype)
+	}
+	return exactCast(i.from, t, i.dtype)
+}
+
+// Convert writes what lies at src to dst, whose kind its suffix says: .npz,
+// .safetensors, else a checkpoint's prefix.
+//
+// A checkpoint that became a safetensors file becomes the same checkpoint
+// again, byte for byte; where that could not be promised the conversion is
+// refused unless Lossy. In a .npz bfloat16, float8 and float4 widen to float32,
+// narrow integers to 8 bits, strings become S arrays, and the object graph is
+// left out.
+func Convert(ctx context.Context, src, dst string, o *Options) (*Result, error) {
+	s, err := store.Open(ctx, src, o.source())
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	list, err := items(s)
+	if err != nil {
+		return nil, err
+	}
+	return write(ctx, s, list, dst, true, o)
+}
+
+// write writes items to dst; whole says that they are all that s holds,
+// unchanged.
+func write(ctx context.Context, s *store.Store, list []item, dst string, whole bool, o *Options) (*Result, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	if err := store.CheckTarget(dst); err != nil {
+		return nil, err
+	}
+	if err := s.Protect(targets(dst)...); err != nil {
+		return nil, err
+	}
+	res := &Result{}
+	var total int64
+	for _, i := range list {
+		total += i.bytes
+	}
+	step := func(i item) {
+		res.count(i.name, i.bytes)
+		if o.Progress != nil {
+			o.Progress(res.Bytes, total)
+		}
+	}
+	var err error
+	switch store.KindOf(dst) {
+	case store.NPZ:
+		err = writeNPZ(ctx, s, list, dst, o, res, step)
+	case store.Safetensors:
+		err = writeSafetensors(ctx, s, list, dst, whole, o, res, step)
+	default:
+		err = writeCheckpoint(ctx, s, list, dst, o, res, step)
+	}
+	if err != nil {
+		return nil, err
+	}
+	written, err := check(ctx, dst, o)
+	if err != nil {
+		return nil, err
+	}
+	return res, written.Close()
+}
+
+func (r *Result) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// count counts a tensor; the object graph is none of the model's.
+func (r *Result) count(name string, bytes int64) {
+	if name != store.GraphKey {
+		r.Tensors++
+		r.Bytes += bytes
+	}
+}
+
+// noteGraph says that a .npz lacks the object graph.
+func (r *Result) noteGraph() {
+	r.note("left out the object graph, which a .npz can't hold: numpy's strings lose the NULs at their ends")
+}
+
+func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *Options, res *Result, step func(item)) error {
+	for _, i := range list {
+		if _, err := tensor.NPYType(i.dtype); err != nil && !o.Lossy && i.from != store.GraphKey {
+			return fmt.Errorf("%s: %q: %w; --lossy leaves it out", dst, i.name, err)
+		}
+	}
+	f, err := store.CreateFile(dst, o.Force)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	z := tensor.NewNPZWriter(f, &tensor.NPYOptions{Lossy: o.Lossy})
+	slices.SortFunc(list, func(a, b item) int { return strings.Compare(a.name, b.name) })
+	widened := 0
+	var scratch store.Scratch
+	for _, i := range list {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if i.from == store.GraphKey {
+			res.noteGraph()
+			continue
+		}
+		as, err := tensor.NPYType(i.dtype)
+		if err != nil {
+			res.note("left out %s, a %v", i.name, i.dtype)
+			continue
+		}
+		if as != i.dtype {
+			widened++
+		}
+		t, err := i.read(ctx, s, &scratch)
+		if err != nil {
+			return err
+		}
+		if err := z.Add(i.name, t); err != nil {
+			return fmt.Errorf("%s: %w%s", dst, err, lossyHint(i, o))
+		}
+		step(i)
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	if widened > 0 {
+		res.note("%d %s widened, since numpy lacks the type", widened, plural(widened, "tensor was", "tensors were"))
+	}
+	res.Files = []string{dst}
+	return f.Commit()
+}
+
+func lossyHint(i item, o *Options) string {
+	if o.Lossy || i.dtype != tensor.String {
+		return ""
+	}
+	return "; --lossy writes it anyway"
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// checkpointDir splits a prefix for package bundle, and refuses one that would
+// surprise.
+func checkpointDir(dst string, force bool) (dir bundle.Dir, base string, err error) {
+	switch {
+	case dst == "" || strings.HasSuffix(dst, "/") || strings.HasSuffix(dst, string(filepath.Separator)):
+		return nil, "", fmt.Errorf("%q is no checkpoint prefix: it lacks the last part, as in %s", dst, filepath.Join(dst, "ckpt-1"))
+	case strings.HasSuffix(dst, ".index"):
+		return nil, "", fmt.Errorf("%s is a file of a checkpoint; give the prefix %s", dst, strings.TrimSuffix(dst, ".index"))
+	}
+	if p, _, _, ok := bundle.ParseDataName(dst); ok {
+		return nil, "", fmt.Errorf("%s is a file of a checkpoint; give the prefix %s", dst, p)
+	}
+	if i, err := os.Stat(dst); err == nil && i.IsDir() {
+		return nil, "", fmt.Errorf("%s is a directory; give a checkpoint prefix, as in %s", dst, filepath.Join(dst, "ckpt-1"))
+	}
+	if err := store.CheckFree(dst+".index", force); err != nil {
+		return nil, "", err
+	}
+	return bundle.OSDir(filepath.Dir(dst)), filepath.Base(dst), nil
+}

@@ -1,0 +1,327 @@
+package imports
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/cairnml/cairn"
+
+var root = filepath.Join("..", "..", "..")
+
+// row is a row of ARCHITECTURE.md's table.
+type row struct {
+	name string          // "tensor", "kernel", "cmd/cairn", "" for the root
+	uses map[string]bool // packages whose imports are allowed, directly or through others
+}
+
+var code = regexp.MustCompile("`([^`]+)`")
+
+// readTable reads the table of packages and closes it: who may use a package may use
+// what that one uses.
+func readTable(t *testing.T) map[string]*row {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]*row{}
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		m := code.FindStringSubmatch(cells[0])
+		if len(cells) != 3 || m == nil {
+			continue
+		}
+		r := &row{name: strings.TrimSuffix(m[1], "/<family>"), uses: map[string]bool{}}
+		switch {
+		case r.name == "cairn":
+			r.name = ""
+		case strings.HasPrefix(r.name, "internal"):
+			continue
+		}
+		if strings.Contains(cells[2], "all of the above") {
+			for name := range rows {
+				r.uses[name] = true
+			}
+		} else {
+			for used := range strings.SplitSeq(cells[2], ",") {
+				if used = strings.TrimSpace(used); used == "" {
+					continue
+				}
+				above, ok := rows[used]
+				if !ok {
+					t.Fatalf("ARCHITECTURE.md: %s uses %q, which doesn't stand above it", r.name, used)
+				}
+				r.uses[used] = true
+				maps.Copy(r.uses, above.uses)
+			}
+		}
+		rows[r.name] = r
+	}
+	if len(rows) < 10 {
+		t.Fatalf("ARCHITECTURE.md's table has %d packages: is its form another?", len(rows))
+	}
+	return rows
+}
+
+// source is a package as its files show it, whatever the build tags; tests are
+// left out.
+type source struct {
+	imports map[string][]string // import path to the files
+	inits   []string            // files with an init function
+	blanks  []string            // blank imports
+}
+
+func readSources(t *testing.T) map[string]*source {
+	t.Helper()
+	all := map[string]*source{}
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			_, nested := os.Stat(filepath.Join(p, "go.mod"))
+			name := d.Name()
+			if p != root && (nested == nil || name == "testdata" || strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".")) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.SkipObjectResolution|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		if isProgram(f) {
+			return nil
+		}
+		rel, err := filepath.Rel(root, p)
+		if err != nil {
+			return err
+		}
+		file := filepath.ToSlash(rel)
+		dir := path.Dir(file)
+		if dir == "." {
+			dir = ""
+		}
+		s := all[dir]
+		if s == nil {
+			s = &source{imports: map[string][]string{}}
+			all[dir] = s
+		}
+		for _, imp := range f.Imports {
+			to, err := strconv.Unquote(imp.Path.Value)
+			if err != nil {
+				return err
+			}
+			s.imports[to] = append(s.imports[to], file)
+			if imp.Name != nil && imp.Name.Name == "_" && to != "embed" && to != "unsafe" {
+				s.blanks = append(s.blanks, file+": "+to)
+			}
+		}
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+				s.inits = append(s.inits, file)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// isProgram reports whether f is run by itself, as a generator is, and belongs to
+// no package.
+func isProgram(f *ast.File) bool {
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			if c.Pos() < f.Package && c.Text == "//go:build ignore" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// rowOf finds the row that a folder belongs to; ok is false for internal
+// packages, examples, tests and tools, which have none.
+func rowOf(rows map[string]*row, dir string) (string, bool) {
+	for d := dir; ; d = path.Dir(d) {
+		if d == "." {
+			d = ""
+		}
+		if _, ok := rows[d]; ok && (d != "" || dir == "") {
+			return d, true
+		}
+		if d == "" {
+			return "", false
+		}
+	}
+}
+
+// reach lists, for every folder, the packages of the table that it reaches through
+// others, with one way to each.
+type reach struct {
+	rows    map[string]*row
+	sources map[string]*source
+	memo    map[string]map[string]string
+}
+
+func (r *reach) of(dir string) map[string]string {
+	if got, ok := r.memo[dir]; ok {
+		return got
+	}
+	out := map[string]string{}
+	r.memo[dir] = out // the go command refuses cycles
+	s := r.sources[dir]
+	if s == nil {
+		return out
+	}
+	for to, files := range s.imports {
+		if to != module && !strings.HasPrefix(to, module+"/") {
+			continue
+		}
+		target := strings.TrimPrefix(strings.TrimPrefix(to, module), "/")
+		if name, ok := rowOf(r.rows, target); ok {
+			out[name] = files[0]
+			continue
+		}
+		for name, way := range r.of(target) {
+			out[name] = files[0] + ", " + way
+		}
+	}
+	return out
+}
+
+// TestPackagesUseOnlyTheirRow is the rule of ARCHITECTURE.md's table. An internal
+// package is what it imports: a package may use one only if it leads to no package
+// of the table that it mayn't use itself.
+func TestPackagesUseOnlyTheirRow(t *testing.T) {
+	rows := readTable(t)
+	r := &reach{rows: rows, sources: readSources(t), memo: map[string]map[string]string{}}
+	seen := map[string]bool{}
+	for _, dir := range slices.Sorted(maps.Keys(r.sources)) {
+		name, ok := rowOf(rows, dir)
+		if !ok {
+			continue
+		}
+		seen[name] = true
+		for to, way := range r.of(dir) {
+			if to != name && !rows[name].uses[to] {
+				t.Errorf("%s may not use %s (%s)", dir, display(to), way)
+			}
+		}
+	}
+	for name := range rows {
+		if !seen[name] {
+			t.Errorf("ARCHITECTURE.md has a row %s, and there is no such package", display(name))
+		}
+	}
+}
+
+func display(name string) string {
+	if name == "" {
+		return "the root"
+	}
+	return name
+}
+
+// TestEveryPackageHasARow keeps packages from growing beside the table.
+func TestEveryPackageHasARow(t *testing.T) {
+	rows := readTable(t)
+	for dir := range readSources(t) {
+		top, _, _ := strings.Cut(dir, "/")
+		if _, ok := rowOf(rows, dir); !ok && !slices.Contains([]string{"internal", "examples", "interop", "bench", "test"}, top) {
+			t.Errorf("%s has no row in ARCHITECTURE.md", dir)
+		}
+	}
+}
+
+// TestNothingHappensByImport is the rule that what a program gets is what it
+// names: no init functions and no blank imports.
+func TestNothingHappensByImport(t *testing.T) {
+	for dir, s := range readSources(t) {
+		for _, file := range s.inits {
+			t.Errorf("%s: func init in package %s", file, dir)
+		}
+		for _, blank := range s.blanks {
+			t.Errorf("%s: blank import", blank)
+		}
+	}
+}
+
+// TestReadingLinksNoRunning is what the table is for: a program that only reads
+// and writes checkpoints, or looks into files through the root package, holds no
+// kernel, no op, no pictures and no network.
+func TestReadingLinksNoRunning(t *testing.T) {
+	sources := readSources(t)
+	seen := map[string]bool{}
+	var visit func(dir string)
+	visit = func(dir string) {
+		if seen[dir] {
+			return
+		}
+		seen[dir] = true
+		for to, files := range sources[dir].imports {
+			switch rel, own := strings.CutPrefix(to, module+"/"); {
+			case own:
+				visit(rel)
+			case to == "net" || strings.HasPrefix(to, "net/") || to == "os/exec" || to == "C" || to == "plugin",
+				to == "image" || strings.HasPrefix(to, "image/") || strings.HasPrefix(to, "golang.org/x/image/"):
+				t.Errorf("the root or checkpoint reaches %s (%s)", to, files[0])
+			}
+		}
+	}
+	visit("checkpoint")
+	visit("") // the root: looking into files costs no more
+	for _, running := range []string{"internal/app/plot", "engine", "ops", "grad", "kernel", "function", "keras", "dataset"} {
+		if seen[running] {
+			t.Errorf("the root or checkpoint links %s", running)
+		}
+	}
+}
+
+// TestLibrariesHaveReasons keeps the list of direct dependencies short and
+// explained: RATIONALE.md names each.
+func TestLibrariesHaveReasons(t *testing.T) {
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rationale, err := os.ReadFile(filepath.Join(root, "RATIONALE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`^v\d+$`)
+	for line := range strings.Lines(string(mod)) {
+		f := strings.Fields(line)
+		if len(f) > 0 && f[0] == "require" {
+			f = f[1:]
+		}
+		if len(f) != 2 || !strings.HasPrefix(f[1], "v") {
+			continue // not a requirement, or an indirect one
+		}
+		parts := strings.Split(f[0], "/")
+		if version.MatchString(parts[len(parts)-1]) {
+			parts = parts[:len(parts)-1]
+		}
+		if name := parts[len(parts)-1]; !strings.Contains(string(rationale), name) {
+			t.Errorf("RATIONALE.md gives no reason for %s", f[0])
+		}
+	}
+}

@@ -1,0 +1,98 @@
+// Package gemm multiplies matrices of float32 and float64.
+//
+// # What is computed
+//
+// [F32] and [F64] compute, for all i and j,
+//
+//	first := true
+//	for block of up to 256 steps of k (all blocks nearly the same length) {
+//		var s T
+//		for p in block {
+//			s = fma(op(A)[i, p], op(B)[p, j], s) // one rounding
+//		}
+//		if first && !accumulate {
+//			C[i, j] = s
+//		} else {
+//			C[i, j] += s
+//		}
+//		first = false
+//	}
+//
+// and they compute it exactly, in this order, whatever the shape and however
+// the work is cut. So a result does not depend on how many workers there are
+// or on which of them does what; a row of C does not depend on how many rows
+// are multiplied with it (an example gets the same output in any batch); and
+// AVX2 and AVX-512 give the same bits. Plain Go ([Generic]) rounds the product
+// and the sum each, as no instruction that fuses can be relied on there: its
+// results are the same on all architectures, and differ from those of the
+// assembly by rounding. Tests hold every path to this loop bit for bit.
+//
+// Sums in blocks are also more exact than one long sum: the error grows with
+// the length of a block and the number of blocks, not with k.
+//
+// # How
+//
+// C is computed in tiles that fit the registers: one tile of AVX-512 is 12 rows
+// of two vectors, 24 of the 32 registers. A step of k loads two vectors of one
+// row of B and multiplies them with one element of each row of A, broadcast:
+//
+//	                    B: one panel, two vectors wide
+//	                      ┌────────┐
+//	                      │▒▒▒▒▒▒▒▒│ ← step p: 2 loads
+//	                      │        │
+//	   A: rows of a tile  │        │ k, in blocks of ≤ 256
+//	   ┌─▒──────────┐     └────────┘
+//	12 │ ▒          │     ┌────────┐
+//	   │ ▒          │     │ tile   │ 24 sums in registers,
+//	   └─▒──────────┘     │ of C   │ to memory once in a block
+//	     ↑                └────────┘
+//	   step p: 12 broadcasts, 24 multiply-adds
+//
+// Around the micro-kernel, from the outside in:
+//
+//	for part of B that packs into 8 MiB (nearly always all of it)
+//		pack it, panel by panel                  — shared out; then
+//		for task, a rectangle of tiles and panels — shared out
+//			for block of k
+//				for tile of rows
+//					pack the tile's rows of A (12 × 256: L1)
+//					for panel                    (256 × ≤512 KiB in all: L2)
+//						micro-kernel
+//
+// Packing makes what the micro-kernel reads contiguous, and hides whether an
+// operand is transposed: rows that lie the wrong way round are transposed in
+// registers on the way. It costs one move of an element for each n (or m)
+// multiply-adds, so it is left out where n or m is small:
+//
+//   - a product of one tile is one call of the micro-kernel on the operands
+//     where they lie: the kernel takes any strides of A and of B's rows;
+//   - up to three tiles of rows (a small batch) go panel by panel, each panel
+//     of B read in place, or packed into L1 where it lies transposed;
+//   - one row goes in panels eight vectors wide, as it is bound by reading B;
+//     where B lies transposed a kernel of its own transposes blocks in
+//     registers and uses them at once;
+//   - one column of C that is contiguous is computed as one row, of the product
+//     of the transposes.
+//
+// There is a micro-kernel for each count of rows, and rows are cut evenly into
+// tiles, so no rows are computed that do not exist. Columns that do not fill a
+// vector are masked.
+//
+// Packed panels lie in pooled buffers; a product allocates nothing once the
+// pools are warm. A call of assembly takes some microseconds at most, so the
+// scheduler and the garbage collector never wait for it.
+//
+// # Paths
+//
+// The path is chosen when the program starts, by what the CPU has; [Force]
+// sets another for a test. Build tag noasm leaves plain Go only. Other
+// architectures than amd64 have that too.
+//
+// The assembly is written by avo (folder _asm, a module of its own):
+//
+//	go generate ./kernel/internal/gemm
+//
+// It must reproduce the committed files byte for byte:
+//
+//	go generate ./kernel/internal/gemm && git diff --exit-code -- kernel/internal/gemm
+package gemm

@@ -1,0 +1,23 @@
+// Package simd holds vector assembly for the loops over elements that training
+// spends most time in. Package vec has all loops in plain Go and calls these
+// for what they cover.
+//
+// A function takes slices that are all at least as long as the first, works on
+// as many elements from the front as fill whole vectors, and returns how many
+// that were; the caller's loop does the rest. It returns 0, and has done
+// nothing, where the element type is not float32 or float64, the CPU has no
+// AVX2, the architecture is not amd64, or build tag noasm is set. Slices may be
+// the same, and must not overlap otherwise.
+//
+// Each operation is rounded by itself, in the order its comment gives: results
+// are those of the plain loop, bit for bit, where the compiler does not fuse
+// (it does not on amd64 below GOAMD64=v3).
+//
+// The assembly is written by avo (folder _asm, a module of its own);
+//
+//	go generate ./kernel/internal/simd && git diff --exit-code -- kernel/internal/simd
+//
+// must leave it as it is.
+package simd
+
+//go:generate sh -c "cd _asm && go run ."

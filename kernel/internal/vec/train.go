@@ -1,0 +1,153 @@
+package vec
+
+import (
+	"math"
+
+	"github.com/cairnml/cairn/kernel/internal/simd"
+)
+
+func sqrt[T Float](x T) T { return T(math.Sqrt(float64(x))) }
+
+// Descend is v -= lr*g.
+func Descend[T Float](v, g []T, lr T) {
+	g = g[:len(v)]
+	n := simd.Descend(v, g, lr)
+	v, g = v[n:], g[n:]
+	for i := range v {
+		v[i] -= g[i] * lr
+	}
+}
+
+// Momentum is TensorFlow's momentum step.
+func Momentum[T Float](v, accum, g []T, lr, momentum T, nesterov bool) {
+	accum, g = accum[:len(v)], g[:len(v)]
+	if nesterov {
+		for i := range v {
+			a := accum[i]*momentum + g[i]
+			accum[i] = a
+			v[i] -= g[i]*lr + a*momentum*lr
+		}
+		return
+	}
+	for i := range v {
+		a := accum[i]*momentum + g[i]
+		accum[i] = a
+		v[i] -= a * lr
+	}
+}
+
+// KerasMomentum is the momentum step of Keras.
+func KerasMomentum[T Float](v, accum, g []T, lr, momentum T, nesterov bool) {
+	accum, g = accum[:len(v)], g[:len(v)]
+	for i := range v {
+		d := g[i] * lr
+		a := accum[i]*momentum - d
+		accum[i] = a
+		if nesterov {
+			a = a*momentum - d
+		}
+		v[i] += a
+	}
+}
+
+// Adam is Adam's step; alpha is the learning rate with both corrections.
+func Adam[T Float](v, m, v2, g []T, alpha, beta1, beta2, epsilon T, nesterov bool) {
+	m, v2, g = m[:len(v)], v2[:len(v)], g[:len(v)]
+	b1, b2 := 1-beta1, 1-beta2
+	if nesterov {
+		for i, d := range g {
+			m[i] += (d - m[i]) * b1
+			v2[i] += (d*d - v2[i]) * b2
+			v[i] -= ((d*b1 + beta1*m[i]) * alpha) / (sqrt(v2[i]) + epsilon)
+		}
+		return
+	}
+	n := simd.Adam(v, m, v2, g, alpha, b1, b2, epsilon)
+	v, m, v2, g = v[n:], m[n:], v2[n:], g[n:]
+	for i, d := range g {
+		mi := m[i] + (d-m[i])*b1
+		vi := v2[i] + (d*d-v2[i])*b2
+		m[i], v2[i] = mi, vi
+		v[i] -= (mi * alpha) / (sqrt(vi) + epsilon)
+	}
+}
+
+// Amsgrad is Adam's step that divides by the largest v2 so far.
+func Amsgrad[T Float](v, m, v2, vhat, g []T, alpha, beta1, beta2, epsilon T) {
+	m, v2, vhat, g = m[:len(v)], v2[:len(v)], vhat[:len(v)], g[:len(v)]
+	for i, d := range g {
+		m[i] += (d - m[i]) * (1 - beta1)
+		v2[i] += (d*d - v2[i]) * (1 - beta2)
+		vhat[i] = max(vhat[i], v2[i])
+		v[i] -= (m[i] * alpha) / (sqrt(vhat[i]) + epsilon)
+	}
+}
+
+// AdaMax is Adam's step by the infinity norm; alpha is the corrected rate.
+func AdaMax[T Float](v, m, u, g []T, alpha, beta1, beta2, epsilon T) {
+	m, u, g = m[:len(v)], u[:len(v)], g[:len(v)]
+	for i, d := range g {
+		m[i] += (d - m[i]) * (1 - beta1)
+		u[i] = max(u[i]*beta2, T(math.Abs(float64(d))))
+		v[i] -= alpha * (m[i] / (u[i] + epsilon))
+	}
+}
+
+// Adagrad is Adagrad's step; without slots the accumulator stays.
+func Adagrad[T Float](v, accum, g []T, lr, epsilon T, slots bool) {
+	accum, g = accum[:len(v)], g[:len(v)]
+	for i, d := range g {
+		if slots {
+			accum[i] += d * d
+		}
+		v[i] -= (d * lr) / (sqrt(accum[i]) + epsilon)
+	}
+}
+
+// Adadelta is Adadelta's step.
+func Adadelta[T Float](v, accum, update, g []T, lr, rho, epsilon T) {
+	accum, update, g = accum[:len(v)], update[:len(v)], g[:len(v)]
+	for i, d := range g {
+		accum[i] = accum[i]*rho + d*d*(1-rho)
+		u := sqrt(update[i]+epsilon) * (1 / sqrt(accum[i]+epsilon)) * d
+		v[i] -= u * lr
+		update[i] = update[i]*rho + u*u*(1-rho)
+	}
+}
+
+// RMSProp is the RMSProp step; mg is nil where it isn't centered.
+func RMSProp[T Float](v, mg, ms, mom, g []T, lr, rho, momentum, epsilon T) {
+	ms, mom, g = ms[:len(v)], mom[:len(v)], g[:len(v)]
+	for i, d := range g {
+		ms[i] += (d*d - ms[i]) * (1 - rho)
+		denom := ms[i] + epsilon
+		if mg != nil {
+			mg[i] += (d - mg[i]) * (1 - rho)
+			denom = (ms[i] - mg[i]*mg[i]) + epsilon
+		}
+		mom[i] = mom[i]*momentum + (d*lr)/sqrt(denom)
+		v[i] -= mom[i]
+	}
+}
+
+// Ftrl is the step of FTRL-proximal.
+func Ftrl[T Float](v, accum, linear, g []T, lr, l1, l2, shrinkage, power T) {
+	accum, linear, g = accum[:len(v)], linear[:len(v)], g[:len(v)]
+	root := func(x T) T {
+		if power == -0.5 {
+			return sqrt(x)
+		}
+		return T(math.Pow(float64(x), float64(-power)))
+	}
+	for i, d := range g {
+		shrunk := d + 2*shrinkage*v[i]
+		next := accum[i] + d*d
+		linear[i] += shrunk - (root(next)-root(accum[i]))/lr*v[i]
+		accum[i] = next
+		if l := linear[i]; l > l1 || l < -l1 {
+			v[i] = (l1*signReal(l) - l) / (root(next)/lr + 2*l2)
+		} else {
+			v[i] = 0
+		}
+	}
+}
