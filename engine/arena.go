@@ -79,7 +79,7 @@ const (
 	maxFree      = 8 // idle buffers kept of a size class
 )
 
-// smallClass is the class of small memory: 16<<class bytes hold n.
+// smallClass returns the class of small memory: 16<<class bytes hold n.
 func smallClass(n int) int { return bits.Len(uint(max(n, 1)-1) >> 4) }
 
 // Alloc makes a buffer of n bytes, aligned to 16 bytes, with one reference to
@@ -144,7 +144,7 @@ func (a *Arena) allocSmall(n int) ([]byte, *Buffer) {
 	return b.mem[:n:n], b
 }
 
-// header is a buffer without memory.
+// header returns a buffer without memory.
 func (a *Arena) header() *Buffer {
 	if a == nil {
 		return new(Buffer)
@@ -159,14 +159,14 @@ func (a *Arena) header() *Buffer {
 	return b
 }
 
-// object is a buffer that counts the holders of an object.
+// object returns a buffer that counts the holders of an object.
 func (a *Arena) object(o Variant) *Buffer {
 	b := a.header()
 	*b = Buffer{refs: 1, class: -1, items: o}
 	return b
 }
 
-// lease is a buffer that stands for the storage of a variable.
+// lease returns a buffer that stands for the storage of a variable.
 func (a *Arena) lease(l trackable.Lease) *Buffer {
 	b := a.header()
 	*b = Buffer{refs: 1, class: -1, lease: l}
@@ -214,7 +214,7 @@ func (a *Arena) release(b *Buffer) {
 	}
 }
 
-// Peak is the largest number of bytes that were in use at once since the
+// Peak returns the largest number of bytes that were in use at once since the
 // arena's last Recycle.
 func (a *Arena) Peak() int64 {
 	if a == nil {

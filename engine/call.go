@@ -66,7 +66,7 @@ func (c *Call) Begin(ctx context.Context, env *Env) {
 // Add adds an input.
 func (c *Call) Add(v Value) { c.in = append(c.in, v) }
 
-// Inputs are the inputs that were added.
+// Inputs returns the inputs that were added.
 func (c *Call) Inputs() []Value { return c.in }
 
 // Run runs the kernel. A panic becomes a *[PanicError].
@@ -80,32 +80,32 @@ func (c *Call) Run(p *Prepared) (err error) {
 	return p.run(c)
 }
 
-// Results are the outputs, valid until the next Begin.
+// Results returns the outputs, valid until the next Begin.
 func (c *Call) Results() []Value { return c.out }
 
-// Op is the op's name.
+// Op returns the op's name.
 func (c *Call) Op() string { return c.node.Op }
 
-// Node is what the kernel was prepared for.
+// Node returns what the kernel was prepared for.
 func (c *Call) Node() *Node { return c.node }
 
-// Attrs are the op's attributes.
+// Attrs returns the op's attributes.
 func (c *Call) Attrs() graph.Attrs { return c.node.Attrs }
 
-// Context is the caller's; a long kernel looks at it now and then.
+// Context returns the caller's context; a long kernel looks at it now and then.
 func (c *Call) Context() context.Context { return c.ctx }
 
-// NumIn is the number of inputs.
+// NumIn returns the number of inputs.
 func (c *Call) NumIn() int { return len(c.in) }
 
-// In is input i; it is nil where that is a handle.
+// In returns input i; it is nil where that is a handle.
 func (c *Call) In(i int) *tensor.Tensor { return c.in[i].Tensor }
 
-// Input is input i, whatever it is.
+// Input returns input i, whatever it is.
 func (c *Call) Input(i int) Value { return c.in[i] }
 
-// Var is the variable behind input i, a resource handle; nil where the input is
-// something else.
+// Var returns the variable behind input i, a resource handle; nil where the
+// input is something else.
 func (c *Call) Var(i int) *trackable.Variable { return c.in[i].Variable() }
 
 // Need checks the number of inputs and that each is a tensor. The kernel may
@@ -140,7 +140,7 @@ func (c *Call) NeedVar(i int) (*trackable.Variable, error) {
 	return v, nil
 }
 
-// Object is the object behind input i of c, which has to be a T.
+// Object returns the object behind input i of c, which has to be a T.
 func Object[T any](c *Call, i int) (T, error) {
 	var zero T
 	if i >= len(c.in) {
@@ -217,7 +217,7 @@ func (c *Call) afford(d tensor.DType, shape tensor.Shape, bytes int64) error {
 
 const maxBytes = int(^uint(0)>>1) - 64
 
-// AllocZero is Alloc with all elements zero.
+// AllocZero does what Alloc does and sets all elements to zero.
 func (c *Call) AllocZero(i int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
 	t, err := c.Alloc(i, d, shape)
 	if err == nil {
@@ -226,9 +226,9 @@ func (c *Call) AllocZero(i int, d tensor.DType, shape tensor.Shape) (*tensor.Ten
 	return t, err
 }
 
-// AllocOver is Alloc in the memory of input in, where nobody else needs that
-// and the type and number of elements are the same: an op that reads each
-// element before it writes the one at the same place saves a buffer.
+// AllocOver does what Alloc does, in the memory of input in, where nobody else
+// needs that and the type and number of elements are the same: an op that reads
+// each element before it writes the one at the same place saves a buffer.
 func (c *Call) AllocOver(i, in int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
 	if t := c.in[in].Tensor; t != nil && t.DType() == d && c.Owns(in) && t.Shape().Equal(shape) {
 		b := c.in[in].buf
@@ -239,9 +239,9 @@ func (c *Call) AllocOver(i, in int, d tensor.DType, shape tensor.Shape) (*tensor
 	return c.Alloc(i, d, shape)
 }
 
-// Make is a new value that is no output yet: an element of a list, an argument
-// of a [Function]. [Call.Give] makes it an output, [Call.Drop] gives it up. The
-// contents are undefined.
+// Make returns a new value that is no output yet: an element of a list, an
+// argument of a [Function]. [Call.Give] makes it an output, [Call.Drop] gives
+// it up. The contents are undefined.
 func (c *Call) Make(d tensor.DType, shape tensor.Shape) (Value, error) {
 	keep := c.out
 	c.out = nil
@@ -264,15 +264,15 @@ func (c *Call) Release(i int) {
 	}
 }
 
-// Temp is scratch memory of n bytes, undefined contents, for this call only.
-// [Call.Scratch] gives it back early.
+// Temp returns scratch memory of n bytes, undefined contents, for this call
+// only. [Call.Scratch] gives it back early.
 func (c *Call) Temp(n int) []byte {
 	mem, _ := c.env.Arena.Alloc(n)
 	return mem
 }
 
-// Scratch is like [Call.Temp]; free gives the memory back, at the latest when
-// the kernel returns.
+// Scratch does what [Call.Temp] does; free gives the memory back, at the latest
+// when the kernel returns.
 func (c *Call) Scratch(n int) (mem []byte, free func()) {
 	a := c.env.Arena
 	mem, b := a.Alloc(n)
@@ -322,7 +322,7 @@ func (c *Call) SetObject(i int, o any) {
 	*c.slot(i) = c.Wrap(o)
 }
 
-// Wrap is a handle of o that is no output yet, see [Call.Make].
+// Wrap returns a handle of o that is no output yet, see [Call.Make].
 func (c *Call) Wrap(o any) Value {
 	v := Value{Object: o}
 	if x, ok := o.(Variant); ok {
@@ -345,15 +345,15 @@ func (c *Call) Read(i int, v *trackable.Variable) error {
 	return nil
 }
 
-// Share is input i as an argument of a [Function]: a further reference.
+// Share returns input i as an argument of a [Function]: a further reference.
 func (c *Call) Share(i int) Value {
 	v := c.in[i]
 	v.buf.retain()
 	return v
 }
 
-// Take is input i as an argument of a [Function], and this op gives its own
-// reference up where nobody needs it afterwards: the function may own it.
+// Take returns input i as an argument of a [Function], and this op gives its
+// own reference up where nobody needs it afterwards: the function may own it.
 func (c *Call) Take(i int) Value {
 	v := c.in[i]
 	if c.gives(i) {
@@ -364,8 +364,8 @@ func (c *Call) Take(i int) Value {
 	return v
 }
 
-// Move are the inputs from the given one on, each by [Call.Take]. The slice may
-// take a function's results, and is valid until the kernel returns.
+// Move returns the inputs from the given one on, each by [Call.Take]. The slice
+// may take a function's results, and is valid until the kernel returns.
 func (c *Call) Move(from int) []Value {
 	c.args = c.args[:0]
 	for i := from; i < len(c.in); i++ {
@@ -374,8 +374,8 @@ func (c *Call) Move(from int) []Value {
 	return c.args
 }
 
-// View is a part of the memory of input i as a value of its own: n elements from
-// element at on.
+// View returns a part of the memory of input i as a value of its own: n elements
+// from element at on.
 func (c *Call) View(i, at, n int, shape tensor.Shape) (Value, error) {
 	v := c.in[i]
 	var err error
@@ -390,7 +390,7 @@ func (c *Call) View(i, at, n int, shape tensor.Shape) (Value, error) {
 	return v, err
 }
 
-// Again is one more reference to v, for an argument that is used twice.
+// Again returns one more reference to v, for an argument that is used twice.
 func (c *Call) Again(v Value) Value {
 	v.buf.retain()
 	return v
@@ -421,7 +421,7 @@ func (c *Call) Large(n int, nsEach float64) bool {
 	return c.env.Workers != nil && c.env.Workers.limit > 0 && float64(n)*nsEach >= 2*grain
 }
 
-// Workers is the budget of helpers; nil means that there are none.
+// Workers returns the budget of helpers; nil means that there are none.
 func (c *Call) Workers() *Workers { return c.env.Workers }
 
 // Substitute puts another tensor in the place of input i for the rest of the
@@ -432,7 +432,7 @@ func (c *Call) Substitute(i int, t *tensor.Tensor) {
 	c.shared.add(i)
 }
 
-// State is what an op keeps between the ops of one call of the outermost
+// State returns what an op keeps between the ops of one call of the outermost
 // function: made by the first that asks for key.
 func (c *Call) State(key any, make func() any) any {
 	if s, ok := c.env.state[key]; ok {
@@ -454,7 +454,7 @@ func (c *Call) Instance() *Instance {
 	return c.env.Instance
 }
 
-// Log is where an op that prints writes to.
+// Log returns the writer of ops that print.
 func (c *Call) Log() io.Writer {
 	if c.env.Log == nil {
 		return os.Stderr

@@ -237,7 +237,7 @@ func (p *Plan) freeAtLastUse(final map[graph.Output]bool, slots map[graph.Output
 	}
 }
 
-// constantOf is the value of a Const node.
+// constantOf returns the value of a Const node.
 func constantOf(n *graph.Node) (*tensor.Tensor, bool) {
 	if n.Op != "Const" {
 		return nil, false

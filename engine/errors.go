@@ -21,10 +21,10 @@ func NewPanicError(r any) *PanicError {
 	return &PanicError{Value: r, Stack: debug.Stack()}
 }
 
-// Error is the panic's value; Stack holds where it happened.
+// Error returns the panic's value; Stack holds where it happened.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
-// Unwrap is the panic's value where that is an error.
+// Unwrap returns the panic's value where that is an error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err

@@ -22,7 +22,7 @@ type Files struct {
 // ErrNotGranted is what an op that wants a file meets where nobody granted it.
 var ErrNotGranted = errors.New("engine: no file grant")
 
-// FS is the file system that the call may read.
+// FS returns the file system that the call may read.
 func (c *Call) FS() (fs.FS, error) {
 	switch f := c.env.Files; {
 	case f == nil:
@@ -34,7 +34,7 @@ func (c *Call) FS() (fs.FS, error) {
 	return nil, fmt.Errorf("%w for reading: run the op under function.Options.Files, or in a saver", ErrNotGranted)
 }
 
-// Dir is the directory that the call may write to.
+// Dir returns the directory that the call may write to.
 func (c *Call) Dir() (bundle.Dir, error) {
 	if f := c.env.Files; f != nil && f.Write != nil {
 		return f.Write, nil

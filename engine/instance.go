@@ -31,17 +31,17 @@ type resource struct {
 
 var process Instance
 
-// ProcessInstance is the state of ops that run outside of any model.
+// ProcessInstance returns the state of ops that run outside of any model.
 func ProcessInstance() *Instance { return &process }
 
-// VariableKey is the key under which an instance keeps the variable of a name:
-// what VarHandleOp and TensorFlow 1's VariableV2 find. A loader puts the
+// VariableKey returns the key under which an instance keeps the variable of a
+// name: what VarHandleOp and TensorFlow 1's VariableV2 find. A loader puts the
 // variables of a model there by [Instance.Set].
 func VariableKey(container, name string) ResourceKey {
 	return ResourceKey{Kind: "variable", Container: container, Name: name}
 }
 
-// Resource is the resource called key, made by the first who asks for it.
+// Resource returns the resource called key, made by the first who asks for it.
 func (in *Instance) Resource(key ResourceKey, create func() (any, error)) (any, error) {
 	in.mu.Lock()
 	r := in.resources[key]
@@ -72,7 +72,7 @@ func (in *Instance) Set(key ResourceKey, value any) {
 	in.resources[key] = r
 }
 
-// Lookup is the resource called key, and whether there is one.
+// Lookup returns the resource called key, and whether there is one.
 func (in *Instance) Lookup(key ResourceKey) (any, bool) {
 	in.mu.Lock()
 	r := in.resources[key]
@@ -84,8 +84,8 @@ func (in *Instance) Lookup(key ResourceKey) (any, bool) {
 	return r.value, r.value != nil
 }
 
-// NodeState is what a node keeps between calls, made by the first call. Eager
-// calls have no node and keep nothing.
+// NodeState returns what a node keeps between calls, made by the first call.
+// Eager calls have no node and keep nothing.
 func (in *Instance) NodeState(n *Node, create func() any) any {
 	in.mu.Lock()
 	defer in.mu.Unlock()

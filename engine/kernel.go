@@ -41,7 +41,7 @@ type Kernel struct {
 	SideEffect bool
 }
 
-// Definition is the op's definition, or nil where there is none.
+// Definition returns the op's definition, or nil where there is none.
 func (k *Kernel) Definition() *graph.OpDef {
 	if k.Def != nil {
 		return k.Def
@@ -64,7 +64,7 @@ const (
 	Accumulated
 )
 
-// String is the class's name in lower case.
+// String returns the class's name in lower case.
 func (p Precision) String() string {
 	switch p {
 	case Exact:
@@ -77,8 +77,8 @@ func (p Precision) String() string {
 	return fmt.Sprintf("precision(%d)", uint8(p))
 }
 
-// Tolerance is how far an element may be from TensorFlow's want. epsilon is the
-// distance of 1 to the next larger number of the element type, scale the
+// Tolerance returns how far an element may be from TensorFlow's want. epsilon
+// is the distance of 1 to the next larger number of the element type, scale the
 // largest magnitude among inputs and outputs, times the square root of how many
 // elements go into one output.
 func (p Precision) Tolerance(want, scale, epsilon float64) float64 {
@@ -118,14 +118,14 @@ func joined(tables [][]Kernel) []Kernel {
 	return all
 }
 
-// With is the set with more kernels. An op that the set has already is an
+// With returns the set with more kernels. An op that the set has already is an
 // error; [KernelSet.Replace] takes another kernel for it.
 func (ks *KernelSet) With(kernels ...Kernel) (*KernelSet, error) {
 	return ks.add(false, kernels)
 }
 
-// Replace is the set in which these kernels take the place of those of the same
-// op; ops that are new are added.
+// Replace returns the set in which these kernels take the place of those of the
+// same op; ops that are new are added.
 func (ks *KernelSet) Replace(kernels ...Kernel) (*KernelSet, error) {
 	return ks.add(true, kernels)
 }
@@ -151,7 +151,7 @@ func (ks *KernelSet) add(replace bool, kernels []Kernel) (*KernelSet, error) {
 	return next, nil
 }
 
-// Lookup is the kernel of an op, or nil.
+// Lookup returns the kernel of an op, or nil.
 func (ks *KernelSet) Lookup(op string) *Kernel {
 	if e := ks.entry(op); e != nil {
 		return &e.Kernel
@@ -166,7 +166,7 @@ func (ks *KernelSet) entry(op string) *entry {
 	return ks.byOp[op]
 }
 
-// Len is the number of ops.
+// Len returns the number of ops.
 func (ks *KernelSet) Len() int {
 	if ks == nil {
 		return 0
@@ -195,8 +195,8 @@ func (ks *KernelSet) All() iter.Seq[*Kernel] {
 	}
 }
 
-// Missing is the error for an op that the set has no kernel for; it lists the
-// nearest names.
+// Missing returns the error for an op that the set has no kernel for; it lists
+// the nearest names.
 func (ks *KernelSet) Missing(op string) error {
 	return &UnsupportedOpError{Op: op, Nearest: nearest.Names(op, ks.Ops(), 3)}
 }

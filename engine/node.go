@@ -48,7 +48,8 @@ type Function interface {
 	Call(c *Call, args, into []Value) ([]Value, error)
 }
 
-// Function is the function that the attribute called name refers to, compiled.
+// Function returns the function that the attribute called name refers to,
+// compiled.
 func (n *Node) Function(name string) (Function, error) {
 	f, ok := n.Attrs.Func(name)
 	if !ok {
@@ -64,7 +65,7 @@ func (n *Node) compile(f graph.Callee) (Function, error) {
 	return n.Functions.Compile(f)
 }
 
-// FunctionList is the functions of a list attribute, compiled.
+// FunctionList returns the functions of a list attribute, compiled.
 func (n *Node) FunctionList(name string) ([]Function, error) {
 	var out []Function
 	for _, f := range n.Attrs.Funcs(name) {
@@ -85,7 +86,7 @@ type Prepared struct {
 	given graph.Attrs // of an eager call, as it named them
 }
 
-// Node is what was prepared.
+// Node returns what was prepared.
 func (p *Prepared) Node() *Node { return p.node }
 
 // Prepare makes the op's kernel ready for n. It is an *[UnsupportedOpError]
@@ -207,7 +208,7 @@ func (p *Prepared) fits(attrs graph.Attrs, in []Value) bool {
 	return true
 }
 
-// fact is what stays the same for all values of v's kind: types.
+// fact returns what stays the same for all values of v's kind: types.
 func (v Value) fact() graph.Fact {
 	f := graph.Fact{DType: v.DType(), Ref: v.Ref}
 	if x := v.Variable(); x != nil && !v.Ref {

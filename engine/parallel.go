@@ -27,8 +27,8 @@ func NewWorkers(n int) *Workers {
 
 var sharedWorkers = sync.OnceValue(func() *Workers { return NewWorkers(0) })
 
-// SharedWorkers is the process's budget of GOMAXPROCS workers, what nil options
-// mean.
+// SharedWorkers returns the process's budget of GOMAXPROCS workers, what nil
+// options mean.
 func SharedWorkers() *Workers { return sharedWorkers() }
 
 // grain is about how many nanoseconds of work are worth a helper, and the
@@ -118,5 +118,5 @@ type WorkerPanic struct {
 	Stack []byte // the helper's stack
 }
 
-// Error is the panic's value.
+// Error returns the panic's value.
 func (p *WorkerPanic) Error() string { return fmt.Sprintf("panic in a worker: %v", p.Value) }

@@ -23,7 +23,7 @@ type Unit struct {
 	Options  *CompileOptions
 }
 
-// WithoutPass is the list without the passes of these names.
+// WithoutPass returns the list without the passes of these names.
 func WithoutPass(passes []Pass, names ...string) []Pass {
 	out := []Pass{}
 	for _, p := range passes {

@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// DefaultPasses are the passes that plans are compiled with, in their order.
-// None changes a bit of a result.
+// DefaultPasses returns the passes that plans are compiled with, in their
+// order. None changes a bit of a result.
 func DefaultPasses() []Pass {
 	return []Pass{
 		{Name: "identity chains", Run: skipIdentities},
@@ -147,7 +147,7 @@ func isData(facts []graph.Fact) bool {
 	return !slices.ContainsFunc(facts, func(f graph.Fact) bool { return f.DType == tensor.Variant || f.DType == tensor.Resource })
 }
 
-// known are the outputs of n, where inference knows them all.
+// known returns the outputs of n, where inference knows them all.
 func known(n *graph.Node) []*tensor.Tensor {
 	var out []*tensor.Tensor
 	for _, f := range n.Out {

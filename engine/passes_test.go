@@ -12,9 +12,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// randomGraph is a function of random ops over vectors and lists of vectors.
-// Each op draws its inputs among all values so far, so that values are shared,
-// passed on under other shapes, dead, and results more than once.
+// randomGraph returns a function of random ops over vectors and lists of
+// vectors. Each op draws its inputs among all values so far, so that values are
+// shared, passed on under other shapes, dead, and results more than once.
 func randomGraph(t testing.TB, r *rand.Rand) *graph.Function {
 	b := build(t, "random")
 	const n = 6

@@ -238,7 +238,7 @@ func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results [
 	return results, nil
 }
 
-// deref is the value now of the variable behind a reference.
+// deref returns the value now of the variable behind a reference.
 func (e *Env) deref(v Value) (Value, error) {
 	x := v.Variable()
 	if !v.Ref || x == nil {
@@ -259,7 +259,7 @@ func (p *Plan) failed(at int, err error) error {
 	return &graph.NodeError{Node: n.Name, Op: n.Op, Function: p.name, Site: n.Site, Err: err}
 }
 
-// Args are what is known of the arguments.
+// Args returns what is known of the arguments.
 func (p *Plan) Args() []graph.Fact {
 	out := make([]graph.Fact, len(p.args))
 	for i, a := range p.args {
@@ -268,6 +268,6 @@ func (p *Plan) Args() []graph.Fact {
 	return out
 }
 
-// Len is the number of ops that a call runs, those of called functions not
+// Len returns the number of ops that a call runs, those of called functions not
 // counted.
 func (p *Plan) Len() int { return len(p.steps) }

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// addKernels are enough to run sums.
+// addKernels returns enough kernels to run sums.
 func addKernels(t *testing.T) *engine.KernelSet {
 	t.Helper()
 	set, err := engine.NewKernelSet([]engine.Kernel{
@@ -37,7 +37,7 @@ func addKernels(t *testing.T) *engine.KernelSet {
 	return set
 }
 
-// chain is a function that adds its second argument to its first n times.
+// chain returns a function that adds its second argument to its first n times.
 func chain(t *testing.T, n int) *graph.Function {
 	t.Helper()
 	f := graph.NewFunction("chain")

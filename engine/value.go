@@ -22,10 +22,10 @@ type Value struct {
 	buf *Buffer
 }
 
-// ValueOf is the value that is t.
+// ValueOf returns the value that is t.
 func ValueOf(t *tensor.Tensor) Value { return Value{Tensor: t} }
 
-// HandleOf is a handle of o.
+// HandleOf returns a handle of o.
 func HandleOf(o any) Value { return Value{Object: o} }
 
 // Handles is a tensor of handles that is no scalar.
@@ -37,15 +37,15 @@ type Handles struct {
 // IsZero reports whether there is neither data nor an object.
 func (v Value) IsZero() bool { return v.Tensor == nil && v.Object == nil }
 
-// Variable is the variable that v is a handle of or a reference to; nil
+// Variable returns the variable that v is a handle of or a reference to; nil
 // otherwise.
 func (v Value) Variable() *trackable.Variable {
 	x, _ := v.Object.(*trackable.Variable)
 	return x
 }
 
-// DType is the type of the elements: Resource for the handle of a variable or
-// another resource, Variant for an object that is copied like data.
+// DType returns the type of the elements: Resource for the handle of a variable
+// or another resource, Variant for an object that is copied like data.
 func (v Value) DType() tensor.DType {
 	switch o := v.Object.(type) {
 	case nil:
@@ -120,9 +120,9 @@ func (v Value) Keep() Value {
 // call itself. The elements of a list may.
 func (v Value) Kept() bool { return v.buf == nil }
 
-// Borrow is the value of x now, for the ops of one call: a change of x in the
-// meantime is made on a copy. It ends with [Value.Return]. A variable without a
-// value gives nothing.
+// Borrow returns the value of x now, for the ops of one call: a change of x in
+// the meantime is made on a copy. It ends with [Value.Return]. A variable
+// without a value gives nothing.
 func Borrow(x *trackable.Variable) Value {
 	t, lease := x.Lease()
 	if t == nil {

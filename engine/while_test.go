@@ -106,7 +106,7 @@ func TestAListIsChangedInPlaceInALoop(t *testing.T) {
 	}
 }
 
-// countTo is a loop of two scalar ops.
+// countTo returns a loop of two scalar ops.
 func countTo(t testing.TB) *graph.Function {
 	cond := build(t, "cond")
 	i, n := cond.arg(tensor.Int32), cond.arg(tensor.Int32)

@@ -42,7 +42,7 @@ var kindNames = [...]string{"none", "int", "float", "bool", "string", "type", "s
 	"list(int)", "list(float)", "list(bool)", "list(string)", "list(type)", "list(shape)", "list(tensor)", "list(func)",
 	"placeholder"}
 
-// String is the kind's name in an op definition, "list(int)".
+// String returns the kind's name in an op definition, "list(int)".
 func (k AttrKind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -50,7 +50,7 @@ func (k AttrKind) String() string {
 	return fmt.Sprintf("AttrKind(%d)", uint8(k))
 }
 
-// ParseAttrKind is the kind that an op definition calls s.
+// ParseAttrKind returns the kind that an op definition calls s.
 func ParseAttrKind(s string) (AttrKind, bool) {
 	i := slices.Index(kindNames[:], s)
 	if i <= 0 {
@@ -62,7 +62,8 @@ func ParseAttrKind(s string) (AttrKind, bool) {
 // IsList reports whether the kind is a list.
 func (k AttrKind) IsList() bool { return k >= AttrInts && k <= AttrFuncs }
 
-// Elem is the kind of a list's elements; the kind itself where it is no list.
+// Elem returns the kind of a list's elements; the kind itself where it is no
+// list.
 func (k AttrKind) Elem() AttrKind {
 	switch k {
 	case AttrInts, AttrFloats, AttrBools:
@@ -100,7 +101,7 @@ type Callee struct {
 	unknown []byte // fields of a file that this package doesn't know
 }
 
-// FuncName is the name of the function.
+// FuncName returns the name of the function.
 func (c Callee) FuncName() string {
 	if c.Function != nil {
 		return c.Function.Name
@@ -108,15 +109,15 @@ func (c Callee) FuncName() string {
 	return c.Name
 }
 
-// Int is an integer attribute.
+// Int returns an integer attribute.
 func Int(name string, v int64) Attr { return Attr{Name: name, Kind: AttrInt, num: uint64(v)} }
 
-// Float is a float attribute; TensorFlow stores it as float32.
+// Float returns a float attribute; TensorFlow stores it as float32.
 func Float(name string, v float64) Attr {
 	return Attr{Name: name, Kind: AttrFloat, num: math.Float64bits(v)}
 }
 
-// Bool is a boolean attribute.
+// Bool returns a boolean attribute.
 func Bool(name string, v bool) Attr {
 	a := Attr{Name: name, Kind: AttrBool}
 	if v {
@@ -125,74 +126,75 @@ func Bool(name string, v bool) Attr {
 	return a
 }
 
-// String is a string attribute.
+// String returns a string attribute.
 func String(name, v string) Attr { return Attr{Name: name, Kind: AttrString, str: v} }
 
-// Type is an element type attribute.
+// Type returns an element type attribute.
 func Type(name string, v tensor.DType) Attr {
 	return Attr{Name: name, Kind: AttrType, num: uint64(v)}
 }
 
-// Shape is a shape attribute. The shape of a tensor is made one by [Whole].
+// Shape returns a shape attribute. The shape of a tensor is made one by
+// [Whole].
 func Shape(name string, v PartialShape) Attr { return Attr{Name: name, Kind: AttrShape, list: v} }
 
-// Tensor is a tensor attribute, such as the value of Const.
+// Tensor returns a tensor attribute, such as the value of Const.
 func Tensor(name string, v *tensor.Tensor) Attr { return Attr{Name: name, Kind: AttrTensor, list: v} }
 
-// Func is a function attribute.
+// Func returns a function attribute.
 func Func(name string, f *Function) Attr { return Call(name, Callee{Function: f}) }
 
-// Call is a function attribute with attributes for the function.
+// Call returns a function attribute with attributes for the function.
 func Call(name string, c Callee) Attr { return Attr{Name: name, Kind: AttrFunc, list: c} }
 
-// FunctionName is a string attribute that is a function's name, as
+// FunctionName returns a string attribute that is a function's name, as
 // forward_function_name is: the function may get another name where it is
 // written.
 func FunctionName(name string, f *Function) Attr {
 	return Attr{Name: name, Kind: AttrString, list: Callee{Function: f}}
 }
 
-// Ints is a list of integers.
+// Ints returns a list of integers.
 func Ints(name string, v ...int64) Attr { return Attr{Name: name, Kind: AttrInts, list: v} }
 
-// Floats is a list of floats.
+// Floats returns a list of floats.
 func Floats(name string, v ...float64) Attr { return Attr{Name: name, Kind: AttrFloats, list: v} }
 
-// Bools is a list of booleans.
+// Bools returns a list of booleans.
 func Bools(name string, v ...bool) Attr { return Attr{Name: name, Kind: AttrBools, list: v} }
 
-// Strings is a list of strings.
+// Strings returns a list of strings.
 func Strings(name string, v ...string) Attr { return Attr{Name: name, Kind: AttrStrings, list: v} }
 
-// Types is a list of element types.
+// Types returns a list of element types.
 func Types(name string, v ...tensor.DType) Attr { return Attr{Name: name, Kind: AttrTypes, list: v} }
 
-// Shapes is a list of shapes.
+// Shapes returns a list of shapes.
 func Shapes(name string, v ...PartialShape) Attr {
 	return Attr{Name: name, Kind: AttrShapes, list: v}
 }
 
-// Tensors is a list of tensors.
+// Tensors returns a list of tensors.
 func Tensors(name string, v ...*tensor.Tensor) Attr {
 	return Attr{Name: name, Kind: AttrTensors, list: v}
 }
 
-// Funcs is a list of functions.
+// Funcs returns a list of functions.
 func Funcs(name string, v ...Callee) Attr { return Attr{Name: name, Kind: AttrFuncs, list: v} }
 
-// Placeholder is an attribute whose value is that of the surrounding
+// Placeholder returns an attribute whose value is that of the surrounding
 // function's attribute called of.
 func Placeholder(name, of string) Attr { return Attr{Name: name, Kind: AttrPlaceholder, str: of} }
 
-// Named is the same value under another name.
+// Named returns the same value under another name.
 func (a Attr) Named(name string) Attr {
 	a.Name = name
 	return a
 }
 
-// Value is the attribute's value as a Go value: int64, float64, bool, string,
-// tensor.DType, PartialShape, *tensor.Tensor, Callee, or a slice of those. That
-// of a placeholder is the name it refers to.
+// Value returns the attribute's value as a Go value: int64, float64, bool,
+// string, tensor.DType, PartialShape, *tensor.Tensor, Callee, or a slice of
+// those. That of a placeholder is the name it refers to.
 func (a Attr) Value() any {
 	switch a.Kind {
 	case AttrInt:
@@ -211,7 +213,7 @@ func (a Attr) Value() any {
 	return a.list
 }
 
-// text is the value of a string.
+// text returns the value of a string.
 func (a *Attr) text() string {
 	if c, ok := a.list.(Callee); ok {
 		return c.FuncName()
@@ -219,7 +221,7 @@ func (a *Attr) text() string {
 	return a.str
 }
 
-// Len is the number of elements of a list.
+// Len returns the number of elements of a list.
 func (a Attr) Len() int {
 	switch v := a.list.(type) {
 	case []int64:
@@ -294,7 +296,7 @@ func sameTensor(a, b *tensor.Tensor) bool {
 	return slices.Equal(tensor.Values[string](a), tensor.Values[string](b))
 }
 
-// String is "axis=1".
+// String returns "axis=1".
 func (a Attr) String() string {
 	switch v := a.list.(type) {
 	case *tensor.Tensor:
@@ -318,7 +320,7 @@ func (a Attr) String() string {
 // A list is treated as immutable once an op has been given it.
 type Attrs []Attr
 
-// Lookup is the attribute called name, and whether there is one.
+// Lookup returns the attribute called name, and whether there is one.
 func (as Attrs) Lookup(name string) (Attr, bool) {
 	for i := range as {
 		if as[i].Name == name {
@@ -343,8 +345,8 @@ func (as Attrs) Has(name string) bool {
 	return ok
 }
 
-// Set is the list with a in the place of the attribute of the same name, or at
-// the end. The receiver is not changed.
+// Set returns the list with a in the place of the attribute of the same name,
+// or at the end. The receiver is not changed.
 func (as Attrs) Set(a Attr) Attrs {
 	out := slices.Clone(as)
 	for i := range out {
@@ -356,7 +358,7 @@ func (as Attrs) Set(a Attr) Attrs {
 	return append(out, a)
 }
 
-// Without is the list without the attributes of these names.
+// Without returns the list without the attributes of these names.
 func (as Attrs) Without(names ...string) Attrs {
 	out := make(Attrs, 0, len(as))
 	for _, a := range as {
@@ -367,7 +369,7 @@ func (as Attrs) Without(names ...string) Attrs {
 	return out
 }
 
-// Int is the integer called name, or def where there is none.
+// Int returns the integer called name, or def where there is none.
 func (as Attrs) Int(name string, def int64) int64 {
 	if a, ok := as.find(name, AttrInt); ok {
 		return int64(a.num)
@@ -375,7 +377,7 @@ func (as Attrs) Int(name string, def int64) int64 {
 	return def
 }
 
-// Float is the float called name, or def where there is none.
+// Float returns the float called name, or def where there is none.
 func (as Attrs) Float(name string, def float64) float64 {
 	if a, ok := as.find(name, AttrFloat); ok {
 		return math.Float64frombits(a.num)
@@ -383,13 +385,13 @@ func (as Attrs) Float(name string, def float64) float64 {
 	return def
 }
 
-// Bool is the boolean called name; false where there is none.
+// Bool returns the boolean called name; false where there is none.
 func (as Attrs) Bool(name string) bool {
 	a, ok := as.find(name, AttrBool)
 	return ok && a.num != 0
 }
 
-// String is the string called name, or def where there is none.
+// String returns the string called name, or def where there is none.
 func (as Attrs) String(name, def string) string {
 	if a, ok := as.find(name, AttrString); ok {
 		return a.text()
@@ -397,7 +399,7 @@ func (as Attrs) String(name, def string) string {
 	return def
 }
 
-// Type is the element type called name, or def where there is none.
+// Type returns the element type called name, or def where there is none.
 func (as Attrs) Type(name string, def tensor.DType) tensor.DType {
 	if a, ok := as.find(name, AttrType); ok {
 		return tensor.DType(a.num)
@@ -405,7 +407,7 @@ func (as Attrs) Type(name string, def tensor.DType) tensor.DType {
 	return def
 }
 
-// Shape is the shape called name, and whether there is one.
+// Shape returns the shape called name, and whether there is one.
 func (as Attrs) Shape(name string) (PartialShape, bool) {
 	a, ok := as.find(name, AttrShape)
 	if !ok {
@@ -414,7 +416,7 @@ func (as Attrs) Shape(name string) (PartialShape, bool) {
 	return a.list.(PartialShape), true
 }
 
-// Tensor is the tensor called name, or nil.
+// Tensor returns the tensor called name, or nil.
 func (as Attrs) Tensor(name string) *tensor.Tensor {
 	if a, ok := as.find(name, AttrTensor); ok {
 		return a.list.(*tensor.Tensor)
@@ -422,7 +424,7 @@ func (as Attrs) Tensor(name string) *tensor.Tensor {
 	return nil
 }
 
-// Func is the function called name, and whether there is one.
+// Func returns the function called name, and whether there is one.
 func (as Attrs) Func(name string) (Callee, bool) {
 	a, ok := as.find(name, AttrFunc)
 	if !ok {
@@ -431,32 +433,32 @@ func (as Attrs) Func(name string) (Callee, bool) {
 	return a.list.(Callee), true
 }
 
-// Ints is the list of integers called name, or nil.
+// Ints returns the list of integers called name, or nil.
 func (as Attrs) Ints(name string) []int64 { return listOf[int64](as, name, AttrInts) }
 
-// Floats is the list of floats called name, or nil.
+// Floats returns the list of floats called name, or nil.
 func (as Attrs) Floats(name string) []float64 { return listOf[float64](as, name, AttrFloats) }
 
-// Bools is the list of booleans called name, or nil.
+// Bools returns the list of booleans called name, or nil.
 func (as Attrs) Bools(name string) []bool { return listOf[bool](as, name, AttrBools) }
 
-// Strings is the list of strings called name, or nil.
+// Strings returns the list of strings called name, or nil.
 func (as Attrs) Strings(name string) []string { return listOf[string](as, name, AttrStrings) }
 
-// Types is the list of element types called name, or nil.
+// Types returns the list of element types called name, or nil.
 func (as Attrs) Types(name string) []tensor.DType { return listOf[tensor.DType](as, name, AttrTypes) }
 
-// Shapes is the list of shapes called name, or nil.
+// Shapes returns the list of shapes called name, or nil.
 func (as Attrs) Shapes(name string) []PartialShape {
 	return listOf[PartialShape](as, name, AttrShapes)
 }
 
-// Tensors is the list of tensors called name, or nil.
+// Tensors returns the list of tensors called name, or nil.
 func (as Attrs) Tensors(name string) []*tensor.Tensor {
 	return listOf[*tensor.Tensor](as, name, AttrTensors)
 }
 
-// Funcs is the list of functions called name, or nil.
+// Funcs returns the list of functions called name, or nil.
 func (as Attrs) Funcs(name string) []Callee { return listOf[Callee](as, name, AttrFuncs) }
 
 func listOf[T any](as Attrs, name string, kind AttrKind) []T {
@@ -467,8 +469,8 @@ func listOf[T any](as Attrs, name string, kind AttrKind) []T {
 	return nil
 }
 
-// Describe is a readable list, "transpose_a=true axis=1"; empty where there are
-// none.
+// Describe returns a readable list, "transpose_a=true axis=1"; empty where
+// there are none.
 func (as Attrs) Describe() string {
 	var b strings.Builder
 	for i, a := range as {

@@ -15,7 +15,7 @@ type BindError struct {
 	Reason string // what is wrong
 }
 
-// Error is the reason, under the op's name.
+// Error returns the reason, under the op's name.
 func (e *BindError) Error() string { return e.Op + ": " + e.Reason }
 
 // Bind completes the attributes of a call of the op: those that follow from the
@@ -89,7 +89,7 @@ func (b *binding) takeGiven() error {
 	return nil
 }
 
-// check is what is wrong with a value for the attribute, or "".
+// check returns what is wrong with a value for the attribute, or "".
 func (a *AttrDef) check(v Attr) string {
 	if v.Kind == AttrPlaceholder {
 		return ""
@@ -185,7 +185,7 @@ func (b *binding) arity() string {
 	return fmt.Sprintf("%d inputs", n)
 }
 
-// count is how many of the remaining inputs argument i takes.
+// count returns how many of the remaining inputs argument i takes.
 func (b *binding) count(arg *ArgDef, i, remaining int) (int, error) {
 	switch {
 	case arg.NumberAttr != "":
@@ -287,8 +287,8 @@ func (b *binding) infer(name string, v Attr) error {
 	return nil
 }
 
-// heldType is what dtype is where nobody says it: the type of what a handle
-// among the inputs holds, or of the value of a constant.
+// heldType returns what dtype is where nobody says it: the type of what a
+// handle among the inputs holds, or of the value of a constant.
 func (b *binding) heldType(in []Fact) (Attr, bool) {
 	if t := b.given.Tensor("value"); t != nil {
 		return Type("dtype", t.DType()), true
@@ -319,7 +319,7 @@ func (b *binding) takeDefaults(in []Fact) error {
 	return nil
 }
 
-// outputs are facts with the outputs' element types.
+// outputs returns facts with the outputs' element types.
 func (b *binding) outputs() ([]Fact, error) {
 	var out []Fact
 	for i := range b.def.Outputs {
@@ -352,7 +352,8 @@ func (b *binding) outputs() ([]Fact, error) {
 // maxOutputs bounds the outputs of one op, whose number a file may say.
 const maxOutputs = 1 << 20
 
-// Default is the value of an attribute that is left out, and whether it may be.
+// Default returns the value of an attribute that is left out, and whether it
+// may be.
 func (a *AttrDef) Default() (Attr, bool) {
 	if a.def == nil {
 		return Attr{}, false

@@ -30,10 +30,10 @@ type Capture struct {
 	Resource any
 }
 
-// NumArgs is the number of arguments that a caller gives.
+// NumArgs returns the number of arguments that a caller gives.
 func (c *Concrete) NumArgs() int { return len(c.Function.Args) - len(c.Captures) }
 
-// Variables are the captured variables, in the order of the captures.
+// Variables returns the captured variables, in the order of the captures.
 func (c *Concrete) Variables() []*trackable.Variable {
 	var out []*trackable.Variable
 	for _, x := range c.Captures {
@@ -44,7 +44,7 @@ func (c *Concrete) Variables() []*trackable.Variable {
 	return out
 }
 
-// String is the function as text, with what it captures.
+// String returns the function as text, with what it captures.
 func (c *Concrete) String() string {
 	var b strings.Builder
 	b.WriteString(c.Function.String())

@@ -47,9 +47,9 @@ func (e Effect) String() string {
 // beforehand.
 func (e Effect) Pure() bool { return e == 0 }
 
-// Effect is the effect of running the op. That of a call is its function's: see
-// [Node.Effect]. An op that TensorFlow doesn't define counts as one that writes
-// state where its definition says that it is stateful.
+// Effect returns the effect of running the op. That of a call is its
+// function's: see [Node.Effect]. An op that TensorFlow doesn't define counts as
+// one that writes state where its definition says that it is stateful.
 func (d *OpDef) Effect() Effect {
 	if e, ok := effectOf(d.Name); ok {
 		return e
@@ -65,7 +65,7 @@ func (d *OpDef) Effect() Effect {
 	return 0
 }
 
-// effectOf is what the table says of an op, and whether it says anything.
+// effectOf returns what the table says of an op, and whether it says anything.
 func effectOf(op string) (Effect, bool) {
 	t := effectTable()
 	if e, ok := t.exact[op]; ok {
@@ -114,11 +114,11 @@ var callAttrs = map[string]bool{
 	"ReduceDataset": true, "ScanDataset": true, "MapDataset": true, "SymbolicGradient": true, "TPUPartitionedCall": true,
 }
 
-// Effect is the effect of running the node: that of its op, and for a call those
-// of the functions that it calls.
+// Effect returns the effect of running the node: that of its op, and for a call
+// those of the functions that it calls.
 func (n *Node) Effect() Effect { return n.effect(map[*Function]bool{}) }
 
-// Effect is the effect of running the function.
+// Effect returns the effect of running the function.
 func (fn *Function) Effect() Effect { return fn.effect(map[*Function]bool{}) }
 
 func (fn *Function) effect(seen map[*Function]bool) Effect {

@@ -15,7 +15,7 @@ type NodeError struct {
 	Err      error  // what is wrong
 }
 
-// Error is "model.go:12: MatMul node "dense/MatMul": what is wrong".
+// Error returns "model.go:12: MatMul node "dense/MatMul": what is wrong".
 func (e *NodeError) Error() string {
 	var b strings.Builder
 	if e.Site != "" {
@@ -29,5 +29,5 @@ func (e *NodeError) Error() string {
 	return b.String()
 }
 
-// Unwrap is what is wrong.
+// Unwrap returns what is wrong.
 func (e *NodeError) Unwrap() error { return e.Err }

@@ -34,7 +34,7 @@ type Content struct {
 	Shape PartialShape
 }
 
-// FactOf is the fact of a tensor that is there.
+// FactOf returns the fact of a tensor that is there.
 func FactOf(t *tensor.Tensor) Fact {
 	return Fact{DType: t.DType(), Shape: Whole(t.Shape()), Value: t}
 }
@@ -47,10 +47,11 @@ type Elem struct {
 	id int // 0: n is known; below zero: the identity of an unknown size
 }
 
-// ElemOf is a known element.
+// ElemOf returns a known element.
 func ElemOf(n int64) Elem { return Elem{n: n} }
 
-// SizeElem is an element that is a size: known, or with the size's identity.
+// SizeElem returns an element that is a size: known, or with the size's
+// identity.
 func SizeElem(d int) Elem {
 	if d >= 0 {
 		return Elem{n: int64(d)}
@@ -58,14 +59,14 @@ func SizeElem(d int) Elem {
 	return Elem{id: d}
 }
 
-// UnknownElem is an element of which nothing is known.
+// UnknownElem returns an element of which nothing is known.
 func UnknownElem() Elem { return Elem{id: -1} }
 
-// Int is the element's value, and whether it is known.
+// Int returns the element's value, and whether it is known.
 func (e Elem) Int() (int64, bool) { return e.n, e.id == 0 }
 
-// Size is the element as a size: unknown where the element is. A known element
-// that is no size gives false.
+// Size returns the element as a size: unknown where the element is. A known
+// element that is no size gives false.
 func (e Elem) Size() (int, bool) {
 	if e.id != 0 {
 		return e.id, true
@@ -73,7 +74,7 @@ func (e Elem) Size() (int, bool) {
 	return int(e.n), e.n >= 0 && int64(int(e.n)) == e.n
 }
 
-// String is the number, or "?".
+// String returns the number, or "?".
 func (e Elem) String() string {
 	if e.id != 0 {
 		return "?"
@@ -81,7 +82,7 @@ func (e Elem) String() string {
 	return fmt.Sprint(e.n)
 }
 
-// Ints are the elements of an integer scalar or vector, as far as they are
+// Ints returns the elements of an integer scalar or vector, as far as they are
 // known; false where not even their number is, or where the value is no integer
 // of at most one dimension.
 func (f Fact) Ints() ([]Elem, bool) {
@@ -157,7 +158,8 @@ func fillElems[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](out []E
 	}
 }
 
-// Int is the value of an integer that is one element, and whether it is known.
+// Int returns the value of an integer that is one element, and whether it is
+// known.
 func (f Fact) Int() (int64, bool) {
 	e, ok := f.Ints()
 	if !ok || len(e) != 1 {
@@ -166,8 +168,8 @@ func (f Fact) Int() (int64, bool) {
 	return e[0].Int()
 }
 
-// WithElems is the fact with the value that the elements tell: Value where all
-// are known and the type is known, Elems otherwise.
+// WithElems returns the fact with the value that the elements tell: Value where
+// all are known and the type is known, Elems otherwise.
 func (f Fact) WithElems(e []Elem) Fact {
 	f.Value, f.Elems = nil, nil
 	unknown := slices.ContainsFunc(e, func(e Elem) bool { return e.id != 0 })
@@ -196,9 +198,9 @@ func tensorOfElems(d tensor.DType, shape tensor.Shape, e []Elem) *tensor.Tensor 
 	return tensor.Must(tensor.New(v, shape...))
 }
 
-// AsShape is the shape that an integer vector describes: an element of -1 is an
-// unknown size. The second result is false where the vector says nothing, not
-// even its length; an element below -1 is an error.
+// AsShape returns the shape that an integer vector describes: an element of -1
+// is an unknown size. The second result is false where the vector says nothing,
+// not even its length; an element below -1 is an error.
 func (f Fact) AsShape() (PartialShape, bool, error) {
 	if f.Value != nil && f.Value.Len() == 1 && len(f.Value.Shape()) == 0 {
 		if n, ok := f.Int(); ok && n == -1 {
@@ -226,7 +228,7 @@ func (f Fact) AsShape() (PartialShape, bool, error) {
 	return PartialShape{dims: dims, known: true}, true, nil
 }
 
-// Relax is what both facts have in common, for a value that may be either.
+// Relax returns what both facts have in common, for a value that may be either.
 func (f Fact) Relax(o Fact) Fact {
 	out := Fact{Shape: f.Shape.Relax(o.Shape)}
 	if f.DType == o.DType {
@@ -249,7 +251,7 @@ func (f Fact) Relax(o Fact) Fact {
 	return out
 }
 
-// withCommon is the fact with the elements that a and b have in common.
+// withCommon returns the fact with the elements that a and b have in common.
 func (f Fact) withCommon(a, b Fact) Fact {
 	x, ok := a.Ints()
 	y, yok := b.Ints()
@@ -305,14 +307,14 @@ func (f Fact) Equal(o Fact) bool {
 		slices.EqualFunc(f.Handle, o.Handle, func(a, b Content) bool { return a.DType == b.DType && a.Shape.Equal(b.Shape) })
 }
 
-// WithoutValue is the fact of a value of the same type and shape that may be
-// any other.
+// WithoutValue returns the fact of a value of the same type and shape that may
+// be any other.
 func (f Fact) WithoutValue() Fact {
 	f.Value, f.Elems = nil, nil
 	return f
 }
 
-// String is "float32[2,?]", "int32[2]{?,3}" where elements are known,
+// String returns "float32[2,?]", "int32[2]{?,3}" where elements are known,
 // "resource(float32[3])" for a handle.
 func (f Fact) String() string {
 	var b strings.Builder

@@ -60,7 +60,7 @@ type FunctionExtra struct {
 	unknown   []byte
 }
 
-// NewFunction is a function without arguments and results.
+// NewFunction returns a function without arguments and results.
 func NewFunction(name string) *Function { return &Function{Name: name, Graph: new(Graph)} }
 
 // AddArg appends an argument of which f is known. An empty name is made up.
@@ -105,7 +105,7 @@ func (fn *Function) NumberArgs() {
 	}
 }
 
-// ArgFacts are what is known of the arguments.
+// ArgFacts returns what is known of the arguments.
 func (fn *Function) ArgFacts() []Fact {
 	out := make([]Fact, len(fn.Args))
 	for i, a := range fn.Args {
@@ -114,7 +114,7 @@ func (fn *Function) ArgFacts() []Fact {
 	return out
 }
 
-// ResultFacts are what is known of the results.
+// ResultFacts returns what is known of the results.
 func (fn *Function) ResultFacts() []Fact {
 	out := make([]Fact, len(fn.Results))
 	for i, r := range fn.Results {
@@ -123,7 +123,8 @@ func (fn *Function) ResultFacts() []Fact {
 	return out
 }
 
-// String is the function as text: its arguments, a line a node, its results.
+// String returns the function as text: its arguments, a line a node, its
+// results.
 func (fn *Function) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "func %s(", fn.Name)
@@ -203,7 +204,7 @@ func (l *Library) Add(f *Function) error {
 	return nil
 }
 
-// Lookup is the function called name, or nil.
+// Lookup returns the function called name, or nil.
 func (l *Library) Lookup(name string) *Function {
 	if l == nil {
 		return nil
@@ -211,7 +212,7 @@ func (l *Library) Lookup(name string) *Function {
 	return l.functions[name]
 }
 
-// Functions are the functions in the order in which they were added.
+// Functions returns the functions in the order in which they were added.
 func (l *Library) Functions() []*Function {
 	if l == nil {
 		return nil
@@ -223,7 +224,7 @@ func (l *Library) Functions() []*Function {
 	return out
 }
 
-// Names are the functions' names in alphabetical order.
+// Names returns the functions' names in alphabetical order.
 func (l *Library) Names() []string {
 	if l == nil {
 		return nil
@@ -233,8 +234,8 @@ func (l *Library) Names() []string {
 	return names
 }
 
-// Callees are the functions that the nodes of g refer to by their attributes,
-// each once, in the order of first mention.
+// Callees returns the functions that the nodes of g refer to by their
+// attributes, each once, in the order of first mention.
 func (g *Graph) Callees() []*Function {
 	seen := map[*Function]bool{}
 	var out []*Function
@@ -262,7 +263,7 @@ func (g *Graph) Callees() []*Function {
 	return out
 }
 
-// Reachable are the functions that g refers to, directly or through others,
+// Reachable returns the functions that g refers to, directly or through others,
 // each once, callees after their first caller.
 func (g *Graph) Reachable() []*Function {
 	seen := map[*Function]bool{}
@@ -279,7 +280,7 @@ func (g *Graph) Reachable() []*Function {
 	return out
 }
 
-// ArgTypes are the element types of facts.
+// ArgTypes returns the element types of facts.
 func ArgTypes(facts []Fact) []tensor.DType {
 	out := make([]tensor.DType, len(facts))
 	for i, f := range facts {

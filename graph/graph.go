@@ -40,13 +40,13 @@ type graphExtra struct {
 	unknown  []byte
 }
 
-// Nodes are the graph's nodes in order. The slice must not be changed.
+// Nodes returns the graph's nodes in order. The slice must not be changed.
 func (g *Graph) Nodes() []*Node { return g.nodes }
 
-// Len is the number of nodes.
+// Len returns the number of nodes.
 func (g *Graph) Len() int { return len(g.nodes) }
 
-// Lookup is the node called name, or nil.
+// Lookup returns the node called name, or nil.
 func (g *Graph) Lookup(name string) *Node { return g.byName[name] }
 
 // Add puts n at the end of the graph. An empty name is made up from the op's;
@@ -70,8 +70,8 @@ func (g *Graph) Add(n *Node) error {
 	return nil
 }
 
-// UniqueName is base, or base with the first suffix "_1", "_2", … that makes it
-// a name that no node has.
+// UniqueName returns base, or base with the first suffix "_1", "_2", … that
+// makes it a name that no node has.
 func (g *Graph) UniqueName(base string) string {
 	if base == "" {
 		base = "node"
@@ -108,7 +108,7 @@ func (g *Graph) Remove(drop func(*Node) bool) {
 	g.nodes = kept
 }
 
-// Find is the output that a GraphDef calls name: "node", "node:1".
+// Find returns the output that a GraphDef calls name: "node", "node:1".
 func (g *Graph) Find(name string) (Output, error) {
 	node, port, found := strings.Cut(name, ":")
 	i := 0

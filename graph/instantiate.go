@@ -42,8 +42,8 @@ func (n *Node) substitute(values Attrs) error {
 	return nil
 }
 
-// substituted is the attribute with the values of placeholders, those in the
-// attributes of functions included.
+// substituted returns the attribute with the values of placeholders, those in
+// the attributes of functions included.
 func (a Attr) substituted(values Attrs) (Attr, bool, error) {
 	switch v := a.list.(type) {
 	case Callee:

@@ -60,7 +60,7 @@ func (l *Library) addUnique(f *Function) {
 	l.order = append(l.order, name)
 }
 
-// named are the functions that the function's attributes name.
+// named returns the functions that the function's attributes name.
 func (fn *Function) named() []*Function {
 	var out []*Function
 	for _, a := range fn.Attrs {
@@ -71,8 +71,8 @@ func (fn *Function) named() []*Function {
 	return out
 }
 
-// NameOf is the name under which the library holds a function, the function's
-// own where it doesn't hold it.
+// NameOf returns the name under which the library holds a function, the
+// function's own where it doesn't hold it.
 func (l *Library) NameOf(f *Function) string {
 	if l != nil {
 		if s, ok := l.names[f]; ok {
@@ -82,7 +82,7 @@ func (l *Library) NameOf(f *Function) string {
 	return f.Name
 }
 
-// nameOf is the name that a reference to a function has.
+// nameOf returns the name that a reference to a function has.
 func (l *Library) nameOf(c Callee) string {
 	if c.Function != nil {
 		return l.NameOf(c.Function)
@@ -90,8 +90,8 @@ func (l *Library) nameOf(c Callee) string {
 	return c.Name
 }
 
-// written is the library that the graph is written with: that of the graph, and
-// after its functions all others that nodes refer to.
+// written returns the library that the graph is written with: that of the
+// graph, and after its functions all others that nodes refer to.
 func (g *Graph) written() *Library {
 	l := &Library{}
 	if g.Library != nil {

@@ -53,7 +53,7 @@ type Output struct {
 	Index int
 }
 
-// Fact is what is known of the output.
+// Fact returns what is known of the output.
 func (o Output) Fact() Fact {
 	if o.Node == nil || o.Index >= len(o.Node.Out) {
 		return Fact{}
@@ -61,7 +61,8 @@ func (o Output) Fact() Fact {
 	return o.Node.Out[o.Index]
 }
 
-// String is "name:1", or "name" for the first output, as a GraphDef has it.
+// String returns "name:1", or "name" for the first output, as a GraphDef has
+// it.
 func (o Output) String() string {
 	switch {
 	case o.Node == nil:
@@ -72,20 +73,20 @@ func (o Output) String() string {
 	return fmt.Sprintf("%s:%d", o.Node.Name, o.Index)
 }
 
-// Output is output i of the node.
+// Output returns output i of the node.
 func (n *Node) Output(i int) Output { return Output{n, i} }
 
-// Graph is the graph that the node is in; nil after [Graph.Remove].
+// Graph returns the graph that the node is in; nil after [Graph.Remove].
 func (n *Node) Graph() *Graph { return n.graph }
 
-// Index is the node's place among the graph's nodes. It changes when nodes are
-// removed.
+// Index returns the node's place among the graph's nodes. It changes when nodes
+// are removed.
 func (n *Node) Index() int { return n.index }
 
 // IsArg reports whether the node is an argument of a function.
 func (n *Node) IsArg() bool { return n.Op == ArgOp }
 
-// String is "name = Op(a, b:1; ^c) axis=1".
+// String returns "name = Op(a, b:1; ^c) axis=1".
 func (n *Node) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s = %s(", n.Name, n.Op)

@@ -96,17 +96,17 @@ type AttrDef struct {
 // HasDefault reports whether the attribute may be left out.
 func (a *AttrDef) HasDefault() bool { return a.def != nil }
 
-// DefaultProto is the value of an attribute that is left out, or nil where it
-// may not be. It must not be changed.
+// DefaultProto returns the value of an attribute that is left out, or nil where
+// it may not be. It must not be changed.
 func (a *AttrDef) DefaultProto() *pb.AttrValue { return a.def }
 
-// Input is the input called name, or nil.
+// Input returns the input called name, or nil.
 func (d *OpDef) Input(name string) *ArgDef { return argNamed(d.Inputs, name) }
 
-// Output is the output called name, or nil.
+// Output returns the output called name, or nil.
 func (d *OpDef) Output(name string) *ArgDef { return argNamed(d.Outputs, name) }
 
-// Attr is the attribute called name, or nil.
+// Attr returns the attribute called name, or nil.
 func (d *OpDef) Attr(name string) *AttrDef {
 	if i := slices.IndexFunc(d.Attrs, func(a AttrDef) bool { return a.Name == name }); i >= 0 {
 		return &d.Attrs[i]

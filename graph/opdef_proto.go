@@ -23,7 +23,7 @@ func (e *OpDefError) Error() string {
 	return where + ": " + e.Reason
 }
 
-// OpDefFromProto is the definition that a file carries for an op, as its
+// OpDefFromProto returns the definition that a file carries for an op, as its
 // stripped_op_list does, or the signature of a function. It keeps references
 // into p. One that contradicts itself is an [OpDefError].
 func OpDefFromProto(p *pb.OpDef) (*OpDef, error) {
@@ -211,8 +211,8 @@ func stringsOf(list [][]byte) []string {
 	return out
 }
 
-// Proto is the definition as a file has it, with all that the file it came from
-// says besides.
+// Proto returns the definition as a file has it, with all that the file it came
+// from says besides.
 func (d *OpDef) Proto() *pb.OpDef {
 	p := new(pb.OpDef)
 	if d.rest != nil {

@@ -13,9 +13,9 @@ type places struct {
 	byName map[string]int // of many arguments
 }
 
-// placesOf are the places of the outputs of a node with such attributes. Where
-// the attributes of the surrounding function tell how many there are, they are
-// not supported.
+// placesOf returns the places of the outputs of a node with such attributes.
+// Where the attributes of the surrounding function tell how many there are,
+// they are not supported.
 func placesOf(def *OpDef, attrs Attrs) (*places, error) {
 	p := &places{starts: make([]int, 1, len(def.Outputs)+1)}
 	at := 0
@@ -39,7 +39,7 @@ func placesOf(def *OpDef, attrs Attrs) (*places, error) {
 	return p, nil
 }
 
-// named are the outputs that an argument stands for.
+// named returns the outputs that an argument stands for.
 func (p *places) named(def *OpDef, name string) (lo, hi int, ok bool) {
 	if p.byName != nil {
 		if i, ok := p.byName[name]; ok {
@@ -55,8 +55,8 @@ func (p *places) named(def *OpDef, name string) (lo, hi int, ok bool) {
 	return 0, 0, false
 }
 
-// argument is the output argument that output i belongs to, and its place in
-// it.
+// argument returns the output argument that output i belongs to, and its place
+// in it.
 func (p *places) argument(i int) (arg, at int, ok bool) {
 	arg = sort.SearchInts(p.starts, i+1) - 1
 	if i < 0 || arg >= len(p.starts)-1 {

@@ -88,8 +88,8 @@ func newReader(opts *Options) *reader {
 	return r
 }
 
-// def is the definition of an op or the signature of a library function, or
-// nil.
+// def returns the definition of an op or the signature of a library function,
+// or nil.
 func (r *reader) def(op string) *OpDef {
 	if f := r.lib.Lookup(op); f != nil {
 		return r.calls[f]

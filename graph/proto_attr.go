@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// attrs are the attributes of a node or a call. def, which may be nil, tells
-// the kind of empty lists.
+// attrs returns the attributes of a node or a call. def, which may be nil,
+// tells the kind of empty lists.
 func (r *reader) attrs(entries []*pb.AttrValueEntry, def *OpDef, depth int) (Attrs, error) {
 	if len(entries) == 0 {
 		return nil, nil
@@ -53,7 +53,8 @@ func (r *reader) attrs(entries []*pb.AttrValueEntry, def *OpDef, depth int) (Att
 	return out, nil
 }
 
-// kind is that of an attribute in a definition, AttrNone where it has none.
+// kind returns the kind of an attribute in a definition, AttrNone where it has
+// none.
 func (r *reader) kind(def *OpDef, name string) AttrKind {
 	if len(def.Attrs) <= 32 {
 		if d := def.Attr(name); d != nil {
@@ -75,8 +76,8 @@ func (r *reader) kind(def *OpDef, name string) AttrKind {
 	return kinds[name]
 }
 
-// attr is an attribute. kind is what its definition says, AttrNone where there
-// is none.
+// attr returns an attribute. kind is what its definition says, AttrNone where
+// there is none.
 func (r *reader) attr(name string, v *pb.AttrValue, kind AttrKind, depth int) (Attr, error) {
 	if v == nil {
 		return Attr{Name: name}, nil
@@ -129,7 +130,7 @@ func (r *reader) attr(name string, v *pb.AttrValue, kind AttrKind, depth int) (A
 	return a, err
 }
 
-// listAttr is an attribute that is a list.
+// listAttr returns an attribute that is a list.
 func (r *reader) listAttr(a Attr, v *pb.AttrValue, kind AttrKind, depth int) (Attr, error) {
 	l := v.List
 	if l == nil {
@@ -218,8 +219,8 @@ func (r *reader) listAttr(a Attr, v *pb.AttrValue, kind AttrKind, depth int) (At
 	return a, nil
 }
 
-// callee is a function with attributes: that of the library, or one of which
-// only the name is known.
+// callee returns a function with attributes: that of the library, or one of
+// which only the name is known.
 func (r *reader) callee(p *pb.NameAttrList, depth int) (Callee, error) {
 	if p == nil {
 		return Callee{}, nil
@@ -233,7 +234,7 @@ func (r *reader) callee(p *pb.NameAttrList, depth int) (Callee, error) {
 	return c, err
 }
 
-// readShape is what a shape says, and whether that is all that the message
+// readShape returns what a shape says, and whether that is all that the message
 // says.
 func readShape(p *pb.TensorShapeProto) (PartialShape, bool, error) {
 	switch {
@@ -255,7 +256,7 @@ func readShape(p *pb.TensorShapeProto) (PartialShape, bool, error) {
 	return Whole(dims), exact, nil
 }
 
-// shapeProto is a shape as a file has it.
+// shapeProto returns a shape as a file has it.
 func shapeProto(s PartialShape) *pb.TensorShapeProto {
 	if !s.known {
 		return &pb.TensorShapeProto{UnknownRank: true}
@@ -263,7 +264,7 @@ func shapeProto(s PartialShape) *pb.TensorShapeProto {
 	return tensorproto.EncodeShape(s.dims)
 }
 
-// attrs are attributes as a file has them, sorted by name.
+// attrs returns attributes as a file has them, sorted by name.
 func (w *writer) attrs(as Attrs) ([]*pb.AttrValueEntry, error) {
 	if len(as) == 0 {
 		return nil, nil
@@ -282,7 +283,7 @@ func (w *writer) attrs(as Attrs) ([]*pb.AttrValueEntry, error) {
 	return out, nil
 }
 
-// attr is an attribute as a file has it.
+// attr returns an attribute as a file has it.
 func (w *writer) attr(a *Attr) (*pb.AttrValue, error) {
 	if a.src != nil && a.Kind != AttrFunc && a.Kind != AttrFuncs {
 		return a.src, nil

@@ -77,8 +77,8 @@ func (r *nodeReader) node(n *Node, p *pb.NodeDef) error {
 	return r.graph.Add(n)
 }
 
-// outputs are facts with the types of a node's outputs, nil where an attribute
-// of the surrounding function tells how many there are.
+// outputs returns facts with the types of a node's outputs, nil where an
+// attribute of the surrounding function tells how many there are.
 func (r *reader) outputs(def *OpDef, attrs Attrs) ([]Fact, error) {
 	var out []Fact
 	for i := range def.Outputs {
@@ -112,8 +112,8 @@ func (r *reader) outputs(def *OpDef, attrs Attrs) ([]Fact, error) {
 	return out, nil
 }
 
-// typeFact is a fact with an element type, which in old graphs may be that of a
-// reference.
+// typeFact returns a fact with an element type, which in old graphs may be that
+// of a reference.
 func typeFact(t tensor.DType, ref bool) Fact {
 	if !t.Valid() && (t - refOffset).Valid() {
 		t, ref = t-refOffset, true
@@ -123,8 +123,8 @@ func typeFact(t tensor.DType, ref bool) Fact {
 
 const refOffset = 100
 
-// length is how many tensors an argument stands for, and whether that is known:
-// not where an attribute of the surrounding function tells.
+// length returns how many tensors an argument stands for, and whether that is
+// known: not where an attribute of the surrounding function tells.
 func (d *OpDef) length(arg *ArgDef, attrs Attrs) (n int, known bool, err error) {
 	switch {
 	case arg.NumberAttr != "":
@@ -161,7 +161,7 @@ func (d *OpDef) length(arg *ArgDef, attrs Attrs) (n int, known bool, err error) 
 	return 1, true, nil
 }
 
-// types is a list of types, or its default.
+// types returns a list of types, or its default.
 func (d *OpDef) types(name string, attrs Attrs) []tensor.DType {
 	if a, ok := attrs.find(name, AttrTypes); ok {
 		return a.list.([]tensor.DType)
@@ -172,7 +172,7 @@ func (d *OpDef) types(name string, attrs Attrs) []tensor.DType {
 	return nil
 }
 
-// typeOf is a type, or its default; Invalid where neither tells.
+// typeOf returns a type, or its default; Invalid where neither tells.
 func (d *OpDef) typeOf(name string, attrs Attrs) tensor.DType {
 	if a, ok := attrs.Lookup(name); ok {
 		if a.Kind == AttrType {
@@ -226,7 +226,7 @@ func (r *nodeReader) inputs(n *Node, names []string) error {
 	return nil
 }
 
-// graphInput is "node" or "node:1".
+// graphInput returns "node" or "node:1".
 func (r *nodeReader) graphInput(n *Node, name string) error {
 	node, port, found := strings.Cut(name, ":")
 	from := r.graph.byName[node]
@@ -252,7 +252,7 @@ func (r *nodeReader) graphInput(n *Node, name string) error {
 	return nil
 }
 
-// parsePort is the number of an output, without signs and leading zeros.
+// parsePort returns the number of an output, without signs and leading zeros.
 func parsePort(s string) (int, error) {
 	v, err := strconv.ParseUint(s, 10, 31)
 	if err != nil || len(s) > 1 && s[0] == '0' {
@@ -261,8 +261,8 @@ func parsePort(s string) (int, error) {
 	return int(v), nil
 }
 
-// bodyInput is an argument's name, "node:output:1", or "node:output" for all
-// tensors of an output.
+// bodyInput returns an argument's name, "node:output:1", or "node:output" for
+// all tensors of an output.
 func (r *nodeReader) bodyInput(n *Node, name string) error {
 	lo, hi, from, err := r.find(name)
 	if err != nil {
@@ -277,7 +277,7 @@ func (r *nodeReader) bodyInput(n *Node, name string) error {
 	return nil
 }
 
-// find is the outputs of a node that a name in a function's body means.
+// find returns the outputs of a node that a name in a function's body means.
 func (r *nodeReader) find(name string) (lo, hi int, from *Node, err error) {
 	node, rest, found := strings.Cut(name, ":")
 	if arg, ok := r.args[node]; ok && (!found || rest == "0") {

@@ -138,7 +138,7 @@ func TestFunctionsReferToThemselvesByPointer(t *testing.T) {
 	}
 }
 
-// traced is a function as tracing makes it: no file, any names.
+// traced returns a function as tracing makes it: no file, any names.
 func traced(t *testing.T, name string) *Function {
 	t.Helper()
 	fn := NewFunction(name)

@@ -20,7 +20,7 @@ type tfGraph struct {
 	opts *Options
 }
 
-// tfGraphs are the graphs of the fixtures here and in internal/pb.
+// tfGraphs returns the graphs of the fixtures here and in internal/pb.
 func tfGraphs(t testing.TB) []tfGraph {
 	var out []tfGraph
 	for _, dir := range []string{"testdata/tf2.21", "../internal/pb/testdata/tf2.21"} {

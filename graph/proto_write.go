@@ -36,7 +36,7 @@ func (w *writer) fail(n *Node, err error) error {
 	return e
 }
 
-// nodes are the nodes of a graph, without a function's arguments.
+// nodes returns the nodes of a graph, without a function's arguments.
 func (w *writer) nodes(g *Graph) ([]*pb.NodeDef, error) {
 	out := make([]*pb.NodeDef, 0, len(g.nodes))
 	for _, n := range g.nodes {
@@ -83,7 +83,8 @@ func (w *writer) node(g *Graph, n *Node) (*pb.NodeDef, error) {
 	return p, nil
 }
 
-// input is an output's name: in a function that of the output argument too.
+// input returns an output's name: in a function that of the output argument
+// too.
 func (w *writer) input(g *Graph, o Output) (string, error) {
 	switch {
 	case o.Node == nil || o.Node.graph != g:
@@ -110,7 +111,8 @@ func (w *writer) input(g *Graph, o Output) (string, error) {
 	return w.name(o.Node) + ":" + def.Outputs[arg].Name + ":" + strconv.Itoa(at), nil
 }
 
-// definition is the op's definition, from TensorFlow's where the node has none.
+// definition returns the op's definition, from TensorFlow's where the node has
+// none.
 func (n *Node) definition() *OpDef {
 	if n.Def != nil {
 		return n.Def
@@ -189,7 +191,7 @@ func (w *writer) function() (*pb.FunctionDef, error) {
 	return p, nil
 }
 
-// sign is the function's signature and the names of its results.
+// sign returns the function's signature and the names of its results.
 func (fn *Function) sign(lib *Library, names map[*Node]string) (*pb.OpDef, []string, error) {
 	read := &OpDef{Stateful: fn.Stateful()}
 	if fn.Extra != nil && fn.Extra.signature != nil {
@@ -253,8 +255,8 @@ func argsByName(args []ArgDef) map[string]*ArgDef {
 	return out
 }
 
-// argProto is an argument or result of a signature. def is what a file said of
-// it, or nil; typ is the attribute T of an argument.
+// argProto returns an argument or result of a signature. def is what a file
+// said of it, or nil; typ is the attribute T of an argument.
 func argProto(def *ArgDef, name string, f Fact, typ Attr) (*pb.ArgDef, error) {
 	if def != nil && (f.DType == tensor.Invalid || typeFact(def.Type, def.Ref).DType == f.DType) {
 		p := argProtos([]ArgDef{*def})[0]
@@ -277,7 +279,7 @@ func argProto(def *ArgDef, name string, f Fact, typ Attr) (*pb.ArgDef, error) {
 	return p, nil
 }
 
-// signature is the definition of a call of the function by its name.
+// signature returns the definition of a call of the function by its name.
 func (fn *Function) signature() *OpDef {
 	if fn.Extra != nil && fn.Extra.signature != nil {
 		return fn.Extra.signature
@@ -293,7 +295,7 @@ func (fn *Function) signature() *OpDef {
 	return d
 }
 
-// nodeNames are the names of nodes that can't be written under their own: a
+// nodeNames returns the names of nodes that can't be written under their own: a
 // file takes letters, digits and _ . - / > in a node's name; lower case and no
 // more than letters, digits and _ in that of an argument. The names of a
 // function that was read stay as they are.
@@ -335,7 +337,7 @@ func nodeNames(g *Graph, fn *Function) map[*Node]string {
 	return out
 }
 
-// uniqueIn is base, or base with a number, so that it isn't taken.
+// uniqueIn returns base, or base with a number, so that it isn't taken.
 func uniqueIn(taken map[string]bool, base string) string {
 	name := base
 	for i := 1; taken[name]; i++ {
@@ -344,7 +346,7 @@ func uniqueIn(taken map[string]bool, base string) string {
 	return name
 }
 
-// argName is the name of an argument or result that is most like s.
+// argName returns the name of an argument or result that is most like s.
 func argName(s string) string {
 	s = strings.Map(func(c rune) rune {
 		switch {
@@ -361,7 +363,7 @@ func argName(s string) string {
 	return s
 }
 
-// nodeName is the name of a node that is most like s.
+// nodeName returns the name of a node that is most like s.
 func nodeName(s string) string {
 	s = strings.Map(func(c rune) rune {
 		switch {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Prune is the part of g that computes fetches from feeds and runs targets, as
-// a function: its arguments stand for the feeds, whatever nodes these are; its
-// results are the fetches, its control results the targets. g is not changed,
-// and the nodes of the function are copies that keep their names. A feed that a
-// fetch is too passes through.
+// Prune returns the part of g that computes fetches from feeds and runs
+// targets, as a function: its arguments stand for the feeds, whatever nodes
+// these are; its results are the fetches, its control results the targets. g is
+// not changed, and the nodes of the function are copies that keep their names.
+// A feed that a fetch is too passes through.
 //
 // A cycle that no feed breaks is an error that names its nodes.
 func Prune(g *Graph, feeds, fetches []Output, targets []*Node) (*Function, error) {
@@ -100,8 +100,8 @@ func check(g *Graph, n *Node, index int) error {
 	return nil
 }
 
-// Clone is a copy of the function that shares no node with it. Nodes that no
-// result and no control result needs are left out, but arguments are kept.
+// Clone returns a copy of the function that shares no node with it. Nodes that
+// no result and no control result needs are left out, but arguments are kept.
 func (fn *Function) Clone() (*Function, error) {
 	out := NewFunction(fn.Name)
 	out.Graph.Library, out.Graph.Versions = fn.Graph.Library, fn.Graph.Versions
@@ -156,9 +156,9 @@ func (fn *Function) Clone() (*Function, error) {
 	return out, nil
 }
 
-// orderOf are the nodes that roots need, each after its inputs, and otherwise
-// in the order of the graph: stateful ops stay in program order. fed tells
-// which outputs are not computed.
+// orderOf returns the nodes that roots need, each after its inputs, and
+// otherwise in the order of the graph: stateful ops stay in program order. fed
+// tells which outputs are not computed.
 func orderOf(roots []*Node, fed func(Output) bool) ([]*Node, error) {
 	pending := map[*Node]int{}   // inputs that are not ordered yet
 	users := map[*Node][]*Node{} // who comes after it

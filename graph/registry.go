@@ -45,8 +45,8 @@ func (r *opTable) index() {
 	}
 }
 
-// def is the definition at a place. Two goroutines that ask for it first at the
-// same time get the same one.
+// def returns the definition at a place. Two goroutines that ask for it first
+// at the same time get the same one.
 func (r *opTable) def(i int) *OpDef {
 	if d := r.defs[i].Load(); d != nil {
 		return d
@@ -79,11 +79,11 @@ func consume(s *string) string {
 	return out
 }
 
-// bytesOf is s, which must not be changed, without a copy.
+// bytesOf returns s, which must not be changed, without a copy.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// LookupOp is the definition of one of TensorFlow 2.21's ops, or nil where it
-// has none of this name. It may be called by many goroutines.
+// LookupOp returns the definition of one of TensorFlow 2.21's ops, or nil where
+// it has none of this name. It may be called by many goroutines.
 func LookupOp(name string) *OpDef {
 	r := &registered
 	r.once.Do(r.index)
@@ -94,7 +94,7 @@ func LookupOp(name string) *OpDef {
 	return r.def(i)
 }
 
-// Ops are all of TensorFlow 2.21's op definitions, by name.
+// Ops returns all of TensorFlow 2.21's op definitions, by name.
 func Ops() iter.Seq[*OpDef] {
 	return func(yield func(*OpDef) bool) {
 		r := &registered

@@ -25,15 +25,15 @@ type PartialShape struct {
 // UnknownShape is a shape of unknown rank, the zero value by its name.
 var UnknownShape = PartialShape{}
 
-// ShapeOf is the shape of these sizes; a negative one is unknown. The slice is
-// not copied.
+// ShapeOf returns the shape of these sizes; a negative one is unknown. The
+// slice is not copied.
 func ShapeOf(dims ...int) PartialShape { return PartialShape{dims: dims, known: true} }
 
-// Whole is the partial shape that is s. The slice is not copied.
+// Whole returns the partial shape that is s. The slice is not copied.
 func Whole(s tensor.Shape) PartialShape { return PartialShape{dims: s, known: true} }
 
-// OfRank is a shape of n dimensions of which nothing else is known. More than
-// [tensor.MaxRank] are an unknown number: no tensor has them.
+// OfRank returns a shape of n dimensions of which nothing else is known. More
+// than [tensor.MaxRank] are an unknown number: no tensor has them.
 func OfRank(n int) PartialShape {
 	if n < 0 || n > tensor.MaxRank {
 		return PartialShape{}
@@ -47,8 +47,8 @@ func OfRank(n int) PartialShape {
 
 var lastDim atomic.Int64
 
-// NewDim is an unknown size that is equal to no other one as far as anybody
-// knows: its identity is fresh.
+// NewDim returns an unknown size that is equal to no other one as far as
+// anybody knows: its identity is fresh.
 func NewDim() int {
 	for {
 		n := lastDim.Add(1)
@@ -68,7 +68,7 @@ func SameDim(a, b int) bool { return a == b && a != -1 }
 // HasRank reports whether the number of dimensions is known.
 func (s PartialShape) HasRank() bool { return s.known }
 
-// Rank is the number of dimensions; -1 where it is unknown.
+// Rank returns the number of dimensions; -1 where it is unknown.
 func (s PartialShape) Rank() int {
 	if !s.known {
 		return -1
@@ -76,11 +76,13 @@ func (s PartialShape) Rank() int {
 	return len(s.dims)
 }
 
-// Dims are the sizes, nil where the rank is unknown. They must not be changed.
+// Dims returns the sizes, nil where the rank is unknown. They must not be
+// changed.
 func (s PartialShape) Dims() tensor.Shape { return s.dims }
 
-// Dim is the size of dimension i, where a negative i counts from the end; an
-// unknown size where the rank is unknown. A dimension that isn't there panics.
+// Dim returns the size of dimension i, where a negative i counts from the end;
+// an unknown size where the rank is unknown. A dimension that isn't there
+// panics.
 func (s PartialShape) Dim(i int) int {
 	if !s.known {
 		return -1
@@ -94,7 +96,8 @@ func (s PartialShape) Dim(i int) int {
 // Known reports whether every size is known.
 func (s PartialShape) Known() bool { return s.known && s.dims.Known() }
 
-// Tensor is the shape as that of a tensor, and whether every size is known.
+// Tensor returns the shape as that of a tensor, and whether every size is
+// known.
 func (s PartialShape) Tensor() (tensor.Shape, bool) {
 	if !s.Known() {
 		return nil, false
@@ -102,8 +105,8 @@ func (s PartialShape) Tensor() (tensor.Shape, bool) {
 	return s.dims, true
 }
 
-// NumElements is the product of the sizes, and whether it is known. A product
-// that doesn't fit an int counts as unknown.
+// NumElements returns the product of the sizes, and whether it is known. A
+// product that doesn't fit an int counts as unknown.
 func (s PartialShape) NumElements() (int, bool) {
 	if !s.known {
 		return 0, false
@@ -126,7 +129,7 @@ func (s PartialShape) Equal(o PartialShape) bool {
 	return s.known == o.known && s.dims.Equal(o.dims)
 }
 
-// Anonymous is the shape with every unknown size as -1, as files have it.
+// Anonymous returns the shape with every unknown size as -1, as files have it.
 func (s PartialShape) Anonymous() PartialShape {
 	if !s.known || s.dims.Known() {
 		return s
@@ -138,7 +141,8 @@ func (s PartialShape) Anonymous() PartialShape {
 	return PartialShape{dims: out, known: true}
 }
 
-// Identified is the shape with a fresh identity for every size that has none.
+// Identified returns the shape with a fresh identity for every size that has
+// none.
 func (s PartialShape) Identified() PartialShape {
 	for i, d := range s.dims {
 		if d != -1 {
@@ -164,7 +168,7 @@ func (s PartialShape) Compatible(o PartialShape) bool {
 	return err == nil
 }
 
-// Merge is what is known where both are known to be the same shape; a
+// Merge returns what is known where both are known to be the same shape; a
 // contradiction is an error.
 func (s PartialShape) Merge(o PartialShape) (PartialShape, error) {
 	switch {
@@ -191,8 +195,8 @@ func (s PartialShape) Merge(o PartialShape) (PartialShape, error) {
 	return out, nil
 }
 
-// MergeDim is what is known of a size that is both a and b; false where they
-// contradict each other.
+// MergeDim returns what is known of a size that is both a and b; false where
+// they contradict each other.
 func MergeDim(a, b int) (int, bool) {
 	switch {
 	case a == b:
@@ -207,9 +211,9 @@ func MergeDim(a, b int) (int, bool) {
 	return a, true
 }
 
-// Relax is what both shapes have in common: an unknown size where they differ,
-// an unknown rank where the ranks do. It is the most specific shape that
-// accepts all that either accepts.
+// Relax returns what both shapes have in common: an unknown size where they
+// differ, an unknown rank where the ranks do. It is the most specific shape
+// that accepts all that either accepts.
 func (s PartialShape) Relax(o PartialShape) PartialShape {
 	if !s.known || !o.known || len(s.dims) != len(o.dims) {
 		return PartialShape{}
@@ -226,7 +230,7 @@ func (s PartialShape) Relax(o PartialShape) PartialShape {
 	return PartialShape{dims: out, known: true}
 }
 
-// Concat is the shape whose dimensions are those of s, then those of o.
+// Concat returns the shape whose dimensions are those of s, then those of o.
 func (s PartialShape) Concat(o PartialShape) PartialShape {
 	if !s.known || !o.known {
 		return PartialShape{}
@@ -234,9 +238,9 @@ func (s PartialShape) Concat(o PartialShape) PartialShape {
 	return PartialShape{dims: append(s.dims.Clone(), o.dims...), known: true}
 }
 
-// From are the dimensions from lo up to but not including hi. Negative bounds
-// count from the end; hi of [End] is the end. A bound beyond a known rank is
-// an error.
+// From returns the dimensions from lo up to but not including hi. Negative
+// bounds count from the end; hi of [End] is the end. A bound beyond a known
+// rank is an error.
 func (s PartialShape) From(lo, hi int) (PartialShape, error) {
 	if lo == 0 && hi == End {
 		return s, nil
@@ -266,8 +270,8 @@ func (s PartialShape) From(lo, hi int) (PartialShape, error) {
 // End is the bound of [PartialShape.From] that means the last dimension is in.
 const End = math.MaxInt
 
-// With is the shape with size d at dimension i, which a negative i counts from
-// the end.
+// With returns the shape with size d at dimension i, which a negative i counts
+// from the end.
 func (s PartialShape) With(i, d int) PartialShape {
 	if !s.known {
 		return s
@@ -280,7 +284,7 @@ func (s PartialShape) With(i, d int) PartialShape {
 	return PartialShape{dims: out, known: true}
 }
 
-// String is "[2,3]", "[2,?]" where a size is unknown, "[?a,?a]" where two
+// String returns "[2,3]", "[2,?]" where a size is unknown, "[?a,?a]" where two
 // unknown ones are known to be the same, "<unknown>" where the rank is.
 func (s PartialShape) String() string {
 	if !s.known {
@@ -330,8 +334,8 @@ func (s PartialShape) letter(d int) string {
 	return string(rune('a' + order%26))
 }
 
-// WithRank is the shape as one of n dimensions, each with an identity where the
-// rank was unknown. Another rank is an error.
+// WithRank returns the shape as one of n dimensions, each with an identity
+// where the rank was unknown. Another rank is an error.
 func (s PartialShape) WithRank(n int) (PartialShape, error) {
 	switch {
 	case !s.known:

@@ -16,7 +16,8 @@ func arrayRules() map[string]Rule {
 	}
 }
 
-// ensureAttr is the rule of ops whose output has the shape of an attribute.
+// ensureAttr infers the output of ops whose output has the shape of an
+// attribute.
 func ensureAttr(c *Inference) error {
 	if s, ok := c.Attrs.Shape("shape"); ok {
 		c.set(0, s)
@@ -41,7 +42,7 @@ func ensureShape(c *Inference) error {
 	return nil
 }
 
-// shapeRule is the rule of Shape and ShapeN.
+// shapeRule infers the outputs of Shape and ShapeN.
 func shapeRule(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -93,9 +94,9 @@ func rankRule(c *Inference) error {
 	return nil
 }
 
-// Reshape is the shape that a tensor of shape s takes where it is asked to have
-// shape want, in which -1 is to be worked out; there may be one of them. The
-// result is want, filled in.
+// Reshape returns the shape that a tensor of shape s takes where it is asked to
+// have shape want, in which -1 is to be worked out; there may be one of them.
+// The result is want, filled in.
 func Reshape(s, want tensor.Shape) (tensor.Shape, error) {
 	at := -1
 	for i, d := range want {
@@ -163,7 +164,8 @@ func knownBut(s tensor.Shape, at int) bool {
 	return true
 }
 
-// reshapePart is Reshape where sizes are unknown; at is the open one, or -1.
+// reshapePart does what Reshape does where sizes are unknown; at is the open
+// one, or -1.
 func reshapePart(s, want tensor.Shape, at int) (tensor.Shape, error) {
 	// An unknown size that stands on both sides says nothing about the others.
 	left, right := s.Clone(), tensor.Shape{}
@@ -217,8 +219,8 @@ func reshapePart(s, want tensor.Shape, at int) (tensor.Shape, error) {
 	return out, nil
 }
 
-// openSize is the place in want of the only unknown size in right, with the
-// numbers of elements that it is to be worked out from.
+// openSize returns the place in want of the only unknown size in right, with
+// the numbers of elements that it is to be worked out from.
 func openSize(left, right, want tensor.Shape) (at, n, m int, ok bool) {
 	at, m, n = -1, 1, 1
 	if !left.Known() {
@@ -252,7 +254,8 @@ func openSize(left, right, want tensor.Shape) (at, n, m int, ok bool) {
 	return at, n, m, err == nil && n%m == 0
 }
 
-// identityIn is the place of a size in s, known or not; -1 where it isn't there.
+// identityIn returns the place of a size in s, known or not; -1 where it isn't
+// there.
 func identityIn(s tensor.Shape, d int) int {
 	for i, e := range s {
 		if graph.SameDim(d, e) {
@@ -262,8 +265,9 @@ func identityIn(s tensor.Shape, d int) int {
 	return -1
 }
 
-// target is the shape that input i asks for: elements of -1 are open, and so is
-// an unknown one where it is the only open element; others are unknown sizes.
+// target returns the shape that input i asks for: elements of -1 are open, and
+// so is an unknown one where it is the only open element; others are unknown
+// sizes.
 func (c *Inference) target(i int) (tensor.Shape, bool, error) {
 	e, ok := c.In[i].Ints()
 	if !ok {
@@ -348,7 +352,7 @@ func (c *Inference) keepElems(i int) {
 	}
 }
 
-// ExpandDims is the shape with a dimension of size 1 inserted at an axis.
+// ExpandDims returns the shape with a dimension of size 1 inserted at an axis.
 func ExpandDims(s tensor.Shape, axis int64) (tensor.Shape, error) {
 	a, err := Axis(axis, len(s)+1)
 	if err != nil {
@@ -384,9 +388,9 @@ func expandDims(c *Inference) error {
 	return nil
 }
 
-// Squeeze is the shape without the dimensions of size 1 among the axes in list,
-// or without all of them where the list is empty. It is false where that depends
-// on a size that is unknown.
+// Squeeze returns the shape without the dimensions of size 1 among the axes in
+// list, or without all of them where the list is empty. It is false where that
+// depends on a size that is unknown.
 func Squeeze(s tensor.Shape, list []int64) (tensor.Shape, bool, error) {
 	if len(list) == 0 {
 		out := make(tensor.Shape, 0, len(s))
@@ -420,7 +424,7 @@ func Squeeze(s tensor.Shape, list []int64) (tensor.Shape, bool, error) {
 	return out, true, nil
 }
 
-// SqueezeAxes are the axes that an op's attributes name.
+// SqueezeAxes returns the axes that an op's attributes name.
 func SqueezeAxes(a graph.Attrs) []int64 {
 	if list := a.Ints("squeeze_dims"); list != nil {
 		return list
@@ -445,8 +449,8 @@ func squeeze(c *Inference) error {
 	return nil
 }
 
-// Permutation are the axes of a tensor of the given rank in the order that list
-// names them.
+// Permutation returns the axes of a tensor of the given rank in the order that
+// list names them.
 func Permutation(list []int64, rank int) ([]int, error) {
 	if len(list) != rank {
 		return nil, fmt.Errorf("the permutation %v has %d entries, the input %d dimensions", list, len(list), rank)
@@ -465,7 +469,8 @@ func Permutation(list []int64, rank int) ([]int, error) {
 	return out, nil
 }
 
-// Permuted is the shape with its dimensions in the order of a [Permutation].
+// Permuted returns the shape with its dimensions in the order of a
+// [Permutation].
 func Permuted(s tensor.Shape, axes []int) tensor.Shape {
 	out := make(tensor.Shape, len(s))
 	for i, a := range axes {
@@ -629,7 +634,7 @@ func invertPermutation(c *Inference) error {
 	return err
 }
 
-// Inverse is the permutation that undoes another one.
+// Inverse returns the permutation that undoes another one.
 func Inverse(perm []int64) ([]int, error) {
 	inverse, seen := make([]int, len(perm)), make([]bool, len(perm))
 	for i, k := range perm {

@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// tensorArrayRules are the rules of TensorFlow 1's arrays and stacks, and of
-// optionals.
+// tensorArrayRules returns the rules of TensorFlow 1's arrays and stacks, and
+// of optionals.
 func tensorArrayRules() map[string]Rule {
 	return join(
 		rules(flow, "TensorArrayWriteV3", "TensorArrayScatterV3", "TensorArraySplitV3", "TensorArraySizeV3"),
@@ -29,7 +29,7 @@ func stackPush(c *Inference) error {
 	return nil
 }
 
-// flow is the rule of ops whose only output is a scalar.
+// flow infers the output of ops that have one, a scalar.
 func flow(c *Inference) error {
 	c.setDims(0)
 	return nil

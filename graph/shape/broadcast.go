@@ -7,8 +7,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Broadcast is the shape that a and b stretch to. Where that is one of the two,
-// it is that very slice; the result must not be changed.
+// Broadcast returns the shape that a and b stretch to. Where that is one of the
+// two, it is that very slice; the result must not be changed.
 func Broadcast(a, b tensor.Shape) (tensor.Shape, error) {
 	n := max(len(a), len(b))
 	isA, isB := len(a) == n, len(b) == n
@@ -33,7 +33,7 @@ func Broadcast(a, b tensor.Shape) (tensor.Shape, error) {
 	return out, nil
 }
 
-// sizeAt is dimension i of a shape that stretches to rank n.
+// sizeAt returns dimension i of a shape that stretches to rank n.
 func sizeAt(s tensor.Shape, i, n int) int {
 	if i -= n - len(s); i >= 0 {
 		return s[i]
@@ -41,7 +41,8 @@ func sizeAt(s tensor.Shape, i, n int) int {
 	return 1
 }
 
-// broadcastDim is the size that two sizes stretch to; false where they don't.
+// broadcastDim returns the size that two sizes stretch to; false where they
+// don't.
 func broadcastDim(a, b int) (int, bool) {
 	switch {
 	case b == 1, graph.SameDim(a, b):
@@ -58,7 +59,7 @@ func broadcastDim(a, b int) (int, bool) {
 	return graph.NewDim(), true
 }
 
-// BroadcastShapes is the shape that a and b, of which less may be known,
+// BroadcastShapes returns the shape that a and b, of which less may be known,
 // stretch to.
 func BroadcastShapes(a, b graph.PartialShape) (graph.PartialShape, error) {
 	if !a.HasRank() || !b.HasRank() {
@@ -84,9 +85,10 @@ func BroadcastTo(s, to tensor.Shape) error {
 	return nil
 }
 
-// GradientAxes are the axes of the broadcast of a and b along which each was
-// stretched. Where both have size 1 the axis counts for both, as in TensorFlow,
-// unless the shapes are equal. It is false where sizes are unknown that matter.
+// GradientAxes returns the axes of the broadcast of a and b along which each
+// was stretched. Where both have size 1 the axis counts for both, as in
+// TensorFlow, unless the shapes are equal. It is false where sizes are unknown
+// that matter.
 func GradientAxes(a, b tensor.Shape) (ra, rb []int, ok bool) {
 	if a.Equal(b) {
 		for _, d := range a {

@@ -93,7 +93,7 @@ func call(c *Inference) error {
 	return nil
 }
 
-// results are those of a function for as many outputs as the op has.
+// results returns the results of a function for as many outputs as the op has.
 func (c *Inference) results(f graph.Callee, args []graph.Fact) ([]graph.Fact, error) {
 	out, err := c.Call(f, args)
 	if err != nil {
@@ -105,8 +105,8 @@ func (c *Inference) results(f graph.Callee, args []graph.Fact) ([]graph.Fact, er
 	return out, nil
 }
 
-// branches is the rule of If and Case: the outputs are what the branches that
-// may run have in common.
+// branches infers the outputs of If and Case: what the branches that may run
+// have in common.
 func branches(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -160,7 +160,7 @@ func branches(c *Inference) error {
 	return nil
 }
 
-// taken is the branch of n that input 0 picks, where that is known.
+// taken returns the branch of n that input 0 picks, where that is known.
 func (c *Inference) taken(n int) (int, bool) {
 	if c.Op == "Case" || c.Op == "StatelessCase" {
 		i, ok := c.In[0].Int()
@@ -183,8 +183,8 @@ func (c *Inference) taken(n int) (int, bool) {
 // given up.
 const rounds = 8
 
-// while is the rule of loops: what is known of the variables is what holds
-// before the first and after every round.
+// while infers the outputs of loops: what is known of the variables is what
+// holds before the first and after every round.
 func while(c *Inference) error {
 	body, ok := c.Attrs.Func("body")
 	if !ok {

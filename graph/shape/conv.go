@@ -29,7 +29,7 @@ type Padding struct {
 	Before, After int    // elements that EXPLICIT adds
 }
 
-// Window is the number of places that a window of a size takes along a
+// Window returns the number of places that a window of a size takes along a
 // dimension of n elements, stride apart, its own elements dilation apart.
 func Window(n, size, stride, dilation int, p Padding) (int, error) {
 	if stride < 1 || dilation < 1 {
@@ -76,7 +76,7 @@ type Layout struct {
 	Spatial         []int
 }
 
-// LayoutOf is the layout that a data_format such as NHWC or NCDHW names.
+// LayoutOf returns the layout that a data_format such as NHWC or NCDHW names.
 func LayoutOf(format string) (Layout, error) {
 	l := Layout{Batch: strings.IndexByte(format, 'N'), Channels: strings.IndexByte(format, 'C')}
 	if l.Batch < 0 || l.Channels < 0 || len(format) > 5 || strings.Trim(format, "NCDHW") != "" {
@@ -90,7 +90,7 @@ func LayoutOf(format string) (Layout, error) {
 	return l, nil
 }
 
-// windows are an op's strides, window sizes and dilations, a number for each
+// perDim returns an op's strides, window sizes or dilations, a number for each
 // dimension; all 1 where the attribute is left out.
 func perDim(a graph.Attrs, name string, n int) ([]int, error) {
 	v := a.Ints(name)
@@ -148,7 +148,7 @@ func (c *Inference) windowing(rank int) (w windowing, err error) {
 	return w, nil
 }
 
-// places is the number of places along dimension d of n elements.
+// places returns the number of places along dimension d of n elements.
 func (w *windowing) places(d, n, size int) (int, error) {
 	p := Padding{Kind: w.padding}
 	if w.explicit != nil {
@@ -311,8 +311,8 @@ func poolGrad(c *Inference) error {
 	return err
 }
 
-// channels is the shape of input i, an image, and the number of channels that it
-// has in common with vectors, inputs from on.
+// channels returns the shape of input i, an image, and the number of channels
+// that it has in common with vectors, inputs from on.
 func (c *Inference) channels(i int, from ...int) (graph.PartialShape, Layout, int, error) {
 	format := c.Attrs.String("data_format", "NHWC")
 	l, err := LayoutOf(format)
@@ -392,7 +392,8 @@ func batchNormGrad(c *Inference) error {
 	return nil
 }
 
-// image is the rule of ops whose output has the shape of input 0, an image.
+// image infers the output of ops that give one of the shape of input 0, an
+// image.
 func image(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -422,7 +423,8 @@ func resize(c *Inference) error {
 	return err
 }
 
-// blocks is the rule of the ops that move blocks between space and channels.
+// blocks infers the outputs of the ops that move blocks between space and
+// channels.
 func (c *Inference) blocks(space, channels func(d, n int) (int, error)) error {
 	if err := c.need(1); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// AddDims is the sum of two sizes. A sum that no int holds is an error.
+// AddDims returns the sum of two sizes. A sum that no int holds is an error.
 func AddDims(a, b int) (int, error) {
 	switch {
 	case a == 0:
@@ -23,7 +23,7 @@ func AddDims(a, b int) (int, error) {
 	return a + b, nil
 }
 
-// SubDims is a size less another one, where the result can't be negative.
+// SubDims returns a size less another one, where the result can't be negative.
 func SubDims(a, b int) (int, error) {
 	switch {
 	case b == 0:
@@ -38,7 +38,8 @@ func SubDims(a, b int) (int, error) {
 	return a - b, nil
 }
 
-// MulDims is the product of two sizes. A product that no int holds is an error.
+// MulDims returns the product of two sizes. A product that no int holds is an
+// error.
 func MulDims(a, b int) (int, error) {
 	switch {
 	case a == 0 || b == 0:
@@ -55,7 +56,7 @@ func MulDims(a, b int) (int, error) {
 	return a * b, nil
 }
 
-// DivDims is the n-th part of a size, which must be divisible by n.
+// DivDims returns the n-th part of a size, which must be divisible by n.
 func DivDims(a, n int) (int, error) {
 	switch {
 	case n == 1:
@@ -68,7 +69,7 @@ func DivDims(a, n int) (int, error) {
 	return a / n, nil
 }
 
-// MinDims is the smaller of two sizes.
+// MinDims returns the smaller of two sizes.
 func MinDims(a, b int) int {
 	switch {
 	case a == 0 || b == 0:
@@ -81,7 +82,7 @@ func MinDims(a, b int) int {
 	return min(a, b)
 }
 
-// product is the product of sizes, with an identity of its own where it is
+// product returns the product of sizes, with an identity of its own where it is
 // unknown.
 func product(s tensor.Shape) (int, error) {
 	n, err := 1, error(nil)
@@ -98,20 +99,20 @@ func product(s tensor.Shape) (int, error) {
 	return n, nil
 }
 
-// insert is the shape with size d before dimension at.
+// insert returns the shape with size d before dimension at.
 func insert(s tensor.Shape, at, d int) tensor.Shape {
 	out := make(tensor.Shape, 0, len(s)+1)
 	return append(append(append(out, s[:at]...), d), s[at:]...)
 }
 
-// remove is the shape without dimension at.
+// remove returns the shape without dimension at.
 func remove(s tensor.Shape, at int) tensor.Shape {
 	out := make(tensor.Shape, 0, len(s))
 	return append(append(out, s[:at]...), s[at+1:]...)
 }
 
-// Axis is axis i of a tensor of the given rank; negative ones count from the
-// end.
+// Axis returns axis i of a tensor of the given rank; negative ones count from
+// the end.
 func Axis(i int64, rank int) (int, error) {
 	j := i
 	if j < 0 {

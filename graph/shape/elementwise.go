@@ -37,7 +37,7 @@ func elementwiseRules() map[string]Rule {
 		})
 }
 
-// unchanged is the rule of ops whose output has input 0's shape.
+// unchanged infers the output of ops that have one with input 0's shape.
 func unchanged(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -46,7 +46,7 @@ func unchanged(c *Inference) error {
 	return nil
 }
 
-// pass is the rule of ops that give back their input.
+// pass infers the outputs of ops that give back their input.
 func pass(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -73,7 +73,7 @@ func identityN(c *Inference) error {
 	return nil
 }
 
-// binary is the rule of ops whose two inputs broadcast.
+// binary infers the outputs of ops whose two inputs broadcast.
 func binary(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
@@ -85,8 +85,8 @@ func binary(c *Inference) error {
 	return err
 }
 
-// comparison is [binary] for ops that can be asked to take shapes that don't
-// broadcast as different values.
+// comparison does what [binary] does, for ops that can be asked to take shapes
+// that don't broadcast as different values.
 func comparison(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
@@ -106,7 +106,8 @@ func comparison(c *Inference) error {
 	return binary(c)
 }
 
-// merged is the rule of ops whose inputs and output have one shape.
+// merged infers the output of ops whose inputs have one shape, the output's
+// too.
 func merged(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -147,8 +148,8 @@ func betainc(c *Inference) error {
 	return nil
 }
 
-// BiasAxis is the dimension that a bias runs along: the last one, or dimension 1
-// where the format is NCHW. The input needs at least two dimensions.
+// BiasAxis returns the dimension that a bias runs along: the last one, or
+// dimension 1 where the format is NCHW. The input needs at least two dimensions.
 func BiasAxis(x tensor.Shape, format string) (int, error) {
 	switch {
 	case len(x) < 2:
@@ -159,7 +160,7 @@ func BiasAxis(x tensor.Shape, format string) (int, error) {
 	return len(x) - 1, nil
 }
 
-// Bias is the axis of x that a bias of shape b is added along.
+// Bias returns the axis of x that a bias of shape b is added along.
 func Bias(x, b tensor.Shape, format string) (int, error) {
 	axis, err := BiasAxis(x, format)
 	if err != nil || len(b) != 1 {
@@ -250,7 +251,7 @@ func cast(c *Inference) error {
 // isInteger reports whether elements of type d are followed one by one.
 func isInteger(d tensor.DType) bool { return d == tensor.Int32 || d == tensor.Int64 }
 
-// fits is the element as one of type d: unknown where it overflows.
+// fits returns the element as one of type d: unknown where it overflows.
 func fits(x graph.Elem, d tensor.DType) graph.Elem {
 	if n, ok := x.Int(); ok && d != tensor.Int64 && n != int64(int32(n)) {
 		return graph.UnknownElem()
@@ -258,8 +259,8 @@ func fits(x graph.Elem, d tensor.DType) graph.Elem {
 	return x
 }
 
-// BitcastShape is the shape of a tensor of elements of one size seen as those
-// of another size: the last dimension holds the parts.
+// BitcastShape returns the shape of a tensor of elements of one size seen as
+// those of another size: the last dimension holds the parts.
 func BitcastShape(s tensor.Shape, from, to tensor.DType) (tensor.Shape, error) {
 	a, b := from.Size(), to.Size()
 	switch {
@@ -306,8 +307,9 @@ func selectV2(c *Inference) error {
 	return err
 }
 
-// Choice is the shape of Select's values x and y for a condition: they have one
-// shape; the condition has it too, or is a vector that picks rows, or a scalar.
+// Choice returns the shape of Select's values x and y for a condition: they
+// have one shape; the condition has it too, or is a vector that picks rows, or
+// a scalar.
 func Choice(cond, x, y graph.PartialShape) (graph.PartialShape, error) {
 	s, err := x.Merge(y)
 	if err != nil {
@@ -355,8 +357,8 @@ func selectRule(c *Inference) error {
 	return nil
 }
 
-// JoinedStrings is the shape of StringJoin's output: that of the inputs that
-// are no scalars.
+// JoinedStrings returns the shape of StringJoin's output: that of the inputs
+// that are no scalars.
 func JoinedStrings(in ...graph.PartialShape) (graph.PartialShape, error) {
 	out := graph.ShapeOf()
 	found, unknown := false, false

@@ -16,8 +16,8 @@ func fillRules() map[string]Rule {
 	}
 }
 
-// nothing is the rule of ops that have no outputs, or of whose outputs nothing
-// can be said.
+// nothing infers nothing: for ops that have no outputs, or of whose outputs
+// nothing can be said.
 func nothing(*Inference) error { return nil }
 
 func printRule(c *Inference) error {
@@ -96,7 +96,7 @@ func empty(c *Inference) error {
 // attempt to fill the memory.
 const maxRange = math.MaxInt32 * 8
 
-// RangeInt is the number of elements from start up to limit, delta apart.
+// RangeInt returns the number of elements from start up to limit, delta apart.
 func RangeInt(start, limit, delta int64) (int, error) {
 	if err := leads(start, limit, delta); err != nil {
 		return 0, err
@@ -116,7 +116,7 @@ func RangeInt(start, limit, delta int64) (int, error) {
 	return int(count), nil
 }
 
-// RangeFloat is [RangeInt] for floats.
+// RangeFloat does what [RangeInt] does, for floats.
 func RangeFloat[T float32 | float64](start, limit, delta T) (int, error) {
 	if err := leads(start, limit, delta); err != nil {
 		return 0, err
@@ -174,7 +174,8 @@ func rangeRule(c *Inference) error {
 	return nil
 }
 
-// rangeOf is the length of a range between three scalars, where they are known.
+// rangeOf returns the length of a range between three scalars, where they are
+// known.
 func rangeOf(in []graph.Fact) (int, bool, error) {
 	for _, f := range in[:3] {
 		if f.Value == nil || f.Value.Len() != 1 || f.Value.DType() != in[0].Value.DType() {

@@ -18,8 +18,8 @@ func gatherRules() map[string]Rule {
 		})
 }
 
-// Gather is the shape of the slices of a tensor of shape s that indices of shape
-// is pick along an axis, below batch dimensions that both begin with.
+// Gather returns the shape of the slices of a tensor of shape s that indices of
+// shape is pick along an axis, below batch dimensions that both begin with.
 func Gather(s, is tensor.Shape, axis int, batchDims int64) (out tensor.Shape, batch int, err error) {
 	if batchDims < 0 {
 		batchDims += int64(len(is))
@@ -64,7 +64,7 @@ func gatherV2(c *Inference) error {
 	return c.gather(axis, ok, c.Attrs.Int("batch_dims", 0))
 }
 
-// gather is the rule of gathers along an axis, where that is known.
+// gather infers the outputs of gathers along an axis, where that is known.
 func (c *Inference) gather(axis int, ok bool, batch int64) error {
 	if _, err := c.minRank(0, 1); err != nil {
 		return err
@@ -184,8 +184,8 @@ func scatterND(c *Inference) error {
 	return Scatter(is, us, s.Dims())
 }
 
-// Segments is the shape of sums over n segments: ids has the dimensions that the
-// shape s of the data begins with.
+// Segments returns the shape of sums over n segments: ids has the dimensions
+// that the shape s of the data begins with.
 func Segments(s, ids tensor.Shape, n int) (tensor.Shape, error) {
 	if len(ids) > len(s) || !graph.ShapeOf(s[:len(ids)]...).Compatible(graph.ShapeOf(ids...)) {
 		return nil, fmt.Errorf("the ids' shape %v isn't the beginning of the data's %v", ids, s)
@@ -213,8 +213,8 @@ func segments(c *Inference) error {
 	return err
 }
 
-// OneHot is the shape of one-hot vectors of a depth for indices of shape s, and
-// the axis that they run along: -1 is the last one.
+// OneHot returns the shape of one-hot vectors of a depth for indices of shape
+// s, and the axis that they run along: -1 is the last one.
 func OneHot(s tensor.Shape, depth int, axis int64) (tensor.Shape, int, error) {
 	if axis == -1 {
 		axis = int64(len(s))

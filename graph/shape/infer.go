@@ -23,10 +23,10 @@ func (c *Inference) atLeast(n int) error {
 	return nil
 }
 
-// shape is the shape of input i.
+// shape returns the shape of input i.
 func (c *Inference) shape(i int) graph.PartialShape { return c.In[i].Shape }
 
-// dims are the sizes of input i, and whether their number is known.
+// dims returns the sizes of input i, and whether their number is known.
 func (c *Inference) dims(i int) (tensor.Shape, bool) {
 	s := c.In[i].Shape
 	return s.Dims(), s.HasRank()
@@ -63,7 +63,7 @@ func (c *Inference) pass(i, in int) {
 	}
 }
 
-// ranked is the shape of input i, which must have n dimensions.
+// ranked returns the shape of input i, which must have n dimensions.
 func (c *Inference) ranked(i, n int) (graph.PartialShape, error) {
 	s, err := c.shape(i).WithRank(n)
 	if err != nil {
@@ -78,8 +78,8 @@ func (c *Inference) scalar(i int) error {
 	return err
 }
 
-// vector is the length of input i, which must be a vector; unknown where that
-// is.
+// vector returns the length of input i, which must be a vector; unknown where
+// that is.
 func (c *Inference) vector(i int) (int, error) {
 	s, err := c.ranked(i, 1)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *Inference) vector(i int) (int, error) {
 	return s.Dim(0), nil
 }
 
-// minRank is the shape of input i, which must have n dimensions or more.
+// minRank returns the shape of input i, which must have n dimensions or more.
 func (c *Inference) minRank(i, n int) (graph.PartialShape, error) {
 	s := c.shape(i)
 	if s.HasRank() && s.Rank() < n {
@@ -97,8 +97,8 @@ func (c *Inference) minRank(i, n int) (graph.PartialShape, error) {
 	return s, nil
 }
 
-// axis is the axis that input i holds, of a tensor of the given rank; false
-// where either is unknown.
+// axis returns the axis that input i holds, of a tensor of the given rank;
+// false where either is unknown.
 func (c *Inference) axis(i, rank int) (int, bool, error) {
 	n, ok := c.In[i].Int()
 	if !ok || rank < 0 {
@@ -108,8 +108,8 @@ func (c *Inference) axis(i, rank int) (int, bool, error) {
 	return a, err == nil, err
 }
 
-// ints are the elements of input i as far as they are known, of a tensor of any
-// rank.
+// ints returns the elements of input i as far as they are known, of a tensor of
+// any rank.
 func (c *Inference) ints(i int) ([]graph.Elem, bool) {
 	f := c.In[i]
 	if f.Value == nil || len(f.Value.Shape()) <= 1 {
@@ -122,7 +122,7 @@ func (c *Inference) ints(i int) ([]graph.Elem, bool) {
 	return graph.Fact{DType: f.DType, Value: v}.Ints()
 }
 
-// known are the elements as numbers; false where one is unknown.
+// known returns the elements as numbers; false where one is unknown.
 func known(e []graph.Elem) ([]int64, bool) {
 	out := make([]int64, len(e))
 	for i, x := range e {
@@ -135,7 +135,7 @@ func known(e []graph.Elem) ([]int64, bool) {
 	return out, true
 }
 
-// knownInts are the elements of input i, where all are known.
+// knownInts returns the elements of input i, where all are known.
 func (c *Inference) knownInts(i int) ([]int64, bool) {
 	e, ok := c.ints(i)
 	if !ok {
@@ -144,8 +144,8 @@ func (c *Inference) knownInts(i int) ([]int64, bool) {
 	return known(e)
 }
 
-// sizes is the shape that input i, a vector, describes: its elements as sizes,
-// unknown ones with an identity. A size below 0 is an error.
+// sizes returns the shape that input i, a vector, describes: its elements as
+// sizes, unknown ones with an identity. A size below 0 is an error.
 func (c *Inference) sizes(i int, what string) (graph.PartialShape, error) {
 	if _, err := c.vector(i); err != nil {
 		return graph.PartialShape{}, fmt.Errorf("%s: %w", what, err)
@@ -168,8 +168,8 @@ func (c *Inference) sizes(i int, what string) (graph.PartialShape, error) {
 	return graph.ShapeOf(dims...), nil
 }
 
-// size is the number that input i, a scalar, holds as a size; unknown where the
-// number is. A negative one is an error.
+// size returns the number that input i, a scalar, holds as a size; unknown
+// where the number is. A negative one is an error.
 func (c *Inference) size(i int, what string) (int, error) {
 	e, ok := c.In[i].Ints()
 	if !ok || len(e) != 1 {
@@ -207,7 +207,7 @@ func rules(rule Rule, ops ...string) map[string]Rule {
 	return out
 }
 
-// join is the union of maps of rules.
+// join returns the union of maps of rules.
 func join(maps ...map[string]Rule) map[string]Rule {
 	out := map[string]Rule{}
 	for _, m := range maps {

@@ -14,8 +14,8 @@ func joinRules() map[string]Rule {
 	}
 }
 
-// Concat is the shape of tensors joined along an axis; at(k) is the shape of
-// number k of n. The first shape is returned where there is no other.
+// Concat returns the shape of tensors joined along an axis; at(k) is the shape
+// of number k of n. The first shape is returned where there is no other.
 func Concat(n int, at func(k int) tensor.Shape, axis int) (tensor.Shape, error) {
 	first := at(0)
 	if n == 1 {
@@ -57,8 +57,8 @@ func concatV1(c *Inference) error {
 	return c.concat(c.In[1:], 0)
 }
 
-// concat is the rule of inputs in, joined along the axis that input axisIn
-// holds.
+// concat infers the output of joining the inputs in along the axis that input
+// axisIn holds.
 func (c *Inference) concat(in []graph.Fact, axisIn int) error {
 	if err := c.scalar(axisIn); err != nil {
 		return fmt.Errorf("the axis: %w", err)
@@ -113,7 +113,7 @@ func (c *Inference) concat(in []graph.Fact, axisIn int) error {
 	return nil
 }
 
-// concatOffset is where each of the tensors to be joined begins.
+// concatOffset returns where each of the tensors to be joined begins.
 func concatOffset(c *Inference) error {
 	if err := c.atLeast(2); err != nil {
 		return err
@@ -148,7 +148,7 @@ func concatOffset(c *Inference) error {
 	return nil
 }
 
-// Pack is the shape of n tensors of shape s, stacked along an axis of the
+// Pack returns the shape of n tensors of shape s, stacked along an axis of the
 // result.
 func Pack(s tensor.Shape, n int, axis int64) (tensor.Shape, int, error) {
 	a, err := Axis(axis, len(s)+1)
@@ -193,7 +193,8 @@ func pack(c *Inference) error {
 	return nil
 }
 
-// Unpack is the shape of the parts of a tensor along an axis, which are num.
+// Unpack returns the shape of the parts of a tensor along an axis, which are
+// num.
 func Unpack(s tensor.Shape, num, axis int64) (tensor.Shape, int, error) {
 	a, err := Axis(axis, len(s))
 	if err != nil {
@@ -231,7 +232,7 @@ func unpack(c *Inference) error {
 // be split without end.
 const maxParts = 1 << 20
 
-// Split is the size of each of n equal parts of dimension axis.
+// Split returns the size of each of n equal parts of dimension axis.
 func Split(s tensor.Shape, axis int, n int64) (int, error) {
 	if n < 1 || n > maxParts || s[axis] >= 0 && int64(s[axis])%n != 0 {
 		return 0, fmt.Errorf("dimension %d of size %d can't be split to %d equal parts", axis, s[axis], n)
@@ -273,8 +274,8 @@ func split(c *Inference) error {
 	return nil
 }
 
-// SplitV are the sizes of the parts of a dimension, of which -1 is to be worked
-// out; there may be one of them. The result is sizes where none is open.
+// SplitV returns the sizes of the parts of a dimension, of which -1 is to be
+// worked out; there may be one of them. The result is sizes where none is open.
 func SplitV(sizes tensor.Shape, axis, whole int) (tensor.Shape, error) {
 	sum, open := 0, -1
 	for k, n := range sizes {
@@ -359,7 +360,7 @@ func splitV(c *Inference) error {
 	return nil
 }
 
-// Tile is the shape of a tensor repeated along each dimension.
+// Tile returns the shape of a tensor repeated along each dimension.
 func Tile(s, times tensor.Shape) (tensor.Shape, error) {
 	if len(times) != len(s) {
 		return nil, fmt.Errorf("there are %d multiples for %d dimensions", len(times), len(s))

@@ -7,7 +7,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// listRules are the rules of TensorLists: variants whose handle says which
+// listRules returns the rules of TensorLists: variants whose handle says which
 // elements they hold.
 func listRules() map[string]Rule {
 	return map[string]Rule{
@@ -28,10 +28,10 @@ func (c *Inference) setList(i int, d tensor.DType, elem graph.PartialShape) {
 	}
 }
 
-// elemType is the type of a list's elements.
+// elemType returns the type of a list's elements.
 func (c *Inference) elemType() tensor.DType { return c.Attrs.Type("element_dtype", tensor.Invalid) }
 
-// elem is what the handle in input i holds. Another element type than the
+// elem returns what the handle in input i holds. Another element type than the
 // attribute's is an error.
 func (c *Inference) elem(i int) (graph.PartialShape, error) {
 	h, ok := c.held(i)
@@ -41,8 +41,8 @@ func (c *Inference) elem(i int) (graph.PartialShape, error) {
 	return h.Shape, nil
 }
 
-// elemShape is the shape of elements that input i describes: -1 is an unknown
-// size, the scalar -1 any shape.
+// elemShape returns the shape of elements that input i describes: -1 is an
+// unknown size, the scalar -1 any shape.
 func (c *Inference) elemShape(i int) (graph.PartialShape, error) {
 	s, _, err := c.In[i].AsShape()
 	if err != nil {
@@ -54,8 +54,8 @@ func (c *Inference) elemShape(i int) (graph.PartialShape, error) {
 	return s, nil
 }
 
-// elemOf is what is known of the elements of the list in input at, from its
-// handle and the shape in input i.
+// elemOf returns what is known of the elements of the list in input at, from
+// its handle and the shape in input i.
 func (c *Inference) elemOf(at, i int) (graph.PartialShape, error) {
 	held, err := c.elem(at)
 	if err != nil {
@@ -226,7 +226,7 @@ func listSplit(c *Inference) error {
 	return nil
 }
 
-// rows is the shape of the rows of input i, merged with another shape.
+// rows returns the shape of the rows of input i, merged with another shape.
 func (c *Inference) rows(i int, s graph.PartialShape) (graph.PartialShape, error) {
 	t, err := c.minRank(i, 1)
 	if err != nil || !t.HasRank() {

@@ -18,8 +18,8 @@ func matmulRules() map[string]Rule {
 // Product are the sizes of a matrix product: m by k times k by n.
 type Product struct{ M, N, K int }
 
-// MatMul are the sizes of the product of the matrices in the last two dimensions
-// of a and b, each of which may be transposed.
+// MatMul returns the sizes of the product of the matrices in the last two
+// dimensions of a and b, each of which may be transposed.
 func MatMul(a, b tensor.Shape, ta, tb bool) (p Product, err error) {
 	p.M, p.K = a[len(a)-2], a[len(a)-1]
 	if ta {
@@ -38,7 +38,7 @@ func MatMul(a, b tensor.Shape, ta, tb bool) (p Product, err error) {
 	return p, nil
 }
 
-// TwoMatrices are the sizes of the product of two matrices.
+// TwoMatrices returns the sizes of the product of two matrices.
 func TwoMatrices(a, b tensor.Shape, ta, tb bool) (Product, error) {
 	if len(a) != 2 || len(b) != 2 {
 		return Product{}, fmt.Errorf("takes two matrices; the inputs have %d and %d dimensions", len(a), len(b))
@@ -46,8 +46,8 @@ func TwoMatrices(a, b tensor.Shape, ta, tb bool) (Product, error) {
 	return MatMul(a, b, ta, tb)
 }
 
-// Batch are the sizes of each product of a batch, and the shape of the batch:
-// that to which the dimensions before the matrices stretch.
+// Batch returns the sizes of each product of a batch, and the shape of the
+// batch: that to which the dimensions before the matrices stretch.
 func Batch(a, b tensor.Shape, ta, tb bool) (p Product, lead tensor.Shape, err error) {
 	if len(a) < 2 || len(b) < 2 {
 		return p, nil, fmt.Errorf("takes inputs of at least two dimensions; they have %d and %d", len(a), len(b))
@@ -116,7 +116,7 @@ func batchMatMul(c *Inference) error {
 	return nil
 }
 
-// sameBatch is a batch of other matrices of the shape of s's.
+// sameBatch returns a batch of other matrices of the shape of s's.
 func sameBatch(s graph.PartialShape) graph.PartialShape {
 	return s.With(-1, graph.NewDim()).With(-2, graph.NewDim())
 }

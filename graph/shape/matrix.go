@@ -17,8 +17,8 @@ func matrixRules() map[string]Rule {
 	}
 }
 
-// MatrixDiag is the shape of matrices with the vectors of the last dimension of
-// s on their diagonals.
+// MatrixDiag returns the shape of matrices with the vectors of the last
+// dimension of s on their diagonals.
 func MatrixDiag(s tensor.Shape) (tensor.Shape, error) {
 	if len(s) < 1 {
 		return nil, fmt.Errorf("takes at least one dimension")
@@ -41,8 +41,8 @@ func matrixDiag(c *Inference) error {
 	return err
 }
 
-// MatrixDiagPart is the shape of the diagonals of the matrices of the last two
-// dimensions of s.
+// MatrixDiagPart returns the shape of the diagonals of the matrices of the last
+// two dimensions of s.
 func MatrixDiagPart(s tensor.Shape) (tensor.Shape, error) {
 	if len(s) < 2 {
 		return nil, errMatrix
@@ -113,7 +113,7 @@ func where(c *Inference) error {
 	return nil
 }
 
-// TopK is the shape of the k largest of each row of s.
+// TopK returns the shape of the k largest of each row of s.
 func TopK(s tensor.Shape, k int) (tensor.Shape, error) {
 	if len(s) < 1 || k >= 0 && s[len(s)-1] >= 0 && k > s[len(s)-1] {
 		return nil, fmt.Errorf("k is %d, the input's shape %v", k, s)

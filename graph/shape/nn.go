@@ -29,7 +29,7 @@ func softmax(c *Inference) error {
 
 var errLogits = fmt.Errorf("takes logits of at least one dimension")
 
-// Logits is the size of the last dimension, along which a softmax runs.
+// Logits returns the size of the last dimension, along which a softmax runs.
 func Logits(s tensor.Shape) (int, error) {
 	if len(s) == 0 {
 		return 0, errLogits
@@ -37,7 +37,7 @@ func Logits(s tensor.Shape) (int, error) {
 	return s[len(s)-1], nil
 }
 
-// CrossEntropy is the shape of logits and labels, matrices that broadcast.
+// CrossEntropy returns the shape of logits and labels, matrices that broadcast.
 func CrossEntropy(logits, labels tensor.Shape) (rows, classes int, err error) {
 	s, err := Broadcast(logits, labels)
 	if err != nil {
@@ -68,7 +68,8 @@ func crossEntropy(c *Inference) error {
 	return err
 }
 
-// SparseCrossEntropy is the shape of a matrix of logits that has a label a row.
+// SparseCrossEntropy returns the shape of a matrix of logits that has a label a
+// row.
 func SparseCrossEntropy(logits, labels tensor.Shape) (rows, classes int, err error) {
 	if len(logits) == 2 && len(labels) == 1 {
 		if rows, ok := graph.MergeDim(logits[0], labels[0]); ok {

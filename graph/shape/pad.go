@@ -30,7 +30,7 @@ func Paddings(v []int64, s tensor.Shape, n int) ([][2]int, error) {
 	return out, nil
 }
 
-// Pad is the shape of a padded tensor.
+// Pad returns the shape of a padded tensor.
 func Pad(s tensor.Shape, paddings [][2]int) (tensor.Shape, error) {
 	out := make(tensor.Shape, len(s))
 	for i, n := range s {
@@ -45,7 +45,7 @@ func Pad(s tensor.Shape, paddings [][2]int) (tensor.Shape, error) {
 	return out, nil
 }
 
-// Unpad is the shape of a tensor without its paddings.
+// Unpad returns the shape of a tensor without its paddings.
 func Unpad(s tensor.Shape, paddings [][2]int) (tensor.Shape, error) {
 	out := make(tensor.Shape, len(s))
 	for i, n := range s {
@@ -58,8 +58,8 @@ func Unpad(s tensor.Shape, paddings [][2]int) (tensor.Shape, error) {
 	return out, nil
 }
 
-// MirrorSkip is 1 where a mode of MirrorPad doesn't repeat the border, 0 where
-// it does.
+// MirrorSkip returns 1 where a mode of MirrorPad doesn't repeat the border, 0
+// where it does.
 func MirrorSkip(mode string) (int, error) {
 	switch mode {
 	case "REFLECT":
@@ -81,8 +81,8 @@ func Mirror(s tensor.Shape, paddings [][2]int, skip int) error {
 	return nil
 }
 
-// padded is the shape of input 0, with a rank where the paddings tell it, and
-// the paddings where they are known.
+// padded returns the shape of input 0, with a rank where the paddings tell it,
+// and the paddings where they are known.
 func (c *Inference) padded() (s graph.PartialShape, paddings [][2]int, err error) {
 	if err := c.atLeast(2); err != nil {
 		return s, nil, err

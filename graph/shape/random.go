@@ -21,7 +21,7 @@ func randomRules() map[string]Rule {
 		})
 }
 
-// drawn is the rule of ops that draw numbers of the shape that input 0
+// drawn infers the outputs of ops that draw numbers of the shape that input 0
 // describes.
 func drawn(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
@@ -55,7 +55,7 @@ func Key(key, counter graph.PartialShape) error {
 	return nil
 }
 
-// seeded is [drawn] for ops with two seeds in input 1.
+// seeded does what [drawn] does, for ops with two seeds in input 1.
 func seeded(c *Inference) error {
 	if err := c.atLeast(2); err != nil {
 		return err

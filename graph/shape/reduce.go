@@ -15,7 +15,7 @@ func reduceRules() map[string]Rule {
 		map[string]Rule{"L2Loss": scalarOut, "BiasAddGrad": biasAddGrad})
 }
 
-// scalarOut is the rule of ops whose outputs are scalars.
+// scalarOut infers the outputs of ops that give scalars.
 func scalarOut(c *Inference) error {
 	for i := range c.Out {
 		c.setDims(i)
@@ -23,8 +23,8 @@ func scalarOut(c *Inference) error {
 	return nil
 }
 
-// Reduction is the shape of a tensor of shape s reduced along axes; kept are
-// dimensions of size 1 where keep says so. Marked are the axes.
+// Reduction returns the shape of a tensor of shape s reduced along axes; kept
+// are dimensions of size 1 where keep says so. Marked are the axes.
 func Reduction(s tensor.Shape, axes []int64, keep bool) (out tensor.Shape, marked []bool, err error) {
 	if marked, err = Axes(axes, len(s)); err != nil {
 		return nil, nil, err
@@ -81,7 +81,7 @@ func reduction(c *Inference) error {
 	return nil
 }
 
-// all are the axes of a tensor of rank n.
+// all returns the axes of a tensor of rank n.
 func all(n int) []int64 {
 	out := make([]int64, n)
 	for i := range out {
@@ -90,8 +90,8 @@ func all(n int) []int64 {
 	return out
 }
 
-// ArgReduction is the shape of a tensor of shape s without an axis, which may
-// not be empty.
+// ArgReduction returns the shape of a tensor of shape s without an axis, which
+// may not be empty.
 func ArgReduction(s tensor.Shape, axis int64) (tensor.Shape, int, error) {
 	a, err := Axis(axis, len(s))
 	if err != nil {

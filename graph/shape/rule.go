@@ -39,7 +39,7 @@ type Rule func(*Inference) error
 // for use from many goroutines. A nil *Rules has none.
 type Rules struct{ byOp map[string]Rule }
 
-// Lookup is the rule of an op, or nil.
+// Lookup returns the rule of an op, or nil.
 func (r *Rules) Lookup(op string) Rule {
 	if r == nil {
 		return nil
@@ -47,8 +47,8 @@ func (r *Rules) Lookup(op string) Rule {
 	return r.byOp[op]
 }
 
-// With is the set with one more rule, which takes the place of the op's former
-// one.
+// With returns the set with one more rule, which takes the place of the op's
+// former one.
 func (r *Rules) With(op string, rule Rule) *Rules {
 	next := &Rules{byOp: make(map[string]Rule, r.Len()+1)}
 	if r != nil {
@@ -60,7 +60,7 @@ func (r *Rules) With(op string, rule Rule) *Rules {
 	return next
 }
 
-// Len is the number of rules.
+// Len returns the number of rules.
 func (r *Rules) Len() int {
 	if r == nil {
 		return 0
@@ -95,7 +95,7 @@ func (r *Rules) Infer(c *Inference) (err error) {
 	return rule(c)
 }
 
-// All are the built-in rules.
+// All returns the built-in rules.
 func All() *Rules { return builtin() }
 
 var builtin = sync.OnceValue(func() *Rules {

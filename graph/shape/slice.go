@@ -15,8 +15,8 @@ func sliceRules() map[string]Rule {
 	}
 }
 
-// Slice is the shape of a slice: begin and size say where it begins and how many
-// elements it takes, -1 for all that are left.
+// Slice returns the shape of a slice: begin and size say where it begins and how
+// many elements it takes, -1 for all that are left.
 func Slice(s tensor.Shape, begin, size []graph.Elem) (tensor.Shape, error) {
 	if len(begin) != len(s) || len(size) != len(s) {
 		return nil, fmt.Errorf("there are %d begins and %d sizes for %d dimensions", len(begin), len(size), len(s))
@@ -60,7 +60,7 @@ func beyond(i, n, begin, size int) error {
 	return fmt.Errorf("dimension %d has size %d; begin %d and size %d reach beyond", i, n, begin, size)
 }
 
-// unknownElems are n elements of which nothing is known.
+// unknownElems returns n elements of which nothing is known.
 func unknownElems(n int) []graph.Elem {
 	e := make([]graph.Elem, n)
 	for i := range e {
@@ -69,7 +69,7 @@ func unknownElems(n int) []graph.Elem {
 	return e
 }
 
-// list are the elements of input i, a vector of length n; n below 0 is any
+// list returns the elements of input i, a vector of length n; n below 0 is any
 // length. It is false where not even the length is known.
 func (c *Inference) list(i, n int) ([]graph.Elem, bool) {
 	if e, ok := c.In[i].Ints(); ok {

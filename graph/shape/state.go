@@ -32,7 +32,8 @@ func stateRules() map[string]Rule {
 		})
 }
 
-// handleOp is the rule of ops that make a variable: a handle, or a reference.
+// handleOp infers the outputs of ops that make a variable: a handle, or a
+// reference.
 func handleOp(c *Inference) error {
 	s, _ := c.Attrs.Shape("shape")
 	if len(c.Out) == 0 {
@@ -52,8 +53,8 @@ func handleOp(c *Inference) error {
 	return nil
 }
 
-// held is what the handle in input i holds; an unknown type and shape where
-// that is unknown.
+// held returns what the handle in input i holds; an unknown type and shape
+// where that is unknown.
 func (c *Inference) held(i int) (graph.Content, bool) {
 	if h := c.In[i].Handle; len(h) == 1 {
 		return h[0], true
@@ -105,8 +106,8 @@ func variableShape(c *Inference) error {
 	return nil
 }
 
-// Rows is the shape of rows of a tensor of shape s, one for each of the indices
-// of shape is.
+// Rows returns the shape of rows of a tensor of shape s, one for each of the
+// indices of shape is.
 func Rows(s, is tensor.Shape) (tensor.Shape, error) {
 	if len(s) < 1 {
 		return nil, fmt.Errorf("the variable is a scalar")
@@ -172,8 +173,8 @@ func resourceScatter(c *Inference) error {
 	return nil
 }
 
-// resourceUpdate is the rule of optimizers' ops: all that isn't a scalar has the
-// variable's shape.
+// resourceUpdate infers the outputs of optimizers' ops: all that isn't a scalar
+// has the variable's shape.
 func resourceUpdate(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -197,7 +198,8 @@ func resourceUpdate(c *Inference) error {
 	return nil
 }
 
-// applyRef is [resourceUpdate] for reference variables, which the op gives back.
+// applyRef does what [resourceUpdate] does, for reference variables, which the
+// op gives back.
 func applyRef(c *Inference) error {
 	if err := c.atLeast(1); err != nil {
 		return err
@@ -247,7 +249,7 @@ func ioRules() map[string]Rule {
 	}
 }
 
-// scalars is the rule of ops whose inputs and outputs are scalars.
+// scalars infers the outputs of ops that take and give scalars.
 func scalars(c *Inference) error {
 	for i := range c.In {
 		if err := c.scalar(i); err != nil {
@@ -293,8 +295,8 @@ func restore(c *Inference) error {
 	return nil
 }
 
-// sliceShape is the shape of the part that a shape-and-slice names: sizes of the
-// whole, then an extent a dimension, "-" or "start,length".
+// sliceShape returns the shape of the part that a shape-and-slice names: sizes
+// of the whole, then an extent a dimension, "-" or "start,length".
 func sliceShape(spec string) (tensor.Shape, bool) {
 	fields := strings.Fields(spec)
 	if len(fields) == 0 {

@@ -2,7 +2,7 @@ package shape
 
 import "github.com/cairnml/cairn/graph"
 
-// tableRules are the rules of lookup tables.
+// tableRules returns the rules of lookup tables.
 func tableRules() map[string]Rule {
 	return join(
 		rules(scalarOut, "HashTableV2", "MutableHashTableV2", "MutableHashTableOfTensorsV2", "MutableDenseHashTableV2",

@@ -192,7 +192,7 @@ func worse(got, want graph.PartialShape) string {
 	return ""
 }
 
-// hide is what a mode leaves known of an input.
+// hide returns what a mode leaves known of an input.
 func hide(v *tensor.Tensor, mode byte, isVar bool) graph.Fact {
 	f := graph.Fact{DType: v.DType(), Shape: graph.Whole(v.Shape())}
 	s := v.Shape().Clone()

@@ -9,8 +9,8 @@ import (
 // arithmetic computes an element of a result from one of each input.
 type arithmetic func(a, b graph.Elem) graph.Elem
 
-// arithmeticRules are the rules of the ops that programs compute shapes with:
-// they broadcast, and carry elements that are known.
+// arithmeticRules returns the rules of the ops that programs compute shapes
+// with: they broadcast, and carry elements that are known.
 func arithmeticRules() map[string]Rule {
 	table := map[string]arithmetic{
 		"Add": addElems, "AddV2": addElems, "Sub": subElems, "Mul": mulElems, "FloorDiv": divElems, "TruncateDiv": truncateElems,
@@ -63,8 +63,8 @@ func atLeast0(e graph.Elem) bool {
 	return ok && d != -1
 }
 
-// sizeIf is an unknown element that is a size, of an identity of its own, where
-// yes; one of which nothing is known otherwise.
+// sizeIf returns an unknown element that is a size, of an identity of its own,
+// where yes; one of which nothing is known otherwise.
 func sizeIf(yes bool) graph.Elem {
 	if yes {
 		return graph.SizeElem(graph.NewDim())
