@@ -53,7 +53,7 @@ outputs are to TensorFlow's (see engine.Precision). The types are those whose re
 | op | family | precision | gradient | compared calls | types |
 |---|---|---|---|---|---|
 `, kernel.All().Len())
-	for _, table := range kernel.Tables() {
+	for family, table := range kernel.Families() {
 		table = slices.Clone(table)
 		slices.SortFunc(table, func(a, b engine.Kernel) int { return strings.Compare(a.Op, b.Op) })
 		for _, k := range table {
@@ -70,7 +70,7 @@ outputs are to TensorFlow's (see engine.Precision). The types are those whose re
 					types = append(types, d.String())
 				}
 			}
-			fmt.Fprintf(&b, "| %s | %s | %v | %s | %d | %s |\n", k.Op, family(k), k.Precision, gradient, len(fixtures[k.Op])+programs[k.Op], strings.Join(types, " "))
+			fmt.Fprintf(&b, "| %s | %s | %v | %s | %d | %s |\n", k.Op, family, k.Precision, gradient, len(fixtures[k.Op])+programs[k.Op], strings.Join(types, " "))
 		}
 	}
 	return b.String()
@@ -87,17 +87,4 @@ func firstType(f opfixture.Fixture) string {
 		}
 	}
 	return ""
-}
-
-// family is the package of the kernel's table.
-func family(k engine.Kernel) string {
-	for name, table := range map[string][]engine.Kernel{
-		"math": kernel.Tables()[0], "matmul": kernel.Tables()[1], "reduce": kernel.Tables()[2], "array": kernel.Tables()[3],
-		"nn": kernel.Tables()[4], "random": kernel.Tables()[5], "state": kernel.Tables()[6], "io": kernel.Tables()[7], "control": kernel.Tables()[8], "list": kernel.Tables()[9],
-	} {
-		if slices.ContainsFunc(table, func(o engine.Kernel) bool { return o.Op == k.Op }) {
-			return name
-		}
-	}
-	return "?"
 }

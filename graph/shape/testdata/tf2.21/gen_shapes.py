@@ -1,7 +1,11 @@
 """Writes shapes.json.gz: the shapes that TensorFlow 2.21 infers for the calls
 of kernel/testdata/tf2.21, with more or less of the inputs known.
 
-    TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_shapes.py
+    TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_shapes.py [FAMILY ...]
+
+With families, the names of files of calls, it writes shapes_FAMILY.json.gz for
+each in their place, with the ops of that file; without, shapes.json.gz with the
+ops of those that have no file of their own.
 
 Each entry is {"op", "i", "out"}: case i of the op, in the order of the sorted
 files, and a map from what TensorFlow infers to the lists of modes under which
@@ -27,6 +31,7 @@ import gzip
 import itertools
 import json
 import os
+import sys
 
 import numpy as np
 import tensorflow as tf
@@ -175,11 +180,16 @@ def combos(c):
     return sorted(out)
 
 
-cases, entries, seen, n = {}, [], set(), 0
+cases, families, entries, seen, n = {}, {}, [], set(), 0
 for path in sorted(glob.glob(os.path.join(KERNELS, "*.json"))):
     for c in json.load(open(path)):
         cases.setdefault(c["op"], []).append(c)
-for op in sorted(cases):
+        families.setdefault(c["op"], os.path.basename(path)[:-len(".json")])
+
+
+def record(op):
+    """Infers the calls of an op that stand in the kernels' fixtures."""
+    global n
     for i, c in enumerate(cases[op]):
         types = op in ("Bitcast",)
         key = json.dumps([op, [a for a in c["attrs"] if types or a["kind"] != "type"],
@@ -198,6 +208,29 @@ for op in sorted(cases):
             out.setdefault(infer(c, combo), []).append("".join(combo))
             n += 1
         entries.append({"op": op, "i": i, "out": {k: " ".join(v) for k, v in out.items()}})
+
+
+def write(name):
+    body = "[\n" + ",\n".join(json.dumps(e, separators=(",", ":")) for e in entries) + "\n]\n"
+    with open(os.path.join(HERE, name + ".json.gz"), "wb") as f:
+        f.write(gzip.compress(body.encode(), 9, mtime=0))
+    print(name, len(entries), "cases", n, "inferences", len(body), "bytes")
+
+
+if sys.argv[1:]:
+    for family in sys.argv[1:]:
+        entries, n = [], 0
+        for op in sorted(cases):
+            if families[op] == family:
+                record(op)
+        write("shapes_" + family)
+    sys.exit()
+
+apart = {os.path.basename(f)[len("shapes_"):-len(".json.gz")] for f in glob.glob(os.path.join(HERE, "shapes_*.json.gz"))}
+for op in sorted(cases):
+    if families[op] not in apart:
+        record(op)
+
 
 def pack(v):
     v = np.ascontiguousarray(v)
@@ -264,7 +297,4 @@ for eq, shapes in [("ij,jk->ik", [(2, 3), (3, 4)]), ("...ij,...jk->...ik", [(5, 
         n += 1
     entries.append({"op": "Einsum", "call": c, "out": {k: " ".join(v) for k, v in res.items()}})
 
-body = "[\n" + ",\n".join(json.dumps(e, separators=(",", ":")) for e in entries) + "\n]\n"
-with open(os.path.join(HERE, "shapes.json.gz"), "wb") as f:
-    f.write(gzip.compress(body.encode(), 9, mtime=0))
-print(len(entries), "cases", n, "inferences", len(body), "bytes")
+write("shapes")

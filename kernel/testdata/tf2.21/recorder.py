@@ -1,0 +1,126 @@
+"""What the scripts that record the kernels' fixtures share.
+
+An input or output is {dtype, shape, data}, the data being base64 of the
+little-endian elements, or a list of base64 strings. A case with "vars" takes
+variables as its first inputs; "after" holds their values afterwards.
+"""
+import base64
+import json
+import os
+
+import numpy as np
+import tensorflow as tf
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+rng = np.random.default_rng(20260101)
+cases = {}
+
+F = ["float32", "float64", "float16", "bfloat16"]
+F2 = ["float32", "float64"]
+I = ["int8", "int16", "int32", "int64"]
+U = ["uint8", "uint16", "uint32", "uint64"]
+C = ["complex64", "complex128"]
+
+
+def np_of(d):
+    return tf.as_dtype(d).as_numpy_dtype
+
+
+def rand(d, shape, lo=-4.0, hi=4.0):
+    """Values in [lo, hi): floats off the grid, integers whole."""
+    t = tf.as_dtype(d)
+    if t == tf.bool:
+        return rng.integers(0, 2, shape).astype(bool)
+    if t.is_complex:
+        return (rng.uniform(lo, hi, shape) + 1j * rng.uniform(lo, hi, shape)).astype(np_of(d))
+    if t.is_integer:
+        if t.is_unsigned:
+            lo = max(lo, 0)
+        return rng.integers(int(lo), max(int(hi), int(lo) + 1), shape).astype(np_of(d))
+    return rng.uniform(lo, hi, shape).astype(np_of(d))
+
+
+def pack(x):
+    t = tf.convert_to_tensor(x)
+    v = t.numpy()
+    if t.dtype == tf.string:
+        data = [base64.b64encode(s).decode() for s in np.asarray(v, dtype=object).reshape(-1)]
+    else:
+        data = base64.b64encode(np.ascontiguousarray(v).tobytes()).decode()
+    return {"dtype": t.dtype.name, "shape": list(t.shape), "data": data}
+
+
+def attr(name, v):
+    if isinstance(v, bool):
+        return {"name": name, "kind": "bool", "value": v}
+    if isinstance(v, int):
+        return {"name": name, "kind": "int", "value": v}
+    if isinstance(v, float):
+        return {"name": name, "kind": "float", "value": v}
+    if isinstance(v, str):
+        return {"name": name, "kind": "string", "value": v}
+    if isinstance(v, tf.DType):
+        return {"name": name, "kind": "type", "value": v.name}
+    if isinstance(v, tf.TensorShape):
+        return {"name": name, "kind": "shape", "value": [-1 if d is None else d for d in v]}
+    if isinstance(v, list) and v and isinstance(v[0], tf.DType):
+        return {"name": name, "kind": "types", "value": [d.name for d in v]}
+    if isinstance(v, list) and v and isinstance(v[0], float):
+        return {"name": name, "kind": "floats", "value": v}
+    if isinstance(v, list) and v and isinstance(v[0], str):
+        return {"name": name, "kind": "strings", "value": v}
+    if isinstance(v, list):
+        return {"name": name, "kind": "ints", "value": v}
+    raise TypeError(v)
+
+
+# Attributes that tf.raw_ops calls otherwise than the op definition.
+PYTHON_NAMES = {("Squeeze", "axis"): "squeeze_dims"}
+
+
+def case(family, op, inputs, attrs=None, nvars=0, raw=None):
+    """inputs: list of (argument name, value or list of values)."""
+    attrs = attrs or {}
+    kwargs, flat, variables = {}, [], []
+    for i, (name, v) in enumerate(inputs):
+        if i < nvars:
+            var = tf.Variable(v)
+            variables.append(var)
+            kwargs[name] = var.handle
+            flat.append(v)
+        elif isinstance(v, list) and v and isinstance(v[0], np.ndarray):
+            kwargs[name] = [tf.constant(x) for x in v]
+            flat.extend(v)
+        else:
+            kwargs[name] = tf.constant(v)
+            flat.append(v)
+    call = dict(kwargs)
+    for k, v in attrs.items():
+        call[k] = v
+    fn = raw or getattr(tf.raw_ops, op)
+    try:
+        out = fn(**call)
+    except (tf.errors.NotFoundError, tf.errors.InvalidArgumentError, tf.errors.UnimplementedError, TypeError) as e:
+        # No CPU kernel for this type: nothing to compare with.
+        print("skip", op, [str(getattr(x, "dtype", "")) for x in flat], str(e)[:90].replace("\n", " "))
+        return
+    if out is None or isinstance(out, tf.Operation):
+        out = []
+    elif isinstance(out, tf.Tensor):
+        out = [out]
+    else:
+        out = list(out)
+    c = {"op": op, "attrs": [attr(PYTHON_NAMES.get((op, k), k), v) for k, v in attrs.items()], "in": [pack(x) for x in flat],
+         "out": [pack(x) for x in out]}
+    if nvars:
+        c["vars"] = nvars
+        c["after"] = [pack(v.read_value()) for v in variables]
+    cases.setdefault(family, []).append(c)
+
+
+def write():
+    """Writes one JSON file a family, a case a line."""
+    for family, list_ in cases.items():
+        with open(os.path.join(HERE, family + ".json"), "w") as f:
+            f.write("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in list_) + "\n]\n")
+        print(family, len(list_))
