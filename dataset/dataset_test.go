@@ -21,7 +21,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// numbers is a dataset of the scalars 0 to n-1.
+// numbers returns a dataset of the scalars 0 to n-1.
 func numbers(n int) *Dataset[*tensor.Tensor] {
 	v := make([]int32, n)
 	for i := range v {

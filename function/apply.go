@@ -59,7 +59,7 @@ func (fn *Func[In, Out]) apply(s *ops.Scope, in In) (out Out, err error) {
 	return fn.assemble(t, s.EmitN(len(t.concrete.Function.Results), callOp(t.concrete.Function), callAttrs(t.concrete.Function), args...)), nil
 }
 
-// callOp is the op that calls a function.
+// callOp returns the op that calls a function.
 func callOp(f *graph.Function) string {
 	if f.Stateful() {
 		return "StatefulPartitionedCall"
@@ -75,8 +75,8 @@ func callAttrs(f *graph.Function) graph.Attrs {
 	return graph.Attrs{graph.Func("f", f), graph.Types("Tout", types...)}
 }
 
-// assemble is the output of a trace with the values that the function's results
-// have.
+// assemble returns the output of a trace with the values that the function's
+// results have.
 func (fn *Func[In, Out]) assemble(t *trace[In, Out], results []*ops.Value) Out {
 	out := t.out
 	fn.out.detach(unsafe.Pointer(&out))

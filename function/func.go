@@ -102,7 +102,7 @@ func (fn *Func[In, Out]) run(ctx context.Context, in In, out *Out) (err error) {
 // NotTracked keeps functions out of the object graph.
 func (fn *Func[In, Out]) NotTracked() {}
 
-// String is the Go function's name.
+// String returns the Go function's name.
 func (fn *Func[In, Out]) String() string {
 	if fn.f == nil {
 		return "function(nil)"

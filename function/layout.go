@@ -184,7 +184,7 @@ func (p *layout) detach(base unsafe.Pointer) {
 	}
 }
 
-// leaves are the values in arg in order, each with its name.
+// leaves returns the values in arg in order, each with its name.
 func (p *layout) leaves(base unsafe.Pointer) (values []*ops.Value, names []string) {
 	_ = p.each(base, func(at **ops.Value, name string) error {
 		values, names = append(values, *at), append(names, name)

@@ -71,8 +71,8 @@ func (o *Options) scope(ctx context.Context, recycle bool) *ops.Scope {
 	return grad.WithRules(s, o.Gradients)
 }
 
-// Eager is a scope for scripts and tests: its ops run at once, its values live
-// on, and [ops.Scope.Err] tells at the end whether all went well. Pending
+// Eager returns a scope for scripts and tests: its ops run at once, its values
+// live on, and [ops.Scope.Err] tells at the end whether all went well. Pending
 // restores are delivered before it, as before a call.
 func Eager(ctx context.Context, o ...*Options) *ops.Scope {
 	trackable.Settle(ctx)

@@ -37,7 +37,7 @@ type Saver struct {
 	Options *Options
 }
 
-// CheckpointSaver is s as package checkpoint runs it.
+// CheckpointSaver returns s as package checkpoint runs it.
 func (sv Saver) CheckpointSaver() checkpoint.Saver {
 	out := checkpoint.Saver{Name: sv.Name, Matches: sv.Matches, Lenient: sv.Lenient}
 	if sv.Save != nil {

@@ -24,7 +24,7 @@ type Stack struct {
 	Parts []*Part
 }
 
-// Value is the parts' values, stacked.
+// Value returns the parts' values, stacked.
 func (st *Stack) Value(s *ops.Scope) *ops.Value { return ops.Stack(s, st.Parts) }
 
 // Stacks saves stacks with their parts. It is written in ops, so that it runs

@@ -50,8 +50,8 @@ func (fn *Func[In, Out]) Trace(in In) (*graph.Concrete, error) {
 	return t.concrete, nil
 }
 
-// TraceContext is [Func.Trace] for a function that looks at its scope's
-// context.
+// TraceContext does what [Func.Trace] does, for a function that looks at its
+// scope's context.
 func (fn *Func[In, Out]) TraceContext(ctx context.Context, in In) (*graph.Concrete, error) {
 	t, err := fn.traceOf(ctx, nil, in)
 	if err != nil {
@@ -60,8 +60,8 @@ func (fn *Func[In, Out]) TraceContext(ctx context.Context, in In) (*graph.Concre
 	return t.concrete, nil
 }
 
-// traceOf is the trace for in, called from the scope from; nil where the call
-// comes from outside.
+// traceOf returns the trace for in, called from the scope from; nil where the
+// call comes from outside.
 func (fn *Func[In, Out]) traceOf(ctx context.Context, from *ops.Scope, in In) (t *trace[In, Out], err error) {
 	if fn.err != nil {
 		return nil, fn.err
@@ -109,7 +109,7 @@ func (fn *Func[In, Out]) traced() []*trace[In, Out] {
 	return nil
 }
 
-// factsOf is what a call's input fixes of the function: types and shapes.
+// factsOf returns what a call's input fixes of the function: types and shapes.
 func (fn *Func[In, Out]) factsOf(in *In) []graph.Fact {
 	values, _ := fn.in.leaves(unsafe.Pointer(in))
 	facts := make([]graph.Fact, len(values))
@@ -129,7 +129,7 @@ func equalFacts(a, b []graph.Fact) bool {
 	return len(a) == len(b)
 }
 
-// staticOf is in without its values.
+// staticOf returns in without its values.
 func (fn *Func[In, Out]) staticOf(in In) In {
 	fn.in.detach(unsafe.Pointer(&in))
 	_ = fn.in.each(unsafe.Pointer(&in), func(at **ops.Value, _ string) error {
@@ -183,7 +183,7 @@ func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, facts
 	return t, err
 }
 
-// graphName is a name for the function in a graph.
+// graphName returns a name for the function in a graph.
 func (fn *Func[In, Out]) graphName() string {
 	name := fn.String()
 	name = name[strings.LastIndexByte(name, '/')+1:]
@@ -191,7 +191,7 @@ func (fn *Func[In, Out]) graphName() string {
 	return "__inference_" + name
 }
 
-// find is the most specific trace that takes in, nil where there is none.
+// find returns the most specific trace that takes in, nil where there is none.
 func (fn *Func[In, Out]) find(in *In) *trace[In, Out] {
 	list := fn.traced()
 	if len(list) == 0 {

@@ -104,7 +104,7 @@ func cumulativeAttrs(exclusive, reverse bool) graph.Attrs {
 	return graph.Attrs{graph.Bool("exclusive", exclusive), graph.Bool("reverse", reverse)}
 }
 
-// parts are the gradients of all outputs.
+// parts returns the gradients of all outputs.
 func parts(op *Op) []*ops.Value {
 	out := make([]*ops.Value, op.NumOut())
 	for i := range out {
@@ -121,8 +121,8 @@ func inputs(vs []*ops.Value) []ops.Input {
 	return out
 }
 
-// joined is the concatenation of parts along an axis; ConcatV2 takes no fewer
-// than two.
+// joined returns the concatenation of parts along an axis; ConcatV2 takes no
+// fewer than two.
 func joined(s *ops.Scope, parts []*ops.Value, axis *ops.Value) *ops.Value {
 	if len(parts) == 1 {
 		return parts[0]

@@ -192,19 +192,19 @@ func (b *Op) wanted() bool {
 	return false
 }
 
-// Name is the op's name.
+// Name returns the op's name.
 func (b *Op) Name() string { return b.node.op }
 
-// NumIn is the number of inputs.
+// NumIn returns the number of inputs.
 func (b *Op) NumIn() int { return len(b.node.in) }
 
-// NumOut is the number of outputs.
+// NumOut returns the number of outputs.
 func (b *Op) NumOut() int { return len(b.node.out) }
 
-// In is input i as it was when the op ran.
+// In returns input i as it was when the op ran.
 func (b *Op) In(i int) *ops.Value { return b.node.in[i].v }
 
-// Out is output i.
+// Out returns output i.
 func (b *Op) Out(i int) *ops.Value { return b.node.out[i] }
 
 // Needs reports whether anybody asks for the gradient with regard to input i.
@@ -214,12 +214,12 @@ func (b *Op) Needs(i int) bool {
 	return slot >= 0 && b.needed[slot]
 }
 
-// Grad is the gradient with regard to output i, of its type and shape: nil
+// Grad returns the gradient with regard to output i, of its type and shape: nil
 // where nothing depends on that output, which at least one does. Of an op with
 // one output Grad(0) is never nil.
 func (b *Op) Grad(i int) *ops.Value { return b.grads[b.node.first+int32(i)] }
 
-// GradOrZero is Grad, with zeros for nil.
+// GradOrZero returns Grad, with zeros for nil.
 func (b *Op) GradOrZero(i int) *ops.Value {
 	if dy := b.Grad(i); dy != nil {
 		return dy
@@ -271,5 +271,5 @@ func (b *Op) give(slot int32, dx *ops.Value) {
 	b.grads[slot] = ops.Add(b.s, b.grads[slot], dx)
 }
 
-// Attrs are the op's attributes.
+// Attrs returns the op's attributes.
 func (b *Op) Attrs() graph.Attrs { return b.node.attrs }

@@ -110,7 +110,7 @@ func (t *Tape) Rewrite(op string, attrs graph.Attrs, in []*ops.Value) (graph.Att
 
 func isLoop(op string) bool { return op == "While" || op == "StatelessWhile" }
 
-// gradCall is the rule of all ops that call functions.
+// gradCall differentiates calls: the rule of all ops that call functions.
 func gradCall(s *ops.Scope, op *Op) {
 	if op.node.call == nil {
 		s.Fail(op.Name(), errors.New("the call was recorded without its backward function"))
@@ -153,8 +153,8 @@ func (p *pair) apply(s *ops.Scope, op *Op) {
 	}
 }
 
-// variantOf is the op that calls functions as op does, which are stateful or
-// not.
+// variantOf returns the op that calls functions as op does, which are stateful
+// or not.
 func variantOf(op string, stateful bool) string {
 	switch op {
 	case "PartitionedCall", "StatefulPartitionedCall":

@@ -270,7 +270,7 @@ func indexOf(vs []*ops.Value, v *ops.Value) int {
 	return slices.IndexFunc(vs, func(x *ops.Value) bool { return x.Output() == v.Output() })
 }
 
-// valueType is the type of the gradient with regard to v.
+// valueType returns the type of the gradient with regard to v.
 func valueType(v *ops.Value) tensor.DType {
 	if isHandle(v) {
 		if c := v.Fact().Handle; len(c) == 1 {

@@ -19,8 +19,8 @@ type body func(s *ops.Scope, x, y *ops.Value) *ops.Value
 
 type two struct{ X, Y *ops.Value }
 
-// traced is the function of a body, of which no shapes are known, and what it
-// captures.
+// traced returns the function of a body, of which no shapes are known, and what
+// it captures.
 func traced(t *testing.T, f body) *graph.Concrete {
 	t.Helper()
 	unknown := ops.SpecOf(graph.Fact{DType: tensor.Float64})
@@ -123,8 +123,8 @@ func near(a, b []float64) bool {
 	return true
 }
 
-// derivatives are f's value, its gradients with regard to x, y and w, and the
-// gradients of the sum of squares of these.
+// derivatives returns f's value, its gradients with regard to x, y and w, and
+// the gradients of the sum of squares of these.
 func derivatives(t *testing.T, f body, m function.Mode, x, y *tensor.Tensor, w *trackable.Variable) [][]float64 {
 	t.Helper()
 	g := function.New(func(s *ops.Scope, in two) []*ops.Value {

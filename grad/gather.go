@@ -51,9 +51,9 @@ func gradGather(s *ops.Scope, op *Op) {
 	op.Give(0, dx)
 }
 
-// gatherGrouped is the gradient of a gather of any shapes: the dimensions are
-// grouped, x to [batch, outer, n, inner] and dy to [batch, outer, k, inner],
-// and the indices of each batch are moved to a range of their own.
+// gatherGrouped returns the gradient of a gather of any shapes: the dimensions
+// are grouped, x to [batch, outer, n, inner] and dy to [batch, outer, k,
+// inner], and the indices of each batch are moved to a range of their own.
 func gatherGrouped(s *ops.Scope, op *Op) *ops.Value {
 	x, indices, dy := op.In(0), op.In(1), op.Grad(0)
 	sizes := sizesOf(s, x)

@@ -94,7 +94,7 @@ func unchanged(body *graph.Function, i int) bool {
 	return o.Node == body.Args[i]
 }
 
-// listFact is what is known of a list of elements of type d.
+// listFact returns what is known of a list of elements of type d.
 func listFact(d tensor.DType) graph.Fact {
 	return graph.Fact{DType: tensor.Variant, Shape: graph.ShapeOf(), Handle: []graph.Content{{DType: d}}}
 }

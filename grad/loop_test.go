@@ -14,7 +14,7 @@ import (
 
 type three struct{ I, X, Y *ops.Value }
 
-// while is a loop of n rounds that takes x to step(x, y).
+// while returns a loop of n rounds that takes x to step(x, y).
 func while(t *testing.T, n int, step body) body {
 	t.Helper()
 	unknown := ops.SpecOf(graph.Fact{DType: tensor.Float64})
@@ -46,7 +46,7 @@ func while(t *testing.T, n int, step body) body {
 	}
 }
 
-// rounds is the same loop written out.
+// rounds returns the same loop written out.
 func rounds(n int, step body) body {
 	return func(s *ops.Scope, x, y *ops.Value) *ops.Value {
 		for range n {

@@ -204,7 +204,7 @@ func one1(f func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value) Rule {
 	return func(s *ops.Scope, op *Op) { op.Give(0, f(s, op, op.Grad(0))) }
 }
 
-// byOutput is the rule of an op whose gradient is an op of its output.
+// byOutput returns the rule of an op whose gradient is an op of its output.
 func byOutput(name string) Rule {
 	return func(s *ops.Scope, op *Op) {
 		dy := op.Grad(0)

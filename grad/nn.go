@@ -116,8 +116,8 @@ func channelsFirst(s *ops.Scope, x, bias *ops.Value) *ops.Value {
 	return joinVectors(s, sizesOf(s, bias), onesVector(s, ops.Sub(s, rankValue(s, x), int32(2))))
 }
 
-// byFused is the rule of an activation whose gradient is an op of the gradient
-// and the activation's output or input.
+// byFused returns the rule of an activation whose gradient is an op of the
+// gradient and the activation's output or input.
 func byFused(name string, output bool) Rule {
 	return func(s *ops.Scope, op *Op) {
 		x := op.In(0)
@@ -128,7 +128,7 @@ func byFused(name string, output bool) Rule {
 	}
 }
 
-// byMask is the rule of a gradient op that is linear in the gradient and
+// byMask returns the rule of a gradient op that is linear in the gradient and
 // constant almost everywhere in the feature.
 func byMask(name string) Rule {
 	return func(s *ops.Scope, op *Op) {

@@ -121,8 +121,8 @@ func newCall(t *testing.T, f opfixture.Fixture) (*opCall, bool) {
 	return c, len(c.vary) > 0 && elements > 0 && elements < 400
 }
 
-// weights are factors for the elements of each output, two for a complex one;
-// nil for an output that has no derivative.
+// weights returns factors for the elements of each output, two for a complex
+// one; nil for an output that has no derivative.
 func (c *opCall) weights(t *testing.T) [][]*tensor.Tensor {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -155,7 +155,7 @@ func (c *opCall) weights(t *testing.T) [][]*tensor.Tensor {
 	return list
 }
 
-// value is the weighted sum of all outputs' elements, nil where none has a
+// value returns the weighted sum of all outputs' elements, nil where none has a
 // derivative.
 func (c *opCall) value(s *ops.Scope, in []ops.Input, weights [][]ops.Input) *ops.Value {
 	var sum *ops.Value
@@ -179,7 +179,7 @@ func (c *opCall) value(s *ops.Scope, in []ops.Input, weights [][]ops.Input) *ops
 	return sum
 }
 
-// flat are a value's elements, two for a complex one.
+// flat returns a value's elements, two for a complex one.
 func flat(v *ops.Value) []float64 {
 	t, err := v.Tensor()
 	if err != nil {
@@ -252,8 +252,8 @@ func (c *opCall) check(t *testing.T) {
 	}
 }
 
-// arguments are the inputs that are differentiated, and the weights; then, where
-// they are fed, all other inputs.
+// arguments returns the inputs that are differentiated, and the weights; then,
+// where they are fed, all other inputs.
 func (c *opCall) arguments(weights [][]*tensor.Tensor, fed bool) []*tensor.Tensor {
 	var args []*tensor.Tensor
 	for _, i := range c.vary {
@@ -270,7 +270,8 @@ func (c *opCall) arguments(weights [][]*tensor.Tensor, fed bool) []*tensor.Tenso
 	return args
 }
 
-// gradients are those with regard to the inputs that are differentiated.
+// gradients returns the gradients with regard to the inputs that are
+// differentiated.
 func (c *opCall) gradients(s *ops.Scope, args []*ops.Value, weights [][]*tensor.Tensor, fed bool) []*ops.Value {
 	next := func() *ops.Value {
 		v := args[0]

@@ -7,7 +7,7 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// slotOf is the slot of a value, -1 for one that the tape doesn't follow.
+// slotOf returns the slot of a value, -1 for one that the tape doesn't follow.
 func (t *Tape) slotOf(v *ops.Value) int32 {
 	if n, ok := ops.Slot(v, t); ok && n >= 0 {
 		return n
@@ -39,8 +39,8 @@ func (t *Tape) missed(v *ops.Value) bool {
 	return ok && n == t.missedMark() && t.slotOf(v) < 0
 }
 
-// missedMark is the number that stands with missed values instead of a slot.
-// A reset makes another one, which forgives what was missed before.
+// missedMark returns the number that stands with missed values instead of a
+// slot. A reset makes another one, which forgives what was missed before.
 func (t *Tape) missedMark() int32 { return -2 - t.epoch }
 
 // ended reports whether the tape can't be asked any more.

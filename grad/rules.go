@@ -17,7 +17,7 @@ type Rule func(s *ops.Scope, op *Op)
 // is safe for use from many goroutines.
 type Rules struct{ byOp map[string]Rule }
 
-// Lookup is the rule of an op, or nil.
+// Lookup returns the rule of an op, or nil.
 func (r *Rules) Lookup(op string) Rule {
 	if r == nil {
 		return nil
@@ -35,8 +35,8 @@ func (r *Rules) Ops() []string {
 	return names
 }
 
-// With is the set with one more rule, which takes the place of the op's former
-// one.
+// With returns the set with one more rule, which takes the place of the op's
+// former one.
 func (r *Rules) With(op string, rule Rule) *Rules {
 	next := &Rules{byOp: map[string]Rule{op: rule}}
 	if r != nil {
@@ -53,7 +53,7 @@ func (r *Rules) missing(op string) error {
 	return fmt.Errorf("the op has no gradient rule; grad.Rules.With adds one, ops.StopGradient keeps gradients away")
 }
 
-// All are the built-in rules.
+// All returns the built-in rules.
 func All() *Rules { return builtin() }
 
 var builtin = sync.OnceValue(func() *Rules {

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// model is w·x with a regularizer, whose gradient for w = 3, x = 5 and half of
+// withRegularizer returns w·x with a regularizer, whose gradient for w = 3, x = 5 and half of
 // w² is 5 + 3.
 func regularized(w *trackable.Variable) (fit, penalty func(s *ops.Scope) *ops.Value) {
 	fit = func(s *ops.Scope) *ops.Value { return ops.Mul(s, w, 5) }

@@ -49,8 +49,8 @@ func WithRules(s *ops.Scope, r *Rules) *ops.Scope {
 	return s.With(rulesKey{}, r)
 }
 
-// RulesOf are the rules that [Of] and [Record] use on s: those of the closest
-// [WithRules], else [All].
+// RulesOf returns the rules that [Of] and [Record] use on s: those of the
+// closest [WithRules], else [All].
 func RulesOf(s *ops.Scope) *Rules {
 	if r, ok := s.Value(rulesKey{}).(*Rules); ok {
 		return r
@@ -167,7 +167,8 @@ func (t *Tape) Watch(values ...*ops.Value) {
 	}
 }
 
-// follow is Watch for an argument of a function, which may be a handle.
+// follow does what Watch does, for an argument of a function, which may be a
+// handle.
 func (t *Tape) follow(v *ops.Value) {
 	t.watched = append(t.watched, watchSlot{v, t.next})
 	t.next++
@@ -228,7 +229,7 @@ func flows(f graph.Fact) bool {
 	return differentiable(f.DType) || f.DType == tensor.Variant
 }
 
-// carries is flows for a value.
+// carries does what flows does, for a value.
 func carries(v *ops.Value) bool {
 	if d := v.DType(); d != tensor.Variant {
 		return differentiable(d)
@@ -259,8 +260,8 @@ type GradientOptions struct {
 	Zero bool
 }
 
-// Gradient is the gradient of the sum of target's elements with regard to each
-// variable. A tape that isn't persistent can be asked once.
+// Gradient returns the gradient of the sum of target's elements with regard to
+// each variable. A tape that isn't persistent can be asked once.
 func (t *Tape) Gradient(target *ops.Value, vars []*trackable.Variable, o ...*GradientOptions) Gradients {
 	srcs := make([]source, len(vars))
 	for i, v := range vars {
@@ -274,14 +275,14 @@ func (t *Tape) Gradient(target *ops.Value, vars []*trackable.Variable, o ...*Gra
 	return out
 }
 
-// GradientOf is [Tape.Gradient] with regard to watched values, or to values
-// computed on the way.
+// GradientOf does what [Tape.Gradient] does, with regard to watched values, or
+// to values computed on the way.
 func (t *Tape) GradientOf(target *ops.Value, sources ...*ops.Value) []*ops.Value {
 	return t.GradientWith(nil, []*ops.Value{target}, sources...)
 }
 
-// GradientWith is [Tape.GradientOf] with options and any number of targets,
-// whose gradients add up. OutputGradient is then the first target's.
+// GradientWith does what [Tape.GradientOf] does, with options and any number of
+// targets, whose gradients add up. OutputGradient is then the first target's.
 func (t *Tape) GradientWith(o *GradientOptions, targets []*ops.Value, sources ...*ops.Value) []*ops.Value {
 	srcs := make([]source, len(sources))
 	for i, v := range sources {

@@ -12,7 +12,7 @@ import (
 
 type benchExample struct{ X, Y *ops.Value }
 
-// BenchmarkGuideStep is the guide's train step on a batch of two.
+// BenchmarkGuideStep measures the guide's train step on a batch of two.
 func BenchmarkGuideStep(b *testing.B) {
 	x, y := toy()
 	ex := benchExample{ops.ValueOf(rowsOf(b, x, 0, 2)), ops.ValueOf(rowsOf(b, y, 0, 2))}

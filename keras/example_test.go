@@ -17,7 +17,7 @@ import (
 
 type batch struct{ X, Y *ops.Value }
 
-// line is y = 2x - 1 at four points.
+// line returns y = 2x - 1 at four points.
 func line() batch {
 	return batch{
 		ops.ValueOf(tensor.Must(tensor.New([]float32{-1, 0, 1, 2}, 4, 1))),

@@ -39,7 +39,7 @@ func array(t testing.TB, z *tensor.NPZ, name string) *tensor.Tensor {
 	return x
 }
 
-// scope is an eager one that must end without an error.
+// scope returns an eager scope that must end without an error.
 func scope(t testing.TB) *ops.Scope {
 	t.Helper()
 	s := function.Eager(context.Background())
@@ -94,7 +94,7 @@ func near(t testing.TB, what string, got, want *tensor.Tensor, rel, floor float6
 	}
 }
 
-// rowOf is t[i].
+// rowOf returns t[i].
 func rowOf(t testing.TB, x *tensor.Tensor, i int) *tensor.Tensor {
 	t.Helper()
 	n := len(x.Bytes()) / x.Shape()[0]

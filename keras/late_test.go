@@ -151,7 +151,7 @@ func (r *run) save() *bundle.Mem {
 	return dir
 }
 
-// contents are the values of a checkpoint by key.
+// contents returns the values of a checkpoint by key.
 func contents(t *testing.T, dir *bundle.Mem) map[string][]float64 {
 	t.Helper()
 	r, err := bundle.Open(context.Background(), dir, "ckpt-1", nil)

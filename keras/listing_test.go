@@ -38,7 +38,7 @@ func newTraining(o Optimizer) *training {
 	return &training{trackable.NewScalar[int32](1), o, &Net{L1: &Dense{Units: 5}}}
 }
 
-// toy is the guide's data.
+// toy returns the guide's data.
 func toy() (x, y *tensor.Tensor) {
 	a, b := make([]float32, 10), make([]float32, 50)
 	for i := range a {

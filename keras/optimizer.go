@@ -114,7 +114,7 @@ type slotKind struct {
 	initial float64 // first value of all elements
 }
 
-// init is called by constructors.
+// init prepares the optimizer; constructors call it.
 func (o *OptimizerBase) init(name string, rate float64, r rule) {
 	o.Name, o.start, o.rule = name, rate, r
 	for _, k := range r.slots() {

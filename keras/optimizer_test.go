@@ -17,7 +17,7 @@ import (
 // with sets options and gives the optimizer back.
 func with[O any](o O, set func(O)) O { set(o); return o }
 
-// toNew is the optimizer with the new layout.
+// toNew returns the optimizer with the new layout.
 func toNew[O interface{ SetLayout(Layout) error }](o O) O {
 	if err := o.SetLayout(NewLayout); err != nil {
 		panic(err)

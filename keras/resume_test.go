@@ -21,7 +21,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// rowsOf is rows lo to hi of a matrix.
+// rowsOf returns rows lo to hi of a matrix.
 func rowsOf(t testing.TB, x *tensor.Tensor, lo, hi int) *tensor.Tensor {
 	t.Helper()
 	w := x.Shape()[1]

@@ -55,7 +55,7 @@ func (r *trainer) take(t testing.TB, n int) {
 	must(t, err)
 }
 
-// state is the bits of all that a step may change.
+// state returns the bits of all that a step may change.
 func (r *trainer) state() map[string][]byte {
 	all := map[string][]byte{"kernel": r.kernel.Load().Bytes(), "bias": r.bias.Load().Bytes()}
 	for i, v := range Variables(r.opt.(trackable.Trackable)) {

@@ -12,7 +12,7 @@ import (
 // number of them.
 type Values interface{ *Value | []*Value }
 
-// flat are the values of x.
+// flat returns the values of x.
 func flat[T Values](x T) []*Value {
 	switch x := any(x).(type) {
 	case *Value:
@@ -23,7 +23,7 @@ func flat[T Values](x T) []*Value {
 	return nil
 }
 
-// shaped is T of the values; a failed one where they are too few.
+// shaped returns T of the values; a failed one where they are too few.
 func shaped[T Values](s *Scope, v []*Value) (out T) {
 	switch out := any(&out).(type) {
 	case **Value:
@@ -44,8 +44,8 @@ func bodyOf[T Values](f func(s *Scope) T) body {
 	return func(s *Scope, _ []*Value) []*Value { return flat(f(s)) }
 }
 
-// If is what then gives where cond, a scalar, is true or not zero, and what
-// otherwise gives elsewhere. Eagerly only that function is called. While a
+// If returns what then gives where cond, a scalar, is true or not zero, and
+// what otherwise gives elsewhere. Eagerly only that function is called. While a
 // function is traced both are, if cond isn't known yet: they may use any value
 // from outside, must give as many values of the same types, and become branches
 // of an op If.
@@ -77,8 +77,9 @@ func If[T Values](s *Scope, cond Input, then, otherwise func(s *Scope) T) T {
 	return shaped[T](s, s.traceIf(c, bodyOf(then), bodyOf(otherwise)))
 }
 
-// Case is what the branch gives whose number index, an integer scalar, is; an
-// index that is out of range means the last branch. The rules are those of [If].
+// Case calls the branch whose number index, an integer scalar, is, and returns
+// what it gives; an index that is out of range means the last branch. The rules
+// are those of [If].
 func Case[T Values](s *Scope, index Input, branches ...func(s *Scope) T) T {
 	if len(branches) == 0 {
 		s.Fail("Case", errors.New("needs at least one branch"))
@@ -182,7 +183,7 @@ func While[T Values](s *Scope, vars T, cond func(s *Scope, vars T) *Value, body 
 	return shaped[T](s, init)
 }
 
-// inline is what f gives on the scope itself.
+// inline returns what f gives on the scope itself.
 func inline[T Values](s *Scope, op string, f func(s *Scope) T) T {
 	out := f(s)
 	for i, v := range flat(out) {
@@ -196,7 +197,8 @@ func inline[T Values](s *Scope, op string, f func(s *Scope) T) T {
 	return out
 }
 
-// sameVariables is an error unless a loop's variables can be followed by next.
+// sameVariables returns an error unless a loop's variables can be followed by
+// next.
 func sameVariables(vars, next []*Value) error {
 	if len(vars) != len(next) {
 		return fmt.Errorf("the body gives %d values for %d variables", len(next), len(vars))
@@ -212,7 +214,7 @@ func sameVariables(vars, next []*Value) error {
 	return nil
 }
 
-// truth is whether t, a condition, holds.
+// truth reports whether t, a condition, holds.
 func truth(t *tensor.Tensor) (bool, error) {
 	switch {
 	case t == nil:

@@ -15,8 +15,8 @@ func vectorIn(x ...float32) inputs {
 	return inputs{"x": ops.ValueOf(tensor.Vector(x...)), "n": ops.ValueOf(tensor.Scalar(int32(len(x))))}
 }
 
-// controlCalls are functions with control flow that depends on x, a vector, and
-// n, a scalar.
+// controlCalls returns functions with control flow that depends on x, a vector,
+// and n, a scalar.
 func controlCalls() map[string]call {
 	big := tensor.Must(tensor.Zeros(tensor.Float32, 200))
 	tensor.Values[float32](big)[7] = 3

@@ -71,7 +71,8 @@ func joinCaptures(bodies ...*traced) ([]*Value, error) {
 	return all, nil
 }
 
-// statefulOp is op, or without state among the functions its stateless form.
+// statefulOp returns op, or without state among the functions its stateless
+// form.
 func statefulOp(op string, bodies ...*traced) string {
 	for _, b := range bodies {
 		if b.fn.Stateful() {
@@ -230,7 +231,7 @@ func (s *Scope) traceWhile(init []*Value, limit int, cond, step body) []*Value {
 	return out[:len(init)]
 }
 
-// loopFact is what of f may hold in every round.
+// loopFact returns what of f may hold in every round.
 func loopFact(f graph.Fact) graph.Fact {
 	f = f.WithoutValue()
 	f.Shape = f.Shape.Anonymous()
@@ -244,7 +245,7 @@ func loopFact(f graph.Fact) graph.Fact {
 	return f
 }
 
-// traceLimited is a loop that also counts its rounds.
+// traceLimited traces a loop that also counts its rounds.
 func (s *Scope) traceLimited(init []*Value, limit int, cond, step body) []*Value {
 	out := s.traceWhile(append([]*Value{Const(s, int32(0))}, init...), 0,
 		func(s *Scope, in []*Value) []*Value {

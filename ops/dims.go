@@ -9,7 +9,7 @@ import (
 // The functions of this package that need the shape of an input use it where it
 // is known, and otherwise emit the ops that find it when the function runs.
 
-// shapeOf is what is known of an input's shape; nothing of a failed one.
+// shapeOf returns what is known of an input's shape; nothing of a failed one.
 func (s *Scope) shapeOf(x Input) graph.PartialShape {
 	switch x := x.(type) {
 	case *Value:
@@ -43,8 +43,8 @@ func (s *Scope) isMatrix(x Input) bool {
 	return shape.HasRank() && shape.Rank() <= 2
 }
 
-// dim is the size of a dimension of x as an int32 scalar; a negative axis counts
-// from the end.
+// dim returns the size of a dimension of x as an int32 scalar; a negative axis
+// counts from the end.
 func (s *Scope) dim(x Input, axis int) *Value {
 	if shape := s.shapeOf(x); shape.HasRank() {
 		i := axis
@@ -64,8 +64,8 @@ func asSizes(v *Value) *Value {
 	return v
 }
 
-// lastRows is x as a matrix whose rows are the vectors along x's last dimension,
-// and the sizes of x's other dimensions.
+// lastRows returns x as a matrix whose rows are the vectors along x's last
+// dimension, and the sizes of x's other dimensions.
 func (s *Scope) lastRows(x Input) (rows, outer *Value) {
 	shape := Shape(s, x)
 	outer = StridedSlice(s, shape, To(-1))

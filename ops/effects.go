@@ -78,8 +78,8 @@ const (
 	writing
 )
 
-// effectOf is n's effect; that of a call is the strongest of what it calls.
-// seen are the functions that were looked at.
+// effectOf returns n's effect; that of a call is the strongest of what it
+// calls. seen are the functions that were looked at.
 func effectOf(n *graph.Node, seen map[*graph.Function]bool) effect {
 	switch {
 	case n.Def == nil || !n.Def.Stateful || unordered[n.Op]:
@@ -117,7 +117,7 @@ func calls(n *graph.Node) bool {
 	return false
 }
 
-// callees are the functions that an attribute refers to.
+// callees returns the functions that an attribute refers to.
 func callees(a graph.Attr) (list []*graph.Function) {
 	switch v := a.Value().(type) {
 	case graph.Callee:

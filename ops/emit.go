@@ -27,8 +27,8 @@ func (s *Scope) Emit(name string, attrs graph.Attrs, inputs ...Input) []*Value {
 	return append([]*Value(nil), s.step.outs...)
 }
 
-// Emit1 is Emit for an op with exactly one output. After a failure the value is
-// a failed one.
+// Emit1 does what Emit does, for an op with exactly one output. After a failure
+// the value is a failed one.
 func (s *Scope) Emit1(name string, attrs graph.Attrs, inputs ...Input) *Value {
 	if !s.run(name, attrs, inputs) {
 		return s.failed()
@@ -39,7 +39,8 @@ func (s *Scope) Emit1(name string, attrs graph.Attrs, inputs ...Input) *Value {
 	return s.step.outs[0]
 }
 
-// EmitN is Emit for an op with n outputs. After a failure it is n failed values.
+// EmitN does what Emit does, for an op with n outputs. After a failure it is n
+// failed values.
 func (s *Scope) EmitN(n int, name string, attrs graph.Attrs, inputs ...Input) []*Value {
 	if s.run(name, attrs, inputs) {
 		if len(s.step.outs) == n {
@@ -54,7 +55,8 @@ func (s *Scope) EmitN(n int, name string, attrs graph.Attrs, inputs ...Input) []
 	return out
 }
 
-// Emit0 is Emit for an op without outputs; it reports whether it ran.
+// Emit0 does what Emit does, for an op without outputs; it reports whether it
+// ran.
 func (s *Scope) Emit0(name string, attrs graph.Attrs, inputs ...Input) bool {
 	return s.run(name, attrs, inputs)
 }
@@ -165,7 +167,7 @@ func isSizes(in Input) bool {
 	return ok && v.sizes
 }
 
-// number is the tensor of a Go value; that of a number may be shared.
+// number returns the tensor of a Go value; that of a number may be shared.
 func (s *Scope) number(in Input, want tensor.DType) (*tensor.Tensor, error) {
 	switch x := in.(type) {
 	case float64:
@@ -185,8 +187,8 @@ func (s *Scope) badWeak(name string, attrs graph.Attrs, i int) bool {
 	return false
 }
 
-// weakType is the common type where all inputs are Go numbers: a float wins
-// over an int.
+// weakType returns the common type where all inputs are Go numbers: a float
+// wins over an int.
 func weakType(inputs []Input) tensor.DType {
 	var isFloat, isComplex bool
 	for _, in := range inputs {
@@ -208,8 +210,8 @@ func weakType(inputs []Input) tensor.DType {
 	return tensor.Int32
 }
 
-// Const is a value of any Input. A Go number becomes int32 or float32; give a
-// type to ConstOf to have another.
+// Const returns a value of any Input. A Go number becomes int32 or float32;
+// give a type to ConstOf to have another.
 func Const(s *Scope, x Input) *Value {
 	if !s.alive() {
 		return s.failed()
@@ -229,8 +231,8 @@ func Const(s *Scope, x Input) *Value {
 	return v
 }
 
-// ConstOf is a value of a Go number or of a []int or []float64 with elements of
-// type d.
+// ConstOf returns a value of a Go number or of a []int or []float64 with
+// elements of type d.
 func ConstOf(s *Scope, d tensor.DType, x Input) *Value {
 	if !s.alive() {
 		return s.failed()
@@ -263,7 +265,7 @@ func (s *Scope) typed(x Input) Input {
 	return x
 }
 
-// vec32 is an int32 vector, as the ops take shapes, axes and permutations.
+// vec32 returns an int32 vector, as the ops take shapes, axes and permutations.
 func (s *Scope) vec32(dims ...int) *Value {
 	v := make([]int32, len(dims))
 	for i, d := range dims {
@@ -283,7 +285,8 @@ func vec64(dims []int) *tensor.Tensor {
 	return tensor.Vector(v...)
 }
 
-// scalar32 is an int32 scalar; the small ones, which axes are, are made once.
+// scalar32 returns an int32 scalar; the small ones, which axes are, are made
+// once.
 func (s *Scope) scalar32(x int) *Value {
 	if x >= -4 && x < 8 {
 		return s.sizes(smallInts[x+4])

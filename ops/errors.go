@@ -25,7 +25,7 @@ type InputSpec struct {
 	Shape tensor.Shape
 }
 
-// String is "float32[2,3]".
+// String returns "float32[2,3]".
 func (i InputSpec) String() string {
 	if i.DType == tensor.Invalid {
 		return "?"
@@ -33,7 +33,8 @@ func (i InputSpec) String() string {
 	return i.DType.String() + i.Shape.String()
 }
 
-// Error is "file.go:12: MatMul(float32[2,4], float32[3,2]): what is wrong".
+// Error returns "file.go:12: MatMul(float32[2,4], float32[3,2]): what is
+// wrong".
 func (e *OpError) Error() string {
 	var b strings.Builder
 	if e.Site != "" {
@@ -60,7 +61,7 @@ func (e *OpError) Error() string {
 	return b.String()
 }
 
-// Unwrap is what is wrong.
+// Unwrap returns what is wrong.
 func (e *OpError) Unwrap() error { return e.Err }
 
 func (s *Scope) fail(op string, attrs graph.Attrs, err error, ins ...*Value) {
@@ -86,7 +87,7 @@ func (s *Scope) failed() *Value { return &Value{step: s.step} }
 // library are the packages between a program's line and the kernel.
 var library = []string{"ops.", "ops/raw.", "grad.", "engine.", "function.", "keras.", "kernel."}
 
-// callSite is the innermost line of the program outside of this library.
+// callSite returns the innermost line of the program outside of this library.
 func callSite() string {
 	const module = "github.com/cairnml/cairn/"
 	var pcs [64]uintptr

@@ -7,8 +7,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// functionCalls are the calls by function; a word behind the name tells several
-// calls of one apart. testdata/tf2.21/gen_functions.py has TensorFlow's twins.
+// functionCalls returns the calls by function; a word behind the name tells
+// several calls of one apart. testdata/tf2.21/gen_functions.py has TensorFlow's
+// twins.
 func functionCalls() map[string]call {
 	all := map[string]call{}
 	for _, part := range []map[string]call{mathCalls(), nnCalls(), reduceCalls(), shapeCalls(), indexCalls(), variableCalls()} {

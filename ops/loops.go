@@ -8,9 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Map is f of each slice of xs along the first dimension, stacked along a new
-// first dimension; of several values f gets the slices at the same place. Traced
-// it is a loop over lists. f may be traced more than once.
+// Map calls f with each slice of xs along the first dimension and stacks what it
+// gives along a new first dimension; of several values f gets the slices at the
+// same place. Traced it is a loop over lists. f may be traced more than once.
 //
 //	norms := ops.Map(s, rows, func(s *ops.Scope, row *ops.Value) *ops.Value { return ops.Norm(s, row) })
 func Map[X, Y Values](s *Scope, xs X, f func(s *Scope, x X) Y) Y {
@@ -23,11 +23,11 @@ func Map[X, Y Values](s *Scope, xs X, f func(s *Scope, x X) Y) Y {
 	}))
 }
 
-// Scan is every value that f gives, stacked along a new first dimension, when it
-// is called with each slice of xs along the first dimension and with what it
-// gave before, at first initial. It gives as many values as initial has, of the
-// same types and shapes. Traced it is a loop over lists. f may be traced more
-// than once.
+// Scan returns every value that f gives, stacked along a new first dimension,
+// when it is called with each slice of xs along the first dimension and with
+// what it gave before, at first initial. It gives as many values as initial has,
+// of the same types and shapes. Traced it is a loop over lists. f may be traced
+// more than once.
 //
 //	sums := ops.Scan(s, ops.Const(s, 0.0), x, func(s *ops.Scope, sum, x *ops.Value) *ops.Value { return ops.Add(s, sum, x) })
 func Scan[A, X Values](s *Scope, initial A, xs X, f func(s *Scope, acc A, x X) A) A {
@@ -44,7 +44,7 @@ func Scan[A, X Values](s *Scope, initial A, xs X, f func(s *Scope, acc A, x X) A
 	}))
 }
 
-// dim0 is the number of slices of x, negative where it isn't known.
+// dim0 returns the number of slices of x, negative where it isn't known.
 func dim0(x *Value) int {
 	if s := x.Fact().Shape; s.Rank() > 0 {
 		return s.Dim(0)
@@ -122,7 +122,7 @@ func (s *Scope) loopOver(op string, init, xs []*Value, f element) []*Value {
 	return stacked
 }
 
-// checkElement is an error unless a loop's function may give out.
+// checkElement returns an error unless a loop's function may give out.
 func (s *Scope) checkElement(init, out []*Value) error {
 	if !s.alive() {
 		return s.step.err
@@ -146,7 +146,7 @@ func (s *Scope) checkElement(init, out []*Value) error {
 	return nil
 }
 
-// elementFacts are what is known of one slice of each.
+// elementFacts returns what is known of one slice of each.
 func elementFacts(xs []*Value) []graph.Fact {
 	facts := make([]graph.Fact, len(xs))
 	for i, x := range xs {
@@ -159,7 +159,7 @@ func elementFacts(xs []*Value) []graph.Fact {
 	return facts
 }
 
-// probe is what is known of the values that f gives for any slices of xs.
+// probe returns what is known of the values that f gives for any slices of xs.
 func (s *Scope) probe(op string, init, xs []*Value, f element) ([]graph.Fact, bool) {
 	var facts []graph.Fact
 	for _, v := range init {
@@ -187,7 +187,7 @@ func (s *Scope) probe(op string, init, xs []*Value, f element) ([]graph.Fact, bo
 	return out, true
 }
 
-// noElements is the stack of no values.
+// noElements returns the stack of no values.
 func (s *Scope) noElements(op string, init, xs []*Value, f element) []*Value {
 	facts, ok := s.probe(op, init, xs, f)
 	if !ok {
@@ -205,7 +205,7 @@ func (s *Scope) noElements(op string, init, xs []*Value, f element) []*Value {
 	return out
 }
 
-// traceLoop is a While over lists.
+// traceLoop traces a While over lists.
 func (s *Scope) traceLoop(op string, init, xs []*Value, f element) []*Value {
 	facts, ok := s.probe(op, init, xs, f)
 	if !ok {
@@ -262,8 +262,8 @@ func (s *Scope) traceLoop(op string, init, xs []*Value, f element) []*Value {
 	return stacked
 }
 
-// stackList is the tensor of a list's n elements of a type and shape; a negative
-// n isn't known.
+// stackList returns the tensor of a list's n elements of a type and shape; a
+// negative n isn't known.
 func (s *Scope) stackList(list *Value, d tensor.DType, elem *Value, n int) *Value {
 	attrs := graph.Attrs{graph.Type("element_dtype", d)}
 	if n >= 0 {
@@ -272,8 +272,8 @@ func (s *Scope) stackList(list *Value, d tensor.DType, elem *Value, n int) *Valu
 	return s.Emit1("TensorListStack", attrs, list, elem)
 }
 
-// shapeVector is a shape as the ops of lists take it: -1 is an unknown size, and
-// alone, as a scalar, an unknown rank.
+// shapeVector returns a shape as the ops of lists take it: -1 is an unknown
+// size, and alone, as a scalar, an unknown rank.
 func (s *Scope) shapeVector(shape graph.PartialShape) *Value {
 	if !shape.HasRank() {
 		return s.sizes(tensor.Scalar(int32(-1)))

@@ -12,89 +12,89 @@ import (
 // are aligned at their ends, and a size of 1, or a missing dimension, stretches
 // to the other's size. Both inputs have the same element type.
 
-// Add is x+y.
+// Add computes x+y.
 func Add(s *Scope, x, y Input) *Value { return s.Emit1("AddV2", nil, x, y) }
 
-// Sub is x-y.
+// Sub computes x-y.
 func Sub(s *Scope, x, y Input) *Value { return s.Emit1("Sub", nil, x, y) }
 
-// Mul is x*y.
+// Mul computes x*y.
 func Mul(s *Scope, x, y Input) *Value { return s.Emit1("Mul", nil, x, y) }
 
-// Div is x/y, in floating point; integers have [FloorDiv].
+// Div computes x/y, in floating point; integers have [FloorDiv].
 func Div(s *Scope, x, y Input) *Value { return s.Emit1("RealDiv", nil, x, y) }
 
-// DivNoNan is x/y, and 0 where y is 0.
+// DivNoNan computes x/y, and 0 where y is 0.
 func DivNoNan(s *Scope, x, y Input) *Value { return s.Emit1("DivNoNan", nil, x, y) }
 
-// MulNoNan is x*y, and 0 where y is 0, even if x is NaN or infinite.
+// MulNoNan computes x*y, and 0 where y is 0, even if x is NaN or infinite.
 func MulNoNan(s *Scope, x, y Input) *Value { return s.Emit1("MulNoNan", nil, x, y) }
 
-// FloorDiv is x/y rounded down. An integer divided by 0 is an error.
+// FloorDiv computes x/y rounded down. An integer divided by 0 is an error.
 func FloorDiv(s *Scope, x, y Input) *Value { return s.Emit1("FloorDiv", nil, x, y) }
 
-// Mod is the rest of [FloorDiv]: it has y's sign.
+// Mod computes the rest of [FloorDiv]: it has y's sign.
 func Mod(s *Scope, x, y Input) *Value { return s.Emit1("FloorMod", nil, x, y) }
 
-// TruncateDiv is x/y of integers, rounded toward zero as Go's / does.
+// TruncateDiv computes x/y of integers, rounded toward zero as Go's / does.
 func TruncateDiv(s *Scope, x, y Input) *Value { return s.Emit1("TruncateDiv", nil, x, y) }
 
-// Pow is x to the power y. A negative power of an integer is an error.
+// Pow raises x to the power y. A negative power of an integer is an error.
 func Pow(s *Scope, x, y Input) *Value { return s.Emit1("Pow", nil, x, y) }
 
-// Maximum is the larger one; NaN if either is.
+// Maximum returns the larger of x and y; NaN if either is.
 func Maximum(s *Scope, x, y Input) *Value { return s.Emit1("Maximum", nil, x, y) }
 
-// Minimum is the smaller one; NaN if either is.
+// Minimum returns the smaller of x and y; NaN if either is.
 func Minimum(s *Scope, x, y Input) *Value { return s.Emit1("Minimum", nil, x, y) }
 
-// SquaredDifference is (x-y)*(x-y).
+// SquaredDifference computes (x-y)*(x-y).
 func SquaredDifference(s *Scope, x, y Input) *Value { return s.Emit1("SquaredDifference", nil, x, y) }
 
-// Atan2 is the angle between the first axis and the point whose coordinates are x
-// (along that axis) and y, in radians.
+// Atan2 computes the angle between the first axis and the point whose coordinates
+// are x (along that axis) and y, in radians.
 func Atan2(s *Scope, y, x Input) *Value { return s.Emit1("Atan2", nil, y, x) }
 
-// Xlogy is x*log(y), and 0 where x is 0.
+// Xlogy computes x*log(y), and 0 where x is 0.
 func Xlogy(s *Scope, x, y Input) *Value { return s.Emit1("Xlogy", nil, x, y) }
 
-// Equal is true where x and y are equal; NaN equals nothing.
+// Equal returns true where x and y are equal; NaN equals nothing.
 func Equal(s *Scope, x, y Input) *Value { return s.Emit1("Equal", nil, x, y) }
 
-// NotEqual is true where x and y differ.
+// NotEqual returns true where x and y differ.
 func NotEqual(s *Scope, x, y Input) *Value { return s.Emit1("NotEqual", nil, x, y) }
 
-// Less is true where x < y.
+// Less returns true where x < y.
 func Less(s *Scope, x, y Input) *Value { return s.Emit1("Less", nil, x, y) }
 
-// LessEqual is true where x <= y.
+// LessEqual returns true where x <= y.
 func LessEqual(s *Scope, x, y Input) *Value { return s.Emit1("LessEqual", nil, x, y) }
 
-// Greater is true where x > y.
+// Greater returns true where x > y.
 func Greater(s *Scope, x, y Input) *Value { return s.Emit1("Greater", nil, x, y) }
 
-// GreaterEqual is true where x >= y.
+// GreaterEqual returns true where x >= y.
 func GreaterEqual(s *Scope, x, y Input) *Value { return s.Emit1("GreaterEqual", nil, x, y) }
 
-// And is true where both booleans are.
+// And returns true where both booleans are true.
 func And(s *Scope, x, y Input) *Value { return s.Emit1("LogicalAnd", nil, x, y) }
 
-// Or is true where one of the booleans is.
+// Or returns true where one of the booleans is true.
 func Or(s *Scope, x, y Input) *Value { return s.Emit1("LogicalOr", nil, x, y) }
 
-// BitwiseAnd is the bitwise and of integers.
+// BitwiseAnd computes the bitwise and of integers.
 func BitwiseAnd(s *Scope, x, y Input) *Value { return s.Emit1("BitwiseAnd", nil, x, y) }
 
-// BitwiseOr is the bitwise or of integers.
+// BitwiseOr computes the bitwise or of integers.
 func BitwiseOr(s *Scope, x, y Input) *Value { return s.Emit1("BitwiseOr", nil, x, y) }
 
-// BitwiseXor is the bitwise exclusive or of integers.
+// BitwiseXor computes the bitwise exclusive or of integers.
 func BitwiseXor(s *Scope, x, y Input) *Value { return s.Emit1("BitwiseXor", nil, x, y) }
 
-// Neg is -x.
+// Neg computes -x.
 func Neg(s *Scope, x Input) *Value { return s.Emit1("Neg", nil, x) }
 
-// Abs is |x|; for a complex x the magnitude, a real number.
+// Abs computes |x|; for a complex x the magnitude, a real number.
 func Abs(s *Scope, x Input) *Value {
 	switch s.typeOf(x) {
 	case tensor.Complex64:
@@ -105,107 +105,107 @@ func Abs(s *Scope, x Input) *Value {
 	return s.Emit1("Abs", nil, x)
 }
 
-// Sign is -1, 0 or 1 by x's sign; NaN stays. For a complex x it is x/|x|.
+// Sign returns -1, 0 or 1 by x's sign; NaN stays. For a complex x it is x/|x|.
 func Sign(s *Scope, x Input) *Value { return s.Emit1("Sign", nil, x) }
 
-// Square is x*x.
+// Square computes x*x.
 func Square(s *Scope, x Input) *Value { return s.Emit1("Square", nil, x) }
 
-// Sqrt is the square root.
+// Sqrt computes the square root of x.
 func Sqrt(s *Scope, x Input) *Value { return s.Emit1("Sqrt", nil, x) }
 
-// Rsqrt is 1/sqrt(x).
+// Rsqrt computes 1/sqrt(x).
 func Rsqrt(s *Scope, x Input) *Value { return s.Emit1("Rsqrt", nil, x) }
 
-// Reciprocal is 1/x.
+// Reciprocal computes 1/x.
 func Reciprocal(s *Scope, x Input) *Value { return s.Emit1("Reciprocal", nil, x) }
 
-// Exp is e to the power x.
+// Exp computes e to the power x.
 func Exp(s *Scope, x Input) *Value { return s.Emit1("Exp", nil, x) }
 
-// Expm1 is exp(x)-1, exact for small x.
+// Expm1 computes exp(x)-1, exact for small x.
 func Expm1(s *Scope, x Input) *Value { return s.Emit1("Expm1", nil, x) }
 
-// Log is the natural logarithm.
+// Log computes the natural logarithm of x.
 func Log(s *Scope, x Input) *Value { return s.Emit1("Log", nil, x) }
 
-// Log1p is log(1+x), exact for small x.
+// Log1p computes log(1+x), exact for small x.
 func Log1p(s *Scope, x Input) *Value { return s.Emit1("Log1p", nil, x) }
 
-// Sin is the sine of x in radians.
+// Sin computes the sine of x in radians.
 func Sin(s *Scope, x Input) *Value { return s.Emit1("Sin", nil, x) }
 
-// Cos is the cosine of x in radians.
+// Cos computes the cosine of x in radians.
 func Cos(s *Scope, x Input) *Value { return s.Emit1("Cos", nil, x) }
 
-// Tan is the tangent of x in radians.
+// Tan computes the tangent of x in radians.
 func Tan(s *Scope, x Input) *Value { return s.Emit1("Tan", nil, x) }
 
-// Asin is the inverse sine.
+// Asin computes the inverse sine of x.
 func Asin(s *Scope, x Input) *Value { return s.Emit1("Asin", nil, x) }
 
-// Acos is the inverse cosine.
+// Acos computes the inverse cosine of x.
 func Acos(s *Scope, x Input) *Value { return s.Emit1("Acos", nil, x) }
 
-// Atan is the inverse tangent.
+// Atan computes the inverse tangent of x.
 func Atan(s *Scope, x Input) *Value { return s.Emit1("Atan", nil, x) }
 
-// Sinh is the hyperbolic sine.
+// Sinh computes the hyperbolic sine of x.
 func Sinh(s *Scope, x Input) *Value { return s.Emit1("Sinh", nil, x) }
 
-// Cosh is the hyperbolic cosine.
+// Cosh computes the hyperbolic cosine of x.
 func Cosh(s *Scope, x Input) *Value { return s.Emit1("Cosh", nil, x) }
 
-// Tanh is the hyperbolic tangent.
+// Tanh computes the hyperbolic tangent of x.
 func Tanh(s *Scope, x Input) *Value { return s.Emit1("Tanh", nil, x) }
 
-// Asinh is the inverse hyperbolic sine.
+// Asinh computes the inverse hyperbolic sine of x.
 func Asinh(s *Scope, x Input) *Value { return s.Emit1("Asinh", nil, x) }
 
-// Acosh is the inverse hyperbolic cosine.
+// Acosh computes the inverse hyperbolic cosine of x.
 func Acosh(s *Scope, x Input) *Value { return s.Emit1("Acosh", nil, x) }
 
-// Atanh is the inverse hyperbolic tangent.
+// Atanh computes the inverse hyperbolic tangent of x.
 func Atanh(s *Scope, x Input) *Value { return s.Emit1("Atanh", nil, x) }
 
-// Erf is the Gauss error function.
+// Erf computes the Gauss error function of x.
 func Erf(s *Scope, x Input) *Value { return s.Emit1("Erf", nil, x) }
 
-// Erfc is 1-erf(x), exact for large x.
+// Erfc computes 1-erf(x), exact for large x.
 func Erfc(s *Scope, x Input) *Value { return s.Emit1("Erfc", nil, x) }
 
-// Lgamma is the logarithm of |gamma(x)|.
+// Lgamma computes the logarithm of |gamma(x)|.
 func Lgamma(s *Scope, x Input) *Value { return s.Emit1("Lgamma", nil, x) }
 
-// Digamma is the derivative of Lgamma.
+// Digamma computes the derivative of Lgamma.
 func Digamma(s *Scope, x Input) *Value { return s.Emit1("Digamma", nil, x) }
 
-// Floor is the largest integer not above x, in x's own type.
+// Floor rounds down, to the largest integer not above x, in x's own type.
 func Floor(s *Scope, x Input) *Value { return s.Emit1("Floor", nil, x) }
 
-// Ceil is the smallest integer not below x, in x's own type.
+// Ceil rounds up, to the smallest integer not below x, in x's own type.
 func Ceil(s *Scope, x Input) *Value { return s.Emit1("Ceil", nil, x) }
 
-// Round is the nearest integer, ties to even, in x's own type.
+// Round rounds to the nearest integer, ties to even, in x's own type.
 func Round(s *Scope, x Input) *Value { return s.Emit1("Round", nil, x) }
 
-// IsNaN is true where x is NaN.
+// IsNaN returns true where x is NaN.
 func IsNaN(s *Scope, x Input) *Value { return s.Emit1("IsNan", nil, x) }
 
-// IsInf is true where x is an infinity.
+// IsInf returns true where x is an infinity.
 func IsInf(s *Scope, x Input) *Value { return s.Emit1("IsInf", nil, x) }
 
-// IsFinite is true where x is neither NaN nor an infinity.
+// IsFinite returns true where x is neither NaN nor an infinity.
 func IsFinite(s *Scope, x Input) *Value { return s.Emit1("IsFinite", nil, x) }
 
-// Not is the logical not of booleans.
+// Not negates booleans.
 func Not(s *Scope, x Input) *Value { return s.Emit1("LogicalNot", nil, x) }
 
-// Conj is the complex conjugate; a real x stays.
+// Conj computes the complex conjugate of x; a real x stays.
 func Conj(s *Scope, x Input) *Value { return s.Emit1("Conj", nil, x) }
 
-// AddN is the sum of all inputs of a list, which have one shape and type. An
-// empty list is an error.
+// AddN adds all inputs of a list, which have one shape and type. An empty list
+// is an error.
 func AddN(s *Scope, xs Input) *Value {
 	l, ok := list(xs)
 	if !ok || len(l) == 0 {
@@ -214,7 +214,7 @@ func AddN(s *Scope, xs Input) *Value {
 	return s.Emit1("AddN", nil, l...)
 }
 
-// Clip is x limited to the range from lo to hi.
+// Clip limits x to the range from lo to hi.
 func Clip(s *Scope, x, lo, hi Input) *Value { return s.Emit1("ClipByValue", nil, x, lo, hi) }
 
 // Where picks x where cond is true and y elsewhere; all three broadcast.
@@ -261,9 +261,10 @@ var (
 	}
 )
 
-// MatMul is the matrix product. Two matrices emit MatMul; where an input has
-// more dimensions, or may have, they count as a batch of matrices, which
-// broadcasts, and BatchMatMulV2 is emitted (it conjugates what it transposes).
+// MatMul multiplies the matrices a and b. Two matrices emit MatMul; where an
+// input has more dimensions, or may have, they count as a batch of matrices,
+// which broadcasts, and BatchMatMulV2 is emitted (it conjugates what it
+// transposes).
 func MatMul(s *Scope, a, b Input, o ...*MatMulOptions) *Value {
 	var flags int
 	for _, o := range o {
@@ -292,7 +293,8 @@ func (s *Scope) peek(x Input) (v *Value, weak bool, err error) {
 	return s.resolve(x)
 }
 
-// typeOf is the element type of an input; Invalid for Go numbers and nothing.
+// typeOf returns the element type of an input; Invalid for Go numbers and
+// nothing.
 func (s *Scope) typeOf(x Input) tensor.DType {
 	switch x := x.(type) {
 	case *Value:

@@ -6,75 +6,76 @@ import (
 	"github.com/cairnml/cairn/graph"
 )
 
-// Relu is max(x, 0).
+// Relu computes max(x, 0).
 func Relu(s *Scope, x Input) *Value { return s.Emit1("Relu", nil, x) }
 
-// Relu6 is min(max(x, 0), 6).
+// Relu6 computes min(max(x, 0), 6).
 func Relu6(s *Scope, x Input) *Value { return s.Emit1("Relu6", nil, x) }
 
-// LeakyRelu is x where it is positive and alpha*x elsewhere. tf.nn.leaky_relu's
-// default alpha is 0.2, Keras' is 0.3.
+// LeakyRelu returns x where it is positive and alpha*x elsewhere.
+// tf.nn.leaky_relu's default alpha is 0.2, Keras' is 0.3.
 func LeakyRelu(s *Scope, x Input, alpha float64) *Value {
 	return s.Emit1("LeakyRelu", graph.Attrs{graph.Float("alpha", alpha)}, x)
 }
 
-// Elu is x where it is positive and exp(x)-1 elsewhere.
+// Elu returns x where it is positive and exp(x)-1 elsewhere.
 func Elu(s *Scope, x Input) *Value { return s.Emit1("Elu", nil, x) }
 
-// Selu is the scaled exponential linear unit: scale*x where x is positive and
-// scale*alpha*(exp(x)-1) elsewhere, with the constants that keep mean and
+// Selu computes the scaled exponential linear unit: scale*x where x is positive
+// and scale*alpha*(exp(x)-1) elsewhere, with the constants that keep mean and
 // variance.
 func Selu(s *Scope, x Input) *Value { return s.Emit1("Selu", nil, x) }
 
-// Gelu is x times the Gaussian distribution function of x.
+// Gelu computes x times the Gaussian distribution function of x.
 func Gelu(s *Scope, x Input) *Value {
 	x = Const(s, x)
 	cdf := Add(s, 1, Erf(s, Div(s, x, math.Sqrt2)))
 	return Mul(s, Mul(s, 0.5, x), cdf)
 }
 
-// GeluTanh is [Gelu] with the distribution function approximated by tanh.
+// GeluTanh computes [Gelu] with the distribution function approximated by tanh.
 func GeluTanh(s *Scope, x Input) *Value {
 	x = Const(s, x)
 	inner := Mul(s, 0.7978845608028654, Add(s, x, Mul(s, 0.044715, Pow(s, x, 3))))
 	return Mul(s, Mul(s, 0.5, x), Add(s, 1, Tanh(s, inner)))
 }
 
-// Sigmoid is 1/(1+exp(-x)).
+// Sigmoid computes 1/(1+exp(-x)).
 func Sigmoid(s *Scope, x Input) *Value { return s.Emit1("Sigmoid", nil, x) }
 
-// HardSigmoid is max(0, min(1, 0.2*x+0.5)), as Keras 2 has it.
+// HardSigmoid computes max(0, min(1, 0.2*x+0.5)), as Keras 2 has it.
 func HardSigmoid(s *Scope, x Input) *Value {
 	x = Const(s, x)
 	return Clip(s, Add(s, Mul(s, x, 0.2), 0.5), 0, 1)
 }
 
-// Softplus is log(1+exp(x)).
+// Softplus computes log(1+exp(x)).
 func Softplus(s *Scope, x Input) *Value { return s.Emit1("Softplus", nil, x) }
 
-// Softsign is x/(1+|x|).
+// Softsign computes x/(1+|x|).
 func Softsign(s *Scope, x Input) *Value { return s.Emit1("Softsign", nil, x) }
 
-// Swish is x*sigmoid(x), also known as silu.
+// Swish computes x*sigmoid(x), also known as silu.
 func Swish(s *Scope, x Input) *Value {
 	x = Const(s, x)
 	return Mul(s, x, Sigmoid(s, x))
 }
 
-// Mish is x*tanh(softplus(x)).
+// Mish computes x*tanh(softplus(x)).
 func Mish(s *Scope, x Input) *Value {
 	x = Const(s, x)
 	return Mul(s, x, Tanh(s, Softplus(s, x)))
 }
 
-// Softmax is exp(x) divided by its sum along the last axis.
+// Softmax computes exp(x) divided by its sum along the last axis.
 func Softmax(s *Scope, x Input) *Value { return s.Emit1("Softmax", nil, x) }
 
-// LogSoftmax is the logarithm of [Softmax], exact where that is close to 0.
+// LogSoftmax computes the logarithm of [Softmax], exact where that is close to
+// 0.
 func LogSoftmax(s *Scope, x Input) *Value { return s.Emit1("LogSoftmax", nil, x) }
 
-// L2Normalize is x divided by its Euclidean norm over the axes, which is taken
-// as at least sqrt(epsilon). TensorFlow's epsilon is 1e-12.
+// L2Normalize divides x by its Euclidean norm over the axes, which is taken as
+// at least sqrt(epsilon). TensorFlow's epsilon is 1e-12.
 func L2Normalize(s *Scope, x Input, epsilon float64, axes ...int) *Value {
 	x = Const(s, x)
 	return Mul(s, x, Rsqrt(s, Maximum(s, SumKeep(s, Square(s, x), axes...), epsilon)))
@@ -94,9 +95,9 @@ func Dropout(s *Scope, r *Random, x Input, rate float64) *Value {
 	return Mul(s, Mul(s, x, 1/(1-rate)), Cast(s, keep, s.typeOf(x)))
 }
 
-// SoftmaxCrossEntropy is the cross-entropy of each row of logits against the
-// row of labels, which is a distribution: one loss a row. The last dimension
-// holds the classes; there may be any number of others.
+// SoftmaxCrossEntropy computes the cross-entropy of each row of logits against
+// the row of labels, which is a distribution: one loss a row. The last
+// dimension holds the classes; there may be any number of others.
 func SoftmaxCrossEntropy(s *Scope, labels, logits Input) *Value {
 	if rank := s.shapeOf(logits).Rank(); rank == 0 || rank == 2 {
 		return s.EmitN(2, "SoftmaxCrossEntropyWithLogits", nil, logits, labels)[0]
@@ -106,8 +107,8 @@ func SoftmaxCrossEntropy(s *Scope, labels, logits Input) *Value {
 	return ReshapeTo(s, s.EmitN(2, "SoftmaxCrossEntropyWithLogits", nil, x, y)[0], outer)
 }
 
-// SparseSoftmaxCrossEntropy is [SoftmaxCrossEntropy] for labels that are class
-// indices (int32 or int64), one a row. A label out of range is an error.
+// SparseSoftmaxCrossEntropy computes [SoftmaxCrossEntropy] for labels that are
+// class indices (int32 or int64), one a row. A label out of range is an error.
 func SparseSoftmaxCrossEntropy(s *Scope, labels, logits Input) *Value {
 	rank := s.shapeOf(logits).Rank()
 	labels = Const(s, labels)
@@ -122,8 +123,8 @@ func SparseSoftmaxCrossEntropy(s *Scope, labels, logits Input) *Value {
 	return ReshapeTo(s, s.EmitN(2, "SparseSoftmaxCrossEntropyWithLogits", nil, x, y)[0], outer)
 }
 
-// SigmoidCrossEntropy is the cross-entropy of each logit against its label, a
-// probability, element by element, computed as TensorFlow does without
+// SigmoidCrossEntropy computes the cross-entropy of each logit against its
+// label, a probability, element by element, computed as TensorFlow does without
 // overflow: max(x, 0) - x*z + log(1+exp(-|x|)).
 func SigmoidCrossEntropy(s *Scope, labels, logits Input) *Value {
 	x := Const(s, logits)

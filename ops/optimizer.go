@@ -47,7 +47,7 @@ func nesterovAttr(on bool) graph.Attrs {
 	return nil
 }
 
-// ApplyMomentum is TensorFlow's momentum step:
+// ApplyMomentum updates v by TensorFlow's momentum step:
 //
 //	accum = momentum*accum + grad
 //	v -= lr*accum                      // without nesterov
@@ -56,7 +56,7 @@ func ApplyMomentum(s *Scope, v, accum trackable.VariableLike, lr, grad, momentum
 	s.apply("ResourceApplyMomentum", nesterovAttr(nesterov), []trackable.VariableLike{v, accum}, lr, grad, momentum)
 }
 
-// ApplyKerasMomentum is the momentum step of Keras' SGD:
+// ApplyKerasMomentum updates v by the momentum step of Keras' SGD:
 //
 //	accum = momentum*accum - lr*grad
 //	v += accum                         // without nesterov
@@ -65,8 +65,8 @@ func ApplyKerasMomentum(s *Scope, v, accum trackable.VariableLike, lr, grad, mom
 	s.apply("ResourceApplyKerasMomentum", nesterovAttr(nesterov), []trackable.VariableLike{v, accum}, lr, grad, momentum)
 }
 
-// ApplyAdam is Adam's step; beta1Power and beta2Power are beta1 and beta2 to
-// the power of the step's number, which counts from 1:
+// ApplyAdam updates v by Adam's step; beta1Power and beta2Power are beta1 and
+// beta2 to the power of the step's number, which counts from 1:
 //
 //	alpha = lr * sqrt(1-beta2Power) / (1-beta1Power)
 //	m += (grad-m) * (1-beta1)
@@ -80,15 +80,15 @@ func ApplyAdam(s *Scope, v, m, v2 trackable.VariableLike, beta1Power, beta2Power
 		beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad)
 }
 
-// ApplyAdamWithAmsgrad is [ApplyAdam] that divides by the largest v2 so far,
-// which vhat keeps.
+// ApplyAdamWithAmsgrad does what [ApplyAdam] does, but divides by the largest
+// v2 so far, which vhat keeps.
 func ApplyAdamWithAmsgrad(s *Scope, v, m, v2, vhat trackable.VariableLike, beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad Input) {
 	s.apply("ResourceApplyAdamWithAmsgrad", nil, []trackable.VariableLike{v, m, v2, vhat},
 		beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad)
 }
 
-// ApplyAdaMax is Adamax's step; beta1Power is beta1 to the power of the step's
-// number, which counts from 1:
+// ApplyAdaMax updates v by Adamax's step; beta1Power is beta1 to the power of
+// the step's number, which counts from 1:
 //
 //	m += (grad-m) * (1-beta1)
 //	v2 = max(beta2*v2, |grad|)
@@ -97,7 +97,8 @@ func ApplyAdaMax(s *Scope, v, m, v2 trackable.VariableLike, beta1Power, lr, beta
 	s.apply("ResourceApplyAdaMax", nil, []trackable.VariableLike{v, m, v2}, beta1Power, lr, beta1, beta2, epsilon, grad)
 }
 
-// ApplyAdagrad is Adagrad's step with an epsilon, TensorFlow's AdagradV2:
+// ApplyAdagrad updates v by Adagrad's step with an epsilon, TensorFlow's
+// AdagradV2:
 //
 //	accum += grad*grad
 //	v -= lr*grad / (sqrt(accum)+epsilon)
@@ -105,7 +106,7 @@ func ApplyAdagrad(s *Scope, v, accum trackable.VariableLike, lr, epsilon, grad I
 	s.apply("ResourceApplyAdagradV2", nil, []trackable.VariableLike{v, accum}, lr, epsilon, grad)
 }
 
-// ApplyAdadelta is Adadelta's step:
+// ApplyAdadelta updates v by Adadelta's step:
 //
 //	accum = rho*accum + (1-rho)*grad*grad
 //	update = sqrt(accumUpdate+epsilon) / sqrt(accum+epsilon) * grad
@@ -115,7 +116,7 @@ func ApplyAdadelta(s *Scope, v, accum, accumUpdate trackable.VariableLike, lr, r
 	s.apply("ResourceApplyAdadelta", nil, []trackable.VariableLike{v, accum, accumUpdate}, lr, rho, epsilon, grad)
 }
 
-// ApplyRMSProp is the RMSProp step:
+// ApplyRMSProp updates v by the RMSProp step:
 //
 //	ms += (grad*grad-ms) * (1-rho)
 //	mom = momentum*mom + lr*grad / sqrt(ms+epsilon)
@@ -124,14 +125,14 @@ func ApplyRMSProp(s *Scope, v, ms, mom trackable.VariableLike, lr, rho, momentum
 	s.apply("ResourceApplyRMSProp", nil, []trackable.VariableLike{v, ms, mom}, lr, rho, momentum, epsilon, grad)
 }
 
-// ApplyCenteredRMSProp is [ApplyRMSProp] that divides by an estimate of the
-// gradient's variance; mg keeps its mean.
+// ApplyCenteredRMSProp does what [ApplyRMSProp] does, but divides by an
+// estimate of the gradient's variance; mg keeps its mean.
 func ApplyCenteredRMSProp(s *Scope, v, mg, ms, mom trackable.VariableLike, lr, rho, momentum, epsilon, grad Input) {
 	s.apply("ResourceApplyCenteredRMSProp", nil, []trackable.VariableLike{v, mg, ms, mom}, lr, rho, momentum, epsilon, grad)
 }
 
-// ApplyFtrl is the step of FTRL-proximal with L2 shrinkage, TensorFlow's
-// FtrlV2.
+// ApplyFtrl updates v by the step of FTRL-proximal with L2 shrinkage,
+// TensorFlow's FtrlV2.
 func ApplyFtrl(s *Scope, v, accum, linear trackable.VariableLike, grad, lr, l1, l2, l2Shrinkage, lrPower Input) {
 	s.apply("ResourceApplyFtrlV2", nil, []trackable.VariableLike{v, accum, linear}, grad, lr, l1, l2, l2Shrinkage, lrPower)
 }

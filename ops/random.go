@@ -52,7 +52,8 @@ func (s *Scope) next(op string, r *Random, shape *Value) (key, counter *Value) {
 	return SliceOf(s, old, []int{2}, []int{1}).asKey(s), SliceOf(s, old, []int{0}, []int{2}).asKey(s)
 }
 
-// numElements is how many elements an output of the shape has, as a uint64.
+// numElements returns how many elements an output of the shape has, as a
+// uint64.
 func (s *Scope) numElements(op string, shape *Value) *Value {
 	dims, known, err := shape.Fact().AsShape()
 	if err != nil {
@@ -82,26 +83,26 @@ func (s *Scope) random(op string, r *Random, d tensor.DType, shape *Value, bound
 	return s.Emit1(op, graph.Attrs{graph.Type("dtype", d)}, in...)
 }
 
-// RandomUniform is random numbers of type d, a floating one, evenly from 0 up
-// to but not including 1.
+// RandomUniform draws random numbers of type d, a floating one, evenly from 0
+// up to but not including 1.
 func RandomUniform(s *Scope, r *Random, d tensor.DType, dims ...int) *Value {
 	return s.random("StatelessRandomUniformV2", r, d, s.vec32(dims...))
 }
 
-// RandomNormal is random numbers of type d from the normal distribution with
+// RandomNormal draws random numbers of type d from the normal distribution with
 // mean 0 and standard deviation 1.
 func RandomNormal(s *Scope, r *Random, d tensor.DType, dims ...int) *Value {
 	return s.random("StatelessRandomNormalV2", r, d, s.vec32(dims...))
 }
 
-// RandomTruncatedNormal is [RandomNormal] in which what lies more than two
+// RandomTruncatedNormal draws as [RandomNormal] does; what lies more than two
 // standard deviations from the mean is drawn again.
 func RandomTruncatedNormal(s *Scope, r *Random, d tensor.DType, dims ...int) *Value {
 	return s.random("StatelessTruncatedNormalV2", r, d, s.vec32(dims...))
 }
 
-// RandomInt is random integers of type d (int32, int64, uint32 or uint64) from
-// lo up to but not including hi.
+// RandomInt draws random integers of type d (int32, int64, uint32 or uint64)
+// from lo up to but not including hi.
 func RandomInt(s *Scope, r *Random, d tensor.DType, lo, hi Input, dims ...int) *Value {
 	return s.randomInt(r, d, lo, hi, s.vec32(dims...))
 }
@@ -110,12 +111,14 @@ func (s *Scope) randomInt(r *Random, d tensor.DType, lo, hi Input, shape *Value)
 	return s.random("StatelessRandomUniformIntV2", r, d, shape, s.cast(lo, d), s.cast(hi, d))
 }
 
-// RandomUniformLike is [RandomUniform] of x's type and shape.
+// RandomUniformLike draws as [RandomUniform] does, in a tensor of x's type and
+// shape.
 func RandomUniformLike(s *Scope, r *Random, x Input) *Value {
 	return s.randomLike("StatelessRandomUniformV2", r, x)
 }
 
-// RandomNormalLike is [RandomNormal] of x's type and shape.
+// RandomNormalLike draws as [RandomNormal] does, in a tensor of x's type and
+// shape.
 func RandomNormalLike(s *Scope, r *Random, x Input) *Value {
 	return s.randomLike("StatelessRandomNormalV2", r, x)
 }
@@ -127,7 +130,7 @@ func (s *Scope) randomLike(op string, r *Random, x Input) *Value {
 	return s.random(op, r, s.typeOf(x), asSizes(Shape(s, x)))
 }
 
-// Shuffle is x with its slices along the first dimension in random order.
+// Shuffle puts the slices of x along its first dimension in random order.
 func Shuffle(s *Scope, r *Random, x Input) *Value {
 	x = Const(s, x)
 	if s.shapeOf(x).Rank() == 0 {

@@ -49,7 +49,7 @@ func callsFunctions(op string) bool {
 	return false
 }
 
-// outputsOf is the number of outputs of an op that calls functions.
+// outputsOf returns the number of outputs of an op that calls functions.
 func outputsOf(op string, attrs graph.Attrs, in int) int {
 	if op == "While" || op == "StatelessWhile" {
 		return in
@@ -86,7 +86,8 @@ func (s *Scope) rewrite(name string, attrs graph.Attrs) ([]call, graph.Attrs, er
 	return calls, attrs, nil
 }
 
-// WithRecorder is a scope of the same call whose ops are shown to r as well.
+// WithRecorder returns a scope of the same call whose ops are shown to r as
+// well.
 func (s *Scope) WithRecorder(r Recorder) *Scope {
 	recs := make([]Recorder, len(s.recs), len(s.recs)+1)
 	copy(recs, s.recs)
@@ -140,7 +141,7 @@ func SetSlot(v *Value, r Recorder, n int32) {
 	v.more = append(v.more, slotRef{r, n})
 }
 
-// Slot is the number that r stored with v.
+// Slot returns the number that r stored with v.
 func Slot(v *Value, r Recorder) (n int32, ok bool) {
 	if v.slot.rec == r {
 		return v.slot.n, true

@@ -28,7 +28,7 @@ func (s *Scope) reduce(op string, keep bool, x Input, axes []int) *Value {
 	return s.Emit1(op, attrs, x, at)
 }
 
-// allAxes is 0, 1, …, the rank of x less 1.
+// allAxes returns 0, 1, …, the rank of x less 1.
 func (s *Scope) allAxes(x Input) *Value {
 	shape := s.shapeOf(x)
 	if !shape.HasRank() {
@@ -56,48 +56,48 @@ var firstAxes = func() (t [6]*tensor.Tensor) {
 	return t
 }()
 
-// Sum is the sum over the axes.
+// Sum adds up the elements over the axes.
 func Sum(s *Scope, x Input, axes ...int) *Value { return s.reduce("Sum", false, x, axes) }
 
-// SumKeep is [Sum] with the reduced axes kept.
+// SumKeep sums as [Sum] does and keeps the reduced axes with size 1.
 func SumKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Sum", true, x, axes) }
 
-// Mean is the mean over the axes; NaN over no elements. Integers are divided as
-// integers are.
+// Mean computes the mean over the axes; NaN over no elements. Integers are
+// divided as integers are.
 func Mean(s *Scope, x Input, axes ...int) *Value { return s.reduce("Mean", false, x, axes) }
 
-// MeanKeep is [Mean] with the reduced axes kept.
+// MeanKeep does what [Mean] does and keeps the reduced axes with size 1.
 func MeanKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Mean", true, x, axes) }
 
-// Prod is the product over the axes.
+// Prod computes the product over the axes.
 func Prod(s *Scope, x Input, axes ...int) *Value { return s.reduce("Prod", false, x, axes) }
 
-// ProdKeep is [Prod] with the reduced axes kept.
+// ProdKeep does what [Prod] does and keeps the reduced axes with size 1.
 func ProdKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Prod", true, x, axes) }
 
-// Max is the largest element over the axes.
+// Max returns the largest element over the axes.
 func Max(s *Scope, x Input, axes ...int) *Value { return s.reduce("Max", false, x, axes) }
 
-// MaxKeep is [Max] with the reduced axes kept.
+// MaxKeep does what [Max] does and keeps the reduced axes with size 1.
 func MaxKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Max", true, x, axes) }
 
-// Min is the smallest element over the axes.
+// Min returns the smallest element over the axes.
 func Min(s *Scope, x Input, axes ...int) *Value { return s.reduce("Min", false, x, axes) }
 
-// MinKeep is [Min] with the reduced axes kept.
+// MinKeep does what [Min] does and keeps the reduced axes with size 1.
 func MinKeep(s *Scope, x Input, axes ...int) *Value { return s.reduce("Min", true, x, axes) }
 
-// All is true where all booleans over the axes are.
+// All returns true where all booleans over the axes are true.
 func All(s *Scope, x Input, axes ...int) *Value { return s.reduce("All", false, x, axes) }
 
-// Any is true where one of the booleans over the axes is.
+// Any returns true where one of the booleans over the axes is true.
 func Any(s *Scope, x Input, axes ...int) *Value { return s.reduce("Any", false, x, axes) }
 
-// ArgMax is the index of the largest element along an axis, as int64; the first
-// of equal ones.
+// ArgMax returns the index of the largest element along an axis, as int64; the
+// first of equal ones.
 func ArgMax(s *Scope, x Input, axis int) *Value { return s.Emit1("ArgMax", nil, x, s.scalar32(axis)) }
 
-// ArgMin is the index of the smallest element along an axis, as int64; the
+// ArgMin returns the index of the smallest element along an axis, as int64; the
 // first of equal ones.
 func ArgMin(s *Scope, x Input, axis int) *Value { return s.Emit1("ArgMin", nil, x, s.scalar32(axis)) }
 
@@ -119,17 +119,17 @@ func cumulative(o []*CumulativeOptions) graph.Attrs {
 	return a
 }
 
-// CumSum is the running sum along an axis.
+// CumSum computes the running sum along an axis.
 func CumSum(s *Scope, x Input, axis int, o ...*CumulativeOptions) *Value {
 	return s.Emit1("Cumsum", cumulative(o), x, s.scalar32(axis))
 }
 
-// CumProd is the running product along an axis.
+// CumProd computes the running product along an axis.
 func CumProd(s *Scope, x Input, axis int, o ...*CumulativeOptions) *Value {
 	return s.Emit1("Cumprod", cumulative(o), x, s.scalar32(axis))
 }
 
-// LogSumExp is log(sum(exp(x))) over the axes, without overflow.
+// LogSumExp computes log(sum(exp(x))) over the axes, without overflow.
 func LogSumExp(s *Scope, x Input, axes ...int) *Value {
 	x = Const(s, x)
 	m := MaxKeep(s, x, axes...)
@@ -139,7 +139,8 @@ func LogSumExp(s *Scope, x Input, axes ...int) *Value {
 	return Add(s, sum, ReshapeTo(s, m, Shape(s, sum)))
 }
 
-// Moments are the mean and the variance over the axes, as tf.nn.moments.
+// Moments returns the mean and the variance over the axes, as tf.nn.moments
+// does.
 func Moments(s *Scope, x Input, axes ...int) (mean, variance *Value) {
 	x = Const(s, x)
 	mean = MeanKeep(s, x, axes...)
@@ -147,17 +148,17 @@ func Moments(s *Scope, x Input, axes ...int) (mean, variance *Value) {
 	return ReshapeTo(s, mean, Shape(s, variance)), variance
 }
 
-// MomentsKeep is [Moments] with the reduced axes kept.
+// MomentsKeep does what [Moments] does and keeps the reduced axes with size 1.
 func MomentsKeep(s *Scope, x Input, axes ...int) (mean, variance *Value) {
 	x = Const(s, x)
 	mean = MeanKeep(s, x, axes...)
 	return mean, MeanKeep(s, SquaredDifference(s, x, StopGradient(s, mean)), axes...)
 }
 
-// L2Loss is half the sum of squares.
+// L2Loss computes half the sum of the squares of x.
 func L2Loss(s *Scope, x Input) *Value { return s.Emit1("L2Loss", nil, x) }
 
-// Norm is the Euclidean norm over the axes.
+// Norm computes the Euclidean norm over the axes.
 func Norm(s *Scope, x Input, axes ...int) *Value {
 	return Sqrt(s, Sum(s, Square(s, x), axes...))
 }

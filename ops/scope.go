@@ -83,7 +83,7 @@ type scalarEntry struct {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// float is the scalar tensor of a Go number of a floating type.
+// float returns the scalar tensor of a Go number of a floating type.
 func (sc *scratch) float(x float64, d tensor.DType) (*tensor.Tensor, error) {
 	bits := math.Float64bits(x)
 	e := &sc.scalars[(bits*0x9e3779b97f4a7c15>>58^uint64(d))%uint64(len(sc.scalars))]
@@ -118,15 +118,15 @@ func NewScope(ctx context.Context, o *ScopeOptions) *Scope {
 	return s
 }
 
-// Context is the context of the call: it carries the caller's values, and its
-// end stops the scope between two ops.
+// Context returns the context of the call: it carries the caller's values, and
+// its end stops the scope between two ops.
 func (s *Scope) Context() context.Context { return s.step.ctx }
 
-// Kernels is the set that runs the scope's ops.
+// Kernels returns the set that runs the scope's ops.
 func (s *Scope) Kernels() *engine.KernelSet { return s.step.kernels }
 
-// Err is the first failure of an op in this call, or nil. Func.Call returns it;
-// only code that uses function.Eager needs to ask.
+// Err returns the first failure of an op in this call, or nil. Func.Call
+// returns it; only code that uses function.Eager needs to ask.
 func (s *Scope) Err() error { return s.step.err }
 
 // Fail makes err the scope's error unless it has one, and gives a failed value
@@ -137,8 +137,8 @@ func (s *Scope) Fail(op string, err error) *Value {
 	return s.failed()
 }
 
-// Keep is v as a value that outlives the scope: its memory is no longer the
-// scope's. A nil or failed v gives nil.
+// Keep returns v as a value that outlives the scope: its memory is no longer
+// the scope's. A nil or failed v gives nil.
 func (s *Scope) Keep(v *Value) *Value {
 	if v == nil || v.data.IsZero() || v.dead() {
 		return nil

@@ -7,17 +7,17 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Shape is x's shape as an int32 vector.
+// Shape returns x's shape as an int32 vector.
 func Shape(s *Scope, x Input) *Value { return s.Emit1("Shape", nil, x) }
 
-// Size is the number of x's elements as an int32.
+// Size returns the number of x's elements as an int32.
 func Size(s *Scope, x Input) *Value { return s.Emit1("Size", nil, x) }
 
-// Rank is the number of x's dimensions as an int32.
+// Rank returns the number of x's dimensions as an int32.
 func Rank(s *Scope, x Input) *Value { return s.Emit1("Rank", nil, x) }
 
-// Reshape is x under another shape of as many elements; one size may be -1 and
-// is worked out. No element moves.
+// Reshape gives x another shape of as many elements; one size may be -1 and is
+// worked out. No element moves.
 func Reshape(s *Scope, x Input, dims ...int) *Value {
 	if !s.alive() {
 		return s.failed()
@@ -25,7 +25,8 @@ func Reshape(s *Scope, x Input, dims ...int) *Value {
 	return s.Emit1("Reshape", nil, x, s.vec32(dims...))
 }
 
-// ReshapeTo is [Reshape] to a shape that is a value: an int32 or int64 vector.
+// ReshapeTo does what [Reshape] does, to a shape that is a value: an int32 or
+// int64 vector.
 func ReshapeTo(s *Scope, x, shape Input) *Value {
 	return s.Emit1("Reshape", nil, s.typed(x), s.typed(shape))
 }
@@ -121,8 +122,8 @@ func axisAttr(axis []int) graph.Attrs {
 	return graph.Attrs{graph.Int("axis", int64(axis[0]))}
 }
 
-// SliceOf is the block of x that starts at begin; a size of -1 means to the
-// end.
+// SliceOf returns the block of x that starts at begin; a size of -1 means to
+// the end.
 func SliceOf(s *Scope, x Input, begin, size []int) *Value {
 	return s.Emit1("Slice", nil, x, s.vec32(begin...), s.vec32(size...))
 }
@@ -139,16 +140,16 @@ type Index struct {
 // the end.
 func At(i int) Index { return Index{begin: i, end: i + 1, stride: 1, shrink: true} }
 
-// From is x[begin:] along an axis.
+// From takes x[begin:] along an axis.
 func From(begin int) Index { return Index{begin: begin, stride: 1, openEnd: true} }
 
-// To is x[:end] along an axis.
+// To takes x[:end] along an axis.
 func To(end int) Index { return Index{end: end, stride: 1, openBegin: true} }
 
-// Span is x[begin:end] along an axis; negative ones count from the end.
+// Span takes x[begin:end] along an axis; negative ones count from the end.
 func Span(begin, end int) Index { return Index{begin: begin, end: end, stride: 1} }
 
-// Whole is x[:] along an axis.
+// Whole takes x[:] along an axis.
 func Whole() Index { return Index{stride: 1, openBegin: true, openEnd: true} }
 
 // NewAxis puts an axis of size 1 there.
@@ -163,7 +164,7 @@ func (i Index) Step(n int) Index {
 	return i
 }
 
-// StridedSlice is x indexed as Python indexes arrays, one term for an axis:
+// StridedSlice indexes x as Python indexes arrays, one term for an axis:
 //
 //	ops.StridedSlice(s, x, ops.Whole(), ops.Span(1, -1), ops.At(0)) // x[:, 1:-1, 0]
 func StridedSlice(s *Scope, x Input, terms ...Index) *Value {
@@ -213,7 +214,7 @@ func GatherND(s *Scope, x, indices Input) *Value {
 	return s.Emit1("GatherNd", nil, s.typed(x), Const(s, indices))
 }
 
-// ScatterND is a tensor of the given shape with updates added at the index
+// ScatterND makes a tensor of the given shape with updates added at the index
 // vectors, and zero elsewhere.
 func ScatterND(s *Scope, indices, updates Input, dims ...int) *Value {
 	return s.Emit1("ScatterNd", nil, Const(s, indices), s.typed(updates), s.vec32(dims...))
@@ -303,7 +304,7 @@ func Pad(s *Scope, x Input, paddings ...[2]int) *Value {
 	return s.Emit1("Pad", nil, x, s.paddings(paddings))
 }
 
-// PadWith is [Pad] with another value than zero.
+// PadWith does what [Pad] does, with another value than zero.
 func PadWith(s *Scope, x, value Input, paddings ...[2]int) *Value {
 	return s.Emit1("PadV2", nil, x, s.paddings(paddings), s.cast(value, s.typeOf(x)))
 }
@@ -323,22 +324,22 @@ func Reverse(s *Scope, x Input, axes ...int) *Value {
 	return s.Emit1("ReverseV2", nil, x, s.vec32(axes...))
 }
 
-// Range is start, start+delta, … up to but not including limit.
+// Range returns start, start+delta, … up to but not including limit.
 func Range(s *Scope, start, limit, delta Input) *Value {
 	return s.Emit1("Range", nil, start, limit, delta)
 }
 
-// LinSpace is n evenly spaced values from start to stop, both included.
+// LinSpace returns n evenly spaced values from start to stop, both included.
 func LinSpace(s *Scope, start, stop Input, n int) *Value {
 	return s.Emit1("LinSpace", nil, start, stop, s.sizes(tensor.Scalar(int32(n))))
 }
 
-// Fill is a tensor of the given shape that holds x everywhere.
+// Fill returns a tensor of the given shape that holds x everywhere.
 func Fill(s *Scope, x Input, dims ...int) *Value {
 	return s.Emit1("Fill", nil, s.vec32(dims...), Const(s, x))
 }
 
-// Zeros is a tensor of zeros.
+// Zeros returns a tensor of zeros.
 func Zeros(s *Scope, d tensor.DType, dims ...int) *Value {
 	if !s.alive() {
 		return s.failed()
@@ -354,7 +355,7 @@ func Zeros(s *Scope, d tensor.DType, dims ...int) *Value {
 	return s.newValue(t)
 }
 
-// Ones is a tensor of ones.
+// Ones returns a tensor of ones.
 func Ones(s *Scope, d tensor.DType, dims ...int) *Value {
 	var one Input = true
 	if d != tensor.Bool {
@@ -363,22 +364,22 @@ func Ones(s *Scope, d tensor.DType, dims ...int) *Value {
 	return s.Emit1("Fill", nil, s.vec32(dims...), one)
 }
 
-// ZerosLike is zeros of x's type and shape.
+// ZerosLike returns zeros of x's type and shape.
 func ZerosLike(s *Scope, x Input) *Value { return s.Emit1("ZerosLike", nil, x) }
 
-// OnesLike is ones of x's type and shape.
+// OnesLike returns ones of x's type and shape.
 func OnesLike(s *Scope, x Input) *Value { return s.Emit1("OnesLike", nil, x) }
 
-// Eye is the identity matrix of n rows.
+// Eye returns the identity matrix of n rows.
 func Eye(s *Scope, d tensor.DType, n int) *Value {
 	return Diag(s, Ones(s, d, n))
 }
 
-// Diag is the square matrix with x, a vector, on its diagonal; a batch of
+// Diag returns the square matrix with x, a vector, on its diagonal; a batch of
 // vectors gives a batch of matrices.
 func Diag(s *Scope, x Input) *Value { return s.Emit1("MatrixDiag", nil, x) }
 
-// DiagPart is the diagonal of a matrix or of a batch of matrices.
+// DiagPart returns the diagonal of a matrix or of a batch of matrices.
 func DiagPart(s *Scope, x Input) *Value { return s.Emit1("MatrixDiagPart", nil, x) }
 
 // BandPart keeps lower sub-diagonals and upper super-diagonals of matrices and
@@ -387,8 +388,8 @@ func BandPart(s *Scope, x Input, lower, upper int) *Value {
 	return s.Emit1("MatrixBandPart", nil, x, s.scalar32(lower), s.scalar32(upper))
 }
 
-// TopK are the k largest elements along the last axis, in falling order, and
-// their indices as int32.
+// TopK returns the k largest elements along the last axis, in falling order,
+// and their indices as int32.
 func TopK(s *Scope, x Input, k int) (values, indices *Value) {
 	return s.topK(x, s.scalar32(k))
 }
@@ -398,7 +399,7 @@ func (s *Scope) topK(x Input, k *Value) (values, indices *Value) {
 	return out[0], out[1]
 }
 
-// Sort is x in rising order along the last axis.
+// Sort puts x in rising order along the last axis.
 func Sort(s *Scope, x Input) *Value {
 	if s.shapeOf(x).Rank() == 0 {
 		return s.Fail("Sort", errors.New("needs an input of at least one dimension"))
@@ -407,21 +408,21 @@ func Sort(s *Scope, x Input) *Value {
 	return Reverse(s, values, -1)
 }
 
-// Identity is x.
+// Identity returns x.
 func Identity(s *Scope, x Input) *Value { return s.Emit1("Identity", nil, x) }
 
-// StopGradient is x, through which no gradient flows back.
+// StopGradient returns x as a value through which no gradient flows back.
 func StopGradient(s *Scope, x Input) *Value { return s.Emit1("StopGradient", nil, x) }
 
-// EnsureShape is x, and an error unless x has the given shape, where -1 accepts
-// any size.
+// EnsureShape returns x and fails unless x has the given shape, where -1
+// accepts any size.
 func EnsureShape(s *Scope, x Input, dims ...int) *Value {
 	return s.Emit1("EnsureShape", graph.Attrs{graph.Shape("shape", graph.Whole(tensor.Shape(dims).Clone()))}, x)
 }
 
-// InvertPermutation is the permutation that undoes x.
+// InvertPermutation returns the permutation that undoes x.
 func InvertPermutation(s *Scope, x Input) *Value { return s.Emit1("InvertPermutation", nil, x) }
 
-// WhereIndices are the index vectors of the elements that aren't zero (or are
-// true), as an int64 matrix in row-major order.
+// WhereIndices returns the index vectors of the elements that aren't zero (or
+// are true), as an int64 matrix in row-major order.
 func WhereIndices(s *Scope, x Input) *Value { return s.Emit1("Where", nil, x) }

@@ -10,8 +10,8 @@ type scopeState struct {
 	values   map[any]any
 }
 
-// child is a scope of the same call with the same recorders, whose state can be
-// changed.
+// child returns a scope of the same call with the same recorders, whose state
+// can be changed.
 func (s *Scope) child() *Scope {
 	c := *s
 	return &c
@@ -53,10 +53,10 @@ func (s *Scope) With(key, value any) *Scope {
 	return c
 }
 
-// Value is what [Scope.With] put under key; nil where nothing was.
+// Value returns what [Scope.With] put under key; nil where nothing was.
 func (s *Scope) Value(key any) any { return s.state.values[key] }
 
-// nodeName is the name of a node for op, before it is made unique.
+// nodeName returns the name of a node for op, before it is made unique.
 func (s *Scope) nodeName(op string) string {
 	if s.state.name == "" {
 		return op

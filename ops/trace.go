@@ -65,8 +65,8 @@ func NewTrace(ctx context.Context, name string, o *ScopeOptions) (*Scope, *Trace
 // error: for all traces of a function but the first.
 func (t *Trace) RefuseNewVariables() { t.fixed, t.made = true, trackable.VariablesMade() }
 
-// branch is a trace of a function that control flow on s calls. It may use s's
-// values.
+// branch returns a trace of a function that control flow on s calls. It may use
+// s's values.
 func (s *Scope) branch(name string) (*Scope, *Trace) {
 	inner, t := NewTrace(s.step.ctx, name, &ScopeOptions{Kernels: s.step.kernels})
 	if outer := s.tracer(); outer != nil {
@@ -93,11 +93,11 @@ func (s *Scope) NewFunction(name string) (*Scope, *Trace) {
 	return inner, t
 }
 
-// Captured are the values of the enclosing trace that this one uses, in the
+// Captured returns the values of the enclosing trace that this one uses, in the
 // order of its last arguments.
 func (t *Trace) Captured() []*Value { return t.sources }
 
-// tracer is the trace that the scope writes to, nil for an eager scope.
+// tracer returns the trace that the scope writes to, nil for an eager scope.
 func (s *Scope) tracer() *Trace {
 	t, _ := s.step.exec.(*Trace)
 	return t
@@ -106,13 +106,13 @@ func (s *Scope) tracer() *Trace {
 // IsTracing reports whether the scope's ops are written down instead of run.
 func (s *Scope) IsTracing() bool { return s.tracer() != nil }
 
-// Spec is an example of a value without data: an element type and sizes, of
-// which -1 is unknown. Functions are traced for specs.
+// Spec returns an example of a value without data: an element type and sizes,
+// of which -1 is unknown. Functions are traced for specs.
 func Spec(d tensor.DType, dims ...int) *Value {
 	return SpecOf(graph.Fact{DType: d, Shape: graph.ShapeOf(dims...)})
 }
 
-// SpecOf is a value without data of which f is known.
+// SpecOf returns a value without data of which f is known.
 func SpecOf(f graph.Fact) *Value { return &Value{spec: &f} }
 
 // Arg adds an argument of which f is known and is its value. An empty name is
@@ -148,7 +148,7 @@ func cleanName(s string) string {
 	return b.String()
 }
 
-// symbol is a value that is an output of a node.
+// symbol returns a value that is an output of a node.
 func (t *Trace) symbol(o graph.Output) *Value {
 	v := t.scope.newValue(nil)
 	v.out = o
@@ -314,7 +314,7 @@ func (t *Trace) lift(s *Scope, v *Value) (*Value, error) {
 	return t.captureArg(graph.Capture{Tensor: x}, nil, graph.Fact{DType: x.DType(), Shape: graph.Whole(x.Shape())}, "captured")
 }
 
-// constant is a node of a small tensor; equal ones are one node.
+// constant returns a node of a small tensor; equal ones are one node.
 func (t *Trace) constant(x *tensor.Tensor) (*Value, error) {
 	key := constKey(x)
 	if v := t.consts[key]; v != nil && key != "" {

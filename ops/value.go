@@ -42,7 +42,7 @@ var ErrDeadValue = errors.New("ops: the value belongs to a call that has ended; 
 
 var errFailed = errors.New("ops: the value is the result of a failed op; the error came out at the call's boundary")
 
-// ValueOf is a value that holds t, made without a scope: constants, and
+// ValueOf returns a value that holds t, made without a scope: constants, and
 // examples that a data set hands to a function. A nil t gives nil, which every
 // op refuses.
 func ValueOf(t *tensor.Tensor) *Value {
@@ -56,7 +56,7 @@ func ValueOf(t *tensor.Tensor) *Value {
 // [trackable.Data]).
 func (v *Value) UntrackedData() {}
 
-// Tensor is the value's data. It is the caller's to read for as long as it
+// Tensor returns the value's data. It is the caller's to read for as long as it
 // likes, and must not be written to. After a failure the error is the scope's.
 func (v *Value) Tensor() (*tensor.Tensor, error) {
 	switch {
@@ -79,7 +79,7 @@ func (v *Value) Tensor() (*tensor.Tensor, error) {
 	return v.data.Tensor, nil
 }
 
-// Item is the only element of a value that has one.
+// Item returns the only element of a value that has one.
 func Item[T tensor.Element](v *Value) (T, error) {
 	t, err := v.Tensor()
 	if err != nil {
@@ -89,11 +89,11 @@ func Item[T tensor.Element](v *Value) (T, error) {
 	return tensor.Item[T](t)
 }
 
-// ValueOfData is a value of what a plan returned, made without a scope.
+// ValueOfData returns a value of what a plan returned, made without a scope.
 func ValueOfData(d engine.Value) *Value { return &Value{data: d} }
 
-// Data is the value as plans take it: its tensor or handle. A traced or failed
-// value has none.
+// Data returns the value as plans take it: its tensor or handle. A traced or
+// failed value has none.
 func (v *Value) Data() (engine.Value, error) {
 	switch {
 	case v == nil:
@@ -109,8 +109,8 @@ func (v *Value) Data() (engine.Value, error) {
 	return v.data, nil
 }
 
-// Fact is what is known of the value: everything where it has data, what the
-// trace could infer otherwise. After a failure nothing is known.
+// Fact returns what is known of the value: everything where it has data, what
+// the trace could infer otherwise. After a failure nothing is known.
 func (v *Value) Fact() graph.Fact {
 	switch {
 	case v == nil:
@@ -129,7 +129,7 @@ func (v *Value) Fact() graph.Fact {
 	return graph.Fact{}
 }
 
-// DType is the type of the elements; tensor.Invalid after a failure.
+// DType returns the type of the elements; tensor.Invalid after a failure.
 func (v *Value) DType() tensor.DType {
 	switch {
 	case v == nil:
@@ -147,9 +147,9 @@ func (v *Value) DType() tensor.DType {
 	return tensor.Invalid
 }
 
-// Shape is the shape, with -1 for a size that isn't known while the value is
-// traced. It is nil after a failure, and where not even the number of dimensions
-// is known; [Value.Fact] tells these apart. It must not be changed.
+// Shape returns the shape, with -1 for a size that isn't known while the value
+// is traced. It is nil after a failure, and where not even the number of
+// dimensions is known; [Value.Fact] tells these apart. It must not be changed.
 func (v *Value) Shape() tensor.Shape {
 	switch {
 	case v == nil:
@@ -168,8 +168,8 @@ func (v *Value) Shape() tensor.Shape {
 // compute, and has no data.
 func (v *Value) IsSymbolic() bool { return v.out.Node != nil }
 
-// Output is the output of a traced function's node that the value stands for;
-// the zero Output for one that has data.
+// Output returns the output of a traced function's node that the value stands
+// for; the zero Output for one that has data.
 func (v *Value) Output() graph.Output { return v.out }
 
 // failed reports whether the value is the result of a failed op.
@@ -197,7 +197,7 @@ func (v *Value) Format(f fmt.State, verb rune) {
 	fmt.Fprintf(f, fmt.FormatString(f, verb), t)
 }
 
-// scalarOf is the element of a scalar as a Go value that fmt knows.
+// scalarOf returns the element of a scalar as a Go value that fmt knows.
 func scalarOf(t *tensor.Tensor) (any, bool) {
 	switch t.DType() {
 	case tensor.Float32:
@@ -269,8 +269,8 @@ func (v *Value) Drop() {
 // from now on, and a later update of the variable works on a copy.
 func (v *Value) Pin() { v.data.Pin() }
 
-// Variable is the variable that the value was read from, or is the handle of;
-// nil for any other value.
+// Variable returns the variable that the value was read from, or is the handle
+// of; nil for any other value.
 func (v *Value) Variable() *trackable.Variable { return v.variable }
 
 // IsHandle reports whether the value is a variable's handle, as the ops that

@@ -203,8 +203,8 @@ func readsHandle(d *graph.OpDef) bool {
 // ast reports whether a definition's name can be a Go function's.
 func ast(name string) bool { return token.IsIdentifier(name) && unicode.IsUpper(rune(name[0])) }
 
-// outputs are the Go results, the statement that emits (with a place for the
-// call), and what the doc comment says of them.
+// outputs returns the Go results, the statement that emits (with a place for
+// the call), and what the doc comment says of them.
 func outputs(d *graph.OpDef) (results, emit, doc string) {
 	var names []string
 	for _, o := range d.Outputs {
@@ -357,7 +357,7 @@ func writeEnums(enums map[string][]string) {
 	}
 }
 
-// goName is an argument's or attribute's name in Go.
+// goName returns an argument's or attribute's name in Go.
 func goName(s string, exported bool) string {
 	var b strings.Builder
 	up := exported
@@ -377,7 +377,7 @@ func goName(s string, exported bool) string {
 	return b.String()
 }
 
-// local is a parameter's name that nothing else has.
+// local returns a parameter's name that nothing else has.
 func local(s string, used map[string]bool) string {
 	n := goName(s, false)
 	for token.IsKeyword(n) || used[n] || n == "graph" || n == "ops" || n == "tensor" || n == "len" || n == "append" || n == "string" || n == "nil" {

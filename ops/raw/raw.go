@@ -31,5 +31,5 @@ type Opt[T any] struct {
 	set bool
 }
 
-// Set is v as the value of an attribute.
+// Set returns v as the value of an attribute.
 func Set[T any](v T) Opt[T] { return Opt[T]{v, true} }
