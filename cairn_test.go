@@ -31,7 +31,8 @@ func (s streams) Open(name string) (fs.File, error) {
 	return stream{f}, err
 }
 
-// files are one checkpoint in every kind of file, in a directory and in memory.
+// files returns one checkpoint in every kind of file, in a directory and in
+// memory.
 func files(t *testing.T) (dir string, mem fstest.MapFS) {
 	t.Helper()
 	dir, mem = t.TempDir(), fstest.MapFS{}

@@ -14,7 +14,7 @@ import (
 	"github.com/cairnml/cairn/internal/app/store"
 )
 
-// fileVerbs are what the command does with a checkpoint that was saved: verify
+// fileVerbs adds what the command does with a checkpoint that was saved: verify
 // it, compare it with a copy, convert it. The copy is made by the round that
 // counts for nothing.
 func fileVerbs(folder string, verbs map[string]verb) {

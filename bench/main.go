@@ -252,7 +252,8 @@ func (b *bench) add(work string, per float64, times map[string][]float64) {
 	fmt.Fprintln(os.Stderr, line)
 }
 
-// table is the rows in Markdown: ours in seconds, the others as multiples of it.
+// table returns the rows in Markdown: ours in seconds, the others as multiples
+// of it.
 func (b *bench) table() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "| work | %s | %s | %s | %s |\n|---|---|---|---|---|\n", cairn, tensorflow, safetensors, raw)

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// residentNow is what the process takes in memory, after what can be given back
-// has been.
+// residentNow returns what the process takes in memory, after what can be given
+// back has been.
 func residentNow() (int64, error) {
 	debug.FreeOSMemory()
 	return status("VmRSS:")
 }
 
-// residentPeak is the most that the process has ever taken.
+// residentPeak returns the most that the process has ever taken.
 func residentPeak() (int64, error) { return status("VmHWM:") }
 
 // status reads a line of Linux's /proc; elsewhere it is an error.

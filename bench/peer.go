@@ -81,8 +81,8 @@ func bePeer(ctx context.Context, name string, args []string) error {
 	return lines.Err()
 }
 
-// tensors are the work's values: 100 of 10 MiB, 10,000 or 100,000 of 1 KiB, or
-// one of as many bytes as the latter.
+// tensors returns the work's values: 100 of 10 MiB, 10,000 or 100,000 of 1 KiB,
+// or one of as many bytes as the latter.
 func tensors(kind string) []*tensor.Tensor {
 	n, shape := 100, []int{1024, 2560}
 	switch kind {

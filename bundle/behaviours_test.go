@@ -142,7 +142,7 @@ func TestOtherByteOrderIsRead(t *testing.T) {
 	}
 }
 
-// grid is a tensor of these dimensions that counts.
+// grid returns a tensor of these dimensions that counts.
 func grid(t testing.TB, dims ...int) *tensor.Tensor {
 	v, err := tensor.Zeros(tensor.Int64, dims...)
 	if err != nil {
@@ -373,7 +373,7 @@ func TestVariantLayout(t *testing.T) {
 	}
 }
 
-// bigVariant is the variant "proto" as a big-endian machine stores it.
+// bigVariant returns the variant "proto" as a big-endian machine stores it.
 func bigVariant() []byte {
 	return binary.BigEndian.AppendUint32([]byte("\x05proto"), crc32c.Mask(crc32c.Value([]byte("\x00\x00\x00\x00\x00\x00\x00\x05proto"))))
 }

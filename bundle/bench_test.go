@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// benchDir is a folder on the disk, not one in memory, where CAIRN_BENCH_DIR
-// says which.
+// benchDir returns a folder on the disk, not one in memory, where
+// CAIRN_BENCH_DIR says which.
 func benchDir(b *testing.B) string {
 	if dir := os.Getenv("CAIRN_BENCH_DIR"); dir != "" {
 		sub, err := os.MkdirTemp(dir, "bundle")
@@ -24,7 +24,7 @@ func benchDir(b *testing.B) string {
 	return b.TempDir()
 }
 
-// benchCases are the two works of the speed goals: 1 GiB in 100 tensors (an
+// benchCases returns the two works of the speed goals: 1 GiB in 100 tensors (an
 // eighth of it with -short), and 10,000 tensors of 1 KiB.
 func benchCases(b *testing.B) map[string][]*tensor.Tensor {
 	make := func(n, bytes int) []*tensor.Tensor {

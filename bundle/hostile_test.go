@@ -20,7 +20,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// allocated is how many bytes f allocates in all, freed ones included.
+// allocated returns how many bytes f allocates in all, freed ones included.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -29,7 +29,8 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// headerOnly is a bundle of no tensors whose header speaks of n data files.
+// headerOnly returns a bundle of no tensors whose header speaks of n data
+// files.
 func headerOnly(t *testing.T, n int32) *Mem {
 	dir := MemDir()
 	dir.WriteFile("ckpt.index", tableOf(t, row{"", (&pb.BundleHeaderProto{NumShards: n, Version: &pb.VersionDef{Producer: 1}}).Marshal()}))
@@ -133,7 +134,8 @@ func sparseFile(t *testing.T, path string, size int64, tail []byte) {
 	}
 }
 
-// millionEntries is an index of n tensors of a byte each, and their data file.
+// millionEntries returns an index of n tensors of a byte each, and their data
+// file.
 func millionEntries(t testing.TB, dir string, n int) (index int64) {
 	t.Helper()
 	write := func(name string, f func(w io.Writer) error) {

@@ -142,7 +142,8 @@ func TestDataFileAbove4GiB(t *testing.T) {
 // over4GiB is a variable so that it needn't fit a 32-bit int.
 var over4GiB int64 = 1 << 32
 
-// zeroMemory is n zero bytes that take no memory as long as they are only read.
+// zeroMemory returns n zero bytes that take no memory as long as they are only
+// read.
 func zeroMemory(n int) []byte { return make([]byte, n) }
 
 func TestTensorAbove4GiB(t *testing.T) {

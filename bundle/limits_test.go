@@ -85,8 +85,8 @@ func TestManyShardsNeedFewHandles(t *testing.T) {
 	}
 }
 
-// peak is how much more memory is allocated at once while f runs, about: what f
-// allocates in all, less what could be freed on the way, is not more.
+// peak returns how much more memory is allocated at once while f runs, about:
+// what f allocates in all, less what could be freed on the way, is not more.
 func peak(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -99,7 +99,7 @@ func dumpBytes(index []byte) string {
 	return b.String()
 }
 
-// TestReadsWhatTensorFlowWrote is the first proof: values.
+// TestReadsWhatTensorFlowWrote gives the first proof: values.
 func TestReadsWhatTensorFlowWrote(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range bundles {
@@ -180,7 +180,7 @@ func TestEntriesEqualTheOracles(t *testing.T) {
 	}
 }
 
-// TestRewritesTensorFlowsBytes is the second proof, by copying entries.
+// TestRewritesTensorFlowsBytes gives the second proof, by copying entries.
 func TestRewritesTensorFlowsBytes(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range bundles {
@@ -197,7 +197,7 @@ func TestRewritesTensorFlowsBytes(t *testing.T) {
 	}
 }
 
-// TestWritesTensorFlowsBytes is the same from values alone.
+// TestWritesTensorFlowsBytes gives the same proof from values alone.
 func TestWritesTensorFlowsBytes(t *testing.T) {
 	ctx := context.Background()
 	for _, name := range bundles {

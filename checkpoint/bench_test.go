@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// manyVariables is a list of small layers: 10,000 variables of 1 KiB in all
-// where n is 10,000.
+// manyVariables returns a list of small layers: 10,000 variables of 1 KiB in
+// all where n is 10,000.
 func manyVariables(n int) *struct{ Vars []*trackable.Variable } {
 	s := &struct{ Vars []*trackable.Variable }{make([]*trackable.Variable, n)}
 	for i := range s.Vars {

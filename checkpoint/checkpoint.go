@@ -369,7 +369,7 @@ func (ck *Checkpoint) setStamp(obj any, order uint64) {
 	ck.stamps[trackable.Identity(obj)] = order
 }
 
-// attributes are the names of what obj saves, nil where it saves nothing.
+// attributesOf returns the names of what obj saves, nil where it saves nothing.
 func attributesOf(obj any) ([]string, error) {
 	if s, ok := obj.(trackable.Serializer); ok {
 		attrs, err := s.SerializeToTensors()

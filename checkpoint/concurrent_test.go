@@ -87,7 +87,8 @@ func TestConsistentCut(t *testing.T) {
 	wg.Wait()
 }
 
-// TestSaveInsideStep is refused: the save would wait for its own step.
+// TestSaveInsideStep sees a save inside a step refused: the save would wait for
+// its own step.
 func TestSaveInsideStep(t *testing.T) {
 	src := written(t, &struct{ V *trackable.Variable }{variable(1)}, nil)
 	ck := newCheckpoint(t, &struct{ V *trackable.Variable }{variable(1)}, nil)

@@ -17,7 +17,7 @@ import (
 // node is an object that anything can be attached to.
 type node struct{ trackable.Base }
 
-// never is an initializer that must not run.
+// never returns an initializer that must not run.
 func never(t testing.TB) func() (*tensor.Tensor, error) {
 	return func() (*tensor.Tensor, error) {
 		t.Error("the initializer ran")
@@ -98,7 +98,7 @@ func TestBornWithItsValue(t *testing.T) {
 	wantFloats(t, live.L1.Kernel, 1, 2, 3)
 }
 
-// TestGuidesFakeLayer is the guide's "loading mechanics" and "delayed
+// TestGuidesFakeLayer runs the guide's "loading mechanics" and "delayed
 // restorations".
 func TestGuidesFakeLayer(t *testing.T) {
 	type fakeLayer struct{ Bias, Kernel *trackable.Variable }
@@ -129,7 +129,7 @@ func TestGuidesFakeLayer(t *testing.T) {
 	wantFloats(t, layer.Kernel, 1, 2, 3, 4, 5)
 }
 
-// TestGuidesLists is the guide's "list and dictionary tracking".
+// TestGuidesLists runs the guide's "list and dictionary tracking".
 func TestGuidesLists(t *testing.T) {
 	type state struct {
 		Listed *trackable.List[*trackable.Variable]

@@ -367,7 +367,8 @@ type goldenNode struct {
 	Has                         bool
 }
 
-// dump is what gen_objects.py writes of a checkpoint, for readable differences.
+// dump returns what gen_objects.py writes of a checkpoint, for readable
+// differences.
 func dump(t testing.TB, fsys fs.FS, prefix string) []goldenNode {
 	t.Helper()
 	v, err := OpenFS(context.Background(), fsys, prefix, nil)

@@ -136,7 +136,7 @@ func (p *program) save(o *SaveOptions) (string, error) {
 	return path, err
 }
 
-// at is the step that the objects are at, which have to agree.
+// at returns the step that the objects are at, which have to agree.
 func (p *program) at() int64 {
 	p.t.Helper()
 	step := p.root.Step.Get()
@@ -170,7 +170,7 @@ func holds(disk *faultfs.FS, name string) error {
 	return errors.Join(r.Verify(ctx, nil), r.Close())
 }
 
-// strays are the files on the disk that belong to no managed checkpoint.
+// strays returns the files on the disk that belong to no managed checkpoint.
 func (p *program) strays(kept ...string) []string {
 	var out []string
 	for _, f := range p.disk.Names() {
@@ -228,13 +228,13 @@ func crashCases() []crashCase {
 	return cases
 }
 
-// ticking is a clock that goes on a second with each look.
+// ticking returns a clock that goes on a second with each look.
 func ticking(from int64) func() time.Time {
 	now := time.Unix(1_700_000_000+from, 0)
 	return func() time.Time { now = now.Add(time.Second); return now }
 }
 
-// base is the disk after a case's history.
+// base returns the disk after a case's history.
 func (c crashCase) base(t testing.TB) *faultfs.FS {
 	t.Helper()
 	c.opts.Clock = ticking(0)
@@ -251,8 +251,8 @@ func (c crashCase) base(t testing.TB) *faultfs.FS {
 	return p.disk
 }
 
-// before is a program that goes on from a copy of the disk, up to the save that
-// is to be cut off.
+// before returns a program that goes on from a copy of the disk, up to the save
+// that is to be cut off.
 func (c crashCase) before(t testing.TB, base *faultfs.FS) *program {
 	t.Helper()
 	c.opts.Clock = ticking(500)
@@ -264,7 +264,7 @@ func (c crashCase) before(t testing.TB, base *faultfs.FS) *program {
 	return p
 }
 
-// preserved are checkpoints on the disk that nobody lists.
+// preserved returns checkpoints on the disk that nobody lists.
 func (p *program) preserved() []string {
 	var out []string
 	for _, f := range p.disk.Names() {

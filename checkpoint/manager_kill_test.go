@@ -71,9 +71,9 @@ func (k *killed) check(t *testing.T) {
 
 func killedOptions() *ManagerOptions { return &ManagerOptions{MaxToKeep: 3, Async: os.Getpid()%2 == 0} }
 
-// TestProgramThatIsKilled is no test: the test below runs it as another process.
-// It restores, then trains and saves for ever, and tells of every save that is
-// durable.
+// TestProgramThatIsKilled tests nothing itself: the test below runs it as
+// another process. It restores, then trains and saves for ever, and tells of
+// every save that is durable.
 func TestProgramThatIsKilled(t *testing.T) {
 	dir := os.Getenv(killEnv)
 	if dir == "" {

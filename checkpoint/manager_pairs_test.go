@@ -21,7 +21,7 @@ var pairRuns = flag.Int("faults.pairs", 20, "how many pairs of faults TestPairsO
 // bystander is a checkpoint under one of the manager's names that nobody manages.
 const bystander = "ckpt-9000"
 
-// stepOn is the step that a checkpoint on the disk holds, with every byte
+// stepOn returns the step that a checkpoint on the disk holds, with every byte
 // verified.
 func stepOn(disk *faultfs.FS, name string) (int64, error) {
 	ctx := context.Background()

@@ -13,7 +13,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// manyAttributes is a checkpoint whose graph gives one object n attributes
+// manyAttributes returns a checkpoint whose graph gives one object n attributes
 // with a value each.
 func manyAttributes(t *testing.T, n int) *bundle.Mem {
 	t.Helper()

@@ -20,7 +20,7 @@ import (
 
 var ctx = context.Background()
 
-// newCheckpoint is New that must work.
+// newCheckpoint does what New does, which must work.
 func newCheckpoint(t testing.TB, root any, o *Options) *Checkpoint {
 	t.Helper()
 	ck, err := New(root, o)

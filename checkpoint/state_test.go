@@ -29,7 +29,7 @@ func golden(t *testing.T, name string, into any) {
 	}
 }
 
-// oneFile is a Dir that keeps what is written to it, whatever the folder.
+// oneFile returns a Dir that keeps what is written to it, whatever the folder.
 func oneFile(t *testing.T) *bundle.Mem { t.Helper(); return bundle.MemDir() }
 
 func TestUpdateCheckpointStateWritesTensorFlowsBytes(t *testing.T) {

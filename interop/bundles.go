@@ -29,8 +29,8 @@ type storedTensor struct {
 	tensorSpec
 }
 
-// place is the tensor's name, full shape and slice; the slice is nil for a whole
-// tensor.
+// place returns the tensor's name, full shape and slice; the slice is nil for a
+// whole tensor.
 func (t storedTensor) place() (name string, full tensor.Shape, s *bundle.Slice, err error) {
 	key, err := hex.DecodeString(t.Key)
 	if err != nil || t.Slice == "" {
@@ -40,7 +40,7 @@ func (t storedTensor) place() (name string, full tensor.Shape, s *bundle.Slice, 
 	return string(key), full, &slice, err
 }
 
-// name is what the spec's tensors are read from.
+// result returns the name of what the spec's tensors are read from.
 func (s bundleSpec) result(i int) string {
 	if s.Merge {
 		return "merged"

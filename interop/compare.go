@@ -76,8 +76,8 @@ const (
 	mostDifferences = 5  // of one run: each costs the start of TensorFlow
 )
 
-// dumpDifference is the difference of two checkpoints' dumps, theirs as the old
-// side.
+// dumpDifference returns the difference of two checkpoints' dumps, theirs as
+// the old side.
 func (r *run) dumpDifference(ours, theirs string) string {
 	if r.dumped++; r.python == "" || r.dumped > mostDifferences {
 		return "(interop/peer/oracle.py shows the difference)"

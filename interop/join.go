@@ -32,8 +32,8 @@ func joinCases(ctx context.Context, r *run) {
 // maxJoined is how many pairs are tried.
 const maxJoined = 20
 
-// pairs are the seeds of graphs that TensorFlow can restore below another root,
-// two by two, as peer/check.py pairs them too.
+// pairs returns the seeds of graphs that TensorFlow can restore below another
+// root, two by two, as peer/check.py pairs them too.
 func (s *specs) pairs() [][2]int {
 	var able []int
 	for _, g := range s.Graphs {

@@ -136,7 +136,7 @@ func (r *run) tf(parts ...string) string {
 	return filepath.Join(append([]string{r.root, "tf"}, parts...)...)
 }
 
-// ours is a path under go/, whose folder is made.
+// ours returns a path under go/, whose folder is made.
 func (r *run) ours(parts ...string) string {
 	p := filepath.Join(append([]string{r.root, "go"}, parts...)...)
 	if err := os.MkdirAll(filepath.Dir(p), 0o777); err != nil {

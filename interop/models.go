@@ -15,7 +15,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// vector is a float32 variable called name; scale 0 makes it one without values.
+// vector returns a float32 variable called name; scale 0 makes it one without
+// values.
 func vector(name string, scale float32, values ...float32) *trackable.Variable {
 	for i := range values {
 		values[i] *= scale

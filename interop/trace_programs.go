@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// ramp is a tensor of the given shape whose elements are small and differ.
+// ramp returns a tensor of the given shape whose elements are small and differ.
 func ramp(from float32, dims ...int) *tensor.Tensor {
 	n, err := tensor.Shape(dims).NumElements()
 	if err != nil {
@@ -26,7 +26,7 @@ func named(name string, t *tensor.Tensor) *trackable.Variable {
 	return trackable.NewVariable(t).Named(name)
 }
 
-// dense is the product and bias of two variables.
+// dense returns the product and bias of two variables.
 func dense(s *ops.Scope, x ops.Input, w, b *trackable.Variable) *ops.Value {
 	return ops.BiasAdd(s, ops.MatMul(s, x, w), b)
 }
@@ -38,13 +38,13 @@ func mlpVars() []*trackable.Variable {
 	}
 }
 
-// mlpLoss is the cross-entropy of a small network against three classes.
+// mlpLoss returns the cross-entropy of a small network against three classes.
 func mlpLoss(s *ops.Scope, vars []*trackable.Variable, x, labels *ops.Value) *ops.Value {
 	h := ops.Relu(s, dense(s, x, vars[0], vars[1]))
 	return ops.Mean(s, ops.SparseSoftmaxCrossEntropy(s, labels, dense(s, h, vars[2], vars[3])))
 }
 
-// tracePrograms are functions of more than one op.
+// tracePrograms returns functions of more than one op.
 func tracePrograms() []*program {
 	x, labels := ramp(0.3, 5, 4), tensor.Vector[int32](0, 2, 1, 1, 0)
 	const close = 1e-5

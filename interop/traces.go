@@ -48,7 +48,7 @@ type program struct {
 
 type programIn struct{ X []*ops.Value }
 
-// instance is the program with state of its own.
+// instance returns the program with state of its own.
 func (p *program) instance() func(mode function.Mode) *function.Func[programIn, []*ops.Value] {
 	vars := p.vars()
 	run := p.run
@@ -282,7 +282,7 @@ func (j *judged) near(ctx context.Context, z *tensor.NPZ, name string, variable 
 	return nil
 }
 
-// parts are a tensor's elements as float64s, two for a complex one.
+// parts returns a tensor's elements as float64s, two for a complex one.
 func parts(t *tensor.Tensor) []float64 {
 	switch t.DType() {
 	case tensor.Complex64:
@@ -346,7 +346,8 @@ func (fatal) Fatalf(format string, args ...any) {
 	panic(fmt.Sprintf(format, args...))
 }
 
-// opPrograms are one program an op: all of its fixtures, one after the other.
+// opPrograms returns one program an op: all of its fixtures, one after the
+// other.
 func opPrograms() []*program {
 	fixtures := opfixture.Load(fatal{}, "kernel/testdata/tf2.21")
 	names := make([]string, 0, len(fixtures))

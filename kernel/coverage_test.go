@@ -76,7 +76,7 @@ outputs are to TensorFlow's (see engine.Precision). The types are those whose re
 	return b.String()
 }
 
-// firstType is the element type that a call is about.
+// firstType returns the element type that a call is about.
 func firstType(f opfixture.Fixture) string {
 	for _, list := range [][]opfixture.Tensor{f.Out, f.In} {
 		for _, x := range list {

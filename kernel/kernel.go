@@ -17,8 +17,8 @@ import (
 	"github.com/cairnml/cairn/kernel/state"
 )
 
-// All is the set of all built-in kernels. It is one value that never changes:
-// [engine.KernelSet.With] makes a larger one of it.
+// All returns the set of all built-in kernels. It is one value that never
+// changes: [engine.KernelSet.With] makes a larger one of it.
 func All() *engine.KernelSet { return all() }
 
 var all = sync.OnceValue(func() *engine.KernelSet {
@@ -29,7 +29,8 @@ var all = sync.OnceValue(func() *engine.KernelSet {
 	return set
 })
 
-// Tables are the families' tables, for those who want a set of fewer kernels.
+// Tables returns the families' tables, for those who want a set of fewer
+// kernels.
 func Tables() [][]engine.Kernel {
 	var out [][]engine.Kernel
 	for _, table := range Families() {

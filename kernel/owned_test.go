@@ -40,7 +40,7 @@ func TestOwnedInputsGiveTheSameBits(t *testing.T) {
 	}
 }
 
-// tensors are the inputs of a call that takes tensors alone.
+// tensors returns the inputs of a call that takes tensors alone.
 func tensors(t *testing.T, f opfixture.Fixture) ([]*tensor.Tensor, bool) {
 	var in []*tensor.Tensor
 	for _, x := range f.In {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// patterns are the float32 bit patterns that the fixture's digests cover, NaNs
-// left out.
+// patterns returns the float32 bit patterns that the fixture's digests cover,
+// NaNs left out.
 func patterns() []float32 {
 	low := []uint32{0, 1, 0x7fff, 0x8000, 0x8001, 0xffff, 0x1000, 0x0fff}
 	out := make([]float32, 0, 1<<19)

@@ -427,7 +427,7 @@ func FuzzOpenNPZ(f *testing.F) {
 	})
 }
 
-// bombNPZ is a .npz file of n compressed arrays of size zeros each.
+// bombNPZ returns a .npz file of n compressed arrays of size zeros each.
 func bombNPZ(t *testing.T, n, size int) []byte {
 	t.Helper()
 	var file bytes.Buffer

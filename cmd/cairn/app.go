@@ -159,7 +159,7 @@ func (a *app) printJSONList(n int, item func(i int) (any, error)) error {
 	return err
 }
 
-// jsonList is a list for printJSONList.
+// jsonList returns a list for printJSONList.
 func jsonList[T any](list []T) (int, func(i int) (any, error)) {
 	return len(list), func(i int) (any, error) { return list[i], nil }
 }

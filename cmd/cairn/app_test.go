@@ -29,7 +29,7 @@ func cairn(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errOut.String(), code
 }
 
-// helpPage is all commands' help, as docs/cli shows it.
+// helpPage returns all commands' help, as docs/cli shows it.
 func helpPage() string {
 	var b strings.Builder
 	b.WriteString("# The command `cairn`\n\nWritten by the command itself: `go test ./cmd/cairn -run TestHelpPage -rewrite` brings it up to date.\n")

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/internal/app/rewrite"
 )
 
-// writeFlags are those of every verb that writes.
+// writeFlags declares the flags of every verb that writes.
 func writeFlags(c *cobra.Command, o *rewrite.Options) {
 	c.Flags().BoolVarP(&o.Force, "force", "f", false, "replace what DST names")
 	c.Flags().BoolVar(&o.Lossy, "lossy", false, "allow what can't be undone")

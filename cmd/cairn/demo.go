@@ -178,7 +178,7 @@ func (d *digits) part(ctx context.Context, half bool) (stopped bool, err error) 
 	return stopped, err
 }
 
-// counts is the number of images to learn from and held out.
+// counts returns the number of images to learn from and held out.
 func counts() (train, heldOut int, err error) {
 	a, b, err := demo.Split()
 	if err != nil {
@@ -212,7 +212,7 @@ func (d *digits) show(ctx context.Context, path string) error {
 	return g.Text(d.a.out, render.TextOptions{Color: d.a.color, Width: d.a.width})
 }
 
-// earlier is the checkpoint before path, or path if there is none.
+// earlier returns the checkpoint before path, or path if there is none.
 func earlier(path string) string {
 	base := strings.TrimRight(path, "0123456789")
 	var n int

@@ -36,7 +36,7 @@ func (s *size) Set(text string) error {
 	return nil
 }
 
-// String is the size in bytes; "" where the flag isn't given.
+// String returns the size in bytes; "" where the flag isn't given.
 func (s *size) String() string {
 	if *s == 0 {
 		return ""

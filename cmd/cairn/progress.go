@@ -22,7 +22,7 @@ type bytesBar struct {
 
 func (a *app) bytesBar(verb string) *bytesBar { return &bytesBar{a: a, verb: verb, start: time.Now()} }
 
-// update is the progress function handed to library calls.
+// update shows progress; library calls get it as their progress function.
 func (b *bytesBar) update(done, total int64) {
 	if !b.a.errTTY || b.a.quiet {
 		return

@@ -90,8 +90,8 @@ func strictHelp(root *cobra.Command) {
 	}
 }
 
-// unknownCommand is the error for a command that there isn't, with those that
-// may have been meant.
+// unknownCommand returns the error for a command that there isn't, with those
+// that may have been meant.
 func unknownCommand(root *cobra.Command, name string) error {
 	var names []string
 	for _, c := range root.Commands() {

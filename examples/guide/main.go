@@ -34,7 +34,7 @@ type Net struct {
 	L1 *keras.Dense // edge "l1"
 }
 
-// Call is the model's output.
+// Call computes the model's output.
 func (n *Net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
 
 // Example is what the model learns from.

@@ -33,10 +33,10 @@ func (p *Printer) In() { p.indent++ }
 // Out undoes In.
 func (p *Printer) Out() { p.indent-- }
 
-// Rest is what was not printed yet.
+// Rest returns what was not printed yet.
 func (p *Printer) Rest() []byte { return p.b[p.at:] }
 
-// Err is the writer's first error.
+// Err returns the writer's first error.
 func (p *Printer) Err() error { return p.err }
 
 // Line prints words without bytes.
@@ -63,7 +63,7 @@ func (p *Printer) print(offset, hex, words string) {
 	_, p.err = fmt.Fprintln(p.w, strings.TrimRight(line, " "))
 }
 
-// Hex is b as pairs of digits; the middle of long runs is left out.
+// Hex returns b as pairs of digits; the middle of long runs is left out.
 func Hex(b []byte) string {
 	if len(b) <= width {
 		return fmt.Sprintf("% x", b)

@@ -15,16 +15,16 @@ var table = crc32.MakeTable(crc32.Castagnoli)
 
 const maskDelta = 0xa282ead8
 
-// Value is the checksum of b.
+// Value computes the checksum of b.
 func Value(b []byte) uint32 { return crc32.Update(0, table, b) }
 
-// Extend is the checksum of the bytes that crc covers followed by b.
+// Extend computes the checksum of the bytes that crc covers followed by b.
 func Extend(crc uint32, b []byte) uint32 { return crc32.Update(crc, table, b) }
 
-// Mask is the form in which a checksum is stored.
+// Mask returns the form in which a checksum is stored.
 func Mask(crc uint32) uint32 { return (crc>>15 | crc<<17) + maskDelta }
 
-// Unmask is the inverse of [Mask].
+// Unmask returns the inverse of [Mask].
 func Unmask(masked uint32) uint32 {
 	r := masked - maskDelta
 	return r>>17 | r<<15
@@ -33,8 +33,8 @@ func Unmask(masked uint32) uint32 {
 // poly is the reflected Castagnoli polynomial.
 const poly = crc32.Castagnoli
 
-// Combine is the checksum of two pieces, from the checksums of each and the
-// length of the second: pieces can be summed in parallel.
+// Combine computes the checksum of two pieces, from the checksums of each and
+// the length of the second: pieces can be summed in parallel.
 func Combine(first, second uint32, length int64) uint32 {
 	// Appending length zero bytes to the first piece multiplies its remainder
 	// by x^(8·length) modulo the polynomial; the second piece's is then added.
@@ -58,7 +58,7 @@ func mulmod(a, b uint32) uint32 {
 	return p
 }
 
-// xpow is x^(8·n) modulo poly.
+// xpow returns x^(8·n) modulo poly.
 func xpow(n int64) uint32 {
 	p := uint32(1) << 31      // x⁰
 	square := uint32(1) << 23 // x⁸

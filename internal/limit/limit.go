@@ -11,7 +11,7 @@ const (
 	Factor = 16
 )
 
-// Memory is how much memory a file may take of which that many bytes are
+// Memory returns how much memory a file may take of which that many bytes are
 // stored.
 func Memory(stored int64) int64 {
 	const most = 1<<63 - 1
@@ -21,9 +21,9 @@ func Memory(stored int64) int64 {
 	return Base + Factor*stored
 }
 
-// Stored is how many bytes of a file of that size lie on the disk: fewer than
-// its size where it has holes, whose zeros cost nothing to write. It is the size
-// where the file, or its system, doesn't tell.
+// Stored returns how many bytes of a file of that size lie on the disk: fewer
+// than its size where it has holes, whose zeros cost nothing to write. It is the
+// size where the file, or its system, doesn't tell.
 func Stored(f any, size int64) int64 {
 	s, ok := f.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// allocated is the space that a file takes on the disk.
+// allocated returns the space that a file takes on the disk.
 func allocated(info fs.FileInfo) (int64, bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

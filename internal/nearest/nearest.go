@@ -74,7 +74,7 @@ func Names(name string, names []string, n int) []string {
 	return out
 }
 
-// lastParts is the last n parts of a path.
+// lastParts returns the last n parts of a path.
 func lastParts(path string, n int) string {
 	for i := len(path) - 1; i >= 0; i-- {
 		if path[i] == '/' {
@@ -86,8 +86,8 @@ func lastParts(path string, n int) string {
 	return path
 }
 
-// Distance is the number of letters to put in, take out, change or swap with
-// their neighbour to make b of a; anything above limit is limit+1. Of long
+// Distance returns the number of letters to put in, take out, change or swap
+// with their neighbour to make b of a; anything above limit is limit+1. Of long
 // names only the ends are compared, where names differ most.
 func Distance(a, b string, limit int) int {
 	a, b = end(a), end(b)

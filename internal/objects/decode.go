@@ -54,8 +54,8 @@ const (
 // memory is what each field of a node takes.
 var memory = [maxNodeField + 1]int64{1: childMemory, 2: valueMemory, 3: slotMemory, 4: saverMemory, 5: hasMemory}
 
-// Memory is what the messages of an encoded object graph take once they are
-// decoded: an empty node, which is two bytes, takes sixty times that. It
+// Memory returns what the messages of an encoded object graph take once they
+// are decoded: an empty node, which is two bytes, takes sixty times that. It
 // allocates nothing; what can't be decoded isn't counted.
 func Memory(raw []byte) int64 {
 	var total int64

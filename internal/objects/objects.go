@@ -93,8 +93,8 @@ func NewTree(nodes []*pb.TrackableObject) *Tree {
 // memory.
 const MaxPath = 512
 
-// Path is the way to a node in the tree, edges joined by "/"; "" for the root
-// and for what the root doesn't reach.
+// Path returns the way to a node in the tree, edges joined by "/"; "" for the
+// root and for what the root doesn't reach.
 func (t *Tree) Path(i int) string {
 	var labels []string
 	for n, at := 0, int32(i); t.Parent[at] >= 0; at = t.Parent[at] {

@@ -14,8 +14,8 @@ func variable(key string) *pb.TrackableObject {
 	return &pb.TrackableObject{Attributes: []*pb.SerializedTensor{{Name: Value, CheckpointKey: key}}}
 }
 
-// keras3 is a graph as Keras 3 saves it: the optimizer's list is the shorter way
-// to the kernel, and gives it its key.
+// keras3 returns a graph as Keras 3 saves it: the optimizer's list is the
+// shorter way to the kernel, and gives it its key.
 func keras3() []*pb.TrackableObject {
 	return []*pb.TrackableObject{
 		{Children: []*pb.ObjectReference{edge("optimizer", 1), edge("model", 2)}},

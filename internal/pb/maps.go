@@ -37,8 +37,8 @@ func SortEntries[E mapEntry[K, V], K cmp.Ordered, V any](entries []E) {
 	})
 }
 
-// compareNames is the order of strings in which the end of one is greater than
-// any byte.
+// compareNames returns the order of strings in which the end of one is greater
+// than any byte.
 func compareNames(a, b string) int {
 	n := min(len(a), len(b))
 	if c := cmp.Compare(a[:n], b[:n]); c != 0 {

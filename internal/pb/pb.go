@@ -63,7 +63,7 @@ func (s *sizes) set(at, n int) int {
 	return n
 }
 
-// next is the length that comes next in the order of encoding.
+// next returns the length that comes next in the order of encoding.
 func (s *sizes) next() uint64 {
 	s.read++
 	return uint64(*s.at(s.read - 1))
@@ -120,7 +120,7 @@ func within(err error, message, field string, offset int) error {
 	return e
 }
 
-// view is b as a string without a copy.
+// view returns b as a string without a copy.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // grow makes room for n more elements.
@@ -150,7 +150,7 @@ func makeEntries[E, V any](list []*E, n int) ([]entryRoom[E, V], []*E) {
 	return make([]entryRoom[E, V], n), grow(list, n)
 }
 
-// countVarints is the number of varints in b: the bytes that end one.
+// countVarints returns the number of varints in b: the bytes that end one.
 func countVarints(b []byte) int {
 	n := 0
 	for _, c := range b {
@@ -161,8 +161,8 @@ func countVarints(b []byte) int {
 	return n
 }
 
-// countFields is how many of the fields that b begins with are messages with
-// that number; it stops where b can't be decoded.
+// countFields returns how many of the fields that b begins with are messages
+// with that number; it stops where b can't be decoded.
 func countFields(b []byte, number protowire.Number) int {
 	n := 0
 	for len(b) > 0 {

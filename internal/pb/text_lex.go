@@ -96,7 +96,7 @@ func exponent(s string) bool {
 
 func (l *lexer) quoted() bool { return l.tok != "" && (l.tok[0] == '"' || l.tok[0] == '\'') }
 
-// unquote is the meaning of the string that is the token.
+// unquote returns the meaning of the string that is the token.
 func (l *lexer) unquote(out []byte) ([]byte, error) {
 	for s := l.tok[1 : len(l.tok)-1]; len(s) > 0; {
 		if s[0] != '\\' {

@@ -160,7 +160,7 @@ func (r *textReader) elements(f textField, list reflect.Value) error {
 	return r.next()
 }
 
-// firstOf is err, or other where there is none.
+// firstOf returns err, or other where there is none.
 func firstOf(err, other error) error {
 	if err != nil {
 		return err

@@ -13,9 +13,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// MarshalText is the message in protobuf's text format, as TensorFlow's Python
-// writes .pbtxt files. Fields that this package doesn't know stand behind the
-// others by number, and are read again by [UnmarshalText].
+// MarshalText returns the message in protobuf's text format, as TensorFlow's
+// Python writes .pbtxt files. Fields that this package doesn't know stand
+// behind the others by number, and are read again by [UnmarshalText].
 func MarshalText(m Message) []byte {
 	var w textWriter
 	w.message(reflect.ValueOf(m).Elem())
@@ -141,7 +141,7 @@ func scalarText(kind string, x reflect.Value) string {
 	return fmt.Sprint(x.Interface())
 }
 
-// shortest is the number of at least six digits that reads as v.
+// shortest returns the number of at least six digits that reads as v.
 func shortest(v float32) float64 {
 	for digits := 6; digits < 9; digits++ {
 		x, err := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', digits, 64), 64)
@@ -153,7 +153,7 @@ func shortest(v float32) float64 {
 	return x
 }
 
-// floatText is v as Python prints it.
+// floatText returns v as Python prints it.
 func floatText(v float64) string {
 	switch {
 	case math.IsNaN(v):
@@ -175,8 +175,8 @@ func floatText(v float64) string {
 	return s
 }
 
-// quote is b between quotation marks. Text keeps its UTF-8; all else that isn't
-// printable ASCII is octal.
+// quote returns b between quotation marks. Text keeps its UTF-8; all else that
+// isn't printable ASCII is octal.
 func quote(b []byte, text bool) string {
 	out := []byte{'"'}
 	for len(b) > 0 {

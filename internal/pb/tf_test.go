@@ -42,7 +42,7 @@ func fixture(t testing.TB, name string) []byte {
 	return b
 }
 
-// newFor is an empty message for a fixture.
+// newFor returns an empty message for a fixture.
 func newFor(t testing.TB, name string) Message {
 	full := name[:strings.LastIndexByte(name, '.')]
 	m := New(full)
@@ -80,7 +80,7 @@ func common(a, b []byte) int {
 	return n
 }
 
-// unknown is the path to a message with unknown fields, or "".
+// unknown returns the path to a message with unknown fields, or "".
 func unknown(v reflect.Value, path string) string {
 	switch v.Kind() {
 	case reflect.Pointer:

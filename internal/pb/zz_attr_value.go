@@ -45,7 +45,7 @@ const (
 	AttrValuePlaceholder AttrValueWhich = 9
 )
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *AttrValue) size(s *sizes) int {
 	if m == nil {
@@ -143,7 +143,7 @@ func (m *AttrValue) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *AttrValue) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -339,7 +339,7 @@ type AttrValueListValue struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *AttrValueListValue) size(s *sizes) int {
 	if m == nil {
@@ -454,7 +454,7 @@ func (m *AttrValueListValue) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *AttrValueListValue) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -642,7 +642,7 @@ type NameAttrList struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *NameAttrList) size(s *sizes) int {
 	if m == nil {
@@ -681,7 +681,7 @@ func (m *NameAttrList) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *NameAttrList) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -749,7 +749,7 @@ type AttrValueEntry struct {
 
 func (m *AttrValueEntry) entry() (string, *AttrValue) { return m.Key, m.Value }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *AttrValueEntry) size(s *sizes) int {
 	if m == nil {
@@ -788,7 +788,7 @@ func (m *AttrValueEntry) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *AttrValueEntry) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps

@@ -21,7 +21,7 @@ type ChunkMetadata struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *ChunkMetadata) size(s *sizes) int {
 	if m == nil {
@@ -69,7 +69,7 @@ func (m *ChunkMetadata) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *ChunkMetadata) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -152,7 +152,7 @@ type ChunkInfo struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *ChunkInfo) size(s *sizes) int {
 	if m == nil {
@@ -197,7 +197,7 @@ func (m *ChunkInfo) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *ChunkInfo) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -262,7 +262,7 @@ const (
 	ChunkInfoTypeBytes   ChunkInfoType = 2 // the value of a field of bytes
 )
 
-// String is the name that TensorFlow gives the value.
+// String returns the name that TensorFlow gives the value.
 func (e ChunkInfoType) String() string {
 	switch e {
 	case 0:
@@ -275,7 +275,7 @@ func (e ChunkInfoType) String() string {
 	return strconv.Itoa(int(e))
 }
 
-// byName is the number of the value with that name.
+// byName returns the number of the value with that name.
 func (ChunkInfoType) byName(name string) (int32, bool) {
 	switch name {
 	case "UNSET":
@@ -298,7 +298,7 @@ type ChunkedMessage struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *ChunkedMessage) size(s *sizes) int {
 	if m == nil {
@@ -337,7 +337,7 @@ func (m *ChunkedMessage) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *ChunkedMessage) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -403,7 +403,7 @@ type ChunkedField struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *ChunkedField) size(s *sizes) int {
 	if m == nil {
@@ -443,7 +443,7 @@ func (m *ChunkedField) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *ChunkedField) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -526,7 +526,7 @@ const (
 	FieldIndexIndex  FieldIndexWhich = 3
 )
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *FieldIndex) size(s *sizes) int {
 	if m == nil {
@@ -572,7 +572,7 @@ func (m *FieldIndex) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *FieldIndex) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -681,7 +681,7 @@ const (
 	MapKeyI64     MapKeyWhich = 6
 )
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *MapKey) size(s *sizes) int {
 	if m == nil {
@@ -747,7 +747,7 @@ func (m *MapKey) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *MapKey) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps

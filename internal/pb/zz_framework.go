@@ -19,7 +19,7 @@ type TensorShapeProto struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *TensorShapeProto) size(s *sizes) int {
 	if m == nil {
@@ -58,7 +58,7 @@ func (m *TensorShapeProto) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *TensorShapeProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -123,7 +123,7 @@ type Dim struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *Dim) size(s *sizes) int {
 	if m == nil {
@@ -161,7 +161,7 @@ func (m *Dim) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *Dim) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -216,7 +216,7 @@ type TensorSliceProto struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *TensorSliceProto) size(s *sizes) int {
 	if m == nil {
@@ -248,7 +248,7 @@ func (m *TensorSliceProto) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *TensorSliceProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -308,7 +308,7 @@ type Extent struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *Extent) size(s *sizes) int {
 	if m == nil {
@@ -346,7 +346,7 @@ func (m *Extent) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *Extent) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -404,7 +404,7 @@ type VersionDef struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *VersionDef) size(s *sizes) int {
 	if m == nil {
@@ -460,7 +460,7 @@ func (m *VersionDef) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *VersionDef) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -554,7 +554,7 @@ type TensorProto struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *TensorProto) size(s *sizes) int {
 	if m == nil {
@@ -787,7 +787,7 @@ func (m *TensorProto) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *TensorProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1132,7 +1132,7 @@ type VariantTensorDataProto struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *VariantTensorDataProto) size(s *sizes) int {
 	if m == nil {
@@ -1178,7 +1178,7 @@ func (m *VariantTensorDataProto) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *VariantTensorDataProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1254,7 +1254,7 @@ type ResourceHandleProto struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *ResourceHandleProto) size(s *sizes) int {
 	if m == nil {
@@ -1321,7 +1321,7 @@ func (m *ResourceHandleProto) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *ResourceHandleProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1414,7 +1414,7 @@ type DtypeAndShape struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *DtypeAndShape) size(s *sizes) int {
 	if m == nil {
@@ -1453,7 +1453,7 @@ func (m *DtypeAndShape) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *DtypeAndShape) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps

@@ -52,7 +52,7 @@ const (
 	FullTypeIdLegacyVariant FullTypeId = 10203
 )
 
-// String is the name that TensorFlow gives the value.
+// String returns the name that TensorFlow gives the value.
 func (e FullTypeId) String() string {
 	switch e {
 	case 0:
@@ -127,7 +127,7 @@ func (e FullTypeId) String() string {
 	return strconv.Itoa(int(e))
 }
 
-// byName is the number of the value with that name.
+// byName returns the number of the value with that name.
 func (FullTypeId) byName(name string) (int32, bool) {
 	switch name {
 	case "TFT_UNSET":
@@ -223,7 +223,7 @@ const (
 	FullTypeDefI FullTypeDefWhich = 4
 )
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *FullTypeDef) size(s *sizes) int {
 	if m == nil {
@@ -276,7 +276,7 @@ func (m *FullTypeDef) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *FullTypeDef) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps

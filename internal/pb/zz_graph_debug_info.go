@@ -22,7 +22,7 @@ type GraphDebugInfo struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *GraphDebugInfo) size(s *sizes) int {
 	if m == nil {
@@ -85,7 +85,7 @@ func (m *GraphDebugInfo) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *GraphDebugInfo) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -212,7 +212,7 @@ type FileLineCol struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *FileLineCol) size(s *sizes) int {
 	if m == nil {
@@ -271,7 +271,7 @@ func (m *FileLineCol) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *FileLineCol) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -353,7 +353,7 @@ type StackTrace struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *StackTrace) size(s *sizes) int {
 	if m == nil {
@@ -397,7 +397,7 @@ func (m *StackTrace) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *StackTrace) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -479,7 +479,7 @@ type Fixed64FileLineColEntry struct {
 
 func (m *Fixed64FileLineColEntry) entry() (uint64, *FileLineCol) { return m.Key, m.Value }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *Fixed64FileLineColEntry) size(s *sizes) int {
 	if m == nil {
@@ -518,7 +518,7 @@ func (m *Fixed64FileLineColEntry) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *Fixed64FileLineColEntry) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -584,7 +584,7 @@ type Fixed64StackTraceEntry struct {
 
 func (m *Fixed64StackTraceEntry) entry() (uint64, *StackTrace) { return m.Key, m.Value }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *Fixed64StackTraceEntry) size(s *sizes) int {
 	if m == nil {
@@ -623,7 +623,7 @@ func (m *Fixed64StackTraceEntry) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *Fixed64StackTraceEntry) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -689,7 +689,7 @@ type StackTraceEntry struct {
 
 func (m *StackTraceEntry) entry() (string, *StackTrace) { return m.Key, m.Value }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *StackTraceEntry) size(s *sizes) int {
 	if m == nil {
@@ -728,7 +728,7 @@ func (m *StackTraceEntry) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *StackTraceEntry) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -794,7 +794,7 @@ type Fixed64Entry struct {
 
 func (m *Fixed64Entry) entry() (string, uint64) { return m.Key, m.Value }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *Fixed64Entry) size(s *sizes) int {
 	if m == nil {
@@ -832,7 +832,7 @@ func (m *Fixed64Entry) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *Fixed64Entry) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps

@@ -2,7 +2,7 @@
 
 package pb
 
-// New is an empty message of the type with that full name ("tensorflow.GraphDef"),
+// New returns an empty message of the type with that full name ("tensorflow.GraphDef"),
 // or nil where there is none.
 func New(fullName string) Message {
 	switch fullName {

@@ -24,7 +24,7 @@ type MetaGraphDef struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *MetaGraphDef) size(s *sizes) int {
 	if m == nil {
@@ -104,7 +104,7 @@ func (m *MetaGraphDef) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *MetaGraphDef) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -250,7 +250,7 @@ type MetaInfoDef struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *MetaInfoDef) size(s *sizes) int {
 	if m == nil {
@@ -333,7 +333,7 @@ func (m *MetaInfoDef) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *MetaInfoDef) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -455,7 +455,7 @@ type CollectionDefEntry struct {
 
 func (m *CollectionDefEntry) entry() (string, *CollectionDef) { return m.Key, m.Value }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *CollectionDefEntry) size(s *sizes) int {
 	if m == nil {
@@ -494,7 +494,7 @@ func (m *CollectionDefEntry) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *CollectionDefEntry) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -560,7 +560,7 @@ type SignatureDefEntry struct {
 
 func (m *SignatureDefEntry) entry() (string, *SignatureDef) { return m.Key, m.Value }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SignatureDefEntry) size(s *sizes) int {
 	if m == nil {
@@ -599,7 +599,7 @@ func (m *SignatureDefEntry) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SignatureDefEntry) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -668,7 +668,7 @@ type SaverDef struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SaverDef) size(s *sizes) int {
 	if m == nil {
@@ -741,7 +741,7 @@ func (m *SaverDef) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SaverDef) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -834,7 +834,7 @@ const (
 	SaverDefCheckpointFormatVersionV2     SaverDefCheckpointFormatVersion = 2
 )
 
-// String is the name that TensorFlow gives the value.
+// String returns the name that TensorFlow gives the value.
 func (e SaverDefCheckpointFormatVersion) String() string {
 	switch e {
 	case 0:
@@ -847,7 +847,7 @@ func (e SaverDefCheckpointFormatVersion) String() string {
 	return strconv.Itoa(int(e))
 }
 
-// byName is the number of the value with that name.
+// byName returns the number of the value with that name.
 func (SaverDefCheckpointFormatVersion) byName(name string) (int32, bool) {
 	switch name {
 	case "LEGACY":
@@ -884,7 +884,7 @@ const (
 	CollectionDefAnyList   CollectionDefWhich = 5
 )
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *CollectionDef) size(s *sizes) int {
 	if m == nil {
@@ -948,7 +948,7 @@ func (m *CollectionDef) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *CollectionDef) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1082,7 +1082,7 @@ type NodeList struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *NodeList) size(s *sizes) int {
 	if m == nil {
@@ -1113,7 +1113,7 @@ func (m *NodeList) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *NodeList) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1164,7 +1164,7 @@ type BytesList struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *BytesList) size(s *sizes) int {
 	if m == nil {
@@ -1195,7 +1195,7 @@ func (m *BytesList) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *BytesList) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1246,7 +1246,7 @@ type Int64List struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *Int64List) size(s *sizes) int {
 	if m == nil {
@@ -1288,7 +1288,7 @@ func (m *Int64List) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *Int64List) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1351,7 +1351,7 @@ type FloatList struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *FloatList) size(s *sizes) int {
 	if m == nil {
@@ -1387,7 +1387,7 @@ func (m *FloatList) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *FloatList) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1450,7 +1450,7 @@ type AnyList struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *AnyList) size(s *sizes) int {
 	if m == nil {
@@ -1482,7 +1482,7 @@ func (m *AnyList) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *AnyList) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1554,7 +1554,7 @@ const (
 	TensorInfoCompositeTensor TensorInfoWhich = 5
 )
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *TensorInfo) size(s *sizes) int {
 	if m == nil {
@@ -1616,7 +1616,7 @@ func (m *TensorInfo) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *TensorInfo) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1732,7 +1732,7 @@ type CooSparse struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *CooSparse) size(s *sizes) int {
 	if m == nil {
@@ -1777,7 +1777,7 @@ func (m *CooSparse) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *CooSparse) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1840,7 +1840,7 @@ type CompositeTensor struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *CompositeTensor) size(s *sizes) int {
 	if m == nil {
@@ -1880,7 +1880,7 @@ func (m *CompositeTensor) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *CompositeTensor) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1952,7 +1952,7 @@ type SignatureDef struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SignatureDef) size(s *sizes) int {
 	if m == nil {
@@ -2007,7 +2007,7 @@ func (m *SignatureDef) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SignatureDef) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -2109,7 +2109,7 @@ type TensorInfoEntry struct {
 
 func (m *TensorInfoEntry) entry() (string, *TensorInfo) { return m.Key, m.Value }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *TensorInfoEntry) size(s *sizes) int {
 	if m == nil {
@@ -2148,7 +2148,7 @@ func (m *TensorInfoEntry) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *TensorInfoEntry) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -2214,7 +2214,7 @@ type TensorProtoEntry struct {
 
 func (m *TensorProtoEntry) entry() (string, *TensorProto) { return m.Key, m.Value }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *TensorProtoEntry) size(s *sizes) int {
 	if m == nil {
@@ -2253,7 +2253,7 @@ func (m *TensorProtoEntry) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *TensorProtoEntry) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -2317,7 +2317,7 @@ type AssetFileDef struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *AssetFileDef) size(s *sizes) int {
 	if m == nil {
@@ -2356,7 +2356,7 @@ func (m *AssetFileDef) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *AssetFileDef) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps

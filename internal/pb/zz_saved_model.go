@@ -19,7 +19,7 @@ type SavedModel struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SavedModel) size(s *sizes) int {
 	if m == nil {
@@ -58,7 +58,7 @@ func (m *SavedModel) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SavedModel) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -128,7 +128,7 @@ type FingerprintDef struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *FingerprintDef) size(s *sizes) int {
 	if m == nil {
@@ -202,7 +202,7 @@ func (m *FingerprintDef) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *FingerprintDef) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps

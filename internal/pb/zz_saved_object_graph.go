@@ -19,7 +19,7 @@ type SavedObjectGraph struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SavedObjectGraph) size(s *sizes) int {
 	if m == nil {
@@ -59,7 +59,7 @@ func (m *SavedObjectGraph) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SavedObjectGraph) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -136,7 +136,7 @@ type SavedConcreteFunctionEntry struct {
 
 func (m *SavedConcreteFunctionEntry) entry() (string, *SavedConcreteFunction) { return m.Key, m.Value }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SavedConcreteFunctionEntry) size(s *sizes) int {
 	if m == nil {
@@ -175,7 +175,7 @@ func (m *SavedConcreteFunctionEntry) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SavedConcreteFunctionEntry) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -268,7 +268,7 @@ const (
 	SavedObjectCapturedTensor       SavedObjectWhich = 12
 )
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SavedObject) size(s *sizes) int {
 	if m == nil {
@@ -410,7 +410,7 @@ func (m *SavedObject) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SavedObject) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -689,7 +689,7 @@ type SaveableObjectEntry struct {
 
 func (m *SaveableObjectEntry) entry() (string, *SaveableObject) { return m.Key, m.Value }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SaveableObjectEntry) size(s *sizes) int {
 	if m == nil {
@@ -728,7 +728,7 @@ func (m *SaveableObjectEntry) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SaveableObjectEntry) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -793,7 +793,7 @@ type SavedUserObject struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SavedUserObject) size(s *sizes) int {
 	if m == nil {
@@ -839,7 +839,7 @@ func (m *SavedUserObject) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SavedUserObject) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -906,7 +906,7 @@ type SavedAsset struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SavedAsset) size(s *sizes) int {
 	if m == nil {
@@ -937,7 +937,7 @@ func (m *SavedAsset) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SavedAsset) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -986,7 +986,7 @@ type SavedFunction struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SavedFunction) size(s *sizes) int {
 	if m == nil {
@@ -1025,7 +1025,7 @@ func (m *SavedFunction) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SavedFunction) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1089,7 +1089,7 @@ type CapturedTensor struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *CapturedTensor) size(s *sizes) int {
 	if m == nil {
@@ -1127,7 +1127,7 @@ func (m *CapturedTensor) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *CapturedTensor) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1184,7 +1184,7 @@ type SavedConcreteFunction struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SavedConcreteFunction) size(s *sizes) int {
 	if m == nil {
@@ -1242,7 +1242,7 @@ func (m *SavedConcreteFunction) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SavedConcreteFunction) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1332,7 +1332,7 @@ type SavedBareConcreteFunction struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SavedBareConcreteFunction) size(s *sizes) int {
 	if m == nil {
@@ -1385,7 +1385,7 @@ func (m *SavedBareConcreteFunction) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SavedBareConcreteFunction) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1462,7 +1462,7 @@ type SavedConstant struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SavedConstant) size(s *sizes) int {
 	if m == nil {
@@ -1493,7 +1493,7 @@ func (m *SavedConstant) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SavedConstant) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1548,7 +1548,7 @@ type SavedVariable struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SavedVariable) size(s *sizes) int {
 	if m == nil {
@@ -1630,7 +1630,7 @@ func (m *SavedVariable) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SavedVariable) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1744,7 +1744,7 @@ type FunctionSpec struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *FunctionSpec) size(s *sizes) int {
 	if m == nil {
@@ -1798,7 +1798,7 @@ func (m *FunctionSpec) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *FunctionSpec) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1880,7 +1880,7 @@ const (
 	FunctionSpecJitCompileOff     FunctionSpecJitCompile = 2
 )
 
-// String is the name that TensorFlow gives the value.
+// String returns the name that TensorFlow gives the value.
 func (e FunctionSpecJitCompile) String() string {
 	switch e {
 	case 0:
@@ -1893,7 +1893,7 @@ func (e FunctionSpecJitCompile) String() string {
 	return strconv.Itoa(int(e))
 }
 
-// byName is the number of the value with that name.
+// byName returns the number of the value with that name.
 func (FunctionSpecJitCompile) byName(name string) (int32, bool) {
 	switch name {
 	case "DEFAULT":
@@ -1913,7 +1913,7 @@ type SavedResource struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SavedResource) size(s *sizes) int {
 	if m == nil {
@@ -1944,7 +1944,7 @@ func (m *SavedResource) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SavedResource) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1993,7 +1993,7 @@ type SaveableObject struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SaveableObject) size(s *sizes) int {
 	if m == nil {
@@ -2031,7 +2031,7 @@ func (m *SaveableObject) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SaveableObject) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps

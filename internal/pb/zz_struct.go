@@ -58,7 +58,7 @@ const (
 	StructuredValueNumpyValue             StructuredValueWhich = 56
 )
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *StructuredValue) size(s *sizes) int {
 	if m == nil {
@@ -205,7 +205,7 @@ func (m *StructuredValue) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *StructuredValue) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -499,7 +499,7 @@ type NoneValue struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *NoneValue) size(s *sizes) int {
 	if m == nil {
@@ -523,7 +523,7 @@ func (m *NoneValue) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *NoneValue) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -561,7 +561,7 @@ type ListValue struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *ListValue) size(s *sizes) int {
 	if m == nil {
@@ -593,7 +593,7 @@ func (m *ListValue) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *ListValue) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -650,7 +650,7 @@ type TupleValue struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *TupleValue) size(s *sizes) int {
 	if m == nil {
@@ -682,7 +682,7 @@ func (m *TupleValue) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *TupleValue) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -739,7 +739,7 @@ type DictValue struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *DictValue) size(s *sizes) int {
 	if m == nil {
@@ -771,7 +771,7 @@ func (m *DictValue) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *DictValue) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -832,7 +832,7 @@ type StructuredValueEntry struct {
 
 func (m *StructuredValueEntry) entry() (string, *StructuredValue) { return m.Key, m.Value }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *StructuredValueEntry) size(s *sizes) int {
 	if m == nil {
@@ -871,7 +871,7 @@ func (m *StructuredValueEntry) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *StructuredValueEntry) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -935,7 +935,7 @@ type PairValue struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *PairValue) size(s *sizes) int {
 	if m == nil {
@@ -974,7 +974,7 @@ func (m *PairValue) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *PairValue) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1035,7 +1035,7 @@ type NamedTupleValue struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *NamedTupleValue) size(s *sizes) int {
 	if m == nil {
@@ -1074,7 +1074,7 @@ func (m *NamedTupleValue) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *NamedTupleValue) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1140,7 +1140,7 @@ type TensorSpecProto struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *TensorSpecProto) size(s *sizes) int {
 	if m == nil {
@@ -1186,7 +1186,7 @@ func (m *TensorSpecProto) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *TensorSpecProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1258,7 +1258,7 @@ type BoundedTensorSpecProto struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *BoundedTensorSpecProto) size(s *sizes) int {
 	if m == nil {
@@ -1320,7 +1320,7 @@ func (m *BoundedTensorSpecProto) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *BoundedTensorSpecProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1414,7 +1414,7 @@ type TypeSpecProto struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *TypeSpecProto) size(s *sizes) int {
 	if m == nil {
@@ -1467,7 +1467,7 @@ func (m *TypeSpecProto) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *TypeSpecProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -1554,7 +1554,7 @@ const (
 	TypeSpecProtoTypeSpecClassExtensionTypeSpec  TypeSpecProtoTypeSpecClass = 13
 )
 
-// String is the name that TensorFlow gives the value.
+// String returns the name that TensorFlow gives the value.
 func (e TypeSpecProtoTypeSpecClass) String() string {
 	switch e {
 	case 0:
@@ -1587,7 +1587,7 @@ func (e TypeSpecProtoTypeSpecClass) String() string {
 	return strconv.Itoa(int(e))
 }
 
-// byName is the number of the value with that name.
+// byName returns the number of the value with that name.
 func (TypeSpecProtoTypeSpecClass) byName(name string) (int32, bool) {
 	switch name {
 	case "UNKNOWN":
@@ -1628,7 +1628,7 @@ type CompositeTensorVariantMetadata struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *CompositeTensorVariantMetadata) size(s *sizes) int {
 	if m == nil {
@@ -1660,7 +1660,7 @@ func (m *CompositeTensorVariantMetadata) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *CompositeTensorVariantMetadata) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps

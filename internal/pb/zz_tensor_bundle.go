@@ -20,7 +20,7 @@ type BundleHeaderProto struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *BundleHeaderProto) size(s *sizes) int {
 	if m == nil {
@@ -66,7 +66,7 @@ func (m *BundleHeaderProto) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *BundleHeaderProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -135,7 +135,7 @@ const (
 	BundleHeaderProtoEndiannessBig    BundleHeaderProtoEndianness = 1
 )
 
-// String is the name that TensorFlow gives the value.
+// String returns the name that TensorFlow gives the value.
 func (e BundleHeaderProtoEndianness) String() string {
 	switch e {
 	case 0:
@@ -146,7 +146,7 @@ func (e BundleHeaderProtoEndianness) String() string {
 	return strconv.Itoa(int(e))
 }
 
-// byName is the number of the value with that name.
+// byName returns the number of the value with that name.
 func (BundleHeaderProtoEndianness) byName(name string) (int32, bool) {
 	switch name {
 	case "LITTLE":
@@ -170,7 +170,7 @@ type BundleEntryProto struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *BundleEntryProto) size(s *sizes) int {
 	if m == nil {
@@ -245,7 +245,7 @@ func (m *BundleEntryProto) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *BundleEntryProto) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps

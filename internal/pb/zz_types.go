@@ -87,7 +87,7 @@ const (
 	DataTypeFloat4E2m1fnRef      DataType = 133
 )
 
-// String is the name that TensorFlow gives the value.
+// String returns the name that TensorFlow gives the value.
 func (e DataType) String() string {
 	switch e {
 	case 0:
@@ -228,7 +228,7 @@ func (e DataType) String() string {
 	return strconv.Itoa(int(e))
 }
 
-// byName is the number of the value with that name.
+// byName returns the number of the value with that name.
 func (DataType) byName(name string) (int32, bool) {
 	switch name {
 	case "DT_INVALID":

@@ -23,7 +23,7 @@ const (
 	VariableSynchronizationOnRead  VariableSynchronization = 3
 )
 
-// String is the name that TensorFlow gives the value.
+// String returns the name that TensorFlow gives the value.
 func (e VariableSynchronization) String() string {
 	switch e {
 	case 0:
@@ -38,7 +38,7 @@ func (e VariableSynchronization) String() string {
 	return strconv.Itoa(int(e))
 }
 
-// byName is the number of the value with that name.
+// byName returns the number of the value with that name.
 func (VariableSynchronization) byName(name string) (int32, bool) {
 	switch name {
 	case "VARIABLE_SYNCHRONIZATION_AUTO":
@@ -64,7 +64,7 @@ const (
 	VariableAggregationOnlyFirstReplica VariableAggregation = 3
 )
 
-// String is the name that TensorFlow gives the value.
+// String returns the name that TensorFlow gives the value.
 func (e VariableAggregation) String() string {
 	switch e {
 	case 0:
@@ -79,7 +79,7 @@ func (e VariableAggregation) String() string {
 	return strconv.Itoa(int(e))
 }
 
-// byName is the number of the value with that name.
+// byName returns the number of the value with that name.
 func (VariableAggregation) byName(name string) (int32, bool) {
 	switch name {
 	case "VARIABLE_AGGREGATION_NONE":
@@ -109,7 +109,7 @@ type VariableDef struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *VariableDef) size(s *sizes) int {
 	if m == nil {
@@ -197,7 +197,7 @@ func (m *VariableDef) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *VariableDef) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps
@@ -309,7 +309,7 @@ type SaveSliceInfoDef struct {
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
 
-// size is the length of the encoded message. It notes the lengths of those
+// size returns the length of the encoded message. It notes the lengths of those
 // inside.
 func (m *SaveSliceInfoDef) size(s *sizes) int {
 	if m == nil {
@@ -394,7 +394,7 @@ func (m *SaveSliceInfoDef) AppendTo(b []byte) []byte {
 	return m.append(grow(b, m.size(&s)), &s)
 }
 
-// Marshal is the encoded message.
+// Marshal returns the encoded message.
 func (m *SaveSliceInfoDef) Marshal() []byte { return m.AppendTo(nil) }
 
 // Unmarshal decodes b into m, which is emptied first. The message keeps

@@ -44,7 +44,7 @@ func (e *Error) Error() string {
 // Is reports whether target is [ErrFormat].
 func (e *Error) Is(target error) bool { return target == ErrFormat }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Info says what a file holds under one name.
@@ -267,8 +267,8 @@ func compare(a, b int64) int {
 // Infos lists the tensors, sorted by name; it must not be changed.
 func (f *Reader) Infos() []Info { return f.infos }
 
-// Metadata is the header's "__metadata__"; it must not be changed and is nil
-// where there is none.
+// Metadata returns the header's "__metadata__"; it must not be changed and is
+// nil where there is none.
 func (f *Reader) Metadata() map[string]string { return f.metadata }
 
 // Info finds one tensor.

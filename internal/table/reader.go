@@ -124,7 +124,7 @@ func readFull(r io.ReaderAt, b []byte, at int64) error {
 	return err
 }
 
-// read is a block's contents, checked and decompressed.
+// read returns a block's contents, checked and decompressed.
 func (t *Reader) read(h handle) ([]byte, error) {
 	if !t.fits(h) {
 		return nil, corrupt(t.size-footerLen, "a block at %d of %d bytes reaches beyond the file", h.offset, h.size)
@@ -233,9 +233,9 @@ func (t *Reader) Get(key []byte) (value []byte, offset int64, err error) {
 	return value, offset, err
 }
 
-// Block is the number of the block in which a key would lie, and the length of
-// that block in the file; the number is that of no block where the key is greater
-// than all.
+// Block returns the number of the block in which a key would lie, and the length
+// of that block in the file; the number is that of no block where the key is
+// greater than all.
 func (t *Reader) Block(key []byte) (n int, size uint64) {
 	i := sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].limit, key) >= 0 })
 	if i == len(t.blocks) {

@@ -87,7 +87,7 @@ func (w *Writer) Finish() error {
 	return w.err
 }
 
-// Size is the number of bytes written so far.
+// Size returns the number of bytes written so far.
 func (w *Writer) Size() int64 { return int64(w.offset) }
 
 func (w *Writer) put(b []byte) {
@@ -113,7 +113,7 @@ func (w *Writer) write(b *block) handle {
 	return h
 }
 
-// footer is the end of a table.
+// footer returns the end of a table.
 func footer(meta, index handle) []byte {
 	foot := make([]byte, 0, footerLen)
 	foot = index.append(meta.append(foot))
@@ -139,7 +139,7 @@ func (b *block) reset(buf []byte) {
 	b.buf, b.restarts, b.count, b.last = buf[:0], b.restarts[:0], 0, b.last[:0]
 }
 
-// estimate is the size of the block as it would be finished now.
+// estimate returns the size of the block as it would be finished now.
 func (b *block) estimate() int { return len(b.buf) + 4*(len(b.restarts)+1) + 4 }
 
 func (b *block) add(key, value []byte) {
@@ -170,8 +170,8 @@ func (b *block) finish() []byte {
 	return binary.LittleEndian.AppendUint32(b.buf, uint32(len(b.restarts)+1))
 }
 
-// separator is a short key s with a <= s < b: a up to the first byte that can
-// be raised without reaching b's, raised; a itself where there is none.
+// separator returns a short key s with a <= s < b: a up to the first byte that
+// can be raised without reaching b's, raised; a itself where there is none.
 func separator(a, b []byte) []byte {
 	n := min(len(a), len(b))
 	i := 0
@@ -186,7 +186,7 @@ func separator(a, b []byte) []byte {
 	return bytes.Clone(a)
 }
 
-// successor is a short key not smaller than a: a up to its first byte that
+// successor returns a short key not smaller than a: a up to its first byte that
 // isn't 0xff, raised; a itself where all are.
 func successor(a []byte) []byte {
 	for i, c := range a {

@@ -119,8 +119,8 @@ func Shape(m *pb.TensorShapeProto) (tensor.Shape, error) {
 	return shape, nil
 }
 
-// values is how many entries the list of a type has, and how many of them make
-// an element.
+// values returns how many entries the list of a type has, and how many of them
+// make an element.
 func values(m *pb.TensorProto, d tensor.DType) (n, per int) {
 	switch d {
 	case tensor.Float32:
@@ -260,7 +260,7 @@ func pairs[V, T any](vals []V, f func(re, im V) T) []T {
 	return out
 }
 
-// content is the tensor whose elements stand as they are in little-endian
+// content returns the tensor whose elements stand as they are in little-endian
 // memory. It shares b where it can.
 func content(b []byte, d tensor.DType, shape tensor.Shape, n int) (*tensor.Tensor, error) {
 	if d == tensor.String {
@@ -273,7 +273,8 @@ func content(b []byte, d tensor.DType, shape tensor.Shape, n int) (*tensor.Tenso
 	return mask(native(b, d), d, shape)
 }
 
-// mask is the tensor over b, after a look at bits that the type doesn't use.
+// mask returns the tensor over b, after a look at bits that the type doesn't
+// use.
 func mask(b []byte, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
 	used := byte(0xff)
 	switch d {

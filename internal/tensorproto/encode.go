@@ -129,7 +129,7 @@ func ints[T ~int8 | ~int16 | ~int32 | ~uint8 | ~uint16](v []T) []int32 {
 	return out
 }
 
-// signed are the integers of so many bits that stand in bytes.
+// signed returns the integers of so many bits that stand in bytes.
 func signed(b []byte, bits int) []int32 {
 	out := make([]int32, len(b))
 	for i, v := range b {

@@ -28,13 +28,13 @@ func (e *Error) Error() string { return fmt.Sprintf("%s at offset %d", e.What, e
 // NewCursor reads b, which lies at offset base of its file.
 func NewCursor(b []byte, base int64) Cursor { return Cursor{b: b, base: base} }
 
-// Offset is where the next byte lies in the file.
+// Offset returns where the next byte lies in the file.
 func (c *Cursor) Offset() int64 { return c.base + int64(c.at) }
 
-// Len is the number of bytes left.
+// Len returns the number of bytes left.
 func (c *Cursor) Len() int { return len(c.b) - c.at }
 
-// Err is the first error, nil where there is none.
+// Err returns the first error, nil where there is none.
 func (c *Cursor) Err() *Error { return c.err }
 
 func (c *Cursor) fail(what string) {

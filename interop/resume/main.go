@@ -54,7 +54,7 @@ type Net struct {
 	L1 *keras.Dense
 }
 
-// Call is the model's output.
+// Call computes the model's output.
 func (n *Net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
 
 // Deep has layers in a list and in a sequential model.
@@ -64,7 +64,7 @@ type Deep struct {
 	Head   *keras.Sequential
 }
 
-// Call is the model's output.
+// Call computes the model's output.
 func (d *Deep) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	v := ops.Const(s, x)
 	for _, h := range d.Hidden {
@@ -143,8 +143,8 @@ func newTraining(name string, begins bool) (*training, error) {
 	return t, err
 }
 
-// resume is a leg that goes on from a checkpoint; done checks that nothing of
-// it was left out.
+// resume returns a leg that goes on from a checkpoint; done checks that nothing
+// of it was left out.
 func resume(ctx context.Context, name, path string) (t *training, done func() error, err error) {
 	if t, err = newTraining(name, false); err != nil {
 		return nil, nil, err
@@ -173,7 +173,7 @@ func (t *training) step(s *ops.Scope, ex example) *ops.Value {
 	return loss
 }
 
-// batch is the batch of a step, as in resume.py.
+// batch returns the batch of a step, as in resume.py.
 func batch(model string, step int) (example, error) {
 	rows, in, out := 4, 4, 3
 	guide := strings.HasPrefix(model, "guide")

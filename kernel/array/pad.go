@@ -59,8 +59,8 @@ func pad(c *engine.Call) error {
 	return nil
 }
 
-// mirrorIndex is which element of a dimension of size n stands at position i of
-// the padded one, counted from the first own element. skip is 1 where the
+// mirrorIndex returns which element of a dimension of size n stands at position
+// i of the padded one, counted from the first own element. skip is 1 where the
 // border isn't repeated.
 func mirrorIndex(i, n, skip int) int {
 	if i < 0 {

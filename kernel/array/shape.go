@@ -223,8 +223,8 @@ func putLike(c *engine.Call, i int, values []int) error {
 	return nil
 }
 
-// broadcastGradientArgs are the axes over which the gradient of a broadcast is
-// to be summed, for each of two shapes.
+// broadcastGradientArgs returns the axes over which the gradient of a broadcast
+// is to be summed, for each of two shapes.
 func broadcastGradientArgs(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err

@@ -4,7 +4,7 @@ package array
 
 import "github.com/cairnml/cairn/engine"
 
-// Kernels is the family's table.
+// Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
 		{Op: "Identity", Run: identity},

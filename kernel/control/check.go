@@ -26,8 +26,8 @@ func assert(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// summarize is the elements of the data inputs in brackets, as TensorFlow's
-// messages have them.
+// summarize returns the elements of the data inputs in brackets, as
+// TensorFlow's messages have them.
 func summarize(c *engine.Call, most int64) string {
 	parts := make([]string, 0, c.NumIn())
 	for i := 1; i < c.NumIn(); i++ {

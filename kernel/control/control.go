@@ -13,7 +13,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Kernels is the family's table.
+// Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
 		{Op: "If", Prepare: prepareIf, SideEffect: true},
@@ -43,7 +43,7 @@ func Kernels() []engine.Kernel {
 	}
 }
 
-// truth is whether a condition holds: a scalar that isn't zero or an empty
+// truth reports whether a condition holds: a scalar that isn't zero or an empty
 // string, or a tensor with elements.
 func truth(v engine.Value) (bool, error) {
 	t := v.Tensor

@@ -12,7 +12,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Kernels is the family's table.
+// Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
 		{Op: "SaveV2", Run: save, SideEffect: true},
@@ -23,7 +23,7 @@ func Kernels() []engine.Kernel {
 	}
 }
 
-// text is a string scalar input.
+// text returns a string scalar input.
 func text(c *engine.Call, i int, what string) (string, error) {
 	t := c.In(i)
 	if t.DType() != tensor.String || t.Len() != 1 {
@@ -32,8 +32,8 @@ func text(c *engine.Call, i int, what string) (string, error) {
 	return t.Strings()[0], nil
 }
 
-// named are the prefix, the names and the specs that SaveV2 and RestoreV2 begin
-// with.
+// named returns the prefix, the names and the specs that SaveV2 and RestoreV2
+// begin with.
 func named(c *engine.Call) (prefix string, names, specs []string, err error) {
 	if c.NumIn() < 3 {
 		return "", nil, nil, fmt.Errorf("takes a prefix, names and shapes-and-slices")

@@ -182,7 +182,7 @@ func (t *array) write(c *engine.Call, i int, v engine.Value) error {
 	return nil
 }
 
-// sumOf is a new tensor, a plus b.
+// sumOf returns a new tensor, a plus b.
 func sumOf(c *engine.Call, a, b *tensor.Tensor) (engine.Value, error) {
 	if !a.Shape().Equal(b.Shape()) {
 		return engine.Value{}, fmt.Errorf("values of shapes %v and %v can't be added", a.Shape(), b.Shape())
@@ -195,8 +195,8 @@ func sumOf(c *engine.Call, a, b *tensor.Tensor) (engine.Value, error) {
 	return v, elementwise.AddTo(v.Tensor, b)
 }
 
-// take is element i, one reference to it; zeros where it was not written and its
-// shape is known.
+// take returns element i, one reference to it; zeros where it was not written
+// and its shape is known.
 func (t *array) take(c *engine.Call, i int) (engine.Value, error) {
 	if i < 0 || i >= len(t.Items) {
 		return engine.Value{}, fmt.Errorf("element %d of an array of %d elements", i, len(t.Items))

@@ -71,7 +71,8 @@ func give(c *engine.Call, i int, l *variant.List, v engine.Value, shapeAt int) e
 	return err
 }
 
-// wholeShape is the shape of elements that are not set; input i tells more.
+// wholeShape returns the shape of elements that are not set; input i tells
+// more.
 func wholeShape(c *engine.Call, l *variant.List, i int) (tensor.Shape, error) {
 	want, err := shapeIn(c, i)
 	if err != nil {
@@ -135,7 +136,7 @@ func pushBack(c *engine.Call) error {
 	return nil
 }
 
-// handlesOf are the items of a tensor of variants.
+// handlesOf returns the items of a tensor of variants.
 func handlesOf(v engine.Value) ([]any, tensor.Shape, error) {
 	switch o := v.Object.(type) {
 	case *engine.Handles:
@@ -295,7 +296,7 @@ func scatter(c *engine.Call) error {
 	return nil
 }
 
-// indices are the elements of input i, and one more than the largest.
+// indices returns the elements of input i, and one more than the largest.
 func indices(c *engine.Call, i int) ([]int64, int, error) {
 	at, err := shapes.Ints(c.In(i), "the indices")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Kernels is the family's table.
+// Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return append(append(append([]engine.Kernel{
 		{Op: "EmptyTensorList", Run: empty},
@@ -58,8 +58,8 @@ func need(c *engine.Call, n int) (*variant.List, error) {
 	return l, nil
 }
 
-// shapeIn is the shape that input i describes: a vector with -1 for unknown
-// sizes, or the scalar -1 for any shape.
+// shapeIn returns the shape that input i describes: a vector with -1 for
+// unknown sizes, or the scalar -1 for any shape.
 func shapeIn(c *engine.Call, i int) (graph.PartialShape, error) {
 	t := c.In(i)
 	if t == nil || t.DType() != tensor.Int32 && t.DType() != tensor.Int64 {
@@ -85,7 +85,7 @@ func shapeIn(c *engine.Call, i int) (graph.PartialShape, error) {
 	return graph.ShapeOf(dims...), nil
 }
 
-// intIn is the integer that input i holds.
+// intIn returns the integer that input i holds.
 func intIn(c *engine.Call, i int, what string) (int, error) {
 	if c.In(i) == nil {
 		return 0, fmt.Errorf("%s is no tensor", what)
@@ -100,7 +100,7 @@ func intIn(c *engine.Call, i int, what string) (int, error) {
 // maxItems bounds how long lists may be made by a number alone.
 const maxItems = 1 << 26
 
-// items are n elements that are not set.
+// items returns n elements that are not set.
 func items(n int) ([]engine.Value, error) {
 	if n < 0 || n > maxItems {
 		return nil, fmt.Errorf("a list can't have %d elements", n)

@@ -123,7 +123,7 @@ func biasAdd(c *engine.Call) error {
 	return byAddV2.Run(c)
 }
 
-// leakyRelu is x where it is positive, alpha*x elsewhere.
+// leakyRelu returns x where it is positive, alpha*x elsewhere.
 func leakyRelu(c *engine.Call) error { return leaky.Run(c) }
 
 var leaky = elementwise.ByType{
@@ -166,7 +166,7 @@ func leakyHalf[H elementwise.Half](c *engine.Call) error {
 	}, 1)(c)
 }
 
-// halfAlpha is alpha as a half: TensorFlow rounds it before it multiplies.
+// halfAlpha returns alpha as a half: TensorFlow rounds it before it multiplies.
 func halfAlpha[H elementwise.Half](c *engine.Call) float32 {
 	wide, h := [1]float32{float32(alphaOf(c))}, [1]H{}
 	elementwise.Narrow(h[:], wide[:])

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Kernels is the family's table.
+// Kernels returns the family's table.
 func Kernels() []engine.Kernel { return append(append([]engine.Kernel{}, generated...), special...) }
 
 var special = []engine.Kernel{
@@ -65,7 +65,8 @@ func nonNegative[T vec.Int](f elementwise.Func) elementwise.Func {
 	}
 }
 
-// same is the input itself: rounding an integer, conjugating a real number.
+// same returns the input itself: rounding an integer, conjugating a real
+// number.
 func same(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Kernels is the family's table.
+// Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
 		{Op: "MatMul", Run: matMul, Precision: engine.Accumulated},
@@ -106,7 +106,7 @@ type number interface {
 	tensor.Element
 }
 
-// matrices are the two of one product of the batch.
+// matrices returns the two of one product of the batch.
 func matrices[T any](p *product, a, b []T, i int) (x, y vec.Matrix[T]) {
 	var oa, ob int
 	if p.a != nil {
@@ -167,7 +167,7 @@ type mulFunc[T float32 | float64] func(c []T, ldc int, a []T, lda int, transA bo
 // out the product itself, not the batch.
 const whole = 300_000
 
-// packed is [over] for the types that have a fast product.
+// packed does what [over] does, for the types that have a fast product.
 func packed[T float32 | float64](c *engine.Call, p *product, mul mulFunc[T], size int, dst, a, b []T) {
 	lda, ldb := p.k, p.n
 	if p.ta {

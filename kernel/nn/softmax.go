@@ -14,7 +14,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Kernels is the family's table.
+// Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
 		{Op: "Softmax", Run: softmax.Run, Precision: engine.Rounded},
@@ -62,7 +62,7 @@ func softmaxRow[T vec.Float](dst, x []T) {
 	}
 }
 
-// logSum is log(sum(exp(x-m))).
+// logSum returns log(sum(exp(x-m))).
 func logSum[T vec.Float](x []T, m T) float64 {
 	var sum float64
 	for _, v := range x {
@@ -187,7 +187,7 @@ func outputs(c *engine.Call, rows, n int) (loss, back *tensor.Tensor, err error)
 	return loss, back, err
 }
 
-// stretch is x broadcast to rows by n.
+// stretch returns x broadcast to rows by n.
 func stretch[T any](x []T, s tensor.Shape, rows, n int) []T {
 	if s[0] == rows && s[1] == n {
 		return x

@@ -13,7 +13,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Kernels is the family's table.
+// Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return append([]engine.Kernel{
 		{Op: "StatelessRandomUniformV2", Run: fromKey(uniform)},

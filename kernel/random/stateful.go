@@ -30,7 +30,7 @@ type state struct {
 	g  philox.Generator
 }
 
-// reserve is the generator as it is now; it is moved on by n blocks.
+// reserve returns the generator as it is now; it is moved on by n blocks.
 func (s *state) reserve(n uint64) philox.Generator {
 	s.mu.Lock()
 	defer s.mu.Unlock()

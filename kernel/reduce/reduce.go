@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Kernels is the family's table.
+// Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
 		{Op: "Sum", Run: sums.Run, Precision: engine.Accumulated},

@@ -169,8 +169,8 @@ func kerasMomentum[T vec.Float](v [][]T, g, h []T, nesterov bool) {
 	vec.KerasMomentum(v[0], v[1], g, h[0], h[1], nesterov)
 }
 
-// corrected is Adam's learning rate, from beta1's power, beta2's power and the
-// rate.
+// corrected returns Adam's learning rate, from beta1's power, beta2's power and
+// the rate.
 func corrected[T vec.Float](h []T) T {
 	return h[2] * T(math.Sqrt(float64(1-h[1]))) / (1 - h[0])
 }

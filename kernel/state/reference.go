@@ -10,8 +10,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// references are the ops of TensorFlow 1's variables, which pass references on:
-// an op that changes a variable gives the reference back.
+// references returns the ops of TensorFlow 1's variables, which pass references
+// on: an op that changes a variable gives the reference back.
 func references() []engine.Kernel {
 	table := []engine.Kernel{
 		{Op: "VarHandleOp", Prepare: handle},

@@ -12,8 +12,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// scatters are the ops that change rows, or parts that index vectors name, of a
-// variable.
+// scatters returns the ops that change rows, or parts that index vectors name,
+// of a variable.
 func scatters() []engine.Kernel {
 	var table []engine.Kernel
 	for i, name := range [...]string{update: "Update", plus: "Add", minus: "Sub", times: "Mul", over: "Div", least: "Min", most: "Max"} {
@@ -45,8 +45,9 @@ const (
 	most
 )
 
-// places are the offsets, in elements, of the parts of a tensor of shape s that
-// indices name, and how large a part is. The indices of nd ops are vectors.
+// places returns the offsets, in elements, of the parts of a tensor of shape s
+// that indices name, and how large a part is. The indices of nd ops are
+// vectors.
 func places(indices *tensor.Tensor, s tensor.Shape, nd bool) (at []int, outer, inner tensor.Shape, err error) {
 	list, err := shapes.AllInts(indices, "the indices")
 	if err != nil {
@@ -197,7 +198,7 @@ func apply[T real](dst []T, at []int, n int, x []T, h how) error {
 	return applyComplex(dst, at, n, x, h)
 }
 
-// pick is element i, or the only one.
+// pick returns element i, or the only one.
 func pick[T any](x []T, i int) T {
 	if len(x) == 1 {
 		return x[0]

@@ -19,7 +19,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Kernels is the family's table.
+// Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return slices.Concat([]engine.Kernel{
 		{Op: "ReadVariableOp", Run: read},

@@ -24,8 +24,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Cube is the op: factor·x³ of a float32 tensor, element by element. The factor
-// is 1 where no attribute says otherwise.
+// Cube emits the op: factor·x³ of a float32 tensor, element by element. The
+// factor is 1 where no attribute says otherwise.
 func Cube(s *ops.Scope, x ops.Input, attrs ...graph.Attr) *ops.Value {
 	return s.Emit1("OutsideCube", attrs, x)
 }
@@ -66,7 +66,7 @@ func prepareCube(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// cubeShape is the op's shape rule: the output's shape is the input's.
+// cubeShape infers the op's output, whose shape is the input's.
 func cubeShape(c *shape.Inference) error {
 	c.Out[0].Shape = c.In[0].Shape
 	return nil
@@ -103,7 +103,7 @@ func (a *Affine) Build(s *ops.Scope, in tensor.Shape) error {
 		a.AddWeight(s, &a.B, "b", keras.Weight{Shape: tensor.Shape{a.Units}, Init: keras.Zeros{}}))
 }
 
-// Call is the layer's output.
+// Call computes the layer's output.
 func (a *Affine) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	v, ok := a.Prepare(s, x, a.Build)
 	if !ok {
@@ -228,7 +228,7 @@ func NewModel() *Model {
 	}
 }
 
-// Call is the model's output.
+// Call computes the model's output.
 func (m *Model) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	return m.Layers[1].Call(s, m.Layers[0].Call(s, x))
 }

@@ -40,7 +40,7 @@ type Net struct {
 	Out    *keras.Dense
 }
 
-// Call is the logits for a batch of images.
+// Call computes the logits for a batch of images.
 func (n *Net) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	return n.Out.Call(s, n.Drop.Call(s, n.Hidden.Call(s, x)))
 }
@@ -214,7 +214,7 @@ func (r *Run) Train(ctx context.Context, until int, watch func(Progress)) error 
 	return nil
 }
 
-// Accuracy is the part of the held-out digits that the net gets right.
+// Accuracy returns the part of the held-out digits that the net gets right.
 func (r *Run) Accuracy(ctx context.Context) (float64, error) {
 	right, all, err := r.score(ctx, r.heldOut)
 	if err != nil {
@@ -263,9 +263,9 @@ func (r *Run) guess(ctx context.Context, images *ops.Value) ([]int64, error) {
 	return out, nil
 }
 
-// Guess is what the net takes n held-out images for, from the first one, with
-// the images [64] as they are in the data (0 to 16) and the truth: something to
-// show.
+// Guess returns what the net takes n held-out images for, from the first one,
+// with the images [64] as they are in the data (0 to 16) and the truth:
+// something to show.
 func (r *Run) Guess(ctx context.Context, n int) ([]Guess, error) {
 	guesses, err := r.guess(ctx, r.heldOut.Images)
 	if err != nil {

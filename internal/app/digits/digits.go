@@ -46,5 +46,5 @@ func Load() (*Data, error) {
 	return &Data{Images: all[: Count*Pixels : Count*Pixels], Labels: all[Count*Pixels:]}, nil
 }
 
-// Image is the pixels of image i, not a copy.
+// Image returns the pixels of image i, not a copy.
 func (d *Data) Image(i int) []uint8 { return d.Images[i*Pixels : (i+1)*Pixels] }

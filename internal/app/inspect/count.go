@@ -20,7 +20,7 @@ type Count struct {
 	Bytes      int64 `json:"bytes"`
 }
 
-// String is "2 tensors, 1,234 parameters, 4.82 KiB".
+// String returns "2 tensors, 1,234 parameters, 4.82 KiB".
 func (c Count) String() string {
 	s := Tensors(c.Tensors) + ", "
 	switch {
@@ -32,7 +32,7 @@ func (c Count) String() string {
 	return s + Size(c.Bytes)
 }
 
-// Tensors is a number of tensors in words.
+// Tensors returns a number of tensors in words.
 func Tensors(n int) string {
 	if n == 1 {
 		return "1 tensor"

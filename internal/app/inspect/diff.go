@@ -208,7 +208,7 @@ func (d *valueDiff) add(a, b *tensor.Tensor) {
 
 func exact(d tensor.DType) bool { return d == tensor.Int64 || d == tensor.Uint64 }
 
-// wide is the elements of an int64 or uint64 tensor, as bits.
+// wide returns the elements of an int64 or uint64 tensor, as bits.
 func wide(t *tensor.Tensor) []int64 {
 	if t.DType() == tensor.Int64 {
 		return tensor.Values[int64](t)
@@ -220,8 +220,8 @@ func wide(t *tensor.Tensor) []int64 {
 	return out
 }
 
-// parts is the real and imaginary parts in turn of complex elements from lo up
-// to hi.
+// parts returns the real and imaginary parts in turn of complex elements from
+// lo up to hi.
 func parts(t *tensor.Tensor, lo, hi int) []float64 {
 	out := make([]float64, 0, 2*(hi-lo))
 	if t.DType() == tensor.Complex64 {

@@ -134,7 +134,7 @@ func TestDiffSaysWhereAndByHowMuch(t *testing.T) {
 	}
 }
 
-// graphStore is a checkpoint that holds nothing but an object graph.
+// graphStore returns a checkpoint that holds nothing but an object graph.
 func graphStore(t *testing.T, g *pb.TrackableObjectGraph) *store.Store {
 	t.Helper()
 	return write(t, map[string]*tensor.Tensor{store.GraphKey: tensor.Scalar(string(g.Marshal()))})

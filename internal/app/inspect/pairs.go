@@ -125,8 +125,8 @@ func (p *pairs) stream(ctx context.Context, x, y store.Entry, d *valueDiff) erro
 	}
 }
 
-// more is what is left of a piece, or the next one that isn't empty; nil at the
-// end.
+// more returns what is left of a piece, or the next one that isn't empty; nil
+// at the end.
 func more(t *tensor.Tensor, next func() (*tensor.Tensor, error, bool)) (*tensor.Tensor, error) {
 	for t == nil || t.Len() == 0 {
 		var err error

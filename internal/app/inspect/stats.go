@@ -26,7 +26,7 @@ type Stats struct {
 	NegInf int
 }
 
-// Infinite is the number of infinities of either sign.
+// Infinite returns the number of infinities of either sign.
 func (s Stats) Infinite() int { return s.PosInf + s.NegInf }
 
 // MarshalJSON gives the object that `cairn stat --json` prints; what isn't a
@@ -229,7 +229,8 @@ func Hist(name string, t *tensor.Tensor, n int) Histogram {
 	return h
 }
 
-// HistEntry is [Hist] of a tensor of a store, as [StatEntry] reads it.
+// HistEntry does what [Hist] does, for a tensor of a store, as [StatEntry]
+// reads it.
 func HistEntry(ctx context.Context, s *store.Store, e store.Entry, c *store.Scratch, n int) (Histogram, error) {
 	elements, err := ofEntry(ctx, s, e, c)
 	if err != nil {

@@ -43,7 +43,7 @@ func (f Fault) MarshalJSON() ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// String is "file: byte 12: tensor: what".
+// String returns "file: byte 12: tensor: what".
 func (f Fault) String() string {
 	s := f.File
 	if f.Offset >= 0 {
@@ -67,7 +67,7 @@ func Verify(ctx context.Context, path string, o *store.Options, progress Progres
 	return verify(ctx, path, s, err, progress)
 }
 
-// VerifyFS is [Verify] of a path of fsys.
+// VerifyFS does what [Verify] does, for a path of fsys.
 func VerifyFS(ctx context.Context, fsys fs.FS, path string, o *store.Options, progress Progress) (*store.Store, []Fault, error) {
 	s, err := store.OpenFS(ctx, fsys, path, o)
 	return verify(ctx, path, s, err, progress)

@@ -148,14 +148,14 @@ func (h Histogram) draw(c canvas, x, y float64) {
 	c.rect(left, foot-0.25, right-left, 0.5, pale)
 }
 
-// span is the range of values that the bins cover; ok is false where there is
-// none to draw.
+// span returns the range of values that the bins cover; ok is false where there
+// is none to draw.
 func (h Histogram) span() (lo, hi float64, ok bool) {
 	hi = h.Low + h.BinWidth*float64(len(h.Counts))
 	return h.Low, hi, hi > h.Low && !math.IsInf(hi-h.Low, 0)
 }
 
-// textWidth is about how wide a text is drawn.
+// textWidth returns about how wide a text is drawn.
 func textWidth(s string, size float64) float64 {
 	return float64(utf8.RuneCountInString(s)) * size * 0.58
 }

@@ -10,8 +10,8 @@ type tick struct {
 	label string
 }
 
-// ticks are three to five round numbers from lo to hi, all told apart by their
-// labels; whole allows no fractions.
+// ticks returns three to five round numbers from lo to hi, all told apart by
+// their labels; whole allows no fractions.
 func ticks(lo, hi float64, whole bool) []tick {
 	plain := func(v float64) tick { return tick{v, strconv.FormatFloat(v, 'g', 3, 64)} }
 	if !(hi > lo) || math.IsInf(hi-lo, 0) {
@@ -31,8 +31,8 @@ func ticks(lo, hi float64, whole bool) []tick {
 	return out
 }
 
-// roundStep is the least of 1, 2, 5 and 10 times a power of ten that is no less
-// than raw.
+// roundStep returns the least of 1, 2, 5 and 10 times a power of ten that is no
+// less than raw.
 func roundStep(raw float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(raw)))
 	for _, m := range []float64{1, 2, 5} {

@@ -219,7 +219,7 @@ func (f *folder) fill(b *block) {
 	}
 }
 
-// nodeWords is what an object is, in words.
+// nodeWords returns what an object is, in words.
 func nodeWords(n Node) string {
 	if n.Value != "" {
 		return n.Info + " = " + n.Value
@@ -266,7 +266,7 @@ func (f *folder) pick(b *block, kids []Edge) (out []Edge, left int) {
 	return out, left
 }
 
-// count is the number of objects that edges lead to, with all below them.
+// count returns the number of objects that edges lead to, with all below them.
 func (f *folder) count(kids []Edge) int {
 	n := 0
 	for _, k := range kids {
@@ -294,8 +294,8 @@ func cut(s string, most int) string {
 	return string(r[:most/2]) + "…" + string(r[len(r)-(most-most/2-1):])
 }
 
-// widthOf is about how many pixels wide a text of a size is drawn, rather more
-// than less.
+// widthOf returns about how many pixels wide a text of a size is drawn, rather
+// more than less.
 func widthOf(s string, size float64) float64 {
 	em := 0.0
 	for _, r := range s {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// network is a model of layers, each of which holds variables, with an
+// network returns a model of layers, each of which holds variables, with an
 // optimizer's slots: about seven nodes a layer.
 func network(layers int, alike bool) *Graph {
 	g := &Graph{Nodes: []Node{{Title: "run/ckpt-1  (many tensors)"}, {}, {Kind: Optimizer, Info: "slots m, v"}}}

@@ -32,8 +32,9 @@ type Node struct {
 // memory.
 const MaxPath = 512
 
-// Path is the first way from the root to a node, edges joined by "/"; "" for the
-// root and for what the root doesn't reach. [Graph.Link] must have been called.
+// Path returns the first way from the root to a node, edges joined by "/"; ""
+// for the root and for what the root doesn't reach. [Graph.Link] must have been
+// called.
 func (g *Graph) Path(i int) string {
 	var labels []string
 	for n := 0; i > 0 && i < len(g.parent) && g.parent[i] >= 0; i = int(g.parent[i]) {

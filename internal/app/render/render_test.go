@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// odd is a graph with a cycle, a shared node, a node that nothing reaches and
-// names that every language has to escape.
+// odd returns a graph with a cycle, a shared node, a node that nothing reaches
+// and names that every language has to escape.
 func odd() *Graph {
 	g := &Graph{
 		Nodes: []Node{{Title: "a <root> & \"more\"\\"}, {Kind: Variable, Info: "float32 [2]", Value: "1"}, {Kind: Optimizer, Info: "slots m of 1 variable"}, {Kind: Slot}, {}},

@@ -65,7 +65,7 @@ func (g *Graph) SVG(w io.Writer) error {
 	return b.Flush()
 }
 
-// size is the room that a block takes.
+// size returns the room that a block takes.
 func (b *block) size() (w, h float64) {
 	w = 2*dotRadius + 6 + widthOf(cut(b.label, maxLabel), letterSize)*1.08
 	if len(b.rows) == 0 {
@@ -77,7 +77,7 @@ func (b *block) size() (w, h float64) {
 	return w + 2*pad, headHeight + float64(len(b.rows))*lineHeight + pad
 }
 
-// width is the room that a row takes.
+// width returns the room that a row takes.
 func (r row) width() float64 {
 	w := 2*rowDot + 6
 	if r.name != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Width is the number of a terminal's columns that s takes.
+// Width returns the number of a terminal's columns that s takes.
 func Width(s string) int {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

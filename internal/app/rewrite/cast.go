@@ -60,7 +60,8 @@ type keeper struct {
 	top float64 // the largest number of a type that has no infinity, else 0
 }
 
-// topOf is what numbers beyond a type's range become, where that is a number.
+// topOf returns what numbers beyond a type's range become, where that is a
+// number.
 func topOf(d tensor.DType) float64 {
 	if !d.IsFloating() {
 		return 0

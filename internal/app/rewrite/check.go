@@ -12,7 +12,7 @@ import (
 	"github.com/cairnml/cairn/internal/app/store"
 )
 
-// targets are the names at which a destination may write files.
+// targets returns the names at which a destination may write files.
 func targets(dst string) []string {
 	out := []string{dst}
 	if store.KindOf(dst) != store.Checkpoint {
@@ -31,8 +31,8 @@ func targets(dst string) []string {
 	return out
 }
 
-// resolved is the absolute path of a prefix whose folder is what links lead to:
-// folders that the user names are followed, as everywhere.
+// resolved returns the absolute path of a prefix whose folder is what links
+// lead to: folders that the user names are followed, as everywhere.
 func resolved(prefix string) (string, error) {
 	abs, err := filepath.Abs(prefix)
 	if err != nil {

@@ -206,7 +206,7 @@ func removeStale(dst string, files []string) {
 	}
 }
 
-// indexDigest is the SHA-256 of a checkpoint's index file.
+// indexDigest returns the SHA-256 of a checkpoint's index file.
 func indexDigest(prefix string) (string, error) {
 	f, err := os.Open(prefix + ".index")
 	if err != nil {

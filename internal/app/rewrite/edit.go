@@ -261,7 +261,7 @@ func (e *graphEdit) run() []string {
 	return e.notes
 }
 
-// stem is where a key goes that tensors' names begin with, as table does
+// stem returns where a key goes that tensors' names begin with, as table does
 // table-keys and table-values; "" if all of them are dropped. ok is false where
 // there are none or they part.
 func (e *graphEdit) stem(key string) (to string, ok bool) {
@@ -385,7 +385,7 @@ func (e *graphEdit) edgesFor(node int, from, to string, wants map[[2]int]string,
 	}
 }
 
-// slotOf is the slot's name in the key of a slot variable:
+// slotOf returns the slot's name in the key of a slot variable:
 // variable/.OPTIMIZER_SLOT/optimizer/name/.ATTRIBUTES/VARIABLE_VALUE.
 func slotOf(key string) (string, bool) {
 	path, _, ok := strings.Cut(key, attributesMark)
@@ -482,7 +482,7 @@ func (e *graphEdit) mark() {
 	}
 }
 
-// escape is how an edge's name stands in a key.
+// escape returns how an edge's name stands in a key.
 func escape(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, ".", ".."), "/", ".S")
 }

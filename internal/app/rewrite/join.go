@@ -160,8 +160,8 @@ func takeCounter(g *pb.TrackableObjectGraph) bool {
 	return true
 }
 
-// joinedKey is a key in the joined graph. A slot variable's holds the paths of
-// two objects, its variable's and its optimizer's.
+// joinedKey returns a key in the joined graph. A slot variable's holds the
+// paths of two objects, its variable's and its optimizer's.
 func joinedKey(name, key string) string {
 	return name + "/" + strings.Replace(key, slotMark, slotMark+name+"/", 1)
 }

@@ -175,7 +175,7 @@ func canonicalHeader(raw []byte) bool {
 	return len(h.Unknown) == 0 && v != nil && v.Producer == 1 && v.MinConsumer == 0 && len(v.BadConsumers) == 0 && len(v.Unknown) == 0 && bytes.Equal(h.Marshal(), raw)
 }
 
-// renamed is shards with the destination's names, without what is dropped.
+// renamed returns shards with the destination's names, without what is dropped.
 func renamed(shards [][]store.Piece, list []item) [][]store.Piece {
 	names := map[string]string{}
 	for _, i := range list {

@@ -121,7 +121,7 @@ func (e Edits) shared(ctx context.Context, s *store.Store) (sharedTensors, error
 	return out, err
 }
 
-// valueOf is how the key of an object's value ends.
+// valueOf returns how the key of an object's value ends.
 func valueOf(n *pb.TrackableObject) string {
 	if len(n.Attributes) > 0 {
 		if _, attribute, ok := strings.Cut(n.Attributes[0].CheckpointKey, attributesMark); ok {

@@ -100,8 +100,8 @@ func items(s *store.Store) ([]item, error) {
 	return out, nil
 }
 
-// read is the tensor that an item stands for.
-// It holds until the next call with c.
+// read returns the tensor that an item stands for. It holds until the next call
+// with c.
 func (i item) read(ctx context.Context, s *store.Store, c *store.Scratch) (*tensor.Tensor, error) {
 	if i.value != nil {
 		return i.value, nil

@@ -68,11 +68,11 @@ func (p *Piece) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Carrier is the type in which a safetensors file stores elements of type d:
-// the type itself where the format has it; narrow integers and quantized types
-// as integers; float4 and float8_e4m3b11fnuz as float32; complex128 as pairs of
-// float64. All of these come back exactly. Strings, variants and resources have
-// none (ok is false): they go into the metadata.
+// Carrier returns the type in which a safetensors file stores elements of type
+// d: the type itself where the format has it; narrow integers and quantized
+// types as integers; float4 and float8_e4m3b11fnuz as float32; complex128 as
+// pairs of float64. All of these come back exactly. Strings, variants and
+// resources have none (ok is false): they go into the metadata.
 func Carrier(d tensor.DType) (as tensor.DType, ok bool) {
 	switch d {
 	case tensor.Float8E4M3B11FNUZ, tensor.Float4E2M1FN:
@@ -149,7 +149,7 @@ func (s StringTensor) tensor() (*tensor.Tensor, error) {
 	return tensor.FromStrings(d, values, s.Shape...)
 }
 
-// NewStringTensor is t, a tensor of strings, for the metadata.
+// NewStringTensor returns t, a tensor of strings, for the metadata.
 func NewStringTensor(t *tensor.Tensor) StringTensor {
 	s := StringTensor{DType: t.DType().String(), Shape: append([]int{}, t.Shape()...), Values: [][]byte{}}
 	for _, v := range t.Strings() {

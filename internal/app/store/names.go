@@ -58,7 +58,8 @@ func (s *Store) lookUp(ctx context.Context, name string) (Entry, error) {
 	return s.Entry(name)
 }
 
-// keyOf is the name of the tensor to which a path of the object graph leads.
+// keyOf returns the name of the tensor to which a path of the object graph
+// leads.
 func (s *Store) keyOf(ctx context.Context, path string) (string, bool) {
 	g, err := s.Graph(ctx)
 	if err != nil || g == nil {
@@ -99,7 +100,7 @@ func Match(pattern, name string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// aliases are the paths of the object graph at which people find a store's
+// aliases returns the paths of the object graph at which people find a store's
 // tensors, by name.
 func (s *Store) aliases(ctx context.Context) map[string]string {
 	g, err := s.Graph(ctx)
@@ -196,7 +197,7 @@ func fits(pattern, name, path string, plain func(name, pattern string) bool) boo
 	return match(name, pattern) || match(Short(name), pattern) || path != "" && match(path, pattern)
 }
 
-// noMatch is the error for a pattern that fits no tensor.
+// noMatch returns the error for a pattern that fits no tensor.
 func (s *Store) noMatch(pattern string) error {
 	_, err := s.Entry(pattern)
 	return err

@@ -30,7 +30,7 @@ func newStore(path string, o *Options) *Store {
 	return s
 }
 
-// memory is how much memory that many bytes on the disk may take.
+// memory returns how much memory that many bytes on the disk may take.
 func (o *Options) memory(stored int64) int64 { return max(limit.Memory(stored), o.MaxMemory) }
 
 const (
@@ -40,7 +40,7 @@ const (
 	defaultMaxShards = 100_000
 )
 
-// reader is the same for TensorFlow's own format.
+// reader returns the same for TensorFlow's own format.
 func (o *Options) reader() *bundle.ReaderOptions {
 	r := &bundle.ReaderOptions{MaxMemory: o.MaxMemory}
 	if n := o.MaxMemory / shardMemory; n > defaultMaxShards {

@@ -35,7 +35,7 @@ func openSafetensors(path string, o *Options) (backend, error) {
 	return b, err
 }
 
-// openSafetensorsAt is the backend of an open file, f, which it closes.
+// openSafetensorsAt returns the backend of an open file, f, which it closes.
 func openSafetensorsAt(r io.ReaderAt, size int64, f io.Closer, o *Options) (backend, error) {
 	b, err := newSafetensors(r, size, limit.Stored(f, size), o)
 	if err != nil {
@@ -45,8 +45,8 @@ func openSafetensorsAt(r io.ReaderAt, size int64, f io.Closer, o *Options) (back
 	return b, nil
 }
 
-// newSafetensors is the store of a file of that size, of which stored bytes lie
-// on the disk.
+// newSafetensors returns the store of a file of that size, of which stored
+// bytes lie on the disk.
 func newSafetensors(r io.ReaderAt, size, stored int64, o *Options) (b *safetensorsStore, err error) {
 	b = &safetensorsStore{types: map[string]tensor.DType{}, strings: map[string]*tensor.Tensor{}}
 	b.r, err = safetensors.Open(r, size, &safetensors.Options{MaxHeader: headerLimit(stored, o)})
@@ -56,8 +56,8 @@ func newSafetensors(r io.ReaderAt, size, stored int64, o *Options) (b *safetenso
 	return b, err
 }
 
-// headerLimit is how long a header may be: what its JSON is decoded to takes a few
-// times its length.
+// headerLimit returns how long a header may be: what its JSON is decoded to takes
+// a few times its length.
 func headerLimit(stored int64, o *Options) int64 {
 	return max(stored, o.MaxMemory)
 }
@@ -131,8 +131,8 @@ func (b *safetensorsStore) readInto(ctx context.Context, e Entry, c *Scratch) (*
 
 func (b *safetensorsStore) close() error { return b.f.Close() }
 
-// Layout is what a safetensors file says of the checkpoint it was made of; nil
-// where it says nothing, and for every other kind.
+// Layout returns what a safetensors file says of the checkpoint it was made of;
+// nil where it says nothing, and for every other kind.
 func (s *Store) Layout() *Layout {
 	if b, ok := s.b.(*safetensorsStore); ok {
 		return b.layout
@@ -140,7 +140,7 @@ func (s *Store) Layout() *Layout {
 	return nil
 }
 
-// Metadata is a safetensors file's metadata, [LayoutKey] left out.
+// Metadata returns a safetensors file's metadata, [LayoutKey] left out.
 func (s *Store) Metadata() map[string]string {
 	b, ok := s.b.(*safetensorsStore)
 	if !ok {

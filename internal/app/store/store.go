@@ -36,7 +36,7 @@ const (
 	Safetensors                 // Hugging Face's format
 )
 
-// String is the kind in words.
+// String returns the kind in words.
 func (k Kind) String() string {
 	switch k {
 	case Checkpoint:
@@ -54,8 +54,8 @@ func (k Kind) String() string {
 // IsBundle reports whether the tensors lie in TensorFlow's own format.
 func (k Kind) IsBundle() bool { return k == Checkpoint || k == SavedModel }
 
-// KindOf is the kind that a path's suffix asks for: .npz, .safetensors, else a
-// checkpoint.
+// KindOf returns the kind that a path's suffix asks for: .npz, .safetensors,
+// else a checkpoint.
 func KindOf(path string) Kind {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".npz":
@@ -265,8 +265,8 @@ type intoReader interface {
 	readInto(ctx context.Context, e Entry, c *Scratch) (*tensor.Tensor, error)
 }
 
-// ReadScratch is Read with storage of c where that can be; what it returns holds
-// until the next call with c.
+// ReadScratch does what Read does, with storage of c where that can be; what it
+// returns holds until the next call with c.
 func (s *Store) ReadScratch(ctx context.Context, name string, c *Scratch) (*tensor.Tensor, error) {
 	b, ok := s.b.(intoReader)
 	e, err := s.Entry(name)
@@ -311,8 +311,8 @@ func (s *Store) Pieces(ctx context.Context, name string, c *Scratch) iter.Seq2[*
 	}
 }
 
-// Bundle is the reader underneath, nil where the store is none of TensorFlow's
-// own.
+// Bundle returns the reader underneath, nil where the store is none of
+// TensorFlow's own.
 func (s *Store) Bundle() *bundle.Reader {
 	if b, ok := s.b.(*bundleStore); ok {
 		return b.r
@@ -320,8 +320,8 @@ func (s *Store) Bundle() *bundle.Reader {
 	return nil
 }
 
-// Graph is the object graph, decoded once; it must not be changed. It is nil
-// where the store has none, as name-based checkpoints have.
+// Graph returns the object graph, decoded once; it must not be changed. It is
+// nil where the store has none, as name-based checkpoints have.
 func (s *Store) Graph(ctx context.Context) (*pb.TrackableObjectGraph, error) {
 	s.graphMu.Lock()
 	defer s.graphMu.Unlock()
@@ -332,8 +332,8 @@ func (s *Store) Graph(ctx context.Context) (*pb.TrackableObjectGraph, error) {
 	return s.graph, s.graphErr
 }
 
-// DecodeGraph is [Store.Graph] for a caller that changes it: every call decodes
-// another.
+// DecodeGraph does what [Store.Graph] does, for a caller that changes it: every
+// call decodes another.
 func (s *Store) DecodeGraph(ctx context.Context) (*pb.TrackableObjectGraph, error) {
 	if !s.Has(GraphKey) {
 		return nil, nil
@@ -369,7 +369,7 @@ func (s *Store) DecodeGraph(ctx context.Context) (*pb.TrackableObjectGraph, erro
 // may be given without it.
 const ValueSuffix = "/.ATTRIBUTES/VARIABLE_VALUE"
 
-// Short is a name as people are shown it: without [ValueSuffix].
+// Short returns a name as people are shown it: without [ValueSuffix].
 func Short(name string) string { return strings.TrimSuffix(name, ValueSuffix) }
 
 // NotFoundError says that a store has no tensor of a name.

@@ -88,7 +88,7 @@ func (f field) ownsValues() bool {
 	return f.IsMap() && f.MapValue().Kind() == protoreflect.MessageKind
 }
 
-// roomType is what is allocated for an element of a list of messages.
+// roomType returns what is allocated for an element of a list of messages.
 func (f field) roomType() string {
 	if f.ownsValues() {
 		return fmt.Sprintf("entryRoom[%s, %s]", f.elemType()[1:], f.names.message(f.MapValue().Message()))
@@ -96,7 +96,7 @@ func (f field) roomType() string {
 	return f.elemType()[1:]
 }
 
-// within is the expression for an error inside a message that is a field.
+// within returns the expression for an error inside a message that is a field.
 func within(name string, f field) string {
 	return fmt.Sprintf("within(err, %q, %q, len(b)-len(rest)-len(v))", name, f.Name())
 }

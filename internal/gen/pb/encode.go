@@ -31,7 +31,7 @@ func (g *generator) packedSize(f field) {
 }
 
 func (g *generator) size(name string, fields []field) {
-	g.printf("// size is the length of the encoded message. It notes the lengths of those\n// inside.\n")
+	g.printf("// size returns the length of the encoded message. It notes the lengths of those\n// inside.\n")
 	g.printf("func (m *%s) size(s *sizes) int {\nif m == nil {\nreturn 0\n}\nn := len(m.Unknown)\n", name)
 	for _, f := range fields {
 		if f.packed {
@@ -78,6 +78,6 @@ func (g *generator) appendTo(name string, fields []field) {
 	g.printf("return append(b, m.Unknown...)\n}\n\n")
 	g.printf("// AppendTo appends the encoded message to b: fields by number, then the\n// unknown ones.\n")
 	g.printf("func (m *%s) AppendTo(b []byte) []byte {\nvar s sizes\nreturn m.append(grow(b, m.size(&s)), &s)\n}\n\n", name)
-	g.printf("// Marshal is the encoded message.\n")
+	g.printf("// Marshal returns the encoded message.\n")
 	g.printf("func (m *%s) Marshal() []byte { return m.AppendTo(nil) }\n\n", name)
 }

@@ -77,7 +77,7 @@ func (f field) goType() string {
 	return f.elemType()
 }
 
-// zero is the field's zero value.
+// zero returns the field's zero value.
 func (f field) zero() string {
 	switch f.Kind() {
 	case protoreflect.BoolKind:
@@ -90,10 +90,10 @@ func (f field) zero() string {
 	return "0"
 }
 
-// which is the constant that stands for a member of a oneof.
+// which returns the constant that stands for a member of a oneof.
 func (f field) which() string { return f.names.byFull[f.FullName()] }
 
-// wire is the field's wire type outside packed lists.
+// wire returns the field's wire type outside packed lists.
 func (f field) wire() string {
 	switch f.Kind() {
 	case protoreflect.FloatKind, protoreflect.Fixed32Kind:
@@ -131,7 +131,7 @@ func (f field) toWire(v string) string {
 	return "uint64(" + v + ")"
 }
 
-// fromWire is its inverse.
+// fromWire does the inverse of toWire.
 func (f field) fromWire(v string) string {
 	switch f.Kind() {
 	case protoreflect.BoolKind:
@@ -152,12 +152,12 @@ func (f field) fromWire(v string) string {
 	return f.elemType() + "(" + v + ")"
 }
 
-// codec is the middle of protowire's function names for a wire type.
+// codec returns the middle of protowire's function names for a wire type.
 func codec(wire string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(wire, "protowire."), "Type")
 }
 
-// present is the condition under which a single field is written.
+// present returns the condition under which a single field is written.
 func (f field) present() string {
 	v := "m." + f.Go
 	switch {
@@ -183,8 +183,8 @@ func (f field) present() string {
 	return v + " != 0"
 }
 
-// payloadSize is the expression for the bytes that one value takes after its
-// tag.
+// payloadSize returns the expression for the bytes that one value takes after
+// its tag.
 func (f field) payloadSize(v string) string {
 	switch f.wire() {
 	case "protowire.Fixed32Type":

@@ -85,7 +85,7 @@ func (n *names) enum(e protoreflect.EnumDescriptor, parent string) error {
 	return nil
 }
 
-// commonPrefix is what all values' names begin with, up to an underscore.
+// commonPrefix returns what all values' names begin with, up to an underscore.
 func commonPrefix(values protoreflect.EnumValueDescriptors) string {
 	prefix := string(values.Get(0).Name())
 	for i := range values.Len() {
@@ -115,8 +115,8 @@ func (n *names) oneof(m protoreflect.MessageDescriptor, name string) error {
 	return nil
 }
 
-// oneofOf is a message's oneof with several members, or nil. One with a single
-// member is an optional field.
+// oneofOf returns a message's oneof with several members, or nil. One with a
+// single member is an optional field.
 func oneofOf(m protoreflect.MessageDescriptor) (protoreflect.OneofDescriptor, error) {
 	var found protoreflect.OneofDescriptor
 	for i := range m.Oneofs().Len() {
@@ -130,8 +130,8 @@ func oneofOf(m protoreflect.MessageDescriptor) (protoreflect.OneofDescriptor, er
 	return found, nil
 }
 
-// message is the Go type of a message. That of a map's entry is made of its
-// key's and value's types, a key of type string understood.
+// message returns the Go type of a message. That of a map's entry is made of
+// its key's and value's types, a key of type string understood.
 func (n *names) message(m protoreflect.MessageDescriptor) string {
 	if !m.IsMapEntry() {
 		return n.byFull[m.FullName()]

@@ -12,7 +12,7 @@ func comment(d protoreflect.Descriptor) (lead, trail string) {
 	return strings.TrimSpace(loc.LeadingComments), strings.TrimSpace(loc.TrailingComments)
 }
 
-// trailing is a field's or value's comment, to stand behind it.
+// trailing returns a field's or value's comment, to stand behind it.
 func trailing(d protoreflect.Descriptor) string {
 	if _, trail := comment(d); trail != "" {
 		return " // " + trail
@@ -58,7 +58,7 @@ func (g *generator) structType(m protoreflect.MessageDescriptor, fields []field)
 	}
 }
 
-// tag is a field's number, kind and name, and how it is held.
+// tag returns a field's number, kind and name, and how it is held.
 func (f field) tag() string {
 	s := fmt.Sprintf("%d,%s,%s", f.Number(), f.Kind(), f.Name())
 	switch {
@@ -99,11 +99,11 @@ func (g *generator) enums(list protoreflect.EnumDescriptors) {
 			v := e.Values().Get(i)
 			g.printf("%s %s = %d%s\n", g.names.byFull[v.FullName()], name, v.Number(), trailing(v))
 		}
-		g.printf(")\n\n// String is the name that TensorFlow gives the value.\nfunc (e %s) String() string {\nswitch e {\n", name)
+		g.printf(")\n\n// String returns the name that TensorFlow gives the value.\nfunc (e %s) String() string {\nswitch e {\n", name)
 		for i := range e.Values().Len() {
 			g.printf("case %d:\nreturn %q\n", e.Values().Get(i).Number(), e.Values().Get(i).Name())
 		}
-		g.printf("}\nreturn strconv.Itoa(int(e))\n}\n\n// byName is the number of the value with that name.\nfunc (%s) byName(name string) (int32, bool) {\nswitch name {\n", name)
+		g.printf("}\nreturn strconv.Itoa(int(e))\n}\n\n// byName returns the number of the value with that name.\nfunc (%s) byName(name string) (int32, bool) {\nswitch name {\n", name)
 		for i := range e.Values().Len() {
 			g.printf("case %q:\nreturn %d, true\n", e.Values().Get(i).Name(), e.Values().Get(i).Number())
 		}

@@ -48,7 +48,7 @@ type Op struct {
 	To   string // Rename's new name
 }
 
-// String is the operation for people.
+// String returns the operation for people.
 func (o Op) String() string {
 	if o.To != "" {
 		return fmt.Sprintf("#%d %s %s -> %s", o.N, o.Kind, o.Name, o.To)
@@ -135,7 +135,7 @@ func (d *FS) Capacity(n int64) {
 	d.cap = n
 }
 
-// Ops are the operations since the last Hook.
+// Ops returns the operations since the last Hook.
 func (d *FS) Ops() []Op {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -157,8 +157,8 @@ const (
 // Losses are all kinds of loss.
 var Losses = []Loss{LoseAll, LoseBytes, LoseNames, LoseNone, LoseSome}
 
-// AfterCrash is what is found when the machine runs again. d isn't changed; the
-// seed is for LoseSome.
+// AfterCrash returns what is found when the machine runs again. d isn't
+// changed; the seed is for LoseSome.
 func (d *FS) AfterCrash(loss Loss, seed uint64) *FS {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -349,7 +349,8 @@ func (d *FS) Names() []string {
 	return slices.Sorted(maps.Keys(d.live))
 }
 
-// Bytes is a copy of a file's bytes, nil where there is none; it is no operation.
+// Bytes returns a copy of a file's bytes, nil where there is none; it is no
+// operation.
 func (d *FS) Bytes(name string) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()

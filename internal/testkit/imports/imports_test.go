@@ -208,9 +208,9 @@ func (r *reach) of(dir string) map[string]string {
 	return out
 }
 
-// TestPackagesUseOnlyTheirRow is the rule of ARCHITECTURE.md's table. An internal
-// package is what it imports: a package may use one only if it leads to no package
-// of the table that it mayn't use itself.
+// TestPackagesUseOnlyTheirRow holds the packages to the rule of ARCHITECTURE.md's
+// table. An internal package is what it imports: a package may use one only if it
+// leads to no package of the table that it mayn't use itself.
 func TestPackagesUseOnlyTheirRow(t *testing.T) {
 	rows := readTable(t)
 	r := &reach{rows: rows, sources: readSources(t), memo: map[string]map[string]string{}}
@@ -252,8 +252,8 @@ func TestEveryPackageHasARow(t *testing.T) {
 	}
 }
 
-// TestNothingHappensByImport is the rule that what a program gets is what it
-// names: no init functions and no blank imports.
+// TestNothingHappensByImport holds the packages to the rule that what a program
+// gets is what it names: no init functions and no blank imports.
 func TestNothingHappensByImport(t *testing.T) {
 	for dir, s := range readSources(t) {
 		for _, file := range s.inits {
@@ -265,9 +265,9 @@ func TestNothingHappensByImport(t *testing.T) {
 	}
 }
 
-// TestReadingLinksNoRunning is what the table is for: a program that only reads
-// and writes checkpoints, or looks into files through the root package, holds no
-// kernel, no op, no pictures and no network.
+// TestReadingLinksNoRunning checks what the table is for: a program that only
+// reads and writes checkpoints, or looks into files through the root package,
+// holds no kernel, no op, no pictures and no network.
 func TestReadingLinksNoRunning(t *testing.T) {
 	sources := readSources(t)
 	seen := map[string]bool{}

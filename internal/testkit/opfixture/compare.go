@@ -14,7 +14,7 @@ var epsilons = map[tensor.DType]float64{
 	tensor.Complex64: 0x1p-23, tensor.Complex128: 0x1p-52,
 }
 
-// numbers are a tensor's elements as float64s, two for a complex one.
+// numbers returns a tensor's elements as float64s, two for a complex one.
 func numbers(t *tensor.Tensor) []float64 {
 	switch t.DType() {
 	case tensor.Complex64:
@@ -78,14 +78,14 @@ func Differ(p engine.Precision, got, want *tensor.Tensor, scale float64) string 
 	return ""
 }
 
-// Scale is the magnitude against which rounding in a call counts: the largest
-// element among inputs and outputs, times the square root of how many elements
-// go into one output.
+// Scale returns the magnitude against which rounding in a call counts: the
+// largest element among inputs and outputs, times the square root of how many
+// elements go into one output.
 func Scale(in, out []*tensor.Tensor) float64 {
 	return largest(append(append([]*tensor.Tensor{}, out...), in...)) * math.Sqrt(terms(in, out))
 }
 
-// terms is about how many elements go into one output.
+// terms returns about how many elements go into one output.
 func terms(in, out []*tensor.Tensor) float64 {
 	n, m := 1, 1
 	for _, t := range in {

@@ -65,7 +65,7 @@ func Load(t testing.TB, dir string) map[string][]Fixture {
 	return all
 }
 
-// Tensor is the tensor.
+// Tensor returns the tensor.
 func (f Tensor) Tensor(t testing.TB) *tensor.Tensor {
 	t.Helper()
 	d, err := tensor.ParseDType(f.DType)
@@ -106,7 +106,7 @@ func unbase64(t testing.TB, s string) []byte {
 	return b
 }
 
-// EngineAttrs are the attributes.
+// EngineAttrs returns the attributes.
 func (f Fixture) EngineAttrs(t testing.TB) graph.Attrs {
 	t.Helper()
 	return attrs(t, f.Attrs, nil)
@@ -121,7 +121,8 @@ func dtype(t testing.TB, name string) tensor.DType {
 	return d
 }
 
-// attrs are the attributes, those that name functions by what functions has.
+// attrs returns the attributes, those that name functions by what functions
+// has.
 func attrs(t testing.TB, list []Attr, functions map[string]*graph.Function) graph.Attrs {
 	t.Helper()
 	var out graph.Attrs
@@ -188,7 +189,7 @@ func value[T any](t testing.TB, a Attr) T {
 	return v
 }
 
-// shape is a shape with -1 for unknown sizes; nil is one of unknown rank.
+// shape returns a shape with -1 for unknown sizes; nil is one of unknown rank.
 func shape(dims *[]int) graph.PartialShape {
 	if dims == nil {
 		return graph.UnknownShape
@@ -196,7 +197,7 @@ func shape(dims *[]int) graph.PartialShape {
 	return graph.ShapeOf(*dims...)
 }
 
-// String is the call as one line.
+// String returns the call as one line.
 func (f Fixture) String() string {
 	var in []string
 	for _, x := range f.In {

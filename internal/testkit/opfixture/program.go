@@ -62,7 +62,7 @@ func LoadPrograms(t testing.TB, dir string) []Program {
 	return all
 }
 
-// Ops are the ops of the program and its functions.
+// Ops returns the ops of the program and its functions.
 func (p *Program) Ops() map[string]bool {
 	out := map[string]bool{}
 	for _, b := range append(p.Functions, p.Main) {
@@ -73,7 +73,7 @@ func (p *Program) Ops() map[string]bool {
 	return out
 }
 
-// Function is the program as a function.
+// Function returns the program as a function.
 func (p *Program) Function(t testing.TB) *graph.Function {
 	t.Helper()
 	byName := map[string]*graph.Function{}

@@ -160,7 +160,7 @@ func (pl *Place) index(i int) *int {
 	return &pl.more[i-len(pl.at)]
 }
 
-// At is the place of a row.
+// At returns the place of a row.
 func (p *Broadcast) At(row int) Place {
 	var pl Place
 	if n := len(p.dims) - len(pl.at); n > 0 {
@@ -228,7 +228,7 @@ func BinaryHalf[H Half](vv func(dst, a, b []float32), vs func(dst, a []float32, 
 		}, ns+6)
 }
 
-// BinaryHalfBool is BinaryHalf for comparisons.
+// BinaryHalfBool does what BinaryHalf does, for comparisons.
 func BinaryHalfBool[H Half](vv func(dst []bool, a, b []float32), ns float64) Func {
 	one := func(dst []bool, a, b []H) {
 		var x, y [block]float32

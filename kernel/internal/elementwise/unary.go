@@ -32,7 +32,7 @@ func (t *ByType) Of(c *engine.Call, d tensor.DType) error {
 	return t[d](c)
 }
 
-// Unsupported is the error for a type that the table lacks.
+// Unsupported returns the error for a type that the table lacks.
 func (t *ByType) Unsupported(d tensor.DType) error {
 	var known []tensor.DType
 	for k, f := range t {
@@ -84,7 +84,7 @@ func UnaryHalf[H Half](f func(dst, x []float32), ns float64) Func {
 	}, ns+4)
 }
 
-// UnaryHalfBool is UnaryHalf for a loop that gives booleans.
+// UnaryHalfBool does what UnaryHalf does, for a loop that gives booleans.
 func UnaryHalfBool[H Half](f func(dst []bool, x []float32), ns float64) Func {
 	return Unary[H, bool](func(dst []bool, src []H) {
 		var a [block]float32

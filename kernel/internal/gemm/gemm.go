@@ -35,7 +35,7 @@ func F32(c []float32, ldc int, a []float32, lda int, transA bool, b []float32, l
 	mul(c, ldc, a, lda, transA, b, ldb, transB, m, n, k, accumulate, par)
 }
 
-// F64 is [F32] for float64.
+// F64 does what [F32] does, for float64.
 func F64(c []float64, ldc int, a []float64, lda int, transA bool, b []float64, ldb int, transB bool, m, n, k int, accumulate bool, par Parallel) {
 	mul(c, ldc, a, lda, transA, b, ldb, transB, m, n, k, accumulate, par)
 }

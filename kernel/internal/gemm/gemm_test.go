@@ -189,7 +189,7 @@ func (p *problem[T]) verifyExactly(t fataler, c []T) {
 	}
 }
 
-// fma is x·y + z, rounded once.
+// fma returns x·y + z, rounded once.
 func fma[T float](x, y, z T) T {
 	if unsafe.Sizeof(x) == 8 {
 		return T(math.FMA(float64(x), float64(y), float64(z)))
@@ -217,8 +217,8 @@ func (p *problem[T]) String() string {
 		T(0), p.m, p.k, p.n, p.transA, p.transB, p.accumulate, p.lda, p.ldb, p.ldc)
 }
 
-// shapes are m, n, k around the edges of tiles, panels, blocks and the limits
-// between ways to go.
+// shapes returns m, n, k around the edges of tiles, panels, blocks and the
+// limits between ways to go.
 func shapes() [][3]int {
 	var s [][3]int
 	for _, m := range []int{1, 2, 3, 6, 7, 12, 13, 36, 37, 60} {
@@ -383,7 +383,8 @@ func TestNoAllocationOnceWarm(t *testing.T) {
 	})
 }
 
-// TestConcurrentProducts is for the race detector: products share pools.
+// TestConcurrentProducts gives the race detector something to see: products
+// share pools.
 func TestConcurrentProducts(t *testing.T) {
 	onEachPath(t, func(t *testing.T) {
 		var wg sync.WaitGroup

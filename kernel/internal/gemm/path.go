@@ -16,7 +16,7 @@ const (
 
 var pathNames = [...]string{"generic", "avx2", "avx512"}
 
-// String is the path's name in lower case.
+// String returns the path's name in lower case.
 func (p Path) String() string { return pathNames[p] }
 
 // Available lists the paths this machine can run, the best last.
@@ -56,15 +56,16 @@ type geometry struct {
 	gflops float64
 }
 
-// cost is roughly how many nanoseconds a product takes on one core: it is bound
-// by arithmetic or, where there are few rows, by reading B.
+// cost returns roughly how many nanoseconds a product takes on one core: it is
+// bound by arithmetic or, where there are few rows, by reading B.
 func (g *geometry) cost(m, n, k int) float64 {
 	steps := float64(n) * float64(k)
 	return 20 + max(2*steps*float64(m)/g.gflops, steps/float64(4*g.lanes))
 }
 
-// Cost is roughly how many nanoseconds a product of m×k by k×n elements of size
-// bytes (4 or 8) takes on one core, for callers that have many to share out.
+// Cost returns roughly how many nanoseconds a product of m×k by k×n elements of
+// size bytes (4 or 8) takes on one core, for callers that have many to share
+// out.
 func Cost(size, m, n, k int) float64 {
 	return geometries[current.Load()][size/8].cost(m, n, k)
 }

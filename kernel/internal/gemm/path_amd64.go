@@ -62,9 +62,9 @@ func (t *tile) dots(p Path, size int) bool {
 	return true
 }
 
-// packColumns is [genericPackColumns] by vectors. The last vector of a row may
-// write beyond it: the next row, written later, sets that right, or it lies in
-// the slack behind a buffer.
+// packColumns does what [genericPackColumns] does, by vectors. The last vector
+// of a row may write beyond it: the next row, written later, sets that right,
+// or it lies in the slack behind a buffer.
 func packColumns(p Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, cols, k int) {
 	if p == Generic {
 		genericPackColumns(size, dst, src, dstRow, srcRow, cols, k)
@@ -79,10 +79,10 @@ func packColumns(p Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintp
 	}
 }
 
-// packRows is [genericPackRows] by blocks that are transposed in registers.
-// Blocks write whole vectors: what they write beyond the rows there are is
-// overwritten by the block to its right, which is done first, or lies in the
-// slack behind a buffer.
+// packRows does what [genericPackRows] does, by blocks that are transposed in
+// registers. Blocks write whole vectors: what they write beyond the rows there
+// are is overwritten by the block to its right, which is done first, or lies in
+// the slack behind a buffer.
 func packRows(p Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int) {
 	lanes := 32 / size
 	if p == Generic || k < lanes {

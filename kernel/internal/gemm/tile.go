@@ -23,7 +23,7 @@ func (t *tile) generic(size, rows, cols int) {
 	}
 }
 
-// tileGeneric is the micro-kernel in plain Go and the reference for the others:
+// tileGeneric runs the micro-kernel in plain Go, the reference for the others:
 //
 //	for i in [0, rows), j in [0, cols):
 //		s := 0

@@ -28,7 +28,7 @@ func FromSeed(a, b uint64) Generator {
 	return Generator{Key: [2]uint32{mix[0], mix[1]}, Counter: [4]uint32{0, 0, mix[2], mix[3]}}
 }
 
-// Words are the key and the counter as they stand in tensors.
+// Words returns the key and the counter as they stand in tensors.
 func (g *Generator) Words() (key, lo, hi uint64) {
 	return uint64(g.Key[0]) | uint64(g.Key[1])<<32,
 		uint64(g.Counter[0]) | uint64(g.Counter[1])<<32,
@@ -53,7 +53,7 @@ const (
 	keyA, keyB = 0x9E3779B9, 0xBB67AE85
 )
 
-// Block is the next four words.
+// Block returns the next four words.
 func (g *Generator) Block() [4]uint32 {
 	c, k := g.Counter, g.Key
 	for range 10 {
@@ -66,10 +66,10 @@ func (g *Generator) Block() [4]uint32 {
 	return c
 }
 
-// Float32 is evenly spread over [0, 1), in steps of 2^-23.
+// Float32 returns a number evenly spread over [0, 1), in steps of 2^-23.
 func Float32(x uint32) float32 { return math.Float32frombits(127<<23|x&0x7fffff) - 1 }
 
-// Float64 is evenly spread over [0, 1), in steps of 2^-52.
+// Float64 returns a number evenly spread over [0, 1), in steps of 2^-52.
 func Float64(x0, x1 uint32) float64 {
 	return math.Float64frombits(1023<<52|uint64(x0&0xfffff)<<32|uint64(x1)) - 1
 }
@@ -117,7 +117,7 @@ func (g Generator) Truncated32(group uint64, dst *[4]float32) {
 	}
 }
 
-// Truncated64 is Truncated32 for float64; a group has two numbers.
+// Truncated64 does what Truncated32 does, for float64; a group has two numbers.
 func (g Generator) Truncated64(group uint64, dst *[2]float64) {
 	g.Skip(group * Reserved / 2)
 	n := 0

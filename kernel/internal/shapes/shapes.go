@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Strides are the row-major strides of a shape, in elements.
+// Strides returns the row-major strides of a shape, in elements.
 func Strides(s tensor.Shape) []int {
 	out := make([]int, len(s))
 	n := 1
@@ -21,8 +21,8 @@ func Strides(s tensor.Shape) []int {
 	return out
 }
 
-// BroadcastStrides are the strides of a tensor of shape s seen as one of shape
-// to: 0 where it stretches.
+// BroadcastStrides returns the strides of a tensor of shape s seen as one of
+// shape to: 0 where it stretches.
 func BroadcastStrides(s, to tensor.Shape) []int {
 	out := make([]int, len(to))
 	n, off := 1, len(to)-len(s)
@@ -35,7 +35,7 @@ func BroadcastStrides(s, to tensor.Shape) []int {
 	return out
 }
 
-// Ints are the elements of a vector or scalar of int32, int64 or a narrower
+// Ints returns the elements of a vector or scalar of int32, int64 or a narrower
 // integer type; what names it in an error.
 func Ints(t *tensor.Tensor, what string) ([]int64, error) {
 	if len(t.Shape()) > 1 {
@@ -44,7 +44,7 @@ func Ints(t *tensor.Tensor, what string) ([]int64, error) {
 	return AllInts(t, what)
 }
 
-// AllInts is Ints for a tensor of any shape, in row-major order.
+// AllInts does what Ints does, for a tensor of any shape, in row-major order.
 func AllInts(t *tensor.Tensor, what string) ([]int64, error) {
 	switch t.DType() {
 	case tensor.Int64:
@@ -62,7 +62,7 @@ func AllInts(t *tensor.Tensor, what string) ([]int64, error) {
 	return nil, fmt.Errorf("%s is %v, not int32 or int64", what, t.DType())
 }
 
-// Elems is [Ints] in the form that the rules of graph/shape take.
+// Elems returns [Ints] in the form that the rules of graph/shape take.
 func Elems(t *tensor.Tensor, what string) ([]graph.Elem, error) {
 	if len(t.Shape()) > 1 {
 		return nil, fmt.Errorf("%s is %v%v, not a vector", what, t.DType(), t.Shape())
@@ -89,7 +89,7 @@ func Elems(t *tensor.Tensor, what string) ([]graph.Elem, error) {
 	return out, nil
 }
 
-// Int is the only element of an integer tensor.
+// Int returns the only element of an integer tensor.
 func Int(t *tensor.Tensor, what string) (int64, error) {
 	if t.Len() != 1 {
 		return 0, fmt.Errorf("%s is %v%v, not one number", what, t.DType(), t.Shape())
@@ -107,7 +107,7 @@ func Int(t *tensor.Tensor, what string) (int64, error) {
 	return v[0], nil
 }
 
-// Dims is a shape given as an integer vector; sizes below min are refused.
+// Dims returns a shape given as an integer vector; sizes below min are refused.
 func Dims(t *tensor.Tensor, what string, min int64) (tensor.Shape, error) {
 	v, err := Ints(t, what)
 	if err != nil {
@@ -123,7 +123,7 @@ func Dims(t *tensor.Tensor, what string, min int64) (tensor.Shape, error) {
 	return out, nil
 }
 
-// Count is the product of sizes, for shapes that are known to be valid.
+// Count returns the product of sizes, for shapes that are known to be valid.
 func Count(s tensor.Shape) int {
 	n := 1
 	for _, d := range s {

@@ -2,32 +2,33 @@
 
 package simd
 
-// Add is dst = a + b.
+// Add computes dst = a + b.
 func Add[T any](dst, a, b []T) int { return 0 }
 
-// Sub is dst = a - b.
+// Sub computes dst = a - b.
 func Sub[T any](dst, a, b []T) int { return 0 }
 
-// Mul is dst = a * b.
+// Mul computes dst = a * b.
 func Mul[T any](dst, a, b []T) int { return 0 }
 
-// Div is dst = a / b.
+// Div computes dst = a / b.
 func Div[T any](dst, a, b []T) int { return 0 }
 
-// ReluGrad is dst = a where b > 0, else 0.
+// ReluGrad computes dst = a where b > 0, else 0.
 func ReluGrad[T any](dst, a, b []T) int { return 0 }
 
-// AddScalar is dst = a + x.
+// AddScalar computes dst = a + x.
 func AddScalar[T any](dst, a []T, x T) int { return 0 }
 
-// MulScalar is dst = a * x.
+// MulScalar computes dst = a * x.
 func MulScalar[T any](dst, a []T, x T) int { return 0 }
 
-// Relu is dst = 0 where a < 0, else a.
+// Relu computes dst = 0 where a < 0, else a.
 func Relu[T any](dst, a []T) int { return 0 }
 
-// Descend is v -= lr*g.
+// Descend computes v -= lr*g.
 func Descend[T any](v, g []T, lr T) int { return 0 }
 
-// Adam is Adam's step, m += (g-m)*b1; s += (g*g-s)*b2; v -= m*alpha / (√s+epsilon).
+// Adam takes Adam's step, m += (g-m)*b1; s += (g*g-s)*b2; v -= m*alpha /
+// (√s+epsilon).
 func Adam[T any](v, m, s, g []T, alpha, b1, b2, epsilon T) int { return 0 }

@@ -103,7 +103,7 @@ func TestOtherTypesAreLeftAlone(t *testing.T) {
 	}
 }
 
-// ordinary are four slices without special values: subnormal ones are slow.
+// ordinary returns four slices without special values: subnormal ones are slow.
 func ordinary(n int) [4][]float32 {
 	var s [4][]float32
 	for i := range s {

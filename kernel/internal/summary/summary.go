@@ -10,9 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Of is the first elements of t, at most as many as most says, all where that
-// is below 0: "1 2 3", "[1 2][3 4]", "1 2...". The rows of a tensor of more than
-// one dimension stand in brackets.
+// Of returns the first elements of t, at most as many as most says, all where
+// that is below 0: "1 2 3", "[1 2][3 4]", "1 2...". The rows of a tensor of more
+// than one dimension stand in brackets.
 func Of(t *tensor.Tensor, most int64) string {
 	w := writer{t: t, left: t.Len()}
 	if most >= 0 && int64(w.left) > most {
@@ -72,7 +72,7 @@ func (w *writer) dim(d int) {
 	}
 }
 
-// element is element i as text.
+// element returns element i as text.
 func element(t *tensor.Tensor, i int) string {
 	switch t.DType() {
 	case tensor.String:
@@ -116,7 +116,7 @@ func element(t *tensor.Tensor, i int) string {
 	return "?"
 }
 
-// short is the shortest text that gives x again, in C's form.
+// short returns the shortest text that gives x again, in C's form.
 func short(x float64, bits int) string {
 	switch {
 	case math.IsNaN(x):

@@ -18,7 +18,7 @@ type List struct {
 	Items []engine.Value     // the zero Value is an element that was not set
 }
 
-// VariantName is TensorFlow's.
+// VariantName returns TensorFlow's name of the variant.
 func (*List) VariantName() string { return "tensorflow::TensorList" }
 
 // Escape makes the elements last.
@@ -33,7 +33,7 @@ type Optional struct {
 	Values []engine.Value
 }
 
-// VariantName is TensorFlow's.
+// VariantName returns TensorFlow's name of the variant.
 func (*Optional) VariantName() string { return "tensorflow::data::Optional" }
 
 // Escape makes the values last.
@@ -61,8 +61,8 @@ func free(a *engine.Arena, vs []engine.Value) {
 	}
 }
 
-// Copy is a list of the same elements, one more reference to each, with room
-// for extra more.
+// Copy returns a list of the same elements, one more reference to each, with
+// room for extra more.
 func (l *List) Copy(c *engine.Call, extra int) *List {
 	n := *l
 	n.Items = make([]engine.Value, len(l.Items), len(l.Items)+extra)
@@ -72,8 +72,8 @@ func (l *List) Copy(c *engine.Call, extra int) *List {
 	return &n
 }
 
-// ElementShape is the shape that elements have which were not set: what is known
-// of all elements, and of those that were set, together with want.
+// ElementShape returns the shape that elements have which were not set: what is
+// known of all elements, and of those that were set, together with want.
 func (l *List) ElementShape(want graph.PartialShape) (graph.PartialShape, error) {
 	s, err := l.Shape.Merge(want)
 	if err != nil {
@@ -93,7 +93,8 @@ func (l *List) ElementShape(want graph.PartialShape) (graph.PartialShape, error)
 	return s, nil
 }
 
-// Map is a list whose elements f makes of l's; those that are not set stay so.
+// Map returns a list whose elements f makes of l's; those that are not set stay
+// so.
 func (l *List) Map(f func(engine.Value) (engine.Value, error)) (*List, error) {
 	n := *l
 	n.Items = make([]engine.Value, len(l.Items))
@@ -109,8 +110,8 @@ func (l *List) Map(f func(engine.Value) (engine.Value, error)) (*List, error) {
 	return &n, nil
 }
 
-// Zeros is v with zeros for its elements: of a tensor, or of what a variant
-// holds.
+// Zeros returns v with zeros for its elements: of a tensor, or of what a
+// variant holds.
 func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
 	switch o := v.Object.(type) {
 	case *List:
@@ -136,7 +137,7 @@ func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
 	return ZerosOf(c, v.Tensor.DType(), v.Tensor.Shape())
 }
 
-// ZerosOf is a new tensor of zeros.
+// ZerosOf returns a new tensor of zeros.
 func ZerosOf(c *engine.Call, d tensor.DType, s tensor.Shape) (engine.Value, error) {
 	v, err := c.Make(d, s)
 	if err == nil && d.Fixed() {
@@ -145,8 +146,8 @@ func ZerosOf(c *engine.Call, d tensor.DType, s tensor.Shape) (engine.Value, erro
 	return v, err
 }
 
-// Add is the sum of two values, where tensors are added by sum: of two lists
-// element by element. An element that is not set counts as zero.
+// Add returns the sum of two values, where tensors are added by sum: of two
+// lists element by element. An element that is not set counts as zero.
 func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engine.Value, error)) (engine.Value, error) {
 	switch x := a.Object.(type) {
 	case *List:

@@ -7,9 +7,9 @@ type Matrix[T any] struct {
 	Row, Col int
 }
 
-// Gemm is dst = a*b for a of m by k and b of k by n; dst is dense, row after
-// row. It is the plain loop for any type; float32 and float64 have faster ones
-// in packed form.
+// Gemm computes dst = a*b for a of m by k and b of k by n; dst is dense, row
+// after row. It is the plain loop for any type; float32 and float64 have faster
+// ones in packed form.
 func Gemm[T Number](dst []T, a, b Matrix[T], m, n, k int) {
 	if b.Col != 1 && n > 1 && k > 1 {
 		gemmDots(dst, a, b, m, n, k)
@@ -38,7 +38,7 @@ func axpy[T Number](dst, y []T, x T, step int) {
 	}
 }
 
-// gemmDots is Gemm for a b whose columns are dense.
+// gemmDots does what Gemm does, for a b whose columns are dense.
 func gemmDots[T Number](dst []T, a, b Matrix[T], m, n, k int) {
 	var buf []T
 	if a.Col != 1 {

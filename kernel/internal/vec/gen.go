@@ -120,8 +120,8 @@ var vectors = map[string]string{
 	"ReluGradVV": "ReluGrad", "Relu": "Relu",
 }
 
-// vector is the call of the loop's vector form, if it has one: slices are its
-// parameters before the scalars.
+// vector returns the call of the loop's vector form, if it has one: slices are
+// its parameters before the scalars.
 func vector(name string, slices []string, scalars string) string {
 	fast, ok := vectors[name]
 	if !ok {
@@ -148,9 +148,9 @@ func write(name string, b *bytes.Buffer) {
 }
 
 func pairs(b *bytes.Buffer, name, constraint, result, doc string, stmt func(x, y string) string) {
-	fmt.Fprintf(b, "// %sVV is dst[i] = %s.\nfunc %sVV[T %s](dst []%s, a, b []T) {\n\ta, b = a[:len(dst)], b[:len(dst)]\n%s\tfor i := range dst {\n\t\tx, y := a[i], b[i]\n%s\t}\n}\n\n", name, doc, name, constraint, result, vector(name+"VV", []string{"dst", "a", "b"}, ""), stmt("x", "y"))
-	fmt.Fprintf(b, "// %sVS is %sVV with one y.\nfunc %sVS[T %s](dst []%s, a []T, y T) {\n\ta = a[:len(dst)]\n%s\tfor i := range dst {\n\t\tx := a[i]\n%s\t}\n}\n\n", name, name, name, constraint, result, vector(name+"VS", []string{"dst", "a"}, ", y"), stmt("x", "y"))
-	fmt.Fprintf(b, "// %sSV is %sVV with one x.\nfunc %sSV[T %s](dst []%s, x T, b []T) {\n\tb = b[:len(dst)]\n\tfor i := range dst {\n\t\ty := b[i]\n%s\t}\n}\n\n", name, name, name, constraint, result, stmt("x", "y"))
+	fmt.Fprintf(b, "// %sVV sets dst[i] to %s.\nfunc %sVV[T %s](dst []%s, a, b []T) {\n\ta, b = a[:len(dst)], b[:len(dst)]\n%s\tfor i := range dst {\n\t\tx, y := a[i], b[i]\n%s\t}\n}\n\n", name, doc, name, constraint, result, vector(name+"VV", []string{"dst", "a", "b"}, ""), stmt("x", "y"))
+	fmt.Fprintf(b, "// %sVS does what %sVV does, with one y.\nfunc %sVS[T %s](dst []%s, a []T, y T) {\n\ta = a[:len(dst)]\n%s\tfor i := range dst {\n\t\tx := a[i]\n%s\t}\n}\n\n", name, name, name, constraint, result, vector(name+"VS", []string{"dst", "a"}, ", y"), stmt("x", "y"))
+	fmt.Fprintf(b, "// %sSV does what %sVV does, with one x.\nfunc %sSV[T %s](dst []%s, x T, b []T) {\n\tb = b[:len(dst)]\n\tfor i := range dst {\n\t\ty := b[i]\n%s\t}\n}\n\n", name, name, name, constraint, result, stmt("x", "y"))
 }
 
 func main() {
@@ -169,7 +169,7 @@ func main() {
 	b.Reset()
 	b.WriteString(header + "import (\n\t\"math\"\n\t\"math/cmplx\"\n\n\t\"github.com/cairnml/cairn/kernel/internal/simd\"\n)\n\n")
 	one := func(name, constraint, result, doc, stmt string) {
-		fmt.Fprintf(&b, "// %s is dst[i] = %s.\nfunc %s[T %s](dst []%s, a []T) {\n\ta = a[:len(dst)]\n%s\tfor i := range dst {\n\t\tx := a[i]\n%s\t}\n}\n\n", name, doc, name, constraint, result, vector(name, []string{"dst", "a"}, ""), stmt)
+		fmt.Fprintf(&b, "// %s sets dst[i] to %s.\nfunc %s[T %s](dst []%s, a []T) {\n\ta = a[:len(dst)]\n%s\tfor i := range dst {\n\t\tx := a[i]\n%s\t}\n}\n\n", name, doc, name, constraint, result, vector(name, []string{"dst", "a"}, ""), stmt)
 	}
 	for _, o := range unary {
 		one(o.name, o.constraint, o.result, o.expr, "\t\tdst[i] = "+o.expr+"\n")

@@ -28,7 +28,7 @@ func Sum[T Number](x []T) T {
 // sumBlock is how many elements Total adds before it starts a new partial sum.
 const sumBlock = 4096
 
-// Total is Sum in blocks, whose sums are added up: its error grows little with
+// Total sums in blocks, whose sums are added up: its error grows little with
 // the length.
 func Total[T Number](x []T) T {
 	if len(x) <= sumBlock {
@@ -47,7 +47,7 @@ func Prod[T Number](x []T) T {
 	return p
 }
 
-// MaxOf is the largest element, NaN if there is one; x isn't empty.
+// MaxOf returns the largest element, NaN if there is one; x isn't empty.
 func MaxOf[T Real](x []T) T {
 	m := x[0]
 	for _, v := range x[1:] {
@@ -56,7 +56,7 @@ func MaxOf[T Real](x []T) T {
 	return m
 }
 
-// MinOf is the smallest element, NaN if there is one; x isn't empty.
+// MinOf returns the smallest element, NaN if there is one; x isn't empty.
 func MinOf[T Real](x []T) T {
 	m := x[0]
 	for _, v := range x[1:] {
@@ -65,7 +65,7 @@ func MinOf[T Real](x []T) T {
 	return m
 }
 
-// AllOf is true if all elements are.
+// AllOf reports whether all elements are true.
 func AllOf(x []bool) bool {
 	for _, v := range x {
 		if !v {
@@ -75,7 +75,7 @@ func AllOf(x []bool) bool {
 	return true
 }
 
-// AnyOf is true if an element is.
+// AnyOf reports whether an element is true.
 func AnyOf(x []bool) bool {
 	for _, v := range x {
 		if v {
@@ -103,7 +103,8 @@ func SumSquares[T Float](x []T) T {
 	return s
 }
 
-// Lowest is what is not above any value of T: negative infinity for floats.
+// Lowest returns what is not above any value of T: negative infinity for
+// floats.
 func Lowest[T Real]() T {
 	var z T
 	switch p := any(&z).(type) {
@@ -123,7 +124,7 @@ func Lowest[T Real]() T {
 	return z // 0 for unsigned types
 }
 
-// Highest is what is not below any value of T: infinity for floats.
+// Highest returns what is not below any value of T: infinity for floats.
 func Highest[T Real]() T {
 	var z T
 	switch p := any(&z).(type) {
@@ -151,7 +152,7 @@ func Highest[T Real]() T {
 	return z
 }
 
-// FromInt is n as an element.
+// FromInt returns n as an element.
 func FromInt[T Number](n int) T {
 	var z T
 	switch p := any(&z).(type) {

@@ -129,8 +129,8 @@ func lgamma(x float64) float64 {
 	return y
 }
 
-// digamma is the derivative of lgamma: reflection for negative x, recurrence up
-// to 16, then the asymptotic series.
+// digamma returns the derivative of lgamma: reflection for negative x,
+// recurrence up to 16, then the asymptotic series.
 func digamma(x float64) float64 {
 	if x <= 0 {
 		if x == math.Floor(x) {

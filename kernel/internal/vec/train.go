@@ -8,7 +8,7 @@ import (
 
 func sqrt[T Float](x T) T { return T(math.Sqrt(float64(x))) }
 
-// Descend is v -= lr*g.
+// Descend computes v -= lr*g.
 func Descend[T Float](v, g []T, lr T) {
 	g = g[:len(v)]
 	n := simd.Descend(v, g, lr)
@@ -18,7 +18,7 @@ func Descend[T Float](v, g []T, lr T) {
 	}
 }
 
-// Momentum is TensorFlow's momentum step.
+// Momentum takes TensorFlow's momentum step.
 func Momentum[T Float](v, accum, g []T, lr, momentum T, nesterov bool) {
 	accum, g = accum[:len(v)], g[:len(v)]
 	if nesterov {
@@ -36,7 +36,7 @@ func Momentum[T Float](v, accum, g []T, lr, momentum T, nesterov bool) {
 	}
 }
 
-// KerasMomentum is the momentum step of Keras.
+// KerasMomentum takes the momentum step of Keras.
 func KerasMomentum[T Float](v, accum, g []T, lr, momentum T, nesterov bool) {
 	accum, g = accum[:len(v)], g[:len(v)]
 	for i := range v {
@@ -50,7 +50,7 @@ func KerasMomentum[T Float](v, accum, g []T, lr, momentum T, nesterov bool) {
 	}
 }
 
-// Adam is Adam's step; alpha is the learning rate with both corrections.
+// Adam takes Adam's step; alpha is the learning rate with both corrections.
 func Adam[T Float](v, m, v2, g []T, alpha, beta1, beta2, epsilon T, nesterov bool) {
 	m, v2, g = m[:len(v)], v2[:len(v)], g[:len(v)]
 	b1, b2 := 1-beta1, 1-beta2
@@ -72,7 +72,7 @@ func Adam[T Float](v, m, v2, g []T, alpha, beta1, beta2, epsilon T, nesterov boo
 	}
 }
 
-// Amsgrad is Adam's step that divides by the largest v2 so far.
+// Amsgrad takes Adam's step, dividing by the largest v2 so far.
 func Amsgrad[T Float](v, m, v2, vhat, g []T, alpha, beta1, beta2, epsilon T) {
 	m, v2, vhat, g = m[:len(v)], v2[:len(v)], vhat[:len(v)], g[:len(v)]
 	for i, d := range g {
@@ -83,7 +83,7 @@ func Amsgrad[T Float](v, m, v2, vhat, g []T, alpha, beta1, beta2, epsilon T) {
 	}
 }
 
-// AdaMax is Adam's step by the infinity norm; alpha is the corrected rate.
+// AdaMax takes Adam's step by the infinity norm; alpha is the corrected rate.
 func AdaMax[T Float](v, m, u, g []T, alpha, beta1, beta2, epsilon T) {
 	m, u, g = m[:len(v)], u[:len(v)], g[:len(v)]
 	for i, d := range g {
@@ -93,7 +93,7 @@ func AdaMax[T Float](v, m, u, g []T, alpha, beta1, beta2, epsilon T) {
 	}
 }
 
-// Adagrad is Adagrad's step; without slots the accumulator stays.
+// Adagrad takes Adagrad's step; without slots the accumulator stays.
 func Adagrad[T Float](v, accum, g []T, lr, epsilon T, slots bool) {
 	accum, g = accum[:len(v)], g[:len(v)]
 	for i, d := range g {
@@ -104,7 +104,7 @@ func Adagrad[T Float](v, accum, g []T, lr, epsilon T, slots bool) {
 	}
 }
 
-// Adadelta is Adadelta's step.
+// Adadelta takes Adadelta's step.
 func Adadelta[T Float](v, accum, update, g []T, lr, rho, epsilon T) {
 	accum, update, g = accum[:len(v)], update[:len(v)], g[:len(v)]
 	for i, d := range g {
@@ -115,7 +115,7 @@ func Adadelta[T Float](v, accum, update, g []T, lr, rho, epsilon T) {
 	}
 }
 
-// RMSProp is the RMSProp step; mg is nil where it isn't centered.
+// RMSProp takes the RMSProp step; mg is nil where it isn't centered.
 func RMSProp[T Float](v, mg, ms, mom, g []T, lr, rho, momentum, epsilon T) {
 	ms, mom, g = ms[:len(v)], mom[:len(v)], g[:len(v)]
 	for i, d := range g {
@@ -130,7 +130,7 @@ func RMSProp[T Float](v, mg, ms, mom, g []T, lr, rho, momentum, epsilon T) {
 	}
 }
 
-// Ftrl is the step of FTRL-proximal.
+// Ftrl takes the step of FTRL-proximal.
 func Ftrl[T Float](v, accum, linear, g []T, lr, l1, l2, shrinkage, power T) {
 	accum, linear, g = accum[:len(v)], linear[:len(v)], g[:len(v)]
 	root := func(x T) T {

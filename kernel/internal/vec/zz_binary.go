@@ -8,7 +8,7 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/simd"
 )
 
-// AddVV is dst[i] = x + y.
+// AddVV sets dst[i] to x + y.
 func AddVV[T Number](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	if n := simd.Add(dst, a, b); n > 0 {
@@ -22,7 +22,7 @@ func AddVV[T Number](dst []T, a, b []T) {
 	}
 }
 
-// AddVS is AddVV with one y.
+// AddVS does what AddVV does, with one y.
 func AddVS[T Number](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	if n := simd.AddScalar(dst, a, y); n > 0 {
@@ -35,7 +35,7 @@ func AddVS[T Number](dst []T, a []T, y T) {
 	}
 }
 
-// AddSV is AddVV with one x.
+// AddSV does what AddVV does, with one x.
 func AddSV[T Number](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -44,7 +44,7 @@ func AddSV[T Number](dst []T, x T, b []T) {
 	}
 }
 
-// SubVV is dst[i] = x - y.
+// SubVV sets dst[i] to x - y.
 func SubVV[T Number](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	if n := simd.Sub(dst, a, b); n > 0 {
@@ -58,7 +58,7 @@ func SubVV[T Number](dst []T, a, b []T) {
 	}
 }
 
-// SubVS is SubVV with one y.
+// SubVS does what SubVV does, with one y.
 func SubVS[T Number](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -67,7 +67,7 @@ func SubVS[T Number](dst []T, a []T, y T) {
 	}
 }
 
-// SubSV is SubVV with one x.
+// SubSV does what SubVV does, with one x.
 func SubSV[T Number](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -76,7 +76,7 @@ func SubSV[T Number](dst []T, x T, b []T) {
 	}
 }
 
-// MulVV is dst[i] = x * y.
+// MulVV sets dst[i] to x * y.
 func MulVV[T Number](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	if n := simd.Mul(dst, a, b); n > 0 {
@@ -90,7 +90,7 @@ func MulVV[T Number](dst []T, a, b []T) {
 	}
 }
 
-// MulVS is MulVV with one y.
+// MulVS does what MulVV does, with one y.
 func MulVS[T Number](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	if n := simd.MulScalar(dst, a, y); n > 0 {
@@ -103,7 +103,7 @@ func MulVS[T Number](dst []T, a []T, y T) {
 	}
 }
 
-// MulSV is MulVV with one x.
+// MulSV does what MulVV does, with one x.
 func MulSV[T Number](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -112,7 +112,7 @@ func MulSV[T Number](dst []T, x T, b []T) {
 	}
 }
 
-// DivVV is dst[i] = x / y.
+// DivVV sets dst[i] to x / y.
 func DivVV[T Float | Complex](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	if n := simd.Div(dst, a, b); n > 0 {
@@ -126,7 +126,7 @@ func DivVV[T Float | Complex](dst []T, a, b []T) {
 	}
 }
 
-// DivVS is DivVV with one y.
+// DivVS does what DivVV does, with one y.
 func DivVS[T Float | Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -135,7 +135,7 @@ func DivVS[T Float | Complex](dst []T, a []T, y T) {
 	}
 }
 
-// DivSV is DivVV with one x.
+// DivSV does what DivVV does, with one x.
 func DivSV[T Float | Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -144,7 +144,7 @@ func DivSV[T Float | Complex](dst []T, x T, b []T) {
 	}
 }
 
-// SquaredDifferenceVV is dst[i] = (x - y) * (x - y).
+// SquaredDifferenceVV sets dst[i] to (x - y) * (x - y).
 func SquaredDifferenceVV[T Real](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -153,7 +153,7 @@ func SquaredDifferenceVV[T Real](dst []T, a, b []T) {
 	}
 }
 
-// SquaredDifferenceVS is SquaredDifferenceVV with one y.
+// SquaredDifferenceVS does what SquaredDifferenceVV does, with one y.
 func SquaredDifferenceVS[T Real](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -162,7 +162,7 @@ func SquaredDifferenceVS[T Real](dst []T, a []T, y T) {
 	}
 }
 
-// SquaredDifferenceSV is SquaredDifferenceVV with one x.
+// SquaredDifferenceSV does what SquaredDifferenceVV does, with one x.
 func SquaredDifferenceSV[T Real](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -171,7 +171,7 @@ func SquaredDifferenceSV[T Real](dst []T, x T, b []T) {
 	}
 }
 
-// SquaredDifferenceComplexVV is dst[i] = conj(x-y) * (x - y).
+// SquaredDifferenceComplexVV sets dst[i] to conj(x-y) * (x - y).
 func SquaredDifferenceComplexVV[T Complex](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -180,7 +180,7 @@ func SquaredDifferenceComplexVV[T Complex](dst []T, a, b []T) {
 	}
 }
 
-// SquaredDifferenceComplexVS is SquaredDifferenceComplexVV with one y.
+// SquaredDifferenceComplexVS does what SquaredDifferenceComplexVV does, with one y.
 func SquaredDifferenceComplexVS[T Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -189,7 +189,7 @@ func SquaredDifferenceComplexVS[T Complex](dst []T, a []T, y T) {
 	}
 }
 
-// SquaredDifferenceComplexSV is SquaredDifferenceComplexVV with one x.
+// SquaredDifferenceComplexSV does what SquaredDifferenceComplexVV does, with one x.
 func SquaredDifferenceComplexSV[T Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -198,7 +198,7 @@ func SquaredDifferenceComplexSV[T Complex](dst []T, x T, b []T) {
 	}
 }
 
-// MaxVV is dst[i] = max(x, y).
+// MaxVV sets dst[i] to max(x, y).
 func MaxVV[T Real](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -207,7 +207,7 @@ func MaxVV[T Real](dst []T, a, b []T) {
 	}
 }
 
-// MaxVS is MaxVV with one y.
+// MaxVS does what MaxVV does, with one y.
 func MaxVS[T Real](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -216,7 +216,7 @@ func MaxVS[T Real](dst []T, a []T, y T) {
 	}
 }
 
-// MaxSV is MaxVV with one x.
+// MaxSV does what MaxVV does, with one x.
 func MaxSV[T Real](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -225,7 +225,7 @@ func MaxSV[T Real](dst []T, x T, b []T) {
 	}
 }
 
-// MinVV is dst[i] = min(x, y).
+// MinVV sets dst[i] to min(x, y).
 func MinVV[T Real](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -234,7 +234,7 @@ func MinVV[T Real](dst []T, a, b []T) {
 	}
 }
 
-// MinVS is MinVV with one y.
+// MinVS does what MinVV does, with one y.
 func MinVS[T Real](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -243,7 +243,7 @@ func MinVS[T Real](dst []T, a []T, y T) {
 	}
 }
 
-// MinSV is MinVV with one x.
+// MinSV does what MinVV does, with one x.
 func MinSV[T Real](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -252,7 +252,7 @@ func MinSV[T Real](dst []T, x T, b []T) {
 	}
 }
 
-// FloorDivIntVV is dst[i] = floorDivInt(x, y).
+// FloorDivIntVV sets dst[i] to floorDivInt(x, y).
 func FloorDivIntVV[T Int](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -261,7 +261,7 @@ func FloorDivIntVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// FloorDivIntVS is FloorDivIntVV with one y.
+// FloorDivIntVS does what FloorDivIntVV does, with one y.
 func FloorDivIntVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -270,7 +270,7 @@ func FloorDivIntVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// FloorDivIntSV is FloorDivIntVV with one x.
+// FloorDivIntSV does what FloorDivIntVV does, with one x.
 func FloorDivIntSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -279,7 +279,7 @@ func FloorDivIntSV[T Int](dst []T, x T, b []T) {
 	}
 }
 
-// FloorDivVV is dst[i] = T(math.Floor(float64(x / y))).
+// FloorDivVV sets dst[i] to T(math.Floor(float64(x / y))).
 func FloorDivVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -288,7 +288,7 @@ func FloorDivVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// FloorDivVS is FloorDivVV with one y.
+// FloorDivVS does what FloorDivVV does, with one y.
 func FloorDivVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -297,7 +297,7 @@ func FloorDivVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// FloorDivSV is FloorDivVV with one x.
+// FloorDivSV does what FloorDivVV does, with one x.
 func FloorDivSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -306,7 +306,7 @@ func FloorDivSV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// FloorModIntVV is dst[i] = floorModInt(x, y).
+// FloorModIntVV sets dst[i] to floorModInt(x, y).
 func FloorModIntVV[T Int](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -315,7 +315,7 @@ func FloorModIntVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// FloorModIntVS is FloorModIntVV with one y.
+// FloorModIntVS does what FloorModIntVV does, with one y.
 func FloorModIntVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -324,7 +324,7 @@ func FloorModIntVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// FloorModIntSV is FloorModIntVV with one x.
+// FloorModIntSV does what FloorModIntVV does, with one x.
 func FloorModIntSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -333,7 +333,7 @@ func FloorModIntSV[T Int](dst []T, x T, b []T) {
 	}
 }
 
-// FloorModVV is dst[i] = floorModFloat(x, y).
+// FloorModVV sets dst[i] to floorModFloat(x, y).
 func FloorModVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -342,7 +342,7 @@ func FloorModVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// FloorModVS is FloorModVV with one y.
+// FloorModVS does what FloorModVV does, with one y.
 func FloorModVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -351,7 +351,7 @@ func FloorModVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// FloorModSV is FloorModVV with one x.
+// FloorModSV does what FloorModVV does, with one x.
 func FloorModSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -360,7 +360,7 @@ func FloorModSV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// TruncateDivVV is dst[i] = x / y.
+// TruncateDivVV sets dst[i] to x / y.
 func TruncateDivVV[T Int](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -369,7 +369,7 @@ func TruncateDivVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// TruncateDivVS is TruncateDivVV with one y.
+// TruncateDivVS does what TruncateDivVV does, with one y.
 func TruncateDivVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -378,7 +378,7 @@ func TruncateDivVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// TruncateDivSV is TruncateDivVV with one x.
+// TruncateDivSV does what TruncateDivVV does, with one x.
 func TruncateDivSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -387,7 +387,7 @@ func TruncateDivSV[T Int](dst []T, x T, b []T) {
 	}
 }
 
-// TruncateModIntVV is dst[i] = x % y.
+// TruncateModIntVV sets dst[i] to x % y.
 func TruncateModIntVV[T Int](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -396,7 +396,7 @@ func TruncateModIntVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// TruncateModIntVS is TruncateModIntVV with one y.
+// TruncateModIntVS does what TruncateModIntVV does, with one y.
 func TruncateModIntVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -405,7 +405,7 @@ func TruncateModIntVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// TruncateModIntSV is TruncateModIntVV with one x.
+// TruncateModIntSV does what TruncateModIntVV does, with one x.
 func TruncateModIntSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -414,7 +414,7 @@ func TruncateModIntSV[T Int](dst []T, x T, b []T) {
 	}
 }
 
-// TruncateModVV is dst[i] = T(math.Mod(float64(x), float64(y))).
+// TruncateModVV sets dst[i] to T(math.Mod(float64(x), float64(y))).
 func TruncateModVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -423,7 +423,7 @@ func TruncateModVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// TruncateModVS is TruncateModVV with one y.
+// TruncateModVS does what TruncateModVV does, with one y.
 func TruncateModVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -432,7 +432,7 @@ func TruncateModVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// TruncateModSV is TruncateModVV with one x.
+// TruncateModSV does what TruncateModVV does, with one x.
 func TruncateModSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -441,7 +441,7 @@ func TruncateModSV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// PowIntVV is dst[i] = powInt(x, y).
+// PowIntVV sets dst[i] to powInt(x, y).
 func PowIntVV[T Int](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -450,7 +450,7 @@ func PowIntVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// PowIntVS is PowIntVV with one y.
+// PowIntVS does what PowIntVV does, with one y.
 func PowIntVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -459,7 +459,7 @@ func PowIntVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// PowIntSV is PowIntVV with one x.
+// PowIntSV does what PowIntVV does, with one x.
 func PowIntSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -468,7 +468,7 @@ func PowIntSV[T Int](dst []T, x T, b []T) {
 	}
 }
 
-// PowVV is dst[i] = powFloat(x, y).
+// PowVV sets dst[i] to powFloat(x, y).
 func PowVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -477,7 +477,7 @@ func PowVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// PowVS is PowVV with one y.
+// PowVS does what PowVV does, with one y.
 func PowVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -486,7 +486,7 @@ func PowVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// PowSV is PowVV with one x.
+// PowSV does what PowVV does, with one x.
 func PowSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -495,7 +495,7 @@ func PowSV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// PowComplexVV is dst[i] = powComplex(x, y).
+// PowComplexVV sets dst[i] to powComplex(x, y).
 func PowComplexVV[T Complex](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -504,7 +504,7 @@ func PowComplexVV[T Complex](dst []T, a, b []T) {
 	}
 }
 
-// PowComplexVS is PowComplexVV with one y.
+// PowComplexVS does what PowComplexVV does, with one y.
 func PowComplexVS[T Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -513,7 +513,7 @@ func PowComplexVS[T Complex](dst []T, a []T, y T) {
 	}
 }
 
-// PowComplexSV is PowComplexVV with one x.
+// PowComplexSV does what PowComplexVV does, with one x.
 func PowComplexSV[T Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -522,7 +522,7 @@ func PowComplexSV[T Complex](dst []T, x T, b []T) {
 	}
 }
 
-// Atan2VV is dst[i] = T(math.Atan2(float64(x), float64(y))).
+// Atan2VV sets dst[i] to T(math.Atan2(float64(x), float64(y))).
 func Atan2VV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -531,7 +531,7 @@ func Atan2VV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// Atan2VS is Atan2VV with one y.
+// Atan2VS does what Atan2VV does, with one y.
 func Atan2VS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -540,7 +540,7 @@ func Atan2VS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// Atan2SV is Atan2VV with one x.
+// Atan2SV does what Atan2VV does, with one x.
 func Atan2SV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -549,7 +549,7 @@ func Atan2SV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// XlogyVV is dst[i] = xlogy(x, y).
+// XlogyVV sets dst[i] to xlogy(x, y).
 func XlogyVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -558,7 +558,7 @@ func XlogyVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// XlogyVS is XlogyVV with one y.
+// XlogyVS does what XlogyVV does, with one y.
 func XlogyVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -567,7 +567,7 @@ func XlogyVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// XlogySV is XlogyVV with one x.
+// XlogySV does what XlogyVV does, with one x.
 func XlogySV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -576,7 +576,7 @@ func XlogySV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// Xlog1pyVV is dst[i] = xlog1py(x, y).
+// Xlog1pyVV sets dst[i] to xlog1py(x, y).
 func Xlog1pyVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -585,7 +585,7 @@ func Xlog1pyVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// Xlog1pyVS is Xlog1pyVV with one y.
+// Xlog1pyVS does what Xlog1pyVV does, with one y.
 func Xlog1pyVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -594,7 +594,7 @@ func Xlog1pyVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// Xlog1pySV is Xlog1pyVV with one x.
+// Xlog1pySV does what Xlog1pyVV does, with one x.
 func Xlog1pySV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -603,7 +603,7 @@ func Xlog1pySV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// XdivyVV is dst[i] = xdivy(x, y).
+// XdivyVV sets dst[i] to xdivy(x, y).
 func XdivyVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -612,7 +612,7 @@ func XdivyVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// XdivyVS is XdivyVV with one y.
+// XdivyVS does what XdivyVV does, with one y.
 func XdivyVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -621,7 +621,7 @@ func XdivyVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// XdivySV is XdivyVV with one x.
+// XdivySV does what XdivyVV does, with one x.
 func XdivySV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -630,7 +630,7 @@ func XdivySV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// BitwiseAndVV is dst[i] = x & y.
+// BitwiseAndVV sets dst[i] to x & y.
 func BitwiseAndVV[T Int](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -639,7 +639,7 @@ func BitwiseAndVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// BitwiseAndVS is BitwiseAndVV with one y.
+// BitwiseAndVS does what BitwiseAndVV does, with one y.
 func BitwiseAndVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -648,7 +648,7 @@ func BitwiseAndVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// BitwiseAndSV is BitwiseAndVV with one x.
+// BitwiseAndSV does what BitwiseAndVV does, with one x.
 func BitwiseAndSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -657,7 +657,7 @@ func BitwiseAndSV[T Int](dst []T, x T, b []T) {
 	}
 }
 
-// BitwiseOrVV is dst[i] = x | y.
+// BitwiseOrVV sets dst[i] to x | y.
 func BitwiseOrVV[T Int](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -666,7 +666,7 @@ func BitwiseOrVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// BitwiseOrVS is BitwiseOrVV with one y.
+// BitwiseOrVS does what BitwiseOrVV does, with one y.
 func BitwiseOrVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -675,7 +675,7 @@ func BitwiseOrVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// BitwiseOrSV is BitwiseOrVV with one x.
+// BitwiseOrSV does what BitwiseOrVV does, with one x.
 func BitwiseOrSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -684,7 +684,7 @@ func BitwiseOrSV[T Int](dst []T, x T, b []T) {
 	}
 }
 
-// BitwiseXorVV is dst[i] = x ^ y.
+// BitwiseXorVV sets dst[i] to x ^ y.
 func BitwiseXorVV[T Int](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -693,7 +693,7 @@ func BitwiseXorVV[T Int](dst []T, a, b []T) {
 	}
 }
 
-// BitwiseXorVS is BitwiseXorVV with one y.
+// BitwiseXorVS does what BitwiseXorVV does, with one y.
 func BitwiseXorVS[T Int](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -702,7 +702,7 @@ func BitwiseXorVS[T Int](dst []T, a []T, y T) {
 	}
 }
 
-// BitwiseXorSV is BitwiseXorVV with one x.
+// BitwiseXorSV does what BitwiseXorVV does, with one x.
 func BitwiseXorSV[T Int](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -711,7 +711,7 @@ func BitwiseXorSV[T Int](dst []T, x T, b []T) {
 	}
 }
 
-// EqualVV is dst[i] = x == y.
+// EqualVV sets dst[i] to x == y.
 func EqualVV[T Scalar](dst []bool, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -720,7 +720,7 @@ func EqualVV[T Scalar](dst []bool, a, b []T) {
 	}
 }
 
-// EqualVS is EqualVV with one y.
+// EqualVS does what EqualVV does, with one y.
 func EqualVS[T Scalar](dst []bool, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -729,7 +729,7 @@ func EqualVS[T Scalar](dst []bool, a []T, y T) {
 	}
 }
 
-// EqualSV is EqualVV with one x.
+// EqualSV does what EqualVV does, with one x.
 func EqualSV[T Scalar](dst []bool, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -738,7 +738,7 @@ func EqualSV[T Scalar](dst []bool, x T, b []T) {
 	}
 }
 
-// NotEqualVV is dst[i] = x != y.
+// NotEqualVV sets dst[i] to x != y.
 func NotEqualVV[T Scalar](dst []bool, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -747,7 +747,7 @@ func NotEqualVV[T Scalar](dst []bool, a, b []T) {
 	}
 }
 
-// NotEqualVS is NotEqualVV with one y.
+// NotEqualVS does what NotEqualVV does, with one y.
 func NotEqualVS[T Scalar](dst []bool, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -756,7 +756,7 @@ func NotEqualVS[T Scalar](dst []bool, a []T, y T) {
 	}
 }
 
-// NotEqualSV is NotEqualVV with one x.
+// NotEqualSV does what NotEqualVV does, with one x.
 func NotEqualSV[T Scalar](dst []bool, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -765,7 +765,7 @@ func NotEqualSV[T Scalar](dst []bool, x T, b []T) {
 	}
 }
 
-// LessVV is dst[i] = x < y.
+// LessVV sets dst[i] to x < y.
 func LessVV[T Real](dst []bool, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -774,7 +774,7 @@ func LessVV[T Real](dst []bool, a, b []T) {
 	}
 }
 
-// LessVS is LessVV with one y.
+// LessVS does what LessVV does, with one y.
 func LessVS[T Real](dst []bool, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -783,7 +783,7 @@ func LessVS[T Real](dst []bool, a []T, y T) {
 	}
 }
 
-// LessSV is LessVV with one x.
+// LessSV does what LessVV does, with one x.
 func LessSV[T Real](dst []bool, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -792,7 +792,7 @@ func LessSV[T Real](dst []bool, x T, b []T) {
 	}
 }
 
-// LessEqualVV is dst[i] = x <= y.
+// LessEqualVV sets dst[i] to x <= y.
 func LessEqualVV[T Real](dst []bool, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -801,7 +801,7 @@ func LessEqualVV[T Real](dst []bool, a, b []T) {
 	}
 }
 
-// LessEqualVS is LessEqualVV with one y.
+// LessEqualVS does what LessEqualVV does, with one y.
 func LessEqualVS[T Real](dst []bool, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -810,7 +810,7 @@ func LessEqualVS[T Real](dst []bool, a []T, y T) {
 	}
 }
 
-// LessEqualSV is LessEqualVV with one x.
+// LessEqualSV does what LessEqualVV does, with one x.
 func LessEqualSV[T Real](dst []bool, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -819,7 +819,7 @@ func LessEqualSV[T Real](dst []bool, x T, b []T) {
 	}
 }
 
-// GreaterVV is dst[i] = x > y.
+// GreaterVV sets dst[i] to x > y.
 func GreaterVV[T Real](dst []bool, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -828,7 +828,7 @@ func GreaterVV[T Real](dst []bool, a, b []T) {
 	}
 }
 
-// GreaterVS is GreaterVV with one y.
+// GreaterVS does what GreaterVV does, with one y.
 func GreaterVS[T Real](dst []bool, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -837,7 +837,7 @@ func GreaterVS[T Real](dst []bool, a []T, y T) {
 	}
 }
 
-// GreaterSV is GreaterVV with one x.
+// GreaterSV does what GreaterVV does, with one x.
 func GreaterSV[T Real](dst []bool, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -846,7 +846,7 @@ func GreaterSV[T Real](dst []bool, x T, b []T) {
 	}
 }
 
-// GreaterEqualVV is dst[i] = x >= y.
+// GreaterEqualVV sets dst[i] to x >= y.
 func GreaterEqualVV[T Real](dst []bool, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -855,7 +855,7 @@ func GreaterEqualVV[T Real](dst []bool, a, b []T) {
 	}
 }
 
-// GreaterEqualVS is GreaterEqualVV with one y.
+// GreaterEqualVS does what GreaterEqualVV does, with one y.
 func GreaterEqualVS[T Real](dst []bool, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -864,7 +864,7 @@ func GreaterEqualVS[T Real](dst []bool, a []T, y T) {
 	}
 }
 
-// GreaterEqualSV is GreaterEqualVV with one x.
+// GreaterEqualSV does what GreaterEqualVV does, with one x.
 func GreaterEqualSV[T Real](dst []bool, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -873,7 +873,7 @@ func GreaterEqualSV[T Real](dst []bool, x T, b []T) {
 	}
 }
 
-// TanhGradVV is dst[i] = y * (1 - x*x).
+// TanhGradVV sets dst[i] to y * (1 - x*x).
 func TanhGradVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -882,7 +882,7 @@ func TanhGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// TanhGradVS is TanhGradVV with one y.
+// TanhGradVS does what TanhGradVV does, with one y.
 func TanhGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -891,7 +891,7 @@ func TanhGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// TanhGradSV is TanhGradVV with one x.
+// TanhGradSV does what TanhGradVV does, with one x.
 func TanhGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -900,7 +900,7 @@ func TanhGradSV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// SigmoidGradVV is dst[i] = y * x * (1 - x).
+// SigmoidGradVV sets dst[i] to y * x * (1 - x).
 func SigmoidGradVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -909,7 +909,7 @@ func SigmoidGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// SigmoidGradVS is SigmoidGradVV with one y.
+// SigmoidGradVS does what SigmoidGradVV does, with one y.
 func SigmoidGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -918,7 +918,7 @@ func SigmoidGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// SigmoidGradSV is SigmoidGradVV with one x.
+// SigmoidGradSV does what SigmoidGradVV does, with one x.
 func SigmoidGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -927,7 +927,7 @@ func SigmoidGradSV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// SqrtGradVV is dst[i] = y * 0.5 / x.
+// SqrtGradVV sets dst[i] to y * 0.5 / x.
 func SqrtGradVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -936,7 +936,7 @@ func SqrtGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// SqrtGradVS is SqrtGradVV with one y.
+// SqrtGradVS does what SqrtGradVV does, with one y.
 func SqrtGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -945,7 +945,7 @@ func SqrtGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// SqrtGradSV is SqrtGradVV with one x.
+// SqrtGradSV does what SqrtGradVV does, with one x.
 func SqrtGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -954,7 +954,7 @@ func SqrtGradSV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// RsqrtGradVV is dst[i] = y * -0.5 * (x * x * x).
+// RsqrtGradVV sets dst[i] to y * -0.5 * (x * x * x).
 func RsqrtGradVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -963,7 +963,7 @@ func RsqrtGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// RsqrtGradVS is RsqrtGradVV with one y.
+// RsqrtGradVS does what RsqrtGradVV does, with one y.
 func RsqrtGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -972,7 +972,7 @@ func RsqrtGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// RsqrtGradSV is RsqrtGradVV with one x.
+// RsqrtGradSV does what RsqrtGradVV does, with one x.
 func RsqrtGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -981,7 +981,7 @@ func RsqrtGradSV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// ReciprocalGradVV is dst[i] = -(x * x) * y.
+// ReciprocalGradVV sets dst[i] to -(x * x) * y.
 func ReciprocalGradVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -990,7 +990,7 @@ func ReciprocalGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// ReciprocalGradVS is ReciprocalGradVV with one y.
+// ReciprocalGradVS does what ReciprocalGradVV does, with one y.
 func ReciprocalGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -999,7 +999,7 @@ func ReciprocalGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// ReciprocalGradSV is ReciprocalGradVV with one x.
+// ReciprocalGradSV does what ReciprocalGradVV does, with one x.
 func ReciprocalGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1008,7 +1008,7 @@ func ReciprocalGradSV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// SoftplusGradVV is dst[i] = x / T(math.Exp(-float64(y))+1).
+// SoftplusGradVV sets dst[i] to x / T(math.Exp(-float64(y))+1).
 func SoftplusGradVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -1017,7 +1017,7 @@ func SoftplusGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// SoftplusGradVS is SoftplusGradVV with one y.
+// SoftplusGradVS does what SoftplusGradVV does, with one y.
 func SoftplusGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1026,7 +1026,7 @@ func SoftplusGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// SoftplusGradSV is SoftplusGradVV with one x.
+// SoftplusGradSV does what SoftplusGradVV does, with one x.
 func SoftplusGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1035,7 +1035,7 @@ func SoftplusGradSV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// SoftsignGradVV is dst[i] = x / ((1 + T(math.Abs(float64(y)))) * (1 + T(math.Abs(float64(y))))).
+// SoftsignGradVV sets dst[i] to x / ((1 + T(math.Abs(float64(y)))) * (1 + T(math.Abs(float64(y))))).
 func SoftsignGradVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -1044,7 +1044,7 @@ func SoftsignGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// SoftsignGradVS is SoftsignGradVV with one y.
+// SoftsignGradVS does what SoftsignGradVV does, with one y.
 func SoftsignGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1053,7 +1053,7 @@ func SoftsignGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// SoftsignGradSV is SoftsignGradVV with one x.
+// SoftsignGradSV does what SoftsignGradVV does, with one x.
 func SoftsignGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1062,7 +1062,7 @@ func SoftsignGradSV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// DivNoNanVV is dst[i] = 0 if y == 0, else x / y.
+// DivNoNanVV sets dst[i] to 0 if y == 0, else x / y.
 func DivNoNanVV[T Float | Complex](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -1075,7 +1075,7 @@ func DivNoNanVV[T Float | Complex](dst []T, a, b []T) {
 	}
 }
 
-// DivNoNanVS is DivNoNanVV with one y.
+// DivNoNanVS does what DivNoNanVV does, with one y.
 func DivNoNanVS[T Float | Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1088,7 +1088,7 @@ func DivNoNanVS[T Float | Complex](dst []T, a []T, y T) {
 	}
 }
 
-// DivNoNanSV is DivNoNanVV with one x.
+// DivNoNanSV does what DivNoNanVV does, with one x.
 func DivNoNanSV[T Float | Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1101,7 +1101,7 @@ func DivNoNanSV[T Float | Complex](dst []T, x T, b []T) {
 	}
 }
 
-// MulNoNanVV is dst[i] = 0 if y == 0, else x * y.
+// MulNoNanVV sets dst[i] to 0 if y == 0, else x * y.
 func MulNoNanVV[T Float | Complex](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -1114,7 +1114,7 @@ func MulNoNanVV[T Float | Complex](dst []T, a, b []T) {
 	}
 }
 
-// MulNoNanVS is MulNoNanVV with one y.
+// MulNoNanVS does what MulNoNanVV does, with one y.
 func MulNoNanVS[T Float | Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1127,7 +1127,7 @@ func MulNoNanVS[T Float | Complex](dst []T, a []T, y T) {
 	}
 }
 
-// MulNoNanSV is MulNoNanVV with one x.
+// MulNoNanSV does what MulNoNanVV does, with one x.
 func MulNoNanSV[T Float | Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1140,7 +1140,7 @@ func MulNoNanSV[T Float | Complex](dst []T, x T, b []T) {
 	}
 }
 
-// AndVV is dst[i] = y if x, else x.
+// AndVV sets dst[i] to y if x, else x.
 func AndVV[T ~bool](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -1153,7 +1153,7 @@ func AndVV[T ~bool](dst []T, a, b []T) {
 	}
 }
 
-// AndVS is AndVV with one y.
+// AndVS does what AndVV does, with one y.
 func AndVS[T ~bool](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1166,7 +1166,7 @@ func AndVS[T ~bool](dst []T, a []T, y T) {
 	}
 }
 
-// AndSV is AndVV with one x.
+// AndSV does what AndVV does, with one x.
 func AndSV[T ~bool](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1179,7 +1179,7 @@ func AndSV[T ~bool](dst []T, x T, b []T) {
 	}
 }
 
-// OrVV is dst[i] = x if x, else y.
+// OrVV sets dst[i] to x if x, else y.
 func OrVV[T ~bool](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -1192,7 +1192,7 @@ func OrVV[T ~bool](dst []T, a, b []T) {
 	}
 }
 
-// OrVS is OrVV with one y.
+// OrVS does what OrVV does, with one y.
 func OrVS[T ~bool](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1205,7 +1205,7 @@ func OrVS[T ~bool](dst []T, a []T, y T) {
 	}
 }
 
-// OrSV is OrVV with one x.
+// OrSV does what OrVV does, with one x.
 func OrSV[T ~bool](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1218,7 +1218,7 @@ func OrSV[T ~bool](dst []T, x T, b []T) {
 	}
 }
 
-// ReluGradVV is dst[i] = x if y > 0, else 0.
+// ReluGradVV sets dst[i] to x if y > 0, else 0.
 func ReluGradVV[T Real](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	if n := simd.ReluGrad(dst, a, b); n > 0 {
@@ -1236,7 +1236,7 @@ func ReluGradVV[T Real](dst []T, a, b []T) {
 	}
 }
 
-// ReluGradVS is ReluGradVV with one y.
+// ReluGradVS does what ReluGradVV does, with one y.
 func ReluGradVS[T Real](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1249,7 +1249,7 @@ func ReluGradVS[T Real](dst []T, a []T, y T) {
 	}
 }
 
-// ReluGradSV is ReluGradVV with one x.
+// ReluGradSV does what ReluGradVV does, with one x.
 func ReluGradSV[T Real](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1262,7 +1262,7 @@ func ReluGradSV[T Real](dst []T, x T, b []T) {
 	}
 }
 
-// Relu6GradVV is dst[i] = x if y > 0 && y < 6, else 0.
+// Relu6GradVV sets dst[i] to x if y > 0 && y < 6, else 0.
 func Relu6GradVV[T Real](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -1275,7 +1275,7 @@ func Relu6GradVV[T Real](dst []T, a, b []T) {
 	}
 }
 
-// Relu6GradVS is Relu6GradVV with one y.
+// Relu6GradVS does what Relu6GradVV does, with one y.
 func Relu6GradVS[T Real](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1288,7 +1288,7 @@ func Relu6GradVS[T Real](dst []T, a []T, y T) {
 	}
 }
 
-// Relu6GradSV is Relu6GradVV with one x.
+// Relu6GradSV does what Relu6GradVV does, with one x.
 func Relu6GradSV[T Real](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1301,7 +1301,7 @@ func Relu6GradSV[T Real](dst []T, x T, b []T) {
 	}
 }
 
-// EluGradVV is dst[i] = (y + 1) * x if y < 0, else x.
+// EluGradVV sets dst[i] to (y + 1) * x if y < 0, else x.
 func EluGradVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -1314,7 +1314,7 @@ func EluGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// EluGradVS is EluGradVV with one y.
+// EluGradVS does what EluGradVV does, with one y.
 func EluGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1327,7 +1327,7 @@ func EluGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// EluGradSV is EluGradVV with one x.
+// EluGradSV does what EluGradVV does, with one x.
 func EluGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
@@ -1340,7 +1340,7 @@ func EluGradSV[T Float](dst []T, x T, b []T) {
 	}
 }
 
-// SeluGradVV is dst[i] = x * (y + seluScale*seluAlpha) if y < 0, else x * seluScale.
+// SeluGradVV sets dst[i] to x * (y + seluScale*seluAlpha) if y < 0, else x * seluScale.
 func SeluGradVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -1353,7 +1353,7 @@ func SeluGradVV[T Float](dst []T, a, b []T) {
 	}
 }
 
-// SeluGradVS is SeluGradVV with one y.
+// SeluGradVS does what SeluGradVV does, with one y.
 func SeluGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -1366,7 +1366,7 @@ func SeluGradVS[T Float](dst []T, a []T, y T) {
 	}
 }
 
-// SeluGradSV is SeluGradVV with one x.
+// SeluGradSV does what SeluGradVV does, with one x.
 func SeluGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/simd"
 )
 
-// Neg is dst[i] = -x.
+// Neg sets dst[i] to -x.
 func Neg[T Number](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -18,7 +18,7 @@ func Neg[T Number](dst []T, a []T) {
 	}
 }
 
-// Square is dst[i] = x * x.
+// Square sets dst[i] to x * x.
 func Square[T Number](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -27,7 +27,7 @@ func Square[T Number](dst []T, a []T) {
 	}
 }
 
-// Reciprocal is dst[i] = 1 / x.
+// Reciprocal sets dst[i] to 1 / x.
 func Reciprocal[T Float | Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -36,7 +36,7 @@ func Reciprocal[T Float | Complex](dst []T, a []T) {
 	}
 }
 
-// Sign is dst[i] = signReal(x).
+// Sign sets dst[i] to signReal(x).
 func Sign[T Real](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -45,7 +45,7 @@ func Sign[T Real](dst []T, a []T) {
 	}
 }
 
-// SignComplex is dst[i] = signComplex(x).
+// SignComplex sets dst[i] to signComplex(x).
 func SignComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -54,7 +54,7 @@ func SignComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Invert is dst[i] = ^x.
+// Invert sets dst[i] to ^x.
 func Invert[T Int](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -63,7 +63,7 @@ func Invert[T Int](dst []T, a []T) {
 	}
 }
 
-// Not is dst[i] = !x.
+// Not sets dst[i] to !x.
 func Not[T ~bool](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -72,7 +72,7 @@ func Not[T ~bool](dst []T, a []T) {
 	}
 }
 
-// Conj is dst[i] = conj(x).
+// Conj sets dst[i] to conj(x).
 func Conj[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -81,7 +81,7 @@ func Conj[T Complex](dst []T, a []T) {
 	}
 }
 
-// AbsFloat is dst[i] = T(math.Abs(float64(x))).
+// AbsFloat sets dst[i] to T(math.Abs(float64(x))).
 func AbsFloat[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -90,7 +90,7 @@ func AbsFloat[T Float](dst []T, a []T) {
 	}
 }
 
-// Sqrt is dst[i] = T(math.Sqrt(float64(x))).
+// Sqrt sets dst[i] to T(math.Sqrt(float64(x))).
 func Sqrt[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -99,7 +99,7 @@ func Sqrt[T Float](dst []T, a []T) {
 	}
 }
 
-// Rsqrt is dst[i] = T(1 / math.Sqrt(float64(x))).
+// Rsqrt sets dst[i] to T(1 / math.Sqrt(float64(x))).
 func Rsqrt[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -108,7 +108,7 @@ func Rsqrt[T Float](dst []T, a []T) {
 	}
 }
 
-// Sigmoid is dst[i] = T(sigmoid(float64(x))).
+// Sigmoid sets dst[i] to T(sigmoid(float64(x))).
 func Sigmoid[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -117,7 +117,7 @@ func Sigmoid[T Float](dst []T, a []T) {
 	}
 }
 
-// SigmoidComplex is dst[i] = T(1 / (1 + cmplx.Exp(-complex128(x)))).
+// SigmoidComplex sets dst[i] to T(1 / (1 + cmplx.Exp(-complex128(x)))).
 func SigmoidComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -126,7 +126,7 @@ func SigmoidComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// SqrtComplex is dst[i] = T(cmplx.Sqrt(complex128(x))).
+// SqrtComplex sets dst[i] to T(cmplx.Sqrt(complex128(x))).
 func SqrtComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -135,7 +135,7 @@ func SqrtComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// RsqrtComplex is dst[i] = T(1 / cmplx.Sqrt(complex128(x))).
+// RsqrtComplex sets dst[i] to T(1 / cmplx.Sqrt(complex128(x))).
 func RsqrtComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -144,7 +144,7 @@ func RsqrtComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Softplus is dst[i] = T(softplus(float64(x))).
+// Softplus sets dst[i] to T(softplus(float64(x))).
 func Softplus[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -153,7 +153,7 @@ func Softplus[T Float](dst []T, a []T) {
 	}
 }
 
-// Softsign is dst[i] = x / (1 + T(math.Abs(float64(x)))).
+// Softsign sets dst[i] to x / (1 + T(math.Abs(float64(x)))).
 func Softsign[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -162,7 +162,7 @@ func Softsign[T Float](dst []T, a []T) {
 	}
 }
 
-// Round is dst[i] = T(math.RoundToEven(float64(x))).
+// Round sets dst[i] to T(math.RoundToEven(float64(x))).
 func Round[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -171,7 +171,7 @@ func Round[T Float](dst []T, a []T) {
 	}
 }
 
-// IsNaN is dst[i] = x != x.
+// IsNaN sets dst[i] to x != x.
 func IsNaN[T Float](dst []bool, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -180,7 +180,7 @@ func IsNaN[T Float](dst []bool, a []T) {
 	}
 }
 
-// IsInf is dst[i] = math.IsInf(float64(x), 0).
+// IsInf sets dst[i] to math.IsInf(float64(x), 0).
 func IsInf[T Float](dst []bool, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -189,7 +189,7 @@ func IsInf[T Float](dst []bool, a []T) {
 	}
 }
 
-// IsFinite is dst[i] = x-x == 0.
+// IsFinite sets dst[i] to x-x == 0.
 func IsFinite[T Float](dst []bool, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -198,7 +198,7 @@ func IsFinite[T Float](dst []bool, a []T) {
 	}
 }
 
-// Lgamma is dst[i] = T(lgamma(float64(x))).
+// Lgamma sets dst[i] to T(lgamma(float64(x))).
 func Lgamma[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -207,7 +207,7 @@ func Lgamma[T Float](dst []T, a []T) {
 	}
 }
 
-// Digamma is dst[i] = T(digamma(float64(x))).
+// Digamma sets dst[i] to T(digamma(float64(x))).
 func Digamma[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -216,7 +216,7 @@ func Digamma[T Float](dst []T, a []T) {
 	}
 }
 
-// Exp is dst[i] = math.Exp(x).
+// Exp sets dst[i] to math.Exp(x).
 func Exp[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -225,7 +225,7 @@ func Exp[T Float](dst []T, a []T) {
 	}
 }
 
-// ExpComplex is dst[i] = cmplx.Exp(x).
+// ExpComplex sets dst[i] to cmplx.Exp(x).
 func ExpComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -234,7 +234,7 @@ func ExpComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Expm1 is dst[i] = math.Expm1(x).
+// Expm1 sets dst[i] to math.Expm1(x).
 func Expm1[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -243,7 +243,7 @@ func Expm1[T Float](dst []T, a []T) {
 	}
 }
 
-// Log is dst[i] = math.Log(x).
+// Log sets dst[i] to math.Log(x).
 func Log[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -252,7 +252,7 @@ func Log[T Float](dst []T, a []T) {
 	}
 }
 
-// LogComplex is dst[i] = cmplx.Log(x).
+// LogComplex sets dst[i] to cmplx.Log(x).
 func LogComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -261,7 +261,7 @@ func LogComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Log1p is dst[i] = math.Log1p(x).
+// Log1p sets dst[i] to math.Log1p(x).
 func Log1p[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -270,7 +270,7 @@ func Log1p[T Float](dst []T, a []T) {
 	}
 }
 
-// Sin is dst[i] = math.Sin(x).
+// Sin sets dst[i] to math.Sin(x).
 func Sin[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -279,7 +279,7 @@ func Sin[T Float](dst []T, a []T) {
 	}
 }
 
-// SinComplex is dst[i] = cmplx.Sin(x).
+// SinComplex sets dst[i] to cmplx.Sin(x).
 func SinComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -288,7 +288,7 @@ func SinComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Cos is dst[i] = math.Cos(x).
+// Cos sets dst[i] to math.Cos(x).
 func Cos[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -297,7 +297,7 @@ func Cos[T Float](dst []T, a []T) {
 	}
 }
 
-// CosComplex is dst[i] = cmplx.Cos(x).
+// CosComplex sets dst[i] to cmplx.Cos(x).
 func CosComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -306,7 +306,7 @@ func CosComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Tan is dst[i] = math.Tan(x).
+// Tan sets dst[i] to math.Tan(x).
 func Tan[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -315,7 +315,7 @@ func Tan[T Float](dst []T, a []T) {
 	}
 }
 
-// TanComplex is dst[i] = cmplx.Tan(x).
+// TanComplex sets dst[i] to cmplx.Tan(x).
 func TanComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -324,7 +324,7 @@ func TanComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Asin is dst[i] = math.Asin(x).
+// Asin sets dst[i] to math.Asin(x).
 func Asin[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -333,7 +333,7 @@ func Asin[T Float](dst []T, a []T) {
 	}
 }
 
-// AsinComplex is dst[i] = cmplx.Asin(x).
+// AsinComplex sets dst[i] to cmplx.Asin(x).
 func AsinComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -342,7 +342,7 @@ func AsinComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Acos is dst[i] = math.Acos(x).
+// Acos sets dst[i] to math.Acos(x).
 func Acos[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -351,7 +351,7 @@ func Acos[T Float](dst []T, a []T) {
 	}
 }
 
-// AcosComplex is dst[i] = cmplx.Acos(x).
+// AcosComplex sets dst[i] to cmplx.Acos(x).
 func AcosComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -360,7 +360,7 @@ func AcosComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Atan is dst[i] = math.Atan(x).
+// Atan sets dst[i] to math.Atan(x).
 func Atan[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -369,7 +369,7 @@ func Atan[T Float](dst []T, a []T) {
 	}
 }
 
-// AtanComplex is dst[i] = cmplx.Atan(x).
+// AtanComplex sets dst[i] to cmplx.Atan(x).
 func AtanComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -378,7 +378,7 @@ func AtanComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Sinh is dst[i] = math.Sinh(x).
+// Sinh sets dst[i] to math.Sinh(x).
 func Sinh[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -387,7 +387,7 @@ func Sinh[T Float](dst []T, a []T) {
 	}
 }
 
-// SinhComplex is dst[i] = cmplx.Sinh(x).
+// SinhComplex sets dst[i] to cmplx.Sinh(x).
 func SinhComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -396,7 +396,7 @@ func SinhComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Cosh is dst[i] = math.Cosh(x).
+// Cosh sets dst[i] to math.Cosh(x).
 func Cosh[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -405,7 +405,7 @@ func Cosh[T Float](dst []T, a []T) {
 	}
 }
 
-// CoshComplex is dst[i] = cmplx.Cosh(x).
+// CoshComplex sets dst[i] to cmplx.Cosh(x).
 func CoshComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -414,7 +414,7 @@ func CoshComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Tanh is dst[i] = math.Tanh(x).
+// Tanh sets dst[i] to math.Tanh(x).
 func Tanh[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -423,7 +423,7 @@ func Tanh[T Float](dst []T, a []T) {
 	}
 }
 
-// TanhComplex is dst[i] = cmplx.Tanh(x).
+// TanhComplex sets dst[i] to cmplx.Tanh(x).
 func TanhComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -432,7 +432,7 @@ func TanhComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Asinh is dst[i] = math.Asinh(x).
+// Asinh sets dst[i] to math.Asinh(x).
 func Asinh[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -441,7 +441,7 @@ func Asinh[T Float](dst []T, a []T) {
 	}
 }
 
-// AsinhComplex is dst[i] = cmplx.Asinh(x).
+// AsinhComplex sets dst[i] to cmplx.Asinh(x).
 func AsinhComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -450,7 +450,7 @@ func AsinhComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Acosh is dst[i] = math.Acosh(x).
+// Acosh sets dst[i] to math.Acosh(x).
 func Acosh[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -459,7 +459,7 @@ func Acosh[T Float](dst []T, a []T) {
 	}
 }
 
-// AcoshComplex is dst[i] = the inverse hyperbolic cosine of x.
+// AcoshComplex sets dst[i] to the inverse hyperbolic cosine of x.
 func AcoshComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -468,7 +468,7 @@ func AcoshComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Atanh is dst[i] = math.Atanh(x).
+// Atanh sets dst[i] to math.Atanh(x).
 func Atanh[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -477,7 +477,7 @@ func Atanh[T Float](dst []T, a []T) {
 	}
 }
 
-// AtanhComplex is dst[i] = cmplx.Atanh(x).
+// AtanhComplex sets dst[i] to cmplx.Atanh(x).
 func AtanhComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -486,7 +486,7 @@ func AtanhComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Erf is dst[i] = math.Erf(x).
+// Erf sets dst[i] to math.Erf(x).
 func Erf[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -495,7 +495,7 @@ func Erf[T Float](dst []T, a []T) {
 	}
 }
 
-// Erfc is dst[i] = math.Erfc(x).
+// Erfc sets dst[i] to math.Erfc(x).
 func Erfc[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -504,7 +504,7 @@ func Erfc[T Float](dst []T, a []T) {
 	}
 }
 
-// Floor is dst[i] = math.Floor(x).
+// Floor sets dst[i] to math.Floor(x).
 func Floor[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -513,7 +513,7 @@ func Floor[T Float](dst []T, a []T) {
 	}
 }
 
-// Ceil is dst[i] = math.Ceil(x).
+// Ceil sets dst[i] to math.Ceil(x).
 func Ceil[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -522,7 +522,7 @@ func Ceil[T Float](dst []T, a []T) {
 	}
 }
 
-// Abs is dst[i] = -x if x < 0, else x.
+// Abs sets dst[i] to -x if x < 0, else x.
 func Abs[T Real](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -535,7 +535,7 @@ func Abs[T Real](dst []T, a []T) {
 	}
 }
 
-// Relu is dst[i] = 0 if x < 0, else x.
+// Relu sets dst[i] to 0 if x < 0, else x.
 func Relu[T Real](dst []T, a []T) {
 	a = a[:len(dst)]
 	if n := simd.Relu(dst, a); n > 0 {
@@ -552,7 +552,7 @@ func Relu[T Real](dst []T, a []T) {
 	}
 }
 
-// Relu6Low is dst[i] = 6 if x > 6, else x.
+// Relu6Low sets dst[i] to 6 if x > 6, else x.
 func Relu6Low[T Real](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -565,7 +565,7 @@ func Relu6Low[T Real](dst []T, a []T) {
 	}
 }
 
-// Elu is dst[i] = T(math.Expm1(float64(x))) if x < 0, else x.
+// Elu sets dst[i] to T(math.Expm1(float64(x))) if x < 0, else x.
 func Elu[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
@@ -578,7 +578,7 @@ func Elu[T Float](dst []T, a []T) {
 	}
 }
 
-// Selu is dst[i] = T(seluScale * seluAlpha * math.Expm1(float64(x))) if x < 0, else seluScale * x.
+// Selu sets dst[i] to T(seluScale * seluAlpha * math.Expm1(float64(x))) if x < 0, else seluScale * x.
 func Selu[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {

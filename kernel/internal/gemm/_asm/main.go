@@ -95,8 +95,8 @@ func grid(rows, vecs int) (s [][2]int) {
 	return s
 }
 
-// wide is one row of 3 to vecs vectors: what is left of a product of one row is
-// bound by how fast B can be read.
+// wide returns one row of 3 to vecs vectors: what is left of a product of one
+// row is bound by how fast B can be read.
 func wide(vecs int) (s [][2]int) {
 	for v := vecs; v > 2; v-- {
 		s = append(s, [2]int{1, v})

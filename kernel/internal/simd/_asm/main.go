@@ -133,7 +133,7 @@ func contains(s []string, x string) bool {
 	return false
 }
 
-// do is one arithmetic instruction: a op b.
+// do emits one arithmetic instruction: a op b.
 func (e elem) do(op string, a, b reg.VecVirtual) reg.VecVirtual {
 	y := YMM()
 	single := map[string]func(...Op){
@@ -163,7 +163,7 @@ func (e elem) compare(predicate uint64, a, b reg.VecVirtual) reg.VecVirtual {
 	return y
 }
 
-// andNot is ^mask & a.
+// andNot emits ^mask & a.
 func (e elem) andNot(mask, a reg.VecVirtual) reg.VecVirtual {
 	y := YMM()
 	if e.size == 4 {
