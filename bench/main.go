@@ -340,7 +340,7 @@ func (b *bench) startPeer(ctx context.Context, argv ...string) (*process, error)
 	return p, nil
 }
 
-// ask has the peer do a work and is the number that it answers.
+// ask has the peer do a work and returns the number that it answers.
 func (p *process) ask(verb string) (float64, error) {
 	if _, err := fmt.Fprintln(p.in, verb); err != nil {
 		return 0, err

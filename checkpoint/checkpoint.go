@@ -219,7 +219,7 @@ func (ck *Checkpoint) AcceptsChild(edge string) bool {
 }
 
 // Save counts save_counter up, writes to "<prefix>-<save_counter>", says so in
-// the "checkpoint" state file beside it, and is the path written. Missing
+// the "checkpoint" state file beside it, and returns the path written. Missing
 // folders are made. Nothing appears under the final names before all of it is on
 // the disk.
 //
@@ -259,7 +259,7 @@ func (ck *Checkpoint) save(ctx context.Context, dir bundle.Dir, prefix string, f
 		ck.giveBack(n)
 		return "", err
 	}
-	if err := ck.told(ctx, full(name)); err != nil {
+	if err := ck.notify(ctx, full(name)); err != nil {
 		return "", err
 	}
 	return name, ck.recordSaved(dir, name)
@@ -304,7 +304,7 @@ func (ck *Checkpoint) Write(ctx context.Context, prefix string) error {
 	if _, err := ck.writeNow(ctx, bundle.OSDir(folder), name, nil); err != nil {
 		return err
 	}
-	return ck.told(ctx, prefix)
+	return ck.notify(ctx, prefix)
 }
 
 // WriteTo does what [Checkpoint.Write] does, into dir.
@@ -312,11 +312,11 @@ func (ck *Checkpoint) WriteTo(ctx context.Context, dir bundle.Dir, prefix string
 	if _, err := ck.writeNow(ctx, dir, prefix, nil); err != nil {
 		return err
 	}
-	return ck.told(ctx, prefix)
+	return ck.notify(ctx, prefix)
 }
 
-// told calls the write callbacks.
-func (ck *Checkpoint) told(ctx context.Context, path string) error {
+// notify calls the write callbacks.
+func (ck *Checkpoint) notify(ctx context.Context, path string) error {
 	for _, f := range ck.o.OnWrite {
 		if err := f(ctx, path); err != nil {
 			return fmt.Errorf("checkpoint: %s is written, but a write callback failed: %w", path, err)

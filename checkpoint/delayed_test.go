@@ -92,7 +92,7 @@ func TestBornWithItsValue(t *testing.T) {
 	if err := live.L1.AddVariable(nil, "bias", trackable.VariableSpec{}); err == nil {
 		t.Error("a second variable on one edge is accepted")
 	}
-	// Born variables are updated and restored as any other.
+	// Variables made late are updated and restored as any other.
 	zero(t, live, nil)
 	restored(t, ck, src, nil)
 	wantFloats(t, live.L1.Kernel, 1, 2, 3)

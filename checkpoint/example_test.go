@@ -67,7 +67,7 @@ func Example() {
 	}
 	fmt.Println("step", second.Step.Get())
 	fmt.Println("deferred:", report.Deferred[0].Path)
-	if err := second.L1.Build(3); err != nil { // the kernel is born with its value
+	if err := second.L1.Build(3); err != nil { // the kernel is made with its value
 		log.Fatal(err)
 	}
 	fmt.Println("all restored:", report.AssertConsumed() == nil)

@@ -154,7 +154,7 @@ type Manager struct {
 	last     float64 // when the last checkpoint kept for ever was written
 	lastStep *int64  // the step of the last save or restore
 	side     bool    // the side file exists
-	failure  error   // of a save in the background, not told to anybody yet
+	failure  error   // of a save in the background, not returned by any call yet
 }
 
 // NewManager makes a Manager for directory, which need not exist yet. It takes
@@ -251,8 +251,8 @@ func (m *Manager) Latest() string {
 	return m.latest.path
 }
 
-// Wait waits until no save runs in the background, and is the error of one that
-// failed, unless a call has told of it already.
+// Wait waits until no save runs in the background, and returns the error of one
+// that failed, unless a call has returned it already.
 func (m *Manager) Wait(ctx context.Context) error {
 	if err := m.acquire(ctx); err != nil {
 		return err
@@ -262,7 +262,7 @@ func (m *Manager) Wait(ctx context.Context) error {
 }
 
 // Close waits for a save in the background, gives the directory free for other
-// managers, and is the error of a background save that nobody was told of. More
+// managers, and returns the error of a background save that no call has returned. More
 // calls do nothing.
 func (m *Manager) Close() error {
 	m.mu.Lock()

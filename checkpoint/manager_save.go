@@ -13,7 +13,7 @@ import (
 )
 
 // Save counts save_counter up, saves a checkpoint under its number, and deletes
-// what MaxToKeep leaves over. It is the new checkpoint's prefix; "" without an
+// what MaxToKeep leaves over. It returns the new checkpoint's prefix; "" without an
 // error where Interval has not passed, and nothing was saved.
 //
 // An error with an empty path means that nothing was saved: the latest

@@ -22,7 +22,7 @@ func (d *Dataset[T]) Batch(n int, o *BatchOptions) *Dataset[T] {
 	if o == nil {
 		o = &BatchOptions{}
 	}
-	leaves, err := leavesOf[T]()
+	fields, err := fieldsOf[T]()
 	if err == nil && n < 1 {
 		err = fmt.Errorf("dataset: Batch of %d elements: it takes 1 or more", n)
 	}
@@ -40,13 +40,13 @@ func (d *Dataset[T]) Batch(n int, o *BatchOptions) *Dataset[T] {
 		size /= int64(n)
 	}
 	return then(d, step, size, func(p pass) cursor[T] {
-		return &batched[T]{from: d.open(p), leaves: leaves, n: n, drop: drop}
+		return &batched[T]{from: d.open(p), fields: fields, n: n, drop: drop}
 	})
 }
 
 type batched[T any] struct {
 	from   cursor[T]
-	leaves []leaf
+	fields []field
 	n      int
 	drop   bool
 	parts  []T
@@ -76,7 +76,7 @@ func (c *batched[T]) next(ctx context.Context) (T, error) {
 		c.parts = append(c.parts, v)
 	}
 	at := reflect.ValueOf(&out).Elem()
-	for _, l := range c.leaves {
+	for _, l := range c.fields {
 		if err := join(l, at, c.parts); err != nil {
 			return out, fmt.Errorf("dataset: Batch: %w", err)
 		}

@@ -7,17 +7,17 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// column is all rows of one leaf of [FromSlices].
+// column is all rows of one field of [FromSlices].
 type column struct {
-	leaf
-	data *tensor.Tensor // of a tensorLeaf or valueLeaf
-	rows reflect.Value  // of a goLeaf
+	field
+	data *tensor.Tensor // of a tensorField or valueField
+	rows reflect.Value  // of a goField
 }
 
 // columnOf returns what v holds at l, as rows.
-func columnOf(l leaf, v reflect.Value) (c column, err error) {
-	c.leaf = l
-	if l.kind == goLeaf {
+func columnOf(l field, v reflect.Value) (c column, err error) {
+	c.field = l
+	if l.kind == goField {
 		c.rows = l.at(v)
 		return c, nil
 	}
@@ -28,7 +28,7 @@ func columnOf(l leaf, v reflect.Value) (c column, err error) {
 }
 
 func (c column) len() int {
-	if c.kind == goLeaf {
+	if c.kind == goField {
 		return c.rows.Len()
 	}
 	return c.data.Shape()[0]
@@ -36,7 +36,7 @@ func (c column) len() int {
 
 // put sets the element v to row i. A Go slice has the row as its only one.
 func (c column) put(v reflect.Value, i int) error {
-	if c.kind == goLeaf {
+	if c.kind == goField {
 		return c.putRows(v, i, i+1)
 	}
 	t, err := rows(c.data, i, i+1, c.data.Shape()[1:])
@@ -48,7 +48,7 @@ func (c column) put(v reflect.Value, i int) error {
 
 // putRows sets v, a batch, to rows lo to hi.
 func (c column) putRows(v reflect.Value, lo, hi int) error {
-	if c.kind == goLeaf {
+	if c.kind == goField {
 		c.at(v).Set(c.rows.Slice3(lo, hi, hi))
 		return nil
 	}
@@ -62,8 +62,8 @@ func (c column) putRows(v reflect.Value, lo, hi int) error {
 }
 
 // join sets out to the batch of what parts hold at l.
-func join[T any](l leaf, out reflect.Value, parts []T) error {
-	if l.kind == goLeaf {
+func join[T any](l field, out reflect.Value, parts []T) error {
+	if l.kind == goField {
 		all := reflect.MakeSlice(l.at(out).Type(), 0, len(parts))
 		for i := range parts {
 			p := l.at(reflect.ValueOf(&parts[i]).Elem())

@@ -18,18 +18,18 @@ import (
 //	}
 //	dataset.FromSlices(Example{X: inputs, Y: labels}).Batch(32, nil)
 func FromSlices[T any](v T) *Dataset[T] {
-	leaves, err := leavesOf[T]()
+	fields, err := fieldsOf[T]()
 	if err != nil {
 		return failed[T](err)
 	}
-	columns := make([]column, len(leaves))
+	columns := make([]column, len(fields))
 	at := reflect.ValueOf(&v).Elem()
-	for i, l := range leaves {
+	for i, l := range fields {
 		if columns[i], err = columnOf(l, at); err != nil {
 			return failed[T](fmt.Errorf("dataset: FromSlices: %w", err))
 		}
 		if n, want := columns[i].len(), columns[0].len(); n != want {
-			return failed[T](fmt.Errorf("dataset: FromSlices: %s has %d rows, %s has %d", l.name, n, leaves[0].name, want))
+			return failed[T](fmt.Errorf("dataset: FromSlices: %s has %d rows, %s has %d", l.name, n, fields[0].name, want))
 		}
 	}
 	n := int64(columns[0].len())

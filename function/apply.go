@@ -44,7 +44,7 @@ func (fn *Func[In, Out]) apply(s *ops.Scope, in In) (out Out, err error) {
 	if err != nil {
 		return out, err
 	}
-	values, _ := fn.in.leaves(unsafe.Pointer(&in))
+	values, _ := fn.in.flatten(unsafe.Pointer(&in))
 	args := make([]ops.Input, 0, len(values)+len(t.concrete.Captures))
 	for _, v := range values {
 		args = append(args, v)

@@ -137,7 +137,7 @@ func (p *layout) each(base unsafe.Pointer, f func(at **ops.Value, name string) e
 }
 
 // eachOfMap visits the entries in the order of their keys, so that the same
-// value has the same leaves every time.
+// value gives the same list every time.
 func (p part) eachOfMap(m reflect.Value, f func(at **ops.Value, name string) error) error {
 	keys := m.MapKeys()
 	sort.Slice(keys, func(i, j int) bool { return fmt.Sprint(keys[i]) < fmt.Sprint(keys[j]) })
@@ -184,8 +184,8 @@ func (p *layout) detach(base unsafe.Pointer) {
 	}
 }
 
-// leaves returns the values in arg in order, each with its name.
-func (p *layout) leaves(base unsafe.Pointer) (values []*ops.Value, names []string) {
+// flatten returns the values in arg in order, each with its name.
+func (p *layout) flatten(base unsafe.Pointer) (values []*ops.Value, names []string) {
 	_ = p.each(base, func(at **ops.Value, name string) error {
 		values, names = append(values, *at), append(names, name)
 		return nil

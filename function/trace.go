@@ -111,7 +111,7 @@ func (fn *Func[In, Out]) traced() []*trace[In, Out] {
 
 // factsOf returns what a call's input fixes of the function: types and shapes.
 func (fn *Func[In, Out]) factsOf(in *In) []graph.Fact {
-	values, _ := fn.in.leaves(unsafe.Pointer(in))
+	values, _ := fn.in.flatten(unsafe.Pointer(in))
 	facts := make([]graph.Fact, len(values))
 	for i, v := range values {
 		facts[i] = v.Fact().WithoutValue()
@@ -170,7 +170,7 @@ func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, facts
 	}
 	t.out = fn.f(grad.WithRules(s, fn.opts.Gradients), in)
 	fn.out.detach(unsafe.Pointer(&t.out))
-	values, names := fn.out.leaves(unsafe.Pointer(&t.out))
+	values, names := fn.out.flatten(unsafe.Pointer(&t.out))
 	var results []*ops.Value
 	var given []string
 	for i, v := range values {
@@ -253,7 +253,7 @@ func (fn *Func[In, Out]) call(ctx context.Context, t *trace[In, Out], in *In, ou
 	if err != nil {
 		return err
 	}
-	values, names := fn.in.leaves(unsafe.Pointer(in))
+	values, names := fn.in.flatten(unsafe.Pointer(in))
 	args := make([]engine.Value, 0, len(values)+len(t.concrete.Captures))
 	for i, v := range values {
 		d, err := v.Data()

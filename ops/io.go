@@ -20,7 +20,7 @@ type Slice struct {
 	Spec string
 }
 
-// SaveV2 writes the tensors as a checkpoint under prefix and is the prefix
+// SaveV2 writes the tensors as a checkpoint under prefix and returns the prefix
 // again, so that a saver can return it. It needs a file grant, which a saver's
 // scope has.
 func SaveV2(s *Scope, prefix Input, slices []Slice) *Value {

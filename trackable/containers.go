@@ -47,7 +47,7 @@ func (l *List[T]) AcceptsChild(edge string) bool {
 	return ok && i >= l.Len()
 }
 
-// Append adds items and restores what waits for them. An item that can't be
+// Append adds items and restores what is pending for them. An item that can't be
 // tracked, nil included, is an error and ends the call.
 func (l *List[T]) Append(items ...T) error {
 	for _, x := range items {
@@ -131,7 +131,7 @@ func (m *Map[T]) AcceptsChild(key string) bool {
 	return !ok
 }
 
-// Set puts x under key, in place of what was there, and restores what waits for
+// Set puts x under key, in place of what was there, and restores what is pending for
 // it. A value that can't be tracked, nil included, is an error.
 func (m *Map[T]) Set(key string, x T) error {
 	if err := checkTrackable(x); err != nil {

@@ -13,13 +13,13 @@
 //		Tail []*Dense            // edge "tail", its children "0", "1", …
 //	}
 //
-// The leaves are [Variable]s, tensors that change, and objects that are
+// At the ends stand [Variable]s, tensors that change, and objects that are
 // [Serializer]s. [Walk] visits a graph in the order in which TensorFlow numbers
 // its nodes; that order, the first path to each object and the escaping of names
 // ([Escape]) decide the keys of a checkpoint, so they never change.
 //
 // Nothing here reads or writes files: that is package checkpoint. What a
-// checkpoint holds for an object that doesn't exist yet waits in the parent's
+// checkpoint holds for an object that doesn't exist yet is pending in the parent's
 // [Node]; [Base.AddVariable], [Base.Attach], [List.Append] and [Map.Set] deliver
 // it.
 package trackable

@@ -559,7 +559,7 @@ func (s *Scalar[T]) set(x T) {
 	tensor.Values[T](s.cell.t)[0] = x
 }
 
-// Change replaces the value by f of it, at once, and is the new value.
+// Change replaces the value by f of it, at once, and returns the new value.
 func (s *Scalar[T]) Change(f func(T) T) T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -568,7 +568,7 @@ func (s *Scalar[T]) Change(f func(T) T) T {
 	return x
 }
 
-// Add adds delta at once and is the new value. Booleans are or-ed, strings
+// Add adds delta at once and returns the new value. Booleans are or-ed, strings
 // appended to; numbers without a Go type (half, bfloat16, the narrow ones) are
 // refused with a panic: use [Scalar.Change].
 func (s *Scalar[T]) Add(delta T) T {

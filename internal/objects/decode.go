@@ -17,6 +17,7 @@ type LimitError struct {
 	Most  int64 // what it may
 }
 
+// Error says how much memory the graph would take, and how much it may.
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("the object graph's %d bytes would take about %d in memory, the most is %d", e.Bytes, e.Need, e.Most)
 }

@@ -29,6 +29,7 @@ type Error struct {
 	Err    error // the cause, or nil
 }
 
+// Error says where in the file what is wrong.
 func (e *Error) Error() string {
 	s := fmt.Sprintf("safetensors: at byte %d: ", e.Offset)
 	if e.Name != "" {

@@ -17,6 +17,8 @@ type CastError struct {
 	Lost     int    // how many are
 }
 
+// Error names the tensor, the first value that the cast would change, and the flag
+// that allows it.
 func (e *CastError) Error() string {
 	return fmt.Sprintf("%q: cast from %v to %v, %s would become %s, and %d in all change their value; --lossy casts them all the same", e.Name, e.From, e.To, e.Value, e.Becomes, e.Lost)
 }

@@ -31,6 +31,7 @@ type GraphsError struct {
 	Sources []string // those that have one
 }
 
+// Error names the sources with graphs, and the ways to merge them.
 func (e *GraphsError) Error() string {
 	names := make([]string, len(e.Sources))
 	for i := range names {
@@ -46,6 +47,7 @@ type ClashError struct {
 	Name    string
 }
 
+// Error names the sources and the tensor that both have.
 func (e *ClashError) Error() string {
 	return fmt.Sprintf("%s and %s both have a tensor called %q", e.Sources[0], e.Sources[1], e.Name)
 }

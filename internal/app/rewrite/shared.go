@@ -24,6 +24,7 @@ type SharedError struct {
 	Shared map[string]string // names, and the paths that aren't dropped
 }
 
+// Error names the shared tensors that the patterns drop, and the flags that decide.
 func (e *SharedError) Error() string {
 	n := len(e.Shared)
 	return fmt.Sprintf("%s: %s that other objects use too, %s; --keep-shared keeps %s, --lossy drops %s",

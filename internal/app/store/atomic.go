@@ -110,6 +110,7 @@ type OverwriteError struct {
 	Source string
 }
 
+// Error says what is in the way, and how to write there all the same.
 func (e *OverwriteError) Error() string {
 	what := "what would be"
 	switch {

@@ -20,6 +20,7 @@ type ForeignError struct {
 	Hint string // what to do instead
 }
 
+// Error names the kind of file, and what to do with it.
 func (e *ForeignError) Error() string { return fmt.Sprintf("%s is %s: %s", e.Path, e.Kind, e.Hint) }
 
 // foreign is a kind of file that others write.

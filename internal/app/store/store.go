@@ -379,6 +379,7 @@ type NotFoundError struct {
 	Nearest []string // the names most like it, best first
 }
 
+// Error names the tensor that is missing and the nearest that there are.
 func (e *NotFoundError) Error() string {
 	s := fmt.Sprintf("%s has no tensor called %q", e.Path, e.Name)
 	switch len(e.Nearest) {

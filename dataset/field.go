@@ -10,9 +10,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// leaf is where an element of a type holds data: the indexes of the fields on
+// field is where an element of a type holds data: the indexes of the fields on
 // the way. It is found once, when a dataset is made.
-type leaf struct {
+type field struct {
 	path []int
 	name string // for errors: "X", "Pair.Y", "" for an element that is a tensor itself
 	kind leafKind
@@ -21,9 +21,9 @@ type leaf struct {
 type leafKind int
 
 const (
-	tensorLeaf leafKind = iota // a *tensor.Tensor
-	valueLeaf                  // an *ops.Value
-	goLeaf                     // a Go slice of rows
+	tensorField leafKind = iota // a *tensor.Tensor
+	valueField                  // an *ops.Value
+	goField                     // a Go slice of rows
 )
 
 var (
@@ -31,11 +31,11 @@ var (
 	valueType  = reflect.TypeFor[*ops.Value]()
 )
 
-// leavesOf lists where type T holds tensors and Go slices.
-func leavesOf[T any]() ([]leaf, error) {
+// fieldsOf lists where type T holds tensors and Go slices.
+func fieldsOf[T any]() ([]field, error) {
 	t := reflect.TypeFor[T]()
-	var all []leaf
-	if err := addLeaves(&all, t, nil, ""); err != nil {
+	var all []field
+	if err := addFields(&all, t, nil, ""); err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
@@ -44,17 +44,17 @@ func leavesOf[T any]() ([]leaf, error) {
 	return all, nil
 }
 
-func addLeaves(all *[]leaf, t reflect.Type, path []int, name string) error {
+func addFields(all *[]field, t reflect.Type, path []int, name string) error {
 	switch {
 	case t == tensorType || t == valueType:
-		kind := tensorLeaf
+		kind := tensorField
 		if t == valueType {
-			kind = valueLeaf
+			kind = valueField
 		}
-		*all = append(*all, leaf{slices.Clone(path), name, kind})
+		*all = append(*all, field{slices.Clone(path), name, kind})
 		return nil
 	case t.Kind() == reflect.Slice && name != "":
-		*all = append(*all, leaf{slices.Clone(path), name, goLeaf})
+		*all = append(*all, field{slices.Clone(path), name, goField})
 		return nil
 	case t.Kind() == reflect.Slice:
 		return fmt.Errorf("dataset: %v can't be an element; make it a struct's field, or a tensor", t)
@@ -73,7 +73,7 @@ func addLeaves(all *[]leaf, t reflect.Type, path []int, name string) error {
 		if !f.IsExported() {
 			return fmt.Errorf("dataset: field %s of %v isn't exported, so it can't be filled", inner, t)
 		}
-		if err := addLeaves(all, f.Type, append(path, i), inner); err != nil {
+		if err := addFields(all, f.Type, append(path, i), inner); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func addLeaves(all *[]leaf, t reflect.Type, path []int, name string) error {
 
 // at returns the field of v, an element; an element that is a tensor itself has
 // no fields.
-func (l leaf) at(v reflect.Value) reflect.Value {
+func (l field) at(v reflect.Value) reflect.Value {
 	if len(l.path) == 0 {
 		return v
 	}
@@ -90,12 +90,12 @@ func (l leaf) at(v reflect.Value) reflect.Value {
 }
 
 // get returns the tensor that v, an element, holds there.
-func (l leaf) get(v reflect.Value) (*tensor.Tensor, error) {
+func (l field) get(v reflect.Value) (*tensor.Tensor, error) {
 	f := l.at(v)
 	if f.IsNil() {
 		return nil, fmt.Errorf("%sis nil", l.prefix())
 	}
-	if l.kind == tensorLeaf {
+	if l.kind == tensorField {
 		return f.Interface().(*tensor.Tensor), nil
 	}
 	t, err := f.Interface().(*ops.Value).Tensor()
@@ -106,15 +106,15 @@ func (l leaf) get(v reflect.Value) (*tensor.Tensor, error) {
 }
 
 // set puts t into v, an element that can be changed.
-func (l leaf) set(v reflect.Value, t *tensor.Tensor) {
-	if l.kind == valueLeaf {
+func (l field) set(v reflect.Value, t *tensor.Tensor) {
+	if l.kind == valueField {
 		l.at(v).Set(reflect.ValueOf(ops.ValueOf(t)))
 	} else {
 		l.at(v).Set(reflect.ValueOf(t))
 	}
 }
 
-func (l leaf) prefix() string {
+func (l field) prefix() string {
 	if l.name == "" {
 		return ""
 	}
