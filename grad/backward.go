@@ -96,7 +96,7 @@ func (t *Tape) propagate(s *ops.Scope, slots []int32, seed func(*Op) bool) ([]*o
 			}
 		}
 	}
-	b := Op{s: s, grads: make([]*ops.Value, t.next), needed: needed}
+	b := Op{s: s, grads: make([]*ops.Value, t.next), slices: map[int32][]ops.IndexedSlices{}, needed: needed}
 	if !seed(&b) {
 		return nil, false
 	}
@@ -118,7 +118,7 @@ func (t *Tape) propagate(s *ops.Scope, slots []int32, seed func(*Op) bool) ([]*o
 	out := make([]*ops.Value, len(slots))
 	for i, slot := range slots {
 		if slot >= 0 {
-			out[i] = b.grads[slot]
+			out[i] = b.gradAt(slot)
 		}
 	}
 	return out, true
@@ -172,6 +172,7 @@ type Op struct {
 	s      *ops.Scope
 	node   *node
 	grads  []*ops.Value
+	slices map[int32][]ops.IndexedSlices // by slot: those that grads has not been joined with yet
 	needed []bool
 }
 
@@ -216,8 +217,9 @@ func (b *Op) Needs(i int) bool {
 
 // Grad returns the gradient with regard to output i, of its type and shape: nil
 // where nothing depends on that output, which at least one does. Of an op with
-// one output Grad(0) is never nil.
-func (b *Op) Grad(i int) *ops.Value { return b.grads[b.node.first+int32(i)] }
+// one output Grad(0) is never nil. It may be an [ops.IndexedSlices], of which an
+// op that takes it gets the whole tensor.
+func (b *Op) Grad(i int) *ops.Value { return b.gradAt(b.node.first + int32(i)) }
 
 // GradOrZero returns Grad, with zeros for nil.
 func (b *Op) GradOrZero(i int) *ops.Value {
@@ -256,19 +258,6 @@ func fits(dx, x *ops.Value) bool {
 		return dx.Shape().Equal(x.Shape())
 	}
 	return dx.Fact().Shape.Compatible(x.Fact().Shape)
-}
-
-func (b *Op) give(slot int32, dx *ops.Value) {
-	if b.grads[slot] == nil {
-		dx.Pin() // the gradient may live longer than the tape's hold on an input
-		b.grads[slot] = dx
-		return
-	}
-	if dx.DType() == tensor.Variant {
-		b.grads[slot] = b.s.Emit1("AddN", nil, b.grads[slot], dx)
-		return
-	}
-	b.grads[slot] = ops.Add(b.s, b.grads[slot], dx)
 }
 
 // Attrs returns the op's attributes.

@@ -148,8 +148,16 @@ func (p *pair) apply(s *ops.Scope, op *Op) {
 		stateful = stateful || f.Stateful()
 	}
 	name := variantOf(op.Name(), stateful)
-	for k, dx := range s.EmitN(len(p.gives), name, withFunctions(name, nil, p.backward, p.given), in...) {
-		op.Give(p.first+p.gives[k], dx)
+	out := s.EmitN(len(p.given), name, withFunctions(name, nil, p.backward, p.given), in...)
+	for k, i := range p.gives {
+		if !p.sliced[k] {
+			op.Give(p.first+i, out[0])
+			out = out[1:]
+			continue
+		}
+		slices := ops.IndexedSlices{Values: out[0], Indices: out[1], Shape: valueShape(s, op.In(p.first+i))}
+		op.Give(p.first+i, slices.Value(s))
+		out = out[2:]
 	}
 }
 

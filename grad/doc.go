@@ -26,6 +26,13 @@
 // functions that return what those need.
 //
 // Each op has one [Rule], keyed by the op's name; [All] holds the built-in ones
-// and [Rules.With] adds a user's. Gradients are always dense, that of Gather
-// with regard to its table included, where TensorFlow makes IndexedSlices.
+// and [Rules.With] adds a user's.
+//
+// The gradient with regard to a table of which only rows are looked up is an
+// [ops.IndexedSlices], as in TensorFlow: [ops.Value.IndexedSlices] gives the
+// slices to who can do with them, as the optimizers of package keras can. Any op
+// takes the gradient as it takes other values; the whole tensor is then made,
+// once. So does a rule that computes with the gradient, while one that hands it
+// on keeps the slices. The sum of slices is all slices, that of slices and a
+// tensor is a tensor.
 package grad

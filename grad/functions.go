@@ -25,7 +25,8 @@ type pair struct {
 	uses              []int          // the inputs that come next
 	extras            int            // the outputs behind the function's own, which come last
 	gives             []int          // the inputs whose gradients are the backward functions' results
-	given             []tensor.DType
+	sliced            []bool         // by gives: the gradient is two results, the values and the indices of slices
+	given             []tensor.DType // of the backward functions' results
 }
 
 // derivative is what a call of functions needs to be differentiated: a pair or
@@ -45,6 +46,7 @@ type draft struct {
 	args, results               []*ops.Value
 	dys                         []*ops.Value // arguments of the backward function, nil where a result has no gradient
 	grads                       []*ops.Value // by argument
+	out                         []*ops.Value // results of the backward function
 	extras                      []*ops.Value // of the forward function
 }
 
@@ -68,22 +70,56 @@ func (t *Tape) newPair(fs []*graph.Function, first int, facts []graph.Fact, trac
 			p.dys = append(p.dys, i)
 		}
 	}
-	for i, x := range drafts[0].args {
-		if !slices.ContainsFunc(drafts, func(d *draft) bool { return d.grads[i] != nil }) {
-			continue
-		}
-		p.gives = append(p.gives, i)
-		for _, d := range drafts {
-			if d.grads[i] == nil {
-				d.grads[i] = zerosOf(d.backward, d.args[i])
-			}
-		}
-		p.given = append(p.given, valueType(x))
+	for i := range drafts[0].args {
+		p.giveBack(i, drafts)
 	}
 	if err := p.finish(drafts); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// giveBack makes the gradient with regard to argument i a result of the backward
+// functions, if one of them has it: slices where one has slices, as TensorFlow's
+// branches do.
+func (p *pair) giveBack(i int, drafts []*draft) {
+	has, sliced := false, false
+	for _, d := range drafts {
+		if g := d.grads[i]; g != nil {
+			_, ok := g.IndexedSlices()
+			has, sliced = true, sliced || ok
+		}
+	}
+	if !has {
+		return
+	}
+	p.gives, p.sliced = append(p.gives, i), append(p.sliced, sliced)
+	for _, d := range drafts {
+		if d.grads[i] == nil {
+			d.grads[i] = zerosOf(d.backward, d.args[i])
+		}
+	}
+	if !sliced {
+		for _, d := range drafts {
+			d.out = append(d.out, ops.Const(d.backward, d.grads[i]))
+		}
+		p.given = append(p.given, valueType(drafts[0].args[i]))
+		return
+	}
+	all, wide := make([]ops.IndexedSlices, len(drafts)), false
+	for k, d := range drafts {
+		all[k] = asSlices(d.backward, d.grads[i])
+		wide = wide || all[k].Indices.DType() == tensor.Int64
+	}
+	for k, d := range drafts {
+		indices := all[k].Indices
+		if wide {
+			indices = ops.Cast(d.backward, indices, tensor.Int64)
+		}
+		d.out = append(d.out, all[k].Values, indices)
+	}
+	last := drafts[0].out[len(drafts[0].out)-2:]
+	p.given = append(p.given, last[0].DType(), last[1].DType())
 }
 
 // newDraft traces f again, recording, and the rules behind it.
@@ -173,7 +209,7 @@ func (p *pair) finish(drafts []*draft) error {
 	}
 	for _, d := range drafts {
 		captured := d.backwardTrace.Captured()
-		backward, err := d.finishBackward(p)
+		backward, err := d.finishBackward()
 		if err != nil {
 			return err
 		}
@@ -194,12 +230,8 @@ func (p *pair) finish(drafts []*draft) error {
 	return nil
 }
 
-func (d *draft) finishBackward(p *pair) (*graph.Function, error) {
-	grads := make([]*ops.Value, len(p.gives))
-	for k, i := range p.gives {
-		grads[k] = d.grads[i]
-	}
-	c, err := d.backwardTrace.Finish(grads, nil)
+func (d *draft) finishBackward() (*graph.Function, error) {
+	c, err := d.backwardTrace.Finish(d.out, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -280,10 +312,18 @@ func valueType(v *ops.Value) tensor.DType {
 	return v.DType()
 }
 
+// valueShape returns the shape of the gradient with regard to v.
+func valueShape(s *ops.Scope, v *ops.Value) *ops.Value {
+	if isHandle(v) {
+		return s.Emit1("VariableShape", nil, v)
+	}
+	return sizesOf(s, v)
+}
+
 // zerosOf returns a gradient of zeros with regard to x.
 func zerosOf(s *ops.Scope, x *ops.Value) *ops.Value {
 	if isHandle(x) {
-		return s.Emit1("Fill", nil, s.Emit1("VariableShape", nil, x), ops.ConstOf(s, valueType(x), 0))
+		return s.Emit1("Fill", nil, valueShape(s, x), ops.ConstOf(s, valueType(x), 0))
 	}
 	return ops.ZerosLike(s, x)
 }

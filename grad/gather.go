@@ -5,11 +5,15 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// gradGather adds the rows of the gradient up where they came from: a dense
-// gradient, where TensorFlow makes IndexedSlices.
+// gradGather adds the rows of the gradient up where they came from. Along the
+// first axis they are slices of the gradient, which nobody needs to add.
 func gradGather(s *ops.Scope, op *Op) {
 	x, indices, dy := op.In(0), op.In(1), op.Grad(0)
 	axes, ok := ints(op.In(2))
+	if ok && axes[0] == 0 && op.Attrs().Int("batch_dims", 0) == 0 && rankOf(x) != 0 {
+		op.Give(0, slicesOf(s, dy, indices, sizesOf(s, x)))
+		return
+	}
 	if !ok || op.Attrs().Int("batch_dims", 0) != 0 || !allKnown(x, indices, dy) {
 		op.Give(0, gatherGrouped(s, op))
 		return

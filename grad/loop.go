@@ -15,9 +15,11 @@ type loop struct {
 	cond, body         *graph.Function // of the forward loop
 	lists              []tensor.DType  // what the lists hold
 	backCond, backBody *graph.Function
-	vars               []int // the loop variables that have gradients
-	handles            []int // the variables whose gradients add up over the rounds
-	invariants         []int // what stays the same in all rounds, and is needed
+	vars               []int          // the loop variables that have gradients
+	handles            []int          // the variables whose gradients add up over the rounds
+	sliced             []bool         // by handles: the rounds' slices are kept in lists and joined at the end
+	sums               []tensor.DType // of what adds up: one a handle, two of a sliced one
+	invariants         []int          // what stays the same in all rounds, and is needed
 }
 
 // newLoop differentiates a loop.
@@ -46,11 +48,20 @@ func (t *Tape) newLoop(cond, body *graph.Function, facts []graph.Fact, tracked [
 		if d.grads[i] == nil {
 			d.grads[i] = zerosOf(d.backward, x)
 		}
-		l.vars, grads = append(l.vars, i), append(grads, d.grads[i])
+		l.vars, grads = append(l.vars, i), append(grads, ops.Const(d.backward, d.grads[i]))
 	}
 	for i, x := range d.args {
-		if isHandle(x) && d.grads[i] != nil {
-			l.handles, grads = append(l.handles, i), append(grads, d.grads[i])
+		if !isHandle(x) || d.grads[i] == nil {
+			continue
+		}
+		parts := []*ops.Value{d.grads[i]}
+		slices, sliced := d.grads[i].IndexedSlices()
+		if sliced {
+			parts = []*ops.Value{slices.Values, slices.Indices}
+		}
+		l.handles, l.sliced, grads = append(l.handles, i), append(l.sliced, sliced), append(grads, parts...)
+		for _, v := range parts {
+			l.sums = append(l.sums, v.DType())
 		}
 	}
 	captured := d.backwardTrace.Captured()
@@ -148,8 +159,13 @@ func (t *Tape) backwardLoop(l *loop, d *draft, round *graph.Function, sources []
 	for _, i := range l.vars {
 		facts = append(facts, graph.Fact{DType: d.args[i].DType(), Handle: d.args[i].Fact().Handle})
 	}
-	for _, i := range l.handles {
-		facts = append(facts, graph.Fact{DType: valueType(d.args[i])})
+	kept := l.keptInLists()
+	for k, d := range l.sums {
+		if kept[k] {
+			facts = append(facts, listFact(d))
+		} else {
+			facts = append(facts, graph.Fact{DType: d})
+		}
 	}
 	for _, d := range l.lists {
 		facts = append(facts, listFact(d))
@@ -191,7 +207,7 @@ func (t *Tape) backwardLoop(l *loop, d *draft, round *graph.Function, sources []
 		rest = rest[n:]
 		return part
 	}
-	dys, sums, lists, invariants := take(len(l.vars)), take(len(l.handles)), take(len(l.lists)), rest
+	dys, sums, lists, invariants := take(len(l.vars)), take(len(l.sums)), take(len(l.lists)), rest
 	values, popped := make([]ops.Input, len(l.lists)), make([]*ops.Value, len(l.lists))
 	for i, list := range lists {
 		out := s.EmitN(2, "TensorListPopBack", elementType(l.lists[i]), list, elementShape(d.extras[i]))
@@ -213,13 +229,19 @@ func (t *Tape) backwardLoop(l *loop, d *draft, round *graph.Function, sources []
 		name = "StatefulPartitionedCall"
 	}
 	var types []tensor.DType
-	for _, f := range facts[1 : 1+len(dys)+len(sums)] {
+	for _, f := range facts[1 : 1+len(dys)] {
 		types = append(types, f.DType)
 	}
+	types = append(types, l.sums...)
 	outs := s.EmitN(len(types), name, graph.Attrs{graph.Func("f", round), graph.Types("Tout", types...)}, in...)
 	next = append(next, outs[:len(dys)]...)
 	for i, sum := range sums {
-		next = append(next, ops.Add(s, sum, outs[len(dys)+i]))
+		x := outs[len(dys)+i]
+		if kept[i] {
+			next = append(next, s.Emit1("TensorListPushBack", elementType(x.DType()), sum, x))
+		} else {
+			next = append(next, ops.Add(s, sum, x))
+		}
 	}
 	next = append(append(next, popped...), invariants...)
 	if c, err = trace.Finish(next, nil); err != nil {
@@ -246,7 +268,7 @@ func elementShape(v *ops.Value) ops.Input {
 func (l *loop) rewrite(s *ops.Scope, _ string, attrs graph.Attrs, in []*ops.Value) (graph.Attrs, []*ops.Value) {
 	more := []*ops.Value{ops.Const(s, int32(0))}
 	for _, d := range l.lists {
-		more = append(more, s.Emit1("EmptyTensorList", elementType(d), anyShape, tensor.Scalar(int32(-1))))
+		more = append(more, emptyList(s, d))
 	}
 	return loopAttrs(attrs, l.cond, l.body, append(in[:len(in):len(in)], more...)), more
 }
@@ -268,8 +290,13 @@ func (l *loop) apply(s *ops.Scope, op *Op) {
 	for _, i := range l.vars {
 		in = append(in, op.GradOrZero(i))
 	}
-	for _, i := range l.handles {
-		in = append(in, zerosOf(s, op.In(i)))
+	kept := l.keptInLists()
+	for k, i := range l.handlesOfSums() {
+		if kept[k] {
+			in = append(in, emptyList(s, l.sums[k]))
+		} else {
+			in = append(in, zerosOf(s, op.In(i)))
+		}
 	}
 	for i := n + 1; i < op.NumOut(); i++ {
 		in = append(in, op.Out(i))
@@ -285,7 +312,14 @@ func (l *loop) apply(s *ops.Scope, op *Op) {
 	for k, i := range l.vars {
 		op.Give(i, out[1+k])
 	}
+	at := 1 + len(l.vars)
 	for k, i := range l.handles {
-		op.Give(i, out[1+len(l.vars)+k])
+		if !l.sliced[k] {
+			op.Give(i, out[at])
+			at++
+			continue
+		}
+		op.Give(i, joinRounds(s, op.In(i), out[at], out[at+1], l.sums[at-len(l.vars)]))
+		at += 2
 	}
 }

@@ -30,7 +30,7 @@ type Options struct {
 type Pair struct {
 	Variable *trackable.Variable
 	// Grad has the variable's type and shape; nil where the target doesn't
-	// depend on the variable.
+	// depend on the variable. It may be an [ops.IndexedSlices].
 	Grad *ops.Value
 }
 

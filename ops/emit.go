@@ -71,6 +71,7 @@ func (s *Scope) run(name string, attrs graph.Attrs, inputs []Input) bool {
 		st.err = fmt.Errorf("%s: %w", name, ErrDeadValue)
 		return false
 	}
+	wholeInputs(inputs)
 	firstRead := len(st.reads)
 	if !s.collect(name, attrs, inputs) {
 		return false

@@ -42,7 +42,7 @@ func (s *Scope) resolve(in Input) (v *Value, weak bool, err error) {
 		case x.dead():
 			return nil, false, ErrDeadValue
 		}
-		v, err = s.step.exec.lift(s, x)
+		v, err = s.step.exec.lift(s, x.whole())
 		return v, false, err
 	case *tensor.Tensor:
 		if x == nil {

@@ -134,6 +134,7 @@ func (s *Scope) record(name string, attrs graph.Attrs, calls []call) bool {
 // SetSlot stores a recorder's number with a value that the recorder has just
 // been shown as an output.
 func SetSlot(v *Value, r Recorder, n int32) {
+	v = v.whole()
 	if v.slot.rec == nil {
 		v.slot = slotRef{r, n}
 		return
@@ -143,6 +144,7 @@ func SetSlot(v *Value, r Recorder, n int32) {
 
 // Slot returns the number that r stored with v.
 func Slot(v *Value, r Recorder) (n int32, ok bool) {
+	v = v.whole()
 	if v.slot.rec == r {
 		return v.slot.n, true
 	}

@@ -140,6 +140,7 @@ func (s *Scope) Fail(op string, err error) *Value {
 // Keep returns v as a value that outlives the scope: its memory is no longer
 // the scope's. A nil or failed v gives nil.
 func (s *Scope) Keep(v *Value) *Value {
+	v = v.whole()
 	if v == nil || v.data.IsZero() || v.dead() {
 		return nil
 	}

@@ -266,6 +266,7 @@ func (t *Trace) add(s *Scope, op string, attrs graph.Attrs, ins []*Value) (graph
 
 // lift implements executor.
 func (t *Trace) lift(s *Scope, v *Value) (*Value, error) {
+	v = v.whole()
 	switch {
 	case v.IsSymbolic():
 		if v.step == s.step {

@@ -22,6 +22,7 @@ type Value struct {
 	spec *graph.Fact  // neither: an example without data
 	step *step
 
+	sparse   *sparse             // what makes the value an IndexedSlices, nil for others
 	variable *trackable.Variable // what the value is a read or a handle of
 	handle   bool                // the value is the variable's handle, not its value
 	sizes    bool                // a shape, axes or a count: Go numbers beside it don't take its type
@@ -66,6 +67,8 @@ func (v *Value) Tensor() (*tensor.Tensor, error) {
 		return nil, ErrDeadValue
 	case v.IsSymbolic(), v.spec != nil:
 		return nil, ErrSymbolic
+	case v.sparse != nil:
+		return v.whole().Tensor()
 	case v.data.Tensor == nil:
 		if v.step != nil && v.step.err != nil {
 			return nil, v.step.err
@@ -102,6 +105,8 @@ func (v *Value) Data() (engine.Value, error) {
 		return engine.Value{}, ErrDeadValue
 	case v.IsSymbolic(), v.spec != nil:
 		return engine.Value{}, ErrSymbolic
+	case v.sparse != nil:
+		return v.whole().Data()
 	case v.failed():
 		return engine.Value{}, errFailed
 	}
@@ -116,6 +121,8 @@ func (v *Value) Fact() graph.Fact {
 	case v == nil:
 	case v.out.Node != nil:
 		return v.out.Fact()
+	case v.sparse != nil:
+		return v.sparse.fact
 	case v.spec != nil:
 		return *v.spec
 	case v.handle:
@@ -141,6 +148,8 @@ func (v *Value) DType() tensor.DType {
 		return v.out.Fact().DType
 	case v.spec != nil:
 		return v.spec.DType
+	case v.sparse != nil:
+		return v.sparse.fact.DType
 	case !v.data.IsZero():
 		return v.data.DType()
 	}
@@ -160,20 +169,29 @@ func (v *Value) Shape() tensor.Shape {
 		return v.out.Fact().Shape.Anonymous().Dims()
 	case v.spec != nil:
 		return v.spec.Shape.Anonymous().Dims()
+	case v.sparse != nil:
+		return v.sparse.fact.Shape.Anonymous().Dims()
 	}
 	return nil
 }
 
 // IsSymbolic reports whether the value stands for what a traced function will
 // compute, and has no data.
-func (v *Value) IsSymbolic() bool { return v.out.Node != nil }
+func (v *Value) IsSymbolic() bool {
+	if v.sparse != nil {
+		return v.sparse.Values.IsSymbolic() || v.sparse.Indices.IsSymbolic()
+	}
+	return v.out.Node != nil
+}
 
 // Output returns the output of a traced function's node that the value stands
 // for; the zero Output for one that has data.
-func (v *Value) Output() graph.Output { return v.out }
+func (v *Value) Output() graph.Output { return v.whole().out }
 
 // failed reports whether the value is the result of a failed op.
-func (v *Value) failed() bool { return v.data.IsZero() && v.out.Node == nil && v.spec == nil }
+func (v *Value) failed() bool {
+	return v.data.IsZero() && v.out.Node == nil && v.spec == nil && v.sparse == nil
+}
 
 // Format prints the value: a scalar by the verb as Go prints a number ("%1.2f"),
 // anything else as its tensor. A failed or dead value prints what is wrong with
@@ -267,7 +285,14 @@ func (v *Value) Drop() {
 
 // Pin makes a short-lived read of a variable last: the storage counts as shared
 // from now on, and a later update of the variable works on a copy.
-func (v *Value) Pin() { v.data.Pin() }
+func (v *Value) Pin() {
+	if v.sparse != nil {
+		v.sparse.Values.Pin()
+		v.sparse.Indices.Pin()
+		return
+	}
+	v.data.Pin()
+}
 
 // Variable returns the variable that the value was read from, or is the handle
 // of; nil for any other value.

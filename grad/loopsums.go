@@ -1,0 +1,54 @@
+package grad
+
+import (
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// The slices that the rounds of a loop give a variable are pushed to two lists,
+// values and indices, which are joined once behind the loop: a sum a round would
+// copy all earlier rows again.
+
+// keptInLists says of each sum whether it is a list of the rounds' parts.
+func (l *loop) keptInLists() []bool {
+	var kept []bool
+	for _, sliced := range l.sliced {
+		if kept = append(kept, sliced); sliced {
+			kept = append(kept, true)
+		}
+	}
+	return kept
+}
+
+// handlesOfSums has the handle of each sum.
+func (l *loop) handlesOfSums() []int {
+	var handles []int
+	for k, i := range l.handles {
+		if handles = append(handles, i); l.sliced[k] {
+			handles = append(handles, i)
+		}
+	}
+	return handles
+}
+
+func emptyList(s *ops.Scope, d tensor.DType) *ops.Value {
+	return s.Emit1("EmptyTensorList", elementType(d), anyShape, tensor.Scalar(int32(-1)))
+}
+
+// joinRounds returns the gradient of a variable whose rounds' slices are in
+// lists.
+func joinRounds(s *ops.Scope, handle, values, indices *ops.Value, indexType tensor.DType) *ops.Value {
+	shape := valueShape(s, handle)
+	tail := ops.StridedSlice(s, shape, ops.From(1))
+	rows := joinVectors(s, tensor.Vector(int32(-1)), tail)
+	join := func(list *ops.Value, d tensor.DType, elements ops.Input) *ops.Value {
+		attrs := graph.Attrs{graph.Type("element_dtype", d), graph.Type("shape_type", tensor.Int32)}
+		return s.EmitN(2, "TensorListConcatV2", attrs, list, elements, tensor.Vector[int64]())[0]
+	}
+	return ops.IndexedSlices{
+		Values:  join(values, valueType(handle), rows),
+		Indices: join(indices, indexType, tensor.Vector(int32(-1))),
+		Shape:   shape,
+	}.Value(s)
+}

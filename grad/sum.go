@@ -1,0 +1,89 @@
+package grad
+
+import (
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// give adds dx to the gradient of a slot. Slices beside slices are kept and
+// joined when somebody asks for the sum, so that any number of look-ups in one
+// table costs no more than their rows; slices beside a whole tensor become one.
+func (b *Op) give(slot int32, dx *ops.Value) {
+	have := b.grads[slot]
+	if have == nil {
+		dx.Pin() // the gradient may live longer than the tape's hold on an input
+		b.grads[slot] = dx
+		return
+	}
+	if dx.DType() == tensor.Variant {
+		b.grads[slot] = b.s.Emit1("AddN", nil, have, dx)
+		return
+	}
+	if x, ok := dx.IndexedSlices(); ok {
+		if _, ok := have.IndexedSlices(); ok {
+			dx.Pin()
+			b.slices[slot] = append(b.slices[slot], x)
+			return
+		}
+	}
+	b.grads[slot] = ops.Add(b.s, b.gradAt(slot), dx)
+}
+
+// gradAt returns the gradient of a slot, nil where there is none.
+func (b *Op) gradAt(slot int32) *ops.Value {
+	more := b.slices[slot]
+	if len(more) > 0 {
+		first, _ := b.grads[slot].IndexedSlices()
+		b.grads[slot] = joinSlices(b.s, append([]ops.IndexedSlices{first}, more...)).Value(b.s)
+		delete(b.slices, slot)
+	}
+	return b.grads[slot]
+}
+
+// joinSlices returns the sum of slices of tensors of one shape: all of them, one
+// behind the other.
+func joinSlices(s *ops.Scope, all []ops.IndexedSlices) ops.IndexedSlices {
+	indices := sameIndices(s, all)
+	values, at := make([]ops.Input, len(all)), make([]ops.Input, len(all))
+	for i, x := range all {
+		values[i], at[i] = x.Values, indices[i]
+	}
+	return ops.IndexedSlices{Values: ops.Concat(s, values, 0), Indices: ops.Concat(s, at, 0), Shape: all[0].Shape}
+}
+
+// sameIndices returns the indices with one type for all: int64 where they differ.
+func sameIndices(s *ops.Scope, all []ops.IndexedSlices) []*ops.Value {
+	indices, mixed := make([]*ops.Value, len(all)), false
+	for i, x := range all {
+		indices[i] = x.Indices
+		mixed = mixed || x.Indices.DType() != all[0].Indices.DType()
+	}
+	if mixed {
+		for i, x := range indices {
+			indices[i] = ops.Cast(s, x, tensor.Int64)
+		}
+	}
+	return indices
+}
+
+// slicesOf returns the gradient of a look-up of rows: dy, by the indices of any
+// shape, of a table whose shape is an int32 vector.
+func slicesOf(s *ops.Scope, dy, indices, shape *ops.Value) *ops.Value {
+	flat := ops.Reshape(s, indices, -1)
+	var values *ops.Value
+	if dims, ok := ints(shape); ok && allKnown(indices) {
+		values = ops.Reshape(s, dy, append([]int{count(indices.Shape())}, dims[1:]...)...)
+	} else {
+		tail := ops.StridedSlice(s, shape, ops.From(1))
+		values = s.Emit1("Reshape", nil, dy, joinVectors(s, vector(s, ops.Size(s, flat)), tail))
+	}
+	return ops.IndexedSlices{Values: values, Indices: flat, Shape: shape}.Value(s)
+}
+
+// asSlices returns a gradient as slices: of a whole tensor all rows.
+func asSlices(s *ops.Scope, x *ops.Value) ops.IndexedSlices {
+	if slices, ok := x.IndexedSlices(); ok {
+		return slices
+	}
+	return ops.IndexedSlices{Values: x, Indices: upTo(s, sizeAt(s, x, ops.Const(s, int32(0)))), Shape: sizesOf(s, x)}
+}

@@ -1,0 +1,94 @@
+package ops
+
+import (
+	"errors"
+
+	"github.com/cairnml/cairn/graph"
+)
+
+// IndexedSlices is a tensor of which only some slices along the first dimension
+// are given; all others are zero. It is what the gradient with regard to a
+// table is, of which a step has read a few rows.
+type IndexedSlices struct {
+	// Values are the slices, one behind the other along the first dimension.
+	Values *Value
+	// Indices has the place of each slice, an int32 or int64 vector. A place that
+	// is named more than once has the sum.
+	Indices *Value
+	// Shape is the whole tensor's shape, an int32 or int64 vector.
+	Shape *Value
+}
+
+// sparse is what makes a value an IndexedSlices.
+type sparse struct {
+	IndexedSlices
+	scope *Scope // on which the slices were made
+	fact  graph.Fact
+	dense *Value // nil until somebody needs it
+}
+
+var errNoSlices = errors.New("the values, the indices or the shape of the slices are nil")
+
+// Value returns the tensor that the slices are parts of. It can be used as any other
+// value: an op that takes it gets the whole tensor, which is made once, when it
+// is needed first. [Value.IndexedSlices] gives the slices back.
+func (x IndexedSlices) Value(s *Scope) *Value {
+	if !s.alive() {
+		return s.failed()
+	}
+	if x.Values == nil || x.Indices == nil || x.Shape == nil {
+		return s.Fail("IndexedSlices", errNoSlices)
+	}
+	v := s.newValue(nil)
+	v.sparse = &sparse{IndexedSlices: x, scope: s, fact: x.fact()}
+	return v
+}
+
+// fact returns what is known of the whole tensor.
+func (x IndexedSlices) fact() graph.Fact {
+	f := graph.Fact{DType: x.Values.DType()}
+	if shape, ok, err := x.Shape.Fact().AsShape(); ok && err == nil && shape.HasRank() {
+		f.Shape = shape
+	} else if of := x.Values.Fact().Shape; of.HasRank() && of.Rank() > 0 {
+		f.Shape = of.Anonymous().With(0, -1)
+	}
+	return f
+}
+
+// IndexedSlices returns the value as slices, if it was made of some: a gradient with
+// regard to a table is where all uses of the table were look-ups.
+func (v *Value) IndexedSlices() (x IndexedSlices, ok bool) {
+	if v == nil || v.sparse == nil {
+		return IndexedSlices{}, false
+	}
+	return v.sparse.IndexedSlices, true
+}
+
+// whole returns the tensor that v stands for, in place of slices of it.
+func (v *Value) whole() *Value {
+	if v == nil || v.sparse == nil {
+		return v
+	}
+	p := v.sparse
+	if p.dense == nil {
+		s := p.scope
+		var rows *Value
+		if f := p.fact.Shape; f.HasRank() && f.Rank() > 0 && f.Dim(0) >= 0 {
+			rows = s.scalar32(f.Dim(0))
+		} else {
+			rows = StridedSlice(s, p.Shape, At(0))
+		}
+		p.dense = s.Emit1("UnsortedSegmentSum", nil, p.Values, p.Indices, rows)
+	}
+	return p.dense
+}
+
+// wholeInputs makes the tensors of which an op is given slices: that takes ops of
+// its own, which must not come between the collected inputs of this one.
+func wholeInputs(inputs []Input) {
+	for _, in := range inputs {
+		if v, ok := in.(*Value); ok && v != nil && v.sparse != nil {
+			v.whole()
+		}
+	}
+}
