@@ -17,6 +17,7 @@ import (
 	"github.com/cairnml/cairn/internal/crc32c"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // These are the behaviours that TensorFlow's own tests of bundles ask for, in
@@ -57,7 +58,7 @@ func TestSwapBytes(t *testing.T) {
 }
 
 func TestUnsortedKeysAreFoundSorted(t *testing.T) {
-	ctx, dir := context.Background(), MemDir()
+	ctx, dir := context.Background(), vfs.MemDir()
 	names := []string{"foo_003", "foo_000", "foo_002", "foo_001"}
 	write(t, dir, "foo", nil, func(w *Writer) {
 		for i, n := range names {
@@ -109,7 +110,7 @@ func isMismatch(err error) bool {
 
 func TestOtherByteOrderIsRead(t *testing.T) {
 	// The bytes are written out by hand.
-	ctx, dir := context.Background(), MemDir()
+	ctx, dir := context.Background(), vfs.MemDir()
 	write(t, dir, "big", &WriterOptions{BigEndian: true}, func(w *Writer) {
 		for name, v := range map[string]*tensor.Tensor{"i": tensor.Vector[int32](1, -2), "c": tensor.Scalar[complex64](1 + 2i)} {
 			if err := w.Add(ctx, name, v); err != nil {
@@ -191,7 +192,7 @@ func mustSlice(t testing.TB, text string) Slice {
 }
 
 func TestPartitionedTensor(t *testing.T) {
-	ctx, dir := context.Background(), MemDir()
+	ctx, dir := context.Background(), vfs.MemDir()
 	full := grid(t, 5, 10)
 	write(t, dir, "p", nil, func(w *Writer) {
 		for _, text := range []string{"-:0,4", "-:4,6"} {
@@ -231,7 +232,7 @@ func TestEquivalentSliceSpellings(t *testing.T) {
 	full := grid(t, 10)
 	for _, stored := range []string{"-", "0,10"} {
 		for _, asked := range []string{"-", "0,10"} {
-			dir := MemDir()
+			dir := vfs.MemDir()
 			write(t, dir, "e", nil, func(w *Writer) {
 				if err := w.AddSlice(ctx, "no_slice", full.Shape(), mustSlice(t, stored), full); err != nil {
 					t.Fatal(err)
@@ -264,7 +265,7 @@ func TestAnyCutOfAnyPartition(t *testing.T) {
 			}
 		}
 		full := grid(t, dims...)
-		dir := MemDir()
+		dir := vfs.MemDir()
 		write(t, dir, "x", nil, func(w *Writer) {
 			var each func(s Slice)
 			each = func(s Slice) {
@@ -293,7 +294,7 @@ func TestAnyCutOfAnyPartition(t *testing.T) {
 }
 
 func TestSlicesOfStringsAndMissingSlices(t *testing.T) {
-	ctx, dir := context.Background(), MemDir()
+	ctx, dir := context.Background(), vfs.MemDir()
 	write(t, dir, "s", nil, func(w *Writer) {
 		w.AddSlice(ctx, "words", tensor.Shape{4}, mustSlice(t, "0,3"), tensor.Vector("a", "b", "c"))
 		w.AddSlice(ctx, "words", tensor.Shape{4}, mustSlice(t, "3,1"), tensor.Vector("d"))
@@ -320,7 +321,7 @@ func TestSlicesOfStringsAndMissingSlices(t *testing.T) {
 }
 
 func TestStringLayout(t *testing.T) {
-	ctx, dir := context.Background(), MemDir()
+	ctx, dir := context.Background(), vfs.MemDir()
 	long := strings.Repeat("x", 300)
 	write(t, dir, "s", nil, func(w *Writer) { w.Add(ctx, "v", tensor.Vector("ab", "", long)) })
 	b, _ := dir.ReadFile("s.data-00000-of-00001")
@@ -331,7 +332,7 @@ func TestStringLayout(t *testing.T) {
 }
 
 func TestVariantLayout(t *testing.T) {
-	ctx, dir := context.Background(), MemDir()
+	ctx, dir := context.Background(), vfs.MemDir()
 	v := tensor.Must(tensor.FromStrings(tensor.Variant, []string{"proto", ""}, 2))
 	write(t, dir, "s", nil, func(w *Writer) { w.Add(ctx, "v", v) })
 	b, _ := dir.ReadFile("s.data-00000-of-00001")
@@ -383,7 +384,7 @@ func bigVariantSum() uint32 {
 }
 
 func TestDirectoryStructure(t *testing.T) {
-	ctx, dir := context.Background(), MemDir()
+	ctx, dir := context.Background(), vfs.MemDir()
 	one := func(w *Writer) { w.Add(ctx, fmt.Sprint("t", len(dir.Names())), tensor.Scalar(true)) }
 	write(t, dir, "first", nil, one)
 	write(t, dir, "second", nil, one)
@@ -423,7 +424,7 @@ func TestMergeRefuses(t *testing.T) {
 		{"a source twice", nil, func(w *Writer) {}, []string{"a", "a"}, "given twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := MemDir()
+			dir := vfs.MemDir()
 			write(t, dir, "a", nil, func(w *Writer) { w.Add(ctx, "x", tensor.Scalar(2.0)) })
 			write(t, dir, "b", c.b, c.add)
 			before := dir.Names()
@@ -436,7 +437,7 @@ func TestMergeRefuses(t *testing.T) {
 			}
 		})
 	}
-	dir := MemDir()
+	dir := vfs.MemDir()
 	write(t, dir, "a", nil, func(w *Writer) { w.Add(ctx, "x", tensor.Scalar(2.0)) })
 	if err := Merge(ctx, dir, "out", []string{"a", "b"}, &MergeOptions{AllowMissing: true}); err != nil {
 		t.Errorf("AllowMissing: %v", err)
@@ -447,7 +448,7 @@ func TestMergeRefuses(t *testing.T) {
 }
 
 func TestNamesByPlace(t *testing.T) {
-	ctx, dir := context.Background(), MemDir()
+	ctx, dir := context.Background(), vfs.MemDir()
 	write(t, dir, "o", nil, func(w *Writer) {
 		w.Add(ctx, "z", tensor.Scalar(1.0))
 		w.Add(ctx, "empty", tensor.Vector[float32]())
@@ -493,7 +494,7 @@ func TestWriterErrors(t *testing.T) {
 		}, "canceled"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := MemDir()
+			dir := vfs.MemDir()
 			w, err := NewWriter(dir, "x", nil)
 			if err != nil {
 				t.Fatal(err)
@@ -513,7 +514,7 @@ func TestWriterErrors(t *testing.T) {
 			}
 		})
 	}
-	dir := MemDir()
+	dir := vfs.MemDir()
 	w, _ := NewWriter(dir, "x", nil)
 	if err := w.Finish(ctx); err != nil {
 		t.Fatal(err)
@@ -532,14 +533,14 @@ func TestWriterErrors(t *testing.T) {
 }
 
 func TestMissingBundleIsNotFound(t *testing.T) {
-	_, err := Open(context.Background(), MemDir(), "none", nil)
+	_, err := Open(context.Background(), vfs.MemDir(), "none", nil)
 	if !errors.Is(err, ErrNotFound) || !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrCorrupt) {
 		t.Error(err)
 	}
 }
 
 func TestHeader(t *testing.T) {
-	dir := MemDir()
+	dir := vfs.MemDir()
 	write(t, dir, "h", nil, func(w *Writer) {})
 	r := mustOpen(t, dir, "h")
 	want := Header{NumShards: 1, Producer: 1, Raw: []byte{0x08, 0x01, 0x1a, 0x02, 0x08, 0x01}}
@@ -549,7 +550,7 @@ func TestHeader(t *testing.T) {
 }
 
 func TestLargeTensorIsReadInChunks(t *testing.T) {
-	ctx, dir := context.Background(), MemDir()
+	ctx, dir := context.Background(), vfs.MemDir()
 	n := 5*chunk/8 + 3
 	v := grid(t, n)
 	write(t, dir, "l", nil, func(w *Writer) { w.Add(ctx, "v", v) })
@@ -617,7 +618,7 @@ func (f *flaky) Open(name string) (fs.File, error) {
 }
 
 func TestDataFileThatFailsToOpenIsTriedAgain(t *testing.T) {
-	ctx, dir := context.Background(), MemDir()
+	ctx, dir := context.Background(), vfs.MemDir()
 	write(t, dir, "x", nil, func(w *Writer) { w.Add(ctx, "v", tensor.Scalar(1.0)) })
 	fsys := &flaky{FS: dir, broken: true}
 	r, err := Open(ctx, fsys, "x", nil)
@@ -638,7 +639,7 @@ func TestDataFileThatFailsToOpenIsTriedAgain(t *testing.T) {
 func TestAlignment(t *testing.T) {
 	ctx := context.Background()
 	for _, align := range []int{1, 8, 42, 4096, 5000} {
-		dir := MemDir()
+		dir := vfs.MemDir()
 		write(t, dir, "a", &WriterOptions{Alignment: align}, func(w *Writer) {
 			for i := range 5 {
 				if err := w.Add(ctx, fmt.Sprint("v", i), sample(t, tensor.Int16, i)); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // benchDir returns a folder on the disk, not one in memory, where
@@ -60,7 +61,7 @@ func total(ts []*tensor.Tensor) (n int64) {
 }
 
 func benchWrite(b *testing.B, dir string, ts []*tensor.Tensor) {
-	w, err := NewWriter(OSDir(dir), "ckpt", nil)
+	w, err := NewWriter(vfs.OSDir(dir), "ckpt", nil)
 	if err != nil {
 		b.Fatal(err)
 	}

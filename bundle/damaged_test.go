@@ -20,6 +20,7 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/table"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 var update = flag.Bool("update", false, "write testdata/damaged anew")
@@ -346,7 +347,7 @@ func TestDamagedCheckpointsAreRefused(t *testing.T) {
 // TestUnsupportedTypeLeavesOthersReadable: a tensor of a type from a later
 // TensorFlow doesn't keep the others from being read.
 func TestUnsupportedTypeLeavesOthersReadable(t *testing.T) {
-	dir := MemDir()
+	dir := vfs.MemDir()
 	later := goodEntry()
 	later.Dtype, later.Offset = 99, 8
 	for name, b := range rows(goodHeader, append(goodData, goodData...), row{"a", goodEntry().Marshal()}, row{"later", later.Marshal()})(t) {
@@ -366,7 +367,7 @@ func TestUnsupportedTypeLeavesOthersReadable(t *testing.T) {
 
 // FuzzOpen gives arbitrary files to the reader.
 func FuzzOpen(f *testing.F) {
-	dir := MemDir()
+	dir := vfs.MemDir()
 	smallBundle(f, dir, "ckpt")
 	index, _ := dir.ReadFile("ckpt.index")
 	data, _ := dir.ReadFile("ckpt.data-00000-of-00002")
@@ -413,7 +414,7 @@ func FuzzV1(f *testing.F) {
 // accept reads a checkpoint from hostile files; what is read must be written
 // again and read the same.
 func accept(t *testing.T, files map[string][]byte) {
-	dir := MemDir()
+	dir := vfs.MemDir()
 	for name, b := range files {
 		dir.WriteFile(name, b)
 	}

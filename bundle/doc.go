@@ -5,7 +5,7 @@
 // A [Reader] knows the index and reads tensors when asked, many in parallel
 // ([Reader.ReadAll]); a [Writer] writes them, [Merge] joins bundles,
 // [FindPrefix] finds out what somebody meant, [Dump] shows an index byte by
-// byte. Files come from any [fs.FS] and go to a [Dir]. This package knows
+// byte. Files come from any [fs.FS] and go to a [vfs.Dir]. This package knows
 // nothing of objects: package checkpoint does.
 //
 // # The files

@@ -9,12 +9,13 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // Write two tensors and read them back.
 func Example() {
 	ctx := context.Background()
-	dir := bundle.MemDir() // or bundle.OSDir("/models")
+	dir := vfs.MemDir() // or vfs.OSDir("/models")
 
 	w, err := bundle.NewWriter(dir, "model/ckpt-1", nil)
 	if err != nil {
@@ -115,7 +116,7 @@ func ExampleWriter_CopyAll() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	w, err := bundle.NewWriter(dir, "renamed", &bundle.WriterOptions{Like: r})
 	if err != nil {
 		log.Fatal(err)
@@ -139,7 +140,7 @@ func ExampleWriter_CopyAll() {
 // Make one checkpoint of several, as the workers of a training job write them.
 func ExampleMerge() {
 	ctx := context.Background()
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	for i, name := range []string{"worker0", "worker1"} {
 		w, err := bundle.NewWriter(dir, name, nil)
 		if err != nil {
@@ -180,7 +181,7 @@ func ExampleFindPrefix() {
 // The bytes of the smallest index, with what they mean.
 func ExampleDump() {
 	ctx := context.Background()
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	w, err := bundle.NewWriter(dir, "x", nil)
 	if err != nil {
 		log.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/internal/statefile"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // Found says what lies at a path that somebody gave for a checkpoint.
@@ -50,10 +51,10 @@ func FindFile(p string) (Found, error) {
 		}
 		dir, base := splitFile(latest)
 		// One state file is followed, not the one in a folder that it names.
-		f, err := find(OSDir(dir), base, latest, nil)
+		f, err := find(vfs.OSDir(dir), base, latest, nil)
 		return f.within(dir), err == nil && f.Kind != FoundState
 	}
-	found, err := find(OSDir(dir), base, p, outside)
+	found, err := find(vfs.OSDir(dir), base, p, outside)
 	if err != nil || filepath.IsAbs(found.Prefix) {
 		return found, err
 	}

@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairnml/cairn/vfs"
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestFindPrefix(t *testing.T) {
-	dir := MemDir()
+	dir := vfs.MemDir()
 	for _, p := range []string{"run/ckpt-1", "run/ckpt-2", "model/variables/variables", "v/variables/variables", "moved/here", "odd/a.index"} {
 		smallBundle(t, dir, p)
 	}
@@ -97,7 +98,7 @@ func TestFindPrefix(t *testing.T) {
 
 func TestFindFile(t *testing.T) {
 	root := t.TempDir()
-	smallBundle(t, OSDir(root), "run/ckpt-1")
+	smallBundle(t, vfs.OSDir(root), "run/ckpt-1")
 	state := filepath.Join(root, "run", "checkpoint")
 	if err := os.WriteFile(state, []byte("model_checkpoint_path: \"ckpt-1\"\n"), 0o666); err != nil {
 		t.Fatal(err)
@@ -145,7 +146,7 @@ func (f closedFS) Open(name string) (fs.File, error) {
 }
 
 func TestFilesThatMayNotBeReadAreNoMissingOnes(t *testing.T) {
-	dir := MemDir()
+	dir := vfs.MemDir()
 	smallBundle(t, dir, "run/ckpt-1")
 	dir.WriteFile("run/checkpoint", []byte("model_checkpoint_path: \"ckpt-1\"\n"))
 	index := closedFS{dir, "run/ckpt-1.index"}

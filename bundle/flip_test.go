@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,11 +11,12 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // smallBundle writes a bundle with everything that a bundle can hold, with
 // padding between the tensors.
-func smallBundle(t testing.TB, dir Dir, prefix string) {
+func smallBundle(t testing.TB, dir vfs.Dir, prefix string) {
 	t.Helper()
 	ctx := context.Background()
 	write(t, dir, prefix, &WriterOptions{Alignment: 8}, func(w *Writer) {
@@ -102,7 +104,7 @@ func harmless(name string, b []byte, r *Reader) map[int]string {
 func TestEveryFlippedBitIsDetected(t *testing.T) {
 	for _, kind := range []string{"bundle", "v1_slices", "v1_sharded"} {
 		t.Run(kind, func(t *testing.T) {
-			dir, prefix := MemDir(), "ckpt"
+			dir, prefix := vfs.MemDir(), "ckpt"
 			if kind == "bundle" {
 				smallBundle(t, dir, prefix)
 			} else {
@@ -125,7 +127,7 @@ func TestEveryFlippedBitIsDetected(t *testing.T) {
 			for _, name := range dir.Names() {
 				good, _ := dir.ReadFile(name)
 				ok := harmless(name, good, r)
-				file := dir.files[name]
+				bad := bytes.Clone(good)
 				for i := range good {
 					others := []byte{^good[i], good[i] + 1, 0}
 					for bit := range 8 {
@@ -136,7 +138,8 @@ func TestEveryFlippedBitIsDetected(t *testing.T) {
 							continue
 						}
 						tried++
-						file.b[i] = v
+						bad[i] = v
+						dir.WriteFile(name, bad)
 						got, err := consume(dir, prefix)
 						switch {
 						case err == nil:
@@ -156,8 +159,9 @@ func TestEveryFlippedBitIsDetected(t *testing.T) {
 							t.Errorf("%s: byte %d changed from %#02x to %#02x: %v, not a CorruptError", name, i, good[i], v, err)
 						}
 					}
-					file.b[i] = good[i]
+					bad[i] = good[i]
 				}
+				dir.WriteFile(name, good)
 			}
 			t.Logf("%d changes, undetected and harmless: %v", tried, undetected)
 		})
@@ -166,7 +170,7 @@ func TestEveryFlippedBitIsDetected(t *testing.T) {
 
 // TestEveryTruncationIsDetected cuts each file at every length.
 func TestEveryTruncationIsDetected(t *testing.T) {
-	dir, prefix := MemDir(), "ckpt"
+	dir, prefix := vfs.MemDir(), "ckpt"
 	smallBundle(t, dir, prefix)
 	r := mustOpen(t, dir, prefix)
 	for _, name := range dir.Names() {
@@ -182,12 +186,11 @@ func TestEveryTruncationIsDetected(t *testing.T) {
 			}
 		}
 		for n := range last {
-			dir.files[name].b = good[:n]
+			dir.WriteFile(name, good[:n])
 			if _, err := consume(dir, prefix); !errors.Is(err, ErrCorrupt) {
 				t.Errorf("%s cut to %d of %d bytes: %v", name, n, len(good), err)
 			}
 		}
-		dir.files[name].b = good
 		dir.Remove(name)
 		if _, err := consume(dir, prefix); err == nil {
 			t.Errorf("%s is missing, which is not detected", name)

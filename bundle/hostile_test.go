@@ -18,6 +18,7 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/table"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // allocated returns how many bytes f allocates in all, freed ones included.
@@ -31,8 +32,8 @@ func allocated(f func()) uint64 {
 
 // headerOnly returns a bundle of no tensors whose header speaks of n data
 // files.
-func headerOnly(t *testing.T, n int32) *Mem {
-	dir := MemDir()
+func headerOnly(t *testing.T, n int32) *vfs.Mem {
+	dir := vfs.MemDir()
 	dir.WriteFile("ckpt.index", tableOf(t, row{"", (&pb.BundleHeaderProto{NumShards: n, Version: &pb.VersionDef{Producer: 1}}).Marshal()}))
 	return dir
 }
@@ -218,7 +219,7 @@ func TestSparseIndexIsRefused(t *testing.T) {
 	sparseFile(t, filepath.Join(dir, "old"), size, append(meta, foot...)) // the same, in version 1
 	for _, name := range []string{"ckpt", "old"} {
 		n := allocated(func() {
-			if _, err := Open(context.Background(), OSDir(dir), name, nil); !errors.Is(err, errors.ErrUnsupported) {
+			if _, err := Open(context.Background(), vfs.OSDir(dir), name, nil); !errors.Is(err, errors.ErrUnsupported) {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
@@ -226,7 +227,7 @@ func TestSparseIndexIsRefused(t *testing.T) {
 			t.Errorf("%s: %d bytes are allocated", name, n)
 		}
 	}
-	if _, err := Open(context.Background(), OSDir(dir), "ckpt", &ReaderOptions{MaxIndex: 1 << 30}); !errors.Is(err, ErrCorrupt) {
+	if _, err := Open(context.Background(), vfs.OSDir(dir), "ckpt", &ReaderOptions{MaxIndex: 1 << 30}); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("with the limit raised: %v", err)
 	}
 }
@@ -257,7 +258,7 @@ func TestSparseDataIsNotReadWhole(t *testing.T) {
 	}
 	f.Close()
 	for name, opts := range map[string]*ReaderOptions{"by default": nil, "with a limit": {MaxRead: 1 << 20}} {
-		r, err := Open(ctx, OSDir(dir), "ckpt", opts)
+		r, err := Open(ctx, vfs.OSDir(dir), "ckpt", opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +287,7 @@ func TestEntriesOfManyDimensionsTakeLittle(t *testing.T) {
 		"dimensions": append([]byte{8, 1}, field(0x12, empty(0x12, n))...),
 		"extents":    append(append([]byte{8, 1}, field(0x12, []byte{0x12, 2, 8, 4})...), field(0x3a, empty(0x0a, n))...),
 	} {
-		dir := MemDir()
+		dir := vfs.MemDir()
 		b := tableOf(t, row{"", goodHeader.Marshal()}, row{"t", entry})
 		dir.WriteFile("ckpt.index", b)
 		got := allocated(func() {
@@ -323,7 +324,7 @@ func TestBlocksOfVersion1AreDecompressedOnce(t *testing.T) {
 	if err := w.Finish(); err != nil {
 		t.Fatal(err)
 	}
-	dir := MemDir()
+	dir := vfs.MemDir()
 	dir.WriteFile("old", b.Bytes())
 	r, err := Open(ctx, dir, "old", nil)
 	if err != nil {

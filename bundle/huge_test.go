@@ -13,15 +13,17 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // thinDir keeps what is written by reference where it is large, so that files of
 // many gigabytes can be made of one tensor's storage.
 type thinDir struct {
-	*Mem
+	*vfs.Mem
 	files map[string]*thinFile
 }
 
@@ -35,9 +37,9 @@ type thinPart struct {
 	b  []byte
 }
 
-func newThinDir() *thinDir { return &thinDir{MemDir(), make(map[string]*thinFile)} }
+func newThinDir() *thinDir { return &thinDir{vfs.MemDir(), make(map[string]*thinFile)} }
 
-func (d *thinDir) Create(name string) (File, error) {
+func (d *thinDir) Create(name string) (vfs.File, error) {
 	if !strings.Contains(name, ".data-") {
 		return d.Mem.Create(name)
 	}
@@ -79,9 +81,18 @@ func (f *thinFile) Close() error                       { return nil }
 
 type thinReader struct{ f *thinFile }
 
-func (r thinReader) Stat() (fs.FileInfo, error) { return memInfo{name: "thin", size: r.f.size}, nil }
+func (r thinReader) Stat() (fs.FileInfo, error) { return thinInfo{r.f.size}, nil }
 func (r thinReader) Read([]byte) (int, error)   { return 0, errors.ErrUnsupported }
 func (r thinReader) Close() error               { return nil }
+
+type thinInfo struct{ size int64 }
+
+func (i thinInfo) Name() string       { return "thin" }
+func (i thinInfo) Size() int64        { return i.size }
+func (i thinInfo) Mode() fs.FileMode  { return 0o644 }
+func (i thinInfo) ModTime() time.Time { return time.Time{} }
+func (i thinInfo) IsDir() bool        { return false }
+func (i thinInfo) Sys() any           { return nil }
 
 func (r thinReader) ReadAt(p []byte, off int64) (n int, err error) {
 	i := sort.Search(len(r.f.parts), func(i int) bool { return r.f.parts[i].at > off }) - 1
@@ -220,7 +231,7 @@ func TestMemoryAboveTheTensors(t *testing.T) {
 		return after.TotalAlloc - before.TotalAlloc
 	}
 	n := allocated(func() {
-		write(t, OSDir(path), "m", &WriterOptions{NoSync: true}, func(w *Writer) {
+		write(t, vfs.OSDir(path), "m", &WriterOptions{NoSync: true}, func(w *Writer) {
 			for i, v := range ts {
 				if err := w.Add(ctx, fmt.Sprint("v", i), v); err != nil {
 					t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // onlyRead is a file system whose files have neither ReadAt nor Seek.
@@ -59,7 +59,7 @@ func (o onlySeek) Open(name string) (fs.File, error) {
 }
 
 func TestFilesWithoutReadAt(t *testing.T) {
-	dir := MemDir()
+	dir := vfs.MemDir()
 	ctx := context.Background()
 	smallBundle(t, dir, "sub/small")
 	write(t, dir, "sub/large", nil, func(w *Writer) {
@@ -120,27 +120,9 @@ func TestFilesWithoutReadAt(t *testing.T) {
 	}
 }
 
-func TestMemIsAFileSystem(t *testing.T) {
-	dir := MemDir()
-	smallBundle(t, dir, "a/b/ckpt")
-	dir.WriteFile("top", []byte("x"))
-	if err := fstest.TestFS(dir, "top", "a/b/ckpt.index", "a/b/ckpt.data-00000-of-00002"); err != nil {
-		t.Error(err)
-	}
-	if err := dir.Rename("none", "x"); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-	if err := dir.Remove("none"); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-	if _, err := dir.Create("../x"); !errors.Is(err, fs.ErrInvalid) {
-		t.Error(err)
-	}
-}
-
 func TestOSDir(t *testing.T) {
 	ctx, path := context.Background(), t.TempDir()
-	dir := OSDir(filepath.Join(path, "made", "when needed"))
+	dir := vfs.OSDir(filepath.Join(path, "made", "when needed"))
 	smallBundle(t, dir, "sub/ckpt")
 	want, err := consume(dir, "sub/ckpt")
 	if err != nil {
@@ -178,7 +160,7 @@ func TestOSDir(t *testing.T) {
 
 // faultDir fails the operation with a given number, and counts them.
 type faultDir struct {
-	*Mem
+	*vfs.Mem
 	at, n int
 	open  int // files that are not closed
 }
@@ -193,7 +175,7 @@ func (d *faultDir) tick() error {
 	return nil
 }
 
-func (d *faultDir) Create(name string) (File, error) {
+func (d *faultDir) Create(name string) (vfs.File, error) {
 	if err := d.tick(); err != nil {
 		return nil, err
 	}
@@ -212,7 +194,7 @@ func (d *faultDir) Rename(a, b string) error {
 func (d *faultDir) Sync() error { return d.tick() }
 
 type faultFile struct {
-	File
+	vfs.File
 	d *faultDir
 }
 
@@ -235,7 +217,7 @@ func (f *faultFile) Close() error {
 // turn.
 func TestEveryFaultLeavesTheOldBundleAndNoLitter(t *testing.T) {
 	ctx := context.Background()
-	save := func(dir Dir, prefix string) (err error) {
+	save := func(dir vfs.Dir, prefix string) (err error) {
 		w, err := NewWriter(dir, prefix, nil)
 		if err != nil {
 			return err
@@ -253,7 +235,7 @@ func TestEveryFaultLeavesTheOldBundleAndNoLitter(t *testing.T) {
 		return w.Finish(ctx)
 	}
 	for at := 1; ; at++ {
-		dir := &faultDir{Mem: MemDir()}
+		dir := &faultDir{Mem: vfs.MemDir()}
 		if err := save(dir, "old"); err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +272,7 @@ func TestEveryFaultOfAMergeKeepsTheSources(t *testing.T) {
 	ctx := context.Background()
 	for _, keep := range []bool{false, true} {
 		for at := 1; ; at++ {
-			dir := &faultDir{Mem: MemDir()}
+			dir := &faultDir{Mem: vfs.MemDir()}
 			for _, p := range []string{"a", "b"} {
 				write(t, dir, p, nil, func(w *Writer) { w.Add(ctx, p, tensor.Vector(1.0)) })
 			}
@@ -323,7 +305,7 @@ func TestEveryFaultOfAMergeKeepsTheSources(t *testing.T) {
 }
 
 func TestTemporaryNames(t *testing.T) {
-	ctx, dir := context.Background(), MemDir()
+	ctx, dir := context.Background(), vfs.MemDir()
 	w, err := NewWriter(dir, "x", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -374,7 +356,7 @@ func TestDataNames(t *testing.T) {
 
 func TestProgressOfASave(t *testing.T) {
 	var last int64
-	dir := MemDir()
+	dir := vfs.MemDir()
 	write(t, dir, "p", &WriterOptions{Progress: func(n int64) {
 		if n < last {
 			t.Errorf("from %d to %d", last, n)

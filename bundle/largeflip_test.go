@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // TestFlipInALargeTensorIsNoticed damages a byte in each of the chunks in which a
@@ -18,7 +19,7 @@ func TestFlipInALargeTensorIsNoticed(t *testing.T) {
 	const rows, cols = 11, 64 << 10 // of bytes: two whole chunks and most of a third
 	for _, d := range []tensor.DType{tensor.Uint8, tensor.Bool, tensor.Float32} {
 		for _, big := range []bool{false, true} {
-			dir := MemDir()
+			dir := vfs.MemDir()
 			width := d.Size()
 			x := sample(t, d, rows, cols/width)
 			write(t, dir, "c", &WriterOptions{BigEndian: big}, func(w *Writer) {
@@ -48,7 +49,7 @@ func TestFlipInALargeTensorIsNoticed(t *testing.T) {
 				"a slice":   func(int) error { _, err := r.ReadSlice(ctx, "large", part); return err },
 				"verify":    func(workers int) error { return r.Verify(ctx, &VerifyOptions{Workers: workers}) },
 				"copy": func(int) error {
-					w, err := NewWriter(MemDir(), "o", &WriterOptions{BigEndian: big})
+					w, err := NewWriter(vfs.MemDir(), "o", &WriterOptions{BigEndian: big})
 					if err != nil {
 						return err
 					}
@@ -99,7 +100,7 @@ func TestFlipInALargeTensorIsNoticed(t *testing.T) {
 // copyToOther copies tensors of r to a bundle of the other byte order.
 func copyToOther(t *testing.T, r *Reader) func(name string) error {
 	return func(name string) error {
-		w, err := NewWriter(MemDir(), "o", &WriterOptions{BigEndian: !r.Header().BigEndian})
+		w, err := NewWriter(vfs.MemDir(), "o", &WriterOptions{BigEndian: !r.Header().BigEndian})
 		if err != nil {
 			return err
 		}
@@ -110,7 +111,7 @@ func copyToOther(t *testing.T, r *Reader) func(name string) error {
 
 // TestReadThatIsCancelledSaysSo cancels a read when some of its bytes are there.
 func TestReadThatIsCancelledSaysSo(t *testing.T) {
-	dir := MemDir()
+	dir := vfs.MemDir()
 	write(t, dir, "c", nil, func(w *Writer) {
 		for i := range 3 {
 			if err := w.Add(t.Context(), fmt.Sprint("v", i), sample(t, tensor.Uint8, 3*chunk)); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/table"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // countingFS counts the files that are open.
@@ -47,7 +48,7 @@ func (f countedFile) Close() error {
 func TestManyShardsNeedFewHandles(t *testing.T) {
 	ctx, path := context.Background(), t.TempDir()
 	const shards = 3 * handles
-	write(t, OSDir(path), "m", &WriterOptions{NoSync: true}, func(w *Writer) {
+	write(t, vfs.OSDir(path), "m", &WriterOptions{NoSync: true}, func(w *Writer) {
 		for i := range shards {
 			if err := w.Add(ctx, fmt.Sprintf("v%03d", i), tensor.Vector(int64(i))); err != nil {
 				t.Fatal(err)
@@ -149,7 +150,7 @@ func TestBombsStaySmall(t *testing.T) {
 			add("", append(header, append([]byte{0xfa, 0x07, 0x80, 0x80, 0x40}, make([]byte, 1<<20)...)...))
 		}),
 	} {
-		dir := MemDir()
+		dir := vfs.MemDir()
 		dir.WriteFile("ckpt.index", b)
 		var err error
 		n := peak(func() {

@@ -5,20 +5,21 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // openCount counts the files that are open for writing.
 type openCount struct {
-	Dir
+	vfs.Dir
 	open, most, synced int
 }
 
 type countedWrite struct {
-	File
+	vfs.File
 	d *openCount
 }
 
-func (d *openCount) Create(name string) (File, error) {
+func (d *openCount) Create(name string) (vfs.File, error) {
 	f, err := d.Dir.Create(name)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func (f *countedWrite) Close() error {
 func TestManyDataFilesAreNotAllHeldOpen(t *testing.T) {
 	const n = 3*handles + 1
 	ctx := t.Context()
-	from := MemDir()
+	from := vfs.MemDir()
 	w, err := NewWriter(from, "a", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +64,7 @@ func TestManyDataFilesAreNotAllHeldOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	to := &openCount{Dir: MemDir()}
+	to := &openCount{Dir: vfs.MemDir()}
 	if w, err = NewWriter(to, "b", &WriterOptions{Like: r}); err != nil {
 		t.Fatal(err)
 	}

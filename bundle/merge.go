@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // MergeOptions says how to merge; nil means the defaults.
@@ -33,7 +34,7 @@ type MergeOptions struct {
 // Nothing is changed before everything is known to fit. The index of dst comes
 // last, after it was read back and held against the data files' sizes; the
 // sources' indexes are removed after it.
-func Merge(ctx context.Context, dir Dir, dst string, srcs []string, opts *MergeOptions) error {
+func Merge(ctx context.Context, dir vfs.Dir, dst string, srcs []string, opts *MergeOptions) error {
 	if opts == nil {
 		opts = &MergeOptions{}
 	}
@@ -66,7 +67,7 @@ func Merge(ctx context.Context, dir Dir, dst string, srcs []string, opts *MergeO
 
 type merging struct {
 	ctx     context.Context
-	dir     Dir
+	dir     vfs.Dir
 	dst     string
 	opts    *MergeOptions
 	header  *pb.BundleHeaderProto

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // TestProgressOfAReadAddsUp reads small pieces that are read in rows, at other
 // places than the file's beginning.
 func TestProgressOfAReadAddsUp(t *testing.T) {
-	dir := MemDir()
+	dir := vfs.MemDir()
 	const n = 20
 	write(t, dir, "c", nil, func(w *Writer) {
 		for i := range n {

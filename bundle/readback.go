@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+
+	"github.com/cairnml/cairn/vfs"
 )
 
 // readBack opens a bundle that was just written, whose files need not have their
@@ -31,7 +33,7 @@ func readBack(ctx context.Context, fsys fs.FS, index string, data []string) erro
 		case err != nil:
 			return openError(name, err)
 		case !info.Mode().IsRegular():
-			return &CorruptError{File: name, Offset: -1, What: "it is " + describeMode(info.Mode()) + ", not a file"}
+			return &CorruptError{File: name, Offset: -1, What: "it is " + vfs.DescribeMode(info.Mode()) + ", not a file"}
 		}
 		sizes[i] = info.Size()
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/table"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // ReaderOptions says how to open a checkpoint; nil means the defaults.
@@ -132,7 +133,7 @@ func OpenFile(ctx context.Context, path string, opts *ReaderOptions) (*Reader, e
 	if dir == "" {
 		dir = "."
 	}
-	return open(ctx, OSDir(dir), base, path, opts)
+	return open(ctx, vfs.OSDir(dir), base, path, opts)
 }
 
 func open(ctx context.Context, fsys fs.FS, prefix, shown string, opts *ReaderOptions) (*Reader, error) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // sample makes a tensor whose elements are all different where the type allows.
@@ -32,7 +33,7 @@ func sample(t testing.TB, d tensor.DType, dims ...int) *tensor.Tensor {
 	return out
 }
 
-func write(t testing.TB, dir Dir, prefix string, opts *WriterOptions, add func(w *Writer)) {
+func write(t testing.TB, dir vfs.Dir, prefix string, opts *WriterOptions, add func(w *Writer)) {
 	t.Helper()
 	w, err := NewWriter(dir, prefix, opts)
 	if err != nil {
@@ -47,7 +48,7 @@ func write(t testing.TB, dir Dir, prefix string, opts *WriterOptions, add func(w
 	}
 }
 
-func mustOpen(t testing.TB, dir Dir, prefix string) *Reader {
+func mustOpen(t testing.TB, dir vfs.Dir, prefix string) *Reader {
 	t.Helper()
 	r, err := Open(context.Background(), dir, prefix, nil)
 	if err != nil {
@@ -60,7 +61,7 @@ func TestEveryTypeRoundTripsInBothByteOrders(t *testing.T) {
 	ctx := context.Background()
 	shapes := [][]int{{}, {0}, {3}, {2, 0, 1}, {5, 7}, {300, 1001}}
 	for _, big := range []bool{false, true} {
-		dir := MemDir()
+		dir := vfs.MemDir()
 		want := make(map[string]*tensor.Tensor)
 		write(t, dir, "a/b", &WriterOptions{BigEndian: big}, func(w *Writer) {
 			for _, d := range tensor.DTypes() {

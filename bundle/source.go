@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -115,13 +116,13 @@ func (s *source) spool(limit int64) error {
 	if s.size > limit {
 		return fmt.Errorf("bundle: %s has %d bytes and can only be read from its front; at most %d are held in memory: %w", s.name, s.size, limit, errors.ErrUnsupported)
 	}
-	m := &memData{b: make([]byte, s.size)}
-	if n, err := s.ReadAt(m.b, 0); n < len(m.b) {
+	b := make([]byte, s.size)
+	if n, err := s.ReadAt(b, 0); n < len(b) {
 		if err == nil || errors.Is(err, io.EOF) {
 			return &CorruptError{File: s.name, Offset: int64(n), What: fmt.Sprintf("the file ends early: it should have %d bytes", s.size)}
 		}
 		return err
 	}
-	s.ReaderAt, s.parallel = &memReader{data: m}, true
+	s.ReaderAt, s.parallel = bytes.NewReader(b), true
 	return nil
 }

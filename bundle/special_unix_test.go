@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // TestSpecialFilesAreRefusedAtOnce puts what could block for ever, or never end,
@@ -41,7 +42,7 @@ func TestSpecialFilesAreRefusedAtOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer os.RemoveAll(folder)
-				dir := OSDir(folder)
+				dir := vfs.OSDir(folder)
 				write(t, dir, "c", nil, func(w *Writer) { w.Add(ctx, "a", tensor.Scalar(1.0)) })
 				path := filepath.Join(folder, file)
 				if err := os.Remove(path); err != nil {

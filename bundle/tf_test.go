@@ -17,6 +17,7 @@ import (
 	"github.com/cairnml/cairn/internal/crc32c"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // The fixtures are written by testdata/tf2.21/gen_bundle.py.
@@ -90,7 +91,7 @@ func same(t *testing.T, want, got map[string][]byte) {
 }
 
 func dumpBytes(index []byte) string {
-	dir := MemDir()
+	dir := vfs.MemDir()
 	dir.WriteFile("x.index", index)
 	var b strings.Builder
 	if err := Dump(context.Background(), &b, dir, "x"); err != nil {
@@ -186,7 +187,7 @@ func TestRewritesTensorFlowsBytes(t *testing.T) {
 	for _, name := range bundles {
 		t.Run(name, func(t *testing.T) {
 			r := openFixture(t, name)
-			dir := MemDir()
+			dir := vfs.MemDir()
 			write(t, dir, fixturePrefix(name), &WriterOptions{Like: r}, func(w *Writer) {
 				if err := w.CopyAll(ctx, r, nil); err != nil {
 					t.Fatal(err)
@@ -203,7 +204,7 @@ func TestWritesTensorFlowsBytes(t *testing.T) {
 	for _, name := range bundles {
 		t.Run(name, func(t *testing.T) {
 			r := openFixture(t, name)
-			dir := MemDir()
+			dir := vfs.MemDir()
 			write(t, dir, fixturePrefix(name), nil, func(w *Writer) {
 				shard := 0
 				for _, p := range r.index.places() {
@@ -245,7 +246,7 @@ func TestMergeEqualsTensorFlows(t *testing.T) {
 		opts MergeOptions
 	}{{"renamed", MergeOptions{}}, {"copied", MergeOptions{KeepSources: true}}} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := MemDir()
+			dir := vfs.MemDir()
 			src := os.DirFS(path.Join(fixtures, "shards", "sources"))
 			entries, _ := fs.ReadDir(src, ".")
 			for _, e := range entries {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnml/cairn/internal/table"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 func openV1(t testing.TB, name string) *Reader {
@@ -122,7 +123,7 @@ func TestVersion1SnappyBlocksAreRead(t *testing.T) {
 	if packed.Len() >= len(old) {
 		t.Fatalf("%d bytes became %d", len(old), packed.Len())
 	}
-	dir := MemDir()
+	dir := vfs.MemDir()
 	dir.WriteFile("ckpt", packed.Bytes())
 	r := mustOpen(t, dir, "ckpt")
 	for _, name := range plain.Names() {
@@ -140,7 +141,7 @@ func TestVersion1SnappyBlocksAreRead(t *testing.T) {
 func TestVersion1IsConvertedByCopying(t *testing.T) {
 	ctx := context.Background()
 	r := openV1(t, "v1_sharded")
-	dir := MemDir()
+	dir := vfs.MemDir()
 	write(t, dir, "new", nil, func(w *Writer) {
 		if err := w.CopyAll(ctx, r, nil); err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairnml/cairn/internal/crc32c"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 const (
@@ -30,20 +31,13 @@ const (
 // A shardWriter is a data file being written.
 type shardWriter struct {
 	name  string
-	f     File
+	f     vfs.File
 	size  int64 // with what is collected
 	flown int64 // what is in the file
 	asked int64 // what the system was asked to begin writing
-	ahead writebacker
+	ahead vfs.Hinter
 	used  bool // a tensor was added, which may have no bytes
 	shut  bool
-}
-
-// writebacker is what a File may have besides: find room for a range before it is
-// written, and begin writing one to the disk without waiting for it.
-type writebacker interface {
-	preallocate(off, n int64)
-	startWriteback(off, n int64)
 }
 
 func (s *shardWriter) close() error {
@@ -73,7 +67,7 @@ func (w *Writer) put(ctx context.Context, s *shardWriter, b []byte) error {
 		return err
 	}
 	if len(b) >= step && s.ahead != nil && !w.opts.NoSync {
-		s.ahead.preallocate(s.flown, int64(len(b)))
+		s.ahead.Preallocate(s.flown, int64(len(b)))
 	}
 	for len(b) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -104,7 +98,7 @@ func (w *Writer) write(s *shardWriter, b []byte) error {
 	s.flown += int64(len(b))
 	w.written += int64(len(b))
 	if n := s.flown - s.asked; n >= behind && s.ahead != nil && !w.opts.NoSync {
-		s.ahead.startWriteback(s.asked, n)
+		s.ahead.StartWriteback(s.asked, n)
 		s.asked = s.flown
 	}
 	if w.opts.Progress != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/table"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // The version of the format that bundles are written in, and the oldest reader
@@ -50,7 +51,7 @@ type WriterOptions struct {
 // removes what was written. Call Abort always, deferred: after a Finish that
 // succeeded it does nothing.
 type Writer struct {
-	dir     Dir
+	dir     vfs.Dir
 	prefix  string
 	opts    WriterOptions
 	big     bool // the file is big-endian
@@ -70,7 +71,7 @@ type Writer struct {
 }
 
 // NewWriter starts a bundle in dir; prefix is a slash-separated path in it.
-func NewWriter(dir Dir, prefix string, opts *WriterOptions) (*Writer, error) {
+func NewWriter(dir vfs.Dir, prefix string, opts *WriterOptions) (*Writer, error) {
 	w := &Writer{
 		dir:     dir,
 		prefix:  prefix,
@@ -241,7 +242,7 @@ func (w *Writer) newShard() error {
 		return w.fail(fmt.Errorf("bundle: create %s: %w", name, err))
 	}
 	s := &shardWriter{name: name, f: f}
-	s.ahead, _ = f.(writebacker)
+	s.ahead, _ = f.(vfs.Hinter)
 	w.shards = append(w.shards, s)
 	return nil
 }
@@ -350,7 +351,7 @@ func (w *Writer) end(s *shardWriter) error {
 }
 
 // settle makes a file durable.
-func (w *Writer) settle(f File, name string) error {
+func (w *Writer) settle(f vfs.File, name string) error {
 	if w.opts.NoSync {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // saveAsync captures the state and commits it in the background, which keeps the
@@ -55,7 +55,7 @@ func (m *Manager) commitAsync(ctx context.Context, e entry, sn *snapshot) (saved
 		}
 	}()
 	defer sn.release() // where the commit failed before it came to writing
-	return m.commit(ctx, e, func(dir bundle.Dir, prefix string) error {
+	return m.commit(ctx, e, func(dir vfs.Dir, prefix string) error {
 		_, err := sn.write(ctx, dir, prefix, m.writeOptions())
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // manyVariables returns a list of small layers: 10,000 variables of 1 KiB in
@@ -34,7 +35,7 @@ func BenchmarkSave10000(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	dir := bundle.OSDir(b.TempDir())
+	dir := vfs.OSDir(b.TempDir())
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := ck.WriteTo(context.Background(), dir, "ckpt"); err != nil {
@@ -48,7 +49,7 @@ func BenchmarkRestore10000(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	dir := bundle.OSDir(b.TempDir())
+	dir := vfs.OSDir(b.TempDir())
 	if err := ck.WriteTo(context.Background(), dir, "ckpt"); err != nil {
 		b.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/cairnml/cairn/internal/statefile"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // ErrNotFound is what errors.Is finds in the error of a restore where there is
@@ -232,7 +233,7 @@ func (ck *Checkpoint) AcceptsChild(edge string) bool {
 // it is an error. For rotation, locks and saving in the background see Manager.
 func (ck *Checkpoint) Save(ctx context.Context, prefix string) (string, error) {
 	folder, name := splitPath(prefix)
-	saved, err := ck.save(ctx, bundle.OSDir(folder), name, func(name string) string { return beside(prefix, name) })
+	saved, err := ck.save(ctx, vfs.OSDir(folder), name, func(name string) string { return beside(prefix, name) })
 	if err != nil {
 		return "", err
 	}
@@ -241,11 +242,11 @@ func (ck *Checkpoint) Save(ctx context.Context, prefix string) (string, error) {
 
 // SaveTo does what [Checkpoint.Save] does, into dir: prefix is a
 // slash-separated path in it, and so is the path written.
-func (ck *Checkpoint) SaveTo(ctx context.Context, dir bundle.Dir, prefix string) (string, error) {
+func (ck *Checkpoint) SaveTo(ctx context.Context, dir vfs.Dir, prefix string) (string, error) {
 	return ck.save(ctx, dir, prefix, func(name string) string { return name })
 }
 
-func (ck *Checkpoint) save(ctx context.Context, dir bundle.Dir, prefix string, full func(string) string) (string, error) {
+func (ck *Checkpoint) save(ctx context.Context, dir vfs.Dir, prefix string, full func(string) string) (string, error) {
 	ck.saving.Lock()
 	defer ck.saving.Unlock()
 	counter := ck.SaveCounter()
@@ -277,7 +278,7 @@ func (ck *Checkpoint) giveBack(n int64) {
 }
 
 // recordSaved makes name the latest checkpoint of the state file beside it.
-func (ck *Checkpoint) recordSaved(dir bundle.Dir, name string) error {
+func (ck *Checkpoint) recordSaved(dir vfs.Dir, name string) error {
 	base := path.Base(name)
 	text, err := (&CheckpointState{ModelCheckpointPath: base, AllModelCheckpointPaths: []string{base}}).MarshalText()
 	if err != nil {
@@ -301,14 +302,14 @@ func (ck *Checkpoint) checkStateName(name string) error {
 // files. Otherwise it is as [Checkpoint.Save].
 func (ck *Checkpoint) Write(ctx context.Context, prefix string) error {
 	folder, name := splitPath(prefix)
-	if _, err := ck.writeNow(ctx, bundle.OSDir(folder), name, nil); err != nil {
+	if _, err := ck.writeNow(ctx, vfs.OSDir(folder), name, nil); err != nil {
 		return err
 	}
 	return ck.notify(ctx, prefix)
 }
 
 // WriteTo does what [Checkpoint.Write] does, into dir.
-func (ck *Checkpoint) WriteTo(ctx context.Context, dir bundle.Dir, prefix string) error {
+func (ck *Checkpoint) WriteTo(ctx context.Context, dir vfs.Dir, prefix string) error {
 	if _, err := ck.writeNow(ctx, dir, prefix, nil); err != nil {
 		return err
 	}

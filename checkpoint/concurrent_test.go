@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // TestConsistentCut: steps on several goroutines keep two variables equal; no
@@ -46,7 +46,7 @@ func TestConsistentCut(t *testing.T) {
 			}
 		})
 	}
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	for i := range 30 {
 		name := fmt.Sprint("c", i)
 		if i%2 == 0 {
@@ -93,7 +93,7 @@ func TestSaveInsideStep(t *testing.T) {
 	src := written(t, &struct{ V *trackable.Variable }{variable(1)}, nil)
 	ck := newCheckpoint(t, &struct{ V *trackable.Variable }{variable(1)}, nil)
 	err := trackable.Step(ctx, func(ctx context.Context) error {
-		if err := ck.WriteTo(ctx, bundle.MemDir(), "x"); !errors.Is(err, trackable.ErrInsideStep) {
+		if err := ck.WriteTo(ctx, vfs.MemDir(), "x"); !errors.Is(err, trackable.ErrInsideStep) {
 			t.Errorf("save: %v", err)
 		}
 		_, err := ck.RestoreFS(ctx, src, "ckpt", nil)
@@ -135,7 +135,7 @@ func TestUseFromManyGoroutines(t *testing.T) {
 				switch (g + i) % 5 {
 				case 0:
 					var pending *PendingError
-					if err = ck.WriteTo(ctx, bundle.MemDir(), "x"); errors.As(err, &pending) {
+					if err = ck.WriteTo(ctx, vfs.MemDir(), "x"); errors.As(err, &pending) {
 						err = nil
 					}
 				case 1:
@@ -181,7 +181,7 @@ func TestSnapshotLeavesVariablesFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sn.write(ctx, bundle.MemDir(), "x", nil); err != nil {
+	if _, err := sn.write(ctx, vfs.MemDir(), "x", nil); err != nil {
 		t.Fatal(err)
 	}
 	if place() != before {
@@ -200,7 +200,7 @@ func TestSnapshotLeavesVariablesFree(t *testing.T) {
 func TestCancelledSave(t *testing.T) {
 	c, cancel := context.WithCancel(ctx)
 	cancel()
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	err := newCheckpoint(t, &struct{ V *trackable.Variable }{variable(1)}, nil).WriteTo(c, dir, "x")
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // node is an object that anything can be attached to.
@@ -103,7 +103,7 @@ func TestBornWithItsValue(t *testing.T) {
 func TestGuidesFakeLayer(t *testing.T) {
 	type fakeLayer struct{ Bias, Kernel *trackable.Variable }
 	type fakeNet struct{ L1 *fakeLayer }
-	src := bundle.MemDir()
+	src := vfs.MemDir()
 	if _, err := newCheckpoint(t, newTraining(t), nil).SaveTo(ctx, src, "ckpt"); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestPlainFieldsAtSync(t *testing.T) {
 	fresh := full(0)
 	live.Ptr, live.Map, live.Any = fresh.Ptr, fresh.Map, fresh.Any
 	live.Slice = append(live.Slice, fresh.Slice[1])
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	if err := ck.WriteTo(ctx, dir, "next"); err != nil { // syncs
 		t.Fatal(err)
 	}
@@ -228,17 +228,17 @@ func TestPendingStopsSaves(t *testing.T) {
 	mem := written(t, src, nil)
 	ck := newCheckpoint(t, root, nil)
 	r := restored(t, ck, mem, nil)
-	err := ck.WriteTo(ctx, bundle.MemDir(), "x")
+	err := ck.WriteTo(ctx, vfs.MemDir(), "x")
 	var pe *PendingError
 	if !errors.As(err, &pe) || len(pe.Deferred) != 1 || pe.Deferred[0].Path != "v" || !strings.Contains(err.Error(), "ExpectPartial") {
 		t.Fatalf("error %v, want a PendingError about v", err)
 	}
 	n := ck.SaveCounter().Get()
-	if _, err := ck.SaveTo(ctx, bundle.MemDir(), "x"); !errors.As(err, &pe) || ck.SaveCounter().Get() != n {
+	if _, err := ck.SaveTo(ctx, vfs.MemDir(), "x"); !errors.As(err, &pe) || ck.SaveCounter().Get() != n {
 		t.Errorf("error %v; save_counter %d, want %d", err, ck.SaveCounter().Get(), n)
 	}
 	r.ExpectPartial()
-	if err := ck.WriteTo(ctx, bundle.MemDir(), "x"); err != nil {
+	if err := ck.WriteTo(ctx, vfs.MemDir(), "x"); err != nil {
 		t.Error(err)
 	}
 	// It is still delivered.
@@ -248,11 +248,11 @@ func TestPendingStopsSaves(t *testing.T) {
 	ck = newCheckpoint(t, new(node), nil)
 	r = restored(t, ck, mem, nil)
 	restored(t, ck, written(t, new(node), nil), nil)
-	if err := ck.WriteTo(ctx, bundle.MemDir(), "x"); !errors.As(err, &pe) {
+	if err := ck.WriteTo(ctx, vfs.MemDir(), "x"); !errors.As(err, &pe) {
 		t.Errorf("error %v, want a PendingError", err)
 	}
 	r.ExpectPartial()
-	if err := ck.WriteTo(ctx, bundle.MemDir(), "x"); err != nil {
+	if err := ck.WriteTo(ctx, vfs.MemDir(), "x"); err != nil {
 		t.Error(err)
 	}
 }
@@ -275,7 +275,7 @@ func TestManyPendingRestores(t *testing.T) {
 		t.Errorf("%d restores are kept", n)
 	}
 	wantFloats(t, addScalar(t, &root.N.Base, "v", -1), 49)
-	if err := ck.WriteTo(ctx, bundle.MemDir(), "x"); err != nil {
+	if err := ck.WriteTo(ctx, vfs.MemDir(), "x"); err != nil {
 		t.Error(err)
 	}
 }
@@ -290,13 +290,13 @@ func TestDeliveryThatDoesNotFit(t *testing.T) {
 	live.V = variable(0, 0, 0)
 	var re *RestoreError
 	for range 2 {
-		if err := ck.WriteTo(ctx, bundle.MemDir(), "x"); !errors.As(err, &re) || len(re.Mismatched) != 1 {
+		if err := ck.WriteTo(ctx, vfs.MemDir(), "x"); !errors.As(err, &re) || len(re.Mismatched) != 1 {
 			t.Fatalf("error %v, want v mismatched", err)
 		}
 	}
 	wantFloats(t, live.V, 0, 0, 0)
 	r.ExpectPartial()
-	if err := ck.WriteTo(ctx, bundle.MemDir(), "x"); err != nil {
+	if err := ck.WriteTo(ctx, vfs.MemDir(), "x"); err != nil {
 		t.Error(err)
 	}
 }
@@ -421,7 +421,7 @@ func TestLateDependency(t *testing.T) {
 // TestOverlappingRestores: where two restores wait for one object, the later one
 // wins, whatever the order of attaching.
 func TestOverlappingRestores(t *testing.T) {
-	files := func(x float32) *bundle.Mem {
+	files := func(x float32) *vfs.Mem {
 		return written(t, &struct {
 			Dep struct{ V *trackable.Variable }
 		}{struct{ V *trackable.Variable }{variable(x)}}, nil)

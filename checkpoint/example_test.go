@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 type Layer struct {
@@ -81,7 +81,7 @@ func Example() {
 
 // A restore that doesn't fit changes nothing and lists what is wrong.
 func ExampleCheckpoint_Restore_strict() {
-	ctx, dir := context.Background(), bundle.MemDir()
+	ctx, dir := context.Background(), vfs.MemDir()
 	saved := &struct{ Weights *trackable.Variable }{trackable.NewVariable(tensor.Vector[float32](1, 2))}
 	ck, err := checkpoint.New(saved, nil)
 	if err != nil {
@@ -205,7 +205,7 @@ var Stacks = checkpoint.Saver{
 }
 
 func ExampleSavers() {
-	ctx, dir := context.Background(), bundle.MemDir()
+	ctx, dir := context.Background(), vfs.MemDir()
 	savers := new(checkpoint.Savers)
 	if err := savers.Register("Custom", Stacks); err != nil {
 		log.Fatal(err)

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // variable makes a float32 variable: a scalar of one value, a vector of more.
@@ -430,7 +430,7 @@ func TestBytesEqualTensorFlows(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				dir := bundle.MemDir()
+				dir := vfs.MemDir()
 				switch {
 				case async:
 					if !c.write {

@@ -12,12 +12,13 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // withGraph writes a checkpoint with one value and the given object graph.
-func withGraph(t testing.TB, graph string) *bundle.Mem {
+func withGraph(t testing.TB, graph string) *vfs.Mem {
 	t.Helper()
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	w, err := bundle.NewWriter(dir, "ckpt", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +101,7 @@ func TestHostileGraphs(t *testing.T) {
 		})
 	}
 	t.Run("the graph isn't a string", func(t *testing.T) {
-		dir := bundle.MemDir()
+		dir := vfs.MemDir()
 		w, err := bundle.NewWriter(dir, "ckpt", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -238,7 +239,7 @@ func FuzzObjectGraph(f *testing.F) {
 				t.Error(err)
 			}
 			r.ExpectPartial()
-			if err := ck.WriteTo(ctx, bundle.MemDir(), "again"); err != nil {
+			if err := ck.WriteTo(ctx, vfs.MemDir(), "again"); err != nil {
 				t.Error(err)
 			}
 		}
@@ -250,7 +251,7 @@ func FuzzObjectGraph(f *testing.F) {
 		if _, err := v.Diff(root); err != nil {
 			t.Error(err)
 		}
-		if err := v.Rewrite(ctx, bundle.MemDir(), "x", &RewriteOptions{Rename: func(s string) string { return s + "2" }}); err != nil {
+		if err := v.Rewrite(ctx, vfs.MemDir(), "x", &RewriteOptions{Rename: func(s string) string { return s + "2" }}); err != nil {
 			t.Error(err)
 		}
 	})

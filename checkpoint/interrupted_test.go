@@ -8,6 +8,7 @@ import (
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // What a restore that broke off left behind never becomes a checkpoint.
@@ -17,7 +18,7 @@ func TestNoSaveAfterARestoreThatBrokeOff(t *testing.T) {
 		return &model{trackable.NewVariable(tensor.Vector(x, x)), trackable.NewVariable(tensor.Vector(x, x))}
 	}
 	ctx := t.Context()
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	for _, c := range []struct {
 		name string
 		x    float32
@@ -53,7 +54,7 @@ func TestNoSaveAfterARestoreThatBrokeOff(t *testing.T) {
 func TestSaveAfterARestoreThatChangedNothing(t *testing.T) {
 	type model struct{ A *trackable.Variable }
 	ctx := t.Context()
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	ck := newCheckpoint(t, &model{trackable.NewVariable(tensor.Vector[float32](1))}, nil)
 	if err := ck.WriteTo(ctx, dir, "ckpt"); err != nil {
 		t.Fatal(err)
@@ -76,7 +77,7 @@ func TestSaveAfterARestoreThatChangedNothing(t *testing.T) {
 }
 
 // spoil turns the first byte of a file around.
-func spoil(t *testing.T, dir *bundle.Mem, name string) {
+func spoil(t *testing.T, dir *vfs.Mem, name string) {
 	t.Helper()
 	b := []byte(readFiles(t, dir, ".")[name])
 	b[0] ^= 0xff

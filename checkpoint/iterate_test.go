@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // announce makes an (empty) checkpoint the latest one in dir.
@@ -89,7 +89,7 @@ func TestWatchEnds(t *testing.T) {
 }
 
 func TestWatchKeepsTheInterval(t *testing.T) {
-	mem := bundle.MemDir()
+	mem := vfs.MemDir()
 	put := func(name string) {
 		if err := mem.WriteFile(name+".index", nil); err != nil {
 			t.Fatal(err)

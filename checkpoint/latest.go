@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/vfs"
 )
 
 func notFoundAt(path, found string) error {
@@ -36,7 +37,7 @@ func LatestCheckpoint(dir string, opts *StateOptions) (string, error) {
 		}
 		return joinPath(dir, filepath.FromSlash(prefix)), nil
 	}
-	s, err := readState(bundle.OSDir(dir), name, file)
+	s, err := readState(vfs.OSDir(dir), name, file)
 	if err != nil {
 		return "", err
 	}
@@ -162,19 +163,19 @@ func RemoveCheckpoint(path string) error {
 	if dir == "" {
 		dir = "."
 	}
-	return removeFiles(bundle.OSDir(dir), name, isFileOf)
+	return removeFiles(vfs.OSDir(dir), name, isFileOf)
 }
 
 // removeCheckpoint deletes the version 2 checkpoint prefix of dir. Names are made
 // durable by the caller.
-func removeCheckpoint(dir bundle.Dir, prefix string) error {
+func removeCheckpoint(dir vfs.Dir, prefix string) error {
 	return removeFiles(dir, prefix, func(file, base string) bool {
 		rest, ok := strings.CutPrefix(file, base)
 		return ok && (rest == ".index" || isDataSuffix(rest))
 	})
 }
 
-func removeFiles(dir bundle.Dir, prefix string, isFileOf func(file, base string) bool) error {
+func removeFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bool) error {
 	folder, base := path.Split(prefix)
 	entries, err := fs.ReadDir(dir, path.Clean("./"+folder))
 	if errors.Is(err, fs.ErrNotExist) {

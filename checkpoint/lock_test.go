@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 func TestSecondManagerIsToldWhoHoldsTheDirectory(t *testing.T) {
@@ -69,7 +69,7 @@ func TestSecondManagerIsToldWhoHoldsTheDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	mem := bundle.MemDir()
+	mem := vfs.MemDir()
 	m, err = NewManager(ck, "run", &ManagerOptions{Dir: mem})
 	if err != nil {
 		t.Fatal(err)

@@ -9,17 +9,18 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // lyingDir reports writes as done and loses the last byte of each file whose
 // name holds part.
 type lyingDir struct {
-	*bundle.Mem
+	*vfs.Mem
 	part string
 	lost int
 }
 
-func (d *lyingDir) Create(name string) (bundle.File, error) {
+func (d *lyingDir) Create(name string) (vfs.File, error) {
 	f, err := d.Mem.Create(name)
 	if err != nil || d.part == "" || !strings.Contains(name, d.part) {
 		return f, err
@@ -28,7 +29,7 @@ func (d *lyingDir) Create(name string) (bundle.File, error) {
 }
 
 type lyingFile struct {
-	bundle.File
+	vfs.File
 	d    *lyingDir
 	name string
 }
@@ -58,12 +59,12 @@ func (f *lyingFile) Close() error {
 func TestNoSaveReportsWhatCannotBeOpenedAgain(t *testing.T) {
 	ctx := context.Background()
 	for _, part := range []string{".data-", ".index", "c.index"} { // the last is that of a merged one alone
-		for what, save := range map[string]func(t *testing.T, d bundle.Dir) error{
-			"Checkpoint.WriteTo": func(t *testing.T, d bundle.Dir) error {
+		for what, save := range map[string]func(t *testing.T, d vfs.Dir) error{
+			"Checkpoint.WriteTo": func(t *testing.T, d vfs.Dir) error {
 				_, ck := newSteps(t)
 				return ck.WriteTo(ctx, d, "c")
 			},
-			"with a registered saver": func(t *testing.T, d bundle.Dir) error {
+			"with a registered saver": func(t *testing.T, d vfs.Dir) error {
 				savers := new(Savers)
 				if err := savers.Register("Test", oddSaver); err != nil {
 					t.Fatal(err)
@@ -74,7 +75,7 @@ func TestNoSaveReportsWhatCannotBeOpenedAgain(t *testing.T) {
 				}
 				return ck.WriteTo(ctx, d, "c")
 			},
-			"Manager.Save": func(t *testing.T, d bundle.Dir) error {
+			"Manager.Save": func(t *testing.T, d vfs.Dir) error {
 				_, ck := newSteps(t)
 				m := newManager(t, ck, "run", &ManagerOptions{Dir: d, CheckpointName: "m", MaxToKeep: 1})
 				defer m.Close()
@@ -84,7 +85,7 @@ func TestNoSaveReportsWhatCannotBeOpenedAgain(t *testing.T) {
 				}
 				return err
 			},
-			"Manager.Save in the background": func(t *testing.T, d bundle.Dir) error {
+			"Manager.Save in the background": func(t *testing.T, d vfs.Dir) error {
 				_, ck := newSteps(t)
 				m := newManager(t, ck, "run", &ManagerOptions{Dir: d, CheckpointName: "m", MaxToKeep: 1, Async: true})
 				defer m.Close()
@@ -93,9 +94,9 @@ func TestNoSaveReportsWhatCannotBeOpenedAgain(t *testing.T) {
 				}
 				return m.Wait(ctx)
 			},
-			"View.Rewrite": func(t *testing.T, d bundle.Dir) error {
+			"View.Rewrite": func(t *testing.T, d vfs.Dir) error {
 				_, ck := newSteps(t)
-				src := bundle.MemDir()
+				src := vfs.MemDir()
 				if err := ck.WriteTo(ctx, src, "s"); err != nil {
 					t.Fatal(err)
 				}
@@ -111,7 +112,7 @@ func TestNoSaveReportsWhatCannotBeOpenedAgain(t *testing.T) {
 				continue // its checkpoints are called m-1
 			}
 			t.Run(what+part, func(t *testing.T) {
-				d := &lyingDir{Mem: bundle.MemDir()}
+				d := &lyingDir{Mem: vfs.MemDir()}
 				if err := save(t, d); err != nil {
 					t.Fatal(err)
 				}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // ManagerOptions says how a [Manager] names, keeps and writes checkpoints; nil
@@ -58,8 +58,8 @@ type ManagerOptions struct {
 	Fallback func(*DamagedError) bool
 	// Dir is the directory itself, where it is no folder of the operating system.
 	// It is locked against other managers of this process only. Default:
-	// bundle.OSDir of the directory given.
-	Dir bundle.Dir
+	// vfs.OSDir of the directory given.
+	Dir vfs.Dir
 	// NoLock leaves the directory unlocked, where the program makes sure by itself
 	// that no other one saves there. Default: locked.
 	NoLock bool
@@ -135,7 +135,7 @@ type Manager struct {
 	opts      ManagerOptions
 	keep      retention
 	directory string
-	dir       bundle.Dir
+	dir       vfs.Dir
 	lock      *lock // nil: none
 
 	busy chan struct{} // holds one token while a save or restore is at work
@@ -193,7 +193,7 @@ func NewManager(ck *Checkpoint, directory string, opts *ManagerOptions) (*Manage
 	m.keep = retention{max: m.opts.MaxToKeep, every: m.opts.KeepEvery, policies: m.opts.Policies}
 	m.dir = m.opts.Dir
 	if m.dir == nil {
-		m.dir = bundle.OSDir(directory)
+		m.dir = vfs.OSDir(directory)
 	}
 	if !m.opts.NoLock {
 		var err error

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // The commit protocol of a Manager. Every save goes through it: under a free name
@@ -207,7 +208,7 @@ func (m *Manager) commit(ctx context.Context, e entry, write writeFunc) (saved b
 }
 
 // A writeFunc writes a checkpoint to a directory.
-type writeFunc func(dir bundle.Dir, prefix string) error
+type writeFunc func(dir vfs.Dir, prefix string) error
 
 // put writes e, whose name is free, and makes it durable.
 func (m *Manager) put(e entry, write writeFunc) error {

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 type run struct {
@@ -84,7 +84,7 @@ func ExampleBestN() {
 	m, err := checkpoint.NewManager(ck, "run", &checkpoint.ManagerOptions{
 		MaxToKeep: 1,
 		Policies:  []checkpoint.Policy{checkpoint.BestN{N: 1, Metric: "accuracy"}},
-		Dir:       bundle.MemDir(),
+		Dir:       vfs.MemDir(),
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -107,7 +107,7 @@ func ExampleBestN() {
 // program may allow to be taken instead.
 func ExampleDamagedError() {
 	ctx := context.Background()
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	r := &run{trackable.NewScalar[int64](0), trackable.NewScalar[float32](0)}
 	ck, err := checkpoint.New(r, nil)
 	if err != nil {
@@ -146,7 +146,7 @@ func ExampleDamagedError() {
 // An evaluation that runs beside the training takes each new checkpoint.
 func ExampleWatch() {
 	ctx := context.Background()
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	r := &run{trackable.NewScalar[int64](7), trackable.NewScalar[float32](0)}
 	ck, err := checkpoint.New(r, nil)
 	if err != nil {
@@ -167,7 +167,7 @@ func ExampleWatch() {
 
 // The state file of a folder, as other programs see it.
 func ExampleUpdateCheckpointState() {
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	err := checkpoint.UpdateCheckpointState("run", &checkpoint.CheckpointState{
 		ModelCheckpointPath:          filepath.Join("run", "model-20"),
 		AllModelCheckpointPaths:      []string{filepath.Join("run", "model-10"), filepath.Join("run", "model-20")},

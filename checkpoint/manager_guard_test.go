@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/testkit/faultfs"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 func newSteps(t *testing.T) (*stepRoot, *Checkpoint) {
@@ -38,7 +38,7 @@ func newManager(t *testing.T, ck *Checkpoint, dir string, o *ManagerOptions) *Ma
 func TestUnmanagedCheckpointIsReplacedOnlyWhenAsked(t *testing.T) {
 	ctx := context.Background()
 	for _, async := range []bool{false, true} {
-		dir := bundle.MemDir()
+		dir := vfs.MemDir()
 		_, ck := newSteps(t)
 		if err := ck.WriteTo(ctx, dir, "ckpt-1"); err != nil { // by hand
 			t.Fatal(err)
@@ -147,7 +147,7 @@ func TestFailedSaveLeavesACounterThatWentOn(t *testing.T) {
 	disk.Hook(func(op faultfs.Op) error {
 		if op.Kind == faultfs.Rename {
 			// Another save of the same Checkpoint counts on in the meantime.
-			if _, err := ck.SaveTo(ctx, bundle.MemDir(), "elsewhere"); err != nil {
+			if _, err := ck.SaveTo(ctx, vfs.MemDir(), "elsewhere"); err != nil {
 				t.Error(err)
 			}
 			return faultfs.ErrFault

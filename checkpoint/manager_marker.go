@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // saving is what a marker's name adds to its checkpoint's. A marker is an empty
@@ -79,7 +79,7 @@ func identity(fsys fs.FS, name string) (string, error) {
 
 // mark makes a checkpoint's marker, and returns the directory to write the
 // checkpoint to.
-func (m *Manager) mark(name string) (bundle.Dir, error) {
+func (m *Manager) mark(name string) (vfs.Dir, error) {
 	m.marked[name] = ""
 	f, err := m.dir.Create(name + saving)
 	if err == nil {
@@ -91,12 +91,12 @@ func (m *Manager) mark(name string) (bundle.Dir, error) {
 // markedDir is the directory of a save. When the index gets its name, the marker
 // is given the index's identity just before.
 type markedDir struct {
-	bundle.Dir
+	vfs.Dir
 	m    *Manager
 	name string // of the checkpoint
 }
 
-// Rename implements [bundle.Dir].
+// Rename implements [vfs.Dir].
 func (d *markedDir) Rename(from, to string) error {
 	if to == d.name+".index" {
 		id, err := identity(d.Dir, from)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // Save counts save_counter up, saves a checkpoint under its number, and deletes
@@ -93,7 +93,7 @@ func (m *Manager) SaveWith(ctx context.Context, opts *SaveOptions) (path string,
 		}
 		return e.path, nil
 	}
-	saved, err := m.commit(ctx, e, func(dir bundle.Dir, prefix string) error {
+	saved, err := m.commit(ctx, e, func(dir vfs.Dir, prefix string) error {
 		_, err := m.ck.writeNow(ctx, dir, prefix, m.writeOptions())
 		return err
 	})

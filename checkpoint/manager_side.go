@@ -9,8 +9,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/statefile"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // sideName is the file beside the state file that holds what TensorFlow's state
@@ -74,7 +74,7 @@ func readSide(dir fs.FS, shown string) (side sideFile, found bool, err error) {
 	return side, true, nil
 }
 
-func writeSide(dir bundle.Dir, list []entry) error {
+func writeSide(dir vfs.Dir, list []entry) error {
 	side := sideFile{Checkpoints: map[string]sideEntry{}}
 	for _, e := range list {
 		var s sideEntry

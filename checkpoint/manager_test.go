@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/testkit/faultfs"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -39,7 +39,7 @@ func TestManagerOptionsThatCannotBeMeant(t *testing.T) {
 		`CheckpointName "."`:                    {CheckpointName: "."},
 		`CheckpointName "a/" is no slash-separ`: {CheckpointName: "a/"},
 	} {
-		o.Dir = bundle.MemDir()
+		o.Dir = vfs.MemDir()
 		if m, err := NewManager(ck, "run", o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q: %v, %v", want, m, err)
 		}
@@ -145,7 +145,7 @@ func TestWriteCallbacks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opts := &ManagerOptions{Dir: bundle.MemDir(), Async: async, OnWrite: []func(context.Context, string) error{tell("first"), tell("second")}}
+		opts := &ManagerOptions{Dir: vfs.MemDir(), Async: async, OnWrite: []func(context.Context, string) error{tell("first"), tell("second")}}
 		if m, err = NewManager(ck, "run", opts); err != nil {
 			t.Fatal(err)
 		}

@@ -11,14 +11,15 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // manyAttributes returns a checkpoint whose graph gives one object n attributes
 // with a value each.
-func manyAttributes(t *testing.T, n int) *bundle.Mem {
+func manyAttributes(t *testing.T, n int) *vfs.Mem {
 	t.Helper()
 	node := &pb.TrackableObject{}
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	w, err := bundle.NewWriter(dir, "ckpt", nil)
 	if err != nil {
 		t.Fatal(err)

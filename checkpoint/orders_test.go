@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // orderPart has one variable, orderModel places for such parts.
@@ -27,48 +27,48 @@ func TestOrdersOfRestoresAreTensorFlows(t *testing.T) {
 	b := written(t, &struct{ Net *orderModel }{&orderModel{F: of(2)}}, nil)
 	list := written(t, &struct{ Net *orderModel }{&orderModel{L: trackable.NewList(of(3))}}, nil)
 	for name, c := range map[string]struct {
-		program func(m *orderModel, restore func(*bundle.Mem)) *orderPart
+		program func(m *orderModel, restore func(*vfs.Mem)) *orderPart
 		want    float32
 		err     string // of the next save
 	}{
-		"restored twice, then filled": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+		"restored twice, then filled": {func(m *orderModel, restore func(*vfs.Mem)) *orderPart {
 			restore(a)
 			restore(b)
 			m.F, m.G = of(9), of(9)
 			return m.F
 		}, 2, ""},
-		"two restores, the older one has more": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+		"two restores, the older one has more": {func(m *orderModel, restore func(*vfs.Mem)) *orderPart {
 			restore(a)
 			restore(b)
 			m.F, m.G = of(9), of(9)
 			return m.G
 		}, 1.5, ""},
-		"replaced": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+		"replaced": {func(m *orderModel, restore func(*vfs.Mem)) *orderPart {
 			m.F, m.G = of(9), of(9)
 			restore(a)
 			m.F.V = variable(7)
 			return m.F
 		}, 7, ""},
-		"restored after it is built": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+		"restored after it is built": {func(m *orderModel, restore func(*vfs.Mem)) *orderPart {
 			m.F, m.G = of(9), of(9)
 			_ = m.F.V.Store(variable(5).Load())
 			restore(a)
 			return m.F
 		}, 1, ""},
-		"written between two restores": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+		"written between two restores": {func(m *orderModel, restore func(*vfs.Mem)) *orderPart {
 			m.F, m.G = of(9), of(9)
 			restore(a)
 			_ = m.F.V.Store(variable(5).Load())
 			restore(a)
 			return m.F
 		}, 1, ""},
-		"one object in two places": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+		"one object in two places": {func(m *orderModel, restore func(*vfs.Mem)) *orderPart {
 			restore(b)
 			m.F = of(9)
 			m.G = m.F
 			return m.F
 		}, 2, ""},
-		"a list that was nil": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+		"a list that was nil": {func(m *orderModel, restore func(*vfs.Mem)) *orderPart {
 			restore(list)
 			m.L = trackable.NewList[*orderPart]()
 			p := of(9)
@@ -77,7 +77,7 @@ func TestOrdersOfRestoresAreTensorFlows(t *testing.T) {
 			}
 			return p
 		}, 3, ""},
-		"written before it is put into place": {func(m *orderModel, restore func(*bundle.Mem)) *orderPart {
+		"written before it is put into place": {func(m *orderModel, restore func(*vfs.Mem)) *orderPart {
 			restore(b)
 			m.F = of(9)
 			_ = m.F.V.Store(variable(10).Load())
@@ -87,7 +87,7 @@ func TestOrdersOfRestoresAreTensorFlows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := &struct{ Net *orderModel }{new(orderModel)}
 			ck := newCheckpoint(t, root, nil)
-			p := c.program(root.Net, func(dir *bundle.Mem) {
+			p := c.program(root.Net, func(dir *vfs.Mem) {
 				if _, err := ck.ReadFS(ctx, dir, "ckpt", nil); err != nil {
 					t.Fatal(err)
 				}
@@ -97,7 +97,7 @@ func TestOrdersOfRestoresAreTensorFlows(t *testing.T) {
 				t.Error(err)
 			}
 			wantFloats(t, p.V, c.want)
-			err = ck.WriteTo(ctx, bundle.MemDir(), "x")
+			err = ck.WriteTo(ctx, vfs.MemDir(), "x")
 			var late *WrittenError
 			if c.err == "" && err != nil || c.err != "" && (!errors.As(err, &late) || !strings.Contains(err.Error(), c.err)) {
 				t.Errorf("save: %v, want an error about %q", err, c.err)

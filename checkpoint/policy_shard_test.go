@@ -13,6 +13,7 @@ import (
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 	"pgregory.net/rapid"
 )
 
@@ -79,7 +80,7 @@ func TestMaxShardSizeWritesTensorFlowsBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dir := bundle.MemDir()
+			dir := vfs.MemDir()
 			if err := ck.WriteTo(context.Background(), dir, "c"); err != nil {
 				t.Fatal(err)
 			}
@@ -136,7 +137,7 @@ func TestMaxShardSizeLosesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx := context.Background()
-		dir := bundle.MemDir()
+		dir := vfs.MemDir()
 		w, err := bundle.NewWriter(dir, "c", nil)
 		if err != nil {
 			t.Fatal(err)

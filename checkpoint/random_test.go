@@ -7,9 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // spec describes a random graph, so that it can be built twice.
@@ -119,7 +119,7 @@ func TestRandomGraphs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dir := bundle.MemDir()
+		dir := vfs.MemDir()
 		if err := ck.WriteTo(ctx, dir, "ckpt"); err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestRandomGraphs(t *testing.T) {
 		if err := r.AssertConsumed(); err != nil {
 			t.Fatal(err)
 		}
-		again := bundle.MemDir()
+		again := vfs.MemDir()
 		if err := ck2.WriteTo(ctx, again, "ckpt"); err != nil {
 			t.Fatal(err)
 		}

@@ -3,15 +3,15 @@ package checkpoint
 import (
 	"testing"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 func TestReportSumsUp(t *testing.T) {
 	type model struct{ A, B, C *trackable.Variable }
 	one := func() *trackable.Variable { return trackable.NewVariable(tensor.Vector[float32](1)) }
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	if err := newCheckpoint(t, &model{one(), one(), nil}, nil).WriteTo(t.Context(), dir, "ckpt"); err != nil {
 		t.Fatal(err)
 	}

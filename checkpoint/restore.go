@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // RestoreOptions changes one restore; nil means the defaults.
@@ -116,7 +117,7 @@ func openFile(ctx context.Context, p string, o *bundle.ReaderOptions) (source, e
 		return source{}, fmt.Errorf("checkpoint: %w", err)
 	}
 	folder, name := splitPath(found.Prefix)
-	src := source{fsys: bundle.OSDir(folder), prefix: name, path: found.Prefix}
+	src := source{fsys: vfs.OSDir(folder), prefix: name, path: found.Prefix}
 	if src.reader, err = bundle.OpenFile(ctx, found.Prefix, o); err != nil {
 		return source{}, fmt.Errorf("checkpoint: %w", err)
 	}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 var ctx = context.Background()
@@ -31,9 +31,9 @@ func newCheckpoint(t testing.TB, root any, o *Options) *Checkpoint {
 }
 
 // written writes root's checkpoint "ckpt" to memory.
-func written(t testing.TB, root any, o *Options) *bundle.Mem {
+func written(t testing.TB, root any, o *Options) *vfs.Mem {
 	t.Helper()
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	if err := newCheckpoint(t, root, o).WriteTo(ctx, dir, "ckpt"); err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +352,7 @@ func TestUnusedAttributes(t *testing.T) {
 	if err := r.AssertExistingObjectsMatched(); err != nil {
 		t.Error(err)
 	}
-	if err := ck.WriteTo(ctx, bundle.MemDir(), "next"); err != nil {
+	if err := ck.WriteTo(ctx, vfs.MemDir(), "next"); err != nil {
 		t.Errorf("a partial restore keeps the next save from working: %v", err)
 	}
 
@@ -423,7 +423,7 @@ func TestRootAndExtras(t *testing.T) {
 	type extra struct{ Leaf, Other *trackable.Variable }
 	r := &rootModule{Z: variable(1), B: variable(2), Child: &module{V: variable(3)}}
 	ck := newCheckpoint(t, r, &Options{Extra: &extra{variable(4), variable(5)}})
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	p, err := ck.SaveTo(ctx, dir, "ckpt")
 	if err != nil {
 		t.Fatal(err)
@@ -492,7 +492,7 @@ func TestRootAndExtras(t *testing.T) {
 
 // TestSaveCounter: made at the first save, counted, restored, optional.
 func TestSaveCounter(t *testing.T) {
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	type state struct{ V *trackable.Variable }
 	ck := newCheckpoint(t, &state{variable(1)}, nil)
 	if err := ck.WriteTo(ctx, dir, "ckpt"); err != nil {
@@ -608,7 +608,7 @@ func TestOnWrite(t *testing.T) {
 	o := &Options{OnWrite: []func(context.Context, string) error{note("a"), note("b")}}
 	ck := newCheckpoint(t, &struct{ V *trackable.Variable }{variable(1)}, o)
 	o.OnWrite[0] = nil // the options were copied
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	if _, err := ck.SaveTo(ctx, dir, "s"); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // RewriteOptions says what changes on the way; nil copies all as it is.
@@ -31,7 +32,7 @@ type RewriteOptions struct {
 // Rewrite writes the checkpoint again, as prefix in dir, in the order of its
 // data. Whatever this package doesn't know stays: entries, attributes, fields of
 // the object graph.
-func (v *View) Rewrite(ctx context.Context, dir bundle.Dir, prefix string, o *RewriteOptions) error {
+func (v *View) Rewrite(ctx context.Context, dir vfs.Dir, prefix string, o *RewriteOptions) error {
 	if o == nil {
 		o = new(RewriteOptions)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // Saver saves and restores objects in its own way: objects that share state, or
@@ -48,7 +49,7 @@ type SaveCall struct {
 	// Prefix is "<checkpoint>-<package.name>", a path in Dir.
 	Prefix string
 	// Dir is where bundles are written.
-	Dir bundle.Dir
+	Dir vfs.Dir
 }
 
 // NewWriter starts the bundle Prefix in Dir.

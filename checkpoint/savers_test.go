@@ -14,6 +14,7 @@ import (
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 func always(trackable.Trackable) bool { return true }
@@ -191,7 +192,7 @@ func TestShardNames(t *testing.T) {
 		return &Options{Savers: s}
 	}
 	root := &state{newPart(1, 2), variable(3)}
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	err := newCheckpoint(t, root, save(func(string) []string { return []string{"elsewhere"} }, false)).WriteTo(ctx, dir, "run/ckpt")
 	if err == nil || !strings.Contains(err.Error(), "elsewhere") {
 		t.Errorf("a shard outside the prefix: %v", err)
@@ -277,7 +278,7 @@ func TestHalfSavers(t *testing.T) {
 	})
 	t.Run("an error of Save", func(t *testing.T) {
 		o := with(Saver{Save: func(context.Context, *SaveCall) ([]string, error) { return nil, errors.New("no ink") }})
-		err := newCheckpoint(t, &state{newPart(1)}, o).WriteTo(ctx, bundle.MemDir(), "x")
+		err := newCheckpoint(t, &state{newPart(1)}, o).WriteTo(ctx, vfs.MemDir(), "x")
 		if err == nil || !strings.Contains(err.Error(), "no ink") || !strings.Contains(err.Error(), "Pkg.half") {
 			t.Errorf("error %v", err)
 		}
@@ -289,7 +290,7 @@ func TestHalfSavers(t *testing.T) {
 			}
 			return nil, errors.Join(w.Finish(ctx), errors.New("no ink"))
 		}})
-		dir := bundle.MemDir()
+		dir := vfs.MemDir()
 		err = newCheckpoint(t, &state{newPart(1)}, o).WriteTo(ctx, dir, "run/x")
 		if err == nil || len(dir.Names()) > 0 {
 			t.Errorf("error %v, files left over %q", err, dir.Names())
@@ -307,7 +308,7 @@ func TestDelayedSaver(t *testing.T) {
 	if len(r.Deferred) == 0 {
 		t.Error("nothing is deferred")
 	}
-	if err := ck.WriteTo(ctx, bundle.MemDir(), "x"); err == nil {
+	if err := ck.WriteTo(ctx, vfs.MemDir(), "x"); err == nil {
 		t.Error("a save passes while the stacks wait")
 	}
 	live.Stack, live.Other = newStacks().Stack, newStacks().Other

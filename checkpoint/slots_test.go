@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 type fit struct {
@@ -24,7 +24,7 @@ func momentum(t testing.TB) *optimizer {
 	return o
 }
 
-func slotFiles(t testing.TB) *bundle.Mem {
+func slotFiles(t testing.TB) *vfs.Mem {
 	f := &fit{momentum(t), variable(1, 2), variable(3)}
 	f.Opt.slot(t, f.Var, "momentum", tensor.Vector[float32](5, 6))
 	f.Opt.slot(t, f.More, "momentum", tensor.Scalar[float32](7))

@@ -12,6 +12,7 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // ShardTensor is one value that goes to a data file.
@@ -39,7 +40,7 @@ type snapshot struct {
 	// during the snapshot; staged holds their files until write copies them, nil
 	// where they were written in place.
 	saved  []string
-	staged *bundle.Mem
+	staged *vfs.Mem
 	prefix string // the prefix that savers were given
 }
 
@@ -58,7 +59,7 @@ const stagePrefix = "staged"
 // the last restore that are still pending make it a *PendingError. The caller ends it
 // with write, or with release.
 func (ck *Checkpoint) snapshot(ctx context.Context) (*snapshot, error) {
-	mem := bundle.MemDir()
+	mem := vfs.MemDir()
 	sn, err := ck.cut(ctx, mem, stagePrefix)
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func (ck *Checkpoint) snapshot(ctx context.Context) (*snapshot, error) {
 
 // writeNow does snapshot and write in one, for a save that isn't asynchronous:
 // registered savers write straight to dir.
-func (ck *Checkpoint) writeNow(ctx context.Context, dir bundle.Dir, prefix string, o *writeOptions) ([]string, error) {
+func (ck *Checkpoint) writeNow(ctx context.Context, dir vfs.Dir, prefix string, o *writeOptions) ([]string, error) {
 	sn, err := ck.cut(ctx, dir, prefix)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (ck *Checkpoint) writeNow(ctx context.Context, dir bundle.Dir, prefix strin
 	return sn.write(ctx, dir, prefix, o)
 }
 
-func (ck *Checkpoint) cut(ctx context.Context, dir bundle.Dir, prefix string) (*snapshot, error) {
+func (ck *Checkpoint) cut(ctx context.Context, dir vfs.Dir, prefix string) (*snapshot, error) {
 	ck.busy.Lock()
 	defer ck.busy.Unlock()
 	if err := ck.sync(ctx); err != nil {
@@ -104,7 +105,7 @@ func (ck *Checkpoint) cut(ctx context.Context, dir bundle.Dir, prefix string) (*
 }
 
 // gather builds the object graph and takes hold of the values. No step runs.
-func (ck *Checkpoint) gather(ctx context.Context, dir bundle.Dir, prefix string) (_ *snapshot, err error) {
+func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_ *snapshot, err error) {
 	g, err := ck.walk()
 	if err != nil {
 		return nil, err
@@ -226,7 +227,7 @@ func markValues(nodes []*pb.TrackableObject) {
 
 // write writes the snapshot and releases it; files are the names in dir, the
 // index last.
-func (sn *snapshot) write(ctx context.Context, dir bundle.Dir, prefix string, o *writeOptions) (files []string, err error) {
+func (sn *snapshot) write(ctx context.Context, dir vfs.Dir, prefix string, o *writeOptions) (files []string, err error) {
 	defer sn.release()
 	policy, progress := sn.ck.o.Shards, sn.ck.o.Progress
 	if o != nil {
@@ -295,7 +296,7 @@ func (sn *snapshot) write(ctx context.Context, dir bundle.Dir, prefix string, o 
 
 // discard removes what was written of bundles that won't be merged, as far as
 // it can: a crash leaves the same files, and the next managed save removes them.
-func discard(dir bundle.Dir, prefixes []string) {
+func discard(dir vfs.Dir, prefixes []string) {
 	for _, p := range prefixes {
 		folder, base := path.Split(p)
 		list, err := fs.ReadDir(dir, path.Clean("./"+folder))
@@ -318,7 +319,7 @@ func (sn *snapshot) mergeOptions() *bundle.MergeOptions {
 	return o
 }
 
-func (sn *snapshot) writeBundle(ctx context.Context, dir bundle.Dir, prefix string, shards [][]ShardTensor, count *counting) ([]string, error) {
+func (sn *snapshot) writeBundle(ctx context.Context, dir vfs.Dir, prefix string, shards [][]ShardTensor, count *counting) ([]string, error) {
 	w, err := bundle.NewWriter(dir, prefix, sn.ck.o.Writer)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
@@ -350,7 +351,7 @@ func (sn *snapshot) writeBundle(ctx context.Context, dir bundle.Dir, prefix stri
 
 // unstage copies what registered savers wrote to memory into dir, under names
 // that begin with the checkpoint's own.
-func (sn *snapshot) unstage(ctx context.Context, dir bundle.Dir, prefix string) error {
+func (sn *snapshot) unstage(ctx context.Context, dir vfs.Dir, prefix string) error {
 	for i, from := range sn.saved {
 		to := prefix + strings.TrimPrefix(from, sn.prefix)
 		r, err := bundle.Open(ctx, sn.staged, from, nil)

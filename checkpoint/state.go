@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/statefile"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // CheckpointState is what the file named "checkpoint" beside a run's checkpoints
@@ -39,8 +40,8 @@ type StateOptions struct {
 	// moved, as [Manager] and Save do. Default false.
 	Relative bool
 	// Dir is the folder itself, where it is no folder of the operating system.
-	// Default: bundle.OSDir of the path given.
-	Dir bundle.Dir
+	// Default: vfs.OSDir of the path given.
+	Dir vfs.Dir
 }
 
 func (o *StateOptions) filename() string {
@@ -50,9 +51,9 @@ func (o *StateOptions) filename() string {
 	return o.Filename
 }
 
-func (o *StateOptions) dir(path string) bundle.Dir {
+func (o *StateOptions) dir(path string) vfs.Dir {
 	if o == nil || o.Dir == nil {
-		return bundle.OSDir(path)
+		return vfs.OSDir(path)
 	}
 	return o.Dir
 }

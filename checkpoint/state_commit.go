@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // Temporaries of small files are called "<name>.cairn-<16 hex digits>.tmp", so
@@ -44,7 +44,7 @@ func tempOf(file string) (name string, ok bool) {
 
 // writeFileAtomically replaces the file name in dir: whoever reads it sees the
 // old bytes or the new ones, also after a crash. It is durable on return.
-func writeFileAtomically(dir bundle.Dir, name string, data []byte) error {
+func writeFileAtomically(dir vfs.Dir, name string, data []byte) error {
 	err := putFile(dir, name, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
@@ -72,7 +72,7 @@ func maybePlaced(err error) bool {
 
 // putFile writes a file under a temporary name, makes its bytes durable, and
 // gives it its name, which the caller makes durable.
-func putFile(dir bundle.Dir, name string, fill func(io.Writer) error) (err error) {
+func putFile(dir vfs.Dir, name string, fill func(io.Writer) error) (err error) {
 	temp := tempName(name)
 	f, err := dir.Create(temp)
 	if err != nil {
@@ -99,7 +99,7 @@ func putFile(dir bundle.Dir, name string, fill func(io.Writer) error) (err error
 }
 
 // copyFile copies a file within dir; its name is made durable by the caller.
-func copyFile(dir bundle.Dir, from, to string) error {
+func copyFile(dir vfs.Dir, from, to string) error {
 	f, err := dir.Open(from)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func copyFile(dir bundle.Dir, from, to string) error {
 }
 
 // removeIfThere deletes a file; that it is gone already is no error.
-func removeIfThere(dir bundle.Dir, name string) error {
+func removeIfThere(dir vfs.Dir, name string) error {
 	if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // FuzzManagerOverState makes a manager over whatever stands in the state file and
@@ -25,7 +25,7 @@ func FuzzManagerOverState(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx := context.Background()
-		dir := bundle.MemDir()
+		dir := vfs.MemDir()
 		for name, b := range map[string]string{"checkpoint": text, "mine": "x", "ckpt-1.index": "", "ckpt-1.data-00000-of-00001": ""} {
 			if err := dir.WriteFile(name, []byte(b)); err != nil {
 				t.Fatal(err)

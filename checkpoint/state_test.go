@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/vfs"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -30,7 +31,7 @@ func golden(t *testing.T, name string, into any) {
 }
 
 // oneFile returns a Dir that keeps what is written to it, whatever the folder.
-func oneFile(t *testing.T) *bundle.Mem { t.Helper(); return bundle.MemDir() }
+func oneFile(t *testing.T) *vfs.Mem { t.Helper(); return vfs.MemDir() }
 
 func TestUpdateCheckpointStateWritesTensorFlowsBytes(t *testing.T) {
 	if filepath.Separator != '/' {
@@ -277,10 +278,10 @@ func TestLatestCheckpointFS(t *testing.T) {
 // readOnly is a Dir that can only be read.
 type readOnly struct{ fs.FS }
 
-func (readOnly) Create(string) (bundle.File, error) { return nil, fs.ErrPermission }
-func (readOnly) Rename(string, string) error        { return fs.ErrPermission }
-func (readOnly) Remove(string) error                { return fs.ErrPermission }
-func (readOnly) Sync() error                        { return nil }
+func (readOnly) Create(string) (vfs.File, error) { return nil, fs.ErrPermission }
+func (readOnly) Rename(string, string) error     { return fs.ErrPermission }
+func (readOnly) Remove(string) error             { return fs.ErrPermission }
+func (readOnly) Sync() error                     { return nil }
 
 func TestExistsModTimesAndRemove(t *testing.T) {
 	dir := t.TempDir()

@@ -15,6 +15,7 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 func TestListAndLoad(t *testing.T) {
@@ -76,7 +77,7 @@ func TestMatchAndDiff(t *testing.T) {
 	}
 	saved := build()
 	saved.Leaf = &leaf{Leaf3: variable(6), Leaf4: variable(7)}
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	p, err := newCheckpoint(t, saved, nil).SaveTo(ctx, dir, "ckpt")
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +163,7 @@ func TestRewrite(t *testing.T) {
 			{Name: "NO_VALUE", CheckpointKey: "v/.ATTRIBUTES/NO_VALUE"},
 		}},
 	}}
-	src := bundle.MemDir()
+	src := vfs.MemDir()
 	w, err := bundle.NewWriter(src, "ckpt", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +186,7 @@ func TestRewrite(t *testing.T) {
 	}
 	v := mustOpen(t, src, "ckpt")
 
-	dst := bundle.MemDir()
+	dst := vfs.MemDir()
 	if err := v.Rewrite(ctx, dst, "ckpt", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func TestRewrite(t *testing.T) {
 		t.Errorf("rewritten files (-was +is):\n%s", d)
 	}
 	same := func(s string) string { return s }
-	dst = bundle.MemDir()
+	dst = vfs.MemDir()
 	if err := v.Rewrite(ctx, dst, "ckpt", &RewriteOptions{Rename: same}); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +203,7 @@ func TestRewrite(t *testing.T) {
 	}
 
 	// Renamed, dropped, converted.
-	dst = bundle.MemDir()
+	dst = vfs.MemDir()
 	err = v.Rewrite(ctx, dst, "new", &RewriteOptions{
 		Rename: func(s string) string { return strings.Replace(s, "v/", "w/", 1) },
 		Drop:   func(s string) bool { return strings.HasSuffix(s, "SOMETHING_NEW") },

@@ -14,11 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // numbers returns a dataset of the scalars 0 to n-1.
@@ -483,7 +483,7 @@ func TestAPlaceOfAnotherPipelineChangesNothing(t *testing.T) {
 	if _, err := old.Data.Next(ctx); err != nil {
 		t.Fatal(err)
 	}
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	if err := ck.WriteTo(ctx, dir, "ckpt"); err != nil {
 		t.Fatal(err)
 	}
@@ -497,7 +497,7 @@ func TestAPlaceOfAnotherPipelineChangesNothing(t *testing.T) {
 	if got := r.Step.Get(); got != 3 {
 		t.Errorf("step is %d after the refusal, was 3", got)
 	}
-	if err := ck.WriteTo(ctx, bundle.MemDir(), "ckpt"); err != nil {
+	if err := ck.WriteTo(ctx, vfs.MemDir(), "ckpt"); err != nil {
 		t.Error(err) // nothing is half written
 	}
 	report, err := ck.ReadFS(ctx, dir, "ckpt", &checkpoint.RestoreOptions{SkipIterators: true})

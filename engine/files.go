@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // Files is a grant: what a kernel may do with files. A call without a grant
@@ -16,7 +16,7 @@ type Files struct {
 	// grants no reading, unless Write is set, which can be read back.
 	Read fs.FS
 	// Write is where files are written. The default, nil, grants no writing.
-	Write bundle.Dir
+	Write vfs.Dir
 }
 
 // ErrNotGranted is what an op that wants a file meets where nobody granted it.
@@ -35,7 +35,7 @@ func (c *Call) FS() (fs.FS, error) {
 }
 
 // Dir returns the directory that the call may write to.
-func (c *Call) Dir() (bundle.Dir, error) {
+func (c *Call) Dir() (vfs.Dir, error) {
 	if f := c.env.Files; f != nil && f.Write != nil {
 		return f.Write, nil
 	}

@@ -9,12 +9,13 @@ import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // Shards that SaveV2 wrote, slices among them, become one checkpoint, which
 // RestoreV2 reads back whole and in part.
 func TestMergeV2CheckpointsJoinsShards(t *testing.T) {
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	s := function.Eager(t.Context(), &function.Options{Files: &engine.Files{Write: dir}})
 	upper := ops.ValueOf(tensor.Must(tensor.New([]int32{1, 2, 3, 4}, 2, 2)))
 	lower := ops.ValueOf(tensor.Must(tensor.New([]int32{5, 6}, 1, 2)))

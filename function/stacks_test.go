@@ -7,12 +7,12 @@ import (
 	"os"
 	"testing"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // Part is a variable of its own type: one node of the object graph.
@@ -82,7 +82,7 @@ func ExampleSaver() {
 		fmt.Println(err)
 		return
 	}
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 
 	ckpt, err := checkpoint.New(newModel(7, []int32{1, 2}, []int32{3, 4}, []int32{5, 6}), &checkpoint.Options{Savers: savers})
 	if err != nil {
@@ -122,7 +122,7 @@ func TestStackedPartsEqualTensorFlowsFiles(t *testing.T) {
 	if err := savers.Register("Custom", Stacks); err != nil {
 		t.Fatal(err)
 	}
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	ckpt, err := checkpoint.New(newModel(7, []int32{1, 2}, []int32{3, 4}, []int32{5, 6}), &checkpoint.Options{Savers: savers})
 	if err != nil {
 		t.Fatal(err)

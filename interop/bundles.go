@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // bundleSpec is what peer/bundles.py wrote with SaveV2.
@@ -49,7 +50,7 @@ func (s bundleSpec) result(i int) string {
 }
 
 func (r *run) writeBundles(ctx context.Context, spec bundleSpec, folder string, o *bundle.WriterOptions) error {
-	dir := bundle.OSDir(folder)
+	dir := vfs.OSDir(folder)
 	var prefixes []string
 	for _, f := range spec.Files {
 		prefixes = append(prefixes, f.Prefix)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // rewriteCases writes every checkpoint of the run that TensorFlow wrote once
@@ -46,7 +47,7 @@ func (r *run) rewrite(ctx context.Context, prefix string) error {
 		return err
 	}
 	name := filepath.Base(prefix)
-	w, err := bundle.NewWriter(bundle.OSDir(folder), name, &bundle.WriterOptions{Like: rd, NoSync: true})
+	w, err := bundle.NewWriter(vfs.OSDir(folder), name, &bundle.WriterOptions{Like: rd, NoSync: true})
 	if err != nil {
 		return err
 	}

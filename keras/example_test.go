@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
@@ -13,6 +12,7 @@ import (
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 type batch struct{ X, Y *ops.Value }
@@ -130,7 +130,7 @@ func ExampleLayer() {
 // A layer that isn't built yet takes its values when it is.
 func ExampleDense() {
 	ctx := context.Background()
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	x := tensor.Must(tensor.New([]float32{1, 1}, 1, 2))
 
 	old := &keras.Dense{Units: 1, KernelInit: keras.Constant{Value: 2}}

@@ -16,6 +16,7 @@ import (
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // A mode is a way to run a program's functions. The programs below are written
@@ -135,16 +136,16 @@ func (r *run) train(steps int) {
 	}
 }
 
-func (r *run) restore(dir *bundle.Mem, o *checkpoint.RestoreOptions) *checkpoint.Report {
+func (r *run) restore(dir *vfs.Mem, o *checkpoint.RestoreOptions) *checkpoint.Report {
 	r.t.Helper()
 	report, err := r.ck.RestoreFS(context.Background(), dir, "ckpt-1", o)
 	must(r.t, err)
 	return report
 }
 
-func (r *run) save() *bundle.Mem {
+func (r *run) save() *vfs.Mem {
 	r.t.Helper()
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	r.ck.SaveCounter().Set(0)
 	_, err := r.ck.SaveTo(context.Background(), dir, "ckpt")
 	must(r.t, err)
@@ -152,7 +153,7 @@ func (r *run) save() *bundle.Mem {
 }
 
 // contents returns the values of a checkpoint by key.
-func contents(t *testing.T, dir *bundle.Mem) map[string][]float64 {
+func contents(t *testing.T, dir *vfs.Mem) map[string][]float64 {
 	t.Helper()
 	r, err := bundle.Open(context.Background(), dir, "ckpt-1", nil)
 	must(t, err)
@@ -208,7 +209,7 @@ func TestOrdersOfRestoringAndTraining(t *testing.T) {
 		old := first.save()
 		first.train(2)
 		newer := first.save()
-		kernel := func(dir *bundle.Mem) []float64 {
+		kernel := func(dir *vfs.Mem) []float64 {
 			return contents(t, dir)["net/field/kernel/.ATTRIBUTES/VARIABLE_VALUE"]
 		}
 		now := func(r *run) []float64 { return floats(t, r.Net.Field.Kernel.Load()) }
@@ -220,7 +221,7 @@ func TestOrdersOfRestoringAndTraining(t *testing.T) {
 		}
 		saveFails := func(t *testing.T, r *run, want any) {
 			t.Helper()
-			if err := r.ck.WriteTo(ctx, bundle.MemDir(), "x"); err == nil || !errors.As(err, want) {
+			if err := r.ck.WriteTo(ctx, vfs.MemDir(), "x"); err == nil || !errors.As(err, want) {
 				t.Errorf("save: %v, want a %T", err, want)
 			}
 		}
@@ -415,11 +416,11 @@ func TestNoInferenceOnWeightsThatAStrictRestoreDidNotFill(t *testing.T) {
 		Model
 		Layer1 *Affine
 	}
-	saved := func(t *testing.T, root Callable) *bundle.Mem {
+	saved := func(t *testing.T, root Callable) *vfs.Mem {
 		root.Call(scope(t), mat(2, 3, 1, 2, 3, 4, 5, 6))
 		ck, err := checkpoint.New(root, nil)
 		must(t, err)
-		dir := bundle.MemDir()
+		dir := vfs.MemDir()
 		must(t, ck.WriteTo(ctx, dir, "ckpt"))
 		return dir
 	}
@@ -427,7 +428,7 @@ func TestNoInferenceOnWeightsThatAStrictRestoreDidNotFill(t *testing.T) {
 		net := saved(t, &Net{L1: dense(2)})
 		cnn := saved(t, NewSequential(&kernel3{}, new(Flatten), dense(2)))
 		type program struct {
-			file *bundle.Mem
+			file *vfs.Mem
 			root any
 			call func(s *ops.Scope, x *ops.Value) *ops.Value
 			want []string // words of the error
@@ -503,8 +504,8 @@ func (k *kernel3) Call(s *ops.Scope, x ops.Input) *ops.Value {
 // deferred for layers that aren't built yet, and are their first values.
 func TestNameBasedFilesFillLayersThatAreBuiltLater(t *testing.T) {
 	ctx := context.Background()
-	file := func(names ...string) *bundle.Mem {
-		dir := bundle.MemDir()
+	file := func(names ...string) *vfs.Mem {
+		dir := vfs.MemDir()
 		w, err := bundle.NewWriter(dir, "ckpt-1", nil)
 		must(t, err)
 		for _, n := range names {
@@ -532,7 +533,7 @@ func TestNameBasedFilesFillLayersThatAreBuiltLater(t *testing.T) {
 					t.Errorf("%s: deferred %v, unused %v, want both deferred", place, report.Deferred, report.Unused)
 				}
 				var pending *checkpoint.PendingError
-				if err := r.ck.WriteTo(ctx, bundle.MemDir(), "x"); !errors.As(err, &pending) {
+				if err := r.ck.WriteTo(ctx, vfs.MemDir(), "x"); !errors.As(err, &pending) {
 					t.Errorf("%s: save: %v, want a PendingError", place, err)
 				}
 				if when == "after" {
@@ -550,7 +551,7 @@ func TestNameBasedFilesFillLayersThatAreBuiltLater(t *testing.T) {
 					must(t, err)
 				}
 				trained := floats(t, vars[0].Load())
-				must(t, r.ck.WriteTo(ctx, bundle.MemDir(), "x"))
+				must(t, r.ck.WriteTo(ctx, vfs.MemDir(), "x"))
 				if d := cmp.Diff(trained, floats(t, vars[0].Load())); d != "" || cmp.Equal(trained, want) {
 					t.Errorf("%s: the save changed the kernel (-trained +saved):\n%s", place, d)
 				}

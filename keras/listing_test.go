@@ -18,6 +18,7 @@ import (
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // Net is the guide's model.
@@ -74,7 +75,7 @@ func listing(t testing.TB, root any) []string {
 	ctx := context.Background()
 	ck, err := checkpoint.New(root, nil)
 	must(t, err)
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	path, err := ck.SaveTo(ctx, dir, "ckpt")
 	must(t, err)
 	r, err := bundle.Open(ctx, dir, path, nil)

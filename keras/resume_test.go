@@ -19,6 +19,7 @@ import (
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // rowsOf returns rows lo to hi of a matrix.
@@ -106,7 +107,7 @@ func TestTrainingGoesOnAsInKeras3(t *testing.T) {
 			must(t, err)
 			tr.Net.Call(scope(t), x)
 			must(t, tr.Optimizer.Build(Trainable(tr.Net)))
-			out := bundle.MemDir()
+			out := vfs.MemDir()
 			must(t, ck.WriteTo(ctx, out, "ckpt-1"))
 			ours, err := bundle.Open(ctx, out, "ckpt-1", nil)
 			must(t, err)
@@ -147,7 +148,7 @@ func TestRestoredGuideIsWrittenByteForByte(t *testing.T) {
 		tr.Net.Call(scope(t), x)
 		must(t, tr.Optimizer.Build(Trainable(tr.Net)))
 		must(t, report.AssertConsumed())
-		out := bundle.MemDir()
+		out := vfs.MemDir()
 		must(t, ck.WriteTo(ctx, out, "ckpt-1"))
 		for _, file := range []string{"ckpt-1.index", "ckpt-1.data-00000-of-00001"} {
 			got, err := fs.ReadFile(out, file)
@@ -289,7 +290,7 @@ func TestSavesDuringTrainingShowOneStep(t *testing.T) {
 		}
 		done <- err
 	}()
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	for range 20 {
 		must(t, ck.WriteTo(ctx, dir, "ckpt"))
 		b, err := bundle.Open(ctx, dir, "ckpt", nil)
@@ -338,7 +339,7 @@ func TestLayersAddedAfterARestoreGetTheirValues(t *testing.T) {
 	want := forward(old)
 	ck, err := checkpoint.New(old, nil)
 	must(t, err)
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	must(t, ck.WriteTo(ctx, dir, "ckpt"))
 
 	fresh := &root{NewSequential(), trackable.NewList[*Dense]()}

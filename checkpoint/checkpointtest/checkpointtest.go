@@ -15,9 +15,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // UpdateEnv is the environment variable that makes [Keys] write its golden file
@@ -88,12 +88,12 @@ func keys(root any) ([]string, error) {
 
 const prefix = "ckpt"
 
-func write(root any) (*checkpoint.Checkpoint, *bundle.Mem, error) {
+func write(root any) (*checkpoint.Checkpoint, *vfs.Mem, error) {
 	ck, err := checkpoint.New(root, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	dir := bundle.MemDir()
+	dir := vfs.MemDir()
 	return ck, dir, ck.WriteTo(context.Background(), dir, prefix)
 }
 
@@ -160,7 +160,7 @@ func Check(t testing.TB, build func() any) {
 		t.Errorf("checkpointtest: %v", err)
 		return
 	}
-	copied := bundle.MemDir()
+	copied := vfs.MemDir()
 	if err := ck.WriteTo(ctx, copied, prefix); err != nil {
 		t.Errorf("checkpointtest: saving what was restored: %v", err)
 		return

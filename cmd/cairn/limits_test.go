@@ -10,6 +10,7 @@ import (
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 func TestSizesAreReadAsPeopleWriteThem(t *testing.T) {
@@ -25,7 +26,7 @@ func TestSizesAreReadAsPeopleWriteThem(t *testing.T) {
 // flag lets it be.
 func TestMaxMemoryLetsALargeGraphBeShown(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "c")
-	w, err := bundle.NewWriter(bundle.OSDir(filepath.Dir(prefix)), "c", &bundle.WriterOptions{NoSync: true})
+	w, err := bundle.NewWriter(vfs.OSDir(filepath.Dir(prefix)), "c", &bundle.WriterOptions{NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

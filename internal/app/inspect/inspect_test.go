@@ -18,6 +18,7 @@ import (
 	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 func TestStatsAreNumpys(t *testing.T) {
@@ -73,7 +74,7 @@ func TestHistogramsCountEveryFiniteElement(t *testing.T) {
 func write(t *testing.T, tensors map[string]*tensor.Tensor) *store.Store {
 	t.Helper()
 	dir := t.TempDir()
-	w, err := bundle.NewWriter(bundle.OSDir(dir), "c", &bundle.WriterOptions{NoSync: true})
+	w, err := bundle.NewWriter(vfs.OSDir(dir), "c", &bundle.WriterOptions{NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

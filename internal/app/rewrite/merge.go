@@ -12,6 +12,7 @@ import (
 	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/internal/safetensors"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // MergeOptions say how to merge; nil means the defaults.
@@ -144,7 +145,7 @@ func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Opt
 		paths[i] = filepath.ToSlash(rel)
 	}
 	n := len(paths) - 1
-	dir := &countingDir{Dir: bundle.OSDir(root), progress: o.Progress}
+	dir := &countingDir{Dir: vfs.OSDir(root), progress: o.Progress}
 	for _, s := range stores {
 		for _, e := range s.Entries() {
 			dir.total += e.Bytes
@@ -177,13 +178,13 @@ func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Opt
 
 // countingDir tells how much was written through it, for a progress bar.
 type countingDir struct {
-	bundle.Dir
+	vfs.Dir
 	progress    func(done, total int64)
 	done, total int64
 }
 
 // Create starts a file whose writes are counted.
-func (d *countingDir) Create(name string) (bundle.File, error) {
+func (d *countingDir) Create(name string) (vfs.File, error) {
 	f, err := d.Dir.Create(name)
 	if err != nil || d.progress == nil {
 		return f, err
@@ -192,7 +193,7 @@ func (d *countingDir) Create(name string) (bundle.File, error) {
 }
 
 type countingFile struct {
-	bundle.File
+	vfs.File
 	d *countingDir
 }
 

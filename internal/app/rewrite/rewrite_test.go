@@ -20,6 +20,7 @@ import (
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 const fixtures = "../../../cmd/cairn/testdata/tf2.21/"
@@ -86,7 +87,7 @@ func TestAlignedShardedAndBigEndianCheckpointsComeBack(t *testing.T) {
 	ctx := context.Background()
 	for _, o := range []*bundle.WriterOptions{{Alignment: 64}, {BigEndian: true}, {Alignment: 8, BigEndian: true}} {
 		dir := t.TempDir()
-		w, err := bundle.NewWriter(bundle.OSDir(dir), "c", o)
+		w, err := bundle.NewWriter(vfs.OSDir(dir), "c", o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +267,7 @@ func TestPartialRenamesKeepTheObjectsPaths(t *testing.T) {
 func TestObjectsOfRegisteredSaversGoByTheirNewNames(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
-	w, err := bundle.NewWriter(bundle.OSDir(dir), "c", &bundle.WriterOptions{NoSync: true})
+	w, err := bundle.NewWriter(vfs.OSDir(dir), "c", &bundle.WriterOptions{NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +306,7 @@ func TestLongRewritesKeepOneTensorInMemory(t *testing.T) {
 	}
 	ctx := context.Background()
 	dir := t.TempDir()
-	w, err := bundle.NewWriter(bundle.OSDir(dir), "c", &bundle.WriterOptions{NoSync: true})
+	w, err := bundle.NewWriter(vfs.OSDir(dir), "c", &bundle.WriterOptions{NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

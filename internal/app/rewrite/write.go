@@ -12,6 +12,7 @@ import (
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // Options say how to write; nil means the defaults.
@@ -262,7 +263,7 @@ func plural(n int, one, many string) string {
 
 // checkpointDir splits a prefix for package bundle, and refuses one that would
 // surprise.
-func checkpointDir(dst string, force bool) (dir bundle.Dir, base string, err error) {
+func checkpointDir(dst string, force bool) (dir vfs.Dir, base string, err error) {
 	switch {
 	case dst == "" || strings.HasSuffix(dst, "/") || strings.HasSuffix(dst, string(filepath.Separator)):
 		return nil, "", fmt.Errorf("%q is no checkpoint prefix: it lacks the last part, as in %s", dst, filepath.Join(dst, "ckpt-1"))
@@ -278,5 +279,5 @@ func checkpointDir(dst string, force bool) (dir bundle.Dir, base string, err err
 	if err := store.CheckFree(dst+".index", force); err != nil {
 		return nil, "", err
 	}
-	return bundle.OSDir(filepath.Dir(dst)), filepath.Base(dst), nil
+	return vfs.OSDir(filepath.Dir(dst)), filepath.Base(dst), nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 func TestStarsCrossSlashesAndNothingElseIsSpecial(t *testing.T) {
@@ -46,7 +47,7 @@ func keras3(t *testing.T) *Store {
 		{Attributes: []*pb.SerializedTensor{{Name: "VARIABLE_VALUE", CheckpointKey: kernel}}},
 	}}
 	dir := t.TempDir()
-	w, err := bundle.NewWriter(bundle.OSDir(dir), "c", &bundle.WriterOptions{NoSync: true})
+	w, err := bundle.NewWriter(vfs.OSDir(dir), "c", &bundle.WriterOptions{NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

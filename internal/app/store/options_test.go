@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // TestObjectGraphsOutOfProportionAreRefused: a graph of empty nodes, two bytes
@@ -20,7 +21,7 @@ import (
 func TestObjectGraphsOutOfProportionAreRefused(t *testing.T) {
 	ctx := t.Context()
 	prefix := filepath.Join(t.TempDir(), "c")
-	w, err := bundle.NewWriter(bundle.OSDir(filepath.Dir(prefix)), "c", &bundle.WriterOptions{NoSync: true})
+	w, err := bundle.NewWriter(vfs.OSDir(filepath.Dir(prefix)), "c", &bundle.WriterOptions{NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package faultfs is a [bundle.Dir] in memory for tests of what happens when
+// Package faultfs is a [vfs.Dir] in memory for tests of what happens when
 // files fail: any operation can be made to fail, the disk can be full, and a
 // crash can be simulated that loses what was not made durable.
 //
@@ -21,7 +21,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // Kind is what an operation does.
@@ -238,8 +238,8 @@ func checkName(op, name string) error {
 	return nil
 }
 
-// Create implements [bundle.Dir].
-func (d *FS) Create(name string) (bundle.File, error) {
+// Create implements [vfs.Dir].
+func (d *FS) Create(name string) (vfs.File, error) {
 	if err := checkName("create", name); err != nil {
 		return nil, err
 	}
@@ -262,7 +262,7 @@ func (d *FS) Create(name string) (bundle.File, error) {
 	return &file{d: d, n: n, name: name}, nil
 }
 
-// Rename implements [bundle.Dir].
+// Rename implements [vfs.Dir].
 func (d *FS) Rename(oldname, newname string) error {
 	if err := errors.Join(checkName("rename", oldname), checkName("rename", newname)); err != nil {
 		return err
@@ -283,7 +283,7 @@ func (d *FS) Rename(oldname, newname string) error {
 	return err
 }
 
-// Remove implements [bundle.Dir].
+// Remove implements [vfs.Dir].
 func (d *FS) Remove(name string) error {
 	if err := checkName("remove", name); err != nil {
 		return err
@@ -303,7 +303,7 @@ func (d *FS) Remove(name string) error {
 	return err
 }
 
-// Sync implements [bundle.Dir].
+// Sync implements [vfs.Dir].
 func (d *FS) Sync() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

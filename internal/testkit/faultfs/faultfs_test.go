@@ -9,10 +9,10 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/vfs"
 )
 
-var _ bundle.Dir = (*FS)(nil)
+var _ vfs.Dir = (*FS)(nil)
 
 func put(t *testing.T, d *FS, name, text string, sync bool) {
 	t.Helper()

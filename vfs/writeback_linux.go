@@ -1,6 +1,6 @@
 //go:build !arm
 
-package bundle
+package vfs
 
 import (
 	"os"
@@ -10,11 +10,11 @@ import (
 // osFile is a file of the operating system being written.
 type osFile struct{ *os.File }
 
-// preallocate finds room on the disk for a range that is about to be written, at
+// Preallocate finds room on the disk for a range that is about to be written, at
 // once and in one piece where there is one: what is written then needs no search
 // for room, neither at the write nor at the Sync. That it fails changes nothing: a
 // file system may not know it, and a full disk tells so at the write.
-func (f osFile) preallocate(off, n int64) {
+func (f osFile) Preallocate(off, n int64) {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -23,9 +23,9 @@ func (f osFile) preallocate(off, n int64) {
 	raw.Control(func(fd uintptr) { syscall.Fallocate(int(fd), keepSize, off, n) })
 }
 
-// startWriteback lets the disk work while more is written, so that the Sync at
+// StartWriteback lets the disk work while more is written, so that the Sync at
 // the end has less to wait for. That it fails changes nothing.
-func (f osFile) startWriteback(off, n int64) {
+func (f osFile) StartWriteback(off, n int64) {
 	const syncFileRangeWrite = 2
 	raw, err := f.SyscallConn()
 	if err != nil {

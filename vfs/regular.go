@@ -1,4 +1,4 @@
-package bundle
+package vfs
 
 import (
 	"io/fs"
@@ -8,13 +8,14 @@ import (
 // kindError says that something else lies where a file was looked for.
 type kindError struct{ mode fs.FileMode }
 
-func (e *kindError) Error() string { return describeMode(e.mode) + ", not a file; remove it" }
+func (e *kindError) Error() string { return DescribeMode(e.mode) + ", not a file; remove it" }
 
 // Is reports whether target is [fs.ErrInvalid].
 func (e *kindError) Is(target error) bool { return target == fs.ErrInvalid }
 
-// describeMode returns what a mode says in words.
-func describeMode(m fs.FileMode) string {
+// DescribeMode returns the kind of a file that is not a regular one, in words:
+// "a directory", "a named pipe".
+func DescribeMode(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
 		return "a directory"

@@ -1,5 +1,5 @@
 //go:build !unix
 
-package bundle
+package vfs
 
 const nonblock = 0

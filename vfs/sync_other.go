@@ -1,6 +1,6 @@
 //go:build !unix
 
-package bundle
+package vfs
 
 // syncFolder does nothing: folders can't be opened for syncing here, and names
 // are made durable by the file system itself.

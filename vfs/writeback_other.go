@@ -1,6 +1,6 @@
 //go:build !linux || arm
 
-package bundle
+package vfs
 
 import "os"
 

@@ -1,4 +1,4 @@
-package bundle
+package vfs
 
 import "time"
 
