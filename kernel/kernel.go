@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/array"
 	"github.com/cairnml/cairn/kernel/control"
+	"github.com/cairnml/cairn/kernel/conv"
 	"github.com/cairnml/cairn/kernel/io"
 	"github.com/cairnml/cairn/kernel/list"
 	"github.com/cairnml/cairn/kernel/math"
@@ -49,6 +50,7 @@ func Families() iter.Seq2[string, []engine.Kernel] {
 			{"math", math.Kernels()}, {"matmul", matmul.Kernels()}, {"reduce", reduce.Kernels()}, {"array", array.Kernels()},
 			{"nn", nn.Kernels()}, {"random", random.Kernels()}, {"state", state.Kernels()}, {"io", io.Kernels()},
 			{"control", control.Kernels()}, {"list", list.Kernels()},
+			{"conv", conv.Kernels()},
 		} {
 			if !yield(f.name, f.kernels) {
 				return

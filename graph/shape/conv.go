@@ -113,51 +113,69 @@ func perDim(a graph.Attrs, name string, n int) ([]int, error) {
 	return out, nil
 }
 
-// windowing is what an op's attributes say of the window that it moves.
-type windowing struct {
-	layout             Layout
-	strides, dilations []int
-	padding            string
-	explicit           []int64
+// Windows is what an op's attributes say of the window that it moves.
+type Windows struct {
+	Layout             Layout
+	Strides, Dilations []int // a number for each dimension of the image
+	Padding            string
+	Explicit           []int64
 }
 
-func (c *Inference) windowing(rank int) (w windowing, err error) {
+// WindowsOf are the attributes of an op on images of a rank.
+func WindowsOf(a graph.Attrs, rank int) (w Windows, err error) {
 	format := "NHWC"
 	if rank == 5 {
 		format = "NDHWC"
 	}
-	if w.layout, err = LayoutOf(c.Attrs.String("data_format", format)); err != nil {
+	if w.Layout, err = LayoutOf(a.String("data_format", format)); err != nil {
 		return w, err
 	}
-	if len(w.layout.Spatial) != rank-2 {
-		return w, fmt.Errorf("the data format %q has %d dimensions, not %d", c.Attrs.String("data_format", format), len(w.layout.Spatial)+2, rank)
+	if len(w.Layout.Spatial) != rank-2 {
+		return w, fmt.Errorf("the data format %q has %d dimensions, not %d", a.String("data_format", format), len(w.Layout.Spatial)+2, rank)
 	}
-	if w.strides, err = perDim(c.Attrs, "strides", rank); err != nil {
+	if w.Strides, err = perDim(a, "strides", rank); err != nil {
 		return w, err
 	}
-	if w.dilations, err = perDim(c.Attrs, "dilations", rank); err != nil {
+	if w.Dilations, err = perDim(a, "dilations", rank); err != nil {
 		return w, err
 	}
-	w.padding = c.Attrs.String("padding", "VALID")
-	if w.padding == "EXPLICIT" {
-		w.explicit = c.Attrs.Ints("explicit_paddings")
-		if len(w.explicit) != 2*rank {
-			return w, fmt.Errorf("explicit_paddings has %d entries, not %d", len(w.explicit), 2*rank)
+	w.Padding = a.String("padding", "VALID")
+	if w.Padding == "EXPLICIT" {
+		w.Explicit = a.Ints("explicit_paddings")
+		if len(w.Explicit) != 2*rank {
+			return w, fmt.Errorf("explicit_paddings has %d entries, not %d", len(w.Explicit), 2*rank)
+		}
+		for _, p := range w.Explicit {
+			if p < 0 || p > 1<<30 {
+				return w, fmt.Errorf("explicit_paddings holds %v", w.Explicit)
+			}
 		}
 	}
 	return w, nil
 }
 
-// places returns the number of places along dimension d of n elements.
-func (w *windowing) places(d, n, size int) (int, error) {
-	p := Padding{Kind: w.padding}
-	if w.explicit != nil {
-		if w.explicit[2*d] > 1<<30 || w.explicit[2*d+1] > 1<<30 {
-			return 0, fmt.Errorf("explicit_paddings holds %v", w.explicit)
-		}
-		p.Before, p.After = int(w.explicit[2*d]), int(w.explicit[2*d+1])
+// Sizes are the sizes of an op's windows, its attribute ksize.
+func Sizes(a graph.Attrs, rank int) ([]int, error) { return perDim(a, "ksize", rank) }
+
+// Places is the number of places along dimension d of n elements.
+func (w *Windows) Places(d, n, size int) (int, error) {
+	p := Padding{Kind: w.Padding}
+	if w.Explicit != nil {
+		p.Before, p.After = int(w.Explicit[2*d]), int(w.Explicit[2*d+1])
 	}
-	return Window(n, size, w.strides[d], w.dilations[d], p)
+	return Window(n, size, w.Strides[d], w.Dilations[d], p)
+}
+
+// Before is how many elements beyond the border the first of so many places
+// reaches.
+func (w *Windows) Before(d, n, size, places int) int {
+	switch {
+	case w.Explicit != nil:
+		return int(w.Explicit[2*d])
+	case w.Padding == "SAME":
+		return max(0, (places-1)*w.Strides[d]+(size-1)*w.Dilations[d]+1-n) / 2
+	}
+	return 0
 }
 
 func conv(c *Inference) error {
@@ -176,15 +194,15 @@ func conv(c *Inference) error {
 	if err != nil {
 		return err
 	}
-	w, err := c.windowing(rank)
+	w, err := WindowsOf(c.Attrs, rank)
 	if err != nil {
 		return err
 	}
 	out := make(tensor.Shape, rank)
-	l := w.layout
+	l := w.Layout
 	out[l.Batch] = x.Dim(l.Batch)
 	for i, d := range l.Spatial {
-		if out[d], err = w.places(d, x.Dim(d), f.Dim(i)); err != nil {
+		if out[d], err = w.Places(d, x.Dim(d), f.Dim(i)); err != nil {
 			return fmt.Errorf("dimension %d: %w", d, err)
 		}
 	}
@@ -229,10 +247,8 @@ func backpropInput(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err
 	}
-	// The sizes may leave out the batch and the channels.
-	if e, ok := c.In[0].Ints(); ok && len(e) == 2 && c.Op == "Conv2DBackpropInput" {
-		c.set(0, graph.OfRank(4))
-		return nil
+	if done, err := c.flatSizes(); done || err != nil {
+		return err
 	}
 	if err := c.backprop(0); err != nil {
 		return err
@@ -257,6 +273,37 @@ func backpropInput(c *Inference) error {
 	return nil
 }
 
+// flatSizes serves Conv2DBackpropInput where its sizes are height and width only:
+// the batch is that of dy, the channels are the filter's.
+func (c *Inference) flatSizes() (done bool, err error) {
+	if c.Op != "Conv2DBackpropInput" {
+		return false, nil
+	}
+	s, err := c.sizes(0, "the sizes")
+	if err != nil || !s.HasRank() || s.Rank() != 2 {
+		return false, err
+	}
+	l, err := LayoutOf(c.Attrs.String("data_format", "NHWC"))
+	if err != nil || len(l.Spatial) != 2 {
+		return false, err
+	}
+	f, err := c.ranked(1, 4)
+	if err != nil {
+		return false, err
+	}
+	dy, err := c.ranked(2, 4)
+	if err != nil {
+		return false, err
+	}
+	out := make(tensor.Shape, 4)
+	out[l.Batch], out[l.Channels] = dy.Dim(l.Batch), f.Dim(2)
+	for i, d := range l.Spatial {
+		out[d] = s.Dim(i)
+	}
+	c.setDims(0, out...)
+	return true, nil
+}
+
 func backpropFilter(c *Inference) error { return c.backprop(1) }
 
 func pool(c *Inference) error {
@@ -271,21 +318,21 @@ func pool(c *Inference) error {
 	if err != nil {
 		return err
 	}
-	w, err := c.windowing(rank)
+	w, err := WindowsOf(c.Attrs, rank)
 	if err != nil {
 		return err
 	}
-	size, err := perDim(c.Attrs, "ksize", rank)
+	size, err := Sizes(c.Attrs, rank)
 	if err != nil {
 		return err
 	}
 	out := make(tensor.Shape, rank)
 	for d := range out {
-		if d == w.layout.Batch {
+		if d == w.Layout.Batch {
 			out[d] = x.Dim(d)
 			continue
 		}
-		if out[d], err = w.places(d, x.Dim(d), size[d]); err != nil {
+		if out[d], err = w.Places(d, x.Dim(d), size[d]); err != nil {
 			return fmt.Errorf("dimension %d: %w", d, err)
 		}
 	}

@@ -8,8 +8,10 @@ type DataFormat string
 
 // The values of DataFormat.
 const (
-	DataFormatNchw DataFormat = "NCHW"
-	DataFormatNhwc DataFormat = "NHWC"
+	DataFormatNcdhw DataFormat = "NCDHW"
+	DataFormatNchw  DataFormat = "NCHW"
+	DataFormatNdhwc DataFormat = "NDHWC"
+	DataFormatNhwc  DataFormat = "NHWC"
 )
 
 // PadMode is a value of the attributes of this kind. Each op's definition tells which
@@ -20,4 +22,15 @@ type PadMode string
 const (
 	PadModeReflect   PadMode = "REFLECT"
 	PadModeSymmetric PadMode = "SYMMETRIC"
+)
+
+// Padding is a value of the attributes of this kind. Each op's definition tells which
+// of them it takes.
+type Padding string
+
+// The values of Padding.
+const (
+	PaddingExplicit Padding = "EXPLICIT"
+	PaddingSame     Padding = "SAME"
+	PaddingValid    Padding = "VALID"
 )

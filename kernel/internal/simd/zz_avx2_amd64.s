@@ -252,6 +252,107 @@ adamF32_loop:
 	VZEROUPPER
 	RET
 
+// func depthwiseF32_4(dst *float32, src *float32, w *float32, rows int, columns int, rowStep int, columnStep int, wStep int, places int, placeStep int, dstStep int)
+// Requires: AVX
+TEXT ·depthwiseF32_4(SB), NOSPLIT, $0-88
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ columns+32(FP), BX
+	MOVQ columnStep+48(FP), SI
+	MOVQ wStep+56(FP), DI
+	MOVQ places+64(FP), R8
+
+depthwiseF32_4_place:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   CX, R11
+	MOVQ   DX, R13
+	MOVQ   rows+24(FP), R9
+
+depthwiseF32_4_row:
+	MOVQ R11, R12
+	MOVQ BX, R10
+
+depthwiseF32_4_tap:
+	VMOVUPS (R13), Y4
+	VMULPS  (R12), Y4, Y4
+	VADDPS  Y4, Y0, Y0
+	VMOVUPS 32(R13), Y4
+	VMULPS  32(R12), Y4, Y4
+	VADDPS  Y4, Y1, Y1
+	VMOVUPS 64(R13), Y4
+	VMULPS  64(R12), Y4, Y4
+	VADDPS  Y4, Y2, Y2
+	VMOVUPS 96(R13), Y4
+	VMULPS  96(R12), Y4, Y4
+	VADDPS  Y4, Y3, Y3
+	ADDQ    SI, R12
+	ADDQ    DI, R13
+	DECQ    R10
+	JNE     depthwiseF32_4_tap
+	MOVQ    rowStep+40(FP), R10
+	ADDQ    R10, R11
+	DECQ    R9
+	JNE     depthwiseF32_4_row
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	MOVQ    placeStep+72(FP), R10
+	ADDQ    R10, CX
+	MOVQ    dstStep+80(FP), R10
+	ADDQ    R10, AX
+	DECQ    R8
+	JNE     depthwiseF32_4_place
+	VZEROUPPER
+	RET
+
+// func depthwiseF32_1(dst *float32, src *float32, w *float32, rows int, columns int, rowStep int, columnStep int, wStep int, places int, placeStep int, dstStep int)
+// Requires: AVX
+TEXT ·depthwiseF32_1(SB), NOSPLIT, $0-88
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ columns+32(FP), BX
+	MOVQ columnStep+48(FP), SI
+	MOVQ wStep+56(FP), DI
+	MOVQ places+64(FP), R8
+
+depthwiseF32_1_place:
+	VXORPS Y0, Y0, Y0
+	MOVQ   CX, R11
+	MOVQ   DX, R13
+	MOVQ   rows+24(FP), R9
+
+depthwiseF32_1_row:
+	MOVQ R11, R12
+	MOVQ BX, R10
+
+depthwiseF32_1_tap:
+	VMOVUPS (R13), Y1
+	VMULPS  (R12), Y1, Y1
+	VADDPS  Y1, Y0, Y0
+	ADDQ    SI, R12
+	ADDQ    DI, R13
+	DECQ    R10
+	JNE     depthwiseF32_1_tap
+	MOVQ    rowStep+40(FP), R10
+	ADDQ    R10, R11
+	DECQ    R9
+	JNE     depthwiseF32_1_row
+	VMOVUPS Y0, (AX)
+	MOVQ    placeStep+72(FP), R10
+	ADDQ    R10, CX
+	MOVQ    dstStep+80(FP), R10
+	ADDQ    R10, AX
+	DECQ    R8
+	JNE     depthwiseF32_1_place
+	VZEROUPPER
+	RET
+
 // func addF64(dst *float64, a *float64, b *float64, n int)
 // Requires: AVX
 TEXT ·addF64(SB), NOSPLIT, $0-32
@@ -497,5 +598,106 @@ adamF64_loop:
 	VMOVUPS Y6, (DX)(SI*1)
 	ADDQ    $0x20, SI
 	JNE     adamF64_loop
+	VZEROUPPER
+	RET
+
+// func depthwiseF64_4(dst *float64, src *float64, w *float64, rows int, columns int, rowStep int, columnStep int, wStep int, places int, placeStep int, dstStep int)
+// Requires: AVX
+TEXT ·depthwiseF64_4(SB), NOSPLIT, $0-88
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ columns+32(FP), BX
+	MOVQ columnStep+48(FP), SI
+	MOVQ wStep+56(FP), DI
+	MOVQ places+64(FP), R8
+
+depthwiseF64_4_place:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   CX, R11
+	MOVQ   DX, R13
+	MOVQ   rows+24(FP), R9
+
+depthwiseF64_4_row:
+	MOVQ R11, R12
+	MOVQ BX, R10
+
+depthwiseF64_4_tap:
+	VMOVUPS (R13), Y4
+	VMULPD  (R12), Y4, Y4
+	VADDPD  Y4, Y0, Y0
+	VMOVUPS 32(R13), Y4
+	VMULPD  32(R12), Y4, Y4
+	VADDPD  Y4, Y1, Y1
+	VMOVUPS 64(R13), Y4
+	VMULPD  64(R12), Y4, Y4
+	VADDPD  Y4, Y2, Y2
+	VMOVUPS 96(R13), Y4
+	VMULPD  96(R12), Y4, Y4
+	VADDPD  Y4, Y3, Y3
+	ADDQ    SI, R12
+	ADDQ    DI, R13
+	DECQ    R10
+	JNE     depthwiseF64_4_tap
+	MOVQ    rowStep+40(FP), R10
+	ADDQ    R10, R11
+	DECQ    R9
+	JNE     depthwiseF64_4_row
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	MOVQ    placeStep+72(FP), R10
+	ADDQ    R10, CX
+	MOVQ    dstStep+80(FP), R10
+	ADDQ    R10, AX
+	DECQ    R8
+	JNE     depthwiseF64_4_place
+	VZEROUPPER
+	RET
+
+// func depthwiseF64_1(dst *float64, src *float64, w *float64, rows int, columns int, rowStep int, columnStep int, wStep int, places int, placeStep int, dstStep int)
+// Requires: AVX
+TEXT ·depthwiseF64_1(SB), NOSPLIT, $0-88
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ columns+32(FP), BX
+	MOVQ columnStep+48(FP), SI
+	MOVQ wStep+56(FP), DI
+	MOVQ places+64(FP), R8
+
+depthwiseF64_1_place:
+	VXORPS Y0, Y0, Y0
+	MOVQ   CX, R11
+	MOVQ   DX, R13
+	MOVQ   rows+24(FP), R9
+
+depthwiseF64_1_row:
+	MOVQ R11, R12
+	MOVQ BX, R10
+
+depthwiseF64_1_tap:
+	VMOVUPS (R13), Y1
+	VMULPD  (R12), Y1, Y1
+	VADDPD  Y1, Y0, Y0
+	ADDQ    SI, R12
+	ADDQ    DI, R13
+	DECQ    R10
+	JNE     depthwiseF64_1_tap
+	MOVQ    rowStep+40(FP), R10
+	ADDQ    R10, R11
+	DECQ    R9
+	JNE     depthwiseF64_1_row
+	VMOVUPS Y0, (AX)
+	MOVQ    placeStep+72(FP), R10
+	ADDQ    R10, CX
+	MOVQ    dstStep+80(FP), R10
+	ADDQ    R10, AX
+	DECQ    R8
+	JNE     depthwiseF64_1_place
 	VZEROUPPER
 	RET

@@ -54,6 +54,8 @@ func main() {
 			v = e.do("sub", v, e.do("div", e.do("mul", m, x[0]), e.do("add", e.sqrt(s), x[3])))
 			return []reg.VecVirtual{v, m, s}
 		})
+		e.depthwise(4)
+		e.depthwise(1)
 	}
 	writeAsm()
 	src, err := format.Source([]byte(header + "\n//go:build amd64 && !noasm\n\npackage simd\n" + decls.String()))

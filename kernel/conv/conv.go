@@ -1,0 +1,282 @@
+package conv
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/gemm"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// direction is which of image, filter and output a convolution computes from
+// the other two.
+type direction uint8
+
+const (
+	forward    direction = iota // the output from image and filter
+	backInput                   // the image's gradient from filter and output's
+	backFilter                  // the filter's gradient from image and output's
+)
+
+// convolution is a node that convolves.
+type convolution struct {
+	op        string
+	dir       direction
+	rank      int
+	depthwise bool
+	windows   shape.Windows
+	packed    any // []*gemm.Weights of the filter, where it is a constant
+	run       func(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor)
+}
+
+func prepare(dir direction, rank int, depthwise bool) func(*engine.Node) (func(*engine.Call) error, error) {
+	return func(n *engine.Node) (func(*engine.Call) error, error) {
+		v := &convolution{op: n.Op, dir: dir, rank: rank, depthwise: depthwise}
+		var err error
+		if v.windows, err = shape.WindowsOf(n.Attrs, rank); err != nil {
+			return nil, err
+		}
+		d := tensor.Invalid
+		if len(n.In) > 0 {
+			d = n.In[len(n.In)-1].DType
+		}
+		if v.run = runs[d]; v.run == nil || d == tensor.Int32 && (depthwise || dir == backFilter) {
+			var t elementwise.ByType
+			for known := range runs {
+				t[known] = func(*engine.Call) error { return nil }
+			}
+			return nil, t.Unsupported(d)
+		}
+		if dir != backFilter && len(n.In) > 1 {
+			if f := n.In[1].Value; f != nil && !depthwise {
+				v.pack(f)
+			}
+		}
+		return v.call, nil
+	}
+}
+
+var runs = map[tensor.DType]func(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor){
+	tensor.Float32: floats[float32], tensor.Float64: floats[float64],
+	tensor.Float16: halves[tensor.F16], tensor.BFloat16: halves[tensor.BF16],
+	tensor.Int32: func(_ *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {
+		plain(v.dir, g, tensor.Values[int32](out), tensor.Values[int32](a), tensor.Values[int32](b))
+	},
+}
+
+// call checks the inputs, finds the geometry and makes the output.
+func (v *convolution) call(c *engine.Call) error {
+	want := 3
+	if v.dir == forward {
+		want = 2
+	}
+	if err := c.Need(want); err != nil {
+		return err
+	}
+	var g geometry
+	var dims tensor.Shape
+	a, b := c.In(0), c.In(want-1)
+	switch v.dir {
+	case forward:
+		if err := v.fits(&g, a.Shape(), b.Shape()); err != nil {
+			return err
+		}
+		dims = g.image(g.out, g.o)
+	case backInput:
+		a = c.In(1)
+		var err error
+		if dims, err = v.inputSizes(c.In(0), a, b); err != nil {
+			return err
+		}
+		if err := v.fits(&g, dims, a.Shape()); err != nil {
+			return err
+		}
+	case backFilter:
+		var err error
+		if dims, err = shapes.Dims(c.In(1), "the filter's sizes", 0); err != nil {
+			return err
+		}
+		if err := v.fits(&g, a.Shape(), dims); err != nil {
+			return err
+		}
+	}
+	if a.DType() != b.DType() {
+		return fmt.Errorf("the inputs' types differ: %v and %v", a.DType(), b.DType())
+	}
+	if y := g.image(g.out, g.o); v.dir != forward && !b.Shape().Equal(y) {
+		return fmt.Errorf("the output's gradient has shape %v, not %v", b.Shape(), y)
+	}
+	out, err := c.Alloc(0, b.DType(), dims)
+	if err != nil || out.Len() == 0 {
+		return err
+	}
+	if a.Len() == 0 || b.Len() == 0 {
+		clear(out.Bytes())
+		return nil
+	}
+	v.run(c, v, &g, out, a, b)
+	return nil
+}
+
+func (v *convolution) fits(g *geometry, x, f tensor.Shape) error {
+	if len(x) != v.rank {
+		return fmt.Errorf("images of shape %v, where %d dimensions are needed", x, v.rank)
+	}
+	return g.filtered(&v.windows, x, f, v.depthwise)
+}
+
+// inputSizes is the shape of the image, which Conv2DBackpropInput may be given
+// without the batch and the channels.
+func (v *convolution) inputSizes(sizes, f, dy *tensor.Tensor) (tensor.Shape, error) {
+	dims, err := shapes.Dims(sizes, "the input's sizes", 0)
+	if err != nil || v.op != "Conv2DBackpropInput" || len(dims) != 2 {
+		return dims, err
+	}
+	if len(f.Shape()) != 4 || len(dy.Shape()) != 4 {
+		return nil, fmt.Errorf("a filter of shape %v and a gradient of shape %v", f.Shape(), dy.Shape())
+	}
+	l := v.windows.Layout
+	out := make(tensor.Shape, 4)
+	out[l.Batch], out[l.Channels] = dy.Shape()[l.Batch], f.Shape()[2]
+	for i, d := range l.Spatial {
+		out[d] = dims[i]
+	}
+	return out, nil
+}
+
+// real are the types with fast products.
+type real interface{ float32 | float64 }
+
+func floats[T real](c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {
+	packed, _ := v.packed.([]*gemm.Weights[T])
+	compute(c, v.dir, g, tensor.Values[T](out), tensor.Values[T](a), tensor.Values[T](b), packed)
+}
+
+// compute writes to out what dir computes from a and b.
+func compute[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T, packed []*gemm.Weights[T]) {
+	switch {
+	case !affordable(g.reach(), g.n, max(g.c, g.o), len(out)+len(a)+len(b)),
+		g.stride[0]*g.stride[1]*g.stride[2] > maxPhases:
+		plain(dir, g, out, a, b)
+	case g.depthwise > 0:
+		depthwise(c, dir, g, out, a, b)
+	case dir == forward:
+		convolve(c, g, out, a, b, packed)
+	case dir == backInput:
+		spread(c, g, out, a, b, packed)
+	default:
+		correlate(c, g, out, a, b)
+	}
+}
+
+// halves computes in float32.
+func halves[H elementwise.Half](c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {
+	var wide [3][]float32
+	for i, t := range []*tensor.Tensor{out, a, b} {
+		var free func()
+		wide[i], free = scratch[float32](c, t.Len())
+		defer free()
+	}
+	elementwise.Widen(wide[1], tensor.Values[H](a))
+	elementwise.Widen(wide[2], tensor.Values[H](b))
+	packed, _ := v.packed.([]*gemm.Weights[float32])
+	compute(c, v.dir, g, wide[0], wide[1], wide[2], packed)
+	elementwise.Narrow(tensor.Values[H](out), wide[0])
+}
+
+// convolve computes the output from image and filter.
+func convolve[T real](c *engine.Call, g *geometry, y, x, f []T, packed []*gemm.Weights[T]) {
+	fr := framed(c, x, g.channelsFirst, g.n, g.c, g.in, g.reach(), g.before, 1)
+	defer fr.free()
+	out, done := last(c, y, g.channelsFirst, g.n, g.out, g.o)
+	defer done()
+	s, image := fr.strides()
+	places := g.out[0] * g.out[1] * g.out[2]
+	cg, og := g.c/g.groups, g.o/g.groups
+	w := gemm.Windows{Run: cg}
+	w.Positions[0] = gemm.Axis{N: g.n, Src: image, Dst: places * g.o}
+	rest := places
+	for d := range 3 {
+		rest /= g.out[d]
+		w.Positions[d+1] = gemm.Axis{N: g.out[d], Src: g.stride[d] * s[d], Dst: rest * g.o}
+		w.Taps[d] = gemm.Axis{N: g.size[d], Src: g.dilation[d] * s[d]}
+	}
+	if g.groups == 1 && g.dilation[2] == 1 {
+		// The taps of a row are neighbours.
+		w.Run *= g.size[2]
+		w.Taps[2].N = 1
+	}
+	merge(&w)
+	for i := range g.groups {
+		w.Src, w.Dst = i*cg, i*og
+		if packed != nil && g.groups == 1 {
+			packed[0].Slide(out, fr.data, w, c.Workers())
+			continue
+		}
+		b := gemm.PackTemporary(f[i*og:], g.o, false, g.taps()*cg, og, c.Workers())
+		b.Slide(out, fr.data, w, c.Workers())
+		b.Free()
+	}
+}
+
+// merge makes one row of positions of rows that follow each other in the same
+// steps, so that tiles don't end where a short row does.
+func merge(w *gemm.Windows) {
+	p := &w.Positions
+	for a := 2; a >= 0; a-- {
+		switch last := p[3]; {
+		case p[a].N == 1:
+		case last.N == 1:
+			p[3], p[a] = p[a], gemm.Axis{N: 1}
+		case p[a].Src == last.N*last.Src && p[a].Dst == last.N*last.Dst:
+			p[3].N *= p[a].N
+			p[a] = gemm.Axis{N: 1}
+		default:
+			return
+		}
+	}
+}
+
+// pack packs a constant filter.
+func (v *convolution) pack(f *tensor.Tensor) {
+	s := f.Shape()
+	if len(s) != v.rank || f.Len() == 0 {
+		return
+	}
+	switch f.DType() {
+	case tensor.Float32:
+		v.packed = packFilter(v, s, tensor.Values[float32](f))
+	case tensor.Float64:
+		v.packed = packFilter(v, s, tensor.Values[float64](f))
+	}
+}
+
+// packFilter packs a filter for images of one group; how many groups there are,
+// only the image tells.
+func packFilter[T real](v *convolution, s tensor.Shape, f []T) []*gemm.Weights[T] {
+	g := geometry{c: s[len(s)-2], o: s[len(s)-1], groups: 1, size: [3]int{1, 1, 1}, stride: [3]int{1, 1, 1}, dilation: [3]int{1, 1, 1}}
+	for i, d := range v.windows.Layout.Spatial {
+		k := 3 - len(v.windows.Layout.Spatial) + i
+		g.size[k], g.stride[k], g.dilation[k] = s[i], v.windows.Strides[d], v.windows.Dilations[d]
+	}
+	if v.dir == forward {
+		return []*gemm.Weights[T]{gemm.Pack(f, g.o, false, g.taps()*g.c, g.o)}
+	}
+	if g.stride[0]*g.stride[1]*g.stride[2] > maxPhases {
+		return nil
+	}
+	var all []*gemm.Weights[T]
+	for _, p := range g.phases() {
+		var w *gemm.Weights[T]
+		if k := p.taps() * g.o; k > 0 {
+			b := make([]T, k*g.c)
+			gather(&p, b, f, &g, 0)
+			w = gemm.Pack(b, g.c, false, k, g.c)
+		}
+		all = append(all, w)
+	}
+	return all
+}

@@ -1,0 +1,143 @@
+package conv
+
+import (
+	"unsafe"
+
+	"github.com/cairnml/cairn/engine"
+)
+
+// element are the types that images consist of.
+type element interface {
+	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
+}
+
+// scratch is temporary memory of n elements.
+func scratch[T element](c *engine.Call, n int) ([]T, func()) {
+	var z T
+	mem, free := c.Scratch(n * int(unsafe.Sizeof(z)))
+	if n == 0 {
+		return nil, free
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&mem[0])), n), free
+}
+
+// frame is images with the channels last, in memory that may be wider than they
+// are: element (0, 0, 0) of an image stands behind a border of zeros.
+type frame[T element] struct {
+	data   []T
+	dims   [3]int // the border included
+	border [3]int // in front
+	c      int
+	free   func()
+}
+
+// strides are the distances between neighbours along depth, height and width,
+// and between images.
+func (f *frame[T]) strides() (s [3]int, image int) {
+	s[2] = f.c
+	s[1] = f.dims[2] * s[2]
+	s[0] = f.dims[1] * s[1]
+	return s, f.dims[0] * s[0]
+}
+
+// framed are n images x of c channels and sizes in, with a border that makes
+// them dims. It is x itself where nothing has to move. With copies each channel
+// stands as many times, next to itself.
+func framed[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in, dims, border [3]int, copies int) frame[T] {
+	f := frame[T]{data: x, dims: dims, border: border, c: ch * copies, free: func() {}}
+	if in == dims && copies == 1 && (!channelsFirst || ch == 1 || in == [3]int{1, 1, 1}) {
+		return f
+	}
+	_, image := f.strides()
+	f.data, f.free = scratch[T](c, n*image)
+	rows := n * dims[0] * dims[1]
+	width := dims[2] * f.c
+	c.Parallel(rows, float64(width)*0.3, func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			f.row(f.data[r*width:(r+1)*width], x, r, channelsFirst, ch, in, copies)
+		}
+	})
+	return f
+}
+
+// row fills row r of the frame.
+func (f *frame[T]) row(dst, x []T, r int, channelsFirst bool, ch int, in [3]int, copies int) {
+	img, z, y := r/(f.dims[0]*f.dims[1]), r/f.dims[1]%f.dims[0]-f.border[0], r%f.dims[1]-f.border[1]
+	if z < 0 || z >= in[0] || y < 0 || y >= in[1] {
+		clear(dst)
+		return
+	}
+	before, n := f.border[2]*f.c, min(in[2], f.dims[2]-f.border[2])
+	clear(dst[:before])
+	clear(dst[before+n*f.c:])
+	dst = dst[before : before+n*f.c]
+	if !channelsFirst {
+		src := x[((img*in[0]+z)*in[1]+y)*in[2]*ch:][:n*ch]
+		if copies == 1 {
+			copy(dst, src)
+			return
+		}
+		for i, v := range src {
+			for k := range copies {
+				dst[i*copies+k] = v
+			}
+		}
+		return
+	}
+	plane := in[0] * in[1] * in[2]
+	for k := range ch {
+		src := x[(img*ch+k)*plane+(z*in[1]+y)*in[2]:][:n]
+		for i, v := range src {
+			for p := range copies {
+				dst[i*f.c+k*copies+p] = v
+			}
+		}
+	}
+}
+
+// toChannelsFirst writes n images of c channels, plane places each, from
+// channels last.
+func toChannelsFirst[T element](call *engine.Call, dst, src []T, n, plane, c int) {
+	call.Parallel(n*c, float64(plane), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			img, k := i/c, i%c
+			out := dst[i*plane : (i+1)*plane]
+			in := src[img*plane*c:]
+			for p := range out {
+				out[p] = in[p*c+k]
+			}
+		}
+	})
+}
+
+// last is a buffer for an output of n elements that is written with the channels
+// last; done brings it to dst.
+func last[T element](c *engine.Call, dst []T, channelsFirst bool, n int, size [3]int, ch int) (buf []T, done func()) {
+	plane := size[0] * size[1] * size[2]
+	if !channelsFirst || ch == 1 || plane == 1 {
+		return dst, func() {}
+	}
+	buf, free := scratch[T](c, len(dst))
+	return buf, func() {
+		toChannelsFirst(c, dst, buf, n, plane, ch)
+		free()
+	}
+}
+
+// reach is the sizes of a frame over which windows move without end checks.
+func (g *geometry) reach() (dims [3]int) {
+	for d := range dims {
+		dims[d] = (g.out[d]-1)*g.stride[d] + (g.size[d]-1)*g.dilation[d] + 1
+		if g.before[d] == 0 && dims[d] <= g.in[d] {
+			dims[d] = g.in[d] // no border: the windows may leave a rest
+		}
+	}
+	return dims
+}
+
+// affordable reports whether frames of these sizes are in proportion to the
+// tensors of the call: strange strides and paddings make them huge.
+func affordable(dims [3]int, n, c, tensors int) bool {
+	most := 16*float64(tensors) + 1<<16
+	return float64(dims[0])*float64(dims[1])*float64(dims[2])*float64(n)*float64(c) <= most
+}

@@ -1,0 +1,131 @@
+package conv
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// geometry is how a window moves over the images of one call: sizes by depth,
+// height and width.
+type geometry struct {
+	channelsFirst     bool
+	rank              int
+	n                 int // images
+	c, o              int // channels of the image and of the output
+	in, out           [3]int
+	size, stride      [3]int
+	dilation, before  [3]int
+	groups, depthwise int // groups of channels; outputs a channel, 0 where the filter is no depthwise one
+}
+
+// image is the shape of n images of c channels in the op's layout.
+func (g *geometry) image(s [3]int, c int) tensor.Shape {
+	out := tensor.Shape{g.n, s[0], s[1], s[2], c}
+	if g.channelsFirst {
+		out = tensor.Shape{g.n, c, s[0], s[1], s[2]}
+	}
+	if g.rank == 5 {
+		return out
+	}
+	if g.channelsFirst {
+		return tensor.Shape{g.n, c, s[1], s[2]}
+	}
+	return tensor.Shape{g.n, s[1], s[2], c}
+}
+
+// windows fills in how windows of a size move over images of shape x.
+func (g *geometry) windows(w *shape.Windows, x tensor.Shape, size [3]int) error {
+	g.rank = len(x)
+	l := w.Layout
+	g.channelsFirst = l.Channels == 1
+	if l.Batch != 0 || l.Channels != 1 && l.Channels != g.rank-1 {
+		return fmt.Errorf("images have to lie one after the other, with the channels first or last")
+	}
+	if w.Strides[l.Batch] != 1 || w.Dilations[l.Batch] != 1 {
+		return fmt.Errorf("strides and dilations along the batch have to be 1")
+	}
+	g.n, g.c = x[l.Batch], x[l.Channels]
+	g.in, g.out, g.stride, g.dilation, g.before = [3]int{1, 1, 1}, [3]int{1, 1, 1}, [3]int{1, 1, 1}, [3]int{1, 1, 1}, [3]int{}
+	g.size = size
+	first := 3 - len(l.Spatial)
+	for i, d := range l.Spatial {
+		places, err := w.Places(d, x[d], size[first+i])
+		if err != nil {
+			return fmt.Errorf("dimension %d: %w", d, err)
+		}
+		g.in[first+i], g.out[first+i] = x[d], places
+		g.stride[first+i], g.dilation[first+i] = w.Strides[d], w.Dilations[d]
+		g.before[first+i] = w.Before(d, x[d], size[first+i], places)
+	}
+	return nil
+}
+
+// filtered is the geometry of a convolution of images of shape x with a filter
+// of shape f.
+func (g *geometry) filtered(w *shape.Windows, x, f tensor.Shape, depthwise bool) error {
+	rank := len(x)
+	if len(f) != rank {
+		return fmt.Errorf("a filter of shape %v for images of shape %v", f, x)
+	}
+	size := [3]int{1, 1, 1}
+	copy(size[5-rank:], f[:rank-2])
+	for _, n := range size {
+		if n < 1 {
+			return fmt.Errorf("the filter %v is empty", f)
+		}
+	}
+	if err := g.windows(w, x, size); err != nil {
+		return err
+	}
+	if w.Strides[w.Layout.Channels] != 1 || w.Dilations[w.Layout.Channels] != 1 {
+		return fmt.Errorf("strides and dilations along the channels have to be 1")
+	}
+	taken, made := f[rank-2], f[rank-1]
+	g.groups, g.o = 1, made
+	if depthwise {
+		if taken != g.c {
+			return fmt.Errorf("the image has %d channels, the filter takes %d", g.c, taken)
+		}
+		var err error
+		g.depthwise = made
+		g.o, err = shape.MulDims(taken, made)
+		return err
+	}
+	switch {
+	case taken == 0 && g.c == 0:
+	case taken == 0 || g.c%taken != 0:
+		return fmt.Errorf("the image has %d channels, the filter takes %d", g.c, taken)
+	case g.c > 0:
+		g.groups = g.c / taken
+	}
+	if made%g.groups != 0 {
+		return fmt.Errorf("%d outputs can't be divided among %d groups", made, g.groups)
+	}
+	return nil
+}
+
+func (g *geometry) taps() int { return g.size[0] * g.size[1] * g.size[2] }
+
+// places is the number of positions of the window.
+func (g *geometry) places() int { return g.n * g.out[0] * g.out[1] * g.out[2] }
+
+// span is how many taps of a window at place i of dimension d lie within the
+// image: those from the first up to the last.
+func (g *geometry) span(d, i int) (first, last int) {
+	at := i*g.stride[d] - g.before[d]
+	if at < 0 {
+		first = (-at + g.dilation[d] - 1) / g.dilation[d]
+	}
+	last = g.size[d]
+	if room := g.in[d] - at; room <= 0 {
+		last = 0
+	} else {
+		last = min(last, (room+g.dilation[d]-1)/g.dilation[d])
+	}
+	return first, max(first, last)
+}
+
+// place is where place i of dimension d has its first tap.
+func (g *geometry) place(d, i int) int { return i*g.stride[d] - g.before[d] }
