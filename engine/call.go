@@ -205,6 +205,16 @@ func (c *Call) Alloc(i int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor,
 	return t, nil
 }
 
+// Afford checks that outputs of so many bytes together are within MaxOutput: an
+// op whose strings or rows grow with its inputs' values asks before it makes
+// them.
+func (c *Call) Afford(bytes int64) error {
+	if most := c.env.MaxOutput; most > 0 && bytes > most {
+		return fmt.Errorf("the outputs take more than the %d bytes of MaxOutput", most)
+	}
+	return nil
+}
+
 func (c *Call) afford(d tensor.DType, shape tensor.Shape, bytes int64) error {
 	if most := c.env.MaxOutput; most > 0 && bytes > most {
 		return fmt.Errorf("an output of %v%v takes more than the %d bytes of MaxOutput", d, shape, most)

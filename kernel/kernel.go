@@ -16,6 +16,7 @@ import (
 	"github.com/cairnml/cairn/kernel/random"
 	"github.com/cairnml/cairn/kernel/reduce"
 	"github.com/cairnml/cairn/kernel/state"
+	"github.com/cairnml/cairn/kernel/text"
 )
 
 // All returns the set of all built-in kernels. It is one value that never
@@ -51,6 +52,7 @@ func Families() iter.Seq2[string, []engine.Kernel] {
 			{"nn", nn.Kernels()}, {"random", random.Kernels()}, {"state", state.Kernels()}, {"io", io.Kernels()},
 			{"control", control.Kernels()}, {"list", list.Kernels()},
 			{"conv", conv.Kernels()},
+			{"text", text.Kernels()},
 		} {
 			if !yield(f.name, f.kernels) {
 				return

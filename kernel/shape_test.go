@@ -12,6 +12,13 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// sizedByValues are the ops whose outputs' sizes depend on values that no rule
+// looks at: which elements Where finds, how many parts a string has.
+var sizedByValues = map[string]bool{
+	"Where": true, "StringSplit": true, "StringSplitV2": true, "StringNGrams": true, "UnicodeDecode": true,
+	"UnicodeDecodeWithOffsets": true,
+}
+
 // TestShapeRulesTellWhatKernelsGive holds that the rule of an op, asked with all
 // that is known of the inputs, tells the types and shapes of the kernel's
 // outputs, and tells nothing false about elements. What a kernel gives is the fixture's
@@ -45,8 +52,7 @@ func TestShapeRulesTellWhatKernelsGive(t *testing.T) {
 			for i, x := range f.Out {
 				want := x.Tensor(t)
 				got := c.Out[i]
-				// How many elements Where finds depends on the values of any tensor.
-				if s, known := got.Shape.Tensor(); op != "Where" && (!known || !s.Equal(want.Shape())) || !got.Shape.Accepts(want.Shape()) {
+				if s, known := got.Shape.Tensor(); !sizedByValues[op] && (!known || !s.Equal(want.Shape())) || !got.Shape.Accepts(want.Shape()) {
 					t.Errorf("%v: output %d is %v, not %v%v", f, i, got, want.DType(), want.Shape())
 				}
 				if got.DType != want.DType() {

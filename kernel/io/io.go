@@ -7,8 +7,6 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/engine"
-	"github.com/cairnml/cairn/graph"
-	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -19,7 +17,6 @@ func Kernels() []engine.Kernel {
 		{Op: "RestoreV2", Run: restore},
 		{Op: "MergeV2Checkpoints", Run: merge, SideEffect: true},
 		{Op: "ShardedFilename", Run: shardedFilename},
-		{Op: "StringJoin", Run: stringJoin},
 	}
 }
 
@@ -169,44 +166,5 @@ func shardedFilename(c *engine.Call) error {
 		n[i] = v
 	}
 	c.Set(0, tensor.Scalar(fmt.Sprintf("%s-%05d-of-%05d", base, n[0], n[1])))
-	return nil
-}
-
-// stringJoin joins strings element by element; scalars stretch.
-func stringJoin(c *engine.Call) error {
-	if c.NumIn() < 1 {
-		return fmt.Errorf("takes at least one input")
-	}
-	if err := c.NeedTensors(0); err != nil {
-		return err
-	}
-	in := make([]graph.PartialShape, c.NumIn())
-	for i := range in {
-		x := c.In(i)
-		if x.DType() != tensor.String {
-			return fmt.Errorf("input %d is %v, not string", i, x.DType())
-		}
-		in[i] = graph.Whole(x.Shape())
-	}
-	s, err := shape.JoinedStrings(in...)
-	if err != nil {
-		return err
-	}
-	out, err := c.Alloc(0, tensor.String, s.Dims())
-	if err != nil {
-		return err
-	}
-	sep := c.Attrs().String("separator", "")
-	for i := range out.Strings() {
-		var text []byte
-		for k := range c.NumIn() {
-			if k > 0 {
-				text = append(text, sep...)
-			}
-			x := c.In(k).Strings()
-			text = append(text, x[min(i, len(x)-1)]...)
-		}
-		out.Strings()[i] = string(text)
-	}
 	return nil
 }

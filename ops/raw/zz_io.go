@@ -52,21 +52,3 @@ func SaveV2(s *ops.Scope, prefix ops.Input, tensorNames ops.Input, shapeAndSlice
 func ShardedFilename(s *ops.Scope, basename ops.Input, shard ops.Input, numShards ops.Input) *ops.Value {
 	return s.Emit1("ShardedFilename", nil, basename, shard, numShards)
 }
-
-// StringJoinOptions are the attributes of [StringJoin] that have defaults.
-type StringJoinOptions struct {
-	// Separator is separator. Default: "".
-	Separator string
-}
-
-// StringJoin emits TensorFlow's op StringJoin and returns its output.
-// A nil o means the defaults.
-func StringJoin(s *ops.Scope, inputs []ops.Input, o *StringJoinOptions) *ops.Value {
-	var as graph.Attrs
-	if o != nil {
-		if o.Separator != "" {
-			as = append(as, graph.String("separator", o.Separator))
-		}
-	}
-	return s.Emit1("StringJoin", as, inputs...)
-}

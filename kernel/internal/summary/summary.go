@@ -116,7 +116,8 @@ func element(t *tensor.Tensor, i int) string {
 	return "?"
 }
 
-// short returns the shortest text that gives x again, in C's form.
+// short returns the text that gives x again, of few digits where these do, else of as
+// many as any number needs.
 func short(x float64, bits int) string {
 	switch {
 	case math.IsNaN(x):
@@ -126,5 +127,96 @@ func short(x float64, bits int) string {
 	case math.IsInf(x, -1):
 		return "-inf"
 	}
-	return strconv.FormatFloat(x, 'g', -1, bits)
+	few, all := 6, 9 // digits
+	if bits == 64 {
+		few, all = 15, 17
+	}
+	s := strconv.FormatFloat(x, 'g', few, bits)
+	if y, err := strconv.ParseFloat(s, bits); err == nil && y == x {
+		return s
+	}
+	return strconv.FormatFloat(x, 'g', all, bits)
+}
+
+// Nested returns the elements of t in brackets, a line a row, as printing ops write
+// them: of every dimension at most as many as most says at either end, all where
+// that is below 0. Strings stand in quotes.
+func Nested(t *tensor.Tensor, most int64) string {
+	n := nested{t: t, ends: t.Len()}
+	if most >= 0 && most < int64(n.ends) {
+		n.ends = int(most)
+	}
+	n.dim(0, 0, t.Len())
+	return n.String()
+}
+
+type nested struct {
+	strings.Builder
+	t    *tensor.Tensor
+	ends int // elements at each end of a dimension
+}
+
+// dim writes the n elements from at on, which are one of dimension d.
+func (w *nested) dim(d, at, n int) {
+	s := w.t.Shape()
+	if d == len(s) {
+		if w.t.DType() == tensor.String {
+			w.WriteString(`"` + escape(w.t.Strings()[at]) + `"`)
+			return
+		}
+		w.WriteString(element(w.t, at))
+		return
+	}
+	w.WriteByte('[')
+	per := 0
+	if s[d] > 0 {
+		per = n / s[d]
+	}
+	for i := 0; i < s[d]; i++ {
+		if i == w.ends && s[d]-i > w.ends {
+			w.space(d)
+			w.WriteString("...")
+			i = s[d] - w.ends
+			if i == s[d] {
+				break
+			}
+		}
+		if i > 0 {
+			w.space(d)
+		}
+		w.dim(d+1, at+i*per, per)
+	}
+	w.WriteByte(']')
+}
+
+// space writes what stands between two elements of dimension d.
+func (w *nested) space(d int) {
+	if last := len(w.t.Shape()) - 1; d < last {
+		w.WriteString(strings.Repeat("\n", last-d) + strings.Repeat(" ", d+1))
+		return
+	}
+	w.WriteByte(' ')
+}
+
+// escape writes a text as C would have it in quotes.
+func escape(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '\r':
+			b.WriteString(`\r`)
+		case c == '\t':
+			b.WriteString(`\t`)
+		case c == '"' || c == '\'' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < 0x20 || c == 0x7f:
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }

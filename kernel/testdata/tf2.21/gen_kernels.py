@@ -3,7 +3,7 @@
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_kernels.py
 
 One JSON file a family, a case a line; recorder.py describes them. Families of
-their own scripts: gen_conv.py.
+their own scripts: gen_conv.py, gen_text.py.
 """
 import numpy as np
 import tensorflow as tf
@@ -414,8 +414,6 @@ for d in F:
 
 # --- io -----------------------------------------------------------------------
 case("io", "ShardedFilename", [("basename", np.array(b"ckpt")), ("shard", np.int32(3)), ("num_shards", np.int32(12))])
-case("io", "StringJoin", [("inputs", [strs(3), np.array(b"-x")])], {"separator": "/"})
-case("io", "StringJoin", [("inputs", [np.array(b"a"), np.array(b"b")])])
 
 # --- edges --------------------------------------------------------------------
 # Calls that are right but rare. They stand last, so that the random numbers of

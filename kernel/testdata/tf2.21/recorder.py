@@ -10,6 +10,7 @@ import os
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.framework import op_def_registry
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 rng = np.random.default_rng(20260101)
@@ -50,32 +51,31 @@ def pack(x):
     return {"dtype": t.dtype.name, "shape": list(t.shape), "data": data}
 
 
-def attr(name, v):
-    if isinstance(v, bool):
-        return {"name": name, "kind": "bool", "value": v}
-    if isinstance(v, int):
-        return {"name": name, "kind": "int", "value": v}
-    if isinstance(v, float):
-        return {"name": name, "kind": "float", "value": v}
-    if isinstance(v, str):
-        return {"name": name, "kind": "string", "value": v}
-    if isinstance(v, tf.DType):
-        return {"name": name, "kind": "type", "value": v.name}
-    if isinstance(v, tf.TensorShape):
-        return {"name": name, "kind": "shape", "value": [-1 if d is None else d for d in v]}
-    if isinstance(v, list) and v and isinstance(v[0], tf.DType):
-        return {"name": name, "kind": "types", "value": [d.name for d in v]}
-    if isinstance(v, list) and v and isinstance(v[0], float):
-        return {"name": name, "kind": "floats", "value": v}
-    if isinstance(v, list) and v and isinstance(v[0], str):
-        return {"name": name, "kind": "strings", "value": v}
-    if isinstance(v, list):
-        return {"name": name, "kind": "ints", "value": v}
-    raise TypeError(v)
-
-
 # Attributes that tf.raw_ops calls otherwise than the op definition.
 PYTHON_NAMES = {("Squeeze", "axis"): "squeeze_dims"}
+
+
+def dims(s):
+    s = tf.TensorShape(s)
+    return None if s.rank is None else [-1 if d is None else d for d in s]
+
+
+def attr(op, name, v):
+    """An attribute in the kind that the op's definition has it in."""
+    name = PYTHON_NAMES.get((op, name), name)
+    kind = {a.name: a.type for a in op_def_registry.get(op).attr}[name]
+    one = {"type": lambda x: tf.as_dtype(x).name, "shape": dims, "tensor": pack}.get(kind.removeprefix("list(").removesuffix(")"), lambda x: x)
+    if kind.startswith("list("):
+        return {"name": name, "kind": kind[5:-1] + "s", "value": [one(x) for x in v]}
+    return {"name": name, "kind": kind, "value": one(v)}
+
+
+def flatten(x):
+    if x is None or isinstance(x, tf.Operation):
+        return []
+    if isinstance(x, (list, tuple)):
+        return [y for e in x for y in flatten(e)]
+    return [x]
 
 
 def case(family, op, inputs, attrs=None, nvars=0, raw=None):
@@ -88,7 +88,7 @@ def case(family, op, inputs, attrs=None, nvars=0, raw=None):
             variables.append(var)
             kwargs[name] = var.handle
             flat.append(v)
-        elif isinstance(v, list) and v and isinstance(v[0], np.ndarray):
+        elif isinstance(v, list) and all(isinstance(x, np.ndarray) for x in v):
             kwargs[name] = [tf.constant(x) for x in v]
             flat.extend(v)
         else:
@@ -99,18 +99,12 @@ def case(family, op, inputs, attrs=None, nvars=0, raw=None):
         call[k] = v
     fn = raw or getattr(tf.raw_ops, op)
     try:
-        out = fn(**call)
+        out = flatten(fn(**call))
     except (tf.errors.NotFoundError, tf.errors.InvalidArgumentError, tf.errors.UnimplementedError, TypeError) as e:
         # No CPU kernel for this type: nothing to compare with.
         print("skip", op, [str(getattr(x, "dtype", "")) for x in flat], str(e)[:90].replace("\n", " "))
         return
-    if out is None or isinstance(out, tf.Operation):
-        out = []
-    elif isinstance(out, tf.Tensor):
-        out = [out]
-    else:
-        out = list(out)
-    c = {"op": op, "attrs": [attr(PYTHON_NAMES.get((op, k), k), v) for k, v in attrs.items()], "in": [pack(x) for x in flat],
+    c = {"op": op, "attrs": [attr(op, k, v) for k, v in attrs.items()], "in": [pack(x) for x in flat],
          "out": [pack(x) for x in out]}
     if nvars:
         c["vars"] = nvars

@@ -1,0 +1,30 @@
+package text
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/cairnml/cairn/engine"
+)
+
+func encodeBase64(n *engine.Node) (func(*engine.Call) error, error) {
+	encoding := base64.RawURLEncoding
+	if n.Attrs.Bool("pad") {
+		encoding = base64.URLEncoding
+	}
+	return each(func(s string) (string, error) { return encoding.EncodeToString([]byte(s)), nil }), nil
+}
+
+// decodeBase64 takes text in the alphabet of URLs, with and without padding.
+func decodeBase64(s string) (string, error) {
+	bare := s
+	if len(s)%4 == 0 {
+		bare = strings.TrimSuffix(strings.TrimSuffix(s, "="), "=")
+	}
+	if strings.ContainsAny(bare, "\r\n") { // which package base64 skips
+		return "", fmt.Errorf("the base64 text holds a line break")
+	}
+	b, err := base64.RawURLEncoding.DecodeString(bare)
+	return string(b), err
+}

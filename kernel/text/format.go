@@ -1,0 +1,39 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/summary"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// format puts the inputs' elements, shortened, in the places of a template.
+func format(c *engine.Call) error {
+	if err := c.NeedTensors(0); err != nil {
+		return err
+	}
+	as := c.Attrs()
+	template, place, most := as.String("template", "%s"), as.String("placeholder", "%s"), as.Int("summarize", 3)
+	if place == "" {
+		return fmt.Errorf("the placeholder is empty")
+	}
+	parts := strings.Split(template, place)
+	if len(parts) != c.NumIn()+1 {
+		return fmt.Errorf("the template has %d places for %d inputs", len(parts)-1, c.NumIn())
+	}
+	var b strings.Builder
+	for i, p := range parts {
+		b.WriteString(p)
+		if i == c.NumIn() {
+			break
+		}
+		b.WriteString(summary.Nested(c.In(i), most))
+		if err := c.Afford(int64(b.Len())); err != nil {
+			return err
+		}
+	}
+	c.Set(0, tensor.Scalar(b.String()))
+	return nil
+}

@@ -1,0 +1,80 @@
+package text
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/dchest/siphash"
+	farm "github.com/dgryski/go-farm"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// buckets numbers strings by a hash modulo the number of buckets.
+func buckets(hash func(*engine.Node) (func(string) uint64, error)) func(*engine.Node) (func(*engine.Call) error, error) {
+	return func(n *engine.Node) (func(*engine.Call) error, error) {
+		count := n.Attrs.Int("num_buckets", 0)
+		if count < 1 {
+			return nil, fmt.Errorf("num_buckets is %d, below 1", count)
+		}
+		h, err := hash(n)
+		if err != nil {
+			return nil, err
+		}
+		return func(c *engine.Call) error {
+			if err := c.Need(1); err != nil {
+				return err
+			}
+			in, err := texts(c, 0)
+			if err != nil {
+				return err
+			}
+			out, err := c.Alloc(0, tensor.Int64, c.In(0).Shape())
+			if err != nil {
+				return err
+			}
+			v := tensor.Values[int64](out)
+			for i, s := range in {
+				v[i] = int64(h(s) % uint64(count))
+			}
+			return nil
+		}, nil
+	}
+}
+
+// fast returns FarmHash's 64-bit fingerprint.
+func fast(*engine.Node) (func(string) uint64, error) {
+	return func(s string) uint64 { return farm.Fingerprint64([]byte(s)) }, nil
+}
+
+// strong returns SipHash-2-4 under the key of the attribute.
+func strong(n *engine.Node) (func(string) uint64, error) {
+	key := n.Attrs.Ints("key")
+	if len(key) != 2 {
+		return nil, fmt.Errorf("the key has %d numbers, not 2", len(key))
+	}
+	return func(s string) uint64 { return siphash.Hash(uint64(key[0]), uint64(key[1]), []byte(s)) }, nil
+}
+
+// legacy returns the hash of TensorFlow's first op, MurmurHash64A with a seed.
+func legacy(*engine.Node) (func(string) uint64, error) {
+	const seed, m, r = 0xDECAFCAFFE, 0xc6a4a7935bd1e995, 47
+	return func(s string) uint64 {
+		b := []byte(s)
+		h := seed ^ uint64(len(b))*m
+		for ; len(b) >= 8; b = b[8:] {
+			k := binary.LittleEndian.Uint64(b) * m
+			k ^= k >> r
+			h = (h ^ k*m) * m
+		}
+		if len(b) > 0 {
+			var rest [8]byte
+			copy(rest[:], b)
+			h = (h ^ binary.LittleEndian.Uint64(rest[:])) * m
+		}
+		h ^= h >> r
+		h *= m
+		return h ^ h>>r
+	}, nil
+}

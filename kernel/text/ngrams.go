@@ -1,0 +1,138 @@
+package text
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+func errWidth(w int64) error { return fmt.Errorf("an n-gram of %d strings", w) }
+
+// grams is how StringNGrams makes n-grams.
+type grams struct {
+	sep, left, right string
+	pad              int64 // -1: as much as makes every string the last of one
+	widths           []int64
+	short            bool // a row that is too short for any becomes one
+}
+
+// padding returns how many pads stand at each end of a row for n-grams of a width.
+func (g *grams) padding(width int64) int64 {
+	if g.pad < 0 {
+		return width - 1
+	}
+	return min(g.pad, width-1)
+}
+
+// count returns the number of n-grams of a row.
+func (g *grams) count(length, width int64) int64 {
+	return max(0, length+2*g.padding(width)-width+1)
+}
+
+// maxGram bounds the strings of one n-gram, pads included.
+const maxGram = 1 << 20
+
+func (g *grams) run(c *engine.Call, in []string, splits []int64) error {
+	if err := checkSplits(splits, len(in)); err != nil {
+		return err
+	}
+	for _, w := range g.widths {
+		if w > maxGram {
+			return errWidth(w)
+		}
+	}
+	if g.pad > maxGram {
+		return fmt.Errorf("pads %d strings wide", g.pad)
+	}
+	ends := make([]int64, len(splits))
+	var out []string
+	room := budget{c: c}
+	for i := 1; i < len(splits); i++ {
+		row := in[splits[i-1]:splits[i]]
+		before := len(out)
+		var err error
+		for _, w := range g.widths {
+			if out, err = g.row(&room, out, row, w, g.count(int64(len(row)), w)); err != nil {
+				return err
+			}
+		}
+		if g.short && len(row) > 0 && len(out) == before {
+			if out, err = g.row(&room, out, row, int64(len(row))+2*max(g.pad, 0), 1); err != nil {
+				return err
+			}
+		}
+		ends[i] = int64(len(out))
+	}
+	t, err := tensor.FromStrings(tensor.String, out, len(out))
+	if err != nil {
+		return err
+	}
+	c.Set(0, t)
+	return setInts(c, 1, c.In(1).DType(), tensor.Shape{len(ends)}, ends)
+}
+
+// row appends the first n n-grams of a row.
+func (g *grams) row(room *budget, out, row []string, width, n int64) ([]string, error) {
+	pad := g.padding(width)
+	var text []byte
+	for i := range n {
+		left := max(0, pad-i)
+		right := max(0, pad-(n-i-1))
+		text = text[:0]
+		parts := int64(0)
+		add := func(s string) {
+			if parts++; parts > 1 {
+				text = append(text, g.sep...)
+			}
+			text = append(text, s...)
+		}
+		for range left {
+			add(g.left)
+		}
+		from := max(0, i-pad)
+		for k := from; k < from+width-left-right; k++ {
+			add(row[k])
+		}
+		for range right {
+			add(g.right)
+		}
+		if err := room.take(len(text) + 16); err != nil {
+			return nil, err
+		}
+		out = append(out, string(text))
+	}
+	return out, nil
+}
+
+// checkSplits checks that row splits begin with 0, never fall and end with n.
+func checkSplits(splits []int64, n int) error {
+	for i, s := range splits {
+		if i == 0 && s != 0 || i > 0 && s < splits[i-1] || s > int64(n) {
+			return fmt.Errorf("the splits %d don't divide %d values", splits[max(0, i-1):i+1], n)
+		}
+	}
+	if len(splits) > 0 && splits[len(splits)-1] != int64(n) {
+		return fmt.Errorf("the splits end with %d, there are %d values", splits[len(splits)-1], n)
+	}
+	return nil
+}
+
+// setInts makes output i integers of type d, int32 or int64.
+func setInts(c *engine.Call, i int, d tensor.DType, s tensor.Shape, v []int64) error {
+	out, err := c.Alloc(i, d, s)
+	if err != nil {
+		return err
+	}
+	switch d {
+	case tensor.Int64:
+		copy(tensor.Values[int64](out), v)
+	case tensor.Int32:
+		for k, n := range v {
+			tensor.Values[int32](out)[k] = int32(n)
+		}
+	default:
+		return fmt.Errorf("the integers are %v, not int32 or int64", d)
+	}
+	return nil
+}

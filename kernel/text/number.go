@@ -1,0 +1,275 @@
+package text
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// maxWidth bounds what the attributes width and precision can ask for.
+const maxWidth = 1 << 12
+
+// style is how AsString writes numbers, in the words of C's printf.
+type style struct {
+	flag             string
+	width, precision int
+	verb             byte
+}
+
+func asString(n *engine.Node) (func(*engine.Call) error, error) {
+	width, precision := n.Attrs.Int("width", -1), n.Attrs.Int("precision", -1)
+	scientific, shortest := n.Attrs.Bool("scientific"), n.Attrs.Bool("shortest")
+	if width > maxWidth || precision > maxWidth {
+		return nil, fmt.Errorf("width %d and precision %d: more than %d characters a number", width, precision, maxWidth)
+	}
+	st := style{n.Attrs.String("fill", ""), int(max(width, -1)), int(max(precision, -1)), 'f'}
+	switch {
+	case scientific && shortest:
+		return nil, fmt.Errorf("scientific and shortest exclude each other")
+	case scientific:
+		st.verb = 'e'
+	case shortest:
+		st.verb = 'g'
+	}
+	if len(st.flag) > 1 || !strings.Contains(" +-0#", st.flag) {
+		return nil, fmt.Errorf("can't fill with %q", st.flag)
+	}
+	return func(c *engine.Call) error {
+		if err := c.Need(1); err != nil {
+			return err
+		}
+		t := c.In(0)
+		f := st.of(t)
+		switch d := t.DType(); {
+		case f == nil:
+			return fmt.Errorf("isn't defined for %v", d)
+		case !fractional(d) && (scientific || shortest || precision >= 0):
+			return fmt.Errorf("%v takes no precision, scientific or shortest form", d)
+		}
+		if err := c.Afford(int64(t.Len()) * int64(max(width, precision, 1))); err != nil {
+			return err
+		}
+		out, err := c.Alloc(0, tensor.String, t.Shape())
+		if err != nil {
+			return err
+		}
+		for i := range out.Strings() {
+			out.Strings()[i] = f(i)
+		}
+		return nil
+	}, nil
+}
+
+// fractional reports whether values of a type are written by precision.
+func fractional(d tensor.DType) bool {
+	switch d {
+	case tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64, tensor.String:
+		return true
+	}
+	return d.IsComplex()
+}
+
+// of returns the text of t's elements; nil where its type has none.
+func (st style) of(t *tensor.Tensor) func(i int) string {
+	switch t.DType() {
+	case tensor.String:
+		return func(i int) string { return st.text(t.Strings()[i]) }
+	case tensor.Bool:
+		v := tensor.Values[bool](t)
+		return func(i int) string { return strconv.FormatBool(v[i]) }
+	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8, tensor.Uint16, tensor.Uint32:
+		v, err := t.Int64s()
+		if err != nil {
+			return nil
+		}
+		format := st.format('d')
+		return func(i int) string { return fmt.Sprintf(format, v[i]) }
+	case tensor.Uint64:
+		v, format := tensor.Values[uint64](t), st.format('d')
+		return func(i int) string { return fmt.Sprintf(format, v[i]) }
+	case tensor.Float16:
+		v := tensor.Values[tensor.F16](t)
+		return func(i int) string { return st.float(float64(v[i].Float())) }
+	case tensor.BFloat16:
+		v := tensor.Values[tensor.BF16](t)
+		return func(i int) string { return st.float(float64(v[i].Float())) }
+	case tensor.Float32:
+		v := tensor.Values[float32](t)
+		return func(i int) string { return st.float(float64(v[i])) }
+	case tensor.Float64:
+		v := tensor.Values[float64](t)
+		return func(i int) string { return st.float(v[i]) }
+	case tensor.Complex64:
+		v := tensor.Values[complex64](t)
+		return func(i int) string {
+			return "(" + st.float(float64(real(v[i]))) + "," + st.float(float64(imag(v[i]))) + ")"
+		}
+	case tensor.Complex128:
+		v := tensor.Values[complex128](t)
+		return func(i int) string { return "(" + st.float(real(v[i])) + "," + st.float(imag(v[i])) + ")" }
+	}
+	return nil
+}
+
+// format returns the format of package fmt.
+func (st style) format(verb byte) string {
+	s := "%" + st.flag
+	if st.width >= 0 {
+		s += strconv.Itoa(st.width)
+	}
+	if verb != 'd' {
+		s += "." + strconv.Itoa(st.digits())
+	}
+	return s + string(verb)
+}
+
+// digits returns those that C's printf writes, 6 unless it is told otherwise.
+func (st style) digits() int {
+	if st.precision < 0 {
+		return 6
+	}
+	return st.precision
+}
+
+func (st style) float(x float64) string {
+	if x-x == 0 {
+		if st.verb == 'g' && st.precision == 0 {
+			st.precision = 1 // which is what 0 means
+		}
+		return fmt.Sprintf(st.format(st.verb), x)
+	}
+	s := "inf"
+	switch {
+	case x != x:
+		if s = "nan"; math.Signbit(x) {
+			s = "-nan"
+		}
+	case x < 0:
+		s = "-inf"
+	}
+	if s[0] != '-' && (st.flag == "+" || st.flag == " ") {
+		s = st.flag + s
+	}
+	st.precision = -1
+	return st.text(s)
+}
+
+// text returns a text in the width, of as many bytes as precision says.
+func (st style) text(s string) string {
+	if st.precision >= 0 && len(s) > st.precision {
+		s = s[:st.precision]
+	}
+	room := strings.Repeat(" ", max(0, st.width-len(s)))
+	if st.flag == "-" {
+		return s + room
+	}
+	return room + s
+}
+
+// toNumber reads numbers; white space around them is skipped.
+func toNumber(n *engine.Node) (func(*engine.Call) error, error) {
+	read := map[tensor.DType]func(string, *tensor.Tensor, int) error{
+		tensor.Float32: func(s string, t *tensor.Tensor, i int) error {
+			x, err := ParseFloat(s, 32)
+			tensor.Values[float32](t)[i] = float32(x)
+			return err
+		},
+		tensor.Float64: func(s string, t *tensor.Tensor, i int) (err error) {
+			tensor.Values[float64](t)[i], err = ParseFloat(s, 64)
+			return err
+		},
+		tensor.Int32: func(s string, t *tensor.Tensor, i int) error {
+			x, err := ParseInt(s, 32)
+			tensor.Values[int32](t)[i] = int32(x)
+			return err
+		},
+		tensor.Int64: func(s string, t *tensor.Tensor, i int) (err error) {
+			tensor.Values[int64](t)[i], err = ParseInt(s, 64)
+			return err
+		},
+		tensor.Uint32: func(s string, t *tensor.Tensor, i int) error {
+			x, err := parseUint(s, 32)
+			tensor.Values[uint32](t)[i] = uint32(x)
+			return err
+		},
+		tensor.Uint64: func(s string, t *tensor.Tensor, i int) (err error) {
+			tensor.Values[uint64](t)[i], err = parseUint(s, 64)
+			return err
+		},
+	}
+	d := n.Attrs.Type("out_type", tensor.Float32)
+	f := read[d]
+	if f == nil {
+		return nil, fmt.Errorf("reads no %v", d)
+	}
+	return func(c *engine.Call) error {
+		if err := c.Need(1); err != nil {
+			return err
+		}
+		in, err := texts(c, 0)
+		if err != nil {
+			return err
+		}
+		out, err := c.Alloc(0, d, c.In(0).Shape())
+		if err != nil {
+			return err
+		}
+		for i, s := range in {
+			if err := f(s, out, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+// space is the white space that may stand around a number.
+const space = " \t\n\v\f\r"
+
+// ParseFloat returns the number that a text is, as TensorFlow reads it: what is too
+// large is an infinity.
+func ParseFloat(s string, bits int) (float64, error) {
+	t := strings.Trim(s, space)
+	if strings.Contains(t, "_") {
+		return 0, badNumber(s)
+	}
+	if h := strings.TrimLeft(t, "+-"); len(h) > 2 && (h[:2] == "0x" || h[:2] == "0X") && !strings.ContainsAny(h, "pP") {
+		t += "p0"
+	}
+	if strings.EqualFold(strings.TrimLeft(t, "+-"), "nan") && len(t) <= 4 {
+		return math.NaN(), nil
+	}
+	x, err := strconv.ParseFloat(t, bits)
+	if err != nil && !math.IsInf(x, 0) {
+		return 0, badNumber(s)
+	}
+	return x, nil
+}
+
+// ParseInt returns the whole number that a text is, as TensorFlow reads it.
+func ParseInt(s string, bits int) (int64, error) {
+	x, err := strconv.ParseInt(strings.Trim(s, space), 10, bits)
+	if err != nil {
+		return 0, badNumber(s)
+	}
+	return x, nil
+}
+
+func parseUint(s string, bits int) (uint64, error) {
+	x, err := strconv.ParseUint(strings.TrimPrefix(strings.Trim(s, space), "+"), 10, bits)
+	if err != nil {
+		return 0, badNumber(s)
+	}
+	return x, nil
+}
+
+func badNumber(s string) error {
+	if len(s) > 80 {
+		s = s[:80] + "..."
+	}
+	return fmt.Errorf("%q is no number of the wanted type", s)
+}

@@ -1,0 +1,204 @@
+package text
+
+import (
+	"regexp"
+	"unicode/utf8"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// staticMatch tells which strings match a pattern as a whole.
+func staticMatch(n *engine.Node) (func(*engine.Call) error, error) {
+	re, err := compileWhole(n.Attrs.String("pattern", ""))
+	if err != nil {
+		return nil, err
+	}
+	return func(c *engine.Call) error {
+		if err := c.Need(1); err != nil {
+			return err
+		}
+		return match(c, re)
+	}, nil
+}
+
+// fullMatch returns staticMatch with the pattern an input.
+func fullMatch(n *engine.Node) (func(*engine.Call) error, error) {
+	compile := compileWhole
+	if re, err := constant(n, 1, compileWhole); re != nil || err != nil {
+		compile = func(string) (*regexp.Regexp, error) { return re, err }
+	}
+	return func(c *engine.Call) error {
+		if err := c.Need(2); err != nil {
+			return err
+		}
+		pattern, err := one(c, 1, "the pattern")
+		if err != nil {
+			return err
+		}
+		re, err := compile(pattern)
+		if err != nil {
+			return err
+		}
+		return match(c, re)
+	}, nil
+}
+
+func compileWhole(pattern string) (*regexp.Regexp, error) {
+	if _, err := regexp.Compile(pattern); err != nil { // "(?:" would make sense of an open bracket
+		return nil, err
+	}
+	return regexp.Compile(`\A(?:` + pattern + `)\z`)
+}
+
+// constant compiles the pattern in input i where it is known beforehand.
+func constant[T any](n *engine.Node, i int, compile func(string) (*T, error)) (*T, error) {
+	if i >= len(n.In) || n.In[i].Value == nil || n.In[i].DType != tensor.String || n.In[i].Value.Len() != 1 {
+		return nil, nil
+	}
+	return compile(n.In[i].Value.Strings()[0])
+}
+
+func match(c *engine.Call, re *regexp.Regexp) error {
+	in, err := texts(c, 0)
+	if err != nil {
+		return err
+	}
+	out, err := c.Alloc(0, tensor.Bool, c.In(0).Shape())
+	if err != nil {
+		return err
+	}
+	v := tensor.Values[bool](out)
+	for i, s := range in {
+		// RE2 knows no bytes that are no characters: nothing matches them.
+		v[i] = utf8.ValidString(s) && re.MatchString(s)
+	}
+	return nil
+}
+
+func staticReplace(n *engine.Node) (func(*engine.Call) error, error) {
+	re, err := regexp.Compile(n.Attrs.String("pattern", ""))
+	if err != nil {
+		return nil, err
+	}
+	with := parseRewrite(n.Attrs.String("rewrite", ""), re)
+	all := replaceAll(n.Attrs)
+	return func(c *engine.Call) error {
+		if err := c.Need(1); err != nil {
+			return err
+		}
+		return substitute(c, re, with, all)
+	}, nil
+}
+
+// replaceAll returns the attribute replace_global, whose default is true.
+func replaceAll(as graph.Attrs) bool {
+	return !as.Has("replace_global") || as.Bool("replace_global")
+}
+
+func replace(n *engine.Node) (func(*engine.Call) error, error) {
+	compile := regexp.Compile
+	if re, err := constant(n, 1, regexp.Compile); re != nil || err != nil {
+		compile = func(string) (*regexp.Regexp, error) { return re, err }
+	}
+	all := replaceAll(n.Attrs)
+	return func(c *engine.Call) error {
+		if err := c.Need(3); err != nil {
+			return err
+		}
+		pattern, err := one(c, 1, "the pattern")
+		if err != nil {
+			return err
+		}
+		text, err := one(c, 2, "the rewrite")
+		if err != nil {
+			return err
+		}
+		re, err := compile(pattern)
+		if err != nil {
+			return err
+		}
+		return substitute(c, re, parseRewrite(text, re), all)
+	}, nil
+}
+
+// rewrite is what takes a match's place: texts and groups of the match in turn.
+// It is RE2's form: \0 to \9 stand for groups, \\ for a backslash.
+type rewrite struct {
+	pieces []piece
+	cut    bool // another escape ends it, which RE2 doesn't report
+	none   bool // it names a group that the pattern lacks: nothing is replaced
+}
+
+type piece struct {
+	text  string
+	group int // -1: the text
+}
+
+func parseRewrite(s string, re *regexp.Regexp) rewrite {
+	var out rewrite
+	var text []byte
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] != '\\':
+			text = append(text, s[i])
+			continue
+		case i+1 < len(s) && s[i+1] == '\\':
+			text = append(text, '\\')
+		case i+1 < len(s) && '0' <= s[i+1] && s[i+1] <= '9':
+			g := int(s[i+1] - '0')
+			out.none = out.none || g > re.NumSubexp()
+			out.pieces = append(out.pieces, piece{string(text), -1}, piece{group: g})
+			text = nil
+		default:
+			out.cut = true
+		}
+		if out.cut {
+			break
+		}
+		i++
+	}
+	out.pieces = append(out.pieces, piece{string(text), -1})
+	return out
+}
+
+func (r *rewrite) append(dst []byte, s string, at []int) []byte {
+	for _, p := range r.pieces {
+		switch {
+		case p.group < 0:
+			dst = append(dst, p.text...)
+		case at[2*p.group] >= 0:
+			dst = append(dst, s[at[2*p.group]:at[2*p.group+1]]...)
+		}
+	}
+	return dst
+}
+
+// substitute replaces the matches in every string, or the first one.
+func substitute(c *engine.Call, re *regexp.Regexp, with rewrite, all bool) error {
+	most := 1
+	if all {
+		most = -1
+	}
+	return onEach(c, func(s string) (string, error) {
+		if with.none || with.cut && !all {
+			return s, nil
+		}
+		found := re.FindAllStringSubmatchIndex(s, most)
+		if len(found) == 0 {
+			return s, nil
+		}
+		var out []byte
+		end := 0
+		for _, at := range found {
+			out = append(out, s[end:at[0]]...)
+			out = with.append(out, s, at)
+			end = at[1]
+			if err := c.Afford(int64(len(out))); err != nil {
+				return "", err
+			}
+		}
+		return string(append(out, s[end:]...)), nil
+	})
+}

@@ -1,0 +1,107 @@
+// Package text holds the kernels of strings: case, parts, joins, regular
+// expressions, numbers, hashes, base64 and Unicode.
+package text
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Kernels returns the family's table.
+func Kernels() []engine.Kernel {
+	return []engine.Kernel{
+		{Op: "StringLower", Prepare: letters(lower)},
+		{Op: "StringUpper", Prepare: letters(upper)},
+		{Op: "StringStrip", Run: each(strip)},
+		{Op: "StringLength", Prepare: length},
+		{Op: "Substr", Prepare: substr},
+		{Op: "StringJoin", Run: join},
+		{Op: "ReduceJoin", Run: reduceJoin},
+		{Op: "UnsortedSegmentJoin", Run: segmentJoin},
+		{Op: "StringFormat", Run: format},
+		{Op: "AsString", Prepare: asString},
+		{Op: "StringToNumber", Prepare: toNumber},
+		{Op: "StaticRegexFullMatch", Prepare: staticMatch},
+		{Op: "RegexFullMatch", Prepare: fullMatch},
+		{Op: "StaticRegexReplace", Prepare: staticReplace},
+		{Op: "RegexReplace", Prepare: replace},
+		{Op: "StringSplit", Run: splitV1},
+		{Op: "StringSplitV2", Run: splitV2},
+		{Op: "StringNGrams", Prepare: ngrams},
+		{Op: "StringToHashBucketFast", Prepare: buckets(fast)},
+		{Op: "StringToHashBucketStrong", Prepare: buckets(strong)},
+		{Op: "StringToHashBucket", Prepare: buckets(legacy)},
+		{Op: "EncodeBase64", Prepare: encodeBase64},
+		{Op: "DecodeBase64", Run: each(decodeBase64)},
+		{Op: "UnicodeDecode", Prepare: unicodeDecode},
+		{Op: "UnicodeDecodeWithOffsets", Prepare: unicodeDecode},
+		{Op: "UnicodeEncode", Prepare: unicodeEncode},
+		{Op: "UnicodeTranscode", Prepare: unicodeTranscode},
+		{Op: "UnicodeScript", Run: script},
+	}
+}
+
+// texts returns the strings of input i.
+func texts(c *engine.Call, i int) ([]string, error) {
+	t := c.In(i)
+	if t.DType() != tensor.String {
+		return nil, fmt.Errorf("input %d is %v, not string", i, t.DType())
+	}
+	return t.Strings(), nil
+}
+
+// one returns the one string that input i is.
+func one(c *engine.Call, i int, what string) (string, error) {
+	t := c.In(i)
+	if t.DType() != tensor.String || t.Len() != 1 {
+		return "", fmt.Errorf("%s is %v%v, not a string", what, t.DType(), t.Shape())
+	}
+	return t.Strings()[0], nil
+}
+
+// each returns a kernel that makes a string of every string.
+func each(f func(string) (string, error)) func(*engine.Call) error {
+	return func(c *engine.Call) error {
+		if err := c.Need(1); err != nil {
+			return err
+		}
+		return onEach(c, f)
+	}
+}
+
+// onEach makes output 0 of input 0, string by string.
+func onEach(c *engine.Call, f func(string) (string, error)) error {
+	in, err := texts(c, 0)
+	if err != nil {
+		return err
+	}
+	out, err := c.Alloc(0, tensor.String, c.In(0).Shape())
+	if err != nil {
+		return err
+	}
+	room := budget{c: c}
+	for i, s := range in {
+		if s, err = f(s); err == nil {
+			err = room.take(len(s))
+		}
+		if err != nil {
+			return err
+		}
+		out.Strings()[i] = s
+	}
+	return nil
+}
+
+// budget counts the bytes of an op's strings, which may be far longer than its
+// inputs.
+type budget struct {
+	c    *engine.Call
+	used int64
+}
+
+func (b *budget) take(n int) error {
+	b.used += int64(n)
+	return b.c.Afford(b.used)
+}
