@@ -17,6 +17,10 @@ type Concrete struct {
 	Function *Function
 	// Captures are what those arguments are in every call.
 	Captures []Capture
+	// In describes what a caller gives and Out what it gets: structs, maps,
+	// slices and static values around the arguments and results, which are their
+	// tensors in order. Nil where that isn't known.
+	In, Out *Structure
 }
 
 // Capture is something outside of a function that the function uses: one of a
@@ -44,9 +48,42 @@ func (c *Concrete) Variables() []*trackable.Variable {
 	return out
 }
 
-// String returns the function as text, with what it captures.
+// Parameters returns the function's parameters, each with its name: the fields of a
+// struct, and all else as one parameter called "in".
+func (c *Concrete) Parameters() (names []string, types []*Structure) {
+	switch {
+	case c.In == nil:
+		return nil, nil
+	case c.In.Kind == NamedStructure:
+		return c.In.Keys, c.In.Elems
+	}
+	return []string{"in"}, []*Structure{c.In}
+}
+
+// InputSignature returns how TensorFlow describes the arguments: a tuple of the
+// positional ones, which are the parameters, and a dict of the others, which
+// there are none of.
+func (c *Concrete) InputSignature() *Structure {
+	_, types := c.Parameters()
+	return TupleOf(TupleOf(types...), DictOf(nil, nil))
+}
+
+// Signature returns "name(in) → out", the structured types of a call.
+func (c *Concrete) Signature() string {
+	in := c.In.String()
+	if c.In == nil || c.In.Kind != NamedStructure && c.In.Kind != TupleStructure {
+		in = "(" + in + ")"
+	}
+	return c.Function.Name + " " + in + " → " + c.Out.String()
+}
+
+// String returns the function as text: the types of a call, the body a line a node,
+// what it captures, and the functions that it calls.
 func (c *Concrete) String() string {
 	var b strings.Builder
+	if c.In != nil || c.Out != nil {
+		fmt.Fprintf(&b, "// %s\n", c.Signature())
+	}
 	b.WriteString(c.Function.String())
 	for i, x := range c.Captures {
 		arg := c.Function.Args[c.NumArgs()+i]
@@ -57,6 +94,12 @@ func (c *Concrete) String() string {
 			fmt.Fprintf(&b, "capture %s = %v%v\n", arg.Name, x.Tensor.DType(), x.Tensor.Shape())
 		default:
 			fmt.Fprintf(&b, "capture %s = %T\n", arg.Name, x.Resource)
+		}
+	}
+	for _, f := range c.Function.Graph.Reachable() {
+		if f != c.Function {
+			b.WriteByte('\n')
+			b.WriteString(f.String())
 		}
 	}
 	return b.String()

@@ -1,0 +1,104 @@
+package graph
+
+import "github.com/cairnml/cairn/tensor"
+
+// facts returns the tensors that a composite consists of. Where the class is none
+// that this package follows, only their number is known.
+func (c *Composite) facts() []Fact {
+	var state []*Structure
+	if c.State != nil {
+		state = c.State.Elems
+	}
+	var out []Fact
+	switch c.Class {
+	case SparseComposite:
+		out = sparseFacts(state)
+	case RaggedComposite:
+		out = raggedFacts(state)
+	case SlicesComposite:
+		out = slicesFacts(state)
+	case VariableComposite, IteratorComposite:
+		out = []Fact{{DType: tensor.Resource, Shape: ShapeOf()}}
+	case ArrayComposite, DatasetComposite, OptionalComposite:
+		out = []Fact{{DType: tensor.Variant, Shape: ShapeOf()}}
+	}
+	if out == nil || c.Tensors > 0 && len(out) != c.Tensors {
+		out = make([]Fact, max(c.Tensors, 0))
+	}
+	return out
+}
+
+// sparseFacts returns those of a sparse tensor: the indices, the values and the
+// shape.
+func sparseFacts(state []*Structure) []Fact {
+	shape, okShape := staticOf[PartialShape](state, 0)
+	dtype, okType := staticOf[tensor.DType](state, 1)
+	if !okShape || !okType {
+		return nil
+	}
+	rank := shape.Rank()
+	return []Fact{
+		{DType: tensor.Int64, Shape: ShapeOf(-1, rank)},
+		{DType: dtype, Shape: ShapeOf(-1)},
+		{DType: tensor.Int64, Shape: ShapeOf(rank)},
+	}
+}
+
+// raggedFacts returns those of a ragged tensor: the values without the ragged
+// dimensions, then the row splits, the outermost first.
+func raggedFacts(state []*Structure) []Fact {
+	shape, okShape := staticOf[PartialShape](state, 0)
+	dtype, okType := staticOf[tensor.DType](state, 1)
+	ranks, okRank := staticOf[int64](state, 2)
+	splits, okSplits := staticOf[tensor.DType](state, 3)
+	if !okShape || !okType || !okRank || !okSplits || ranks < 0 || ranks > tensor.MaxRank {
+		return nil
+	}
+	if ranks == 0 {
+		return []Fact{{DType: dtype, Shape: shape}}
+	}
+	values := PartialShape{}
+	if shape.Rank() > int(ranks) {
+		values = ShapeOf(append([]int{-1}, shape.Dims()[ranks+1:]...)...)
+	}
+	out := []Fact{{DType: dtype, Shape: values}}
+	for i := range int(ranks) {
+		n := -1
+		if i == 0 && shape.HasRank() && shape.Dim(0) >= 0 {
+			n = shape.Dim(0) + 1
+		}
+		out = append(out, Fact{DType: splits, Shape: ShapeOf(n)})
+	}
+	return out
+}
+
+// slicesFacts returns those of slices of a tensor: the values, their indices, and
+// the whole's shape where it is given.
+func slicesFacts(state []*Structure) []Fact {
+	shape, okShape := staticOf[PartialShape](state, 0)
+	dtype, okType := staticOf[tensor.DType](state, 1)
+	indices, okIndices := staticOf[tensor.DType](state, 2)
+	if !okShape || !okType || !okIndices {
+		return nil
+	}
+	n, ok := staticOf[PartialShape](state, 4)
+	if !ok || n.Rank() != 1 {
+		n = ShapeOf(-1)
+	}
+	values := PartialShape{}
+	if shape.Rank() > 0 {
+		values = ShapeOf(append([]int{n.Dim(0)}, shape.Dims()[1:]...)...)
+	}
+	out := []Fact{{DType: dtype, Shape: values}, {DType: indices, Shape: n}}
+	if dense, ok := staticOf[tensor.DType](state, 3); ok {
+		out = append(out, Fact{DType: dense, Shape: ShapeOf(shape.Rank())})
+	}
+	return out
+}
+
+func staticOf[T any](state []*Structure, i int) (v T, ok bool) {
+	if i < len(state) && state[i] != nil && state[i].Kind == StaticStructure {
+		v, ok = state[i].Value.(T)
+	}
+	return v, ok
+}

@@ -1,0 +1,141 @@
+package graph
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// tfStructures returns the structured values of TensorFlow's SavedModels and odd
+// ones, by where they stand.
+func tfStructures(t testing.TB) map[string]*pb.StructuredValue {
+	out := map[string]*pb.StructuredValue{}
+	dir := "../internal/pb/testdata/tf2.21/"
+	var odd pb.StructuredValue
+	read(t, dir+"tensorflow.StructuredValue.odd.pb.gz", &odd)
+	out["odd"] = &odd
+	files, _ := filepath.Glob(dir + "tensorflow.SavedModel.*.pb.gz")
+	for _, f := range files {
+		var m pb.SavedModel
+		read(t, f, &m)
+		for _, meta := range m.MetaGraphs {
+			if meta.ObjectGraphDef == nil {
+				continue
+			}
+			for _, e := range meta.ObjectGraphDef.ConcreteFunctions {
+				out[e.Key+" in"], out[e.Key+" out"] = e.Value.CanonicalizedInputSignature, e.Value.OutputSignature
+			}
+			for _, n := range meta.ObjectGraphDef.Nodes {
+				if n.Function != nil && n.Function.FunctionSpec != nil {
+					out[f+" fullargspec"], out[f+" signature"] = n.Function.FunctionSpec.Fullargspec, n.Function.FunctionSpec.InputSignature
+				}
+			}
+		}
+	}
+	if len(out) < 20 {
+		t.Fatalf("%d structured values", len(out))
+	}
+	return out
+}
+
+func TestStructuresOfTensorFlowRoundTrip(t *testing.T) {
+	for name, p := range tfStructures(t) {
+		if p == nil {
+			continue
+		}
+		s, err := StructureFromProto(p)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		back, err := s.Proto()
+		if err != nil || !bytes.Equal(back.Marshal(), p.Marshal()) {
+			t.Errorf("%s: %v is written as another message (%v)", name, s, err)
+		}
+		if !s.Equal(s) || !s.Accepts(s) {
+			t.Errorf("%s: %v doesn't accept itself", name, s)
+		}
+	}
+}
+
+func TestAChangedStructureIsWrittenAsItIsNow(t *testing.T) {
+	odd := tfStructures(t)["odd"]
+	s, err := StructureFromProto(odd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := s.Elems[0]
+	s.Elems[0] = StaticOf("changed")
+	p, err := s.Proto()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := StructureFromProto(p)
+	if err != nil || !again.Elems[0].Equal(s.Elems[0]) || again.Elems[0].Equal(was) {
+		t.Errorf("%v (%v)", again, err)
+	}
+}
+
+func floatSpec(dims ...int) *Structure {
+	return TensorOf("", Fact{DType: tensor.Float32, Shape: ShapeOf(dims...)})
+}
+
+func TestTheMostSpecificStructureIsChosen(t *testing.T) {
+	in := func(x *Structure, training bool) *Structure {
+		return NamedOf("In", []string{"x", "training"}, []*Structure{x, StaticOf(training)})
+	}
+	any, rows, exact := TensorOf("", Fact{DType: tensor.Float32}), floatSpec(-1, 4), floatSpec(2, 4)
+	list := []*Structure{in(any, true), in(exact, true), in(rows, true), in(rows, false)}
+	for want, x := range map[int]*Structure{
+		0: in(floatSpec(2, 5), true), 1: in(floatSpec(2, 4), true), 2: in(floatSpec(3, 4), true), 3: in(floatSpec(2, 4), false),
+	} {
+		if got, err := Choose(list, x); got != want || err != nil {
+			t.Errorf("%v: %d (%v), want %d", x, got, err, want)
+		}
+	}
+	_, err := Choose(list[1:], in(floatSpec(2, 5), true))
+	if err == nil || !strings.Contains(err.Error(), "fits none of the function's 3 signatures\n  In(x: float32[2,4], training: true)") {
+		t.Errorf("no fit: %v", err)
+	}
+	_, err = Choose(list[3:], in(floatSpec(2, 5), false))
+	if err == nil || !strings.Contains(err.Error(), "x is float32[2,5], not float32[?,4]") {
+		t.Errorf("one candidate: %v", err)
+	}
+}
+
+func TestPartsOfCompositesAreTheirTensors(t *testing.T) {
+	shape := StaticOf(ShapeOf(3, -1, 5))
+	dtype, i64 := StaticOf(tensor.Float32), StaticOf(tensor.Int64)
+	for name, c := range map[string]struct {
+		s    *Structure
+		want string
+	}{
+		"sparse": {&Structure{Kind: CompositeStructure, Composite: &Composite{Class: SparseComposite, Tensors: 3, State: TupleOf(shape, dtype)}},
+			"int64[?,3] float32[?] int64[3]"},
+		"ragged": {&Structure{Kind: CompositeStructure, Composite: &Composite{Class: RaggedComposite, Tensors: 2, State: TupleOf(shape, dtype, StaticOf(int64(1)), i64)}},
+			"float32[?,5] int64[4]"},
+		"slices": {&Structure{Kind: CompositeStructure, Composite: &Composite{Class: SlicesComposite, Tensors: 3, State: TupleOf(shape, dtype, i64, i64, StaticOf(ShapeOf(-1)))}},
+			"float32[?,?,5] int64[?] int64[3]"},
+		"variable": {&Structure{Kind: CompositeStructure, Composite: &Composite{Class: VariableComposite, Tensors: 1}}, "resource"},
+		"other":    {&Structure{Kind: CompositeStructure, Composite: &Composite{Class: ExtensionComposite, Tensors: 2}}, "dtype(0)<unknown> dtype(0)<unknown>"},
+	} {
+		var got []string
+		for _, l := range c.s.Flatten() {
+			got = append(got, l.Fact.String())
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestGoValuesWithoutAFormInFilesAreNamed(t *testing.T) {
+	s := NamedOf("In", []string{"x", "opts"}, []*Structure{floatSpec(1), ListOf(StaticOf(complex(1, 2)))})
+	if _, err := s.Proto(); err == nil || !strings.Contains(err.Error(), "opts: element 0: a static complex128") {
+		t.Errorf("%v", err)
+	}
+}
