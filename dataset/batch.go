@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
+
+	"github.com/cairnml/cairn/internal/structure"
 )
 
 // BatchOptions are the options of [Dataset.Batch].
 type BatchOptions struct {
-	// DropRemainder leaves a last batch out that would be smaller. False: it is
+	// DropRemainder values a last batch out that would be smaller. False: it is
 	// given.
 	DropRemainder bool
 }
@@ -22,7 +23,7 @@ func (d *Dataset[T]) Batch(n int, o *BatchOptions) *Dataset[T] {
 	if o == nil {
 		o = &BatchOptions{}
 	}
-	fields, err := fieldsOf[T]()
+	layout, err := layoutOf[T]()
 	if err == nil && n < 1 {
 		err = fmt.Errorf("dataset: Batch of %d elements: it takes 1 or more", n)
 	}
@@ -40,13 +41,13 @@ func (d *Dataset[T]) Batch(n int, o *BatchOptions) *Dataset[T] {
 		size /= int64(n)
 	}
 	return then(d, step, size, func(p pass) cursor[T] {
-		return &batched[T]{from: d.open(p), fields: fields, n: n, drop: drop}
+		return &batched[T]{from: d.open(p), layout: layout, n: n, drop: drop}
 	})
 }
 
 type batched[T any] struct {
 	from   cursor[T]
-	fields []field
+	layout *structure.Layout
 	n      int
 	drop   bool
 	parts  []T
@@ -75,11 +76,9 @@ func (c *batched[T]) next(ctx context.Context) (T, error) {
 		}
 		c.parts = append(c.parts, v)
 	}
-	at := reflect.ValueOf(&out).Elem()
-	for _, l := range c.fields {
-		if err := join(l, at, c.parts); err != nil {
-			return out, fmt.Errorf("dataset: Batch: %w", err)
-		}
+	out, err := join(c.layout, c.parts)
+	if err != nil {
+		return out, fmt.Errorf("dataset: Batch: %w", err)
 	}
 	clear(c.parts)
 	c.parts = c.parts[:0]

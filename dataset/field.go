@@ -4,26 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
+	"strings"
+	"unsafe"
 
+	"github.com/cairnml/cairn/internal/structure"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
-)
-
-// field is where an element of a type holds data: the indexes of the fields on
-// the way. It is found once, when a dataset is made.
-type field struct {
-	path []int
-	name string // for errors: "X", "Pair.Y", "" for an element that is a tensor itself
-	kind leafKind
-}
-
-type leafKind int
-
-const (
-	tensorField leafKind = iota // a *tensor.Tensor
-	valueField                  // an *ops.Value
-	goField                     // a Go slice of rows
 )
 
 var (
@@ -31,94 +17,101 @@ var (
 	valueType  = reflect.TypeFor[*ops.Value]()
 )
 
-// fieldsOf lists where type T holds tensors and Go slices.
-func fieldsOf[T any]() ([]field, error) {
+// layoutOf says where elements of type T hold data: tensors, values, and Go
+// slices below the element itself. It is made once, when a dataset is.
+func layoutOf[T any]() (*structure.Layout, error) {
 	t := reflect.TypeFor[T]()
-	var all []field
-	if err := addFields(&all, t, nil, ""); err != nil {
-		return nil, err
+	if t.Kind() == reflect.Slice {
+		return nil, fmt.Errorf("dataset: %v can't be an element; make it a struct's field, or a tensor", t)
 	}
-	if len(all) == 0 {
+	l, err := structure.Of(t, "", structure.Rules{IsValue: func(t reflect.Type, root bool) bool {
+		return t == tensorType || t == valueType || t.Kind() == reflect.Slice && !root
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("dataset: %w", err)
+	}
+	if name, at, ok := l.Static(); ok {
+		if name == "" {
+			return nil, fmt.Errorf("dataset: %v is no *tensor.Tensor, no *ops.Value and no struct or map of them", t)
+		}
+		return nil, fmt.Errorf("dataset: %s is %v; it must be a *tensor.Tensor, an *ops.Value, a slice, or a struct or map of them", strings.TrimPrefix(name, "."), at)
+	}
+	if l.Len() == 0 {
 		return nil, fmt.Errorf("dataset: %v holds no tensor", t)
 	}
-	return all, nil
+	return l, nil
 }
 
-func addFields(all *[]field, t reflect.Type, path []int, name string) error {
-	switch {
-	case t == tensorType || t == valueType:
-		kind := tensorField
-		if t == valueType {
-			kind = valueField
-		}
-		*all = append(*all, field{slices.Clone(path), name, kind})
+// place is where an element holds data.
+type place struct {
+	structure.Place
+	at unsafe.Pointer
+}
+
+// placesOf lists where v holds data, in the order of its layout.
+func placesOf[T any](l *structure.Layout, v *T) (all []place, err error) {
+	err = l.Each(unsafe.Pointer(v), func(at unsafe.Pointer, p structure.Place) error {
+		all = append(all, place{p, at})
 		return nil
-	case t.Kind() == reflect.Slice && name != "":
-		*all = append(*all, field{slices.Clone(path), name, goField})
-		return nil
-	case t.Kind() == reflect.Slice:
-		return fmt.Errorf("dataset: %v can't be an element; make it a struct's field, or a tensor", t)
-	case t.Kind() != reflect.Struct:
-		if name == "" {
-			return fmt.Errorf("dataset: %v is no *tensor.Tensor, no *ops.Value and no struct of them", t)
-		}
-		return fmt.Errorf("dataset: field %s is %v; it must be a *tensor.Tensor, an *ops.Value, a slice or a struct of them", name, t)
-	}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		inner := f.Name
-		if name != "" {
-			inner = name + "." + f.Name
-		}
-		if !f.IsExported() {
-			return fmt.Errorf("dataset: field %s of %v isn't exported, so it can't be filled", inner, t)
-		}
-		if err := addFields(all, f.Type, append(path, i), inner); err != nil {
-			return err
-		}
-	}
-	return nil
+	})
+	return all, err
 }
 
-// at returns the field of v, an element; an element that is a tensor itself has
-// no fields.
-func (l field) at(v reflect.Value) reflect.Value {
-	if len(l.path) == 0 {
-		return v
-	}
-	return v.FieldByIndex(l.path)
+// fill returns an element of v's form, place k of which is what set makes of it.
+func fill[T any](l *structure.Layout, v T, set func(k int, p place) error) (T, error) {
+	l.Detach(unsafe.Pointer(&v))
+	k := 0
+	err := l.Update(unsafe.Pointer(&v), func(at unsafe.Pointer, p structure.Place) error {
+		k++
+		return set(k-1, place{p, at})
+	})
+	return v, err
 }
 
-// get returns the tensor that v, an element, holds there.
-func (l field) get(v reflect.Value) (*tensor.Tensor, error) {
-	f := l.at(v)
-	if f.IsNil() {
-		return nil, fmt.Errorf("%sis nil", l.prefix())
+// name returns the place in errors: "X", "Pair.Y", empty for an element that is a
+// tensor itself.
+func (p place) name() string { return strings.TrimPrefix(p.Name(), ".") }
+
+func (p place) prefix() string {
+	if n := p.name(); n != "" {
+		return n + ": "
 	}
-	if l.kind == tensorField {
-		return f.Interface().(*tensor.Tensor), nil
+	return ""
+}
+
+// isSlice reports whether the place holds a Go slice.
+func (p place) isSlice() bool { return p.Type().Kind() == reflect.Slice }
+
+// value returns what the place holds, settable.
+func (p place) value() reflect.Value { return reflect.NewAt(p.Type(), p.at).Elem() }
+
+// tensor returns the tensor that the place holds.
+func (p place) tensor() (*tensor.Tensor, error) {
+	if p.Type() == tensorType {
+		t := *(**tensor.Tensor)(p.at)
+		if t == nil {
+			return nil, fmt.Errorf("%sis nil", p.prefix())
+		}
+		return t, nil
 	}
-	t, err := f.Interface().(*ops.Value).Tensor()
+	v := *(**ops.Value)(p.at)
+	if v == nil {
+		return nil, fmt.Errorf("%sis nil", p.prefix())
+	}
+	t, err := v.Tensor()
 	if err != nil {
-		return nil, fmt.Errorf("%s%w", l.prefix(), err)
+		return nil, fmt.Errorf("%s%w", p.prefix(), err)
 	}
 	return t, nil
 }
 
-// set puts t into v, an element that can be changed.
-func (l field) set(v reflect.Value, t *tensor.Tensor) {
-	if l.kind == valueField {
-		l.at(v).Set(reflect.ValueOf(ops.ValueOf(t)))
+// set puts t there.
+func (p place) set(t *tensor.Tensor) {
+	if p.Type() == valueType {
+		*(**ops.Value)(p.at) = ops.ValueOf(t)
 	} else {
-		l.at(v).Set(reflect.ValueOf(t))
+		*(**tensor.Tensor)(p.at) = t
 	}
-}
-
-func (l field) prefix() string {
-	if l.name == "" {
-		return ""
-	}
-	return l.name + ": "
 }
 
 // rows returns a tensor of the given shape over rows lo to hi of t.

@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
@@ -94,4 +95,41 @@ func last[T any](d *Dataset[T]) (err error) {
 		err = e
 	}
 	return err
+}
+
+// features is an element whose tensors have names that the data gives.
+type features map[string]*tensor.Tensor
+
+func TestMapsAndArraysAreElements(t *testing.T) {
+	type example struct {
+		In   features
+		Pair [2]*tensor.Tensor
+	}
+	all := example{features{"b": tensor.Vector[int32](1, 2, 3), "a": tensor.Vector("x", "y", "z")}, [2]*tensor.Tensor{tensor.Vector[int32](4, 5, 6), tensor.Vector[int32](7, 8, 9)}}
+	text := func(d *Dataset[example]) (out []string) {
+		for e, err := range d.All(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, fmt.Sprint(tensor.Values[string](e.In["a"]), tensor.Values[int32](e.In["b"]), tensor.Values[int32](e.Pair[0]), tensor.Values[int32](e.Pair[1])))
+		}
+		return out
+	}
+	want := "[[x y] [1 2] [4 5] [7 8] [z] [3] [6] [9]]"
+	for name, d := range map[string]*Dataset[example]{"slices": FromSlices(all).Batch(2, nil), "elements": FromSlices(all).Repeat(1).Batch(2, nil)} {
+		if got := fmt.Sprint(text(d)); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+	if got := len(all.In); got != 2 || all.In["b"].Len() != 3 {
+		t.Errorf("the source became %v", all.In)
+	}
+	other := FromSeq(func(context.Context) iter.Seq2[features, error] {
+		return func(yield func(features, error) bool) {
+			_ = yield(features{"a": tensor.Scalar[int32](1)}, nil) && yield(features{"b": tensor.Scalar[int32](1)}, nil)
+		}
+	}).Batch(2, nil)
+	if err := last(other); err == nil || !strings.Contains(err.Error(), "element 1 of the batch has not the form of element 0") {
+		t.Errorf("elements of two forms: %v", err)
+	}
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"reflect"
+
+	"github.com/cairnml/cairn/internal/structure"
 )
 
 // FromSlices makes a dataset of the rows of v's tensors and Go slices: element i
 // holds row i of each, along the first dimension, which must be as long in all.
+// They may lie in structs, maps, arrays and behind pointers.
 // A Go slice stays one: it has that row alone in an element, and n rows in a
 // batch of n. The rows share v's storage, which must not be changed.
 //
@@ -18,24 +20,30 @@ import (
 //	}
 //	dataset.FromSlices(Example{X: inputs, Y: labels}).Batch(32, nil)
 func FromSlices[T any](v T) *Dataset[T] {
-	fields, err := fieldsOf[T]()
+	layout, err := layoutOf[T]()
 	if err != nil {
 		return failed[T](err)
 	}
-	columns := make([]column, len(fields))
-	at := reflect.ValueOf(&v).Elem()
-	for i, l := range fields {
-		if columns[i], err = columnOf(l, at); err != nil {
+	places, err := placesOf(layout, &v)
+	if err == nil && len(places) == 0 {
+		err = fmt.Errorf("dataset: FromSlices: the %T holds no tensor", v)
+	}
+	if err != nil {
+		return failed[T](err)
+	}
+	columns := make([]column, len(places))
+	for i, p := range places {
+		if columns[i], err = columnOf(p); err != nil {
 			return failed[T](fmt.Errorf("dataset: FromSlices: %w", err))
 		}
 		if n, want := columns[i].len(), columns[0].len(); n != want {
-			return failed[T](fmt.Errorf("dataset: FromSlices: %s has %d rows, %s has %d", l.name, n, fields[0].name, want))
+			return failed[T](fmt.Errorf("dataset: FromSlices: %s has %d rows, %s has %d", columns[i].name, n, columns[0].name, want))
 		}
 	}
 	n := int64(columns[0].len())
 	return &Dataset[T]{
 		open: func(pass) cursor[T] {
-			return &sliceCursor[T]{columns: columns, len: n}
+			return &sliceCursor[T]{layout: layout, form: v, columns: columns, len: n}
 		},
 		pipeline: fmt.Sprintf("slices(%d)", n),
 		size:     n,
@@ -43,38 +51,35 @@ func FromSlices[T any](v T) *Dataset[T] {
 }
 
 type sliceCursor[T any] struct {
+	layout  *structure.Layout
+	form    T // the whole, whose form every element has
 	columns []column
 	n, len  int64
 }
 
 func (c *sliceCursor[T]) next(context.Context) (T, error) {
-	var v T
 	if c.n >= c.len {
+		var v T
 		return v, io.EOF
 	}
-	at := reflect.ValueOf(&v).Elem()
-	for _, col := range c.columns {
-		if err := col.put(at, int(c.n)); err != nil {
-			return v, err
-		}
+	v, err := fill(c.layout, c.form, func(k int, p place) error { return c.columns[k].put(p, int(c.n)) })
+	if err == nil {
+		c.n++
 	}
-	c.n++
-	return v, nil
+	return v, err
 }
 
 // batch returns the next n elements in one, fewer at the end; the rows lie
 // together already.
 func (c *sliceCursor[T]) batch(n int64) (T, int64, error) {
-	var v T
 	n = min(n, c.len-c.n)
 	if n == 0 {
+		var v T
 		return v, 0, io.EOF
 	}
-	at := reflect.ValueOf(&v).Elem()
-	for _, col := range c.columns {
-		if err := col.putRows(at, int(c.n), int(c.n+n)); err != nil {
-			return v, 0, err
-		}
+	v, err := fill(c.layout, c.form, func(k int, p place) error { return c.columns[k].putRows(p, int(c.n), int(c.n+n)) })
+	if err != nil {
+		return v, 0, err
 	}
 	c.n += n
 	return v, n, nil
