@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/structure"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -14,7 +15,7 @@ type applying struct{ fn any }
 // Apply calls the function from model code, on the scope s. Eagerly it runs as
 // part of s's call. In a trace it is one op that calls the function's own trace,
 // which is made for what is known of in's types and shapes, for whether s trains
-// and for its gradient rules; other calls that fit share it. Failures are s's. A function that
+// and for its gradient rules; calls of which the same is known share it. Failures are s's. A function that
 // applies itself, directly or through others, is an error.
 func (fn *Func[In, Out]) Apply(s *ops.Scope, in In) Out {
 	out, err := fn.apply(s, in)
@@ -31,7 +32,7 @@ func (fn *Func[In, Out]) apply(s *ops.Scope, in In) (out Out, err error) {
 	if s.Err() != nil {
 		return out, nil
 	}
-	if err := fn.in.check(&in); err != nil {
+	if err := check(fn.in, unsafe.Pointer(&in)); err != nil {
 		return out, err
 	}
 	if s.Value(applying{fn}) != nil {
@@ -40,13 +41,12 @@ func (fn *Func[In, Out]) apply(s *ops.Scope, in In) (out Out, err error) {
 	if !s.IsTracing() {
 		return fn.f(s.With(applying{fn}, true), in), nil
 	}
-	t, err := fn.traceOf(s.Context(), s, in)
+	t, err := fn.traceOf(s.Context(), s, in, true)
 	if err != nil {
 		return out, err
 	}
-	values, _ := fn.in.flatten(unsafe.Pointer(&in))
-	args := make([]ops.Input, 0, len(values)+len(t.concrete.Captures))
-	for _, v := range values {
+	args := make([]ops.Input, 0, len(t.concrete.Function.Args))
+	for _, v := range valuesOf(fn.in, unsafe.Pointer(&in)) {
 		args = append(args, v)
 	}
 	for _, c := range t.concrete.Captures {
@@ -75,19 +75,19 @@ func callAttrs(f *graph.Function) graph.Attrs {
 	return graph.Attrs{graph.Func("f", f), graph.Types("Tout", types...)}
 }
 
-// assemble returns the output of a trace with the values that the function's
-// results have.
+// assemble returns the output of a trace with the values that the function's results
+// have.
 func (fn *Func[In, Out]) assemble(t *trace[In, Out], results []*ops.Value) Out {
 	out := t.out
-	fn.out.detach(unsafe.Pointer(&out))
+	fn.out.Detach(unsafe.Pointer(&out))
 	i, k := 0, 0
-	_ = fn.out.each(unsafe.Pointer(&out), func(at **ops.Value, _ string) error {
+	_ = fn.out.Update(unsafe.Pointer(&out), visit(func(at **ops.Value, _ structure.Place) error {
 		if t.has[i] {
 			*at = results[k]
 			k++
 		}
 		i++
 		return nil
-	})
+	}))
 	return out
 }

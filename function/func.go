@@ -7,8 +7,11 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/structure"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -18,18 +21,23 @@ import (
 type Func[In, Out any] struct {
 	f    func(*ops.Scope, In) Out
 	opts *Options
-	in   *layout
-	out  *layout
+	in   *structure.Layout
+	out  *structure.Layout
 	err  error
 
-	tracing sync.Mutex // of those who trace
+	fixed   *signature       // of Options.Signature
+	fixedIn *graph.Structure // the same in words
+
+	tracing sync.Mutex      // of those who trace
+	exact   map[string]bool // the keys whose sizes stay known; under tracing
 	traces  atomic.Pointer[[]*trace[In, Out]]
 }
 
-// New makes a Func of f. In and Out are a *ops.Value, or a struct, slice, array
-// or map that holds values at any depth; other fields pass through untouched.
-// Types that can't be told apart at New, such as interfaces that hold values,
-// are reported by the first Call.
+// New makes a Func of f. In and Out are a *ops.Value, or a struct, slice, array,
+// map, pointer or interface that holds values at any depth. Everything else in an
+// In is a static argument: it passes through untouched, and another value of it
+// needs another trace. A pointer to a struct with fields that aren't exported is
+// an object: it isn't looked into, and is told apart from others by identity.
 func New[In, Out any](f func(s *ops.Scope, in In) Out, o ...*Options) *Func[In, Out] {
 	fn := &Func[In, Out]{f: f, opts: pick(o)}
 	if f == nil {
@@ -39,7 +47,9 @@ func New[In, Out any](f func(s *ops.Scope, in In) Out, o ...*Options) *Func[In, 
 	if fn.in, fn.err = layoutOf(reflect.TypeFor[In](), "in"); fn.err != nil {
 		return fn
 	}
-	fn.out, fn.err = layoutOf(reflect.TypeFor[Out](), "out")
+	if fn.out, fn.err = layoutOf(reflect.TypeFor[Out](), "out"); fn.err == nil && fn.opts.Signature != nil {
+		fn.err = fn.fix(fn.opts.Signature)
+	}
 	return fn
 }
 
@@ -57,16 +67,16 @@ func (fn *Func[In, Out]) Call(ctx context.Context, in In) (Out, error) {
 	if fn.err != nil {
 		return out, fn.err
 	}
-	if err := fn.in.check(&in); err != nil {
+	if err := check(fn.in, unsafe.Pointer(&in)); err != nil {
 		return out, err
 	}
 	err := trackable.Step(ctx, func(ctx context.Context) error {
-		t := fn.find(&in)
-		if t == nil && fn.opts.Mode == Traced {
-			var err error
-			if t, err = fn.traceOf(ctx, nil, in); err != nil {
-				return err
-			}
+		t, err := fn.find(&in)
+		if t == nil && err == nil && fn.opts.Mode == Traced {
+			t, err = fn.traceOf(ctx, nil, in, false)
+		}
+		if err != nil {
+			return err
 		}
 		if t != nil && fn.opts.Mode != Eagerly {
 			return fn.call(ctx, t, &in, &out)
@@ -96,7 +106,7 @@ func (fn *Func[In, Out]) run(ctx context.Context, in In, out *Out) (err error) {
 	if s.Err() != nil {
 		return s.Err()
 	}
-	return fn.out.keep(s, out)
+	return keep(fn.out, s, unsafe.Pointer(out))
 }
 
 // NotTracked keeps functions out of the object graph.

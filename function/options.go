@@ -15,6 +15,18 @@ import (
 type Options struct {
 	// Mode says whether calls run eagerly or as compiled traces. Default: [Auto].
 	Mode Mode
+	// Signature is an input, an In of the function, whose values are specs
+	// ([ops.Spec]): the only one that the function is traced for. A call whose
+	// input doesn't fit it is an error. Default: nil, every input is taken.
+	Signature any
+	// ExactShapes keeps sizes known in every trace. Default: false, the third trace
+	// in [Traced] mode that differs from others in sizes alone is made with those
+	// sizes unknown, and serves all further ones, unless the function looks at
+	// such a size ([ops.Value.Shape]).
+	ExactShapes bool
+	// MaxTraces is the most traces that the function may have; one more is a
+	// *[TraceLimitError]. Default: 64.
+	MaxTraces int
 	// Kernels run the ops. Default: kernel.All().
 	Kernels *engine.KernelSet
 	// Shapes are the shape rules of traces. Default: shape.All().
@@ -50,6 +62,9 @@ const (
 	// besides emitting ops happens once a trace, not once a call.
 	Traced
 )
+
+// maxTraces is the default of Options.MaxTraces.
+const maxTraces = 64
 
 func pick(o []*Options) *Options {
 	var out Options

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"sync"
 	"unsafe"
@@ -12,19 +11,18 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/structure"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/trackable"
 )
 
 // trace is a Func traced for one signature.
 type trace[In, Out any] struct {
+	signature
 	concrete *graph.Concrete
-	facts    []graph.Fact // of the input's values
-	training bool         // whether the scope trains that it was made for
-	rules    *grad.Rules  // the gradient rules of that scope
-	static   In           // the input without its values: what else has to be equal
-	out      Out          // the output, whose values are the trace's
-	has      []bool       // which of the output's values are there
+	in       In     // holds the objects that the static arguments are
+	out      Out    // the output, whose values are the trace's
+	has      []bool // which of the output's values are there
 
 	once sync.Once
 	plan *engine.Plan
@@ -43,60 +41,79 @@ var ErrRecursive = errors.New("function: the function calls itself; ops.While lo
 // Layers make their variables in the first trace; a trace that makes variables
 // after that and uses them is an error, [ops.ErrNewVariable].
 func (fn *Func[In, Out]) Trace(in In) (*graph.Concrete, error) {
-	t, err := fn.traceOf(context.Background(), nil, in)
-	if err != nil {
-		return nil, err
-	}
-	return t.concrete, nil
+	return fn.TraceContext(context.Background(), in)
 }
 
-// TraceContext does what [Func.Trace] does, for a function that looks at its
-// scope's context.
+// TraceContext returns [Func.Trace] for a function that looks at its scope's
+// context.
 func (fn *Func[In, Out]) TraceContext(ctx context.Context, in In) (*graph.Concrete, error) {
-	t, err := fn.traceOf(ctx, nil, in)
+	t, err := fn.traceOf(ctx, nil, in, true)
 	if err != nil {
 		return nil, err
 	}
 	return t.concrete, nil
 }
 
-// traceOf returns the trace for in, called from the scope from; nil where the
-// call comes from outside.
-func (fn *Func[In, Out]) traceOf(ctx context.Context, from *ops.Scope, in In) (t *trace[In, Out], err error) {
+// Traces returns the functions that were traced, in their order.
+func (fn *Func[In, Out]) Traces() []*graph.Concrete {
+	var out []*graph.Concrete
+	for _, t := range fn.traced() {
+		out = append(out, t.concrete)
+	}
+	return out
+}
+
+// traceOf returns the trace for in, called from the scope from; nil where the call
+// comes from outside. exact says that sizes which are known stay so.
+func (fn *Func[In, Out]) traceOf(ctx context.Context, from *ops.Scope, in In, exact bool) (t *trace[In, Out], err error) {
 	if fn.err != nil {
 		return nil, fn.err
 	}
-	if err := fn.in.check(&in); err != nil {
+	if err := check(fn.in, unsafe.Pointer(&in)); err != nil {
 		return nil, err
 	}
 	if ctx.Value(tracingKey{fn}) != nil {
 		return nil, fmt.Errorf("%w (%s)", ErrRecursive, fn)
 	}
-	facts := fn.factsOf(&in)
-	training, rules := false, grad.All()
-	if from != nil {
-		training, rules = from.Training(), grad.RulesOf(from)
+	want, err := fn.signatureOf(&in, from)
+	if err != nil {
+		return nil, err
+	}
+	if fixed := fn.fixed; fixed != nil {
+		if !fixed.accepts(&want) {
+			return nil, fn.unfit(&in)
+		}
+		want.facts, exact = fixed.facts, true
 	}
 	// The gate comes before the lock, as in a call: a checkpoint that waits for
 	// calls to end must not stand between the two.
 	err = trackable.Step(context.WithValue(ctx, tracingKey{fn}, true), func(ctx context.Context) error {
 		fn.tracing.Lock()
 		defer fn.tracing.Unlock()
-		static := fn.staticOf(in)
 		for _, have := range fn.traced() {
-			if have.training == training && have.rules == rules && equalFacts(have.facts, facts) && reflect.DeepEqual(have.static, static) {
+			if have.equal(&want) {
 				t = have
 				return nil
 			}
 		}
-		made, err := fn.make(ctx, from, in, facts)
+		if !exact {
+			if t = fn.best(&want); t != nil {
+				return nil // another call has made it meanwhile
+			}
+		}
+		if err := fn.limit(&in); err != nil {
+			return err
+		}
+		if !exact && !fn.opts.ExactShapes {
+			if t = fn.relaxed(ctx, from, in, &want); t != nil {
+				return nil
+			}
+		}
+		made, _, err := fn.make(ctx, from, in, want)
 		if err != nil {
 			return err
 		}
-		made.static, made.training, made.rules = static, training, rules
-		list := append(fn.traced()[:len(fn.traced()):len(fn.traced())], made)
-		fn.traces.Store(&list)
-		t = made
+		t = fn.add(made)
 		return nil
 	})
 	return t, err
@@ -109,41 +126,18 @@ func (fn *Func[In, Out]) traced() []*trace[In, Out] {
 	return nil
 }
 
-// factsOf returns what a call's input fixes of the function: types and shapes.
-func (fn *Func[In, Out]) factsOf(in *In) []graph.Fact {
-	values, _ := fn.in.flatten(unsafe.Pointer(in))
-	facts := make([]graph.Fact, len(values))
-	for i, v := range values {
-		facts[i] = v.Fact().WithoutValue()
-		facts[i].Shape = facts[i].Shape.Anonymous()
-	}
-	return facts
-}
-
-func equalFacts(a, b []graph.Fact) bool {
-	for i := range a {
-		if i >= len(b) || !a[i].Equal(b[i]) {
-			return false
-		}
-	}
-	return len(a) == len(b)
-}
-
-// staticOf returns in without its values.
-func (fn *Func[In, Out]) staticOf(in In) In {
-	fn.in.detach(unsafe.Pointer(&in))
-	_ = fn.in.each(unsafe.Pointer(&in), func(at **ops.Value, _ string) error {
-		*at = nil
-		return nil
-	})
-	return in
+func (fn *Func[In, Out]) add(t *trace[In, Out]) *trace[In, Out] {
+	list := append(fn.traced()[:len(fn.traced()):len(fn.traced())], t)
+	fn.traces.Store(&list)
+	return t
 }
 
 type tracingKey struct{ fn any }
 
-// make runs the Go function over symbols.
-func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, facts []graph.Fact) (t *trace[In, Out], err error) {
-	t = &trace[In, Out]{facts: facts}
+// make runs the Go function over symbols. looked says that it has asked for a
+// size that isn't known.
+func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, of signature) (t *trace[In, Out], looked bool, err error) {
+	t = &trace[In, Out]{signature: of, in: in}
 	s, tr := ops.NewTrace(ctx, fn.graphName(), &ops.ScopeOptions{Kernels: fn.opts.Kernels, Shapes: fn.opts.Shapes, From: from})
 	if len(fn.traced()) > 0 {
 		tr.RefuseNewVariables()
@@ -155,32 +149,61 @@ func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, facts
 				err = first
 			}
 		}
+		looked = tr.LookedAtSizes()
 		_ = s.Close()
 	}()
-	fn.in.detach(unsafe.Pointer(&in))
-	i := 0
-	err = fn.in.each(unsafe.Pointer(&in), func(at **ops.Value, name string) error {
-		v, err := tr.Arg(strings.ToLower(strings.TrimPrefix(name, "in.")), facts[i])
+	fn.in.Detach(unsafe.Pointer(&in))
+	var args []*ops.Value
+	err = fn.in.Update(unsafe.Pointer(&in), visit(func(at **ops.Value, place structure.Place) error {
+		v, err := tr.Arg(nameOf(place, "in"), of.facts[len(args)])
 		*at = v
-		i++
+		args = append(args, v)
 		return err
-	})
+	}))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	structIn := describe(fn.in, unsafe.Pointer(&in))
 	t.out = fn.f(grad.WithRules(s, fn.opts.Gradients), in)
-	fn.out.detach(unsafe.Pointer(&t.out))
-	values, names := fn.out.flatten(unsafe.Pointer(&t.out))
+	fn.out.Detach(unsafe.Pointer(&t.out))
 	var results []*ops.Value
-	var given []string
-	for i, v := range values {
-		t.has = append(t.has, v != nil)
-		if v != nil {
-			results, given = append(results, v), append(given, strings.ToLower(strings.TrimPrefix(names[i], "out.")))
+	var names []string
+	_ = fn.out.Each(unsafe.Pointer(&t.out), visit(func(at **ops.Value, place structure.Place) error {
+		t.has = append(t.has, *at != nil)
+		if *at != nil {
+			results, names = append(results, *at), append(names, nameOf(place, "out"))
+		}
+		return nil
+	}))
+	if t.concrete, err = tr.Finish(results, names); err == nil {
+		t.concrete.In, t.concrete.Out = named(structIn, t.concrete.Function), describe(fn.out, unsafe.Pointer(&t.out))
+	}
+	return t, false, err
+}
+
+// named gives the tensors of a structure the names of the function's arguments.
+func named(s *graph.Structure, f *graph.Function) *graph.Structure {
+	i := 0
+	var walk func(s *graph.Structure)
+	walk = func(s *graph.Structure) {
+		if s.Kind == graph.TensorStructure && i < len(f.Args) {
+			s.Name = f.Args[i].Name
+			i++
+		}
+		for _, k := range s.Order() {
+			walk(s.Elems[k])
 		}
 	}
-	t.concrete, err = tr.Finish(results, given)
-	return t, err
+	walk(s)
+	return s
+}
+
+// nameOf returns a place's name in a graph; def stands for the whole.
+func nameOf(place structure.Place, def string) string {
+	if p := place.Path(); p != "" {
+		return strings.ReplaceAll(p, "/", "_")
+	}
+	return def
 }
 
 // graphName returns a name for the function in a graph.
@@ -189,55 +212,6 @@ func (fn *Func[In, Out]) graphName() string {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	name = strings.NewReplacer("(", "", ")", "", "*", "", ".", "_", "-fm", "", "[", "_", "]", "_").Replace(name)
 	return "__inference_" + name
-}
-
-// find returns the most specific trace that takes in, nil where there is none.
-func (fn *Func[In, Out]) find(in *In) *trace[In, Out] {
-	list := fn.traced()
-	if len(list) == 0 {
-		return nil
-	}
-	facts := fn.factsOf(in)
-	var static In
-	stripped := false
-	var best *trace[In, Out]
-	for _, t := range list {
-		if t.training || t.rules != grad.All() || !takes(t.facts, facts) {
-			continue
-		}
-		if !stripped {
-			static, stripped = fn.staticOf(*in), true
-		}
-		if !reflect.DeepEqual(t.static, static) {
-			continue
-		}
-		if best == nil || takes(best.facts, t.facts) {
-			best = t
-		}
-	}
-	return best
-}
-
-// takes reports whether all that facts describe fits the signature.
-func takes(signature, facts []graph.Fact) bool {
-	for i, want := range signature {
-		got := facts[i]
-		if want.DType != got.DType {
-			return false
-		}
-		if !want.Shape.HasRank() {
-			continue
-		}
-		if got.Shape.Rank() != want.Shape.Rank() {
-			return false
-		}
-		for j, d := range want.Shape.Dims() {
-			if d >= 0 && got.Shape.Dim(j) != d {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 func (t *trace[In, Out]) compiled(o *Options) (*engine.Plan, error) {
@@ -253,14 +227,17 @@ func (fn *Func[In, Out]) call(ctx context.Context, t *trace[In, Out], in *In, ou
 	if err != nil {
 		return err
 	}
-	values, names := fn.in.flatten(unsafe.Pointer(in))
-	args := make([]engine.Value, 0, len(values)+len(t.concrete.Captures))
-	for i, v := range values {
-		d, err := v.Data()
+	args := make([]engine.Value, 0, len(t.concrete.Function.Args))
+	err = fn.in.Each(unsafe.Pointer(in), visit(func(at **ops.Value, place structure.Place) error {
+		d, err := (*at).Data()
 		if err != nil {
-			return fmt.Errorf("function: %s: %w", names[i], err)
+			return fmt.Errorf("function: %s: %w", place.Name(), err)
 		}
 		args = append(args, d)
+		return nil
+	}))
+	if err != nil {
+		return err
 	}
 	for _, c := range t.concrete.Captures {
 		if c.Variable != nil {

@@ -87,20 +87,41 @@ func (s *Scope) failed() *Value { return &Value{step: s.step} }
 // library are the packages between a program's line and the kernel.
 var library = []string{"ops.", "ops/raw.", "grad.", "engine.", "function.", "keras.", "kernel."}
 
+// calledByProgram reports whether the function that calls this one was called by
+// the program itself, not by this library.
+func calledByProgram() bool {
+	var pcs [1]uintptr
+	if runtime.Callers(3, pcs[:]) == 0 {
+		return true
+	}
+	f, _ := runtime.CallersFrames(pcs[:]).Next()
+	return !inLibrary(f)
+}
+
+const modulePath = "github.com/cairnml/cairn/"
+
+// inLibrary reports whether a frame lies between a program's line and the
+// kernel.
+func inLibrary(f runtime.Frame) bool {
+	rest, ok := strings.CutPrefix(f.Function, modulePath)
+	if !ok || strings.HasSuffix(f.File, "_test.go") {
+		return false
+	}
+	for _, p := range library {
+		if strings.HasPrefix(rest, p) {
+			return true
+		}
+	}
+	return false
+}
+
 // callSite returns the innermost line of the program outside of this library.
 func callSite() string {
-	const module = "github.com/cairnml/cairn/"
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
 	for {
 		f, more := frames.Next()
-		inside := false
-		if rest, ok := strings.CutPrefix(f.Function, module); ok && !strings.HasSuffix(f.File, "_test.go") {
-			for _, p := range library {
-				inside = inside || strings.HasPrefix(rest, p)
-			}
-		}
-		if !inside && !strings.HasPrefix(f.Function, "runtime.") && f.File != "" {
+		if !inLibrary(f) && !strings.HasPrefix(f.Function, "runtime.") && f.File != "" {
 			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
 		}
 		if !more {

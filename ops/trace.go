@@ -28,6 +28,7 @@ type Trace struct {
 	fixed    bool // variables made after the first made ones are refused
 	made     uint64
 	done     bool
+	looked   bool // the program has asked for a size that isn't known
 	noTensor bool // tensors from outside become constants whatever their size
 }
 
@@ -65,8 +66,23 @@ func NewTrace(ctx context.Context, name string, o *ScopeOptions) (*Scope, *Trace
 // error: for all traces of a function but the first.
 func (t *Trace) RefuseNewVariables() { t.fixed, t.made = true, trackable.VariablesMade() }
 
-// branch returns a trace of a function that control flow on s calls. It may use
-// s's values.
+// LookedAtSizes reports whether the traced function, or a branch in it, has asked
+// a value for its shape, by [Value.Shape], and got a size that isn't known.
+func (t *Trace) LookedAtSizes() bool { return t.looked }
+
+// look notes that the program asks for an unknown size.
+func (t *Trace) look() {
+	for t != nil {
+		t.looked = true
+		if t.outer == nil {
+			return
+		}
+		t = t.outer.tracer()
+	}
+}
+
+// branch returns a trace of a function that control flow on s calls. It may use s's
+// values.
 func (s *Scope) branch(name string) (*Scope, *Trace) {
 	inner, t := NewTrace(s.step.ctx, name, &ScopeOptions{Kernels: s.step.kernels})
 	if outer := s.tracer(); outer != nil {

@@ -166,7 +166,13 @@ func (v *Value) Shape() tensor.Shape {
 	case v.data.Tensor != nil:
 		return v.data.Tensor.Shape()
 	case v.out.Node != nil:
-		return v.out.Fact().Shape.Anonymous().Dims()
+		shape := v.out.Fact().Shape
+		if !shape.Known() && v.step != nil {
+			if t, ok := v.step.exec.(*Trace); ok && !t.looked && calledByProgram() {
+				t.look()
+			}
+		}
+		return shape.Anonymous().Dims()
 	case v.spec != nil:
 		return v.spec.Shape.Anonymous().Dims()
 	case v.sparse != nil:

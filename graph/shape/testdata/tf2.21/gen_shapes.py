@@ -49,6 +49,10 @@ def value(x):
     return np.frombuffer(base64.b64decode(x["data"]), d.as_numpy_dtype).reshape(x["shape"])
 
 
+def shape(v):
+    return tf.TensorShape(None if v is None else [None if d < 0 else d for d in v])
+
+
 def attr(a):
     k, v = a["kind"], a["value"]
     if k == "type":
@@ -56,7 +60,9 @@ def attr(a):
     if k == "types":
         return [tf.as_dtype(d) for d in v]
     if k == "shape":
-        return tf.TensorShape([None if d < 0 else d for d in v])
+        return shape(v)
+    if k == "shapes":
+        return [shape(s) for s in v]
     if k == "tensor":
         return tf.make_tensor_proto(value(v), dtype=v["dtype"], shape=v["shape"])
     return v

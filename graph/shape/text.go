@@ -1,0 +1,119 @@
+package shape
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/graph"
+)
+
+// textRules returns the rules of ops on strings that elementwiseRules lacks.
+func textRules() map[string]Rule {
+	return join(
+		rules(splitText, "StringSplit", "StringSplitV2"),
+		rules(scalarOut, "StringFormat"),
+		rules(unchanged, "UnicodeTranscode", "UnicodeScript"),
+		map[string]Rule{
+			"Substr": substr, "UnsortedSegmentJoin": segments, "StringNGrams": ngrams, "UnicodeDecode": unicodeDecode,
+			"UnicodeDecodeWithOffsets": unicodeDecode, "UnicodeEncode": unicodeEncode,
+		})
+}
+
+// splitText gives a sparse matrix of parts.
+func splitText(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	if s := c.shape(0); s.HasRank() && s.Rank() > 1 {
+		return fmt.Errorf("the strings have %d dimensions", s.Rank())
+	}
+	c.sparse(0, 2)
+	return c.scalar(1)
+}
+
+// sparse says that outputs i to i+2 are a sparse tensor of some rank, -1 where
+// that is unknown: indices, values and shape.
+func (c *Inference) sparse(i, rank int) {
+	n, r := graph.NewDim(), rank
+	if r < 0 {
+		r = graph.NewDim()
+	}
+	c.setDims(i, n, r)
+	c.setDims(i+1, n)
+	c.setDims(i+2, r)
+}
+
+// substr broadcasts the strings with positions and lengths.
+func substr(c *Inference) error {
+	if err := c.need(3); err != nil {
+		return err
+	}
+	at, err := c.shape(1).Merge(c.shape(2))
+	if err != nil {
+		return fmt.Errorf("the positions and lengths: %w", err)
+	}
+	out, err := BroadcastShapes(c.shape(0), at)
+	if err != nil {
+		return err
+	}
+	c.set(0, out)
+	return nil
+}
+
+// ngrams gives rows like the ones it takes.
+func ngrams(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	if _, err := c.vector(0); err != nil {
+		return err
+	}
+	s, err := c.ranked(1, 1)
+	if err != nil {
+		return err
+	}
+	c.setDims(0, graph.NewDim())
+	c.set(1, s)
+	return nil
+}
+
+// unicodeDecode gives the characters of every string, as a ragged tensor.
+func unicodeDecode(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	rows := graph.NewDim()
+	if n, ok := c.shape(0).NumElements(); ok {
+		var err error
+		if rows, err = AddDims(n, 1); err != nil {
+			return err
+		}
+	}
+	n := graph.NewDim()
+	c.setDims(0, rows)
+	c.setDims(1, n)
+	c.setDims(2, n)
+	return nil
+}
+
+// unicodeEncode gives a string a row.
+func unicodeEncode(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	if _, err := c.vector(0); err != nil {
+		return err
+	}
+	n, err := c.vector(1)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		n = 1
+	}
+	rows, err := SubDims(n, 1)
+	if err != nil {
+		return err
+	}
+	c.setDims(0, rows)
+	return nil
+}
