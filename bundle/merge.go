@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/cairnml/cairn/internal/pb"
@@ -31,7 +30,8 @@ type MergeOptions struct {
 // tensor that two sources have whole is an error. Byte order and version must
 // be the same in all.
 //
-// Nothing is changed before everything is known to fit. The index of dst comes
+// Nothing is changed before everything is known to fit, and an error leaves the
+// sources and a bundle that dst was before as they were. The index of dst comes
 // last, after it was read back and held against the data files' sizes; the
 // sources' indexes are removed after it.
 func Merge(ctx context.Context, dir vfs.Dir, dst string, srcs []string, opts *MergeOptions) error {
@@ -75,6 +75,7 @@ type merging struct {
 	shards  map[string]int // a source's data file: its number in dst
 	files   []string       // the same by number
 	sources []string       // the prefixes that were there
+	made    []string       // temporary files
 }
 
 // read takes up a source's entries.
@@ -153,7 +154,7 @@ func sameVersion(a, b *pb.VersionDef) bool {
 }
 
 // commit gives the files their names.
-func (m *merging) commit() (err error) {
+func (m *merging) commit() error {
 	if slices.Contains(m.sources, m.dst) && len(m.sources) == 1 {
 		return nil // there already
 	}
@@ -161,59 +162,15 @@ func (m *merging) commit() (err error) {
 		return errors.New("the destination is one of several sources")
 	}
 	m.header.NumShards = int32(len(m.files))
-	token := fmt.Sprintf("%s%020d", tempMark, rand.Uint64())
-	var undo []func() error
-	defer func() {
-		if err != nil {
-			for _, f := range slices.Backward(undo) {
-				err = errors.Join(err, f())
-			}
+	names := newSwap(m.dir)
+	if err := m.name(names); err != nil {
+		err = names.back(err)
+		for _, name := range m.made {
+			err = errors.Join(err, m.removeIfThere(name))
 		}
-	}()
-	for i, file := range m.files {
-		if err := m.ctx.Err(); err != nil {
-			return err
-		}
-		name := DataName(m.dst, i, len(m.files))
-		if m.opts.KeepSources {
-			temp := name + token
-			undo = append(undo, func() error { return m.removeIfThere(temp) })
-			if err := m.copyFile(file, temp); err != nil {
-				return err
-			}
-			if err := m.dir.Rename(temp, name); err != nil {
-				return err
-			}
-			undo[len(undo)-1] = func() error { return m.dir.Remove(name) }
-			continue
-		}
-		if err := m.dir.Rename(file, name); err != nil {
-			return err
-		}
-		undo = append(undo, func() error { return m.dir.Rename(name, file) })
-	}
-	temp := IndexName(m.dst) + token
-	undo = append(undo, func() error { return m.removeIfThere(temp) })
-	if err := m.writeIndex(temp); err != nil {
 		return err
 	}
-	data := make([]string, len(m.files))
-	for i := range data {
-		data[i] = DataName(m.dst, i, len(data))
-	}
-	if err := readBack(m.ctx, m.dir, temp, data); err != nil {
-		return fmt.Errorf("reading it back: %w", err)
-	}
-	if err := m.sync(); err != nil {
-		return err
-	}
-	if err := m.dir.Rename(temp, IndexName(m.dst)); err != nil {
-		return err
-	}
-	undo = nil
-	if err := m.sync(); err != nil {
-		return err
-	}
+	names.done()
 	if m.opts.KeepSources {
 		return nil
 	}
@@ -223,6 +180,45 @@ func (m *merging) commit() (err error) {
 		}
 	}
 	return nil
+}
+
+// name gives the data files, or copies of them, and the new index their names.
+func (m *merging) name(names *swap) error {
+	token := newToken()
+	data := make([]string, len(m.files))
+	for i, file := range m.files {
+		if err := m.ctx.Err(); err != nil {
+			return err
+		}
+		data[i] = DataName(m.dst, i, len(m.files))
+		if m.opts.KeepSources {
+			temp := data[i] + token
+			m.made = append(m.made, temp)
+			if err := m.copyFile(file, temp); err != nil {
+				return err
+			}
+			file = temp
+		}
+		if err := names.rename(file, data[i]); err != nil {
+			return err
+		}
+	}
+	index := IndexName(m.dst)
+	temp := index + token
+	m.made = append(m.made, temp)
+	if err := m.writeIndex(temp); err != nil {
+		return err
+	}
+	if err := readBack(m.ctx, m.dir, temp, data); err != nil {
+		return fmt.Errorf("reading it back: %w", err)
+	}
+	if err := m.sync(); err != nil {
+		return err
+	}
+	if err := names.rename(temp, index); err != nil {
+		return err
+	}
+	return m.sync()
 }
 
 func (m *merging) removeIfThere(name string) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/cairnml/cairn/internal/crc32c"
@@ -64,7 +63,7 @@ type Writer struct {
 	buf     []byte      // what is gathered for the current shard
 	scratch []byte
 	written int64
-	indexes []string // the index file, under the name it has now
+	index   string // the index file's temporary name, "" before there is one
 	files   []string
 	err     error
 	done    bool
@@ -76,7 +75,7 @@ func NewWriter(dir vfs.Dir, prefix string, opts *WriterOptions) (*Writer, error)
 		dir:     dir,
 		prefix:  prefix,
 		entries: make(map[string]*pb.BundleEntryProto),
-		token:   fmt.Sprintf("%s%020d", tempMark, rand.Uint64()),
+		token:   newToken(),
 		header: pb.BundleHeaderProto{
 			Version: &pb.VersionDef{Producer: formatVersion, MinConsumer: formatMinConsumer},
 		},
@@ -248,8 +247,8 @@ func (w *Writer) newShard() error {
 }
 
 // Finish makes the files durable, reads the index back and holds it against the
-// data files' sizes, and gives them their names, the index last. Until that last
-// step a checkpoint of the same prefix that was there before has its old index.
+// data files' sizes, and gives them their names, the index last. An error leaves a
+// checkpoint of the same prefix that was there before as it was.
 func (w *Writer) Finish(ctx context.Context) error {
 	if w.err != nil {
 		return w.err
@@ -304,23 +303,32 @@ func (w *Writer) finish(ctx context.Context) error {
 	if err := readBack(ctx, w.dir, temp, temps); err != nil {
 		return fmt.Errorf("bundle: reading %s back: %w", w.prefix, err)
 	}
+	names := newSwap(w.dir)
+	if err := w.name(names, temp); err != nil {
+		return names.back(err)
+	}
+	names.done()
+	return nil
+}
+
+// name gives the files their names, the index, which is called temp so far, last.
+func (w *Writer) name(names *swap, temp string) error {
+	files := make([]string, 0, len(w.shards)+1)
 	for i, s := range w.shards {
 		name := DataName(w.prefix, i, len(w.shards))
-		if err := w.dir.Rename(s.name, name); err != nil {
+		if err := names.rename(s.name, name); err != nil {
 			return fmt.Errorf("bundle: rename %s: %w", s.name, err)
 		}
-		s.name = name
-		w.files = append(w.files, name)
+		files = append(files, name)
 	}
 	// The index must not become durable before the names it speaks of.
 	if err := w.syncNames(); err != nil {
 		return err
 	}
-	if err := w.dir.Rename(temp, IndexName(w.prefix)); err != nil {
+	if err := names.rename(temp, IndexName(w.prefix)); err != nil {
 		return fmt.Errorf("bundle: rename %s: %w", temp, err)
 	}
-	w.indexes = []string{IndexName(w.prefix)}
-	w.files = append(w.files, IndexName(w.prefix))
+	w.files = append(files, IndexName(w.prefix))
 	return w.syncNames()
 }
 
@@ -366,7 +374,7 @@ func (w *Writer) writeIndex(temp string) (err error) {
 	if err != nil {
 		return fmt.Errorf("bundle: create %s: %w", temp, err)
 	}
-	w.indexes = append(w.indexes, temp)
+	w.index = temp
 	defer func() {
 		if cerr := f.Close(); err == nil && cerr != nil {
 			err = fmt.Errorf("bundle: close %s: %w", temp, cerr)
@@ -407,8 +415,7 @@ func (w *Writer) Files() []string { return slices.Clone(w.files) }
 func (w *Writer) Written() int64 { return w.written }
 
 // Abort removes everything written. After a Finish that returned nil it does
-// nothing; after one that failed it removes the files that have their names
-// already, too.
+// nothing.
 func (w *Writer) Abort() error {
 	if w.done {
 		return nil
@@ -419,8 +426,8 @@ func (w *Writer) Abort() error {
 		w.err = errors.New("bundle: the writer was aborted")
 	}
 	var errs []error
-	for _, name := range w.indexes { // before what they speak of
-		errs = append(errs, w.dir.Remove(name))
+	if w.index != "" { // before what it speaks of
+		errs = append(errs, w.dir.Remove(w.index))
 	}
 	for _, s := range w.shards {
 		s.close()

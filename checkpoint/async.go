@@ -56,8 +56,7 @@ func (m *Manager) commitAsync(ctx context.Context, e entry, sn *snapshot) (saved
 	}()
 	defer sn.release() // where the commit failed before it came to writing
 	return m.commit(ctx, e, func(dir vfs.Dir, prefix string) error {
-		_, err := sn.write(ctx, dir, prefix, m.writeOptions())
-		return err
+		return sn.write(ctx, dir, prefix, m.writeOptions())
 	})
 }
 

@@ -256,7 +256,7 @@ func (ck *Checkpoint) save(ctx context.Context, dir vfs.Dir, prefix string, full
 		ck.giveBack(n)
 		return "", err
 	}
-	if _, err := ck.writeNow(ctx, dir, name, nil); err != nil {
+	if err := ck.writeNow(ctx, dir, name, nil); err != nil {
 		ck.giveBack(n)
 		return "", err
 	}
@@ -302,7 +302,7 @@ func (ck *Checkpoint) checkStateName(name string) error {
 // files. Otherwise it is as [Checkpoint.Save].
 func (ck *Checkpoint) Write(ctx context.Context, prefix string) error {
 	folder, name := splitPath(prefix)
-	if _, err := ck.writeNow(ctx, vfs.OSDir(folder), name, nil); err != nil {
+	if err := ck.writeNow(ctx, vfs.OSDir(folder), name, nil); err != nil {
 		return err
 	}
 	return ck.notify(ctx, prefix)
@@ -310,7 +310,7 @@ func (ck *Checkpoint) Write(ctx context.Context, prefix string) error {
 
 // WriteTo does what [Checkpoint.Write] does, into dir.
 func (ck *Checkpoint) WriteTo(ctx context.Context, dir vfs.Dir, prefix string) error {
-	if _, err := ck.writeNow(ctx, dir, prefix, nil); err != nil {
+	if err := ck.writeNow(ctx, dir, prefix, nil); err != nil {
 		return err
 	}
 	return ck.notify(ctx, prefix)

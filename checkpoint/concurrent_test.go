@@ -58,7 +58,7 @@ func TestConsistentCut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := sn.write(ctx, dir, name, nil); err != nil {
+			if err := sn.write(ctx, dir, name, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -181,7 +181,7 @@ func TestSnapshotLeavesVariablesFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sn.write(ctx, vfs.MemDir(), "x", nil); err != nil {
+	if err := sn.write(ctx, vfs.MemDir(), "x", nil); err != nil {
 		t.Fatal(err)
 	}
 	if place() != before {

@@ -440,7 +440,7 @@ func TestBytesEqualTensorFlows(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if _, err := sn.write(ctx, dir, prefixOf(c.write), nil); err != nil {
+					if err := sn.write(ctx, dir, prefixOf(c.write), nil); err != nil {
 						t.Fatal(err)
 					}
 				case c.write:

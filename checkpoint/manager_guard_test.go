@@ -144,8 +144,10 @@ func TestFailedSaveLeavesACounterThatWentOn(t *testing.T) {
 	disk := faultfs.New()
 	_, ck := newSteps(t)
 	m := newManager(t, ck, "run", &ManagerOptions{Dir: disk, Async: true})
+	failed := false
 	disk.Hook(func(op faultfs.Op) error {
-		if op.Kind == faultfs.Rename {
+		if op.Kind == faultfs.Rename && !failed {
+			failed = true
 			// Another save of the same Checkpoint counts on in the meantime.
 			if _, err := ck.SaveTo(ctx, vfs.MemDir(), "elsewhere"); err != nil {
 				t.Error(err)

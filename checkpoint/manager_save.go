@@ -94,8 +94,7 @@ func (m *Manager) SaveWith(ctx context.Context, opts *SaveOptions) (path string,
 		return e.path, nil
 	}
 	saved, err := m.commit(ctx, e, func(dir vfs.Dir, prefix string) error {
-		_, err := m.ck.writeNow(ctx, dir, prefix, m.writeOptions())
-		return err
+		return m.ck.writeNow(ctx, dir, prefix, m.writeOptions())
 	})
 	if !saved {
 		m.ck.giveBack(counted)

@@ -41,7 +41,8 @@ type snapshot struct {
 	// where they were written in place.
 	saved  []string
 	staged *vfs.Mem
-	prefix string // the prefix that savers were given
+	parts  []string // bundles in the destination that are merged in the end
+	prefix string   // what savers were given
 }
 
 // writeOptions changes how a snapshot is written; nil means the Checkpoint's
@@ -70,10 +71,10 @@ func (ck *Checkpoint) snapshot(ctx context.Context) (*snapshot, error) {
 
 // writeNow does snapshot and write in one, for a save that isn't asynchronous:
 // registered savers write straight to dir.
-func (ck *Checkpoint) writeNow(ctx context.Context, dir vfs.Dir, prefix string, o *writeOptions) ([]string, error) {
+func (ck *Checkpoint) writeNow(ctx context.Context, dir vfs.Dir, prefix string, o *writeOptions) error {
 	sn, err := ck.cut(ctx, dir, prefix)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	return sn.write(ctx, dir, prefix, o)
 }
@@ -225,10 +226,18 @@ func markValues(nodes []*pb.TrackableObject) {
 	}
 }
 
-// write writes the snapshot and releases it; files are the names in dir, the
-// index last.
-func (sn *snapshot) write(ctx context.Context, dir vfs.Dir, prefix string, o *writeOptions) (files []string, err error) {
+// write writes the snapshot and releases it. An error leaves a checkpoint that
+// prefix was before as it was.
+func (sn *snapshot) write(ctx context.Context, dir vfs.Dir, prefix string, o *writeOptions) (err error) {
 	defer sn.release()
+	defer func() {
+		if err != nil {
+			discard(dir, sn.parts)
+		}
+	}()
+	if sn.staged == nil {
+		sn.parts = sn.saved
+	}
 	policy, progress := sn.ck.o.Shards, sn.ck.o.Progress
 	if o != nil {
 		if o.Shards != nil {
@@ -241,12 +250,12 @@ func (sn *snapshot) write(ctx context.Context, dir vfs.Dir, prefix string, o *wr
 	shards := [][]ShardTensor{sn.values}
 	if policy != nil {
 		if shards, err = policy(sn.values); err != nil {
-			return nil, fmt.Errorf("checkpoint: shard policy: %w", err)
+			return fmt.Errorf("checkpoint: shard policy: %w", err)
 		}
 	}
 	if sn.staged != nil && len(sn.saved) > 0 {
 		if err := sn.unstage(ctx, dir, prefix); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	total := int64(0)
@@ -261,37 +270,19 @@ func (sn *snapshot) write(ctx context.Context, dir vfs.Dir, prefix string, o *wr
 	}
 	// With registered savers the default values are bundles of their own, one a
 	// shard, merged behind the savers' as TensorFlow does.
-	parts := append([]string(nil), sn.saved...)
 	temp := prefix + "_temp"
-	defer func() {
-		if err != nil {
-			discard(dir, parts)
-		}
-		_ = dir.Remove(temp) // empty by now; if it stays, the next managed save removes it
-	}()
+	defer func() { _ = dir.Remove(temp) }() // empty by now; if it stays, the next managed save removes it
 	for i, s := range shards {
 		part := fmt.Sprintf("%s/part-%05d-of-%05d", temp, i, len(shards))
-		if _, err = sn.writeBundle(ctx, dir, part, [][]ShardTensor{s}, count); err != nil {
-			return nil, err
+		if err = sn.writeBundle(ctx, dir, part, [][]ShardTensor{s}, count); err != nil {
+			return err
 		}
-		parts = append(parts, part)
+		sn.parts = append(sn.parts, part)
 	}
-	if err = bundle.Merge(ctx, dir, prefix, parts, sn.mergeOptions()); err != nil {
-		return nil, fmt.Errorf("checkpoint: merging the shards of %s: %w", prefix, err)
+	if err = bundle.Merge(ctx, dir, prefix, sn.parts, sn.mergeOptions()); err != nil {
+		return fmt.Errorf("checkpoint: merging the shards of %s: %w", prefix, err)
 	}
-	n := 0
-	r, err := bundle.Open(ctx, dir, prefix, nil)
-	if err != nil {
-		return nil, fmt.Errorf("checkpoint: reading back the merged %s: %w", prefix, err)
-	}
-	n = r.Header().NumShards
-	if err := r.Close(); err != nil {
-		return nil, err
-	}
-	for i := range n {
-		files = append(files, fmt.Sprintf("%s.data-%05d-of-%05d", prefix, i, n))
-	}
-	return append(files, prefix+".index"), nil
+	return nil
 }
 
 // discard removes what was written of bundles that won't be merged, as far as
@@ -319,10 +310,10 @@ func (sn *snapshot) mergeOptions() *bundle.MergeOptions {
 	return o
 }
 
-func (sn *snapshot) writeBundle(ctx context.Context, dir vfs.Dir, prefix string, shards [][]ShardTensor, count *counting) ([]string, error) {
+func (sn *snapshot) writeBundle(ctx context.Context, dir vfs.Dir, prefix string, shards [][]ShardTensor, count *counting) error {
 	w, err := bundle.NewWriter(dir, prefix, sn.ck.o.Writer)
 	if err != nil {
-		return nil, fmt.Errorf("checkpoint: %w", err)
+		return fmt.Errorf("checkpoint: %w", err)
 	}
 	for i, shard := range shards {
 		if i > 0 {
@@ -344,15 +335,15 @@ func (sn *snapshot) writeBundle(ctx context.Context, dir vfs.Dir, prefix string,
 		err = w.Finish(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("checkpoint: writing %s: %w", prefix, err), w.Abort())
+		return errors.Join(fmt.Errorf("checkpoint: writing %s: %w", prefix, err), w.Abort())
 	}
-	return w.Files(), nil
+	return nil
 }
 
 // unstage copies what registered savers wrote to memory into dir, under names
 // that begin with the checkpoint's own.
 func (sn *snapshot) unstage(ctx context.Context, dir vfs.Dir, prefix string) error {
-	for i, from := range sn.saved {
+	for _, from := range sn.saved {
 		to := prefix + strings.TrimPrefix(from, sn.prefix)
 		r, err := bundle.Open(ctx, sn.staged, from, nil)
 		if err != nil {
@@ -374,9 +365,8 @@ func (sn *snapshot) unstage(ctx context.Context, dir vfs.Dir, prefix string) err
 		if err != nil {
 			return errors.Join(fmt.Errorf("checkpoint: writing %s: %w", to, err), w.Abort())
 		}
-		sn.saved[i] = to
+		sn.parts = append(sn.parts, to)
 	}
-	sn.staged = nil
 	return nil
 }
 

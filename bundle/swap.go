@@ -1,0 +1,76 @@
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/cairnml/cairn/vfs"
+)
+
+// A swap gives files their names. What had these names before is kept under
+// temporary ones until the swap is over, so that an error on the way leaves
+// everything as it was. (A crash on the way can leave a bundle that is replaced
+// without an index, or its index beside other data, which the checksums show; who
+// wants a whole checkpoint at any time writes under a new name, as
+// checkpoint.Manager does.)
+type swap struct {
+	dir   vfs.Dir
+	token string
+	undo  []rename
+	aside []string
+}
+
+type rename struct{ from, to string }
+
+// newToken returns the end of temporary names.
+func newToken() string { return fmt.Sprintf("%s%020d", tempMark, rand.Uint64()) }
+
+func newSwap(dir vfs.Dir) *swap { return &swap{dir: dir, token: newToken()} }
+
+// rename gives the file from the name to.
+func (s *swap) rename(from, to string) error {
+	info, err := fs.Stat(s.dir, to)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case info.Mode().IsRegular():
+		aside := to + s.token
+		s.undo = append(s.undo, rename{aside, to})
+		if err := s.dir.Rename(to, aside); err != nil {
+			return err
+		}
+		s.aside = append(s.aside, aside)
+	}
+	s.undo = append(s.undo, rename{to, from})
+	return s.dir.Rename(from, to)
+}
+
+// back takes everything back after err, which it returns together with what went
+// wrong on the way.
+func (s *swap) back(err error) error {
+	// A rename that returned an error may have happened or not: one that has
+	// nothing to take back finds no file.
+	for _, r := range slices.Backward(s.undo) {
+		if e := s.dir.Rename(r.from, r.to); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, fmt.Errorf("bundle: %s could not get its name back, it is %s now: %w", r.to, r.from, e))
+		}
+	}
+	if len(s.undo) > 0 {
+		_ = s.dir.Sync() // as far as it can be: err is what the caller has to hear of
+	}
+	s.undo, s.aside = nil, nil
+	return err
+}
+
+// done removes what was kept. A file that can't be removed stays as a temporary:
+// the new ones are in place, and that is what counts.
+func (s *swap) done() {
+	for _, name := range s.aside {
+		_ = s.dir.Remove(name)
+	}
+	s.undo, s.aside = nil, nil
+}
