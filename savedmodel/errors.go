@@ -1,0 +1,97 @@
+package savedmodel
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A FormatError says that a SavedModel's file contradicts itself or can't be
+// decoded.
+type FormatError struct {
+	File string // "saved_model.pb"; "" for what lies inside
+	Err  error
+}
+
+// Error names the file.
+func (e *FormatError) Error() string {
+	if e.File == "" {
+		return fmt.Sprintf("savedmodel: %v", e.Err)
+	}
+	return fmt.Sprintf("savedmodel: %s: %v", e.File, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *FormatError) Unwrap() error { return e.Err }
+
+// A LimitError says that a file would take more memory than it may.
+type LimitError struct {
+	File string
+	Need int64 // what it would take, in bytes
+	Most int64 // what it may
+}
+
+// Error names the option that raises the limit.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("savedmodel: %s would take about %d bytes in memory, the most is %d: ReadOptions.MaxMemory raises that", e.File, e.Need, e.Most)
+}
+
+// Is reports whether target is errors.ErrUnsupported.
+func (e *LimitError) Is(target error) bool { return target == errors.ErrUnsupported }
+
+// A TagsError says that no MetaGraph has the tags that were asked for, or that
+// several could be meant.
+type TagsError struct {
+	Want []string   // the tags that were asked for; nil where none were
+	Have [][]string // those of each MetaGraph
+}
+
+// Error lists the tags of each MetaGraph.
+func (e *TagsError) Error() string {
+	var b strings.Builder
+	if e.Want == nil {
+		fmt.Fprintf(&b, "savedmodel: the SavedModel has %d MetaGraphs, so the tags of one must be given:", len(e.Have))
+	} else {
+		fmt.Fprintf(&b, "savedmodel: %d of the %d MetaGraphs have the tags %q; there are:", e.matching(), len(e.Have), e.Want)
+	}
+	for _, tags := range e.Have {
+		fmt.Fprintf(&b, "\n  %q", tags)
+	}
+	return b.String()
+}
+
+func (e *TagsError) matching() (n int) {
+	for _, tags := range e.Have {
+		if sameTags(tags, e.Want) {
+			n++
+		}
+	}
+	return n
+}
+
+// sameTags reports whether two lists hold the same tags.
+func sameTags(a, b []string) bool {
+	set := func(s []string) []string { s = slices.Clone(s); slices.Sort(s); return slices.Compact(s) }
+	return slices.Equal(set(a), set(b))
+}
+
+// A NotFoundError says that a model has nothing of that name.
+type NotFoundError struct {
+	Kind string   // "signature", "object", "function"
+	Name string   // what was asked for
+	Near []string // names that may have been meant, best first
+	Note string   // what else is to know; "" for nothing
+}
+
+// Error lists similar names.
+func (e *NotFoundError) Error() string {
+	s := fmt.Sprintf("savedmodel: there is no %s %q", e.Kind, e.Name)
+	if len(e.Near) > 0 {
+		s += fmt.Sprintf("; there are %q", e.Near)
+	}
+	if e.Note != "" {
+		s += "; " + e.Note
+	}
+	return s
+}

@@ -1,0 +1,263 @@
+package savedmodel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/nearest"
+	"github.com/cairnml/cairn/internal/pb"
+)
+
+// MetaGraph is a graph with all that belongs to it.
+type MetaGraph struct {
+	// Tags tell the MetaGraph from the others of its file: "serve", "train".
+	Tags []string
+	// TensorFlowVersion and TensorFlowGitVersion are those of the writer.
+	TensorFlowVersion, TensorFlowGitVersion string
+	// Signatures are the signatures in the order of their names, those of
+	// TensorFlow's own whose names begin with "__saved_model" left out.
+	Signatures []*SignatureDef
+	// Objects are the objects of TensorFlow 2, by their numbers, the root first;
+	// none in a model of TensorFlow 1.
+	Objects []*Object
+	// Assets are the files that the graph's ops read.
+	Assets []Asset
+	// Ops are definitions that the file carries of ops that TensorFlow 2.21
+	// doesn't have.
+	Ops []*graph.OpDef
+	// Aliases are the users' names of functions of the library, by the name in
+	// the library.
+	Aliases map[string]string
+
+	model     *SavedModel
+	proto     *pb.MetaGraphDef
+	internal  []*SignatureDef // "__saved_model_init_op" and its like
+	concretes map[string]*ConcreteFunction
+
+	once  sync.Once
+	graph *graph.Graph
+	err   error
+}
+
+// Asset is a file that a graph's ops read.
+type Asset struct {
+	// Name is the file's name below [AssetsDir].
+	Name string
+	// Tensor is the graph's tensor that takes the file's path, "Const:0".
+	Tensor string
+}
+
+func newMetaGraph(m *SavedModel, p *pb.MetaGraphDef) (*MetaGraph, error) {
+	g := &MetaGraph{model: m, proto: p}
+	if info := p.MetaInfoDef; info != nil {
+		g.Tags, g.TensorFlowVersion, g.TensorFlowGitVersion = info.Tags, info.TensorflowVersion, info.TensorflowGitVersion
+		for _, e := range info.FunctionAliases {
+			if g.Aliases == nil {
+				g.Aliases = map[string]string{}
+			}
+			g.Aliases[e.Key] = e.Value
+		}
+		if err := g.readOps(info.StrippedOpList); err != nil {
+			return nil, err
+		}
+	}
+	if err := g.readAssets(); err != nil {
+		return nil, err
+	}
+	if err := g.readSignatures(); err != nil {
+		return nil, err
+	}
+	return g, g.readObjects()
+}
+
+// readOps takes the definitions of ops that aren't TensorFlow's.
+func (g *MetaGraph) readOps(l *pb.OpList) error {
+	if l == nil {
+		return nil
+	}
+	for _, p := range l.Op {
+		if graph.LookupOp(p.Name) != nil {
+			continue
+		}
+		d, err := graph.OpDefFromProto(p)
+		if err != nil {
+			return fmt.Errorf("stripped_op_list: %w", err)
+		}
+		g.Ops = append(g.Ops, d)
+	}
+	return nil
+}
+
+// assetsCollection is where TensorFlow 1 keeps the assets.
+const assetsCollection = "saved_model_assets"
+
+// readAssets takes the assets from the MetaGraph's own list, and from the
+// collection that older files have.
+func (g *MetaGraph) readAssets() error {
+	for _, a := range g.proto.AssetFileDef {
+		if err := g.addAsset(a); err != nil {
+			return err
+		}
+	}
+	c, _ := pb.Lookup(g.proto.CollectionDef, assetsCollection)
+	if len(g.Assets) > 0 || c == nil || c.AnyList == nil {
+		return nil
+	}
+	for _, v := range c.AnyList.Value {
+		var a pb.AssetFileDef
+		if err := a.Unmarshal(v.Value); err != nil {
+			return fmt.Errorf("collection %q: %w", assetsCollection, err)
+		}
+		if err := g.addAsset(&a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *MetaGraph) addAsset(p *pb.AssetFileDef) error {
+	name, err := assetName(p.Filename)
+	if err != nil {
+		return err
+	}
+	a := Asset{Name: name}
+	if p.TensorInfo != nil {
+		a.Tensor = p.TensorInfo.Name
+	}
+	g.Assets = append(g.Assets, a)
+	return nil
+}
+
+// assetName refuses names that lead out of the assets' directory.
+func assetName(name string) (string, error) {
+	if name == "" || strings.HasPrefix(name, "/") || strings.ContainsAny(name, "\\\x00") || slices.Contains(strings.Split(name, "/"), "..") {
+		return "", fmt.Errorf("the asset %q has a name that leads out of its directory", name)
+	}
+	return name, nil
+}
+
+// Graph returns the MetaGraph's graph with its library of functions. It is made
+// once and must not be changed.
+func (g *MetaGraph) Graph() (*graph.Graph, error) {
+	g.once.Do(func() {
+		def := g.proto.GraphDef
+		if def == nil {
+			def = &pb.GraphDef{}
+		}
+		if g.graph, g.err = graph.FromProto(def, &graph.Options{Ops: g.Ops}); g.err != nil {
+			g.err = &FormatError{g.model.File, g.err}
+		}
+	})
+	return g.graph, g.err
+}
+
+// Signature returns the signature of that name.
+func (g *MetaGraph) Signature(name string) (*SignatureDef, error) {
+	var names []string
+	for _, s := range g.Signatures {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	e := &NotFoundError{Kind: "signature", Name: name, Near: nearest.Names(name, names, 5)}
+	if len(e.Near) == 0 && len(names) <= 20 {
+		e.Near = names
+	}
+	return nil, e
+}
+
+// Collection is a named collection of a graph of TensorFlow 1.
+type Collection struct {
+	Name string
+	// Nodes are names of nodes or tensors; nil for a collection of another kind.
+	Nodes []string
+	// Bytes are encoded messages, such as a VariableDef each.
+	Bytes [][]byte
+	// Len is the number of elements, of whatever kind.
+	Len int
+}
+
+// Collections returns the collections in the order of the file.
+func (g *MetaGraph) Collections() []Collection {
+	var out []Collection
+	for _, e := range g.proto.CollectionDef {
+		c := Collection{Name: e.Key}
+		if v := e.Value; v != nil {
+			switch {
+			case v.NodeList != nil:
+				c.Nodes, c.Len = v.NodeList.Value, len(v.NodeList.Value)
+			case v.BytesList != nil:
+				c.Bytes, c.Len = v.BytesList.Value, len(v.BytesList.Value)
+			case v.AnyList != nil:
+				c.Len = len(v.AnyList.Value)
+			case v.Int64List != nil:
+				c.Len = len(v.Int64List.Value)
+			case v.FloatList != nil:
+				c.Len = len(v.FloatList.Value)
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// collection returns the names in the collection called name.
+func (g *MetaGraph) collection(name string) []string {
+	for _, c := range g.Collections() {
+		if c.Name == name {
+			return c.Nodes
+		}
+	}
+	return nil
+}
+
+// OpUse is an op of a graph and where it stands.
+type OpUse struct {
+	Op string
+	// InGraph and InFunctions are how many nodes have the op.
+	InGraph, InFunctions int
+	// Defined says whether TensorFlow 2.21, the file, or the graph's library
+	// defines the op.
+	Defined bool
+}
+
+// OpsUsed lists the ops of the graph and of all functions in its library, in the
+// order of their names. Calls of functions by their names are left out.
+func (g *MetaGraph) OpsUsed() ([]OpUse, error) {
+	gr, err := g.Graph()
+	if err != nil {
+		return nil, err
+	}
+	byName := map[string]*OpUse{}
+	count := func(nodes []*graph.Node, function bool) {
+		for _, n := range nodes {
+			if n.IsArg() || gr.Library.Lookup(n.Op) != nil {
+				continue
+			}
+			u := byName[n.Op]
+			if u == nil {
+				u = &OpUse{Op: n.Op, Defined: n.Def != nil}
+				byName[n.Op] = u
+			}
+			if function {
+				u.InFunctions++
+			} else {
+				u.InGraph++
+			}
+		}
+	}
+	count(gr.Nodes(), false)
+	for _, f := range gr.Library.Functions() {
+		count(f.Graph.Nodes(), true)
+	}
+	out := make([]OpUse, 0, len(byName))
+	for _, u := range byName {
+		out = append(out, *u)
+	}
+	slices.SortFunc(out, func(a, b OpUse) int { return strings.Compare(a.Op, b.Op) })
+	return out, nil
+}

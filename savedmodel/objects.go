@@ -1,0 +1,382 @@
+package savedmodel
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/nearest"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Kind is what an object is.
+type Kind uint8
+
+// The kinds of objects.
+const (
+	// Nothing is an object of which the file says nothing, a kind that this
+	// package doesn't know.
+	Nothing Kind = iota
+	// UserObject is an object of a Python class: a module, a layer, a list.
+	UserObject
+	// AssetObject is a file.
+	AssetObject
+	// FunctionObject is a tf.function with its traces.
+	FunctionObject
+	// VariableObject is a variable.
+	VariableObject
+	// BareFunction is one trace, called by itself.
+	BareFunction
+	// ConstantObject is a tensor that functions capture.
+	ConstantObject
+	// ResourceObject is a table or another resource that functions make.
+	ResourceObject
+	// CapturedTensor is an intermediate tensor of one function that another one
+	// captures.
+	CapturedTensor
+)
+
+var kindNames = [...]string{"object", "user object", "asset", "function", "variable", "concrete function", "constant", "resource", "captured tensor"}
+
+// String is the kind in words.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("kind(%d)", uint8(k))
+}
+
+// Object is a node of the graph of objects.
+type Object struct {
+	// ID is the object's number.
+	ID int
+	// Kind says which of the fields below are set.
+	Kind Kind
+	// Children are the named edges in order; several may lead to one object.
+	Children []Edge
+	// Dependencies have to be made before the object.
+	Dependencies []Edge
+	// Slots are the slot variables that an optimizer keeps.
+	Slots []Slot
+	// RegisteredName is the class under which the object was registered,
+	// RegisteredSaver what saves its values; "" for most.
+	RegisteredName, RegisteredSaver string
+	// ProtoType and Proto are a message of the user's, encoded, and its type.
+	ProtoType string
+	Proto     []byte
+	// Savers are functions that save and restore parts of the object, by name.
+	Savers map[string]Saver
+
+	// Identifier, Version, MinConsumer and Metadata are those of a UserObject:
+	// "_tf_keras_layer", 1, 1, JSON.
+	Identifier           string
+	Version, MinConsumer int
+	Metadata             string
+	// Variable describes a VariableObject.
+	Variable *VariableInfo
+	// Asset is the file of an AssetObject.
+	Asset *Asset
+	// Constant is the node of the graph that holds a ConstantObject's value.
+	Constant string
+	// Function describes a FunctionObject or BareFunction.
+	Function *FunctionInfo
+	// Tensor and InFunction say which tensor of which function a CapturedTensor
+	// is.
+	Tensor, InFunction string
+	// Device is the one that a ResourceObject asks for.
+	Device string
+}
+
+// Edge leads to a child.
+type Edge struct {
+	Name   string
+	Object *Object
+}
+
+// Slot is a slot variable, such as an optimizer's momentum of a weight.
+type Slot struct {
+	Name           string
+	Original, Slot *Object
+}
+
+// Saver is a pair of functions that save and restore an object.
+type Saver struct{ Save, Restore *Object }
+
+// VariableInfo describes a variable.
+type VariableInfo struct {
+	// Name is the variable's name in TensorFlow; not always unique.
+	Name      string
+	DType     tensor.DType
+	Shape     graph.PartialShape
+	Trainable bool
+	Device    string
+	// Synchronization and Aggregation say how replicas keep the variable in
+	// step: "AUTO", "NONE", "ON_WRITE", "ON_READ"; "NONE", "SUM", "MEAN",
+	// "ONLY_FIRST_REPLICA".
+	Synchronization, Aggregation string
+	// Components are the parts of a distributed variable.
+	Components []*VariableInfo
+}
+
+// Child returns the object that the edge called name leads to, or nil.
+func (o *Object) Child(name string) *Object {
+	for _, e := range o.Children {
+		if e.Name == name {
+			return e.Object
+		}
+	}
+	return nil
+}
+
+// readObjects makes the objects and joins them.
+func (g *MetaGraph) readObjects() error {
+	p := g.proto.ObjectGraphDef
+	if p == nil {
+		return nil
+	}
+	room := make([]Object, len(p.Nodes))
+	g.Objects = make([]*Object, len(p.Nodes))
+	for i := range room {
+		g.Objects[i] = &room[i]
+	}
+	if err := g.readConcrete(p.ConcreteFunctions); err != nil {
+		return err
+	}
+	for i, n := range p.Nodes {
+		room[i].ID = i
+		if err := g.readObject(&room[i], n); err != nil {
+			return fmt.Errorf("object %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// object returns the object with that number.
+func (g *MetaGraph) object(id int32) (*Object, error) {
+	if id < 0 || int(id) >= len(g.Objects) {
+		return nil, fmt.Errorf("there is no object %d", id)
+	}
+	return g.Objects[id], nil
+}
+
+func (g *MetaGraph) edges(list []*pb.ObjectReference) ([]Edge, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	out := make([]Edge, len(list))
+	for i, r := range list {
+		o, err := g.object(r.NodeId)
+		if err != nil {
+			return nil, fmt.Errorf("edge %q: %w", r.LocalName, err)
+		}
+		out[i] = Edge{r.LocalName, o}
+	}
+	return out, nil
+}
+
+func (g *MetaGraph) readObject(o *Object, p *pb.SavedObject) error {
+	var err error
+	if o.Children, err = g.edges(p.Children); err != nil {
+		return err
+	}
+	if o.Dependencies, err = g.edges(p.Dependencies); err != nil {
+		return err
+	}
+	for _, s := range p.SlotVariables {
+		original, err := g.object(s.OriginalVariableNodeId)
+		if err != nil {
+			return fmt.Errorf("slot %q: %w", s.SlotName, err)
+		}
+		slot, err := g.object(s.SlotVariableNodeId)
+		if err != nil {
+			return fmt.Errorf("slot %q: %w", s.SlotName, err)
+		}
+		o.Slots = append(o.Slots, Slot{s.SlotName, original, slot})
+	}
+	for _, e := range p.SaveableObjects {
+		if e.Value == nil {
+			continue
+		}
+		save, err := g.object(e.Value.SaveFunction)
+		if err != nil {
+			return fmt.Errorf("saver %q: %w", e.Key, err)
+		}
+		restore, err := g.object(e.Value.RestoreFunction)
+		if err != nil {
+			return fmt.Errorf("saver %q: %w", e.Key, err)
+		}
+		if o.Savers == nil {
+			o.Savers = map[string]Saver{}
+		}
+		o.Savers[e.Key] = Saver{save, restore}
+	}
+	o.RegisteredName, o.RegisteredSaver = p.RegisteredName, p.RegisteredSaver
+	if u := p.SerializedUserProto; u != nil {
+		o.ProtoType, o.Proto = u.TypeUrl, u.Value
+	}
+	return g.readKind(o, p)
+}
+
+func (g *MetaGraph) readKind(o *Object, p *pb.SavedObject) error {
+	switch {
+	case p.UserObject != nil:
+		u := p.UserObject
+		o.Kind, o.Identifier, o.Metadata = UserObject, u.Identifier, u.Metadata
+		if v := u.Version; v != nil {
+			o.Version, o.MinConsumer = int(v.Producer), int(v.MinConsumer)
+		}
+	case p.Asset != nil:
+		i := int(p.Asset.AssetFileDefIndex)
+		if i < 0 || i >= len(g.Assets) {
+			return fmt.Errorf("there is no asset %d", i)
+		}
+		o.Kind, o.Asset = AssetObject, &g.Assets[i]
+	case p.Function != nil:
+		o.Kind = FunctionObject
+		return g.readFunction(o, p.Function.ConcreteFunctions, p.Function.FunctionSpec)
+	case p.BareConcreteFunction != nil:
+		b := p.BareConcreteFunction
+		o.Kind = BareFunction
+		if err := g.readFunction(o, []string{b.ConcreteFunctionName}, b.FunctionSpec); err != nil {
+			return err
+		}
+		o.Function.Keywords, o.Function.Positional = b.ArgumentKeywords, int(b.AllowedPositionalArguments)
+	case p.Variable != nil:
+		o.Kind = VariableObject
+		var err error
+		o.Variable, err = variableInfo(p.Variable, 0)
+		return err
+	case p.Constant != nil:
+		o.Kind, o.Constant = ConstantObject, p.Constant.Operation
+	case p.Resource != nil:
+		o.Kind, o.Device = ResourceObject, p.Resource.Device
+	case p.CapturedTensor != nil:
+		o.Kind, o.Tensor, o.InFunction = CapturedTensor, p.CapturedTensor.Name, p.CapturedTensor.ConcreteFunction
+	}
+	return nil
+}
+
+func variableInfo(p *pb.SavedVariable, depth int) (*VariableInfo, error) {
+	if depth > 4 {
+		return nil, errors.New("the parts of a distributed variable have parts without end")
+	}
+	v := &VariableInfo{
+		Name: p.Name, DType: tensor.DType(p.Dtype), Trainable: p.Trainable, Device: p.Device,
+		Synchronization: strings.TrimPrefix(p.Synchronization.String(), "VARIABLE_SYNCHRONIZATION_"),
+		Aggregation:     strings.TrimPrefix(p.Aggregation.String(), "VARIABLE_AGGREGATION_"),
+	}
+	var err error
+	if v.Shape, err = shapeOf(p.Shape); err != nil {
+		return nil, err
+	}
+	for _, c := range p.ExperimentalDistributedVariableComponents {
+		part, err := variableInfo(c, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		v.Components = append(v.Components, part)
+	}
+	return v, nil
+}
+
+// Object returns the object to which path leads from the root: edges joined by
+// "/" or ".". A name that holds one of these may be written as it is. The empty
+// path is the root.
+func (g *MetaGraph) Object(path string) (*Object, error) {
+	if len(g.Objects) == 0 {
+		return nil, &NotFoundError{Kind: "object", Name: path, Note: "the MetaGraph has no objects: it is one of TensorFlow 1, which has signatures only"}
+	}
+	type place struct {
+		o  *Object
+		at int
+	}
+	if path == "" {
+		return g.Objects[0], nil
+	}
+	seen := map[place]bool{}
+	queue := []place{{g.Objects[0], 0}}
+	deepest := queue[0]
+	for ; len(queue) > 0; queue = queue[1:] {
+		p := queue[0]
+		if p.at > deepest.at {
+			deepest = p
+		}
+		for _, e := range p.o.Children {
+			rest, found := strings.CutPrefix(path[p.at:], e.Name)
+			switch {
+			case !found || e.Name == "":
+				continue
+			case rest == "":
+				return e.Object, nil
+			case rest[0] != '/' && rest[0] != '.':
+				continue
+			}
+			next := place{e.Object, len(path) - len(rest) + 1}
+			if !seen[next] {
+				seen[next] = true
+				queue = append(queue, next)
+			}
+		}
+	}
+	var names []string
+	for _, e := range deepest.o.Children {
+		names = append(names, path[:deepest.at]+e.Name)
+	}
+	near := nearest.Names(path, names, 5)
+	if len(near) == 0 && len(names) <= 20 {
+		near = names
+	}
+	return nil, &NotFoundError{Kind: "object", Name: path, Near: near}
+}
+
+// Paths returns the shortest path to each object that the root reaches, edges
+// joined by "/", by the object's number; of two as short the first. The root's
+// is "". It is made anew by each call.
+func (g *MetaGraph) Paths() map[int]string {
+	paths := map[int]string{}
+	if len(g.Objects) == 0 {
+		return paths
+	}
+	paths[0] = ""
+	for queue := []*Object{g.Objects[0]}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		for _, e := range at.Children {
+			if _, seen := paths[e.Object.ID]; seen {
+				continue
+			}
+			p := e.Name
+			if base := paths[at.ID]; base != "" {
+				p = base + "/" + e.Name
+			}
+			if len(p) > maxPath {
+				p = fmt.Sprintf("…%d/%s", at.ID, e.Name)
+			}
+			paths[e.Object.ID] = p
+			queue = append(queue, e.Object)
+		}
+	}
+	return paths
+}
+
+// maxPath is how long a path gets, in bytes, before its beginning is left out:
+// a graph may be so deep that all paths together would fill any memory.
+const maxPath = 512
+
+// Variables returns the variables in the order of their numbers.
+func (g *MetaGraph) Variables() []*Object {
+	var out []*Object
+	for _, o := range g.Objects {
+		if o.Kind == VariableObject {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// TrainableVariables returns the variables that training changes.
+func (g *MetaGraph) TrainableVariables() []*Object {
+	return slices.DeleteFunc(g.Variables(), func(o *Object) bool { return !o.Variable.Trainable })
+}

@@ -1,0 +1,264 @@
+package savedmodel
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/cairnml/cairn/internal/limit"
+	"github.com/cairnml/cairn/internal/pb"
+)
+
+// The files of a SavedModel's directory.
+const (
+	// GraphFile holds the MetaGraphs.
+	GraphFile = "saved_model.pb"
+	// TextGraphFile holds them as text, where there is no [GraphFile].
+	TextGraphFile = "saved_model.pbtxt"
+	// FingerprintFile identifies the contents.
+	FingerprintFile = "fingerprint.pb"
+	// VariablesPrefix is the name of the checkpoint with the weights.
+	VariablesPrefix = "variables/variables"
+	// AssetsDir holds the files that ops read.
+	AssetsDir = "assets"
+	// DebugInfoFile says where in Python the nodes were made.
+	DebugInfoFile = "debug/saved_model_debug_info.pb"
+)
+
+// ReadOptions say how a SavedModel is read; nil means the defaults.
+type ReadOptions struct {
+	// MaxMemory raises the memory that reading a file may take, in bytes.
+	// Default: 64 MiB and 16 times what lies on the disk.
+	MaxMemory int64
+}
+
+func (o *ReadOptions) maxMemory() int64 {
+	if o == nil {
+		return 0
+	}
+	return o.MaxMemory
+}
+
+// SavedModel is what the files of a directory say, the weights left out.
+type SavedModel struct {
+	// MetaGraphs are the graphs, in the order of the file: one for most models.
+	MetaGraphs []*MetaGraph
+	// File is the name of the file that was read.
+	File string
+	// Fingerprint identifies the contents; nil where there is none.
+	Fingerprint *Fingerprint
+
+	fsys  fs.FS
+	opts  *ReadOptions
+	proto *pb.SavedModel
+}
+
+// Fingerprint identifies the contents of a SavedModel.
+type Fingerprint struct {
+	// Checksum is that of the graph's file.
+	Checksum uint64
+	// GraphHash, SignatureHash, SavedObjectHash and CheckpointHash are those of
+	// the parts, by TensorFlow's own rules.
+	GraphHash, SignatureHash, SavedObjectHash, CheckpointHash uint64
+	// UUID is random, made by each save.
+	UUID string
+	// Producer is the version of the rules.
+	Producer int
+}
+
+// Read reads a SavedModel from its directory: the graph's file and the
+// fingerprint. No weights are read and nothing is run.
+func Read(ctx context.Context, fsys fs.FS, o *ReadOptions) (*SavedModel, error) {
+	m := &SavedModel{fsys: fsys, opts: o, proto: new(pb.SavedModel)}
+	if err := m.readGraphs(ctx); err != nil {
+		return nil, err
+	}
+	if v := m.proto.SavedModelSchemaVersion; v > 1 {
+		return nil, &FormatError{m.File, fmt.Errorf("its schema has version %d, the newest known is 1: %w", v, errors.ErrUnsupported)}
+	}
+	if len(m.proto.MetaGraphs) == 0 {
+		return nil, &FormatError{m.File, errors.New("it holds no MetaGraph")}
+	}
+	for i, p := range m.proto.MetaGraphs {
+		g, err := newMetaGraph(m, p)
+		if err != nil {
+			return nil, &FormatError{m.File, fmt.Errorf("MetaGraph %d: %w", i, err)}
+		}
+		m.MetaGraphs = append(m.MetaGraphs, g)
+	}
+	return m, m.readFingerprint()
+}
+
+// Unmarshal decodes the contents of a [GraphFile] without a directory: what
+// needs other files, weights and assets, isn't there.
+func Unmarshal(b []byte, o *ReadOptions) (*SavedModel, error) {
+	return Read(context.Background(), oneFile(b), o)
+}
+
+// readGraphs finds and decodes the file with the graphs.
+func (m *SavedModel) readGraphs(ctx context.Context) error {
+	for _, f := range []struct {
+		name   string
+		decode func(b []byte, most int64) error
+	}{
+		{GraphFile, m.decodeBinary},
+		{TextGraphFile, m.decodeText},
+	} {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		b, most, err := readFile(m.fsys, f.name, m.opts)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		m.File = f.name
+		if err := f.decode(b, most); err != nil {
+			var much *LimitError
+			if errors.As(err, &much) {
+				return err
+			}
+			return &FormatError{f.name, err}
+		}
+		return nil
+	}
+	return fmt.Errorf("savedmodel: there is neither %s nor %s in the directory: is it another one? %w",
+		GraphFile, TextGraphFile, fs.ErrNotExist)
+}
+
+func (m *SavedModel) decodeBinary(b []byte, most int64) error {
+	if err := checkMemory(m.File, m.proto, b, most); err != nil {
+		return err
+	}
+	return m.proto.Unmarshal(b)
+}
+
+// textFactor is how much memory a byte of text may come to: an empty message in
+// it takes at least four bytes.
+const textFactor = 64
+
+func (m *SavedModel) decodeText(b []byte, most int64) error {
+	if need := int64(len(b)) * textFactor; need > most {
+		// What the text stands for is less in most cases; counted by messages.
+		if need = int64(bytes.Count(b, []byte("{"))+bytes.Count(b, []byte("<"))) * maxMessage; need > most {
+			return &LimitError{m.File, need, most}
+		}
+	}
+	return pb.UnmarshalText(b, m.proto)
+}
+
+// maxMessage is about what the largest message takes in memory.
+const maxMessage = 512
+
+// checkMemory refuses a message that would take too much once it is decoded.
+func checkMemory(file string, msg pb.Message, b []byte, most int64) error {
+	// No message grows more than so many times: counting is left out for small
+	// files.
+	if int64(len(b))*maxMessage/2 <= most {
+		return nil
+	}
+	if need := pb.Memory(msg, b); need > most {
+		return &LimitError{file, need, most}
+	}
+	return nil
+}
+
+func (m *SavedModel) readFingerprint() error {
+	b, _, err := readFile(m.fsys, FingerprintFile, m.opts)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var p pb.FingerprintDef
+	if err := p.Unmarshal(b); err != nil {
+		return &FormatError{FingerprintFile, err}
+	}
+	m.Fingerprint = &Fingerprint{
+		Checksum: p.SavedModelChecksum, GraphHash: p.GraphDefProgramHash, SignatureHash: p.SignatureDefHash,
+		SavedObjectHash: p.SavedObjectGraphHash, CheckpointHash: p.CheckpointHash, UUID: p.Uuid,
+	}
+	if p.Version != nil {
+		m.Fingerprint.Producer = int(p.Version.Producer)
+	}
+	return nil
+}
+
+// DebugInfo returns the contents of [DebugInfoFile], a GraphDebugInfo as it was
+// encoded; nil where there is none.
+func (m *SavedModel) DebugInfo() ([]byte, error) {
+	b, _, err := readFile(m.fsys, DebugInfoFile, m.opts)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return b, err
+}
+
+// Find returns the MetaGraph that has exactly these tags, in any order. Without
+// tags it returns the only one, or of several the only one whose tags are
+// "serve".
+func (m *SavedModel) Find(tags ...string) (*MetaGraph, error) {
+	if len(tags) == 0 {
+		if len(m.MetaGraphs) == 1 {
+			return m.MetaGraphs[0], nil
+		}
+		if g, err := m.Find("serve"); err == nil {
+			return g, nil
+		}
+		return nil, &TagsError{Have: m.tags()}
+	}
+	var found *MetaGraph
+	for _, g := range m.MetaGraphs {
+		if !sameTags(g.Tags, tags) {
+			continue
+		}
+		if found != nil {
+			return nil, &TagsError{Want: tags, Have: m.tags()}
+		}
+		found = g
+	}
+	if found == nil {
+		return nil, &TagsError{Want: tags, Have: m.tags()}
+	}
+	return found, nil
+}
+
+func (m *SavedModel) tags() (all [][]string) {
+	for _, g := range m.MetaGraphs {
+		all = append(all, g.Tags)
+	}
+	return all
+}
+
+// readFile reads a whole file, and says how much memory what is made of it may
+// take.
+func readFile(fsys fs.FS, name string, o *ReadOptions) (b []byte, most int64, err error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	if info.IsDir() {
+		return nil, 0, &fs.PathError{Op: "read", Path: name, Err: errors.New("is a directory")}
+	}
+	size := info.Size()
+	most = max(limit.Memory(limit.Stored(f, size)), o.maxMemory())
+	if size > most {
+		return nil, 0, &LimitError{name, size, most}
+	}
+	b = make([]byte, size)
+	if _, err := io.ReadFull(f, b); err != nil {
+		return nil, 0, fmt.Errorf("savedmodel: %s: %w", name, err)
+	}
+	return b, most, nil
+}

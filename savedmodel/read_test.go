@@ -1,0 +1,241 @@
+package savedmodel
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/tensor"
+)
+
+func readModel(t testing.TB, name string) *SavedModel {
+	t.Helper()
+	m, err := Read(context.Background(), os.DirFS("testdata/models/"+name), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestObjectsAreReadWithTheirPaths(t *testing.T) {
+	g, err := readModel(t, "module").Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(g.TensorFlowVersion, "2.") || !slices.Equal(g.Tags, []string{"serve"}) {
+		t.Error(g.TensorFlowVersion, g.Tags)
+	}
+	first, err := g.Object("layers/0/w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"a", "named/first/w", "layers.0.w", "named.first/w"} {
+		if o, err := g.Object(path); err != nil || o != first {
+			t.Errorf("%s leads to %v (%v), not to the variable that layers/0/w is", path, o, err)
+		}
+	}
+	v := first.Variable
+	if v == nil || v.Name != "v" || v.DType != tensor.Float32 || v.Shape.String() != "[3]" || !v.Trainable {
+		t.Errorf("layers/0/w: %+v", v)
+	}
+	if b, _ := g.Object("b"); b.Variable.Trainable {
+		t.Error("b is trainable")
+	}
+	if o, _ := g.Object("any"); o.Variable.Shape.String() != "[?]" {
+		t.Errorf("any has shape %v", o.Variable.Shape)
+	}
+	if n := len(g.Variables()); n != 4 || len(g.TrainableVariables()) != 3 {
+		t.Errorf("%d variables, %d trainable", n, len(g.TrainableVariables()))
+	}
+	if p := g.Paths(); p[0] != "" || p[first.ID] != "a" {
+		t.Errorf("paths %v", p)
+	}
+	var missing *NotFoundError
+	if _, err := g.Object("layers/0/wx"); !errors.As(err, &missing) || !slices.Contains(missing.Near, "layers/0/w") {
+		t.Errorf("a path that leads nowhere: %v", err)
+	}
+}
+
+func TestFunctionsAreReadWithTheirTypes(t *testing.T) {
+	g, err := readModel(t, "module").Find("serve")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := g.Object("options")
+	if err != nil || o.Kind != FunctionObject {
+		t.Fatal(o, err)
+	}
+	if got, want := o.Function.Parameters.String(), `(x, training=False, scale=2, mode="add", bias=None)`; got != want {
+		t.Errorf("parameters %s, want %s", got, want)
+	}
+	if len(o.Function.Concrete) != 6 {
+		t.Errorf("%d traces", len(o.Function.Concrete))
+	}
+	var seen bool
+	for _, c := range o.Function.Concrete {
+		seen = seen || formatCall(c.Args, c.Kwargs) == `TensorSpec(float32[3], name="x"), True, 2, "add", None`
+	}
+	if !seen {
+		t.Error(o.Function.Concrete)
+	}
+	bare, err := g.Object("bare")
+	if err != nil || bare.Kind != BareFunction || len(bare.Function.Concrete) != 1 {
+		t.Fatal(bare, err)
+	}
+	total, _ := g.Object("total")
+	big := total.Function.Concrete[0].Captures[0]
+	serve, _ := g.Object("serve")
+	if big.Kind != ConstantObject || !slices.Contains(serve.Function.Concrete[0].Captures, big) {
+		t.Errorf("the constant that two functions capture isn't one object: %v", big)
+	}
+}
+
+func TestSignaturesTellWhatTheyTakeAndGive(t *testing.T) {
+	g, _ := readModel(t, "module").Find()
+	s, err := g.Signature("serving_default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Inputs) != 1 || len(s.Outputs) != 2 || s.Inputs[0].String() != "x: float32[?,3] (serving_default_x:0)" || s.Outputs[1].Name != "y" {
+		t.Errorf("%v → %v", s.Inputs, s.Outputs)
+	}
+	if len(g.internal) != 1 {
+		t.Errorf("%d signatures of TensorFlow's own", len(g.internal))
+	}
+	var missing *NotFoundError
+	if _, err := g.Signature("serving"); !errors.As(err, &missing) || !slices.Contains(missing.Near, "serving_default") {
+		t.Error(err)
+	}
+	sparse, _ := readModel(t, "tf1_sparse").Find()
+	s, _ = sparse.Signature("serving_default")
+	var names []string
+	for _, p := range flat(s.Inputs) {
+		names = append(names, p.Name)
+	}
+	if !slices.Equal(names, []string{"s/indices", "s/values", "s/dense_shape"}) {
+		t.Error(names)
+	}
+}
+
+func TestOpsAssetsAndCollectionsAreListed(t *testing.T) {
+	g, _ := readModel(t, "tf1_init").Find()
+	if len(g.Assets) == 0 || g.Assets[0] != (Asset{"words.txt", "Const:0"}) {
+		t.Error(g.Assets)
+	}
+	if got := g.collection("table_initializer"); len(got) != 1 || len(g.collection("saved_model_main_op")) != 1 {
+		t.Error(got)
+	}
+	ops, err := g.OpsUsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(ops, func(u OpUse) bool { return u.Op == "HashTableV2" })
+	if i < 0 || ops[i].InGraph != 1 || !ops[i].Defined {
+		t.Error(ops)
+	}
+}
+
+func TestMetaGraphsAreToldApartByTags(t *testing.T) {
+	m := readModel(t, "tf1_graphs")
+	for _, tags := range [][]string{{"serve", "gpu"}, {"gpu", "serve"}, {"serve"}, nil} {
+		g, err := m.Find(tags...)
+		if err != nil {
+			t.Fatal(tags, err)
+		}
+		if want := max(len(tags), 1); len(g.Tags) != want {
+			t.Errorf("%q found %q", tags, g.Tags)
+		}
+	}
+	var wrong *TagsError
+	_, err := m.Find("gpu")
+	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), `["serve" "gpu"]`) {
+		t.Error(err)
+	}
+	m.MetaGraphs[0].Tags = []string{"train"}
+	if _, err := m.Find(); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "2 MetaGraphs") {
+		t.Error(err)
+	}
+}
+
+// TestTheTextFormIsTheSame reads a model that was written as text, and again in
+// the binary form.
+func TestTheTextFormIsTheSame(t *testing.T) {
+	text := readModel(t, "text")
+	if text.File != TextGraphFile || text.Fingerprint == nil {
+		t.Fatal(text.File, text.Fingerprint)
+	}
+	b, err := Unmarshal(text.proto.Marshal(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(pb.MarshalText(b.proto)) != string(pb.MarshalText(text.proto)) || len(b.MetaGraphs[0].Objects) != len(text.MetaGraphs[0].Objects) {
+		t.Error("the binary form differs")
+	}
+}
+
+func TestWrongFilesAreRefused(t *testing.T) {
+	ctx := context.Background()
+	if _, err := Read(ctx, fstest.MapFS{}, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an empty directory: %v", err)
+	}
+	many := make([]byte, 0, 40<<20)
+	for range 20 << 20 / 2 {
+		many = append(many, 2<<3|2, 0) // a MetaGraph without anything
+	}
+	var much *LimitError
+	if _, err := Unmarshal(many, nil); !errors.As(err, &much) || !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("ten million MetaGraphs: %v", err)
+	}
+	object := func(o ...*pb.SavedObject) *pb.MetaGraphDef {
+		return &pb.MetaGraphDef{ObjectGraphDef: &pb.SavedObjectGraph{Nodes: o}}
+	}
+	deep := &pb.StructuredValue{}
+	for range 80 {
+		deep = &pb.StructuredValue{Which: pb.StructuredValueListValue, ListValue: &pb.ListValue{Values: []*pb.StructuredValue{deep}}}
+	}
+	for name, m := range map[string]*pb.MetaGraphDef{
+		"an edge out of the graph": object(&pb.SavedObject{Children: []*pb.ObjectReference{{NodeId: 7}}}),
+		"an asset that isn't":      object(&pb.SavedObject{Which: pb.SavedObjectAsset, Asset: &pb.SavedAsset{AssetFileDefIndex: 1}}),
+		"a function that isn't":    object(&pb.SavedObject{Which: pb.SavedObjectFunction, Function: &pb.SavedFunction{ConcreteFunctions: []string{"f"}}}),
+		"a slot of nothing":        object(&pb.SavedObject{SlotVariables: []*pb.SlotVariableReference{{OriginalVariableNodeId: -1}}}),
+		"a deep structure": {ObjectGraphDef: &pb.SavedObjectGraph{ConcreteFunctions: []*pb.SavedConcreteFunctionEntry{{Key: "f",
+			Value: &pb.SavedConcreteFunction{OutputSignature: deep}}}}},
+		"an asset elsewhere": {AssetFileDef: []*pb.AssetFileDef{{Filename: "../secret"}}},
+	} {
+		b := (&pb.SavedModel{MetaGraphs: []*pb.MetaGraphDef{m}}).Marshal()
+		var wrong *FormatError
+		if _, err := Unmarshal(b, nil); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzUnmarshal(f *testing.F) {
+	for _, name := range []string{"module", "tf1_control", "tf1_sparse", "hub"} {
+		b, err := os.ReadFile("testdata/models/" + name + "/saved_model.pb")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := Unmarshal(b, nil)
+		if err != nil {
+			return
+		}
+		for _, g := range m.MetaGraphs {
+			g.Paths()
+			g.Collections()
+			_, _ = g.OpsUsed()
+			for _, c := range g.concretes {
+				_ = c.String()
+			}
+		}
+	})
+}

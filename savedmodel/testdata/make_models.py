@@ -1,0 +1,516 @@
+"""Writes the SavedModels that the tests of package savedmodel load, with TensorFlow's answers.
+
+    python make_models.py [NAME...]
+
+Each folder holds a SavedModel and answers.json: calls of signatures and functions, with what they gave.
+"""
+
+import json
+import os
+import shutil
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+
+import numpy as np
+import tensorflow as tf
+
+v1 = tf.compat.v1
+here = os.path.dirname(os.path.abspath(__file__))
+RNG = np.random.RandomState(7)
+
+
+def plain(x):
+    """A tensor as JSON."""
+    x = np.asarray(x)
+    if x.dtype.kind in "OSU":
+        values = [v if isinstance(v, str) else v.decode("latin-1") for v in x.reshape(-1).tolist()]
+        return {"dtype": "string", "shape": list(x.shape), "strings": values}
+    return {"dtype": tf.as_dtype(x.dtype).name, "shape": list(x.shape), "values": [float(v) for v in x.reshape(-1)]}
+
+
+def value(x):
+    """A structured value as JSON."""
+    if x is None:
+        return {"none": True}
+    if isinstance(x, tf.RaggedTensor):
+        return {"composite": [plain(t) for t in [x.flat_values, *x.nested_row_splits]]}
+    if isinstance(x, tf.SparseTensor):
+        return {"composite": [plain(t) for t in [x.indices, x.values, x.dense_shape]]}
+    if isinstance(x, bool):
+        return {"bool": x}
+    if isinstance(x, int):
+        return {"int": x}
+    if isinstance(x, float):
+        return {"float": x}
+    if isinstance(x, str):
+        return {"str": x}
+    if isinstance(x, dict):
+        return {"dict": {k: value(v) for k, v in x.items()}}
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return {"dict": {k: value(getattr(x, k)) for k in x._fields}}
+    if isinstance(x, tuple):
+        return {"tuple": [value(v) for v in x]}
+    if isinstance(x, list):
+        return {"list": [value(v) for v in x]}
+    return {"tensor": plain(x)}
+
+
+class Answers:
+    """What a loaded model gave for calls in order."""
+
+    def __init__(self, name, tags=None):
+        self.dir = os.path.join(here, "models", name)
+        self.model = tf.saved_model.load(self.dir, tags=tags)
+        self.tags = tags or []
+        self.calls = []
+
+    def signature(self, name, **inputs):
+        out = self.model.signatures[name](**{k: tf.constant(v) for k, v in inputs.items()})
+        self.calls.append({"tags": self.tags, "signature": name, "in": {k: plain(v) for k, v in inputs.items()},
+                           "out": {k: plain(v) for k, v in out.items()}})
+
+    def function(self, path, *args, **kwargs):
+        f = self.model
+        for p in path.split("/"):
+            f = f[int(p)] if p.isdigit() else getattr(f, p)
+        call = {"tags": self.tags, "function": path, "args": [value(a) for a in args], "kwargs": {k: value(v) for k, v in kwargs.items()}}
+        try:
+            call["result"] = value(f(*args, **kwargs))
+        except Exception as e:  # noqa: BLE001: that it fails is the answer
+            call["error"] = type(e).__name__
+        self.calls.append(call)
+
+    def write(self):
+        with open(os.path.join(self.dir, "answers.json"), "w") as f:
+            json.dump(self.calls, f, separators=(",", ":"))
+
+
+def session_answers(name, tags, calls):
+    """The answers of a model that only a session of TensorFlow 1 runs: calls are feeds by input name."""
+    d = os.path.join(here, "models", name)
+    out = []
+    with v1.Session(graph=tf.Graph()) as s:
+        meta = v1.saved_model.load(s, tags, d)
+        for sig, feeds in calls:
+            info = meta.signature_def[sig]
+            feed = {}
+            for k, x in feeds.items():
+                feed[info.inputs[k.split("/")[0]].name if "/" not in k else part(info.inputs, k)] = x
+            fetch = {k: i.name for k, i in info.outputs.items()}
+            got = s.run(fetch, feed)
+            out.append({"tags": list(tags), "signature": sig, "in": {k: plain(x) for k, x in feeds.items()}, "out": {k: plain(x) for k, x in got.items()}})
+    path = os.path.join(d, "answers.json")
+    before = json.load(open(path)) if os.path.exists(path) else []
+    with open(path, "w") as f:
+        json.dump(before + out, f, separators=(",", ":"))
+
+
+def part(inputs, name):
+    whole, which = name.split("/")
+    coo = inputs[whole].coo_sparse
+    return {"indices": coo.indices_tensor_name, "values": coo.values_tensor_name, "dense_shape": coo.dense_shape_tensor_name}[which]
+
+
+def fresh(name):
+    d = os.path.join(here, "models", name)
+    shutil.rmtree(d, ignore_errors=True)
+    return d
+
+
+def x(*shape):
+    return RNG.randn(*shape).astype(np.float32)
+
+
+# TensorFlow 2
+
+
+def module():
+    class Inner(tf.Module):
+        def __init__(self, w):
+            super().__init__()
+            self.w = w
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 3], name="features")])
+        def __call__(self, features):
+            return features * self.w
+
+    class M(tf.Module):
+        def __init__(self):
+            super().__init__()
+            # Two variables of one name, one of them shared by two objects.
+            self.a = tf.Variable([1.0, 2.0, 3.0], name="v")
+            self.b = tf.Variable([10.0, 20.0, 30.0], name="v", trainable=False)
+            self.layers = [Inner(self.a), Inner(self.b)]
+            self.named = {"first": self.layers[0]}
+            self.any = tf.Variable([1.0], shape=[None])
+            self.big = tf.constant(np.arange(600, dtype=np.float32).reshape(200, 3))
+            self.count = tf.Variable(0, dtype=tf.int64)
+
+        @tf.function
+        def options(self, x, training=False, scale=2.0, mode="add", bias=None):
+            y = x * scale
+            if training:
+                y = y + 100.0
+            if mode == "add":
+                y = y + self.a
+            if bias is not None:
+                y = y + bias
+            return y
+
+        @tf.function
+        def nested(self, pair, config, *, extra):
+            return {"sum": pair[0] + pair[1]["inner"], "list": [config["k"] * 2.0, (extra, config["k"])]}
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 3], name="x")])
+        def serve(self, x):
+            return {"y": self.layers[1](x) + self.a, "total": tf.reduce_sum(self.big)}
+
+        @tf.function(input_signature=[tf.TensorSpec([], tf.int64, name="by")])
+        def bump(self, by):
+            return self.count.assign_add(by)
+
+        @tf.function(input_signature=[])
+        def total(self):
+            return tf.reduce_sum(self.big), self.count.read_value()
+
+        @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.float32)])
+        def ragged(self, r):
+            return r.with_flat_values(r.flat_values * 2.0), tf.shape(r.row_splits)[0]
+
+        @tf.function(input_signature=[tf.SparseTensorSpec([None, None], tf.float32)])
+        def sparse(self, s):
+            return tf.reduce_sum(s.values), s.dense_shape
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32), tf.TensorSpec([], tf.int32)])
+        def branch(self, x, n):
+            i = tf.constant(0)
+            while i < n:
+                if tf.reduce_sum(x) > 10.0:
+                    x = x - 1.0
+                else:
+                    x = x * 2.0
+                i += 1
+            return x
+
+    m = M()
+    one = tf.constant([1.0, 1.0, 1.0])
+    m.options(one)
+    m.options(one, training=True)
+    m.options(one, scale=3.0)
+    m.options(one, mode="none")
+    m.options(one, bias=one)
+    m.options.get_concrete_function(tf.TensorSpec([None, 3]))
+    m.nested((one, {"inner": one}), {"k": one}, extra=one)
+    m.bare = m.options.get_concrete_function(tf.TensorSpec([3]), training=True)
+    d = fresh("module")
+    tf.saved_model.save(m, d, signatures={"serving_default": m.serve, "bump": m.bump, "branch": m.branch})
+
+    a = Answers("module")
+    a.signature("serving_default", x=x(2, 3))
+    a.signature("bump", by=np.int64(3))
+    a.signature("bump", by=np.int64(4))
+    a.signature("branch", args_0=np.float32([1, 2]), args_0_1=np.int32(5)) if False else None
+    v = tf.constant([0.5, -1.0, 2.0])
+    a.function("options", v)
+    a.function("options", v, True)
+    a.function("options", v, training=True)
+    a.function("options", v, scale=3.0)
+    a.function("options", v, False, 2.0, "none")
+    a.function("options", v, bias=v)
+    a.function("options", tf.constant(x(4, 3)))
+    a.function("options", v, scale=4.0)
+    a.function("options", v, wrong=1.0)
+    a.function("nested", (v, {"inner": v * 2.0}), {"k": v * 3.0}, extra=v * 4.0)
+    a.function("nested", [v, {"inner": v * 2.0}], {"k": v * 3.0}, extra=v * 4.0)
+    a.function("nested", (v, {"inner": v * 2.0}), {"other": v * 3.0}, extra=v * 4.0)
+    a.function("layers/0", tf.constant(x(2, 3)))
+    a.function("layers/1/__call__", tf.constant(x(2, 3)))
+    a.function("total")
+    a.function("ragged", tf.ragged.constant([[1.0, 2.0], [], [3.0]]))
+    a.function("sparse", tf.sparse.from_dense([[0.0, 1.0], [2.0, 0.0]]))
+    a.function("branch", tf.constant([1.0, 2.0]), tf.constant(7))
+    a.write()
+
+
+def text():
+    """The text form."""
+    class M(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([None], name="x")])
+        def f(self, x):
+            return {"y": x * 2.0 + self.v}
+
+    m = M()
+    m.v = tf.Variable(1.5)
+    d = fresh("text")
+    tf.saved_model.save(m, d, signatures=m.f)
+    a = Answers("text")
+    a.signature("serving_default", x=x(3))
+    a.write()
+    from google.protobuf import text_format
+    from tensorflow.core.protobuf import saved_model_pb2
+    p = saved_model_pb2.SavedModel()
+    with open(os.path.join(d, "saved_model.pb"), "rb") as f:
+        p.ParseFromString(f.read())
+    with open(os.path.join(d, "saved_model.pbtxt"), "w") as f:
+        f.write(text_format.MessageToString(p))
+    os.remove(os.path.join(d, "saved_model.pb"))
+
+
+def keras_mlp():
+    import tf_keras as keras
+    keras.utils.set_random_seed(3)
+    m = keras.Sequential([
+        keras.layers.Dense(5, activation="relu", input_shape=(4,), name="hidden", kernel_regularizer="l2"),
+        keras.layers.Dropout(0.5), keras.layers.Dense(2, activation="softmax", name="probabilities")])
+    m.compile("adam", "mse")
+    m.fit(x(8, 4), x(8, 2), verbose=0)
+    d = fresh("keras_mlp")
+    m.save(d, save_format="tf")
+    a = Answers("keras_mlp")
+    a.signature("serving_default", hidden_input=x(3, 4))
+    t = tf.constant(x(2, 4))
+    a.function("__call__", t, False, None) if False else None
+    a.function("keras_api/call_and_return_conditional_losses", t, False) if False else None
+    a.write()
+    # The plain loader gives no attribute access to keras_api's functions on every version: ask by the object.
+    f = a.model.keras_api.__call__ if hasattr(a.model, "keras_api") else a.model
+    a.calls.append({"tags": [], "function": "keras_api/__call__", "args": [value(t)], "kwargs": {"training": value(False)}, "result": value(f(t, training=False))})
+    g = a.model.keras_api.call_and_return_conditional_losses if hasattr(a.model, "keras_api") else a.model.call_and_return_conditional_losses
+    where = "keras_api/call_and_return_conditional_losses"
+    a.calls.append({"tags": [], "function": where, "args": [value(t)], "kwargs": {"training": value(False)}, "result": value(g(t, training=False))})
+    a.write()
+
+
+def hub():
+    """A module as TensorFlow Hub's have it."""
+    class M(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = tf.Variable(x(4, 2), name="w")
+            self.steps = tf.Variable(0.0, trainable=False)
+            self.variables_ = None
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 4]), tf.TensorSpec([], tf.bool)])
+        def call(self, inputs, training):
+            if training:
+                self.steps.assign_add(1.0)
+            return tf.matmul(inputs, self.w) + self.steps
+
+        @tf.function(input_signature=[])
+        def penalty(self):
+            return tf.reduce_sum(self.w * self.w)
+
+    m = M()
+    root = tf.train.Checkpoint()
+    root.__call__ = m.call
+    root.variables = [m.w, m.steps]
+    root.trainable_variables = [m.w]
+    root.regularization_losses = [m.penalty]
+    d = fresh("hub")
+    tf.saved_model.save(root, d)
+    a = Answers("hub")
+    t = tf.constant(x(2, 4))
+    a.function("__call__", t, tf.constant(False))
+    a.function("__call__", t, tf.constant(True))
+    a.function("__call__", t, tf.constant(False))
+    a.function("regularization_losses/0")
+    a.write()
+
+
+def table():
+    class M(tf.Module):
+        def __init__(self, vocab):
+            super().__init__()
+            self.ids = tf.lookup.StaticHashTable(tf.lookup.TextFileInitializer(
+                vocab, tf.string, tf.lookup.TextFileIndex.WHOLE_LINE, tf.int64, tf.lookup.TextFileIndex.LINE_NUMBER), -1)
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="words")])
+        def look(self, words):
+            return {"ids": self.ids.lookup(words), "size": self.ids.size()}
+
+    vocab = os.path.join(here, "vocab.txt")
+    with open(vocab, "w") as f:
+        f.write("the\nquick\nfox\n")
+    m = M(vocab)
+    d = fresh("table")
+    tf.saved_model.save(m, d, signatures=m.look)
+    os.remove(vocab)
+    a = Answers("table")
+    a.signature("serving_default", words=np.array([b"fox", b"dog", b"the"]))
+    a.write()
+
+
+# TensorFlow 1
+
+
+def builder(name):
+    return v1.saved_model.Builder(fresh(name))
+
+
+def sig(inputs, outputs):
+    return v1.saved_model.build_signature_def(
+        {k: v1.saved_model.build_tensor_info(t) for k, t in inputs.items()},
+        {k: v1.saved_model.build_tensor_info(t) for k, t in outputs.items()}, "tensorflow/serving/predict")
+
+
+def tf1_refs():
+    b = builder("tf1_refs")
+    with tf.Graph().as_default(), v1.Session() as s:
+        p = v1.placeholder(tf.float32, [None, 4], name="p")
+        fed = tf.identity(p, name="fed")
+        d = v1.placeholder_with_default(np.float32(2.0), [], name="scale")
+        with v1.variable_scope("net", use_resource=False):
+            w = v1.get_variable("w", [4, 3], initializer=v1.random_uniform_initializer(seed=1))
+            parts = v1.get_variable("parts", [6, 3], initializer=v1.random_uniform_initializer(seed=2), partitioner=v1.fixed_size_partitioner(3))
+            bias = v1.get_variable("bias", [3], initializer=v1.ones_initializer(), trainable=False)
+            steps = v1.get_variable("steps", [], dtype=tf.int64, initializer=v1.zeros_initializer(), trainable=False)
+        y = tf.matmul(fed, w) * d + bias
+        z = tf.reduce_sum(tf.convert_to_tensor(parts), axis=0)
+        count = v1.assign_add(steps, 1)
+        s.run(v1.global_variables_initializer())
+        b.add_meta_graph_and_variables(s, ["serve"], {
+            "serving_default": sig({"x": fed, "scale": d}, {"y": y, "z": z}),
+            "same": sig({"x": fed, "again": fed}, {"y": y}),
+            "weights": sig({}, {"bias": bias, "whole": tf.convert_to_tensor(parts)}),
+            "count": sig({}, {"n": count}),
+        })
+    b.save()
+    session_answers("tf1_refs", ["serve"], [
+        ("serving_default", {"x": x(2, 4), "scale": np.float32(3)}), ("weights", {}), ("count", {}), ("count", {}),
+        ("same", {"x": x(1, 4)})])
+
+
+def tf1_control():
+    b = builder("tf1_control")
+    with tf.Graph().as_default(), v1.Session() as s:
+        v1.disable_control_flow_v2()
+        p = v1.placeholder(tf.float32, [None], name="p")
+        n = v1.placeholder(tf.int32, [], name="n")
+        w = v1.get_variable("w", [], initializer=v1.constant_initializer(1.5), use_resource=False)
+        r = v1.get_variable("r", [], initializer=v1.constant_initializer(0.0), use_resource=True)
+        cond = v1.cond(tf.reduce_sum(p) > 0.0, lambda: p * w, lambda: p - 10.0)
+        pair = v1.cond(n > 3, lambda: (p, n), lambda: (p * 2.0, n * 2))
+        inner = v1.cond(n > 3, lambda: v1.cond(n > 5, lambda: p + 5.0, lambda: p + 3.0), lambda: p)
+        _, loop = v1.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, a * w), [0, p])
+        _, both = v1.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, v1.cond(tf.reduce_sum(a) > 20.0, lambda: a / 2.0, lambda: a * 3.0)), [0, p])
+
+        def nest(i, a):
+            _, a = v1.while_loop(lambda j, b: j < i, lambda j, b: (j + 1, b + w), [0, a])
+            return i + 1, a
+
+        _, nested = v1.while_loop(lambda i, a: i < n, nest, [0, p])
+        arr = tf.TensorArray(tf.float32, size=n, element_shape=[None])
+        _, arr = v1.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, a.write(i, p * tf.cast(i, tf.float32))), [0, arr])
+        stacked = arr.stack()
+
+        def add():
+            with tf.control_dependencies([v1.assign_add(r, 1.0)]):
+                return tf.identity(p) + 0.0
+
+        effect = v1.cond(n > 3, add, lambda: p)
+        with tf.control_dependencies([effect]):
+            counted = r.read_value()
+        dead = tf.switch_case if False else None
+        s.run(v1.global_variables_initializer())
+        ins = {"p": p, "n": n}
+        b.add_meta_graph_and_variables(s, ["serve"], {
+            "cond": sig(ins, {"y": cond}), "pair": sig(ins, {"a": pair[0], "b": pair[1]}), "inner": sig(ins, {"y": inner}),
+            "loop": sig(ins, {"y": loop}), "both": sig(ins, {"y": both}), "nested": sig(ins, {"y": nested}),
+            "array": sig(ins, {"y": stacked}), "effect": sig(ins, {"y": effect, "n": counted}),
+            "all": sig(ins, {"c": cond, "l": loop, "b": both, "n": nested, "s": stacked}),
+        })
+    b.save()
+    calls = []
+    for n in [0, 2, 4, 6]:
+        feeds = {"p": x(3), "n": np.int32(n)}
+        for name in ["cond", "pair", "inner", "loop", "both", "nested", "array", "effect", "all"]:
+            if name in ("array", "all") and n == 0:
+                continue  # of an array without elements the shape isn't known
+            calls.append((name, feeds))
+    session_answers("tf1_control", ["serve"], calls)
+
+
+def tf1_init():
+    """Tables made by an init op that reads an asset, as estimators have them."""
+    vocab = os.path.join(here, "words.txt")
+    with open(vocab, "w") as f:
+        f.write("alpha\nbeta\n")
+    b = builder("tf1_init")
+    with tf.Graph().as_default(), v1.Session() as s:
+        words = v1.placeholder(tf.string, [None], name="words")
+        asset = tf.constant(vocab)
+        v1.add_to_collection(v1.GraphKeys.ASSET_FILEPATHS, asset)
+        t = tf.lookup.StaticHashTable(tf.lookup.TextFileInitializer(
+            asset, tf.string, tf.lookup.TextFileIndex.WHOLE_LINE, tf.int64, tf.lookup.TextFileIndex.LINE_NUMBER), -1)
+        local = v1.get_variable("local", [], initializer=v1.constant_initializer(7.0), collections=[v1.GraphKeys.LOCAL_VARIABLES], use_resource=True)
+        w = v1.get_variable("w", [], initializer=v1.constant_initializer(2.0), use_resource=True)
+        ids = t.lookup(words)
+        s.run([v1.global_variables_initializer(), v1.local_variables_initializer(), v1.tables_initializer()])
+        b.add_meta_graph_and_variables(
+            s, ["serve"], {"serving_default": sig({"words": words}, {"ids": ids, "w": w * local})},
+            assets_collection=v1.get_collection(v1.GraphKeys.ASSET_FILEPATHS),
+            main_op=tf.group(v1.local_variables_initializer(), v1.tables_initializer()))
+    b.save()
+    os.remove(vocab)
+    session_answers("tf1_init", ["serve"], [("serving_default", {"words": np.array([b"beta", b"gamma", b"alpha"])})])
+
+
+def tf1_local():
+    """A main op that gives variables their values that the checkpoint lacks."""
+    b = builder("tf1_local")
+    with tf.Graph().as_default(), v1.Session() as s:
+        a = v1.placeholder(tf.float32, [None], name="a")
+        local = v1.get_variable("local", [], initializer=v1.constant_initializer(7.0), collections=[v1.GraphKeys.LOCAL_VARIABLES], use_resource=True)
+        w = v1.get_variable("w", [], initializer=v1.constant_initializer(2.0), use_resource=True)
+        s.run([v1.global_variables_initializer(), v1.local_variables_initializer()])
+        b.add_meta_graph_and_variables(s, ["serve"], {"serving_default": sig({"a": a}, {"y": a * w + local})}, main_op=tf.group(v1.local_variables_initializer()))
+    b.save()
+    session_answers("tf1_local", ["serve"], [("serving_default", {"a": x(3)})])
+
+
+def tf1_graphs():
+    """Two MetaGraphs over one checkpoint."""
+    b = builder("tf1_graphs")
+    first = True
+    for tags, k in [(["serve"], 1.0), (["serve", "gpu"], 2.0)]:
+        with tf.Graph().as_default(), v1.Session() as s:
+            p = v1.placeholder(tf.float32, [None], name="p")
+            w = v1.get_variable("w", [], initializer=v1.constant_initializer(4.0), use_resource=False)
+            signatures = {"serving_default": sig({"p": p}, {"y": p * w + k})}
+            if first:
+                s.run(v1.global_variables_initializer())
+                b.add_meta_graph_and_variables(s, tags, signatures)
+                first = False
+            else:
+                b.add_meta_graph(tags, signatures)
+    b.save()
+    session_answers("tf1_graphs", ["serve"], [("serving_default", {"p": x(2)})])
+    session_answers("tf1_graphs", ["serve", "gpu"], [("serving_default", {"p": x(2)})])
+
+
+def tf1_sparse():
+    b = builder("tf1_sparse")
+    with tf.Graph().as_default(), v1.Session() as s:
+        p = v1.sparse_placeholder(tf.float32, [None, 4], name="sp")
+        y = tf.reduce_sum(p.values) + tf.cast(tf.reduce_sum(p.indices), tf.float32)
+        b.add_meta_graph_and_variables(s, ["serve"], {"serving_default": sig({"s": p}, {"y": y, "shape": p.dense_shape})})
+    b.save()
+    session_answers("tf1_sparse", ["serve"], [("serving_default", {
+        "s/indices": np.int64([[0, 1], [1, 3]]), "s/values": np.float32([1.5, 2.5]), "s/dense_shape": np.int64([2, 4])})])
+
+
+ALL = [module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_init, tf1_local, tf1_graphs, tf1_sparse]
+
+if __name__ == "__main__":
+    for make in ALL:
+        if len(sys.argv) < 2 or make.__name__ in sys.argv[1:]:
+            make()
+            d = os.path.join(here, "models", make.__name__)
+            for extra in ["fingerprint.pb", "keras_metadata.pb"]:
+                if make.__name__ != "keras_mlp" and extra == "keras_metadata.pb" and os.path.exists(os.path.join(d, extra)):
+                    os.remove(os.path.join(d, extra))
+            if not os.listdir(os.path.join(d, "assets")) if os.path.isdir(os.path.join(d, "assets")) else False:
+                os.rmdir(os.path.join(d, "assets"))
