@@ -16,7 +16,7 @@ import (
 // looks at: which elements Where finds, how many parts a string has.
 var sizedByValues = map[string]bool{
 	"Where": true, "StringSplit": true, "StringSplitV2": true, "StringNGrams": true, "UnicodeDecode": true,
-	"UnicodeDecodeWithOffsets": true,
+	"UnicodeDecodeWithOffsets": true, "Unique": true, "UniqueWithCounts": true,
 }
 
 // TestShapeRulesTellWhatKernelsGive holds that the rule of an op, asked with all

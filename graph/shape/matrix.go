@@ -193,6 +193,15 @@ func unique(c *Inference) error {
 	if err != nil {
 		return err
 	}
+	if s.HasRank() && s.Dim(0) == 0 {
+		c.setDims(0, 0)
+		c.set(1, s)
+		c.setDims(2, 0)
+		if len(c.Out) > 0 && c.In[0].Value != nil {
+			c.Out[0].Value = c.In[0].Value
+		}
+		return nil
+	}
 	n := graph.NewDim()
 	c.setDims(0, n)
 	c.set(1, s)

@@ -17,6 +17,9 @@ func stateRules() map[string]Rule {
 			"ResourceApplyAdagradV2", "ResourceApplyAdadelta", "ResourceApplyRMSProp", "ResourceApplyCenteredRMSProp",
 			"ResourceApplyFtrl", "ResourceApplyFtrlV2", "ResourceApplyProximalGradientDescent", "ResourceApplyProximalAdagrad",
 			"ResourceApplyAddSign", "ResourceApplyPowerSign"),
+		rules(resourceSparseUpdate, "ResourceSparseApplyMomentum", "ResourceSparseApplyKerasMomentum", "ResourceSparseApplyAdagrad",
+			"ResourceSparseApplyAdagradV2", "ResourceSparseApplyAdadelta", "ResourceSparseApplyRMSProp",
+			"ResourceSparseApplyCenteredRMSProp", "ResourceSparseApplyFtrl", "ResourceSparseApplyFtrlV2"),
 		rules(resourceScatter, "ResourceScatterAdd", "ResourceScatterSub", "ResourceScatterMul", "ResourceScatterDiv",
 			"ResourceScatterMin", "ResourceScatterMax", "ResourceScatterUpdate"),
 		rules(nothing, "ResourceScatterNdUpdate", "ResourceScatterNdAdd", "ResourceScatterNdSub", "ResourceScatterNdMin",
@@ -194,6 +197,41 @@ func resourceUpdate(c *Inference) error {
 			return fmt.Errorf("input %d has shape %v, the variable %v", i, o, s)
 		}
 		s = m
+	}
+	return nil
+}
+
+// resourceSparseUpdate is the rule of optimizers' ops that change rows: the slots
+// have the variable's shape, the gradient a row for each index.
+func resourceSparseUpdate(c *Inference) error {
+	if err := c.atLeast(1); err != nil {
+		return err
+	}
+	h, _ := c.held(0)
+	s := h.Shape
+	var rows graph.PartialShape // the gradient's shape
+	for i := 1; i < len(c.In); i++ {
+		o := c.shape(i)
+		switch {
+		case c.In[i].DType == tensor.Resource:
+			slot, _ := c.held(i)
+			m, err := s.Merge(slot.Shape)
+			if err != nil {
+				return fmt.Errorf("input %d holds %v, the variable %v", i, slot.Shape, s)
+			}
+			s = m
+		case o.HasRank() && o.Rank() > 0 && c.In[i].DType != tensor.Int32 && c.In[i].DType != tensor.Int64:
+			rows = o
+		case o.HasRank() && o.Rank() == 1 && rows.HasRank():
+			if _, err := rows.Merge(rows.With(0, o.Dim(0))); err != nil {
+				return fmt.Errorf("the gradient has shape %v for indices of shape %v", rows, o)
+			}
+		}
+	}
+	if s.HasRank() && rows.HasRank() && s.Rank() > 0 {
+		if _, err := s.With(0, -1).Merge(rows.With(0, -1)); err != nil {
+			return fmt.Errorf("the variable has shape %v, the gradient %v", s, rows)
+		}
 	}
 	return nil
 }

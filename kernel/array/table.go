@@ -40,6 +40,8 @@ func Kernels() []engine.Kernel {
 		{Op: "GatherNd", Run: gatherND},
 		{Op: "ScatterNd", Run: scatterND, Precision: engine.Accumulated},
 		{Op: "UnsortedSegmentSum", Run: segmentSum, Precision: engine.Accumulated},
+		{Op: "Unique", Run: unique},
+		{Op: "UniqueWithCounts", Run: unique},
 		{Op: "OneHot", Run: oneHot},
 		{Op: "Fill", Run: fill},
 		{Op: "ZerosLike", Run: zerosLike},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
@@ -25,6 +26,10 @@ type optimizer struct {
 	double         rule[float64]
 }
 
+// sparse reports whether the op changes rows: then their indices come behind the
+// gradient.
+func (o *optimizer) sparse() bool { return strings.HasPrefix(o.op, "ResourceSparse") }
+
 var optimizers = func() []engine.Kernel {
 	var table []engine.Kernel
 	for _, o := range []optimizer{
@@ -39,6 +44,7 @@ var optimizers = func() []engine.Kernel {
 		{"ResourceApplyAdadelta", 3, 7, 6, adadelta[float32], adadelta[float64]},
 		{"ResourceApplyRMSProp", 3, 8, 7, rmsProp[float32], rmsProp[float64]},
 		{"ResourceApplyCenteredRMSProp", 4, 9, 8, centered[float32], centered[float64]},
+		{"ResourceApplyFtrl", 3, 8, 3, ftrlV1[float32], ftrlV1[float64]},
 		{"ResourceApplyFtrlV2", 3, 9, 3, ftrl[float32], ftrl[float64]},
 	} {
 		table = append(table, engine.Kernel{Op: o.op, Run: o.run, Precision: engine.Accumulated, SideEffect: true})
@@ -87,7 +93,7 @@ var errReshaped = errors.New("the variable or a slot changed its shape during th
 
 func hypers[T tensor.Element](c *engine.Call, o *optimizer, h []T) []T {
 	for i := o.vars; i < o.in; i++ {
-		if i != o.grad {
+		if i != o.grad && !(o.sparse() && i == o.grad+1) {
 			h = append(h, tensor.Values[T](c.In(i))[0])
 		}
 	}
@@ -100,10 +106,7 @@ func step[T interface {
 }](c *engine.Call, o *optimizer, f rule[T], vars []*trackable.Variable) error {
 	g := tensor.Values[T](c.In(o.grad))
 	h := hypers(c, o, make([]T, 0, 8))
-	nesterov := c.Attrs().Bool("use_nesterov")
-	if o.op == "ResourceApplyAdagrad" || o.op == "ResourceApplyAdagradV2" {
-		nesterov = !c.Attrs().Has("update_slots") || c.Attrs().Bool("update_slots")
-	}
+	nesterov := o.flag(c)
 	return trackable.UpdateAll(vars, func(bufs []*tensor.Tensor) error {
 		var room [4][]T
 		all := room[:len(bufs)]
@@ -138,10 +141,7 @@ func stepHalf[H elementwise.Half](c *engine.Call, o *optimizer, vars []*trackabl
 	small := hypers(c, o, make([]H, 0, 8))
 	h := make([]float32, len(small))
 	elementwise.Widen(h, small)
-	nesterov := c.Attrs().Bool("use_nesterov")
-	if o.op == "ResourceApplyAdagrad" || o.op == "ResourceApplyAdagradV2" {
-		nesterov = !c.Attrs().Has("update_slots") || c.Attrs().Bool("update_slots")
-	}
+	nesterov := o.flag(c)
 	return trackable.UpdateAll(vars, func(bufs []*tensor.Tensor) error {
 		all := make([][]float32, len(bufs))
 		for i, b := range bufs {

@@ -28,7 +28,7 @@ func references() []engine.Kernel {
 	for _, k := range optimizers {
 		k.Op, k.Run = strings.TrimPrefix(k.Op, "Resource"), giveBack(k.Run)
 		switch k.Op {
-		case "ApplyKerasMomentum", "ApplyAdamWithAmsgrad": // of resources only
+		case "ApplyKerasMomentum", "ApplyAdamWithAmsgrad", "ApplyFtrl": // of resources only, and Ftrl's first form
 			continue
 		}
 		table = append(table, k)

@@ -429,6 +429,44 @@ func Transpose(s *ops.Scope, x ops.Input, perm ops.Input) *ops.Value {
 	return s.Emit1("Transpose", nil, x, perm)
 }
 
+// UniqueOptions are the attributes of [Unique] that have defaults.
+type UniqueOptions struct {
+	// OutIdx is out_idx. Default: int32.
+	OutIdx tensor.DType
+}
+
+// Unique emits TensorFlow's op Unique and returns its outputs.
+// A nil o means the defaults.
+func Unique(s *ops.Scope, x ops.Input, o *UniqueOptions) (y, idx *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutIdx != 0 {
+			as = append(as, graph.Type("out_idx", o.OutIdx))
+		}
+	}
+	out := s.EmitN(2, "Unique", as, x)
+	return out[0], out[1]
+}
+
+// UniqueWithCountsOptions are the attributes of [UniqueWithCounts] that have defaults.
+type UniqueWithCountsOptions struct {
+	// OutIdx is out_idx. Default: int32.
+	OutIdx tensor.DType
+}
+
+// UniqueWithCounts emits TensorFlow's op UniqueWithCounts and returns its outputs.
+// A nil o means the defaults.
+func UniqueWithCounts(s *ops.Scope, x ops.Input, o *UniqueWithCountsOptions) (y, idx, count *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutIdx != 0 {
+			as = append(as, graph.Type("out_idx", o.OutIdx))
+		}
+	}
+	out := s.EmitN(3, "UniqueWithCounts", as, x)
+	return out[0], out[1], out[2]
+}
+
 // UnpackOptions are the attributes of [Unpack] that have defaults.
 type UnpackOptions struct {
 	// Axis is axis. Default: 0.

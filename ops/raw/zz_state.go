@@ -476,6 +476,29 @@ func ResourceApplyCenteredRMSProp(s *ops.Scope, var2 ops.Input, mg ops.Input, ms
 	return s.Emit0("ResourceApplyCenteredRMSProp", as, var2, mg, ms, mom, lr, rho, momentum, epsilon, grad)
 }
 
+// ResourceApplyFtrlOptions are the attributes of [ResourceApplyFtrl] that have defaults.
+type ResourceApplyFtrlOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+	// MultiplyLinearByLr is multiply_linear_by_lr. Default: false.
+	MultiplyLinearByLr bool
+}
+
+// ResourceApplyFtrl emits TensorFlow's op ResourceApplyFtrl and reports whether that went well.
+// A nil o means the defaults.
+func ResourceApplyFtrl(s *ops.Scope, var2 ops.Input, accum ops.Input, linear ops.Input, grad ops.Input, lr ops.Input, l1 ops.Input, l2 ops.Input, lrPower ops.Input, o *ResourceApplyFtrlOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+		if o.MultiplyLinearByLr {
+			as = append(as, graph.Bool("multiply_linear_by_lr", o.MultiplyLinearByLr))
+		}
+	}
+	return s.Emit0("ResourceApplyFtrl", as, var2, accum, linear, grad, lr, l1, l2, lrPower)
+}
+
 // ResourceApplyFtrlV2Options are the attributes of [ResourceApplyFtrlV2] that have defaults.
 type ResourceApplyFtrlV2Options struct {
 	// UseLocking is use_locking. Default: false.
@@ -764,6 +787,198 @@ func ResourceScatterSub(s *ops.Scope, resource ops.Input, indices ops.Input, upd
 // ResourceScatterUpdate emits TensorFlow's op ResourceScatterUpdate and reports whether that went well.
 func ResourceScatterUpdate(s *ops.Scope, resource ops.Input, indices ops.Input, updates ops.Input) bool {
 	return s.Emit0("ResourceScatterUpdate", nil, resource, indices, updates)
+}
+
+// ResourceSparseApplyAdadeltaOptions are the attributes of [ResourceSparseApplyAdadelta] that have defaults.
+type ResourceSparseApplyAdadeltaOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ResourceSparseApplyAdadelta emits TensorFlow's op ResourceSparseApplyAdadelta and reports whether that went well.
+// A nil o means the defaults.
+func ResourceSparseApplyAdadelta(s *ops.Scope, var2 ops.Input, accum ops.Input, accumUpdate ops.Input, lr ops.Input, rho ops.Input, epsilon ops.Input, grad ops.Input, indices ops.Input, o *ResourceSparseApplyAdadeltaOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit0("ResourceSparseApplyAdadelta", as, var2, accum, accumUpdate, lr, rho, epsilon, grad, indices)
+}
+
+// ResourceSparseApplyAdagradOptions are the attributes of [ResourceSparseApplyAdagrad] that have defaults.
+type ResourceSparseApplyAdagradOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+	// UpdateSlots is update_slots. Default: true.
+	UpdateSlots Opt[bool]
+}
+
+// ResourceSparseApplyAdagrad emits TensorFlow's op ResourceSparseApplyAdagrad and reports whether that went well.
+// A nil o means the defaults.
+func ResourceSparseApplyAdagrad(s *ops.Scope, var2 ops.Input, accum ops.Input, lr ops.Input, grad ops.Input, indices ops.Input, o *ResourceSparseApplyAdagradOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+		if o.UpdateSlots.set {
+			as = append(as, graph.Bool("update_slots", o.UpdateSlots.v))
+		}
+	}
+	return s.Emit0("ResourceSparseApplyAdagrad", as, var2, accum, lr, grad, indices)
+}
+
+// ResourceSparseApplyAdagradV2Options are the attributes of [ResourceSparseApplyAdagradV2] that have defaults.
+type ResourceSparseApplyAdagradV2Options struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+	// UpdateSlots is update_slots. Default: true.
+	UpdateSlots Opt[bool]
+}
+
+// ResourceSparseApplyAdagradV2 emits TensorFlow's op ResourceSparseApplyAdagradV2 and reports whether that went well.
+// A nil o means the defaults.
+func ResourceSparseApplyAdagradV2(s *ops.Scope, var2 ops.Input, accum ops.Input, lr ops.Input, epsilon ops.Input, grad ops.Input, indices ops.Input, o *ResourceSparseApplyAdagradV2Options) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+		if o.UpdateSlots.set {
+			as = append(as, graph.Bool("update_slots", o.UpdateSlots.v))
+		}
+	}
+	return s.Emit0("ResourceSparseApplyAdagradV2", as, var2, accum, lr, epsilon, grad, indices)
+}
+
+// ResourceSparseApplyCenteredRMSPropOptions are the attributes of [ResourceSparseApplyCenteredRMSProp] that have defaults.
+type ResourceSparseApplyCenteredRMSPropOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ResourceSparseApplyCenteredRMSProp emits TensorFlow's op ResourceSparseApplyCenteredRMSProp and reports whether that went well.
+// A nil o means the defaults.
+func ResourceSparseApplyCenteredRMSProp(s *ops.Scope, var2 ops.Input, mg ops.Input, ms ops.Input, mom ops.Input, lr ops.Input, rho ops.Input, momentum ops.Input, epsilon ops.Input, grad ops.Input, indices ops.Input, o *ResourceSparseApplyCenteredRMSPropOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit0("ResourceSparseApplyCenteredRMSProp", as, var2, mg, ms, mom, lr, rho, momentum, epsilon, grad, indices)
+}
+
+// ResourceSparseApplyFtrlOptions are the attributes of [ResourceSparseApplyFtrl] that have defaults.
+type ResourceSparseApplyFtrlOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+	// MultiplyLinearByLr is multiply_linear_by_lr. Default: false.
+	MultiplyLinearByLr bool
+}
+
+// ResourceSparseApplyFtrl emits TensorFlow's op ResourceSparseApplyFtrl and reports whether that went well.
+// A nil o means the defaults.
+func ResourceSparseApplyFtrl(s *ops.Scope, var2 ops.Input, accum ops.Input, linear ops.Input, grad ops.Input, indices ops.Input, lr ops.Input, l1 ops.Input, l2 ops.Input, lrPower ops.Input, o *ResourceSparseApplyFtrlOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+		if o.MultiplyLinearByLr {
+			as = append(as, graph.Bool("multiply_linear_by_lr", o.MultiplyLinearByLr))
+		}
+	}
+	return s.Emit0("ResourceSparseApplyFtrl", as, var2, accum, linear, grad, indices, lr, l1, l2, lrPower)
+}
+
+// ResourceSparseApplyFtrlV2Options are the attributes of [ResourceSparseApplyFtrlV2] that have defaults.
+type ResourceSparseApplyFtrlV2Options struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+	// MultiplyLinearByLr is multiply_linear_by_lr. Default: false.
+	MultiplyLinearByLr bool
+}
+
+// ResourceSparseApplyFtrlV2 emits TensorFlow's op ResourceSparseApplyFtrlV2 and reports whether that went well.
+// A nil o means the defaults.
+func ResourceSparseApplyFtrlV2(s *ops.Scope, var2 ops.Input, accum ops.Input, linear ops.Input, grad ops.Input, indices ops.Input, lr ops.Input, l1 ops.Input, l2 ops.Input, l2Shrinkage ops.Input, lrPower ops.Input, o *ResourceSparseApplyFtrlV2Options) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+		if o.MultiplyLinearByLr {
+			as = append(as, graph.Bool("multiply_linear_by_lr", o.MultiplyLinearByLr))
+		}
+	}
+	return s.Emit0("ResourceSparseApplyFtrlV2", as, var2, accum, linear, grad, indices, lr, l1, l2, l2Shrinkage, lrPower)
+}
+
+// ResourceSparseApplyKerasMomentumOptions are the attributes of [ResourceSparseApplyKerasMomentum] that have defaults.
+type ResourceSparseApplyKerasMomentumOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+	// UseNesterov is use_nesterov. Default: false.
+	UseNesterov bool
+}
+
+// ResourceSparseApplyKerasMomentum emits TensorFlow's op ResourceSparseApplyKerasMomentum and reports whether that went well.
+// A nil o means the defaults.
+func ResourceSparseApplyKerasMomentum(s *ops.Scope, var2 ops.Input, accum ops.Input, lr ops.Input, grad ops.Input, indices ops.Input, momentum ops.Input, o *ResourceSparseApplyKerasMomentumOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+		if o.UseNesterov {
+			as = append(as, graph.Bool("use_nesterov", o.UseNesterov))
+		}
+	}
+	return s.Emit0("ResourceSparseApplyKerasMomentum", as, var2, accum, lr, grad, indices, momentum)
+}
+
+// ResourceSparseApplyMomentumOptions are the attributes of [ResourceSparseApplyMomentum] that have defaults.
+type ResourceSparseApplyMomentumOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+	// UseNesterov is use_nesterov. Default: false.
+	UseNesterov bool
+}
+
+// ResourceSparseApplyMomentum emits TensorFlow's op ResourceSparseApplyMomentum and reports whether that went well.
+// A nil o means the defaults.
+func ResourceSparseApplyMomentum(s *ops.Scope, var2 ops.Input, accum ops.Input, lr ops.Input, grad ops.Input, indices ops.Input, momentum ops.Input, o *ResourceSparseApplyMomentumOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+		if o.UseNesterov {
+			as = append(as, graph.Bool("use_nesterov", o.UseNesterov))
+		}
+	}
+	return s.Emit0("ResourceSparseApplyMomentum", as, var2, accum, lr, grad, indices, momentum)
+}
+
+// ResourceSparseApplyRMSPropOptions are the attributes of [ResourceSparseApplyRMSProp] that have defaults.
+type ResourceSparseApplyRMSPropOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ResourceSparseApplyRMSProp emits TensorFlow's op ResourceSparseApplyRMSProp and reports whether that went well.
+// A nil o means the defaults.
+func ResourceSparseApplyRMSProp(s *ops.Scope, var2 ops.Input, ms ops.Input, mom ops.Input, lr ops.Input, rho ops.Input, momentum ops.Input, epsilon ops.Input, grad ops.Input, indices ops.Input, o *ResourceSparseApplyRMSPropOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit0("ResourceSparseApplyRMSProp", as, var2, ms, mom, lr, rho, momentum, epsilon, grad, indices)
 }
 
 // ScatterAddOptions are the attributes of [ScatterAdd] that have defaults.

@@ -1,0 +1,103 @@
+package array
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// unique makes output 0 of the elements of a vector, each once and in the order
+// in which they come first, and output 1 of the place that each element has
+// there; output 2, where there is one, counts them.
+func unique(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	x := c.In(0)
+	if len(x.Shape()) != 1 {
+		return fmt.Errorf("takes a vector, not a tensor of shape %v", x.Shape())
+	}
+	switch x.DType() {
+	case tensor.Float32:
+		return uniqueOf(c, tensor.Values[float32](x), same[float32])
+	case tensor.Float64:
+		return uniqueOf(c, tensor.Values[float64](x), same[float64])
+	case tensor.Float16:
+		return uniqueOf(c, tensor.Values[tensor.F16](x), tensor.F16.Float)
+	case tensor.BFloat16:
+		return uniqueOf(c, tensor.Values[tensor.BF16](x), tensor.BF16.Float)
+	case tensor.Int8:
+		return uniqueOf(c, tensor.Values[int8](x), same[int8])
+	case tensor.Int16:
+		return uniqueOf(c, tensor.Values[int16](x), same[int16])
+	case tensor.Int32:
+		return uniqueOf(c, tensor.Values[int32](x), same[int32])
+	case tensor.Int64:
+		return uniqueOf(c, tensor.Values[int64](x), same[int64])
+	case tensor.Uint8:
+		return uniqueOf(c, tensor.Values[uint8](x), same[uint8])
+	case tensor.Uint16:
+		return uniqueOf(c, tensor.Values[uint16](x), same[uint16])
+	case tensor.Uint32:
+		return uniqueOf(c, tensor.Values[uint32](x), same[uint32])
+	case tensor.Uint64:
+		return uniqueOf(c, tensor.Values[uint64](x), same[uint64])
+	case tensor.Bool:
+		return uniqueOf(c, tensor.Values[bool](x), same[bool])
+	case tensor.String:
+		return uniqueOf(c, tensor.Values[string](x), same[string])
+	}
+	return fmt.Errorf("isn't defined for %v", x.DType())
+}
+
+func same[T any](x T) T { return x }
+
+// uniqueOf is unique for elements of one type, of which key tells which are
+// equal.
+func uniqueOf[T tensor.Element, K comparable](c *engine.Call, x []T, key func(T) K) error {
+	at := make(map[K]int64)
+	place := make([]int64, len(x))
+	var first []T
+	var counts []int64
+	for i, v := range x {
+		k := key(v)
+		n, ok := at[k]
+		if !ok {
+			n = int64(len(first))
+			at[k] = n
+			first, counts = append(first, v), append(counts, 0)
+		}
+		place[i] = n
+		counts[n]++
+	}
+	out, err := c.Alloc(0, c.In(0).DType(), tensor.Shape{len(first)})
+	if err != nil {
+		return err
+	}
+	copy(tensor.Values[T](out), first)
+	if err := putPlaces(c, 1, place); err != nil || c.Op() != "UniqueWithCounts" {
+		return err
+	}
+	return putPlaces(c, 2, counts)
+}
+
+// putPlaces makes output i of integers of the type out_idx.
+func putPlaces(c *engine.Call, i int, v []int64) error {
+	d := c.Attrs().Type("out_idx", tensor.Int32)
+	out, err := c.Alloc(i, d, tensor.Shape{len(v)})
+	if err != nil {
+		return err
+	}
+	switch d {
+	case tensor.Int64:
+		copy(tensor.Values[int64](out), v)
+	case tensor.Int32:
+		for k, n := range v {
+			tensor.Values[int32](out)[k] = int32(n)
+		}
+	default:
+		return fmt.Errorf("the attribute out_idx is %v, not int32 or int64", d)
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/vec"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// sparseOptimizers are the fused steps that change the rows of variables for
+// which there are gradients, one row after the other. The input behind the
+// gradient says which rows these are.
+var sparseOptimizers = func() []engine.Kernel {
+	var table []engine.Kernel
+	for _, o := range []optimizer{
+		{"ResourceSparseApplyMomentum", 2, 6, 3, momentum[float32], momentum[float64]},
+		{"ResourceSparseApplyKerasMomentum", 2, 6, 3, kerasMomentum[float32], kerasMomentum[float64]},
+		{"ResourceSparseApplyAdagrad", 2, 5, 3, adagradV1[float32], adagradV1[float64]},
+		{"ResourceSparseApplyAdagradV2", 2, 6, 4, adagrad[float32], adagrad[float64]},
+		{"ResourceSparseApplyAdadelta", 3, 8, 6, adadelta[float32], adadelta[float64]},
+		{"ResourceSparseApplyRMSProp", 3, 9, 7, rmsProp[float32], rmsProp[float64]},
+		{"ResourceSparseApplyCenteredRMSProp", 4, 10, 8, centered[float32], centered[float64]},
+		{"ResourceSparseApplyFtrl", 3, 9, 3, ftrlV1[float32], ftrlV1[float64]},
+		{"ResourceSparseApplyFtrlV2", 3, 10, 3, ftrl[float32], ftrl[float64]},
+	} {
+		table = append(table, engine.Kernel{Op: o.op, Run: o.runSparse, Precision: engine.Accumulated, SideEffect: true})
+	}
+	return table
+}()
+
+func (o *optimizer) runSparse(c *engine.Call) error {
+	if c.NumIn() != o.in {
+		return fmt.Errorf("takes %d inputs, %d were given", o.in, c.NumIn())
+	}
+	if err := c.NeedTensors(o.vars); err != nil {
+		return err
+	}
+	g, indices := c.In(o.grad), c.In(o.grad+1)
+	for i := o.vars; i < o.in; i++ {
+		if x := c.In(i); i != o.grad && i != o.grad+1 && (x.DType() != g.DType() || x.Len() != 1) {
+			return fmt.Errorf("input %d is %v%v, not a scalar of %v, the gradient's type", i, x.DType(), x.Shape(), g.DType())
+		}
+	}
+	rows, err := shapes.Ints(indices, "the indices")
+	if err != nil {
+		return err
+	}
+	if len(g.Shape()) == 0 || g.Shape()[0] != len(rows) {
+		return fmt.Errorf("the gradient has shape %v for %d indices", g.Shape(), len(rows))
+	}
+	vars := make([]*trackable.Variable, o.vars)
+	for i := range vars {
+		v, err := c.NeedVar(i)
+		if err != nil {
+			return err
+		}
+		if d, s := v.DType(), v.Shape(); d != g.DType() || len(s) == 0 || !s[1:].Equal(g.Shape()[1:]) || !s.Equal(vars0(vars, v).Shape()) {
+			return fmt.Errorf("the variable %q is %v%v, the gradient's rows %v%v", v.Name(), d, s, g.DType(), g.Shape()[1:])
+		}
+		vars[i] = v
+	}
+	switch g.DType() {
+	case tensor.Float32:
+		return sparseStep(c, o, o.single, vars, rows)
+	case tensor.Float64:
+		return sparseStep(c, o, o.double, vars, rows)
+	case tensor.Float16:
+		return sparseStepHalf[tensor.F16](c, o, vars, rows)
+	case tensor.BFloat16:
+		return sparseStepHalf[tensor.BF16](c, o, vars, rows)
+	}
+	return fmt.Errorf("isn't defined for %v, only for floating types", g.DType())
+}
+
+// vars0 returns the first of the variables, v where that is v itself.
+func vars0(vars []*trackable.Variable, v *trackable.Variable) *trackable.Variable {
+	if vars[0] != nil {
+		return vars[0]
+	}
+	return v
+}
+
+// flag is what the attribute of the op's kind says: that the momentum looks
+// ahead, or that the slots are updated.
+func (o *optimizer) flag(c *engine.Call) bool {
+	if slices.Contains([]string{"ResourceApplyAdagrad", "ResourceApplyAdagradV2", "ResourceSparseApplyAdagrad", "ResourceSparseApplyAdagradV2"}, o.op) {
+		return !c.Attrs().Has("update_slots") || c.Attrs().Bool("update_slots")
+	}
+	return c.Attrs().Bool("use_nesterov")
+}
+
+// checkRows reports what is wrong with the rows of variables of that size, of n
+// elements each.
+func checkRows(bufs []*tensor.Tensor, rows []int64, n int) error {
+	for _, b := range bufs {
+		for _, r := range rows {
+			if r < 0 || r >= int64(b.Shape()[0]) {
+				return fmt.Errorf("index %d is outside of [0, %d)", r, b.Shape()[0])
+			}
+		}
+		if len(rows) > 0 && b.Len() != b.Shape()[0]*n {
+			return errReshaped
+		}
+	}
+	return nil
+}
+
+func sparseStep[T interface {
+	vec.Float
+	tensor.Element
+}](c *engine.Call, o *optimizer, f rule[T], vars []*trackable.Variable, rows []int64) error {
+	g, n := tensor.Values[T](c.In(o.grad)), shapes.Count(c.In(o.grad).Shape()[1:])
+	h, flag := hypers(c, o, make([]T, 0, 8)), o.flag(c)
+	return trackable.UpdateAll(vars, func(bufs []*tensor.Tensor) error {
+		if err := checkRows(bufs, rows, n); err != nil {
+			return err
+		}
+		var room [4][]T
+		part := room[:len(bufs)]
+		for i, r := range rows {
+			for k, b := range bufs {
+				part[k] = tensor.Values[T](b)[int(r)*n : (int(r)+1)*n]
+			}
+			f(part, g[i*n:(i+1)*n], h, flag)
+		}
+		return nil
+	})
+}
+
+// sparseStepHalf runs a step over 16-bit floats in float32.
+func sparseStepHalf[H elementwise.Half](c *engine.Call, o *optimizer, vars []*trackable.Variable, rows []int64) error {
+	n := shapes.Count(c.In(o.grad).Shape()[1:])
+	g := make([]float32, c.In(o.grad).Len())
+	elementwise.Widen(g, tensor.Values[H](c.In(o.grad)))
+	small, flag := hypers(c, o, make([]H, 0, 8)), o.flag(c)
+	h := make([]float32, len(small))
+	elementwise.Widen(h, small)
+	part := make([][]float32, len(vars))
+	for k := range part {
+		part[k] = make([]float32, n)
+	}
+	return trackable.UpdateAll(vars, func(bufs []*tensor.Tensor) error {
+		if err := checkRows(bufs, rows, n); err != nil {
+			return err
+		}
+		for i, r := range rows {
+			for k, b := range bufs {
+				elementwise.Widen(part[k], tensor.Values[H](b)[int(r)*n:(int(r)+1)*n])
+			}
+			o.single(part, g[i*n:(i+1)*n], h, flag)
+			for k, b := range bufs {
+				elementwise.Narrow(tensor.Values[H](b)[int(r)*n:(int(r)+1)*n], part[k])
+			}
+		}
+		return nil
+	})
+}
+
+// ftrlV1 is ftrl without shrinkage.
+func ftrlV1[T vec.Float](v [][]T, g, h []T, _ bool) {
+	vec.Ftrl(v[0], v[1], v[2], g, h[0], h[1], h[2], 0, h[3])
+}
