@@ -138,7 +138,12 @@ func (a *Arena) allocSmall(n int) ([]byte, *Buffer) {
 		a.used++
 	}
 	b := a.heads.take()
-	*b = Buffer{mem: a.chunk[:size:size], class: int8(class), refs: 1, small: true}
+	mem := a.chunk[:size:size]
+	if len(b.mem) == size && &b.mem[0] == &mem[0] {
+		b.refs, b.kept = 1, false // as in the call before, whose tensor may do again
+	} else {
+		*b = Buffer{mem: mem, class: int8(class), refs: 1, small: true}
+	}
 	a.chunk = a.chunk[size:]
 	a.count(size)
 	return b.mem[:n:n], b

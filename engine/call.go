@@ -11,33 +11,6 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Env is what the ops of one call of a function share.
-type Env struct {
-	// Workers is the budget of helpers. The default, nil, means none: all work
-	// is done by the caller.
-	Workers *Workers
-	// Files is the file grant. The default, nil, grants nothing.
-	Files *Files
-	// MaxOutput is the most bytes that one output may take, so that a wrong size
-	// in somebody else's data is an error and not the end of the process. The
-	// default, 0, means what the platform can address.
-	MaxOutput int64
-	// MaxSteps is the most ops that may run, loops counted in full. The default,
-	// 0, means no limit.
-	MaxSteps int64
-	// Arena owns the outputs' memory. The default, nil, makes fresh memory.
-	Arena *Arena
-	// Instance holds the state that outlives the call. The default, nil, is the
-	// process's.
-	Instance *Instance
-	// Log is where ops that print write to. The default, nil, is os.Stderr.
-	Log io.Writer
-
-	steps int64
-	depth int
-	state map[any]any // of this call: tensor arrays, stacks
-}
-
 // Call is one execution of an op. A kernel reads its inputs and attributes and
 // makes every output by one of [Call.Alloc], [Call.Forward], [Call.Set] and
 // [Call.SetObject]. It must not be kept after the kernel has returned.
@@ -166,43 +139,12 @@ func (c *Call) gives(i int) bool { return c.last.has(i) && !c.taken.has(i) && !c
 // Alloc makes output i, of an element type with fixed size or of strings. The
 // contents are undefined: the kernel writes every element.
 func (c *Call) Alloc(i int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
-	if !d.Fixed() {
-		if n, err := shape.NumElements(); err == nil && c.env.MaxOutput > 0 && int64(n) > c.env.MaxOutput/16 {
-			return nil, fmt.Errorf("an output of %d strings takes more than the %d bytes of MaxOutput", n, c.env.MaxOutput)
-		}
-		t, err := tensor.Zeros(d, shape...)
-		if err == nil {
-			*c.slot(i) = Value{Tensor: t}
-		}
-		return t, err
-	}
-	n, err := shape.NumElements()
+	v, err := c.env.alloc(d, shape)
 	if err != nil {
 		return nil, err
 	}
-	if n > maxBytes/d.Size() {
-		return nil, fmt.Errorf("an output of %v%v takes more than this platform's memory", d, shape)
-	}
-	if err := c.afford(d, shape, int64(n)*int64(d.Size())); err != nil {
-		return nil, err
-	}
-	mem, buf := c.env.Arena.Alloc(n * d.Size())
-	if buf != nil {
-		// What used the memory before often had the same shape.
-		if t := buf.head; t != nil && t.DType() == d && t.Shape().Equal(shape) {
-			*c.slot(i) = Value{Tensor: t, buf: buf}
-			return t, nil
-		}
-	}
-	t, err := tensor.FromBytes(d, mem, shape...)
-	if err != nil {
-		return nil, err
-	}
-	if buf != nil {
-		buf.head = t
-	}
-	*c.slot(i) = Value{Tensor: t, buf: buf}
-	return t, nil
+	*c.slot(i) = v
+	return v.Tensor, nil
 }
 
 // Afford checks that outputs of so many bytes together are within MaxOutput: an
@@ -214,18 +156,6 @@ func (c *Call) Afford(bytes int64) error {
 	}
 	return nil
 }
-
-func (c *Call) afford(d tensor.DType, shape tensor.Shape, bytes int64) error {
-	if most := c.env.MaxOutput; most > 0 && bytes > most {
-		return fmt.Errorf("an output of %v%v takes more than the %d bytes of MaxOutput", d, shape, most)
-	}
-	if a := c.env.Arena; a != nil && a.Limit > 0 && a.inUse+bytes > a.Limit {
-		return fmt.Errorf("an output of %v%v does not fit: %d of the %d bytes that the call may use are in use", d, shape, a.inUse, a.Limit)
-	}
-	return nil
-}
-
-const maxBytes = int(^uint(0)>>1) - 64
 
 // AllocZero does what Alloc does and sets all elements to zero.
 func (c *Call) AllocZero(i int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
@@ -252,17 +182,7 @@ func (c *Call) AllocOver(i, in int, d tensor.DType, shape tensor.Shape) (*tensor
 // Make returns a new value that is no output yet: an element of a list, an
 // argument of a [Function]. [Call.Give] makes it an output, [Call.Drop] gives
 // it up. The contents are undefined.
-func (c *Call) Make(d tensor.DType, shape tensor.Shape) (Value, error) {
-	keep := c.out
-	c.out = nil
-	_, err := c.Alloc(0, d, shape)
-	var v Value
-	if err == nil {
-		v = c.out[0]
-	}
-	c.out = keep
-	return v, err
-}
+func (c *Call) Make(d tensor.DType, shape tensor.Shape) (Value, error) { return c.env.alloc(d, shape) }
 
 // Release gives the op's reference to input i up before its end, so that who
 // else holds the value may own it; the input must not be used any more. It does

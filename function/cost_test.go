@@ -39,22 +39,64 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkEagerAdd measures one eager addition of four elements.
-func BenchmarkEagerAdd(b *testing.B) {
-	x := ops.ValueOf(tensor.Vector[float32](1, 2, 3, 4))
-	ctx := context.Background()
+// small are ops over a few elements, where what counts is what surrounds the
+// loop, and the most allocations that each may make.
+var small = []struct {
+	name   string
+	op     func(s *ops.Scope, x *ops.Value) *ops.Value
+	allocs float64
+}{
+	{"Add", func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, x) }, 1},
+	{"StridedSlice", func(s *ops.Scope, x *ops.Value) *ops.Value {
+		return ops.StridedSlice(s, x, ops.Whole(), ops.Span(0, 1))
+	}, 1},
+	{"Slice", func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.SliceOf(s, x, []int{0, 1}, []int{2, 1}) }, 2},
+	{"Concat", func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Concat(s, []*ops.Value{x, x}, 1) }, 5},
+	{"Reshape", func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Reshape(s, x, 1, -1) }, 2},
+	{"Transpose", func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Transpose(s, x, 1, 0) }, 3},
+}
+
+// repeated is a function that runs op a thousand times.
+func repeated(op func(s *ops.Scope, x *ops.Value) *ops.Value) func() error {
+	in := linearIn{ops.ValueOf(tensor.Must(tensor.New([]float32{1, 2, 3, 4}, 2, 2)))}
 	f := function.New(func(s *ops.Scope, in linearIn) *ops.Value {
-		v := in.X
+		var v *ops.Value
 		for range 1000 {
-			v = ops.Add(s, v, in.X)
+			v = op(s, in.X)
 		}
 		return v
 	})
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := f.Call(ctx, linearIn{x}); err != nil {
-			b.Fatal(err)
+	return func() error {
+		_, err := f.Call(context.Background(), in)
+		return err
+	}
+}
+
+func TestSmallEagerOpsAllocateLittle(t *testing.T) {
+	for _, c := range small {
+		call := repeated(c.op)
+		n := testing.AllocsPerRun(2, func() {
+			if err := call(); err != nil {
+				t.Fatal(err)
+			}
+		}) / 1000
+		if n > c.allocs {
+			t.Errorf("%s makes %.1f allocations, want at most %v", c.name, n, c.allocs)
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/add")
+}
+
+// BenchmarkEagerSmall measures a thousand ops over a few elements.
+func BenchmarkEagerSmall(b *testing.B) {
+	for _, c := range small {
+		b.Run(c.name, func(b *testing.B) {
+			call := repeated(c.op)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := call(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

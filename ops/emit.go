@@ -148,12 +148,12 @@ func (s *Scope) collect(name string, attrs graph.Attrs, inputs []Input) bool {
 		if i >= 64 || weak&(1<<i) == 0 {
 			continue
 		}
-		t, err := s.number(in, want)
+		v, err := s.number(in, want)
 		if err != nil {
 			s.fail(name, attrs, fmt.Errorf("input %d: %w", i, err), st.ins...)
 			return false
 		}
-		if st.ins[i], err = st.exec.lift(s, s.newValue(t)); err != nil {
+		if st.ins[i], err = st.exec.lift(s, v); err != nil {
 			s.fail(name, attrs, fmt.Errorf("input %d: %w", i, err), st.ins...)
 			return false
 		}
@@ -168,8 +168,9 @@ func isSizes(in Input) bool {
 	return ok && v.sizes
 }
 
-// number returns the tensor of a Go value; that of a number may be shared.
-func (s *Scope) number(in Input, want tensor.DType) (*tensor.Tensor, error) {
+// number returns the value of a Go number or of a slice of numbers; that of a number
+// may be shared.
+func (s *Scope) number(in Input, want tensor.DType) (*Value, error) {
 	switch x := in.(type) {
 	case float64:
 		if want == tensor.Invalid || want.IsFloating() {
@@ -180,7 +181,11 @@ func (s *Scope) number(in Input, want tensor.DType) (*tensor.Tensor, error) {
 			return s.step.float(float64(x), want)
 		}
 	}
-	return tensorOf(in, want)
+	t, err := tensorOf(in, want)
+	if err != nil {
+		return nil, err
+	}
+	return s.newValue(t), nil
 }
 
 func (s *Scope) badWeak(name string, attrs graph.Attrs, i int) bool {
@@ -238,15 +243,15 @@ func ConstOf(s *Scope, d tensor.DType, x Input) *Value {
 	if !s.alive() {
 		return s.failed()
 	}
-	t, err := s.number(x, d)
-	if err == nil && t.DType() != d {
-		err = fmt.Errorf("input 0 has elements of %v, not %v; Cast converts", t.DType(), d)
+	v, err := s.number(x, d)
+	if err == nil && v.DType() != d {
+		err = fmt.Errorf("input 0 has elements of %v, not %v; Cast converts", v.DType(), d)
 	}
 	if err != nil {
 		s.fail("Const", nil, err)
 		return s.failed()
 	}
-	return s.newValue(t)
+	return s.newValue(v.data.Tensor) // the caller's own, which a tape may watch
 }
 
 // sizes returns a value over t, a shape, axes or a count, which says nothing of
@@ -266,17 +271,9 @@ func (s *Scope) typed(x Input) Input {
 	return x
 }
 
-// vec32 returns an int32 vector, as the ops take shapes, axes and permutations.
-func (s *Scope) vec32(dims ...int) *Value {
-	v := make([]int32, len(dims))
-	for i, d := range dims {
-		if int64(d) != int64(int32(d)) {
-			return s.sizes(vec64(dims))
-		}
-		v[i] = int32(d)
-	}
-	return s.sizes(tensor.Vector(v...))
-}
+// vec32 returns an int32 vector, as the ops take shapes, axes and permutations; where
+// a number doesn't fit, an int64 one.
+func (s *Scope) vec32(dims ...int) *Value { return s.step.list(dims) }
 
 func vec64(dims []int) *tensor.Tensor {
 	v := make([]int64, len(dims))
@@ -290,16 +287,16 @@ func vec64(dims []int) *tensor.Tensor {
 // once.
 func (s *Scope) scalar32(x int) *Value {
 	if x >= -4 && x < 8 {
-		return s.sizes(smallInts[x+4])
+		return smallInts[x+4]
 	}
 	return s.sizes(tensor.Scalar(int32(x)))
 }
 
-var smallInts = func() (t [12]*tensor.Tensor) {
-	for i := range t {
-		t[i] = tensor.Scalar(int32(i - 4))
+var smallInts = func() (v [12]*Value) {
+	for i := range v {
+		v[i] = constant(tensor.Scalar(int32(i-4)), true)
 	}
-	return t
+	return v
 }()
 
 // handleOf returns the handle of a variable, as the ops that write variables
@@ -321,13 +318,13 @@ func (s *Scope) handleOf(like trackable.VariableLike) *Value {
 func list(in Input) ([]Input, bool) {
 	switch x := in.(type) {
 	case []*Value:
-		out := make([]Input, len(x))
+		out := make([]Input, len(x), len(x)+1) // Concat's axis comes behind
 		for i, v := range x {
 			out[i] = v
 		}
 		return out, true
 	case []Input:
-		return x, true
+		return x[:len(x):len(x)], true
 	case []any:
 		out := make([]Input, len(x))
 		for i, v := range x {

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"github.com/cairnml/cairn/graph"
-	"github.com/cairnml/cairn/tensor"
 )
 
 // The reductions take the axes to reduce over; negative ones count from the
@@ -34,27 +33,13 @@ func (s *Scope) allAxes(x Input) *Value {
 	if !shape.HasRank() {
 		return asSizes(Range(s, 0, Rank(s, x), 1))
 	}
-	rank := shape.Rank()
-	if rank < len(firstAxes) {
-		return s.sizes(firstAxes[rank])
-	}
-	axes := make([]int, rank)
-	for i := range axes {
-		axes[i] = i
+	var room [8]int
+	axes := room[:0]
+	for i := range shape.Rank() {
+		axes = append(axes, i)
 	}
 	return s.vec32(axes...)
 }
-
-var firstAxes = func() (t [6]*tensor.Tensor) {
-	for i := range t {
-		v := make([]int32, i)
-		for j := range v {
-			v[j] = int32(j)
-		}
-		t[i] = tensor.Vector(v...)
-	}
-	return t
-}()
 
 // Sum adds up the elements over the axes.
 func Sum(s *Scope, x Input, axes ...int) *Value { return s.reduce("Sum", false, x, axes) }

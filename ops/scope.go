@@ -2,13 +2,11 @@ package ops
 
 import (
 	"context"
-	"math"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
-	"github.com/cairnml/cairn/tensor"
 )
 
 // Scope is where ops run: the kernels, the context that can cancel them, the
@@ -71,31 +69,12 @@ type scratch struct {
 	outs    []*Value
 	reads   []*Value // reads of variables that hold a lease
 	args    []Input
-	scalars [64]scalarEntry
-}
-
-// scalarEntry remembers the tensor of a Go number: the same few numbers come
-// again in every step.
-type scalarEntry struct {
-	bits uint64
-	t    *tensor.Tensor
+	scalars [64]scalarEntry // of Go numbers: the same few come again in every step
+	lists   [64]*Value      // of shapes, axes and permutations
+	strides [16]stridesEntry
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
-
-// float returns the scalar tensor of a Go number of a floating type.
-func (sc *scratch) float(x float64, d tensor.DType) (*tensor.Tensor, error) {
-	bits := math.Float64bits(x)
-	e := &sc.scalars[(bits*0x9e3779b97f4a7c15>>58^uint64(d))%uint64(len(sc.scalars))]
-	if e.t != nil && e.bits == bits && e.t.DType() == d {
-		return e.t, nil
-	}
-	t, err := floatScalar(x, d)
-	if err == nil {
-		*e = scalarEntry{bits, t}
-	}
-	return t, err
-}
 
 // NewScope makes a scope. Package function does that for its callers; use it to
 // build another front end.

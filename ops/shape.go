@@ -82,7 +82,7 @@ func Concat(s *Scope, xs Input, axis int) *Value {
 	if len(l) == 1 {
 		return Identity(s, l[0])
 	}
-	return s.Emit1("ConcatV2", nil, append(l[:len(l):len(l)], s.scalar32(axis))...)
+	return s.Emit1("ConcatV2", nil, append(l, s.scalar32(axis))...)
 }
 
 // Split cuts x into n parts of equal size along an axis.
@@ -171,31 +171,26 @@ func StridedSlice(s *Scope, x Input, terms ...Index) *Value {
 	if !s.alive() {
 		return s.failed()
 	}
-	n := len(terms)
-	begin, end, stride := make([]int, n), make([]int, n), make([]int, n)
-	var masks [5]int64
+	var room [3][8]int
+	begin, end, stride := room[0][:0], room[1][:0], room[2][:0]
+	var masks masks
 	set := func(mask, i int, on bool) {
 		if on {
 			masks[mask] |= 1 << i
 		}
 	}
 	for i, t := range terms {
-		begin[i], end[i], stride[i] = t.begin, t.end, t.stride
 		if t.shrink && t.begin == -1 {
-			end[i] = 0 // one past -1; the mask makes it "the end"
+			t.end = 0 // one past -1; the mask makes it "the end"
 		}
+		begin, end, stride = append(begin, t.begin), append(end, t.end), append(stride, t.stride)
 		set(0, i, t.openBegin)
 		set(1, i, t.openEnd)
 		set(2, i, t.ellipse)
 		set(3, i, t.newAxis)
 		set(4, i, t.shrink)
 	}
-	attrs := graph.Attrs{
-		graph.Int("begin_mask", masks[0]), graph.Int("end_mask", masks[1]),
-		graph.Int("ellipsis_mask", masks[2]), graph.Int("new_axis_mask", masks[3]),
-		graph.Int("shrink_axis_mask", masks[4]),
-	}
-	return s.Emit1("StridedSlice", attrs, x, s.vec32(begin...), s.vec32(end...), s.vec32(stride...))
+	return s.Emit1("StridedSlice", s.step.strided(masks), x, s.vec32(begin...), s.vec32(end...), s.vec32(stride...))
 }
 
 // Gather picks the slices of x at the indices along an axis; the default axis

@@ -27,7 +27,7 @@ func (s Shape) NumElements() (int, error) {
 	for i, d := range s {
 		switch {
 		case d < 0:
-			return 0, fmt.Errorf("tensor: shape %v has the negative size %d in dimension %d", s, d, i)
+			return 0, fmt.Errorf("tensor: shape %s has the negative size %d in dimension %d", s.String(), d, i)
 		case d == 0:
 			zero = true
 		case n > math.MaxInt/d:
@@ -45,7 +45,7 @@ func (s Shape) NumElements() (int, error) {
 }
 
 func errOverflow(s Shape) error {
-	return fmt.Errorf("tensor: shape %v has more elements than this platform can count: %w", s, errors.ErrUnsupported)
+	return fmt.Errorf("tensor: shape %s has more elements than this platform can count: %w", s.String(), errors.ErrUnsupported)
 }
 
 // Known reports whether no size is unknown (negative).

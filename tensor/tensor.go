@@ -22,7 +22,7 @@ type Tensor struct {
 // caller hands the slice over. No dims means a scalar, which takes exactly one
 // value. The number of values must be the shape's.
 func New[T Element](values []T, dims ...int) (*Tensor, error) {
-	t := &Tensor{dtype: TypeOf[T](), shape: Shape(dims).Clone()}
+	t := header(TypeOf[T](), dims)
 	n, err := t.shape.NumElements()
 	if err != nil {
 		return nil, err
@@ -64,7 +64,8 @@ func Scalar[T Element](v T) *Tensor {
 
 // Vector makes a tensor of one dimension over values, without a copy.
 func Vector[T Element](values ...T) *Tensor {
-	t := &Tensor{dtype: TypeOf[T](), shape: Shape{len(values)}}
+	dims := [1]int{len(values)}
+	t := header(TypeOf[T](), dims[:])
 	t.adopt(unsafe.Pointer(unsafe.SliceData(values)), len(values))
 	return t
 }
@@ -227,7 +228,8 @@ func Item[T Element](t *Tensor) (T, error) {
 // Reshape returns a tensor over the same storage with another shape of as many
 // elements. One size may be -1: it is worked out.
 func (t *Tensor) Reshape(dims ...int) (*Tensor, error) {
-	s, n := Shape(dims).Clone(), t.Len()
+	out := header(t.dtype, dims)
+	s, n := out.shape, t.Len()
 	known, at := 1, -1
 	for i, d := range s {
 		switch {
@@ -250,7 +252,8 @@ func (t *Tensor) Reshape(dims ...int) (*Tensor, error) {
 	} else if m != n {
 		return nil, fmt.Errorf("tensor: reshape %v to %v: %d elements against %d", t.shape, s, n, m)
 	}
-	return &Tensor{dtype: t.dtype, shape: s, data: t.data, strs: t.strs}, nil
+	out.data, out.strs = t.data, t.strs
+	return out, nil
 }
 
 // Clone returns a copy with storage of its own.

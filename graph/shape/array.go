@@ -104,7 +104,7 @@ func Reshape(s, want tensor.Shape) (tensor.Shape, error) {
 			continue
 		}
 		if at >= 0 {
-			return nil, fmt.Errorf("only one size of %v can be worked out", want)
+			return nil, fmt.Errorf("only one size of %s can be worked out", want.String())
 		}
 		at = i
 	}
@@ -142,14 +142,14 @@ func Reshape(s, want tensor.Shape) (tensor.Shape, error) {
 			}
 		}
 		if known == 0 || !open && from%known != 0 {
-			return nil, fmt.Errorf("%d elements can't be divided to shape %v", n, want)
+			return nil, fmt.Errorf("%d elements can't be divided to shape %s", n, want.String())
 		}
 		want[at] = from / known
 	}
 	if m, err := want.NumElements(); err != nil {
 		return nil, err
 	} else if m != n {
-		return nil, fmt.Errorf("the input has %d elements, shape %v has %d", n, want, m)
+		return nil, fmt.Errorf("the input has %d elements, shape %s has %d", n, want.String(), m)
 	}
 	return want, nil
 }
@@ -203,7 +203,7 @@ func reshapePart(s, want tensor.Shape, at int) (tensor.Shape, error) {
 	case identityIn(left, 0) >= 0 && right.Known() && identityIn(right, 0) < 0:
 		out[at] = 0
 	case whole && n%m != 0:
-		return nil, fmt.Errorf("%d elements can't be divided to shape %v", n, want)
+		return nil, fmt.Errorf("%d elements can't be divided to shape %s", n, want.String())
 	case whole:
 		out[at] = n / m
 	case len(right) == 0 && !has0 && len(left) > 0:
@@ -328,7 +328,7 @@ func reshape(c *Inference) error {
 			}
 		}
 		if open > 1 {
-			return fmt.Errorf("only one size of %v can be worked out", want)
+			return fmt.Errorf("only one size of %s can be worked out", want.String())
 		}
 		c.setDims(0, want...)
 		return nil

@@ -152,14 +152,18 @@ type Block struct {
 // Of works out which elements of a tensor of shape s are taken. It follows
 // TensorFlow's ValidateStridedSliceOp
 // (tensorflow/core/util/strided_slice_op.cc).
-func (st *Strided) Of(s tensor.Shape) (*Block, error) {
+func (st *Strided) Of(s tensor.Shape) (Block, error) { return st.In(nil, s) }
+
+// In does what [Strided.Of] does with memory for the block's lists, which are in
+// room where they fit.
+func (st *Strided) In(room []int, s tensor.Shape) (Block, error) {
 	n := len(st.Begin)
 	if len(st.End) != n || len(st.Stride) != n || n > 32 {
-		return nil, fmt.Errorf("begin, end and strides have %d, %d and %d entries", n, len(st.End), len(st.Stride))
+		return Block{}, fmt.Errorf("begin, end and strides have %d, %d and %d entries", n, len(st.End), len(st.Stride))
 	}
 	ellipsis := st.Ellipsis & (1<<n - 1) // a mask's bits beyond the terms say nothing
 	if ellipsis&(ellipsis-1) != 0 {
-		return nil, fmt.Errorf("there is more than one ellipsis")
+		return Block{}, fmt.Errorf("there is more than one ellipsis")
 	}
 	named := 0 // terms that take a dimension of the tensor
 	for i := range n {
@@ -168,15 +172,19 @@ func (st *Strided) Of(s tensor.Shape) (*Block, error) {
 		}
 	}
 	if named > len(s) {
-		return nil, fmt.Errorf("%d indices for %d dimensions", named, len(s))
+		return Block{}, fmt.Errorf("%d indices for %d dimensions", named, len(s))
 	}
 	if ellipsis == 0 { // an implied one at the end
 		ellipsis = 1 << n
 		n++
 	}
 	// One piece of memory for all lists.
-	room := make([]int, 3*len(s), 4*len(s)+n)
-	b := &Block{Begin: room[0:len(s):len(s)], Step: room[len(s) : 2*len(s) : 2*len(s)],
+	if cap(room) < 4*len(s)+n {
+		room = make([]int, 4*len(s)+n)
+	}
+	room = room[:4*len(s)+n]
+	clear(room)
+	b := Block{Begin: room[0:len(s):len(s)], Step: room[len(s) : 2*len(s) : 2*len(s)],
 		Size: room[2*len(s) : 3*len(s) : 3*len(s)], Out: room[3*len(s) : 3*len(s)]}
 	d := 0
 	for i := range n {
@@ -191,10 +199,10 @@ func (st *Strided) Of(s tensor.Shape) (*Block, error) {
 			b.Out = append(b.Out, 1)
 		default:
 			if is(st.Stride[i], 0) {
-				return nil, fmt.Errorf("stride %d is 0", i)
+				return Block{}, fmt.Errorf("stride %d is 0", i)
 			}
-			if err := st.term(b, s, i, d); err != nil {
-				return nil, err
+			if err := st.term(&b, s, i, d); err != nil {
+				return Block{}, err
 			}
 			if st.ShrinkAxis>>i&1 == 0 {
 				b.Out = append(b.Out, b.Size[d])

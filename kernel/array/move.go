@@ -1,8 +1,11 @@
 package array
 
 import (
+	"slices"
+
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -14,6 +17,8 @@ type view struct {
 	strides []int
 }
 
+func (v view) clone() view { return view{v.at, slices.Clone(v.strides)} }
+
 // move copies a block of the given shape from one tensor to another. Most
 // kernels of this family are a move.
 func move(c *engine.Call, dst, src *tensor.Tensor, shape []int, to, from view) {
@@ -22,7 +27,8 @@ func move(c *engine.Call, dst, src *tensor.Tensor, shape []int, to, from view) {
 			return
 		}
 	}
-	shape, to, from = join(shape, to, from)
+	var dims, a, b shapes.Room[int]
+	shape, to, from = join(shape, to, from, dims[:0], a[:0], b[:0])
 	switch dst.DType().Size() {
 	case 0:
 		walk(c, dst.Strings(), src.Strings(), shape, to, from)
@@ -39,10 +45,10 @@ func move(c *engine.Call, dst, src *tensor.Tensor, shape []int, to, from view) {
 	}
 }
 
-// join merges dimensions that both sides run through as one.
-func join(shape []int, to, from view) ([]int, view, view) {
-	var s []int
-	t, f := view{at: to.at}, view{at: from.at}
+// join merges dimensions that both sides run through as one; the results are
+// appended to s, st and sf.
+func join(shape []int, to, from view, s, st, sf []int) ([]int, view, view) {
+	t, f := view{to.at, st}, view{from.at, sf}
 	for i, n := range shape {
 		if n == 1 {
 			continue
@@ -66,15 +72,19 @@ func walk[T any](c *engine.Call, dst, src []T, shape []int, to, from view) {
 	}
 	const ns = 1
 	if len(shape) > 0 && c != nil && c.Large(n, ns) && shape[0] > 1 && to.strides[0] != 0 {
-		each := float64(n/shape[0]) * ns
-		c.Parallel(shape[0], each, func(lo, hi int) {
-			part := append([]int{hi - lo}, shape[1:]...)
-			walkPart(dst, src, part,
-				view{to.at + lo*to.strides[0], to.strides}, view{from.at + lo*from.strides[0], from.strides})
-		})
+		walkShared(c, dst, src, slices.Clone(shape), to.clone(), from.clone(), float64(n/shape[0])*ns)
 		return
 	}
 	walkPart(dst, src, shape, to, from)
+}
+
+// walkShared shares the first dimension out.
+func walkShared[T any](c *engine.Call, dst, src []T, shape []int, to, from view, ns float64) {
+	c.Parallel(shape[0], ns, func(lo, hi int) {
+		part := append([]int{hi - lo}, shape[1:]...)
+		walkPart(dst, src, part,
+			view{to.at + lo*to.strides[0], to.strides}, view{from.at + lo*from.strides[0], from.strides})
+	})
 }
 
 func walkPart[T any](dst, src []T, shape []int, to, from view) {
@@ -88,7 +98,9 @@ func walkPart[T any](dst, src []T, shape []int, to, from view) {
 		walkTiles(dst, src, shape, to, from)
 		return
 	}
-	index := make([]int, last)
+	var room shapes.Room[int]
+	index := append(room[:0], to.strides[:last]...)
+	clear(index)
 	i, j := to.at, from.at
 	for {
 		switch {

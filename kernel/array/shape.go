@@ -98,7 +98,8 @@ func reshape(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
 	}
-	want, err := shapes.Dims(c.In(1), "the shape", -1)
+	var room shapes.Room[int]
+	want, err := shapes.AppendDims(room[:0], c.In(1), "the shape", -1)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
@@ -15,11 +16,12 @@ func slice(c *engine.Call) error {
 	}
 	x := c.In(0)
 	s := x.Shape()
-	begin, err := shapes.Elems(c.In(1), "the list of begins")
+	var begins, sizes shapes.Room[graph.Elem]
+	begin, err := shapes.Elems(begins[:0], c.In(1), "the list of begins")
 	if err != nil {
 		return err
 	}
-	size, err := shapes.Elems(c.In(2), "the list of sizes")
+	size, err := shapes.Elems(sizes[:0], c.In(2), "the list of sizes")
 	if err != nil {
 		return err
 	}
@@ -40,28 +42,30 @@ func slice(c *engine.Call) error {
 }
 
 // strided works out which elements of a tensor of shape s the inputs from at on
-// name, and how they lie in it.
-func strided(c *engine.Call, s tensor.Shape, at int) (*shape.Block, view, error) {
-	st := new(shape.Strided)
+// name, and how they lie in it. room is memory for the lists of both.
+func strided(c *engine.Call, room []int, s tensor.Shape, at int) (shape.Block, view, error) {
+	var st shape.Strided
+	var begins, ends, strides shapes.Room[graph.Elem]
 	var err error
-	if st.Begin, err = shapes.Elems(c.In(at), "begin"); err != nil {
-		return nil, view{}, err
+	if st.Begin, err = shapes.Elems(begins[:0], c.In(at), "begin"); err != nil {
+		return shape.Block{}, view{}, err
 	}
-	if st.End, err = shapes.Elems(c.In(at+1), "end"); err != nil {
-		return nil, view{}, err
+	if st.End, err = shapes.Elems(ends[:0], c.In(at+1), "end"); err != nil {
+		return shape.Block{}, view{}, err
 	}
-	if st.Stride, err = shapes.Elems(c.In(at+2), "strides"); err != nil {
-		return nil, view{}, err
+	if st.Stride, err = shapes.Elems(strides[:0], c.In(at+2), "strides"); err != nil {
+		return shape.Block{}, view{}, err
 	}
 	st.Masks(c.Attrs())
-	b, err := st.Of(s)
+	b, err := st.In(room, s)
 	if err != nil {
-		return nil, view{}, err
+		return shape.Block{}, view{}, err
 	}
-	from := view{strides: shapes.Strides(s)}
-	for d, stride := range from.strides {
+	from := view{strides: b.Step}
+	for d, stride := len(s)-1, 1; d >= 0; d-- {
 		from.at += b.Begin[d] * stride
-		from.strides[d] = b.Step[d] * stride
+		from.strides[d] *= stride
+		stride *= s[d]
 	}
 	return b, from, nil
 }
@@ -71,7 +75,8 @@ func stridedSlice(c *engine.Call) error {
 		return err
 	}
 	x := c.In(0)
-	b, from, err := strided(c, x.Shape(), 1)
+	var room [32]int
+	b, from, err := strided(c, room[:], x.Shape(), 1)
 	if err != nil {
 		return err
 	}
@@ -92,7 +97,8 @@ func stridedSliceGrad(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	b, to, err := strided(c, s, 1)
+	var room [32]int
+	b, to, err := strided(c, room[:], s, 1)
 	if err != nil {
 		return err
 	}

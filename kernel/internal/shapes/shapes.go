@@ -35,6 +35,10 @@ func BroadcastStrides(s, to tensor.Shape) []int {
 	return out
 }
 
+// Room is memory for the lists of a call: most shapes have few dimensions, and
+// what fits in a variable of the kernel's needs no memory of its own.
+type Room[T any] [8]T
+
 // Ints returns the elements of a vector or scalar of int32, int64 or a narrower
 // integer type; what names it in an error.
 func Ints(t *tensor.Tensor, what string) ([]int64, error) {
@@ -62,31 +66,30 @@ func AllInts(t *tensor.Tensor, what string) ([]int64, error) {
 	return nil, fmt.Errorf("%s is %v, not int32 or int64", what, t.DType())
 }
 
-// Elems returns [Ints] in the form that the rules of graph/shape take.
-func Elems(t *tensor.Tensor, what string) ([]graph.Elem, error) {
+// Elems appends [Ints] to into, in the form that the rules of graph/shape take.
+func Elems(into []graph.Elem, t *tensor.Tensor, what string) ([]graph.Elem, error) {
 	if len(t.Shape()) > 1 {
 		return nil, fmt.Errorf("%s is %v%v, not a vector", what, t.DType(), t.Shape())
 	}
-	out := make([]graph.Elem, t.Len())
 	switch t.DType() {
 	case tensor.Int64:
-		for i, n := range tensor.Values[int64](t) {
-			out[i] = graph.ElemOf(n)
+		for _, n := range tensor.Values[int64](t) {
+			into = append(into, graph.ElemOf(n))
 		}
 	case tensor.Int32:
-		for i, n := range tensor.Values[int32](t) {
-			out[i] = graph.ElemOf(int64(n))
+		for _, n := range tensor.Values[int32](t) {
+			into = append(into, graph.ElemOf(int64(n)))
 		}
 	default:
 		v, err := AllInts(t, what)
 		if err != nil {
 			return nil, err
 		}
-		for i, n := range v {
-			out[i] = graph.ElemOf(n)
+		for _, n := range v {
+			into = append(into, graph.ElemOf(n))
 		}
 	}
-	return out, nil
+	return into, nil
 }
 
 // Int returns the only element of an integer tensor.
@@ -109,19 +112,34 @@ func Int(t *tensor.Tensor, what string) (int64, error) {
 
 // Dims returns a shape given as an integer vector; sizes below min are refused.
 func Dims(t *tensor.Tensor, what string, min int64) (tensor.Shape, error) {
+	return AppendDims(nil, t, what, min)
+}
+
+// AppendDims appends [Dims] to into.
+func AppendDims(into tensor.Shape, t *tensor.Tensor, what string, min int64) (tensor.Shape, error) {
+	if t.DType() == tensor.Int32 && len(t.Shape()) <= 1 {
+		for _, d := range tensor.Values[int32](t) {
+			if int64(d) < min {
+				return nil, errSize(what, int64(d))
+			}
+			into = append(into, int(d))
+		}
+		return into, nil
+	}
 	v, err := Ints(t, what)
 	if err != nil {
 		return nil, err
 	}
-	out := make(tensor.Shape, len(v))
-	for i, d := range v {
+	for _, d := range v {
 		if d < min || d != int64(int(d)) {
-			return nil, fmt.Errorf("%s holds the size %d", what, d)
+			return nil, errSize(what, d)
 		}
-		out[i] = int(d)
+		into = append(into, int(d))
 	}
-	return out, nil
+	return into, nil
 }
+
+func errSize(what string, d int64) error { return fmt.Errorf("%s holds the size %d", what, d) }
 
 // Count returns the product of sizes, for shapes that are known to be valid.
 func Count(s tensor.Shape) int {

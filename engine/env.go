@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Env is what the ops of one call of a function share.
+type Env struct {
+	// Workers is the budget of helpers. The default, nil, means none: all work
+	// is done by the caller.
+	Workers *Workers
+	// Files is the file grant. The default, nil, grants nothing.
+	Files *Files
+	// MaxOutput is the most bytes that one output may take, so that a wrong size
+	// in somebody else's data is an error and not the end of the process. The
+	// default, 0, means what the platform can address.
+	MaxOutput int64
+	// MaxSteps is the most ops that may run, loops counted in full. The default,
+	// 0, means no limit.
+	MaxSteps int64
+	// Arena owns the outputs' memory. The default, nil, makes fresh memory.
+	Arena *Arena
+	// Instance holds the state that outlives the call. The default, nil, is the
+	// process's.
+	Instance *Instance
+	// Log is where ops that print write to. The default, nil, is os.Stderr.
+	Log io.Writer
+
+	steps int64
+	depth int
+	state map[any]any // of this call: tensor arrays, stacks
+}
+
+// alloc returns a new value in the memory of e's arena, of an element type with fixed
+// size or of strings. The contents are undefined.
+func (e *Env) alloc(d tensor.DType, shape tensor.Shape) (Value, error) {
+	if !d.Fixed() {
+		if n, err := shape.NumElements(); err == nil && e.MaxOutput > 0 && int64(n) > e.MaxOutput/16 {
+			return Value{}, fmt.Errorf("an output of %d strings takes more than the %d bytes of MaxOutput", n, e.MaxOutput)
+		}
+		t, err := tensor.Zeros(d, shape...)
+		return Value{Tensor: t}, err
+	}
+	n, err := shape.NumElements()
+	if err != nil {
+		return Value{}, err
+	}
+	if n > maxBytes/d.Size() {
+		return Value{}, fmt.Errorf("an output of %v%v takes more than this platform's memory", d, shape.String())
+	}
+	if err := e.afford(d, shape, int64(n)*int64(d.Size())); err != nil {
+		return Value{}, err
+	}
+	mem, buf := e.Arena.Alloc(n * d.Size())
+	if buf != nil {
+		// What used the memory before often had the same shape.
+		if t := buf.head; t != nil && t.DType() == d && t.Shape().Equal(shape) {
+			return Value{Tensor: t, buf: buf}, nil
+		}
+	}
+	t, err := tensor.FromBytes(d, mem, shape...)
+	if err != nil {
+		return Value{}, err
+	}
+	if buf != nil {
+		buf.head = t
+	}
+	return Value{Tensor: t, buf: buf}, nil
+}
+
+func (e *Env) afford(d tensor.DType, shape tensor.Shape, bytes int64) error {
+	if most := e.MaxOutput; most > 0 && bytes > most {
+		return fmt.Errorf("an output of %v%v takes more than the %d bytes of MaxOutput", d, shape.String(), most)
+	}
+	if a := e.Arena; a != nil && a.Limit > 0 && a.inUse+bytes > a.Limit {
+		return fmt.Errorf("an output of %v%v does not fit: %d of the %d bytes that the call may use are in use", d, shape.String(), a.inUse, a.Limit)
+	}
+	return nil
+}
+
+const maxBytes = int(^uint(0)>>1) - 64
