@@ -24,7 +24,7 @@ func merged(families ...map[string]Rule) map[string]Rule {
 	return all
 }
 
-// convFamily are the rules of a convolution y(x, f) and of its gradients with
+// convFamily returns the rules of a convolution y(x, f) and of its gradients with
 // regard to x and to f.
 func convFamily(conv, backInput, backFilter string) map[string]Rule {
 	forward := func(s *ops.Scope, op *Op, x, f *ops.Value) *ops.Value {
@@ -55,7 +55,7 @@ func convFamily(conv, backInput, backFilter string) map[string]Rule {
 	}
 }
 
-// windowAttrs are the attributes that say how an op moves its window.
+// windowAttrs returns the attributes that say how an op moves its window.
 func windowAttrs(op *Op) graph.Attrs {
 	var out graph.Attrs
 	for _, a := range op.Attrs() {

@@ -10,6 +10,7 @@ import (
 	"github.com/cairnml/cairn/kernel/conv"
 	"github.com/cairnml/cairn/kernel/io"
 	"github.com/cairnml/cairn/kernel/list"
+	"github.com/cairnml/cairn/kernel/lookup"
 	"github.com/cairnml/cairn/kernel/math"
 	"github.com/cairnml/cairn/kernel/matmul"
 	"github.com/cairnml/cairn/kernel/nn"
@@ -53,6 +54,7 @@ func Families() iter.Seq2[string, []engine.Kernel] {
 			{"control", control.Kernels()}, {"list", list.Kernels()},
 			{"conv", conv.Kernels()},
 			{"text", text.Kernels()},
+			{"lookup", lookup.Kernels()},
 		} {
 			if !yield(f.name, f.kernels) {
 				return

@@ -121,7 +121,7 @@ type Windows struct {
 	Explicit           []int64
 }
 
-// WindowsOf are the attributes of an op on images of a rank.
+// WindowsOf returns the attributes of an op on images of a rank.
 func WindowsOf(a graph.Attrs, rank int) (w Windows, err error) {
 	format := "NHWC"
 	if rank == 5 {
@@ -154,10 +154,10 @@ func WindowsOf(a graph.Attrs, rank int) (w Windows, err error) {
 	return w, nil
 }
 
-// Sizes are the sizes of an op's windows, its attribute ksize.
+// Sizes returns the sizes of an op's windows, its attribute ksize.
 func Sizes(a graph.Attrs, rank int) ([]int, error) { return perDim(a, "ksize", rank) }
 
-// Places is the number of places along dimension d of n elements.
+// Places returns the number of places along dimension d of n elements.
 func (w *Windows) Places(d, n, size int) (int, error) {
 	p := Padding{Kind: w.Padding}
 	if w.Explicit != nil {
@@ -166,7 +166,7 @@ func (w *Windows) Places(d, n, size int) (int, error) {
 	return Window(n, size, w.Strides[d], w.Dilations[d], p)
 }
 
-// Before is how many elements beyond the border the first of so many places
+// Before returns how many elements beyond the border the first of so many places
 // reaches.
 func (w *Windows) Before(d, n, size, places int) int {
 	switch {

@@ -6,10 +6,20 @@ import "github.com/cairnml/cairn/graph"
 func tableRules() map[string]Rule {
 	return join(
 		rules(scalarOut, "HashTableV2", "MutableHashTableV2", "MutableHashTableOfTensorsV2", "MutableDenseHashTableV2",
-			"AnonymousHashTable", "AnonymousMutableHashTable", "LookupTableSizeV2"),
+			"AnonymousHashTable", "AnonymousMutableHashTable", "AnonymousMutableHashTableOfTensors",
+			"AnonymousMutableDenseHashTable", "LookupTableSizeV2", "LookupTableSize"),
+		rules(tableReference, "HashTable", "MutableHashTable", "MutableHashTableOfTensors", "MutableDenseHashTable"),
 		rules(nothing, "LookupTableImportV2", "LookupTableInsertV2", "LookupTableRemoveV2", "InitializeTableV2",
-			"InitializeTableFromTextFileV2"),
-		map[string]Rule{"LookupTableFindV2": find, "LookupTableExportV2": export})
+			"InitializeTableFromTextFileV2", "LookupTableImport", "LookupTableInsert", "InitializeTable",
+			"InitializeTableFromTextFile"),
+		rules(find, "LookupTableFindV2", "LookupTableFind"),
+		rules(export, "LookupTableExportV2", "LookupTableExport"))
+}
+
+// tableReference gives a reference to two strings, as handles were in TensorFlow 1.
+func tableReference(c *Inference) error {
+	c.setDims(0, 2)
+	return nil
 }
 
 // find gives a value a key.

@@ -128,7 +128,7 @@ func (v *convolution) fits(g *geometry, x, f tensor.Shape) error {
 	return g.filtered(&v.windows, x, f, v.depthwise)
 }
 
-// inputSizes is the shape of the image, which Conv2DBackpropInput may be given
+// inputSizes returns the shape of the image, which Conv2DBackpropInput may be given
 // without the batch and the channels.
 func (v *convolution) inputSizes(sizes, f, dy *tensor.Tensor) (tensor.Shape, error) {
 	dims, err := shapes.Dims(sizes, "the input's sizes", 0)

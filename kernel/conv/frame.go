@@ -11,7 +11,7 @@ type element interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
-// scratch is temporary memory of n elements.
+// scratch returns temporary memory of n elements.
 func scratch[T element](c *engine.Call, n int) ([]T, func()) {
 	var z T
 	mem, free := c.Scratch(n * int(unsafe.Sizeof(z)))
@@ -31,7 +31,7 @@ type frame[T element] struct {
 	free   func()
 }
 
-// strides are the distances between neighbours along depth, height and width,
+// strides returns the distances between neighbours along depth, height and width,
 // and between images.
 func (f *frame[T]) strides() (s [3]int, image int) {
 	s[2] = f.c
@@ -40,7 +40,7 @@ func (f *frame[T]) strides() (s [3]int, image int) {
 	return s, f.dims[0] * s[0]
 }
 
-// framed are n images x of c channels and sizes in, with a border that makes
+// framed returns n images x of c channels and sizes in, with a border that makes
 // them dims. It is x itself where nothing has to move. With copies each channel
 // stands as many times, next to itself.
 func framed[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in, dims, border [3]int, copies int) frame[T] {
@@ -110,7 +110,7 @@ func toChannelsFirst[T element](call *engine.Call, dst, src []T, n, plane, c int
 	})
 }
 
-// last is a buffer for an output of n elements that is written with the channels
+// last returns a buffer for an output of n elements that is written with the channels
 // last; done brings it to dst.
 func last[T element](c *engine.Call, dst []T, channelsFirst bool, n int, size [3]int, ch int) (buf []T, done func()) {
 	plane := size[0] * size[1] * size[2]
@@ -124,7 +124,7 @@ func last[T element](c *engine.Call, dst []T, channelsFirst bool, n int, size [3
 	}
 }
 
-// reach is the sizes of a frame over which windows move without end checks.
+// reach returns the sizes of a frame over which windows move without end checks.
 func (g *geometry) reach() (dims [3]int) {
 	for d := range dims {
 		dims[d] = (g.out[d]-1)*g.stride[d] + (g.size[d]-1)*g.dilation[d] + 1

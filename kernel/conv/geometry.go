@@ -20,7 +20,7 @@ type geometry struct {
 	groups, depthwise int // groups of channels; outputs a channel, 0 where the filter is no depthwise one
 }
 
-// image is the shape of n images of c channels in the op's layout.
+// image returns the shape of n images of c channels in the op's layout.
 func (g *geometry) image(s [3]int, c int) tensor.Shape {
 	out := tensor.Shape{g.n, s[0], s[1], s[2], c}
 	if g.channelsFirst {
@@ -62,7 +62,7 @@ func (g *geometry) windows(w *shape.Windows, x tensor.Shape, size [3]int) error 
 	return nil
 }
 
-// filtered is the geometry of a convolution of images of shape x with a filter
+// filtered returns the geometry of a convolution of images of shape x with a filter
 // of shape f.
 func (g *geometry) filtered(w *shape.Windows, x, f tensor.Shape, depthwise bool) error {
 	rank := len(x)
@@ -108,10 +108,10 @@ func (g *geometry) filtered(w *shape.Windows, x, f tensor.Shape, depthwise bool)
 
 func (g *geometry) taps() int { return g.size[0] * g.size[1] * g.size[2] }
 
-// places is the number of positions of the window.
+// places returns the number of positions of the window.
 func (g *geometry) places() int { return g.n * g.out[0] * g.out[1] * g.out[2] }
 
-// span is how many taps of a window at place i of dimension d lie within the
+// span returns how many taps of a window at place i of dimension d lie within the
 // image: those from the first up to the last.
 func (g *geometry) span(d, i int) (first, last int) {
 	at := i*g.stride[d] - g.before[d]
@@ -127,5 +127,5 @@ func (g *geometry) span(d, i int) (first, last int) {
 	return first, max(first, last)
 }
 
-// place is where place i of dimension d has its first tap.
+// place returns where place i of dimension d has its first tap.
 func (g *geometry) place(d, i int) int { return i*g.stride[d] - g.before[d] }

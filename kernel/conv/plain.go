@@ -61,7 +61,7 @@ func (g *geometry) each(visit func(n, place, in, tap int)) {
 	}
 }
 
-// channels are the distances between neighbouring channels and places of an
+// channels returns the distances between neighbouring channels and places of an
 // image.
 func (g *geometry) channels(s [3]int, c int) (channel, place int) {
 	if g.channelsFirst {

@@ -20,7 +20,7 @@ type phase struct {
 // series is a row of numbers: n of them, from first on, step apart.
 type series struct{ first, step, n int }
 
-// phases are all phases, the width's moving fastest.
+// phases returns all phases, the width's moving fastest.
 func (g *geometry) phases() []phase {
 	var each [3][]series
 	for d := range each {
@@ -73,7 +73,7 @@ func gather[T real](p *phase, b, f []T, g *geometry, group int) {
 	}
 }
 
-// extent is which places of dimension d the gradient of any element comes from:
+// extent returns which places of dimension d the gradient of any element comes from:
 // from lo up to hi, beyond the output's as well.
 func (g *geometry) extent(d int) (lo, hi int) {
 	lo = floorDiv(g.before[d]-(g.size[d]-1)*g.dilation[d], g.stride[d])
@@ -139,7 +139,7 @@ func spread[T real](c *engine.Call, g *geometry, x, f, y []T, packed []*gemm.Wei
 	}
 }
 
-// phaseWindows are the windows over the framed gradient of the output whose
+// phaseWindows returns the windows over the framed gradient of the output whose
 // products are the image's elements of a phase; false where there are none.
 func (g *geometry) phaseWindows(dims *[3]int, border [3]int, p *phase) (gemm.Windows, bool) {
 	w := gemm.Windows{Run: g.o / g.groups}

@@ -11,7 +11,7 @@ package conv
 
 import "github.com/cairnml/cairn/engine"
 
-// Kernels is the family's table.
+// Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
 		{Op: "Conv2D", Prepare: prepare(forward, 4, false), Precision: engine.Accumulated},

@@ -31,7 +31,7 @@ func Pack[T float32 | float64](b []T, ldb int, transB bool, k, n int) *Weights[T
 	return w
 }
 
-// PackTemporary is [Pack] into pooled memory, on par's workers. Free gives the
+// PackTemporary returns [Pack] into pooled memory, on par's workers. Free gives the
 // memory back.
 func PackTemporary[T float32 | float64](b []T, ldb int, transB bool, k, n int, par Parallel) *Weights[T] {
 	w := newWeights[T](k, n)
@@ -98,13 +98,13 @@ type Windows struct {
 
 func (s *Windows) runs() int { return s.Taps[0].N * s.Taps[1].N * s.Taps[2].N }
 
-// run is where run i of a window starts.
+// run returns where run i of a window starts.
 func (s *Windows) run(i int) int {
 	x, i := i%s.Taps[2].N, i/s.Taps[2].N
 	return x*s.Taps[2].Src + i%s.Taps[1].N*s.Taps[1].Src + i/s.Taps[1].N*s.Taps[0].Src
 }
 
-// row is where row i of positions starts in the source and the destination.
+// row returns where row i of positions starts in the source and the destination.
 func (s *Windows) row(i int) (src, dst int) {
 	src, dst = s.Src, s.Dst
 	for a := 2; a >= 0; a-- {

@@ -2,7 +2,7 @@ package vec
 
 import "github.com/cairnml/cairn/kernel/internal/simd"
 
-// Depthwise is a row of a depthwise convolution, see [simd.Taps].
+// Depthwise returns a row of a depthwise convolution, see [simd.Taps].
 func Depthwise[T Float](dst, src, w []T, t *simd.Taps) {
 	t.Check(len(dst), len(src), len(w))
 	first := simd.Depthwise(dst, src, w, t)

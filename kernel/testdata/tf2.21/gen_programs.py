@@ -674,9 +674,10 @@ def random():
     program("random", "RandomUniform in a loop", p, [0])
 
 
-control()
-lists()
-arrays()
-state()
-random()
-write()
+if __name__ == "__main__":
+    control()
+    lists()
+    arrays()
+    state()
+    random()
+    write()

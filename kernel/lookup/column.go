@@ -1,0 +1,98 @@
+package lookup
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// column is the keys or the values of a table, row after row.
+type column struct {
+	dtype tensor.DType
+	shape tensor.Shape // of a row
+	width int          // elements of a row
+	bytes []byte
+	strs  []string
+}
+
+func newColumn(d tensor.DType, shape tensor.Shape) (column, error) {
+	n, err := shape.NumElements()
+	return column{dtype: d, shape: shape, width: n}, err
+}
+
+// size returns the bytes of a row of fixed size.
+func (c *column) size() int { return c.width * c.dtype.Size() }
+
+// add appends row i of t.
+func (c *column) add(t *tensor.Tensor, i int) {
+	if c.dtype == tensor.String {
+		c.strs = append(c.strs, t.Strings()[i*c.width:(i+1)*c.width]...)
+		return
+	}
+	n := c.size()
+	c.bytes = append(c.bytes, t.Bytes()[i*n:(i+1)*n]...)
+}
+
+// set makes row k what row i of t is.
+func (c *column) set(k int, t *tensor.Tensor, i int) {
+	if c.dtype == tensor.String {
+		copy(c.strs[k*c.width:(k+1)*c.width], t.Strings()[i*c.width:])
+		return
+	}
+	n := c.size()
+	copy(c.bytes[k*n:(k+1)*n], t.Bytes()[i*n:])
+}
+
+// same reports whether row k is what row i of t is.
+func (c *column) same(k int, t *tensor.Tensor, i int) bool {
+	if c.dtype == tensor.String {
+		for j := range c.width {
+			if c.strs[k*c.width+j] != t.Strings()[i*c.width+j] {
+				return false
+			}
+		}
+		return true
+	}
+	n := c.size()
+	return bytes.Equal(c.bytes[k*n:(k+1)*n], t.Bytes()[i*n:(i+1)*n])
+}
+
+// drop takes row k away; the last of n rows takes its place.
+func (c *column) drop(k, n int) {
+	if c.dtype == tensor.String {
+		copy(c.strs[k*c.width:(k+1)*c.width], c.strs[(n-1)*c.width:])
+		c.strs = c.strs[:(n-1)*c.width]
+		return
+	}
+	size := c.size()
+	copy(c.bytes[k*size:(k+1)*size], c.bytes[(n-1)*size:])
+	c.bytes = c.bytes[:(n-1)*size]
+}
+
+// copyTo writes row k to row i of t.
+func (c *column) copyTo(t *tensor.Tensor, i, k int) {
+	if c.dtype == tensor.String {
+		copy(t.Strings()[i*c.width:(i+1)*c.width], c.strs[k*c.width:])
+		return
+	}
+	n := c.size()
+	copy(t.Bytes()[i*n:(i+1)*n], c.bytes[k*n:])
+}
+
+// keyOf returns row i of t, whose rows have so many elements, as a map's key.
+// Buf is memory that it may use.
+func keyOf(buf []byte, t *tensor.Tensor, i, width int) []byte {
+	if t.DType() != tensor.String {
+		n := width * t.DType().Size()
+		return t.Bytes()[i*n : (i+1)*n]
+	}
+	buf = buf[:0]
+	for _, s := range t.Strings()[i*width : (i+1)*width] {
+		if width > 1 {
+			buf = binary.AppendUvarint(buf, uint64(len(s)))
+		}
+		buf = append(buf, s...)
+	}
+	return buf
+}

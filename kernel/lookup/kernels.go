@@ -1,0 +1,38 @@
+// Package lookup holds the kernels of lookup tables: maps from strings or numbers
+// to values, made by their initializer, by import from a checkpoint or by
+// insertion.
+package lookup
+
+import "github.com/cairnml/cairn/engine"
+
+// Kernels returns the family's table.
+func Kernels() []engine.Kernel {
+	return []engine.Kernel{
+		{Op: "HashTableV2", Prepare: named(static, false)},
+		{Op: "HashTable", Prepare: named(static, true)},
+		{Op: "AnonymousHashTable", Prepare: anonymous(static)},
+		{Op: "MutableHashTableV2", Prepare: named(mutable, false)},
+		{Op: "MutableHashTable", Prepare: named(mutable, true)},
+		{Op: "AnonymousMutableHashTable", Prepare: anonymous(mutable)},
+		{Op: "MutableHashTableOfTensorsV2", Prepare: named(mutable, false)},
+		{Op: "MutableHashTableOfTensors", Prepare: named(mutable, true)},
+		{Op: "AnonymousMutableHashTableOfTensors", Prepare: anonymous(mutable)},
+		{Op: "MutableDenseHashTableV2", Prepare: named(dense, false)},
+		{Op: "AnonymousMutableDenseHashTable", Prepare: anonymous(dense)},
+		{Op: "LookupTableFindV2", Run: find},
+		{Op: "LookupTableFind", Run: find},
+		{Op: "LookupTableSizeV2", Run: size},
+		{Op: "LookupTableSize", Run: size},
+		{Op: "LookupTableExportV2", Run: export},
+		{Op: "LookupTableExport", Run: export},
+		{Op: "LookupTableInsertV2", Run: insert, SideEffect: true},
+		{Op: "LookupTableInsert", Run: insert, SideEffect: true},
+		{Op: "LookupTableRemoveV2", Run: remove, SideEffect: true},
+		{Op: "LookupTableImportV2", Run: importAll, SideEffect: true},
+		{Op: "LookupTableImport", Run: importAll, SideEffect: true},
+		{Op: "InitializeTableV2", Run: initialize, SideEffect: true},
+		{Op: "InitializeTable", Run: initialize, SideEffect: true},
+		{Op: "InitializeTableFromTextFileV2", Prepare: fromTextFile, SideEffect: true},
+		{Op: "InitializeTableFromTextFile", Prepare: fromTextFile, SideEffect: true},
+	}
+}

@@ -1,0 +1,99 @@
+package lookup_test
+
+import (
+	"context"
+	"math"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// TestTextFiles reads tables from files. What comes out is what TensorFlow 2.21
+// gives for the same calls.
+func TestTextFiles(t *testing.T) {
+	words, none := tensor.Vector("a", "b", "c c"), tensor.Scalar(int64(-1))
+	for _, x := range []struct {
+		name, content string
+		attrs         graph.Attrs
+		keys, missing *tensor.Tensor
+		want          *tensor.Tensor // nil: an error
+	}{
+		{"line numbers of lines", "a\nb\nc c\n", graph.Attrs{graph.Int("key_index", -2), graph.Int("value_index", -1)}, words, none, tensor.Vector[int64](0, 1, 2)},
+		{"carriage returns, an offset", "a\r\nb\nc c", graph.Attrs{graph.Int("key_index", -2), graph.Int("value_index", -1), graph.Int("offset", 10)}, words, none, tensor.Vector[int64](10, 11, 12)},
+		{"the first lines", "a\nb\nc c\n", graph.Attrs{graph.Int("key_index", -2), graph.Int("value_index", -1), graph.Int("vocab_size", 2)}, words, none, tensor.Vector[int64](0, 1, -1)},
+		{"too few lines", "a\nb\n", graph.Attrs{graph.Int("key_index", -2), graph.Int("value_index", -1), graph.Int("vocab_size", 3)}, words, none, nil},
+		{"an empty line", "a\n\nb\n", graph.Attrs{graph.Int("key_index", -2), graph.Int("value_index", -1)}, words, none, nil},
+		{"a line twice", "a\na\n", graph.Attrs{graph.Int("key_index", -2), graph.Int("value_index", -1)}, words, none, nil},
+		{"columns", "a\t5\nb\t6\n", graph.Attrs{graph.Int("key_index", 0), graph.Int("value_index", 1)}, words, none, tensor.Vector[int64](5, 6, -1)},
+		{"columns between commas", "5,a,x\n 6 ,b,x\n", graph.Attrs{graph.Int("key_index", 1), graph.Int("value_index", 0), graph.String("delimiter", ",")}, words, none, tensor.Vector[int64](5, 6, -1)},
+		{"a column is missing", "5,a\n6\n", graph.Attrs{graph.Int("key_index", 1), graph.Int("value_index", 0), graph.String("delimiter", ",")}, words, none, nil},
+		{"no number", "x,a\n", graph.Attrs{graph.Int("key_index", 1), graph.Int("value_index", 0), graph.String("delimiter", ",")}, words, none, nil},
+		{"lines of line numbers", "x\ny\n", graph.Attrs{graph.Int("key_index", -1), graph.Int("value_index", -2), graph.Int("offset", 3)}, tensor.Vector[int64](0, 1, 3, 4), tensor.Scalar("?"), tensor.Vector("?", "?", "x", "y")},
+		{"floats", "a 1.5\nb inf\n", graph.Attrs{graph.Int("key_index", 0), graph.Int("value_index", 1), graph.String("delimiter", " ")}, words, tensor.Scalar[float32](-1), tensor.Vector(1.5, float32(math.Inf(1)), -1)},
+		{"line numbers of another type", "x\n", graph.Attrs{graph.Int("key_index", -2), graph.Int("value_index", -1)}, words, tensor.Scalar[int32](1), nil},
+		{"lines to themselves", "a\nb", graph.Attrs{graph.Int("key_index", -2), graph.Int("value_index", -2)}, words, tensor.Scalar(""), tensor.Vector("a", "b", "")},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			files := &engine.Files{Read: fstest.MapFS{"assets/words.txt": {Data: []byte(x.content)}}}
+			s := function.Eager(context.Background(), &function.Options{Files: files})
+			table := s.Emit("AnonymousHashTable", graph.Attrs{graph.Type("key_dtype", x.keys.DType()), graph.Type("value_dtype", x.missing.DType())})[0]
+			s.Emit("InitializeTableFromTextFileV2", x.attrs, table, tensor.Scalar("assets/words.txt"))
+			if s.Err() != nil || x.want == nil {
+				if (s.Err() != nil) != (x.want == nil) {
+					t.Errorf("error %v, want one: %v", s.Err(), x.want == nil)
+				}
+				return
+			}
+			got, err := s.Emit("LookupTableFindV2", nil, table, x.keys, x.missing)[0].Tensor()
+			if err != nil || !got.Equal(x.want) {
+				t.Errorf("%v %v, want %v", got, err, x.want)
+			}
+		})
+	}
+}
+
+func TestTextFilesNeedAGrant(t *testing.T) {
+	s := function.Eager(context.Background())
+	table := stringTable(s, "AnonymousHashTable")
+	s.Emit("InitializeTableFromTextFileV2", graph.Attrs{graph.Int("key_index", -2), graph.Int("value_index", -1)}, table, tensor.Scalar("/etc/passwd"))
+	if s.Err() == nil {
+		t.Error("a file was read without a grant")
+	}
+}
+
+func stringTable(s *ops.Scope, op string) *ops.Value {
+	attrs := graph.Attrs{graph.Type("key_dtype", tensor.String), graph.Type("value_dtype", tensor.Int64)}
+	if op == "MutableHashTableV2" {
+		attrs = append(attrs, graph.String("shared_name", "of many goroutines"))
+	}
+	return s.Emit(op, attrs)[0]
+}
+
+// TestTablesAreSafeForConcurrentUse changes and reads a table from many
+// goroutines, for the race detector.
+func TestTablesAreSafeForConcurrentUse(t *testing.T) {
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			s := function.Eager(context.Background())
+			v := stringTable(s, "MutableHashTableV2")
+			key := tensor.Vector(string(rune('a' + g)))
+			for i := range 50 {
+				s.Emit("LookupTableInsertV2", nil, v, key, tensor.Vector(int64(i)))
+				got, err := s.Emit("LookupTableFindV2", nil, v, key, tensor.Scalar(int64(-1)))[0].Tensor()
+				if err != nil || tensor.Values[int64](got)[0] != int64(i) {
+					t.Errorf("%v %v, want %d", got, err, i)
+				}
+				s.Emit("LookupTableExportV2", graph.Attrs{graph.Type("Tkeys", tensor.String), graph.Type("Tvalues", tensor.Int64)}, v)
+				s.Emit("LookupTableRemoveV2", nil, v, key)
+			}
+		})
+	}
+	wg.Wait()
+}

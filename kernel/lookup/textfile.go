@@ -1,0 +1,172 @@
+package lookup
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// What of a line is a key or a value, besides the number of a column.
+const (
+	wholeLine  = -2
+	lineNumber = -1
+)
+
+// textFile is how a table is read from the lines of a file.
+type textFile struct {
+	key, value int64
+	most       int64 // lines; -1: all
+	delimiter  string
+	offset     int64 // of line numbers
+}
+
+// fromTextFile initializes a table by the lines of a file, which the file grant
+// opens.
+func fromTextFile(n *engine.Node) (func(*engine.Call) error, error) {
+	as := n.Attrs
+	f := textFile{as.Int("key_index", 0), as.Int("value_index", 0), as.Int("vocab_size", -1), as.String("delimiter", "\t"), as.Int("offset", 0)}
+	switch {
+	case f.key < wholeLine || f.value < wholeLine:
+		return nil, fmt.Errorf("the key is %d and the value %d, below -2", f.key, f.value)
+	case len(f.delimiter) != 1:
+		return nil, fmt.Errorf("the delimiter %q is not one character", f.delimiter)
+	}
+	return func(c *engine.Call) error {
+		t, err := input(c, 2)
+		if err != nil {
+			return err
+		}
+		if t.kind != static {
+			return fmt.Errorf("a table that can be changed has no initializer")
+		}
+		name := c.In(1)
+		if name.DType() != tensor.String || name.Len() != 1 {
+			return fmt.Errorf("the file's name is %v%v, not a string", name.DType(), name.Shape())
+		}
+		fsys, err := c.FS()
+		if err != nil {
+			return err
+		}
+		keys, values, err := f.read(fsys, name.Strings()[0], t)
+		if err != nil {
+			return err
+		}
+		return t.fill(keys, values)
+	}, nil
+}
+
+// read returns the keys and values in a file for a table.
+func (f *textFile) read(fsys fs.FS, name string, t *Table) (keys, values *tensor.Tensor, err error) {
+	file, err := fsys.Open(path.Clean(name))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	k, err := newField(f.key, t.keys.dtype, f.offset)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the keys: %w", err)
+	}
+	v, err := newField(f.value, t.values.dtype, f.offset)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the values: %w", err)
+	}
+	lines := bufio.NewReader(file)
+	n := int64(0)
+	for ; f.most < 0 || n < f.most; n++ {
+		line, err := lines.ReadString('\n')
+		if err != nil && (!errors.Is(err, io.EOF) || line == "") {
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			return nil, nil, err
+		}
+		line = strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\r", "")
+		if line == "" {
+			return nil, nil, fmt.Errorf("line %d of %s is empty", n, name)
+		}
+		var columns []string
+		if f.key >= 0 || f.value >= 0 {
+			if columns = strings.Split(line, f.delimiter); max(f.key, f.value) >= int64(len(columns)) {
+				return nil, nil, fmt.Errorf("line %d of %s has %d columns, column %d is wanted", n, name, len(columns), max(f.key, f.value))
+			}
+		}
+		for _, field := range []*field{k, v} {
+			if err := field.add(line, columns, n); err != nil {
+				return nil, nil, fmt.Errorf("line %d of %s: %w", n, name, err)
+			}
+		}
+	}
+	if f.most >= 0 && n < f.most {
+		return nil, nil, fmt.Errorf("%s has %d lines, %d are wanted", name, n, f.most)
+	}
+	if keys, err = k.tensor(); err == nil {
+		values, err = v.tensor()
+	}
+	return keys, values, err
+}
+
+// field collects one part of all lines.
+type field struct {
+	index, offset int64
+	dtype         tensor.DType
+	strs          []string
+	ints          []int64
+	floats        []float64
+}
+
+func newField(index int64, d tensor.DType, offset int64) (*field, error) {
+	switch {
+	case index == wholeLine && d != tensor.String, index == lineNumber && d != tensor.Int64:
+		return nil, fmt.Errorf("whole lines are strings and line numbers int64, not %v", d)
+	}
+	switch d {
+	case tensor.String, tensor.Int32, tensor.Int64, tensor.Float32, tensor.Float64:
+		return &field{index: index, offset: offset, dtype: d}, nil
+	}
+	return nil, fmt.Errorf("can't read %v from a text", d)
+}
+
+func (f *field) add(line string, columns []string, number int64) (err error) {
+	switch {
+	case f.index == wholeLine:
+		f.strs = append(f.strs, line)
+		return nil
+	case f.index == lineNumber:
+		f.ints = append(f.ints, number+f.offset)
+		return nil
+	}
+	text := columns[f.index]
+	switch f.dtype {
+	case tensor.String:
+		f.strs = append(f.strs, text)
+	case tensor.Int32, tensor.Int64:
+		var n int64
+		if n, err = strconv.ParseInt(strings.TrimSpace(text), 10, 8*f.dtype.Size()); err == nil {
+			f.ints = append(f.ints, n)
+		}
+	default:
+		var x float64
+		if x, err = strconv.ParseFloat(strings.TrimSpace(text), 8*f.dtype.Size()); err == nil {
+			f.floats = append(f.floats, x)
+		}
+	}
+	return err
+}
+
+func (f *field) tensor() (*tensor.Tensor, error) {
+	switch f.dtype {
+	case tensor.String:
+		return tensor.FromStrings(tensor.String, f.strs, len(f.strs))
+	case tensor.Int32, tensor.Int64:
+		return tensor.Cast(tensor.Vector(f.ints...), f.dtype)
+	}
+	return tensor.Cast(tensor.Vector(f.floats...), f.dtype)
+}
