@@ -1,0 +1,217 @@
+package savedmodel
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/nearest"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// signature is a signature as all instances share it.
+type signature struct {
+	*callable
+	def     *SignatureDef
+	inputs  []TensorInfo // plain tensors
+	feed    []int        // which argument each input is: two names may feed one tensor
+	outputs []TensorInfo
+}
+
+// Signature is a call by name, bound to a model's state. It is safe for use from
+// many goroutines.
+type Signature struct {
+	*signature
+	model *Model
+}
+
+// Name returns the signature's name.
+func (s *Signature) Name() string { return s.def.Name }
+
+// Inputs returns what the signature takes: plain tensors, composites taken
+// apart.
+func (s *Signature) Inputs() []TensorInfo { return s.inputs }
+
+// Outputs returns what the signature gives: plain tensors, composites taken
+// apart.
+func (s *Signature) Outputs() []TensorInfo { return s.outputs }
+
+// signature returns the signature of that name, pruned from the graph and with
+// its ops looked up.
+func (p *program) signature(name string) (*signature, error) {
+	def, err := p.meta.Signature(name)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	e := p.signatures[name]
+	if e == nil {
+		e = new(entry)
+		p.signatures[name] = e
+	}
+	p.mu.Unlock()
+	s := &signature{def: def, inputs: flat(def.Inputs), outputs: flat(def.Outputs)}
+	at := map[graph.Output]int{}
+	var feeds, fetches []graph.Output
+	for _, in := range s.inputs {
+		o, err := p.find("input", in)
+		if err != nil {
+			return nil, fmt.Errorf("savedmodel: signature %q: %w", name, err)
+		}
+		i, twice := at[o]
+		if !twice {
+			i = len(feeds)
+			at[o] = i
+			feeds = append(feeds, o)
+		}
+		s.feed = append(s.feed, i)
+	}
+	for _, out := range s.outputs {
+		o, err := p.find("output", out)
+		if err != nil {
+			return nil, fmt.Errorf("savedmodel: signature %q: %w", name, err)
+		}
+		fetches = append(fetches, o)
+	}
+	e.once.Do(func() { e.call, e.err = p.prune("signature "+name, feeds, fetches, nil) })
+	s.callable = e.call
+	return s, e.err
+}
+
+// find returns the graph's tensor of an input or output.
+func (p *program) find(what string, t TensorInfo) (graph.Output, error) {
+	if t.Tensor == "" {
+		return graph.Output{}, fmt.Errorf("the %s %q names no tensor", what, t.Name)
+	}
+	o, err := p.graph.Find(t.Tensor)
+	if err != nil {
+		return o, fmt.Errorf("the %s %q: %w", what, t.Name, err)
+	}
+	if o.Node.Out != nil && o.Index >= len(o.Node.Out) {
+		return o, fmt.Errorf("the %s %q: node %q (%s) has no output %d", what, t.Name, o.Node.Name, o.Node.Op, o.Index)
+	}
+	return o, nil
+}
+
+// Call runs the signature. Inputs with defaults may be left out. The outputs are
+// the caller's to keep.
+func (s *Signature) Call(ctx context.Context, in map[string]*tensor.Tensor) (map[string]*tensor.Tensor, error) {
+	args, err := s.arguments(in)
+	if err != nil {
+		return nil, fmt.Errorf("savedmodel: signature %q: %w", s.def.Name, err)
+	}
+	results, err := s.model.run(ctx, s.callable, args)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]*tensor.Tensor, len(results))
+	for i, v := range results {
+		t, err := tensorOf(v)
+		if err != nil {
+			return nil, fmt.Errorf("savedmodel: signature %q: output %q: %w", s.def.Name, s.outputs[i].Name, err)
+		}
+		out[s.outputs[i].Name] = t
+	}
+	return out, nil
+}
+
+// arguments puts the inputs in order and checks them.
+func (s *Signature) arguments(in map[string]*tensor.Tensor) ([]*tensor.Tensor, error) {
+	args := make([]*tensor.Tensor, 0, len(s.inputs))
+	var missing, names []string
+	known := 0
+	for i, info := range s.inputs {
+		names = append(names, info.Name)
+		t, given := in[info.Name]
+		if given {
+			known++
+		}
+		if t == nil {
+			t = info.Default
+		}
+		at := s.feed[i]
+		for len(args) <= at {
+			args = append(args, nil)
+		}
+		switch {
+		case t == nil:
+			missing = append(missing, info.Name)
+			continue
+		case info.DType != tensor.Invalid && t.DType() != info.DType:
+			return nil, fmt.Errorf("the input %q is %v, it should be %v", info.Name, t.DType(), info.DType)
+		case !info.Shape.Accepts(t.Shape()):
+			return nil, fmt.Errorf("the input %q has shape %v, it should be %v", info.Name, t.Shape(), info.Shape)
+		case args[at] != nil && args[at] != t && !args[at].Equal(t):
+			return nil, fmt.Errorf("the input %q is the same tensor of the graph as another one, which was given another value", info.Name)
+		}
+		args[at] = t
+	}
+	for i, name := range missing {
+		// Another name may have fed the same tensor.
+		if k := indexOf(s.inputs, name); args[s.feed[k]] == nil {
+			return nil, fmt.Errorf("the inputs %q are missing; it takes %s", missing[i:], describe(s.inputs))
+		}
+	}
+	if known < len(in) {
+		for name := range in {
+			if indexOf(s.inputs, name) < 0 {
+				e := &NotFoundError{Kind: "input", Name: name, Near: nearest.Names(name, names, 3)}
+				return nil, fmt.Errorf("%w; it takes %s", e, describe(s.inputs))
+			}
+		}
+	}
+	return args, nil
+}
+
+func indexOf(list []TensorInfo, name string) int {
+	for i, t := range list {
+		if t.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func describe(list []TensorInfo) string {
+	var parts []string
+	for _, t := range list {
+		parts = append(parts, fmt.Sprintf("%s %v%v", t.Name, t.DType, t.Shape))
+	}
+	if parts == nil {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Prune returns a signature made from tensors of the graph: feeds and fetches by
+// their names there, "dense/Relu:0", which are the names of its inputs and
+// outputs too.
+func (m *Model) Prune(feeds, fetches []string) (*Signature, error) {
+	s := &signature{def: &SignatureDef{Name: "pruned"}}
+	var from, to []graph.Output
+	for i, list := range [][]string{feeds, fetches} {
+		for _, name := range list {
+			t := TensorInfo{Name: name, Tensor: name}
+			o, err := m.find([]string{"feed", "fetch"}[i], t)
+			if err != nil {
+				return nil, fmt.Errorf("savedmodel: %w", err)
+			}
+			t.DType = o.Fact().DType
+			if i == 0 {
+				s.feed, from, s.inputs = append(s.feed, len(from)), append(from, o), append(s.inputs, t)
+			} else {
+				to, s.outputs = append(to, o), append(s.outputs, t)
+			}
+		}
+	}
+	s.def.Inputs, s.def.Outputs = s.inputs, s.outputs
+	var err error
+	if s.callable, err = m.prune("pruned graph", from, to, nil); err != nil {
+		return nil, err
+	}
+	if _, err := m.compiled(s.callable); err != nil {
+		return nil, err
+	}
+	return &Signature{s, m}, nil
+}

@@ -1,0 +1,99 @@
+package savedmodel
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
+)
+
+// LoadOptions say how a MetaGraph becomes a [Model]. Kernels is needed.
+type LoadOptions struct {
+	// Tags choose the MetaGraph: the one with exactly these. Default: the only
+	// one, or the one tagged "serve".
+	Tags []string
+	// Kernels run the ops: kernel.All(), or that with kernels of one's own.
+	Kernels *engine.KernelSet
+	// Signatures are those whose ops must all have kernels for the model to load.
+	// Others are looked at when they are asked for. Default, nil: all of them; an
+	// empty list that isn't nil means none.
+	Signatures []string
+	// Partial lets variables be without a value where the checkpoint has none for
+	// them. Default: that is an error.
+	Partial bool
+	// NoVariables leaves the checkpoint unread: no variable has a value until an
+	// op or the caller gives it one.
+	NoVariables bool
+	// Files is what ops may do with files besides reading the model's assets.
+	// Default: nothing.
+	Files *engine.Files
+	// Shapes are the shape rules. Default: shape.All().
+	Shapes *shape.Rules
+	// Passes rewrite functions before they are compiled. Default:
+	// engine.DefaultPasses().
+	Passes []engine.Pass
+	// Workers is the budget of helpers for large ops. Default:
+	// engine.SharedWorkers().
+	Workers *engine.Workers
+	// Log is where ops that print write to. Default: os.Stderr.
+	Log io.Writer
+	// MaxOutput, MaxMemory and MaxSteps bound each call; see
+	// [engine.RunOptions]. Default: no limits.
+	MaxOutput, MaxMemory, MaxSteps int64
+	// Read says how files are read.
+	Read *ReadOptions
+}
+
+// Load reads a SavedModel from its directory and makes it ready to run: weights
+// are read, what TensorFlow runs at loading is run. Ops without a kernel that a
+// signature needs are an [*UnsupportedError] that lists all of them.
+func Load(ctx context.Context, fsys fs.FS, o *LoadOptions) (*Model, error) {
+	if o == nil || o.Kernels == nil {
+		return nil, errors.New("savedmodel: LoadOptions.Kernels is nil: kernel.All() are the built-in ones")
+	}
+	m, err := Read(ctx, fsys, o.Read)
+	if err != nil {
+		return nil, err
+	}
+	g, err := m.Find(o.Tags...)
+	if err != nil {
+		return nil, err
+	}
+	return g.Load(ctx, o)
+}
+
+// Load makes the MetaGraph ready to run; see [Load]. The options' Tags and Read
+// mean nothing here.
+func (g *MetaGraph) Load(ctx context.Context, o *LoadOptions) (*Model, error) {
+	if o == nil || o.Kernels == nil {
+		return nil, errors.New("savedmodel: LoadOptions.Kernels is nil: kernel.All() are the built-in ones")
+	}
+	p, err := newProgram(ctx, g, *o)
+	if err != nil {
+		return nil, err
+	}
+	names := o.Signatures
+	if names == nil {
+		for _, s := range g.Signatures {
+			names = append(names, s.Name)
+		}
+	}
+	var missing *UnsupportedError
+	for _, name := range names {
+		_, err := p.signature(name)
+		var un *UnsupportedError
+		switch {
+		case errors.As(err, &un):
+			missing = missing.with(un)
+		case err != nil:
+			return nil, err
+		}
+	}
+	if missing != nil {
+		return nil, missing
+	}
+	return p.instantiate(ctx)
+}

@@ -1,0 +1,277 @@
+package savedmodel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Model is a loaded MetaGraph with a state of its own: variables, tables, the
+// states of random ops. It is safe for use from many goroutines; calls that
+// change its state see each other's changes.
+type Model struct {
+	*program
+	instance  *engine.Instance
+	variables map[*Object]*trackable.Variable
+
+	making    sync.Mutex // held while resources are made
+	resources map[*Object]engine.Value
+	failed    map[*Object]error
+}
+
+// instantiate makes a model over the program's weights.
+func (p *program) instantiate(ctx context.Context) (*Model, error) {
+	m := &Model{
+		program: p, instance: new(engine.Instance), variables: map[*Object]*trackable.Variable{},
+		resources: map[*Object]engine.Value{}, failed: map[*Object]error{},
+	}
+	for _, o := range p.meta.Objects {
+		if o.Kind == VariableObject {
+			v := trackable.NewVariable(nil).Named(o.Variable.Name).SetTrainable(o.Variable.Trainable)
+			if s := o.Variable.Shape; s.HasRank() && !s.Known() {
+				v.SetShape(s.Dims())
+			}
+			m.variables[o] = v
+		}
+	}
+	for _, w := range p.weights {
+		v := m.variables[w.object]
+		if v == nil {
+			v = trackable.NewVariable(nil).Named(w.key.Name)
+			m.instance.Set(w.key, v)
+		}
+		if err := v.StoreShared(w.tensor); err != nil {
+			return nil, fmt.Errorf("savedmodel: %w", err)
+		}
+	}
+	if p.restore != nil {
+		if err := m.runRestore(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if p.init != nil {
+		if _, err := m.run(ctx, p.init, nil); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// Instantiate returns another model over the same weights and compiled plans,
+// with a state of its own, which is that of a fresh load.
+func (m *Model) Instantiate(ctx context.Context) (*Model, error) { return m.program.instantiate(ctx) }
+
+// MetaGraph returns what the model was made of. It must not be changed.
+func (m *Model) MetaGraph() *MetaGraph { return m.meta }
+
+// Signature returns the signature of that name, ready to be called.
+func (m *Model) Signature(name string) (*Signature, error) {
+	s, err := m.program.signature(name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := m.compiled(s.callable); err != nil {
+		return nil, err
+	}
+	return &Signature{s, m}, nil
+}
+
+// Call runs the signature of that name; see [Signature.Call].
+func (m *Model) Call(ctx context.Context, signature string, in map[string]*tensor.Tensor) (map[string]*tensor.Tensor, error) {
+	s, err := m.Signature(signature)
+	if err != nil {
+		return nil, err
+	}
+	return s.Call(ctx, in)
+}
+
+// Variable returns the variable to which path leads in the graph of objects.
+func (m *Model) Variable(path string) (*trackable.Variable, error) {
+	o, err := m.meta.Object(path)
+	if err != nil {
+		return nil, err
+	}
+	v := m.variables[o]
+	if v == nil {
+		return nil, &NotFoundError{Kind: "variable", Name: path, Note: fmt.Sprintf("the object is a %v", o.Kind)}
+	}
+	return v, nil
+}
+
+// VariableOf returns the variable that stands for an object of kind
+// [VariableObject]; nil for others.
+func (m *Model) VariableOf(o *Object) *trackable.Variable { return m.variables[o] }
+
+// run calls c with tensors.
+func (m *Model) run(ctx context.Context, c *callable, in []*tensor.Tensor) ([]engine.Value, error) {
+	args := make([]engine.Value, 0, len(in)+len(c.captures))
+	for _, t := range in {
+		args = append(args, engine.ValueOf(t))
+	}
+	return m.runValues(ctx, c, args)
+}
+
+// runValues calls c with values, to which it adds what c captures.
+func (m *Model) runValues(ctx context.Context, c *callable, args []engine.Value) ([]engine.Value, error) {
+	args, err := m.resolve(ctx, c, args)
+	if err != nil {
+		return nil, err
+	}
+	return m.execute(ctx, c, args, m.files)
+}
+
+// execute runs c with all its arguments.
+func (m *Model) execute(ctx context.Context, c *callable, args []engine.Value, files *engine.Files) ([]engine.Value, error) {
+	plan, err := m.compiled(c)
+	if err != nil {
+		return nil, err
+	}
+	o := &m.opts
+	out, err := plan.Run(ctx, args, &engine.RunOptions{
+		Workers: o.Workers, Files: files, Instance: m.instance, Log: o.Log,
+		MaxOutput: o.MaxOutput, MaxMemory: o.MaxMemory, MaxSteps: o.MaxSteps,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("savedmodel: %s: %w", c.where, err)
+	}
+	return out, nil
+}
+
+// resolve appends the values of c's captures in this instance.
+func (m *Model) resolve(ctx context.Context, c *callable, args []engine.Value) ([]engine.Value, error) {
+	locked := false
+	defer func() {
+		if locked {
+			m.making.Unlock()
+		}
+	}()
+	for _, x := range c.captures {
+		if x.tensor != nil {
+			args = append(args, engine.ValueOf(x.tensor))
+			continue
+		}
+		if !locked && x.object.isResource() {
+			m.making.Lock()
+			locked = true
+		}
+		v, err := m.valueOf(ctx, x.object, 0)
+		if err != nil {
+			return nil, fmt.Errorf("savedmodel: %s captures object %d: %w", c.where, x.object.ID, err)
+		}
+		args = append(args, v)
+	}
+	return args, nil
+}
+
+// maxChain is how long a chain of resources gets that are made of each other.
+const maxChain = 100
+
+// valueOf returns what an object is in this instance. Where it is a resource,
+// the lock m.making is held.
+func (m *Model) valueOf(ctx context.Context, o *Object, depth int) (engine.Value, error) {
+	switch {
+	case o.Kind == VariableObject:
+		v := m.variables[o]
+		return engine.HandleOf(v), v.Fault()
+	case o.Kind == ConstantObject:
+		return engine.ValueOf(m.constants[o]), nil
+	case o.Kind == AssetObject:
+		return engine.ValueOf(o.Asset.path()), nil
+	case o.isResource():
+		return m.resource(ctx, o, depth)
+	}
+	return engine.Value{}, fmt.Errorf("it is a %v, which can't be captured: %w", o.Kind, errors.ErrUnsupported)
+}
+
+// resource makes a table or the like, once: by its own functions. The lock
+// m.making is held.
+func (m *Model) resource(ctx context.Context, o *Object, depth int) (engine.Value, error) {
+	if v, ok := m.resources[o]; ok {
+		return v, nil
+	}
+	if err := m.failed[o]; err != nil {
+		return engine.Value{}, err
+	}
+	if depth > maxChain {
+		return engine.Value{}, fmt.Errorf("resources are made of each other without end")
+	}
+	v, err := m.makeResource(ctx, o, depth)
+	// What was cut short by the caller may be tried again.
+	if err != nil && ctx.Err() == nil {
+		delete(m.resources, o)
+		m.failed[o] = err
+	}
+	return v, err
+}
+
+func (m *Model) makeResource(ctx context.Context, o *Object, depth int) (engine.Value, error) {
+	out, err := m.runChild(ctx, o, "_create_resource", depth)
+	if err != nil {
+		return engine.Value{}, err
+	}
+	if len(out) != 1 || out[0].Object == nil {
+		return engine.Value{}, fmt.Errorf("its function _create_resource gives no handle")
+	}
+	m.resources[o] = out[0] // the initializer takes it
+	if o.Child("_initialize") != nil {
+		if _, err := m.runChild(ctx, o, "_initialize", depth); err != nil {
+			delete(m.resources, o)
+			return engine.Value{}, err
+		}
+	}
+	return out[0], nil
+}
+
+// runChild runs a function without inputs that hangs on an object.
+func (m *Model) runChild(ctx context.Context, o *Object, name string, depth int) ([]engine.Value, error) {
+	f := o.Child(name)
+	if f == nil || f.Function == nil || len(f.Function.Concrete) == 0 {
+		return nil, fmt.Errorf("it has no function %s: %w", name, errors.ErrUnsupported)
+	}
+	c, err := m.concrete(f.Function.Concrete[0])
+	if err != nil {
+		return nil, err
+	}
+	var args []engine.Value
+	for _, x := range c.captures {
+		v, err := m.valueOf(ctx, x.object, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, v)
+	}
+	return m.execute(ctx, c, args, m.files)
+}
+
+// tensorOf returns a result's data: that of the variable where it is a
+// reference.
+func tensorOf(v engine.Value) (*tensor.Tensor, error) {
+	if v.Tensor != nil {
+		return v.Tensor, nil
+	}
+	if x := v.Variable(); x != nil && v.Ref {
+		if t := x.Load(); t != nil {
+			return t, nil
+		}
+		return nil, fmt.Errorf("the variable %q has no value", x.Name())
+	}
+	return nil, fmt.Errorf("it is a handle of a %T, not a tensor", v.Object)
+}
+
+// Variables returns the variables of TensorFlow 2's graph of objects, in the
+// order of their numbers.
+func (m *Model) Variables() []*trackable.Variable {
+	var out []*trackable.Variable
+	for _, o := range m.meta.Objects {
+		if v := m.variables[o]; v != nil {
+			out = append(out, v)
+		}
+	}
+	return slices.Clip(out)
+}

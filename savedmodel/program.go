@@ -1,0 +1,315 @@
+package savedmodel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// program is what all instances of a loaded MetaGraph share: its graph, the
+// weights, and what was compiled. Nothing in it changes but the caches.
+type program struct {
+	meta    *MetaGraph
+	graph   *graph.Graph
+	opts    LoadOptions
+	files   *engine.Files
+	weights []weight
+	restore *callable // run by each instance; nil where weights hold all
+	init    *callable // run by each instance after that; nil for most
+
+	objectOf  map[*graph.Node]*Object // handles of the graph that stand for objects
+	pathOf    map[graph.Output]*tensor.Tensor
+	constants map[*Object]*tensor.Tensor
+
+	mu         sync.Mutex
+	signatures map[string]*entry
+	functions  map[*graph.Function]*entry
+}
+
+// entry is a callable that is made once.
+type entry struct {
+	once sync.Once
+	call *callable
+	err  error
+}
+
+func newProgram(ctx context.Context, g *MetaGraph, o LoadOptions) (*program, error) {
+	gr, err := g.Graph()
+	if err != nil {
+		return nil, err
+	}
+	p := &program{meta: g, graph: gr, opts: o, signatures: map[string]*entry{}, functions: map[*graph.Function]*entry{}}
+	if p.graph, err = raised(gr); err != nil {
+		return nil, err
+	}
+	p.files = grant(g, o.Files)
+	if err := p.readConstants(); err != nil {
+		return nil, err
+	}
+	p.findHandles()
+	p.findAssets()
+	if err := p.findInit(); err != nil {
+		return nil, err
+	}
+	if o.NoVariables {
+		return p, nil
+	}
+	return p, p.readWeights(ctx)
+}
+
+// readConstants finds the values of the objects that are constants: nodes of
+// the graph.
+func (p *program) readConstants() error {
+	p.constants = map[*Object]*tensor.Tensor{}
+	for _, o := range p.meta.Objects {
+		if o.Kind != ConstantObject {
+			continue
+		}
+		n := p.graph.Lookup(o.Constant)
+		if n == nil {
+			return &FormatError{p.meta.model.File, fmt.Errorf("object %d is the constant %q, which the graph lacks", o.ID, o.Constant)}
+		}
+		t := n.Attrs.Tensor("value")
+		if t == nil {
+			return &FormatError{p.meta.model.File, fmt.Errorf("object %d is the constant %q, which is a %s without a value", o.ID, o.Constant, n.Op)}
+		}
+		p.constants[o] = t
+	}
+	return nil
+}
+
+// findHandles finds out which objects the graph's handles stand for: a call of
+// a function has the function's captures as its last inputs.
+func (p *program) findHandles() {
+	p.objectOf = map[*graph.Node]*Object{}
+	byName := map[string]*Object{}
+	for _, o := range p.meta.Objects {
+		if o.Kind != VariableObject {
+			continue
+		}
+		if _, twice := byName[o.Variable.Name]; twice {
+			byName[o.Variable.Name] = nil
+		} else {
+			byName[o.Variable.Name] = o
+		}
+	}
+	for _, n := range p.graph.Nodes() {
+		if n.Op == "VarHandleOp" {
+			if o := byName[sharedName(n)]; o != nil {
+				p.objectOf[n] = o
+			}
+		}
+	}
+	for _, n := range p.graph.Nodes() {
+		f, ok := n.Attrs.Func("f")
+		if !ok || n.Op != graph.CallOp && n.Op != graph.StatefulCallOp {
+			continue
+		}
+		c := p.meta.concretes[f.FuncName()]
+		if c == nil || len(c.Captures) > len(n.In) {
+			continue
+		}
+		first := len(n.In) - len(c.Captures)
+		for i, o := range c.Captures {
+			from := n.In[first+i].Node
+			if o == nil || o.Kind != VariableObject && !o.isResource() || from.Op == "Placeholder" {
+				continue
+			}
+			p.objectOf[from] = o
+		}
+	}
+}
+
+// isResource reports whether functions of the object make it.
+func (o *Object) isResource() bool {
+	return o.Kind == ResourceObject || o.Child("_create_resource") != nil
+}
+
+// sharedName is the name under which an instance knows the resource of a node.
+func sharedName(n *graph.Node) string {
+	if s := n.Attrs.String("shared_name", ""); s != "" {
+		return s
+	}
+	return n.Name
+}
+
+// findAssets makes the paths of the assets, which take the place of those that
+// the graph's constants hold.
+func (p *program) findAssets() {
+	p.pathOf = map[graph.Output]*tensor.Tensor{}
+	for i := range p.meta.Assets {
+		a := &p.meta.Assets[i]
+		if a.Tensor == "" {
+			continue
+		}
+		if o, err := p.graph.Find(a.Tensor); err == nil {
+			p.pathOf[o] = a.path()
+		}
+	}
+}
+
+// path returns the tensor that ops open the asset by.
+func (a *Asset) path() *tensor.Tensor { return tensor.Scalar(AssetsDir + "/" + a.Name) }
+
+// grant joins what the caller grants with the model's own assets.
+func grant(g *MetaGraph, given *engine.Files) *engine.Files {
+	if len(g.Assets) == 0 {
+		return given
+	}
+	a := &assetFS{model: g.model.fsys, names: map[string]bool{}}
+	for _, x := range g.Assets {
+		a.names[AssetsDir+"/"+x.Name] = true
+	}
+	out := &engine.Files{Read: a}
+	if given != nil {
+		out.Write = given.Write
+		switch {
+		case given.Read != nil:
+			a.rest = given.Read
+		case given.Write != nil:
+			a.rest = given.Write
+		}
+	}
+	return out
+}
+
+// assetFS opens a model's assets, and what else the caller has granted.
+type assetFS struct {
+	model fs.FS
+	names map[string]bool
+	rest  fs.FS
+}
+
+// Open implements [fs.FS].
+func (a *assetFS) Open(name string) (fs.File, error) {
+	switch {
+	case a.names[name]:
+		return a.model.Open(name)
+	case a.rest != nil:
+		return a.rest.Open(name)
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w: LoadOptions.Files grants one", engine.ErrNotGranted)}
+}
+
+// callable is a function ready to run, with what it captures.
+type callable struct {
+	where    string // "signature serving_default", for errors
+	function *graph.Function
+	captures []capture // the function's last arguments
+
+	once sync.Once
+	plan *engine.Plan
+	err  error
+}
+
+// capture is a tensor, or an object that each instance has of its own.
+type capture struct {
+	tensor *tensor.Tensor
+	object *Object
+}
+
+// compiled returns the function's plan, made by the first who asks.
+func (p *program) compiled(c *callable) (*engine.Plan, error) {
+	c.once.Do(func() {
+		c.plan, c.err = engine.Compile(c.function, &engine.CompileOptions{Kernels: p.opts.Kernels, Shapes: p.opts.Shapes, Passes: p.opts.Passes})
+		if c.err != nil {
+			c.err = fmt.Errorf("savedmodel: %s: %w", c.where, c.err)
+		}
+	})
+	return c.plan, c.err
+}
+
+// prune makes a callable of the part of the graph that computes fetches from
+// feeds and runs targets. Handles that stand for objects, and the paths of
+// assets, are captures.
+func (p *program) prune(where string, feeds, fetches []graph.Output, targets []*graph.Node) (*callable, error) {
+	all := append([]graph.Output(nil), feeds...)
+	fed := map[graph.Output]bool{}
+	for _, f := range feeds {
+		fed[f] = true
+	}
+	c := &callable{where: where}
+	for _, n := range p.graph.Nodes() {
+		if o := p.objectOf[n]; o != nil && !fed[n.Output(0)] {
+			all = append(all, n.Output(0))
+			c.captures = append(c.captures, capture{object: o})
+		}
+		if len(n.Out) == 1 && !fed[n.Output(0)] {
+			if t := p.pathOf[n.Output(0)]; t != nil {
+				all = append(all, n.Output(0))
+				c.captures = append(c.captures, capture{tensor: t})
+			}
+		}
+	}
+	f, err := graph.Prune(p.graph, all, fetches, targets)
+	if err != nil {
+		return nil, fmt.Errorf("savedmodel: %s: %w", where, err)
+	}
+	f.Name = "pruned"
+	p.dropUnused(f, c, len(feeds))
+	c.function = f
+	return c, p.check(c)
+}
+
+// dropUnused takes the captures away that nothing in the function needs.
+func (p *program) dropUnused(f *graph.Function, c *callable, first int) {
+	used := map[*graph.Node]bool{}
+	for _, n := range f.Graph.Nodes() {
+		for _, in := range n.In {
+			used[in.Node] = true
+		}
+	}
+	for _, r := range f.Results {
+		used[r.Output.Node] = true
+	}
+	args, captures := f.Args[:first:first], c.captures[:0:0]
+	drop := map[*graph.Node]bool{}
+	for i, a := range f.Args[first:] {
+		if used[a] {
+			args, captures = append(args, a), append(captures, c.captures[i])
+		} else {
+			drop[a] = true
+		}
+	}
+	f.Args, c.captures = args, captures
+	f.Graph.Remove(func(n *graph.Node) bool { return drop[n] })
+	f.NumberArgs()
+}
+
+// concrete returns the callable of a trace.
+func (p *program) concrete(t *ConcreteFunction) (*callable, error) {
+	f := p.graph.Library.Lookup(t.Name)
+	if f == nil {
+		return nil, &NotFoundError{Kind: "function", Name: t.Name, Note: "the objects speak of it, the graph's library lacks it"}
+	}
+	p.mu.Lock()
+	e := p.functions[f]
+	if e == nil {
+		e = new(entry)
+		p.functions[f] = e
+	}
+	p.mu.Unlock()
+	e.once.Do(func() { e.call, e.err = p.bind(f, t) })
+	return e.call, e.err
+}
+
+// bind joins a function of the library with the objects that it captures.
+func (p *program) bind(f *graph.Function, t *ConcreteFunction) (*callable, error) {
+	if len(t.Captures) > len(f.Args) {
+		return nil, &FormatError{p.meta.model.File, fmt.Errorf("the function %q has %d captures and %d arguments", t.Name, len(t.Captures), len(f.Args))}
+	}
+	c := &callable{where: "function " + t.Name, function: f}
+	for _, o := range t.Captures {
+		if o == nil {
+			return nil, fmt.Errorf("savedmodel: the function %q captures a tensor that its file doesn't hold: %w", t.Name, errors.ErrUnsupported)
+		}
+		c.captures = append(c.captures, capture{object: o})
+	}
+	return c, p.check(c)
+}

@@ -1,0 +1,172 @@
+package savedmodel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// weight is the first value of a variable: of an object, or, in a model of
+// TensorFlow 1, of a name.
+type weight struct {
+	object *Object
+	key    engine.ResourceKey
+	tensor *tensor.Tensor
+}
+
+// ErrNoCheckpoint says that a model has variables and no checkpoint for them.
+var ErrNoCheckpoint = errors.New("there is no checkpoint " + VariablesPrefix)
+
+// readWeights reads the values of the variables. They are read once, and every
+// instance begins with them.
+func (p *program) readWeights(ctx context.Context) error {
+	view, err := checkpoint.OpenFS(ctx, p.meta.model.fsys, VariablesPrefix, &bundle.ReaderOptions{MaxMemory: p.opts.Read.maxMemory()})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if !p.needsCheckpoint() || p.opts.Partial {
+			return nil
+		}
+		return fmt.Errorf("savedmodel: %w: LoadOptions.NoVariables loads the model without: %w", ErrNoCheckpoint, err)
+	case err != nil:
+		return fmt.Errorf("savedmodel: %w", err)
+	}
+	defer view.Close()
+	if len(p.meta.Objects) > 0 && view.ObjectBased() {
+		return p.readObjectWeights(ctx, view)
+	}
+	return p.readNamedWeights(ctx, view.Reader())
+}
+
+// needsCheckpoint reports whether the model has anything that a checkpoint
+// holds.
+func (p *program) needsCheckpoint() bool {
+	return len(p.meta.Variables()) > 0 || len(p.meta.Objects) == 0 && p.meta.proto.SaverDef != nil
+}
+
+// readObjectWeights finds the variables' values by walking the model's objects
+// and the checkpoint's side by side.
+func (p *program) readObjectWeights(ctx context.Context, view *checkpoint.View) error {
+	nodes := view.Nodes()
+	keys := map[*Object]string{}
+	other := false // whether the checkpoint holds what is no variable's value
+	found := map[*Object]int{}
+	match := func(o *Object, id int) bool {
+		if _, seen := found[o]; seen || id < 0 || id >= len(nodes) {
+			return false
+		}
+		found[o] = id
+		for _, a := range nodes[id].Attributes {
+			if o.Kind == VariableObject && a.Name == trackable.VariableValue {
+				keys[o] = a.Key
+			} else {
+				other = true
+			}
+		}
+		return true
+	}
+	if len(nodes) > 0 {
+		match(p.meta.Objects[0], 0)
+	}
+	for queue := []*Object{p.meta.Objects[0]}; len(queue) > 0 && len(nodes) > 0; queue = queue[1:] {
+		at := map[string]int{}
+		for _, c := range nodes[found[queue[0]]].Children {
+			at[c.Name] = c.ID
+		}
+		for _, e := range queue[0].Children {
+			if id, ok := at[e.Name]; ok && match(e.Object, id) {
+				queue = append(queue, e.Object)
+			}
+		}
+	}
+	for _, o := range p.meta.Objects {
+		id, ok := found[o]
+		if !ok {
+			continue
+		}
+		for _, s := range o.Slots {
+			original, ok := found[s.Original]
+			for _, c := range nodes[id].Slots {
+				if ok && c.Name == s.Name && c.Variable == original {
+					match(s.Slot, c.ID)
+				}
+			}
+		}
+	}
+	return p.readKeys(ctx, view.Reader(), keys, other)
+}
+
+func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Object]string, other bool) error {
+	var reqs []bundle.ReadRequest
+	var objects []*Object
+	paths := map[int]string(nil)
+	for _, o := range p.meta.Objects {
+		if o.Kind != VariableObject {
+			continue
+		}
+		key, ok := keys[o]
+		if !ok {
+			if p.opts.Partial {
+				continue
+			}
+			if paths == nil {
+				paths = p.meta.Paths()
+			}
+			return fmt.Errorf("savedmodel: the checkpoint has no value for the variable %q (object %d, %s): LoadOptions.Partial loads the model all the same", o.Variable.Name, o.ID, paths[o.ID])
+		}
+		e, ok := r.Entry(key)
+		if !ok {
+			return fmt.Errorf("savedmodel: the checkpoint lacks the tensor %q of the variable %q", key, o.Variable.Name)
+		}
+		if d := o.Variable.DType; d != tensor.Invalid && d != e.DType || !o.Variable.Shape.Accepts(e.Shape) {
+			return fmt.Errorf("savedmodel: the variable %q is %v%v, the checkpoint's %q %v%v", o.Variable.Name, d, o.Variable.Shape, key, e.DType, e.Shape)
+		}
+		reqs, objects = append(reqs, bundle.ReadRequest{Name: key}), append(objects, o)
+	}
+	if err := r.ReadAll(ctx, reqs, nil); err != nil {
+		return fmt.Errorf("savedmodel: %w", err)
+	}
+	for i, o := range objects {
+		p.weights = append(p.weights, weight{object: o, tensor: reqs[i].Dst})
+	}
+	if other {
+		return p.restoreByOp()
+	}
+	return nil
+}
+
+// restoreByOp makes the graph's own restore op run in each instance: tables and
+// the like have values that only their ops can take.
+func (p *program) restoreByOp() error {
+	def := p.meta.proto.SaverDef
+	if def == nil || def.RestoreOpName == "" || def.FilenameTensorName == "" {
+		return nil
+	}
+	name, err := p.graph.Find(def.FilenameTensorName)
+	if err != nil {
+		return &FormatError{p.meta.model.File, fmt.Errorf("the saver: %w", err)}
+	}
+	op, err := p.graph.Find(def.RestoreOpName)
+	if err != nil {
+		return &FormatError{p.meta.model.File, fmt.Errorf("the saver: %w", err)}
+	}
+	p.restore, err = p.prune("the restore op", []graph.Output{name}, nil, []*graph.Node{op.Node})
+	return err
+}
+
+// runRestore runs the graph's restore op over the model's checkpoint.
+func (m *Model) runRestore(ctx context.Context) error {
+	args, err := m.resolve(ctx, m.restore, []engine.Value{engine.ValueOf(tensor.Scalar(VariablesPrefix))})
+	if err != nil {
+		return err
+	}
+	_, err = m.execute(ctx, m.restore, args, &engine.Files{Read: m.meta.model.fsys})
+	return err
+}
