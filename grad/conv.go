@@ -1,6 +1,8 @@
 package grad
 
 import (
+	"strings"
+
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 )
@@ -12,7 +14,97 @@ var convRules = merged(
 	convFamily("Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter"),
 	convFamily("Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2"),
 	convFamily("DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter"),
+	maxFamily("MaxPool", "MaxPoolGrad", "MaxPoolGradGrad"),
+	maxFamily("MaxPoolV2", "MaxPoolGradV2", "MaxPoolGradGradV2"),
+	maxFamily("MaxPool3D", "MaxPool3DGrad", "MaxPool3DGradGrad"),
+	avgFamily("AvgPool", "AvgPoolGrad"),
+	avgFamily("AvgPool3D", "AvgPool3DGrad"),
+	map[string]Rule{
+		"MaxPoolWithArgmax": func(s *ops.Scope, op *Op) {
+			op.Give(0, s.Emit1("MaxPoolGradWithArgmax", windowAttrs(op), op.In(0), op.Grad(0), op.Out(1)))
+		},
+		"LRN": func(s *ops.Scope, op *Op) {
+			op.Give(0, s.Emit1("LRNGrad", op.Attrs(), op.Grad(0), op.In(0), op.Out(0)))
+		},
+		"FusedBatchNorm":   gradBatchNorm,
+		"FusedBatchNormV2": gradBatchNorm,
+		"FusedBatchNormV3": gradBatchNorm,
+	},
 )
+
+// maxFamily returns the rules of a maximum over windows, of its gradient and of that
+// one's gradient. The windows of some are inputs.
+func maxFamily(pool, back, second string) map[string]Rule {
+	emit := func(s *ops.Scope, op *Op, name string, first int, in ...ops.Input) *ops.Value {
+		for i := first; i < op.NumIn(); i++ {
+			in = append(in, op.In(i))
+		}
+		return s.Emit1(name, windowAttrs(op), in...)
+	}
+	return map[string]Rule{
+		pool: func(s *ops.Scope, op *Op) {
+			op.Give(0, emit(s, op, back, 1, op.In(0), op.Out(0), op.Grad(0)))
+		},
+		back:   maxSecond(second, emit),
+		second: maxSecond(back, emit),
+	}
+}
+
+// maxSecond returns the rule of an op that is linear in its gradient, input 2, and
+// constant almost everywhere in the images and what came out of them.
+func maxSecond(name string, emit func(s *ops.Scope, op *Op, name string, first int, in ...ops.Input) *ops.Value) Rule {
+	return func(s *ops.Scope, op *Op) {
+		for i := range 2 {
+			if op.Needs(i) {
+				op.Give(i, ops.ZerosLike(s, op.In(i)))
+			}
+		}
+		giveAt(s, op, 2, func() *ops.Value { return emit(s, op, name, 3, op.In(0), op.In(1), op.Grad(0)) })
+	}
+}
+
+// avgFamily returns the rules of a mean over windows and of its gradient.
+func avgFamily(pool, back string) map[string]Rule {
+	return map[string]Rule{
+		pool: func(s *ops.Scope, op *Op) {
+			op.Give(0, s.Emit1(back, windowAttrs(op), sizesOf(s, op.In(0)), op.Grad(0)))
+		},
+		back: func(s *ops.Scope, op *Op) {
+			op.Give(1, s.Emit1(pool, windowAttrs(op), op.Grad(0)))
+		},
+	}
+}
+
+// gradBatchNorm gives the gradients of a batch normalization. As in TensorFlow, only the
+// normalized image has a gradient, not the mean and variance beside it.
+func gradBatchNorm(s *ops.Scope, op *Op) {
+	dy := op.Grad(0)
+	if dy == nil {
+		return
+	}
+	var attrs graph.Attrs
+	for _, a := range op.Attrs() {
+		switch a.Name {
+		case "epsilon", "data_format", "is_training":
+			attrs = append(attrs, a)
+		}
+	}
+	mean, variance := op.Out(3), op.Out(4)
+	if !op.Attrs().Bool("is_training") {
+		mean, variance = op.In(3), op.In(4)
+	}
+	version := strings.TrimPrefix(op.Name(), "FusedBatchNorm")
+	in := []ops.Input{dy, op.In(0), op.In(1), mean, variance}
+	if version == "V3" {
+		in = append(in, op.Out(5))
+	}
+	out := s.EmitN(5, "FusedBatchNormGrad"+version, attrs, in...)
+	for i := range 3 {
+		if op.Needs(i) {
+			op.Give(i, out[i])
+		}
+	}
+}
 
 func merged(families ...map[string]Rule) map[string]Rule {
 	all := map[string]Rule{}
@@ -60,7 +152,7 @@ func windowAttrs(op *Op) graph.Attrs {
 	var out graph.Attrs
 	for _, a := range op.Attrs() {
 		switch a.Name {
-		case "strides", "ksize", "padding", "explicit_paddings", "data_format", "dilations":
+		case "strides", "ksize", "padding", "explicit_paddings", "data_format", "dilations", "include_batch_in_index":
 			out = append(out, a)
 		}
 	}

@@ -13,10 +13,12 @@ func convRules() map[string]Rule {
 		rules(conv, "Conv2D", "Conv3D", "DepthwiseConv2dNative"),
 		rules(backpropInput, "Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput"),
 		rules(backpropFilter, "Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter"),
-		rules(pool, "MaxPool", "AvgPool", "MaxPool3D", "AvgPool3D"),
-		rules(image, "MaxPoolGrad", "LRN", "LRNGrad"),
-		rules(unchanged, "MaxPool3DGrad"),
+		rules(pool, "MaxPool", "MaxPoolV2", "AvgPool", "MaxPool3D", "AvgPool3D", "MaxPoolWithArgmax"),
+		rules(image, "MaxPoolGrad", "MaxPoolGradV2", "LRN"),
+		rules(images, "LRNGrad"),
 		rules(poolGrad, "AvgPoolGrad", "AvgPool3DGrad"),
+		rules(maxPoolGradGrad, "MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGradGrad"),
+		map[string]Rule{"MaxPoolGradWithArgmax": maxPoolGradWithArgmax, "MaxPool3DGrad": maxPool3DGrad},
 		rules(batchNorm, "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
 		rules(batchNormGrad, "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"),
 		rules(resize, "ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea"),
@@ -100,13 +102,22 @@ func perDim(a graph.Attrs, name string, n int) ([]int, error) {
 			v[i] = 1
 		}
 	}
+	out, err := PerDim(v, n)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return out, err
+}
+
+// PerDim checks strides, window sizes or dilations for n dimensions.
+func PerDim(v []int64, n int) ([]int, error) {
 	if len(v) != n {
-		return nil, fmt.Errorf("%s has %d entries for %d dimensions", name, len(v), n)
+		return nil, fmt.Errorf("%d entries for %d dimensions", len(v), n)
 	}
 	out := make([]int, n)
 	for i, x := range v {
 		if x < 1 || x > 1<<30 {
-			return nil, fmt.Errorf("%s holds %d", name, x)
+			return nil, fmt.Errorf("it holds %d", x)
 		}
 		out[i] = int(x)
 	}
@@ -307,7 +318,7 @@ func (c *Inference) flatSizes() (done bool, err error) {
 func backpropFilter(c *Inference) error { return c.backprop(1) }
 
 func pool(c *Inference) error {
-	if err := c.need(1); err != nil {
+	if err := c.atLeast(1); err != nil {
 		return err
 	}
 	rank := 4
@@ -326,6 +337,22 @@ func pool(c *Inference) error {
 	if err != nil {
 		return err
 	}
+	if c.Op == "MaxPoolV2" {
+		if err := c.need(3); err != nil {
+			return err
+		}
+		// The windows are inputs.
+		for i, list := range []*[]int{&size, &w.Strides} {
+			v, ok := c.knownInts(1 + i)
+			if !ok {
+				c.set(0, graph.OfRank(rank))
+				return nil
+			}
+			if *list, err = PerDim(v, rank); err != nil {
+				return err
+			}
+		}
+	}
 	out := make(tensor.Shape, rank)
 	for d := range out {
 		if d == w.Layout.Batch {
@@ -336,8 +363,64 @@ func pool(c *Inference) error {
 			return fmt.Errorf("dimension %d: %w", d, err)
 		}
 	}
-	c.setDims(0, out...)
+	for i := range c.Out {
+		c.setDims(i, out...)
+	}
 	return nil
+}
+
+// maxPoolGradGrad gives the shape of the forward op's output, input 1; what that
+// doesn't tell, the images do.
+func maxPoolGradGrad(c *Inference) error {
+	if err := c.atLeast(3); err != nil {
+		return err
+	}
+	op, rank := "MaxPool", 4
+	if c.Op == "MaxPool3DGradGrad" {
+		op, rank = "MaxPool3D", 5
+	}
+	in := c.In[:1]
+	if c.Op == "MaxPoolGradGradV2" {
+		if err := c.need(5); err != nil {
+			return err
+		}
+		op, in = "MaxPoolV2", []graph.Fact{c.In[0], c.In[3], c.In[4]}
+	}
+	y, err := c.ranked(1, rank)
+	if err != nil {
+		return err
+	}
+	forward := &Inference{Op: op, Attrs: c.Attrs, In: in, Out: make([]graph.Fact, 1)}
+	if err := pool(forward); err != nil {
+		return err
+	}
+	if y, err = y.Merge(forward.Out[0].Shape); err == nil {
+		c.set(0, y)
+	}
+	return err
+}
+
+func maxPoolGradWithArgmax(c *Inference) error {
+	if err := c.need(3); err != nil {
+		return err
+	}
+	return c.sameAs(0, 4)
+}
+
+func maxPool3DGrad(c *Inference) error {
+	if err := c.need(3); err != nil {
+		return err
+	}
+	return c.sameAs(0, 5)
+}
+
+// sameAs gives output 0 the shape of input i, of a rank.
+func (c *Inference) sameAs(i, rank int) error {
+	s, err := c.ranked(i, rank)
+	if err == nil {
+		c.set(0, s)
+	}
+	return err
 }
 
 func poolGrad(c *Inference) error {
@@ -406,7 +489,7 @@ func batchNorm(c *Inference) error {
 	}
 	if len(c.Out) > 5 {
 		// What the device keeps for the gradient; on a CPU it is empty.
-		c.set(5, graph.OfRank(1))
+		c.setDims(5, 0)
 	}
 	return nil
 }
@@ -434,7 +517,7 @@ func batchNormGrad(c *Inference) error {
 	c.setDims(1, n)
 	c.setDims(2, n)
 	for i := 3; i < len(c.Out); i++ {
-		c.set(i, graph.OfRank(1)) // means nothing; TensorFlow's kernel gives one element
+		c.setDims(i, 0) // means nothing; some of TensorFlow's kernels give one element
 	}
 	return nil
 }
@@ -450,6 +533,19 @@ func image(c *Inference) error {
 		c.set(0, s)
 	}
 	return err
+}
+
+// images gives the output of ops on images that all have the shape of the output.
+func images(c *Inference) error {
+	s := graph.OfRank(4)
+	for i := range c.In {
+		var err error
+		if s, err = s.Merge(c.shape(i)); err != nil {
+			return err
+		}
+	}
+	c.set(0, s)
+	return nil
 }
 
 func resize(c *Inference) error {

@@ -66,8 +66,6 @@ type exception struct {
 var exceptions = map[string]exception{
 	"SplitV": {func(m string) bool { return m[2] != 'C' }, 0,
 		"TensorFlow takes an axis that it doesn't know for the last one, which is wrong"},
-	"FusedBatchNormGradV3": {func(string) bool { return true }, 3,
-		"TensorFlow says that two outputs, which mean nothing, are empty; its kernel gives them an element"},
 	"StatelessRandomUniformIntV2": {func(m string) bool { return m == "CCCCCC" }, 0,
 		"TensorFlow runs the kernel on constants; here that is the folding pass's work"},
 }

@@ -58,7 +58,7 @@ func correlate[T real](c *engine.Call, g *geometry, f, x, y []T) {
 	})
 }
 
-// multiply returns dst = aᵀ·b, or dst += aᵀ·b.
+// multiply computes dst = aᵀ·b, or dst += aᵀ·b.
 func multiply[T real](dst []T, ldc int, a []T, lda int, b []T, ldb int, m, n, k int, add bool, par gemm.Parallel) {
 	if k == 1 {
 		lda, ldb = max(lda, m), max(ldb, n)

@@ -4,12 +4,11 @@ import (
 	"unsafe"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
 // element are the types that images consist of.
-type element interface {
-	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
-}
+type element interface{ vec.Real }
 
 // scratch returns temporary memory of n elements.
 func scratch[T element](c *engine.Call, n int) ([]T, func()) {

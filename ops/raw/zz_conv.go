@@ -5,7 +5,84 @@ package raw
 import (
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
 )
+
+// AvgPoolOptions are the attributes of [AvgPool] that have defaults.
+type AvgPoolOptions struct {
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+}
+
+// AvgPool emits TensorFlow's op AvgPool and returns its output.
+// A nil o means the defaults.
+func AvgPool(s *ops.Scope, value ops.Input, ksize []int64, strides []int64, padding Padding, o *AvgPoolOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksize", ksize...), graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+	}
+	return s.Emit1("AvgPool", as, value)
+}
+
+// AvgPool3DOptions are the attributes of [AvgPool3D] that have defaults.
+type AvgPool3DOptions struct {
+	// DataFormat is data_format. Default: "NDHWC".
+	DataFormat DataFormat
+}
+
+// AvgPool3D emits TensorFlow's op AvgPool3D and returns its output.
+// A nil o means the defaults.
+func AvgPool3D(s *ops.Scope, input ops.Input, ksize []int64, strides []int64, padding Padding, o *AvgPool3DOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksize", ksize...), graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+	}
+	return s.Emit1("AvgPool3D", as, input)
+}
+
+// AvgPool3DGradOptions are the attributes of [AvgPool3DGrad] that have defaults.
+type AvgPool3DGradOptions struct {
+	// DataFormat is data_format. Default: "NDHWC".
+	DataFormat DataFormat
+}
+
+// AvgPool3DGrad emits TensorFlow's op AvgPool3DGrad and returns its output.
+// A nil o means the defaults.
+func AvgPool3DGrad(s *ops.Scope, origInputShape ops.Input, grad ops.Input, ksize []int64, strides []int64, padding Padding, o *AvgPool3DGradOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksize", ksize...), graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+	}
+	return s.Emit1("AvgPool3DGrad", as, origInputShape, grad)
+}
+
+// AvgPoolGradOptions are the attributes of [AvgPoolGrad] that have defaults.
+type AvgPoolGradOptions struct {
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+}
+
+// AvgPoolGrad emits TensorFlow's op AvgPoolGrad and returns its output.
+// A nil o means the defaults.
+func AvgPoolGrad(s *ops.Scope, origInputShape ops.Input, grad ops.Input, ksize []int64, strides []int64, padding Padding, o *AvgPoolGradOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksize", ksize...), graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+	}
+	return s.Emit1("AvgPoolGrad", as, origInputShape, grad)
+}
 
 // Conv2DOptions are the attributes of [Conv2D] that have defaults.
 type Conv2DOptions struct {
@@ -266,4 +343,484 @@ func DepthwiseConv2dNativeBackpropInput(s *ops.Scope, inputSizes ops.Input, filt
 		}
 	}
 	return s.Emit1("DepthwiseConv2dNativeBackpropInput", as, inputSizes, filter, outBackprop)
+}
+
+// FusedBatchNormOptions are the attributes of [FusedBatchNorm] that have defaults.
+type FusedBatchNormOptions struct {
+	// Epsilon is epsilon. Default: 9.999999747378752e-05.
+	Epsilon Opt[float64]
+	// ExponentialAvgFactor is exponential_avg_factor. Default: 1.
+	ExponentialAvgFactor Opt[float64]
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+	// IsTraining is is_training. Default: true.
+	IsTraining Opt[bool]
+}
+
+// FusedBatchNorm emits TensorFlow's op FusedBatchNorm and returns its outputs.
+// A nil o means the defaults.
+func FusedBatchNorm(s *ops.Scope, x ops.Input, scale ops.Input, offset ops.Input, mean ops.Input, variance ops.Input, o *FusedBatchNormOptions) (y, batchMean, batchVariance, reserveSpace1, reserveSpace2 *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Epsilon.set {
+			as = append(as, graph.Float("epsilon", o.Epsilon.v))
+		}
+		if o.ExponentialAvgFactor.set {
+			as = append(as, graph.Float("exponential_avg_factor", o.ExponentialAvgFactor.v))
+		}
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+		if o.IsTraining.set {
+			as = append(as, graph.Bool("is_training", o.IsTraining.v))
+		}
+	}
+	out := s.EmitN(5, "FusedBatchNorm", as, x, scale, offset, mean, variance)
+	return out[0], out[1], out[2], out[3], out[4]
+}
+
+// FusedBatchNormGradOptions are the attributes of [FusedBatchNormGrad] that have defaults.
+type FusedBatchNormGradOptions struct {
+	// Epsilon is epsilon. Default: 9.999999747378752e-05.
+	Epsilon Opt[float64]
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+	// IsTraining is is_training. Default: true.
+	IsTraining Opt[bool]
+}
+
+// FusedBatchNormGrad emits TensorFlow's op FusedBatchNormGrad and returns its outputs.
+// A nil o means the defaults.
+func FusedBatchNormGrad(s *ops.Scope, yBackprop ops.Input, x ops.Input, scale ops.Input, reserveSpace1 ops.Input, reserveSpace2 ops.Input, o *FusedBatchNormGradOptions) (xBackprop, scaleBackprop, offsetBackprop, reserveSpace3, reserveSpace4 *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Epsilon.set {
+			as = append(as, graph.Float("epsilon", o.Epsilon.v))
+		}
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+		if o.IsTraining.set {
+			as = append(as, graph.Bool("is_training", o.IsTraining.v))
+		}
+	}
+	out := s.EmitN(5, "FusedBatchNormGrad", as, yBackprop, x, scale, reserveSpace1, reserveSpace2)
+	return out[0], out[1], out[2], out[3], out[4]
+}
+
+// FusedBatchNormGradV2Options are the attributes of [FusedBatchNormGradV2] that have defaults.
+type FusedBatchNormGradV2Options struct {
+	// Epsilon is epsilon. Default: 9.999999747378752e-05.
+	Epsilon Opt[float64]
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+	// IsTraining is is_training. Default: true.
+	IsTraining Opt[bool]
+}
+
+// FusedBatchNormGradV2 emits TensorFlow's op FusedBatchNormGradV2 and returns its outputs.
+// A nil o means the defaults.
+func FusedBatchNormGradV2(s *ops.Scope, yBackprop ops.Input, x ops.Input, scale ops.Input, reserveSpace1 ops.Input, reserveSpace2 ops.Input, o *FusedBatchNormGradV2Options) (xBackprop, scaleBackprop, offsetBackprop, reserveSpace3, reserveSpace4 *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Epsilon.set {
+			as = append(as, graph.Float("epsilon", o.Epsilon.v))
+		}
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+		if o.IsTraining.set {
+			as = append(as, graph.Bool("is_training", o.IsTraining.v))
+		}
+	}
+	out := s.EmitN(5, "FusedBatchNormGradV2", as, yBackprop, x, scale, reserveSpace1, reserveSpace2)
+	return out[0], out[1], out[2], out[3], out[4]
+}
+
+// FusedBatchNormGradV3Options are the attributes of [FusedBatchNormGradV3] that have defaults.
+type FusedBatchNormGradV3Options struct {
+	// Epsilon is epsilon. Default: 9.999999747378752e-05.
+	Epsilon Opt[float64]
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+	// IsTraining is is_training. Default: true.
+	IsTraining Opt[bool]
+}
+
+// FusedBatchNormGradV3 emits TensorFlow's op FusedBatchNormGradV3 and returns its outputs.
+// A nil o means the defaults.
+func FusedBatchNormGradV3(s *ops.Scope, yBackprop ops.Input, x ops.Input, scale ops.Input, reserveSpace1 ops.Input, reserveSpace2 ops.Input, reserveSpace3 ops.Input, o *FusedBatchNormGradV3Options) (xBackprop, scaleBackprop, offsetBackprop, reserveSpace4, reserveSpace5 *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Epsilon.set {
+			as = append(as, graph.Float("epsilon", o.Epsilon.v))
+		}
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+		if o.IsTraining.set {
+			as = append(as, graph.Bool("is_training", o.IsTraining.v))
+		}
+	}
+	out := s.EmitN(5, "FusedBatchNormGradV3", as, yBackprop, x, scale, reserveSpace1, reserveSpace2, reserveSpace3)
+	return out[0], out[1], out[2], out[3], out[4]
+}
+
+// FusedBatchNormV2Options are the attributes of [FusedBatchNormV2] that have defaults.
+type FusedBatchNormV2Options struct {
+	// Epsilon is epsilon. Default: 9.999999747378752e-05.
+	Epsilon Opt[float64]
+	// ExponentialAvgFactor is exponential_avg_factor. Default: 1.
+	ExponentialAvgFactor Opt[float64]
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+	// IsTraining is is_training. Default: true.
+	IsTraining Opt[bool]
+}
+
+// FusedBatchNormV2 emits TensorFlow's op FusedBatchNormV2 and returns its outputs.
+// A nil o means the defaults.
+func FusedBatchNormV2(s *ops.Scope, x ops.Input, scale ops.Input, offset ops.Input, mean ops.Input, variance ops.Input, o *FusedBatchNormV2Options) (y, batchMean, batchVariance, reserveSpace1, reserveSpace2 *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Epsilon.set {
+			as = append(as, graph.Float("epsilon", o.Epsilon.v))
+		}
+		if o.ExponentialAvgFactor.set {
+			as = append(as, graph.Float("exponential_avg_factor", o.ExponentialAvgFactor.v))
+		}
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+		if o.IsTraining.set {
+			as = append(as, graph.Bool("is_training", o.IsTraining.v))
+		}
+	}
+	out := s.EmitN(5, "FusedBatchNormV2", as, x, scale, offset, mean, variance)
+	return out[0], out[1], out[2], out[3], out[4]
+}
+
+// FusedBatchNormV3Options are the attributes of [FusedBatchNormV3] that have defaults.
+type FusedBatchNormV3Options struct {
+	// Epsilon is epsilon. Default: 9.999999747378752e-05.
+	Epsilon Opt[float64]
+	// ExponentialAvgFactor is exponential_avg_factor. Default: 1.
+	ExponentialAvgFactor Opt[float64]
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+	// IsTraining is is_training. Default: true.
+	IsTraining Opt[bool]
+}
+
+// FusedBatchNormV3 emits TensorFlow's op FusedBatchNormV3 and returns its outputs.
+// A nil o means the defaults.
+func FusedBatchNormV3(s *ops.Scope, x ops.Input, scale ops.Input, offset ops.Input, mean ops.Input, variance ops.Input, o *FusedBatchNormV3Options) (y, batchMean, batchVariance, reserveSpace1, reserveSpace2, reserveSpace3 *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Epsilon.set {
+			as = append(as, graph.Float("epsilon", o.Epsilon.v))
+		}
+		if o.ExponentialAvgFactor.set {
+			as = append(as, graph.Float("exponential_avg_factor", o.ExponentialAvgFactor.v))
+		}
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+		if o.IsTraining.set {
+			as = append(as, graph.Bool("is_training", o.IsTraining.v))
+		}
+	}
+	out := s.EmitN(6, "FusedBatchNormV3", as, x, scale, offset, mean, variance)
+	return out[0], out[1], out[2], out[3], out[4], out[5]
+}
+
+// LRNOptions are the attributes of [LRN] that have defaults.
+type LRNOptions struct {
+	// DepthRadius is depth_radius. Default: 5.
+	DepthRadius Opt[int64]
+	// Bias is bias. Default: 1.
+	Bias Opt[float64]
+	// Alpha is alpha. Default: 1.
+	Alpha Opt[float64]
+	// Beta is beta. Default: 0.5.
+	Beta Opt[float64]
+}
+
+// LRN emits TensorFlow's op LRN and returns its output.
+// A nil o means the defaults.
+func LRN(s *ops.Scope, input ops.Input, o *LRNOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.DepthRadius.set {
+			as = append(as, graph.Int("depth_radius", o.DepthRadius.v))
+		}
+		if o.Bias.set {
+			as = append(as, graph.Float("bias", o.Bias.v))
+		}
+		if o.Alpha.set {
+			as = append(as, graph.Float("alpha", o.Alpha.v))
+		}
+		if o.Beta.set {
+			as = append(as, graph.Float("beta", o.Beta.v))
+		}
+	}
+	return s.Emit1("LRN", as, input)
+}
+
+// LRNGradOptions are the attributes of [LRNGrad] that have defaults.
+type LRNGradOptions struct {
+	// DepthRadius is depth_radius. Default: 5.
+	DepthRadius Opt[int64]
+	// Bias is bias. Default: 1.
+	Bias Opt[float64]
+	// Alpha is alpha. Default: 1.
+	Alpha Opt[float64]
+	// Beta is beta. Default: 0.5.
+	Beta Opt[float64]
+}
+
+// LRNGrad emits TensorFlow's op LRNGrad and returns its output.
+// A nil o means the defaults.
+func LRNGrad(s *ops.Scope, inputGrads ops.Input, inputImage ops.Input, outputImage ops.Input, o *LRNGradOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.DepthRadius.set {
+			as = append(as, graph.Int("depth_radius", o.DepthRadius.v))
+		}
+		if o.Bias.set {
+			as = append(as, graph.Float("bias", o.Bias.v))
+		}
+		if o.Alpha.set {
+			as = append(as, graph.Float("alpha", o.Alpha.v))
+		}
+		if o.Beta.set {
+			as = append(as, graph.Float("beta", o.Beta.v))
+		}
+	}
+	return s.Emit1("LRNGrad", as, inputGrads, inputImage, outputImage)
+}
+
+// MaxPoolOptions are the attributes of [MaxPool] that have defaults.
+type MaxPoolOptions struct {
+	// ExplicitPaddings is explicit_paddings. Default: [].
+	ExplicitPaddings []int64
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+}
+
+// MaxPool emits TensorFlow's op MaxPool and returns its output.
+// A nil o means the defaults.
+func MaxPool(s *ops.Scope, input ops.Input, ksize []int64, strides []int64, padding Padding, o *MaxPoolOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksize", ksize...), graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.ExplicitPaddings != nil {
+			as = append(as, graph.Ints("explicit_paddings", o.ExplicitPaddings...))
+		}
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+	}
+	return s.Emit1("MaxPool", as, input)
+}
+
+// MaxPool3DOptions are the attributes of [MaxPool3D] that have defaults.
+type MaxPool3DOptions struct {
+	// DataFormat is data_format. Default: "NDHWC".
+	DataFormat DataFormat
+}
+
+// MaxPool3D emits TensorFlow's op MaxPool3D and returns its output.
+// A nil o means the defaults.
+func MaxPool3D(s *ops.Scope, input ops.Input, ksize []int64, strides []int64, padding Padding, o *MaxPool3DOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksize", ksize...), graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+	}
+	return s.Emit1("MaxPool3D", as, input)
+}
+
+// MaxPool3DGradOptions are the attributes of [MaxPool3DGrad] that have defaults.
+type MaxPool3DGradOptions struct {
+	// DataFormat is data_format. Default: "NDHWC".
+	DataFormat DataFormat
+}
+
+// MaxPool3DGrad emits TensorFlow's op MaxPool3DGrad and returns its output.
+// A nil o means the defaults.
+func MaxPool3DGrad(s *ops.Scope, origInput ops.Input, origOutput ops.Input, grad ops.Input, ksize []int64, strides []int64, padding Padding, o *MaxPool3DGradOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksize", ksize...), graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+	}
+	return s.Emit1("MaxPool3DGrad", as, origInput, origOutput, grad)
+}
+
+// MaxPool3DGradGradOptions are the attributes of [MaxPool3DGradGrad] that have defaults.
+type MaxPool3DGradGradOptions struct {
+	// DataFormat is data_format. Default: "NDHWC".
+	DataFormat DataFormat
+}
+
+// MaxPool3DGradGrad emits TensorFlow's op MaxPool3DGradGrad and returns its output.
+// A nil o means the defaults.
+func MaxPool3DGradGrad(s *ops.Scope, origInput ops.Input, origOutput ops.Input, grad ops.Input, ksize []int64, strides []int64, padding Padding, o *MaxPool3DGradGradOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksize", ksize...), graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+	}
+	return s.Emit1("MaxPool3DGradGrad", as, origInput, origOutput, grad)
+}
+
+// MaxPoolGradOptions are the attributes of [MaxPoolGrad] that have defaults.
+type MaxPoolGradOptions struct {
+	// ExplicitPaddings is explicit_paddings. Default: [].
+	ExplicitPaddings []int64
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+}
+
+// MaxPoolGrad emits TensorFlow's op MaxPoolGrad and returns its output.
+// A nil o means the defaults.
+func MaxPoolGrad(s *ops.Scope, origInput ops.Input, origOutput ops.Input, grad ops.Input, ksize []int64, strides []int64, padding Padding, o *MaxPoolGradOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksize", ksize...), graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.ExplicitPaddings != nil {
+			as = append(as, graph.Ints("explicit_paddings", o.ExplicitPaddings...))
+		}
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+	}
+	return s.Emit1("MaxPoolGrad", as, origInput, origOutput, grad)
+}
+
+// MaxPoolGradGradOptions are the attributes of [MaxPoolGradGrad] that have defaults.
+type MaxPoolGradGradOptions struct {
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+}
+
+// MaxPoolGradGrad emits TensorFlow's op MaxPoolGradGrad and returns its output.
+// A nil o means the defaults.
+func MaxPoolGradGrad(s *ops.Scope, origInput ops.Input, origOutput ops.Input, grad ops.Input, ksize []int64, strides []int64, padding Padding, o *MaxPoolGradGradOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksize", ksize...), graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+	}
+	return s.Emit1("MaxPoolGradGrad", as, origInput, origOutput, grad)
+}
+
+// MaxPoolGradGradV2Options are the attributes of [MaxPoolGradGradV2] that have defaults.
+type MaxPoolGradGradV2Options struct {
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+}
+
+// MaxPoolGradGradV2 emits TensorFlow's op MaxPoolGradGradV2 and returns its output.
+// A nil o means the defaults.
+func MaxPoolGradGradV2(s *ops.Scope, origInput ops.Input, origOutput ops.Input, grad ops.Input, ksize ops.Input, strides ops.Input, padding Padding, o *MaxPoolGradGradV2Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("padding", string(padding)))
+	if o != nil {
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+	}
+	return s.Emit1("MaxPoolGradGradV2", as, origInput, origOutput, grad, ksize, strides)
+}
+
+// MaxPoolGradV2Options are the attributes of [MaxPoolGradV2] that have defaults.
+type MaxPoolGradV2Options struct {
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+}
+
+// MaxPoolGradV2 emits TensorFlow's op MaxPoolGradV2 and returns its output.
+// A nil o means the defaults.
+func MaxPoolGradV2(s *ops.Scope, origInput ops.Input, origOutput ops.Input, grad ops.Input, ksize ops.Input, strides ops.Input, padding Padding, o *MaxPoolGradV2Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("padding", string(padding)))
+	if o != nil {
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+	}
+	return s.Emit1("MaxPoolGradV2", as, origInput, origOutput, grad, ksize, strides)
+}
+
+// MaxPoolGradWithArgmaxOptions are the attributes of [MaxPoolGradWithArgmax] that have defaults.
+type MaxPoolGradWithArgmaxOptions struct {
+	// IncludeBatchInIndex is include_batch_in_index. Default: false.
+	IncludeBatchInIndex bool
+}
+
+// MaxPoolGradWithArgmax emits TensorFlow's op MaxPoolGradWithArgmax and returns its output.
+// A nil o means the defaults.
+func MaxPoolGradWithArgmax(s *ops.Scope, input ops.Input, grad ops.Input, argmax ops.Input, ksize []int64, strides []int64, padding Padding, o *MaxPoolGradWithArgmaxOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksize", ksize...), graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.IncludeBatchInIndex {
+			as = append(as, graph.Bool("include_batch_in_index", o.IncludeBatchInIndex))
+		}
+	}
+	return s.Emit1("MaxPoolGradWithArgmax", as, input, grad, argmax)
+}
+
+// MaxPoolV2Options are the attributes of [MaxPoolV2] that have defaults.
+type MaxPoolV2Options struct {
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+}
+
+// MaxPoolV2 emits TensorFlow's op MaxPoolV2 and returns its output.
+// A nil o means the defaults.
+func MaxPoolV2(s *ops.Scope, input ops.Input, ksize ops.Input, strides ops.Input, padding Padding, o *MaxPoolV2Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("padding", string(padding)))
+	if o != nil {
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+	}
+	return s.Emit1("MaxPoolV2", as, input, ksize, strides)
+}
+
+// MaxPoolWithArgmaxOptions are the attributes of [MaxPoolWithArgmax] that have defaults.
+type MaxPoolWithArgmaxOptions struct {
+	// Targmax is Targmax. Default: int64.
+	Targmax tensor.DType
+	// IncludeBatchInIndex is include_batch_in_index. Default: false.
+	IncludeBatchInIndex bool
+}
+
+// MaxPoolWithArgmax emits TensorFlow's op MaxPoolWithArgmax and returns its outputs.
+// A nil o means the defaults.
+func MaxPoolWithArgmax(s *ops.Scope, input ops.Input, ksize []int64, strides []int64, padding Padding, o *MaxPoolWithArgmaxOptions) (output, argmax *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksize", ksize...), graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.Targmax != 0 {
+			as = append(as, graph.Type("Targmax", o.Targmax))
+		}
+		if o.IncludeBatchInIndex {
+			as = append(as, graph.Bool("include_batch_in_index", o.IncludeBatchInIndex))
+		}
+	}
+	out := s.EmitN(2, "MaxPoolWithArgmax", as, input)
+	return out[0], out[1]
 }

@@ -8,10 +8,11 @@ type DataFormat string
 
 // The values of DataFormat.
 const (
-	DataFormatNcdhw DataFormat = "NCDHW"
-	DataFormatNchw  DataFormat = "NCHW"
-	DataFormatNdhwc DataFormat = "NDHWC"
-	DataFormatNhwc  DataFormat = "NHWC"
+	DataFormatNcdhw     DataFormat = "NCDHW"
+	DataFormatNchw      DataFormat = "NCHW"
+	DataFormatNchwVectC DataFormat = "NCHW_VECT_C"
+	DataFormatNdhwc     DataFormat = "NDHWC"
+	DataFormatNhwc      DataFormat = "NHWC"
 )
 
 // PadMode is a value of the attributes of this kind. Each op's definition tells which

@@ -31,7 +31,7 @@ func Pack[T float32 | float64](b []T, ldb int, transB bool, k, n int) *Weights[T
 	return w
 }
 
-// PackTemporary returns [Pack] into pooled memory, on par's workers. Free gives the
+// PackTemporary does what [Pack] does, into pooled memory, on par's workers. Free gives the
 // memory back.
 func PackTemporary[T float32 | float64](b []T, ldb int, transB bool, k, n int, par Parallel) *Weights[T] {
 	w := newWeights[T](k, n)

@@ -2,7 +2,7 @@
 
 package simd
 
-// Depthwise returns a row of a depthwise convolution, see [Taps], for as many channels
+// Depthwise computes a row of a depthwise convolution, see [Taps], for as many channels
 // from the first on as it returns.
 func Depthwise[T any](dst, src, w []T, t *Taps) int {
 	switch dst := any(dst).(type) {

@@ -33,5 +33,8 @@ func Descend[T any](v, g []T, lr T) int { return 0 }
 // (√s+epsilon).
 func Adam[T any](v, m, s, g []T, alpha, b1, b2, epsilon T) int { return 0 }
 
-// Depthwise returns a row of a depthwise convolution, see [Taps].
+// Depthwise computes a row of a depthwise convolution, see [Taps].
 func Depthwise[T any](dst, src, w []T, t *Taps) int { return 0 }
+
+// Max computes dst = a where that is larger.
+func Max[T any](dst, a []T) int { return 0 }

@@ -29,6 +29,9 @@ func reluF32(dst, a *float32, n int)
 func reluGradF32(dst, a, b *float32, n int)
 
 //go:noescape
+func maxF32(dst, a *float32, n int)
+
+//go:noescape
 func descendF32(v, grad *float32, lr float32, n int)
 
 //go:noescape
@@ -63,6 +66,9 @@ func reluF64(dst, a *float64, n int)
 
 //go:noescape
 func reluGradF64(dst, a, b *float64, n int)
+
+//go:noescape
+func maxF64(dst, a *float64, n int)
 
 //go:noescape
 func descendF64(v, grad *float64, lr float64, n int)

@@ -2,7 +2,7 @@ package vec
 
 import "github.com/cairnml/cairn/kernel/internal/simd"
 
-// Depthwise returns a row of a depthwise convolution, see [simd.Taps].
+// Depthwise computes a row of a depthwise convolution, see [simd.Taps].
 func Depthwise[T Float](dst, src, w []T, t *simd.Taps) {
 	t.Check(len(dst), len(src), len(w))
 	first := simd.Depthwise(dst, src, w, t)
@@ -21,6 +21,17 @@ func Depthwise[T Float](dst, src, w []T, t *simd.Taps) {
 					sum[c] += T(tap[c] * v)
 				}
 			}
+		}
+	}
+}
+
+// MaxInto sets each element of dst to that of x where that is larger.
+func MaxInto[T Real](dst, x []T) {
+	x = x[:len(dst)]
+	n := simd.Max(dst, x)
+	for i, v := range x[n:] {
+		if v > dst[n+i] {
+			dst[n+i] = v
 		}
 	}
 }

@@ -107,4 +107,122 @@ for d in F:
 conv("Conv3D", "float32", (1, 4, 3, 5, 1), (2, 2, 2, 1, 2), (1, 1, 1), "SAME", dilations=(2, 1, 2))
 conv("Conv3D", "float32", (1, 3, 4, 4, 2), (2, 3, 2, 2, 2), (2, 2, 2), "SAME", channels_first=True)
 
+
+def windows(op, d, x, ksize, strides, padding, explicit=None, channels_first=False, ties=False):
+    """A pooling op, its gradient and that one's gradient."""
+    rank = len(x)
+    three = "3D" if rank == 5 else ""
+    attrs = {"ksize": spatial(ksize), "strides": spatial(strides), "padding": padding}
+    if explicit:
+        attrs["explicit_paddings"] = [0, 0] + explicit + [0, 0]
+    fattrs = {"ksize": first(attrs["ksize"]), "strides": first(attrs["strides"]), "padding": padding, "data_format": "NCHW" if rank == 4 else "NCDHW"}
+    fn = lambda name: getattr(tf.raw_ops, name)
+    image = rand(d, x, -3, 4) if not ties else rng.integers(0, 3, x).astype(np_of(d))
+    arg = "value" if (op, rank) == ("AvgPool", 4) else "input"
+    a = attrs if not channels_first else fattrs
+    flip = (lambda v: to_first(v).numpy()) if channels_first else (lambda v: v)
+    run = lambda name, **kw: to_first(fn(name)(**{k: to_last(v) if len(v.shape) == rank else v for k, v in kw.items() if k not in fattrs}, **attrs))
+    raw = (lambda name: lambda **kw: run(name, **kw)) if channels_first else (lambda name: None)
+    try:
+        y = fn(op + three)(**{arg: tf.constant(image)}, **attrs).numpy()  # a bare array would become float32
+    except tf.errors.OpError as e:
+        print("skip", op, d, attrs, str(e)[-80:])
+        return
+    dy, ddx = rand(d, y.shape, -3, 4), rand(d, x, -3, 4)
+    case("conv", op + three, [(arg, flip(image))], a, raw=raw(op + three))
+    if op == "AvgPool":
+        shape = L(first(x) if channels_first else x)
+        grad = lambda **kw: to_first(fn(op + three + "Grad")(orig_input_shape=L(x), grad=to_last(kw["grad"]), **attrs))
+        case("conv", op + three + "Grad", [("orig_input_shape", shape), ("grad", flip(dy))], a, raw=grad if channels_first else None)
+        return
+    case("conv", op + three + "Grad", [("orig_input", flip(image)), ("orig_output", flip(y)), ("grad", flip(dy))], a, raw=raw(op + three + "Grad"))
+    if not explicit:
+        case("conv", op + three + "GradGrad", [("orig_input", flip(image)), ("orig_output", flip(y)), ("grad", flip(ddx))], a, raw=raw(op + three + "GradGrad"))
+
+
+rng = recorder.rng
+for d in F + ["int8", "int16", "int32", "int64", "uint8", "uint16"]:
+    for op in ["MaxPool", "AvgPool"]:
+        windows(op, d, (2, 5, 6, 2), (2, 3), (2, 2), "SAME")
+        windows(op, d, (1, 5, 5, 3), (3, 2), (1, 2), "VALID")
+        windows(op, d, (1, 3, 4, 4, 2), (2, 2, 2), (1, 2, 2), "SAME")
+    x = rand(d, (2, 4, 5, 3))
+    a = {"ksize": [1, 2, 3, 1], "strides": [1, 2, 2, 1], "padding": "SAME"}
+    y, at = tf.raw_ops.MaxPoolWithArgmax(input=tf.constant(x), **a)
+    for batch in (False, True):
+        b = dict(a, include_batch_in_index=batch)
+        case("conv", "MaxPoolWithArgmax", [("input", x)], dict(b, Targmax=tf.int32 if batch else tf.int64))
+        y, at = tf.raw_ops.MaxPoolWithArgmax(input=tf.constant(x), **b)
+        case("conv", "MaxPoolGradWithArgmax", [("input", x), ("grad", rand(d, y.shape)), ("argmax", at.numpy())], b)
+for d in ["float32", "float64", "int32"]:
+    windows("MaxPool", d, (1, 6, 6, 2), (3, 3), (1, 1), "SAME", ties=True)
+    windows("MaxPool", d, (1, 4, 5, 2), (3, 2), (2, 1), "EXPLICIT", explicit=[1, 2, 0, 1])
+    case("conv", "MaxPool", [("input", rand(d, (2, 3, 2, 6)))], {"ksize": [1, 1, 1, 3], "strides": [1, 1, 1, 3], "padding": "VALID"})
+    k, st = L((1, 2, 2, 1)), L((1, 1, 2, 1))
+    x = rand(d, (1, 4, 5, 2))
+    case("conv", "MaxPoolV2", [("input", x), ("ksize", k), ("strides", st)], {"padding": "SAME"})
+    y = tf.raw_ops.MaxPoolV2(input=tf.constant(x), ksize=k, strides=st, padding="SAME").numpy()
+    case("conv", "MaxPoolGradV2", [("orig_input", x), ("orig_output", y), ("grad", rand(d, y.shape)), ("ksize", k), ("strides", st)], {"padding": "SAME"})
+    case("conv", "MaxPoolGradGradV2", [("orig_input", x), ("orig_output", y), ("grad", rand(d, x.shape)), ("ksize", k), ("strides", st)], {"padding": "SAME"})
+for op in ["MaxPool", "AvgPool"]:
+    windows(op, "float32", (1, 4, 5, 3), (2, 3), (2, 1), "SAME", channels_first=True)
+    windows(op, "float32", (1, 3, 4, 4, 2), (2, 2, 2), (2, 2, 1), "SAME", channels_first=True)
+windows("MaxPool", "float32", (1, 3, 3, 3, 1), (2, 2, 2), (1, 1, 1), "VALID", ties=True)
+windows("MaxPool", "float32", (2, 5, 5, 19), (3, 3), (2, 2), "SAME")
+windows("AvgPool", "float32", (2, 5, 5, 19), (3, 3), (2, 2), "SAME")
+
+
+def norm(version, d, x, training, data_format="NHWC", factor=1.0):
+    """FusedBatchNorm and its gradient. What only means something to another
+    device, and what no kernel fills, is given as empty or by its meaning."""
+    n = x[data_format.index("C")]
+    v = lambda lo=-2, hi=2: rand("float32", (n,), lo, hi)
+    image, scale, offset, mean, variance = rand(d, x), v(), v(), v(), v(0.1, 2)
+    if training and factor == 1.0:
+        mean = variance = np.zeros(0, np.float32)
+    attrs = {"is_training": training, "data_format": data_format, "epsilon": 0.01}
+    if factor != 1.0:
+        attrs["exponential_avg_factor"] = factor
+    outs = []
+
+    def forward(**kw):
+        r = list(getattr(tf.raw_ops, "FusedBatchNorm" + version)(**kw))
+        if version == "V3":
+            r[5] = tf.zeros([0])
+        if not training:
+            r[3], r[4] = tf.constant(mean), tf.constant(variance)
+        outs[:] = r
+        return r
+
+    def backward(**kw):
+        r = list(getattr(tf.raw_ops, "FusedBatchNormGrad" + version)(**kw))
+        return r[:3] + [tf.zeros([0])] * 2
+
+    case("conv", "FusedBatchNorm" + version, [("x", image), ("scale", scale), ("offset", offset), ("mean", mean), ("variance", variance)], attrs, raw=forward)
+    attrs.pop("exponential_avg_factor", None)
+    ins = [("y_backprop", rand(d, x)), ("x", image), ("scale", scale), ("reserve_space_1", outs[3].numpy()), ("reserve_space_2", outs[4].numpy())]
+    if version == "V3":
+        ins.append(("reserve_space_3", np.zeros(0, np.float32)))
+    case("conv", "FusedBatchNormGrad" + version, ins, attrs, raw=backward)
+
+
+for training in (True, False):
+    norm("", "float32", (2, 2, 3, 3), training)
+    for version in ("V2", "V3"):
+        for d in ["float32", "float16", "bfloat16"]:
+            norm(version, d, (2, 3, 2, 3), training)
+        norm(version, "float32", (2, 3, 2, 2), training, "NCHW")
+        norm(version, "float32", (1, 1, 1, 2), training)
+    norm("V3", "float32", (2, 1, 3, 2, 2), training, "NDHWC")
+    norm("V3", "float32", (2, 3, 1, 2, 2), training, "NCDHW")
+    norm("V3", "float32", (3, 2, 3, 37), training)
+norm("V3", "float32", (2, 2, 3, 2), True, factor=0.25)
+norm("V2", "float16", (2, 2, 3, 2), True, factor=0.75)
+for d in ["float32", "float16"]:
+    for a in [{}, {"depth_radius": 1, "bias": 2.0, "alpha": 0.5, "beta": 0.75}, {"depth_radius": 2, "bias": 1.5, "alpha": 0.1, "beta": 1.0}]:
+        x = rand(d, (1, 2, 3, 6))
+        case("conv", "LRN", [("input", x)], a)
+        y = tf.raw_ops.LRN(input=tf.constant(x), **a).numpy()
+        case("conv", "LRNGrad", [("input_grads", rand(d, x.shape)), ("input_image", x), ("output_image", y)], a)
+
 write()

@@ -265,30 +265,6 @@ def call(op, *inputs, **attrs):
 
 
 i32 = lambda *v: np.array(v, np.int32)
-for strides, padding, dilations in [([1, 1, 1, 1], "SAME", [1, 1, 1, 1]), ([1, 2, 3, 1], "SAME", [1, 1, 1, 1]),
-                                    ([1, 1, 1, 1], "VALID", [1, 1, 1, 1]), ([1, 2, 2, 1], "VALID", [1, 1, 1, 1]),
-                                    ([1, 1, 1, 1], "VALID", [1, 2, 2, 1]), ([1, 1, 1, 1], "SAME", [1, 3, 2, 1])]:
-    call("Conv2D", (2, 9, 10, 4), (3, 2, 4, 5), strides=strides, padding=padding, dilations=dilations)
-call("Conv2D", (2, 9, 10, 4), (3, 3, 4, 5), strides=[1, 2, 2, 1], padding="EXPLICIT", explicit_paddings=[0, 0, 1, 2, 0, 3, 0, 0])
-call("Conv2D", (2, 5, 6, 4), (1, 1, 2, 6), strides=[1, 1, 1, 1], padding="SAME")
-for padding in ["SAME", "VALID"]:
-    for st in (1, 2):
-        call("DepthwiseConv2dNative", (2, 7, 8, 3), (3, 3, 3, 2), strides=[1, st, st, 1], padding=padding)
-        call("Conv3D", (1, 5, 6, 7, 2), (2, 3, 3, 2, 4), strides=[1, st, st, st, 1], padding=padding)
-        for op in ("MaxPool", "AvgPool"):
-            call(op, (2, 7, 8, 3), ksize=[1, 3, 2, 1], strides=[1, st, st, 1], padding=padding)
-    call("MaxPool3D", (1, 5, 6, 7, 2), ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding=padding)
-    call("AvgPool3D", (1, 5, 6, 7, 2), ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding=padding)
-call("Conv2DBackpropInput", i32(2, 9, 10, 4), (3, 2, 4, 5), (2, 9, 10, 5), strides=[1, 1, 1, 1], padding="SAME")
-call("Conv2DBackpropFilter", (2, 9, 10, 4), i32(3, 2, 4, 5), (2, 9, 10, 5), strides=[1, 1, 1, 1], padding="SAME")
-call("DepthwiseConv2dNativeBackpropInput", i32(2, 7, 8, 3), (3, 3, 3, 2), (2, 7, 8, 6), strides=[1, 1, 1, 1], padding="SAME")
-call("DepthwiseConv2dNativeBackpropFilter", (2, 7, 8, 3), i32(3, 3, 3, 2), (2, 7, 8, 6), strides=[1, 1, 1, 1], padding="SAME")
-call("MaxPoolGrad", (1, 4, 4, 2), (1, 2, 2, 2), (1, 2, 2, 2), ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="SAME")
-call("AvgPoolGrad", i32(1, 4, 4, 2), (1, 2, 2, 2), ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="SAME")
-call("FusedBatchNormV3", (2, 3, 4, 5), (5,), (5,), (5,), (5,), is_training=False)
-call("FusedBatchNormV3", (2, 3, 4, 5), (5,), (5,), (0,), (0,), is_training=True)
-call("FusedBatchNormGradV3", (2, 3, 4, 5), (2, 3, 4, 5), (5,), (5,), (5,), (5,), is_training=True)
-call("LRN", (1, 2, 3, 4))
 call("ResizeBilinear", (1, 4, 5, 3), i32(6, 7))
 call("ResizeNearestNeighbor", (1, 4, 5, 3), i32(6, 7))
 call("DepthToSpace", (1, 2, 3, 8), block_size=2)

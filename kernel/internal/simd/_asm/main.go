@@ -44,6 +44,9 @@ func main() {
 		e.loop("reluGrad", []string{"dst"}, []string{"a", "b"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
 			return []reg.VecVirtual{e.do("and", in[0], e.compare(less, e.zero(), in[1]))}
 		})
+		e.loop("max", []string{"dst"}, []string{"dst", "a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
+			return []reg.VecVirtual{e.do("max", in[1], in[0])}
+		})
 		e.loop("descend", []string{"v"}, []string{"v", "grad"}, []string{"lr"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
 			return []reg.VecVirtual{e.do("sub", in[0], e.do("mul", in[1], s[0]))}
 		})
@@ -139,10 +142,10 @@ func contains(s []string, x string) bool {
 func (e elem) do(op string, a, b reg.VecVirtual) reg.VecVirtual {
 	y := YMM()
 	single := map[string]func(...Op){
-		"add": VADDPS, "sub": VSUBPS, "mul": VMULPS, "div": VDIVPS, "and": VANDPS,
+		"add": VADDPS, "sub": VSUBPS, "mul": VMULPS, "div": VDIVPS, "and": VANDPS, "max": VMAXPS,
 	}
 	double := map[string]func(...Op){
-		"add": VADDPD, "sub": VSUBPD, "mul": VMULPD, "div": VDIVPD, "and": VANDPD,
+		"add": VADDPD, "sub": VSUBPD, "mul": VMULPD, "div": VDIVPD, "and": VANDPD, "max": VMAXPD,
 	}
 	if e.size == 4 {
 		single[op](b, a, y)

@@ -1,0 +1,248 @@
+package conv
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/vec"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// pooling is a node that takes the maximum or the mean of windows, or a
+// gradient of that.
+type pooling struct {
+	rank    int
+	windows shape.Windows
+	size    []int
+	given   int // the input that tells the windows' sizes, the strides behind it; 0 for attributes
+	batch   bool
+	index   tensor.DType // of argmax
+}
+
+// poolFunc is a pooling op: it finds the geometry, makes the output and
+// computes.
+type poolFunc func(c *engine.Call, p *pooling) error
+
+// pool prepares a pooling op on images of a rank. given is the input that holds
+// the windows' sizes, followed by one with the strides, where they are no
+// attributes.
+func pool(rank, given int, run poolFunc) func(*engine.Node) (func(*engine.Call) error, error) {
+	return func(n *engine.Node) (func(*engine.Call) error, error) {
+		p := &pooling{rank: rank, given: given, batch: n.Attrs.Bool("include_batch_in_index"), index: n.Attrs.Type("Targmax", tensor.Int64)}
+		var err error
+		if p.windows, err = shape.WindowsOf(n.Attrs, rank); err != nil {
+			return nil, err
+		}
+		if p.size, err = shape.Sizes(n.Attrs, rank); err != nil {
+			return nil, err
+		}
+		if given == 0 {
+			return func(c *engine.Call) error { return run(c, p) }, nil
+		}
+		return func(c *engine.Call) error {
+			if c.NumIn() != given+2 {
+				return fmt.Errorf("takes %d inputs, %d were given", given+2, c.NumIn())
+			}
+			if err := c.NeedTensors(0); err != nil {
+				return err
+			}
+			q := *p
+			for i, list := range []*[]int{&q.size, &q.windows.Strides} {
+				v, err := shapes.Ints(c.In(given+i), "the windows")
+				if err != nil {
+					return err
+				}
+				if *list, err = shape.PerDim(v, rank); err != nil {
+					return err
+				}
+			}
+			return run(c, &q)
+		}, nil
+	}
+}
+
+// need checks that a call has n inputs, besides those that tell the windows.
+func (p *pooling) need(c *engine.Call, n int) error {
+	if p.given > 0 {
+		n += 2
+	}
+	return c.Need(n)
+}
+
+// over returns the geometry of the windows over images of shape x, and the shape of
+// what comes out.
+func (p *pooling) over(x tensor.Shape) (g geometry, out tensor.Shape, err error) {
+	if len(x) != p.rank {
+		return g, nil, fmt.Errorf("images of shape %v, where %d dimensions are needed", x, p.rank)
+	}
+	l := p.windows.Layout
+	if p.size[l.Batch] != 1 {
+		return g, nil, fmt.Errorf("windows reach over %d images", p.size[l.Batch])
+	}
+	size := [3]int{1, 1, 1}
+	for i, d := range l.Spatial {
+		size[3-len(l.Spatial)+i] = p.size[d]
+	}
+	if err = g.windows(&p.windows, x, size); err != nil {
+		return g, nil, err
+	}
+	g.groups, g.o = 1, g.c
+	k, stride := p.size[l.Channels], p.windows.Strides[l.Channels]
+	if k == 1 && stride == 1 {
+		return g, g.image(g.out, g.c), nil
+	}
+	// Windows over channels: these are the only spatial dimension.
+	if size != [3]int{1, 1, 1} || g.stride != [3]int{1, 1, 1} || k != stride || g.c%k != 0 || g.channelsFirst {
+		return g, nil, fmt.Errorf("windows over channels have to divide them, and to reach over nothing else")
+	}
+	out = x.Clone()
+	out[l.Channels] = g.c / k
+	return geometry{rank: p.rank, n: g.places(), c: 1, o: 1, groups: 1, in: [3]int{1, 1, g.c}, out: [3]int{1, 1, g.c / k},
+		size: [3]int{1, 1, k}, stride: [3]int{1, 1, k}, dilation: [3]int{1, 1, 1}}, out, nil
+}
+
+// ofType picks the instance of a generic function for an element type.
+type ofType[F any] map[tensor.DType]F
+
+func (m ofType[F]) of(d tensor.DType) (f F, err error) {
+	f, ok := m[d]
+	if !ok {
+		var t elementwise.ByType
+		for known := range m {
+			t[known] = func(*engine.Call) error { return nil }
+		}
+		err = t.Unsupported(d)
+	}
+	return f, err
+}
+
+type reducer func(c *engine.Call, g *geometry, out, x *tensor.Tensor)
+
+// reducing runs the op that makes one number of each window.
+func reducing(table ofType[reducer]) poolFunc {
+	return func(c *engine.Call, p *pooling) error {
+		if err := p.need(c, 1); err != nil {
+			return err
+		}
+		x := c.In(0)
+		f, err := table.of(x.DType())
+		if err != nil {
+			return err
+		}
+		g, dims, err := p.over(x.Shape())
+		if err != nil {
+			return err
+		}
+		out, err := c.Alloc(0, x.DType(), dims)
+		if err != nil || out.Len() == 0 {
+			return err
+		}
+		f(c, &g, out, x)
+		return nil
+	}
+}
+
+var maxPools = ofType[reducer]{
+	tensor.Float32: pools(maxWindow[float32]), tensor.Float64: pools(maxWindow[float64]),
+	tensor.Float16: halfPools[tensor.F16](maxWindow[float32]), tensor.BFloat16: halfPools[tensor.BF16](maxWindow[float32]),
+	tensor.Int8: pools(maxWindow[int8]), tensor.Int16: pools(maxWindow[int16]), tensor.Int32: pools(maxWindow[int32]), tensor.Int64: pools(maxWindow[int64]),
+	tensor.Uint8: pools(maxWindow[uint8]), tensor.Uint16: pools(maxWindow[uint16]),
+}
+
+var avgPools = ofType[reducer]{
+	tensor.Float32: pools(meanWindow[float32]), tensor.Float64: pools(meanWindow[float64]),
+	tensor.Float16: halfPools[tensor.F16](meanWindow[float32]), tensor.BFloat16: halfPools[tensor.BF16](meanWindow[float32]),
+}
+
+// windowFunc computes one place from the taps in x that lie within the image;
+// there is at least one. Each element of taps is where a tap's channels start.
+type windowFunc[T element] func(dst, x []T, taps []int)
+
+type tensorElement interface {
+	element
+	tensor.Element
+}
+
+func pools[T tensorElement](f windowFunc[T]) reducer {
+	return func(c *engine.Call, g *geometry, out, x *tensor.Tensor) {
+		poolOver(c, g, tensor.Values[T](out), tensor.Values[T](x), f)
+	}
+}
+
+func halfPools[H elementwise.Half](f windowFunc[float32]) reducer {
+	return func(c *engine.Call, g *geometry, out, x *tensor.Tensor) {
+		src, free := scratch[float32](c, x.Len())
+		defer free()
+		dst, freeDst := scratch[float32](c, out.Len())
+		defer freeDst()
+		elementwise.Widen(src, tensor.Values[H](x))
+		poolOver(c, g, dst, src, f)
+		elementwise.Narrow(tensor.Values[H](out), dst)
+	}
+}
+
+// poolOver computes all places.
+func poolOver[T element](c *engine.Call, g *geometry, y, x []T, f windowFunc[T]) {
+	fr := framed(c, x, g.channelsFirst, g.n, g.c, g.in, g.in, [3]int{}, 1)
+	defer fr.free()
+	out, done := last(c, y, g.channelsFirst, g.n, g.out, g.c)
+	defer done()
+	image := g.in[0] * g.in[1] * g.in[2] * g.c
+	rows := g.n * g.out[0] * g.out[1]
+	width := g.out[2] * g.c
+	c.Parallel(rows, float64(width*g.taps())*0.15+20*float64(g.out[2]), func(lo, hi int) {
+		var buf [64]int
+		for r := lo; r < hi; r++ {
+			n, z, y := r/(g.out[0]*g.out[1]), r/g.out[1]%g.out[0], r%g.out[1]
+			src := fr.data[n*image : (n+1)*image]
+			for xo := range g.out[2] {
+				taps := g.within(buf[:0], z, y, xo)
+				dst := out[r*width+xo*g.c:][:g.c]
+				if len(taps) == 0 {
+					clear(dst)
+					continue
+				}
+				f(dst, src, taps)
+			}
+		}
+	})
+}
+
+// within appends where the channels of each tap start that lies within the
+// image, for the window at a place.
+func (g *geometry) within(taps []int, z, y, x int) []int {
+	z0, z1 := g.span(0, z)
+	y0, y1 := g.span(1, y)
+	x0, x1 := g.span(2, x)
+	pz, py, px := g.place(0, z), g.place(1, y), g.place(2, x)
+	for kz := z0; kz < z1; kz++ {
+		for ky := y0; ky < y1; ky++ {
+			at := (((pz+kz*g.dilation[0])*g.in[1]+py+ky*g.dilation[1])*g.in[2] + px) * g.c
+			for kx := x0; kx < x1; kx++ {
+				taps = append(taps, at+kx*g.dilation[2]*g.c)
+			}
+		}
+	}
+	return taps
+}
+
+func maxWindow[T element](dst, x []T, taps []int) {
+	copy(dst, x[taps[0]:])
+	for _, t := range taps[1:] {
+		vec.MaxInto(dst, x[t:t+len(dst)])
+	}
+}
+
+func meanWindow[T real](dst, x []T, taps []int) {
+	copy(dst, x[taps[0]:])
+	for _, t := range taps[1:] {
+		vec.AddVV(dst, dst, x[t:t+len(dst)])
+	}
+	n := T(len(taps))
+	for i := range dst {
+		dst[i] /= n
+	}
+}
