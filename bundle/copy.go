@@ -139,28 +139,27 @@ func (r *Reader) checkData(ctx context.Context) error {
 // copySliced enters a tensor whose slices were copied, as one of data file
 // shard.
 func (w *Writer) copySliced(rec *record, as string, shard int) error {
-	if _, ok := w.entries[as]; ok {
+	if w.entries.has(as) {
 		return w.fail(fmt.Errorf("bundle: tensor %q is added twice", as))
 	}
-	var e pb.BundleEntryProto
-	if err := e.Unmarshal(rec.Raw); err != nil {
+	row, err := slicedRowOf(rec.Raw, func(int32) int { return shard })
+	if err != nil {
 		return w.fail(err)
 	}
-	e.ShardId = int32(shard)
-	w.entries[as] = &e
+	w.entries.addSliced(as, row)
 	return nil
 }
 
 // copyPiece copies one stored piece.
 func (w *Writer) copyPiece(ctx context.Context, r *Reader, rec *record, key, as string) error {
-	if _, ok := w.entries[key]; ok {
+	if w.entries.has(key) {
 		return w.fail(fmt.Errorf("bundle: tensor %q is added twice", as))
 	}
 	var e pb.BundleEntryProto
 	if err := e.Unmarshal(rec.Raw); err != nil {
 		return w.fail(err)
 	}
-	err := w.place(ctx, key, &e, func(s *shardWriter) (uint32, error) {
+	at, err := w.place(ctx, func(s *shardWriter) (uint32, error) {
 		from := w.source(r)
 		if err := from.check(rec); err != nil {
 			return 0, err
@@ -171,6 +170,9 @@ func (w *Writer) copyPiece(ctx context.Context, r *Reader, rec *record, key, as 
 	if err != nil {
 		return w.fail(err)
 	}
+	at.set(&e)
+	w.row = e.AppendTo(w.row[:0])
+	w.entries.add(key, w.row)
 	return nil
 }
 

@@ -201,6 +201,51 @@ func TestIndexOfAMillionEntries(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
+// TestMakingAnIndexOfAMillionEntries: a copy and a merge hold little more than the
+// index's own bytes of what they are making.
+func TestMakingAnIndexOfAMillionEntries(t *testing.T) {
+	path := t.TempDir()
+	n := 1_000_000
+	if testing.Short() || underRace {
+		n = 100_000
+	}
+	size := millionEntries(t, path, n)
+	ctx, dir := t.Context(), vfs.OSDir(path)
+	r := mustOpen(t, dir, "many")
+	for what, begin := range map[string]func() any{
+		"a copy": func() any {
+			w, err := NewWriter(vfs.MemDir(), "copy", nil)
+			if err == nil {
+				err = w.CopyAll(ctx, r, nil)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w
+		},
+		"a merge": func() any {
+			m := &merging{ctx: ctx, dir: dir, dst: "merged", opts: &MergeOptions{}, shards: make(map[string]int)}
+			if err := m.read("many"); err != nil {
+				t.Fatal(err)
+			}
+			return m
+		},
+	} {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		made := begin()
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		held := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+		t.Logf("%s: %d entries in %d bytes of index: %d bytes held", what, r.Len(), size, held)
+		if held > 10*size {
+			t.Errorf("%s of an index of %d bytes takes %d in memory", what, size, held)
+		}
+		runtime.KeepAlive(made)
+	}
+}
+
 // TestSparseIndexIsRefused: an index of which a few bytes lie on
 // the disk is not read into memory.
 func TestSparseIndexIsRefused(t *testing.T) {

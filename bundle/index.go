@@ -101,7 +101,7 @@ func (x *index) tensor(k int) int {
 // record decodes an entry that was checked when it was read.
 func (x *index) record(i int) *record {
 	e := x.at(i)
-	rec, _, _ := parseRecord(e.key, bytesOf(e.raw), x.shards)
+	rec, _, _ := parseRecord(e.key, bytesOf(e.raw), x.shards, nil)
 	rec.at = e.at
 	if s := x.sliced[i]; s != nil {
 		rec.home = rec.Shard
@@ -128,8 +128,7 @@ func (x *index) places() []place {
 		if x.sliced[i] != nil {
 			continue
 		}
-		m, _ := decodeEntry(bytesOf(x.at(i).raw))
-		out = append(out, place{m.offset, m.size, m.shard, int32(i)})
+		out = append(out, x.place(i))
 	}
 	slices.SortFunc(out, func(a, b place) int {
 		switch {
@@ -141,6 +140,30 @@ func (x *index) places() []place {
 		return cmp.Or(cmp.Compare(min(a.size, 1), min(b.size, 1)), cmp.Compare(a.entry, b.entry))
 	})
 	return out
+}
+
+// place returns where the bytes of an entry lie that was checked when it was
+// read.
+func (x *index) place(i int) place {
+	p := place{entry: int32(i)}
+	for raw := bytesOf(x.at(i).raw); len(raw) > 0; {
+		num, typ, n := protowire.ConsumeTag(raw)
+		if typ != protowire.VarintType {
+			raw = raw[n+protowire.ConsumeFieldValue(num, typ, raw[n:]):]
+			continue
+		}
+		v, k := protowire.ConsumeVarint(raw[n:])
+		switch num {
+		case 3:
+			p.shard = int32(v)
+		case 4:
+			p.off = int64(v)
+		case 5:
+			p.size = int64(v)
+		}
+		raw = raw[n+k:]
+	}
+	return p
 }
 
 // entryFields are an entry's fields; its slices are counted only.
@@ -157,8 +180,9 @@ type entryFields struct {
 // decodeEntry decodes an entry without the messages in between: an index may
 // have millions of them, and a small message can ask for much larger storage.
 // It takes what pb.BundleEntryProto takes. The error is for what is no message;
-// one about the shape stands in the fields.
-func decodeEntry(raw []byte) (entryFields, error) {
+// one about the shape stands in the fields. The shape lies in the memory of into
+// where that is enough.
+func decodeEntry(raw []byte, into tensor.Shape) (entryFields, error) {
 	var m entryFields
 	var buf [8]int64
 	shape := shapeFields{dims: buf[:0]}
@@ -197,7 +221,7 @@ func decodeEntry(raw []byte) (entryFields, error) {
 			m.slices++
 		}
 	}
-	m.shape, m.elems, m.shapeErr = shape.shape()
+	m.shape, m.elems, m.shapeErr = shape.shape(into)
 	return m, nil
 }
 
@@ -277,14 +301,17 @@ func dimOf(b []byte) (d int64, n int) {
 // shape returns the shape, and its number of elements. It must be known and the
 // number must fit 64 bits; that it fits this platform's int is left to be
 // checked.
-func (s *shapeFields) shape() (shape tensor.Shape, elements int64, err error) {
+func (s *shapeFields) shape(into tensor.Shape) (shape tensor.Shape, elements int64, err error) {
 	if s.unknown {
 		return nil, 0, errors.New("the shape has no known rank")
 	}
 	if s.more > 0 {
 		return nil, 0, fmt.Errorf("the shape has %d dimensions, the most is %d", len(s.dims)+s.more, tensor.MaxRank)
 	}
-	shape = make(tensor.Shape, len(s.dims))
+	if shape = into; cap(shape) < len(s.dims) || shape == nil {
+		shape = make(tensor.Shape, len(s.dims))
+	}
+	shape = shape[:len(s.dims)]
 	elements = 1
 	zero := false
 	for i, d := range s.dims {
@@ -376,10 +403,11 @@ func countExtents(b []byte) int {
 }
 
 // parseRecord decodes an entry; its error is in words only, the caller adds the
-// place. The number is that of the slices that the entry lists.
-func parseRecord(key string, value []byte, shards int) (record, int, error) {
+// place. The number is that of the slices that the entry lists; shape is as in
+// decodeEntry.
+func parseRecord(key string, value []byte, shards int, shape tensor.Shape) (record, int, error) {
 	r := record{Entry: Entry{Name: key, Raw: value}}
-	m, err := decodeEntry(value)
+	m, err := decodeEntry(value, shape)
 	if err != nil {
 		return r, 0, fmt.Errorf("the entry can't be decoded: %w", err)
 	}

@@ -41,7 +41,7 @@ func Merge(ctx context.Context, dir vfs.Dir, dst string, srcs []string, opts *Me
 	if err := checkPrefix(dst); err != nil {
 		return err
 	}
-	m := &merging{ctx: ctx, dir: dir, dst: dst, opts: opts, entries: make(map[string]*pb.BundleEntryProto), shards: make(map[string]int)}
+	m := &merging{ctx: ctx, dir: dir, dst: dst, opts: opts, shards: make(map[string]int)}
 	seen := make(map[string]bool)
 	for _, src := range srcs {
 		if seen[src] {
@@ -71,7 +71,7 @@ type merging struct {
 	dst     string
 	opts    *MergeOptions
 	header  *pb.BundleHeaderProto
-	entries map[string]*pb.BundleEntryProto
+	entries entryTable
 	shards  map[string]int // a source's data file: its number in dst
 	files   []string       // the same by number
 	sources []string       // the prefixes that were there
@@ -102,29 +102,48 @@ func (m *merging) read(src string) error {
 	if err := r.checkData(m.ctx); err != nil {
 		return err
 	}
+	// A sliced tensor's own entry speaks of data file 0, though it has no bytes
+	// there; TensorFlow counts it all the same.
+	numbers := make(map[int32]int)
+	shard := func(n int32) int {
+		number, ok := numbers[n]
+		if !ok {
+			number = m.number(DataName(src, int(n), r.header.NumShards))
+			numbers[n] = number
+		}
+		return number
+	}
+	var buf []byte
 	for i := range r.index.n {
 		if i%4096 == 0 && m.ctx.Err() != nil {
 			return m.ctx.Err()
 		}
 		rec := r.record(i)
-		var e pb.BundleEntryProto
-		if err := e.Unmarshal(rec.Raw); err != nil {
-			return err
-		}
-		if old := m.entries[rec.Name]; old != nil {
+		old, there := m.entries.tensor(rec.Name)
+		switch {
+		case there && (old == nil || len(rec.Slices) == 0):
+			return fmt.Errorf("tensor %q is in %q and in a source before it", r.ownerOf(rec), src)
+		case len(rec.Slices) > 0:
+			row, err := slicedRowOf(rec.Raw, shard)
 			switch {
-			case len(old.Slices) == 0 || len(e.Slices) == 0:
-				return fmt.Errorf("tensor %q is in %q and in a source before it", r.ownerOf(rec), src)
-			case old.Dtype != e.Dtype || string(old.Shape.Marshal()) != string(e.Shape.Marshal()):
+			case err != nil:
+				return err
+			case !there:
+				m.entries.addSliced(m.entries.keep(bytesOf(rec.Name)), row)
+			case old.kind != row.kind:
 				return fmt.Errorf("tensor %q is of another type or shape in %q than in a source before it", rec.Name, src)
+			default:
+				old.slices = append(old.slices, row.slices...)
 			}
-			old.Slices = append(old.Slices, e.Slices...)
-			continue
+		default:
+			var e pb.BundleEntryProto
+			if err := e.Unmarshal(rec.Raw); err != nil {
+				return err
+			}
+			e.ShardId = int32(shard(e.ShardId))
+			buf = e.AppendTo(buf[:0])
+			m.entries.add(m.entries.keep(bytesOf(rec.Name)), buf)
 		}
-		// A sliced tensor's own entry speaks of data file 0, though it has no
-		// bytes there; TensorFlow counts it all the same.
-		e.ShardId = int32(m.number(DataName(src, int(e.ShardId), r.header.NumShards)))
-		m.entries[rec.Name] = &e
 	}
 	if r.index.n == 0 {
 		// A bundle without tensors still has its data files.
@@ -241,7 +260,7 @@ func (m *merging) writeIndex(name string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := writeTable(f, m.header, m.entries); err != nil {
+	if err := m.entries.write(f, m.header); err != nil {
 		return err
 	}
 	if m.opts.NoSync {

@@ -37,7 +37,11 @@ func readBack(ctx context.Context, fsys fs.FS, index string, data []string) erro
 		}
 		sizes[i] = info.Size()
 	}
-	for _, p := range r.index.places() {
+	for i := range r.index.n {
+		if r.index.sliced[i] != nil {
+			continue
+		}
+		p := r.index.place(i)
 		if size := sizes[p.shard]; p.off+p.size > size {
 			return &CorruptError{File: data[p.shard], Offset: size, Name: r.ownerOf(r.record(int(p.entry))), What: fmt.Sprintf("the file ends here, the tensor's %d bytes begin at %d", p.size, p.off)}
 		}

@@ -203,6 +203,7 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 	// compressed. Those of one written as the format asks don't exceed sixteen
 	// times it, since every sixteenth key stands in full.
 	var sliced []int // the entries of tensors stored in slices
+	shape := make(tensor.Shape, 0, tensor.MaxRank)
 	budget := opts.memory(src) - limit.Base*3/4
 	r.index = index{sliced: make(map[int]*slicedTensor), owners: make(map[int]sliceOf)}
 	err = t.All(func(key, value []byte, offset int64) error {
@@ -220,7 +221,7 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 			r.index.shards = r.header.NumShards
 			return err
 		}
-		_, parts, err := parseRecord(view(key), value, r.header.NumShards)
+		_, parts, err := parseRecord(view(key), value, r.header.NumShards, shape)
 		if err != nil {
 			return bad(offset, string(key), err)
 		}
@@ -313,7 +314,7 @@ func (r *Reader) linkSlices(ctx context.Context, file string, sliced []int) erro
 			if !ok {
 				return fmt.Errorf("slice %s has no entry of its own: its data is missing", s)
 			}
-			part, parts, _ := parseRecord(x.at(j).key, bytesOf(x.at(j).raw), x.shards)
+			part, parts, _ := parseRecord(x.at(j).key, bytesOf(x.at(j).raw), x.shards, nil)
 			shape, err := s.Shape(rec.Shape)
 			if err != nil {
 				return err

@@ -163,15 +163,6 @@ func parseSlice(m *pb.TensorSliceProto, full tensor.Shape) (Slice, error) {
 	return s, nil
 }
 
-// shapeProto returns a shape as the index holds it: there for a scalar, too.
-func shapeProto(s tensor.Shape) *pb.TensorShapeProto {
-	m := &pb.TensorShapeProto{Dim: make([]*pb.Dim, len(s))}
-	for i, n := range s {
-		m.Dim[i] = &pb.Dim{Size: int64(n)}
-	}
-	return m
-}
-
 // parseShape returns a shape from a file, and its number of elements. The shape
 // must be known and the number must fit 64 bits; that it fits this platform's
 // int is left to be checked.
@@ -183,5 +174,5 @@ func parseShape(m *pb.TensorShapeProto) (shape tensor.Shape, elements int64, err
 	for _, d := range m.Dim[:min(len(m.Dim), tensor.MaxRank)] {
 		f.dims = append(f.dims, d.Size)
 	}
-	return f.shape()
+	return f.shape(nil)
 }

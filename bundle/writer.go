@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/cairnml/cairn/internal/crc32c"
 	"github.com/cairnml/cairn/internal/pb"
-	"github.com/cairnml/cairn/internal/table"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/vfs"
 )
@@ -55,13 +53,14 @@ type Writer struct {
 	opts    WriterOptions
 	big     bool // the file is big-endian
 	header  pb.BundleHeaderProto
-	entries map[string]*pb.BundleEntryProto
+	entries entryTable
 	token   string // the end of temporary names
 	shards  []*shardWriter
 	from    *blobReader // reads what is copied from the same Reader
 	least   int         // so many data files are kept, though the last ones be empty
 	buf     []byte      // what is gathered for the current shard
 	scratch []byte
+	row     []byte // an entry that is being encoded
 	written int64
 	index   string // the index file's temporary name, "" before there is one
 	files   []string
@@ -72,10 +71,9 @@ type Writer struct {
 // NewWriter starts a bundle in dir; prefix is a slash-separated path in it.
 func NewWriter(dir vfs.Dir, prefix string, opts *WriterOptions) (*Writer, error) {
 	w := &Writer{
-		dir:     dir,
-		prefix:  prefix,
-		entries: make(map[string]*pb.BundleEntryProto),
-		token:   newToken(),
+		dir:    dir,
+		prefix: prefix,
+		token:  newToken(),
 		header: pb.BundleHeaderProto{
 			Version: &pb.VersionDef{Producer: formatVersion, MinConsumer: formatMinConsumer},
 		},
@@ -117,11 +115,10 @@ func (w *Writer) Add(ctx context.Context, name string, t *tensor.Tensor) error {
 
 // add writes t under key, which is name's own or that of a slice.
 func (w *Writer) add(ctx context.Context, key, name string, t *tensor.Tensor) error {
-	if _, ok := w.entries[key]; ok {
+	if w.entries.has(key) {
 		return w.fail(fmt.Errorf("bundle: tensor %q is added twice", name))
 	}
-	e := &pb.BundleEntryProto{Dtype: pb.DataType(t.DType()), Shape: shapeProto(t.Shape())}
-	err := w.place(ctx, key, e, func(s *shardWriter) (uint32, error) {
+	at, err := w.place(ctx, func(s *shardWriter) (uint32, error) {
 		switch d := t.DType(); {
 		case d.Fixed():
 			return w.putFixed(ctx, s, t)
@@ -138,37 +135,36 @@ func (w *Writer) add(ctx context.Context, key, name string, t *tensor.Tensor) er
 	if err != nil {
 		return w.fail(err)
 	}
+	w.row = at.append(appendKind(w.row[:0], t.DType(), t.Shape()))
+	w.entries.add(key, w.row)
 	return nil
 }
 
-// place lets put write a tensor's bytes into the current data file and enters
+// place lets put write a tensor's bytes into the current data file and returns
 // where they lie.
-func (w *Writer) place(ctx context.Context, key string, e *pb.BundleEntryProto, put func(*shardWriter) (uint32, error)) error {
+func (w *Writer) place(ctx context.Context, put func(*shardWriter) (uint32, error)) (at location, err error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return at, err
 	}
 	s := w.shards[len(w.shards)-1]
-	e.ShardId = int32(len(w.shards) - 1)
-	e.Offset = s.size
+	at = location{shard: len(w.shards) - 1, offset: s.size}
 	crc, err := put(s)
 	if err != nil {
-		return err
+		return at, err
 	}
-	e.Size = s.size - e.Offset
-	e.Crc32c = crc32c.Mask(crc)
-	w.entries[key] = e
+	at.size, at.crc = s.size-at.offset, crc32c.Mask(crc)
 	s.used = true
 	if a := int64(w.opts.Alignment); a > 1 && s.size%a != 0 {
 		// Padding follows a tensor, the last one too, as in TensorFlow.
 		for n := a - s.size%a; n > 0; {
 			k := min(n, int64(len(zeros)))
 			if err := w.put(ctx, s, zeros[:k]); err != nil {
-				return err
+				return at, err
 			}
 			n -= k
 		}
 	}
-	return nil
+	return at, nil
 }
 
 var zeros [4096]byte
@@ -192,22 +188,24 @@ func (w *Writer) AddSlice(ctx context.Context, name string, full tensor.Shape, s
 	if name == "" {
 		return w.fail(errors.New("bundle: a tensor without a name"))
 	}
-	e := w.entries[name]
+	row, there := w.entries.tensor(name)
 	switch {
-	case e == nil:
+	case !there:
 		// The entry has no bytes of its own; that it speaks of this data file is
 		// what a merge of one bundle for each file makes of it.
-		e = &pb.BundleEntryProto{Dtype: pb.DataType(t.DType()), Shape: shapeProto(full), ShardId: int32(len(w.shards) - 1)}
-	case len(e.Slices) == 0:
+		row = newSlicedRow(t.DType(), full, len(w.shards)-1)
+	case row == nil:
 		return w.fail(fmt.Errorf("bundle: tensor %q is added whole and in slices", name))
-	case e.Dtype != pb.DataType(t.DType()) || string(e.Shape.Marshal()) != string(shapeProto(full).Marshal()):
+	case row.kind != string(appendKind(nil, t.DType(), full)):
 		return w.fail(fmt.Errorf("bundle: slice %s of tensor %q is %v of %v, other slices are not", s, name, t.DType(), full))
 	}
 	if err := w.add(ctx, string(appendSliceKey(nil, name, s)), name, t); err != nil {
 		return err
 	}
-	e.Slices = append(e.Slices, sliceProto(s))
-	w.entries[name] = e
+	if !there {
+		w.entries.addSliced(name, row)
+	}
+	row.slices = appendSlice(row.slices, s)
 	return nil
 }
 
@@ -380,31 +378,10 @@ func (w *Writer) writeIndex(temp string) (err error) {
 			err = fmt.Errorf("bundle: close %s: %w", temp, cerr)
 		}
 	}()
-	if err := writeTable(f, &w.header, w.entries); err != nil {
+	if err := w.entries.write(f, &w.header); err != nil {
 		return fmt.Errorf("bundle: write %s: %w", temp, err)
 	}
 	return w.settle(f, temp)
-}
-
-// writeTable writes an index.
-func writeTable(f io.Writer, header *pb.BundleHeaderProto, entries map[string]*pb.BundleEntryProto) error {
-	keys := make([]string, 0, len(entries))
-	for k := range entries {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	t := table.NewWriter(f)
-	if err := t.Add(nil, header.Marshal()); err != nil {
-		return err
-	}
-	var buf []byte
-	for _, k := range keys {
-		buf = entries[k].AppendTo(buf[:0])
-		if err := t.Add([]byte(k), buf); err != nil {
-			return err
-		}
-	}
-	return t.Finish()
 }
 
 // Files lists the names of the bundle's files once Finish has returned nil: the
