@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -169,3 +170,48 @@ func TestACallReportsPanicsAndSizes(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestHelpersEnd runs loops close upon each other, for which helpers look out,
+// and holds them to their end when no more come.
+func TestHelpersEnd(t *testing.T) {
+	before := runtime.NumGoroutine()
+	w := engine.NewWorkers(4)
+	var sum atomic.Int64
+	for range 200 {
+		w.Run(64, 1e4, func(lo, hi int) { sum.Add(int64(hi - lo)) })
+	}
+	if sum.Load() != 200*64 {
+		t.Errorf("%d indexes were visited, want %d", sum.Load(), 200*64)
+	}
+	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines are left of %d", runtime.NumGoroutine(), before)
+		}
+	}
+}
+
+// BenchmarkWorkers measures what sharing costs: two pieces of equal length, each
+// a few microseconds, against one of them alone.
+func BenchmarkWorkers(b *testing.B) {
+	work := func(n int) {
+		x := uint64(1)
+		for range n * 4000 {
+			x ^= x << 13
+			x ^= x >> 7
+		}
+		sink.Store(x)
+	}
+	b.Run("one", func(b *testing.B) {
+		for b.Loop() {
+			work(1)
+		}
+	})
+	b.Run("two", func(b *testing.B) {
+		w := engine.NewWorkers(2)
+		for b.Loop() {
+			w.Run(2, 1e6, func(lo, hi int) { work(hi - lo) })
+		}
+	})
+}
+
+var sink atomic.Uint64

@@ -2,19 +2,36 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Workers is a budget of helpers that calls share, so that many calls at once
 // don't start more goroutines than there are cores. The caller always works
-// itself; helpers are borrowed while a loop runs and no goroutine outlives it.
+// itself; helpers are borrowed while a loop runs. One that has done its part
+// looks out for another loop for some microseconds, since ops follow each other
+// closely and waking a processor takes longer than a short loop; then it ends.
 type Workers struct {
 	limit int32
 	busy  atomic.Int32
+	slots []slot // one a helper
+	// patience is how long a helper looks out, in nanoseconds. It grows as long
+	// as that pays.
+	patience atomic.Int32
 }
+
+// slot is where a helper looks out: it holds idle meanwhile, and then a loop that
+// a caller has put there.
+type slot struct {
+	next atomic.Pointer[loop]
+	_    [56]byte // a cache line for each
+}
+
+var idle = new(loop)
 
 // NewWorkers makes a budget of n workers, the caller included; n < 1 means
 // GOMAXPROCS.
@@ -22,7 +39,9 @@ func NewWorkers(n int) *Workers {
 	if n < 1 {
 		n = runtime.GOMAXPROCS(0)
 	}
-	return &Workers{limit: int32(n - 1)}
+	w := &Workers{limit: int32(n - 1), slots: make([]slot, n-1)}
+	w.patience.Store(minPatience)
+	return w
 }
 
 var sharedWorkers = sync.OnceValue(func() *Workers { return NewWorkers(0) })
@@ -31,10 +50,15 @@ var sharedWorkers = sync.OnceValue(func() *Workers { return NewWorkers(0) })
 // options mean.
 func SharedWorkers() *Workers { return sharedWorkers() }
 
-// grain is about how many nanoseconds of work are worth a helper, and the
-// length of one piece: short enough that the scheduler and the garbage
-// collector never wait long for an assembly loop.
-const grain = 40_000
+const (
+	// grain is about how many nanoseconds of work are worth a helper, and the
+	// length of one piece: short enough that the scheduler and the garbage
+	// collector never wait long for an assembly loop.
+	grain = 40_000
+
+	minPatience = 2_000
+	maxPatience = 50_000
+)
 
 // Run calls fn over pieces that cover [0, n). nsEach is roughly how many
 // nanoseconds one index takes; where the whole is too little to share, fn runs
@@ -56,29 +80,128 @@ func (w *Workers) Run(n int, nsEach float64, fn func(lo, hi int)) {
 		fn(0, n)
 		return
 	}
-	var l loop
-	l.n, l.step, l.fn = int64(n), int64(step), fn
-	l.wg.Add(helpers)
+	l := &loop{n: int64(n), step: int64(step), share: int64(2 * (helpers + 1)), fn: fn}
+	l.wg.Add(1)
 	for range helpers {
-		go func() {
-			defer l.wg.Done()
-			defer w.busy.Add(-1)
-			l.work()
-		}()
+		w.start(l)
 	}
 	l.work()
-	l.wg.Wait()
+	w.busy.Add(l.wait() - int32(helpers)) // of those that never joined
 	if p := l.panicked.Load(); p != nil {
 		panic(p)
 	}
 }
 
+// start gives l to a helper that looks out, or to a new one.
+func (w *Workers) start(l *loop) {
+	for i := range w.slots {
+		if w.slots[i].next.CompareAndSwap(idle, l) {
+			return
+		}
+	}
+	go w.help(l)
+}
+
+func (w *Workers) help(l *loop) {
+	for l != nil {
+		if !l.join() {
+			return // the loop was done before this goroutine ran
+		}
+		at := l.help(w)
+		if l = nil; at != nil {
+			l = w.lookOut(at)
+		}
+	}
+}
+
+// help works on l and returns the slot where the helper is to look out then; nil
+// where there is none.
+func (l *loop) help(w *Workers) (at *slot) {
+	defer l.leave()
+	defer func() {
+		w.busy.Add(-1)
+		// The slot is taken before the caller goes on, so that it finds it.
+		for i := range w.slots {
+			if w.slots[i].next.CompareAndSwap(nil, idle) {
+				at = &w.slots[i]
+				return
+			}
+		}
+	}()
+	l.work()
+	return nil
+}
+
+// lookOut waits at a slot for another loop; nil when patience is at its end.
+func (w *Workers) lookOut(at *slot) *loop {
+	patience := w.patience.Load()
+	start := time.Now()
+	for {
+		for range 32 {
+			if l := at.next.Load(); l != idle {
+				at.next.Store(nil)
+				w.patience.Store(min(2*patience, maxPatience))
+				return l
+			}
+		}
+		if time.Since(start) < time.Duration(patience) {
+			continue
+		}
+		if at.next.CompareAndSwap(idle, nil) {
+			w.patience.Store(max(patience/2, minPatience))
+			return nil
+		}
+	}
+}
+
+// loop is one [Workers.Run]. A helper joins it before it calls fn; once it is
+// closed nobody joins, so that the caller never waits for a helper that has not
+// even begun.
 type loop struct {
 	n, step  int64
-	next     atomic.Int64
+	share    int64 // no piece is larger than what is left by this
 	fn       func(lo, hi int)
+	next     atomic.Int64
+	helpers  atomic.Int64 // how many have joined, times joined, and how many are there; less than 0 once closed
 	wg       sync.WaitGroup
 	panicked atomic.Pointer[WorkerPanic]
+}
+
+const (
+	closed    = math.MinInt64
+	oneJoined = 1 << 32
+)
+
+func (l *loop) join() bool {
+	for {
+		n := l.helpers.Load()
+		if n < 0 {
+			return false
+		}
+		if l.helpers.CompareAndSwap(n, n+oneJoined+1) {
+			return true
+		}
+	}
+}
+
+func (l *loop) leave() {
+	if n := l.helpers.Add(-1); n < 0 && n%oneJoined == 0 {
+		l.wg.Done()
+	}
+}
+
+// wait closes the loop, waits until all helpers have left, for a moment without
+// giving its processor away, and returns how many had joined.
+func (l *loop) wait() int32 {
+	n := l.helpers.Add(closed)
+	had := int32((n - closed) / oneJoined)
+	for range 4096 {
+		if l.helpers.Load()%oneJoined == 0 {
+			return had
+		}
+	}
+	l.wg.Wait()
+	return had
 }
 
 func (l *loop) work() {
@@ -89,11 +212,15 @@ func (l *loop) work() {
 		}
 	}()
 	for {
-		lo := l.next.Add(l.step) - l.step
+		lo := l.next.Load()
 		if lo >= l.n {
 			return
 		}
-		l.fn(int(lo), int(min(lo+l.step, l.n)))
+		// The last pieces are small, so that all come to their ends together.
+		size := max(1, l.step/8, min(l.step, (l.n-lo)/l.share))
+		if l.next.CompareAndSwap(lo, lo+size) {
+			l.fn(int(lo), int(min(lo+size, l.n)))
+		}
 	}
 }
 
