@@ -30,6 +30,8 @@ type Arena struct {
 	Limit int64
 	inUse int64
 	peak  int64
+
+	home *sync.Pool // where Release puts the arena; nil: among all idle ones
 }
 
 // Buffer is memory of an [Arena], counted by those who refer to it. A Buffer
@@ -75,8 +77,9 @@ func (b *Buffer) shared() bool { return b.refs > 1 || b.kept || b.lease.Held() }
 const (
 	chunkSize    = 64 << 10
 	smallMax     = 2 << 10
-	smallClasses = 8 // 16 bytes to 2 KiB
-	maxFree      = 8 // idle buffers kept of a size class
+	smallClasses = 8  // 16 bytes to 2 KiB
+	maxFree      = 8  // idle buffers kept of a size class
+	maxHomeFree  = 64 // the same of an arena that serves calls of the same shapes
 )
 
 // smallClass returns the class of small memory: 16<<class bytes hold n.
@@ -244,11 +247,15 @@ func (a *Arena) Recycle() {
 		clear(a.free[i])
 		a.free[i] = a.free[i][:0]
 	}
+	most := maxFree
+	if a.home != nil {
+		most = maxHomeFree
+	}
 	kept := a.all[:0]
 	for _, b := range a.all {
 		b.lease.Release()
 		b.items = nil
-		if b.kept || b.mem == nil || len(a.free[b.class]) >= maxFree {
+		if b.kept || b.mem == nil || len(a.free[b.class]) >= most {
 			continue
 		}
 		b.refs = 0
@@ -275,12 +282,28 @@ var arenas = sync.Pool{New: func() any { return new(Arena) }}
 // NewArena takes an idle arena or makes one; [Arena.Release] gives it back.
 func NewArena() *Arena { return arenas.Get().(*Arena) }
 
+// newArenaOf takes an idle arena of home, where all calls need the same sizes; nil
+// means any.
+func newArenaOf(home *sync.Pool) *Arena {
+	if home == nil {
+		return NewArena()
+	}
+	if a, ok := home.Get().(*Arena); ok {
+		return a
+	}
+	return &Arena{home: home}
+}
+
 // Release recycles the arena's buffers and lets another call use it. The arena
 // must not be used afterwards.
 func (a *Arena) Release() {
 	if a != nil {
 		a.Recycle()
 		a.Limit = 0
+		if a.home != nil {
+			a.home.Put(a)
+			return
+		}
 		arenas.Put(a)
 	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/cairnml/cairn/graph"
@@ -19,6 +20,10 @@ type CompileOptions struct {
 	// Passes rewrite the function before it is compiled, in this order. Default:
 	// [DefaultPasses]; an empty list that isn't nil means none.
 	Passes []Pass
+	// MaxInstances is how many instances for the shapes of calls a plan keeps
+	// whose arguments have sizes that aren't known. Default: 8; a negative number
+	// means none.
+	MaxInstances int
 }
 
 // Compile makes f ready to run. Ops without a kernel are a *[MissingError] that
@@ -27,7 +32,12 @@ func Compile(f *graph.Function, o *CompileOptions) (*Plan, error) {
 	if o == nil || o.Kernels == nil {
 		return nil, errors.New("engine: CompileOptions.Kernels is nil")
 	}
-	return newCompiler(*o).compile(graph.Callee{Function: f})
+	c, callee := newCompiler(*o), graph.Callee{Function: f}
+	p, err := c.compile(callee)
+	if err == nil {
+		p.specials = newSpecials(c, callee, p)
+	}
+	return p, err
 }
 
 // compiler compiles a function and those that it calls, each once.
@@ -98,6 +108,12 @@ func (e eagerFunctions) Compile(f graph.Callee) (Function, error) {
 }
 
 func (c *compiler) compile(callee graph.Callee) (*Plan, error) {
+	return c.compileWith(callee, func(*graph.Function) {})
+}
+
+// compileWith does what compile does after know has added to what is known of
+// the arguments of a copy of the function.
+func (c *compiler) compileWith(callee graph.Callee, know func(*graph.Function)) (*Plan, error) {
 	f, err := callee.Function.Clone()
 	if err != nil {
 		return nil, err
@@ -105,6 +121,7 @@ func (c *compiler) compile(callee graph.Callee) (*Plan, error) {
 	if err := f.Instantiate(callee.Attrs); err != nil {
 		return nil, err
 	}
+	know(f)
 	if err := c.opts.Shapes.InferFunction(f); err != nil {
 		return nil, err
 	}
@@ -193,6 +210,9 @@ func (c *compiler) lay(f, origin *graph.Function) (*Plan, error) {
 		p.results = append(p.results, slotOf(r.Output))
 	}
 	p.freeAtLastUse(final, slots)
+	if !slices.ContainsFunc(p.args, func(a arg) bool { return a.open() }) {
+		p.arenas = new(sync.Pool)
+	}
 	return p, nil
 }
 

@@ -12,8 +12,10 @@ import (
 )
 
 // Plan is a function of a graph made ready to run: its ops in an order, each
-// with a prepared kernel, and the places of their inputs and outputs. It never
-// changes, holds no state, and runs on any number of goroutines at once.
+// with a prepared kernel, and the places of their inputs and outputs. It holds
+// no state of the model, and runs on any number of goroutines at once. A plan
+// whose arguments have sizes that aren't known keeps a bounded number of
+// instances for the shapes that calls give, with the same results bit for bit.
 type Plan struct {
 	name    string
 	steps   []step
@@ -21,6 +23,9 @@ type Plan struct {
 	args    []arg
 	results []int32 // slots
 	frames  sync.Pool
+
+	specials *specials  // where arguments have sizes that aren't known; of what [Compile] returns
+	arenas   *sync.Pool // where all sizes of arguments are known: memory of the sizes that calls need
 }
 
 // arg is a place where a call puts an argument.
@@ -87,12 +92,13 @@ func (p *Plan) Run(ctx context.Context, args []Value, o *RunOptions) ([]Value, e
 	if env.Workers == nil {
 		env.Workers = SharedWorkers()
 	}
-	env.Arena = NewArena()
-	env.Arena.Limit = o.MaxMemory
-	defer env.Arena.Release()
 	if err := p.accept(args); err != nil {
 		return nil, err
 	}
+	p = p.instance(args)
+	env.Arena = newArenaOf(p.arenas)
+	env.Arena.Limit = o.MaxMemory
+	defer env.Arena.Release()
 	out, err := p.run(ctx, &env, args, nil)
 	if o.Used != nil {
 		*o.Used = Usage{Steps: env.steps, Peak: env.Arena.Peak()}

@@ -192,7 +192,10 @@ func reshapePart(s, want tensor.Shape, at int) (tensor.Shape, error) {
 	}
 	if at < 0 {
 		// One unknown size of the target that isn't the input's follows from the
-		// others, too.
+		// others, too, unless there are no elements: then it may be any.
+		if identityIn(want, 0) >= 0 {
+			return want, nil
+		}
 		at, n, m, whole = openSize(left, right, want)
 		if !whole {
 			return want, nil

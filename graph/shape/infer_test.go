@@ -202,6 +202,15 @@ func TestElementsAreCarried(t *testing.T) {
 	}
 }
 
+func TestAnOpenSizeBesideZeroMayBeAny(t *testing.T) {
+	rows := graph.NewDim()
+	x := graph.Fact{DType: tensor.Float32, Shape: graph.ShapeOf(0, 3)}
+	to := graph.Fact{DType: tensor.Int32, Shape: graph.ShapeOf(3)}.WithElems([]graph.Elem{graph.SizeElem(rows), graph.ElemOf(0), graph.ElemOf(3)})
+	if got := one(t, "Reshape", nil, x, to).Shape; got.Dim(0) != rows {
+		t.Errorf("the rows of no elements became %v", got)
+	}
+}
+
 func TestArithmeticThatOverflowsIsUnknown(t *testing.T) {
 	big := ints(1<<31-1, -1<<31)
 	for op, in := range map[string]graph.Fact{"AddV2": ints(1, -1), "Sub": ints(-1, 1), "Mul": ints(2, 2), "FloorDiv": ints(0, -1)} {

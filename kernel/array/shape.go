@@ -17,6 +17,27 @@ func identity(c *engine.Call) error {
 	return nil
 }
 
+// settled prepares an op that gives its first input another shape. Where both
+// shapes are known beforehand nothing is left to work out.
+func settled(run func(*engine.Call) error) func(*engine.Node) (func(*engine.Call) error, error) {
+	return func(n *engine.Node) (func(*engine.Call) error, error) {
+		if len(n.In) == 0 || len(n.Out) != 1 {
+			return run, nil
+		}
+		from, known := n.In[0].Shape.NumElements()
+		to, whole := n.Out[0].Shape.Tensor()
+		if !known || !whole || from != shapes.Count(to) {
+			return run, nil
+		}
+		return func(c *engine.Call) error {
+			if err := c.NeedTensors(0); err != nil {
+				return err
+			}
+			return c.Forward(0, 0, to)
+		}, nil
+	}
+}
+
 func ensureShape(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err

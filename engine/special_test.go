@@ -1,0 +1,158 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// flattening is a function that asks for its argument's sizes, makes a matrix of
+// it, and puts it back into its shape several times.
+func flattening(t testing.TB) *graph.Function {
+	b := build(t, "flattening")
+	x := b.arg(tensor.Float32)
+	shape := b.op("Shape", x)
+	for range 8 {
+		n := b.node("StridedSlice", graph.Attrs{graph.Int("shrink_axis_mask", 1)}, shape, b.value(tensor.Vector[int32](0)), b.value(tensor.Vector[int32](1)), b.value(tensor.Vector[int32](1))).Output(0)
+		rows := b.node("Pack", nil, n, b.scalar(-1)).Output(0)
+		x = b.op("Tanh", b.op("Reshape", b.op("AddV2", x, x), rows))
+		x = b.op("Reshape", x, shape)
+	}
+	return b.ret(x)
+}
+
+func floatsOf(r *rand.Rand, dims ...int) engine.Value {
+	x := tensor.Must(tensor.Zeros(tensor.Float32, dims...))
+	for i := range tensor.Values[float32](x) {
+		tensor.Values[float32](x)[i] = r.Float32() - 0.5
+	}
+	return engine.ValueOf(x)
+}
+
+func compileAll(t testing.TB, f *graph.Function, instances int) *engine.Plan {
+	t.Helper()
+	p, err := engine.Compile(f, &engine.CompileOptions{Kernels: kernel.All(), MaxInstances: instances})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func run(t testing.TB, p *engine.Plan, o *engine.RunOptions, args ...engine.Value) []engine.Value {
+	t.Helper()
+	out, err := p.Run(context.Background(), args, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestInstancesOfAPlanEqualIt(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	general, p := compileAll(t, flattening(t), -1), compileAll(t, flattening(t), 3)
+	for round := range 4 {
+		for _, dims := range [][]int{{2, 3}, {3, 2, 4}, {7}} {
+			x := floatsOf(r, dims...)
+			same(t, fmt.Sprintf("round %d, %v", round, dims), run(t, p, nil, x), run(t, general, nil, x))
+		}
+	}
+	if got := p.Instances(); len(got) != 3 {
+		t.Fatalf("%d instances: %v", len(got), got)
+	}
+	for _, in := range p.Instances() {
+		if in.Ops != 32 || p.Len() != 35 { // four in a round, and what the shape is worked out by
+			t.Errorf("the instance for %v runs %d ops, the plan for all shapes %d", in.Shapes, in.Ops, p.Len())
+		}
+	}
+	if general.Instances() != nil {
+		t.Error("a plan without instances has some")
+	}
+}
+
+func TestShapesThatAreNotAskedForAreForgotten(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	p := compileAll(t, flattening(t), 2)
+	for _, n := range []int{1, 1, 2, 2, 1, 3, 3, 4} {
+		run(t, p, nil, floatsOf(r, n))
+	}
+	var got []string
+	for _, in := range p.Instances() {
+		got = append(got, fmt.Sprint(in.Shapes))
+	}
+	if fmt.Sprint(got) != "[[[3]]]" { // 2 went for 3, 1 for 4, which was asked for once
+		t.Errorf("instances for %v", got)
+	}
+}
+
+func TestACallOfKnownShapesAllocatesLittle(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	x := floatsOf(r, 40, 50)
+	general, p := compileAll(t, flattening(t), -1), compileAll(t, flattening(t), 0)
+	args := []engine.Value{x}
+	allocs := func(p *engine.Plan) float64 {
+		run(t, p, nil, x)
+		run(t, p, nil, x)
+		return testing.AllocsPerRun(20, func() {
+			if _, err := p.Run(context.Background(), args, nil); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	before, after := allocs(general), allocs(p)
+	t.Logf("%v allocations for all shapes, %v for known ones", before, after)
+	if after >= before || after > 40 {
+		t.Errorf("%v allocations for all shapes, %v for known ones", before, after)
+	}
+}
+
+func TestInstancesShareTheStateOfTheirNodes(t *testing.T) {
+	b := build(t, "noise")
+	x := b.arg(tensor.Float32)
+	noise := b.node("RandomUniform", graph.Attrs{graph.Int("seed", 3), graph.Int("seed2", 4), graph.Type("dtype", tensor.Float32)}, b.op("Shape", x)).Output(0)
+	f := b.ret(b.op("AddV2", x, noise))
+	r := rand.New(rand.NewPCG(1, 2))
+	x5, x6 := floatsOf(r, 5), floatsOf(r, 6)
+	a, c := &engine.RunOptions{Instance: new(engine.Instance)}, &engine.RunOptions{Instance: new(engine.Instance)}
+	general, p := compileAll(t, f, -1), compileAll(t, f, 0)
+	for i, x := range []engine.Value{x5, x5, x6, x5, x6, x6} {
+		same(t, fmt.Sprint("call ", i), run(t, p, a, x), run(t, general, c, x))
+	}
+	if len(p.Instances()) != 2 {
+		t.Errorf("instances %v", p.Instances())
+	}
+}
+
+func TestGoroutinesShareInstances(t *testing.T) {
+	p, general := compileAll(t, flattening(t), 2), compileAll(t, flattening(t), -1)
+	r := rand.New(rand.NewPCG(1, 2))
+	var xs []engine.Value
+	var want [][]engine.Value
+	for n := range 4 {
+		xs = append(xs, floatsOf(r, n+1, 3))
+		want = append(want, run(t, general, nil, xs[n]))
+	}
+	var wg sync.WaitGroup
+	for g := range 6 {
+		wg.Go(func() {
+			for i := range 30 {
+				k := (g + i/5) % len(xs)
+				out, err := p.Run(context.Background(), xs[k:k+1], nil)
+				if err != nil || !out[0].Tensor.Equal(want[k][0].Tensor) {
+					t.Errorf("shape %d: %v", k, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
