@@ -48,7 +48,7 @@ func mlpLoss(s *ops.Scope, vars []*trackable.Variable, x, labels *ops.Value) *op
 func tracePrograms() []*program {
 	x, labels := ramp(0.3, 5, 4), tensor.Vector[int32](0, 2, 1, 1, 0)
 	const close = 1e-5
-	return append(optimizerPrograms(x, labels), []*program{
+	return append(append(optimizerPrograms(x, labels), tablePrograms()...), []*program{
 		{name: "inference of an MLP", vars: mlpVars, in: []*tensor.Tensor{x}, tolerance: close,
 			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
 				return []*ops.Value{ops.Softmax(s, dense(s, ops.Tanh(s, dense(s, in[0], vars[0], vars[1])), vars[2], vars[3]))}
@@ -199,14 +199,60 @@ func tracePrograms() []*program {
 	}...)
 }
 
+// tablePrograms train a table of which each step looks up some rows, two of them
+// the same, by each optimizer: their gradients are slices.
+func tablePrograms() []*program {
+	vars := func() []*trackable.Variable {
+		return []*trackable.Variable{named("table", ramp(0.2, 6, 4)), named("w", ramp(-0.1, 4, 3))}
+	}
+	in := []*tensor.Tensor{tensor.Vector[int32](3, 0, 3, 5), tensor.Vector[int32](0, 2, 1, 1)}
+	var out []*program
+	for _, o := range append(optimizersToJudge(), judgedOptimizer{"the new SGD with momentum", func() any {
+		o := keras.NewSGD(0.1)
+		o.Momentum, o.Nesterov = 0.9, true
+		_ = o.SetLayout(keras.NewLayout)
+		return o
+	}}, judgedOptimizer{"the new Adam", func() any {
+		o := keras.NewAdam(0.01)
+		_ = o.SetLayout(keras.NewLayout)
+		return o
+	}}) {
+		out = append(out, &program{name: "10 steps of " + o.name + " on rows of a table", vars: vars, with: o.make, in: in, calls: 10, tolerance: 1e-5,
+			runWith: func(s *ops.Scope, with any, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+					rows := ops.Add(s, ops.Gather(s, vars[0], in[0]), ops.Gather(s, vars[0], []int64{1, 1, 2, 0}))
+					return ops.Mean(s, ops.SparseSoftmaxCrossEntropy(s, in[1], ops.MatMul(s, rows, vars[1])))
+				})
+				with.(keras.Optimizer).Apply(s, tape.Gradient(loss, vars))
+				return []*ops.Value{loss}
+			}})
+	}
+	return out
+}
+
+type judgedOptimizer struct {
+	name string
+	make func() any
+}
+
 // optimizerPrograms train the MLP by each optimizer of package keras, with a
 // schedule where one is named.
 func optimizerPrograms(x, labels *tensor.Tensor) []*program {
 	var out []*program
-	for _, o := range []struct {
-		name string
-		make func() any
-	}{
+	for _, o := range optimizersToJudge() {
+		out = append(out, &program{name: "20 steps of " + o.name, vars: mlpVars, with: o.make, in: []*tensor.Tensor{x, labels}, calls: 20, tolerance: 1e-5,
+			runWith: func(s *ops.Scope, with any, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return mlpLoss(s, vars, in[0], in[1]) })
+				with.(keras.Optimizer).Apply(s, tape.Gradient(loss, vars[:4]))
+				return []*ops.Value{loss}
+			}})
+	}
+	return out
+}
+
+// optimizersToJudge are the optimizers of package keras.
+func optimizersToJudge() []judgedOptimizer {
+	return []judgedOptimizer{
 		{"SGD", func() any { return keras.NewSGD(0.1) }},
 		{"SGD with momentum", func() any { o := keras.NewSGD(0.1); o.Momentum = 0.9; return o }},
 		{"SGD with a schedule", func() any {
@@ -222,13 +268,5 @@ func optimizerPrograms(x, labels *tensor.Tensor) []*program {
 		{"Adamax", func() any { return keras.NewAdamax(0.01) }},
 		{"Ftrl", func() any { return keras.NewFtrl(0.05) }},
 		{"Lion", func() any { return keras.NewLion(0.001) }},
-	} {
-		out = append(out, &program{name: "20 steps of " + o.name, vars: mlpVars, with: o.make, in: []*tensor.Tensor{x, labels}, calls: 20, tolerance: 1e-5,
-			runWith: func(s *ops.Scope, with any, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
-				loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return mlpLoss(s, vars, in[0], in[1]) })
-				with.(keras.Optimizer).Apply(s, tape.Gradient(loss, vars[:4]))
-				return []*ops.Value{loss}
-			}})
 	}
-	return out
 }

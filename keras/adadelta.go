@@ -1,6 +1,9 @@
 package keras
 
-import "github.com/cairnml/cairn/ops"
+import (
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/trackable"
+)
 
 // Adadelta adapts each element's rate to the gradients and the steps of late,
 // tf_keras.optimizers.legacy.Adadelta:
@@ -42,12 +45,32 @@ func (a *Adadelta) update(s *ops.Scope, u *update) {
 		ops.ApplyAdadelta(s, u.v, grads, deltas, u.rate(), u.hyper(numFirst, "rho", a.Rho), u.number(numEpsilon, a.Epsilon), u.grad)
 		return
 	}
-	mean := func(old ops.Input, x *ops.Value) *ops.Value {
-		return ops.Add(s, ops.Mul(s, old, a.Rho), ops.Mul(s, ops.Mul(s, x, 1-a.Rho), x))
-	}
+	ops.Assign(s, grads, a.mean(s, grads, u.grad))
+	a.move(s, u, grads, deltas, u.grad)
+}
+
+// mean returns the running mean old with the square of x taken in.
+func (a *Adadelta) mean(s *ops.Scope, old ops.Input, x *ops.Value) *ops.Value {
+	return ops.Add(s, ops.Mul(s, old, a.Rho), ops.Mul(s, ops.Mul(s, x, 1-a.Rho), x))
+}
+
+// move takes the step by g, whose mean grads has taken in.
+func (a *Adadelta) move(s *ops.Scope, u *update, grads, deltas *trackable.Variable, g *ops.Value) {
 	root := func(x ops.Input) *ops.Value { return ops.Sqrt(s, ops.Add(s, x, a.Epsilon)) }
-	ops.Assign(s, grads, mean(grads, u.grad))
-	delta := ops.Div(s, ops.Mul(s, ops.Neg(s, root(deltas)), u.grad), root(grads))
-	ops.Assign(s, deltas, mean(deltas, delta))
+	delta := ops.Div(s, ops.Mul(s, ops.Neg(s, root(deltas)), g), root(grads))
+	ops.Assign(s, deltas, a.mean(s, deltas, delta))
 	ops.AssignAdd(s, u.v, ops.Mul(s, delta, u.rate()))
+}
+
+func (a *Adadelta) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+	x = summed(s, x)
+	grads, deltas := u.slots[0], u.slots[1]
+	if !u.isNew {
+		s.Emit0("ResourceSparseApplyAdadelta", nil, ops.Handle(s, u.v), ops.Handle(s, grads), ops.Handle(s, deltas),
+			u.rate(), u.hyper(numFirst, "rho", a.Rho), u.number(numEpsilon, a.Epsilon), x.Values, x.Indices)
+		return
+	}
+	ops.AssignAdd(s, grads, ops.Mul(s, grads, a.Rho-1))
+	ops.ScatterAdd(s, grads, x.Indices, ops.Mul(s, ops.Square(s, x.Values), 1-a.Rho))
+	a.move(s, u, grads, deltas, x.Value(s))
 }

@@ -42,3 +42,15 @@ func (a *Adagrad) update(s *ops.Scope, u *update) {
 	ops.AssignAdd(s, acc, ops.Square(s, u.grad))
 	ops.AssignSub(s, u.v, ops.Div(s, ops.Mul(s, u.grad, u.rate()), ops.Sqrt(s, ops.Add(s, acc, a.Epsilon))))
 }
+
+func (a *Adagrad) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+	x = summed(s, x)
+	acc := u.slots[0]
+	if !u.isNew {
+		s.Emit0("ResourceSparseApplyAdagradV2", nil, ops.Handle(s, u.v), ops.Handle(s, acc), u.rate(), u.number(numEpsilon, a.Epsilon), x.Values, x.Indices)
+		return
+	}
+	ops.ScatterAdd(s, acc, x.Indices, ops.Square(s, x.Values))
+	root := ops.Sqrt(s, ops.Add(s, ops.Gather(s, acc, x.Indices), a.Epsilon))
+	ops.ScatterAdd(s, u.v, x.Indices, ops.Div(s, ops.Mul(s, ops.Neg(s, u.rate()), x.Values), root))
+}

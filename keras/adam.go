@@ -1,6 +1,9 @@
 package keras
 
-import "github.com/cairnml/cairn/ops"
+import (
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/trackable"
+)
 
 // Adam is the optimizer of that name, tf_keras.optimizers.legacy.Adam:
 //
@@ -46,27 +49,22 @@ func (a *Adam) update(s *ops.Scope, u *update) { adamStep(s, u, a.Beta1, a.Beta2
 
 func adamStep(s *ops.Scope, u *update, beta1, beta2, epsilon float64) {
 	b1, b2 := u.hyper(numFirst, "beta_1", beta1), u.hyper(numSecond, "beta_2", beta2)
-	b1Power, b2Power := u.power(numFirstPower, b1), u.power(numSecondPower, b2)
 	m, v, vhat := u.slots[0], u.slots[1], u.slots[2]
 	switch {
 	case u.isNew:
 		// The newer optimizer has no fused op, and takes 1-beta from the options,
 		// not from their float32 values: for Beta2 that shows.
-		if u.known[numAlpha] == nil {
-			root := ops.Sqrt(s, ops.Sub(s, 1, b2Power))
-			u.known[numAlpha] = ops.Div(s, ops.Mul(s, u.rate(), root), ops.Sub(s, 1, b1Power))
-		}
 		ops.AssignAdd(s, m, ops.Mul(s, ops.Sub(s, u.grad, m), 1-beta1))
 		ops.AssignAdd(s, v, ops.Mul(s, ops.Sub(s, ops.Square(s, u.grad), v), 1-beta2))
 		if vhat != nil {
 			ops.Assign(s, vhat, ops.Maximum(s, vhat, v))
 			v = vhat
 		}
-		ops.AssignSub(s, u.v, ops.Div(s, ops.Mul(s, m, u.known[numAlpha]), ops.Add(s, ops.Sqrt(s, v), epsilon)))
+		ops.AssignSub(s, u.v, ops.Div(s, ops.Mul(s, m, u.alpha(b1, b2)), ops.Add(s, ops.Sqrt(s, v), epsilon)))
 	case vhat != nil:
-		ops.ApplyAdamWithAmsgrad(s, u.v, m, v, vhat, b1Power, b2Power, u.rate(), b1, b2, u.number(numEpsilon, epsilon), u.grad)
+		ops.ApplyAdamWithAmsgrad(s, u.v, m, v, vhat, u.power(numFirstPower, b1), u.power(numSecondPower, b2), u.rate(), b1, b2, u.number(numEpsilon, epsilon), u.grad)
 	default:
-		ops.ApplyAdam(s, u.v, m, v, b1Power, b2Power, u.rate(), b1, b2, u.number(numEpsilon, epsilon), u.grad, false)
+		ops.ApplyAdam(s, u.v, m, v, u.power(numFirstPower, b1), u.power(numSecondPower, b2), u.rate(), b1, b2, u.number(numEpsilon, epsilon), u.grad, false)
 	}
 }
 
@@ -99,3 +97,49 @@ func (a *AdamW) hypers() []hyper   { return nil }
 func (a *AdamW) slots() []slotKind { return adamSlots(a.AMSGrad) }
 
 func (a *AdamW) update(s *ops.Scope, u *update) { adamStep(s, u, a.Beta1, a.Beta2, a.Epsilon) }
+
+func (a *Adam) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+	adamRows(s, u, x, a.Beta1, a.Beta2, a.Epsilon)
+}
+
+func (a *AdamW) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+	adamRows(s, u, x, a.Beta1, a.Beta2, a.Epsilon)
+}
+
+// adamRows lets all moments decay, not only those of the rows, and moves all of
+// the variable.
+func adamRows(s *ops.Scope, u *update, x ops.IndexedSlices, beta1, beta2, epsilon float64) {
+	x = summed(s, x)
+	b1, b2 := u.hyper(numFirst, "beta_1", beta1), u.hyper(numSecond, "beta_2", beta2)
+	m, v, vhat := u.slots[0], u.slots[1], u.slots[2]
+	decayRows(s, u, x, m, b1, beta1, x.Values)
+	decayRows(s, u, x, v, b2, beta2, ops.Square(s, x.Values))
+	if vhat != nil {
+		ops.Assign(s, vhat, ops.Maximum(s, vhat, v))
+		v = vhat
+	}
+	ops.AssignSub(s, u.v, ops.Div(s, ops.Mul(s, m, u.alpha(b1, b2)), ops.Add(s, ops.Sqrt(s, v), epsilon)))
+}
+
+// decayRows lets a mean decay and adds the rows of x to it. beta is the decay as
+// the layout has it, option the number; the newer optimizers take 1-beta from
+// that.
+func decayRows(s *ops.Scope, u *update, x ops.IndexedSlices, mean *trackable.Variable, beta ops.Input, option float64, rows *ops.Value) {
+	if u.isNew {
+		ops.AssignAdd(s, mean, ops.Mul(s, ops.Neg(s, mean), 1-option))
+		ops.ScatterAdd(s, mean, x.Indices, ops.Mul(s, rows, 1-option))
+		return
+	}
+	ops.Assign(s, mean, ops.Mul(s, mean, beta))
+	ops.ScatterAdd(s, mean, x.Indices, ops.Mul(s, rows, ops.Sub(s, 1, beta)))
+}
+
+// alpha returns Adam's learning rate with both corrections.
+func (u *update) alpha(b1, b2 ops.Input) ops.Input {
+	if u.known[numAlpha] == nil {
+		b1Power, b2Power := u.power(numFirstPower, b1), u.power(numSecondPower, b2)
+		root := ops.Sqrt(u.s, ops.Sub(u.s, 1, b2Power))
+		u.known[numAlpha] = ops.Div(u.s, ops.Mul(u.s, u.rate(), root), ops.Sub(u.s, 1, b1Power))
+	}
+	return u.known[numAlpha]
+}

@@ -1,6 +1,9 @@
 package keras
 
-import "github.com/cairnml/cairn/ops"
+import (
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/trackable"
+)
 
 // Adamax is Adam with the largest gradient of late in place of the second
 // moment, tf_keras.optimizers.legacy.Adamax:
@@ -47,6 +50,32 @@ func (a *Adamax) update(s *ops.Scope, u *update) {
 	}
 	ops.AssignAdd(s, m, ops.Mul(s, ops.Sub(s, u.grad, m), 1-a.Beta1))
 	ops.Assign(s, v, ops.Maximum(s, ops.Mul(s, v, a.Beta2), ops.Abs(s, u.grad)))
+	a.move(s, u, m, v, power)
+}
+
+// move takes the step of the newer optimizer.
+func (a *Adamax) move(s *ops.Scope, u *update, m, v *trackable.Variable, power ops.Input) {
 	divisor := ops.Mul(s, ops.Sub(s, 1, power), ops.Add(s, v, a.Epsilon))
 	ops.AssignSub(s, u.v, ops.Div(s, ops.Mul(s, u.rate(), m), divisor))
+}
+
+func (a *Adamax) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+	x = summed(s, x)
+	m, v := u.slots[0], u.slots[1]
+	b1, b2 := u.hyper(numFirst, "beta_1", a.Beta1), u.hyper(numSecond, "beta_2", a.Beta2)
+	power := u.power(numFirstPower, b1)
+	if !u.isNew { // only the rows change
+		mRows := ops.Add(s, ops.Mul(s, ops.Gather(s, m, x.Indices), b1), ops.Mul(s, x.Values, ops.Sub(s, 1, b1)))
+		vRows := ops.Maximum(s, ops.Mul(s, ops.Gather(s, v, x.Indices), b2), ops.Abs(s, x.Values))
+		ops.ScatterUpdate(s, m, x.Indices, mRows)
+		ops.ScatterUpdate(s, v, x.Indices, vRows)
+		rate := ops.Div(s, ops.Neg(s, u.rate()), ops.Sub(s, 1, power))
+		ops.ScatterAdd(s, u.v, x.Indices, ops.Mul(s, rate, ops.Div(s, mRows, ops.Add(s, vRows, a.Epsilon))))
+		return
+	}
+	decayRows(s, u, x, m, b1, a.Beta1, x.Values)
+	ops.Assign(s, v, ops.Mul(s, v, a.Beta2))
+	rows := ops.Gather(s, v, x.Indices)
+	ops.ScatterAdd(s, v, x.Indices, ops.Sub(s, ops.Maximum(s, rows, ops.Abs(s, x.Values)), rows))
+	a.move(s, u, m, v, power)
 }

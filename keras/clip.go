@@ -15,25 +15,32 @@ func (o *OptimizerBase) clip(s *ops.Scope, g grad.Gradients, used int) grad.Grad
 		if p.Grad == nil {
 			continue
 		}
-		if o.ClipValue > 0 {
-			p.Grad = ops.Clip(s, p.Grad, -o.ClipValue, o.ClipValue)
-		}
-		if o.ClipNorm > 0 {
-			norm := ops.Sqrt(s, ops.Sum(s, ops.Square(s, p.Grad)))
-			p.Grad = ops.Div(s, ops.Mul(s, p.Grad, o.ClipNorm), ops.Maximum(s, norm, o.ClipNorm))
-		}
+		p.Grad = onValues(s, p.Grad, func(g *ops.Value) *ops.Value { return o.clipOne(s, g) })
 		out = append(out, p)
 	}
 	if o.GlobalClipNorm > 0 {
 		sums := make([]*ops.Value, len(out))
 		for i, p := range out {
-			sums[i] = ops.L2Loss(s, p.Grad)
+			sums[i] = ops.L2Loss(s, valuesOf(p.Grad))
 		}
 		norm := ops.Sqrt(s, ops.Mul(s, ops.AddN(s, sums), 2))
 		scale := ops.Mul(s, ops.Minimum(s, ops.Div(s, 1, norm), 1/o.GlobalClipNorm), o.GlobalClipNorm)
-		for i := range out {
-			out[i].Grad = ops.Mul(s, out[i].Grad, scale)
+		for i, p := range out {
+			out[i].Grad = onValues(s, p.Grad, func(g *ops.Value) *ops.Value { return ops.Mul(s, g, scale) })
 		}
 	}
 	return out
+}
+
+// clipOne limits one gradient's values. Of slices these are as they come, several
+// of one row not yet added up.
+func (o *OptimizerBase) clipOne(s *ops.Scope, g *ops.Value) *ops.Value {
+	if o.ClipValue > 0 {
+		g = ops.Clip(s, g, -o.ClipValue, o.ClipValue)
+	}
+	if o.ClipNorm > 0 {
+		norm := ops.Sqrt(s, ops.Sum(s, ops.Square(s, g)))
+		g = ops.Div(s, ops.Mul(s, g, o.ClipNorm), ops.Maximum(s, norm, o.ClipNorm))
+	}
+	return g
 }

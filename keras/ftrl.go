@@ -46,7 +46,7 @@ func (f *Ftrl) hypers() []hyper {
 
 func (f *Ftrl) slots() []slotKind {
 	return []slotKind{
-		{name: "accumulator", list: "_accumulators", tag: "accumulator", legacy: true, new: true, initial: f.InitialAccumulator},
+		{name: "accumulator", list: "_accumulators", tag: "accumulator", legacy: true, new: true, initial: f.InitialAccumulator, single: true},
 		{name: "linear", list: "_linears", tag: "linear", legacy: true, new: true, joined: true},
 	}
 }
@@ -54,8 +54,7 @@ func (f *Ftrl) slots() []slotKind {
 func (f *Ftrl) update(s *ops.Scope, u *update) {
 	accum, linear, rate := u.slots[0], u.slots[1], u.rate()
 	if !u.isNew {
-		beta := u.hyper(numSecond, "beta", f.Beta)
-		l2 := ops.Add(s, u.hyper(numFirst, "l2_regularization_strength", f.L2), ops.Div(s, beta, ops.Mul(s, rate, 2)))
+		l2 := f.legacyL2(s, u)
 		l1 := u.hyper(numFirstPower, "l1_regularization_strength", f.L1)
 		power := u.hyper(numSecondPower, "learning_rate_power", f.RatePower)
 		ops.ApplyFtrl(s, u.v, accum, linear, u.grad, rate, l1, l2, u.number(numEpsilon, float64(float32(f.L2Shrinkage))), power)
@@ -71,4 +70,27 @@ func (f *Ftrl) update(s *ops.Scope, u *update) {
 	clipped := ops.Clip(s, linear, -f.L1, f.L1)
 	ops.Assign(s, u.v, ops.Div(s, ops.Sub(s, clipped, linear), quadratic))
 	ops.Assign(s, accum, total)
+}
+
+// updateRows changes the rows; the newer optimizer knows whole tensors only.
+func (f *Ftrl) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+	x = summed(s, x)
+	if u.isNew {
+		u.grad = x.Value(s)
+		f.update(s, u)
+		return
+	}
+	rate, l1, l2, power := u.rate(), u.hyper(numFirstPower, "l1_regularization_strength", f.L1), f.legacyL2(s, u), u.hyper(numSecondPower, "learning_rate_power", f.RatePower)
+	vars := []ops.Input{ops.Handle(s, u.v), ops.Handle(s, u.slots[0]), ops.Handle(s, u.slots[1]), x.Values, x.Indices, rate, l1, l2}
+	if f.L2Shrinkage <= 0 {
+		s.Emit0("ResourceSparseApplyFtrl", nil, append(vars, power)...)
+		return
+	}
+	s.Emit0("ResourceSparseApplyFtrlV2", nil, append(vars, u.number(numEpsilon, float64(float32(f.L2Shrinkage))), power)...)
+}
+
+// legacyL2 returns the strength of L2 with Beta's part.
+func (f *Ftrl) legacyL2(s *ops.Scope, u *update) ops.Input {
+	beta := u.hyper(numSecond, "beta", f.Beta)
+	return ops.Add(s, u.hyper(numFirst, "l2_regularization_strength", f.L2), ops.Div(s, beta, ops.Mul(s, u.rate(), 2)))
 }

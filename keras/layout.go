@@ -167,7 +167,11 @@ func (o *OptimizerBase) buildNew(vars []*trackable.Variable) error {
 				if !o.keeps(k) {
 					continue
 				}
-				t, err := Constant{k.initial}.Init(nil, v.DType(), v.Shape())
+				initial := k.initial
+				if k.single {
+					initial = float64(float32(initial))
+				}
+				t, err := Constant{initial}.Init(nil, v.DType(), v.Shape())
 				if err != nil {
 					return err
 				}

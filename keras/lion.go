@@ -41,3 +41,17 @@ func (l *Lion) update(s *ops.Scope, u *update) {
 	ops.AssignSub(s, u.v, ops.Mul(s, ops.Sign(s, mix(numFirst, l.Beta1)), u.rate()))
 	ops.Assign(s, m, mix(numSecond, l.Beta2))
 }
+
+// updateRows uses the momentum as a buffer for the mixture.
+func (l *Lion) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+	x = summed(s, x)
+	m := u.slots[0]
+	b1, b2 := u.hyper(numFirst, "", l.Beta1), u.hyper(numSecond, "", l.Beta2)
+	mix := func(scaled *ops.Value, beta ops.Input) {
+		ops.Assign(s, m, scaled)
+		ops.ScatterAdd(s, m, x.Indices, ops.Mul(s, x.Values, ops.Sub(s, 1, beta)))
+	}
+	mix(ops.Mul(s, m, b1), b1)
+	ops.AssignSub(s, u.v, ops.Mul(s, ops.Sign(s, m), u.rate()))
+	mix(ops.Div(s, ops.Mul(s, m, b2), b1), ops.Div(s, b2, b1))
+}

@@ -94,6 +94,10 @@ type rule interface {
 	slots() []slotKind
 	// update takes one variable's step.
 	update(s *ops.Scope, u *update)
+	// updateRows takes one variable's step by slices, of which several may be of one
+	// row. Ops that take u.grad get the whole tensor, for formulas that have no
+	// other form.
+	updateRows(s *ops.Scope, u *update, x ops.IndexedSlices)
 }
 
 type hyper struct {
@@ -112,6 +116,7 @@ type slotKind struct {
 	empty   bool    // the new layout has the list even if it isn't used
 	joined  bool    // the new layout makes it together with the kind before, variable by variable
 	initial float64 // first value of all elements
+	single  bool    // the new layout rounds that to a float32 first
 }
 
 // init prepares the optimizer; constructors call it.
@@ -390,7 +395,11 @@ func (o *OptimizerBase) apply(s *ops.Scope, g grad.Gradients) error {
 			decay := ops.Mul(s, ops.Mul(s, u.v, float64(float32(o.WeightDecay))), u.rate())
 			ops.AssignSub(s, u.v, decay)
 		}
-		o.rule.update(s, &u)
+		if x, ok := u.grad.IndexedSlices(); ok {
+			o.rule.updateRows(s, &u, x)
+		} else {
+			o.rule.update(s, &u)
+		}
 	}
 	ops.AssignAdd(s, &o.iter.Variable, one)
 	return nil

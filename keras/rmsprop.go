@@ -1,6 +1,9 @@
 package keras
 
-import "github.com/cairnml/cairn/ops"
+import (
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/trackable"
+)
 
 // RMSprop divides gradients by a running mean of their size,
 // tf_keras.optimizers.legacy.RMSprop:
@@ -82,4 +85,48 @@ func (r *RMSprop) update(s *ops.Scope, u *update) {
 		ops.Assign(s, mom, step)
 	}
 	ops.AssignSub(s, u.v, step)
+}
+
+func (r *RMSprop) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+	x = summed(s, x)
+	ms, mom, mg := u.slots[0], u.slots[1], u.slots[2]
+	rho := u.hyper(numFirst, "rho", r.Rho)
+	if mom != nil && !u.isNew {
+		op, vars := "ResourceSparseApplyRMSProp", []ops.Input{ops.Handle(s, u.v)}
+		if mg != nil {
+			op, vars = "ResourceSparseApplyCenteredRMSProp", append(vars, ops.Handle(s, mg))
+		}
+		s.Emit0(op, nil, append(vars, ops.Handle(s, ms), ops.Handle(s, mom), u.rate(), rho,
+			u.hyper(numSecond, "momentum", r.Momentum), u.number(numEpsilon, r.Epsilon), x.Values, x.Indices)...)
+		return
+	}
+	var rest ops.Input = 1 - r.Rho
+	if u.isNew {
+		rho = r.Rho
+	} else {
+		rest = ops.Sub(s, 1, rho)
+	}
+	// All means decay; the rows are added, and divided by their own means.
+	mean := func(v *trackable.Variable, rows *ops.Value) *ops.Value {
+		ops.Assign(s, v, ops.Mul(s, v, rho))
+		ops.ScatterAdd(s, v, x.Indices, ops.Mul(s, rows, rest))
+		return ops.Gather(s, v, x.Indices)
+	}
+	variance := mean(ms, ops.Square(s, x.Values))
+	if mg != nil {
+		variance = ops.Sub(s, variance, ops.Square(s, mean(mg, x.Values)))
+	}
+	if !u.isNew {
+		scaled := ops.Mul(s, x.Values, ops.Neg(s, u.rate()))
+		ops.ScatterAdd(s, u.v, x.Indices, ops.Div(s, scaled, ops.Add(s, ops.Sqrt(s, variance), r.Epsilon)))
+		return
+	}
+	step := ops.Mul(s, ops.Mul(s, x.Values, u.rate()), ops.Rsqrt(s, ops.Add(s, variance, r.Epsilon)))
+	if mom == nil {
+		ops.ScatterAdd(s, u.v, x.Indices, ops.Neg(s, step))
+		return
+	}
+	ops.Assign(s, mom, ops.Mul(s, mom, r.Momentum))
+	ops.ScatterAdd(s, mom, x.Indices, step)
+	ops.AssignSub(s, u.v, mom)
 }

@@ -1,6 +1,9 @@
 package keras
 
-import "github.com/cairnml/cairn/ops"
+import (
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/ops"
+)
 
 // SGD is gradient descent with or without momentum,
 // tf_keras.optimizers.legacy.SGD:
@@ -40,4 +43,31 @@ func (g *SGD) update(s *ops.Scope, u *update) {
 	}
 	momentum := u.hyper(numFirst, "momentum", g.Momentum)
 	ops.ApplyKerasMomentum(s, u.v, u.slots[0], u.rate(), u.grad, momentum, g.Nesterov)
+}
+
+func (g *SGD) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+	m, rate := u.slots[0], u.rate()
+	step := func(values *ops.Value) *ops.Value { return ops.Mul(s, ops.Neg(s, values), rate) }
+	switch {
+	case m == nil && !u.isNew: // several slices of one row are added one by one
+		ops.ScatterAdd(s, u.v, x.Indices, step(x.Values))
+	case m == nil:
+		x = summed(s, x)
+		ops.ScatterAdd(s, u.v, x.Indices, step(x.Values))
+	case !u.isNew:
+		x = summed(s, x)
+		s.Emit0("ResourceSparseApplyKerasMomentum", graph.Attrs{graph.Bool("use_nesterov", g.Nesterov)},
+			ops.Handle(s, u.v), ops.Handle(s, m), rate, x.Values, x.Indices, u.hyper(numFirst, "momentum", g.Momentum))
+	default:
+		x = summed(s, x)
+		momentum, add := u.hyper(numFirst, "momentum", g.Momentum), step(x.Values)
+		ops.Assign(s, m, ops.Mul(s, m, momentum))
+		ops.ScatterAdd(s, m, x.Indices, add)
+		if g.Nesterov {
+			ops.ScatterAdd(s, u.v, x.Indices, add)
+			ops.AssignAdd(s, u.v, ops.Mul(s, m, momentum))
+		} else {
+			ops.AssignAdd(s, u.v, m)
+		}
+	}
 }

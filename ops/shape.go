@@ -221,6 +221,13 @@ func UnsortedSegmentSum(s *Scope, x, ids Input, n int) *Value {
 	return s.Emit1("UnsortedSegmentSum", nil, s.typed(x), Const(s, ids), s.scalar32(n))
 }
 
+// Unique returns the elements of a vector, each once and in the order in which
+// they come first, and for each element its place among them, an int32.
+func Unique(s *Scope, x Input) (values, places *Value) {
+	out := s.EmitN(2, "Unique", nil, x)
+	return out[0], out[1]
+}
+
 // OneHotOptions say what [OneHot] writes.
 type OneHotOptions struct {
 	// On and Off are the two values. The defaults, nil, are 1 and 0.

@@ -45,6 +45,23 @@ func AssignAdd(s *Scope, v trackable.VariableLike, x Input) { s.assign("AssignAd
 // AssignSub subtracts x from v.
 func AssignSub(s *Scope, v trackable.VariableLike, x Input) { s.assign("AssignSubVariableOp", v, x) }
 
+// ScatterAdd adds rows to those rows of v that indices name. A row that is named
+// more than once gets them all.
+func ScatterAdd(s *Scope, v trackable.VariableLike, indices, rows Input) {
+	s.scatter("ResourceScatterAdd", v, indices, rows)
+}
+
+// ScatterUpdate sets those rows of v that indices name.
+func ScatterUpdate(s *Scope, v trackable.VariableLike, indices, rows Input) {
+	s.scatter("ResourceScatterUpdate", v, indices, rows)
+}
+
+func (s *Scope) scatter(op string, v trackable.VariableLike, indices, rows Input) {
+	if s.alive() {
+		s.Emit0(op, nil, s.handleOf(v), Const(s, indices), s.typed(rows))
+	}
+}
+
 func (s *Scope) assign(op string, v trackable.VariableLike, x Input) {
 	if !s.alive() {
 		return

@@ -1,11 +1,12 @@
 """Writes the fixtures of package keras with TensorFlow 2.21 and tf_keras 2.21.
 
-    python3 gen_keras.py [part ...]      parts: listings updates schedules activations losses checkpoints
+    python3 gen_keras.py [part ...]      parts: listings updates rows schedules activations losses checkpoints
 
 Run it in this folder. What it writes:
 
     listings.txt     object graph of every optimizer and model kind, as text
     updates.npz      what each optimizer makes of ten gradients
+    rows.npz         the same of gradients that are slices of a table
     schedules.npz    the learning rates of every schedule
     activations.npz  every activation and its gradient
     losses.npz       every loss and its gradient
@@ -274,6 +275,30 @@ def write_updates():
     np.savez_compressed("updates.npz", **arrays)
 
 
+def write_rows():
+    """What each optimizer makes of ten gradients that are slices, some of one row."""
+    rng = np.random.default_rng(11)
+    arrays = {
+        "table": rng.normal(size=(5, 3)).astype(np.float32),
+        "values": rng.normal(size=(10, 4, 3)).astype(np.float32),
+        "indices": rng.integers(0, 5, size=(10, 4)).astype(np.int64),
+    }
+    for name, make in OPTIMIZERS.items():
+        for dtype in (tf.float32, tf.float64):
+            if dtype == tf.float64 and name.endswith(("decay", "schedule", "clipnorm", "clipvalue")):
+                continue
+            fresh()
+            optimizer = make()
+            table = tf.Variable(tf.cast(arrays["table"], dtype))
+            steps = []
+            for t in range(10):
+                g = tf.IndexedSlices(tf.cast(arrays["values"][t], dtype), tf.constant(arrays["indices"][t]), tf.constant([5, 3], tf.int64))
+                optimizer.apply_gradients([(g, table)])
+                steps.append(table.numpy())
+            arrays[name + ("_float64" if dtype == tf.float64 else "") + "/table"] = np.stack(steps)
+    np.savez_compressed("rows.npz", **arrays)
+
+
 schedules = keras.optimizers.schedules
 
 SCHEDULES = {
@@ -380,6 +405,6 @@ def write_checkpoints():
 
 
 if __name__ == "__main__":
-    parts = sys.argv[1:] or ["listings", "updates", "schedules", "activations", "losses", "checkpoints"]
+    parts = sys.argv[1:] or ["listings", "updates", "rows", "schedules", "activations", "losses", "checkpoints"]
     for part in parts:
         globals()["write_" + part]()
