@@ -123,16 +123,28 @@ func TestBrokenFilesAreRefused(t *testing.T) {
 }
 
 func TestWriteRefusesWhatTheFormatLacks(t *testing.T) {
-	read := func(context.Context, string) (*tensor.Tensor, error) { return tensor.Vector[uint8](1), nil }
+	read := func(_ context.Context, name string) (*tensor.Tensor, error) {
+		if name == "b" {
+			return tensor.Vector[float32](1), nil
+		}
+		return tensor.Vector[uint8](1), nil
+	}
 	for name, infos := range map[string][]Info{
-		"strings":    {{Name: "a", DType: tensor.String, Shape: tensor.Shape{1}}},
-		"same name":  {{Name: "a", DType: tensor.Uint8, Shape: tensor.Shape{1}}, {Name: "a", DType: tensor.Uint8, Shape: tensor.Shape{1}}},
-		"no UTF-8":   {{Name: "\xff", DType: tensor.Uint8, Shape: tensor.Shape{1}}},
-		"metadata":   {{Name: "__metadata__", DType: tensor.Uint8, Shape: tensor.Shape{1}}},
-		"other type": {{Name: "a", DType: tensor.Int8, Shape: tensor.Shape{1}}},
+		"strings":   {{Name: "a", DType: tensor.String, Shape: tensor.Shape{1}}},
+		"same name": {{Name: "a", DType: tensor.Uint8, Shape: tensor.Shape{1}}, {Name: "a", DType: tensor.Uint8, Shape: tensor.Shape{1}}},
+		"same name, other types": {
+			{Name: "a", DType: tensor.Float32, Shape: tensor.Shape{1}}, {Name: "b", DType: tensor.Float32, Shape: tensor.Shape{1}},
+			{Name: "a", DType: tensor.Uint8, Shape: tensor.Shape{1}},
+		},
+		"other shape": {{Name: "a", DType: tensor.Uint8, Shape: tensor.Shape{2}}},
+		"no shape":    {{Name: "a", DType: tensor.Uint8, Shape: tensor.Shape{1 << 62, 1 << 62}}},
+		"no UTF-8":    {{Name: "\xff", DType: tensor.Uint8, Shape: tensor.Shape{1}}},
+		"metadata":    {{Name: "__metadata__", DType: tensor.Uint8, Shape: tensor.Shape{1}}},
+		"other type":  {{Name: "a", DType: tensor.Int8, Shape: tensor.Shape{1}}},
 	} {
-		if err := Write(context.Background(), &bytes.Buffer{}, infos, nil, read); err == nil {
-			t.Errorf("%s: written", name)
+		var b bytes.Buffer
+		if err := Write(context.Background(), &b, infos, nil, read); err == nil || b.Len() > 0 && !strings.HasPrefix(name, "other") {
+			t.Errorf("%s: %d bytes were written, %v", name, b.Len(), err)
 		}
 	}
 }

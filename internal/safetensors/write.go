@@ -101,6 +101,7 @@ func layOut(infos []Info, metadata map[string]string) ([]byte, error) {
 		h = append(h, '}')
 	}
 	var at int64
+	seen := make(map[string]bool, len(infos))
 	for n := range infos {
 		i := &infos[n]
 		switch {
@@ -110,9 +111,10 @@ func layOut(infos []Info, metadata map[string]string) ([]byte, error) {
 			return nil, fmt.Errorf("safetensors: the name %q is no UTF-8, which the format asks for", i.Name)
 		case i.Name == "__metadata__":
 			return nil, fmt.Errorf("safetensors: no tensor can be called %q", i.Name)
-		case n > 0 && infos[n-1].Name == i.Name:
+		case seen[i.Name]: // of another type it is no neighbour
 			return nil, fmt.Errorf("safetensors: two tensors are called %q", i.Name)
 		}
+		seen[i.Name] = true
 		count, err := i.Shape.NumElements()
 		if err != nil {
 			return nil, err

@@ -100,7 +100,7 @@ func (l *lexer) next() {
 		for l.pos < len(l.src) {
 			c := l.src[l.pos]
 			sign := (c == '-' || c == '+') && (l.src[l.pos-1] == 'e' || l.src[l.pos-1] == 'E')
-			if !isDigit(c) && !isLetter(c) && c != '.' && !(sign && l.pos > at) {
+			if !isDigit(c) && !isLetter(c) && c != '.' && !sign {
 				break
 			}
 			l.pos++
@@ -207,7 +207,7 @@ func (l *lexer) escape(out []byte, i int) ([]byte, int) {
 			want = 8
 		}
 		v, n := digits(i+2, want, 16)
-		if n != want || v > utf8.MaxRune || !utf8.ValidRune(rune(v)) {
+		if n != want || !utf8.ValidRune(rune(v)) {
 			l.fail(i, "the escape \\%c needs %d hexadecimal digits that make a character", c, want)
 			return out, 0
 		}

@@ -1,6 +1,7 @@
 package statefile
 
 import (
+	"bytes"
 	"math"
 	"strings"
 	"testing"
@@ -8,6 +9,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
+
+// TestAppendAddsToWhatIsThere: what stands before the text isn't looked at, and
+// an empty path is left out, as proto3 leaves it out.
+func TestAppendAddsToWhatIsThere(t *testing.T) {
+	got, err := (&State{LastPreservedTimestamp: 2, AllModelCheckpointPaths: []string{" "}}).Append([]byte("1.5 "))
+	if want := "1.5 all_model_checkpoint_paths: \" \"\nlast_preserved_timestamp: 2.0\n"; err != nil || string(got) != want {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got := string(AppendFloat([]byte("."), 3)); got != ".3.0" {
+		t.Error(got)
+	}
+}
 
 // What TensorFlow 2.21 writes for this message.
 func TestTextEqualsPythonsEscapesAndNumbers(t *testing.T) {
@@ -69,6 +82,10 @@ func TestParseTakesAllOfTextProto(t *testing.T) {
 		`later: 1 model_checkpoint_path: "a"`:                                                   {ModelCheckpointPath: "a"},
 		`later { a: 1 b <c: "x" "y" d: [1, -2.5]> e: -inf } model_checkpoint_path: "a"`:         {ModelCheckpointPath: "a"},
 		`[a.b.c]: 1 [type.googleapis.com/x.Y] { z: 1 } 17: "n" model_checkpoint_path: "a"`:      {ModelCheckpointPath: "a"},
+		`all_model_checkpoint_paths: "["`:                                                       {AllModelCheckpointPaths: []string{"["}},
+		`AZ: 1 z09_: -x later: true, x: 2; model_checkpoint_path: "a"`:                          {ModelCheckpointPath: "a"},
+		`[a.1-b]: 1 x: 1e-5 y: 1E+5 model_checkpoint_path: "\1011"`:                             {ModelCheckpointPath: "A1"},
+		`all_model_checkpoint_timestamps: [-1, -inf, 1e-2]`:                                     {AllModelCheckpointTimestamps: []float64{-1, math.Inf(-1), .01}},
 		`later [{a: 1}, {}] other: [] model_checkpoint_path: "a"`:                               {ModelCheckpointPath: "a"},
 		`model_checkpoint_path: "C:\\models\\ckpt-1" all_model_checkpoint_paths: "sub\\ckpt-1"`: {ModelCheckpointPath: `C:\models\ckpt-1`, AllModelCheckpointPaths: []string{`sub\ckpt-1`}},
 	} {
@@ -113,6 +130,18 @@ func TestParseRefusesWithThePlace(t *testing.T) {
 		`later: -"x"`:                                       `line 1, column 9: the string "x" stands where a number is expected`,
 		"\x00":                                              `line 1, column 1: the character '\x00' stands where a field's name is expected`,
 		"\xfe":                                              `line 1, column 1: the byte 0xfe is no text`,
+		`model_checkpoint_path: "\x4`:                       `line 1, column 24: the string has no closing quote`,
+		`model_checkpoint_path: "\377"`:                     `line 1, column 24: the string is not valid UTF-8`,
+		`model_checkpoint_path: "\u12"`:                     `line 1, column 25: the escape \u needs 4 hexadecimal digits that make a character`,
+		`model_checkpoint_path: "\U00110000"`:               `line 1, column 25: the escape \U needs 8 hexadecimal digits that make a character`,
+		`model_checkpoint_path: "\Uffffffff"`:               `line 1, column 25: the escape \U needs 8 hexadecimal digits that make a character`,
+		`later: .`:                                          `line 1, column 8: "." stands where a value is expected`,
+		`later: .x`:                                         `line 1, column 8: "." stands where a value is expected`,
+		`later: 1,; x: 1`:                                   `line 1, column 10: ";" stands where a field's name is expected`,
+		"\ufffd":                                            `line 1, column 1: the character '�' stands where a field's name is expected`,
+		`"model_checkpoint_path": "a"`:                      `line 1, column 1: the string "model_checkpoint_path" stands where a field's name is expected`,
+		`x "` + strings.Repeat("y", 40) + `"`:               `line 1, column 3: the string "` + strings.Repeat("y", 40) + `" stands where ":" is expected`,
+		`x "` + strings.Repeat("y", 39) + `漢"`:              `line 1, column 3: the string "` + strings.Repeat("y", 39) + `…" stands where ":" is expected`,
 		strings.Repeat("a{", 200):                           `line 1, column 130: fields are nested deeper than 64`,
 		"{\"tensors\": []}":                                 `line 1, column 1: "{" stands where a field's name is expected`,
 		strings.Repeat("x", 60) + "!":                       `line 1, column 61: the character '!' stands where a field's name is expected`,
@@ -128,8 +157,23 @@ func TestParseRefusesWithThePlace(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	if _, err := Parse(make([]byte, MaxSize+1)); err == nil {
+	if _, err := Parse(bytes.Repeat([]byte(" "), MaxSize+1)); err == nil {
 		t.Error("a file beyond the limit was taken")
+	}
+	if _, err := Parse(bytes.Repeat([]byte(" "), MaxSize)); err != nil {
+		t.Errorf("a file of just the limit: %v", err)
+	}
+	for _, s := range []State{{AllModelCheckpointPaths: make([]string, MaxEntries)}, {AllModelCheckpointTimestamps: make([]float64, MaxEntries)}} {
+		text, err := s.Append([]byte("# 1.5\n"))
+		if err != nil {
+			t.Fatalf("as many entries as the limit: %v", err)
+		}
+		if back, err := Parse(text); err != nil || len(back.AllModelCheckpointPaths)+len(back.AllModelCheckpointTimestamps) != MaxEntries {
+			t.Errorf("as many entries as the limit: %v", err)
+		}
+	}
+	if _, err := (&State{AllModelCheckpointTimestamps: make([]float64, MaxEntries+1)}).Append(nil); err == nil {
+		t.Error("a state with too many timestamps was written")
 	}
 	many := "all_model_checkpoint_paths: [" + strings.Repeat(`"",`, MaxEntries) + `""]`
 	if _, err := Parse([]byte(many)); err == nil || !strings.Contains(err.Error(), "entries") {

@@ -221,9 +221,6 @@ func (t *Reader) Get(key []byte) (value []byte, offset int64, err error) {
 			return nil
 		case c == 0:
 			value, offset = v, at
-			if value == nil {
-				value = []byte{}
-			}
 		}
 		return errStop
 	})
@@ -260,9 +257,6 @@ func (t *Reader) Find(block int, keys [][]byte, f func(i int, value []byte, offs
 				case c < 0:
 					return nil
 				case c == 0:
-					if v == nil {
-						v = []byte{}
-					}
 					next++
 					return f(next-1, v, at)
 				}

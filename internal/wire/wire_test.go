@@ -28,6 +28,38 @@ func TestCursorReadsAndStops(t *testing.T) {
 	}
 }
 
+// TestNothingIsReadAfterAFault: whatever is asked for, it is zero, and no byte
+// is left.
+func TestNothingIsReadAfterAFault(t *testing.T) {
+	c := NewCursor([]byte{0xff, 0xff, 0xff, 0xff, 0x7f, 7, 7, 7, 7, 7}, 10)
+	if v := c.Uvarint32(); v != 0 || c.Err() == nil || c.Err().Offset != 10 {
+		t.Errorf("%d, %v", v, c.Err())
+	}
+	if c.Len() != 0 || c.Offset() != 20 {
+		t.Errorf("%d bytes are left, from %d on", c.Len(), c.Offset())
+	}
+	if a, b, d := c.Uvarint(), c.Fixed32(), c.Bytes(1); a != 0 || b != 0 || d != nil {
+		t.Errorf("read %d, %d, %v", a, b, d)
+	}
+}
+
+// TestCursorReadsUpToTheEnd: the last byte counts, in every form.
+func TestCursorReadsUpToTheEnd(t *testing.T) {
+	c := NewCursor([]byte{0xff, 0xff, 0xff, 0xff, 0x0f, 1, 2, 3, 4, 'x', 'y'}, 0)
+	if v := c.Uvarint32(); v != 1<<32-1 {
+		t.Errorf("Uvarint32 %d", v)
+	}
+	if v := c.Fixed32(); v != 0x04030201 {
+		t.Errorf("Fixed32 %#x", v)
+	}
+	if b := c.Bytes(2); string(b) != "xy" || cap(b) != 2 {
+		t.Errorf("Bytes %q of capacity %d", b, cap(b))
+	}
+	if b := c.Bytes(0); b == nil || c.Err() != nil || c.Len() != 0 {
+		t.Errorf("no bytes: %v, %v", b, c.Err())
+	}
+}
+
 func TestCursorRefusesBadVarints(t *testing.T) {
 	for _, c := range []struct {
 		name string
