@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -26,24 +27,50 @@ func readBack(ctx context.Context, fsys fs.FS, index string, data []string) erro
 	if r.header.NumShards != len(data) {
 		return &CorruptError{File: index, Offset: -1, What: fmt.Sprintf("it speaks of %d data files, %d were written", r.header.NumShards, len(data))}
 	}
-	sizes := make([]int64, len(data))
-	for i, name := range data {
-		info, err := fs.Stat(fsys, name)
-		switch {
-		case err != nil:
-			return openError(name, err)
-		case !info.Mode().IsRegular():
-			return &CorruptError{File: name, Offset: -1, What: "it is " + vfs.DescribeMode(info.Mode()) + ", not a file"}
+	return r.checkExtents(ctx, func(i int) (name, shown string) { return data[i], data[i] })
+}
+
+// CheckFiles returns an error unless every data file is there and long enough for
+// what the index says lies in it. It reads no value.
+func (r *Reader) CheckFiles(ctx context.Context) error {
+	if err := r.checkOpen(); err != nil || r.version == 1 {
+		return err // tables of version 1 were opened with the reader
+	}
+	return r.checkExtents(ctx, func(i int) (name, shown string) {
+		return DataName(r.prefix, i, r.header.NumShards), DataName(r.shown, i, r.header.NumShards)
+	})
+}
+
+// checkExtents holds the index against the sizes of the data files.
+func (r *Reader) checkExtents(ctx context.Context, file func(shard int) (name, shown string)) error {
+	sizes := make(map[int32]int64) // by data file; the header may speak of more than there are
+	for i := range r.header.NumShards {
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		sizes[i] = info.Size()
+		name, shown := file(i)
+		info, err := fs.Stat(r.fsys, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return &CorruptError{File: shown, Offset: -1, What: "the data file is missing", Err: err}
+		case err != nil:
+			return openError(shown, err)
+		case !info.Mode().IsRegular():
+			return &CorruptError{File: shown, Offset: -1, What: "it is " + vfs.DescribeMode(info.Mode()) + ", not a file"}
+		}
+		sizes[int32(i)] = info.Size()
 	}
 	for i := range r.index.n {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if r.index.sliced[i] != nil {
 			continue
 		}
 		p := r.index.place(i)
 		if size := sizes[p.shard]; p.off+p.size > size {
-			return &CorruptError{File: data[p.shard], Offset: size, Name: r.ownerOf(r.record(int(p.entry))), What: fmt.Sprintf("the file ends here, the tensor's %d bytes begin at %d", p.size, p.off)}
+			_, shown := file(int(p.shard))
+			return &CorruptError{File: shown, Offset: size, Name: r.ownerOf(r.record(i)), What: fmt.Sprintf("the file ends here, the tensor's %d bytes begin at %d", p.size, p.off)}
 		}
 	}
 	return nil

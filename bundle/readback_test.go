@@ -20,7 +20,7 @@ func TestReadBackFindsWhatIsMissing(t *testing.T) {
 		want  string
 	}{
 		"a short data file":   {func(dir *vfs.Mem) { dir.WriteFile("c.data-00001-of-00002", []byte("short")) }, "the file ends here"},
-		"a missing data file": {func(dir *vfs.Mem) { dir.Remove("c.data-00000-of-00002") }, "does not exist"},
+		"a missing data file": {func(dir *vfs.Mem) { dir.Remove("c.data-00000-of-00002") }, "is missing"},
 		"another count": {func(dir *vfs.Mem) {
 			b, _ := fs.ReadFile(dir, "one.index")
 			dir.WriteFile("c.index", b)

@@ -109,8 +109,7 @@ func (m *match) read(ctx context.Context) error {
 		markRestored(s.s)
 	}
 	for _, g := range m.savers.list {
-		call := &RestoreCall{Objects: Objects{list: g.objects}, Prefix: l.src.prefix, FS: l.src.fsys, Reader: l.src.reader}
-		if err := g.saver.Restore(ctx, call); err != nil {
+		if err := g.saver.Restore(ctx, l.restoreCall(g)); err != nil {
 			errs = append(errs, fmt.Errorf("checkpoint: registered saver %q, after variables have changed already: %w", g.name, err))
 		}
 		for _, obj := range g.objects {
@@ -120,14 +119,19 @@ func (m *match) read(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// restoreCall returns what a registered saver gets.
+func (l *load) restoreCall(g *saverGroup) *RestoreCall {
+	return &RestoreCall{Objects: Objects{list: g.objects}, Prefix: l.src.prefix, FS: l.src.fsys, Reader: l.src.reader}
+}
+
 func markRestored(obj any) {
 	if v := variableOf(obj); v != nil {
 		v.MarkRestored()
 	}
 }
 
-// precheck lets objects that can tell look at their values before anything
-// changes; what they refuse is a *RestoreError.
+// precheck lets objects and registered savers that can tell look at their values
+// before anything changes; what they refuse is a *RestoreError.
 func (m *match) precheck(ctx context.Context) error {
 	l := m.l
 	refused := &RestoreError{Path: l.src.path, Late: m.late}
@@ -146,6 +150,21 @@ func (m *match) precheck(ctx context.Context) error {
 		}
 		if err := c.CheckRestore(tensors); err != nil {
 			refused.Mismatched = append(refused.Mismatched, Item{Path: l.graph.human(s.node), Why: err.Error()})
+			refused.causes = append(refused.causes, err)
+		}
+	}
+	if len(m.savers.list) > 0 {
+		// A saver reads what it likes, when the variables have changed already.
+		if err := l.src.reader.CheckFiles(ctx); err != nil {
+			return fmt.Errorf("checkpoint: restoring %s, nothing was changed: %w", l.src.path, err)
+		}
+	}
+	for _, g := range m.savers.list {
+		if g.saver.Check == nil {
+			continue
+		}
+		if err := g.saver.Check(ctx, l.restoreCall(g)); err != nil {
+			refused.Mismatched = append(refused.Mismatched, Item{Path: g.objects[0].Prefix, Why: fmt.Sprintf("the registered saver %q: %v", g.name, err)})
 			refused.causes = append(refused.causes, err)
 		}
 	}

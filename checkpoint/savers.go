@@ -27,6 +27,12 @@ type Saver struct {
 	// between training steps. Default (nil): the objects are saved as if there
 	// were no saver.
 	Save func(ctx context.Context, call *SaveCall) ([]string, error)
+	// Check looks whether Restore can go through, before anything is changed: an
+	// error refuses the whole restore, a *[RestoreError]. It gets what Restore
+	// will get, and must leave the objects alone. Default (nil): what is checked is
+	// that the saver is registered and accepts the objects, and that the
+	// checkpoint's files are all there.
+	Check func(ctx context.Context, call *RestoreCall) error
 	// Restore gives the objects their values, after the default restores.
 	// Default (nil): the values are looked for where a default save puts them.
 	Restore func(ctx context.Context, call *RestoreCall) error

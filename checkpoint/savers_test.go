@@ -373,3 +373,46 @@ func TestSaverLeavesNoFolder(t *testing.T) {
 		t.Errorf("the folder holds %q, want %q", names, want)
 	}
 }
+
+// TestWhatASaverCanKnowIsCheckedBeforeAnythingChanges: a file that is missing or
+// short, and what the saver's own Check refuses, leave the program as it was.
+func TestWhatASaverCanKnowIsCheckedBeforeAnythingChanges(t *testing.T) {
+	o := &Options{Savers: stackSavers(t)}
+	refused := errors.New("the stack is too high")
+	checking := stackedSaver
+	checking.Check = func(ctx context.Context, call *RestoreCall) error {
+		if call.Objects.Len() == 0 || call.Reader == nil || call.Prefix != "ckpt" {
+			t.Errorf("Check gets %d objects, the reader %v and the prefix %q", call.Objects.Len(), call.Reader, call.Prefix)
+		}
+		return refused
+	}
+	strict := new(Savers)
+	if err := strict.Register("Custom", checking); err != nil {
+		t.Fatal(err)
+	}
+	first := "ckpt.data-00000-of-00002" // the saver's
+	for name, c := range map[string]struct {
+		options *Options
+		spoil   func(src *vfs.Mem)
+		want    error
+	}{
+		"a missing file":    {o, func(src *vfs.Mem) { src.Remove(first) }, bundle.ErrCorrupt},
+		"a short file":      {o, func(src *vfs.Mem) { src.WriteFile(first, nil) }, bundle.ErrCorrupt},
+		"the saver's check": {&Options{Savers: strict}, func(*vfs.Mem) {}, refused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src := written(t, newStacks(), o)
+			c.spoil(src)
+			live := newStacks()
+			zero(t, live, nil)
+			ck := newCheckpoint(t, live, c.options)
+			if _, err := ck.RestoreFS(ctx, src, "ckpt", nil); !errors.Is(err, c.want) {
+				t.Fatalf("error %v, want %v", err, c.want)
+			}
+			wantFloats(t, live.Plain, 0)
+			if err := ck.WriteTo(ctx, vfs.MemDir(), "again"); err != nil {
+				t.Errorf("a save after a restore that changed nothing: %v", err)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -220,31 +221,31 @@ func indexDigest(prefix string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// parts lists every piece of a checkpoint in the order of its data files.
-func parts(r *bundle.Reader) ([]bundle.Entry, error) {
-	var all []bundle.Entry
+// piece says where a stored piece lies.
+type piece struct {
+	name, slice  string // slice: "" for a whole tensor
+	shard        int
+	offset, size int64
+}
+
+// pieces lists every piece of a checkpoint in the order of its data files.
+func pieces(r *bundle.Reader) ([]piece, error) {
+	all := make([]piece, 0, r.Len())
 	for e := range r.Entries() {
-		p, err := r.Parts(e.Name)
+		if len(e.Slices) == 0 {
+			all = append(all, piece{e.Name, "", e.Shard, e.Offset, e.Size})
+			continue
+		}
+		parts, err := r.Parts(e.Name)
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", e.Name, err)
 		}
-		all = append(all, p...)
-	}
-	slices.SortStableFunc(all, func(a, b bundle.Entry) int {
-		switch {
-		case a.Shard != b.Shard:
-			return a.Shard - b.Shard
-		case a.Offset != b.Offset:
-			if a.Offset < b.Offset {
-				return -1
-			}
-			return 1
-		case a.Size < b.Size:
-			return -1
-		case a.Size > b.Size:
-			return 1
+		for _, p := range parts {
+			all = append(all, piece{p.Name, p.Slices[0].String(), p.Shard, p.Offset, p.Size})
 		}
-		return 0
+	}
+	slices.SortFunc(all, func(a, b piece) int {
+		return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.offset, b.offset), cmp.Compare(a.size, b.size))
 	})
 	return all, nil
 }
@@ -252,7 +253,7 @@ func parts(r *bundle.Reader) ([]bundle.Entry, error) {
 // alignment finds the alignment that a checkpoint was written with; ok is false
 // where none explains its offsets.
 func alignment(s *store.Store) (align int, ok bool) {
-	all, err := parts(s.Bundle())
+	all, err := pieces(s.Bundle())
 	if err != nil {
 		return 1, false
 	}
@@ -260,13 +261,13 @@ next:
 	for a := int64(1); a <= 1<<16; a *= 2 {
 		shard, at := -1, int64(0)
 		for _, p := range all {
-			if p.Shard != shard {
-				shard, at = p.Shard, 0
+			if p.shard != shard {
+				shard, at = p.shard, 0
 			}
-			if start := (at + a - 1) / a * a; p.Offset != start {
+			if start := (at + a - 1) / a * a; p.offset != start {
 				continue next
 			}
-			at = p.Offset + p.Size
+			at = p.offset + p.size
 		}
 		return int(a), true
 	}

@@ -104,7 +104,7 @@ func describeCheckpoint(s *store.Store, list []item, whole bool, l *store.Layout
 		res.note("a checkpoint of version 1: the way back makes one of version 2")
 		return nil
 	}
-	all, err := parts(r)
+	all, err := pieces(r)
 	if err != nil {
 		return err
 	}
@@ -116,18 +116,15 @@ func describeCheckpoint(s *store.Store, list []item, whole bool, l *store.Layout
 	l.Shards = make([][]store.Piece, r.Header().NumShards)
 	why := ""
 	for _, p := range all {
-		i, ok := names[p.Name]
+		i, ok := names[p.name]
 		if !ok {
 			continue
 		}
-		if p.Shard < 0 || p.Shard >= len(l.Shards) {
-			return fmt.Errorf("%q lies in data file %d of %d", p.Name, p.Shard, len(l.Shards))
+		to := store.Piece{Name: i.name}
+		if !i.cast {
+			to.Slice = p.slice
 		}
-		piece := store.Piece{Name: i.name}
-		if len(p.Slices) > 0 && !i.cast {
-			piece.Slice = p.Slices[0].String()
-		}
-		l.Shards[p.Shard] = append(l.Shards[p.Shard], piece)
+		l.Shards[p.shard] = append(l.Shards[p.shard], to)
 	}
 	if !whole {
 		return nil

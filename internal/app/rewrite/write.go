@@ -66,36 +66,30 @@ type item struct {
 	lossy  bool           // the cast may change values
 	cast   bool           // the type is not the source's
 	shard  int            // the data file it lies in, in a checkpoint
+	offset int64          // where it begins there
 }
 
 // items lists what s holds, in the order in which a rewritten checkpoint should
 // hold it: that of the source's data files, or by name.
 func items(s *store.Store) ([]item, error) {
-	var out []item
-	type place struct {
-		shard  int
-		offset int64
-	}
-	at := map[string]place{}
-	for _, e := range s.Entries() {
-		out = append(out, item{from: e.Name, name: e.Name, dtype: e.DType, shape: e.Shape, bytes: e.Bytes, shard: e.Shard})
-		p := place{e.Shard, e.Offset}
-		if r := s.Bundle(); r != nil && len(e.Slices) > 0 {
+	entries := s.Entries()
+	out := make([]item, len(entries))
+	r := s.Bundle()
+	for n, e := range entries {
+		out[n] = item{from: e.Name, name: e.Name, dtype: e.DType, shape: e.Shape, bytes: e.Bytes, shard: e.Shard, offset: e.Offset}
+		if r != nil && len(e.Slices) > 0 {
 			parts, err := r.Parts(e.Name)
 			if err != nil {
 				return nil, err
 			}
 			if len(parts) > 0 {
-				p = place{parts[0].Shard, parts[0].Offset}
-				out[len(out)-1].shard = p.shard
+				out[n].shard, out[n].offset = parts[0].Shard, parts[0].Offset
 			}
 		}
-		at[e.Name] = p
 	}
-	if r := s.Bundle(); r != nil && r.Version() == 2 {
+	if r != nil && r.Version() == 2 {
 		slices.SortStableFunc(out, func(a, b item) int {
-			x, y := at[a.from], at[b.from]
-			return cmp.Or(cmp.Compare(x.shard, y.shard), cmp.Compare(x.offset, y.offset), cmp.Compare(a.bytes, b.bytes))
+			return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.offset, b.offset), cmp.Compare(a.bytes, b.bytes))
 		})
 	}
 	return out, nil
