@@ -9,19 +9,21 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/raise"
 	"github.com/cairnml/cairn/tensor"
 )
 
 // program is what all instances of a loaded MetaGraph share: its graph, the
 // weights, and what was compiled. Nothing in it changes but the caches.
 type program struct {
-	meta    *MetaGraph
-	graph   *graph.Graph
-	opts    LoadOptions
-	files   *engine.Files
-	weights []weight
-	restore *callable // run by each instance; nil where weights hold all
-	init    *callable // run by each instance after that; nil for most
+	meta     *MetaGraph
+	graph    *graph.Graph
+	problems raise.Problems // control flow that could not be raised
+	opts     LoadOptions
+	files    *engine.Files
+	weights  []weight
+	restore  *callable // run by each instance; nil where weights hold all
+	init     *callable // run by each instance after that; nil for most
 
 	objectOf  map[*graph.Node]*Object // handles of the graph that stand for objects
 	pathOf    map[graph.Output]*tensor.Tensor
@@ -40,12 +42,9 @@ type entry struct {
 }
 
 func newProgram(ctx context.Context, g *MetaGraph, o LoadOptions) (*program, error) {
-	gr, err := g.Graph()
-	if err != nil {
-		return nil, err
-	}
-	p := &program{meta: g, graph: gr, opts: o, signatures: map[string]*entry{}, functions: map[*graph.Function]*entry{}}
-	if p.graph, err = raised(gr); err != nil {
+	p := &program{meta: g, opts: o, signatures: map[string]*entry{}, functions: map[*graph.Function]*entry{}}
+	var err error
+	if p.graph, p.problems, err = g.raised(); err != nil {
 		return nil, err
 	}
 	p.files = grant(g, o.Files)
@@ -249,6 +248,15 @@ func (p *program) prune(where string, feeds, fetches []graph.Output, targets []*
 	}
 	f, err := graph.Prune(p.graph, all, fetches, targets)
 	if err != nil {
+		var cycle *graph.CycleError
+		if errors.As(err, &cycle) {
+			for _, name := range cycle.Nodes {
+				if why := p.problems[name]; why != nil {
+					err = &graph.NodeError{Node: name, Op: p.graph.Lookup(name).Op, Err: why}
+					break
+				}
+			}
+		}
 		return nil, fmt.Errorf("savedmodel: %s: %w", where, err)
 	}
 	f.Name = "pruned"

@@ -1,6 +1,20 @@
 package savedmodel
 
-import "github.com/cairnml/cairn/graph"
+import (
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/raise"
+)
 
-// raised returns the graph with functional control flow only.
-func raised(g *graph.Graph) (*graph.Graph, error) { return g, nil }
+// raised returns the graph with functional control flow only: g itself where it
+// has no other, and otherwise a graph of its own. What could not be raised is
+// told too; it matters only to those who need it.
+func (g *MetaGraph) raised() (*graph.Graph, raise.Problems, error) {
+	gr, err := g.Graph()
+	if err != nil || !raise.Needed(gr) {
+		return gr, nil, err
+	}
+	if gr, err = graph.FromProto(g.proto.GraphDef, &graph.Options{Ops: g.Ops}); err != nil {
+		return nil, nil, &FormatError{g.model.File, err}
+	}
+	return gr, raise.Graph(gr), nil
+}

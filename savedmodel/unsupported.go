@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/raise"
 )
 
 // An UnsupportedError lists all ops that a call needs and no kernel runs.
@@ -72,32 +72,42 @@ func (e *UnsupportedError) with(o *UnsupportedError) *UnsupportedError {
 	return out
 }
 
-// check returns an [*UnsupportedError] if something that c's function reaches
-// has no kernel.
+// check returns an error if something that c's function reaches can't run: an
+// [*UnsupportedError] where ops have no kernel, and one that names the node
+// where control flow of TensorFlow 1 could not be raised.
 func (p *program) check(c *callable) error {
-	e := missingIn(p.opts.Kernels, c.where, c.function, append([]*graph.Function{c.function}, reachable(c.function)...))
-	if len(e.Ops) == 0 {
-		return nil
-	}
-	slices.SortFunc(e.Ops, func(a, b MissingOp) int { return strings.Compare(a.Op, b.Op) })
-	return e
-}
-
-func reachable(f *graph.Function) []*graph.Function { return f.Graph.Reachable() }
-
-func missingIn(ks *engine.KernelSet, where string, root *graph.Function, all []*graph.Function) *UnsupportedError {
-	e := &UnsupportedError{}
-	for _, f := range all {
-		for _, n := range f.Graph.Nodes() {
-			if n.IsArg() || ks.Lookup(n.Op) != nil || f.Graph.Library.Lookup(n.Op) != nil {
+	missing := &UnsupportedError{}
+	for i, part := range reach(c.function) {
+		for _, n := range part.nodes {
+			name := n.Name
+			if i > 0 {
+				name = part.function.Name + "/" + n.Name
+			}
+			if why := p.problems[name]; why != nil && raise.Is(n.Op) {
+				return fmt.Errorf("savedmodel: %s: %w", c.where, &graph.NodeError{Node: n.Name, Op: n.Op, Function: part.function.Name, Err: why})
+			}
+			if p.opts.Kernels.Lookup(n.Op) != nil || part.function.Graph.Library.Lookup(n.Op) != nil {
 				continue
 			}
-			place := where + ": " + n.Name
-			if f != root {
-				place = where + ": " + f.Name + "/" + n.Name
-			}
-			e = e.with(&UnsupportedError{[]MissingOp{{Op: n.Op, Def: n.Def, Count: 1, Uses: []string{place}}}})
+			missing.add(n, c.where+": "+name)
 		}
 	}
-	return e
+	if len(missing.Ops) == 0 {
+		return nil
+	}
+	slices.SortFunc(missing.Ops, func(a, b MissingOp) int { return strings.Compare(a.Op, b.Op) })
+	return missing
+}
+
+// add counts a node.
+func (e *UnsupportedError) add(n *graph.Node, place string) {
+	i := slices.IndexFunc(e.Ops, func(m MissingOp) bool { return m.Op == n.Op })
+	if i < 0 {
+		i = len(e.Ops)
+		e.Ops = append(e.Ops, MissingOp{Op: n.Op, Def: n.Def})
+	}
+	m := &e.Ops[i]
+	if m.Count++; len(m.Uses) < maxUses {
+		m.Uses = append(m.Uses, place)
+	}
 }

@@ -1,0 +1,329 @@
+package raise
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// literal is a predicate that has to be true, or false.
+type literal struct {
+	pred graph.Output
+	on   bool
+}
+
+// guards are what has to hold for a node to run, from the outermost conditional
+// to the innermost.
+type guards []literal
+
+func (g guards) find(pred graph.Output) (on, ok bool) {
+	for _, l := range g {
+		if l.pred == pred {
+			return l.on, true
+		}
+	}
+	return false, false
+}
+
+// and is what has to hold for both; ok is false where that can't be.
+func (g guards) and(o guards) (guards, bool) {
+	out := g
+	for _, l := range o {
+		on, have := out.find(l.pred)
+		if have && on != l.on {
+			return out, false
+		}
+		if !have {
+			out = append(out[:len(out):len(out)], l)
+		}
+	}
+	return out, true
+}
+
+func (g guards) without(pred graph.Output) guards {
+	return slices.DeleteFunc(slices.Clone(g), func(l literal) bool { return l.pred == pred })
+}
+
+func (g guards) equal(o guards) bool {
+	if len(g) != len(o) {
+		return false
+	}
+	for _, l := range g {
+		if on, ok := o.find(l.pred); !ok || on != l.on {
+			return false
+		}
+	}
+	return true
+}
+
+// join is a Merge that ends a conditional.
+type join struct {
+	merge *graph.Node
+	pred  graph.Output
+	rest  guards
+	no    int // which input comes from the branch that is taken where pred is false
+}
+
+// conder raises the conditionals of a graph without loops.
+type conder struct {
+	*raiser
+	order  []*graph.Node
+	place  map[*graph.Node]int // in order
+	guards map[*graph.Node]guards
+}
+
+// conds raises all conditionals. A Merge of values of which one is there where
+// a predicate holds and the other where it doesn't is a result of an If; all
+// those of one predicate that don't need each other are results of one If.
+func (r *raiser) conds() {
+	c := &conder{raiser: r, order: r.order(), place: map[*graph.Node]int{}, guards: map[*graph.Node]guards{}}
+	var joins []*join
+	for i, n := range c.order {
+		c.place[n] = i
+		if j := c.visit(n); j != nil {
+			joins = append(joins, j)
+		}
+	}
+	// Those inside of others end before them.
+	for len(joins) > 0 {
+		var group, rest []*join
+		first := joins[0]
+		for _, j := range joins {
+			if j.pred == first.pred && j.rest.equal(first.rest) && !c.needs(j.merge, group) {
+				group = append(group, j)
+			} else {
+				rest = append(rest, j)
+			}
+		}
+		if err := c.raise(group); err != nil {
+			for _, j := range group {
+				r.problem(j.merge, "the conditional can't be made an If: %w", err)
+			}
+		}
+		joins = rest
+	}
+}
+
+// pred is the predicate of a Switch: what decides, behind the Identity nodes
+// that name it.
+func (c *conder) pred(n *graph.Node) graph.Output {
+	o := n.In[1]
+	for range maxNames {
+		if o.Node.Op != "Identity" || len(o.Node.In) != 1 || len(o.Node.Control) > 0 {
+			break
+		}
+		o = o.Node.In[0]
+	}
+	return o
+}
+
+// maxNames is how many Identity nodes a predicate may lie behind.
+const maxNames = 100
+
+// visit notes what has to hold for n to run; of a Merge that ends a conditional
+// it returns what is known.
+func (c *conder) visit(n *graph.Node) *join {
+	if kindOf(n.Op) == "Merge" && len(n.In) == 2 {
+		return c.join(n)
+	}
+	var all guards
+	for _, in := range n.In {
+		var ok bool
+		if all, ok = all.and(c.output(in)); !ok {
+			c.problem(n, "it takes values of both branches of a conditional, so it never runs")
+		}
+	}
+	for _, ctl := range n.Control {
+		var ok bool
+		if all, ok = all.and(c.guards[ctl]); !ok {
+			c.problem(n, "it waits for nodes of both branches of a conditional, so it never runs")
+		}
+	}
+	c.guards[n] = all
+	return nil
+}
+
+// output is what has to hold for an output to be there.
+func (c *conder) output(o graph.Output) guards {
+	g := c.guards[o.Node]
+	if kindOf(o.Node.Op) == "Switch" && len(o.Node.In) == 2 {
+		g, _ = g.and(guards{{c.pred(o.Node), o.Index == 1}})
+	}
+	return g
+}
+
+func (c *conder) join(n *graph.Node) *join {
+	a, b := c.output(n.In[0]), c.output(n.In[1])
+	for i := len(a) - 1; i >= 0; i-- {
+		l := a[i]
+		on, ok := b.find(l.pred)
+		if !ok || on == l.on {
+			continue
+		}
+		rest := a.without(l.pred)
+		if !rest.equal(b.without(l.pred)) {
+			continue
+		}
+		all := rest
+		for _, ctl := range n.Control {
+			all, _ = all.and(c.guards[ctl])
+		}
+		c.guards[n] = all
+		j := &join{merge: n, pred: l.pred, rest: rest}
+		if l.on {
+			j.no = 1
+		}
+		return j
+	}
+	if kindOf(n.In[1].Node.Op) != "NextIteration" && kindOf(n.In[0].Node.Op) != "NextIteration" {
+		c.problem(n, "its inputs aren't those of the two branches of one conditional")
+	}
+	return nil
+}
+
+// needs reports whether n needs any of a group's Merges.
+func (c *conder) needs(n *graph.Node, group []*join) bool {
+	if len(group) == 0 {
+		return false
+	}
+	least := len(c.order)
+	in := map[*graph.Node]bool{}
+	for _, j := range group {
+		in[j.merge] = true
+		least = min(least, c.place[j.merge])
+	}
+	seen := map[*graph.Node]bool{}
+	stack := []*graph.Node{n}
+	for len(stack) > 0 {
+		m := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if seen[m] {
+			continue
+		}
+		seen[m] = true
+		if in[m] {
+			return true
+		}
+		visit := func(x *graph.Node) {
+			if at, ok := c.place[x]; ok && at >= least {
+				stack = append(stack, x)
+			}
+		}
+		for _, i := range m.In {
+			visit(i.Node)
+		}
+		for _, ctl := range m.Control {
+			visit(ctl)
+		}
+	}
+	return false
+}
+
+// branch lets values into the function of one branch.
+type branch struct {
+	c    *conder
+	pred graph.Output
+	on   bool
+}
+
+func (b *branch) isGate(n *graph.Node) bool {
+	return kindOf(n.Op) == "Switch" && len(n.In) == 2 && b.c.pred(n) == b.pred
+}
+
+func (b *branch) enters(o graph.Output) (graph.Output, int, bool) {
+	if b.isGate(o.Node) && (o.Index == 1) == b.on {
+		return o.Node.In[0], 0, true
+	}
+	return graph.Output{}, 0, false
+}
+
+// raise makes an If of a conditional's Merges.
+func (c *conder) raise(group []*join) error {
+	pred := group[0].pred
+	inside := func(on bool) func(*graph.Node) bool {
+		return func(n *graph.Node) bool {
+			is, ok := c.guards[n].find(pred)
+			return ok && is == on
+		}
+	}
+	l := c.newLift(nil)
+	var bodies [2]*body
+	for k, on := range []bool{false, true} {
+		var results []graph.Output
+		for _, j := range group {
+			at := j.no
+			if on {
+				at = 1 - j.no
+			}
+			results = append(results, j.merge.In[at])
+		}
+		l.inside = inside(on)
+		var err error
+		if bodies[k], err = l.collect(&branch{c, pred, on}, results); err != nil {
+			return err
+		}
+	}
+	name := group[0].merge.Name
+	var fns [2]*graph.Function
+	for k, on := range []bool{false, true} {
+		l.inside = inside(on)
+		var err error
+		if fns[k], err = l.function(c.prefix+name+[]string{"_else", "_then"}[k], bodies[k], -1); err != nil {
+			return err
+		}
+	}
+	for _, j := range group {
+		for _, ctl := range j.merge.Control {
+			l.wait(c.node(ctl))
+		}
+	}
+	var out []graph.Fact
+	for _, j := range group {
+		out = append(out, graph.Fact{DType: j.merge.Output(0).Fact().DType})
+	}
+	in := append([]graph.Output{c.current(pred)}, l.inputs...)
+	n, err := l.add("If", name+"/If", in, out, graph.Attrs{
+		graph.Type("Tcond", tensor.Bool), graph.Types("Tin", graph.ArgTypes(l.types())...), graph.Types("Tout", graph.ArgTypes(out)...),
+		graph.Func("then_branch", fns[1]), graph.Func("else_branch", fns[0]), graph.Shapes("output_shapes"),
+	})
+	if err != nil {
+		return err
+	}
+	c.guards[n] = group[0].rest
+	return c.replace(group, n)
+}
+
+// replace lets the If stand for the Merges.
+func (c *conder) replace(group []*join, n *graph.Node) error {
+	for i, j := range group {
+		c.out[j.merge.Output(0)] = n.Output(i)
+		c.nodes[j.merge] = n
+		// The number of the input that was taken: 1 for the second.
+		index := &graph.Node{
+			Name: c.g.UniqueName(j.merge.Name + "/value_index"), Op: "Cast", Def: graph.LookupOp("Cast"), In: []graph.Output{c.current(j.pred)},
+			Attrs: graph.Attrs{graph.Type("SrcT", tensor.Bool), graph.Type("DstT", tensor.Int32)}, Out: []graph.Fact{{DType: tensor.Int32}},
+		}
+		if j.no == 1 {
+			not := &graph.Node{
+				Name: c.g.UniqueName(j.merge.Name + "/not"), Op: "LogicalNot", Def: graph.LookupOp("LogicalNot"),
+				In: index.In, Out: []graph.Fact{{DType: tensor.Bool}},
+			}
+			if err := c.g.Add(not); err != nil {
+				return fmt.Errorf("%w", err)
+			}
+			c.guards[not] = j.rest
+			index.In = []graph.Output{not.Output(0)}
+		}
+		if err := c.g.Add(index); err != nil {
+			return err
+		}
+		c.guards[index] = j.rest
+		c.out[j.merge.Output(1)] = index.Output(0)
+		// Those who know the values by the Merge's name find them there.
+		d := n.Output(i).Fact().DType
+		become(j.merge, "IdentityN", graph.Attrs{graph.Types("T", d, tensor.Int32)}, n.Output(i), index.Output(0))
+	}
+	return nil
+}

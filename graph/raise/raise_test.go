@@ -1,0 +1,90 @@
+package raise
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/pb"
+)
+
+func parse(t *testing.T, text string) *graph.Graph {
+	t.Helper()
+	var p pb.GraphDef
+	if err := pb.UnmarshalText([]byte(text), &p); err != nil {
+		t.Fatal(err)
+	}
+	g, err := graph.FromProto(&p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func node(name, op, attrs string, in ...string) string {
+	s := "node { name: '" + name + "' op: '" + op + "'"
+	for _, i := range in {
+		s += " input: '" + i + "'"
+	}
+	for _, a := range strings.Fields(attrs) {
+		k, v, _ := strings.Cut(a, "=")
+		s += " attr { key: '" + k + "' value { " + v + " } }"
+	}
+	return s + " }\n"
+}
+
+const float, boolean = "T=type:DT_FLOAT", "T=type:DT_BOOL"
+
+var placeholders = node("x", "Placeholder", "dtype=type:DT_FLOAT") + node("p", "Placeholder", "dtype=type:DT_BOOL") + node("q", "Placeholder", "dtype=type:DT_BOOL")
+
+func ops(g *graph.Graph) (s string) {
+	for _, n := range g.Nodes() {
+		s += n.Op + " "
+	}
+	return s
+}
+
+func TestWhatIsNoConditionalStays(t *testing.T) {
+	for _, c := range []struct{ name, text, node, want string }{
+		{"one branch of each of two", node("s", "Switch", float, "x", "p") + node("r", "Switch", float, "x", "q") + node("m", "Merge", float+" N=i:2", "s", "r:1"), "m", "two branches"},
+		{"the same branch twice", node("s", "Switch", float, "x", "p") + node("n", "Neg", float, "s") + node("m", "Merge", float+" N=i:2", "s", "n"), "m", "two branches"},
+		{"both branches at once", node("s", "Switch", float, "x", "p") + node("a", "Add", float, "s", "s:1"), "a", "never runs"},
+		{"a loop without a condition", node("e", "Enter", float+" frame_name=s:'f'", "x") + node("m", "Merge", float+" N=i:2", "e", "n") + node("n", "NextIteration", float, "m"), "m", "no condition"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := parse(t, placeholders+c.text)
+			problems := Graph(g)
+			if err := problems[c.node]; err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("problems %v, want one of node %q: %s", problems, c.node, c.want)
+			}
+			if strings.Contains(ops(g), "If") || strings.Contains(ops(g), "While") {
+				t.Error(ops(g))
+			}
+		})
+	}
+}
+
+// TestTheMergesOfAConditionalAreOneIf: an op with an effect in a branch with two
+// results must run once.
+func TestTheMergesOfAConditionalAreOneIf(t *testing.T) {
+	g := parse(t, placeholders+node("id", "Identity", boolean, "p")+
+		node("s", "Switch", float, "x", "id")+node("neg", "Neg", float, "s")+node("sq", "Square", float, "s:1")+
+		node("m", "Merge", float+" N=i:2", "neg", "sq")+node("m2", "Merge", float+" N=i:2", "s:1", "s")+
+		node("later", "Switch", float, "m", "p")+node("abs", "Abs", float, "later:1")+node("m3", "Merge", float+" N=i:2", "later", "abs"))
+	if problems := Graph(g); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if n := strings.Count(ops(g), "If "); n != 2 {
+		t.Errorf("%d Ifs, want one of m and m2, and one that needs m: %s", n, ops(g))
+	}
+	if m := g.Lookup("m2"); m.Op != "IdentityN" || m.In[0].Node != g.Lookup("m").In[0].Node {
+		t.Error(m)
+	}
+}
+
+func TestGraphsWithoutItAreLeftAlone(t *testing.T) {
+	g := parse(t, placeholders+node("n", "Neg", float, "x"))
+	if Needed(g) {
+		t.Error("it is said to need raising")
+	}
+}
