@@ -194,15 +194,8 @@ func (c *Call) Release(i int) {
 	}
 }
 
-// Temp returns scratch memory of n bytes, undefined contents, for this call
-// only. [Call.Scratch] gives it back early.
-func (c *Call) Temp(n int) []byte {
-	mem, _ := c.env.Arena.Alloc(n)
-	return mem
-}
-
-// Scratch does what [Call.Temp] does; free gives the memory back, at the latest
-// when the kernel returns.
+// Scratch returns n bytes for this call only, of undefined contents. They count
+// as in use until free gives them back, at the latest when the call ends.
 func (c *Call) Scratch(n int) (mem []byte, free func()) {
 	a := c.env.Arena
 	mem, b := a.Alloc(n)

@@ -34,11 +34,6 @@ type Kernel struct {
 	// Precision is how close the outputs are to TensorFlow's. The default is
 	// Exact.
 	Precision Precision
-
-	// SideEffect says that running the op does something besides making its
-	// outputs: it writes a variable or a file. Such an op is never left out.
-	// The default is false.
-	SideEffect bool
 }
 
 // Definition returns the op's definition, or nil where there is none.

@@ -162,7 +162,7 @@ func known(n *graph.Node) []*tensor.Tensor {
 // compute runs n on constant inputs; nil where it can't.
 func compute(c *Call, env *Env, u *Unit, n *graph.Node, values map[graph.Output]*tensor.Tensor) []*tensor.Tensor {
 	k := u.Options.Kernels.Lookup(n.Op)
-	if k == nil || k.SideEffect || callsFunctions(n) || n.Def == nil {
+	if k == nil || callsFunctions(n) || n.Def == nil {
 		return nil
 	}
 	node := &Node{Op: n.Op, Name: n.Name, Attrs: n.Attrs, Out: n.Out}

@@ -139,13 +139,7 @@ func scatterND(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return adders.with(c, out, updates, func(add func(to, from int)) {
-		for i, to := range at {
-			for k := range inner {
-				add(to+k, i*inner+k)
-			}
-		}
-	})
+	return addParts(out, updates, at, inner)
 }
 
 func segmentSum(c *engine.Call) error {
@@ -179,16 +173,13 @@ func segmentSum(c *engine.Call) error {
 		return err
 	}
 	inner := shapes.Count(s[len(is):])
-	return adders.with(c, out, x, func(add func(to, from int)) {
-		for i, id := range v {
-			if id < 0 {
-				continue
-			}
-			for k := range inner {
-				add(int(id)*inner+k, i*inner+k)
-			}
+	at := make([]int, len(v))
+	for i, id := range v {
+		if at[i] = int(id) * inner; id < 0 {
+			at[i] = -1 // left out
 		}
-	})
+	}
+	return addParts(out, x, at, inner)
 }
 
 func oneHot(c *engine.Call) error {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
-	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -95,23 +94,25 @@ func mirrorMap(c *engine.Call, s tensor.Shape, ps [][2]int) ([][]int, tensor.Sha
 	return maps, dims, nil
 }
 
-// eachMirrored visits the positions of the padded tensor and the element each
-// shows.
-func eachMirrored(dims tensor.Shape, maps [][]int, strides []int, visit func(at, from int)) {
-	index := make([]int, len(dims))
-	for at := range shapes.Count(dims) {
-		from := 0
-		for d, i := range index {
-			from += maps[d][i] * strides[d]
-		}
-		visit(at, from)
-		for d := len(dims) - 1; d >= 0; d-- {
-			if index[d]++; index[d] < dims[d] {
-				break
-			}
-			index[d] = 0
-		}
+// mirrored returns the element that each position of the padded tensor shows.
+func mirrored(dims tensor.Shape, maps [][]int, strides []int) []int {
+	at := make([]int, shapes.Count(dims))
+	if len(at) == 0 {
+		return at
 	}
+	// Each dimension repeats what those behind it have made, moved.
+	done := 1
+	for d := len(dims) - 1; d >= 0; d-- {
+		block := at[:done]
+		for i := dims[d] - 1; i >= 0; i-- { // the first place last, which the others are made of
+			shift := maps[d][i] * strides[d]
+			for k, v := range block {
+				at[i*done+k] = v + shift
+			}
+		}
+		done *= dims[d]
+	}
+	return at
 }
 
 func mirrorPad(c *engine.Call) error {
@@ -132,15 +133,7 @@ func mirrorPad(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	strides := shapes.Strides(s)
-	if size := x.DType().Size(); size > 0 {
-		dst, src := out.Bytes(), x.Bytes()
-		eachMirrored(dims, maps, strides, func(at, from int) {
-			copy(dst[at*size:(at+1)*size], src[from*size:(from+1)*size])
-		})
-		return nil
-	}
-	eachMirrored(dims, maps, strides, func(at, from int) { out.Strings()[at] = x.Strings()[from] })
+	pickParts(out, x, mirrored(dims, maps, shapes.Strides(s)))
 	return nil
 }
 
@@ -166,41 +159,5 @@ func mirrorPadGrad(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return adders.with(c, out, dy, func(add func(to, from int)) {
-		eachMirrored(dims, maps, shapes.Strides(s), func(at, from int) { add(from, at) })
-	})
-}
-
-// addersByType run a scatter that adds, by the type of its elements.
-type addersByType map[tensor.DType]func(out, x *tensor.Tensor, each func(add func(to, from int)))
-
-// with calls each with a function that adds element from of x to element to of
-// out.
-func (a addersByType) with(c *engine.Call, out, x *tensor.Tensor, each func(add func(to, from int))) error {
-	f := a[x.DType()]
-	if f == nil {
-		return (&elementwise.ByType{}).Unsupported(x.DType())
-	}
-	f(out, x, each)
-	return nil
-}
-
-var adders = addersByType{
-	tensor.Float32: adder[float32], tensor.Float64: adder[float64],
-	tensor.Float16: adderHalf[tensor.F16], tensor.BFloat16: adderHalf[tensor.BF16],
-	tensor.Int8: adder[int8], tensor.Int16: adder[int16], tensor.Int32: adder[int32], tensor.Int64: adder[int64],
-	tensor.Uint8: adder[uint8], tensor.Uint16: adder[uint16], tensor.Uint32: adder[uint32], tensor.Uint64: adder[uint64],
-	tensor.Complex64: adder[complex64], tensor.Complex128: adder[complex128],
-}
-
-func adder[T number](out, x *tensor.Tensor, each func(add func(to, from int))) {
-	dst, src := tensor.Values[T](out), tensor.Values[T](x)
-	each(func(to, from int) { dst[to] += src[from] })
-}
-
-func adderHalf[H elementwise.Half](out, x *tensor.Tensor, each func(add func(to, from int))) {
-	dst, src := make([]float32, out.Len()), make([]float32, x.Len())
-	elementwise.Widen(src, tensor.Values[H](x))
-	each(func(to, from int) { dst[to] += src[from] })
-	elementwise.Narrow(tensor.Values[H](out), dst)
+	return addParts(out, dy, mirrored(dims, maps, shapes.Strides(s)), 1)
 }

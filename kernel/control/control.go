@@ -16,14 +16,14 @@ import (
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
-		{Op: "If", Prepare: prepareIf, SideEffect: true},
+		{Op: "If", Prepare: prepareIf},
 		{Op: "StatelessIf", Prepare: prepareIf},
-		{Op: "Case", Prepare: prepareCase, SideEffect: true},
+		{Op: "Case", Prepare: prepareCase},
 		{Op: "StatelessCase", Prepare: prepareCase},
-		{Op: "While", Prepare: prepareWhile, SideEffect: true},
+		{Op: "While", Prepare: prepareWhile},
 		{Op: "StatelessWhile", Prepare: prepareWhile},
 		{Op: "PartitionedCall", Prepare: prepareCall},
-		{Op: "StatefulPartitionedCall", Prepare: prepareCall, SideEffect: true},
+		{Op: "StatefulPartitionedCall", Prepare: prepareCall},
 		{Op: "SymbolicGradient", Prepare: symbolicGradient},
 		{Op: "Const", Prepare: constant},
 		{Op: "Placeholder", Run: placeholder},
@@ -34,12 +34,12 @@ func Kernels() []engine.Kernel {
 		{Op: "IdentityN", Run: passAll},
 		{Op: "PreventGradient", Run: passAll},
 		{Op: "DeviceIndex", Prepare: deviceIndex},
-		{Op: "Assert", Prepare: assert, SideEffect: true},
-		{Op: "Abort", Prepare: abort, SideEffect: true},
-		{Op: "Print", Prepare: printValues, SideEffect: true},
-		{Op: "PrintV2", Prepare: printString, SideEffect: true},
-		{Op: "CheckNumerics", Prepare: checkNumerics, SideEffect: true},
-		{Op: "CheckNumericsV2", Prepare: checkNumerics, SideEffect: true},
+		{Op: "Assert", Prepare: assert},
+		{Op: "Abort", Prepare: abort},
+		{Op: "Print", Prepare: printValues},
+		{Op: "PrintV2", Prepare: printString},
+		{Op: "CheckNumerics", Prepare: checkNumerics},
+		{Op: "CheckNumericsV2", Prepare: checkNumerics},
 	}
 }
 

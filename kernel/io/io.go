@@ -13,9 +13,9 @@ import (
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
-		{Op: "SaveV2", Run: save, SideEffect: true},
+		{Op: "SaveV2", Run: save},
 		{Op: "RestoreV2", Run: restore},
-		{Op: "MergeV2Checkpoints", Run: merge, SideEffect: true},
+		{Op: "MergeV2Checkpoints", Run: merge},
 		{Op: "ShardedFilename", Run: shardedFilename},
 	}
 }

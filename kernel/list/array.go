@@ -12,17 +12,17 @@ import (
 )
 
 var arrays = []engine.Kernel{
-	{Op: "TensorArrayV3", Prepare: newArray, SideEffect: true},
-	{Op: "TensorArrayGradV3", Prepare: arrayGrad, SideEffect: true},
-	{Op: "TensorArrayGradWithShape", Prepare: arrayGrad, SideEffect: true},
-	{Op: "TensorArrayWriteV3", Run: arrayWrite, SideEffect: true},
-	{Op: "TensorArrayReadV3", Run: arrayRead, SideEffect: true},
-	{Op: "TensorArrayGatherV3", Run: arrayGather, SideEffect: true},
-	{Op: "TensorArrayConcatV3", Run: arrayConcat, SideEffect: true},
-	{Op: "TensorArrayScatterV3", Run: arrayScatter, SideEffect: true},
-	{Op: "TensorArraySplitV3", Run: arraySplit, SideEffect: true},
-	{Op: "TensorArraySizeV3", Run: arraySize, SideEffect: true},
-	{Op: "TensorArrayCloseV3", Run: arrayClose, SideEffect: true},
+	{Op: "TensorArrayV3", Prepare: newArray},
+	{Op: "TensorArrayGradV3", Prepare: arrayGrad},
+	{Op: "TensorArrayGradWithShape", Prepare: arrayGrad},
+	{Op: "TensorArrayWriteV3", Run: arrayWrite},
+	{Op: "TensorArrayReadV3", Run: arrayRead},
+	{Op: "TensorArrayGatherV3", Run: arrayGather},
+	{Op: "TensorArrayConcatV3", Run: arrayConcat},
+	{Op: "TensorArrayScatterV3", Run: arrayScatter},
+	{Op: "TensorArraySplitV3", Run: arraySplit},
+	{Op: "TensorArraySizeV3", Run: arraySize},
+	{Op: "TensorArrayCloseV3", Run: arrayClose},
 }
 
 // store is a list as part of an object that is no variant.

@@ -9,10 +9,10 @@ import (
 )
 
 var stacks = []engine.Kernel{
-	{Op: "StackV2", Run: newStack, SideEffect: true},
-	{Op: "StackPushV2", Run: stackPush, SideEffect: true},
-	{Op: "StackPopV2", Run: stackPop, SideEffect: true},
-	{Op: "StackCloseV2", Run: stackClose, SideEffect: true},
+	{Op: "StackV2", Run: newStack},
+	{Op: "StackPushV2", Run: stackPush},
+	{Op: "StackPopV2", Run: stackPop},
+	{Op: "StackCloseV2", Run: stackClose},
 }
 
 // pile is a stack of TensorFlow 1: what loops keep for their gradients.

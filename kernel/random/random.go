@@ -26,7 +26,7 @@ func Kernels() []engine.Kernel {
 		{Op: "StatelessTruncatedNormal", Run: fromSeed(truncated), Precision: engine.Rounded},
 		{Op: "StatelessRandomGetKeyCounter", Run: keyCounter},
 		{Op: "StatelessRandomGetAlg", Run: getAlg},
-		{Op: "RngReadAndSkip", Run: readAndSkip, SideEffect: true},
+		{Op: "RngReadAndSkip", Run: readAndSkip},
 	}, stateful...)
 }
 

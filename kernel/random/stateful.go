@@ -16,12 +16,12 @@ import (
 // stateful are the ops whose nodes keep a random state each: the first call
 // draws from where the seeds say, the next goes on.
 var stateful = []engine.Kernel{
-	{Op: "RandomUniform", Prepare: drawing(uniform), SideEffect: true},
-	{Op: "RandomStandardNormal", Prepare: drawing(normal), Precision: engine.Rounded, SideEffect: true},
-	{Op: "TruncatedNormal", Prepare: drawing(truncated), Precision: engine.Rounded, SideEffect: true},
-	{Op: "RandomUniformInt", Prepare: drawing(uniformIntOf(1)), SideEffect: true},
-	{Op: "Multinomial", Prepare: prepareMultinomial, SideEffect: true},
-	{Op: "RandomShuffle", Prepare: prepareShuffle, SideEffect: true},
+	{Op: "RandomUniform", Prepare: drawing(uniform)},
+	{Op: "RandomStandardNormal", Prepare: drawing(normal), Precision: engine.Rounded},
+	{Op: "TruncatedNormal", Prepare: drawing(truncated), Precision: engine.Rounded},
+	{Op: "RandomUniformInt", Prepare: drawing(uniformIntOf(1))},
+	{Op: "Multinomial", Prepare: prepareMultinomial},
+	{Op: "RandomShuffle", Prepare: prepareShuffle},
 }
 
 // state is the random state of a node.

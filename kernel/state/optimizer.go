@@ -47,7 +47,7 @@ var optimizers = func() []engine.Kernel {
 		{"ResourceApplyFtrl", 3, 8, 3, ftrlV1[float32], ftrlV1[float64]},
 		{"ResourceApplyFtrlV2", 3, 9, 3, ftrl[float32], ftrl[float64]},
 	} {
-		table = append(table, engine.Kernel{Op: o.op, Run: o.run, Precision: engine.Accumulated, SideEffect: true})
+		table = append(table, engine.Kernel{Op: o.op, Run: o.run, Precision: engine.Accumulated})
 	}
 	return table
 }()

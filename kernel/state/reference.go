@@ -15,15 +15,15 @@ import (
 func references() []engine.Kernel {
 	table := []engine.Kernel{
 		{Op: "VarHandleOp", Prepare: handle},
-		{Op: "DestroyResourceOp", Run: destroy, SideEffect: true},
+		{Op: "DestroyResourceOp", Run: destroy},
 		{Op: "VariableV2", Prepare: reference},
 		{Op: "Variable", Prepare: reference},
 		{Op: "IsVariableInitialized", Run: isInitialized},
-		{Op: "Assign", Prepare: assignReference, SideEffect: true},
-		{Op: "AssignAdd", Run: giveBack(func(c *engine.Call) error { return assignWith(c, elementwise.AddTo) }), SideEffect: true},
-		{Op: "AssignSub", Run: giveBack(func(c *engine.Call) error { return assignWith(c, elementwise.SubFrom) }), SideEffect: true},
-		{Op: "CountUpTo", Run: countUpTo, SideEffect: true},
-		{Op: "ResourceCountUpTo", Run: countUpTo, SideEffect: true},
+		{Op: "Assign", Prepare: assignReference},
+		{Op: "AssignAdd", Run: giveBack(func(c *engine.Call) error { return assignWith(c, elementwise.AddTo) })},
+		{Op: "AssignSub", Run: giveBack(func(c *engine.Call) error { return assignWith(c, elementwise.SubFrom) })},
+		{Op: "CountUpTo", Run: countUpTo},
+		{Op: "ResourceCountUpTo", Run: countUpTo},
 	}
 	for _, k := range optimizers {
 		k.Op, k.Run = strings.TrimPrefix(k.Op, "Resource"), giveBack(k.Run)

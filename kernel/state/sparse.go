@@ -28,7 +28,7 @@ var sparseOptimizers = func() []engine.Kernel {
 		{"ResourceSparseApplyFtrl", 3, 9, 3, ftrlV1[float32], ftrlV1[float64]},
 		{"ResourceSparseApplyFtrlV2", 3, 10, 3, ftrl[float32], ftrl[float64]},
 	} {
-		table = append(table, engine.Kernel{Op: o.op, Run: o.runSparse, Precision: engine.Accumulated, SideEffect: true})
+		table = append(table, engine.Kernel{Op: o.op, Run: o.runSparse, Precision: engine.Accumulated})
 	}
 	return table
 }()

@@ -23,9 +23,9 @@ import (
 func Kernels() []engine.Kernel {
 	return slices.Concat([]engine.Kernel{
 		{Op: "ReadVariableOp", Run: read},
-		{Op: "AssignVariableOp", Run: assign, SideEffect: true},
-		{Op: "AssignAddVariableOp", Run: func(c *engine.Call) error { return assignWith(c, elementwise.AddTo) }, SideEffect: true},
-		{Op: "AssignSubVariableOp", Run: func(c *engine.Call) error { return assignWith(c, elementwise.SubFrom) }, SideEffect: true},
+		{Op: "AssignVariableOp", Run: assign},
+		{Op: "AssignAddVariableOp", Run: func(c *engine.Call) error { return assignWith(c, elementwise.AddTo) }},
+		{Op: "AssignSubVariableOp", Run: func(c *engine.Call) error { return assignWith(c, elementwise.SubFrom) }},
 		{Op: "VarIsInitializedOp", Run: isInitialized},
 		{Op: "VariableShape", Run: variableShape},
 		{Op: "ResourceGather", Run: resourceGather},

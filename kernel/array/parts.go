@@ -1,0 +1,74 @@
+package array
+
+import (
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// adders add up parts, by the type of the elements.
+var adders = map[tensor.DType]func(out, x *tensor.Tensor, at []int, n int){
+	tensor.Float32: adder[float32], tensor.Float64: adder[float64],
+	tensor.Float16: adderHalf[tensor.F16], tensor.BFloat16: adderHalf[tensor.BF16],
+	tensor.Int8: adder[int8], tensor.Int16: adder[int16], tensor.Int32: adder[int32], tensor.Int64: adder[int64],
+	tensor.Uint8: adder[uint8], tensor.Uint16: adder[uint16], tensor.Uint32: adder[uint32], tensor.Uint64: adder[uint64],
+	tensor.Complex64: adder[complex64], tensor.Complex128: adder[complex128],
+}
+
+// addParts adds part i of x, n elements, to those of out from at[i] on. A place
+// below 0 leaves the part out.
+func addParts(out, x *tensor.Tensor, at []int, n int) error {
+	f := adders[x.DType()]
+	if f == nil {
+		return (&elementwise.ByType{}).Unsupported(x.DType())
+	}
+	f(out, x, at, n)
+	return nil
+}
+
+func adder[T number](out, x *tensor.Tensor, at []int, n int) {
+	addTo(tensor.Values[T](out), tensor.Values[T](x), at, n)
+}
+
+// adderHalf rounds each sum once.
+func adderHalf[H elementwise.Half](out, x *tensor.Tensor, at []int, n int) {
+	dst, src := make([]float32, out.Len()), make([]float32, x.Len())
+	elementwise.Widen(src, tensor.Values[H](x))
+	addTo(dst, src, at, n)
+	elementwise.Narrow(tensor.Values[H](out), dst)
+}
+
+func addTo[T number](dst, src []T, at []int, n int) {
+	for i, to := range at {
+		if to < 0 {
+			continue
+		}
+		part := dst[to : to+n]
+		for k, v := range src[i*n:][:len(part)] {
+			part[k] += v
+		}
+	}
+}
+
+// pickParts makes element i of out the one of x at at[i].
+func pickParts(out, x *tensor.Tensor, at []int) {
+	switch out.DType().Size() {
+	case 0:
+		pick(out.Strings(), x.Strings(), at)
+	case 1:
+		pick(elementwise.View[uint8](out), elementwise.View[uint8](x), at)
+	case 2:
+		pick(elementwise.View[uint16](out), elementwise.View[uint16](x), at)
+	case 4:
+		pick(elementwise.View[uint32](out), elementwise.View[uint32](x), at)
+	case 8:
+		pick(elementwise.View[uint64](out), elementwise.View[uint64](x), at)
+	case 16:
+		pick(elementwise.View[[2]uint64](out), elementwise.View[[2]uint64](x), at)
+	}
+}
+
+func pick[T any](dst, src []T, at []int) {
+	for i, from := range at {
+		dst[i] = src[from]
+	}
+}
