@@ -56,7 +56,7 @@ var small = []struct {
 	{"Transpose", func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Transpose(s, x, 1, 0) }, 3},
 }
 
-// repeated is a function that runs op a thousand times.
+// repeated returns a function that runs op a thousand times.
 func repeated(op func(s *ops.Scope, x *ops.Value) *ops.Value) func() error {
 	in := linearIn{ops.ValueOf(tensor.Must(tensor.New([]float32{1, 2, 3, 4}, 2, 2)))}
 	f := function.New(func(s *ops.Scope, in linearIn) *ops.Value {

@@ -14,6 +14,7 @@ import (
 	"github.com/cairnml/cairn/kernel/math"
 	"github.com/cairnml/cairn/kernel/matmul"
 	"github.com/cairnml/cairn/kernel/nn"
+	"github.com/cairnml/cairn/kernel/parse"
 	"github.com/cairnml/cairn/kernel/random"
 	"github.com/cairnml/cairn/kernel/reduce"
 	"github.com/cairnml/cairn/kernel/state"
@@ -55,6 +56,7 @@ func Families() iter.Seq2[string, []engine.Kernel] {
 			{"conv", conv.Kernels()},
 			{"text", text.Kernels()},
 			{"lookup", lookup.Kernels()},
+			{"parse", parse.Kernels()},
 		} {
 			if !yield(f.name, f.kernels) {
 				return

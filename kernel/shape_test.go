@@ -17,6 +17,7 @@ import (
 var sizedByValues = map[string]bool{
 	"Where": true, "StringSplit": true, "StringSplitV2": true, "StringNGrams": true, "UnicodeDecode": true,
 	"UnicodeDecodeWithOffsets": true, "Unique": true, "UniqueWithCounts": true,
+	"ParseExample": true, "ParseExampleV2": true, "ParseSingleExample": true, "DecodeRaw": true, "ParseTensor": true,
 }
 
 // TestShapeRulesTellWhatKernelsGive holds that the rule of an op, asked with all

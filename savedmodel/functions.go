@@ -37,7 +37,7 @@ type ConcreteFunction struct {
 	Known bool
 }
 
-// String is "name(args; kwargs) → output".
+// String returns "name(args; kwargs) → output".
 func (c *ConcreteFunction) String() string {
 	return fmt.Sprintf("%s(%s) → %s", c.Name, formatCall(c.Args, c.Kwargs), Format(c.Output))
 }
@@ -73,7 +73,7 @@ type Parameters struct {
 	JITCompile string
 }
 
-// String is "(x, training=False, *, mask=None)".
+// String returns "(x, training=False, *, mask=None)".
 func (p *Parameters) String() string {
 	var parts []string
 	first := len(p.Names) - len(p.Defaults)

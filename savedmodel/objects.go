@@ -41,7 +41,7 @@ const (
 
 var kindNames = [...]string{"object", "user object", "asset", "function", "variable", "concrete function", "constant", "resource", "captured tensor"}
 
-// String is the kind in words.
+// String returns the kind in words.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]

@@ -43,7 +43,7 @@ type TensorInfo struct {
 	Type *TypeSpec
 }
 
-// String is "x: float32[?,4] (serving_default_x:0)".
+// String returns "x: float32[?,4] (serving_default_x:0)".
 func (t TensorInfo) String() string {
 	s := fmt.Sprintf("%s: %v%v", t.Name, t.DType, t.Shape)
 	if t.Tensor != "" {

@@ -56,7 +56,7 @@ type TensorSpec struct {
 	Minimum, Maximum *tensor.Tensor
 }
 
-// String is "TensorSpec(float32[?,4], name="x")".
+// String returns "TensorSpec(float32[?,4], name="x")".
 func (s *TensorSpec) String() string {
 	if s.Name == "" {
 		return fmt.Sprintf("TensorSpec(%v%v)", s.DType, s.Shape)
@@ -76,7 +76,7 @@ type TypeSpec struct {
 	Tensors int
 }
 
-// String is the class's name with its state.
+// String returns the class's name with its state.
 func (s *TypeSpec) String() string { return fmt.Sprintf("%s(%s)", s.Name, Format(s.State)) }
 
 // maxStructure is how deep structures may nest.

@@ -201,7 +201,7 @@ func resourceUpdate(c *Inference) error {
 	return nil
 }
 
-// resourceSparseUpdate is the rule of optimizers' ops that change rows: the slots
+// resourceSparseUpdate returns the rule of optimizers' ops that change rows: the slots
 // have the variable's shape, the gradient a row for each index.
 func resourceSparseUpdate(c *Inference) error {
 	if err := c.atLeast(1); err != nil {

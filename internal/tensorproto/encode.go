@@ -138,6 +138,17 @@ func signed(b []byte, bits int) []int32 {
 	return out
 }
 
+// EncodeContent returns the message that TensorFlow's runtime makes of t: the
+// memory of every type whose elements have a size, however few they are. The
+// message may share t's memory.
+func EncodeContent(t *tensor.Tensor) (*pb.TensorProto, error) {
+	d := t.DType()
+	if !d.Fixed() {
+		return Encode(t)
+	}
+	return &pb.TensorProto{Dtype: pb.DataType(d), TensorShape: EncodeShape(t.Shape()), TensorContent: native(t.Bytes(), d)}, nil
+}
+
 // hostBig tells whether this machine is big-endian.
 var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 

@@ -53,7 +53,7 @@ func unique(c *engine.Call) error {
 
 func same[T any](x T) T { return x }
 
-// uniqueOf is unique for elements of one type, of which key tells which are
+// uniqueOf returns unique for elements of one type, of which key tells which are
 // equal.
 func uniqueOf[T tensor.Element, K comparable](c *engine.Call, x []T, key func(T) K) error {
 	at := make(map[K]int64)

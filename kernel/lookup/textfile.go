@@ -7,10 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"strconv"
 	"strings"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/number"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -134,13 +134,13 @@ func newField(index int64, d tensor.DType, offset int64) (*field, error) {
 	return nil, fmt.Errorf("can't read %v from a text", d)
 }
 
-func (f *field) add(line string, columns []string, number int64) (err error) {
+func (f *field) add(line string, columns []string, row int64) (err error) {
 	switch {
 	case f.index == wholeLine:
 		f.strs = append(f.strs, line)
 		return nil
 	case f.index == lineNumber:
-		f.ints = append(f.ints, number+f.offset)
+		f.ints = append(f.ints, row+f.offset)
 		return nil
 	}
 	text := columns[f.index]
@@ -149,12 +149,12 @@ func (f *field) add(line string, columns []string, number int64) (err error) {
 		f.strs = append(f.strs, text)
 	case tensor.Int32, tensor.Int64:
 		var n int64
-		if n, err = strconv.ParseInt(strings.TrimSpace(text), 10, 8*f.dtype.Size()); err == nil {
+		if n, err = number.Int(text, 8*f.dtype.Size()); err == nil {
 			f.ints = append(f.ints, n)
 		}
 	default:
 		var x float64
-		if x, err = strconv.ParseFloat(strings.TrimSpace(text), 8*f.dtype.Size()); err == nil {
+		if x, err = number.Float(text, 8*f.dtype.Size()); err == nil {
 			f.floats = append(f.floats, x)
 		}
 	}

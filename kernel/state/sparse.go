@@ -85,7 +85,7 @@ func vars0(vars []*trackable.Variable, v *trackable.Variable) *trackable.Variabl
 	return v
 }
 
-// flag is what the attribute of the op's kind says: that the momentum looks
+// flag returns what the attribute of the op's kind says: that the momentum looks
 // ahead, or that the slots are updated.
 func (o *optimizer) flag(c *engine.Call) bool {
 	if slices.Contains([]string{"ResourceApplyAdagrad", "ResourceApplyAdagradV2", "ResourceSparseApplyAdagrad", "ResourceSparseApplyAdagradV2"}, o.op) {
@@ -161,7 +161,7 @@ func sparseStepHalf[H elementwise.Half](c *engine.Call, o *optimizer, vars []*tr
 	})
 }
 
-// ftrlV1 is ftrl without shrinkage.
+// ftrlV1 returns ftrl without shrinkage.
 func ftrlV1[T vec.Float](v [][]T, g, h []T, _ bool) {
 	vec.Ftrl(v[0], v[1], v[2], g, h[0], h[1], h[2], 0, h[3])
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/number"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -174,30 +175,30 @@ func (st style) text(s string) string {
 func toNumber(n *engine.Node) (func(*engine.Call) error, error) {
 	read := map[tensor.DType]func(string, *tensor.Tensor, int) error{
 		tensor.Float32: func(s string, t *tensor.Tensor, i int) error {
-			x, err := ParseFloat(s, 32)
+			x, err := number.Float(s, 32)
 			tensor.Values[float32](t)[i] = float32(x)
 			return err
 		},
 		tensor.Float64: func(s string, t *tensor.Tensor, i int) (err error) {
-			tensor.Values[float64](t)[i], err = ParseFloat(s, 64)
+			tensor.Values[float64](t)[i], err = number.Float(s, 64)
 			return err
 		},
 		tensor.Int32: func(s string, t *tensor.Tensor, i int) error {
-			x, err := ParseInt(s, 32)
+			x, err := number.Int(s, 32)
 			tensor.Values[int32](t)[i] = int32(x)
 			return err
 		},
 		tensor.Int64: func(s string, t *tensor.Tensor, i int) (err error) {
-			tensor.Values[int64](t)[i], err = ParseInt(s, 64)
+			tensor.Values[int64](t)[i], err = number.Int(s, 64)
 			return err
 		},
 		tensor.Uint32: func(s string, t *tensor.Tensor, i int) error {
-			x, err := parseUint(s, 32)
+			x, err := number.Uint(s, 32)
 			tensor.Values[uint32](t)[i] = uint32(x)
 			return err
 		},
 		tensor.Uint64: func(s string, t *tensor.Tensor, i int) (err error) {
-			tensor.Values[uint64](t)[i], err = parseUint(s, 64)
+			tensor.Values[uint64](t)[i], err = number.Uint(s, 64)
 			return err
 		},
 	}
@@ -225,51 +226,4 @@ func toNumber(n *engine.Node) (func(*engine.Call) error, error) {
 		}
 		return nil
 	}, nil
-}
-
-// space is the white space that may stand around a number.
-const space = " \t\n\v\f\r"
-
-// ParseFloat returns the number that a text is, as TensorFlow reads it: what is too
-// large is an infinity.
-func ParseFloat(s string, bits int) (float64, error) {
-	t := strings.Trim(s, space)
-	if strings.Contains(t, "_") {
-		return 0, badNumber(s)
-	}
-	if h := strings.TrimLeft(t, "+-"); len(h) > 2 && (h[:2] == "0x" || h[:2] == "0X") && !strings.ContainsAny(h, "pP") {
-		t += "p0"
-	}
-	if strings.EqualFold(strings.TrimLeft(t, "+-"), "nan") && len(t) <= 4 {
-		return math.NaN(), nil
-	}
-	x, err := strconv.ParseFloat(t, bits)
-	if err != nil && !math.IsInf(x, 0) {
-		return 0, badNumber(s)
-	}
-	return x, nil
-}
-
-// ParseInt returns the whole number that a text is, as TensorFlow reads it.
-func ParseInt(s string, bits int) (int64, error) {
-	x, err := strconv.ParseInt(strings.Trim(s, space), 10, bits)
-	if err != nil {
-		return 0, badNumber(s)
-	}
-	return x, nil
-}
-
-func parseUint(s string, bits int) (uint64, error) {
-	x, err := strconv.ParseUint(strings.TrimPrefix(strings.Trim(s, space), "+"), 10, bits)
-	if err != nil {
-		return 0, badNumber(s)
-	}
-	return x, nil
-}
-
-func badNumber(s string) error {
-	if len(s) > 80 {
-		s = s[:80] + "..."
-	}
-	return fmt.Errorf("%q is no number of the wanted type", s)
 }

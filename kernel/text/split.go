@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/number"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -75,13 +76,13 @@ func splitV2(c *engine.Call) error {
 			return append(dst, s)
 		}
 		if sep == "" {
-			for s = strings.TrimLeft(s, space); s != ""; {
-				i := strings.IndexAny(s, space)
+			for s = strings.TrimLeft(s, number.Space); s != ""; {
+				i := strings.IndexAny(s, number.Space)
 				if i < 0 {
 					i = len(s)
 				}
 				dst = append(dst, s[:i])
-				s = strings.TrimLeft(s[i:], space)
+				s = strings.TrimLeft(s[i:], number.Space)
 				if n--; n == 0 {
 					return append(dst, s) // even where nothing is left
 				}

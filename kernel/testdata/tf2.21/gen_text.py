@@ -5,16 +5,6 @@
 from recorder import *  # noqa: F403
 
 
-def s(*v, shape=None):
-    a = np.empty(len(v), object)
-    a[:] = [x if isinstance(x, bytes) else x.encode() for x in v]
-    return a.reshape(shape if shape is not None else (len(v),))
-
-
-def one(v):
-    return s(v, shape=())
-
-
 def text(op, *inputs, **attrs):
     names = [a.name for a in op_def_registry.get(op).input_arg]
     case("text", op, list(zip(names, inputs)), attrs)

@@ -41,6 +41,17 @@ def rand(d, shape, lo=-4.0, hi=4.0):
     return rng.uniform(lo, hi, shape).astype(np_of(d))
 
 
+def s(*v, shape=None):
+    """Strings."""
+    a = np.empty(len(v), object)
+    a[:] = [x if isinstance(x, bytes) else x.encode() for x in v]
+    return a.reshape(shape if shape is not None else (len(v),))
+
+
+def one(v):
+    return s(v, shape=())
+
+
 def pack(x):
     t = tf.convert_to_tensor(x)
     v = t.numpy()
@@ -78,6 +89,19 @@ def flatten(x):
     return [x]
 
 
+def lengths(op, inputs, attrs):
+    """What an op of several lists of inputs is told of their lengths and types."""
+    d = op_def_registry.get(op)
+    lists = [(a, v) for a, (_, v) in zip(d.input_arg, inputs) if a.number_attr or a.type_list_attr]
+    out = {}
+    for a, v in lists if len(lists) > 1 else []:
+        if a.number_attr and a.number_attr not in attrs:
+            out[a.number_attr] = len(v)
+        if a.type_list_attr and a.type_list_attr not in attrs:
+            out[a.type_list_attr] = [tf.convert_to_tensor(x).dtype for x in v]
+    return [attr(op, k, v) for k, v in out.items()]
+
+
 def case(family, op, inputs, attrs=None, nvars=0, raw=None):
     """inputs: list of (argument name, value or list of values)."""
     attrs = attrs or {}
@@ -104,7 +128,7 @@ def case(family, op, inputs, attrs=None, nvars=0, raw=None):
         # No CPU kernel for this type: nothing to compare with.
         print("skip", op, [str(getattr(x, "dtype", "")) for x in flat], str(e)[:90].replace("\n", " "))
         return
-    c = {"op": op, "attrs": [attr(op, k, v) for k, v in attrs.items()], "in": [pack(x) for x in flat],
+    c = {"op": op, "attrs": [attr(op, k, v) for k, v in attrs.items()] + lengths(op, inputs, attrs), "in": [pack(x) for x in flat],
          "out": [pack(x) for x in out]}
     if nvars:
         c["vars"] = nvars

@@ -142,13 +142,22 @@ def infer(c, combo):
     with tf.Graph().as_default():
         flat = [feed(x, m, i < c.get("vars", 0)) for i, (x, m) in enumerate(zip(c["in"], combo))]
         kwargs, rest = {}, len(flat) - len(d.input_arg) + 1
+        told_of = {a["name"]: a["value"] for a in c["attrs"]}  # where an op has several lists of inputs
+        inferred = set()
         for a in d.input_arg:
             if a.number_attr or a.type_list_attr:
-                kwargs[a.name], flat = flat[:rest], flat[rest:]
+                name = a.number_attr or a.type_list_attr
+                inferred.add(name)
+                k = rest
+                if name in told_of:
+                    k = told_of[name] if a.number_attr else len(told_of[name])
+                kwargs[a.name], flat = flat[:k], flat[k:]
             else:
                 kwargs[a.name], flat = flat[0], flat[1:]
         for a in c["attrs"]:
             name = a["name"]
+            if name in inferred:
+                continue
             if c["op"] == "Squeeze" and name == "axis":
                 name = "squeeze_dims"
             kwargs[name] = attr(a)

@@ -1,0 +1,132 @@
+package shape
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/graph"
+)
+
+// parseRules returns the rules of ops that read serialized messages and texts.
+func parseRules() map[string]Rule {
+	return map[string]Rule{
+		"ParseExample": parseExample, "ParseExampleV2": parseExampleV2, "ParseSingleExample": parseSingleExample,
+		"DecodeRaw": decodeRaw, "DecodePaddedRaw": decodeRaw, "DecodeCSV": decodeCSV,
+		"ParseTensor": nothing, "SerializeTensor": scalarOut,
+	}
+}
+
+func parseExample(c *Inference) error {
+	if err := c.atLeast(2); err != nil {
+		return err
+	}
+	n, err := c.vector(0)
+	if err != nil {
+		return err
+	}
+	return c.examples(graph.ShapeOf(n))
+}
+
+func parseExampleV2(c *Inference) error {
+	if err := c.atLeast(5); err != nil {
+		return err
+	}
+	for i := 2; i < 5; i++ {
+		if _, err := c.vector(i); err != nil {
+			return err
+		}
+	}
+	s := c.shape(0)
+	if s.HasRank() && s.Rank() > 1 {
+		return fmt.Errorf("the examples have shape %v", s)
+	}
+	return c.examples(s)
+}
+
+func parseSingleExample(c *Inference) error {
+	if err := c.atLeast(1); err != nil {
+		return err
+	}
+	if err := c.scalar(0); err != nil {
+		return err
+	}
+	return c.examples(graph.ShapeOf())
+}
+
+// examples says the shapes of the features of examples of shape batch.
+func (c *Inference) examples(batch graph.PartialShape) error {
+	rank := -1
+	if batch.HasRank() {
+		rank = batch.Rank() + 1
+	}
+	sparse := len(c.Attrs.Types("sparse_types"))
+	for i := range sparse {
+		n, r := graph.NewDim(), rank
+		if r < 0 {
+			r = graph.NewDim()
+		}
+		c.setDims(i, n, r)
+		c.setDims(sparse+i, n)
+		c.setDims(2*sparse+i, r)
+	}
+	dims, at := c.Attrs.Shapes("dense_shapes"), 3*sparse
+	if len(dims) > len(c.Out)-at {
+		return fmt.Errorf("there are %d shapes for %d features", len(dims), max(len(c.Out)-at, 0))
+	}
+	for i, s := range dims {
+		c.set(at+i, batch.Concat(s.Identified()))
+	}
+	at += len(dims)
+	ragged := len(c.Attrs.Types("ragged_value_types"))
+	for i := range ragged {
+		c.setDims(at+i, graph.NewDim())
+		switch {
+		case rank == 1:
+			c.setDims(at+ragged+i, 0)
+		case rank == 2:
+			n, err := AddDims(batch.Dim(0), 1)
+			if err != nil {
+				return err
+			}
+			c.setDims(at+ragged+i, n)
+		default:
+			c.set(at+ragged+i, graph.OfRank(1))
+		}
+	}
+	return nil
+}
+
+// decodeRaw gives every string a vector, as long as the strings are.
+func decodeRaw(c *Inference) error {
+	if err := c.atLeast(1); err != nil {
+		return err
+	}
+	n := graph.NewDim()
+	if d := c.Attrs.Type("out_type", 0); len(c.In) > 1 && d.Fixed() && d.Size() > 0 {
+		length, ok := c.In[1].Int()
+		if ok {
+			if length <= 0 || length%int64(d.Size()) != 0 || length != int64(int(length)) {
+				return fmt.Errorf("the length of %d bytes holds no %v", length, d)
+			}
+			n = int(length) / d.Size()
+		}
+	}
+	if s := c.shape(0); s.HasRank() {
+		c.set(0, s.Concat(graph.ShapeOf(n)))
+	}
+	return nil
+}
+
+// decodeCSV gives a field the records' shape; its default is a scalar, or a
+// vector of one element or none.
+func decodeCSV(c *Inference) error {
+	if err := c.atLeast(1); err != nil {
+		return err
+	}
+	for i := 1; i < len(c.In); i++ {
+		if s := c.shape(i); s.HasRank() && (s.Rank() > 1 || s.Rank() == 1 && s.Dim(0) > 1) {
+			return fmt.Errorf("the default of field %d has shape %v", i-1, s)
+		}
+		c.set(i-1, c.shape(0))
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+// Package number reads numbers in texts as TensorFlow does.
+package number
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Space is the white space that may stand around a number.
+const Space = " \t\n\v\f\r"
+
+// Float returns the number that a text is, as TensorFlow reads it: what is too
+// large is an infinity.
+func Float(s string, bits int) (float64, error) {
+	t := strings.Trim(s, Space)
+	if strings.Contains(t, "_") {
+		return 0, refused(s)
+	}
+	if h := strings.TrimLeft(t, "+-"); len(h) > 2 && (h[:2] == "0x" || h[:2] == "0X") && !strings.ContainsAny(h, "pP") {
+		t += "p0"
+	}
+	if strings.EqualFold(strings.TrimLeft(t, "+-"), "nan") && len(t) <= 4 {
+		return math.NaN(), nil
+	}
+	x, err := strconv.ParseFloat(t, bits)
+	if err != nil && !math.IsInf(x, 0) {
+		return 0, refused(s)
+	}
+	return x, nil
+}
+
+// Int returns the whole number that a text is, as TensorFlow reads it.
+func Int(s string, bits int) (int64, error) {
+	x, err := strconv.ParseInt(strings.Trim(s, Space), 10, bits)
+	if err != nil {
+		return 0, refused(s)
+	}
+	return x, nil
+}
+
+// Uint returns the whole number that a text is, as TensorFlow reads it.
+func Uint(s string, bits int) (uint64, error) {
+	x, err := strconv.ParseUint(strings.TrimPrefix(strings.Trim(s, Space), "+"), 10, bits)
+	if err != nil {
+		return 0, refused(s)
+	}
+	return x, nil
+}
+
+func refused(s string) error {
+	if len(s) > 80 {
+		s = s[:80] + "..."
+	}
+	return fmt.Errorf("%q is no number of the wanted type", s)
+}

@@ -1,0 +1,154 @@
+package parse
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/number"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// csv is how lines of comma-separated values are read.
+type csv struct {
+	delimiter byte
+	quotes    bool
+	missing   string // stands for no value, as the empty text does
+	columns   []int64
+}
+
+func decodeCSV(n *engine.Node) (func(*engine.Call) error, error) {
+	as := n.Attrs
+	delimiter := as.String("field_delim", ",")
+	if len(delimiter) != 1 {
+		return nil, fmt.Errorf("the delimiter %q is not one character", delimiter)
+	}
+	f := csv{delimiter[0], !as.Has("use_quote_delim") || as.Bool("use_quote_delim"), as.String("na_value", ""), as.Ints("select_cols")}
+	for i, k := range f.columns {
+		if k < 0 || i > 0 && k <= f.columns[i-1] {
+			return nil, fmt.Errorf("the columns %v don't rise", f.columns)
+		}
+	}
+	types := as.Types("OUT_TYPE")
+	return func(c *engine.Call) error {
+		if err := c.Need(1 + len(types)); err != nil {
+			return err
+		}
+		in := c.In(0)
+		if in.DType() != tensor.String {
+			return fmt.Errorf("the records are %v, not strings", in.DType())
+		}
+		if len(f.columns) > 0 && len(f.columns) != len(types) {
+			return fmt.Errorf("there are %d columns for %d types", len(f.columns), len(types))
+		}
+		out := make([]*tensor.Tensor, len(types))
+		for i, d := range types {
+			switch t := c.In(1 + i); {
+			case t.DType() != d || t.Len() > 1:
+				return fmt.Errorf("the default of field %d is %v%v, not one %v", i, t.DType(), t.Shape(), d)
+			case d != tensor.String && d != tensor.Float32 && d != tensor.Float64 && d != tensor.Int32 && d != tensor.Int64:
+				return fmt.Errorf("field %d is %v, which it can't read", i, d)
+			}
+			var err error
+			if out[i], err = c.Alloc(i, d, in.Shape()); err != nil {
+				return err
+			}
+		}
+		for i, line := range in.Strings() {
+			record, err := f.split(line)
+			if err != nil {
+				return fmt.Errorf("record %d: %w", i, err)
+			}
+			if len(record) != len(types) {
+				return fmt.Errorf("record %d has %d fields, not %d", i, len(record), len(types))
+			}
+			for k, text := range record {
+				def := c.In(1 + k)
+				switch {
+				case text != "" && text != f.missing:
+					err = put(out[k], i, text)
+				case def.Len() == 0:
+					err = fmt.Errorf("it is required and missing")
+				default:
+					copyElements(out[k], i, def)
+				}
+				if err != nil {
+					return fmt.Errorf("field %d of record %d: %w", k, i, err)
+				}
+			}
+		}
+		return nil
+	}, nil
+}
+
+// put makes element i of t the number that a text is.
+func put(t *tensor.Tensor, i int, text string) error {
+	switch t.DType() {
+	case tensor.String:
+		t.Strings()[i] = text
+		return nil
+	case tensor.Int32:
+		n, err := number.Int(text, 32)
+		tensor.Values[int32](t)[i] = int32(n)
+		return err
+	case tensor.Int64:
+		n, err := number.Int(text, 64)
+		tensor.Values[int64](t)[i] = n
+		return err
+	case tensor.Float32:
+		x, err := number.Float(text, 32)
+		tensor.Values[float32](t)[i] = float32(x)
+		return err
+	}
+	x, err := number.Float(text, 64)
+	tensor.Values[float64](t)[i] = x
+	return err
+}
+
+// split returns the wanted fields of a line.
+func (f *csv) split(line string) ([]string, error) {
+	var fields []string
+	n := int64(0)
+	add := func(field string) {
+		if len(f.columns) == 0 || slices.Contains(f.columns, n) {
+			fields = append(fields, field)
+		}
+		n++
+	}
+	for i := 0; i < len(line); {
+		if line[i] == '\n' || line[i] == '\r' {
+			i++
+			continue
+		}
+		if !f.quotes || line[i] != '"' {
+			from := i
+			for ; i < len(line) && line[i] != f.delimiter; i++ {
+				if f.quotes && line[i] == '"' || line[i] == '\n' || line[i] == '\r' {
+					return nil, fmt.Errorf("a field without quotes holds quotes or line breaks")
+				}
+			}
+			add(line[from:i])
+			i++
+			continue
+		}
+		var text []byte
+		for i++; i < len(line)-1 && (line[i] != '"' || line[i+1] != f.delimiter); i++ {
+			if line[i] == '"' {
+				if line[i+1] != '"' {
+					return nil, fmt.Errorf("a quote in a field stands without another one")
+				}
+				i++
+			}
+			text = append(text, line[i])
+		}
+		if i >= len(line) || line[i] != '"' {
+			return nil, fmt.Errorf("a field with quotes doesn't end with one")
+		}
+		add(string(text))
+		i += 2
+	}
+	if line != "" && line[len(line)-1] == f.delimiter {
+		add("")
+	}
+	return fields, nil
+}
