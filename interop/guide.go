@@ -81,6 +81,7 @@ var optimizers = []struct {
 		return o
 	}},
 	{"adagrad", func() keras.Optimizer { return keras.NewAdagrad(0.1) }},
+	{"nadam", func() keras.Optimizer { return keras.NewNadam(0.1) }},
 }
 
 // guideCases starts from TensorFlow's untrained weights, trains as TensorFlow

@@ -267,6 +267,9 @@ func optimizersToJudge() []judgedOptimizer {
 		{"Adadelta", func() any { return keras.NewAdadelta(0.5) }},
 		{"Adamax", func() any { return keras.NewAdamax(0.01) }},
 		{"Ftrl", func() any { return keras.NewFtrl(0.05) }},
+		{"Nadam", func() any { return keras.NewNadam(0.01) }},
+		{"the new Nadam", func() any { o := keras.NewNadam(0.01); _ = o.SetLayout(keras.NewLayout); return o }},
+		{"Adafactor", func() any { return keras.NewAdafactor(0.01) }},
 		{"Lion", func() any { return keras.NewLion(0.001) }},
 	}
 }

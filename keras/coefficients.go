@@ -16,6 +16,7 @@ type coefficients struct {
 	dtype tensor.DType
 	isNew bool // the new layout's formulas
 	known [numCount]ops.Input
+	memo  any // what the rule computes once a step
 }
 
 // The numbers that a step hands to ops, one place each.

@@ -40,12 +40,13 @@
 //	net/l1/kernel/.OPTIMIZER_SLOT/optimizer/v       Adam/net/dense/kernel/v
 //
 // The edges are iter, then the hyperparameters by name: beta (Ftrl), beta_1,
-// beta_2 (Adam, Adamax), decay, l1_regularization_strength and
+// beta_2 (Adam, Adamax, Nadam), decay, l1_regularization_strength and
 // l2_regularization_strength (Ftrl), learning_rate, learning_rate_power (Ftrl),
 // momentum (SGD, RMSprop), rho (RMSprop, Adadelta). Slots are m, v and vhat
-// (Adam), m and v (Adamax), momentum (SGD), rms, momentum and mg (RMSprop),
+// (Adam), m and v (Adamax, Nadam), momentum (SGD), rms, momentum and mg (RMSprop),
 // accumulator (Adagrad), accumulator and linear (Ftrl), accum_grad and accum_var
-// (Adadelta). None of them exists before the first step: an optimizer saved
+// (Adadelta). Nadam has an edge momentum_cache behind the hyperparameters. None
+// of them exists before the first step: an optimizer saved
 // before it is a node without children. A learning rate that follows a schedule
 // isn't saved.
 //
@@ -71,8 +72,11 @@
 //	_m, _u                         Adamax/m/…, Adamax/u/…        Adamax
 //	_accumulators, _linears        Ftrl/accumulator/…, …         Ftrl
 //	momentums                      Lion/m/…                      Lion
+//	_momentums, _velocities        Nadam/m/…, Nadam/v/…          Nadam
+//	_u_product                     Nadam/Variable                Nadam
+//	_r, _c, _v                     Adafactor/r/…, c/…, v/…       Adafactor; an int32 stands for r and c of a vector
 //
-// Adam, Adadelta, Adamax and Ftrl make their two kinds variable by variable, the
+// Adam, Nadam, Adafactor, Adadelta, Adamax and Ftrl make their kinds variable by variable, the
 // others list by list. The counter
 // is both _variables/0 and _iterations; the learning rate isn't in _variables.
 // Hyperparameters aren't saved.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -171,18 +172,32 @@ func (o *OptimizerBase) buildNew(vars []*trackable.Variable) error {
 				if k.single {
 					initial = float64(float32(initial))
 				}
-				t, err := Constant{initial}.Init(nil, v.DType(), v.Shape())
+				d, shape, whole, tag := v.DType(), v.Shape(), true, k.tag
+				if k.shape != nil {
+					shape, whole = k.shape(shape)
+				}
+				if !whole {
+					d, shape, tag = tensor.Int32, tensor.Shape{}, cmp.Or(k.standIn, tag)
+				}
+				t, err := Constant{initial}.Init(nil, d, shape)
 				if err != nil {
 					return err
 				}
-				slot := trackable.NewVariable(t).SetTrainable(false).NamedAfter(o.Name+"/"+k.tag+"/", v)
-				if err := o.next.all.Append(slot); err != nil {
-					return err
+				slot := trackable.NewVariable(t).SetTrainable(false).NamedAfter(o.Name+"/"+tag+"/", v)
+				if whole {
+					if err := o.next.all.Append(slot); err != nil {
+						return err
+					}
 				}
 				if err := o.next.lists[k.list].Append(slot); err != nil {
 					return err
 				}
 			}
+		}
+	}
+	if len(vars) > 0 {
+		if err := o.number.make(o, vars[0]); err != nil {
+			return err
 		}
 	}
 	o.next.built.Store(true)

@@ -74,14 +74,15 @@ type OptimizerBase struct {
 
 	// made and layout are read without the lock: a checkpoint asks which edges may
 	// still appear while a step that waits for the checkpoint holds the lock.
-	made  atomic.Bool
-	kinds []slotKind // the rule's, once made
-	nums  [2][numCount]num
-	step  []coefficients                        `cairn:"-"` // of the step that is being taken
-	iter  *trackable.Scalar[int64]              `cairn:"-"`
-	rate  *trackable.Scalar[float32]            `cairn:"-"` // nil with a Schedule in the legacy layout
-	hyper map[string]*trackable.Scalar[float32] `cairn:"-"` // legacy layout only
-	next  newState                              `cairn:"-"`
+	made   atomic.Bool
+	kinds  []slotKind // the rule's, once made
+	nums   [2][numCount]num
+	step   []coefficients                        `cairn:"-"` // of the step that is being taken
+	iter   *trackable.Scalar[int64]              `cairn:"-"`
+	rate   *trackable.Scalar[float32]            `cairn:"-"` // nil with a Schedule in the legacy layout
+	hyper  map[string]*trackable.Scalar[float32] `cairn:"-"` // legacy layout only
+	number *keptNumber                           `cairn:"-"` // nil where the rule keeps none
+	next   newState                              `cairn:"-"`
 }
 
 // rule is what tells one optimizer from another.
@@ -117,6 +118,11 @@ type slotKind struct {
 	joined  bool    // the new layout makes it together with the kind before, variable by variable
 	initial float64 // first value of all elements
 	single  bool    // the new layout rounds that to a float32 first
+	// shape is the shape of the variable kept for one of shape s; false where none
+	// is needed: then a number stands in for it, which isn't in the list of all
+	// variables. Nil means the same shape.
+	shape   func(s tensor.Shape) (tensor.Shape, bool)
+	standIn string // the tag in that number's name, where it isn't the kind's
 }
 
 // init prepares the optimizer; constructors call it.
@@ -135,6 +141,9 @@ func (o *OptimizerBase) ScopeName() string { return o.Name }
 // variable: those that the optimizer makes at its first step.
 func (o *OptimizerBase) AcceptsChild(edge string) bool {
 	made, isNew := o.made.Load(), o.isNew()
+	if o.number.accepts(edge, isNew) {
+		return true
+	}
 	if o.rule == nil || made && !isNew {
 		return false
 	}
@@ -204,7 +213,10 @@ func (o *OptimizerBase) make() error {
 	if err := o.Attach("iter", o.iter); err != nil {
 		return err
 	}
-	all := append(o.rule.hypers(), hyper{"decay", o.Decay})
+	all := o.rule.hypers()
+	if !slices.ContainsFunc(all, func(h hyper) bool { return h.name == "decay" }) {
+		all = append(all, hyper{"decay", o.Decay})
+	}
 	if o.Schedule == nil {
 		all = append(all, hyper{"learning_rate", o.start})
 	}
@@ -311,6 +323,11 @@ func (o *OptimizerBase) Build(vars []*trackable.Variable) error {
 	if o.isNew() {
 		return o.buildNew(vars)
 	}
+	if len(vars) > 0 {
+		if err := o.number.make(o, vars[0]); err != nil {
+			return err
+		}
+	}
 	for _, k := range o.rule.slots() {
 		for _, v := range vars {
 			if k.legacy {
@@ -366,6 +383,9 @@ func (o *OptimizerBase) apply(s *ops.Scope, g grad.Gradients) error {
 			return err
 		}
 	}
+	if err := o.number.make(o, g[0].Variable); err != nil {
+		return err
+	}
 	if o.next.current != nil {
 		o.setCurrent(s)
 	}
@@ -373,6 +393,9 @@ func (o *OptimizerBase) apply(s *ops.Scope, g grad.Gradients) error {
 	defer func() {
 		clear(o.step)
 		o.step = o.step[:0]
+		if o.number != nil {
+			o.number.read = nil
+		}
 	}()
 	for _, p := range g {
 		if p.Grad == nil {

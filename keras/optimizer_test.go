@@ -86,6 +86,12 @@ var makeOptimizers = map[string]func() Optimizer{
 	"new_ftrl":             func() Optimizer { return toNew(NewFtrl(0.1)) },
 	"new_ftrl_regularized": func() Optimizer { return toNew(regularized(NewFtrl(0.1))) },
 	"new_lion":             func() Optimizer { return NewLion(0.01) },
+	"nadam":                func() Optimizer { return NewNadam(0.1) },
+	"new_nadam":            func() Optimizer { return toNew(NewNadam(0.1)) },
+	"new_adafactor":        func() Optimizer { return NewAdafactor(0.1) },
+	"new_adafactor_absolute": func() Optimizer {
+		return with(NewAdafactor(0.1), func(o *Adafactor) { o.ClipThreshold, o.Beta2Decay = 0.5, -0.6 })
+	},
 }
 
 func TestOptimizersFollowTensorFlowOverTenSteps(t *testing.T) {

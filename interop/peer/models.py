@@ -15,6 +15,7 @@ OPTIMIZERS = {
     "momentum": lambda: tf_keras.optimizers.legacy.SGD(0.01, momentum=0.9, nesterov=True),
     "rmsprop": lambda: tf_keras.optimizers.legacy.RMSprop(0.01, momentum=0.5, centered=True),
     "adagrad": lambda: tf_keras.optimizers.legacy.Adagrad(0.1),
+    "nadam": lambda: tf_keras.optimizers.legacy.Nadam(0.1),
 }
 
 
@@ -71,8 +72,10 @@ def write_guide(folder, optimizer):
 def built(ckpt):
     """Makes the variables that a first step would make."""
     ckpt.net(tf.zeros([1, 1]))
-    with tf.name_scope(ckpt.optimizer._name), tf.init_scope():  # as in apply_gradients
-        ckpt.optimizer._create_all_weights(ckpt.net.trainable_variables)
+    opt = ckpt.optimizer
+    name = opt._name if hasattr(opt, "_name") else opt.name
+    with tf.name_scope(name), tf.init_scope():  # as in apply_gradients
+        (opt._create_all_weights if hasattr(opt, "_create_all_weights") else opt.build)(ckpt.net.trainable_variables)
     return ckpt
 
 

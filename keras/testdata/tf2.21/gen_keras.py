@@ -123,6 +123,10 @@ OPTIMIZERS = {
         beta=0.2,
     ),
     "new_lion": lambda: new.Lion(0.01),
+    "nadam": lambda: legacy.Nadam(0.1),
+    "new_nadam": lambda: new.Nadam(0.1),
+    "new_adafactor": lambda: new.Adafactor(0.1),
+    "new_adafactor_absolute": lambda: new.Adafactor(0.1, relative_step=False, clip_threshold=0.5, beta_2_decay=-0.6),
     "new_adam_schedule": lambda: new.Adam(keras.optimizers.schedules.ExponentialDecay(0.1, 3, 0.5)),
 }
 
@@ -257,7 +261,7 @@ def write_updates():
     }
     for name, make in OPTIMIZERS.items():
         for dtype in (tf.float32, tf.float64):
-            if dtype == tf.float64 and name not in ("sgd_nesterov", "adam", "rmsprop_centered", "adagrad", "new_adamw", "adadelta", "adamax", "new_adadelta", "new_adamax", "new_lion"):
+            if dtype == tf.float64 and name not in ("sgd_nesterov", "adam", "rmsprop_centered", "adagrad", "new_adamw", "adadelta", "adamax", "new_adadelta", "new_adamax", "new_lion", "nadam", "new_nadam", "new_adafactor"):
                 continue
             fresh()
             optimizer = make()
