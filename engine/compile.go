@@ -125,19 +125,21 @@ func (c *compiler) compileWith(callee graph.Callee, know func(*graph.Function)) 
 	if err := c.opts.Shapes.InferFunction(f); err != nil {
 		return nil, err
 	}
+	u := &Unit{Function: f, Options: &c.opts}
 	for _, pass := range c.opts.Passes {
-		if err := pass.Run(&Unit{Function: f, Options: &c.opts}); err != nil {
+		if err := pass.Run(u); err != nil {
 			return nil, fmt.Errorf("pass %s over function %s: %w", pass.Name, f.Name, err)
 		}
 	}
+	f = u.Function
 	if f, err = f.Clone(); err != nil { // dead nodes go, order is made
 		return nil, err
 	}
-	return c.lay(f, callee.Function)
+	return c.lay(f)
 }
 
 // lay makes the plan of a function whose nodes stand in order.
-func (c *compiler) lay(f, origin *graph.Function) (*Plan, error) {
+func (c *compiler) lay(f *graph.Function) (*Plan, error) {
 	p := &Plan{name: f.Name}
 	slots := map[graph.Output]int32{}
 	slotOf := func(o graph.Output) int32 {
@@ -166,7 +168,7 @@ func (c *compiler) lay(f, origin *graph.Function) (*Plan, error) {
 	}
 	var missing missingOps
 	for _, n := range f.Graph.Nodes() {
-		if n.IsArg() {
+		if n.IsArg() || n.Op == "NoOp" { // the order is all that a NoOp is there for
 			continue
 		}
 		if v, ok := constantOf(n); ok {
@@ -179,7 +181,7 @@ func (c *compiler) lay(f, origin *graph.Function) (*Plan, error) {
 			continue
 		}
 		st := step{node: n}
-		node := &Node{Op: n.Op, Name: n.Name, Attrs: n.Attrs, Out: n.Out, Functions: c, Key: nodeKey{origin, n.Name}}
+		node := &Node{Op: n.Op, Name: n.Name, Attrs: n.Attrs, Out: n.Out, Functions: c, Key: n.Origin()}
 		for i, in := range n.In {
 			fact := in.Fact()
 			if fact.Ref && !wantsRef(n, i) {
@@ -214,12 +216,6 @@ func (c *compiler) lay(f, origin *graph.Function) (*Plan, error) {
 		p.arenas = new(sync.Pool)
 	}
 	return p, nil
-}
-
-// nodeKey identifies a node of a function in an instance's state.
-type nodeKey struct {
-	f    *graph.Function
-	node string
 }
 
 // freeAtLastUse notes for each op which slots nobody needs after it.

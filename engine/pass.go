@@ -13,7 +13,7 @@ type Pass struct {
 	// ChangesRounding says that results may differ from the function's as it was
 	// written by rounding. Default: false, every bit is the same.
 	ChangesRounding bool
-	// Run rewrites u.Function.
+	// Run rewrites u.Function, or puts another one in its place.
 	Run func(u *Unit) error
 }
 

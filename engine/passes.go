@@ -14,10 +14,22 @@ import (
 // order. None changes a bit of a result.
 func DefaultPasses() []Pass {
 	return []Pass{
+		{Name: "inlining", Run: inlineCalls},
 		{Name: "identity chains", Run: skipIdentities},
 		{Name: "constant folding", Run: foldConstants},
 		{Name: "common subexpressions", Run: shareEqual},
 	}
+}
+
+// inlineCalls puts the bodies of called functions in the place of the calls, so
+// that the other passes see through them.
+func inlineCalls(u *Unit) error {
+	f, err := u.Function.Inline(nil)
+	if err != nil || f == u.Function {
+		return err
+	}
+	u.Function = f
+	return u.Options.Shapes.InferFunction(f)
 }
 
 // rewire makes every input and result of f what replaced says it is now.

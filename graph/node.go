@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cairnml/cairn/internal/pb"
@@ -35,9 +36,10 @@ type Node struct {
 	// and fields that this package doesn't know.
 	Extra *NodeExtra
 
-	graph *Graph
-	index int  // in graph.nodes
-	read  bool // from a file, whose names stay as they are
+	origin *Node // that this one is a copy of
+	graph  *Graph
+	index  int  // in graph.nodes
+	read   bool // from a file, whose names stay as they are
 }
 
 // NodeExtra is what a file says of a node that nothing here follows.
@@ -45,6 +47,26 @@ type NodeExtra struct {
 	debugInfo *pb.ExperimentalDebugInfo
 	fullType  *pb.FullTypeDef
 	unknown   []byte
+}
+
+// Origin returns the node that n is a copy of, by [Function.Clone], [Prune] or
+// [Function.Inline], directly or through other copies; n itself where it is no
+// copy. It tells what a node keeps between calls from what others keep, however
+// often the node is compiled.
+func (n *Node) Origin() *Node {
+	if n.origin != nil {
+		return n.origin
+	}
+	return n
+}
+
+// clone returns a copy of n in no graph, whose inputs are still n's.
+func (n *Node) clone() *Node {
+	c := *n
+	c.graph, c.origin = nil, n.Origin()
+	c.In, c.Control = slices.Clone(n.In), nil
+	c.Out = slices.Clone(n.Out)
+	return &c
 }
 
 // Output is output Index of Node.

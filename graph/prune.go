@@ -53,9 +53,7 @@ func Prune(g *Graph, feeds, fetches []Output, targets []*Node) (*Function, error
 	}
 	copies := make(map[*Node]*Node, len(nodes))
 	for _, n := range nodes {
-		c := *n
-		c.graph = nil
-		c.In = make([]Output, len(n.In))
+		c := n.clone()
 		for i, in := range n.In {
 			if arg, fed := args[in]; fed {
 				c.In[i] = arg
@@ -63,17 +61,15 @@ func Prune(g *Graph, feeds, fetches []Output, targets []*Node) (*Function, error
 				c.In[i] = Output{copies[in.Node], in.Index}
 			}
 		}
-		c.Control = nil
 		for _, ctl := range n.Control {
 			if k := copies[ctl]; k != nil {
 				c.Control = append(c.Control, k)
 			}
 		}
-		c.Out = append([]Fact(nil), n.Out...)
-		if err := fn.Graph.Add(&c); err != nil {
+		if err := fn.Graph.Add(c); err != nil {
 			return nil, err
 		}
-		copies[n] = &c
+		copies[n] = c
 	}
 	for _, f := range fetches {
 		out, fed := args[f]
@@ -108,19 +104,15 @@ func (fn *Function) Clone() (*Function, error) {
 	out.Attrs, out.ArgAttrs, out.Extra = fn.Attrs, fn.ArgAttrs, fn.Extra
 	copies := make(map[*Node]*Node, fn.Graph.Len())
 	add := func(n *Node) error {
-		c := *n
-		c.graph = nil
-		c.In = make([]Output, len(n.In))
+		c := n.clone()
 		for i, in := range n.In {
 			c.In[i] = Output{copies[in.Node], in.Index}
 		}
-		c.Control = nil
 		for _, ctl := range n.Control {
 			c.Control = append(c.Control, copies[ctl])
 		}
-		c.Out = append([]Fact(nil), n.Out...)
-		copies[n] = &c
-		return out.Graph.Add(&c)
+		copies[n] = c
+		return out.Graph.Add(c)
 	}
 	for _, a := range fn.Args {
 		if err := add(a); err != nil {

@@ -1,0 +1,242 @@
+package graph
+
+import "slices"
+
+// InlineOptions say what [Function.Inline] does.
+type InlineOptions struct {
+	// MaxNodes is the most nodes that come from called functions. A call that
+	// would add more stays. Default: 1<<14.
+	MaxNodes int
+}
+
+// maxInlined is the default of InlineOptions.MaxNodes.
+const maxInlined = 1 << 14
+
+// Inline returns the function with the bodies of the functions that it calls in
+// the place of the calls, and those that they call in turn; fn itself where there
+// are none. Branches and loops stay, as do calls of functions that call
+// themselves, that take references, or that say _noinline.
+//
+// The nodes of a body come after all that the call's inputs come from, where
+// they have effects, and whatever waits for the call waits for them. Nodes that
+// draw random numbers stay although nobody may need them, so that each call
+// draws as many as without inlining. A node of a body is called "call/node", and
+// its [Node.Origin] is that of the function.
+//
+// The facts of the nodes are those of the bodies, which know less of the
+// arguments; inference adds the rest.
+func (fn *Function) Inline(o *InlineOptions) (*Function, error) {
+	in := &inliner{left: maxInlined, loops: map[*Function]bool{}}
+	if o != nil && o.MaxNodes > 0 {
+		in.left = o.MaxNodes
+	}
+	if !slices.ContainsFunc(fn.Graph.nodes, func(n *Node) bool { _, ok := in.callee(n); return ok }) {
+		return fn, nil
+	}
+	fn, err := fn.Clone() // whose nodes stand in order
+	if err != nil {
+		return nil, err
+	}
+	out := NewFunction(fn.Name)
+	out.Graph.Library, out.Graph.Versions = fn.Graph.Library, fn.Graph.Versions
+	out.Attrs, out.ArgAttrs, out.Extra = fn.Attrs, fn.ArgAttrs, fn.Extra
+	in.out = out
+	b := &inlined{values: map[Output]Output{}, ends: map[*Node][]*Node{}}
+	for _, a := range fn.Args {
+		c := a.clone()
+		if err := out.Graph.Add(c); err != nil {
+			return nil, err
+		}
+		out.Args = append(out.Args, c)
+		b.values[a.Output(0)], b.ends[a] = c.Output(0), []*Node{c}
+	}
+	if err := in.emit(fn, b); err != nil {
+		return nil, err
+	}
+	for _, r := range fn.Results {
+		out.Results = append(out.Results, Result{r.Name, b.values[r.Output]})
+	}
+	taken := map[*Node]bool{}
+	control := func(name string, n *Node) {
+		if !taken[n] {
+			taken[n] = true
+			out.Control = append(out.Control, ControlResult{name, n})
+		}
+	}
+	for _, c := range fn.Control {
+		for i, n := range b.ends[c.Node] {
+			if i == 0 {
+				control(c.Name, n)
+			} else {
+				control(n.Name, n)
+			}
+		}
+	}
+	for _, n := range in.must {
+		control(n.Name, n)
+	}
+	return out, nil
+}
+
+// inliner makes one function of many.
+type inliner struct {
+	out   *Function
+	left  int                // nodes that may still be added
+	loops map[*Function]bool // whether a function calls itself
+	must  []*Node            // that run although nobody needs them
+}
+
+// inlined is a body that is being copied.
+type inlined struct {
+	prefix string
+	values map[Output]Output // what an output of the body is in the copy
+	ends   map[*Node][]*Node // what waits for a node of the body waits for these
+	after  []*Node           // what the body's effects come after
+	did    []*Node           // nodes with effects, in the copy
+}
+
+// callee returns the function that a node calls, and whether its body may stand
+// in the call's place.
+func (in *inliner) callee(n *Node) (Callee, bool) {
+	if n.Op != CallOp && n.Op != StatefulCallOp {
+		return Callee{}, false
+	}
+	c, ok := n.Attrs.Func("f")
+	f := c.Function
+	if !ok || f == nil || len(f.Args) != len(n.In) || len(f.Results) < len(n.Out) || f.Attrs.Bool("_noinline") || in.recursive(f) {
+		return c, false
+	}
+	for i, o := range n.In {
+		if o.Fact().Ref || f.Args[i].Out[0].Ref {
+			return c, false
+		}
+	}
+	return c, true
+}
+
+func (in *inliner) recursive(f *Function) bool {
+	loops, known := in.loops[f]
+	if !known {
+		loops = slices.Contains(f.Graph.Reachable(), f)
+		in.loops[f] = loops
+	}
+	return loops
+}
+
+// emit copies the nodes of a body whose arguments are there.
+func (in *inliner) emit(fn *Function, b *inlined) error {
+	for _, n := range fn.Graph.nodes {
+		if n.IsArg() {
+			continue
+		}
+		var waits []*Node
+		for _, c := range n.Control {
+			for _, e := range b.ends[c] {
+				if !slices.Contains(waits, e) {
+					waits = append(waits, e)
+				}
+			}
+		}
+		if callee, ok := in.callee(n); ok {
+			body, err := in.instance(callee)
+			if err != nil {
+				return err
+			}
+			if body != nil {
+				if err := in.inline(n, body, b, waits); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		c := n.clone()
+		for i, o := range n.In {
+			c.In[i] = b.values[o]
+		}
+		c.Control = waits
+		c.Name = in.out.Graph.UniqueName(b.prefix + n.Name)
+		if e := n.Effect(); !e.Pure() {
+			b.did = append(b.did, c)
+			for _, a := range b.after {
+				if !slices.Contains(c.Control, a) {
+					c.Control = append(c.Control, a)
+				}
+			}
+			if b.prefix != "" && e&Random != 0 {
+				in.must = append(in.must, c)
+			}
+		}
+		if err := in.out.Graph.Add(c); err != nil {
+			return err
+		}
+		for i := range n.Out {
+			b.values[n.Output(i)] = c.Output(i)
+		}
+		b.ends[n] = []*Node{c}
+	}
+	return nil
+}
+
+// instance returns a copy of a function with its attributes filled in, nil where
+// it has too many nodes.
+func (in *inliner) instance(c Callee) (*Function, error) {
+	f, err := c.Function.Clone()
+	if err != nil {
+		return nil, err
+	}
+	if in.left < f.Graph.Len() {
+		return nil, nil
+	}
+	in.left -= f.Graph.Len()
+	return f, f.Instantiate(c.Attrs)
+}
+
+// inline puts the body that call calls in its place.
+func (in *inliner) inline(call *Node, body *Function, b *inlined, waits []*Node) error {
+	inner := &inlined{prefix: b.prefix + call.Name + "/", values: map[Output]Output{}, ends: map[*Node][]*Node{}, after: slices.Clone(b.after)}
+	wait := func(n *Node) {
+		if !n.IsArg() && n.Op != "Const" && !slices.Contains(inner.after, n) {
+			inner.after = append(inner.after, n)
+		}
+	}
+	for _, n := range waits {
+		wait(n)
+	}
+	for i, a := range body.Args {
+		from := b.values[call.In[i]]
+		wait(from.Node)
+		inner.values[a.Output(0)], inner.ends[a] = from, []*Node{from.Node}
+	}
+	var err error
+	if inner.after, err = in.barrier(inner.prefix+"inputs", inner.after); err != nil {
+		return err
+	}
+	if err := in.emit(body, inner); err != nil {
+		return err
+	}
+	for i := range call.Out {
+		b.values[call.Output(i)] = inner.values[body.Results[i].Output]
+	}
+	for _, c := range body.Control {
+		in.must = append(in.must, inner.ends[c.Node]...)
+	}
+	ends, err := in.barrier(inner.prefix+"done", inner.did)
+	if err != nil {
+		return err
+	}
+	b.did = append(b.did, ends...)
+	if b.ends[call] = ends; len(ends) == 0 {
+		b.ends[call] = inner.after
+	}
+	return nil
+}
+
+// barrier returns what to wait for instead of many nodes: one that does nothing
+// and waits for all of them.
+func (in *inliner) barrier(name string, all []*Node) ([]*Node, error) {
+	if len(all) <= 4 {
+		return all, nil
+	}
+	n := &Node{Name: in.out.Graph.UniqueName(name), Op: "NoOp", Def: LookupOp("NoOp"), Control: all}
+	return []*Node{n}, in.out.Graph.Add(n)
+}
