@@ -2,10 +2,7 @@ package cairn
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/tensor"
@@ -30,58 +27,36 @@ type Entry struct {
 // MarshalJSON returns the object that `cairn ls --json` prints.
 func (e Entry) MarshalJSON() ([]byte, error) { return store.Entry(e).MarshalJSON() }
 
-// NotFoundError says that a file has no tensor of a name, and lists the nearest
-// names. errors.Is finds fs.ErrNotExist in it.
-type NotFoundError struct {
-	Path    string   // the checkpoint's prefix, or the file
-	Name    string   // what was asked for
-	Nearest []string // the names most like it, best first
-}
-
-// Error names the file, the tensor and the nearest names.
-func (e *NotFoundError) Error() string {
-	s := fmt.Sprintf("cairn: %s has no tensor called %q", e.Path, e.Name)
-	if len(e.Nearest) > 0 {
-		s += "; the nearest names are " + strings.Join(e.Nearest, ", ")
-	}
-	return s
-}
-
-// Is reports whether target is fs.ErrNotExist.
-func (e *NotFoundError) Is(target error) bool { return target == fs.ErrNotExist }
-
-// publicError returns err with this package's NotFoundError for the internal
-// one.
-func publicError(err error) error {
-	var missing *store.NotFoundError
-	if errors.As(err, &missing) {
-		return (*NotFoundError)(missing)
-	}
-	return err
+// ReadOptions say how [List], [Read] and [Verify] read; nil means the defaults.
+type ReadOptions struct {
+	// FS is the path's file system. Default: the operating system's.
+	FS fs.FS
+	// MaxMemory raises the memory that reading may take. Default: for each file 64
+	// MiB and 16 times its bytes on the disk, so that a small file can't fill the
+	// memory; less than that has no effect.
+	MaxMemory int64
 }
 
 // open opens what lies at path: of fsys, or of the operating system where that
 // is nil.
-func open(ctx context.Context, fsys fs.FS, path string, maxMemory int64) (*store.Store, error) {
+func open(ctx context.Context, fsys fs.FS, path string, maxMemory int64) (s *store.Store, err error) {
 	if fsys != nil {
-		return store.OpenFS(ctx, fsys, path, &store.Options{MaxMemory: maxMemory})
+		s, err = store.OpenFS(ctx, fsys, path, &store.Options{MaxMemory: maxMemory})
+	} else {
+		s, err = store.Open(ctx, path, &store.Options{MaxMemory: maxMemory})
 	}
-	return store.Open(ctx, path, &store.Options{MaxMemory: maxMemory})
+	return s, publicError(err)
 }
 
 // List returns what lies at path, sorted by name, without reading a value. The
 // path is a checkpoint's prefix or one of its files, a directory with a
 // "checkpoint" state file (its latest checkpoint), a SavedModel's directory, a
 // .npz or a .safetensors file; an error says what was found instead.
-func List(ctx context.Context, path string) ([]Entry, error) { return list(ctx, nil, path) }
-
-// ListFS does what [List] does, for a path of fsys.
-func ListFS(ctx context.Context, fsys fs.FS, path string) ([]Entry, error) {
-	return list(ctx, fsys, path)
-}
-
-func list(ctx context.Context, fsys fs.FS, path string) ([]Entry, error) {
-	s, err := open(ctx, fsys, path, 0)
+func List(ctx context.Context, path string, o *ReadOptions) ([]Entry, error) {
+	if o == nil {
+		o = &ReadOptions{}
+	}
+	s, err := open(ctx, o.FS, path, o.MaxMemory)
 	if err != nil {
 		return nil, err
 	}
@@ -96,17 +71,11 @@ func list(ctx context.Context, fsys fs.FS, path string) ([]Entry, error) {
 // Read returns one tensor of what lies at path, its checksum verified. The
 // ending "/.ATTRIBUTES/VARIABLE_VALUE" of a variable's name may be left out. A
 // name that isn't there is a *[NotFoundError].
-func Read(ctx context.Context, path, name string) (*tensor.Tensor, error) {
-	return read(ctx, nil, path, name)
-}
-
-// ReadFS does what [Read] does, from a path of fsys.
-func ReadFS(ctx context.Context, fsys fs.FS, path, name string) (*tensor.Tensor, error) {
-	return read(ctx, fsys, path, name)
-}
-
-func read(ctx context.Context, fsys fs.FS, path, name string) (*tensor.Tensor, error) {
-	s, err := open(ctx, fsys, path, 0)
+func Read(ctx context.Context, path, name string, o *ReadOptions) (*tensor.Tensor, error) {
+	if o == nil {
+		o = &ReadOptions{}
+	}
+	s, err := open(ctx, o.FS, path, o.MaxMemory)
 	if err != nil {
 		return nil, err
 	}

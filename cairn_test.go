@@ -62,11 +62,11 @@ func TestFileSystemsHoldWhatPathsHold(t *testing.T) {
 	for name, fsys := range map[string]fs.FS{"memory": mem, "streams": streams{mem}, "directory": os.DirFS(dir)} {
 		for _, file := range []string{"ckpt", "w.npz", "w.safetensors"} {
 			path := filepath.Join(dir, file)
-			want, err := cairn.List(ctx, path)
+			want, err := cairn.List(ctx, path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := cairn.ListFS(ctx, fsys, file)
+			got, err := cairn.List(ctx, file, &cairn.ReadOptions{FS: fsys})
 			if err != nil {
 				t.Errorf("%s %s: %v", name, file, err)
 				continue
@@ -74,14 +74,14 @@ func TestFileSystemsHoldWhatPathsHold(t *testing.T) {
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("%s %s lists (-path +file system):\n%s", name, file, d)
 			}
-			a, err := cairn.Read(ctx, path, "net/kernel")
+			a, err := cairn.Read(ctx, path, "net/kernel", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b, err := cairn.ReadFS(ctx, fsys, file, "net/kernel"); err != nil || !b.Equal(a) {
+			if b, err := cairn.Read(ctx, file, "net/kernel", &cairn.ReadOptions{FS: fsys}); err != nil || !b.Equal(a) {
 				t.Errorf("%s %s: %v, want %v (%v)", name, file, b, a, err)
 			}
-			if faults, err := cairn.VerifyFS(ctx, fsys, file); err != nil || len(faults) > 0 {
+			if faults, err := cairn.Verify(ctx, file, &cairn.ReadOptions{FS: fsys}); err != nil || len(faults) > 0 {
 				t.Errorf("%s %s: %v %v", name, file, faults, err)
 			}
 			if d, err := cairn.Diff(ctx, path, file, &cairn.DiffOptions{FSB: fsys}); err != nil || len(d) > 0 {
@@ -103,15 +103,15 @@ func TestFaultsInFileSystemsAreFound(t *testing.T) {
 	data := mem["ckpt.data-00000-of-00001"].Data
 	data[0] ^= 1
 	for _, fsys := range []fs.FS{mem, streams{mem}} {
-		faults, err := cairn.VerifyFS(t.Context(), fsys, "ckpt")
+		faults, err := cairn.Verify(t.Context(), "ckpt", &cairn.ReadOptions{FS: fsys})
 		if err != nil || len(faults) != 1 || !strings.HasSuffix(faults[0].File, "ckpt.data-00000-of-00001") {
 			t.Errorf("faults %v, error %v", faults, err)
 		}
 	}
-	if _, err := cairn.ListFS(t.Context(), mem, "nothing"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := cairn.List(t.Context(), "nothing", &cairn.ReadOptions{FS: mem}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an absent checkpoint gives %v", err)
 	}
-	if _, err := cairn.ListFS(t.Context(), mem, "nothing.npz"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := cairn.List(t.Context(), "nothing.npz", &cairn.ReadOptions{FS: mem}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an absent file gives %v", err)
 	}
 }
@@ -119,7 +119,7 @@ func TestFaultsInFileSystemsAreFound(t *testing.T) {
 func TestAbsentNamesAreErrorsOfThisPackage(t *testing.T) {
 	dir, _ := files(t)
 	for _, file := range []string{"ckpt", "w.npz", "w.safetensors"} {
-		_, err := cairn.Read(t.Context(), filepath.Join(dir, file), "net/kernal")
+		_, err := cairn.Read(t.Context(), filepath.Join(dir, file), "net/kernal", nil)
 		var missing *cairn.NotFoundError
 		if !errors.As(err, &missing) || missing.Name != "net/kernal" || len(missing.Nearest) == 0 || !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", file, err)
@@ -130,7 +130,7 @@ func TestAbsentNamesAreErrorsOfThisPackage(t *testing.T) {
 func TestJSONIsTheCommands(t *testing.T) {
 	dir, _ := files(t)
 	path := filepath.Join(dir, "ckpt")
-	entries, err := cairn.List(t.Context(), path)
+	entries, err := cairn.List(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestMergeOfTwoGraphsSaysHow(t *testing.T) {
 	if _, err := cairn.Merge(t.Context(), []string{a, b}, dst, &cairn.MergeOptions{Join: []string{"a", "b"}}); err != nil {
 		t.Fatal(err)
 	}
-	if x, err := cairn.Read(t.Context(), dst, "b/net/bias"); err != nil || x.Len() != 2 {
+	if x, err := cairn.Read(t.Context(), dst, "b/net/bias", nil); err != nil || x.Len() != 2 {
 		t.Errorf("after the merge: %v (%v)", x, err)
 	}
 	var clash *cairn.ClashError

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/cairnml/cairn/internal/app/inspect"
+	"github.com/cairnml/cairn/internal/app/store"
 )
 
 // Difference is one way in which two files differ.
@@ -92,21 +93,18 @@ func (f Fault) String() string { return inspect.Fault(f).String() }
 // and sizes, what can't be decoded, references that lead nowhere. A damaged file
 // is no error but a list of faults; the error is for what kept Verify from
 // looking.
-func Verify(ctx context.Context, path string) ([]Fault, error) {
-	_, found, err := inspect.Verify(ctx, path, nil, nil)
-	return faults(found), err
-}
-
-// VerifyFS does what [Verify] does, for a path of fsys.
-func VerifyFS(ctx context.Context, fsys fs.FS, path string) ([]Fault, error) {
-	_, found, err := inspect.VerifyFS(ctx, fsys, path, nil, nil)
-	return faults(found), err
-}
-
-func faults(found []inspect.Fault) []Fault {
-	var out []Fault
-	for _, f := range found {
-		out = append(out, Fault(f))
+func Verify(ctx context.Context, path string, o *ReadOptions) (list []Fault, err error) {
+	if o == nil {
+		o = &ReadOptions{}
 	}
-	return out
+	var found []inspect.Fault
+	if opts := (&store.Options{MaxMemory: o.MaxMemory}); o.FS != nil {
+		_, found, err = inspect.VerifyFS(ctx, o.FS, path, opts, nil)
+	} else {
+		_, found, err = inspect.Verify(ctx, path, opts, nil)
+	}
+	for _, f := range found {
+		list = append(list, Fault(f))
+	}
+	return list, publicError(err)
 }

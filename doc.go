@@ -7,8 +7,9 @@
 // To look into files (checkpoints of version 1 and 2, the variables of a
 // SavedModel, .npz, .safetensors), use this package: [List], [Read], [Stat],
 // [Show], [Diff] and [Verify] do what the command's verbs ls, cat, stat, show,
-// diff and verify do, also for a file system of one's own ([ListFS] and the
-// options' FS); [Convert], [Edit] and [Merge] write.
+// diff and verify do; [Convert], [Edit] and [Merge] write. The options take a
+// file system of one's own to read from, an [io/fs.FS], and a folder of one's own
+// to write to, a [vfs.Dir].
 //
 // To save and restore a Go program's own objects, use package checkpoint:
 //

@@ -38,14 +38,14 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	entries, err := cairn.List(ctx, dir) // the directory's latest checkpoint
+	entries, err := cairn.List(ctx, dir, nil) // the directory's latest checkpoint
 	if err != nil {
 		log.Fatal(err)
 	}
 	for _, e := range entries {
 		fmt.Println(e.Name, e.DType, e.Shape)
 	}
-	b, err := cairn.Read(ctx, path, "b")
+	b, err := cairn.Read(ctx, path, "b", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -84,11 +84,11 @@ func tempDir() (dir string, remove func()) {
 	return dir, func() { os.RemoveAll(dir) }
 }
 
-func ExampleListFS() {
+func ExampleList_fileSystem() {
 	dir, remove := tempDir()
 	defer remove()
 	saved(dir)
-	entries, err := cairn.ListFS(context.Background(), os.DirFS(dir), "ckpt") // or an embed.FS, a zip, …
+	entries, err := cairn.List(context.Background(), "ckpt", &cairn.ReadOptions{FS: os.DirFS(dir)}) // or an embed.FS, a zip, …
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -104,9 +104,9 @@ func ExampleRead() {
 	dir, remove := tempDir()
 	defer remove()
 	path := saved(dir)
-	kernel, err := cairn.Read(context.Background(), path, "net/kernel")
+	kernel, err := cairn.Read(context.Background(), path, "net/kernel", nil)
 	fmt.Println(tensor.Values[float32](kernel), err)
-	_, err = cairn.Read(context.Background(), path, "net/kernle")
+	_, err = cairn.Read(context.Background(), path, "net/kernle", nil)
 	if missing, ok := errors.AsType[*cairn.NotFoundError](err); ok {
 		fmt.Println("perhaps", missing.Nearest[0])
 	}
@@ -192,7 +192,7 @@ func ExampleMerge() {
 	}
 	fmt.Println(w.Tensors, "tensors")
 
-	faults, err := cairn.Verify(ctx, both)
+	faults, err := cairn.Verify(ctx, both, nil)
 	fmt.Println(len(faults), "faults", err)
 	diff, err := cairn.Diff(ctx, kernels, both, nil)
 	fmt.Println(diff[0].Kind, diff[0].Name, err)

@@ -2,14 +2,14 @@ package cairn
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
-	"strings"
 
 	"github.com/cairnml/cairn/internal/app/rewrite"
 	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // WriteOptions say how [Convert], [Edit] and [Merge] write; nil means the
@@ -22,6 +22,12 @@ type WriteOptions struct {
 	Force bool
 	// Progress is called with the bytes written and the bytes in all. Default: nil.
 	Progress func(done, total int64)
+	// FS is the sources' file system. Default: the operating system's.
+	FS fs.FS
+	// Dir is the folder that the destination is a name in: [vfs.OSDir],
+	// [vfs.MemDir], or a program's own. Default: the destination is a path of the
+	// operating system.
+	Dir vfs.Dir
 	// MaxMemory raises the memory that reading a source may take. Default: for each file 64
 	// MiB and 16 times its bytes on the disk, so that a small file can't fill the
 	// memory; less than that has no effect.
@@ -35,7 +41,7 @@ func (o *WriteOptions) internal() *rewrite.Options {
 	if o == nil {
 		return nil
 	}
-	return &rewrite.Options{Lossy: o.Lossy, Force: o.Force, Progress: o.Progress, MaxAlignment: o.MaxAlignment, Source: store.Options{MaxMemory: o.MaxMemory}}
+	return &rewrite.Options{Lossy: o.Lossy, Force: o.Force, Progress: o.Progress, MaxAlignment: o.MaxAlignment, FS: o.FS, Dir: o.Dir, Source: store.Options{MaxMemory: o.MaxMemory}}
 }
 
 // Written says what was written.
@@ -62,7 +68,7 @@ func written(r *rewrite.Result) *Written {
 // integers to 8 bits, and strings become S arrays.
 func Convert(ctx context.Context, src, dst string, o *WriteOptions) (*Written, error) {
 	r, err := rewrite.Convert(ctx, src, dst, o.internal())
-	return written(r), err
+	return written(r), publicError(err)
 }
 
 // Rename replaces what matches Match in a name by With, in which $1 stands for
@@ -145,7 +151,7 @@ func Edit(ctx context.Context, src, dst string, e Edits, o *WriteOptions) ([]Cha
 	for _, c := range made {
 		changes = append(changes, Change{Name: c.Name, To: c.To, Cast: c.Cast, Drop: c.Drop})
 	}
-	return changes, written(r), err
+	return changes, written(r), publicError(err)
 }
 
 // MergeOptions say how [Merge] joins and writes; nil means the defaults.
@@ -160,29 +166,6 @@ type MergeOptions struct {
 	Graph string
 }
 
-// GraphsError says that several of [Merge]'s sources have an object graph.
-type GraphsError struct {
-	Sources []string // those that have one
-}
-
-// Error names the sources and the options that help.
-func (e *GraphsError) Error() string {
-	return fmt.Sprintf("cairn: Merge: %s each have an object graph: MergeOptions.Join makes one of them, MergeOptions.Graph keeps one",
-		strings.Join(e.Sources, ", "))
-}
-
-// ClashError says that two of [Merge]'s sources have a tensor of one name.
-type ClashError struct {
-	Sources [2]string
-	Name    string
-}
-
-// Error names the sources, the tensor and the option that helps.
-func (e *ClashError) Error() string {
-	return fmt.Sprintf("cairn: Merge: %s and %s both have a tensor called %q: MergeOptions.Join gives the names of each a beginning of their own",
-		e.Sources[0], e.Sources[1], e.Name)
-}
-
 // Merge makes one file, dst, of several. Checkpoints become the shards of one
 // checkpoint, their bytes as they are, as TensorFlow merges the parts that
 // several workers wrote; slices of one tensor may come from several of them.
@@ -195,13 +178,5 @@ func Merge(ctx context.Context, srcs []string, dst string, o *MergeOptions) (*Wr
 		o = &MergeOptions{}
 	}
 	r, err := rewrite.Merge(ctx, srcs, dst, &rewrite.MergeOptions{Options: *o.internal(), Join: o.Join, Graph: o.Graph})
-	var graphs *rewrite.GraphsError
-	var clash *rewrite.ClashError
-	switch {
-	case errors.As(err, &graphs):
-		err = (*GraphsError)(graphs)
-	case errors.As(err, &clash):
-		err = (*ClashError)(clash)
-	}
-	return written(r), err
+	return written(r), publicError(err)
 }

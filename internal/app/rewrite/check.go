@@ -1,9 +1,7 @@
 package rewrite
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -52,14 +50,4 @@ func resolved(prefix string) (string, error) {
 		rest = filepath.Join(filepath.Base(folder), rest) // it is yet to be made
 		folder = up
 	}
-}
-
-// check opens what was written, so that nothing is reported written that can't
-// be read.
-func check(ctx context.Context, dst string, o *Options) (*store.Store, error) {
-	s, err := store.Open(ctx, dst, o.source())
-	if err != nil {
-		return nil, fmt.Errorf("%s was written and can't be opened: %w", dst, err)
-	}
-	return s, nil
 }

@@ -3,12 +3,7 @@ package rewrite
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/cairnml/cairn/bundle"
@@ -17,8 +12,8 @@ import (
 )
 
 func writeCheckpoint(ctx context.Context, s *store.Store, list []item, dst string, o *Options, res *Result, step func(item)) error {
-	dir, base, err := checkpointDir(dst, o.Force)
-	if err != nil {
+	to := o.target(dst)
+	if err := to.checkpoint(o.Force); err != nil {
 		return err
 	}
 	layout := s.Layout()
@@ -35,7 +30,7 @@ func writeCheckpoint(ctx context.Context, s *store.Store, list []item, dst strin
 			wo.Alignment = a
 		}
 	}
-	w, err := bundle.NewWriter(dir, base, wo)
+	w, err := bundle.NewWriter(to.dir, to.base, wo)
 	if err != nil {
 		return err
 	}
@@ -52,11 +47,11 @@ func writeCheckpoint(ctx context.Context, s *store.Store, list []item, dst strin
 		return err
 	}
 	for _, f := range w.Files() {
-		res.Files = append(res.Files, filepath.Join(filepath.Dir(dst), filepath.FromSlash(f)))
+		res.Files = append(res.Files, to.shown(f))
 	}
-	removeStale(dst, res.Files)
+	to.removeStale(res.Files)
 	if layout != nil && layout.Index != "" {
-		if got, err := indexDigest(dst); err == nil && got != layout.Index {
+		if got, err := indexDigest(to.dir, to.base); err == nil && got != layout.Index {
 			res.note("the bytes differ from those of the checkpoint that the file was made of: its tensors have changed since")
 		}
 	}
@@ -189,36 +184,6 @@ func addSlice(ctx context.Context, w *bundle.Writer, name, spec string, t *tenso
 		return err
 	}
 	return w.AddSlice(ctx, name, t.Shape(), sl, part)
-}
-
-// removeStale removes data files that a checkpoint of this prefix had before
-// and that the new one, of other shards, has not.
-func removeStale(dst string, files []string) {
-	names, err := os.ReadDir(filepath.Dir(dst))
-	if err != nil {
-		return
-	}
-	for _, n := range names {
-		p, _, _, ok := bundle.ParseDataName(n.Name())
-		path := filepath.Join(filepath.Dir(dst), n.Name())
-		if ok && p == filepath.Base(dst) && !slices.Contains(files, path) {
-			os.Remove(path)
-		}
-	}
-}
-
-// indexDigest returns the SHA-256 of a checkpoint's index file.
-func indexDigest(prefix string) (string, error) {
-	f, err := os.Open(prefix + ".index")
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // piece says where a stored piece lies.

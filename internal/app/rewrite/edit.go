@@ -54,7 +54,7 @@ type Change struct {
 // is not changed is copied as it stands. An empty dst only says what would be
 // done.
 func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Change, *Result, error) {
-	s, err := store.Open(ctx, src, o.source())
+	s, err := o.open(ctx, src)
 	if err != nil {
 		return nil, nil, err
 	}

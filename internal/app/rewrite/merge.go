@@ -67,15 +67,16 @@ func Merge(ctx context.Context, srcs []string, dst string, o *MergeOptions) (*Re
 	if err := store.CheckTarget(dst); err != nil {
 		return nil, err
 	}
+	to := o.target(dst)
 	stores := make([]*store.Store, len(srcs))
 	var graphs []string
 	for i, src := range srcs {
-		s, err := store.Open(ctx, src, &o.Source)
+		s, err := o.open(ctx, src)
 		if err != nil {
 			return nil, err
 		}
 		defer s.Close()
-		if err := s.Protect(targets(dst)...); err != nil {
+		if err := to.protect(s, &o.Options); err != nil {
 			return nil, err
 		}
 		stores[i] = s
@@ -118,37 +119,18 @@ func allBundles(stores []*store.Store) bool {
 }
 
 func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Options) (*Result, error) {
-	_, _, err := checkpointDir(dst, o.Force)
+	to := o.target(dst)
+	if err := to.checkpoint(o.Force); err != nil {
+		return nil, err
+	}
+	dir, name, sources, err := oneFolder(prefixes(stores), o.FS, to)
 	if err != nil {
 		return nil, err
 	}
-	// All names must lie in one folder's tree: the root that all paths share.
-	paths := make([]string, 0, len(stores)+1)
-	for _, p := range append(prefixes(stores), dst) {
-		abs, err := resolved(p)
-		if err != nil {
-			return nil, err
-		}
-		paths = append(paths, abs)
-	}
-	root := filepath.Dir(paths[0])
-	for _, p := range paths {
-		for !below(root, p) && filepath.Dir(root) != root {
-			root = filepath.Dir(root)
-		}
-	}
-	for i, p := range paths {
-		rel, err := filepath.Rel(root, p)
-		if err != nil {
-			return nil, err
-		}
-		paths[i] = filepath.ToSlash(rel)
-	}
-	n := len(paths) - 1
-	dir := &countingDir{Dir: vfs.OSDir(root), progress: o.Progress}
+	counting := &countingDir{Dir: dir, progress: o.Progress}
 	for _, s := range stores {
 		for _, e := range s.Entries() {
-			dir.total += e.Bytes
+			counting.total += e.Bytes
 		}
 	}
 	// The bytes are copied as they are: what is wrong in them is found before.
@@ -157,10 +139,10 @@ func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Opt
 			return nil, err
 		}
 	}
-	if err := bundle.Merge(ctx, dir, paths[n], paths[:n], &bundle.MergeOptions{KeepSources: true}); err != nil {
+	if err := bundle.Merge(ctx, counting, name, sources, &bundle.MergeOptions{KeepSources: true}); err != nil {
 		return nil, err
 	}
-	merged, err := check(ctx, dst, o)
+	merged, err := to.check(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +154,7 @@ func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Opt
 	for _, e := range merged.Entries() {
 		res.count(e.Name, e.Bytes)
 	}
-	removeStale(dst, res.Files)
+	to.removeStale(res.Files)
 	return res, nil
 }
 
@@ -260,7 +242,7 @@ func mergeTensors(ctx context.Context, list []item, dst string, o *Options, res 
 	if err != nil {
 		return nil, err
 	}
-	s, err := check(ctx, dst, o)
+	s, err := o.target(dst).check(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -270,11 +252,11 @@ func mergeTensors(ctx context.Context, list []item, dst string, o *Options, res 
 // mergeCheckpoint writes a checkpoint that has a data file for each source.
 // What comes from a checkpoint is copied as it stands.
 func mergeCheckpoint(ctx context.Context, list []item, dst string, o *Options, res *Result, done func(item)) error {
-	dir, base, err := checkpointDir(dst, o.Force)
-	if err != nil {
+	to := o.target(dst)
+	if err := to.checkpoint(o.Force); err != nil {
 		return err
 	}
-	w, err := bundle.NewWriter(dir, base, nil)
+	w, err := bundle.NewWriter(to.dir, to.base, nil)
 	if err != nil {
 		return err
 	}
@@ -303,9 +285,9 @@ func mergeCheckpoint(ctx context.Context, list []item, dst string, o *Options, r
 		return err
 	}
 	for _, f := range w.Files() {
-		res.Files = append(res.Files, filepath.Join(filepath.Dir(dst), filepath.FromSlash(f)))
+		res.Files = append(res.Files, to.shown(f))
 	}
-	removeStale(dst, res.Files)
+	to.removeStale(res.Files)
 	return nil
 }
 
@@ -329,7 +311,7 @@ func whole(r *bundle.Reader, i item) bool {
 type reader func(ctx context.Context, i item) (*tensor.Tensor, error)
 
 func mergeNPZ(ctx context.Context, list []item, dst string, o *Options, res *Result, read reader) error {
-	f, err := store.CreateFile(dst, o.Force)
+	f, err := o.target(dst).create(o.Force)
 	if err != nil {
 		return err
 	}
@@ -368,7 +350,7 @@ func mergeSafetensors(ctx context.Context, list []item, dst string, o *Options, 
 		byName[i.name] = i
 		infos = append(infos, safetensors.Info{Name: i.name, DType: i.dtype, Shape: i.shape})
 	}
-	f, err := store.CreateFile(dst, o.Force)
+	f, err := o.target(dst).create(o.Force)
 	if err != nil {
 		return err
 	}

@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 
 	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/safetensors"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // maxMetadata bounds the strings that go into a header of at most 100 MB.
@@ -65,7 +67,7 @@ func writeSafetensors(ctx context.Context, s *store.Store, list []item, dst stri
 		}
 		meta[store.LayoutKey] = string(text)
 	}
-	f, err := store.CreateFile(dst, o.Force)
+	f, err := o.target(dst).create(o.Force)
 	if err != nil {
 		return err
 	}
@@ -145,7 +147,11 @@ func describeCheckpoint(s *store.Store, list []item, whole bool, l *store.Layout
 		why = "its header holds fields that this program doesn't write"
 	}
 	if why == "" {
-		l.Index, err = indexDigest(s.Prefix)
+		if o.FS != nil {
+			l.Index, err = indexDigest(o.FS, s.Prefix)
+		} else {
+			l.Index, err = indexDigest(vfs.OSDir(filepath.Dir(s.Prefix)), filepath.Base(s.Prefix))
+		}
 		return err
 	}
 	if !o.Lossy {

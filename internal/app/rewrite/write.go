@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io/fs"
 	"slices"
 	"strings"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/vfs"
@@ -29,6 +27,19 @@ type Options struct {
 	MaxAlignment int64
 	// Source says how the sources are opened. Default: nothing is raised.
 	Source store.Options
+	// FS holds the sources. Default: they are paths of the operating system.
+	FS fs.FS
+	// Dir takes what is written. Default: the destination is a path of the
+	// operating system.
+	Dir vfs.Dir
+}
+
+// open opens a source.
+func (o *Options) open(ctx context.Context, src string) (*store.Store, error) {
+	if o != nil && o.FS != nil {
+		return store.OpenFS(ctx, o.FS, src, o.source())
+	}
+	return store.Open(ctx, src, o.source())
 }
 
 func (o *Options) maxAlignment() int64 {
@@ -120,7 +131,7 @@ func (i item) read(ctx context.Context, s *store.Store, c *store.Scratch) (*tens
 // narrow integers to 8 bits, strings become S arrays, and the object graph is
 // left out.
 func Convert(ctx context.Context, src, dst string, o *Options) (*Result, error) {
-	s, err := store.Open(ctx, src, o.source())
+	s, err := o.open(ctx, src)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +152,8 @@ func write(ctx context.Context, s *store.Store, list []item, dst string, whole b
 	if err := store.CheckTarget(dst); err != nil {
 		return nil, err
 	}
-	if err := s.Protect(targets(dst)...); err != nil {
+	to := o.target(dst)
+	if err := to.protect(s, o); err != nil {
 		return nil, err
 	}
 	res := &Result{}
@@ -167,7 +179,7 @@ func write(ctx context.Context, s *store.Store, list []item, dst string, whole b
 	if err != nil {
 		return nil, err
 	}
-	written, err := check(ctx, dst, o)
+	written, err := to.check(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +209,7 @@ func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *O
 			return fmt.Errorf("%s: %q: %w; --lossy leaves it out", dst, i.name, err)
 		}
 	}
-	f, err := store.CreateFile(dst, o.Force)
+	f, err := o.target(dst).create(o.Force)
 	if err != nil {
 		return err
 	}
@@ -253,25 +265,4 @@ func plural(n int, one, many string) string {
 		return one
 	}
 	return many
-}
-
-// checkpointDir splits a prefix for package bundle, and refuses one that would
-// surprise.
-func checkpointDir(dst string, force bool) (dir vfs.Dir, base string, err error) {
-	switch {
-	case dst == "" || strings.HasSuffix(dst, "/") || strings.HasSuffix(dst, string(filepath.Separator)):
-		return nil, "", fmt.Errorf("%q is no checkpoint prefix: it lacks the last part, as in %s", dst, filepath.Join(dst, "ckpt-1"))
-	case strings.HasSuffix(dst, ".index"):
-		return nil, "", fmt.Errorf("%s is a file of a checkpoint; give the prefix %s", dst, strings.TrimSuffix(dst, ".index"))
-	}
-	if p, _, _, ok := bundle.ParseDataName(dst); ok {
-		return nil, "", fmt.Errorf("%s is a file of a checkpoint; give the prefix %s", dst, p)
-	}
-	if i, err := os.Stat(dst); err == nil && i.IsDir() {
-		return nil, "", fmt.Errorf("%s is a directory; give a checkpoint prefix, as in %s", dst, filepath.Join(dst, "ckpt-1"))
-	}
-	if err := store.CheckFree(dst+".index", force); err != nil {
-		return nil, "", err
-	}
-	return vfs.OSDir(filepath.Dir(dst)), filepath.Base(dst), nil
 }

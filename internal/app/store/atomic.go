@@ -7,39 +7,66 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/statefile"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // File is a file that appears under its name only when it is whole: it is
 // written beside it, made durable and renamed.
 type File struct {
 	*bufio.Writer
-	f    *os.File
-	path string
-	done bool
+	f         vfs.File
+	dir       vfs.Dir
+	name, tmp string // in dir
+	path      string // what people know it by
+	done      bool
 }
 
-// CreateFile starts a file at path. Unless overwrite is set, one that exists is
+// CreateFile starts a file of that path. Unless overwrite is set, one that exists is
 // an error.
-func CreateFile(path string, overwrite bool) (*File, error) {
-	if err := CheckFree(path, overwrite); err != nil {
+func CreateFile(name string, overwrite bool) (*File, error) {
+	if err := CheckFree(name, overwrite); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	return create(vfs.OSDir(filepath.Dir(name)), filepath.Base(name), name)
+}
+
+// CreateFileIn does what [CreateFile] does, for a file of dir.
+func CreateFileIn(dir vfs.Dir, name string, overwrite bool) (*File, error) {
+	if err := CheckFreeIn(dir, name, overwrite); err != nil {
 		return nil, err
 	}
-	// A name that nobody foresees and that must be free: nothing that lies there,
-	// and no link, is written through.
-	tmp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.tempstate%d", filepath.Base(path), rand.Uint64()))
-	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o666)
+	return create(dir, name, name)
+}
+
+func create(dir vfs.Dir, name, shown string) (*File, error) {
+	// A name that nobody foresees: nothing that lies there, and no link, is
+	// written through.
+	tmp := path.Join(path.Dir(name), fmt.Sprintf(".%s.tempstate%d", path.Base(name), rand.Uint64()))
+	f, err := dir.Create(tmp)
 	if err != nil {
 		return nil, err
 	}
-	return &File{Writer: bufio.NewWriterSize(f, 1<<20), f: f, path: path}, nil
+	return &File{Writer: bufio.NewWriterSize(f, 1<<20), f: f, dir: dir, name: name, tmp: tmp, path: shown}, nil
+}
+
+// CheckFreeIn does what [CheckFree] does, for a file of dir.
+func CheckFreeIn(dir vfs.Dir, name string, overwrite bool) error {
+	if overwrite {
+		return nil
+	}
+	switch _, err := fs.Stat(dir, name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return &existsError{name}
 }
 
 // CheckFree makes sure that nothing is overwritten unasked.
@@ -148,33 +175,28 @@ func (f *File) Commit() error {
 		return err
 	}
 	f.done = true
-	if err := f.f.Close(); err != nil {
-		os.Remove(f.f.Name())
+	err = f.f.Close()
+	if err == nil {
+		err = f.dir.Rename(f.tmp, f.name)
+	}
+	if err != nil {
+		f.dir.Remove(f.tmp)
 		return err
 	}
-	if err := os.Rename(f.f.Name(), f.path); err != nil {
-		os.Remove(f.f.Name())
-		return err
-	}
-	return nil
+	return f.dir.Sync()
 }
 
 // readBack opens what was written as [Open] will: the headers of all tensors and
 // where they lie, not their data.
 func (f *File) readBack() error {
-	var open func(string, *Options) (backend, error)
-	switch KindOf(f.path) {
-	case NPZ:
-		open = openNPZ
-	case Safetensors:
-		open = openSafetensors
-	default:
+	s := newStore(f.path, nil)
+	if s.Kind = KindOf(f.path); s.Kind == Checkpoint {
 		return nil
 	}
-	b, err := open(f.f.Name(), &Options{})
+	err := s.openFileFS(f.dir, f.tmp)
 	if err == nil {
-		_, err = b.entries()
-		err = errors.Join(err, b.close())
+		_, err = s.b.entries()
+		err = errors.Join(err, s.b.close())
 	}
 	if err != nil {
 		return fmt.Errorf("%s was written and can't be opened again: %w", f.path, err)
@@ -187,6 +209,6 @@ func (f *File) Abort() {
 	if !f.done {
 		f.done = true
 		f.f.Close()
-		os.Remove(f.f.Name())
+		f.dir.Remove(f.tmp)
 	}
 }

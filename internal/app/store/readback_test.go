@@ -52,9 +52,14 @@ func TestFileThatCannotBeReadBackReplacesNothing(t *testing.T) {
 			if err := f.Flush(); err != nil {
 				t.Fatal(err)
 			}
-			if err := lie(f.f); err != nil {
+			tmp, err := os.OpenFile(filepath.Join(dir, f.tmp), os.O_RDWR, 0)
+			if err != nil {
 				t.Fatal(err)
 			}
+			if err := lie(tmp); err != nil {
+				t.Fatal(err)
+			}
+			tmp.Close()
 			err = f.Commit()
 			old, _ := os.ReadFile(path)
 			files, _ := os.ReadDir(dir)
