@@ -13,8 +13,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// flattening is a function that asks for its argument's sizes, makes a matrix of
-// it, and puts it back into its shape several times.
+// flattening returns a function that asks for its argument's sizes, makes a
+// matrix of it, and puts it back into its shape several times.
 func flattening(t testing.TB) *graph.Function {
 	b := build(t, "flattening")
 	x := b.arg(tensor.Float32)

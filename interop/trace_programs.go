@@ -250,7 +250,7 @@ func optimizerPrograms(x, labels *tensor.Tensor) []*program {
 	return out
 }
 
-// optimizersToJudge are the optimizers of package keras.
+// optimizersToJudge returns the optimizers of package keras.
 func optimizersToJudge() []judgedOptimizer {
 	return []judgedOptimizer{
 		{"SGD", func() any { return keras.NewSGD(0.1) }},

@@ -160,7 +160,7 @@ func (m *matcher) matchComposite(want *TypeSpec, got any) bool {
 	return true
 }
 
-// element is the element type of a sparse or ragged tensor or of slices;
+// element returns the element type of a sparse or ragged tensor or of slices;
 // invalid for other classes.
 func (s *TypeSpec) element() tensor.DType {
 	state, _ := s.State.(Tuple)

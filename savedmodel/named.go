@@ -72,8 +72,8 @@ func (p *program) readNamedWeights(ctx context.Context, r *bundle.Reader) error 
 	return nil
 }
 
-// assignments are what a restore op does: everything that it waits for is an
-// assignment of a tensor that RestoreV2 gives, or a NoOp that waits for such
+// assignments returns what a restore op does: everything that it waits for is
+// an assignment of a tensor that RestoreV2 gives, or a NoOp that waits for such
 // ones. ok is false where it does anything else.
 func assignments(op *graph.Node) (out []assignment, ok bool) {
 	seen := map[*graph.Node]bool{op: true}

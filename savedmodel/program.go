@@ -130,7 +130,8 @@ func (o *Object) isResource() bool {
 	return o.Kind == ResourceObject || o.Child("_create_resource") != nil
 }
 
-// sharedName is the name under which an instance knows the resource of a node.
+// sharedName returns the name under which an instance knows the resource of a
+// node.
 func sharedName(n *graph.Node) string {
 	if s := n.Attrs.String("shared_name", ""); s != "" {
 		return s

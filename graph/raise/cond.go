@@ -27,7 +27,7 @@ func (g guards) find(pred graph.Output) (on, ok bool) {
 	return false, false
 }
 
-// and is what has to hold for both; ok is false where that can't be.
+// both returns what has to hold for both; ok is false where that can't be.
 func (g guards) and(o guards) (guards, bool) {
 	out := g
 	for _, l := range o {
@@ -106,8 +106,8 @@ func (r *raiser) conds() {
 	}
 }
 
-// pred is the predicate of a Switch: what decides, behind the Identity nodes
-// that name it.
+// pred returns the predicate of a Switch: what decides, behind the Identity
+// nodes that name it.
 func (c *conder) pred(n *graph.Node) graph.Output {
 	o := n.In[1]
 	for range maxNames {
@@ -145,7 +145,7 @@ func (c *conder) visit(n *graph.Node) *join {
 	return nil
 }
 
-// output is what has to hold for an output to be there.
+// output returns what has to hold for an output to be there.
 func (c *conder) output(o graph.Output) guards {
 	g := c.guards[o.Node]
 	if kindOf(o.Node.Op) == "Switch" && len(o.Node.In) == 2 {

@@ -187,7 +187,7 @@ func (l *lift) function(name string, b *body, through int) (*graph.Function, err
 	return fn, nil
 }
 
-// types are the element types of the inputs.
+// types returns the element types of the inputs.
 func (l *lift) types() []graph.Fact {
 	out := make([]graph.Fact, len(l.inputs))
 	for i, o := range l.inputs {

@@ -42,7 +42,8 @@ func has(g *graph.Graph) bool {
 // Is reports whether an op is one of TensorFlow 1's control flow.
 func Is(op string) bool { return kindOf(op) != "" || op == "ControlTrigger" }
 
-// kindOf is the op without the prefix of those over references; "" for others.
+// kindOf returns the op without the prefix of those over references; "" for
+// others.
 func kindOf(op string) string {
 	switch op {
 	case "Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond":
@@ -101,7 +102,7 @@ func raise(g *graph.Graph, problems Problems, prefix string, roots []*graph.Outp
 	return r
 }
 
-// current is what stands for an output now.
+// current returns what stands for an output now.
 func (r *raiser) current(o graph.Output) graph.Output {
 	for {
 		next, ok := r.out[o]
