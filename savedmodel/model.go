@@ -198,6 +198,9 @@ func (m *Model) resource(ctx context.Context, o *Object, depth int) (engine.Valu
 	if err := m.failed[o]; err != nil {
 		return engine.Value{}, err
 	}
+	if m.unrestored != nil && m.byOp[o] {
+		return engine.Value{}, fmt.Errorf("its contents can't be restored: %w", m.unrestored)
+	}
 	if depth > maxChain {
 		return engine.Value{}, fmt.Errorf("resources are made of each other without end")
 	}

@@ -16,14 +16,16 @@ import (
 // program is what all instances of a loaded MetaGraph share: its graph, the
 // weights, and what was compiled. Nothing in it changes but the caches.
 type program struct {
-	meta     *MetaGraph
-	graph    *graph.Graph
-	problems raise.Problems // control flow that could not be raised
-	opts     LoadOptions
-	files    *engine.Files
-	weights  []weight
-	restore  *callable // run by each instance; nil where weights hold all
-	init     *callable // run by each instance after that; nil for most
+	meta       *MetaGraph
+	graph      *graph.Graph
+	problems   raise.Problems // control flow that could not be raised
+	opts       LoadOptions
+	files      *engine.Files
+	weights    []weight
+	restore    *callable        // run by each instance; nil where weights hold all
+	byOp       map[*Object]bool // objects whose values only the restore op can give
+	unrestored error            // why it can't run
+	init       *callable        // run by each instance after that; nil for most
 
 	objectOf  map[*graph.Node]*Object // handles of the graph that stand for objects
 	pathOf    map[graph.Output]*tensor.Tensor

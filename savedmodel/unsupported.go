@@ -49,7 +49,7 @@ func (e *UnsupportedError) Error() string {
 // Is reports whether target is errors.ErrUnsupported.
 func (e *UnsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }
 
-// with returns the ops of both; e may be nil.
+// with returns the ops of both in the order of their names; e may be nil.
 func (e *UnsupportedError) with(o *UnsupportedError) *UnsupportedError {
 	out := &UnsupportedError{}
 	if e != nil {
@@ -69,6 +69,7 @@ func (e *UnsupportedError) with(o *UnsupportedError) *UnsupportedError {
 			}
 		}
 	}
+	slices.SortFunc(out.Ops, func(a, b MissingOp) int { return strings.Compare(a.Op, b.Op) })
 	return out
 }
 
@@ -95,8 +96,7 @@ func (p *program) check(c *callable) error {
 	if len(missing.Ops) == 0 {
 		return nil
 	}
-	slices.SortFunc(missing.Ops, func(a, b MissingOp) int { return strings.Compare(a.Op, b.Op) })
-	return missing
+	return missing.with(&UnsupportedError{})
 }
 
 // add counts a node.

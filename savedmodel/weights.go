@@ -56,7 +56,7 @@ func (p *program) needsCheckpoint() bool {
 func (p *program) readObjectWeights(ctx context.Context, view *checkpoint.View) error {
 	nodes := view.Nodes()
 	keys := map[*Object]string{}
-	other := false // whether the checkpoint holds what is no variable's value
+	p.byOp = map[*Object]bool{}
 	found := map[*Object]int{}
 	match := func(o *Object, id int) bool {
 		if _, seen := found[o]; seen || id < 0 || id >= len(nodes) {
@@ -67,7 +67,7 @@ func (p *program) readObjectWeights(ctx context.Context, view *checkpoint.View) 
 			if o.Kind == VariableObject && a.Name == trackable.VariableValue {
 				keys[o] = a.Key
 			} else {
-				other = true
+				p.byOp[o] = true
 			}
 		}
 		return true
@@ -100,10 +100,10 @@ func (p *program) readObjectWeights(ctx context.Context, view *checkpoint.View) 
 			}
 		}
 	}
-	return p.readKeys(ctx, view.Reader(), keys, other)
+	return p.readKeys(ctx, view.Reader(), keys)
 }
 
-func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Object]string, other bool) error {
+func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Object]string) error {
 	var reqs []bundle.ReadRequest
 	var objects []*Object
 	paths := map[int]string(nil)
@@ -136,10 +136,15 @@ func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Obje
 	for i, o := range objects {
 		p.weights = append(p.weights, weight{object: o, tensor: reqs[i].Dst})
 	}
-	if other {
-		return p.restoreByOp()
+	if len(p.byOp) == 0 {
+		return nil
 	}
-	return nil
+	err := p.restoreByOp()
+	var missing *UnsupportedError
+	if errors.As(err, &missing) { // matters only to those who need these objects
+		p.unrestored, err = missing, nil
+	}
+	return err
 }
 
 // restoreByOp makes the graph's own restore op run in each instance: tables and
