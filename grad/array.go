@@ -66,7 +66,14 @@ var arrayRules = map[string]Rule{
 	"MirrorPadGrad": func(s *ops.Scope, op *Op) {
 		op.Give(0, s.Emit1("MirrorPad", op.Attrs(), op.Grad(0), op.In(1)))
 	},
-	"GatherV2": gradGather,
+	"SpaceToDepth":    byInverse("DepthToSpace"),
+	"DepthToSpace":    byInverse("SpaceToDepth"),
+	"SpaceToBatch":    byInverse("BatchToSpace"),
+	"BatchToSpace":    byInverse("SpaceToBatch"),
+	"SpaceToBatchND":  byInverse("BatchToSpaceND"),
+	"BatchToSpaceND":  byInverse("SpaceToBatchND"),
+	"ReverseSequence": byInverse("ReverseSequence"),
+	"GatherV2":        gradGather,
 	"GatherNd": func(s *ops.Scope, op *Op) {
 		op.Give(0, s.Emit1("ScatterNd", nil, op.In(1), op.Grad(0), shapeAs(s, op.In(0), op.In(1).DType())))
 	},
@@ -85,6 +92,18 @@ var arrayRules = map[string]Rule{
 		op.Give(0, s.Emit1("MatrixBandPart", nil, op.Grad(0), op.In(1), op.In(2)))
 	},
 	"TopKV2": gradTopK,
+}
+
+// byInverse returns the rule of an op that moves elements as its inverse moves
+// them back, with the same attributes and further inputs.
+func byInverse(inverse string) Rule {
+	return func(s *ops.Scope, op *Op) {
+		in := []ops.Input{op.Grad(0)}
+		for i := 1; i < op.NumIn(); i++ {
+			in = append(in, op.In(i))
+		}
+		op.Give(0, s.Emit1(inverse, op.Attrs(), in...))
+	}
 }
 
 func pass(s *ops.Scope, op *Op) { op.Give(0, op.Grad(0)) }

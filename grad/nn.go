@@ -12,6 +12,7 @@ var nnRules = map[string]Rule{
 	"BatchMatMul":   gradBatchMatMul,
 	"BatchMatMulV2": gradBatchMatMul,
 	"BatchMatMulV3": gradBatchMatMul,
+	"Einsum":        gradEinsum,
 
 	"Relu":      byFused("ReluGrad", true),
 	"Relu6":     byFused("Relu6Grad", true),

@@ -9,7 +9,7 @@ import (
 )
 
 func convRules() map[string]Rule {
-	return join(
+	return join(blockRules(),
 		rules(conv, "Conv2D", "Conv3D", "DepthwiseConv2dNative"),
 		rules(backpropInput, "Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput"),
 		rules(backpropFilter, "Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter"),
@@ -21,8 +21,7 @@ func convRules() map[string]Rule {
 		map[string]Rule{"MaxPoolGradWithArgmax": maxPoolGradWithArgmax, "MaxPool3DGrad": maxPool3DGrad},
 		rules(batchNorm, "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
 		rules(batchNormGrad, "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"),
-		rules(resize, "ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea"),
-		map[string]Rule{"DepthToSpace": depthToSpace, "SpaceToDepth": spaceToDepth})
+		rules(resize, "ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea"))
 }
 
 // Padding says how a window that reaches beyond the border is treated.
@@ -565,37 +564,3 @@ func resize(c *Inference) error {
 	}
 	return err
 }
-
-// blocks infers the outputs of the ops that move blocks between space and
-// channels.
-func (c *Inference) blocks(space, channels func(d, n int) (int, error)) error {
-	if err := c.need(1); err != nil {
-		return err
-	}
-	l, err := LayoutOf(c.Attrs.String("data_format", "NHWC"))
-	if err != nil {
-		return err
-	}
-	x, err := c.ranked(0, 4)
-	if err != nil {
-		return err
-	}
-	n := c.Attrs.Int("block_size", 0)
-	if n < 2 || n > 1<<15 {
-		return fmt.Errorf("the block size is %d", n)
-	}
-	out := x.Dims().Clone()
-	for _, d := range l.Spatial {
-		if out[d], err = space(out[d], int(n)); err != nil {
-			return err
-		}
-	}
-	if out[l.Channels], err = channels(out[l.Channels], int(n*n)); err == nil {
-		c.setDims(0, out...)
-	}
-	return err
-}
-
-func depthToSpace(c *Inference) error { return c.blocks(MulDims, DivDims) }
-
-func spaceToDepth(c *Inference) error { return c.blocks(DivDims, MulDims) }

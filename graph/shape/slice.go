@@ -10,7 +10,7 @@ import (
 func sliceRules() map[string]Rule {
 	return map[string]Rule{
 		"Slice": slice, "StridedSlice": stridedSlice, "StridedSliceGrad": stridedSliceGrad, "StridedSliceAssign": unchanged,
-		"TensorStridedSliceUpdate": unchanged, "ReverseV2": reverse, "Reverse": unchanged, "ReverseSequence": unchanged,
+		"TensorStridedSliceUpdate": unchanged, "ReverseV2": reverse, "Reverse": unchanged,
 		"Roll": unchanged,
 	}
 }

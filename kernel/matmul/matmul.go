@@ -18,6 +18,7 @@ func Kernels() []engine.Kernel {
 		{Op: "BatchMatMul", Run: batchMatMul, Precision: engine.Accumulated},
 		{Op: "BatchMatMulV2", Run: batchMatMul, Precision: engine.Accumulated},
 		{Op: "BatchMatMulV3", Run: batchMatMul, Precision: engine.Accumulated},
+		{Op: "Einsum", Prepare: prepareEinsum, Precision: engine.Accumulated},
 	}
 }
 

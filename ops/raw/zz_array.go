@@ -8,6 +8,18 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// BatchToSpace emits TensorFlow's op BatchToSpace and returns its output.
+func BatchToSpace(s *ops.Scope, input ops.Input, crops ops.Input, blockSize int64) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("block_size", blockSize))
+	return s.Emit1("BatchToSpace", as, input, crops)
+}
+
+// BatchToSpaceND emits TensorFlow's op BatchToSpaceND and returns its output.
+func BatchToSpaceND(s *ops.Scope, input ops.Input, blockShape ops.Input, crops ops.Input) *ops.Value {
+	return s.Emit1("BatchToSpaceND", nil, input, blockShape, crops)
+}
+
 // BroadcastArgs emits TensorFlow's op BroadcastArgs and returns its output.
 func BroadcastArgs(s *ops.Scope, s0 ops.Input, s1 ops.Input) *ops.Value {
 	return s.Emit1("BroadcastArgs", nil, s0, s1)
@@ -30,6 +42,25 @@ func ConcatV2(s *ops.Scope, values []ops.Input, axis ops.Input) *ops.Value {
 	in = append(in, values...)
 	in = append(in, axis)
 	return s.Emit1("ConcatV2", nil, in...)
+}
+
+// DepthToSpaceOptions are the attributes of [DepthToSpace] that have defaults.
+type DepthToSpaceOptions struct {
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+}
+
+// DepthToSpace emits TensorFlow's op DepthToSpace and returns its output.
+// A nil o means the defaults.
+func DepthToSpace(s *ops.Scope, input ops.Input, blockSize int64, o *DepthToSpaceOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("block_size", blockSize))
+	if o != nil {
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+	}
+	return s.Emit1("DepthToSpace", as, input)
 }
 
 // EnsureShape emits TensorFlow's op EnsureShape and returns its output.
@@ -195,6 +226,25 @@ func Reshape(s *ops.Scope, tensor2 ops.Input, shape ops.Input) *ops.Value {
 	return s.Emit1("Reshape", nil, tensor2, shape)
 }
 
+// ReverseSequenceOptions are the attributes of [ReverseSequence] that have defaults.
+type ReverseSequenceOptions struct {
+	// BatchDim is batch_dim. Default: 0.
+	BatchDim int64
+}
+
+// ReverseSequence emits TensorFlow's op ReverseSequence and returns its output.
+// A nil o means the defaults.
+func ReverseSequence(s *ops.Scope, input ops.Input, seqLengths ops.Input, seqDim int64, o *ReverseSequenceOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("seq_dim", seqDim))
+	if o != nil {
+		if o.BatchDim != 0 {
+			as = append(as, graph.Int("batch_dim", o.BatchDim))
+		}
+	}
+	return s.Emit1("ReverseSequence", as, input, seqLengths)
+}
+
 // ReverseV2 emits TensorFlow's op ReverseV2 and returns its output.
 func ReverseV2(s *ops.Scope, tensor2 ops.Input, axis ops.Input) *ops.Value {
 	return s.Emit1("ReverseV2", nil, tensor2, axis)
@@ -280,6 +330,37 @@ func Slice(s *ops.Scope, input ops.Input, begin ops.Input, size ops.Input) *ops.
 // Snapshot emits TensorFlow's op Snapshot and returns its output.
 func Snapshot(s *ops.Scope, input ops.Input) *ops.Value {
 	return s.Emit1("Snapshot", nil, input)
+}
+
+// SpaceToBatch emits TensorFlow's op SpaceToBatch and returns its output.
+func SpaceToBatch(s *ops.Scope, input ops.Input, paddings ops.Input, blockSize int64) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("block_size", blockSize))
+	return s.Emit1("SpaceToBatch", as, input, paddings)
+}
+
+// SpaceToBatchND emits TensorFlow's op SpaceToBatchND and returns its output.
+func SpaceToBatchND(s *ops.Scope, input ops.Input, blockShape ops.Input, paddings ops.Input) *ops.Value {
+	return s.Emit1("SpaceToBatchND", nil, input, blockShape, paddings)
+}
+
+// SpaceToDepthOptions are the attributes of [SpaceToDepth] that have defaults.
+type SpaceToDepthOptions struct {
+	// DataFormat is data_format. Default: "NHWC".
+	DataFormat DataFormat
+}
+
+// SpaceToDepth emits TensorFlow's op SpaceToDepth and returns its output.
+// A nil o means the defaults.
+func SpaceToDepth(s *ops.Scope, input ops.Input, blockSize int64, o *SpaceToDepthOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("block_size", blockSize))
+	if o != nil {
+		if o.DataFormat != "" {
+			as = append(as, graph.String("data_format", string(o.DataFormat)))
+		}
+	}
+	return s.Emit1("SpaceToDepth", as, input)
 }
 
 // Split emits TensorFlow's op Split and returns its outputs; nil after a failure.

@@ -108,6 +108,13 @@ func BatchMatMulV3(s *ops.Scope, x ops.Input, y ops.Input, tout tensor.DType, o 
 	return s.Emit1("BatchMatMulV3", as, x, y)
 }
 
+// Einsum emits TensorFlow's op Einsum and returns its output.
+func Einsum(s *ops.Scope, inputs []ops.Input, equation string) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("equation", equation))
+	return s.Emit1("Einsum", as, inputs...)
+}
+
 // MatMulOptions are the attributes of [MatMul] that have defaults.
 type MatMulOptions struct {
 	// TransposeA is transpose_a. Default: false.

@@ -225,4 +225,53 @@ for d in ["float32", "float16"]:
         y = tf.raw_ops.LRN(input=tf.constant(x), **a).numpy()
         case("conv", "LRNGrad", [("input_grads", rand(d, x.shape)), ("input_image", x), ("output_image", y)], a)
 
+
+def einsum(d, equation, *shapes):
+    case("conv", "Einsum", [("inputs", [np.asarray(rand(d, s, -2, 2)) for s in shapes])], {"equation": equation})
+
+
+for d in F + ["int32", "int64", "complex64", "complex128"]:
+    einsum(d, "ij,jk->ik", (2, 3), (3, 4))
+    einsum(d, "bij,bkj->bik", (2, 2, 3), (2, 4, 3))
+for d in ["float32", "complex128"]:
+    einsum(d, "...ij,...jk->...ik", (5, 2, 3), (3, 4))
+    einsum(d, "a...b,b...c->a...c", (2, 3, 1, 2), (2, 1, 2, 3))
+    einsum(d, "bij->bji", (2, 3, 2))
+    einsum(d, "ij->", (2, 3))
+    einsum(d, "ii->i", (3, 3))
+    einsum(d, "iji->j", (2, 3, 2))
+    einsum(d, "...->...", (2, 3))
+    einsum(d, "i,j->ij", (2,), (3,))
+    einsum(d, "i,i->", (3,), (3,))
+    einsum(d, "abc,cd->abd", (2, 2, 3), (3, 2))
+    einsum(d, "bth,bsh->bts", (2, 2, 3), (2, 3, 3))
+    einsum(d, "abcd,adbe->acbe", (1, 2, 2, 3), (1, 3, 2, 2))
+    einsum(d, "aab,bc->ac", (2, 2, 3), (3, 2))
+    einsum(d, "ij,ik->j", (2, 3), (2, 2))
+    einsum(d, "ab,bc->cab", (2, 2), (2, 3))
+    einsum(d, "i->ii", (2,))
+    einsum(d, "...a,a->...", (2, 2, 3), (3,))
+    einsum(d, ",ij->ji", (), (2, 3))
+einsum("float32", "ij,jk->ik", (2, 0), (0, 3))
+einsum("float32", "ij,jk->ik", (0, 2), (2, 3))
+
+for d in F + ["int8", "int16", "int32", "int64", "uint8", "bool", "complex64"]:
+    case("conv", "SpaceToDepth", [("input", rand(d, (2, 4, 6, 2)))], {"block_size": 2})
+    case("conv", "DepthToSpace", [("input", rand(d, (2, 2, 3, 8)))], {"block_size": 2})
+    case("conv", "SpaceToBatchND", [("input", rand(d, (2, 3, 4, 2))), ("block_shape", L((2, 3))), ("paddings", L(((1, 0), (0, 2))))])
+    case("conv", "BatchToSpaceND", [("input", rand(d, (6, 2, 2, 2))), ("block_shape", L((2, 3))), ("crops", L(((1, 0), (0, 2))))])
+    case("conv", "ReverseSequence", [("input", rand(d, (3, 4, 2))), ("seq_lengths", np.array((0, 3, 4), np.int64))], {"seq_dim": 1, "batch_dim": 0})
+case("conv", "SpaceToDepth", [("input", to_first(rand("float32", (1, 6, 3, 2))).numpy())], {"block_size": 3, "data_format": "NCHW"},
+     raw=lambda input, **kw: to_first(tf.raw_ops.SpaceToDepth(input=to_last(input), block_size=3)))
+case("conv", "DepthToSpace", [("input", to_first(rand("float32", (2, 2, 3, 12))).numpy())], {"block_size": 2, "data_format": "NCHW"},
+     raw=lambda input, **kw: to_first(tf.raw_ops.DepthToSpace(input=to_last(input), block_size=2)))
+for b, p, x in [((2,), ((1, 2),), (2, 3, 2)), ((3, 2), ((0, 0), (4, 0)), (1, 3, 2)), ((2, 2, 1), ((1, 1), (0, 1), (0, 0)), (1, 2, 3, 2, 2)), ((1,), ((0, 0),), (2, 3))]:
+    case("conv", "SpaceToBatchND", [("input", rand("float32", x)), ("block_shape", np.array(b, np.int64)), ("paddings", L(p))])
+for b, p, x in [((2,), ((1, 2),), (4, 3, 2)), ((3, 2), ((0, 0), (3, 0)), (6, 1, 2)), ((2, 2, 1), ((1, 1), (0, 1), (0, 0)), (4, 2, 2, 2, 1)), ((1,), ((0, 1),), (2, 3))]:
+    case("conv", "BatchToSpaceND", [("input", rand("float32", x)), ("block_shape", L(b)), ("crops", np.array(p, np.int64))])
+case("conv", "SpaceToBatch", [("input", rand("float32", (2, 3, 4, 2))), ("paddings", L(((1, 0), (0, 2))))], {"block_size": 2})
+case("conv", "BatchToSpace", [("input", rand("float32", (4, 2, 3, 2))), ("crops", L(((1, 0), (0, 2))))], {"block_size": 2})
+case("conv", "ReverseSequence", [("input", rand("float32", (3, 2, 4))), ("seq_lengths", L((2, 1, 2, 0)))], {"seq_dim": 1, "batch_dim": 2})
+case("conv", "ReverseSequence", [("input", rand("float32", (2, 3))), ("seq_lengths", L((2, 1, 2)))], {"seq_dim": 0, "batch_dim": 1})
+
 write()

@@ -276,16 +276,4 @@ def call(op, *inputs, **attrs):
 i32 = lambda *v: np.array(v, np.int32)
 call("ResizeBilinear", (1, 4, 5, 3), i32(6, 7))
 call("ResizeNearestNeighbor", (1, 4, 5, 3), i32(6, 7))
-call("DepthToSpace", (1, 2, 3, 8), block_size=2)
-call("SpaceToDepth", (1, 4, 6, 3), block_size=2)
-for eq, shapes in [("ij,jk->ik", [(2, 3), (3, 4)]), ("...ij,...jk->...ik", [(5, 2, 3), (3, 4)]), ("bij->bji", [(2, 3, 4)])]:
-    ins = [np.zeros(v, np.float32) for v in shapes]
-    out = tf.einsum(eq, *ins)
-    c = {"op": "Einsum", "attrs": [kind("equation", eq)], "in": [pack(v) for v in ins], "out": [pack(out.numpy())]}
-    res = {}
-    for combo in combos(c):
-        res.setdefault(infer(c, combo), []).append("".join(combo))
-        n += 1
-    entries.append({"op": "Einsum", "call": c, "out": {k: " ".join(v) for k, v in res.items()}})
-
 write("shapes")
