@@ -6,39 +6,17 @@ import (
 	"log"
 
 	"github.com/cairnml/cairn/checkpoint"
-	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
 
-type Training struct {
-	Step    *trackable.Scalar[int64] // edge "step"
-	Weights *trackable.Variable      // edge "weights"
-}
-
-func run(ctx context.Context, dir string) error {
-	t := &Training{trackable.NewScalar[int64](0), trackable.NewVariable(tensor.Vector[float32](1, 2, 3))}
-	ckpt, err := checkpoint.New(t, nil)
-	if err != nil {
-		return err
-	}
-	manager, err := checkpoint.NewManager(ckpt, dir, &checkpoint.ManagerOptions{MaxToKeep: 3})
-	if err != nil {
-		return err
-	}
-	defer manager.Close()
-	if _, err := manager.RestoreOrInitialize(ctx); err != nil { // strict: refused before anything has changed, or whole
-		return err
-	}
-	t.Step.Add(1)                  // here a program trains
-	path, err := manager.Save(ctx) // crash-safe; tf.train.load_checkpoint(path) reads it
-	if err == nil {
-		fmt.Println("step", t.Step.Get(), "saved as", path)
-	}
-	return err
-}
-
 func main() {
-	if err := run(context.Background(), "run1"); err != nil {
+	t := &struct{ Step *trackable.Scalar[int64] }{trackable.NewScalar[int64](0)}
+	manager, err := checkpoint.Resume(context.Background(), t, "run1", nil) // the latest checkpoint, or a new run
+	if err != nil {
 		log.Fatal(err)
 	}
+	defer manager.Close()
+	t.Step.Add(1)                                      // here a program trains
+	path, err := manager.Save(context.Background())    // crash-safe; tf.train.load_checkpoint(path) reads it
+	fmt.Println("step", t.Step.Get(), "in", path, err) // run it again: step 2
 }

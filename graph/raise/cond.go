@@ -27,7 +27,7 @@ func (g guards) find(pred graph.Output) (on, ok bool) {
 	return false, false
 }
 
-// both returns what has to hold for both; ok is false where that can't be.
+// and returns what has to hold for both; ok is false where that can't be.
 func (g guards) and(o guards) (guards, bool) {
 	out := g
 	for _, l := range o {
