@@ -88,12 +88,14 @@ func (m *match) read(ctx context.Context) error {
 			if err == nil {
 				err = errors.New("the optimizer made none")
 			}
-			errs = append(errs, fmt.Errorf("checkpoint: %s: %w", l.graph.human(s.node), err))
+			errs = append(errs, fmt.Errorf("checkpoint: slot %q of %s from %q: %w", s.name, s.v.Name(), s.key, err))
 			continue
 		}
 		l.ck.setStamp(slot, l.order)
 		l.mu.Lock()
-		l.bound[s.node] = slot
+		if s.node != noNode {
+			l.bound[s.node] = slot
+		}
 		l.objects[trackable.Identity(slot)] = true
 		l.mu.Unlock()
 	}

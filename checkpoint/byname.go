@@ -22,13 +22,7 @@ func (l *load) restoreByName(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	l.mu.Lock()
-	for _, r := range m.values {
-		l.usedNames[r.key] = true
-		l.objects[trackable.Identity(r.v)] = true
-	}
-	for _, d := range m.restored {
-		l.usedNames[d.key] = true
-	}
+	l.noteNames(m)
 	l.mu.Unlock()
 	missing = append(missing, l.deferNames(g)...)
 	deferred, unused := l.leftByName()
@@ -51,6 +45,11 @@ func (l *load) restoreByName(ctx context.Context) (*Report, error) {
 	if len(refused.Missing)+len(refused.Mismatched)+len(refused.Unused) > 0 {
 		return nil, refused
 	}
+	l.mu.Lock()
+	for _, it := range deferred {
+		l.promised[it.Key] = true
+	}
+	l.mu.Unlock()
 	l.guards.Store(!l.opts.AllowMissing)
 	l.watchBelow(g)
 	l.ck.keep(l)
@@ -70,6 +69,10 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 	m := &match{l: l, late: late}
 	var missing []Item
 	taken := map[string]string{}
+	var aliases map[int]string
+	if !l.opts.SkipSlots {
+		aliases = l.slotAliases(g)
+	}
 	for id := range g.Nodes {
 		n := &g.Nodes[id]
 		if n.IsSlot && l.opts.SkipSlots || l.objects[trackable.Identity(n.Object)] {
@@ -86,9 +89,13 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 			}
 			continue
 		}
-		it := Item{Path: g.Human(id), Attribute: trackable.VariableValue, Key: n.FullName}
-		entry, ok := l.src.reader.Entry(n.FullName)
-		switch other, dup := taken[n.FullName]; {
+		name := n.FullName
+		if alias, ok := aliases[id]; ok {
+			name = alias
+		}
+		it := Item{Path: g.Human(id), Attribute: trackable.VariableValue, Key: name}
+		entry, ok := l.src.reader.Entry(name)
+		switch other, dup := taken[name]; {
 		case !ok:
 			if !l.ck.isCounter(n.Object) {
 				it.DType, it.Shape, it.Why = v.DType(), v.Shape(), "the checkpoint has no tensor of the variable's full name"
@@ -100,7 +107,7 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 			missing = append(missing, it)
 			continue
 		}
-		taken[n.FullName] = it.Path
+		taken[name] = it.Path
 		it.DType, it.Shape = entry.DType, entry.Shape
 		if err := v.Accepts(entry.DType, entry.Shape); err != nil {
 			it.Why = mismatchWords(v, entry)
@@ -114,11 +121,14 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 			}
 			continue
 		}
-		m.restored = append(m.restored, done{attr: it.Path, key: n.FullName, dtype: entry.DType, shape: entry.Shape})
+		m.restored = append(m.restored, done{attr: it.Path, key: name, dtype: entry.DType, shape: entry.Shape})
 		if current {
-			m.values = append(m.values, valueRead{v: v, key: n.FullName, shape: entry.Shape})
+			m.values = append(m.values, valueRead{v: v, key: name, shape: entry.Shape})
 			m.stamped = append(m.stamped, n.Object)
 		}
+	}
+	if !l.opts.SkipSlots {
+		m.matchNewSlots(g, taken)
 	}
 	return m, missing, nil
 }
@@ -169,8 +179,8 @@ func (l *load) deferNames(g *trackable.Graph) (missing []Item) {
 	return missing
 }
 
-// leftByName lists the names that no variable has: those that one may get, and
-// the rest.
+// leftByName lists the names that no variable has: those that one may get, or
+// might have got when the checkpoint was restored, and the rest.
 func (l *load) leftByName() (deferred, unused []Item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,7 +189,7 @@ func (l *load) leftByName() (deferred, unused []Item) {
 			continue
 		}
 		it := Item{Path: e.Name, Key: e.Name, DType: e.DType, Shape: e.Shape}
-		if l.mayName != nil && l.mayName(e.Name) {
+		if l.promised[e.Name] || l.mayName != nil && l.mayName(e.Name) {
 			deferred = append(deferred, it)
 		} else {
 			it.Why = "no variable has this full name"
@@ -220,7 +230,8 @@ func (l *load) takeName(name string, v *trackable.Variable) {
 // what is below it, or any where child is nil.
 func (l *load) deliverNames(ctx context.Context, child any) error {
 	l.mu.Lock()
-	done := child != nil && l.objects[trackable.Identity(child)]
+	// A variable that has its value may bring slots.
+	done := child != nil && variableOf(child) == nil && l.objects[trackable.Identity(child)]
 	l.mu.Unlock()
 	if done || !l.hasPending() && !l.guards.Load() {
 		return nil
@@ -237,10 +248,7 @@ func (l *load) deliverNames(ctx context.Context, child any) error {
 		err = m.refuse()
 	}
 	if err == nil {
-		for _, r := range m.values {
-			l.usedNames[r.key] = true
-			l.objects[trackable.Identity(r.v)] = true
-		}
+		l.noteNames(m)
 	}
 	l.mu.Unlock()
 	if err != nil {

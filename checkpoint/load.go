@@ -54,6 +54,7 @@ type load struct {
 	// Of a name-based restore: the names that variables have, and whether plain
 	// assignments may bring more of them.
 	usedNames map[string]bool
+	promised  map[string]bool // names that were deferred: they don't turn unused without a word
 	open      bool
 	mayName   func(name string) bool // whether a variable may still get the name
 }
@@ -111,7 +112,7 @@ func (ck *Checkpoint) newLoad(ctx context.Context, src source, o RestoreOptions)
 		ck: ck, opts: o, src: src,
 		bound: map[int32]any{}, objects: map[any]bool{}, pending: map[edgeKey]*pendingEdge{}, pendingOf: map[int32][]*pendingEdge{},
 		slotsOf: map[int32][]pendingSlot{}, slotsLeft: map[int32][]pendingSlot{},
-		unused: map[int32][]string{}, usedNames: map[string]bool{},
+		unused: map[int32][]string{}, usedNames: map[string]bool{}, promised: map[string]bool{},
 		optimizer: map[any]bool{}, watched: map[any]bool{},
 		partial: o.Partial,
 	}

@@ -21,6 +21,14 @@ type SlotOwner interface {
 	RestoreSlot(v *Variable, name string, value *tensor.Tensor) (*Variable, error)
 }
 
+// SlotNamer is met by owners whose slots can have other full names in name-based
+// checkpoints than "<owner>/<variable>/<slot>".
+type SlotNamer interface {
+	// SlotFullNames returns the full names that a slot of the variable with that
+	// full name can have, the likeliest first; none for a slot that is not used.
+	SlotFullNames(variable, slot string) []string
+}
+
 // Slots keeps an optimizer's slot variables; embedded (or its methods
 // forwarded), it makes the optimizer a [SlotOwner]. The zero Slots holds none.
 type Slots struct {

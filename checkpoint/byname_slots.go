@@ -1,0 +1,97 @@
+package checkpoint
+
+import "github.com/cairnml/cairn/trackable"
+
+// slotNames returns the full names that a name-based checkpoint may have for a
+// slot: what a walk would give it, unless its owner knows better.
+func slotNames(g *trackable.Graph, owner int, variable, slot string) []string {
+	if n, ok := g.Nodes[owner].Object.(trackable.SlotNamer); ok {
+		return n.SlotFullNames(variable, slot)
+	}
+	name := variable + "/" + slot
+	if scope := g.Scope(owner); scope != "" {
+		name = scope + "/" + name
+	}
+	return []string{name}
+}
+
+// storedName returns the first of the names that the file has and that no
+// variable has taken yet.
+func (l *load) storedName(names []string) string {
+	for _, name := range names {
+		if _, ok := l.src.reader.Entry(name); ok && !l.usedNames[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// slotAliases returns the names in the file of the slots in g whose full names it
+// hasn't, by their nodes.
+func (l *load) slotAliases(g *trackable.Graph) map[int]string {
+	var out map[int]string
+	for id := range g.Nodes {
+		for _, s := range g.Nodes[id].Slots {
+			if _, ok := l.src.reader.Entry(g.Nodes[s.ID].FullName); ok {
+				continue
+			}
+			if name := l.storedName(slotNames(g, id, g.Nodes[s.Variable].FullName, s.Name)); name != "" {
+				if out == nil {
+					out = make(map[int]string)
+				}
+				out[s.ID] = name
+			}
+		}
+	}
+	return out
+}
+
+// matchNewSlots plans the slots that the file has and that the optimizers of g
+// haven't made yet: their first step would begin them anew.
+func (m *match) matchNewSlots(g *trackable.Graph, taken map[string]string) {
+	l := m.l
+	for id := range g.Nodes {
+		owner, ok := g.Nodes[id].Object.(trackable.SlotOwner)
+		if !ok {
+			continue
+		}
+		names := owner.SlotNames()
+		for at := range g.Nodes {
+			n := &g.Nodes[at]
+			v := n.Variable()
+			if v == nil || n.IsSlot || n.FullName == "" {
+				continue
+			}
+			for _, slot := range names {
+				if owner.Slot(v, slot) != nil {
+					continue
+				}
+				key := l.storedName(slotNames(g, id, n.FullName, slot))
+				if _, dup := taken[key]; key == "" || dup {
+					continue
+				}
+				path := g.Human(at) + ", slot " + slot + " of " + g.Human(id)
+				taken[key] = path
+				e, _ := l.src.reader.Entry(key)
+				if err := v.Accepts(e.DType, e.Shape); err != nil {
+					m.mismatched = append(m.mismatched, Item{Path: path, Attribute: trackable.VariableValue, Key: key,
+						DType: e.DType, Shape: e.Shape, Why: mismatchWords(v, e)})
+					continue
+				}
+				m.restored = append(m.restored, done{attr: path, key: key, dtype: e.DType, shape: e.Shape})
+				m.newSlots = append(m.newSlots, newSlot{owner: owner, v: v, name: slot, node: noNode, key: key})
+			}
+		}
+	}
+}
+
+// noteNames notes which names of the file have their variables. The load's lock
+// is held.
+func (l *load) noteNames(m *match) {
+	for _, r := range m.values {
+		l.objects[trackable.Identity(r.v)] = true
+	}
+	for _, d := range m.restored {
+		l.usedNames[d.key] = true
+	}
+}

@@ -1,0 +1,53 @@
+package keras
+
+import (
+	"fmt"
+	"slices"
+)
+
+// SlotFullNames returns the full names that a slot can have in a checkpoint
+// without an object graph: tf_keras's, and those of TensorFlow 1's optimizers,
+// whose second slot of a variable is called like the first with "_1". There are
+// none with the new layout, whose variables have names of their own.
+func (o *OptimizerBase) SlotFullNames(variable, slot string) []string {
+	if o.rule == nil || o.isNew() || !slices.ContainsFunc(o.rule.slots(), func(k slotKind) bool { return k.legacy && k.name == slot }) {
+		return nil
+	}
+	names := []string{o.Name + "/" + variable + "/" + slot}
+	owner, order := firstSlots(o.rule)
+	i := slices.Index(order, slot)
+	if i < 0 {
+		return names
+	}
+	for _, name := range slices.Compact([]string{o.Name, owner}) {
+		full := variable + "/" + name
+		if i > 0 {
+			full = fmt.Sprintf("%s_%d", full, i)
+		}
+		names = append(names, full)
+	}
+	return names
+}
+
+// firstSlots returns the name of TensorFlow 1's optimizer of a rule, and its slots
+// in the order in which it makes them.
+func firstSlots(r rule) (name string, slots []string) {
+	switch r := r.(type) {
+	case *SGD:
+		return "Momentum", []string{"momentum"}
+	case *Adam:
+		return "Adam", []string{"m", "v"}
+	case *RMSprop:
+		if r.Centered {
+			return "RMSProp", []string{"rms", "mg", "momentum"}
+		}
+		return "RMSProp", []string{"rms", "momentum"}
+	case *Adagrad:
+		return "Adagrad", []string{"accumulator"}
+	case *Adadelta:
+		return "Adadelta", []string{"accum_grad", "accum_var"}
+	case *Ftrl:
+		return "Ftrl", []string{"accumulator", "linear"}
+	}
+	return "", nil
+}
