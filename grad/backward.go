@@ -105,9 +105,9 @@ func (t *Tape) propagate(s *ops.Scope, slots []int32, seed func(*Op) bool) ([]*o
 		if !b.wanted() {
 			continue
 		}
-		rule := t.rules.Lookup(b.node.op)
-		if rule == nil {
-			s.Fail(b.node.op, t.rules.missing(b.node.op))
+		rule, err := t.rules.ruleOf(b.node.op, b.node.attrs)
+		if err != nil {
+			s.Fail(b.node.op, err)
 			return nil, false
 		}
 		rule(s, &b)

@@ -86,12 +86,16 @@ func withFunctions(op string, attrs graph.Attrs, fs []*graph.Function, out []ten
 // those that the op calls.
 func (t *Tape) Rewrite(op string, attrs graph.Attrs, in []*ops.Value) (graph.Attrs, []*ops.Value, error) {
 	t.pending = nil
-	if t.rules.Lookup(op) == nil {
+	if t.rules.Lookup(op) == nil || t.rules.named(attrs.String(gradientType, "")) != nil {
 		return attrs, nil, nil
 	}
 	fs, first, err := callees(op, attrs)
 	if err != nil || len(fs) == 0 {
 		return attrs, nil, err // the op itself says what is wrong
+	}
+	if g := t.rules.ofFunction[fs[0]]; g != nil && len(fs) == 1 {
+		t.pending = givenGradient{g}
+		return attrs, nil, nil
 	}
 	tracked := make([]bool, len(in)-first)
 	facts := make([]graph.Fact, len(tracked))

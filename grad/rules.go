@@ -5,6 +5,7 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 )
 
@@ -15,7 +16,10 @@ type Rule func(s *ops.Scope, op *Op)
 
 // Rules maps op names to gradient rules. It is a value that never changes and
 // is safe for use from many goroutines.
-type Rules struct{ byOp map[string]Rule }
+type Rules struct {
+	byOp       map[string]Rule
+	ofFunction map[*graph.Function]*graph.Function // the gradients that a library holds
+}
 
 // Lookup returns the rule of an op, or nil.
 func (r *Rules) Lookup(op string) Rule {
@@ -36,10 +40,12 @@ func (r *Rules) Ops() []string {
 }
 
 // With returns the set with one more rule, which takes the place of the op's
-// former one.
+// former one. A name that nodes have in their attribute _gradient_op_type goes
+// before the op's own.
 func (r *Rules) With(op string, rule Rule) *Rules {
 	next := &Rules{byOp: map[string]Rule{op: rule}}
 	if r != nil {
+		next.ofFunction = r.ofFunction
 		for k, v := range r.byOp {
 			if k != op {
 				next.byOp[k] = v

@@ -1,0 +1,104 @@
+package grad
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// WithLibrary returns the set with the gradients that a graph's library holds:
+// those of functions (GradientDef, TensorFlow 1's) and those that nodes name in
+// their attribute _gradient_op_type (RegisteredGradient, TensorFlow 2's custom
+// gradients). A rule of the set goes before one of the library.
+func (r *Rules) WithLibrary(lib *graph.Library) *Rules {
+	next := &Rules{byOp: map[string]Rule{}, ofFunction: map[*graph.Function]*graph.Function{}}
+	if lib != nil {
+		for _, g := range lib.Registered {
+			next.byOp[g.Type] = registeredRule(g)
+		}
+		for _, g := range lib.Gradients {
+			if g.Function.Function != nil && g.Gradient.Function != nil {
+				next.ofFunction[g.Function.Function] = g.Gradient.Function
+			}
+		}
+	}
+	if r != nil {
+		maps.Copy(next.byOp, r.byOp)
+		maps.Copy(next.ofFunction, r.ofFunction)
+	}
+	return next
+}
+
+// registeredRule returns the rule of a custom gradient that was saved as a function: of
+// the gradients with regard to the node's outputs.
+func registeredRule(g graph.RegisteredGradient) Rule {
+	return func(s *ops.Scope, op *Op) {
+		f := g.Gradient.Function
+		if f == nil {
+			s.Fail(op.Name(), fmt.Errorf("the gradient %s is the function %s, which the library lacks", g.Type, g.Gradient.FuncName()))
+			return
+		}
+		if len(f.Args) != op.NumOut() {
+			s.Fail(op.Name(), fmt.Errorf("the gradient %s takes %d values of the traced function besides the %d gradients, which a graph alone doesn't tell; "+
+				"grad.Rules.With gives a rule of that name", g.Type, len(f.Args)-op.NumOut(), op.NumOut()))
+			return
+		}
+		in := make([]ops.Input, op.NumOut())
+		for i := range in {
+			in[i] = op.GradOrZero(i)
+		}
+		giveResults(s, op, f, in)
+	}
+}
+
+// giveResults calls a function whose results are the gradients with regard to
+// the op's inputs, the last ones where there are fewer.
+func giveResults(s *ops.Scope, op *Op, f *graph.Function, in []ops.Input) {
+	facts := f.ResultFacts()
+	first := op.NumIn() - len(facts)
+	if first < 0 {
+		s.Fail(op.Name(), fmt.Errorf("its gradient %s has %d results for %d inputs", f.Name, len(facts), op.NumIn()))
+		return
+	}
+	name, attrs := "PartitionedCall", graph.Attrs{graph.Func("f", f)}
+	if f.Stateful() {
+		name = "StatefulPartitionedCall"
+	}
+	attrs = attrs.Set(graph.Types("Tout", typesOf(facts)...))
+	for i, dx := range s.EmitN(len(facts), name, attrs, in...) {
+		op.Give(first+i, dx)
+	}
+}
+
+// givenGradient is the derivative of a call of a function whose gradient the
+// library holds: a function of its arguments and of the gradients with regard to
+// its results.
+type givenGradient struct{ f *graph.Function }
+
+// rewrite implements derivative.
+func (givenGradient) rewrite(_ *ops.Scope, _ string, attrs graph.Attrs, _ []*ops.Value) (graph.Attrs, []*ops.Value) {
+	return attrs, nil
+}
+
+// apply implements derivative.
+func (g givenGradient) apply(s *ops.Scope, op *Op) {
+	var in []ops.Input
+	for i := range op.NumIn() {
+		in = append(in, op.In(i))
+	}
+	for i := range op.NumOut() {
+		in = append(in, op.GradOrZero(i))
+	}
+	giveResults(s, op, g.f, in)
+}
+
+func typesOf(facts []graph.Fact) []tensor.DType {
+	types := make([]tensor.DType, len(facts))
+	for i, f := range facts {
+		types[i] = f.DType
+	}
+	return types
+}
