@@ -64,7 +64,7 @@ Exit codes: 0 fine, 1 found (differs, corrupt), 2 could not.`,
 	}
 	add("look", newLs(a), newCat(a), newStat(a), newShow(a), newVerify(a), newDiff(a))
 	add("change", newConvert(a), newEdit(a), newMerge(a))
-	add("more", newCompletion(a), newDemo(a), newVersion(a))
+	add("more", newRun(a), newCompletion(a), newDemo(a), newVersion(a))
 	root.SetHelpCommandGroupID("more")
 	strictHelp(root)
 	return root
