@@ -31,6 +31,11 @@ type Kernel struct {
 	// refers to must not change. Default: nil, Run serves every call.
 	Prepare func(*Node) (func(*Call) error, error)
 
+	// Types says which element types the kernel takes. A call with another is an
+	// *[UnsupportedTypeError] when the op is prepared. Default: all that the
+	// definition allows.
+	Types Types
+
 	// Precision is how close the outputs are to TensorFlow's. The default is
 	// Exact.
 	Precision Precision

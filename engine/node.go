@@ -100,6 +100,9 @@ func (ks *KernelSet) Prepare(n *Node) (*Prepared, error) {
 }
 
 func (k *Kernel) prepare(n *Node) (p *Prepared, err error) {
+	if err := k.Types.check(n); err != nil {
+		return nil, err
+	}
 	p = &Prepared{node: n, run: k.Run}
 	if k.Prepare == nil {
 		return p, nil

@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"runtime"
@@ -47,11 +48,12 @@ func coverage(t *testing.T) string {
 	fmt.Fprintf(&b, `# Ops
 
 The %d ops of TensorFlow that have a kernel, written by a test from the tables in kernel/. A precision is how close the
-outputs are to TensorFlow's (see engine.Precision). The types are those whose results were compared with TensorFlow
-2.21's; the number says how many calls. "Constant" means a gradient of zero almost everywhere, or none that makes sense.
+outputs are to TensorFlow's (see engine.Precision). The types are those that the kernel declares for each attribute, all
+that the definition allows where there are none (see engine.Types); then come those whose results were compared with TensorFlow 2.21's, and
+in how many calls. "Constant" means a gradient of zero almost everywhere, or none that makes sense.
 
-| op | family | precision | gradient | compared calls | types |
-|---|---|---|---|---|---|
+| op | family | precision | gradient | types | compared calls | compared types |
+|---|---|---|---|---|---|---|
 `, kernel.All().Len())
 	for family, table := range kernel.Families() {
 		table = slices.Clone(table)
@@ -70,10 +72,26 @@ outputs are to TensorFlow's (see engine.Precision). The types are those whose re
 					types = append(types, d.String())
 				}
 			}
-			fmt.Fprintf(&b, "| %s | %s | %v | %s | %d | %s |\n", k.Op, family, k.Precision, gradient, len(fixtures[k.Op])+programs[k.Op], strings.Join(types, " "))
+			fmt.Fprintf(&b, "| %s | %s | %v | %s | %s | %d | %s |\n", k.Op, family, k.Precision, gradient, declared(&k), len(fixtures[k.Op])+programs[k.Op], strings.Join(types, " "))
 		}
 	}
 	return b.String()
+}
+
+// declared lists the types of each attribute that the op's definition allows.
+func declared(k *engine.Kernel) string {
+	var parts []string
+	for _, attr := range slices.Sorted(maps.Keys(k.Types)) {
+		allowed := k.Definition().Attr(attr).AllowedTypes
+		var names []string
+		for _, d := range k.Types[attr] {
+			if allowed == nil || slices.Contains(allowed, d) {
+				names = append(names, d.String())
+			}
+		}
+		parts = append(parts, attr+": "+strings.Join(names, " "))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // firstType returns the element type that a call is about.

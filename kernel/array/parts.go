@@ -1,12 +1,13 @@
 package array
 
 import (
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/tensor"
 )
 
 // adders add up parts, by the type of the elements.
-var adders = map[tensor.DType]func(out, x *tensor.Tensor, at []int, n int){
+var adders = engine.ByType[func(out, x *tensor.Tensor, at []int, n int)]{
 	tensor.Float32: adder[float32], tensor.Float64: adder[float64],
 	tensor.Float16: adderHalf[tensor.F16], tensor.BFloat16: adderHalf[tensor.BF16],
 	tensor.Int8: adder[int8], tensor.Int16: adder[int16], tensor.Int32: adder[int32], tensor.Int64: adder[int64],
@@ -17,9 +18,9 @@ var adders = map[tensor.DType]func(out, x *tensor.Tensor, at []int, n int){
 // addParts adds part i of x, n elements, to those of out from at[i] on. A place
 // below 0 leaves the part out.
 func addParts(out, x *tensor.Tensor, at []int, n int) error {
-	f := adders[x.DType()]
-	if f == nil {
-		return (&elementwise.ByType{}).Unsupported(x.DType())
+	f, err := adders.Of(x.DType())
+	if err != nil {
+		return err
 	}
 	f(out, x, at, n)
 	return nil

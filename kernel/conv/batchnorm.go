@@ -86,10 +86,12 @@ func wide(c *engine.Call, t *tensor.Tensor) ([]float32, func(), error) {
 		elementwise.Widen(v, tensor.Values[tensor.BF16](t))
 		return v, free, nil
 	}
-	return nil, nil, (&elementwise.ByType{tensor.Float32: nothing, tensor.Float16: nothing, tensor.BFloat16: nothing}).Unsupported(t.DType())
+	return nil, nil, &engine.UnsupportedTypeError{Type: t.DType(), Known: normTypes}
 }
 
-func nothing(*engine.Call) error { return nil }
+// normTypes lists the types that images are normalized in; all is computed in
+// float32.
+var normTypes = []tensor.DType{tensor.Float32, tensor.BFloat16, tensor.Float16}
 
 // narrow returns a buffer for the elements of a float or half tensor; done brings
 // them there.

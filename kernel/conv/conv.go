@@ -43,12 +43,8 @@ func prepare(dir direction, rank int, depthwise bool) func(*engine.Node) (func(*
 		if len(n.In) > 0 {
 			d = n.In[len(n.In)-1].DType
 		}
-		if v.run = runs[d]; v.run == nil || d == tensor.Int32 && (depthwise || dir == backFilter) {
-			var t elementwise.ByType
-			for known := range runs {
-				t[known] = func(*engine.Call) error { return nil }
-			}
-			return nil, t.Unsupported(d)
+		if v.run, err = runs.Of(d); err != nil {
+			return nil, err
 		}
 		if dir != backFilter && len(n.In) > 1 {
 			if f := n.In[1].Value; f != nil && !depthwise {
@@ -59,7 +55,7 @@ func prepare(dir direction, rank int, depthwise bool) func(*engine.Node) (func(*
 	}
 }
 
-var runs = map[tensor.DType]func(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor){
+var runs = engine.ByType[func(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor)]{
 	tensor.Float32: floats[float32], tensor.Float64: floats[float64],
 	tensor.Float16: halves[tensor.F16], tensor.BFloat16: halves[tensor.BF16],
 	tensor.Int32: func(_ *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {

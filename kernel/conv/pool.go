@@ -104,31 +104,16 @@ func (p *pooling) over(x tensor.Shape) (g geometry, out tensor.Shape, err error)
 		size: [3]int{1, 1, k}, stride: [3]int{1, 1, k}, dilation: [3]int{1, 1, 1}}, out, nil
 }
 
-// ofType picks the instance of a generic function for an element type.
-type ofType[F any] map[tensor.DType]F
-
-func (m ofType[F]) of(d tensor.DType) (f F, err error) {
-	f, ok := m[d]
-	if !ok {
-		var t elementwise.ByType
-		for known := range m {
-			t[known] = func(*engine.Call) error { return nil }
-		}
-		err = t.Unsupported(d)
-	}
-	return f, err
-}
-
 type reducer func(c *engine.Call, g *geometry, out, x *tensor.Tensor)
 
 // reducing runs the op that makes one number of each window.
-func reducing(table ofType[reducer]) poolFunc {
+func reducing(table engine.ByType[reducer]) poolFunc {
 	return func(c *engine.Call, p *pooling) error {
 		if err := p.need(c, 1); err != nil {
 			return err
 		}
 		x := c.In(0)
-		f, err := table.of(x.DType())
+		f, err := table.Of(x.DType())
 		if err != nil {
 			return err
 		}
@@ -145,14 +130,14 @@ func reducing(table ofType[reducer]) poolFunc {
 	}
 }
 
-var maxPools = ofType[reducer]{
+var maxPools = engine.ByType[reducer]{
 	tensor.Float32: pools(maxWindow[float32]), tensor.Float64: pools(maxWindow[float64]),
 	tensor.Float16: halfPools[tensor.F16](maxWindow[float32]), tensor.BFloat16: halfPools[tensor.BF16](maxWindow[float32]),
 	tensor.Int8: pools(maxWindow[int8]), tensor.Int16: pools(maxWindow[int16]), tensor.Int32: pools(maxWindow[int32]), tensor.Int64: pools(maxWindow[int64]),
 	tensor.Uint8: pools(maxWindow[uint8]), tensor.Uint16: pools(maxWindow[uint16]),
 }
 
-var avgPools = ofType[reducer]{
+var avgPools = engine.ByType[reducer]{
 	tensor.Float32: pools(meanWindow[float32]), tensor.Float64: pools(meanWindow[float64]),
 	tensor.Float16: halfPools[tensor.F16](meanWindow[float32]), tensor.BFloat16: halfPools[tensor.BF16](meanWindow[float32]),
 }

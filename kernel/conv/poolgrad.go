@@ -150,36 +150,36 @@ func meanBack[T real](g *geometry, _ int, out, _, _, dy []T) {
 }
 
 var (
-	maxGrads = ofType[backwards]{
+	maxGrads = engine.ByType[backwards]{
 		tensor.Float32: back(maxBack[float32]), tensor.Float64: back(maxBack[float64]),
 		tensor.Float16: halfBack[tensor.F16](maxBack[float32]), tensor.BFloat16: halfBack[tensor.BF16](maxBack[float32]),
 		tensor.Int8: back(maxBack[int8]), tensor.Int16: back(maxBack[int16]), tensor.Int32: back(maxBack[int32]), tensor.Int64: back(maxBack[int64]),
 		tensor.Uint8: back(maxBack[uint8]), tensor.Uint16: back(maxBack[uint16]),
 	}
-	maxGrads3D = ofType[backwards]{
+	maxGrads3D = engine.ByType[backwards]{
 		tensor.Float32: back(maxBackAll[float32]), tensor.Float64: back(maxBackAll[float64]),
 		tensor.Float16: halfBack[tensor.F16](maxBackAll[float32]), tensor.BFloat16: halfBack[tensor.BF16](maxBackAll[float32]),
 	}
-	maxGradGrads = ofType[backwards]{
+	maxGradGrads = engine.ByType[backwards]{
 		tensor.Float32: back(maxPick[float32]), tensor.Float64: back(maxPick[float64]),
 		tensor.Float16: halfBack[tensor.F16](maxPick[float32]), tensor.BFloat16: halfBack[tensor.BF16](maxPick[float32]),
 		tensor.Int8: back(maxPick[int8]), tensor.Int16: back(maxPick[int16]), tensor.Int32: back(maxPick[int32]), tensor.Int64: back(maxPick[int64]),
 		tensor.Uint8: back(maxPick[uint8]), tensor.Uint16: back(maxPick[uint16]),
 	}
-	avgGrads = ofType[backwards]{
+	avgGrads = engine.ByType[backwards]{
 		tensor.Float32: back(meanBack[float32]), tensor.Float64: back(meanBack[float64]),
 		tensor.Float16: halfBack[tensor.F16](meanBack[float32]), tensor.BFloat16: halfBack[tensor.BF16](meanBack[float32]),
 	}
 )
 
 // maxGradient runs an op of the images, what came out of them and a gradient.
-func maxGradient(table ofType[backwards], second bool) poolFunc {
+func maxGradient(table engine.ByType[backwards], second bool) poolFunc {
 	return func(c *engine.Call, p *pooling) error {
 		if err := p.need(c, 3); err != nil {
 			return err
 		}
 		x, y, dy := c.In(0), c.In(1), c.In(2)
-		f, err := table.of(x.DType())
+		f, err := table.Of(x.DType())
 		if err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func avgGradient(c *engine.Call, p *pooling) error {
 		return err
 	}
 	dy := c.In(1)
-	f, err := avgGrads.of(dy.DType())
+	f, err := avgGrads.Of(dy.DType())
 	if err != nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func argmaxGradient(c *engine.Call, p *pooling) error {
 	if len(x.Shape()) != 4 || len(at.Shape()) != 4 || at.Shape()[0] != x.Shape()[0] || dy.DType() != x.DType() || !dy.Shape().Equal(at.Shape()) {
 		return fmt.Errorf("images of %v%v with a gradient of %v%v and an argmax of shape %v", x.DType(), x.Shape(), dy.DType(), dy.Shape(), at.Shape())
 	}
-	f, err := argmaxGrads.of(x.DType())
+	f, err := argmaxGrads.Of(x.DType())
 	if err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func addAt[T element](dst, src []T, index []int) {
 	}
 }
 
-var argmaxGrads = ofType[argmaxMove]{
+var argmaxGrads = engine.ByType[argmaxMove]{
 	tensor.Float32: argmaxMoves[float32], tensor.Float64: argmaxMoves[float64],
 	tensor.Float16: argmaxMovesHalf[tensor.F16], tensor.BFloat16: argmaxMovesHalf[tensor.BF16],
 	tensor.Int8: argmaxMoves[int8], tensor.Int16: argmaxMoves[int16], tensor.Int32: argmaxMoves[int32], tensor.Int64: argmaxMoves[int64],
@@ -302,7 +302,7 @@ func maxWithArgmax(c *engine.Call, p *pooling) error {
 		return err
 	}
 	x := c.In(0)
-	f, err := argmaxes.of(x.DType())
+	f, err := argmaxes.Of(x.DType())
 	if err != nil {
 		return err
 	}
@@ -365,7 +365,7 @@ func argmaxOver[T element](g *geometry, y, x []T) []int {
 	return index
 }
 
-var argmaxes = ofType[argmaxer]{
+var argmaxes = engine.ByType[argmaxer]{
 	tensor.Float32: argmaxOf[float32], tensor.Float64: argmaxOf[float64],
 	tensor.Float16: argmaxOfHalf[tensor.F16], tensor.BFloat16: argmaxOfHalf[tensor.BF16],
 	tensor.Int8: argmaxOf[int8], tensor.Int16: argmaxOf[int16], tensor.Int32: argmaxOf[int32], tensor.Int64: argmaxOf[int64],

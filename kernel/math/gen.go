@@ -153,11 +153,14 @@ func main() {
 		"\t\"github.com/cairnml/cairn/kernel/internal/elementwise\"\n\t\"github.com/cairnml/cairn/tensor\"\n)\n\n")
 	b.WriteString("var generated = []engine.Kernel{\n")
 	for _, r := range append(append([]row{}, binary...), unary...) {
-		run := "by" + r.op + ".Run"
+		table, attr := "by"+r.op, "T"
 		if strings.HasSuffix(r.op, "Grad") { // these don't broadcast
-			run = "alike(&by" + r.op + ")"
+			table += ".Before(sameShape)"
 		}
-		fmt.Fprintf(&b, "\t{Op: %q, Run: %s, Precision: engine.%s},\n", r.op, run, r.class)
+		if strings.HasPrefix(r.op, "Logical") {
+			attr = "" // of booleans alone
+		}
+		fmt.Fprintf(&b, "\t%s.Kernel(%q, %q, engine.%s),\n", table, r.op, attr, r.class)
 	}
 	b.WriteString("}\n\n")
 	emit := func(r row, isBinary bool) {

@@ -124,8 +124,6 @@ func biasAdd(c *engine.Call) error {
 }
 
 // leakyRelu returns x where it is positive, alpha*x elsewhere.
-func leakyRelu(c *engine.Call) error { return leaky.Run(c) }
-
 var leaky = elementwise.ByType{
 	tensor.Float32: func(c *engine.Call) error { return leakyOf[float32](c) },
 	tensor.Float64: func(c *engine.Call) error { return leakyOf[float64](c) },
@@ -175,8 +173,6 @@ func halfAlpha[H elementwise.Half](c *engine.Call) float32 {
 }
 
 // leakyReluGrad takes the gradient and the features.
-func leakyReluGrad(c *engine.Call) error { return leakyGrad.Run(c) }
-
 var leakyGrad = elementwise.ByType{
 	tensor.Float32:  leakyGradOf[float32],
 	tensor.Float64:  leakyGradOf[float64],
@@ -202,16 +198,6 @@ func sameShape(c *engine.Call) error {
 		return fmt.Errorf("the inputs' shapes differ: %v and %v", a, b)
 	}
 	return nil
-}
-
-// alike runs a table of kernels on two inputs of one shape.
-func alike(t *elementwise.ByType) func(*engine.Call) error {
-	return func(c *engine.Call) error {
-		if err := sameShape(c); err != nil {
-			return err
-		}
-		return t.Run(c)
-	}
 }
 
 func leakyGradOf[T interface {

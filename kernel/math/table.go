@@ -13,21 +13,21 @@ import (
 func Kernels() []engine.Kernel { return append(append([]engine.Kernel{}, generated...), special...) }
 
 var special = []engine.Kernel{
-	{Op: "AddN", Run: addN, Precision: engine.Accumulated},
-	{Op: "BiasAdd", Run: biasAdd},
-	{Op: "ClipByValue", Run: clip},
+	{Op: "AddN", Run: addN, Types: engine.Types{"T": append(addNs.Types(), tensor.Variant)}, Precision: engine.Accumulated},
+	{Op: "BiasAdd", Run: biasAdd, Types: engine.Types{"T": byAddV2.Types()}},
+	clips.Before(clippable).Kernel("ClipByValue", "T", engine.Exact),
 	{Op: "Cast", Run: cast},
 	{Op: "Bitcast", Run: bitcast},
 	{Op: "Select", Run: selectV1},
 	{Op: "SelectV2", Run: selectV2},
-	{Op: "Relu6", Run: relu6.Run},
-	{Op: "LeakyRelu", Run: leakyRelu},
-	{Op: "LeakyReluGrad", Run: leakyReluGrad},
-	{Op: "ComplexAbs", Run: complexAbs.Run, Precision: engine.Rounded},
-	{Op: "Real", Run: realPart.Run},
-	{Op: "Imag", Run: imagPart.Run},
-	{Op: "Angle", Run: angle.Run, Precision: engine.Rounded},
-	{Op: "Complex", Run: makeComplex.Run},
+	relu6.Kernel("Relu6", "T", engine.Exact),
+	leaky.Kernel("LeakyRelu", "T", engine.Exact),
+	leakyGrad.Kernel("LeakyReluGrad", "T", engine.Exact),
+	complexAbs.Kernel("ComplexAbs", "T", engine.Rounded),
+	realPart.Kernel("Real", "T", engine.Exact),
+	imagPart.Kernel("Imag", "T", engine.Exact),
+	angle.Kernel("Angle", "T", engine.Rounded),
+	makeComplex.Kernel("Complex", "T", engine.Exact),
 }
 
 var (

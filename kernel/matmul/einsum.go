@@ -146,9 +146,9 @@ func (e *equation) run(c *engine.Call) error {
 		}
 		dims[i] = n
 	}
-	f, ok := einsums[c.In(0).DType()]
-	if !ok {
-		return (&elementwise.ByType{}).Unsupported(c.In(0).DType())
+	f, err := einsums.Of(c.In(0).DType())
+	if err != nil {
+		return err
 	}
 	y, err := c.Alloc(0, c.In(0).DType(), dims)
 	if err != nil || y.Len() == 0 {
@@ -165,7 +165,7 @@ type sum struct {
 	in    []operand
 }
 
-var einsums = map[tensor.DType]func(*engine.Call, *sum, *tensor.Tensor){
+var einsums = engine.ByType[func(*engine.Call, *sum, *tensor.Tensor)]{
 	tensor.Float32: einsumOf[float32], tensor.Float64: einsumOf[float64],
 	tensor.Float16: einsumHalf[tensor.F16], tensor.BFloat16: einsumHalf[tensor.BF16],
 	tensor.Int32: einsumOf[int32], tensor.Int64: einsumOf[int64],

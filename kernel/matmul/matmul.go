@@ -14,11 +14,11 @@ import (
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
-		{Op: "MatMul", Run: matMul, Precision: engine.Accumulated},
-		{Op: "BatchMatMul", Run: batchMatMul, Precision: engine.Accumulated},
-		{Op: "BatchMatMulV2", Run: batchMatMul, Precision: engine.Accumulated},
-		{Op: "BatchMatMulV3", Run: batchMatMul, Precision: engine.Accumulated},
-		{Op: "Einsum", Prepare: prepareEinsum, Precision: engine.Accumulated},
+		{Op: "MatMul", Run: matMul, Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
+		{Op: "BatchMatMul", Run: batchMatMul, Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
+		{Op: "BatchMatMulV2", Run: batchMatMul, Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
+		{Op: "BatchMatMulV3", Run: batchMatMul, Types: engine.Types{"Ta": runs.Types(), "Tb": runs.Types()}, Precision: engine.Accumulated},
+		{Op: "Einsum", Prepare: prepareEinsum, Types: engine.Types{"T": einsums.Types()}, Precision: engine.Accumulated},
 	}
 }
 
@@ -75,9 +75,9 @@ func batchMatMul(c *engine.Call) error {
 
 func (p *product) run(c *engine.Call, dims tensor.Shape) error {
 	d := c.In(0).DType()
-	f, ok := runs[d]
-	if !ok {
-		return (&elementwise.ByType{}).Unsupported(d)
+	f, err := runs.Of(d)
+	if err != nil {
+		return err
 	}
 	out, err := c.Alloc(0, d, dims)
 	if err != nil {
@@ -94,7 +94,7 @@ func (p *product) run(c *engine.Call, dims tensor.Shape) error {
 	return nil
 }
 
-var runs = map[tensor.DType]func(*engine.Call, *product, *tensor.Tensor){
+var runs = engine.ByType[func(*engine.Call, *product, *tensor.Tensor)]{
 	tensor.Float32: float32s, tensor.Float64: float64s,
 	tensor.Float16: half[tensor.F16], tensor.BFloat16: half[tensor.BF16],
 	tensor.Int8: plain[int8], tensor.Int16: plain[int16], tensor.Int32: plain[int32], tensor.Int64: plain[int64],

@@ -17,10 +17,10 @@ import (
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
-		{Op: "Softmax", Run: softmax.Run, Precision: engine.Rounded},
-		{Op: "LogSoftmax", Run: logSoftmax.Run, Precision: engine.Accumulated},
-		{Op: "SoftmaxCrossEntropyWithLogits", Run: crossEntropy.Run, Precision: engine.Accumulated},
-		{Op: "SparseSoftmaxCrossEntropyWithLogits", Run: sparseCrossEntropy.Run, Precision: engine.Accumulated},
+		softmax.Kernel("Softmax", "T", engine.Rounded),
+		logSoftmax.Kernel("LogSoftmax", "T", engine.Accumulated),
+		crossEntropy.Kernel("SoftmaxCrossEntropyWithLogits", "T", engine.Accumulated),
+		sparseCrossEntropy.Kernel("SparseSoftmaxCrossEntropyWithLogits", "T", engine.Accumulated),
 	}
 }
 

@@ -8,22 +8,26 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/philox"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
 
+// wholes are the types of whole numbers that are drawn.
+var wholes = []tensor.DType{tensor.Int32, tensor.Int64, tensor.Uint32, tensor.Uint64}
+
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return append([]engine.Kernel{
-		{Op: "StatelessRandomUniformV2", Run: fromKey(uniform)},
-		{Op: "StatelessRandomNormalV2", Run: fromKey(normal), Precision: engine.Rounded},
-		{Op: "StatelessTruncatedNormalV2", Run: fromKey(truncated), Precision: engine.Rounded},
-		{Op: "StatelessRandomUniformFullIntV2", Run: fromKey(fullInt)},
-		{Op: "StatelessRandomUniformIntV2", Run: fromKey(uniformIntOf(4))},
-		{Op: "StatelessRandomUniform", Run: fromSeed(uniform)},
-		{Op: "StatelessRandomNormal", Run: fromSeed(normal), Precision: engine.Rounded},
-		{Op: "StatelessTruncatedNormal", Run: fromSeed(truncated), Precision: engine.Rounded},
+		{Op: "StatelessRandomUniformV2", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromKey(uniform)},
+		{Op: "StatelessRandomNormalV2", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromKey(normal), Precision: engine.Rounded},
+		{Op: "StatelessTruncatedNormalV2", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromKey(truncated), Precision: engine.Rounded},
+		{Op: "StatelessRandomUniformFullIntV2", Types: engine.Types{"dtype": wholes}, Run: fromKey(fullInt)},
+		{Op: "StatelessRandomUniformIntV2", Types: engine.Types{"dtype": wholes}, Run: fromKey(uniformIntOf(4))},
+		{Op: "StatelessRandomUniform", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromSeed(uniform)},
+		{Op: "StatelessRandomNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromSeed(normal), Precision: engine.Rounded},
+		{Op: "StatelessTruncatedNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromSeed(truncated), Precision: engine.Rounded},
 		{Op: "StatelessRandomGetKeyCounter", Run: keyCounter},
 		{Op: "StatelessRandomGetAlg", Run: getAlg},
 		{Op: "RngReadAndSkip", Run: readAndSkip},

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/philox"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
@@ -16,10 +17,10 @@ import (
 // stateful are the ops whose nodes keep a random state each: the first call
 // draws from where the seeds say, the next goes on.
 var stateful = []engine.Kernel{
-	{Op: "RandomUniform", Prepare: drawing(uniform)},
-	{Op: "RandomStandardNormal", Prepare: drawing(normal), Precision: engine.Rounded},
-	{Op: "TruncatedNormal", Prepare: drawing(truncated), Precision: engine.Rounded},
-	{Op: "RandomUniformInt", Prepare: drawing(uniformIntOf(1))},
+	{Op: "RandomUniform", Types: engine.Types{"dtype": elementwise.Floating()}, Prepare: drawing(uniform)},
+	{Op: "RandomStandardNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Prepare: drawing(normal), Precision: engine.Rounded},
+	{Op: "TruncatedNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Prepare: drawing(truncated), Precision: engine.Rounded},
+	{Op: "RandomUniformInt", Types: engine.Types{"Tout": wholes}, Prepare: drawing(uniformIntOf(1))},
 	{Op: "Multinomial", Prepare: prepareMultinomial},
 	{Op: "RandomShuffle", Prepare: prepareShuffle},
 }

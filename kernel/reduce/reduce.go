@@ -12,19 +12,19 @@ import (
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
-		{Op: "Sum", Run: sums.Run, Precision: engine.Accumulated},
-		{Op: "Mean", Run: means.Run, Precision: engine.Accumulated},
-		{Op: "Prod", Run: prods.Run, Precision: engine.Accumulated},
-		{Op: "Max", Run: maxes.Run},
-		{Op: "Min", Run: mins.Run},
-		{Op: "All", Run: alls.Run},
-		{Op: "Any", Run: anys.Run},
-		{Op: "EuclideanNorm", Run: norms.Run, Precision: engine.Accumulated},
-		{Op: "ArgMax", Run: argMax.Run},
-		{Op: "ArgMin", Run: argMin.Run},
-		{Op: "Cumsum", Run: cumsums.Run, Precision: engine.Accumulated},
-		{Op: "Cumprod", Run: cumprods.Run, Precision: engine.Accumulated},
-		{Op: "L2Loss", Run: l2Losses.Run, Precision: engine.Accumulated},
+		sums.Kernel("Sum", "T", engine.Accumulated),
+		means.Kernel("Mean", "T", engine.Accumulated),
+		prods.Kernel("Prod", "T", engine.Accumulated),
+		maxes.Kernel("Max", "T", engine.Exact),
+		mins.Kernel("Min", "T", engine.Exact),
+		alls.Kernel("All", "", engine.Exact),
+		anys.Kernel("Any", "", engine.Exact),
+		norms.Kernel("EuclideanNorm", "T", engine.Accumulated),
+		argMax.Kernel("ArgMax", "T", engine.Exact),
+		argMin.Kernel("ArgMin", "T", engine.Exact),
+		cumsums.Kernel("Cumsum", "T", engine.Accumulated),
+		cumprods.Kernel("Cumprod", "T", engine.Accumulated),
+		l2Losses.Kernel("L2Loss", "T", engine.Accumulated),
 		{Op: "BiasAddGrad", Run: biasAddGrad, Precision: engine.Accumulated},
 	}
 }

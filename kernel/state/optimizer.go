@@ -47,7 +47,7 @@ var optimizers = func() []engine.Kernel {
 		{"ResourceApplyFtrl", 3, 8, 3, ftrlV1[float32], ftrlV1[float64]},
 		{"ResourceApplyFtrlV2", 3, 9, 3, ftrl[float32], ftrl[float64]},
 	} {
-		table = append(table, engine.Kernel{Op: o.op, Run: o.run, Precision: engine.Accumulated})
+		table = append(table, engine.Kernel{Op: o.op, Run: o.run, Types: engine.Types{"T": elementwise.Floating()}, Precision: engine.Accumulated})
 	}
 	return table
 }()
@@ -86,7 +86,7 @@ func (o *optimizer) run(c *engine.Call) error {
 	case tensor.BFloat16:
 		return stepHalf[tensor.BF16](c, o, vars)
 	}
-	return fmt.Errorf("isn't defined for %v, only for floating types", g.DType())
+	return &engine.UnsupportedTypeError{Type: g.DType(), Known: elementwise.Floating()}
 }
 
 var errReshaped = errors.New("the variable or a slot changed its shape during the step")

@@ -2,8 +2,8 @@ package state
 
 import (
 	"errors"
-	"fmt"
 
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -23,7 +23,7 @@ const (
 
 // changers change n elements of dst from each of the places on by those of x,
 // which may be a single one for all.
-var changers = map[tensor.DType]func(dst, x *tensor.Tensor, at []int, n int, h how) error{
+var changers = engine.ByType[func(dst, x *tensor.Tensor, at []int, n int, h how) error]{
 	tensor.Float32: change[float32], tensor.Float64: change[float64],
 	tensor.Float16: changeHalf[tensor.F16], tensor.BFloat16: changeHalf[tensor.BF16],
 	tensor.Int8: change[int8], tensor.Int16: change[int16], tensor.Int32: change[int32], tensor.Int64: change[int64],
@@ -36,9 +36,9 @@ func scatterTo(dst *tensor.Tensor, at []int, n int, x *tensor.Tensor, h how) err
 		put(dst, at, n, x)
 		return nil
 	}
-	f := changers[dst.DType()]
-	if f == nil {
-		return fmt.Errorf("isn't defined for %v", dst.DType())
+	f, err := changers.Of(dst.DType())
+	if err != nil {
+		return err
 	}
 	return f(dst, x, at, n, h)
 }

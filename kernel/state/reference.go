@@ -20,8 +20,8 @@ func references() []engine.Kernel {
 		{Op: "Variable", Prepare: reference},
 		{Op: "IsVariableInitialized", Run: isInitialized},
 		{Op: "Assign", Prepare: assignReference},
-		{Op: "AssignAdd", Run: giveBack(func(c *engine.Call) error { return assignWith(c, elementwise.AddTo) })},
-		{Op: "AssignSub", Run: giveBack(func(c *engine.Call) error { return assignWith(c, elementwise.SubFrom) })},
+		{Op: "AssignAdd", Types: engine.Types{"T": elementwise.Summands()}, Run: giveBack(func(c *engine.Call) error { return assignWith(c, elementwise.AddTo) })},
+		{Op: "AssignSub", Types: engine.Types{"T": elementwise.Summands()}, Run: giveBack(func(c *engine.Call) error { return assignWith(c, elementwise.SubFrom) })},
 		{Op: "CountUpTo", Run: countUpTo},
 		{Op: "ResourceCountUpTo", Run: countUpTo},
 	}

@@ -18,15 +18,18 @@ func scatters() []engine.Kernel {
 	for i, name := range [...]string{update: "Update", plus: "Add", minus: "Sub", times: "Mul", over: "Div", least: "Min", most: "Max"} {
 		how := how(i)
 		run := func(c *engine.Call) error { return scatter(c, how) }
-		table = append(table,
-			engine.Kernel{Op: "ResourceScatter" + name, Run: run, Precision: engine.Accumulated},
-			engine.Kernel{Op: "Scatter" + name, Run: giveBack(run), Precision: engine.Accumulated})
+		of := func(op, attr string, run func(*engine.Call) error) engine.Kernel {
+			k := engine.Kernel{Op: op, Run: run, Precision: engine.Accumulated}
+			if how != update { // which moves elements of any type
+				k.Types = engine.Types{attr: changers.Types()}
+			}
+			return k
+		}
+		table = append(table, of("ResourceScatter"+name, "dtype", run), of("Scatter"+name, "T", giveBack(run)))
 		if how == times || how == over {
 			continue
 		}
-		table = append(table,
-			engine.Kernel{Op: "ResourceScatterNd" + name, Run: run, Precision: engine.Accumulated},
-			engine.Kernel{Op: "ScatterNd" + name, Run: giveBack(run), Precision: engine.Accumulated})
+		table = append(table, of("ResourceScatterNd"+name, "T", run), of("ScatterNd"+name, "T", giveBack(run)))
 	}
 	return append(table, engine.Kernel{Op: "ResourceGatherNd", Run: resourceGatherND})
 }

@@ -28,7 +28,7 @@ var sparseOptimizers = func() []engine.Kernel {
 		{"ResourceSparseApplyFtrl", 3, 9, 3, ftrlV1[float32], ftrlV1[float64]},
 		{"ResourceSparseApplyFtrlV2", 3, 10, 3, ftrl[float32], ftrl[float64]},
 	} {
-		table = append(table, engine.Kernel{Op: o.op, Run: o.runSparse, Precision: engine.Accumulated})
+		table = append(table, engine.Kernel{Op: o.op, Run: o.runSparse, Types: engine.Types{"T": elementwise.Floating()}, Precision: engine.Accumulated})
 	}
 	return table
 }()
@@ -74,7 +74,7 @@ func (o *optimizer) runSparse(c *engine.Call) error {
 	case tensor.BFloat16:
 		return sparseStepHalf[tensor.BF16](c, o, vars, rows)
 	}
-	return fmt.Errorf("isn't defined for %v, only for floating types", g.DType())
+	return &engine.UnsupportedTypeError{Type: g.DType(), Known: elementwise.Floating()}
 }
 
 // vars0 returns the first of the variables, v where that is v itself.

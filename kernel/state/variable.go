@@ -24,8 +24,8 @@ func Kernels() []engine.Kernel {
 	return slices.Concat([]engine.Kernel{
 		{Op: "ReadVariableOp", Run: read},
 		{Op: "AssignVariableOp", Run: assign},
-		{Op: "AssignAddVariableOp", Run: func(c *engine.Call) error { return assignWith(c, elementwise.AddTo) }},
-		{Op: "AssignSubVariableOp", Run: func(c *engine.Call) error { return assignWith(c, elementwise.SubFrom) }},
+		{Op: "AssignAddVariableOp", Types: engine.Types{"dtype": elementwise.Summands()}, Run: func(c *engine.Call) error { return assignWith(c, elementwise.AddTo) }},
+		{Op: "AssignSubVariableOp", Types: engine.Types{"dtype": elementwise.Summands()}, Run: func(c *engine.Call) error { return assignWith(c, elementwise.SubFrom) }},
 		{Op: "VarIsInitializedOp", Run: isInitialized},
 		{Op: "VariableShape", Run: variableShape},
 		{Op: "ResourceGather", Run: resourceGather},

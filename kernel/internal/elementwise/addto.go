@@ -3,9 +3,13 @@ package elementwise
 import (
 	"fmt"
 
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
 )
+
+// Summands lists the types that [AddTo] and [SubFrom] take.
+func Summands() []tensor.DType { return adds.Types() }
 
 // AddTo adds x to dst, which has its type and shape.
 func AddTo(dst, x *tensor.Tensor) error { return inPlace(adds, dst, x) }
@@ -13,13 +17,13 @@ func AddTo(dst, x *tensor.Tensor) error { return inPlace(adds, dst, x) }
 // SubFrom subtracts x from dst, which has its type and shape.
 func SubFrom(dst, x *tensor.Tensor) error { return inPlace(subs, dst, x) }
 
-func inPlace(table map[tensor.DType]func(dst, x *tensor.Tensor), dst, x *tensor.Tensor) error {
+func inPlace(table engine.ByType[func(dst, x *tensor.Tensor)], dst, x *tensor.Tensor) error {
 	if dst.DType() != x.DType() || !dst.Shape().Equal(x.Shape()) {
 		return fmt.Errorf("%v%v and %v%v don't fit", dst.DType(), dst.Shape(), x.DType(), x.Shape())
 	}
-	f := table[x.DType()]
-	if f == nil {
-		return (&ByType{}).Unsupported(x.DType())
+	f, err := table.Of(x.DType())
+	if err != nil {
+		return err
 	}
 	f(dst, x)
 	return nil
@@ -50,7 +54,7 @@ func halfWith[H Half](f func(dst, a, b []float32)) func(dst, x *tensor.Tensor) {
 	}
 }
 
-var adds = map[tensor.DType]func(dst, x *tensor.Tensor){
+var adds = engine.ByType[func(dst, x *tensor.Tensor)]{
 	tensor.Float32: add[float32], tensor.Float64: add[float64],
 	tensor.Float16: halfWith[tensor.F16](vec.AddVV[float32]), tensor.BFloat16: halfWith[tensor.BF16](vec.AddVV[float32]),
 	tensor.Int8: add[int8], tensor.Int16: add[int16], tensor.Int32: add[int32], tensor.Int64: add[int64],
@@ -58,7 +62,7 @@ var adds = map[tensor.DType]func(dst, x *tensor.Tensor){
 	tensor.Complex64: add[complex64], tensor.Complex128: add[complex128],
 }
 
-var subs = map[tensor.DType]func(dst, x *tensor.Tensor){
+var subs = engine.ByType[func(dst, x *tensor.Tensor)]{
 	tensor.Float32: sub[float32], tensor.Float64: sub[float64],
 	tensor.Float16: halfWith[tensor.F16](vec.SubVV[float32]), tensor.BFloat16: halfWith[tensor.BF16](vec.SubVV[float32]),
 	tensor.Int8: sub[int8], tensor.Int16: sub[int16], tensor.Int32: sub[int32], tensor.Int64: sub[int64],

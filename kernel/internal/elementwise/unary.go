@@ -1,7 +1,7 @@
 package elementwise
 
 import (
-	"fmt"
+	"errors"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/tensor"
@@ -10,37 +10,65 @@ import (
 // Func runs a call whose inputs have one known element type.
 type Func func(c *engine.Call) error
 
-// ByType picks a Func by the element type of input 0.
-type ByType [34]Func
+// ByType has a Func for each element type that an op takes.
+type ByType map[tensor.DType]Func
 
-// Run runs the call, or says which types the op takes.
-func (t *ByType) Run(c *engine.Call) error {
-	if c.NumIn() == 0 {
-		return fmt.Errorf("takes inputs, none were given")
+// Types lists the types in TensorFlow's order.
+func (t ByType) Types() []tensor.DType { return engine.ByType[Func](t).Types() }
+
+// Kernel returns the kernel of an op whose inputs' type the attribute names, or
+// which has one type only and no attribute for it (attr is empty then). The Func
+// is chosen once a node, by the type of input 0.
+func (t ByType) Kernel(op, attr string, p engine.Precision) engine.Kernel {
+	k := engine.Kernel{Op: op, Prepare: t.Prepare, Precision: p}
+	if attr != "" {
+		k.Types = engine.Types{attr: t.Types()}
 	}
+	return k
+}
+
+// Prepare chooses the Func for a node.
+func (t ByType) Prepare(n *engine.Node) (func(*engine.Call) error, error) {
+	if len(n.In) == 0 {
+		return nil, errors.New("takes inputs, none were given")
+	}
+	f, err := engine.ByType[Func](t).Of(n.In[0].DType)
+	if err != nil {
+		return nil, err
+	}
+	return func(c *engine.Call) error {
+		if err := c.NeedTensors(0); err != nil {
+			return err
+		}
+		return f(c)
+	}, nil
+}
+
+// Run runs the Func for the type of input 0, for kernels that go on as another
+// op's.
+func (t ByType) Run(c *engine.Call) error {
 	if err := c.NeedTensors(0); err != nil {
 		return err
 	}
-	return t.Of(c, c.In(0).DType())
-}
-
-// Of runs the Func of type d.
-func (t *ByType) Of(c *engine.Call, d tensor.DType) error {
-	if int(d) >= len(t) || d < 0 || t[d] == nil {
-		return t.Unsupported(d)
+	f, err := engine.ByType[Func](t).Of(c.In(0).DType())
+	if err != nil {
+		return err
 	}
-	return t[d](c)
+	return f(c)
 }
 
-// Unsupported returns the error for a type that the table lacks.
-func (t *ByType) Unsupported(d tensor.DType) error {
-	var known []tensor.DType
-	for k, f := range t {
-		if f != nil {
-			known = append(known, tensor.DType(k))
+// Before returns the table whose Funcs run only where check finds nothing wrong.
+func (t ByType) Before(check func(*engine.Call) error) ByType {
+	out := make(ByType, len(t))
+	for d, f := range t {
+		out[d] = func(c *engine.Call) error {
+			if err := check(c); err != nil {
+				return err
+			}
+			return f(c)
 		}
 	}
-	return fmt.Errorf("isn't defined for %v, only for %v", d, known)
+	return out
 }
 
 // Unary makes a Func of a loop. ns is roughly what an element takes.
@@ -63,6 +91,12 @@ func Unary[T, R tensor.Element](f func(dst []R, x []T), ns float64) Func {
 		c.Parallel(len(dst), ns, func(lo, hi int) { f(dst[lo:hi], src[lo:hi]) })
 		return nil
 	}
+}
+
+// Floating lists the types of real numbers in floating point that kernels compute
+// in: the 16-bit ones by way of float32.
+func Floating() []tensor.DType {
+	return []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Float16}
 }
 
 // Half are the 16-bit floating types.
