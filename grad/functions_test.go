@@ -133,7 +133,7 @@ func derivatives(t *testing.T, f body, m function.Mode, x, y *tensor.Tensor, w *
 		outer, second := grad.Record(s, watch)
 		inner, first := grad.Record(outer, watch, &grad.Options{Watch: watch.Watch, Persistent: true})
 		out := f(inner, in.X, in.Y)
-		d := append(first.GradientWith(zero, []*ops.Value{out}, in.X, in.Y), first.Gradient(out, []*trackable.Variable{w}, zero)[0].Grad)
+		d := append(first.GradientWith([]*ops.Value{out}, []*ops.Value{in.X, in.Y}, zero), first.Gradient(out, []*trackable.Variable{w}, zero)[0].Grad)
 		var norm *ops.Value
 		for i, g := range d {
 			n := ops.Sum(outer, ops.Reshape(outer, ops.Square(outer, g), -1), 0)
@@ -142,7 +142,7 @@ func derivatives(t *testing.T, f body, m function.Mode, x, y *tensor.Tensor, w *
 			}
 			norm = n
 		}
-		dd := second.GradientWith(zero, []*ops.Value{norm}, in.X, in.Y)
+		dd := second.GradientWith([]*ops.Value{norm}, []*ops.Value{in.X, in.Y}, zero)
 		return append(append([]*ops.Value{out}, d...), dd...)
 	}, &function.Options{Mode: m})
 	out, err := g.Call(context.Background(), two{ops.ValueOf(x), ops.ValueOf(y)})

@@ -366,7 +366,7 @@ func (c *opCall) gradients(s *ops.Scope, args []*ops.Value, weights [][]*tensor.
 	}
 	rec, tape := grad.Record(s)
 	tape.Watch(watched...)
-	return tape.GradientWith(&grad.GradientOptions{Zero: true}, []*ops.Value{c.value(rec, in, factors)}, watched...)
+	return tape.GradientWith([]*ops.Value{c.value(rec, in, factors)}, watched, &grad.GradientOptions{Zero: true})
 }
 
 // numeric differentiates by input i with central differences. For complex

@@ -278,17 +278,17 @@ func (t *Tape) Gradient(target *ops.Value, vars []*trackable.Variable, o ...*Gra
 // GradientOf does what [Tape.Gradient] does, with regard to watched values, or
 // to values computed on the way.
 func (t *Tape) GradientOf(target *ops.Value, sources ...*ops.Value) []*ops.Value {
-	return t.GradientWith(nil, []*ops.Value{target}, sources...)
+	return t.GradientWith([]*ops.Value{target}, sources)
 }
 
 // GradientWith does what [Tape.GradientOf] does, with options and any number of
 // targets, whose gradients add up. OutputGradient is then the first target's.
-func (t *Tape) GradientWith(o *GradientOptions, targets []*ops.Value, sources ...*ops.Value) []*ops.Value {
+func (t *Tape) GradientWith(targets, sources []*ops.Value, o ...*GradientOptions) []*ops.Value {
 	srcs := make([]source, len(sources))
 	for i, v := range sources {
 		srcs[i].value = v
 	}
-	return t.backward(targets, srcs, []*GradientOptions{o})
+	return t.backward(targets, srcs, o)
 }
 
 type source struct {

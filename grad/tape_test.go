@@ -112,7 +112,7 @@ func TestWhatDoesNotDependIsNilOrZero(t *testing.T) {
 	if g := tape.GradientOf(z, y); g[0] != nil {
 		t.Errorf("got %v", g)
 	}
-	if g := tape.GradientWith(&grad.GradientOptions{Zero: true}, []*ops.Value{z}, y); item(t, g[0]) != 0 {
+	if g := tape.GradientWith([]*ops.Value{z}, []*ops.Value{y}, &grad.GradientOptions{Zero: true}); item(t, g[0]) != 0 {
 		t.Errorf("got %v", g)
 	}
 	v := trackable.NewVariable(tensor.Vector(1.0, 2.0))
@@ -181,7 +181,7 @@ func TestTargetsAndOutputGradientsWeigh(t *testing.T) {
 	rec, tape := grad.Record(s)
 	tape.Watch(x)
 	y, z := ops.Square(rec, x), ops.Mul(rec, x, 5)
-	g := tape.GradientWith(&grad.GradientOptions{OutputGradient: ops.ValueOf(tensor.Vector(10.0, 100.0))}, []*ops.Value{y, z}, x)
+	g := tape.GradientWith([]*ops.Value{y, z}, []*ops.Value{x}, &grad.GradientOptions{OutputGradient: ops.ValueOf(tensor.Vector(10.0, 100.0))})
 	if got := fmt.Sprint(flat(g[0])); got != "[25 405]" {
 		t.Errorf("got %v", got)
 	}

@@ -116,8 +116,8 @@ func indexCalls() map[string]call {
 		},
 		"OneHot": func(s *ops.Scope, in inputs) []*ops.Value {
 			return values(ops.OneHot(s, []int{1, 0, 5}, 3, tensor.Float32),
-				ops.OneHot(s, in["labels"], 3, tensor.Int32, &ops.OneHotOptions{On: 5, Off: -1, Axis: 1}),
-				ops.OneHot(s, in["labels"], 3, tensor.Bool, &ops.OneHotOptions{Axis: ops.OneHotFirst}))
+				ops.OneHot(s, in["labels"], 3, tensor.Int32, &ops.OneHotOptions{On: 5, Off: -1, Axis: new(1)}),
+				ops.OneHot(s, in["labels"], 3, tensor.Bool, &ops.OneHotOptions{Axis: new(0)}))
 		},
 	}
 }

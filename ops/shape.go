@@ -232,13 +232,10 @@ func Unique(s *Scope, x Input) (values, places *Value) {
 type OneHotOptions struct {
 	// On and Off are the two values. The defaults, nil, are 1 and 0.
 	On, Off Input
-	// Axis is where the new dimension goes. The default, 0, means behind the
-	// last one, as -1 does; [OneHotFirst] makes it the first one.
-	Axis int
+	// Axis is the new dimension's place among those of the result; -1 is the last
+	// one. The default, nil, is that.
+	Axis *int
 }
-
-// OneHotFirst as OneHotOptions.Axis puts the new dimension first.
-const OneHotFirst = 1 << 20
 
 // OneHot turns each index into a vector of the given depth that is On at the
 // index and Off elsewhere; an index out of range gives Off everywhere. d is the
@@ -259,12 +256,8 @@ func OneHot(s *Scope, indices Input, depth int, d tensor.DType, o ...*OneHotOpti
 		if o.Off != nil {
 			off = o.Off
 		}
-		switch o.Axis {
-		case 0:
-		case OneHotFirst:
-			axis = 0
-		default:
-			axis = o.Axis
+		if o.Axis != nil {
+			axis = *o.Axis
 		}
 	}
 	return s.Emit1("OneHot", graph.Attrs{graph.Int("axis", int64(axis))},
