@@ -11,14 +11,31 @@ import (
 // of optionals.
 func tensorArrayRules() map[string]Rule {
 	return join(
-		rules(flow, "TensorArrayWriteV3", "TensorArrayScatterV3", "TensorArraySplitV3", "TensorArraySizeV3"),
-		rules(nothing, "TensorArrayCloseV3", "StackV2", "StackPopV2", "StackCloseV2"),
+		arrayVersions("TensorArrayWrite", flow), arrayVersions("TensorArrayScatter", flow), arrayVersions("TensorArraySplit", flow),
+		arrayVersions("TensorArraySize", flow), arrayVersions("TensorArrayClose", nothing),
+		arrayVersions("TensorArray", newArray), arrayVersions("TensorArrayRead", arrayRead), arrayVersions("TensorArrayGather", arrayGather),
+		arrayVersions("TensorArrayConcat", arrayConcat), arrayVersions("TensorArrayGrad", arrayGrad),
+		rules(nothing, "Stack", "StackPop", "StackClose", "StackV2", "StackPopV2", "StackCloseV2"),
 		map[string]Rule{
-			"TensorArrayV3": newArray, "TensorArrayReadV3": arrayRead, "TensorArrayGatherV3": arrayGather,
-			"TensorArrayConcatV3": arrayConcat, "TensorArrayGradV3": arrayGrad, "TensorArrayGradWithShape": arrayGrad,
-			"StackPushV2":       stackPush,
+			"TensorArrayGradWithShape": arrayGrad, "TensorArrayPack": arrayPack, "TensorArrayUnpack": flow,
+			"StackPush": stackPush, "StackPushV2": stackPush,
 			"OptionalFromValue": optionalFrom, "OptionalNone": scalarOut, "OptionalHasValue": scalarOut, "OptionalGetValue": optionalGet,
 		})
+}
+
+// arrayVersions returns a rule under the names of all versions of an op on
+// TensorFlow 1's arrays.
+func arrayVersions(op string, rule Rule) map[string]Rule {
+	return rules(rule, op, op+"V2", op+"V3")
+}
+
+// arrayPack infers the stack of all of an array's elements.
+func arrayPack(c *Inference) error {
+	s, _ := c.Attrs.Shape("element_shape")
+	if s.HasRank() {
+		c.set(0, graph.ShapeOf(graph.NewDim()).Concat(s))
+	}
+	return nil
 }
 
 func stackPush(c *Inference) error {
@@ -38,6 +55,10 @@ func flow(c *Inference) error {
 func newArray(c *Inference) error {
 	if err := c.need(1); err != nil {
 		return err
+	}
+	if c.Op != "TensorArrayV3" {
+		c.setDims(0, 2) // two names
+		return c.scalar(0)
 	}
 	c.setDims(1)
 	s, _ := c.Attrs.Shape("element_shape")
@@ -87,6 +108,10 @@ func arrayConcat(c *Inference) error {
 func arrayGrad(c *Inference) error {
 	if err := c.atLeast(2); err != nil {
 		return err
+	}
+	if len(c.Out) == 1 {
+		c.setDims(0, 2)
+		return nil
 	}
 	if len(c.Out) > 0 && c.Op == "TensorArrayGradV3" {
 		c.Out[0].Handle = c.In[0].Handle

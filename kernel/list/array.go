@@ -2,6 +2,7 @@ package list
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
@@ -11,18 +12,34 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-var arrays = []engine.Kernel{
-	{Op: "TensorArrayV3", Prepare: newArray},
-	{Op: "TensorArrayGradV3", Prepare: arrayGrad},
+// The three versions of an op differ in how the array's handle is passed: as a
+// reference, as strings, as a resource. The first two have no flow of their own
+// for a new array.
+var arrays = slices.Concat([]engine.Kernel{
 	{Op: "TensorArrayGradWithShape", Prepare: arrayGrad},
-	{Op: "TensorArrayWriteV3", Run: arrayWrite},
-	{Op: "TensorArrayReadV3", Run: arrayRead},
-	{Op: "TensorArrayGatherV3", Run: arrayGather},
-	{Op: "TensorArrayConcatV3", Run: arrayConcat},
-	{Op: "TensorArrayScatterV3", Run: arrayScatter},
-	{Op: "TensorArraySplitV3", Run: arraySplit},
-	{Op: "TensorArraySizeV3", Run: arraySize},
-	{Op: "TensorArrayCloseV3", Run: arrayClose},
+	{Op: "TensorArrayPack", Run: arrayPack},
+	{Op: "TensorArrayUnpack", Run: arrayUnpack},
+},
+	arrayVersions(engine.Kernel{Op: "TensorArray", Prepare: newArray}),
+	arrayVersions(engine.Kernel{Op: "TensorArrayGrad", Prepare: arrayGrad}),
+	arrayVersions(engine.Kernel{Op: "TensorArrayWrite", Run: arrayWrite}),
+	arrayVersions(engine.Kernel{Op: "TensorArrayRead", Run: arrayRead}),
+	arrayVersions(engine.Kernel{Op: "TensorArrayGather", Run: arrayGather}),
+	arrayVersions(engine.Kernel{Op: "TensorArrayConcat", Run: arrayConcat}),
+	arrayVersions(engine.Kernel{Op: "TensorArrayScatter", Run: arrayScatter}),
+	arrayVersions(engine.Kernel{Op: "TensorArraySplit", Run: arraySplit}),
+	arrayVersions(engine.Kernel{Op: "TensorArraySize", Run: arraySize}),
+	arrayVersions(engine.Kernel{Op: "TensorArrayClose", Run: arrayClose}),
+)
+
+// arrayVersions returns the kernel under the names of all versions of its op.
+func arrayVersions(k engine.Kernel) (all []engine.Kernel) {
+	op := k.Op
+	for _, version := range []string{"", "V2", "V3"} {
+		k.Op = op + version
+		all = append(all, k)
+	}
+	return all
 }
 
 // store is a list as part of an object that is no variant.
@@ -54,6 +71,7 @@ func newArray(n *engine.Node) (func(*engine.Call) error, error) {
 		store:   store{DType: a.Type("dtype", tensor.Invalid), Shape: shape},
 		dynamic: a.Bool("dynamic_size"), once: a.Bool("clear_after_read"), identical: a.Bool("identical_element_shapes"),
 	}
+	flow := n.Op == "TensorArrayV3"
 	return func(c *engine.Call) error {
 		if err := c.Need(1); err != nil {
 			return err
@@ -68,7 +86,9 @@ func newArray(n *engine.Node) (func(*engine.Call) error, error) {
 		}
 		t.read = make([]bool, n)
 		c.SetObject(0, &t)
-		c.Set(1, tensor.Scalar(float32(0)))
+		if flow {
+			c.Set(1, tensor.Scalar(float32(0)))
+		}
 		return nil
 	}, nil
 }
@@ -93,6 +113,7 @@ func arrayIn(c *engine.Call, n int) (*array, error) {
 // arrayGrad makes the array of the gradients of another one's elements.
 func arrayGrad(n *engine.Node) (func(*engine.Call) error, error) {
 	source := n.Attrs.String("source", "")
+	flow := n.Op != "TensorArrayGrad" && n.Op != "TensorArrayGradV2"
 	return func(c *engine.Call) error {
 		if c.NumIn() < 2 {
 			return fmt.Errorf("takes an array and a flow")
@@ -125,7 +146,9 @@ func arrayGrad(n *engine.Node) (func(*engine.Call) error, error) {
 			t.dynamic = false // its size is fixed from now on
 		}
 		c.SetObject(0, g)
-		c.Pass(1, 1)
+		if flow {
+			c.Pass(1, 1)
+		}
 		return nil
 	}, nil
 }
@@ -261,6 +284,24 @@ func arrayGather(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
+	return t.gather(c, at)
+}
+
+// arrayPack stacks all elements.
+func arrayPack(c *engine.Call) error {
+	t, err := arrayIn(c, 2)
+	if err != nil {
+		return err
+	}
+	at := make([]int64, len(t.Items))
+	for i := range at {
+		at[i] = int64(i)
+	}
+	return t.gather(c, at)
+}
+
+// gather makes output 0 the stack of the elements at these places.
+func (t *array) gather(c *engine.Call, at []int64) error {
 	want, _ := c.Attrs().Shape("element_shape")
 	p, err := t.Shape.Merge(want)
 	if err != nil {
@@ -355,13 +396,43 @@ func arrayScatter(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	s := c.In(2).Shape()
-	if len(s) == 0 || s[0] != len(at) {
+	if s := c.In(2).Shape(); len(s) == 0 || s[0] != len(at) {
 		return fmt.Errorf("%d indices take a tensor of as many rows, not of shape %v", len(at), s)
 	}
+	if err := t.scatter(c, 2, at); err != nil {
+		return err
+	}
+	c.Pass(0, 3)
+	return nil
+}
+
+// arrayUnpack makes the rows of a tensor the elements.
+func arrayUnpack(c *engine.Call) error {
+	t, err := arrayIn(c, 3)
+	if err != nil {
+		return err
+	}
+	s := c.In(1).Shape()
+	if len(s) == 0 || s[0] != len(t.Items) && !(t.dynamic && s[0] > len(t.Items)) {
+		return fmt.Errorf("an array of %d elements takes a tensor of as many rows, not of shape %v", len(t.Items), s)
+	}
+	at := make([]int64, s[0])
+	for i := range at {
+		at[i] = int64(i)
+	}
+	if err := t.scatter(c, 1, at); err != nil {
+		return err
+	}
+	c.Pass(0, 2)
+	return nil
+}
+
+// scatter writes the rows of input in to these places.
+func (t *array) scatter(c *engine.Call, in int, at []int64) error {
+	s := c.In(in).Shape()
 	size := shapes.Count(s[1:])
 	for k, i := range at {
-		v, err := c.View(2, k*size, size, s[1:])
+		v, err := c.View(in, k*size, size, s[1:])
 		if err == nil {
 			err = t.write(c, int(i), v)
 		}
@@ -369,7 +440,6 @@ func arrayScatter(c *engine.Call) error {
 			return err
 		}
 	}
-	c.Pass(0, 3)
 	return nil
 }
 

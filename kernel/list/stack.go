@@ -9,6 +9,10 @@ import (
 )
 
 var stacks = []engine.Kernel{
+	{Op: "Stack", Run: newStack},
+	{Op: "StackPush", Run: stackPush},
+	{Op: "StackPop", Run: stackPop},
+	{Op: "StackClose", Run: stackClose},
 	{Op: "StackV2", Run: newStack},
 	{Op: "StackPushV2", Run: stackPush},
 	{Op: "StackPopV2", Run: stackPop},
@@ -21,15 +25,21 @@ type pile struct {
 	closed bool
 }
 
+// newStack makes a stack; the first version of the op has no limit.
 func newStack(c *engine.Call) error {
-	if err := c.Need(1); err != nil {
-		return err
+	p := &pile{store: store{DType: c.Attrs().Type("elem_type", tensor.Invalid)}}
+	if c.NumIn() > 0 {
+		if err := c.Need(1); err != nil {
+			return err
+		}
+		n, err := intIn(c, 0, "the largest size")
+		if err != nil {
+			return err
+		}
+		p.Max = n
 	}
-	n, err := intIn(c, 0, "the largest size")
-	if err == nil {
-		c.SetObject(0, &pile{store: store{DType: c.Attrs().Type("elem_type", tensor.Invalid), Max: n}})
-	}
-	return err
+	c.SetObject(0, p)
+	return nil
 }
 
 func pileIn(c *engine.Call, n int) (*pile, error) {

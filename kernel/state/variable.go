@@ -29,7 +29,7 @@ func Kernels() []engine.Kernel {
 		{Op: "VarIsInitializedOp", Run: isInitialized},
 		{Op: "VariableShape", Run: variableShape},
 		{Op: "ResourceGather", Run: resourceGather},
-	}, optimizers, sparseOptimizers, references(), scatters())
+	}, optimizers, sparseOptimizers, references(), temporaries, scatters())
 }
 
 func read(c *engine.Call) error {

@@ -37,9 +37,40 @@ func OptionalNone(s *ops.Scope) *ops.Value {
 	return s.Emit1("OptionalNone", nil)
 }
 
+// StackOptions are the attributes of [Stack] that have defaults.
+type StackOptions struct {
+	// StackName is stack_name. Default: "".
+	StackName string
+}
+
+// Stack emits TensorFlow's op Stack and returns its output.
+// A nil o means the defaults.
+func Stack(s *ops.Scope, elemType tensor.DType, o *StackOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("elem_type", elemType))
+	if o != nil {
+		if o.StackName != "" {
+			as = append(as, graph.String("stack_name", o.StackName))
+		}
+	}
+	return s.Emit1("Stack", as)
+}
+
+// StackClose emits TensorFlow's op StackClose and reports whether that went well.
+func StackClose(s *ops.Scope, handle ops.Input) bool {
+	return s.Emit0("StackClose", nil, handle)
+}
+
 // StackCloseV2 emits TensorFlow's op StackCloseV2 and reports whether that went well.
 func StackCloseV2(s *ops.Scope, handle ops.Input) bool {
 	return s.Emit0("StackCloseV2", nil, handle)
+}
+
+// StackPop emits TensorFlow's op StackPop and returns its output.
+func StackPop(s *ops.Scope, handle ops.Input, elemType tensor.DType) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("elem_type", elemType))
+	return s.Emit1("StackPop", as, handle)
 }
 
 // StackPopV2 emits TensorFlow's op StackPopV2 and returns its output.
@@ -47,6 +78,24 @@ func StackPopV2(s *ops.Scope, handle ops.Input, elemType tensor.DType) *ops.Valu
 	var as graph.Attrs
 	as = append(as, graph.Type("elem_type", elemType))
 	return s.Emit1("StackPopV2", as, handle)
+}
+
+// StackPushOptions are the attributes of [StackPush] that have defaults.
+type StackPushOptions struct {
+	// SwapMemory is swap_memory. Default: false.
+	SwapMemory bool
+}
+
+// StackPush emits TensorFlow's op StackPush and returns its output.
+// A nil o means the defaults.
+func StackPush(s *ops.Scope, handle ops.Input, elem ops.Input, o *StackPushOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.SwapMemory {
+			as = append(as, graph.Bool("swap_memory", o.SwapMemory))
+		}
+	}
+	return s.Emit1("StackPush", as, handle, elem)
 }
 
 // StackPushV2Options are the attributes of [StackPushV2] that have defaults.
@@ -86,9 +135,93 @@ func StackV2(s *ops.Scope, maxSize ops.Input, elemType tensor.DType, o *StackV2O
 	return s.Emit1("StackV2", as, maxSize)
 }
 
+// TensorArrayOptions are the attributes of [TensorArray] that have defaults.
+type TensorArrayOptions struct {
+	// DynamicSize is dynamic_size. Default: false.
+	DynamicSize bool
+	// ClearAfterRead is clear_after_read. Default: true.
+	ClearAfterRead Opt[bool]
+	// TensorArrayName is tensor_array_name. Default: "".
+	TensorArrayName string
+	// ElementShape is element_shape. Default: <unknown>.
+	ElementShape Opt[graph.PartialShape]
+}
+
+// TensorArray emits TensorFlow's op TensorArray and returns its output.
+// A nil o means the defaults.
+func TensorArray(s *ops.Scope, size ops.Input, dtype tensor.DType, o *TensorArrayOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	if o != nil {
+		if o.DynamicSize {
+			as = append(as, graph.Bool("dynamic_size", o.DynamicSize))
+		}
+		if o.ClearAfterRead.set {
+			as = append(as, graph.Bool("clear_after_read", o.ClearAfterRead.v))
+		}
+		if o.TensorArrayName != "" {
+			as = append(as, graph.String("tensor_array_name", o.TensorArrayName))
+		}
+		if o.ElementShape.set {
+			as = append(as, graph.Shape("element_shape", o.ElementShape.v))
+		}
+	}
+	return s.Emit1("TensorArray", as, size)
+}
+
+// TensorArrayClose emits TensorFlow's op TensorArrayClose and reports whether that went well.
+func TensorArrayClose(s *ops.Scope, handle ops.Input) bool {
+	return s.Emit0("TensorArrayClose", nil, handle)
+}
+
+// TensorArrayCloseV2 emits TensorFlow's op TensorArrayCloseV2 and reports whether that went well.
+func TensorArrayCloseV2(s *ops.Scope, handle ops.Input) bool {
+	return s.Emit0("TensorArrayCloseV2", nil, handle)
+}
+
 // TensorArrayCloseV3 emits TensorFlow's op TensorArrayCloseV3 and reports whether that went well.
 func TensorArrayCloseV3(s *ops.Scope, handle ops.Input) bool {
 	return s.Emit0("TensorArrayCloseV3", nil, handle)
+}
+
+// TensorArrayConcatOptions are the attributes of [TensorArrayConcat] that have defaults.
+type TensorArrayConcatOptions struct {
+	// ElementShapeExcept0 is element_shape_except0. Default: <unknown>.
+	ElementShapeExcept0 Opt[graph.PartialShape]
+}
+
+// TensorArrayConcat emits TensorFlow's op TensorArrayConcat and returns its outputs.
+// A nil o means the defaults.
+func TensorArrayConcat(s *ops.Scope, handle ops.Input, flowIn ops.Input, dtype tensor.DType, o *TensorArrayConcatOptions) (value, lengths *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	if o != nil {
+		if o.ElementShapeExcept0.set {
+			as = append(as, graph.Shape("element_shape_except0", o.ElementShapeExcept0.v))
+		}
+	}
+	out := s.EmitN(2, "TensorArrayConcat", as, handle, flowIn)
+	return out[0], out[1]
+}
+
+// TensorArrayConcatV2Options are the attributes of [TensorArrayConcatV2] that have defaults.
+type TensorArrayConcatV2Options struct {
+	// ElementShapeExcept0 is element_shape_except0. Default: <unknown>.
+	ElementShapeExcept0 Opt[graph.PartialShape]
+}
+
+// TensorArrayConcatV2 emits TensorFlow's op TensorArrayConcatV2 and returns its outputs.
+// A nil o means the defaults.
+func TensorArrayConcatV2(s *ops.Scope, handle ops.Input, flowIn ops.Input, dtype tensor.DType, o *TensorArrayConcatV2Options) (value, lengths *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	if o != nil {
+		if o.ElementShapeExcept0.set {
+			as = append(as, graph.Shape("element_shape_except0", o.ElementShapeExcept0.v))
+		}
+	}
+	out := s.EmitN(2, "TensorArrayConcatV2", as, handle, flowIn)
+	return out[0], out[1]
 }
 
 // TensorArrayConcatV3Options are the attributes of [TensorArrayConcatV3] that have defaults.
@@ -110,6 +243,44 @@ func TensorArrayConcatV3(s *ops.Scope, handle ops.Input, flowIn ops.Input, o *Te
 	return out[0], out[1]
 }
 
+// TensorArrayGatherOptions are the attributes of [TensorArrayGather] that have defaults.
+type TensorArrayGatherOptions struct {
+	// ElementShape is element_shape. Default: <unknown>.
+	ElementShape Opt[graph.PartialShape]
+}
+
+// TensorArrayGather emits TensorFlow's op TensorArrayGather and returns its output.
+// A nil o means the defaults.
+func TensorArrayGather(s *ops.Scope, handle ops.Input, indices ops.Input, flowIn ops.Input, dtype tensor.DType, o *TensorArrayGatherOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	if o != nil {
+		if o.ElementShape.set {
+			as = append(as, graph.Shape("element_shape", o.ElementShape.v))
+		}
+	}
+	return s.Emit1("TensorArrayGather", as, handle, indices, flowIn)
+}
+
+// TensorArrayGatherV2Options are the attributes of [TensorArrayGatherV2] that have defaults.
+type TensorArrayGatherV2Options struct {
+	// ElementShape is element_shape. Default: <unknown>.
+	ElementShape Opt[graph.PartialShape]
+}
+
+// TensorArrayGatherV2 emits TensorFlow's op TensorArrayGatherV2 and returns its output.
+// A nil o means the defaults.
+func TensorArrayGatherV2(s *ops.Scope, handle ops.Input, indices ops.Input, flowIn ops.Input, dtype tensor.DType, o *TensorArrayGatherV2Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	if o != nil {
+		if o.ElementShape.set {
+			as = append(as, graph.Shape("element_shape", o.ElementShape.v))
+		}
+	}
+	return s.Emit1("TensorArrayGatherV2", as, handle, indices, flowIn)
+}
+
 // TensorArrayGatherV3Options are the attributes of [TensorArrayGatherV3] that have defaults.
 type TensorArrayGatherV3Options struct {
 	// ElementShape is element_shape. Default: <unknown>.
@@ -128,6 +299,20 @@ func TensorArrayGatherV3(s *ops.Scope, handle ops.Input, indices ops.Input, flow
 	return s.Emit1("TensorArrayGatherV3", as, handle, indices, flowIn)
 }
 
+// TensorArrayGrad emits TensorFlow's op TensorArrayGrad and returns its output.
+func TensorArrayGrad(s *ops.Scope, handle ops.Input, flowIn ops.Input, source string) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("source", source))
+	return s.Emit1("TensorArrayGrad", as, handle, flowIn)
+}
+
+// TensorArrayGradV2 emits TensorFlow's op TensorArrayGradV2 and returns its output.
+func TensorArrayGradV2(s *ops.Scope, handle ops.Input, flowIn ops.Input, source string) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("source", source))
+	return s.Emit1("TensorArrayGradV2", as, handle, flowIn)
+}
+
 // TensorArrayGradV3 emits TensorFlow's op TensorArrayGradV3 and returns its outputs.
 func TensorArrayGradV3(s *ops.Scope, handle ops.Input, flowIn ops.Input, source string) (gradHandle, flowOut *ops.Value) {
 	var as graph.Attrs
@@ -144,9 +329,52 @@ func TensorArrayGradWithShape(s *ops.Scope, handle ops.Input, flowIn ops.Input, 
 	return out[0], out[1]
 }
 
+// TensorArrayPackOptions are the attributes of [TensorArrayPack] that have defaults.
+type TensorArrayPackOptions struct {
+	// ElementShape is element_shape. Default: <unknown>.
+	ElementShape Opt[graph.PartialShape]
+}
+
+// TensorArrayPack emits TensorFlow's op TensorArrayPack and returns its output.
+// A nil o means the defaults.
+func TensorArrayPack(s *ops.Scope, handle ops.Input, flowIn ops.Input, dtype tensor.DType, o *TensorArrayPackOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	if o != nil {
+		if o.ElementShape.set {
+			as = append(as, graph.Shape("element_shape", o.ElementShape.v))
+		}
+	}
+	return s.Emit1("TensorArrayPack", as, handle, flowIn)
+}
+
+// TensorArrayRead emits TensorFlow's op TensorArrayRead and returns its output.
+func TensorArrayRead(s *ops.Scope, handle ops.Input, index ops.Input, flowIn ops.Input, dtype tensor.DType) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	return s.Emit1("TensorArrayRead", as, handle, index, flowIn)
+}
+
+// TensorArrayReadV2 emits TensorFlow's op TensorArrayReadV2 and returns its output.
+func TensorArrayReadV2(s *ops.Scope, handle ops.Input, index ops.Input, flowIn ops.Input, dtype tensor.DType) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	return s.Emit1("TensorArrayReadV2", as, handle, index, flowIn)
+}
+
 // TensorArrayReadV3 emits TensorFlow's op TensorArrayReadV3 and returns its output.
 func TensorArrayReadV3(s *ops.Scope, handle ops.Input, index ops.Input, flowIn ops.Input) *ops.Value {
 	return s.Emit1("TensorArrayReadV3", nil, handle, index, flowIn)
+}
+
+// TensorArrayScatter emits TensorFlow's op TensorArrayScatter and returns its output.
+func TensorArrayScatter(s *ops.Scope, handle ops.Input, indices ops.Input, value ops.Input, flowIn ops.Input) *ops.Value {
+	return s.Emit1("TensorArrayScatter", nil, handle, indices, value, flowIn)
+}
+
+// TensorArrayScatterV2 emits TensorFlow's op TensorArrayScatterV2 and returns its output.
+func TensorArrayScatterV2(s *ops.Scope, handle ops.Input, indices ops.Input, value ops.Input, flowIn ops.Input) *ops.Value {
+	return s.Emit1("TensorArrayScatterV2", nil, handle, indices, value, flowIn)
 }
 
 // TensorArrayScatterV3 emits TensorFlow's op TensorArrayScatterV3 and returns its output.
@@ -154,14 +382,73 @@ func TensorArrayScatterV3(s *ops.Scope, handle ops.Input, indices ops.Input, val
 	return s.Emit1("TensorArrayScatterV3", nil, handle, indices, value, flowIn)
 }
 
+// TensorArraySize emits TensorFlow's op TensorArraySize and returns its output.
+func TensorArraySize(s *ops.Scope, handle ops.Input, flowIn ops.Input) *ops.Value {
+	return s.Emit1("TensorArraySize", nil, handle, flowIn)
+}
+
+// TensorArraySizeV2 emits TensorFlow's op TensorArraySizeV2 and returns its output.
+func TensorArraySizeV2(s *ops.Scope, handle ops.Input, flowIn ops.Input) *ops.Value {
+	return s.Emit1("TensorArraySizeV2", nil, handle, flowIn)
+}
+
 // TensorArraySizeV3 emits TensorFlow's op TensorArraySizeV3 and returns its output.
 func TensorArraySizeV3(s *ops.Scope, handle ops.Input, flowIn ops.Input) *ops.Value {
 	return s.Emit1("TensorArraySizeV3", nil, handle, flowIn)
 }
 
+// TensorArraySplit emits TensorFlow's op TensorArraySplit and returns its output.
+func TensorArraySplit(s *ops.Scope, handle ops.Input, value ops.Input, lengths ops.Input, flowIn ops.Input) *ops.Value {
+	return s.Emit1("TensorArraySplit", nil, handle, value, lengths, flowIn)
+}
+
+// TensorArraySplitV2 emits TensorFlow's op TensorArraySplitV2 and returns its output.
+func TensorArraySplitV2(s *ops.Scope, handle ops.Input, value ops.Input, lengths ops.Input, flowIn ops.Input) *ops.Value {
+	return s.Emit1("TensorArraySplitV2", nil, handle, value, lengths, flowIn)
+}
+
 // TensorArraySplitV3 emits TensorFlow's op TensorArraySplitV3 and returns its output.
 func TensorArraySplitV3(s *ops.Scope, handle ops.Input, value ops.Input, lengths ops.Input, flowIn ops.Input) *ops.Value {
 	return s.Emit1("TensorArraySplitV3", nil, handle, value, lengths, flowIn)
+}
+
+// TensorArrayUnpack emits TensorFlow's op TensorArrayUnpack and returns its output.
+func TensorArrayUnpack(s *ops.Scope, handle ops.Input, value ops.Input, flowIn ops.Input) *ops.Value {
+	return s.Emit1("TensorArrayUnpack", nil, handle, value, flowIn)
+}
+
+// TensorArrayV2Options are the attributes of [TensorArrayV2] that have defaults.
+type TensorArrayV2Options struct {
+	// ElementShape is element_shape. Default: <unknown>.
+	ElementShape Opt[graph.PartialShape]
+	// DynamicSize is dynamic_size. Default: false.
+	DynamicSize bool
+	// ClearAfterRead is clear_after_read. Default: true.
+	ClearAfterRead Opt[bool]
+	// TensorArrayName is tensor_array_name. Default: "".
+	TensorArrayName string
+}
+
+// TensorArrayV2 emits TensorFlow's op TensorArrayV2 and returns its output.
+// A nil o means the defaults.
+func TensorArrayV2(s *ops.Scope, size ops.Input, dtype tensor.DType, o *TensorArrayV2Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	if o != nil {
+		if o.ElementShape.set {
+			as = append(as, graph.Shape("element_shape", o.ElementShape.v))
+		}
+		if o.DynamicSize {
+			as = append(as, graph.Bool("dynamic_size", o.DynamicSize))
+		}
+		if o.ClearAfterRead.set {
+			as = append(as, graph.Bool("clear_after_read", o.ClearAfterRead.v))
+		}
+		if o.TensorArrayName != "" {
+			as = append(as, graph.String("tensor_array_name", o.TensorArrayName))
+		}
+	}
+	return s.Emit1("TensorArrayV2", as, size)
 }
 
 // TensorArrayV3Options are the attributes of [TensorArrayV3] that have defaults.
@@ -202,6 +489,16 @@ func TensorArrayV3(s *ops.Scope, size ops.Input, dtype tensor.DType, o *TensorAr
 	}
 	out := s.EmitN(2, "TensorArrayV3", as, size)
 	return out[0], out[1]
+}
+
+// TensorArrayWrite emits TensorFlow's op TensorArrayWrite and returns its output.
+func TensorArrayWrite(s *ops.Scope, handle ops.Input, index ops.Input, value ops.Input, flowIn ops.Input) *ops.Value {
+	return s.Emit1("TensorArrayWrite", nil, handle, index, value, flowIn)
+}
+
+// TensorArrayWriteV2 emits TensorFlow's op TensorArrayWriteV2 and returns its output.
+func TensorArrayWriteV2(s *ops.Scope, handle ops.Input, index ops.Input, value ops.Input, flowIn ops.Input) *ops.Value {
+	return s.Emit1("TensorArrayWriteV2", nil, handle, index, value, flowIn)
 }
 
 // TensorArrayWriteV3 emits TensorFlow's op TensorArrayWriteV3 and returns its output.

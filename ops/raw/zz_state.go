@@ -325,6 +325,13 @@ func DestroyResourceOp(s *ops.Scope, resource ops.Input, o *DestroyResourceOpOpt
 	return s.Emit0("DestroyResourceOp", as, resource)
 }
 
+// DestroyTemporaryVariable emits TensorFlow's op DestroyTemporaryVariable and returns its output.
+func DestroyTemporaryVariable(s *ops.Scope, ref ops.Input, varName string) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("var_name", varName))
+	return s.Emit1("DestroyTemporaryVariable", as, ref)
+}
+
 // IsVariableInitialized emits TensorFlow's op IsVariableInitialized and returns its output.
 func IsVariableInitialized(s *ops.Scope, ref ops.Input) *ops.Value {
 	return s.Emit1("IsVariableInitialized", nil, ref)
@@ -1220,6 +1227,25 @@ func ScatterUpdate(s *ops.Scope, ref ops.Input, indices ops.Input, updates ops.I
 		}
 	}
 	return s.Emit1("ScatterUpdate", as, ref, indices, updates)
+}
+
+// TemporaryVariableOptions are the attributes of [TemporaryVariable] that have defaults.
+type TemporaryVariableOptions struct {
+	// VarName is var_name. Default: "".
+	VarName string
+}
+
+// TemporaryVariable emits TensorFlow's op TemporaryVariable and returns its output.
+// A nil o means the defaults.
+func TemporaryVariable(s *ops.Scope, shape graph.PartialShape, dtype tensor.DType, o *TemporaryVariableOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Shape("shape", shape), graph.Type("dtype", dtype))
+	if o != nil {
+		if o.VarName != "" {
+			as = append(as, graph.String("var_name", o.VarName))
+		}
+	}
+	return s.Emit1("TemporaryVariable", as)
 }
 
 // VarHandleOpOptions are the attributes of [VarHandleOp] that have defaults.

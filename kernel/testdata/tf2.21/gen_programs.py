@@ -224,6 +224,65 @@ def program(family, name, p, *runs, inits=()):
                         break
                     j["error"] = want
                 out.append(j)
+    record(family, name, p, out)
+
+
+def old(family, name, p, *runs, producer=10):
+    """program for ops that TensorFlow runs in graphs of old producers only."""
+    p.name = name
+    g = tf.compat.v1.GraphDef()
+    g.versions.producer = producer
+    for i, d in enumerate(p.dtypes):
+        n = g.node.add(name="a%d" % i, op="Placeholder")
+        n.attr["dtype"].type = tf.as_dtype(d).as_datatype_enum
+
+    def port(r):
+        return "a%d" % r[1] if r[0] < 0 else "s%d:%d" % r
+
+    for i, s in enumerate(p.steps):
+        n = g.node.add(name="s%d" % i, op=s["op"], input=[port(r) for r in s["in"]] + ["^s%d" % c for c in s["control"]])
+        if s["op"] == "Const":
+            n.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(s["value"]))
+            n.attr["dtype"].type = n.attr["value"].tensor.dtype
+        kinds = {a.name: a.type for a in op_def_registry.get(s["op"]).attr}
+        for k, v in s["attrs"].items():
+            a = n.attr[k]
+            if kinds[k] == "type":
+                a.type = tf.as_dtype(v).as_datatype_enum
+            elif kinds[k] == "shape":
+                a.shape.CopyFrom(tf.TensorShape(v).as_proto())
+            elif kinds[k] == "bool":
+                a.b = v
+            elif kinds[k] == "int":
+                a.i = v
+            else:
+                a.s = v.encode()
+    out = []
+    graph = tf.Graph()
+    with graph.as_default():
+        tf.import_graph_def(g, name="")
+        with tf.compat.v1.Session(graph=graph) as sess:
+            for r in runs:
+                want = None
+                if isinstance(r, tuple):
+                    r, want = r
+                vals = [np.array(v, dtype=tf.as_dtype(d).as_numpy_dtype) for v, d in zip(r, p.dtypes)]
+                j = {"in": [pack(v) for v in vals]}
+                try:
+                    got = sess.run(["%s:0" % port(x) if x[0] < 0 else port(x) for x in p.results], {"a%d:0" % i: v for i, v in enumerate(vals)})
+                    if want is not None:
+                        print("NO ERROR", name, vals, want, got)
+                    j["out"] = [pack(v) for v in got]
+                except tf.errors.OpError as e:
+                    if want is None or want not in e.message:
+                        print("ERROR", name, vals, want, "!=", e.message)
+                        break
+                    j["error"] = want
+                out.append(j)
+    record(family, name, p, out)
+
+
+def record(family, name, p, out):
     functions = {}
     main = p.json(functions)
     families.setdefault(family, []).append({"name": name, "functions": list(functions.values()), "main": main, "runs": out})
@@ -674,10 +733,74 @@ def random():
     program("random", "RandomUniform in a loop", p, [0])
 
 
+def old_arrays():
+    for v, producer in [("", 10), ("V2", 20)]:
+        def op(p, name, *a, **kw):
+            return getattr(p, "TensorArray" + name + v)(*a, **kw)
+
+        p = P(F32)
+        h = op(p, "", 3, dtype=F32, dynamic_size=False, clear_after_read=False, tensor_array_name="x", element_shape=None)
+        f = op(p, "Scatter", h, [2, 0, 1], p.args[0], 0.5, T=F32)
+        r = op(p, "Read", h, 0, f, dtype=F32)
+        g = op(p, "Gather", h, [0, 2], f, dtype=F32, element_shape=None, control=[r])
+        s = op(p, "Size", h, f)
+        c, l = op(p, "Concat", h, f, dtype=F32, element_shape_except0=None, control=[g])
+        gh = op(p, "Grad", h, f, source="g", control=[c])
+        gf = p.TensorArrayWriteV2(gh, 1, [7.0, 8.0], f, T=F32) if v else p.TensorArrayWrite(gh, 1, [7.0, 8.0], f, T=F32)
+        gf = op(p, "Write", gh, 1, [1.0, 1.0], gf, T=F32)
+        gr = op(p, "Read", gh, 1, gf, dtype=F32)
+        e = op(p, "Close", h, control=[r, g, s, c, gr])
+        p.ret(p.Identity(r, T=F32, control=[e]), g, s, c, l, gr, f)
+        old("array", "TensorArray%s" % (v or "V1"), p, [[[1, 2], [3, 4], [5, 6]]], producer=producer)
+        p = P(F32, I64)
+        h = op(p, "", 0, dtype=F32, dynamic_size=True, clear_after_read=True, tensor_array_name="y", element_shape=None)
+        f = op(p, "Split", h, p.args[0], p.args[1], 0.0, T=F32)
+        f = op(p, "Write", h, 3, [9.0], f, T=F32)
+        a = op(p, "Read", h, 1, f, dtype=F32)
+        p.ret(a, op(p, "Size", h, f))
+        old("array", "TensorArraySplit%s" % (v or "V1"), p, [[1, 2, 3], [1, 1, 1]], ([[1, 2, 3], [1, 1]], "sum"), producer=producer)
+    p = P(F32)
+    h = p.TensorArray(2, dtype=F32, dynamic_size=False, clear_after_read=True, tensor_array_name="z", element_shape=None)
+    f = p.TensorArrayUnpack(h, p.args[0], 0.0, T=F32)
+    p.ret(p.TensorArrayPack(h, f, dtype=F32, element_shape=None))
+    old("array", "TensorArrayPack", p, [[[1, 2], [3, 4]]], [[5, 6]], ([[1, 2, 3]], "array size"))
+    p = P(F32)
+    h = p.Stack(elem_type=F32, stack_name="s")
+    a = p.StackPush(h, p.args[0], T=F32, swap_memory=False)
+    b = p.StackPush(h, [9.0], T=F32, swap_memory=False, control=[a])
+    x = p.StackPop(h, elem_type=F32, control=[b])
+    y = p.StackPop(h, elem_type=F32, control=[x])
+    c = p.StackClose(h, control=[y])
+    p.ret(p.Identity(x, T=F32, control=[c]), y)
+    old("array", "StackV1", p, [[1, 2]], [3.0])
+    p = P()
+    h = p.Stack(elem_type=F32, stack_name="s")
+    p.ret(p.StackPop(h, elem_type=F32))
+    old("array", "an empty StackV1", p, ([], "empty"))
+
+
+def temporaries():
+    for d in [F32, I32]:
+        p = P(d)
+        v = p.TemporaryVariable(shape=[2], dtype=d, var_name="t")
+        a = p.Assign(v, p.args[0], T=d, validate_shape=True, use_locking=True)
+        b = p.AssignAdd(a, p.args[0], T=d, use_locking=False)
+        p.ret(p.DestroyTemporaryVariable(b, T=d, var_name="t"))
+        old("state", "TemporaryVariable of " + d.name, p, [[1, 2]], [[3, 4]], producer=27)
+    p = P()
+    v = p.TemporaryVariable(shape=[2], dtype=F32, var_name="t")
+    w = p.TemporaryVariable(shape=[2], dtype=F32, var_name="t", control=[v])
+    a = p.Assign(w, [1.0, 2.0], T=F32, validate_shape=True, use_locking=True)
+    p.ret(p.DestroyTemporaryVariable(a, T=F32, var_name="t"))
+    old("state", "a TemporaryVariable twice", p, ([], "TmpVar"), producer=27)
+
+
 if __name__ == "__main__":
     control()
     lists()
     arrays()
+    old_arrays()
     state()
+    temporaries()
     random()
     write()
