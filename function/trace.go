@@ -164,7 +164,7 @@ func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, of si
 		return nil, false, err
 	}
 	structIn := describe(fn.in, unsafe.Pointer(&in))
-	t.out = fn.f(grad.WithRules(s, fn.opts.Gradients), in)
+	tr.Run(func() { t.out = fn.f(grad.WithRules(s, fn.opts.Gradients), in) })
 	fn.out.Detach(unsafe.Pointer(&t.out))
 	var results []*ops.Value
 	var names []string

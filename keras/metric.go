@@ -71,8 +71,12 @@ func (m *MeanMetric) Mean(s *ops.Scope) *ops.Value {
 
 // Result returns the mean now, 0 before the first value. It is for code outside
 // of functions, which have [MeanMetric.Mean]: a number that goes into a trace
-// stays what it was.
+// stays what it was, so while a function is traced it panics, which is the
+// trace's error.
 func (m *MeanMetric) Result() float64 {
+	if err := outside("Result", "Mean"); err != nil {
+		panic(err)
+	}
 	if m.Total == nil || m.Count == nil {
 		return 0
 	}
@@ -83,9 +87,23 @@ func (m *MeanMetric) Result() float64 {
 	return float64(float32(total / count))
 }
 
-// Reset forgets the values. It is for code outside of functions: in a trace it
-// would happen once, while the function is traced.
+// Clear forgets the values at this point of a function.
+func (m *MeanMetric) Clear(s *ops.Scope) {
+	if m.Total == nil || m.Count == nil {
+		s.Fail("MeanMetric", errUnmadeMetric)
+		return
+	}
+	ops.Assign(s, m.Total, 0)
+	ops.Assign(s, m.Count, 0)
+}
+
+// Reset forgets the values. It is for code outside of functions, which have
+// [MeanMetric.Clear]: in a trace it would happen once, so it panics there, which
+// is the trace's error.
 func (m *MeanMetric) Reset() {
+	if err := outside("Reset", "Clear"); err != nil {
+		panic(err)
+	}
 	if m.Total != nil && m.Count != nil {
 		m.Total.Set(0)
 		m.Count.Set(0)

@@ -28,6 +28,9 @@ type Optimizer interface {
 	SetLearningRate(rate float64) error
 	// Iterations returns the number of steps taken.
 	Iterations() (int64, error)
+	// Rate and Steps are LearningRate and Iterations for code inside of functions.
+	Rate(s *ops.Scope) *ops.Value
+	Steps(s *ops.Scope) *ops.Value
 }
 
 // OptimizerBase is the part that the optimizers here have in common. Its
@@ -186,6 +189,8 @@ func (o *OptimizerBase) TrackableChildren() []trackable.Edge {
 	return nil
 }
 
+var errScheduled = errors.New("the learning rate follows the optimizer's Schedule; set that to nil first")
+
 var errUnmade = errors.New("the optimizer is a zero value; make it with its constructor, such as keras.NewAdam(0.001)")
 
 // make makes the step counter and the hyperparameters, once. The lock is held.
@@ -236,9 +241,13 @@ func (o *OptimizerBase) make() error {
 }
 
 // LearningRate returns the rate of the next step, before Decay: a restored
-// checkpoint's, once one was restored. It is for code outside of functions: a
-// number that goes into a trace stays what it was.
+// checkpoint's, once one was restored. It is for code outside of functions, which
+// have [OptimizerBase.Rate]: a number that goes into a trace stays what it was,
+// so while a function is traced it is an error.
 func (o *OptimizerBase) LearningRate() (float64, error) {
+	if err := outside("LearningRate", "Rate"); err != nil {
+		return 0, err
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.make(); err != nil {
@@ -261,12 +270,16 @@ func (o *OptimizerBase) baseRate() (float64, error) {
 
 // SetLearningRate changes the learning rate from the next step on. It wins over
 // a checkpoint restored before it, and is part of the next one. With a Schedule
-// it is an error.
+// it is an error, and while a function is traced, which would do it once:
+// [OptimizerBase.AssignRate] does it in each call.
 func (o *OptimizerBase) SetLearningRate(rate float64) error {
+	if err := outside("SetLearningRate", "AssignRate"); err != nil {
+		return err
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.Schedule != nil {
-		return errors.New("keras: the learning rate follows the optimizer's Schedule; set that to nil first")
+		return fmt.Errorf("keras: %w", errScheduled)
 	}
 	if err := o.make(); err != nil {
 		return fmt.Errorf("keras: %w", err)
@@ -301,8 +314,11 @@ func (o *OptimizerBase) Hyper(name string) (*trackable.Scalar[float32], error) {
 
 // Iterations returns the number of steps taken, a restored checkpoint's
 // included. It is for code outside of functions, as
-// [OptimizerBase.LearningRate] is.
+// [OptimizerBase.LearningRate] is; these have [OptimizerBase.Steps].
 func (o *OptimizerBase) Iterations() (int64, error) {
+	if err := outside("Iterations", "Steps"); err != nil {
+		return 0, err
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.make(); err != nil {

@@ -1,0 +1,69 @@
+package keras
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// TestANumberWithoutAScopeDoesntEnterATrace: each would stay in all calls what
+// it was when the function was traced.
+func TestANumberWithoutAScopeDoesntEnterATrace(t *testing.T) {
+	opt, mean := NewSGD(0.5), NewMean()
+	for name, use := range map[string]func() error{
+		"LearningRate":    func() error { _, err := opt.LearningRate(); return err },
+		"Iterations":      func() error { _, err := opt.Iterations(); return err },
+		"SetLearningRate": func() error { return opt.SetLearningRate(1) },
+		"Result":          func() error { mean.Result(); return nil },
+		"Reset":           func() error { mean.Reset(); return nil },
+	} {
+		var err error
+		f := func(s *ops.Scope, x *ops.Value) *ops.Value { err = use(); return ops.Add(s, x, 1) }
+		_, trace := function.New(f, &function.Options{Mode: function.Traced}).Call(context.Background(), ops.ValueOf(vec(1)))
+		if err == nil {
+			err = trace
+		}
+		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "scoped_test.go:") {
+			t.Errorf("%s in a trace: %v", name, err)
+		}
+		err = nil
+		if _, call := function.New(f, &function.Options{Mode: function.Eagerly}).Call(context.Background(), ops.ValueOf(vec(1))); call != nil || err != nil {
+			t.Errorf("%s in an eager call: %v, %v", name, call, err)
+		}
+	}
+}
+
+type numbers struct{ Rate, Steps, Mean *ops.Value }
+
+func TestNumbersOfAScopeAreReadInEachCall(t *testing.T) {
+	v, opt, mean := trackable.NewVariable(vec(0)), NewSGD(0.5), NewMean()
+	f := function.New(func(s *ops.Scope, x *ops.Value) numbers {
+		mean.Update(s, x)
+		opt.Apply(s, grad.Gradients{{Variable: v, Grad: x}})
+		out := numbers{opt.Rate(s), opt.Steps(s), mean.Mean(s)}
+		opt.AssignRate(s, ops.Mul(s, opt.Rate(s), 0.5))
+		mean.Clear(s)
+		return out
+	}, &function.Options{Mode: function.Traced})
+	rate := float32(0.5)
+	for i := range 3 {
+		out, err := f.Call(context.Background(), ops.ValueOf(vec(float32(i))))
+		must(t, err)
+		if got := tensor.Values[float32](data(t, out.Rate))[0]; got != rate {
+			t.Errorf("call %d: the rate is %v, want %v", i, got, rate)
+		}
+		if got := tensor.Values[int64](data(t, out.Steps))[0]; got != int64(i+1) {
+			t.Errorf("call %d: %d steps", i, got)
+		}
+		if got := tensor.Values[float32](data(t, out.Mean))[0]; got != float32(i) {
+			t.Errorf("call %d: the mean is %v", i, got)
+		}
+		rate /= 2
+	}
+}
