@@ -123,9 +123,18 @@ func (ck *Checkpoint) newLoad(ctx context.Context, src source, o RestoreOptions)
 	l.graph = g
 	l.order = restoreOrders.Add(1)
 	if g != nil && !o.SkipSlots {
+		count := map[int32]int{}
+		for _, n := range g.nodes {
+			for _, s := range n.SlotVariables {
+				count[s.OriginalVariableNodeId]++
+			}
+		}
 		for id, n := range g.nodes {
 			for _, s := range n.SlotVariables {
 				v := s.OriginalVariableNodeId
+				if l.slotsOf[v] == nil {
+					l.slotsOf[v] = make([]pendingSlot, 0, count[v]) // a list that grows takes three times as much
+				}
 				l.slotsOf[v] = append(l.slotsOf[v], pendingSlot{name: s.SlotName, owner: int32(id), slot: s.SlotVariableNodeId})
 			}
 		}
