@@ -175,7 +175,7 @@ func ExampleFindPrefix() {
 	// Output:
 	// objects/ckpt-1
 	// strings/ckpt
-	// bundle: no checkpoint at "strings": found a directory without a checkpoint file; the directory holds the prefixes ["ckpt"]
+	// bundle: no checkpoint at "strings": found a directory without a checkpoint file; the directory holds the checkpoint "strings/ckpt"
 }
 
 // The bytes of the smallest index, with what they mean.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/cairnml/cairn/internal/statefile"
@@ -139,7 +140,7 @@ func findInFolder(fsys fs.FS, name, shown string, outside func(string) (Found, b
 		if f, ok := findState(fsys, name, outside); ok {
 			return f, nil
 		}
-		e := &PathError{Path: shown, Found: "a directory whose checkpoint file names no checkpoint that is there", Hint: prefixHint(fsys, name)}
+		e := &PathError{Path: shown, Found: "a directory whose checkpoint file names no checkpoint that is there", Hint: prefixHint(fsys, name, shown)}
 		if latest := namedLatest(fsys, name); latest != "" {
 			e.Found += fmt.Sprintf(" (it names %q)", latest)
 		}
@@ -250,7 +251,7 @@ func describe(fsys fs.FS, name, shown string, cause error) error {
 			}
 		default:
 			e.Found = "a directory without a checkpoint file"
-			e.Hint = prefixHint(fsys, name)
+			e.Hint = prefixHint(fsys, name, shown)
 		}
 	case err == nil && strings.HasSuffix(name, indexSuffix):
 		e.Found = "an index file"
@@ -275,7 +276,7 @@ func describe(fsys fs.FS, name, shown string, cause error) error {
 			e.Found = "something that may not be read"
 		}
 		if is(path.Dir(name)) {
-			e.Hint = prefixHint(fsys, path.Dir(name))
+			e.Hint = prefixHint(fsys, path.Dir(name), path.Dir(strings.ReplaceAll(shown, "\\", "/")))
 		} else {
 			e.Hint = fmt.Sprintf("the directory %s doesn't exist either", path.Dir(strings.ReplaceAll(shown, "\\", "/")))
 		}
@@ -286,8 +287,9 @@ func describe(fsys fs.FS, name, shown string, cause error) error {
 	return e
 }
 
-// prefixHint names the checkpoints of a folder.
-func prefixHint(fsys fs.FS, dir string) string {
+// prefixHint names the checkpoints of a folder, by names that can be given in
+// place of the one that was: below shown, by which the user knows the folder.
+func prefixHint(fsys fs.FS, dir, shown string) string {
 	const most = 5
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -296,14 +298,16 @@ func prefixHint(fsys fs.FS, dir string) string {
 	var names []string
 	for _, e := range entries {
 		if p, ok := strings.CutSuffix(e.Name(), indexSuffix); ok && p != "" {
-			names = append(names, p)
+			names = append(names, strconv.Quote(path.Join(shown, p)))
 		}
 	}
 	switch {
 	case len(names) == 0:
 		return "the directory holds no checkpoints"
+	case len(names) == 1:
+		return "the directory holds the checkpoint " + names[0]
 	case len(names) > most:
-		return fmt.Sprintf("the directory holds the prefixes %q and %d more", names[:most], len(names)-most)
+		return fmt.Sprintf("the directory holds the checkpoints %s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 	}
-	return fmt.Sprintf("the directory holds the prefixes %q", names)
+	return "the directory holds the checkpoints " + strings.Join(names, ", ")
 }

@@ -63,7 +63,7 @@ func TestFindPrefix(t *testing.T) {
 	}
 
 	for _, c := range []struct{ name, want string }{
-		{"run/ckpt-3", `found nothing; the directory holds the prefixes ["ckpt-1" "ckpt-2"]`},
+		{"run/ckpt-3", `found nothing; the directory holds the checkpoints "run/ckpt-1", "run/ckpt-2"`},
 		{"none/ckpt", "found nothing; the directory none doesn't exist either"},
 		{"empty", "found a directory without a checkpoint file; the directory holds no checkpoints"},
 		{"stale", "found a directory whose checkpoint file names no checkpoint that is there (it names \"ckpt-9\"); the directory holds no checkpoints"},
@@ -87,7 +87,7 @@ func TestFindPrefix(t *testing.T) {
 		{"model", `found a SavedModel's directory; its values have the prefix "model/variables/variables"`},
 		{"empty", "found a directory without a checkpoint file"},
 		{"run/checkpoint", `found a checkpoint state file; the latest checkpoint that it names has the prefix "run/ckpt-2"`},
-		{"run/ckpt-7", `found nothing; the directory holds the prefixes ["ckpt-1" "ckpt-2"]`},
+		{"run/ckpt-7", `found nothing; the directory holds the checkpoints "run/ckpt-1", "run/ckpt-2"`},
 	} {
 		_, err := Open(t.Context(), dir, c.name, nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
