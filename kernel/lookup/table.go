@@ -3,6 +3,7 @@ package lookup
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/cairnml/cairn/engine"
@@ -23,6 +24,7 @@ const (
 // many goroutines.
 type Table struct {
 	kind    kind
+	skipped [][]byte // keys of pairs that are left out
 	refused [][]byte // keys that may not be used: a dense table's empty and deleted ones
 
 	mu     sync.RWMutex
@@ -275,6 +277,9 @@ func insert(c *engine.Call) error {
 		return fmt.Errorf("the table can't be changed once it is initialized")
 	}
 	n, err := t.pairs(c.In(1), c.In(2))
+	if err == nil {
+		err = t.checkAll(c.In(1), n)
+	}
 	if err != nil {
 		return err
 	}
@@ -294,15 +299,20 @@ func (t *Table) pairs(keys, values *tensor.Tensor) (int, error) {
 	if err == nil && n != m {
 		err = fmt.Errorf("there are %d keys and %d values", n, m)
 	}
-	if err != nil || t.kind != dense {
-		return n, err
+	return n, err
+}
+
+// checkAll returns an error for keys that mean that there is none.
+func (t *Table) checkAll(keys *tensor.Tensor, n int) error {
+	if t.kind != dense {
+		return nil
 	}
 	for i := range n {
 		if err := t.check(keyOf(nil, keys, i, t.keys.width)); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return n, nil
+	return nil
 }
 
 // put sets n pairs; a static table's keys keep their first value, and another
@@ -313,6 +323,9 @@ func (t *Table) put(keys, values *tensor.Tensor, n int) error {
 		key := keyOf(buf, keys, i, t.keys.width)
 		if keys.DType() == tensor.String {
 			buf = key
+		}
+		if t.skips(key) {
+			continue
 		}
 		switch k, ok := t.rows[string(key)]; {
 		case !ok:
@@ -326,6 +339,12 @@ func (t *Table) put(keys, values *tensor.Tensor, n int) error {
 		}
 	}
 	return nil
+}
+
+// skips reports whether the key of a pair means that there is none, in a table
+// that takes such pairs and leaves them out.
+func (t *Table) skips(key []byte) bool {
+	return slices.ContainsFunc(t.skipped, func(k []byte) bool { return string(k) == string(key) })
 }
 
 func remove(c *engine.Call) error {
@@ -404,7 +423,8 @@ func (t *Table) fill(keys, values *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	next := &Table{kind: t.kind, rows: map[string]int{}, keys: t.keys, values: t.values}
+	// A dense table of TensorFlow's is exported with its empty places.
+	next := &Table{kind: t.kind, skipped: t.refused, rows: map[string]int{}, keys: t.keys, values: t.values}
 	next.keys.bytes, next.keys.strs, next.values.bytes, next.values.strs = nil, nil, nil, nil
 	if err := next.put(keys, values, n); err != nil {
 		return err

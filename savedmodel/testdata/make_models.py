@@ -212,7 +212,6 @@ def module():
     a.signature("serving_default", x=x(2, 3))
     a.signature("bump", by=np.int64(3))
     a.signature("bump", by=np.int64(4))
-    a.signature("branch", args_0=np.float32([1, 2]), args_0_1=np.int32(5)) if False else None
     v = tf.constant([0.5, -1.0, 2.0])
     a.function("options", v)
     a.function("options", v, True)
@@ -272,8 +271,6 @@ def keras_mlp():
     a = Answers("keras_mlp")
     a.signature("serving_default", hidden_input=x(3, 4))
     t = tf.constant(x(2, 4))
-    a.function("__call__", t, False, None) if False else None
-    a.function("keras_api/call_and_return_conditional_losses", t, False) if False else None
     a.write()
     # The plain loader gives no attribute access to keras_api's functions on every version: ask by the object.
     f = a.model.keras_api.__call__ if hasattr(a.model, "keras_api") else a.model
@@ -340,6 +337,49 @@ def table():
     os.remove(vocab)
     a = Answers("table")
     a.signature("serving_default", words=np.array([b"fox", b"dog", b"the"]))
+    a.write()
+
+
+def tables():
+    """Tables whose contents only the restore op can give, and one with buckets."""
+    class M(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.t = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+            self.d = tf.lookup.experimental.DenseHashTable(tf.int64, tf.float32, -1.0, empty_key=-1, deleted_key=-2)
+            self.s = tf.lookup.StaticVocabularyTable(tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([0, 1], tf.int64)), 3)
+            self.v = tf.Variable(2.0)
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="w"), tf.TensorSpec([None], tf.int64, name="k")])
+        def look(self, w, k):
+            return {"t": self.t.lookup(w), "d": self.d.lookup(k) * self.v, "s": self.s.lookup(w)}
+
+    m = M()
+    m.t.insert(["x", "y"], tf.constant([5, 6], tf.int64))
+    m.d.insert(tf.constant([1, 2], tf.int64), [1.5, 2.5])
+    tf.saved_model.save(m, fresh("tables"), signatures=m.look)
+    a = Answers("tables")
+    a.signature("serving_default", w=np.array([b"x", b"q", b"a"]), k=np.int64([1, 2, 9]))
+    a.write()
+
+
+def no_signatures():
+    class M(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.v = tf.Variable([1.0, 2.0])
+
+        @tf.function
+        def f(self, x, k=None):
+            return [x + self.v, {"z": x * 2.0}]
+
+    m = M()
+    m.f(tf.constant([1.0, 2.0]))
+    m.f(tf.constant([1.0, 2.0]), tf.constant(2.0))
+    tf.saved_model.save(m, fresh("no_signatures"))
+    a = Answers("no_signatures")
+    for k in [{}, {"k": tf.constant(1.0)}, {"k": tf.constant([1.0])}]:
+        a.function("f", tf.constant([3.0, 4.0]), **k)
     a.write()
 
 
@@ -413,7 +453,6 @@ def tf1_control():
         effect = v1.cond(n > 3, add, lambda: p)
         with tf.control_dependencies([effect]):
             counted = r.read_value()
-        dead = tf.switch_case if False else None
         s.run(v1.global_variables_initializer())
         ins = {"p": p, "n": n}
         b.add_meta_graph_and_variables(s, ["serve"], {
@@ -502,7 +541,54 @@ def tf1_sparse():
         "s/indices": np.int64([[0, 1], [1, 3]]), "s/values": np.float32([1.5, 2.5]), "s/dense_shape": np.int64([2, 4])})])
 
 
-ALL = [module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_init, tf1_local, tf1_graphs, tf1_sparse]
+def tf1_defun():
+    from tensorflow.python.framework import function
+    b = builder("tf1_defun")
+    with tf.Graph().as_default(), v1.Session() as s:
+        p = v1.placeholder(tf.float32, [None])
+
+        @function.Defun(tf.float32)
+        def f(a):
+            return a * 2.0 + 1.0
+
+        @function.Defun(tf.float32, tf.float32)
+        def g(a, c):
+            return f(a) + c
+
+        b.add_meta_graph_and_variables(s, ["serve"], {"serving_default": sig({"p": p}, {"y": g(p, p)})})
+    b.save()
+    session_answers("tf1_defun", ["serve"], [("serving_default", {"p": x(3)})])
+
+
+def tf1_effects():
+    """Branches and loops that change reference variables."""
+    b = builder("tf1_effects")
+    with tf.Graph().as_default(), v1.Session() as s:
+        v1.disable_control_flow_v2()
+        p = v1.placeholder(tf.float32, [])
+        ref = v1.get_variable("ref", [], initializer=v1.zeros_initializer(), use_resource=False)
+
+        def body(i, a):
+            with tf.control_dependencies([v1.assign_add(ref, 1.0)]):
+                return i + 1, a * 2.0
+
+        _, loop = v1.while_loop(lambda i, a: i < 3, body, [0, p])
+        cond = v1.cond(p > 0.0, lambda: tf.identity(v1.assign_add(ref, 10.0)), lambda: p)
+        case = v1.case([(p > 5.0, lambda: p + 1.0), (p > 2.0, lambda: p + 2.0)], default=lambda: p)
+        with tf.control_dependencies([v1.Assert(p > -100.0, [p])]):
+            asserted = tf.identity(p)
+        s.run(v1.global_variables_initializer())
+        ins = {"p": p}
+        b.add_meta_graph_and_variables(s, ["serve"], {
+            "loop": sig(ins, {"y": loop}), "cond": sig(ins, {"y": cond}), "case": sig(ins, {"y": case}),
+            "assert": sig(ins, {"y": asserted}), "read": sig({}, {"ref": ref})})
+    b.save()
+    calls = [(n, {"p": np.float32(v)}) for v in (3, 7, -1) for n in ("cond", "case", "assert")]
+    session_answers("tf1_effects", ["serve"], calls + [("read", {}), ("loop", {"p": np.float32(1)}), ("read", {})])
+
+
+ALL = [module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_init, tf1_local, tf1_graphs, tf1_sparse,
+       tables, no_signatures, tf1_defun, tf1_effects]
 
 if __name__ == "__main__":
     for make in ALL:
