@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
@@ -25,7 +27,13 @@ var steps = []step{
 	{"train step of the guide's Net, eager", "eager", 200, func() verb { return guideVerb(function.Eagerly, 200) }},
 	{"train step of the guide's Net, traced", "traced", 200, func() verb { return guideVerb(function.Traced, 200) }},
 	{"train step of an MLP 784-512-256-10, batch 128, traced", "mlp", 20, func() verb { return mlpVerb(20) }},
-	{"addition of 4 elements, eager", "add", 1000, func() verb { return addVerb(1000) }},
+	{"addition of 4 elements, eager", "add", 1000, func() verb { return smallVerb(1000, add) }},
+	{"StridedSlice of 4 elements, eager", "slice", 1000, func() verb { return smallVerb(1000, slice) }},
+	{"Concat of twice 4 elements, eager", "concat", 1000, func() verb { return smallVerb(1000, concat) }},
+	{"Reshape of 4 elements, eager", "reshape", 1000, func() verb { return smallVerb(1000, reshape) }},
+	{"200 chained additions of 4 MiB, traced", "chain", 1, func() verb { return chainVerb(200) }},
+	{"call of a traced function on one core, one caller", "one", 200, func() verb { return callersVerb(1, 200) }},
+	{"the same from two callers at once", "two", 400, func() verb { return callersVerb(2, 200) }},
 	{"round of a loop over two scalars, traced", "loop", 10000, func() verb { return loopVerb(10000) }},
 }
 
@@ -105,15 +113,59 @@ func mlpVerb(n int) verb {
 	return repeat(step, example{X: ops.ValueOf(noise(1, 128, 784)), Y: ops.ValueOf(tensor.Vector(labels...))}, n)
 }
 
-func addVerb(n int) verb {
+func add(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, x) }
+
+func slice(s *ops.Scope, x *ops.Value) *ops.Value { return ops.StridedSlice(s, x, ops.Span(1, 3)) }
+
+func concat(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Concat(s, []*ops.Value{x, x}, 0) }
+
+func reshape(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Reshape(s, x, 2, 2) }
+
+// smallVerb runs op n times on four elements.
+func smallVerb(n int, op func(*ops.Scope, *ops.Value) *ops.Value) verb {
 	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
 		y := x
 		for range n {
-			y = ops.Add(s, x, x)
+			y = op(s, x)
 		}
 		return y
 	}, &function.Options{Mode: function.Eagerly})
 	return repeat(f, ops.ValueOf(tensor.Vector[float32](1, 2, 3, 4)), 1)
+}
+
+func chainVerb(n int) verb {
+	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+		y := x
+		for range n {
+			y = ops.Add(s, y, x)
+		}
+		return y
+	}, &function.Options{Mode: function.Traced})
+	return repeat(f, ops.ValueOf(tensor.Must(tensor.Zeros(tensor.Float32, 1<<20))), 1)
+}
+
+// callersVerb has as many goroutines call one function n times each; a call keeps
+// to one core.
+func callersVerb(callers, n int) verb {
+	w := trackable.NewVariable(tensor.Must(tensor.Zeros(tensor.Float32, 128, 128)))
+	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+		for range 8 {
+			x = ops.Tanh(s, ops.MatMul(s, x, w))
+		}
+		return ops.Sum(s, x)
+	}, &function.Options{Mode: function.Traced, Workers: engine.NewWorkers(1)})
+	one := repeat(f, ops.ValueOf(tensor.Must(tensor.Zeros(tensor.Float32, 32, 128))), n)
+	return func(ctx context.Context) error {
+		errs := make(chan error, callers)
+		for range callers {
+			go func() { errs <- one(ctx) }()
+		}
+		var err error
+		for range callers {
+			err = errors.Join(err, <-errs)
+		}
+		return err
+	}
 }
 
 func loopVerb(n int) verb {

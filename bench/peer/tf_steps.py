@@ -1,12 +1,14 @@
 """TensorFlow takes steps: the checkpoint guide's Net and an MLP train, ops run
 one by one, a loop turns. Each request asks for as many as in STEPS."""
+import threading
+
 import numpy as np
 import tensorflow as tf
 import tf_keras
 
 from common import serve
 
-STEPS = {"eager": 200, "traced": 200, "mlp": 20, "add": 1000, "loop": 10000}
+STEPS = {"eager": 200, "traced": 200, "mlp": 20, "small": 1000, "loop": 10000, "chain": 200, "calls": 200}
 
 
 class Net(tf_keras.Model):
@@ -65,11 +67,58 @@ def times(step, n):
     return run
 
 
-def add():
+def small(op):
     x = tf.constant([1.0, 2.0, 3.0, 4.0])
-    for _ in range(STEPS["add"]):
-        y = tf.raw_ops.AddV2(x=x, y=x)
-    y.numpy()
+
+    def run():
+        for _ in range(STEPS["small"]):
+            y = op(x)
+        y.numpy()
+
+    return run
+
+
+def constants(*lists):
+    return [tf.constant(l) for l in lists]
+
+
+BEGIN, END, STRIDE, AXIS, SHAPE = constants([1], [3], [1], 0, [2, 2])
+
+
+@tf.function
+def chain(x):
+    y = x
+    for _ in range(STEPS["chain"]):
+        y = y + x
+    return y
+
+
+WEIGHTS = tf.Variable(tf.zeros([128, 128]))
+
+
+@tf.function
+def call(x):
+    for _ in range(8):
+        x = tf.tanh(tf.matmul(x, WEIGHTS))
+    return tf.reduce_sum(x)
+
+
+def callers(n):
+    x = tf.zeros([32, 128])
+
+    def calls():
+        for _ in range(STEPS["calls"]):
+            y = call(x)
+        float(y)
+
+    def run():
+        threads = [threading.Thread(target=calls) for _ in range(n)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+
+    return run
 
 
 @tf.function
@@ -84,6 +133,12 @@ serve({
     "eager": times(guide(), STEPS["eager"]),
     "traced": times(tf.function(guide()), STEPS["traced"]),
     "mlp": times(tf.function(mlp()), STEPS["mlp"]),
-    "add": add,
+    "add": small(lambda x: tf.raw_ops.AddV2(x=x, y=x)),
+    "slice": small(lambda x: tf.raw_ops.StridedSlice(input=x, begin=BEGIN, end=END, strides=STRIDE)),
+    "concat": small(lambda x: tf.raw_ops.ConcatV2(values=[x, x], axis=AXIS)),
+    "reshape": small(lambda x: tf.raw_ops.Reshape(tensor=x, shape=SHAPE)),
+    "chain": lambda: chain(tf.zeros([1 << 20])).numpy(),
+    "one": callers(1),
+    "two": callers(2),
     "loop": lambda: float(loop(tf.constant(STEPS["loop"]))),
 })
