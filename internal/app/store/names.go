@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cairnml/cairn/internal/objects"
@@ -121,24 +122,28 @@ func (s *Store) aliases(ctx context.Context) map[string]string {
 
 // Filter lists the entries that patterns keep, in the order of the store: those
 // whose name, short name or path in the object graph one of them matches, or,
-// where it holds no * or ?, is a part of. No patterns keep all. Where nothing is
-// left the error lists the names nearest to the first pattern.
+// where it holds no * or ?, is a part of. No patterns keep all. A pattern that
+// keeps nothing is an error, which lists the names nearest to it.
 func (s *Store) Filter(ctx context.Context, patterns []string) ([]Entry, error) {
 	if len(patterns) == 0 {
 		return s.Entries(), nil
 	}
 	var out []Entry
 	paths := s.aliases(ctx)
+	found := make([]bool, len(patterns))
 	for _, e := range s.Entries() {
-		for _, p := range patterns {
+		kept := false
+		for i, p := range patterns {
 			if fits(p, e.Name, paths[e.Name], strings.Contains) {
-				out = append(out, e)
-				break
+				kept, found[i] = true, true
 			}
 		}
+		if kept {
+			out = append(out, e)
+		}
 	}
-	if len(out) == 0 {
-		return nil, s.noMatch(patterns[0])
+	if i := slices.Index(found, false); i >= 0 {
+		return nil, s.noMatch(patterns[i])
 	}
 	return out, nil
 }
