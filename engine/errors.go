@@ -21,8 +21,32 @@ func NewPanicError(r any) *PanicError {
 	return &PanicError{Value: r, Stack: debug.Stack()}
 }
 
-// Error returns the panic's value; Stack holds where it happened.
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+// Error returns the panic's value and the line where it happened; Stack holds
+// the way there.
+func (e *PanicError) Error() string {
+	if site := e.Site(); site != "" {
+		return fmt.Sprintf("%s: panic: %v", site, e.Value)
+	}
+	return fmt.Sprintf("panic: %v", e.Value)
+}
+
+// Site returns the line where the panic happened, "model.go:12", as the stack
+// has it.
+func (e *PanicError) Site() string {
+	_, rest, found := strings.Cut("\n"+string(e.Stack), "\npanic(")
+	if !found {
+		return ""
+	}
+	lines := strings.Split(rest, "\n")
+	for i := 2; i+1 < len(lines); i += 2 { // a function's line, and its file's
+		if strings.HasPrefix(lines[i], "runtime.") {
+			continue
+		}
+		at, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " ")
+		return at[strings.LastIndexByte(at, '/')+1:]
+	}
+	return ""
+}
 
 // Unwrap returns the panic's value where that is an error.
 func (e *PanicError) Unwrap() error {
