@@ -103,7 +103,7 @@ func TestJSONIsAsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"ls", fix + "guide"}, {"ls", fix + "slices/s"}, {"ls", fix + "v1/model.ckpt"}, {"ls", fix + "dtypes/all", "zzz", "int"},
+		{"ls", fix + "guide"}, {"ls", fix + "slices/s"}, {"ls", fix + "v1/model.ckpt"}, {"ls", fix + "dtypes/all", "int"},
 		{"cat", fix + "dtypes/all"}, {"cat", fix + "names"}, {"cat", fix + "names", "global_step"}, {"cat", fix + "names", "dense/*"},
 		{"stat", fix + "names"}, {"stat", fix + "dtypes/all"}, {"stat", fix + "names", "bias"},
 		{"show", fix + "guide"}, {"show", fix + "names"}, {"show", fix + "keras3/ckpt-1"}, {"show", fix + "saved_model"},
