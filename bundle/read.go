@@ -97,12 +97,20 @@ func (r *Reader) ReadAll(ctx context.Context, reqs []ReadRequest, opts *ReadAllO
 	if most := r.opts.maxRead(br.stored()); need > most {
 		return errUnsupported("%s: %d tensors take %d bytes of storage, of which %d lie on the disk; the most is %d, ReaderOptions.MaxRead raises it", r.shown, len(reads), need, br.stored(), most)
 	}
+	n := 0
+	for i := range reads {
+		n += len(reads[i].parts)
+	}
+	pieces := make([]blob, 0, n) // which stay where they are
 	for i := range reads {
 		if err := reads[i].allocate(); err != nil {
 			return err
 		}
 		for _, part := range reads[i].parts {
-			br.add(reads[i].blob(r, part))
+			pieces = pieces[:len(pieces)+1]
+			b := &pieces[len(pieces)-1]
+			reads[i].fill(b, r, part)
+			br.add(b)
 		}
 	}
 	if err := br.run(ctx); err != nil {
@@ -151,6 +159,10 @@ func (r *Reader) resolve(req *ReadRequest) (checkedRead, error) {
 	}
 	if d := req.Dst; d != nil && (d.DType() != rec.DType || !d.Shape().Equal(p.shape)) {
 		return checkedRead{}, &MismatchError{Name: req.Name, Want: rec.DType, WantShape: p.shape, Got: d.DType(), GotShape: d.Shape()}
+	}
+	if r.version == 2 && req.Slice == nil && len(rec.Slices) == 0 {
+		p.parts = []*record{rec} // in one piece, as it lies there
+		return p, nil
 	}
 	p.want = spans(s, rec.Shape)
 	if len(rec.Slices) == 0 {
@@ -228,9 +240,9 @@ func (p *checkedRead) allocate() error {
 	return nil
 }
 
-// blob makes the reading of one stored piece.
-func (p *checkedRead) blob(r *Reader, part *record) *blob {
-	b := &blob{rec: part, owner: p.rec.Name, fix: r.fixer(part.DType)}
+// fill makes b the reading of one stored piece.
+func (p *checkedRead) fill(b *blob, r *Reader, part *record) {
+	b.rec, b.owner, b.fix = part, p.rec.Name, r.fixer(part.DType)
 	from := p.want
 	switch {
 	case part.slice != nil:
@@ -262,7 +274,6 @@ func (p *checkedRead) blob(r *Reader, part *record) *blob {
 			})
 		}
 	}
-	return b
 }
 
 func equalSpans(a, b []span) bool {

@@ -134,7 +134,7 @@ func (p *pending) Deliver(edge string, child any) error {
 		return l.deliverNames(ctx, child)
 	}
 	if w := p.edge(edge); w != nil {
-		if err := l.deliver(ctx, start{w.node, child}); err != nil {
+		if err := l.deliver(ctx, start{node: w.node, obj: child}); err != nil {
 			return err
 		}
 	}
@@ -335,7 +335,7 @@ func (l *load) appeared(plain bool) ([]start, error) {
 			edges[key.parent] = at
 		}
 		if child, ok := at[w.edge]; ok {
-			starts = append(starts, start{w.node, child})
+			starts = append(starts, start{node: w.node, obj: child})
 		}
 	}
 	slices.SortFunc(starts, func(a, b start) int { return int(a.node) - int(b.node) })

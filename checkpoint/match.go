@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -31,7 +32,6 @@ type match struct {
 	serials  []serialRead
 	savers   saverObjects
 	stamped  []any // objects that get this restore's order
-	reading  map[any]bool
 
 	pending    []*pendingEdge
 	slotsLeft  map[int32][]pendingSlot // owner node → added
@@ -51,8 +51,9 @@ type match struct {
 
 // start is a node and the object bound to it.
 type start struct {
-	node int32
-	obj  any
+	node  int32
+	obj   any
+	again bool // the object is another node already, whose value it gets
 }
 
 // done is a value that an object gets, or has from a later restore already.
@@ -94,7 +95,7 @@ func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, e
 	m := &match{
 		l: l, late: late, bound: make(map[int32]any, room), objects: make(map[any]bool, room),
 		slotsLeft: map[int32][]pendingSlot{}, slotsTaken: map[int32]bool{}, slotsSeen: map[int32]bool{},
-		optimizer: map[any]bool{}, unused: map[int32][]string{}, reading: make(map[any]bool, room),
+		optimizer: map[any]bool{}, unused: map[int32][]string{},
 		values: make([]valueRead, 0, room), stamped: make([]any, 0, room),
 		restored: make([]done, 0, room), queue: make([]start, 0, room),
 	}
@@ -134,9 +135,10 @@ func (m *match) bind(node int32, obj any) {
 		}
 		return
 	}
+	id := trackable.Identity(obj)
 	m.bound[node] = obj
-	m.objects[trackable.Identity(obj)] = true
-	m.queue = append(m.queue, start{node, obj})
+	m.queue = append(m.queue, start{node: node, obj: obj, again: m.objects[id]})
+	m.objects[id] = true
 }
 
 // take plans what is read into one object.
@@ -146,10 +148,7 @@ func (m *match) take(s start) {
 	if l.opts.SkipIterators && isIterator(n) {
 		return
 	}
-	// An object that is two nodes gets the value of the first.
-	id := trackable.Identity(s.obj)
-	current := !m.reading[id] && l.ck.stamp(s.obj) < l.order
-	m.reading[id] = true
+	current := !s.again && l.ck.stamp(s.obj) < l.order
 	if n.RegisteredSaver != nil && n.RegisteredSaver.Name != "" {
 		m.takeRegistered(s, n, current)
 		return
@@ -361,15 +360,12 @@ func (m *match) descend(s start) error {
 	if err != nil {
 		return err
 	}
-	at := make(map[string]any, len(edges))
-	for _, e := range edges {
-		at[e.Name] = e.Child
-	}
+	at := edgeFinder{edges: edges}
 	id := trackable.Identity(s.obj)
 	_, owner := s.obj.(trackable.SlotOwner)
 	owner = owner || m.l.optimizer[id] || m.optimizer[id]
 	for _, c := range kids {
-		child, ok := at[c.LocalName]
+		child, ok := at.find(c.LocalName)
 		if ok && owner && variableOf(child) == nil {
 			m.optimizer[trackable.Identity(child)] = true
 		}
@@ -389,6 +385,32 @@ func (m *match) descend(s start) error {
 		}
 	}
 	return nil
+}
+
+// edgeFinder finds edges by their names. A file mostly has them in the order of
+// the program.
+type edgeFinder struct {
+	edges  []trackable.Edge
+	next   int // what the name is compared with first
+	byName map[string]int
+}
+
+func (f *edgeFinder) find(name string) (child any, ok bool) {
+	if f.next >= len(f.edges) || f.edges[f.next].Name != name {
+		if f.byName == nil {
+			f.byName = make(map[string]int, len(f.edges))
+			for i, e := range f.edges {
+				f.byName[e.Name] = i
+			}
+		}
+		i, ok := f.byName[name]
+		if !ok {
+			return nil, false
+		}
+		f.next = i
+	}
+	f.next++
+	return f.edges[f.next-1].Child, true
 }
 
 // plainEdge reports whether obj can get a child on edge without its Node being
@@ -537,11 +559,15 @@ func (m *match) refuse() error {
 // commit writes what the match found into the load. Its lock is held.
 func (m *match) commit() {
 	l := m.l
-	for node, obj := range m.bound {
-		l.bound[node] = obj
+	if len(l.bound) == 0 { // the first match: there may be millions
+		l.bound = m.bound
+	} else {
+		maps.Copy(l.bound, m.bound)
 	}
-	for id := range m.objects {
-		l.objects[id] = true
+	if len(l.objects) == 0 {
+		l.objects = m.objects
+	} else {
+		maps.Copy(l.objects, m.objects)
 	}
 	for id := range m.optimizer {
 		l.optimizer[id] = true

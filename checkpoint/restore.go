@@ -214,7 +214,7 @@ func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 // propose matches and judges, without changing anything of the program.
 func (l *load) propose(ctx context.Context, g *trackable.Graph) (*match, judgement, *RestoreError, error) {
 	l.mu.Lock()
-	m, err := l.match(ctx, false, start{0, l.ck.root})
+	m, err := l.match(ctx, false, start{obj: l.ck.root})
 	if err != nil || m.err != nil {
 		l.mu.Unlock()
 		return nil, judgement{}, nil, errors.Join(err, matchErr(m))
@@ -245,12 +245,7 @@ func (l *load) propose(ctx context.Context, g *trackable.Graph) (*match, judgeme
 // adopt puts what a match found into a load that nothing else knows yet, so that
 // it can be judged; reset takes it out again.
 func (l *load) adopt(m *match) {
-	for node, obj := range m.bound {
-		l.bound[node] = obj
-	}
-	for id := range m.objects {
-		l.objects[id] = true
-	}
+	l.bound, l.objects = m.bound, m.objects
 	l.clashes = m.clashes
 	for _, w := range m.pending {
 		l.pending[edgeKey{trackable.Identity(w.parent), w.edge}] = w
@@ -261,8 +256,7 @@ func (l *load) adopt(m *match) {
 }
 
 func (l *load) reset() {
-	clear(l.bound)
-	clear(l.objects)
+	l.bound, l.objects = map[int32]any{}, map[any]bool{} // the match keeps its own
 	clear(l.pending)
 	clear(l.unused)
 	l.clashes = nil
