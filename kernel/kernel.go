@@ -15,8 +15,10 @@ import (
 	"github.com/cairnml/cairn/kernel/matmul"
 	"github.com/cairnml/cairn/kernel/nn"
 	"github.com/cairnml/cairn/kernel/parse"
+	"github.com/cairnml/cairn/kernel/ragged"
 	"github.com/cairnml/cairn/kernel/random"
 	"github.com/cairnml/cairn/kernel/reduce"
+	"github.com/cairnml/cairn/kernel/sparse"
 	"github.com/cairnml/cairn/kernel/state"
 	"github.com/cairnml/cairn/kernel/text"
 )
@@ -57,6 +59,8 @@ func Families() iter.Seq2[string, []engine.Kernel] {
 			{"text", text.Kernels()},
 			{"lookup", lookup.Kernels()},
 			{"parse", parse.Kernels()},
+			{"sparse", sparse.Kernels()},
+			{"ragged", ragged.Kernels()},
 		} {
 			if !yield(f.name, f.kernels) {
 				return

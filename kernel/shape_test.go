@@ -18,6 +18,9 @@ var sizedByValues = map[string]bool{
 	"Where": true, "StringSplit": true, "StringSplitV2": true, "StringNGrams": true, "UnicodeDecode": true,
 	"UnicodeDecodeWithOffsets": true, "Unique": true, "UniqueWithCounts": true,
 	"ParseExample": true, "ParseExampleV2": true, "ParseSingleExample": true, "DecodeRaw": true, "ParseTensor": true,
+	"ListDiff": true, "UniqueV2": true, "UniqueWithCountsV2": true, "DynamicPartition": true,
+	"SparseConcat": true, "SparseSlice": true, "SparseFillEmptyRows": true, "SparseSegmentSum": true, "SparseSegmentMean": true, "SparseSegmentSqrtN": true,
+	"RaggedTensorToTensor": true, "RaggedRange": true, "RaggedGather": true, "RaggedTensorToSparse": true,
 }
 
 // TestShapeRulesTellWhatKernelsGive holds that the rule of an op, asked with all

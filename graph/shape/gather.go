@@ -28,6 +28,9 @@ func Gather(s, is tensor.Shape, axis int, batchDims int64) (out tensor.Shape, ba
 	if batchDims < 0 || batch > len(is) || batch > axis {
 		return nil, 0, fmt.Errorf("batch_dims %d fits neither axis %d nor indices of %d dimensions", batchDims, axis, len(is))
 	}
+	if axis < 0 || axis >= len(s) {
+		return nil, 0, fmt.Errorf("axis %d of a tensor of %d dimensions", axis, len(s))
+	}
 	out = make(tensor.Shape, 0, len(s)+len(is)-batch-1)
 	for i := range batch {
 		d, ok := graph.MergeDim(s[i], is[i])

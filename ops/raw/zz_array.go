@@ -20,6 +20,11 @@ func BatchToSpaceND(s *ops.Scope, input ops.Input, blockShape ops.Input, crops o
 	return s.Emit1("BatchToSpaceND", nil, input, blockShape, crops)
 }
 
+// Bincount emits TensorFlow's op Bincount and returns its output.
+func Bincount(s *ops.Scope, arr ops.Input, size ops.Input, weights ops.Input) *ops.Value {
+	return s.Emit1("Bincount", nil, arr, size, weights)
+}
+
 // BroadcastArgs emits TensorFlow's op BroadcastArgs and returns its output.
 func BroadcastArgs(s *ops.Scope, s0 ops.Input, s1 ops.Input) *ops.Value {
 	return s.Emit1("BroadcastArgs", nil, s0, s1)
@@ -36,12 +41,45 @@ func BroadcastTo(s *ops.Scope, input ops.Input, shape ops.Input) *ops.Value {
 	return s.Emit1("BroadcastTo", nil, input, shape)
 }
 
+// Bucketize emits TensorFlow's op Bucketize and returns its output.
+func Bucketize(s *ops.Scope, input ops.Input, boundaries []float64) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Floats("boundaries", boundaries...))
+	return s.Emit1("Bucketize", as, input)
+}
+
+// ConcatOffset emits TensorFlow's op ConcatOffset and returns its outputs; nil after a failure.
+func ConcatOffset(s *ops.Scope, concatDim ops.Input, shape []ops.Input) []*ops.Value {
+	var in []ops.Input
+	in = append(in, concatDim)
+	in = append(in, shape...)
+	return s.Emit("ConcatOffset", nil, in...)
+}
+
 // ConcatV2 emits TensorFlow's op ConcatV2 and returns its output.
 func ConcatV2(s *ops.Scope, values []ops.Input, axis ops.Input) *ops.Value {
 	var in []ops.Input
 	in = append(in, values...)
 	in = append(in, axis)
 	return s.Emit1("ConcatV2", nil, in...)
+}
+
+// DenseBincountOptions are the attributes of [DenseBincount] that have defaults.
+type DenseBincountOptions struct {
+	// BinaryOutput is binary_output. Default: false.
+	BinaryOutput bool
+}
+
+// DenseBincount emits TensorFlow's op DenseBincount and returns its output.
+// A nil o means the defaults.
+func DenseBincount(s *ops.Scope, input ops.Input, size ops.Input, weights ops.Input, o *DenseBincountOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.BinaryOutput {
+			as = append(as, graph.Bool("binary_output", o.BinaryOutput))
+		}
+	}
+	return s.Emit1("DenseBincount", as, input, size, weights)
 }
 
 // DepthToSpaceOptions are the attributes of [DepthToSpace] that have defaults.
@@ -63,6 +101,31 @@ func DepthToSpace(s *ops.Scope, input ops.Input, blockSize int64, o *DepthToSpac
 	return s.Emit1("DepthToSpace", as, input)
 }
 
+// Diag emits TensorFlow's op Diag and returns its output.
+func Diag(s *ops.Scope, diagonal ops.Input) *ops.Value {
+	return s.Emit1("Diag", nil, diagonal)
+}
+
+// DiagPart emits TensorFlow's op DiagPart and returns its output.
+func DiagPart(s *ops.Scope, input ops.Input) *ops.Value {
+	return s.Emit1("DiagPart", nil, input)
+}
+
+// DynamicPartition emits TensorFlow's op DynamicPartition and returns its outputs; nil after a failure.
+func DynamicPartition(s *ops.Scope, data ops.Input, partitions ops.Input, numPartitions int64) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("num_partitions", numPartitions))
+	return s.Emit("DynamicPartition", as, data, partitions)
+}
+
+// DynamicStitch emits TensorFlow's op DynamicStitch and returns its output.
+func DynamicStitch(s *ops.Scope, indices []ops.Input, data []ops.Input) *ops.Value {
+	var in []ops.Input
+	in = append(in, indices...)
+	in = append(in, data...)
+	return s.Emit1("DynamicStitch", nil, in...)
+}
+
 // EnsureShape emits TensorFlow's op EnsureShape and returns its output.
 func EnsureShape(s *ops.Scope, input ops.Input, shape graph.PartialShape) *ops.Value {
 	var as graph.Attrs
@@ -78,6 +141,24 @@ func ExpandDims(s *ops.Scope, input ops.Input, dim ops.Input) *ops.Value {
 // Fill emits TensorFlow's op Fill and returns its output.
 func Fill(s *ops.Scope, dims ops.Input, value ops.Input) *ops.Value {
 	return s.Emit1("Fill", nil, dims, value)
+}
+
+// GatherOptions are the attributes of [Gather] that have defaults.
+type GatherOptions struct {
+	// ValidateIndices is validate_indices. Default: true.
+	ValidateIndices Opt[bool]
+}
+
+// Gather emits TensorFlow's op Gather and returns its output.
+// A nil o means the defaults.
+func Gather(s *ops.Scope, params ops.Input, indices ops.Input, o *GatherOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.ValidateIndices.set {
+			as = append(as, graph.Bool("validate_indices", o.ValidateIndices.v))
+		}
+	}
+	return s.Emit1("Gather", as, params, indices)
 }
 
 // GatherNdOptions are the attributes of [GatherNd] that have defaults.
@@ -129,6 +210,43 @@ func InvertPermutation(s *ops.Scope, x ops.Input) *ops.Value {
 // LinSpace emits TensorFlow's op LinSpace and returns its output.
 func LinSpace(s *ops.Scope, start ops.Input, stop ops.Input, num ops.Input) *ops.Value {
 	return s.Emit1("LinSpace", nil, start, stop, num)
+}
+
+// ListDiffOptions are the attributes of [ListDiff] that have defaults.
+type ListDiffOptions struct {
+	// OutIdx is out_idx. Default: int32.
+	OutIdx tensor.DType
+}
+
+// ListDiff emits TensorFlow's op ListDiff and returns its outputs.
+// A nil o means the defaults.
+func ListDiff(s *ops.Scope, x ops.Input, y ops.Input, o *ListDiffOptions) (out2, idx *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutIdx != 0 {
+			as = append(as, graph.Type("out_idx", o.OutIdx))
+		}
+	}
+	out := s.EmitN(2, "ListDiff", as, x, y)
+	return out[0], out[1]
+}
+
+// LowerBoundOptions are the attributes of [LowerBound] that have defaults.
+type LowerBoundOptions struct {
+	// OutType is out_type. Default: int32.
+	OutType tensor.DType
+}
+
+// LowerBound emits TensorFlow's op LowerBound and returns its output.
+// A nil o means the defaults.
+func LowerBound(s *ops.Scope, sortedInputs ops.Input, values ops.Input, o *LowerBoundOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+	}
+	return s.Emit1("LowerBound", as, sortedInputs, values)
 }
 
 // MatrixBandPart emits TensorFlow's op MatrixBandPart and returns its output.
@@ -209,6 +327,14 @@ func Pad(s *ops.Scope, input ops.Input, paddings ops.Input) *ops.Value {
 // PadV2 emits TensorFlow's op PadV2 and returns its output.
 func PadV2(s *ops.Scope, input ops.Input, paddings ops.Input, constantValues ops.Input) *ops.Value {
 	return s.Emit1("PadV2", nil, input, paddings, constantValues)
+}
+
+// ParallelDynamicStitch emits TensorFlow's op ParallelDynamicStitch and returns its output.
+func ParallelDynamicStitch(s *ops.Scope, indices []ops.Input, data []ops.Input) *ops.Value {
+	var in []ops.Input
+	in = append(in, indices...)
+	in = append(in, data...)
+	return s.Emit1("ParallelDynamicStitch", nil, in...)
 }
 
 // Range emits TensorFlow's op Range and returns its output.
@@ -529,6 +655,25 @@ func Unique(s *ops.Scope, x ops.Input, o *UniqueOptions) (y, idx *ops.Value) {
 	return out[0], out[1]
 }
 
+// UniqueV2Options are the attributes of [UniqueV2] that have defaults.
+type UniqueV2Options struct {
+	// OutIdx is out_idx. Default: int32.
+	OutIdx tensor.DType
+}
+
+// UniqueV2 emits TensorFlow's op UniqueV2 and returns its outputs.
+// A nil o means the defaults.
+func UniqueV2(s *ops.Scope, x ops.Input, axis ops.Input, o *UniqueV2Options) (y, idx *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutIdx != 0 {
+			as = append(as, graph.Type("out_idx", o.OutIdx))
+		}
+	}
+	out := s.EmitN(2, "UniqueV2", as, x, axis)
+	return out[0], out[1]
+}
+
 // UniqueWithCountsOptions are the attributes of [UniqueWithCounts] that have defaults.
 type UniqueWithCountsOptions struct {
 	// OutIdx is out_idx. Default: int32.
@@ -545,6 +690,25 @@ func UniqueWithCounts(s *ops.Scope, x ops.Input, o *UniqueWithCountsOptions) (y,
 		}
 	}
 	out := s.EmitN(3, "UniqueWithCounts", as, x)
+	return out[0], out[1], out[2]
+}
+
+// UniqueWithCountsV2Options are the attributes of [UniqueWithCountsV2] that have defaults.
+type UniqueWithCountsV2Options struct {
+	// OutIdx is out_idx. Default: int32.
+	OutIdx tensor.DType
+}
+
+// UniqueWithCountsV2 emits TensorFlow's op UniqueWithCountsV2 and returns its outputs.
+// A nil o means the defaults.
+func UniqueWithCountsV2(s *ops.Scope, x ops.Input, axis ops.Input, o *UniqueWithCountsV2Options) (y, idx, count *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutIdx != 0 {
+			as = append(as, graph.Type("out_idx", o.OutIdx))
+		}
+	}
+	out := s.EmitN(3, "UniqueWithCountsV2", as, x, axis)
 	return out[0], out[1], out[2]
 }
 
@@ -570,6 +734,24 @@ func Unpack(s *ops.Scope, value ops.Input, num int64, o *UnpackOptions) []*ops.V
 // UnsortedSegmentSum emits TensorFlow's op UnsortedSegmentSum and returns its output.
 func UnsortedSegmentSum(s *ops.Scope, data ops.Input, segmentIds ops.Input, numSegments ops.Input) *ops.Value {
 	return s.Emit1("UnsortedSegmentSum", nil, data, segmentIds, numSegments)
+}
+
+// UpperBoundOptions are the attributes of [UpperBound] that have defaults.
+type UpperBoundOptions struct {
+	// OutType is out_type. Default: int32.
+	OutType tensor.DType
+}
+
+// UpperBound emits TensorFlow's op UpperBound and returns its output.
+// A nil o means the defaults.
+func UpperBound(s *ops.Scope, sortedInputs ops.Input, values ops.Input, o *UpperBoundOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+	}
+	return s.Emit1("UpperBound", as, sortedInputs, values)
 }
 
 // Where emits TensorFlow's op Where and returns its output.

@@ -332,6 +332,11 @@ func DestroyTemporaryVariable(s *ops.Scope, ref ops.Input, varName string) *ops.
 	return s.Emit1("DestroyTemporaryVariable", as, ref)
 }
 
+// DisableCopyOnRead emits TensorFlow's op DisableCopyOnRead and reports whether that went well.
+func DisableCopyOnRead(s *ops.Scope, resource ops.Input) bool {
+	return s.Emit0("DisableCopyOnRead", nil, resource)
+}
+
 // IsVariableInitialized emits TensorFlow's op IsVariableInitialized and returns its output.
 func IsVariableInitialized(s *ops.Scope, ref ops.Input) *ops.Value {
 	return s.Emit1("IsVariableInitialized", nil, ref)

@@ -57,6 +57,15 @@ func (t ByType) Run(c *engine.Call) error {
 	return f(c)
 }
 
+// RunAs runs the Func for type d, for kernels whose type isn't input 0's.
+func (t ByType) RunAs(c *engine.Call, d tensor.DType) error {
+	f, err := engine.ByType[Func](t).Of(d)
+	if err != nil {
+		return err
+	}
+	return f(c)
+}
+
 // Before returns the table whose Funcs run only where check finds nothing wrong.
 func (t ByType) Before(check func(*engine.Call) error) ByType {
 	out := make(ByType, len(t))

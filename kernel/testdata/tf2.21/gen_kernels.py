@@ -3,7 +3,7 @@
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_kernels.py
 
 One JSON file a family, a case a line; recorder.py describes them. Families of
-their own scripts: gen_conv.py, gen_text.py, gen_lookup.py, gen_parse.py.
+their own scripts: gen_conv.py, gen_text.py, gen_lookup.py, gen_parse.py, gen_places.py.
 """
 import numpy as np
 import tensorflow as tf

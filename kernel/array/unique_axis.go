@@ -1,0 +1,78 @@
+package array
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// uniqueAlong makes output 0 of the slices of a tensor along an axis, each once,
+// output 1 of the place of each there, and output 2, where there is one, of how
+// often each stands there.
+func uniqueAlong(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	x := c.In(0)
+	s := x.Shape()
+	axes, err := shapes.Ints(c.In(1), "the axis")
+	if err != nil {
+		return err
+	}
+	axis := 0
+	switch {
+	case len(axes) > 1:
+		return fmt.Errorf("takes one axis, not %d", len(axes))
+	case len(axes) == 1:
+		if axis, err = shape.Axis(axes[0], len(s)); err != nil {
+			return err
+		}
+	case len(s) != 1:
+		return fmt.Errorf("takes a vector where no axis is named, not a tensor of shape %v", s)
+	}
+	outer, n, inner := shapes.Count(s[:axis]), s[axis], shapes.Count(s[axis+1:])
+	at := make(map[string]int64, n)
+	place := make([]int64, n)
+	var first []int
+	var counts []int64
+	var key []byte
+	for i := range n {
+		key = key[:0]
+		for o := range outer {
+			for k := range inner {
+				e := elementKey(x, (o*n+i)*inner+k)
+				if x.DType() == tensor.String {
+					key = binary.AppendUvarint(key, uint64(len(e)))
+				}
+				key = append(key, e...)
+			}
+		}
+		j, ok := at[string(key)]
+		if !ok {
+			j = int64(len(first))
+			at[string(key)] = j
+			first, counts = append(first, i), append(counts, 0)
+		}
+		place[i] = j
+		counts[j]++
+	}
+	dims := s.Clone()
+	dims[axis] = len(first)
+	out, err := c.Alloc(0, x.DType(), dims)
+	if err != nil {
+		return err
+	}
+	for o := range outer {
+		for k, i := range first {
+			copyRun(out, x, (o*len(first)+k)*inner, (o*n+i)*inner, inner)
+		}
+	}
+	if err := putPlaces(c, 1, place); err != nil || c.Op() != "UniqueWithCountsV2" {
+		return err
+	}
+	return putPlaces(c, 2, counts)
+}

@@ -1,0 +1,86 @@
+package sparse
+
+import (
+	"fmt"
+	"math"
+	"math/cmplx"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/tensor"
+)
+
+func divisor[T number](n int, how reduction) T {
+	if how == sqrtN {
+		return T(math.Sqrt(float64(n)))
+	}
+	return T(n)
+}
+
+var matMulTypes = elementwise.ByType{
+	tensor.Float32: product2[float32](same), tensor.Float64: product2[float64](same), tensor.Int32: product2[int32](same),
+	tensor.Complex64:  product2[complex64](func(x complex64) complex64 { return complex64(cmplx.Conj(complex128(x))) }),
+	tensor.Complex128: product2[complex128](cmplx.Conj),
+}
+
+func same[T any](x T) T { return x }
+
+// matMul multiplies a sparse matrix by a dense one; either may stand for its
+// adjoint.
+func matMul(c *engine.Call) error {
+	if err := c.Need(4); err != nil {
+		return err
+	}
+	return matMulTypes.RunAs(c, c.In(1).DType())
+}
+
+func product2[T interface {
+	float32 | float64 | int32 | complex64 | complex128
+	tensor.Element
+}](conj func(T) T) elementwise.Func {
+	return func(c *engine.Call) error {
+		m, err := input(c, 0, 1, 2)
+		if err == nil {
+			err = m.check()
+		}
+		if err != nil {
+			return err
+		}
+		b := c.In(3)
+		if m.rank != 2 || len(b.Shape()) != 2 || b.DType() != m.values.DType() {
+			return fmt.Errorf("takes two matrices of one type, not %v%v and %v%v", m.values.DType(), m.shape, b.DType(), b.Shape())
+		}
+		adjA, adjB := c.Attrs().Bool("adjoint_a"), c.Attrs().Bool("adjoint_b")
+		rows, inner := m.shape[0], m.shape[1]
+		if adjA {
+			rows, inner = inner, rows
+		}
+		k, cols := b.Shape()[0], b.Shape()[1]
+		if adjB {
+			k, cols = cols, k
+		}
+		if inner != int64(k) || rows != int64(int(rows)) {
+			return fmt.Errorf("the inner sizes are %d and %d", inner, k)
+		}
+		out, err := c.AllocZero(0, b.DType(), tensor.Shape{int(rows), cols})
+		if err != nil {
+			return err
+		}
+		dst, dense, values := tensor.Values[T](out), tensor.Values[T](b), tensor.Values[T](m.values)
+		for i, x := range values {
+			r, at := int(m.at[2*i]), int(m.at[2*i+1])
+			if adjA {
+				r, at, x = at, r, conj(x)
+			}
+			row := dst[r*cols : (r+1)*cols]
+			for j := range row {
+				if adjB {
+					row[j] += x * conj(dense[j*k+at])
+				} else {
+					row[j] += x * dense[at*cols+j]
+				}
+			}
+		}
+		return nil
+	}
+}
