@@ -1,6 +1,6 @@
-// Package cairn is the front door to TensorFlow's checkpoints in pure Go: no
-// Python, no cgo, no libtensorflow, and the same bytes as TensorFlow 2.21 in
-// both directions.
+// Package cairn is the front door to TensorFlow's checkpoints and SavedModels in
+// pure Go: no Python, no cgo, no libtensorflow, and the same bytes as TensorFlow
+// 2.21 in both directions.
 //
 // # Where to start
 //
@@ -23,6 +23,13 @@
 //	manager, err := checkpoint.NewManager(ckpt, dir, &checkpoint.ManagerOptions{MaxToKeep: 3})
 //	report, err := manager.RestoreOrInitialize(ctx) // strict: nothing half restored
 //	path, err := manager.Save(ctx)            // crash-safe
+//
+// To run a model that was trained elsewhere, [Load] its SavedModel from a
+// directory, an embed.FS or memory, and [Bind] a signature to a Go function:
+//
+//	model, err := cairn.Load(ctx, os.DirFS("model"), nil)
+//	classify, err := cairn.Bind[Image, Result](model, "serving_default")
+//	got, err := classify(ctx, Image{img})
 //
 // To train in Go, use packages keras (layers, losses, optimizers), ops (the ops
 // themselves), grad (the tape), function (what calls them) and dataset;

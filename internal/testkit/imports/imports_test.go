@@ -266,32 +266,37 @@ func TestNothingHappensByImport(t *testing.T) {
 }
 
 // TestReadingLinksNoRunning checks what the table is for: a program that only
-// reads and writes checkpoints, or looks into files through the root package,
-// holds no kernel, no op, no pictures and no network.
+// reads and writes checkpoints holds no kernel, no op, no pictures and no
+// network; one that looks into SavedModels holds what plans are made of, but no
+// kernel.
 func TestReadingLinksNoRunning(t *testing.T) {
 	sources := readSources(t)
-	seen := map[string]bool{}
-	var visit func(dir string)
-	visit = func(dir string) {
-		if seen[dir] {
-			return
-		}
-		seen[dir] = true
-		for to, files := range sources[dir].imports {
-			switch rel, own := strings.CutPrefix(to, module+"/"); {
-			case own:
-				visit(rel)
-			case to == "net" || strings.HasPrefix(to, "net/") || to == "os/exec" || to == "C" || to == "plugin",
-				to == "image" || strings.HasPrefix(to, "image/") || strings.HasPrefix(to, "golang.org/x/image/"):
-				t.Errorf("the root or checkpoint reaches %s (%s)", to, files[0])
+	for root, never := range map[string][]string{
+		"checkpoint": {"internal/app/plot", "engine", "ops", "grad", "kernel", "function", "keras", "dataset"},
+		"savedmodel": {"internal/app/plot", "ops", "grad", "kernel", "function", "keras", "dataset"},
+	} {
+		seen := map[string]bool{}
+		var visit func(dir string)
+		visit = func(dir string) {
+			if seen[dir] {
+				return
+			}
+			seen[dir] = true
+			for to, files := range sources[dir].imports {
+				switch rel, own := strings.CutPrefix(to, module+"/"); {
+				case own:
+					visit(rel)
+				case to == "net" || strings.HasPrefix(to, "net/") || to == "os/exec" || to == "C" || to == "plugin",
+					to == "image" || strings.HasPrefix(to, "image/") || strings.HasPrefix(to, "golang.org/x/image/"):
+					t.Errorf("%s reaches %s (%s)", root, to, files[0])
+				}
 			}
 		}
-	}
-	visit("checkpoint")
-	visit("") // the root: looking into files costs no more
-	for _, running := range []string{"internal/app/plot", "engine", "ops", "grad", "kernel", "function", "keras", "dataset"} {
-		if seen[running] {
-			t.Errorf("the root or checkpoint links %s", running)
+		visit(root)
+		for _, running := range never {
+			if seen[running] {
+				t.Errorf("%s links %s", root, running)
+			}
 		}
 	}
 }
