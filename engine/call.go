@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"unsafe"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
@@ -25,12 +26,15 @@ type Call struct {
 	last   bitset  // the inputs that nobody needs after this op; the plan's
 	taken  bitset  // the inputs whose reference the op gave away or up
 	shared bitset  // the inputs that Substitute replaced
+
+	scratch []*Buffer // that the kernel holds
 }
 
 // Begin makes c a call in env, with no inputs yet. A Call may be used for many
 // ops, one after the other.
 func (c *Call) Begin(ctx context.Context, env *Env) {
 	c.ctx, c.env, c.last, c.taken, c.shared = ctx, env, nil, c.taken[:0], c.shared[:0]
+	c.dropScratch() // of a kernel that failed: its arena is recycled
 	clear(c.in[:cap(c.in)])
 	clear(c.out[:cap(c.out)])
 	c.in, c.out = c.in[:0], c.out[:0]
@@ -50,7 +54,10 @@ func (c *Call) Run(p *Prepared) (err error) {
 		}
 	}()
 	c.node = p.node
-	return p.run(c)
+	if err = p.run(c); err == nil && len(c.scratch) > 0 {
+		c.freeScratch()
+	}
+	return err
 }
 
 // Results returns the outputs, valid until the next Begin.
@@ -194,12 +201,40 @@ func (c *Call) Release(i int) {
 	}
 }
 
-// Scratch returns n bytes for this call only, of undefined contents. They count
-// as in use until free gives them back, at the latest when the call ends.
+// Scratch returns n bytes for the kernel only, of undefined contents. They come
+// from the call's arena and count as in use until free gives them back, or the
+// kernel returns.
 func (c *Call) Scratch(n int) (mem []byte, free func()) {
-	a := c.env.Arena
-	mem, b := a.Alloc(n)
-	return mem, func() { a.release(b) }
+	mem, b := c.env.Arena.Alloc(n)
+	i := len(c.scratch)
+	c.scratch = append(c.scratch, b)
+	return mem, func() {
+		c.env.Arena.release(c.scratch[i])
+		c.scratch[i] = nil
+	}
+}
+
+// freeScratch gives back what the kernel has not.
+func (c *Call) freeScratch() {
+	for _, b := range c.scratch {
+		c.env.Arena.release(b)
+	}
+	c.dropScratch()
+}
+
+func (c *Call) dropScratch() {
+	clear(c.scratch)
+	c.scratch = c.scratch[:0]
+}
+
+// Scratch returns n elements as [Call.Scratch] returns bytes.
+func Scratch[T any](c *Call, n int) (v []T, free func()) {
+	var z T
+	mem, free := c.Scratch(n * int(unsafe.Sizeof(z)))
+	if n == 0 {
+		return nil, free
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&mem[0])), n), free
 }
 
 // Forward makes output i the memory of input in under another shape, of as many

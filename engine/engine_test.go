@@ -215,3 +215,36 @@ func BenchmarkWorkers(b *testing.B) {
 }
 
 var sink atomic.Uint64
+
+// TestScratchCountsUntilTheKernelReturns runs a kernel that gives half of its
+// scratch memory back itself.
+func TestScratchCountsUntilTheKernelReturns(t *testing.T) {
+	ks, err := engine.NewKernelSet([]engine.Kernel{{Op: "Busy", Run: func(c *engine.Call) error {
+		_, free := engine.Scratch[float32](c, 1<<18)
+		free()
+		x, _ := engine.Scratch[float32](c, 1<<18)
+		if len(x) != 1<<18 {
+			t.Errorf("got %d elements", len(x))
+		}
+		return nil
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := ks.PrepareEager("Busy", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := &engine.Env{Arena: engine.NewArena()}
+	defer env.Arena.Release()
+	var c engine.Call
+	for range 3 {
+		c.Begin(context.Background(), env)
+		if err := c.Run(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := env.Arena.Peak(); got != 1<<20 {
+		t.Errorf("%d bytes were in use at most, want %d", got, 1<<20)
+	}
+}

@@ -199,6 +199,9 @@ func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results [
 		if err := st.run(c); err != nil {
 			return nil, p.failed(at, err)
 		}
+		if len(c.scratch) > 0 {
+			c.freeScratch()
+		}
 		for i, slot := range st.out {
 			if i >= len(c.out) || c.out[i].IsZero() {
 				if slot >= 0 {

@@ -139,7 +139,7 @@ func scatterND(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return addParts(out, updates, at, inner)
+	return addParts(c, out, updates, at, inner)
 }
 
 func segmentSum(c *engine.Call) error {
@@ -179,7 +179,7 @@ func segmentSum(c *engine.Call) error {
 			at[i] = -1 // left out
 		}
 	}
-	return addParts(out, x, at, inner)
+	return addParts(c, out, x, at, inner)
 }
 
 func oneHot(c *engine.Call) error {

@@ -159,5 +159,5 @@ func mirrorPadGrad(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return addParts(out, dy, mirrored(dims, maps, shapes.Strides(s)), 1)
+	return addParts(c, out, dy, mirrored(dims, maps, shapes.Strides(s)), 1)
 }

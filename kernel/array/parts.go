@@ -7,7 +7,7 @@ import (
 )
 
 // adders add up parts, by the type of the elements.
-var adders = engine.ByType[func(out, x *tensor.Tensor, at []int, n int)]{
+var adders = engine.ByType[func(c *engine.Call, out, x *tensor.Tensor, at []int, n int)]{
 	tensor.Float32: adder[float32], tensor.Float64: adder[float64],
 	tensor.Float16: adderHalf[tensor.F16], tensor.BFloat16: adderHalf[tensor.BF16],
 	tensor.Int8: adder[int8], tensor.Int16: adder[int16], tensor.Int32: adder[int32], tensor.Int64: adder[int64],
@@ -17,24 +17,23 @@ var adders = engine.ByType[func(out, x *tensor.Tensor, at []int, n int)]{
 
 // addParts adds part i of x, n elements, to those of out from at[i] on. A place
 // below 0 leaves the part out.
-func addParts(out, x *tensor.Tensor, at []int, n int) error {
+func addParts(c *engine.Call, out, x *tensor.Tensor, at []int, n int) error {
 	f, err := adders.Of(x.DType())
 	if err != nil {
 		return err
 	}
-	f(out, x, at, n)
+	f(c, out, x, at, n)
 	return nil
 }
 
-func adder[T number](out, x *tensor.Tensor, at []int, n int) {
+func adder[T number](_ *engine.Call, out, x *tensor.Tensor, at []int, n int) {
 	addTo(tensor.Values[T](out), tensor.Values[T](x), at, n)
 }
 
 // adderHalf rounds each sum once.
-func adderHalf[H elementwise.Half](out, x *tensor.Tensor, at []int, n int) {
-	dst, src := make([]float32, out.Len()), make([]float32, x.Len())
-	elementwise.Widen(src, tensor.Values[H](x))
-	addTo(dst, src, at, n)
+func adderHalf[H elementwise.Half](c *engine.Call, out, x *tensor.Tensor, at []int, n int) {
+	dst := elementwise.Wide(c, out.Len())
+	addTo(dst, elementwise.Widened[H](c, x), at, n)
 	elementwise.Narrow(tensor.Values[H](out), dst)
 }
 

@@ -78,11 +78,11 @@ func wide(c *engine.Call, t *tensor.Tensor) ([]float32, func(), error) {
 	case tensor.Float32:
 		return tensor.Values[float32](t), func() {}, nil
 	case tensor.Float16:
-		v, free := scratch[float32](c, t.Len())
+		v, free := engine.Scratch[float32](c, t.Len())
 		elementwise.Widen(v, tensor.Values[tensor.F16](t))
 		return v, free, nil
 	case tensor.BFloat16:
-		v, free := scratch[float32](c, t.Len())
+		v, free := engine.Scratch[float32](c, t.Len())
 		elementwise.Widen(v, tensor.Values[tensor.BF16](t))
 		return v, free, nil
 	}
@@ -98,10 +98,10 @@ var normTypes = []tensor.DType{tensor.Float32, tensor.BFloat16, tensor.Float16}
 func narrow(c *engine.Call, t *tensor.Tensor) (v []float32, done func()) {
 	switch t.DType() {
 	case tensor.Float16:
-		v, free := scratch[float32](c, t.Len())
+		v, free := engine.Scratch[float32](c, t.Len())
 		return v, func() { elementwise.Narrow(tensor.Values[tensor.F16](t), v); free() }
 	case tensor.BFloat16:
-		v, free := scratch[float32](c, t.Len())
+		v, free := engine.Scratch[float32](c, t.Len())
 		return v, func() { elementwise.Narrow(tensor.Values[tensor.BF16](t), v); free() }
 	}
 	return tensor.Values[float32](t), func() {}
@@ -172,7 +172,7 @@ func normForward(c *engine.Call, b *batchNorm) error {
 		return nil
 	}
 	out, done := narrow(c, y)
-	factor, freeFactor := scratch[float32](c, ch.c)
+	factor, freeFactor := engine.Scratch[float32](c, ch.c)
 	defer freeFactor()
 	for i := range factor {
 		factor[i] = v[1][i] * rsqrt(variance[i]+b.epsilon)

@@ -173,7 +173,7 @@ func halves[H elementwise.Half](c *engine.Call, v *convolution, g *geometry, out
 	var wide [3][]float32
 	for i, t := range []*tensor.Tensor{out, a, b} {
 		var free func()
-		wide[i], free = scratch[float32](c, t.Len())
+		wide[i], free = engine.Scratch[float32](c, t.Len())
 		defer free()
 	}
 	elementwise.Widen(wide[1], tensor.Values[H](a))

@@ -1,24 +1,12 @@
 package conv
 
 import (
-	"unsafe"
-
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
 // element are the types that images consist of.
 type element interface{ vec.Real }
-
-// scratch returns temporary memory of n elements.
-func scratch[T element](c *engine.Call, n int) ([]T, func()) {
-	var z T
-	mem, free := c.Scratch(n * int(unsafe.Sizeof(z)))
-	if n == 0 {
-		return nil, free
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&mem[0])), n), free
-}
 
 // frame is images with the channels last, in memory that may be wider than they
 // are: element (0, 0, 0) of an image stands behind a border of zeros.
@@ -48,7 +36,7 @@ func framed[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in,
 		return f
 	}
 	_, image := f.strides()
-	f.data, f.free = scratch[T](c, n*image)
+	f.data, f.free = engine.Scratch[T](c, n*image)
 	rows := n * dims[0] * dims[1]
 	width := dims[2] * f.c
 	c.Parallel(rows, float64(width)*0.3, func(lo, hi int) {
@@ -116,7 +104,7 @@ func last[T element](c *engine.Call, dst []T, channelsFirst bool, n int, size [3
 	if !channelsFirst || ch == 1 || plane == 1 {
 		return dst, func() {}
 	}
-	buf, free := scratch[T](c, len(dst))
+	buf, free := engine.Scratch[T](c, len(dst))
 	return buf, func() {
 		toChannelsFirst(c, dst, buf, n, plane, ch)
 		free()

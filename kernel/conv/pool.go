@@ -159,9 +159,9 @@ func pools[T tensorElement](f windowFunc[T]) reducer {
 
 func halfPools[H elementwise.Half](f windowFunc[float32]) reducer {
 	return func(c *engine.Call, g *geometry, out, x *tensor.Tensor) {
-		src, free := scratch[float32](c, x.Len())
+		src, free := engine.Scratch[float32](c, x.Len())
 		defer free()
-		dst, freeDst := scratch[float32](c, out.Len())
+		dst, freeDst := engine.Scratch[float32](c, out.Len())
 		defer freeDst()
 		elementwise.Widen(src, tensor.Values[H](x))
 		poolOver(c, g, dst, src, f)

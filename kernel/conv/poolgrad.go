@@ -35,12 +35,12 @@ func halfBack[H elementwise.Half](f poolGrad[float32]) backwards {
 		for i, t := range in {
 			if t != nil {
 				var free func()
-				v[i], free = scratch[float32](c, t.Len())
+				v[i], free = engine.Scratch[float32](c, t.Len())
 				defer free()
 				elementwise.Widen(v[i], tensor.Values[H](t))
 			}
 		}
-		dst, free := scratch[float32](c, out.Len())
+		dst, free := engine.Scratch[float32](c, out.Len())
 		defer free()
 		backOver(c, g, dst, v, second, f)
 		elementwise.Narrow(tensor.Values[H](out), dst)

@@ -115,7 +115,7 @@ func spread[T real](c *engine.Call, g *geometry, x, f, y []T, packed []*gemm.Wei
 	var b []T
 	if packed == nil || g.groups > 1 {
 		var free func()
-		b, free = scratch[T](c, g.taps()*og*cg)
+		b, free = engine.Scratch[T](c, g.taps()*og*cg)
 		defer free()
 	}
 	for i := range phases {

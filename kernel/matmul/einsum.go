@@ -183,10 +183,9 @@ func einsumOf[T number](c *engine.Call, s *sum, y *tensor.Tensor) {
 func einsumHalf[H elementwise.Half](c *engine.Call, s *sum, y *tensor.Tensor) {
 	in := make([][]float32, c.NumIn())
 	for i := range in {
-		in[i] = make([]float32, c.In(i).Len())
-		elementwise.Widen(in[i], tensor.Values[H](c.In(i)))
+		in[i] = elementwise.Widened[H](c, c.In(i))
 	}
-	dst := make([]float32, y.Len())
+	dst := elementwise.Wide(c, y.Len())
 	compute(c, s, dst, in)
 	elementwise.Narrow(tensor.Values[H](y), dst)
 }

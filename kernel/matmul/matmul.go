@@ -199,10 +199,8 @@ func packed[T float32 | float64](c *engine.Call, p *product, mul mulFunc[T], siz
 }
 
 func half[H elementwise.Half](c *engine.Call, p *product, out *tensor.Tensor) {
-	a, b, dst := make([]float32, c.In(0).Len()), make([]float32, c.In(1).Len()), make([]float32, out.Len())
-	elementwise.Widen(a, tensor.Values[H](c.In(0)))
-	elementwise.Widen(b, tensor.Values[H](c.In(1)))
-	packed(c, p, gemm.F32, 4, dst, a, b)
+	dst := elementwise.Wide(c, out.Len())
+	packed(c, p, gemm.F32, 4, dst, elementwise.Widened[H](c, c.In(0)), elementwise.Widened[H](c, c.In(1)))
 	elementwise.Narrow(tensor.Values[H](out), dst)
 }
 

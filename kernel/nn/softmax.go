@@ -105,8 +105,7 @@ func rowsOfHalf[H elementwise.Half](f func(dst, x []float32)) elementwise.Func {
 		if err != nil || out.Len() == 0 {
 			return err
 		}
-		x := make([]float32, out.Len())
-		elementwise.Widen(x, tensor.Values[H](c.In(0)))
+		x := elementwise.Widened[H](c, c.In(0))
 		eachRow(c, x, x, n, f)
 		elementwise.Narrow(tensor.Values[H](out), x)
 		return nil
@@ -168,11 +167,9 @@ func crossHalf[H elementwise.Half](c *engine.Call) error {
 	}
 	var wide [2][]float32
 	for i := range wide {
-		w := make([]float32, c.In(i).Len())
-		elementwise.Widen(w, tensor.Values[H](c.In(i)))
-		wide[i] = stretch(w, c.In(i).Shape(), rows, n)
+		wide[i] = stretch(elementwise.Widened[H](c, c.In(i)), c.In(i).Shape(), rows, n)
 	}
-	l, d := make([]float32, rows), make([]float32, rows*n)
+	l, d := elementwise.Wide(c, rows), elementwise.Wide(c, rows*n)
 	crossRows(c, l, d, wide[0], wide[1], rows, n)
 	elementwise.Narrow(tensor.Values[H](loss), l)
 	elementwise.Narrow(tensor.Values[H](back), d)
@@ -267,8 +264,7 @@ func sparseHalf[H elementwise.Half](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	x, l, d := make([]float32, rows*n), make([]float32, rows), make([]float32, rows*n)
-	elementwise.Widen(x, tensor.Values[H](c.In(0)))
+	x, l, d := elementwise.Widened[H](c, c.In(0)), elementwise.Wide(c, rows), elementwise.Wide(c, rows*n)
 	if err := sparseRows(c, l, d, x, labels, n); err != nil {
 		return err
 	}

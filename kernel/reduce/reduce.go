@@ -194,8 +194,7 @@ func runHalf[H elementwise.Half](r reducer[float32]) elementwise.Func {
 		if err != nil {
 			return err
 		}
-		src, dst := make([]float32, c.In(0).Len()), make([]float32, out.Len())
-		elementwise.Widen(src, tensor.Values[H](c.In(0)))
+		src, dst := elementwise.Widened[H](c, c.In(0)), elementwise.Wide(c, out.Len())
 		if r.begin != nil {
 			r.begin(src, src)
 		}

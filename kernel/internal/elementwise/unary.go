@@ -153,6 +153,21 @@ func Widen[H Half](dst []float32, src []H) {
 	}
 }
 
+// Widened returns the halves of a tensor as float32, in memory that lasts until
+// the kernel returns.
+func Widened[H Half](c *engine.Call, t *tensor.Tensor) []float32 {
+	x, _ := engine.Scratch[float32](c, t.Len())
+	Widen(x, tensor.Values[H](t))
+	return x
+}
+
+// Wide returns zeroed memory of n numbers that lasts until the kernel returns.
+func Wide(c *engine.Call, n int) []float32 {
+	x, _ := engine.Scratch[float32](c, n)
+	clear(x)
+	return x
+}
+
 // Narrow rounds float32 to halves, to the nearest, ties to even.
 func Narrow[H Half](dst []H, src []float32) {
 	switch dst := any(dst).(type) {
