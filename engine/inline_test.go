@@ -21,8 +21,8 @@ func call(b *builder, op string, f *graph.Function, in ...graph.Output) *graph.N
 	return b.node(op, graph.Attrs{graph.Func("f", f), graph.Types("Tout", types...)}, in...)
 }
 
-// noisy is a function that adds one to a variable and gives its first argument
-// with noise, and noise alone.
+// noisy returns a function that adds one to a variable and gives its first
+// argument with noise, and noise alone.
 func noisy(t testing.TB) *graph.Function {
 	b := build(t, "noisy")
 	x, v := b.arg(tensor.Float32), b.arg(tensor.Resource)
