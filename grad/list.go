@@ -1,6 +1,7 @@
 package grad
 
 import (
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -22,7 +23,11 @@ var listRules = map[string]Rule{
 	"TensorListSetItem": func(s *ops.Scope, op *Op) {
 		dy, i, x := op.Grad(0), op.In(1), op.In(2)
 		if op.Needs(0) {
-			op.Give(0, s.Emit1("TensorListSetItem", elementType(op.In(2).DType()), dy, i, ops.ZerosLike(s, x)))
+			dx := s.Emit1("TensorListSetItem", elementType(op.In(2).DType()), dy, i, ops.ZerosLike(s, x))
+			if op.Attrs().Bool("resize_if_index_out_of_bounds") {
+				dx = s.Emit1("TensorListResize", nil, dx, listLength(s, op.In(0)))
+			}
+			op.Give(0, dx)
 		}
 		if op.Needs(2) {
 			op.Give(2, s.Emit1("TensorListGetItem", elementType(op.In(2).DType()), dy, i, shapeOrScalar(s, x)))
@@ -38,9 +43,57 @@ var listRules = map[string]Rule{
 		op.Give(0, s.Emit1("TensorListFromTensor", elementType(op.Out(0).DType()), op.Grad(0), anyShape))
 	},
 	"TensorListFromTensor": func(s *ops.Scope, op *Op) {
-		rows := ops.StridedSlice(s, sizesOf(s, op.In(0)), ops.From(1))
-		op.Give(0, s.Emit1("TensorListStack", elementType(op.In(0).DType()), op.Grad(0), rows))
+		op.Give(0, s.Emit1("TensorListStack", elementType(op.In(0).DType()), op.Grad(0), rowShape(s, op.In(0))))
 	},
+	"TensorListConcat":   gradListConcat,
+	"TensorListConcatV2": gradListConcat,
+	"TensorListSplit": func(s *ops.Scope, op *Op) {
+		x := op.In(0)
+		elements := joinVectors(s, tensor.Vector(int32(-1)), rowShape(s, x))
+		attrs := elementType(x.DType()).Set(graph.Type("shape_type", tensor.Int32))
+		op.Give(0, s.EmitN(2, "TensorListConcatV2", attrs, op.Grad(0), elements, op.In(2))[0])
+	},
+	"TensorListResize": func(s *ops.Scope, op *Op) {
+		op.Give(0, s.Emit1("TensorListResize", nil, op.Grad(0), listLength(s, op.In(0))))
+	},
+	"TensorListGather": func(s *ops.Scope, op *Op) {
+		d := op.Out(0).DType()
+		zeros := s.Emit1("TensorListReserve", elementType(d), anyShape, listLength(s, op.In(0)))
+		op.Give(0, s.Emit1("TensorListScatterIntoExistingList", elementType(d), zeros, op.Grad(0), op.In(1)))
+	},
+	"TensorListScatter":   gradListScatter,
+	"TensorListScatterV2": gradListScatter,
+	"TensorListScatterIntoExistingList": func(s *ops.Scope, op *Op) {
+		x, indices, dy := op.In(1), op.In(2), op.Grad(0)
+		d := elementType(x.DType())
+		if op.Needs(0) {
+			op.Give(0, s.Emit1("TensorListScatterIntoExistingList", d, dy, ops.ZerosLike(s, x), indices))
+		}
+		if op.Needs(1) {
+			op.Give(1, s.Emit1("TensorListGather", d, dy, indices, rowShape(s, x)))
+		}
+	},
+}
+
+// gradListConcat cuts the gradient where the elements met.
+func gradListConcat(s *ops.Scope, op *Op) {
+	d := op.Out(0).DType()
+	op.Give(0, s.Emit1("TensorListSplit", elementType(d), op.Grad(0), anyShape, op.Out(1)))
+}
+
+// gradListScatter gathers the elements' gradients.
+func gradListScatter(s *ops.Scope, op *Op) {
+	x := op.In(0)
+	op.Give(0, s.Emit1("TensorListGather", elementType(x.DType()), op.Grad(0), op.In(1), rowShape(s, x)))
+}
+
+func listLength(s *ops.Scope, list *ops.Value) *ops.Value {
+	return s.Emit1("TensorListLength", nil, list)
+}
+
+// rowShape returns the shape of one row of x as a value.
+func rowShape(s *ops.Scope, x *ops.Value) *ops.Value {
+	return ops.StridedSlice(s, sizesOf(s, x), ops.From(1))
 }
 
 // anyShape says that the elements of a list may have any shape.

@@ -1,0 +1,85 @@
+package grad_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+)
+
+var ofDoubles = graph.Attrs{graph.Type("element_dtype", tensor.Float64)}
+
+// listOf returns the rows of x as a list.
+func listOf(s *ops.Scope, x *ops.Value) *ops.Value {
+	return s.Emit1("TensorListFromTensor", ofDoubles, x, []int32{2})
+}
+
+func stacked(s *ops.Scope, list *ops.Value) *ops.Value {
+	return s.Emit1("TensorListStack", ofDoubles, list, []int32{2})
+}
+
+// TestGradientsOfListOps compares the gradient of what is computed by lists of
+// the rows of a matrix, each element of the result times its own weight.
+func TestGradientsOfListOps(t *testing.T) {
+	x := tensor.Must(tensor.New([]float64{1, 2, 3, 4, 5, 6}, 3, 2))
+	for name, c := range map[string]struct {
+		f    func(s *ops.Scope, x *ops.Value) *ops.Value
+		want []float64
+	}{
+		"concat": {func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return s.EmitN(2, "TensorListConcatV2", ofDoubles, listOf(s, x), []int32{2}, []int64{})[0]
+		}, []float64{1, 2, 3, 4, 5, 6}},
+		"concat, the first form": {func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return s.EmitN(2, "TensorListConcat", ofDoubles, listOf(s, x))[0]
+		}, []float64{1, 2, 3, 4, 5, 6}},
+		"split": {func(s *ops.Scope, x *ops.Value) *ops.Value {
+			parts := s.Emit1("TensorListSplit", ofDoubles, x, []int32{-1, 2}, []int64{1, 2})
+			return s.Emit1("TensorListGetItem", ofDoubles, parts, tensor.Scalar(int32(1)), []int32{2, 2})
+		}, []float64{0, 0, 1, 2, 3, 4}},
+		"gather": {func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return s.Emit1("TensorListGather", ofDoubles, listOf(s, x), []int32{2, 0}, []int32{2})
+		}, []float64{3, 4, 0, 0, 1, 2}},
+		"resize": {func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return stacked(s, s.Emit1("TensorListResize", nil, listOf(s, x), tensor.Scalar(int32(2))))
+		}, []float64{1, 2, 3, 4, 0, 0}},
+		"scatter": {func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return stacked(s, s.Emit1("TensorListScatterV2", ofDoubles, x, []int32{2, 0, 1}, []int32{2}, tensor.Scalar(int32(3))))
+		}, []float64{5, 6, 1, 2, 3, 4}},
+		"scatter, the first form": {func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return stacked(s, s.Emit1("TensorListScatter", ofDoubles, x, []int32{2, 0, 1}, []int32{2}))
+		}, []float64{5, 6, 1, 2, 3, 4}},
+		"scatter into a list": {func(s *ops.Scope, x *ops.Value) *ops.Value {
+			rows := ops.Mul(s, ops.StridedSlice(s, x, ops.To(1)), 10) // replaces row 2 by ten times row 0
+			return stacked(s, s.Emit1("TensorListScatterIntoExistingList", ofDoubles, listOf(s, x), rows, []int32{2}))
+		}, []float64{51, 62, 3, 4, 0, 0}},
+		"set an element behind the end": {func(s *ops.Scope, x *ops.Value) *ops.Value {
+			attrs := ofDoubles.Set(graph.Bool("resize_if_index_out_of_bounds", true))
+			row := ops.StridedSlice(s, x, ops.At(1))
+			return stacked(s, s.Emit1("TensorListSetItem", attrs, listOf(s, x), tensor.Scalar(int32(3)), row))
+		}, []float64{1, 2, 10, 12, 5, 6}},
+	} {
+		for mode, m := range map[string]function.Mode{"eager": function.Eagerly, "traced": function.Traced} {
+			f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+				loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+					y := ops.Reshape(s, c.f(s, x), -1)
+					weights := ops.Cast(s, ops.Range(s, 1, ops.Add(s, ops.Size(s, y), 1), 1), tensor.Float64)
+					return ops.Sum(s, ops.Mul(s, y, weights))
+				}, &grad.Options{Watch: []*ops.Value{x}})
+				return tape.GradientOf(loss, x)[0]
+			}, &function.Options{Mode: m})
+			dx, err := f.Call(context.Background(), ops.ValueOf(x))
+			if err != nil {
+				t.Errorf("%s, %s: %v", name, mode, err)
+				continue
+			}
+			if got := floats(t, dx); !slices.Equal(got, c.want) {
+				t.Errorf("%s, %s: the gradient is %v, want %v", name, mode, got, c.want)
+			}
+		}
+	}
+}
