@@ -22,6 +22,10 @@ var listRules = map[string]Rule{
 	},
 	"TensorListSetItem": func(s *ops.Scope, op *Op) {
 		dy, i, x := op.Grad(0), op.In(1), op.In(2)
+		// The element is read first, so that the list can be changed in place.
+		if op.Needs(2) {
+			op.Give(2, s.Emit1("TensorListGetItem", elementType(op.In(2).DType()), dy, i, shapeOrScalar(s, x)))
+		}
 		if op.Needs(0) {
 			dx := s.Emit1("TensorListSetItem", elementType(op.In(2).DType()), dy, i, ops.ZerosLike(s, x))
 			if op.Attrs().Bool("resize_if_index_out_of_bounds") {
@@ -29,15 +33,20 @@ var listRules = map[string]Rule{
 			}
 			op.Give(0, dx)
 		}
-		if op.Needs(2) {
-			op.Give(2, s.Emit1("TensorListGetItem", elementType(op.In(2).DType()), dy, i, shapeOrScalar(s, x)))
-		}
 	},
 	"TensorListGetItem": func(s *ops.Scope, op *Op) {
-		list := op.In(0)
-		n := s.Emit1("TensorListLength", nil, list)
-		zeros := s.Emit1("TensorListReserve", elementType(op.Out(0).DType()), anyShape, n)
-		op.Give(0, s.Emit1("TensorListSetItem", elementType(op.Out(0).DType()), zeros, op.In(1), op.Grad(0)))
+		d, i, dy := elementType(op.Out(0).DType()), op.In(1), op.Grad(0)
+		// A list that has a gradient already, as each round of a loop finds it, gets
+		// the element added in place: a list a round and their sum would cost as much
+		// as all elements each time.
+		if dy.DType() != tensor.Variant && op.change(0, func(have *ops.Value) *ops.Value {
+			sum := ops.Add(s, s.Emit1("TensorListGetItem", d, have, i, sizesOf(s, dy)), dy)
+			return s.Emit1("TensorListSetItem", d, have, i, sum)
+		}) {
+			return
+		}
+		zeros := s.Emit1("TensorListReserve", d, anyShape, listLength(s, op.In(0)))
+		op.Give(0, s.Emit1("TensorListSetItem", d, zeros, i, dy))
 	},
 	"TensorListStack": func(s *ops.Scope, op *Op) {
 		op.Give(0, s.Emit1("TensorListFromTensor", elementType(op.Out(0).DType()), op.Grad(0), anyShape))

@@ -2,6 +2,7 @@ package grad_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -80,6 +81,42 @@ func TestGradientsOfListOps(t *testing.T) {
 			if got := floats(t, dx); !slices.Equal(got, c.want) {
 				t.Errorf("%s, %s: the gradient is %v, want %v", name, mode, got, c.want)
 			}
+		}
+	}
+}
+
+// TestTheGradientOfALoopOverAListIsLinear: twice the rows cost twice the memory,
+// where a copy of the gradients' list in each round would cost four times.
+func TestTheGradientOfALoopOverAListIsLinear(t *testing.T) {
+	for name, loop := range map[string]func(s *ops.Scope, x *ops.Value) *ops.Value{
+		"map": func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return ops.Map(s, x, func(s *ops.Scope, row *ops.Value) *ops.Value { return ops.Square(s, row) })
+		},
+		"scan": func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return ops.Scan(s, ops.Const(s, tensor.Scalar(0.0)), x, func(s *ops.Scope, acc, row *ops.Value) *ops.Value { return ops.Add(s, acc, row) })
+		},
+	} {
+		f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+			loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return ops.Sum(s, loop(s, x)) }, &grad.Options{Watch: []*ops.Value{x}})
+			return tape.GradientOf(loss, x)[0]
+		}, &function.Options{Mode: function.Traced})
+		if _, err := f.Trace(ops.Spec(tensor.Float64, -1)); err != nil {
+			t.Fatal(err)
+		}
+		bytes := func(n int) float64 {
+			x := ops.ValueOf(tensor.Must(tensor.Zeros(tensor.Float64, n)))
+			var before, after runtime.MemStats
+			for range 2 { // the first call of a size compiles
+				runtime.ReadMemStats(&before)
+				if _, err := f.Call(context.Background(), x); err != nil {
+					t.Fatal(err)
+				}
+				runtime.ReadMemStats(&after)
+			}
+			return float64(after.TotalAlloc - before.TotalAlloc)
+		}
+		if once, twice := bytes(1000), bytes(2000); twice > 2.6*once {
+			t.Errorf("%s: 1000 rows take %.0f bytes, 2000 rows %.0f: %.1f times as many", name, once, twice, twice/once)
 		}
 	}
 }

@@ -34,6 +34,8 @@ var byFunction = map[string]bool{
 	"While": true, "StatelessWhile": true,
 	"EmptyTensorList": true, "TensorListReserve": true, "TensorListLength": true, "TensorListPushBack": true, "TensorListPopBack": true,
 	"TensorListSetItem": true, "TensorListGetItem": true, "TensorListStack": true, "TensorListFromTensor": true,
+	"TensorListConcat": true, "TensorListConcatV2": true, "TensorListSplit": true, "TensorListResize": true, "TensorListGather": true,
+	"TensorListScatter": true, "TensorListScatterV2": true, "TensorListScatterIntoExistingList": true,
 }
 
 // single are ops that take no doubles: they are held to what differences in

@@ -29,6 +29,17 @@ func (b *Op) give(slot int32, dx *ops.Value) {
 	b.grads[slot] = ops.Add(b.s, b.gradAt(slot), dx)
 }
 
+// change replaces the gradient with regard to input i by what f makes of it, if
+// there is one already, and reports whether that is so.
+func (b *Op) change(i int, f func(have *ops.Value) *ops.Value) bool {
+	in := b.node.in[i]
+	if in.slot < 0 || !b.needed[in.slot] || b.grads[in.slot] == nil {
+		return false
+	}
+	b.grads[in.slot] = f(b.gradAt(in.slot))
+	return true
+}
+
 // gradAt returns the gradient of a slot, nil where there is none.
 func (b *Op) gradAt(slot int32) *ops.Value {
 	more := b.slices[slot]
