@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cairnml/cairn/function"
@@ -189,5 +190,26 @@ func TestConcreteHasTheTypesOfTheCall(t *testing.T) {
 		if f := c.Function.Results[i].Output.Fact(); f.DType != l.Fact.DType {
 			t.Errorf("result %d is %v, the structure says %v", i, f, l.Fact)
 		}
+	}
+}
+
+func TestGoroutinesTraceAndRelaxTogether(t *testing.T) {
+	fn := function.New(scaled, &function.Options{Mode: function.Traced})
+	var wg sync.WaitGroup
+	for g := range 6 {
+		wg.Go(func() {
+			for i := range 12 {
+				n := 1 + (g+i)%5
+				out, err := fn.Call(context.Background(), batch{X: zerosOf(n, 2), Scale: 1, Tags: map[string]*ops.Value{"t": zerosOf(1)}})
+				if err != nil || out.Shape()[0] != n {
+					t.Errorf("%d rows: %v, %v", n, out, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(fn.Traces()); n != 3 {
+		t.Errorf("%d traces: %v", n, tracedAs(fn))
 	}
 }
