@@ -108,6 +108,7 @@ func (g *Graph) eachNamed(inScope []bool, depthFirst bool, f func(id, parent int
 			_, owner := g.Nodes[at.id].Object.(SlotOwner)
 			inside := !owner && (at.inside || g.givesScope(at.id))
 			edges := g.Nodes[at.id].Edges
+			todo = slices.Grow(todo, len(edges)) // a list may hold very many
 			add := func(e Ref) {
 				if !seen[e.ID] && (inside || inScope == nil || !inScope[e.ID]) {
 					todo = append(todo, visit{e.ID, at.id, inside})
