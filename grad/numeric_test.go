@@ -22,6 +22,8 @@ import (
 var constant = map[string]bool{
 	"FloorDiv": true, "TruncateDiv": true, "Sign": true, "Floor": true, "Ceil": true, "Rint": true, "Round": true,
 	"ZerosLike": true, "OnesLike": true, "OneHot": true, "ArgMax": true, "ArgMin": true, "Bitcast": true,
+	"NonMaxSuppression": true, "NonMaxSuppressionV2": true, "NonMaxSuppressionV3": true, "NonMaxSuppressionV4": true, "NonMaxSuppressionV5": true,
+	"CombinedNonMaxSuppression": true,
 }
 
 // byHandle are ops that read variables; they have tests of their own.
@@ -43,6 +45,7 @@ var byFunction = map[string]bool{
 var single = map[string]bool{
 	"FusedBatchNorm": true, "FusedBatchNormV2": true, "FusedBatchNormV3": true, "LRN": true,
 	"MaxPool3D": true, "MaxPool3DGrad": true, "MaxPool3DGradGrad": true,
+	"ResizeBilinear": true, "ResizeBicubic": true, // whatever they take, they give floats
 }
 
 // oneOutput are ops of which TensorFlow differentiates the first output only.

@@ -8,6 +8,7 @@ import (
 	"github.com/cairnml/cairn/kernel/array"
 	"github.com/cairnml/cairn/kernel/control"
 	"github.com/cairnml/cairn/kernel/conv"
+	"github.com/cairnml/cairn/kernel/image"
 	"github.com/cairnml/cairn/kernel/io"
 	"github.com/cairnml/cairn/kernel/list"
 	"github.com/cairnml/cairn/kernel/lookup"
@@ -55,7 +56,7 @@ func Families() iter.Seq2[string, []engine.Kernel] {
 			{"math", math.Kernels()}, {"matmul", matmul.Kernels()}, {"reduce", reduce.Kernels()}, {"array", array.Kernels()},
 			{"nn", nn.Kernels()}, {"random", random.Kernels()}, {"state", state.Kernels()}, {"io", io.Kernels()},
 			{"control", control.Kernels()}, {"list", list.Kernels()},
-			{"conv", conv.Kernels()},
+			{"conv", conv.Kernels()}, {"image", image.Kernels()},
 			{"text", text.Kernels()},
 			{"lookup", lookup.Kernels()},
 			{"parse", parse.Kernels()},

@@ -21,6 +21,7 @@ var sizedByValues = map[string]bool{
 	"ListDiff": true, "UniqueV2": true, "UniqueWithCountsV2": true, "DynamicPartition": true,
 	"SparseConcat": true, "SparseSlice": true, "SparseFillEmptyRows": true, "SparseSegmentSum": true, "SparseSegmentMean": true, "SparseSegmentSqrtN": true,
 	"RaggedTensorToTensor": true, "RaggedRange": true, "RaggedGather": true, "RaggedTensorToSparse": true,
+	"NonMaxSuppression": true, "NonMaxSuppressionV2": true, "NonMaxSuppressionV3": true, "NonMaxSuppressionV4": true, "NonMaxSuppressionV5": true,
 }
 
 // TestShapeRulesTellWhatKernelsGive holds that the rule of an op, asked with all

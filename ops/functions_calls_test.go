@@ -12,7 +12,7 @@ import (
 // twins.
 func functionCalls() map[string]call {
 	all := map[string]call{}
-	for _, part := range []map[string]call{mathCalls(), nnCalls(), reduceCalls(), shapeCalls(), indexCalls(), variableCalls()} {
+	for _, part := range []map[string]call{mathCalls(), nnCalls(), reduceCalls(), shapeCalls(), indexCalls(), variableCalls(), imageCalls()} {
 		maps.Copy(all, part)
 	}
 	return all

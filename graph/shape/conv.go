@@ -9,7 +9,7 @@ import (
 )
 
 func convRules() map[string]Rule {
-	return join(blockRules(),
+	return join(blockRules(), imageRules(),
 		rules(conv, "Conv2D", "Conv3D", "DepthwiseConv2dNative"),
 		rules(backpropInput, "Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput"),
 		rules(backpropFilter, "Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter"),
@@ -20,8 +20,7 @@ func convRules() map[string]Rule {
 		rules(maxPoolGradGrad, "MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGradGrad"),
 		map[string]Rule{"MaxPoolGradWithArgmax": maxPoolGradWithArgmax, "MaxPool3DGrad": maxPool3DGrad},
 		rules(batchNorm, "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
-		rules(batchNormGrad, "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"),
-		rules(resize, "ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea"))
+		rules(batchNormGrad, "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"))
 }
 
 // Padding says how a window that reaches beyond the border is treated.
@@ -545,22 +544,4 @@ func images(c *Inference) error {
 	}
 	c.set(0, s)
 	return nil
-}
-
-func resize(c *Inference) error {
-	if err := c.need(2); err != nil {
-		return err
-	}
-	x, err := c.ranked(0, 4)
-	if err != nil {
-		return err
-	}
-	size, err := c.sizes(1, "the size")
-	if err != nil {
-		return err
-	}
-	if size, err = size.WithRank(2); err == nil {
-		c.setDims(0, x.Dim(0), size.Dim(0), size.Dim(1), x.Dim(3))
-	}
-	return err
 }

@@ -40,6 +40,11 @@ IN = {
     "labels": np.array([[2, 0], [1, 1]], np.int32),
     "v": normal(5), "g": normal(5), "s1": np.abs(normal(5)), "s2": np.abs(normal(5)), "s3": np.abs(normal(5)),
 }
+# Images and filters, whose products are exact.
+eighths = np.random.default_rng(8)
+for name, shape in [("image", (1, 6, 7, 2)), ("filter", (3, 2, 2, 4)), ("up", (1, 3, 4, 4)), ("depthwise", (2, 3, 2, 2)), ("volume", (1, 3, 4, 4, 1)),
+                    ("volumefilter", (2, 2, 2, 1, 2))]:
+    IN[name] = (eighths.integers(-8, 8, shape) / 8).astype(np.float32)
 I = type("In", (), {k: tf.constant(v) for k, v in IN.items()})
 x, z = I.x, I.z
 hot = tf.one_hot(I.labels, 3)
@@ -151,6 +156,26 @@ put("EnsureShape", tf.ensure_shape(x, [2, None])), put("InvertPermutation", tf.m
 put("WhereIndices", tf.where(I.flags), tf.where(I.ints))
 put("Const", tf.constant(3), tf.constant(2.5), tf.constant([[1, 2], [3, 4]]), tf.constant("text"))
 put("ConstOf", tf.constant(3, tf.int64), tf.constant([1.5, 2.0], tf.float64))
+
+# Images.
+first = lambda v: tf.transpose(v, [0, 3, 1, 2])
+put("Conv2D", tf.nn.conv2d(I.image, I.filter, [2, 1], "SAME"))
+put("Conv2D explicit", tf.nn.conv2d(I.image, I.filter, 1, [[0, 0], [1, 0], [0, 2], [0, 0]]))
+put("Conv2D first", first(tf.nn.conv2d(I.image, I.filter, [1, 2], "VALID")))
+put("Conv2DTranspose", tf.nn.conv2d_transpose(I.up, I.filter, [1, 6, 7, 2], 2, "SAME"))
+put("DepthwiseConv2D", tf.nn.depthwise_conv2d(I.image, I.depthwise, [1, 1, 1, 1], "VALID", dilations=[2, 1]))
+put("Conv3D", tf.nn.conv3d(I.volume, I.volumefilter, [1, 1, 2, 1, 1], "VALID"))
+put("MaxPool", tf.nn.max_pool2d(I.image, [2, 3], [2, 3], "SAME"))
+put("AvgPool", tf.nn.avg_pool2d(I.image, 3, 1, "SAME"))
+stats = [tf.constant(v) for v in ([1.0, 2.0], [0.5, -1.0], [0.1, 0.2], [1.5, 0.5])]
+put("BatchNorm", *tf.compat.v1.nn.fused_batch_norm(I.image, *stats, epsilon=0.001, is_training=False))
+put("BatchNorm training", *tf.compat.v1.nn.fused_batch_norm(I.image, *stats[:2], epsilon=0.01, is_training=True))
+put("Resize", tf.image.resize(I.image, [4, 9]))
+put("Resize nearest", tf.image.resize(I.image, [4, 9], "nearest"))
+put("Resize bicubic", tf.image.resize(I.image, [9, 3], "bicubic"))
+put("Resize legacy", tf.compat.v1.image.resize_bilinear(I.image, [4, 9]))
+put("Resize corners", tf.compat.v1.image.resize_area(I.image, [4, 9], align_corners=True))
+put("Einsum", tf.einsum("bhwc,hwco->bo", I.image[:, :3, :2], I.filter))
 
 # Variables.
 v = tf.Variable(I.v)

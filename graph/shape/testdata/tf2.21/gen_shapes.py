@@ -17,9 +17,6 @@ it does, a letter an input:
     R  the rank is hidden
     P  a vector of which all elements but the first are known
 
-An op that has no kernel yet has its calls in this file: such an entry has
-"call", in the form of those files, in the place of "i".
-
 What it infers is the outputs' shapes, joined by ";": "?" for an unknown rank,
 else sizes joined by ",", "?" for an unknown one, "s" for a scalar. An output
 that is a vector of integers has "=" and, in the same writing, the shape that it
@@ -247,33 +244,4 @@ for op in sorted(cases):
         record(op)
 
 
-def pack(v):
-    v = np.ascontiguousarray(v)
-    return {"dtype": tf.as_dtype(v.dtype).name, "shape": list(v.shape), "data": base64.b64encode(v.tobytes()).decode()}
-
-
-def kind(name, v):
-    k = {bool: "bool", int: "int", float: "float", str: "string", list: "ints"}[type(v)]
-    return {"name": name, "kind": k, "value": v}
-
-
-def call(op, *inputs, **attrs):
-    """Records a call; an input is an array, or the shape of zeros."""
-    global n
-    ins = [np.zeros(v, np.float32) if isinstance(v, tuple) else v for v in inputs]
-    d = op_def_registry.get(op)
-    outs = getattr(tf.raw_ops, op)(**{a.name: tf.constant(v) for a, v in zip(d.input_arg, ins)}, **attrs)
-    outs = list(outs) if isinstance(outs, (list, tuple)) else [outs]
-    c = {"op": op, "attrs": [kind(k, v) for k, v in attrs.items()], "in": [pack(v) for v in ins],
-         "out": [pack(np.zeros(o.shape, o.dtype.as_numpy_dtype)) for o in outs]}
-    out = {}
-    for combo in combos(c):
-        out.setdefault(infer(c, combo), []).append("".join(combo))
-        n += 1
-    entries.append({"op": op, "call": c, "out": {k: " ".join(v) for k, v in out.items()}})
-
-
-i32 = lambda *v: np.array(v, np.int32)
-call("ResizeBilinear", (1, 4, 5, 3), i32(6, 7))
-call("ResizeNearestNeighbor", (1, 4, 5, 3), i32(6, 7))
 write("shapes")

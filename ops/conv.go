@@ -1,0 +1,240 @@
+package ops
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/graph"
+)
+
+// Padding says how a window that reaches beyond an image's border is treated.
+type Padding string
+
+// The paddings.
+const (
+	Valid Padding = "VALID" // windows stay inside; the zero value means this too
+	Same  Padding = "SAME"  // zeros around, so that there are as many places as elements, divided by the stride
+)
+
+// Format says which dimension of an image is which.
+type Format string
+
+// The formats: N is the batch, C the channels.
+const (
+	ChannelsLast  Format = "NHWC" // the zero value means this too
+	ChannelsFirst Format = "NCHW"
+)
+
+// WindowOptions say how an op moves its window.
+type WindowOptions struct {
+	// Strides are the distances between neighbouring windows, by height and width
+	// (for volumes by depth, height and width). One number is for all. Default: 1;
+	// for pooling, the windows' size.
+	Strides []int
+	// Dilations are the distances between a window's elements. Default: 1.
+	Dilations []int
+	// Padding is the border's treatment. Default: Valid.
+	Padding Padding
+	// Explicit are zeros before and after each of height and width, in the place
+	// of a Padding. Default: none.
+	Explicit [][2]int
+	// Format is the layout of the images. Default: ChannelsLast.
+	Format Format
+}
+
+// attrs returns the attributes of an op on images of n spatial dimensions.
+func (o *WindowOptions) attrs(n int, size []int) (graph.Attrs, error) {
+	if o == nil {
+		o = &WindowOptions{}
+	}
+	format := o.Format
+	if format == "" {
+		format = ChannelsLast
+	}
+	first := format == ChannelsFirst
+	if n == 3 {
+		format = map[Format]Format{ChannelsLast: "NDHWC", ChannelsFirst: "NCDHW"}[format]
+	}
+	attrs := graph.Attrs{graph.String("data_format", string(format))}
+	strides := o.Strides
+	if strides == nil {
+		strides = size
+	}
+	for _, a := range []struct {
+		name string
+		v    []int
+	}{{"strides", strides}, {"dilations", o.Dilations}, {"ksize", size}} {
+		switch {
+		case a.v == nil && a.name != "strides":
+			continue
+		case len(a.v) == 0:
+			a.v = []int{1}
+		case len(a.v) != 1 && len(a.v) != n:
+			return nil, fmt.Errorf("%s has %d entries for %d dimensions", a.name, len(a.v), n)
+		}
+		list := make([]int64, n+2)
+		list[0], list[n+1] = 1, 1
+		for i := range n {
+			at := i + 1
+			if first {
+				at, list[1] = i+2, 1
+			}
+			list[at] = int64(a.v[i%len(a.v)])
+		}
+		attrs = append(attrs, graph.Ints(a.name, list...))
+	}
+	if o.Explicit == nil {
+		padding := o.Padding
+		if padding == "" {
+			padding = Valid
+		}
+		return append(attrs, graph.String("padding", string(padding))), nil
+	}
+	if len(o.Explicit) != n || n != 2 {
+		return nil, fmt.Errorf("Explicit has %d entries, for height and width of images", len(o.Explicit))
+	}
+	list := make([]int64, 2*(n+2))
+	for i, p := range o.Explicit {
+		at := 2 * (i + 1)
+		if first {
+			at += 2
+		}
+		list[at], list[at+1] = int64(p[0]), int64(p[1])
+	}
+	return append(attrs, graph.String("padding", "EXPLICIT"), graph.Ints("explicit_paddings", list...)), nil
+}
+
+// windowed emits an op of windows.
+func windowed(s *Scope, op string, n int, size []int, o *WindowOptions, in ...Input) *Value {
+	attrs, err := o.attrs(n, size)
+	if err != nil {
+		return s.Fail(op, err)
+	}
+	return s.Emit1(op, attrs, in...)
+}
+
+// Conv2D convolves images with a filter of height, width, input channels and
+// output channels. Where the images have a multiple of the filter's input
+// channels, these are groups.
+func Conv2D(s *Scope, x, filter Input, o *WindowOptions) *Value {
+	return windowed(s, "Conv2D", 2, nil, o, x, filter)
+}
+
+// Conv2DTranspose computes the images of the given sizes, all four, whose
+// convolution with the filter has the gradient y: what is called a transposed
+// convolution. The filter is that of the convolution, from the result's channels
+// to y's.
+func Conv2DTranspose(s *Scope, sizes, filter, y Input, o *WindowOptions) *Value {
+	return windowed(s, "Conv2DBackpropInput", 2, nil, o, sizes, filter, y)
+}
+
+// DepthwiseConv2D convolves each channel with filters of its own; filter is
+// height, width, channels and outputs a channel.
+func DepthwiseConv2D(s *Scope, x, filter Input, o *WindowOptions) *Value {
+	return windowed(s, "DepthwiseConv2dNative", 2, nil, o, x, filter)
+}
+
+// Conv3D convolves volumes with a filter of depth, height, width, input channels
+// and output channels.
+func Conv3D(s *Scope, x, filter Input, o *WindowOptions) *Value {
+	return windowed(s, "Conv3D", 3, nil, o, x, filter)
+}
+
+// MaxPool takes the largest element of windows of a size: height and width, or
+// one number for both.
+func MaxPool(s *Scope, x Input, size []int, o *WindowOptions) *Value {
+	return windowed(s, "MaxPool", 2, orOnes(size), o, x)
+}
+
+// AvgPool takes the mean of windows of a size: height and width, or one number
+// for both. Elements beyond the border don't count.
+func AvgPool(s *Scope, x Input, size []int, o *WindowOptions) *Value {
+	return windowed(s, "AvgPool", 2, orOnes(size), o, x)
+}
+
+func orOnes(size []int) []int {
+	if size == nil {
+		return []int{1}
+	}
+	return size
+}
+
+// BatchNormOptions are what [BatchNorm] may be told.
+type BatchNormOptions struct {
+	// Epsilon is added to the variance. Default: 0.001.
+	Epsilon float64
+	// Training normalizes with the batch's own mean and variance. Default: with
+	// those given.
+	Training bool
+	// Format is the layout of the images. Default: ChannelsLast.
+	Format Format
+}
+
+// BatchNorm normalizes each channel of images by a mean and a variance, then
+// scales and shifts it. It returns the images and the mean and variance of the
+// batch (in training, the variance divided by one element less), or those given.
+// In training the given ones may be nil.
+func BatchNorm(s *Scope, x, scale, offset, mean, variance Input, o *BatchNormOptions) (y, batchMean, batchVariance *Value) {
+	if o == nil {
+		o = &BatchNormOptions{}
+	}
+	epsilon, format := o.Epsilon, o.Format
+	if epsilon == 0 {
+		epsilon = 0.001
+	}
+	if format == "" {
+		format = ChannelsLast
+	}
+	if o.Training && mean == nil && variance == nil {
+		mean, variance = []float32{}, []float32{}
+	}
+	out := s.EmitN(6, "FusedBatchNormV3", graph.Attrs{graph.Float("epsilon", epsilon), graph.Bool("is_training", o.Training),
+		graph.String("data_format", string(format))}, x, scale, offset, mean, variance)
+	return out[0], out[1], out[2]
+}
+
+// ResizeMethod is a way to compute the pixels of images of another size.
+type ResizeMethod string
+
+// The methods.
+const (
+	Bilinear ResizeMethod = "ResizeBilinear" // the zero value means this too
+	Nearest  ResizeMethod = "ResizeNearestNeighbor"
+	Bicubic  ResizeMethod = "ResizeBicubic"
+	Area     ResizeMethod = "ResizeArea"
+)
+
+// ResizeOptions are what [Resize] may be told.
+type ResizeOptions struct {
+	// Method is the way to compute pixels. Default: Bilinear.
+	Method ResizeMethod
+	// AlignCorners lays the centers of the corners' pixels onto each other, as
+	// some models of TensorFlow 1 do. Default: the images' borders lie onto each
+	// other.
+	AlignCorners bool
+	// Legacy lays the pixels' upper left corners onto each other, as TensorFlow 1
+	// did. Default: as tf.image.resize.
+	Legacy bool
+}
+
+// Resize makes images of another height and width. All methods but Nearest give
+// float32.
+func Resize(s *Scope, images Input, height, width int, o *ResizeOptions) *Value {
+	if o == nil {
+		o = &ResizeOptions{}
+	}
+	method := o.Method
+	if method == "" {
+		method = Bilinear
+	}
+	attrs := graph.Attrs{graph.Bool("align_corners", o.AlignCorners)}
+	if method != Area {
+		attrs = append(attrs, graph.Bool("half_pixel_centers", !o.AlignCorners && !o.Legacy))
+	}
+	return s.Emit1(string(method), attrs, images, s.vec32(height, width))
+}
+
+// Einsum computes the sum of products that an equation such as "bij,bjk->bik"
+// describes, of one or two inputs.
+func Einsum(s *Scope, equation string, inputs ...Input) *Value {
+	return s.Emit1("Einsum", graph.Attrs{graph.String("equation", equation)}, inputs...)
+}

@@ -1,0 +1,70 @@
+package ops_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/ops"
+)
+
+func imageCalls() map[string]call {
+	conv := func(f func(s *ops.Scope, x, w ops.Input, o *ops.WindowOptions) *ops.Value, x, w string, o *ops.WindowOptions) call {
+		return func(s *ops.Scope, in inputs) []*ops.Value { return values(f(s, in[x], in[w], o)) }
+	}
+	resize := func(h, w int, o *ops.ResizeOptions) call {
+		return func(s *ops.Scope, in inputs) []*ops.Value { return values(ops.Resize(s, in["image"], h, w, o)) }
+	}
+	norm := func(mean, variance ops.Input, o *ops.BatchNormOptions) call {
+		return func(s *ops.Scope, in inputs) []*ops.Value {
+			y, m, v := ops.BatchNorm(s, in["image"], []float32{1, 2}, []float32{0.5, -1}, mean, variance, o)
+			return values(y, m, v)
+		}
+	}
+	return map[string]call{
+		"Conv2D":          conv(ops.Conv2D, "image", "filter", &ops.WindowOptions{Strides: []int{2, 1}, Padding: ops.Same}),
+		"Conv2D explicit": conv(ops.Conv2D, "image", "filter", &ops.WindowOptions{Explicit: [][2]int{{1, 0}, {0, 2}}}),
+		"Conv2D first": func(s *ops.Scope, in inputs) []*ops.Value {
+			x := ops.Transpose(s, in["image"], 0, 3, 1, 2)
+			return values(ops.Conv2D(s, x, in["filter"], &ops.WindowOptions{Strides: []int{1, 2}, Format: ops.ChannelsFirst}))
+		},
+		"Conv2DTranspose": func(s *ops.Scope, in inputs) []*ops.Value {
+			o := &ops.WindowOptions{Strides: []int{2}, Padding: ops.Same}
+			return values(ops.Conv2DTranspose(s, []int32{1, 6, 7, 2}, in["filter"], in["up"], o))
+		},
+		"DepthwiseConv2D": conv(ops.DepthwiseConv2D, "image", "depthwise", &ops.WindowOptions{Dilations: []int{2, 1}}),
+		"Conv3D":          conv(ops.Conv3D, "volume", "volumefilter", &ops.WindowOptions{Strides: []int{1, 2, 1}}),
+		"MaxPool": func(s *ops.Scope, in inputs) []*ops.Value {
+			return values(ops.MaxPool(s, in["image"], []int{2, 3}, &ops.WindowOptions{Padding: ops.Same}))
+		},
+		"AvgPool": func(s *ops.Scope, in inputs) []*ops.Value {
+			return values(ops.AvgPool(s, in["image"], []int{3}, &ops.WindowOptions{Strides: []int{1}, Padding: ops.Same}))
+		},
+		"BatchNorm":          norm([]float32{0.1, 0.2}, []float32{1.5, 0.5}, nil),
+		"BatchNorm training": norm(nil, nil, &ops.BatchNormOptions{Training: true, Epsilon: 0.01}),
+		"Resize":             resize(4, 9, nil),
+		"Resize nearest":     resize(4, 9, &ops.ResizeOptions{Method: ops.Nearest}),
+		"Resize bicubic":     resize(9, 3, &ops.ResizeOptions{Method: ops.Bicubic}),
+		"Resize legacy":      resize(4, 9, &ops.ResizeOptions{Legacy: true}),
+		"Resize corners":     resize(4, 9, &ops.ResizeOptions{Method: ops.Area, AlignCorners: true}),
+		"Einsum": func(s *ops.Scope, in inputs) []*ops.Value {
+			return values(ops.Einsum(s, "bhwc,hwco->bo", ops.SliceOf(s, in["image"], []int{0, 0, 0, 0}, []int{1, 3, 2, 2}), in["filter"]))
+		},
+	}
+}
+
+func TestWindowOptionsAreChecked(t *testing.T) {
+	for name, o := range map[string]*ops.WindowOptions{
+		"three strides":  {Strides: []int{1, 2, 3}},
+		"three borders":  {Explicit: [][2]int{{1, 0}, {0, 0}, {0, 1}}},
+		"a strange one":  {Padding: "FULL"},
+		"a zero stride":  {Strides: []int{0}},
+		"another layout": {Format: "HWCN"},
+	} {
+		s := function.Eager(context.Background())
+		ops.MaxPool(s, [][][][]float32{{{{1}}}}, []int{1}, o)
+		if s.Err() == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+}
