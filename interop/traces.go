@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -104,6 +106,13 @@ func (p *program) write(dir string) (*judged, error) {
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
+	// TensorFlow's own shape rules refuse some ops whose inputs have no known
+	// number of dimensions.
+	shapes := make([]graph.PartialShape, len(c.Function.Args))
+	for i, a := range c.Function.Args {
+		shapes[i] = a.Out[0].Shape
+	}
+	c.Function.Attrs = c.Function.Attrs.Set(graph.Shapes("_input_shapes", shapes...))
 	lib := graph.Assemble(c.Function)
 	raw, err := (&graph.Graph{Library: lib}).Marshal()
 	if err != nil {
@@ -163,9 +172,22 @@ func writeNPZ(path string, arrays map[string]*tensor.Tensor) error {
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		err = errors.Join(err, w.Add(name, arrays[name]))
+		t := arrays[name]
+		if t.DType() == tensor.String {
+			t = tensor.Must(hexed(t))
+		}
+		err = errors.Join(err, w.Add(name, t))
 	}
 	return errors.Join(err, w.Close(), f.Close())
+}
+
+// hexed returns strings as hexadecimal digits, as run_functions.py takes them.
+func hexed(t *tensor.Tensor) (*tensor.Tensor, error) {
+	out := slices.Clone(tensor.Values[string](t))
+	for i, s := range out {
+		out[i] = hex.EncodeToString([]byte(s))
+	}
+	return tensor.FromStrings(tensor.String, out, t.Shape()...)
 }
 
 // compare runs the program eagerly and compares with what TensorFlow left.
@@ -256,8 +278,13 @@ func (j *judged) near(ctx context.Context, z *tensor.NPZ, name string, variable 
 		return nil
 	}
 	if got.DType() == tensor.String || want.DType() == tensor.String {
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			return fmt.Errorf("%v, TensorFlow has %v", got, want)
+		if got.DType() != want.DType() || !got.Shape().Equal(want.Shape()) {
+			return fmt.Errorf("%v %v, TensorFlow has %v %v", got.DType(), got.Shape(), want.DType(), want.Shape())
+		}
+		for i, s := range tensor.Values[string](got) {
+			if w, err := hex.DecodeString(tensor.Values[string](want)[i]); err != nil || s != string(w) {
+				return fmt.Errorf("element %d is %q, TensorFlow has %q", i, s, w)
+			}
 		}
 		return nil
 	}
@@ -367,7 +394,9 @@ func opPrograms() []*program {
 
 func opProgram(op string, cases []opfixture.Fixture, precision engine.Precision) *program {
 	p := &program{name: op}
+	cases = slices.DeleteFunc(slices.Clone(cases), func(f opfixture.Fixture) bool { return f.Elsewhere })
 	var outputScale, variableScale []float64
+	undefined := map[int]bool{}
 	for _, f := range cases {
 		var in, out []*tensor.Tensor
 		for _, x := range f.In {
@@ -377,6 +406,9 @@ func opProgram(op string, cases []opfixture.Fixture, precision engine.Precision)
 			out = append(out, x.Tensor(fatal{}))
 		}
 		scale := opfixture.Scale(in, out)
+		for _, k := range f.Undefined {
+			undefined[len(outputScale)+k] = true
+		}
 		for range f.Out {
 			outputScale = append(outputScale, scale)
 		}
@@ -385,6 +417,9 @@ func opProgram(op string, cases []opfixture.Fixture, precision engine.Precision)
 		}
 	}
 	p.differ = func(variable bool, k int, got, want *tensor.Tensor) string {
+		if !variable && undefined[k] {
+			return ""
+		}
 		scale := outputScale
 		if variable {
 			scale = variableScale

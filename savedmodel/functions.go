@@ -131,6 +131,9 @@ func (g *MetaGraph) readConcrete(list []*pb.SavedConcreteFunctionEntry) error {
 		if err != nil {
 			return fmt.Errorf("function %q: %w", e.Key, err)
 		}
+		if in == nil { // a graph wrapped as a function: it takes flat tensors
+			continue
+		}
 		if c.Args, c.Kwargs, err = argsAndKwargs(in); err != nil {
 			return fmt.Errorf("function %q: %w", e.Key, err)
 		}

@@ -23,9 +23,8 @@ and "variables" of calls.json lists the variables, which live through all calls:
 
   {"name", "dtype", "shape": [..., null for unknown] or null, "value": [npz, key] or null}
 
-Arrays of strings are npz arrays of type S, which lose NULs at their ends, or of
-objects in what is read; bfloat16 and the 8-bit
-floats stand in npz as float32. An argument is cast to what the signature says.
+Strings stand in npz as hexadecimal digits, for arrays of type S lose NULs at
+their ends; bfloat16 and the 8-bit floats stand there as float32. An argument is cast to what the signature says.
 Graph rewrites and oneDNN are off, so that results are those of the graph as it
 stands.
 
@@ -54,7 +53,7 @@ OFF = {"disable_meta_optimizer": True}
 def value_of(array, dtype):
     """An array of an npz as a tensor of a type that npz may not have."""
     if dtype == tf.string:
-        flat = [v if isinstance(v, bytes) else str(v).encode() for v in array.ravel().tolist()]
+        flat = [bytes.fromhex(v.decode() if isinstance(v, bytes) else v) for v in array.ravel().tolist()]
         return tf.reshape(tf.constant(flat, tf.string, shape=[len(flat)]), array.shape)
     want = dtype.as_numpy_dtype
     if array.dtype != want and array.dtype.kind == "V":
@@ -68,7 +67,7 @@ def array_of(tensor):
         return np.array(str(tensor.dtype.name))
     a = tensor.numpy()
     if tensor.dtype == tf.string:
-        return np.array(a, dtype=bytes)
+        return np.array([v.hex().encode() for v in np.array(a, dtype=object).ravel()], dtype=bytes).reshape(np.shape(a))
     if tensor.dtype.name == "bfloat16" or tensor.dtype.name.startswith("float8"):
         return a.astype(np.float32)
     return a

@@ -26,6 +26,12 @@ type Fixture struct {
 	Out   []Tensor
 	Vars  int
 	After []Tensor
+	// Elsewhere says that TensorFlow can't run the call in a plain graph on the
+	// CPU whose inputs are arguments: the answer is of an equal call, such as
+	// with the channels last.
+	Elsewhere bool
+	// Undefined are outputs that TensorFlow's kernel leaves as they are.
+	Undefined []int
 }
 
 // Attr is an attribute.

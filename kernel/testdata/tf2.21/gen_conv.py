@@ -12,6 +12,23 @@ recorder.rng = np.random.default_rng(20260202)
 L = lambda v: np.array(v, np.int32)
 
 
+def case(family, op, inputs, attrs=None, **kw):
+    """Marks what TensorFlow's plain CPU kernels don't take, or leave open."""
+    attrs = attrs or {}
+    channels_first = str(attrs.get("data_format", "")).startswith("NC")
+    if op.startswith("FusedBatchNorm"):
+        training = attrs["is_training"]
+        kw["undefined"] = [3, 4] if "Grad" in op else ([] if training else [3, 4]) + ([5] if op.endswith("V3") else [])
+        kw["elsewhere"] = "Grad" in op and channels_first and not training
+    else:
+        dilated = op.startswith(("Conv2DBackprop", "Conv3D", "Depthwise")) and any(d != 1 for d in attrs.get("dilations", []))
+        at = dict(inputs)
+        grouped = op == "Conv2DBackpropFilter" and at["input"].shape[-1] != at["filter_sizes"][2] or \
+            op == "Conv2DBackpropInput" and len(at["input_sizes"]) == 4 and at["input_sizes"][3] != at["filter"].shape[2]
+        kw["elsewhere"] = channels_first or dilated or grouped
+    recorder.case(family, op, inputs, attrs, **kw)
+
+
 def spatial(v):
     """A list with an entry a dimension, for the batch and channels 1."""
     return [1] + list(v) + [1]

@@ -124,7 +124,8 @@ for d in ["float32", "int32", "int64", "string", "bool", "float64", "uint8"]:
         splits, ids = np.array([0, 2, 2, 5, 6], n), np.array([0, 0, 2, 2, 2, 3], n)
 
         def tensor_of(shape, values, default, parts, types):
-            case("ragged", "RaggedTensorToTensor", [("shape", shape), ("values", values), ("default_value", default), ("row_partition_tensors", parts)], {"row_partition_types": types})
+            case("ragged", "RaggedTensorToTensor", [("shape", shape), ("values", values), ("default_value", default), ("row_partition_tensors", parts)], {"row_partition_types": types},
+                 elsewhere=np.ndim(shape) == 0)  # a graph wants such a shape constant
 
         for shape in [np.array(-1, n), np.array([-1, -1], n), np.array([4, 2], n), np.array([2, -1], n), np.array([6, 5], n)]:
             tensor_of(shape, v, zero, [splits], ["ROW_SPLITS"])

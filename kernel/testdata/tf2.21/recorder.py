@@ -102,8 +102,12 @@ def lengths(op, inputs, attrs):
     return [attr(op, k, v) for k, v in out.items()]
 
 
-def case(family, op, inputs, attrs=None, nvars=0, raw=None):
-    """inputs: list of (argument name, value or list of values)."""
+def case(family, op, inputs, attrs=None, nvars=0, raw=None, elsewhere=False, undefined=None):
+    """inputs: list of (argument name, value or list of values).
+
+    elsewhere: no plain CPU kernel takes the call, raw runs an equal one.
+    undefined: outputs that the kernel leaves as they are.
+    """
     attrs = attrs or {}
     kwargs, flat, variables = {}, [], []
     for i, (name, v) in enumerate(inputs):
@@ -133,6 +137,10 @@ def case(family, op, inputs, attrs=None, nvars=0, raw=None):
     if nvars:
         c["vars"] = nvars
         c["after"] = [pack(v.read_value()) for v in variables]
+    if elsewhere:
+        c["elsewhere"] = True
+    if undefined:
+        c["undefined"] = undefined
     cases.setdefault(family, []).append(c)
 
 
