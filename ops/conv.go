@@ -90,7 +90,7 @@ func (o *WindowOptions) attrs(n int, size []int) (graph.Attrs, error) {
 		return append(attrs, graph.String("padding", string(padding))), nil
 	}
 	if len(o.Explicit) != n || n != 2 {
-		return nil, fmt.Errorf("Explicit has %d entries, for height and width of images", len(o.Explicit))
+		return nil, fmt.Errorf("the padding WindowOptions.Explicit has %d entries; images take two, for height and width", len(o.Explicit))
 	}
 	list := make([]int64, 2*(n+2))
 	for i, p := range o.Explicit {
