@@ -93,7 +93,9 @@ func along(from, to float32, size, n, i int) (float32, bool) {
 	last := float32(size - 1)
 	x := 0.5 * (from + to) * last
 	if n > 1 {
-		x = from*last + float32(i)*((to-from)*last/float32(n-1))
+		// Each product is rounded before the sum, also where the machine could fuse
+		// them: the nearest pixel depends on it.
+		x = float32(from*last) + float32(float32(i)*((to-from)*last/float32(n-1)))
 	}
 	return x, x >= 0 && x <= last
 }

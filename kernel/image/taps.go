@@ -37,7 +37,7 @@ func (l line) scale() float32 {
 // at returns where pixel i of the output lies in the input.
 func (l line) at(i int) float32 {
 	if l.centers {
-		return (float32(i)+0.5)*l.scale() - 0.5
+		return float32((float32(i)+0.5)*l.scale()) - 0.5 // rounded in between, as fused it would be another pixel's
 	}
 	return float32(i) * l.scale()
 }
