@@ -1,0 +1,5 @@
+//go:build !race
+
+package function_test
+
+const raceEnabled = false
