@@ -1,6 +1,7 @@
 // Package savedmodel reads and runs TensorFlow's SavedModels, of any version
-// since 1.0: a directory with the graph (saved_model.pb, its text form or its
-// chunked form), the weights (variables/) and other files (assets/).
+// since 1.0: a directory with the graph (saved_model.pb or its text form), the
+// weights (variables/) and other files (assets/). The chunked form
+// (saved_model.cpb) is not read.
 //
 // # Looking
 //
