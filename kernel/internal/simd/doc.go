@@ -11,7 +11,9 @@
 //
 // Each operation is rounded by itself, in the order its comment gives: results
 // are those of the plain loop, bit for bit, where the compiler does not fuse
-// (it does not on amd64 below GOAMD64=v3).
+// (it does not on amd64 below GOAMD64=v3). Functions such as [Exp] compute in
+// float64 and round once, in operations that package vec spells out so that no
+// compiler fuses them: their results are the same everywhere.
 //
 // The assembly is written by avo (folder _asm, a module of its own);
 //
@@ -20,4 +22,4 @@
 // must leave it as it is.
 package simd
 
-//go:generate sh -c "cd _asm && go run ."
+//go:generate sh -c "cd _asm && go run . && go run . functions"

@@ -17,6 +17,10 @@ const piece = 16 << 10
 // enabled is what the CPU allows; a test switches it off.
 var enabled = cpu.X86.HasAVX2
 
+// wide says that functions run on AVX-512, in vectors twice as long; a test
+// switches it off.
+var wide = enabled && cpu.X86.HasAVX512F
+
 // start returns how many elements there are for the loops, 0 for too few.
 func start(n, lanes int) int {
 	if !enabled {

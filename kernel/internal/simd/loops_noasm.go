@@ -38,3 +38,7 @@ func Depthwise[T any](dst, src, w []T, t *Taps) int { return 0 }
 
 // Max computes dst = a where that is larger.
 func Max[T any](dst, a []T) int { return 0 }
+
+// ExpSum computes dst = exp(a-m) of float32 and adds element i, not rounded to
+// float32 yet, to sums[i%8].
+func ExpSum[T any](dst, a []T, m T, sums *[8]float64) int { return 0 }

@@ -118,6 +118,23 @@ var unaryIf = []struct{ name, constraint, cond, yes, no string }{
 var vectors = map[string]string{
 	"AddVV": "Add", "SubVV": "Sub", "MulVV": "Mul", "DivVV": "Div", "AddVS": "AddScalar", "MulVS": "MulScalar",
 	"ReluGradVV": "ReluGrad", "Relu": "Relu",
+	"Exp": "Exp", "Expm1": "Expm1", "Log": "Log", "Log1p": "Log1p", "Tanh": "Tanh", "Erf": "Erf", "Erfc": "Erfc",
+	"Sigmoid": "Sigmoid", "Softplus": "Softplus", "Elu": "Elu", "Selu": "Selu", "Rsqrt": "Rsqrt",
+}
+
+// singles names the functions of functions.go: what is computed for float32.
+var singles = map[string]string{
+	"Exp": "exp32", "Expm1": "expm1_32", "Log": "log32", "Log1p": "log1p32", "Tanh": "tanh32", "Erf": "erf32", "Erfc": "erfc32",
+	"Sigmoid": "sigmoid32", "Softplus": "softplus32", "Elu": "elu32", "Selu": "selu32", "Rsqrt": "rsqrt32",
+}
+
+// single returns the loop over float32, if it is one of its own.
+func single(name string) string {
+	f, ok := singles[name]
+	if !ok {
+		return ""
+	}
+	return "\tif d, ok := any(dst).([]float32); ok {\n\t\tfor i, x := range any(a).([]float32) {\n\t\t\td[i] = " + f + "(x)\n\t\t}\n\t\treturn\n\t}\n"
 }
 
 // vector returns the call of the loop's vector form, if it has one: slices are
@@ -169,7 +186,7 @@ func main() {
 	b.Reset()
 	b.WriteString(header + "import (\n\t\"math\"\n\t\"math/cmplx\"\n\n\t\"github.com/cairnml/cairn/kernel/internal/simd\"\n)\n\n")
 	one := func(name, constraint, result, doc, stmt string) {
-		fmt.Fprintf(&b, "// %s sets dst[i] to %s.\nfunc %s[T %s](dst []%s, a []T) {\n\ta = a[:len(dst)]\n%s\tfor i := range dst {\n\t\tx := a[i]\n%s\t}\n}\n\n", name, doc, name, constraint, result, vector(name, []string{"dst", "a"}, ""), stmt)
+		fmt.Fprintf(&b, "// %s sets dst[i] to %s.\nfunc %s[T %s](dst []%s, a []T) {\n\ta = a[:len(dst)]\n%s\tfor i := range dst {\n\t\tx := a[i]\n%s\t}\n}\n\n", name, doc, name, constraint, result, vector(name, []string{"dst", "a"}, "")+single(name), stmt)
 	}
 	for _, o := range unary {
 		one(o.name, o.constraint, o.result, o.expr, "\t\tdst[i] = "+o.expr+"\n")

@@ -102,6 +102,16 @@ func Sqrt[T Float](dst []T, a []T) {
 // Rsqrt sets dst[i] to T(1 / math.Sqrt(float64(x))).
 func Rsqrt[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Rsqrt(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
+	if d, ok := any(dst).([]float32); ok {
+		for i, x := range any(a).([]float32) {
+			d[i] = rsqrt32(x)
+		}
+		return
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = T(1 / math.Sqrt(float64(x)))
@@ -111,6 +121,16 @@ func Rsqrt[T Float](dst []T, a []T) {
 // Sigmoid sets dst[i] to T(sigmoid(float64(x))).
 func Sigmoid[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Sigmoid(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
+	if d, ok := any(dst).([]float32); ok {
+		for i, x := range any(a).([]float32) {
+			d[i] = sigmoid32(x)
+		}
+		return
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = T(sigmoid(float64(x)))
@@ -147,6 +167,16 @@ func RsqrtComplex[T Complex](dst []T, a []T) {
 // Softplus sets dst[i] to T(softplus(float64(x))).
 func Softplus[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Softplus(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
+	if d, ok := any(dst).([]float32); ok {
+		for i, x := range any(a).([]float32) {
+			d[i] = softplus32(x)
+		}
+		return
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = T(softplus(float64(x)))
@@ -219,6 +249,16 @@ func Digamma[T Float](dst []T, a []T) {
 // Exp sets dst[i] to math.Exp(x).
 func Exp[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Exp(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
+	if d, ok := any(dst).([]float32); ok {
+		for i, x := range any(a).([]float32) {
+			d[i] = exp32(x)
+		}
+		return
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = T(math.Exp(float64(x)))
@@ -237,6 +277,16 @@ func ExpComplex[T Complex](dst []T, a []T) {
 // Expm1 sets dst[i] to math.Expm1(x).
 func Expm1[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Expm1(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
+	if d, ok := any(dst).([]float32); ok {
+		for i, x := range any(a).([]float32) {
+			d[i] = expm1_32(x)
+		}
+		return
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = T(math.Expm1(float64(x)))
@@ -246,6 +296,16 @@ func Expm1[T Float](dst []T, a []T) {
 // Log sets dst[i] to math.Log(x).
 func Log[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Log(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
+	if d, ok := any(dst).([]float32); ok {
+		for i, x := range any(a).([]float32) {
+			d[i] = log32(x)
+		}
+		return
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = T(math.Log(float64(x)))
@@ -264,6 +324,16 @@ func LogComplex[T Complex](dst []T, a []T) {
 // Log1p sets dst[i] to math.Log1p(x).
 func Log1p[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Log1p(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
+	if d, ok := any(dst).([]float32); ok {
+		for i, x := range any(a).([]float32) {
+			d[i] = log1p32(x)
+		}
+		return
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = T(math.Log1p(float64(x)))
@@ -417,6 +487,16 @@ func CoshComplex[T Complex](dst []T, a []T) {
 // Tanh sets dst[i] to math.Tanh(x).
 func Tanh[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Tanh(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
+	if d, ok := any(dst).([]float32); ok {
+		for i, x := range any(a).([]float32) {
+			d[i] = tanh32(x)
+		}
+		return
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = T(math.Tanh(float64(x)))
@@ -489,6 +569,16 @@ func AtanhComplex[T Complex](dst []T, a []T) {
 // Erf sets dst[i] to math.Erf(x).
 func Erf[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Erf(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
+	if d, ok := any(dst).([]float32); ok {
+		for i, x := range any(a).([]float32) {
+			d[i] = erf32(x)
+		}
+		return
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = T(math.Erf(float64(x)))
@@ -498,6 +588,16 @@ func Erf[T Float](dst []T, a []T) {
 // Erfc sets dst[i] to math.Erfc(x).
 func Erfc[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Erfc(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
+	if d, ok := any(dst).([]float32); ok {
+		for i, x := range any(a).([]float32) {
+			d[i] = erfc32(x)
+		}
+		return
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = T(math.Erfc(float64(x)))
@@ -568,6 +668,16 @@ func Relu6Low[T Real](dst []T, a []T) {
 // Elu sets dst[i] to T(math.Expm1(float64(x))) if x < 0, else x.
 func Elu[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Elu(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
+	if d, ok := any(dst).([]float32); ok {
+		for i, x := range any(a).([]float32) {
+			d[i] = elu32(x)
+		}
+		return
+	}
 	for i := range dst {
 		x := a[i]
 		if x < 0 {
@@ -581,6 +691,16 @@ func Elu[T Float](dst []T, a []T) {
 // Selu sets dst[i] to T(seluScale * seluAlpha * math.Expm1(float64(x))) if x < 0, else seluScale * x.
 func Selu[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Selu(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
+	if d, ok := any(dst).([]float32); ok {
+		for i, x := range any(a).([]float32) {
+			d[i] = selu32(x)
+		}
+		return
+	}
 	for i := range dst {
 		x := a[i]
 		if x < 0 {

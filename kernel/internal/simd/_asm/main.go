@@ -1,5 +1,7 @@
-// Command _asm writes the assembly of package simd, ../zz_avx2_amd64.s, and its
-// Go declarations. Run it as `go generate ./kernel/internal/simd`.
+// Command _asm writes the assembly of package simd with its Go declarations: the
+// loops of single operations (../zz_avx2_amd64.s) or, as `_asm functions`, the
+// functions that take many (../zz_functions_amd64.s) and the polynomials that
+// package vec shares with them. Run it as `go generate ./kernel/internal/simd`.
 package main
 
 import (
@@ -27,6 +29,18 @@ type elem struct {
 
 func main() {
 	ConstraintExpr("amd64,!noasm")
+	if len(os.Args) > 1 && os.Args[1] == "functions" {
+		emitFunctions()
+		write("zz_functions_amd64")
+		writePolynomials()
+		return
+	}
+	emitLoops()
+	write("zz_avx2_amd64")
+}
+
+// emitLoops writes the loops of single operations.
+func emitLoops() {
 	for _, e := range []elem{{"F32", "float32", 4}, {"F64", "float64", 8}} {
 		for _, op := range []string{"add", "sub", "mul", "div"} {
 			e.loop(op, []string{"dst"}, []string{"a", "b"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
@@ -60,10 +74,6 @@ func main() {
 		e.depthwise(4)
 		e.depthwise(1)
 	}
-	writeAsm()
-	src, err := format.Source([]byte(header + "\n//go:build amd64 && !noasm\n\npackage simd\n" + decls.String()))
-	exitOn(err)
-	exitOn(os.WriteFile("../zz_avx2_amd64.go", src, 0o666))
 }
 
 // loop writes a function of pointers, scalars and n, a count of elements that
@@ -195,15 +205,23 @@ func (e elem) zero() reg.VecVirtual {
 	return y
 }
 
-func writeAsm() {
-	const name = "../zz_avx2_amd64.s"
-	exitOn(flag.Set("out", name))
+// write writes the assembly and the declarations, ../name.s and ../name.go.
+func write(name string) {
+	exitOn(flag.Set("out", "../"+name+".s"))
 	exitOn(flag.Set("pkg", "simd"))
 	Generate()
-	out, err := os.ReadFile(name)
+	out, err := os.ReadFile("../" + name + ".s")
 	exitOn(err)
 	_, body, _ := strings.Cut(string(out), "\n")
-	exitOn(os.WriteFile(name, []byte(header+body), 0o666))
+	exitOn(os.WriteFile("../"+name+".s", []byte(header+body), 0o666))
+	writeGo(name, "amd64 && !noasm", decls.String())
+}
+
+// writeGo writes declarations to ../name.go.
+func writeGo(name, constraint, text string) {
+	src, err := format.Source([]byte(header + "\n//go:build " + constraint + "\n\npackage simd\n" + text))
+	exitOn(err)
+	exitOn(os.WriteFile("../"+name+".go", src, 0o666))
 }
 
 func exitOn(err error) {
