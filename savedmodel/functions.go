@@ -42,6 +42,9 @@ func (c *ConcreteFunction) String() string {
 	return fmt.Sprintf("%s(%s) → %s", c.Name, formatCall(c.Args, c.Kwargs), Format(c.Output))
 }
 
+// Takes returns the arguments that the trace takes, as a call has them.
+func (c *ConcreteFunction) Takes() string { return formatCall(c.Args, c.Kwargs) }
+
 // formatCall writes arguments as a call has them.
 func formatCall(args []any, kwargs map[string]any) string {
 	var parts []string

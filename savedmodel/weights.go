@@ -11,7 +11,6 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
-	"github.com/cairnml/cairn/trackable"
 )
 
 // weight is the first value of a variable: of an object, or, in a model of
@@ -51,55 +50,11 @@ func (p *program) needsCheckpoint() bool {
 	return len(p.meta.Variables()) > 0 || len(p.meta.Objects) == 0 && p.meta.proto.SaverDef != nil
 }
 
-// readObjectWeights finds the variables' values by walking the model's objects
-// and the checkpoint's side by side.
+// readObjectWeights reads the values that the checkpoint's objects have for the
+// model's.
 func (p *program) readObjectWeights(ctx context.Context, view *checkpoint.View) error {
-	nodes := view.Nodes()
-	keys := map[*Object]string{}
-	p.byOp = map[*Object]bool{}
-	found := map[*Object]int{}
-	match := func(o *Object, id int) bool {
-		if _, seen := found[o]; seen || id < 0 || id >= len(nodes) {
-			return false
-		}
-		found[o] = id
-		for _, a := range nodes[id].Attributes {
-			if o.Kind == VariableObject && a.Name == trackable.VariableValue {
-				keys[o] = a.Key
-			} else {
-				p.byOp[o] = true
-			}
-		}
-		return true
-	}
-	if len(nodes) > 0 {
-		match(p.meta.Objects[0], 0)
-	}
-	for queue := []*Object{p.meta.Objects[0]}; len(queue) > 0 && len(nodes) > 0; queue = queue[1:] {
-		at := map[string]int{}
-		for _, c := range nodes[found[queue[0]]].Children {
-			at[c.Name] = c.ID
-		}
-		for _, e := range queue[0].Children {
-			if id, ok := at[e.Name]; ok && match(e.Object, id) {
-				queue = append(queue, e.Object)
-			}
-		}
-	}
-	for _, o := range p.meta.Objects {
-		id, ok := found[o]
-		if !ok {
-			continue
-		}
-		for _, s := range o.Slots {
-			original, ok := found[s.Original]
-			for _, c := range nodes[id].Slots {
-				if ok && c.Name == s.Name && c.Variable == original {
-					match(s.Slot, c.ID)
-				}
-			}
-		}
-	}
+	var keys map[*Object]string
+	keys, p.byOp = p.meta.matchCheckpoint(view.Nodes())
 	return p.readKeys(ctx, view.Reader(), keys)
 }
 

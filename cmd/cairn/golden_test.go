@@ -16,7 +16,7 @@ import (
 
 // TestVerbs runs the command lines in testdata/*.txt in a copy of the fixtures
 // and compares what they print. `go test ./cmd/cairn -rewrite` writes the files
-// anew.
+// anew. The SavedModels that the tests of package savedmodel load lie in models.
 //
 // Each case is "run", command lines, "----", output. Besides cairn's verbs a
 // line may be: cmp A B; files DIR; flip FILE OFFSET; cut FILE BYTES; rm FILE; write
@@ -39,6 +39,11 @@ func TestVerbs(t *testing.T) {
 			dir := t.TempDir()
 			if err := os.CopyFS(dir, os.DirFS(fixtures)); err != nil {
 				t.Fatal(err)
+			}
+			for _, m := range []string{"hub", "keras_mlp", "module", "table", "tf1_graphs", "tf1_sparse"} {
+				if err := os.CopyFS(filepath.Join(dir, "models", m), os.DirFS(models+m)); err != nil {
+					t.Fatal(err)
+				}
 			}
 			t.Chdir(dir)
 			datadriven.RunTest(t, abs, func(t *testing.T, d *datadriven.TestData) string {

@@ -69,10 +69,13 @@ func (s *jsonShape) check(t *testing.T, args []string, prefix string, v map[stri
 			got = "number"
 		case bool:
 			got = "boolean"
+		case map[string]any:
+			got = "object"
+			s.check(t, args, name+".", x)
 		case []any:
 			got = "array"
 			for _, e := range x {
-				if o, ok := e.(map[string]any); ok && name != "values" && key != "children" && key != "slots" {
+				if o, ok := e.(map[string]any); ok && name != "values" && key != "children" && key != "slots" && key != "parts" {
 					s.check(t, args, name+".", o)
 				}
 			}
@@ -107,6 +110,7 @@ func TestJSONIsAsDocumented(t *testing.T) {
 		{"cat", fix + "dtypes/all"}, {"cat", fix + "names"}, {"cat", fix + "names", "global_step"}, {"cat", fix + "names", "dense/*"},
 		{"stat", fix + "names"}, {"stat", fix + "dtypes/all"}, {"stat", fix + "names", "bias"},
 		{"show", fix + "guide"}, {"show", fix + "names"}, {"show", fix + "keras3/ckpt-1"}, {"show", fix + "saved_model"},
+		{"show", models + "keras_mlp"}, {"show", models + "tf1_graphs"}, {"show", models + "tf1_sparse"}, {"show", models + "table"},
 		{"verify", fix + "guide"}, {"verify", fix + "bad/index", fix + "bad/data", fix + "guide"}, {"verify", filepath.Join(lost, "ckpt-2")}, {"verify", fix + "gone"},
 		{"diff", fix + "guide/ckpt-1", fix + "guide/ckpt-2"}, {"diff", fix + "guide/ckpt-1", fix + "guide/ckpt-1"}, {"diff", fix + "guide/ckpt-1", fix + "objects/o"}, {"diff", fix + "names", fix + "guide"},
 		{"convert", fix + "guide", dir + "/a.npz"}, {"convert", fix + "guide", dir + "/a.safetensors"},

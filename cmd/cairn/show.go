@@ -18,6 +18,9 @@ import (
 type showFlags struct {
 	dot, svg     string // the file to draw to, "-" for stdout, "" if not asked for
 	ascii, slots bool
+	all, goTypes bool // of a SavedModel
+	tags         string
+	signature    string
 	force        bool
 	output       string
 	depth        int
@@ -28,23 +31,36 @@ func newShow(a *app) *cobra.Command {
 	f := &showFlags{}
 	c := &cobra.Command{
 		Use:   "show PATH",
-		Short: "Show the object graph: a tree, or a picture",
+		Short: "Show a SavedModel, or the object graph as a tree or picture",
 		Long: `Show the graph of objects that a checkpoint was saved from: as a tree, or drawn
 in the colours of TensorFlow's checkpoint guide, the optimizer red, variables
 blue, slot variables orange. In a picture large graphs are folded. Name-based
 checkpoints and .npz files, which have no objects, show the tree of their names.
 
 A variable stands below the object that uses it, not below the optimizer; any
-path of the tree is a name for cat. Tensors that no object holds come last.`,
+path of the tree is a name for cat. Tensors that no object holds come last.
+
+Of a SavedModel's directory it shows the signatures, Keras's layers, the
+objects, the functions with what they take and give, assets, and the ops with
+those that have no kernel here. Nothing of it is run. --go prints a Go package
+that calls its signatures.`,
 		Example: `  cairn show model/ckpt-10
   cairn show model/ckpt-10 --svg graph.svg
   cairn show model/ckpt-10 -o graph.svg                  or .dot, .json, .txt
-  cairn show model/ckpt-10 --dot | dot -Tpdf > graph.pdf`,
+  cairn show model/ckpt-10 --dot | dot -Tpdf > graph.pdf
+  cairn show saved_model --signature serving_default
+  cairn show saved_model --go -o model.go`,
 		Args:              need(1, 2, "a PATH, and a FILE if it draws"),
 		ValidArgsFunction: completePaths,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := f.resolve(a, args)
 			if err != nil {
+				return err
+			}
+			if isSavedModel(path) {
+				return f.showModel(cmd.Context(), a, path)
+			}
+			if err := f.onlyForModels(); err != nil {
 				return err
 			}
 			s, err := store.Open(cmd.Context(), path, a.source())
@@ -76,6 +92,10 @@ path of the tree is a name for cat. Tensors that no object holds come last.`,
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE`, as its suffix says")
 	c.Flags().BoolVarP(&f.force, "force", "f", false, "replace FILE, if there is one")
 	c.Flags().IntVar(&f.depth, "depth", 64, "levels of the tree; 0 is the root alone")
+	c.Flags().BoolVar(&f.all, "all", false, "show all functions of a SavedModel")
+	c.Flags().BoolVar(&f.goTypes, "go", false, "print the Go package that calls a SavedModel")
+	c.Flags().StringVar(&f.tags, "tags", "", "show the MetaGraph with these tags: `A,B`")
+	c.Flags().StringVar(&f.signature, "signature", "", "show the signature `NAME` alone")
 	return c
 }
 
@@ -113,9 +133,13 @@ func (f *showFlags) resolve(a *app, args []string) (path string, err error) {
 		asked++
 		f.format = "json"
 	}
+	if f.goTypes {
+		asked++
+		f.format = "go"
+	}
 	switch {
 	case asked > 1:
-		return "", usagef("--dot, --svg and --json are three ways to show; give one")
+		return "", usagef("--dot, --svg, --go and --json are ways to show; give one")
 	case len(args) == 2 && f.file != "":
 		return "", usagef("two files to draw to, %s and %s; give one", f.file, args[1])
 	case len(args) == 2:
@@ -126,13 +150,13 @@ func (f *showFlags) resolve(a *app, args []string) (path string, err error) {
 		return "", usagef("two files to draw to, %s and %s; give one", f.file, f.output)
 	}
 	f.file = f.output
-	format := map[string]string{".svg": "svg", ".dot": "dot", ".gv": "dot", ".json": "json", ".txt": "tree", "": "tree"}[suffix(f.output)]
+	format := map[string]string{".svg": "svg", ".dot": "dot", ".gv": "dot", ".json": "json", ".go": "go", ".txt": "tree", "": "tree"}[suffix(f.output)]
 	switch {
 	case asked == 1 && format != "" && format != "tree" && format != f.format:
 		return "", usagef("-o %s: that name asks for %s, --%s for another", f.output, format, f.format)
 	case asked == 1:
 	case format == "":
-		return "", usagef("-o %s: graphs are drawn as .svg and .dot and written as .json and .txt", f.output)
+		return "", usagef("-o %s: graphs are drawn as .svg and .dot and written as .json, .go and .txt", f.output)
 	default:
 		f.format = format
 	}
@@ -145,7 +169,7 @@ func suffix(path string) string { return strings.ToLower(filepath.Ext(path)) }
 func (f *showFlags) draw(a *app, w io.Writer, s *store.Store, v *inspect.View) error {
 	switch f.format {
 	case "json":
-		text, err := compactJSON(graphJSON(s, v))
+		text, err := compactJSON(graphJSON(s.Prefix, kindWord(s.Kind), v))
 		if err == nil {
 			_, err = fmt.Fprintf(w, "%s\n", text)
 		}
@@ -191,7 +215,17 @@ type jsonNode struct {
 	Slots    []jsonEdge `json:"slots,omitempty"`
 }
 
-func graphJSON(s *store.Store, g *inspect.View) any {
+// jsonGraph is what --json prints of a graph.
+type jsonGraph struct {
+	Path    string `json:"path"`
+	Kind    string `json:"kind"`
+	Objects bool   `json:"objects"`
+	inspect.Count
+	Nodes   []jsonNode `json:"nodes"`
+	Outside []string   `json:"outside"`
+}
+
+func graphJSON(path, kind string, g *inspect.View) jsonGraph {
 	kinds := map[render.NodeKind]string{render.Plain: "object", render.Optimizer: "optimizer", render.Variable: "variable", render.Slot: "slot"}
 	nodes := make([]jsonNode, len(g.Nodes))
 	for i, n := range g.Nodes {
@@ -211,12 +245,10 @@ func graphJSON(s *store.Store, g *inspect.View) any {
 	for _, e := range g.Outside {
 		outside = append(outside, e.Name)
 	}
-	return struct {
-		Path    string `json:"path"`
-		Kind    string `json:"kind"`
-		Objects bool   `json:"objects"`
-		inspect.Count
-		Nodes   []jsonNode `json:"nodes"`
-		Outside []string   `json:"outside"`
-	}{s.Prefix, strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(s.Kind.String(), "."), " file")), g.Objects, g.Count, nodes, outside}
+	return jsonGraph{path, kind, g.Objects, g.Count, nodes, outside}
+}
+
+// kindWord names a kind of file as JSON has it: "checkpoint", "npz".
+func kindWord(k store.Kind) string {
+	return strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(k.String(), "."), " file"))
 }

@@ -27,7 +27,7 @@ func (c Count) String() string {
 	case c.Parameters == 1:
 		s += "1 parameter, "
 	case c.Parameters > 1:
-		s += grouped(c.Parameters) + " parameters, "
+		s += Grouped(c.Parameters) + " parameters, "
 	}
 	return s + Size(c.Bytes)
 }
@@ -37,11 +37,11 @@ func Tensors(n int) string {
 	if n == 1 {
 		return "1 tensor"
 	}
-	return grouped(int64(n)) + " tensors"
+	return Grouped(int64(n)) + " tensors"
 }
 
-// grouped prints a number with its thousands apart.
-func grouped(n int64) string {
+// Grouped returns a number with its thousands apart: "1,234".
+func Grouped(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]

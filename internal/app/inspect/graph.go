@@ -36,7 +36,7 @@ func Graph(ctx context.Context, s *store.Store) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := smallValues(ctx, s)
+	values := SmallValues(ctx, s)
 	v := &View{Count: countOf(s, og, s.Entries())}
 	if og == nil || len(og.Nodes) == 0 {
 		v.Graph = nameGraph(s, values)
@@ -87,10 +87,10 @@ func outside(s *store.Store, og *pb.TrackableObjectGraph) []store.Entry {
 // maxSmall is how many values of small tensors are read to be shown.
 const maxSmall = 256
 
-// smallValues reads the scalars of a store, so that they can be shown. A value
-// that can't be read is left out: to show what a damaged file holds is worth
-// more than its numbers.
-func smallValues(ctx context.Context, s *store.Store) map[string]string {
+// SmallValues returns the scalars of a store in words, by name, so that they can be
+// shown. A value can't be read is left out: to show what a damaged file holds is worth more
+// than its numbers.
+func SmallValues(ctx context.Context, s *store.Store) map[string]string {
 	out := map[string]string{}
 	var names []string
 	for _, e := range s.Entries() {

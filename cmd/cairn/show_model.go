@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cairnml/cairn/internal/app/inspect"
+	"github.com/cairnml/cairn/internal/app/model"
+	"github.com/cairnml/cairn/internal/app/render"
+	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/savedmodel"
+)
+
+// isSavedModel reports whether path is a directory with a SavedModel's graph.
+func isSavedModel(path string) bool {
+	for _, name := range []string{savedmodel.GraphFile, savedmodel.TextGraphFile} {
+		if info, err := os.Stat(filepath.Join(path, name)); err == nil && !info.IsDir() {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyForModels refuses flags that mean something for SavedModels alone.
+func (f *showFlags) onlyForModels() error {
+	for _, x := range []struct {
+		flag  string
+		given bool
+	}{{"--go", f.format == "go"}, {"--all", f.all}, {"--tags", f.tags != ""}, {"--signature", f.signature != ""}} {
+		if x.given {
+			return usagef("%s is for the directory of a SavedModel", x.flag)
+		}
+	}
+	return nil
+}
+
+// shownModel is a SavedModel as show has read it.
+type shownModel struct {
+	path  string
+	about *model.Description
+	view  *inspect.View // the objects, or the tree of the variables' names
+}
+
+// showModel shows a SavedModel's directory.
+func (f *showFlags) showModel(ctx context.Context, a *app, path string) error {
+	m, err := f.readModel(ctx, a, path)
+	if err != nil {
+		return err
+	}
+	if f.file == "" {
+		return f.drawModel(a, a.out, m)
+	}
+	if err := outsideOf(path, f.file); err != nil {
+		return err
+	}
+	w, err := store.CreateFile(f.file, f.force)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if err := f.drawModel(a, w, m); err != nil {
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	a.note("wrote %s", f.file)
+	return nil
+}
+
+// outsideOf refuses to write over a file of a model's directory.
+func outsideOf(dir, file string) error {
+	there, err := os.Stat(file)
+	if err != nil {
+		return nil // nothing that could be lost
+	}
+	return filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		if info, err := os.Stat(p); err == nil && os.SameFile(there, info) {
+			return &store.OverwriteError{Path: file, Source: dir}
+		}
+		return nil
+	})
+}
+
+func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownModel, error) {
+	fsys := os.DirFS(path)
+	m, err := savedmodel.Read(ctx, fsys, &savedmodel.ReadOptions{MaxMemory: a.open.MaxMemory})
+	if err != nil {
+		return nil, err
+	}
+	about, err := model.Describe(ctx, fsys, m, kernel.All())
+	if err != nil {
+		return nil, err
+	}
+	if f.tags != "" {
+		if err := about.Choose(m, strings.Split(f.tags, ",")); err != nil {
+			return nil, err
+		}
+	}
+	if f.signature != "" {
+		if err := about.ChooseSignature(f.signature); err != nil {
+			return nil, err
+		}
+	}
+	v := &inspect.View{Objects: true}
+	s, err := store.Open(ctx, path, a.source())
+	switch {
+	case err == nil:
+		defer s.Close()
+		stored, err := inspect.Graph(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		about.SetValues(inspect.SmallValues(ctx, s))
+		v.Count, v.Outside, v.Objects, v.Graph = stored.Count, stored.Outside, stored.Objects, stored.Graph
+	case !errors.Is(err, fs.ErrNotExist) && !isNoCheckpoint(err):
+		return nil, err
+	}
+	if g := about.MetaGraphs[0].Objects(true); len(g.Edges) > 0 || v.Graph == nil {
+		v.Graph, v.Objects = g, true
+	}
+	return &shownModel{path, about, v}, nil
+}
+
+// isNoCheckpoint reports whether a model has no variables/ directory at all.
+func isNoCheckpoint(err error) bool {
+	var foreign *store.ForeignError
+	return errors.As(err, &foreign)
+}
+
+// drawModel writes the model to w, as was asked for.
+func (f *showFlags) drawModel(a *app, w io.Writer, m *shownModel) error {
+	m.view.Nodes[0].Title = render.Printable(m.path)
+	switch f.format {
+	case "json":
+		text, err := compactJSON(struct {
+			jsonGraph
+			*model.Description
+		}{graphJSON(m.path, kindWord(store.SavedModel), m.view), m.about})
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%s\n", text)
+		}
+		return err
+	case "dot":
+		return m.view.DOT(w)
+	case "svg":
+		return m.view.SVG(w)
+	case "go":
+		if len(m.about.MetaGraphs) > 1 {
+			return usagef("there are %d MetaGraphs: --tags chooses one", len(m.about.MetaGraphs))
+		}
+		b, err := m.about.MetaGraphs[0].GoTypes("model")
+		if err == nil {
+			_, err = w.Write(b)
+		}
+		return err
+	}
+	depth := f.depth
+	if depth == 0 {
+		depth = -1
+	}
+	o := model.TextOptions{
+		Title: fmt.Sprintf("%s  (SavedModel, %v)", m.path, m.view.Count), All: f.all,
+		Tree: render.TextOptions{Color: a.color && f.file == "", ASCII: f.ascii, Slots: f.slots, MaxDepth: depth, Width: a.width},
+	}
+	if !m.view.Objects {
+		o.Names = m.view.Graph
+	}
+	return m.about.Text(w, o)
+}
