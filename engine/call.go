@@ -28,6 +28,9 @@ type Call struct {
 	shared bitset  // the inputs that Substitute replaced
 
 	scratch []*Buffer // that the kernel holds
+
+	forms []any   // all packed inputs of the plan
+	packs []int32 // those of this op
 }
 
 // Begin makes c a call in env, with no inputs yet. A Call may be used for many
@@ -53,7 +56,7 @@ func (c *Call) Run(p *Prepared) (err error) {
 			err = NewPanicError(r)
 		}
 	}()
-	c.node = p.node
+	c.node, c.forms, c.packs = p.node, p.forms, p.packs
 	if err = p.run(c); err == nil && len(c.scratch) > 0 {
 		c.freeScratch()
 	}

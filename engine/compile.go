@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/cairnml/cairn/graph"
@@ -24,6 +23,11 @@ type CompileOptions struct {
 	// whose arguments have sizes that aren't known. Default: 8; a negative number
 	// means none.
 	MaxInstances int
+	// Invariants keeps what is computed from constants and variables alone. Plans
+	// of functions over the same variables share one. Default: one of the plan
+	// that counts constants only, as it should be for functions that write to
+	// their variables in each call.
+	Invariants *Invariants
 }
 
 // Compile makes f ready to run. Ops without a kernel are a *[MissingError] that
@@ -54,6 +58,9 @@ func newCompiler(o CompileOptions) *compiler {
 	}
 	if o.Passes == nil {
 		o.Passes = DefaultPasses()
+	}
+	if o.Invariants == nil {
+		o.Invariants = &Invariants{ConstantsOnly: true}
 	}
 	return &compiler{opts: o, plans: map[*graph.Function][]*lazyPlan{}}
 }
@@ -136,121 +143,6 @@ func (c *compiler) compileWith(callee graph.Callee, know func(*graph.Function)) 
 		return nil, err
 	}
 	return c.lay(f)
-}
-
-// lay makes the plan of a function whose nodes stand in order.
-func (c *compiler) lay(f *graph.Function) (*Plan, error) {
-	p := &Plan{name: f.Name}
-	slots := map[graph.Output]int32{}
-	slotOf := func(o graph.Output) int32 {
-		s, ok := slots[o]
-		if !ok {
-			s = int32(len(p.preset))
-			slots[o] = s
-			p.preset = append(p.preset, Value{})
-		}
-		return s
-	}
-	uses := map[graph.Output]int{} // ops and results that need it
-	for _, n := range f.Graph.Nodes() {
-		for _, in := range n.In {
-			uses[in]++
-		}
-	}
-	final := map[graph.Output]bool{}
-	for _, r := range f.Results {
-		uses[r.Output]++
-		final[r.Output] = true
-	}
-	for i, a := range f.Args {
-		o := a.Output(0)
-		p.args = append(p.args, arg{slot: slotOf(o), last: uses[o] == 0, fact: a.Out[0], name: f.Args[i].Name})
-	}
-	var missing missingOps
-	for _, n := range f.Graph.Nodes() {
-		if n.IsArg() || n.Op == "NoOp" { // the order is all that a NoOp is there for
-			continue
-		}
-		if v, ok := constantOf(n); ok {
-			p.preset[slotOf(n.Output(0))] = Value{Tensor: v}
-			continue
-		}
-		k := c.opts.Kernels.Lookup(n.Op)
-		if k == nil {
-			missing.add(f.Name, n)
-			continue
-		}
-		st := step{node: n}
-		node := &Node{Op: n.Op, Name: n.Name, Attrs: n.Attrs, Out: n.Out, Functions: c, Key: n.Origin()}
-		for i, in := range n.In {
-			fact := in.Fact()
-			if fact.Ref && !wantsRef(n, i) {
-				fact.Ref = false
-				st.dref = append(st.dref, int32(i))
-			}
-			node.In = append(node.In, fact)
-			st.in = append(st.in, slotOf(in))
-		}
-		var err error
-		if st.Prepared, err = k.prepare(node); err != nil {
-			return nil, &graph.NodeError{Node: n.Name, Op: n.Op, Function: f.Name, Site: n.Site, Err: err}
-		}
-		for i := range n.Out {
-			o := n.Output(i)
-			if uses[o] == 0 {
-				st.out = append(st.out, -1)
-				continue
-			}
-			st.out = append(st.out, slotOf(o))
-		}
-		p.steps = append(p.steps, st)
-	}
-	if err := missing.err(); err != nil {
-		return nil, err
-	}
-	for _, r := range f.Results {
-		p.results = append(p.results, slotOf(r.Output))
-	}
-	p.freeAtLastUse(final, slots)
-	if !slices.ContainsFunc(p.args, func(a arg) bool { return a.open() }) {
-		p.arenas = new(sync.Pool)
-	}
-	return p, nil
-}
-
-// freeAtLastUse notes for each op which slots nobody needs after it.
-func (p *Plan) freeAtLastUse(final map[graph.Output]bool, slots map[graph.Output]int32) {
-	done := make([]bool, len(p.preset))
-	for o := range final {
-		done[slots[o]] = true // results are freed by nobody
-	}
-	for i := range p.preset {
-		if !p.preset[i].IsZero() {
-			done[i] = true // constants are the plan's
-		}
-	}
-	for i := len(p.steps) - 1; i >= 0; i-- {
-		st := &p.steps[i]
-		count := map[int32]int{}
-		for _, s := range st.in {
-			count[s]++
-		}
-		for j, s := range st.in {
-			if done[s] {
-				continue
-			}
-			// An input that is given twice is owned by neither place.
-			if count[s] == 1 {
-				st.last.add(j)
-			}
-		}
-		for _, s := range st.in {
-			if !done[s] {
-				done[s] = true
-				st.free = append(st.free, s)
-			}
-		}
-	}
 }
 
 // constantOf returns the value of a Const node.

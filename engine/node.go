@@ -29,6 +29,9 @@ type Node struct {
 	Out []graph.Fact
 	// Functions compiles the functions that attributes refer to.
 	Functions Functions
+
+	invariant bitset        // the inputs that are the same in all calls
+	packs     []packRequest // what the kernel asks for of them
 }
 
 // Functions makes functions of a graph callable by kernels.
@@ -84,19 +87,36 @@ type Prepared struct {
 	node  *Node
 	run   func(*Call) error
 	given graph.Attrs // of an eager call, as it named them
+
+	forms []any   // of inputs, where the kernel runs in no plan
+	packs []int32 // all of them, in order
 }
 
 // Node returns what was prepared.
 func (p *Prepared) Node() *Node { return p.node }
 
-// Prepare makes the op's kernel ready for n. It is an *[UnsupportedOpError]
-// where the set has none.
+// Prepare makes the op's kernel ready for n, on its own, not in a plan: of its
+// inputs, those whose values are known are invariant. It is an
+// *[UnsupportedOpError] where the set has none.
 func (ks *KernelSet) Prepare(n *Node) (*Prepared, error) {
 	k := ks.Lookup(n.Op)
 	if k == nil {
 		return nil, ks.Missing(n.Op)
 	}
-	return k.prepare(n)
+	for i := range n.In {
+		if n.In[i].Value != nil {
+			n.invariant.add(i)
+		}
+	}
+	p, err := k.prepare(n)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range n.packs {
+		form, _ := r.pack(n.In[r.input].Value)
+		p.forms, p.packs = append(p.forms, form), append(p.packs, int32(i))
+	}
+	return p, nil
 }
 
 func (k *Kernel) prepare(n *Node) (p *Prepared, err error) {

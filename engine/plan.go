@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
 )
 
 // Plan is a function of a graph made ready to run: its ops in an order, each
@@ -23,6 +24,7 @@ type Plan struct {
 	args    []arg
 	results []int32 // slots
 	frames  sync.Pool
+	fixed   *fixed // what is the same in all calls; nil where nothing is
 
 	specials *specials  // where arguments have sizes that aren't known; of what [Compile] returns
 	arenas   *sync.Pool // where all sizes of arguments are known: memory of the sizes that calls need
@@ -45,12 +47,14 @@ type step struct {
 	last bitset      // the inputs that nobody needs after this op
 	free []int32     // slots that are given up after this op
 	dref []int32     // the inputs that are references whose values are wanted
+	pack []int32     // the packed inputs, among the plan's forms
 }
 
 // frame is what one call of a plan works with.
 type frame struct {
-	slots []Value
-	call  Call
+	slots    []Value
+	versions []trackable.Version // of the roots of what is fixed
+	call     Call
 }
 
 // RunOptions say how a plan runs. The zero value is ready.
@@ -168,13 +172,22 @@ func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results [
 		}
 		env.depth--
 		clear(f.slots)
+		clear(f.versions)
 		f.call.Begin(context.Background(), nil)
-		f.call.node = nil
+		f.call.node, f.call.forms, f.call.packs = nil, nil, nil
 		p.frames.Put(f)
 	}()
 	done := ctx.Done()
 	c := &f.call
-	for ; at < len(p.steps); at++ {
+	for ; ; at++ {
+		if p.fixed != nil && at == p.fixed.before {
+			if err := p.fixed.resolve(ctx, env, p, f); err != nil {
+				return nil, err
+			}
+		}
+		if at == len(p.steps) {
+			break
+		}
 		st := &p.steps[at]
 		if done != nil {
 			select {
@@ -187,7 +200,7 @@ func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results [
 			return nil, p.failed(at, fmt.Errorf("the call took more than the %d steps of MaxSteps", env.MaxSteps))
 		}
 		c.Begin(ctx, env)
-		c.node, c.last = st.Prepared.node, st.last
+		c.node, c.last, c.packs = st.Prepared.node, st.last, st.pack
 		for _, slot := range st.in {
 			c.in = append(c.in, f.slots[slot])
 		}

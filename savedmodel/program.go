@@ -31,6 +31,8 @@ type program struct {
 	pathOf    map[graph.Output]*tensor.Tensor
 	constants map[*Object]*tensor.Tensor
 
+	invariants engine.Invariants // of all plans
+
 	mu         sync.Mutex
 	signatures map[string]*entry
 	functions  map[*graph.Function]*entry
@@ -219,7 +221,9 @@ type capture struct {
 // compiled returns the function's plan, made by the first who asks.
 func (p *program) compiled(c *callable) (*engine.Plan, error) {
 	c.once.Do(func() {
-		c.plan, c.err = engine.Compile(c.function, &engine.CompileOptions{Kernels: p.opts.Kernels, Shapes: p.opts.Shapes, Passes: p.opts.Passes})
+		c.plan, c.err = engine.Compile(c.function, &engine.CompileOptions{
+			Kernels: p.opts.Kernels, Shapes: p.opts.Shapes, Passes: p.opts.Passes, Invariants: &p.invariants,
+		})
 		if c.err != nil {
 			c.err = fmt.Errorf("savedmodel: %s: %w", c.where, c.err)
 		}

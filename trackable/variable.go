@@ -46,9 +46,10 @@ type Variable struct {
 
 // cell is one buffer of a variable and who holds it.
 type cell struct {
-	t      *tensor.Tensor
-	pinned atomic.Bool  // given out by Load: never written again
-	refs   atomic.Int32 // outstanding Borrows
+	t       *tensor.Tensor
+	pinned  atomic.Bool  // given out by Load: never written again
+	refs    atomic.Int32 // outstanding Borrows
+	updates uint64       // how often it was handed out to be written
 }
 
 func (c *cell) shared() bool { return c.pinned.Load() || c.refs.Load() > 0 }
@@ -411,6 +412,7 @@ func (v *Variable) writable() (*tensor.Tensor, error) {
 	if v.cell.shared() {
 		v.cell = &cell{t: v.cell.t.Clone()}
 	}
+	v.cell.updates++
 	v.written = true
 	return v.cell.t, nil
 }
@@ -501,6 +503,7 @@ func RestoreAll(vars []*Variable, shapes []tensor.Shape, o *RestoreOptions, f fu
 		}
 		if !v.cell.shared() && v.cell.t.Shape().Equal(shapes[i]) {
 			bufs[i] = v.cell.t
+			v.cell.updates++
 		} else if bufs[i], err = tensor.Zeros(d, shapes[i]...); err != nil {
 			return err
 		}
@@ -556,6 +559,7 @@ func (s *Scalar[T]) set(x T) {
 		s.cell = &cell{t: tensor.Scalar(x)}
 		return
 	}
+	s.cell.updates++
 	tensor.Values[T](s.cell.t)[0] = x
 }
 

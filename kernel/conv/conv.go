@@ -28,7 +28,7 @@ type convolution struct {
 	rank      int
 	depthwise bool
 	windows   shape.Windows
-	packed    any // []*gemm.Weights of the filter, where it is a constant
+	packing   engine.Packing // []*gemm.Weights of the filter, where it doesn't change
 	run       func(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor)
 }
 
@@ -46,10 +46,8 @@ func prepare(dir direction, rank int, depthwise bool) func(*engine.Node) (func(*
 		if v.run, err = runs.Of(d); err != nil {
 			return nil, err
 		}
-		if dir != backFilter && len(n.In) > 1 {
-			if f := n.In[1].Value; f != nil && !depthwise {
-				v.pack(f)
-			}
+		if dir != backFilter && len(n.In) > 1 && !depthwise {
+			v.packing = n.Pack(1, v.packKey(), v.pack)
 		}
 		return v.call, nil
 	}
@@ -147,7 +145,7 @@ func (v *convolution) inputSizes(sizes, f, dy *tensor.Tensor) (tensor.Shape, err
 type real interface{ float32 | float64 }
 
 func floats[T real](c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {
-	packed, _ := v.packed.([]*gemm.Weights[T])
+	packed, _ := c.Packed(v.packing).([]*gemm.Weights[T])
 	compute(c, v.dir, g, tensor.Values[T](out), tensor.Values[T](a), tensor.Values[T](b), packed)
 }
 
@@ -178,7 +176,7 @@ func halves[H elementwise.Half](c *engine.Call, v *convolution, g *geometry, out
 	}
 	elementwise.Widen(wide[1], tensor.Values[H](a))
 	elementwise.Widen(wide[2], tensor.Values[H](b))
-	packed, _ := v.packed.([]*gemm.Weights[float32])
+	packed, _ := c.Packed(v.packing).([]*gemm.Weights[float32])
 	compute(c, v.dir, g, wide[0], wide[1], wide[2], packed)
 	elementwise.Narrow(tensor.Values[H](out), wide[0])
 }
@@ -236,18 +234,46 @@ func merge(w *gemm.Windows) {
 	}
 }
 
-// pack packs a constant filter.
-func (v *convolution) pack(f *tensor.Tensor) {
+// packKey tells what the packed filter depends on.
+func (v *convolution) packKey() string {
+	if v.dir == forward {
+		return "gemm: a filter as a matrix"
+	}
+	return fmt.Sprintf("gemm: a filter for a gradient, %v %v %v", v.windows.Layout, v.windows.Strides, v.windows.Dilations)
+}
+
+// pack packs a filter that doesn't change.
+func (v *convolution) pack(f *tensor.Tensor) (any, int) {
 	s := f.Shape()
 	if len(s) != v.rank || f.Len() == 0 {
-		return
+		return nil, 0
 	}
 	switch f.DType() {
 	case tensor.Float32:
-		v.packed = packFilter(v, s, tensor.Values[float32](f))
+		return sized(packFilter(v, s, tensor.Values[float32](f)))
 	case tensor.Float64:
-		v.packed = packFilter(v, s, tensor.Values[float64](f))
+		return sized(packFilter(v, s, tensor.Values[float64](f)))
+	case tensor.Float16:
+		wide := make([]float32, f.Len())
+		elementwise.Widen(wide, tensor.Values[tensor.F16](f))
+		return sized(packFilter(v, s, wide))
+	case tensor.BFloat16:
+		wide := make([]float32, f.Len())
+		elementwise.Widen(wide, tensor.Values[tensor.BF16](f))
+		return sized(packFilter(v, s, wide))
 	}
+	return nil, 0
+}
+
+// sized returns weights and their size.
+func sized[T real](all []*gemm.Weights[T]) (any, int) {
+	bytes := 0
+	for _, w := range all {
+		if w != nil {
+			bytes += w.NumBytes()
+		}
+	}
+	return all, bytes
 }
 
 // packFilter packs a filter for images of one group; how many groups there are,

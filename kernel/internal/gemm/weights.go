@@ -31,6 +31,9 @@ func Pack[T float32 | float64](b []T, ldb int, transB bool, k, n int) *Weights[T
 	return w
 }
 
+// NumBytes returns the size of the memory that [Pack] made.
+func (w *Weights[T]) NumBytes() int { return cap(w.mem) * int(unsafe.Sizeof(T(0))) }
+
 // PackTemporary does what [Pack] does, into pooled memory, on par's workers. Free gives the
 // memory back.
 func PackTemporary[T float32 | float64](b []T, ldb int, transB bool, k, n int, par Parallel) *Weights[T] {

@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Invariants keeps what plans compute from constants and variables alone, and
+// the packed forms of such values, so that it is computed once for each value of
+// the variables: once for all instances that share weights, all signatures, and
+// all shapes of calls. What belongs to values that no variable has any more is
+// given up. The zero Invariants is empty and ready; it is safe for use from many
+// goroutines.
+type Invariants struct {
+	// MaxBytes is how much memory it takes. What does not fit is computed in each
+	// call. Default: 1 GiB; a negative number means none.
+	MaxBytes int64
+
+	// ConstantsOnly says that values that depend on variables are not kept: the
+	// variables are written between nearly all calls.
+	ConstantsOnly bool
+
+	mu      sync.Mutex // held while something is computed, so that it is once
+	bytes   int64
+	entries map[expression][]*invariant
+}
+
+const (
+	maxInvariantBytes    = 1 << 30
+	maxInvariantVersions = 4 // kept of one expression
+)
+
+// expression says how a value is computed from those of its roots: constants and
+// variables.
+type expression [sha256.Size]byte
+
+// invariant is a value that is kept, or a packed form of one.
+type invariant struct {
+	roots []trackable.WeakVersion
+	value Value
+	form  any
+	bytes int64
+}
+
+// Bytes returns how much memory is in use.
+func (x *Invariants) Bytes() int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.sweep()
+	return x.bytes
+}
+
+// find returns what is kept of an expression over roots of these versions. The
+// lock is held.
+func (x *Invariants) find(e expression, roots []trackable.WeakVersion) *invariant {
+	for _, i := range x.entries[e] {
+		if slices.Equal(i.roots, roots) {
+			return i
+		}
+	}
+	return nil
+}
+
+// keep adds what was computed, and reports whether there is room for it. The
+// lock is held.
+func (x *Invariants) keep(e expression, i *invariant) bool {
+	list := slices.DeleteFunc(x.entries[e], func(old *invariant) bool {
+		stale := old.stale() || i.replaces(old)
+		if stale {
+			x.bytes -= old.bytes
+		}
+		return stale
+	})
+	if len(list) >= maxInvariantVersions {
+		x.bytes -= list[0].bytes
+		list = slices.Delete(list, 0, 1)
+	}
+	most := x.MaxBytes
+	if most == 0 {
+		most = maxInvariantBytes
+	}
+	if x.bytes+i.bytes > most {
+		x.sweep()
+	}
+	room := x.bytes+i.bytes <= most
+	if room {
+		list = append(list, i)
+		x.bytes += i.bytes
+	}
+	if x.entries == nil {
+		x.entries = map[expression][]*invariant{}
+	}
+	x.entries[e] = list
+	return room
+}
+
+// sweep gives up what belongs to values that are gone. The lock is held.
+func (x *Invariants) sweep() {
+	for e, list := range x.entries {
+		list = slices.DeleteFunc(list, func(i *invariant) bool {
+			stale := i.stale()
+			if stale {
+				x.bytes -= i.bytes
+			}
+			return stale
+		})
+		if x.entries[e] = list; len(list) == 0 {
+			delete(x.entries, e)
+		}
+	}
+}
+
+func (i *invariant) stale() bool {
+	return slices.ContainsFunc(i.roots, trackable.WeakVersion.Gone)
+}
+
+// replaces reports whether i's roots are old's after a write.
+func (i *invariant) replaces(old *invariant) bool {
+	for k := range i.roots {
+		if i.roots[k].Replaces(old.roots[k]) {
+			return true
+		}
+	}
+	return false
+}
+
+// formula is an expression and its roots, in the order in which it names them.
+type formula struct {
+	sum   expression
+	roots []int // places among a plan's roots
+}
+
+// smallConstant is the size up to which a constant is a part of the expression; a
+// larger one is a root.
+const smallConstant = 1 << 10
+
+// rootFormula returns the formula of a root itself.
+func rootFormula(root int) formula {
+	return formula{sha256.Sum256([]byte("root")), []int{root}}
+}
+
+// formulaOf returns how output i of n is computed; of gives the inputs' formulas.
+func formulaOf(n *graph.Node, out int, of func(graph.Output) formula) formula {
+	var f formula
+	h := sha256.New()
+	num := func(v int) { h.Write(binary.LittleEndian.AppendUint64(nil, uint64(v))) }
+	text := func(s string) {
+		num(len(s))
+		h.Write([]byte(s))
+	}
+	text(n.Op)
+	num(out)
+	for _, a := range n.Attrs {
+		if a.Name == "_output_shapes" || a.Name == "_class" {
+			continue // no kernel looks at these
+		}
+		text(a.Name)
+		switch a.Kind {
+		case graph.AttrTensor:
+			t := n.Attrs.Tensor(a.Name)
+			text(fmt.Sprint(t.DType(), t.Shape()))
+			if t.DType().Fixed() {
+				text(string(t.Bytes()))
+			} else {
+				text(fmt.Sprintf("%q", t.Strings()))
+			}
+		default:
+			text(fmt.Sprintf("%v %q %v", a.Kind, a.Value(), a.Value()))
+		}
+	}
+	num(len(n.In))
+	for _, in := range n.In {
+		g := of(in)
+		h.Write(g.sum[:])
+		num(len(g.roots))
+		for _, r := range g.roots {
+			at := slices.Index(f.roots, r)
+			if at < 0 {
+				at = len(f.roots)
+				f.roots = append(f.roots, r)
+			}
+			num(at)
+		}
+	}
+	h.Sum(f.sum[:0])
+	return f
+}
+
+// packed returns the formula of a packed form of f's value.
+func (f formula) packed(key string) formula {
+	return formula{sha256.Sum256(slices.Concat(f.sum[:], []byte(key))), f.roots}
+}

@@ -1,0 +1,269 @@
+package engine
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/cairnml/cairn/graph"
+)
+
+// layout is a plan that is being made.
+type layout struct {
+	*compiler
+	function  *graph.Function
+	plan      *Plan
+	fixed     *fixed
+	invariant *invariance
+	nodes     []*graph.Node // in the order in which they run, those of handles first
+	handles   int
+	slots     map[graph.Output]int32
+	uses      map[graph.Output]int // steps and results that need it
+	formulas  map[graph.Output]formula
+	roots     map[graph.Output]int // by handle or constant
+	missing   missingOps
+}
+
+// lay makes the plan of a function whose nodes stand in order.
+func (c *compiler) lay(f *graph.Function) (*Plan, error) {
+	l := &layout{
+		compiler: c, function: f, plan: &Plan{name: f.Name}, fixed: &fixed{store: c.opts.Invariants},
+		invariant: invarianceOf(f, !c.opts.Invariants.ConstantsOnly),
+		slots:     map[graph.Output]int32{}, uses: map[graph.Output]int{},
+		formulas: map[graph.Output]formula{}, roots: map[graph.Output]int{},
+	}
+	l.order()
+	l.count()
+	p := l.plan
+	for i, a := range f.Args {
+		o := a.Output(0)
+		p.args = append(p.args, arg{slot: l.slot(o), last: l.uses[o] == 0, fact: a.Out[0], name: f.Args[i].Name})
+	}
+	for i, n := range l.nodes {
+		if i == l.handles {
+			l.fixed.before = len(p.steps)
+		}
+		if err := l.add(n); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.missing.err(); err != nil {
+		return nil, err
+	}
+	for _, r := range f.Results {
+		p.results = append(p.results, l.slot(r.Output))
+	}
+	done := make([]bool, len(p.preset))
+	if len(l.fixed.outs)+len(l.fixed.forms) > 0 {
+		p.fixed = l.fixed
+		for _, o := range l.fixed.outs {
+			done[o.slot] = true // nobody frees what is kept
+		}
+	}
+	p.freeAtLastUse(done)
+	if !slices.ContainsFunc(p.args, func(a arg) bool { return a.open() }) {
+		p.arenas = new(sync.Pool)
+	}
+	return p, nil
+}
+
+// order puts the nodes that make handles first: what is fixed depends on them.
+func (l *layout) order() {
+	var rest []*graph.Node
+	for _, n := range l.function.Graph.Nodes() {
+		switch {
+		case n.IsArg() || n.Op == "NoOp": // the order is all that a NoOp is there for
+		case l.invariant.kinds[n] == isHandle:
+			l.nodes = append(l.nodes, n)
+		default:
+			rest = append(rest, n)
+		}
+	}
+	l.handles = len(l.nodes)
+	l.nodes = append(l.nodes, rest...)
+}
+
+// count finds out what the steps of the plan and the results need.
+func (l *layout) count() {
+	for _, r := range l.function.Results {
+		l.uses[r.Output]++
+	}
+	for _, n := range l.nodes {
+		for _, in := range n.In {
+			// What is fixed needs the handles of its variables, and nothing else.
+			if l.invariant.kinds[n] != isComputed || l.invariant.kinds[in.Node] == isHandle {
+				l.uses[in]++
+			}
+		}
+	}
+}
+
+func (l *layout) slot(o graph.Output) int32 {
+	s, ok := l.slots[o]
+	if !ok {
+		s = int32(len(l.plan.preset))
+		l.slots[o] = s
+		l.plan.preset = append(l.plan.preset, Value{})
+	}
+	return s
+}
+
+// add makes a node a constant, a step, or a fixed value.
+func (l *layout) add(n *graph.Node) error {
+	if v, ok := constantOf(n); ok {
+		l.plan.preset[l.slot(n.Output(0))] = Value{Tensor: v}
+		return nil
+	}
+	kind := l.invariant.kinds[n]
+	if kind == isRead && l.uses[n.Output(0)] == 0 {
+		return nil // its variable is read where fixed values are computed
+	}
+	st, err := l.step(n, kind == isComputed)
+	if err != nil || st == nil {
+		return err
+	}
+	if kind != isComputed {
+		l.plan.steps = append(l.plan.steps, *st)
+		return nil
+	}
+	l.fixed.steps = append(l.fixed.steps, *st)
+	for i := range n.Out {
+		o := n.Output(i)
+		if f := l.formula(o); l.uses[o] > 0 {
+			l.fixed.outs = append(l.fixed.outs, fixedValue{l.slot(o), f})
+		}
+	}
+	return nil
+}
+
+// step prepares a node's kernel; nil where there is none.
+func (l *layout) step(n *graph.Node, isFixed bool) (*step, error) {
+	k := l.opts.Kernels.Lookup(n.Op)
+	if k == nil {
+		l.missing.add(l.function.Name, n)
+		return nil, nil
+	}
+	st := &step{node: n}
+	node := &Node{Op: n.Op, Name: n.Name, Attrs: n.Attrs, Out: n.Out, Functions: l.compiler, Key: n.Origin()}
+	for i, in := range n.In {
+		fact := in.Fact()
+		if fact.Ref && !wantsRef(n, i) {
+			fact.Ref = false
+			if !isFixed {
+				st.dref = append(st.dref, int32(i))
+			}
+		}
+		node.In = append(node.In, fact)
+		st.in = append(st.in, l.input(in, isFixed))
+		if !isFixed && l.invariant.has(in) {
+			node.invariant.add(i)
+		}
+	}
+	var err error
+	if st.Prepared, err = k.prepare(node); err != nil {
+		return nil, &graph.NodeError{Node: n.Name, Op: n.Op, Function: l.function.Name, Site: n.Site, Err: err}
+	}
+	for _, r := range node.packs {
+		in := n.In[r.input]
+		st.pack = append(st.pack, int32(len(l.fixed.forms)))
+		f := l.formula(in)
+		l.fixed.forms = append(l.fixed.forms, fixedForm{l.input(in, true), f.packed(r.key), r.pack})
+	}
+	node.packs = nil
+	for i := range n.Out {
+		o := n.Output(i)
+		if !isFixed && l.uses[o] == 0 {
+			st.out = append(st.out, -1)
+			continue
+		}
+		st.out = append(st.out, l.slot(o))
+	}
+	return st, nil
+}
+
+// input returns the slot of an input. Where fixed values are computed, that of a
+// variable's value is filled by its root.
+func (l *layout) input(in graph.Output, isFixed bool) int32 {
+	if isFixed {
+		l.formula(in)
+	}
+	return l.slot(in)
+}
+
+// formula returns how an invariant value is computed.
+func (l *layout) formula(o graph.Output) formula {
+	if f, ok := l.formulas[o]; ok {
+		return f
+	}
+	n := o.Node
+	var f formula
+	switch l.invariant.kinds[n] {
+	case isConstant:
+		if t, _ := constantOf(n); t.NumBytes() > smallConstant || !t.DType().Fixed() {
+			f = rootFormula(l.root(o, root{constant: t}))
+		} else {
+			f = formulaOf(n, 0, nil)
+		}
+	case isRead:
+		f = rootFormula(l.read(n.In[0], o))
+	case isHandle: // a reference, where its variable's value is wanted
+		f = rootFormula(l.read(o, o))
+	default:
+		f = formulaOf(n, o.Index, l.formula)
+	}
+	l.formulas[o] = f
+	return f
+}
+
+// root returns the place of a root among the plan's.
+func (l *layout) root(o graph.Output, r root) int {
+	i, ok := l.roots[o]
+	if !ok {
+		i = len(l.fixed.roots)
+		l.roots[o] = i
+		l.fixed.roots = append(l.fixed.roots, r)
+	}
+	return i
+}
+
+// read returns the root of a handle's variable, whose value stands for o.
+func (l *layout) read(handle, o graph.Output) int {
+	i := l.root(handle, root{handle: l.slot(handle), node: o.Node})
+	r := &l.fixed.roots[i]
+	r.reads = append(r.reads, l.slot(o))
+	return i
+}
+
+// freeAtLastUse notes for each op which slots nobody needs after it. Those that
+// are done already are never freed.
+func (p *Plan) freeAtLastUse(done []bool) {
+	for _, s := range p.results {
+		done[s] = true // results are freed by nobody
+	}
+	for i := range p.preset {
+		if !p.preset[i].IsZero() {
+			done[i] = true // constants are the plan's
+		}
+	}
+	for i := len(p.steps) - 1; i >= 0; i-- {
+		st := &p.steps[i]
+		count := map[int32]int{}
+		for _, s := range st.in {
+			count[s]++
+		}
+		for j, s := range st.in {
+			if done[s] {
+				continue
+			}
+			// An input that is given twice is owned by neither place.
+			if count[s] == 1 {
+				st.last.add(j)
+			}
+		}
+		for _, s := range st.in {
+			if !done[s] {
+				done[s] = true
+				st.free = append(st.free, s)
+			}
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package engine
+
+import "github.com/cairnml/cairn/tensor"
+
+// Packing is a form of an input, such as the panels of a matrix, that a plan
+// computes once for all calls in which the input is the same, and hands to the
+// kernel by [Call.Packed]. The zero Packing is none.
+type Packing int
+
+// packRequest is what a kernel said when it was prepared.
+type packRequest struct {
+	input int
+	key   string
+	pack  PackFunc
+}
+
+// PackFunc makes a form of a tensor and says how many bytes that takes; nil
+// where it is not worth while. The form must not change any more and must not
+// refer to the tensor.
+type PackFunc func(t *tensor.Tensor) (form any, bytes int)
+
+// Invariant reports whether input i is the same in all calls as long as no
+// variable is written to: it is a constant, or computed from constants and
+// variables alone. Inputs of eager calls are not.
+func (n *Node) Invariant(i int) bool { return n.invariant.has(i) }
+
+// Pack asks for a form of input i, where that is invariant; else it returns the
+// zero Packing. It is called while the kernel is prepared. Nodes that name the
+// same key for the same value share the form, so that the key has to tell the
+// kind of form and all that it depends on besides the tensor.
+func (n *Node) Pack(i int, key string, pack PackFunc) Packing {
+	if !n.invariant.has(i) {
+		return 0
+	}
+	n.packs = append(n.packs, packRequest{i, key, pack})
+	return Packing(len(n.packs))
+}
+
+// Packed returns the form that [Node.Pack] asked for; nil where there is none, so
+// that the kernel packs the input itself.
+func (c *Call) Packed(p Packing) any {
+	if p == 0 || int(p) > len(c.packs) {
+		return nil
+	}
+	return c.forms[c.packs[p-1]]
+}

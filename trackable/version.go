@@ -1,0 +1,77 @@
+package trackable
+
+import (
+	"weak"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Version tells the values of variables apart: what is computed from a value can
+// be used as long as its Version is the same. Variables that share a value that
+// never changes have the same Version. The zero Version is that of no value.
+type Version struct {
+	t    *tensor.Tensor // of a value that never changes
+	cell *cell          // of one that may be updated in place
+	n    uint64         // how often it was
+}
+
+// VersionOf returns the version of a tensor that nobody changes.
+func VersionOf(t *tensor.Tensor) Version { return Version{t: t} }
+
+// Version returns the version of the value now; zero where there is none.
+func (v *Variable) Version() Version {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.cell.version()
+}
+
+// version returns the version of what the cell holds. The variable's lock is
+// held.
+func (c *cell) version() Version {
+	switch {
+	case c == nil:
+		return Version{}
+	case c.pinned.Load():
+		return Version{t: c.t}
+	}
+	return Version{cell: c, n: c.updates}
+}
+
+// LeaseVersion does what [Variable.Lease] does and returns the value's version
+// too, which stays the same until the lease is released.
+func (v *Variable) LeaseVersion() (*tensor.Tensor, Lease, Version) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.cell == nil {
+		return nil, Lease{}, Version{}
+	}
+	v.cell.refs.Add(1)
+	return v.cell.t, Lease{v.cell}, v.cell.version()
+}
+
+// WeakVersion is a [Version] that keeps no value from being collected.
+type WeakVersion struct {
+	t    weak.Pointer[tensor.Tensor]
+	cell weak.Pointer[cell]
+	n    uint64
+}
+
+// Weak returns the version without a hold on the value.
+func (v Version) Weak() WeakVersion {
+	return WeakVersion{t: weak.Make(v.t), cell: weak.Make(v.cell), n: v.n}
+}
+
+// Gone reports whether no variable will have this version again: its value was
+// collected, or changed in place.
+func (w WeakVersion) Gone() bool {
+	if w.t != (weak.Pointer[tensor.Tensor]{}) {
+		return w.t.Value() == nil
+	}
+	return w.cell.Value() == nil
+}
+
+// Replaces reports whether w is another version of the storage that old was in,
+// so that old will not come back.
+func (w WeakVersion) Replaces(old WeakVersion) bool {
+	return w.cell != (weak.Pointer[cell]{}) && w.cell == old.cell && w.n != old.n
+}
