@@ -30,17 +30,38 @@ const (
 	handles = 64
 )
 
-// A blob is one stored piece being read: where its bytes go, and how far they
-// are. At most one of dst, scatter and strs is set; with none the piece is only
-// checked.
+// A piece is a tensor or a slice as it lies in a data file.
+type piece struct {
+	off, size int64
+	elems     int64
+	dtype     tensor.DType
+	shard     int32
+	crc       uint32
+}
+
+// piece returns where a record's bytes lie, and what they are.
+func (rec *record) piece() piece {
+	return piece{off: rec.Offset, size: rec.Size, elems: rec.elems, dtype: rec.DType, shard: int32(rec.Shard), crc: rec.CRC}
+}
+
+// A blob is one stored piece being read, and where its bytes go; with neither
+// dst nor a sink the piece is only checked. A restore has one for each variable,
+// so what few of them need stands apart.
 type blob struct {
-	rec     *record
-	owner   string                     // the tensor's name
-	dst     []byte                     // its place, bytes in order
+	piece
+	owner string             // the tensor's name
+	dst   []byte             // its place, bytes in order
+	fix   func([]byte) error // called on all bytes after their checksum was taken
+	*sink
+}
+
+// A sink is what takes the bytes of a piece that doesn't go to one place in its
+// order, and how far a large one is. At most one of scatter, strs, copy and v1 is
+// set.
+type sink struct {
 	scatter func(buf []byte, at int64) // takes the bytes at that offset in the piece
 	strs    []string                   // where strings or variants go
 	after   func()                     // called once all is there and right
-	fix     func([]byte) error         // called on all bytes after their checksum was taken
 	copy    io.Writer                  // gets the bytes of a piece that is only checked, in order
 	v1      *v1Piece                   // of a checkpoint of version 1
 	crcs    []uint32                   // of the chunks
@@ -137,7 +158,7 @@ func openError(shown string, err error) error {
 
 func (br *blobReader) add(b *blob) {
 	br.blobs = append(br.blobs, b)
-	br.total += b.rec.Size
+	br.total += b.size
 }
 
 // shard opens a data file and holds it until release.
@@ -196,20 +217,20 @@ func (br *blobReader) release(n int) {
 }
 
 // check returns an error unless a piece lies inside its data file.
-func (br *blobReader) check(rec *record) error {
-	src, err := br.shard(rec.Shard)
+func (br *blobReader) check(b *blob) error {
+	src, err := br.shard(int(b.shard))
 	if err != nil {
 		var c *CorruptError
 		if errors.As(err, &c) {
 			named := *c
-			named.Name = br.r.ownerOf(rec)
+			named.Name = b.owner
 			return &named
 		}
 		return err
 	}
-	defer br.release(rec.Shard)
-	if rec.Offset+rec.Size > src.size {
-		return &CorruptError{File: src.name, Offset: src.size, Name: br.r.ownerOf(rec), What: fmt.Sprintf("the file ends here, the tensor's %d bytes begin at %d", rec.Size, rec.Offset)}
+	defer br.release(int(b.shard))
+	if b.off+b.size > src.size {
+		return &CorruptError{File: src.name, Offset: src.size, Name: b.owner, What: fmt.Sprintf("the file ends here, the tensor's %d bytes begin at %d", b.size, b.off)}
 	}
 	return nil
 }
@@ -233,9 +254,12 @@ type task struct {
 
 // tasks divides the blobs; the list is in the order of the data files.
 func (br *blobReader) tasks() []task {
-	slices.SortStableFunc(br.blobs, func(a, b *blob) int {
-		return cmp.Or(cmp.Compare(a.rec.Shard, b.rec.Shard), cmp.Compare(a.rec.Offset, b.rec.Offset))
-	})
+	byPlace := func(a, b *blob) int {
+		return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.off, b.off))
+	}
+	if !slices.IsSortedFunc(br.blobs, byPlace) {
+		slices.SortStableFunc(br.blobs, byPlace)
+	}
 	var out []task
 	for i := 0; i < len(br.blobs); {
 		b := br.blobs[i]
@@ -243,8 +267,11 @@ func (br *blobReader) tasks() []task {
 		case !b.chunked():
 			out = append(out, task{blobs: br.blobs[i : i+1]})
 			i++
-		case b.rec.Size > small:
-			n := int((b.rec.Size + chunk - 1) / chunk)
+		case b.size > small:
+			n := int((b.size + chunk - 1) / chunk)
+			if b.sink == nil {
+				b.sink = new(sink)
+			}
 			b.crcs = make([]uint32, n)
 			b.left.Store(int64(n))
 			for k := range n {
@@ -252,13 +279,13 @@ func (br *blobReader) tasks() []task {
 			}
 			i++
 		default:
-			j, start, end := i+1, b.rec.Offset, b.rec.Offset+b.rec.Size
+			j, start, end := i+1, b.off, b.off+b.size
 			for ; j < len(br.blobs); j++ {
 				n := br.blobs[j]
-				if !n.chunked() || n.rec.Size > small || n.rec.Shard != b.rec.Shard || n.rec.Offset-end > gap || n.rec.Offset+n.rec.Size-start > chunk {
+				if !n.chunked() || n.size > small || n.shard != b.shard || n.off-end > gap || n.off+n.size-start > chunk {
 					break
 				}
-				end = max(end, n.rec.Offset+n.rec.Size)
+				end = max(end, n.off+n.size)
 			}
 			out = append(out, task{blobs: br.blobs[i:j], chunk: -1})
 			i = j
@@ -268,7 +295,7 @@ func (br *blobReader) tasks() []task {
 }
 
 // chunked reports whether a piece can be read in any order.
-func (b *blob) chunked() bool { return b.v1 == nil && b.copy == nil && b.rec.DType.Fixed() }
+func (b *blob) chunked() bool { return (b.sink == nil || b.v1 == nil && b.copy == nil) && b.dtype.Fixed() }
 
 // run reads all blobs. The error is the first one, in no certain order where
 // several pieces are at fault; with keepGoing it is that of the context only.
@@ -334,16 +361,16 @@ func (br *blobReader) report(last bool) {
 
 func (br *blobReader) do(ctx context.Context, t task, buf *[]byte) {
 	first := t.blobs[0]
-	if first.v1 != nil {
+	if first.sink != nil && first.v1 != nil {
 		br.blockV1(ctx, t)
 		return
 	}
-	src, err := br.shard(first.rec.Shard)
+	src, err := br.shard(int(first.shard))
 	if err != nil {
 		br.fail(first.owner, err)
 		return
 	}
-	defer br.release(first.rec.Shard)
+	defer br.release(int(first.shard))
 	switch {
 	case !first.chunked():
 		br.sequential(src, first)
@@ -380,10 +407,10 @@ func readAt(src *source, p []byte, off int64, name string) error {
 
 // row reads small pieces that lie together.
 func (br *blobReader) row(src *source, blobs []*blob, buf *[]byte) {
-	start := blobs[0].rec.Offset
+	start := blobs[0].off
 	end := start
 	for _, b := range blobs {
-		end = max(end, b.rec.Offset+b.rec.Size)
+		end = max(end, b.off+b.size)
 	}
 	if len(blobs) == 1 && blobs[0].dst != nil {
 		b := blobs[0]
@@ -392,7 +419,7 @@ func (br *blobReader) row(src *source, blobs []*blob, buf *[]byte) {
 			return
 		}
 		br.settle(src, b, b.dst, crc32c.Value(b.dst))
-		br.finish(b.rec.Size)
+		br.finish(b.size)
 		return
 	}
 	all := scratch(buf)[:end-start]
@@ -401,7 +428,7 @@ func (br *blobReader) row(src *source, blobs []*blob, buf *[]byte) {
 		return
 	}
 	for _, b := range blobs {
-		part := all[b.rec.Offset-start:][:b.rec.Size]
+		part := all[b.off-start:][:b.size]
 		if b.dst != nil {
 			part = b.dst[:copy(b.dst, part)]
 		} else if b.fix != nil && len(blobs) > 1 {
@@ -421,21 +448,21 @@ func (br *blobReader) settle(src *source, b *blob, part []byte, crc uint32) {
 	if !br.mend(src, b, part) {
 		return
 	}
-	if b.scatter != nil {
+	if b.sink != nil && b.scatter != nil {
 		b.scatter(part, 0)
 	}
 }
 
 func (br *blobReader) checkSum(src *source, b *blob, crc uint32) bool {
-	if crc == b.rec.CRC {
+	if crc == b.crc {
 		return true
 	}
-	br.fail(b.owner, wrongChecksum(src, b.rec, b.owner, crc))
+	br.fail(b.owner, wrongChecksum(src, b.piece, b.owner, crc))
 	return false
 }
 
-func wrongChecksum(src *source, rec *record, name string, crc uint32) error {
-	return &CorruptError{File: src.name, Offset: rec.Offset, Name: name, What: fmt.Sprintf("the checksum of its %d bytes is %08x, stored is %08x", rec.Size, crc, rec.CRC)}
+func wrongChecksum(src *source, p piece, name string, crc uint32) error {
+	return &CorruptError{File: src.name, Offset: p.off, Name: name, What: fmt.Sprintf("the checksum of its %d bytes is %08x, stored is %08x", p.size, crc, p.crc)}
 }
 
 func (br *blobReader) mend(src *source, b *blob, part []byte) bool {
@@ -443,7 +470,7 @@ func (br *blobReader) mend(src *source, b *blob, part []byte) bool {
 		return true
 	}
 	if err := b.fix(part); err != nil {
-		br.fail(b.owner, &CorruptError{File: src.name, Offset: b.rec.Offset, Name: b.owner, What: err.Error()})
+		br.fail(b.owner, &CorruptError{File: src.name, Offset: b.off, Name: b.owner, What: err.Error()})
 		return false
 	}
 	return true
@@ -453,14 +480,14 @@ func (br *blobReader) mend(src *source, b *blob, part []byte) bool {
 // piece's checksum is known, since they can't be kept.
 func (br *blobReader) piece(src *source, b *blob, k int, buf *[]byte) {
 	at := int64(k) * chunk
-	n := min(b.rec.Size-at, chunk)
+	n := min(b.size-at, chunk)
 	var p []byte
 	if b.dst != nil {
 		p = b.dst[at : at+n]
 	} else {
 		p = scratch(buf)[:n]
 	}
-	if err := readAt(src, p, b.rec.Offset+at, b.owner); err != nil {
+	if err := readAt(src, p, b.off+at, b.owner); err != nil {
 		br.fail(b.owner, err)
 		return
 	}
@@ -477,7 +504,7 @@ func (br *blobReader) piece(src *source, b *blob, k int, buf *[]byte) {
 	}
 	var crc uint32
 	for i, c := range b.crcs {
-		crc = crc32c.Combine(crc, c, min(b.rec.Size-int64(i)*chunk, chunk))
+		crc = crc32c.Combine(crc, c, min(b.size-int64(i)*chunk, chunk))
 	}
 	br.checkSum(src, b, crc)
 }
@@ -485,16 +512,20 @@ func (br *blobReader) piece(src *source, b *blob, k int, buf *[]byte) {
 // sequential reads a piece from its front: strings, variants, and what is
 // copied.
 func (br *blobReader) sequential(src *source, b *blob) {
-	rec, big := b.rec, br.r.header.BigEndian
+	big := br.r.header.BigEndian
 	var crc uint32
 	var err error
-	switch rec.DType {
+	to := b.sink
+	if to == nil {
+		to = new(sink)
+	}
+	switch b.dtype {
 	case tensor.String:
-		crc, err = readStrings(src, rec.Offset, rec.Size, rec.elems, big, b.strs, b.copy)
+		crc, err = readStrings(src, b.off, b.size, b.elems, big, to.strs, to.copy)
 	case tensor.Variant:
-		crc, err = readVariants(src, rec.Offset, rec.Size, rec.elems, big, b.strs, b.copy)
+		crc, err = readVariants(src, b.off, b.size, b.elems, big, to.strs, to.copy)
 	default:
-		crc, err = copyFixed(src, rec.Offset, rec.Size, b.owner, b.copy)
+		crc, err = copyFixed(src, b.off, b.size, b.owner, to.copy)
 	}
 	var f *fieldError
 	switch {
@@ -508,10 +539,10 @@ func (br *blobReader) sequential(src *source, b *blob) {
 	if !br.checkSum(src, b, crc) {
 		return
 	}
-	if b.after != nil {
-		b.after()
+	if to.after != nil {
+		to.after()
 	}
-	br.finish(rec.Size)
+	br.finish(b.size)
 }
 
 // copyFixed copies elements of fixed size and returns their checksum.

@@ -161,10 +161,11 @@ func (w *Writer) copyPiece(ctx context.Context, r *Reader, rec *record, key, as 
 	}
 	at, err := w.place(ctx, func(s *shardWriter) (uint32, error) {
 		from := w.source(r)
-		if err := from.check(rec); err != nil {
+		b := &blob{piece: rec.piece(), owner: r.ownerOf(rec), sink: &sink{copy: &putter{ctx, w, s}}}
+		if err := from.check(b); err != nil {
 			return 0, err
 		}
-		from.add(&blob{rec: rec, owner: r.ownerOf(rec), copy: &putter{ctx, w, s}})
+		from.add(b)
 		return rec.CRC, from.run(ctx)
 	})
 	if err != nil {

@@ -4,9 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math"
+	"math/bits"
 	"slices"
 	"sort"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -29,6 +33,11 @@ type index struct {
 	owners map[int]sliceOf       // by the entry of the slice
 	// visible are the entries of tensors, not of slices; nil where all are.
 	visible []int32
+
+	finds atomic.Int64 // how often a key was looked for
+	hash  sync.Once
+	seed  maphash.Seed
+	slots []int32
 }
 
 // indexEntry is one entry as it lies in memory.
@@ -78,8 +87,43 @@ func (x *index) at(i int) *indexEntry { return &x.chunks[i>>chunkShift][i&(1<<ch
 
 // find looks a key up.
 func (x *index) find(key string) (int, bool) {
+	// Whoever looks for many keys has them all in a hash table, which is several
+	// times as fast.
+	if n := x.finds.Add(1); n > 64 && n > int64(x.n)/32 {
+		x.hash.Do(x.makeSlots)
+		return x.slot(key)
+	}
 	i := sort.Search(x.n, func(i int) bool { return x.at(i).key >= key })
 	return i, i < x.n && x.at(i).key == key
+}
+
+// makeSlots makes the hash table: twice as many slots as keys, at most, each with
+// the number of an entry and one.
+func (x *index) makeSlots() {
+	x.seed = maphash.MakeSeed()
+	x.slots = make([]int32, 1<<bits.Len(uint(x.n+x.n/2)))
+	for i := range x.n {
+		at := x.home(x.at(i).key)
+		for x.slots[at] != 0 {
+			at = (at + 1) & (len(x.slots) - 1)
+		}
+		x.slots[at] = int32(i + 1)
+	}
+}
+
+// home returns where the search for a key begins.
+func (x *index) home(key string) int {
+	return int(maphash.String(x.seed, key) & uint64(len(x.slots)-1))
+}
+
+// slot looks a key up in the hash table.
+func (x *index) slot(key string) (int, bool) {
+	for at := x.home(key); x.slots[at] != 0; at = (at + 1) & (len(x.slots) - 1) {
+		if i := int(x.slots[at] - 1); x.at(i).key == key {
+			return i, true
+		}
+	}
+	return -1, false
 }
 
 // tensors returns the number of tensors.
@@ -100,8 +144,15 @@ func (x *index) tensor(k int) int {
 
 // record decodes an entry that was checked when it was read.
 func (x *index) record(i int) *record {
+	rec := x.decode(i, nil)
+	return &rec
+}
+
+// decode is record for those who need it for a moment only: the shape lies in
+// the memory of shape, where that is enough.
+func (x *index) decode(i int, shape tensor.Shape) record {
 	e := x.at(i)
-	rec, _, _ := parseRecord(e.key, bytesOf(e.raw), x.shards, nil)
+	rec, _, _ := parseRecord(e.key, bytesOf(e.raw), x.shards, shape)
 	rec.at = e.at
 	if s := x.sliced[i]; s != nil {
 		rec.home = rec.Shard
@@ -111,7 +162,7 @@ func (x *index) record(i int) *record {
 	if o, ok := x.owners[i]; ok {
 		rec.slice = &x.sliced[int(o.owner)].slices[o.n]
 	}
-	return &rec
+	return rec
 }
 
 // A place is where a record's bytes lie.
@@ -130,7 +181,7 @@ func (x *index) places() []place {
 		}
 		out = append(out, x.place(i))
 	}
-	slices.SortFunc(out, func(a, b place) int {
+	byPlace := func(a, b place) int {
 		switch {
 		case a.shard != b.shard:
 			return cmp.Compare(a.shard, b.shard)
@@ -138,7 +189,8 @@ func (x *index) places() []place {
 			return cmp.Compare(a.off, b.off)
 		}
 		return cmp.Or(cmp.Compare(min(a.size, 1), min(b.size, 1)), cmp.Compare(a.entry, b.entry))
-	})
+	}
+	slices.SortFunc(out, byPlace)
 	return out
 }
 
@@ -187,19 +239,18 @@ func decodeEntry(raw []byte, into tensor.Shape) (entryFields, error) {
 	var buf [8]int64
 	shape := shapeFields{dims: buf[:0]}
 	for rest := raw; len(rest) > 0; {
-		num, typ, n := protowire.ConsumeTag(rest)
+		num, typ, n := fieldTag(rest)
 		if n < 0 {
 			return m, entryError(raw, n)
 		}
-		size := protowire.ConsumeFieldValue(num, typ, rest[n:])
-		if size < 0 {
-			return m, entryError(raw, size)
-		}
-		field := rest[n : n+size]
-		rest = rest[n+size:]
-		switch {
-		case typ == protowire.VarintType && num >= 1 && num <= 5:
-			v, _ := protowire.ConsumeVarint(field)
+		rest = rest[n:]
+		size := 0
+		switch typ {
+		case protowire.VarintType:
+			var v uint64
+			if v, size = protowire.ConsumeVarint(rest); size < 0 {
+				break
+			}
 			switch num {
 			case 1:
 				m.dtype = int32(v)
@@ -210,19 +261,43 @@ func decodeEntry(raw []byte, into tensor.Shape) (entryFields, error) {
 			case 5:
 				m.size = int64(v)
 			}
-		case num == 6 && typ == protowire.Fixed32Type:
-			m.crc, _ = protowire.ConsumeFixed32(field)
-		case num == 2 && typ == protowire.BytesType:
-			b, _ := protowire.ConsumeBytes(field)
-			if n := shape.add(b); n < 0 {
-				return m, entryError(raw, n)
+		case protowire.Fixed32Type:
+			var v uint32
+			if v, size = protowire.ConsumeFixed32(rest); num == 6 && size > 0 {
+				m.crc = v
 			}
-		case num == 7 && typ == protowire.BytesType:
-			m.slices++
+		case protowire.BytesType:
+			var b []byte
+			if b, size = protowire.ConsumeBytes(rest); size < 0 {
+				break
+			}
+			switch num {
+			case 2:
+				if n := shape.add(b); n < 0 {
+					size = n
+				}
+			case 7:
+				m.slices++
+			}
+		default:
+			size = protowire.ConsumeFieldValue(num, typ, rest)
 		}
+		if size < 0 {
+			return m, entryError(raw, size)
+		}
+		rest = rest[size:]
 	}
 	m.shape, m.elems, m.shapeErr = shape.shape(into)
 	return m, nil
+}
+
+// fieldTag does what protowire.ConsumeTag does, whose way is long for a tag of one
+// byte.
+func fieldTag(b []byte) (protowire.Number, protowire.Type, int) {
+	if t := b[0]; t < 0x80 && t >= 1<<3 && t&7 <= 5 {
+		return protowire.Number(t >> 3), protowire.Type(t & 7), 1
+	}
+	return protowire.ConsumeTag(b)
 }
 
 // entryError says where an entry can't be decoded, as far as that is cheap to
@@ -248,32 +323,38 @@ type shapeFields struct {
 // where it is none.
 func (s *shapeFields) add(b []byte) int {
 	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
+		num, typ, n := fieldTag(b)
 		if n < 0 {
 			return n
 		}
-		size := protowire.ConsumeFieldValue(num, typ, b[n:])
-		if size < 0 {
-			return size
-		}
-		field := b[n : n+size]
-		b = b[n+size:]
+		b = b[n:]
+		size := 0
 		switch {
 		case num == 2 && typ == protowire.BytesType:
-			dim, _ := protowire.ConsumeBytes(field)
+			var dim []byte
+			if dim, size = protowire.ConsumeBytes(b); size < 0 {
+				return size
+			}
 			d, n := dimOf(dim)
 			if n < 0 {
 				return n
 			}
 			if len(s.dims) == tensor.MaxRank {
 				s.more++
-				continue
+			} else {
+				s.dims = append(s.dims, d)
 			}
-			s.dims = append(s.dims, d)
 		case num == 3 && typ == protowire.VarintType:
-			v, _ := protowire.ConsumeVarint(field)
+			var v uint64
+			v, size = protowire.ConsumeVarint(b)
 			s.unknown = protowire.DecodeBool(v)
+		default:
+			size = protowire.ConsumeFieldValue(num, typ, b)
 		}
+		if size < 0 {
+			return size
+		}
+		b = b[size:]
 	}
 	return 0
 }
@@ -281,19 +362,23 @@ func (s *shapeFields) add(b []byte) int {
 // dimOf returns the size in an encoded dimension.
 func dimOf(b []byte) (d int64, n int) {
 	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
+		num, typ, n := fieldTag(b)
 		if n < 0 {
 			return 0, n
 		}
-		size := protowire.ConsumeFieldValue(num, typ, b[n:])
+		b = b[n:]
+		size := 0
+		if num == 1 && typ == protowire.VarintType {
+			var v uint64
+			v, size = protowire.ConsumeVarint(b)
+			d = int64(v)
+		} else {
+			size = protowire.ConsumeFieldValue(num, typ, b)
+		}
 		if size < 0 {
 			return 0, size
 		}
-		if num == 1 && typ == protowire.VarintType {
-			v, _ := protowire.ConsumeVarint(b[n:])
-			d = int64(v)
-		}
-		b = b[n+size:]
+		b = b[size:]
 	}
 	return d, 0
 }

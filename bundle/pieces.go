@@ -35,7 +35,11 @@ func (r *Reader) eachPiece(ctx context.Context, name string, yield func(*tensor.
 	if err := r.checkOpen(); err != nil {
 		return err
 	}
-	p, err := r.resolve(&ReadRequest{Name: name})
+	at, ok := r.lookup(name)
+	if !ok {
+		return r.notFound(name)
+	}
+	p, err := r.resolve(&ReadRequest{Name: name}, r.record(at))
 	if err != nil {
 		return err
 	}
@@ -53,7 +57,7 @@ func (r *Reader) eachPiece(ctx context.Context, name string, yield func(*tensor.
 	rec := p.rec
 	br := newBlobReader(r, 1, nil)
 	defer br.close()
-	if err := br.check(rec); err != nil {
+	if err := br.check(&blob{piece: rec.piece(), owner: rec.Name}); err != nil {
 		return err
 	}
 	src, err := br.shard(rec.Shard)
@@ -92,7 +96,7 @@ func (r *Reader) eachPiece(ctx context.Context, name string, yield func(*tensor.
 		at += int64(len(b))
 	}
 	if crc != rec.CRC {
-		return wrongChecksum(src, rec, name, crc)
+		return wrongChecksum(src, rec.piece(), name, crc)
 	}
 	return nil
 }

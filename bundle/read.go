@@ -69,57 +69,104 @@ func (r *Reader) ReadAll(ctx context.Context, reqs []ReadRequest, opts *ReadAllO
 	if opts == nil {
 		opts = &ReadAllOptions{}
 	}
-	reads := make([]checkedRead, len(reqs))
-	for i := range reqs {
-		p, err := r.resolve(&reqs[i])
-		if err != nil {
-			return err
-		}
-		reads[i] = p
-	}
 	if r.version == 1 {
-		return r.readAllV1(ctx, reads, opts)
+		return r.readAllV1(ctx, reqs, opts)
 	}
 	br := newBlobReader(r, opts.Workers, opts.Progress)
 	defer br.close()
+	// Most requests are for whole tensors that lie in one piece.
+	slab := make([]blob, 0, len(reqs))
+	br.blobs = make([]*blob, 0, len(reqs))
+	var fresh []newTensor   // what those without a destination get
+	var parts []checkedRead // the other requests
+	shape := make(tensor.Shape, 0, tensor.MaxRank)
 	var need int64
-	for i := range reads {
-		for _, part := range reads[i].parts {
-			// A size that the file can't hold must not be allocated.
-			if err := br.check(part); err != nil {
+	for i := range reqs {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		req := &reqs[i]
+		at, ok := r.lookup(req.Name)
+		if !ok {
+			return r.notFound(req.Name)
+		}
+		rec := r.index.decode(at, shape)
+		if req.Slice != nil || len(rec.Slices) > 0 {
+			p, err := r.resolve(req, r.index.record(at))
+			if err != nil {
+				return err
+			}
+			parts = append(parts, p)
+			continue
+		}
+		if err := r.agree(req, &rec, rec.Shape); err != nil {
+			return err
+		}
+		slab = append(slab, blob{piece: rec.piece(), owner: rec.Name, fix: r.fixer(rec.DType)})
+		b := &slab[len(slab)-1]
+		if req.Dst == nil {
+			fresh = append(fresh, newTensor{req: req, blob: b, shape: rec.Shape.Clone()})
+		} else {
+			b.to(req.Dst)
+		}
+		if err := addUp(&need, storage(rec.DType, rec.Shape, req.Dst == nil, b.piece)); err != nil {
+			return err
+		}
+		br.add(b)
+	}
+	for i := range slab {
+		// A size that the file can't hold must not be allocated.
+		if err := br.check(&slab[i]); err != nil {
+			return err
+		}
+	}
+	for i := range parts {
+		for _, part := range parts[i].parts {
+			if err := br.check(&blob{piece: part.piece(), owner: parts[i].rec.Name}); err != nil {
 				return err
 			}
 		}
-		if err := addUp(&need, reads[i].storage()); err != nil {
+		if err := addUp(&need, parts[i].storage()); err != nil {
 			return err
 		}
 	}
 	if most := r.opts.maxRead(br.stored()); need > most {
-		return errUnsupported("%s: %d tensors take %d bytes of storage, of which %d lie on the disk; the most is %d, ReaderOptions.MaxRead raises it", r.shown, len(reads), need, br.stored(), most)
+		return errUnsupported("%s: %d tensors take %d bytes of storage, of which %d lie on the disk; the most is %d, ReaderOptions.MaxRead raises it", r.shown, len(reqs), need, br.stored(), most)
 	}
-	n := 0
-	for i := range reads {
-		n += len(reads[i].parts)
-	}
-	pieces := make([]blob, 0, n) // which stay where they are
-	for i := range reads {
-		if err := reads[i].allocate(); err != nil {
+	for i := range fresh {
+		n := &fresh[i]
+		var err error
+		if n.t, err = allocate(n.blob.owner, n.blob.dtype, n.shape); err != nil {
 			return err
 		}
-		for _, part := range reads[i].parts {
-			pieces = pieces[:len(pieces)+1]
-			b := &pieces[len(pieces)-1]
-			reads[i].fill(b, r, part)
-			br.add(b)
+		n.blob.to(n.t)
+	}
+	for i := range parts {
+		if err := parts[i].allocate(); err != nil {
+			return err
+		}
+		for _, part := range parts[i].parts {
+			br.add(parts[i].blob(r, part))
 		}
 	}
 	if err := br.run(ctx); err != nil {
 		return err
 	}
-	for i := range reads {
-		reads[i].req.Dst = reads[i].dst
+	for _, n := range fresh {
+		n.req.Dst = n.t
+	}
+	for i := range parts {
+		parts[i].req.Dst = parts[i].dst
 	}
 	return nil
+}
+
+// newTensor is a whole tensor to be read into new storage.
+type newTensor struct {
+	req   *ReadRequest
+	blob  *blob
+	shape tensor.Shape
+	t     *tensor.Tensor
 }
 
 // A checkedRead is a request that agrees with the index.
@@ -134,19 +181,26 @@ type checkedRead struct {
 	v1Parts []int // in version 1: which of the record's slices
 }
 
-// resolve checks a request against the index.
-func (r *Reader) resolve(req *ReadRequest) (checkedRead, error) {
-	i, ok := r.lookup(req.Name)
-	if !ok {
-		return checkedRead{}, r.notFound(req.Name)
-	}
-	rec := r.record(i)
+// agree returns an error unless a tensor can be read as it is asked for: shape is
+// that of what is asked for.
+func (r *Reader) agree(req *ReadRequest, rec *record, shape tensor.Shape) error {
 	if rec.err != nil {
-		return checkedRead{}, rec.err
+		return rec.err
 	}
+	if rec.DType == tensor.Variant && r.header.BigEndian {
+		return errUnsupported("tensor %q: variants of a big-endian machine can't be read: their bytes are in an order that only their type knows", req.Name)
+	}
+	if d := req.Dst; d != nil && (d.DType() != rec.DType || !d.Shape().Equal(shape)) {
+		return &MismatchError{Name: req.Name, Want: rec.DType, WantShape: shape.Clone(), Got: d.DType(), GotShape: d.Shape()}
+	}
+	return nil
+}
+
+// resolve checks a request against its entry.
+func (r *Reader) resolve(req *ReadRequest, rec *record) (checkedRead, error) {
 	p := checkedRead{req: req, rec: rec, shape: rec.Shape, dst: req.Dst}
 	var s Slice
-	if req.Slice != nil {
+	if req.Slice != nil && rec.err == nil {
 		s = *req.Slice
 		shape, err := s.Shape(rec.Shape)
 		if err != nil {
@@ -154,15 +208,8 @@ func (r *Reader) resolve(req *ReadRequest) (checkedRead, error) {
 		}
 		p.shape = shape
 	}
-	if rec.DType == tensor.Variant && r.header.BigEndian {
-		return checkedRead{}, errUnsupported("tensor %q: variants of a big-endian machine can't be read: their bytes are in an order that only their type knows", req.Name)
-	}
-	if d := req.Dst; d != nil && (d.DType() != rec.DType || !d.Shape().Equal(p.shape)) {
-		return checkedRead{}, &MismatchError{Name: req.Name, Want: rec.DType, WantShape: p.shape, Got: d.DType(), GotShape: d.Shape()}
-	}
-	if r.version == 2 && req.Slice == nil && len(rec.Slices) == 0 {
-		p.parts = []*record{rec} // in one piece, as it lies there
-		return p, nil
+	if err := r.agree(req, rec, p.shape); err != nil {
+		return checkedRead{}, err
 	}
 	p.want = spans(s, rec.Shape)
 	if len(rec.Slices) == 0 {
@@ -203,15 +250,25 @@ const stringMemory = 16
 
 // storage returns how many bytes are to be allocated for the read.
 func (p *checkedRead) storage() int64 {
-	var n int64
-	width := int64(p.rec.DType.Size())
-	for _, part := range p.parts {
-		if width == 0 { // a destination holds their headers only
-			n += part.Size + stringMemory*part.elems
-		}
+	pieces := make([]piece, len(p.parts))
+	for i, part := range p.parts {
+		pieces[i] = part.piece()
 	}
-	if p.dst == nil && width > 0 {
-		n = min(volume(p.shape), math.MaxInt64/width) * width
+	return storage(p.rec.DType, p.shape, p.dst == nil, pieces...)
+}
+
+// storage returns how many bytes are to be allocated for a read of shape from
+// pieces; fresh says that the destination is too.
+func storage(d tensor.DType, shape tensor.Shape, fresh bool, pieces ...piece) int64 {
+	width := int64(d.Size())
+	var n int64
+	switch {
+	case width > 0 && fresh:
+		n = min(volume(shape), math.MaxInt64/width) * width
+	case width == 0: // a destination holds their headers only
+		for _, p := range pieces {
+			n += p.size + stringMemory*p.elems
+		}
 	}
 	return n
 }
@@ -225,24 +282,37 @@ func addUp(sum *int64, n int64) error {
 }
 
 // allocate makes the destination where the caller gave none.
-func (p *checkedRead) allocate() error {
-	if p.dst != nil {
-		return nil
+func (p *checkedRead) allocate() (err error) {
+	if p.dst == nil {
+		p.dst, err = allocate(p.rec.Name, p.rec.DType, p.shape)
 	}
-	if size := int64(p.rec.DType.Size()); size > 0 && volume(p.shape) > math.MaxInt/size {
-		return errUnsupported("tensor %q: %v%v is more than this platform can hold", p.rec.Name, p.rec.DType, p.shape)
-	}
-	t, err := tensor.Zeros(p.rec.DType, p.shape...)
-	if err != nil {
-		return fmt.Errorf("bundle: tensor %q: %w", p.rec.Name, err)
-	}
-	p.dst = t
-	return nil
+	return err
 }
 
-// fill makes b the reading of one stored piece.
-func (p *checkedRead) fill(b *blob, r *Reader, part *record) {
-	b.rec, b.owner, b.fix = part, p.rec.Name, r.fixer(part.DType)
+// allocate returns a new tensor for the values of the one called name.
+func allocate(name string, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
+	if size := int64(d.Size()); size > 0 && volume(shape) > math.MaxInt/size {
+		return nil, errUnsupported("tensor %q: %v%v is more than this platform can hold", name, d, shape)
+	}
+	t, err := tensor.Zeros(d, shape...)
+	if err != nil {
+		return nil, fmt.Errorf("bundle: tensor %q: %w", name, err)
+	}
+	return t, nil
+}
+
+// to makes dst the place of a whole tensor.
+func (b *blob) to(dst *tensor.Tensor) {
+	if b.dtype.Size() > 0 {
+		b.dst = dst.Bytes()
+	} else {
+		b.sink = &sink{strs: dst.Strings()}
+	}
+}
+
+// blob returns the reading of one stored piece.
+func (p *checkedRead) blob(r *Reader, part *record) *blob {
+	b := &blob{piece: part.piece(), owner: p.rec.Name, fix: r.fixer(part.DType)}
 	from := p.want
 	switch {
 	case part.slice != nil:
@@ -253,27 +323,25 @@ func (p *checkedRead) fill(b *blob, r *Reader, part *record) {
 	same := equalSpans(from, p.want)
 	width := int64(part.DType.Size())
 	switch {
-	case width == 0 && same:
-		b.strs = p.dst.Strings()
-	case width == 0:
-		b.strs = make([]string, part.elems)
-		b.after = func() {
-			to := p.dst.Strings()
-			newScatter(from, p.want).runs(0, part.elems, func(src, dst, n int64) {
-				copy(to[dst:dst+n], b.strs[src:src+n])
-			})
-		}
 	case same:
-		b.dst = p.dst.Bytes()
+		b.to(p.dst)
+	case width == 0:
+		strs, to := make([]string, part.elems), p.dst.Strings()
+		b.sink = &sink{strs: strs, after: func() {
+			newScatter(from, p.want).runs(0, part.elems, func(src, dst, n int64) {
+				copy(to[dst:dst+n], strs[src:src+n])
+			})
+		}}
 	default:
 		to, m := p.dst.Bytes(), newScatter(from, p.want)
-		b.scatter = func(buf []byte, at int64) {
+		b.sink = &sink{scatter: func(buf []byte, at int64) {
 			m.runs(at/width, int64(len(buf))/width, func(src, dst, n int64) {
 				src -= at / width
 				copy(to[dst*width:(dst+n)*width], buf[src*width:(src+n)*width])
 			})
-		}
+		}}
 	}
+	return b
 }
 
 func equalSpans(a, b []span) bool {
@@ -394,15 +462,15 @@ func (br *blobReader) verify(ctx context.Context) error {
 			}
 			rec := r.record(int(p.entry))
 			name := r.ownerOf(rec)
+			b := &blob{piece: rec.piece(), owner: name}
 			err := rec.err
 			if err == nil {
-				err = br.check(rec)
+				err = br.check(b)
 			}
 			if err != nil {
 				br.fail(name, err)
 				continue
 			}
-			b := &blob{rec: rec, owner: name}
 			if rec.DType == tensor.Bool {
 				b.fix = r.fixer(rec.DType)
 			}
@@ -440,7 +508,7 @@ func (r *Reader) fits(rec *record) error {
 	if rec.err != nil {
 		return rec.err
 	}
-	_, err := r.resolve(&ReadRequest{Name: rec.Name})
+	_, err := r.resolve(&ReadRequest{Name: rec.Name}, rec)
 	var corrupt *CorruptError
 	if errors.As(err, &corrupt) {
 		return err

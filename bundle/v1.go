@@ -219,7 +219,18 @@ func v1Slice(m *pb.TensorSliceProto, full tensor.Shape) (Slice, error) {
 }
 
 // readAllV1 carries out reads of a version 1 checkpoint.
-func (r *Reader) readAllV1(ctx context.Context, reads []checkedRead, opts *ReadAllOptions) error {
+func (r *Reader) readAllV1(ctx context.Context, reqs []ReadRequest, opts *ReadAllOptions) error {
+	reads := make([]checkedRead, len(reqs))
+	for i := range reqs {
+		at, ok := r.lookup(reqs[i].Name)
+		if !ok {
+			return r.notFound(reqs[i].Name)
+		}
+		var err error
+		if reads[i], err = r.resolve(&reqs[i], r.record(at)); err != nil {
+			return err
+		}
+	}
 	br := newBlobReader(r, opts.Workers, opts.Progress)
 	br.tables = &v1Tables{r: r}
 	defer br.tables.close()
@@ -229,9 +240,9 @@ func (r *Reader) readAllV1(ctx context.Context, reads []checkedRead, opts *ReadA
 		for _, n := range p.v1Parts {
 			part := p.rec.v1[n]
 			size := int64(p.rec.DType.Size()) * spanVolume(spans(part.slice, p.rec.Shape))
-			br.add(&blob{rec: &record{Entry: Entry{Size: size}}, owner: p.rec.Name, v1: newV1Piece(p.rec, part, func(t *tensor.Tensor) error {
+			br.add(&blob{piece: piece{size: size}, owner: p.rec.Name, sink: &sink{v1: newV1Piece(p.rec, part, func(t *tensor.Tensor) error {
 				return p.takeV1(&mu, part, t)
-			})})
+			})}})
 		}
 	}
 	if err := br.run(ctx); err != nil {
@@ -271,7 +282,7 @@ func (p *checkedRead) takeV1(mu *sync.Mutex, part v1Part, t *tensor.Tensor) erro
 // addV1 has all slices of a tensor read and forgotten.
 func (br *blobReader) addV1(rec *record) {
 	for _, part := range rec.v1 {
-		br.add(&blob{rec: &record{}, owner: rec.Name, v1: newV1Piece(rec, part, func(*tensor.Tensor) error { return nil })})
+		br.add(&blob{owner: rec.Name, sink: &sink{v1: newV1Piece(rec, part, func(*tensor.Tensor) error { return nil })}})
 	}
 }
 
@@ -357,7 +368,7 @@ func (br *blobReader) blockV1(ctx context.Context, t task) {
 				}
 				continue
 			}
-			br.finish(b.rec.Size)
+			br.finish(b.size)
 		}
 		return nil
 	})
