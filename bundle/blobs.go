@@ -295,7 +295,9 @@ func (br *blobReader) tasks() []task {
 }
 
 // chunked reports whether a piece can be read in any order.
-func (b *blob) chunked() bool { return (b.sink == nil || b.v1 == nil && b.copy == nil) && b.dtype.Fixed() }
+func (b *blob) chunked() bool {
+	return (b.sink == nil || b.v1 == nil && b.copy == nil) && b.dtype.Fixed()
+}
 
 // run reads all blobs. The error is the first one, in no certain order where
 // several pieces are at fault; with keepGoing it is that of the context only.

@@ -34,10 +34,11 @@ type index struct {
 	// visible are the entries of tensors, not of slices; nil where all are.
 	visible []int32
 
-	finds atomic.Int64 // how often a key was looked for
-	hash  sync.Once
-	seed  maphash.Seed
-	slots []int32
+	found    atomic.Int32 // the entry that was found last
+	searches atomic.Int64
+	hash     sync.Once
+	seed     maphash.Seed
+	slots    []int32
 }
 
 // indexEntry is one entry as it lies in memory.
@@ -87,9 +88,22 @@ func (x *index) at(i int) *indexEntry { return &x.chunks[i>>chunkShift][i&(1<<ch
 
 // find looks a key up.
 func (x *index) find(key string) (int, bool) {
+	// Keys that follow each other are mostly asked for one after the other.
+	if next := int(x.found.Load()) + 1; next < x.n && x.at(next).key == key {
+		x.found.Store(int32(next))
+		return next, true
+	}
+	i, ok := x.search(key)
+	if ok {
+		x.found.Store(int32(i))
+	}
+	return i, ok
+}
+
+func (x *index) search(key string) (int, bool) {
 	// Whoever looks for many keys has them all in a hash table, which is several
 	// times as fast.
-	if n := x.finds.Add(1); n > 64 && n > int64(x.n)/32 {
+	if n := x.searches.Add(1); n > 64 && n > int64(x.n)/8 {
 		x.hash.Do(x.makeSlots)
 		return x.slot(key)
 	}
@@ -148,7 +162,7 @@ func (x *index) record(i int) *record {
 	return &rec
 }
 
-// decode is record for those who need it for a moment only: the shape lies in
+// decode returns what record does, to those who need it for a moment: the shape lies in
 // the memory of shape, where that is enough.
 func (x *index) decode(i int, shape tensor.Shape) record {
 	e := x.at(i)
@@ -273,7 +287,8 @@ func decodeEntry(raw []byte, into tensor.Shape) (entryFields, error) {
 			}
 			switch num {
 			case 2:
-				if n := shape.add(b); n < 0 {
+				var n int
+				if shape, n = shape.with(b); n < 0 {
 					size = n
 				}
 			case 7:
@@ -319,13 +334,14 @@ type shapeFields struct {
 	unknown bool
 }
 
-// add takes an encoded shape, or another part of it; the result is negative
-// where it is none.
-func (s *shapeFields) add(b []byte) int {
+// with returns the fields with an encoded shape, or another part of it, added;
+// the number is negative where it is none. (A method that changes s would move
+// the dimensions to the heap.)
+func (s shapeFields) with(b []byte) (shapeFields, int) {
 	for len(b) > 0 {
 		num, typ, n := fieldTag(b)
 		if n < 0 {
-			return n
+			return s, n
 		}
 		b = b[n:]
 		size := 0
@@ -333,11 +349,11 @@ func (s *shapeFields) add(b []byte) int {
 		case num == 2 && typ == protowire.BytesType:
 			var dim []byte
 			if dim, size = protowire.ConsumeBytes(b); size < 0 {
-				return size
+				return s, size
 			}
 			d, n := dimOf(dim)
 			if n < 0 {
-				return n
+				return s, n
 			}
 			if len(s.dims) == tensor.MaxRank {
 				s.more++
@@ -352,11 +368,11 @@ func (s *shapeFields) add(b []byte) int {
 			size = protowire.ConsumeFieldValue(num, typ, b)
 		}
 		if size < 0 {
-			return size
+			return s, size
 		}
 		b = b[size:]
 	}
-	return 0
+	return s, 0
 }
 
 // dimOf returns the size in an encoded dimension.

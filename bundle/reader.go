@@ -470,7 +470,11 @@ func (r *Reader) Entry(name string) (Entry, bool) {
 	if !ok {
 		return Entry{}, false
 	}
-	return r.record(i).Entry, true
+	if r.version == 1 {
+		return r.recs[i].Entry, true
+	}
+	rec := r.index.decode(i, nil)
+	return rec.Entry, true
 }
 
 // Parts lists where the pieces of a tensor lie: for one stored in slices an

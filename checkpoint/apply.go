@@ -94,7 +94,7 @@ func (m *match) read(ctx context.Context) error {
 		l.ck.setStamp(slot, l.order)
 		l.mu.Lock()
 		if s.node != noNode {
-			l.bound[s.node] = slot
+			l.bound.set(s.node, slot)
 		}
 		l.objects[trackable.Identity(slot)] = true
 		l.mu.Unlock()

@@ -213,7 +213,7 @@ func (l *load) replaced(parent int32, edge string) bool {
 	for _, c := range l.graph.nodes[parent].Children {
 		if c.LocalName == edge {
 			l.mu.Lock()
-			_, bound := l.bound[c.NodeId]
+			bound := l.bound.has(c.NodeId)
 			l.mu.Unlock()
 			return bound
 		}
@@ -225,8 +225,8 @@ func (l *load) replaced(parent int32, edge string) bool {
 // filled.
 func (l *load) replacements(g *trackable.Graph) map[int]bool {
 	l.mu.Lock()
-	nodes := make(map[any]int32, len(l.bound))
-	for node, obj := range l.bound {
+	nodes := make(map[any]int32, l.bound.len())
+	for node, obj := range l.bound.each() {
 		nodes[trackable.Identity(obj)] = node
 	}
 	l.mu.Unlock()

@@ -119,7 +119,7 @@ func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 	pending := make([]bool, len(g.nodes))
 	var queue []int32
 	mark := func(node int32) {
-		if _, bound := l.bound[node]; !bound && !pending[node] {
+		if !l.bound.has(node) && !pending[node] {
 			pending[node] = true
 			queue = append(queue, node)
 		}
@@ -148,8 +148,8 @@ func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 				skip[s.SlotVariableNodeId] = true
 				continue
 			}
-			owner, ownerBound := l.bound[int32(id)]
-			_, varBound := l.bound[s.OriginalVariableNodeId]
+			owner, ownerBound := l.bound.get(int32(id))
+			varBound := l.bound.has(s.OriginalVariableNodeId)
 			if ownerBound {
 				o, ok := owner.(trackable.SlotOwner)
 				if !ok || !slices.Contains(o.SlotNames(), s.SlotName) {
@@ -157,7 +157,7 @@ func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 				}
 			}
 			if (ownerBound || pending[id]) && (varBound || pending[s.OriginalVariableNodeId]) && !(ownerBound && varBound) {
-				if _, bound := l.bound[s.SlotVariableNodeId]; !bound {
+				if !l.bound.has(s.SlotVariableNodeId) {
 					pending[s.SlotVariableNodeId] = true
 				}
 			}
@@ -171,7 +171,7 @@ func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 		if silent[node] || skip[node] || l.opts.SkipIterators && isIterator(n) {
 			continue
 		}
-		_, bound := l.bound[node]
+		bound := l.bound.has(node)
 		isUnused := setOf(l.unused[node])
 		path := ""
 		for i, a := range n.Attributes {
@@ -229,8 +229,9 @@ func setOf(names []string) map[string]bool {
 // items turns what was restored into a report's entries.
 func (l *load) items(list []done) []Item {
 	items := make([]Item, len(list))
+	paths := siblings{g: l.graph}
 	for i, d := range list {
-		items[i] = Item{Path: l.graph.human(d.node), Attribute: d.attr, Key: d.key, DType: d.dtype, Shape: d.shape}
+		items[i] = Item{Path: paths.human(d.node), Attribute: d.attr, Key: d.key, DType: d.dtype, Shape: d.shape}
 	}
 	return items
 }
@@ -238,8 +239,8 @@ func (l *load) items(list []done) []Item {
 // current lists what is restored by now.
 func (l *load) current() []Item {
 	l.mu.Lock()
-	nodes := make([]int32, 0, len(l.bound))
-	for node := range l.bound {
+	nodes := make([]int32, 0, l.bound.len())
+	for node := range l.bound.each() {
 		nodes = append(nodes, node)
 	}
 	unused := make(map[int32]map[string]bool, len(l.unused))

@@ -30,7 +30,7 @@ type load struct {
 	ended  atomic.Bool // a later restore has taken its place, nothing is pending
 
 	mu    sync.Mutex // guards what follows
-	bound map[int32]any
+	bound bindings
 	// Which objects are bound, by identity. An object bound to two nodes counts
 	// once.
 	objects map[any]bool
@@ -110,7 +110,7 @@ func (g *objectGraph) simple(node int32) bool {
 func (ck *Checkpoint) newLoad(ctx context.Context, src source, o RestoreOptions) (*load, error) {
 	l := &load{
 		ck: ck, opts: o, src: src,
-		bound: map[int32]any{}, objects: map[any]bool{}, pending: map[edgeKey]*pendingEdge{}, pendingOf: map[int32][]*pendingEdge{},
+		objects: map[any]bool{}, pending: map[edgeKey]*pendingEdge{}, pendingOf: map[int32][]*pendingEdge{},
 		slotsOf: map[int32][]pendingSlot{}, slotsLeft: map[int32][]pendingSlot{},
 		unused: map[int32][]string{}, usedNames: map[string]bool{}, promised: map[string]bool{},
 		optimizer: map[any]bool{}, watched: map[any]bool{},

@@ -21,7 +21,7 @@ type match struct {
 	l    *load
 	late bool // a delivery, which must not overwrite what was written since
 
-	bound map[int32]any // new ones, on top of the load's
+	bound bindings // new ones, on top of the load's
 	// Objects below an optimizer, on top of the load's.
 	optimizer map[any]bool
 	objects   map[any]bool
@@ -89,11 +89,13 @@ type serialRead struct {
 // match binds obj to node and everything below as far as objects and nodes agree.
 func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, error) {
 	room := 0 // a delivery binds a few nodes, the first match most of them
-	if len(l.bound) == 0 {
+	var bound bindings
+	if l.bound.len() == 0 {
 		room = min(len(l.graph.nodes), 1<<16)
+		bound = bindingsFor(len(l.graph.nodes))
 	}
 	m := &match{
-		l: l, late: late, bound: make(map[int32]any, room), objects: make(map[any]bool, room),
+		l: l, late: late, bound: bound, objects: make(map[any]bool, room),
 		slotsLeft: map[int32][]pendingSlot{}, slotsTaken: map[int32]bool{}, slotsSeen: map[int32]bool{},
 		optimizer: map[any]bool{}, unused: map[int32][]string{},
 		values: make([]valueRead, 0, room), stamped: make([]any, 0, room),
@@ -118,11 +120,10 @@ func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, e
 }
 
 func (m *match) lookup(node int32) (any, bool) {
-	if obj, ok := m.bound[node]; ok {
+	if obj, ok := m.bound.get(node); ok {
 		return obj, true
 	}
-	obj, ok := m.l.bound[node]
-	return obj, ok
+	return m.l.bound.get(node)
 }
 
 // bind notes that obj is node, and queues it where that is new. A node that is
@@ -136,7 +137,7 @@ func (m *match) bind(node int32, obj any) {
 		return
 	}
 	id := trackable.Identity(obj)
-	m.bound[node] = obj
+	m.bound.set(node, obj)
 	m.queue = append(m.queue, start{node: node, obj: obj, again: m.objects[id]})
 	m.objects[id] = true
 }
@@ -495,11 +496,12 @@ func (m *match) slots(s start) {
 			m.slot(s.obj, w)
 		}
 	}
-	if m.slotsSeen[s.node] {
+	slots := l.slotsOf[s.node]
+	if len(slots) == 0 || m.slotsSeen[s.node] {
 		return
 	}
 	m.slotsSeen[s.node] = true
-	for _, w := range l.slotsOf[s.node] {
+	for _, w := range slots {
 		w.variable = s.obj
 		if owner, ok := m.lookup(w.owner); ok {
 			m.slot(owner, w)
@@ -528,7 +530,7 @@ func (m *match) slot(owner any, w pendingSlot) {
 		m.missing = append(m.missing, m.missingKey(w.slot, key))
 		return
 	}
-	m.bound[w.slot] = slotToBe{}
+	m.bound.set(w.slot, slotToBe{})
 	m.newSlots = append(m.newSlots, newSlot{o, v, w.name, w.slot, key})
 	m.add(done{w.slot, trackable.VariableValue, key, entry.DType, entry.Shape})
 }
@@ -559,10 +561,12 @@ func (m *match) refuse() error {
 // commit writes what the match found into the load. Its lock is held.
 func (m *match) commit() {
 	l := m.l
-	if len(l.bound) == 0 { // the first match: there may be millions
+	if l.bound.len() == 0 { // the first match: there may be millions
 		l.bound = m.bound
 	} else {
-		maps.Copy(l.bound, m.bound)
+		for node, obj := range m.bound.each() {
+			l.bound.set(node, obj)
+		}
 	}
 	if len(l.objects) == 0 {
 		l.objects = m.objects
@@ -586,20 +590,22 @@ func (m *match) commit() {
 		l.unused[node] = append(l.unused[node], attrs...)
 	}
 	for _, w := range m.pending {
-		if _, taken := l.bound[w.node]; taken {
+		if l.bound.has(w.node) {
 			continue
 		}
 		l.pending[edgeKey{trackable.Identity(w.parent), w.edge}] = w
 		l.pendingOf[w.node] = append(l.pendingOf[w.node], w)
 	}
 	// Nodes that were pending over one edge may be bound over another now.
-	for node := range m.bound {
-		for _, w := range l.pendingOf[node] {
-			delete(l.pending, edgeKey{trackable.Identity(w.parent), w.edge})
+	if len(l.pendingOf) > 0 {
+		for node := range m.bound.each() {
+			for _, w := range l.pendingOf[node] {
+				delete(l.pending, edgeKey{trackable.Identity(w.parent), w.edge})
+			}
+			delete(l.pendingOf, node)
 		}
-		delete(l.pendingOf, node)
 	}
-	for node, obj := range m.bound {
+	for node, obj := range m.bound.each() {
 		l.watch(node, obj)
 	}
 }

@@ -181,6 +181,34 @@ func (g *objectGraph) human(node int32) string {
 	return g.direct(node)
 }
 
+// siblings finds the paths of many nodes, of which most have the parent of the one
+// before.
+type siblings struct {
+	g      *objectGraph
+	parent int32
+	prefix string // what the parent's children's paths begin with, "" where that isn't known
+}
+
+// human returns a node's path for people.
+func (s *siblings) human(node int32) string {
+	g := s.g
+	g.paths()
+	parent := g.parent[node]
+	if _, slot := g.slotOf[node]; slot || parent <= 0 || len(g.edge[node]) > maxHumanName || g.spent.Load() > maxHumanBytes {
+		return g.human(node)
+	}
+	if parent != s.parent || s.prefix == "" {
+		path := g.direct(parent)
+		if path[0] == '(' || strings.Count(path, ".") > maxHumanDepth/2 {
+			return g.human(node)
+		}
+		s.parent, s.prefix = parent, path+"."
+	}
+	path := s.prefix + g.edge[node]
+	g.spent.Add(int64(len(path)))
+	return path
+}
+
 func (g *objectGraph) direct(node int32) string {
 	if node == 0 {
 		return "(root)"

@@ -139,7 +139,7 @@ func (r *Report) AssertNontrivialMatch() error {
 		return errScratch
 	}
 	r.l.mu.Lock()
-	n := len(r.l.bound)
+	n := r.l.bound.len()
 	if r.l.graph == nil {
 		n = 1 + len(r.l.objects)
 	}

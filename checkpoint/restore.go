@@ -256,7 +256,7 @@ func (l *load) adopt(m *match) {
 }
 
 func (l *load) reset() {
-	l.bound, l.objects = map[int32]any{}, map[any]bool{} // the match keeps its own
+	l.bound, l.objects = bindings{}, map[any]bool{} // the match keeps its own
 	clear(l.pending)
 	clear(l.unused)
 	l.clashes = nil

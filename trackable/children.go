@@ -23,6 +23,9 @@ import (
 // unexported field of a trackable type is an error that names it, as are two
 // different children of one name and a map whose keys are no strings.
 func Children(obj Trackable) ([]Edge, error) {
+	if v, ok := obj.(*Variable); ok && v != nil {
+		return v.TrackableNode().Edges(), nil // there may be very many
+	}
 	v := reflect.ValueOf(obj)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return nil, fmt.Errorf("trackable: a %T is no node; use a pointer", obj)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // Graph is a picture of the objects reachable from a root, in the order in which
@@ -12,7 +13,9 @@ import (
 // slot name by slot name, variable by variable.
 type Graph struct {
 	Nodes []GraphNode
-	ids   map[any]int
+	ids   identities
+
+	paths []byte // where the next paths go
 }
 
 // GraphNode is one object of a [Graph].
@@ -64,7 +67,7 @@ func (g *Graph) ID(obj Trackable) (id int, ok bool) {
 	if isNil(obj) {
 		return 0, false
 	}
-	id, ok = g.ids[Identity(obj)]
+	id, ok = g.ids.get(obj)
 	return id, ok
 }
 
@@ -107,7 +110,7 @@ func (g *Graph) NameOf(id int, v *Variable) string {
 		return joinScope(g.Nodes[id].scope, name)
 	case nameDerived:
 		prefix, of := v.derivedName()
-		if at, ok := g.ids[Identity(of)]; ok {
+		if at, ok := g.ids.get(of); ok {
 			return prefix + g.Nodes[at].FullName
 		}
 		return prefix + of.Name()
@@ -138,7 +141,7 @@ func Walk(root Trackable, o *WalkOptions) (*Graph, error) {
 	if err := checkTrackable(root); err != nil {
 		return nil, fmt.Errorf("trackable: the root: %w", err)
 	}
-	g := &Graph{ids: map[any]int{}}
+	g := &Graph{}
 	g.visit(root, -1, "")
 	for id := 0; id < len(g.Nodes); id++ {
 		edges, err := Children(g.Nodes[id].Object)
@@ -153,9 +156,10 @@ func Walk(root Trackable, o *WalkOptions) (*Graph, error) {
 		refs := make([]Ref, len(edges))
 		if len(edges) > 64 {
 			g.Nodes = slices.Grow(g.Nodes, len(edges))
+			g.ids.grow(len(edges))
 		}
 		for i, e := range edges {
-			child, ok := g.ids[Identity(e.Child)]
+			child, ok := g.ids.get(e.Child)
 			if !ok {
 				child = g.visit(e.Child, id, e.Name)
 			}
@@ -194,12 +198,27 @@ func (g *Graph) visit(obj Trackable, parent int, edge string) int {
 	n := GraphNode{Object: obj, parent: parent, edge: edge}
 	if parent >= 0 {
 		if n.Path = Escape(edge); parent > 0 {
-			n.Path = g.Nodes[parent].Path + "/" + n.Path // an edge's name may be empty
+			n.Path = g.below(g.Nodes[parent].Path, n.Path) // an edge's name may be empty
 		}
 	}
-	g.ids[Identity(obj)] = id
+	g.ids.set(obj, id)
 	g.Nodes = append(g.Nodes, n)
 	return id
+}
+
+// below returns the path of an edge. Paths lie together in memory: a graph may
+// have millions.
+func (g *Graph) below(path, edge string) string {
+	n := len(path) + 1 + len(edge)
+	if n > cap(g.paths)-len(g.paths) {
+		if n > 256 || len(g.Nodes) < 64 {
+			return path + "/" + edge
+		}
+		g.paths = make([]byte, 0, 16<<10)
+	}
+	at := len(g.paths)
+	g.paths = append(append(append(g.paths, path...), '/'), edge...)
+	return unsafe.String(unsafe.SliceData(g.paths[at:]), n)
 }
 
 func (g *Graph) addSlots() error {
@@ -227,7 +246,7 @@ func (g *Graph) addSlots() error {
 				if slot == nil {
 					continue
 				}
-				if at, ok := g.ids[Identity(slot)]; ok {
+				if at, ok := g.ids.get(slot); ok {
 					return fmt.Errorf("trackable: slot %q of %s for %s is used as %s too; a slot variable can't be tracked elsewhere",
 						name, g.Human(id), g.Human(l.id), g.Human(at))
 				}
@@ -241,7 +260,7 @@ func (g *Graph) addSlots() error {
 					n.FullName = full
 				}
 				slotID := len(g.Nodes)
-				g.ids[Identity(slot)] = slotID
+				g.ids.set(slot, slotID)
 				g.Nodes[id].Slots = append(g.Nodes[id].Slots, SlotRef{name, l.id, slotID})
 				g.Nodes = append(g.Nodes, n)
 			}
