@@ -285,10 +285,10 @@ var byPow = elementwise.ByType{
 }
 
 var byMaximum = elementwise.ByType{
-	tensor.Float32:  elementwise.Binary(vec.MaxVV[float32], vec.MaxVS[float32], vec.MaxSV[float32], 0.7),
+	tensor.Float32:  elementwise.Binary(vec.MaxVV[float32], vec.MaxVS[float32], vec.MaxSV[float32], 0.3),
 	tensor.Float64:  elementwise.Binary(vec.MaxVV[float64], vec.MaxVS[float64], vec.MaxSV[float64], 0.7),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.MaxVV[float32], vec.MaxVS[float32], vec.MaxSV[float32], 0.7),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.MaxVV[float32], vec.MaxVS[float32], vec.MaxSV[float32], 0.7),
+	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.MaxVV[float32], vec.MaxVS[float32], vec.MaxSV[float32], 0.3),
+	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.MaxVV[float32], vec.MaxVS[float32], vec.MaxSV[float32], 0.3),
 	tensor.Int8:     elementwise.Binary(vec.MaxVV[int8], vec.MaxVS[int8], vec.MaxSV[int8], 0.7),
 	tensor.Int16:    elementwise.Binary(vec.MaxVV[int16], vec.MaxVS[int16], vec.MaxSV[int16], 0.7),
 	tensor.Int32:    elementwise.Binary(vec.MaxVV[int32], vec.MaxVS[int32], vec.MaxSV[int32], 0.7),
@@ -300,10 +300,10 @@ var byMaximum = elementwise.ByType{
 }
 
 var byMinimum = elementwise.ByType{
-	tensor.Float32:  elementwise.Binary(vec.MinVV[float32], vec.MinVS[float32], vec.MinSV[float32], 0.7),
+	tensor.Float32:  elementwise.Binary(vec.MinVV[float32], vec.MinVS[float32], vec.MinSV[float32], 0.3),
 	tensor.Float64:  elementwise.Binary(vec.MinVV[float64], vec.MinVS[float64], vec.MinSV[float64], 0.7),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.MinVV[float32], vec.MinVS[float32], vec.MinSV[float32], 0.7),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.MinVV[float32], vec.MinVS[float32], vec.MinSV[float32], 0.7),
+	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.MinVV[float32], vec.MinVS[float32], vec.MinSV[float32], 0.3),
+	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.MinVV[float32], vec.MinVS[float32], vec.MinSV[float32], 0.3),
 	tensor.Int8:     elementwise.Binary(vec.MinVV[int8], vec.MinVS[int8], vec.MinSV[int8], 0.7),
 	tensor.Int16:    elementwise.Binary(vec.MinVV[int16], vec.MinVS[int16], vec.MinSV[int16], 0.7),
 	tensor.Int32:    elementwise.Binary(vec.MinVV[int32], vec.MinVS[int32], vec.MinSV[int32], 0.7),
@@ -315,10 +315,10 @@ var byMinimum = elementwise.ByType{
 }
 
 var bySquaredDifference = elementwise.ByType{
-	tensor.Float32:    elementwise.Binary(vec.SquaredDifferenceVV[float32], vec.SquaredDifferenceVS[float32], vec.SquaredDifferenceSV[float32], 0.6),
+	tensor.Float32:    elementwise.Binary(vec.SquaredDifferenceVV[float32], vec.SquaredDifferenceVS[float32], vec.SquaredDifferenceSV[float32], 0.3),
 	tensor.Float64:    elementwise.Binary(vec.SquaredDifferenceVV[float64], vec.SquaredDifferenceVS[float64], vec.SquaredDifferenceSV[float64], 0.6),
-	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.SquaredDifferenceVV[float32], vec.SquaredDifferenceVS[float32], vec.SquaredDifferenceSV[float32], 0.6),
-	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.SquaredDifferenceVV[float32], vec.SquaredDifferenceVS[float32], vec.SquaredDifferenceSV[float32], 0.6),
+	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.SquaredDifferenceVV[float32], vec.SquaredDifferenceVS[float32], vec.SquaredDifferenceSV[float32], 0.3),
+	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.SquaredDifferenceVV[float32], vec.SquaredDifferenceVS[float32], vec.SquaredDifferenceSV[float32], 0.3),
 	tensor.Int32:      elementwise.Binary(vec.SquaredDifferenceVV[int32], vec.SquaredDifferenceVS[int32], vec.SquaredDifferenceSV[int32], 0.6),
 	tensor.Int64:      elementwise.Binary(vec.SquaredDifferenceVV[int64], vec.SquaredDifferenceVS[int64], vec.SquaredDifferenceSV[int64], 0.6),
 	tensor.Complex64:  elementwise.Binary(vec.SquaredDifferenceComplexVV[complex64], vec.SquaredDifferenceComplexVS[complex64], vec.SquaredDifferenceComplexSV[complex64], 0.6),
@@ -593,10 +593,10 @@ var bySeluGrad = elementwise.ByType{
 }
 
 var byNeg = elementwise.ByType{
-	tensor.Float32:    elementwise.Unary(vec.Neg[float32], 0.5),
+	tensor.Float32:    elementwise.Unary(vec.Neg[float32], 0.2),
 	tensor.Float64:    elementwise.Unary(vec.Neg[float64], 0.5),
-	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Neg[float32], 0.5),
-	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Neg[float32], 0.5),
+	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Neg[float32], 0.2),
+	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Neg[float32], 0.2),
 	tensor.Int8:       elementwise.Unary(vec.Neg[int8], 0.5),
 	tensor.Int16:      elementwise.Unary(vec.Neg[int16], 0.5),
 	tensor.Int32:      elementwise.Unary(vec.Neg[int32], 0.5),
@@ -606,10 +606,10 @@ var byNeg = elementwise.ByType{
 }
 
 var byAbs = elementwise.ByType{
-	tensor.Float32:  elementwise.Unary(vec.AbsFloat[float32], 0.7),
+	tensor.Float32:  elementwise.Unary(vec.AbsFloat[float32], 0.2),
 	tensor.Float64:  elementwise.Unary(vec.AbsFloat[float64], 0.7),
-	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.AbsFloat[float32], 0.7),
-	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.AbsFloat[float32], 0.7),
+	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.AbsFloat[float32], 0.2),
+	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.AbsFloat[float32], 0.2),
 	tensor.Int8:     elementwise.Unary(vec.Abs[int8], 0.7),
 	tensor.Int16:    elementwise.Unary(vec.Abs[int16], 0.7),
 	tensor.Int32:    elementwise.Unary(vec.Abs[int32], 0.7),
@@ -630,10 +630,10 @@ var bySign = elementwise.ByType{
 }
 
 var bySquare = elementwise.ByType{
-	tensor.Float32:    elementwise.Unary(vec.Square[float32], 0.5),
+	tensor.Float32:    elementwise.Unary(vec.Square[float32], 0.2),
 	tensor.Float64:    elementwise.Unary(vec.Square[float64], 0.5),
-	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Square[float32], 0.5),
-	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Square[float32], 0.5),
+	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Square[float32], 0.2),
+	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Square[float32], 0.2),
 	tensor.Int8:       elementwise.Unary(vec.Square[int8], 0.5),
 	tensor.Int16:      elementwise.Unary(vec.Square[int16], 0.5),
 	tensor.Int32:      elementwise.Unary(vec.Square[int32], 0.5),
@@ -647,19 +647,19 @@ var bySquare = elementwise.ByType{
 }
 
 var bySqrt = elementwise.ByType{
-	tensor.Float32:    elementwise.Unary(vec.Sqrt[float32], 2),
+	tensor.Float32:    elementwise.Unary(vec.Sqrt[float32], 0.3),
 	tensor.Float64:    elementwise.Unary(vec.Sqrt[float64], 2),
-	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Sqrt[float32], 2),
-	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Sqrt[float32], 2),
+	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Sqrt[float32], 0.3),
+	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Sqrt[float32], 0.3),
 	tensor.Complex64:  elementwise.Unary(vec.SqrtComplex[complex64], 2),
 	tensor.Complex128: elementwise.Unary(vec.SqrtComplex[complex128], 2),
 }
 
 var byRsqrt = elementwise.ByType{
-	tensor.Float32:    elementwise.Unary(vec.Rsqrt[float32], 3),
+	tensor.Float32:    elementwise.Unary(vec.Rsqrt[float32], 0.4),
 	tensor.Float64:    elementwise.Unary(vec.Rsqrt[float64], 3),
-	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Rsqrt[float32], 3),
-	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Rsqrt[float32], 3),
+	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Rsqrt[float32], 0.4),
+	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Rsqrt[float32], 0.4),
 	tensor.Complex64:  elementwise.Unary(vec.RsqrtComplex[complex64], 3),
 	tensor.Complex128: elementwise.Unary(vec.RsqrtComplex[complex128], 3),
 }
@@ -683,35 +683,35 @@ var byInv = elementwise.ByType{
 }
 
 var byExp = elementwise.ByType{
-	tensor.Float32:    elementwise.Unary(vec.Exp[float32], 8),
+	tensor.Float32:    elementwise.Unary(vec.Exp[float32], 0.5),
 	tensor.Float64:    elementwise.Unary(vec.Exp[float64], 8),
-	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Exp[float32], 8),
-	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Exp[float32], 8),
+	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Exp[float32], 0.5),
+	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Exp[float32], 0.5),
 	tensor.Complex64:  elementwise.Unary(vec.ExpComplex[complex64], 8),
 	tensor.Complex128: elementwise.Unary(vec.ExpComplex[complex128], 8),
 }
 
 var byExpm1 = elementwise.ByType{
-	tensor.Float32:  elementwise.Unary(vec.Expm1[float32], 10),
+	tensor.Float32:  elementwise.Unary(vec.Expm1[float32], 0.5),
 	tensor.Float64:  elementwise.Unary(vec.Expm1[float64], 10),
-	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Expm1[float32], 10),
-	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Expm1[float32], 10),
+	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Expm1[float32], 0.5),
+	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Expm1[float32], 0.5),
 }
 
 var byLog = elementwise.ByType{
-	tensor.Float32:    elementwise.Unary(vec.Log[float32], 8),
+	tensor.Float32:    elementwise.Unary(vec.Log[float32], 0.6),
 	tensor.Float64:    elementwise.Unary(vec.Log[float64], 8),
-	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Log[float32], 8),
-	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Log[float32], 8),
+	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Log[float32], 0.6),
+	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Log[float32], 0.6),
 	tensor.Complex64:  elementwise.Unary(vec.LogComplex[complex64], 8),
 	tensor.Complex128: elementwise.Unary(vec.LogComplex[complex128], 8),
 }
 
 var byLog1p = elementwise.ByType{
-	tensor.Float32:  elementwise.Unary(vec.Log1p[float32], 12),
+	tensor.Float32:  elementwise.Unary(vec.Log1p[float32], 0.7),
 	tensor.Float64:  elementwise.Unary(vec.Log1p[float64], 12),
-	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Log1p[float32], 12),
-	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Log1p[float32], 12),
+	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Log1p[float32], 0.7),
+	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Log1p[float32], 0.7),
 }
 
 var bySin = elementwise.ByType{
@@ -787,10 +787,10 @@ var byCosh = elementwise.ByType{
 }
 
 var byTanh = elementwise.ByType{
-	tensor.Float32:    elementwise.Unary(vec.Tanh[float32], 12),
+	tensor.Float32:    elementwise.Unary(vec.Tanh[float32], 0.8),
 	tensor.Float64:    elementwise.Unary(vec.Tanh[float64], 12),
-	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Tanh[float32], 12),
-	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Tanh[float32], 12),
+	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Tanh[float32], 0.8),
+	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Tanh[float32], 0.8),
 	tensor.Complex64:  elementwise.Unary(vec.TanhComplex[complex64], 12),
 	tensor.Complex128: elementwise.Unary(vec.TanhComplex[complex128], 12),
 }
@@ -823,17 +823,17 @@ var byAtanh = elementwise.ByType{
 }
 
 var byErf = elementwise.ByType{
-	tensor.Float32:  elementwise.Unary(vec.Erf[float32], 12),
+	tensor.Float32:  elementwise.Unary(vec.Erf[float32], 1.3),
 	tensor.Float64:  elementwise.Unary(vec.Erf[float64], 12),
-	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Erf[float32], 12),
-	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Erf[float32], 12),
+	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Erf[float32], 1.3),
+	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Erf[float32], 1.3),
 }
 
 var byErfc = elementwise.ByType{
-	tensor.Float32:  elementwise.Unary(vec.Erfc[float32], 12),
+	tensor.Float32:  elementwise.Unary(vec.Erfc[float32], 1.3),
 	tensor.Float64:  elementwise.Unary(vec.Erfc[float64], 12),
-	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Erfc[float32], 12),
-	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Erfc[float32], 12),
+	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Erfc[float32], 1.3),
+	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Erfc[float32], 1.3),
 }
 
 var byLgamma = elementwise.ByType{
@@ -851,19 +851,19 @@ var byDigamma = elementwise.ByType{
 }
 
 var bySigmoid = elementwise.ByType{
-	tensor.Float32:    elementwise.Unary(vec.Sigmoid[float32], 9),
+	tensor.Float32:    elementwise.Unary(vec.Sigmoid[float32], 0.7),
 	tensor.Float64:    elementwise.Unary(vec.Sigmoid[float64], 9),
-	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Sigmoid[float32], 9),
-	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Sigmoid[float32], 9),
+	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Sigmoid[float32], 0.7),
+	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Sigmoid[float32], 0.7),
 	tensor.Complex64:  elementwise.Unary(vec.SigmoidComplex[complex64], 9),
 	tensor.Complex128: elementwise.Unary(vec.SigmoidComplex[complex128], 9),
 }
 
 var bySoftplus = elementwise.ByType{
-	tensor.Float32:  elementwise.Unary(vec.Softplus[float32], 15),
+	tensor.Float32:  elementwise.Unary(vec.Softplus[float32], 1.2),
 	tensor.Float64:  elementwise.Unary(vec.Softplus[float64], 15),
-	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Softplus[float32], 15),
-	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Softplus[float32], 15),
+	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Softplus[float32], 1.2),
+	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Softplus[float32], 1.2),
 }
 
 var bySoftsign = elementwise.ByType{
@@ -874,17 +874,17 @@ var bySoftsign = elementwise.ByType{
 }
 
 var byElu = elementwise.ByType{
-	tensor.Float32:  elementwise.Unary(vec.Elu[float32], 8),
+	tensor.Float32:  elementwise.Unary(vec.Elu[float32], 0.6),
 	tensor.Float64:  elementwise.Unary(vec.Elu[float64], 8),
-	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Elu[float32], 8),
-	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Elu[float32], 8),
+	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Elu[float32], 0.6),
+	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Elu[float32], 0.6),
 }
 
 var bySelu = elementwise.ByType{
-	tensor.Float32:  elementwise.Unary(vec.Selu[float32], 8),
+	tensor.Float32:  elementwise.Unary(vec.Selu[float32], 0.6),
 	tensor.Float64:  elementwise.Unary(vec.Selu[float64], 8),
-	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Selu[float32], 8),
-	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Selu[float32], 8),
+	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Selu[float32], 0.6),
+	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Selu[float32], 0.6),
 }
 
 var byRelu = elementwise.ByType{

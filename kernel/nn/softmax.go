@@ -4,7 +4,6 @@ package nn
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
@@ -31,12 +30,12 @@ type float interface {
 
 var (
 	softmax = elementwise.ByType{
-		tensor.Float32: rowsOf(softmaxRow[float32]), tensor.Float64: rowsOf(softmaxRow[float64]),
-		tensor.Float16: rowsOfHalf[tensor.F16](softmaxRow[float32]), tensor.BFloat16: rowsOfHalf[tensor.BF16](softmaxRow[float32]),
+		tensor.Float32: rowsOf(vec.Softmax[float32]), tensor.Float64: rowsOf(vec.Softmax[float64]),
+		tensor.Float16: rowsOfHalf[tensor.F16](vec.Softmax[float32]), tensor.BFloat16: rowsOfHalf[tensor.BF16](vec.Softmax[float32]),
 	}
 	logSoftmax = elementwise.ByType{
-		tensor.Float32: rowsOf(logSoftmaxRow[float32]), tensor.Float64: rowsOf(logSoftmaxRow[float64]),
-		tensor.Float16: rowsOfHalf[tensor.F16](logSoftmaxRow[float32]), tensor.BFloat16: rowsOfHalf[tensor.BF16](logSoftmaxRow[float32]),
+		tensor.Float32: rowsOf(vec.LogSoftmax[float32]), tensor.Float64: rowsOf(vec.LogSoftmax[float64]),
+		tensor.Float16: rowsOfHalf[tensor.F16](vec.LogSoftmax[float32]), tensor.BFloat16: rowsOfHalf[tensor.BF16](vec.LogSoftmax[float32]),
 	}
 	crossEntropy = elementwise.ByType{
 		tensor.Float32: cross[float32], tensor.Float64: cross[float64],
@@ -48,37 +47,6 @@ var (
 	}
 )
 
-func softmaxRow[T vec.Float](dst, x []T) {
-	m := vec.MaxOf(x)
-	var sum float64
-	for i, v := range x {
-		e := math.Exp(float64(v - m))
-		dst[i] = T(e)
-		sum += e
-	}
-	scale := 1 / sum
-	for i, v := range dst {
-		dst[i] = T(float64(v) * scale)
-	}
-}
-
-// logSum returns log(sum(exp(x-m))).
-func logSum[T vec.Float](x []T, m T) float64 {
-	var sum float64
-	for _, v := range x {
-		sum += math.Exp(float64(v - m))
-	}
-	return math.Log(sum)
-}
-
-func logSoftmaxRow[T vec.Float](dst, x []T) {
-	m := vec.MaxOf(x)
-	l := logSum(x, m)
-	for i, v := range x {
-		dst[i] = T(float64(v-m) - l)
-	}
-}
-
 // rowsOf runs a function over the vectors of the last dimension.
 func rowsOf[T float](f func(dst, x []T)) elementwise.Func {
 	return func(c *engine.Call) error {
@@ -86,7 +54,7 @@ func rowsOf[T float](f func(dst, x []T)) elementwise.Func {
 		if err != nil {
 			return err
 		}
-		out, err := c.Alloc(0, c.In(0).DType(), c.In(0).Shape())
+		out, err := c.AllocOver(0, 0, c.In(0).DType(), c.In(0).Shape())
 		if err != nil || out.Len() == 0 {
 			return err
 		}
@@ -119,15 +87,18 @@ func lastDim(c *engine.Call) (int, error) {
 	return shape.Logits(c.In(0).Shape())
 }
 
+// rowTime is about how many nanoseconds an element takes.
+const rowTime = 2
+
 func eachRow[T vec.Float](c *engine.Call, dst, x []T, n int, f func(dst, x []T)) {
 	rows := len(x) / n
-	if !c.Large(len(x), 10) {
+	if !c.Large(len(x), rowTime) {
 		for i := range rows {
 			f(dst[i*n:i*n+n], x[i*n:i*n+n])
 		}
 		return
 	}
-	c.Parallel(rows, 10*float64(n), func(lo, hi int) {
+	c.Parallel(rows, rowTime*float64(n), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			f(dst[i*n:i*n+n], x[i*n:i*n+n])
 		}
@@ -211,25 +182,14 @@ func crossRows[T vec.Float](c *engine.Call, loss, back, x, y []T, rows, n int) {
 	}
 	one := func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row, label, d := x[i*n:i*n+n], y[i*n:i*n+n], back[i*n:i*n+n]
-			m := vec.MaxOf(row)
-			l := logSum(row, m)
-			var sum float64
-			for k, v := range row {
-				lp := float64(v-m) - l
-				if label[k] != 0 {
-					sum -= float64(label[k]) * lp
-				}
-				d[k] = T(math.Exp(lp) - float64(label[k]))
-			}
-			loss[i] = T(sum)
+			loss[i] = vec.CrossEntropy(back[i*n:i*n+n], x[i*n:i*n+n], y[i*n:i*n+n])
 		}
 	}
-	if !c.Large(rows*n, 20) {
+	if !c.Large(rows*n, rowTime) {
 		one(0, rows)
 		return
 	}
-	c.Parallel(rows, 20*float64(n), one)
+	c.Parallel(rows, rowTime*float64(n), one)
 }
 
 func sparsePair(c *engine.Call) (rows, n int, labels []int64, err error) {
@@ -281,24 +241,13 @@ func sparseRows[T vec.Float](c *engine.Call, loss, back, x []T, labels []int64, 
 	}
 	one := func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			row, d, label := x[i*n:i*n+n], back[i*n:i*n+n], int(labels[i])
-			m := vec.MaxOf(row)
-			l := logSum(row, m)
-			for k, v := range row {
-				lp := float64(v-m) - l
-				p := math.Exp(lp)
-				if k == label {
-					loss[i] = T(-lp)
-					p--
-				}
-				d[k] = T(p)
-			}
+			loss[i] = vec.SparseCrossEntropy(back[i*n:i*n+n], x[i*n:i*n+n], int(labels[i]))
 		}
 	}
-	if !c.Large(len(x), 20) {
+	if !c.Large(len(x), rowTime) {
 		one(0, len(labels))
 		return nil
 	}
-	c.Parallel(len(labels), 20*float64(n), one)
+	c.Parallel(len(labels), rowTime*float64(n), one)
 	return nil
 }

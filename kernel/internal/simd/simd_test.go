@@ -33,13 +33,33 @@ func testLoops[T float32 | float64](t *testing.T) {
 		run  func(s [4][]T) int
 		want func(in [4]T) [4]T
 	}{
-		"Add":       {func(s [4][]T) int { return Add(s[0], s[1], s[2]) }, func(e [4]T) [4]T { e[0] = e[1] + e[2]; return e }},
-		"Sub":       {func(s [4][]T) int { return Sub(s[0], s[1], s[2]) }, func(e [4]T) [4]T { e[0] = e[1] - e[2]; return e }},
-		"Mul":       {func(s [4][]T) int { return Mul(s[0], s[1], s[2]) }, func(e [4]T) [4]T { e[0] = e[1] * e[2]; return e }},
-		"Div":       {func(s [4][]T) int { return Div(s[0], s[1], s[2]) }, func(e [4]T) [4]T { e[0] = e[1] / e[2]; return e }},
-		"AddScalar": {func(s [4][]T) int { return AddScalar(s[0], s[1], T(x)) }, func(e [4]T) [4]T { e[0] = e[1] + T(x); return e }},
-		"MulScalar": {func(s [4][]T) int { return MulScalar(s[0], s[1], T(x)) }, func(e [4]T) [4]T { e[0] = e[1] * T(x); return e }},
-		"in place":  {func(s [4][]T) int { return Add(s[0], s[0], s[1]) }, func(e [4]T) [4]T { e[0] += e[1]; return e }},
+		"Add":           {func(s [4][]T) int { return Add(s[0], s[1], s[2]) }, func(e [4]T) [4]T { e[0] = e[1] + e[2]; return e }},
+		"Sub":           {func(s [4][]T) int { return Sub(s[0], s[1], s[2]) }, func(e [4]T) [4]T { e[0] = e[1] - e[2]; return e }},
+		"Mul":           {func(s [4][]T) int { return Mul(s[0], s[1], s[2]) }, func(e [4]T) [4]T { e[0] = e[1] * e[2]; return e }},
+		"Div":           {func(s [4][]T) int { return Div(s[0], s[1], s[2]) }, func(e [4]T) [4]T { e[0] = e[1] / e[2]; return e }},
+		"AddScalar":     {func(s [4][]T) int { return AddScalar(s[0], s[1], T(x)) }, func(e [4]T) [4]T { e[0] = e[1] + T(x); return e }},
+		"MulScalar":     {func(s [4][]T) int { return MulScalar(s[0], s[1], T(x)) }, func(e [4]T) [4]T { e[0] = e[1] * T(x); return e }},
+		"SubScalar":     {func(s [4][]T) int { return SubScalar(s[0], s[1], T(x)) }, func(e [4]T) [4]T { e[0] = e[1] - T(x); return e }},
+		"DivScalar":     {func(s [4][]T) int { return DivScalar(s[0], s[1], T(x)) }, func(e [4]T) [4]T { e[0] = e[1] / T(x); return e }},
+		"SubFrom":       {func(s [4][]T) int { return SubFrom(s[0], s[1], T(x)) }, func(e [4]T) [4]T { e[0] = T(x) - e[1]; return e }},
+		"DivFrom":       {func(s [4][]T) int { return DivFrom(s[0], s[1], T(x)) }, func(e [4]T) [4]T { e[0] = T(x) / e[1]; return e }},
+		"Maximum":       {func(s [4][]T) int { return Maximum(s[0], s[1], s[2]) }, func(e [4]T) [4]T { e[0] = max(e[1], e[2]); return e }},
+		"Minimum":       {func(s [4][]T) int { return Minimum(s[0], s[1], s[2]) }, func(e [4]T) [4]T { e[0] = min(e[1], e[2]); return e }},
+		"MaximumScalar": {func(s [4][]T) int { return MaximumScalar(s[0], s[1], 0) }, func(e [4]T) [4]T { e[0] = max(e[1], 0); return e }},
+		"MinimumScalar": {func(s [4][]T) int { return MinimumScalar(s[0], s[1], 0) }, func(e [4]T) [4]T { e[0] = min(e[1], 0); return e }},
+		"SquaredDifference": {func(s [4][]T) int { return SquaredDifference(s[0], s[1], s[2]) }, func(e [4]T) [4]T {
+			e[0] = (e[1] - e[2]) * (e[1] - e[2])
+			return e
+		}},
+		"SquaredDifferenceScalar": {func(s [4][]T) int { return SquaredDifferenceScalar(s[0], s[1], T(x)) }, func(e [4]T) [4]T {
+			e[0] = (e[1] - T(x)) * (e[1] - T(x))
+			return e
+		}},
+		"Square":   {func(s [4][]T) int { return Square(s[0], s[1]) }, func(e [4]T) [4]T { e[0] = e[1] * e[1]; return e }},
+		"Neg":      {func(s [4][]T) int { return Neg(s[0], s[1]) }, func(e [4]T) [4]T { e[0] = -e[1]; return e }},
+		"Abs":      {func(s [4][]T) int { return Abs(s[0], s[1]) }, func(e [4]T) [4]T { e[0] = T(math.Abs(float64(e[1]))); return e }},
+		"Sqrt":     {func(s [4][]T) int { return Sqrt(s[0], s[1]) }, func(e [4]T) [4]T { e[0] = root(e[1]); return e }},
+		"in place": {func(s [4][]T) int { return Add(s[0], s[0], s[1]) }, func(e [4]T) [4]T { e[0] += e[1]; return e }},
 		"Relu": {func(s [4][]T) int { return Relu(s[0], s[1]) }, func(e [4]T) [4]T {
 			if e[0] = e[1]; e[1] < 0 {
 				e[0] = 0

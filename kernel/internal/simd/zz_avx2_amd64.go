@@ -20,7 +20,58 @@ func divF32(dst, a, b *float32, n int)
 func addScalarF32(dst, a *float32, x float32, n int)
 
 //go:noescape
+func subScalarF32(dst, a *float32, x float32, n int)
+
+//go:noescape
 func mulScalarF32(dst, a *float32, x float32, n int)
+
+//go:noescape
+func divScalarF32(dst, a *float32, x float32, n int)
+
+//go:noescape
+func subFromF32(dst, a *float32, x float32, n int)
+
+//go:noescape
+func divFromF32(dst, a *float32, x float32, n int)
+
+//go:noescape
+func squaredDifferenceF32(dst, a, b *float32, n int)
+
+//go:noescape
+func squaredDifferenceScalarF32(dst, a *float32, x float32, n int)
+
+//go:noescape
+func maximumF32(dst, a, b *float32, n int)
+
+//go:noescape
+func maximumScalarF32(dst, a *float32, x float32, n int)
+
+//go:noescape
+func maximumOfF32(sums *[8]float32, a *float32, n int)
+
+//go:noescape
+func minimumF32(dst, a, b *float32, n int)
+
+//go:noescape
+func minimumScalarF32(dst, a *float32, x float32, n int)
+
+//go:noescape
+func minimumOfF32(sums *[8]float32, a *float32, n int)
+
+//go:noescape
+func squareF32(dst, a *float32, n int)
+
+//go:noescape
+func negF32(dst, a *float32, n int)
+
+//go:noescape
+func absF32(dst, a *float32, n int)
+
+//go:noescape
+func sqrtF32(dst, a *float32, n int)
+
+//go:noescape
+func sumF32(sums *[8]float32, a *float32, n int)
 
 //go:noescape
 func reluF32(dst, a *float32, n int)
@@ -59,7 +110,58 @@ func divF64(dst, a, b *float64, n int)
 func addScalarF64(dst, a *float64, x float64, n int)
 
 //go:noescape
+func subScalarF64(dst, a *float64, x float64, n int)
+
+//go:noescape
 func mulScalarF64(dst, a *float64, x float64, n int)
+
+//go:noescape
+func divScalarF64(dst, a *float64, x float64, n int)
+
+//go:noescape
+func subFromF64(dst, a *float64, x float64, n int)
+
+//go:noescape
+func divFromF64(dst, a *float64, x float64, n int)
+
+//go:noescape
+func squaredDifferenceF64(dst, a, b *float64, n int)
+
+//go:noescape
+func squaredDifferenceScalarF64(dst, a *float64, x float64, n int)
+
+//go:noescape
+func maximumF64(dst, a, b *float64, n int)
+
+//go:noescape
+func maximumScalarF64(dst, a *float64, x float64, n int)
+
+//go:noescape
+func maximumOfF64(sums *[8]float64, a *float64, n int)
+
+//go:noescape
+func minimumF64(dst, a, b *float64, n int)
+
+//go:noescape
+func minimumScalarF64(dst, a *float64, x float64, n int)
+
+//go:noescape
+func minimumOfF64(sums *[8]float64, a *float64, n int)
+
+//go:noescape
+func squareF64(dst, a *float64, n int)
+
+//go:noescape
+func negF64(dst, a *float64, n int)
+
+//go:noescape
+func absF64(dst, a *float64, n int)
+
+//go:noescape
+func sqrtF64(dst, a *float64, n int)
+
+//go:noescape
+func sumF64(sums *[8]float64, a *float64, n int)
 
 //go:noescape
 func reluF64(dst, a *float64, n int)

@@ -117,6 +117,27 @@ addScalarF32_loop:
 	VZEROUPPER
 	RET
 
+// func subScalarF32(dst *float32, a *float32, x float32, n int)
+// Requires: AVX
+TEXT ·subScalarF32(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSS x+16(FP), Y0
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+
+subScalarF32_loop:
+	VMOVUPS (CX)(DX*1), Y1
+	VSUBPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     subScalarF32_loop
+	VZEROUPPER
+	RET
+
 // func mulScalarF32(dst *float32, a *float32, x float32, n int)
 // Requires: AVX
 TEXT ·mulScalarF32(SB), NOSPLIT, $0-32
@@ -135,6 +156,369 @@ mulScalarF32_loop:
 	VMOVUPS Y1, (AX)(DX*1)
 	ADDQ    $0x20, DX
 	JNE     mulScalarF32_loop
+	VZEROUPPER
+	RET
+
+// func divScalarF32(dst *float32, a *float32, x float32, n int)
+// Requires: AVX
+TEXT ·divScalarF32(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSS x+16(FP), Y0
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+
+divScalarF32_loop:
+	VMOVUPS (CX)(DX*1), Y1
+	VDIVPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     divScalarF32_loop
+	VZEROUPPER
+	RET
+
+// func subFromF32(dst *float32, a *float32, x float32, n int)
+// Requires: AVX
+TEXT ·subFromF32(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSS x+16(FP), Y0
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+
+subFromF32_loop:
+	VMOVUPS (CX)(DX*1), Y1
+	VSUBPS  Y1, Y0, Y1
+	VMOVUPS Y1, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     subFromF32_loop
+	VZEROUPPER
+	RET
+
+// func divFromF32(dst *float32, a *float32, x float32, n int)
+// Requires: AVX
+TEXT ·divFromF32(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSS x+16(FP), Y0
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+
+divFromF32_loop:
+	VMOVUPS (CX)(DX*1), Y1
+	VDIVPS  Y1, Y0, Y1
+	VMOVUPS Y1, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     divFromF32_loop
+	VZEROUPPER
+	RET
+
+// func squaredDifferenceF32(dst *float32, a *float32, b *float32, n int)
+// Requires: AVX
+TEXT ·squaredDifferenceF32(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x02, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+
+squaredDifferenceF32_loop:
+	VMOVUPS (CX)(BX*1), Y0
+	VMOVUPS (DX)(BX*1), Y1
+	VSUBPS  Y1, Y0, Y0
+	VMULPS  Y0, Y0, Y0
+	VMOVUPS Y0, (AX)(BX*1)
+	ADDQ    $0x20, BX
+	JNE     squaredDifferenceF32_loop
+	VZEROUPPER
+	RET
+
+// func squaredDifferenceScalarF32(dst *float32, a *float32, x float32, n int)
+// Requires: AVX
+TEXT ·squaredDifferenceScalarF32(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSS x+16(FP), Y0
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+
+squaredDifferenceScalarF32_loop:
+	VMOVUPS (CX)(DX*1), Y1
+	VSUBPS  Y0, Y1, Y1
+	VMULPS  Y1, Y1, Y1
+	VMOVUPS Y1, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     squaredDifferenceScalarF32_loop
+	VZEROUPPER
+	RET
+
+// func maximumF32(dst *float32, a *float32, b *float32, n int)
+// Requires: AVX
+TEXT ·maximumF32(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x02, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+
+maximumF32_loop:
+	VMOVUPS   (CX)(BX*1), Y0
+	VMOVUPS   (DX)(BX*1), Y1
+	VMAXPS    Y1, Y0, Y2
+	VCMPPS    $0x00, Y1, Y0, Y3
+	VANDPS    Y1, Y0, Y1
+	VBLENDVPS Y3, Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMOVUPS   Y0, (AX)(BX*1)
+	ADDQ      $0x20, BX
+	JNE       maximumF32_loop
+	VZEROUPPER
+	RET
+
+// func maximumScalarF32(dst *float32, a *float32, x float32, n int)
+// Requires: AVX
+TEXT ·maximumScalarF32(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSS x+16(FP), Y0
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+
+maximumScalarF32_loop:
+	VMOVUPS   (CX)(DX*1), Y1
+	VMAXPS    Y0, Y1, Y2
+	VCMPPS    $0x00, Y0, Y1, Y3
+	VANDPS    Y0, Y1, Y4
+	VBLENDVPS Y3, Y4, Y2, Y2
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VBLENDVPS Y3, Y1, Y2, Y1
+	VMOVUPS   Y1, (AX)(DX*1)
+	ADDQ      $0x20, DX
+	JNE       maximumScalarF32_loop
+	VZEROUPPER
+	RET
+
+// func maximumOfF32(sums *[8]float32, a *float32, n int)
+// Requires: AVX
+TEXT ·maximumOfF32(SB), NOSPLIT, $0-24
+	MOVQ    sums+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS (AX), Y0
+	VXORPS  Y1, Y1, Y1
+
+maximumOfF32_loop:
+	VMOVUPS (CX), Y2
+	VMAXPS  Y0, Y2, Y0
+	VCMPPS  $0x03, Y2, Y2, Y2
+	VORPS   Y2, Y1, Y1
+	ADDQ    $0x20, CX
+	SUBQ    $0x08, DX
+	JNE     maximumOfF32_loop
+	VORPS   Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func minimumF32(dst *float32, a *float32, b *float32, n int)
+// Requires: AVX
+TEXT ·minimumF32(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x02, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+
+minimumF32_loop:
+	VMOVUPS   (CX)(BX*1), Y0
+	VMOVUPS   (DX)(BX*1), Y1
+	VMINPS    Y1, Y0, Y2
+	VCMPPS    $0x00, Y1, Y0, Y3
+	VORPS     Y1, Y0, Y1
+	VBLENDVPS Y3, Y1, Y2, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VBLENDVPS Y2, Y0, Y1, Y0
+	VMOVUPS   Y0, (AX)(BX*1)
+	ADDQ      $0x20, BX
+	JNE       minimumF32_loop
+	VZEROUPPER
+	RET
+
+// func minimumScalarF32(dst *float32, a *float32, x float32, n int)
+// Requires: AVX
+TEXT ·minimumScalarF32(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSS x+16(FP), Y0
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+
+minimumScalarF32_loop:
+	VMOVUPS   (CX)(DX*1), Y1
+	VMINPS    Y0, Y1, Y2
+	VCMPPS    $0x00, Y0, Y1, Y3
+	VORPS     Y0, Y1, Y4
+	VBLENDVPS Y3, Y4, Y2, Y2
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VBLENDVPS Y3, Y1, Y2, Y1
+	VMOVUPS   Y1, (AX)(DX*1)
+	ADDQ      $0x20, DX
+	JNE       minimumScalarF32_loop
+	VZEROUPPER
+	RET
+
+// func minimumOfF32(sums *[8]float32, a *float32, n int)
+// Requires: AVX
+TEXT ·minimumOfF32(SB), NOSPLIT, $0-24
+	MOVQ    sums+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS (AX), Y0
+	VXORPS  Y1, Y1, Y1
+
+minimumOfF32_loop:
+	VMOVUPS (CX), Y2
+	VMINPS  Y0, Y2, Y0
+	VCMPPS  $0x03, Y2, Y2, Y2
+	VORPS   Y2, Y1, Y1
+	ADDQ    $0x20, CX
+	SUBQ    $0x08, DX
+	JNE     minimumOfF32_loop
+	VORPS   Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func squareF32(dst *float32, a *float32, n int)
+// Requires: AVX
+TEXT ·squareF32(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	SHLQ $0x02, DX
+	ADDQ DX, AX
+	ADDQ DX, CX
+	NEGQ DX
+
+squareF32_loop:
+	VMOVUPS (CX)(DX*1), Y0
+	VMULPS  Y0, Y0, Y0
+	VMOVUPS Y0, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     squareF32_loop
+	VZEROUPPER
+	RET
+
+// func negF32(dst *float32, a *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·negF32(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	SHLQ $0x02, DX
+	ADDQ DX, AX
+	ADDQ DX, CX
+	NEGQ DX
+
+negF32_loop:
+	VMOVUPS  (CX)(DX*1), Y0
+	VPCMPEQD Y1, Y1, Y1
+	VPSLLD   $0x1f, Y1, Y1
+	VXORPS   Y1, Y0, Y0
+	VMOVUPS  Y0, (AX)(DX*1)
+	ADDQ     $0x20, DX
+	JNE      negF32_loop
+	VZEROUPPER
+	RET
+
+// func absF32(dst *float32, a *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·absF32(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	SHLQ $0x02, DX
+	ADDQ DX, AX
+	ADDQ DX, CX
+	NEGQ DX
+
+absF32_loop:
+	VMOVUPS  (CX)(DX*1), Y0
+	VPCMPEQD Y1, Y1, Y1
+	VPSLLD   $0x1f, Y1, Y1
+	VANDNPS  Y0, Y1, Y0
+	VMOVUPS  Y0, (AX)(DX*1)
+	ADDQ     $0x20, DX
+	JNE      absF32_loop
+	VZEROUPPER
+	RET
+
+// func sqrtF32(dst *float32, a *float32, n int)
+// Requires: AVX
+TEXT ·sqrtF32(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	SHLQ $0x02, DX
+	ADDQ DX, AX
+	ADDQ DX, CX
+	NEGQ DX
+
+sqrtF32_loop:
+	VMOVUPS (CX)(DX*1), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     sqrtF32_loop
+	VZEROUPPER
+	RET
+
+// func sumF32(sums *[8]float32, a *float32, n int)
+// Requires: AVX
+TEXT ·sumF32(SB), NOSPLIT, $0-24
+	MOVQ    sums+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS (AX), Y0
+
+sumF32_loop:
+	VMOVUPS (CX), Y1
+	VADDPS  Y1, Y0, Y0
+	ADDQ    $0x20, CX
+	SUBQ    $0x08, DX
+	JNE     sumF32_loop
+	VMOVUPS Y0, (AX)
 	VZEROUPPER
 	RET
 
@@ -487,6 +871,27 @@ addScalarF64_loop:
 	VZEROUPPER
 	RET
 
+// func subScalarF64(dst *float64, a *float64, x float64, n int)
+// Requires: AVX
+TEXT ·subScalarF64(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSD x+16(FP), Y0
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+
+subScalarF64_loop:
+	VMOVUPS (CX)(DX*1), Y1
+	VSUBPD  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     subScalarF64_loop
+	VZEROUPPER
+	RET
+
 // func mulScalarF64(dst *float64, a *float64, x float64, n int)
 // Requires: AVX
 TEXT ·mulScalarF64(SB), NOSPLIT, $0-32
@@ -505,6 +910,389 @@ mulScalarF64_loop:
 	VMOVUPS Y1, (AX)(DX*1)
 	ADDQ    $0x20, DX
 	JNE     mulScalarF64_loop
+	VZEROUPPER
+	RET
+
+// func divScalarF64(dst *float64, a *float64, x float64, n int)
+// Requires: AVX
+TEXT ·divScalarF64(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSD x+16(FP), Y0
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+
+divScalarF64_loop:
+	VMOVUPS (CX)(DX*1), Y1
+	VDIVPD  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     divScalarF64_loop
+	VZEROUPPER
+	RET
+
+// func subFromF64(dst *float64, a *float64, x float64, n int)
+// Requires: AVX
+TEXT ·subFromF64(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSD x+16(FP), Y0
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+
+subFromF64_loop:
+	VMOVUPS (CX)(DX*1), Y1
+	VSUBPD  Y1, Y0, Y1
+	VMOVUPS Y1, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     subFromF64_loop
+	VZEROUPPER
+	RET
+
+// func divFromF64(dst *float64, a *float64, x float64, n int)
+// Requires: AVX
+TEXT ·divFromF64(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSD x+16(FP), Y0
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+
+divFromF64_loop:
+	VMOVUPS (CX)(DX*1), Y1
+	VDIVPD  Y1, Y0, Y1
+	VMOVUPS Y1, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     divFromF64_loop
+	VZEROUPPER
+	RET
+
+// func squaredDifferenceF64(dst *float64, a *float64, b *float64, n int)
+// Requires: AVX
+TEXT ·squaredDifferenceF64(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x03, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+
+squaredDifferenceF64_loop:
+	VMOVUPS (CX)(BX*1), Y0
+	VMOVUPS (DX)(BX*1), Y1
+	VSUBPD  Y1, Y0, Y0
+	VMULPD  Y0, Y0, Y0
+	VMOVUPS Y0, (AX)(BX*1)
+	ADDQ    $0x20, BX
+	JNE     squaredDifferenceF64_loop
+	VZEROUPPER
+	RET
+
+// func squaredDifferenceScalarF64(dst *float64, a *float64, x float64, n int)
+// Requires: AVX
+TEXT ·squaredDifferenceScalarF64(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSD x+16(FP), Y0
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+
+squaredDifferenceScalarF64_loop:
+	VMOVUPS (CX)(DX*1), Y1
+	VSUBPD  Y0, Y1, Y1
+	VMULPD  Y1, Y1, Y1
+	VMOVUPS Y1, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     squaredDifferenceScalarF64_loop
+	VZEROUPPER
+	RET
+
+// func maximumF64(dst *float64, a *float64, b *float64, n int)
+// Requires: AVX
+TEXT ·maximumF64(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x03, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+
+maximumF64_loop:
+	VMOVUPS   (CX)(BX*1), Y0
+	VMOVUPS   (DX)(BX*1), Y1
+	VMAXPD    Y1, Y0, Y2
+	VCMPPD    $0x00, Y1, Y0, Y3
+	VANDPD    Y1, Y0, Y1
+	VBLENDVPD Y3, Y1, Y2, Y1
+	VCMPPD    $0x03, Y0, Y0, Y2
+	VBLENDVPD Y2, Y0, Y1, Y0
+	VMOVUPS   Y0, (AX)(BX*1)
+	ADDQ      $0x20, BX
+	JNE       maximumF64_loop
+	VZEROUPPER
+	RET
+
+// func maximumScalarF64(dst *float64, a *float64, x float64, n int)
+// Requires: AVX
+TEXT ·maximumScalarF64(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSD x+16(FP), Y0
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+
+maximumScalarF64_loop:
+	VMOVUPS   (CX)(DX*1), Y1
+	VMAXPD    Y0, Y1, Y2
+	VCMPPD    $0x00, Y0, Y1, Y3
+	VANDPD    Y0, Y1, Y4
+	VBLENDVPD Y3, Y4, Y2, Y2
+	VCMPPD    $0x03, Y1, Y1, Y3
+	VBLENDVPD Y3, Y1, Y2, Y1
+	VMOVUPS   Y1, (AX)(DX*1)
+	ADDQ      $0x20, DX
+	JNE       maximumScalarF64_loop
+	VZEROUPPER
+	RET
+
+// func maximumOfF64(sums *[8]float64, a *float64, n int)
+// Requires: AVX
+TEXT ·maximumOfF64(SB), NOSPLIT, $0-24
+	MOVQ    sums+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS (AX), Y0
+	VXORPS  Y1, Y1, Y1
+	VMOVUPS 32(AX), Y2
+	VXORPS  Y3, Y3, Y3
+
+maximumOfF64_loop:
+	VMOVUPS (CX), Y4
+	VMAXPD  Y0, Y4, Y0
+	VCMPPD  $0x03, Y4, Y4, Y4
+	VORPS   Y4, Y1, Y1
+	VMOVUPS 32(CX), Y4
+	VMAXPD  Y2, Y4, Y2
+	VCMPPD  $0x03, Y4, Y4, Y4
+	VORPS   Y4, Y3, Y3
+	ADDQ    $0x40, CX
+	SUBQ    $0x08, DX
+	JNE     maximumOfF64_loop
+	VORPS   Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VORPS   Y3, Y2, Y2
+	VMOVUPS Y2, 32(AX)
+	VZEROUPPER
+	RET
+
+// func minimumF64(dst *float64, a *float64, b *float64, n int)
+// Requires: AVX
+TEXT ·minimumF64(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x03, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+
+minimumF64_loop:
+	VMOVUPS   (CX)(BX*1), Y0
+	VMOVUPS   (DX)(BX*1), Y1
+	VMINPD    Y1, Y0, Y2
+	VCMPPD    $0x00, Y1, Y0, Y3
+	VORPD     Y1, Y0, Y1
+	VBLENDVPD Y3, Y1, Y2, Y1
+	VCMPPD    $0x03, Y0, Y0, Y2
+	VBLENDVPD Y2, Y0, Y1, Y0
+	VMOVUPS   Y0, (AX)(BX*1)
+	ADDQ      $0x20, BX
+	JNE       minimumF64_loop
+	VZEROUPPER
+	RET
+
+// func minimumScalarF64(dst *float64, a *float64, x float64, n int)
+// Requires: AVX
+TEXT ·minimumScalarF64(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	VBROADCASTSD x+16(FP), Y0
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+
+minimumScalarF64_loop:
+	VMOVUPS   (CX)(DX*1), Y1
+	VMINPD    Y0, Y1, Y2
+	VCMPPD    $0x00, Y0, Y1, Y3
+	VORPD     Y0, Y1, Y4
+	VBLENDVPD Y3, Y4, Y2, Y2
+	VCMPPD    $0x03, Y1, Y1, Y3
+	VBLENDVPD Y3, Y1, Y2, Y1
+	VMOVUPS   Y1, (AX)(DX*1)
+	ADDQ      $0x20, DX
+	JNE       minimumScalarF64_loop
+	VZEROUPPER
+	RET
+
+// func minimumOfF64(sums *[8]float64, a *float64, n int)
+// Requires: AVX
+TEXT ·minimumOfF64(SB), NOSPLIT, $0-24
+	MOVQ    sums+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS (AX), Y0
+	VXORPS  Y1, Y1, Y1
+	VMOVUPS 32(AX), Y2
+	VXORPS  Y3, Y3, Y3
+
+minimumOfF64_loop:
+	VMOVUPS (CX), Y4
+	VMINPD  Y0, Y4, Y0
+	VCMPPD  $0x03, Y4, Y4, Y4
+	VORPS   Y4, Y1, Y1
+	VMOVUPS 32(CX), Y4
+	VMINPD  Y2, Y4, Y2
+	VCMPPD  $0x03, Y4, Y4, Y4
+	VORPS   Y4, Y3, Y3
+	ADDQ    $0x40, CX
+	SUBQ    $0x08, DX
+	JNE     minimumOfF64_loop
+	VORPS   Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VORPS   Y3, Y2, Y2
+	VMOVUPS Y2, 32(AX)
+	VZEROUPPER
+	RET
+
+// func squareF64(dst *float64, a *float64, n int)
+// Requires: AVX
+TEXT ·squareF64(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	SHLQ $0x03, DX
+	ADDQ DX, AX
+	ADDQ DX, CX
+	NEGQ DX
+
+squareF64_loop:
+	VMOVUPS (CX)(DX*1), Y0
+	VMULPD  Y0, Y0, Y0
+	VMOVUPS Y0, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     squareF64_loop
+	VZEROUPPER
+	RET
+
+// func negF64(dst *float64, a *float64, n int)
+// Requires: AVX, AVX2
+TEXT ·negF64(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	SHLQ $0x03, DX
+	ADDQ DX, AX
+	ADDQ DX, CX
+	NEGQ DX
+
+negF64_loop:
+	VMOVUPS  (CX)(DX*1), Y0
+	VPCMPEQD Y1, Y1, Y1
+	VPSLLQ   $0x3f, Y1, Y1
+	VXORPD   Y1, Y0, Y0
+	VMOVUPS  Y0, (AX)(DX*1)
+	ADDQ     $0x20, DX
+	JNE      negF64_loop
+	VZEROUPPER
+	RET
+
+// func absF64(dst *float64, a *float64, n int)
+// Requires: AVX, AVX2
+TEXT ·absF64(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	SHLQ $0x03, DX
+	ADDQ DX, AX
+	ADDQ DX, CX
+	NEGQ DX
+
+absF64_loop:
+	VMOVUPS  (CX)(DX*1), Y0
+	VPCMPEQD Y1, Y1, Y1
+	VPSLLQ   $0x3f, Y1, Y1
+	VANDNPD  Y0, Y1, Y0
+	VMOVUPS  Y0, (AX)(DX*1)
+	ADDQ     $0x20, DX
+	JNE      absF64_loop
+	VZEROUPPER
+	RET
+
+// func sqrtF64(dst *float64, a *float64, n int)
+// Requires: AVX
+TEXT ·sqrtF64(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	SHLQ $0x03, DX
+	ADDQ DX, AX
+	ADDQ DX, CX
+	NEGQ DX
+
+sqrtF64_loop:
+	VMOVUPS (CX)(DX*1), Y0
+	VSQRTPD Y0, Y0
+	VMOVUPS Y0, (AX)(DX*1)
+	ADDQ    $0x20, DX
+	JNE     sqrtF64_loop
+	VZEROUPPER
+	RET
+
+// func sumF64(sums *[8]float64, a *float64, n int)
+// Requires: AVX
+TEXT ·sumF64(SB), NOSPLIT, $0-24
+	MOVQ    sums+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    n+16(FP), DX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+
+sumF64_loop:
+	VMOVUPS (CX), Y2
+	VADDPD  Y2, Y0, Y0
+	VMOVUPS 32(CX), Y2
+	VADDPD  Y2, Y1, Y1
+	ADDQ    $0x40, CX
+	SUBQ    $0x08, DX
+	JNE     sumF64_loop
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
 	VZEROUPPER
 	RET
 

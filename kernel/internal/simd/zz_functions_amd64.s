@@ -922,16 +922,17 @@ TEXT ·expSumF32AVX2(SB), NOSPLIT, $0-40
 	ADDQ         BX, AX
 	ADDQ         BX, CX
 	NEGQ         BX
-	VBROADCASTSS m+16(FP), X0
+	VMOVSS       m+16(FP), X0
+	VCVTSS2SD    X0, X0, X0
+	VBROADCASTSD X0, Y0
 	VBROADCASTSD constants<>+0(SB), Y1
 	VBROADCASTSD constants<>+32(SB), Y2
 	VMOVUPD      (DX), Y3
 	VMOVUPD      32(DX), Y4
 
 expSumF32AVX2_loop:
-	VMOVUPS      (CX)(BX*1), X5
-	VSUBPS       X0, X5, X5
-	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    (CX)(BX*1), Y5
+	VSUBPD       Y0, Y5, Y5
 	VMAXPD       Y5, Y1, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       constants<>+64(SB), Y5, Y6
@@ -960,9 +961,8 @@ expSumF32AVX2_loop:
 	VCVTPD2PSY   Y5, X6
 	VMOVUPS      X6, (AX)(BX*1)
 	VADDPD       Y5, Y3, Y3
-	VMOVUPS      16(CX)(BX*1), X5
-	VSUBPS       X0, X5, X5
-	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    16(CX)(BX*1), Y5
+	VSUBPD       Y0, Y5, Y5
 	VMAXPD       Y5, Y1, Y5
 	VMINPD       Y5, Y2, Y5
 	VMULPD       constants<>+64(SB), Y5, Y6
@@ -1690,15 +1690,16 @@ TEXT ·expSumF32AVX512(SB), NOSPLIT, $0-40
 	ADDQ         BX, AX
 	ADDQ         BX, CX
 	NEGQ         BX
-	VBROADCASTSS m+16(FP), Y0
+	VMOVSS       m+16(FP), X0
+	VCVTSS2SD    X0, X0, X0
+	VBROADCASTSD X0, Z0
 	VBROADCASTSD constants<>+0(SB), Z1
 	VBROADCASTSD constants<>+32(SB), Z2
 	VMOVUPD      (DX), Z3
 
 expSumF32AVX512_loop:
-	VMOVUPS      (CX)(BX*1), Y4
-	VSUBPS       Y0, Y4, Y4
-	VCVTPS2PD    Y4, Z4
+	VCVTPS2PD    (CX)(BX*1), Z4
+	VSUBPD       Z0, Z4, Z4
 	VMAXPD       Z4, Z1, Z4
 	VMINPD       Z4, Z2, Z4
 	VMULPD.BCST  constants<>+64(SB), Z4, Z5

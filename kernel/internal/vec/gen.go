@@ -116,8 +116,11 @@ var unaryIf = []struct{ name, constraint, cond, yes, no string }{
 // vectors names the loops that package simd has too: it does whole vectors of
 // float32 and float64, the loop here what is left.
 var vectors = map[string]string{
-	"AddVV": "Add", "SubVV": "Sub", "MulVV": "Mul", "DivVV": "Div", "AddVS": "AddScalar", "MulVS": "MulScalar",
-	"ReluGradVV": "ReluGrad", "Relu": "Relu",
+	"AddVV": "Add", "SubVV": "Sub", "MulVV": "Mul", "DivVV": "Div", "SquaredDifferenceVV": "SquaredDifference",
+	"AddVS": "AddScalar", "SubVS": "SubScalar", "MulVS": "MulScalar", "DivVS": "DivScalar", "SquaredDifferenceVS": "SquaredDifferenceScalar",
+	"AddSV": "AddScalar", "SubSV": "SubFrom", "MulSV": "MulScalar", "DivSV": "DivFrom", "SquaredDifferenceSV": "SquaredDifferenceScalar",
+	"MaxVV": "Maximum", "MaxVS": "MaximumScalar", "MaxSV": "MaximumScalar", "MinVV": "Minimum", "MinVS": "MinimumScalar", "MinSV": "MinimumScalar",
+	"ReluGradVV": "ReluGrad", "Relu": "Relu", "Square": "Square", "Neg": "Neg", "AbsFloat": "Abs", "Sqrt": "Sqrt",
 	"Exp": "Exp", "Expm1": "Expm1", "Log": "Log", "Log1p": "Log1p", "Tanh": "Tanh", "Erf": "Erf", "Erfc": "Erfc",
 	"Sigmoid": "Sigmoid", "Softplus": "Softplus", "Elu": "Elu", "Selu": "Selu", "Rsqrt": "Rsqrt",
 }
@@ -167,7 +170,7 @@ func write(name string, b *bytes.Buffer) {
 func pairs(b *bytes.Buffer, name, constraint, result, doc string, stmt func(x, y string) string) {
 	fmt.Fprintf(b, "// %sVV sets dst[i] to %s.\nfunc %sVV[T %s](dst []%s, a, b []T) {\n\ta, b = a[:len(dst)], b[:len(dst)]\n%s\tfor i := range dst {\n\t\tx, y := a[i], b[i]\n%s\t}\n}\n\n", name, doc, name, constraint, result, vector(name+"VV", []string{"dst", "a", "b"}, ""), stmt("x", "y"))
 	fmt.Fprintf(b, "// %sVS does what %sVV does, with one y.\nfunc %sVS[T %s](dst []%s, a []T, y T) {\n\ta = a[:len(dst)]\n%s\tfor i := range dst {\n\t\tx := a[i]\n%s\t}\n}\n\n", name, name, name, constraint, result, vector(name+"VS", []string{"dst", "a"}, ", y"), stmt("x", "y"))
-	fmt.Fprintf(b, "// %sSV does what %sVV does, with one x.\nfunc %sSV[T %s](dst []%s, x T, b []T) {\n\tb = b[:len(dst)]\n\tfor i := range dst {\n\t\ty := b[i]\n%s\t}\n}\n\n", name, name, name, constraint, result, stmt("x", "y"))
+	fmt.Fprintf(b, "// %sSV does what %sVV does, with one x.\nfunc %sSV[T %s](dst []%s, x T, b []T) {\n\tb = b[:len(dst)]\n%s\tfor i := range dst {\n\t\ty := b[i]\n%s\t}\n}\n\n", name, name, name, constraint, result, vector(name+"SV", []string{"dst", "b"}, ", x"), stmt("x", "y"))
 }
 
 func main() {

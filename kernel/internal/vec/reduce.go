@@ -1,11 +1,17 @@
 package vec
 
-import "math"
+import (
+	"math"
+
+	"github.com/cairnml/cairn/kernel/internal/simd"
+)
 
 // Sum adds the elements, in eight interleaved partial sums: faster than one
 // after the other, and more exact for many.
 func Sum[T Number](x []T) T {
-	var s0, s1, s2, s3, s4, s5, s6, s7 T
+	var p [8]T
+	x = x[simd.Sum(&p, x):]
+	s0, s1, s2, s3, s4, s5, s6, s7 := p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]
 	for len(x) >= 8 {
 		y := x[:8:8]
 		s0 += y[0]
@@ -49,8 +55,17 @@ func Prod[T Number](x []T) T {
 
 // MaxOf returns the largest element, NaN if there is one; x isn't empty.
 func MaxOf[T Real](x []T) T {
-	m := x[0]
-	for _, v := range x[1:] {
+	m, rest := x[0], x[1:]
+	if len(x) >= 16 {
+		p := [8]T{m, m, m, m, m, m, m, m}
+		if n := simd.MaximumOf(&p, x); n > 0 {
+			best := max(max(max(p[0], p[1]), max(p[2], p[3])), max(max(p[4], p[5]), max(p[6], p[7])))
+			if best != 0 { // of zeros it may have the wrong one
+				m, rest = best, x[n:]
+			}
+		}
+	}
+	for _, v := range rest {
 		m = max(m, v)
 	}
 	return m
@@ -58,8 +73,17 @@ func MaxOf[T Real](x []T) T {
 
 // MinOf returns the smallest element, NaN if there is one; x isn't empty.
 func MinOf[T Real](x []T) T {
-	m := x[0]
-	for _, v := range x[1:] {
+	m, rest := x[0], x[1:]
+	if len(x) >= 16 {
+		p := [8]T{m, m, m, m, m, m, m, m}
+		if n := simd.MinimumOf(&p, x); n > 0 {
+			best := min(min(min(p[0], p[1]), min(p[2], p[3])), min(min(p[4], p[5]), min(p[6], p[7])))
+			if best != 0 { // of zeros it may have the wrong one
+				m, rest = best, x[n:]
+			}
+		}
+	}
+	for _, v := range rest {
 		m = min(m, v)
 	}
 	return m

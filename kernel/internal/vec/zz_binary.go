@@ -38,6 +38,10 @@ func AddVS[T Number](dst []T, a []T, y T) {
 // AddSV does what AddVV does, with one x.
 func AddSV[T Number](dst []T, x T, b []T) {
 	b = b[:len(dst)]
+	if n := simd.AddScalar(dst, b, x); n > 0 {
+		dst = dst[n:]
+		b = b[n:]
+	}
 	for i := range dst {
 		y := b[i]
 		dst[i] = x + y
@@ -61,6 +65,10 @@ func SubVV[T Number](dst []T, a, b []T) {
 // SubVS does what SubVV does, with one y.
 func SubVS[T Number](dst []T, a []T, y T) {
 	a = a[:len(dst)]
+	if n := simd.SubScalar(dst, a, y); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = x - y
@@ -70,6 +78,10 @@ func SubVS[T Number](dst []T, a []T, y T) {
 // SubSV does what SubVV does, with one x.
 func SubSV[T Number](dst []T, x T, b []T) {
 	b = b[:len(dst)]
+	if n := simd.SubFrom(dst, b, x); n > 0 {
+		dst = dst[n:]
+		b = b[n:]
+	}
 	for i := range dst {
 		y := b[i]
 		dst[i] = x - y
@@ -106,6 +118,10 @@ func MulVS[T Number](dst []T, a []T, y T) {
 // MulSV does what MulVV does, with one x.
 func MulSV[T Number](dst []T, x T, b []T) {
 	b = b[:len(dst)]
+	if n := simd.MulScalar(dst, b, x); n > 0 {
+		dst = dst[n:]
+		b = b[n:]
+	}
 	for i := range dst {
 		y := b[i]
 		dst[i] = x * y
@@ -129,6 +145,10 @@ func DivVV[T Float | Complex](dst []T, a, b []T) {
 // DivVS does what DivVV does, with one y.
 func DivVS[T Float | Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
+	if n := simd.DivScalar(dst, a, y); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = x / y
@@ -138,6 +158,10 @@ func DivVS[T Float | Complex](dst []T, a []T, y T) {
 // DivSV does what DivVV does, with one x.
 func DivSV[T Float | Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
+	if n := simd.DivFrom(dst, b, x); n > 0 {
+		dst = dst[n:]
+		b = b[n:]
+	}
 	for i := range dst {
 		y := b[i]
 		dst[i] = x / y
@@ -147,6 +171,11 @@ func DivSV[T Float | Complex](dst []T, x T, b []T) {
 // SquaredDifferenceVV sets dst[i] to (x - y) * (x - y).
 func SquaredDifferenceVV[T Real](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
+	if n := simd.SquaredDifference(dst, a, b); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+		b = b[n:]
+	}
 	for i := range dst {
 		x, y := a[i], b[i]
 		dst[i] = (x - y) * (x - y)
@@ -156,6 +185,10 @@ func SquaredDifferenceVV[T Real](dst []T, a, b []T) {
 // SquaredDifferenceVS does what SquaredDifferenceVV does, with one y.
 func SquaredDifferenceVS[T Real](dst []T, a []T, y T) {
 	a = a[:len(dst)]
+	if n := simd.SquaredDifferenceScalar(dst, a, y); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = (x - y) * (x - y)
@@ -165,6 +198,10 @@ func SquaredDifferenceVS[T Real](dst []T, a []T, y T) {
 // SquaredDifferenceSV does what SquaredDifferenceVV does, with one x.
 func SquaredDifferenceSV[T Real](dst []T, x T, b []T) {
 	b = b[:len(dst)]
+	if n := simd.SquaredDifferenceScalar(dst, b, x); n > 0 {
+		dst = dst[n:]
+		b = b[n:]
+	}
 	for i := range dst {
 		y := b[i]
 		dst[i] = (x - y) * (x - y)
@@ -201,6 +238,11 @@ func SquaredDifferenceComplexSV[T Complex](dst []T, x T, b []T) {
 // MaxVV sets dst[i] to max(x, y).
 func MaxVV[T Real](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
+	if n := simd.Maximum(dst, a, b); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+		b = b[n:]
+	}
 	for i := range dst {
 		x, y := a[i], b[i]
 		dst[i] = max(x, y)
@@ -210,6 +252,10 @@ func MaxVV[T Real](dst []T, a, b []T) {
 // MaxVS does what MaxVV does, with one y.
 func MaxVS[T Real](dst []T, a []T, y T) {
 	a = a[:len(dst)]
+	if n := simd.MaximumScalar(dst, a, y); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = max(x, y)
@@ -219,6 +265,10 @@ func MaxVS[T Real](dst []T, a []T, y T) {
 // MaxSV does what MaxVV does, with one x.
 func MaxSV[T Real](dst []T, x T, b []T) {
 	b = b[:len(dst)]
+	if n := simd.MaximumScalar(dst, b, x); n > 0 {
+		dst = dst[n:]
+		b = b[n:]
+	}
 	for i := range dst {
 		y := b[i]
 		dst[i] = max(x, y)
@@ -228,6 +278,11 @@ func MaxSV[T Real](dst []T, x T, b []T) {
 // MinVV sets dst[i] to min(x, y).
 func MinVV[T Real](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
+	if n := simd.Minimum(dst, a, b); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+		b = b[n:]
+	}
 	for i := range dst {
 		x, y := a[i], b[i]
 		dst[i] = min(x, y)
@@ -237,6 +292,10 @@ func MinVV[T Real](dst []T, a, b []T) {
 // MinVS does what MinVV does, with one y.
 func MinVS[T Real](dst []T, a []T, y T) {
 	a = a[:len(dst)]
+	if n := simd.MinimumScalar(dst, a, y); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = min(x, y)
@@ -246,6 +305,10 @@ func MinVS[T Real](dst []T, a []T, y T) {
 // MinSV does what MinVV does, with one x.
 func MinSV[T Real](dst []T, x T, b []T) {
 	b = b[:len(dst)]
+	if n := simd.MinimumScalar(dst, b, x); n > 0 {
+		dst = dst[n:]
+		b = b[n:]
+	}
 	for i := range dst {
 		y := b[i]
 		dst[i] = min(x, y)

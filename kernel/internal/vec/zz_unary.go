@@ -12,6 +12,10 @@ import (
 // Neg sets dst[i] to -x.
 func Neg[T Number](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Neg(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = -x
@@ -21,6 +25,10 @@ func Neg[T Number](dst []T, a []T) {
 // Square sets dst[i] to x * x.
 func Square[T Number](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Square(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = x * x
@@ -84,6 +92,10 @@ func Conj[T Complex](dst []T, a []T) {
 // AbsFloat sets dst[i] to T(math.Abs(float64(x))).
 func AbsFloat[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Abs(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = T(math.Abs(float64(x)))
@@ -93,6 +105,10 @@ func AbsFloat[T Float](dst []T, a []T) {
 // Sqrt sets dst[i] to T(math.Sqrt(float64(x))).
 func Sqrt[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
+	if n := simd.Sqrt(dst, a); n > 0 {
+		dst = dst[n:]
+		a = a[n:]
+	}
 	for i := range dst {
 		x := a[i]
 		dst[i] = T(math.Sqrt(float64(x)))

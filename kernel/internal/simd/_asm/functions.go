@@ -190,11 +190,11 @@ func emitExpSum(l lanes) {
 	n := l.fromEnd(dst, src)
 	arg, err := Param("m").Resolve()
 	exitOn(err)
-	m := YMM()
-	if !l.wide {
-		m = XMM()
-	}
-	VBROADCASTSS(arg.Addr, m)
+	m := XMM()
+	VMOVSS(arg.Addr, m)
+	VCVTSS2SD(m, m, m)
+	shift := l.reg()
+	VBROADCASTSD(m, shift)
 	clamps := []reg.VecVirtual{l.constant(-expRange), l.constant(expRange)}
 	total := make([]reg.VecVirtual, 8/l.count())
 	for i := range total {
@@ -203,14 +203,7 @@ func emitExpSum(l lanes) {
 	}
 	Label(name + "_loop")
 	for i := range total {
-		d := YMM()
-		if !l.wide {
-			d = XMM()
-		}
-		VMOVUPS(Mem{Base: src, Index: n, Scale: 1, Disp: 16 * i}, d)
-		VSUBPS(m, d, d)
-		x := l.reg()
-		VCVTPS2PD(d, x)
+		x := l.do("sub", l.load(Mem{Base: src, Index: n, Scale: 1, Disp: 16 * i}), shift)
 		e := l.exp(l.clamp(x, clamps))
 		l.store(e, Mem{Base: dst, Index: n, Scale: 1, Disp: 16 * i})
 		VADDPD(e, total[i], total[i])

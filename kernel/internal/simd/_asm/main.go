@@ -1,5 +1,5 @@
 // Command _asm writes the assembly of package simd with its Go declarations: the
-// loops of single operations (../zz_avx2_amd64.s) or, as `_asm functions`, the
+// loops of single operations (../zz_avx2_amd64.s, ../zz_loops_amd64.go) or, as `_asm functions`, the
 // functions that take many (../zz_functions_amd64.s) and the polynomials that
 // package vec shares with them. Run it as `go generate ./kernel/internal/simd`.
 package main
@@ -37,6 +37,7 @@ func main() {
 	}
 	emitLoops()
 	write("zz_avx2_amd64")
+	writeWrappers()
 }
 
 // emitLoops writes the loops of single operations.
@@ -47,11 +48,46 @@ func emitLoops() {
 				return []reg.VecVirtual{e.do(op, in[0], in[1])}
 			})
 		}
-		for _, op := range []string{"add", "mul"} {
+		for _, op := range []string{"add", "sub", "mul", "div"} {
 			e.loop(op+"Scalar", []string{"dst"}, []string{"a"}, []string{"x"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
 				return []reg.VecVirtual{e.do(op, in[0], s[0])}
 			})
 		}
+		for _, op := range []string{"sub", "div"} {
+			e.loop(op+"From", []string{"dst"}, []string{"a"}, []string{"x"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
+				return []reg.VecVirtual{e.do(op, s[0], in[0])}
+			})
+		}
+		e.loop("squaredDifference", []string{"dst"}, []string{"a", "b"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
+			d := e.do("sub", in[0], in[1])
+			return []reg.VecVirtual{e.do("mul", d, d)}
+		})
+		e.loop("squaredDifferenceScalar", []string{"dst"}, []string{"a"}, []string{"x"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
+			d := e.do("sub", in[0], s[0])
+			return []reg.VecVirtual{e.do("mul", d, d)}
+		})
+		for _, op := range []string{"max", "min"} {
+			e.loop(op+"imum", []string{"dst"}, []string{"a", "b"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
+				return []reg.VecVirtual{e.extremum(op, in[0], in[1])}
+			})
+			e.loop(op+"imumScalar", []string{"dst"}, []string{"a"}, []string{"x"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
+				return []reg.VecVirtual{e.extremum(op, in[0], s[0])}
+			})
+			e.extremumOf(op)
+		}
+		e.loop("square", []string{"dst"}, []string{"a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
+			return []reg.VecVirtual{e.do("mul", in[0], in[0])}
+		})
+		e.loop("neg", []string{"dst"}, []string{"a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
+			return []reg.VecVirtual{e.do("xor", in[0], e.signs())}
+		})
+		e.loop("abs", []string{"dst"}, []string{"a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
+			return []reg.VecVirtual{e.andNot(e.signs(), in[0])}
+		})
+		e.loop("sqrt", []string{"dst"}, []string{"a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
+			return []reg.VecVirtual{e.sqrt(in[0])}
+		})
+		e.sum()
 		e.loop("relu", []string{"dst"}, []string{"a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
 			return []reg.VecVirtual{e.andNot(e.compare(less, in[0], e.zero()), in[0])}
 		})
@@ -152,10 +188,10 @@ func contains(s []string, x string) bool {
 func (e elem) do(op string, a, b reg.VecVirtual) reg.VecVirtual {
 	y := YMM()
 	single := map[string]func(...Op){
-		"add": VADDPS, "sub": VSUBPS, "mul": VMULPS, "div": VDIVPS, "and": VANDPS, "max": VMAXPS,
+		"add": VADDPS, "sub": VSUBPS, "mul": VMULPS, "div": VDIVPS, "and": VANDPS, "or": VORPS, "xor": VXORPS, "max": VMAXPS, "min": VMINPS,
 	}
 	double := map[string]func(...Op){
-		"add": VADDPD, "sub": VSUBPD, "mul": VMULPD, "div": VDIVPD, "and": VANDPD, "max": VMAXPD,
+		"add": VADDPD, "sub": VSUBPD, "mul": VMULPD, "div": VDIVPD, "and": VANDPD, "or": VORPD, "xor": VXORPD, "max": VMAXPD, "min": VMINPD,
 	}
 	if e.size == 4 {
 		single[op](b, a, y)
