@@ -207,11 +207,11 @@ func convolve[T real](c *engine.Call, g *geometry, y, x, f []T, packed []*gemm.W
 	for i := range g.groups {
 		w.Src, w.Dst = i*cg, i*og
 		if packed != nil && g.groups == 1 {
-			packed[0].Slide(out, fr.data, w, c.Workers())
+			packed[0].Slide(out, fr.data, w, nil, c.Workers())
 			continue
 		}
 		b := gemm.PackTemporary(f[i*og:], g.o, false, g.taps()*cg, og, c.Workers())
-		b.Slide(out, fr.data, w, c.Workers())
+		b.Slide(out, fr.data, w, nil, c.Workers())
 		b.Free()
 	}
 }

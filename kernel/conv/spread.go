@@ -127,13 +127,13 @@ func spread[T real](c *engine.Call, g *geometry, x, f, y []T, packed []*gemm.Wei
 		for group := range g.groups {
 			w.Src, w.Dst = w.Src+og*min(group, 1), w.Dst+cg*min(group, 1)
 			if packed != nil && g.groups == 1 {
-				packed[i].Slide(out, fr.data, w, c.Workers())
+				packed[i].Slide(out, fr.data, w, nil, c.Workers())
 				continue
 			}
 			k := p.taps() * og
 			gather(p, b, f, g, group)
 			m := gemm.PackTemporary(b[:k*cg], cg, false, k, cg, c.Workers())
-			m.Slide(out, fr.data, w, c.Workers())
+			m.Slide(out, fr.data, w, nil, c.Workers())
 			m.Free()
 		}
 	}

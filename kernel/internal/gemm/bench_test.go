@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 var benchShapes = []struct {
@@ -97,6 +98,43 @@ func BenchmarkSerial(b *testing.B) {
 			defer Force(p)()
 			b.Run("float32", func(b *testing.B) { benchmarkProducts[float32](b, nil) })
 			b.Run("float64", func(b *testing.B) { benchmarkProducts[float64](b, nil) })
+		})
+	}
+}
+
+// BenchmarkSlide runs convolutions of well-known networks on one core. Its
+// metric comes from the fastest round, so that other programs matter less.
+func BenchmarkSlide(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, s := range []struct{ size, c, o, taps, stride int }{
+		{112, 3, 64, 7, 2}, {56, 64, 64, 3, 1}, {28, 128, 128, 3, 1}, {14, 256, 256, 3, 1}, {7, 512, 512, 3, 1},
+		{56, 64, 64, 1, 1}, {56, 64, 256, 1, 1}, {56, 256, 64, 1, 1}, {28, 512, 128, 1, 1}, {14, 256, 1024, 1, 1}, {14, 1024, 256, 1, 1},
+		{7, 512, 2048, 1, 1}, {7, 2048, 512, 1, 1}, {112, 32, 16, 1, 1}, {112, 16, 96, 1, 1}, {56, 144, 24, 1, 1}, {14, 384, 64, 1, 1}, {7, 960, 160, 1, 1},
+	} {
+		b.Run(fmt.Sprintf("%dx%dx%d/%dx%d/%d/%d", s.size, s.size, s.c, s.taps, s.taps, s.o, s.stride), func(b *testing.B) {
+			side := (s.size-1)*s.stride + s.taps
+			src, dst := make([]float32, side*side*s.c), make([]float32, s.size*s.size*s.o)
+			k := s.taps * s.taps * s.c
+			f := make([]float32, k*s.o)
+			for _, v := range [][]float32{src, f} {
+				for i := range v {
+					v[i] = r.Float32()
+				}
+			}
+			w := Pack(f, s.o, false, k, s.o)
+			row := side * s.c
+			win := Windows{Run: s.taps * s.c, Taps: [3]Axis{{N: 1}, {N: s.taps, Src: row}, {N: 1}},
+				Positions: [4]Axis{{N: 1}, {N: 1}, {N: s.size, Src: s.stride * row, Dst: s.size * s.o}, {N: s.size, Src: s.stride * s.c, Dst: s.o}}}
+			if s.taps == 1 {
+				win.Positions[3].N, win.Positions[2].N = s.size*s.size, 1
+			}
+			best := time.Hour
+			for b.Loop() {
+				begin := time.Now()
+				w.Slide(dst, src, win, nil, nil)
+				best = min(best, time.Since(begin))
+			}
+			b.ReportMetric(2*float64(s.size*s.size*k*s.o)/best.Seconds()/1e9, "GFLOP/s")
 		})
 	}
 }

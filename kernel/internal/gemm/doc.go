@@ -78,6 +78,13 @@
 // tiles, so no rows are computed that do not exist. Columns that do not fill a
 // vector are masked.
 //
+// Convolutions are products too, of windows of an image with packed [Weights]
+// ([Weights.Slide]): the rows of A overlap there and are never written down as a
+// matrix. A window's runs are copied side by side for one tile and one block of k
+// at a time, without being transposed, as the micro-kernel takes any strides; rows
+// that lie side by side already are read in their places. An [Epilogue] is
+// applied to each tile right behind its last block.
+//
 // Packed panels lie in pooled buffers; a product allocates nothing once the
 // pools are warm. A call of assembly takes some microseconds at most, so the
 // scheduler and the garbage collector never wait for it.

@@ -98,3 +98,26 @@ func packRows(p Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr,
 		}
 	}
 }
+
+// finish does what [genericFinish] does.
+func finish[T float32 | float64](p Path, c unsafe.Pointer, cRow uintptr, rows, cols int, bias, add unsafe.Pointer, addRow uintptr, low, high *T) {
+	size := int(unsafe.Sizeof(T(0)))
+	lanes := 32 / size
+	if p == AVX512 {
+		lanes = 64 / size
+	}
+	vecs := (cols + lanes - 1) / lanes
+	last := cols - (vecs-1)*lanes
+	switch {
+	case p == Generic:
+		genericFinish(c, cRow, rows, cols, bias, add, addRow, *low, *high)
+	case p == AVX512 && size == 4:
+		finishF32AVX512(c, cRow, rows, vecs, last, bias, add, addRow, unsafe.Pointer(low), unsafe.Pointer(high))
+	case p == AVX512:
+		finishF64AVX512(c, cRow, rows, vecs, last, bias, add, addRow, unsafe.Pointer(low), unsafe.Pointer(high))
+	case size == 4:
+		finishF32AVX2(c, cRow, rows, vecs, last, bias, add, addRow, unsafe.Pointer(low), unsafe.Pointer(high))
+	default:
+		finishF64AVX2(c, cRow, rows, vecs, last, bias, add, addRow, unsafe.Pointer(low), unsafe.Pointer(high))
+	}
+}

@@ -17,3 +17,7 @@ func packColumns(_ Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintp
 func packRows(_ Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int) {
 	genericPackRows(size, dst, src, dstRow, srcRow, rows, k)
 }
+
+func finish[T float32 | float64](_ Path, c unsafe.Pointer, cRow uintptr, rows, cols int, bias, add unsafe.Pointer, addRow uintptr, low, high *T) {
+	genericFinish(c, cRow, rows, cols, bias, add, addRow, *low, *high)
+}

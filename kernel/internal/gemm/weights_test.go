@@ -50,11 +50,12 @@ func testSlide[T float](t *testing.T, tolerance float64) {
 			Positions: [4]Axis{{c.n, rows * rowLen, c.h * c.w * (c.o + gap)}, {1, 0, 0}, {c.h, rowLen, c.w * (c.o + gap)}, {c.w, c.step, c.o + gap}},
 			Taps:      [3]Axis{{N: 1}, {N: c.taps[0], Src: rowLen}, {N: c.taps[1], Src: c.run}}}
 		w := Pack(b, c.o, false, k, c.o)
-		w.Slide(dst, src, s, workers{2, 1})
+		w.Slide(dst, src, s, nil, workers{2, 1})
 		again := make([]T, len(dst))
 		x := PackTemporary(transposed(b, k, c.o), k, true, k, c.o, nil)
-		x.Slide(again, src, s, nil)
+		x.Slide(again, src, s, nil, nil)
 		x.Free()
+		testEpilogue(t, c.name, w, dst, src, s)
 		for p := range c.n * c.h * c.w {
 			n, y, px := p/(c.h*c.w), p/c.w%c.h, p%c.w
 			for o := range c.o {
@@ -72,6 +73,61 @@ func testSlide[T float](t *testing.T, tolerance float64) {
 				if v := dst[p*(c.o+gap)+c.o+g]; v == v {
 					t.Fatalf("%s: wrote between the outputs", c.name)
 				}
+			}
+		}
+	}
+}
+
+// testEpilogue holds an epilogue to its steps one after the other, bit for bit: product
+// is what the windows give without one, not a number where they write nothing.
+func testEpilogue[T float](t *testing.T, name string, w *Weights[T], product, src []T, s Windows) {
+	t.Helper()
+	bias, add := make([]T, w.n), make([]T, len(product))
+	for i := range bias {
+		bias[i] = T(i%7) - 3
+	}
+	for i := range add {
+		if add[i] = T(i%5) - 2; i%11 == 0 {
+			add[i] = T(math.NaN())
+		}
+	}
+	const low, high = 0, 2.5
+	for _, e := range []*Epilogue[T]{
+		{}, {Bias: bias}, {Add: add}, {Bias: bias, Add: add}, {Clamp: true, Low: low, High: high},
+		{Bias: bias, Add: add, Clamp: true, Low: low, High: T(math.Inf(1))},
+		{Bias: bias, Clamp: true, High: high, Map: func(row []T) {
+			for i := range row {
+				row[i] *= 3
+			}
+		}},
+	} {
+		got := make([]T, len(product))
+		for i := range got {
+			got[i] = T(math.NaN())
+		}
+		w.Slide(got, src, s, e, workers{2, 1})
+		line := s.Positions[3].Dst
+		for i, x := range product {
+			if x != x { // between the outputs
+				continue
+			}
+			if e.Bias != nil {
+				x += e.Bias[i%line]
+			}
+			if e.Add != nil {
+				x += e.Add[i]
+			}
+			if e.Clamp && x < e.Low {
+				x = e.Low
+			}
+			if e.Clamp && x > e.High {
+				x = e.High
+			}
+			if e.Map != nil {
+				x *= 3
+			}
+			if x != got[i] && (x == x || got[i] == got[i]) {
+				t.Fatalf("%s, %+v: element %d is %v, want %v", name, e, i, got[i], x)
 			}
 		}
 	}

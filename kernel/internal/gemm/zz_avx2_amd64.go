@@ -56,6 +56,12 @@ func tileF32AVX2(rows, vecs int, t *tile) {
 //go:noescape
 func dotsF32AVX2(t *tile)
 
+// finishF32AVX2 computes c = min(max(c + bias + add, low), high) for a block
+// of C of rows rows and vecs vectors, of which the last has last elements.
+//
+//go:noescape
+func finishF32AVX2(c unsafe.Pointer, cRow uintptr, rows, vecs, last int, bias, add unsafe.Pointer, addRow uintptr, low, high unsafe.Pointer)
+
 //go:noescape
 func tileF32AVX2_1x8(t *tile)
 
@@ -172,6 +178,12 @@ func tileF64AVX2(rows, vecs int, t *tile) {
 //
 //go:noescape
 func dotsF64AVX2(t *tile)
+
+// finishF64AVX2 computes c = min(max(c + bias + add, low), high) for a block
+// of C of rows rows and vecs vectors, of which the last has last elements.
+//
+//go:noescape
+func finishF64AVX2(c unsafe.Pointer, cRow uintptr, rows, vecs, last int, bias, add unsafe.Pointer, addRow uintptr, low, high unsafe.Pointer)
 
 //go:noescape
 func tileF64AVX2_1x8(t *tile)

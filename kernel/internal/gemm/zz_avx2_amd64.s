@@ -1582,6 +1582,75 @@ dotsF32AVX2_set:
 	VZEROUPPER
 	RET
 
+// func finishF32AVX2(c unsafe.Pointer, cRow uintptr, rows int, vecs int, last int, bias unsafe.Pointer, add unsafe.Pointer, addRow uintptr, low unsafe.Pointer, high unsafe.Pointer)
+// Requires: AVX
+TEXT ·finishF32AVX2(SB), NOSPLIT, $0-80
+	MOVQ         c+0(FP), AX
+	MOVQ         cRow+8(FP), CX
+	MOVQ         vecs+24(FP), DX
+	MOVQ         bias+40(FP), BX
+	MOVQ         add+48(FP), SI
+	MOVQ         addRow+56(FP), DI
+	MOVQ         low+64(FP), R8
+	VBROADCASTSS (R8), Y0
+	MOVQ         high+72(FP), R8
+	VBROADCASTSS (R8), Y1
+	MOVQ         last+32(FP), R8
+	IMUL3Q       $0x04, R8, R8
+	NEGQ         R8
+	LEAQ         masks<>+32(SB), R9
+	ADDQ         R8, R9
+	VMOVUPS      (R9), Y2
+
+finishF32AVX2_vec:
+	CMPQ    DX, $0x01
+	JEQ     finishF32AVX2_cut
+	VMOVUPS (BX), Y3
+	MOVQ    AX, R8
+	MOVQ    SI, R9
+	MOVQ    rows+16(FP), R10
+
+finishF32AVX2_row:
+	VMOVUPS (R8), Y4
+	VMOVUPS (R9), Y5
+	VADDPS  Y3, Y4, Y4
+	VADDPS  Y5, Y4, Y4
+	VMAXPS  Y4, Y0, Y4
+	VMINPS  Y4, Y1, Y4
+	VMOVUPS Y4, (R8)
+	ADDQ    CX, R8
+	ADDQ    DI, R9
+	DECQ    R10
+	JNE     finishF32AVX2_row
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, SI
+	ADDQ    $0x20, BX
+	DECQ    DX
+	JNE     finishF32AVX2_vec
+	VZEROUPPER
+	RET
+
+finishF32AVX2_cut:
+	VMASKMOVPS (BX), Y2, Y3
+	MOVQ       AX, R8
+	MOVQ       SI, R9
+	MOVQ       rows+16(FP), R10
+
+finishF32AVX2_cutrow:
+	VMASKMOVPS (R8), Y2, Y4
+	VMASKMOVPS (R9), Y2, Y5
+	VADDPS     Y3, Y4, Y4
+	VADDPS     Y5, Y4, Y4
+	VMAXPS     Y4, Y0, Y4
+	VMINPS     Y4, Y1, Y4
+	VMASKMOVPS Y4, Y2, (R8)
+	ADDQ       CX, R8
+	ADDQ       DI, R9
+	DECQ       R10
+	JNE        finishF32AVX2_cutrow
+	VZEROUPPER
+	RET
+
 // func transposeF32(dst, src unsafe.Pointer, dstRow uintptr, srcRow uintptr, rows int, k int)
 // Requires: AVX
 TEXT ·transposeF32(SB), NOSPLIT, $0-48
@@ -3262,6 +3331,75 @@ dotsF64AVX2_end:
 dotsF64AVX2_set:
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
+	VZEROUPPER
+	RET
+
+// func finishF64AVX2(c unsafe.Pointer, cRow uintptr, rows int, vecs int, last int, bias unsafe.Pointer, add unsafe.Pointer, addRow uintptr, low unsafe.Pointer, high unsafe.Pointer)
+// Requires: AVX
+TEXT ·finishF64AVX2(SB), NOSPLIT, $0-80
+	MOVQ         c+0(FP), AX
+	MOVQ         cRow+8(FP), CX
+	MOVQ         vecs+24(FP), DX
+	MOVQ         bias+40(FP), BX
+	MOVQ         add+48(FP), SI
+	MOVQ         addRow+56(FP), DI
+	MOVQ         low+64(FP), R8
+	VBROADCASTSD (R8), Y0
+	MOVQ         high+72(FP), R8
+	VBROADCASTSD (R8), Y1
+	MOVQ         last+32(FP), R8
+	IMUL3Q       $0x08, R8, R8
+	NEGQ         R8
+	LEAQ         masks<>+32(SB), R9
+	ADDQ         R8, R9
+	VMOVUPS      (R9), Y2
+
+finishF64AVX2_vec:
+	CMPQ    DX, $0x01
+	JEQ     finishF64AVX2_cut
+	VMOVUPD (BX), Y3
+	MOVQ    AX, R8
+	MOVQ    SI, R9
+	MOVQ    rows+16(FP), R10
+
+finishF64AVX2_row:
+	VMOVUPD (R8), Y4
+	VMOVUPD (R9), Y5
+	VADDPD  Y3, Y4, Y4
+	VADDPD  Y5, Y4, Y4
+	VMAXPD  Y4, Y0, Y4
+	VMINPD  Y4, Y1, Y4
+	VMOVUPD Y4, (R8)
+	ADDQ    CX, R8
+	ADDQ    DI, R9
+	DECQ    R10
+	JNE     finishF64AVX2_row
+	ADDQ    $0x20, AX
+	ADDQ    $0x20, SI
+	ADDQ    $0x20, BX
+	DECQ    DX
+	JNE     finishF64AVX2_vec
+	VZEROUPPER
+	RET
+
+finishF64AVX2_cut:
+	VMASKMOVPD (BX), Y2, Y3
+	MOVQ       AX, R8
+	MOVQ       SI, R9
+	MOVQ       rows+16(FP), R10
+
+finishF64AVX2_cutrow:
+	VMASKMOVPD (R8), Y2, Y4
+	VMASKMOVPD (R9), Y2, Y5
+	VADDPD     Y3, Y4, Y4
+	VADDPD     Y5, Y4, Y4
+	VMAXPD     Y4, Y0, Y4
+	VMINPD     Y4, Y1, Y4
+	VMASKMOVPD Y4, Y2, (R8)
+	ADDQ       CX, R8
+	ADDQ       DI, R9
+	DECQ       R10
+	JNE        finishF64AVX2_cutrow
 	VZEROUPPER
 	RET
 

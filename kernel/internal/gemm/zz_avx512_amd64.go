@@ -4,6 +4,8 @@
 
 package gemm
 
+import "unsafe"
+
 // tileF32AVX512 runs the tile of rows rows and vecs vectors.
 func tileF32AVX512(rows, vecs int, t *tile) {
 	switch vecs<<8 | rows {
@@ -77,6 +79,12 @@ func tileF32AVX512(rows, vecs int, t *tile) {
 //
 //go:noescape
 func dotsF32AVX512(t *tile)
+
+// finishF32AVX512 computes c = min(max(c + bias + add, low), high) for a block
+// of C of rows rows and vecs vectors, of which the last has last elements.
+//
+//go:noescape
+func finishF32AVX512(c unsafe.Pointer, cRow uintptr, rows, vecs, last int, bias, add unsafe.Pointer, addRow uintptr, low, high unsafe.Pointer)
 
 //go:noescape
 func tileF32AVX512_1x8(t *tile)
@@ -241,6 +249,12 @@ func tileF64AVX512(rows, vecs int, t *tile) {
 //
 //go:noescape
 func dotsF64AVX512(t *tile)
+
+// finishF64AVX512 computes c = min(max(c + bias + add, low), high) for a block
+// of C of rows rows and vecs vectors, of which the last has last elements.
+//
+//go:noescape
+func finishF64AVX512(c unsafe.Pointer, cRow uintptr, rows, vecs, last int, bias, add unsafe.Pointer, addRow uintptr, low, high unsafe.Pointer)
 
 //go:noescape
 func tileF64AVX512_1x8(t *tile)

@@ -2964,6 +2964,57 @@ dotsF32AVX512_set:
 	VZEROUPPER
 	RET
 
+// func finishF32AVX512(c unsafe.Pointer, cRow uintptr, rows int, vecs int, last int, bias unsafe.Pointer, add unsafe.Pointer, addRow uintptr, low unsafe.Pointer, high unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·finishF32AVX512(SB), NOSPLIT, $0-80
+	MOVQ         c+0(FP), AX
+	MOVQ         cRow+8(FP), DX
+	MOVQ         vecs+24(FP), BX
+	MOVQ         bias+40(FP), SI
+	MOVQ         add+48(FP), DI
+	MOVQ         addRow+56(FP), R8
+	MOVQ         low+64(FP), CX
+	VBROADCASTSS (CX), Z0
+	MOVQ         high+72(FP), CX
+	VBROADCASTSS (CX), Z1
+	MOVL         $0x0000ffff, CX
+	KMOVW        CX, K1
+
+finishF32AVX512_vec:
+	CMPQ  BX, $0x01
+	JNE   finishF32AVX512_full
+	MOVQ  last+32(FP), CX
+	MOVL  $0x00000001, R9
+	SHLL  CL, R9
+	DECL  R9
+	KMOVW R9, K1
+
+finishF32AVX512_full:
+	VMOVUPS.Z (SI), K1, Z2
+	MOVQ      AX, CX
+	MOVQ      DI, R9
+	MOVQ      rows+16(FP), R10
+
+finishF32AVX512_row:
+	VMOVUPS.Z (CX), K1, Z3
+	VMOVUPS.Z (R9), K1, Z4
+	VADDPS    Z2, Z3, Z3
+	VADDPS    Z4, Z3, Z3
+	VMAXPS    Z3, Z0, Z3
+	VMINPS    Z3, Z1, Z3
+	VMOVUPS   Z3, K1, (CX)
+	ADDQ      DX, CX
+	ADDQ      R8, R9
+	DECQ      R10
+	JNE       finishF32AVX512_row
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, DI
+	ADDQ      $0x40, SI
+	DECQ      BX
+	JNE       finishF32AVX512_vec
+	VZEROUPPER
+	RET
+
 // func tileF64AVX512_1x8(t *tile)
 // Requires: AVX, AVX512F
 TEXT ·tileF64AVX512_1x8(SB), NOSPLIT, $0-8
@@ -5841,5 +5892,56 @@ dotsF64AVX512_end:
 dotsF64AVX512_set:
 	VMOVUPD Z0, (CX)
 	VMOVUPD Z1, 64(CX)
+	VZEROUPPER
+	RET
+
+// func finishF64AVX512(c unsafe.Pointer, cRow uintptr, rows int, vecs int, last int, bias unsafe.Pointer, add unsafe.Pointer, addRow uintptr, low unsafe.Pointer, high unsafe.Pointer)
+// Requires: AVX, AVX512F
+TEXT ·finishF64AVX512(SB), NOSPLIT, $0-80
+	MOVQ         c+0(FP), AX
+	MOVQ         cRow+8(FP), DX
+	MOVQ         vecs+24(FP), BX
+	MOVQ         bias+40(FP), SI
+	MOVQ         add+48(FP), DI
+	MOVQ         addRow+56(FP), R8
+	MOVQ         low+64(FP), CX
+	VBROADCASTSD (CX), Z0
+	MOVQ         high+72(FP), CX
+	VBROADCASTSD (CX), Z1
+	MOVL         $0x0000ffff, CX
+	KMOVW        CX, K1
+
+finishF64AVX512_vec:
+	CMPQ  BX, $0x01
+	JNE   finishF64AVX512_full
+	MOVQ  last+32(FP), CX
+	MOVL  $0x00000001, R9
+	SHLL  CL, R9
+	DECL  R9
+	KMOVW R9, K1
+
+finishF64AVX512_full:
+	VMOVUPD.Z (SI), K1, Z2
+	MOVQ      AX, CX
+	MOVQ      DI, R9
+	MOVQ      rows+16(FP), R10
+
+finishF64AVX512_row:
+	VMOVUPD.Z (CX), K1, Z3
+	VMOVUPD.Z (R9), K1, Z4
+	VADDPD    Z2, Z3, Z3
+	VADDPD    Z4, Z3, Z3
+	VMAXPD    Z3, Z0, Z3
+	VMINPD    Z3, Z1, Z3
+	VMOVUPD   Z3, K1, (CX)
+	ADDQ      DX, CX
+	ADDQ      R8, R9
+	DECQ      R10
+	JNE       finishF64AVX512_row
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, DI
+	ADDQ      $0x40, SI
+	DECQ      BX
+	JNE       finishF64AVX512_vec
 	VZEROUPPER
 	RET

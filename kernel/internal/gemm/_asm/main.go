@@ -53,6 +53,7 @@ func main() {
 			g.emit()
 		}
 		(&tileGen{elem: e, set: set}).emitDots()
+		(&tileGen{elem: e, set: set}).emitFinish()
 		declareTiles(&decls, set, e, shapes)
 		if set == "avx2" {
 			emitTranspose(e)
@@ -127,6 +128,13 @@ func tile%[1]s%[2]s(rows, vecs int, t *tile) {
 //go:noescape
 func %[1]s(t *tile)
 `, dotsName(set, e), 16/e.size)
+	fmt.Fprintf(w, `
+// %s computes c = min(max(c + bias + add, low), high) for a block
+// of C of rows rows and vecs vectors, of which the last has last elements.
+//
+//go:noescape
+func %[1]s(c unsafe.Pointer, cRow uintptr, rows, vecs, last int, bias, add unsafe.Pointer, addRow uintptr, low, high unsafe.Pointer)
+`, finishName(set, e))
 	for _, s := range shapes {
 		fmt.Fprintf(w, "\n//go:noescape\nfunc %s(t *tile)\n", tileName(set, e, s[0], s[1]))
 	}
@@ -156,6 +164,7 @@ func writeAsm(set string) {
 	// functions get the ones they really have.
 	body = strings.ReplaceAll(body, "(t *byte)", "(t *tile)")
 	body = strings.ReplaceAll(body, "dst *byte, src *byte", "dst, src unsafe.Pointer")
+	body = strings.ReplaceAll(body, "*byte", "unsafe.Pointer")
 	exitOn(os.WriteFile(name, []byte(header+body), 0o666))
 }
 

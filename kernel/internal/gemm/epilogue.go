@@ -1,0 +1,103 @@
+package gemm
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+)
+
+// Epilogue is what happens to the elements of a product while they are in the
+// cache, each step rounded by itself and in the order of the fields. The zero
+// Epilogue does nothing.
+type Epilogue[T float32 | float64] struct {
+	Bias []T // added to each row; nil: nothing
+	Add  []T // added element by element, laid out as the destination; nil: nothing
+	// Clamp bounds each element by Low and High. What is not a number stays so.
+	Clamp     bool
+	Low, High T
+	Map       func(row []T) // applied to the elements of a row in place, in any pieces; nil: nothing
+}
+
+func (e *Epilogue[T]) none() bool {
+	return e == nil || e.Bias == nil && e.Add == nil && !e.Clamp && e.Map == nil
+}
+
+// neutral changes nothing where it is added: not even the sign of a zero.
+var (
+	neutral32 = filled(float32(math.Copysign(0, -1)))
+	neutral64 = filled(math.Copysign(0, -1))
+)
+
+func filled[T any](x T) (v [64]T) {
+	for i := range v {
+		v[i] = x
+	}
+	return v
+}
+
+// finisher is an Epilogue made ready for the tiles of one product.
+type finisher[T float32 | float64] struct {
+	*Epilogue[T]
+	path      Path
+	dst       unsafe.Pointer // what Add is laid out as
+	neutral   unsafe.Pointer
+	low, high T
+}
+
+func newFinisher[T float32 | float64](e *Epilogue[T], path Path, dst []T, cols int) *finisher[T] {
+	if e.none() {
+		return nil
+	}
+	if e.Bias != nil && len(e.Bias) < cols || e.Add != nil && len(e.Add) < len(dst) {
+		panic(fmt.Sprintf("BUG: gemm: a bias of %d elements for %d columns, %d elements to be added to %d", len(e.Bias), cols, len(e.Add), len(dst)))
+	}
+	f := &finisher[T]{Epilogue: e, path: path, dst: unsafe.Pointer(unsafe.SliceData(dst)), low: e.Low, high: e.High}
+	f.neutral = unsafe.Pointer(&neutral64)
+	if unsafe.Sizeof(T(0)) == 4 {
+		f.neutral = unsafe.Pointer(&neutral32)
+	}
+	if !e.Clamp {
+		f.low, f.high = T(math.Inf(-1)), T(math.Inf(1))
+	}
+	return f
+}
+
+// block applies the epilogue to rows × cols elements at c, cRow bytes apart,
+// which stand in columns from col on; there are no more of them than a panel is
+// wide.
+func (f *finisher[T]) block(c unsafe.Pointer, cRow uintptr, rows, col, cols int) {
+	bias, add, addRow := f.neutral, f.neutral, uintptr(0)
+	if f.Bias != nil {
+		bias = unsafe.Pointer(&f.Bias[col])
+	}
+	if f.Add != nil {
+		add, addRow = unsafe.Add(unsafe.Pointer(unsafe.SliceData(f.Add)), uintptr(c)-uintptr(f.dst)), cRow
+	}
+	if f.Bias != nil || f.Add != nil || f.Clamp {
+		finish(f.path, c, cRow, rows, cols, bias, add, addRow, &f.low, &f.high)
+	}
+	if f.Map != nil {
+		for i := range rows {
+			f.Map(unsafe.Slice((*T)(unsafe.Add(c, uintptr(i)*cRow)), cols))
+		}
+	}
+}
+
+// genericFinish computes c = min(max(c + bias + add, low), high) for a block.
+func genericFinish[T float32 | float64](c unsafe.Pointer, cRow uintptr, rows, cols int, bias, add unsafe.Pointer, addRow uintptr, low, high T) {
+	b := unsafe.Slice((*T)(bias), cols)
+	for i := range uintptr(rows) {
+		x := unsafe.Slice((*T)(unsafe.Add(c, i*cRow)), cols)
+		y := unsafe.Slice((*T)(unsafe.Add(add, i*addRow)), cols)
+		for j, v := range x {
+			v = v + b[j] + y[j]
+			if v < low {
+				v = low
+			}
+			if v > high {
+				v = high
+			}
+			x[j] = v
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package gemm
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// Slide computes, for each position, dst[position:][:n] = window · weights, and
+// then what the epilogue says; nil is nothing. Sums run as in [F32], whatever
+// the windows and the positions are.
+func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel) {
+	positions := s.Positions[0].N * s.Positions[1].N * s.Positions[2].N * s.Positions[3].N
+	if positions == 0 || w.n == 0 {
+		return
+	}
+	if s.runs()*s.Run != w.k || w.k == 0 {
+		panic(fmt.Sprintf("BUG: gemm: windows of %d runs of %d for weights of %d rows", s.runs(), s.Run, w.k))
+	}
+	in := func(a Axis) int { return a.Src }
+	lo, hi := reach(s.Src, in, append(s.Positions[:], s.Taps[:]...)...)
+	dlo, dhi := reach(s.Dst, func(a Axis) int { return a.Dst }, s.Positions[:]...)
+	if lo < 0 || hi+s.Run > len(src) || dlo < 0 || dhi+w.n > len(dst) {
+		panic(fmt.Sprintf("BUG: gemm: windows reach from %d to %d of %d elements, their outputs from %d to %d of %d",
+			lo, hi+s.Run, len(src), dlo, dhi+w.n, len(dst)))
+	}
+	j := slide[T]{Weights: w, Windows: s, dst: unsafe.Pointer(unsafe.SliceData(dst)), src: unsafe.Pointer(unsafe.SliceData(src)),
+		geometry: &geometries[w.path][unsafe.Sizeof(T(0))/8], finisher: newFinisher(e, w.path, dst, w.n)}
+	j.blockK = blockK(w.k)
+	// Rows that lie side by side, and are read once or as a whole, are read in
+	// their places. Others are copied together: steps of large powers of two
+	// would meet in a few sets of the cache.
+	j.inPlace = s.runs() == 1 && (w.panels() == 1 || w.k <= j.blockK)
+	j.line = s.Positions[3].N
+	if !j.inPlace {
+		j.line = s.line()
+	}
+	j.perLine = (j.line + j.rows - 1) / j.rows
+	tiles := positions / j.line * j.perLine
+	ns := j.cost(positions, w.n, w.k)
+	want := 1
+	if par != nil {
+		want = int(min(ns/taskTime+1, maxTasks))
+	}
+	rowCuts := min(want, (tiles+7)/8)
+	j.colCuts = 1
+	if want > rowCuts {
+		j.colCuts = min(w.panels(), (want+rowCuts-1)/rowCuts)
+	}
+	run := func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			r, c := i/j.colCuts, i%j.colCuts
+			j.task(cut(tiles, rowCuts, r), cut(tiles, rowCuts, r+1), cut(w.panels(), j.colCuts, c), cut(w.panels(), j.colCuts, c+1))
+		}
+	}
+	each(par, rowCuts*j.colCuts, ns/float64(rowCuts*j.colCuts), run)
+}
+
+// slide is one call of Slide under way.
+type slide[T float32 | float64] struct {
+	*Weights[T]
+	Windows
+	*geometry
+	finisher *finisher[T]
+	dst, src unsafe.Pointer
+	line     int // positions whose outputs are in the same steps
+	perLine  int // tiles of a line
+	inPlace  bool
+	blockK   int
+	colCuts  int
+}
+
+// groupTiles is how many tiles meet a panel while it is in the L1 cache: their
+// windows, copied together, stay in L2.
+const groupTiles = 16
+
+// pitch returns how many bytes apart the rows of a tile's copied windows lie: a
+// vector more than they are long, for what copying writes too much, and so that
+// they fall into different sets of the cache.
+func (j *slide[T]) pitch() int { return j.blockK*int(unsafe.Sizeof(T(0))) + slack }
+
+// task computes tiles t0 to t1 of panels q0 to q1.
+func (j *slide[T]) task(t0, t1, q0, q1 int) {
+	var copies *buffer
+	if !j.inPlace {
+		copies = getBuffer(groupTiles * j.rows * j.pitch())
+		defer copies.put()
+	}
+	for t := t0; t < t1; t += groupTiles {
+		j.group(copies, t, min(t1, t+groupTiles), q0, q1)
+	}
+}
+
+// slideTile is a tile's positions and the place of their outputs.
+type slideTile struct {
+	first, rows int
+	src, dst    unsafe.Pointer
+}
+
+func (j *slide[T]) group(copies *buffer, t0, t1, q0, q1 int) {
+	size := int(unsafe.Sizeof(T(0)))
+	var tiles [groupTiles]slideTile
+	for i := range t1 - t0 {
+		line, part := (t0+i)/j.perLine, (t0+i)%j.perLine
+		at := cut(j.line, j.perLine, part)
+		x := slideTile{first: line*j.line + at, rows: cut(j.line, j.perLine, part+1) - at}
+		src, dst := j.place(x.first)
+		x.src, x.dst = unsafe.Add(j.src, src*size), unsafe.Add(j.dst, dst*size)
+		tiles[i] = x
+	}
+	t := tile{aRow: uintptr(j.pitch()), aCol: uintptr(size), bRow: uintptr(j.panelW * size), cRow: uintptr(j.Positions[3].Dst * size)}
+	if j.inPlace {
+		t.aRow = uintptr(j.Positions[3].Src * size)
+	}
+	for k := 0; k < j.k; {
+		ks := min(j.blockK, j.k-k)
+		if !j.inPlace {
+			for i := range t1 - t0 {
+				j.copy(unsafe.Add(copies.p, i*j.rows*j.pitch()), &tiles[i], k, ks)
+			}
+		}
+		t.k = uintptr(ks)
+		for q := q0; q < q1; q++ {
+			cols := min(j.panelW, j.n-q*j.panelW)
+			t.b = unsafe.Add(j.p, (q*j.k+k)*j.panelW*size)
+			for i := range t1 - t0 {
+				x := &tiles[i]
+				if j.inPlace {
+					t.a = unsafe.Add(x.src, k*size)
+				} else {
+					t.a = unsafe.Add(copies.p, i*j.rows*j.pitch())
+				}
+				t.c = unsafe.Add(x.dst, q*j.panelW*size)
+				t.run(j.path, size, x.rows, cols)
+				if j.finisher != nil && k+ks == j.k {
+					j.finisher.block(t.c, t.cRow, x.rows, q*j.panelW, cols)
+				}
+			}
+		}
+		k += ks
+		t.add = 1
+	}
+}
+
+// copy puts steps k to k+ks of a tile's windows side by side, a row each.
+func (j *slide[T]) copy(dst unsafe.Pointer, x *slideTile, k, ks int) {
+	size := int(unsafe.Sizeof(T(0)))
+	pitch, step := uintptr(j.pitch()), uintptr(j.Positions[3].Src*size)
+	for row := 0; row < x.rows; {
+		// The rows up to the end of the last axis lie in the same steps.
+		first := x.first + row
+		n := min(x.rows-row, j.Positions[3].N-first%j.Positions[3].N)
+		src := x.src
+		if row > 0 {
+			at, _ := j.place(first)
+			src = unsafe.Add(j.src, at*size)
+		}
+		to := unsafe.Add(dst, uintptr(row)*pitch)
+		i, at := k/j.Run, k%j.Run
+		for done := 0; done < ks; {
+			cols := min(j.Run-at, ks-done)
+			packColumns(j.path, size, unsafe.Add(to, done*size), unsafe.Add(src, (j.run(i)+at)*size), pitch, step, cols, n)
+			done += cols
+			i, at = i+1, 0
+		}
+		row += n
+	}
+}

@@ -1,0 +1,69 @@
+package gemm
+
+// Axis is one of the dimensions along which a window is moved, or in which its
+// runs lie: how many steps there are and how many elements a step is long in
+// the source and in the destination.
+type Axis struct{ N, Src, Dst int }
+
+// Windows describes the left side of a product whose rows are windows of src,
+// which may overlap: the implicit matrix of a convolution. A window consists of
+// runs of contiguous elements, as many as the taps' axes have places; it stands
+// at each of the positions. The row of a position is its runs, one after the
+// other, the last axis moving fastest.
+type Windows struct {
+	Src, Dst  int     // where the first window and its output start
+	Positions [4]Axis // outputs of neighbours along the last one are a fixed step apart
+	Taps      [3]Axis // Dst isn't used
+	Run       int     // elements of a run
+}
+
+func (s *Windows) runs() int { return s.Taps[0].N * s.Taps[1].N * s.Taps[2].N }
+
+// run returns where run i of a window starts.
+func (s *Windows) run(i int) int {
+	if s.Taps[2].N == 1 && s.Taps[0].N == 1 {
+		return i * s.Taps[1].Src
+	}
+	x, i := i%s.Taps[2].N, i/s.Taps[2].N
+	return x*s.Taps[2].Src + i%s.Taps[1].N*s.Taps[1].Src + i/s.Taps[1].N*s.Taps[0].Src
+}
+
+// place returns where position i starts in the source and the destination.
+func (s *Windows) place(i int) (src, dst int) {
+	src, dst = s.Src, s.Dst
+	for a := 3; a >= 0; a-- {
+		x := i % s.Positions[a].N
+		i /= s.Positions[a].N
+		src += x * s.Positions[a].Src
+		dst += x * s.Positions[a].Dst
+	}
+	return src, dst
+}
+
+// line returns how many positions follow each other with their outputs in the
+// same steps: those of the last axis, and of the axes before it where these go
+// on where the last one ends.
+func (s *Windows) line() int {
+	p := &s.Positions
+	n := p[3].N
+	for a := 2; a >= 0; a-- {
+		if p[a].N > 1 && p[a].Dst != n*p[3].Dst {
+			break
+		}
+		n *= p[a].N
+	}
+	return n
+}
+
+// reach returns the first element and the one behind the last that axes lead to.
+func reach(first int, of func(Axis) int, axes ...Axis) (lo, hi int) {
+	lo, hi = first, first
+	for _, a := range axes {
+		if d := (a.N - 1) * of(a); d < 0 {
+			lo += d
+		} else {
+			hi += d
+		}
+	}
+	return lo, hi
+}
