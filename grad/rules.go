@@ -64,7 +64,7 @@ func All() *Rules { return builtin() }
 
 var builtin = sync.OnceValue(func() *Rules {
 	all := &Rules{byOp: map[string]Rule{}}
-	for _, family := range []map[string]Rule{mathRules, reduceRules, arrayRules, nnRules, convRules, imageRules, stateRules, listRules, functionRules} {
+	for _, family := range []map[string]Rule{mathRules, reduceRules, arrayRules, nnRules, convRules, imageRules, rnnRules, stateRules, listRules, functionRules} {
 		for op, rule := range family {
 			all.byOp[op] = rule
 		}

@@ -22,6 +22,10 @@ var sizedByValues = map[string]bool{
 	"SparseConcat": true, "SparseSlice": true, "SparseFillEmptyRows": true, "SparseSegmentSum": true, "SparseSegmentMean": true, "SparseSegmentSqrtN": true,
 	"RaggedTensorToTensor": true, "RaggedRange": true, "RaggedGather": true, "RaggedTensorToSparse": true,
 	"NonMaxSuppression": true, "NonMaxSuppressionV2": true, "NonMaxSuppressionV3": true, "NonMaxSuppressionV4": true, "NonMaxSuppressionV5": true,
+	"CTCGreedyDecoder": true, "CTCBeamSearchDecoder": true,
+	// Memory whose size the rule doesn't know, as TensorFlow's.
+	"CudnnRNN": true, "CudnnRNNV2": true, "CudnnRNNV3": true, "CudnnRNNCanonicalToParams": true, "CudnnRNNCanonicalToParamsV2": true,
+	"CudnnRNNParamsToCanonical": true, "CudnnRNNParamsToCanonicalV2": true,
 }
 
 // TestShapeRulesTellWhatKernelsGive holds that the rule of an op, asked with all

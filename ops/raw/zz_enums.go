@@ -15,6 +15,16 @@ const (
 	DataFormatNhwc      DataFormat = "NHWC"
 )
 
+// Direction is a value of the attributes of this kind. Each op's definition tells which
+// of them it takes.
+type Direction string
+
+// The values of Direction.
+const (
+	DirectionBidirectional  Direction = "bidirectional"
+	DirectionUnidirectional Direction = "unidirectional"
+)
+
 // PadMode is a value of the attributes of this kind. Each op's definition tells which
 // of them it takes.
 type PadMode string

@@ -178,7 +178,7 @@ def infer(c, combo):
 
 def combos(c):
     each = [modes(x, i < c.get("vars", 0)) for i, x in enumerate(c["in"])]
-    if np.prod([len(m) for m in each]) <= 130:
+    if np.prod([len(m) for m in each], dtype=float) <= 130:
         return list(itertools.product(*each))
     base = [m[0] for m in each]
     out = {tuple(base)}

@@ -1,0 +1,44 @@
+package grad
+
+import (
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/ops"
+)
+
+// rnnRules are the rules of recurrent layers and of the losses of sequences.
+var rnnRules = map[string]Rule{
+	"BlockLSTM":   byBlock("BlockLSTMGrad"),
+	"BlockLSTMV2": byBlock("BlockLSTMGradV2"),
+	"CTCLoss":     gradCTCLoss,
+	"CTCLossV2":   gradCTCLoss,
+}
+
+// byBlock returns the rule of a whole LSTM layer. As in TensorFlow, what depends
+// on the gates has no part in the gradient: only the cell states and the outputs
+// have.
+func byBlock(name string) Rule {
+	return func(s *ops.Scope, op *Op) {
+		var in []ops.Input
+		for i := range op.NumIn() {
+			in = append(in, op.In(i))
+		}
+		for i := range op.NumOut() {
+			in = append(in, op.Out(i))
+		}
+		in = append(in, op.GradOrZero(1), op.GradOrZero(6))
+		attrs := graph.Attrs{graph.Bool("use_peephole", op.Attrs().Bool("use_peephole"))}
+		for i, d := range s.EmitN(8, name, attrs, in...) {
+			op.Give(1+i, d)
+		}
+	}
+}
+
+// gradCTCLoss uses the gradient that the op has computed beside the loss; it has
+// no second derivative.
+func gradCTCLoss(s *ops.Scope, op *Op) {
+	if op.Grad(0) == nil {
+		return
+	}
+	each := ops.Reshape(s, op.Grad(0), 1, -1, 1)
+	op.Give(0, ops.Mul(s, each, ops.StopGradient(s, op.Out(1))))
+}

@@ -1,0 +1,410 @@
+package rnn
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// network says what cuDNN's networks have in common: layers of one kind of
+// cell, each of one direction or two.
+type network struct {
+	mode           string
+	gates          int
+	directions     int
+	skips, chooses bool // the input goes in without weights, or where it has as many elements as there are units
+}
+
+// newNetwork reads the attributes. Forms whose results no TensorFlow without a
+// GPU can confirm are refused.
+func newNetwork(a graph.Attrs) (*network, error) {
+	n := &network{mode: a.String("rnn_mode", "lstm"), directions: 1}
+	switch n.mode {
+	case "lstm":
+		n.gates = 4
+	case "gru":
+		n.gates = 3
+	case "rnn_relu", "rnn_tanh":
+		n.gates = 1
+	default:
+		return nil, fmt.Errorf("rnn_mode %q is none of lstm, gru, rnn_relu and rnn_tanh", n.mode)
+	}
+	switch d := a.String("direction", "unidirectional"); d {
+	case "unidirectional":
+	case "bidirectional":
+		n.directions = 2
+	default:
+		return nil, fmt.Errorf("direction %q is neither unidirectional nor bidirectional", d)
+	}
+	switch m := a.String("input_mode", "linear_input"); m {
+	case "linear_input":
+	case "skip_input":
+		n.skips = true
+	case "auto_select":
+		n.chooses = true
+	default:
+		return nil, fmt.Errorf("input_mode %q is none of linear_input, skip_input and auto_select", m)
+	}
+	if p := a.Int("num_proj", 0); p != 0 {
+		return nil, fmt.Errorf("num_proj is %d: projections are not supported", p)
+	}
+	return n, nil
+}
+
+// sized is a network of known sizes.
+type sized struct {
+	*network
+	layers, units, inputs int
+}
+
+// most is more than any size that makes sense, so that products don't overflow.
+const most = 1 << 24
+
+// sized checks the sizes of a network.
+func (n *network) sized(layers, units, inputs int64) (*sized, error) {
+	if layers < 1 || units < 1 || inputs < 1 || layers > most || units > most || inputs > most {
+		return nil, fmt.Errorf("a network of %d layers of %d units for inputs of %d elements", layers, units, inputs)
+	}
+	if n.skips || n.chooses && units == inputs {
+		return nil, fmt.Errorf("inputs that go in without weights (input_mode skip_input, or auto_select where there are as many inputs as units) are not supported")
+	}
+	return &sized{n, int(layers), int(units), int(inputs)}, nil
+}
+
+// region is a matrix or a bias among the parameters.
+type region struct{ at, rows, columns int }
+
+// regions calls matrix for each matrix of weights and bias for each bias, in the
+// order in which they lie: all matrices first, then all biases; by layers and
+// directions; within these, what is applied to the input, then what is applied
+// to the state, by gates. It stops at the first false, and returns how many
+// parameters there are.
+func (s *sized) regions(matrix, bias func(region) bool) int {
+	at := 0
+	for l := range s.layers {
+		width := s.inputs
+		if l > 0 {
+			width = s.units * s.directions
+		}
+		for range s.directions {
+			for g := range 2 * s.gates {
+				if g == s.gates {
+					width = s.units
+				}
+				if !matrix(region{at, s.units, width}) {
+					return at
+				}
+				at += s.units * width
+			}
+			if width = s.inputs; l > 0 {
+				width = s.units * s.directions
+			}
+		}
+	}
+	for range s.layers * s.directions * 2 * s.gates {
+		if !bias(region{at, s.units, 1}) {
+			return at
+		}
+		at += s.units
+	}
+	return at
+}
+
+// count returns the number of parameters.
+func (s *sized) count() (int64, error) {
+	per := func(inputs int) float64 { return float64(s.units) * float64(inputs+s.units+2) }
+	n := float64(s.gates*s.directions) * (per(s.inputs) + float64(s.layers-1)*per(s.units*s.directions))
+	if n > 1<<50 {
+		return 0, fmt.Errorf("a network of %d layers of %d units for inputs of %d elements", s.layers, s.units, s.inputs)
+	}
+	return int64(n), nil
+}
+
+// cell is a layer in one direction: what lies in the parameters for it.
+type cell[T float] struct {
+	w, r   []T // matrices, one a gate, of a row a unit
+	bw, br []T
+	width  int // of the input
+}
+
+// cells returns the cells of all layers and directions.
+func cells[T float](s *sized, params []T) []cell[T] {
+	n := s.layers * s.directions
+	out := make([]cell[T], n)
+	i := 0
+	s.regions(func(r region) bool {
+		c := &out[i/(2*s.gates)]
+		m := params[r.at:][:r.rows*r.columns]
+		switch g := i % (2 * s.gates); {
+		case g == 0:
+			c.width, c.w = r.columns, params[r.at:][:s.gates*len(m)]
+		case g == s.gates:
+			c.r = params[r.at:][:s.gates*len(m)]
+		}
+		i++
+		return true
+	}, func(r region) bool {
+		c := &out[i/(2*s.gates)-n]
+		switch g := i % (2 * s.gates); g {
+		case 0:
+			c.bw = params[r.at:][:s.gates*s.units]
+		case s.gates:
+			c.br = params[r.at:][:s.gates*s.units]
+		}
+		i++
+		return true
+	})
+	return out
+}
+
+// prepareCudnn returns the kernel of one of cuDNN's networks. It infers; what a
+// backward pass would need is left empty.
+func prepareCudnn(n *engine.Node) (func(*engine.Call) error, error) {
+	net, err := newNetwork(n.Attrs)
+	if err != nil {
+		return nil, err
+	}
+	// Only the time is a dimension that V3 may have elsewhere.
+	major := n.Op != "CudnnRNNV3" || !n.Attrs.Has("time_major") || n.Attrs.Bool("time_major")
+	dropout := n.Attrs.Float("dropout", 0)
+	if n.Attrs.Has("is_training") && !n.Attrs.Bool("is_training") {
+		dropout = 0
+	}
+	inputs := 4
+	if n.Op == "CudnnRNNV3" {
+		inputs = 5
+	}
+	return func(c *engine.Call) error {
+		if err := c.Need(inputs); err != nil {
+			return err
+		}
+		d := c.In(0).DType()
+		switch d {
+		case tensor.Float64:
+			return runCudnn[float64](c, net, major, dropout)
+		case tensor.Float32, tensor.Float16, tensor.BFloat16:
+			return runCudnn[float32](c, net, major, dropout)
+		}
+		return &engine.UnsupportedTypeError{Attr: "T", Type: d, Known: []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Float16}}
+	}, nil
+}
+
+// batch is one call of a network: sequences, as steps of rows.
+type batch[T float] struct {
+	*sized
+	times, rows int
+	lengths     []int32
+}
+
+func runCudnn[T float](c *engine.Call, net *network, major bool, dropout float64) error {
+	x, h := c.In(0).Shape(), c.In(1).Shape()
+	if len(x) != 3 || len(h) != 3 {
+		return fmt.Errorf("input has shape %v and input_h %v; both must have 3 dimensions", x, h)
+	}
+	times, rows, states := x[0], x[1], h[0]
+	if !major {
+		times, rows, states = x[1], x[0], h[1]
+	}
+	if states%net.directions != 0 {
+		return fmt.Errorf("input_h has %d states, which don't belong to layers of %d directions", states, net.directions)
+	}
+	s, err := net.sized(int64(states/net.directions), int64(h[2]), int64(x[2]))
+	if err != nil {
+		return err
+	}
+	if dropout > 0 && s.layers > 1 {
+		return fmt.Errorf("dropout of %v between layers can't be drawn as cuDNN draws it; set is_training to false", dropout)
+	}
+	d := c.In(0).DType()
+	state := tensor.Shape{states, rows, s.units}
+	if !major {
+		state = tensor.Shape{rows, states, s.units}
+	}
+	params, err := s.count()
+	if err != nil {
+		return err
+	}
+	if err := all(dims(c, 1, "input_h", d, state...), dims(c, 3, "params", d, int(params))); err != nil {
+		return err
+	}
+	if s.mode == "lstm" {
+		if err := dims(c, 2, "input_c", d, state...); err != nil {
+			return err
+		}
+	}
+	b := batch[T]{sized: s, times: times, rows: rows}
+	if c.NumIn() > 4 {
+		if err := dims(c, 4, "sequence_lengths", tensor.Int32, rows); err != nil {
+			return err
+		}
+		b.lengths = tensor.Values[int32](c.In(4))
+		for i, n := range b.lengths {
+			if n < 0 || int(n) > times {
+				return fmt.Errorf("sequence_lengths(%d) is %d, of an input of %d steps", i, n, times)
+			}
+		}
+	}
+	out := tensor.Shape{times, rows, s.units * s.directions}
+	if !major {
+		out[0], out[1] = rows, times
+	}
+	y, doneY, err := output[T](c, 0, d, out...)
+	if err != nil {
+		return err
+	}
+	hn, doneH, err := output[T](c, 1, d, state...)
+	if err != nil {
+		return err
+	}
+	cn, doneC := []T(nil), func() {}
+	if s.mode == "lstm" {
+		cn, doneC, err = output[T](c, 2, d, state...)
+	} else {
+		_, _, err = output[T](c, 2, d)
+	}
+	if err == nil {
+		_, err = c.Alloc(3, d, tensor.Shape{0})
+	}
+	if err == nil && c.Op() != "CudnnRNN" {
+		_, err = c.Alloc(4, tensor.Int8, tensor.Shape{0})
+	}
+	if err != nil {
+		return err
+	}
+	v := func(i int) []T { return values[T](c, c.In(i)) }
+	in, h0, c0 := v(0), v(1), []T(nil)
+	if s.mode == "lstm" {
+		c0 = v(2)
+	}
+	if !major {
+		in = swapped(c, in, rows, times, x[2])
+		h0, c0 = swapped(c, h0, rows, states, s.units), swapped(c, c0, rows, states, s.units)
+	}
+	last, hLast, cLast, err := b.run(c, cells(s, v(3)), in, h0, c0)
+	if err != nil {
+		return err
+	}
+	if !major {
+		last = swapped(c, last, times, rows, s.units*s.directions)
+		hLast, cLast = swapped(c, hLast, states, rows, s.units), swapped(c, cLast, states, rows, s.units)
+	}
+	copy(y, last)
+	copy(hn, hLast)
+	copy(cn, cLast)
+	doneY()
+	doneH()
+	doneC()
+	return nil
+}
+
+// swapped returns x, a×b×n, as b×a×n; nothing stays nothing.
+func swapped[T float](c *engine.Call, x []T, a, b, n int) []T {
+	if len(x) == 0 {
+		return x
+	}
+	out := zeroed[T](c, len(x))
+	for i := range a {
+		for j := range b {
+			copy(out[(j*a+i)*n:][:n], x[(i*b+j)*n:][:n])
+		}
+	}
+	return out
+}
+
+// run returns the outputs of the last layer, and the last states of all, from an
+// input and first states whose outermost dimension is the time or the state.
+func (b *batch[T]) run(c *engine.Call, list []cell[T], in, h0, c0 []T) (out, h, cs []T, err error) {
+	n := b.rows * b.units
+	h, cs = zeroed[T](c, len(h0)), zeroed[T](c, len(c0))
+	copy(h, h0)
+	copy(cs, c0)
+	for l := range b.layers {
+		out = zeroed[T](c, b.times*n*b.directions)
+		for d := range b.directions {
+			i := l*b.directions + d
+			state := h[i*n:][:n]
+			var memory []T
+			if b.mode == "lstm" {
+				memory = cs[i*n:][:n]
+			}
+			if err := b.layer(c, list[i], in, state, memory, out[d*min(b.units, len(out)):], d == 1); err != nil {
+				return nil, nil, nil, err
+			}
+		}
+		in = out
+	}
+	return out, h, cs, nil
+}
+
+// layer runs a layer in one direction over the steps: it changes the state and,
+// of an LSTM, the memory, and writes the outputs, of which a row is
+// units·directions long.
+func (b *batch[T]) layer(c *engine.Call, w cell[T], in, state, memory, out []T, backwards bool) error {
+	n, wide := b.units, b.gates*b.units
+	x := zeroed[T](c, b.times*b.rows*wide)
+	addProduct(c, x, in, w.width, false, w.w, w.width, true, b.times*b.rows, wide, w.width)
+	addRow(x, w.bw)
+	r := zeroed[T](c, b.rows*wide)
+	for i := range b.times {
+		if err := c.Context().Err(); err != nil {
+			return err
+		}
+		t := i
+		if backwards {
+			t = b.times - 1 - i
+		}
+		clear(r)
+		addProduct(c, r, state, n, false, w.r, n, true, b.rows, wide, n)
+		addRow(r, w.br)
+		c.Parallel(b.rows, float64(wide)*20, func(lo, hi int) {
+			for row := lo; row < hi; row++ {
+				if b.lengths != nil && t >= int(b.lengths[row]) {
+					continue // behind the end: the state stays, the output is zero
+				}
+				to := state[row*n:][:n]
+				xr, rr := x[(t*b.rows+row)*wide:][:wide], r[row*wide:][:wide]
+				switch b.mode {
+				case "lstm":
+					lstmUnits(xr, rr, to, memory[row*n:][:n])
+				case "gru":
+					gruUnits(xr, rr, to)
+				case "rnn_relu":
+					for u := range to {
+						to[u] = max(xr[u]+rr[u], 0)
+					}
+				case "rnn_tanh":
+					for u := range to {
+						to[u] = tanh(xr[u] + rr[u])
+					}
+				}
+				copy(out[(t*b.rows+row)*n*b.directions:][:n], to)
+			}
+		})
+	}
+	return nil
+}
+
+// lstmUnits computes a step: the gates are those for the input, for forgetting,
+// the new memory and the output.
+func lstmUnits[T float](x, r, h, memory []T) {
+	n := len(h)
+	for u := range h {
+		i, f := sigmoid(x[u]+r[u]), sigmoid(x[n+u]+r[n+u])
+		g, o := tanh(x[2*n+u]+r[2*n+u]), sigmoid(x[3*n+u]+r[3*n+u])
+		memory[u] = f*memory[u] + i*g
+		h[u] = o * tanh(memory[u])
+	}
+}
+
+// gruUnits computes a step: the gates are those for resetting, for keeping, and
+// the new state. The reset is applied behind the product with the state.
+func gruUnits[T float](x, r, h []T) {
+	n := len(h)
+	for u := range h {
+		reset, keep := sigmoid(x[u]+r[u]), sigmoid(x[n+u]+r[n+u])
+		next := tanh(x[2*n+u] + reset*r[2*n+u])
+		h[u] = next + keep*(h[u]-next)
+	}
+}
