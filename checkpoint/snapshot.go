@@ -112,12 +112,12 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 		return nil, err
 	}
 	sn := &snapshot{ck: ck, prefix: prefix, graph: &pb.TrackableObjectGraph{Nodes: make([]*pb.TrackableObject, len(g.Nodes))}}
-	releases := make([]func(), 0, len(g.Nodes))
+	leases := make([]trackable.Lease, 0, len(g.Nodes))
 	sn.release = func() {
-		for _, f := range releases {
-			f()
+		for _, l := range leases {
+			l.Release()
 		}
-		releases = nil
+		leases = nil
 	}
 	defer func() {
 		if err != nil {
@@ -126,16 +126,23 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 		}
 	}()
 
-	nodes := sn.graph.Nodes
+	// There may be very many objects, most of them variables: what each has one of
+	// lies together.
+	nodes, room := sn.graph.Nodes, make([]pb.TrackableObject, len(g.Nodes))
+	values := make([]pb.SerializedTensor, 0, len(g.Nodes))
+	lists := make([]*pb.SerializedTensor, 0, len(g.Nodes))
+	sn.values = make([]ShardTensor, 0, len(g.Nodes))
 	var registered saverObjects
 	for id := range g.Nodes {
 		n := &g.Nodes[id]
-		p := &pb.TrackableObject{}
+		p := &room[id]
 		nodes[id] = p
 		if len(n.Edges) > 0 {
 			p.Children = make([]*pb.ObjectReference, len(n.Edges))
+			refs := make([]pb.ObjectReference, len(n.Edges))
 			for i, e := range n.Edges {
-				p.Children[i] = &pb.ObjectReference{NodeId: int32(e.ID), LocalName: e.Name}
+				refs[i].NodeId, refs[i].LocalName = int32(e.ID), e.Name
+				p.Children[i] = &refs[i]
 			}
 		}
 		for _, s := range n.Slots {
@@ -166,13 +173,15 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 			continue
 		}
 		if v := n.Variable(); v != nil {
-			t, release := v.Borrow()
+			t, lease := v.Lease()
 			if t == nil {
 				return nil, fmt.Errorf("checkpoint: variable %s (%q) has no value; give it one with Init before saving", g.Human(id), n.FullName)
 			}
-			releases = append(releases, release)
+			leases = append(leases, lease)
 			key := trackable.AttributeKey(n.Path, trackable.VariableValue)
-			p.Attributes = []*pb.SerializedTensor{{Name: trackable.VariableValue, FullName: n.FullName, CheckpointKey: key}}
+			values = append(values, pb.SerializedTensor{Name: trackable.VariableValue, FullName: n.FullName, CheckpointKey: key})
+			lists = append(lists, &values[len(values)-1])
+			p.Attributes = lists[len(lists)-1:][:1:1]
 			sn.values = append(sn.values, ShardTensor{Name: key, Tensor: t})
 		}
 	}
@@ -199,13 +208,26 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 // attributes, slots or a registered saver, and on all from which one of them can
 // be reached.
 func markValues(nodes []*pb.TrackableObject) {
-	parents := make([][]int32, len(nodes))
+	// The parents of node i are parents[first[i]:first[i+1]].
+	first := make([]int32, len(nodes)+2)
+	for _, n := range nodes {
+		for _, c := range n.Children {
+			first[c.NodeId+2]++
+		}
+	}
+	for i := range nodes {
+		first[i+2] += first[i+1]
+	}
+	parents := make([]int32, first[len(nodes)+1])
+	for id, n := range nodes {
+		for _, c := range n.Children {
+			parents[first[c.NodeId+1]] = int32(id)
+			first[c.NodeId+1]++
+		}
+	}
 	has := make([]bool, len(nodes))
 	var queue []int32
 	for id, n := range nodes {
-		for _, c := range n.Children {
-			parents[c.NodeId] = append(parents[c.NodeId], int32(id))
-		}
 		if len(n.Attributes) > 0 || len(n.SlotVariables) > 0 || n.RegisteredSaver != nil {
 			has[id] = true
 			queue = append(queue, int32(id))
@@ -214,15 +236,17 @@ func markValues(nodes []*pb.TrackableObject) {
 	for len(queue) > 0 {
 		id := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		for _, p := range parents[id] {
+		for _, p := range parents[first[id]:first[id+1]] {
 			if !has[p] {
 				has[p] = true
 				queue = append(queue, p)
 			}
 		}
 	}
+	room := make([]pb.BoolValue, len(nodes))
 	for id, n := range nodes {
-		n.HasCheckpointValues = &pb.BoolValue{Value: has[id]}
+		room[id].Value = has[id]
+		n.HasCheckpointValues = &room[id]
 	}
 }
 
