@@ -1,6 +1,8 @@
 package grad
 
 import (
+	"fmt"
+
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 )
@@ -12,13 +14,16 @@ var arrayRules = map[string]Rule{
 	"IdentityN":   passAll,
 	"Snapshot":    pass,
 	"EnsureShape": pass,
-	"Reshape":     likeInput,
-	"ExpandDims":  likeInput,
-	"Squeeze":     likeInput,
-	"Bitcast":     none,
-	"ZerosLike":   none,
-	"OnesLike":    none,
-	"OneHot":      none,
+	"PreventGradient": func(s *ops.Scope, op *Op) {
+		s.Fail(op.Name(), fmt.Errorf("there is no gradient: %s", op.Attrs().String("message", "the op says so")))
+	},
+	"Reshape":    likeInput,
+	"ExpandDims": likeInput,
+	"Squeeze":    likeInput,
+	"Bitcast":    none,
+	"ZerosLike":  none,
+	"OnesLike":   none,
+	"OneHot":     none,
 	"Transpose": func(s *ops.Scope, op *Op) {
 		op.Give(0, s.Emit1("Transpose", nil, op.Grad(0), ops.InvertPermutation(s, op.In(1))))
 	},

@@ -90,7 +90,7 @@ func gradBatchNorm(s *ops.Scope, op *Op) {
 		}
 	}
 	mean, variance := op.Out(3), op.Out(4)
-	if !op.Attrs().Bool("is_training") {
+	if _, ok := op.Attrs().Lookup("is_training"); ok && !op.Attrs().Bool("is_training") { // which is true unless told otherwise
 		mean, variance = op.In(3), op.In(4)
 	}
 	version := strings.TrimPrefix(op.Name(), "FusedBatchNorm")

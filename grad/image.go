@@ -13,12 +13,10 @@ var imageRules = map[string]Rule{
 		size := s.Emit1("Slice", nil, sizesOf(s, op.In(0)), []int32{1}, []int32{2})
 		op.Give(0, s.Emit1("ResizeNearestNeighborGrad", resizeAttrs(op), op.Grad(0), size))
 	},
-	"NonMaxSuppression":         none,
-	"NonMaxSuppressionV2":       none,
-	"NonMaxSuppressionV3":       none,
-	"NonMaxSuppressionV4":       none,
-	"NonMaxSuppressionV5":       none,
-	"CombinedNonMaxSuppression": none,
+	"NonMaxSuppression":   none,
+	"NonMaxSuppressionV2": none,
+	"NonMaxSuppressionV3": none,
+	"NonMaxSuppressionV4": none,
 }
 
 // byImage returns the rule of an op whose gradient is an op of the gradient and

@@ -152,10 +152,13 @@ func (l *loop) forwardLoop(d *draft, cond *graph.Function) error {
 }
 
 // backwardLoop makes the backward loop's functions, of which round is the
-// gradient of one round. Its variables are a counter, the gradients, the sums
-// for the handles, the lists and the invariants.
+// gradient of one round. Its variables are a count of the rounds and the limit
+// for them, where TensorFlow's gradient of a loop looks for them, the number of
+// rounds of the forward loop, the gradients, the sums for the handles, the lists
+// and the invariants.
 func (t *Tape) backwardLoop(l *loop, d *draft, round *graph.Function, sources []origin) error {
-	facts := []graph.Fact{counterFact}
+	facts := []graph.Fact{counterFact, counterFact, counterFact}
+	front := len(facts)
 	for _, i := range l.vars {
 		facts = append(facts, graph.Fact{DType: d.args[i].DType(), Handle: d.args[i].Fact().Handle})
 	}
@@ -190,7 +193,7 @@ func (t *Tape) backwardLoop(l *loop, d *draft, round *graph.Function, sources []
 	if err != nil {
 		return err
 	}
-	c, err := trace.Finish([]*ops.Value{ops.Greater(s, args[0], 0)}, nil)
+	c, err := trace.Finish([]*ops.Value{ops.Less(s, args[0], args[2])}, nil)
 	if err != nil {
 		return err
 	}
@@ -200,8 +203,8 @@ func (t *Tape) backwardLoop(l *loop, d *draft, round *graph.Function, sources []
 	if args, err = arguments(trace); err != nil {
 		return err
 	}
-	next := []*ops.Value{ops.Sub(s, args[0], 1)}
-	rest := args[1:]
+	next := []*ops.Value{ops.Add(s, args[0], 1), args[1], args[2]}
+	rest := args[front:]
 	take := func(n int) []*ops.Value {
 		part := rest[:n]
 		rest = rest[n:]
@@ -229,7 +232,7 @@ func (t *Tape) backwardLoop(l *loop, d *draft, round *graph.Function, sources []
 		name = "StatefulPartitionedCall"
 	}
 	var types []tensor.DType
-	for _, f := range facts[1 : 1+len(dys)] {
+	for _, f := range facts[front : front+len(dys)] {
 		types = append(types, f.DType)
 	}
 	types = append(types, l.sums...)
@@ -286,7 +289,8 @@ func loopAttrs(attrs graph.Attrs, cond, body *graph.Function, in []*ops.Value) g
 // apply implements derivative.
 func (l *loop) apply(s *ops.Scope, op *Op) {
 	n := op.NumOut() - 1 - len(l.lists)
-	in := []*ops.Value{op.Out(n)}
+	in := []*ops.Value{ops.Const(s, int32(0)), ops.Const(s, int32(-1)), op.Out(n)}
+	front := len(in)
 	for _, i := range l.vars {
 		in = append(in, op.GradOrZero(i))
 	}
@@ -310,16 +314,16 @@ func (l *loop) apply(s *ops.Scope, op *Op) {
 	}
 	out := s.EmitN(len(in), name, loopAttrs(nil, l.backCond, l.backBody, in), inputs(in)...)
 	for k, i := range l.vars {
-		op.Give(i, out[1+k])
+		op.Give(i, out[front+k])
 	}
-	at := 1 + len(l.vars)
+	at := front + len(l.vars)
 	for k, i := range l.handles {
 		if !l.sliced[k] {
 			op.Give(i, out[at])
 			at++
 			continue
 		}
-		op.Give(i, joinRounds(s, op.In(i), out[at], out[at+1], l.sums[at-len(l.vars)]))
+		op.Give(i, joinRounds(s, op.In(i), out[at], out[at+1], l.sums[at+1-front-len(l.vars)]))
 		at += 2
 	}
 }

@@ -37,7 +37,8 @@ func emptyList(s *ops.Scope, d tensor.DType) *ops.Value {
 }
 
 // joinRounds returns the gradient of a variable whose rounds' slices are in
-// lists.
+// lists. It is a whole tensor, as TensorFlow's is: optimizers treat rows that no
+// slice names differently.
 func joinRounds(s *ops.Scope, handle, values, indices *ops.Value, indexType tensor.DType) *ops.Value {
 	shape := valueShape(s, handle)
 	tail := ops.StridedSlice(s, shape, ops.From(1))
@@ -46,9 +47,10 @@ func joinRounds(s *ops.Scope, handle, values, indices *ops.Value, indexType tens
 		attrs := graph.Attrs{graph.Type("element_dtype", d), graph.Type("shape_type", tensor.Int32)}
 		return s.EmitN(2, "TensorListConcatV2", attrs, list, elements, tensor.Vector[int64]())[0]
 	}
-	return ops.IndexedSlices{
+	slices := ops.IndexedSlices{
 		Values:  join(values, valueType(handle), rows),
 		Indices: join(indices, indexType, tensor.Vector(int32(-1))),
 		Shape:   shape,
-	}.Value(s)
+	}
+	return ops.Identity(s, slices.Value(s))
 }

@@ -22,8 +22,8 @@ import (
 var constant = map[string]bool{
 	"FloorDiv": true, "TruncateDiv": true, "Sign": true, "Floor": true, "Ceil": true, "Rint": true, "Round": true,
 	"ZerosLike": true, "OnesLike": true, "OneHot": true, "ArgMax": true, "ArgMin": true, "Bitcast": true,
-	"NonMaxSuppression": true, "NonMaxSuppressionV2": true, "NonMaxSuppressionV3": true, "NonMaxSuppressionV4": true, "NonMaxSuppressionV5": true,
-	"CombinedNonMaxSuppression": true,
+	"NonMaxSuppression": true, "NonMaxSuppressionV2": true, "NonMaxSuppressionV3": true, "NonMaxSuppressionV4": true,
+	"PreventGradient": true,
 }
 
 // byHandle are ops that read variables; they have tests of their own.

@@ -60,7 +60,7 @@ func (t *Tape) Tracks(in []*ops.Value) bool {
 }
 
 // stopsGradient reports whether no gradient flows back through the op.
-func stopsGradient(op string) bool { return op == "StopGradient" || op == "PreventGradient" }
+func stopsGradient(op string) bool { return op == "StopGradient" }
 
 // anyDifferentiable reports whether a gradient can flow into one of the values.
 func anyDifferentiable(values []*ops.Value) bool {

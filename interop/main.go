@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strings"
 )
@@ -35,6 +36,7 @@ var suites = []suite{
 	{"rewrite", rewriteCases},
 	{"join", joinCases},
 	{"traces", traceCases},
+	{"gradients", gradientCases},
 	{hostile, hostileCases},
 }
 
@@ -43,9 +45,10 @@ const hostile = "hostile"
 
 // run is one run of the program over a work folder.
 type run struct {
-	root   string // holds specs.json, tf/ and go/
-	python string // shows differences through oracle.py; "" leaves them out
-	cairn  string // the command
+	root   string         // holds specs.json, tf/ and go/
+	python string         // shows differences through oracle.py; "" leaves them out
+	cairn  string         // the command
+	match  *regexp.Regexp // the gradients to judge
 	specs  specs
 	failed int
 	dumped int // differences shown
@@ -62,7 +65,9 @@ func main() {
 	flag.StringVar(&r.python, "python", "", "python with TensorFlow, to show differences with")
 	flag.StringVar(&r.cairn, "cairn", "", "the command, for the hostile files")
 	only := flag.String("only", "", "comma-separated suites to run; all if empty")
+	match := flag.String("match", "", "`expression` that the names of the gradients to judge match")
 	flag.Parse()
+	r.match = regexp.MustCompile(*match)
 	if err := r.main(*only); err != nil {
 		fmt.Fprintln(os.Stderr, "interop:", err)
 		os.Exit(2)

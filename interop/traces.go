@@ -50,18 +50,22 @@ type program struct {
 
 type programIn struct{ X []*ops.Value }
 
-// instance returns the program with state of its own.
-func (p *program) instance() func(mode function.Mode) *function.Func[programIn, []*ops.Value] {
-	vars := p.vars()
-	run := p.run
-	if p.with != nil {
-		with := p.with()
-		run = func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
-			return p.runWith(s, with, vars, in)
-		}
+// instance returns the program's variables, made anew, and the program that works
+// with them.
+func (p *program) instance() (vars []*trackable.Variable, run func(s *ops.Scope, in []*ops.Value) []*ops.Value) {
+	vars = p.vars()
+	if p.with == nil {
+		return vars, func(s *ops.Scope, in []*ops.Value) []*ops.Value { return p.run(s, vars, in) }
 	}
+	with := p.with()
+	return vars, func(s *ops.Scope, in []*ops.Value) []*ops.Value { return p.runWith(s, with, vars, in) }
+}
+
+// function returns a function that runs the program with state of its own.
+func (p *program) function() func(mode function.Mode) *function.Func[programIn, []*ops.Value] {
+	_, run := p.instance()
 	return func(mode function.Mode) *function.Func[programIn, []*ops.Value] {
-		return function.New(func(s *ops.Scope, in programIn) []*ops.Value { return run(s, vars, in.X) }, &function.Options{Mode: mode})
+		return function.New(func(s *ops.Scope, in programIn) []*ops.Value { return run(s, in.X) }, &function.Options{Mode: mode})
 	}
 }
 
@@ -73,26 +77,6 @@ func (p *program) values() programIn {
 	return in
 }
 
-// The files of interop/peer/run_functions.py.
-type (
-	judgeCall struct {
-		Function string              `json:"function"`
-		Inputs   string              `json:"inputs"`
-		Args     []map[string]string `json:"args"`
-		Outputs  string              `json:"outputs"`
-	}
-	judgeVariable struct {
-		Name  string   `json:"name"`
-		DType string   `json:"dtype"`
-		Shape []int    `json:"shape"`
-		Value []string `json:"value"`
-	}
-	judgeCalls struct {
-		Calls     []judgeCall     `json:"calls"`
-		Variables []judgeVariable `json:"variables"`
-	}
-)
-
 // judged is a program whose files lie in a folder.
 type judged struct {
 	*program
@@ -102,92 +86,22 @@ type judged struct {
 
 // write traces the program and writes what TensorFlow needs to run it.
 func (p *program) write(dir string) (*judged, error) {
-	c, err := p.instance()(function.Traced).Trace(p.values())
+	c, err := p.function()(function.Traced).Trace(p.values())
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
-	// TensorFlow's own shape rules refuse some ops whose inputs have no known
-	// number of dimensions.
-	shapes := make([]graph.PartialShape, len(c.Function.Args))
-	for i, a := range c.Function.Args {
-		shapes[i] = a.Out[0].Shape
-	}
-	c.Function.Attrs = c.Function.Attrs.Set(graph.Shapes("_input_shapes", shapes...))
+	withInputShapes(c.Function)
 	lib := graph.Assemble(c.Function)
-	raw, err := (&graph.Graph{Library: lib}).Marshal()
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "graph.pb"), raw, 0o666); err != nil {
-		return nil, err
-	}
 	arrays := map[string]*tensor.Tensor{}
 	var calls judgeCalls
-	var args []map[string]string
-	for i, x := range p.in {
-		key := fmt.Sprintf("in%d", i)
-		arrays[key] = x
-		args = append(args, map[string]string{"input": key})
-	}
-	for i, capture := range c.Captures {
-		key := fmt.Sprintf("c%d", i)
-		switch {
-		case capture.Variable != nil:
-			arrays[key] = capture.Variable.Load()
-			calls.Variables = append(calls.Variables, judgeVariable{
-				Name: key, DType: capture.Variable.DType().String(), Shape: capture.Variable.Shape(), Value: []string{"in.npz", key}})
-			args = append(args, map[string]string{"variable": key})
-		case capture.Tensor != nil:
-			arrays[key] = capture.Tensor
-			args = append(args, map[string]string{"input": key})
-		default:
-			return nil, fmt.Errorf("a capture of a %T", capture.Resource)
-		}
+	args, err := calls.arguments("", p.in, c.Captures, arrays)
+	if err != nil {
+		return nil, err
 	}
 	for i := range max(1, p.calls) {
-		calls.Calls = append(calls.Calls, judgeCall{lib.NameOf(c.Function), "in.npz", args, fmt.Sprintf("out%d.npz", i)})
+		calls.Calls = append(calls.Calls, judgeCall{Function: lib.NameOf(c.Function), Inputs: "in.npz", Args: args, Outputs: fmt.Sprintf("out%d.npz", i)})
 	}
-	text, err := json.Marshal(calls)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "calls.json"), text, 0o666); err != nil {
-		return nil, err
-	}
-	return &judged{p, dir, c}, writeNPZ(filepath.Join(dir, "in.npz"), arrays)
-}
-
-func writeNPZ(path string, arrays map[string]*tensor.Tensor) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	w := tensor.NewNPZWriter(f, nil)
-	names := make([]string, 0, len(arrays))
-	for name := range arrays {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		t := arrays[name]
-		if t.DType() == tensor.String {
-			t = tensor.Must(hexed(t))
-		}
-		err = errors.Join(err, w.Add(name, t))
-	}
-	return errors.Join(err, w.Close(), f.Close())
-}
-
-// hexed returns strings as hexadecimal digits, as run_functions.py takes them.
-func hexed(t *tensor.Tensor) (*tensor.Tensor, error) {
-	out := slices.Clone(tensor.Values[string](t))
-	for i, s := range out {
-		out[i] = hex.EncodeToString([]byte(s))
-	}
-	return tensor.FromStrings(tensor.String, out, t.Shape()...)
+	return &judged{p, dir, c}, calls.write(dir, lib, arrays)
 }
 
 // compare runs the program eagerly and compares with what TensorFlow left.
@@ -207,7 +121,7 @@ func (j *judged) compare(ctx context.Context) error {
 		return fmt.Errorf("TensorFlow: %s", result.Error)
 	}
 	// A trace of the twin tells which of its variables are the captures.
-	twin := j.instance()
+	twin := j.function()
 	c, err := twin(function.Traced).Trace(j.values())
 	if err != nil {
 		return err
@@ -226,16 +140,7 @@ func (j *judged) compare(ctx context.Context) error {
 }
 
 func (j *judged) compareCall(ctx context.Context, i int, got []*ops.Value, captures []graph.Capture) error {
-	f, err := os.Open(filepath.Join(j.dir, fmt.Sprintf("out%d.npz", i)))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	z, err := tensor.OpenNPZ(f, info.Size(), nil)
+	z, err := readNPZ(filepath.Join(j.dir, fmt.Sprintf("out%d.npz", i)))
 	if err != nil {
 		return err
 	}

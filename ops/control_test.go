@@ -166,6 +166,40 @@ func TestTracedControlFlowIsFunctionalOps(t *testing.T) {
 	}
 }
 
+// TestALoopBeginsWithItsCounterAndLimit holds what TensorFlow's gradient of a loop
+// takes for granted.
+func TestALoopBeginsWithItsCounterAndLimit(t *testing.T) {
+	for name, limit := range map[string]int64{"while": -1, "while that grows": -1, "while with a limit": 5, "map": -1, "scan": -1} {
+		c := sameTraced(t, vectorIn(1, 2, 3), knowledge["shapes known"], controlCalls()[name])
+		loops := 0
+		for _, n := range c.Function.Graph.Nodes() {
+			if !strings.HasSuffix(n.Op, "While") {
+				continue
+			}
+			loops++
+			for i, want := range []int64{0, limit} {
+				elems, ok := n.In[i].Fact().Ints()
+				if !ok || len(elems) != 1 {
+					t.Fatalf("%s: input %d is %v", name, i, n.In[i].Fact())
+				}
+				if got, ok := elems[0].Int(); !ok || got != want || n.In[i].Fact().DType != tensor.Int32 {
+					t.Errorf("%s: input %d is %v, want %d", name, i, n.In[i].Fact(), want)
+				}
+			}
+			body, _ := n.Attrs.Func("body")
+			if o := body.Function.Results[1].Output; o.Node.Op != "Identity" || o.Node.In[0].Node != body.Function.Args[1] {
+				t.Errorf("%s: the limit changes to %v", name, o)
+			}
+			if o := body.Function.Results[0].Output; o.Node.Op != "AddV2" || o.Node.In[0].Node != body.Function.Args[0] {
+				t.Errorf("%s: the counter becomes %v", name, o)
+			}
+		}
+		if loops == 0 {
+			t.Errorf("%s: there is no loop", name)
+		}
+	}
+}
+
 func TestShapesOfTracedControlFlow(t *testing.T) {
 	for name, want := range map[string]string{"while": "[]", "while that grows": "[?]", "if": "[3]", "scan": "[3]", "map": "[3]"} {
 		c := sameTraced(t, vectorIn(1, 2, 3), knowledge["shapes known"], controlCalls()[name])

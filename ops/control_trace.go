@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
@@ -167,29 +168,61 @@ func shapesAttr(name string, facts []graph.Fact) graph.Attr {
 	return graph.Shapes(name, shapes...)
 }
 
-// traceWhile emits a loop. What is known of the variables is relaxed until the
-// body keeps it.
+// traceWhile emits a loop. In front of its variables stand a count of the rounds
+// and the limit for them, -1 for none: TensorFlow's gradient of a loop looks for
+// them there.
 func (s *Scope) traceWhile(init []*Value, limit int, cond, step body) []*Value {
+	const front = 2
+	most := int32(-1)
 	if limit > 0 {
-		return s.traceLimited(init, limit, cond, step)
+		most = int32(min(limit, math.MaxInt32))
 	}
+	vars := append([]*Value{Const(s, int32(0)), Const(s, most)}, init...)
+	if !s.alive() {
+		return nil
+	}
+	out := s.emitLoop(vars,
+		func(s *Scope, in []*Value) []*Value {
+			more := cond(s, in[front:])
+			if !s.alive() {
+				return nil
+			}
+			if c := more[0]; c != nil && c.DType() != tensor.Bool {
+				s.fail("While", nil, fmt.Errorf("the condition is %v, not bool; ops.NotEqual compares with 0", c.DType()))
+				return nil
+			}
+			if limit > 0 {
+				more = []*Value{And(s, Less(s, in[0], in[1]), more[0])}
+			}
+			return more
+		},
+		func(s *Scope, in []*Value) []*Value {
+			next := step(s, in[front:])
+			if !s.alive() {
+				return nil
+			}
+			if err := sameVariables(init, next); err != nil {
+				s.fail("While", nil, err)
+				return nil
+			}
+			return append([]*Value{Add(s, in[0], 1), in[1]}, next...)
+		})
+	if len(out) == 0 {
+		return nil
+	}
+	return out[front:]
+}
+
+// emitLoop emits an op While. What is known of the variables is relaxed until the
+// body keeps it.
+func (s *Scope) emitLoop(init []*Value, cond, step body) []*Value {
 	facts := make([]graph.Fact, len(init))
 	for i, v := range init {
 		facts[i] = loopFact(v.Fact())
 	}
 	var round *traced
 	for {
-		if round = s.traceBody("while_body", facts, func(s *Scope, in []*Value) []*Value {
-			out := step(s, in)
-			if !s.alive() {
-				return nil
-			}
-			if err := sameVariables(init, out); err != nil {
-				s.fail("While", nil, err)
-				return nil
-			}
-			return out
-		}); round == nil {
+		if round = s.traceBody("while_body", facts, step); round == nil {
 			return nil
 		}
 		stable := true
@@ -202,13 +235,7 @@ func (s *Scope) traceWhile(init []*Value, limit int, cond, step body) []*Value {
 			break
 		}
 	}
-	test := s.traceBody("while_cond", facts, func(s *Scope, in []*Value) []*Value {
-		out := cond(s, in)
-		if c := out[0]; s.alive() && c != nil && c.DType() != tensor.Bool {
-			s.fail("While", nil, fmt.Errorf("the condition is %v, not bool; ops.NotEqual compares with 0", c.DType()))
-		}
-		return out
-	})
+	test := s.traceBody("while_cond", facts, cond)
 	if test == nil {
 		return nil
 	}
@@ -243,23 +270,4 @@ func loopFact(f graph.Fact) graph.Fact {
 		f.Handle = held
 	}
 	return f
-}
-
-// traceLimited traces a loop that also counts its rounds.
-func (s *Scope) traceLimited(init []*Value, limit int, cond, step body) []*Value {
-	out := s.traceWhile(append([]*Value{Const(s, int32(0))}, init...), 0,
-		func(s *Scope, in []*Value) []*Value {
-			more := cond(s, in[1:])
-			if !s.alive() {
-				return more
-			}
-			return []*Value{And(s, Less(s, in[0], limit), more[0])}
-		},
-		func(s *Scope, in []*Value) []*Value {
-			return append([]*Value{Add(s, in[0], 1)}, step(s, in[1:])...)
-		})
-	if len(out) == 0 {
-		return nil
-	}
-	return out[1:]
 }

@@ -1,0 +1,505 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/testkit/opfixture"
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// derivative is a program that TensorFlow differentiates as it was traced here, and
+// what our own trace of its gradient gives.
+type derivative struct {
+	*program
+	of      string // the op or the model
+	forward *graph.Function
+	calls   judgeCalls                // the one call
+	arrays  map[string]*tensor.Tensor // of the call, as they are before it
+	dys     []*tensor.Tensor          // what flows into each output, nil where that has no gradient
+	by      []int                     // the places of the arguments it is differentiated by
+	got     []*tensor.Tensor          // by by: our gradients
+	sliced  []bool                    // by by: ours is an IndexedSlices
+	refused error                     // why there is none of ours
+}
+
+func hasGradient(d tensor.DType) bool { return d.IsFloating() || d.IsComplex() }
+
+// differentiate computes our gradient of the program by a trace. It returns nil for
+// one that has nothing to differentiate. The names of arrays begin with prefix.
+func (p *program) differentiate(ctx context.Context, prefix string) (*derivative, error) {
+	// A run of its own, for it may change variables.
+	out, err := p.function()(function.Eagerly).Call(ctx, p.values())
+	if err != nil {
+		return nil, fmt.Errorf("eagerly: %w", err)
+	}
+	d := &derivative{program: p, arrays: map[string]*tensor.Tensor{}}
+	rng := rand.New(rand.NewPCG(1, 2))
+	any := false
+	for _, v := range out {
+		t, err := v.Tensor()
+		if err != nil {
+			return nil, err
+		}
+		var dy *tensor.Tensor
+		if hasGradient(t.DType()) {
+			if dy, err = randomLike(rng, t); err != nil {
+				return nil, err
+			}
+			any = true
+		}
+		d.dys = append(d.dys, dy)
+	}
+	vars, run := p.instance()
+	f := function.New(func(s *ops.Scope, in programIn) []*ops.Value { return run(s, in.X) }, &function.Options{Mode: function.Traced})
+	trace, err := f.Trace(p.values())
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	d.forward = trace.Function
+	var values []int
+	for i, x := range p.in {
+		if hasGradient(x.DType()) {
+			values, d.by = append(values, i), append(d.by, i)
+		}
+	}
+	var sources []*trackable.Variable
+	for i, c := range trace.Captures {
+		if v := c.Variable; v != nil && v.Trainable() && hasGradient(v.DType()) && contains(vars, v) {
+			sources, d.by = append(sources, v), append(d.by, len(p.in)+i)
+		}
+	}
+	if !any || len(d.by) == 0 {
+		return nil, nil
+	}
+	if err := d.call(prefix, trace.Captures); err != nil {
+		return nil, err
+	}
+	d.refused = d.compute(ctx, run, values, sources)
+	return d, nil
+}
+
+// call notes what TensorFlow is to do. Variables are copied now, for our own run may
+// change them.
+func (d *derivative) call(prefix string, captures []graph.Capture) error {
+	args, err := d.calls.arguments(prefix, d.in, captures, d.arrays)
+	if err != nil {
+		return err
+	}
+	for key, x := range d.arrays {
+		d.arrays[key] = x.Clone()
+	}
+	call := judgeCall{Inputs: "in.npz", Args: args, Outputs: prefix + "out.npz", By: d.by}
+	for k, dy := range d.dys {
+		if dy == nil {
+			call.Dys = append(call.Dys, nil)
+			continue
+		}
+		key := fmt.Sprintf("%sdy%d", prefix, k)
+		d.arrays[key] = dy
+		call.Dys = append(call.Dys, &key)
+	}
+	d.calls.Calls = append(d.calls.Calls, call)
+	return nil
+}
+
+func contains(vars []*trackable.Variable, v *trackable.Variable) bool {
+	for _, x := range vars {
+		if x == v {
+			return true
+		}
+	}
+	return false
+}
+
+// gradientIn is what the trace of a gradient is given.
+type gradientIn struct{ X, DY []*ops.Value }
+
+// compute traces the program and its gradient as one function and runs that.
+func (d *derivative) compute(ctx context.Context, run func(*ops.Scope, []*ops.Value) []*ops.Value, values []int, vars []*trackable.Variable) error {
+	d.sliced = make([]bool, len(d.by))
+	f := function.New(func(s *ops.Scope, in gradientIn) []*ops.Value {
+		o := &grad.Options{Persistent: true}
+		var sources []*ops.Value
+		for _, i := range values {
+			sources = append(sources, in.X[i])
+		}
+		o.Watch = sources
+		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+			y := run(s, in.X)
+			var terms []ops.Input
+			dys := in.DY
+			for k, dy := range d.dys {
+				if dy != nil {
+					terms, dys = append(terms, weighed(s, y[k], dys[0])), dys[1:]
+				}
+			}
+			if s.Err() != nil {
+				return nil
+			}
+			return s.Emit1("AddN", nil, terms...)
+		}, o)
+		if s.Err() != nil {
+			return nil
+		}
+		grads := tape.GradientWith([]*ops.Value{loss}, sources, &grad.GradientOptions{Zero: true})
+		for _, g := range tape.Gradient(loss, vars, &grad.GradientOptions{Zero: true}) {
+			grads = append(grads, g.Grad)
+		}
+		if s.Err() != nil {
+			return nil
+		}
+		for i, g := range grads {
+			_, d.sliced[i] = g.IndexedSlices()
+		}
+		return grads
+	}, &function.Options{Mode: function.Traced})
+	in := gradientIn{X: d.values().X}
+	for _, dy := range d.dys {
+		if dy != nil {
+			in.DY = append(in.DY, ops.ValueOf(dy))
+		}
+	}
+	out, err := f.Call(ctx, in)
+	if err != nil {
+		return err
+	}
+	for _, v := range out {
+		t, err := v.Tensor()
+		if err != nil {
+			return err
+		}
+		d.got = append(d.got, t)
+	}
+	return nil
+}
+
+// weighed returns the sum of y's elements, each times that of dy, so that dy is
+// the gradient with regard to y.
+func weighed(s *ops.Scope, y, dy *ops.Value) *ops.Value {
+	if d := y.DType(); d.IsComplex() {
+		part := tensor.Float32
+		if d == tensor.Complex128 {
+			part = tensor.Float64
+		}
+		y = s.Emit1("Real", graph.Attrs{graph.Type("Tout", part)}, ops.Mul(s, y, ops.Conj(s, dy)))
+	} else {
+		y = ops.Mul(s, y, dy)
+	}
+	if y.DType() != tensor.Float64 {
+		y = ops.Cast(s, y, tensor.Float64)
+	}
+	return ops.Sum(s, ops.Reshape(s, y, -1), 0)
+}
+
+// randomLike returns a tensor of numbers between -1 and 1, none close to 0.
+func randomLike(rng *rand.Rand, t *tensor.Tensor) (*tensor.Tensor, error) {
+	number := func() float64 {
+		x := 0.25 + 0.75*rng.Float64()
+		if rng.IntN(2) == 0 {
+			return -x
+		}
+		return x
+	}
+	if t.DType().IsComplex() {
+		v := make([]complex128, t.Len())
+		for i := range v {
+			v[i] = complex(number(), number())
+		}
+		x, err := tensor.New(v, t.Shape()...)
+		if err != nil {
+			return nil, err
+		}
+		return tensor.Cast(x, t.DType())
+	}
+	v := make([]float64, t.Len())
+	for i := range v {
+		v[i] = number()
+	}
+	x, err := tensor.New(v, t.Shape()...)
+	if err != nil {
+		return nil, err
+	}
+	return tensor.Cast(x, t.DType())
+}
+
+// differentiation is a group of derivatives whose files share a folder.
+type differentiation struct {
+	name  string
+	dir   string
+	cases []*derivative
+}
+
+// write writes what TensorFlow needs.
+func (g *differentiation) write() error {
+	var roots []*graph.Function
+	for _, d := range g.cases {
+		withInputShapes(d.forward)
+		roots = append(roots, d.forward)
+	}
+	lib := graph.Assemble(roots...)
+	arrays := map[string]*tensor.Tensor{}
+	var all judgeCalls
+	for _, d := range g.cases {
+		maps.Copy(arrays, d.arrays)
+		d.calls.Calls[0].Function = lib.NameOf(d.forward)
+		all.Calls = append(all.Calls, d.calls.Calls...)
+		all.Variables = append(all.Variables, d.calls.Variables...)
+	}
+	return all.write(g.dir, lib, arrays)
+}
+
+// compare holds our gradients against what TensorFlow left.
+func (g *differentiation) compare(ctx context.Context) (string, error) {
+	var result struct {
+		Error string
+		Calls []struct {
+			OK    bool
+			Error string
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(g.dir, "result.json"))
+	if err != nil {
+		return "", err
+	}
+	if err := json.Unmarshal(text, &result); err != nil {
+		return "", err
+	}
+	if result.Error != "" || len(result.Calls) != len(g.cases) {
+		return "", fmt.Errorf("TensorFlow: %s", result.Error)
+	}
+	var tally tally
+	var wrong []error
+	for i, d := range g.cases {
+		var theirs error
+		if !result.Calls[i].OK {
+			theirs = errors.New(brief(result.Calls[i].Error))
+		}
+		wrong = append(wrong, d.settle(ctx, filepath.Join(g.dir, d.calls.Calls[0].Outputs), theirs, &tally))
+	}
+	return tally.String(), errors.Join(wrong...)
+}
+
+// brief returns an error of TensorFlow's without the places where it arose.
+func brief(text string) string {
+	var kept []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "File ") && !strings.HasPrefix(line, "Detected at") {
+			kept = append(kept, line)
+		}
+	}
+	text = strings.Join(kept[:min(4, len(kept))], "; ")
+	return text[:min(400, len(text))]
+}
+
+// tally counts what came of the calls of an op.
+type tally struct {
+	calls, gradients int
+	excepted         map[string]int
+}
+
+func (t *tally) except(why string) {
+	if t.excepted == nil {
+		t.excepted = map[string]int{}
+	}
+	t.excepted[why]++
+}
+
+func (t *tally) String() string {
+	parts := []string{fmt.Sprintf("%d gradients of %d calls", t.gradients, t.calls)}
+	if t.calls == 0 {
+		parts = nil
+	}
+	var whys []string
+	for why := range t.excepted {
+		whys = append(whys, why)
+	}
+	sort.Strings(whys)
+	for _, why := range whys {
+		parts = append(parts, fmt.Sprintf("%d without: %s", t.excepted[why], why))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// settle compares one call, or says why it can't be compared.
+func (d *derivative) settle(ctx context.Context, path string, theirs error, t *tally) error {
+	e := gradientExceptions[d.of]
+	switch {
+	case theirs != nil && d.refused != nil:
+		t.except("neither has a gradient")
+		return nil
+	case theirs != nil && e.allows(theirs):
+		t.except(e.onlyHere)
+		return nil
+	case theirs != nil:
+		return fmt.Errorf("%s: TensorFlow: %w", d.name, theirs)
+	case d.refused != nil && e.onlyThere != "":
+		t.except(e.onlyThere)
+		return nil
+	case d.refused != nil:
+		return fmt.Errorf("%s: here: %w", d.name, d.refused)
+	}
+	z, err := readNPZ(path)
+	if err != nil {
+		return err
+	}
+	t.calls++
+	var wrong []error
+	for i, place := range d.by {
+		want, err := z.Read(ctx, fmt.Sprintf("gradient/%d", place))
+		if err != nil {
+			return err
+		}
+		kind, err := z.Read(ctx, fmt.Sprintf("kind/%d", place))
+		if err != nil {
+			return err
+		}
+		word, err := hex.DecodeString(tensor.Values[string](kind)[0])
+		if err != nil {
+			return err
+		}
+		diff := d.differ(d.got[i], want)
+		if diff == "" && d.sliced[i] != (string(word) == "slices") {
+			diff = fmt.Sprintf("slices: %v, TensorFlow's is %s", d.sliced[i], word)
+		}
+		switch {
+		case diff == "":
+			t.gradients++
+		case e.differs != "" && (e.where == nil || e.where(place, want.DType())):
+			t.except(e.differs)
+		default:
+			wrong = append(wrong, fmt.Errorf("%s: by argument %d: %s", d.name, place, diff))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// tolerances are how far gradients of a type may be from TensorFlow's, relative to
+// the largest element.
+var tolerances = map[tensor.DType]float64{
+	tensor.Float32: 1e-5, tensor.Complex64: 1e-5, tensor.Float64: 1e-12, tensor.Complex128: 1e-12,
+	tensor.Float16: 4e-3, tensor.BFloat16: 3e-2,
+}
+
+// differ says where our gradient isn't TensorFlow's, as far as the least precise of
+// the types that the program handles can tell.
+func (d *derivative) differ(got, want *tensor.Tensor) string {
+	if !got.Shape().Equal(want.Shape()) {
+		return fmt.Sprintf("the shape is %v, TensorFlow's %v", got.Shape(), want.Shape())
+	}
+	tolerance := tolerances[got.DType()]
+	for _, dy := range d.dys {
+		if dy != nil {
+			tolerance = max(tolerance, tolerances[dy.DType()])
+		}
+	}
+	g, w := parts(got), parts(want)
+	scale := 0.0
+	for _, x := range w {
+		if a := math.Abs(x); !math.IsInf(a, 0) && a > scale {
+			scale = a
+		}
+	}
+	for i := range g {
+		if g[i] == w[i] || math.IsNaN(g[i]) && math.IsNaN(w[i]) {
+			continue
+		}
+		if !(math.Abs(g[i]-w[i]) <= tolerance*scale) {
+			return fmt.Sprintf("element %d is %v, TensorFlow has %v", i, g[i], w[i])
+		}
+	}
+	return ""
+}
+
+func gradientCases(ctx context.Context, r *run) {
+	if r.python == "" {
+		return
+	}
+	var groups []*differentiation
+	group := func(kind, name string, programs []*program) {
+		if !r.match.MatchString(name) {
+			return
+		}
+		g := &differentiation{name: name, dir: r.ours("gradients", fmt.Sprintf("%s%d", kind, len(groups)))}
+		for i, p := range programs {
+			var d *derivative
+			err := guarded(func() (err error) {
+				d, err = p.differentiate(ctx, fmt.Sprintf("f%d", i))
+				return err
+			})
+			if err != nil {
+				r.result("gradient of "+p.name, wrongs(err), "")
+			} else if d != nil {
+				d.of, _, _ = strings.Cut(name, ",")
+				g.cases = append(g.cases, d)
+			}
+		}
+		if len(g.cases) == 0 {
+			return
+		}
+		if err := guarded(g.write); err != nil {
+			r.result("gradient of "+name, wrongs(err), "")
+			return
+		}
+		groups = append(groups, g)
+	}
+	fixtures := opfixture.Load(fatal{}, "kernel/testdata/tf2.21")
+	set := kernel.All()
+	names := make([]string, 0, len(fixtures))
+	for op := range fixtures {
+		if set.Lookup(op) != nil {
+			names = append(names, op)
+		}
+	}
+	sort.Strings(names)
+	for _, op := range names {
+		var calls []*program
+		for i, f := range fixtures[op] {
+			if f.Elsewhere {
+				continue
+			}
+			p := opProgram(op, fixtures[op][i:i+1], set.Lookup(op).Precision)
+			p.name = fmt.Sprintf("%s %d", op, i)
+			calls = append(calls, p)
+		}
+		group("op", op, calls)
+	}
+	for _, p := range append(gradientPrograms(), tracePrograms()...) {
+		group("program", p.name, []*program{p})
+	}
+	var dirs []string
+	for _, g := range groups {
+		dirs = append(dirs, g.dir)
+	}
+	cmd := exec.CommandContext(ctx, r.python, append([]string{"interop/peer/differentiate.py"}, dirs...)...)
+	if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(out), "ran ") {
+		r.result("gradients in TensorFlow", []string{fmt.Sprintf("%v\n%s", err, out)}, "")
+		return
+	}
+	for _, g := range groups {
+		var detail string
+		err := guarded(func() (err error) {
+			detail, err = g.compare(ctx)
+			return err
+		})
+		r.result("gradient of "+g.name, wrongs(err), detail)
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// What interop/peer/run_functions.py and differentiate.py read.
+type (
+	judgeCall struct {
+		Function string              `json:"function"`
+		Inputs   string              `json:"inputs"`
+		Args     []map[string]string `json:"args"`
+		Outputs  string              `json:"outputs"`
+		Dys      []*string           `json:"dys,omitempty"`
+		By       []int               `json:"by,omitempty"`
+	}
+	judgeVariable struct {
+		Name  string   `json:"name"`
+		DType string   `json:"dtype"`
+		Shape []int    `json:"shape"`
+		Value []string `json:"value"`
+	}
+	judgeCalls struct {
+		Calls     []judgeCall     `json:"calls"`
+		Variables []judgeVariable `json:"variables"`
+	}
+)
+
+// write writes the files of a folder: the library, the calls of its functions and
+// the arrays that they are given.
+func (j *judgeCalls) write(dir string, lib *graph.Library, arrays map[string]*tensor.Tensor) error {
+	raw, err := (&graph.Graph{Library: lib}).Marshal()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.MkdirAll(dir, 0o777),
+		os.WriteFile(filepath.Join(dir, "graph.pb"), raw, 0o666),
+		os.WriteFile(filepath.Join(dir, "calls.json"), text, 0o666),
+		writeNPZ(filepath.Join(dir, "in.npz"), arrays))
+}
+
+// readNPZ opens an .npz that was read as a whole.
+func readNPZ(path string) (*tensor.NPZ, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return tensor.OpenNPZ(bytes.NewReader(raw), int64(len(raw)), nil)
+}
+
+// arguments adds what a function is given to the arrays and variables, under names that
+// begin with prefix, and returns where each argument is found.
+func (j *judgeCalls) arguments(prefix string, in []*tensor.Tensor, captures []graph.Capture, arrays map[string]*tensor.Tensor) ([]map[string]string, error) {
+	var args []map[string]string
+	for i, x := range in {
+		key := fmt.Sprintf("%sin%d", prefix, i)
+		arrays[key] = x
+		args = append(args, map[string]string{"input": key})
+	}
+	for i, capture := range captures {
+		key := fmt.Sprintf("%sc%d", prefix, i)
+		switch {
+		case capture.Variable != nil:
+			arrays[key] = capture.Variable.Load()
+			j.Variables = append(j.Variables, judgeVariable{
+				Name: key, DType: capture.Variable.DType().String(), Shape: capture.Variable.Shape(), Value: []string{"in.npz", key}})
+			args = append(args, map[string]string{"variable": key})
+		case capture.Tensor != nil:
+			arrays[key] = capture.Tensor
+			args = append(args, map[string]string{"input": key})
+		default:
+			return nil, fmt.Errorf("a capture of a %T", capture.Resource)
+		}
+	}
+	return args, nil
+}
+
+// withInputShapes notes what is known of the arguments' shapes where TensorFlow
+// looks for it: its own shape rules refuse some ops whose inputs have no known
+// number of dimensions.
+func withInputShapes(f *graph.Function) {
+	shapes := make([]graph.PartialShape, len(f.Args))
+	for i, a := range f.Args {
+		shapes[i] = a.Out[0].Shape
+	}
+	f.Attrs = f.Attrs.Set(graph.Shapes("_input_shapes", shapes...))
+}
+
+func writeNPZ(path string, arrays map[string]*tensor.Tensor) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := tensor.NewNPZWriter(f, nil)
+	names := make([]string, 0, len(arrays))
+	for name := range arrays {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		t := arrays[name]
+		if t.DType() == tensor.String {
+			t = tensor.Must(hexed(t))
+		}
+		err = errors.Join(err, w.Add(name, t))
+	}
+	return errors.Join(err, w.Close(), f.Close())
+}
+
+// hexed returns strings as hexadecimal digits, as run_functions.py takes them.
+func hexed(t *tensor.Tensor) (*tensor.Tensor, error) {
+	out := slices.Clone(tensor.Values[string](t))
+	for i, s := range out {
+		out[i] = hex.EncodeToString([]byte(s))
+	}
+	return tensor.FromStrings(tensor.String, out, t.Shape()...)
+}
