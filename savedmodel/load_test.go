@@ -331,3 +331,38 @@ func BenchmarkLoad(b *testing.B) {
 		})
 	}
 }
+
+// TestAnOpThatNobodyDefinesFailsOnlyWhoNeedsIt: its outputs have names in a
+// function's body, which only its definition could tell.
+func TestAnOpThatNobodyDefinesFailsOnlyWhoNeedsIt(t *testing.T) {
+	const text = `meta_graphs { meta_info_def { tags: 'serve' } graph_def {
+		node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
+		node { name: 'y' op: 'Neg' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
+		library { function {
+			signature { name: 'f' input_arg { name: 'a' type: DT_FLOAT } output_arg { name: 'r' type: DT_FLOAT } }
+			node_def { name: 'c' op: 'Conjure' input: 'a' attr { key: 'OutT' value { list { type: DT_FLOAT type: DT_FLOAT } } } }
+			node_def { name: 'n' op: 'Neg' input: 'c:rabbits:1' attr { key: 'T' value { type: DT_FLOAT } } }
+			ret { key: 'r' value: 'n:y:0' } } } }
+		signature_def { key: 'good' value { inputs { key: 'x' value { name: 'x:0' dtype: DT_FLOAT } } outputs { key: 'y' value { name: 'y:0' dtype: DT_FLOAT } } } }
+		object_graph_def {
+			nodes { children { node_id: 1 local_name: 'f' } user_object { identifier: '_generic_user_object' } }
+			nodes { bare_concrete_function { concrete_function_name: 'f' argument_keywords: 'a' allowed_positional_arguments: 1 } }
+			concrete_functions { key: 'f' value { } } } }`
+	m, err := savedmodel.Load(ctx, fstest.MapFS{"saved_model.pbtxt": {Data: []byte(text)}}, &savedmodel.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.Call(ctx, "good", map[string]*tensor.Tensor{"x": tensor.Scalar[float32](3)})
+	if err != nil || out["y"].String() != "-3.0" {
+		t.Errorf("%v, %v", out, err)
+	}
+	f, err := m.Function("f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Call(ctx, []any{tensor.Scalar[float32](3)}, nil)
+	var missing *savedmodel.UnsupportedError
+	if !errors.As(err, &missing) || missing.Ops[0].Op != "Conjure" || missing.Ops[0].Def != nil {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,6 +1,7 @@
 package savedmodel
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -147,11 +148,39 @@ func (g *MetaGraph) Graph() (*graph.Graph, error) {
 		if def == nil {
 			def = &pb.GraphDef{}
 		}
-		if g.graph, g.err = graph.FromProto(def, &graph.Options{Ops: g.Ops}); g.err != nil {
-			g.err = &FormatError{g.model.File, g.err}
-		}
+		g.graph, g.err = g.decodeGraph(def)
 	})
 	return g.graph, g.err
+}
+
+// decodeGraph makes a graph of its message.
+func (g *MetaGraph) decodeGraph(def *pb.GraphDef) (*graph.Graph, error) {
+	gr, err := graph.FromProto(def, &graph.Options{Ops: g.Ops})
+	if errors.Is(err, graph.ErrUnknownOp) {
+		guessed := guessOps(def, g.Ops)
+		if gr, err = graph.FromProto(def, &graph.Options{Ops: append(g.Ops[:len(g.Ops):len(g.Ops)], guessed...)}); err == nil {
+			forget(gr, guessed)
+		}
+	}
+	if err != nil {
+		return nil, &FormatError{g.model.File, err}
+	}
+	return gr, nil
+}
+
+// forget takes the definitions away that were made up for reading.
+func forget(gr *graph.Graph, guessed []*graph.OpDef) {
+	made := map[*graph.OpDef]bool{}
+	for _, d := range guessed {
+		made[d] = true
+	}
+	for _, f := range gr.Library.Functions() {
+		for _, n := range f.Graph.Nodes() {
+			if made[n.Def] {
+				n.Def = nil
+			}
+		}
+	}
 }
 
 // Signature returns the signature of that name.

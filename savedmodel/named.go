@@ -144,17 +144,7 @@ func (p *program) findInit() error {
 	if len(p.meta.Objects) > 0 {
 		return nil
 	}
-	var name string
-	for _, s := range p.meta.internal {
-		if s.Name == initSignature && len(s.Outputs) == 1 {
-			name = s.Outputs[0].Tensor
-		}
-	}
-	for _, key := range initKeys {
-		if list := p.meta.collection(key); name == "" && len(list) > 0 {
-			name = list[0]
-		}
-	}
+	name := p.meta.InitOp()
 	if name == "" {
 		return nil
 	}
@@ -164,4 +154,28 @@ func (p *program) findInit() error {
 	}
 	p.init, err = p.prune("the op that is run at loading", nil, nil, []*graph.Node{op.Node})
 	return err
+}
+
+// InitOp returns the name of the op that is run at loading; "" for none.
+func (g *MetaGraph) InitOp() string {
+	for _, s := range g.internal {
+		if s.Name == initSignature && len(s.Outputs) == 1 && s.Outputs[0].Tensor != "" {
+			return s.Outputs[0].Tensor
+		}
+	}
+	for _, key := range initKeys {
+		if list := g.collection(key); len(list) > 0 {
+			return list[0]
+		}
+	}
+	return ""
+}
+
+// SaverOps returns the names of the ops that write the model's checkpoint and
+// that read it; "" where there are none.
+func (g *MetaGraph) SaverOps() (save, restore string) {
+	if d := g.proto.SaverDef; d != nil {
+		return d.SaveTensorName, d.RestoreOpName
+	}
+	return "", ""
 }

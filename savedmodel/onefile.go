@@ -6,22 +6,28 @@ import (
 	"time"
 )
 
-// oneFile is a directory that holds a [GraphFile] and nothing else.
-type oneFile []byte
+// oneFile is a directory that holds one file and nothing else.
+type oneFile struct {
+	name string
+	data []byte
+}
 
 // Open implements [fs.FS].
 func (f oneFile) Open(name string) (fs.File, error) {
-	if name != GraphFile {
+	if name != f.name {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	return &memFile{bytes.NewReader(f)}, nil
+	return &memFile{bytes.NewReader(f.data), name}, nil
 }
 
-type memFile struct{ *bytes.Reader }
+type memFile struct {
+	*bytes.Reader
+	name string
+}
 
 func (f *memFile) Stat() (fs.FileInfo, error) { return f, nil }
 func (f *memFile) Close() error               { return nil }
-func (f *memFile) Name() string               { return GraphFile }
+func (f *memFile) Name() string               { return f.name }
 func (f *memFile) Mode() fs.FileMode          { return 0o444 }
 func (f *memFile) ModTime() time.Time         { return time.Time{} }
 func (f *memFile) IsDir() bool                { return false }

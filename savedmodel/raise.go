@@ -13,8 +13,8 @@ func (g *MetaGraph) raised() (*graph.Graph, raise.Problems, error) {
 	if err != nil || !raise.Needed(gr) {
 		return gr, nil, err
 	}
-	if gr, err = graph.FromProto(g.proto.GraphDef, &graph.Options{Ops: g.Ops}); err != nil {
-		return nil, nil, &FormatError{g.model.File, err}
+	if gr, err = g.decodeGraph(g.proto.GraphDef); err != nil {
+		return nil, nil, err
 	}
 	return gr, raise.Graph(gr), nil
 }

@@ -95,7 +95,12 @@ func Read(ctx context.Context, fsys fs.FS, o *ReadOptions) (*SavedModel, error) 
 // Unmarshal decodes the contents of a [GraphFile] without a directory: what
 // needs other files, weights and assets, isn't there.
 func Unmarshal(b []byte, o *ReadOptions) (*SavedModel, error) {
-	return Read(context.Background(), oneFile(b), o)
+	return Read(context.Background(), oneFile{GraphFile, b}, o)
+}
+
+// UnmarshalText does what [Unmarshal] does, of the contents of a [TextGraphFile].
+func UnmarshalText(b []byte, o *ReadOptions) (*SavedModel, error) {
+	return Read(context.Background(), oneFile{TextGraphFile, b}, o)
 }
 
 // readGraphs finds and decodes the file with the graphs.

@@ -26,6 +26,10 @@ func TestVerbs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	hostile, err := filepath.Abs("testdata/hostile")
+	if err != nil {
+		t.Fatal(err)
+	}
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -40,7 +44,10 @@ func TestVerbs(t *testing.T) {
 			if err := os.CopyFS(dir, os.DirFS(fixtures)); err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range []string{"hub", "keras_mlp", "module", "table", "tf1_graphs", "tf1_sparse"} {
+			if err := os.CopyFS(filepath.Join(dir, "hostile"), os.DirFS(hostile)); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range []string{"hub", "keras_mlp", "module", "table", "tf1_graphs", "tf1_init", "tf1_sparse"} {
 				if err := os.CopyFS(filepath.Join(dir, "models", m), os.DirFS(models+m)); err != nil {
 					t.Fatal(err)
 				}

@@ -94,7 +94,7 @@ func (s *jsonShape) check(t *testing.T, args []string, prefix string, v map[stri
 
 func TestJSONIsAsDocumented(t *testing.T) {
 	shapes := readShapes(t)
-	if len(shapes) != 11 {
+	if len(shapes) != 12 {
 		t.Fatalf("docs/json.md describes %v", slices.Sorted(maps.Keys(shapes)))
 	}
 	dir, fix := t.TempDir(), "testdata/tf2.21/"
@@ -111,6 +111,7 @@ func TestJSONIsAsDocumented(t *testing.T) {
 		{"stat", fix + "names"}, {"stat", fix + "dtypes/all"}, {"stat", fix + "names", "bias"},
 		{"show", fix + "guide"}, {"show", fix + "names"}, {"show", fix + "keras3/ckpt-1"}, {"show", fix + "saved_model"},
 		{"show", models + "keras_mlp"}, {"show", models + "tf1_graphs"}, {"show", models + "tf1_sparse"}, {"show", models + "table"},
+		{"scan", "testdata/hostile"}, {"scan", models + "module", models + "hub"},
 		{"verify", fix + "guide"}, {"verify", fix + "bad/index", fix + "bad/data", fix + "guide"}, {"verify", filepath.Join(lost, "ckpt-2")}, {"verify", fix + "gone"},
 		{"diff", fix + "guide/ckpt-1", fix + "guide/ckpt-2"}, {"diff", fix + "guide/ckpt-1", fix + "guide/ckpt-1"}, {"diff", fix + "guide/ckpt-1", fix + "objects/o"}, {"diff", fix + "names", fix + "guide"},
 		{"convert", fix + "guide", dir + "/a.npz"}, {"convert", fix + "guide", dir + "/a.safetensors"},

@@ -23,7 +23,7 @@ PATH is a checkpoint's prefix (model/ckpt-10), one of its files, a directory
 with a checkpoint file (its latest is meant), a SavedModel's directory, or a
 .npz or .safetensors file.
 
-Exit codes: 0 fine, 1 found (differs, corrupt), 2 could not.`,
+Exit codes: 0 fine, 1 found (differs, corrupt, flagged), 2 could not.`,
 		Example: `  cairn demo                            train, save, stop, resume
   cairn ls model/ckpt-10                what is in it
   cairn cat model/ckpt-10 net/l1/kernel
@@ -62,7 +62,7 @@ Exit codes: 0 fine, 1 found (differs, corrupt), 2 could not.`,
 			root.AddCommand(c)
 		}
 	}
-	add("look", newLs(a), newCat(a), newStat(a), newShow(a), newVerify(a), newDiff(a))
+	add("look", newLs(a), newCat(a), newStat(a), newShow(a), newVerify(a), newDiff(a), newScan(a))
 	add("change", newConvert(a), newEdit(a), newMerge(a))
 	add("more", newRun(a), newCompletion(a), newDemo(a), newVersion(a))
 	root.SetHelpCommandGroupID("more")

@@ -64,42 +64,12 @@ func (t *text) head(name, more string) {
 
 // line writes words, broken at blanks where they are too long.
 func (t *text) line(indent, words string) {
-	for i, l := range wrap(render.Printable(words), t.o.Tree.Width-len(indent)) {
+	for i, l := range render.Wrap(render.Printable(words), t.o.Tree.Width-len(indent)) {
 		if i > 0 {
 			l = "  " + l
 		}
 		fmt.Fprintln(t.w, indent+l)
 	}
-}
-
-// wrap breaks words at blanks so that each line has at most width columns, two
-// fewer after the first; a word that is longer stays whole.
-func wrap(s string, width int) []string {
-	var lines []string
-	for render.Width(s) > width {
-		cut, used := -1, 0
-		for i, r := range s {
-			if r == ' ' && i > 0 && s[i-1] != ' ' {
-				if used > width && cut > 0 {
-					break
-				}
-				cut = i
-			}
-			used += render.Width(string(r))
-			if used > width && cut > 0 {
-				break
-			}
-		}
-		if cut <= 0 {
-			break
-		}
-		if len(lines) == 0 {
-			width -= 2
-		}
-		lines = append(lines, s[:cut])
-		s = strings.TrimLeft(s[cut:], " ")
-	}
-	return append(lines, s)
 }
 
 func (t *text) metaGraph(g *MetaGraph, several bool) error {

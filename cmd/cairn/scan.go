@@ -1,0 +1,157 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cairnml/cairn/internal/app/render"
+	"github.com/cairnml/cairn/internal/app/scan"
+	"github.com/cairnml/cairn/savedmodel"
+)
+
+// scanFlags are what the user asked of scan.
+type scanFlags struct {
+	sarif, all bool
+	failOn     string
+}
+
+func newScan(a *app) *cobra.Command {
+	f := &scanFlags{}
+	c := &cobra.Command{
+		Use:   "scan PATH...",
+		Short: "Look for files, network, code and traps in a SavedModel",
+		Long: `Look for what a SavedModel would do besides computing, in its graph and in every
+function: ops that read or write files, talk to other processes or run code; ops
+that nobody knows; tensors that would fill the memory; functions that call
+themselves; odd names and paths; files beside it that carry programs. Nothing is
+run.
+
+PATH is a SavedModel's directory, a saved_model.pb or the file of a GraphDef.
+Severities are note, warning and high; from warnings on the exit code is 1.
+Notes are what every model may have, such as its own saver; --all prints them.`,
+		Example: `  cairn scan model
+  cairn scan model --fail-on high
+  cairn scan models/* --sarif > models.sarif`,
+		Args:              need(1, -1, "a PATH"),
+		ValidArgsFunction: completePaths,
+		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, a, args) },
+	}
+	c.Flags().BoolVar(&f.sarif, "sarif", false, "print SARIF 2.1.0, for code hosts and editors")
+	c.Flags().BoolVar(&f.all, "all", false, "print notes too")
+	c.Flags().StringVar(&f.failOn, "fail-on", "warning", "exit with 1 from this `SEVERITY` on")
+	return c
+}
+
+func (f *scanFlags) run(cmd *cobra.Command, a *app, paths []string) error {
+	fail, err := scan.ParseSeverity(f.failOn)
+	if err != nil {
+		return usagef("--fail-on: %v", err)
+	}
+	if f.sarif && a.json {
+		return usagef("--sarif and --json are two forms; give one")
+	}
+	o := &savedmodel.ReadOptions{MaxMemory: a.open.MaxMemory}
+	var reports []*scan.Report
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		var r *scan.Report
+		if info.IsDir() {
+			r, err = scan.Dir(cmd.Context(), os.DirFS(path), path, o)
+		} else {
+			r, err = a.scanFile(cmd, path, info.Size(), o)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		reports = append(reports, r)
+	}
+	if err := f.print(a, reports); err != nil {
+		return err
+	}
+	for _, r := range reports {
+		if worst, any := r.Worst(); any && worst >= fail {
+			return errFound
+		}
+	}
+	return nil
+}
+
+// maxScanFile is the largest file that is scanned by itself; a protocol buffer
+// can't be larger.
+const maxScanFile = 1 << 31
+
+func (a *app) scanFile(cmd *cobra.Command, path string, size int64, o *savedmodel.ReadOptions) (*scan.Report, error) {
+	if size > maxScanFile {
+		return nil, errors.New("no graph is so large")
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return scan.Bytes(cmd.Context(), b, path, o)
+}
+
+// jsonScan is a report with its path.
+type jsonScan struct {
+	Path      string         `json:"path"`
+	Functions int            `json:"functions"`
+	Nodes     int            `json:"nodes"`
+	Findings  []scan.Finding `json:"findings"`
+}
+
+func (f *scanFlags) print(a *app, reports []*scan.Report) error {
+	switch {
+	case f.sarif:
+		return scan.SARIF(a.out, version, reports...)
+	case a.json:
+		return a.printJSONList(len(reports), func(i int) (any, error) {
+			r := reports[i]
+			return jsonScan{r.Path, r.Functions, r.Nodes, r.Findings}, nil
+		})
+	}
+	for i, r := range reports {
+		if i > 0 {
+			fmt.Fprintln(a.out)
+		}
+		f.printReport(a, r)
+	}
+	return nil
+}
+
+func (f *scanFlags) printReport(a *app, r *scan.Report) {
+	paint := map[scan.Severity]string{scan.High: "\x1b[31m", scan.Warning: "\x1b[33m"}
+	counts := map[scan.Severity]int{}
+	for _, x := range r.Findings {
+		counts[x.Severity]++
+		if x.Severity == scan.Note && !f.all {
+			continue
+		}
+		word := fmt.Sprintf("%-7s", x.Severity)
+		if a.color && paint[x.Severity] != "" {
+			word = paint[x.Severity] + word + "\x1b[0m"
+		}
+		fmt.Fprintf(a.out, "%s  %s\n", word, x.Rule)
+		words := x.Words()
+		if x.Count > 1 {
+			words += fmt.Sprintf(" (%d times)", x.Count)
+		}
+		for _, line := range render.Wrap(render.Printable(words), a.width-9) {
+			fmt.Fprintf(a.out, "         %s\n", line)
+		}
+		if place := x.Place(); place != "" {
+			fmt.Fprintf(a.out, "         at %s\n", render.Printable(place))
+		}
+	}
+	var parts []string
+	for _, s := range []scan.Severity{scan.High, scan.Warning, scan.Note} {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
+	}
+	fmt.Fprintf(a.out, "%s: %s; %d nodes in %d functions\n", render.Printable(r.Path), strings.Join(parts, ", "), r.Nodes, r.Functions)
+}

@@ -1,0 +1,271 @@
+package scan
+
+import (
+	"slices"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/savedmodel"
+)
+
+// reach says who runs each node.
+type reach struct{ by map[*graph.Node]string }
+
+const bySaver = "the saver"
+
+func (r *reach) of(n *graph.Node) string {
+	if r == nil {
+		return ""
+	}
+	return r.by[n]
+}
+
+// reachOf walks from signatures, from what runs at loading, from the functions of
+// the objects, and from the saver; the first that reaches a node has it.
+func reachOf(g *savedmodel.MetaGraph, gr *graph.Graph) *reach {
+	r := &reach{by: map[*graph.Node]string{}}
+	for _, s := range g.Signatures {
+		var fetches []*graph.Node
+		feeds := map[graph.Output]bool{}
+		for _, t := range plain(s.Inputs) {
+			if o, err := gr.Find(t.Tensor); err == nil {
+				feeds[o] = true
+			}
+		}
+		for _, t := range plain(s.Outputs) {
+			if o, err := gr.Find(t.Tensor); err == nil {
+				fetches = append(fetches, o.Node)
+			}
+		}
+		r.walk("signature "+s.Name, fetches, feeds)
+	}
+	named := func(names ...string) (out []*graph.Node) {
+		for _, name := range names {
+			if o, err := gr.Find(name); name != "" && err == nil {
+				out = append(out, o.Node)
+			}
+		}
+		return out
+	}
+	r.walk("loading", named(g.InitOp()), nil)
+	if gr.Library != nil {
+		paths := g.Paths()
+		for _, o := range g.Objects {
+			if o.Function == nil {
+				continue
+			}
+			for _, c := range o.Function.Concrete {
+				if f := gr.Library.Lookup(c.Name); f != nil {
+					r.walk("function "+paths[o.ID], roots(f), nil)
+				}
+			}
+		}
+	}
+	save, restore := g.SaverOps()
+	r.walk(bySaver, named(save, restore), nil)
+	return r
+}
+
+// roots returns the nodes of a function that its results and its effects need.
+func roots(f *graph.Function) []*graph.Node {
+	var out []*graph.Node
+	for _, x := range f.Results {
+		out = append(out, x.Output.Node)
+	}
+	for _, c := range f.Control {
+		out = append(out, c.Node)
+	}
+	return out
+}
+
+// walk marks what is needed for the nodes, down to what is fed.
+func (r *reach) walk(who string, from []*graph.Node, fed map[graph.Output]bool) {
+	stack := slices.Clone(from)
+	seen := map[*graph.Node]bool{}
+	push := func(c graph.Callee) {
+		if c.Function != nil {
+			stack = append(stack, roots(c.Function)...)
+		}
+	}
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if n == nil || seen[n] || r.by[n] != "" {
+			continue
+		}
+		seen[n] = true
+		r.by[n] = who
+		for _, in := range n.In {
+			if !fed[in] {
+				stack = append(stack, in.Node)
+			}
+		}
+		stack = append(stack, n.Control...)
+		for _, a := range n.Attrs {
+			switch v := a.Value().(type) {
+			case graph.Callee:
+				push(v)
+			case []graph.Callee:
+				for _, c := range v {
+					push(c)
+				}
+			}
+		}
+		if lib := n.Graph().Library; lib != nil {
+			push(graph.Callee{Function: lib.Lookup(n.Op)})
+		}
+	}
+}
+
+// plain lists the tensors of a signature, composites taken apart.
+func plain(list []savedmodel.TensorInfo) []savedmodel.TensorInfo {
+	var out []savedmodel.TensorInfo
+	for _, t := range list {
+		if t.Parts != nil {
+			out = append(out, plain(t.Parts)...)
+			continue
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// callGraph is which function calls which.
+type callGraph struct {
+	names []string
+	out   map[string][]string
+}
+
+func (c *callGraph) add(f *graph.Function) {
+	if c.out == nil {
+		c.out = map[string][]string{}
+	}
+	c.names = append(c.names, f.Name)
+	var called []string
+	for _, x := range f.Graph.Callees() {
+		called = append(called, x.Name)
+	}
+	c.out[f.Name] = called
+}
+
+// loops returns a way around each ring of calls, without recursion: a file may
+// chain a million functions.
+func (c *callGraph) loops() [][]string {
+	const fresh, open, done = 0, 1, 2
+	state := map[string]int{}
+	var out [][]string
+	for _, root := range c.names {
+		if state[root] != fresh {
+			continue
+		}
+		type frame struct {
+			name string
+			next int
+		}
+		stack := []frame{{name: root}}
+		state[root] = open
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			list := c.out[top.name]
+			if top.next == len(list) {
+				state[top.name] = done
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			to := list[top.next]
+			top.next++
+			switch state[to] {
+			case fresh:
+				state[to] = open
+				stack = append(stack, frame{name: to})
+			case open:
+				i := slices.IndexFunc(stack, func(f frame) bool { return f.name == to })
+				var loop []string
+				for _, f := range stack[i:] {
+					loop = append(loop, f.name)
+				}
+				if len(loop) > 8 {
+					loop = append(loop[:8:8], "…")
+				}
+				out = append(out, append(loop, to))
+			}
+		}
+	}
+	return out
+}
+
+// dataCycle returns some nodes that need each other, besides the loops of
+// TensorFlow 1, which go through NextIteration.
+func dataCycle(nodes []*graph.Node) []string {
+	pending := map[*graph.Node]int{}
+	users := map[*graph.Node][]*graph.Node{}
+	count := func(n, from *graph.Node) {
+		if from.Op == "NextIteration" || from.Op == "RefNextIteration" {
+			return
+		}
+		pending[n]++
+		users[from] = append(users[from], n)
+	}
+	var ready []*graph.Node
+	for _, n := range nodes {
+		for _, in := range n.In {
+			count(n, in.Node)
+		}
+		for _, c := range n.Control {
+			count(n, c)
+		}
+		if pending[n] == 0 {
+			ready = append(ready, n)
+		}
+	}
+	done := 0
+	for ; len(ready) > 0; done++ {
+		n := ready[len(ready)-1]
+		ready = ready[:len(ready)-1]
+		for _, u := range users[n] {
+			if pending[u]--; pending[u] == 0 {
+				ready = append(ready, u)
+			}
+		}
+	}
+	if done == len(nodes) {
+		return nil
+	}
+	// Whoever waits for one of them waits for ever too: go back from any to a ring.
+	at := slices.IndexFunc(nodes, func(n *graph.Node) bool { return pending[n] > 0 })
+	return ring(nodes[at], pending)
+}
+
+// ring goes from a node that waits to one it waits for, until one comes again.
+func ring(n *graph.Node, pending map[*graph.Node]int) []string {
+	seen := map[*graph.Node]int{}
+	var way []*graph.Node
+	for {
+		if i, again := seen[n]; again {
+			var names []string
+			for _, x := range way[i:] {
+				if names = append(names, x.Name); len(names) == 8 {
+					break
+				}
+			}
+			return names
+		}
+		seen[n] = len(way)
+		way = append(way, n)
+		next := n
+		for _, in := range n.In {
+			if pending[in.Node] > 0 {
+				next = in.Node
+				break
+			}
+		}
+		if next == n {
+			for _, c := range n.Control {
+				if pending[c] > 0 {
+					next = c
+					break
+				}
+			}
+		}
+		n = next
+	}
+}

@@ -1,0 +1,169 @@
+package scan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Severity says how much a finding matters.
+type Severity int
+
+// The severities. Notes are what every model may have; from Warning on somebody
+// should look.
+const (
+	Note Severity = iota
+	Warning
+	High
+)
+
+var severityNames = [...]string{"note", "warning", "high"}
+
+// String returns "note", "warning" or "high".
+func (s Severity) String() string {
+	if s < 0 || int(s) >= len(severityNames) {
+		return fmt.Sprintf("severity(%d)", int(s))
+	}
+	return severityNames[s]
+}
+
+// MarshalText returns the severity's word.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// ParseSeverity returns the severity that a word means.
+func ParseSeverity(word string) (Severity, error) {
+	if i := slices.Index(severityNames[:], word); i >= 0 {
+		return Severity(i), nil
+	}
+	return 0, fmt.Errorf("no severity is called %q; there are %q", word, severityNames)
+}
+
+// Rule is one of the things that are looked for.
+type Rule struct {
+	ID    string
+	Short string // what it finds, in a sentence
+	Help  string // what to do about it
+}
+
+// The rules.
+const (
+	ruleRead      = "file-read"
+	ruleWrite     = "file-write"
+	ruleNetwork   = "network"
+	ruleCode      = "code"
+	ruleUnknown   = "unknown-op"
+	ruleShape     = "hostile-shape"
+	ruleRecursion = "recursion"
+	ruleCycle     = "cycle"
+	ruleDangling  = "missing-function"
+	ruleName      = "suspicious-name"
+	rulePath      = "suspicious-path"
+	ruleExtra     = "extra-file"
+	ruleLambda    = "keras-code"
+	ruleMalformed = "malformed"
+)
+
+// Rules lists what is looked for.
+func Rules() []Rule {
+	return []Rule{
+		{ruleRead, "An op reads files.", "Cairn lets it read only what the caller grants; TensorFlow lets it read anything."},
+		{ruleWrite, "An op writes files.", "Cairn lets it write only where the caller grants it; TensorFlow lets it write anywhere."},
+		{ruleNetwork, "An op talks to other processes.", "Don't run the model in TensorFlow where it can reach a network. Cairn has no kernel for it."},
+		{ruleCode, "An op runs code that is no graph.", "Don't run the model in TensorFlow unless you know the code. Cairn has no kernel for it."},
+		{ruleUnknown, "An op isn't TensorFlow's.", "Whoever runs the model needs a library of kernels; find out where it comes from."},
+		{ruleShape, "A tensor that the graph makes is very large.", "Bound the memory of a call, or don't make it."},
+		{ruleRecursion, "A function calls itself.", "Bound the steps of a call; TensorFlow may overflow its stack."},
+		{ruleCycle, "Nodes of a graph need each other.", "The graph can't run; it was broken or made by hand."},
+		{ruleDangling, "A node calls a function that isn't there.", "The graph can't run; it was broken or made by hand."},
+		{ruleName, "A name holds control characters or leads elsewhere.", "Don't use names of this model as paths or print them to a terminal."},
+		{rulePath, "A constant looks like a path or an address.", "See which op takes it."},
+		{ruleExtra, "A file beside the model is a program or can carry one.", "Loading the model doesn't need it; don't run it."},
+		{ruleLambda, "A Keras layer carries Python code.", "Keras runs it when it loads the layers; Cairn doesn't."},
+		{ruleMalformed, "The file contradicts itself.", "Don't trust the model; TensorFlow may crash on it."},
+	}
+}
+
+// Finding is something that a rule found.
+type Finding struct {
+	Rule     string   `json:"rule"`
+	Severity Severity `json:"severity"`
+	Message  string   `json:"message"`
+	File     string   `json:"file"`
+	Tags     []string `json:"tags,omitempty"`
+	Function string   `json:"function,omitempty"` // "" for the graph itself
+	Node     string   `json:"node,omitempty"`
+	Op       string   `json:"op,omitempty"`
+	// Reached says who runs the node: "signature serving_default", "function
+	// __call__", "loading", "the saver"; "" for nobody.
+	Reached string `json:"reached,omitempty"`
+	// Count is how many nodes are alike: of the same function, op and reach.
+	Count int `json:"count"`
+}
+
+// Report is what was found in a model.
+type Report struct {
+	Path      string
+	Findings  []Finding // the most severe first
+	Functions int
+	Nodes     int
+
+	single bool // Path is the file
+}
+
+// Worst returns the highest severity, and false where nothing was found.
+func (r *Report) Worst() (Severity, bool) {
+	if len(r.Findings) == 0 {
+		return 0, false
+	}
+	return r.Findings[0].Severity, true
+}
+
+// maxFindings bounds a report: a graph can have a million bad nodes.
+const maxFindings = 10_000
+
+// add notes a finding; one that is like another but for the node is counted.
+func (s *scanner) add(f Finding) {
+	f.Count = 1
+	// protobuf's errors have a space of one kind or another, by chance.
+	f.Message = strings.ReplaceAll(f.Message, "\u00a0", " ")
+	key := findingKey{f.Rule, f.Message, f.Function, f.Op, f.Reached}
+	if i, ok := s.at[key]; ok {
+		s.report.Findings[i].Count++
+		return
+	}
+	if len(s.report.Findings) >= maxFindings {
+		return
+	}
+	if f.File == "" {
+		f.File, f.Tags = s.file, s.tags
+	}
+	if s.at == nil {
+		s.at = map[findingKey]int{}
+	}
+	s.at[key] = len(s.report.Findings)
+	s.report.Findings = append(s.report.Findings, f)
+}
+
+type findingKey struct{ rule, message, function, op, reached string }
+
+// sort puts the most severe first; the rest stays in the order of the file.
+func (r *Report) sort() {
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(b.Severity, a.Severity) })
+}
+
+// Place returns where the finding is: the function and the node, joined by "/".
+func (f *Finding) Place() string {
+	if f.Function == "" || f.Node == "" {
+		return f.Function + f.Node
+	}
+	return f.Function + "/" + f.Node
+}
+
+// Words returns the message with who runs it.
+func (f *Finding) Words() string {
+	if f.Reached == "" {
+		return f.Message
+	}
+	return f.Message + ", run by " + f.Reached
+}

@@ -1,0 +1,118 @@
+package savedmodel
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/pb"
+)
+
+// guessOps makes definitions of ops that stand in functions and that nobody
+// defines, so that the rest of the file can be read: from the outputs that other
+// nodes ask for. No kernel runs such an op, so nothing else of it matters.
+func guessOps(def *pb.GraphDef, known []*graph.OpDef) []*graph.OpDef {
+	if def.Library == nil {
+		return nil
+	}
+	has := map[string]bool{}
+	for _, d := range known {
+		has[d.Name] = true
+	}
+	for _, f := range def.Library.Function {
+		if f.Signature != nil {
+			has[f.Signature.Name] = true
+		}
+	}
+	guesses := map[string]*guess{}
+	for _, f := range def.Library.Function {
+		nodes := map[string]*guess{}
+		for _, n := range f.NodeDef {
+			if has[n.Op] || graph.LookupOp(n.Op) != nil {
+				continue
+			}
+			g := guesses[n.Op]
+			if g == nil {
+				g = &guess{attrs: map[string]*pb.AttrValue{}}
+				guesses[n.Op] = g
+			}
+			for _, a := range n.Attr {
+				if g.attrs[a.Key] == nil && a.Value != nil {
+					g.attrs[a.Key] = a.Value
+				}
+			}
+			nodes[n.Name] = g
+		}
+		if len(nodes) == 0 {
+			continue
+		}
+		for _, n := range f.NodeDef {
+			for _, in := range n.Input {
+				noteOutput(nodes, in)
+			}
+		}
+		for _, r := range f.Ret {
+			noteOutput(nodes, r.Value)
+		}
+	}
+	var out []*graph.OpDef
+	for _, name := range sortedKeys(guesses) {
+		if d, err := graph.OpDefFromProto(guesses[name].def(name)); err == nil {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// guess is what a file shows of an op without a definition.
+type guess struct {
+	outputs []string       // in the order in which they are asked for
+	last    map[string]int // the largest place that is asked of each
+	attrs   map[string]*pb.AttrValue
+}
+
+// noteOutput notes that somebody asks for "node:output:2".
+func noteOutput(nodes map[string]*guess, ref string) {
+	node, rest, ok := strings.Cut(ref, ":")
+	g := nodes[node]
+	if g == nil || !ok {
+		return
+	}
+	output, at, _ := strings.Cut(rest, ":")
+	i, err := strconv.Atoi(at)
+	if err != nil || i < 0 {
+		i = 0
+	}
+	if !slices.Contains(g.outputs, output) {
+		g.outputs = append(g.outputs, output)
+	}
+	if g.last == nil {
+		g.last = map[string]int{}
+	}
+	g.last[output] = max(g.last[output], i)
+}
+
+// def returns a definition with the outputs that are asked for. An output of
+// several tensors has its types from an attribute that lists as many.
+func (g *guess) def(name string) *pb.OpDef {
+	d := &pb.OpDef{Name: name, IsStateful: true}
+	lists := map[string]bool{}
+	for _, output := range g.outputs {
+		arg := &pb.ArgDef{Name: output, Type: pb.DataTypeVariant}
+		for _, key := range sortedKeys(g.attrs) {
+			l := g.attrs[key].List
+			if l == nil || len(l.Type) <= g.last[output] || strings.HasPrefix(key, "_") || strings.HasPrefix(strings.ToLower(key), "in") || key == "Tin" {
+				continue
+			}
+			arg = &pb.ArgDef{Name: output, TypeListAttr: key}
+			if !lists[key] {
+				lists[key] = true
+				d.Attr = append(d.Attr, &pb.AttrDef{Name: key, Type: "list(type)"})
+			}
+			break
+		}
+		d.OutputArg = append(d.OutputArg, arg)
+	}
+	return d
+}
