@@ -16,7 +16,7 @@ import (
 // looks at: which elements Where finds, how many parts a string has.
 var sizedByValues = map[string]bool{
 	"Where": true, "StringSplit": true, "StringSplitV2": true, "StringNGrams": true, "UnicodeDecode": true,
-	"UnicodeDecodeWithOffsets": true, "Unique": true, "UniqueWithCounts": true,
+	"UnicodeDecodeWithOffsets": true, "Unique": true, "UniqueWithCounts": true, "RegexSplitWithOffsets": true,
 	"ParseExample": true, "ParseExampleV2": true, "ParseSingleExample": true, "DecodeRaw": true, "ParseTensor": true,
 	"ListDiff": true, "UniqueV2": true, "UniqueWithCountsV2": true, "DynamicPartition": true,
 	"SparseConcat": true, "SparseSlice": true, "SparseFillEmptyRows": true, "SparseSegmentSum": true, "SparseSegmentMean": true, "SparseSegmentSqrtN": true,

@@ -11,10 +11,11 @@ func textRules() map[string]Rule {
 	return join(
 		rules(splitText, "StringSplit", "StringSplitV2"),
 		rules(scalarOut, "StringFormat"),
-		rules(unchanged, "UnicodeTranscode", "UnicodeScript"),
+		rules(unchanged, "UnicodeTranscode", "UnicodeScript", "NormalizeUTF8", "CaseFoldUTF8"),
 		map[string]Rule{
 			"Substr": substr, "UnsortedSegmentJoin": segments, "StringNGrams": ngrams, "UnicodeDecode": unicodeDecode,
 			"UnicodeDecodeWithOffsets": unicodeDecode, "UnicodeEncode": unicodeEncode,
+			"RegexSplitWithOffsets": regexSplit, "WordpieceTokenizeWithOffsets": wordpieces,
 		})
 }
 
@@ -115,5 +116,54 @@ func unicodeEncode(c *Inference) error {
 		return err
 	}
 	c.setDims(0, rows)
+	return nil
+}
+
+// regexSplit gives the parts of all texts, with where they begin and end, and a
+// split more than there are texts.
+func regexSplit(c *Inference) error {
+	if err := c.need(3); err != nil {
+		return err
+	}
+	for i := 1; i < 3; i++ {
+		if err := c.scalar(i); err != nil {
+			return err
+		}
+	}
+	return c.parts(3, 1)
+}
+
+// wordpieces gives the pieces of all words, with where they begin and end, and how
+// many each has.
+func wordpieces(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	more := 0
+	if c.Attrs.String("output_row_partition_type", "row_lengths") == "row_splits" {
+		more = 1
+	}
+	return c.parts(1, more)
+}
+
+// parts says that the outputs are parts of the texts in input 0, but for output
+// rows, which has a number a text and some more.
+func (c *Inference) parts(rows, more int) error {
+	n := graph.NewDim()
+	for i := range c.Out {
+		c.setDims(i, n)
+	}
+	words := graph.NewDim()
+	if s := c.shape(0); s.HasRank() {
+		var err error
+		if words, err = product(s.Dims()); err != nil {
+			return err
+		}
+	}
+	words, err := AddDims(words, more)
+	if err != nil {
+		return err
+	}
+	c.setDims(rows, words)
 	return nil
 }

@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -230,6 +231,24 @@ func find(c *engine.Call) error {
 		}
 	}
 	return nil
+}
+
+// Number returns the number that a table from strings to int64 has for a key; -1
+// where it has none.
+func (t *Table) Number(key string) (int64, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	switch {
+	case t.keys.dtype != tensor.String || t.values.dtype != tensor.Int64 || t.keys.width != 1 || t.values.width != 1:
+		return 0, fmt.Errorf("the table maps %v to %v, not string to int64", t.keys.dtype, t.values.dtype)
+	case t.kind == static && !t.ready:
+		return 0, errNotReady
+	}
+	k, ok := t.rows[key]
+	if !ok {
+		return -1, nil
+	}
+	return int64(binary.NativeEndian.Uint64(t.values.bytes[8*k:])), nil
 }
 
 var errNotReady = errors.New("the table is not initialized: run its initializer first")

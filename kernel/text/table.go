@@ -40,6 +40,10 @@ func Kernels() []engine.Kernel {
 		{Op: "UnicodeEncode", Prepare: unicodeEncode},
 		{Op: "UnicodeTranscode", Prepare: unicodeTranscode},
 		{Op: "UnicodeScript", Run: script},
+		{Op: "NormalizeUTF8", Prepare: normalizeUTF8},
+		{Op: "CaseFoldUTF8", Run: caseFoldUTF8},
+		{Op: "RegexSplitWithOffsets", Prepare: regexSplit},
+		{Op: "WordpieceTokenizeWithOffsets", Prepare: wordpieces},
 	}
 }
 

@@ -46,6 +46,11 @@ func AsString(s *ops.Scope, input ops.Input, o *AsStringOptions) *ops.Value {
 	return s.Emit1("AsString", as, input)
 }
 
+// CaseFoldUTF8 emits TensorFlow's op CaseFoldUTF8 and returns its output.
+func CaseFoldUTF8(s *ops.Scope, input ops.Input) *ops.Value {
+	return s.Emit1("CaseFoldUTF8", nil, input)
+}
+
 // DecodeBase64 emits TensorFlow's op DecodeBase64 and returns its output.
 func DecodeBase64(s *ops.Scope, input ops.Input) *ops.Value {
 	return s.Emit1("DecodeBase64", nil, input)
@@ -67,6 +72,13 @@ func EncodeBase64(s *ops.Scope, input ops.Input, o *EncodeBase64Options) *ops.Va
 		}
 	}
 	return s.Emit1("EncodeBase64", as, input)
+}
+
+// NormalizeUTF8 emits TensorFlow's op NormalizeUTF8 and returns its output.
+func NormalizeUTF8(s *ops.Scope, input ops.Input, normalizationForm string) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("normalization_form", normalizationForm))
+	return s.Emit1("NormalizeUTF8", as, input)
 }
 
 // ReduceJoinOptions are the attributes of [ReduceJoin] that have defaults.
@@ -113,6 +125,12 @@ func RegexReplace(s *ops.Scope, input ops.Input, pattern ops.Input, rewrite ops.
 		}
 	}
 	return s.Emit1("RegexReplace", as, input, pattern, rewrite)
+}
+
+// RegexSplitWithOffsets emits TensorFlow's op RegexSplitWithOffsets and returns its outputs.
+func RegexSplitWithOffsets(s *ops.Scope, input ops.Input, delimRegexPattern ops.Input, keepDelimRegexPattern ops.Input) (tokens, beginOffsets, endOffsets, rowSplits *ops.Value) {
+	out := s.EmitN(4, "RegexSplitWithOffsets", nil, input, delimRegexPattern, keepDelimRegexPattern)
+	return out[0], out[1], out[2], out[3]
 }
 
 // StaticRegexFullMatch emits TensorFlow's op StaticRegexFullMatch and returns its output.
@@ -493,4 +511,34 @@ func UnsortedSegmentJoin(s *ops.Scope, inputs ops.Input, segmentIds ops.Input, n
 		}
 	}
 	return s.Emit1("UnsortedSegmentJoin", as, inputs, segmentIds, numSegments)
+}
+
+// WordpieceTokenizeWithOffsetsOptions are the attributes of [WordpieceTokenizeWithOffsets] that have defaults.
+type WordpieceTokenizeWithOffsetsOptions struct {
+	// MaxCharsPerToken is max_chars_per_token. Default: 0.
+	MaxCharsPerToken int64
+	// SplitUnknownCharacters is split_unknown_characters. Default: false.
+	SplitUnknownCharacters bool
+	// OutputRowPartitionType is output_row_partition_type. Default: "row_lengths".
+	OutputRowPartitionType Opt[string]
+}
+
+// WordpieceTokenizeWithOffsets emits TensorFlow's op WordpieceTokenizeWithOffsets and returns its outputs.
+// A nil o means the defaults.
+func WordpieceTokenizeWithOffsets(s *ops.Scope, inputValues ops.Input, vocabLookupTable ops.Input, suffixIndicator string, maxBytesPerWord int64, useUnknownToken bool, unknownToken string, o *WordpieceTokenizeWithOffsetsOptions) (outputValues, outputRowLengths, startValues, limitValues *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.String("suffix_indicator", suffixIndicator), graph.Int("max_bytes_per_word", maxBytesPerWord), graph.Bool("use_unknown_token", useUnknownToken), graph.String("unknown_token", unknownToken))
+	if o != nil {
+		if o.MaxCharsPerToken != 0 {
+			as = append(as, graph.Int("max_chars_per_token", o.MaxCharsPerToken))
+		}
+		if o.SplitUnknownCharacters {
+			as = append(as, graph.Bool("split_unknown_characters", o.SplitUnknownCharacters))
+		}
+		if o.OutputRowPartitionType.set {
+			as = append(as, graph.String("output_row_partition_type", o.OutputRowPartitionType.v))
+		}
+	}
+	out := s.EmitN(4, "WordpieceTokenizeWithOffsets", as, inputValues, vocabLookupTable)
+	return out[0], out[1], out[2], out[3]
 }

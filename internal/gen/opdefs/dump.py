@@ -1,13 +1,16 @@
-"""Writes the definitions of all of TensorFlow's ops to a file.
+"""Writes the definitions of all of TensorFlow's ops to a file, or those that a
+library adds to them.
 
-    pip install tensorflow-cpu==2.21.0
+    pip install tensorflow-cpu==2.21.0 tensorflow-text==2.21.1
     python internal/gen/opdefs/dump.py graph/opdefs.bin
+    python internal/gen/opdefs/dump.py graph/textdefs.bin tensorflow_text
 
 The file is a tensorflow.OpList sorted by name, without descriptions. It holds
 what the CPU build registers. It is made once for each version of TensorFlow and
 committed; `go generate` needs no TensorFlow and so leaves it alone.
 """
 
+import importlib
 import sys
 
 import tensorflow as tf
@@ -37,10 +40,15 @@ def without_words(op):
     return op
 
 
-def main(path):
+def main(path, library=None):
     if tf.__version__ != VERSION:
         sys.exit(f"this is TensorFlow {tf.__version__}, not {VERSION}")
-    ops = op_def_pb2.OpList(op=[without_words(op) for op in registered()])
+    list_ = registered()
+    if library:
+        own = {op.name for op in list_}
+        importlib.import_module(library)
+        list_ = [op for op in registered() if op.name not in own]
+    ops = op_def_pb2.OpList(op=[without_words(op) for op in list_])
     with open(path, "wb") as f:
         f.write(ops.SerializeToString(deterministic=True))
     print(f"{len(ops.op)} ops")

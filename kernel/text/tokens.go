@@ -1,0 +1,106 @@
+package text
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// pieces are parts of texts, with where they begin and end.
+type pieces struct {
+	texts      []string
+	begin, end []int64
+	room       budget
+}
+
+func (p *pieces) add(s string, begin, end int) error {
+	p.texts, p.begin, p.end = append(p.texts, s), append(p.begin, int64(begin)), append(p.end, int64(end))
+	return p.room.take(len(s) + 16)
+}
+
+// regexSplit splits texts where a pattern's first group stands. A delimiter that
+// another pattern matches is a part, too.
+func regexSplit(n *engine.Node) (func(*engine.Call) error, error) {
+	delimiter, keep := regexp.Compile, compileWhole
+	if re, err := constant(n, 1, regexp.Compile); re != nil || err != nil {
+		delimiter = func(string) (*regexp.Regexp, error) { return re, err }
+	}
+	if re, err := constant(n, 2, compileWhole); re != nil || err != nil {
+		keep = func(string) (*regexp.Regexp, error) { return re, err }
+	}
+	keepSome := func(pattern string) (*regexp.Regexp, error) {
+		if pattern == "" {
+			return nil, nil // not even an empty delimiter is a part
+		}
+		return keep(pattern)
+	}
+	return func(c *engine.Call) error {
+		if err := c.Need(3); err != nil {
+			return err
+		}
+		in, err := texts(c, 0)
+		if err != nil {
+			return err
+		}
+		var re [2]*regexp.Regexp
+		for i, compile := range []func(string) (*regexp.Regexp, error){delimiter, keepSome} {
+			pattern, err := one(c, 1+i, "the pattern")
+			if err == nil {
+				re[i], err = compile(pattern)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		p := pieces{room: budget{c: c}}
+		splits := make([]int64, 1, len(in)+1)
+		for _, s := range in {
+			if err := p.split(s, re[0], re[1]); err != nil {
+				return err
+			}
+			splits = append(splits, int64(len(p.texts)))
+		}
+		c.Set(0, tensor.Vector(p.texts...))
+		c.Set(1, tensor.Vector(p.begin...))
+		c.Set(2, tensor.Vector(p.end...))
+		c.Set(3, tensor.Vector(splits...))
+		return nil
+	}, nil
+}
+
+// split adds the parts of a text.
+func (p *pieces) split(s string, delimiter, keep *regexp.Regexp) error {
+	rest, from := 0, 0 // what is still searched, where the next part begins
+	for delimiter.NumSubexp() > 0 {
+		// The pattern sees the rest alone: it begins a line there.
+		m := delimiter.FindStringSubmatchIndex(s[rest:])
+		if m == nil {
+			break
+		}
+		at, end := rest+m[2], rest+m[3]
+		if m[2] < 0 {
+			at, end = from, from // a group that takes no part
+		}
+		if m[1] == 0 {
+			return fmt.Errorf("the pattern %v matches nothing at byte %d: the text has no end of parts", delimiter, rest)
+		}
+		rest += m[1]
+		if at > from {
+			if err := p.add(s[from:at], from, at); err != nil {
+				return err
+			}
+		}
+		from = rest
+		if keep != nil && keep.MatchString(s[at:end]) {
+			if err := p.add(s[at:end], at, end); err != nil {
+				return err
+			}
+		}
+	}
+	if rest < len(s) {
+		return p.add(s[rest:], rest, len(s))
+	}
+	return nil
+}
