@@ -10,6 +10,8 @@ import (
 func parseRules() map[string]Rule {
 	return map[string]Rule{
 		"ParseExample": parseExample, "ParseExampleV2": parseExampleV2, "ParseSingleExample": parseSingleExample,
+		"ParseSequenceExample": parseSequence, "ParseSequenceExampleV2": parseSequence, "ParseSingleSequenceExample": parseSequence,
+		"DecodeJSONExample": unchanged, "DecodeCompressed": unchanged,
 		"DecodeRaw": decodeRaw, "DecodePaddedRaw": decodeRaw, "DecodeCSV": decodeCSV,
 		"ParseTensor": nothing, "SerializeTensor": scalarOut,
 	}
@@ -23,7 +25,7 @@ func parseExample(c *Inference) error {
 	if err != nil {
 		return err
 	}
-	return c.examples(graph.ShapeOf(n))
+	return c.examples(graph.ShapeOf(n), exampleAttrs)
 }
 
 func parseExampleV2(c *Inference) error {
@@ -39,7 +41,7 @@ func parseExampleV2(c *Inference) error {
 	if s.HasRank() && s.Rank() > 1 {
 		return fmt.Errorf("the examples have shape %v", s)
 	}
-	return c.examples(s)
+	return c.examples(s, exampleAttrs)
 }
 
 func parseSingleExample(c *Inference) error {
@@ -49,16 +51,80 @@ func parseSingleExample(c *Inference) error {
 	if err := c.scalar(0); err != nil {
 		return err
 	}
-	return c.examples(graph.ShapeOf())
+	return c.examples(graph.ShapeOf(), exampleAttrs)
+}
+
+// featureAttrs are the attributes that tell the types and shapes of features.
+type featureAttrs struct{ sparse, shapes, ragged string }
+
+var (
+	exampleAttrs = featureAttrs{"sparse_types", "dense_shapes", "ragged_value_types"}
+	contextAttrs = featureAttrs{"context_sparse_types", "context_dense_shapes", "context_ragged_value_types"}
+	listAttrs    = featureAttrs{"feature_list_sparse_types", "feature_list_dense_shapes", "feature_list_ragged_value_types"}
+)
+
+// parseSequence has the outputs of the context, as those of an Example, then those
+// of the feature lists: one dimension more for the steps.
+func parseSequence(c *Inference) error {
+	if err := c.atLeast(2); err != nil {
+		return err
+	}
+	batch := graph.ShapeOf()
+	single := c.Op == "ParseSingleSequenceExample"
+	switch c.Op {
+	case "ParseSingleSequenceExample":
+	case "ParseSequenceExample":
+		n, err := c.vector(0)
+		if err != nil {
+			return err
+		}
+		batch = graph.ShapeOf(n)
+	default:
+		batch = c.shape(0)
+		if batch.HasRank() && batch.Rank() > 1 {
+			return fmt.Errorf("the examples have shape %v", batch)
+		}
+	}
+	if err := c.examples(batch, contextAttrs); err != nil {
+		return err
+	}
+	at := 3*len(c.Attrs.Types("context_sparse_types")) + len(c.Attrs.Types("Tcontext_dense")) + 2*len(c.Attrs.Types("context_ragged_value_types"))
+	rank := graph.NewDim()
+	if batch.HasRank() {
+		rank = batch.Rank() + 2
+	}
+	sparse := len(c.Attrs.Types(listAttrs.sparse))
+	for i := range sparse {
+		n := graph.NewDim()
+		c.setDims(at+i, n, rank)
+		c.setDims(at+sparse+i, n)
+		c.setDims(at+2*sparse+i, rank)
+	}
+	at += 3 * sparse
+	dims := c.Attrs.Shapes(listAttrs.shapes)
+	for i, s := range dims {
+		c.set(at+i, batch.Concat(graph.ShapeOf(graph.NewDim())).Concat(s.Identified()))
+		if !single {
+			c.set(at+len(dims)+i, batch)
+		}
+	}
+	at += 2 * len(dims)
+	ragged := len(c.Attrs.Types(listAttrs.ragged))
+	for i := range ragged {
+		c.setDims(at+i, graph.NewDim())
+		c.set(at+ragged+i, graph.OfRank(1))
+		c.setDims(at+2*ragged+i, graph.NewDim())
+	}
+	return nil
 }
 
 // examples says the shapes of the features of examples of shape batch.
-func (c *Inference) examples(batch graph.PartialShape) error {
+func (c *Inference) examples(batch graph.PartialShape, attrs featureAttrs) error {
 	rank := -1
 	if batch.HasRank() {
 		rank = batch.Rank() + 1
 	}
-	sparse := len(c.Attrs.Types("sparse_types"))
+	sparse := len(c.Attrs.Types(attrs.sparse))
 	for i := range sparse {
 		n, r := graph.NewDim(), rank
 		if r < 0 {
@@ -68,7 +134,7 @@ func (c *Inference) examples(batch graph.PartialShape) error {
 		c.setDims(sparse+i, n)
 		c.setDims(2*sparse+i, r)
 	}
-	dims, at := c.Attrs.Shapes("dense_shapes"), 3*sparse
+	dims, at := c.Attrs.Shapes(attrs.shapes), 3*sparse
 	if len(dims) > len(c.Out)-at {
 		return fmt.Errorf("there are %d shapes for %d features", len(dims), max(len(c.Out)-at, 0))
 	}
@@ -76,7 +142,7 @@ func (c *Inference) examples(batch graph.PartialShape) error {
 		c.set(at+i, batch.Concat(s.Identified()))
 	}
 	at += len(dims)
-	ragged := len(c.Attrs.Types("ragged_value_types"))
+	ragged := len(c.Attrs.Types(attrs.ragged))
 	for i := range ragged {
 		c.setDims(at+i, graph.NewDim())
 		switch {

@@ -15,7 +15,7 @@ func textRules() map[string]Rule {
 		map[string]Rule{
 			"Substr": substr, "UnsortedSegmentJoin": segments, "StringNGrams": ngrams, "UnicodeDecode": unicodeDecode,
 			"UnicodeDecodeWithOffsets": unicodeDecode, "UnicodeEncode": unicodeEncode,
-			"RegexSplitWithOffsets": regexSplit, "WordpieceTokenizeWithOffsets": wordpieces,
+			"Fingerprint": fingerprint, "RegexSplitWithOffsets": regexSplit, "WordpieceTokenizeWithOffsets": wordpieces,
 		})
 }
 
@@ -165,5 +165,25 @@ func (c *Inference) parts(rows, more int) error {
 		return err
 	}
 	c.setDims(rows, words)
+	return nil
+}
+
+// fingerprint gives eight bytes a row.
+func fingerprint(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	if err := c.scalar(1); err != nil {
+		return err
+	}
+	s, err := c.minRank(0, 1)
+	if err != nil {
+		return err
+	}
+	n := graph.NewDim()
+	if s.HasRank() {
+		n = s.Dim(0)
+	}
+	c.setDims(0, n, 8)
 	return nil
 }

@@ -30,14 +30,21 @@ type feature struct {
 	splits   tensor.DType   // ragged
 }
 
+// attrNames are the attributes that tell the types and shapes of features.
+type attrNames struct {
+	sparse, dense, shapes, ragged, splits string
+}
+
+var exampleAttrs = attrNames{"sparse_types", "Tdense", "dense_shapes", "ragged_value_types", "ragged_split_types"}
+
 // newSpec returns the types and shapes that the attributes tell, without keys.
-func newSpec(as graph.Attrs) (*spec, error) {
+func newSpec(as graph.Attrs, names attrNames) (*spec, error) {
 	s := new(spec)
-	for _, d := range as.Types("sparse_types") {
+	for _, d := range as.Types(names.sparse) {
 		s.sparse = append(s.sparse, feature{dtype: d})
 	}
-	dims := as.Shapes("dense_shapes")
-	for i, d := range as.Types("Tdense") {
+	dims := as.Shapes(names.shapes)
+	for i, d := range as.Types(names.dense) {
 		if i >= len(dims) || !dims[i].HasRank() {
 			return nil, fmt.Errorf("dense feature %d has no shape of known rank", i)
 		}
@@ -47,8 +54,8 @@ func newSpec(as graph.Attrs) (*spec, error) {
 		}
 		s.dense = append(s.dense, feature{dtype: d, shape: shape})
 	}
-	splits := as.Types("ragged_split_types")
-	for i, d := range as.Types("ragged_value_types") {
+	splits := as.Types(names.splits)
+	for i, d := range as.Types(names.ragged) {
 		if i >= len(splits) || splits[i] != tensor.Int32 && splits[i] != tensor.Int64 {
 			return nil, fmt.Errorf("ragged feature %d has no splits of int32 or int64", i)
 		}
@@ -88,6 +95,18 @@ func keysOf(c *engine.Call, in, want int) (func(*feature, int) error, error) {
 	}, nil
 }
 
+// keyFrom returns a setter of the keys in the inputs from at on.
+func keyFrom(c *engine.Call, at int) func(*feature, int) error {
+	return func(f *feature, i int) error {
+		t := c.In(at + i)
+		if t.DType() != tensor.String || t.Len() != 1 {
+			return fmt.Errorf("a key is %v%v, not a string", t.DType(), t.Shape())
+		}
+		f.key = t.Strings()[0]
+		return nil
+	}
+}
+
 // fallbackFrom returns a setter of the fallbacks in the inputs from at on.
 func fallbackFrom(c *engine.Call, at int) func(*feature, int) error {
 	return func(f *feature, i int) error {
@@ -114,7 +133,7 @@ func (f *feature) varies() bool { return len(f.shape) > 0 && f.shape[0] < 0 }
 // parseExample has the keys as scalars: serialized, names, sparse keys, dense
 // keys, defaults.
 func parseExample(n *engine.Node) (func(*engine.Call) error, error) {
-	s, err := newSpec(n.Attrs)
+	s, err := newSpec(n.Attrs, exampleAttrs)
 	if err != nil {
 		return nil, err
 	}
@@ -123,22 +142,12 @@ func parseExample(n *engine.Node) (func(*engine.Call) error, error) {
 		if err := c.Need(2 + a + 2*b); err != nil {
 			return err
 		}
-		key := func(at int) func(*feature, int) error {
-			return func(f *feature, i int) error {
-				t := c.In(at + i)
-				if t.DType() != tensor.String || t.Len() != 1 {
-					return fmt.Errorf("a key is %v%v, not a string", t.DType(), t.Shape())
-				}
-				f.key = t.Strings()[0]
-				return nil
-			}
-		}
 		x := new(spec)
 		var err error
-		if x.sparse, err = withInputs(s.sparse, key(2)); err != nil {
+		if x.sparse, err = withInputs(s.sparse, keyFrom(c, 2)); err != nil {
 			return err
 		}
-		if x.dense, err = withInputs(s.dense, key(2+a)); err != nil {
+		if x.dense, err = withInputs(s.dense, keyFrom(c, 2+a)); err != nil {
 			return err
 		}
 		if x.dense, err = withInputs(x.dense, fallbackFrom(c, 2+a+b)); err != nil {
@@ -151,7 +160,7 @@ func parseExample(n *engine.Node) (func(*engine.Call) error, error) {
 // parseExampleV2 has the keys as vectors: serialized, names, sparse, dense and
 // ragged keys, defaults.
 func parseExampleV2(n *engine.Node) (func(*engine.Call) error, error) {
-	s, err := newSpec(n.Attrs)
+	s, err := newSpec(n.Attrs, exampleAttrs)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +191,7 @@ func parseExampleV2(n *engine.Node) (func(*engine.Call) error, error) {
 
 // parseSingleExample has the keys in attributes.
 func parseSingleExample(n *engine.Node) (func(*engine.Call) error, error) {
-	s, err := newSpec(n.Attrs)
+	s, err := newSpec(n.Attrs, exampleAttrs)
 	if err != nil {
 		return nil, err
 	}
@@ -212,8 +221,9 @@ func parseSingleExample(n *engine.Node) (func(*engine.Call) error, error) {
 }
 
 // rows returns the features of every example, in the order in which they are looked
-// for: sparse, dense, ragged.
-func (s *spec) rows(serialized []string) ([][][]byte, error) {
+// for: sparse, dense, ragged. They stand in the map that is in the field with the
+// given number.
+func (s *spec) rows(serialized []string, field protowire.Number) ([][][]byte, error) {
 	at := map[string][]int{}
 	n := 0
 	for _, list := range [][]feature{s.sparse, s.dense, s.ragged} {
@@ -226,7 +236,7 @@ func (s *spec) rows(serialized []string) ([][][]byte, error) {
 	for i, text := range serialized {
 		rows[i] = make([][]byte, n)
 		err := fields([]byte(text), func(num protowire.Number, typ protowire.Type, features []byte) error {
-			if num != 1 || typ != protowire.BytesType {
+			if num != field || typ != protowire.BytesType {
 				return nil
 			}
 			return entries(features, func(key string, value []byte) error {
@@ -252,10 +262,15 @@ func (s *spec) run(c *engine.Call) error {
 	case s.single && in.Len() != 1, !s.single && len(in.Shape()) != 1:
 		return fmt.Errorf("the examples have shape %v", in.Shape())
 	}
-	rows, err := s.rows(in.Strings())
+	rows, err := s.rows(in.Strings(), 1)
 	if err != nil {
 		return err
 	}
+	return s.outputs(c, rows)
+}
+
+// outputs makes the outputs of the features of every example.
+func (s *spec) outputs(c *engine.Call, rows [][][]byte) error {
 	a, b, r := len(s.sparse), len(s.dense), len(s.ragged)
 	for k := range s.sparse {
 		if err := s.sparse[k].sparse(c, rows, k, [3]int{k, a + k, 2*a + k}, s.single); err != nil {

@@ -78,3 +78,47 @@ func legacy(*engine.Node) (func(string) uint64, error) {
 		return h ^ h>>r
 	}, nil
 }
+
+// fingerprint gives a row of data eight bytes: FarmHash's fingerprint of its
+// elements. A row of several strings is that of their fingerprints.
+func fingerprint(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	data, s := c.In(0), c.In(0).Shape()
+	method, err := one(c, 1, "the method")
+	switch {
+	case err != nil:
+		return err
+	case method != "farmhash64":
+		return fmt.Errorf("the method is %q, not farmhash64", method)
+	case len(s) == 0:
+		return fmt.Errorf("the data is a scalar, which has no rows")
+	}
+	row := func(i int) []byte {
+		width := data.Len() / s[0] * data.DType().Size()
+		return data.Bytes()[i*width : (i+1)*width]
+	}
+	if data.DType() == tensor.String {
+		width := data.Len() / max(s[0], 1)
+		row = func(i int) []byte {
+			list := data.Strings()[i*width : (i+1)*width]
+			if width == 1 {
+				return []byte(list[0])
+			}
+			b := make([]byte, 0, 8*width)
+			for _, x := range list {
+				b = binary.LittleEndian.AppendUint64(b, farm.Fingerprint64([]byte(x)))
+			}
+			return b
+		}
+	}
+	out, err := c.Alloc(0, tensor.Uint8, tensor.Shape{s[0], 8})
+	if err != nil {
+		return err
+	}
+	for i := range s[0] {
+		binary.LittleEndian.PutUint64(out.Bytes()[8*i:], farm.Fingerprint64(row(i)))
+	}
+	return nil
+}

@@ -33,6 +33,7 @@ func Kernels() []engine.Kernel {
 		{Op: "StringToHashBucketFast", Prepare: buckets(fast)},
 		{Op: "StringToHashBucketStrong", Prepare: buckets(strong)},
 		{Op: "StringToHashBucket", Prepare: buckets(legacy)},
+		{Op: "Fingerprint", Run: fingerprint},
 		{Op: "EncodeBase64", Prepare: encodeBase64},
 		{Op: "DecodeBase64", Run: each(decodeBase64)},
 		{Op: "UnicodeDecode", Prepare: unicodeDecode},

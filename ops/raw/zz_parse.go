@@ -44,6 +44,29 @@ func DecodeCSV(s *ops.Scope, records ops.Input, recordDefaults []ops.Input, o *D
 	return s.Emit("DecodeCSV", as, in...)
 }
 
+// DecodeCompressedOptions are the attributes of [DecodeCompressed] that have defaults.
+type DecodeCompressedOptions struct {
+	// CompressionType is compression_type. Default: "".
+	CompressionType string
+}
+
+// DecodeCompressed emits TensorFlow's op DecodeCompressed and returns its output.
+// A nil o means the defaults.
+func DecodeCompressed(s *ops.Scope, bytes ops.Input, o *DecodeCompressedOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.CompressionType != "" {
+			as = append(as, graph.String("compression_type", o.CompressionType))
+		}
+	}
+	return s.Emit1("DecodeCompressed", as, bytes)
+}
+
+// DecodeJSONExample emits TensorFlow's op DecodeJSONExample and returns its output.
+func DecodeJSONExample(s *ops.Scope, jsonExamples ops.Input) *ops.Value {
+	return s.Emit1("DecodeJSONExample", nil, jsonExamples)
+}
+
 // DecodePaddedRawOptions are the attributes of [DecodePaddedRaw] that have defaults.
 type DecodePaddedRawOptions struct {
 	// LittleEndian is little_endian. Default: true.
@@ -109,6 +132,153 @@ func ParseExampleV2(s *ops.Scope, serialized ops.Input, names ops.Input, sparseK
 	return s.Emit("ParseExampleV2", as, in...)
 }
 
+// ParseSequenceExampleOptions are the attributes of [ParseSequenceExample] that have defaults.
+type ParseSequenceExampleOptions struct {
+	// NcontextSparse is Ncontext_sparse. Default: 0.
+	NcontextSparse int64
+	// NcontextDense is Ncontext_dense. Default: 0.
+	NcontextDense int64
+	// NfeatureListSparse is Nfeature_list_sparse. Default: 0.
+	NfeatureListSparse int64
+	// NfeatureListDense is Nfeature_list_dense. Default: 0.
+	NfeatureListDense int64
+	// ContextSparseTypes is context_sparse_types. Default: [].
+	ContextSparseTypes []tensor.DType
+	// FeatureListDenseTypes is feature_list_dense_types. Default: [].
+	FeatureListDenseTypes []tensor.DType
+	// ContextDenseShapes is context_dense_shapes. Default: [].
+	ContextDenseShapes []graph.PartialShape
+	// FeatureListSparseTypes is feature_list_sparse_types. Default: [].
+	FeatureListSparseTypes []tensor.DType
+	// FeatureListDenseShapes is feature_list_dense_shapes. Default: [].
+	FeatureListDenseShapes []graph.PartialShape
+}
+
+// ParseSequenceExample emits TensorFlow's op ParseSequenceExample and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func ParseSequenceExample(s *ops.Scope, serialized ops.Input, debugName ops.Input, contextDenseDefaults []ops.Input, featureListDenseMissingAssumedEmpty []string, contextSparseKeys []string, contextDenseKeys []string, featureListSparseKeys []string, featureListDenseKeys []string, o *ParseSequenceExampleOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Strings("feature_list_dense_missing_assumed_empty", featureListDenseMissingAssumedEmpty...), graph.Strings("context_sparse_keys", contextSparseKeys...), graph.Strings("context_dense_keys", contextDenseKeys...), graph.Strings("feature_list_sparse_keys", featureListSparseKeys...), graph.Strings("feature_list_dense_keys", featureListDenseKeys...))
+	if o != nil {
+		if o.NcontextSparse != 0 {
+			as = append(as, graph.Int("Ncontext_sparse", o.NcontextSparse))
+		}
+		if o.NcontextDense != 0 {
+			as = append(as, graph.Int("Ncontext_dense", o.NcontextDense))
+		}
+		if o.NfeatureListSparse != 0 {
+			as = append(as, graph.Int("Nfeature_list_sparse", o.NfeatureListSparse))
+		}
+		if o.NfeatureListDense != 0 {
+			as = append(as, graph.Int("Nfeature_list_dense", o.NfeatureListDense))
+		}
+		if o.ContextSparseTypes != nil {
+			as = append(as, graph.Types("context_sparse_types", o.ContextSparseTypes...))
+		}
+		if o.FeatureListDenseTypes != nil {
+			as = append(as, graph.Types("feature_list_dense_types", o.FeatureListDenseTypes...))
+		}
+		if o.ContextDenseShapes != nil {
+			as = append(as, graph.Shapes("context_dense_shapes", o.ContextDenseShapes...))
+		}
+		if o.FeatureListSparseTypes != nil {
+			as = append(as, graph.Types("feature_list_sparse_types", o.FeatureListSparseTypes...))
+		}
+		if o.FeatureListDenseShapes != nil {
+			as = append(as, graph.Shapes("feature_list_dense_shapes", o.FeatureListDenseShapes...))
+		}
+	}
+	var in []ops.Input
+	in = append(in, serialized)
+	in = append(in, debugName)
+	in = append(in, contextDenseDefaults...)
+	return s.Emit("ParseSequenceExample", as, in...)
+}
+
+// ParseSequenceExampleV2Options are the attributes of [ParseSequenceExampleV2] that have defaults.
+type ParseSequenceExampleV2Options struct {
+	// NcontextSparse is Ncontext_sparse. Default: 0.
+	NcontextSparse int64
+	// ContextSparseTypes is context_sparse_types. Default: [].
+	ContextSparseTypes []tensor.DType
+	// ContextRaggedValueTypes is context_ragged_value_types. Default: [].
+	ContextRaggedValueTypes []tensor.DType
+	// ContextRaggedSplitTypes is context_ragged_split_types. Default: [].
+	ContextRaggedSplitTypes []tensor.DType
+	// ContextDenseShapes is context_dense_shapes. Default: [].
+	ContextDenseShapes []graph.PartialShape
+	// NfeatureListSparse is Nfeature_list_sparse. Default: 0.
+	NfeatureListSparse int64
+	// NfeatureListDense is Nfeature_list_dense. Default: 0.
+	NfeatureListDense int64
+	// FeatureListDenseTypes is feature_list_dense_types. Default: [].
+	FeatureListDenseTypes []tensor.DType
+	// FeatureListSparseTypes is feature_list_sparse_types. Default: [].
+	FeatureListSparseTypes []tensor.DType
+	// FeatureListRaggedValueTypes is feature_list_ragged_value_types. Default: [].
+	FeatureListRaggedValueTypes []tensor.DType
+	// FeatureListRaggedSplitTypes is feature_list_ragged_split_types. Default: [].
+	FeatureListRaggedSplitTypes []tensor.DType
+	// FeatureListDenseShapes is feature_list_dense_shapes. Default: [].
+	FeatureListDenseShapes []graph.PartialShape
+}
+
+// ParseSequenceExampleV2 emits TensorFlow's op ParseSequenceExampleV2 and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func ParseSequenceExampleV2(s *ops.Scope, serialized ops.Input, debugName ops.Input, contextSparseKeys ops.Input, contextDenseKeys ops.Input, contextRaggedKeys ops.Input, featureListSparseKeys ops.Input, featureListDenseKeys ops.Input, featureListRaggedKeys ops.Input, featureListDenseMissingAssumedEmpty ops.Input, contextDenseDefaults []ops.Input, o *ParseSequenceExampleV2Options) []*ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.NcontextSparse != 0 {
+			as = append(as, graph.Int("Ncontext_sparse", o.NcontextSparse))
+		}
+		if o.ContextSparseTypes != nil {
+			as = append(as, graph.Types("context_sparse_types", o.ContextSparseTypes...))
+		}
+		if o.ContextRaggedValueTypes != nil {
+			as = append(as, graph.Types("context_ragged_value_types", o.ContextRaggedValueTypes...))
+		}
+		if o.ContextRaggedSplitTypes != nil {
+			as = append(as, graph.Types("context_ragged_split_types", o.ContextRaggedSplitTypes...))
+		}
+		if o.ContextDenseShapes != nil {
+			as = append(as, graph.Shapes("context_dense_shapes", o.ContextDenseShapes...))
+		}
+		if o.NfeatureListSparse != 0 {
+			as = append(as, graph.Int("Nfeature_list_sparse", o.NfeatureListSparse))
+		}
+		if o.NfeatureListDense != 0 {
+			as = append(as, graph.Int("Nfeature_list_dense", o.NfeatureListDense))
+		}
+		if o.FeatureListDenseTypes != nil {
+			as = append(as, graph.Types("feature_list_dense_types", o.FeatureListDenseTypes...))
+		}
+		if o.FeatureListSparseTypes != nil {
+			as = append(as, graph.Types("feature_list_sparse_types", o.FeatureListSparseTypes...))
+		}
+		if o.FeatureListRaggedValueTypes != nil {
+			as = append(as, graph.Types("feature_list_ragged_value_types", o.FeatureListRaggedValueTypes...))
+		}
+		if o.FeatureListRaggedSplitTypes != nil {
+			as = append(as, graph.Types("feature_list_ragged_split_types", o.FeatureListRaggedSplitTypes...))
+		}
+		if o.FeatureListDenseShapes != nil {
+			as = append(as, graph.Shapes("feature_list_dense_shapes", o.FeatureListDenseShapes...))
+		}
+	}
+	var in []ops.Input
+	in = append(in, serialized)
+	in = append(in, debugName)
+	in = append(in, contextSparseKeys)
+	in = append(in, contextDenseKeys)
+	in = append(in, contextRaggedKeys)
+	in = append(in, featureListSparseKeys)
+	in = append(in, featureListDenseKeys)
+	in = append(in, featureListRaggedKeys)
+	in = append(in, featureListDenseMissingAssumedEmpty)
+	in = append(in, contextDenseDefaults...)
+	return s.Emit("ParseSequenceExampleV2", as, in...)
+}
+
 // ParseSingleExample emits TensorFlow's op ParseSingleExample and returns its outputs; nil after a failure.
 func ParseSingleExample(s *ops.Scope, serialized ops.Input, denseDefaults []ops.Input, numSparse int64, sparseKeys []string, denseKeys []string, sparseTypes []tensor.DType, denseShapes []graph.PartialShape) []*ops.Value {
 	var as graph.Attrs
@@ -117,6 +287,53 @@ func ParseSingleExample(s *ops.Scope, serialized ops.Input, denseDefaults []ops.
 	in = append(in, serialized)
 	in = append(in, denseDefaults...)
 	return s.Emit("ParseSingleExample", as, in...)
+}
+
+// ParseSingleSequenceExampleOptions are the attributes of [ParseSingleSequenceExample] that have defaults.
+type ParseSingleSequenceExampleOptions struct {
+	// ContextSparseTypes is context_sparse_types. Default: [].
+	ContextSparseTypes []tensor.DType
+	// FeatureListDenseTypes is feature_list_dense_types. Default: [].
+	FeatureListDenseTypes []tensor.DType
+	// ContextDenseShapes is context_dense_shapes. Default: [].
+	ContextDenseShapes []graph.PartialShape
+	// FeatureListSparseTypes is feature_list_sparse_types. Default: [].
+	FeatureListSparseTypes []tensor.DType
+	// FeatureListDenseShapes is feature_list_dense_shapes. Default: [].
+	FeatureListDenseShapes []graph.PartialShape
+}
+
+// ParseSingleSequenceExample emits TensorFlow's op ParseSingleSequenceExample and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func ParseSingleSequenceExample(s *ops.Scope, serialized ops.Input, featureListDenseMissingAssumedEmpty ops.Input, contextSparseKeys []ops.Input, contextDenseKeys []ops.Input, featureListSparseKeys []ops.Input, featureListDenseKeys []ops.Input, contextDenseDefaults []ops.Input, debugName ops.Input, o *ParseSingleSequenceExampleOptions) []*ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.ContextSparseTypes != nil {
+			as = append(as, graph.Types("context_sparse_types", o.ContextSparseTypes...))
+		}
+		if o.FeatureListDenseTypes != nil {
+			as = append(as, graph.Types("feature_list_dense_types", o.FeatureListDenseTypes...))
+		}
+		if o.ContextDenseShapes != nil {
+			as = append(as, graph.Shapes("context_dense_shapes", o.ContextDenseShapes...))
+		}
+		if o.FeatureListSparseTypes != nil {
+			as = append(as, graph.Types("feature_list_sparse_types", o.FeatureListSparseTypes...))
+		}
+		if o.FeatureListDenseShapes != nil {
+			as = append(as, graph.Shapes("feature_list_dense_shapes", o.FeatureListDenseShapes...))
+		}
+	}
+	var in []ops.Input
+	in = append(in, serialized)
+	in = append(in, featureListDenseMissingAssumedEmpty)
+	in = append(in, contextSparseKeys...)
+	in = append(in, contextDenseKeys...)
+	in = append(in, featureListSparseKeys...)
+	in = append(in, featureListDenseKeys...)
+	in = append(in, contextDenseDefaults...)
+	in = append(in, debugName)
+	return s.Emit("ParseSingleSequenceExample", as, in...)
 }
 
 // ParseTensor emits TensorFlow's op ParseTensor and returns its output.

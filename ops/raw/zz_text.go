@@ -74,6 +74,11 @@ func EncodeBase64(s *ops.Scope, input ops.Input, o *EncodeBase64Options) *ops.Va
 	return s.Emit1("EncodeBase64", as, input)
 }
 
+// Fingerprint emits TensorFlow's op Fingerprint and returns its output.
+func Fingerprint(s *ops.Scope, data ops.Input, method ops.Input) *ops.Value {
+	return s.Emit1("Fingerprint", nil, data, method)
+}
+
 // NormalizeUTF8 emits TensorFlow's op NormalizeUTF8 and returns its output.
 func NormalizeUTF8(s *ops.Scope, input ops.Input, normalizationForm string) *ops.Value {
 	var as graph.Attrs
