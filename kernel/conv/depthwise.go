@@ -21,20 +21,48 @@ func depthwise[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T
 }
 
 func depthwiseForward[T real](c *engine.Call, g *geometry, y, x, f []T) {
-	fr := framed(c, x, g.channelsFirst, g.n, g.c, g.in, g.reach(), g.before, g.depthwise)
+	// Channels that have to move are framed on the way.
+	h, border := *g, [3]int{}
+	if g.channelsFirst || g.depthwise > 1 {
+		h.in, h.before, border = g.reach(), border, g.before
+	}
+	fr := framed(c, x, g.channelsFirst, g.n, g.c, g.in, h.in, border, g.depthwise)
 	defer fr.free()
 	out, done := last(c, y, g.channelsFirst, g.n, g.out, g.o)
 	defer done()
-	s, image := fr.strides()
 	rows := g.n * g.out[1]
-	taps := simd.Taps{Rows: g.size[1], Columns: g.size[2], RowStep: g.dilation[1] * s[1], ColumnStep: g.dilation[2] * s[2],
-		Places: g.out[2], PlaceStep: g.stride[2] * s[2], Channels: g.o}
-	c.Parallel(rows, float64(g.out[2]*g.o*g.taps())*0.1, func(lo, hi int) {
+	c.Parallel(rows, float64(g.out[2]*g.o*g.taps())*0.02+50, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
-			from := r/g.out[1]*image + r%g.out[1]*g.stride[1]*s[1]
-			vec.Depthwise(out[r*g.out[2]*g.o:(r+1)*g.out[2]*g.o], fr.data[from:], f, &taps)
+			depthwiseRow(&h, &fr, out[r*g.out[2]*g.o:(r+1)*g.out[2]*g.o], f, r)
 		}
 	})
+}
+
+// depthwiseRow computes a row of places. Taps outside the image are left out: at
+// its sides place by place, between them for all places at once.
+func depthwiseRow[T real](g *geometry, fr *frame[T], dst, f []T, r int) {
+	s, image := fr.strides()
+	y := r % g.out[1]
+	y0, y1 := g.span(1, y)
+	from := r/g.out[1]*image + g.place(1, y)*s[1]
+	taps := simd.Taps{RowStep: g.dilation[1] * s[1], ColumnStep: g.dilation[2] * s[2], WeightStep: g.size[2] * g.o,
+		PlaceStep: g.stride[2] * s[2], Channels: g.o}
+	for x := 0; x < g.out[2]; {
+		x0, x1 := g.span(2, x)
+		n := 1
+		if x0 == 0 && x1 == g.size[2] {
+			// All places up to the last one that reaches the image's end see all taps.
+			reach := (g.size[2]-1)*g.dilation[2] + 1
+			n = min(g.out[2], (g.in[2]-reach+g.before[2])/g.stride[2]+1) - x
+		}
+		to := dst[x*g.o : (x+n)*g.o]
+		if taps.Rows, taps.Columns, taps.Places = y1-y0, x1-x0, n; taps.Rows <= 0 || taps.Columns <= 0 {
+			clear(to)
+		} else {
+			vec.Depthwise(to, fr.data[from+y0*taps.RowStep+g.place(2, x)*s[2]+x0*taps.ColumnStep:], f[y0*taps.WeightStep+x0*g.o:], &taps)
+		}
+		x += n
+	}
 }
 
 // depthwiseInput computes the image's gradient, an image at a time.

@@ -6,13 +6,14 @@ package simd
 //	for p in [0, Places), c in [0, Channels):
 //		s := 0
 //		for r in [0, Rows), k in [0, Columns):
-//			s += w[(r*Columns+k)*Channels+c] * src[p*PlaceStep+r*RowStep+k*ColumnStep+c]
+//			s += w[r*WeightStep+k*Channels+c] * src[p*PlaceStep+r*RowStep+k*ColumnStep+c]
 //		dst[p*Channels+c] = s
 //
 // All counts are at least 1, and no step is negative.
 type Taps struct {
 	Rows, Columns       int
 	RowStep, ColumnStep int
+	WeightStep          int // between the rows of weights
 	Places, PlaceStep   int
 	Channels            int
 }
@@ -20,8 +21,8 @@ type Taps struct {
 // Check panics where the steps lead out of the slices' lengths.
 func (t *Taps) Check(dst, src, w int) {
 	if (t.Places-1)*t.PlaceStep+(t.Rows-1)*t.RowStep+(t.Columns-1)*t.ColumnStep+t.Channels > src ||
-		t.Places*t.Channels > dst || t.Rows*t.Columns*t.Channels > w ||
-		t.Rows < 1 || t.Columns < 1 || t.Places < 1 || t.Channels < 1 || t.RowStep < 0 || t.ColumnStep < 0 || t.PlaceStep < 0 {
+		t.Places*t.Channels > dst || (t.Rows-1)*t.WeightStep+t.Columns*t.Channels > w ||
+		t.Rows < 1 || t.Columns < 1 || t.Places < 1 || t.Channels < 1 || t.RowStep < 0 || t.ColumnStep < 0 || t.PlaceStep < 0 || t.WeightStep < 0 {
 		panic("BUG: simd: the taps lead out of the image")
 	}
 }

@@ -2,34 +2,93 @@
 
 package simd
 
+import "unsafe"
+
+// strip is what the loops of depthwise convolutions are given: [Taps] with all
+// steps in bytes. They change it. The assembly knows the offsets of the fields.
+type strip struct {
+	dst, src, w         unsafe.Pointer
+	rows, columns       uintptr
+	rowStep, columnStep uintptr
+	wRowStep, wStep     uintptr
+	places, placeStep   uintptr
+	dstStep             uintptr
+	blocks              uintptr // of channels
+	last                uintptr // channels of the last vector, of loops that leave lanes out
+}
+
+// run runs the loop for elements of a size, over blocks of one vector or two.
+func (s *strip) run(size, vecs int) {
+	switch {
+	case wide && size == 4 && vecs == 2:
+		depthwiseF32AVX512_2(s)
+	case wide && size == 4:
+		depthwiseF32AVX512_1(s)
+	case wide && vecs == 2:
+		depthwiseF64AVX512_2(s)
+	case wide:
+		depthwiseF64AVX512_1(s)
+	case size == 4 && vecs == 2:
+		depthwiseF32AVX2_2(s)
+	case size == 4:
+		depthwiseF32AVX2_1(s)
+	case vecs == 2:
+		depthwiseF64AVX2_2(s)
+	default:
+		depthwiseF64AVX2_1(s)
+	}
+}
+
 // Depthwise computes a row of a depthwise convolution, see [Taps], for as many channels
 // from the first on as it returns.
 func Depthwise[T any](dst, src, w []T, t *Taps) int {
+	if !enabled {
+		return 0
+	}
 	switch dst := any(dst).(type) {
 	case []float32:
 		src, w := any(src).([]float32), any(w).([]float32)
-		n := start(t.Channels, lanes32)
-		for c := 0; c < n; {
-			f, vecs := depthwiseF32_1, 1
-			if n-c >= 4*lanes32 {
-				f, vecs = depthwiseF32_4, 4
-			}
-			f(&dst[c], &src[c], &w[c], t.Rows, t.Columns, 4*t.RowStep, 4*t.ColumnStep, 4*t.Channels, t.Places, 4*t.PlaceStep, 4*t.Channels)
-			c += vecs * lanes32
-		}
-		return n
+		return depthwise(unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), unsafe.Pointer(&w[0]), 4, t)
 	case []float64:
 		src, w := any(src).([]float64), any(w).([]float64)
-		n := start(t.Channels, lanes64)
-		for c := 0; c < n; {
-			f, vecs := depthwiseF64_1, 1
-			if n-c >= 4*lanes64 {
-				f, vecs = depthwiseF64_4, 4
-			}
-			f(&dst[c], &src[c], &w[c], t.Rows, t.Columns, 8*t.RowStep, 8*t.ColumnStep, 8*t.Channels, t.Places, 8*t.PlaceStep, 8*t.Channels)
-			c += vecs * lanes64
-		}
-		return n
+		return depthwise(unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), unsafe.Pointer(&w[0]), 8, t)
 	}
 	return 0
+}
+
+// depthwise runs the loops over elements of a size.
+func depthwise(dst, src, w unsafe.Pointer, size int, t *Taps) int {
+	lanes := 32 / size
+	if wide {
+		lanes = 64 / size
+	}
+	bytes := func(n int) uintptr { return uintptr(n * size) }
+	// Pieces keep a call of assembly short.
+	most := max(1, 8*piece/(t.Rows*t.Columns*min(t.Channels, 2*lanes)))
+	for p := 0; p < t.Places; p += most {
+		places := min(most, t.Places-p)
+		for c := 0; c < t.Channels; {
+			left := t.Channels - c
+			vecs, blocks := 2, min(left/(2*lanes), max(1, 8*piece/(t.Rows*t.Columns*places*2*lanes)))
+			if blocks == 0 {
+				if left < lanes && !wide {
+					break // the caller's loop does the rest
+				}
+				vecs, blocks = 1, 1
+			}
+			s := strip{
+				dst: unsafe.Add(dst, (p*t.Channels+c)*size), src: unsafe.Add(src, (p*t.PlaceStep+c)*size), w: unsafe.Add(w, c*size),
+				rows: uintptr(t.Rows), columns: uintptr(t.Columns), rowStep: bytes(t.RowStep), columnStep: bytes(t.ColumnStep),
+				wRowStep: bytes(t.WeightStep), wStep: bytes(t.Channels),
+				places: uintptr(places), placeStep: bytes(t.PlaceStep), dstStep: bytes(t.Channels),
+				blocks: uintptr(blocks), last: uintptr(min(left, lanes)),
+			}
+			s.run(size, vecs)
+			c += min(left, blocks*vecs*lanes)
+		}
+	}
+	if wide {
+		return t.Channels
+	}
+	return t.Channels &^ (lanes - 1)
 }

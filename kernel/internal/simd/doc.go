@@ -22,4 +22,4 @@
 // must leave it as it is.
 package simd
 
-//go:generate sh -c "cd _asm && go run . && go run . functions"
+//go:generate sh -c "cd _asm && go run . && go run . functions && go run . depthwise"

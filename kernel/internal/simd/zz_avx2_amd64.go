@@ -89,12 +89,6 @@ func descendF32(v, grad *float32, lr float32, n int)
 func adamF32(v, m, s, grad *float32, alpha, b1, b2, epsilon float32, n int)
 
 //go:noescape
-func depthwiseF32_4(dst, src, w *float32, rows, columns, rowStep, columnStep, wStep, places, placeStep, dstStep int)
-
-//go:noescape
-func depthwiseF32_1(dst, src, w *float32, rows, columns, rowStep, columnStep, wStep, places, placeStep, dstStep int)
-
-//go:noescape
 func addF64(dst, a, b *float64, n int)
 
 //go:noescape
@@ -177,9 +171,3 @@ func descendF64(v, grad *float64, lr float64, n int)
 
 //go:noescape
 func adamF64(v, m, s, grad *float64, alpha, b1, b2, epsilon float64, n int)
-
-//go:noescape
-func depthwiseF64_4(dst, src, w *float64, rows, columns, rowStep, columnStep, wStep, places, placeStep, dstStep int)
-
-//go:noescape
-func depthwiseF64_1(dst, src, w *float64, rows, columns, rowStep, columnStep, wStep, places, placeStep, dstStep int)

@@ -16,7 +16,7 @@ func Depthwise[T Float](dst, src, w []T, t *simd.Taps) {
 		for r := range t.Rows {
 			for k := range t.Columns {
 				x := src[p*t.PlaceStep+r*t.RowStep+k*t.ColumnStep+first:][:len(sum)]
-				tap := w[(r*t.Columns+k)*n+first:][:len(sum)]
+				tap := w[r*t.WeightStep+k*n+first:][:len(sum)]
 				for c, v := range x {
 					sum[c] += T(tap[c] * v)
 				}

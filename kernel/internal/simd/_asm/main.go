@@ -35,6 +35,11 @@ func main() {
 		writePolynomials()
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == "depthwise" {
+		emitDepthwise()
+		write("zz_depthwise_amd64")
+		return
+	}
 	emitLoops()
 	write("zz_avx2_amd64")
 	writeWrappers()
@@ -107,8 +112,6 @@ func emitLoops() {
 			v = e.do("sub", v, e.do("div", e.do("mul", m, x[0]), e.do("add", e.sqrt(s), x[3])))
 			return []reg.VecVirtual{v, m, s}
 		})
-		e.depthwise(4)
-		e.depthwise(1)
 	}
 }
 
