@@ -33,7 +33,7 @@ type LoadOptions struct {
 	// Shapes are the shape rules. Default: shape.All().
 	Shapes *shape.Rules
 	// Passes rewrite functions before they are compiled. Default:
-	// engine.DefaultPasses().
+	// engine.InferencePasses(); engine.DefaultPasses() keep every bit.
 	Passes []engine.Pass
 	// Workers is the budget of helpers for large ops. Default:
 	// engine.SharedWorkers().

@@ -221,8 +221,12 @@ type capture struct {
 // compiled returns the function's plan, made by the first who asks.
 func (p *program) compiled(c *callable) (*engine.Plan, error) {
 	c.once.Do(func() {
+		passes := p.opts.Passes
+		if passes == nil {
+			passes = engine.InferencePasses()
+		}
 		c.plan, c.err = engine.Compile(c.function, &engine.CompileOptions{
-			Kernels: p.opts.Kernels, Shapes: p.opts.Shapes, Passes: p.opts.Passes, Invariants: &p.invariants,
+			Kernels: p.opts.Kernels, Shapes: p.opts.Shapes, Passes: passes, Invariants: &p.invariants,
 		})
 		if c.err != nil {
 			c.err = fmt.Errorf("savedmodel: %s: %w", c.where, c.err)

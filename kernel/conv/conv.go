@@ -2,10 +2,12 @@ package conv
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/epilogue"
 	"github.com/cairnml/cairn/kernel/internal/gemm"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
@@ -30,11 +32,16 @@ type convolution struct {
 	windows   shape.Windows
 	packing   engine.Packing // []*gemm.Weights of the filter, where it doesn't change
 	run       func(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor)
+	epilogue  *epilogue.Epilogue // of a fused op; nil for others
+	inputs    int
 }
 
 func prepare(dir direction, rank int, depthwise bool) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
-		v := &convolution{op: n.Op, dir: dir, rank: rank, depthwise: depthwise}
+		v := &convolution{op: n.Op, dir: dir, rank: rank, depthwise: depthwise, inputs: 3}
+		if dir == forward {
+			v.inputs = 2
+		}
 		var err error
 		if v.windows, err = shape.WindowsOf(n.Attrs, rank); err != nil {
 			return nil, err
@@ -43,15 +50,27 @@ func prepare(dir direction, rank int, depthwise bool) func(*engine.Node) (func(*
 		if len(n.In) > 0 {
 			d = n.In[len(n.In)-1].DType
 		}
+		if strings.HasPrefix(n.Op, "_Fused") && d != tensor.Float32 {
+			return nil, &engine.UnsupportedTypeError{Type: d, Known: fusedTypes}
+		}
 		if v.run, err = runs.Of(d); err != nil {
 			return nil, err
 		}
 		if dir != backFilter && len(n.In) > 1 && !depthwise {
 			v.packing = n.Pack(1, v.packKey(), v.pack)
 		}
+		if strings.HasPrefix(n.Op, "_Fused") {
+			if v.epilogue, err = epilogue.Of(n, 2); err != nil {
+				return nil, err
+			}
+			v.inputs = max(2, len(n.In))
+		}
 		return v.call, nil
 	}
 }
+
+// fusedTypes lists the types that ops with an epilogue take.
+var fusedTypes = []tensor.DType{tensor.Float32}
 
 var runs = engine.ByType[func(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor)]{
 	tensor.Float32: floats[float32], tensor.Float64: floats[float64],
@@ -63,16 +82,15 @@ var runs = engine.ByType[func(c *engine.Call, v *convolution, g *geometry, out, 
 
 // call checks the inputs, finds the geometry and makes the output.
 func (v *convolution) call(c *engine.Call) error {
-	want := 3
-	if v.dir == forward {
-		want = 2
-	}
-	if err := c.Need(want); err != nil {
+	if err := c.Need(v.inputs); err != nil {
 		return err
 	}
 	var g geometry
 	var dims tensor.Shape
-	a, b := c.In(0), c.In(want-1)
+	a, b := c.In(0), c.In(1)
+	if v.dir != forward {
+		b = c.In(2)
+	}
 	switch v.dir {
 	case forward:
 		if err := v.fits(&g, a.Shape(), b.Shape()); err != nil {
@@ -103,15 +121,23 @@ func (v *convolution) call(c *engine.Call) error {
 	if y := g.image(g.out, g.o); v.dir != forward && !b.Shape().Equal(y) {
 		return fmt.Errorf("the output's gradient has shape %v, not %v", b.Shape(), y)
 	}
+	if v.epilogue != nil {
+		if err := v.epilogue.Check(c, dims, v.windows.Layout.Channels); err != nil {
+			return err
+		}
+	}
 	out, err := c.Alloc(0, b.DType(), dims)
 	if err != nil || out.Len() == 0 {
 		return err
 	}
 	if a.Len() == 0 || b.Len() == 0 {
 		clear(out.Bytes())
-		return nil
+	} else {
+		v.run(c, v, &g, out, a, b)
 	}
-	v.run(c, v, &g, out, a, b)
+	if v.epilogue != nil {
+		v.epilogue.Apply(c, out, v.windows.Layout.Channels)
+	}
 	return nil
 }
 

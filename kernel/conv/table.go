@@ -26,6 +26,8 @@ func Kernels() []engine.Kernel {
 		{Op: "DepthwiseConv2dNative", Types: engine.Types{"T": elementwise.Floating()}, Prepare: prepare(forward, 4, true), Precision: engine.Accumulated},
 		{Op: "DepthwiseConv2dNativeBackpropInput", Types: engine.Types{"T": elementwise.Floating()}, Prepare: prepare(backInput, 4, true), Precision: engine.Accumulated},
 		{Op: "DepthwiseConv2dNativeBackpropFilter", Types: engine.Types{"T": elementwise.Floating()}, Prepare: prepare(backFilter, 4, true), Precision: engine.Accumulated},
+		{Op: "_FusedConv2D", Types: engine.Types{"T": fusedTypes}, Prepare: prepare(forward, 4, false), Precision: engine.Accumulated},
+		{Op: "_FusedDepthwiseConv2dNative", Types: engine.Types{"T": fusedTypes}, Prepare: prepare(forward, 4, true), Precision: engine.Accumulated},
 
 		{Op: "MaxPool", Types: engine.Types{"T": maxPools.Types()}, Prepare: pool(4, 0, reducing(maxPools))},
 		{Op: "MaxPoolV2", Types: engine.Types{"T": maxPools.Types()}, Prepare: pool(4, 1, reducing(maxPools))},

@@ -15,6 +15,7 @@ import (
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
 		{Op: "MatMul", Run: matMul, Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
+		{Op: "_FusedMatMul", Prepare: prepareFused, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
 		{Op: "BatchMatMul", Run: batchMatMul, Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
 		{Op: "BatchMatMulV2", Run: batchMatMul, Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
 		{Op: "BatchMatMulV3", Run: batchMatMul, Types: engine.Types{"Ta": runs.Types(), "Tb": runs.Types()}, Precision: engine.Accumulated},

@@ -1,0 +1,218 @@
+package engine_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// network makes functions of an image and variables, with all shapes known but
+// the batch.
+type network struct {
+	*builder
+	r    *rand.Rand
+	vars []*trackable.Variable
+	x    graph.Output
+}
+
+func newNetwork(t testing.TB, dims ...int) *network {
+	n := &network{builder: build(t, "network"), r: rand.New(rand.NewPCG(1, 2))}
+	dims = slices.Clone(dims)
+	dims[0] = -1
+	var err error
+	if n.x, err = n.f.AddArg("x", graph.Fact{DType: tensor.Float32, Shape: graph.ShapeOf(dims...).Identified()}); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// inferred adds a node and what is known of its outputs.
+func (n *network) inferred(op string, attrs graph.Attrs, in ...graph.Output) *graph.Node {
+	n.t.Helper()
+	node := n.node(op, attrs, in...)
+	c := &shape.Inference{Op: op, Attrs: node.Attrs, Out: node.Out}
+	for _, o := range in {
+		c.In = append(c.In, o.Fact())
+	}
+	if err := shape.All().Infer(c); err != nil {
+		n.t.Fatal(err)
+	}
+	node.Out = c.Out
+	return node
+}
+
+func (n *network) do(op string, in ...graph.Output) graph.Output {
+	return n.inferred(op, nil, in...).Output(0)
+}
+
+// weight reads a variable of random numbers between lo and hi.
+func (n *network) weight(lo, hi float32, dims ...int) graph.Output {
+	v := tensor.Must(tensor.Zeros(tensor.Float32, dims...))
+	for i := range tensor.Values[float32](v) {
+		tensor.Values[float32](v)[i] = lo + (hi-lo)*n.r.Float32()
+	}
+	n.vars = append(n.vars, trackable.NewVariable(v))
+	h, err := n.f.AddArg("", graph.Fact{DType: tensor.Resource, Handle: []graph.Content{{DType: tensor.Float32, Shape: graph.ShapeOf(dims...)}}})
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return n.inferred("ReadVariableOp", graph.Attrs{graph.Type("dtype", tensor.Float32)}, h).Output(0)
+}
+
+func (n *network) norm(x graph.Output, format string, c int) graph.Output {
+	return n.inferred("FusedBatchNormV3", graph.Attrs{graph.Bool("is_training", false), graph.Float("epsilon", 1e-3), graph.String("data_format", format)},
+		x, n.weight(.5, 2, c), n.weight(-1, 1, c), n.weight(-1, 1, c), n.weight(.1, 2, c)).Output(0)
+}
+
+func (n *network) conv(op string, x, f graph.Output, format string) graph.Output {
+	return n.inferred(op, graph.Attrs{graph.Ints("strides", 1, 1, 1, 1), graph.String("padding", "SAME"), graph.String("data_format", format)}, x, f).Output(0)
+}
+
+func (n *network) biased(x, b graph.Output, format string) graph.Output {
+	return n.inferred("BiasAdd", graph.Attrs{graph.String("data_format", format)}, x, b).Output(0)
+}
+
+// kernels returns all kernels, and the ops that plans of them have prepared.
+func kernels(t testing.TB) (*engine.KernelSet, map[string]int) {
+	t.Helper()
+	count := map[string]int{}
+	var all []engine.Kernel
+	for k := range kernel.All().All() {
+		c := *k
+		prepare, runs := k.Prepare, k.Run
+		c.Run = nil
+		c.Prepare = func(n *engine.Node) (func(*engine.Call) error, error) {
+			count[n.Op]++
+			if prepare == nil {
+				return runs, nil
+			}
+			return prepare(n)
+		}
+		all = append(all, c)
+	}
+	set, err := engine.NewKernelSet(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set, count
+}
+
+// TestInferencePasses compares what passes make of pieces of networks with the
+// pieces as they are: their ops, and their numbers.
+func TestInferencePasses(t *testing.T) {
+	const c, o = 3, 5
+	for _, test := range []struct {
+		name  string
+		dims  []int
+		build func(n *network) graph.Output
+		ops   int            // that a call runs, reads of variables included
+		has   map[string]int // ops and their number
+	}{
+		{"norm behind a convolution", []int{2, 6, 5, c}, func(n *network) graph.Output {
+			return n.norm(n.conv("Conv2D", n.x, n.weight(-1, 1, 3, 3, c, o), "NHWC"), "NHWC", o)
+		}, 1, map[string]int{"_FusedConv2D": 1, "FusedBatchNormV3": 0}},
+		{"norm behind a convolution with a bias, and an activation", []int{2, 6, 5, c}, func(n *network) graph.Output {
+			y := n.biased(n.conv("Conv2D", n.x, n.weight(-1, 1, 3, 3, c, o), "NHWC"), n.weight(-1, 1, o), "NHWC")
+			return n.do("Relu6", n.norm(y, "NHWC", o))
+		}, 1, map[string]int{"_FusedConv2D": 1, "Relu6": 0}},
+		{"channels first", []int{2, c, 6, 5}, func(n *network) graph.Output {
+			y := n.biased(n.conv("Conv2D", n.x, n.weight(-1, 1, 3, 3, c, o), "NCHW"), n.weight(-1, 1, o), "NCHW")
+			return n.do("Relu", n.norm(y, "NCHW", o))
+		}, 1, map[string]int{"_FusedConv2D": 1}},
+		{"norm behind a depthwise convolution", []int{2, 6, 5, c}, func(n *network) graph.Output {
+			return n.do("Relu", n.norm(n.conv("DepthwiseConv2dNative", n.x, n.weight(-1, 1, 3, 3, c, 2), "NHWC"), "NHWC", 2*c))
+		}, 1, map[string]int{"_FusedDepthwiseConv2dNative": 1}},
+		{"norm that nothing stands before", []int{2, 6, 5, c}, func(n *network) graph.Output {
+			return n.norm(n.do("Tanh", n.x), "NHWC", c)
+		}, 3, map[string]int{"FusedBatchNormV3": 0}},
+		{"residual", []int{2, 6, 5, c}, func(n *network) graph.Output {
+			y := n.norm(n.conv("Conv2D", n.x, n.weight(-1, 1, 3, 3, c, c), "NHWC"), "NHWC", c)
+			return n.do("Relu", n.do("AddV2", n.x, y))
+		}, 1, map[string]int{"_FusedConv2D": 1, "Relu": 0}},
+		{"two branches", []int{2, 6, 5, c}, func(n *network) graph.Output {
+			y := n.norm(n.conv("Conv2D", n.x, n.weight(-1, 1, 1, 1, c, o), "NHWC"), "NHWC", o)
+			z := n.norm(n.conv("Conv2D", n.x, n.weight(-1, 1, 3, 3, c, o), "NHWC"), "NHWC", o)
+			return n.do("Relu", n.do("AddV2", y, z))
+		}, 2, map[string]int{"_FusedConv2D": 2}},
+		{"a result that two take", []int{2, 6, 5, c}, func(n *network) graph.Output {
+			y := n.conv("Conv2D", n.x, n.weight(-1, 1, 3, 3, c, c), "NHWC")
+			return n.do("Mul", n.norm(y, "NHWC", c), y)
+		}, 5, map[string]int{"Conv2D": 1, "_FusedConv2D": 0}},
+		{"swish", []int{2, 6, 5, c}, func(n *network) graph.Output {
+			y := n.norm(n.conv("Conv2D", n.x, n.weight(-1, 1, 3, 3, c, o), "NHWC"), "NHWC", o)
+			return n.do("Mul", n.do("Sigmoid", y), y)
+		}, 1, map[string]int{"_FusedConv2D": 1}},
+		{"product with the norm of two dimensions", []int{4, c}, func(n *network) graph.Output {
+			y := n.biased(n.do("MatMul", n.x, n.weight(-1, 1, c, o)), n.weight(-1, 1, o), "NHWC")
+			scale := n.do("Mul", n.do("Rsqrt", n.do("AddV2", n.weight(.1, 2, o), n.value(tensor.Scalar[float32](1e-3)))), n.weight(.5, 2, o))
+			shift := n.do("Sub", n.weight(-1, 1, o), n.do("Mul", n.weight(-1, 1, o), scale))
+			return n.do("Sigmoid", n.do("AddV2", n.do("Mul", y, scale), shift))
+		}, 1, map[string]int{"_FusedMatMul": 1}},
+		{"transposed weights", []int{4, c}, func(n *network) graph.Output {
+			y := n.inferred("MatMul", graph.Attrs{graph.Bool("transpose_b", true)}, n.x, n.weight(-1, 1, o, c)).Output(0)
+			y = n.do("Mul", n.weight(.5, 2, o), y)
+			return n.inferred("LeakyRelu", graph.Attrs{graph.Float("alpha", .3)}, n.do("Sub", y, n.weight(-1, 1, o))).Output(0)
+		}, 1, map[string]int{"_FusedMatMul": 1}},
+		{"a summand of another shape", []int{4, c}, func(n *network) graph.Output {
+			return n.do("AddV2", n.do("MatMul", n.x, n.weight(-1, 1, c, o)), n.weight(-1, 1, 1, o))
+		}, 4, map[string]int{"MatMul": 1}},
+		{"moments of the batch", []int{2, 6, 5, c}, func(n *network) graph.Output {
+			return n.inferred("FusedBatchNormV3", graph.Attrs{graph.Bool("is_training", true)}, n.x, n.weight(.5, 2, c), n.weight(-1, 1, c), n.weight(0, 1, c), n.weight(.1, 2, c)).Output(0)
+		}, 5, map[string]int{"FusedBatchNormV3": 1}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			n := newNetwork(t, test.dims...)
+			f := n.ret(test.build(n))
+			set, count := kernels(t)
+			p, err := engine.Compile(f, &engine.CompileOptions{Kernels: set, Passes: engine.InferencePasses(), Invariants: new(engine.Invariants)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Len() != test.ops {
+				t.Errorf("%d ops, want %d: %v", p.Len(), test.ops, count)
+			}
+			for op, want := range test.has {
+				if count[op] != want {
+					t.Errorf("%d %s, want %d", count[op], op, want)
+				}
+			}
+			plain := plan(t, f)
+			args := []engine.Value{floatsOf(n.r, test.dims...)}
+			for _, v := range n.vars {
+				args = append(args, engine.HandleOf(v))
+			}
+			for round := range 3 {
+				near(t, fmt.Sprintf("call %d", round), run(t, p, nil, args...), run(t, plain, nil, args...), 1e-5)
+			}
+		})
+	}
+}
+
+// near holds numbers to others, by the size of the largest.
+func near(t *testing.T, what string, got, want []engine.Value, tolerance float64) {
+	t.Helper()
+	for i := range want {
+		g, w := tensor.Values[float32](got[i].Tensor), tensor.Values[float32](want[i].Tensor)
+		if !got[i].Tensor.Shape().Equal(want[i].Tensor.Shape()) {
+			t.Fatalf("%s: result %d has shape %v, want %v", what, i, got[i].Tensor.Shape(), want[i].Tensor.Shape())
+		}
+		scale := 1.0
+		for _, x := range w {
+			scale = max(scale, math.Abs(float64(x)))
+		}
+		for k := range w {
+			if d := math.Abs(float64(g[k]) - float64(w[k])); !(d <= tolerance*scale) {
+				t.Fatalf("%s: result %d differs at %d: %v, want %v", what, i, k, g[k], w[k])
+			}
+		}
+	}
+}

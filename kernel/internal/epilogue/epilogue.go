@@ -1,0 +1,144 @@
+// Package epilogue holds what TensorFlow's fused ops do to the result of a
+// convolution or a product: they add a bias to each channel and another tensor,
+// and apply an activation.
+package epilogue
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/vec"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Epilogue is the attribute fused_ops of a node, and where its arguments stand.
+type Epilogue struct {
+	// Bias is the input with a number a channel, 0 where there is none.
+	Bias int
+	// Add is the input with a summand of the result's shape, 0 where there is
+	// none.
+	Add int
+	// Activate applies the activation to numbers where they are; nil where there
+	// is none.
+	Activate func(x []float32)
+	// Cost is about how many nanoseconds a number takes.
+	Cost float64
+}
+
+// activation is how an activation runs and what a number costs.
+type activation struct {
+	run  func(x []float32)
+	cost float64
+}
+
+var activations = map[string]activation{
+	"Relu":    {func(x []float32) { vec.Relu(x, x) }, 0.1},
+	"Relu6":   {func(x []float32) { vec.Relu(x, x); vec.Relu6Low(x, x) }, 0.6},
+	"Elu":     {func(x []float32) { vec.Elu(x, x) }, 3},
+	"Sigmoid": {func(x []float32) { vec.Sigmoid(x, x) }, 3},
+	"Tanh":    {func(x []float32) { vec.Tanh(x, x) }, 3},
+	"Swish":   {swish, 3},
+}
+
+// swish multiplies numbers by their sigmoids.
+func swish(x []float32) {
+	var s [512]float32
+	for len(x) > 0 {
+		n := min(len(x), len(s))
+		vec.Sigmoid(s[:n], x[:n])
+		vec.MulVV(x[:n], x[:n], s[:n])
+		x = x[n:]
+	}
+}
+
+// Of returns the epilogue of a node whose arguments begin at input first.
+func Of(n *engine.Node, first int) (*Epilogue, error) {
+	e := &Epilogue{Cost: 0.1}
+	ops, next := n.Attrs.Strings("fused_ops"), first
+	for i, op := range ops {
+		act, known := activations[op]
+		switch {
+		case op == "BiasAdd" && i == 0:
+			e.Bias = next
+			next++
+		case op == "Add" && e.Add == 0 && e.Activate == nil:
+			e.Add = next
+			next++
+		case op == "LeakyRelu" && i == len(ops)-1:
+			alpha := float32(n.Attrs.Float("leakyrelu_alpha", 0.2))
+			e.Activate = func(x []float32) {
+				for i, v := range x {
+					if v < 0 {
+						x[i] = v * alpha
+					}
+				}
+			}
+		case known && i == len(ops)-1:
+			e.Activate, e.Cost = act.run, e.Cost+act.cost
+		default:
+			return nil, fmt.Errorf("no kernel for the fused ops %v", ops)
+		}
+	}
+	if k := n.Attrs.Int("num_args", 0); int(k) != next-first {
+		return nil, fmt.Errorf("the fused ops %v take %d arguments, there are %d", ops, next-first, k)
+	}
+	return e, nil
+}
+
+// Check holds the arguments of a call to the result's shape, whose channels are
+// dimension channel.
+func (e *Epilogue) Check(c *engine.Call, y tensor.Shape, channel int) error {
+	if e.Bias > 0 {
+		if b := c.In(e.Bias); b.DType() != tensor.Float32 || len(b.Shape()) != 1 || b.Len() != y[channel] {
+			return fmt.Errorf("a bias of %v%v for %d channels", b.DType(), b.Shape(), y[channel])
+		}
+	}
+	if e.Add > 0 {
+		if a := c.In(e.Add); a.DType() != tensor.Float32 || !a.Shape().Equal(y) {
+			return fmt.Errorf("a summand of %v%v for a result of shape %v", a.DType(), a.Shape(), y)
+		}
+	}
+	return nil
+}
+
+// Apply finishes a result whose channels are dimension channel, the last one or
+// another.
+func (e *Epilogue) Apply(c *engine.Call, y *tensor.Tensor, channel int) {
+	dst, s := tensor.Values[float32](y), y.Shape()
+	var bias, add []float32
+	if e.Bias > 0 {
+		bias = tensor.Values[float32](c.In(e.Bias))
+	}
+	if e.Add > 0 {
+		add = tensor.Values[float32](c.In(e.Add))
+	}
+	if len(dst) == 0 {
+		return
+	}
+	size := 1 // of what lies together: all channels, or the plane of one
+	for _, n := range s[channel+1:] {
+		size *= n
+	}
+	last := size == 1
+	if last {
+		size = s[channel]
+	}
+	c.Parallel(len(dst)/size, e.Cost*float64(size), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := dst[i*size : (i+1)*size]
+			switch {
+			case bias == nil:
+			case last:
+				vec.AddVV(row, row, bias)
+			default:
+				vec.AddVS(row, row, bias[i%len(bias)])
+			}
+			if add != nil {
+				vec.AddVV(row, row, add[i*size:(i+1)*size])
+			}
+			if e.Activate != nil {
+				e.Activate(row)
+			}
+		}
+	})
+}
