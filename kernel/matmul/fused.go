@@ -2,7 +2,6 @@ package matmul
 
 import (
 	"github.com/cairnml/cairn/engine"
-	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/epilogue"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -13,7 +12,11 @@ func prepareFused(n *engine.Node) (func(*engine.Call) error, error) {
 	if err != nil {
 		return nil, err
 	}
-	ta, tb, inputs := n.Attrs.Bool("transpose_a"), n.Attrs.Bool("transpose_b"), max(2, len(n.In))
+	k, err := newMatMul(n, "transpose_a", "transpose_b", false)
+	if err != nil {
+		return nil, err
+	}
+	inputs := len(n.In)
 	return func(c *engine.Call) error {
 		if err := c.Need(inputs); err != nil {
 			return err
@@ -23,20 +26,18 @@ func prepareFused(n *engine.Node) (func(*engine.Call) error, error) {
 				return &engine.UnsupportedTypeError{Type: d, Known: []tensor.DType{tensor.Float32}}
 			}
 		}
-		p := product{batch: 1, ta: ta, tb: tb}
-		sizes, err := shape.TwoMatrices(c.In(0).Shape(), c.In(1).Shape(), ta, tb)
+		s, err := k.forCall(c)
 		if err != nil {
 			return err
 		}
-		p.m, p.n, p.k = sizes.M, sizes.N, sizes.K
-		dims := tensor.Shape{p.m, p.n}
-		if err := e.Check(c, dims, 1); err != nil {
+		if err := e.Check(c, s.dims, 1); err != nil {
 			return err
 		}
-		if err := p.run(c, dims); err != nil {
+		out, err := k.compute(c, s)
+		if err != nil {
 			return err
 		}
-		if out := c.Results()[0].Tensor; out.Len() > 0 {
+		if out.Len() > 0 {
 			e.Apply(c, out, 1)
 		}
 		return nil

@@ -2,6 +2,10 @@
 package matmul
 
 import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
@@ -14,89 +18,189 @@ import (
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
-		{Op: "MatMul", Run: matMul, Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
+		{Op: "MatMul", Prepare: prepare("transpose_a", "transpose_b", false), Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
 		{Op: "_FusedMatMul", Prepare: prepareFused, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
-		{Op: "BatchMatMul", Run: batchMatMul, Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
-		{Op: "BatchMatMulV2", Run: batchMatMul, Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
-		{Op: "BatchMatMulV3", Run: batchMatMul, Types: engine.Types{"Ta": runs.Types(), "Tb": runs.Types()}, Precision: engine.Accumulated},
+		{Op: "BatchMatMul", Prepare: prepare("adj_x", "adj_y", true), Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
+		{Op: "BatchMatMulV2", Prepare: prepare("adj_x", "adj_y", true), Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
+		{Op: "BatchMatMulV3", Prepare: prepare("adj_x", "adj_y", true), Types: engine.Types{"Ta": runs.Types(), "Tb": runs.Types()}, Precision: engine.Accumulated},
 		{Op: "Einsum", Prepare: prepareEinsum, Types: engine.Types{"T": einsums.Types()}, Precision: engine.Accumulated},
 	}
 }
 
 // product is one matrix product, or a batch of them.
 type product struct {
-	m, n, k    int
-	ta, tb     bool // the matrix lies transposed in memory
-	conjugates bool // and counts as conjugated
-	batch      int
-	a, b       []int // offsets of the batch's matrices; nil: one at 0
+	m, n, k       int
+	ta, tb        bool // the matrix lies transposed in memory
+	conjugates    bool // and counts as conjugated
+	lda, ldb, ldc int  // how far apart the rows are in memory
+	batch         int
+	a, b          []int // offsets of the batch's matrices; nil: one at 0
+	c             []int // offsets of the outputs; nil: one after the other
 }
 
-func matMul(c *engine.Call) error {
-	if err := elementwise.Same(c); err != nil {
-		return err
+// dense says that the rows of each matrix lie one after the other.
+func (p *product) dense() {
+	p.lda, p.ldb, p.ldc = p.k, p.n, p.n
+	if p.ta {
+		p.lda = p.m
 	}
-	as, bs := c.In(0).Shape(), c.In(1).Shape()
-	p := product{batch: 1, ta: c.Attrs().Bool("transpose_a"), tb: c.Attrs().Bool("transpose_b")}
-	sizes, err := shape.TwoMatrices(as, bs, p.ta, p.tb)
-	if err != nil {
-		return err
+	if p.tb {
+		p.ldb = p.k
 	}
-	p.m, p.n, p.k = sizes.M, sizes.N, sizes.K
-	return p.run(c, tensor.Shape{p.m, p.n})
 }
 
-func batchMatMul(c *engine.Call) error {
-	if err := elementwise.Same(c); err != nil {
-		return err
-	}
-	as, bs := c.In(0).Shape(), c.In(1).Shape()
-	p := product{ta: c.Attrs().Bool("adj_x"), tb: c.Attrs().Bool("adj_y"), conjugates: true}
-	sizes, lead, err := shape.Batch(as, bs, p.ta, p.tb)
-	if err != nil {
-		return err
-	}
-	p.m, p.n, p.k = sizes.M, sizes.N, sizes.K
-	ab, bb := as[:len(as)-2], bs[:len(bs)-2]
-	p.batch = shapes.Count(lead)
-	if p.batch > 1 {
-		sa, sb := shapes.BroadcastStrides(ab, lead), shapes.BroadcastStrides(bb, lead)
-		p.a, p.b = make([]int, p.batch), make([]int, p.batch)
-		for i := range p.batch {
-			for d, rest := len(lead)-1, i; d >= 0; d-- {
-				x := rest % lead[d]
-				rest /= lead[d]
-				p.a[i] += x * sa[d] * p.m * p.k
-				p.b[i] += x * sb[d] * p.k * p.n
+// matMul is a prepared product of two tensors.
+type matMul struct {
+	ta, tb  bool
+	batched bool
+	run     func(*engine.Call, *product, any, *tensor.Tensor)
+	packing engine.Packing             // of the second input
+	last    atomic.Pointer[shapedCall] // the call before, whose shapes the next one mostly has too
+}
+
+// shapedCall is what follows from the shapes of a call's inputs.
+type shapedCall struct {
+	a, b, dims tensor.Shape
+	product    product
+}
+
+// prepare returns the preparation of a product whose attributes tell which matrices
+// lie transposed.
+func prepare(transA, transB string, batched bool) func(*engine.Node) (func(*engine.Call) error, error) {
+	return func(n *engine.Node) (func(*engine.Call) error, error) {
+		k, err := newMatMul(n, transA, transB, batched)
+		if err != nil {
+			return nil, err
+		}
+		return func(c *engine.Call) error {
+			if err := elementwise.Same(c); err != nil {
+				return err
 			}
+			s, err := k.forCall(c)
+			if err != nil {
+				return err
+			}
+			_, err = k.compute(c, s)
+			return err
+		}, nil
+	}
+}
+
+func newMatMul(n *engine.Node, transA, transB string, batched bool) (*matMul, error) {
+	if len(n.In) < 2 {
+		return nil, fmt.Errorf("takes 2 inputs, %d were given", len(n.In))
+	}
+	k := &matMul{ta: n.Attrs.Bool(transA), tb: n.Attrs.Bool(transB), batched: batched}
+	var err error
+	if k.run, err = runs.Of(n.In[0].DType); err != nil {
+		return nil, err
+	}
+	a, okA := n.In[0].Shape.Tensor()
+	b, okB := n.In[1].Shape.Tensor()
+	if okA && okB {
+		if s, err := k.plan(a, b); err == nil { // else the call will tell
+			k.packing = s.product.packing(n)
 		}
 	}
-	return p.run(c, append(append(tensor.Shape{}, lead...), p.m, p.n))
+	return k, nil
 }
 
-func (p *product) run(c *engine.Call, dims tensor.Shape) error {
-	d := c.In(0).DType()
-	f, err := runs.Of(d)
-	if err != nil {
-		return err
+// forCall returns what follows from the shapes of a call's inputs.
+func (k *matMul) forCall(c *engine.Call) (*shapedCall, error) {
+	a, b := c.In(0).Shape(), c.In(1).Shape()
+	if s := k.last.Load(); s != nil && s.a.Equal(a) && s.b.Equal(b) {
+		return s, nil
 	}
-	out, err := c.Alloc(0, d, dims)
-	if err != nil {
-		return err
+	s, err := k.plan(a, b)
+	if err == nil {
+		k.last.Store(s)
 	}
-	if out.Len() == 0 {
-		return nil
-	}
-	if p.k == 0 {
+	return s, err
+}
+
+// compute makes output 0.
+func (k *matMul) compute(c *engine.Call, s *shapedCall) (*tensor.Tensor, error) {
+	out, err := c.Alloc(0, c.In(0).DType(), s.dims)
+	switch {
+	case err != nil || out.Len() == 0:
+	case s.product.k == 0:
 		clear(out.Bytes())
-		return nil
+	default:
+		k.run(c, &s.product, c.Packed(k.packing), out)
 	}
-	f(c, p, out)
-	return nil
+	return out, err
 }
 
-var runs = engine.ByType[func(*engine.Call, *product, *tensor.Tensor)]{
-	tensor.Float32: float32s, tensor.Float64: float64s,
+// plan returns the product of inputs of these shapes.
+func (k *matMul) plan(a, b tensor.Shape) (*shapedCall, error) {
+	s := &shapedCall{a: slices.Clone(a), b: slices.Clone(b), product: product{ta: k.ta, tb: k.tb, batch: 1}}
+	p := &s.product
+	if !k.batched {
+		sizes, err := shape.TwoMatrices(a, b, k.ta, k.tb)
+		if err != nil {
+			return nil, err
+		}
+		p.m, p.n, p.k = sizes.M, sizes.N, sizes.K
+		p.dense()
+		s.dims = tensor.Shape{p.m, p.n}
+		return s, nil
+	}
+	sizes, lead, err := shape.Batch(a, b, k.ta, k.tb)
+	if err != nil {
+		return nil, err
+	}
+	p.conjugates = true
+	p.m, p.n, p.k = sizes.M, sizes.N, sizes.K
+	p.dense()
+	s.dims = append(slices.Clone(lead), p.m, p.n)
+	p.batch = shapes.Count(lead)
+	as, bs := a[:len(a)-2], b[:len(b)-2]
+	switch {
+	case p.batch == 1:
+	case !p.ta && shapes.Count(bs) == 1 && shapes.Count(as) == p.batch:
+		p.m, p.batch = p.m*p.batch, 1 // one matrix of all rows
+	default:
+		p.a, p.b = offsets(as, lead, p.m*p.k), offsets(bs, lead, p.k*p.n)
+	}
+	return s, nil
+}
+
+// offsets returns where the matrices of a batch start in an input whose dimensions s
+// before the matrices stretch to lead.
+func offsets(s, lead tensor.Shape, size int) []int {
+	strides := shapes.BroadcastStrides(s, lead)
+	out := make([]int, shapes.Count(lead))
+	for i := range out {
+		for d, rest := len(lead)-1, i; d >= 0; d-- {
+			out[i] += rest % lead[d] * strides[d] * size
+			rest /= lead[d]
+		}
+	}
+	return out
+}
+
+// packing asks for the second input in packed form, where that helps products of
+// these sizes.
+func (p *product) packing(n *engine.Node) engine.Packing {
+	if p.batch != 1 || p.ta || p.k == 0 || p.n == 0 || !gemm.Packs(p.m) {
+		return 0
+	}
+	k, cols, ld, trans := p.k, p.n, p.ldb, p.tb
+	return n.Pack(1, fmt.Sprint("gemm: a matrix ", k, cols, ld, trans), func(t *tensor.Tensor) (any, int) {
+		switch t.DType() {
+		case tensor.Float32:
+			w := gemm.Pack(tensor.Values[float32](t), ld, trans, k, cols)
+			return w, w.NumBytes()
+		case tensor.Float64:
+			w := gemm.Pack(tensor.Values[float64](t), ld, trans, k, cols)
+			return w, w.NumBytes()
+		}
+		return nil, 0
+	})
+}
+
+var runs = engine.ByType[func(*engine.Call, *product, any, *tensor.Tensor)]{
+	tensor.Float32: plain[float32], tensor.Float64: plain[float64],
 	tensor.Float16: half[tensor.F16], tensor.BFloat16: half[tensor.BF16],
 	tensor.Int8: plain[int8], tensor.Int16: plain[int16], tensor.Int32: plain[int32], tensor.Int64: plain[int64],
 	tensor.Uint8: plain[uint8], tensor.Uint16: plain[uint16], tensor.Uint32: plain[uint32], tensor.Uint64: plain[uint64],
@@ -114,19 +218,19 @@ func matrices[T any](p *product, a, b []T, i int) (x, y vec.Matrix[T]) {
 	if p.a != nil {
 		oa, ob = p.a[i], p.b[i]
 	}
-	x = vec.Matrix[T]{Data: a[oa : oa+p.m*p.k], Row: p.k, Col: 1}
+	x = vec.Matrix[T]{Data: a[oa : oa+p.m*p.k], Row: p.lda, Col: 1}
 	if p.ta {
-		x.Row, x.Col = 1, p.m
+		x.Row, x.Col = 1, p.lda
 	}
-	y = vec.Matrix[T]{Data: b[ob : ob+p.k*p.n], Row: p.n, Col: 1}
+	y = vec.Matrix[T]{Data: b[ob : ob+p.k*p.n], Row: p.ldb, Col: 1}
 	if p.tb {
-		y.Row, y.Col = 1, p.k
+		y.Row, y.Col = 1, p.ldb
 	}
 	return x, y
 }
 
-func plain[T number](c *engine.Call, p *product, out *tensor.Tensor) {
-	over(c, p, tensor.Values[T](out), tensor.Values[T](c.In(0)), tensor.Values[T](c.In(1)))
+func plain[T number](c *engine.Call, p *product, weights any, out *tensor.Tensor) {
+	multiply(c, p, weights, tensor.Values[T](out), tensor.Values[T](c.In(0)), tensor.Values[T](c.In(1)))
 }
 
 // over runs the products on all cores: whole ones of a batch, or blocks of rows
@@ -154,14 +258,6 @@ func over[T vec.Number](c *engine.Call, p *product, dst, a, b []T) {
 	})
 }
 
-func float32s(c *engine.Call, p *product, out *tensor.Tensor) {
-	packed(c, p, gemm.F32, 4, tensor.Values[float32](out), tensor.Values[float32](c.In(0)), tensor.Values[float32](c.In(1)))
-}
-
-func float64s(c *engine.Call, p *product, out *tensor.Tensor) {
-	packed(c, p, gemm.F64, 8, tensor.Values[float64](out), tensor.Values[float64](c.In(0)), tensor.Values[float64](c.In(1)))
-}
-
 // mulFunc is gemm.F32 or gemm.F64.
 type mulFunc[T float32 | float64] func(c []T, ldc int, a []T, lda int, transA bool, b []T, ldb int, transB bool, m, n, k int, accumulate bool, par gemm.Parallel)
 
@@ -170,20 +266,21 @@ type mulFunc[T float32 | float64] func(c []T, ldc int, a []T, lda int, transA bo
 const whole = 300_000
 
 // packed does what [over] does, for the types that have a fast product.
-func packed[T float32 | float64](c *engine.Call, p *product, mul mulFunc[T], size int, dst, a, b []T) {
-	lda, ldb := p.k, p.n
-	if p.ta {
-		lda = p.m
-	}
-	if p.tb {
-		ldb = p.k
-	}
-	if p.batch == 1 {
-		mul(dst, p.n, a, lda, p.ta, b, ldb, p.tb, p.m, p.n, p.k, false, c.Workers())
+func packed[T float32 | float64](c *engine.Call, p *product, mul mulFunc[T], size int, w *gemm.Weights[T], dst, a, b []T) {
+	switch {
+	case p.batch == 1 && w != nil:
+		w.Multiply(dst, p.ldc, a, p.lda, p.m, c.Workers())
+		return
+	case p.batch == 1:
+		mul(dst, p.ldc, a, p.lda, p.ta, b, p.ldb, p.tb, p.m, p.n, p.k, false, c.Workers())
 		return
 	}
 	one := func(i int, par gemm.Parallel) {
-		mul(dst[i*p.m*p.n:], p.n, a[p.a[i]:], lda, p.ta, b[p.b[i]:], ldb, p.tb, p.m, p.n, p.k, false, par)
+		at := i * p.m * p.n
+		if p.c != nil {
+			at = p.c[i]
+		}
+		mul(dst[at:], p.ldc, a[p.a[i]:], p.lda, p.ta, b[p.b[i]:], p.ldb, p.tb, p.m, p.n, p.k, false, par)
 	}
 	each := gemm.Cost(size, p.m, p.n, p.k)
 	if each > whole {
@@ -199,16 +296,31 @@ func packed[T float32 | float64](c *engine.Call, p *product, mul mulFunc[T], siz
 	})
 }
 
-func half[H elementwise.Half](c *engine.Call, p *product, out *tensor.Tensor) {
+// multiply computes the product by the fastest way of the type. weights is the right
+// side in packed form, or nil.
+func multiply[T number](c *engine.Call, p *product, weights any, dst, a, b []T) {
+	switch dst := any(dst).(type) {
+	case []float32:
+		w, _ := weights.(*gemm.Weights[float32])
+		packed(c, p, gemm.F32, 4, w, dst, any(a).([]float32), any(b).([]float32))
+	case []float64:
+		w, _ := weights.(*gemm.Weights[float64])
+		packed(c, p, gemm.F64, 8, w, dst, any(a).([]float64), any(b).([]float64))
+	default:
+		over(c, p, any(dst).([]T), a, b)
+	}
+}
+
+func half[H elementwise.Half](c *engine.Call, p *product, _ any, out *tensor.Tensor) {
 	dst := elementwise.Wide(c, out.Len())
-	packed(c, p, gemm.F32, 4, dst, elementwise.Widened[H](c, c.In(0)), elementwise.Widened[H](c, c.In(1)))
+	packed(c, p, gemm.F32, 4, nil, dst, elementwise.Widened[H](c, c.In(0)), elementwise.Widened[H](c, c.In(1)))
 	elementwise.Narrow(tensor.Values[H](out), dst)
 }
 
 func complexes[T interface {
 	vec.Complex
 	tensor.Element
-}](c *engine.Call, p *product, out *tensor.Tensor) {
+}](c *engine.Call, p *product, _ any, out *tensor.Tensor) {
 	a, b := tensor.Values[T](c.In(0)), tensor.Values[T](c.In(1))
 	if p.conjugates && p.ta {
 		x := make([]T, len(a))

@@ -31,6 +31,21 @@ func Pack[T float32 | float64](b []T, ldb int, transB bool, k, n int) *Weights[T
 // NumBytes returns the size of the memory that [Pack] made.
 func (w *Weights[T]) NumBytes() int { return cap(w.mem) * int(unsafe.Sizeof(T(0))) }
 
+// Packs reports whether a product of m rows by a matrix packs that first: then it
+// saves time to have it packed already.
+func Packs(m int) bool { return m > leanTiles*geometries[current.Load()][0].rows }
+
+// Multiply computes C = A·weights for an A of m rows, lda elements apart, and a C whose
+// rows are ldc apart, with the bits of [F32].
+func (w *Weights[T]) Multiply(c []T, ldc int, a []T, lda, m int, par Parallel) {
+	one := Axis{N: 1}
+	w.Slide(c, a, Windows{
+		Positions: [4]Axis{one, one, one, {N: m, Src: lda, Dst: ldc}},
+		Taps:      [3]Axis{one, one, one},
+		Run:       w.k,
+	}, nil, par)
+}
+
 // PackTemporary does what [Pack] does, into pooled memory, on par's workers. Free gives the
 // memory back.
 func PackTemporary[T float32 | float64](b []T, ldb int, transB bool, k, n int, par Parallel) *Weights[T] {

@@ -1,0 +1,368 @@
+package matmul
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/vec"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// operand is an input as labels with sizes and strides; labels that repeat have
+// one entry, whose stride walks the diagonal.
+type operand struct {
+	labels []label
+	sizes  map[label]int
+	stride map[label]int
+	len    int
+}
+
+// sum is one einsum with all sizes known.
+type sum struct {
+	shapes []tensor.Shape
+	dims   tensor.Shape // of the output
+	out    []label
+	sizes  map[label]int
+	in     []operand
+
+	// How it is computed: the operands are brought to matrices, unless they lie
+	// like that, multiplied, and the product is brought into the output's order,
+	// unless it is written there at once.
+	gather  [2]*relayout
+	swapped bool // the second operand stands on the left
+	product product
+	scatter *relayout
+}
+
+// measure gives labels their sizes and strides.
+func (e *equation) measure(in []tensor.Shape) (*sum, error) {
+	sizes := map[label]int{}
+	most := 0 // dimensions of ellipses
+	var ops []operand
+	for i, term := range e.in {
+		s := in[i]
+		letters := len(term)
+		if slices.Contains(term, ellipsis) {
+			letters--
+		}
+		n := len(s) - letters
+		if n < 0 || n > 0 && letters == len(term) {
+			return nil, fmt.Errorf("a term of %d labels for input %d of shape %v", letters, i, s)
+		}
+		most = max(most, n)
+		o := operand{sizes: map[label]int{}, stride: map[label]int{}, len: shapes.Count(s)}
+		strides := shapes.Strides(s)
+		for d, l := range expand(term, n) {
+			old, seen := o.sizes[l]
+			if seen && old != s[d] {
+				return nil, fmt.Errorf("the sizes %d and %d of label %q differ", old, s[d], rune(l))
+			}
+			if !seen {
+				o.labels = append(o.labels, l)
+			}
+			o.sizes[l] = s[d]
+			o.stride[l] += strides[d]
+			all, known := sizes[l]
+			switch {
+			case !known || l < 0 && all == 1:
+				sizes[l] = s[d]
+			case all != s[d] && !(l < 0 && s[d] == 1):
+				return nil, fmt.Errorf("the sizes %d and %d of a label differ", all, s[d])
+			}
+		}
+		ops = append(ops, o)
+	}
+	out := expand(e.out, most)
+	dims := make(tensor.Shape, len(out))
+	for i, l := range out {
+		n, ok := sizes[l]
+		if !ok {
+			return nil, fmt.Errorf("the output has a label that no input has")
+		}
+		dims[i] = n
+	}
+	return &sum{shapes: in, dims: dims, out: out, sizes: sizes, in: ops}, nil
+}
+
+// single plans the einsum of one operand: a label that the output lacks is summed
+// over.
+func (s *sum) single() {
+	a := &s.in[0]
+	var kept []label
+	for _, l := range a.labels {
+		if slices.Contains(s.out, l) {
+			kept = append(kept, l)
+		}
+	}
+	s.gather[0] = a.gather(kept)
+	if s.scatter = s.output().scatter(kept); s.scatter == nil {
+		s.scatter = &relayout{dims: []int{s.count(kept)}, to: []int{1}, from: []int{1}}
+	}
+}
+
+func (s *sum) count(labels []label) int {
+	n := 1
+	for _, l := range labels {
+		n *= s.sizes[l]
+	}
+	return n
+}
+
+// double plans the einsum of two operands as products of matrices. Where strides is
+// true these may lie in the operands and the output in any way that one stride a
+// dimension describes, as the heads of attention do.
+func (s *sum) double(strides bool) {
+	a, b := &s.in[0], &s.in[1]
+	var batch, rows, cols, inner []label
+	for _, l := range s.out {
+		_, inA := a.sizes[l]
+		_, inB := b.sizes[l]
+		list := &rows
+		if inA && inB {
+			list = &batch
+		} else if inB {
+			list = &cols
+		}
+		if !slices.Contains(*list, l) { // an output may repeat labels
+			*list = append(*list, l)
+		}
+	}
+	for _, l := range a.labels {
+		// Where one operand is stretched along the label it is summed alone.
+		if _, both := b.sizes[l]; both && !slices.Contains(s.out, l) && a.sizes[l] == b.sizes[l] {
+			inner = append(inner, l)
+		}
+	}
+	p := &s.product
+	p.m, p.n, p.k, p.batch = s.count(rows), s.count(cols), s.count(inner), s.count(batch)
+	p.dense()
+	var inPlace [3]bool
+	if strides {
+		p.lda, p.ta, inPlace[0] = a.matrix(batch, rows, inner)
+		p.ldb, p.tb, inPlace[1] = b.matrix(batch, inner, cols)
+	}
+	if !inPlace[0] {
+		p.lda, p.ta = p.k, false
+		s.gather[0] = a.gather(slices.Concat(batch, rows, inner))
+	}
+	if !inPlace[1] {
+		p.ldb, p.tb = p.n, false
+		s.gather[1] = b.gather(slices.Concat(batch, inner, cols))
+	}
+	p.a, p.b = s.offsets(a, batch, inPlace[0], p.m*p.k), s.offsets(b, batch, inPlace[1], p.k*p.n)
+	y := s.output()
+	if strides && len(y.labels) == len(s.out) {
+		var trans bool
+		if p.ldc, trans, inPlace[2] = y.matrix(batch, rows, cols); inPlace[2] {
+			p.c = s.offsets(y, batch, true, 0)
+			if trans {
+				s.swapped = true
+				p.m, p.n = p.n, p.m
+				p.a, p.b, p.lda, p.ldb, p.ta, p.tb = p.b, p.a, p.ldb, p.lda, !p.tb, !p.ta
+			}
+			return
+		}
+	}
+	p.ldc = p.n
+	s.scatter = y.scatter(slices.Concat(batch, rows, cols))
+}
+
+// output returns the output as an operand.
+func (s *sum) output() *operand {
+	o := &operand{sizes: map[label]int{}, stride: map[label]int{}, len: shapes.Count(s.dims)}
+	for i, stride := range shapes.Strides(s.dims) {
+		l := s.out[i]
+		if _, seen := o.sizes[l]; !seen {
+			o.labels = append(o.labels, l)
+		}
+		o.sizes[l] = s.sizes[l]
+		o.stride[l] += stride
+	}
+	return o
+}
+
+// along returns the one stride that walks all places of some labels in order; 0
+// where there is one place only.
+func (o *operand) along(labels []label) (stride int, ok bool) {
+	span := 0
+	for _, l := range slices.Backward(labels) {
+		switch {
+		case o.sizes[l] == 1:
+			continue
+		case stride == 0:
+			stride, span = o.stride[l], o.stride[l]
+		case o.stride[l] != span:
+			return 0, false
+		}
+		span *= o.sizes[l]
+	}
+	return stride, true
+}
+
+func (o *operand) count(labels []label) int {
+	n := 1
+	for _, l := range labels {
+		n *= o.sizes[l]
+	}
+	return n
+}
+
+// matrix returns how the matrices of rows by cols lie in an operand, where they do:
+// how far apart their rows are or, of transposed ones, their columns.
+func (o *operand) matrix(batch, rows, cols []label) (ld int, trans, ok bool) {
+	for _, l := range o.labels {
+		if o.sizes[l] != 1 && !slices.Contains(batch, l) && !slices.Contains(rows, l) && !slices.Contains(cols, l) {
+			return 0, false, false // to be summed over
+		}
+	}
+	m, n := o.count(rows), o.count(cols)
+	row, ok := o.along(rows)
+	col, okCol := o.along(cols)
+	if !ok || !okCol {
+		return 0, false, false
+	}
+	if row == 0 {
+		row = max(n, 1)
+	}
+	if col <= 1 && row >= n {
+		return row, false, true
+	}
+	if col == 0 {
+		col = max(m, 1)
+	}
+	return col, true, row <= 1 && col >= m
+}
+
+// offsets returns where each matrix of the batch starts in an operand: where it
+// lies, or in the order to which it is gathered, a matrix being size long. An
+// operand that is stretched has one place along a label.
+func (s *sum) offsets(o *operand, batch []label, inPlace bool, size int) []int {
+	out := []int{0}
+	for i, l := range batch {
+		step := o.stride[l]
+		if !inPlace {
+			step = size * o.count(batch[i+1:])
+		}
+		if o.sizes[l] == 1 {
+			step = 0
+		}
+		next := make([]int, 0, len(out)*s.sizes[l])
+		for _, at := range out {
+			for k := range s.sizes[l] {
+				next = append(next, at+k*step)
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// relayout brings elements into another order.
+type relayout struct {
+	dims, to, from []int
+	n              int  // elements of the destination
+	sums           bool // several elements go to one place
+	holes          bool // some places get none
+}
+
+// gather returns what brings an operand's elements into the given order of labels,
+// summed over all others; nil where they stand in it.
+func (o *operand) gather(order []label) *relayout {
+	r := &relayout{n: o.count(order)}
+	same := len(order) == len(o.labels) && r.n == o.len
+	step := r.n
+	for _, l := range order {
+		step /= max(o.sizes[l], 1)
+		r.add(o.sizes[l], step, o.stride[l])
+		same = same && (o.stride[l] == step || o.sizes[l] == 1)
+	}
+	if same {
+		return nil
+	}
+	for _, l := range o.labels {
+		if !slices.Contains(order, l) {
+			r.sums = true
+			r.add(o.sizes[l], 0, o.stride[l])
+		}
+	}
+	return r
+}
+
+// scatter returns what brings elements in the given order of labels to an operand,
+// the output; nil where it has that order.
+func (o *operand) scatter(order []label) *relayout {
+	r := &relayout{n: o.len}
+	step := o.count(order)
+	same := step == o.len
+	r.holes = !same
+	for _, l := range order {
+		step /= max(o.sizes[l], 1)
+		r.add(o.sizes[l], o.stride[l], step)
+		same = same && (o.stride[l] == step || o.sizes[l] == 1)
+	}
+	if same {
+		return nil
+	}
+	return r
+}
+
+func (r *relayout) add(n, to, from int) {
+	r.dims, r.to, r.from = append(r.dims, n), append(r.to, to), append(r.from, from)
+}
+
+// relay brings src into dst.
+func relay[T vec.Number](r *relayout, dst, src []T) {
+	if r.sums || r.holes {
+		clear(dst)
+	}
+	walkRows(r.dims, r.to, r.from, func(i, j, count, si, sj int) {
+		switch {
+		case r.sums:
+			for range count {
+				dst[i] += src[j]
+				i, j = i+si, j+sj
+			}
+		case si == 1 && sj == 1:
+			copy(dst[i:i+count], src[j:j+count])
+		default:
+			for range count {
+				dst[i] = src[j]
+				i, j = i+si, j+sj
+			}
+		}
+	})
+}
+
+// walkRows visits all rows of a block: where a row starts on either side, its
+// length and its steps.
+func walkRows(dims, to, from []int, visit func(i, j, n, si, sj int)) {
+	for _, n := range dims {
+		if n == 0 {
+			return
+		}
+	}
+	last := len(dims) - 1
+	if last < 0 {
+		visit(0, 0, 1, 0, 0)
+		return
+	}
+	index := make([]int, last)
+	i, j := 0, 0
+	for {
+		visit(i, j, dims[last], to[last], from[last])
+		d := last - 1
+		for ; d >= 0; d-- {
+			index[d]++
+			i, j = i+to[d], j+from[d]
+			if index[d] < dims[d] {
+				break
+			}
+			i, j = i-dims[d]*to[d], j-dims[d]*from[d]
+			index[d] = 0
+		}
+		if d < 0 {
+			return
+		}
+	}
+}
