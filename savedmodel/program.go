@@ -273,7 +273,23 @@ func (p *program) prune(where string, feeds, fetches []graph.Output, targets []*
 	f.Name = "pruned"
 	p.dropUnused(f, c, len(feeds))
 	c.function = f
+	c.know()
 	return c, p.check(c)
+}
+
+// know tells the function, which is c's own, the types and shapes of the variables
+// that it captures: a file leaves them out where nodes make the handles.
+func (c *callable) know() {
+	args := c.function.Args[len(c.function.Args)-len(c.captures):]
+	for i, x := range c.captures {
+		fact := &args[i].Out[0]
+		if x.object == nil || x.object.Variable == nil || fact.DType != tensor.Resource || fact.Ref {
+			continue
+		}
+		if v := x.object.Variable; v.Shape.HasRank() {
+			fact.Handle = []graph.Content{{DType: v.DType, Shape: v.Shape}}
+		}
+	}
 }
 
 // dropUnused takes the captures away that nothing in the function needs.
@@ -323,12 +339,17 @@ func (p *program) bind(f *graph.Function, t *ConcreteFunction) (*callable, error
 	if len(t.Captures) > len(f.Args) {
 		return nil, &FormatError{p.meta.model.File, fmt.Errorf("the function %q has %d captures and %d arguments", t.Name, len(t.Captures), len(f.Args))}
 	}
-	c := &callable{where: "function " + t.Name, function: f}
+	own, err := f.Clone()
+	if err != nil {
+		return nil, fmt.Errorf("savedmodel: the function %q: %w", t.Name, err)
+	}
+	c := &callable{where: "function " + t.Name, function: own}
 	for _, o := range t.Captures {
 		if o == nil {
 			return nil, fmt.Errorf("savedmodel: the function %q captures a tensor that its file doesn't hold: %w", t.Name, errors.ErrUnsupported)
 		}
 		c.captures = append(c.captures, capture{object: o})
 	}
+	c.know()
 	return c, p.check(c)
 }
