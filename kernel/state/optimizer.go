@@ -24,6 +24,7 @@ type optimizer struct {
 	vars, in, grad int
 	single         rule[float32]
 	double         rule[float64]
+	counts         bool // the last input is the number of the step, an int64
 }
 
 // sparse reports whether the op changes rows: then their indices come behind the
@@ -33,19 +34,24 @@ func (o *optimizer) sparse() bool { return strings.HasPrefix(o.op, "ResourceSpar
 var optimizers = func() []engine.Kernel {
 	var table []engine.Kernel
 	for _, o := range []optimizer{
-		{"ResourceApplyGradientDescent", 1, 3, 2, descend[float32], descend[float64]},
-		{"ResourceApplyMomentum", 2, 5, 3, momentum[float32], momentum[float64]},
-		{"ResourceApplyKerasMomentum", 2, 5, 3, kerasMomentum[float32], kerasMomentum[float64]},
-		{"ResourceApplyAdam", 3, 10, 9, adam[float32], adam[float64]},
-		{"ResourceApplyAdamWithAmsgrad", 4, 11, 10, amsgrad[float32], amsgrad[float64]},
-		{"ResourceApplyAdaMax", 3, 9, 8, adaMax[float32], adaMax[float64]},
-		{"ResourceApplyAdagrad", 2, 4, 3, adagradV1[float32], adagradV1[float64]},
-		{"ResourceApplyAdagradV2", 2, 5, 4, adagrad[float32], adagrad[float64]},
-		{"ResourceApplyAdadelta", 3, 7, 6, adadelta[float32], adadelta[float64]},
-		{"ResourceApplyRMSProp", 3, 8, 7, rmsProp[float32], rmsProp[float64]},
-		{"ResourceApplyCenteredRMSProp", 4, 9, 8, centered[float32], centered[float64]},
-		{"ResourceApplyFtrl", 3, 8, 3, ftrlV1[float32], ftrlV1[float64]},
-		{"ResourceApplyFtrlV2", 3, 9, 3, ftrl[float32], ftrl[float64]},
+		{"ResourceApplyGradientDescent", 1, 3, 2, descend[float32], descend[float64], false},
+		{"ResourceApplyMomentum", 2, 5, 3, momentum[float32], momentum[float64], false},
+		{"ResourceApplyKerasMomentum", 2, 5, 3, kerasMomentum[float32], kerasMomentum[float64], false},
+		{"ResourceApplyAdam", 3, 10, 9, adam[float32], adam[float64], false},
+		{"ResourceApplyAdamWithAmsgrad", 4, 11, 10, amsgrad[float32], amsgrad[float64], false},
+		{"ResourceApplyAdaMax", 3, 9, 8, adaMax[float32], adaMax[float64], false},
+		{"ResourceApplyAdagrad", 2, 4, 3, adagradV1[float32], adagradV1[float64], false},
+		{"ResourceApplyAdagradV2", 2, 5, 4, adagrad[float32], adagrad[float64], false},
+		{"ResourceApplyAdadelta", 3, 7, 6, adadelta[float32], adadelta[float64], false},
+		{"ResourceApplyRMSProp", 3, 8, 7, rmsProp[float32], rmsProp[float64], false},
+		{"ResourceApplyCenteredRMSProp", 4, 9, 8, centered[float32], centered[float64], false},
+		{"ResourceApplyFtrl", 3, 8, 3, ftrlV1[float32], ftrlV1[float64], false},
+		{"ResourceApplyFtrlV2", 3, 9, 3, ftrl[float32], ftrl[float64], false},
+		{"ResourceApplyAdagradDA", 3, 8, 3, adagradDA[float32], adagradDA[float64], true},
+		{"ResourceApplyAddSign", 2, 7, 6, addSign[float32], addSign[float64], false},
+		{"ResourceApplyPowerSign", 2, 7, 6, powerSign[float32], powerSign[float64], false},
+		{"ResourceApplyProximalAdagrad", 2, 6, 5, proximalAdagrad[float32], proximalAdagrad[float64], false},
+		{"ResourceApplyProximalGradientDescent", 1, 5, 4, proximal[float32], proximal[float64], false},
 	} {
 		table = append(table, engine.Kernel{Op: o.op, Run: o.run, Types: engine.Types{"T": elementwise.Floating()}, Precision: engine.Accumulated})
 	}
@@ -61,8 +67,10 @@ func (o *optimizer) run(c *engine.Call) error {
 	}
 	g := c.In(o.grad)
 	for i := o.vars; i < o.in; i++ {
-		if x := c.In(i); x.DType() != g.DType() || i != o.grad && x.Len() != 1 {
-			return fmt.Errorf("input %d is %v%v, not a scalar of %v, the gradient's type", i, x.DType(), x.Shape(), g.DType())
+		if i != o.grad {
+			if err := o.scalar(c, i, g.DType()); err != nil {
+				return err
+			}
 		}
 	}
 	vars := make([]*trackable.Variable, o.vars)
@@ -89,13 +97,42 @@ func (o *optimizer) run(c *engine.Call) error {
 	return &engine.UnsupportedTypeError{Type: g.DType(), Known: elementwise.Floating()}
 }
 
+// scalar checks that input i is a scalar of the gradient's type, or the number of
+// the step.
+func (o *optimizer) scalar(c *engine.Call, i int, d tensor.DType) error {
+	if o.counts && i == o.in-1 {
+		d = tensor.Int64
+	}
+	if x := c.In(i); x.DType() != d || x.Len() != 1 {
+		return fmt.Errorf("input %d is %v%v, not a scalar of %v", i, x.DType(), x.Shape(), d)
+	}
+	return nil
+}
+
 var errReshaped = errors.New("the variable or a slot changed its shape during the step")
 
 func hypers[T tensor.Element](c *engine.Call, o *optimizer, h []T) []T {
 	for i := o.vars; i < o.in; i++ {
-		if i != o.grad && !(o.sparse() && i == o.grad+1) {
-			h = append(h, tensor.Values[T](c.In(i))[0])
+		if i == o.grad || o.sparse() && i == o.grad+1 || c.In(i).DType() != tensor.TypeOf[T]() {
+			continue
 		}
+		h = append(h, tensor.Values[T](c.In(i))[0])
+	}
+	return h
+}
+
+// number returns the number of the step, where the op has one.
+func (o *optimizer) number(c *engine.Call) []int64 {
+	if !o.counts {
+		return nil
+	}
+	return tensor.Values[int64](c.In(o.in - 1))
+}
+
+// counted returns h with the number of the step behind it.
+func counted[T vec.Float](h []T, number []int64) []T {
+	for _, n := range number {
+		h = append(h, T(n))
 	}
 	return h
 }
@@ -105,7 +142,7 @@ func step[T interface {
 	tensor.Element
 }](c *engine.Call, o *optimizer, f rule[T], vars []*trackable.Variable) error {
 	g := tensor.Values[T](c.In(o.grad))
-	h := hypers(c, o, make([]T, 0, 8))
+	h := counted(hypers(c, o, make([]T, 0, 8)), o.number(c))
 	nesterov := o.flag(c)
 	return trackable.UpdateAll(vars, func(bufs []*tensor.Tensor) error {
 		var room [4][]T
@@ -141,6 +178,7 @@ func stepHalf[H elementwise.Half](c *engine.Call, o *optimizer, vars []*trackabl
 	small := hypers(c, o, make([]H, 0, 8))
 	h := make([]float32, len(small))
 	elementwise.Widen(h, small)
+	h = counted(h, o.number(c))
 	nesterov := o.flag(c)
 	return trackable.UpdateAll(vars, func(bufs []*tensor.Tensor) error {
 		all := make([][]float32, len(bufs))
@@ -207,6 +245,24 @@ func centered[T vec.Float](v [][]T, g, h []T, _ bool) {
 	vec.RMSProp(v[0], v[1], v[2], v[3], g, h[0], h[1], h[2], h[3])
 }
 
-func ftrl[T vec.Float](v [][]T, g, h []T, _ bool) {
-	vec.Ftrl(v[0], v[1], v[2], g, h[0], h[1], h[2], h[3], h[4])
+func ftrl[T vec.Float](v [][]T, g, h []T, byRate bool) {
+	vec.Ftrl(v[0], v[1], v[2], g, h[0], h[1], h[2], h[3], h[4], byRate)
 }
+
+func adagradDA[T vec.Float](v [][]T, g, h []T, _ bool) {
+	vec.AdagradDA(v[0], v[1], v[2], g, h[0], h[1], h[2], h[3])
+}
+
+func addSign[T vec.Float](v [][]T, g, h []T, _ bool) {
+	vec.AddSign(v[0], v[1], g, h[0], h[1], h[2], h[3])
+}
+
+func powerSign[T vec.Float](v [][]T, g, h []T, _ bool) {
+	vec.PowerSign(v[0], v[1], g, h[0], h[1], h[2], h[3])
+}
+
+func proximalAdagrad[T vec.Float](v [][]T, g, h []T, _ bool) {
+	vec.ProximalAdagrad(v[0], v[1], g, h[0], h[1], h[2])
+}
+
+func proximal[T vec.Float](v [][]T, g, h []T, _ bool) { vec.Proximal(v[0], g, h[0], h[1], h[2]) }

@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cairnml/cairn/engine"
@@ -25,10 +26,10 @@ func references() []engine.Kernel {
 		{Op: "CountUpTo", Run: countUpTo},
 		{Op: "ResourceCountUpTo", Run: countUpTo},
 	}
-	for _, k := range optimizers {
+	for _, k := range slices.Concat(optimizers, sparseOptimizers) {
 		k.Op, k.Run = strings.TrimPrefix(k.Op, "Resource"), giveBack(k.Run)
 		switch k.Op {
-		case "ApplyKerasMomentum", "ApplyAdamWithAmsgrad", "ApplyFtrl": // of resources only, and Ftrl's first form
+		case "ApplyKerasMomentum", "ApplyAdamWithAmsgrad", "SparseApplyKerasMomentum": // of resources only
 			continue
 		}
 		table = append(table, k)

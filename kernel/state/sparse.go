@@ -18,15 +18,18 @@ import (
 var sparseOptimizers = func() []engine.Kernel {
 	var table []engine.Kernel
 	for _, o := range []optimizer{
-		{"ResourceSparseApplyMomentum", 2, 6, 3, momentum[float32], momentum[float64]},
-		{"ResourceSparseApplyKerasMomentum", 2, 6, 3, kerasMomentum[float32], kerasMomentum[float64]},
-		{"ResourceSparseApplyAdagrad", 2, 5, 3, adagradV1[float32], adagradV1[float64]},
-		{"ResourceSparseApplyAdagradV2", 2, 6, 4, adagrad[float32], adagrad[float64]},
-		{"ResourceSparseApplyAdadelta", 3, 8, 6, adadelta[float32], adadelta[float64]},
-		{"ResourceSparseApplyRMSProp", 3, 9, 7, rmsProp[float32], rmsProp[float64]},
-		{"ResourceSparseApplyCenteredRMSProp", 4, 10, 8, centered[float32], centered[float64]},
-		{"ResourceSparseApplyFtrl", 3, 9, 3, ftrlV1[float32], ftrlV1[float64]},
-		{"ResourceSparseApplyFtrlV2", 3, 10, 3, ftrl[float32], ftrl[float64]},
+		{"ResourceSparseApplyMomentum", 2, 6, 3, momentum[float32], momentum[float64], false},
+		{"ResourceSparseApplyKerasMomentum", 2, 6, 3, kerasMomentum[float32], kerasMomentum[float64], false},
+		{"ResourceSparseApplyAdagrad", 2, 5, 3, adagradV1[float32], adagradV1[float64], false},
+		{"ResourceSparseApplyAdagradV2", 2, 6, 4, adagrad[float32], adagrad[float64], false},
+		{"ResourceSparseApplyAdadelta", 3, 8, 6, adadelta[float32], adadelta[float64], false},
+		{"ResourceSparseApplyRMSProp", 3, 9, 7, rmsProp[float32], rmsProp[float64], false},
+		{"ResourceSparseApplyCenteredRMSProp", 4, 10, 8, centered[float32], centered[float64], false},
+		{"ResourceSparseApplyFtrl", 3, 9, 3, ftrlV1[float32], ftrlV1[float64], false},
+		{"ResourceSparseApplyFtrlV2", 3, 10, 3, ftrl[float32], ftrl[float64], false},
+		{"ResourceSparseApplyAdagradDA", 3, 9, 3, adagradDA[float32], adagradDA[float64], true},
+		{"ResourceSparseApplyProximalAdagrad", 2, 7, 5, proximalAdagrad[float32], proximalAdagrad[float64], false},
+		{"ResourceSparseApplyProximalGradientDescent", 1, 6, 4, proximal[float32], proximal[float64], false},
 	} {
 		table = append(table, engine.Kernel{Op: o.op, Run: o.runSparse, Types: engine.Types{"T": elementwise.Floating()}, Precision: engine.Accumulated})
 	}
@@ -42,8 +45,10 @@ func (o *optimizer) runSparse(c *engine.Call) error {
 	}
 	g, indices := c.In(o.grad), c.In(o.grad+1)
 	for i := o.vars; i < o.in; i++ {
-		if x := c.In(i); i != o.grad && i != o.grad+1 && (x.DType() != g.DType() || x.Len() != 1) {
-			return fmt.Errorf("input %d is %v%v, not a scalar of %v, the gradient's type", i, x.DType(), x.Shape(), g.DType())
+		if i != o.grad && i != o.grad+1 {
+			if err := o.scalar(c, i, g.DType()); err != nil {
+				return err
+			}
 		}
 	}
 	rows, err := shapes.Ints(indices, "the indices")
@@ -86,12 +91,13 @@ func vars0(vars []*trackable.Variable, v *trackable.Variable) *trackable.Variabl
 }
 
 // flag returns what the attribute of the op's kind says: that the momentum looks
-// ahead, or that the slots are updated.
+// ahead, that the slots are updated, or that the linear slot holds a multiple of
+// the learning rate.
 func (o *optimizer) flag(c *engine.Call) bool {
 	if slices.Contains([]string{"ResourceApplyAdagrad", "ResourceApplyAdagradV2", "ResourceSparseApplyAdagrad", "ResourceSparseApplyAdagradV2"}, o.op) {
 		return !c.Attrs().Has("update_slots") || c.Attrs().Bool("update_slots")
 	}
-	return c.Attrs().Bool("use_nesterov")
+	return c.Attrs().Bool("use_nesterov") || c.Attrs().Bool("multiply_linear_by_lr")
 }
 
 // checkRows reports what is wrong with the rows of variables of that size, of n
@@ -115,7 +121,7 @@ func sparseStep[T interface {
 	tensor.Element
 }](c *engine.Call, o *optimizer, f rule[T], vars []*trackable.Variable, rows []int64) error {
 	g, n := tensor.Values[T](c.In(o.grad)), shapes.Count(c.In(o.grad).Shape()[1:])
-	h, flag := hypers(c, o, make([]T, 0, 8)), o.flag(c)
+	h, flag := counted(hypers(c, o, make([]T, 0, 8)), o.number(c)), o.flag(c)
 	return trackable.UpdateAll(vars, func(bufs []*tensor.Tensor) error {
 		if err := checkRows(bufs, rows, n); err != nil {
 			return err
@@ -140,6 +146,7 @@ func sparseStepHalf[H elementwise.Half](c *engine.Call, o *optimizer, vars []*tr
 	small, flag := hypers(c, o, make([]H, 0, 8)), o.flag(c)
 	h := make([]float32, len(small))
 	elementwise.Widen(h, small)
+	h = counted(h, o.number(c))
 	part := make([][]float32, len(vars))
 	for k := range part {
 		part[k] = make([]float32, n)
@@ -162,6 +169,6 @@ func sparseStepHalf[H elementwise.Half](c *engine.Call, o *optimizer, vars []*tr
 }
 
 // ftrlV1 returns ftrl without shrinkage.
-func ftrlV1[T vec.Float](v [][]T, g, h []T, _ bool) {
-	vec.Ftrl(v[0], v[1], v[2], g, h[0], h[1], h[2], 0, h[3])
+func ftrlV1[T vec.Float](v [][]T, g, h []T, byRate bool) {
+	vec.Ftrl(v[0], v[1], v[2], g, h[0], h[1], h[2], 0, h[3], byRate)
 }

@@ -67,6 +67,24 @@ func ApplyAdagrad(s *ops.Scope, var2 ops.Input, accum ops.Input, lr ops.Input, g
 	return s.Emit1("ApplyAdagrad", as, var2, accum, lr, grad)
 }
 
+// ApplyAdagradDAOptions are the attributes of [ApplyAdagradDA] that have defaults.
+type ApplyAdagradDAOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ApplyAdagradDA emits TensorFlow's op ApplyAdagradDA and returns its output.
+// A nil o means the defaults.
+func ApplyAdagradDA(s *ops.Scope, var2 ops.Input, gradientAccumulator ops.Input, gradientSquaredAccumulator ops.Input, grad ops.Input, lr ops.Input, l1 ops.Input, l2 ops.Input, globalStep ops.Input, o *ApplyAdagradDAOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit1("ApplyAdagradDA", as, var2, gradientAccumulator, gradientSquaredAccumulator, grad, lr, l1, l2, globalStep)
+}
+
 // ApplyAdagradV2Options are the attributes of [ApplyAdagradV2] that have defaults.
 type ApplyAdagradV2Options struct {
 	// UseLocking is use_locking. Default: false.
@@ -113,6 +131,24 @@ func ApplyAdam(s *ops.Scope, var2 ops.Input, m ops.Input, v ops.Input, beta1Powe
 	return s.Emit1("ApplyAdam", as, var2, m, v, beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad)
 }
 
+// ApplyAddSignOptions are the attributes of [ApplyAddSign] that have defaults.
+type ApplyAddSignOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ApplyAddSign emits TensorFlow's op ApplyAddSign and returns its output.
+// A nil o means the defaults.
+func ApplyAddSign(s *ops.Scope, var2 ops.Input, m ops.Input, lr ops.Input, alpha ops.Input, signDecay ops.Input, beta ops.Input, grad ops.Input, o *ApplyAddSignOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit1("ApplyAddSign", as, var2, m, lr, alpha, signDecay, beta, grad)
+}
+
 // ApplyCenteredRMSPropOptions are the attributes of [ApplyCenteredRMSProp] that have defaults.
 type ApplyCenteredRMSPropOptions struct {
 	// UseLocking is use_locking. Default: false.
@@ -129,6 +165,29 @@ func ApplyCenteredRMSProp(s *ops.Scope, var2 ops.Input, mg ops.Input, ms ops.Inp
 		}
 	}
 	return s.Emit1("ApplyCenteredRMSProp", as, var2, mg, ms, mom, lr, rho, momentum, epsilon, grad)
+}
+
+// ApplyFtrlOptions are the attributes of [ApplyFtrl] that have defaults.
+type ApplyFtrlOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+	// MultiplyLinearByLr is multiply_linear_by_lr. Default: false.
+	MultiplyLinearByLr bool
+}
+
+// ApplyFtrl emits TensorFlow's op ApplyFtrl and returns its output.
+// A nil o means the defaults.
+func ApplyFtrl(s *ops.Scope, var2 ops.Input, accum ops.Input, linear ops.Input, grad ops.Input, lr ops.Input, l1 ops.Input, l2 ops.Input, lrPower ops.Input, o *ApplyFtrlOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+		if o.MultiplyLinearByLr {
+			as = append(as, graph.Bool("multiply_linear_by_lr", o.MultiplyLinearByLr))
+		}
+	}
+	return s.Emit1("ApplyFtrl", as, var2, accum, linear, grad, lr, l1, l2, lrPower)
 }
 
 // ApplyFtrlV2Options are the attributes of [ApplyFtrlV2] that have defaults.
@@ -193,6 +252,60 @@ func ApplyMomentum(s *ops.Scope, var2 ops.Input, accum ops.Input, lr ops.Input, 
 		}
 	}
 	return s.Emit1("ApplyMomentum", as, var2, accum, lr, grad, momentum)
+}
+
+// ApplyPowerSignOptions are the attributes of [ApplyPowerSign] that have defaults.
+type ApplyPowerSignOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ApplyPowerSign emits TensorFlow's op ApplyPowerSign and returns its output.
+// A nil o means the defaults.
+func ApplyPowerSign(s *ops.Scope, var2 ops.Input, m ops.Input, lr ops.Input, logbase ops.Input, signDecay ops.Input, beta ops.Input, grad ops.Input, o *ApplyPowerSignOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit1("ApplyPowerSign", as, var2, m, lr, logbase, signDecay, beta, grad)
+}
+
+// ApplyProximalAdagradOptions are the attributes of [ApplyProximalAdagrad] that have defaults.
+type ApplyProximalAdagradOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ApplyProximalAdagrad emits TensorFlow's op ApplyProximalAdagrad and returns its output.
+// A nil o means the defaults.
+func ApplyProximalAdagrad(s *ops.Scope, var2 ops.Input, accum ops.Input, lr ops.Input, l1 ops.Input, l2 ops.Input, grad ops.Input, o *ApplyProximalAdagradOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit1("ApplyProximalAdagrad", as, var2, accum, lr, l1, l2, grad)
+}
+
+// ApplyProximalGradientDescentOptions are the attributes of [ApplyProximalGradientDescent] that have defaults.
+type ApplyProximalGradientDescentOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ApplyProximalGradientDescent emits TensorFlow's op ApplyProximalGradientDescent and returns its output.
+// A nil o means the defaults.
+func ApplyProximalGradientDescent(s *ops.Scope, var2 ops.Input, alpha ops.Input, l1 ops.Input, l2 ops.Input, delta ops.Input, o *ApplyProximalGradientDescentOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit1("ApplyProximalGradientDescent", as, var2, alpha, l1, l2, delta)
 }
 
 // ApplyRMSPropOptions are the attributes of [ApplyRMSProp] that have defaults.
@@ -406,6 +519,24 @@ func ResourceApplyAdagrad(s *ops.Scope, var2 ops.Input, accum ops.Input, lr ops.
 	return s.Emit0("ResourceApplyAdagrad", as, var2, accum, lr, grad)
 }
 
+// ResourceApplyAdagradDAOptions are the attributes of [ResourceApplyAdagradDA] that have defaults.
+type ResourceApplyAdagradDAOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ResourceApplyAdagradDA emits TensorFlow's op ResourceApplyAdagradDA and reports whether that went well.
+// A nil o means the defaults.
+func ResourceApplyAdagradDA(s *ops.Scope, var2 ops.Input, gradientAccumulator ops.Input, gradientSquaredAccumulator ops.Input, grad ops.Input, lr ops.Input, l1 ops.Input, l2 ops.Input, globalStep ops.Input, o *ResourceApplyAdagradDAOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit0("ResourceApplyAdagradDA", as, var2, gradientAccumulator, gradientSquaredAccumulator, grad, lr, l1, l2, globalStep)
+}
+
 // ResourceApplyAdagradV2Options are the attributes of [ResourceApplyAdagradV2] that have defaults.
 type ResourceApplyAdagradV2Options struct {
 	// UseLocking is use_locking. Default: false.
@@ -468,6 +599,24 @@ func ResourceApplyAdamWithAmsgrad(s *ops.Scope, var2 ops.Input, m ops.Input, v o
 		}
 	}
 	return s.Emit0("ResourceApplyAdamWithAmsgrad", as, var2, m, v, vhat, beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad)
+}
+
+// ResourceApplyAddSignOptions are the attributes of [ResourceApplyAddSign] that have defaults.
+type ResourceApplyAddSignOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ResourceApplyAddSign emits TensorFlow's op ResourceApplyAddSign and reports whether that went well.
+// A nil o means the defaults.
+func ResourceApplyAddSign(s *ops.Scope, var2 ops.Input, m ops.Input, lr ops.Input, alpha ops.Input, signDecay ops.Input, beta ops.Input, grad ops.Input, o *ResourceApplyAddSignOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit0("ResourceApplyAddSign", as, var2, m, lr, alpha, signDecay, beta, grad)
 }
 
 // ResourceApplyCenteredRMSPropOptions are the attributes of [ResourceApplyCenteredRMSProp] that have defaults.
@@ -596,6 +745,60 @@ func ResourceApplyMomentum(s *ops.Scope, var2 ops.Input, accum ops.Input, lr ops
 		}
 	}
 	return s.Emit0("ResourceApplyMomentum", as, var2, accum, lr, grad, momentum)
+}
+
+// ResourceApplyPowerSignOptions are the attributes of [ResourceApplyPowerSign] that have defaults.
+type ResourceApplyPowerSignOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ResourceApplyPowerSign emits TensorFlow's op ResourceApplyPowerSign and reports whether that went well.
+// A nil o means the defaults.
+func ResourceApplyPowerSign(s *ops.Scope, var2 ops.Input, m ops.Input, lr ops.Input, logbase ops.Input, signDecay ops.Input, beta ops.Input, grad ops.Input, o *ResourceApplyPowerSignOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit0("ResourceApplyPowerSign", as, var2, m, lr, logbase, signDecay, beta, grad)
+}
+
+// ResourceApplyProximalAdagradOptions are the attributes of [ResourceApplyProximalAdagrad] that have defaults.
+type ResourceApplyProximalAdagradOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ResourceApplyProximalAdagrad emits TensorFlow's op ResourceApplyProximalAdagrad and reports whether that went well.
+// A nil o means the defaults.
+func ResourceApplyProximalAdagrad(s *ops.Scope, var2 ops.Input, accum ops.Input, lr ops.Input, l1 ops.Input, l2 ops.Input, grad ops.Input, o *ResourceApplyProximalAdagradOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit0("ResourceApplyProximalAdagrad", as, var2, accum, lr, l1, l2, grad)
+}
+
+// ResourceApplyProximalGradientDescentOptions are the attributes of [ResourceApplyProximalGradientDescent] that have defaults.
+type ResourceApplyProximalGradientDescentOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ResourceApplyProximalGradientDescent emits TensorFlow's op ResourceApplyProximalGradientDescent and reports whether that went well.
+// A nil o means the defaults.
+func ResourceApplyProximalGradientDescent(s *ops.Scope, var2 ops.Input, alpha ops.Input, l1 ops.Input, l2 ops.Input, delta ops.Input, o *ResourceApplyProximalGradientDescentOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit0("ResourceApplyProximalGradientDescent", as, var2, alpha, l1, l2, delta)
 }
 
 // ResourceApplyRMSPropOptions are the attributes of [ResourceApplyRMSProp] that have defaults.
@@ -842,6 +1045,24 @@ func ResourceSparseApplyAdagrad(s *ops.Scope, var2 ops.Input, accum ops.Input, l
 	return s.Emit0("ResourceSparseApplyAdagrad", as, var2, accum, lr, grad, indices)
 }
 
+// ResourceSparseApplyAdagradDAOptions are the attributes of [ResourceSparseApplyAdagradDA] that have defaults.
+type ResourceSparseApplyAdagradDAOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ResourceSparseApplyAdagradDA emits TensorFlow's op ResourceSparseApplyAdagradDA and reports whether that went well.
+// A nil o means the defaults.
+func ResourceSparseApplyAdagradDA(s *ops.Scope, var2 ops.Input, gradientAccumulator ops.Input, gradientSquaredAccumulator ops.Input, grad ops.Input, indices ops.Input, lr ops.Input, l1 ops.Input, l2 ops.Input, globalStep ops.Input, o *ResourceSparseApplyAdagradDAOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit0("ResourceSparseApplyAdagradDA", as, var2, gradientAccumulator, gradientSquaredAccumulator, grad, indices, lr, l1, l2, globalStep)
+}
+
 // ResourceSparseApplyAdagradV2Options are the attributes of [ResourceSparseApplyAdagradV2] that have defaults.
 type ResourceSparseApplyAdagradV2Options struct {
 	// UseLocking is use_locking. Default: false.
@@ -973,6 +1194,42 @@ func ResourceSparseApplyMomentum(s *ops.Scope, var2 ops.Input, accum ops.Input, 
 		}
 	}
 	return s.Emit0("ResourceSparseApplyMomentum", as, var2, accum, lr, grad, indices, momentum)
+}
+
+// ResourceSparseApplyProximalAdagradOptions are the attributes of [ResourceSparseApplyProximalAdagrad] that have defaults.
+type ResourceSparseApplyProximalAdagradOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ResourceSparseApplyProximalAdagrad emits TensorFlow's op ResourceSparseApplyProximalAdagrad and reports whether that went well.
+// A nil o means the defaults.
+func ResourceSparseApplyProximalAdagrad(s *ops.Scope, var2 ops.Input, accum ops.Input, lr ops.Input, l1 ops.Input, l2 ops.Input, grad ops.Input, indices ops.Input, o *ResourceSparseApplyProximalAdagradOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit0("ResourceSparseApplyProximalAdagrad", as, var2, accum, lr, l1, l2, grad, indices)
+}
+
+// ResourceSparseApplyProximalGradientDescentOptions are the attributes of [ResourceSparseApplyProximalGradientDescent] that have defaults.
+type ResourceSparseApplyProximalGradientDescentOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// ResourceSparseApplyProximalGradientDescent emits TensorFlow's op ResourceSparseApplyProximalGradientDescent and reports whether that went well.
+// A nil o means the defaults.
+func ResourceSparseApplyProximalGradientDescent(s *ops.Scope, var2 ops.Input, alpha ops.Input, l1 ops.Input, l2 ops.Input, grad ops.Input, indices ops.Input, o *ResourceSparseApplyProximalGradientDescentOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit0("ResourceSparseApplyProximalGradientDescent", as, var2, alpha, l1, l2, grad, indices)
 }
 
 // ResourceSparseApplyRMSPropOptions are the attributes of [ResourceSparseApplyRMSProp] that have defaults.
@@ -1232,6 +1489,229 @@ func ScatterUpdate(s *ops.Scope, ref ops.Input, indices ops.Input, updates ops.I
 		}
 	}
 	return s.Emit1("ScatterUpdate", as, ref, indices, updates)
+}
+
+// SparseApplyAdadeltaOptions are the attributes of [SparseApplyAdadelta] that have defaults.
+type SparseApplyAdadeltaOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// SparseApplyAdadelta emits TensorFlow's op SparseApplyAdadelta and returns its output.
+// A nil o means the defaults.
+func SparseApplyAdadelta(s *ops.Scope, var2 ops.Input, accum ops.Input, accumUpdate ops.Input, lr ops.Input, rho ops.Input, epsilon ops.Input, grad ops.Input, indices ops.Input, o *SparseApplyAdadeltaOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit1("SparseApplyAdadelta", as, var2, accum, accumUpdate, lr, rho, epsilon, grad, indices)
+}
+
+// SparseApplyAdagradOptions are the attributes of [SparseApplyAdagrad] that have defaults.
+type SparseApplyAdagradOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+	// UpdateSlots is update_slots. Default: true.
+	UpdateSlots Opt[bool]
+}
+
+// SparseApplyAdagrad emits TensorFlow's op SparseApplyAdagrad and returns its output.
+// A nil o means the defaults.
+func SparseApplyAdagrad(s *ops.Scope, var2 ops.Input, accum ops.Input, lr ops.Input, grad ops.Input, indices ops.Input, o *SparseApplyAdagradOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+		if o.UpdateSlots.set {
+			as = append(as, graph.Bool("update_slots", o.UpdateSlots.v))
+		}
+	}
+	return s.Emit1("SparseApplyAdagrad", as, var2, accum, lr, grad, indices)
+}
+
+// SparseApplyAdagradDAOptions are the attributes of [SparseApplyAdagradDA] that have defaults.
+type SparseApplyAdagradDAOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// SparseApplyAdagradDA emits TensorFlow's op SparseApplyAdagradDA and returns its output.
+// A nil o means the defaults.
+func SparseApplyAdagradDA(s *ops.Scope, var2 ops.Input, gradientAccumulator ops.Input, gradientSquaredAccumulator ops.Input, grad ops.Input, indices ops.Input, lr ops.Input, l1 ops.Input, l2 ops.Input, globalStep ops.Input, o *SparseApplyAdagradDAOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit1("SparseApplyAdagradDA", as, var2, gradientAccumulator, gradientSquaredAccumulator, grad, indices, lr, l1, l2, globalStep)
+}
+
+// SparseApplyAdagradV2Options are the attributes of [SparseApplyAdagradV2] that have defaults.
+type SparseApplyAdagradV2Options struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+	// UpdateSlots is update_slots. Default: true.
+	UpdateSlots Opt[bool]
+}
+
+// SparseApplyAdagradV2 emits TensorFlow's op SparseApplyAdagradV2 and returns its output.
+// A nil o means the defaults.
+func SparseApplyAdagradV2(s *ops.Scope, var2 ops.Input, accum ops.Input, lr ops.Input, epsilon ops.Input, grad ops.Input, indices ops.Input, o *SparseApplyAdagradV2Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+		if o.UpdateSlots.set {
+			as = append(as, graph.Bool("update_slots", o.UpdateSlots.v))
+		}
+	}
+	return s.Emit1("SparseApplyAdagradV2", as, var2, accum, lr, epsilon, grad, indices)
+}
+
+// SparseApplyCenteredRMSPropOptions are the attributes of [SparseApplyCenteredRMSProp] that have defaults.
+type SparseApplyCenteredRMSPropOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// SparseApplyCenteredRMSProp emits TensorFlow's op SparseApplyCenteredRMSProp and returns its output.
+// A nil o means the defaults.
+func SparseApplyCenteredRMSProp(s *ops.Scope, var2 ops.Input, mg ops.Input, ms ops.Input, mom ops.Input, lr ops.Input, rho ops.Input, momentum ops.Input, epsilon ops.Input, grad ops.Input, indices ops.Input, o *SparseApplyCenteredRMSPropOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit1("SparseApplyCenteredRMSProp", as, var2, mg, ms, mom, lr, rho, momentum, epsilon, grad, indices)
+}
+
+// SparseApplyFtrlOptions are the attributes of [SparseApplyFtrl] that have defaults.
+type SparseApplyFtrlOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+	// MultiplyLinearByLr is multiply_linear_by_lr. Default: false.
+	MultiplyLinearByLr bool
+}
+
+// SparseApplyFtrl emits TensorFlow's op SparseApplyFtrl and returns its output.
+// A nil o means the defaults.
+func SparseApplyFtrl(s *ops.Scope, var2 ops.Input, accum ops.Input, linear ops.Input, grad ops.Input, indices ops.Input, lr ops.Input, l1 ops.Input, l2 ops.Input, lrPower ops.Input, o *SparseApplyFtrlOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+		if o.MultiplyLinearByLr {
+			as = append(as, graph.Bool("multiply_linear_by_lr", o.MultiplyLinearByLr))
+		}
+	}
+	return s.Emit1("SparseApplyFtrl", as, var2, accum, linear, grad, indices, lr, l1, l2, lrPower)
+}
+
+// SparseApplyFtrlV2Options are the attributes of [SparseApplyFtrlV2] that have defaults.
+type SparseApplyFtrlV2Options struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+	// MultiplyLinearByLr is multiply_linear_by_lr. Default: false.
+	MultiplyLinearByLr bool
+}
+
+// SparseApplyFtrlV2 emits TensorFlow's op SparseApplyFtrlV2 and returns its output.
+// A nil o means the defaults.
+func SparseApplyFtrlV2(s *ops.Scope, var2 ops.Input, accum ops.Input, linear ops.Input, grad ops.Input, indices ops.Input, lr ops.Input, l1 ops.Input, l2 ops.Input, l2Shrinkage ops.Input, lrPower ops.Input, o *SparseApplyFtrlV2Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+		if o.MultiplyLinearByLr {
+			as = append(as, graph.Bool("multiply_linear_by_lr", o.MultiplyLinearByLr))
+		}
+	}
+	return s.Emit1("SparseApplyFtrlV2", as, var2, accum, linear, grad, indices, lr, l1, l2, l2Shrinkage, lrPower)
+}
+
+// SparseApplyMomentumOptions are the attributes of [SparseApplyMomentum] that have defaults.
+type SparseApplyMomentumOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+	// UseNesterov is use_nesterov. Default: false.
+	UseNesterov bool
+}
+
+// SparseApplyMomentum emits TensorFlow's op SparseApplyMomentum and returns its output.
+// A nil o means the defaults.
+func SparseApplyMomentum(s *ops.Scope, var2 ops.Input, accum ops.Input, lr ops.Input, grad ops.Input, indices ops.Input, momentum ops.Input, o *SparseApplyMomentumOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+		if o.UseNesterov {
+			as = append(as, graph.Bool("use_nesterov", o.UseNesterov))
+		}
+	}
+	return s.Emit1("SparseApplyMomentum", as, var2, accum, lr, grad, indices, momentum)
+}
+
+// SparseApplyProximalAdagradOptions are the attributes of [SparseApplyProximalAdagrad] that have defaults.
+type SparseApplyProximalAdagradOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// SparseApplyProximalAdagrad emits TensorFlow's op SparseApplyProximalAdagrad and returns its output.
+// A nil o means the defaults.
+func SparseApplyProximalAdagrad(s *ops.Scope, var2 ops.Input, accum ops.Input, lr ops.Input, l1 ops.Input, l2 ops.Input, grad ops.Input, indices ops.Input, o *SparseApplyProximalAdagradOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit1("SparseApplyProximalAdagrad", as, var2, accum, lr, l1, l2, grad, indices)
+}
+
+// SparseApplyProximalGradientDescentOptions are the attributes of [SparseApplyProximalGradientDescent] that have defaults.
+type SparseApplyProximalGradientDescentOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// SparseApplyProximalGradientDescent emits TensorFlow's op SparseApplyProximalGradientDescent and returns its output.
+// A nil o means the defaults.
+func SparseApplyProximalGradientDescent(s *ops.Scope, var2 ops.Input, alpha ops.Input, l1 ops.Input, l2 ops.Input, grad ops.Input, indices ops.Input, o *SparseApplyProximalGradientDescentOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit1("SparseApplyProximalGradientDescent", as, var2, alpha, l1, l2, grad, indices)
+}
+
+// SparseApplyRMSPropOptions are the attributes of [SparseApplyRMSProp] that have defaults.
+type SparseApplyRMSPropOptions struct {
+	// UseLocking is use_locking. Default: false.
+	UseLocking bool
+}
+
+// SparseApplyRMSProp emits TensorFlow's op SparseApplyRMSProp and returns its output.
+// A nil o means the defaults.
+func SparseApplyRMSProp(s *ops.Scope, var2 ops.Input, ms ops.Input, mom ops.Input, lr ops.Input, rho ops.Input, momentum ops.Input, epsilon ops.Input, grad ops.Input, indices ops.Input, o *SparseApplyRMSPropOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.UseLocking {
+			as = append(as, graph.Bool("use_locking", o.UseLocking))
+		}
+	}
+	return s.Emit1("SparseApplyRMSProp", as, var2, ms, mom, lr, rho, momentum, epsilon, grad, indices)
 }
 
 // TemporaryVariableOptions are the attributes of [TemporaryVariable] that have defaults.

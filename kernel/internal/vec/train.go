@@ -130,8 +130,9 @@ func RMSProp[T Float](v, mg, ms, mom, g []T, lr, rho, momentum, epsilon T) {
 	}
 }
 
-// Ftrl takes the step of FTRL-proximal.
-func Ftrl[T Float](v, accum, linear, g []T, lr, l1, l2, shrinkage, power T) {
+// Ftrl takes the step of FTRL-proximal. Where byRate is set, linear holds the
+// learning rate times what it holds otherwise.
+func Ftrl[T Float](v, accum, linear, g []T, lr, l1, l2, shrinkage, power T, byRate bool) {
 	accum, linear, g = accum[:len(v)], linear[:len(v)], g[:len(v)]
 	root := func(x T) T {
 		if power == -0.5 {
@@ -142,12 +143,72 @@ func Ftrl[T Float](v, accum, linear, g []T, lr, l1, l2, shrinkage, power T) {
 	for i, d := range g {
 		shrunk := d + 2*shrinkage*v[i]
 		next := accum[i] + d*d
-		linear[i] += shrunk - (root(next)-root(accum[i]))/lr*v[i]
-		accum[i] = next
-		if l := linear[i]; l > l1 || l < -l1 {
-			v[i] = (l1*signReal(l) - l) / (root(next)/lr + 2*l2)
+		if byRate {
+			linear[i] += shrunk*lr - (root(next)-root(accum[i]))*v[i]
+			v[i] = shrink(-linear[i], l1*lr) / (root(next) + 2*l2*lr)
 		} else {
-			v[i] = 0
+			linear[i] += shrunk - (root(next)-root(accum[i]))/lr*v[i]
+			v[i] = shrink(-linear[i], l1) / (root(next)/lr + 2*l2)
 		}
+		accum[i] = next
+	}
+}
+
+// shrink returns x brought nearer to zero by at most by.
+func shrink[T Float](x, by T) T {
+	switch {
+	case x > by:
+		return x - by
+	case x < -by:
+		return x + by
+	}
+	return 0
+}
+
+// AdagradDA takes the step of dual averaging: sum and squares are those of all
+// gradients up to the given step.
+func AdagradDA[T Float](v, sum, squares, g []T, lr, l1, l2, step T) {
+	sum, squares, g = sum[:len(v)], squares[:len(v)], g[:len(v)]
+	for i, d := range g {
+		sum[i] += d
+		squares[i] += d * d
+		v[i] = -lr * shrink(sum[i], l1*step) / (l2*lr*step + sqrt(squares[i]))
+	}
+}
+
+// AddSign takes a step that is larger where the gradient agrees with the mean of
+// those before.
+func AddSign[T Float](v, m, g []T, lr, alpha, decay, beta T) {
+	m, g = m[:len(v)], g[:len(v)]
+	for i, d := range g {
+		m[i] = beta*m[i] + (1-beta)*d
+		v[i] -= lr * (alpha + decay*signReal(d)*signReal(m[i])) * d
+	}
+}
+
+// PowerSign does what [AddSign] does, by a factor.
+func PowerSign[T Float](v, m, g []T, lr, base, decay, beta T) {
+	m, g = m[:len(v)], g[:len(v)]
+	for i, d := range g {
+		m[i] = beta*m[i] + (1-beta)*d
+		v[i] -= lr * T(math.Exp(float64(base*decay*signReal(d)*signReal(m[i])))) * d
+	}
+}
+
+// Proximal takes a step of gradient descent with regularization.
+func Proximal[T Float](v, g []T, lr, l1, l2 T) {
+	g = g[:len(v)]
+	for i, d := range g {
+		v[i] = shrink(v[i]-lr*d, lr*max(l1, 0)) / (1 + l2*lr)
+	}
+}
+
+// ProximalAdagrad does what [Proximal] does, with Adagrad's learning rates.
+func ProximalAdagrad[T Float](v, accum, g []T, lr, l1, l2 T) {
+	accum, g = accum[:len(v)], g[:len(v)]
+	for i, d := range g {
+		accum[i] += d * d
+		rate := lr / sqrt(accum[i])
+		v[i] = shrink(v[i]-rate*d, rate*max(l1, 0)) / (1 + l2*rate)
 	}
 }
