@@ -37,14 +37,20 @@ func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel
 	j.perLine = (j.line + j.rows - 1) / j.rows
 	tiles := positions / j.line * j.perLine
 	ns := j.cost(positions, w.n, w.k)
-	want := 1
+	want, rowCuts := 1, 1
 	if par != nil {
 		want = int(min(ns/taskTime+1, maxTasks))
 	}
-	rowCuts := min(want, (tiles+7)/8)
-	j.colCuts = 1
-	if want > rowCuts {
-		j.colCuts = min(w.panels(), (want+rowCuts-1)/rowCuts)
+	// The weights are cut where they are the larger part of what is read, the
+	// positions where these are. A task has enough of both to be worth copying its
+	// windows and fetching its weights.
+	mostRows, mostCols := (tiles+7)/8, (w.panels()+3)/4
+	if w.n > positions {
+		j.colCuts = min(want, mostCols)
+		rowCuts = min((want+j.colCuts-1)/j.colCuts, mostRows)
+	} else {
+		rowCuts = min(want, mostRows)
+		j.colCuts = min((want+rowCuts-1)/rowCuts, mostCols)
 	}
 	run := func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -71,7 +77,7 @@ type slide[T float32 | float64] struct {
 
 // groupTiles is how many tiles meet a panel while it is in the L1 cache: their
 // windows, copied together, stay in L2.
-const groupTiles = 16
+const groupTiles = 24
 
 // pitch returns how many bytes apart the rows of a tile's copied windows lie: a
 // vector more than they are long, for what copying writes too much, and so that
@@ -85,8 +91,9 @@ func (j *slide[T]) task(t0, t1, q0, q1 int) {
 		copies = getBuffer(groupTiles * j.rows * j.pitch())
 		defer copies.put()
 	}
-	for t := t0; t < t1; t += groupTiles {
-		j.group(copies, t, min(t1, t+groupTiles), q0, q1)
+	n := (t1 - t0 + groupTiles - 1) / groupTiles
+	for i := range n {
+		j.group(copies, t0+cut(t1-t0, n, i), t0+cut(t1-t0, n, i+1), q0, q1)
 	}
 }
 
@@ -122,8 +129,13 @@ func (j *slide[T]) group(copies *buffer, t0, t1, q0, q1 int) {
 		for q := q0; q < q1; q++ {
 			cols := min(j.panelW, j.n-q*j.panelW)
 			t.b = unsafe.Add(j.p, (q*j.k+k)*j.panelW*size)
+			next := j.behind(q, q0, q1, k, ks)
 			for i := range t1 - t0 {
 				x := &tiles[i]
+				t.next = next
+				if i >= fetchTiles {
+					t.next = t.b
+				}
 				if j.inPlace {
 					t.a = unsafe.Add(x.src, k*size)
 				} else {
@@ -139,6 +151,19 @@ func (j *slide[T]) group(copies *buffer, t0, t1, q0, q1 int) {
 		k += ks
 		t.add = 1
 	}
+}
+
+// fetchTiles is how many tiles fetch what comes after their panel: the first may be too
+// fast for the memory.
+const fetchTiles = 2
+
+// behind returns the part of the weights that is read after steps k to k+ks of panel
+// q.
+func (j *slide[T]) behind(q, q0, q1, k, ks int) unsafe.Pointer {
+	if q++; q == q1 {
+		q, k = q0, (k+ks)%j.k
+	}
+	return unsafe.Add(j.p, (q*j.k+k)*j.panelW*int(unsafe.Sizeof(T(0))))
 }
 
 // copy puts steps k to k+ks of a tile's windows side by side, a row each.

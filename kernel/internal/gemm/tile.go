@@ -10,9 +10,10 @@ type tile struct {
 	aRow, aCol uintptr // between rows of A, between steps of k
 	bRow       uintptr // between steps of k; a row of B is contiguous
 	cRow       uintptr
-	k          uintptr // at least 1
-	last       uintptr // columns in the last vector, set by run
-	add        uintptr // not 0: add to C
+	k          uintptr        // at least 1
+	last       uintptr        // columns in the last vector, set by run
+	add        uintptr        // not 0: add to C
+	next       unsafe.Pointer // what is to be fetched to the L2 cache, laid out as b; any address will do
 }
 
 func (t *tile) generic(size, rows, cols int) {

@@ -428,7 +428,7 @@ tileF32AVX2_1x3_cut:
 	RET
 
 // func tileF32AVX2_6x2(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·tileF32AVX2_6x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   8(AX), CX
@@ -451,6 +451,7 @@ TEXT ·tileF32AVX2_6x2(SB), NOSPLIT, $0-8
 	VXORPS Y9, Y9, Y9
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
+	MOVQ   80(AX), R10
 
 tileF32AVX2_6x2_loop:
 	VMOVUPS      (CX), Y12
@@ -475,6 +476,8 @@ tileF32AVX2_6x2_loop:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_6x2_loop
@@ -560,7 +563,7 @@ tileF32AVX2_6x2_cut:
 	RET
 
 // func tileF32AVX2_6x1(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·tileF32AVX2_6x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   8(AX), CX
@@ -577,6 +580,7 @@ TEXT ·tileF32AVX2_6x1(SB), NOSPLIT, $0-8
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
+	MOVQ   80(AX), R10
 
 tileF32AVX2_6x1_loop:
 	VMOVUPS      (CX), Y6
@@ -594,6 +598,8 @@ tileF32AVX2_6x1_loop:
 	VBROADCASTSS (R9)(DX*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_6x1_loop
@@ -661,7 +667,7 @@ tileF32AVX2_6x1_cut:
 	RET
 
 // func tileF32AVX2_5x2(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·tileF32AVX2_5x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   8(AX), CX
@@ -682,6 +688,7 @@ TEXT ·tileF32AVX2_5x2(SB), NOSPLIT, $0-8
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
+	MOVQ   80(AX), R10
 
 tileF32AVX2_5x2_loop:
 	VMOVUPS      (CX), Y10
@@ -703,6 +710,8 @@ tileF32AVX2_5x2_loop:
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_5x2_loop
@@ -778,7 +787,7 @@ tileF32AVX2_5x2_cut:
 	RET
 
 // func tileF32AVX2_5x1(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·tileF32AVX2_5x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   8(AX), CX
@@ -794,6 +803,7 @@ TEXT ·tileF32AVX2_5x1(SB), NOSPLIT, $0-8
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
+	MOVQ   80(AX), R10
 
 tileF32AVX2_5x1_loop:
 	VMOVUPS      (CX), Y5
@@ -809,6 +819,8 @@ tileF32AVX2_5x1_loop:
 	VBROADCASTSS (R9)(DX*1), Y6
 	VFMADD231PS  Y5, Y6, Y4
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_5x1_loop
@@ -869,7 +881,7 @@ tileF32AVX2_5x1_cut:
 	RET
 
 // func tileF32AVX2_4x2(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·tileF32AVX2_4x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   8(AX), CX
@@ -888,6 +900,7 @@ TEXT ·tileF32AVX2_4x2(SB), NOSPLIT, $0-8
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
+	MOVQ   80(AX), R10
 
 tileF32AVX2_4x2_loop:
 	VMOVUPS      (CX), Y8
@@ -906,6 +919,8 @@ tileF32AVX2_4x2_loop:
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_4x2_loop
@@ -971,7 +986,7 @@ tileF32AVX2_4x2_cut:
 	RET
 
 // func tileF32AVX2_4x1(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·tileF32AVX2_4x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   8(AX), CX
@@ -986,6 +1001,7 @@ TEXT ·tileF32AVX2_4x1(SB), NOSPLIT, $0-8
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
+	MOVQ   80(AX), R10
 
 tileF32AVX2_4x1_loop:
 	VMOVUPS      (CX), Y4
@@ -999,6 +1015,8 @@ tileF32AVX2_4x1_loop:
 	VBROADCASTSS (R9), Y5
 	VFMADD231PS  Y4, Y5, Y3
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_4x1_loop
@@ -2244,7 +2262,7 @@ tileF64AVX2_1x3_cut:
 	RET
 
 // func tileF64AVX2_6x2(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·tileF64AVX2_6x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   8(AX), CX
@@ -2267,6 +2285,7 @@ TEXT ·tileF64AVX2_6x2(SB), NOSPLIT, $0-8
 	VXORPS Y9, Y9, Y9
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
+	MOVQ   80(AX), R10
 
 tileF64AVX2_6x2_loop:
 	VMOVUPD      (CX), Y12
@@ -2291,6 +2310,8 @@ tileF64AVX2_6x2_loop:
 	VFMADD231PD  Y12, Y14, Y10
 	VFMADD231PD  Y13, Y14, Y11
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_6x2_loop
@@ -2376,7 +2397,7 @@ tileF64AVX2_6x2_cut:
 	RET
 
 // func tileF64AVX2_6x1(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·tileF64AVX2_6x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   8(AX), CX
@@ -2393,6 +2414,7 @@ TEXT ·tileF64AVX2_6x1(SB), NOSPLIT, $0-8
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
+	MOVQ   80(AX), R10
 
 tileF64AVX2_6x1_loop:
 	VMOVUPD      (CX), Y6
@@ -2410,6 +2432,8 @@ tileF64AVX2_6x1_loop:
 	VBROADCASTSD (R9)(DX*2), Y7
 	VFMADD231PD  Y6, Y7, Y5
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_6x1_loop
@@ -2477,7 +2501,7 @@ tileF64AVX2_6x1_cut:
 	RET
 
 // func tileF64AVX2_5x2(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·tileF64AVX2_5x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   8(AX), CX
@@ -2498,6 +2522,7 @@ TEXT ·tileF64AVX2_5x2(SB), NOSPLIT, $0-8
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
+	MOVQ   80(AX), R10
 
 tileF64AVX2_5x2_loop:
 	VMOVUPD      (CX), Y10
@@ -2519,6 +2544,8 @@ tileF64AVX2_5x2_loop:
 	VFMADD231PD  Y10, Y12, Y8
 	VFMADD231PD  Y11, Y12, Y9
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_5x2_loop
@@ -2594,7 +2621,7 @@ tileF64AVX2_5x2_cut:
 	RET
 
 // func tileF64AVX2_5x1(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·tileF64AVX2_5x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   8(AX), CX
@@ -2610,6 +2637,7 @@ TEXT ·tileF64AVX2_5x1(SB), NOSPLIT, $0-8
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
+	MOVQ   80(AX), R10
 
 tileF64AVX2_5x1_loop:
 	VMOVUPD      (CX), Y5
@@ -2625,6 +2653,8 @@ tileF64AVX2_5x1_loop:
 	VBROADCASTSD (R9)(DX*1), Y6
 	VFMADD231PD  Y5, Y6, Y4
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_5x1_loop
@@ -2685,7 +2715,7 @@ tileF64AVX2_5x1_cut:
 	RET
 
 // func tileF64AVX2_4x2(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·tileF64AVX2_4x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   8(AX), CX
@@ -2704,6 +2734,7 @@ TEXT ·tileF64AVX2_4x2(SB), NOSPLIT, $0-8
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
+	MOVQ   80(AX), R10
 
 tileF64AVX2_4x2_loop:
 	VMOVUPD      (CX), Y8
@@ -2722,6 +2753,8 @@ tileF64AVX2_4x2_loop:
 	VFMADD231PD  Y8, Y10, Y6
 	VFMADD231PD  Y9, Y10, Y7
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_4x2_loop
@@ -2787,7 +2820,7 @@ tileF64AVX2_4x2_cut:
 	RET
 
 // func tileF64AVX2_4x1(t *tile)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·tileF64AVX2_4x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   8(AX), CX
@@ -2802,6 +2835,7 @@ TEXT ·tileF64AVX2_4x1(SB), NOSPLIT, $0-8
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
+	MOVQ   80(AX), R10
 
 tileF64AVX2_4x1_loop:
 	VMOVUPD      (CX), Y4
@@ -2815,6 +2849,8 @@ tileF64AVX2_4x1_loop:
 	VBROADCASTSD (R9), Y5
 	VFMADD231PD  Y4, Y5, Y3
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_4x1_loop

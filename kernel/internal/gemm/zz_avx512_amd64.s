@@ -347,7 +347,7 @@ tileF32AVX512_1x3_set:
 	RET
 
 // func tileF32AVX512_12x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_12x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -391,6 +391,7 @@ TEXT ·tileF32AVX512_12x2(SB), NOSPLIT, $0-8
 	VPXORD Z21, Z21, Z21
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
+	MOVQ   80(AX), R12
 
 tileF32AVX512_12x2_loop:
 	VMOVUPS      (CX), Z24
@@ -435,6 +436,9 @@ tileF32AVX512_12x2_loop:
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         BX, R11
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         SI, R12
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_12x2_loop
@@ -532,7 +536,7 @@ tileF32AVX512_12x2_set:
 	RET
 
 // func tileF32AVX512_12x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_12x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -564,6 +568,7 @@ TEXT ·tileF32AVX512_12x1(SB), NOSPLIT, $0-8
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
+	MOVQ   80(AX), R12
 
 tileF32AVX512_12x1_loop:
 	VMOVUPS.Z    (CX), K1, Z12
@@ -595,6 +600,8 @@ tileF32AVX512_12x1_loop:
 	VBROADCASTSS (R11)(DX*2), Z13
 	VFMADD231PS  Z12, Z13, Z11
 	ADDQ         BX, R11
+	PREFETCHT1   (R12)
+	ADDQ         SI, R12
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_12x1_loop
@@ -668,7 +675,7 @@ tileF32AVX512_12x1_set:
 	RET
 
 // func tileF32AVX512_11x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_11x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -710,6 +717,7 @@ TEXT ·tileF32AVX512_11x2(SB), NOSPLIT, $0-8
 	VPXORD Z19, Z19, Z19
 	VPXORD Z20, Z20, Z20
 	VPXORD Z21, Z21, Z21
+	MOVQ   80(AX), R12
 
 tileF32AVX512_11x2_loop:
 	VMOVUPS      (CX), Z22
@@ -751,6 +759,9 @@ tileF32AVX512_11x2_loop:
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         BX, R11
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         SI, R12
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_11x2_loop
@@ -841,7 +852,7 @@ tileF32AVX512_11x2_set:
 	RET
 
 // func tileF32AVX512_11x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_11x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -872,6 +883,7 @@ TEXT ·tileF32AVX512_11x1(SB), NOSPLIT, $0-8
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
+	MOVQ   80(AX), R12
 
 tileF32AVX512_11x1_loop:
 	VMOVUPS.Z    (CX), K1, Z11
@@ -901,6 +913,8 @@ tileF32AVX512_11x1_loop:
 	VBROADCASTSS (R11)(DX*1), Z12
 	VFMADD231PS  Z11, Z12, Z10
 	ADDQ         BX, R11
+	PREFETCHT1   (R12)
+	ADDQ         SI, R12
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_11x1_loop
@@ -969,7 +983,7 @@ tileF32AVX512_11x1_set:
 	RET
 
 // func tileF32AVX512_10x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_10x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -1009,6 +1023,7 @@ TEXT ·tileF32AVX512_10x2(SB), NOSPLIT, $0-8
 	VPXORD Z17, Z17, Z17
 	VPXORD Z18, Z18, Z18
 	VPXORD Z19, Z19, Z19
+	MOVQ   80(AX), R12
 
 tileF32AVX512_10x2_loop:
 	VMOVUPS      (CX), Z20
@@ -1047,6 +1062,9 @@ tileF32AVX512_10x2_loop:
 	VFMADD231PS  Z20, Z22, Z18
 	VFMADD231PS  Z21, Z22, Z19
 	ADDQ         BX, R11
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         SI, R12
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_10x2_loop
@@ -1130,7 +1148,7 @@ tileF32AVX512_10x2_set:
 	RET
 
 // func tileF32AVX512_10x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_10x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -1160,6 +1178,7 @@ TEXT ·tileF32AVX512_10x1(SB), NOSPLIT, $0-8
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
+	MOVQ   80(AX), R12
 
 tileF32AVX512_10x1_loop:
 	VMOVUPS.Z    (CX), K1, Z10
@@ -1187,6 +1206,8 @@ tileF32AVX512_10x1_loop:
 	VBROADCASTSS (R11), Z11
 	VFMADD231PS  Z10, Z11, Z9
 	ADDQ         BX, R11
+	PREFETCHT1   (R12)
+	ADDQ         SI, R12
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_10x1_loop
@@ -1250,7 +1271,7 @@ tileF32AVX512_10x1_set:
 	RET
 
 // func tileF32AVX512_9x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_9x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -1286,6 +1307,7 @@ TEXT ·tileF32AVX512_9x2(SB), NOSPLIT, $0-8
 	VPXORD Z15, Z15, Z15
 	VPXORD Z16, Z16, Z16
 	VPXORD Z17, Z17, Z17
+	MOVQ   80(AX), R11
 
 tileF32AVX512_9x2_loop:
 	VMOVUPS      (CX), Z18
@@ -1320,6 +1342,9 @@ tileF32AVX512_9x2_loop:
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         BX, R10
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         SI, R11
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_9x2_loop
@@ -1396,7 +1421,7 @@ tileF32AVX512_9x2_set:
 	RET
 
 // func tileF32AVX512_9x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_9x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -1423,6 +1448,7 @@ TEXT ·tileF32AVX512_9x1(SB), NOSPLIT, $0-8
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
+	MOVQ   80(AX), R11
 
 tileF32AVX512_9x1_loop:
 	VMOVUPS.Z    (CX), K1, Z9
@@ -1447,6 +1473,8 @@ tileF32AVX512_9x1_loop:
 	VBROADCASTSS (R10)(DX*2), Z10
 	VFMADD231PS  Z9, Z10, Z8
 	ADDQ         BX, R10
+	PREFETCHT1   (R11)
+	ADDQ         SI, R11
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_9x1_loop
@@ -1505,7 +1533,7 @@ tileF32AVX512_9x1_set:
 	RET
 
 // func tileF32AVX512_8x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_8x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -1539,6 +1567,7 @@ TEXT ·tileF32AVX512_8x2(SB), NOSPLIT, $0-8
 	VPXORD Z13, Z13, Z13
 	VPXORD Z14, Z14, Z14
 	VPXORD Z15, Z15, Z15
+	MOVQ   80(AX), R11
 
 tileF32AVX512_8x2_loop:
 	VMOVUPS      (CX), Z16
@@ -1570,6 +1599,9 @@ tileF32AVX512_8x2_loop:
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
 	ADDQ         BX, R10
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         SI, R11
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_8x2_loop
@@ -1639,7 +1671,7 @@ tileF32AVX512_8x2_set:
 	RET
 
 // func tileF32AVX512_8x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_8x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -1665,6 +1697,7 @@ TEXT ·tileF32AVX512_8x1(SB), NOSPLIT, $0-8
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
+	MOVQ   80(AX), R11
 
 tileF32AVX512_8x1_loop:
 	VMOVUPS.Z    (CX), K1, Z8
@@ -1687,6 +1720,8 @@ tileF32AVX512_8x1_loop:
 	VBROADCASTSS (R10)(DX*1), Z9
 	VFMADD231PS  Z8, Z9, Z7
 	ADDQ         BX, R10
+	PREFETCHT1   (R11)
+	ADDQ         SI, R11
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_8x1_loop
@@ -1740,7 +1775,7 @@ tileF32AVX512_8x1_set:
 	RET
 
 // func tileF32AVX512_7x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_7x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -1772,6 +1807,7 @@ TEXT ·tileF32AVX512_7x2(SB), NOSPLIT, $0-8
 	VPXORD Z11, Z11, Z11
 	VPXORD Z12, Z12, Z12
 	VPXORD Z13, Z13, Z13
+	MOVQ   80(AX), R11
 
 tileF32AVX512_7x2_loop:
 	VMOVUPS      (CX), Z14
@@ -1800,6 +1836,9 @@ tileF32AVX512_7x2_loop:
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
 	ADDQ         BX, R10
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         SI, R11
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_7x2_loop
@@ -1862,7 +1901,7 @@ tileF32AVX512_7x2_set:
 	RET
 
 // func tileF32AVX512_7x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_7x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -1887,6 +1926,7 @@ TEXT ·tileF32AVX512_7x1(SB), NOSPLIT, $0-8
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
+	MOVQ   80(AX), R11
 
 tileF32AVX512_7x1_loop:
 	VMOVUPS.Z    (CX), K1, Z7
@@ -1907,6 +1947,8 @@ tileF32AVX512_7x1_loop:
 	VBROADCASTSS (R10), Z8
 	VFMADD231PS  Z7, Z8, Z6
 	ADDQ         BX, R10
+	PREFETCHT1   (R11)
+	ADDQ         SI, R11
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_7x1_loop
@@ -1955,7 +1997,7 @@ tileF32AVX512_7x1_set:
 	RET
 
 // func tileF32AVX512_6x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_6x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -1983,6 +2025,7 @@ TEXT ·tileF32AVX512_6x2(SB), NOSPLIT, $0-8
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
+	MOVQ   80(AX), R10
 
 tileF32AVX512_6x2_loop:
 	VMOVUPS      (CX), Z12
@@ -2007,6 +2050,9 @@ tileF32AVX512_6x2_loop:
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_6x2_loop
@@ -2062,7 +2108,7 @@ tileF32AVX512_6x2_set:
 	RET
 
 // func tileF32AVX512_6x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_6x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -2084,6 +2130,7 @@ TEXT ·tileF32AVX512_6x1(SB), NOSPLIT, $0-8
 	VPXORD Z3, Z3, Z3
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
+	MOVQ   80(AX), R10
 
 tileF32AVX512_6x1_loop:
 	VMOVUPS.Z    (CX), K1, Z6
@@ -2101,6 +2148,8 @@ tileF32AVX512_6x1_loop:
 	VBROADCASTSS (R9)(DX*2), Z7
 	VFMADD231PS  Z6, Z7, Z5
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_6x1_loop
@@ -2144,7 +2193,7 @@ tileF32AVX512_6x1_set:
 	RET
 
 // func tileF32AVX512_5x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_5x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -2170,6 +2219,7 @@ TEXT ·tileF32AVX512_5x2(SB), NOSPLIT, $0-8
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
+	MOVQ   80(AX), R10
 
 tileF32AVX512_5x2_loop:
 	VMOVUPS      (CX), Z10
@@ -2191,6 +2241,9 @@ tileF32AVX512_5x2_loop:
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_5x2_loop
@@ -2239,7 +2292,7 @@ tileF32AVX512_5x2_set:
 	RET
 
 // func tileF32AVX512_5x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_5x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -2260,6 +2313,7 @@ TEXT ·tileF32AVX512_5x1(SB), NOSPLIT, $0-8
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	VPXORD Z4, Z4, Z4
+	MOVQ   80(AX), R10
 
 tileF32AVX512_5x1_loop:
 	VMOVUPS.Z    (CX), K1, Z5
@@ -2275,6 +2329,8 @@ tileF32AVX512_5x1_loop:
 	VBROADCASTSS (R9)(DX*1), Z6
 	VFMADD231PS  Z5, Z6, Z4
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_5x1_loop
@@ -2313,7 +2369,7 @@ tileF32AVX512_5x1_set:
 	RET
 
 // func tileF32AVX512_4x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_4x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -2337,6 +2393,7 @@ TEXT ·tileF32AVX512_4x2(SB), NOSPLIT, $0-8
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
+	MOVQ   80(AX), R10
 
 tileF32AVX512_4x2_loop:
 	VMOVUPS      (CX), Z8
@@ -2355,6 +2412,9 @@ tileF32AVX512_4x2_loop:
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_4x2_loop
@@ -2396,7 +2456,7 @@ tileF32AVX512_4x2_set:
 	RET
 
 // func tileF32AVX512_4x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32AVX512_4x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -2416,6 +2476,7 @@ TEXT ·tileF32AVX512_4x1(SB), NOSPLIT, $0-8
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
+	MOVQ   80(AX), R10
 
 tileF32AVX512_4x1_loop:
 	VMOVUPS.Z    (CX), K1, Z4
@@ -2429,6 +2490,8 @@ tileF32AVX512_4x1_loop:
 	VBROADCASTSS (R9), Z5
 	VFMADD231PS  Z4, Z5, Z3
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX512_4x1_loop
@@ -3358,7 +3421,7 @@ tileF64AVX512_1x3_set:
 	RET
 
 // func tileF64AVX512_12x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_12x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -3402,6 +3465,7 @@ TEXT ·tileF64AVX512_12x2(SB), NOSPLIT, $0-8
 	VPXORD Z21, Z21, Z21
 	VPXORD Z22, Z22, Z22
 	VPXORD Z23, Z23, Z23
+	MOVQ   80(AX), R12
 
 tileF64AVX512_12x2_loop:
 	VMOVUPD      (CX), Z24
@@ -3446,6 +3510,9 @@ tileF64AVX512_12x2_loop:
 	VFMADD231PD  Z24, Z26, Z22
 	VFMADD231PD  Z25, Z26, Z23
 	ADDQ         BX, R11
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         SI, R12
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_12x2_loop
@@ -3543,7 +3610,7 @@ tileF64AVX512_12x2_set:
 	RET
 
 // func tileF64AVX512_12x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_12x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -3575,6 +3642,7 @@ TEXT ·tileF64AVX512_12x1(SB), NOSPLIT, $0-8
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
+	MOVQ   80(AX), R12
 
 tileF64AVX512_12x1_loop:
 	VMOVUPD.Z    (CX), K1, Z12
@@ -3606,6 +3674,8 @@ tileF64AVX512_12x1_loop:
 	VBROADCASTSD (R11)(DX*2), Z13
 	VFMADD231PD  Z12, Z13, Z11
 	ADDQ         BX, R11
+	PREFETCHT1   (R12)
+	ADDQ         SI, R12
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_12x1_loop
@@ -3679,7 +3749,7 @@ tileF64AVX512_12x1_set:
 	RET
 
 // func tileF64AVX512_11x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_11x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -3721,6 +3791,7 @@ TEXT ·tileF64AVX512_11x2(SB), NOSPLIT, $0-8
 	VPXORD Z19, Z19, Z19
 	VPXORD Z20, Z20, Z20
 	VPXORD Z21, Z21, Z21
+	MOVQ   80(AX), R12
 
 tileF64AVX512_11x2_loop:
 	VMOVUPD      (CX), Z22
@@ -3762,6 +3833,9 @@ tileF64AVX512_11x2_loop:
 	VFMADD231PD  Z22, Z24, Z20
 	VFMADD231PD  Z23, Z24, Z21
 	ADDQ         BX, R11
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         SI, R12
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_11x2_loop
@@ -3852,7 +3926,7 @@ tileF64AVX512_11x2_set:
 	RET
 
 // func tileF64AVX512_11x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_11x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -3883,6 +3957,7 @@ TEXT ·tileF64AVX512_11x1(SB), NOSPLIT, $0-8
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
+	MOVQ   80(AX), R12
 
 tileF64AVX512_11x1_loop:
 	VMOVUPD.Z    (CX), K1, Z11
@@ -3912,6 +3987,8 @@ tileF64AVX512_11x1_loop:
 	VBROADCASTSD (R11)(DX*1), Z12
 	VFMADD231PD  Z11, Z12, Z10
 	ADDQ         BX, R11
+	PREFETCHT1   (R12)
+	ADDQ         SI, R12
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_11x1_loop
@@ -3980,7 +4057,7 @@ tileF64AVX512_11x1_set:
 	RET
 
 // func tileF64AVX512_10x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_10x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -4020,6 +4097,7 @@ TEXT ·tileF64AVX512_10x2(SB), NOSPLIT, $0-8
 	VPXORD Z17, Z17, Z17
 	VPXORD Z18, Z18, Z18
 	VPXORD Z19, Z19, Z19
+	MOVQ   80(AX), R12
 
 tileF64AVX512_10x2_loop:
 	VMOVUPD      (CX), Z20
@@ -4058,6 +4136,9 @@ tileF64AVX512_10x2_loop:
 	VFMADD231PD  Z20, Z22, Z18
 	VFMADD231PD  Z21, Z22, Z19
 	ADDQ         BX, R11
+	PREFETCHT1   (R12)
+	PREFETCHT1   64(R12)
+	ADDQ         SI, R12
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_10x2_loop
@@ -4141,7 +4222,7 @@ tileF64AVX512_10x2_set:
 	RET
 
 // func tileF64AVX512_10x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_10x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -4171,6 +4252,7 @@ TEXT ·tileF64AVX512_10x1(SB), NOSPLIT, $0-8
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
+	MOVQ   80(AX), R12
 
 tileF64AVX512_10x1_loop:
 	VMOVUPD.Z    (CX), K1, Z10
@@ -4198,6 +4280,8 @@ tileF64AVX512_10x1_loop:
 	VBROADCASTSD (R11), Z11
 	VFMADD231PD  Z10, Z11, Z9
 	ADDQ         BX, R11
+	PREFETCHT1   (R12)
+	ADDQ         SI, R12
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_10x1_loop
@@ -4261,7 +4345,7 @@ tileF64AVX512_10x1_set:
 	RET
 
 // func tileF64AVX512_9x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_9x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -4297,6 +4381,7 @@ TEXT ·tileF64AVX512_9x2(SB), NOSPLIT, $0-8
 	VPXORD Z15, Z15, Z15
 	VPXORD Z16, Z16, Z16
 	VPXORD Z17, Z17, Z17
+	MOVQ   80(AX), R11
 
 tileF64AVX512_9x2_loop:
 	VMOVUPD      (CX), Z18
@@ -4331,6 +4416,9 @@ tileF64AVX512_9x2_loop:
 	VFMADD231PD  Z18, Z20, Z16
 	VFMADD231PD  Z19, Z20, Z17
 	ADDQ         BX, R10
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         SI, R11
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_9x2_loop
@@ -4407,7 +4495,7 @@ tileF64AVX512_9x2_set:
 	RET
 
 // func tileF64AVX512_9x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_9x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -4434,6 +4522,7 @@ TEXT ·tileF64AVX512_9x1(SB), NOSPLIT, $0-8
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
+	MOVQ   80(AX), R11
 
 tileF64AVX512_9x1_loop:
 	VMOVUPD.Z    (CX), K1, Z9
@@ -4458,6 +4547,8 @@ tileF64AVX512_9x1_loop:
 	VBROADCASTSD (R10)(DX*2), Z10
 	VFMADD231PD  Z9, Z10, Z8
 	ADDQ         BX, R10
+	PREFETCHT1   (R11)
+	ADDQ         SI, R11
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_9x1_loop
@@ -4516,7 +4607,7 @@ tileF64AVX512_9x1_set:
 	RET
 
 // func tileF64AVX512_8x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_8x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -4550,6 +4641,7 @@ TEXT ·tileF64AVX512_8x2(SB), NOSPLIT, $0-8
 	VPXORD Z13, Z13, Z13
 	VPXORD Z14, Z14, Z14
 	VPXORD Z15, Z15, Z15
+	MOVQ   80(AX), R11
 
 tileF64AVX512_8x2_loop:
 	VMOVUPD      (CX), Z16
@@ -4581,6 +4673,9 @@ tileF64AVX512_8x2_loop:
 	VFMADD231PD  Z16, Z18, Z14
 	VFMADD231PD  Z17, Z18, Z15
 	ADDQ         BX, R10
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         SI, R11
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_8x2_loop
@@ -4650,7 +4745,7 @@ tileF64AVX512_8x2_set:
 	RET
 
 // func tileF64AVX512_8x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_8x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -4676,6 +4771,7 @@ TEXT ·tileF64AVX512_8x1(SB), NOSPLIT, $0-8
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
+	MOVQ   80(AX), R11
 
 tileF64AVX512_8x1_loop:
 	VMOVUPD.Z    (CX), K1, Z8
@@ -4698,6 +4794,8 @@ tileF64AVX512_8x1_loop:
 	VBROADCASTSD (R10)(DX*1), Z9
 	VFMADD231PD  Z8, Z9, Z7
 	ADDQ         BX, R10
+	PREFETCHT1   (R11)
+	ADDQ         SI, R11
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_8x1_loop
@@ -4751,7 +4849,7 @@ tileF64AVX512_8x1_set:
 	RET
 
 // func tileF64AVX512_7x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_7x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -4783,6 +4881,7 @@ TEXT ·tileF64AVX512_7x2(SB), NOSPLIT, $0-8
 	VPXORD Z11, Z11, Z11
 	VPXORD Z12, Z12, Z12
 	VPXORD Z13, Z13, Z13
+	MOVQ   80(AX), R11
 
 tileF64AVX512_7x2_loop:
 	VMOVUPD      (CX), Z14
@@ -4811,6 +4910,9 @@ tileF64AVX512_7x2_loop:
 	VFMADD231PD  Z14, Z16, Z12
 	VFMADD231PD  Z15, Z16, Z13
 	ADDQ         BX, R10
+	PREFETCHT1   (R11)
+	PREFETCHT1   64(R11)
+	ADDQ         SI, R11
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_7x2_loop
@@ -4873,7 +4975,7 @@ tileF64AVX512_7x2_set:
 	RET
 
 // func tileF64AVX512_7x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_7x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -4898,6 +5000,7 @@ TEXT ·tileF64AVX512_7x1(SB), NOSPLIT, $0-8
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
+	MOVQ   80(AX), R11
 
 tileF64AVX512_7x1_loop:
 	VMOVUPD.Z    (CX), K1, Z7
@@ -4918,6 +5021,8 @@ tileF64AVX512_7x1_loop:
 	VBROADCASTSD (R10), Z8
 	VFMADD231PD  Z7, Z8, Z6
 	ADDQ         BX, R10
+	PREFETCHT1   (R11)
+	ADDQ         SI, R11
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_7x1_loop
@@ -4966,7 +5071,7 @@ tileF64AVX512_7x1_set:
 	RET
 
 // func tileF64AVX512_6x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_6x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -4994,6 +5099,7 @@ TEXT ·tileF64AVX512_6x2(SB), NOSPLIT, $0-8
 	VPXORD Z9, Z9, Z9
 	VPXORD Z10, Z10, Z10
 	VPXORD Z11, Z11, Z11
+	MOVQ   80(AX), R10
 
 tileF64AVX512_6x2_loop:
 	VMOVUPD      (CX), Z12
@@ -5018,6 +5124,9 @@ tileF64AVX512_6x2_loop:
 	VFMADD231PD  Z12, Z14, Z10
 	VFMADD231PD  Z13, Z14, Z11
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_6x2_loop
@@ -5073,7 +5182,7 @@ tileF64AVX512_6x2_set:
 	RET
 
 // func tileF64AVX512_6x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_6x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -5095,6 +5204,7 @@ TEXT ·tileF64AVX512_6x1(SB), NOSPLIT, $0-8
 	VPXORD Z3, Z3, Z3
 	VPXORD Z4, Z4, Z4
 	VPXORD Z5, Z5, Z5
+	MOVQ   80(AX), R10
 
 tileF64AVX512_6x1_loop:
 	VMOVUPD.Z    (CX), K1, Z6
@@ -5112,6 +5222,8 @@ tileF64AVX512_6x1_loop:
 	VBROADCASTSD (R9)(DX*2), Z7
 	VFMADD231PD  Z6, Z7, Z5
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_6x1_loop
@@ -5155,7 +5267,7 @@ tileF64AVX512_6x1_set:
 	RET
 
 // func tileF64AVX512_5x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_5x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -5181,6 +5293,7 @@ TEXT ·tileF64AVX512_5x2(SB), NOSPLIT, $0-8
 	VPXORD Z7, Z7, Z7
 	VPXORD Z8, Z8, Z8
 	VPXORD Z9, Z9, Z9
+	MOVQ   80(AX), R10
 
 tileF64AVX512_5x2_loop:
 	VMOVUPD      (CX), Z10
@@ -5202,6 +5315,9 @@ tileF64AVX512_5x2_loop:
 	VFMADD231PD  Z10, Z12, Z8
 	VFMADD231PD  Z11, Z12, Z9
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_5x2_loop
@@ -5250,7 +5366,7 @@ tileF64AVX512_5x2_set:
 	RET
 
 // func tileF64AVX512_5x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_5x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -5271,6 +5387,7 @@ TEXT ·tileF64AVX512_5x1(SB), NOSPLIT, $0-8
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
 	VPXORD Z4, Z4, Z4
+	MOVQ   80(AX), R10
 
 tileF64AVX512_5x1_loop:
 	VMOVUPD.Z    (CX), K1, Z5
@@ -5286,6 +5403,8 @@ tileF64AVX512_5x1_loop:
 	VBROADCASTSD (R9)(DX*1), Z6
 	VFMADD231PD  Z5, Z6, Z4
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_5x1_loop
@@ -5324,7 +5443,7 @@ tileF64AVX512_5x1_set:
 	RET
 
 // func tileF64AVX512_4x2(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_4x2(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -5348,6 +5467,7 @@ TEXT ·tileF64AVX512_4x2(SB), NOSPLIT, $0-8
 	VPXORD Z5, Z5, Z5
 	VPXORD Z6, Z6, Z6
 	VPXORD Z7, Z7, Z7
+	MOVQ   80(AX), R10
 
 tileF64AVX512_4x2_loop:
 	VMOVUPD      (CX), Z8
@@ -5366,6 +5486,9 @@ tileF64AVX512_4x2_loop:
 	VFMADD231PD  Z8, Z10, Z6
 	VFMADD231PD  Z9, Z10, Z7
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	PREFETCHT1   64(R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_4x2_loop
@@ -5407,7 +5530,7 @@ tileF64AVX512_4x2_set:
 	RET
 
 // func tileF64AVX512_4x1(t *tile)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF64AVX512_4x1(SB), NOSPLIT, $0-8
 	MOVQ   t+0(FP), AX
 	MOVQ   64(AX), CX
@@ -5427,6 +5550,7 @@ TEXT ·tileF64AVX512_4x1(SB), NOSPLIT, $0-8
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
+	MOVQ   80(AX), R10
 
 tileF64AVX512_4x1_loop:
 	VMOVUPD.Z    (CX), K1, Z4
@@ -5440,6 +5564,8 @@ tileF64AVX512_4x1_loop:
 	VBROADCASTSD (R9), Z5
 	VFMADD231PD  Z4, Z5, Z3
 	ADDQ         BX, R9
+	PREFETCHT1   (R10)
+	ADDQ         SI, R10
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX512_4x1_loop

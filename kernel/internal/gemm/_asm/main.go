@@ -30,6 +30,7 @@ const (
 	tileK    = 56
 	tileLast = 64
 	tileAdd  = 72
+	tileNext = 80
 )
 
 func main() {

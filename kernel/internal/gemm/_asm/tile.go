@@ -75,6 +75,12 @@ func (g *tileGen) emit() {
 		}
 	}
 
+	// Tiles of few rows are bound by reading: what is fetched ahead would delay it.
+	var next reg.GPVirtual
+	if g.rows >= 4 {
+		next = GP64()
+		MOVQ(mem(t, tileNext), next)
+	}
 	loop := tileName(g.set, g.elem, g.rows, g.vecs) + "_loop"
 	Label(loop)
 	bv := make([]reg.VecVirtual, g.vecs)
@@ -102,6 +108,12 @@ func (g *tileGen) emit() {
 		if r%3 == 2 || r == g.rows-1 {
 			ADDQ(acol, bases[r/3])
 		}
+	}
+	if g.rows >= 4 {
+		for v := 0; v < g.vecs*g.bytes(); v += 64 {
+			PREFETCHT1(mem(next, v))
+		}
+		ADDQ(brow, next)
 	}
 	ADDQ(brow, b)
 	DECQ(k)
