@@ -656,6 +656,9 @@ func TestAlignment(t *testing.T) {
 				t.Errorf("alignment %d: %s: %v", align, e.Name, err)
 			}
 		}
+		if a, ok := r.Alignment(); ok != (align&(align-1) == 0) || ok && a != align {
+			t.Errorf("alignment %d: found as %d, %v", align, a, ok)
+		}
 		if b, _ := dir.ReadFile("a.data-00000-of-00001"); len(b)%align != 0 {
 			t.Errorf("alignment %d: the data file has %d bytes", align, len(b))
 		}

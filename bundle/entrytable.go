@@ -17,7 +17,7 @@ import (
 // since an index can have millions and a decoded one takes ten times the memory.
 type entryTable struct {
 	list   []indexRow
-	byKey  map[string]int32
+	byKey  keyTable
 	arena  []byte
 	sliced map[int32]*slicedRow
 }
@@ -35,16 +35,19 @@ type slicedRow struct {
 }
 
 func (t *entryTable) has(key string) bool {
-	_, ok := t.byKey[key]
+	_, ok := t.byKey.find(key, t.key)
 	return ok
 }
 
 // tensor returns what is there of a tensor stored in slices, and whether there is
 // an entry at all.
 func (t *entryTable) tensor(key string) (s *slicedRow, there bool) {
-	i, there := t.byKey[key]
-	return t.sliced[i], there
+	i, there := t.byKey.find(key, t.key)
+	return t.sliced[int32(i)], there
 }
+
+// key returns the key of an entry.
+func (t *entryTable) key(i int) string { return t.list[i].key }
 
 // keep copies b to where it stays.
 func (t *entryTable) keep(b []byte) string {
@@ -58,10 +61,7 @@ func (t *entryTable) keep(b []byte) string {
 
 // add takes up an entry with a new key.
 func (t *entryTable) add(key string, raw []byte) {
-	if t.byKey == nil {
-		t.byKey = make(map[string]int32)
-	}
-	t.byKey[key] = int32(len(t.list))
+	t.byKey.add(len(t.list), key, t.key)
 	t.list = append(t.list, indexRow{key: key, raw: t.keep(raw)})
 }
 

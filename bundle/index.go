@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"math"
-	"math/bits"
 	"slices"
 	"sort"
 	"sync"
@@ -37,8 +35,7 @@ type index struct {
 	found    atomic.Int32 // the entry that was found last
 	searches atomic.Int64
 	hash     sync.Once
-	seed     maphash.Seed
-	slots    []int32
+	table    keyTable
 }
 
 // indexEntry is one entry as it lies in memory.
@@ -104,41 +101,20 @@ func (x *index) search(key string) (int, bool) {
 	// Whoever looks for many keys has them all in a hash table, which is several
 	// times as fast.
 	if n := x.searches.Add(1); n > 64 && n > int64(x.n)/8 {
-		x.hash.Do(x.makeSlots)
-		return x.slot(key)
+		x.hash.Do(func() {
+			x.table.grow(x.n, x.key)
+			for i := range x.n {
+				x.table.add(i, x.key(i), x.key)
+			}
+		})
+		return x.table.find(key, x.key)
 	}
-	i := sort.Search(x.n, func(i int) bool { return x.at(i).key >= key })
-	return i, i < x.n && x.at(i).key == key
+	i := sort.Search(x.n, func(i int) bool { return x.key(i) >= key })
+	return i, i < x.n && x.key(i) == key
 }
 
-// makeSlots makes the hash table: twice as many slots as keys, at most, each with
-// the number of an entry and one.
-func (x *index) makeSlots() {
-	x.seed = maphash.MakeSeed()
-	x.slots = make([]int32, 1<<bits.Len(uint(x.n+x.n/2)))
-	for i := range x.n {
-		at := x.home(x.at(i).key)
-		for x.slots[at] != 0 {
-			at = (at + 1) & (len(x.slots) - 1)
-		}
-		x.slots[at] = int32(i + 1)
-	}
-}
-
-// home returns where the search for a key begins.
-func (x *index) home(key string) int {
-	return int(maphash.String(x.seed, key) & uint64(len(x.slots)-1))
-}
-
-// slot looks a key up in the hash table.
-func (x *index) slot(key string) (int, bool) {
-	for at := x.home(key); x.slots[at] != 0; at = (at + 1) & (len(x.slots) - 1) {
-		if i := int(x.slots[at] - 1); x.at(i).key == key {
-			return i, true
-		}
-	}
-	return -1, false
-}
+// key returns the key of an entry.
+func (x *index) key(i int) string { return x.at(i).key }
 
 // tensors returns the number of tensors.
 func (x *index) tensors() int {

@@ -414,6 +414,32 @@ func (r *Reader) name(k int) string {
 	return r.index.at(r.index.tensor(k)).key
 }
 
+// Alignment returns the smallest WriterOptions.Alignment with which the pieces of
+// a checkpoint of version 2 lie where they do; ok is false where none up to 64 KiB
+// explains it, as with a file that another program has put together.
+func (r *Reader) Alignment() (align int, ok bool) {
+	if r.version == 1 {
+		return 0, false
+	}
+	places := r.index.places()
+next:
+	for a := int64(1); a <= 1<<16; a *= 2 {
+		shard, at := int32(-1), int64(0)
+		for i := range places {
+			p := &places[i]
+			if p.shard != shard {
+				shard, at = p.shard, 0
+			}
+			if start := (at + a - 1) / a * a; p.off != start {
+				continue next
+			}
+			at = p.off + p.size
+		}
+		return int(a), true
+	}
+	return 0, false
+}
+
 // Names lists the tensors, sorted by their bytes.
 func (r *Reader) Names() []string {
 	names := make([]string, r.Len())

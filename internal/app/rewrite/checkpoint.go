@@ -26,7 +26,7 @@ func writeCheckpoint(ctx context.Context, s *store.Store, list []item, dst strin
 		wo.Alignment, wo.BigEndian = layout.Alignment, layout.BigEndian
 	case r != nil && r.Version() == 2:
 		wo.BigEndian = r.Header().BigEndian
-		if a, ok := alignment(s); ok {
+		if a, ok := r.Alignment(); ok {
 			wo.Alignment = a
 		}
 	}
@@ -68,15 +68,15 @@ func copyItems(ctx context.Context, w *bundle.Writer, s *store.Store, list []ite
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if n > 0 && i.shard > shard {
+		if n > 0 && i.entry.Shard > shard {
 			if err := w.NextShard(); err != nil {
 				return err
 			}
 		}
-		shard = max(shard, i.shard)
+		shard = max(shard, i.entry.Shard)
 		var err error
 		if r != nil && !i.cast && i.value == nil {
-			err = w.CopyFrom(ctx, r, i.from, i.name)
+			err = w.CopyFrom(ctx, r, i.from(), i.name)
 		} else {
 			var t *tensor.Tensor
 			if t, err = i.read(ctx, s, &scratch); err == nil {
@@ -95,7 +95,7 @@ func copyItems(ctx context.Context, w *bundle.Writer, s *store.Store, list []ite
 func fromLayout(ctx context.Context, w *bundle.Writer, s *store.Store, list []item, l *store.Layout, res *Result, step func(item)) error {
 	byName := map[string]item{}
 	for _, i := range list {
-		byName[i.from] = i
+		byName[i.from()] = i
 	}
 	var scratch store.Scratch
 	var last struct {
@@ -103,12 +103,12 @@ func fromLayout(ctx context.Context, w *bundle.Writer, s *store.Store, list []it
 		t    *tensor.Tensor
 	}
 	get := func(i item) (*tensor.Tensor, error) {
-		if last.t == nil || last.name != i.from {
+		if last.t == nil || last.name != i.from() {
 			t, err := i.read(ctx, s, &scratch)
 			if err != nil {
 				return nil, err
 			}
-			last.name, last.t = i.from, t
+			last.name, last.t = i.from(), t
 		}
 		return last.t, nil
 	}
@@ -151,7 +151,7 @@ func fromLayout(ctx context.Context, w *bundle.Writer, s *store.Store, list []it
 		}
 	}
 	for _, i := range list {
-		if done[i.from] {
+		if done[i.from()] {
 			continue
 		}
 		t, err := get(i)
@@ -213,28 +213,4 @@ func pieces(r *bundle.Reader) ([]piece, error) {
 		return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.offset, b.offset), cmp.Compare(a.size, b.size))
 	})
 	return all, nil
-}
-
-// alignment finds the alignment that a checkpoint was written with; ok is false
-// where none explains its offsets.
-func alignment(s *store.Store) (align int, ok bool) {
-	all, err := pieces(s.Bundle())
-	if err != nil {
-		return 1, false
-	}
-next:
-	for a := int64(1); a <= 1<<16; a *= 2 {
-		shard, at := -1, int64(0)
-		for _, p := range all {
-			if p.shard != shard {
-				shard, at = p.shard, 0
-			}
-			if start := (at + a - 1) / a * a; p.offset != start {
-				continue next
-			}
-			at = p.offset + p.size
-		}
-		return int(a), true
-	}
-	return 1, false
 }

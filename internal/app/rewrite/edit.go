@@ -95,7 +95,7 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 	}
 	notes = append(notes, edits.unused(all)...)
 	var og *pb.TrackableObjectGraph
-	if slices.ContainsFunc(list, func(i item) bool { return i.from == store.GraphKey }) {
+	if slices.ContainsFunc(list, func(i item) bool { return i.from() == store.GraphKey }) {
 		if og, err = s.DecodeGraph(ctx); err != nil {
 			return nil, nil, err
 		}
@@ -103,7 +103,7 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 	if og != nil {
 		e := graphEdit{g: og, names: map[string]string{}}
 		for _, i := range list {
-			e.names[i.from] = i.name
+			e.names[i.from()] = i.name
 		}
 		for _, c := range changes {
 			if c.Drop {
@@ -114,7 +114,7 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 		if e.changed {
 			raw := string(og.Marshal())
 			for n := range list {
-				if list[n].from == store.GraphKey {
+				if list[n].from() == store.GraphKey {
 					list[n].value = tensor.Scalar(raw)
 					list[n].bytes = int64(len(raw))
 				}
@@ -138,25 +138,25 @@ func (e Edits) apply(s *store.Store, all []item, keep sharedTensors) ([]item, []
 	var changes []Change
 	taken := map[string]string{}
 	for _, i := range all {
-		c := Change{Name: i.from}
-		c.Drop = matches(e.Drop, i.from)
-		if _, kept := keep[i.from]; c.Drop && !kept {
+		c := Change{Name: i.from()}
+		c.Drop = matches(e.Drop, i.from())
+		if _, kept := keep[i.from()]; c.Drop && !kept {
 			changes = append(changes, c)
 			continue
 		}
 		c.Drop = false
-		if i.from == store.GraphKey {
+		if i.from() == store.GraphKey {
 			// It goes by its name, and follows the others' names by itself.
-			taken[i.name] = i.from
+			taken[i.name] = i.from()
 			list = append(list, i)
 			continue
 		}
 		for _, k := range e.Cast {
-			if k.Match.MatchString(i.from) && k.To != i.dtype {
+			if k.Match.MatchString(i.from()) && k.To != i.dtype {
 				if !tensor.CanCast(i.dtype, k.To) {
-					return nil, nil, fmt.Errorf("%q is %v, which can't be cast to %v", i.from, i.dtype, k.To)
+					return nil, nil, fmt.Errorf("%q is %v, which can't be cast to %v", i.from(), i.dtype, k.To)
 				}
-				n, err := i.shape.NumElements()
+				n, err := i.shape().NumElements()
 				if err != nil {
 					return nil, nil, err
 				}
@@ -169,12 +169,12 @@ func (e Edits) apply(s *store.Store, all []item, keep sharedTensors) ([]item, []
 		}
 		switch other, dup := taken[i.name]; {
 		case i.name == "":
-			return nil, nil, fmt.Errorf("%q would have no name", i.from)
+			return nil, nil, fmt.Errorf("%q would have no name", i.from())
 		case dup:
-			return nil, nil, fmt.Errorf("%q and %q would both be called %q", other, i.from, i.name)
+			return nil, nil, fmt.Errorf("%q and %q would both be called %q", other, i.from(), i.name)
 		}
-		taken[i.name] = i.from
-		if i.name != i.from {
+		taken[i.name] = i.from()
+		if i.name != i.from() {
 			c.To = i.name
 		}
 		if c.To != "" || c.Cast != "" {

@@ -31,10 +31,10 @@ func sideBySide(stores []*store.Store, srcs []string, keep string, res *Result) 
 			res.note("left out the object graph of %s", s.Prefix)
 		}
 		for _, i := range all {
-			if dropped && (i.from == store.GraphKey || i.from == counterKey) {
+			if dropped && (i.from() == store.GraphKey || i.from() == counterKey) {
 				continue
 			}
-			if other, dup := owner[i.name]; dup && i.from == store.GraphKey {
+			if other, dup := owner[i.name]; dup && i.from() == store.GraphKey {
 				continue // a .npz holds none
 			} else if dup {
 				return nil, &ClashError{[2]string{other.Prefix, s.Prefix}, i.name}
@@ -84,11 +84,11 @@ func joined(ctx context.Context, stores []*store.Store, srcs, names []string) ([
 			return nil, err
 		}
 		for _, i := range all {
-			if i.from == store.GraphKey {
+			if i.from() == store.GraphKey {
 				continue
 			}
-			if i.from == counterKey && i.dtype == tensor.Int64 && len(i.shape) == 0 {
-				t, err := s.Read(ctx, i.from)
+			if i.from() == counterKey && i.dtype == tensor.Int64 && len(i.shape()) == 0 {
+				t, err := s.Read(ctx, i.from())
 				if err != nil {
 					return nil, err
 				}
@@ -97,7 +97,7 @@ func joined(ctx context.Context, stores []*store.Store, srcs, names []string) ([
 					continue
 				}
 			}
-			i.source, i.name = s, key(i.from)
+			i.source, i.name = s, key(i.from())
 			list = append(list, i)
 		}
 	}
@@ -108,11 +108,11 @@ func joined(ctx context.Context, stores []*store.Store, srcs, names []string) ([
 			Attributes:          []*pb.SerializedTensor{{Name: objects.Value, FullName: "save_counter", CheckpointKey: counterKey}},
 			HasCheckpointValues: &pb.BoolValue{Value: true},
 		})
-		list = append(list, item{source: last, from: counterKey, name: counterKey, dtype: tensor.Int64, bytes: 8, value: tensor.Scalar(saves)})
+		list = append(list, item{source: last, entry: &store.Entry{Name: counterKey}, name: counterKey, dtype: tensor.Int64, bytes: 8, value: tensor.Scalar(saves)})
 	}
 	root.HasCheckpointValues = &pb.BoolValue{Value: len(list) > 0}
 	raw := string(g.Marshal())
-	return append(list, item{source: last, from: store.GraphKey, name: store.GraphKey, dtype: tensor.String, bytes: int64(len(raw)), value: tensor.Scalar(raw)}), nil
+	return append(list, item{source: last, entry: &store.Entry{Name: store.GraphKey}, name: store.GraphKey, dtype: tensor.String, bytes: int64(len(raw)), value: tensor.Scalar(raw)}), nil
 }
 
 // takeCounter takes a root's counter of saves out of the graph, and reports

@@ -269,7 +269,7 @@ func mergeCheckpoint(ctx context.Context, list []item, dst string, o *Options, r
 			}
 		}
 		if r := i.source.Bundle(); r != nil && i.value == nil && whole(r, i) {
-			err = w.CopyFrom(ctx, r, i.from, i.name)
+			err = w.CopyFrom(ctx, r, i.from(), i.name)
 		} else {
 			var t *tensor.Tensor
 			if t, err = i.read(ctx, i.source, &scratch); err == nil {
@@ -293,10 +293,10 @@ func mergeCheckpoint(ctx context.Context, list []item, dst string, o *Options, r
 
 // whole reports whether all slices of a tensor are there; they don't overlap.
 func whole(r *bundle.Reader, i item) bool {
-	e, _ := r.Entry(i.from)
-	n, err := i.shape.NumElements()
+	e, _ := r.Entry(i.from())
+	n, err := i.shape().NumElements()
 	for _, s := range e.Slices {
-		shape, serr := s.Shape(i.shape)
+		shape, serr := s.Shape(i.shape())
 		if serr != nil {
 			return false
 		}
@@ -321,7 +321,7 @@ func mergeNPZ(ctx context.Context, list []item, dst string, o *Options, res *Res
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if i.from == store.GraphKey {
+		if i.from() == store.GraphKey {
 			res.noteGraph()
 			continue
 		}
@@ -348,7 +348,7 @@ func mergeSafetensors(ctx context.Context, list []item, dst string, o *Options, 
 			return fmt.Errorf("%s: %q is %v, which a safetensors file of several sources can't hold; merge into a checkpoint", dst, i.name, i.dtype)
 		}
 		byName[i.name] = i
-		infos = append(infos, safetensors.Info{Name: i.name, DType: i.dtype, Shape: i.shape})
+		infos = append(infos, safetensors.Info{Name: i.name, DType: i.dtype, Shape: i.shape()})
 	}
 	f, err := o.target(dst).create(o.Force)
 	if err != nil {

@@ -44,14 +44,14 @@ func writeSafetensors(ctx context.Context, s *store.Store, list []item, dst stri
 			step(i)
 			continue
 		}
-		info := safetensors.Info{Name: i.name, DType: as, Shape: i.shape}
+		info := safetensors.Info{Name: i.name, DType: as, Shape: i.shape()}
 		if as != i.dtype {
 			if l.Types == nil {
 				l.Types = map[string]string{}
 			}
 			l.Types[i.name] = i.dtype.String()
 			if i.dtype == tensor.Complex128 {
-				info.Shape = append(i.shape.Clone(), 2)
+				info.Shape = append(i.shape().Clone(), 2)
 			}
 		}
 		infos = append(infos, info)
@@ -112,7 +112,7 @@ func describeCheckpoint(s *store.Store, list []item, whole bool, l *store.Layout
 	}
 	names := map[string]item{}
 	for _, i := range list {
-		names[i.from] = i
+		names[i.from()] = i
 	}
 	l.BigEndian = r.Header().BigEndian
 	l.Shards = make([][]store.Piece, r.Header().NumShards)
@@ -136,7 +136,7 @@ func describeCheckpoint(s *store.Store, list []item, whole bool, l *store.Layout
 			why = fmt.Sprintf("the entry of %q holds fields that this program doesn't know", e.Name)
 		}
 	}
-	a, ok := alignment(s)
+	a, ok := r.Alignment()
 	if l.Alignment = a; a == 1 {
 		l.Alignment = 0
 	}
@@ -182,7 +182,7 @@ func canonicalHeader(raw []byte) bool {
 func renamed(shards [][]store.Piece, list []item) [][]store.Piece {
 	names := map[string]string{}
 	for _, i := range list {
-		names[i.from] = i.name
+		names[i.from()] = i.name
 	}
 	var out [][]store.Piece
 	for _, s := range shards {

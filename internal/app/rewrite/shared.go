@@ -140,7 +140,7 @@ func matches(patterns []*regexp.Regexp, name string) bool {
 func (e Edits) unused(all []item) []string {
 	var notes []string
 	look := func(flag string, p *regexp.Regexp) {
-		if !slices.ContainsFunc(all, func(i item) bool { return p.MatchString(i.from) }) {
+		if !slices.ContainsFunc(all, func(i item) bool { return p.MatchString(i.from()) }) {
 			notes = append(notes, fmt.Sprintf("--%s %s matches no name", flag, p))
 		}
 	}

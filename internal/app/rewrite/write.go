@@ -67,18 +67,21 @@ type Result struct {
 
 // item is one tensor to be written.
 type item struct {
+	entry  *store.Entry   // what it is in the source
 	source *store.Store   // where several are merged
-	from   string         // its name in the source
 	name   string         // its name in the destination
-	dtype  tensor.DType   // its type in the destination
-	shape  tensor.Shape   //
-	bytes  int64          //
+	bytes  int64          // what it takes in the destination
 	value  *tensor.Tensor // instead of the source's, or nil
+	dtype  tensor.DType   // its type in the destination
 	lossy  bool           // the cast may change values
 	cast   bool           // the type is not the source's
-	shard  int            // the data file it lies in, in a checkpoint
-	offset int64          // where it begins there
 }
+
+// from returns the name in the source.
+func (i *item) from() string { return i.entry.Name }
+
+// shape returns the shape, which no rewriting changes.
+func (i *item) shape() tensor.Shape { return i.entry.Shape }
 
 // items lists what s holds, in the order in which a rewritten checkpoint should
 // hold it: that of the source's data files, or by name.
@@ -86,21 +89,24 @@ func items(s *store.Store) ([]item, error) {
 	entries := s.Entries()
 	out := make([]item, len(entries))
 	r := s.Bundle()
-	for n, e := range entries {
-		out[n] = item{from: e.Name, name: e.Name, dtype: e.DType, shape: e.Shape, bytes: e.Bytes, shard: e.Shard, offset: e.Offset}
+	for n := range entries {
+		e := &entries[n]
+		out[n] = item{entry: e, name: e.Name, dtype: e.DType, bytes: e.Bytes}
 		if r != nil && len(e.Slices) > 0 {
 			parts, err := r.Parts(e.Name)
 			if err != nil {
 				return nil, err
 			}
 			if len(parts) > 0 {
-				out[n].shard, out[n].offset = parts[0].Shard, parts[0].Offset
+				placed := *e
+				placed.Shard, placed.Offset = parts[0].Shard, parts[0].Offset
+				out[n].entry = &placed
 			}
 		}
 	}
 	if r != nil && r.Version() == 2 {
 		slices.SortStableFunc(out, func(a, b item) int {
-			return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.offset, b.offset), cmp.Compare(a.bytes, b.bytes))
+			return cmp.Or(cmp.Compare(a.entry.Shard, b.entry.Shard), cmp.Compare(a.entry.Offset, b.entry.Offset), cmp.Compare(a.bytes, b.bytes))
 		})
 	}
 	return out, nil
@@ -112,14 +118,14 @@ func (i item) read(ctx context.Context, s *store.Store, c *store.Scratch) (*tens
 	if i.value != nil {
 		return i.value, nil
 	}
-	t, err := s.ReadScratch(ctx, i.from, c)
+	t, err := s.ReadScratch(ctx, i.from(), c)
 	if err != nil || !i.cast {
 		return t, err
 	}
 	if i.lossy {
 		return tensor.Cast(t, i.dtype)
 	}
-	return exactCast(i.from, t, i.dtype)
+	return exactCast(i.from(), t, i.dtype)
 }
 
 // Convert writes what lies at src to dst, whose kind its suffix says: .npz,
@@ -205,7 +211,7 @@ func (r *Result) noteGraph() {
 
 func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *Options, res *Result, step func(item)) error {
 	for _, i := range list {
-		if _, err := tensor.NPYType(i.dtype); err != nil && !o.Lossy && i.from != store.GraphKey {
+		if _, err := tensor.NPYType(i.dtype); err != nil && !o.Lossy && i.from() != store.GraphKey {
 			return fmt.Errorf("%s: %q: %w; --lossy leaves it out", dst, i.name, err)
 		}
 	}
@@ -222,7 +228,7 @@ func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *O
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if i.from == store.GraphKey {
+		if i.from() == store.GraphKey {
 			res.noteGraph()
 			continue
 		}

@@ -42,7 +42,12 @@ func (s *Store) found(f bundle.Found) {
 
 func (b *bundleStore) entries() ([]Entry, error) {
 	list := make([]Entry, 0, b.r.Len())
+	var last tensor.Shape // tensors of one shape share it, mostly they follow each other
 	for e := range b.r.Entries() {
+		if e.Shape.Equal(last) {
+			e.Shape = last
+		}
+		last = e.Shape
 		o := Entry{Name: e.Name, DType: e.DType, Shape: e.Shape, Bytes: e.Size, Shard: e.Shard, Offset: e.Offset}
 		if b.r.Version() != 2 {
 			o.Shard, o.Offset = 0, -1 // the tensors lie in a table, compressed as may be
