@@ -53,7 +53,7 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 			if err != nil {
 				return err
 			}
-			all := []inspect.Stats{}
+			all := make([]inspect.Stats, 0, len(list))
 			var hists []plot.Histogram
 			var done, total int64
 			undrawn := 0

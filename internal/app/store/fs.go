@@ -27,9 +27,7 @@ func OpenFS(ctx context.Context, fsys fs.FS, path string, o *Options) (*Store, e
 		err = s.openBundleFS(ctx, fsys, path)
 	}
 	if err == nil {
-		if s.list, err = s.b.entries(); err != nil {
-			s.b.close()
-		}
+		err = s.check()
 	}
 	if err != nil {
 		return nil, inFile(path, err)

@@ -56,7 +56,7 @@ func FuzzOpenSafetensors(f *testing.F) {
 			return
 		}
 		s := &Store{Path: "x.safetensors", Prefix: "x.safetensors", Kind: Safetensors, b: b}
-		if s.list, err = b.entries(); err != nil {
+		if s.check() != nil {
 			return
 		}
 		for _, e := range s.Entries() {

@@ -111,9 +111,10 @@ type Store struct {
 	Prefix string // the checkpoint's prefix, or the file's path
 	Found  string // how the path led there, in words; "" where it named the file itself
 
-	opts Options
-	list []Entry
-	b    backend
+	opts   Options
+	b      backend
+	listed sync.Once
+	list   []Entry // once listed
 
 	graphMu  sync.Mutex
 	graph    *pb.TrackableObjectGraph // once decoded
@@ -142,10 +143,7 @@ func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 		err = s.openBundle(ctx, path)
 	}
 	if err == nil {
-		s.list, err = s.b.entries()
-		if err != nil {
-			s.b.close()
-		}
+		err = s.check()
 	}
 	if err != nil {
 		return nil, inFile(path, err)
@@ -185,12 +183,34 @@ func exists(path string) (bool, error) {
 func (s *Store) Close() error { return s.b.close() }
 
 // Entries lists what the store holds, sorted by name; it must not be changed.
-func (s *Store) Entries() []Entry { return s.list }
+func (s *Store) Entries() []Entry {
+	s.listed.Do(func() {
+		if s.b != nil {
+			s.list, _ = s.b.entries()
+		}
+	})
+	return s.list
+}
+
+// check lists what there is where that can fail, and closes the store then. The
+// index of a bundle is checked already; decoded it takes several times the memory,
+// which who only opens it doesn't need.
+func (s *Store) check() (err error) {
+	if s.Bundle() != nil {
+		return nil
+	}
+	s.listed.Do(func() { s.list, err = s.b.entries() })
+	if err != nil {
+		s.b.close()
+	}
+	return err
+}
 
 // Names lists the tensors' names, sorted.
 func (s *Store) Names() []string {
-	names := make([]string, len(s.list))
-	for i, e := range s.list {
+	list := s.Entries()
+	names := make([]string, len(list))
+	for i, e := range list {
 		names[i] = e.Name
 	}
 	return names
@@ -199,7 +219,8 @@ func (s *Store) Names() []string {
 // Entry finds one tensor; where there is none of that name, the error lists the
 // nearest ones.
 func (s *Store) Entry(name string) (Entry, error) {
-	i, ok := slices.BinarySearchFunc(s.list, name, func(e Entry, name string) int { return strings.Compare(e.Name, name) })
+	list := s.Entries()
+	i, ok := slices.BinarySearchFunc(list, name, func(e Entry, name string) int { return strings.Compare(e.Name, name) })
 	if !ok {
 		names := s.Names()
 		for i, n := range names {
@@ -207,12 +228,12 @@ func (s *Store) Entry(name string) (Entry, error) {
 		}
 		return Entry{}, &NotFoundError{Path: s.Prefix, Name: name, Nearest: nearest.Names(Short(name), names, 4)}
 	}
-	return s.list[i], nil
+	return list[i], nil
 }
 
 // Has reports whether there is a tensor of that very name.
 func (s *Store) Has(name string) bool {
-	_, ok := slices.BinarySearchFunc(s.list, name, func(e Entry, name string) int { return strings.Compare(e.Name, name) })
+	_, ok := slices.BinarySearchFunc(s.Entries(), name, func(e Entry, name string) int { return strings.Compare(e.Name, name) })
 	return ok
 }
 
