@@ -80,10 +80,10 @@ var arrayRules = map[string]Rule{
 	"ReverseSequence": byInverse("ReverseSequence"),
 	"GatherV2":        gradGather,
 	"GatherNd": func(s *ops.Scope, op *Op) {
-		op.Give(0, s.Emit1("ScatterNd", nil, op.In(1), op.Grad(0), shapeAs(s, op.In(0), op.In(1).DType())))
+		op.Give(0, s.Emit1("ScatterNd", policy(op), op.In(1), op.Grad(0), shapeAs(s, op.In(0), op.In(1).DType())))
 	},
 	"ScatterNd": func(s *ops.Scope, op *Op) {
-		op.Give(1, ops.GatherND(s, op.Grad(0), op.In(0)))
+		op.Give(1, s.Emit1("GatherNd", policy(op), op.Grad(0), op.In(0)))
 	},
 	"UnsortedSegmentSum": func(s *ops.Scope, op *Op) {
 		op.Give(0, pickSegments(s, op.Grad(0), op.In(1)))

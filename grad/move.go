@@ -22,10 +22,10 @@ func gradSlice(s *ops.Scope, op *Op) {
 }
 
 func gradConcat(s *ops.Scope, op *Op) {
-	n := op.NumIn() - 1
-	axes, ok := ints(op.In(n))
+	n, axisAt, first := concatInputs(op)
+	axes, ok := ints(op.In(axisAt))
 	for i := range n {
-		ok = ok && allKnown(op.In(i))
+		ok = ok && allKnown(op.In(first+i))
 	}
 	if !ok {
 		splitConcat(s, op)
@@ -33,13 +33,13 @@ func gradConcat(s *ops.Scope, op *Op) {
 	}
 	axis := axes[0]
 	if axis < 0 {
-		axis += len(op.In(0).Shape())
+		axis += len(op.In(first).Shape())
 	}
-	begin := make([]int, len(op.In(0).Shape()))
+	begin := make([]int, len(op.In(first).Shape()))
 	for i := range n {
-		size := op.In(i).Shape()
-		if op.Needs(i) {
-			op.Give(i, ops.SliceOf(s, op.Grad(0), begin, size))
+		size := op.In(first + i).Shape()
+		if op.Needs(first + i) {
+			op.Give(first+i, ops.SliceOf(s, op.Grad(0), begin, size))
 		}
 		begin[axis] += size[axis]
 	}
@@ -47,16 +47,26 @@ func gradConcat(s *ops.Scope, op *Op) {
 
 // splitConcat cuts the gradient at sizes that are values.
 func splitConcat(s *ops.Scope, op *Op) {
-	n := op.NumIn() - 1
-	axis := axisOf(s, op.In(n), op.In(0))
+	n, axisAt, first := concatInputs(op)
+	axis := axisOf(s, op.In(axisAt), op.In(first))
 	sizes := make([]*ops.Value, n)
 	for i := range n {
-		sizes[i] = sizeAt(s, op.In(i), axis)
+		sizes[i] = sizeAt(s, op.In(first+i), axis)
 	}
 	parts := s.EmitN(n, "SplitV", graph.Attrs{graph.Int("num_split", int64(n))}, op.Grad(0), ops.Stack(s, sizes), axis)
 	for i, part := range parts {
-		op.Give(i, part)
+		op.Give(first+i, part)
 	}
+}
+
+// concatInputs returns how many tensors an op joins, and which inputs are the
+// axis and the first of them.
+func concatInputs(op *Op) (n, axis, first int) {
+	n = op.NumIn() - 1
+	if op.Name() == "Concat" {
+		return n, 0, 1
+	}
+	return n, n, 0
 }
 
 // axisOf returns an axis of x, which may be negative, as an int32 that isn't.
@@ -143,7 +153,11 @@ func gradTopK(s *ops.Scope, op *Op) {
 	if dy == nil {
 		return
 	}
-	hot := oneHot(s, op.Out(1), lastSize(s, op.In(0)), dy.DType()) // […, k, n]
+	at := op.Out(1)
+	if at.DType() == tensor.Int16 { // which OneHot doesn't take
+		at = ops.Cast(s, at, tensor.Int32)
+	}
+	hot := oneHot(s, at, lastSize(s, op.In(0)), dy.DType()) // […, k, n]
 	op.Give(0, reshapeLike(s, ops.Sum(s, ops.Mul(s, ops.ExpandDims(s, dy, -1), hot), -2), op.In(0)))
 }
 

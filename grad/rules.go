@@ -64,7 +64,8 @@ func All() *Rules { return builtin() }
 
 var builtin = sync.OnceValue(func() *Rules {
 	all := &Rules{byOp: map[string]Rule{}}
-	for _, family := range []map[string]Rule{mathRules, reduceRules, arrayRules, nnRules, convRules, imageRules, rnnRules, stateRules, listRules, functionRules} {
+	for _, family := range []map[string]Rule{mathRules, reduceRules, arrayRules, nnRules, convRules, imageRules, rnnRules, stateRules, listRules, functionRules,
+		segmentRules, scatterRules, diagonalRules, moveRules} {
 		for op, rule := range family {
 			all.byOp[op] = rule
 		}

@@ -10,7 +10,7 @@ import (
 func sliceRules() map[string]Rule {
 	return map[string]Rule{
 		"Slice": slice, "StridedSlice": stridedSlice, "StridedSliceGrad": stridedSliceGrad, "StridedSliceAssign": unchanged,
-		"TensorStridedSliceUpdate": unchanged, "ReverseV2": reverse, "Reverse": unchanged,
+		"TensorStridedSliceUpdate": unchanged, "ReverseV2": reverse, "Reverse": reverseMarked,
 		"Roll": unchanged,
 	}
 }
@@ -419,4 +419,23 @@ func reverse(c *Inference) error {
 	}
 	_, err := Axes(axes, s.Rank())
 	return err
+}
+
+// reverseMarked has a boolean for each dimension.
+func reverseMarked(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	n, err := c.vector(1)
+	if err != nil {
+		return err
+	}
+	s := c.shape(0)
+	if n >= 0 {
+		if s, err = s.WithRank(n); err != nil {
+			return err
+		}
+	}
+	c.set(0, s)
+	return nil
 }

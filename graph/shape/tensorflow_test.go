@@ -66,6 +66,14 @@ type exception struct {
 var exceptions = map[string]exception{
 	"SplitV": {func(m string) bool { return m[2] != 'C' }, 0,
 		"TensorFlow takes an axis that it doesn't know for the last one, which is wrong"},
+	"MatrixDiagV2": {func(m string) bool { return m[2] != 'C' || m[3] != 'C' }, 0,
+		"TensorFlow takes a size that it doesn't know for the smallest one, which is wrong"},
+	"MatrixDiagV3": {func(m string) bool { return m[0] == 'D' || m[2] != 'C' || m[3] != 'C' }, 0,
+		"as MatrixDiagV2; and it computes with a length of diagonals of -1"},
+	"MatrixSetDiagV2": {func(m string) bool { return m[0] == 'R' && m[2] != 'C' }, 0,
+		"TensorFlow takes a range that it doesn't know for a single diagonal, which is wrong"},
+	"MatrixSetDiagV3": {func(m string) bool { return m[0] == 'R' && m[2] != 'C' }, 0,
+		"as MatrixSetDiagV2"},
 	"StatelessRandomUniformIntV2": {func(m string) bool { return m == "CCCCCC" }, 0,
 		"TensorFlow runs the kernel on constants; here that is the folding pass's work"},
 }
@@ -73,6 +81,7 @@ var exceptions = map[string]exception{
 // computed are ops that TensorFlow runs where all inputs are constants, to find
 // values that its rules don't tell; here that is the folding pass's work.
 var computed = map[string]bool{
+	"DataFormatDimMap": true, "DataFormatVecPermute": true, "HistogramFixedWidth": true, "UnravelIndex": true,
 	"Bincount": true, "Bucketize": true, "DenseBincount": true, "ListDiff": true, "LowerBound": true, "UpperBound": true,
 	"RaggedGather": true, "RaggedRange": true, "RaggedTensorToSparse": true, "RaggedTensorToTensor": true, "SparseFillEmptyRows": true,
 	"SparseReshape": true, "SparseSegmentSum": true, "SparseToDense": true, "SparseSlice": true, "SparseConcat": true, "SparseReorder": true,

@@ -71,8 +71,9 @@ func gather(c *engine.Call) error {
 }
 
 // places works out where the index vectors in the last dimension of indices
-// point to, in a tensor of shape s: offsets of blocks of size inner.
-func places(indices *tensor.Tensor, s tensor.Shape) (at []int, inner int, err error) {
+// point to, in a tensor of shape s: offsets of blocks of size inner. Under the
+// policy IGNORE vectors that point outside are -1.
+func places(c *engine.Call, indices *tensor.Tensor, s tensor.Shape) (at []int, inner int, err error) {
 	outer, rest, err := shape.Indexed(indices.Shape(), s)
 	if err != nil {
 		return nil, 0, err
@@ -82,12 +83,24 @@ func places(indices *tensor.Tensor, s tensor.Shape) (at []int, inner int, err er
 	if err != nil {
 		return nil, 0, err
 	}
+	ignore := false
+	switch policy := c.Attrs().String("bad_indices_policy", ""); policy {
+	case "", "DEFAULT", "ERROR":
+	case "IGNORE":
+		ignore = true
+	default:
+		return nil, 0, fmt.Errorf("bad_indices_policy is %q, not DEFAULT, ERROR or IGNORE", policy)
+	}
 	strides := shapes.Strides(s)
 	at = make([]int, shapes.Count(outer))
 	for i := range at {
 		for d := range depth {
 			k := v[i*depth+d]
 			if k < 0 || k >= int64(s[d]) {
+				if ignore {
+					at[i] = -1
+					break
+				}
 				return nil, 0, fmt.Errorf("index %d of vector %d is outside of dimension %d of size %d", k, i, d, s[d])
 			}
 			at[i] += int(k) * strides[d]
@@ -101,7 +114,7 @@ func gatherND(c *engine.Call) error {
 		return err
 	}
 	x, indices := c.In(0), c.In(1)
-	at, inner, err := places(indices, x.Shape())
+	at, inner, err := places(c, indices, x.Shape())
 	if err != nil {
 		return err
 	}
@@ -109,12 +122,14 @@ func gatherND(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	out, err := c.Alloc(0, x.DType(), append(outer.Clone(), rest...))
+	out, err := c.AllocZero(0, x.DType(), append(outer.Clone(), rest...))
 	if err != nil {
 		return err
 	}
 	for i, from := range at {
-		copyRun(out, x, i*inner, from, inner)
+		if from >= 0 {
+			copyRun(out, x, i*inner, from, inner)
+		}
 	}
 	return nil
 }
@@ -128,7 +143,7 @@ func scatterND(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	at, inner, err := places(indices, s)
+	at, inner, err := places(c, indices, s)
 	if err != nil {
 		return err
 	}
@@ -143,43 +158,15 @@ func scatterND(c *engine.Call) error {
 }
 
 func segmentSum(c *engine.Call) error {
-	if err := c.Need(3); err != nil {
-		return err
-	}
-	x, ids := c.In(0), c.In(1)
-	s, is := x.Shape(), ids.Shape()
-	n, err := shapes.Int(c.In(2), "the number of segments")
+	dims, at, inner, err := segmentPlaces(c)
 	if err != nil {
 		return err
 	}
-	if n < 0 || n != int64(int(n)) {
-		return fmt.Errorf("there can't be %d segments", n)
-	}
-	dims, err := shape.Segments(s, is, int(n))
+	out, err := c.AllocZero(0, c.In(0).DType(), dims)
 	if err != nil {
 		return err
 	}
-	v, err := shapes.AllInts(ids, "the ids")
-	if err != nil {
-		return err
-	}
-	for _, id := range v {
-		if id >= n {
-			return fmt.Errorf("id %d is outside of [0, %d)", id, n)
-		}
-	}
-	out, err := c.AllocZero(0, x.DType(), dims)
-	if err != nil {
-		return err
-	}
-	inner := shapes.Count(s[len(is):])
-	at := make([]int, len(v))
-	for i, id := range v {
-		if at[i] = int(id) * inner; id < 0 {
-			at[i] = -1 // left out
-		}
-	}
-	return addParts(c, out, x, at, inner)
+	return addParts(c, out, c.In(0), at, inner)
 }
 
 func oneHot(c *engine.Call) error {

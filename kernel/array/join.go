@@ -25,32 +25,81 @@ func sameTypes(c *engine.Call, n int) error {
 	return nil
 }
 
+// concat joins tensors; the axis is the last input.
 func concat(c *engine.Call) error {
 	n := c.NumIn() - 1
 	if err := sameTypes(c, n); err != nil {
 		return err
 	}
-	i, err := shapes.Int(c.In(n), "the axis")
+	return joinAlong(c, n, 0, n)
+}
+
+// concatV1 joins tensors; the axis is the first input.
+func concatV1(c *engine.Call) error {
+	n := c.NumIn() - 1
+	if n < 1 {
+		return fmt.Errorf("takes an axis and tensors, %d inputs were given", n+1)
+	}
+	if err := c.NeedTensors(0); err != nil {
+		return err
+	}
+	for k := 2; k <= n; k++ {
+		if a, b := c.In(1).DType(), c.In(k).DType(); a != b {
+			return fmt.Errorf("input %d is %v, the first tensor %v", k, b, a)
+		}
+	}
+	return joinAlong(c, 0, 1, n)
+}
+
+// joinAlong joins n inputs from the given one on along the axis in input axisAt.
+func joinAlong(c *engine.Call, axisAt, from, n int) error {
+	i, err := shapes.Int(c.In(axisAt), "the axis")
 	if err != nil {
 		return err
 	}
-	axis, err := shape.Axis(i, len(c.In(0).Shape()))
+	first := c.In(from)
+	axis, err := shape.Axis(i, len(first.Shape()))
 	if err != nil {
 		return err
 	}
-	dims, err := shape.Concat(n, func(k int) tensor.Shape { return c.In(k).Shape() }, axis)
+	dims, err := shape.Concat(n, func(k int) tensor.Shape { return c.In(from + k).Shape() }, axis)
 	if err != nil {
 		return err
 	}
-	out, err := c.Alloc(0, c.In(0).DType(), dims)
+	out, err := c.Alloc(0, first.DType(), dims)
 	if err != nil {
 		return err
 	}
 	strides, at := shapes.Strides(dims), 0
 	for k := range n {
-		x := c.In(k)
+		x := c.In(from + k)
 		move(c, out, x, x.Shape(), view{at, strides}, view{strides: shapes.Strides(x.Shape())})
 		at += x.Shape()[axis] * strides[axis]
+	}
+	return nil
+}
+
+// parallelConcat joins tensors of one row each.
+func parallelConcat(c *engine.Call) error {
+	if err := sameTypes(c, c.NumIn()); err != nil {
+		return err
+	}
+	want, _ := c.Attrs().Shape("shape")
+	dims, ok := want.Tensor()
+	if !ok || len(dims) == 0 || dims[0] != c.NumIn() {
+		return fmt.Errorf("the attribute shape is %v, of %d rows", want, c.NumIn())
+	}
+	row := append(tensor.Shape{1}, dims[1:]...)
+	out, err := c.Alloc(0, c.In(0).DType(), dims)
+	if err != nil {
+		return err
+	}
+	n := shapes.Count(row)
+	for k := range c.NumIn() {
+		if s := c.In(k).Shape(); !s.Equal(row) {
+			return fmt.Errorf("input %d has shape %v, not %v", k, s, row)
+		}
+		copyRun(out, c.In(k), k*n, 0, n)
 	}
 	return nil
 }

@@ -1,15 +1,12 @@
 package array
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
-	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
-	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -145,76 +142,4 @@ func allZeroFloat(x *tensor.Tensor, i int) bool {
 		return tensor.Values[complex128](x)[i] == 0
 	}
 	return false
-}
-
-var topK = elementwise.ByType{
-	tensor.Float32: topKOf[float32], tensor.Float64: topKOf[float64],
-	tensor.Int8: topKOf[int8], tensor.Int16: topKOf[int16], tensor.Int32: topKOf[int32], tensor.Int64: topKOf[int64],
-	tensor.Uint8: topKOf[uint8], tensor.Uint16: topKOf[uint16], tensor.Uint32: topKOf[uint32], tensor.Uint64: topKOf[uint64],
-}
-
-// topKOf lists the k largest of each row in falling order; of equal ones the
-// first comes first.
-func topKOf[T interface {
-	vec.Real
-	tensor.Element
-}](c *engine.Call) error {
-	if err := c.Need(2); err != nil {
-		return err
-	}
-	x := c.In(0)
-	s := x.Shape()
-	k, err := shapes.Int(c.In(1), "k")
-	if err != nil {
-		return err
-	}
-	if k < 0 || k != int64(int(k)) {
-		return fmt.Errorf("k is %d, the input's shape %v", k, s)
-	}
-	dims, err := shape.TopK(s, int(k))
-	if err != nil {
-		return err
-	}
-	n := s[len(s)-1]
-	values, err := c.Alloc(0, x.DType(), dims)
-	if err != nil {
-		return err
-	}
-	d := c.Attrs().Type("index_type", tensor.Int32)
-	if d != tensor.Int32 && d != tensor.Int64 {
-		return fmt.Errorf("index_type is %v, not int32 or int64", d)
-	}
-	indices, err := c.Alloc(1, d, dims)
-	if err != nil || values.Len() == 0 {
-		return err
-	}
-	src, dst := tensor.Values[T](x), tensor.Values[T](values)
-	order := make([]int, n)
-	for r := range len(src) / n {
-		row := src[r*n : r*n+n]
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortStableFunc(order, func(i, j int) int {
-			switch {
-			case row[i] != row[i] || row[j] != row[j]: // a NaN comes last
-				return cmp.Compare(row[j], row[i])
-			case row[i] > row[j]:
-				return -1
-			case row[i] < row[j]:
-				return 1
-			}
-			return 0
-		})
-		for i, j := range order[:k] {
-			at := r*int(k) + i
-			dst[at] = row[j]
-			if d == tensor.Int32 {
-				tensor.Values[int32](indices)[at] = int32(j)
-			} else {
-				tensor.Values[int64](indices)[at] = int64(j)
-			}
-		}
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -158,18 +159,25 @@ func squeeze(c *engine.Call) error {
 }
 
 func transpose(c *engine.Call) error {
+	_, err := transposed(c)
+	return err
+}
+
+// transposed makes output 0 the transpose of input 0 by the permutation in
+// input 1.
+func transposed(c *engine.Call) (*tensor.Tensor, error) {
 	if err := c.Need(2); err != nil {
-		return err
+		return nil, err
 	}
 	x := c.In(0)
 	s := x.Shape()
 	perm, err := shapes.Ints(c.In(1), "the permutation")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	axes, err := shape.Permutation(perm, len(s))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	strides := shapes.Strides(s)
 	dims, from := shape.Permuted(s, axes), view{strides: make([]int, len(s))}
@@ -180,7 +188,23 @@ func transpose(c *engine.Call) error {
 	if err == nil {
 		move(c, out, x, dims, view{strides: shapes.Strides(dims)}, from)
 	}
-	return err
+	return out, err
+}
+
+func conjugateTranspose(c *engine.Call) error {
+	out, err := transposed(c)
+	if err != nil {
+		return err
+	}
+	switch out.DType() {
+	case tensor.Complex64:
+		v := tensor.Values[complex64](out)
+		vec.Conj(v, v)
+	case tensor.Complex128:
+		v := tensor.Values[complex128](out)
+		vec.Conj(v, v)
+	}
+	return nil
 }
 
 func broadcastTo(c *engine.Call) error {

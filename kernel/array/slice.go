@@ -117,16 +117,35 @@ func reverse(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
 	}
-	x := c.In(0)
-	s := x.Shape()
 	axes, err := shapes.Ints(c.In(1), "the axes")
 	if err != nil {
 		return err
 	}
-	marked, err := shape.Axes(axes, len(s))
+	marked, err := shape.Axes(axes, len(c.In(0).Shape()))
 	if err != nil {
 		return err
 	}
+	return reverseAlong(c, marked)
+}
+
+// reverseMarked takes a boolean for each dimension.
+func reverseMarked(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	s, dims := c.In(0).Shape(), c.In(1)
+	if dims.DType() != tensor.Bool || len(dims.Shape()) != 1 || dims.Len() != len(s) {
+		return fmt.Errorf("dims is %v%v, not a boolean for each of %d dimensions", dims.DType(), dims.Shape(), len(s))
+	}
+	if len(s) > 8 {
+		return fmt.Errorf("the tensor has %d dimensions, more than 8", len(s))
+	}
+	return reverseAlong(c, tensor.Values[bool](dims))
+}
+
+func reverseAlong(c *engine.Call, marked []bool) error {
+	x := c.In(0)
+	s := x.Shape()
 	out, err := c.Alloc(0, x.DType(), s)
 	if err != nil {
 		return err
@@ -140,4 +159,69 @@ func reverse(c *engine.Call) error {
 	}
 	move(c, out, x, s, view{strides: shapes.Strides(s)}, from)
 	return nil
+}
+
+// roll shifts elements along axes; what leaves at one end enters at the other.
+func roll(c *engine.Call) error {
+	if err := c.Need(3); err != nil {
+		return err
+	}
+	x := c.In(0)
+	s := x.Shape()
+	if len(s) == 0 {
+		return fmt.Errorf("takes a tensor of at least one dimension")
+	}
+	shifts, err := shapes.Ints(c.In(1), "the shift")
+	if err != nil {
+		return err
+	}
+	axes, err := shapes.Ints(c.In(2), "the axis")
+	if err != nil {
+		return err
+	}
+	if !c.In(1).Shape().Equal(c.In(2).Shape()) {
+		return fmt.Errorf("the shift has shape %v, the axis %v; both need the same", c.In(1).Shape(), c.In(2).Shape())
+	}
+	by := make([]int, len(s))
+	for i, a := range axes {
+		axis, err := shape.Axis(a, len(s))
+		if err != nil {
+			return err
+		}
+		if n := int64(s[axis]); n > 0 {
+			by[axis] = int(((shifts[i]%n+n)%n + int64(by[axis])) % n)
+		}
+	}
+	out, err := c.Alloc(0, x.DType(), s)
+	if err == nil && out.Len() > 0 {
+		rolled(c, out, x, by)
+	}
+	return err
+}
+
+// rolled moves the blocks that shifts cut a tensor to: two along each dimension
+// that is shifted.
+func rolled(c *engine.Call, out, x *tensor.Tensor, by []int) {
+	s := x.Shape()
+	strides := shapes.Strides(s)
+	var axes []int
+	for d, k := range by {
+		if k > 0 {
+			axes = append(axes, d)
+		}
+	}
+	for part := range 1 << len(axes) {
+		dims := s.Clone()
+		to, from := view{strides: strides}, view{strides: strides}
+		for i, d := range axes {
+			if part>>i&1 == 0 { // the front goes back by the shift
+				dims[d] = s[d] - by[d]
+				to.at += by[d] * strides[d]
+			} else {
+				dims[d] = by[d]
+				from.at += (s[d] - by[d]) * strides[d]
+			}
+		}
+		move(c, out, x, dims, to, from)
+	}
 }

@@ -2,10 +2,19 @@
 // computing with them: reshape, transpose, slices, joins, gathers, pads, fills.
 package array
 
-import "github.com/cairnml/cairn/engine"
+import (
+	"slices"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/scatter"
+)
 
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
+	return slices.Concat(basic(), segmentKernels(), tensorScatters(), diagonalKernels())
+}
+
+func basic() []engine.Kernel {
 	return []engine.Kernel{
 		{Op: "Identity", Run: identity},
 		{Op: "StopGradient", Run: identity},
@@ -76,5 +85,30 @@ func Kernels() []engine.Kernel {
 		{Op: "UpperBound", Run: upperBound.Run},
 		{Op: "UniqueV2", Run: uniqueAlong},
 		{Op: "UniqueWithCountsV2", Run: uniqueAlong},
+		{Op: "Concat", Run: concatV1},
+		{Op: "ParallelConcat", Run: parallelConcat},
+		{Op: "Reverse", Run: reverseMarked},
+		{Op: "Roll", Run: roll},
+		{Op: "ConjugateTranspose", Run: conjugateTranspose},
+		{Op: "TensorStridedSliceUpdate", Run: stridedUpdate},
+		{Op: "StridedSliceAssign", Run: stridedAssign},
+		{Op: "ResourceStridedSliceAssign", Run: stridedAssign},
+		topK.Kernel("TopK", "T", engine.Exact),
+		{Op: "InTopK", Run: inTopK},
+		{Op: "InTopKV2", Run: inTopK},
+		nthElement.Kernel("NthElement", "T", engine.Exact),
+		unravelIndex.Kernel("UnravelIndex", "Tidx", engine.Exact),
+		dimMap.Kernel("DataFormatDimMap", "T", engine.Exact),
+		{Op: "DataFormatVecPermute", Run: vecPermute},
+		histogram.Kernel("HistogramFixedWidth", "T", engine.Exact),
+		isotonic.Kernel("IsotonicRegression", "T", engine.Rounded),
+		{Op: "Empty", Run: empty},
+		{Op: "DeepCopy", Run: deepCopy},
+		{Op: "InplaceUpdate", Run: inplace(scatter.Update)},
+		{Op: "InplaceAdd", Run: inplace(scatter.Add)},
+		{Op: "InplaceSub", Run: inplace(scatter.Sub)},
+		{Op: "TileGrad", Run: tileGrad, Precision: engine.Accumulated},
+		{Op: "ToBool", Run: toBool},
+		{Op: "Fact", Run: fact},
 	}
 }

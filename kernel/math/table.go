@@ -15,6 +15,7 @@ func Kernels() []engine.Kernel { return append(append([]engine.Kernel{}, generat
 var special = []engine.Kernel{
 	{Op: "AddN", Run: addN, Types: engine.Types{"T": append(addNs.Types(), tensor.Variant)}, Precision: engine.Accumulated},
 	{Op: "BiasAdd", Run: biasAdd, Types: engine.Types{"T": byAddV2.Types()}},
+	{Op: "BiasAddV1", Run: biasAdd, Types: engine.Types{"T": byAddV2.Types()}},
 	clips.Before(clippable).Kernel("ClipByValue", "T", engine.Exact),
 	{Op: "Cast", Run: cast},
 	{Op: "Bitcast", Run: bitcast},

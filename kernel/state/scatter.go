@@ -6,6 +6,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/scatter"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -15,18 +16,18 @@ import (
 // of a variable.
 func scatters() []engine.Kernel {
 	var table []engine.Kernel
-	for i, name := range [...]string{update: "Update", plus: "Add", minus: "Sub", times: "Mul", over: "Div", least: "Min", most: "Max"} {
-		how := how(i)
-		run := func(c *engine.Call) error { return scatter(c, how) }
+	for i, name := range [...]string{scatter.Update: "Update", scatter.Add: "Add", scatter.Sub: "Sub", scatter.Mul: "Mul", scatter.Div: "Div", scatter.Min: "Min", scatter.Max: "Max"} {
+		how := scatter.How(i)
+		run := func(c *engine.Call) error { return scatterTo(c, how) }
 		of := func(op, attr string, run func(*engine.Call) error) engine.Kernel {
 			k := engine.Kernel{Op: op, Run: run, Precision: engine.Accumulated}
-			if how != update { // which moves elements of any type
-				k.Types = engine.Types{attr: changers.Types()}
+			if how != scatter.Update { // which moves elements of any type
+				k.Types = engine.Types{attr: scatter.Types()}
 			}
 			return k
 		}
 		table = append(table, of("ResourceScatter"+name, "dtype", run), of("Scatter"+name, "T", giveBack(run)))
-		if how == times || how == over {
+		if how == scatter.Mul || how == scatter.Div {
 			continue
 		}
 		table = append(table, of("ResourceScatterNd"+name, "T", run), of("ScatterNd"+name, "T", giveBack(run)))
@@ -71,7 +72,7 @@ func places(indices *tensor.Tensor, s tensor.Shape, nd bool) (at []int, outer, i
 	return at, outer, inner, nil
 }
 
-func scatter(c *engine.Call, h how) error {
+func scatterTo(c *engine.Call, h scatter.How) error {
 	if c.NumIn() != 3 {
 		return fmt.Errorf("takes 3 inputs, %d were given", c.NumIn())
 	}
@@ -98,7 +99,7 @@ func scatter(c *engine.Call, h how) error {
 		if len(x.Shape()) > 0 && !x.Shape().Equal(want) {
 			return fmt.Errorf("the updates have shape %v, not %v", x.Shape(), want)
 		}
-		return scatterTo(buf, at, shapes.Count(inner), x, h)
+		return scatter.To(buf, at, shapes.Count(inner), x, h)
 	})
 }
 

@@ -8,6 +8,26 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// BatchMatrixBandPart emits TensorFlow's op BatchMatrixBandPart and returns its output.
+func BatchMatrixBandPart(s *ops.Scope, input ops.Input, numLower ops.Input, numUpper ops.Input) *ops.Value {
+	return s.Emit1("BatchMatrixBandPart", nil, input, numLower, numUpper)
+}
+
+// BatchMatrixDiag emits TensorFlow's op BatchMatrixDiag and returns its output.
+func BatchMatrixDiag(s *ops.Scope, diagonal ops.Input) *ops.Value {
+	return s.Emit1("BatchMatrixDiag", nil, diagonal)
+}
+
+// BatchMatrixDiagPart emits TensorFlow's op BatchMatrixDiagPart and returns its output.
+func BatchMatrixDiagPart(s *ops.Scope, input ops.Input) *ops.Value {
+	return s.Emit1("BatchMatrixDiagPart", nil, input)
+}
+
+// BatchMatrixSetDiag emits TensorFlow's op BatchMatrixSetDiag and returns its output.
+func BatchMatrixSetDiag(s *ops.Scope, input ops.Input, diagonal ops.Input) *ops.Value {
+	return s.Emit1("BatchMatrixSetDiag", nil, input, diagonal)
+}
+
 // BatchToSpace emits TensorFlow's op BatchToSpace and returns its output.
 func BatchToSpace(s *ops.Scope, input ops.Input, crops ops.Input, blockSize int64) *ops.Value {
 	var as graph.Attrs
@@ -48,6 +68,14 @@ func Bucketize(s *ops.Scope, input ops.Input, boundaries []float64) *ops.Value {
 	return s.Emit1("Bucketize", as, input)
 }
 
+// Concat emits TensorFlow's op Concat and returns its output.
+func Concat(s *ops.Scope, concatDim ops.Input, values []ops.Input) *ops.Value {
+	var in []ops.Input
+	in = append(in, concatDim)
+	in = append(in, values...)
+	return s.Emit1("Concat", nil, in...)
+}
+
 // ConcatOffset emits TensorFlow's op ConcatOffset and returns its outputs; nil after a failure.
 func ConcatOffset(s *ops.Scope, concatDim ops.Input, shape []ops.Input) []*ops.Value {
 	var in []ops.Input
@@ -62,6 +90,62 @@ func ConcatV2(s *ops.Scope, values []ops.Input, axis ops.Input) *ops.Value {
 	in = append(in, values...)
 	in = append(in, axis)
 	return s.Emit1("ConcatV2", nil, in...)
+}
+
+// ConjugateTranspose emits TensorFlow's op ConjugateTranspose and returns its output.
+func ConjugateTranspose(s *ops.Scope, x ops.Input, perm ops.Input) *ops.Value {
+	return s.Emit1("ConjugateTranspose", nil, x, perm)
+}
+
+// DataFormatDimMapOptions are the attributes of [DataFormatDimMap] that have defaults.
+type DataFormatDimMapOptions struct {
+	// SrcFormat is src_format. Default: "NHWC".
+	SrcFormat Opt[string]
+	// DstFormat is dst_format. Default: "NCHW".
+	DstFormat Opt[string]
+}
+
+// DataFormatDimMap emits TensorFlow's op DataFormatDimMap and returns its output.
+// A nil o means the defaults.
+func DataFormatDimMap(s *ops.Scope, x ops.Input, o *DataFormatDimMapOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.SrcFormat.set {
+			as = append(as, graph.String("src_format", o.SrcFormat.v))
+		}
+		if o.DstFormat.set {
+			as = append(as, graph.String("dst_format", o.DstFormat.v))
+		}
+	}
+	return s.Emit1("DataFormatDimMap", as, x)
+}
+
+// DataFormatVecPermuteOptions are the attributes of [DataFormatVecPermute] that have defaults.
+type DataFormatVecPermuteOptions struct {
+	// SrcFormat is src_format. Default: "NHWC".
+	SrcFormat Opt[string]
+	// DstFormat is dst_format. Default: "NCHW".
+	DstFormat Opt[string]
+}
+
+// DataFormatVecPermute emits TensorFlow's op DataFormatVecPermute and returns its output.
+// A nil o means the defaults.
+func DataFormatVecPermute(s *ops.Scope, x ops.Input, o *DataFormatVecPermuteOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.SrcFormat.set {
+			as = append(as, graph.String("src_format", o.SrcFormat.v))
+		}
+		if o.DstFormat.set {
+			as = append(as, graph.String("dst_format", o.DstFormat.v))
+		}
+	}
+	return s.Emit1("DataFormatVecPermute", as, x)
+}
+
+// DeepCopy emits TensorFlow's op DeepCopy and returns its output.
+func DeepCopy(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("DeepCopy", nil, x)
 }
 
 // DenseBincountOptions are the attributes of [DenseBincount] that have defaults.
@@ -126,6 +210,25 @@ func DynamicStitch(s *ops.Scope, indices []ops.Input, data []ops.Input) *ops.Val
 	return s.Emit1("DynamicStitch", nil, in...)
 }
 
+// EmptyOptions are the attributes of [Empty] that have defaults.
+type EmptyOptions struct {
+	// Init is init. Default: false.
+	Init bool
+}
+
+// Empty emits TensorFlow's op Empty and returns its output.
+// A nil o means the defaults.
+func Empty(s *ops.Scope, shape ops.Input, dtype tensor.DType, o *EmptyOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	if o != nil {
+		if o.Init {
+			as = append(as, graph.Bool("init", o.Init))
+		}
+	}
+	return s.Emit1("Empty", as, shape)
+}
+
 // EnsureShape emits TensorFlow's op EnsureShape and returns its output.
 func EnsureShape(s *ops.Scope, input ops.Input, shape graph.PartialShape) *ops.Value {
 	var as graph.Attrs
@@ -136,6 +239,11 @@ func EnsureShape(s *ops.Scope, input ops.Input, shape graph.PartialShape) *ops.V
 // ExpandDims emits TensorFlow's op ExpandDims and returns its output.
 func ExpandDims(s *ops.Scope, input ops.Input, dim ops.Input) *ops.Value {
 	return s.Emit1("ExpandDims", nil, input, dim)
+}
+
+// Fact emits TensorFlow's op Fact and returns its output.
+func Fact(s *ops.Scope) *ops.Value {
+	return s.Emit1("Fact", nil)
 }
 
 // Fill emits TensorFlow's op Fill and returns its output.
@@ -197,14 +305,78 @@ func GatherV2(s *ops.Scope, params ops.Input, indices ops.Input, axis ops.Input,
 	return s.Emit1("GatherV2", as, params, indices, axis)
 }
 
+// HistogramFixedWidthOptions are the attributes of [HistogramFixedWidth] that have defaults.
+type HistogramFixedWidthOptions struct {
+	// Dtype is dtype. Default: int32.
+	Dtype tensor.DType
+}
+
+// HistogramFixedWidth emits TensorFlow's op HistogramFixedWidth and returns its output.
+// A nil o means the defaults.
+func HistogramFixedWidth(s *ops.Scope, values ops.Input, valueRange ops.Input, nbins ops.Input, o *HistogramFixedWidthOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Dtype != 0 {
+			as = append(as, graph.Type("dtype", o.Dtype))
+		}
+	}
+	return s.Emit1("HistogramFixedWidth", as, values, valueRange, nbins)
+}
+
 // Identity emits TensorFlow's op Identity and returns its output.
 func Identity(s *ops.Scope, input ops.Input) *ops.Value {
 	return s.Emit1("Identity", nil, input)
 }
 
+// InTopK emits TensorFlow's op InTopK and returns its output.
+func InTopK(s *ops.Scope, predictions ops.Input, targets ops.Input, k int64) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("k", k))
+	return s.Emit1("InTopK", as, predictions, targets)
+}
+
+// InTopKV2 emits TensorFlow's op InTopKV2 and returns its output.
+func InTopKV2(s *ops.Scope, predictions ops.Input, targets ops.Input, k ops.Input) *ops.Value {
+	return s.Emit1("InTopKV2", nil, predictions, targets, k)
+}
+
+// InplaceAdd emits TensorFlow's op InplaceAdd and returns its output.
+func InplaceAdd(s *ops.Scope, x ops.Input, i ops.Input, v ops.Input) *ops.Value {
+	return s.Emit1("InplaceAdd", nil, x, i, v)
+}
+
+// InplaceSub emits TensorFlow's op InplaceSub and returns its output.
+func InplaceSub(s *ops.Scope, x ops.Input, i ops.Input, v ops.Input) *ops.Value {
+	return s.Emit1("InplaceSub", nil, x, i, v)
+}
+
+// InplaceUpdate emits TensorFlow's op InplaceUpdate and returns its output.
+func InplaceUpdate(s *ops.Scope, x ops.Input, i ops.Input, v ops.Input) *ops.Value {
+	return s.Emit1("InplaceUpdate", nil, x, i, v)
+}
+
 // InvertPermutation emits TensorFlow's op InvertPermutation and returns its output.
 func InvertPermutation(s *ops.Scope, x ops.Input) *ops.Value {
 	return s.Emit1("InvertPermutation", nil, x)
+}
+
+// IsotonicRegressionOptions are the attributes of [IsotonicRegression] that have defaults.
+type IsotonicRegressionOptions struct {
+	// OutputDtype is output_dtype. Default: float32.
+	OutputDtype tensor.DType
+}
+
+// IsotonicRegression emits TensorFlow's op IsotonicRegression and returns its outputs.
+// A nil o means the defaults.
+func IsotonicRegression(s *ops.Scope, input ops.Input, o *IsotonicRegressionOptions) (output, segments *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutputDtype != 0 {
+			as = append(as, graph.Type("output_dtype", o.OutputDtype))
+		}
+	}
+	out := s.EmitN(2, "IsotonicRegression", as, input)
+	return out[0], out[1]
 }
 
 // LinSpace emits TensorFlow's op LinSpace and returns its output.
@@ -264,6 +436,80 @@ func MatrixDiagPart(s *ops.Scope, input ops.Input) *ops.Value {
 	return s.Emit1("MatrixDiagPart", nil, input)
 }
 
+// MatrixDiagPartV2 emits TensorFlow's op MatrixDiagPartV2 and returns its output.
+func MatrixDiagPartV2(s *ops.Scope, input ops.Input, k ops.Input, paddingValue ops.Input) *ops.Value {
+	return s.Emit1("MatrixDiagPartV2", nil, input, k, paddingValue)
+}
+
+// MatrixDiagPartV3Options are the attributes of [MatrixDiagPartV3] that have defaults.
+type MatrixDiagPartV3Options struct {
+	// Align is align. Default: "RIGHT_LEFT".
+	Align Opt[string]
+}
+
+// MatrixDiagPartV3 emits TensorFlow's op MatrixDiagPartV3 and returns its output.
+// A nil o means the defaults.
+func MatrixDiagPartV3(s *ops.Scope, input ops.Input, k ops.Input, paddingValue ops.Input, o *MatrixDiagPartV3Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Align.set {
+			as = append(as, graph.String("align", o.Align.v))
+		}
+	}
+	return s.Emit1("MatrixDiagPartV3", as, input, k, paddingValue)
+}
+
+// MatrixDiagV2 emits TensorFlow's op MatrixDiagV2 and returns its output.
+func MatrixDiagV2(s *ops.Scope, diagonal ops.Input, k ops.Input, numRows ops.Input, numCols ops.Input, paddingValue ops.Input) *ops.Value {
+	return s.Emit1("MatrixDiagV2", nil, diagonal, k, numRows, numCols, paddingValue)
+}
+
+// MatrixDiagV3Options are the attributes of [MatrixDiagV3] that have defaults.
+type MatrixDiagV3Options struct {
+	// Align is align. Default: "RIGHT_LEFT".
+	Align Opt[string]
+}
+
+// MatrixDiagV3 emits TensorFlow's op MatrixDiagV3 and returns its output.
+// A nil o means the defaults.
+func MatrixDiagV3(s *ops.Scope, diagonal ops.Input, k ops.Input, numRows ops.Input, numCols ops.Input, paddingValue ops.Input, o *MatrixDiagV3Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Align.set {
+			as = append(as, graph.String("align", o.Align.v))
+		}
+	}
+	return s.Emit1("MatrixDiagV3", as, diagonal, k, numRows, numCols, paddingValue)
+}
+
+// MatrixSetDiag emits TensorFlow's op MatrixSetDiag and returns its output.
+func MatrixSetDiag(s *ops.Scope, input ops.Input, diagonal ops.Input) *ops.Value {
+	return s.Emit1("MatrixSetDiag", nil, input, diagonal)
+}
+
+// MatrixSetDiagV2 emits TensorFlow's op MatrixSetDiagV2 and returns its output.
+func MatrixSetDiagV2(s *ops.Scope, input ops.Input, diagonal ops.Input, k ops.Input) *ops.Value {
+	return s.Emit1("MatrixSetDiagV2", nil, input, diagonal, k)
+}
+
+// MatrixSetDiagV3Options are the attributes of [MatrixSetDiagV3] that have defaults.
+type MatrixSetDiagV3Options struct {
+	// Align is align. Default: "RIGHT_LEFT".
+	Align Opt[string]
+}
+
+// MatrixSetDiagV3 emits TensorFlow's op MatrixSetDiagV3 and returns its output.
+// A nil o means the defaults.
+func MatrixSetDiagV3(s *ops.Scope, input ops.Input, diagonal ops.Input, k ops.Input, o *MatrixSetDiagV3Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Align.set {
+			as = append(as, graph.String("align", o.Align.v))
+		}
+	}
+	return s.Emit1("MatrixSetDiagV3", as, input, diagonal, k)
+}
+
 // MirrorPad emits TensorFlow's op MirrorPad and returns its output.
 func MirrorPad(s *ops.Scope, input ops.Input, paddings ops.Input, mode PadMode) *ops.Value {
 	var as graph.Attrs
@@ -276,6 +522,24 @@ func MirrorPadGrad(s *ops.Scope, input ops.Input, paddings ops.Input, mode PadMo
 	var as graph.Attrs
 	as = append(as, graph.String("mode", string(mode)))
 	return s.Emit1("MirrorPadGrad", as, input, paddings)
+}
+
+// NthElementOptions are the attributes of [NthElement] that have defaults.
+type NthElementOptions struct {
+	// Reverse is reverse. Default: false.
+	Reverse bool
+}
+
+// NthElement emits TensorFlow's op NthElement and returns its output.
+// A nil o means the defaults.
+func NthElement(s *ops.Scope, input ops.Input, n ops.Input, o *NthElementOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Reverse {
+			as = append(as, graph.Bool("reverse", o.Reverse))
+		}
+	}
+	return s.Emit1("NthElement", as, input, n)
 }
 
 // OneHotOptions are the attributes of [OneHot] that have defaults.
@@ -329,6 +593,13 @@ func PadV2(s *ops.Scope, input ops.Input, paddings ops.Input, constantValues ops
 	return s.Emit1("PadV2", nil, input, paddings, constantValues)
 }
 
+// ParallelConcat emits TensorFlow's op ParallelConcat and returns its output.
+func ParallelConcat(s *ops.Scope, values []ops.Input, shape graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Shape("shape", shape))
+	return s.Emit1("ParallelConcat", as, values...)
+}
+
 // ParallelDynamicStitch emits TensorFlow's op ParallelDynamicStitch and returns its output.
 func ParallelDynamicStitch(s *ops.Scope, indices []ops.Input, data []ops.Input) *ops.Value {
 	var in []ops.Input
@@ -350,6 +621,49 @@ func Rank(s *ops.Scope, input ops.Input) *ops.Value {
 // Reshape emits TensorFlow's op Reshape and returns its output.
 func Reshape(s *ops.Scope, tensor2 ops.Input, shape ops.Input) *ops.Value {
 	return s.Emit1("Reshape", nil, tensor2, shape)
+}
+
+// ResourceStridedSliceAssignOptions are the attributes of [ResourceStridedSliceAssign] that have defaults.
+type ResourceStridedSliceAssignOptions struct {
+	// BeginMask is begin_mask. Default: 0.
+	BeginMask int64
+	// EndMask is end_mask. Default: 0.
+	EndMask int64
+	// EllipsisMask is ellipsis_mask. Default: 0.
+	EllipsisMask int64
+	// NewAxisMask is new_axis_mask. Default: 0.
+	NewAxisMask int64
+	// ShrinkAxisMask is shrink_axis_mask. Default: 0.
+	ShrinkAxisMask int64
+}
+
+// ResourceStridedSliceAssign emits TensorFlow's op ResourceStridedSliceAssign and reports whether that went well.
+// A nil o means the defaults.
+func ResourceStridedSliceAssign(s *ops.Scope, ref ops.Input, begin ops.Input, end ops.Input, strides ops.Input, value ops.Input, o *ResourceStridedSliceAssignOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.BeginMask != 0 {
+			as = append(as, graph.Int("begin_mask", o.BeginMask))
+		}
+		if o.EndMask != 0 {
+			as = append(as, graph.Int("end_mask", o.EndMask))
+		}
+		if o.EllipsisMask != 0 {
+			as = append(as, graph.Int("ellipsis_mask", o.EllipsisMask))
+		}
+		if o.NewAxisMask != 0 {
+			as = append(as, graph.Int("new_axis_mask", o.NewAxisMask))
+		}
+		if o.ShrinkAxisMask != 0 {
+			as = append(as, graph.Int("shrink_axis_mask", o.ShrinkAxisMask))
+		}
+	}
+	return s.Emit0("ResourceStridedSliceAssign", as, ref, begin, end, strides, value)
+}
+
+// Reverse emits TensorFlow's op Reverse and returns its output.
+func Reverse(s *ops.Scope, tensor2 ops.Input, dims ops.Input) *ops.Value {
+	return s.Emit1("Reverse", nil, tensor2, dims)
 }
 
 // ReverseSequenceOptions are the attributes of [ReverseSequence] that have defaults.
@@ -376,6 +690,11 @@ func ReverseV2(s *ops.Scope, tensor2 ops.Input, axis ops.Input) *ops.Value {
 	return s.Emit1("ReverseV2", nil, tensor2, axis)
 }
 
+// Roll emits TensorFlow's op Roll and returns its output.
+func Roll(s *ops.Scope, input ops.Input, shift ops.Input, axis ops.Input) *ops.Value {
+	return s.Emit1("Roll", nil, input, shift, axis)
+}
+
 // ScatterNdOptions are the attributes of [ScatterNd] that have defaults.
 type ScatterNdOptions struct {
 	// BadIndicesPolicy is bad_indices_policy. Default: "".
@@ -392,6 +711,49 @@ func ScatterNd(s *ops.Scope, indices ops.Input, updates ops.Input, shape ops.Inp
 		}
 	}
 	return s.Emit1("ScatterNd", as, indices, updates, shape)
+}
+
+// ScatterNdNonAliasingAddOptions are the attributes of [ScatterNdNonAliasingAdd] that have defaults.
+type ScatterNdNonAliasingAddOptions struct {
+	// BadIndicesPolicy is bad_indices_policy. Default: "".
+	BadIndicesPolicy string
+}
+
+// ScatterNdNonAliasingAdd emits TensorFlow's op ScatterNdNonAliasingAdd and returns its output.
+// A nil o means the defaults.
+func ScatterNdNonAliasingAdd(s *ops.Scope, input ops.Input, indices ops.Input, updates ops.Input, o *ScatterNdNonAliasingAddOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.BadIndicesPolicy != "" {
+			as = append(as, graph.String("bad_indices_policy", o.BadIndicesPolicy))
+		}
+	}
+	return s.Emit1("ScatterNdNonAliasingAdd", as, input, indices, updates)
+}
+
+// SegmentMax emits TensorFlow's op SegmentMax and returns its output.
+func SegmentMax(s *ops.Scope, data ops.Input, segmentIds ops.Input) *ops.Value {
+	return s.Emit1("SegmentMax", nil, data, segmentIds)
+}
+
+// SegmentMean emits TensorFlow's op SegmentMean and returns its output.
+func SegmentMean(s *ops.Scope, data ops.Input, segmentIds ops.Input) *ops.Value {
+	return s.Emit1("SegmentMean", nil, data, segmentIds)
+}
+
+// SegmentMin emits TensorFlow's op SegmentMin and returns its output.
+func SegmentMin(s *ops.Scope, data ops.Input, segmentIds ops.Input) *ops.Value {
+	return s.Emit1("SegmentMin", nil, data, segmentIds)
+}
+
+// SegmentProd emits TensorFlow's op SegmentProd and returns its output.
+func SegmentProd(s *ops.Scope, data ops.Input, segmentIds ops.Input) *ops.Value {
+	return s.Emit1("SegmentProd", nil, data, segmentIds)
+}
+
+// SegmentSum emits TensorFlow's op SegmentSum and returns its output.
+func SegmentSum(s *ops.Scope, data ops.Input, segmentIds ops.Input) *ops.Value {
+	return s.Emit1("SegmentSum", nil, data, segmentIds)
 }
 
 // ShapeOptions are the attributes of [Shape] that have defaults.
@@ -564,6 +926,44 @@ func StridedSlice(s *ops.Scope, input ops.Input, begin ops.Input, end ops.Input,
 	return s.Emit1("StridedSlice", as, input, begin, end, strides)
 }
 
+// StridedSliceAssignOptions are the attributes of [StridedSliceAssign] that have defaults.
+type StridedSliceAssignOptions struct {
+	// BeginMask is begin_mask. Default: 0.
+	BeginMask int64
+	// EndMask is end_mask. Default: 0.
+	EndMask int64
+	// EllipsisMask is ellipsis_mask. Default: 0.
+	EllipsisMask int64
+	// NewAxisMask is new_axis_mask. Default: 0.
+	NewAxisMask int64
+	// ShrinkAxisMask is shrink_axis_mask. Default: 0.
+	ShrinkAxisMask int64
+}
+
+// StridedSliceAssign emits TensorFlow's op StridedSliceAssign and returns its output.
+// A nil o means the defaults.
+func StridedSliceAssign(s *ops.Scope, ref ops.Input, begin ops.Input, end ops.Input, strides ops.Input, value ops.Input, o *StridedSliceAssignOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.BeginMask != 0 {
+			as = append(as, graph.Int("begin_mask", o.BeginMask))
+		}
+		if o.EndMask != 0 {
+			as = append(as, graph.Int("end_mask", o.EndMask))
+		}
+		if o.EllipsisMask != 0 {
+			as = append(as, graph.Int("ellipsis_mask", o.EllipsisMask))
+		}
+		if o.NewAxisMask != 0 {
+			as = append(as, graph.Int("new_axis_mask", o.NewAxisMask))
+		}
+		if o.ShrinkAxisMask != 0 {
+			as = append(as, graph.Int("shrink_axis_mask", o.ShrinkAxisMask))
+		}
+	}
+	return s.Emit1("StridedSliceAssign", as, ref, begin, end, strides, value)
+}
+
 // StridedSliceGradOptions are the attributes of [StridedSliceGrad] that have defaults.
 type StridedSliceGradOptions struct {
 	// BeginMask is begin_mask. Default: 0.
@@ -602,9 +1002,167 @@ func StridedSliceGrad(s *ops.Scope, shape ops.Input, begin ops.Input, end ops.In
 	return s.Emit1("StridedSliceGrad", as, shape, begin, end, strides, dy)
 }
 
+// TensorScatterAddOptions are the attributes of [TensorScatterAdd] that have defaults.
+type TensorScatterAddOptions struct {
+	// BadIndicesPolicy is bad_indices_policy. Default: "".
+	BadIndicesPolicy string
+}
+
+// TensorScatterAdd emits TensorFlow's op TensorScatterAdd and returns its output.
+// A nil o means the defaults.
+func TensorScatterAdd(s *ops.Scope, tensor2 ops.Input, indices ops.Input, updates ops.Input, o *TensorScatterAddOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.BadIndicesPolicy != "" {
+			as = append(as, graph.String("bad_indices_policy", o.BadIndicesPolicy))
+		}
+	}
+	return s.Emit1("TensorScatterAdd", as, tensor2, indices, updates)
+}
+
+// TensorScatterMaxOptions are the attributes of [TensorScatterMax] that have defaults.
+type TensorScatterMaxOptions struct {
+	// BadIndicesPolicy is bad_indices_policy. Default: "".
+	BadIndicesPolicy string
+}
+
+// TensorScatterMax emits TensorFlow's op TensorScatterMax and returns its output.
+// A nil o means the defaults.
+func TensorScatterMax(s *ops.Scope, tensor2 ops.Input, indices ops.Input, updates ops.Input, o *TensorScatterMaxOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.BadIndicesPolicy != "" {
+			as = append(as, graph.String("bad_indices_policy", o.BadIndicesPolicy))
+		}
+	}
+	return s.Emit1("TensorScatterMax", as, tensor2, indices, updates)
+}
+
+// TensorScatterMinOptions are the attributes of [TensorScatterMin] that have defaults.
+type TensorScatterMinOptions struct {
+	// BadIndicesPolicy is bad_indices_policy. Default: "".
+	BadIndicesPolicy string
+}
+
+// TensorScatterMin emits TensorFlow's op TensorScatterMin and returns its output.
+// A nil o means the defaults.
+func TensorScatterMin(s *ops.Scope, tensor2 ops.Input, indices ops.Input, updates ops.Input, o *TensorScatterMinOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.BadIndicesPolicy != "" {
+			as = append(as, graph.String("bad_indices_policy", o.BadIndicesPolicy))
+		}
+	}
+	return s.Emit1("TensorScatterMin", as, tensor2, indices, updates)
+}
+
+// TensorScatterSubOptions are the attributes of [TensorScatterSub] that have defaults.
+type TensorScatterSubOptions struct {
+	// BadIndicesPolicy is bad_indices_policy. Default: "".
+	BadIndicesPolicy string
+}
+
+// TensorScatterSub emits TensorFlow's op TensorScatterSub and returns its output.
+// A nil o means the defaults.
+func TensorScatterSub(s *ops.Scope, tensor2 ops.Input, indices ops.Input, updates ops.Input, o *TensorScatterSubOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.BadIndicesPolicy != "" {
+			as = append(as, graph.String("bad_indices_policy", o.BadIndicesPolicy))
+		}
+	}
+	return s.Emit1("TensorScatterSub", as, tensor2, indices, updates)
+}
+
+// TensorScatterUpdateOptions are the attributes of [TensorScatterUpdate] that have defaults.
+type TensorScatterUpdateOptions struct {
+	// BadIndicesPolicy is bad_indices_policy. Default: "".
+	BadIndicesPolicy string
+}
+
+// TensorScatterUpdate emits TensorFlow's op TensorScatterUpdate and returns its output.
+// A nil o means the defaults.
+func TensorScatterUpdate(s *ops.Scope, tensor2 ops.Input, indices ops.Input, updates ops.Input, o *TensorScatterUpdateOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.BadIndicesPolicy != "" {
+			as = append(as, graph.String("bad_indices_policy", o.BadIndicesPolicy))
+		}
+	}
+	return s.Emit1("TensorScatterUpdate", as, tensor2, indices, updates)
+}
+
+// TensorStridedSliceUpdateOptions are the attributes of [TensorStridedSliceUpdate] that have defaults.
+type TensorStridedSliceUpdateOptions struct {
+	// BeginMask is begin_mask. Default: 0.
+	BeginMask int64
+	// EndMask is end_mask. Default: 0.
+	EndMask int64
+	// EllipsisMask is ellipsis_mask. Default: 0.
+	EllipsisMask int64
+	// NewAxisMask is new_axis_mask. Default: 0.
+	NewAxisMask int64
+	// ShrinkAxisMask is shrink_axis_mask. Default: 0.
+	ShrinkAxisMask int64
+}
+
+// TensorStridedSliceUpdate emits TensorFlow's op TensorStridedSliceUpdate and returns its output.
+// A nil o means the defaults.
+func TensorStridedSliceUpdate(s *ops.Scope, input ops.Input, begin ops.Input, end ops.Input, strides ops.Input, value ops.Input, o *TensorStridedSliceUpdateOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.BeginMask != 0 {
+			as = append(as, graph.Int("begin_mask", o.BeginMask))
+		}
+		if o.EndMask != 0 {
+			as = append(as, graph.Int("end_mask", o.EndMask))
+		}
+		if o.EllipsisMask != 0 {
+			as = append(as, graph.Int("ellipsis_mask", o.EllipsisMask))
+		}
+		if o.NewAxisMask != 0 {
+			as = append(as, graph.Int("new_axis_mask", o.NewAxisMask))
+		}
+		if o.ShrinkAxisMask != 0 {
+			as = append(as, graph.Int("shrink_axis_mask", o.ShrinkAxisMask))
+		}
+	}
+	return s.Emit1("TensorStridedSliceUpdate", as, input, begin, end, strides, value)
+}
+
 // Tile emits TensorFlow's op Tile and returns its output.
 func Tile(s *ops.Scope, input ops.Input, multiples ops.Input) *ops.Value {
 	return s.Emit1("Tile", nil, input, multiples)
+}
+
+// TileGrad emits TensorFlow's op TileGrad and returns its output.
+func TileGrad(s *ops.Scope, input ops.Input, multiples ops.Input) *ops.Value {
+	return s.Emit1("TileGrad", nil, input, multiples)
+}
+
+// ToBool emits TensorFlow's op ToBool and returns its output.
+func ToBool(s *ops.Scope, input ops.Input) *ops.Value {
+	return s.Emit1("ToBool", nil, input)
+}
+
+// TopKOptions are the attributes of [TopK] that have defaults.
+type TopKOptions struct {
+	// Sorted is sorted. Default: true.
+	Sorted Opt[bool]
+}
+
+// TopK emits TensorFlow's op TopK and returns its outputs.
+// A nil o means the defaults.
+func TopK(s *ops.Scope, input ops.Input, k int64, o *TopKOptions) (values, indices *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Int("k", k))
+	if o != nil {
+		if o.Sorted.set {
+			as = append(as, graph.Bool("sorted", o.Sorted.v))
+		}
+	}
+	out := s.EmitN(2, "TopK", as, input)
+	return out[0], out[1]
 }
 
 // TopKV2Options are the attributes of [TopKV2] that have defaults.
@@ -729,6 +1287,26 @@ func Unpack(s *ops.Scope, value ops.Input, num int64, o *UnpackOptions) []*ops.V
 		}
 	}
 	return s.Emit("Unpack", as, value)
+}
+
+// UnravelIndex emits TensorFlow's op UnravelIndex and returns its output.
+func UnravelIndex(s *ops.Scope, indices ops.Input, dims ops.Input) *ops.Value {
+	return s.Emit1("UnravelIndex", nil, indices, dims)
+}
+
+// UnsortedSegmentMax emits TensorFlow's op UnsortedSegmentMax and returns its output.
+func UnsortedSegmentMax(s *ops.Scope, data ops.Input, segmentIds ops.Input, numSegments ops.Input) *ops.Value {
+	return s.Emit1("UnsortedSegmentMax", nil, data, segmentIds, numSegments)
+}
+
+// UnsortedSegmentMin emits TensorFlow's op UnsortedSegmentMin and returns its output.
+func UnsortedSegmentMin(s *ops.Scope, data ops.Input, segmentIds ops.Input, numSegments ops.Input) *ops.Value {
+	return s.Emit1("UnsortedSegmentMin", nil, data, segmentIds, numSegments)
+}
+
+// UnsortedSegmentProd emits TensorFlow's op UnsortedSegmentProd and returns its output.
+func UnsortedSegmentProd(s *ops.Scope, data ops.Input, segmentIds ops.Input, numSegments ops.Input) *ops.Value {
+	return s.Emit1("UnsortedSegmentProd", nil, data, segmentIds, numSegments)
 }
 
 // UnsortedSegmentSum emits TensorFlow's op UnsortedSegmentSum and returns its output.

@@ -99,6 +99,11 @@ func BiasAdd(s *ops.Scope, value ops.Input, bias ops.Input, o *BiasAddOptions) *
 	return s.Emit1("BiasAdd", as, value, bias)
 }
 
+// BiasAddV1 emits TensorFlow's op BiasAddV1 and returns its output.
+func BiasAddV1(s *ops.Scope, value ops.Input, bias ops.Input) *ops.Value {
+	return s.Emit1("BiasAddV1", nil, value, bias)
+}
+
 // Bitcast emits TensorFlow's op Bitcast and returns its output.
 func Bitcast(s *ops.Scope, input ops.Input, type2 tensor.DType) *ops.Value {
 	var as graph.Attrs

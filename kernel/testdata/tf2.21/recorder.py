@@ -102,8 +102,25 @@ def lengths(op, inputs, attrs):
     return [attr(op, k, v) for k, v in out.items()]
 
 
-def case(family, op, inputs, attrs=None, nvars=0, raw=None, elsewhere=False, undefined=None):
+def legacy(op):
+    """A function that runs an op which TensorFlow has for graphs of old producers only."""
+    def run(**kwargs):
+        old = tf.compat.v1.GraphDef()
+        old.versions.producer = 1
+        kwargs = tf.nest.map_structure(lambda v: v.numpy() if isinstance(v, tf.Tensor) else v, kwargs)
+        with tf.Graph().as_default():
+            tf.import_graph_def(old)
+            out = flatten(getattr(tf.raw_ops, op)(**kwargs))
+            with tf.compat.v1.Session() as session:
+                got = session.run(out)
+        return [tf.constant(v, t.dtype) for v, t in zip(got, out)]
+    return run
+
+
+def case(family, op, inputs, attrs=None, nvars=0, raw=None, elsewhere=False, undefined=None, old=False):
     """inputs: list of (argument name, value or list of values).
+
+    old: the op is one for graphs of old producers.
 
     elsewhere: no plain CPU kernel takes the call, raw runs an equal one.
     undefined: outputs that the kernel leaves as they are.
@@ -125,7 +142,7 @@ def case(family, op, inputs, attrs=None, nvars=0, raw=None, elsewhere=False, und
     call = dict(kwargs)
     for k, v in attrs.items():
         call[k] = v
-    fn = raw or getattr(tf.raw_ops, op)
+    fn = raw or (legacy(op) if old else getattr(tf.raw_ops, op))
     try:
         out = flatten(fn(**call))
     except (tf.errors.NotFoundError, tf.errors.InvalidArgumentError, tf.errors.UnimplementedError, TypeError) as e:

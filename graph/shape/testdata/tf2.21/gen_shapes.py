@@ -137,6 +137,10 @@ def defaults(d):
 def infer(c, combo):
     d = op_def_registry.get(c["op"])
     with tf.Graph().as_default():
+        if d.deprecation.version:  # the op is for graphs of old producers
+            old = tf.compat.v1.GraphDef()
+            old.versions.producer = 1
+            tf.import_graph_def(old)
         flat = [feed(x, m, i < c.get("vars", 0)) for i, (x, m) in enumerate(zip(c["in"], combo))]
         kwargs, rest = {}, len(flat) - len(d.input_arg) + 1
         told_of = {a["name"]: a["value"] for a in c["attrs"]}  # where an op has several lists of inputs

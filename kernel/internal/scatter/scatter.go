@@ -1,29 +1,43 @@
-package state
+// Package scatter changes parts of a tensor by parts of another one: what all ops
+// that scatter, to variables or to copies, do once they know the places.
+package scatter
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/tensor"
 )
 
-// how says what becomes of an element and of what is scattered to it.
-type how uint8
+// How says what becomes of an element and of what is scattered to it.
+type How uint8
 
+// The ways to change an element: put another one in its place, compute with it,
+// or keep the smaller or larger one.
 const (
-	update how = iota
-	plus
-	minus
-	times
-	over
-	least
-	most
+	Update How = iota
+	Add
+	Sub
+	Mul
+	Div
+	Min
+	Max
 )
+
+// Types lists the types that To takes, for all ways but Update, which takes
+// any.
+func Types() []tensor.DType { return changers.Types() }
+
+// Ordered lists the types that To takes for Min and Max.
+func Ordered() []tensor.DType {
+	return slices.DeleteFunc(Types(), tensor.DType.IsComplex)
+}
 
 // changers change n elements of dst from each of the places on by those of x,
 // which may be a single one for all.
-var changers = engine.ByType[func(dst, x *tensor.Tensor, at []int, n int, h how) error]{
+var changers = engine.ByType[func(dst, x *tensor.Tensor, at []int, n int, h How) error]{
 	tensor.Float32: change[float32], tensor.Float64: change[float64],
 	tensor.Float16: changeHalf[tensor.F16], tensor.BFloat16: changeHalf[tensor.BF16],
 	tensor.Int8: change[int8], tensor.Int16: change[int16], tensor.Int32: change[int32], tensor.Int64: change[int64],
@@ -31,8 +45,11 @@ var changers = engine.ByType[func(dst, x *tensor.Tensor, at []int, n int, h how)
 	tensor.Complex64: changeComplex[complex64], tensor.Complex128: changeComplex[complex128],
 }
 
-func scatterTo(dst *tensor.Tensor, at []int, n int, x *tensor.Tensor, h how) error {
-	if h == update {
+// To changes the parts of dst, n elements from each of the places in at on, by
+// those of x, which has as many or is a scalar that stands for all. A place
+// below 0 leaves its part out.
+func To(dst *tensor.Tensor, at []int, n int, x *tensor.Tensor, h How) error {
+	if h == Update {
 		put(dst, at, n, x)
 		return nil
 	}
@@ -64,6 +81,9 @@ func put(dst *tensor.Tensor, at []int, n int, x *tensor.Tensor) {
 
 func putParts[T any](dst, x []T, at []int, n int, single bool) {
 	for i, to := range at {
+		if to < 0 {
+			continue
+		}
 		if !single {
 			copy(dst[to:to+n], x[i*n:])
 			continue
@@ -87,9 +107,9 @@ type number interface {
 // loop changes a part by as many elements, or by one for all.
 type loop[T any] func(part, x []T)
 
-func ordered[T real](h how) loop[T] {
+func ordered[T real](h How) loop[T] {
 	switch h {
-	case least:
+	case Min:
 		return func(part, x []T) {
 			for i := range part {
 				if v := pick(x, i); v < part[i] {
@@ -97,7 +117,7 @@ func ordered[T real](h how) loop[T] {
 				}
 			}
 		}
-	case most:
+	case Max:
 		return func(part, x []T) {
 			for i := range part {
 				if v := pick(x, i); v > part[i] {
@@ -109,27 +129,27 @@ func ordered[T real](h how) loop[T] {
 	return nil
 }
 
-func arithmetic[T number](h how) loop[T] {
+func arithmetic[T number](h How) loop[T] {
 	switch h {
-	case plus:
+	case Add:
 		return func(part, x []T) {
 			for i := range part {
 				part[i] += pick(x, i)
 			}
 		}
-	case minus:
+	case Sub:
 		return func(part, x []T) {
 			for i := range part {
 				part[i] -= pick(x, i)
 			}
 		}
-	case times:
+	case Mul:
 		return func(part, x []T) {
 			for i := range part {
 				part[i] *= pick(x, i)
 			}
 		}
-	case over:
+	case Div:
 		return func(part, x []T) {
 			for i := range part {
 				part[i] /= pick(x, i)
@@ -157,20 +177,22 @@ func partOf[T any](x []T, i, n int) []T {
 
 func parts[T any](dst, x []T, at []int, n int, f loop[T]) {
 	for i, to := range at {
-		f(dst[to:to+n], partOf(x, i, n))
+		if to >= 0 {
+			f(dst[to:to+n], partOf(x, i, n))
+		}
 	}
 }
 
 func change[T interface {
 	real
 	tensor.Element
-}](dst, x *tensor.Tensor, at []int, n int, h how) error {
+}](dst, x *tensor.Tensor, at []int, n int, h How) error {
 	f := ordered[T](h)
 	if f == nil {
 		f = arithmetic[T](h)
 	}
 	v := tensor.Values[T](x)
-	if h == over && dst.DType().IsInteger() {
+	if h == Div && dst.DType().IsInteger() {
 		for _, y := range v {
 			if y == 0 {
 				return errors.New("a whole number is divided by zero")
@@ -181,7 +203,7 @@ func change[T interface {
 	return nil
 }
 
-func changeComplex[T number](dst, x *tensor.Tensor, at []int, n int, h how) error {
+func changeComplex[T number](dst, x *tensor.Tensor, at []int, n int, h How) error {
 	f := arithmetic[T](h)
 	if f == nil {
 		return errors.New("complex numbers have no order")
@@ -191,7 +213,7 @@ func changeComplex[T number](dst, x *tensor.Tensor, at []int, n int, h how) erro
 }
 
 // changeHalf rounds each part as it is changed, as TensorFlow does.
-func changeHalf[H elementwise.Half](dst, x *tensor.Tensor, at []int, n int, h how) error {
+func changeHalf[H elementwise.Half](dst, x *tensor.Tensor, at []int, n int, h How) error {
 	f := ordered[float32](h)
 	if f == nil {
 		f = arithmetic[float32](h)
@@ -199,6 +221,9 @@ func changeHalf[H elementwise.Half](dst, x *tensor.Tensor, at []int, n int, h ho
 	d, v := tensor.Values[H](dst), tensor.Values[H](x)
 	wide, xs := make([]float32, n), make([]float32, max(n, 1))
 	for i, to := range at {
+		if to < 0 {
+			continue
+		}
 		y := partOf(v, i, n)
 		elementwise.Widen(wide, d[to:to+n])
 		elementwise.Widen(xs[:len(y)], y)

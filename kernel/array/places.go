@@ -1,0 +1,135 @@
+package array
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+)
+
+var unravelIndex = elementwise.ByType{tensor.Int32: unravelOf[int32], tensor.Int64: unravelOf[int64]}
+
+// unravelOf turns indices of elements to index vectors of a shape.
+func unravelOf[T int32 | int64](c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	indices, sizes := c.In(0), c.In(1)
+	if len(indices.Shape()) > 1 {
+		return fmt.Errorf("the indices have shape %v, neither a scalar's nor a vector's", indices.Shape())
+	}
+	if sizes.DType() != indices.DType() {
+		return fmt.Errorf("the indices are %v, the dims %v", indices.DType(), sizes.DType())
+	}
+	dims, err := shapes.Dims(sizes, "dims", 0)
+	if err != nil {
+		return err
+	}
+	total := int64(1)
+	for _, n := range dims {
+		if n == 0 {
+			return fmt.Errorf("the dims %v hold a zero", dims)
+		}
+		if total *= int64(n); total > 1<<62/int64(n) {
+			return fmt.Errorf("the dims %v span more elements than can be counted", dims)
+		}
+	}
+	v := tensor.Values[T](indices)
+	for _, k := range v {
+		if k < 0 || int64(k) >= total {
+			return fmt.Errorf("the index %d is out of bounds of the dims %v", k, dims)
+		}
+	}
+	out, err := c.Alloc(0, indices.DType(), append(tensor.Shape{len(dims)}, indices.Shape()...))
+	if err != nil {
+		return err
+	}
+	dst := tensor.Values[T](out)
+	for i, k := range v {
+		for d := len(dims) - 1; d >= 0; d-- {
+			dst[d*len(v)+i] = k % T(dims[d])
+			k /= T(dims[d])
+		}
+	}
+	return nil
+}
+
+// orders returns the two formats that the attributes name: orders of the same
+// letters.
+func orders(c *engine.Call) (from, to string, err error) {
+	a := c.Attrs()
+	return a.String("src_format", "NHWC"), a.String("dst_format", "NCHW"), shape.Formats(a)
+}
+
+var dimMap = elementwise.ByType{tensor.Int32: dimMapOf[int32], tensor.Int64: dimMapOf[int64]}
+
+// dimMapOf turns dimensions of one format to those of another.
+func dimMapOf[T int32 | int64](c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	from, to, err := orders(c)
+	if err != nil {
+		return err
+	}
+	x := c.In(0)
+	out, err := c.Alloc(0, x.DType(), x.Shape())
+	if err != nil {
+		return err
+	}
+	dst := tensor.Values[T](out)
+	for i, d := range tensor.Values[T](x) {
+		k, err := shape.Axis(int64(d), len(from))
+		if err != nil {
+			return err
+		}
+		dst[i] = T(strings.IndexByte(to, from[k]))
+	}
+	return nil
+}
+
+// vecPermute puts what is said of each dimension, a number or two, in the order
+// of another format. A vector may say it of the spatial dimensions alone.
+func vecPermute(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	from, to, err := orders(c)
+	if err != nil {
+		return err
+	}
+	x := c.In(0)
+	s := x.Shape()
+	if len(s) != 1 && len(s) != 2 || len(s) == 2 && s[1] != 2 {
+		return fmt.Errorf("takes a vector or pairs, not %v", s)
+	}
+	if s[0] == len(from)-2 {
+		from, to = spatial(from), spatial(to)
+	}
+	if s[0] != len(from) {
+		return fmt.Errorf("there are %d entries for the format %q", s[0], from)
+	}
+	out, err := c.Alloc(0, x.DType(), s)
+	if err != nil {
+		return err
+	}
+	n := shapes.Count(s[1:])
+	for i := range to {
+		copyRun(out, x, i*n, strings.IndexByte(from, to[i])*n, n)
+	}
+	return nil
+}
+
+// spatial returns a format without the batch and the channels.
+func spatial(format string) string {
+	return strings.Map(func(r rune) rune {
+		if r == 'N' || r == 'C' {
+			return -1
+		}
+		return r
+	}, format)
+}
