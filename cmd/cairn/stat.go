@@ -158,20 +158,26 @@ func printStats(a *app, all []inspect.Stats) {
 	}
 	odd := 0
 	for _, s := range all {
-		row := []string{render.Printable(store.Short(s.Name)), number(s.Min), number(s.Max), number(s.Mean), number(s.Std), strconv.Itoa(s.Zeros)}
-		if !s.DType.Fixed() {
-			row[0] += " (lengths)"
-		}
-		if nan {
-			row = append(row, strconv.Itoa(s.NaN))
-		}
-		if inf {
-			row = append(row, strconv.Itoa(s.Infinite()))
-		}
 		if s.NaN+s.Infinite() > 0 {
 			odd++
 		}
-		t.add(row...)
+	}
+	t.each = func(yield func([]string) bool) {
+		for _, s := range all {
+			row := []string{render.Printable(store.Short(s.Name)), number(s.Min), number(s.Max), number(s.Mean), number(s.Std), strconv.Itoa(s.Zeros)}
+			if !s.DType.Fixed() {
+				row[0] += " (lengths)"
+			}
+			if nan {
+				row = append(row, strconv.Itoa(s.NaN))
+			}
+			if inf {
+				row = append(row, strconv.Itoa(s.Infinite()))
+			}
+			if !yield(row) {
+				return
+			}
+		}
 	}
 	t.print(a)
 	if odd > 0 {
