@@ -3,9 +3,13 @@ package rewrite
 import (
 	"errors"
 	"math"
+	"path/filepath"
+	"regexp"
 	"testing"
 
+	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 func TestCastsThatChangeNumbersAreErrors(t *testing.T) {
@@ -57,5 +61,28 @@ func TestCastsThatChangeNumbersAreErrors(t *testing.T) {
 	var e *CastError
 	if _, err := exactCast("x", x, tensor.Int8); !errors.As(err, &e) || e.Index != 2*castChunk+5 || e.Value != "0.5" || e.Becomes != "0" {
 		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// TestDryRunRefusesWhatTheRunWould holds that an edit which only says what it
+// would do says so of a cast that changes values, too.
+func TestDryRunRefusesWhatTheRunWould(t *testing.T) {
+	src := filepath.Join(t.TempDir(), "ck")
+	w, err := bundle.NewWriter(vfs.OSDir(filepath.Dir(src)), "ck", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Add(t.Context(), "x", tensor.Vector(0.5, 1.0)), w.Finish(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	edits := Edits{Cast: []CastTo{{Match: regexp.MustCompile("x"), To: tensor.Int32}}}
+	for _, dst := range []string{"", filepath.Join(t.TempDir(), "to")} {
+		var refused *CastError
+		if _, _, err := Edit(t.Context(), src, dst, edits, nil); !errors.As(err, &refused) || refused.Lost != 1 {
+			t.Errorf("to %q: %v", dst, err)
+		}
+		if _, _, err := Edit(t.Context(), src, dst, edits, &Options{Lossy: true}); err != nil {
+			t.Errorf("to %q, lossy: %v", dst, err)
+		}
 	}
 }

@@ -52,7 +52,7 @@ type Change struct {
 // edge moves from one path to another, the edge is renamed too, so that objects
 // find their values under the new path. Dropped tensors leave the graph. What
 // is not changed is copied as it stands. An empty dst only says what would be
-// done.
+// done, and whether it would be refused.
 func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Change, *Result, error) {
 	s, err := o.open(ctx, src)
 	if err != nil {
@@ -122,7 +122,7 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 		}
 	}
 	if dst == "" {
-		return changes, &Result{Notes: notes}, nil
+		return changes, &Result{Notes: notes}, tryCasts(ctx, s, list)
 	}
 	res, err := write(ctx, s, list, dst, len(changes) == 0, o)
 	if err != nil {
@@ -130,6 +130,21 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 	}
 	res.Notes = append(notes, res.Notes...)
 	return changes, res, nil
+}
+
+// tryCasts returns the error with which writing the items would refuse a cast
+// that changes values.
+func tryCasts(ctx context.Context, s *store.Store, list []item) error {
+	var scratch store.Scratch
+	for _, i := range list {
+		if !i.cast || i.lossy {
+			continue
+		}
+		if _, err := i.read(ctx, s, &scratch); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // apply makes the changes to the list of items.
