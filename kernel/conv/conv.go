@@ -31,7 +31,7 @@ type convolution struct {
 	depthwise bool
 	windows   shape.Windows
 	packing   engine.Packing // []*gemm.Weights of the filter, where it doesn't change
-	run       func(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor)
+	run       runFunc
 	epilogue  *epilogue.Epilogue // of a fused op; nil for others
 	inputs    int
 }
@@ -60,6 +60,7 @@ func prepare(dir direction, rank int, depthwise bool) func(*engine.Node) (func(*
 			v.packing = n.Pack(1, v.packKey(), v.pack)
 		}
 		if strings.HasPrefix(n.Op, "_Fused") {
+			v.run = fused
 			if v.epilogue, err = epilogue.Of(n, 2); err != nil {
 				return nil, err
 			}
@@ -72,7 +73,10 @@ func prepare(dir direction, rank int, depthwise bool) func(*engine.Node) (func(*
 // fusedTypes lists the types that ops with an epilogue take.
 var fusedTypes = []tensor.DType{tensor.Float32}
 
-var runs = engine.ByType[func(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor)]{
+// runFunc computes out from a and b.
+type runFunc func(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor)
+
+var runs = engine.ByType[runFunc]{
 	tensor.Float32: floats[float32], tensor.Float64: floats[float64],
 	tensor.Float16: halves[tensor.F16], tensor.BFloat16: halves[tensor.BF16],
 	tensor.Int32: func(_ *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {
@@ -132,12 +136,12 @@ func (v *convolution) call(c *engine.Call) error {
 	}
 	if a.Len() == 0 || b.Len() == 0 {
 		clear(out.Bytes())
-	} else {
-		v.run(c, v, &g, out, a, b)
+		if v.epilogue != nil {
+			v.epilogue.Apply(c, out, v.windows.Layout.Channels)
+		}
+		return nil
 	}
-	if v.epilogue != nil {
-		v.epilogue.Apply(c, out, v.windows.Layout.Channels)
-	}
+	v.run(c, v, &g, out, a, b)
 	return nil
 }
 
@@ -172,24 +176,42 @@ type real interface{ float32 | float64 }
 
 func floats[T real](c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {
 	packed, _ := c.Packed(v.packing).([]*gemm.Weights[T])
-	compute(c, v.dir, g, tensor.Values[T](out), tensor.Values[T](a), tensor.Values[T](b), packed)
+	compute(c, v.dir, g, tensor.Values[T](out), tensor.Values[T](a), tensor.Values[T](b), packed, nil)
 }
 
-// compute writes to out what dir computes from a and b.
-func compute[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T, packed []*gemm.Weights[T]) {
+// fused computes an output and what its epilogue makes of it: while it is at hand
+// where the channels come last and it is no strange window's, else afterwards.
+func fused(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {
+	packed, _ := c.Packed(v.packing).([]*gemm.Weights[float32])
+	var e *gemm.Epilogue[float32]
+	if !g.channelsFirst {
+		e = v.epilogue.During(c)
+	}
+	if !compute(c, forward, g, tensor.Values[float32](out), tensor.Values[float32](a), tensor.Values[float32](b), packed, e) {
+		v.epilogue.Apply(c, out, v.windows.Layout.Channels)
+	}
+}
+
+// compute writes to out what dir computes from a and b, and applies e where that is
+// not nil. It reports whether it has done so.
+func compute[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T, packed []*gemm.Weights[T], e *gemm.Epilogue[T]) bool {
 	switch {
 	case !affordable(g.reach(), g.n, max(g.c, g.o), len(out)+len(a)+len(b)),
 		g.stride[0]*g.stride[1]*g.stride[2] > maxPhases:
 		plain(dir, g, out, a, b)
-	case g.depthwise > 0:
-		depthwise(c, dir, g, out, a, b)
+		return false
+	case dir == forward && g.eachChannel():
+		depthwiseForward(c, g, out, a, b, e)
 	case dir == forward:
-		convolve(c, g, out, a, b, packed)
+		convolve(c, g, out, a, b, packed, e)
+	case g.depthwise > 0:
+		depthwiseGradient(c, dir, g, out, a, b)
 	case dir == backInput:
 		spread(c, g, out, a, b, packed)
 	default:
 		correlate(c, g, out, a, b)
 	}
+	return e != nil
 }
 
 // halves computes in float32.
@@ -203,12 +225,12 @@ func halves[H elementwise.Half](c *engine.Call, v *convolution, g *geometry, out
 	elementwise.Widen(wide[1], tensor.Values[H](a))
 	elementwise.Widen(wide[2], tensor.Values[H](b))
 	packed, _ := c.Packed(v.packing).([]*gemm.Weights[float32])
-	compute(c, v.dir, g, wide[0], wide[1], wide[2], packed)
+	compute(c, v.dir, g, wide[0], wide[1], wide[2], packed, nil)
 	elementwise.Narrow(tensor.Values[H](out), wide[0])
 }
 
-// convolve computes the output from image and filter.
-func convolve[T real](c *engine.Call, g *geometry, y, x, f []T, packed []*gemm.Weights[T]) {
+// convolve computes the output from image and filter, and applies the epilogue.
+func convolve[T real](c *engine.Call, g *geometry, y, x, f []T, packed []*gemm.Weights[T], e *gemm.Epilogue[T]) {
 	fr := framed(c, x, g.channelsFirst, g.n, g.c, g.in, g.reach(), g.before, 1)
 	defer fr.free()
 	out, done := last(c, y, g.channelsFirst, g.n, g.out, g.o)
@@ -233,11 +255,11 @@ func convolve[T real](c *engine.Call, g *geometry, y, x, f []T, packed []*gemm.W
 	for i := range g.groups {
 		w.Src, w.Dst = i*cg, i*og
 		if packed != nil && g.groups == 1 {
-			packed[0].Slide(out, fr.data, w, nil, c.Workers())
+			packed[0].Slide(out, fr.data, w, e, c.Workers())
 			continue
 		}
 		b := gemm.PackTemporary(f[i*og:], g.o, false, g.taps()*cg, og, c.Workers())
-		b.Slide(out, fr.data, w, nil, c.Workers())
+		b.Slide(out, fr.data, w, e.From(w.Dst), c.Workers())
 		b.Free()
 	}
 }

@@ -2,25 +2,38 @@ package conv
 
 import (
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/gemm"
 	"github.com/cairnml/cairn/kernel/internal/simd"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
 
-// depthwise computes a convolution in which each channel has a filter of its
-// own, or its gradients. Where a channel has several outputs, the image's
-// channels are repeated: the filter then has one tap a channel again.
-func depthwise[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T) {
-	switch dir {
-	case forward:
-		depthwiseForward(c, g, out, a, b)
-	case backInput:
+// eachChannel makes g a depthwise convolution where it is one of groups of one
+// channel, whose filter lies in memory as a depthwise one, and reports whether it is
+// one.
+func (g *geometry) eachChannel() bool {
+	if g.in[0] > 1 || g.out[0] > 1 || g.size[0] > 1 {
+		return false
+	}
+	if g.depthwise == 0 && g.groups == g.c && g.c > 1 {
+		g.depthwise, g.groups = g.o/g.c, 1
+	}
+	return g.depthwise > 0
+}
+
+// depthwiseGradient computes a gradient of a convolution in which each channel has
+// a filter of its own.
+func depthwiseGradient[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T) {
+	if dir == backInput {
 		depthwiseInput(c, g, out, a, b)
-	default:
+	} else {
 		depthwiseFilter(c, g, out, a, b)
 	}
 }
 
-func depthwiseForward[T real](c *engine.Call, g *geometry, y, x, f []T) {
+// depthwiseForward computes a convolution in which each channel has a filter of its
+// own, and applies the epilogue. Where a channel has several outputs, the image's
+// channels are repeated: the filter then has one tap a channel again.
+func depthwiseForward[T real](c *engine.Call, g *geometry, y, x, f []T, e *gemm.Epilogue[T]) {
 	// Channels that have to move are framed on the way.
 	h, border := *g, [3]int{}
 	if g.channelsFirst || g.depthwise > 1 {
@@ -33,7 +46,9 @@ func depthwiseForward[T real](c *engine.Call, g *geometry, y, x, f []T) {
 	rows := g.n * g.out[1]
 	c.Parallel(rows, float64(g.out[2]*g.o*g.taps())*0.02+50, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
-			depthwiseRow(&h, &fr, out[r*g.out[2]*g.o:(r+1)*g.out[2]*g.o], f, r)
+			from, to := r*g.out[2]*g.o, (r+1)*g.out[2]*g.o
+			depthwiseRow(&h, &fr, out[from:to], f, r)
+			e.Rows(out, from, to, g.o)
 		}
 	})
 }

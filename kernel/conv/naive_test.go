@@ -10,6 +10,7 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/kernel/conv"
+	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -127,7 +128,7 @@ func TestConvolutionsEqualTheirDefinition(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(7, 8))
-	for done := 0; done < 600; {
+	for done := 0; done < 300; {
 		l, ok := randomLayer(r)
 		if !ok {
 			continue
@@ -139,20 +140,72 @@ func TestConvolutionsEqualTheirDefinition(t *testing.T) {
 		if l.depthwise {
 			op, f = "DepthwiseConv2dNative", random(r, l.kh, l.kw, l.c, l.o/l.c)
 		}
-		p, err := set.Prepare(&engine.Node{Op: op, Attrs: l.attrs(), In: []graph.Fact{graph.FactOf(x), graph.FactOf(f)}})
-		if err != nil {
+		got := run(t, set, op, l.attrs(), x, f)
+		if err := near(tensor.Values[float32](got), l.naive(tensor.Values[float32](x), tensor.Values[float32](f))); err != nil {
 			t.Fatalf("%+v: %v", l, err)
 		}
-		var call engine.Call
-		call.Begin(context.Background(), &engine.Env{Workers: engine.SharedWorkers(), Arena: new(engine.Arena)})
+		l.finished(t, r, set, got, x, f)
+	}
+}
+
+// run returns what an op gives for inputs.
+func run(t *testing.T, set *engine.KernelSet, op string, attrs graph.Attrs, in ...*tensor.Tensor) *tensor.Tensor {
+	t.Helper()
+	n := &engine.Node{Op: op, Attrs: attrs}
+	var call engine.Call
+	call.Begin(context.Background(), &engine.Env{Workers: engine.SharedWorkers(), Arena: new(engine.Arena)})
+	for _, x := range in {
+		n.In = append(n.In, graph.FactOf(x))
 		call.Add(engine.ValueOf(x))
-		call.Add(engine.ValueOf(f))
-		if err := call.Run(p); err != nil {
-			t.Fatalf("%+v: %v", l, err)
+	}
+	p, err := set.Prepare(n)
+	if err != nil {
+		t.Fatalf("%s, %v: %v", op, attrs, err)
+	}
+	if err := call.Run(p); err != nil {
+		t.Fatalf("%s, %v: %v", op, attrs, err)
+	}
+	return call.Results()[0].Tensor
+}
+
+// finished holds the layer with an epilogue to its steps after the layer without one,
+// bit for bit.
+func (l *layer) finished(t *testing.T, r *rand.Rand, set *engine.KernelSet, plain, x, f *tensor.Tensor) {
+	t.Helper()
+	bias, add := random(r, l.o), random(r, plain.Shape()...)
+	want := make([]float32, plain.Len())
+	op := "_FusedConv2D"
+	if l.depthwise {
+		op = "_FusedDepthwiseConv2dNative"
+	}
+	for _, ops := range [][]string{{"BiasAdd"}, {"BiasAdd", "Relu6"}, {"BiasAdd", "Add", "Relu"}, {"BiasAdd", "Swish"}} {
+		in := []*tensor.Tensor{x, f, bias}
+		for i, v := range tensor.Values[float32](plain) {
+			want[i] = v + tensor.Values[float32](bias)[i%l.o]
 		}
-		got, want := tensor.Values[float32](call.Results()[0].Tensor), l.naive(tensor.Values[float32](x), tensor.Values[float32](f))
-		if err := near(got, want); err != nil {
-			t.Fatalf("%+v: %v", l, err)
+		for _, step := range ops[1:] {
+			switch step {
+			case "Add":
+				in = append(in, add)
+				for i, v := range tensor.Values[float32](add) {
+					want[i] += v
+				}
+			case "Relu":
+				vec.Relu(want, want)
+			case "Relu6":
+				vec.Relu(want, want)
+				vec.Relu6Low(want, want)
+			case "Swish":
+				s := make([]float32, len(want))
+				vec.Sigmoid(s, want)
+				vec.MulVV(want, want, s)
+			}
+		}
+		attrs := append(l.attrs(), graph.Strings("fused_ops", ops...), graph.Int("num_args", int64(len(in)-2)))
+		for i, v := range tensor.Values[float32](run(t, set, op, attrs, in...)) {
+			if v != want[i] {
+				t.Fatalf("%+v, then %v: element %d is %v, want %v", l, ops, i, v, want[i])
+			}
 		}
 	}
 }

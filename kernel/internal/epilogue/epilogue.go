@@ -5,8 +5,10 @@ package epilogue
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/gemm"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -21,6 +23,10 @@ type Epilogue struct {
 	// Activate applies the activation to numbers where they are; nil where there
 	// is none.
 	Activate func(x []float32)
+	// Clamp says that Activate bounds numbers by Low and High and does nothing
+	// else.
+	Clamp     bool
+	Low, High float32
 	// Cost is about how many nanoseconds a number takes.
 	Cost float64
 }
@@ -40,9 +46,13 @@ var activations = map[string]activation{
 	"Swish":   {swish, 3},
 }
 
+// bounds are the upper bounds of the activations that bound numbers; the lower one
+// is 0.
+var bounds = map[string]float32{"Relu": float32(math.Inf(1)), "Relu6": 6}
+
 // swish multiplies numbers by their sigmoids.
 func swish(x []float32) {
-	var s [512]float32
+	var s [128]float32
 	for len(x) > 0 {
 		n := min(len(x), len(s))
 		vec.Sigmoid(s[:n], x[:n])
@@ -75,6 +85,7 @@ func Of(n *engine.Node, first int) (*Epilogue, error) {
 			}
 		case known && i == len(ops)-1:
 			e.Activate, e.Cost = act.run, e.Cost+act.cost
+			e.High, e.Clamp = bounds[op]
 		default:
 			return nil, fmt.Errorf("no kernel for the fused ops %v", ops)
 		}
@@ -99,6 +110,22 @@ func (e *Epilogue) Check(c *engine.Call, y tensor.Shape, channel int) error {
 		}
 	}
 	return nil
+}
+
+// During returns what products do themselves while the result, whose channels
+// come last, is at hand.
+func (e *Epilogue) During(c *engine.Call) *gemm.Epilogue[float32] {
+	g := &gemm.Epilogue[float32]{Clamp: e.Clamp, Low: e.Low, High: e.High}
+	if e.Bias > 0 {
+		g.Bias = tensor.Values[float32](c.In(e.Bias))
+	}
+	if e.Add > 0 {
+		g.Add = tensor.Values[float32](c.In(e.Add))
+	}
+	if !e.Clamp {
+		g.Map = e.Activate
+	}
+	return g
 }
 
 // Apply finishes a result whose channels are dimension channel, the last one or

@@ -22,6 +22,32 @@ func (e *Epilogue[T]) none() bool {
 	return e == nil || e.Bias == nil && e.Add == nil && !e.Clamp && e.Map == nil
 }
 
+// From returns the epilogue of the columns from col on; nil is that of nil.
+func (e *Epilogue[T]) From(col int) *Epilogue[T] {
+	if e == nil || e.Bias == nil || col == 0 {
+		return e
+	}
+	part := *e
+	part.Bias = e.Bias[col:]
+	return &part
+}
+
+// Rows applies the epilogue to elements from up to to of dst: whole rows of cols
+// elements, one after the other. Nil does nothing.
+func (e *Epilogue[T]) Rows(dst []T, from, to, cols int) {
+	if e.none() || to <= from {
+		return
+	}
+	f := newFinisher(e, Path(current.Load()), dst, cols)
+	size := int(unsafe.Sizeof(T(0)))
+	for col := 0; col < cols; col += len(neutral64) {
+		f.add(unsafe.Add(f.dst, (from+col)*size), uintptr(cols*size), (to-from)/cols, col, min(len(neutral64), cols-col))
+	}
+	if e.Map != nil {
+		e.Map(dst[from:to])
+	}
+}
+
 // neutral changes nothing where it is added: not even the sign of a zero.
 var (
 	neutral32 = filled(float32(math.Copysign(0, -1)))
@@ -44,14 +70,16 @@ type finisher[T float32 | float64] struct {
 	low, high T
 }
 
-func newFinisher[T float32 | float64](e *Epilogue[T], path Path, dst []T, cols int) *finisher[T] {
+// newFinisher returns the finisher for dst; it does nothing where the epilogue does
+// nothing.
+func newFinisher[T float32 | float64](e *Epilogue[T], path Path, dst []T, cols int) (f finisher[T]) {
 	if e.none() {
-		return nil
+		return f
 	}
 	if e.Bias != nil && len(e.Bias) < cols || e.Add != nil && len(e.Add) < len(dst) {
 		panic(fmt.Sprintf("BUG: gemm: a bias of %d elements for %d columns, %d elements to be added to %d", len(e.Bias), cols, len(e.Add), len(dst)))
 	}
-	f := &finisher[T]{Epilogue: e, path: path, dst: unsafe.Pointer(unsafe.SliceData(dst)), low: e.Low, high: e.High}
+	f = finisher[T]{Epilogue: e, path: path, dst: unsafe.Pointer(unsafe.SliceData(dst)), low: e.Low, high: e.High}
 	f.neutral = unsafe.Pointer(&neutral64)
 	if unsafe.Sizeof(T(0)) == 4 {
 		f.neutral = unsafe.Pointer(&neutral32)
@@ -66,6 +94,16 @@ func newFinisher[T float32 | float64](e *Epilogue[T], path Path, dst []T, cols i
 // which stand in columns from col on; there are no more of them than a panel is
 // wide.
 func (f *finisher[T]) block(c unsafe.Pointer, cRow uintptr, rows, col, cols int) {
+	f.add(c, cRow, rows, col, cols)
+	if f.Map != nil {
+		for i := range rows {
+			f.Map(unsafe.Slice((*T)(unsafe.Add(c, uintptr(i)*cRow)), cols))
+		}
+	}
+}
+
+// add does what block does, but for the Map.
+func (f *finisher[T]) add(c unsafe.Pointer, cRow uintptr, rows, col, cols int) {
 	bias, add, addRow := f.neutral, f.neutral, uintptr(0)
 	if f.Bias != nil {
 		bias = unsafe.Pointer(&f.Bias[col])
@@ -75,11 +113,6 @@ func (f *finisher[T]) block(c unsafe.Pointer, cRow uintptr, rows, col, cols int)
 	}
 	if f.Bias != nil || f.Add != nil || f.Clamp {
 		finish(f.path, c, cRow, rows, cols, bias, add, addRow, &f.low, &f.high)
-	}
-	if f.Map != nil {
-		for i := range rows {
-			f.Map(unsafe.Slice((*T)(unsafe.Add(c, uintptr(i)*cRow)), cols))
-		}
 	}
 }
 

@@ -66,7 +66,7 @@ type slide[T float32 | float64] struct {
 	*Weights[T]
 	Windows
 	*geometry
-	finisher *finisher[T]
+	finisher finisher[T]
 	dst, src unsafe.Pointer
 	line     int // positions whose outputs are in the same steps
 	perLine  int // tiles of a line
@@ -143,7 +143,7 @@ func (j *slide[T]) group(copies *buffer, t0, t1, q0, q1 int) {
 				}
 				t.c = unsafe.Add(x.dst, q*j.panelW*size)
 				t.run(j.path, size, x.rows, cols)
-				if j.finisher != nil && k+ks == j.k {
+				if j.finisher.Epilogue != nil && k+ks == j.k {
 					j.finisher.block(t.c, t.cRow, x.rows, q*j.panelW, cols)
 				}
 			}
