@@ -31,6 +31,10 @@ type Kernel struct {
 	// refers to must not change. Default: nil, Run serves every call.
 	Prepare func(*Node) (func(*Call) error, error)
 
+	// Fuses lists the ops that the kernel can run one after the other, of
+	// [ElementwiseOp]. Default: none.
+	Fuses []string
+
 	// Types says which element types the kernel takes. A call with another is an
 	// *[UnsupportedTypeError] when the op is prepared. Default: all that the
 	// definition allows.

@@ -18,6 +18,7 @@ func DefaultPasses() []Pass {
 		{Name: "identity chains", Run: skipIdentities},
 		{Name: "constant folding", Run: foldConstants},
 		{Name: "common subexpressions", Run: shareEqual},
+		{Name: "elementwise chains", Run: fuseChains},
 	}
 }
 

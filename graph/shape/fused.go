@@ -1,10 +1,13 @@
 package shape
 
+import "github.com/cairnml/cairn/graph"
+
 func fusedRules() map[string]Rule {
 	return map[string]Rule{
 		"_FusedConv2D":                fused("Conv2D", conv),
 		"_FusedDepthwiseConv2dNative": fused("DepthwiseConv2dNative", conv),
 		"_FusedMatMul":                fused("MatMul", matMul),
+		"_Elementwise":                broadcastAll,
 	}
 }
 
@@ -19,4 +22,25 @@ func fused(op string, rule Rule) Rule {
 		plain.Op, plain.In = op, c.In[:2]
 		return rule(&plain)
 	}
+}
+
+// broadcastAll infers the shape to which all inputs broadcast.
+func broadcastAll(c *Inference) error {
+	if err := c.atLeast(1); err != nil {
+		return err
+	}
+	all := c.shape(0)
+	for i := 1; i < len(c.In); i++ {
+		s := c.shape(i)
+		if !all.HasRank() || !s.HasRank() {
+			return nil
+		}
+		dims, err := Broadcast(all.Dims(), s.Dims())
+		if err != nil {
+			return err
+		}
+		all = graph.ShapeOf(dims...)
+	}
+	c.set(0, all)
+	return nil
 }

@@ -1,0 +1,321 @@
+package math
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// chainDef defines the op that a plan makes of several elementwise ones. ops
+// are their names in the order in which they run; operands are two numbers for
+// each, which name an input, or behind the inputs the result of an op before; the
+// second one is -1 for an op of one operand. The result is the last op's.
+var chainDef = &graph.OpDef{
+	Name:    engine.ElementwiseOp,
+	Inputs:  []graph.ArgDef{{Name: "inputs", TypeAttr: "T", NumberAttr: "N"}},
+	Outputs: []graph.ArgDef{{Name: "output", TypeAttr: "T"}},
+	Attrs: []graph.AttrDef{
+		{Name: "T", Kind: graph.AttrType, AllowedTypes: chainTypes},
+		{Name: "N", Kind: graph.AttrInt, HasMinimum: true, Minimum: 1},
+		{Name: "ops", Kind: graph.AttrStrings},
+		{Name: "operands", Kind: graph.AttrInts},
+	},
+}
+
+var chainTypes = []tensor.DType{tensor.Float32, tensor.Float64}
+
+// chainOps lists the ops that chains are made of.
+func chainOps() []string { return slices.Sorted(maps.Keys(chains32)) }
+
+// tile is how many elements run through a chain at a time: a few of them lie in
+// the L1 cache together.
+const tile = 2048
+
+// link is one op of a chain.
+type link[T float32 | float64] struct {
+	chainLoop[T]
+	a, b int // operands; b is -1 where there is none
+	to   int // the buffer that takes the result; -1: the output
+}
+
+// chain is a node of elementwise ops.
+type chain[T float32 | float64] struct {
+	inputs  int
+	links   []link[T]
+	place   []int // of results: the buffer of each link
+	buffers int   // that a tile needs for results
+	ns      float64
+	pool    sync.Pool // of *tileState[T]
+}
+
+func prepareChain(n *engine.Node) (func(*engine.Call) error, error) {
+	switch d := n.Attrs.Type("T", tensor.Invalid); d {
+	case tensor.Float32:
+		return newChain(n, chains32)
+	case tensor.Float64:
+		return newChain(n, chains64)
+	default:
+		return nil, &engine.UnsupportedTypeError{Attr: "T", Type: d, Known: chainTypes}
+	}
+}
+
+func newChain[T float32 | float64](n *engine.Node, loops map[string]chainLoop[T]) (func(*engine.Call) error, error) {
+	ops, operands := n.Attrs.Strings("ops"), n.Attrs.Ints("operands")
+	if len(ops) == 0 || len(operands) != 2*len(ops) {
+		return nil, fmt.Errorf("%d ops with %d operands", len(ops), len(operands))
+	}
+	h := &chain[T]{inputs: len(n.In)}
+	last := make([]int, len(ops)) // the op that takes a result last
+	for i, op := range ops {
+		l, ok := loops[op]
+		a, b := int(operands[2*i]), int(operands[2*i+1])
+		known := h.inputs + i // operands
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("no loop for %q", op)
+		case a < 0 || a >= known || b >= known || (l.unary == nil) != (b >= 0):
+			return nil, fmt.Errorf("op %d, %s, has the operands %d and %d", i, op, a, b)
+		}
+		h.links = append(h.links, link[T]{chainLoop: l, a: a, b: b})
+		h.ns += l.ns
+		for _, x := range []int{a, b} {
+			if x >= h.inputs {
+				last[x-h.inputs] = i
+			}
+		}
+	}
+	// A result lies in a buffer until its last use; the op may write over it.
+	var idle []int
+	h.place = make([]int, len(ops))
+	for i := range h.links {
+		l := &h.links[i]
+		for k, x := range []int{l.a, l.b} {
+			if x >= h.inputs && last[x-h.inputs] == i && (k == 0 || l.a != l.b) {
+				idle = append(idle, h.place[x-h.inputs])
+			}
+		}
+		if l.to = -1; i < len(h.links)-1 {
+			if len(idle) == 0 {
+				idle = append(idle, h.buffers)
+				h.buffers++
+			}
+			l.to = idle[len(idle)-1]
+			idle = idle[:len(idle)-1]
+		}
+		h.place[i] = l.to
+	}
+	return h.run, nil
+}
+
+// source is an input of a call.
+type source[T float32 | float64] struct {
+	data   []T
+	kind   sourceKind
+	buffer int                    // of a stretched one
+	walk   *elementwise.Broadcast // of a stretched one
+}
+
+type sourceKind uint8
+
+const (
+	whole     sourceKind = iota // has the output's elements
+	single                      // has one
+	repeated                    // is repeated in data as often as a tile needs
+	stretched                   // is written to a buffer tile by tile
+)
+
+// tileState is what one worker needs.
+type tileState[T float32 | float64] struct {
+	memory  []T
+	values  [][]T // operands of the tile at hand
+	sources []source[T]
+}
+
+func (h *chain[T]) run(c *engine.Call) error {
+	if err := c.Need(h.inputs); err != nil {
+		return err
+	}
+	d := tensor.TypeOf[T]()
+	dims := c.In(0).Shape()
+	for i := range h.inputs {
+		x := c.In(i)
+		if x.DType() != d {
+			return fmt.Errorf("input %d is %v, not %v", i, x.DType(), d)
+		}
+		if s := x.Shape(); !s.Equal(dims) {
+			var err error
+			if dims, err = shape.Broadcast(dims, s); err != nil {
+				return err
+			}
+		}
+	}
+	out, err := h.output(c, d, dims)
+	if err != nil || out.Len() == 0 {
+		return err
+	}
+	dst := tensor.Values[T](out)
+	plan, _ := h.pool.Get().(*tileState[T])
+	if plan == nil {
+		plan = &tileState[T]{}
+	}
+	defer func() {
+		clear(plan.sources)
+		h.pool.Put(plan)
+	}()
+	size, buffers := h.sources(c, plan, dims, len(dst))
+	sources := plan.sources
+	tiles := (len(dst) + size - 1) / size
+	each := h.ns*float64(size) + 50
+	if !c.Large(tiles, each) {
+		h.tiles(plan, sources, dst, size, buffers, 0, tiles)
+		return nil
+	}
+	c.Parallel(tiles, each, func(lo, hi int) {
+		st, _ := h.pool.Get().(*tileState[T])
+		if st == nil {
+			st = &tileState[T]{}
+		}
+		h.tiles(st, sources, dst, size, buffers, lo, hi)
+		h.pool.Put(st)
+	})
+	return nil
+}
+
+// output makes the output, in the memory of an input where that is possible.
+func (h *chain[T]) output(c *engine.Call, d tensor.DType, dims tensor.Shape) (*tensor.Tensor, error) {
+	for i := range h.inputs {
+		if c.Owns(i) && c.In(i).Shape().Equal(dims) {
+			return c.AllocOver(0, i, d, dims)
+		}
+	}
+	return c.Alloc(0, d, dims)
+}
+
+// sources finds out how each input lies, and returns the size of a tile and how
+// many buffers it needs.
+func (h *chain[T]) sources(c *engine.Call, p *tileState[T], dims tensor.Shape, n int) (size, buffers int) {
+	p.sources = slices.Grow(p.sources[:0], h.inputs)[:h.inputs]
+	size, buffers = tile, h.buffers
+	period := 1
+	for i := range p.sources {
+		x := c.In(i)
+		s := source[T]{data: tensor.Values[T](x)}
+		switch {
+		case len(s.data) == n:
+		case len(s.data) == 1:
+			s.kind = single
+		case len(s.data) <= tile && isSuffix(x.Shape(), dims):
+			s.kind = repeated
+			period = max(period, len(s.data)) // a multiple of all others
+		default:
+			s.kind, s.buffer, s.walk = stretched, buffers, elementwise.NewBroadcast(dims, x.Shape(), dims)
+			buffers++
+		}
+		p.sources[i] = s
+	}
+	size = min(tile/period*period, (n+period-1)/period*period)
+	for i := range p.sources {
+		if s := &p.sources[i]; s.kind == repeated {
+			all, _ := engine.Scratch[T](c, size)
+			for at := 0; at < size; at += copy(all[at:], s.data) {
+			}
+			s.data = all
+		}
+	}
+	return size, buffers
+}
+
+// isSuffix reports whether s, without the ones that it begins with, is the end of
+// dims.
+func isSuffix(s, dims tensor.Shape) bool {
+	for len(s) > 0 && s[0] == 1 {
+		s = s[1:]
+	}
+	return len(s) <= len(dims) && slices.Equal(s, dims[len(dims)-len(s):])
+}
+
+// tiles runs the chain over tiles lo to hi.
+func (h *chain[T]) tiles(st *tileState[T], sources []source[T], dst []T, size, buffers, lo, hi int) {
+	if len(st.memory) < buffers*size {
+		st.memory = make([]T, buffers*size)
+	}
+	st.values = slices.Grow(st.values[:0], h.inputs+len(h.links))[:h.inputs+len(h.links)]
+	defer clear(st.values)
+	for t := lo; t < hi; t++ {
+		at := t * size
+		n := min(size, len(dst)-at)
+		for i := range sources {
+			s := &sources[i]
+			switch s.kind {
+			case whole:
+				st.values[i] = s.data[at : at+n]
+			case single:
+				st.values[i] = s.data
+			case repeated:
+				st.values[i] = s.data[:n]
+			case stretched:
+				b := st.memory[s.buffer*size:][:n]
+				stretch(b, s, at)
+				st.values[i] = b
+			}
+		}
+		for i := range h.links {
+			l := &h.links[i]
+			to := dst[at : at+n]
+			if l.to >= 0 {
+				to = st.memory[l.to*size:][:n]
+			}
+			a := st.values[l.a]
+			isSingle := l.a < h.inputs && sources[l.a].kind == single
+			switch {
+			case l.unary != nil && isSingle:
+				l.unary(to[:1], a)
+				fill(to[1:], to[0])
+			case l.unary != nil:
+				l.unary(to, a)
+			case l.b < h.inputs && sources[l.b].kind == single:
+				if b := st.values[l.b][0]; isSingle {
+					l.binary.VS(to[:1], a, b)
+					fill(to[1:], to[0])
+				} else {
+					l.binary.VS(to, a, b)
+				}
+			case isSingle:
+				l.binary.SV(to, a[0], st.values[l.b])
+			default:
+				l.binary.VV(to, a, st.values[l.b])
+			}
+			st.values[h.inputs+i] = to
+		}
+	}
+}
+
+func fill[T any](dst []T, x T) {
+	for i := range dst {
+		dst[i] = x
+	}
+}
+
+// stretch writes what an input has for the elements from at on.
+func stretch[T float32 | float64](dst []T, s *source[T], at int) {
+	w := s.walk
+	row, off := at/w.Inner, at%w.Inner
+	place := w.At(row)
+	for len(dst) > 0 {
+		n := min(len(dst), w.Inner-off)
+		if w.StepA == 0 {
+			fill(dst[:n], s.data[place.A])
+		} else {
+			copy(dst[:n], s.data[place.A+off:place.A+off+n])
+		}
+		dst, off = dst[n:], 0
+		place.Next(w)
+	}
+}
