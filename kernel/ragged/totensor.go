@@ -2,6 +2,7 @@ package ragged
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
@@ -49,7 +50,7 @@ func partitions(c *engine.Call, types []string) (levels [][]int64, rows int, err
 		}
 		switch t {
 		case "FIRST_DIM_SIZE":
-			if len(v) != 1 || v[0] < 0 || v[0] != int64(int(v[0])) {
+			if len(v) != 1 || v[0] < 0 || v[0] >= math.MaxInt/8 {
 				return nil, 0, fmt.Errorf("the number of rows is %v", v)
 			}
 			if err := c.Afford(8 * v[0]); err != nil {
