@@ -76,6 +76,8 @@ type RunOptions struct {
 	// MaxSteps is the most ops that may run, each round of a loop counted.
 	// Default: no limit.
 	MaxSteps int64
+	// Tracer is told of every op that runs. Default: nobody.
+	Tracer Tracer
 	// Used is called with how much the call took, where it is not nil.
 	Used *Usage
 }
@@ -92,7 +94,7 @@ func (p *Plan) Run(ctx context.Context, args []Value, o *RunOptions) ([]Value, e
 	if o == nil {
 		o = &RunOptions{}
 	}
-	env := Env{Workers: o.Workers, Files: o.Files, MaxOutput: o.MaxOutput, MaxSteps: o.MaxSteps, Instance: o.Instance, Log: o.Log}
+	env := Env{Workers: o.Workers, Files: o.Files, MaxOutput: o.MaxOutput, MaxSteps: o.MaxSteps, Instance: o.Instance, Log: o.Log, Tracer: o.Tracer}
 	if env.Workers == nil {
 		env.Workers = SharedWorkers()
 	}
@@ -209,7 +211,12 @@ func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results [
 				return nil, p.failed(at, fmt.Errorf("input %d: %w", i, err))
 			}
 		}
-		if err := st.run(c); err != nil {
+		if env.Tracer == nil {
+			err = st.run(c)
+		} else {
+			err = p.traced(c, st, env)
+		}
+		if err != nil {
 			return nil, p.failed(at, err)
 		}
 		if len(c.scratch) > 0 {

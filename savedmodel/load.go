@@ -43,6 +43,8 @@ type LoadOptions struct {
 	// MaxOutput, MaxMemory and MaxSteps bound each call; see
 	// [engine.RunOptions]. Default: no limits.
 	MaxOutput, MaxMemory, MaxSteps int64
+	// Tracer is told of every op that a call runs. Default: nobody.
+	Tracer engine.Tracer
 	// Read says how files are read.
 	Read *ReadOptions
 }

@@ -135,7 +135,7 @@ func (m *Model) execute(ctx context.Context, c *callable, args []engine.Value, f
 	o := &m.opts
 	out, err := plan.Run(ctx, args, &engine.RunOptions{
 		Workers: o.Workers, Files: files, Instance: m.instance, Log: o.Log,
-		MaxOutput: o.MaxOutput, MaxMemory: o.MaxMemory, MaxSteps: o.MaxSteps,
+		MaxOutput: o.MaxOutput, MaxMemory: o.MaxMemory, MaxSteps: o.MaxSteps, Tracer: o.Tracer,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("savedmodel: %s: %w", c.where, err)

@@ -1,15 +1,18 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/internal/app/feed"
+	"github.com/cairnml/cairn/internal/app/profile"
 	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel"
@@ -21,6 +24,8 @@ import (
 type runFlags struct {
 	signature, tags, inputs, outputs string
 	grantRead, grantWrite            string
+	picture, profile                 string
+	repeat                           int
 	force                            bool
 }
 
@@ -31,20 +36,30 @@ func newRun(a *app) *cobra.Command {
 		Short: "Run a SavedModel's signature",
 		Long: `Run a signature of a SavedModel. Inputs come from a .npz file, whose arrays have
 the inputs' names, or from a .json file as TensorFlow Serving takes them. The
-outputs go to a .npz or .json file, or as JSON to stdout.
+outputs go to a .npz or .json file, one that is an image to a .png, or all as
+JSON to stdout.
+
+--repeat calls it again and says how long that takes. --profile says how long
+each kind of op takes, and writes a trace that chrome://tracing and Perfetto
+draw.
 
 Files are out of the model's reach, its own assets excepted, unless --grant-read
 or --grant-write gives it a directory.`,
 		Example: `  cairn run model --inputs in.npz --outputs out.npz
   cairn run model --signature classify --inputs in.json
+  cairn run model --inputs in.npz -o out.png
+  cairn run model --inputs in.npz -o out.npz --repeat 100 --profile trace.json
   echo '{"inputs": [[1, 2, 3]]}' > in.json && cairn run model --inputs in.json`,
 		Args: need(1, 1, "a DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, a, args[0]) },
 	}
-	c.Flags().StringVar(&f.signature, "signature", "serving_default", "the `NAME` of what to call")
+	c.Flags().StringVar(&f.signature, "signature", "", "call `NAME`, not serving_default or the only one")
 	c.Flags().StringVar(&f.tags, "tags", "", "the MetaGraph's tags, if there are several: `A,B`")
 	c.Flags().StringVar(&f.inputs, "inputs", "", "read the inputs from `FILE`")
-	c.Flags().StringVar(&f.outputs, "outputs", "", "write the outputs to `FILE`")
+	c.Flags().StringVarP(&f.outputs, "outputs", "o", "", "write the outputs to `FILE`: .npz, .json or .png")
+	c.Flags().StringVar(&f.picture, "picture", "", "the `NAME` of the output that a .png shows")
+	c.Flags().IntVar(&f.repeat, "repeat", 0, "call it `N` times more, and print the latencies")
+	c.Flags().StringVar(&f.profile, "profile", "", "print the time by op, and write a trace to `FILE`")
 	c.Flags().StringVar(&f.grantRead, "grant-read", "", "let the model read files in `DIR`")
 	c.Flags().StringVar(&f.grantWrite, "grant-write", "", "let the model read and write files in `DIR`")
 	c.Flags().BoolVarP(&f.force, "force", "f", false, "replace FILE, if there is one")
@@ -67,17 +82,17 @@ func (f *runFlags) files() *engine.Files {
 
 func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 	ctx := cmd.Context()
-	if f.outputs != "" {
-		if !strings.HasSuffix(f.outputs, ".npz") && !strings.HasSuffix(f.outputs, ".json") {
-			return usagef("--outputs writes .npz and .json files, not %s", f.outputs)
-		}
-		if err := store.CheckFree(f.outputs, f.force); err != nil {
-			return err
-		}
+	if err := f.check(); err != nil {
+		return err
 	}
+	var prof *profile.Profile
 	o := &savedmodel.LoadOptions{
-		Kernels: kernel.All(), Signatures: []string{f.signature}, Files: f.files(), Log: a.err,
+		Kernels: kernel.All(), Signatures: []string{}, Files: f.files(), Log: a.err,
 		Read: &savedmodel.ReadOptions{MaxMemory: a.open.MaxMemory},
+	}
+	if f.profile != "" {
+		prof = &profile.Profile{}
+		o.Tracer = &measured{profile: prof}
 	}
 	if f.tags != "" {
 		o.Tags = strings.Split(f.tags, ",")
@@ -86,7 +101,7 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 	if err != nil {
 		return err
 	}
-	s, err := m.Signature(f.signature)
+	s, err := m.Signature(f.choose(m))
 	if err != nil {
 		return err
 	}
@@ -96,30 +111,176 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 			return err
 		}
 	}
+	begin := time.Now()
 	out, err := s.Call(ctx, in)
 	if err != nil {
 		return err
 	}
-	return f.write(a, out)
+	result := &runResult{first: time.Since(begin)}
+	if err := result.measure(ctx, f, o, s, in); err != nil {
+		return err
+	}
+	if prof != nil {
+		result.rows = prof.Table()
+		if err := f.writeTrace(a, prof); err != nil {
+			return err
+		}
+	}
+	return f.write(a, out, result)
+}
+
+// check looks at the flags before anything is read.
+func (f *runFlags) check() error {
+	if f.repeat < 0 {
+		return usagef("--repeat takes a number of calls")
+	}
+	if f.picture != "" && !strings.HasSuffix(f.outputs, ".png") {
+		return usagef("--picture is for --outputs FILE.png")
+	}
+	if f.profile != "" {
+		if err := store.CheckFree(f.profile, f.force); err != nil {
+			return err
+		}
+	}
+	if f.outputs == "" {
+		return nil
+	}
+	if s := suffix(f.outputs); s != ".npz" && s != ".json" && s != ".png" {
+		return usagef("--outputs writes .npz, .json and .png files, not %s", f.outputs)
+	}
+	return store.CheckFree(f.outputs, f.force)
+}
+
+// choose returns the signature's name: the one that was asked for,
+// serving_default, or the only one.
+func (f *runFlags) choose(m *savedmodel.Model) string {
+	if f.signature != "" {
+		return f.signature
+	}
+	if list := m.MetaGraph().Signatures; len(list) == 1 {
+		return list[0].Name
+	}
+	return "serving_default"
+}
+
+// measured lets a profile see the calls that are measured only, and not the
+// first, which prepares.
+type measured struct {
+	on      bool
+	profile *profile.Profile
+}
+
+// Op implements [engine.Tracer].
+func (m *measured) Op(e engine.OpEvent) {
+	if m.on {
+		m.profile.Op(e)
+	}
+}
+
+// runResult is what is known of the calls.
+type runResult struct {
+	first   time.Duration
+	latency *profile.Latencies
+	rows    []profile.Row
+}
+
+// measure calls the signature again: once to warm up, as often as --repeat says
+// with the clock on, and once for the profile.
+func (r *runResult) measure(ctx context.Context, f *runFlags, o *savedmodel.LoadOptions, s *savedmodel.Signature, in map[string]*tensor.Tensor) error {
+	if f.repeat > 0 || f.profile != "" {
+		if _, err := s.Call(ctx, in); err != nil {
+			return err
+		}
+	}
+	if f.repeat > 0 {
+		took := make([]time.Duration, f.repeat)
+		for i := range took {
+			begin := time.Now()
+			if _, err := s.Call(ctx, in); err != nil {
+				return err
+			}
+			took[i] = time.Since(begin)
+		}
+		l := profile.Sum(r.first, took)
+		r.latency = &l
+	}
+	if t, ok := o.Tracer.(*measured); ok {
+		t.on = true
+		_, err := s.Call(ctx, in)
+		return err
+	}
+	return nil
+}
+
+func (f *runFlags) writeTrace(a *app, p *profile.Profile) error {
+	w, err := store.CreateFile(f.profile, f.force)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if err := p.WriteTrace(w); err != nil {
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	a.note("wrote %s", f.profile)
+	return nil
+}
+
+// tell prints the latencies and the table by op to stderr: the outputs have
+// stdout.
+func (r *runResult) tell(a *app) {
+	if r.latency != nil {
+		fmt.Fprintln(a.err, *r.latency)
+	}
+	if r.rows == nil {
+		return
+	}
+	t := &table{head: []string{"op", "count", "µs", "share"}, right: []bool{false, true, true, true}}
+	for _, x := range r.rows {
+		t.add(x.Op, fmt.Sprint(x.Count), fmt.Sprintf("%.1f", 1e3*x.Self), fmt.Sprintf("%.1f%%", 100*x.Share))
+	}
+	t.print(&app{out: a.err, width: a.width})
 }
 
 // write gives the outputs to the file or to stdout.
-func (f *runFlags) write(a *app, out map[string]*tensor.Tensor) error {
-	if f.outputs == "" {
+func (f *runFlags) write(a *app, out map[string]*tensor.Tensor, r *runResult) error {
+	if !a.json {
+		r.tell(a)
+	}
+	if f.outputs == "" || a.json {
 		v, err := feed.JSON(out)
 		if err != nil {
 			return err
 		}
-		return a.printJSON(v)
+		if f.outputs != "" {
+			delete(v, "outputs") // they go to the file
+		}
+		if a.json && r.latency != nil {
+			v["latency"] = r.latency
+		}
+		if a.json && r.rows != nil {
+			v["profile"] = r.rows
+		}
+		if err := a.printJSON(v); err != nil || f.outputs == "" {
+			return err
+		}
 	}
 	w, err := store.CreateFile(f.outputs, f.force)
 	if err != nil {
 		return err
 	}
 	defer w.Abort()
-	if strings.HasSuffix(f.outputs, ".npz") {
+	switch suffix(f.outputs) {
+	case ".npz":
 		err = feed.WriteNPZ(w, out)
-	} else {
+	case ".png":
+		var words string
+		if words, err = feed.WritePNG(w, out, f.picture); err == nil {
+			a.note("%s: %s", f.outputs, words)
+		}
+	default:
 		err = writeJSON(w, out)
 	}
 	if err != nil {

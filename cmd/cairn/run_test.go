@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +28,10 @@ func TestRunCallsASignature(t *testing.T) {
 		{"module --signature serve", "serving_default"},
 		{"tf1_graphs --tags train", `"serve" "gpu"`},
 		{"nothing", "saved_model.pb"},
-		{"module --outputs x.txt", ".npz and .json"},
+		{"module --outputs x.txt", ".npz, .json and .png"},
+		{"module --signature serving_defalt", "serving_default"},
+		{"module --outputs x.npz --picture y", "--picture is for"},
+		{"module --repeat -1", "--repeat"},
 	} {
 		args := strings.Fields(c.args)
 		args[0] = models + args[0]
@@ -51,5 +56,49 @@ func TestRunWritesWhatItReads(t *testing.T) {
 	}
 	if _, errOut, code := cairn(t, "run", models+"module", "--inputs", in, "--outputs", out); code != 2 {
 		t.Errorf("a file was replaced unasked: %s", errOut)
+	}
+}
+
+// TestRunMeasures: latencies and the table go to stderr, the trace to its file.
+func TestRunMeasures(t *testing.T) {
+	dir := t.TempDir()
+	in, trace := filepath.Join(dir, "in.json"), filepath.Join(dir, "trace.json")
+	if err := os.WriteFile(in, []byte(`{"inputs": {"hidden_input": [[1, 2, 3, 4]]}}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, errOut, code := cairn(t, "run", models+"keras_mlp", "--inputs", in, "--repeat", "20", "--profile", trace)
+	if code != 0 || !strings.Contains(errOut, "20 calls: p50 ") || !strings.Contains(errOut, "\nMatMul") || !strings.HasPrefix(out, `{"outputs":`) {
+		t.Errorf("%d\n%s\n%s", code, out, errOut)
+	}
+	b, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct {
+		Events []struct{ Name, Ph string } `json:"traceEvents"`
+	}
+	if err := json.Unmarshal(b, &v); err != nil || len(v.Events) == 0 || v.Events[0].Ph != "X" {
+		t.Errorf("%v: %.200s", err, b)
+	}
+}
+
+// TestRunDrawsAPicture: an output that is one goes to a .png.
+func TestRunDrawsAPicture(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.json"), filepath.Join(dir, "out.png")
+	if err := os.WriteFile(in, []byte(`{"inputs": {"hidden_input": [[1, 2, 3, 4], [0, 0, 0, 0]]}}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, errOut, code := cairn(t, "run", models+"keras_mlp", "--inputs", in, "-o", out)
+	if code != 0 || !strings.Contains(errOut, "1 is white") {
+		t.Fatal(errOut)
+	}
+	f, err := os.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if img, err := png.Decode(f); err != nil || img.Bounds().Dx() != 2 || img.Bounds().Dy() != 2 {
+		t.Error(img, err)
 	}
 }
