@@ -27,7 +27,8 @@ func newDemo(a *app) *cobra.Command {
 		Long: `Train a small classifier of handwritten digits (1,797 of them are in this
 program), save through a checkpoint manager, stop half way, make everything
 anew, resume from the files, and show what the last checkpoint holds. TensorFlow
-reads these files as its own.`,
+reads these files as its own. Then run a network that TensorFlow trained and
+saved, and compare with TensorFlow's answers.`,
 		Example: `  cairn demo
   cairn demo --dir digits     keep the checkpoints there; a second run goes on`,
 		Args: need(0, 0, "no arguments"),
@@ -105,14 +106,19 @@ func (d *digits) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	trained, err := demo.RunPretrained(ctx)
+	if err != nil {
+		return err
+	}
 	if d.a.json {
 		return d.a.printJSON(struct {
 			Dir        string  `json:"dir"`
 			Checkpoint string  `json:"checkpoint"`
 			Steps      int     `json:"steps"`
 			Accuracy   float64 `json:"accuracy"`
+			Pretrained any     `json:"pretrained"`
 			Seconds    float64 `json:"seconds"`
-		}{d.dir, path, r.Options.Steps, accuracy, time.Since(start).Seconds()})
+		}{d.dir, path, r.Options.Steps, accuracy, pretrainedJSON(trained), time.Since(start).Seconds()})
 	}
 	d.say("%.1f%% of the held-out digits are read right. Some of them:\n", 100*accuracy)
 	guesses, err := r.Guess(ctx, heldOut)
@@ -124,6 +130,7 @@ func (d *digits) run(ctx context.Context) error {
 	if err := d.show(ctx, path); err != nil {
 		return err
 	}
+	d.sayPretrained(trained)
 	d.say("\nThat took %.1f s. Now try\n", time.Since(start).Seconds())
 	for _, c := range []string{
 		"ls " + path,
@@ -135,6 +142,21 @@ func (d *digits) run(ctx context.Context) error {
 		d.say("  cairn %s", c)
 	}
 	return nil
+}
+
+func pretrainedJSON(p *demo.Pretrained) any {
+	return struct {
+		Accuracy   float64 `json:"accuracy"`
+		Difference float64 `json:"max_difference"`
+		LoadMS     float64 `json:"load_ms"`
+		CallMS     float64 `json:"call_ms"`
+	}{float64(p.Right) / float64(p.Images), p.Difference, p.Load.Seconds() * 1e3, p.Call.Seconds() * 1e3}
+}
+
+// sayPretrained tells of the model that TensorFlow trained.
+func (d *digits) sayPretrained(p *demo.Pretrained) {
+	d.say("\nA SavedModel that TensorFlow %s trained and wrote: loaded in %.3g ms, %d\ndigits read in %.3g ms, %.1f%% of them right. The largest difference from\nTensorFlow's own answers is %.1g.",
+		p.Writer, p.Load.Seconds()*1e3, p.Images, p.Call.Seconds()*1e3, 100*float64(p.Right)/float64(p.Images), p.Difference)
 }
 
 // part trains up to the middle, or to the end, beginning with what the

@@ -67,7 +67,7 @@ func TestRunMeasures(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errOut, code := cairn(t, "run", models+"keras_mlp", "--inputs", in, "--repeat", "20", "--profile", trace)
-	if code != 0 || !strings.Contains(errOut, "20 calls: p50 ") || !strings.Contains(errOut, "\nMatMul") || !strings.HasPrefix(out, `{"outputs":`) {
+	if code != 0 || !strings.Contains(errOut, "20 calls: p50 ") || !strings.Contains(errOut, "MatMul ") || !strings.HasPrefix(out, `{"outputs":`) {
 		t.Errorf("%d\n%s\n%s", code, out, errOut)
 	}
 	b, err := os.ReadFile(trace)

@@ -1,0 +1,62 @@
+package tensor
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+)
+
+// maxPNG is the most pixels that DecodePNG makes: a small file can claim any size.
+const maxPNG = 1 << 26
+
+// DecodePNG returns a picture as uint8 of [height, width, channels]: one channel for
+// shades of grey, three for colours, four where the picture has transparency,
+// whose colours aren't multiplied by it. Of 16 bits the upper 8 are kept.
+func DecodePNG(r io.Reader) (*Tensor, error) {
+	// The size stands in the first bytes, and is looked at before it is believed.
+	var head bytes.Buffer
+	config, err := png.DecodeConfig(io.TeeReader(io.LimitReader(r, 1<<20), &head))
+	if err != nil {
+		return nil, fmt.Errorf("tensor: PNG: %w", err)
+	}
+	if w, h := config.Width, config.Height; w <= 0 || h <= 0 || w > maxPNG/h {
+		return nil, fmt.Errorf("tensor: PNG: a picture of %d by %d pixels; the most is %d in all", w, h, maxPNG)
+	}
+	img, err := png.Decode(bufio.NewReader(io.MultiReader(&head, r)))
+	if err != nil {
+		return nil, fmt.Errorf("tensor: PNG: %w", err)
+	}
+	b := img.Bounds()
+	channels := 4
+	if o, ok := img.(interface{ Opaque() bool }); ok && o.Opaque() && !hasAlpha(config.ColorModel) {
+		channels = 3
+	}
+	if _, grey := img.(*image.Gray); grey || config.ColorModel == color.Gray16Model {
+		channels = 1
+	}
+	pix := make([]uint8, 0, b.Dx()*b.Dy()*channels)
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			c := color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)
+			pix = append(pix, []uint8{c.R, c.G, c.B, c.A}[:channels]...)
+		}
+	}
+	return FromBytes(Uint8, pix, b.Dy(), b.Dx(), channels)
+}
+
+// hasAlpha reports whether pictures of that model can be transparent.
+func hasAlpha(m color.Model) bool {
+	if p, ok := m.(color.Palette); ok {
+		for _, c := range p {
+			if _, _, _, a := c.RGBA(); a != 0xffff {
+				return true
+			}
+		}
+		return false
+	}
+	return m == color.NRGBAModel || m == color.NRGBA64Model
+}
