@@ -43,6 +43,16 @@ func (c *Call) Begin(ctx context.Context, env *Env) {
 	c.in, c.out = c.in[:0], c.out[:0]
 }
 
+// next makes a call that has begun ready for another op. What it holds of the op
+// before stays in its memory until the next op's values, or Begin, take its place.
+func (c *Call) next() {
+	c.taken, c.shared = c.taken[:0], c.shared[:0]
+	if len(c.scratch) > 0 {
+		c.dropScratch()
+	}
+	c.in, c.out = c.in[:0], c.out[:0]
+}
+
 // Add adds an input.
 func (c *Call) Add(v Value) { c.in = append(c.in, v) }
 

@@ -181,6 +181,7 @@ func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results [
 	}()
 	done := ctx.Done()
 	c := &f.call
+	c.Begin(ctx, env)
 	for ; ; at++ {
 		if p.fixed != nil && at == p.fixed.before {
 			if err := p.fixed.resolve(ctx, env, p, f); err != nil {
@@ -201,7 +202,7 @@ func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results [
 		if env.steps++; env.MaxSteps > 0 && env.steps > env.MaxSteps {
 			return nil, p.failed(at, fmt.Errorf("the call took more than the %d steps of MaxSteps", env.MaxSteps))
 		}
-		c.Begin(ctx, env)
+		c.next()
 		c.node, c.last, c.packs = st.Prepared.node, st.last, st.pack
 		for _, slot := range st.in {
 			c.in = append(c.in, f.slots[slot])

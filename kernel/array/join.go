@@ -171,9 +171,10 @@ func split(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	sizes := make([]int, n)
-	for k := range sizes {
-		sizes[k] = part
+	var room shapes.Room[int]
+	sizes := room[:0]
+	for range n {
+		sizes = append(sizes, part)
 	}
 	return cut(c, c.In(1), sizes, axis)
 }
@@ -203,16 +204,24 @@ func splitV(c *engine.Call) error {
 
 // cut makes the outputs parts of x along an axis.
 func cut(c *engine.Call, x *tensor.Tensor, sizes []int, axis int) error {
-	dims := x.Shape().Clone()
-	strides, at := shapes.Strides(dims), 0
+	var room shapes.Room[int]
+	s := x.Shape()
+	dims, at := append(room[:0], s...), 0
+	inner, outer := shapes.Count(s[axis+1:]), shapes.Count(s[:axis])
 	for k, n := range sizes {
 		dims[axis] = n
 		out, err := c.Alloc(k, x.DType(), dims)
 		if err != nil {
 			return err
 		}
-		move(c, out, x, dims, view{strides: shapes.Strides(dims)}, view{at, strides})
-		at += n * strides[axis]
+		if size := n * inner; !c.Large(outer*size, 0.25) {
+			for i := range outer {
+				copyRun(out, x, i*size, i*s[axis]*inner+at, size)
+			}
+		} else {
+			move(c, out, x, []int{outer, size}, view{strides: []int{size, 1}}, view{at, []int{s[axis] * inner, 1}})
+		}
+		at += n * inner
 	}
 	return nil
 }

@@ -53,6 +53,11 @@ func (l *Loops[T, R]) run(c *engine.Call, d tensor.DType, ns float64) error {
 		c.Parallel(len(dst), ns, func(lo, hi int) { l.VV(dst[lo:hi], x[lo:hi], y[lo:hi]) })
 		return nil
 	}
+	if b.Len() > 1 {
+		if n, step := rowsOver(as, bs); n > 1 {
+			return l.runRows(c, d, ns, n, step)
+		}
+	}
 	dims, err := shape.Broadcast(as, bs)
 	if err != nil {
 		return err
@@ -85,6 +90,71 @@ func (l *Loops[T, R]) run(c *engine.Call, d tensor.DType, ns float64) error {
 		c.Parallel(p.Rows, ns*float64(p.Inner), func(lo, hi int) { l.rows(p, dst, x, y, lo, hi) })
 	}
 	return nil
+}
+
+// rowsOver returns the length of the rows of a tensor of shape a over which one of
+// shape b stretches so that a keeps its shape: all rows meet the elements of b,
+// step 1, or each meets one, step 0. The length is 0 where b does neither.
+func rowsOver(a, b tensor.Shape) (n, step int) {
+	if len(b) > len(a) || len(a) == 0 {
+		return 0, 0
+	}
+	// Dimensions that are equal, from the end and from the beginning.
+	same := 0
+	for same < len(b) && a[len(a)-1-same] == b[len(b)-1-same] {
+		same++
+	}
+	inner, whole := 1, true
+	for _, d := range b[:len(b)-same] {
+		whole = whole && d == 1
+	}
+	if whole && same > 0 {
+		for _, d := range a[len(a)-same:] {
+			inner *= d
+		}
+		return inner, 1
+	}
+	if len(b) != len(a) {
+		return 0, 0
+	}
+	at := 0
+	for at < len(b) && a[at] == b[at] {
+		at++
+	}
+	for i, d := range b[at:] {
+		if d != 1 {
+			return 0, 0
+		}
+		inner *= a[at+i]
+	}
+	return inner, 0
+}
+
+// runRows runs the loops over rows of n elements of input 0, see [rowsOver].
+func (l *Loops[T, R]) runRows(c *engine.Call, d tensor.DType, ns float64, n, step int) error {
+	out, err := c.AllocOver(0, 0, d, c.In(0).Shape())
+	if err != nil {
+		return err
+	}
+	dst, x, y := tensor.Values[R](out), tensor.Values[T](c.In(0)), tensor.Values[T](c.In(1))
+	if !c.Large(len(dst), ns) {
+		l.over(dst, x, y, n, step)
+		return nil
+	}
+	c.Parallel(len(dst)/n, ns*float64(n), func(lo, hi int) { l.over(dst[lo*n:hi*n], x[lo*n:hi*n], y[lo*(1-step):], n, step) })
+	return nil
+}
+
+// over runs the loops over rows of n elements.
+func (l *Loops[T, R]) over(dst []R, x, y []T, n, step int) {
+	for i := 0; len(dst) > 0; i++ {
+		if step == 1 {
+			l.VV(dst[:n], x[:n], y)
+		} else {
+			l.VS(dst[:n], x[:n], y[i])
+		}
+		dst, x = dst[n:], x[n:]
+	}
 }
 
 // rows runs rows lo to hi of a broadcast.

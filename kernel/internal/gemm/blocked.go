@@ -81,6 +81,10 @@ func (p *product) run(par Parallel) {
 		t.run(p.path, p.size, p.m, p.n)
 		return
 	}
+	if direct && p.m <= p.rows && (par == nil || p.cost(p.m, p.n, p.k) < 2*taskTime) {
+		p.panel()
+		return
+	}
 
 	j := jobs.Get().(*job)
 	j.product = *p
@@ -116,6 +120,27 @@ func (p *product) run(par Parallel) {
 	}
 	j.product = product{}
 	jobs.Put(j)
+}
+
+// panel computes a product of one tile of rows whose B can be read where it lies: it
+// is over before there is anything to share out, or to gain by packing.
+func (p *product) panel() {
+	width := p.lanes * p.vecs
+	if p.m == 1 {
+		width = p.lanes * p.wide
+	}
+	block := blockK(p.k)
+	for k := 0; k < p.k; k += block {
+		t := tile{aRow: p.aRow, aCol: p.aCol, bRow: p.bRow, cRow: p.cRow, k: uintptr(min(block, p.k-k)), a: unsafe.Add(p.a, uintptr(k)*p.aCol)}
+		if p.add || k > 0 {
+			t.add = 1
+		}
+		for col := 0; col < p.n; col += width {
+			t.b = unsafe.Add(p.b, uintptr(k)*p.bRow+uintptr(col*p.size))
+			t.c = unsafe.Add(p.c, col*p.size)
+			t.run(p.path, p.size, p.m, min(width, p.n-col))
+		}
+	}
 }
 
 func each(par Parallel, n int, ns float64, fn func(lo, hi int)) {
