@@ -10,10 +10,16 @@ import (
 // arrayRules are the rules of ops that move elements: each moves the gradient
 // back.
 var arrayRules = map[string]Rule{
-	"Identity":    pass,
-	"IdentityN":   passAll,
-	"Snapshot":    pass,
-	"EnsureShape": pass,
+	"PlaceholderWithDefault": pass,
+	"Print":                  pass,
+	"CheckNumerics":          checkNumerics,
+	"CheckNumericsV2":        checkNumerics,
+	"Diag":                   func(s *ops.Scope, op *Op) { op.Give(0, s.Emit1("DiagPart", nil, op.Grad(0))) },
+	"DiagPart":               func(s *ops.Scope, op *Op) { op.Give(0, s.Emit1("Diag", nil, op.Grad(0))) },
+	"Identity":               pass,
+	"IdentityN":              passAll,
+	"Snapshot":               pass,
+	"EnsureShape":            pass,
 	"PreventGradient": func(s *ops.Scope, op *Op) {
 		s.Fail(op.Name(), fmt.Errorf("there is no gradient: %s", op.Attrs().String("message", "the op says so")))
 	},
@@ -79,9 +85,6 @@ var arrayRules = map[string]Rule{
 	"BatchToSpaceND":  byInverse("SpaceToBatchND"),
 	"ReverseSequence": byInverse("ReverseSequence"),
 	"GatherV2":        gradGather,
-	"GatherNd": func(s *ops.Scope, op *Op) {
-		op.Give(0, s.Emit1("ScatterNd", policy(op), op.In(1), op.Grad(0), shapeAs(s, op.In(0), op.In(1).DType())))
-	},
 	"ScatterNd": func(s *ops.Scope, op *Op) {
 		op.Give(1, s.Emit1("GatherNd", policy(op), op.Grad(0), op.In(0)))
 	},
@@ -117,6 +120,12 @@ func passAll(s *ops.Scope, op *Op) {
 	for i := range op.NumIn() {
 		op.Give(i, op.Grad(i))
 	}
+}
+
+// checkNumerics checks the gradient as the op has checked its input.
+func checkNumerics(s *ops.Scope, op *Op) {
+	message := "Not a number (NaN) or infinity (Inf) values detected in gradient. " + op.Attrs().String("message", "")
+	op.Give(0, s.Emit1(op.Name(), graph.Attrs{graph.String("message", message)}, op.Grad(0)))
 }
 
 // likeInput gives the gradient the input's shape.

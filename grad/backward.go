@@ -36,6 +36,10 @@ func (t *Tape) backward(targets []*ops.Value, srcs []source, os []*GradientOptio
 		defer t.Release()
 	}
 
+	if n := len(o.OutputGradients); n > len(targets) {
+		s.Fail("GradientTape.Gradient", fmt.Errorf("there are %d OutputGradients for %d targets", n, len(targets)))
+		return out
+	}
 	slots := make([]int32, len(srcs))
 	for i, src := range srcs {
 		slots[i] = -1
@@ -96,7 +100,7 @@ func (t *Tape) propagate(s *ops.Scope, slots []int32, seed func(*Op) bool) ([]*o
 			}
 		}
 	}
-	b := Op{s: s, grads: make([]*ops.Value, t.next), slices: map[int32][]ops.IndexedSlices{}, needed: needed}
+	b := Op{s: s, rules: t.rules, grads: make([]*ops.Value, t.next), slices: map[int32][]ops.IndexedSlices{}, needed: needed}
 	if !seed(&b) {
 		return nil, false
 	}
@@ -140,9 +144,9 @@ func (t *Tape) seed(b *Op, i int, target *ops.Value, o GradientOptions) bool {
 	if slot < 0 {
 		return true // nothing that is watched leads to it
 	}
-	dy := o.OutputGradient
-	if i > 0 {
-		dy = nil
+	var dy *ops.Value
+	if i < len(o.OutputGradients) {
+		dy = o.OutputGradients[i]
 	}
 	switch {
 	case dy == nil && rankOf(target) == 0 && target.DType() == tensor.Float32:
@@ -150,8 +154,8 @@ func (t *Tape) seed(b *Op, i int, target *ops.Value, o GradientOptions) bool {
 	case dy == nil:
 		dy = ops.OnesLike(s, target)
 	case !fits(dy, target):
-		s.Fail("GradientTape.Gradient", fmt.Errorf("OutputGradient is %v%v, the target %v%v",
-			dy.DType(), dy.Shape(), target.DType(), target.Shape()))
+		s.Fail("GradientTape.Gradient", fmt.Errorf("OutputGradients has %v%v for target %d, which is %v%v",
+			dy.DType(), dy.Shape(), i, target.DType(), target.Shape()))
 		return false
 	}
 	b.give(slot, dy)
@@ -170,6 +174,7 @@ func (t *Tape) zero(src source) *ops.Value {
 // Op is a recorded op, as its [Rule] sees it.
 type Op struct {
 	s      *ops.Scope
+	rules  *Rules // of the tape
 	node   *node
 	grads  []*ops.Value
 	slices map[int32][]ops.IndexedSlices // by slot: those that grads has not been joined with yet

@@ -1,8 +1,6 @@
 package grad
 
 import (
-	"strings"
-
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 )
@@ -26,9 +24,12 @@ var convRules = merged(
 		"LRN": func(s *ops.Scope, op *Op) {
 			op.Give(0, s.Emit1("LRNGrad", op.Attrs(), op.Grad(0), op.In(0), op.Out(0)))
 		},
-		"FusedBatchNorm":   gradBatchNorm,
-		"FusedBatchNormV2": gradBatchNorm,
-		"FusedBatchNormV3": gradBatchNorm,
+		"FusedBatchNorm":       gradBatchNorm,
+		"FusedBatchNormV2":     gradBatchNorm,
+		"FusedBatchNormV3":     gradBatchNorm,
+		"FusedBatchNormGrad":   gradBatchNormGrad,
+		"FusedBatchNormGradV2": gradBatchNormGrad,
+		"FusedBatchNormGradV3": gradBatchNormGrad,
 	},
 )
 
@@ -72,37 +73,6 @@ func avgFamily(pool, back string) map[string]Rule {
 		back: func(s *ops.Scope, op *Op) {
 			op.Give(1, s.Emit1(pool, windowAttrs(op), op.Grad(0)))
 		},
-	}
-}
-
-// gradBatchNorm gives the gradients of a batch normalization. As in TensorFlow, only the
-// normalized image has a gradient, not the mean and variance beside it.
-func gradBatchNorm(s *ops.Scope, op *Op) {
-	dy := op.Grad(0)
-	if dy == nil {
-		return
-	}
-	var attrs graph.Attrs
-	for _, a := range op.Attrs() {
-		switch a.Name {
-		case "epsilon", "data_format", "is_training":
-			attrs = append(attrs, a)
-		}
-	}
-	mean, variance := op.Out(3), op.Out(4)
-	if _, ok := op.Attrs().Lookup("is_training"); ok && !op.Attrs().Bool("is_training") { // which is true unless told otherwise
-		mean, variance = op.In(3), op.In(4)
-	}
-	version := strings.TrimPrefix(op.Name(), "FusedBatchNorm")
-	in := []ops.Input{dy, op.In(0), op.In(1), mean, variance}
-	if version == "V3" {
-		in = append(in, op.Out(5))
-	}
-	out := s.EmitN(5, "FusedBatchNormGrad"+version, attrs, in...)
-	for i := range 3 {
-		if op.Needs(i) {
-			op.Give(i, out[i])
-		}
 	}
 }
 

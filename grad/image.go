@@ -3,18 +3,22 @@ package grad
 import (
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
 )
 
 // imageRules are the rules of resizing, colours and boxes.
 var imageRules = map[string]Rule{
 	"ResizeBilinear": byImage("ResizeBilinearGrad"),
-	"ResizeBicubic":  byImage("ResizeBicubicGrad"),
+	"ResizeBicubic": func(s *ops.Scope, op *Op) {
+		if d := op.In(0).DType(); d == tensor.Float32 || d == tensor.Float64 { // those of the gradient's op
+			byImage("ResizeBicubicGrad")(s, op)
+		}
+	},
 	"ResizeNearestNeighbor": func(s *ops.Scope, op *Op) {
 		size := s.Emit1("Slice", nil, sizesOf(s, op.In(0)), []int32{1}, []int32{2})
 		op.Give(0, s.Emit1("ResizeNearestNeighborGrad", resizeAttrs(op), op.Grad(0), size))
 	},
-	"NonMaxSuppression":   none,
-	"NonMaxSuppressionV2": none,
+	"RGBToHSV":            gradHue,
 	"NonMaxSuppressionV3": none,
 	"NonMaxSuppressionV4": none,
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// listRules are the rules of lists of tensors. The gradient with regard to a
-// list is a list of gradients.
+// listRules are the rules of lists of tensors and of optionals. The gradient with
+// regard to a list is a list of gradients, that to an optional an optional.
 var listRules = map[string]Rule{
 	"EmptyTensorList":   none,
 	"TensorListReserve": none,
@@ -69,6 +69,19 @@ var listRules = map[string]Rule{
 		d := op.Out(0).DType()
 		zeros := s.Emit1("TensorListReserve", elementType(d), anyShape, listLength(s, op.In(0)))
 		op.Give(0, s.Emit1("TensorListScatterIntoExistingList", elementType(d), zeros, op.Grad(0), op.In(1)))
+	},
+	"OptionalFromValue": func(s *ops.Scope, op *Op) {
+		types, shapes := make([]tensor.DType, op.NumIn()), make([]graph.PartialShape, op.NumIn())
+		for i := range types {
+			types[i], shapes[i] = op.In(i).DType(), op.In(i).Fact().Shape.Anonymous()
+		}
+		attrs := graph.Attrs{graph.Types("output_types", types...), graph.Shapes("output_shapes", shapes...)}
+		for i, dx := range s.EmitN(len(types), "OptionalGetValue", attrs, op.Grad(0)) {
+			op.Give(i, dx)
+		}
+	},
+	"OptionalGetValue": func(s *ops.Scope, op *Op) {
+		op.Give(0, s.Emit1("OptionalFromValue", nil, inputs(parts(op))...))
 	},
 	"TensorListScatter":   gradListScatter,
 	"TensorListScatterV2": gradListScatter,

@@ -168,6 +168,11 @@ var mathRules = map[string]Rule{
 		giveFirst(s, op, func() *ops.Value { return realOf(s, op.Grad(0)) })
 		giveSecond(s, op, func() *ops.Value { return imagOf(s, op.Grad(0)) })
 	},
+	"Angle": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
+		z := op.In(0)
+		turned := complexOf(s, imagOf(s, z), realOf(s, z))
+		return ops.Neg(s, ops.Mul(s, complexOf(s, dy, ops.ZerosLike(s, dy)), ops.Reciprocal(s, turned)))
+	}),
 	"ComplexAbs": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
 		zero := ops.ZerosLike(s, dy)
 		return ops.DivNoNan(s, ops.Mul(s, complexOf(s, dy, zero), op.In(0)), complexOf(s, op.Out(0), zero))

@@ -17,17 +17,28 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// constant are ops whose rule says that there is no gradient although small
-// changes show through at some places, or whose inputs are no numbers to vary.
-var constant = map[string]bool{
-	"FloorDiv": true, "TruncateDiv": true, "Sign": true, "Floor": true, "Ceil": true, "Rint": true, "Round": true,
-	"ZerosLike": true, "OnesLike": true, "OneHot": true, "ArgMax": true, "ArgMin": true, "Bitcast": true,
-	"NonMaxSuppression": true, "NonMaxSuppressionV2": true, "NonMaxSuppressionV3": true, "NonMaxSuppressionV4": true,
-	"PreventGradient": true,
+// constant reports whether an op's rule says that there is no gradient although
+// small changes show through at some places, or whose inputs are no numbers to vary.
+func constant(t *testing.T, op string) bool {
+	switch op {
+	case "Bitcast", "PreventGradient", "NonMaxSuppressionV3", "NonMaxSuppressionV4", // there is none
+		"FloorDiv", "TruncateDiv", "Sign", "Floor", "Ceil", "Rint", "Round", "ZerosLike", "OnesLike", "OneHot", "ArgMax", "ArgMin": // it is zero
+		return true
+	}
+	differentiable, registered := registry(t)[op]
+	return registered && !differentiable
 }
 
+// byFormula are ops whose rules follow TensorFlow where it deviates from
+// differences: the gradient of a normalization takes the batch's mean and
+// variance, which are inputs, for functions of the images; equal channels have
+// an order; rows that others overwrite have a gradient; some have no fixtures with numbers.
+// They have tests of their own.
+var byFormula = map[string]bool{"FusedBatchNormGrad": true, "FusedBatchNormGradV2": true, "FusedBatchNormGradV3": true, "RGBToHSV": true,
+	"ParallelDynamicStitch": true, "Print": true, "PlaceholderWithDefault": true, "CheckNumerics": true, "CheckNumericsV2": true}
+
 // byHandle are ops that read variables; they have tests of their own.
-var byHandle = map[string]bool{"ReadVariableOp": true, "ResourceGather": true}
+var byHandle = map[string]bool{"ReadVariableOp": true, "ResourceGather": true, "ResourceGatherNd": true}
 
 // byFunction are ops that call functions or work on lists; they have tests of
 // their own, too.
@@ -37,6 +48,7 @@ var byFunction = map[string]bool{
 	"EmptyTensorList": true, "TensorListReserve": true, "TensorListLength": true, "TensorListPushBack": true, "TensorListPopBack": true,
 	"TensorListSetItem": true, "TensorListGetItem": true, "TensorListStack": true, "TensorListFromTensor": true,
 	"TensorListConcat": true, "TensorListConcatV2": true, "TensorListSplit": true, "TensorListResize": true, "TensorListGather": true,
+	"OptionalFromValue": true, "OptionalGetValue": true,
 	"TensorListScatter": true, "TensorListScatterV2": true, "TensorListScatterIntoExistingList": true,
 }
 
@@ -83,7 +95,7 @@ var modes = []struct {
 func TestGradientsEqualNumericDifferences(t *testing.T) {
 	fixtures := opfixture.Load(t, "../kernel/testdata/tf2.21")
 	for _, op := range grad.All().Ops() {
-		if constant[op] || byHandle[op] || byFunction[op] {
+		if constant(t, op) || byHandle[op] || byFunction[op] || byFormula[op] {
 			continue
 		}
 		t.Run(op, func(t *testing.T) {
@@ -150,6 +162,9 @@ func newCall(t *testing.T, f opfixture.Fixture) (*opCall, bool) {
 		}
 	}
 	c.vary = slices.DeleteFunc(c.vary, func(i int) bool { return slices.Contains(undifferentiated[f.Op], i) })
+	if strings.HasSuffix(f.Op, "DynamicStitch") && c.repeats(len(c.in)/2) || f.Op == "SparseToDense" && !c.attrs.Bool("validate_indices") && c.attrs.Has("validate_indices") {
+		return nil, false // TensorFlow gives what others overwrite its gradient, too
+	}
 	if strings.HasPrefix(f.Op, "MaxPool") {
 		if f.Op == "MaxPoolGrad" && c.attrs.Has("explicit_paddings") {
 			return nil, false // TensorFlow has no op for its gradient
@@ -185,6 +200,17 @@ func newCall(t *testing.T, f opfixture.Fixture) (*opCall, bool) {
 		}
 	}
 	return c, len(c.vary) > 0 && elements > 0 && elements < 400
+}
+
+// repeats reports whether two elements of the first n inputs are equal.
+func (c *opCall) repeats(n int) bool {
+	var all []int64
+	for _, x := range c.in[:n] {
+		list, _ := x.Int64s()
+		all = append(all, list...)
+	}
+	slices.Sort(all)
+	return len(slices.Compact(slices.Clone(all))) < len(all)
 }
 
 // unlike reports whether all elements of input 0 differ. It takes those in single

@@ -64,8 +64,13 @@ func All() *Rules { return builtin() }
 
 var builtin = sync.OnceValue(func() *Rules {
 	all := &Rules{byOp: map[string]Rule{}}
-	for _, family := range []map[string]Rule{mathRules, reduceRules, arrayRules, nnRules, convRules, imageRules, rnnRules, stateRules, listRules, functionRules,
-		segmentRules, scatterRules, diagonalRules, moveRules} {
+	for _, family := range []map[string]Rule{
+		constantRules(), // first, for a rule of a family goes before
+		mathRules, reduceRules, arrayRules, stitchRules, sparseRules, raggedRules,
+		nnRules, convRules, imageRules, rnnRules,
+		segmentRules, scatterRules, diagonalRules, moveRules,
+		stateRules, listRules, functionRules,
+	} {
 		for op, rule := range family {
 			all.byOp[op] = rule
 		}

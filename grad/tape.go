@@ -137,15 +137,21 @@ func Of(s *ops.Scope, f func(s *ops.Scope) *ops.Value, o ...*Options) (loss *ops
 // from something that the tape watches: its gradient would miss that part.
 // ops.StopGradient says that this is meant.
 func Record(s *ops.Scope, o ...*Options) (*ops.Scope, *Tape) {
-	t := &Tape{scope: s}
+	var opts Options
 	for _, o := range o {
 		if o != nil {
-			t.opts = *o
+			opts = *o
 		}
 	}
-	if t.rules = t.opts.Rules; t.rules == nil {
-		t.rules = RulesOf(s)
+	if opts.Rules == nil {
+		opts.Rules = RulesOf(s)
 	}
+	return record(s, opts)
+}
+
+// record makes a tape whose options have rules.
+func record(s *ops.Scope, opts Options) (*ops.Scope, *Tape) {
+	t := &Tape{scope: s, opts: opts, rules: opts.Rules}
 	t.Watch(t.opts.Watch...)
 	return s.WithRecorder(t), t
 }
@@ -252,9 +258,9 @@ func (t *Tape) varSlot(v *trackable.Variable) int32 {
 
 // GradientOptions say what [Tape.GradientWith] computes.
 type GradientOptions struct {
-	// OutputGradient is the gradient that flows into the target, of its type and
-	// shape. Default: ones.
-	OutputGradient *ops.Value
+	// OutputGradients are the gradients that flow into the targets, of their types
+	// and shapes; a nil one is ones. Default: nil, ones for all.
+	OutputGradients []*ops.Value
 	// Zero gives zeros instead of nil for a source that the target doesn't
 	// depend on. Default: false.
 	Zero bool
@@ -282,7 +288,7 @@ func (t *Tape) GradientOf(target *ops.Value, sources ...*ops.Value) []*ops.Value
 }
 
 // GradientWith does what [Tape.GradientOf] does, with options and any number of
-// targets, whose gradients add up. OutputGradient is then the first target's.
+// targets, whose gradients add up.
 func (t *Tape) GradientWith(targets, sources []*ops.Value, o ...*GradientOptions) []*ops.Value {
 	srcs := make([]source, len(sources))
 	for i, v := range sources {

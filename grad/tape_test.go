@@ -181,7 +181,7 @@ func TestTargetsAndOutputGradientsWeigh(t *testing.T) {
 	rec, tape := grad.Record(s)
 	tape.Watch(x)
 	y, z := ops.Square(rec, x), ops.Mul(rec, x, 5)
-	g := tape.GradientWith([]*ops.Value{y, z}, []*ops.Value{x}, &grad.GradientOptions{OutputGradient: ops.ValueOf(tensor.Vector(10.0, 100.0))})
+	g := tape.GradientWith([]*ops.Value{y, z}, []*ops.Value{x}, &grad.GradientOptions{OutputGradients: []*ops.Value{ops.ValueOf(tensor.Vector(10.0, 100.0))}})
 	if got := fmt.Sprint(flat(g[0])); got != "[25 405]" {
 		t.Errorf("got %v", got)
 	}
@@ -206,9 +206,9 @@ func TestMistakesAreNamed(t *testing.T) {
 			rec, tape := grad.Record(s)
 			tape.Gradient(ops.Square(rec, v), []*trackable.Variable{nil})
 		},
-		"OutputGradient is": func(s *ops.Scope) {
+		"OutputGradients has": func(s *ops.Scope) {
 			rec, tape := grad.Record(s)
-			tape.Gradient(ops.Square(rec, v), []*trackable.Variable{v}, &grad.GradientOptions{OutputGradient: ops.ValueOf(tensor.Vector(1.0))})
+			tape.Gradient(ops.Square(rec, v), []*trackable.Variable{v}, &grad.GradientOptions{OutputGradients: []*ops.Value{ops.ValueOf(tensor.Vector(1.0))}})
 		},
 		"the gradient rule gives": func(s *ops.Scope) {
 			rules := grad.All().With("Square", func(s *ops.Scope, op *grad.Op) { op.Give(0, ops.Const(s, []float32{1, 2})) })

@@ -41,6 +41,8 @@ type program struct {
 	run   func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value
 	// runWith is run with what with has made.
 	runWith func(s *ops.Scope, with any, vars []*trackable.Variable, in []*ops.Value) []*ops.Value
+	// flows are the outputs into which gradients flow; nil means all.
+	flows []int
 	// tolerance is how far an element may be from TensorFlow's, relative to the
 	// largest element; 0 means the same bits.
 	tolerance float64

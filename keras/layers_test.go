@@ -41,7 +41,7 @@ func TestActivationsAndTheirGradientsAreTensorFlows(t *testing.T) {
 			rec, tape := grad.Record(s)
 			tape.Watch(in)
 			y := f(rec, in)
-			dx := tape.GradientWith([]*ops.Value{y}, []*ops.Value{in}, &grad.GradientOptions{OutputGradient: ops.ValueOf(up)})[0]
+			dx := tape.GradientWith([]*ops.Value{y}, []*ops.Value{in}, &grad.GradientOptions{OutputGradients: []*ops.Value{ops.ValueOf(up)}})[0]
 			must(t, s.Err())
 			near(t, "value", data(t, y), array(t, z, name), 2e-5, 0.1)
 			near(t, "gradient", data(t, dx), array(t, z, name+"/gradient"), 5e-5, 0.1)

@@ -1,0 +1,79 @@
+package grad_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/kernel"
+)
+
+// registry returns the ops that TensorFlow's registry of gradients knows, and
+// whether they have one.
+func registry(t *testing.T) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile("testdata/tf2.21/gradients.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		word, op, _ := strings.Cut(strings.TrimSpace(line), " ")
+		ops[op] = word == "yes"
+	}
+	return ops
+}
+
+// unwritten are ops with a kernel that TensorFlow differentiates and we don't.
+var unwritten = map[string]string{
+	"CropAndResize": "the ops of its gradient have no kernel",
+	"Digamma":       "the op of its gradient, Polygamma, has no kernel",
+}
+
+func init() {
+	for _, version := range []string{"", "V2", "V3"} {
+		unwritten["CudnnRNN"+version] = "the op of its gradient, CudnnRNNBackprop" + version + ", has no kernel"
+	}
+	for _, op := range []string{"Read", "Write", "Gather", "Scatter", "Concat", "Split"} {
+		for _, version := range []string{"", "V2", "V3"} {
+			unwritten["TensorArray"+op+version] = "TensorFlow 1's arrays accumulate gradients in arrays of their own, of which there is no kernel"
+		}
+	}
+}
+
+// more are ops that TensorFlow has no gradient of.
+var more = map[string]string{
+	"Snapshot":                "an identity",
+	"Bitcast":                 "constant: bits have no gradient",
+	"NonMaxSuppressionV3":     "constant: its outputs are places",
+	"NonMaxSuppressionV4":     "constant: its outputs are places",
+	"SoftsignGrad":            "the second derivative",
+	"MaxPoolGradGradV2":       "as MaxPoolGradGrad's",
+	"EmptyTensorList":         "constant: a list of nothing",
+	"TensorListReserve":       "constant: a list of nothing",
+	"PartitionedCall":         "TensorFlow makes the gradients of calls elsewhere",
+	"StatefulPartitionedCall": "TensorFlow makes the gradients of calls elsewhere",
+}
+
+func TestRulesAreThoseOfTensorFlowsRegistry(t *testing.T) {
+	known, rules, kernels := registry(t), grad.All(), kernel.All()
+	for op, differentiable := range known {
+		switch has := rules.Lookup(op) != nil; {
+		case kernels.Lookup(op) == nil:
+		case has && unwritten[op] != "":
+			t.Errorf("%s has a rule: unwritten is out of date", op)
+		case !has && unwritten[op] == "":
+			t.Errorf("%s has no rule; TensorFlow's registry: %v", op, differentiable)
+		}
+	}
+	for _, op := range rules.Ops() {
+		_, ok := known[op]
+		if ok && more[op] != "" {
+			t.Errorf("TensorFlow has a gradient of %s: more is out of date", op)
+		}
+		if !ok && more[op] == "" {
+			t.Errorf("TensorFlow has no gradient of %s", op)
+		}
+	}
+}
