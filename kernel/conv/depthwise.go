@@ -1,6 +1,8 @@
 package conv
 
 import (
+	"math"
+
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/gemm"
 	"github.com/cairnml/cairn/kernel/internal/simd"
@@ -43,19 +45,32 @@ func depthwiseForward[T real](c *engine.Call, g *geometry, y, x, f []T, e *gemm.
 	defer fr.free()
 	out, done := last(c, y, g.channelsFirst, g.n, g.out, g.o)
 	defer done()
+	end, rest := ending(e, g.o)
 	rows := g.n * g.out[1]
 	c.Parallel(rows, float64(g.out[2]*g.o*g.taps())*0.02+50, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			from, to := r*g.out[2]*g.o, (r+1)*g.out[2]*g.o
-			depthwiseRow(&h, &fr, out[from:to], f, r)
-			e.Rows(out, from, to, g.o)
+			depthwiseRow(&h, &fr, out[from:to], f, r, end)
+			rest.Rows(out, from, to, g.o)
 		}
 	})
 }
 
+// ending returns what of an epilogue the sums take with them, and the rest.
+func ending[T real](e *gemm.Epilogue[T], channels int) (*simd.Ending[T], *gemm.Epilogue[T]) {
+	if e == nil || e.Add != nil || e.Bias == nil {
+		return nil, e
+	}
+	end := &simd.Ending[T]{Bias: e.Bias[:channels], Low: T(math.Inf(-1)), High: T(math.Inf(1))}
+	if e.Clamp {
+		end.Low, end.High = e.Low, e.High
+	}
+	return end, &gemm.Epilogue[T]{Map: e.Map}
+}
+
 // depthwiseRow computes a row of places. Taps outside the image are left out: at
 // its sides place by place, between them for all places at once.
-func depthwiseRow[T real](g *geometry, fr *frame[T], dst, f []T, r int) {
+func depthwiseRow[T real](g *geometry, fr *frame[T], dst, f []T, r int, end *simd.Ending[T]) {
 	s, image := fr.strides()
 	y := r % g.out[1]
 	y0, y1 := g.span(1, y)
@@ -73,8 +88,11 @@ func depthwiseRow[T real](g *geometry, fr *frame[T], dst, f []T, r int) {
 		to := dst[x*g.o : (x+n)*g.o]
 		if taps.Rows, taps.Columns, taps.Places = y1-y0, x1-x0, n; taps.Rows <= 0 || taps.Columns <= 0 {
 			clear(to)
+			if end != nil {
+				vec.Finish(to, end)
+			}
 		} else {
-			vec.Depthwise(to, fr.data[from+y0*taps.RowStep+g.place(2, x)*s[2]+x0*taps.ColumnStep:], f[y0*taps.WeightStep+x0*g.o:], &taps)
+			vec.Depthwise(to, fr.data[from+y0*taps.RowStep+g.place(2, x)*s[2]+x0*taps.ColumnStep:], f[y0*taps.WeightStep+x0*g.o:], &taps, end)
 		}
 		x += n
 	}

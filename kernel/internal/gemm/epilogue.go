@@ -90,11 +90,29 @@ func newFinisher[T float32 | float64](e *Epilogue[T], path Path, dst []T, cols i
 	return f
 }
 
-// block applies the epilogue to rows × cols elements at c, cRow bytes apart,
-// which stand in columns from col on; there are no more of them than a panel is
-// wide.
+// begin lets the tile's kernel apply the epilogue to the columns from col on, where
+// it can; block does what is left.
+func (f *finisher[T]) begin(t *tile, col int) {
+	if f.path != AVX512 || f.Bias == nil && f.Add == nil && !f.Clamp {
+		return
+	}
+	t.finish, t.bias = 1, f.neutral
+	if f.Bias != nil {
+		t.bias = unsafe.Pointer(&f.Bias[col])
+	}
+	if f.Add != nil {
+		t.addend = unsafe.Add(unsafe.Pointer(unsafe.SliceData(f.Add)), uintptr(t.c)-uintptr(f.dst))
+	}
+	*(*T)(unsafe.Pointer(&t.low)), *(*T)(unsafe.Pointer(&t.high)) = f.low, f.high
+}
+
+// block applies what begin has not to rows × cols elements at c, cRow bytes
+// apart, which stand in columns from col on; there are no more of them than a
+// panel is wide.
 func (f *finisher[T]) block(c unsafe.Pointer, cRow uintptr, rows, col, cols int) {
-	f.add(c, cRow, rows, col, cols)
+	if f.path != AVX512 {
+		f.add(c, cRow, rows, col, cols)
+	}
 	if f.Map != nil {
 		for i := range rows {
 			f.Map(unsafe.Slice((*T)(unsafe.Add(c, uintptr(i)*cRow)), cols))
@@ -102,7 +120,7 @@ func (f *finisher[T]) block(c unsafe.Pointer, cRow uintptr, rows, col, cols int)
 	}
 }
 
-// add does what block does, but for the Map.
+// add adds and bounds as the epilogue says.
 func (f *finisher[T]) add(c unsafe.Pointer, cRow uintptr, rows, col, cols int) {
 	bias, add, addRow := f.neutral, f.neutral, uintptr(0)
 	if f.Bias != nil {

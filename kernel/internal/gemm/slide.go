@@ -142,8 +142,12 @@ func (j *slide[T]) group(copies *buffer, t0, t1, q0, q1 int) {
 					t.a = unsafe.Add(copies.p, i*j.rows*j.pitch())
 				}
 				t.c = unsafe.Add(x.dst, q*j.panelW*size)
+				ends := j.finisher.Epilogue != nil && k+ks == j.k
+				if ends {
+					j.finisher.begin(&t, q*j.panelW)
+				}
 				t.run(j.path, size, x.rows, cols)
-				if j.finisher.Epilogue != nil && k+ks == j.k {
+				if ends {
 					j.finisher.block(t.c, t.cRow, x.rows, q*j.panelW, cols)
 				}
 			}

@@ -14,6 +14,13 @@ type tile struct {
 	last       uintptr        // columns in the last vector, set by run
 	add        uintptr        // not 0: add to C
 	next       unsafe.Pointer // what is to be fetched to the L2 cache, laid out as b; any address will do
+
+	// The epilogue, where finish is not 0; only the tiles of AVX-512 of up to two
+	// vectors know it.
+	finish    uintptr
+	bias      unsafe.Pointer // a row
+	addend    unsafe.Pointer // laid out as c; nil: none
+	low, high uint64         // elements
 }
 
 func (t *tile) generic(size, rows, cols int) {

@@ -7,7 +7,7 @@ package simd
 //		s := 0
 //		for r in [0, Rows), k in [0, Columns):
 //			s += w[r*WeightStep+k*Channels+c] * src[p*PlaceStep+r*RowStep+k*ColumnStep+c]
-//		dst[p*Channels+c] = s
+//		dst[p*Channels+c] = s // or what an Ending makes of it
 //
 // All counts are at least 1, and no step is negative.
 type Taps struct {
@@ -16,6 +16,16 @@ type Taps struct {
 	WeightStep          int // between the rows of weights
 	Places, PlaceStep   int
 	Channels            int
+}
+
+// Ending is what happens to each sum before it is stored:
+//
+//	s = min(max(s + Bias[c], Low), High)
+//
+// What is not a number stays so.
+type Ending[T any] struct {
+	Bias      []T
+	Low, High T
 }
 
 // Check panics where the steps lead out of the slices' lengths.

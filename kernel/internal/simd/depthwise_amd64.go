@@ -15,6 +15,9 @@ type strip struct {
 	dstStep             uintptr
 	blocks              uintptr // of channels
 	last                uintptr // channels of the last vector, of loops that leave lanes out
+	finish              uintptr // not 0: there is an ending
+	bias                unsafe.Pointer
+	low, high           uint64 // elements
 }
 
 // run runs the loop for elements of a size, over blocks of one vector or two.
@@ -40,24 +43,27 @@ func (s *strip) run(size, vecs int) {
 }
 
 // Depthwise computes a row of a depthwise convolution, see [Taps], for as many channels
-// from the first on as it returns.
-func Depthwise[T any](dst, src, w []T, t *Taps) int {
+// from the first on as it returns. A nil end is none.
+func Depthwise[T any](dst, src, w []T, t *Taps, end *Ending[T]) int {
 	if !enabled {
 		return 0
 	}
-	switch dst := any(dst).(type) {
-	case []float32:
-		src, w := any(src).([]float32), any(w).([]float32)
-		return depthwise(unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), unsafe.Pointer(&w[0]), 4, t)
-	case []float64:
-		src, w := any(src).([]float64), any(w).([]float64)
-		return depthwise(unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), unsafe.Pointer(&w[0]), 8, t)
+	var z T
+	switch any(z).(type) {
+	case float32, float64:
+	default:
+		return 0
 	}
-	return 0
+	var s strip
+	if end != nil {
+		s.finish, s.bias = 1, unsafe.Pointer(&end.Bias[0])
+		*(*T)(unsafe.Pointer(&s.low)), *(*T)(unsafe.Pointer(&s.high)) = end.Low, end.High
+	}
+	return s.depthwise(unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), unsafe.Pointer(&w[0]), int(unsafe.Sizeof(z)), t)
 }
 
-// depthwise runs the loops over elements of a size.
-func depthwise(dst, src, w unsafe.Pointer, size int, t *Taps) int {
+// depthwise runs the loops over elements of a size, with the same ending as end.
+func (end *strip) depthwise(dst, src, w unsafe.Pointer, size int, t *Taps) int {
 	lanes := 32 / size
 	if wide {
 		lanes = 64 / size
@@ -82,6 +88,10 @@ func depthwise(dst, src, w unsafe.Pointer, size int, t *Taps) int {
 				wRowStep: bytes(t.WeightStep), wStep: bytes(t.Channels),
 				places: uintptr(places), placeStep: bytes(t.PlaceStep), dstStep: bytes(t.Channels),
 				blocks: uintptr(blocks), last: uintptr(min(left, lanes)),
+				finish: end.finish, bias: end.bias, low: end.low, high: end.high,
+			}
+			if s.finish != 0 {
+				s.bias = unsafe.Add(s.bias, c*size)
 			}
 			s.run(size, vecs)
 			c += min(left, blocks*vecs*lanes)

@@ -3,7 +3,7 @@
 package simd
 
 // Depthwise computes a row of a depthwise convolution, see [Taps].
-func Depthwise[T any](dst, src, w []T, t *Taps) int { return 0 }
+func Depthwise[T any](dst, src, w []T, t *Taps, end *Ending[T]) int { return 0 }
 
 // ExpSum computes dst = exp(a-m) of float32 and adds element i, not rounded to
 // float32 yet, to sums[i%8].

@@ -37,32 +37,66 @@ depthwiseF32AVX512_2_many_row:
 	MOVQ 32(AX), R9
 
 depthwiseF32AVX512_2_many_tap:
-	VMOVUPS (R12), Z8
-	VMULPS  (R11), Z8, Z9
-	VADDPS  Z9, Z0, Z0
-	VMULPS  (R11)(SI*1), Z8, Z9
-	VADDPS  Z9, Z2, Z2
-	VMULPS  (R11)(SI*2), Z8, Z9
-	VADDPS  Z9, Z4, Z4
-	VMULPS  (R11)(DI*1), Z8, Z8
-	VADDPS  Z8, Z6, Z6
-	VMOVUPS 64(R12), Z8
-	VMULPS  64(R11), Z8, Z9
-	VADDPS  Z9, Z1, Z1
-	VMULPS  64(R11)(SI*1), Z8, Z9
-	VADDPS  Z9, Z3, Z3
-	VMULPS  64(R11)(SI*2), Z8, Z9
-	VADDPS  Z9, Z5, Z5
-	VMULPS  64(R11)(DI*1), Z8, Z8
-	VADDPS  Z8, Z7, Z7
-	ADDQ    48(AX), R11
-	ADDQ    64(AX), R12
-	DECQ    R9
-	JNE     depthwiseF32AVX512_2_many_tap
-	ADDQ    40(AX), R10
-	ADDQ    56(AX), R13
-	DECQ    R8
-	JNE     depthwiseF32AVX512_2_many_row
+	VMOVUPS      (R12), Z8
+	VMULPS       (R11), Z8, Z9
+	VADDPS       Z9, Z0, Z0
+	VMULPS       (R11)(SI*1), Z8, Z9
+	VADDPS       Z9, Z2, Z2
+	VMULPS       (R11)(SI*2), Z8, Z9
+	VADDPS       Z9, Z4, Z4
+	VMULPS       (R11)(DI*1), Z8, Z8
+	VADDPS       Z8, Z6, Z6
+	VMOVUPS      64(R12), Z8
+	VMULPS       64(R11), Z8, Z9
+	VADDPS       Z9, Z1, Z1
+	VMULPS       64(R11)(SI*1), Z8, Z9
+	VADDPS       Z9, Z3, Z3
+	VMULPS       64(R11)(SI*2), Z8, Z9
+	VADDPS       Z9, Z5, Z5
+	VMULPS       64(R11)(DI*1), Z8, Z8
+	VADDPS       Z8, Z7, Z7
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF32AVX512_2_many_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF32AVX512_2_many_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF32AVX512_2_many_store
+	MOVQ         120(AX), R8
+	VBROADCASTSS 128(AX), Z8
+	VBROADCASTSS 136(AX), Z9
+	VMOVUPS      (R8), Z12
+	VADDPS       Z12, Z0, Z0
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VADDPS       Z12, Z2, Z2
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VADDPS       Z12, Z4, Z4
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VADDPS       Z12, Z6, Z6
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z9, Z6
+	VMOVUPS      64(R8), Z12
+	VADDPS       Z12, Z1, Z1
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VADDPS       Z12, Z3, Z3
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VADDPS       Z12, Z5, Z5
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VADDPS       Z12, Z7, Z7
+	VMAXPS       Z7, Z8, Z7
+	VMINPS       Z7, Z9, Z7
+
+depthwiseF32AVX512_2_many_store:
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
 	ADDQ    88(AX), CX
@@ -97,20 +131,36 @@ depthwiseF32AVX512_2_one_row:
 	MOVQ 32(AX), R9
 
 depthwiseF32AVX512_2_one_tap:
-	VMOVUPS (R12), Z8
-	VMULPS  (R11), Z8, Z8
-	VADDPS  Z8, Z10, Z10
-	VMOVUPS 64(R12), Z8
-	VMULPS  64(R11), Z8, Z8
-	VADDPS  Z8, Z11, Z11
-	ADDQ    48(AX), R11
-	ADDQ    64(AX), R12
-	DECQ    R9
-	JNE     depthwiseF32AVX512_2_one_tap
-	ADDQ    40(AX), R10
-	ADDQ    56(AX), R13
-	DECQ    R8
-	JNE     depthwiseF32AVX512_2_one_row
+	VMOVUPS      (R12), Z8
+	VMULPS       (R11), Z8, Z8
+	VADDPS       Z8, Z10, Z10
+	VMOVUPS      64(R12), Z8
+	VMULPS       64(R11), Z8, Z8
+	VADDPS       Z8, Z11, Z11
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF32AVX512_2_one_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF32AVX512_2_one_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF32AVX512_2_one_store
+	MOVQ         120(AX), R8
+	VBROADCASTSS 128(AX), Z8
+	VBROADCASTSS 136(AX), Z9
+	VMOVUPS      (R8), Z12
+	VADDPS       Z12, Z10, Z10
+	VMAXPS       Z10, Z8, Z10
+	VMINPS       Z10, Z9, Z10
+	VMOVUPS      64(R8), Z12
+	VADDPS       Z12, Z11, Z11
+	VMAXPS       Z11, Z8, Z11
+	VMINPS       Z11, Z9, Z11
+
+depthwiseF32AVX512_2_one_store:
 	VMOVUPS Z10, (CX)
 	VMOVUPS Z11, 64(CX)
 	ADDQ    88(AX), CX
@@ -122,6 +172,7 @@ depthwiseF32AVX512_2_done:
 	ADDQ $0x00000080, (AX)
 	ADDQ $0x00000080, 8(AX)
 	ADDQ $0x00000080, 16(AX)
+	ADDQ $0x00000080, 120(AX)
 	DECQ 96(AX)
 	JNE  depthwiseF32AVX512_2_block
 	VZEROUPPER
@@ -161,35 +212,56 @@ depthwiseF32AVX512_1_many_row:
 	MOVQ 32(AX), R9
 
 depthwiseF32AVX512_1_many_tap:
-	VMOVUPS.Z (R12), K1, Z4
-	VMULPS.Z  (R11), Z4, K1, Z5
-	VADDPS    Z5, Z0, Z0
-	VMULPS.Z  (R11)(SI*1), Z4, K1, Z5
-	VADDPS    Z5, Z1, Z1
-	VMULPS.Z  (R11)(SI*2), Z4, K1, Z5
-	VADDPS    Z5, Z2, Z2
-	VMULPS.Z  (R11)(DI*1), Z4, K1, Z4
-	VADDPS    Z4, Z3, Z3
-	ADDQ      48(AX), R11
-	ADDQ      64(AX), R12
-	DECQ      R9
-	JNE       depthwiseF32AVX512_1_many_tap
-	ADDQ      40(AX), R10
-	ADDQ      56(AX), R13
-	DECQ      R8
-	JNE       depthwiseF32AVX512_1_many_row
-	VMOVUPS   Z0, K1, (CX)
-	ADDQ      88(AX), CX
-	VMOVUPS   Z1, K1, (CX)
-	ADDQ      88(AX), CX
-	VMOVUPS   Z2, K1, (CX)
-	ADDQ      88(AX), CX
-	VMOVUPS   Z3, K1, (CX)
-	ADDQ      88(AX), CX
-	LEAQ      (DX)(SI*4), DX
-	SUBQ      $0x04, BX
-	CMPQ      BX, $0x04
-	JGE       depthwiseF32AVX512_1_places
+	VMOVUPS.Z    (R12), K1, Z4
+	VMULPS.Z     (R11), Z4, K1, Z5
+	VADDPS       Z5, Z0, Z0
+	VMULPS.Z     (R11)(SI*1), Z4, K1, Z5
+	VADDPS       Z5, Z1, Z1
+	VMULPS.Z     (R11)(SI*2), Z4, K1, Z5
+	VADDPS       Z5, Z2, Z2
+	VMULPS.Z     (R11)(DI*1), Z4, K1, Z4
+	VADDPS       Z4, Z3, Z3
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF32AVX512_1_many_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF32AVX512_1_many_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF32AVX512_1_many_store
+	MOVQ         120(AX), R8
+	VBROADCASTSS 128(AX), Z4
+	VBROADCASTSS 136(AX), Z5
+	VMOVUPS.Z    (R8), K1, Z7
+	VADDPS       Z7, Z0, Z0
+	VMAXPS       Z0, Z4, Z0
+	VMINPS       Z0, Z5, Z0
+	VADDPS       Z7, Z1, Z1
+	VMAXPS       Z1, Z4, Z1
+	VMINPS       Z1, Z5, Z1
+	VADDPS       Z7, Z2, Z2
+	VMAXPS       Z2, Z4, Z2
+	VMINPS       Z2, Z5, Z2
+	VADDPS       Z7, Z3, Z3
+	VMAXPS       Z3, Z4, Z3
+	VMINPS       Z3, Z5, Z3
+
+depthwiseF32AVX512_1_many_store:
+	VMOVUPS Z0, K1, (CX)
+	ADDQ    88(AX), CX
+	VMOVUPS Z1, K1, (CX)
+	ADDQ    88(AX), CX
+	VMOVUPS Z2, K1, (CX)
+	ADDQ    88(AX), CX
+	VMOVUPS Z3, K1, (CX)
+	ADDQ    88(AX), CX
+	LEAQ    (DX)(SI*4), DX
+	SUBQ    $0x04, BX
+	CMPQ    BX, $0x04
+	JGE     depthwiseF32AVX512_1_places
 
 depthwiseF32AVX512_1_singles:
 	TESTQ BX, BX
@@ -207,27 +279,40 @@ depthwiseF32AVX512_1_one_row:
 	MOVQ 32(AX), R9
 
 depthwiseF32AVX512_1_one_tap:
-	VMOVUPS.Z (R12), K1, Z4
-	VMULPS.Z  (R11), Z4, K1, Z4
-	VADDPS    Z4, Z6, Z6
-	ADDQ      48(AX), R11
-	ADDQ      64(AX), R12
-	DECQ      R9
-	JNE       depthwiseF32AVX512_1_one_tap
-	ADDQ      40(AX), R10
-	ADDQ      56(AX), R13
-	DECQ      R8
-	JNE       depthwiseF32AVX512_1_one_row
-	VMOVUPS   Z6, K1, (CX)
-	ADDQ      88(AX), CX
-	ADDQ      SI, DX
-	DECQ      BX
-	JNE       depthwiseF32AVX512_1_single
+	VMOVUPS.Z    (R12), K1, Z4
+	VMULPS.Z     (R11), Z4, K1, Z4
+	VADDPS       Z4, Z6, Z6
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF32AVX512_1_one_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF32AVX512_1_one_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF32AVX512_1_one_store
+	MOVQ         120(AX), R8
+	VBROADCASTSS 128(AX), Z4
+	VBROADCASTSS 136(AX), Z5
+	VMOVUPS.Z    (R8), K1, Z7
+	VADDPS       Z7, Z6, Z6
+	VMAXPS       Z6, Z4, Z6
+	VMINPS       Z6, Z5, Z6
+
+depthwiseF32AVX512_1_one_store:
+	VMOVUPS Z6, K1, (CX)
+	ADDQ    88(AX), CX
+	ADDQ    SI, DX
+	DECQ    BX
+	JNE     depthwiseF32AVX512_1_single
 
 depthwiseF32AVX512_1_done:
 	ADDQ $0x00000040, (AX)
 	ADDQ $0x00000040, 8(AX)
 	ADDQ $0x00000040, 16(AX)
+	ADDQ $0x00000040, 120(AX)
 	DECQ 96(AX)
 	JNE  depthwiseF32AVX512_1_block
 	VZEROUPPER
@@ -266,32 +351,66 @@ depthwiseF32AVX2_2_many_row:
 	MOVQ 32(AX), R9
 
 depthwiseF32AVX2_2_many_tap:
-	VMOVUPS (R12), Y8
-	VMULPS  (R11), Y8, Y9
-	VADDPS  Y9, Y0, Y0
-	VMULPS  (R11)(SI*1), Y8, Y9
-	VADDPS  Y9, Y2, Y2
-	VMULPS  (R11)(SI*2), Y8, Y9
-	VADDPS  Y9, Y4, Y4
-	VMULPS  (R11)(DI*1), Y8, Y8
-	VADDPS  Y8, Y6, Y6
-	VMOVUPS 32(R12), Y8
-	VMULPS  32(R11), Y8, Y9
-	VADDPS  Y9, Y1, Y1
-	VMULPS  32(R11)(SI*1), Y8, Y9
-	VADDPS  Y9, Y3, Y3
-	VMULPS  32(R11)(SI*2), Y8, Y9
-	VADDPS  Y9, Y5, Y5
-	VMULPS  32(R11)(DI*1), Y8, Y8
-	VADDPS  Y8, Y7, Y7
-	ADDQ    48(AX), R11
-	ADDQ    64(AX), R12
-	DECQ    R9
-	JNE     depthwiseF32AVX2_2_many_tap
-	ADDQ    40(AX), R10
-	ADDQ    56(AX), R13
-	DECQ    R8
-	JNE     depthwiseF32AVX2_2_many_row
+	VMOVUPS      (R12), Y8
+	VMULPS       (R11), Y8, Y9
+	VADDPS       Y9, Y0, Y0
+	VMULPS       (R11)(SI*1), Y8, Y9
+	VADDPS       Y9, Y2, Y2
+	VMULPS       (R11)(SI*2), Y8, Y9
+	VADDPS       Y9, Y4, Y4
+	VMULPS       (R11)(DI*1), Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	VMOVUPS      32(R12), Y8
+	VMULPS       32(R11), Y8, Y9
+	VADDPS       Y9, Y1, Y1
+	VMULPS       32(R11)(SI*1), Y8, Y9
+	VADDPS       Y9, Y3, Y3
+	VMULPS       32(R11)(SI*2), Y8, Y9
+	VADDPS       Y9, Y5, Y5
+	VMULPS       32(R11)(DI*1), Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF32AVX2_2_many_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF32AVX2_2_many_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF32AVX2_2_many_store
+	MOVQ         120(AX), R8
+	VBROADCASTSS 128(AX), Y8
+	VBROADCASTSS 136(AX), Y9
+	VMOVUPS      (R8), Y10
+	VADDPS       Y10, Y0, Y0
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VADDPS       Y10, Y2, Y2
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VADDPS       Y10, Y4, Y4
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VADDPS       Y10, Y6, Y6
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMOVUPS      32(R8), Y10
+	VADDPS       Y10, Y1, Y1
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VADDPS       Y10, Y3, Y3
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VADDPS       Y10, Y5, Y5
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VADDPS       Y10, Y7, Y7
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
+
+depthwiseF32AVX2_2_many_store:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	ADDQ    88(AX), CX
@@ -326,20 +445,36 @@ depthwiseF32AVX2_2_one_row:
 	MOVQ 32(AX), R9
 
 depthwiseF32AVX2_2_one_tap:
-	VMOVUPS (R12), Y2
-	VMULPS  (R11), Y2, Y2
-	VADDPS  Y2, Y0, Y0
-	VMOVUPS 32(R12), Y2
-	VMULPS  32(R11), Y2, Y2
-	VADDPS  Y2, Y1, Y1
-	ADDQ    48(AX), R11
-	ADDQ    64(AX), R12
-	DECQ    R9
-	JNE     depthwiseF32AVX2_2_one_tap
-	ADDQ    40(AX), R10
-	ADDQ    56(AX), R13
-	DECQ    R8
-	JNE     depthwiseF32AVX2_2_one_row
+	VMOVUPS      (R12), Y2
+	VMULPS       (R11), Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VMOVUPS      32(R12), Y2
+	VMULPS       32(R11), Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF32AVX2_2_one_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF32AVX2_2_one_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF32AVX2_2_one_store
+	MOVQ         120(AX), R8
+	VBROADCASTSS 128(AX), Y2
+	VBROADCASTSS 136(AX), Y3
+	VMOVUPS      (R8), Y4
+	VADDPS       Y4, Y0, Y0
+	VMAXPS       Y0, Y2, Y0
+	VMINPS       Y0, Y3, Y0
+	VMOVUPS      32(R8), Y4
+	VADDPS       Y4, Y1, Y1
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+
+depthwiseF32AVX2_2_one_store:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	ADDQ    88(AX), CX
@@ -351,6 +486,7 @@ depthwiseF32AVX2_2_done:
 	ADDQ $0x00000040, (AX)
 	ADDQ $0x00000040, 8(AX)
 	ADDQ $0x00000040, 16(AX)
+	ADDQ $0x00000040, 120(AX)
 	DECQ 96(AX)
 	JNE  depthwiseF32AVX2_2_block
 	VZEROUPPER
@@ -385,23 +521,44 @@ depthwiseF32AVX2_1_many_row:
 	MOVQ 32(AX), R9
 
 depthwiseF32AVX2_1_many_tap:
-	VMOVUPS (R12), Y4
-	VMULPS  (R11), Y4, Y5
-	VADDPS  Y5, Y0, Y0
-	VMULPS  (R11)(SI*1), Y4, Y5
-	VADDPS  Y5, Y1, Y1
-	VMULPS  (R11)(SI*2), Y4, Y5
-	VADDPS  Y5, Y2, Y2
-	VMULPS  (R11)(DI*1), Y4, Y4
-	VADDPS  Y4, Y3, Y3
-	ADDQ    48(AX), R11
-	ADDQ    64(AX), R12
-	DECQ    R9
-	JNE     depthwiseF32AVX2_1_many_tap
-	ADDQ    40(AX), R10
-	ADDQ    56(AX), R13
-	DECQ    R8
-	JNE     depthwiseF32AVX2_1_many_row
+	VMOVUPS      (R12), Y4
+	VMULPS       (R11), Y4, Y5
+	VADDPS       Y5, Y0, Y0
+	VMULPS       (R11)(SI*1), Y4, Y5
+	VADDPS       Y5, Y1, Y1
+	VMULPS       (R11)(SI*2), Y4, Y5
+	VADDPS       Y5, Y2, Y2
+	VMULPS       (R11)(DI*1), Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF32AVX2_1_many_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF32AVX2_1_many_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF32AVX2_1_many_store
+	MOVQ         120(AX), R8
+	VBROADCASTSS 128(AX), Y4
+	VBROADCASTSS 136(AX), Y5
+	VMOVUPS      (R8), Y6
+	VADDPS       Y6, Y0, Y0
+	VMAXPS       Y0, Y4, Y0
+	VMINPS       Y0, Y5, Y0
+	VADDPS       Y6, Y1, Y1
+	VMAXPS       Y1, Y4, Y1
+	VMINPS       Y1, Y5, Y1
+	VADDPS       Y6, Y2, Y2
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y5, Y2
+	VADDPS       Y6, Y3, Y3
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+
+depthwiseF32AVX2_1_many_store:
 	VMOVUPS Y0, (CX)
 	ADDQ    88(AX), CX
 	VMOVUPS Y1, (CX)
@@ -431,17 +588,29 @@ depthwiseF32AVX2_1_one_row:
 	MOVQ 32(AX), R9
 
 depthwiseF32AVX2_1_one_tap:
-	VMOVUPS (R12), Y1
-	VMULPS  (R11), Y1, Y1
-	VADDPS  Y1, Y0, Y0
-	ADDQ    48(AX), R11
-	ADDQ    64(AX), R12
-	DECQ    R9
-	JNE     depthwiseF32AVX2_1_one_tap
-	ADDQ    40(AX), R10
-	ADDQ    56(AX), R13
-	DECQ    R8
-	JNE     depthwiseF32AVX2_1_one_row
+	VMOVUPS      (R12), Y1
+	VMULPS       (R11), Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF32AVX2_1_one_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF32AVX2_1_one_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF32AVX2_1_one_store
+	MOVQ         120(AX), R8
+	VBROADCASTSS 128(AX), Y1
+	VBROADCASTSS 136(AX), Y2
+	VMOVUPS      (R8), Y3
+	VADDPS       Y3, Y0, Y0
+	VMAXPS       Y0, Y1, Y0
+	VMINPS       Y0, Y2, Y0
+
+depthwiseF32AVX2_1_one_store:
 	VMOVUPS Y0, (CX)
 	ADDQ    88(AX), CX
 	ADDQ    SI, DX
@@ -452,6 +621,7 @@ depthwiseF32AVX2_1_done:
 	ADDQ $0x00000020, (AX)
 	ADDQ $0x00000020, 8(AX)
 	ADDQ $0x00000020, 16(AX)
+	ADDQ $0x00000020, 120(AX)
 	DECQ 96(AX)
 	JNE  depthwiseF32AVX2_1_block
 	VZEROUPPER
@@ -490,32 +660,66 @@ depthwiseF64AVX512_2_many_row:
 	MOVQ 32(AX), R9
 
 depthwiseF64AVX512_2_many_tap:
-	VMOVUPS (R12), Z8
-	VMULPD  (R11), Z8, Z9
-	VADDPD  Z9, Z0, Z0
-	VMULPD  (R11)(SI*1), Z8, Z9
-	VADDPD  Z9, Z2, Z2
-	VMULPD  (R11)(SI*2), Z8, Z9
-	VADDPD  Z9, Z4, Z4
-	VMULPD  (R11)(DI*1), Z8, Z8
-	VADDPD  Z8, Z6, Z6
-	VMOVUPS 64(R12), Z8
-	VMULPD  64(R11), Z8, Z9
-	VADDPD  Z9, Z1, Z1
-	VMULPD  64(R11)(SI*1), Z8, Z9
-	VADDPD  Z9, Z3, Z3
-	VMULPD  64(R11)(SI*2), Z8, Z9
-	VADDPD  Z9, Z5, Z5
-	VMULPD  64(R11)(DI*1), Z8, Z8
-	VADDPD  Z8, Z7, Z7
-	ADDQ    48(AX), R11
-	ADDQ    64(AX), R12
-	DECQ    R9
-	JNE     depthwiseF64AVX512_2_many_tap
-	ADDQ    40(AX), R10
-	ADDQ    56(AX), R13
-	DECQ    R8
-	JNE     depthwiseF64AVX512_2_many_row
+	VMOVUPS      (R12), Z8
+	VMULPD       (R11), Z8, Z9
+	VADDPD       Z9, Z0, Z0
+	VMULPD       (R11)(SI*1), Z8, Z9
+	VADDPD       Z9, Z2, Z2
+	VMULPD       (R11)(SI*2), Z8, Z9
+	VADDPD       Z9, Z4, Z4
+	VMULPD       (R11)(DI*1), Z8, Z8
+	VADDPD       Z8, Z6, Z6
+	VMOVUPS      64(R12), Z8
+	VMULPD       64(R11), Z8, Z9
+	VADDPD       Z9, Z1, Z1
+	VMULPD       64(R11)(SI*1), Z8, Z9
+	VADDPD       Z9, Z3, Z3
+	VMULPD       64(R11)(SI*2), Z8, Z9
+	VADDPD       Z9, Z5, Z5
+	VMULPD       64(R11)(DI*1), Z8, Z8
+	VADDPD       Z8, Z7, Z7
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF64AVX512_2_many_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF64AVX512_2_many_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF64AVX512_2_many_store
+	MOVQ         120(AX), R8
+	VBROADCASTSD 128(AX), Z8
+	VBROADCASTSD 136(AX), Z9
+	VMOVUPS      (R8), Z12
+	VADDPD       Z12, Z0, Z0
+	VMAXPD       Z0, Z8, Z0
+	VMINPD       Z0, Z9, Z0
+	VADDPD       Z12, Z2, Z2
+	VMAXPD       Z2, Z8, Z2
+	VMINPD       Z2, Z9, Z2
+	VADDPD       Z12, Z4, Z4
+	VMAXPD       Z4, Z8, Z4
+	VMINPD       Z4, Z9, Z4
+	VADDPD       Z12, Z6, Z6
+	VMAXPD       Z6, Z8, Z6
+	VMINPD       Z6, Z9, Z6
+	VMOVUPS      64(R8), Z12
+	VADDPD       Z12, Z1, Z1
+	VMAXPD       Z1, Z8, Z1
+	VMINPD       Z1, Z9, Z1
+	VADDPD       Z12, Z3, Z3
+	VMAXPD       Z3, Z8, Z3
+	VMINPD       Z3, Z9, Z3
+	VADDPD       Z12, Z5, Z5
+	VMAXPD       Z5, Z8, Z5
+	VMINPD       Z5, Z9, Z5
+	VADDPD       Z12, Z7, Z7
+	VMAXPD       Z7, Z8, Z7
+	VMINPD       Z7, Z9, Z7
+
+depthwiseF64AVX512_2_many_store:
 	VMOVUPS Z0, (CX)
 	VMOVUPS Z1, 64(CX)
 	ADDQ    88(AX), CX
@@ -550,20 +754,36 @@ depthwiseF64AVX512_2_one_row:
 	MOVQ 32(AX), R9
 
 depthwiseF64AVX512_2_one_tap:
-	VMOVUPS (R12), Z8
-	VMULPD  (R11), Z8, Z8
-	VADDPD  Z8, Z10, Z10
-	VMOVUPS 64(R12), Z8
-	VMULPD  64(R11), Z8, Z8
-	VADDPD  Z8, Z11, Z11
-	ADDQ    48(AX), R11
-	ADDQ    64(AX), R12
-	DECQ    R9
-	JNE     depthwiseF64AVX512_2_one_tap
-	ADDQ    40(AX), R10
-	ADDQ    56(AX), R13
-	DECQ    R8
-	JNE     depthwiseF64AVX512_2_one_row
+	VMOVUPS      (R12), Z8
+	VMULPD       (R11), Z8, Z8
+	VADDPD       Z8, Z10, Z10
+	VMOVUPS      64(R12), Z8
+	VMULPD       64(R11), Z8, Z8
+	VADDPD       Z8, Z11, Z11
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF64AVX512_2_one_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF64AVX512_2_one_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF64AVX512_2_one_store
+	MOVQ         120(AX), R8
+	VBROADCASTSD 128(AX), Z8
+	VBROADCASTSD 136(AX), Z9
+	VMOVUPS      (R8), Z12
+	VADDPD       Z12, Z10, Z10
+	VMAXPD       Z10, Z8, Z10
+	VMINPD       Z10, Z9, Z10
+	VMOVUPS      64(R8), Z12
+	VADDPD       Z12, Z11, Z11
+	VMAXPD       Z11, Z8, Z11
+	VMINPD       Z11, Z9, Z11
+
+depthwiseF64AVX512_2_one_store:
 	VMOVUPS Z10, (CX)
 	VMOVUPS Z11, 64(CX)
 	ADDQ    88(AX), CX
@@ -575,6 +795,7 @@ depthwiseF64AVX512_2_done:
 	ADDQ $0x00000080, (AX)
 	ADDQ $0x00000080, 8(AX)
 	ADDQ $0x00000080, 16(AX)
+	ADDQ $0x00000080, 120(AX)
 	DECQ 96(AX)
 	JNE  depthwiseF64AVX512_2_block
 	VZEROUPPER
@@ -614,35 +835,56 @@ depthwiseF64AVX512_1_many_row:
 	MOVQ 32(AX), R9
 
 depthwiseF64AVX512_1_many_tap:
-	VMOVUPD.Z (R12), K1, Z4
-	VMULPD.Z  (R11), Z4, K1, Z5
-	VADDPD    Z5, Z0, Z0
-	VMULPD.Z  (R11)(SI*1), Z4, K1, Z5
-	VADDPD    Z5, Z1, Z1
-	VMULPD.Z  (R11)(SI*2), Z4, K1, Z5
-	VADDPD    Z5, Z2, Z2
-	VMULPD.Z  (R11)(DI*1), Z4, K1, Z4
-	VADDPD    Z4, Z3, Z3
-	ADDQ      48(AX), R11
-	ADDQ      64(AX), R12
-	DECQ      R9
-	JNE       depthwiseF64AVX512_1_many_tap
-	ADDQ      40(AX), R10
-	ADDQ      56(AX), R13
-	DECQ      R8
-	JNE       depthwiseF64AVX512_1_many_row
-	VMOVUPD   Z0, K1, (CX)
-	ADDQ      88(AX), CX
-	VMOVUPD   Z1, K1, (CX)
-	ADDQ      88(AX), CX
-	VMOVUPD   Z2, K1, (CX)
-	ADDQ      88(AX), CX
-	VMOVUPD   Z3, K1, (CX)
-	ADDQ      88(AX), CX
-	LEAQ      (DX)(SI*4), DX
-	SUBQ      $0x04, BX
-	CMPQ      BX, $0x04
-	JGE       depthwiseF64AVX512_1_places
+	VMOVUPD.Z    (R12), K1, Z4
+	VMULPD.Z     (R11), Z4, K1, Z5
+	VADDPD       Z5, Z0, Z0
+	VMULPD.Z     (R11)(SI*1), Z4, K1, Z5
+	VADDPD       Z5, Z1, Z1
+	VMULPD.Z     (R11)(SI*2), Z4, K1, Z5
+	VADDPD       Z5, Z2, Z2
+	VMULPD.Z     (R11)(DI*1), Z4, K1, Z4
+	VADDPD       Z4, Z3, Z3
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF64AVX512_1_many_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF64AVX512_1_many_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF64AVX512_1_many_store
+	MOVQ         120(AX), R8
+	VBROADCASTSD 128(AX), Z4
+	VBROADCASTSD 136(AX), Z5
+	VMOVUPD.Z    (R8), K1, Z7
+	VADDPD       Z7, Z0, Z0
+	VMAXPD       Z0, Z4, Z0
+	VMINPD       Z0, Z5, Z0
+	VADDPD       Z7, Z1, Z1
+	VMAXPD       Z1, Z4, Z1
+	VMINPD       Z1, Z5, Z1
+	VADDPD       Z7, Z2, Z2
+	VMAXPD       Z2, Z4, Z2
+	VMINPD       Z2, Z5, Z2
+	VADDPD       Z7, Z3, Z3
+	VMAXPD       Z3, Z4, Z3
+	VMINPD       Z3, Z5, Z3
+
+depthwiseF64AVX512_1_many_store:
+	VMOVUPD Z0, K1, (CX)
+	ADDQ    88(AX), CX
+	VMOVUPD Z1, K1, (CX)
+	ADDQ    88(AX), CX
+	VMOVUPD Z2, K1, (CX)
+	ADDQ    88(AX), CX
+	VMOVUPD Z3, K1, (CX)
+	ADDQ    88(AX), CX
+	LEAQ    (DX)(SI*4), DX
+	SUBQ    $0x04, BX
+	CMPQ    BX, $0x04
+	JGE     depthwiseF64AVX512_1_places
 
 depthwiseF64AVX512_1_singles:
 	TESTQ BX, BX
@@ -660,27 +902,40 @@ depthwiseF64AVX512_1_one_row:
 	MOVQ 32(AX), R9
 
 depthwiseF64AVX512_1_one_tap:
-	VMOVUPD.Z (R12), K1, Z4
-	VMULPD.Z  (R11), Z4, K1, Z4
-	VADDPD    Z4, Z6, Z6
-	ADDQ      48(AX), R11
-	ADDQ      64(AX), R12
-	DECQ      R9
-	JNE       depthwiseF64AVX512_1_one_tap
-	ADDQ      40(AX), R10
-	ADDQ      56(AX), R13
-	DECQ      R8
-	JNE       depthwiseF64AVX512_1_one_row
-	VMOVUPD   Z6, K1, (CX)
-	ADDQ      88(AX), CX
-	ADDQ      SI, DX
-	DECQ      BX
-	JNE       depthwiseF64AVX512_1_single
+	VMOVUPD.Z    (R12), K1, Z4
+	VMULPD.Z     (R11), Z4, K1, Z4
+	VADDPD       Z4, Z6, Z6
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF64AVX512_1_one_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF64AVX512_1_one_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF64AVX512_1_one_store
+	MOVQ         120(AX), R8
+	VBROADCASTSD 128(AX), Z4
+	VBROADCASTSD 136(AX), Z5
+	VMOVUPD.Z    (R8), K1, Z7
+	VADDPD       Z7, Z6, Z6
+	VMAXPD       Z6, Z4, Z6
+	VMINPD       Z6, Z5, Z6
+
+depthwiseF64AVX512_1_one_store:
+	VMOVUPD Z6, K1, (CX)
+	ADDQ    88(AX), CX
+	ADDQ    SI, DX
+	DECQ    BX
+	JNE     depthwiseF64AVX512_1_single
 
 depthwiseF64AVX512_1_done:
 	ADDQ $0x00000040, (AX)
 	ADDQ $0x00000040, 8(AX)
 	ADDQ $0x00000040, 16(AX)
+	ADDQ $0x00000040, 120(AX)
 	DECQ 96(AX)
 	JNE  depthwiseF64AVX512_1_block
 	VZEROUPPER
@@ -719,32 +974,66 @@ depthwiseF64AVX2_2_many_row:
 	MOVQ 32(AX), R9
 
 depthwiseF64AVX2_2_many_tap:
-	VMOVUPS (R12), Y8
-	VMULPD  (R11), Y8, Y9
-	VADDPD  Y9, Y0, Y0
-	VMULPD  (R11)(SI*1), Y8, Y9
-	VADDPD  Y9, Y2, Y2
-	VMULPD  (R11)(SI*2), Y8, Y9
-	VADDPD  Y9, Y4, Y4
-	VMULPD  (R11)(DI*1), Y8, Y8
-	VADDPD  Y8, Y6, Y6
-	VMOVUPS 32(R12), Y8
-	VMULPD  32(R11), Y8, Y9
-	VADDPD  Y9, Y1, Y1
-	VMULPD  32(R11)(SI*1), Y8, Y9
-	VADDPD  Y9, Y3, Y3
-	VMULPD  32(R11)(SI*2), Y8, Y9
-	VADDPD  Y9, Y5, Y5
-	VMULPD  32(R11)(DI*1), Y8, Y8
-	VADDPD  Y8, Y7, Y7
-	ADDQ    48(AX), R11
-	ADDQ    64(AX), R12
-	DECQ    R9
-	JNE     depthwiseF64AVX2_2_many_tap
-	ADDQ    40(AX), R10
-	ADDQ    56(AX), R13
-	DECQ    R8
-	JNE     depthwiseF64AVX2_2_many_row
+	VMOVUPS      (R12), Y8
+	VMULPD       (R11), Y8, Y9
+	VADDPD       Y9, Y0, Y0
+	VMULPD       (R11)(SI*1), Y8, Y9
+	VADDPD       Y9, Y2, Y2
+	VMULPD       (R11)(SI*2), Y8, Y9
+	VADDPD       Y9, Y4, Y4
+	VMULPD       (R11)(DI*1), Y8, Y8
+	VADDPD       Y8, Y6, Y6
+	VMOVUPS      32(R12), Y8
+	VMULPD       32(R11), Y8, Y9
+	VADDPD       Y9, Y1, Y1
+	VMULPD       32(R11)(SI*1), Y8, Y9
+	VADDPD       Y9, Y3, Y3
+	VMULPD       32(R11)(SI*2), Y8, Y9
+	VADDPD       Y9, Y5, Y5
+	VMULPD       32(R11)(DI*1), Y8, Y8
+	VADDPD       Y8, Y7, Y7
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF64AVX2_2_many_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF64AVX2_2_many_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF64AVX2_2_many_store
+	MOVQ         120(AX), R8
+	VBROADCASTSD 128(AX), Y8
+	VBROADCASTSD 136(AX), Y9
+	VMOVUPS      (R8), Y10
+	VADDPD       Y10, Y0, Y0
+	VMAXPD       Y0, Y8, Y0
+	VMINPD       Y0, Y9, Y0
+	VADDPD       Y10, Y2, Y2
+	VMAXPD       Y2, Y8, Y2
+	VMINPD       Y2, Y9, Y2
+	VADDPD       Y10, Y4, Y4
+	VMAXPD       Y4, Y8, Y4
+	VMINPD       Y4, Y9, Y4
+	VADDPD       Y10, Y6, Y6
+	VMAXPD       Y6, Y8, Y6
+	VMINPD       Y6, Y9, Y6
+	VMOVUPS      32(R8), Y10
+	VADDPD       Y10, Y1, Y1
+	VMAXPD       Y1, Y8, Y1
+	VMINPD       Y1, Y9, Y1
+	VADDPD       Y10, Y3, Y3
+	VMAXPD       Y3, Y8, Y3
+	VMINPD       Y3, Y9, Y3
+	VADDPD       Y10, Y5, Y5
+	VMAXPD       Y5, Y8, Y5
+	VMINPD       Y5, Y9, Y5
+	VADDPD       Y10, Y7, Y7
+	VMAXPD       Y7, Y8, Y7
+	VMINPD       Y7, Y9, Y7
+
+depthwiseF64AVX2_2_many_store:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	ADDQ    88(AX), CX
@@ -779,20 +1068,36 @@ depthwiseF64AVX2_2_one_row:
 	MOVQ 32(AX), R9
 
 depthwiseF64AVX2_2_one_tap:
-	VMOVUPS (R12), Y2
-	VMULPD  (R11), Y2, Y2
-	VADDPD  Y2, Y0, Y0
-	VMOVUPS 32(R12), Y2
-	VMULPD  32(R11), Y2, Y2
-	VADDPD  Y2, Y1, Y1
-	ADDQ    48(AX), R11
-	ADDQ    64(AX), R12
-	DECQ    R9
-	JNE     depthwiseF64AVX2_2_one_tap
-	ADDQ    40(AX), R10
-	ADDQ    56(AX), R13
-	DECQ    R8
-	JNE     depthwiseF64AVX2_2_one_row
+	VMOVUPS      (R12), Y2
+	VMULPD       (R11), Y2, Y2
+	VADDPD       Y2, Y0, Y0
+	VMOVUPS      32(R12), Y2
+	VMULPD       32(R11), Y2, Y2
+	VADDPD       Y2, Y1, Y1
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF64AVX2_2_one_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF64AVX2_2_one_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF64AVX2_2_one_store
+	MOVQ         120(AX), R8
+	VBROADCASTSD 128(AX), Y2
+	VBROADCASTSD 136(AX), Y3
+	VMOVUPS      (R8), Y4
+	VADDPD       Y4, Y0, Y0
+	VMAXPD       Y0, Y2, Y0
+	VMINPD       Y0, Y3, Y0
+	VMOVUPS      32(R8), Y4
+	VADDPD       Y4, Y1, Y1
+	VMAXPD       Y1, Y2, Y1
+	VMINPD       Y1, Y3, Y1
+
+depthwiseF64AVX2_2_one_store:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	ADDQ    88(AX), CX
@@ -804,6 +1109,7 @@ depthwiseF64AVX2_2_done:
 	ADDQ $0x00000040, (AX)
 	ADDQ $0x00000040, 8(AX)
 	ADDQ $0x00000040, 16(AX)
+	ADDQ $0x00000040, 120(AX)
 	DECQ 96(AX)
 	JNE  depthwiseF64AVX2_2_block
 	VZEROUPPER
@@ -838,23 +1144,44 @@ depthwiseF64AVX2_1_many_row:
 	MOVQ 32(AX), R9
 
 depthwiseF64AVX2_1_many_tap:
-	VMOVUPS (R12), Y4
-	VMULPD  (R11), Y4, Y5
-	VADDPD  Y5, Y0, Y0
-	VMULPD  (R11)(SI*1), Y4, Y5
-	VADDPD  Y5, Y1, Y1
-	VMULPD  (R11)(SI*2), Y4, Y5
-	VADDPD  Y5, Y2, Y2
-	VMULPD  (R11)(DI*1), Y4, Y4
-	VADDPD  Y4, Y3, Y3
-	ADDQ    48(AX), R11
-	ADDQ    64(AX), R12
-	DECQ    R9
-	JNE     depthwiseF64AVX2_1_many_tap
-	ADDQ    40(AX), R10
-	ADDQ    56(AX), R13
-	DECQ    R8
-	JNE     depthwiseF64AVX2_1_many_row
+	VMOVUPS      (R12), Y4
+	VMULPD       (R11), Y4, Y5
+	VADDPD       Y5, Y0, Y0
+	VMULPD       (R11)(SI*1), Y4, Y5
+	VADDPD       Y5, Y1, Y1
+	VMULPD       (R11)(SI*2), Y4, Y5
+	VADDPD       Y5, Y2, Y2
+	VMULPD       (R11)(DI*1), Y4, Y4
+	VADDPD       Y4, Y3, Y3
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF64AVX2_1_many_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF64AVX2_1_many_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF64AVX2_1_many_store
+	MOVQ         120(AX), R8
+	VBROADCASTSD 128(AX), Y4
+	VBROADCASTSD 136(AX), Y5
+	VMOVUPS      (R8), Y6
+	VADDPD       Y6, Y0, Y0
+	VMAXPD       Y0, Y4, Y0
+	VMINPD       Y0, Y5, Y0
+	VADDPD       Y6, Y1, Y1
+	VMAXPD       Y1, Y4, Y1
+	VMINPD       Y1, Y5, Y1
+	VADDPD       Y6, Y2, Y2
+	VMAXPD       Y2, Y4, Y2
+	VMINPD       Y2, Y5, Y2
+	VADDPD       Y6, Y3, Y3
+	VMAXPD       Y3, Y4, Y3
+	VMINPD       Y3, Y5, Y3
+
+depthwiseF64AVX2_1_many_store:
 	VMOVUPS Y0, (CX)
 	ADDQ    88(AX), CX
 	VMOVUPS Y1, (CX)
@@ -884,17 +1211,29 @@ depthwiseF64AVX2_1_one_row:
 	MOVQ 32(AX), R9
 
 depthwiseF64AVX2_1_one_tap:
-	VMOVUPS (R12), Y1
-	VMULPD  (R11), Y1, Y1
-	VADDPD  Y1, Y0, Y0
-	ADDQ    48(AX), R11
-	ADDQ    64(AX), R12
-	DECQ    R9
-	JNE     depthwiseF64AVX2_1_one_tap
-	ADDQ    40(AX), R10
-	ADDQ    56(AX), R13
-	DECQ    R8
-	JNE     depthwiseF64AVX2_1_one_row
+	VMOVUPS      (R12), Y1
+	VMULPD       (R11), Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	ADDQ         48(AX), R11
+	ADDQ         64(AX), R12
+	DECQ         R9
+	JNE          depthwiseF64AVX2_1_one_tap
+	ADDQ         40(AX), R10
+	ADDQ         56(AX), R13
+	DECQ         R8
+	JNE          depthwiseF64AVX2_1_one_row
+	MOVQ         112(AX), R8
+	TESTQ        R8, R8
+	JEQ          depthwiseF64AVX2_1_one_store
+	MOVQ         120(AX), R8
+	VBROADCASTSD 128(AX), Y1
+	VBROADCASTSD 136(AX), Y2
+	VMOVUPS      (R8), Y3
+	VADDPD       Y3, Y0, Y0
+	VMAXPD       Y0, Y1, Y0
+	VMINPD       Y0, Y2, Y0
+
+depthwiseF64AVX2_1_one_store:
 	VMOVUPS Y0, (CX)
 	ADDQ    88(AX), CX
 	ADDQ    SI, DX
@@ -905,6 +1244,7 @@ depthwiseF64AVX2_1_done:
 	ADDQ $0x00000020, (AX)
 	ADDQ $0x00000020, 8(AX)
 	ADDQ $0x00000020, 16(AX)
+	ADDQ $0x00000020, 120(AX)
 	DECQ 96(AX)
 	JNE  depthwiseF64AVX2_1_block
 	VZEROUPPER

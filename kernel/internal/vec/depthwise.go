@@ -2,10 +2,14 @@ package vec
 
 import "github.com/cairnml/cairn/kernel/internal/simd"
 
-// Depthwise computes a row of a depthwise convolution, see [simd.Taps].
-func Depthwise[T Float](dst, src, w []T, t *simd.Taps) {
+// Depthwise computes a row of a depthwise convolution, see [simd.Taps]. A nil end
+// is none.
+func Depthwise[T Float](dst, src, w []T, t *simd.Taps, end *simd.Ending[T]) {
 	t.Check(len(dst), len(src), len(w))
-	first := simd.Depthwise(dst, src, w, t)
+	if end != nil {
+		_ = end.Bias[t.Channels-1]
+	}
+	first := simd.Depthwise(dst, src, w, t, end)
 	n := t.Channels
 	if first == n {
 		return
@@ -22,6 +26,31 @@ func Depthwise[T Float](dst, src, w []T, t *simd.Taps) {
 				}
 			}
 		}
+		if end != nil {
+			finish(sum, end.Bias[first:], end)
+		}
+	}
+}
+
+// Finish does to places of as many channels as the ending's bias has what the ending
+// says.
+func Finish[T Float](dst []T, end *simd.Ending[T]) {
+	for n := len(end.Bias); len(dst) >= n; dst = dst[n:] {
+		finish(dst[:n], end.Bias, end)
+	}
+}
+
+func finish[T Float](dst, bias []T, end *simd.Ending[T]) {
+	bias = bias[:len(dst)]
+	for i, x := range dst {
+		x += bias[i]
+		if x < end.Low {
+			x = end.Low
+		}
+		if x > end.High {
+			x = end.High
+		}
+		dst[i] = x
 	}
 }
 

@@ -24,7 +24,7 @@ func testDepthwise[T float32 | float64](t *testing.T) {
 				taps := simd.Taps{Rows: size[0], Columns: size[1], Channels: channels, Places: places,
 					ColumnStep: channels * (1 + r.IntN(2)), PlaceStep: channels * (1 + r.IntN(2)), WeightStep: channels * (size[1] + r.IntN(2))}
 				taps.RowStep = (places-1)*taps.PlaceStep + size[1]*taps.ColumnStep
-				src, w := make([]T, taps.RowStep*size[0]), make([]T, taps.WeightStep*size[0])
+				src, w := make([]T, taps.RowStep*size[0]+channels), make([]T, taps.WeightStep*size[0])
 				for _, v := range [][]T{src, w} {
 					for i := range v {
 						v[i] = T(r.NormFloat64())
@@ -32,7 +32,11 @@ func testDepthwise[T float32 | float64](t *testing.T) {
 				}
 				dst := make([]T, places*channels+1)
 				dst[len(dst)-1] = 42
-				Depthwise(dst, src, w, &taps)
+				var end *simd.Ending[T]
+				if r.IntN(2) == 0 {
+					end = &simd.Ending[T]{Bias: src[:channels], Low: -1, High: 2}
+				}
+				Depthwise(dst, src, w, &taps, end)
 				for i, got := range dst[:places*channels] {
 					p, c := i/channels, i%channels
 					var want T
@@ -40,6 +44,9 @@ func testDepthwise[T float32 | float64](t *testing.T) {
 						for k := range size[1] {
 							want += T(w[row*taps.WeightStep+k*channels+c] * src[p*taps.PlaceStep+row*taps.RowStep+k*taps.ColumnStep+c])
 						}
+					}
+					if end != nil {
+						want = min(max(want+end.Bias[c], end.Low), end.High)
 					}
 					if got != want {
 						t.Fatal(fmt.Sprintf("%+v: place %d, channel %d: %v, want %v", taps, p, c, got, want))

@@ -31,6 +31,12 @@ const (
 	tileLast = 64
 	tileAdd  = 72
 	tileNext = 80
+	// Of AVX-512 only:
+	tileFinish = 88
+	tileBias   = 96
+	tileAddend = 104
+	tileLow    = 112
+	tileHigh   = 120
 )
 
 func main() {

@@ -148,6 +148,9 @@ func (g *tileGen) store(t reg.Register, acc [][]reg.VecVirtual) {
 		}
 		MOVQ(mem(t, tileC), c)
 		Label(name + "_set")
+		if g.vecs <= 2 {
+			g.finish(t, crow, acc, name+"_store")
+		}
 		for r := range acc {
 			at := g.rowOf(c, crow, r)
 			for v, x := range acc[r] {
@@ -205,6 +208,49 @@ func (g *tileGen) store(t reg.Register, acc [][]reg.VecVirtual) {
 			}
 		}
 	}
+}
+
+// finish applies an epilogue to the sums, where there is one: what the loop of
+// emitFinish does, in the same order.
+func (g *tileGen) finish(t, crow reg.Register, acc [][]reg.VecVirtual, store string) {
+	p := GP64()
+	MOVQ(mem(t, tileFinish), p)
+	TESTQ(p, p)
+	JEQ(LabelRef(store))
+	MOVQ(mem(t, tileBias), p)
+	add := func(at Mem, v int, rows ...[]reg.VecVirtual) {
+		x := g.vec()
+		if v == g.vecs-1 {
+			g.loadMasked(at, x)
+		} else {
+			g.load(at, x)
+		}
+		for _, row := range rows {
+			g.add(x, row[v], row[v])
+		}
+	}
+	for v := range g.vecs {
+		add(mem(p, v*g.bytes()), v, acc...)
+	}
+	MOVQ(mem(t, tileAddend), p)
+	TESTQ(p, p)
+	JEQ(LabelRef(store + "_bounds"))
+	for r := range acc {
+		at := g.rowOf(p, crow, r)
+		for v := range g.vecs {
+			add(at(v), v, acc[r])
+		}
+	}
+	Label(store + "_bounds")
+	low, high := g.vec(), g.vec()
+	g.broadcast(mem(t, tileLow), low)
+	g.broadcast(mem(t, tileHigh), high)
+	for _, row := range acc {
+		for _, x := range row {
+			g.bound(x, low, high)
+		}
+	}
+	Label(store)
 }
 
 // rowOf steps c to row r and returns the addresses of its vectors.

@@ -26,6 +26,10 @@ const (
 	stripDstStep
 	stripBlocks
 	stripLast
+	stripFinish
+	stripBias
+	stripLow
+	stripHigh
 )
 
 // together is how many places are computed at a time: a tap's weights are loaded
@@ -110,7 +114,7 @@ func (d *depthwise) emit(name string) {
 	DECQ(places)
 	JNE(LabelRef(name + "_single"))
 	Label(name + "_done")
-	for _, p := range []int{stripDst, stripSrc, stripW} {
+	for _, p := range []int{stripDst, stripSrc, stripW, stripBias} {
 		ADDQ(U32(uint32(d.vecs*d.bytes())), d.field(p))
 	}
 	DECQ(d.field(stripBlocks))
@@ -166,6 +170,7 @@ func (d *depthwise) sums(name string, n int, dst, src, step, step3 reg.Register)
 	ADDQ(d.field(stripWRowStep), weights)
 	DECQ(rows)
 	JNE(LabelRef(name + "_row"))
+	d.finish(acc, name+"_store")
 	for p := range acc {
 		for v, x := range acc[p] {
 			m := Mem{Base: dst, Disp: v * d.bytes()}
@@ -180,6 +185,41 @@ func (d *depthwise) sums(name string, n int, dst, src, step, step3 reg.Register)
 		}
 		ADDQ(d.field(stripDstStep), dst)
 	}
+}
+
+// finish adds the bias to the sums and bounds them, where the strip says so. What is
+// not a number stays so: the instructions return their second operand then.
+func (d *depthwise) finish(acc [][]reg.VecVirtual, store string) {
+	p := GP64()
+	MOVQ(d.field(stripFinish), p)
+	TESTQ(p, p)
+	JEQ(LabelRef(store))
+	MOVQ(d.field(stripBias), p)
+	low, high := d.vec(), d.vec()
+	if d.size == 4 {
+		VBROADCASTSS(d.field(stripLow), low)
+		VBROADCASTSS(d.field(stripHigh), high)
+	} else {
+		VBROADCASTSD(d.field(stripLow), low)
+		VBROADCASTSD(d.field(stripHigh), high)
+	}
+	for v := range d.vecs {
+		bias := d.vec()
+		d.load(Mem{Base: p, Disp: v * d.bytes()}, bias)
+		for _, sums := range acc {
+			x := sums[v]
+			if d.size == 4 {
+				VADDPS(bias, x, x)
+				VMAXPS(x, low, x)
+				VMINPS(x, high, x)
+			} else {
+				VADDPD(bias, x, x)
+				VMAXPD(x, low, x)
+				VMINPD(x, high, x)
+			}
+		}
+	}
+	Label(store)
 }
 
 func (d *depthwise) load(m Mem, x reg.VecVirtual) {
