@@ -35,6 +35,7 @@ var suites = []suite{
 	{"legacy", legacyCases},
 	{"rewrite", rewriteCases},
 	{"join", joinCases},
+	{"apps", appCases},
 	{"traces", traceCases},
 	{"gradients", gradientCases},
 	{hostile, hostileCases},
