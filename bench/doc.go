@@ -1,12 +1,12 @@
-// Bench runs Cairn, TensorFlow, safetensors and raw I/O side by side on the same
-// work and prints how they compare.
+// Bench runs Cairn, TensorFlow, onnxruntime, safetensors and raw I/O side by
+// side on the same work and prints how they compare.
 //
 //	python -m venv .venv && .venv/bin/pip install -r interop/requirements.txt
 //	go run ./bench -python .venv/bin/python
 //
 // Every contender is a process of its own that stays up and is told, in turn,
-// to do one piece of work: save, restore, a number of training steps. A round
-// asks each of them once; the figures are medians over the rounds, so that a
+// to do one piece of work: save, restore, a number of training steps or of calls
+// of a model. A round asks each of them once; the figures are medians over the rounds, so that a
 // machine that slows down slows all of them. Checksums are verified, files are
 // synced where the row says so, and what is read is summed up.
 //

@@ -19,10 +19,11 @@ import (
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("bench: ")
-	peer := flag.String("peer", "", "be a peer: cairn, raw or steps (used by bench itself)")
+	peer := flag.String("peer", "", "be a peer: cairn, raw, steps or infer (used by bench itself)")
 	python := flag.String("python", "python3", "a Python with TensorFlow, tf_keras and safetensors")
 	dir := flag.String("dir", "", "where files are written. Default: a temporary folder")
 	rounds := flag.Int("rounds", 5, "rounds; each contender does each work once a round")
+	only := flag.String("only", "", "the part to run: files, steps, infer or start. Default: all")
 	readme := flag.String("readme", "", "put the table into this file, between its bench markers")
 	flag.Parse()
 	ctx := context.Background()
@@ -32,12 +33,12 @@ func main() {
 		}
 		return
 	}
-	if err := run(ctx, *python, *dir, *rounds, *readme); err != nil {
+	if err := run(ctx, *python, *dir, *rounds, *only, *readme); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, python, dir string, rounds int, readme string) error {
+func run(ctx context.Context, python, dir string, rounds int, only, readme string) error {
 	if dir == "" {
 		temp, err := os.MkdirTemp("", "cairn-bench")
 		if err != nil {
@@ -48,8 +49,16 @@ func run(ctx context.Context, python, dir string, rounds int, readme string) err
 	}
 	b := &bench{python: python, dir: dir, rounds: rounds}
 	defer b.close()
-	for _, work := range []func(context.Context) error{b.big, b.many, b.most, b.one, b.steps, b.start} {
-		if err := work(ctx); err != nil {
+	for _, work := range []struct {
+		part string
+		run  func(context.Context) error
+	}{
+		{"files", b.big}, {"files", b.many}, {"files", b.most}, {"files", b.one}, {"steps", b.steps}, {"infer", b.infer}, {"start", b.start},
+	} {
+		if only != "" && only != work.part {
+			continue
+		}
+		if err := work.run(ctx); err != nil {
 			return err
 		}
 		b.close()
@@ -83,7 +92,10 @@ const (
 	tensorflow  = "TensorFlow 2.21"
 	safetensors = "safetensors (no fsync, no checksums)"
 	raw         = "raw I/O (write + fsync, read)"
+	onnxruntime = "onnxruntime 1.31"
 )
+
+var contenders = []string{cairn, tensorflow, onnxruntime, safetensors, raw}
 
 func (b *bench) big(ctx context.Context) error {
 	peers, err := b.startAll(ctx, "big", true)
@@ -220,7 +232,7 @@ func (b *bench) start(ctx context.Context) error {
 func (b *bench) measure(work, verb string, per float64, peers map[string]*process) error {
 	times := map[string][]float64{}
 	for i := range b.rounds + 1 {
-		for _, name := range []string{cairn, tensorflow, safetensors, raw} {
+		for _, name := range contenders {
 			p := peers[name]
 			if p == nil {
 				continue
@@ -241,7 +253,7 @@ func (b *bench) measure(work, verb string, per float64, peers map[string]*proces
 func (b *bench) add(work string, per float64, times map[string][]float64) {
 	r := row{work: work, medians: map[string]float64{}}
 	line := work + ":"
-	for _, name := range []string{cairn, tensorflow, safetensors, raw} {
+	for _, name := range contenders {
 		if t := times[name]; len(t) > 0 {
 			slices.Sort(t)
 			r.medians[name] = t[len(t)/2] / per
@@ -256,11 +268,11 @@ func (b *bench) add(work string, per float64, times map[string][]float64) {
 // of it.
 func (b *bench) table() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "| work | %s | %s | %s | %s |\n|---|---|---|---|---|\n", cairn, tensorflow, safetensors, raw)
+	fmt.Fprintf(&s, "| work | %s |\n|---%s|\n", strings.Join(contenders, " | "), strings.Repeat("|---", len(contenders)))
 	for _, r := range b.rows {
 		ours := r.medians[cairn]
 		fmt.Fprintf(&s, "| %s | %s", r.work, seconds(ours))
-		for _, name := range []string{tensorflow, safetensors, raw} {
+		for _, name := range contenders[1:] {
 			if t, ok := r.medians[name]; ok {
 				fmt.Fprintf(&s, " | %s (%s×)", seconds(t), ratio(t/ours))
 			} else {
@@ -270,6 +282,9 @@ func (b *bench) table() string {
 		s.WriteString(" |\n")
 	}
 	fmt.Fprintf(&s, "\nMedians of %d rounds in turn on one machine; in brackets how many times Cairn's time. Cairn and TensorFlow verify\nchecksums; Cairn and raw I/O sync what they write.\n", b.rounds)
+	if len(b.notes) == 0 {
+		return s.String()
+	}
 	fmt.Fprintf(&s, "\nCairn's peak memory above the tensors: %s.\n", strings.Join(b.notes, ", "))
 	return s.String()
 }

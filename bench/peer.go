@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/cairnml/cairn/checkpoint"
@@ -30,6 +31,21 @@ func bePeer(ctx context.Context, name string, args []string) error {
 	case "steps":
 		for _, st := range steps {
 			verbs[st.verb] = st.make()
+		}
+	case "infer":
+		if len(args) != 3 {
+			return fmt.Errorf("peer %s takes a folder and two counts", name)
+		}
+		var calls [2]int
+		for i := range calls {
+			var err error
+			if calls[i], err = strconv.Atoi(args[i+1]); err != nil {
+				return err
+			}
+		}
+		var err error
+		if verbs, err = inferVerbs(ctx, args[0], calls); err != nil {
+			return err
 		}
 	case "cairn", "raw":
 		if len(args) != 2 {

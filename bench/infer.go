@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// app is a model that interop/peer/apps.py writes, and how many calls one request makes
+// at batches of 1 and of 8.
+type app struct {
+	name, words string
+	calls       [2]int
+}
+
+var apps = []app{
+	{"resnet50", "ResNet50", [2]int{10, 2}},
+	{"mobilenet_v2", "MobileNetV2", [2]int{20, 4}},
+	{"efficientnet_b0", "EfficientNetB0", [2]int{10, 2}},
+	{"transformer", "transformer of 4 layers, 128 tokens", [2]int{20, 4}},
+	{"recurrent", "BiLSTM and GRU, 100 tokens", [2]int{20, 10}},
+}
+
+// infer measures loading and running models, against TensorFlow and onnxruntime.
+func (b *bench) infer(ctx context.Context) error {
+	for _, a := range apps {
+		cmd := exec.CommandContext(ctx, b.python, filepath.Join("interop", "peer", "apps.py"), b.dir, a.name)
+		cmd.Env = append(os.Environ(), "TF_CPP_MIN_LOG_LEVEL=3", "CUDA_VISIBLE_DEVICES=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("writing %s: %w\n%s", a.name, err, out)
+		}
+		dir := filepath.Join(b.dir, "apps", a.name)
+		args := []string{dir, fmt.Sprint(a.calls[0]), fmt.Sprint(a.calls[1])}
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		peers := map[string]*process{}
+		if peers[cairn], err = b.startPeer(ctx, append([]string{self, "-peer", "infer"}, args...)...); err != nil {
+			return err
+		}
+		if peers[tensorflow], err = b.startPeer(ctx, append([]string{b.python, filepath.Join("bench", "peer", "tf_infer.py")}, args...)...); err != nil {
+			return err
+		}
+		// Converters don't take every model.
+		if peers[onnxruntime], err = b.startPeer(ctx, append([]string{b.python, filepath.Join("bench", "peer", "ort_infer.py")}, args...)...); err != nil {
+			fmt.Fprintf(os.Stderr, "%s without onnxruntime: %v\n", a.name, err)
+			delete(peers, onnxruntime)
+		}
+		if err := b.measure("load "+a.words, "load", 1, peers); err != nil {
+			return err
+		}
+		for i, size := range []int{1, 8} {
+			if err := b.measure(fmt.Sprintf("%s, batch %d", a.words, size), fmt.Sprint(size), float64(a.calls[i]), peers); err != nil {
+				return err
+			}
+		}
+		b.close()
+	}
+	return nil
+}
+
+// inferVerbs returns those of a peer that runs the model in a folder: it loads it, and calls
+// its signature as many times as it was told for each batch.
+func inferVerbs(ctx context.Context, dir string, calls [2]int) (map[string]verb, error) {
+	load := func(ctx context.Context) (*savedmodel.Model, error) {
+		return savedmodel.Load(ctx, os.DirFS(dir), &savedmodel.LoadOptions{Kernels: kernel.All()})
+	}
+	m, err := load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sig, err := m.Signature("serving_default")
+	if err != nil {
+		return nil, err
+	}
+	name, x, err := caseInput(ctx, filepath.Join(dir, "case.npz"))
+	if err != nil {
+		return nil, err
+	}
+	verbs := map[string]verb{"load": func(ctx context.Context) error {
+		_, err := load(ctx)
+		return err
+	}}
+	for i, size := range []int{1, 8} {
+		in, err := batched(x, size)
+		if err != nil {
+			return nil, err
+		}
+		verbs[fmt.Sprint(size)] = func(ctx context.Context) error {
+			for range calls[i] {
+				if _, err := sig.Call(ctx, map[string]*tensor.Tensor{name: in}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return verbs, nil
+}
+
+// caseInput returns the one input of a case that apps.py wrote.
+func caseInput(ctx context.Context, path string) (name string, x *tensor.Tensor, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", nil, err
+	}
+	z, err := tensor.OpenNPZ(f, info.Size(), nil)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, n := range z.Names() {
+		if input, ok := strings.CutPrefix(n, "in:"); ok {
+			x, err = z.Read(ctx, n)
+			return input, x, err
+		}
+	}
+	return "", nil, fmt.Errorf("%s holds no input", path)
+}
+
+// batched returns x's examples, repeated until there are size.
+func batched(x *tensor.Tensor, size int) (*tensor.Tensor, error) {
+	dims := x.Shape().Clone()
+	dims[0] = size
+	out, err := tensor.Zeros(x.DType(), dims...)
+	if err != nil {
+		return nil, err
+	}
+	for b := out.Bytes(); len(b) > 0; {
+		b = b[copy(b, x.Bytes()):]
+	}
+	return out, nil
+}

@@ -1,0 +1,42 @@
+"""onnxruntime loads and runs a model, which tf2onnx converts first: ort_infer.py DIR CALLS_OF_1 CALLS_OF_8"""
+import os
+import sys
+
+import onnxruntime
+
+from common import batches, serve
+
+folder = sys.argv[1]
+path = folder + ".onnx"
+if not os.path.exists(path):
+    import tensorflow as tf
+    import tf2onnx
+    from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+
+    model = tf.saved_model.load(folder)
+    frozen = convert_variables_to_constants_v2(model.signatures["serving_default"], lower_control_flow=False)
+    tf2onnx.convert.from_graph_def(
+        frozen.graph.as_graph_def(), input_names=[x.name for x in frozen.inputs],
+        output_names=[y.name for y in frozen.outputs], opset=17, output_path=path)
+    # A process without TensorFlow in it is what is measured.
+    os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
+def load():
+    return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+
+
+session = load()
+name = session.get_inputs()[0].name
+_, inputs = batches(folder)
+
+
+def calls(x, n):
+    def run():
+        for _ in range(n):
+            session.run(None, {name: x})
+
+    return run
+
+
+serve({"load": load, **{str(size): calls(x, int(n)) for (size, x), n in zip(inputs.items(), sys.argv[2:])}})
