@@ -71,6 +71,7 @@ var someOutputs = map[string][]int{"BlockLSTM": {1, 6}, "BlockLSTMV2": {1, 6}}
 // outputs change with them.
 var undifferentiated = map[string][]int{
 	"MatrixDiagV2": {4}, "MatrixDiagV3": {4}, "MatrixDiagPartV2": {2}, "MatrixDiagPartV3": {2},
+	"Betainc": {0, 1}, "Zeta": {0}, "Polygamma": {0},
 }
 
 // modes are the ways in which the gradients are computed: all give the same.

@@ -68,7 +68,7 @@ var builtin = sync.OnceValue(func() *Rules {
 		constantRules(), // first, for a rule of a family goes before
 		mathRules, reduceRules, arrayRules, stitchRules, sparseRules, raggedRules,
 		nnRules, convRules, imageRules, rnnRules,
-		segmentRules, scatterRules, diagonalRules, moveRules,
+		segmentRules, scatterRules, diagonalRules, moveRules, specialRules,
 		stateRules, listRules, functionRules,
 	} {
 		for op, rule := range family {

@@ -15,7 +15,8 @@ func elementwiseRules() map[string]Rule {
 			"LogicalNot", "Ndtri", "Neg", "Reciprocal", "Relu", "Relu6", "Rint", "Round", "Rsqrt", "Selu", "Sigmoid", "Sign",
 			"Sin", "Sinh", "Softplus", "Softsign", "Sqrt", "Square", "Tan", "Tanh", "LeakyRelu", "ComplexAbs", "Real", "Imag",
 			"Angle", "ZerosLike", "OnesLike", "PopulationCount", "CheckNumerics", "CheckNumericsV2", "BesselI0", "BesselI0e",
-			"BesselI1", "BesselI1e", "DeepCopy", "AsString", "StringLower", "StringUpper", "StringStrip", "StringLength",
+			"BesselI1", "BesselI1e", "BesselJ0", "BesselJ1", "BesselK0", "BesselK0e", "BesselK1", "BesselK1e", "BesselY0", "BesselY1",
+			"Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence", "DeepCopy", "AsString", "StringLower", "StringUpper", "StringStrip", "StringLength",
 			"StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong", "StringToNumber", "RegexReplace",
 			"StaticRegexReplace", "RegexFullMatch", "StaticRegexFullMatch", "EncodeBase64", "DecodeBase64", "Bucketize",
 			"QuantizeAndDequantize", "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "FakeQuantWithMinMaxArgs",
@@ -24,12 +25,12 @@ func elementwiseRules() map[string]Rule {
 			"DebugGradientIdentity", "PlaceholderWithDefault"),
 		rules(binary,
 			"Atan2", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Complex", "Div", "DivNoNan", "Greater", "GreaterEqual", "Igamma",
-			"Igammac", "LeftShift", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "MulNoNan", "NextAfter",
+			"Igammac", "IgammaGradA", "RandomGammaGrad", "LeftShift", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "MulNoNan", "NextAfter",
 			"Polygamma", "Pow", "RealDiv", "RightShift", "SquaredDifference", "Xdivy", "Xlog1py", "Xlogy", "Zeta"),
 		arithmeticRules(),
-		rules(comparison, "Equal", "NotEqual", "ApproximateEqual"),
+		rules(comparison, "Equal", "NotEqual"),
 		rules(merged, "TanhGrad", "SigmoidGrad", "SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad", "ReluGrad", "Relu6Grad",
-			"SoftplusGrad", "SoftsignGrad", "EluGrad", "SeluGrad", "LeakyReluGrad"),
+			"SoftplusGrad", "SoftsignGrad", "EluGrad", "SeluGrad", "LeakyReluGrad", "ApproximateEqual"),
 		map[string]Rule{
 			"AddN": merged, "AccumulateNV2": merged, "BiasAdd": biasAdd, "ClipByValue": clipByValue, "Cast": cast, "Bitcast": bitcast,
 			"Select": selectRule, "SelectV2": selectV2, "IdentityN": identityN, "Betainc": betainc,
@@ -124,25 +125,29 @@ func merged(c *Inference) error {
 	return nil
 }
 
+// Alike returns the shape of tensors of one shape, or of scalars beside them.
+func Alike(a, b graph.PartialShape) (graph.PartialShape, error) {
+	switch {
+	case b.Rank() == 0:
+		return a, nil
+	case a.Rank() == 0:
+		return b, nil
+	}
+	s, err := a.Merge(b)
+	if err != nil {
+		return s, fmt.Errorf("the shapes %v and %v differ, and neither is a scalar's", a, b)
+	}
+	return s, nil
+}
+
 func betainc(c *Inference) error {
-	s := graph.PartialShape{}
+	s := graph.ShapeOf()
 	for i := range c.In {
-		if c.shape(i).Rank() == 0 {
-			continue
-		}
-		m, err := s.Merge(c.shape(i))
+		m, err := Alike(s, c.shape(i))
 		if err != nil {
 			return err
 		}
 		s = m
-	}
-	if !s.HasRank() {
-		for i := range c.In {
-			if !c.shape(i).HasRank() {
-				return nil
-			}
-		}
-		s = graph.ShapeOf()
 	}
 	c.set(0, s)
 	return nil

@@ -24,6 +24,7 @@ func Kernels() []engine.Kernel {
 		{Op: "HSVToRGB", Types: engine.Types{"T": elementwise.Floating()}, Run: pixels(hsvToRGB), Precision: engine.Accumulated},
 		{Op: "AdjustHue", Run: adjust(shiftHue), Precision: engine.Accumulated},
 		{Op: "AdjustSaturation", Run: adjust(scaleSaturation), Precision: engine.Accumulated},
+		{Op: "AdjustContrast", Types: engine.Types{"T": contrastTypes}, Run: limitedContrast, Precision: engine.Accumulated},
 		{Op: "AdjustContrastv2", Run: adjustContrast, Precision: engine.Accumulated},
 
 		{Op: "NonMaxSuppression", Run: suppress(1)},

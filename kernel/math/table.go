@@ -2,6 +2,7 @@ package math
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
@@ -10,9 +11,9 @@ import (
 )
 
 // Kernels returns the family's table.
-func Kernels() []engine.Kernel { return append(append([]engine.Kernel{}, generated...), special...) }
+func Kernels() []engine.Kernel { return slices.Concat(generated, others, specials(), words()) }
 
-var special = []engine.Kernel{
+var others = []engine.Kernel{
 	{Op: "AddN", Run: addN, Types: engine.Types{"T": append(addNs.Types(), tensor.Variant)}, Precision: engine.Accumulated},
 	{Op: engine.ElementwiseOp, Def: chainDef, Prepare: prepareChain, Fuses: chainOps(), Types: engine.Types{"T": chainTypes}, Precision: engine.Rounded},
 	{Op: "BiasAdd", Run: biasAdd, Types: engine.Types{"T": byAddV2.Types()}},

@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
@@ -118,6 +119,32 @@ var cumprods = elementwise.ByType{
 	tensor.Uint32: cumulate(cumprod[uint32], 1), tensor.Uint64: cumulate(cumprod[uint64], 1),
 	tensor.Complex64: cumulate(cumprod[complex64], 1), tensor.Complex128: cumulate(cumprod[complex128], 1),
 	tensor.Float16: cumulateHalf[tensor.F16](cumprod[float32], 1), tensor.BFloat16: cumulateHalf[tensor.BF16](cumprod[float32], 1),
+}
+
+var cumulativeLogSumExps = elementwise.ByType{
+	tensor.Float32: cumulate(cumulativeLogSumExp[float32], float32(math.Inf(-1))), tensor.Float64: cumulate(cumulativeLogSumExp[float64], math.Inf(-1)),
+	tensor.Float16: cumulateHalf[tensor.F16](cumulativeLogSumExp[float32], float32(math.Inf(-1))), tensor.BFloat16: cumulateHalf[tensor.BF16](cumulativeLogSumExp[float32], float32(math.Inf(-1))),
+}
+
+// cumulativeLogSumExp adds up exponentials as their logarithms, the larger one
+// first, so that none overflows.
+func cumulativeLogSumExp[T float](dst, x []T, l line, exclusive bool, sum T) {
+	for k, at := 0, l.begin; k < l.n; k, at = k+1, at+l.step {
+		v := x[at]
+		if exclusive {
+			dst[at] = sum
+		}
+		hi, lo := max(sum, v), min(sum, v)
+		switch d := float64(lo) - float64(hi); {
+		case math.IsInf(float64(hi), 0) || hi != hi:
+			sum = hi
+		default:
+			sum = hi + T(math.Log1p(math.Exp(d)))
+		}
+		if !exclusive {
+			dst[at] = sum
+		}
+	}
 }
 
 // line is a strided walk: n elements from begin, step apart.

@@ -24,6 +24,7 @@ func Kernels() []engine.Kernel {
 		argMin.Kernel("ArgMin", "T", engine.Exact),
 		cumsums.Kernel("Cumsum", "T", engine.Accumulated),
 		cumprods.Kernel("Cumprod", "T", engine.Accumulated),
+		cumulativeLogSumExps.Kernel("CumulativeLogsumexp", "T", engine.Accumulated),
 		l2Losses.Kernel("L2Loss", "T", engine.Accumulated),
 		{Op: "BiasAddGrad", Run: biasAddGrad, Precision: engine.Accumulated},
 	}

@@ -7,6 +7,11 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
+// AdjustContrast emits TensorFlow's op AdjustContrast and returns its output.
+func AdjustContrast(s *ops.Scope, images ops.Input, contrastFactor ops.Input, minValue ops.Input, maxValue ops.Input) *ops.Value {
+	return s.Emit1("AdjustContrast", nil, images, contrastFactor, minValue, maxValue)
+}
+
 // AdjustContrastv2 emits TensorFlow's op AdjustContrastv2 and returns its output.
 func AdjustContrastv2(s *ops.Scope, images ops.Input, contrastFactor ops.Input) *ops.Value {
 	return s.Emit1("AdjustContrastv2", nil, images, contrastFactor)

@@ -56,6 +56,24 @@ func Angle(s *ops.Scope, input ops.Input, o *AngleOptions) *ops.Value {
 	return s.Emit1("Angle", as, input)
 }
 
+// ApproximateEqualOptions are the attributes of [ApproximateEqual] that have defaults.
+type ApproximateEqualOptions struct {
+	// Tolerance is tolerance. Default: 9.999999747378752e-06.
+	Tolerance Opt[float64]
+}
+
+// ApproximateEqual emits TensorFlow's op ApproximateEqual and returns its output.
+// A nil o means the defaults.
+func ApproximateEqual(s *ops.Scope, x ops.Input, y ops.Input, o *ApproximateEqualOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Tolerance.set {
+			as = append(as, graph.Float("tolerance", o.Tolerance.v))
+		}
+	}
+	return s.Emit1("ApproximateEqual", as, x, y)
+}
+
 // Asin emits TensorFlow's op Asin and returns its output.
 func Asin(s *ops.Scope, x ops.Input) *ops.Value {
 	return s.Emit1("Asin", nil, x)
@@ -79,6 +97,71 @@ func Atan2(s *ops.Scope, y ops.Input, x ops.Input) *ops.Value {
 // Atanh emits TensorFlow's op Atanh and returns its output.
 func Atanh(s *ops.Scope, x ops.Input) *ops.Value {
 	return s.Emit1("Atanh", nil, x)
+}
+
+// BesselI0 emits TensorFlow's op BesselI0 and returns its output.
+func BesselI0(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("BesselI0", nil, x)
+}
+
+// BesselI0e emits TensorFlow's op BesselI0e and returns its output.
+func BesselI0e(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("BesselI0e", nil, x)
+}
+
+// BesselI1 emits TensorFlow's op BesselI1 and returns its output.
+func BesselI1(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("BesselI1", nil, x)
+}
+
+// BesselI1e emits TensorFlow's op BesselI1e and returns its output.
+func BesselI1e(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("BesselI1e", nil, x)
+}
+
+// BesselJ0 emits TensorFlow's op BesselJ0 and returns its output.
+func BesselJ0(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("BesselJ0", nil, x)
+}
+
+// BesselJ1 emits TensorFlow's op BesselJ1 and returns its output.
+func BesselJ1(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("BesselJ1", nil, x)
+}
+
+// BesselK0 emits TensorFlow's op BesselK0 and returns its output.
+func BesselK0(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("BesselK0", nil, x)
+}
+
+// BesselK0e emits TensorFlow's op BesselK0e and returns its output.
+func BesselK0e(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("BesselK0e", nil, x)
+}
+
+// BesselK1 emits TensorFlow's op BesselK1 and returns its output.
+func BesselK1(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("BesselK1", nil, x)
+}
+
+// BesselK1e emits TensorFlow's op BesselK1e and returns its output.
+func BesselK1e(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("BesselK1e", nil, x)
+}
+
+// BesselY0 emits TensorFlow's op BesselY0 and returns its output.
+func BesselY0(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("BesselY0", nil, x)
+}
+
+// BesselY1 emits TensorFlow's op BesselY1 and returns its output.
+func BesselY1(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("BesselY1", nil, x)
+}
+
+// Betainc emits TensorFlow's op Betainc and returns its output.
+func Betainc(s *ops.Scope, a ops.Input, b ops.Input, x ops.Input) *ops.Value {
+	return s.Emit1("Betainc", nil, a, b, x)
 }
 
 // BiasAddOptions are the attributes of [BiasAdd] that have defaults.
@@ -206,6 +289,16 @@ func Cosh(s *ops.Scope, x ops.Input) *ops.Value {
 	return s.Emit1("Cosh", nil, x)
 }
 
+// Cross emits TensorFlow's op Cross and returns its output.
+func Cross(s *ops.Scope, a ops.Input, b ops.Input) *ops.Value {
+	return s.Emit1("Cross", nil, a, b)
+}
+
+// Dawsn emits TensorFlow's op Dawsn and returns its output.
+func Dawsn(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("Dawsn", nil, x)
+}
+
 // Digamma emits TensorFlow's op Digamma and returns its output.
 func Digamma(s *ops.Scope, x ops.Input) *ops.Value {
 	return s.Emit1("Digamma", nil, x)
@@ -259,9 +352,19 @@ func Erfc(s *ops.Scope, x ops.Input) *ops.Value {
 	return s.Emit1("Erfc", nil, x)
 }
 
+// Erfinv emits TensorFlow's op Erfinv and returns its output.
+func Erfinv(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("Erfinv", nil, x)
+}
+
 // Exp emits TensorFlow's op Exp and returns its output.
 func Exp(s *ops.Scope, x ops.Input) *ops.Value {
 	return s.Emit1("Exp", nil, x)
+}
+
+// Expint emits TensorFlow's op Expint and returns its output.
+func Expint(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("Expint", nil, x)
 }
 
 // Expm1 emits TensorFlow's op Expm1 and returns its output.
@@ -284,6 +387,16 @@ func FloorMod(s *ops.Scope, x ops.Input, y ops.Input) *ops.Value {
 	return s.Emit1("FloorMod", nil, x, y)
 }
 
+// FresnelCos emits TensorFlow's op FresnelCos and returns its output.
+func FresnelCos(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("FresnelCos", nil, x)
+}
+
+// FresnelSin emits TensorFlow's op FresnelSin and returns its output.
+func FresnelSin(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("FresnelSin", nil, x)
+}
+
 // Greater emits TensorFlow's op Greater and returns its output.
 func Greater(s *ops.Scope, x ops.Input, y ops.Input) *ops.Value {
 	return s.Emit1("Greater", nil, x, y)
@@ -292,6 +405,21 @@ func Greater(s *ops.Scope, x ops.Input, y ops.Input) *ops.Value {
 // GreaterEqual emits TensorFlow's op GreaterEqual and returns its output.
 func GreaterEqual(s *ops.Scope, x ops.Input, y ops.Input) *ops.Value {
 	return s.Emit1("GreaterEqual", nil, x, y)
+}
+
+// Igamma emits TensorFlow's op Igamma and returns its output.
+func Igamma(s *ops.Scope, a ops.Input, x ops.Input) *ops.Value {
+	return s.Emit1("Igamma", nil, a, x)
+}
+
+// IgammaGradA emits TensorFlow's op IgammaGradA and returns its output.
+func IgammaGradA(s *ops.Scope, a ops.Input, x ops.Input) *ops.Value {
+	return s.Emit1("IgammaGradA", nil, a, x)
+}
+
+// Igammac emits TensorFlow's op Igammac and returns its output.
+func Igammac(s *ops.Scope, a ops.Input, x ops.Input) *ops.Value {
+	return s.Emit1("Igammac", nil, a, x)
 }
 
 // ImagOptions are the attributes of [Imag] that have defaults.
@@ -378,6 +506,11 @@ func LeakyReluGrad(s *ops.Scope, gradients ops.Input, features ops.Input, o *Lea
 	return s.Emit1("LeakyReluGrad", as, gradients, features)
 }
 
+// LeftShift emits TensorFlow's op LeftShift and returns its output.
+func LeftShift(s *ops.Scope, x ops.Input, y ops.Input) *ops.Value {
+	return s.Emit1("LeftShift", nil, x, y)
+}
+
 // Less emits TensorFlow's op Less and returns its output.
 func Less(s *ops.Scope, x ops.Input, y ops.Input) *ops.Value {
 	return s.Emit1("Less", nil, x, y)
@@ -443,9 +576,19 @@ func MulNoNan(s *ops.Scope, x ops.Input, y ops.Input) *ops.Value {
 	return s.Emit1("MulNoNan", nil, x, y)
 }
 
+// Ndtri emits TensorFlow's op Ndtri and returns its output.
+func Ndtri(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("Ndtri", nil, x)
+}
+
 // Neg emits TensorFlow's op Neg and returns its output.
 func Neg(s *ops.Scope, x ops.Input) *ops.Value {
 	return s.Emit1("Neg", nil, x)
+}
+
+// NextAfter emits TensorFlow's op NextAfter and returns its output.
+func NextAfter(s *ops.Scope, x1 ops.Input, x2 ops.Input) *ops.Value {
+	return s.Emit1("NextAfter", nil, x1, x2)
 }
 
 // NotEqualOptions are the attributes of [NotEqual] that have defaults.
@@ -466,9 +609,24 @@ func NotEqual(s *ops.Scope, x ops.Input, y ops.Input, o *NotEqualOptions) *ops.V
 	return s.Emit1("NotEqual", as, x, y)
 }
 
+// Polygamma emits TensorFlow's op Polygamma and returns its output.
+func Polygamma(s *ops.Scope, a ops.Input, x ops.Input) *ops.Value {
+	return s.Emit1("Polygamma", nil, a, x)
+}
+
+// PopulationCount emits TensorFlow's op PopulationCount and returns its output.
+func PopulationCount(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("PopulationCount", nil, x)
+}
+
 // Pow emits TensorFlow's op Pow and returns its output.
 func Pow(s *ops.Scope, x ops.Input, y ops.Input) *ops.Value {
 	return s.Emit1("Pow", nil, x, y)
+}
+
+// RandomGammaGrad emits TensorFlow's op RandomGammaGrad and returns its output.
+func RandomGammaGrad(s *ops.Scope, alpha ops.Input, sample ops.Input) *ops.Value {
+	return s.Emit1("RandomGammaGrad", nil, alpha, sample)
 }
 
 // RealOptions are the attributes of [Real] that have defaults.
@@ -522,6 +680,11 @@ func Relu6Grad(s *ops.Scope, gradients ops.Input, features ops.Input) *ops.Value
 // ReluGrad emits TensorFlow's op ReluGrad and returns its output.
 func ReluGrad(s *ops.Scope, gradients ops.Input, features ops.Input) *ops.Value {
 	return s.Emit1("ReluGrad", nil, gradients, features)
+}
+
+// RightShift emits TensorFlow's op RightShift and returns its output.
+func RightShift(s *ops.Scope, x ops.Input, y ops.Input) *ops.Value {
+	return s.Emit1("RightShift", nil, x, y)
 }
 
 // Rint emits TensorFlow's op Rint and returns its output.
@@ -609,6 +772,11 @@ func SoftsignGrad(s *ops.Scope, gradients ops.Input, features ops.Input) *ops.Va
 	return s.Emit1("SoftsignGrad", nil, gradients, features)
 }
 
+// Spence emits TensorFlow's op Spence and returns its output.
+func Spence(s *ops.Scope, x ops.Input) *ops.Value {
+	return s.Emit1("Spence", nil, x)
+}
+
 // Sqrt emits TensorFlow's op Sqrt and returns its output.
 func Sqrt(s *ops.Scope, x ops.Input) *ops.Value {
 	return s.Emit1("Sqrt", nil, x)
@@ -672,4 +840,9 @@ func Xlog1py(s *ops.Scope, x ops.Input, y ops.Input) *ops.Value {
 // Xlogy emits TensorFlow's op Xlogy and returns its output.
 func Xlogy(s *ops.Scope, x ops.Input, y ops.Input) *ops.Value {
 	return s.Emit1("Xlogy", nil, x, y)
+}
+
+// Zeta emits TensorFlow's op Zeta and returns its output.
+func Zeta(s *ops.Scope, x ops.Input, q ops.Input) *ops.Value {
+	return s.Emit1("Zeta", nil, x, q)
 }

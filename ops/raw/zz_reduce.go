@@ -144,6 +144,29 @@ func Cumsum(s *ops.Scope, x ops.Input, axis ops.Input, o *CumsumOptions) *ops.Va
 	return s.Emit1("Cumsum", as, x, axis)
 }
 
+// CumulativeLogsumexpOptions are the attributes of [CumulativeLogsumexp] that have defaults.
+type CumulativeLogsumexpOptions struct {
+	// Exclusive is exclusive. Default: false.
+	Exclusive bool
+	// Reverse is reverse. Default: false.
+	Reverse bool
+}
+
+// CumulativeLogsumexp emits TensorFlow's op CumulativeLogsumexp and returns its output.
+// A nil o means the defaults.
+func CumulativeLogsumexp(s *ops.Scope, x ops.Input, axis ops.Input, o *CumulativeLogsumexpOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Exclusive {
+			as = append(as, graph.Bool("exclusive", o.Exclusive))
+		}
+		if o.Reverse {
+			as = append(as, graph.Bool("reverse", o.Reverse))
+		}
+	}
+	return s.Emit1("CumulativeLogsumexp", as, x, axis)
+}
+
 // EuclideanNormOptions are the attributes of [EuclideanNorm] that have defaults.
 type EuclideanNormOptions struct {
 	// KeepDims is keep_dims. Default: false.
