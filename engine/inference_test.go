@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -214,5 +216,55 @@ func near(t *testing.T, what string, got, want []engine.Value, tolerance float64
 				t.Fatalf("%s: result %d differs at %d: %v, want %v", what, i, k, g[k], w[k])
 			}
 		}
+	}
+}
+
+// TestInferenceAllocatesLittle calls a network with batches of two sizes in turn:
+// each has its instance of the plan, whose memory is used again.
+func TestInferenceAllocatesLittle(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector empties pools")
+	}
+	n := newNetwork(t, 2, 16, 16, 8)
+	x := n.x
+	for range 4 {
+		y := n.do("Relu", n.norm(n.conv("Conv2D", x, n.weight(-1, 1, 3, 3, 8, 8), "NHWC"), "NHWC", 8))
+		y = n.norm(n.conv("DepthwiseConv2dNative", y, n.weight(-1, 1, 3, 3, 8, 1), "NHWC"), "NHWC", 8)
+		x = n.do("Tanh", n.do("Mul", n.do("Relu6", n.do("AddV2", x, y)), n.weight(0, 1, 1, 16, 1, 1)))
+	}
+	f := n.ret(x)
+	p, err := engine.Compile(f, &engine.CompileOptions{Kernels: kernel.All(), Passes: engine.InferencePasses(), Invariants: new(engine.Invariants)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &engine.RunOptions{Workers: engine.NewWorkers(1)}
+	var args [2][]engine.Value
+	for i := range args {
+		args[i] = append(args[i], floatsOf(n.r, i+1, 16, 16, 8))
+		for _, v := range n.vars {
+			args[i] = append(args[i], engine.HandleOf(v))
+		}
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which empties pools
+	const calls = 20
+	both := func() {
+		for i := range args {
+			run(t, p, o, args[i]...)
+		}
+	}
+	for range 4 {
+		both()
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range calls {
+		both()
+	}
+	runtime.ReadMemStats(&after)
+	outputs := 3 * 16 * 16 * 8 * 4
+	if each := (int(after.TotalAlloc-before.TotalAlloc)/calls - outputs) / 2; each > 10<<10 {
+		t.Errorf("%d bytes a call besides its outputs", each)
+	} else {
+		t.Logf("%d bytes a call besides its outputs", each)
 	}
 }

@@ -89,7 +89,8 @@ func (v *convolution) call(c *engine.Call) error {
 	if err := c.Need(v.inputs); err != nil {
 		return err
 	}
-	var g geometry
+	g := newGeometry()
+	defer g.free()
 	var dims tensor.Shape
 	a, b := c.In(0), c.In(1)
 	if v.dir != forward {
@@ -97,7 +98,7 @@ func (v *convolution) call(c *engine.Call) error {
 	}
 	switch v.dir {
 	case forward:
-		if err := v.fits(&g, a.Shape(), b.Shape()); err != nil {
+		if err := v.fits(g, a.Shape(), b.Shape()); err != nil {
 			return err
 		}
 		dims = g.image(g.out, g.o)
@@ -107,7 +108,7 @@ func (v *convolution) call(c *engine.Call) error {
 		if dims, err = v.inputSizes(c.In(0), a, b); err != nil {
 			return err
 		}
-		if err := v.fits(&g, dims, a.Shape()); err != nil {
+		if err := v.fits(g, dims, a.Shape()); err != nil {
 			return err
 		}
 	case backFilter:
@@ -115,15 +116,17 @@ func (v *convolution) call(c *engine.Call) error {
 		if dims, err = shapes.Dims(c.In(1), "the filter's sizes", 0); err != nil {
 			return err
 		}
-		if err := v.fits(&g, a.Shape(), dims); err != nil {
+		if err := v.fits(g, a.Shape(), dims); err != nil {
 			return err
 		}
 	}
 	if a.DType() != b.DType() {
 		return fmt.Errorf("the inputs' types differ: %v and %v", a.DType(), b.DType())
 	}
-	if y := g.image(g.out, g.o); v.dir != forward && !b.Shape().Equal(y) {
-		return fmt.Errorf("the output's gradient has shape %v, not %v", b.Shape(), y)
+	if v.dir != forward {
+		if y := g.image(g.out, g.o); !b.Shape().Equal(y) {
+			return fmt.Errorf("the output's gradient has shape %v, not %v", b.Shape(), y)
+		}
 	}
 	if v.epilogue != nil {
 		if err := v.epilogue.Check(c, dims, v.windows.Layout.Channels); err != nil {
@@ -141,7 +144,7 @@ func (v *convolution) call(c *engine.Call) error {
 		}
 		return nil
 	}
-	v.run(c, v, &g, out, a, b)
+	v.run(c, v, g, out, a, b)
 	return nil
 }
 
@@ -185,7 +188,8 @@ func fused(c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor
 	packed, _ := c.Packed(v.packing).([]*gemm.Weights[float32])
 	var e *gemm.Epilogue[float32]
 	if !g.channelsFirst {
-		e = v.epilogue.During(c)
+		e = &g.ending
+		*e = v.epilogue.During(c)
 	}
 	if !compute(c, forward, g, tensor.Values[float32](out), tensor.Values[float32](a), tensor.Values[float32](b), packed, e) {
 		v.epilogue.Apply(c, out, v.windows.Layout.Channels)

@@ -2,6 +2,8 @@ package conv
 
 import (
 	"math"
+	"sync"
+	"unsafe"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/gemm"
@@ -36,36 +38,73 @@ func depthwiseGradient[T real](c *engine.Call, dir direction, g *geometry, out, 
 // own, and applies the epilogue. Where a channel has several outputs, the image's
 // channels are repeated: the filter then has one tap a channel again.
 func depthwiseForward[T real](c *engine.Call, g *geometry, y, x, f []T, e *gemm.Epilogue[T]) {
+	d := newDepthwise[T]()
+	defer d.release()
 	// Channels that have to move are framed on the way.
-	h, border := *g, [3]int{}
+	border := [3]int{}
+	d.geometry = *g
 	if g.channelsFirst || g.depthwise > 1 {
-		h.in, h.before, border = g.reach(), border, g.before
+		d.in, d.before, border = g.reach(), border, g.before
 	}
-	fr := framed(c, x, g.channelsFirst, g.n, g.c, g.in, h.in, border, g.depthwise)
-	defer fr.free()
+	d.fr = framed(c, x, g.channelsFirst, g.n, g.c, g.in, d.in, border, g.depthwise)
+	defer d.fr.free()
 	out, done := last(c, y, g.channelsFirst, g.n, g.out, g.o)
 	defer done()
-	end, rest := ending(e, g.o)
-	rows := g.n * g.out[1]
-	c.Parallel(rows, float64(g.out[2]*g.o*g.taps())*0.02+50, func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			from, to := r*g.out[2]*g.o, (r+1)*g.out[2]*g.o
-			depthwiseRow(&h, &fr, out[from:to], f, r, end)
-			rest.Rows(out, from, to, g.o)
-		}
-	})
+	d.y, d.f = out, f
+	d.end(e)
+	c.Parallel(g.n*g.out[1], float64(g.out[2]*g.o*g.taps())*0.02+50, d.work)
 }
 
-// ending returns what of an epilogue the sums take with them, and the rest.
-func ending[T real](e *gemm.Epilogue[T], channels int) (*simd.Ending[T], *gemm.Epilogue[T]) {
-	if e == nil || e.Add != nil || e.Bias == nil {
-		return nil, e
+// depthwiseCall is what one call of depthwiseForward works with.
+type depthwiseCall[T real] struct {
+	geometry
+	fr     frame[T]
+	y, f   []T
+	ending simd.Ending[T]
+	with   *simd.Ending[T] // that, or nil
+	rest   gemm.Epilogue[T]
+	work   func(lo, hi int) // rows
+}
+
+// depthwiseCalls keeps what calls work with, by the size of the elements.
+var depthwiseCalls [2]sync.Pool
+
+func newDepthwise[T real]() *depthwiseCall[T] {
+	d, _ := depthwiseCalls[unsafe.Sizeof(T(0))/8].Get().(*depthwiseCall[T])
+	if d == nil {
+		d = new(depthwiseCall[T])
+		d.work = d.rows
 	}
-	end := &simd.Ending[T]{Bias: e.Bias[:channels], Low: T(math.Inf(-1)), High: T(math.Inf(1))}
-	if e.Clamp {
-		end.Low, end.High = e.Low, e.High
+	return d
+}
+
+func (d *depthwiseCall[T]) release() {
+	*d = depthwiseCall[T]{work: d.work}
+	depthwiseCalls[unsafe.Sizeof(T(0))/8].Put(d)
+}
+
+// rows computes rows lo to hi of places.
+func (d *depthwiseCall[T]) rows(lo, hi int) {
+	for r := lo; r < hi; r++ {
+		from, to := r*d.out[2]*d.o, (r+1)*d.out[2]*d.o
+		depthwiseRow(&d.geometry, &d.fr, d.y[from:to], d.f, r, d.with)
+		d.rest.Rows(d.y, from, to, d.o)
 	}
-	return end, &gemm.Epilogue[T]{Map: e.Map}
+}
+
+// end notes what of an epilogue the sums take with them, and the rest.
+func (d *depthwiseCall[T]) end(e *gemm.Epilogue[T]) {
+	switch {
+	case e == nil:
+	case e.Add != nil || e.Bias == nil:
+		d.rest = *e
+	default:
+		d.ending = simd.Ending[T]{Bias: e.Bias[:d.o], Low: T(math.Inf(-1)), High: T(math.Inf(1))}
+		if e.Clamp {
+			d.ending.Low, d.ending.High = e.Low, e.High
+		}
+		d.with, d.rest = &d.ending, gemm.Epilogue[T]{Map: e.Map}
+	}
 }
 
 // depthwiseRow computes a row of places. Taps outside the image are left out: at

@@ -31,10 +31,15 @@ func (f *frame[T]) strides() (s [3]int, image int) {
 // them dims. It is x itself where nothing has to move. With copies each channel
 // stands as many times, next to itself.
 func framed[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in, dims, border [3]int, copies int) frame[T] {
-	f := frame[T]{data: x, dims: dims, border: border, c: ch * copies, free: func() {}}
 	if in == dims && border == [3]int{} && copies == 1 && (!channelsFirst || ch == 1 || in == [3]int{1, 1, 1}) {
-		return f
+		return frame[T]{data: x, dims: dims, border: border, c: ch * copies, free: func() {}}
 	}
+	return copied(c, x, channelsFirst, n, ch, in, dims, border, copies)
+}
+
+// copied returns a frame of its own.
+func copied[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in, dims, border [3]int, copies int) frame[T] {
+	f := frame[T]{dims: dims, border: border, c: ch * copies}
 	_, image := f.strides()
 	f.data, f.free = engine.Scratch[T](c, n*image)
 	rows := n * dims[0] * dims[1]
@@ -104,6 +109,12 @@ func last[T element](c *engine.Call, dst []T, channelsFirst bool, n int, size [3
 	if !channelsFirst || ch == 1 || plane == 1 {
 		return dst, func() {}
 	}
+	return turned(c, dst, n, plane, ch)
+}
+
+// turned returns a buffer with the channels last; done brings it to dst, where they
+// come first.
+func turned[T element](c *engine.Call, dst []T, n, plane, ch int) (buf []T, done func()) {
 	buf, free := engine.Scratch[T](c, len(dst))
 	return buf, func() {
 		toChannelsFirst(c, dst, buf, n, plane, ch)

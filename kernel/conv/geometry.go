@@ -2,8 +2,10 @@ package conv
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/gemm"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -18,18 +20,28 @@ type geometry struct {
 	size, stride      [3]int
 	dilation, before  [3]int
 	groups, depthwise int // groups of channels; outputs a channel, 0 where the filter is no depthwise one
+
+	ending gemm.Epilogue[float32] // memory for the epilogue of the call
+}
+
+var geometries = sync.Pool{New: func() any { return new(geometry) }}
+
+// newGeometry returns an empty geometry for one call, whose end is free.
+func newGeometry() *geometry { return geometries.Get().(*geometry) }
+
+func (g *geometry) free() {
+	*g = geometry{}
+	geometries.Put(g)
 }
 
 // image returns the shape of n images of c channels in the op's layout.
 func (g *geometry) image(s [3]int, c int) tensor.Shape {
-	out := tensor.Shape{g.n, s[0], s[1], s[2], c}
-	if g.channelsFirst {
-		out = tensor.Shape{g.n, c, s[0], s[1], s[2]}
-	}
-	if g.rank == 5 {
-		return out
-	}
-	if g.channelsFirst {
+	switch {
+	case g.rank == 5 && g.channelsFirst:
+		return tensor.Shape{g.n, c, s[0], s[1], s[2]}
+	case g.rank == 5:
+		return tensor.Shape{g.n, s[0], s[1], s[2], c}
+	case g.channelsFirst:
 		return tensor.Shape{g.n, c, s[1], s[2]}
 	}
 	return tensor.Shape{g.n, s[1], s[2], c}

@@ -114,8 +114,8 @@ func (e *Epilogue) Check(c *engine.Call, y tensor.Shape, channel int) error {
 
 // During returns what products do themselves while the result, whose channels
 // come last, is at hand.
-func (e *Epilogue) During(c *engine.Call) *gemm.Epilogue[float32] {
-	g := &gemm.Epilogue[float32]{Clamp: e.Clamp, Low: e.Low, High: e.High}
+func (e *Epilogue) During(c *engine.Call) gemm.Epilogue[float32] {
+	g := gemm.Epilogue[float32]{Clamp: e.Clamp, Low: e.Low, High: e.High}
 	if e.Bias > 0 {
 		g.Bias = tensor.Values[float32](c.In(e.Bias))
 	}

@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"fmt"
+	"sync"
 	"unsafe"
 )
 
@@ -16,15 +17,15 @@ func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel
 	if s.runs()*s.Run != w.k || w.k == 0 {
 		panic(fmt.Sprintf("BUG: gemm: windows of %d runs of %d for weights of %d rows", s.runs(), s.Run, w.k))
 	}
-	in := func(a Axis) int { return a.Src }
-	lo, hi := reach(s.Src, in, append(s.Positions[:], s.Taps[:]...)...)
-	dlo, dhi := reach(s.Dst, func(a Axis) int { return a.Dst }, s.Positions[:]...)
+	lo, hi, dlo, dhi := s.reach()
 	if lo < 0 || hi+s.Run > len(src) || dlo < 0 || dhi+w.n > len(dst) {
 		panic(fmt.Sprintf("BUG: gemm: windows reach from %d to %d of %d elements, their outputs from %d to %d of %d",
 			lo, hi+s.Run, len(src), dlo, dhi+w.n, len(dst)))
 	}
-	j := slide[T]{Weights: w, Windows: s, dst: unsafe.Pointer(unsafe.SliceData(dst)), src: unsafe.Pointer(unsafe.SliceData(src)),
-		geometry: &geometries[w.path][unsafe.Sizeof(T(0))/8], finisher: newFinisher(e, w.path, dst, w.n)}
+	j := newSlide[T]()
+	defer j.free()
+	j.Weights, j.Windows, j.geometry, j.finisher = w, s, &geometries[w.path][unsafe.Sizeof(T(0))/8], newFinisher(e, w.path, dst, w.n)
+	j.dst, j.src = unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
 	j.blockK = blockK(w.k)
 	// Rows that lie side by side, and are read once or as a whole, are read in
 	// their places. Others are copied together: steps of large powers of two
@@ -52,13 +53,8 @@ func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel
 		rowCuts = min(want, mostRows)
 		j.colCuts = min((want+rowCuts-1)/rowCuts, mostCols)
 	}
-	run := func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			r, c := i/j.colCuts, i%j.colCuts
-			j.task(cut(tiles, rowCuts, r), cut(tiles, rowCuts, r+1), cut(w.panels(), j.colCuts, c), cut(w.panels(), j.colCuts, c+1))
-		}
-	}
-	each(par, rowCuts*j.colCuts, ns/float64(rowCuts*j.colCuts), run)
+	j.tiles, j.rowCuts = tiles, rowCuts
+	each(par, rowCuts*j.colCuts, ns/float64(rowCuts*j.colCuts), j.work)
 }
 
 // slide is one call of Slide under way.
@@ -72,7 +68,35 @@ type slide[T float32 | float64] struct {
 	perLine  int // tiles of a line
 	inPlace  bool
 	blockK   int
+	tiles    int
+	rowCuts  int
 	colCuts  int
+	work     func(lo, hi int) // runTasks
+}
+
+// slides keeps what calls work with, by the size of the elements.
+var slides [2]sync.Pool
+
+func newSlide[T float32 | float64]() *slide[T] {
+	j, _ := slides[unsafe.Sizeof(T(0))/8].Get().(*slide[T])
+	if j == nil {
+		j = new(slide[T])
+		j.work = j.runTasks
+	}
+	return j
+}
+
+func (j *slide[T]) free() {
+	*j = slide[T]{work: j.work}
+	slides[unsafe.Sizeof(T(0))/8].Put(j)
+}
+
+// runTasks runs tasks lo to hi.
+func (j *slide[T]) runTasks(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		r, c := i/j.colCuts, i%j.colCuts
+		j.task(cut(j.tiles, j.rowCuts, r), cut(j.tiles, j.rowCuts, r+1), cut(j.panels(), j.colCuts, c), cut(j.panels(), j.colCuts, c+1))
+	}
 }
 
 // groupTiles is how many tiles meet a panel while it is in the L1 cache: their

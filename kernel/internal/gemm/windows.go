@@ -55,15 +55,23 @@ func (s *Windows) line() int {
 	return n
 }
 
-// reach returns the first element and the one behind the last that axes lead to.
-func reach(first int, of func(Axis) int, axes ...Axis) (lo, hi int) {
-	lo, hi = first, first
-	for _, a := range axes {
-		if d := (a.N - 1) * of(a); d < 0 {
-			lo += d
+// reach returns the first element and the one behind the last at which windows
+// begin a run in the source, and the same of the places of their outputs.
+func (s *Windows) reach() (lo, hi, dlo, dhi int) {
+	lo, hi, dlo, dhi = s.Src, s.Src, s.Dst, s.Dst
+	widen := func(lo, hi *int, d int) {
+		if d < 0 {
+			*lo += d
 		} else {
-			hi += d
+			*hi += d
 		}
 	}
-	return lo, hi
+	for _, a := range &s.Positions {
+		widen(&lo, &hi, (a.N-1)*a.Src)
+		widen(&dlo, &dhi, (a.N-1)*a.Dst)
+	}
+	for _, a := range &s.Taps {
+		widen(&lo, &hi, (a.N-1)*a.Src)
+	}
+	return lo, hi, dlo, dhi
 }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package savedmodel_test
+
+const raceEnabled = false
