@@ -3,12 +3,14 @@ module github.com/cairnml/cairn
 go 1.26.0
 
 require (
+	github.com/andybalholm/brotli v1.2.0
 	github.com/cockroachdb/datadriven v1.0.3
 	github.com/dchest/siphash v1.2.3
 	github.com/dgryski/go-farm v0.0.0-20240924180020-3414d57e47da
 	github.com/gofrs/flock v0.13.1
 	github.com/google/go-cmp v0.7.0
 	github.com/klauspost/compress v1.20.3
+	github.com/minio/highwayhash v1.0.3
 	github.com/rivo/uniseg v0.4.7
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9

@@ -1,7 +1,6 @@
 // Package savedmodel reads and runs TensorFlow's SavedModels, of any version
-// since 1.0: a directory with the graph (saved_model.pb or its text form), the
-// weights (variables/) and other files (assets/). The chunked form
-// (saved_model.cpb) is not read.
+// since 1.0: a directory with the graph (saved_model.pb, its text form or the chunked
+// saved_model.cpb), the weights (variables/) and other files (assets/).
 //
 // # Looking
 //

@@ -12,6 +12,8 @@ import (
 	"testing/fstest"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/testkit/riegelitest"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
@@ -364,5 +366,41 @@ func TestAnOpThatNobodyDefinesFailsOnlyWhoNeedsIt(t *testing.T) {
 	var missing *savedmodel.UnsupportedError
 	if !errors.As(err, &missing) || missing.Ops[0].Op != "Conjure" || missing.Ops[0].Def != nil {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestTheChunkedFormIsLoaded: as the whole one is, with its weights.
+func TestTheChunkedFormIsLoaded(t *testing.T) {
+	dir := os.DirFS("testdata/models/module")
+	raw, err := fs.ReadFile(dir, "saved_model.pb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := riegelitest.New()
+	at := w.Records('z', raw)
+	w.Records('b', (&pb.ChunkMetadata{
+		Chunks:  []*pb.ChunkInfo{{Type: pb.ChunkInfoTypeMessage, Size: uint64(len(raw)), Offset: uint64(at)}},
+		Message: &pb.ChunkedMessage{HasChunkIndex: true},
+	}).Marshal())
+	files := fstest.MapFS{"saved_model.cpb": {Data: w.File}}
+	for _, name := range []string{"variables/variables.index", "variables/variables.data-00000-of-00001"} {
+		b, err := fs.ReadFile(dir, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: b}
+	}
+	m, err := savedmodel.Load(ctx, files, &savedmodel.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.Call(ctx, "serving_default", map[string]*tensor.Tensor{"x": tensor.Must(tensor.New([]float32{1, 2, 3}, 1, 3))})
+	if err != nil || tensor.Values[float32](out["y"])[2] != 93 {
+		t.Errorf("%v, %v", out, err)
+	}
+	w.File[len(w.File)/2] ^= 1
+	var wrong *savedmodel.FormatError
+	if _, err := savedmodel.Load(ctx, files, &savedmodel.LoadOptions{Kernels: kernel.All()}); !errors.As(err, &wrong) || wrong.File != "saved_model.cpb" {
+		t.Errorf("damage: %v", err)
 	}
 }

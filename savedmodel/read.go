@@ -8,15 +8,19 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/cairnml/cairn/internal/chunked"
 	"github.com/cairnml/cairn/internal/limit"
 	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/riegeli"
 )
 
 // The files of a SavedModel's directory.
 const (
 	// GraphFile holds the MetaGraphs.
 	GraphFile = "saved_model.pb"
-	// TextGraphFile holds them as text, where there is no [GraphFile].
+	// ChunkedGraphFile holds them in chunks, where they are too large for a [GraphFile].
+	ChunkedGraphFile = "saved_model.cpb"
+	// TextGraphFile holds them as text, where there is no other.
 	TextGraphFile = "saved_model.pbtxt"
 	// FingerprintFile identifies the contents.
 	FingerprintFile = "fingerprint.pb"
@@ -110,6 +114,7 @@ func (m *SavedModel) readGraphs(ctx context.Context) error {
 		decode func(b []byte, most int64) error
 	}{
 		{GraphFile, m.decodeBinary},
+		{ChunkedGraphFile, m.decodeChunked},
 		{TextGraphFile, m.decodeText},
 	} {
 		if err := context.Cause(ctx); err != nil {
@@ -132,8 +137,8 @@ func (m *SavedModel) readGraphs(ctx context.Context) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("savedmodel: there is neither %s nor %s in the directory: is it another one? %w",
-		GraphFile, TextGraphFile, fs.ErrNotExist)
+	return fmt.Errorf("savedmodel: there is none of %s, %s and %s in the directory: is it another one? %w",
+		GraphFile, ChunkedGraphFile, TextGraphFile, fs.ErrNotExist)
 }
 
 func (m *SavedModel) decodeBinary(b []byte, most int64) error {
@@ -141,6 +146,17 @@ func (m *SavedModel) decodeBinary(b []byte, most int64) error {
 		return err
 	}
 	return m.proto.Unmarshal(b)
+}
+
+func (m *SavedModel) decodeChunked(b []byte, most int64) error {
+	whole, err := chunked.Join(b, most)
+	if errors.Is(err, chunked.ErrLimit) || errors.Is(err, riegeli.ErrLimit) {
+		return &LimitError{m.File, most + 1, most}
+	}
+	if err != nil {
+		return err
+	}
+	return m.decodeBinary(whole, most)
 }
 
 // textFactor is how much memory a byte of text may come to: an empty message in

@@ -20,7 +20,7 @@ import (
 
 // isSavedModel reports whether path is a directory with a SavedModel's graph.
 func isSavedModel(path string) bool {
-	for _, name := range []string{savedmodel.GraphFile, savedmodel.TextGraphFile} {
+	for _, name := range []string{savedmodel.GraphFile, savedmodel.ChunkedGraphFile, savedmodel.TextGraphFile} {
 		if info, err := os.Stat(filepath.Join(path, name)); err == nil && !info.IsDir() {
 			return true
 		}

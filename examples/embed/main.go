@@ -51,7 +51,7 @@ func run(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	img, err := tensor.DecodePNG(in)
+	img, err := cairn.DecodePNG(in)
 	if err != nil {
 		return err
 	}

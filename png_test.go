@@ -1,4 +1,4 @@
-package tensor
+package cairn
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"image/png"
 	"strings"
 	"testing"
+
+	"github.com/cairnml/cairn/tensor"
 )
 
 func TestDecodePNG(t *testing.T) {
@@ -42,7 +44,7 @@ func TestDecodePNG(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if !got.Shape().Equal(Shape{1, 2, len(c.want) / 2}) || !bytes.Equal(got.Bytes(), c.want) {
+		if !got.Shape().Equal(tensor.Shape{1, 2, len(c.want) / 2}) || !bytes.Equal(got.Bytes(), c.want) {
 			t.Errorf("%s: %v %v, want %v", c.name, got.Shape(), got.Bytes(), c.want)
 		}
 	}

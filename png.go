@@ -1,4 +1,4 @@
-package tensor
+package cairn
 
 import (
 	"bufio"
@@ -8,6 +8,8 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+
+	"github.com/cairnml/cairn/tensor"
 )
 
 // maxPNG is the most pixels that DecodePNG makes: a small file can claim any size.
@@ -16,19 +18,19 @@ const maxPNG = 1 << 26
 // DecodePNG returns a picture as uint8 of [height, width, channels]: one channel for
 // shades of grey, three for colours, four where the picture has transparency,
 // whose colours aren't multiplied by it. Of 16 bits the upper 8 are kept.
-func DecodePNG(r io.Reader) (*Tensor, error) {
+func DecodePNG(r io.Reader) (*tensor.Tensor, error) {
 	// The size stands in the first bytes, and is looked at before it is believed.
 	var head bytes.Buffer
 	config, err := png.DecodeConfig(io.TeeReader(io.LimitReader(r, 1<<20), &head))
 	if err != nil {
-		return nil, fmt.Errorf("tensor: PNG: %w", err)
+		return nil, fmt.Errorf("cairn: PNG: %w", err)
 	}
 	if w, h := config.Width, config.Height; w <= 0 || h <= 0 || w > maxPNG/h {
-		return nil, fmt.Errorf("tensor: PNG: a picture of %d by %d pixels; the most is %d in all", w, h, maxPNG)
+		return nil, fmt.Errorf("cairn: PNG: a picture of %d by %d pixels; the most is %d in all", w, h, maxPNG)
 	}
 	img, err := png.Decode(bufio.NewReader(io.MultiReader(&head, r)))
 	if err != nil {
-		return nil, fmt.Errorf("tensor: PNG: %w", err)
+		return nil, fmt.Errorf("cairn: PNG: %w", err)
 	}
 	b := img.Bounds()
 	channels := 4
@@ -45,7 +47,7 @@ func DecodePNG(r io.Reader) (*Tensor, error) {
 			pix = append(pix, []uint8{c.R, c.G, c.B, c.A}[:channels]...)
 		}
 	}
-	return FromBytes(Uint8, pix, b.Dy(), b.Dx(), channels)
+	return tensor.FromBytes(tensor.Uint8, pix, b.Dy(), b.Dx(), channels)
 }
 
 // hasAlpha reports whether pictures of that model can be transparent.

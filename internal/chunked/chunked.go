@@ -1,0 +1,118 @@
+// Package chunked puts protocol buffers together that TensorFlow has split into
+// the records of a riegeli file (.cpb), since no message may have 2 GiB.
+//
+//	record     chunk: an encoded message, or the value of a field of bytes
+//	…
+//	record     ChunkMetadata: where each chunk lies, and how the message is made of them
+//
+// A message is made of a chunk that holds most of it, and of fields that lie in
+// other chunks, each at the end of a path: numbers of fields, places in repeated
+// ones, keys of maps. A field is itself a message made of chunks. Merging an
+// encoded message into another is joining their bytes, so nothing has to be known of
+// the message's type.
+package chunked
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/riegeli"
+)
+
+// ErrLimit says that the message would take more memory than it may.
+var ErrLimit = fmt.Errorf("the message takes more memory than it may: %w", errors.ErrUnsupported)
+
+// Join returns the encoded message that a chunked file holds. It takes no more
+// than most bytes, and about as many again while it is put together.
+func Join(b []byte, most int64) ([]byte, error) {
+	records, err := riegeli.Read(b, most)
+	if err != nil {
+		return nil, err
+	}
+	if len(records) == 0 {
+		return nil, errors.New("chunked: the file has no records, so nothing says what it holds")
+	}
+	last := records[len(records)-1]
+	var meta pb.ChunkMetadata
+	if need := pb.Memory(&meta, last.Data); need > most {
+		return nil, ErrLimit
+	}
+	if err := meta.Unmarshal(last.Data); err != nil {
+		return nil, fmt.Errorf("chunked: the last record: %w", err)
+	}
+	j := &joiner{info: meta.Chunks, at: make(map[uint64][]byte, len(records)), left: most}
+	for _, r := range records {
+		j.at[r.Position] = r.Data
+	}
+	if meta.Message == nil {
+		return nil, errors.New("chunked: the metadata don't say which message the chunks make")
+	}
+	root := &message{}
+	if err := j.merge(root, meta.Message, 0); err != nil {
+		return nil, fmt.Errorf("chunked: %w", err)
+	}
+	return root.append(make([]byte, 0, root.size())), nil
+}
+
+type joiner struct {
+	info []*pb.ChunkInfo
+	at   map[uint64][]byte // the records by their places
+	left int64             // bytes that the message may still take
+}
+
+// maxDepth is how deep messages nest, in paths and in chunks together.
+const maxDepth = 100
+
+// merge merges what p describes into m.
+func (j *joiner) merge(m *message, p *pb.ChunkedMessage, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("the chunks nest more than %d deep: %w", maxDepth, errors.ErrUnsupported)
+	}
+	if p == nil {
+		return nil
+	}
+	if p.HasChunkIndex {
+		data, kind, err := j.chunk(p.ChunkIndex)
+		if err != nil {
+			return err
+		}
+		if kind == pb.ChunkInfoTypeBytes {
+			m.set(data)
+		} else {
+			m.merge(data)
+		}
+	}
+	for _, f := range p.ChunkedFields {
+		if f == nil {
+			continue
+		}
+		to, err := m.find(f.FieldTag)
+		if err != nil {
+			return err
+		}
+		if err := j.merge(to, f.Message, depth+1+len(f.FieldTag)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chunk returns a chunk's bytes and what they are.
+func (j *joiner) chunk(i uint64) ([]byte, pb.ChunkInfoType, error) {
+	if i >= uint64(len(j.info)) || j.info[i] == nil {
+		return nil, 0, fmt.Errorf("there is no chunk %d: the metadata tell of %d", i, len(j.info))
+	}
+	x := j.info[i]
+	data, ok := j.at[x.Offset]
+	switch {
+	case !ok:
+		return nil, 0, fmt.Errorf("chunk %d should be at byte %d, where no record begins", i, x.Offset)
+	case uint64(len(data)) != x.Size:
+		return nil, 0, fmt.Errorf("chunk %d has %d bytes, the metadata tell of %d", i, len(data), x.Size)
+	}
+	if j.left -= int64(len(data)); j.left < 0 {
+		return nil, 0, ErrLimit
+	}
+	return data, x.Type, nil
+}
