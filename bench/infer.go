@@ -31,12 +31,10 @@ var apps = []app{
 // infer measures loading and running models, against TensorFlow and onnxruntime.
 func (b *bench) infer(ctx context.Context) error {
 	for _, a := range apps {
-		cmd := exec.CommandContext(ctx, b.python, filepath.Join("interop", "peer", "apps.py"), b.dir, a.name)
-		cmd.Env = append(os.Environ(), "TF_CPP_MIN_LOG_LEVEL=3", "CUDA_VISIBLE_DEVICES=")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("writing %s: %w\n%s", a.name, err, out)
+		dir, err := b.write(ctx, a)
+		if err != nil {
+			return err
 		}
-		dir := filepath.Join(b.dir, "apps", a.name)
 		args := []string{dir, fmt.Sprint(a.calls[0]), fmt.Sprint(a.calls[1])}
 		self, err := os.Executable()
 		if err != nil {
@@ -65,6 +63,21 @@ func (b *bench) infer(ctx context.Context) error {
 		b.close()
 	}
 	return nil
+}
+
+// write has the model written, unless the folder of an earlier run has it, and returns
+// where it is.
+func (b *bench) write(ctx context.Context, a app) (dir string, err error) {
+	dir = filepath.Join(b.dir, "apps", a.name)
+	if _, err := os.Stat(filepath.Join(dir, "case.npz")); err == nil {
+		return dir, nil
+	}
+	cmd := exec.CommandContext(ctx, b.python, filepath.Join("interop", "peer", "apps.py"), b.dir, a.name)
+	cmd.Env = append(os.Environ(), "TF_CPP_MIN_LOG_LEVEL=3", "CUDA_VISIBLE_DEVICES=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("writing %s: %w\n%s", a.name, err, out)
+	}
+	return dir, nil
 }
 
 // inferVerbs returns those of a peer that runs the model in a folder: it loads it, and calls
