@@ -31,6 +31,7 @@ type convolution struct {
 	depthwise bool
 	windows   shape.Windows
 	packing   engine.Packing // []*gemm.Weights of the filter, where it doesn't change
+	channels  int            // of the image, -1 where they aren't known beforehand
 	run       runFunc
 	epilogue  *epilogue.Epilogue // of a fused op; nil for others
 	inputs    int
@@ -57,6 +58,10 @@ func prepare(dir direction, rank int, depthwise bool) func(*engine.Node) (func(*
 			return nil, err
 		}
 		if dir != backFilter && len(n.In) > 1 && !depthwise {
+			v.channels = -1
+			if x := n.In[0].Shape; dir == forward && x.HasRank() && x.Rank() == rank {
+				v.channels = x.Dim(v.windows.Layout.Channels)
+			}
 			v.packing = n.Pack(1, v.packKey(), v.pack)
 		}
 		if strings.HasPrefix(n.Op, "_Fused") {
@@ -258,8 +263,8 @@ func convolve[T real](c *engine.Call, g *geometry, y, x, f []T, packed []*gemm.W
 	merge(&w)
 	for i := range g.groups {
 		w.Src, w.Dst = i*cg, i*og
-		if packed != nil && g.groups == 1 {
-			packed[0].Slide(out, fr.data, w, e, c.Workers())
+		if len(packed) == g.groups {
+			packed[i].Slide(out, fr.data, w, e.From(w.Dst), c.Workers())
 			continue
 		}
 		b := gemm.PackTemporary(f[i*og:], g.o, false, g.taps()*cg, og, c.Workers())
@@ -289,7 +294,7 @@ func merge(w *gemm.Windows) {
 // packKey tells what the packed filter depends on.
 func (v *convolution) packKey() string {
 	if v.dir == forward {
-		return "gemm: a filter as a matrix"
+		return fmt.Sprintf("gemm: a filter as matrices, %d channels", v.channels)
 	}
 	return fmt.Sprintf("gemm: a filter for a gradient, %v %v %v", v.windows.Layout, v.windows.Strides, v.windows.Dilations)
 }
@@ -328,8 +333,9 @@ func sized[T real](all []*gemm.Weights[T]) (any, int) {
 	return all, bytes
 }
 
-// packFilter packs a filter for images of one group; how many groups there are,
-// only the image tells.
+// packFilter packs a filter: forward for each group, where the image's channels are
+// known, else for images of one group. What is computed channel by channel needs
+// none.
 func packFilter[T real](v *convolution, s tensor.Shape, f []T) []*gemm.Weights[T] {
 	g := geometry{c: s[len(s)-2], o: s[len(s)-1], groups: 1, size: [3]int{1, 1, 1}, stride: [3]int{1, 1, 1}, dilation: [3]int{1, 1, 1}}
 	for i, d := range v.windows.Layout.Spatial {
@@ -337,7 +343,18 @@ func packFilter[T real](v *convolution, s tensor.Shape, f []T) []*gemm.Weights[T
 		g.size[k], g.stride[k], g.dilation[k] = s[i], v.windows.Strides[d], v.windows.Dilations[d]
 	}
 	if v.dir == forward {
-		return []*gemm.Weights[T]{gemm.Pack(f, g.o, false, g.taps()*g.c, g.o)}
+		if v.channels > g.c && v.channels%g.c == 0 {
+			g.groups = v.channels / g.c
+		}
+		if g.groups > 1 && g.c == 1 || g.o%g.groups != 0 {
+			return nil
+		}
+		og := g.o / g.groups
+		all := make([]*gemm.Weights[T], g.groups)
+		for i := range all {
+			all[i] = gemm.Pack(f[i*og:], g.o, false, g.taps()*g.c, og)
+		}
+		return all
 	}
 	if g.stride[0]*g.stride[1]*g.stride[2] > maxPhases {
 		return nil
