@@ -100,7 +100,7 @@ func (t *Tape) propagate(s *ops.Scope, slots []int32, seed func(*Op) bool) ([]*o
 			}
 		}
 	}
-	b := Op{s: s, rules: t.rules, grads: make([]*ops.Value, t.next), slices: map[int32][]ops.IndexedSlices{}, needed: needed}
+	b := Op{s: s, rules: t.rules, values: t.values, grads: make([]*ops.Value, t.next), slices: map[int32][]ops.IndexedSlices{}, needed: needed}
 	if !seed(&b) {
 		return nil, false
 	}
@@ -174,7 +174,8 @@ func (t *Tape) zero(src source) *ops.Value {
 // Op is a recorded op, as its [Rule] sees it.
 type Op struct {
 	s      *ops.Scope
-	rules  *Rules // of the tape
+	rules  *Rules                      // of the tape
+	values map[graph.Output]*ops.Value // of the tape
 	node   *node
 	grads  []*ops.Value
 	slices map[int32][]ops.IndexedSlices // by slot: those that grads has not been joined with yet

@@ -93,7 +93,7 @@ func (t *Tape) Rewrite(op string, attrs graph.Attrs, in []*ops.Value) (graph.Att
 	if err != nil || len(fs) == 0 {
 		return attrs, nil, err // the op itself says what is wrong
 	}
-	if g := t.rules.ofFunction[fs[0]]; g != nil && len(fs) == 1 {
+	if g := t.rules.given(fs[0]); g != nil && len(fs) == 1 {
 		t.pending = givenGradient{g}
 		return attrs, nil, nil
 	}

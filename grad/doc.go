@@ -28,8 +28,8 @@
 // Each op has one [Rule], keyed by the op's name; [All] holds the built-in ones
 // and [Rules.With] adds a user's. A function with a gradient of its own is a
 // [Custom], which has a name in traced functions as TensorFlow's has; the gradients
-// that nodes of a loaded graph name are looked up by [Rules.With] and
-// [Rules.WithLibrary].
+// that nodes of a loaded graph name are those of [Rules.With] and of the library with
+// which the function was loaded; [Rules.WithLibrary] adds one by hand.
 //
 // The gradient with regard to a table of which only rows are looked up is an
 // [ops.IndexedSlices], as in TensorFlow: [ops.Value.IndexedSlices] gives the

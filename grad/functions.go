@@ -52,11 +52,11 @@ type draft struct {
 
 // newPair differentiates functions that are called with the same arguments, of
 // which those that are tracked may have gradients.
-func (t *Tape) newPair(fs []*graph.Function, first int, facts []graph.Fact, tracked []bool) (*pair, error) {
+func (t *Tape) newPair(rules *Rules, fs []*graph.Function, first int, facts []graph.Fact, tracked []bool) (*pair, error) {
 	p := &pair{first: first}
 	drafts := make([]*draft, len(fs))
 	for i, f := range fs {
-		d, err := t.newDraft(f, facts, tracked)
+		d, err := t.newDraft(rules, f, facts, tracked)
 		if err != nil {
 			return nil, err
 		}
@@ -123,13 +123,13 @@ func (p *pair) giveBack(i int, drafts []*draft) {
 }
 
 // newDraft traces f again, recording, and the rules behind it.
-func (t *Tape) newDraft(f *graph.Function, facts []graph.Fact, tracked []bool) (*draft, error) {
+func (t *Tape) newDraft(rules *Rules, f *graph.Function, facts []graph.Fact, tracked []bool) (*draft, error) {
 	d := &draft{}
 	if len(f.Args) != len(facts) {
 		return nil, fmt.Errorf("the function %s has %d arguments, not %d", f.Name, len(f.Args), len(facts))
 	}
 	d.forward, d.forwardTrace = t.scope.NewFunction("__forward_" + f.Name)
-	rec, tape := Record(d.forward, &Options{Rules: t.rules, WatchNothing: true})
+	rec, tape := Record(d.forward, &Options{Rules: rules, WatchNothing: true})
 	tape.depth = t.depth + 1
 	for i, a := range f.Args {
 		fact := a.Out[0]
@@ -146,7 +146,7 @@ func (t *Tape) newDraft(f *graph.Function, facts []graph.Fact, tracked []bool) (
 		}
 	}
 	var err error
-	if d.results, err = replay(rec, f, d.args); err != nil {
+	if d.results, tape.values, err = replay(rec, f, d.args); err != nil {
 		return nil, err
 	}
 	return d, d.differentiate(tape, f.Name)
@@ -328,11 +328,12 @@ func zerosOf(s *ops.Scope, x *ops.Value) *ops.Value {
 	return ops.ZerosLike(s, x)
 }
 
-// replay emits the nodes of a function's body again.
-func replay(s *ops.Scope, f *graph.Function, args []*ops.Value) ([]*ops.Value, error) {
+// replay emits the nodes of a function's body again. It returns the results and all
+// values by the origins of the nodes; where nodes are copies of one, that of any.
+func replay(s *ops.Scope, f *graph.Function, args []*ops.Value) ([]*ops.Value, map[graph.Output]*ops.Value, error) {
 	nodes, err := bodyOf(f)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	values := map[graph.Output]*ops.Value{}
 	for i, a := range f.Args {
@@ -348,7 +349,7 @@ func replay(s *ops.Scope, f *graph.Function, args []*ops.Value) ([]*ops.Value, e
 		}
 		outs := s.Emit(n.Op, n.Attrs, ins...)
 		if err := s.Err(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for i, v := range outs {
 			values[n.Output(i)] = v
@@ -358,7 +359,16 @@ func replay(s *ops.Scope, f *graph.Function, args []*ops.Value) ([]*ops.Value, e
 	for i, r := range f.Results {
 		results[i] = values[r.Output]
 	}
-	return results, nil
+	byOrigin := make(map[graph.Output]*ops.Value, len(values))
+	for o, v := range values {
+		byOrigin[original(o)] = v
+	}
+	return results, byOrigin, nil
+}
+
+// original returns the output of the node that o's is a copy of.
+func original(o graph.Output) graph.Output {
+	return graph.Output{Node: o.Node.Origin(), Index: o.Index}
 }
 
 // bodyOf returns the nodes that a call of the function runs, each behind those

@@ -41,14 +41,27 @@ func registeredRule(g graph.RegisteredGradient) Rule {
 			s.Fail(op.Name(), fmt.Errorf("the gradient %s is the function %s, which the library lacks", g.Type, g.Gradient.FuncName()))
 			return
 		}
-		if len(f.Args) != op.NumOut() {
-			s.Fail(op.Name(), fmt.Errorf("the gradient %s takes %d values of the traced function besides the %d gradients, which a graph alone doesn't tell; "+
-				"grad.Rules.With gives a rule of that name", g.Type, len(f.Args)-op.NumOut(), op.NumOut()))
+		if n := len(f.Args) - op.NumOut(); n != len(g.Captures) {
+			s.Fail(op.Name(), fmt.Errorf("the gradient %s takes %d values of the traced function besides the %d gradients, of which %d are known; "+
+				"grad.Rules.With gives a rule of that name", g.Type, n, op.NumOut(), len(g.Captures)))
 			return
 		}
-		in := make([]ops.Input, op.NumOut())
+		in := make([]ops.Input, op.NumOut(), len(f.Args))
 		for i := range in {
-			in[i] = op.GradOrZero(i)
+			if isHandle(op.Out(i)) {
+				in[i] = op.Out(i) // what it holds has no gradient of its own
+			} else {
+				in[i] = op.GradOrZero(i)
+			}
+		}
+		for _, x := range g.Captures {
+			v := op.values[original(x)]
+			if v == nil {
+				s.Fail(op.Name(), fmt.Errorf("the gradient %s takes the value %s:%d of another function than that of its node; "+
+					"grad.Rules.With gives a rule of that name", g.Type, x.Node.Name, x.Index))
+				return
+			}
+			in = append(in, v)
 		}
 		giveResults(s, op, f, in)
 	}

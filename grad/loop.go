@@ -23,7 +23,7 @@ type loop struct {
 }
 
 // newLoop differentiates a loop.
-func (t *Tape) newLoop(cond, body *graph.Function, facts []graph.Fact, tracked []bool) (*loop, error) {
+func (t *Tape) newLoop(rules *Rules, cond, body *graph.Function, facts []graph.Fact, tracked []bool) (*loop, error) {
 	follow := make([]bool, len(facts))
 	for i, f := range facts {
 		if i < len(body.Args) && f.Handle == nil {
@@ -32,7 +32,7 @@ func (t *Tape) newLoop(cond, body *graph.Function, facts []graph.Fact, tracked [
 		// A loop variable may depend on any other in the end.
 		follow[i] = flows(f) || f.DType == tensor.Resource && tracked[i]
 	}
-	d, err := t.newDraft(body, facts, follow)
+	d, err := t.newDraft(rules, body, facts, follow)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ var pairs struct {
 
 type pairEntry struct {
 	fs      []weak.Pointer[graph.Function]
-	rules   *Rules
+	rules   *Rules // without the functions' library
 	kernels *engine.KernelSet
 	tracked []bool
 	loop    bool // the functions are a loop's, not branches
@@ -38,14 +38,14 @@ func (t *Tape) derivativeOf(loop bool, fs []*graph.Function, first int, facts []
 	if t.depth >= maxDepth {
 		return nil, errDepth
 	}
-	e := pairEntry{rules: t.rules, kernels: t.scope.Kernels(), tracked: tracked, loop: loop}
+	e := pairEntry{rules: t.rules.root(), kernels: t.scope.Kernels(), tracked: tracked, loop: loop}
 	for _, f := range fs {
 		e.fs = append(e.fs, weak.Make(f))
 	}
 	key := e.fs[0]
 	find := func() derivative {
 		for _, o := range pairs.of[key] {
-			if o.loop == loop && o.rules == t.rules && o.kernels == e.kernels && slices.Equal(o.tracked, tracked) && slices.Equal(o.fs, e.fs) {
+			if o.loop == loop && o.rules == e.rules && o.kernels == e.kernels && slices.Equal(o.tracked, tracked) && slices.Equal(o.fs, e.fs) {
 				return o.made
 			}
 		}
@@ -57,12 +57,14 @@ func (t *Tape) derivativeOf(loop bool, fs []*graph.Function, first int, facts []
 	if p != nil {
 		return p, nil
 	}
-	// Making it may need others.
+	// Making it may need others. Names of gradients in a loaded function are those
+	// of its library.
+	rules := t.rules.from(fs[0].Graph.Library)
 	var err error
 	if loop {
-		e.made, err = t.newLoop(fs[0], fs[1], facts, tracked)
+		e.made, err = t.newLoop(rules, fs[0], fs[1], facts, tracked)
 	} else {
-		e.made, err = t.newPair(fs, first, facts, tracked)
+		e.made, err = t.newPair(rules, fs, first, facts, tracked)
 	}
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"sync"
+	"weak"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
@@ -19,6 +20,48 @@ type Rule func(s *ops.Scope, op *Op)
 type Rules struct {
 	byOp       map[string]Rule
 	ofFunction map[*graph.Function]*graph.Function // the gradients that a library holds
+
+	base *Rules                      // those to which the gradients of lib were added, nil for rules of a program's
+	lib  weak.Pointer[graph.Library] // beside base
+}
+
+// from returns the rules with the gradients of the library that a function was read
+// with.
+func (r *Rules) from(lib *graph.Library) *Rules {
+	root := r.root()
+	if lib == nil || len(lib.Registered) == 0 && len(lib.Gradients) == 0 {
+		return root
+	}
+	if r.base != nil && r.lib == weak.Make(lib) {
+		return r
+	}
+	next := root.WithLibrary(lib)
+	next.base, next.lib = root, weak.Make(lib)
+	return next
+}
+
+// root returns the rules as they are without a library that from has added.
+func (r *Rules) root() *Rules {
+	if r.base != nil {
+		return r.base
+	}
+	return r
+}
+
+// given returns the gradient of a function that r has or the function's library, nil
+// where there is none.
+func (r *Rules) given(f *graph.Function) *graph.Function {
+	if g := r.ofFunction[f]; g != nil {
+		return g
+	}
+	if lib := f.Graph.Library; lib != nil {
+		for _, g := range lib.Gradients {
+			if g.Function.Function == f && g.Gradient.Function != nil {
+				return g.Gradient.Function
+			}
+		}
+	}
+	return nil
 }
 
 // Lookup returns the rule of an op, or nil.

@@ -72,8 +72,9 @@ type Tape struct {
 	epoch   int32 // how often the tape was reset
 	ins     slab[inRef]
 	outs    slab[*ops.Value]
-	pending derivative // of the call that is about to be recorded
-	depth   int        // of the functions in functions that are being differentiated
+	pending derivative                  // of the call that is about to be recorded
+	depth   int                         // of the functions in functions that are being differentiated
+	values  map[graph.Output]*ops.Value // of the function that was replayed, by the nodes' origins; else nil
 }
 
 type varSlot struct {

@@ -183,6 +183,10 @@ type FunctionGradient struct {
 type RegisteredGradient struct {
 	Type     string
 	Gradient Callee
+	// Captures are the values of the function in which the nodes stand that the
+	// gradient takes besides the gradients of a node's outputs. A library's message
+	// doesn't tell them, the objects of a SavedModel do.
+	Captures []Output
 
 	unknown []byte
 }

@@ -45,7 +45,7 @@ func (r *reader) library(p *pb.FunctionDefLibrary) (*Library, error) {
 		r.lib.Gradients = append(r.lib.Gradients, FunctionGradient{named(g.FunctionName), named(g.GradientFunc), g.Unknown})
 	}
 	for _, g := range p.RegisteredGradients {
-		r.lib.Registered = append(r.lib.Registered, RegisteredGradient{g.RegisteredOpType, named(g.GradientFunc), g.Unknown})
+		r.lib.Registered = append(r.lib.Registered, RegisteredGradient{Type: g.RegisteredOpType, Gradient: named(g.GradientFunc), unknown: g.Unknown})
 	}
 	return r.lib, nil
 }

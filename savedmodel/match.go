@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -113,6 +114,13 @@ func (m *matcher) matchDict(want, got map[string]any, depth int) bool {
 }
 
 func (m *matcher) matchTensor(want *TensorSpec, got any) bool {
+	if spec, isSpec := got.(*TensorSpec); isSpec {
+		if spec == nil || spec.DType != want.DType || !covers(want.Shape, spec.Shape) {
+			return false
+		}
+		m.in = append(m.in, engine.Value{})
+		return true
+	}
 	t, ok := got.(*tensor.Tensor)
 	if v, isVariable := got.(*trackable.Variable); isVariable {
 		if want.DType == tensor.Resource {
@@ -128,6 +136,22 @@ func (m *matcher) matchTensor(want *TensorSpec, got any) bool {
 		return false
 	}
 	m.in = append(m.in, engine.ValueOf(t))
+	return true
+}
+
+// covers reports whether all tensors of one shape have another, too.
+func covers(shape, of graph.PartialShape) bool {
+	if !shape.HasRank() {
+		return true
+	}
+	if !of.HasRank() || of.Rank() != shape.Rank() {
+		return false
+	}
+	for i, d := range shape.Dims() {
+		if graph.KnownDim(d) && d != of.Dim(i) {
+			return false
+		}
+	}
 	return true
 }
 

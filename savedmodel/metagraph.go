@@ -165,6 +165,7 @@ func (g *MetaGraph) decodeGraph(def *pb.GraphDef) (*graph.Graph, error) {
 	if err != nil {
 		return nil, &FormatError{g.model.File, err}
 	}
+	g.bindGradients(gr.Library)
 	return gr, nil
 }
 

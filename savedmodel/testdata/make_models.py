@@ -587,7 +587,55 @@ def tf1_effects():
     session_answers("tf1_effects", ["serve"], calls + [("read", {}), ("loop", {"p": np.float32(1)}), ("read", {})])
 
 
-ALL = [module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_init, tf1_local, tf1_graphs, tf1_sparse,
+def finetune():
+    """Models whose variables are trained further: gradients of the sum of squares of what they give."""
+    import tf_keras as keras
+
+    @tf.custom_gradient
+    def log1pexp(v):
+        e = tf.exp(v)
+
+        def grad(dy):
+            return 0.5 * dy * (1 - 1 / (1 + e))
+
+        return tf.math.log(1 + e), grad
+
+    class Model(tf.Module):
+        def __init__(self, layers, shape, call=None):
+            super().__init__()
+            self.layers, self.call = layers, call
+            self.forward = tf.function(self._forward, input_signature=[tf.TensorSpec(shape, tf.float32)])
+
+        def _forward(self, v):
+            for l in self.layers:
+                v = l(v, training=True) if isinstance(l, keras.layers.BatchNormalization) else l(v)
+            return self.call(v) if self.call else v
+
+    keras.utils.set_random_seed(3)
+    models = {
+        "dense": Model([keras.layers.Dense(5, "tanh"), keras.layers.Dense(2, "softmax")], [None, 4]),
+        "convolution": Model([keras.layers.Conv2D(3, 3), keras.layers.BatchNormalization(), keras.layers.ReLU(), keras.layers.MaxPool2D(), keras.layers.Flatten(),
+                              keras.layers.Dense(2)], [None, 6, 6, 2]),
+        "lstm": Model([keras.layers.LSTM(4), keras.layers.Dense(2)], [None, 5, 3]),
+        "custom": Model([keras.layers.Dense(3), keras.layers.Lambda(log1pexp), keras.layers.Dense(2)], [None, 4]),
+    }
+    for name, m in models.items():
+        v = tf.constant(x(3, *m.forward.input_signature[0].shape[1:]))
+        m.forward(v)  # makes the variables
+        d = fresh("finetune_" + name)
+        tf.saved_model.save(m, d, options=tf.saved_model.SaveOptions(experimental_custom_gradients=True))
+        with tf.GradientTape() as tape:
+            tape.watch(v)
+            loss = tf.reduce_sum(tf.square(m.forward(v)))
+        variables = list(m.trainable_variables)
+        grads = tape.gradient(loss, [v] + variables)
+        os.remove(os.path.join(d, "fingerprint.pb"))
+        with open(os.path.join(d, "gradients.json"), "w") as f:
+            json.dump({"x": plain(v), "loss": plain(loss), "dx": plain(grads[0]),
+                       "variables": [{"name": w.name.split(":")[0], "value": plain(w), "gradient": plain(g)} for w, g in zip(variables, grads[1:])]}, f)
+
+
+ALL = [finetune, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_init, tf1_local, tf1_graphs, tf1_sparse,
        tables, no_signatures, tf1_defun, tf1_effects]
 
 if __name__ == "__main__":
