@@ -106,6 +106,17 @@ func (l *lazyPlan) Call(c *Call, args, into []Value) ([]Value, error) {
 	return p.Call(c, args, into)
 }
 
+// Needs reports whether f looks at its argument i. The zero Value may stand for one that
+// it does not look at.
+func Needs(f Function, i int) bool {
+	if l, ok := f.(*lazyPlan); ok {
+		if p, err := l.get(); err == nil && i < len(p.args) {
+			return !p.args[i].last
+		}
+	}
+	return true
+}
+
 // eagerFunctions compile the functions that an eager call of an op refers to.
 type eagerFunctions struct{ kernels *KernelSet }
 

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
@@ -147,5 +148,45 @@ func BenchmarkWhile(b *testing.B) {
 	b.ReportAllocs()
 	if _, err := p.Run(context.Background(), []engine.Value{engine.ValueOf(tensor.Scalar(int32(b.N)))}, nil); err != nil {
 		b.Fatal(err)
+	}
+}
+
+// TestALoopKnowsWhatItsConditionLooksAt asks a condition of three variables that
+// compares the last two.
+func TestALoopKnowsWhatItsConditionLooksAt(t *testing.T) {
+	var got []bool
+	ks, err := kernel.All().Replace(engine.Kernel{Op: "PartitionedCall", Prepare: func(n *engine.Node) (func(*engine.Call) error, error) {
+		f, err := n.Function("f")
+		return func(c *engine.Call) error {
+			for i := range 3 {
+				got = append(got, engine.Needs(f, i))
+			}
+			out, err := f.Call(c, []engine.Value{{}, c.Share(1), c.Share(2)}, nil)
+			if err == nil {
+				c.Give(0, out[0])
+			}
+			return err
+		}, err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cond := build(t, "cond")
+	cond.arg(tensor.Float32)
+	i, limit := cond.arg(tensor.Int32), cond.arg(tensor.Int32)
+	f := cond.ret(cond.op("Less", i, limit))
+	b := build(t, "main")
+	args := []graph.Output{b.arg(tensor.Float32), b.arg(tensor.Int32), b.arg(tensor.Int32)}
+	call := b.node("PartitionedCall", graph.Attrs{graph.Func("f", f), graph.Types("Tin", tensor.Float32, tensor.Int32, tensor.Int32), graph.Types("Tout", tensor.Bool)}, args...)
+	p, err := engine.Compile(b.ret(call.Output(0)), &engine.CompileOptions{Kernels: ks, Passes: []engine.Pass{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.Run(context.Background(), []engine.Value{engine.ValueOf(tensor.Scalar(float32(1))), engine.ValueOf(tensor.Scalar(int32(1))), engine.ValueOf(tensor.Scalar(int32(2)))}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []bool{false, true, true}; !slices.Equal(got, want) || !tensor.Values[bool](out[0].Tensor)[0] {
+		t.Errorf("the condition looks at %v, want %v", got, want)
 	}
 }

@@ -159,26 +159,49 @@ func squeeze(c *engine.Call) error {
 }
 
 func transpose(c *engine.Call) error {
-	_, err := transposed(c)
+	axes, err := permutation(c)
+	if err != nil {
+		return err
+	}
+	if x := c.In(0); keepsOrder(x.Shape(), axes) {
+		return c.Forward(0, 0, shape.Permuted(x.Shape(), axes))
+	}
+	_, err = permuted(c, axes)
 	return err
 }
 
-// transposed makes output 0 the transpose of input 0 by the permutation in
-// input 1.
-func transposed(c *engine.Call) (*tensor.Tensor, error) {
+// permutation returns the permutation in input 1 of the dimensions of input 0.
+func permutation(c *engine.Call) ([]int, error) {
 	if err := c.Need(2); err != nil {
 		return nil, err
 	}
-	x := c.In(0)
-	s := x.Shape()
 	perm, err := shapes.Ints(c.In(1), "the permutation")
 	if err != nil {
 		return nil, err
 	}
-	axes, err := shape.Permutation(perm, len(s))
-	if err != nil {
-		return nil, err
+	return shape.Permutation(perm, len(c.In(0).Shape()))
+}
+
+// keepsOrder reports whether a permutation leaves the elements of a tensor of shape s
+// where they are: it moves none but dimensions of size 1.
+func keepsOrder(s tensor.Shape, axes []int) bool {
+	last := -1
+	for _, a := range axes {
+		if s[a] == 1 {
+			continue
+		}
+		if a < last {
+			return false
+		}
+		last = a
 	}
+	return true
+}
+
+// permuted makes output 0 the transpose of input 0.
+func permuted(c *engine.Call, axes []int) (*tensor.Tensor, error) {
+	x := c.In(0)
+	s := x.Shape()
 	strides := shapes.Strides(s)
 	dims, from := shape.Permuted(s, axes), view{strides: make([]int, len(s))}
 	for i, a := range axes {
@@ -192,7 +215,11 @@ func transposed(c *engine.Call) (*tensor.Tensor, error) {
 }
 
 func conjugateTranspose(c *engine.Call) error {
-	out, err := transposed(c)
+	axes, err := permutation(c)
+	if err != nil {
+		return err
+	}
+	out, err := permuted(c, axes)
 	if err != nil {
 		return err
 	}

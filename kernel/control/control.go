@@ -156,21 +156,27 @@ func prepareWhile(n *engine.Node) (func(*engine.Call) error, error) {
 	}
 	return func(c *engine.Call) error {
 		n := c.NumIn()
-		state, look := c.Move(0), make([]engine.Value, 0, n)
-		for {
-			look = look[:0]
-			for _, v := range state {
-				look = append(look, c.Again(v))
+		state, look := c.Move(0), make([]engine.Value, n)
+		var seen []int // what the condition looks at
+		for i := range state {
+			if engine.Needs(cond, i) {
+				seen = append(seen, i)
 			}
-			var err error
-			if look, err = cond.Call(c, look, look[:0]); err != nil {
+		}
+		for {
+			clear(look)
+			for _, i := range seen {
+				look[i] = c.Again(state[i])
+			}
+			holds, err := cond.Call(c, look, look[:0])
+			if err != nil {
 				return err
 			}
-			if len(look) != 1 {
-				return fmt.Errorf("the condition has %d results, not one", len(look))
+			if len(holds) != 1 {
+				return fmt.Errorf("the condition has %d results, not one", len(holds))
 			}
-			more, err := truth(look[0])
-			c.Drop(look[0])
+			more, err := truth(holds[0])
+			c.Drop(holds[0])
 			if err != nil {
 				return err
 			}
