@@ -21,6 +21,11 @@ var sizedByValues = map[string]bool{
 	"ListDiff": true, "UniqueV2": true, "UniqueWithCountsV2": true, "DynamicPartition": true,
 	"SparseConcat": true, "SparseSlice": true, "SparseFillEmptyRows": true, "SparseSegmentSum": true, "SparseSegmentMean": true, "SparseSegmentSqrtN": true,
 	"RaggedTensorToTensor": true, "RaggedRange": true, "RaggedGather": true, "RaggedTensorToSparse": true,
+	"DenseCountSparseOutput": true, "SparseCountSparseOutput": true, "RaggedCountSparseOutput": true, "DenseToDenseSetOperation": true,
+	"DenseToSparseSetOperation": true, "SparseToSparseSetOperation": true, "DeserializeSparse": true, "DeserializeManySparse": true,
+	"RaggedCross": true, "RaggedFillEmptyRows": true, "SparseCross": true, "SparseCrossV2": true, "SparseCrossHashed": true, "SparseAdd": true, "SparseSparseMaximum": true,
+	"SparseSparseMinimum": true, "SparseSplit": true, "SparseReduceSumSparse": true, "SparseReduceMaxSparse": true,
+	"SparseSegmentSumGradV2": true, "SparseSegmentMeanGradV2": true, "SparseSegmentSqrtNGradV2": true,
 	"NonMaxSuppression": true, "NonMaxSuppressionV2": true, "NonMaxSuppressionV3": true, "NonMaxSuppressionV4": true, "NonMaxSuppressionV5": true,
 	"CTCGreedyDecoder": true, "CTCBeamSearchDecoder": true,
 	// Memory whose size the rule doesn't know, as TensorFlow's.

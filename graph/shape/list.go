@@ -17,6 +17,8 @@ func listRules() map[string]Rule {
 		"TensorListSplit": listSplit, "TensorListFromTensor": listFromTensor, "TensorListGather": listGather,
 		"TensorListScatter": listScatter, "TensorListScatterV2": listScatter, "TensorListScatterIntoExistingList": listScatterInto,
 		"TensorListElementShape": listElementShape, "TensorListConcatLists": listConcatLists,
+		"EmptyTensorMap": scalarOut, "TensorMapSize": scalarOut, "TensorMapHasKey": scalarOut, "TensorMapInsert": scalarOut, "TensorMapErase": scalarOut,
+		"TensorMapLookup": nothing, "TensorMapStackKeys": nothing,
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 // sparseRules returns the rules of ops on sparse and ragged tensors.
 func sparseRules() map[string]Rule {
-	return join(
+	return join(setRules(),
 		rules(sparseSegments, "SparseSegmentSum", "SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSumWithNumSegments",
 			"SparseSegmentMeanWithNumSegments", "SparseSegmentSqrtNWithNumSegments"),
 		map[string]Rule{
@@ -16,7 +16,8 @@ func sparseRules() map[string]Rule {
 			"SparseSlice": sparseSlice, "SparseFillEmptyRows": sparseFillEmptyRows, "SparseFillEmptyRowsGrad": sparseFillEmptyRowsGrad,
 			"SparseTensorDenseMatMul": sparseMatMul,
 			"RaggedTensorToTensor":    raggedToTensor, "RaggedTensorToSparse": raggedToSparse, "RaggedRange": raggedRange, "RaggedGather": raggedGather,
-			"DynamicPartition": dynamicPartition,
+			"DynamicPartition": dynamicPartition, "RaggedTensorToVariant": raggedToVariant, "RaggedTensorFromVariant": raggedFromVariant,
+			"RaggedTensorToVariantGradient": raggedVariantGrad, "RaggedFillEmptyRows": raggedFillEmptyRows, "RaggedFillEmptyRowsGrad": sparseFillEmptyRowsGrad,
 		})
 }
 
@@ -417,5 +418,87 @@ func dynamicPartition(c *Inference) error {
 	for i := range c.Out {
 		c.set(i, graph.OfRank(1).Concat(rest))
 	}
+	return nil
+}
+
+// raggedToVariant gives a variant a row, or one.
+func raggedToVariant(c *Inference) error {
+	levels := len(c.In) - 1
+	if err := c.atLeast(1); err != nil {
+		return err
+	}
+	for i := range levels {
+		if _, err := c.vector(i); err != nil {
+			return err
+		}
+	}
+	if !c.Attrs.Bool("batched_input") {
+		c.setDims(0)
+		return nil
+	}
+	n := graph.NewDim()
+	switch s := c.shape(levels); {
+	case levels > 0:
+		if k := c.shape(0).Dim(0); k > 0 {
+			n = k - 1
+		}
+	case s.HasRank() && s.Rank() > 0:
+		n = s.Dim(0)
+	}
+	c.setDims(0, n)
+	return nil
+}
+
+// raggedFromVariant gives splits for every level; the variants' own dimensions are
+// the outermost ones.
+func raggedFromVariant(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	for i := range len(c.Out) - 1 {
+		c.set(i, graph.OfRank(1))
+	}
+	s := c.shape(0)
+	inner, levels := int(c.Attrs.Int("input_ragged_rank", 0)), int(c.Attrs.Int("output_ragged_rank", 0))
+	if inner >= 0 && s.HasRank() && s.Rank()+inner != levels {
+		return fmt.Errorf("variants of %d dimensions and ragged rank %d make no tensor of ragged rank %d", s.Rank(), inner, levels)
+	}
+	return nil
+}
+
+func raggedVariantGrad(c *Inference) error {
+	if err := c.need(3); err != nil {
+		return err
+	}
+	s, err := c.sizes(2, "the shape of the values")
+	if err == nil && s.HasRank() {
+		c.set(0, s)
+	}
+	return err
+}
+
+func raggedFillEmptyRows(c *Inference) error {
+	if err := c.need(4); err != nil {
+		return err
+	}
+	n, err := c.vector(0)
+	if err != nil {
+		return err
+	}
+	m, err := c.vector(1)
+	if err != nil {
+		return err
+	}
+	n, ok := graph.MergeDim(n, m)
+	if !ok {
+		return fmt.Errorf("there are %d rows of %d values", n, m)
+	}
+	rows, err := c.size(2, "the number of rows")
+	if err != nil {
+		return err
+	}
+	c.setDims(1, graph.NewDim())
+	c.setDims(2, rows)
+	c.setDims(3, n)
 	return nil
 }

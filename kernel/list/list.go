@@ -19,7 +19,7 @@ import (
 
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
-	return append(append(append([]engine.Kernel{
+	return append(append(append(append([]engine.Kernel{
 		{Op: "EmptyTensorList", Run: empty},
 		{Op: "TensorListReserve", Run: reserve},
 		{Op: "TensorListFromTensor", Run: fromTensor},
@@ -40,7 +40,7 @@ func Kernels() []engine.Kernel {
 		{Op: "TensorListLength", Run: length},
 		{Op: "TensorListResize", Run: resize},
 		{Op: "TensorListElementShape", Run: elementShape},
-	}, optionals...), arrays...), stacks...)
+	}, optionals...), arrays...), stacks...), tensorMaps...)
 }
 
 // need checks the number of inputs and that input 0 is a list.

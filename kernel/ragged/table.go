@@ -16,6 +16,11 @@ func Kernels() []engine.Kernel {
 		{Op: "RaggedTensorToSparse", Run: toSparse},
 		{Op: "RaggedRange", Run: rangeTypes.Run},
 		{Op: "RaggedGather", Run: gather},
+		{Op: "RaggedTensorToVariant", Prepare: toVariant},
+		{Op: "RaggedTensorFromVariant", Prepare: fromVariant},
+		{Op: "RaggedTensorToVariantGradient", Prepare: toVariantGrad},
+		{Op: "RaggedFillEmptyRows", Run: fillEmptyRows},
+		{Op: "RaggedFillEmptyRowsGrad", Run: fillEmptyRowsGrad, Precision: engine.Accumulated},
 	}
 }
 

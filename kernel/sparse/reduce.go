@@ -22,8 +22,7 @@ type groups struct {
 	at    func(group int) []int64 // the indices of what a group becomes
 }
 
-// newGroups reads inputs 0 to 3, the last of which are the dimensions to reduce;
-// all, where it has none.
+// newGroups reads inputs 0 to 3, the last of which are the dimensions to reduce.
 func newGroups(c *engine.Call) (*groups, error) {
 	m, err := input(c, 0, 1, 2)
 	if err == nil {
@@ -48,7 +47,7 @@ func newGroups(c *engine.Call) (*groups, error) {
 	keepDims := c.Attrs().Bool("keep_dims")
 	for d, n := range m.shape {
 		switch {
-		case len(axes) > 0 && !reduced[d]:
+		case !reduced[d]:
 			g.keep, g.dims = append(g.keep, d), append(g.dims, n)
 		case keepDims:
 			g.dims = append(g.dims, 1)

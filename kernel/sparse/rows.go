@@ -81,7 +81,7 @@ func fillGradTypes() (t gradTypes) {
 	t.ByType = elementwise.ByType{
 		tensor.Float32: fillGrad[float32], tensor.Float64: fillGrad[float64], tensor.Int32: fillGrad[int32], tensor.Int64: fillGrad[int64],
 		tensor.Int8: fillGrad[int8], tensor.Int16: fillGrad[int16], tensor.Uint8: fillGrad[uint8], tensor.Uint16: fillGrad[uint16],
-		tensor.Complex64: fillGrad[complex64], tensor.Complex128: fillGrad[complex128],
+		tensor.Uint32: fillGrad[uint32], tensor.Uint64: fillGrad[uint64], tensor.Complex64: fillGrad[complex64], tensor.Complex128: fillGrad[complex128],
 	}
 	return t
 }
@@ -99,7 +99,7 @@ func (t *gradTypes) Run(c *engine.Call) error {
 
 // fillGrad hands the gradients of filled rows back: a value gets that of where
 // it has gone, the default all others.
-func fillGrad[T float32 | float64 | complex64 | complex128 | int8 | int16 | int32 | int64 | uint8 | uint16](c *engine.Call) error {
+func fillGrad[T numeric](c *engine.Call) error {
 	moved, grads := c.In(0), tensor.Values[T](c.In(1))
 	if len(moved.Shape()) != 1 || moved.DType() != tensor.Int64 || len(c.In(1).Shape()) != 1 {
 		return fmt.Errorf("takes two vectors, not %v%v and %v", moved.DType(), moved.Shape(), c.In(1).Shape())

@@ -15,6 +15,11 @@ func EmptyTensorList(s *ops.Scope, elementShape ops.Input, maxNumElements ops.In
 	return s.Emit1("EmptyTensorList", as, elementShape, maxNumElements)
 }
 
+// EmptyTensorMap emits TensorFlow's op EmptyTensorMap and returns its output.
+func EmptyTensorMap(s *ops.Scope) *ops.Value {
+	return s.Emit1("EmptyTensorMap", nil)
+}
+
 // OptionalFromValue emits TensorFlow's op OptionalFromValue and returns its output.
 func OptionalFromValue(s *ops.Scope, components []ops.Input) *ops.Value {
 	return s.Emit1("OptionalFromValue", nil, components...)
@@ -657,4 +662,40 @@ func TensorListStack(s *ops.Scope, inputHandle ops.Input, elementShape ops.Input
 		}
 	}
 	return s.Emit1("TensorListStack", as, inputHandle, elementShape)
+}
+
+// TensorMapErase emits TensorFlow's op TensorMapErase and returns its output.
+func TensorMapErase(s *ops.Scope, inputHandle ops.Input, key ops.Input, valueDtype tensor.DType) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("value_dtype", valueDtype))
+	return s.Emit1("TensorMapErase", as, inputHandle, key)
+}
+
+// TensorMapHasKey emits TensorFlow's op TensorMapHasKey and returns its output.
+func TensorMapHasKey(s *ops.Scope, inputHandle ops.Input, key ops.Input) *ops.Value {
+	return s.Emit1("TensorMapHasKey", nil, inputHandle, key)
+}
+
+// TensorMapInsert emits TensorFlow's op TensorMapInsert and returns its output.
+func TensorMapInsert(s *ops.Scope, inputHandle ops.Input, key ops.Input, value ops.Input) *ops.Value {
+	return s.Emit1("TensorMapInsert", nil, inputHandle, key, value)
+}
+
+// TensorMapLookup emits TensorFlow's op TensorMapLookup and returns its output.
+func TensorMapLookup(s *ops.Scope, inputHandle ops.Input, key ops.Input, valueDtype tensor.DType) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("value_dtype", valueDtype))
+	return s.Emit1("TensorMapLookup", as, inputHandle, key)
+}
+
+// TensorMapSize emits TensorFlow's op TensorMapSize and returns its output.
+func TensorMapSize(s *ops.Scope, inputHandle ops.Input) *ops.Value {
+	return s.Emit1("TensorMapSize", nil, inputHandle)
+}
+
+// TensorMapStackKeys emits TensorFlow's op TensorMapStackKeys and returns its output.
+func TensorMapStackKeys(s *ops.Scope, inputHandle ops.Input, keyDtype tensor.DType) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("key_dtype", keyDtype))
+	return s.Emit1("TensorMapStackKeys", as, inputHandle)
 }

@@ -8,6 +8,18 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// RaggedFillEmptyRows emits TensorFlow's op RaggedFillEmptyRows and returns its outputs.
+func RaggedFillEmptyRows(s *ops.Scope, valueRowids ops.Input, values ops.Input, nrows ops.Input, defaultValue ops.Input) (outputValueRowids, outputValues, emptyRowIndicator, reverseIndexMap *ops.Value) {
+	out := s.EmitN(4, "RaggedFillEmptyRows", nil, valueRowids, values, nrows, defaultValue)
+	return out[0], out[1], out[2], out[3]
+}
+
+// RaggedFillEmptyRowsGrad emits TensorFlow's op RaggedFillEmptyRowsGrad and returns its outputs.
+func RaggedFillEmptyRowsGrad(s *ops.Scope, reverseIndexMap ops.Input, gradValues ops.Input) (dValues, dDefaultValue *ops.Value) {
+	out := s.EmitN(2, "RaggedFillEmptyRowsGrad", nil, reverseIndexMap, gradValues)
+	return out[0], out[1]
+}
+
 // RaggedGather emits TensorFlow's op RaggedGather and returns its outputs; nil after a failure.
 func RaggedGather(s *ops.Scope, paramsNestedSplits []ops.Input, paramsDenseValues ops.Input, indices ops.Input, oUTPUTRAGGEDRANK int64) []*ops.Value {
 	var as graph.Attrs
@@ -38,6 +50,25 @@ func RaggedRange(s *ops.Scope, starts ops.Input, limits ops.Input, deltas ops.In
 	return out[0], out[1]
 }
 
+// RaggedTensorFromVariantOptions are the attributes of [RaggedTensorFromVariant] that have defaults.
+type RaggedTensorFromVariantOptions struct {
+	// Tsplits is Tsplits. Default: int64.
+	Tsplits tensor.DType
+}
+
+// RaggedTensorFromVariant emits TensorFlow's op RaggedTensorFromVariant and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func RaggedTensorFromVariant(s *ops.Scope, encodedRagged ops.Input, inputRaggedRank int64, outputRaggedRank int64, tvalues tensor.DType, o *RaggedTensorFromVariantOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("input_ragged_rank", inputRaggedRank), graph.Int("output_ragged_rank", outputRaggedRank), graph.Type("Tvalues", tvalues))
+	if o != nil {
+		if o.Tsplits != 0 {
+			as = append(as, graph.Type("Tsplits", o.Tsplits))
+		}
+	}
+	return s.Emit("RaggedTensorFromVariant", as, encodedRagged)
+}
+
 // RaggedTensorToSparse emits TensorFlow's op RaggedTensorToSparse and returns its outputs.
 func RaggedTensorToSparse(s *ops.Scope, rtNestedSplits []ops.Input, rtDenseValues ops.Input) (sparseIndices, sparseValues, sparseDenseShape *ops.Value) {
 	var in []ops.Input
@@ -57,4 +88,21 @@ func RaggedTensorToTensor(s *ops.Scope, shape ops.Input, values ops.Input, defau
 	in = append(in, defaultValue)
 	in = append(in, rowPartitionTensors...)
 	return s.Emit1("RaggedTensorToTensor", as, in...)
+}
+
+// RaggedTensorToVariant emits TensorFlow's op RaggedTensorToVariant and returns its output.
+func RaggedTensorToVariant(s *ops.Scope, rtNestedSplits []ops.Input, rtDenseValues ops.Input, batchedInput bool) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Bool("batched_input", batchedInput))
+	var in []ops.Input
+	in = append(in, rtNestedSplits...)
+	in = append(in, rtDenseValues)
+	return s.Emit1("RaggedTensorToVariant", as, in...)
+}
+
+// RaggedTensorToVariantGradient emits TensorFlow's op RaggedTensorToVariantGradient and returns its output.
+func RaggedTensorToVariantGradient(s *ops.Scope, encodedRaggedGrad ops.Input, rowSplits ops.Input, denseValuesShape ops.Input, tvalues tensor.DType) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("Tvalues", tvalues))
+	return s.Emit1("RaggedTensorToVariantGradient", as, encodedRaggedGrad, rowSplits, denseValuesShape)
 }

@@ -5,7 +5,295 @@ package raw
 import (
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
 )
+
+// AddManySparseToTensorsMapOptions are the attributes of [AddManySparseToTensorsMap] that have defaults.
+type AddManySparseToTensorsMapOptions struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// AddManySparseToTensorsMap emits TensorFlow's op AddManySparseToTensorsMap and returns its output.
+// A nil o means the defaults.
+func AddManySparseToTensorsMap(s *ops.Scope, sparseIndices ops.Input, sparseValues ops.Input, sparseShape ops.Input, o *AddManySparseToTensorsMapOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("AddManySparseToTensorsMap", as, sparseIndices, sparseValues, sparseShape)
+}
+
+// AddSparseToTensorsMapOptions are the attributes of [AddSparseToTensorsMap] that have defaults.
+type AddSparseToTensorsMapOptions struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// AddSparseToTensorsMap emits TensorFlow's op AddSparseToTensorsMap and returns its output.
+// A nil o means the defaults.
+func AddSparseToTensorsMap(s *ops.Scope, sparseIndices ops.Input, sparseValues ops.Input, sparseShape ops.Input, o *AddSparseToTensorsMapOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("AddSparseToTensorsMap", as, sparseIndices, sparseValues, sparseShape)
+}
+
+// DenseCountSparseOutputOptions are the attributes of [DenseCountSparseOutput] that have defaults.
+type DenseCountSparseOutputOptions struct {
+	// Minlength is minlength. Default: -1.
+	Minlength Opt[int64]
+	// Maxlength is maxlength. Default: -1.
+	Maxlength Opt[int64]
+}
+
+// DenseCountSparseOutput emits TensorFlow's op DenseCountSparseOutput and returns its outputs.
+// A nil o means the defaults.
+func DenseCountSparseOutput(s *ops.Scope, values ops.Input, weights ops.Input, binaryOutput bool, o *DenseCountSparseOutputOptions) (outputIndices, outputValues, outputDenseShape *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Bool("binary_output", binaryOutput))
+	if o != nil {
+		if o.Minlength.set {
+			as = append(as, graph.Int("minlength", o.Minlength.v))
+		}
+		if o.Maxlength.set {
+			as = append(as, graph.Int("maxlength", o.Maxlength.v))
+		}
+	}
+	out := s.EmitN(3, "DenseCountSparseOutput", as, values, weights)
+	return out[0], out[1], out[2]
+}
+
+// DenseToDenseSetOperationOptions are the attributes of [DenseToDenseSetOperation] that have defaults.
+type DenseToDenseSetOperationOptions struct {
+	// ValidateIndices is validate_indices. Default: true.
+	ValidateIndices Opt[bool]
+}
+
+// DenseToDenseSetOperation emits TensorFlow's op DenseToDenseSetOperation and returns its outputs.
+// A nil o means the defaults.
+func DenseToDenseSetOperation(s *ops.Scope, set1 ops.Input, set2 ops.Input, setOperation string, o *DenseToDenseSetOperationOptions) (resultIndices, resultValues, resultShape *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.String("set_operation", setOperation))
+	if o != nil {
+		if o.ValidateIndices.set {
+			as = append(as, graph.Bool("validate_indices", o.ValidateIndices.v))
+		}
+	}
+	out := s.EmitN(3, "DenseToDenseSetOperation", as, set1, set2)
+	return out[0], out[1], out[2]
+}
+
+// DenseToSparseSetOperationOptions are the attributes of [DenseToSparseSetOperation] that have defaults.
+type DenseToSparseSetOperationOptions struct {
+	// ValidateIndices is validate_indices. Default: true.
+	ValidateIndices Opt[bool]
+}
+
+// DenseToSparseSetOperation emits TensorFlow's op DenseToSparseSetOperation and returns its outputs.
+// A nil o means the defaults.
+func DenseToSparseSetOperation(s *ops.Scope, set1 ops.Input, set2Indices ops.Input, set2Values ops.Input, set2Shape ops.Input, setOperation string, o *DenseToSparseSetOperationOptions) (resultIndices, resultValues, resultShape *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.String("set_operation", setOperation))
+	if o != nil {
+		if o.ValidateIndices.set {
+			as = append(as, graph.Bool("validate_indices", o.ValidateIndices.v))
+		}
+	}
+	out := s.EmitN(3, "DenseToSparseSetOperation", as, set1, set2Indices, set2Values, set2Shape)
+	return out[0], out[1], out[2]
+}
+
+// DeserializeManySparse emits TensorFlow's op DeserializeManySparse and returns its outputs.
+func DeserializeManySparse(s *ops.Scope, serializedSparse ops.Input, dtype tensor.DType) (sparseIndices, sparseValues, sparseShape *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	out := s.EmitN(3, "DeserializeManySparse", as, serializedSparse)
+	return out[0], out[1], out[2]
+}
+
+// DeserializeSparse emits TensorFlow's op DeserializeSparse and returns its outputs.
+func DeserializeSparse(s *ops.Scope, serializedSparse ops.Input, dtype tensor.DType) (sparseIndices, sparseValues, sparseShape *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	out := s.EmitN(3, "DeserializeSparse", as, serializedSparse)
+	return out[0], out[1], out[2]
+}
+
+// EditDistanceOptions are the attributes of [EditDistance] that have defaults.
+type EditDistanceOptions struct {
+	// Normalize is normalize. Default: true.
+	Normalize Opt[bool]
+}
+
+// EditDistance emits TensorFlow's op EditDistance and returns its output.
+// A nil o means the defaults.
+func EditDistance(s *ops.Scope, hypothesisIndices ops.Input, hypothesisValues ops.Input, hypothesisShape ops.Input, truthIndices ops.Input, truthValues ops.Input, truthShape ops.Input, o *EditDistanceOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Normalize.set {
+			as = append(as, graph.Bool("normalize", o.Normalize.v))
+		}
+	}
+	return s.Emit1("EditDistance", as, hypothesisIndices, hypothesisValues, hypothesisShape, truthIndices, truthValues, truthShape)
+}
+
+// RaggedBincountOptions are the attributes of [RaggedBincount] that have defaults.
+type RaggedBincountOptions struct {
+	// BinaryOutput is binary_output. Default: false.
+	BinaryOutput bool
+}
+
+// RaggedBincount emits TensorFlow's op RaggedBincount and returns its output.
+// A nil o means the defaults.
+func RaggedBincount(s *ops.Scope, splits ops.Input, values ops.Input, size ops.Input, weights ops.Input, o *RaggedBincountOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.BinaryOutput {
+			as = append(as, graph.Bool("binary_output", o.BinaryOutput))
+		}
+	}
+	return s.Emit1("RaggedBincount", as, splits, values, size, weights)
+}
+
+// RaggedCountSparseOutputOptions are the attributes of [RaggedCountSparseOutput] that have defaults.
+type RaggedCountSparseOutputOptions struct {
+	// Minlength is minlength. Default: -1.
+	Minlength Opt[int64]
+	// Maxlength is maxlength. Default: -1.
+	Maxlength Opt[int64]
+}
+
+// RaggedCountSparseOutput emits TensorFlow's op RaggedCountSparseOutput and returns its outputs.
+// A nil o means the defaults.
+func RaggedCountSparseOutput(s *ops.Scope, splits ops.Input, values ops.Input, weights ops.Input, binaryOutput bool, o *RaggedCountSparseOutputOptions) (outputIndices, outputValues, outputDenseShape *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Bool("binary_output", binaryOutput))
+	if o != nil {
+		if o.Minlength.set {
+			as = append(as, graph.Int("minlength", o.Minlength.v))
+		}
+		if o.Maxlength.set {
+			as = append(as, graph.Int("maxlength", o.Maxlength.v))
+		}
+	}
+	out := s.EmitN(3, "RaggedCountSparseOutput", as, splits, values, weights)
+	return out[0], out[1], out[2]
+}
+
+// RaggedCross emits TensorFlow's op RaggedCross and returns its outputs.
+func RaggedCross(s *ops.Scope, raggedValues []ops.Input, raggedRowSplits []ops.Input, sparseIndices []ops.Input, sparseValues []ops.Input, sparseShape []ops.Input, denseInputs []ops.Input, inputOrder string, hashedOutput bool, numBuckets int64, hashKey int64, outValuesType tensor.DType, outRowSplitsType tensor.DType) (outputValues, outputRowSplits *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.String("input_order", inputOrder), graph.Bool("hashed_output", hashedOutput), graph.Int("num_buckets", numBuckets), graph.Int("hash_key", hashKey), graph.Type("out_values_type", outValuesType), graph.Type("out_row_splits_type", outRowSplitsType))
+	var in []ops.Input
+	in = append(in, raggedValues...)
+	in = append(in, raggedRowSplits...)
+	in = append(in, sparseIndices...)
+	in = append(in, sparseValues...)
+	in = append(in, sparseShape...)
+	in = append(in, denseInputs...)
+	out := s.EmitN(2, "RaggedCross", as, in...)
+	return out[0], out[1]
+}
+
+// SerializeManySparseOptions are the attributes of [SerializeManySparse] that have defaults.
+type SerializeManySparseOptions struct {
+	// OutType is out_type. Default: string.
+	OutType tensor.DType
+}
+
+// SerializeManySparse emits TensorFlow's op SerializeManySparse and returns its output.
+// A nil o means the defaults.
+func SerializeManySparse(s *ops.Scope, sparseIndices ops.Input, sparseValues ops.Input, sparseShape ops.Input, o *SerializeManySparseOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+	}
+	return s.Emit1("SerializeManySparse", as, sparseIndices, sparseValues, sparseShape)
+}
+
+// SerializeSparseOptions are the attributes of [SerializeSparse] that have defaults.
+type SerializeSparseOptions struct {
+	// OutType is out_type. Default: string.
+	OutType tensor.DType
+}
+
+// SerializeSparse emits TensorFlow's op SerializeSparse and returns its output.
+// A nil o means the defaults.
+func SerializeSparse(s *ops.Scope, sparseIndices ops.Input, sparseValues ops.Input, sparseShape ops.Input, o *SerializeSparseOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+	}
+	return s.Emit1("SerializeSparse", as, sparseIndices, sparseValues, sparseShape)
+}
+
+// SetSizeOptions are the attributes of [SetSize] that have defaults.
+type SetSizeOptions struct {
+	// ValidateIndices is validate_indices. Default: true.
+	ValidateIndices Opt[bool]
+}
+
+// SetSize emits TensorFlow's op SetSize and returns its output.
+// A nil o means the defaults.
+func SetSize(s *ops.Scope, setIndices ops.Input, setValues ops.Input, setShape ops.Input, o *SetSizeOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.ValidateIndices.set {
+			as = append(as, graph.Bool("validate_indices", o.ValidateIndices.v))
+		}
+	}
+	return s.Emit1("SetSize", as, setIndices, setValues, setShape)
+}
+
+// SparseAdd emits TensorFlow's op SparseAdd and returns its outputs.
+func SparseAdd(s *ops.Scope, aIndices ops.Input, aValues ops.Input, aShape ops.Input, bIndices ops.Input, bValues ops.Input, bShape ops.Input, thresh ops.Input) (sumIndices, sumValues, sumShape *ops.Value) {
+	out := s.EmitN(3, "SparseAdd", nil, aIndices, aValues, aShape, bIndices, bValues, bShape, thresh)
+	return out[0], out[1], out[2]
+}
+
+// SparseAddGrad emits TensorFlow's op SparseAddGrad and returns its outputs.
+func SparseAddGrad(s *ops.Scope, backpropValGrad ops.Input, aIndices ops.Input, bIndices ops.Input, sumIndices ops.Input) (aValGrad, bValGrad *ops.Value) {
+	out := s.EmitN(2, "SparseAddGrad", nil, backpropValGrad, aIndices, bIndices, sumIndices)
+	return out[0], out[1]
+}
+
+// SparseBincountOptions are the attributes of [SparseBincount] that have defaults.
+type SparseBincountOptions struct {
+	// BinaryOutput is binary_output. Default: false.
+	BinaryOutput bool
+}
+
+// SparseBincount emits TensorFlow's op SparseBincount and returns its output.
+// A nil o means the defaults.
+func SparseBincount(s *ops.Scope, indices ops.Input, values ops.Input, denseShape ops.Input, size ops.Input, weights ops.Input, o *SparseBincountOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.BinaryOutput {
+			as = append(as, graph.Bool("binary_output", o.BinaryOutput))
+		}
+	}
+	return s.Emit1("SparseBincount", as, indices, values, denseShape, size, weights)
+}
 
 // SparseConcat emits TensorFlow's op SparseConcat and returns its outputs.
 func SparseConcat(s *ops.Scope, indices []ops.Input, values []ops.Input, shapes []ops.Input, concatDim int64) (outputIndices, outputValues, outputShape *ops.Value) {
@@ -19,6 +307,85 @@ func SparseConcat(s *ops.Scope, indices []ops.Input, values []ops.Input, shapes 
 	return out[0], out[1], out[2]
 }
 
+// SparseCountSparseOutputOptions are the attributes of [SparseCountSparseOutput] that have defaults.
+type SparseCountSparseOutputOptions struct {
+	// Minlength is minlength. Default: -1.
+	Minlength Opt[int64]
+	// Maxlength is maxlength. Default: -1.
+	Maxlength Opt[int64]
+}
+
+// SparseCountSparseOutput emits TensorFlow's op SparseCountSparseOutput and returns its outputs.
+// A nil o means the defaults.
+func SparseCountSparseOutput(s *ops.Scope, indices ops.Input, values ops.Input, denseShape ops.Input, weights ops.Input, binaryOutput bool, o *SparseCountSparseOutputOptions) (outputIndices, outputValues, outputDenseShape *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Bool("binary_output", binaryOutput))
+	if o != nil {
+		if o.Minlength.set {
+			as = append(as, graph.Int("minlength", o.Minlength.v))
+		}
+		if o.Maxlength.set {
+			as = append(as, graph.Int("maxlength", o.Maxlength.v))
+		}
+	}
+	out := s.EmitN(3, "SparseCountSparseOutput", as, indices, values, denseShape, weights)
+	return out[0], out[1], out[2]
+}
+
+// SparseCross emits TensorFlow's op SparseCross and returns its outputs.
+func SparseCross(s *ops.Scope, indices []ops.Input, values []ops.Input, shapes []ops.Input, denseInputs []ops.Input, hashedOutput bool, numBuckets int64, hashKey int64, outType tensor.DType, internalType tensor.DType) (outputIndices, outputValues, outputShape *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Bool("hashed_output", hashedOutput), graph.Int("num_buckets", numBuckets), graph.Int("hash_key", hashKey), graph.Type("out_type", outType), graph.Type("internal_type", internalType))
+	var in []ops.Input
+	in = append(in, indices...)
+	in = append(in, values...)
+	in = append(in, shapes...)
+	in = append(in, denseInputs...)
+	out := s.EmitN(3, "SparseCross", as, in...)
+	return out[0], out[1], out[2]
+}
+
+// SparseCrossHashed emits TensorFlow's op SparseCrossHashed and returns its outputs.
+func SparseCrossHashed(s *ops.Scope, indices []ops.Input, values []ops.Input, shapes []ops.Input, denseInputs []ops.Input, numBuckets ops.Input, strongHash ops.Input, salt ops.Input) (outputIndices, outputValues, outputShape *ops.Value) {
+	var in []ops.Input
+	in = append(in, indices...)
+	in = append(in, values...)
+	in = append(in, shapes...)
+	in = append(in, denseInputs...)
+	in = append(in, numBuckets)
+	in = append(in, strongHash)
+	in = append(in, salt)
+	out := s.EmitN(3, "SparseCrossHashed", nil, in...)
+	return out[0], out[1], out[2]
+}
+
+// SparseCrossV2 emits TensorFlow's op SparseCrossV2 and returns its outputs.
+func SparseCrossV2(s *ops.Scope, indices []ops.Input, values []ops.Input, shapes []ops.Input, denseInputs []ops.Input, sep ops.Input) (outputIndices, outputValues, outputShape *ops.Value) {
+	var in []ops.Input
+	in = append(in, indices...)
+	in = append(in, values...)
+	in = append(in, shapes...)
+	in = append(in, denseInputs...)
+	in = append(in, sep)
+	out := s.EmitN(3, "SparseCrossV2", nil, in...)
+	return out[0], out[1], out[2]
+}
+
+// SparseDenseCwiseAdd emits TensorFlow's op SparseDenseCwiseAdd and returns its output.
+func SparseDenseCwiseAdd(s *ops.Scope, spIndices ops.Input, spValues ops.Input, spShape ops.Input, dense ops.Input) *ops.Value {
+	return s.Emit1("SparseDenseCwiseAdd", nil, spIndices, spValues, spShape, dense)
+}
+
+// SparseDenseCwiseDiv emits TensorFlow's op SparseDenseCwiseDiv and returns its output.
+func SparseDenseCwiseDiv(s *ops.Scope, spIndices ops.Input, spValues ops.Input, spShape ops.Input, dense ops.Input) *ops.Value {
+	return s.Emit1("SparseDenseCwiseDiv", nil, spIndices, spValues, spShape, dense)
+}
+
+// SparseDenseCwiseMul emits TensorFlow's op SparseDenseCwiseMul and returns its output.
+func SparseDenseCwiseMul(s *ops.Scope, spIndices ops.Input, spValues ops.Input, spShape ops.Input, dense ops.Input) *ops.Value {
+	return s.Emit1("SparseDenseCwiseMul", nil, spIndices, spValues, spShape, dense)
+}
+
 // SparseFillEmptyRows emits TensorFlow's op SparseFillEmptyRows and returns its outputs.
 func SparseFillEmptyRows(s *ops.Scope, indices ops.Input, values ops.Input, denseShape ops.Input, defaultValue ops.Input) (outputIndices, outputValues, emptyRowIndicator, reverseIndexMap *ops.Value) {
 	out := s.EmitN(4, "SparseFillEmptyRows", nil, indices, values, denseShape, defaultValue)
@@ -29,6 +396,80 @@ func SparseFillEmptyRows(s *ops.Scope, indices ops.Input, values ops.Input, dens
 func SparseFillEmptyRowsGrad(s *ops.Scope, reverseIndexMap ops.Input, gradValues ops.Input) (dValues, dDefaultValue *ops.Value) {
 	out := s.EmitN(2, "SparseFillEmptyRowsGrad", nil, reverseIndexMap, gradValues)
 	return out[0], out[1]
+}
+
+// SparseReduceMaxOptions are the attributes of [SparseReduceMax] that have defaults.
+type SparseReduceMaxOptions struct {
+	// KeepDims is keep_dims. Default: false.
+	KeepDims bool
+}
+
+// SparseReduceMax emits TensorFlow's op SparseReduceMax and returns its output.
+// A nil o means the defaults.
+func SparseReduceMax(s *ops.Scope, inputIndices ops.Input, inputValues ops.Input, inputShape ops.Input, reductionAxes ops.Input, o *SparseReduceMaxOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.KeepDims {
+			as = append(as, graph.Bool("keep_dims", o.KeepDims))
+		}
+	}
+	return s.Emit1("SparseReduceMax", as, inputIndices, inputValues, inputShape, reductionAxes)
+}
+
+// SparseReduceMaxSparseOptions are the attributes of [SparseReduceMaxSparse] that have defaults.
+type SparseReduceMaxSparseOptions struct {
+	// KeepDims is keep_dims. Default: false.
+	KeepDims bool
+}
+
+// SparseReduceMaxSparse emits TensorFlow's op SparseReduceMaxSparse and returns its outputs.
+// A nil o means the defaults.
+func SparseReduceMaxSparse(s *ops.Scope, inputIndices ops.Input, inputValues ops.Input, inputShape ops.Input, reductionAxes ops.Input, o *SparseReduceMaxSparseOptions) (outputIndices, outputValues, outputShape *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.KeepDims {
+			as = append(as, graph.Bool("keep_dims", o.KeepDims))
+		}
+	}
+	out := s.EmitN(3, "SparseReduceMaxSparse", as, inputIndices, inputValues, inputShape, reductionAxes)
+	return out[0], out[1], out[2]
+}
+
+// SparseReduceSumOptions are the attributes of [SparseReduceSum] that have defaults.
+type SparseReduceSumOptions struct {
+	// KeepDims is keep_dims. Default: false.
+	KeepDims bool
+}
+
+// SparseReduceSum emits TensorFlow's op SparseReduceSum and returns its output.
+// A nil o means the defaults.
+func SparseReduceSum(s *ops.Scope, inputIndices ops.Input, inputValues ops.Input, inputShape ops.Input, reductionAxes ops.Input, o *SparseReduceSumOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.KeepDims {
+			as = append(as, graph.Bool("keep_dims", o.KeepDims))
+		}
+	}
+	return s.Emit1("SparseReduceSum", as, inputIndices, inputValues, inputShape, reductionAxes)
+}
+
+// SparseReduceSumSparseOptions are the attributes of [SparseReduceSumSparse] that have defaults.
+type SparseReduceSumSparseOptions struct {
+	// KeepDims is keep_dims. Default: false.
+	KeepDims bool
+}
+
+// SparseReduceSumSparse emits TensorFlow's op SparseReduceSumSparse and returns its outputs.
+// A nil o means the defaults.
+func SparseReduceSumSparse(s *ops.Scope, inputIndices ops.Input, inputValues ops.Input, inputShape ops.Input, reductionAxes ops.Input, o *SparseReduceSumSparseOptions) (outputIndices, outputValues, outputShape *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.KeepDims {
+			as = append(as, graph.Bool("keep_dims", o.KeepDims))
+		}
+	}
+	out := s.EmitN(3, "SparseReduceSumSparse", as, inputIndices, inputValues, inputShape, reductionAxes)
+	return out[0], out[1], out[2]
 }
 
 // SparseReorder emits TensorFlow's op SparseReorder and returns its outputs.
@@ -59,6 +500,17 @@ func SparseSegmentMean(s *ops.Scope, data ops.Input, indices ops.Input, segmentI
 		}
 	}
 	return s.Emit1("SparseSegmentMean", as, data, indices, segmentIds)
+}
+
+// SparseSegmentMeanGrad emits TensorFlow's op SparseSegmentMeanGrad and returns its output.
+func SparseSegmentMeanGrad(s *ops.Scope, grad ops.Input, indices ops.Input, segmentIds ops.Input, outputDim0 ops.Input) *ops.Value {
+	return s.Emit1("SparseSegmentMeanGrad", nil, grad, indices, segmentIds, outputDim0)
+}
+
+// SparseSegmentMeanGradV2 emits TensorFlow's op SparseSegmentMeanGradV2 and returns its outputs.
+func SparseSegmentMeanGradV2(s *ops.Scope, grad ops.Input, indices ops.Input, segmentIds ops.Input, denseOutputDim0 ops.Input) (output, sortedUniqueIndices *ops.Value) {
+	out := s.EmitN(2, "SparseSegmentMeanGradV2", nil, grad, indices, segmentIds, denseOutputDim0)
+	return out[0], out[1]
 }
 
 // SparseSegmentMeanWithNumSegmentsOptions are the attributes of [SparseSegmentMeanWithNumSegments] that have defaults.
@@ -97,6 +549,17 @@ func SparseSegmentSqrtN(s *ops.Scope, data ops.Input, indices ops.Input, segment
 	return s.Emit1("SparseSegmentSqrtN", as, data, indices, segmentIds)
 }
 
+// SparseSegmentSqrtNGrad emits TensorFlow's op SparseSegmentSqrtNGrad and returns its output.
+func SparseSegmentSqrtNGrad(s *ops.Scope, grad ops.Input, indices ops.Input, segmentIds ops.Input, outputDim0 ops.Input) *ops.Value {
+	return s.Emit1("SparseSegmentSqrtNGrad", nil, grad, indices, segmentIds, outputDim0)
+}
+
+// SparseSegmentSqrtNGradV2 emits TensorFlow's op SparseSegmentSqrtNGradV2 and returns its outputs.
+func SparseSegmentSqrtNGradV2(s *ops.Scope, grad ops.Input, indices ops.Input, segmentIds ops.Input, denseOutputDim0 ops.Input) (output, sortedUniqueIndices *ops.Value) {
+	out := s.EmitN(2, "SparseSegmentSqrtNGradV2", nil, grad, indices, segmentIds, denseOutputDim0)
+	return out[0], out[1]
+}
+
 // SparseSegmentSqrtNWithNumSegmentsOptions are the attributes of [SparseSegmentSqrtNWithNumSegments] that have defaults.
 type SparseSegmentSqrtNWithNumSegmentsOptions struct {
 	// SparseGradient is sparse_gradient. Default: false.
@@ -133,6 +596,17 @@ func SparseSegmentSum(s *ops.Scope, data ops.Input, indices ops.Input, segmentId
 	return s.Emit1("SparseSegmentSum", as, data, indices, segmentIds)
 }
 
+// SparseSegmentSumGrad emits TensorFlow's op SparseSegmentSumGrad and returns its output.
+func SparseSegmentSumGrad(s *ops.Scope, grad ops.Input, indices ops.Input, segmentIds ops.Input, outputDim0 ops.Input) *ops.Value {
+	return s.Emit1("SparseSegmentSumGrad", nil, grad, indices, segmentIds, outputDim0)
+}
+
+// SparseSegmentSumGradV2 emits TensorFlow's op SparseSegmentSumGradV2 and returns its outputs.
+func SparseSegmentSumGradV2(s *ops.Scope, grad ops.Input, indices ops.Input, segmentIds ops.Input, denseOutputDim0 ops.Input) (output, sortedUniqueIndices *ops.Value) {
+	out := s.EmitN(2, "SparseSegmentSumGradV2", nil, grad, indices, segmentIds, denseOutputDim0)
+	return out[0], out[1]
+}
+
 // SparseSegmentSumWithNumSegmentsOptions are the attributes of [SparseSegmentSumWithNumSegments] that have defaults.
 type SparseSegmentSumWithNumSegmentsOptions struct {
 	// SparseGradient is sparse_gradient. Default: false.
@@ -155,6 +629,40 @@ func SparseSegmentSumWithNumSegments(s *ops.Scope, data ops.Input, indices ops.I
 func SparseSlice(s *ops.Scope, indices ops.Input, values ops.Input, shape ops.Input, start ops.Input, size ops.Input) (outputIndices, outputValues, outputShape *ops.Value) {
 	out := s.EmitN(3, "SparseSlice", nil, indices, values, shape, start, size)
 	return out[0], out[1], out[2]
+}
+
+// SparseSliceGrad emits TensorFlow's op SparseSliceGrad and returns its output.
+func SparseSliceGrad(s *ops.Scope, backpropValGrad ops.Input, inputIndices ops.Input, inputStart ops.Input, outputIndices ops.Input) *ops.Value {
+	return s.Emit1("SparseSliceGrad", nil, backpropValGrad, inputIndices, inputStart, outputIndices)
+}
+
+// SparseSoftmax emits TensorFlow's op SparseSoftmax and returns its output.
+func SparseSoftmax(s *ops.Scope, spIndices ops.Input, spValues ops.Input, spShape ops.Input) *ops.Value {
+	return s.Emit1("SparseSoftmax", nil, spIndices, spValues, spShape)
+}
+
+// SparseSparseMaximum emits TensorFlow's op SparseSparseMaximum and returns its outputs.
+func SparseSparseMaximum(s *ops.Scope, aIndices ops.Input, aValues ops.Input, aShape ops.Input, bIndices ops.Input, bValues ops.Input, bShape ops.Input) (outputIndices, outputValues *ops.Value) {
+	out := s.EmitN(2, "SparseSparseMaximum", nil, aIndices, aValues, aShape, bIndices, bValues, bShape)
+	return out[0], out[1]
+}
+
+// SparseSparseMinimum emits TensorFlow's op SparseSparseMinimum and returns its outputs.
+func SparseSparseMinimum(s *ops.Scope, aIndices ops.Input, aValues ops.Input, aShape ops.Input, bIndices ops.Input, bValues ops.Input, bShape ops.Input) (outputIndices, outputValues *ops.Value) {
+	out := s.EmitN(2, "SparseSparseMinimum", nil, aIndices, aValues, aShape, bIndices, bValues, bShape)
+	return out[0], out[1]
+}
+
+// SparseSplit emits TensorFlow's op SparseSplit and returns its outputs; nil after a failure.
+func SparseSplit(s *ops.Scope, splitDim ops.Input, indices ops.Input, values ops.Input, shape ops.Input, numSplit int64) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("num_split", numSplit))
+	return s.Emit("SparseSplit", as, splitDim, indices, values, shape)
+}
+
+// SparseTensorDenseAdd emits TensorFlow's op SparseTensorDenseAdd and returns its output.
+func SparseTensorDenseAdd(s *ops.Scope, aIndices ops.Input, aValues ops.Input, aShape ops.Input, b ops.Input) *ops.Value {
+	return s.Emit1("SparseTensorDenseAdd", nil, aIndices, aValues, aShape, b)
 }
 
 // SparseTensorDenseMatMulOptions are the attributes of [SparseTensorDenseMatMul] that have defaults.
@@ -196,4 +704,49 @@ func SparseToDense(s *ops.Scope, sparseIndices ops.Input, outputShape ops.Input,
 		}
 	}
 	return s.Emit1("SparseToDense", as, sparseIndices, outputShape, sparseValues, defaultValue)
+}
+
+// SparseToSparseSetOperationOptions are the attributes of [SparseToSparseSetOperation] that have defaults.
+type SparseToSparseSetOperationOptions struct {
+	// ValidateIndices is validate_indices. Default: true.
+	ValidateIndices Opt[bool]
+}
+
+// SparseToSparseSetOperation emits TensorFlow's op SparseToSparseSetOperation and returns its outputs.
+// A nil o means the defaults.
+func SparseToSparseSetOperation(s *ops.Scope, set1Indices ops.Input, set1Values ops.Input, set1Shape ops.Input, set2Indices ops.Input, set2Values ops.Input, set2Shape ops.Input, setOperation string, o *SparseToSparseSetOperationOptions) (resultIndices, resultValues, resultShape *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.String("set_operation", setOperation))
+	if o != nil {
+		if o.ValidateIndices.set {
+			as = append(as, graph.Bool("validate_indices", o.ValidateIndices.v))
+		}
+	}
+	out := s.EmitN(3, "SparseToSparseSetOperation", as, set1Indices, set1Values, set1Shape, set2Indices, set2Values, set2Shape)
+	return out[0], out[1], out[2]
+}
+
+// TakeManySparseFromTensorsMapOptions are the attributes of [TakeManySparseFromTensorsMap] that have defaults.
+type TakeManySparseFromTensorsMapOptions struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// TakeManySparseFromTensorsMap emits TensorFlow's op TakeManySparseFromTensorsMap and returns its outputs.
+// A nil o means the defaults.
+func TakeManySparseFromTensorsMap(s *ops.Scope, sparseHandles ops.Input, dtype tensor.DType, o *TakeManySparseFromTensorsMapOptions) (sparseIndices, sparseValues, sparseShape *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	out := s.EmitN(3, "TakeManySparseFromTensorsMap", as, sparseHandles)
+	return out[0], out[1], out[2]
 }

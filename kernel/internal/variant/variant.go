@@ -193,3 +193,31 @@ func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engin
 	}
 	return sum(a.Tensor, b.Tensor)
 }
+
+// Tensor is a tensor as a variant: a part of what is written as variants.
+type Tensor struct{ Value *tensor.Tensor }
+
+// VariantName returns TensorFlow's name of the variant.
+func (*Tensor) VariantName() string { return "tensorflow::Tensor" }
+
+// Escape does nothing: the tensor has memory of its own.
+func (*Tensor) Escape() {}
+
+// Free does nothing: the tensor has memory of its own.
+func (*Tensor) Free(*engine.Arena) {}
+
+// Ragged is a ragged tensor: row splits from the outermost level to the innermost
+// one, and the values that they divide. Its tensors have memory of their own.
+type Ragged struct {
+	Splits [][]int64
+	Values *tensor.Tensor
+}
+
+// VariantName returns TensorFlow's name of the variant.
+func (*Ragged) VariantName() string { return "RaggedTensorVariant" }
+
+// Escape does nothing: the tensors have memory of their own.
+func (*Ragged) Escape() {}
+
+// Free does nothing: the tensors have memory of their own.
+func (*Ragged) Free(*engine.Arena) {}

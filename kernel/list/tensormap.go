@@ -1,0 +1,177 @@
+package list
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// tensorMap maps tensors to values. It never changes: an insertion makes another
+// one.
+type tensorMap struct {
+	keys   []*tensor.Tensor // in the order in which they came
+	values map[string]engine.Value
+}
+
+// VariantName returns TensorFlow's name of the variant.
+func (*tensorMap) VariantName() string { return "tensorflow::TensorMap" }
+
+// Escape makes the values last.
+func (m *tensorMap) Escape() {
+	for k, v := range m.values {
+		if kept := v.Keep(); !v.Kept() {
+			m.values[k] = kept
+		}
+	}
+}
+
+// Free gives the values up.
+func (m *tensorMap) Free(a *engine.Arena) {
+	for _, v := range m.values {
+		a.Drop(v)
+	}
+}
+
+var tensorMaps = []engine.Kernel{
+	{Op: "EmptyTensorMap", Run: func(c *engine.Call) error { c.SetObject(0, &tensorMap{}); return nil }},
+	{Op: "TensorMapSize", Run: mapSize},
+	{Op: "TensorMapHasKey", Run: mapHasKey},
+	{Op: "TensorMapLookup", Run: mapLookup},
+	{Op: "TensorMapInsert", Run: mapInsert},
+	{Op: "TensorMapErase", Run: mapErase},
+	{Op: "TensorMapStackKeys", Run: mapStackKeys},
+}
+
+// mapKey returns a tensor's type, shape and elements as a string.
+func mapKey(t *tensor.Tensor) string {
+	if t.DType() == tensor.String {
+		return fmt.Sprintf("%v%v%q", t.DType(), t.Shape(), t.Strings())
+	}
+	return fmt.Sprintf("%v%v%s", t.DType(), t.Shape(), t.Bytes())
+}
+
+// mapInput returns the map in input 0 and, where there are more inputs, the key in
+// input 1.
+func mapInput(c *engine.Call, n int) (m *tensorMap, key string, err error) {
+	if c.NumIn() != n {
+		return nil, "", fmt.Errorf("takes %d inputs, %d were given", n, c.NumIn())
+	}
+	if m, err = engine.Object[*tensorMap](c, 0); err != nil {
+		return nil, "", err
+	}
+	if n > 1 {
+		if c.In(1) == nil {
+			return nil, "", fmt.Errorf("the key is no tensor")
+		}
+		key = mapKey(c.In(1))
+	}
+	return m, key, nil
+}
+
+func mapSize(c *engine.Call) error {
+	m, _, err := mapInput(c, 1)
+	if err == nil {
+		c.Set(0, tensor.Scalar(int32(len(m.keys))))
+	}
+	return err
+}
+
+func mapHasKey(c *engine.Call) error {
+	m, key, err := mapInput(c, 2)
+	if err == nil {
+		_, ok := m.values[key]
+		c.Set(0, tensor.Scalar(ok))
+	}
+	return err
+}
+
+func mapLookup(c *engine.Call) error {
+	m, key, err := mapInput(c, 2)
+	if err != nil {
+		return err
+	}
+	v, ok := m.values[key]
+	if !ok {
+		return fmt.Errorf("the map has no key %v", c.In(1))
+	}
+	if d := c.Attrs().Type("value_dtype", v.DType()); d != v.DType() {
+		return fmt.Errorf("the value is %v, not %v", v.DType(), d)
+	}
+	c.Give(0, c.Again(v))
+	return nil
+}
+
+// copyOf returns a map of the same entries but for one, one more reference to each.
+func (m *tensorMap) copyOf(c *engine.Call, without string) *tensorMap {
+	out := &tensorMap{keys: slices.Clone(m.keys), values: maps.Clone(m.values)}
+	if out.values == nil {
+		out.values = map[string]engine.Value{}
+	}
+	delete(out.values, without)
+	for k, v := range out.values {
+		out.values[k] = c.Again(v)
+	}
+	return out
+}
+
+func mapInsert(c *engine.Call) error {
+	m, key, err := mapInput(c, 3)
+	if err != nil {
+		return err
+	}
+	out := m.copyOf(c, key)
+	if _, ok := m.values[key]; !ok {
+		out.keys = append(out.keys, c.In(1).Clone())
+	}
+	out.values[key] = c.Share(2)
+	c.SetObject(0, out)
+	return nil
+}
+
+func mapErase(c *engine.Call) error {
+	m, key, err := mapInput(c, 2)
+	if err != nil {
+		return err
+	}
+	if _, ok := m.values[key]; !ok {
+		return fmt.Errorf("the map has no key %v", c.In(1))
+	}
+	out := m.copyOf(c, key)
+	out.keys = slices.DeleteFunc(out.keys, func(t *tensor.Tensor) bool { return mapKey(t) == key })
+	c.SetObject(0, out)
+	return nil
+}
+
+// mapStackKeys gives all keys, which have to be of one shape. Which comes first is
+// not said; here it is the order in which they came.
+func mapStackKeys(c *engine.Call) error {
+	m, _, err := mapInput(c, 1)
+	if err != nil {
+		return err
+	}
+	if len(m.keys) == 0 {
+		return fmt.Errorf("the map is empty, its keys have no shape")
+	}
+	first := m.keys[0]
+	if d := c.Attrs().Type("key_dtype", first.DType()); d != first.DType() {
+		return fmt.Errorf("the keys are %v, not %v", first.DType(), d)
+	}
+	out, err := c.Alloc(0, first.DType(), append(tensor.Shape{len(m.keys)}, first.Shape()...))
+	if err != nil {
+		return err
+	}
+	for i, k := range m.keys {
+		if k.DType() != first.DType() || !k.Shape().Equal(first.Shape()) {
+			return fmt.Errorf("the keys are %v%v and %v%v", first.DType(), first.Shape(), k.DType(), k.Shape())
+		}
+		if k.DType() == tensor.String {
+			copy(out.Strings()[i*k.Len():], k.Strings())
+		} else {
+			copy(out.Bytes()[i*len(k.Bytes()):], k.Bytes())
+		}
+	}
+	return nil
+}
