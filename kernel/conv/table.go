@@ -6,7 +6,10 @@
 // last; a flat image has a depth of 1. What lies otherwise in memory is copied.
 // Convolutions of float32 and float64 are implicit matrix products: the windows
 // of an image with a border of zeros, a frame, times the packed filter
-// ([gemm.Weights]).
+// ([gemm.Weights]). Where each channel has a filter of its own there is no frame:
+// rows of places are summed tap by tap, in vectors of channels ([simd.Taps]), and
+// taps outside the image are left out. What fused ops do to a result happens while
+// it is in registers or in the cache ([gemm.Epilogue]).
 package conv
 
 import (
