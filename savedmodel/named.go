@@ -2,6 +2,7 @@ package savedmodel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/cairnml/cairn/bundle"
@@ -141,7 +142,7 @@ const initSignature = "__saved_model_init_op"
 // findInit finds the op that is run at loading. TensorFlow 2's objects are
 // initialized one by one, when they are first needed.
 func (p *program) findInit() error {
-	if len(p.meta.Objects) > 0 {
+	if len(p.meta.Objects) > 0 || p.opts.NoInit {
 		return nil
 	}
 	name := p.meta.InitOp()
@@ -153,6 +154,9 @@ func (p *program) findInit() error {
 		return &FormatError{p.meta.model.File, fmt.Errorf("the op to run at loading: %w", err)}
 	}
 	p.init, err = p.prune("the op that is run at loading", nil, nil, []*graph.Node{op.Node})
+	if errors.Is(err, errors.ErrUnsupported) {
+		return fmt.Errorf("%w; LoadOptions.NoInit loads the model without running it", err)
+	}
 	return err
 }
 

@@ -1,0 +1,230 @@
+package savedmodel_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// weightsModel is a model with one variable, whose shape a signature gives.
+const weightsModel = `meta_graphs { meta_info_def { tags: 'serve' } graph_def {
+	node { name: 'w' op: 'VarHandleOp' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { shape { dim { size: N } } } } attr { key: 'shared_name' value { s: 'w' } } }
+	node { name: 'read' op: 'ReadVariableOp' input: 'w' attr { key: 'dtype' value { type: DT_FLOAT } } }
+	node { name: 'shape' op: 'Shape' input: 'read' attr { key: 'T' value { type: DT_FLOAT } } } }
+	signature_def { key: 'serving_default' value { outputs { key: 'shape' value { name: 'shape:0' dtype: DT_INT32 } } } }
+	object_graph_def {
+		nodes { children { node_id: 1 local_name: 'w' } user_object { identifier: '_generic_user_object' } }
+		nodes { variable { dtype: DT_FLOAT shape { dim { size: N } } trainable: true name: 'w' } } } }`
+
+// TestLoadingTakesLittleMoreThanTheWeights: 200 MB of weights in a process of their
+// own, whose largest size in memory the system tells.
+func TestLoadingTakesLittleMoreThanTheWeights(t *testing.T) {
+	if dir := os.Getenv("CAIRN_TEST_LOAD"); dir != "" {
+		loadAndTell(t, dir)
+		return
+	}
+	if runtime.GOOS != "linux" || testing.Short() {
+		t.Skip("200 MB, and a system that tells the largest size of a process")
+	}
+	const n = 50_000_000
+	dir := t.TempDir()
+	w := trackable.NewVariable(tensor.Must(tensor.Zeros(tensor.Float32, n)))
+	c, err := checkpoint.New(&struct{ W *trackable.Variable }{w}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "variables"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Write(ctx, filepath.Join(dir, "variables", "variables")); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(weightsModel, "size: N", fmt.Sprint("size: ", n))
+	if err := os.WriteFile(filepath.Join(dir, "saved_model.pbtxt"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), "CAIRN_TEST_LOAD="+dir)
+	out, err := cmd.CombinedOutput()
+	m := regexp.MustCompile(`grew by (\d+) kB`).FindSubmatch(out)
+	if err != nil || m == nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	grew, _ := strconv.Atoi(string(m[1]))
+	ratio := float64(grew) * 1024 / (4 * n)
+	t.Logf("the process grew by %.2f times the weights", ratio)
+	if ratio > 1.2 || ratio < 0.9 {
+		t.Errorf("the process grew by %.2f times the weights, at most 1.2 are allowed", ratio)
+	}
+}
+
+// peak returns the largest size that the process had in memory, in kB.
+func peak(t *testing.T) int {
+	t.Helper()
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`VmHWM:\s*(\d+) kB`).FindSubmatch(b)
+	if m == nil {
+		t.Fatalf("no VmHWM in\n%s", b)
+	}
+	n, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func loadAndTell(t *testing.T, dir string) {
+	before := peak(t)
+	m, err := savedmodel.Load(ctx, os.DirFS(dir), &savedmodel.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Call(ctx, "serving_default", nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("grew by %d kB", peak(t)-before)
+}
+
+// TestTenThousandLoadsLeaveTheHeapAsItWas: and the goroutines.
+func TestTenThousandLoadsLeaveTheHeapAsItWas(t *testing.T) {
+	n := 10_000
+	if testing.Short() {
+		n = 500
+	}
+	dir := files(t, "tf1_sparse")
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		return s.HeapAlloc
+	}
+	kernels := kernel.All()
+	one := func() {
+		if _, err := savedmodel.Load(ctx, dir, &savedmodel.LoadOptions{Kernels: kernels}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 20 {
+		one()
+	}
+	before, routines := heap(), runtime.NumGoroutine()
+	for range n {
+		one()
+	}
+	if after := heap(); after > before+256<<10 {
+		t.Errorf("%d loads left %d KiB", n, (after-before)>>10)
+	}
+	if r := runtime.NumGoroutine(); r > routines {
+		t.Errorf("%d goroutines before, %d after", routines, r)
+	}
+}
+
+// manyFunctions returns a model of n functions "f0" …, each with a trace for
+// training=False, which gives x·2, and one for True, which gives x·x.
+func manyFunctions(n int) []byte {
+	var library, nodes, concrete, children strings.Builder
+	spec := func(training string) string {
+		return `tuple_value { values { tuple_value { values { tensor_spec_value { name: 'x' shape { unknown_rank: true } dtype: DT_FLOAT } } values { bool_value: ` + training + ` } } } values { dict_value { } } }`
+	}
+	arguments := `fullargspec { named_tuple_value { name: 'FullArgSpec'
+		values { key: 'args' value { list_value { values { string_value: 'x' } values { string_value: 'training' } } } }
+		values { key: 'defaults' value { tuple_value { values { bool_value: false } } } } } }`
+	for i := range n {
+		for k, op := range []string{"AddV2", "Mul"} {
+			name := fmt.Sprintf("__inference_f%d_%d", i, k)
+			fmt.Fprintf(&library, `function { signature { name: '%s' input_arg { name: 'x' type: DT_FLOAT } output_arg { name: 'y' type: DT_FLOAT } }
+				node_def { name: 'n' op: '%s' input: 'x' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } } ret { key: 'y' value: 'n:z:0' } }`+"\n", name, op)
+			fmt.Fprintf(&concrete, "concrete_functions { key: '%s' value { canonicalized_input_signature { %s } output_signature { tensor_spec_value { shape { unknown_rank: true } dtype: DT_FLOAT } } } }\n",
+				name, spec([]string{"false", "true"}[k]))
+		}
+		fmt.Fprintf(&children, "children { node_id: %d local_name: 'f%d' }\n", i+1, i)
+		fmt.Fprintf(&nodes, "nodes { function { concrete_functions: '__inference_f%d_0' concrete_functions: '__inference_f%d_1' function_spec { %s } } }\n", i, i, arguments)
+	}
+	return fmt.Appendf(nil, `meta_graphs { meta_info_def { tags: 'serve' } graph_def { library { %s } } object_graph_def { nodes { %s user_object { identifier: '_generic_user_object' } } %s %s } }`,
+		&library, &children, &nodes, &concrete)
+}
+
+// TestAThousandFunctionsOfTwoTraces: each takes its trace by a Python value, by its
+// default, by place and by name.
+func TestAThousandFunctionsOfTwoTraces(t *testing.T) {
+	const n = 1000
+	m, err := savedmodel.Load(ctx, fstest.MapFS{"saved_model.pbtxt": {Data: manyFunctions(n)}}, &savedmodel.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := tensor.Scalar[float32](5)
+	for i := range n {
+		f, err := m.Function(fmt.Sprint("f", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			args   []any
+			kwargs map[string]any
+			want   float32
+		}{
+			{[]any{x}, nil, 10},
+			{[]any{x, true}, nil, 25},
+			{[]any{x}, map[string]any{"training": true}, 25},
+			{nil, map[string]any{"x": x, "training": false}, 10},
+		} {
+			y, err := f.Call(ctx, c.args, c.kwargs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v, err := tensor.Item[float32](y.(*tensor.Tensor)); err != nil || v != c.want {
+				t.Fatalf("f%d(%v, %v) is %v, want %v", i, c.args, c.kwargs, v, c.want)
+			}
+		}
+	}
+	f, err := m.Function("f7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Call(ctx, []any{x, "yes"}, nil)
+	if err == nil || strings.Count(err.Error(), "TensorSpec(float32") != 2 {
+		t.Errorf("a call that no trace takes: %v", err)
+	}
+}
+
+// TestAnInitOpWithoutKernelsHasAWayOut: the error says which option loads the model
+// all the same; what doesn't need the op then runs.
+func TestAnInitOpWithoutKernelsHasAWayOut(t *testing.T) {
+	const text = `meta_graphs { meta_info_def { tags: 'serve' } graph_def {
+		node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
+		node { name: 'y' op: 'Neg' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
+		node { name: 'init' op: 'Conjure' } }
+		signature_def { key: 'serving_default' value { inputs { key: 'x' value { name: 'x:0' dtype: DT_FLOAT } } outputs { key: 'y' value { name: 'y:0' dtype: DT_FLOAT } } } }
+		signature_def { key: '__saved_model_init_op' value { outputs { key: '__saved_model_init_op' value { name: 'init' } } } } }`
+	files := fstest.MapFS{"saved_model.pbtxt": {Data: []byte(text)}}
+	_, err := savedmodel.Load(ctx, files, &savedmodel.LoadOptions{Kernels: kernel.All()})
+	if err == nil || !strings.Contains(err.Error(), "Conjure") || !strings.Contains(err.Error(), "LoadOptions.NoInit") {
+		t.Errorf("%v", err)
+	}
+	m, err := savedmodel.Load(ctx, files, &savedmodel.LoadOptions{Kernels: kernel.All(), NoInit: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.Call(ctx, "serving_default", map[string]*tensor.Tensor{"x": tensor.Scalar[float32](2)})
+	if err != nil || !bytes.Equal(out["y"].Bytes(), tensor.Scalar[float32](-2).Bytes()) {
+		t.Errorf("%v, %v", out, err)
+	}
+}
