@@ -89,13 +89,15 @@ var mathRules = map[string]Rule{
 	"ClipByValue": gradClip,
 	"Cast": func(s *ops.Scope, op *Op) {
 		if differentiable(op.In(0).DType()) {
-			op.Give(0, ops.Cast(s, op.Grad(0), op.In(0).DType()))
+			op.Give(0, onSlices(s, op.Grad(0), func(dy *ops.Value) *ops.Value { return ops.Cast(s, dy, op.In(0).DType()) }))
 		}
 	},
 	"Select":   gradSelect,
 	"SelectV2": gradSelect,
 
-	"Neg":   one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value { return ops.Neg(s, dy) }),
+	"Neg": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
+		return onSlices(s, dy, func(dy *ops.Value) *ops.Value { return ops.Neg(s, dy) })
+	}),
 	"Abs":   one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value { return ops.Mul(s, dy, ops.Sign(s, op.In(0))) }),
 	"Sign":  none,
 	"Floor": none,
@@ -263,6 +265,12 @@ func giveAt(s *ops.Scope, op *Op, i int, f func() *ops.Value) {
 // Unbroadcast sums x over the axes along which like was stretched to x's shape:
 // what a broadcasting op's rule does with each gradient.
 func Unbroadcast(s *ops.Scope, x, like *ops.Value) *ops.Value {
+	if s.Err() != nil {
+		return x
+	}
+	if _, sliced := x.IndexedSlices(); sliced {
+		x = ops.Identity(s, x) // a whole tensor, as TensorFlow's broadcasting ops give
+	}
 	if s.Err() != nil || alike(x, like) {
 		return x
 	}

@@ -46,6 +46,15 @@ var lookups = map[string]struct {
 	"of what was computed": {func(s *ops.Scope, w *trackable.Variable) *ops.Value {
 		return ops.Sum(s, ops.Gather(s, ops.Square(s, w), []int{1}))
 	}, nil, []float64{0, 0, 6, 8, 0, 0, 0, 0}, false},
+	"of what was negated": {func(s *ops.Scope, w *trackable.Variable) *ops.Value {
+		return ops.Sum(s, ops.Gather(s, ops.Neg(s, w), []int{1, 1}))
+	}, []int64{1, 1}, []float64{0, 0, -2, -2, 0, 0, 0, 0}, false},
+	"of what was cast": {func(s *ops.Scope, w *trackable.Variable) *ops.Value {
+		return ops.Cast(s, ops.Sum(s, ops.Gather(s, ops.Cast(s, w, tensor.Float32), []int{3, 1})), tensor.Float64)
+	}, []int64{3, 1}, []float64{0, 0, 1, 1, 0, 0, 1, 1}, false},
+	"of a sum": {func(s *ops.Scope, w *trackable.Variable) *ops.Value {
+		return ops.Sum(s, ops.Gather(s, ops.Add(s, w, 1.0), []int{1, 1}))
+	}, nil, []float64{0, 0, 2, 2, 0, 0, 0, 0}, false},
 	"along another axis": {func(s *ops.Scope, w *trackable.Variable) *ops.Value {
 		return ops.Sum(s, ops.Gather(s, w, []int{1}, 1))
 	}, nil, []float64{0, 1, 0, 1, 0, 1, 0, 1}, false},

@@ -91,6 +91,20 @@ func slicesOf(s *ops.Scope, dy, indices, shape *ops.Value) *ops.Value {
 	return ops.IndexedSlices{Values: values, Indices: flat, Shape: shape}.Value(s)
 }
 
+// onSlices returns what f, which works element by element and keeps zeros, makes of a
+// gradient: slices of slices.
+func onSlices(s *ops.Scope, dy *ops.Value, f func(dy *ops.Value) *ops.Value) *ops.Value {
+	x, ok := dy.IndexedSlices()
+	if !ok {
+		return f(dy)
+	}
+	x.Values = f(x.Values)
+	if s.Err() != nil {
+		return nil
+	}
+	return x.Value(s)
+}
+
 // asSlices returns a gradient as slices: of a whole tensor all rows.
 func asSlices(s *ops.Scope, x *ops.Value) ops.IndexedSlices {
 	if slices, ok := x.IndexedSlices(); ok {

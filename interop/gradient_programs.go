@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -91,6 +92,33 @@ var models = []struct {
 	}},
 	{"rows of a table and the table", func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value {
 		return ops.Add(s, ops.Mean(s, ops.Gather(s, vars[0], rowsTwice)), ops.MatMul(s, in[0], vars[0]))
+	}},
+	{"rows of a negation", func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value {
+		return ops.Square(s, ops.Gather(s, ops.Neg(s, vars[0]), rowsTwice))
+	}},
+	{"rows of a cast", func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value {
+		return ops.Square(s, ops.Gather(s, ops.Cast(s, ops.Cast(s, vars[0], tensor.Float64), tensor.Float32), rowsTwice))
+	}},
+	{"rows of a product", func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value {
+		return ops.Square(s, ops.Gather(s, ops.Mul(s, vars[0], 0.5), rowsTwice))
+	}},
+	{"rows of a sum", func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value {
+		return ops.Square(s, ops.Gather(s, ops.Add(s, vars[0], vars[4]), rowsTwice))
+	}},
+	{"rows of a difference", func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value {
+		return ops.Square(s, ops.Gather(s, ops.Sub(s, vars[0], vars[4]), rowsTwice))
+	}},
+	{"rows of an identity", func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value {
+		return ops.Square(s, ops.Gather(s, ops.Identity(s, vars[0]), rowsTwice))
+	}},
+	{"rows of a reshape", func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value {
+		return ops.Square(s, ops.Gather(s, ops.Reshape(s, vars[0], 8, 4), rowsTwice))
+	}},
+	{"rows of a check", func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value {
+		return ops.Square(s, ops.Gather(s, s.Emit1("CheckNumerics", graph.Attrs{graph.String("message", "")}, vars[0]), rowsTwice))
+	}},
+	{"rows of an AddN", func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value {
+		return ops.Square(s, ops.Gather(s, ops.AddN(s, []ops.Input{vars[0], vars[4]}), rowsTwice))
 	}},
 	{"rows of a value", func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value {
 		return ops.Square(s, ops.Gather(s, in[0], rowsTwice))
