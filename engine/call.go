@@ -38,8 +38,8 @@ type Call struct {
 func (c *Call) Begin(ctx context.Context, env *Env) {
 	c.ctx, c.env, c.last, c.taken, c.shared = ctx, env, nil, c.taken[:0], c.shared[:0]
 	c.dropScratch() // of a kernel that failed: its arena is recycled
-	clear(c.in[:cap(c.in)])
-	clear(c.out[:cap(c.out)])
+	clear(c.in)     // nothing lies behind their ends
+	clear(c.out)
 	c.in, c.out = c.in[:0], c.out[:0]
 }
 

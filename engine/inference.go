@@ -9,6 +9,7 @@ import "slices"
 func InferencePasses() []Pass {
 	passes := DefaultPasses()
 	return slices.Insert(passes, len(passes)-1, // chains are made of what the others leave
+		Pass{Name: "padding", ChangesRounding: true, Run: foldPads},
 		Pass{Name: "batch norm", ChangesRounding: true, Run: foldBatchNorms},
 		Pass{Name: "epilogues", ChangesRounding: true, Run: fuseEpilogues},
 	)

@@ -167,6 +167,31 @@ func TestInferencePasses(t *testing.T) {
 		{"a summand of another shape", []int{4, c}, func(n *network) graph.Output {
 			return n.do("AddV2", n.do("MatMul", n.x, n.weight(-1, 1, c, o)), n.weight(-1, 1, 1, o))
 		}, 4, map[string]int{"MatMul": 1}},
+		{"padding in front", []int{2, 6, 5, c}, func(n *network) graph.Output {
+			x := n.do("Pad", n.x, n.value(tensor.Must(tensor.New([]int32{0, 0, 2, 1, 0, 3, 0, 0}, 4, 2))))
+			f := n.weight(-1, 1, 3, 3, c, o)
+			return n.inferred("Conv2D", graph.Attrs{graph.Ints("strides", 1, 2, 2, 1), graph.String("padding", "VALID")}, x, f).Output(0)
+		}, 2, map[string]int{"Pad": 0}},
+		{"padding in front, channels first", []int{2, c, 6, 5}, func(n *network) graph.Output {
+			x := n.do("PadV2", n.x, n.value(tensor.Must(tensor.New([]int32{0, 0, 0, 0, 2, 1, 0, 3}, 4, 2))), n.value(tensor.Scalar[float32](0)))
+			f := n.weight(-1, 1, 3, 3, c, o)
+			return n.inferred("Conv2D", graph.Attrs{graph.Ints("strides", 1, 1, 2, 2), graph.String("padding", "VALID"), graph.String("data_format", "NCHW")}, x, f).Output(0)
+		}, 2, map[string]int{"PadV2": 0}},
+		{"padding that is SAME", []int{2, 6, 8, c}, func(n *network) graph.Output {
+			x := n.do("Pad", n.x, n.value(tensor.Must(tensor.New([]int32{0, 0, 0, 1, 0, 1, 0, 0}, 4, 2))))
+			y := n.inferred("DepthwiseConv2dNative", graph.Attrs{graph.Ints("strides", 1, 2, 2, 1), graph.String("padding", "VALID")}, x, n.weight(-1, 1, 3, 3, c, 1)).Output(0)
+			return n.do("Relu6", n.norm(y, "NHWC", c))
+		}, 1, map[string]int{"Pad": 0, "_FusedDepthwiseConv2dNative": 1}},
+		{"padding of the channels", []int{2, 6, 5, c}, func(n *network) graph.Output {
+			x := n.do("Pad", n.x, n.value(tensor.Must(tensor.New([]int32{0, 0, 1, 1, 1, 1, 0, 1}, 4, 2))))
+			f := n.weight(-1, 1, 3, 3, c+1, o)
+			return n.inferred("Conv2D", graph.Attrs{graph.Ints("strides", 1, 1, 1, 1), graph.String("padding", "VALID")}, x, f).Output(0)
+		}, 3, map[string]int{"Pad": 1}},
+		{"padding with ones", []int{2, 6, 5, c}, func(n *network) graph.Output {
+			x := n.do("PadV2", n.x, n.value(tensor.Must(tensor.New([]int32{0, 0, 1, 1, 1, 1, 0, 0}, 4, 2))), n.value(tensor.Scalar[float32](1)))
+			f := n.weight(-1, 1, 3, 3, c, o)
+			return n.inferred("Conv2D", graph.Attrs{graph.Ints("strides", 1, 1, 1, 1), graph.String("padding", "VALID")}, x, f).Output(0)
+		}, 3, map[string]int{"PadV2": 1}},
 		{"moments of the batch", []int{2, 6, 5, c}, func(n *network) graph.Output {
 			return n.inferred("FusedBatchNormV3", graph.Attrs{graph.Bool("is_training", true)}, n.x, n.weight(.5, 2, c), n.weight(-1, 1, c), n.weight(0, 1, c), n.weight(.1, 2, c)).Output(0)
 		}, 5, map[string]int{"FusedBatchNormV3": 1}},
@@ -255,16 +280,18 @@ func TestInferenceAllocatesLittle(t *testing.T) {
 	for range 4 {
 		both()
 	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range calls {
-		both()
-	}
-	runtime.ReadMemStats(&after)
 	outputs := 3 * 16 * 16 * 8 * 4
-	if each := (int(after.TotalAlloc-before.TotalAlloc)/calls - outputs) / 2; each > 10<<10 {
-		t.Errorf("%d bytes a call besides its outputs", each)
-	} else {
-		t.Logf("%d bytes a call besides its outputs", each)
+	least := math.MaxInt // of several times: a goroutine that changes its processor finds other pools
+	for range 5 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range calls {
+			both()
+		}
+		runtime.ReadMemStats(&after)
+		least = min(least, (int(after.TotalAlloc-before.TotalAlloc)/calls-outputs)/2)
+	}
+	if least > 5<<10 {
+		t.Errorf("%d bytes a call besides its outputs", least)
 	}
 }

@@ -17,6 +17,7 @@ func DefaultPasses() []Pass {
 		{Name: "inlining", Run: inlineCalls},
 		{Name: "identity chains", Run: skipIdentities},
 		{Name: "constant folding", Run: foldConstants},
+		{Name: "no-ops", Run: skipNoOps},
 		{Name: "common subexpressions", Run: shareEqual},
 		{Name: "elementwise chains", Run: fuseChains},
 	}

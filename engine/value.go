@@ -20,6 +20,11 @@ type Value struct {
 	Ref bool
 
 	buf *Buffer
+
+	// Values are copied all the time, in registers of 16 bytes. What isn't a
+	// multiple of that is copied in parts that overlap, and processors wait for
+	// such parts when they are read again.
+	_ uintptr
 }
 
 // ValueOf returns the value that is t.
