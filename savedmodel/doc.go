@@ -28,6 +28,9 @@
 //	f, err := model.Function("keras_api/call_and_return_conditional_losses")
 //	y, err := f.Call(ctx, []any{x, false}, nil)
 //
+// [LoadOptions].Objects loads a part of the graph of objects alone, with what it
+// needs.
+//
 // This package links no kernel: the options bring them. Ops reach files only
 // through what [LoadOptions].Files grants, and the model's own assets.
 package savedmodel

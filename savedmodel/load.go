@@ -21,6 +21,10 @@ type LoadOptions struct {
 	// Others are looked at when they are asked for. Default, nil: all of them; an
 	// empty list that isn't nil means none.
 	Signatures []string
+	// Objects are paths to the parts of the graph of objects that are loaded, with all
+	// that they need. Calls that need other objects are errors; signatures are looked at
+	// when they are asked for, unless Signatures names them. Default, nil: everything.
+	Objects []string
 	// Partial lets variables be without a value where the checkpoint has none for
 	// them. Default: that is an error.
 	Partial bool
@@ -81,7 +85,7 @@ func (g *MetaGraph) Load(ctx context.Context, o *LoadOptions) (*Model, error) {
 		return nil, err
 	}
 	names := o.Signatures
-	if names == nil {
+	if names == nil && o.Objects == nil {
 		for _, s := range g.Signatures {
 			names = append(names, s.Name)
 		}

@@ -32,7 +32,7 @@ func (p *program) instantiate(ctx context.Context) (*Model, error) {
 		resources: map[*Object]engine.Value{}, failed: map[*Object]error{},
 	}
 	for _, o := range p.meta.Objects {
-		if o.Kind == VariableObject {
+		if o.Kind == VariableObject && !p.left(o) {
 			v := trackable.NewVariable(nil).Named(o.Variable.Name).SetTrainable(o.Variable.Trainable)
 			if s := o.Variable.Shape; s.HasRank() && !s.Known() {
 				v.SetShape(s.Dims())
@@ -96,6 +96,9 @@ func (m *Model) Variable(path string) (*trackable.Variable, error) {
 	o, err := m.meta.Object(path)
 	if err != nil {
 		return nil, err
+	}
+	if m.left(o) {
+		return nil, fmt.Errorf("savedmodel: the variable %q: %w", path, errLeftOut)
 	}
 	v := m.variables[o]
 	if v == nil {
@@ -176,6 +179,8 @@ const maxChain = 100
 // the lock m.making is held.
 func (m *Model) valueOf(ctx context.Context, o *Object, depth int) (engine.Value, error) {
 	switch {
+	case m.left(o):
+		return engine.Value{}, errLeftOut
 	case o.Kind == VariableObject:
 		v := m.variables[o]
 		return engine.HandleOf(v), v.Fault()

@@ -23,6 +23,7 @@ type program struct {
 	files      *engine.Files
 	weights    []weight
 	restore    *callable        // run by each instance; nil where weights hold all
+	chosen     map[*Object]bool // the objects that are loaded; nil for all
 	byOp       map[*Object]bool // objects whose values only the restore op can give
 	unrestored error            // why it can't run
 	init       *callable        // run by each instance after that; nil for most
@@ -49,6 +50,9 @@ func newProgram(ctx context.Context, g *MetaGraph, o LoadOptions) (*program, err
 	p := &program{meta: g, opts: o, signatures: map[string]*entry{}, functions: map[*graph.Function]*entry{}}
 	var err error
 	if p.graph, p.problems, err = g.raised(); err != nil {
+		return nil, err
+	}
+	if p.chosen, err = g.choose(o.Objects); err != nil {
 		return nil, err
 	}
 	p.files = grant(g, o.Files)

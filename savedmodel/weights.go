@@ -63,7 +63,7 @@ func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Obje
 	var objects []*Object
 	paths := map[int]string(nil)
 	for _, o := range p.meta.Objects {
-		if o.Kind != VariableObject {
+		if o.Kind != VariableObject || p.left(o) {
 			continue
 		}
 		key, ok := keys[o]
@@ -91,7 +91,7 @@ func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Obje
 	for i, o := range objects {
 		p.weights = append(p.weights, weight{object: o, tensor: reqs[i].Dst})
 	}
-	if len(p.byOp) == 0 {
+	if !p.needsOp() {
 		return nil
 	}
 	err := p.restoreByOp()
@@ -100,6 +100,20 @@ func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Obje
 		p.unrestored, err = missing, nil
 	}
 	return err
+}
+
+// needsOp reports whether an object that is loaded has values that only the restore
+// op can give. The op restores all objects, so that it can't run for a part of them.
+func (p *program) needsOp() bool {
+	if p.chosen == nil {
+		return len(p.byOp) > 0
+	}
+	for o := range p.byOp {
+		if p.chosen[o] {
+			p.unrestored = errLeftOut
+		}
+	}
+	return false
 }
 
 // restoreByOp makes the graph's own restore op run in each instance: tables and

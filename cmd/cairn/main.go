@@ -1,6 +1,6 @@
 // Command cairn looks into TensorFlow checkpoints and changes them: ls, cat,
-// stat, show, verify, diff, convert, edit, merge. `cairn demo` trains a small
-// model and saves, stops and resumes it.
+// stat, show, verify, diff, convert, edit, merge. It shows, scans and runs
+// SavedModels. `cairn demo` trains a small model and saves, stops and resumes it.
 //
 // Data goes to stdout, progress and messages to stderr. The exit code is 0 when
 // all is well, 1 when something was found (files differ, a fault), 2 when it
