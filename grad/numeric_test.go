@@ -38,7 +38,7 @@ var byFormula = map[string]bool{"FusedBatchNormGrad": true, "FusedBatchNormGradV
 	"ParallelDynamicStitch": true, "Print": true, "PlaceholderWithDefault": true, "CheckNumerics": true, "CheckNumericsV2": true}
 
 // byHandle are ops that read variables; they have tests of their own.
-var byHandle = map[string]bool{"ReadVariableOp": true, "ResourceGather": true, "ResourceGatherNd": true}
+var byHandle = map[string]bool{"ReadVariableOp": true, "RefIdentity": true, "ResourceGather": true, "ResourceGatherNd": true}
 
 // byFunction are ops that call functions or work on lists; they have tests of
 // their own, too.

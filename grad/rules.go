@@ -109,7 +109,7 @@ var builtin = sync.OnceValue(func() *Rules {
 	all := &Rules{byOp: map[string]Rule{}}
 	for _, family := range []map[string]Rule{
 		constantRules(), // first, for a rule of a family goes before
-		mathRules, reduceRules, arrayRules, stitchRules, sparseRules, sparseSumRules, raggedRules,
+		mathRules, reduceRules, arrayRules, stitchRules, sparseRules, sparseSumRules, summaryRules, raggedRules,
 		nnRules, convRules, imageRules, rnnRules,
 		segmentRules, scatterRules, diagonalRules, moveRules, specialRules,
 		stateRules, listRules, functionRules,

@@ -22,7 +22,7 @@ func elementwiseRules() map[string]Rule {
 			"QuantizeAndDequantize", "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "FakeQuantWithMinMaxArgs",
 			"FakeQuantWithMinMaxVars"),
 		rules(pass, "Identity", "StopGradient", "PreventGradient", "Snapshot", "RefIdentity", "DebugIdentity",
-			"DebugGradientIdentity", "PlaceholderWithDefault"),
+			"DebugIdentityV2", "DebugIdentityV3", "Copy", "CopyHost", "GuaranteeConst", "DebugGradientIdentity", "PlaceholderWithDefault"),
 		rules(binary,
 			"Atan2", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Complex", "Div", "DivNoNan", "Greater", "GreaterEqual", "Igamma",
 			"Igammac", "IgammaGradA", "RandomGammaGrad", "LeftShift", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "MulNoNan", "NextAfter",

@@ -33,6 +33,15 @@ func Kernels() []engine.Kernel {
 		{Op: "NoOp", Run: func(*engine.Call) error { return nil }},
 		{Op: "IdentityN", Run: passAll},
 		{Op: "PreventGradient", Run: passAll},
+		{Op: "GuaranteeConst", Run: passAll},
+		{Op: "DebugIdentity", Run: passAll},
+		{Op: "DebugIdentityV2", Run: passAll},
+		{Op: "DebugIdentityV3", Run: passAll},
+		{Op: "Copy", Run: passAll},
+		{Op: "CopyHost", Run: passAll},
+		{Op: "RefIdentity", Run: passAll},
+		{Op: "RefSelect", Run: refSelect},
+		{Op: "ControlTrigger", Run: func(*engine.Call) error { return nil }},
 		{Op: "DeviceIndex", Prepare: deviceIndex},
 		{Op: "Assert", Prepare: assert},
 		{Op: "Abort", Prepare: abort},
@@ -206,6 +215,19 @@ func passAll(c *engine.Call) error {
 	for i := range c.NumIn() {
 		c.Pass(i, i)
 	}
+	return nil
+}
+
+// refSelect passes one of several references on.
+func refSelect(c *engine.Call) error {
+	if c.NumIn() < 2 || c.In(0) == nil || c.In(0).DType() != tensor.Int32 || c.In(0).Len() != 1 {
+		return fmt.Errorf("the index is not one int32, or there is nothing to choose from")
+	}
+	i := int(tensor.Values[int32](c.In(0))[0])
+	if i < 0 || i >= c.NumIn()-1 {
+		return fmt.Errorf("the index %d is outside of [0, %d)", i, c.NumIn()-1)
+	}
+	c.Pass(0, 1+i)
 	return nil
 }
 

@@ -1,5 +1,5 @@
-// Package io holds the kernels that read and write checkpoints. They reach files
-// only through the call's grant.
+// Package io holds the kernels that read and write checkpoints and other files, and
+// those that make summaries. They reach files only through the call's grant.
 package io
 
 import (
@@ -17,6 +17,14 @@ func Kernels() []engine.Kernel {
 		{Op: "RestoreV2", Run: restore},
 		{Op: "MergeV2Checkpoints", Run: merge},
 		{Op: "ShardedFilename", Run: shardedFilename},
+		{Op: "ShardedFilespec", Run: shardedFilespec},
+		{Op: "ReadFile", Run: readFile},
+		{Op: "WriteFile", Run: writeFile},
+		{Op: "MatchingFiles", Run: matchingFiles},
+		{Op: "ScalarSummary", Run: scalarSummary},
+		{Op: "HistogramSummary", Run: histogramSummary},
+		{Op: "MergeSummary", Run: mergeSummary},
+		{Op: "TensorSummaryV2", Run: tensorSummaryV2},
 	}
 }
 

@@ -95,6 +95,186 @@ func Const(s *ops.Scope, value *tensor.Tensor, dtype tensor.DType) *ops.Value {
 	return s.Emit1("Const", as)
 }
 
+// ControlTrigger emits TensorFlow's op ControlTrigger and reports whether that went well.
+func ControlTrigger(s *ops.Scope) bool {
+	return s.Emit0("ControlTrigger", nil)
+}
+
+// CopyOptions are the attributes of [Copy] that have defaults.
+type CopyOptions struct {
+	// TensorName is tensor_name. Default: "".
+	TensorName string
+	// DebugOpsSpec is debug_ops_spec. Default: [].
+	DebugOpsSpec []string
+}
+
+// Copy emits TensorFlow's op Copy and returns its output.
+// A nil o means the defaults.
+func Copy(s *ops.Scope, input ops.Input, o *CopyOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.TensorName != "" {
+			as = append(as, graph.String("tensor_name", o.TensorName))
+		}
+		if o.DebugOpsSpec != nil {
+			as = append(as, graph.Strings("debug_ops_spec", o.DebugOpsSpec...))
+		}
+	}
+	return s.Emit1("Copy", as, input)
+}
+
+// CopyHostOptions are the attributes of [CopyHost] that have defaults.
+type CopyHostOptions struct {
+	// TensorName is tensor_name. Default: "".
+	TensorName string
+	// DebugOpsSpec is debug_ops_spec. Default: [].
+	DebugOpsSpec []string
+}
+
+// CopyHost emits TensorFlow's op CopyHost and returns its output.
+// A nil o means the defaults.
+func CopyHost(s *ops.Scope, input ops.Input, o *CopyHostOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.TensorName != "" {
+			as = append(as, graph.String("tensor_name", o.TensorName))
+		}
+		if o.DebugOpsSpec != nil {
+			as = append(as, graph.Strings("debug_ops_spec", o.DebugOpsSpec...))
+		}
+	}
+	return s.Emit1("CopyHost", as, input)
+}
+
+// DebugIdentityOptions are the attributes of [DebugIdentity] that have defaults.
+type DebugIdentityOptions struct {
+	// DeviceName is device_name. Default: "".
+	DeviceName string
+	// TensorName is tensor_name. Default: "".
+	TensorName string
+	// DebugUrls is debug_urls. Default: [].
+	DebugUrls []string
+	// GatedGrpc is gated_grpc. Default: false.
+	GatedGrpc bool
+}
+
+// DebugIdentity emits TensorFlow's op DebugIdentity and returns its output.
+// A nil o means the defaults.
+func DebugIdentity(s *ops.Scope, input ops.Input, o *DebugIdentityOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.DeviceName != "" {
+			as = append(as, graph.String("device_name", o.DeviceName))
+		}
+		if o.TensorName != "" {
+			as = append(as, graph.String("tensor_name", o.TensorName))
+		}
+		if o.DebugUrls != nil {
+			as = append(as, graph.Strings("debug_urls", o.DebugUrls...))
+		}
+		if o.GatedGrpc {
+			as = append(as, graph.Bool("gated_grpc", o.GatedGrpc))
+		}
+	}
+	return s.Emit1("DebugIdentity", as, input)
+}
+
+// DebugIdentityV2Options are the attributes of [DebugIdentityV2] that have defaults.
+type DebugIdentityV2Options struct {
+	// TfdbgContextId is tfdbg_context_id. Default: "".
+	TfdbgContextId string
+	// OpName is op_name. Default: "".
+	OpName string
+	// OutputSlot is output_slot. Default: -1.
+	OutputSlot Opt[int64]
+	// TensorDebugMode is tensor_debug_mode. Default: -1.
+	TensorDebugMode Opt[int64]
+	// DebugUrls is debug_urls. Default: [].
+	DebugUrls []string
+	// CircularBufferSize is circular_buffer_size. Default: 1000.
+	CircularBufferSize Opt[int64]
+	// TfdbgRunId is tfdbg_run_id. Default: "".
+	TfdbgRunId string
+}
+
+// DebugIdentityV2 emits TensorFlow's op DebugIdentityV2 and returns its output.
+// A nil o means the defaults.
+func DebugIdentityV2(s *ops.Scope, input ops.Input, o *DebugIdentityV2Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.TfdbgContextId != "" {
+			as = append(as, graph.String("tfdbg_context_id", o.TfdbgContextId))
+		}
+		if o.OpName != "" {
+			as = append(as, graph.String("op_name", o.OpName))
+		}
+		if o.OutputSlot.set {
+			as = append(as, graph.Int("output_slot", o.OutputSlot.v))
+		}
+		if o.TensorDebugMode.set {
+			as = append(as, graph.Int("tensor_debug_mode", o.TensorDebugMode.v))
+		}
+		if o.DebugUrls != nil {
+			as = append(as, graph.Strings("debug_urls", o.DebugUrls...))
+		}
+		if o.CircularBufferSize.set {
+			as = append(as, graph.Int("circular_buffer_size", o.CircularBufferSize.v))
+		}
+		if o.TfdbgRunId != "" {
+			as = append(as, graph.String("tfdbg_run_id", o.TfdbgRunId))
+		}
+	}
+	return s.Emit1("DebugIdentityV2", as, input)
+}
+
+// DebugIdentityV3Options are the attributes of [DebugIdentityV3] that have defaults.
+type DebugIdentityV3Options struct {
+	// DeviceName is device_name. Default: "".
+	DeviceName string
+	// TensorName is tensor_name. Default: "".
+	TensorName string
+	// IoOfNode is io_of_node. Default: "".
+	IoOfNode string
+	// IsInput is is_input. Default: false.
+	IsInput bool
+	// IoIndex is io_index. Default: -1.
+	IoIndex Opt[int64]
+	// DebugUrls is debug_urls. Default: [].
+	DebugUrls []string
+	// GatedGrpc is gated_grpc. Default: false.
+	GatedGrpc bool
+}
+
+// DebugIdentityV3 emits TensorFlow's op DebugIdentityV3 and returns its output.
+// A nil o means the defaults.
+func DebugIdentityV3(s *ops.Scope, input ops.Input, o *DebugIdentityV3Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.DeviceName != "" {
+			as = append(as, graph.String("device_name", o.DeviceName))
+		}
+		if o.TensorName != "" {
+			as = append(as, graph.String("tensor_name", o.TensorName))
+		}
+		if o.IoOfNode != "" {
+			as = append(as, graph.String("io_of_node", o.IoOfNode))
+		}
+		if o.IsInput {
+			as = append(as, graph.Bool("is_input", o.IsInput))
+		}
+		if o.IoIndex.set {
+			as = append(as, graph.Int("io_index", o.IoIndex.v))
+		}
+		if o.DebugUrls != nil {
+			as = append(as, graph.Strings("debug_urls", o.DebugUrls...))
+		}
+		if o.GatedGrpc {
+			as = append(as, graph.Bool("gated_grpc", o.GatedGrpc))
+		}
+	}
+	return s.Emit1("DebugIdentityV3", as, input)
+}
+
 // DeviceIndex emits TensorFlow's op DeviceIndex and returns its output.
 func DeviceIndex(s *ops.Scope, deviceNames []string) *ops.Value {
 	var as graph.Attrs
@@ -107,6 +287,11 @@ func FakeParam(s *ops.Scope, dtype tensor.DType, shape graph.PartialShape) *ops.
 	var as graph.Attrs
 	as = append(as, graph.Type("dtype", dtype), graph.Shape("shape", shape))
 	return s.Emit1("FakeParam", as)
+}
+
+// GuaranteeConst emits TensorFlow's op GuaranteeConst and returns its output.
+func GuaranteeConst(s *ops.Scope, input ops.Input) *ops.Value {
+	return s.Emit1("GuaranteeConst", nil, input)
 }
 
 // IdentityN emits TensorFlow's op IdentityN and returns its outputs; nil after a failure.
@@ -273,6 +458,19 @@ func PrintV2(s *ops.Scope, input ops.Input, o *PrintV2Options) bool {
 		}
 	}
 	return s.Emit0("PrintV2", as, input)
+}
+
+// RefIdentity emits TensorFlow's op RefIdentity and returns its output.
+func RefIdentity(s *ops.Scope, input ops.Input) *ops.Value {
+	return s.Emit1("RefIdentity", nil, input)
+}
+
+// RefSelect emits TensorFlow's op RefSelect and returns its output.
+func RefSelect(s *ops.Scope, index ops.Input, inputs []ops.Input) *ops.Value {
+	var in []ops.Input
+	in = append(in, index)
+	in = append(in, inputs...)
+	return s.Emit1("RefSelect", nil, in...)
 }
 
 // StatefulPartitionedCallOptions are the attributes of [StatefulPartitionedCall] that have defaults.

@@ -8,6 +8,21 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// HistogramSummary emits TensorFlow's op HistogramSummary and returns its output.
+func HistogramSummary(s *ops.Scope, tag ops.Input, values ops.Input) *ops.Value {
+	return s.Emit1("HistogramSummary", nil, tag, values)
+}
+
+// MatchingFiles emits TensorFlow's op MatchingFiles and returns its output.
+func MatchingFiles(s *ops.Scope, pattern ops.Input) *ops.Value {
+	return s.Emit1("MatchingFiles", nil, pattern)
+}
+
+// MergeSummary emits TensorFlow's op MergeSummary and returns its output.
+func MergeSummary(s *ops.Scope, inputs []ops.Input) *ops.Value {
+	return s.Emit1("MergeSummary", nil, inputs...)
+}
+
 // MergeV2CheckpointsOptions are the attributes of [MergeV2Checkpoints] that have defaults.
 type MergeV2CheckpointsOptions struct {
 	// DeleteOldDirs is delete_old_dirs. Default: true.
@@ -31,6 +46,11 @@ func MergeV2Checkpoints(s *ops.Scope, checkpointPrefixes ops.Input, destinationP
 	return s.Emit0("MergeV2Checkpoints", as, checkpointPrefixes, destinationPrefix)
 }
 
+// ReadFile emits TensorFlow's op ReadFile and returns its output.
+func ReadFile(s *ops.Scope, filename ops.Input) *ops.Value {
+	return s.Emit1("ReadFile", nil, filename)
+}
+
 // RestoreV2 emits TensorFlow's op RestoreV2 and returns its outputs; nil after a failure.
 func RestoreV2(s *ops.Scope, prefix ops.Input, tensorNames ops.Input, shapeAndSlices ops.Input, dtypes []tensor.DType) []*ops.Value {
 	var as graph.Attrs
@@ -48,7 +68,27 @@ func SaveV2(s *ops.Scope, prefix ops.Input, tensorNames ops.Input, shapeAndSlice
 	return s.Emit0("SaveV2", nil, in...)
 }
 
+// ScalarSummary emits TensorFlow's op ScalarSummary and returns its output.
+func ScalarSummary(s *ops.Scope, tags ops.Input, values ops.Input) *ops.Value {
+	return s.Emit1("ScalarSummary", nil, tags, values)
+}
+
 // ShardedFilename emits TensorFlow's op ShardedFilename and returns its output.
 func ShardedFilename(s *ops.Scope, basename ops.Input, shard ops.Input, numShards ops.Input) *ops.Value {
 	return s.Emit1("ShardedFilename", nil, basename, shard, numShards)
+}
+
+// ShardedFilespec emits TensorFlow's op ShardedFilespec and returns its output.
+func ShardedFilespec(s *ops.Scope, basename ops.Input, numShards ops.Input) *ops.Value {
+	return s.Emit1("ShardedFilespec", nil, basename, numShards)
+}
+
+// TensorSummaryV2 emits TensorFlow's op TensorSummaryV2 and returns its output.
+func TensorSummaryV2(s *ops.Scope, tag ops.Input, tensor2 ops.Input, serializedSummaryMetadata ops.Input) *ops.Value {
+	return s.Emit1("TensorSummaryV2", nil, tag, tensor2, serializedSummaryMetadata)
+}
+
+// WriteFile emits TensorFlow's op WriteFile and reports whether that went well.
+func WriteFile(s *ops.Scope, filename ops.Input, contents ops.Input) bool {
+	return s.Emit0("WriteFile", nil, filename, contents)
 }

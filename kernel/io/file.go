@@ -1,0 +1,132 @@
+package io
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// readFile reads a whole file.
+func readFile(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	name, err := text(c, 0, "the file's name")
+	if err != nil {
+		return err
+	}
+	fsys, err := c.FS()
+	if err != nil {
+		return err
+	}
+	f, err := fsys.Open(path.Clean(name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil {
+		if err := c.Afford(info.Size()); err != nil {
+			return err
+		}
+	}
+	var all strings.Builder
+	for {
+		n, err := io.CopyN(&all, f, 1<<20)
+		if tooMuch := c.Afford(int64(all.Len())); tooMuch != nil {
+			return tooMuch
+		}
+		if err == io.EOF && n < 1<<20 {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if err := c.Context().Err(); err != nil {
+			return err
+		}
+	}
+	c.Set(0, tensor.Scalar(all.String()))
+	return nil
+}
+
+// writeFile makes a file with the given contents, and the folders above it.
+func writeFile(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	name, err := text(c, 0, "the file's name")
+	if err != nil {
+		return err
+	}
+	contents, err := text(c, 1, "the contents")
+	if err != nil {
+		return err
+	}
+	dir, err := c.Dir()
+	if err != nil {
+		return err
+	}
+	f, err := dir.Create(path.Clean(name))
+	if err != nil {
+		return err
+	}
+	if _, err = io.WriteString(f, contents); err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = dir.Sync()
+	}
+	return err
+}
+
+// matchingFiles lists the files that fit a pattern or several, in order.
+func matchingFiles(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	in := c.In(0)
+	if in.DType() != tensor.String || len(in.Shape()) > 1 {
+		return fmt.Errorf("the patterns are %v%v, not a string or a vector of strings", in.DType(), in.Shape())
+	}
+	fsys, err := c.FS()
+	if err != nil {
+		return err
+	}
+	var all []string
+	for _, pattern := range in.Strings() {
+		list, err := fs.Glob(fsys, path.Clean(pattern))
+		if err != nil {
+			return err
+		}
+		all = append(all, list...)
+	}
+	slices.Sort(all)
+	c.Set(0, tensor.Vector(all...))
+	return nil
+}
+
+// shardedFilespec makes the pattern that all shards of a checkpoint fit.
+func shardedFilespec(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	base, err := text(c, 0, "the base name")
+	if err != nil {
+		return err
+	}
+	n, err := tensor.Item[int32](c.In(1))
+	if err != nil {
+		return err
+	}
+	c.Set(0, tensor.Scalar(fmt.Sprintf("%s-?????-of-%05d", base, n)))
+	return nil
+}
