@@ -20,6 +20,7 @@ import (
 	"github.com/cairnml/cairn/kernel/random"
 	"github.com/cairnml/cairn/kernel/reduce"
 	"github.com/cairnml/cairn/kernel/rnn"
+	"github.com/cairnml/cairn/kernel/signal"
 	"github.com/cairnml/cairn/kernel/sparse"
 	"github.com/cairnml/cairn/kernel/state"
 	"github.com/cairnml/cairn/kernel/text"
@@ -63,6 +64,7 @@ func Families() iter.Seq2[string, []engine.Kernel] {
 			{"parse", parse.Kernels()},
 			{"sparse", sparse.Kernels()},
 			{"ragged", ragged.Kernels()},
+			{"signal", signal.Kernels()},
 			{"rnn", rnn.Kernels()},
 		} {
 			if !yield(f.name, f.kernels) {

@@ -26,6 +26,7 @@ var sizedByValues = map[string]bool{
 	"RaggedCross": true, "RaggedFillEmptyRows": true, "SparseCross": true, "SparseCrossV2": true, "SparseCrossHashed": true, "SparseAdd": true, "SparseSparseMaximum": true,
 	"SparseSparseMinimum": true, "SparseSplit": true, "SparseReduceSumSparse": true, "SparseReduceMaxSparse": true,
 	"SparseSegmentSumGradV2": true, "SparseSegmentMeanGradV2": true, "SparseSegmentSqrtNGradV2": true,
+	"DecodeWav":         true,
 	"NonMaxSuppression": true, "NonMaxSuppressionV2": true, "NonMaxSuppressionV3": true, "NonMaxSuppressionV4": true, "NonMaxSuppressionV5": true,
 	"CTCGreedyDecoder": true, "CTCBeamSearchDecoder": true,
 	// Memory whose size the rule doesn't know, as TensorFlow's.

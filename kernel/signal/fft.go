@@ -1,0 +1,237 @@
+// Package signal holds the kernels of signal processing: Fourier transforms,
+// spectrograms, the sound of WAV files.
+package signal
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/fft"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Kernels returns the family's table.
+func Kernels() []engine.Kernel {
+	var table []engine.Kernel
+	for i, rank := range []string{"", "2D", "3D"} {
+		for _, op := range []string{"FFT", "IFFT", "RFFT", "IRFFT", "BatchFFT", "BatchIFFT"} {
+			table = append(table, engine.Kernel{Op: op + rank, Run: transform(op, i+1), Precision: engine.Accumulated})
+		}
+	}
+	return append(table,
+		engine.Kernel{Op: "AudioSpectrogram", Run: spectrogram, Precision: engine.Accumulated},
+		engine.Kernel{Op: "Mfcc", Run: mfcc, Precision: engine.Accumulated},
+		engine.Kernel{Op: "DecodeWav", Run: decodeWav},
+		engine.Kernel{Op: "EncodeWav", Run: encodeWav})
+}
+
+// transform returns the Fourier transforms of the last rank dimensions.
+func transform(op string, rank int) func(*engine.Call) error {
+	inverse := strings.Contains(op, "IFFT") || op == "IRFFT"
+	switch op {
+	case "RFFT":
+		return func(c *engine.Call) error { return ofReal(c, rank) }
+	case "IRFFT":
+		return func(c *engine.Call) error { return toReal(c, rank) }
+	}
+	return func(c *engine.Call) error {
+		if err := c.Need(1); err != nil {
+			return err
+		}
+		s := c.In(0).Shape()
+		if len(s) < rank {
+			return fmt.Errorf("the input has shape %v, of fewer than %d dimensions", s, rank)
+		}
+		z, err := cropped(c.In(0), s)
+		if err != nil {
+			return err
+		}
+		for axis := len(s) - rank; axis < len(s); axis++ {
+			along(c, z, s, axis, inverse)
+		}
+		return store(c, z, s)
+	}
+}
+
+// lengths reads the lengths of a real transform and checks that the input has
+// as many elements along each dimension; half says whether the last has the
+// first half alone.
+func lengths(c *engine.Call, rank int, half bool) (n tensor.Shape, err error) {
+	if err := c.Need(2); err != nil {
+		return nil, err
+	}
+	s := c.In(0).Shape()
+	n, err = shapes.Dims(c.In(1), "fft_length", 0)
+	if err != nil {
+		return nil, err
+	}
+	if len(n) != rank || len(s) < rank {
+		return nil, fmt.Errorf("fft_length %v and an input of shape %v aren't for %d dimensions", n, s, rank)
+	}
+	for i, want := range n {
+		if i == rank-1 && half && want > 0 {
+			want = want/2 + 1
+		}
+		if d := len(s) - rank + i; s[d] < want && shapes.Count(n) > 0 {
+			return nil, fmt.Errorf("dimension %d of the input has %d elements, fewer than %d", d, s[d], want)
+		}
+	}
+	return n, nil
+}
+
+// ofReal keeps the half of the transform that real numbers determine.
+func ofReal(c *engine.Call, rank int) error {
+	n, err := lengths(c, rank, false)
+	if err != nil {
+		return err
+	}
+	s := append(c.In(0).Shape()[:len(c.In(0).Shape())-rank].Clone(), n...)
+	dims := s.Clone()
+	last := len(s) - 1
+	dims[last] = shape.Half(s[last])
+	z, err := cropped(c.In(0), s)
+	if err != nil {
+		return err
+	}
+	for axis := len(s) - rank; axis < len(s); axis++ {
+		along(c, z, s, axis, false)
+	}
+	if len(z) == 0 {
+		return store(c, nil, dims)
+	}
+	out := make([]complex128, 0, shapes.Count(dims))
+	for i := 0; i < len(z); i += s[last] {
+		out = append(out, z[i:i+dims[last]]...)
+	}
+	return store(c, out, dims)
+}
+
+// toReal completes the half of a transform to that of real numbers.
+func toReal(c *engine.Call, rank int) error {
+	n, err := lengths(c, rank, true)
+	if err != nil {
+		return err
+	}
+	dims := append(c.In(0).Shape()[:len(c.In(0).Shape())-rank].Clone(), n...)
+	half := dims.Clone()
+	last := len(dims) - 1
+	half[last] = shape.Half(dims[last])
+	if shapes.Count(dims) == 0 {
+		return store(c, nil, dims)
+	}
+	z, err := cropped(c.In(0), half)
+	if err != nil {
+		return err
+	}
+	for axis := len(dims) - rank; axis < last; axis++ {
+		along(c, z, half, axis, true)
+	}
+	size, k := dims[last], half[last]
+	full := make([]complex128, len(z)/k*size)
+	for i := range len(z) / k {
+		row, from := full[i*size:(i+1)*size], z[i*k:(i+1)*k]
+		copy(row, from)
+		row[0] = complex(real(row[0]), 0)
+		for j := k; j < size; j++ {
+			row[j] = complex(real(from[size-j]), -imag(from[size-j]))
+		}
+		if size%2 == 0 {
+			row[size/2] = complex(real(row[size/2]), 0)
+		}
+	}
+	along(c, full, dims, last, true)
+	return store(c, full, dims)
+}
+
+// cropped returns the first elements of a tensor along each dimension.
+func cropped(x *tensor.Tensor, dims tensor.Shape) ([]complex128, error) {
+	wide, err := tensor.Cast(x, tensor.Complex128)
+	if err != nil {
+		return nil, err
+	}
+	v := tensor.Values[complex128](wide)
+	if x.Shape().Equal(dims) {
+		if wide == x {
+			v = append([]complex128(nil), v...)
+		}
+		return v, nil
+	}
+	out := make([]complex128, shapes.Count(dims))
+	strides := shapes.Strides(x.Shape())
+	index := make([]int, len(dims))
+	for i := range out {
+		from := 0
+		for d, k := range index {
+			from += k * strides[d]
+		}
+		out[i] = v[from]
+		for d := len(dims) - 1; d >= 0; d-- {
+			if index[d]++; index[d] < dims[d] {
+				break
+			}
+			index[d] = 0
+		}
+	}
+	return out, nil
+}
+
+// along transforms each line of one axis.
+func along(c *engine.Call, z []complex128, s tensor.Shape, axis int, inverse bool) {
+	n := s[axis]
+	if len(z) == 0 || n <= 1 {
+		return
+	}
+	plan := fft.New(n)
+	step := shapes.Count(s[axis+1:])
+	c.Parallel(len(z)/n, float64(n)*30, func(lo, hi int) {
+		line := make([]complex128, n)
+		for i := lo; i < hi; i++ {
+			at := i/step*n*step + i%step
+			for k := range line {
+				line[k] = z[at+k*step]
+			}
+			if inverse {
+				plan.Inverse(line)
+			} else {
+				plan.Forward(line)
+			}
+			for k, v := range line {
+				z[at+k*step] = v
+			}
+		}
+	})
+}
+
+// store makes output 0 of numbers, in the op's type.
+func store(c *engine.Call, z []complex128, dims tensor.Shape) error {
+	d := c.Attrs().Type("Tcomplex", tensor.Complex64)
+	if strings.HasPrefix(c.Op(), "IRFFT") {
+		d = c.Attrs().Type("Treal", tensor.Float32)
+	}
+	out, err := c.Alloc(0, d, dims)
+	if err != nil {
+		return err
+	}
+	switch d {
+	case tensor.Complex64:
+		for i, v := range z {
+			tensor.Values[complex64](out)[i] = complex64(v)
+		}
+	case tensor.Complex128:
+		copy(tensor.Values[complex128](out), z)
+	case tensor.Float32:
+		for i, v := range z {
+			tensor.Values[float32](out)[i] = float32(real(v))
+		}
+	case tensor.Float64:
+		for i, v := range z {
+			tensor.Values[float64](out)[i] = real(v)
+		}
+	default:
+		return fmt.Errorf("isn't defined for %v", d)
+	}
+	return nil
+}
