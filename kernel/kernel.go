@@ -10,6 +10,7 @@ import (
 	"github.com/cairnml/cairn/kernel/conv"
 	"github.com/cairnml/cairn/kernel/image"
 	"github.com/cairnml/cairn/kernel/io"
+	"github.com/cairnml/cairn/kernel/linalg"
 	"github.com/cairnml/cairn/kernel/list"
 	"github.com/cairnml/cairn/kernel/lookup"
 	"github.com/cairnml/cairn/kernel/math"
@@ -65,6 +66,7 @@ func Families() iter.Seq2[string, []engine.Kernel] {
 			{"sparse", sparse.Kernels()},
 			{"ragged", ragged.Kernels()},
 			{"signal", signal.Kernels()},
+			{"linalg", linalg.Kernels()},
 			{"rnn", rnn.Kernels()},
 		} {
 			if !yield(f.name, f.kernels) {

@@ -103,7 +103,7 @@ var builtin = sync.OnceValue(func() *Rules {
 	for _, family := range []map[string]Rule{
 		elementwiseRules(), arrayRules(), joinRules(), sliceRules(), gatherRules(), padRules(), fillRules(), matrixRules(),
 		reduceRules(), matmulRules(), nnRules(), randomRules(), stateRules(), ioRules(), controlRules(), listRules(), tensorArrayRules(), convRules(), tableRules(), textRules(), parseRules(), sparseRules(), rnnRules(),
-		segmentRules(), diagonalRules(), signalRules(),
+		segmentRules(), diagonalRules(), signalRules(), linalgRules(),
 	} {
 		for op, rule := range family {
 			if all.byOp[op] != nil {

@@ -83,7 +83,7 @@ var exceptions = map[string]exception{
 // computed are ops that TensorFlow runs where all inputs are constants, to find
 // values that its rules don't tell; here that is the folding pass's work.
 var computed = map[string]bool{
-	"DataFormatDimMap": true, "DataFormatVecPermute": true, "HistogramFixedWidth": true, "UnravelIndex": true,
+	"StatelessRandomUniformInt": true, "StatelessRandomUniformFullInt": true, "DataFormatDimMap": true, "DataFormatVecPermute": true, "HistogramFixedWidth": true, "UnravelIndex": true,
 	"Bincount": true, "Bucketize": true, "DenseBincount": true, "ListDiff": true, "LowerBound": true, "UpperBound": true,
 	"RaggedGather": true, "RaggedRange": true, "RaggedTensorToSparse": true, "RaggedTensorToTensor": true, "SparseFillEmptyRows": true,
 	"SparseReshape": true, "SparseSegmentSum": true, "SparseToDense": true, "SparseSlice": true, "SparseConcat": true, "SparseReorder": true,

@@ -28,7 +28,10 @@ func Kernels() []engine.Kernel {
 		{Op: "StatelessRandomUniform", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromSeed(uniform)},
 		{Op: "StatelessRandomNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromSeed(normal), Precision: engine.Rounded},
 		{Op: "StatelessTruncatedNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromSeed(truncated), Precision: engine.Rounded},
+		{Op: "StatelessRandomUniformFullInt", Types: engine.Types{"dtype": wholes}, Run: fromSeed(fullInt)},
+		{Op: "StatelessRandomUniformInt", Types: engine.Types{"dtype": wholes[:2]}, Run: fromSeed(uniformIntOf(2))},
 		{Op: "StatelessRandomGetKeyCounter", Run: keyCounter},
+		{Op: "StatelessRandomGetKeyCounterAlg", Run: keyCounterAlg},
 		{Op: "StatelessRandomGetAlg", Run: getAlg},
 		{Op: "RngReadAndSkip", Run: readAndSkip},
 	}, stateful...)
@@ -70,7 +73,10 @@ func fromKey(f draw) func(*engine.Call) error {
 // fromSeed runs a draw of an op whose inputs are shape and two seeds.
 func fromSeed(f draw) func(*engine.Call) error {
 	return func(c *engine.Call) error {
-		if err := c.Need(2); err != nil {
+		if c.NumIn() < 2 {
+			return fmt.Errorf("takes a shape and a seed, %d inputs were given", c.NumIn())
+		}
+		if err := c.NeedTensors(0); err != nil {
 			return err
 		}
 		g, err := seeded(c.In(1))
@@ -309,6 +315,15 @@ func keyCounter(c *engine.Call) error {
 	key, lo, hi := g.Words()
 	c.Set(0, tensor.Vector(key))
 	c.Set(1, tensor.Vector(lo, hi))
+	return nil
+}
+
+// keyCounterAlg gives the algorithm too.
+func keyCounterAlg(c *engine.Call) error {
+	if err := keyCounter(c); err != nil {
+		return err
+	}
+	c.Set(2, tensor.Scalar(int32(philoxAlg)))
 	return nil
 }
 

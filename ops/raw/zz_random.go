@@ -146,6 +146,12 @@ func StatelessRandomGetKeyCounter(s *ops.Scope, seed ops.Input) (key, counter *o
 	return out[0], out[1]
 }
 
+// StatelessRandomGetKeyCounterAlg emits TensorFlow's op StatelessRandomGetKeyCounterAlg and returns its outputs.
+func StatelessRandomGetKeyCounterAlg(s *ops.Scope, seed ops.Input) (key, counter, alg *ops.Value) {
+	out := s.EmitN(3, "StatelessRandomGetKeyCounterAlg", nil, seed)
+	return out[0], out[1], out[2]
+}
+
 // StatelessRandomNormalOptions are the attributes of [StatelessRandomNormal] that have defaults.
 type StatelessRandomNormalOptions struct {
 	// Dtype is dtype. Default: float32.
@@ -200,6 +206,24 @@ func StatelessRandomUniform(s *ops.Scope, shape ops.Input, seed ops.Input, o *St
 	return s.Emit1("StatelessRandomUniform", as, shape, seed)
 }
 
+// StatelessRandomUniformFullIntOptions are the attributes of [StatelessRandomUniformFullInt] that have defaults.
+type StatelessRandomUniformFullIntOptions struct {
+	// Dtype is dtype. Default: uint64.
+	Dtype tensor.DType
+}
+
+// StatelessRandomUniformFullInt emits TensorFlow's op StatelessRandomUniformFullInt and returns its output.
+// A nil o means the defaults.
+func StatelessRandomUniformFullInt(s *ops.Scope, shape ops.Input, seed ops.Input, o *StatelessRandomUniformFullIntOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Dtype != 0 {
+			as = append(as, graph.Type("dtype", o.Dtype))
+		}
+	}
+	return s.Emit1("StatelessRandomUniformFullInt", as, shape, seed)
+}
+
 // StatelessRandomUniformFullIntV2Options are the attributes of [StatelessRandomUniformFullIntV2] that have defaults.
 type StatelessRandomUniformFullIntV2Options struct {
 	// Dtype is dtype. Default: uint64.
@@ -216,6 +240,11 @@ func StatelessRandomUniformFullIntV2(s *ops.Scope, shape ops.Input, key ops.Inpu
 		}
 	}
 	return s.Emit1("StatelessRandomUniformFullIntV2", as, shape, key, counter, alg)
+}
+
+// StatelessRandomUniformInt emits TensorFlow's op StatelessRandomUniformInt and returns its output.
+func StatelessRandomUniformInt(s *ops.Scope, shape ops.Input, seed ops.Input, minval ops.Input, maxval ops.Input) *ops.Value {
+	return s.Emit1("StatelessRandomUniformInt", nil, shape, seed, minval, maxval)
 }
 
 // StatelessRandomUniformIntV2 emits TensorFlow's op StatelessRandomUniformIntV2 and returns its output.

@@ -1,0 +1,78 @@
+package grad
+
+import (
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/ops"
+)
+
+// linalgRules are the rules of inverses, determinants and solvers.
+var linalgRules = map[string]Rule{
+	"MatrixInverse": func(s *ops.Scope, op *Op) {
+		y, dy := op.Out(0), op.Grad(0)
+		if op.Attrs().Bool("adjoint") {
+			op.Give(0, ops.Neg(s, multiply(s, y, multiply(s, dy, y, true, false), false, false)))
+			return
+		}
+		op.Give(0, ops.Neg(s, multiply(s, y, multiply(s, dy, y, false, true), true, false)))
+	},
+	"MatrixDeterminant": func(s *ops.Scope, op *Op) {
+		op.Give(0, scaledInverse(s, op, ops.Mul(s, op.Grad(0), conj(s, op.Out(0)))))
+	},
+	"LogMatrixDeterminant": func(s *ops.Scope, op *Op) {
+		dy := op.Grad(1) // the sign is constant
+		if dy == nil {
+			return
+		}
+		if dy.DType().IsComplex() { // the logarithm is real
+			re := realOf(s, dy)
+			dy = complexOf(s, re, ops.ZerosLike(s, re))
+		}
+		op.Give(0, scaledInverse(s, op, dy))
+	},
+	"MatrixSolve": func(s *ops.Scope, op *Op) {
+		gradSolve(s, op, func(m *ops.Value) *ops.Value { return m })
+	},
+	"MatrixTriangularSolve": func(s *ops.Scope, op *Op) {
+		below, above := int64(0), int64(-1)
+		if isLower(op) {
+			below, above = -1, 0
+		}
+		gradSolve(s, op, func(m *ops.Value) *ops.Value {
+			return s.Emit1("MatrixBandPart", nil, m, ops.Const(s, below), ops.Const(s, above))
+		})
+	},
+}
+
+// isLower reports whether the op reads the lower triangles, its default.
+func isLower(op *Op) bool { return !op.Attrs().Has("lower") || op.Attrs().Bool("lower") }
+
+// multiply returns the product of batches of matrices, of which each may be
+// adjoint.
+func multiply(s *ops.Scope, a, b *ops.Value, adjointA, adjointB bool) *ops.Value {
+	return s.Emit1("BatchMatMulV2", graph.Attrs{graph.Bool("adj_x", adjointA), graph.Bool("adj_y", adjointB)}, a, b)
+}
+
+// scaledInverse returns the adjoint inverses of input 0, times a number each.
+func scaledInverse(s *ops.Scope, op *Op, by *ops.Value) *ops.Value {
+	inverse := s.Emit1("MatrixInverse", graph.Attrs{graph.Bool("adjoint", true)}, op.In(0))
+	return ops.Mul(s, ops.ExpandDims(s, ops.ExpandDims(s, by, -1), -1), inverse)
+}
+
+// gradSolve solves for the gradient with the adjoint matrices; part keeps what
+// the op reads of a matrix.
+func gradSolve(s *ops.Scope, op *Op, part func(*ops.Value) *ops.Value) {
+	adjoint := op.Attrs().Bool("adjoint")
+	attrs := graph.Attrs{graph.Bool("adjoint", !adjoint)}
+	if op.Name() == "MatrixTriangularSolve" {
+		attrs = append(attrs, graph.Bool("lower", isLower(op)))
+	}
+	x := op.Out(0)
+	db := s.Emit1(op.Name(), attrs, op.In(0), op.Grad(0))
+	giveAt(s, op, 0, func() *ops.Value {
+		if adjoint {
+			return part(ops.Neg(s, multiply(s, x, db, false, true)))
+		}
+		return part(ops.Neg(s, multiply(s, db, x, false, true)))
+	})
+	giveAt(s, op, 1, func() *ops.Value { return db })
+}

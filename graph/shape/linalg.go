@@ -1,0 +1,231 @@
+package shape
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/graph"
+)
+
+func linalgRules() map[string]Rule {
+	return join(
+		rules(squareMatrix, "Cholesky", "BatchCholesky", "MatrixInverse", "BatchMatrixInverse"),
+		rules(determinant, "MatrixDeterminant", "BatchMatrixDeterminant", "LogMatrixDeterminant"),
+		rules(matrixSolve, "MatrixSolve", "BatchMatrixSolve"),
+		rules(triangularSolve, "MatrixTriangularSolve", "BatchMatrixTriangularSolve"),
+		rules(selfAdjointEig, "SelfAdjointEigV2", "BatchSelfAdjointEigV2"),
+		rules(svd, "Svd", "BatchSvd"),
+		map[string]Rule{"Lu": lu, "Qr": qr, "TridiagonalMatMul": tridiagonalMatMul, "TridiagonalSolve": tridiagonalSolve})
+}
+
+// square returns input i's shape, its last two sizes merged, and what stands
+// before them.
+func (c *Inference) square(i int) (s, outer graph.PartialShape, n int, err error) {
+	if s, err = c.minRank(i, 2); err != nil {
+		return
+	}
+	if !s.HasRank() {
+		return s, graph.PartialShape{}, graph.NewDim(), nil
+	}
+	n, ok := graph.MergeDim(s.Dim(-1), s.Dim(-2))
+	if !ok {
+		return s, s, 0, fmt.Errorf("input %d has matrices of shape %v, which aren't square", i, s)
+	}
+	if outer, err = s.From(0, s.Rank()-2); err != nil {
+		return
+	}
+	return outer.Concat(graph.ShapeOf(n, n)), outer, n, nil
+}
+
+func squareMatrix(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	s, _, _, err := c.square(0)
+	if err == nil {
+		c.set(0, s)
+	}
+	return err
+}
+
+func determinant(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	_, outer, _, err := c.square(0)
+	if err == nil {
+		c.set(0, outer)
+		c.set(1, outer)
+	}
+	return err
+}
+
+// sides returns the shapes in front of the matrices and of the right sides, how
+// many rows both have, and how many right sides there are.
+func (c *Inference) sides() (a, b graph.PartialShape, rows, cols int, err error) {
+	s, a, rows, err := c.square(0)
+	if err != nil {
+		return
+	}
+	t, err := c.minRank(1, 2)
+	if err != nil {
+		return
+	}
+	if !t.HasRank() {
+		return a, t, rows, graph.NewDim(), nil
+	}
+	m, ok := graph.MergeDim(rows, t.Dim(-2))
+	if !ok {
+		return a, b, 0, 0, fmt.Errorf("matrices of shape %v don't fit right sides of shape %v", s, t)
+	}
+	b, err = t.From(0, t.Rank()-2)
+	return a, b, m, t.Dim(-1), err
+}
+
+func matrixSolve(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	a, b, rows, cols, err := c.sides()
+	if err != nil {
+		return err
+	}
+	outer, err := a.Merge(b)
+	if err != nil {
+		return fmt.Errorf("the batches of matrices %v and right sides %v differ", a, b)
+	}
+	c.set(0, outer.Concat(graph.ShapeOf(rows, cols)))
+	return nil
+}
+
+func triangularSolve(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	a, b, rows, cols, err := c.sides()
+	if err != nil {
+		return err
+	}
+	outer, err := BroadcastShapes(a, b)
+	if err == nil {
+		c.set(0, outer.Concat(graph.ShapeOf(rows, cols)))
+	}
+	return err
+}
+
+func lu(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	s, outer, n, err := c.square(0)
+	if err == nil {
+		c.set(0, s)
+		c.set(1, outer.Concat(graph.ShapeOf(n)))
+	}
+	return err
+}
+
+func selfAdjointEig(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	s, outer, n, err := c.square(0)
+	if err != nil {
+		return err
+	}
+	c.set(0, outer.Concat(graph.ShapeOf(n)))
+	if c.Attrs.Bool("compute_v") {
+		c.set(1, s)
+	} else {
+		c.setDims(1, 0)
+	}
+	return nil
+}
+
+// rectangle returns what stands before input 0's last two sizes, and these.
+func (c *Inference) rectangle() (outer graph.PartialShape, rows, cols int, err error) {
+	s, err := c.minRank(0, 2)
+	if err != nil || !s.HasRank() {
+		return graph.PartialShape{}, graph.NewDim(), graph.NewDim(), err
+	}
+	outer, err = s.From(0, s.Rank()-2)
+	return outer, s.Dim(-2), s.Dim(-1), err
+}
+
+func qr(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	outer, rows, cols, err := c.rectangle()
+	if err != nil {
+		return err
+	}
+	p := rows
+	if !c.Attrs.Bool("full_matrices") {
+		p = MinDims(rows, cols)
+	}
+	c.set(0, outer.Concat(graph.ShapeOf(rows, p)))
+	c.set(1, outer.Concat(graph.ShapeOf(p, cols)))
+	return nil
+}
+
+func svd(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	outer, rows, cols, err := c.rectangle()
+	if err != nil {
+		return err
+	}
+	p := MinDims(rows, cols)
+	c.set(0, outer.Concat(graph.ShapeOf(p)))
+	switch {
+	case !c.Attrs.Bool("compute_uv"):
+		c.setDims(1, 0)
+		c.setDims(2, 0)
+	case c.Attrs.Bool("full_matrices"):
+		c.set(1, outer.Concat(graph.ShapeOf(rows, rows)))
+		c.set(2, outer.Concat(graph.ShapeOf(cols, cols)))
+	default:
+		c.set(1, outer.Concat(graph.ShapeOf(rows, p)))
+		c.set(2, outer.Concat(graph.ShapeOf(cols, p)))
+	}
+	return nil
+}
+
+func tridiagonalMatMul(c *Inference) error {
+	if err := c.need(4); err != nil {
+		return err
+	}
+	s, err := c.minRank(3, 2)
+	if err == nil {
+		c.set(0, s)
+	}
+	return err
+}
+
+func tridiagonalSolve(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	d, err := c.minRank(0, 2)
+	if err != nil {
+		return err
+	}
+	s, err := c.minRank(1, 2)
+	if err != nil {
+		return err
+	}
+	if !d.HasRank() || !s.HasRank() {
+		c.set(0, s)
+		return nil
+	}
+	front, err := d.From(0, d.Rank()-2)
+	if err != nil {
+		return err
+	}
+	if s, err = s.Merge(front.Concat(graph.ShapeOf(d.Dim(-1), s.Dim(-1)))); err != nil {
+		return fmt.Errorf("diagonals of shape %v don't fit right sides of shape %v", d, c.shape(1))
+	}
+	c.set(0, s)
+	return nil
+}

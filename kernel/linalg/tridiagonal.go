@@ -1,0 +1,137 @@
+package linalg
+
+import (
+	"fmt"
+	"math/cmplx"
+
+	"github.com/cairnml/cairn/engine"
+)
+
+// tridiagonalMatMul multiplies matrices, of which three diagonals are given, by
+// others. The last element of the upper diagonal and the first of the lower one
+// count for nothing.
+func tridiagonalMatMul(c *engine.Call) error {
+	if err := c.Need(4); err != nil {
+		return err
+	}
+	var diagonals [3]batch
+	for k := range diagonals {
+		b, err := input(c, k, false)
+		if err != nil {
+			return err
+		}
+		diagonals[k] = b
+	}
+	rhs, err := input(c, 3, false)
+	if err != nil {
+		return err
+	}
+	for k, d := range diagonals {
+		if c.In(k).DType() != c.In(3).DType() || d.rows != 1 || d.cols != rhs.rows || !d.outer.Equal(rhs.outer) {
+			return fmt.Errorf("diagonal %d of shape %v doesn't fit the right sides of shape %v", k, c.In(k).Shape(), c.In(3).Shape())
+		}
+	}
+	n := rhs.rows
+	out := newResult(rhs.outer, n, rhs.cols)
+	err = each(c, rhs.len(), float64(n*rhs.cols)*6, func(i int) error {
+		x, y := rhs.at(i), newMatrix(n, rhs.cols)
+		super, main, sub := diagonals[0].v[i*n:(i+1)*n], diagonals[1].v[i*n:(i+1)*n], diagonals[2].v[i*n:(i+1)*n]
+		for r := range n {
+			axpy(y.row(r), main[r], x.row(r))
+			if r+1 < n {
+				axpy(y.row(r), super[r], x.row(r+1))
+			}
+			if r > 0 {
+				axpy(y.row(r), sub[r], x.row(r-1))
+			}
+		}
+		out.put(i, y.v)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return out.give(c, 0)
+}
+
+// tridiagonalSolve solves with three diagonals in the rows of the first input,
+// the upper one first; rows are swapped for larger pivots where the attribute
+// asks for it.
+func tridiagonalSolve(c *engine.Call) error {
+	if err := c.Need(2); err != nil {
+		return err
+	}
+	d, err := input(c, 0, false)
+	if err != nil {
+		return err
+	}
+	rhs, err := input(c, 1, false)
+	if err != nil {
+		return err
+	}
+	n := rhs.rows
+	if c.In(0).DType() != c.In(1).DType() || d.rows != 3 || d.cols != n || !d.outer.Equal(rhs.outer) {
+		return fmt.Errorf("diagonals of shape %v don't fit the right sides of shape %v", c.In(0).Shape(), c.In(1).Shape())
+	}
+	if c.Attrs().Bool("perturb_singular") {
+		return fmt.Errorf("perturb_singular isn't for kernels on CPUs, as in TensorFlow")
+	}
+	pivoting := c.Attrs().Bool("partial_pivoting")
+	out := newResult(rhs.outer, n, rhs.cols)
+	err = each(c, rhs.len(), float64(n*rhs.cols)*10, func(i int) error {
+		m, x := d.at(i), rhs.at(i)
+		if err := eliminate(m, x, pivoting); err != nil {
+			return err
+		}
+		out.put(i, x.v)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return out.give(c, 0)
+}
+
+// eliminate solves in place. A swap of rows fills a second diagonal above.
+func eliminate(m, x matrix, pivoting bool) error {
+	n := m.cols
+	super, main, sub := m.row(0), m.row(1), m.row(2)
+	second := make([]complex128, n)
+	for k := range n {
+		if k+1 < n && pivoting && cmplx.Abs(sub[k+1]) > cmplx.Abs(main[k]) {
+			main[k], sub[k+1] = sub[k+1], main[k]
+			super[k], main[k+1] = main[k+1], super[k]
+			if k+2 < n {
+				second[k], super[k+1] = super[k+1], 0
+			}
+			a, b := x.row(k), x.row(k+1)
+			for j := range a {
+				a[j], b[j] = b[j], a[j]
+			}
+		}
+		if main[k] == 0 {
+			return errSingular
+		}
+		if k+1 < n {
+			f := sub[k+1] / main[k]
+			main[k+1] -= f * super[k]
+			if k+2 < n {
+				super[k+1] -= f * second[k]
+			}
+			axpy(x.row(k+1), -f, x.row(k))
+		}
+	}
+	for k := n - 1; k >= 0; k-- {
+		row := x.row(k)
+		if k+1 < n {
+			axpy(row, -super[k], x.row(k+1))
+		}
+		if k+2 < n {
+			axpy(row, -second[k], x.row(k+2))
+		}
+		for j := range row {
+			row[j] /= main[k]
+		}
+	}
+	return nil
+}
