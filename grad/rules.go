@@ -110,7 +110,7 @@ var builtin = sync.OnceValue(func() *Rules {
 	for _, family := range []map[string]Rule{
 		constantRules(), // first, for a rule of a family goes before
 		mathRules, reduceRules, arrayRules, stitchRules, sparseRules, sparseSumRules, summaryRules, raggedRules,
-		nnRules, convRules, imageRules, rnnRules,
+		nnRules, convRules, imageRules, rnnRules, quantRules,
 		segmentRules, scatterRules, diagonalRules, moveRules, specialRules, signalRules(), linalgRules,
 		stateRules, listRules, functionRules,
 	} {

@@ -17,6 +17,7 @@ import (
 	"github.com/cairnml/cairn/kernel/matmul"
 	"github.com/cairnml/cairn/kernel/nn"
 	"github.com/cairnml/cairn/kernel/parse"
+	"github.com/cairnml/cairn/kernel/quant"
 	"github.com/cairnml/cairn/kernel/ragged"
 	"github.com/cairnml/cairn/kernel/random"
 	"github.com/cairnml/cairn/kernel/reduce"
@@ -68,6 +69,7 @@ func Families() iter.Seq2[string, []engine.Kernel] {
 			{"signal", signal.Kernels()},
 			{"linalg", linalg.Kernels()},
 			{"rnn", rnn.Kernels()},
+			{"quant", quant.Kernels()},
 		} {
 			if !yield(f.name, f.kernels) {
 				return

@@ -31,8 +31,11 @@ type PadMode string
 
 // The values of PadMode.
 const (
-	PadModeReflect   PadMode = "REFLECT"
-	PadModeSymmetric PadMode = "SYMMETRIC"
+	PadModeMinCombined PadMode = "MIN_COMBINED"
+	PadModeMinFirst    PadMode = "MIN_FIRST"
+	PadModeReflect     PadMode = "REFLECT"
+	PadModeScaled      PadMode = "SCALED"
+	PadModeSymmetric   PadMode = "SYMMETRIC"
 )
 
 // Padding is a value of the attributes of this kind. Each op's definition tells which

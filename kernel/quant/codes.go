@@ -1,0 +1,74 @@
+package quant
+
+import (
+	"math"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// code are the integers that stand for floats.
+type code interface {
+	tensor.Q8 | tensor.QU8 | tensor.Q16 | tensor.QU16 | tensor.Q32
+}
+
+// limits are the least and the largest code of a type.
+type limits struct{ lowest, highest float64 }
+
+func limitsOf[T code]() limits {
+	switch tensor.TypeOf[T]() {
+	case tensor.QInt8:
+		return limits{math.MinInt8, math.MaxInt8}
+	case tensor.QUint8:
+		return limits{0, math.MaxUint8}
+	case tensor.QInt16:
+		return limits{math.MinInt16, math.MaxInt16}
+	case tensor.QUint16:
+		return limits{0, math.MaxUint16}
+	}
+	return limits{math.MinInt32, math.MaxInt32}
+}
+
+// signed reports whether half of the codes are negative.
+func (l limits) signed() bool { return l.lowest < 0 }
+
+// steps returns how many codes there are.
+func (l limits) steps() float64 { return l.highest - l.lowest + 1 }
+
+// toFloat is how codes become floats in the mode MIN_FIRST.
+type toFloat struct{ offset, scale float32 }
+
+func (l limits) toFloat(least, most float32) toFloat {
+	scale := float32(float64(most-least) / (l.steps() - 1))
+	first := least
+	if least != most {
+		first = float32(math.Round(float64(least/scale))) * scale
+	}
+	return toFloat{first - float32(float32(l.lowest)*scale), scale}
+}
+
+func (f toFloat) of(v float32) float32 { return f.offset + float32(v*f.scale) }
+
+// toCode is how floats become codes in the mode MIN_FIRST.
+type toCode struct{ scale, offset, lowest, highest float32 }
+
+func (l limits) toCode(least, most float32) toCode {
+	var scale float32
+	if least != most {
+		scale = float32((l.steps() - 1) / float64(most-least))
+	}
+	return toCode{scale, float32(math.Round(float64(least*scale))) - float32(l.lowest),
+		max(float32(l.lowest), -2.147483648e+09), min(float32(l.highest), 2.147483520e+09)}
+}
+
+func (f toCode) of(v float32) int32 {
+	return truncated(min(max(float32(math.Round(float64(v*f.scale)))-f.offset, f.lowest), f.highest))
+}
+
+// truncated returns the integer part; what no int32 holds is the least of them,
+// as processors have it.
+func truncated(v float32) int32 {
+	if !(v >= math.MinInt32 && v < -math.MinInt32) {
+		return math.MinInt32
+	}
+	return int32(v)
+}
