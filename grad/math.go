@@ -158,6 +158,10 @@ var mathRules = map[string]Rule{
 	"Erfc": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
 		return ops.Mul(s, dy, ops.Mul(s, -2/math.SqrtPi, ops.Exp(s, ops.Neg(s, ops.Square(s, op.In(0))))))
 	}),
+	"Digamma": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
+		x := op.In(0)
+		return ops.Mul(s, dy, s.Emit1("Polygamma", nil, ops.OnesLike(s, x), x))
+	}),
 	"Lgamma": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value { return ops.Mul(s, dy, ops.Digamma(s, op.In(0))) }),
 	"Conj":   one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value { return ops.Conj(s, dy) }),
 	"Real": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
