@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
@@ -328,7 +329,7 @@ def table():
         def look(self, words):
             return {"ids": self.ids.lookup(words), "size": self.ids.size()}
 
-    vocab = os.path.join(here, "vocab.txt")
+    vocab = "vocab.txt"  # the table's shared name has it
     with open(vocab, "w") as f:
         f.write("the\nquick\nfox\n")
     m = M(vocab)
@@ -474,7 +475,7 @@ def tf1_control():
 
 def tf1_init():
     """Tables made by an init op that reads an asset, as estimators have them."""
-    vocab = os.path.join(here, "words.txt")
+    vocab = "words.txt"
     with open(vocab, "w") as f:
         f.write("alpha\nbeta\n")
     b = builder("tf1_init")
@@ -639,6 +640,7 @@ ALL = [finetune, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1
        tables, no_signatures, tf1_defun, tf1_effects]
 
 if __name__ == "__main__":
+    os.chdir(tempfile.mkdtemp())
     for make in ALL:
         if len(sys.argv) < 2 or make.__name__ in sys.argv[1:]:
             make()
