@@ -175,14 +175,3 @@ func (r *rewriter) constant(like *graph.Node, t *tensor.Tensor) (graph.Output, e
 	r.added[n] = true
 	return n.Output(0), r.Function.Graph.Add(n)
 }
-
-// keep returns those of n's attributes that have these names.
-func keepAttrs(n *graph.Node, names ...string) graph.Attrs {
-	var out graph.Attrs
-	for _, a := range n.Attrs {
-		if slices.Contains(names, a.Name) {
-			out = append(out, a)
-		}
-	}
-	return out
-}

@@ -1,7 +1,6 @@
 package vec
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -49,7 +48,7 @@ func testDepthwise[T float32 | float64](t *testing.T) {
 						want = min(max(want+end.Bias[c], end.Low), end.High)
 					}
 					if got != want {
-						t.Fatal(fmt.Sprintf("%+v: place %d, channel %d: %v, want %v", taps, p, c, got, want))
+						t.Fatalf("%+v: place %d, channel %d: %v, want %v", taps, p, c, got, want)
 					}
 				}
 				if dst[len(dst)-1] != 42 {
