@@ -1,6 +1,8 @@
 package grad
 
 import (
+	"slices"
+
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -18,6 +20,9 @@ var imageRules = map[string]Rule{
 		size := s.Emit1("Slice", nil, sizesOf(s, op.In(0)), []int32{1}, []int32{2})
 		op.Give(0, s.Emit1("ResizeNearestNeighborGrad", resizeAttrs(op), op.Grad(0), size))
 	},
+	"CropAndResize":       gradCrop,
+	"Dilation2D":          gradDilation,
+	"ScaleAndTranslate":   gradScaleAndTranslate,
 	"RGBToHSV":            gradHue,
 	"NonMaxSuppressionV3": none,
 	"NonMaxSuppressionV4": none,
@@ -34,13 +39,47 @@ func byImage(name string) Rule {
 }
 
 // resizeAttrs returns the attributes that say where pixels lie.
-func resizeAttrs(op *Op) graph.Attrs {
+func resizeAttrs(op *Op) graph.Attrs { return attrsOf(op, "align_corners", "half_pixel_centers") }
+
+// attrsOf returns the attributes with some names.
+func attrsOf(op *Op, names ...string) graph.Attrs {
 	var out graph.Attrs
 	for _, a := range op.Attrs() {
-		switch a.Name {
-		case "align_corners", "half_pixel_centers":
+		if slices.Contains(names, a.Name) {
 			out = append(out, a)
 		}
 	}
 	return out
+}
+
+// gradCrop gives gradients to the images, where they are of floating point, and to
+// the boxes, whose gradient is that of bilinear interpolation under any method.
+func gradCrop(s *ops.Scope, op *Op) {
+	images, boxes, index := op.In(0), op.In(1), op.In(2)
+	if d := images.DType(); d.IsFloating() && op.Needs(0) {
+		attrs := append(attrsOf(op, "method"), graph.Type("T", d))
+		op.Give(0, s.Emit1("CropAndResizeGradImage", attrs, op.Grad(0), boxes, index, sizesOf(s, images)))
+	}
+	if op.Needs(1) {
+		op.Give(1, s.Emit1("CropAndResizeGradBoxes", nil, op.Grad(0), images, boxes, index))
+	}
+}
+
+func gradDilation(s *ops.Scope, op *Op) {
+	attrs := attrsOf(op, "strides", "rates", "padding")
+	for i, name := range []string{"Dilation2DBackpropInput", "Dilation2DBackpropFilter"} {
+		if op.Needs(i) {
+			op.Give(i, s.Emit1(name, attrs, op.In(0), op.In(1), op.Grad(0)))
+		}
+	}
+}
+
+// gradScaleAndTranslate gives gradients to the images; the gradient's op takes and
+// gives single precision only, as the op's output is.
+func gradScaleAndTranslate(s *ops.Scope, op *Op) {
+	x := op.In(0)
+	if op.Needs(0) {
+		dx := s.Emit1("ScaleAndTranslateGrad", attrsOf(op, "kernel_type", "antialias"), op.Grad(0), ops.Cast(s, x, tensor.Float32), op.In(2), op.In(3))
+		op.Give(0, ops.Cast(s, dx, x.DType()))
+	}
 }

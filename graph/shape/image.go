@@ -15,6 +15,13 @@ func imageRules() map[string]Rule {
 		rules(adjusted, "AdjustHue", "AdjustSaturation", "AdjustContrastv2"),
 		rules(colours, "RGBToHSV", "HSVToRGB"),
 		rules(suppress, "NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3", "NonMaxSuppressionV4", "NonMaxSuppressionV5"),
+		rules(pictureRule, "DecodeJpeg", "DecodePng", "DecodeBmp", "DecodeGif", "DecodeImage", "ExtractJpegShape"),
+		rules(transformed, "ImageProjectiveTransformV2", "ImageProjectiveTransformV3"),
+		rules(drawnBoxes, "DrawBoundingBoxes", "DrawBoundingBoxesV2"),
+		map[string]Rule{"Dilation2D": dilation, "Dilation2DBackpropInput": like(0), "Dilation2DBackpropFilter": like(1),
+			"ExtractImagePatches": extractPatches(2), "ExtractVolumePatches": extractPatches(3), "CropAndResizeGradImage": cropGradImage,
+			"CropAndResizeGradBoxes": cropGradBoxes, "NonMaxSuppressionWithOverlaps": suppressByOverlaps, "ScaleAndTranslate": scaled,
+			"ScaleAndTranslateGrad": like(1), "NearestNeighbors": nearestNeighbors},
 		map[string]Rule{"ResizeNearestNeighborGrad": resize, "CropAndResize": cropAndResize, "CombinedNonMaxSuppression": suppressCombined})
 }
 

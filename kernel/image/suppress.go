@@ -59,6 +59,7 @@ type suppression struct {
 	overlap, score   float32
 	soft             float32 // the sigma of soft suppression; 0 for hard
 	boxes            func(i int) box
+	overlapOf        func(i, j int) float32 // of two boxes; in the place of boxes where overlaps are given
 	scores           []float32
 	selected         []int
 	selectedScores   []float32
@@ -90,7 +91,7 @@ func (s *suppression) run() error {
 					return err
 				}
 			}
-			v := overlap(s.boxes(next.index), s.boxes(s.selected[j]))
+			v := s.between(next.index, s.selected[j])
 			if s.soft == 0 {
 				dropped = v > s.overlap
 				continue
@@ -111,6 +112,14 @@ func (s *suppression) run() error {
 		}
 	}
 	return nil
+}
+
+// between returns how much two boxes overlap.
+func (s *suppression) between(i, j int) float32 {
+	if s.overlapOf != nil {
+		return s.overlapOf(i, j)
+	}
+	return overlap(s.boxes(i), s.boxes(j))
 }
 
 // scalar returns input i, one float.

@@ -5,6 +5,7 @@ package image
 import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/tensor"
 )
 
 // Kernels returns the family's table.
@@ -33,5 +34,28 @@ func Kernels() []engine.Kernel {
 		{Op: "NonMaxSuppressionV4", Run: suppress(4)},
 		{Op: "NonMaxSuppressionV5", Run: suppress(5), Precision: engine.Accumulated},
 		{Op: "CombinedNonMaxSuppression", Run: suppressCombined},
+		{Op: "NonMaxSuppressionWithOverlaps", Run: suppressByOverlaps},
+
+		{Op: "Dilation2D", Types: engine.Types{"T": dilations.Types()}, Run: dilation2D(dilationForward)},
+		{Op: "Dilation2DBackpropInput", Types: engine.Types{"T": dilations.Types()}, Run: dilation2D(dilationToInput), Precision: engine.Accumulated},
+		{Op: "Dilation2DBackpropFilter", Types: engine.Types{"T": dilations.Types()}, Run: dilation2D(dilationToFilter), Precision: engine.Accumulated},
+		{Op: "ExtractImagePatches", Run: extractPatches(2)},
+		{Op: "ExtractVolumePatches", Run: extractPatches(3)},
+		{Op: "CropAndResizeGradImage", Types: engine.Types{"T": cropTypes}, Run: cropGradImage, Precision: engine.Accumulated},
+		{Op: "CropAndResizeGradBoxes", Run: cropGradBoxes, Precision: engine.Accumulated},
+		{Op: "DrawBoundingBoxes", Run: drawBoxes},
+		{Op: "DrawBoundingBoxesV2", Run: drawBoxes},
+		{Op: "ImageProjectiveTransformV2", Types: engine.Types{"dtype": projectors.Types()}, Prepare: prepareProject, Precision: engine.Accumulated},
+		{Op: "ImageProjectiveTransformV3", Types: engine.Types{"dtype": projectors.Types()}, Prepare: prepareProject, Precision: engine.Accumulated},
+		{Op: "ScaleAndTranslate", Run: scaleAndTranslate, Precision: engine.Accumulated},
+		{Op: "ScaleAndTranslateGrad", Run: scaleAndTranslateGrad, Precision: engine.Accumulated},
+		{Op: "NearestNeighbors", Run: nearestNeighbors, Precision: engine.Accumulated},
+
+		{Op: "DecodeJpeg", Prepare: prepareDecode},
+		{Op: "DecodePng", Types: engine.Types{"dtype": {tensor.Uint8, tensor.Uint16}}, Prepare: prepareDecode},
+		{Op: "DecodeGif", Prepare: prepareDecode},
+		{Op: "DecodeBmp", Prepare: prepareDecode},
+		{Op: "DecodeImage", Types: engine.Types{"dtype": {tensor.Float32, tensor.Uint8, tensor.Uint16}}, Prepare: prepareDecode},
+		{Op: "ExtractJpegShape", Run: extractShape},
 	}
 }

@@ -5,6 +5,7 @@ package raw
 import (
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
 )
 
 // AdjustContrast emits TensorFlow's op AdjustContrast and returns its output.
@@ -74,9 +75,270 @@ func CropAndResize(s *ops.Scope, image ops.Input, boxes ops.Input, boxInd ops.In
 	return s.Emit1("CropAndResize", as, image, boxes, boxInd, cropSize)
 }
 
+// CropAndResizeGradBoxesOptions are the attributes of [CropAndResizeGradBoxes] that have defaults.
+type CropAndResizeGradBoxesOptions struct {
+	// Method is method. Default: "bilinear".
+	Method Opt[string]
+}
+
+// CropAndResizeGradBoxes emits TensorFlow's op CropAndResizeGradBoxes and returns its output.
+// A nil o means the defaults.
+func CropAndResizeGradBoxes(s *ops.Scope, grads ops.Input, image ops.Input, boxes ops.Input, boxInd ops.Input, o *CropAndResizeGradBoxesOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Method.set {
+			as = append(as, graph.String("method", o.Method.v))
+		}
+	}
+	return s.Emit1("CropAndResizeGradBoxes", as, grads, image, boxes, boxInd)
+}
+
+// CropAndResizeGradImageOptions are the attributes of [CropAndResizeGradImage] that have defaults.
+type CropAndResizeGradImageOptions struct {
+	// Method is method. Default: "bilinear".
+	Method Opt[string]
+}
+
+// CropAndResizeGradImage emits TensorFlow's op CropAndResizeGradImage and returns its output.
+// A nil o means the defaults.
+func CropAndResizeGradImage(s *ops.Scope, grads ops.Input, boxes ops.Input, boxInd ops.Input, imageSize ops.Input, t tensor.DType, o *CropAndResizeGradImageOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("T", t))
+	if o != nil {
+		if o.Method.set {
+			as = append(as, graph.String("method", o.Method.v))
+		}
+	}
+	return s.Emit1("CropAndResizeGradImage", as, grads, boxes, boxInd, imageSize)
+}
+
+// DecodeBmpOptions are the attributes of [DecodeBmp] that have defaults.
+type DecodeBmpOptions struct {
+	// Channels is channels. Default: 0.
+	Channels int64
+}
+
+// DecodeBmp emits TensorFlow's op DecodeBmp and returns its output.
+// A nil o means the defaults.
+func DecodeBmp(s *ops.Scope, contents ops.Input, o *DecodeBmpOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Channels != 0 {
+			as = append(as, graph.Int("channels", o.Channels))
+		}
+	}
+	return s.Emit1("DecodeBmp", as, contents)
+}
+
+// DecodeGif emits TensorFlow's op DecodeGif and returns its output.
+func DecodeGif(s *ops.Scope, contents ops.Input) *ops.Value {
+	return s.Emit1("DecodeGif", nil, contents)
+}
+
+// DecodeImageOptions are the attributes of [DecodeImage] that have defaults.
+type DecodeImageOptions struct {
+	// Channels is channels. Default: 0.
+	Channels int64
+	// Dtype is dtype. Default: uint8.
+	Dtype tensor.DType
+	// ExpandAnimations is expand_animations. Default: true.
+	ExpandAnimations Opt[bool]
+}
+
+// DecodeImage emits TensorFlow's op DecodeImage and returns its output.
+// A nil o means the defaults.
+func DecodeImage(s *ops.Scope, contents ops.Input, o *DecodeImageOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Channels != 0 {
+			as = append(as, graph.Int("channels", o.Channels))
+		}
+		if o.Dtype != 0 {
+			as = append(as, graph.Type("dtype", o.Dtype))
+		}
+		if o.ExpandAnimations.set {
+			as = append(as, graph.Bool("expand_animations", o.ExpandAnimations.v))
+		}
+	}
+	return s.Emit1("DecodeImage", as, contents)
+}
+
+// DecodeJpegOptions are the attributes of [DecodeJpeg] that have defaults.
+type DecodeJpegOptions struct {
+	// Channels is channels. Default: 0.
+	Channels int64
+	// Ratio is ratio. Default: 1.
+	Ratio Opt[int64]
+	// FancyUpscaling is fancy_upscaling. Default: true.
+	FancyUpscaling Opt[bool]
+	// TryRecoverTruncated is try_recover_truncated. Default: false.
+	TryRecoverTruncated bool
+	// AcceptableFraction is acceptable_fraction. Default: 1.
+	AcceptableFraction Opt[float64]
+	// DctMethod is dct_method. Default: "".
+	DctMethod string
+}
+
+// DecodeJpeg emits TensorFlow's op DecodeJpeg and returns its output.
+// A nil o means the defaults.
+func DecodeJpeg(s *ops.Scope, contents ops.Input, o *DecodeJpegOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Channels != 0 {
+			as = append(as, graph.Int("channels", o.Channels))
+		}
+		if o.Ratio.set {
+			as = append(as, graph.Int("ratio", o.Ratio.v))
+		}
+		if o.FancyUpscaling.set {
+			as = append(as, graph.Bool("fancy_upscaling", o.FancyUpscaling.v))
+		}
+		if o.TryRecoverTruncated {
+			as = append(as, graph.Bool("try_recover_truncated", o.TryRecoverTruncated))
+		}
+		if o.AcceptableFraction.set {
+			as = append(as, graph.Float("acceptable_fraction", o.AcceptableFraction.v))
+		}
+		if o.DctMethod != "" {
+			as = append(as, graph.String("dct_method", o.DctMethod))
+		}
+	}
+	return s.Emit1("DecodeJpeg", as, contents)
+}
+
+// DecodePngOptions are the attributes of [DecodePng] that have defaults.
+type DecodePngOptions struct {
+	// Channels is channels. Default: 0.
+	Channels int64
+	// Dtype is dtype. Default: uint8.
+	Dtype tensor.DType
+}
+
+// DecodePng emits TensorFlow's op DecodePng and returns its output.
+// A nil o means the defaults.
+func DecodePng(s *ops.Scope, contents ops.Input, o *DecodePngOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Channels != 0 {
+			as = append(as, graph.Int("channels", o.Channels))
+		}
+		if o.Dtype != 0 {
+			as = append(as, graph.Type("dtype", o.Dtype))
+		}
+	}
+	return s.Emit1("DecodePng", as, contents)
+}
+
+// Dilation2D emits TensorFlow's op Dilation2D and returns its output.
+func Dilation2D(s *ops.Scope, input ops.Input, filter ops.Input, strides []int64, rates []int64, padding Padding) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.Ints("rates", rates...), graph.String("padding", string(padding)))
+	return s.Emit1("Dilation2D", as, input, filter)
+}
+
+// Dilation2DBackpropFilter emits TensorFlow's op Dilation2DBackpropFilter and returns its output.
+func Dilation2DBackpropFilter(s *ops.Scope, input ops.Input, filter ops.Input, outBackprop ops.Input, strides []int64, rates []int64, padding Padding) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.Ints("rates", rates...), graph.String("padding", string(padding)))
+	return s.Emit1("Dilation2DBackpropFilter", as, input, filter, outBackprop)
+}
+
+// Dilation2DBackpropInput emits TensorFlow's op Dilation2DBackpropInput and returns its output.
+func Dilation2DBackpropInput(s *ops.Scope, input ops.Input, filter ops.Input, outBackprop ops.Input, strides []int64, rates []int64, padding Padding) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.Ints("rates", rates...), graph.String("padding", string(padding)))
+	return s.Emit1("Dilation2DBackpropInput", as, input, filter, outBackprop)
+}
+
+// DrawBoundingBoxes emits TensorFlow's op DrawBoundingBoxes and returns its output.
+func DrawBoundingBoxes(s *ops.Scope, images ops.Input, boxes ops.Input) *ops.Value {
+	return s.Emit1("DrawBoundingBoxes", nil, images, boxes)
+}
+
+// DrawBoundingBoxesV2 emits TensorFlow's op DrawBoundingBoxesV2 and returns its output.
+func DrawBoundingBoxesV2(s *ops.Scope, images ops.Input, boxes ops.Input, colors ops.Input) *ops.Value {
+	return s.Emit1("DrawBoundingBoxesV2", nil, images, boxes, colors)
+}
+
+// ExtractImagePatches emits TensorFlow's op ExtractImagePatches and returns its output.
+func ExtractImagePatches(s *ops.Scope, images ops.Input, ksizes []int64, strides []int64, rates []int64, padding Padding) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksizes", ksizes...), graph.Ints("strides", strides...), graph.Ints("rates", rates...), graph.String("padding", string(padding)))
+	return s.Emit1("ExtractImagePatches", as, images)
+}
+
+// ExtractJpegShapeOptions are the attributes of [ExtractJpegShape] that have defaults.
+type ExtractJpegShapeOptions struct {
+	// OutputType is output_type. Default: int32.
+	OutputType tensor.DType
+}
+
+// ExtractJpegShape emits TensorFlow's op ExtractJpegShape and returns its output.
+// A nil o means the defaults.
+func ExtractJpegShape(s *ops.Scope, contents ops.Input, o *ExtractJpegShapeOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutputType != 0 {
+			as = append(as, graph.Type("output_type", o.OutputType))
+		}
+	}
+	return s.Emit1("ExtractJpegShape", as, contents)
+}
+
+// ExtractVolumePatches emits TensorFlow's op ExtractVolumePatches and returns its output.
+func ExtractVolumePatches(s *ops.Scope, input ops.Input, ksizes []int64, strides []int64, padding Padding) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksizes", ksizes...), graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	return s.Emit1("ExtractVolumePatches", as, input)
+}
+
 // HSVToRGB emits TensorFlow's op HSVToRGB and returns its output.
 func HSVToRGB(s *ops.Scope, images ops.Input) *ops.Value {
 	return s.Emit1("HSVToRGB", nil, images)
+}
+
+// ImageProjectiveTransformV2Options are the attributes of [ImageProjectiveTransformV2] that have defaults.
+type ImageProjectiveTransformV2Options struct {
+	// FillMode is fill_mode. Default: "CONSTANT".
+	FillMode Opt[string]
+}
+
+// ImageProjectiveTransformV2 emits TensorFlow's op ImageProjectiveTransformV2 and returns its output.
+// A nil o means the defaults.
+func ImageProjectiveTransformV2(s *ops.Scope, images ops.Input, transforms ops.Input, outputShape ops.Input, interpolation string, o *ImageProjectiveTransformV2Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("interpolation", interpolation))
+	if o != nil {
+		if o.FillMode.set {
+			as = append(as, graph.String("fill_mode", o.FillMode.v))
+		}
+	}
+	return s.Emit1("ImageProjectiveTransformV2", as, images, transforms, outputShape)
+}
+
+// ImageProjectiveTransformV3Options are the attributes of [ImageProjectiveTransformV3] that have defaults.
+type ImageProjectiveTransformV3Options struct {
+	// FillMode is fill_mode. Default: "CONSTANT".
+	FillMode Opt[string]
+}
+
+// ImageProjectiveTransformV3 emits TensorFlow's op ImageProjectiveTransformV3 and returns its output.
+// A nil o means the defaults.
+func ImageProjectiveTransformV3(s *ops.Scope, images ops.Input, transforms ops.Input, outputShape ops.Input, fillValue ops.Input, interpolation string, o *ImageProjectiveTransformV3Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("interpolation", interpolation))
+	if o != nil {
+		if o.FillMode.set {
+			as = append(as, graph.String("fill_mode", o.FillMode.v))
+		}
+	}
+	return s.Emit1("ImageProjectiveTransformV3", as, images, transforms, outputShape, fillValue)
+}
+
+// NearestNeighbors emits TensorFlow's op NearestNeighbors and returns its outputs.
+func NearestNeighbors(s *ops.Scope, points ops.Input, centers ops.Input, k ops.Input) (nearestCenterIndices, nearestCenterDistances *ops.Value) {
+	out := s.EmitN(2, "NearestNeighbors", nil, points, centers, k)
+	return out[0], out[1]
 }
 
 // NonMaxSuppressionOptions are the attributes of [NonMaxSuppression] that have defaults.
@@ -143,6 +405,11 @@ func NonMaxSuppressionV5(s *ops.Scope, boxes ops.Input, scores ops.Input, maxOut
 	}
 	out := s.EmitN(3, "NonMaxSuppressionV5", as, boxes, scores, maxOutputSize, iouThreshold, scoreThreshold, softNmsSigma)
 	return out[0], out[1], out[2]
+}
+
+// NonMaxSuppressionWithOverlaps emits TensorFlow's op NonMaxSuppressionWithOverlaps and returns its output.
+func NonMaxSuppressionWithOverlaps(s *ops.Scope, overlaps ops.Input, scores ops.Input, maxOutputSize ops.Input, overlapThreshold ops.Input, scoreThreshold ops.Input) *ops.Value {
+	return s.Emit1("NonMaxSuppressionWithOverlaps", nil, overlaps, scores, maxOutputSize, overlapThreshold, scoreThreshold)
 }
 
 // RGBToHSV emits TensorFlow's op RGBToHSV and returns its output.
@@ -304,4 +571,50 @@ func ResizeNearestNeighborGrad(s *ops.Scope, grads ops.Input, size ops.Input, o 
 		}
 	}
 	return s.Emit1("ResizeNearestNeighborGrad", as, grads, size)
+}
+
+// ScaleAndTranslateOptions are the attributes of [ScaleAndTranslate] that have defaults.
+type ScaleAndTranslateOptions struct {
+	// KernelType is kernel_type. Default: "lanczos3".
+	KernelType Opt[string]
+	// Antialias is antialias. Default: true.
+	Antialias Opt[bool]
+}
+
+// ScaleAndTranslate emits TensorFlow's op ScaleAndTranslate and returns its output.
+// A nil o means the defaults.
+func ScaleAndTranslate(s *ops.Scope, images ops.Input, size ops.Input, scale ops.Input, translation ops.Input, o *ScaleAndTranslateOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.KernelType.set {
+			as = append(as, graph.String("kernel_type", o.KernelType.v))
+		}
+		if o.Antialias.set {
+			as = append(as, graph.Bool("antialias", o.Antialias.v))
+		}
+	}
+	return s.Emit1("ScaleAndTranslate", as, images, size, scale, translation)
+}
+
+// ScaleAndTranslateGradOptions are the attributes of [ScaleAndTranslateGrad] that have defaults.
+type ScaleAndTranslateGradOptions struct {
+	// KernelType is kernel_type. Default: "lanczos3".
+	KernelType Opt[string]
+	// Antialias is antialias. Default: true.
+	Antialias Opt[bool]
+}
+
+// ScaleAndTranslateGrad emits TensorFlow's op ScaleAndTranslateGrad and returns its output.
+// A nil o means the defaults.
+func ScaleAndTranslateGrad(s *ops.Scope, grads ops.Input, originalImage ops.Input, scale ops.Input, translation ops.Input, o *ScaleAndTranslateGradOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.KernelType.set {
+			as = append(as, graph.String("kernel_type", o.KernelType.v))
+		}
+		if o.Antialias.set {
+			as = append(as, graph.Bool("antialias", o.Antialias.v))
+		}
+	}
+	return s.Emit1("ScaleAndTranslateGrad", as, grads, originalImage, scale, translation)
 }

@@ -1,0 +1,143 @@
+package shape
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/graph"
+)
+
+// pictureRule tells what the attributes tell of a decoded image.
+func pictureRule(c *Inference) error {
+	if err := c.atLeast(1); err != nil {
+		return err
+	}
+	if err := c.scalar(0); err != nil {
+		return err
+	}
+	channels := graph.NewDim()
+	switch n := c.Attrs.Int("channels", 0); {
+	case n < 0:
+		return fmt.Errorf("channels must be non-negative, got %d", n)
+	case n > 0:
+		channels = int(n)
+	}
+	switch c.Op {
+	case "ExtractJpegShape":
+		c.setDims(0, 3)
+	case "DecodeGif":
+		c.setDims(0, graph.NewDim(), graph.NewDim(), graph.NewDim(), 3)
+	case "DecodeImage":
+		if c.Attrs.Has("expand_animations") && !c.Attrs.Bool("expand_animations") {
+			c.setDims(0, graph.NewDim(), graph.NewDim(), channels)
+		}
+	default:
+		c.setDims(0, graph.NewDim(), graph.NewDim(), channels)
+	}
+	return nil
+}
+
+// like gives output 0 the shape of an input.
+func like(i int) Rule {
+	return func(c *Inference) error {
+		if err := c.atLeast(i + 1); err != nil {
+			return err
+		}
+		c.set(0, c.shape(i))
+		return nil
+	}
+}
+
+func transformed(c *Inference) error {
+	if err := c.atLeast(3); err != nil {
+		return err
+	}
+	x, err := c.ranked(0, 4)
+	if err != nil {
+		return err
+	}
+	size, err := c.sizes(2, "the size")
+	if err != nil {
+		return err
+	}
+	if size, err = size.WithRank(2); err == nil {
+		c.setDims(0, x.Dim(0), size.Dim(0), size.Dim(1), x.Dim(3))
+	}
+	return err
+}
+
+func drawnBoxes(c *Inference) error {
+	if err := c.atLeast(2); err != nil {
+		return err
+	}
+	s, err := c.minRank(0, 3)
+	if err == nil {
+		c.set(0, s)
+	}
+	return err
+}
+
+func scaled(c *Inference) error {
+	if err := c.need(4); err != nil {
+		return err
+	}
+	x, err := c.ranked(0, 4)
+	if err != nil {
+		return err
+	}
+	size, err := c.sizes(1, "the size")
+	if err != nil {
+		return err
+	}
+	if size, err = size.WithRank(2); err == nil {
+		c.setDims(0, x.Dim(0), size.Dim(0), size.Dim(1), x.Dim(3))
+	}
+	return err
+}
+
+func cropGradImage(c *Inference) error {
+	if err := c.need(4); err != nil {
+		return err
+	}
+	size, err := c.sizes(3, "the images' size")
+	if err != nil {
+		return err
+	}
+	if size, err = size.WithRank(4); err == nil {
+		c.set(0, size)
+	}
+	return err
+}
+
+func cropGradBoxes(c *Inference) error {
+	if err := c.need(4); err != nil {
+		return err
+	}
+	s, err := c.ranked(2, 2)
+	if err == nil {
+		c.set(0, s)
+	}
+	return err
+}
+
+func suppressByOverlaps(c *Inference) error {
+	if err := c.need(5); err != nil {
+		return err
+	}
+	c.setDims(0, graph.NewDim())
+	return nil
+}
+
+func nearestNeighbors(c *Inference) error {
+	if err := c.need(3); err != nil {
+		return err
+	}
+	p, err := c.ranked(0, 2)
+	if err != nil {
+		return err
+	}
+	n := graph.NewDim()
+	for i := range c.Out {
+		c.setDims(i, p.Dim(0), n)
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package image
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/png"
+	"strings"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// decodePNG decodes a PNG image with the standard library, and makes of it what
+// libpng makes: the channels that are asked for, or those of the file.
+func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
+	bad := func(err error) error { return fmt.Errorf("invalid PNG data, size %d: %w", len(s), err) }
+	if len(s) < 29 {
+		return nil, bad(errors.New("it ends early"))
+	}
+	o, err := png.DecodeConfig(strings.NewReader(s))
+	if err != nil {
+		return nil, bad(err)
+	}
+	channels := d.channels
+	if channels == 0 {
+		channels = map[byte]int{0: 1, 2: 3, 3: 3, 4: 2, 6: 4}[s[25]]
+	}
+	if d.op == "DecodeGif" {
+		channels = 3
+	}
+	if channels == 1 && s[25]&2 != 0 {
+		return nil, errors.New("a PNG image of colours can't be decoded to gray; ask for 3 channels and weigh them")
+	}
+	wide := d.dtype != tensor.Uint8
+	each := 4
+	if wide {
+		each = 8
+	}
+	if err := affordable(c, 1, o.Height, o.Width, each); err != nil {
+		return nil, err
+	}
+	// Deflate makes no more than 1032 bytes of one, and a row takes a byte at least.
+	if rows, bits := int64(o.Height), int64(o.Width)*int64(s[24])*map[byte]int64{0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[s[25]]; rows*(1+bits/8) > 1032*int64(len(s)) {
+		return nil, bad(fmt.Errorf("it is too short for %d×%d pixels", o.Width, o.Height))
+	}
+	img, err := png.Decode(strings.NewReader(s))
+	if err != nil {
+		return nil, bad(err)
+	}
+	if p, ok := img.(*image.Paletted); ok && d.channels == 0 {
+		for _, v := range p.Palette {
+			if _, _, _, a := v.RGBA(); a != 0xffff {
+				channels = 4
+			}
+		}
+	}
+	p := &picture{frames: 1, h: o.Height, w: o.Width, c: channels}
+	if wide {
+		p.words = make([]uint16, p.h*p.w*channels)
+	} else {
+		p.bytes = make([]byte, p.h*p.w*channels)
+	}
+	deep := s[24] == 16
+	at := pixelsOf(img)
+	for i := range p.h * p.w {
+		v := at(i%p.w, i/p.w)
+		if !deep || !wide {
+			for k := range v {
+				v[k] >>= 8 // libpng takes the upper byte
+			}
+		}
+		if channels < 3 {
+			v = [4]uint16{v[0], v[3]}
+		}
+		for k, x := range v[:channels] {
+			switch {
+			case !wide:
+				p.bytes[i*channels+k] = byte(x)
+			case deep:
+				p.words[i*channels+k] = x
+			default:
+				p.words[i*channels+k] = x<<8 | x
+			}
+		}
+	}
+	return p, nil
+}
+
+// pixelsOf returns what reads red, green, blue and opacity, 16 bits each, the
+// colours not multiplied with the opacity.
+func pixelsOf(img image.Image) func(x, y int) [4]uint16 {
+	at := func(x, y int) color.Color { return img.At(x, y) }
+	return func(x, y int) [4]uint16 {
+		switch v := at(x, y).(type) {
+		case color.NRGBA:
+			return [4]uint16{uint16(v.R) * 257, uint16(v.G) * 257, uint16(v.B) * 257, uint16(v.A) * 257}
+		case color.NRGBA64:
+			return [4]uint16{v.R, v.G, v.B, v.A}
+		default:
+			r, g, b, a := v.RGBA()
+			return [4]uint16{uint16(r), uint16(g), uint16(b), uint16(a)}
+		}
+	}
+}
+
+// decodeGIF decodes the frames of a GIF image, each drawn over the one before.
+func (d *decoding) decodeGIF(c *engine.Call, s string) (*picture, error) {
+	if d.channels != 0 && d.channels != 3 {
+		return nil, fmt.Errorf("channels must be 0 or 3 for GIF, but got %d", d.channels)
+	}
+	bad := func(err error) error { return fmt.Errorf("invalid GIF data (size %d): %w", len(s), err) }
+	o, err := gif.DecodeConfig(strings.NewReader(s))
+	if err != nil {
+		return nil, bad(err)
+	}
+	// Each frame costs a few bytes of the file at least, and up to a canvas of
+	// memory.
+	if err := affordable(c, 1, o.Height, o.Width, 3); err != nil {
+		return nil, err
+	}
+	if o.Width == 0 || o.Height == 0 {
+		return nil, bad(errors.New("it has no pixels"))
+	}
+	all, err := gif.DecodeAll(strings.NewReader(s))
+	if err != nil {
+		return nil, bad(err)
+	}
+	n := len(all.Image)
+	if d.op == "DecodeImage" && !d.expand {
+		n = 1
+	} else if n > 1 && d.op != "DecodeGif" && d.op != "DecodeImage" {
+		return nil, fmt.Errorf("got %d frames, but animated gifs can only be decoded by DecodeGif or DecodeImage", n)
+	}
+	if err := affordable(c, n, o.Height, o.Width, 3); err != nil {
+		return nil, err
+	}
+	size := o.Height * o.Width * 3
+	p := &picture{frames: n, h: o.Height, w: o.Width, c: 3, bytes: make([]byte, n*size), moves: true}
+	for k, f := range all.Image[:n] {
+		to := p.bytes[k*size:][:size]
+		if k > 0 {
+			copy(to, p.bytes[(k-1)*size:])
+		}
+		b := f.Bounds().Intersect(image.Rect(0, 0, o.Width, o.Height))
+		for y := b.Min.Y; y < b.Max.Y; y++ {
+			for x := b.Min.X; x < b.Max.X; x++ {
+				if v, ok := f.At(x, y).(color.RGBA); ok && v.A != 0 {
+					copy(to[(y*o.Width+x)*3:], []byte{v.R, v.G, v.B})
+				}
+			}
+		}
+	}
+	return p, nil
+}
