@@ -10,7 +10,10 @@ func Zeta(x, q float64) float64 {
 	case x == 1:
 		return math.Inf(1)
 	case q <= 0 && q == math.Floor(q):
-		return math.Inf(1)
+		if math.Mod(x, 2) == 0 || math.IsInf(x, 1) {
+			return math.Inf(1) // the pole has one sign for even x alone
+		}
+		return math.NaN()
 	case q <= 0 && x != math.Floor(x):
 		return math.NaN()
 	}
@@ -182,6 +185,9 @@ func (g Gamma) Upper(a, x float64) float64 {
 
 // LowerByA returns the derivative of Lower by a.
 func (g Gamma) LowerByA(a, x float64) float64 {
+	if x == 0 {
+		return 0 // Lower is 0 there for all a
+	}
 	if y, ok := edge(a, x); ok {
 		return y - y // 0, or NaN
 	}
@@ -192,6 +198,9 @@ func (g Gamma) LowerByA(a, x float64) float64 {
 // SampleByA returns the derivative of a sample of the gamma distribution by its
 // shape a, the probability below it held fast.
 func (g Gamma) SampleByA(a, x float64) float64 {
+	if x == 0 {
+		return 0
+	}
 	if y, ok := edge(a, x); ok {
 		return y - y
 	}
