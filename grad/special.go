@@ -62,9 +62,13 @@ var specialRules = map[string]Rule{
 		return ops.Mul(s, dy, overArgument(s, op, "BesselJ0", 0.5))
 	}),
 	"BesselI1e": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
-		slope := overArgument(s, op, "BesselI0e", 0.5)
-		fix := ops.Mul(s, op.Out(0), ops.Sign(s, op.In(0)))
-		return ops.Mul(s, dy, ops.Sub(s, slope, fix))
+		x := op.In(0)
+		zero := ops.Equal(s, x, 0)
+		safe := ops.Where(s, zero, ops.OnesLike(s, x), x)
+		// The terms cancel out for large x: how they are rounded is seen in half precision.
+		by := ops.Add(s, ops.Sign(s, safe), ops.Reciprocal(s, safe))
+		slope := ops.Sub(s, s.Emit1("BesselI0e", nil, safe), ops.Mul(s, op.Out(0), by))
+		return ops.Mul(s, dy, ops.Where(s, zero, ops.Mul(s, 0.5, ops.OnesLike(s, x)), slope))
 	}),
 	"BesselK1": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
 		return ops.Mul(s, dy, ops.Sub(s, ops.Neg(s, s.Emit1("BesselK0", nil, op.In(0))), ops.Div(s, op.Out(0), op.In(0))))
