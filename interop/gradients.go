@@ -2,16 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"math/rand/v2"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -258,169 +252,6 @@ func (g *differentiation) write() error {
 	return all.write(g.dir, lib, arrays)
 }
 
-// compare holds our gradients against what TensorFlow left.
-func (g *differentiation) compare(ctx context.Context) (string, error) {
-	var result struct {
-		Error string
-		Calls []struct {
-			OK    bool
-			Error string
-		}
-	}
-	text, err := os.ReadFile(filepath.Join(g.dir, "result.json"))
-	if err != nil {
-		return "", err
-	}
-	if err := json.Unmarshal(text, &result); err != nil {
-		return "", err
-	}
-	if result.Error != "" || len(result.Calls) != len(g.cases) {
-		return "", fmt.Errorf("TensorFlow: %s", result.Error)
-	}
-	var tally tally
-	var wrong []error
-	for i, d := range g.cases {
-		var theirs error
-		if !result.Calls[i].OK {
-			theirs = errors.New(brief(result.Calls[i].Error))
-		}
-		wrong = append(wrong, d.settle(ctx, filepath.Join(g.dir, d.calls.Calls[0].Outputs), theirs, &tally))
-	}
-	return tally.String(), errors.Join(wrong...)
-}
-
-// brief returns an error of TensorFlow's without the places where it arose.
-func brief(text string) string {
-	var kept []string
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if line != "" && !strings.HasPrefix(line, "File ") && !strings.HasPrefix(line, "Detected at") {
-			kept = append(kept, line)
-		}
-	}
-	text = strings.Join(kept[:min(4, len(kept))], "; ")
-	return text[:min(400, len(text))]
-}
-
-// tally counts what came of the calls of an op.
-type tally struct {
-	calls, gradients int
-	excepted         map[string]int
-}
-
-func (t *tally) except(why string) {
-	if t.excepted == nil {
-		t.excepted = map[string]int{}
-	}
-	t.excepted[why]++
-}
-
-func (t *tally) String() string {
-	parts := []string{fmt.Sprintf("%d gradients of %d calls", t.gradients, t.calls)}
-	if t.calls == 0 {
-		parts = nil
-	}
-	var whys []string
-	for why := range t.excepted {
-		whys = append(whys, why)
-	}
-	sort.Strings(whys)
-	for _, why := range whys {
-		parts = append(parts, fmt.Sprintf("%d without: %s", t.excepted[why], why))
-	}
-	return strings.Join(parts, "; ")
-}
-
-// settle compares one call, or says why it can't be compared.
-func (d *derivative) settle(ctx context.Context, path string, theirs error, t *tally) error {
-	e := gradientExceptions[d.of]
-	switch {
-	case theirs != nil && d.refused != nil:
-		t.except("neither has a gradient")
-		return nil
-	case theirs != nil && e.allows(theirs):
-		t.except(e.onlyHere)
-		return nil
-	case theirs != nil:
-		return fmt.Errorf("%s: TensorFlow: %w", d.name, theirs)
-	case d.refused != nil && e.onlyThere != "":
-		t.except(e.onlyThere)
-		return nil
-	case d.refused != nil:
-		return fmt.Errorf("%s: here: %w", d.name, d.refused)
-	}
-	z, err := readNPZ(path)
-	if err != nil {
-		return err
-	}
-	t.calls++
-	var wrong []error
-	for i, place := range d.by {
-		want, err := z.Read(ctx, fmt.Sprintf("gradient/%d", place))
-		if err != nil {
-			return err
-		}
-		kind, err := z.Read(ctx, fmt.Sprintf("kind/%d", place))
-		if err != nil {
-			return err
-		}
-		word, err := hex.DecodeString(tensor.Values[string](kind)[0])
-		if err != nil {
-			return err
-		}
-		diff := d.differ(d.got[i], want)
-		if diff == "" && d.sliced[i] != (string(word) == "slices") {
-			diff = fmt.Sprintf("slices: %v, TensorFlow's is %s", d.sliced[i], word)
-		}
-		switch {
-		case diff == "":
-			t.gradients++
-		case e.differs != "" && (e.where == nil || e.where(d, place)):
-			t.except(e.differs)
-		default:
-			wrong = append(wrong, fmt.Errorf("%s: by argument %d: %s", d.name, place, diff))
-		}
-	}
-	return errors.Join(wrong...)
-}
-
-// tolerances are how far gradients of a type may be from TensorFlow's, relative to
-// the largest element.
-var tolerances = map[tensor.DType]float64{
-	tensor.Float32: 1e-5, tensor.Complex64: 1e-5, tensor.Float64: 1e-12, tensor.Complex128: 1e-12,
-	tensor.Float16: 4e-3, tensor.BFloat16: 3e-2,
-}
-
-// differ says where our gradient isn't TensorFlow's, as far as the least precise of
-// the types that the program handles can tell.
-func (d *derivative) differ(got, want *tensor.Tensor) string {
-	if !got.Shape().Equal(want.Shape()) {
-		return fmt.Sprintf("the shape is %v, TensorFlow's %v", got.Shape(), want.Shape())
-	}
-	tolerance := tolerances[got.DType()]
-	for _, dy := range d.dys {
-		if dy != nil {
-			tolerance = max(tolerance, tolerances[dy.DType()])
-		}
-	}
-	g, w := parts(got), parts(want)
-	scale := 0.0
-	for _, x := range w {
-		if a := math.Abs(x); !math.IsInf(a, 0) && a > scale {
-			scale = a
-		}
-	}
-	for i := range g {
-		if g[i] == w[i] || math.IsNaN(g[i]) && math.IsNaN(w[i]) {
-			continue
-		}
-		if !(math.Abs(g[i]-w[i]) <= tolerance*scale) {
-			return fmt.Sprintf("element %d is %v, TensorFlow has %v", i, g[i], w[i])
-		}
-	}
-	return ""
-}
-
 func gradientCases(ctx context.Context, r *run) {
 	if r.python == "" {
 		return
@@ -471,6 +302,7 @@ func gradientCases(ctx context.Context, r *run) {
 			p := opProgram(op, fixtures[op][i:i+1], set.Lookup(op).Precision)
 			p.name = fmt.Sprintf("%s %d", op, i)
 			p.flows = gradientExceptions[op].flows
+			p.attrs = f.EngineAttrs(fatal{})
 			calls = append(calls, p)
 		}
 		group("op", op, calls)

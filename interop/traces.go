@@ -41,6 +41,8 @@ type program struct {
 	run   func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value
 	// runWith is run with what with has made.
 	runWith func(s *ops.Scope, with any, vars []*trackable.Variable, in []*ops.Value) []*ops.Value
+	// attrs are those of the op, where the program is one call.
+	attrs graph.Attrs
 	// flows are the outputs into which gradients flow; nil means all.
 	flows []int
 	// tolerance is how far an element may be from TensorFlow's, relative to the
