@@ -12,14 +12,14 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// pngOf returns the head of a PNG image of a size, without pixels.
+// pngOf returns a PNG image of a size that ends where its pixels begin.
 func pngOf(w, h uint32, bits, colours byte) string {
 	head := append([]byte("IHDR"), 0, 0, 0, 0, 0, 0, 0, 0, bits, colours, 0, 0, 0)
 	binary.BigEndian.PutUint32(head[4:], w)
 	binary.BigEndian.PutUint32(head[8:], h)
 	out := append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d"), head...)
 	out = binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(head))
-	return string(out) + "\x00\x00\x00\x00IDAT"
+	return string(out) + "\x00\x00\x00\x08IDAT\x78\x9c" // compressed data, which end early
 }
 
 // bmpOf returns the head of a BMP image of a size, without pixels.
