@@ -475,7 +475,7 @@ def tf1_control():
 
 def tf1_init():
     """Tables made by an init op that reads an asset, as estimators have them."""
-    vocab = "words.txt"
+    vocab = "words.txt"  # in the committed file it is a path of somebody's machine, for cairn scan to find
     with open(vocab, "w") as f:
         f.write("alpha\nbeta\n")
     b = builder("tf1_init")
