@@ -294,11 +294,36 @@ func opPrograms() []*program {
 	set := kernel.All()
 	var out []*program
 	for _, op := range names {
-		if set.Lookup(op) != nil {
+		if set.Lookup(op) != nil && untraced(op) == "" {
 			out = append(out, opProgram(op, fixtures[op], set.Lookup(op).Precision))
 		}
 	}
 	return out
+}
+
+// untraced returns why TensorFlow can't be asked to run a graph with an op, "" where
+// it can.
+func untraced(op string) string {
+	switch op {
+	case "AdjustContrast", "BatchCholesky", "BatchMatrixBandPart", "BatchMatrixDeterminant", "BatchMatrixDiag", "BatchMatrixDiagPart",
+		"BatchMatrixInverse", "BatchMatrixSetDiag", "BatchMatrixSolve", "BatchMatrixTriangularSolve":
+		return "new graphs can't have the op: it has been removed from them"
+	case "CaseFoldUTF8", "NormalizeUTF8", "RegexSplitWithOffsets":
+		return "TensorFlow Text has the op, which isn't installed beside TensorFlow"
+	case "DebugIdentity", "DebugIdentityV3":
+		return "TensorFlow's debugger alone makes the op, with names of tensors"
+	}
+	return ""
+}
+
+// stored returns a tensor as numpy has it, which knows no quantized types.
+func stored(t *tensor.Tensor) *tensor.Tensor {
+	as, ok := map[tensor.DType]tensor.DType{tensor.QInt8: tensor.Int8, tensor.QUint8: tensor.Uint8, tensor.QInt16: tensor.Int16,
+		tensor.QUint16: tensor.Uint16, tensor.QInt32: tensor.Int32}[t.DType()]
+	if !ok {
+		return t
+	}
+	return tensor.Must(tensor.FromBytes(as, t.Bytes(), t.Shape()...))
 }
 
 func opProgram(op string, cases []opfixture.Fixture, precision engine.Precision) *program {
@@ -318,6 +343,9 @@ func opProgram(op string, cases []opfixture.Fixture, precision engine.Precision)
 		for _, k := range f.Undefined {
 			undefined[len(outputScale)+k] = true
 		}
+		if strings.HasPrefix(op, "SparseSegment") && strings.Contains(op, "Grad") && in[1].Len() == 0 {
+			undefined[len(outputScale)] = true // TensorFlow leaves what was in memory where there are no indices
+		}
 		for range f.Out {
 			outputScale = append(outputScale, scale)
 		}
@@ -333,7 +361,7 @@ func opProgram(op string, cases []opfixture.Fixture, precision engine.Precision)
 		if variable {
 			scale = variableScale
 		}
-		return opfixture.Differ(precision, got, want, scale[k])
+		return opfixture.Differ(precision, stored(got), stored(want), scale[k])
 	}
 	var inputs [][]int // by case: places in p.in
 	for _, f := range cases {

@@ -37,8 +37,8 @@ func TestLoadingTakesLittleMoreThanTheWeights(t *testing.T) {
 		loadAndTell(t, dir)
 		return
 	}
-	if runtime.GOOS != "linux" || testing.Short() {
-		t.Skip("200 MB, and a system that tells the largest size of a process")
+	if runtime.GOOS != "linux" || testing.Short() || raceEnabled {
+		t.Skip("200 MB, and a system that tells the largest size of a process, in which the race detector has its own memory")
 	}
 	const n = 50_000_000
 	dir := t.TempDir()
