@@ -192,7 +192,7 @@ func dequantize[T code](c *engine.Call, m *mode) error {
 		return err
 	}
 	if m.name == "MIN_FIRST" && s.n != 1 {
-		return fmt.Errorf("MIN_FIRST mode is not implemented for Dequantize with axis != -1")
+		return fmt.Errorf("the mode MIN_FIRST takes no axis, as in TensorFlow: it has one range for the whole tensor")
 	}
 	d := c.Attrs().Type("dtype", tensor.Float32)
 	if d != tensor.Float32 && d != tensor.BFloat16 {
