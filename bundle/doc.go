@@ -1,5 +1,5 @@
 // Package bundle reads and writes TensorFlow's checkpoint files: TensorBundle
-// (version 2, tensorflow/core/util/tensor_bundle) and, for reading, the single
+// (version 2, tensorflow/core/util/tensor_bundle) and the single
 // table that came before it (version 1, tensor_slice_reader.cc).
 //
 // A [Reader] knows the index and reads tensors when asked, many in parallel

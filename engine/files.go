@@ -31,7 +31,7 @@ func (c *Call) FS() (fs.FS, error) {
 	case f.Write != nil:
 		return f.Write, nil
 	}
-	return nil, fmt.Errorf("%w for reading: run the op under function.Options.Files, or in a saver", ErrNotGranted)
+	return nil, fmt.Errorf("%w for reading: function.Options.Files and savedmodel.LoadOptions.Files grant one, and a saver has one", ErrNotGranted)
 }
 
 // Dir returns the directory that the call may write to.
@@ -39,5 +39,5 @@ func (c *Call) Dir() (vfs.Dir, error) {
 	if f := c.env.Files; f != nil && f.Write != nil {
 		return f.Write, nil
 	}
-	return nil, fmt.Errorf("%w for writing: run the op under function.Options.Files, or in a saver", ErrNotGranted)
+	return nil, fmt.Errorf("%w for writing: function.Options.Files and savedmodel.LoadOptions.Files grant one, and a saver has one", ErrNotGranted)
 }

@@ -286,7 +286,7 @@ func ioRules() map[string]Rule {
 	return map[string]Rule{
 		"SaveV2": named, "RestoreV2": restore, "MergeV2Checkpoints": nothing, "ShardedFilename": scalars, "ShardedFilespec": scalars,
 		"ReadFile": scalars, "WriteFile": nothing, "MatchingFiles": func(c *Inference) error { c.set(0, graph.OfRank(1)); return nil },
-		"Save": nothing, "SaveSlices": nothing, "Restore": nothing, "RestoreSlice": nothing,
+		"Save": nothing, "SaveSlices": nothing, "Restore": restoreOne, "RestoreSlice": restoreOne, "Timestamp": scalarOut,
 		"ScalarSummary": scalarOut, "HistogramSummary": scalarOut, "MergeSummary": scalarOut, "TensorSummaryV2": scalarOut,
 	}
 }
@@ -333,6 +333,26 @@ func restore(c *Inference) error {
 		if s, ok := sliceShape(spec); ok {
 			c.setDims(i, s...)
 		}
+	}
+	return nil
+}
+
+// restoreOne infers the tensor of Restore, which may have any shape, and of
+// RestoreSlice, whose input 2 tells it.
+func restoreOne(c *Inference) error {
+	if err := c.atLeast(2); err != nil {
+		return err
+	}
+	for i := range c.In {
+		if err := c.scalar(i); err != nil {
+			return err
+		}
+	}
+	if len(c.In) < 3 || c.In[2].Value == nil || c.In[2].Value.DType() != tensor.String {
+		return nil
+	}
+	if s, ok := sliceShape(c.In[2].Value.Strings()[0]); ok {
+		c.setDims(0, s...)
 	}
 	return nil
 }

@@ -14,12 +14,25 @@ import (
 // a list of values otherwise. The message may share t's memory.
 func Encode(t *tensor.Tensor) (*pb.TensorProto, error) {
 	d := t.DType()
-	m := &pb.TensorProto{Dtype: pb.DataType(d), TensorShape: EncodeShape(t.Shape())}
+	m := &pb.TensorProto{}
 	if t.Len() > 1 && asContent(d) {
 		m.TensorContent = native(t.Bytes(), d)
-		return m, nil
+	} else {
+		var err error
+		if m, err = EncodeList(t); err != nil {
+			return nil, err
+		}
 	}
-	switch d {
+	m.Dtype, m.TensorShape = pb.DataType(d), EncodeShape(t.Shape())
+	return m, nil
+}
+
+// EncodeList returns a message that has t's elements as a list of values, and
+// neither type nor shape: what checkpoints of version 1 hold. The message may
+// share t's memory.
+func EncodeList(t *tensor.Tensor) (*pb.TensorProto, error) {
+	m := &pb.TensorProto{}
+	switch d := t.DType(); d {
 	case tensor.Float32:
 		m.FloatVal = tensor.Values[float32](t)
 	case tensor.Float64:

@@ -8,6 +8,7 @@ package control
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/tensor"
@@ -43,6 +44,7 @@ func Kernels() []engine.Kernel {
 		{Op: "RefSelect", Run: refSelect},
 		{Op: "ControlTrigger", Run: func(*engine.Call) error { return nil }},
 		{Op: "DeviceIndex", Prepare: deviceIndex},
+		{Op: "Timestamp", Run: timestamp},
 		{Op: "Assert", Prepare: assert},
 		{Op: "Abort", Prepare: abort},
 		{Op: "Print", Prepare: printValues},
@@ -282,6 +284,12 @@ type nothing struct{}
 func (nothing) VariantName() string { return "variant without a value" }
 func (nothing) Escape()             {}
 func (nothing) Free(*engine.Arena)  {}
+
+// timestamp gives the seconds since 1970.
+func timestamp(c *engine.Call) error {
+	c.Set(0, tensor.Scalar(float64(time.Now().UnixMicro())/1e6))
+	return nil
+}
 
 // deviceIndex says which of the devices in a list the op runs on; all run on
 // the CPU. Without a CPU in the list it is the list's length.

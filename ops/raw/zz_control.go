@@ -577,6 +577,11 @@ func SymbolicGradient(s *ops.Scope, input []ops.Input, tout []tensor.DType, f gr
 	return s.Emit("SymbolicGradient", as, input...)
 }
 
+// Timestamp emits TensorFlow's op Timestamp and returns its output.
+func Timestamp(s *ops.Scope) *ops.Value {
+	return s.Emit1("Timestamp", nil)
+}
+
 // WhileOptions are the attributes of [While] that have defaults.
 type WhileOptions struct {
 	// OutputShapes is output_shapes. Default: [].

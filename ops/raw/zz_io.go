@@ -51,11 +51,68 @@ func ReadFile(s *ops.Scope, filename ops.Input) *ops.Value {
 	return s.Emit1("ReadFile", nil, filename)
 }
 
+// RestoreOptions are the attributes of [Restore] that have defaults.
+type RestoreOptions struct {
+	// PreferredShard is preferred_shard. Default: -1.
+	PreferredShard Opt[int64]
+}
+
+// Restore emits TensorFlow's op Restore and returns its output.
+// A nil o means the defaults.
+func Restore(s *ops.Scope, filePattern ops.Input, tensorName ops.Input, dt tensor.DType, o *RestoreOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("dt", dt))
+	if o != nil {
+		if o.PreferredShard.set {
+			as = append(as, graph.Int("preferred_shard", o.PreferredShard.v))
+		}
+	}
+	return s.Emit1("Restore", as, filePattern, tensorName)
+}
+
+// RestoreSliceOptions are the attributes of [RestoreSlice] that have defaults.
+type RestoreSliceOptions struct {
+	// PreferredShard is preferred_shard. Default: -1.
+	PreferredShard Opt[int64]
+}
+
+// RestoreSlice emits TensorFlow's op RestoreSlice and returns its output.
+// A nil o means the defaults.
+func RestoreSlice(s *ops.Scope, filePattern ops.Input, tensorName ops.Input, shapeAndSlice ops.Input, dt tensor.DType, o *RestoreSliceOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("dt", dt))
+	if o != nil {
+		if o.PreferredShard.set {
+			as = append(as, graph.Int("preferred_shard", o.PreferredShard.v))
+		}
+	}
+	return s.Emit1("RestoreSlice", as, filePattern, tensorName, shapeAndSlice)
+}
+
 // RestoreV2 emits TensorFlow's op RestoreV2 and returns its outputs; nil after a failure.
 func RestoreV2(s *ops.Scope, prefix ops.Input, tensorNames ops.Input, shapeAndSlices ops.Input, dtypes []tensor.DType) []*ops.Value {
 	var as graph.Attrs
 	as = append(as, graph.Types("dtypes", dtypes...))
 	return s.Emit("RestoreV2", as, prefix, tensorNames, shapeAndSlices)
+}
+
+// Save emits TensorFlow's op Save and reports whether that went well.
+func Save(s *ops.Scope, filename ops.Input, tensorNames ops.Input, data []ops.Input) bool {
+	var in []ops.Input
+	in = append(in, filename)
+	in = append(in, tensorNames)
+	in = append(in, data...)
+	return s.Emit0("Save", nil, in...)
+}
+
+// SaveSlices emits TensorFlow's op SaveSlices and reports whether that went well.
+func SaveSlices(s *ops.Scope, filename ops.Input, tensorNames ops.Input, shapesAndSlices ops.Input, data []ops.Input) bool {
+	var in []ops.Input
+	in = append(in, filename)
+	in = append(in, tensorNames)
+	in = append(in, shapesAndSlices)
+	in = append(in, data...)
+	return s.Emit0("SaveSlices", nil, in...)
 }
 
 // SaveV2 emits TensorFlow's op SaveV2 and reports whether that went well.
