@@ -176,18 +176,9 @@ func removeCheckpoint(dir vfs.Dir, prefix string) error {
 }
 
 func removeFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bool) error {
-	folder, base := path.Split(prefix)
-	entries, err := fs.ReadDir(dir, path.Clean("./"+folder))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
+	names, err := listFiles(dir, prefix, isFileOf)
+	if err != nil {
 		return err
-	}
-	var names []string
-	for _, e := range entries {
-		if !e.IsDir() && isFileOf(e.Name(), base) {
-			names = append(names, folder+e.Name())
-		}
 	}
 	// The index before the data; ".index" is no file of version 1's.
 	slices.SortStableFunc(names, func(a, b string) int {
@@ -205,6 +196,43 @@ func removeFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bo
 		}
 	}
 	return nil
+}
+
+// listFiles returns the files beside prefix that belong to it, none where there is
+// no such folder.
+func listFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bool) ([]string, error) {
+	folder, base := path.Split(prefix)
+	entries, err := fs.ReadDir(dir, path.Clean("./"+folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && isFileOf(e.Name(), base) {
+			names = append(names, folder+e.Name())
+		}
+	}
+	return names, nil
+}
+
+// evict lets the system give up the memory that caches the data of checkpoints
+// that are about to be replaced or deleted.
+func evict(dir vfs.Dir, prefixes ...string) {
+	e, ok := dir.(vfs.Evicter)
+	if !ok {
+		return
+	}
+	for _, prefix := range prefixes {
+		names, _ := listFiles(dir, prefix, func(file, base string) bool {
+			rest, ok := strings.CutPrefix(file, base)
+			return ok && isDataSuffix(rest)
+		})
+		for _, name := range names {
+			e.Evict(name)
+		}
+	}
 }
 
 // isFileOf reports whether file is one of the files of the checkpoint base.

@@ -185,6 +185,7 @@ func (m *Manager) canOpen(e entry) error {
 // the latest. saved tells whether it is; an error besides is of what comes after.
 func (m *Manager) commit(ctx context.Context, e entry, write writeFunc) (saved bool, err error) {
 	there, err := m.hasIndex(e.name)
+	m.evictOutgoing(e, there)
 	switch {
 	case err != nil:
 	case there:
@@ -205,6 +206,23 @@ func (m *Manager) commit(ctx context.Context, e entry, write writeFunc) (saved b
 		}
 	}
 	return true, errors.Join(err, m.sweep())
+}
+
+// evictOutgoing lets the system forget the data of checkpoints that a save as e is
+// about to delete, so far as their number tells. It deletes none.
+func (m *Manager) evictOutgoing(e entry, there bool) {
+	var names []string
+	if there {
+		names = append(names, e.name)
+	}
+	if list := without(m.managed(), e); m.keep.max > 0 {
+		for _, o := range list[:max(0, len(list)+1-m.keep.max)] {
+			if o.name != "" {
+				names = append(names, o.name)
+			}
+		}
+	}
+	evict(m.dir, names...)
 }
 
 // A writeFunc writes a checkpoint to a directory.

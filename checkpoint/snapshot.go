@@ -282,6 +282,7 @@ func (sn *snapshot) write(ctx context.Context, dir vfs.Dir, prefix string, o *wr
 			return err
 		}
 	}
+	evict(dir, prefix) // where there is a checkpoint of that name, its end has come
 	total := int64(0)
 	for _, s := range shards {
 		for _, v := range s {

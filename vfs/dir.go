@@ -27,6 +27,15 @@ type Hinter interface {
 	StartWriteback(off, n int64)
 }
 
+// Evicter is what a [Dir] may have besides: it takes word of a file whose content
+// will soon be replaced or deleted. Like the methods of [Hinter], Evict can't fail.
+type Evicter interface {
+	// Evict gives up the memory in which the system keeps the file's content. What
+	// is written next finds room there; memory that a virtual machine has to get
+	// from its host first can take longer to write to than the disk.
+	Evict(name string)
+}
+
 // Dir is a folder that files can be written to and read back from. Names are
 // slash-separated and relative, as package fs has them. The methods may be
 // called from many goroutines.

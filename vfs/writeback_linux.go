@@ -4,7 +4,10 @@ package vfs
 
 import (
 	"os"
+	"path/filepath"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // osFile is a file of the operating system being written.
@@ -32,4 +35,22 @@ func (f osFile) StartWriteback(off, n int64) {
 		return
 	}
 	raw.Control(func(fd uintptr) { syscall.SyncFileRange(int(fd), off, n, syncFileRangeWrite) })
+}
+
+// Evict implements [Evicter]. What is not on the disk yet stays in memory.
+func (d *osDir) Evict(name string) {
+	p, err := local("evict", name)
+	if err != nil {
+		return
+	}
+	f, err := openRegular(filepath.Join(d.root, p))
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	raw.Control(func(fd uintptr) { _ = unix.Fadvise(int(fd), 0, 0, unix.FADV_DONTNEED) })
 }
