@@ -16,6 +16,7 @@ func imageRules() map[string]Rule {
 		rules(colours, "RGBToHSV", "HSVToRGB"),
 		rules(suppress, "NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3", "NonMaxSuppressionV4", "NonMaxSuppressionV5"),
 		rules(pictureRule, "DecodeJpeg", "DecodePng", "DecodeBmp", "DecodeGif", "DecodeImage", "ExtractJpegShape"),
+		rules(encoded(3), "EncodeJpeg", "EncodeJpegVariableQuality"),
 		rules(transformed, "ImageProjectiveTransformV2", "ImageProjectiveTransformV3"),
 		rules(drawnBoxes, "DrawBoundingBoxes", "DrawBoundingBoxesV2"),
 		map[string]Rule{"Dilation2D": dilation, "Dilation2DBackpropInput": like(0), "Dilation2DBackpropFilter": like(1),

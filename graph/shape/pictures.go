@@ -36,6 +36,25 @@ func pictureRule(c *Inference) error {
 	return nil
 }
 
+// encoded gives one string for an image of a rank, whatever other inputs say.
+func encoded(rank int) Rule {
+	return func(c *Inference) error {
+		if err := c.atLeast(1); err != nil {
+			return err
+		}
+		if _, err := c.ranked(0, rank); err != nil {
+			return err
+		}
+		for i := 1; i < len(c.In); i++ {
+			if err := c.scalar(i); err != nil {
+				return err
+			}
+		}
+		c.setDims(0)
+		return nil
+	}
+}
+
 // like gives output 0 the shape of an input.
 func like(i int) Rule {
 	return func(c *Inference) error {

@@ -260,6 +260,69 @@ func DrawBoundingBoxesV2(s *ops.Scope, images ops.Input, boxes ops.Input, colors
 	return s.Emit1("DrawBoundingBoxesV2", nil, images, boxes, colors)
 }
 
+// EncodeJpegOptions are the attributes of [EncodeJpeg] that have defaults.
+type EncodeJpegOptions struct {
+	// Format is format. Default: "".
+	Format string
+	// Quality is quality. Default: 95.
+	Quality Opt[int64]
+	// Progressive is progressive. Default: false.
+	Progressive bool
+	// OptimizeSize is optimize_size. Default: false.
+	OptimizeSize bool
+	// ChromaDownsampling is chroma_downsampling. Default: true.
+	ChromaDownsampling Opt[bool]
+	// DensityUnit is density_unit. Default: "in".
+	DensityUnit Opt[string]
+	// XDensity is x_density. Default: 300.
+	XDensity Opt[int64]
+	// YDensity is y_density. Default: 300.
+	YDensity Opt[int64]
+	// XmpMetadata is xmp_metadata. Default: "".
+	XmpMetadata string
+}
+
+// EncodeJpeg emits TensorFlow's op EncodeJpeg and returns its output.
+// A nil o means the defaults.
+func EncodeJpeg(s *ops.Scope, image ops.Input, o *EncodeJpegOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Format != "" {
+			as = append(as, graph.String("format", o.Format))
+		}
+		if o.Quality.set {
+			as = append(as, graph.Int("quality", o.Quality.v))
+		}
+		if o.Progressive {
+			as = append(as, graph.Bool("progressive", o.Progressive))
+		}
+		if o.OptimizeSize {
+			as = append(as, graph.Bool("optimize_size", o.OptimizeSize))
+		}
+		if o.ChromaDownsampling.set {
+			as = append(as, graph.Bool("chroma_downsampling", o.ChromaDownsampling.v))
+		}
+		if o.DensityUnit.set {
+			as = append(as, graph.String("density_unit", o.DensityUnit.v))
+		}
+		if o.XDensity.set {
+			as = append(as, graph.Int("x_density", o.XDensity.v))
+		}
+		if o.YDensity.set {
+			as = append(as, graph.Int("y_density", o.YDensity.v))
+		}
+		if o.XmpMetadata != "" {
+			as = append(as, graph.String("xmp_metadata", o.XmpMetadata))
+		}
+	}
+	return s.Emit1("EncodeJpeg", as, image)
+}
+
+// EncodeJpegVariableQuality emits TensorFlow's op EncodeJpegVariableQuality and returns its output.
+func EncodeJpegVariableQuality(s *ops.Scope, images ops.Input, quality ops.Input) *ops.Value {
+	return s.Emit1("EncodeJpegVariableQuality", nil, images, quality)
+}
+
 // ExtractImagePatches emits TensorFlow's op ExtractImagePatches and returns its output.
 func ExtractImagePatches(s *ops.Scope, images ops.Input, ksizes []int64, strides []int64, rates []int64, padding Padding) *ops.Value {
 	var as graph.Attrs

@@ -1,4 +1,5 @@
-// Package jpeg decodes JPEG images to the pixels that libjpeg makes of them,
+// Package jpeg decodes JPEG images to the pixels that libjpeg makes of them, and
+// encodes pixels to the bytes that it writes,
 // bit for bit: with its inverse transforms, its smooth upsampling of colour and
 // its fixed-point colours. The standard library's decoder rounds otherwise.
 //
