@@ -23,7 +23,7 @@ func imageRules() map[string]Rule {
 			"ExtractImagePatches": extractPatches(2), "ExtractVolumePatches": extractPatches(3), "CropAndResizeGradImage": cropGradImage,
 			"CropAndResizeGradBoxes": cropGradBoxes, "NonMaxSuppressionWithOverlaps": suppressByOverlaps, "ScaleAndTranslate": scaled,
 			"ScaleAndTranslateGrad": like(1), "NearestNeighbors": nearestNeighbors},
-		map[string]Rule{"ResizeNearestNeighborGrad": resize, "CropAndResize": cropAndResize, "CombinedNonMaxSuppression": suppressCombined})
+		map[string]Rule{"ResizeNearestNeighborGrad": resize, "EncodePng": encodedEach, "CropAndResize": cropAndResize, "CombinedNonMaxSuppression": suppressCombined})
 }
 
 func resize(c *Inference) error {

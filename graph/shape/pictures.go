@@ -55,6 +55,19 @@ func encoded(rank int) Rule {
 	}
 }
 
+// encodedEach gives a string for each image, the last three dimensions of input 0.
+func encodedEach(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	s, err := c.minRank(0, 3)
+	if err != nil || !s.HasRank() {
+		return err
+	}
+	c.setDims(0, s.Dims()[:s.Rank()-3]...)
+	return nil
+}
+
 // like gives output 0 the shape of an input.
 func like(i int) Rule {
 	return func(c *Inference) error {

@@ -323,6 +323,24 @@ func EncodeJpegVariableQuality(s *ops.Scope, images ops.Input, quality ops.Input
 	return s.Emit1("EncodeJpegVariableQuality", nil, images, quality)
 }
 
+// EncodePngOptions are the attributes of [EncodePng] that have defaults.
+type EncodePngOptions struct {
+	// Compression is compression. Default: -1.
+	Compression Opt[int64]
+}
+
+// EncodePng emits TensorFlow's op EncodePng and returns its output.
+// A nil o means the defaults.
+func EncodePng(s *ops.Scope, image ops.Input, o *EncodePngOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Compression.set {
+			as = append(as, graph.Int("compression", o.Compression.v))
+		}
+	}
+	return s.Emit1("EncodePng", as, image)
+}
+
 // ExtractImagePatches emits TensorFlow's op ExtractImagePatches and returns its output.
 func ExtractImagePatches(s *ops.Scope, images ops.Input, ksizes []int64, strides []int64, rates []int64, padding Padding) *ops.Value {
 	var as graph.Attrs

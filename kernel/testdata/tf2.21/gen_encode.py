@@ -28,4 +28,15 @@ for c in (1, 3):
     for a in [{}, {"progressive": True}, {"optimize_size": True}]:
         case("encode", "EncodeJpeg", [("image", flat)], a)
         case("encode", "EncodeJpeg", [("image", img(60, 70, c, 90))], {**a, "quality": 98})
+for h, w in [(17, 23), (1, 1), (1, 9), (9, 1), (40, 37)]:
+    for c in (1, 2, 3, 4):
+        for top in (255, 65535):
+            for level in (-1, 0, 1, 3, 4, 6, 9) if (h, w, c, top) == (40, 37, 3, 255) else (-1, 2) if h < 40 or c == 2 else (5,):
+                case("encode", "EncodePng", [("image", img(h, w, c, 6, top))], {"compression": level})
+case("encode", "EncodePng", [("image", np.stack([img(6, 5, 3), img(6, 5, 3)])[None])])
+case("encode", "EncodePng", [("image", img(100, 130, 3))])
+for level in (-1, 0, 1, 5, 9):  # more than a window of it, with matches far and near
+    tile = np.tile(img(60, 30, 1, 30), (4, 10, 1))
+    tile[100:, 220:, 0] += np.arange(140, dtype=np.uint8)[:, None]
+    case("encode", "EncodePng", [("image", tile)], {"compression": level})
 write()
