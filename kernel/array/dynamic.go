@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/parts"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -84,7 +85,7 @@ func gatherRows(c *engine.Call) error {
 		return err
 	}
 	for i, k := range at {
-		copyRun(out, x, i*row, int(k)*row, row)
+		parts.Copy(out, x, i*row, int(k)*row, row)
 	}
 	return nil
 }
@@ -132,7 +133,7 @@ func dynamicStitch(c *engine.Call) error {
 	row := shapes.Count(rest)
 	for i, list := range indices {
 		for k, to := range list {
-			copyRun(out, c.In(n+i), int(to)*row, k*row, row)
+			parts.Copy(out, c.In(n+i), int(to)*row, k*row, row)
 		}
 	}
 	return nil
@@ -143,9 +144,9 @@ const maxPartitions = 1 << 16
 
 // dynamicPartition sorts the rows of a tensor to partitions.
 func dynamicPartition(n *engine.Node) (func(*engine.Call) error, error) {
-	parts := n.Attrs.Int("num_partitions", 0)
-	if parts < 1 || parts > maxPartitions {
-		return nil, fmt.Errorf("there are %d partitions", parts)
+	count := n.Attrs.Int("num_partitions", 0)
+	if count < 1 || count > maxPartitions {
+		return nil, fmt.Errorf("there are %d partitions", count)
 	}
 	return func(c *engine.Call) error {
 		if err := c.Need(2); err != nil {
@@ -160,14 +161,14 @@ func dynamicPartition(n *engine.Node) (func(*engine.Call) error, error) {
 		if err != nil {
 			return err
 		}
-		counts := make([]int, parts)
+		counts := make([]int, count)
 		for _, id := range ids {
-			if id < 0 || id >= parts {
-				return fmt.Errorf("partition %d is outside of [0, %d)", id, parts)
+			if id < 0 || id >= count {
+				return fmt.Errorf("partition %d is outside of [0, %d)", id, count)
 			}
 			counts[id]++
 		}
-		out := make([]*tensor.Tensor, parts)
+		out := make([]*tensor.Tensor, count)
 		for i, n := range counts {
 			if out[i], err = c.Alloc(i, x.DType(), append(tensor.Shape{n}, x.Shape()[r:]...)); err != nil {
 				return err
@@ -176,7 +177,7 @@ func dynamicPartition(n *engine.Node) (func(*engine.Call) error, error) {
 		row := shapes.Count(x.Shape()[r:])
 		clear(counts)
 		for k, id := range ids {
-			copyRun(out[id], x, counts[id]*row, k*row, row)
+			parts.Copy(out[id], x, counts[id]*row, k*row, row)
 			counts[id]++
 		}
 		return nil
@@ -200,7 +201,7 @@ func diagPart(c *engine.Call) error {
 	}
 	n := out.Len()
 	for i := range n {
-		copyRun(out, x, i, i*n+i, 1)
+		parts.Copy(out, x, i, i*n+i, 1)
 	}
 	return nil
 }
@@ -221,7 +222,7 @@ func diag(c *engine.Call) error {
 	clear(out.Bytes())
 	n := x.Len()
 	for i := range n {
-		copyRun(out, x, i*n+i, i, 1)
+		parts.Copy(out, x, i*n+i, i, 1)
 	}
 	return nil
 }
@@ -254,7 +255,7 @@ func listDiff(c *engine.Call) error {
 		return err
 	}
 	for k, i := range places {
-		copyRun(out, x, k, int(i), 1)
+		parts.Copy(out, x, k, int(i), 1)
 	}
 	idx, err := tensor.Cast(tensor.Vector(places...), c.Attrs().Type("out_idx", tensor.Int32))
 	if err == nil {

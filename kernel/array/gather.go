@@ -5,6 +5,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/parts"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
@@ -15,59 +16,20 @@ type number interface {
 	tensor.Element
 }
 
-// copyRun copies n elements between tensors of one type.
-func copyRun(dst, src *tensor.Tensor, to, from, n int) {
-	if size := dst.DType().Size(); size > 0 {
-		copy(dst.Bytes()[to*size:(to+n)*size], src.Bytes()[from*size:(from+n)*size])
-		return
-	}
-	copy(dst.Strings()[to:to+n], src.Strings()[from:from+n])
-}
-
 func gather(c *engine.Call) error {
 	if err := c.Need(3); err != nil {
 		return err
 	}
 	x, indices := c.In(0), c.In(1)
-	s, is := x.Shape(), indices.Shape()
 	i, err := shapes.Int(c.In(2), "the axis")
 	if err != nil {
 		return err
 	}
-	axis, err := shape.Axis(i, len(s))
+	axis, err := shape.Axis(i, len(x.Shape()))
 	if err != nil {
 		return err
 	}
-	dims, batch, err := shape.Gather(s, is, axis, c.Attrs().Int("batch_dims", 0))
-	if err != nil {
-		return err
-	}
-	v, err := shapes.AllInts(indices, "the indices")
-	if err != nil {
-		return err
-	}
-	for _, k := range v {
-		if k < 0 || k >= int64(s[axis]) {
-			return fmt.Errorf("index %d is outside of [0, %d)", k, s[axis])
-		}
-	}
-	out, err := c.Alloc(0, x.DType(), dims)
-	if err != nil || out.Len() == 0 {
-		return err
-	}
-	batches, outer := shapes.Count(s[:batch]), shapes.Count(s[batch:axis])
-	n, inner, per := s[axis], shapes.Count(s[axis+1:]), shapes.Count(is[batch:])
-	at := 0
-	for bt := range batches {
-		for o := range outer {
-			base := (bt*outer + o) * n * inner
-			for _, k := range v[bt*per : (bt+1)*per] {
-				copyRun(out, x, at, base+int(k)*inner, inner)
-				at += inner
-			}
-		}
-	}
-	return nil
+	return parts.Gather(c, x, indices, axis, c.Attrs().Int("batch_dims", 0))
 }
 
 // places works out where the index vectors in the last dimension of indices
@@ -128,7 +90,7 @@ func gatherND(c *engine.Call) error {
 	}
 	for i, from := range at {
 		if from >= 0 {
-			copyRun(out, x, i*inner, from, inner)
+			parts.Copy(out, x, i*inner, from, inner)
 		}
 	}
 	return nil
@@ -201,7 +163,7 @@ func oneHot(c *engine.Call) error {
 	inner := shapes.Count(s[axis:])
 	for i, k := range v {
 		if k >= 0 && k < depth {
-			copyRun(out, on, (i/inner*int(depth)+int(k))*inner+i%inner, 0, 1)
+			parts.Copy(out, on, (i/inner*int(depth)+int(k))*inner+i%inner, 0, 1)
 		}
 	}
 	return nil

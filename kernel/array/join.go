@@ -5,6 +5,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/parts"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -99,7 +100,7 @@ func parallelConcat(c *engine.Call) error {
 		if s := c.In(k).Shape(); !s.Equal(row) {
 			return fmt.Errorf("input %d has shape %v, not %v", k, s, row)
 		}
-		copyRun(out, c.In(k), k*n, 0, n)
+		parts.Copy(out, c.In(k), k*n, 0, n)
 	}
 	return nil
 }
@@ -216,7 +217,7 @@ func cut(c *engine.Call, x *tensor.Tensor, sizes []int, axis int) error {
 		}
 		if size := n * inner; !c.Large(outer*size, 0.25) {
 			for i := range outer {
-				copyRun(out, x, i*size, i*s[axis]*inner+at, size)
+				parts.Copy(out, x, i*size, i*s[axis]*inner+at, size)
 			}
 		} else {
 			move(c, out, x, []int{outer, size}, view{strides: []int{size, 1}}, view{at, []int{s[axis] * inner, 1}})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/parts"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -82,7 +83,7 @@ func matrixBandPart(c *engine.Call) error {
 				hi = min(cols, i+int(upper)+1)
 			}
 			if at := (b*rows + i) * cols; lo < hi {
-				copyRun(out, x, at+lo, at+lo, hi-lo)
+				parts.Copy(out, x, at+lo, at+lo, hi-lo)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/parts"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -119,7 +120,7 @@ func vecPermute(c *engine.Call) error {
 	}
 	n := shapes.Count(s[1:])
 	for i := range to {
-		copyRun(out, x, i*n, strings.IndexByte(from, to[i])*n, n)
+		parts.Copy(out, x, i*n, strings.IndexByte(from, to[i])*n, n)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/parts"
 	"github.com/cairnml/cairn/kernel/internal/scatter"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
@@ -76,7 +77,7 @@ func copyOf(c *engine.Call) (*tensor.Tensor, error) {
 	x := c.In(0)
 	out, err := c.AllocOver(0, 0, x.DType(), x.Shape())
 	if err == nil && out != x {
-		copyRun(out, x, 0, 0, x.Len())
+		parts.Copy(out, x, 0, 0, x.Len())
 	}
 	return out, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/parts"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -68,7 +69,7 @@ func uniqueAlong(c *engine.Call) error {
 	}
 	for o := range outer {
 		for k, i := range first {
-			copyRun(out, x, (o*len(first)+k)*inner, (o*n+i)*inner, inner)
+			parts.Copy(out, x, (o*len(first)+k)*inner, (o*n+i)*inner, inner)
 		}
 	}
 	if err := putPlaces(c, 1, place); err != nil || c.Op() != "UniqueWithCountsV2" {

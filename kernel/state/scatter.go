@@ -6,6 +6,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/parts"
 	"github.com/cairnml/cairn/kernel/internal/scatter"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
@@ -127,12 +128,7 @@ func gatherParts(c *engine.Call, x, indices *tensor.Tensor, v *trackable.Variabl
 	}
 	n := shapes.Count(inner)
 	for i, from := range at {
-		if !x.DType().Fixed() {
-			copy(out.Strings()[i*n:(i+1)*n], x.Strings()[from:])
-			continue
-		}
-		w := x.DType().Size()
-		copy(out.Bytes()[i*n*w:(i+1)*n*w], x.Bytes()[from*w:])
+		parts.Copy(out, x, i*n, from, n)
 	}
 	return nil
 }

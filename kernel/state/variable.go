@@ -12,9 +12,8 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/engine"
-	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
-	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/parts"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -116,7 +115,7 @@ func variableShape(c *engine.Call) error {
 	return nil
 }
 
-// resourceGather picks rows of a variable.
+// resourceGather picks rows of a variable, or of each of a batch of its parts.
 func resourceGather(c *engine.Call) error {
 	v, indices, err := target(c)
 	if err != nil {
@@ -127,28 +126,9 @@ func resourceGather(c *engine.Call) error {
 	if x == nil {
 		return errNoValue(v)
 	}
-	s := x.Shape()
-	dims, err := shape.Rows(s, indices.Shape())
-	if err != nil {
-		return fmt.Errorf("%q: %w", v.Name(), err)
-	}
-	rows, err := shapes.AllInts(indices, "the indices")
-	if err != nil {
-		return err
-	}
-	if !x.DType().Fixed() {
-		return fmt.Errorf("isn't defined for %v", x.DType())
-	}
-	out, err := c.Alloc(0, x.DType(), dims)
-	if err != nil {
-		return err
-	}
-	size := shapes.Count(s[1:]) * x.DType().Size()
-	for i, r := range rows {
-		if r < 0 || r >= int64(s[0]) {
-			return fmt.Errorf("index %d is outside of [0, %d)", r, s[0])
-		}
-		copy(out.Bytes()[i*size:(i+1)*size], x.Bytes()[int(r)*size:])
+	batch := c.Attrs().Int("batch_dims", 0)
+	if err := parts.Gather(c, x, indices, int(batch), batch); err != nil {
+		return fmt.Errorf("the variable %q: %w", v.Name(), err)
 	}
 	return nil
 }

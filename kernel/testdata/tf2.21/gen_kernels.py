@@ -431,4 +431,9 @@ for d in F2:
     for k in (0, 1):
         case("edges", "TopKV2", [("input", np.array([1, np.nan, 3, 3, -np.inf, np.inf, 3], np_of(d))), ("k", np.int32(k))])
 
+# Rows of variables of other types, and of each of a batch of parts.
+case("state", "ResourceGather", [("resource", s("a", "", "b", "c", "d", "e", shape=(3, 2))), ("indices", i64(2, 0))], {"dtype": tf.string}, nvars=1)
+case("state", "ResourceGather", [("resource", np.arange(24, dtype=np.float32).reshape(2, 4, 3)), ("indices", np.array([[3, 0], [1, 1]], np.int32))], {"dtype": tf.float32, "batch_dims": 1}, nvars=1)
+case("state", "ResourceGather", [("resource", np.arange(12, dtype=np.int16).reshape(2, 3, 2)), ("indices", np.array([[[0], [1], [1]], [[1], [0], [0]]], np.int64))], {"dtype": tf.int16, "batch_dims": 2}, nvars=1)
+
 write()

@@ -1,0 +1,56 @@
+// Package parts copies parts of tensors, whatever their elements are.
+package parts
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Copy copies n elements between tensors of one type.
+func Copy(dst, src *tensor.Tensor, to, from, n int) {
+	if size := dst.DType().Size(); size > 0 {
+		copy(dst.Bytes()[to*size:(to+n)*size], src.Bytes()[from*size:(from+n)*size])
+		return
+	}
+	copy(dst.Strings()[to:to+n], src.Strings()[from:from+n])
+}
+
+// Gather makes output 0 of the parts of x that indices name along axis, separately
+// for each place in the first batchDims dimensions.
+func Gather(c *engine.Call, x, indices *tensor.Tensor, axis int, batchDims int64) error {
+	s, is := x.Shape(), indices.Shape()
+	dims, batch, err := shape.Gather(s, is, axis, batchDims)
+	if err != nil {
+		return err
+	}
+	v, err := shapes.AllInts(indices, "the indices")
+	if err != nil {
+		return err
+	}
+	for _, k := range v {
+		if k < 0 || k >= int64(s[axis]) {
+			return fmt.Errorf("index %d is outside of [0, %d)", k, s[axis])
+		}
+	}
+	out, err := c.Alloc(0, x.DType(), dims)
+	if err != nil || out.Len() == 0 {
+		return err
+	}
+	batches, outer := shapes.Count(s[:batch]), shapes.Count(s[batch:axis])
+	n, inner, per := s[axis], shapes.Count(s[axis+1:]), shapes.Count(is[batch:])
+	at := 0
+	for bt := range batches {
+		for o := range outer {
+			base := (bt*outer + o) * n * inner
+			for _, k := range v[bt*per : (bt+1)*per] {
+				Copy(out, x, at, base+int(k)*inner, inner)
+				at += inner
+			}
+		}
+	}
+	return nil
+}
