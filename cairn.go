@@ -61,9 +61,9 @@ func List(ctx context.Context, path string, o *ReadOptions) ([]Entry, error) {
 		return nil, err
 	}
 	defer s.Close()
-	out := make([]Entry, len(s.Entries()))
-	for i, e := range s.Entries() {
-		out[i] = Entry(e)
+	out := make([]Entry, 0, s.Entries().Len())
+	for e := range s.Entries().All() {
+		out = append(out, Entry(e))
 	}
 	return out, nil
 }

@@ -3,7 +3,6 @@ package cairn
 import (
 	"context"
 	"io/fs"
-	"slices"
 
 	"github.com/cairnml/cairn/internal/app/inspect"
 	"github.com/cairnml/cairn/internal/app/store"
@@ -61,12 +60,12 @@ func Stat(ctx context.Context, path string, o *StatOptions) ([]Stats, error) {
 	if err != nil {
 		return nil, publicError(err)
 	}
-	entries = slices.DeleteFunc(slices.Clone(entries), func(e store.Entry) bool { return e.Name == store.GraphKey })
+	entries = entries.Keep(func(e store.Entry) bool { return e.Name != store.GraphKey })
 	var done, total int64
-	for _, e := range entries {
+	for e := range entries.All() {
 		total += e.Bytes
 	}
-	var out []Stats
+	out := make([]Stats, 0, entries.Len())
 	err = inspect.StatEach(ctx, s, entries, func(e store.Entry, sum inspect.Stats) {
 		out = append(out, Stats(sum))
 		if done += e.Bytes; o.Progress != nil {

@@ -16,7 +16,8 @@ import (
 // An entryTable holds the entries of an index that is being made. They stay encoded,
 // since an index can have millions and a decoded one takes ten times the memory.
 type entryTable struct {
-	list   []indexRow
+	rows   [][]indexRow // so that growing copies nothing
+	n      int
 	byKey  keyTable
 	arena  []byte
 	sliced map[int32]*slicedRow
@@ -47,7 +48,9 @@ func (t *entryTable) tensor(key string) (s *slicedRow, there bool) {
 }
 
 // key returns the key of an entry.
-func (t *entryTable) key(i int) string { return t.list[i].key }
+func (t *entryTable) key(i int) string { return t.row(i).key }
+
+func (t *entryTable) row(i int) *indexRow { return &t.rows[i>>chunkShift][i&(1<<chunkShift-1)] }
 
 // keep copies b to where it stays.
 func (t *entryTable) keep(b []byte) string {
@@ -61,8 +64,17 @@ func (t *entryTable) keep(b []byte) string {
 
 // add takes up an entry with a new key.
 func (t *entryTable) add(key string, raw []byte) {
-	t.byKey.add(len(t.list), key, t.key)
-	t.list = append(t.list, indexRow{key: key, raw: t.keep(raw)})
+	t.byKey.add(t.n, key, t.key)
+	if t.n>>chunkShift == len(t.rows) {
+		size := 1 << chunkShift
+		if t.n == 0 {
+			size = 16 // most checkpoints are small
+		}
+		t.rows = append(t.rows, make([]indexRow, 0, size))
+	}
+	last := &t.rows[len(t.rows)-1]
+	*last = append(*last, indexRow{key: key, raw: t.keep(raw)})
+	t.n++
 }
 
 // addSliced takes up the entry of a tensor that is stored in slices.
@@ -70,23 +82,23 @@ func (t *entryTable) addSliced(key string, s *slicedRow) {
 	if t.sliced == nil {
 		t.sliced = make(map[int32]*slicedRow)
 	}
-	t.sliced[int32(len(t.list))] = s
+	t.sliced[int32(t.n)] = s
 	t.add(key, nil)
 }
 
 // write writes the index, sorted.
 func (t *entryTable) write(f io.Writer, header *pb.BundleHeaderProto) error {
-	order := make([]int32, len(t.list))
+	order := make([]int32, t.n)
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int { return strings.Compare(t.list[a].key, t.list[b].key) })
+	slices.SortFunc(order, func(a, b int32) int { return strings.Compare(t.key(int(a)), t.key(int(b))) })
 	w := table.NewWriter(f)
 	if err := w.Add(nil, header.Marshal()); err != nil {
 		return err
 	}
 	for _, i := range order {
-		r := &t.list[i]
+		r := t.row(int(i))
 		raw := bytesOf(r.raw)
 		if s := t.sliced[i]; s != nil {
 			raw = slices.Concat(s.head, s.slices, s.tail)

@@ -22,9 +22,9 @@ import (
 // entry stays encoded until it is asked for, since decoded it takes ten times
 // the memory, and an index can have millions.
 type index struct {
-	chunks [][]indexEntry // so that growing copies nothing
+	chunks [][]packedEntry // so that growing copies nothing
 	n      int
-	keys   []byte // where the next keys go
+	arena  []byte // where the next keys and messages go
 	shards int
 
 	sliced map[int]*slicedTensor // by the entry of the tensor
@@ -38,10 +38,18 @@ type index struct {
 	table    keyTable
 }
 
-// indexEntry is one entry as it lies in memory.
+// packedEntry is one entry as it lies in memory: the key, and behind it the
+// message. Two strings would take twice the space.
+type packedEntry struct {
+	bytes    *byte
+	key, raw uint32 // their lengths, of 31 bits
+	at       int64  // where it stands in the index file
+}
+
+// indexEntry is an entry that is looked at.
 type indexEntry struct {
 	key string
-	raw string // the message, in the memory of its block
+	raw string // the message
 	at  int64  // where it stands in the index file
 }
 
@@ -60,18 +68,19 @@ const (
 	keyArena   = 64 << 10
 )
 
-// add takes up an entry; the value must stay as it is.
+// add takes up an entry.
 func (x *index) add(key, value []byte, at int64) {
-	if len(key) > cap(x.keys)-len(x.keys) {
-		x.keys = make([]byte, 0, max(keyArena, len(key)))
+	size := len(key) + len(value)
+	if size > cap(x.arena)-len(x.arena) {
+		x.arena = make([]byte, 0, max(keyArena, size))
 	}
-	n := len(x.keys)
-	x.keys = append(x.keys, key...)
+	n := len(x.arena)
+	x.arena = append(append(x.arena, key...), value...)
 	if x.n>>chunkShift == len(x.chunks) {
-		x.chunks = append(x.chunks, make([]indexEntry, 0, 1<<chunkShift))
+		x.chunks = append(x.chunks, make([]packedEntry, 0, 1<<chunkShift))
 	}
 	last := &x.chunks[len(x.chunks)-1]
-	*last = append(*last, indexEntry{key: view(x.keys[n:]), raw: view(value), at: at})
+	*last = append(*last, packedEntry{bytes: unsafe.SliceData(x.arena[n:]), key: uint32(len(key)), raw: uint32(len(value)), at: at})
 	x.n++
 }
 
@@ -81,12 +90,21 @@ func bytesOf(s string) []byte {
 	return unsafe.Slice(unsafe.StringData(s), len(s))
 }
 
-func (x *index) at(i int) *indexEntry { return &x.chunks[i>>chunkShift][i&(1<<chunkShift-1)] }
+// at returns an entry.
+func (x *index) at(i int) indexEntry {
+	e := x.packed(i)
+	both := unsafe.String(e.bytes, e.key+e.raw)
+	return indexEntry{key: both[:e.key], raw: both[e.key:], at: e.at}
+}
+
+func (x *index) packed(i int) *packedEntry { return &x.chunks[i>>chunkShift][i&(1<<chunkShift-1)] }
+
+func (e *packedEntry) name() string { return unsafe.String(e.bytes, e.key) }
 
 // find looks a key up.
 func (x *index) find(key string) (int, bool) {
 	// Keys that follow each other are mostly asked for one after the other.
-	if next := int(x.found.Load()) + 1; next < x.n && x.at(next).key == key {
+	if next := int(x.found.Load()) + 1; next < x.n && x.key(next) == key {
 		x.found.Store(int32(next))
 		return next, true
 	}
@@ -114,7 +132,7 @@ func (x *index) search(key string) (int, bool) {
 }
 
 // key returns the key of an entry.
-func (x *index) key(i int) string { return x.at(i).key }
+func (x *index) key(i int) string { return x.packed(i).name() }
 
 // tensors returns the number of tensors.
 func (x *index) tensors() int {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -221,6 +222,9 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 			r.index.shards = r.header.NumShards
 			return err
 		}
+		if len(key) > math.MaxInt32 || len(value) > math.MaxInt32 {
+			return bad(offset, "", errors.New("the entry has more than 2 GiB, the most that a message can have"))
+		}
 		_, parts, err := parseRecord(view(key), value, r.header.NumShards, shape)
 		if err != nil {
 			return bad(offset, string(key), err)
@@ -244,7 +248,7 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 }
 
 // entryMemory is what an entry takes in memory beside its bytes.
-const entryMemory = 64
+const entryMemory = 48
 
 func (r *Reader) readHeader(file string, offset int64, value []byte, maxShards int) error {
 	var m pb.BundleHeaderProto
@@ -411,7 +415,7 @@ func (r *Reader) name(k int) string {
 	if r.version == 1 {
 		return r.recs[k].Name
 	}
-	return r.index.at(r.index.tensor(k)).key
+	return r.index.key(r.index.tensor(k))
 }
 
 // Alignment returns the smallest WriterOptions.Alignment with which the pieces of
@@ -468,26 +472,49 @@ func (r *Reader) NamesByPlace() []string {
 			seen[o.owner] = true
 			i = o.owner
 		}
-		names = append(names, x.at(int(i)).key)
+		names = append(names, x.key(int(i)))
 	}
 	// A tensor stored in slices may have none.
 	for k := 0; len(names) < cap(names) && k < r.Len(); k++ {
 		if i := x.tensor(k); x.sliced[i] != nil && !seen[int32(i)] {
-			names = append(names, x.at(i).key)
+			names = append(names, x.key(i))
 		}
 	}
 	return names
 }
 
-// Entries yields the tensors' entries, sorted by name.
+// Entries yields the tensors' entries, sorted by name. Entries that follow each
+// other share a shape that is the same; it must not be changed.
 func (r *Reader) Entries() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
+		var last tensor.Shape // tensors of one shape share it, mostly they follow each other
+		buf := make(tensor.Shape, 0, tensor.MaxRank)
 		for k := range r.Len() {
-			if !yield(r.record(r.tensor(k)).Entry) {
+			e := r.entry(r.tensor(k), buf)
+			if r.version == 2 {
+				if !e.Shape.Equal(last) || last == nil {
+					last = e.Shape.Clone()
+				}
+				e.Shape = last
+			}
+			if !yield(e) {
 				return
 			}
 		}
 	}
+}
+
+// EntryAt returns the entry of tensor number i, of [Reader.Len] in the order of
+// their names.
+func (r *Reader) EntryAt(i int) Entry { return r.entry(r.tensor(i), nil) }
+
+// entry returns the entry number i of the index; shape is as in decodeEntry.
+func (r *Reader) entry(i int, shape tensor.Shape) Entry {
+	if r.version == 1 {
+		return r.recs[i].Entry
+	}
+	rec := r.index.decode(i, shape)
+	return rec.Entry
 }
 
 // Entry finds the entry of the tensor with that name.
@@ -496,11 +523,7 @@ func (r *Reader) Entry(name string) (Entry, bool) {
 	if !ok {
 		return Entry{}, false
 	}
-	if r.version == 1 {
-		return r.recs[i].Entry, true
-	}
-	rec := r.index.decode(i, nil)
-	return rec.Entry, true
+	return r.entry(i, nil), true
 }
 
 // Parts lists where the pieces of a tensor lie: for one stored in slices an

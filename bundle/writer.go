@@ -294,6 +294,7 @@ func (w *Writer) finish(ctx context.Context) error {
 	if err := w.writeIndex(temp); err != nil {
 		return err
 	}
+	w.entries = entryTable{} // they are written; what is read back takes as much again
 	temps := make([]string, len(w.shards))
 	for i, s := range w.shards {
 		temps[i] = s.name

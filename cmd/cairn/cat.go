@@ -116,7 +116,7 @@ func catList(ctx context.Context, a *app, s *store.Store, names []string) ([]sto
 		return s.Select(ctx, names)
 	}
 	var list []store.Selected
-	for _, e := range s.Entries() {
+	for e := range s.Entries().All() {
 		if e.Name != store.GraphKey || a.json {
 			list = append(list, store.Selected{Entry: e})
 		}

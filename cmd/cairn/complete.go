@@ -62,7 +62,7 @@ func completeNames(cmd *cobra.Command, args []string, typed string) ([]string, c
 	}
 	defer s.Close()
 	var out []string
-	for _, e := range s.Entries() {
+	for e := range s.Entries().All() {
 		if name := store.Short(e.Name); strings.HasPrefix(name, typed) && e.Name != store.GraphKey {
 			out = append(out, name+"\t"+e.DType.String()+" "+e.Shape.String())
 		}

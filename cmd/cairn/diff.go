@@ -69,7 +69,7 @@ differ too, and the numbers count. Exits with 1 if anything differs.`,
 
 func printDiff(a *app, x, y *store.Store, list []inspect.Difference) {
 	if len(list) == 0 {
-		fmt.Fprintf(a.out, "no difference in %s\n", inspect.Tensors(len(x.Entries())))
+		fmt.Fprintf(a.out, "no difference in %s\n", inspect.Tensors(x.Entries().Len()))
 		return
 	}
 	paint := func(code, s string) string {

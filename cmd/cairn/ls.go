@@ -40,7 +40,7 @@ what an optimizer keeps.`,
 				return err
 			}
 			if a.json {
-				return a.printJSONList(jsonList(list))
+				return a.printJSONList(list.Len(), func(i int) (any, error) { return list.At(i), nil })
 			}
 			a.sayFound(s)
 			printList(a, list, long)
@@ -59,7 +59,7 @@ func (a *app) sayFound(s *store.Store) {
 	}
 }
 
-func printList(a *app, list []store.Entry, long bool) {
+func printList(a *app, list store.Entries, long bool) {
 	t := &table{head: []string{"NAME", "DTYPE", "SHAPE", "BYTES"}, right: []bool{false, false, false, true}}
 	if long {
 		t.head, t.right = append(t.head, "SHARD", "OFFSET"), append(t.right, true, true)
@@ -80,7 +80,7 @@ func printList(a *app, list []store.Entry, long bool) {
 		return row
 	}
 	t.each = func(yield func([]string) bool) {
-		for _, e := range list {
+		for e := range list.All() {
 			if !yield(row(e)) {
 				return
 			}

@@ -53,34 +53,33 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 			if err != nil {
 				return err
 			}
-			all := make([]inspect.Stats, 0, len(list))
 			var hists []plot.Histogram
 			var done, total int64
 			undrawn := 0
-			for _, e := range list {
+			list = list.Keep(func(e store.Entry) bool { return e.Name != store.GraphKey })
+			for e := range list.All() {
 				total += e.Bytes
 			}
+			all := make([]inspect.Stats, 0, list.Len())
 			bar := a.bytesBar("reading ")
 			defer bar.done()
 			var scratch store.Scratch
-			var plain []store.Entry // drawn are the first; these are summed up together
-			for _, e := range list {
-				if e.Name == store.GraphKey {
-					continue
+			var drawn []store.Entry // the first ones; the others are summed up together
+			plain := list.Keep(func(e store.Entry) bool {
+				n, err := e.Shape.NumElements()
+				switch {
+				case err != nil || picture == "" || !e.DType.Fixed() || n <= 1:
+					return true
+				case len(drawn) == maxPlots:
+					undrawn++
+					return true
 				}
+				drawn = append(drawn, e)
+				return false
+			})
+			for _, e := range drawn {
 				if err := cmd.Context().Err(); err != nil {
 					return err
-				}
-				drawable := false
-				if n, err := e.Shape.NumElements(); err == nil {
-					drawable = picture != "" && e.DType.Fixed() && n > 1
-				}
-				if drawable && len(hists) == maxPlots {
-					undrawn++
-				}
-				if !drawable || len(hists) == maxPlots {
-					plain = append(plain, e)
-					continue
 				}
 				h, err := inspect.HistEntry(cmd.Context(), s, e, &scratch, 50)
 				if err != nil {
@@ -94,7 +93,6 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 				done += e.Bytes
 				bar.update(done, total)
 			}
-			drawn := len(all)
 			err = inspect.StatEach(cmd.Context(), s, plain, func(e store.Entry, sum inspect.Stats) {
 				all = append(all, sum)
 				done += e.Bytes
@@ -103,7 +101,7 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 			if err != nil {
 				return err
 			}
-			if drawn > 0 {
+			if len(drawn) > 0 {
 				slices.SortStableFunc(all, func(a, b inspect.Stats) int { return strings.Compare(a.Name, b.Name) })
 			}
 			bar.done()

@@ -108,7 +108,7 @@ func faultWords(path string, s *store.Store, faults []inspect.Fault) string {
 		words = fmt.Sprintf("%d faults", n)
 	}
 	if bad += len(tensors); bad > 0 && s != nil {
-		words += fmt.Sprintf(", in %d of %s", bad, inspect.Tensors(len(s.Entries())))
+		words += fmt.Sprintf(", in %d of %s", bad, inspect.Tensors(s.Entries().Len()))
 	}
 	return path + ": damaged, " + words
 }

@@ -50,7 +50,7 @@ func Grouped(n int64) string {
 }
 
 // CountOf sums up entries of a store. The object graph isn't counted.
-func CountOf(ctx context.Context, s *store.Store, list []store.Entry) Count {
+func CountOf(ctx context.Context, s *store.Store, list store.Entries) Count {
 	og, err := s.Graph(ctx)
 	if err != nil || og != nil && len(checkGraph(og)) > 0 {
 		og = nil // names tell enough
@@ -58,10 +58,10 @@ func CountOf(ctx context.Context, s *store.Store, list []store.Entry) Count {
 	return countOf(s, og, list)
 }
 
-func countOf(s *store.Store, og *pb.TrackableObjectGraph, list []store.Entry) Count {
+func countOf(s *store.Store, og *pb.TrackableObjectGraph, list store.Entries) Count {
 	var c Count
 	state := stateOf(s, og)
-	for _, e := range list {
+	for e := range list.All() {
 		if e.Name == store.GraphKey {
 			continue
 		}

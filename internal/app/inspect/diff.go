@@ -61,7 +61,7 @@ func Diff(ctx context.Context, a, b *store.Store, o *DiffOptions) ([]Difference,
 	cross := a.Kind != b.Kind && !(a.Kind.IsBundle() && b.Kind.IsBundle())
 	var out []Difference
 	var total, done int64
-	for _, e := range a.Entries() {
+	for e := range a.Entries().All() {
 		total += e.Bytes
 	}
 	x, y := a.Entries(), b.Entries()
@@ -71,35 +71,43 @@ func Diff(ctx context.Context, a, b *store.Store, o *DiffOptions) ([]Difference,
 		out = append(out, d...)
 		return err
 	}
-	for len(x) > 0 || len(y) > 0 {
+	i, j := 0, 0 // the next ones
+	for i < x.Len() || j < y.Len() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		var ex, ey store.Entry
+		if i < x.Len() {
+			ex = x.At(i)
+		}
+		if j < y.Len() {
+			ey = y.At(j)
+		}
 		switch {
-		case len(y) == 0 || len(x) > 0 && x[0].Name < y[0].Name:
-			if !(cross && x[0].Name == store.GraphKey) {
-				out = append(out, Difference{Kind: OnlyInA, Name: x[0].Name, A: describe(x[0])})
+		case j == y.Len() || i < x.Len() && ex.Name < ey.Name:
+			if !(cross && ex.Name == store.GraphKey) {
+				out = append(out, Difference{Kind: OnlyInA, Name: ex.Name, A: describe(ex)})
 			}
-			done += x[0].Bytes
-			x = x[1:]
-		case len(x) == 0 || y[0].Name < x[0].Name:
-			if !(cross && y[0].Name == store.GraphKey) {
-				out = append(out, Difference{Kind: OnlyInB, Name: y[0].Name, B: describe(y[0])})
+			done += ex.Bytes
+			i++
+		case i == x.Len() || ey.Name < ex.Name:
+			if !(cross && ey.Name == store.GraphKey) {
+				out = append(out, Difference{Kind: OnlyInB, Name: ey.Name, B: describe(ey)})
 			}
-			y = y[1:]
+			j++
 		default:
-			if x[0].Name != store.GraphKey {
-				d, comparable := diffEntries(x[0], y[0], cross, o)
+			if ex.Name != store.GraphKey {
+				d, comparable := diffEntries(ex, ey, cross, o)
 				if !comparable {
 					out = append(out, d)
-				} else if pairs.add(x[0], y[0]) {
+				} else if pairs.add(ex, ey) {
 					if err := settle(); err != nil {
 						return nil, err
 					}
 				}
 			}
-			done += x[0].Bytes
-			x, y = x[1:], y[1:]
+			done += ex.Bytes
+			i, j = i+1, j+1
 		}
 		if o.Progress != nil {
 			o.Progress(done, total)

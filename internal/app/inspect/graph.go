@@ -70,7 +70,7 @@ func outside(s *store.Store, og *pb.TrackableObjectGraph) []store.Entry {
 	stems = slices.Compact(stems)
 	var out []store.Entry
 	next := 0
-	for _, e := range s.Entries() { // sorted as the stems are
+	for e := range s.Entries().All() { // sorted as the stems are
 		if held[e.Name] {
 			continue
 		}
@@ -93,7 +93,7 @@ const maxSmall = 256
 func SmallValues(ctx context.Context, s *store.Store) map[string]string {
 	out := map[string]string{}
 	var names []string
-	for _, e := range s.Entries() {
+	for e := range s.Entries().All() {
 		if len(e.Shape) == 0 && e.DType.Fixed() && len(names) < maxSmall {
 			names = append(names, e.Name)
 		}
@@ -150,7 +150,7 @@ const maxNameParts = 64
 func nameGraph(s *store.Store, values map[string]string) *render.Graph {
 	g := &render.Graph{Nodes: []render.Node{{Title: title(s, nil)}}}
 	at := map[string]int{"": 0}
-	for _, e := range s.Entries() {
+	for e := range s.Entries().All() {
 		parent, path := 0, ""
 		parts := strings.SplitN(store.Short(e.Name), "/", maxNameParts)
 		for i, p := range parts {

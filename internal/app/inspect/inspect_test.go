@@ -263,7 +263,7 @@ func TestSumOfSparseTensorIsReadInPieces(t *testing.T) {
 	var c store.Scratch
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	sum, err := StatEntry(context.Background(), s, s.Entries()[0], &c)
+	sum, err := StatEntry(context.Background(), s, s.Entries().At(0), &c)
 	runtime.ReadMemStats(&after)
 	if err != nil || sum.Zeros != 48<<20 || sum.Count != 48<<20 {
 		t.Errorf("%+v, %v", sum, err)

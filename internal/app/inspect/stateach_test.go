@@ -48,7 +48,8 @@ func TestManyTensorsAreSummedUpInFewOpens(t *testing.T) {
 		t.Errorf("files are opened %d times for %d tensors", f.opened, len(got))
 	}
 	var c store.Scratch
-	for i, e := range s.Entries() {
+	for i := range s.Entries().Len() {
+		e := s.Entries().At(i)
 		want, err := StatEntry(t.Context(), s, e, &c)
 		if err != nil {
 			t.Fatal(err)

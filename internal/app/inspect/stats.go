@@ -78,21 +78,23 @@ func StatEntry(ctx context.Context, s *store.Store, e store.Entry, c *store.Scra
 
 // StatEach sums up tensors of a store, small ones read together, and calls done
 // for each in their order.
-func StatEach(ctx context.Context, s *store.Store, list []store.Entry, done func(e store.Entry, sum Stats)) error {
+func StatEach(ctx context.Context, s *store.Store, list store.Entries, done func(e store.Entry, sum Stats)) error {
 	var c store.Scratch
-	for len(list) > 0 {
-		n, bytes := 0, int64(0)
-		for n < len(list) && n < maxPairs && bytes <= maxBatch {
-			if list[n].Bytes <= whole {
-				bytes += list[n].Bytes
+	var batch []store.Entry
+	for at := 0; at < list.Len(); at += len(batch) {
+		batch = batch[:0]
+		for bytes := int64(0); at+len(batch) < list.Len() && len(batch) < maxPairs && bytes <= maxBatch; {
+			e := list.At(at + len(batch))
+			if e.Bytes <= whole {
+				bytes += e.Bytes
 			}
-			n++
+			batch = append(batch, e)
 		}
-		small, err := readSmall(ctx, s, list[:n], func(i int) bool { return list[i].Bytes <= whole })
+		small, err := readSmall(ctx, s, batch, func(i int) bool { return batch[i].Bytes <= whole })
 		if err != nil {
 			return err
 		}
-		for i, e := range list[:n] {
+		for i, e := range batch {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -104,7 +106,6 @@ func StatEach(ctx context.Context, s *store.Store, list []store.Entry, done func
 			}
 			done(e, sum)
 		}
-		list = list[n:]
 	}
 	return nil
 }

@@ -92,10 +92,10 @@ func verify(ctx context.Context, path string, s *store.Store, err error, progres
 	} else {
 		var total, done int64
 		var scratch store.Scratch
-		for _, e := range s.Entries() {
+		for e := range s.Entries().All() {
 			total += e.Bytes
 		}
-		for _, e := range s.Entries() {
+		for e := range s.Entries().All() {
 			if err := ctx.Err(); err != nil {
 				return s, faults, err
 			}

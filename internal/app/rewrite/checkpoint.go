@@ -11,8 +11,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-func writeCheckpoint(ctx context.Context, s *store.Store, list []item, dst string, o *Options, res *Result, step func(item)) error {
-	to := o.target(dst)
+func writeCheckpoint(ctx context.Context, items *list, dst string, o *Options, res *Result, step func(item)) error {
+	s, to := items.s, o.target(dst)
 	if err := to.checkpoint(o.Force); err != nil {
 		return err
 	}
@@ -36,9 +36,9 @@ func writeCheckpoint(ctx context.Context, s *store.Store, list []item, dst strin
 	}
 	defer w.Abort()
 	if layout != nil && len(layout.Shards) > 0 {
-		err = fromLayout(ctx, w, s, list, layout, res, step)
+		err = fromLayout(ctx, w, items, layout, res, step)
 	} else {
-		err = copyItems(ctx, w, s, list, step)
+		err = copyItems(ctx, w, items, step)
 	}
 	if err != nil {
 		return err
@@ -60,11 +60,13 @@ func writeCheckpoint(ctx context.Context, s *store.Store, list []item, dst strin
 
 // copyItems writes items in order. What comes from another bundle unchanged is
 // copied as it stands, so that what this package doesn't know is kept.
-func copyItems(ctx context.Context, w *bundle.Writer, s *store.Store, list []item, step func(item)) error {
+func copyItems(ctx context.Context, w *bundle.Writer, items *list, step func(item)) error {
+	s := items.s
 	r := s.Bundle()
 	shard := 0
 	var scratch store.Scratch
-	for n, i := range list {
+	for n := range items.len() {
+		i := items.at(n)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -92,11 +94,8 @@ func copyItems(ctx context.Context, w *bundle.Writer, s *store.Store, list []ite
 }
 
 // fromLayout writes a checkpoint as a safetensors file's metadata says it was.
-func fromLayout(ctx context.Context, w *bundle.Writer, s *store.Store, list []item, l *store.Layout, res *Result, step func(item)) error {
-	byName := map[string]item{}
-	for _, i := range list {
-		byName[i.from()] = i
-	}
+func fromLayout(ctx context.Context, w *bundle.Writer, items *list, l *store.Layout, res *Result, step func(item)) error {
+	s := items.s
 	var scratch store.Scratch
 	var last struct {
 		name string
@@ -124,7 +123,7 @@ func fromLayout(ctx context.Context, w *bundle.Writer, s *store.Store, list []it
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			i, ok := byName[p.Name]
+			i, ok := items.from(p.Name)
 			if !ok {
 				missing++
 				continue
@@ -150,7 +149,7 @@ func fromLayout(ctx context.Context, w *bundle.Writer, s *store.Store, list []it
 			done[p.Name] = true
 		}
 	}
-	for _, i := range list {
+	for i := range items.all() {
 		if done[i.from()] {
 			continue
 		}

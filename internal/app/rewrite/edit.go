@@ -86,23 +86,23 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 	default:
 		return nil, nil, &SharedError{Path: s.Prefix, Shared: shared}
 	}
-	list, changes, err := edits.apply(s, all, shared)
+	kept, changes, err := edits.apply(s, all, shared)
 	if err != nil {
 		return nil, nil, err
 	}
-	for n := range list {
-		list[n].lossy = o.Lossy
+	for n := range kept {
+		kept[n].lossy = o.Lossy
 	}
 	notes = append(notes, edits.unused(all)...)
 	var og *pb.TrackableObjectGraph
-	if slices.ContainsFunc(list, func(i item) bool { return i.from() == store.GraphKey }) {
+	if slices.ContainsFunc(kept, func(i item) bool { return i.from() == store.GraphKey }) {
 		if og, err = s.DecodeGraph(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
 	if og != nil {
 		e := graphEdit{g: og, names: map[string]string{}}
-		for _, i := range list {
+		for _, i := range kept {
 			e.names[i.from()] = i.name
 		}
 		for _, c := range changes {
@@ -113,18 +113,18 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 		notes = append(notes, e.run()...)
 		if e.changed {
 			raw := string(og.Marshal())
-			for n := range list {
-				if list[n].from() == store.GraphKey {
-					list[n].value = tensor.Scalar(raw)
-					list[n].bytes = int64(len(raw))
+			for n := range kept {
+				if kept[n].from() == store.GraphKey {
+					kept[n].value = tensor.Scalar(raw)
+					kept[n].bytes = int64(len(raw))
 				}
 			}
 		}
 	}
 	if dst == "" {
-		return changes, &Result{Notes: notes}, tryCasts(ctx, s, list)
+		return changes, &Result{Notes: notes}, tryCasts(ctx, s, kept)
 	}
-	res, err := write(ctx, s, list, dst, len(changes) == 0, o)
+	res, err := write(ctx, &list{s: s, items: kept}, dst, len(changes) == 0, o)
 	if err != nil {
 		return changes, nil, err
 	}

@@ -129,7 +129,7 @@ func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Opt
 	}
 	counting := &countingDir{Dir: dir, progress: o.Progress}
 	for _, s := range stores {
-		for _, e := range s.Entries() {
+		for e := range s.Entries().All() {
 			counting.total += e.Bytes
 		}
 	}
@@ -151,7 +151,7 @@ func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Opt
 	for i := range merged.Bundle().Header().NumShards {
 		res.Files = append(res.Files, bundle.DataName(dst, i, merged.Bundle().Header().NumShards))
 	}
-	for _, e := range merged.Entries() {
+	for e := range merged.Entries().All() {
 		res.count(e.Name, e.Bytes)
 	}
 	to.removeStale(res.Files)

@@ -17,17 +17,16 @@ import (
 // maxMetadata bounds the strings that go into a header of at most 100 MB.
 const maxMetadata = 64 << 20
 
-func writeSafetensors(ctx context.Context, s *store.Store, list []item, dst string, whole bool, o *Options, res *Result, step func(item)) error {
+func writeSafetensors(ctx context.Context, items *list, dst string, whole bool, o *Options, res *Result, step func(item)) error {
+	s := items.s
 	l := &store.Layout{Version: 1}
-	if err := describeCheckpoint(s, list, whole, l, o, res); err != nil {
+	if err := describeCheckpoint(items, whole, l, o, res); err != nil {
 		return fmt.Errorf("%s: %w", s.Prefix, err)
 	}
-	var infos []safetensors.Info
+	infos := make([]safetensors.Info, 0, items.len())
 	var scratch store.Scratch
-	byName := map[string]item{}
 	held := 0
-	for _, i := range list {
-		byName[i.name] = i
+	for i := range items.all() {
 		as, ok := store.Carrier(i.dtype)
 		if !ok {
 			if held += int(min(i.bytes, maxMetadata)); held > maxMetadata*3/4 {
@@ -73,7 +72,7 @@ func writeSafetensors(ctx context.Context, s *store.Store, list []item, dst stri
 	}
 	defer f.Abort()
 	err = safetensors.Write(ctx, f, infos, meta, func(ctx context.Context, name string) (*tensor.Tensor, error) {
-		i := byName[name]
+		i, _ := items.named(name)
 		t, err := i.read(ctx, s, &scratch)
 		if err != nil {
 			return nil, err
@@ -90,12 +89,13 @@ func writeSafetensors(ctx context.Context, s *store.Store, list []item, dst stri
 
 // describeCheckpoint puts into l how to write the checkpoint again, and makes
 // sure that this gives the same bytes.
-func describeCheckpoint(s *store.Store, list []item, whole bool, l *store.Layout, o *Options, res *Result) error {
+func describeCheckpoint(items *list, whole bool, l *store.Layout, o *Options, res *Result) error {
+	s := items.s
 	r := s.Bundle()
 	if r == nil {
 		if old := s.Layout(); old != nil {
 			l.Alignment, l.BigEndian = old.Alignment, old.BigEndian
-			l.Shards = renamed(old.Shards, list)
+			l.Shards = renamed(old.Shards, items)
 			if whole {
 				l.Index = old.Index
 			}
@@ -110,15 +110,11 @@ func describeCheckpoint(s *store.Store, list []item, whole bool, l *store.Layout
 	if err != nil {
 		return err
 	}
-	names := map[string]item{}
-	for _, i := range list {
-		names[i.from()] = i
-	}
 	l.BigEndian = r.Header().BigEndian
 	l.Shards = make([][]store.Piece, r.Header().NumShards)
 	why := ""
 	for _, p := range all {
-		i, ok := names[p.name]
+		i, ok := items.from(p.name)
 		if !ok {
 			continue
 		}
@@ -179,17 +175,13 @@ func canonicalHeader(raw []byte) bool {
 }
 
 // renamed returns shards with the destination's names, without what is dropped.
-func renamed(shards [][]store.Piece, list []item) [][]store.Piece {
-	names := map[string]string{}
-	for _, i := range list {
-		names[i.from()] = i.name
-	}
+func renamed(shards [][]store.Piece, items *list) [][]store.Piece {
 	var out [][]store.Piece
 	for _, s := range shards {
 		var to []store.Piece
 		for _, p := range s {
-			if n, ok := names[p.Name]; ok {
-				to = append(to, store.Piece{Name: n, Slice: p.Slice})
+			if i, ok := items.from(p.Name); ok {
+				to = append(to, store.Piece{Name: i.name, Slice: p.Slice})
 			}
 		}
 		out = append(out, to)

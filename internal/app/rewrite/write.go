@@ -1,12 +1,9 @@
 package rewrite
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
-	"slices"
-	"strings"
 
 	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/tensor"
@@ -83,35 +80,6 @@ func (i *item) from() string { return i.entry.Name }
 // shape returns the shape, which no rewriting changes.
 func (i *item) shape() tensor.Shape { return i.entry.Shape }
 
-// items lists what s holds, in the order in which a rewritten checkpoint should
-// hold it: that of the source's data files, or by name.
-func items(s *store.Store) ([]item, error) {
-	entries := s.Entries()
-	out := make([]item, len(entries))
-	r := s.Bundle()
-	for n := range entries {
-		e := &entries[n]
-		out[n] = item{entry: e, name: e.Name, dtype: e.DType, bytes: e.Bytes}
-		if r != nil && len(e.Slices) > 0 {
-			parts, err := r.Parts(e.Name)
-			if err != nil {
-				return nil, err
-			}
-			if len(parts) > 0 {
-				placed := *e
-				placed.Shard, placed.Offset = parts[0].Shard, parts[0].Offset
-				out[n].entry = &placed
-			}
-		}
-	}
-	if r != nil && r.Version() == 2 {
-		slices.SortStableFunc(out, func(a, b item) int {
-			return cmp.Or(cmp.Compare(a.entry.Shard, b.entry.Shard), cmp.Compare(a.entry.Offset, b.entry.Offset), cmp.Compare(a.bytes, b.bytes))
-		})
-	}
-	return out, nil
-}
-
 // read returns the tensor that an item stands for. It holds until the next call
 // with c.
 func (i item) read(ctx context.Context, s *store.Store, c *store.Scratch) (*tensor.Tensor, error) {
@@ -142,16 +110,16 @@ func Convert(ctx context.Context, src, dst string, o *Options) (*Result, error) 
 		return nil, err
 	}
 	defer s.Close()
-	list, err := items(s)
+	l, err := listOf(s)
 	if err != nil {
 		return nil, err
 	}
-	return write(ctx, s, list, dst, true, o)
+	return write(ctx, l, dst, true, o)
 }
 
-// write writes items to dst; whole says that they are all that s holds,
+// write writes the list to dst; whole says that they are all that s holds,
 // unchanged.
-func write(ctx context.Context, s *store.Store, list []item, dst string, whole bool, o *Options) (*Result, error) {
+func write(ctx context.Context, l *list, dst string, whole bool, o *Options) (*Result, error) {
 	if o == nil {
 		o = &Options{}
 	}
@@ -159,12 +127,12 @@ func write(ctx context.Context, s *store.Store, list []item, dst string, whole b
 		return nil, err
 	}
 	to := o.target(dst)
-	if err := to.protect(s, o); err != nil {
+	if err := to.protect(l.s, o); err != nil {
 		return nil, err
 	}
 	res := &Result{}
 	var total int64
-	for _, i := range list {
+	for i := range l.all() {
 		total += i.bytes
 	}
 	step := func(i item) {
@@ -176,11 +144,11 @@ func write(ctx context.Context, s *store.Store, list []item, dst string, whole b
 	var err error
 	switch store.KindOf(dst) {
 	case store.NPZ:
-		err = writeNPZ(ctx, s, list, dst, o, res, step)
+		err = writeNPZ(ctx, l, dst, o, res, step)
 	case store.Safetensors:
-		err = writeSafetensors(ctx, s, list, dst, whole, o, res, step)
+		err = writeSafetensors(ctx, l, dst, whole, o, res, step)
 	default:
-		err = writeCheckpoint(ctx, s, list, dst, o, res, step)
+		err = writeCheckpoint(ctx, l, dst, o, res, step)
 	}
 	if err != nil {
 		return nil, err
@@ -209,8 +177,8 @@ func (r *Result) noteGraph() {
 	r.note("left out the object graph, which a .npz can't hold: numpy's strings lose the NULs at their ends")
 }
 
-func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *Options, res *Result, step func(item)) error {
-	for _, i := range list {
+func writeNPZ(ctx context.Context, l *list, dst string, o *Options, res *Result, step func(item)) error {
+	for i := range l.all() {
 		if _, err := tensor.NPYType(i.dtype); err != nil && !o.Lossy && i.from() != store.GraphKey {
 			return fmt.Errorf("%s: %q: %w; --lossy leaves it out", dst, i.name, err)
 		}
@@ -221,10 +189,10 @@ func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *O
 	}
 	defer f.Abort()
 	z := tensor.NewNPZWriter(f, &tensor.NPYOptions{Lossy: o.Lossy})
-	slices.SortFunc(list, func(a, b item) int { return strings.Compare(a.name, b.name) })
+	l.sorted()
 	widened := 0
 	var scratch store.Scratch
-	for _, i := range list {
+	for i := range l.all() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -240,7 +208,7 @@ func writeNPZ(ctx context.Context, s *store.Store, list []item, dst string, o *O
 		if as != i.dtype {
 			widened++
 		}
-		t, err := i.read(ctx, s, &scratch)
+		t, err := i.read(ctx, l.s, &scratch)
 		if err != nil {
 			return err
 		}

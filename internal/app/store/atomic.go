@@ -195,8 +195,7 @@ func (f *File) readBack() error {
 	}
 	err := s.openFileFS(f.dir, f.tmp)
 	if err == nil {
-		_, err = s.b.entries()
-		err = errors.Join(err, s.b.close())
+		err = s.b.close()
 	}
 	if err != nil {
 		return fmt.Errorf("%s was written and can't be opened again: %w", f.path, err)

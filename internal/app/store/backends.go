@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 
 	"github.com/cairnml/cairn/bundle"
@@ -40,27 +41,41 @@ func (s *Store) found(f bundle.Found) {
 	}
 }
 
-func (b *bundleStore) entries() ([]Entry, error) {
-	list := make([]Entry, 0, b.r.Len())
-	var last tensor.Shape // tensors of one shape share it, mostly they follow each other
-	for e := range b.r.Entries() {
-		if e.Shape.Equal(last) {
-			e.Shape = last
-		}
-		last = e.Shape
-		o := Entry{Name: e.Name, DType: e.DType, Shape: e.Shape, Bytes: e.Size, Shard: e.Shard, Offset: e.Offset}
-		if b.r.Version() != 2 {
-			o.Shard, o.Offset = 0, -1 // the tensors lie in a table, compressed as may be
-		}
-		if len(e.Slices) > 0 {
-			o.Shard, o.Offset = 0, -1
-			for _, s := range e.Slices {
-				o.Slices = append(o.Slices, s.String())
+func (b *bundleStore) len() int { return b.r.Len() }
+
+func (b *bundleStore) entry(i int) Entry { return b.shown(b.r.EntryAt(i)) }
+
+func (b *bundleStore) all() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for e := range b.r.Entries() {
+			if !yield(b.shown(e)) {
+				return
 			}
 		}
-		list = append(list, o)
 	}
-	return list, nil
+}
+
+func (b *bundleStore) find(name string) (Entry, bool) {
+	e, ok := b.r.Entry(name)
+	if !ok {
+		return Entry{}, false
+	}
+	return b.shown(e), true
+}
+
+// shown returns an entry of the index as one of a store.
+func (b *bundleStore) shown(e bundle.Entry) Entry {
+	o := Entry{Name: e.Name, DType: e.DType, Shape: e.Shape, Bytes: e.Size, Shard: e.Shard, Offset: e.Offset}
+	if b.r.Version() != 2 {
+		o.Shard, o.Offset = 0, -1 // the tensors lie in a table, compressed as may be
+	}
+	if len(e.Slices) > 0 {
+		o.Shard, o.Offset = 0, -1
+		for _, s := range e.Slices {
+			o.Slices = append(o.Slices, s.String())
+		}
+	}
+	return o
 }
 
 func (b *bundleStore) read(ctx context.Context, name string) (*tensor.Tensor, error) {
@@ -89,6 +104,7 @@ func (b *bundleStore) close() error { return b.r.Close() }
 
 // npzStore reads numpy's zips.
 type npzStore struct {
+	listed
 	f io.Closer
 	z *tensor.NPZ
 }
@@ -111,7 +127,15 @@ func newNPZ(r io.ReaderAt, size int64, f io.Closer, o *Options) (backend, error)
 	if err != nil {
 		return nil, err
 	}
-	return &npzStore{f, z}, nil
+	b := &npzStore{f: f, z: z}
+	for _, name := range z.Names() {
+		h, err := z.Header(name)
+		if err != nil {
+			return nil, err
+		}
+		b.listed = append(b.listed, Entry{Name: name, DType: h.DType, Shape: h.Shape, Bytes: h.Size, Offset: -1})
+	}
+	return b, nil
 }
 
 func openSized(path string) (*os.File, int64, error) {
@@ -128,18 +152,6 @@ func openSized(path string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	return f, i.Size(), nil
-}
-
-func (b *npzStore) entries() ([]Entry, error) {
-	var list []Entry
-	for _, name := range b.z.Names() {
-		h, err := b.z.Header(name)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Entry{Name: name, DType: h.DType, Shape: h.Shape, Bytes: h.Size, Offset: -1})
-	}
-	return list, nil
 }
 
 func (b *npzStore) read(ctx context.Context, name string) (*tensor.Tensor, error) {

@@ -26,9 +26,6 @@ func OpenFS(ctx context.Context, fsys fs.FS, path string, o *Options) (*Store, e
 	} else {
 		err = s.openBundleFS(ctx, fsys, path)
 	}
-	if err == nil {
-		err = s.check()
-	}
 	if err != nil {
 		return nil, inFile(path, err)
 	}

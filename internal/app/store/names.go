@@ -124,26 +124,23 @@ func (s *Store) aliases(ctx context.Context) map[string]string {
 // whose name, short name or path in the object graph one of them matches, or,
 // where it holds no * or ?, is a part of. No patterns keep all. A pattern that
 // keeps nothing is an error, which lists the names nearest to it.
-func (s *Store) Filter(ctx context.Context, patterns []string) ([]Entry, error) {
+func (s *Store) Filter(ctx context.Context, patterns []string) (Entries, error) {
 	if len(patterns) == 0 {
 		return s.Entries(), nil
 	}
-	var out []Entry
 	paths := s.aliases(ctx)
 	found := make([]bool, len(patterns))
-	for _, e := range s.Entries() {
+	out := s.Entries().Keep(func(e Entry) bool {
 		kept := false
 		for i, p := range patterns {
 			if fits(p, e.Name, paths[e.Name], strings.Contains) {
 				kept, found[i] = true, true
 			}
 		}
-		if kept {
-			out = append(out, e)
-		}
-	}
+		return kept
+	})
 	if i := slices.Index(found, false); i >= 0 {
-		return nil, s.noMatch(patterns[i])
+		return Entries{}, s.noMatch(patterns[i])
 	}
 	return out, nil
 }
@@ -171,7 +168,7 @@ func (s *Store) Select(ctx context.Context, names []string) ([]Selected, error) 
 		}
 		found := false
 		same := func(name, pattern string) bool { return name == pattern }
-		for _, e := range s.Entries() {
+		for e := range s.Entries().All() {
 			if e.Name == GraphKey || !fits(pattern, e.Name, paths[e.Name], same) {
 				continue
 			}

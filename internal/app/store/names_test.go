@@ -105,8 +105,8 @@ func TestNamesPathsAndPatternsMeanTensors(t *testing.T) {
 		}
 	}
 	for pattern, want := range map[string]int{"kernel": 1, "model": 1, "*kernel": 1, "o": 2, "oth?r": 1} {
-		if list, err := s.Filter(t.Context(), []string{pattern}); err != nil || len(list) != want {
-			t.Errorf("%q: %d entries, want %d, %v", pattern, len(list), want, err)
+		if list, err := s.Filter(t.Context(), []string{pattern}); err != nil || list.Len() != want {
+			t.Errorf("%q: %d entries, want %d, %v", pattern, list.Len(), want, err)
 		}
 	}
 }

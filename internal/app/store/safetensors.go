@@ -16,6 +16,7 @@ import (
 // safetensorsStore reads safetensors files, those made of a checkpoint as what
 // the checkpoint held.
 type safetensorsStore struct {
+	listed
 	f       io.Closer
 	r       *safetensors.Reader
 	layout  *Layout // nil where the file wasn't made of a checkpoint
@@ -53,6 +54,9 @@ func newSafetensors(r io.ReaderAt, size, stored int64, o *Options) (b *safetenso
 	if err == nil {
 		err = b.decode()
 	}
+	if err == nil {
+		b.listed = b.entries()
+	}
 	return b, err
 }
 
@@ -85,8 +89,9 @@ func (b *safetensorsStore) decode() (err error) {
 	return nil
 }
 
-func (b *safetensorsStore) entries() ([]Entry, error) {
-	var list []Entry
+// entries lists what the file holds, sorted by name.
+func (b *safetensorsStore) entries() []Entry {
+	list := make([]Entry, 0, len(b.r.Infos())+len(b.strings))
 	for _, i := range b.r.Infos() {
 		e := Entry{Name: i.Name, DType: i.DType, Shape: i.Shape, Bytes: i.Size, Offset: i.Offset}
 		if d, ok := b.types[i.Name]; ok {
@@ -101,7 +106,7 @@ func (b *safetensorsStore) entries() ([]Entry, error) {
 		list = append(list, Entry{Name: name, DType: t.DType(), Shape: t.Shape(), Bytes: t.NumBytes(), Offset: -1})
 	}
 	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
-	return list, nil
+	return list
 }
 
 func (b *safetensorsStore) read(ctx context.Context, name string) (*tensor.Tensor, error) {

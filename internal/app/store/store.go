@@ -10,7 +10,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -99,7 +98,10 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 
 // backend is what a format implements.
 type backend interface {
-	entries() ([]Entry, error) // sorted by name
+	len() int
+	entry(i int) Entry    // in the order of the names
+	all() iter.Seq[Entry] // the same
+	find(name string) (Entry, bool)
 	read(ctx context.Context, name string) (*tensor.Tensor, error)
 	close() error
 }
@@ -111,10 +113,8 @@ type Store struct {
 	Prefix string // the checkpoint's prefix, or the file's path
 	Found  string // how the path led there, in words; "" where it named the file itself
 
-	opts   Options
-	b      backend
-	listed sync.Once
-	list   []Entry // once listed
+	opts Options
+	b    backend
 
 	graphMu  sync.Mutex
 	graph    *pb.TrackableObjectGraph // once decoded
@@ -141,9 +141,6 @@ func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	default:
 		err = s.openBundle(ctx, path)
-	}
-	if err == nil {
-		err = s.check()
 	}
 	if err != nil {
 		return nil, inFile(path, err)
@@ -182,36 +179,15 @@ func exists(path string) (bool, error) {
 // Close releases what the store holds. A second call does nothing.
 func (s *Store) Close() error { return s.b.close() }
 
-// Entries lists what the store holds, sorted by name; it must not be changed.
-func (s *Store) Entries() []Entry {
-	s.listed.Do(func() {
-		if s.b != nil {
-			s.list, _ = s.b.entries()
-		}
-	})
-	return s.list
-}
-
-// check lists what there is where that can fail, and closes the store then. The
-// index of a bundle is checked already; decoded it takes several times the memory,
-// which who only opens it doesn't need.
-func (s *Store) check() (err error) {
-	if s.Bundle() != nil {
-		return nil
-	}
-	s.listed.Do(func() { s.list, err = s.b.entries() })
-	if err != nil {
-		s.b.close()
-	}
-	return err
-}
+// Entries returns what the store holds, sorted by name.
+func (s *Store) Entries() Entries { return Entries{b: s.b} }
 
 // Names lists the tensors' names, sorted.
 func (s *Store) Names() []string {
 	list := s.Entries()
-	names := make([]string, len(list))
-	for i, e := range list {
-		names[i] = e.Name
+	names := make([]string, list.Len())
+	for i := range names {
+		names[i] = list.At(i).Name
 	}
 	return names
 }
@@ -219,8 +195,7 @@ func (s *Store) Names() []string {
 // Entry finds one tensor; where there is none of that name, the error lists the
 // nearest ones.
 func (s *Store) Entry(name string) (Entry, error) {
-	list := s.Entries()
-	i, ok := slices.BinarySearchFunc(list, name, func(e Entry, name string) int { return strings.Compare(e.Name, name) })
+	e, ok := s.b.find(name)
 	if !ok {
 		names := s.Names()
 		for i, n := range names {
@@ -228,12 +203,15 @@ func (s *Store) Entry(name string) (Entry, error) {
 		}
 		return Entry{}, &NotFoundError{Path: s.Prefix, Name: name, Nearest: nearest.Names(Short(name), names, 4)}
 	}
-	return list[i], nil
+	return e, nil
 }
 
 // Has reports whether there is a tensor of that very name.
 func (s *Store) Has(name string) bool {
-	_, ok := slices.BinarySearchFunc(s.Entries(), name, func(e Entry, name string) int { return strings.Compare(e.Name, name) })
+	if s.b == nil {
+		return false
+	}
+	_, ok := s.b.find(name)
 	return ok
 }
 

@@ -49,8 +49,8 @@ func TestOpenSaysWhatWasFound(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 			continue
 		}
-		if s.Kind != kind || len(s.Entries()) == 0 {
-			t.Errorf("%s: %v with %d entries", path, s.Kind, len(s.Entries()))
+		if s.Kind != kind || s.Entries().Len() == 0 {
+			t.Errorf("%s: %v with %d entries", path, s.Kind, s.Entries().Len())
 		}
 		s.Close()
 		s.Close()
