@@ -69,31 +69,71 @@ func newCompiler(o CompileOptions) *compiler {
 // function may call itself.
 type lazyPlan struct {
 	callee graph.Callee
+	args   []graph.Fact // what is known of the arguments; nil: what the function says
 	c      *compiler
 	once   sync.Once
 	plan   *Plan
 	err    error
 }
 
+// maxVariants bounds for how many kinds of arguments a function is compiled: one
+// that calls itself could ask for another kind each time. Calls beyond that run
+// what is compiled for any arguments.
+const maxVariants = 8
+
 // Compile implements [Functions].
-func (c *compiler) Compile(f graph.Callee) (Function, error) {
+func (c *compiler) Compile(f graph.Callee, args []graph.Fact) (Function, error) {
 	if f.Function == nil {
 		return nil, fmt.Errorf("the function %q is not known", f.Name)
 	}
+	if !tellsMore(f.Function, args) {
+		args = nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if args != nil && len(c.plans[f.Function]) >= maxVariants {
+		args = nil
+	}
 	for _, l := range c.plans[f.Function] {
-		if l.callee.Equal(f) {
+		if l.callee.Equal(f) && (l.args == nil) == (args == nil) && graph.Alike(l.args, args) {
 			return l, nil
 		}
 	}
-	l := &lazyPlan{callee: f, c: c}
+	l := &lazyPlan{callee: f, args: args, c: c}
 	c.plans[f.Function] = append(c.plans[f.Function], l)
 	return l, nil
 }
 
+// tellsMore reports whether args are facts of f's arguments that say more than f
+// does.
+func tellsMore(f *graph.Function, args []graph.Fact) bool {
+	if len(args) != len(f.Args) {
+		return false
+	}
+	more := false
+	for i, a := range f.Args {
+		if args[i].DType != a.Out[0].DType || args[i].Ref != a.Out[0].Ref {
+			return false
+		}
+		more = more || !graph.Alike(args[i:i+1], a.Out)
+	}
+	return more
+}
+
 func (l *lazyPlan) get() (*Plan, error) {
-	l.once.Do(func() { l.plan, l.err = l.c.compile(l.callee) })
+	l.once.Do(func() {
+		if l.args != nil {
+			l.plan, l.err = l.c.compileWith(l.callee, func(f *graph.Function) {
+				for i, a := range f.Args {
+					a.Out[0] = l.args[i]
+				}
+			})
+		}
+		// A branch that is never taken may contradict its arguments.
+		if l.args == nil || l.err != nil {
+			l.plan, l.err = l.c.compile(l.callee)
+		}
+	})
 	return l.plan, l.err
 }
 
@@ -121,8 +161,8 @@ func Needs(f Function, i int) bool {
 type eagerFunctions struct{ kernels *KernelSet }
 
 // Compile implements [Functions].
-func (e eagerFunctions) Compile(f graph.Callee) (Function, error) {
-	return newCompiler(CompileOptions{Kernels: e.kernels}).Compile(f)
+func (e eagerFunctions) Compile(f graph.Callee, args []graph.Fact) (Function, error) {
+	return newCompiler(CompileOptions{Kernels: e.kernels}).Compile(f, args)
 }
 
 func (c *compiler) compile(callee graph.Callee) (*Plan, error) {

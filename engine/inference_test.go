@@ -164,6 +164,14 @@ func TestInferencePasses(t *testing.T) {
 			y = n.do("Mul", n.weight(.5, 2, o), y)
 			return n.inferred("LeakyRelu", graph.Attrs{graph.Float("alpha", .3)}, n.do("Sub", y, n.weight(-1, 1, o))).Output(0)
 		}, 1, map[string]int{"_FusedMatMul": 1}},
+		{"the gates of a recurrent layer", []int{4, c}, func(n *network) graph.Output {
+			y := n.do("AddV2", n.do("MatMul", n.x, n.weight(-1, 1, c, o)), n.do("MatMul", n.do("Tanh", n.x), n.weight(-1, 1, c, o)))
+			return n.do("Sigmoid", n.biased(y, n.weight(-1, 1, o), "NHWC"))
+		}, 6, map[string]int{"_FusedMatMul": 1, "MatMul": 1, "BiasAdd": 0}},
+		{"a product of packed weights with all of an epilogue", []int{70, c}, func(n *network) graph.Output {
+			y := n.biased(n.do("MatMul", n.x, n.weight(-1, 1, c, c)), n.weight(-1, 1, c), "NHWC")
+			return n.do("Relu6", n.do("AddV2", y, n.x))
+		}, 3, map[string]int{"_FusedMatMul": 1}},
 		{"a summand of another shape", []int{4, c}, func(n *network) graph.Output {
 			return n.do("AddV2", n.do("MatMul", n.x, n.weight(-1, 1, c, o)), n.weight(-1, 1, 1, o))
 		}, 4, map[string]int{"MatMul": 1}},

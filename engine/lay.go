@@ -50,7 +50,7 @@ func (c *compiler) lay(f *graph.Function) (*Plan, error) {
 		return nil, err
 	}
 	for _, r := range f.Results {
-		p.results = append(p.results, l.slot(r.Output))
+		p.results = append(p.results, result{slot: l.slot(r.Output)})
 	}
 	done := make([]bool, len(p.preset))
 	if len(l.fixed.outs)+len(l.fixed.forms) > 0 {
@@ -236,14 +236,16 @@ func (l *layout) read(handle, o graph.Output) int {
 // freeAtLastUse notes for each op which slots nobody needs after it. Those that
 // are done already are never freed.
 func (p *Plan) freeAtLastUse(done []bool) {
-	for _, s := range p.results {
-		done[s] = true // results are freed by nobody
+	kept := slices.Clone(done)
+	for _, r := range p.results {
+		done[r.slot] = true // results are freed by nobody
 	}
 	for i := range p.preset {
 		if !p.preset[i].IsZero() {
 			done[i] = true // constants are the plan's
 		}
 	}
+	emptied := make([]bool, len(p.preset))
 	for i := len(p.steps) - 1; i >= 0; i-- {
 		st := &p.steps[i]
 		count := map[int32]int{}
@@ -261,9 +263,20 @@ func (p *Plan) freeAtLastUse(done []bool) {
 		}
 		for _, s := range st.in {
 			if !done[s] {
-				done[s] = true
+				done[s], emptied[s] = true, true
 				st.free = append(st.free, s)
 			}
+		}
+	}
+	for i := len(p.results) - 1; i >= 0; i-- {
+		// The same slot may be two results.
+		if r := &p.results[i]; !emptied[r.slot] && !kept[r.slot] && p.preset[r.slot].IsZero() {
+			r.last, emptied[r.slot] = true, true
+		}
+	}
+	for s := range p.preset {
+		if !emptied[s] && p.preset[s].IsZero() {
+			p.rest = append(p.rest, int32(s))
 		}
 	}
 }

@@ -36,9 +36,10 @@ type Node struct {
 
 // Functions makes functions of a graph callable by kernels.
 type Functions interface {
-	// Compile prepares f to be called. A function that calls itself is compiled
-	// when it is first called.
-	Compile(f graph.Callee) (Function, error)
+	// Compile prepares f to be called with arguments of which args says all that
+	// is known; nil where that is no more than what f itself says. A function
+	// that calls itself is compiled when it is first called.
+	Compile(f graph.Callee, args []graph.Fact) (Function, error)
 }
 
 // Function is a function that a kernel can call.
@@ -52,27 +53,29 @@ type Function interface {
 }
 
 // Function returns the function that the attribute called name refers to,
-// compiled.
-func (n *Node) Function(name string) (Function, error) {
+// compiled for arguments of which args says what is known: the node's inputs, or
+// what holds in each round of a loop.
+func (n *Node) Function(name string, args []graph.Fact) (Function, error) {
 	f, ok := n.Attrs.Func(name)
 	if !ok {
 		return nil, fmt.Errorf("needs the function attribute %s", name)
 	}
-	return n.compile(f)
+	return n.compile(f, args)
 }
 
-func (n *Node) compile(f graph.Callee) (Function, error) {
+func (n *Node) compile(f graph.Callee, args []graph.Fact) (Function, error) {
 	if n.Functions == nil {
 		return nil, fmt.Errorf("can't call functions here")
 	}
-	return n.Functions.Compile(f)
+	return n.Functions.Compile(f, args)
 }
 
-// FunctionList returns the functions of a list attribute, compiled.
-func (n *Node) FunctionList(name string) ([]Function, error) {
+// FunctionList returns the functions of a list attribute, each as
+// [Node.Function] does.
+func (n *Node) FunctionList(name string, args []graph.Fact) ([]Function, error) {
 	var out []Function
 	for _, f := range n.Attrs.Funcs(name) {
-		g, err := n.compile(f)
+		g, err := n.compile(f, args)
 		if err != nil {
 			return nil, err
 		}

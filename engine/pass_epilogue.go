@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -66,10 +68,16 @@ type epilogue struct {
 	alpha      *float64
 }
 
-// collect finds a bias, another summand and an activation.
+// collect finds a bias, another summand, in either order, and an activation.
 func (e *epilogue) collect() {
 	e.bias()
 	e.summand()
+	if len(e.ops) == 1 && e.ops[0] == "Add" {
+		if e.bias(); len(e.ops) == 2 { // fused ops take it first
+			slices.Reverse(e.ops)
+			slices.Reverse(e.args)
+		}
+	}
 	e.activation()
 }
 

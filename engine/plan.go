@@ -22,7 +22,8 @@ type Plan struct {
 	steps   []step
 	preset  []Value // the slots as a call finds them: constants are there already
 	args    []arg
-	results []int32 // slots
+	results []result
+	rest    []int32 // the slots that a call leaves filled, besides those that are preset
 	frames  sync.Pool
 	fixed   *fixed // what is the same in all calls; nil where nothing is
 
@@ -38,6 +39,12 @@ type arg struct {
 	name string
 }
 
+// result is a place where a call finds a result.
+type result struct {
+	slot int32
+	last bool // nobody needs the slot's value afterwards
+}
+
 // step is one op of a plan.
 type step struct {
 	*Prepared
@@ -50,7 +57,8 @@ type step struct {
 	pack []int32     // the packed inputs, among the plan's forms
 }
 
-// frame is what one call of a plan works with.
+// frame is what one call of a plan works with. Between calls its slots hold what
+// is preset, and nothing else.
 type frame struct {
 	slots    []Value
 	versions []trackable.Version // of the roots of what is fixed
@@ -156,9 +164,8 @@ func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results [
 	}
 	f, _ := p.frames.Get().(*frame)
 	if f == nil {
-		f = &frame{slots: make([]Value, len(p.preset))}
+		f = &frame{slots: slices.Clone(p.preset)}
 	}
-	copy(f.slots, p.preset)
 	arena := env.Arena
 	for i, a := range p.args {
 		if a.last {
@@ -173,15 +180,12 @@ func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results [
 			err = p.failed(at, NewPanicError(r))
 		}
 		env.depth--
-		clear(f.slots)
-		clear(f.versions)
-		f.call.Begin(context.Background(), nil)
-		f.call.node, f.call.forms, f.call.packs = nil, nil, nil
+		f.end(p, err == nil)
 		p.frames.Put(f)
 	}()
 	done := ctx.Done()
 	c := &f.call
-	c.Begin(ctx, env)
+	c.ctx, c.env = ctx, env
 	for ; ; at++ {
 		if p.fixed != nil && at == p.fixed.before {
 			if err := p.fixed.resolve(ctx, env, p, f); err != nil {
@@ -254,18 +258,32 @@ func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results [
 		}
 	}
 	results = slices.Grow(into, len(p.results))
-	for _, slot := range p.results {
-		v := f.slots[slot]
-		v.buf.retain() // the same slot may be two results
-		results = append(results, v)
-	}
-	for _, slot := range p.results {
-		if b := f.slots[slot].buf; b != nil && p.preset[slot].IsZero() {
-			arena.release(b)
-			f.slots[slot] = Value{}
+	for _, r := range p.results {
+		v := &f.slots[r.slot]
+		results = append(results, *v)
+		if r.last {
+			*v = Value{}
+		} else {
+			v.buf.retain()
 		}
 	}
 	return results, nil
+}
+
+// end makes a frame ready for the next call; done says that the call before came to
+// its end.
+func (f *frame) end(p *Plan, done bool) {
+	if done {
+		for _, slot := range p.rest {
+			f.slots[slot] = Value{}
+		}
+	} else {
+		copy(f.slots, p.preset)
+	}
+	clear(f.versions)
+	c := &f.call
+	c.Begin(nil, nil)
+	c.node, c.forms, c.packs = nil, nil, nil
 }
 
 // deref returns the value now of the variable behind a reference.

@@ -133,8 +133,10 @@ func (sp *specials) add(args []Value) *special {
 	return s
 }
 
-// compileFor compiles a function for arguments of these shapes.
+// compileFor compiles a function for arguments of these shapes, and what it calls
+// for what follows from them.
 func (c *compiler) compileFor(callee graph.Callee, shapes []tensor.Shape) (*Plan, error) {
+	c = newCompiler(c.opts) // what is compiled goes with the instance
 	return c.compileWith(callee, func(f *graph.Function) {
 		for i, a := range f.Args {
 			if s := shapes[i]; s != nil && !a.Out[0].Ref {

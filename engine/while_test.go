@@ -156,7 +156,7 @@ func BenchmarkWhile(b *testing.B) {
 func TestALoopKnowsWhatItsConditionLooksAt(t *testing.T) {
 	var got []bool
 	ks, err := kernel.All().Replace(engine.Kernel{Op: "PartitionedCall", Prepare: func(n *engine.Node) (func(*engine.Call) error, error) {
-		f, err := n.Function("f")
+		f, err := n.Function("f", nil)
 		return func(c *engine.Call) error {
 			for i := range 3 {
 				got = append(got, engine.Needs(f, i))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -103,19 +104,27 @@ func call(c *engine.Call, f engine.Function, from int) error {
 }
 
 func prepareCall(n *engine.Node) (func(*engine.Call) error, error) {
-	f, err := n.Function("f")
+	f, err := n.Function("f", n.In)
 	if err != nil {
 		return nil, err
 	}
 	return func(c *engine.Call) error { return call(c, f, 0) }, nil
 }
 
+// behind returns the facts of the arguments that follow a condition.
+func behind(in []graph.Fact) []graph.Fact {
+	if len(in) == 0 {
+		return nil
+	}
+	return in[1:]
+}
+
 func prepareIf(n *engine.Node) (func(*engine.Call) error, error) {
-	yes, err := n.Function("then_branch")
+	yes, err := n.Function("then_branch", behind(n.In))
 	if err != nil {
 		return nil, err
 	}
-	no, err := n.Function("else_branch")
+	no, err := n.Function("else_branch", behind(n.In))
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +144,7 @@ func prepareIf(n *engine.Node) (func(*engine.Call) error, error) {
 }
 
 func prepareCase(n *engine.Node) (func(*engine.Call) error, error) {
-	branches, err := n.FunctionList("branches")
+	branches, err := n.FunctionList("branches", behind(n.In))
 	if err != nil {
 		return nil, err
 	}
@@ -157,11 +166,15 @@ func prepareCase(n *engine.Node) (func(*engine.Call) error, error) {
 // prepareWhile makes a loop. Its variables are moved from one round to the
 // next; the condition only looks at them.
 func prepareWhile(n *engine.Node) (func(*engine.Call) error, error) {
-	cond, err := n.Function("cond")
+	var vars []graph.Fact // what holds before the first and after every round
+	if len(n.Out) == len(n.In) {
+		vars = n.Out
+	}
+	cond, err := n.Function("cond", vars)
 	if err != nil {
 		return nil, err
 	}
-	body, err := n.Function("body")
+	body, err := n.Function("body", vars)
 	if err != nil {
 		return nil, err
 	}

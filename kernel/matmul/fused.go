@@ -1,10 +1,16 @@
 package matmul
 
 import (
+	"sync"
+
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/epilogue"
+	"github.com/cairnml/cairn/kernel/internal/gemm"
 	"github.com/cairnml/cairn/tensor"
 )
+
+// endings keeps what products are given that finish their results themselves.
+var endings = sync.Pool{New: func() any { return new(gemm.Epilogue[float32]) }}
 
 // prepareFused prepares a product with an epilogue.
 func prepareFused(n *engine.Node) (func(*engine.Call) error, error) {
@@ -33,13 +39,22 @@ func prepareFused(n *engine.Node) (func(*engine.Call) error, error) {
 		if err := e.Check(c, s.dims, 1); err != nil {
 			return err
 		}
-		out, err := k.compute(c, s)
-		if err != nil {
+		p := &s.product
+		if w, ok := c.Packed(k.packing).(*gemm.Weights[float32]); ok && p.k > 0 {
+			out, err := c.Alloc(0, tensor.Float32, s.dims)
+			if err == nil && out.Len() > 0 {
+				finish := endings.Get().(*gemm.Epilogue[float32])
+				*finish = e.During(c)
+				w.Multiply(tensor.Values[float32](out), p.ldc, tensor.Values[float32](c.In(0)), p.lda, p.m, finish, c.Workers())
+				*finish = gemm.Epilogue[float32]{}
+				endings.Put(finish)
+			}
 			return err
 		}
-		if out.Len() > 0 {
-			e.Apply(c, out, 1)
+		out, err := k.compute(c, s)
+		if err == nil && out.Len() > 0 {
+			e.Finish(c, tensor.Values[float32](out), p.n)
 		}
-		return nil
+		return err
 	}, nil
 }

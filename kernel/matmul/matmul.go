@@ -269,7 +269,7 @@ const whole = 300_000
 func packed[T float32 | float64](c *engine.Call, p *product, mul mulFunc[T], size int, w *gemm.Weights[T], dst, a, b []T) {
 	switch {
 	case p.batch == 1 && w != nil:
-		w.Multiply(dst, p.ldc, a, p.lda, p.m, c.Workers())
+		w.Multiply(dst, p.ldc, a, p.lda, p.m, nil, c.Workers())
 		return
 	case p.batch == 1:
 		mul(dst, p.ldc, a, p.lda, p.ta, b, p.ldb, p.tb, p.m, p.n, p.k, false, c.Workers())

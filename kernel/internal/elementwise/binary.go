@@ -14,19 +14,20 @@ type Loops[T, R tensor.Element] struct {
 	VV func(dst []R, a, b []T)
 	VS func(dst []R, a []T, b T)
 	SV func(dst []R, a T, b []T)
+
+	in, out tensor.DType
 }
 
 // Binary makes a Func of loops. ns is roughly what an element takes.
 func Binary[T, R tensor.Element](vv func(dst []R, a, b []T), vs func(dst []R, a []T, b T), sv func(dst []R, a T, b []T), ns float64) Func {
-	l := Loops[T, R]{vv, vs, sv}
-	d := tensor.TypeOf[R]()
-	return func(c *engine.Call) error { return l.run(c, d, ns) }
+	l := Loops[T, R]{vv, vs, sv, tensor.TypeOf[T](), tensor.TypeOf[R]()}
+	return func(c *engine.Call) error { return l.run(c, ns) }
 }
 
 // Same checks that a call has two inputs of one type.
 func Same(c *engine.Call) error {
-	if err := c.Need(2); err != nil {
-		return err
+	if c.NumIn() != 2 || c.In(0) == nil || c.In(1) == nil {
+		return c.Need(2)
 	}
 	if a, b := c.In(0).DType(), c.In(1).DType(); a != b {
 		return fmt.Errorf("the inputs' types differ: %v and %v; Cast converts", a, b)
@@ -34,18 +35,18 @@ func Same(c *engine.Call) error {
 	return nil
 }
 
-func (l *Loops[T, R]) run(c *engine.Call, d tensor.DType, ns float64) error {
+func (l *Loops[T, R]) run(c *engine.Call, ns float64) error {
 	if err := Same(c); err != nil {
 		return err
 	}
-	a, b := c.In(0), c.In(1)
+	a, b, d := c.In(0), c.In(1), l.out
 	as, bs := a.Shape(), b.Shape()
 	if as.Equal(bs) {
 		out, err := c.AllocOver(0, 0, d, as)
 		if err != nil {
 			return err
 		}
-		dst, x, y := tensor.Values[R](out), tensor.Values[T](a), tensor.Values[T](b)
+		dst, x, y := elements[R](out, l.out), elements[T](a, l.in), elements[T](b, l.in)
 		if !c.Large(len(dst), ns) {
 			l.VV(dst, x, y)
 			return nil
@@ -55,7 +56,7 @@ func (l *Loops[T, R]) run(c *engine.Call, d tensor.DType, ns float64) error {
 	}
 	if b.Len() > 1 {
 		if n, step := rowsOver(as, bs); n > 1 {
-			return l.runRows(c, d, ns, n, step)
+			return l.runRows(c, ns, n, step)
 		}
 	}
 	dims, err := shape.Broadcast(as, bs)
@@ -66,7 +67,7 @@ func (l *Loops[T, R]) run(c *engine.Call, d tensor.DType, ns float64) error {
 	if err != nil {
 		return err
 	}
-	dst, x, y := tensor.Values[R](out), tensor.Values[T](a), tensor.Values[T](b)
+	dst, x, y := elements[R](out, l.out), elements[T](a, l.in), elements[T](b, l.in)
 	switch {
 	case len(dst) == 0:
 	case len(y) == 1:
@@ -131,12 +132,12 @@ func rowsOver(a, b tensor.Shape) (n, step int) {
 }
 
 // runRows runs the loops over rows of n elements of input 0, see [rowsOver].
-func (l *Loops[T, R]) runRows(c *engine.Call, d tensor.DType, ns float64, n, step int) error {
-	out, err := c.AllocOver(0, 0, d, c.In(0).Shape())
+func (l *Loops[T, R]) runRows(c *engine.Call, ns float64, n, step int) error {
+	out, err := c.AllocOver(0, 0, l.out, c.In(0).Shape())
 	if err != nil {
 		return err
 	}
-	dst, x, y := tensor.Values[R](out), tensor.Values[T](c.In(0)), tensor.Values[T](c.In(1))
+	dst, x, y := elements[R](out, l.out), elements[T](c.In(0), l.in), elements[T](c.In(1), l.in)
 	if !c.Large(len(dst), ns) {
 		l.over(dst, x, y, n, step)
 		return nil

@@ -82,7 +82,7 @@ func (t ByType) Before(check func(*engine.Call) error) ByType {
 
 // Unary makes a Func of a loop. ns is roughly what an element takes.
 func Unary[T, R tensor.Element](f func(dst []R, x []T), ns float64) Func {
-	d := tensor.TypeOf[R]()
+	in, d := tensor.TypeOf[T](), tensor.TypeOf[R]()
 	return func(c *engine.Call) error {
 		if err := c.Need(1); err != nil {
 			return err
@@ -92,7 +92,7 @@ func Unary[T, R tensor.Element](f func(dst []R, x []T), ns float64) Func {
 		if err != nil {
 			return err
 		}
-		src, dst := tensor.Values[T](x), tensor.Values[R](out)
+		src, dst := elements[T](x, in), elements[R](out, d)
 		if !c.Large(len(dst), ns) {
 			f(dst, src)
 			return nil

@@ -128,6 +128,23 @@ func (e *Epilogue) During(c *engine.Call) gemm.Epilogue[float32] {
 	return g
 }
 
+// Finish finishes rows of n channels, with the bits that products give which do it
+// themselves.
+func (e *Epilogue) Finish(c *engine.Call, dst []float32, n int) {
+	if each := e.Cost * float64(n); c.Large(len(dst)/n, each) {
+		e.finishRows(c, dst, n, each)
+		return
+	}
+	g := e.During(c)
+	g.Rows(dst, 0, len(dst), n)
+}
+
+// finishRows does what Finish does on all cores; each is what a row takes.
+func (e *Epilogue) finishRows(c *engine.Call, dst []float32, n int, each float64) {
+	g := e.During(c)
+	c.Parallel(len(dst)/n, each, func(lo, hi int) { g.Rows(dst, lo*n, hi*n, n) })
+}
+
 // Apply finishes a result whose channels are dimension channel, the last one or
 // another.
 func (e *Epilogue) Apply(c *engine.Call, y *tensor.Tensor, channel int) {

@@ -36,14 +36,15 @@ func (w *Weights[T]) NumBytes() int { return cap(w.mem) * int(unsafe.Sizeof(T(0)
 func Packs(m int) bool { return m > leanTiles*geometries[current.Load()][0].rows }
 
 // Multiply computes C = A·weights for an A of m rows, lda elements apart, and a C whose
-// rows are ldc apart, with the bits of [F32].
-func (w *Weights[T]) Multiply(c []T, ldc int, a []T, lda, m int, par Parallel) {
+// rows are ldc apart, with the bits of [F32], and then what the epilogue says; nil is
+// nothing.
+func (w *Weights[T]) Multiply(c []T, ldc int, a []T, lda, m int, e *Epilogue[T], par Parallel) {
 	one := Axis{N: 1}
 	w.Slide(c, a, Windows{
 		Positions: [4]Axis{one, one, one, {N: m, Src: lda, Dst: ldc}},
 		Taps:      [3]Axis{one, one, one},
 		Run:       w.k,
-	}, nil, par)
+	}, e, par)
 }
 
 // PackTemporary does what [Pack] does, into pooled memory, on par's workers. Free gives the
