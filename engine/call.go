@@ -389,7 +389,7 @@ func (c *Call) Parallel(n int, nsEach float64, fn func(lo, hi int)) {
 // Large reports whether n indexes of nsEach nanoseconds are worth helpers; a
 // kernel that would have to make a closure for [Call.Parallel] asks first.
 func (c *Call) Large(n int, nsEach float64) bool {
-	return c.env.Workers != nil && c.env.Workers.limit > 0 && float64(n)*nsEach >= 2*grain
+	return c.env.Workers.worth(float64(n) * nsEach)
 }
 
 // Workers returns the budget of helpers; nil means that there are none.

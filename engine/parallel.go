@@ -13,8 +13,8 @@ import (
 // Workers is a budget of helpers that calls share, so that many calls at once
 // don't start more goroutines than there are cores. The caller always works
 // itself; helpers are borrowed while a loop runs. One that has done its part
-// looks out for another loop for some microseconds, since ops follow each other
-// closely and waking a processor takes longer than a short loop; then it ends.
+// looks out for another loop for a while, since ops follow each other closely and
+// waking a processor takes longer than a short loop; then it ends.
 type Workers struct {
 	limit int32
 	busy  atomic.Int32
@@ -22,6 +22,7 @@ type Workers struct {
 	// patience is how long a helper looks out, in nanoseconds. It grows as long
 	// as that pays.
 	patience atomic.Int32
+	loops    sync.Pool // of *loop
 }
 
 // slot is where a helper looks out: it holds idle meanwhile, and then a loop that
@@ -41,6 +42,7 @@ func NewWorkers(n int) *Workers {
 	}
 	w := &Workers{limit: int32(n - 1), slots: make([]slot, n-1)}
 	w.patience.Store(minPatience)
+	w.loops.New = func() any { return &loop{last: make(chan struct{}, 1)} }
 	return w
 }
 
@@ -50,14 +52,18 @@ var sharedWorkers = sync.OnceValue(func() *Workers { return NewWorkers(0) })
 // options mean.
 func SharedWorkers() *Workers { return sharedWorkers() }
 
+// In nanoseconds.
 const (
-	// grain is about how many nanoseconds of work are worth a helper, and the
-	// length of one piece: short enough that the scheduler and the garbage
+	// piece is the length of one piece at most: the scheduler and the garbage
 	// collector never wait long for an assembly loop.
-	grain = 40_000
+	piece = 20_000
+	// worthwhile is the shortest loop that is shared with a helper that looks out,
+	// worthWaking that for which one is started.
+	worthwhile  = 10_000
+	worthWaking = 60_000
 
 	minPatience = 2_000
-	maxPatience = 50_000
+	maxPatience = 500_000
 )
 
 // Run calls fn over pieces that cover [0, n). nsEach is roughly how many
@@ -68,38 +74,58 @@ func (w *Workers) Run(n int, nsEach float64, fn func(lo, hi int)) {
 	if n <= 0 {
 		return
 	}
-	total := float64(n) * nsEach
-	if w == nil || w.limit < 1 || n == 1 || total < 2*grain {
+	if n == 1 || !w.worth(float64(n)*nsEach) {
 		fn(0, n)
 		return
 	}
-	step := max(1, int(grain/nsEach))
-	pieces := (n + step - 1) / step
-	helpers := w.borrow(min(pieces-1, int(w.limit)))
+	total := float64(n) * nsEach
+	helpers := w.borrow(min(n-1, int(total/(worthwhile/2))-1, int(w.limit)))
 	if helpers == 0 {
 		fn(0, n)
 		return
 	}
-	l := &loop{n: int64(n), step: int64(step), share: int64(2 * (helpers + 1)), fn: fn}
-	l.wg.Add(1)
+	l := w.loops.Get().(*loop)
+	l.begin(n, max(1, int(piece/nsEach)), helpers, fn)
 	for range helpers {
-		w.start(l)
+		w.start(l, total >= worthWaking)
 	}
 	l.work()
 	w.busy.Add(l.wait() - int32(helpers)) // of those that never joined
-	if p := l.panicked.Load(); p != nil {
+	p := l.panicked.Load()
+	l.fn = nil
+	w.loops.Put(l)
+	if p != nil {
 		panic(p)
 	}
 }
 
-// start gives l to a helper that looks out, or to a new one.
-func (w *Workers) start(l *loop) {
+// worth reports whether a loop of so many nanoseconds is to be shared.
+func (w *Workers) worth(total float64) bool {
+	if w == nil || w.limit < 1 || total < worthwhile {
+		return false
+	}
+	if total >= worthWaking {
+		return true
+	}
+	for i := range w.slots {
+		if w.slots[i].next.Load() == idle {
+			return true
+		}
+	}
+	return false
+}
+
+// start gives l to a helper that looks out, or to a new one where it is worth
+// that.
+func (w *Workers) start(l *loop, wake bool) {
 	for i := range w.slots {
 		if w.slots[i].next.CompareAndSwap(idle, l) {
 			return
 		}
 	}
-	go w.help(l)
+	if wake {
+		go w.help(l)
+	}
 }
 
 func (w *Workers) help(l *loop) {
@@ -132,7 +158,8 @@ func (l *loop) help(w *Workers) (at *slot) {
 	return nil
 }
 
-// lookOut waits at a slot for another loop; nil when patience is at its end.
+// lookOut waits at a slot for another loop; nil when patience is at its end. It
+// lets other goroutines run meanwhile.
 func (w *Workers) lookOut(at *slot) *loop {
 	patience := w.patience.Load()
 	start := time.Now()
@@ -145,6 +172,7 @@ func (w *Workers) lookOut(at *slot) *loop {
 			}
 		}
 		if time.Since(start) < time.Duration(patience) {
+			runtime.Gosched()
 			continue
 		}
 		if at.next.CompareAndSwap(idle, nil) {
@@ -154,23 +182,33 @@ func (w *Workers) lookOut(at *slot) *loop {
 	}
 }
 
-// loop is one [Workers.Run]. A helper joins it before it calls fn; once it is
-// closed nobody joins, so that the caller never waits for a helper that has not
-// even begun.
+// loop is one [Workers.Run], and then another one. A helper joins it before it
+// calls fn; once it is closed nobody joins, so that the caller never waits for a
+// helper that has not even begun. Such a one may join a later run of the same
+// loop, where it is as good as any other.
 type loop struct {
 	n, step  int64
 	share    int64 // no piece is larger than what is left by this
 	fn       func(lo, hi int)
 	next     atomic.Int64
 	helpers  atomic.Int64 // how many have joined, times joined, and how many are there; less than 0 once closed
-	wg       sync.WaitGroup
+	last     chan struct{}
 	panicked atomic.Pointer[WorkerPanic]
 }
 
 const (
 	closed    = math.MinInt64
+	awaited   = 1 << 62 // the caller sleeps until the last helper has left
 	oneJoined = 1 << 32
 )
+
+// begin makes the loop ready for helpers to join.
+func (l *loop) begin(n, step, helpers int, fn func(lo, hi int)) {
+	l.n, l.step, l.share, l.fn = int64(n), int64(step), int64(2*(helpers+1)), fn
+	l.panicked.Store(nil)
+	l.next.Store(0)
+	l.helpers.Store(0)
+}
 
 func (l *loop) join() bool {
 	for {
@@ -185,8 +223,8 @@ func (l *loop) join() bool {
 }
 
 func (l *loop) leave() {
-	if n := l.helpers.Add(-1); n < 0 && n%oneJoined == 0 {
-		l.wg.Done()
+	if n := l.helpers.Add(-1); n < 0 && n&awaited != 0 && n%oneJoined == 0 {
+		l.last <- struct{}{}
 	}
 }
 
@@ -200,7 +238,9 @@ func (l *loop) wait() int32 {
 			return had
 		}
 	}
-	l.wg.Wait()
+	if l.helpers.Add(awaited)%oneJoined != 0 {
+		<-l.last
+	}
 	return had
 }
 
