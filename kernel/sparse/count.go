@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/cairnml/cairn/engine"
@@ -125,6 +126,9 @@ func countTo[T countable](rows func(*engine.Call) (counted, error)) elementwise.
 		weights := tensor.Values[T](w)
 		if len(weights) > 0 && len(weights) != len(x.numbers) {
 			return fmt.Errorf("there are %d weights for %d numbers", len(weights), len(x.numbers))
+		}
+		if x.rows < 0 || x.rows > math.MaxInt/8 {
+			return fmt.Errorf("there are %d rows", x.rows)
 		}
 		if err := c.Afford(int64(x.rows) * 8); err != nil {
 			return err
