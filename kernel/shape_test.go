@@ -29,7 +29,7 @@ var sizedByValues = map[string]bool{
 	"DecodeWav":         true,
 	"NonMaxSuppression": true, "NonMaxSuppressionV2": true, "NonMaxSuppressionV3": true, "NonMaxSuppressionV4": true, "NonMaxSuppressionV5": true,
 	"DecodeJpeg": true, "DecodePng": true, "DecodeGif": true, "DecodeBmp": true, "DecodeImage": true, "NonMaxSuppressionWithOverlaps": true,
-	"NearestNeighbors": true,
+	"NearestNeighbors": true, "ComputeAccidentalHits": true,
 	"CTCGreedyDecoder": true, "CTCBeamSearchDecoder": true,
 	// Memory whose size the rule doesn't know, as TensorFlow's.
 	"CudnnRNN": true, "CudnnRNNV2": true, "CudnnRNNV3": true, "CudnnRNNCanonicalToParams": true, "CudnnRNNCanonicalToParamsV2": true,

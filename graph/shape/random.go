@@ -13,8 +13,18 @@ func randomRules() map[string]Rule {
 			"StatelessRandomUniformV2", "StatelessRandomNormalV2", "StatelessTruncatedNormalV2",
 			"StatelessRandomUniformFullIntV2", "StatelessRandomUniformIntV2"),
 		rules(seeded, "StatelessRandomUniform", "StatelessRandomNormal", "StatelessTruncatedNormal",
-			"StatelessRandomUniformFullInt", "StatelessRandomUniformInt"),
+			"StatelessRandomUniformFullInt", "StatelessRandomUniformInt", "StatelessRandomGammaV2", "StatelessRandomPoisson",
+			"StatelessRandomBinomial", "StatelessParameterizedTruncatedNormal"),
+		rules(drawn, "StatelessRandomGammaV3", "NonDeterministicInts"),
+		rules(drawnAt(1), "StatefulStandardNormal"),
+		rules(drawnAt(2), "StatefulUniform", "StatefulStandardNormalV2", "StatefulTruncatedNormal", "StatefulUniformInt",
+			"StatefulUniformFullInt", "StatefulRandomBinomial"),
+		rules(drawnEach, "RandomGamma", "RandomPoisson", "RandomPoissonV2"),
+		rules(candidates, "UniformCandidateSampler", "LogUniformCandidateSampler", "LearnedUnigramCandidateSampler",
+			"ThreadUnsafeUnigramCandidateSampler", "FixedUnigramCandidateSampler", "AllCandidateSampler"),
 		map[string]Rule{
+			"ComputeAccidentalHits": accidentalHits, "RandomIndexShuffle": indexShuffle, "RandomCrop": randomCrop,
+			"StatelessShuffle":             statelessShuffle,
 			"StatelessRandomGetKeyCounter": keyCounter, "StatelessRandomGetAlg": scalarOut, "StatelessRandomGetKeyCounterAlg": keyCounter,
 			"RngReadAndSkip": readAndSkip, "RngSkip": nothing, "RandomShuffle": unchanged, "Multinomial": multinomial,
 			"StatelessMultinomial": multinomial,
@@ -111,4 +121,131 @@ func multinomial(c *Inference) error {
 		c.setDims(0, s.Dim(0), n)
 	}
 	return err
+}
+
+// drawnAt infers the output of ops that draw numbers of the shape that input at
+// describes.
+func drawnAt(at int) Rule {
+	return func(c *Inference) error {
+		if err := c.atLeast(at + 1); err != nil {
+			return err
+		}
+		return c.described(at, "the shape")
+	}
+}
+
+// drawnEach infers the output of ops that draw, for each parameter in input 1,
+// numbers of the shape that input 0 describes.
+func drawnEach(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	s, err := c.sizes(0, "the shape")
+	if err == nil {
+		c.set(0, s.Concat(c.shape(1)))
+	}
+	return err
+}
+
+func candidates(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	s, err := c.ranked(0, 2)
+	if err != nil {
+		return err
+	}
+	n, perRow := c.Attrs.Int("num_sampled", -1), c.Attrs.Int("num_true", -1)
+	if n < 1 || n != int64(int(n)) || perRow < 1 || perRow != int64(int(perRow)) {
+		return fmt.Errorf("num_sampled and num_true are %d and %d", n, perRow)
+	}
+	c.setDims(0, int(n))
+	c.setDims(1, s.Dim(0), int(perRow))
+	c.setDims(2, int(n))
+	return nil
+}
+
+func accidentalHits(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	s, err := c.ranked(0, 2)
+	if err != nil {
+		return err
+	}
+	if n := c.Attrs.Int("num_true", -1); s.HasRank() && s.Dim(1) >= 0 && int64(s.Dim(1)) != n {
+		return fmt.Errorf("the true classes have shape %v, and num_true is %d", s, n)
+	}
+	if _, err := c.ranked(1, 1); err != nil {
+		return err
+	}
+	n := graph.NewDim()
+	for i := range 3 {
+		c.setDims(i, n)
+	}
+	return nil
+}
+
+// indexShuffle infers the places of indices: a vector where any of the indices,
+// the seeds and the largest indices are more than one.
+func indexShuffle(c *Inference) error {
+	if err := c.need(3); err != nil {
+		return err
+	}
+	n, many, known := graph.NewDim(), false, true
+	for i := range 3 {
+		s := c.shape(i)
+		most, alone := 1, 0
+		if i == 1 {
+			most, alone = 2, 1
+		}
+		if !s.HasRank() {
+			known = false
+			continue
+		}
+		if s.Rank() > most || s.Rank() < alone || i == 1 && s.Dim(-1) >= 0 && s.Dim(-1) != 3 {
+			return fmt.Errorf("input %d has shape %v", i, s)
+		}
+		if s.Rank() == alone {
+			continue
+		}
+		m, ok := graph.MergeDim(n, s.Dim(0))
+		if !ok {
+			return fmt.Errorf("input %d has shape %v, another one %d elements", i, s, n)
+		}
+		n, many = m, true
+	}
+	switch {
+	case many:
+		c.setDims(0, n)
+	case known:
+		c.setDims(0)
+	}
+	return nil
+}
+
+func randomCrop(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	s, err := c.ranked(0, 3)
+	if err != nil {
+		return err
+	}
+	size, err := c.sizes(1, "the size")
+	if err != nil {
+		return err
+	}
+	if size, err = size.WithRank(2); err == nil {
+		c.setDims(0, size.Dim(0), size.Dim(1), s.Dim(2))
+	}
+	return err
+}
+
+func statelessShuffle(c *Inference) error {
+	if err := c.need(4); err != nil {
+		return err
+	}
+	c.set(0, c.shape(0))
+	return Key(c.shape(1), c.shape(2))
 }

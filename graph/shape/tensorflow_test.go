@@ -93,7 +93,7 @@ var computed = map[string]bool{
 	"DenseCountSparseOutput": true, "RaggedCountSparseOutput": true, "SparseCountSparseOutput": true, "SparseBincount": true,
 	"DenseToDenseSetOperation": true, "DenseToSparseSetOperation": true, "SparseToSparseSetOperation": true,
 	"RaggedFillEmptyRows": true, "RaggedFillEmptyRowsGrad": true,
-	"SparseSegmentSumWithNumSegments": true, "SparseTensorDenseMatMul": true,
+	"SparseSegmentSumWithNumSegments": true, "SparseTensorDenseMatMul": true, "ComputeAccidentalHits": true, "RandomIndexShuffle": true,
 }
 
 // TestRulesEqualTensorFlows holds the rules to what TensorFlow infers: they

@@ -1,9 +1,11 @@
-// Package random holds the kernels of random numbers: TensorFlow's stateless
-// ops over its Philox generator, and the op that moves a generator's state on.
+// Package random holds the kernels of random numbers over TensorFlow's Philox
+// generator: stateless ops, ops whose nodes keep a state, ops whose state is in a
+// variable, and the samplers of candidate classes.
 package random
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
@@ -19,7 +21,7 @@ var wholes = []tensor.DType{tensor.Int32, tensor.Int64, tensor.Uint32, tensor.Ui
 
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
-	return append([]engine.Kernel{
+	return slices.Concat([]engine.Kernel{
 		{Op: "StatelessRandomUniformV2", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromKey(uniform)},
 		{Op: "StatelessRandomNormalV2", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromKey(normal), Precision: engine.Rounded},
 		{Op: "StatelessTruncatedNormalV2", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromKey(truncated), Precision: engine.Rounded},
@@ -33,8 +35,7 @@ func Kernels() []engine.Kernel {
 		{Op: "StatelessRandomGetKeyCounter", Run: keyCounter},
 		{Op: "StatelessRandomGetKeyCounterAlg", Run: keyCounterAlg},
 		{Op: "StatelessRandomGetAlg", Run: getAlg},
-		{Op: "RngReadAndSkip", Run: readAndSkip},
-	}, stateful...)
+	}, stateful, resources, parametric, candidates, orders)
 }
 
 // philoxAlg and autoAlg are TensorFlow's numbers for algorithms; on a CPU the
@@ -56,18 +57,36 @@ func fromKey(f draw) func(*engine.Call) error {
 		if err := c.NeedTensors(0); err != nil {
 			return err
 		}
-		key, counter := c.In(1), c.In(2)
-		if key.DType() != tensor.Uint64 || counter.DType() != tensor.Uint64 || key.Len() != 1 || counter.Len() < 2 {
-			return fmt.Errorf("the key is %v%v and the counter %v%v, not uint64[1] and uint64[2]", key.DType(), key.Shape(), counter.DType(), counter.Shape())
-		}
-		if alg, err := shapes.Int(c.In(3), "the algorithm"); err != nil {
+		g, err := keyed(c, 1)
+		if err != nil {
 			return err
-		} else if alg != philoxAlg && alg != autoAlg {
-			return fmt.Errorf("algorithm %d isn't Philox (1)", alg)
 		}
-		ctr := tensor.Values[uint64](counter)
-		return run(c, f, philox.New(tensor.Values[uint64](key)[0], ctr[0], ctr[1]))
+		return run(c, f, g)
 	}
+}
+
+// keyed returns the generator of a key, a counter and an algorithm, the inputs
+// from the given one on.
+func keyed(c *engine.Call, at int) (philox.Generator, error) {
+	key, counter := c.In(at), c.In(at+1)
+	if key.DType() != tensor.Uint64 || counter.DType() != tensor.Uint64 || key.Len() != 1 || counter.Len() < 2 {
+		return philox.Generator{}, fmt.Errorf("the key is %v%v and the counter %v%v, not uint64[1] and uint64[2]", key.DType(), key.Shape(), counter.DType(), counter.Shape())
+	}
+	if err := needPhilox(c.In(at + 2)); err != nil {
+		return philox.Generator{}, err
+	}
+	ctr := tensor.Values[uint64](counter)
+	return philox.New(tensor.Values[uint64](key)[0], ctr[0], ctr[1]), nil
+}
+
+// needPhilox checks that an algorithm is one that CPUs run, as in TensorFlow:
+// ThreeFry is XLA's.
+func needPhilox(t *tensor.Tensor) error {
+	alg, err := shapes.Int(t, "the algorithm")
+	if err == nil && alg != philoxAlg && alg != autoAlg {
+		err = fmt.Errorf("algorithm %d isn't Philox (1)", alg)
+	}
+	return err
 }
 
 // fromSeed runs a draw of an op whose inputs are shape and two seeds.
@@ -330,46 +349,4 @@ func keyCounterAlg(c *engine.Call) error {
 func getAlg(c *engine.Call) error {
 	c.Set(0, tensor.Scalar(int32(philoxAlg)))
 	return nil
-}
-
-// readAndSkip gives a generator's state and moves it on by 256 blocks' worth
-// for each number asked for.
-func readAndSkip(c *engine.Call) error {
-	if c.NumIn() != 3 {
-		return fmt.Errorf("takes 3 inputs, %d were given", c.NumIn())
-	}
-	v, err := c.NeedVar(0)
-	if err != nil {
-		return err
-	}
-	if err := c.NeedTensors(1); err != nil {
-		return err
-	}
-	alg, err := shapes.Int(c.In(1), "the algorithm")
-	if err != nil {
-		return err
-	}
-	if alg != philoxAlg && alg != autoAlg {
-		return fmt.Errorf("algorithm %d isn't Philox (1)", alg)
-	}
-	delta := c.In(2)
-	if delta.DType() != tensor.Uint64 || delta.Len() != 1 {
-		return fmt.Errorf("delta is %v%v, not a scalar of uint64", delta.DType(), delta.Shape())
-	}
-	out, err := c.AllocZero(0, tensor.Int64, tensor.Shape{3})
-	if err != nil {
-		return err
-	}
-	return v.Update(func(state *tensor.Tensor) error {
-		if state.DType() != tensor.Int64 || len(state.Shape()) != 1 || state.Len() < 3 {
-			return fmt.Errorf("the state is %v%v, not int64[3]", state.DType(), state.Shape())
-		}
-		st := tensor.Values[int64](state)
-		copy(tensor.Values[int64](out), st[:3])
-		g := philox.New(uint64(st[2]), uint64(st[0]), uint64(st[1]))
-		g.Skip(tensor.Values[uint64](delta)[0] * philox.Reserved)
-		_, lo, hi := g.Words()
-		st[0], st[1] = int64(lo), int64(hi)
-		return nil
-	})
 }

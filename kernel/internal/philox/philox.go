@@ -35,12 +35,15 @@ func (g *Generator) Words() (key, lo, hi uint64) {
 		uint64(g.Counter[2]) | uint64(g.Counter[3])<<32
 }
 
-// Skip moves the counter on by n blocks.
+// Skip moves the counter on by n blocks. As in TensorFlow, what the upper half of
+// n carries over is lost where the lower half's carry makes it zero: n counts
+// back where it is negative.
 func (g *Generator) Skip(n uint64) {
-	lo := uint64(g.Counter[0]) | uint64(g.Counter[1])<<32
-	next := lo + n
-	g.Counter[0], g.Counter[1] = uint32(next), uint32(next>>32)
-	if next < lo {
+	lo, hi := uint32(n), uint32(n>>32)
+	if g.Counter[0] += lo; g.Counter[0] < lo {
+		hi++
+	}
+	if g.Counter[1] += hi; g.Counter[1] < hi {
 		if g.Counter[2]++; g.Counter[2] == 0 {
 			g.Counter[3]++
 		}

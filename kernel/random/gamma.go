@@ -1,0 +1,50 @@
+package random
+
+import (
+	"math"
+
+	"github.com/cairnml/cairn/kernel/internal/philox"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// gamma draws gamma distributed numbers by Marsaglia and Tsang's method: cubes
+// of normal numbers, turned down so that the rest have the distribution. Those of
+// the shape 1 are logarithms, those of smaller shapes are drawn with one more and
+// brought down by a power. All is in double precision, whatever the element type.
+func gamma(alpha float64) sampler {
+	normal, uniform := normals(tensor.Float64), uniforms(tensor.Float64)
+	if alpha == 1 {
+		return func(g *philox.Generator) (float64, error) {
+			u := proposals{g: g, block: uniform}
+			return -math.Log1p(-u.next()), nil
+		}
+	}
+	shift := -1.0 / 3
+	if alpha < 1 {
+		shift = 2.0 / 3
+	}
+	k := alpha + shift
+	c := 1.0 / 3 / math.Sqrt(k)
+	return func(g *philox.Generator) (float64, error) {
+		if !(alpha >= 0) {
+			return math.NaN(), nil
+		}
+		n, u := proposals{g: g, block: normal}, proposals{g: g, block: uniform}
+		for range maxTries {
+			x := n.next()
+			v := 1 + c*x
+			if v <= 0 {
+				continue
+			}
+			v = v * v * v
+			y := u.next()
+			if y < 1-0.0331*(x*x)*(x*x) || math.Log(y) < 0.5*x*x+k*(1-v+math.Log(v)) {
+				if x = k * v; alpha < 1 {
+					x *= math.Pow(u.next(), 1/alpha)
+				}
+				return x, nil
+			}
+		}
+		return 0, errTries
+	}
+}

@@ -1,0 +1,168 @@
+package random
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/philox"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// resources are the ops whose state is in a variable: the counter and the key,
+// as tf.random.Generator keeps them.
+var resources = []engine.Kernel{
+	{Op: "StatefulUniform", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromVariable(uniform)},
+	{Op: "StatefulStandardNormalV2", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromVariable(normal), Precision: engine.Rounded},
+	{Op: "StatefulTruncatedNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromVariable(truncated), Precision: engine.Rounded},
+	{Op: "StatefulUniformInt", Types: engine.Types{"dtype": wholes[:2]}, Run: fromVariable(uniformIntOf(3))},
+	{Op: "StatefulUniformFullInt", Types: engine.Types{"dtype": wholes}, Run: fromVariable(fullInt)},
+	{Op: "StatefulStandardNormal", Types: engine.Types{"dtype": elementwise.Floating()}, Run: fromTagged, Precision: engine.Rounded},
+	{Op: "RngReadAndSkip", Run: readAndSkip},
+	{Op: "RngSkip", Run: rngSkip},
+	{Op: "NonDeterministicInts", Types: engine.Types{"dtype": wholes}, Run: nonDeterministic},
+}
+
+// advance gives f the state in a variable, from its element at on, moves the
+// state on by the blocks that f returns, and returns the generator as it was.
+func advance(v *trackable.Variable, at int, f func(state []int64) (blocks uint64, err error)) (g philox.Generator, err error) {
+	err = v.Update(func(t *tensor.Tensor) error {
+		if t.DType() != tensor.Int64 || len(t.Shape()) != 1 || t.Len() < at+3 {
+			return fmt.Errorf("the state is %v%v, not int64[%d]", t.DType(), t.Shape(), at+3)
+		}
+		state := tensor.Values[int64](t)
+		n, err := f(state)
+		if err != nil {
+			return err
+		}
+		state = state[at:]
+		g = philox.New(uint64(state[2]), uint64(state[0]), uint64(state[1]))
+		next := g
+		next.Skip(n)
+		_, lo, hi := next.Words()
+		state[0], state[1] = int64(lo), int64(hi)
+		return nil
+	})
+	return g, err
+}
+
+// fromVariable runs a draw of an op whose inputs are a variable, an algorithm
+// and a shape.
+func fromVariable(f draw) func(*engine.Call) error {
+	return func(c *engine.Call) error {
+		if c.NumIn() < 3 {
+			return fmt.Errorf("takes a variable, an algorithm and a shape, %d inputs were given", c.NumIn())
+		}
+		if err := c.NeedTensors(1); err != nil {
+			return err
+		}
+		if err := needPhilox(c.In(1)); err != nil {
+			return err
+		}
+		return drawFrom(c, f, 2, 0, func([]int64) error { return nil })
+	}
+}
+
+// fromTagged draws normal numbers by a state whose first element is the
+// algorithm.
+func fromTagged(c *engine.Call) error {
+	if c.NumIn() != 2 {
+		return fmt.Errorf("takes a variable and a shape, %d inputs were given", c.NumIn())
+	}
+	if err := c.NeedTensors(1); err != nil {
+		return err
+	}
+	return drawFrom(c, normal, 1, 1, func(state []int64) error { return needPhilox(tensor.Scalar(state[0])) })
+}
+
+// drawFrom fills an output, whose shape is the input of that number, by the
+// state in variable 0 from its element at on.
+func drawFrom(c *engine.Call, f draw, shape, at int, check func(state []int64) error) error {
+	v, err := c.NeedVar(0)
+	if err != nil {
+		return err
+	}
+	dims, err := shapes.Dims(c.In(shape), "the shape", 0)
+	if err != nil {
+		return err
+	}
+	d := c.Attrs().Type("dtype", tensor.Float32)
+	if c.NumIn() == 5 { // the limits of a range have the type
+		d = c.In(3).DType()
+	} else if c.Op() == "StatefulUniformFullInt" {
+		d = c.Attrs().Type("dtype", tensor.Uint64)
+	}
+	out, err := c.Alloc(0, d, dims)
+	if err != nil {
+		return err
+	}
+	g, err := advance(v, at, func(state []int64) (uint64, error) {
+		return uint64(out.Len()) * philox.Reserved, check(state)
+	})
+	if err != nil {
+		return err
+	}
+	return f(c, g, out)
+}
+
+// readAndSkip gives a generator's state and moves it on by 256 blocks' worth
+// for each number asked for.
+func readAndSkip(c *engine.Call) error {
+	out, err := c.AllocZero(0, tensor.Int64, tensor.Shape{3})
+	if err != nil {
+		return err
+	}
+	return skip(c, tensor.Uint64, func(state []int64) { copy(tensor.Values[int64](out), state) })
+}
+
+// rngSkip moves a generator's state on as [readAndSkip] does.
+func rngSkip(c *engine.Call) error { return skip(c, tensor.Int64, func([]int64) {}) }
+
+func skip(c *engine.Call, d tensor.DType, read func(state []int64)) error {
+	if c.NumIn() != 3 {
+		return fmt.Errorf("takes 3 inputs, %d were given", c.NumIn())
+	}
+	v, err := c.NeedVar(0)
+	if err != nil {
+		return err
+	}
+	if err := c.NeedTensors(1); err != nil {
+		return err
+	}
+	if err := needPhilox(c.In(1)); err != nil {
+		return err
+	}
+	delta := c.In(2)
+	if delta.DType() != d || delta.Len() != 1 {
+		return fmt.Errorf("delta is %v%v, not a scalar of %v", delta.DType(), delta.Shape(), d)
+	}
+	n, err := words64(delta)
+	if err != nil {
+		return err
+	}
+	_, err = advance(v, 0, func(state []int64) (uint64, error) {
+		read(state[:3])
+		return n[0] * philox.Reserved, nil
+	})
+	return err
+}
+
+// nonDeterministic gives numbers that nobody can tell beforehand, of which
+// generators make their first states.
+func nonDeterministic(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	dims, err := shapes.Dims(c.In(0), "the shape", 0)
+	if err != nil {
+		return err
+	}
+	out, err := c.Alloc(0, c.Attrs().Type("dtype", tensor.Int64), dims)
+	if err != nil {
+		return err
+	}
+	return fullInt(c, philox.New(rand.Uint64(), rand.Uint64(), rand.Uint64()), out)
+}
