@@ -42,7 +42,7 @@ func NewWorkers(n int) *Workers {
 	}
 	w := &Workers{limit: int32(n - 1), slots: make([]slot, n-1)}
 	w.patience.Store(minPatience)
-	w.loops.New = func() any { return &loop{last: make(chan struct{}, 1)} }
+	w.loops.New = func() any { return &loop{shares: make([]share, n), last: make(chan struct{}, 1)} }
 	return w
 }
 
@@ -86,10 +86,10 @@ func (w *Workers) Run(n int, nsEach float64, fn func(lo, hi int)) {
 	}
 	l := w.loops.Get().(*loop)
 	l.begin(n, max(1, int(piece/nsEach)), helpers, fn)
-	for range helpers {
-		w.start(l, total >= worthWaking)
+	for i := range helpers {
+		w.start(l, i+1, total >= worthWaking)
 	}
-	l.work()
+	l.work(0)
 	w.busy.Add(l.wait() - int32(helpers)) // of those that never joined
 	p := l.panicked.Load()
 	l.fn = nil
@@ -115,47 +115,49 @@ func (w *Workers) worth(total float64) bool {
 	return false
 }
 
-// start gives l to a helper that looks out, or to a new one where it is worth
-// that.
-func (w *Workers) start(l *loop, wake bool) {
+// start gives l to a helper that looks out, or to a new one, to begin with share
+// k, where it is worth that.
+func (w *Workers) start(l *loop, k int, wake bool) {
 	for i := range w.slots {
 		if w.slots[i].next.CompareAndSwap(idle, l) {
 			return
 		}
 	}
 	if wake {
-		go w.help(l)
+		go w.help(l, k)
 	}
 }
 
-func (w *Workers) help(l *loop) {
+func (w *Workers) help(l *loop, k int) {
 	for l != nil {
 		if !l.join() {
 			return // the loop was done before this goroutine ran
 		}
-		at := l.help(w)
-		if l = nil; at != nil {
-			l = w.lookOut(at)
+		at := l.help(w, k)
+		if l = nil; at >= 0 {
+			// Whoever looks out at a slot has the same share of one loop after the
+			// other: ops that follow each other find their data in its cache.
+			l, k = w.lookOut(&w.slots[at]), at+1
 		}
 	}
 }
 
-// help works on l and returns the slot where the helper is to look out then; nil
+// help works on l and returns the slot where the helper is to look out then; -1
 // where there is none.
-func (l *loop) help(w *Workers) (at *slot) {
+func (l *loop) help(w *Workers, k int) (at int) {
 	defer l.leave()
 	defer func() {
 		w.busy.Add(-1)
 		// The slot is taken before the caller goes on, so that it finds it.
-		for i := range w.slots {
-			if w.slots[i].next.CompareAndSwap(nil, idle) {
-				at = &w.slots[i]
+		for at = range w.slots {
+			if w.slots[at].next.CompareAndSwap(nil, idle) {
 				return
 			}
 		}
+		at = -1
 	}()
-	l.work()
-	return nil
+	l.work(k)
+	return -1
 }
 
 // lookOut waits at a slot for another loop; nil when patience is at its end. It
@@ -187,13 +189,21 @@ func (w *Workers) lookOut(at *slot) *loop {
 // helper that has not even begun. Such a one may join a later run of the same
 // loop, where it is as good as any other.
 type loop struct {
-	n, step  int64
-	share    int64 // no piece is larger than what is left by this
+	step     int64   // the length of a piece
+	shares   []share // one a worker, as many as parts are in use
+	parts    int
 	fn       func(lo, hi int)
-	next     atomic.Int64
 	helpers  atomic.Int64 // how many have joined, times joined, and how many are there; less than 0 once closed
 	last     chan struct{}
 	panicked atomic.Pointer[WorkerPanic]
+}
+
+// share is the part of a loop that one worker begins with. Who is done with its
+// own takes pieces of others.
+type share struct {
+	next atomic.Int64
+	end  int64
+	_    [48]byte // a cache line for each
 }
 
 const (
@@ -204,9 +214,12 @@ const (
 
 // begin makes the loop ready for helpers to join.
 func (l *loop) begin(n, step, helpers int, fn func(lo, hi int)) {
-	l.n, l.step, l.share, l.fn = int64(n), int64(step), int64(2*(helpers+1)), fn
+	l.step, l.fn, l.parts = int64(step), fn, helpers+1
+	for k := range l.parts {
+		l.shares[k].end = int64(n) * int64(k+1) / int64(l.parts)
+		l.shares[k].next.Store(int64(n) * int64(k) / int64(l.parts))
+	}
 	l.panicked.Store(nil)
-	l.next.Store(0)
 	l.helpers.Store(0)
 }
 
@@ -244,22 +257,31 @@ func (l *loop) wait() int32 {
 	return had
 }
 
-func (l *loop) work() {
+// work does what is left of share k, and then of all others.
+func (l *loop) work(k int) {
 	defer func() {
 		if r := recover(); r != nil {
 			l.panicked.CompareAndSwap(nil, &WorkerPanic{Value: r, Stack: debug.Stack()})
-			l.next.Store(l.n)
+			for k := range l.parts {
+				l.shares[k].next.Store(l.shares[k].end)
+			}
 		}
 	}()
+	for i := range l.parts {
+		l.finish(&l.shares[(k+i)%l.parts])
+	}
+}
+
+func (l *loop) finish(s *share) {
 	for {
-		lo := l.next.Load()
-		if lo >= l.n {
+		lo := s.next.Load()
+		if lo >= s.end {
 			return
 		}
 		// The last pieces are small, so that all come to their ends together.
-		size := max(1, l.step/8, min(l.step, (l.n-lo)/l.share))
-		if l.next.CompareAndSwap(lo, lo+size) {
-			l.fn(int(lo), int(min(lo+size, l.n)))
+		size := max(1, l.step/8, min(l.step, (s.end-lo)/2))
+		if s.next.CompareAndSwap(lo, lo+size) {
+			l.fn(int(lo), int(min(lo+size, s.end)))
 		}
 	}
 }
