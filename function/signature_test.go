@@ -49,8 +49,8 @@ func TestSizesThatVaryBecomeUnknown(t *testing.T) {
 	call(zerosOf(4, 8), 2) // another static argument
 	call(zerosOf(4), 1)    // another rank
 	want := []string{
-		"batch(x: float32[2,8], scale: 1, tags: {})", "batch(x: float32[3,8], scale: 1, tags: {})", "batch(x: float32[?,8], scale: 1, tags: {})",
-		"batch(x: float32[4,8], scale: 2, tags: {})", "batch(x: float32[4], scale: 1, tags: {})",
+		"batch(x: float32[2,8], scale: 1.0, tags: {})", "batch(x: float32[3,8], scale: 1.0, tags: {})", "batch(x: float32[?,8], scale: 1.0, tags: {})",
+		"batch(x: float32[4,8], scale: 2.0, tags: {})", "batch(x: float32[4], scale: 1.0, tags: {})",
 	}
 	if got := tracedAs(fn); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("traces\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -131,7 +131,7 @@ func TestAFixedSignatureIsTheOnlyOne(t *testing.T) {
 		for _, in := range []batch{{X: zerosOf(2, 5), Scale: 2}, {X: zerosOf(2, 4), Scale: 3}, {X: zerosOf(2), Scale: 2}} {
 			_, err := fn.Call(ctx, in)
 			var no *graph.NoFitError
-			if !errors.As(err, &no) || !strings.Contains(err.Error(), "the signature is batch(x: float32[?,4], scale: 2, tags: {})") {
+			if !errors.As(err, &no) || !strings.Contains(err.Error(), "the signature is batch(x: float32[?,4], scale: 2.0, tags: {})") {
 				t.Errorf("%v: %v", in.X.Shape(), err)
 			}
 		}
@@ -152,7 +152,7 @@ func TestTracesAreBounded(t *testing.T) {
 		_, err = fn.Call(context.Background(), batch{X: zerosOf(2), Scale: float64(n)})
 	}
 	var limit *function.TraceLimitError
-	if n != 4 || !errors.As(err, &limit) || !strings.Contains(err.Error(), "none takes batch(x: float32[2], scale: 3, tags: {})") || !strings.Contains(err.Error(), "scale: 2") {
+	if n != 4 || !errors.As(err, &limit) || !strings.Contains(err.Error(), "none takes batch(x: float32[2], scale: 3.0, tags: {})") || !strings.Contains(err.Error(), "scale: 2") {
 		t.Errorf("call %d: %v", n, err)
 	}
 }
@@ -165,7 +165,7 @@ func TestConcreteHasTheTypesOfTheCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := c.In.String()+" "+c.Out.String(), "batch(x: float32[?,4], scale: 2, tags: {s: string[], t: float32[4]}) {b: float32[?,4], sum: float32[]}"; got != want {
+	if got, want := c.In.String()+" "+c.Out.String(), "batch(x: float32[?,4], scale: 2.0, tags: {s: string[], t: float32[4]}) {b: float32[?,4], sum: float32[]}"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	var names []string

@@ -1,10 +1,18 @@
 package graph
 
-import "github.com/cairnml/cairn/tensor"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cairnml/cairn/tensor"
+)
 
 // facts returns the tensors that a composite consists of. Where the class is none
 // that this package follows, only their number is known.
 func (c *Composite) facts() []Fact {
+	if c.Facts != nil {
+		return c.Facts
+	}
 	var state []*Structure
 	if c.State != nil {
 		state = c.State.Elems
@@ -26,6 +34,34 @@ func (c *Composite) facts() []Fact {
 		out = make([]Fact, max(c.Tensors, 0))
 	}
 	return out
+}
+
+// Name returns the name of the class.
+func (c *Composite) Name() string {
+	if c.ClassName == "" {
+		return fmt.Sprintf("composite %d", c.Class)
+	}
+	return c.ClassName
+}
+
+// String returns the name with what is known: "RaggedTensorSpec([?,?], float32, 1,
+// int64)".
+func (c *Composite) String() string {
+	if c.Facts == nil {
+		return c.Name() + c.State.String()
+	}
+	words := make([]string, len(c.Facts))
+	for i, f := range c.Facts {
+		words[i] = f.String()
+	}
+	return c.Name() + "(" + strings.Join(words, ", ") + ")"
+}
+
+// Count returns how many tensors a value has; ok is false where neither the file says
+// it nor the class is known.
+func (c *Composite) Count() (n int, ok bool) {
+	n = len(c.facts())
+	return n, n > 0 || c.Class == ExtensionComposite
 }
 
 // sparseFacts returns those of a sparse tensor: the indices, the values and the

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strconv"
@@ -92,8 +93,12 @@ type Composite struct {
 	// State is what the class makes of itself: of a sparse tensor its shape and
 	// element type.
 	State *Structure
-	// Tensors is how many tensors the value consists of.
+	// Tensors is how many tensors the value consists of; 0 where a file doesn't say,
+	// see [Composite.Count].
 	Tensors int
+	// Facts are what is known of the tensors of a value; nil where no more is known
+	// than State tells.
+	Facts []Fact
 }
 
 // TensorOf returns the structure of a tensor of which f is known. The name may be
@@ -205,14 +210,73 @@ func (s *Structure) Lookup(key string) *Structure {
 // tuples' types don't count, nor does the order of a dict's keys; unknown sizes
 // are equal.
 func (s *Structure) Equal(o *Structure) bool {
-	return s.compare(o, func(a, b Fact) bool {
-		return a.DType == b.DType && a.Shape.Anonymous().Equal(b.Shape.Anonymous())
-	})
+	return s.compare(o, equality)
 }
 
 // Accepts reports whether all that o describes is also described by s: the same
-// structure and static values, and tensors whose shapes s allows.
-func (s *Structure) Accepts(o *Structure) bool { return s.compare(o, Fact.Accepts) }
+// structure and static values, and tensors whose shapes s allows. As in TensorFlow,
+// numbers are equal as Python has it (True is 1, and 2 is 2.0), and tensors of which
+// no bounds are known fit bounded ones.
+func (s *Structure) Accepts(o *Structure) bool { return s.compare(o, acceptance) }
+
+// comparison says how two structures of one form are compared.
+type comparison struct {
+	tensors func(a, b *Structure) bool
+	facts   func(a, b Fact) bool // of a composite's tensors
+	static  func(a, b any) bool
+	// unknown lets any value stand for a composite of its class of which nothing
+	// else is known.
+	unknown bool
+}
+
+var equality = comparison{
+	tensors: func(a, b *Structure) bool {
+		return sameFact(a.Fact, b.Fact) && sameTensor(a.Min, b.Min) && sameTensor(a.Max, b.Max)
+	},
+	facts:  sameFact,
+	static: sameStatic,
+}
+
+var acceptance = comparison{
+	tensors: func(a, b *Structure) bool {
+		bounded := (b.Min == nil || sameTensor(a.Min, b.Min)) && (b.Max == nil || sameTensor(a.Max, b.Max))
+		return bounded && a.Fact.Accepts(b.Fact)
+	},
+	facts: func(a, b Fact) bool {
+		return a.DType == tensor.Invalid || a.Accepts(b) // of a class that only Python knows
+	},
+	static: func(a, b any) bool {
+		if _, isInt := a.(int64); isInt {
+			if _, areInts := b.(int64); areInts { // which a float64 doesn't hold all of
+				return a == b
+			}
+		}
+		x, isNumber := number(a)
+		y, areNumbers := number(b)
+		return isNumber && areNumbers && x == y || sameStatic(a, b)
+	},
+	unknown: true,
+}
+
+func sameFact(a, b Fact) bool {
+	return a.DType == b.DType && a.Shape.Anonymous().Equal(b.Shape.Anonymous())
+}
+
+// number returns what a static value is as a number of Python.
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return 1, true
+		}
+		return 0, true
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}
 
 // Accepts reports whether a value of which o is known fits f: the same element
 // type, and a shape that has every size which f knows.
@@ -234,9 +298,9 @@ func (f Fact) Accepts(o Fact) bool {
 	return true
 }
 
-// compare reports whether both have the same form and static values, and
-// tensors of which fits holds.
-func (s *Structure) compare(o *Structure, fits func(a, b Fact) bool) bool {
+// compare reports whether both have the same form, and of what is in it holds what
+// by says.
+func (s *Structure) compare(o *Structure, by comparison) bool {
 	if s == nil || o == nil {
 		return s == o
 	}
@@ -245,24 +309,27 @@ func (s *Structure) compare(o *Structure, fits func(a, b Fact) bool) bool {
 	}
 	switch s.Kind {
 	case TensorStructure:
-		return fits(s.Fact, o.Fact) && sameTensor(s.Min, o.Min) && sameTensor(s.Max, o.Max)
+		return by.tensors(s, o)
 	case StaticStructure:
-		return s.NumPy == o.NumPy && sameStatic(s.Value, o.Value)
+		return s.NumPy == o.NumPy && by.static(s.Value, o.Value)
 	case CompositeStructure:
 		a, b := s.Composite, o.Composite
 		if a.Class != b.Class || a.ClassName != b.ClassName || a.Tensors != b.Tensors {
 			return false
 		}
-		if a.State.Equal(b.State) {
+		if b.Facts == nil && a.State.Equal(b.State) {
 			return true
 		}
 		fa, fb := a.facts(), b.facts()
-		return len(fa) > 0 && slices.EqualFunc(fa, fb, fits)
+		if len(fa) == 0 {
+			return by.unknown && b.Facts != nil
+		}
+		return slices.EqualFunc(fa, fb, by.facts)
 	}
 	a, b := s.Order(), o.Order()
 	for k := range a {
 		i, j := a[k], b[k]
-		if s.Keys != nil && s.Keys[i] != o.Keys[j] || !s.Elems[i].compare(o.Elems[j], fits) {
+		if s.Keys != nil && s.Keys[i] != o.Keys[j] || !s.Elems[i].compare(o.Elems[j], by) {
 			return false
 		}
 	}
@@ -299,6 +366,12 @@ func (s *Structure) String() string {
 		switch v := s.Value.(type) {
 		case string:
 			return strconv.Quote(v)
+		case float64:
+			text := strconv.FormatFloat(v, 'g', -1, 64)
+			if v == math.Trunc(v) && !strings.ContainsAny(text, "eIN") {
+				text += ".0"
+			}
+			return text
 		case *tensor.Tensor:
 			if v == nil {
 				return "a constant"
@@ -313,11 +386,7 @@ func (s *Structure) String() string {
 		}
 		return text
 	case CompositeStructure:
-		name := s.Composite.ClassName
-		if name == "" {
-			name = fmt.Sprintf("composite %d", s.Composite.Class)
-		}
-		return name + s.Composite.State.String()
+		return s.Composite.String()
 	case UnsetStructure:
 		return "?"
 	}
@@ -337,32 +406,20 @@ func (s *Structure) String() string {
 		if k > 0 {
 			b.WriteString(", ")
 		}
-		if s.Keys != nil {
+		e := s.Elems[i]
+		switch {
+		case s.Keys != nil:
 			b.WriteString(s.Keys[i] + ": ")
+		case e != nil && e.Kind == TensorStructure && e.Name != "":
+			b.WriteString(e.Name + ": ")
 		}
-		b.WriteString(s.Elems[i].String())
+		b.WriteString(e.String())
 	}
 	if s.Kind == TupleStructure && len(s.Elems) == 1 {
 		b.WriteByte(',')
 	}
 	b.WriteString(end)
 	return b.String()
-}
-
-// Choose returns the place of the most specific of the candidates that accepts in, as
-// TensorFlow chooses among a function's traces. Where none does it is a
-// *[NoFitError].
-func Choose(candidates []*Structure, in *Structure) (int, error) {
-	best := -1
-	for i, c := range candidates {
-		if c.Accepts(in) && (best < 0 || candidates[best].Accepts(c)) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return -1, &NoFitError{In: in, Candidates: candidates}
-	}
-	return best, nil
 }
 
 // NoFitError says that an input fits none of the signatures that there are.
@@ -380,7 +437,7 @@ func (e *NoFitError) Error() string {
 		b.WriteString(", and the function has no trace")
 	case 1:
 		fmt.Fprintf(&b, ", and the signature is %v", e.Candidates[0])
-		if why := e.Candidates[0].misfit(e.In, ""); why != "" {
+		if why := e.Candidates[0].Misfit(e.In); why != "" {
 			b.WriteString(": " + why)
 		}
 	default:
@@ -395,6 +452,10 @@ func (e *NoFitError) Error() string {
 	}
 	return b.String()
 }
+
+// Misfit says in words which is the first place where o is not what s accepts; ""
+// where s accepts it, or where there is no place to name.
+func (s *Structure) Misfit(o *Structure) string { return s.misfit(o, "") }
 
 // misfit returns the first place where o is not what s accepts, in words.
 func (s *Structure) misfit(o *Structure, path string) string {

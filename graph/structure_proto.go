@@ -12,7 +12,7 @@ import (
 // StructureFromProto returns the structure that a file describes. What the message
 // says besides is kept, so that an unchanged structure is written as it was.
 func StructureFromProto(p *pb.StructuredValue) (*Structure, error) {
-	s, err := readStructure(p, new(structureLimit))
+	s, err := ReadStructure(p, newAllowance())
 	if err != nil {
 		return nil, err
 	}
@@ -26,28 +26,32 @@ func StructureFromProto(p *pb.StructuredValue) (*Structure, error) {
 // hold is an error that names its place.
 func (s *Structure) Proto() (*pb.StructuredValue, error) {
 	if p, ok := s.src.(*pb.StructuredValue); ok {
-		if was, err := readStructure(p, new(structureLimit)); err == nil && was.identical(s) {
+		if was, err := ReadStructure(p, newAllowance()); err == nil && was.identical(s) {
 			return p, nil
 		}
 	}
 	return s.encode()
 }
 
-// structureLimit bounds what constants in a structure may take when they are
-// expanded.
-type structureLimit struct{ allowance int64 }
+// newAllowance returns what the constants in one structure may take when they are
+// expanded, in bytes.
+func newAllowance() *int64 {
+	n := int64(64 << 20)
+	return &n
+}
 
-func (l *structureLimit) tensor(p *pb.TensorProto) (*tensor.Tensor, error) {
+func readTensor(p *pb.TensorProto, allowance *int64) (*tensor.Tensor, error) {
 	if p == nil {
 		return nil, nil
 	}
-	if l.allowance == 0 {
-		l.allowance = 64 << 20
-	}
-	return tensorproto.Decode(p, &l.allowance)
+	return tensorproto.Decode(p, allowance)
 }
 
-func readStructure(p *pb.StructuredValue, limit *structureLimit) (*Structure, error) {
+// ReadStructure returns the structure that a file describes, for looking only: unlike
+// that of [StructureFromProto], it doesn't keep what the message says besides.
+// The constants in it may take so many bytes as allowance holds, of which those are
+// subtracted.
+func ReadStructure(p *pb.StructuredValue, allowance *int64) (*Structure, error) {
 	if p == nil {
 		return &Structure{}, nil
 	}
@@ -69,10 +73,10 @@ func readStructure(p *pb.StructuredValue, limit *structureLimit) (*Structure, er
 	case pb.StructuredValueTensorDtypeValue:
 		s.Value = tensor.DType(p.TensorDtypeValue)
 	case pb.StructuredValueTensorValue:
-		s.Value, err = limit.tensor(p.TensorValue)
+		s.Value, err = readTensor(p.TensorValue, allowance)
 	case pb.StructuredValueNumpyValue:
 		s.NumPy = true
-		s.Value, err = limit.tensor(p.NumpyValue)
+		s.Value, err = readTensor(p.NumpyValue, allowance)
 	case pb.StructuredValueTensorSpecValue:
 		s.Kind = TensorStructure
 		if v := p.TensorSpecValue; v != nil {
@@ -84,36 +88,32 @@ func readStructure(p *pb.StructuredValue, limit *structureLimit) (*Structure, er
 		if v := p.BoundedTensorSpecValue; v != nil {
 			s.Name, s.Fact.DType = v.Name, tensor.DType(v.Dtype)
 			if s.Fact.Shape, _, err = readShape(v.Shape); err == nil {
-				s.Min, err = limit.tensor(v.Minimum)
+				s.Min, err = readTensor(v.Minimum, allowance)
 			}
 			if err == nil {
-				s.Max, err = limit.tensor(v.Maximum)
+				s.Max, err = readTensor(v.Maximum, allowance)
 			}
 		}
 	case pb.StructuredValueTypeSpecValue:
 		s.Kind, s.Composite = CompositeStructure, &Composite{}
 		if v := p.TypeSpecValue; v != nil {
-			s.Composite = &Composite{Class: CompositeClass(v.TypeSpecClass), ClassName: v.TypeSpecClassName, Tensors: int(v.NumFlatComponents)}
-			if s.Composite.Tensors < 0 || s.Composite.Tensors > maxComponents {
-				return nil, fmt.Errorf("graph: a %s of %d tensors", v.TypeSpecClassName, v.NumFlatComponents)
-			}
-			s.Composite.State, err = readStructure(v.TypeState, limit)
+			s.Composite, err = ReadComposite(v, allowance)
 		}
 	case pb.StructuredValueListValue:
 		s.Kind = ListStructure
 		if v := p.ListValue; v != nil {
-			s.Elems, err = readStructures(v.Values, limit)
+			s.Elems, err = readStructures(v.Values, allowance)
 		}
 	case pb.StructuredValueTupleValue:
 		s.Kind = TupleStructure
 		if v := p.TupleValue; v != nil {
-			s.Elems, err = readStructures(v.Values, limit)
+			s.Elems, err = readStructures(v.Values, allowance)
 		}
 	case pb.StructuredValueDictValue:
 		s.Kind = DictStructure
 		if v := p.DictValue; v != nil {
 			for _, f := range v.Fields {
-				e, err := readStructure(f.Value, limit)
+				e, err := ReadStructure(f.Value, allowance)
 				if err != nil {
 					return nil, err
 				}
@@ -125,7 +125,7 @@ func readStructure(p *pb.StructuredValue, limit *structureLimit) (*Structure, er
 		if v := p.NamedTupleValue; v != nil {
 			s.Name = v.Name
 			for _, f := range v.Values {
-				e, err := readStructure(f.Value, limit)
+				e, err := ReadStructure(f.Value, allowance)
 				if err != nil {
 					return nil, err
 				}
@@ -141,14 +141,26 @@ func readStructure(p *pb.StructuredValue, limit *structureLimit) (*Structure, er
 	return s, nil
 }
 
+// ReadComposite returns the type of a composite that a file describes; see
+// [ReadStructure].
+func ReadComposite(p *pb.TypeSpecProto, allowance *int64) (*Composite, error) {
+	c := &Composite{Class: CompositeClass(p.TypeSpecClass), ClassName: p.TypeSpecClassName, Tensors: int(p.NumFlatComponents)}
+	if c.Tensors < 0 || c.Tensors > maxComponents {
+		return nil, fmt.Errorf("graph: a %s of %d tensors", p.TypeSpecClassName, p.NumFlatComponents)
+	}
+	var err error
+	c.State, err = ReadStructure(p.TypeState, allowance)
+	return c, err
+}
+
 // maxComponents bounds how many tensors a file may say that a composite has.
 const maxComponents = 1 << 10
 
-func readStructures(list []*pb.StructuredValue, limit *structureLimit) ([]*Structure, error) {
+func readStructures(list []*pb.StructuredValue, allowance *int64) ([]*Structure, error) {
 	out := make([]*Structure, len(list))
 	for i, p := range list {
 		var err error
-		if out[i], err = readStructure(p, limit); err != nil {
+		if out[i], err = ReadStructure(p, allowance); err != nil {
 			return nil, err
 		}
 	}

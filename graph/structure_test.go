@@ -84,26 +84,54 @@ func floatSpec(dims ...int) *Structure {
 	return TensorOf("", Fact{DType: tensor.Float32, Shape: ShapeOf(dims...)})
 }
 
-func TestTheMostSpecificStructureIsChosen(t *testing.T) {
+func TestStructuresAcceptWhatTheyDescribe(t *testing.T) {
+	in := func(x *Structure, static any) *Structure {
+		return NamedOf("In", []string{"x", "k"}, []*Structure{x, StaticOf(static)})
+	}
+	bounded := func(s *Structure) *Structure {
+		s.Min = tensor.Scalar[float32](1)
+		return s
+	}
+	rank, rows, exact := TensorOf("", Fact{DType: tensor.Float32}), floatSpec(-1, 4), floatSpec(2, 4)
+	for _, c := range []struct {
+		s, o *Structure
+		want bool
+	}{
+		{in(rank, true), in(floatSpec(2, 5), true), true},
+		{in(rows, true), in(floatSpec(2, 5), true), false},
+		{in(rows, true), in(exact, true), true},
+		{in(exact, true), in(rows, true), false},
+		{in(rows, true), in(exact, false), false},
+		{in(rows, true), in(exact, int64(1)), true},
+		{in(rows, int64(2)), in(exact, 2.0), true},
+		{in(rows, int64(2)), in(exact, "2"), false},
+		{in(rows, int64(1<<53)), in(exact, int64(1<<53+1)), false},
+		{bounded(floatSpec(-1)), floatSpec(3), true},
+		{bounded(floatSpec(-1)), bounded(floatSpec(3)), true},
+		{floatSpec(-1), bounded(floatSpec(3)), false},
+		{ListOf(rows), TupleOf(rows), false},
+	} {
+		if got := c.s.Accepts(c.o); got != c.want {
+			t.Errorf("%v accepts %v: %v", c.s, c.o, got)
+		}
+	}
+	if StaticOf(true).Equal(StaticOf(int64(1))) {
+		t.Error("True and 1 are accepted for each other, but they aren't equal in a file")
+	}
+}
+
+func TestAMisfitIsNamed(t *testing.T) {
 	in := func(x *Structure, training bool) *Structure {
 		return NamedOf("In", []string{"x", "training"}, []*Structure{x, StaticOf(training)})
 	}
-	any, rows, exact := TensorOf("", Fact{DType: tensor.Float32}), floatSpec(-1, 4), floatSpec(2, 4)
-	list := []*Structure{in(any, true), in(exact, true), in(rows, true), in(rows, false)}
-	for want, x := range map[int]*Structure{
-		0: in(floatSpec(2, 5), true), 1: in(floatSpec(2, 4), true), 2: in(floatSpec(3, 4), true), 3: in(floatSpec(2, 4), false),
-	} {
-		if got, err := Choose(list, x); got != want || err != nil {
-			t.Errorf("%v: %d (%v), want %d", x, got, err, want)
-		}
+	list := []*Structure{in(floatSpec(2, 4), true), in(floatSpec(-1, 4), true), in(floatSpec(-1, 4), false)}
+	e := &NoFitError{in(floatSpec(2, 5), true), list}
+	if !strings.Contains(e.Error(), "fits none of the function's 3 signatures\n  In(x: float32[2,4], training: true)") {
+		t.Errorf("no fit: %v", e)
 	}
-	_, err := Choose(list[1:], in(floatSpec(2, 5), true))
-	if err == nil || !strings.Contains(err.Error(), "fits none of the function's 3 signatures\n  In(x: float32[2,4], training: true)") {
-		t.Errorf("no fit: %v", err)
-	}
-	_, err = Choose(list[3:], in(floatSpec(2, 5), false))
-	if err == nil || !strings.Contains(err.Error(), "x is float32[2,5], not float32[?,4]") {
-		t.Errorf("one candidate: %v", err)
+	e = &NoFitError{in(floatSpec(2, 5), false), list[2:]}
+	if !strings.Contains(e.Error(), "x is float32[2,5], not float32[?,4]") {
+		t.Errorf("one candidate: %v", e)
 	}
 }
 

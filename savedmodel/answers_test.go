@@ -265,6 +265,6 @@ func checkFunction(t *testing.T, m *savedmodel.Model, i int, a answer) {
 		return
 	}
 	if want := a.Result.value(t); !same(got, want) {
-		t.Errorf("call %d, %s: got %v, want %v", i, a.Function, savedmodel.Format(got), savedmodel.Format(want))
+		t.Errorf("call %d, %s: got %v, want %v", i, a.Function, got, want)
 	}
 }

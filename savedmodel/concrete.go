@@ -11,7 +11,7 @@ import (
 // Concrete returns the trace that [Function.Call] would run, with the variables
 // and resources of this model that it captures: function.Apply calls it in model
 // code, where it is differentiated like any other function. An argument that is a
-// *[TensorSpec] stands for all tensors that it describes.
+// *[graph.Structure] stands for all values that it describes.
 func (f *Function) Concrete(ctx context.Context, args []any, kwargs map[string]any) (*graph.Concrete, error) {
 	all, named, err := f.bind(args, kwargs)
 	if err != nil {
@@ -19,7 +19,7 @@ func (f *Function) Concrete(ctx context.Context, args []any, kwargs map[string]a
 	}
 	for _, convert := range []bool{false, true} {
 		for _, t := range f.info.Concrete {
-			if !t.Known {
+			if t.In == nil {
 				continue
 			}
 			if _, ok := t.accepts(all, named, convert); !ok {

@@ -73,7 +73,7 @@ func TestALoadedModelIsDifferentiatedAsInTensorFlow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := f.Concrete(ctx, []any{&savedmodel.TensorSpec{DType: tensor.Float32, Shape: graph.Whole(want.X.Shape)}}, nil)
+			c, err := f.Concrete(ctx, []any{graph.TensorOf("", graph.Fact{DType: tensor.Float32, Shape: graph.Whole(want.X.Shape)})}, nil)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -136,14 +136,14 @@ func TestAConcreteFunctionTakesItsArgumentsOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, spec := range []*savedmodel.TensorSpec{
+	for _, spec := range []graph.Fact{
 		{DType: tensor.Float64, Shape: graph.ShapeOf(3, 4)}, {DType: tensor.Float32, Shape: graph.ShapeOf(3, 5)}, {DType: tensor.Float32, Shape: graph.UnknownShape},
 	} {
-		if _, err := f.Concrete(ctx, []any{spec}, nil); err == nil {
+		if _, err := f.Concrete(ctx, []any{graph.TensorOf("", spec)}, nil); err == nil {
 			t.Errorf("a trace takes %v", spec)
 		}
 	}
-	c, err := f.Concrete(ctx, []any{&savedmodel.TensorSpec{DType: tensor.Float32, Shape: graph.ShapeOf(-1, 4)}}, nil)
+	c, err := f.Concrete(ctx, []any{graph.TensorOf("", graph.Fact{DType: tensor.Float32, Shape: graph.ShapeOf(-1, 4)})}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

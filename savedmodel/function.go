@@ -2,12 +2,12 @@ package savedmodel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -87,7 +87,7 @@ func (f *Function) Call(ctx context.Context, args []any, kwargs map[string]any) 
 	}
 	for _, convert := range []bool{false, true} {
 		for _, t := range f.info.Concrete {
-			if !t.Known {
+			if t.In == nil {
 				continue
 			}
 			in, ok := t.accepts(all, named, convert)
@@ -116,7 +116,7 @@ func (f *Function) call(ctx context.Context, t *ConcreteFunction, in []engine.Va
 	if err != nil {
 		return nil, err
 	}
-	return pack(t.Output, out)
+	return pack(t.Out, out)
 }
 
 // callByName calls a bare function by the names of its tensors, whatever
@@ -168,15 +168,31 @@ func (f *Function) CallFlat(ctx context.Context, trace int, in []*tensor.Tensor)
 }
 
 func (f *Function) mismatch(args []any, kwargs map[string]any, reason string) error {
-	e := &MatchError{Function: f.path, Call: formatCall(args, kwargs), Reason: reason}
+	var d describer
+	in := d.call(args, kwargs, nil)
+	e := &MatchError{Function: f.path, Call: formatCall(in), Reason: reason}
 	for _, t := range f.info.Concrete {
-		if !t.Known {
-			e.Candidates = append(e.Candidates, "unknown")
-			continue
+		e.Candidates = append(e.Candidates, t.Takes())
+	}
+	if only := f.info.Concrete; reason == "" && len(only) == 1 && only[0].In != nil {
+		if all, named, err := f.bind(args, kwargs); err == nil {
+			e.Reason = only[0].misfit(d.call(all, named, only[0].In))
 		}
-		e.Candidates = append(e.Candidates, formatCall(t.Args, t.Kwargs))
 	}
 	return e
+}
+
+// misfit says what the trace doesn't accept of a call; "" where it has no words for
+// it.
+func (c *ConcreteFunction) misfit(in *graph.Structure) string {
+	for i, e := range c.Args() {
+		if got := element(in.Elems[0], i); got != nil && !e.Accepts(got) {
+			// With the argument in a dict, the words name it and what is in it.
+			key := []string{fmt.Sprintf("argument %d", i)}
+			return graph.DictOf(key, []*graph.Structure{e}).Misfit(graph.DictOf(key, []*graph.Structure{got}))
+		}
+	}
+	return c.In.Elems[1].Misfit(in.Elems[1])
 }
 
 // bind puts arguments where the Python function's parameters are, with the
@@ -204,7 +220,7 @@ func (f *Function) bind(args []any, kwargs map[string]any) ([]any, map[string]an
 		case given:
 			out = append(out, v)
 		case i >= len(p.Names)-len(p.Defaults):
-			out = append(out, p.Defaults[i-len(p.Names)+len(p.Defaults)])
+			out = append(out, plain(p.Defaults[i-len(p.Names)+len(p.Defaults)]))
 		default:
 			return nil, nil, fmt.Errorf("the argument %q is missing; it takes %v", name, p)
 		}
@@ -217,7 +233,7 @@ func (f *Function) bind(args []any, kwargs map[string]any) ([]any, map[string]an
 		if !ok {
 			return nil, nil, fmt.Errorf("the argument %q is missing; it takes %v", name, p)
 		}
-		named[name] = v
+		named[name] = plain(v)
 	}
 	if p.VarKwargs == "" {
 		for _, name := range sortedKeys(named) {
@@ -227,95 +243,4 @@ func (f *Function) bind(args []any, kwargs map[string]any) ([]any, map[string]an
 		}
 	}
 	return out, named, nil
-}
-
-// pack gives results the structure of a function's output.
-func pack(spec any, results []engine.Value) (any, error) {
-	if spec == nil && len(results) > 0 {
-		// The file doesn't tell the structure.
-		out := Tuple{}
-		for _, v := range results {
-			t, err := tensorOf(v)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, t)
-		}
-		if len(out) == 1 {
-			return out[0], nil
-		}
-		return out, nil
-	}
-	p := packer{rest: results}
-	v, err := p.pack(spec)
-	if err == nil && len(p.rest) > 0 {
-		err = fmt.Errorf("the function gives %d tensors more than its signature tells of", len(p.rest))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("savedmodel: %w", err)
-	}
-	return v, nil
-}
-
-// packer hands out the results in order.
-type packer struct{ rest []engine.Value }
-
-func (p *packer) next() (*tensor.Tensor, error) {
-	if len(p.rest) == 0 {
-		return nil, errors.New("the function gives fewer tensors than its signature tells of")
-	}
-	v := p.rest[0]
-	p.rest = p.rest[1:]
-	return tensorOf(v)
-}
-
-func (p *packer) pack(spec any) (any, error) {
-	switch s := spec.(type) {
-	case *TensorSpec:
-		return p.next()
-	case *TypeSpec:
-		if s.Tensors < 0 {
-			return nil, fmt.Errorf("how many tensors a %s has isn't known: CallFlat gives them: %w", s.Name, errors.ErrUnsupported)
-		}
-		var c Composite
-		for range s.Tensors {
-			t, err := p.next()
-			if err != nil {
-				return nil, err
-			}
-			c = append(c, t)
-		}
-		return c, nil
-	case List:
-		out, err := p.packAll(s)
-		return List(out), err
-	case Tuple:
-		out, err := p.packAll(s)
-		return Tuple(out), err
-	case *NamedTuple:
-		out, err := p.packAll(s.Values)
-		return &NamedTuple{s.Name, s.Keys, out}, err
-	case map[string]any:
-		out := make(map[string]any, len(s))
-		for _, k := range sortedKeys(s) {
-			v, err := p.pack(s[k])
-			if err != nil {
-				return nil, err
-			}
-			out[k] = v
-		}
-		return out, nil
-	}
-	return spec, nil
-}
-
-func (p *packer) packAll(list []any) ([]any, error) {
-	out := make([]any, len(list))
-	for i, s := range list {
-		var err error
-		if out[i], err = p.pack(s); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }

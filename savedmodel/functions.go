@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/pb"
 )
 
@@ -27,35 +28,30 @@ type ConcreteFunction struct {
 	Name string
 	// Captures are the objects that are the function's last arguments.
 	Captures []*Object
-	// Args and Kwargs are what it takes: TensorSpecs, TypeSpecs, and the values
-	// that other arguments had when it was traced.
-	Args   []any
-	Kwargs map[string]any
-	// Output is what it gives.
-	Output any
-	// Known says whether the file tells what the function takes and gives.
-	Known bool
+	// In is what it takes: a pair of a tuple of the arguments by place and a dict of
+	// those by name, with the values that arguments without tensors had when it was
+	// traced. Nil where the file doesn't tell.
+	In *graph.Structure
+	// Out is what it gives.
+	Out *graph.Structure
 }
 
-// String returns "name(args; kwargs) → output".
+// Args returns what the trace takes by place.
+func (c *ConcreteFunction) Args() []*graph.Structure {
+	if c.In == nil {
+		return nil
+	}
+	return c.In.Elems[0].Elems
+}
+
+// String returns "name(x: float32[3], training=true) → float32[3]".
 func (c *ConcreteFunction) String() string {
-	return fmt.Sprintf("%s(%s) → %s", c.Name, formatCall(c.Args, c.Kwargs), Format(c.Output))
+	return fmt.Sprintf("%s(%s) → %v", c.Name, c.Takes(), c.Out)
 }
 
-// Takes returns the arguments that the trace takes, as a call has them.
-func (c *ConcreteFunction) Takes() string { return formatCall(c.Args, c.Kwargs) }
-
-// formatCall writes arguments as a call has them.
-func formatCall(args []any, kwargs map[string]any) string {
-	var parts []string
-	for _, a := range args {
-		parts = append(parts, Format(a))
-	}
-	for _, k := range sortedKeys(kwargs) {
-		parts = append(parts, k+"="+Format(kwargs[k]))
-	}
-	return strings.Join(parts, ", ")
-}
+// Takes returns the arguments that the trace takes, as a call has them; "unknown"
+// where the file doesn't tell.
+func (c *ConcreteFunction) Takes() string { return formatCall(c.In) }
 
 // Parameters are the parameters of a Python function.
 type Parameters struct {
@@ -63,26 +59,26 @@ type Parameters struct {
 	// out.
 	Names []string
 	// Defaults are the values of the last of Names.
-	Defaults []any
+	Defaults []*graph.Structure
 	// VarArgs and VarKwargs are the names of *args and **kwargs; "" for none.
 	VarArgs, VarKwargs string
 	// KeywordOnly are the parameters that can't be given by place, with those of
 	// them that may be left out.
 	KeywordOnly     []string
-	KeywordDefaults map[string]any
+	KeywordDefaults map[string]*graph.Structure
 	// Signature is the function's fixed input signature; nil for most.
-	Signature any
+	Signature *graph.Structure
 	// JITCompile says what the function asks for: "DEFAULT", "ON", "OFF".
 	JITCompile string
 }
 
-// String returns "(x, training=False, *, mask=None)".
+// String returns "(x, training=false, *, mask=None)".
 func (p *Parameters) String() string {
 	var parts []string
 	first := len(p.Names) - len(p.Defaults)
 	for i, n := range p.Names {
 		if i >= first {
-			n += "=" + Format(p.Defaults[i-first])
+			n += "=" + p.Defaults[i-first].String()
 		}
 		parts = append(parts, n)
 	}
@@ -93,7 +89,7 @@ func (p *Parameters) String() string {
 	}
 	for _, n := range p.KeywordOnly {
 		if v, ok := p.KeywordDefaults[n]; ok {
-			n += "=" + Format(v)
+			n += "=" + v.String()
 		}
 		parts = append(parts, n)
 	}
@@ -124,44 +120,29 @@ func (g *MetaGraph) readConcrete(list []*pb.SavedConcreteFunctionEntry) error {
 			c.Captures = append(c.Captures, o)
 		}
 		var err error
-		if c.Output, err = decodeStructure(e.Value.OutputSignature, 0); err != nil {
+		if c.Out, err = g.structure(e.Value.OutputSignature); err != nil {
 			return fmt.Errorf("function %q: %w", e.Key, err)
 		}
-		if e.Value.CanonicalizedInputSignature == nil {
-			continue
-		}
-		in, err := decodeStructure(e.Value.CanonicalizedInputSignature, 0)
+		in, err := g.structure(e.Value.CanonicalizedInputSignature)
 		if err != nil {
 			return fmt.Errorf("function %q: %w", e.Key, err)
 		}
-		if in == nil { // a graph wrapped as a function: it takes flat tensors
+		if isNone(in) { // a graph wrapped as a function: it takes flat tensors
 			continue
 		}
-		if c.Args, c.Kwargs, err = argsAndKwargs(in); err != nil {
+		if c.In, err = pairOf(in); err != nil {
 			return fmt.Errorf("function %q: %w", e.Key, err)
 		}
-		c.Known = true
 	}
 	return nil
 }
 
-// argsAndKwargs takes a pair of a tuple and a dict apart.
-func argsAndKwargs(v any) ([]any, map[string]any, error) {
-	pair, ok := v.(Tuple)
-	if ok && len(pair) == 2 {
-		kwargs, isDict := pair[1].(map[string]any)
-		switch args := pair[0].(type) {
-		case Tuple:
-			if isDict {
-				return args, kwargs, nil
-			}
-		case List:
-			if isDict {
-				return args, kwargs, nil
-			}
-		}
+// pairOf returns a pair of a tuple and a dict; older files have a list.
+func pairOf(in *graph.Structure) (*graph.Structure, error) {
+	if in.Kind == graph.TupleStructure && len(in.Elems) == 2 && isSequence(in.Elems[0]) && in.Elems[1].Kind == graph.DictStructure {
+		return graph.TupleOf(graph.TupleOf(in.Elems[0].Elems...), in.Elems[1]), nil
 	}
-	return nil, nil, fmt.Errorf("its input signature isn't a pair of a tuple and a dict")
+	return nil, errors.New("its input signature isn't a pair of a tuple and a dict")
 }
 
 func (g *MetaGraph) readFunction(o *Object, names []string, spec *pb.FunctionSpec) error {
@@ -177,7 +158,7 @@ func (g *MetaGraph) readFunction(o *Object, names []string, spec *pb.FunctionSpe
 	if spec == nil {
 		return nil
 	}
-	p, err := parameters(spec)
+	p, err := g.parameters(spec)
 	if err != nil {
 		return err
 	}
@@ -185,34 +166,30 @@ func (g *MetaGraph) readFunction(o *Object, names []string, spec *pb.FunctionSpe
 	return nil
 }
 
-func parameters(spec *pb.FunctionSpec) (*Parameters, error) {
-	v, err := decodeStructure(spec.Fullargspec, 0)
+func (g *MetaGraph) parameters(spec *pb.FunctionSpec) (*Parameters, error) {
+	full, err := g.structure(spec.Fullargspec)
 	if err != nil {
 		return nil, err
 	}
 	p := &Parameters{JITCompile: spec.JitCompile.String()}
-	if p.Signature, err = decodeStructure(spec.InputSignature, 0); err != nil {
+	if p.Signature, err = g.structure(spec.InputSignature); err != nil {
 		return nil, err
 	}
-	full, ok := v.(*NamedTuple)
-	if !ok {
+	if isNone(p.Signature) {
+		p.Signature = nil
+	}
+	if full.Kind != graph.NamedStructure {
 		return nil, errors.New("the function's parameters aren't a FullArgSpec")
 	}
-	for i, key := range full.Keys {
-		v := full.Values[i]
-		switch key {
-		case "args":
-			p.Names = stringList(v)
-		case "varargs":
-			p.VarArgs, _ = v.(string)
-		case "varkw":
-			p.VarKwargs, _ = v.(string)
-		case "defaults":
-			p.Defaults = sequence(v)
-		case "kwonlyargs":
-			p.KeywordOnly = stringList(v)
-		case "kwonlydefaults":
-			p.KeywordDefaults, _ = v.(map[string]any)
+	p.Names, p.KeywordOnly = stringList(full.Lookup("args")), stringList(full.Lookup("kwonlyargs"))
+	p.VarArgs, p.VarKwargs = staticOf[string](full.Lookup("varargs")), staticOf[string](full.Lookup("varkw"))
+	if d := full.Lookup("defaults"); isSequence(d) {
+		p.Defaults = d.Elems
+	}
+	if d := full.Lookup("kwonlydefaults"); d != nil && d.Kind == graph.DictStructure {
+		p.KeywordDefaults = make(map[string]*graph.Structure, len(d.Keys))
+		for i, k := range d.Keys {
+			p.KeywordDefaults[k] = d.Elems[i]
 		}
 	}
 	if len(p.Defaults) > len(p.Names) {
@@ -228,22 +205,13 @@ func parameters(spec *pb.FunctionSpec) (*Parameters, error) {
 	return p, nil
 }
 
-// sequence returns the elements of a list or tuple.
-func sequence(v any) []any {
-	switch v := v.(type) {
-	case List:
-		return v
-	case Tuple:
-		return v
+func stringList(s *graph.Structure) []string {
+	if !isSequence(s) {
+		return nil
 	}
-	return nil
-}
-
-func stringList(v any) []string {
 	var out []string
-	for _, x := range sequence(v) {
-		s, _ := x.(string)
-		out = append(out, s)
+	for _, e := range s.Elems {
+		out = append(out, staticOf[string](e))
 	}
 	return out
 }

@@ -37,6 +37,7 @@ type MetaGraph struct {
 	proto     *pb.MetaGraphDef
 	internal  []*SignatureDef // "__saved_model_init_op" and its like
 	concretes map[string]*ConcreteFunction
+	constants int64 // bytes that constants outside of the graph may still take
 
 	once  sync.Once
 	graph *graph.Graph
@@ -52,7 +53,7 @@ type Asset struct {
 }
 
 func newMetaGraph(m *SavedModel, p *pb.MetaGraphDef) (*MetaGraph, error) {
-	g := &MetaGraph{model: m, proto: p}
+	g := &MetaGraph{model: m, proto: p, constants: maxConstants}
 	if info := p.MetaInfoDef; info != nil {
 		g.Tags, g.TensorFlowVersion, g.TensorFlowGitVersion = info.Tags, info.TensorflowVersion, info.TensorflowGitVersion
 		for _, e := range info.FunctionAliases {

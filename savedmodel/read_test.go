@@ -71,7 +71,7 @@ func TestFunctionsAreReadWithTheirTypes(t *testing.T) {
 	if err != nil || o.Kind != FunctionObject {
 		t.Fatal(o, err)
 	}
-	if got, want := o.Function.Parameters.String(), `(x, training=False, scale=2, mode="add", bias=None)`; got != want {
+	if got, want := o.Function.Parameters.String(), `(x, training=false, scale=2.0, mode="add", bias=None)`; got != want {
 		t.Errorf("parameters %s, want %s", got, want)
 	}
 	if len(o.Function.Concrete) != 6 {
@@ -79,7 +79,7 @@ func TestFunctionsAreReadWithTheirTypes(t *testing.T) {
 	}
 	var seen bool
 	for _, c := range o.Function.Concrete {
-		seen = seen || formatCall(c.Args, c.Kwargs) == `TensorSpec(float32[3], name="x"), True, 2, "add", None`
+		seen = seen || c.Takes() == `x: float32[3], true, 2.0, "add", None`
 	}
 	if !seen {
 		t.Error(o.Function.Concrete)

@@ -1,6 +1,7 @@
 package savedmodel
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ type TensorInfo struct {
 	// "x/indices", "x/values", "x/dense_shape"; "x/component_0" ….
 	Parts []TensorInfo
 	// Type is the composite's type; nil for a plain or a sparse tensor.
-	Type *TypeSpec
+	Type *graph.Structure
 }
 
 // String returns "x: float32[?,4] (serving_default_x:0)".
@@ -72,7 +73,6 @@ func flat(list []TensorInfo) []TensorInfo {
 const internalPrefix = "__saved_model"
 
 func (g *MetaGraph) readSignatures() error {
-	allowance := int64(64 << 20)
 	for _, e := range g.proto.SignatureDef {
 		p := e.Value
 		if p == nil {
@@ -80,10 +80,10 @@ func (g *MetaGraph) readSignatures() error {
 		}
 		s := &SignatureDef{Name: e.Key, Method: p.MethodName}
 		var err error
-		if s.Inputs, err = tensorInfos(p.Inputs); err != nil {
+		if s.Inputs, err = g.tensorInfos(p.Inputs); err != nil {
 			return fmt.Errorf("signature %q: %w", e.Key, err)
 		}
-		if s.Outputs, err = tensorInfos(p.Outputs); err != nil {
+		if s.Outputs, err = g.tensorInfos(p.Outputs); err != nil {
 			return fmt.Errorf("signature %q: %w", e.Key, err)
 		}
 		for _, d := range p.Defaults {
@@ -91,7 +91,7 @@ func (g *MetaGraph) readSignatures() error {
 			if i < 0 || d.Value == nil {
 				continue
 			}
-			if s.Inputs[i].Default, err = tensorproto.Decode(d.Value, &allowance); err != nil {
+			if s.Inputs[i].Default, err = tensorproto.Decode(d.Value, &g.constants); err != nil {
 				return fmt.Errorf("signature %q: the default of %q: %w", e.Key, d.Key, err)
 			}
 		}
@@ -105,10 +105,10 @@ func (g *MetaGraph) readSignatures() error {
 	return nil
 }
 
-func tensorInfos(list []*pb.TensorInfoEntry) ([]TensorInfo, error) {
+func (g *MetaGraph) tensorInfos(list []*pb.TensorInfoEntry) ([]TensorInfo, error) {
 	var out []TensorInfo
 	for _, e := range list {
-		t, err := tensorInfo(e.Key, e.Value, 0)
+		t, err := g.tensorInfo(e.Key, e.Value, 0)
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", e.Key, err)
 		}
@@ -118,13 +118,13 @@ func tensorInfos(list []*pb.TensorInfoEntry) ([]TensorInfo, error) {
 	return out, nil
 }
 
-func tensorInfo(name string, p *pb.TensorInfo, depth int) (TensorInfo, error) {
+func (g *MetaGraph) tensorInfo(name string, p *pb.TensorInfo, depth int) (TensorInfo, error) {
 	t := TensorInfo{Name: name}
 	if p == nil {
 		return t, nil
 	}
 	if depth > maxStructure {
-		return t, errDeep
+		return t, fmt.Errorf("composites nest more than %d deep: %w", maxStructure, errors.ErrUnsupported)
 	}
 	t.DType = tensor.DType(p.Dtype)
 	if !t.DType.Valid() && (t.DType - refOffset).Valid() {
@@ -148,12 +148,14 @@ func tensorInfo(name string, p *pb.TensorInfo, depth int) (TensorInfo, error) {
 	case p.CompositeTensor != nil:
 		t.Parts = []TensorInfo{}
 		if s := p.CompositeTensor.TypeSpec; s != nil {
-			if t.Type, err = typeSpec(s, 0); err != nil {
+			c, err := graph.ReadComposite(s, &g.constants)
+			if err != nil {
 				return t, err
 			}
+			t.Type = &graph.Structure{Kind: graph.CompositeStructure, Composite: c}
 		}
 		for i, c := range p.CompositeTensor.Components {
-			part, err := tensorInfo(fmt.Sprintf("%s/component_%d", name, i), c, depth+1)
+			part, err := g.tensorInfo(fmt.Sprintf("%s/component_%d", name, i), c, depth+1)
 			if err != nil {
 				return t, err
 			}

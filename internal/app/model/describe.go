@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/savedmodel"
 )
 
@@ -190,7 +191,7 @@ func tensors(list []savedmodel.TensorInfo) []Tensor {
 			x.Default = strings.Join(strings.Fields(t.Default.String()), " ")
 		}
 		if t.Type != nil {
-			x.Type = t.Type.Name
+			x.Type = t.Type.Composite.Name()
 		}
 		if t.Parts != nil {
 			if x.Type == "" {
@@ -216,11 +217,11 @@ func functions(g *savedmodel.MetaGraph, paths map[int]string) []Function {
 		}
 		for _, c := range o.Function.Concrete {
 			t := Trace{Name: c.Name, Captures: len(c.Captures)}
-			if c.Known {
+			if c.In != nil {
 				t.Takes = c.Takes()
 			}
-			if c.Output != nil {
-				t.Gives = savedmodel.Format(c.Output)
+			if c.Out != nil && c.Out.Kind != graph.UnsetStructure {
+				t.Gives = c.Out.String()
 			}
 			f.Traces = append(f.Traces, t)
 		}

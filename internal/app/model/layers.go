@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,7 +128,7 @@ func outputOf(o *savedmodel.Object, k *savedmodel.KerasObject) string {
 		}
 	}
 	if f != nil && f.Function != nil && len(f.Function.Concrete) > 0 {
-		return short(f.Function.Concrete[0].Output)
+		return short(f.Function.Concrete[0].Out)
 	}
 	if k.Class != "InputLayer" {
 		return ""
@@ -147,25 +146,23 @@ func outputOf(o *savedmodel.Object, k *savedmodel.KerasObject) string {
 }
 
 // short writes the shapes of a structure's tensors.
-func short(v any) string {
+func short(s *graph.Structure) string {
+	if s == nil {
+		return ""
+	}
+	switch s.Kind {
+	case graph.TensorStructure:
+		return s.Fact.String()
+	case graph.CompositeStructure:
+		return s.Composite.Name()
+	}
 	var parts []string
-	switch v := v.(type) {
-	case *savedmodel.TensorSpec:
-		return v.DType.String() + v.Shape.String()
-	case *savedmodel.TypeSpec:
-		return v.Name
-	case savedmodel.List:
-		for _, x := range v {
-			parts = append(parts, short(x))
+	for _, i := range s.Order() {
+		part := short(s.Elems[i])
+		if s.Kind == graph.DictStructure {
+			part = s.Keys[i] + ": " + part
 		}
-	case savedmodel.Tuple:
-		for _, x := range v {
-			parts = append(parts, short(x))
-		}
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, k+": "+short(v[k]))
-		}
+		parts = append(parts, part)
 	}
 	return strings.Join(parts, ", ")
 }
