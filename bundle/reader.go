@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -261,7 +262,7 @@ func (r *Reader) readHeader(file string, offset int64, value []byte, maxShards i
 	if int(m.NumShards) > maxShards {
 		return errUnsupported("%s speaks of %d data files, the most is %d; ReaderOptions.MaxShards raises it", file, m.NumShards, maxShards)
 	}
-	r.header = Header{NumShards: int(m.NumShards), BigEndian: m.Endianness == 1, Raw: value}
+	r.header = Header{NumShards: int(m.NumShards), BigEndian: m.Endianness == 1, Raw: bytes.Clone(value)}
 	return r.checkVersion(file, m.Version)
 }
 

@@ -28,20 +28,19 @@ func (m *match) read(ctx context.Context) error {
 	shapes := make([]tensor.Shape, 0, len(m.values))
 	reqs := make([]bundle.ReadRequest, 0, len(m.values)+len(m.newSlots))
 	var fresh []*trackable.Variable // variables that have no value yet
+	var late []bundle.ReadRequest   // and what is read for them
 	for _, r := range m.values {
 		if r.v.DType() == tensor.Invalid {
 			fresh = append(fresh, r.v)
+			late = append(late, bundle.ReadRequest{Name: m.restored[r.at].key})
 			continue
 		}
+		d := &m.restored[r.at]
 		vars = append(vars, r.v)
-		shapes = append(shapes, r.shape)
-		reqs = append(reqs, bundle.ReadRequest{Name: r.key})
+		shapes = append(shapes, d.shape)
+		reqs = append(reqs, bundle.ReadRequest{Name: d.key})
 	}
-	for _, r := range m.values {
-		if r.v.DType() == tensor.Invalid {
-			reqs = append(reqs, bundle.ReadRequest{Name: r.key})
-		}
-	}
+	reqs = append(reqs, late...)
 	for _, s := range m.newSlots {
 		reqs = append(reqs, bundle.ReadRequest{Name: s.key})
 	}
@@ -96,7 +95,7 @@ func (m *match) read(ctx context.Context) error {
 		if s.node != noNode {
 			l.bound.set(s.node, slot)
 		}
-		l.objects[trackable.Identity(slot)] = true
+		l.objects.add(slot)
 		l.mu.Unlock()
 	}
 	for i, s := range m.serials {

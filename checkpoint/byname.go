@@ -75,7 +75,7 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 	}
 	for id := range g.Nodes {
 		n := &g.Nodes[id]
-		if n.IsSlot && l.opts.SkipSlots || l.objects[trackable.Identity(n.Object)] {
+		if n.IsSlot && l.opts.SkipSlots || l.objects.has(n.Object) {
 			continue
 		}
 		v := n.Variable()
@@ -123,7 +123,7 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 		}
 		m.restored = append(m.restored, done{attr: it.Path, key: name, dtype: entry.DType, shape: entry.Shape})
 		if current {
-			m.values = append(m.values, valueRead{v: v, key: name, shape: entry.Shape})
+			m.values = append(m.values, valueRead{v, int32(len(m.restored) - 1)})
 			m.stamped = append(m.stamped, n.Object)
 		}
 	}
@@ -223,7 +223,7 @@ func (l *load) takeName(name string, v *trackable.Variable) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.usedNames[name] = true
-	l.objects[v] = true
+	l.objects.add(v)
 }
 
 // deliverNames restores variables that appeared after the restore: child and
@@ -231,7 +231,7 @@ func (l *load) takeName(name string, v *trackable.Variable) {
 func (l *load) deliverNames(ctx context.Context, child any) error {
 	l.mu.Lock()
 	// A variable that has its value may bring slots.
-	done := child != nil && variableOf(child) == nil && l.objects[trackable.Identity(child)]
+	done := child != nil && variableOf(child) == nil && l.objects.has(child)
 	l.mu.Unlock()
 	if done || !l.hasPending() && !l.guards.Load() {
 		return nil

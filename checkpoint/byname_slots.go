@@ -89,7 +89,7 @@ func (m *match) matchNewSlots(g *trackable.Graph, taken map[string]string) {
 // is held.
 func (l *load) noteNames(m *match) {
 	for _, r := range m.values {
-		l.objects[trackable.Identity(r.v)] = true
+		l.objects.add(r.v)
 	}
 	for _, d := range m.restored {
 		l.usedNames[d.key] = true

@@ -250,7 +250,7 @@ func (l *load) unfilled(g *trackable.Graph) (items []Item, vars []*trackable.Var
 	l.mu.Lock()
 	var open []int
 	for _, id := range reachable(g) {
-		if n := &g.Nodes[id]; n.Variable() != nil && !l.objects[trackable.Identity(n.Object)] {
+		if n := &g.Nodes[id]; n.Variable() != nil && !l.objects.has(n.Object) {
 			open = append(open, id)
 		}
 	}

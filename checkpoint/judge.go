@@ -63,7 +63,7 @@ func (l *load) unmatched(g *trackable.Graph) ([]Item, error) {
 	}
 	var open []int
 	for id := range g.Nodes {
-		if !l.objects[trackable.Identity(g.Nodes[id].Object)] {
+		if !l.objects.has(g.Nodes[id].Object) {
 			open = append(open, id)
 		}
 	}

@@ -25,6 +25,7 @@ type load struct {
 	opts  RestoreOptions
 	src   source
 	graph *objectGraph // nil: a name-based checkpoint
+	live  int          // the program's objects when the restore began
 
 	guards atomic.Bool // strict, and the latest restore of its Checkpoint
 	ended  atomic.Bool // a later restore has taken its place, nothing is pending
@@ -33,7 +34,7 @@ type load struct {
 	bound bindings
 	// Which objects are bound, by identity. An object bound to two nodes counts
 	// once.
-	objects map[any]bool
+	objects objectSet
 	// Objects that the walk met where the file has a node that is bound to
 	// another object already.
 	clashes   []clash
@@ -110,7 +111,7 @@ func (g *objectGraph) simple(node int32) bool {
 func (ck *Checkpoint) newLoad(ctx context.Context, src source, o RestoreOptions) (*load, error) {
 	l := &load{
 		ck: ck, opts: o, src: src,
-		objects: map[any]bool{}, pending: map[edgeKey]*pendingEdge{}, pendingOf: map[int32][]*pendingEdge{},
+		pending: map[edgeKey]*pendingEdge{}, pendingOf: map[int32][]*pendingEdge{},
 		slotsOf: map[int32][]pendingSlot{}, slotsLeft: map[int32][]pendingSlot{},
 		unused: map[int32][]string{}, usedNames: map[string]bool{}, promised: map[string]bool{},
 		optimizer: map[any]bool{}, watched: map[any]bool{},

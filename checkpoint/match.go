@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -24,7 +23,7 @@ type match struct {
 	bound bindings // new ones, on top of the load's
 	// Objects below an optimizer, on top of the load's.
 	optimizer map[any]bool
-	objects   map[any]bool
+	objects   objectSet
 	clashes   []clash
 
 	values   []valueRead
@@ -65,11 +64,10 @@ type done struct {
 	shape tensor.Shape
 }
 
+// valueRead is a value that goes into a variable: number at of what is restored.
 type valueRead struct {
-	v     *trackable.Variable
-	node  int32
-	key   string
-	shape tensor.Shape
+	v  *trackable.Variable
+	at int32
 }
 
 type newSlot struct {
@@ -91,11 +89,11 @@ func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, e
 	room := 0 // a delivery binds a few nodes, the first match most of them
 	var bound bindings
 	if l.bound.len() == 0 {
-		room = min(len(l.graph.nodes), 1<<16)
+		room = min(len(l.graph.nodes), l.live) // neither the file nor the program alone sets it
 		bound = bindingsFor(len(l.graph.nodes))
 	}
 	m := &match{
-		l: l, late: late, bound: bound, objects: make(map[any]bool, room),
+		l: l, late: late, bound: bound, objects: objectSetFor(room),
 		slotsLeft: map[int32][]pendingSlot{}, slotsTaken: map[int32]bool{}, slotsSeen: map[int32]bool{},
 		optimizer: map[any]bool{}, unused: map[int32][]string{},
 		values: make([]valueRead, 0, room), stamped: make([]any, 0, room),
@@ -136,10 +134,8 @@ func (m *match) bind(node int32, obj any) {
 		}
 		return
 	}
-	id := trackable.Identity(obj)
 	m.bound.set(node, obj)
-	m.queue = append(m.queue, start{node: node, obj: obj, again: m.objects[id]})
-	m.objects[id] = true
+	m.queue = append(m.queue, start{node: node, obj: obj, again: m.objects.add(obj)})
 }
 
 // take plans what is read into one object.
@@ -219,7 +215,7 @@ func (m *match) takeValue(s start, v *trackable.Variable, key string, current bo
 	m.add(done{s.node, trackable.VariableValue, key, entry.DType, entry.Shape})
 	if current {
 		m.stamped = append(m.stamped, s.obj)
-		m.values = append(m.values, valueRead{v: v, node: s.node, key: key, shape: entry.Shape})
+		m.values = append(m.values, valueRead{v, int32(len(m.restored) - 1)})
 	}
 }
 
@@ -568,11 +564,7 @@ func (m *match) commit() {
 			l.bound.set(node, obj)
 		}
 	}
-	if len(l.objects) == 0 {
-		l.objects = m.objects
-	} else {
-		maps.Copy(l.objects, m.objects)
-	}
+	l.objects.addAll(m.objects)
 	for id := range m.optimizer {
 		l.optimizer[id] = true
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -63,7 +64,7 @@ const graphShare = 2
 // bytes. All walks over the result are
 // iterative and visit a node once, so that cycles and depth are harmless.
 func parseGraph(text string, most int64) (*objectGraph, error) {
-	b := []byte(text)
+	b := unsafe.Slice(unsafe.StringData(text), len(text)) // the messages refer to it
 	n := 0
 	for rest := b; len(rest) > 0; n++ {
 		num, typ, k := protowire.ConsumeTag(rest)

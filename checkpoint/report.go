@@ -141,7 +141,7 @@ func (r *Report) AssertNontrivialMatch() error {
 	r.l.mu.Lock()
 	n := r.l.bound.len()
 	if r.l.graph == nil {
-		n = 1 + len(r.l.objects)
+		n = 1 + r.l.objects.len()
 	}
 	r.l.mu.Unlock()
 	if n > 1 {

@@ -189,6 +189,7 @@ func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
+		l.live = len(before.Nodes)
 		m, found, refused, err := l.propose(ctx, before)
 		if err != nil {
 			return nil, err
@@ -256,7 +257,7 @@ func (l *load) adopt(m *match) {
 }
 
 func (l *load) reset() {
-	l.bound, l.objects = bindings{}, map[any]bool{} // the match keeps its own
+	l.bound, l.objects = bindings{}, objectSet{} // the match keeps its own
 	clear(l.pending)
 	clear(l.unused)
 	l.clashes = nil

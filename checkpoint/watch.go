@@ -82,7 +82,7 @@ func (f faults) add(l *load, obj any, err error) {
 	defer l.mu.Unlock()
 	for id := range g.Nodes {
 		n := &g.Nodes[id]
-		if l.objects[trackable.Identity(n.Object)] {
+		if l.objects.has(n.Object) {
 			continue
 		}
 		if v := n.Variable(); v != nil {
@@ -180,7 +180,8 @@ func (l *load) usedTooEarly(ctx context.Context, before uint64) error {
 	var items []Item
 	for _, r := range m.values {
 		if r.v.Made() > before {
-			items = append(items, Item{Path: l.graph.human(r.node), Attribute: trackable.VariableValue, Key: r.key, DType: r.v.DType(), Shape: r.shape})
+			d := m.restored[r.at]
+			items = append(items, Item{Path: l.graph.human(d.node), Attribute: trackable.VariableValue, Key: d.key, DType: r.v.DType(), Shape: d.shape})
 		}
 	}
 	if len(items) > 0 {

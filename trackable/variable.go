@@ -437,8 +437,7 @@ func UpdateAll(vars []*Variable, f func(bufs []*tensor.Tensor) error) error {
 }
 
 func lockAll(vars []*Variable) (unlock func(), err error) {
-	order := slices.Clone(vars)
-	for _, v := range order {
+	for _, v := range vars {
 		if v == nil {
 			return nil, fmt.Errorf("trackable: one of %d variables to update is nil", len(vars))
 		}
@@ -448,7 +447,10 @@ func lockAll(vars []*Variable) (unlock func(), err error) {
 		}
 		v.mu.Unlock()
 	}
-	slices.SortFunc(order, func(a, b *Variable) int { return cmp.Compare(a.id, b.id) })
+	order, byID := vars, func(a, b *Variable) int { return cmp.Compare(a.id, b.id) }
+	if !slices.IsSortedFunc(order, byID) {
+		order = slices.SortedFunc(slices.Values(vars), byID)
+	}
 	for i, v := range order {
 		if i > 0 && order[i-1] == v {
 			return nil, fmt.Errorf("trackable: variable %q is listed twice", v.Name())

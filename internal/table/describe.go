@@ -59,7 +59,7 @@ func Describe(w io.Writer, r io.ReaderAt, size, most int64, value func(p *binfmt
 }
 
 func (t *Reader) describeBlock(w io.Writer, h handle, what string, value func(*binfmt.Printer, []byte)) error {
-	contents, err := t.read(h)
+	contents, err := t.read(h, nil)
 	if err != nil {
 		return err
 	}

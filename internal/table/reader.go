@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 
 	"github.com/klauspost/compress/snappy"
@@ -73,10 +74,10 @@ func Open(r io.ReaderAt, size, most int64) (*Reader, error) {
 	}
 	// Nothing depends on the metaindex, but that it is as it was written tells
 	// that the file is.
-	if _, err := t.read(meta); err != nil {
+	if _, err := t.read(meta, nil); err != nil {
 		return nil, err
 	}
-	contents, err := t.read(h)
+	contents, err := t.read(h, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -124,15 +125,22 @@ func readFull(r io.ReaderAt, b []byte, at int64) error {
 	return err
 }
 
-// read returns a block's contents, checked and decompressed.
-func (t *Reader) read(h handle) ([]byte, error) {
+// read returns a block's contents, checked and decompressed. They lie in buf until
+// the next read with it, where buf isn't nil.
+func (t *Reader) read(h handle, buf *[]byte) ([]byte, error) {
 	if !t.fits(h) {
 		return nil, corrupt(t.size-footerLen, "a block at %d of %d bytes reaches beyond the file", h.offset, h.size)
 	}
 	if h.size > min(t.most, uint64(maxInt-trailerLen)) {
 		return nil, t.tooLarge(h, h.size)
 	}
-	b := make([]byte, h.size+trailerLen)
+	var b []byte
+	if size := int(h.size + trailerLen); buf != nil && size <= maxKept {
+		*buf = slices.Grow((*buf)[:0], size)
+		b = (*buf)[:size]
+	} else {
+		b = make([]byte, size)
+	}
 	if err := readFull(t.r, b, int64(h.offset)); err != nil {
 		return nil, err
 	}
@@ -166,16 +174,19 @@ func (t *Reader) tooLarge(h handle, n uint64) error {
 	return fmt.Errorf("the block at offset %d takes %d bytes in memory, the most is %d: %w", h.offset, n, t.most, ErrLimit)
 }
 
+// maxKept is up to how many bytes a buffer is used for the next block, too.
+const maxKept = 1 << 20
+
 const maxInt = int(^uint(0) >> 1)
 
-// All calls f for every entry in order. The key is valid during the call only;
-// the value stays valid and shares its block's memory. The offset is the entry's
+// All calls f for every entry in order. Key and value are valid during the call
+// only. The offset is the entry's
 // place in the file; where its block is compressed, it is the block's place plus
 // the entry's in the decompressed contents.
 func (t *Reader) All(f func(key, value []byte, offset int64) error) error {
-	var last []byte
+	var last, buf []byte
 	for i, b := range t.blocks {
-		err := t.scan(i, func(key, value []byte, offset int64) error {
+		err := t.scan(i, &buf, func(key, value []byte, offset int64) error {
 			if i > 0 && last != nil && bytes.Compare(key, last) <= 0 {
 				return corrupt(offset, "key %.100q comes after %.100q", key, last)
 			}
@@ -190,10 +201,10 @@ func (t *Reader) All(f func(key, value []byte, offset int64) error) error {
 	return nil
 }
 
-// scan calls f for the entries of block i.
-func (t *Reader) scan(i int, f func(key, value []byte, offset int64) error) error {
+// scan calls f for the entries of block i, which lie in buf as in read.
+func (t *Reader) scan(i int, buf *[]byte, f func(key, value []byte, offset int64) error) error {
 	b := t.blocks[i]
-	contents, err := t.read(b.handle)
+	contents, err := t.read(b.handle, buf)
 	if err != nil {
 		return err
 	}
@@ -215,7 +226,7 @@ func (t *Reader) Get(key []byte) (value []byte, offset int64, err error) {
 	if i == len(t.blocks) {
 		return nil, 0, nil
 	}
-	err = t.scan(i, func(k, v []byte, at int64) error {
+	err = t.scan(i, nil, func(k, v []byte, at int64) error {
 		switch c := bytes.Compare(k, key); {
 		case c < 0:
 			return nil
@@ -251,7 +262,7 @@ func (t *Reader) Find(block int, keys [][]byte, f func(i int, value []byte, offs
 		return f(next-1, nil, 0)
 	}
 	if block < len(t.blocks) {
-		err := t.scan(block, func(k, v []byte, at int64) error {
+		err := t.scan(block, nil, func(k, v []byte, at int64) error {
 			for next < len(keys) {
 				switch c := bytes.Compare(k, keys[next]); {
 				case c < 0:
