@@ -269,7 +269,12 @@ func (t *text) functions(g *MetaGraph) {
 func (t *text) assets(g *MetaGraph) {
 	if len(g.Assets) > 0 {
 		t.head("Assets", "")
+		seen := map[string]bool{} // one file may be the asset of several objects
 		for _, a := range g.Assets {
+			if seen[a.Name] {
+				continue
+			}
+			seen[a.Name] = true
 			size := "not in the directory"
 			if a.Bytes >= 0 {
 				size = inspect.Size(a.Bytes)
