@@ -25,6 +25,7 @@ type Arena struct {
 	small  [smallClasses][]*Buffer // free again within this call
 	all    []*Buffer               // large ones, in use or free
 	free   [48][]*Buffer           // large ones, by power of two
+	values [][]Value               // of lists that are gone
 
 	// Limit is the most bytes that may be in use at once. Default: no limit.
 	Limit int64
@@ -44,8 +45,9 @@ type Buffer struct {
 	small bool
 	kept  bool
 	lease trackable.Lease
-	head  *tensor.Tensor // that the memory was last seen as; who got it has given it up
-	items Variant        // what the buffer counts the holders of, where it is no memory
+	head  *tensor.Tensor   // that the memory was last seen as; who got it has given it up
+	rows  []*tensor.Tensor // and the parts of what it was last seen as along the first dimension
+	items Variant          // what the buffer counts the holders of, where it is no memory
 }
 
 // headers hands out the Buffers of small memory, all of which end with the

@@ -32,6 +32,7 @@ type Node struct {
 
 	invariant bitset        // the inputs that are the same in all calls
 	packs     []packRequest // what the kernel asks for of them
+	memo      memo
 }
 
 // Functions makes functions of a graph callable by kernels.

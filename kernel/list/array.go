@@ -81,7 +81,7 @@ func newArray(n *engine.Node) (func(*engine.Call) error, error) {
 			return err
 		}
 		t := kind
-		if t.Items, err = items(n); err != nil {
+		if t.Items, err = items(c, n); err != nil {
 			return err
 		}
 		t.read = make([]bool, n)

@@ -284,7 +284,7 @@ func scatter(c *engine.Call) error {
 	} else if top > n {
 		return fmt.Errorf("index %d is outside of the list's %d elements", top-1, n)
 	}
-	vs, err := items(n)
+	vs, err := items(c, n)
 	if err != nil {
 		return err
 	}

@@ -101,11 +101,11 @@ func intIn(c *engine.Call, i int, what string) (int, error) {
 const maxItems = 1 << 26
 
 // items returns n elements that are not set.
-func items(n int) ([]engine.Value, error) {
+func items(c *engine.Call, n int) ([]engine.Value, error) {
 	if n < 0 || n > maxItems {
 		return nil, fmt.Errorf("a list can't have %d elements", n)
 	}
-	return make([]engine.Value, n), nil
+	return c.Values(n), nil
 }
 
 func empty(c *engine.Call) error {
@@ -136,7 +136,7 @@ func reserve(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	vs, err := items(n)
+	vs, err := items(c, n)
 	if err != nil {
 		return err
 	}
@@ -188,8 +188,8 @@ func fromTensor(c *engine.Call) error {
 	if !s.Accepts(t.Shape()[1:]) {
 		return fmt.Errorf("the rows have shape %v, the elements %v", t.Shape()[1:], s)
 	}
-	l := &variant.List{DType: t.DType(), Shape: s, Items: make([]engine.Value, t.Shape()[0])}
-	if err := rows(c, func(i int, v engine.Value) error { l.Items[i] = v; return nil }); err != nil {
+	l := &variant.List{DType: t.DType(), Shape: s, Items: c.Values(t.Shape()[0])}
+	if err := c.Rows(0, l.Items); err != nil {
 		return err
 	}
 	c.SetObject(0, l)

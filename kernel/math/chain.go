@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
@@ -52,7 +53,24 @@ type chain[T float32 | float64] struct {
 	place   []int // of results: the buffer of each link
 	buffers int   // that a tile needs for results
 	ns      float64
-	pool    sync.Pool // of *tileState[T]
+	pool    sync.Pool              // of *tileState[T]
+	walks   []atomic.Pointer[walk] // of inputs that were stretched by the call before
+}
+
+// walk is how an input stretches to the output.
+type walk struct {
+	from, to tensor.Shape
+	*elementwise.Broadcast
+}
+
+// walk returns how input i, of a shape, stretches to dims.
+func (h *chain[T]) walk(i int, from, to tensor.Shape) *elementwise.Broadcast {
+	if w := h.walks[i].Load(); w != nil && w.from.Equal(from) && w.to.Equal(to) {
+		return w.Broadcast
+	}
+	w := &walk{slices.Clone(from), slices.Clone(to), elementwise.NewBroadcast(to, from, to)}
+	h.walks[i].Store(w)
+	return w.Broadcast
 }
 
 func prepareChain(n *engine.Node) (func(*engine.Call) error, error) {
@@ -71,7 +89,7 @@ func newChain[T float32 | float64](n *engine.Node, loops map[string]chainLoop[T]
 	if len(ops) == 0 || len(operands) != 2*len(ops) {
 		return nil, fmt.Errorf("%d ops with %d operands", len(ops), len(operands))
 	}
-	h := &chain[T]{inputs: len(n.In)}
+	h := &chain[T]{inputs: len(n.In), walks: make([]atomic.Pointer[walk], len(n.In))}
 	last := make([]int, len(ops)) // the op that takes a result last
 	for i, op := range ops {
 		l, ok := loops[op]
@@ -215,7 +233,7 @@ func (h *chain[T]) sources(c *engine.Call, p *tileState[T], dims tensor.Shape, n
 			s.kind = repeated
 			period = max(period, len(s.data)) // a multiple of all others
 		default:
-			s.kind, s.buffer, s.walk = stretched, buffers, elementwise.NewBroadcast(dims, x.Shape(), dims)
+			s.kind, s.buffer, s.walk = stretched, buffers, h.walk(i, x.Shape(), dims)
 			buffers++
 		}
 		p.sources[i] = s

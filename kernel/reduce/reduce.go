@@ -1,6 +1,9 @@
 package reduce
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
@@ -136,11 +139,35 @@ type group struct {
 	reduce bool
 }
 
-// groupAxes reads the axes and groups the dimensions.
+// grouped is what follows from the shape of a call's input and its axes.
+type grouped struct {
+	in     tensor.Shape
+	axes   tensor.DType
+	which  []byte // the axes' bytes
+	groups []group
+	out    tensor.Shape
+	count  int
+}
+
+// groupAxes returns the groups of the dimensions, the output's shape, and how many
+// elements go into one.
 func groupAxes(c *engine.Call) (groups []group, out tensor.Shape, count int, err error) {
 	if err := c.Need(2); err != nil {
 		return nil, nil, 0, err
 	}
+	s, axes := c.In(0).Shape(), c.In(1)
+	if g, ok := c.Node().Last().(*grouped); ok && g.in.Equal(s) && g.axes == axes.DType() && bytes.Equal(g.which, axes.Bytes()) {
+		return g.groups, g.out, g.count, nil
+	}
+	groups, out, count, err = readAxes(c)
+	if err == nil {
+		c.Node().Remember(&grouped{slices.Clone(s), axes.DType(), bytes.Clone(axes.Bytes()), groups, out, count})
+	}
+	return groups, out, count, err
+}
+
+// readAxes reads the axes and groups the dimensions.
+func readAxes(c *engine.Call) (groups []group, out tensor.Shape, count int, err error) {
 	s := c.In(0).Shape()
 	axes, err := shapes.AllInts(c.In(1), "the axes")
 	if err != nil {

@@ -27,7 +27,7 @@ func Gather(c *engine.Call, x, indices *tensor.Tensor, axis int, batchDims int64
 	if err != nil {
 		return err
 	}
-	v, err := shapes.AllInts(indices, "the indices")
+	v, err := shapes.CallInts(c, indices, "the indices")
 	if err != nil {
 		return err
 	}

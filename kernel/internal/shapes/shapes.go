@@ -6,6 +6,7 @@ package shapes
 import (
 	"fmt"
 
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -64,6 +65,18 @@ func AllInts(t *tensor.Tensor, what string) ([]int64, error) {
 		return t.Int64s()
 	}
 	return nil, fmt.Errorf("%s is %v, not int32 or int64", what, t.DType())
+}
+
+// CallInts does what AllInts does, into memory that lasts until the kernel returns.
+func CallInts(c *engine.Call, t *tensor.Tensor, what string) ([]int64, error) {
+	if t.DType() != tensor.Int32 {
+		return AllInts(t, what)
+	}
+	out, _ := engine.Scratch[int64](c, t.Len())
+	for i, x := range tensor.Values[int32](t) {
+		out[i] = int64(x)
+	}
+	return out, nil
 }
 
 // Elems appends [Ints] to into, in the form that the rules of graph/shape take.

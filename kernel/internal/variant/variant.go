@@ -24,8 +24,11 @@ func (*List) VariantName() string { return "tensorflow::TensorList" }
 // Escape makes the elements last.
 func (l *List) Escape() { escape(l.Items) }
 
-// Free gives the elements up.
-func (l *List) Free(a *engine.Arena) { free(a, l.Items) }
+// Free gives the elements up, and the memory that held them.
+func (l *List) Free(a *engine.Arena) {
+	a.Reclaim(l.Items)
+	l.Items = nil
+}
 
 // Optional is a tuple of values, or nothing.
 type Optional struct {
@@ -65,7 +68,7 @@ func free(a *engine.Arena, vs []engine.Value) {
 // room for extra more.
 func (l *List) Copy(c *engine.Call, extra int) *List {
 	n := *l
-	n.Items = make([]engine.Value, len(l.Items), len(l.Items)+extra)
+	n.Items = c.Values(len(l.Items) + extra)[:len(l.Items)]
 	for i, v := range l.Items {
 		n.Items[i] = c.Again(v)
 	}
@@ -159,7 +162,7 @@ func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engin
 		if err != nil {
 			return engine.Value{}, fmt.Errorf("lists of elements of shapes %v and %v can't be added", x.Shape, y.Shape)
 		}
-		n := &List{DType: x.DType, Shape: shape, Max: x.Max, Items: make([]engine.Value, len(x.Items))}
+		n := &List{DType: x.DType, Shape: shape, Max: x.Max, Items: c.Values(len(x.Items))}
 		for i := range x.Items {
 			switch {
 			case x.Items[i].IsZero():

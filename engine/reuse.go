@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// What kernels make in each call besides tensors, and what they work out of shapes, is
+// used again by the next call: calls of one signature mostly take the same shapes.
+
+const (
+	maxValues = 1 << 12 // values of a slice that an arena keeps
+	maxSlices = 32      // slices that it keeps
+	maxRows   = 1 << 12 // rows that a buffer keeps views of
+)
+
+// Values returns n zero Values, for the elements of a list. [Arena.Reclaim] gives
+// their memory back.
+func (c *Call) Values(n int) []Value { return c.env.Arena.takeValues(n) }
+
+func (a *Arena) takeValues(n int) []Value {
+	if a != nil && n <= maxValues {
+		for i := len(a.values) - 1; i >= 0; i-- {
+			if vs := a.values[i]; cap(vs) >= n {
+				last := len(a.values) - 1
+				a.values[i], a.values[last] = a.values[last], nil
+				a.values = a.values[:last]
+				return vs[:n]
+			}
+		}
+	}
+	return make([]Value, n)
+}
+
+// Reclaim gives up values, each as [Arena.Drop] does, and the slice that holds them:
+// the caller must not use it any more.
+func (a *Arena) Reclaim(vs []Value) {
+	for _, v := range vs {
+		a.Drop(v)
+	}
+	if a == nil || cap(vs) == 0 || cap(vs) > maxValues || len(a.values) >= maxSlices {
+		return
+	}
+	clear(vs[:cap(vs)])
+	a.values = append(a.values, vs[:0])
+}
+
+// Rows puts the parts of input i along its first dimension into dst, which has
+// room for all of them: values of their own, in the input's memory.
+func (c *Call) Rows(i int, dst []Value) error {
+	in := c.in[i]
+	s := in.Tensor.Shape()
+	if len(s) == 0 || len(dst) != s[0] {
+		return fmt.Errorf("BUG: %d places for the rows of shape %v", len(dst), s)
+	}
+	if b := in.buf; b.sees(in.Tensor) {
+		for k, t := range b.rows {
+			dst[k] = Value{Tensor: t, buf: b}
+		}
+		b.refs += int32(len(b.rows))
+		return nil
+	}
+	size := 1
+	for _, n := range s[1:] {
+		size *= n
+	}
+	for k := range dst {
+		v, err := c.View(i, k*size, size, s[1:])
+		if err != nil {
+			return err
+		}
+		dst[k] = v
+	}
+	if b := in.buf; b != nil && b.mem != nil && len(in.Tensor.Bytes()) > 0 && len(dst) <= maxRows {
+		b.rows = b.rows[:0]
+		for _, v := range dst {
+			b.rows = append(b.rows, v.Tensor)
+		}
+	}
+	return nil
+}
+
+// sees reports whether the buffer has views of the rows of t, which lies in it.
+func (b *Buffer) sees(t *tensor.Tensor) bool {
+	if b == nil || len(b.rows) == 0 || len(t.Bytes()) == 0 {
+		return false
+	}
+	s, r := t.Shape(), b.rows[0]
+	return len(b.rows) == s[0] && r.DType() == t.DType() && r.Shape().Equal(s[1:]) && &r.Bytes()[0] == &t.Bytes()[0]
+}
+
+// memo is what a kernel remembers of the calls of a node.
+type memo struct{ last atomic.Pointer[any] }
+
+// Last returns what was given to [Node.Remember] last; nil at first.
+func (n *Node) Last() any {
+	if v := n.memo.last.Load(); v != nil {
+		return *v
+	}
+	return nil
+}
+
+// Remember keeps what a kernel worked out of a call's shapes, which the next call
+// mostly has too. Any number of goroutines may see it: it must not change. The
+// next call has to compare what it was worked out of.
+func (n *Node) Remember(v any) { n.memo.last.Store(&v) }
