@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -24,6 +25,7 @@ type Arena struct {
 	bare   []*Buffer               // headers without memory that are free again
 	small  [smallClasses][]*Buffer // free again within this call
 	all    []*Buffer               // large ones, in use or free
+	gone   int                     // of all, kept by others and of no more use here
 	free   [48][]*Buffer           // large ones, by power of two
 	values [][]Value               // of lists that are gone
 
@@ -217,11 +219,21 @@ func (a *Arena) release(b *Buffer) {
 	case b.mem == nil:
 		a.bare = append(a.bare, b)
 	case b.kept:
+		if a.gone++; a.gone > maxHomeFree && a.gone > len(a.all)/2 {
+			a.forget()
+		}
 	case b.small:
 		a.small[b.class] = append(a.small[b.class], b)
 	default:
 		a.free[b.class] = append(a.free[b.class], b)
 	}
+}
+
+// forget drops the buffers that others keep and nobody uses in this call any more: a
+// call may hand out values without end.
+func (a *Arena) forget() {
+	a.all = slices.DeleteFunc(a.all, func(b *Buffer) bool { return b.kept && b.mem != nil && b.refs <= 0 })
+	a.gone = 0
 }
 
 // Peak returns the largest number of bytes that were in use at once since the
@@ -266,7 +278,7 @@ func (a *Arena) Recycle() {
 	}
 	clear(a.all[len(kept):])
 	a.all = kept
-	a.inUse, a.peak = 0, 0
+	a.inUse, a.peak, a.gone = 0, 0, 0
 }
 
 // words makes n zeroed bytes, aligned for every element type.

@@ -111,7 +111,7 @@ var effectTable = sync.OnceValue(func() *effects {
 var callAttrs = map[string]bool{
 	"If": true, "StatelessIf": true, "While": true, "StatelessWhile": true, "Case": true, "StatelessCase": true,
 	"PartitionedCall": true, "StatefulPartitionedCall": true, "_If": true, "_While": true, "BatchFunction": true,
-	"ReduceDataset": true, "ScanDataset": true, "MapDataset": true, "SymbolicGradient": true, "TPUPartitionedCall": true,
+	"ScanDataset": true, "MapDataset": true, "SymbolicGradient": true, "TPUPartitionedCall": true,
 }
 
 // Effect returns the effect of running the node: that of its op, and for a call

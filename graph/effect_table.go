@@ -15,7 +15,7 @@ var effectList = []struct {
 		StubResourceHandleOp ResourceUsingOp ResourceInitializedOp ExperimentalGroupByReducerDataset GroupByReducerDataset
 		GlobalShuffleDataset CacheDatasetV2 ExperimentalIteratorGetDevice IteratorGetDevice DevicePlacementOp
 		DeepCopy SyncDevice RefIdentity RefEnter RefExit RefMerge RefNextIteration RefSelect RefSwitch DebugGradientRefIdentity
-		ReduceDataset SymbolicGradient StatelessIf StatelessWhile StatelessCase PartitionedCall BatchFunction FinalizeDataset
+		SymbolicGradient StatelessIf StatelessWhile StatelessCase PartitionedCall BatchFunction FinalizeDataset
 		BoostedTreesAggregateStats BoostedTreesBucketize BoostedTreesCalculateBestFeatureSplit
 		BoostedTreesCalculateBestFeatureSplitV2 BoostedTreesCalculateBestGainsPerFeature BoostedTreesMakeQuantileSummaries
 		BoostedTreesMakeStatsSummary BoostedTreesSparseAggregateStats BoostedTreesSparseCalculateBestFeatureSplit`},
@@ -25,7 +25,7 @@ var effectList = []struct {
 		RandomShuffle RandomGamma RandomPoisson RandomPoissonV2 RandomCrop NonDeterministicInts Skipgram
 		SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 AllCandidateSampler FixedUnigramCandidateSampler
 		LearnedUnigramCandidateSampler LogUniformCandidateSampler ThreadUnsafeUnigramCandidateSampler
-		UniformCandidateSampler RandomDataset RandomDatasetV2 ExperimentalRandomDataset ShuffleDatasetV2 ShuffleDatasetV3
+		UniformCandidateSampler RandomDataset RandomDatasetV2 ExperimentalRandomDataset ShuffleDataset ShuffleAndRepeatDataset ShuffleDatasetV2 ShuffleDatasetV3
 		ShuffleAndRepeatDatasetV2 AnonymousSeedGenerator AnonymousRandomSeedGenerator`},
 	{Random | Reads | Writes, `RngReadAndSkip RngSkip Stateful*`},
 	{Reads, `ReadVariableOp _ReadVariablesOp ReadVariableXlaSplitND VariableShape VarIsInitializedOp IsVariableInitialized
@@ -59,7 +59,7 @@ var effectList = []struct {
 		TensorArrayScatter* TensorArraySplit* TensorArrayUnpack TensorArrayClose* Stage Unstage StageClear MapStage
 		MapUnstage* MapClear OrderedMapStage OrderedMapUnstage* OrderedMapClear Accumulator* ResourceAccumulator*
 		SparseAccumulator* IteratorGetNext* MakeIterator DeserializeIterator MultiDeviceIteratorInit
-		MultiDeviceIteratorGetNextFromShard DatasetToSingleElement DeleteIterator DeleteMemoryCache
+		MultiDeviceIteratorGetNextFromShard DatasetToSingleElement ReduceDataset DeleteIterator DeleteMemoryCache
 		DeleteMultiDeviceIterator DeleteRandomSeedGenerator DeleteSeedGenerator DeleteSessionTensor
 		AddSparseToTensorsMap AddManySparseToTensorsMap BoostedTrees* CalibrationStatisticsSaver
 		StoreMinibatchStatisticsInFdo _ParallelConcatStart _ScopedAllocator*`},

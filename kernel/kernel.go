@@ -8,6 +8,7 @@ import (
 	"github.com/cairnml/cairn/kernel/array"
 	"github.com/cairnml/cairn/kernel/control"
 	"github.com/cairnml/cairn/kernel/conv"
+	"github.com/cairnml/cairn/kernel/data"
 	"github.com/cairnml/cairn/kernel/image"
 	"github.com/cairnml/cairn/kernel/io"
 	"github.com/cairnml/cairn/kernel/linalg"
@@ -70,6 +71,7 @@ func Families() iter.Seq2[string, []engine.Kernel] {
 			{"linalg", linalg.Kernels()},
 			{"rnn", rnn.Kernels()},
 			{"quant", quant.Kernels()},
+			{"data", data.Kernels()},
 		} {
 			if !yield(f.name, f.kernels) {
 				return

@@ -25,6 +25,8 @@ var withoutFixture = map[string]bool{"InitializeTableFromTextFile": true, "Initi
 	"_FusedConv2D": true, "_FusedDepthwiseConv2dNative": true, "_FusedMatMul": true, "_Elementwise": true,
 	// This one's result differs from call to call.
 	"Timestamp": true,
+	// The kernel of TensorFlow 2.21 asks for an input that the op doesn't have.
+	"AnonymousRandomSeedGenerator": true, "DeleteRandomSeedGenerator": true,
 	// These refuse to run.
 	"SymbolicGradient": true, "Abort": true, "PlaceholderV2": true}
 

@@ -103,7 +103,7 @@ var builtin = sync.OnceValue(func() *Rules {
 	for _, family := range []map[string]Rule{
 		elementwiseRules(), arrayRules(), joinRules(), sliceRules(), gatherRules(), padRules(), fillRules(), matrixRules(),
 		reduceRules(), matmulRules(), nnRules(), randomRules(), stateRules(), ioRules(), controlRules(), listRules(), tensorArrayRules(), convRules(), tableRules(), textRules(), parseRules(), sparseRules(), rnnRules(), quantRules(),
-		segmentRules(), diagonalRules(), signalRules(), linalgRules(),
+		segmentRules(), diagonalRules(), signalRules(), linalgRules(), dataRules(),
 	} {
 		for op, rule := range family {
 			if all.byOp[op] != nil {

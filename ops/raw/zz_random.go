@@ -8,6 +8,161 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// AllCandidateSamplerOptions are the attributes of [AllCandidateSampler] that have defaults.
+type AllCandidateSamplerOptions struct {
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+}
+
+// AllCandidateSampler emits TensorFlow's op AllCandidateSampler and returns its outputs.
+// A nil o means the defaults.
+func AllCandidateSampler(s *ops.Scope, trueClasses ops.Input, numTrue int64, numSampled int64, unique bool, o *AllCandidateSamplerOptions) (sampledCandidates, trueExpectedCount, sampledExpectedCount *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Int("num_true", numTrue), graph.Int("num_sampled", numSampled), graph.Bool("unique", unique))
+	if o != nil {
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+	}
+	out := s.EmitN(3, "AllCandidateSampler", as, trueClasses)
+	return out[0], out[1], out[2]
+}
+
+// ComputeAccidentalHitsOptions are the attributes of [ComputeAccidentalHits] that have defaults.
+type ComputeAccidentalHitsOptions struct {
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+}
+
+// ComputeAccidentalHits emits TensorFlow's op ComputeAccidentalHits and returns its outputs.
+// A nil o means the defaults.
+func ComputeAccidentalHits(s *ops.Scope, trueClasses ops.Input, sampledCandidates ops.Input, numTrue int64, o *ComputeAccidentalHitsOptions) (indices, ids, weights *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Int("num_true", numTrue))
+	if o != nil {
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+	}
+	out := s.EmitN(3, "ComputeAccidentalHits", as, trueClasses, sampledCandidates)
+	return out[0], out[1], out[2]
+}
+
+// FixedUnigramCandidateSamplerOptions are the attributes of [FixedUnigramCandidateSampler] that have defaults.
+type FixedUnigramCandidateSamplerOptions struct {
+	// VocabFile is vocab_file. Default: "".
+	VocabFile string
+	// Distortion is distortion. Default: 1.
+	Distortion Opt[float64]
+	// NumReservedIds is num_reserved_ids. Default: 0.
+	NumReservedIds int64
+	// NumShards is num_shards. Default: 1.
+	NumShards Opt[int64]
+	// Shard is shard. Default: 0.
+	Shard int64
+	// Unigrams is unigrams. Default: [].
+	Unigrams []float64
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+}
+
+// FixedUnigramCandidateSampler emits TensorFlow's op FixedUnigramCandidateSampler and returns its outputs.
+// A nil o means the defaults.
+func FixedUnigramCandidateSampler(s *ops.Scope, trueClasses ops.Input, numTrue int64, numSampled int64, unique bool, rangeMax int64, o *FixedUnigramCandidateSamplerOptions) (sampledCandidates, trueExpectedCount, sampledExpectedCount *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Int("num_true", numTrue), graph.Int("num_sampled", numSampled), graph.Bool("unique", unique), graph.Int("range_max", rangeMax))
+	if o != nil {
+		if o.VocabFile != "" {
+			as = append(as, graph.String("vocab_file", o.VocabFile))
+		}
+		if o.Distortion.set {
+			as = append(as, graph.Float("distortion", o.Distortion.v))
+		}
+		if o.NumReservedIds != 0 {
+			as = append(as, graph.Int("num_reserved_ids", o.NumReservedIds))
+		}
+		if o.NumShards.set {
+			as = append(as, graph.Int("num_shards", o.NumShards.v))
+		}
+		if o.Shard != 0 {
+			as = append(as, graph.Int("shard", o.Shard))
+		}
+		if o.Unigrams != nil {
+			as = append(as, graph.Floats("unigrams", o.Unigrams...))
+		}
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+	}
+	out := s.EmitN(3, "FixedUnigramCandidateSampler", as, trueClasses)
+	return out[0], out[1], out[2]
+}
+
+// LearnedUnigramCandidateSamplerOptions are the attributes of [LearnedUnigramCandidateSampler] that have defaults.
+type LearnedUnigramCandidateSamplerOptions struct {
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+}
+
+// LearnedUnigramCandidateSampler emits TensorFlow's op LearnedUnigramCandidateSampler and returns its outputs.
+// A nil o means the defaults.
+func LearnedUnigramCandidateSampler(s *ops.Scope, trueClasses ops.Input, numTrue int64, numSampled int64, unique bool, rangeMax int64, o *LearnedUnigramCandidateSamplerOptions) (sampledCandidates, trueExpectedCount, sampledExpectedCount *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Int("num_true", numTrue), graph.Int("num_sampled", numSampled), graph.Bool("unique", unique), graph.Int("range_max", rangeMax))
+	if o != nil {
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+	}
+	out := s.EmitN(3, "LearnedUnigramCandidateSampler", as, trueClasses)
+	return out[0], out[1], out[2]
+}
+
+// LogUniformCandidateSamplerOptions are the attributes of [LogUniformCandidateSampler] that have defaults.
+type LogUniformCandidateSamplerOptions struct {
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+}
+
+// LogUniformCandidateSampler emits TensorFlow's op LogUniformCandidateSampler and returns its outputs.
+// A nil o means the defaults.
+func LogUniformCandidateSampler(s *ops.Scope, trueClasses ops.Input, numTrue int64, numSampled int64, unique bool, rangeMax int64, o *LogUniformCandidateSamplerOptions) (sampledCandidates, trueExpectedCount, sampledExpectedCount *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Int("num_true", numTrue), graph.Int("num_sampled", numSampled), graph.Bool("unique", unique), graph.Int("range_max", rangeMax))
+	if o != nil {
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+	}
+	out := s.EmitN(3, "LogUniformCandidateSampler", as, trueClasses)
+	return out[0], out[1], out[2]
+}
+
 // MultinomialOptions are the attributes of [Multinomial] that have defaults.
 type MultinomialOptions struct {
 	// Seed is seed. Default: 0.
@@ -34,6 +189,162 @@ func Multinomial(s *ops.Scope, logits ops.Input, numSamples ops.Input, o *Multin
 		}
 	}
 	return s.Emit1("Multinomial", as, logits, numSamples)
+}
+
+// NonDeterministicIntsOptions are the attributes of [NonDeterministicInts] that have defaults.
+type NonDeterministicIntsOptions struct {
+	// Dtype is dtype. Default: int64.
+	Dtype tensor.DType
+}
+
+// NonDeterministicInts emits TensorFlow's op NonDeterministicInts and returns its output.
+// A nil o means the defaults.
+func NonDeterministicInts(s *ops.Scope, shape ops.Input, o *NonDeterministicIntsOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Dtype != 0 {
+			as = append(as, graph.Type("dtype", o.Dtype))
+		}
+	}
+	return s.Emit1("NonDeterministicInts", as, shape)
+}
+
+// ParameterizedTruncatedNormalOptions are the attributes of [ParameterizedTruncatedNormal] that have defaults.
+type ParameterizedTruncatedNormalOptions struct {
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+}
+
+// ParameterizedTruncatedNormal emits TensorFlow's op ParameterizedTruncatedNormal and returns its output.
+// A nil o means the defaults.
+func ParameterizedTruncatedNormal(s *ops.Scope, shape ops.Input, means ops.Input, stdevs ops.Input, minvals ops.Input, maxvals ops.Input, o *ParameterizedTruncatedNormalOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+	}
+	return s.Emit1("ParameterizedTruncatedNormal", as, shape, means, stdevs, minvals, maxvals)
+}
+
+// RandomCropOptions are the attributes of [RandomCrop] that have defaults.
+type RandomCropOptions struct {
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+}
+
+// RandomCrop emits TensorFlow's op RandomCrop and returns its output.
+// A nil o means the defaults.
+func RandomCrop(s *ops.Scope, image ops.Input, size ops.Input, o *RandomCropOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+	}
+	return s.Emit1("RandomCrop", as, image, size)
+}
+
+// RandomGammaOptions are the attributes of [RandomGamma] that have defaults.
+type RandomGammaOptions struct {
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+}
+
+// RandomGamma emits TensorFlow's op RandomGamma and returns its output.
+// A nil o means the defaults.
+func RandomGamma(s *ops.Scope, shape ops.Input, alpha ops.Input, o *RandomGammaOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+	}
+	return s.Emit1("RandomGamma", as, shape, alpha)
+}
+
+// RandomIndexShuffleOptions are the attributes of [RandomIndexShuffle] that have defaults.
+type RandomIndexShuffleOptions struct {
+	// Rounds is rounds. Default: 4.
+	Rounds Opt[int64]
+}
+
+// RandomIndexShuffle emits TensorFlow's op RandomIndexShuffle and returns its output.
+// A nil o means the defaults.
+func RandomIndexShuffle(s *ops.Scope, index ops.Input, seed ops.Input, maxIndex ops.Input, o *RandomIndexShuffleOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Rounds.set {
+			as = append(as, graph.Int("rounds", o.Rounds.v))
+		}
+	}
+	return s.Emit1("RandomIndexShuffle", as, index, seed, maxIndex)
+}
+
+// RandomPoissonOptions are the attributes of [RandomPoisson] that have defaults.
+type RandomPoissonOptions struct {
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+}
+
+// RandomPoisson emits TensorFlow's op RandomPoisson and returns its output.
+// A nil o means the defaults.
+func RandomPoisson(s *ops.Scope, shape ops.Input, rate ops.Input, o *RandomPoissonOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+	}
+	return s.Emit1("RandomPoisson", as, shape, rate)
+}
+
+// RandomPoissonV2Options are the attributes of [RandomPoissonV2] that have defaults.
+type RandomPoissonV2Options struct {
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+	// Dtype is dtype. Default: int64.
+	Dtype tensor.DType
+}
+
+// RandomPoissonV2 emits TensorFlow's op RandomPoissonV2 and returns its output.
+// A nil o means the defaults.
+func RandomPoissonV2(s *ops.Scope, shape ops.Input, rate ops.Input, o *RandomPoissonV2Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+		if o.Dtype != 0 {
+			as = append(as, graph.Type("dtype", o.Dtype))
+		}
+	}
+	return s.Emit1("RandomPoissonV2", as, shape, rate)
 }
 
 // RandomShuffleOptions are the attributes of [RandomShuffle] that have defaults.
@@ -135,6 +446,97 @@ func RngReadAndSkip(s *ops.Scope, resource ops.Input, alg ops.Input, delta ops.I
 	return s.Emit1("RngReadAndSkip", nil, resource, alg, delta)
 }
 
+// RngSkip emits TensorFlow's op RngSkip and reports whether that went well.
+func RngSkip(s *ops.Scope, resource ops.Input, algorithm ops.Input, delta ops.Input) bool {
+	return s.Emit0("RngSkip", nil, resource, algorithm, delta)
+}
+
+// StatefulRandomBinomial emits TensorFlow's op StatefulRandomBinomial and returns its output.
+func StatefulRandomBinomial(s *ops.Scope, resource ops.Input, algorithm ops.Input, shape ops.Input, counts ops.Input, probs ops.Input) *ops.Value {
+	return s.Emit1("StatefulRandomBinomial", nil, resource, algorithm, shape, counts, probs)
+}
+
+// StatefulStandardNormal emits TensorFlow's op StatefulStandardNormal and returns its output.
+func StatefulStandardNormal(s *ops.Scope, resource ops.Input, shape ops.Input) *ops.Value {
+	return s.Emit1("StatefulStandardNormal", nil, resource, shape)
+}
+
+// StatefulStandardNormalV2 emits TensorFlow's op StatefulStandardNormalV2 and returns its output.
+func StatefulStandardNormalV2(s *ops.Scope, resource ops.Input, algorithm ops.Input, shape ops.Input) *ops.Value {
+	return s.Emit1("StatefulStandardNormalV2", nil, resource, algorithm, shape)
+}
+
+// StatefulTruncatedNormal emits TensorFlow's op StatefulTruncatedNormal and returns its output.
+func StatefulTruncatedNormal(s *ops.Scope, resource ops.Input, algorithm ops.Input, shape ops.Input) *ops.Value {
+	return s.Emit1("StatefulTruncatedNormal", nil, resource, algorithm, shape)
+}
+
+// StatefulUniform emits TensorFlow's op StatefulUniform and returns its output.
+func StatefulUniform(s *ops.Scope, resource ops.Input, algorithm ops.Input, shape ops.Input) *ops.Value {
+	return s.Emit1("StatefulUniform", nil, resource, algorithm, shape)
+}
+
+// StatefulUniformFullInt emits TensorFlow's op StatefulUniformFullInt and returns its output.
+func StatefulUniformFullInt(s *ops.Scope, resource ops.Input, algorithm ops.Input, shape ops.Input) *ops.Value {
+	return s.Emit1("StatefulUniformFullInt", nil, resource, algorithm, shape)
+}
+
+// StatefulUniformInt emits TensorFlow's op StatefulUniformInt and returns its output.
+func StatefulUniformInt(s *ops.Scope, resource ops.Input, algorithm ops.Input, shape ops.Input, minval ops.Input, maxval ops.Input) *ops.Value {
+	return s.Emit1("StatefulUniformInt", nil, resource, algorithm, shape, minval, maxval)
+}
+
+// StatelessMultinomialOptions are the attributes of [StatelessMultinomial] that have defaults.
+type StatelessMultinomialOptions struct {
+	// OutputDtype is output_dtype. Default: int64.
+	OutputDtype tensor.DType
+}
+
+// StatelessMultinomial emits TensorFlow's op StatelessMultinomial and returns its output.
+// A nil o means the defaults.
+func StatelessMultinomial(s *ops.Scope, logits ops.Input, numSamples ops.Input, seed ops.Input, o *StatelessMultinomialOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutputDtype != 0 {
+			as = append(as, graph.Type("output_dtype", o.OutputDtype))
+		}
+	}
+	return s.Emit1("StatelessMultinomial", as, logits, numSamples, seed)
+}
+
+// StatelessParameterizedTruncatedNormal emits TensorFlow's op StatelessParameterizedTruncatedNormal and returns its output.
+func StatelessParameterizedTruncatedNormal(s *ops.Scope, shape ops.Input, seed ops.Input, means ops.Input, stddevs ops.Input, minvals ops.Input, maxvals ops.Input) *ops.Value {
+	return s.Emit1("StatelessParameterizedTruncatedNormal", nil, shape, seed, means, stddevs, minvals, maxvals)
+}
+
+// StatelessRandomBinomialOptions are the attributes of [StatelessRandomBinomial] that have defaults.
+type StatelessRandomBinomialOptions struct {
+	// Dtype is dtype. Default: int64.
+	Dtype tensor.DType
+}
+
+// StatelessRandomBinomial emits TensorFlow's op StatelessRandomBinomial and returns its output.
+// A nil o means the defaults.
+func StatelessRandomBinomial(s *ops.Scope, shape ops.Input, seed ops.Input, counts ops.Input, probs ops.Input, o *StatelessRandomBinomialOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Dtype != 0 {
+			as = append(as, graph.Type("dtype", o.Dtype))
+		}
+	}
+	return s.Emit1("StatelessRandomBinomial", as, shape, seed, counts, probs)
+}
+
+// StatelessRandomGammaV2 emits TensorFlow's op StatelessRandomGammaV2 and returns its output.
+func StatelessRandomGammaV2(s *ops.Scope, shape ops.Input, seed ops.Input, alpha ops.Input) *ops.Value {
+	return s.Emit1("StatelessRandomGammaV2", nil, shape, seed, alpha)
+}
+
+// StatelessRandomGammaV3 emits TensorFlow's op StatelessRandomGammaV3 and returns its output.
+func StatelessRandomGammaV3(s *ops.Scope, shape ops.Input, key ops.Input, counter ops.Input, alg ops.Input, alpha ops.Input) *ops.Value {
+	return s.Emit1("StatelessRandomGammaV3", nil, shape, key, counter, alg, alpha)
+}
+
 // StatelessRandomGetAlg emits TensorFlow's op StatelessRandomGetAlg and returns its output.
 func StatelessRandomGetAlg(s *ops.Scope) *ops.Value {
 	return s.Emit1("StatelessRandomGetAlg", nil)
@@ -186,6 +588,13 @@ func StatelessRandomNormalV2(s *ops.Scope, shape ops.Input, key ops.Input, count
 		}
 	}
 	return s.Emit1("StatelessRandomNormalV2", as, shape, key, counter, alg)
+}
+
+// StatelessRandomPoisson emits TensorFlow's op StatelessRandomPoisson and returns its output.
+func StatelessRandomPoisson(s *ops.Scope, shape ops.Input, seed ops.Input, lam ops.Input, dtype tensor.DType) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	return s.Emit1("StatelessRandomPoisson", as, shape, seed, lam)
 }
 
 // StatelessRandomUniformOptions are the attributes of [StatelessRandomUniform] that have defaults.
@@ -270,6 +679,11 @@ func StatelessRandomUniformV2(s *ops.Scope, shape ops.Input, key ops.Input, coun
 	return s.Emit1("StatelessRandomUniformV2", as, shape, key, counter, alg)
 }
 
+// StatelessShuffle emits TensorFlow's op StatelessShuffle and returns its output.
+func StatelessShuffle(s *ops.Scope, value ops.Input, key ops.Input, counter ops.Input, alg ops.Input) *ops.Value {
+	return s.Emit1("StatelessShuffle", nil, value, key, counter, alg)
+}
+
 // StatelessTruncatedNormalOptions are the attributes of [StatelessTruncatedNormal] that have defaults.
 type StatelessTruncatedNormalOptions struct {
 	// Dtype is dtype. Default: float32.
@@ -306,6 +720,31 @@ func StatelessTruncatedNormalV2(s *ops.Scope, shape ops.Input, key ops.Input, co
 	return s.Emit1("StatelessTruncatedNormalV2", as, shape, key, counter, alg)
 }
 
+// ThreadUnsafeUnigramCandidateSamplerOptions are the attributes of [ThreadUnsafeUnigramCandidateSampler] that have defaults.
+type ThreadUnsafeUnigramCandidateSamplerOptions struct {
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+}
+
+// ThreadUnsafeUnigramCandidateSampler emits TensorFlow's op ThreadUnsafeUnigramCandidateSampler and returns its outputs.
+// A nil o means the defaults.
+func ThreadUnsafeUnigramCandidateSampler(s *ops.Scope, trueClasses ops.Input, numTrue int64, numSampled int64, unique bool, rangeMax int64, o *ThreadUnsafeUnigramCandidateSamplerOptions) (sampledCandidates, trueExpectedCount, sampledExpectedCount *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Int("num_true", numTrue), graph.Int("num_sampled", numSampled), graph.Bool("unique", unique), graph.Int("range_max", rangeMax))
+	if o != nil {
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+	}
+	out := s.EmitN(3, "ThreadUnsafeUnigramCandidateSampler", as, trueClasses)
+	return out[0], out[1], out[2]
+}
+
 // TruncatedNormalOptions are the attributes of [TruncatedNormal] that have defaults.
 type TruncatedNormalOptions struct {
 	// Seed is seed. Default: 0.
@@ -328,4 +767,29 @@ func TruncatedNormal(s *ops.Scope, shape ops.Input, dtype tensor.DType, o *Trunc
 		}
 	}
 	return s.Emit1("TruncatedNormal", as, shape)
+}
+
+// UniformCandidateSamplerOptions are the attributes of [UniformCandidateSampler] that have defaults.
+type UniformCandidateSamplerOptions struct {
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+}
+
+// UniformCandidateSampler emits TensorFlow's op UniformCandidateSampler and returns its outputs.
+// A nil o means the defaults.
+func UniformCandidateSampler(s *ops.Scope, trueClasses ops.Input, numTrue int64, numSampled int64, unique bool, rangeMax int64, o *UniformCandidateSamplerOptions) (sampledCandidates, trueExpectedCount, sampledExpectedCount *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Int("num_true", numTrue), graph.Int("num_sampled", numSampled), graph.Bool("unique", unique), graph.Int("range_max", rangeMax))
+	if o != nil {
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+	}
+	out := s.EmitN(3, "UniformCandidateSampler", as, trueClasses)
+	return out[0], out[1], out[2]
 }

@@ -120,6 +120,10 @@ class P:
                     kw[a.name] = [get(x) for x in v] if isinstance(v, list) else get(v)
                     if (a.number_attr or a.type_list_attr) and not isinstance(kw[a.name], list):
                         kw[a.name] = [kw[a.name]]
+                    if a.number_attr:
+                        s.setdefault("lists", {})[a.number_attr] = len(kw[a.name])
+                    elif a.type_list_attr:
+                        s.setdefault("lists", {})[a.type_list_attr] = [x.dtype for x in kw[a.name]]
                 for k, v in s["attrs"].items():
                     if isinstance(v, P):
                         v = v.concrete()
@@ -161,7 +165,9 @@ class P:
             if s["op"] == "Const":
                 attrs = [{"name": "value", "kind": "tensor", "value": pack(s["value"])},
                          {"name": "dtype", "kind": "type", "value": pack(s["value"])["dtype"]}]
-            for k, v in s["attrs"].items():
+            # What several lists of inputs are doesn't follow from the inputs.
+            lists = s.get("lists", {}) if sum(isinstance(v, list) for v in s["in"]) > 1 else {}
+            for k, v in {**lists, **s["attrs"]}.items():
                 attrs.append(attr(s["op"], k, v))
                 for f in [v] if isinstance(v, P) else v if isinstance(v, list) else []:
                     if isinstance(f, P) and f.name not in into:

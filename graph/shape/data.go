@@ -1,0 +1,42 @@
+package shape
+
+import "github.com/cairnml/cairn/graph"
+
+// dataRules returns the rules of datasets, iterators and queues: handles are
+// scalars, and elements have the types and shapes that attributes tell.
+func dataRules() map[string]Rule {
+	return join(
+		rules(scalarsOut, "TensorDataset", "TensorSliceDataset", "RangeDataset", "ConcatenateDataset", "ZipDataset", "TakeDataset",
+			"SkipDataset", "RepeatDataset", "ShardDataset", "AssertCardinalityDataset", "BatchDataset", "BatchDatasetV2",
+			"ParallelBatchDataset", "PaddedBatchDataset", "PaddedBatchDatasetV2", "MapAndBatchDataset", "UnbatchDataset",
+			"WindowDataset", "MapDataset", "ParallelMapDataset", "ParallelMapDatasetV2", "FilterDataset", "ParallelFilterDataset",
+			"TakeWhileDataset", "ScanDataset", "FlatMapDataset", "InterleaveDataset", "ParallelInterleaveDatasetV2",
+			"ParallelInterleaveDatasetV3", "ParallelInterleaveDatasetV4", "ShuffleDataset", "ShuffleDatasetV2",
+			"ShuffleDatasetV3", "ShuffleAndRepeatDataset", "ShuffleAndRepeatDatasetV2", "AnonymousSeedGenerator",
+			"AnonymousRandomSeedGenerator", "DummySeedGenerator", "CacheDataset", "CacheDatasetV2", "AnonymousMemoryCache",
+			"DummyMemoryCache", "PrefetchDataset", "OptionsDataset", "ModelDataset", "OptimizeDataset", "OptimizeDatasetV2",
+			"FinalizeDataset", "MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "NonSerializableDataset",
+			"Iterator", "IteratorV2", "OneShotIterator", "AnonymousIterator", "AnonymousIteratorV2", "AnonymousIteratorV3",
+			"IteratorGetNextAsOptional", "IteratorToStringHandle", "IteratorFromStringHandle", "IteratorFromStringHandleV2",
+			"DatasetCardinality"),
+		rules(nothing, "MakeIterator", "DeleteIterator", "DeleteSeedGenerator", "DeleteRandomSeedGenerator", "DeleteMemoryCache"),
+		rules(asAttributes, "IteratorGetNext", "IteratorGetNextSync", "DatasetToSingleElement", "ReduceDataset"))
+}
+
+// scalarsOut infers outputs that are all scalars.
+func scalarsOut(c *Inference) error {
+	for i := range c.Out {
+		c.set(i, graph.ShapeOf())
+	}
+	return nil
+}
+
+// asAttributes infers outputs whose shapes the attribute output_shapes tells.
+func asAttributes(c *Inference) error {
+	for i, s := range c.Attrs.Shapes("output_shapes") {
+		if i < len(c.Out) {
+			c.set(i, s)
+		}
+	}
+	return nil
+}

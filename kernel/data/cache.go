@@ -1,0 +1,106 @@
+package data
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/cairnml/cairn/engine"
+)
+
+// memory holds the elements that a first iterator went through. It is safe for use
+// from many goroutines.
+type memory struct {
+	mu    sync.Mutex
+	full  bool
+	items list
+}
+
+// get returns the elements, and whether they are there.
+func (m *memory) get() (list, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.items, m.full
+}
+
+// put keeps all elements, where nobody was earlier.
+func (m *memory) put(items list) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.full {
+		m.full, m.items = true, items
+	}
+}
+
+// newMemory gives a handle of an empty cache, and one that deletes it.
+func newMemory(c *engine.Call) error {
+	c.SetObject(0, new(memory))
+	c.SetObject(1, deleter{})
+	return nil
+}
+
+// cached keeps the elements of its input in memory; those of a cache that stands
+// in input 2 are shared by all who use it.
+func cached(c *engine.Call) error {
+	in, err := datasetIn(c, 0)
+	if err != nil {
+		return err
+	}
+	names, err := stringsIn(c, 1, "the file's name")
+	if err != nil {
+		return err
+	}
+	if len(names) != 1 || names[0] != "" {
+		return fmt.Errorf("a cache in the file %q is not supported: an empty name keeps the elements in memory", names)
+	}
+	m := new(memory)
+	if c.NumIn() > 2 {
+		if given, ok := c.Input(2).Object.(*memory); ok {
+			m = given
+		}
+	}
+	c.SetObject(0, of(c, in.size, sourceFunc(func(c *engine.Call, depth int) (iterator, error) {
+		return &cacher{in: in, depth: depth, to: m}, nil
+	})))
+	return nil
+}
+
+// cacher goes through what a cache holds, or through its input, whose elements
+// the cache gets where it reaches the end.
+type cacher struct {
+	in    *Dataset
+	depth int
+	to    *memory
+
+	it    iterator
+	fills bool
+	items list
+	bytes int64
+}
+
+func (x *cacher) next(c *engine.Call) (element, bool, error) {
+	if x.it == nil {
+		items, full := x.to.get()
+		var err error
+		if full {
+			x.it, err = items.iterate(c, x.depth)
+		} else {
+			x.it, err = x.in.iterate(c, x.depth)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		x.fills = !full
+	}
+	e, ok, err := pull(c, x.it)
+	switch {
+	case err != nil || !x.fills:
+		return e, ok, err
+	case !ok:
+		x.to.put(x.items)
+		x.fills, x.items = false, nil
+		return nil, false, nil
+	}
+	x.bytes += bytesOf(e)
+	x.items = append(x.items, e)
+	return e, true, c.Afford(x.bytes)
+}

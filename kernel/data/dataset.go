@@ -1,0 +1,193 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// ErrEndOfSequence is what an op that takes an element meets where there is none
+// left.
+var ErrEndOfSequence = errors.New("End of sequence")
+
+// Dataset describes elements: where they come from and what is done with them.
+// It never changes, and any number of iterators may go through it at once.
+type Dataset struct {
+	source source
+	size   int64 // the number of elements, or infinite or unknown
+	types  []tensor.DType
+	shapes []graph.PartialShape // nil where nothing is known
+}
+
+// Numbers of elements that are none, as DatasetCardinality gives them.
+const (
+	infinite int64 = -1
+	unknown  int64 = -2
+)
+
+// source makes iterators. depth is how many iterators stand above the new one.
+type source interface {
+	iterate(c *engine.Call, depth int) (iterator, error)
+}
+
+// sourceFunc is a function as a source.
+type sourceFunc func(c *engine.Call, depth int) (iterator, error)
+
+func (f sourceFunc) iterate(c *engine.Call, depth int) (iterator, error) { return f(c, depth) }
+
+// element is the components of an element. They have memory of their own, so
+// that they outlive the call that made them, and are never changed.
+type element []engine.Value
+
+// iterator goes through a dataset once. It belongs to one goroutine at a time.
+// [pull] calls next.
+type iterator interface {
+	// next returns the next element; false at the end, and then again and again.
+	next(c *engine.Call) (element, bool, error)
+}
+
+// iteratorFunc is a function as an iterator.
+type iteratorFunc func(c *engine.Call) (element, bool, error)
+
+func (f iteratorFunc) next(c *engine.Call) (element, bool, error) { return f(c) }
+
+// empty is an iterator without elements.
+var empty = iteratorFunc(func(*engine.Call) (element, bool, error) { return nil, false, nil })
+
+// maxDepth bounds how many iterators stand above each other: a loop could nest
+// datasets without end, and so could a function that makes datasets of itself.
+const maxDepth = 1000
+
+// iterate returns a new iterator, with depth others above it.
+func (d *Dataset) iterate(c *engine.Call, depth int) (iterator, error) {
+	if depth++; depth > maxDepth {
+		return nil, fmt.Errorf("more than %d datasets are made of each other", maxDepth)
+	}
+	return d.source.iterate(c, depth)
+}
+
+// pull returns the iterator's next element. The end of the call's context ends
+// loops over elements here.
+func pull(c *engine.Call, it iterator) (element, bool, error) {
+	if err := c.Context().Err(); err != nil {
+		return nil, false, err
+	}
+	return it.next(c)
+}
+
+// VariantName returns TensorFlow's name of the variant.
+func (*Dataset) VariantName() string { return "tensorflow::DatasetVariantWrapper" }
+
+// Escape does nothing: all that a dataset holds has memory of its own.
+func (*Dataset) Escape() {}
+
+// Free does nothing: all that a dataset holds has memory of its own.
+func (*Dataset) Free(*engine.Arena) {}
+
+// own returns input i with memory of its own.
+func own(c *engine.Call, i int) engine.Value { return keep(c, c.Share(i)) }
+
+// keep turns a value that belongs to the op into one with memory of its own.
+func keep(c *engine.Call, v engine.Value) engine.Value {
+	kept := v.Keep()
+	c.Drop(v)
+	return kept
+}
+
+// owned returns the inputs from the given one on, to the one before end, with
+// memory of their own.
+func owned(c *engine.Call, from, end int) element {
+	out := make(element, 0, end-from)
+	for i := from; i < end; i++ {
+		out = append(out, own(c, i))
+	}
+	return out
+}
+
+// of returns a dataset whose elements are as the op's attributes say.
+func of(c *engine.Call, size int64, s source) *Dataset {
+	as := c.Attrs()
+	types := as.Types("output_types")
+	if types == nil {
+		types = as.Types("Toutput_types")
+	}
+	return &Dataset{source: s, size: size, types: types, shapes: as.Shapes("output_shapes")}
+}
+
+// datasetIn returns the dataset in input i.
+func datasetIn(c *engine.Call, i int) (*Dataset, error) { return engine.Object[*Dataset](c, i) }
+
+// intIn returns the integer in input i.
+func intIn(c *engine.Call, i int, what string) (int64, error) {
+	if i >= c.NumIn() || c.In(i) == nil || c.In(i).Len() != 1 {
+		return 0, fmt.Errorf("%s is not one number", what)
+	}
+	switch t := c.In(i); t.DType() {
+	case tensor.Int64:
+		return tensor.Values[int64](t)[0], nil
+	case tensor.Int32:
+		return int64(tensor.Values[int32](t)[0]), nil
+	default:
+		return 0, fmt.Errorf("%s is %v, not an integer", what, t.DType())
+	}
+}
+
+// boolIn returns the truth value in input i.
+func boolIn(c *engine.Call, i int, what string) (bool, error) {
+	if i >= c.NumIn() || c.In(i) == nil || c.In(i).Len() != 1 || c.In(i).DType() != tensor.Bool {
+		return false, fmt.Errorf("%s is not one bool", what)
+	}
+	return tensor.Values[bool](c.In(i))[0], nil
+}
+
+// stringsIn returns the strings in input i.
+func stringsIn(c *engine.Call, i int, what string) ([]string, error) {
+	if i >= c.NumIn() || c.In(i) == nil || c.In(i).DType() != tensor.String {
+		return nil, fmt.Errorf("%s are no strings", what)
+	}
+	return slices.Clone(c.In(i).Strings()), nil
+}
+
+// check returns an error for an element that an op with these attributes
+// can't give.
+func check(e element, types []tensor.DType, shapes []graph.PartialShape) error {
+	if types != nil && len(types) != len(e) {
+		return fmt.Errorf("an element has %d components, not %d", len(e), len(types))
+	}
+	for i, v := range e {
+		if types != nil && v.DType() != types[i] {
+			return fmt.Errorf("component %d is %v, not %v", i, v.DType(), types[i])
+		}
+		if i < len(shapes) && !shapes[i].Accepts(shapeOf(v)) {
+			return fmt.Errorf("component %d has shape %v, not %v", i, shapeOf(v), shapes[i])
+		}
+	}
+	return nil
+}
+
+// shapeOf returns a component's shape.
+func shapeOf(v engine.Value) tensor.Shape {
+	if h, ok := v.Object.(*engine.Handles); ok {
+		return h.Shape
+	}
+	if v.Tensor == nil {
+		return tensor.Shape{}
+	}
+	return v.Tensor.Shape()
+}
+
+// give makes the components the outputs, where they are as the op's attributes
+// say.
+func give(c *engine.Call, e element) error {
+	if err := check(e, c.Attrs().Types("output_types"), c.Attrs().Shapes("output_shapes")); err != nil {
+		return err
+	}
+	for i, v := range e {
+		c.Give(i, v)
+	}
+	return nil
+}

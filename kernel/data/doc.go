@@ -1,0 +1,89 @@
+// Package data holds the kernels of input pipelines in graphs: datasets, which are
+// variants, and iterators, which are resources.
+//
+// A [Dataset] is a description that never changes; an iterator goes through it once,
+// an element at a time, when somebody asks. Iterators stand above each other as
+// datasets are made of each other, and take no more memory than the elements that
+// they are at, but for batches, buffers that shuffle and caches. Nothing runs beside the
+// call that asks: what TensorFlow does in parallel or beforehand is done then, in
+// TensorFlow's order. A call's end stops a pipeline without end.
+//
+// What iterators hold outlives calls. So elements, and what functions capture, have
+// memory of their own, which nobody changes; an iterator uses the call that asks only to
+// run functions and to reach files under its grant.
+package data
+
+import "github.com/cairnml/cairn/engine"
+
+// Kernels returns the family's table.
+func Kernels() []engine.Kernel {
+	table := []engine.Kernel{
+		{Op: "TensorDataset", Run: tensorDataset},
+		{Op: "TensorSliceDataset", Run: tensorSliceDataset},
+		{Op: "RangeDataset", Run: rangeDataset},
+		{Op: "ConcatenateDataset", Run: concatenated},
+		{Op: "ZipDataset", Run: zipped},
+		{Op: "TakeDataset", Run: taken},
+		{Op: "SkipDataset", Run: skipped},
+		{Op: "RepeatDataset", Run: repeated},
+		{Op: "ShardDataset", Run: sharded},
+		{Op: "AssertCardinalityDataset", Run: assertSize},
+		{Op: "BatchDataset", Run: batched(0)},
+		{Op: "BatchDatasetV2", Run: batched(2)},
+		{Op: "ParallelBatchDataset", Run: batched(3)},
+		{Op: "PaddedBatchDataset", Run: paddedBatched(false)},
+		{Op: "PaddedBatchDatasetV2", Run: paddedBatched(true)},
+		{Op: "MapAndBatchDataset", Prepare: mappedInBatches},
+		{Op: "UnbatchDataset", Run: unbatched},
+		{Op: "WindowDataset", Run: windowed},
+		{Op: "MapDataset", Prepare: mapped},
+		{Op: "ParallelMapDataset", Prepare: mapped},
+		{Op: "ParallelMapDatasetV2", Prepare: mapped},
+		{Op: "FilterDataset", Prepare: filtered},
+		{Op: "ParallelFilterDataset", Prepare: filtered},
+		{Op: "TakeWhileDataset", Prepare: takeWhile},
+		{Op: "ScanDataset", Prepare: scanned},
+		{Op: "ReduceDataset", Prepare: reduced},
+		{Op: "FlatMapDataset", Prepare: flatMapped},
+		{Op: "InterleaveDataset", Prepare: interleaved},
+		{Op: "ParallelInterleaveDatasetV2", Prepare: interleaved},
+		{Op: "ParallelInterleaveDatasetV3", Prepare: interleaved},
+		{Op: "ParallelInterleaveDatasetV4", Prepare: interleaved},
+		{Op: "ShuffleDataset", Run: shuffled(2, 0, 0)},
+		{Op: "ShuffleDatasetV2", Run: shuffled(0, 2, 0)},
+		{Op: "ShuffleDatasetV3", Run: shuffled(2, 4, 0)},
+		{Op: "ShuffleAndRepeatDataset", Run: shuffled(2, 0, 4)},
+		{Op: "ShuffleAndRepeatDatasetV2", Run: shuffled(2, 5, 4)},
+		{Op: "AnonymousSeedGenerator", Run: seedGenerator(true)},
+		{Op: "AnonymousRandomSeedGenerator", Run: seedGenerator(false)},
+		{Op: "DummySeedGenerator", Run: dummyHandle},
+		{Op: "DeleteSeedGenerator", Run: deleteHandle},
+		{Op: "DeleteRandomSeedGenerator", Run: deleteHandle},
+		{Op: "CacheDataset", Run: cached},
+		{Op: "CacheDatasetV2", Run: cached},
+		{Op: "AnonymousMemoryCache", Run: newMemory},
+		{Op: "DummyMemoryCache", Run: dummyHandle},
+		{Op: "DeleteMemoryCache", Run: deleteHandle},
+		{Op: "Iterator", Prepare: namedIterator},
+		{Op: "IteratorV2", Prepare: namedIterator},
+		{Op: "OneShotIterator", Prepare: oneShot},
+		{Op: "AnonymousIterator", Run: anonymous},
+		{Op: "AnonymousIteratorV2", Run: anonymous},
+		{Op: "AnonymousIteratorV3", Run: anonymous},
+		{Op: "MakeIterator", Run: makeIterator},
+		{Op: "IteratorGetNext", Run: getNext},
+		{Op: "IteratorGetNextSync", Run: getNext},
+		{Op: "IteratorGetNextAsOptional", Run: getNextAsOptional},
+		{Op: "IteratorToStringHandle", Run: toString},
+		{Op: "IteratorFromStringHandle", Run: fromString},
+		{Op: "IteratorFromStringHandleV2", Run: fromString},
+		{Op: "DeleteIterator", Run: deleteHandle},
+		{Op: "DatasetToSingleElement", Run: singleElement},
+		{Op: "DatasetCardinality", Run: cardinality},
+	}
+	for _, op := range []string{"PrefetchDataset", "OptionsDataset", "ModelDataset", "OptimizeDataset", "OptimizeDatasetV2", "FinalizeDataset",
+		"MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "NonSerializableDataset"} {
+		table = append(table, engine.Kernel{Op: op, Run: same})
+	}
+	return table
+}

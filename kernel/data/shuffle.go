@@ -1,0 +1,205 @@
+package data
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/philox"
+)
+
+// seeds gives the seeds of iterators that shuffle: the same for all, or those
+// that a generator draws. It is safe for use from many goroutines.
+type seeds struct {
+	a, b   uint64
+	redraw bool // each iterator has seeds of its own
+
+	mu    sync.Mutex
+	drawn samples
+}
+
+// newSeeds returns the seeds that two numbers stand for; zeros stand for seeds that
+// differ from run to run.
+func newSeeds(a, b int64, redraw bool) *seeds {
+	s := &seeds{a: uint64(a), b: uint64(b), redraw: redraw}
+	if a == 0 && b == 0 {
+		s.a, s.b = rand.Uint64(), rand.Uint64()
+	}
+	s.drawn = samples{g: philox.New(s.a, 0, s.b)}
+	return s
+}
+
+// next returns the numbers of the next iterator.
+func (s *seeds) next() samples {
+	if !s.redraw {
+		return samples{g: philox.New(s.a, 0, s.b)}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.drawn.next()
+	return samples{g: philox.New(uint64(a), 0, uint64(s.drawn.next()))}
+}
+
+// samples draws one number of 32 bits after the other.
+type samples struct {
+	g     philox.Generator
+	block [4]uint32
+	used  int // of the block; 0: there is none
+}
+
+func (s *samples) next() uint32 {
+	if s.used == 0 {
+		s.block = s.g.Block()
+	}
+	x := s.block[s.used]
+	s.used = (s.used + 1) % len(s.block)
+	return x
+}
+
+// wholeBuffer stands for a buffer of all elements.
+const wholeBuffer = -2
+
+// shuffled prepares the ops that shuffle. The seeds stand in inputs seedAt and the
+// one after, or in the generator of input from, or in both, where a generator
+// that is none, as a placeholder for it, leaves the choice to the seeds; 0 means
+// that there is no such input. roundsAt is the input that says how often the dataset is
+// gone through; 0: once.
+func shuffled(seedAt, from, roundsAt int) func(*engine.Call) error {
+	return func(c *engine.Call) error {
+		in, err := datasetIn(c, 0)
+		if err != nil {
+			return err
+		}
+		size, err := intIn(c, 1, "the buffer's size")
+		if err != nil {
+			return err
+		}
+		if size < 1 && size != wholeBuffer {
+			return fmt.Errorf("the buffer's size is %d, less than 1", size)
+		}
+		s, err := seedsIn(c, seedAt, from)
+		if err != nil {
+			return err
+		}
+		d := of(c, in.size, over(in, func(it iterator) iterator { return &shuffler{in: it, size: size, random: s.next()} }))
+		if roundsAt > 0 {
+			n, err := intIn(c, roundsAt, "the count")
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				return fmt.Errorf("the count is 0: it must be positive, or -1 for no end")
+			}
+			d = repeat(c, d, n)
+		}
+		c.SetObject(0, d)
+		return nil
+	}
+}
+
+func seedsIn(c *engine.Call, seedAt, from int) (*seeds, error) {
+	if from > 0 {
+		if from >= c.NumIn() {
+			return nil, fmt.Errorf("needs an input %d, a seed generator", from)
+		}
+		if s, ok := c.Input(from).Object.(*seeds); ok {
+			return s, nil
+		}
+		if seedAt == 0 {
+			return nil, fmt.Errorf("input %d is no seed generator", from)
+		}
+	}
+	a, err := intIn(c, seedAt, "the seed")
+	if err != nil {
+		return nil, err
+	}
+	b, err := intIn(c, seedAt+1, "the second seed")
+	if err != nil {
+		return nil, err
+	}
+	redraw := !c.Attrs().Has("reshuffle_each_iteration") || c.Attrs().Bool("reshuffle_each_iteration")
+	return newSeeds(a, b, redraw), nil
+}
+
+// shuffler keeps a buffer of elements and gives one of them at random.
+type shuffler struct {
+	in     iterator
+	size   int64
+	random samples
+
+	buffer []element
+	bytes  int64
+}
+
+func (s *shuffler) next(c *engine.Call) (element, bool, error) {
+	for s.size == wholeBuffer || int64(len(s.buffer)) < s.size {
+		e, ok, err := pull(c, s.in)
+		if err != nil {
+			return nil, false, err
+		}
+		if !ok {
+			s.in = empty
+			break
+		}
+		s.bytes += bytesOf(e)
+		if err := c.Afford(s.bytes); err != nil {
+			return nil, false, err
+		}
+		s.buffer = append(s.buffer, e)
+	}
+	if len(s.buffer) == 0 {
+		return nil, false, nil
+	}
+	pick := int64(s.random.next()) % int64(len(s.buffer))
+	e := s.buffer[pick]
+	// The element that came first takes its place.
+	s.buffer[pick], s.buffer[0] = s.buffer[0], nil
+	s.buffer = s.buffer[1:]
+	s.bytes -= bytesOf(e)
+	return e, true, nil
+}
+
+// seedGenerator gives a handle of seeds, and one that deletes it.
+func seedGenerator(withReshuffle bool) func(*engine.Call) error {
+	return func(c *engine.Call) error {
+		a, err := intIn(c, 0, "the seed")
+		if err != nil {
+			return err
+		}
+		b, err := intIn(c, 1, "the second seed")
+		if err != nil {
+			return err
+		}
+		redraw := true
+		if withReshuffle {
+			if redraw, err = boolIn(c, 2, "reshuffle"); err != nil {
+				return err
+			}
+		}
+		c.SetObject(0, newSeeds(a, b, redraw))
+		c.SetObject(1, deleter{})
+		return nil
+	}
+}
+
+// deleter is the variant that TensorFlow deletes a resource with; here the
+// garbage collector does.
+type deleter struct{}
+
+// VariantName returns TensorFlow's name of the variant.
+func (deleter) VariantName() string { return "tensorflow::ResourceDeleter" }
+
+// Escape does nothing.
+func (deleter) Escape() {}
+
+// Free does nothing.
+func (deleter) Free(*engine.Arena) {}
+
+// dummy is a handle of nothing: the op that takes it makes what it stands for.
+type dummy struct{}
+
+func dummyHandle(c *engine.Call) error {
+	c.SetObject(0, dummy{})
+	return nil
+}

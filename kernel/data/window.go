@@ -1,0 +1,122 @@
+package data
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// windowed makes datasets of size elements each, stride apart; each window begins
+// shift elements after the one before.
+func windowed(c *engine.Call) error {
+	in, err := datasetIn(c, 0)
+	if err != nil {
+		return err
+	}
+	var v [3]int64
+	for i, what := range []string{"the size", "the shift", "the stride"} {
+		if v[i], err = intIn(c, 1+i, what); err == nil && v[i] < 1 {
+			err = fmt.Errorf("%s of windows is %d, less than 1", what, v[i])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	drop, err := boolIn(c, 4, "drop_remainder")
+	if err != nil {
+		return err
+	}
+	w := windows{size: v[0], shift: v[1], stride: v[2], drop: drop, types: in.types, shapes: in.shapes}
+	if w.size > 1 && w.stride > (1<<62)/w.size {
+		return fmt.Errorf("a window of %d elements, %d apart, is too long", w.size, w.stride)
+	}
+	c.SetObject(0, of(c, w.count(in.size), over(in, func(it iterator) iterator {
+		made := w
+		made.in = it
+		return &made
+	})))
+	return nil
+}
+
+type windows struct {
+	size, shift, stride int64
+	drop                bool
+	types               []tensor.DType
+	shapes              []graph.PartialShape
+
+	in    iterator
+	skip  int64     // elements before the next window
+	items []element // from the window's first element on
+	ended bool
+}
+
+// span returns how many elements a window reaches over.
+func (w *windows) span() int64 { return (w.size-1)*w.stride + 1 }
+
+// count returns the number of windows over n elements.
+func (w *windows) count(n int64) int64 {
+	switch {
+	case n < 0:
+		return n
+	case !w.drop:
+		return batches(n, w.shift, false)
+	case n < w.span():
+		return 0
+	}
+	return (n-w.span())/w.shift + 1
+}
+
+func (w *windows) next(c *engine.Call) (element, bool, error) {
+	for !w.ended && int64(len(w.items)) < w.span() {
+		e, ok, err := pull(c, w.in)
+		if err != nil {
+			return nil, false, err
+		}
+		switch {
+		case !ok:
+			w.ended = true
+		case w.skip > 0:
+			w.skip--
+		default:
+			if err := c.Afford(int64(len(w.items)+1) * bytesOf(e)); err != nil {
+				return nil, false, err
+			}
+			w.items = append(w.items, e)
+		}
+	}
+	if n := int64(len(w.items)); n == 0 || n < w.span() && w.drop {
+		return nil, false, nil
+	}
+	var picked []element
+	for i := int64(0); i < w.size && i*w.stride < int64(len(w.items)); i++ {
+		picked = append(picked, w.items[i*w.stride])
+	}
+	if n := int64(len(w.items)); w.shift < n {
+		w.items = append([]element(nil), w.items[w.shift:]...)
+	} else {
+		w.skip, w.items = w.shift-n, nil
+	}
+	out := make(element, len(picked[0]))
+	for k := range out {
+		part := make(list, len(picked))
+		for i, e := range picked {
+			part[i] = element{e[k]}
+		}
+		d := &Dataset{source: part, size: int64(len(part)), types: []tensor.DType{typeAt(w.types, k)}}
+		if k < len(w.shapes) {
+			d.shapes = w.shapes[k : k+1]
+		}
+		out[k] = engine.HandleOf(d)
+	}
+	return out, true, nil
+}
+
+// typeAt returns type k where it is known.
+func typeAt(types []tensor.DType, k int) tensor.DType {
+	if k < len(types) {
+		return types[k]
+	}
+	return tensor.Invalid
+}
