@@ -60,13 +60,12 @@ func (m *match) read(ctx context.Context) error {
 		progress = l.ck.o.Progress
 	}
 	if len(reqs) > 0 {
-		o := &trackable.RestoreOptions{Unwritten: m.late}
-		err := trackable.RestoreAll(vars, shapes, o, func(bufs []*tensor.Tensor) error {
+		err := trackable.RestoreAll(vars, shapes, func(bufs []*tensor.Tensor) error {
 			for i, b := range bufs {
 				reqs[i].Dst = b
 			}
 			return l.src.reader.ReadAll(ctx, reqs, &bundle.ReadAllOptions{Workers: l.opts.Workers, Progress: progress})
-		})
+		}, &trackable.RestoreOptions{Unwritten: m.late})
 		if err != nil {
 			return fmt.Errorf("checkpoint: reading %s; what was read before the failure stays in the variables, so restore another checkpoint or start anew: %w", l.src.path, err)
 		}

@@ -43,9 +43,6 @@ type WindowOptions struct {
 
 // attrs returns the attributes of an op on images of n spatial dimensions.
 func (o *WindowOptions) attrs(n int, size []int) (graph.Attrs, error) {
-	if o == nil {
-		o = &WindowOptions{}
-	}
 	format := o.Format
 	if format == "" {
 		format = ChannelsLast
@@ -104,8 +101,8 @@ func (o *WindowOptions) attrs(n int, size []int) (graph.Attrs, error) {
 }
 
 // windowed emits an op of windows.
-func windowed(s *Scope, op string, n int, size []int, o *WindowOptions, in ...Input) *Value {
-	attrs, err := o.attrs(n, size)
+func windowed(s *Scope, op string, n int, size []int, o []*WindowOptions, in ...Input) *Value {
+	attrs, err := last(o).attrs(n, size)
 	if err != nil {
 		return s.Fail(op, err)
 	}
@@ -115,7 +112,7 @@ func windowed(s *Scope, op string, n int, size []int, o *WindowOptions, in ...In
 // Conv2D convolves images with a filter of height, width, input channels and
 // output channels. Where the images have a multiple of the filter's input
 // channels, these are groups.
-func Conv2D(s *Scope, x, filter Input, o *WindowOptions) *Value {
+func Conv2D(s *Scope, x, filter Input, o ...*WindowOptions) *Value {
 	return windowed(s, "Conv2D", 2, nil, o, x, filter)
 }
 
@@ -123,31 +120,31 @@ func Conv2D(s *Scope, x, filter Input, o *WindowOptions) *Value {
 // convolution with the filter has the gradient y: what is called a transposed
 // convolution. The filter is that of the convolution, from the result's channels
 // to y's.
-func Conv2DTranspose(s *Scope, sizes, filter, y Input, o *WindowOptions) *Value {
+func Conv2DTranspose(s *Scope, sizes, filter, y Input, o ...*WindowOptions) *Value {
 	return windowed(s, "Conv2DBackpropInput", 2, nil, o, sizes, filter, y)
 }
 
 // DepthwiseConv2D convolves each channel with filters of its own; filter is
 // height, width, channels and outputs a channel.
-func DepthwiseConv2D(s *Scope, x, filter Input, o *WindowOptions) *Value {
+func DepthwiseConv2D(s *Scope, x, filter Input, o ...*WindowOptions) *Value {
 	return windowed(s, "DepthwiseConv2dNative", 2, nil, o, x, filter)
 }
 
 // Conv3D convolves volumes with a filter of depth, height, width, input channels
 // and output channels.
-func Conv3D(s *Scope, x, filter Input, o *WindowOptions) *Value {
+func Conv3D(s *Scope, x, filter Input, o ...*WindowOptions) *Value {
 	return windowed(s, "Conv3D", 3, nil, o, x, filter)
 }
 
 // MaxPool takes the largest element of windows of a size: height and width, or
 // one number for both.
-func MaxPool(s *Scope, x Input, size []int, o *WindowOptions) *Value {
+func MaxPool(s *Scope, x Input, size []int, o ...*WindowOptions) *Value {
 	return windowed(s, "MaxPool", 2, orOnes(size), o, x)
 }
 
 // AvgPool takes the mean of windows of a size: height and width, or one number
 // for both. Elements beyond the border don't count.
-func AvgPool(s *Scope, x Input, size []int, o *WindowOptions) *Value {
+func AvgPool(s *Scope, x Input, size []int, o ...*WindowOptions) *Value {
 	return windowed(s, "AvgPool", 2, orOnes(size), o, x)
 }
 
@@ -173,10 +170,8 @@ type BatchNormOptions struct {
 // scales and shifts it. It returns the images and the mean and variance of the
 // batch (in training, the variance divided by one element less), or those given.
 // In training the given ones may be nil.
-func BatchNorm(s *Scope, x, scale, offset, mean, variance Input, o *BatchNormOptions) (y, batchMean, batchVariance *Value) {
-	if o == nil {
-		o = &BatchNormOptions{}
-	}
+func BatchNorm(s *Scope, x, scale, offset, mean, variance Input, opts ...*BatchNormOptions) (y, batchMean, batchVariance *Value) {
+	o := last(opts)
 	epsilon, format := o.Epsilon, o.Format
 	if epsilon == 0 {
 		epsilon = 0.001
@@ -218,10 +213,8 @@ type ResizeOptions struct {
 
 // Resize makes images of another height and width. All methods but Nearest give
 // float32.
-func Resize(s *Scope, images Input, height, width int, o *ResizeOptions) *Value {
-	if o == nil {
-		o = &ResizeOptions{}
-	}
+func Resize(s *Scope, images Input, height, width int, opts ...*ResizeOptions) *Value {
+	o := last(opts)
 	method := o.Method
 	if method == "" {
 		method = Bilinear

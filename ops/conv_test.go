@@ -9,7 +9,7 @@ import (
 )
 
 func imageCalls() map[string]call {
-	conv := func(f func(s *ops.Scope, x, w ops.Input, o *ops.WindowOptions) *ops.Value, x, w string, o *ops.WindowOptions) call {
+	conv := func(f func(s *ops.Scope, x, w ops.Input, o ...*ops.WindowOptions) *ops.Value, x, w string, o *ops.WindowOptions) call {
 		return func(s *ops.Scope, in inputs) []*ops.Value { return values(f(s, in[x], in[w], o)) }
 	}
 	resize := func(h, w int, o *ops.ResizeOptions) call {

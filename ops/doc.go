@@ -23,6 +23,17 @@
 // inputs. [Scope.Emit] does that for any name that the scope's kernels know, a
 // user's own included; package raw has the same as a function.
 //
+// # For front ends and gradients
+//
+// Programs get their Scope from package function and their gradients from package
+// grad. [NewScope] and [NewTrace] are for other front ends; [Recorder], [Rewriter],
+// [Scope.WithRecorder], [Scope.EndRecording], [SetSlot] and [Slot] for whoever writes another tape.
+//
+// # Options
+//
+// Functions with optional settings take a pointer to a struct of them last, which may
+// be left out: ops.MatMul(s, a, b), or ops.MatMul(s, a, b, &ops.MatMulOptions{TransposeB: true}).
+//
 // # Goroutines
 //
 // A Scope belongs to one goroutine. Values may be read from many.

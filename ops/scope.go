@@ -78,10 +78,8 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // NewScope makes a scope. Package function does that for its callers; use it to
 // build another front end.
-func NewScope(ctx context.Context, o *ScopeOptions) *Scope {
-	if o == nil {
-		o = &ScopeOptions{}
-	}
+func NewScope(ctx context.Context, opts ...*ScopeOptions) *Scope {
+	o := last(opts)
 	st := &step{exec: eager{}, ctx: ctx, done: ctx.Done(), kernels: o.Kernels, scratch: scratches.Get().(*scratch)}
 	st.env = engine.Env{Workers: o.Workers, Files: o.Files, MaxOutput: o.MaxOutput, Instance: o.Instance}
 	if st.env.Workers == nil {

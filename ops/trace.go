@@ -51,11 +51,12 @@ const maxConst = 128
 
 // NewTrace makes a scope whose ops become nodes of a function called name.
 // Package function does that for its callers.
-func NewTrace(ctx context.Context, name string, o *ScopeOptions) (*Scope, *Trace) {
+func NewTrace(ctx context.Context, name string, opts ...*ScopeOptions) (*Scope, *Trace) {
+	o := last(opts)
 	s := NewScope(ctx, o)
 	t := &Trace{scope: s, fn: graph.NewFunction(name), shapes: shape.All(),
 		vars: map[*trackable.Variable]*varTrace{}, consts: map[string]*Value{}}
-	if o != nil && o.Shapes != nil {
+	if o.Shapes != nil {
 		t.shapes = o.Shapes
 	}
 	s.step.exec = t

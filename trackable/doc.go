@@ -22,4 +22,21 @@
 // checkpoint holds for an object that doesn't exist yet is pending in the parent's
 // [Node]; [Base.AddVariable], [Base.Attach], [List.Append] and [Map.Set] deliver
 // it.
+//
+// # For whom the rest is
+//
+// Programs that train and save need the types that go into their structs ([Base],
+// [List], [Map], [Variable], [Scalar]), and [Walk] where they look at a graph.
+// Who writes objects with values of their own needs [Serializer] and
+// [RestoreChecker]; who writes layers [Declarer], [Scoped], [Parent],
+// [ChildAccepter], [FieldTracker] and [Untracked]; who writes optimizers [Slots],
+// [SlotOwner] and [SlotNamer], and [UpdateAll] for the kernels of their steps.
+//
+// The following stands here because it reaches into variables and Nodes, which no
+// other package may. Package checkpoint needs it to restore: [Pending], [Watcher],
+// [Watch], [RestoreAll], [Freeze], [GateOf], [Gate.Watch], [AcceptsChild],
+// [MayGrow], [HasPlace], [VariablesMade], [Variable.Lease],
+// [Variable.MarkRestored], [Variable.SetFault] and the methods of [Node]; whatever
+// runs steps needs [Step] and [Settle]; the engine's caches need [VersionOf] and
+// [WeakVersion].
 package trackable

@@ -251,7 +251,7 @@ func (g *Graph) addSlots() error {
 						name, g.Human(id), g.Human(l.id), g.Human(at))
 				}
 				n := GraphNode{
-					Object: slot, Path: SlotPath(g.Nodes[l.id].Path, g.Nodes[id].Path, name),
+					Object: slot, Path: slotPath(g.Nodes[l.id].Path, g.Nodes[id].Path, name),
 					IsSlot: true, parent: -1,
 				}
 				if full, kind := slot.nameAndKind(); kind == nameUnset {

@@ -58,16 +58,10 @@ func AttributeKey(object, name string) string {
 	return object + "/" + attributesName + "/" + Escape(Escape(name))
 }
 
-// SlotPath returns the path of a slot variable, which stands for an object's
+// slotPath returns the path of a slot variable, which stands for an object's
 // path in its key: variable and optimizer are escaped paths.
-func SlotPath(variable, optimizer, slot string) string {
+func slotPath(variable, optimizer, slot string) string {
 	return variable + "/" + slotName + "/" + optimizer + "/" + Escape(slot)
-}
-
-// SplitKey cuts a key into the object's escaped path and the attribute's escaped
-// name; ok is false where the key holds no ".ATTRIBUTES" part.
-func SplitKey(key string) (object, name string, ok bool) {
-	return strings.Cut(key, "/"+attributesName+"/")
 }
 
 // SnakeCase returns the edge name of a struct field without a tag. The rule is

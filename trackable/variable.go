@@ -482,7 +482,7 @@ var ErrWritten = errors.New("trackable: it was written since it was made, which 
 // that a restore needs no second copy of a large variable; where f fails, what
 // it wrote there stays. Shapes and types are checked before f is called. The
 // variables don't count as written then.
-func RestoreAll(vars []*Variable, shapes []tensor.Shape, o *RestoreOptions, f func(bufs []*tensor.Tensor) error) error {
+func RestoreAll(vars []*Variable, shapes []tensor.Shape, f func(bufs []*tensor.Tensor) error, o *RestoreOptions) error {
 	if len(vars) != len(shapes) {
 		return fmt.Errorf("trackable: %d shapes for %d variables", len(shapes), len(vars))
 	}

@@ -1,0 +1,153 @@
+package signatures
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var root = filepath.Join("..", "..", "..")
+
+// model are the packages that model code calls in every line, mostly without
+// options: there they may be left out.
+var model = []string{"ops", "grad", "function"}
+
+// faults returns what the rule has against the signatures of a file in folder.
+func faults(fset *token.FileSet, file *ast.File, folder string) (list []string) {
+	add := func(d *ast.FuncDecl, format string, args ...any) {
+		p := fset.Position(d.Pos())
+		list = append(list, fmt.Sprintf("%s:%d: %s: %s", filepath.ToSlash(p.Filename), p.Line, d.Name.Name, fmt.Sprintf(format, args...)))
+	}
+	for _, decl := range file.Decls {
+		d, ok := decl.(*ast.FuncDecl)
+		if !ok || !d.Name.IsExported() || !receiverExported(d) {
+			continue
+		}
+		params := d.Type.Params.List
+		for i, p := range params {
+			typ, variadic := p.Type, false
+			if e, ok := typ.(*ast.Ellipsis); ok {
+				typ, variadic = e.Elt, true
+			}
+			star, pointer := typ.(*ast.StarExpr)
+			if pointer {
+				typ = star.X
+			}
+			name := typeName(typ)
+			switch {
+			case variadic && strings.HasSuffix(name, "Option"):
+				add(d, "options are a struct, not functions of type %s", name)
+			case !strings.HasSuffix(name, "Options"):
+			case !pointer:
+				add(d, "options are given by a pointer, *%s, so that nil means the defaults", name)
+			case i != len(params)-1 || len(p.Names) > 1:
+				add(d, "*%s is not the last parameter", name)
+			case variadic && !slices.Contains(model, folder):
+				add(d, "...*%s: only the packages %s let options be left out; take *%s", name, strings.Join(model, ", "), name)
+			case !variadic && slices.Contains(model, folder):
+				add(d, "*%s: in the packages %s options can be left out; take ...*%s", name, strings.Join(model, ", "), name)
+			}
+		}
+	}
+	return list
+}
+
+// typeName returns the name of a type, without its package and type arguments.
+func typeName(t ast.Expr) string {
+	switch t := t.(type) {
+	case *ast.Ident:
+		return t.Name
+	case *ast.SelectorExpr:
+		return t.Sel.Name
+	case *ast.IndexExpr:
+		return typeName(t.X)
+	}
+	return ""
+}
+
+// receiverExported reports whether a function has no receiver, or one of an
+// exported type.
+func receiverExported(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	typ := d.Recv.List[0].Type
+	if star, ok := typ.(*ast.StarExpr); ok {
+		typ = star.X
+	}
+	if list, ok := typ.(*ast.IndexListExpr); ok {
+		typ = list.X
+	}
+	return ast.IsExported(typeName(typ))
+}
+
+func TestOptionsHaveOneForm(t *testing.T) {
+	fset := token.NewFileSet()
+	seen := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(root, path)
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() {
+			if name := d.Name(); rel != "." && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || slices.Contains([]string{"testdata", "internal", "cmd", "interop", "bench", "test", "examples", "docs"}, name)) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		seen++
+		folder, _ := filepath.Split(rel)
+		for _, f := range faults(fset, file, strings.TrimSuffix(filepath.ToSlash(folder), "/")) {
+			t.Error(f)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < 100 {
+		t.Errorf("%d files were looked at; the walk begins in the wrong place", seen)
+	}
+}
+
+func TestTheRuleSeesEveryOtherForm(t *testing.T) {
+	for src, want := range map[string]string{
+		"func F(a int, o *FOptions) {}":                  "",
+		"func F(a int, o FOptions) {}":                   "by a pointer",
+		"func F(o *p.FOptions, a int) {}":                "not the last",
+		"func F(a int, o ...*FOptions) {}":               "let options be left out",
+		"func F(a int, o ...Option) {}":                  "not functions",
+		"func f(o FOptions) {}":                          "",
+		"type t int\nfunc (t) F(o FOptions) {}":          "",
+		"type T[E any] int\nfunc (T[E]) F(o Options) {}": "by a pointer",
+	} {
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, "f.go", "package x\n"+src, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(faults(fset, file, "x"), "\n")
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", src, got, want)
+		}
+	}
+	fset := token.NewFileSet()
+	file, _ := parser.ParseFile(fset, "f.go", "package ops\nfunc F(o *Options) {}\nfunc G(o ...*Options) {}", 0)
+	if got := faults(fset, file, "ops"); len(got) != 1 || !strings.Contains(got[0], "F: ") {
+		t.Errorf("ops: %q", got)
+	}
+}

@@ -1,0 +1,12 @@
+package ops
+
+// last returns the last of the options that were given, the defaults where there are
+// none or nil.
+func last[T any](list []*T) *T {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i] != nil {
+			return list[i]
+		}
+	}
+	return new(T)
+}
