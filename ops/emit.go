@@ -314,41 +314,37 @@ func (s *Scope) handleOf(like trackable.VariableLike) *Value {
 }
 
 // list flattens a list input: []*Value, []*trackable.Variable, []Input, a slice
-// of structs that embed variables, or a single input.
-func list(in Input) ([]Input, bool) {
+// of structs that embed variables, or a single input. The result is good until the
+// next op.
+func (s *Scope) list(in Input) ([]Input, bool) {
+	out := s.step.args[:0]
 	switch x := in.(type) {
 	case []*Value:
-		out := make([]Input, len(x), len(x)+1) // Concat's axis comes behind
-		for i, v := range x {
-			out[i] = v
-		}
-		return out, true
+		out = appendInputs(out, x)
 	case []Input:
-		return x[:len(x):len(x)], true
-	case []any:
-		out := make([]Input, len(x))
-		for i, v := range x {
-			out[i] = v
-		}
-		return out, true
+		out = append(out, x...)
 	case []*tensor.Tensor:
-		out := make([]Input, len(x))
-		for i, v := range x {
-			out[i] = v
+		out = appendInputs(out, x)
+	default:
+		r := reflect.ValueOf(in)
+		if k := r.Kind(); k != reflect.Slice && k != reflect.Array {
+			return nil, false
 		}
-		return out, true
-	}
-	r := reflect.ValueOf(in)
-	if k := r.Kind(); k != reflect.Slice && k != reflect.Array {
-		return nil, false
-	}
-	out := make([]Input, r.Len())
-	for i := range out {
-		e := r.Index(i)
-		if e.Kind() == reflect.Struct && e.CanAddr() {
-			e = e.Addr()
+		for i := range r.Len() {
+			e := r.Index(i)
+			if e.Kind() == reflect.Struct && e.CanAddr() {
+				e = e.Addr()
+			}
+			out = append(out, e.Interface())
 		}
-		out[i] = e.Interface()
 	}
+	s.step.args = out
 	return out, true
+}
+
+func appendInputs[T any](out []Input, x []T) []Input {
+	for _, v := range x {
+		out = append(out, v)
+	}
+	return out
 }

@@ -207,7 +207,7 @@ func Conj(s *Scope, x Input) *Value { return s.Emit1("Conj", nil, x) }
 // AddN adds all inputs of a list, which have one shape and type. An empty list
 // is an error.
 func AddN(s *Scope, xs Input) *Value {
-	l, ok := list(xs)
+	l, ok := s.list(xs)
 	if !ok || len(l) == 0 {
 		return s.Fail("AddN", errors.New("takes a list of at least one input"))
 	}

@@ -75,7 +75,7 @@ func ints64(x []int) []int64 {
 
 // Concat joins the inputs of a list along an axis.
 func Concat(s *Scope, xs Input, axis int) *Value {
-	l, ok := list(xs)
+	l, ok := s.list(xs)
 	if !ok || len(l) == 0 {
 		return s.Fail("ConcatV2", errors.New("takes a list of at least one input"))
 	}
@@ -101,7 +101,7 @@ func SplitSizes(s *Scope, x Input, sizes []int, axis int) []*Value {
 // the default axis is 0. A list is a slice of values, variables or structs that
 // embed variables.
 func Stack(s *Scope, xs Input, axis ...int) *Value {
-	l, ok := list(xs)
+	l, ok := s.list(xs)
 	if !ok || len(l) == 0 {
 		return s.Fail("Pack", errors.New("takes a list of at least one input"))
 	}

@@ -15,13 +15,14 @@ func joinRules() map[string]Rule {
 }
 
 // Concat returns the shape of tensors joined along an axis; at(k) is the shape
-// of number k of n. The first shape is returned where there is no other.
-func Concat(n int, at func(k int) tensor.Shape, axis int) (tensor.Shape, error) {
+// of number k of n. The first shape is returned where there is no other; the result
+// is written to room where it fits.
+func Concat(room tensor.Shape, n int, at func(k int) tensor.Shape, axis int) (tensor.Shape, error) {
 	first := at(0)
 	if n == 1 {
 		return first, nil
 	}
-	dims := first.Clone()
+	dims := append(room[:0], first...)
 	for k := 1; k < n; k++ {
 		s := at(k)
 		if len(s) != len(first) {
@@ -94,7 +95,7 @@ func (c *Inference) concat(in []graph.Fact, axisIn int) error {
 		}
 		shapes[i] = s.Dims()
 	}
-	out, err := Concat(len(in), func(k int) tensor.Shape { return shapes[k] }, axis)
+	out, err := Concat(nil, len(in), func(k int) tensor.Shape { return shapes[k] }, axis)
 	if err != nil {
 		return err
 	}

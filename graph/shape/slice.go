@@ -127,14 +127,21 @@ func slice(c *Inference) error {
 // Strided says which elements a StridedSlice takes: begin, end and stride of
 // each term, and what the masks' bits say of them.
 type Strided struct {
-	Begin, End, Stride                                []graph.Elem
+	Begin, End, Stride []graph.Elem
+	Masks
+}
+
+// Masks are the bits of a StridedSlice's attributes, one a term.
+type Masks struct {
 	BeginMask, EndMask, Ellipsis, NewAxis, ShrinkAxis int64
 }
 
-// Masks fills the masks from an op's attributes.
-func (st *Strided) Masks(a graph.Attrs) {
-	st.BeginMask, st.EndMask = a.Int("begin_mask", 0), a.Int("end_mask", 0)
-	st.Ellipsis, st.NewAxis, st.ShrinkAxis = a.Int("ellipsis_mask", 0), a.Int("new_axis_mask", 0), a.Int("shrink_axis_mask", 0)
+// MasksOf returns the masks that an op's attributes have.
+func MasksOf(a graph.Attrs) Masks {
+	return Masks{
+		BeginMask: a.Int("begin_mask", 0), EndMask: a.Int("end_mask", 0),
+		Ellipsis: a.Int("ellipsis_mask", 0), NewAxis: a.Int("new_axis_mask", 0), ShrinkAxis: a.Int("shrink_axis_mask", 0),
+	}
 }
 
 // Block is the part of a tensor that a StridedSlice takes. Where sizes or terms
@@ -317,8 +324,7 @@ func (c *Inference) strided(at int) (*Strided, bool, error) {
 	if n < 0 {
 		return nil, false, nil
 	}
-	st := new(Strided)
-	st.Masks(c.Attrs)
+	st := &Strided{Masks: MasksOf(c.Attrs)}
 	st.Begin, _ = c.list(at, n)
 	st.End, _ = c.list(at+1, n)
 	st.Stride, _ = c.list(at+2, n)

@@ -63,7 +63,8 @@ func joinAlong(c *engine.Call, axisAt, from, n int) error {
 	if err != nil {
 		return err
 	}
-	dims, err := shape.Concat(n, func(k int) tensor.Shape { return c.In(from + k).Shape() }, axis)
+	var room shapes.Room[int]
+	dims, err := shape.Concat(room[:0], n, func(k int) tensor.Shape { return c.In(from + k).Shape() }, axis)
 	if err != nil {
 		return err
 	}
@@ -71,11 +72,15 @@ func joinAlong(c *engine.Call, axisAt, from, n int) error {
 	if err != nil {
 		return err
 	}
-	strides, at := shapes.Strides(dims), 0
+	// Each input is a matrix: its rows go to a part of the result's.
+	rows, width := shapes.Count(dims[:axis]), shapes.Count(dims[axis:])
+	at, to := 0, [2]int{width, 1}
 	for k := range n {
 		x := c.In(from + k)
-		move(c, out, x, x.Shape(), view{at, strides}, view{strides: shapes.Strides(x.Shape())})
-		at += x.Shape()[axis] * strides[axis]
+		part := [2]int{rows, shapes.Count(x.Shape()[axis:])}
+		lies := [2]int{part[1], 1}
+		move(c, out, x, part[:], view{at, to[:]}, view{strides: lies[:]})
+		at += part[1]
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/parts"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -29,6 +30,10 @@ func move(c *engine.Call, dst, src *tensor.Tensor, shape []int, to, from view) {
 	}
 	var dims, a, b shapes.Room[int]
 	shape, to, from = join(shape, to, from, dims[:0], a[:0], b[:0])
+	if len(shape) == 0 || len(shape) == 1 && to.strides[0] == 1 && from.strides[0] == 1 && (c == nil || !c.Large(shape[0], 1)) {
+		parts.Copy(dst, src, to.at, from.at, shapes.Count(shape))
+		return
+	}
 	switch dst.DType().Size() {
 	case 0:
 		walk(c, dst.Strings(), src.Strings(), shape, to, from)

@@ -41,10 +41,18 @@ func slice(c *engine.Call) error {
 	return err
 }
 
+// masked prepares a kernel that takes the masks of a StridedSlice.
+func masked(run func(*engine.Call, shape.Masks) error) func(*engine.Node) (func(*engine.Call) error, error) {
+	return func(n *engine.Node) (func(*engine.Call) error, error) {
+		m := shape.MasksOf(n.Attrs)
+		return func(c *engine.Call) error { return run(c, m) }, nil
+	}
+}
+
 // strided works out which elements of a tensor of shape s the inputs from at on
 // name, and how they lie in it. room is memory for the lists of both.
-func strided(c *engine.Call, room []int, s tensor.Shape, at int) (shape.Block, view, error) {
-	var st shape.Strided
+func strided(c *engine.Call, room []int, s tensor.Shape, at int, m shape.Masks) (shape.Block, view, error) {
+	st := shape.Strided{Masks: m}
 	var begins, ends, strides shapes.Room[graph.Elem]
 	var err error
 	if st.Begin, err = shapes.Elems(begins[:0], c.In(at), "begin"); err != nil {
@@ -56,7 +64,6 @@ func strided(c *engine.Call, room []int, s tensor.Shape, at int) (shape.Block, v
 	if st.Stride, err = shapes.Elems(strides[:0], c.In(at+2), "strides"); err != nil {
 		return shape.Block{}, view{}, err
 	}
-	st.Masks(c.Attrs())
 	b, err := st.In(room, s)
 	if err != nil {
 		return shape.Block{}, view{}, err
@@ -70,13 +77,13 @@ func strided(c *engine.Call, room []int, s tensor.Shape, at int) (shape.Block, v
 	return b, from, nil
 }
 
-func stridedSlice(c *engine.Call) error {
+func stridedSlice(c *engine.Call, m shape.Masks) error {
 	if err := c.Need(4); err != nil {
 		return err
 	}
 	x := c.In(0)
 	var room [32]int
-	b, from, err := strided(c, room[:], x.Shape(), 1)
+	b, from, err := strided(c, room[:], x.Shape(), 1, m)
 	if err != nil {
 		return err
 	}
@@ -89,7 +96,7 @@ func stridedSlice(c *engine.Call) error {
 
 // stridedSliceGrad puts dy where the slice took its elements from, and zeros
 // elsewhere.
-func stridedSliceGrad(c *engine.Call) error {
+func stridedSliceGrad(c *engine.Call, m shape.Masks) error {
 	if err := c.Need(5); err != nil {
 		return err
 	}
@@ -98,7 +105,7 @@ func stridedSliceGrad(c *engine.Call) error {
 		return err
 	}
 	var room [32]int
-	b, to, err := strided(c, room[:], s, 1)
+	b, to, err := strided(c, room[:], s, 1, m)
 	if err != nil {
 		return err
 	}

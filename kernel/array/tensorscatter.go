@@ -83,7 +83,7 @@ func copyOf(c *engine.Call) (*tensor.Tensor, error) {
 }
 
 // stridedUpdate gives a copy of a tensor in which a slice has other elements.
-func stridedUpdate(c *engine.Call) error {
+func stridedUpdate(c *engine.Call, m shape.Masks) error {
 	if err := c.Need(5); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func stridedUpdate(c *engine.Call) error {
 		return fmt.Errorf("the tensor is %v, the value %v", a, b)
 	}
 	var room [32]int
-	b, to, err := strided(c, room[:], c.In(0).Shape(), 1)
+	b, to, err := strided(c, room[:], c.In(0).Shape(), 1, m)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func stridedUpdate(c *engine.Call) error {
 }
 
 // stridedAssign puts other elements to a slice of a variable.
-func stridedAssign(c *engine.Call) error {
+func stridedAssign(c *engine.Call, m shape.Masks) error {
 	if c.NumIn() != 5 {
 		return fmt.Errorf("takes 5 inputs, %d were given", c.NumIn())
 	}
@@ -122,7 +122,7 @@ func stridedAssign(c *engine.Call) error {
 			return fmt.Errorf("the variable is %v, the value %v", x.DType(), d)
 		}
 		var room [32]int
-		b, to, err := strided(c, room[:], x.Shape(), 1)
+		b, to, err := strided(c, room[:], x.Shape(), 1, m)
 		if err != nil {
 			return err
 		}
