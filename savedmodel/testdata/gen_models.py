@@ -77,6 +77,27 @@ c = Counter()
 save("counter", lambda d: tf.saved_model.save(c, d, signatures=c.serve))
 
 
+class Noise(tf.Module):
+    """Draws by a generator, by the ops that generators of older releases used, and by nodes with seeds."""
+
+    def __init__(self):
+        self.g = tf.random.Generator.from_seed(7)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.float32, name="alpha")])
+    def serve(self, alpha):
+        normal = self.g.normal([3])
+        binomial = self.g.binomial([2, 1], counts=[20.0], probs=[0.3])
+        handle = self.g.state.handle
+        uniform = tf.raw_ops.StatefulUniform(resource=handle, algorithm=np.int64(1), shape=[2], dtype=tf.float32)
+        self.g.skip(3)
+        gamma = tf.raw_ops.RandomGamma(shape=[2], alpha=alpha, seed=3, seed2=4)
+        return {"normal": normal, "binomial": binomial, "uniform": uniform, "gamma": gamma, "state": self.g.state.read_value()}
+
+
+noise = Noise()
+save("noise", lambda d: tf.saved_model.save(noise, d, signatures=noise.serve))
+
+
 def v1(d):
     with tf.Graph().as_default(), tf.compat.v1.Session() as s:
         x = tf.identity(tf.compat.v1.placeholder(tf.float32, [None, 2]), name="fed")
@@ -91,5 +112,6 @@ x3 = rng.normal(size=(2, 3)).astype(np.float32)
 name = list(tf.saved_model.load(os.path.join(HERE, "mlp")).signatures["serving_default"].structured_input_signature[1])[0]
 record("mlp", [{name: x3}])
 record("lstm", [{"x": rng.integers(0, 10, (2, 5)).astype(np.int32)}, {"x": rng.integers(0, 10, (1, 3)).astype(np.int32)}])
+record("noise", [{"alpha": np.float32(v).reshape(())} for v in (2, 0.5, 1)])
 record("counter", [{"x": np.float32(v).reshape(())} for v in (2, 3, -1, 4)])
 record("session", [{"x": rng.normal(size=(3, 2)).astype(np.float32)}])
