@@ -5,8 +5,15 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// linalgRules are the rules of inverses, determinants and solvers.
+// linalgRules are the rules of inverses, determinants, solvers and
+// decompositions.
 var linalgRules = map[string]Rule{
+	"Cholesky":          gradCholesky,
+	"Qr":                gradQR,
+	"SelfAdjointEigV2":  gradSelfAdjointEig,
+	"Svd":               gradSVD,
+	"TridiagonalMatMul": gradTridiagonalMatMul,
+	"TridiagonalSolve":  gradTridiagonalSolve,
 	"MatrixInverse": func(s *ops.Scope, op *Op) {
 		y, dy := op.Out(0), op.Grad(0)
 		if op.Attrs().Bool("adjoint") {
@@ -42,6 +49,29 @@ var linalgRules = map[string]Rule{
 		})
 	},
 }
+
+// transposed returns the conjugate transposes of the matrices in x's last two
+// dimensions.
+func transposed(s *ops.Scope, x *ops.Value) *ops.Value {
+	op := "Transpose"
+	if x.DType().IsComplex() {
+		op = "ConjugateTranspose"
+	}
+	if r := rankOf(x); r >= 2 {
+		perm := make([]int32, r)
+		for i := range perm {
+			perm[i] = int32(i)
+		}
+		perm[r-1], perm[r-2] = perm[r-2], perm[r-1]
+		return s.Emit1(op, nil, x, perm)
+	}
+	r := ops.Rank(s, x)
+	last := ops.Stack(s, []*ops.Value{ops.Sub(s, r, int32(1)), ops.Sub(s, r, int32(2))})
+	return s.Emit1(op, nil, x, joinVectors(s, upTo(s, ops.Sub(s, r, int32(2))), last))
+}
+
+// diagonalOf returns matrices with x's diagonals, and zeros elsewhere.
+func diagonalOf(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Diag(s, ops.DiagPart(s, x)) }
 
 // isLower reports whether the op reads the lower triangles, its default.
 func isLower(op *Op) bool { return !op.Attrs().Has("lower") || op.Attrs().Bool("lower") }

@@ -111,7 +111,7 @@ var builtin = sync.OnceValue(func() *Rules {
 		constantRules(), // first, for a rule of a family goes before
 		mathRules, reduceRules, arrayRules, stitchRules, sparseRules, sparseSumRules, summaryRules, raggedRules,
 		nnRules, convRules, imageRules, rnnRules, quantRules,
-		segmentRules, scatterRules, diagonalRules, moveRules, specialRules, signalRules(), linalgRules, randomRules,
+		segmentRules, scatterRules, diagonalRules, moveRules, specialRules, signalRules(), linalgRules, randomRules, patchRules,
 		stateRules, listRules, functionRules,
 	} {
 		for op, rule := range family {
