@@ -44,6 +44,11 @@ func (m *match) read(ctx context.Context) error {
 	for _, s := range m.newSlots {
 		reqs = append(reqs, bundle.ReadRequest{Name: s.key})
 	}
+	for _, c := range m.counts {
+		for _, name := range c.names {
+			reqs = append(reqs, bundle.ReadRequest{Name: name})
+		}
+	}
 	type part struct{ name string }
 	var parts [][]part
 	for _, s := range m.serials {
@@ -97,6 +102,12 @@ func (m *match) read(ctx context.Context) error {
 		l.objects.add(slot)
 		l.mu.Unlock()
 	}
+	counts := 0
+	for _, c := range m.counts {
+		counts += len(c.names)
+	}
+	errs = append(errs, l.restoreCounts(m.counts, rest[:counts]))
+	rest = rest[counts:]
 	for i, s := range m.serials {
 		tensors := make(map[string]*tensor.Tensor, len(parts[i]))
 		for _, p := range parts[i] {

@@ -73,6 +73,7 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 	if !l.opts.SkipSlots {
 		aliases = l.slotAliases(g)
 	}
+	implied := m.matchCounts(g)
 	for id := range g.Nodes {
 		n := &g.Nodes[id]
 		if n.IsSlot && l.opts.SkipSlots || l.objects.has(n.Object) {
@@ -97,8 +98,13 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 		entry, ok := l.src.reader.Entry(name)
 		switch other, dup := taken[name]; {
 		case !ok:
-			if !l.ck.isCounter(n.Object) {
+			if !l.ck.isCounter(n.Object) && !implied[id] {
 				it.DType, it.Shape, it.Why = v.DType(), v.Shape(), "the checkpoint has no tensor of the variable's full name"
+				if len(missing) < maxListed { // more aren't shown
+					if count := l.firstCount(g, id); count != "" {
+						it.Why += fmt.Sprintf("; from its %s of TensorFlow 1 an optimizer with Keras' legacy layout goes on", count)
+					}
+				}
 				missing = append(missing, it)
 			}
 			continue
@@ -193,6 +199,9 @@ func (l *load) leftByName() (deferred, unused []Item) {
 			deferred = append(deferred, it)
 		} else {
 			it.Why = "no variable has this full name"
+			if isFirstCount(e.Name) {
+				it.Why += "; it is what TensorFlow 1 keeps of an optimizer's count of steps, from which one with Keras' legacy layout goes on"
+			}
 			unused = append(unused, it)
 		}
 	}

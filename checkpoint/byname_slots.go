@@ -91,6 +91,9 @@ func (l *load) noteNames(m *match) {
 	for _, r := range m.values {
 		l.objects.add(r.v)
 	}
+	for _, c := range m.counts {
+		l.counted.add(c.at)
+	}
 	for _, d := range m.restored {
 		l.usedNames[d.key] = true
 	}

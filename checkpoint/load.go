@@ -54,10 +54,12 @@ type load struct {
 	letGo   bool // ExpectPartial was said: what doesn't fit is left where it is
 	// Of a name-based restore: the names that variables have, and whether plain
 	// assignments may bring more of them.
-	usedNames map[string]bool
-	promised  map[string]bool // names that were deferred: they don't turn unused without a word
-	open      bool
-	mayName   func(name string) bool // whether a variable may still get the name
+	usedNames   map[string]bool
+	scalarNames []string        // the file's, once asked for
+	counted     objectSet       // objects that go on from names of the file
+	promised    map[string]bool // names that were deferred: they don't turn unused without a word
+	open        bool
+	mayName     func(name string) bool // whether a variable may still get the name
 }
 
 type edgeKey struct {

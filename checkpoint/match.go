@@ -27,6 +27,7 @@ type match struct {
 	clashes   []clash
 
 	values   []valueRead
+	counts   []namedRead
 	newSlots []newSlot
 	serials  []serialRead
 	savers   saverObjects

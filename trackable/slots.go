@@ -29,6 +29,18 @@ type SlotNamer interface {
 	SlotFullNames(variable, slot string) []string
 }
 
+// NameRestorer is met by objects that go on from values which a name-based
+// checkpoint has under names that no variable of theirs has: an optimizer from the
+// step count of another program's.
+type NameRestorer interface {
+	// NamesFor returns those of the file's scalars, whose sorted names it is given,
+	// that the object goes on from. Where there are some, the object's own variables
+	// besides slots needn't be in the file.
+	NamesFor(scalars []string) []string
+	// RestoreNamed goes on from their values.
+	RestoreNamed(values map[string]*tensor.Tensor) error
+}
+
 // Slots keeps an optimizer's slot variables; embedded (or its methods
 // forwarded), it makes the optimizer a [SlotOwner]. The zero Slots holds none.
 type Slots struct {
