@@ -64,6 +64,16 @@ func (c *Composite) Count() (n int, ok bool) {
 	return n, n > 0 || c.Class == ExtensionComposite
 }
 
+// shape returns the shape of the tensor that a composite stands for, of which nothing
+// is known where it stands for none.
+func (c *Composite) shape() PartialShape {
+	if c.State == nil {
+		return PartialShape{}
+	}
+	s, _ := staticOf[PartialShape](c.State.Elems, 0)
+	return s
+}
+
 // sparseFacts returns those of a sparse tensor: the indices, the values and the
 // shape.
 func sparseFacts(state []*Structure) []Fact {

@@ -224,6 +224,8 @@ type comparison struct {
 	tensors func(a, b *Structure) bool
 	facts   func(a, b Fact) bool // of a composite's tensors
 	static  func(a, b any) bool
+	// shapes compares what composites tell of their shapes besides their tensors'.
+	shapes func(a, b PartialShape) bool
 	// unknown lets any value stand for a composite of its class of which nothing
 	// else is known.
 	unknown bool
@@ -235,6 +237,7 @@ var equality = comparison{
 	},
 	facts:  sameFact,
 	static: sameStatic,
+	shapes: func(a, b PartialShape) bool { return true },
 }
 
 var acceptance = comparison{
@@ -255,6 +258,7 @@ var acceptance = comparison{
 		y, areNumbers := number(b)
 		return isNumber && areNumbers && x == y || sameStatic(a, b)
 	},
+	shapes:  func(a, b PartialShape) bool { return Fact{Shape: a}.Accepts(Fact{Shape: b}) },
 	unknown: true,
 }
 
@@ -324,7 +328,7 @@ func (s *Structure) compare(o *Structure, by comparison) bool {
 		if len(fa) == 0 {
 			return by.unknown && b.Facts != nil
 		}
-		return slices.EqualFunc(fa, fb, by.facts)
+		return by.shapes(a.shape(), b.shape()) && slices.EqualFunc(fa, fb, by.facts)
 	}
 	a, b := s.Order(), o.Order()
 	for k := range a {
@@ -410,7 +414,7 @@ func (s *Structure) String() string {
 		switch {
 		case s.Keys != nil:
 			b.WriteString(s.Keys[i] + ": ")
-		case e != nil && e.Kind == TensorStructure && e.Name != "":
+		case e != nil && e.Kind == TensorStructure && says(e.Name):
 			b.WriteString(e.Name + ": ")
 		}
 		b.WriteString(e.String())
@@ -420,6 +424,12 @@ func (s *Structure) String() string {
 	}
 	b.WriteString(end)
 	return b.String()
+}
+
+// says reports whether the name of a tensor's spec is more than a place, "0/1", or
+// none, which TensorFlow calls "unknown".
+func says(name string) bool {
+	return name != "" && name != "unknown" && (name[0] < '0' || name[0] > '9')
 }
 
 // NoFitError says that an input fits none of the signatures that there are.

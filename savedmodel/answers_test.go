@@ -55,6 +55,7 @@ type structured struct {
 	Int       *int
 	Float     *float64
 	Str       *string
+	DType     *string
 	List      *[]structured
 	Tuple     *[]structured
 	Dict      map[string]structured
@@ -79,6 +80,12 @@ func (s structured) value(t testing.TB) any {
 		return *s.Float
 	case s.Str != nil:
 		return *s.Str
+	case s.DType != nil:
+		d, err := tensor.ParseDType(*s.DType)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
 	case s.List != nil:
 		return savedmodel.List(all(*s.List))
 	case s.Tuple != nil:
@@ -124,6 +131,12 @@ func same(got, want any) bool {
 		return ok && sameAll(g, w)
 	case map[string]any:
 		g, ok := got.(map[string]any)
+		if n, isNamed := got.(*savedmodel.NamedTuple); isNamed { // which the file of answers has as a dict
+			g, ok = map[string]any{}, true
+			for i, k := range n.Keys {
+				g[k] = n.Values[i]
+			}
+		}
 		if !ok || len(g) != len(w) {
 			return false
 		}

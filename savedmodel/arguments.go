@@ -167,6 +167,13 @@ func (d *describer) composite(c Composite, like *graph.Structure) *graph.Structu
 		x.Facts[i] = factOf(t)
 		d.in = append(d.in, engine.ValueOf(t))
 	}
+	if x.Class == graph.SparseComposite && len(c) == 3 && c[2].DType() == tensor.Int64 && len(c[2].Shape()) == 1 {
+		var dims []int
+		for _, n := range tensor.Values[int64](c[2]) {
+			dims = append(dims, int(n))
+		}
+		x.State = graph.TupleOf(graph.StaticOf(graph.ShapeOf(dims...)), graph.StaticOf(c[1].DType()))
+	}
 	return &graph.Structure{Kind: graph.CompositeStructure, Composite: x}
 }
 

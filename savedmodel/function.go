@@ -125,6 +125,9 @@ func (f *Function) callByName(ctx context.Context, args []any, kwargs map[string
 	if len(f.info.Concrete) != 1 || len(f.info.Keywords) == 0 && len(args)+len(kwargs) > 0 || len(args) > f.info.Positional || len(args)+len(kwargs) != len(f.info.Keywords) {
 		return nil, false, nil
 	}
+	if t := f.info.Concrete[0]; len(f.info.Keywords) == 0 && t.In != nil && len(t.In.Flatten()) > 0 {
+		return nil, false, nil
+	}
 	var in []engine.Value
 	for i, name := range f.info.Keywords {
 		var v any

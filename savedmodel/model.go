@@ -37,6 +37,9 @@ func (p *program) instantiate(ctx context.Context) (*Model, error) {
 			if s := o.Variable.Shape; s.HasRank() && !s.Known() {
 				v.SetShape(s.Dims())
 			}
+			if err := p.misfits[o]; err != nil {
+				v.SetFault(err)
+			}
 			m.variables[o] = v
 		}
 	}
@@ -190,6 +193,9 @@ func (m *Model) valueOf(ctx context.Context, o *Object, depth int) (engine.Value
 		return engine.ValueOf(o.Asset.path()), nil
 	case o.isResource():
 		return m.resource(ctx, o, depth)
+	}
+	if o.Kind == CapturedTensor {
+		return engine.Value{}, fmt.Errorf("it is the tensor %q of the function %q, which has a value only while that runs: call that function, or Prune the graph: %w", o.Tensor, o.InFunction, errors.ErrUnsupported)
 	}
 	return engine.Value{}, fmt.Errorf("it is a %v, which can't be captured: %w", o.Kind, errors.ErrUnsupported)
 }

@@ -22,11 +22,12 @@ type program struct {
 	opts       LoadOptions
 	files      *engine.Files
 	weights    []weight
-	restore    *callable        // run by each instance; nil where weights hold all
-	chosen     map[*Object]bool // the objects that are loaded; nil for all
-	byOp       map[*Object]bool // objects whose values only the restore op can give
-	unrestored error            // why it can't run
-	init       *callable        // run by each instance after that; nil for most
+	restore    *callable         // run by each instance; nil where weights hold all
+	chosen     map[*Object]bool  // the objects that are loaded; nil for all
+	byOp       map[*Object]bool  // objects whose values only the restore op can give
+	unrestored error             // why it can't run
+	misfits    map[*Object]error // variables whose value in the checkpoint isn't theirs
+	init       *callable         // run by each instance after that; nil for most
 
 	objectOf  map[*graph.Node]*Object // handles of the graph that stand for objects
 	pathOf    map[graph.Output]*tensor.Tensor

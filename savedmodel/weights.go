@@ -81,7 +81,12 @@ func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Obje
 			return fmt.Errorf("savedmodel: the checkpoint lacks the tensor %q of the variable %q", key, o.Variable.Name)
 		}
 		if d := o.Variable.DType; d != tensor.Invalid && d != e.DType || !o.Variable.Shape.Accepts(e.Shape) {
-			return fmt.Errorf("savedmodel: the variable %q is %v%v, the checkpoint's %q %v%v", o.Variable.Name, d, o.Variable.Shape, key, e.DType, e.Shape)
+			// As in a session of TensorFlow, that matters only to those who need it.
+			if p.misfits == nil {
+				p.misfits = map[*Object]error{}
+			}
+			p.misfits[o] = fmt.Errorf("savedmodel: the variable %q is %v%v, the checkpoint's %q %v%v", o.Variable.Name, d, o.Variable.Shape, key, e.DType, e.Shape)
+			continue
 		}
 		reqs, objects = append(reqs, bundle.ReadRequest{Name: key}), append(objects, o)
 	}

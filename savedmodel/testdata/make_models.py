@@ -5,6 +5,7 @@
 Each folder holds a SavedModel and answers.json: calls of signatures and functions, with what they gave.
 """
 
+import collections
 import json
 import os
 import shutil
@@ -38,8 +39,14 @@ def value(x):
         return {"none": True}
     if isinstance(x, tf.RaggedTensor):
         return {"composite": [plain(t) for t in [x.flat_values, *x.nested_row_splits]]}
+    if isinstance(x, tf.IndexedSlices):
+        return {"composite": [plain(t) for t in [x.values, x.indices, x.dense_shape] if t is not None]}
     if isinstance(x, tf.SparseTensor):
         return {"composite": [plain(t) for t in [x.indices, x.values, x.dense_shape]]}
+    if isinstance(x, tf.experimental.ExtensionType):
+        return {"composite": [plain(t) for t in tf.nest.flatten(x, expand_composites=True)]}
+    if isinstance(x, tf.DType):
+        return {"dtype": x.name}
     if isinstance(x, bool):
         return {"bool": x}
     if isinstance(x, int):
@@ -315,6 +322,89 @@ def hub():
     a.function("__call__", t, tf.constant(True))
     a.function("__call__", t, tf.constant(False))
     a.function("regularization_losses/0")
+    a.write()
+
+
+Point = collections.namedtuple("Point", ["y", "x"])  # not in the order of the alphabet
+
+
+class Masked(tf.experimental.ExtensionType):
+    __name__ = "cairn.Masked"
+    values: tf.Tensor
+    mask: tf.Tensor
+
+
+def structured():
+    """Composites inside of lists, dicts and named tuples; values of Python that choose the trace."""
+    class M(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = tf.Variable(2.0)
+
+        @tf.function(input_signature=[tf.RaggedTensorSpec([None, None, None], tf.string, ragged_rank=2)])
+        def words(self, r):
+            return {"joined": tf.strings.reduce_join(r, axis=-1, separator=" "), "lengths": r.row_lengths(axis=1)}
+
+        @tf.function
+        def mixed(self, batch, weights=None, *, mode="sum", training=False):
+            total = tf.reduce_sum(batch["ids"].values) + tf.reduce_sum(batch["steps"][0]) * self.w + tf.reduce_sum(batch["steps"][1])
+            if weights is not None:
+                total = total * weights.y + weights.x
+            if training:
+                total = total + 1000.0
+            if mode == "mean":
+                total = total / 2.0
+            return Point(total, batch["ids"]), {"steps": batch["steps"][0] * 2.0, "rest": [batch["steps"][1]]}
+
+        @tf.function
+        def typed(self, x, dtype=tf.float32, times=1):
+            return tf.cast(x, dtype) * tf.cast(times, dtype)
+
+        @tf.function(input_signature=[Masked.Spec(tf.TensorSpec([None], tf.float32), tf.TensorSpec([None], tf.bool))])
+        def masked(self, m):
+            return tf.reduce_sum(tf.where(m.mask, m.values, 0.0)), m
+
+        @tf.function(input_signature=[tf.IndexedSlicesSpec([4, 2], tf.float32, tf.int64)])
+        def slices(self, s):
+            return tf.math.unsorted_segment_sum(s.values, s.indices, 4), s
+
+    def ids(dtype=tf.float32):
+        return tf.SparseTensorSpec([None, 5], dtype)
+
+    m = M()
+    batch = {"ids": ids(), "steps": [tf.RaggedTensorSpec([None, None], tf.float32), tf.TensorSpec([None])]}
+    weights = Point(tf.TensorSpec([]), tf.TensorSpec([]))
+    for mode in ["sum", "mean"]:
+        for training in [False, True]:
+            m.mixed.get_concrete_function(batch, mode=mode, training=training)
+            m.mixed.get_concrete_function(batch, weights, mode=mode, training=training)
+    for d in [tf.float32, tf.int64]:
+        for times in [1, 2]:
+            m.typed.get_concrete_function(tf.TensorSpec([None], tf.int32), d, times)
+    tf.saved_model.save(m, fresh("structured"))
+
+    a = Answers("structured")
+    a.function("words", tf.ragged.constant([[["a", "b"], []], [], [["c"]]], ragged_rank=2))
+    sparse = tf.SparseTensor([[0, 1], [1, 4]], [1.5, 2.5], [2, 5])
+    ragged = tf.ragged.constant([[1.0], [], [2.0, 3.0]])
+    batch = {"ids": sparse, "steps": [ragged, tf.constant([10.0, 20.0])]}
+    weights = Point(tf.constant(3.0), tf.constant(0.5))
+    a.function("mixed", batch)
+    a.function("mixed", batch, weights, training=True)
+    a.function("mixed", batch, mode="mean")
+    a.function("mixed", batch, mode="median")
+    a.function("mixed", {"ids": sparse, "steps": (ragged, tf.constant([10.0, 20.0]))})
+    a.function("mixed", {"ids": tf.SparseTensor([[0, 1]], [1.5], [2, 6]), "steps": batch["steps"]})
+    a.function("mixed", {"ids": ragged, "steps": batch["steps"]})
+    x = tf.constant([1, 2, 3])
+    a.function("typed", x)
+    a.function("typed", x, tf.int64)
+    a.function("typed", x, times=2)
+    a.function("typed", x, times=2.0)
+    a.function("typed", x, times=True)
+    a.function("typed", x, tf.int32)
+    a.function("masked", Masked(tf.constant([1.0, 2.0, 4.0]), tf.constant([True, False, True])))
+    a.function("slices", tf.IndexedSlices(tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant([3, 3], tf.int64)))
     a.write()
 
 
@@ -637,7 +727,7 @@ def finetune():
 
 
 ALL = [finetune, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_init, tf1_local, tf1_graphs, tf1_sparse,
-       tables, no_signatures, tf1_defun, tf1_effects]
+       tables, no_signatures, tf1_defun, tf1_effects, structured]
 
 if __name__ == "__main__":
     os.chdir(tempfile.mkdtemp())

@@ -111,3 +111,25 @@ func TestTextKeepsToEightyColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestAnAssetOfSeveralObjectsIsShownOnce: tables that read one file have an asset
+// each.
+func TestAnAssetOfSeveralObjectsIsShownOnce(t *testing.T) {
+	fsys := os.DirFS(filepath.Join(models, "table"))
+	m, err := savedmodel.Read(t.Context(), fsys, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := model.Describe(t.Context(), fsys, m, kernel.All())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.MetaGraphs[0].Assets = []model.Asset{{Name: "words.txt", Bytes: 3}, {Name: "ids.txt", Bytes: 2}, {Name: "words.txt", Bytes: 3}}
+	var b strings.Builder
+	if err := d.Text(&b, model.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); strings.Count(text, "words.txt") != 1 || strings.Count(text, "ids.txt") != 1 {
+		t.Error(text)
+	}
+}

@@ -1,0 +1,97 @@
+package savedmodel_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// changed returns a fixture whose first MetaGraph change has seen.
+func changed(t *testing.T, name string, change func(g *pb.MetaGraphDef)) fstest.MapFS {
+	t.Helper()
+	dir := files(t, name)
+	var m pb.SavedModel
+	if err := m.Unmarshal(dir["saved_model.pb"].Data); err != nil {
+		t.Fatal(err)
+	}
+	change(m.MetaGraphs[0])
+	dir["saved_model.pb"].Data = m.Marshal()
+	return dir
+}
+
+// TestAVariableThatDoesNotFitFailsWhoNeedsIt: a session of TensorFlow runs what
+// doesn't need a variable whose value in the checkpoint has another shape.
+func TestAVariableThatDoesNotFitFailsWhoNeedsIt(t *testing.T) {
+	dir := changed(t, "module", func(g *pb.MetaGraphDef) {
+		for _, n := range g.ObjectGraphDef.Nodes {
+			if v := n.Variable; v != nil && v.Dtype == pb.DataType(tensor.Int64) {
+				v.Shape = &pb.TensorShapeProto{Dim: []*pb.Dim{{Size: 7}}}
+			}
+		}
+	})
+	m, err := savedmodel.Load(ctx, dir, &savedmodel.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Call(ctx, "serving_default", map[string]*tensor.Tensor{"x": tensor.Must(tensor.Zeros(tensor.Float32, 1, 3))}); err != nil {
+		t.Errorf("a signature without the variable: %v", err)
+	}
+	_, err = m.Call(ctx, "bump", map[string]*tensor.Tensor{"by": tensor.Scalar[int64](1)})
+	if err == nil || !strings.Contains(err.Error(), `is int64[7], the checkpoint's "count/.ATTRIBUTES/VARIABLE_VALUE" int64[]`) {
+		t.Errorf("a signature with it: %v", err)
+	}
+}
+
+// TestACapturedTensorIsNamed: a tensor of another function has no value outside of
+// it.
+func TestACapturedTensorIsNamed(t *testing.T) {
+	dir := changed(t, "module", func(g *pb.MetaGraphDef) {
+		for _, n := range g.ObjectGraphDef.Nodes {
+			if n.Constant != nil {
+				n.Which, n.Constant = pb.SavedObjectCapturedTensor, nil
+				n.CapturedTensor = &pb.CapturedTensor{Name: "mul:0", ConcreteFunction: "outer"}
+			}
+		}
+	})
+	m, err := savedmodel.Load(ctx, dir, &savedmodel.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Function("total")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Call(ctx, nil, nil); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), `the tensor "mul:0" of the function "outer", which has a value only while that runs`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestTheOnlyTraceSaysWhatDoesNotFit: where there is one trace, the error names the
+// argument and what is in it.
+func TestTheOnlyTraceSaysWhatDoesNotFit(t *testing.T) {
+	m := load(t, "structured")
+	f, err := m.Function("words")
+	if err != nil {
+		t.Fatal(err)
+	}
+	splits := tensor.Must(tensor.New([]int64{0, 1}, 2))
+	bad := savedmodel.Composite{tensor.Must(tensor.New([]float32{1}, 1)), splits, splits}
+	for want, args := range map[string][]any{
+		"argument 0 is RaggedTensorSpec(float32[1], int64[2], int64[2]), not RaggedTensorSpec": {bad},
+		"argument 0 is 1.5, not RaggedTensorSpec":                                              {1.5},
+		"the argument \"r\" is missing; it takes (r)":                                          {},
+		"it takes 1 arguments by place, 2 were given":                                          {1, 2},
+	} {
+		_, err := f.Call(ctx, args, nil)
+		var no *savedmodel.MatchError
+		if !errors.As(err, &no) || !strings.Contains(err.Error(), want) || len(no.Candidates) != 1 {
+			t.Errorf("%v: %v, want %s", args, err, want)
+		}
+	}
+}
