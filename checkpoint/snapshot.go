@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"unsafe"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/pb"
@@ -35,7 +36,7 @@ type snapshot struct {
 	ck      *Checkpoint
 	values  []ShardTensor
 	release func()
-	graph   *pb.TrackableObjectGraph
+	graph   savedGraph
 	// What registered savers wrote: the bundles' prefixes, in order. Savers run
 	// during the snapshot; staged holds their files until write copies them, nil
 	// where they were written in place.
@@ -100,8 +101,9 @@ func (ck *Checkpoint) cut(ctx context.Context, dir vfs.Dir, prefix string) (*sna
 		return nil, err
 	}
 	// Steps run again while the message is encoded.
-	markValues(sn.graph.Nodes)
-	sn.values = append(sn.values, ShardTensor{Name: trackable.ObjectGraphKey, Tensor: tensor.Scalar(string(sn.graph.Marshal()))})
+	raw := sn.graph.encode()
+	sn.graph = savedGraph{}
+	sn.values = append(sn.values, ShardTensor{Name: trackable.ObjectGraphKey, Tensor: tensor.Scalar(unsafe.String(unsafe.SliceData(raw), len(raw)))})
 	return sn, nil
 }
 
@@ -111,7 +113,9 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 	if err != nil {
 		return nil, err
 	}
-	sn := &snapshot{ck: ck, prefix: prefix, graph: &pb.TrackableObjectGraph{Nodes: make([]*pb.TrackableObject, len(g.Nodes))}}
+	sn := &snapshot{ck: ck, prefix: prefix, graph: savedGraph{
+		walk: g, keys: make([]string, len(g.Nodes)), attributes: map[int][]pb.SerializedTensor{}, savers: map[int]pb.RegisteredSaver{},
+	}}
 	leases := make([]trackable.Lease, 0, len(g.Nodes))
 	sn.release = func() {
 		for _, l := range leases {
@@ -126,32 +130,13 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 		}
 	}()
 
-	// There may be very many objects, most of them variables: what each has one of
-	// lies together.
-	nodes, room := sn.graph.Nodes, make([]pb.TrackableObject, len(g.Nodes))
-	values := make([]pb.SerializedTensor, 0, len(g.Nodes))
-	lists := make([]*pb.SerializedTensor, 0, len(g.Nodes))
-	sn.values = make([]ShardTensor, 0, len(g.Nodes))
+	sn.values = make([]ShardTensor, 0, len(g.Nodes)+1) // and the graph
 	var registered saverObjects
 	for id := range g.Nodes {
 		n := &g.Nodes[id]
-		p := &room[id]
-		nodes[id] = p
-		if len(n.Edges) > 0 {
-			p.Children = make([]*pb.ObjectReference, len(n.Edges))
-			refs := make([]pb.ObjectReference, len(n.Edges))
-			for i, e := range n.Edges {
-				refs[i].NodeId, refs[i].LocalName = int32(e.ID), e.Name
-				p.Children[i] = &refs[i]
-			}
-		}
-		for _, s := range n.Slots {
-			p.SlotVariables = append(p.SlotVariables, &pb.SlotVariableReference{
-				SlotName: s.Name, OriginalVariableNodeId: int32(s.Variable), SlotVariableNodeId: int32(s.ID)})
-		}
 		if name, saver := ck.o.Savers.find(n.Object, saves); saver != nil {
 			registered.add(name, saver, n.Path, n.Object)
-			p.RegisteredSaver = &pb.RegisteredSaver{Name: name, ObjectName: n.Path}
+			sn.graph.savers[id] = pb.RegisteredSaver{Name: name, ObjectName: n.Path}
 			continue
 		}
 		if s, ok := n.Object.(trackable.Serializer); ok {
@@ -161,7 +146,7 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 			}
 			for _, a := range attrs {
 				key := trackable.AttributeKey(n.Path, a.Name)
-				p.Attributes = append(p.Attributes, &pb.SerializedTensor{
+				sn.graph.attributes[id] = append(sn.graph.attributes[id], pb.SerializedTensor{
 					Name: trackable.Escape(a.Name), FullName: n.FullName, CheckpointKey: key})
 				if a.Tensor != nil {
 					sn.values = append(sn.values, ShardTensor{Name: key, Tensor: a.Tensor})
@@ -179,9 +164,7 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 			}
 			leases = append(leases, lease)
 			key := trackable.AttributeKey(n.Path, trackable.VariableValue)
-			values = append(values, pb.SerializedTensor{Name: trackable.VariableValue, FullName: n.FullName, CheckpointKey: key})
-			lists = append(lists, &values[len(values)-1])
-			p.Attributes = lists[len(lists)-1:][:1:1]
+			sn.graph.keys[id] = key
 			sn.values = append(sn.values, ShardTensor{Name: key, Tensor: t})
 		}
 	}
@@ -202,52 +185,6 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 		}
 	}
 	return sn, nil
-}
-
-// markValues sets has_checkpoint_values on every node: true on those with
-// attributes, slots or a registered saver, and on all from which one of them can
-// be reached.
-func markValues(nodes []*pb.TrackableObject) {
-	// The parents of node i are parents[first[i]:first[i+1]].
-	first := make([]int32, len(nodes)+2)
-	for _, n := range nodes {
-		for _, c := range n.Children {
-			first[c.NodeId+2]++
-		}
-	}
-	for i := range nodes {
-		first[i+2] += first[i+1]
-	}
-	parents := make([]int32, first[len(nodes)+1])
-	for id, n := range nodes {
-		for _, c := range n.Children {
-			parents[first[c.NodeId+1]] = int32(id)
-			first[c.NodeId+1]++
-		}
-	}
-	has := make([]bool, len(nodes))
-	var queue []int32
-	for id, n := range nodes {
-		if len(n.Attributes) > 0 || len(n.SlotVariables) > 0 || n.RegisteredSaver != nil {
-			has[id] = true
-			queue = append(queue, int32(id))
-		}
-	}
-	for len(queue) > 0 {
-		id := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		for _, p := range parents[first[id]:first[id+1]] {
-			if !has[p] {
-				has[p] = true
-				queue = append(queue, p)
-			}
-		}
-	}
-	room := make([]pb.BoolValue, len(nodes))
-	for id, n := range nodes {
-		room[id].Value = has[id]
-		n.HasCheckpointValues = &room[id]
-	}
 }
 
 // write writes the snapshot and releases it. An error leaves a checkpoint that

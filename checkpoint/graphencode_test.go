@@ -1,0 +1,66 @@
+package checkpoint
+
+import (
+	"bytes"
+	"runtime"
+	"testing"
+
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/vfs"
+)
+
+// TestGraphIsEncodedAsItsMessage holds the encoding against the generated one of the
+// message that it decodes to.
+func TestGraphIsEncodedAsItsMessage(t *testing.T) {
+	ck := newCheckpoint(t, newStacks(), &Options{Savers: stackSavers(t)})
+	for name, ck := range map[string]*Checkpoint{"savers": ck, "many": newCheckpoint(t, manyVariables(300), nil)} {
+		sn, err := ck.snapshot(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw := []byte(sn.values[len(sn.values)-1].Tensor.Strings()[0])
+		sn.release()
+		var g pb.TrackableObjectGraph
+		if err := g.Unmarshal(raw); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(g.Marshal(), raw) {
+			t.Errorf("%s: %d bytes, the message has %d", name, len(raw), len(g.Marshal()))
+		}
+		for id, n := range g.Nodes {
+			if n.HasCheckpointValues == nil || len(n.Attributes) > 0 && !n.HasCheckpointValues.Value {
+				t.Errorf("%s: node %d: %v", name, id, n.HasCheckpointValues)
+			}
+		}
+	}
+}
+
+// TestManySmallVariablesTakeLittle: what a save and a restore allocate for each
+// variable besides its value.
+func TestManySmallVariablesTakeLittle(t *testing.T) {
+	const n = 20_000
+	root := manyVariables(n)
+	ck := newCheckpoint(t, root, nil)
+	dir := vfs.OSDir(t.TempDir())
+	allocated := func(f func()) float64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc-before.TotalAlloc) / n
+	}
+	save := allocated(func() {
+		if err := ck.WriteTo(ctx, dir, "ckpt"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	restore := allocated(func() {
+		if _, err := ck.ReadFS(ctx, dir, "ckpt", nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Logf("save %.0f bytes a variable, restore %.0f", save, restore)
+	if save > 1024 || restore > 1700 {
+		t.Errorf("a save allocates %.0f bytes a variable, a restore %.0f", save, restore)
+	}
+}
