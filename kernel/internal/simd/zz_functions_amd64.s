@@ -28,30 +28,30 @@ DATA constants<>+160(SB)/8, $0x3f2a019df3ea831e
 DATA constants<>+168(SB)/8, $0x3f2a019df3ea831e
 DATA constants<>+176(SB)/8, $0x3f2a019df3ea831e
 DATA constants<>+184(SB)/8, $0x3f2a019df3ea831e
-DATA constants<>+192(SB)/8, $0x3f56d74924c68d98
-DATA constants<>+200(SB)/8, $0x3f56d74924c68d98
-DATA constants<>+208(SB)/8, $0x3f56d74924c68d98
-DATA constants<>+216(SB)/8, $0x3f56d74924c68d98
-DATA constants<>+224(SB)/8, $0x3f81111a68a0fef3
-DATA constants<>+232(SB)/8, $0x3f81111a68a0fef3
-DATA constants<>+240(SB)/8, $0x3f81111a68a0fef3
-DATA constants<>+248(SB)/8, $0x3f81111a68a0fef3
-DATA constants<>+256(SB)/8, $0x3fa5554ada5258b2
-DATA constants<>+264(SB)/8, $0x3fa5554ada5258b2
-DATA constants<>+272(SB)/8, $0x3fa5554ada5258b2
-DATA constants<>+280(SB)/8, $0x3fa5554ada5258b2
-DATA constants<>+288(SB)/8, $0x3fc555554c5f16c7
-DATA constants<>+296(SB)/8, $0x3fc555554c5f16c7
-DATA constants<>+304(SB)/8, $0x3fc555554c5f16c7
-DATA constants<>+312(SB)/8, $0x3fc555554c5f16c7
-DATA constants<>+320(SB)/8, $0x3fe00000028191bc
-DATA constants<>+328(SB)/8, $0x3fe00000028191bc
-DATA constants<>+336(SB)/8, $0x3fe00000028191bc
-DATA constants<>+344(SB)/8, $0x3fe00000028191bc
-DATA constants<>+352(SB)/8, $0x3ff0000000022522
-DATA constants<>+360(SB)/8, $0x3ff0000000022522
-DATA constants<>+368(SB)/8, $0x3ff0000000022522
-DATA constants<>+376(SB)/8, $0x3ff0000000022522
+DATA constants<>+192(SB)/8, $0x3f81111a68a0fef3
+DATA constants<>+200(SB)/8, $0x3f81111a68a0fef3
+DATA constants<>+208(SB)/8, $0x3f81111a68a0fef3
+DATA constants<>+216(SB)/8, $0x3f81111a68a0fef3
+DATA constants<>+224(SB)/8, $0x3fc555554c5f16c7
+DATA constants<>+232(SB)/8, $0x3fc555554c5f16c7
+DATA constants<>+240(SB)/8, $0x3fc555554c5f16c7
+DATA constants<>+248(SB)/8, $0x3fc555554c5f16c7
+DATA constants<>+256(SB)/8, $0x3ff0000000022522
+DATA constants<>+264(SB)/8, $0x3ff0000000022522
+DATA constants<>+272(SB)/8, $0x3ff0000000022522
+DATA constants<>+280(SB)/8, $0x3ff0000000022522
+DATA constants<>+288(SB)/8, $0x3f56d74924c68d98
+DATA constants<>+296(SB)/8, $0x3f56d74924c68d98
+DATA constants<>+304(SB)/8, $0x3f56d74924c68d98
+DATA constants<>+312(SB)/8, $0x3f56d74924c68d98
+DATA constants<>+320(SB)/8, $0x3fa5554ada5258b2
+DATA constants<>+328(SB)/8, $0x3fa5554ada5258b2
+DATA constants<>+336(SB)/8, $0x3fa5554ada5258b2
+DATA constants<>+344(SB)/8, $0x3fa5554ada5258b2
+DATA constants<>+352(SB)/8, $0x3fe00000028191bc
+DATA constants<>+360(SB)/8, $0x3fe00000028191bc
+DATA constants<>+368(SB)/8, $0x3fe00000028191bc
+DATA constants<>+376(SB)/8, $0x3fe00000028191bc
 DATA constants<>+384(SB)/8, $0x3ff0000000000000
 DATA constants<>+392(SB)/8, $0x3ff0000000000000
 DATA constants<>+400(SB)/8, $0x3ff0000000000000
@@ -96,22 +96,22 @@ DATA constants<>+704(SB)/8, $0x3fce3b2d78065914
 DATA constants<>+712(SB)/8, $0x3fce3b2d78065914
 DATA constants<>+720(SB)/8, $0x3fce3b2d78065914
 DATA constants<>+728(SB)/8, $0x3fce3b2d78065914
-DATA constants<>+736(SB)/8, $0x3fd2432ab1f83ec6
-DATA constants<>+744(SB)/8, $0x3fd2432ab1f83ec6
-DATA constants<>+752(SB)/8, $0x3fd2432ab1f83ec6
-DATA constants<>+760(SB)/8, $0x3fd2432ab1f83ec6
-DATA constants<>+768(SB)/8, $0x3fd999a9ce546b2a
-DATA constants<>+776(SB)/8, $0x3fd999a9ce546b2a
-DATA constants<>+784(SB)/8, $0x3fd999a9ce546b2a
-DATA constants<>+792(SB)/8, $0x3fd999a9ce546b2a
-DATA constants<>+800(SB)/8, $0x3fe555554da9b6f8
-DATA constants<>+808(SB)/8, $0x3fe555554da9b6f8
-DATA constants<>+816(SB)/8, $0x3fe555554da9b6f8
-DATA constants<>+824(SB)/8, $0x3fe555554da9b6f8
-DATA constants<>+832(SB)/8, $0x4000000000004a43
-DATA constants<>+840(SB)/8, $0x4000000000004a43
-DATA constants<>+848(SB)/8, $0x4000000000004a43
-DATA constants<>+856(SB)/8, $0x4000000000004a43
+DATA constants<>+736(SB)/8, $0x3fd999a9ce546b2a
+DATA constants<>+744(SB)/8, $0x3fd999a9ce546b2a
+DATA constants<>+752(SB)/8, $0x3fd999a9ce546b2a
+DATA constants<>+760(SB)/8, $0x3fd999a9ce546b2a
+DATA constants<>+768(SB)/8, $0x4000000000004a43
+DATA constants<>+776(SB)/8, $0x4000000000004a43
+DATA constants<>+784(SB)/8, $0x4000000000004a43
+DATA constants<>+792(SB)/8, $0x4000000000004a43
+DATA constants<>+800(SB)/8, $0x3fd2432ab1f83ec6
+DATA constants<>+808(SB)/8, $0x3fd2432ab1f83ec6
+DATA constants<>+816(SB)/8, $0x3fd2432ab1f83ec6
+DATA constants<>+824(SB)/8, $0x3fd2432ab1f83ec6
+DATA constants<>+832(SB)/8, $0x3fe555554da9b6f8
+DATA constants<>+840(SB)/8, $0x3fe555554da9b6f8
+DATA constants<>+848(SB)/8, $0x3fe555554da9b6f8
+DATA constants<>+856(SB)/8, $0x3fe555554da9b6f8
 DATA constants<>+864(SB)/8, $0x7ff0000000000000
 DATA constants<>+872(SB)/8, $0x7ff0000000000000
 DATA constants<>+880(SB)/8, $0x7ff0000000000000
@@ -144,78 +144,78 @@ DATA constants<>+1088(SB)/8, $0x3fd999999999999a
 DATA constants<>+1096(SB)/8, $0x3fd999999999999a
 DATA constants<>+1104(SB)/8, $0x3fd999999999999a
 DATA constants<>+1112(SB)/8, $0x3fd999999999999a
-DATA constants<>+1120(SB)/8, $0x3f959bb2d12c4dfa
-DATA constants<>+1128(SB)/8, $0x3f959bb2d12c4dfa
-DATA constants<>+1136(SB)/8, $0x3f959bb2d12c4dfa
-DATA constants<>+1144(SB)/8, $0x3f959bb2d12c4dfa
-DATA constants<>+1152(SB)/8, $0xbfc3d9e31c154fe7
-DATA constants<>+1160(SB)/8, $0xbfc3d9e31c154fe7
-DATA constants<>+1168(SB)/8, $0xbfc3d9e31c154fe7
-DATA constants<>+1176(SB)/8, $0xbfc3d9e31c154fe7
-DATA constants<>+1184(SB)/8, $0x3fde21ae78a6e890
-DATA constants<>+1192(SB)/8, $0x3fde21ae78a6e890
-DATA constants<>+1200(SB)/8, $0x3fde21ae78a6e890
-DATA constants<>+1208(SB)/8, $0x3fde21ae78a6e890
-DATA constants<>+1216(SB)/8, $0xbfe79c126aa6d484
-DATA constants<>+1224(SB)/8, $0xbfe79c126aa6d484
-DATA constants<>+1232(SB)/8, $0xbfe79c126aa6d484
-DATA constants<>+1240(SB)/8, $0xbfe79c126aa6d484
-DATA constants<>+1248(SB)/8, $0x3fe4173bcd0cff3c
-DATA constants<>+1256(SB)/8, $0x3fe4173bcd0cff3c
-DATA constants<>+1264(SB)/8, $0x3fe4173bcd0cff3c
-DATA constants<>+1272(SB)/8, $0x3fe4173bcd0cff3c
-DATA constants<>+1280(SB)/8, $0xbfd799a01470189c
-DATA constants<>+1288(SB)/8, $0xbfd799a01470189c
-DATA constants<>+1296(SB)/8, $0xbfd799a01470189c
-DATA constants<>+1304(SB)/8, $0xbfd799a01470189c
-DATA constants<>+1312(SB)/8, $0x3fcd44e9568ada57
-DATA constants<>+1320(SB)/8, $0x3fcd44e9568ada57
-DATA constants<>+1328(SB)/8, $0x3fcd44e9568ada57
-DATA constants<>+1336(SB)/8, $0x3fcd44e9568ada57
-DATA constants<>+1344(SB)/8, $0x3fb30ee0a18a4f5c
-DATA constants<>+1352(SB)/8, $0x3fb30ee0a18a4f5c
-DATA constants<>+1360(SB)/8, $0x3fb30ee0a18a4f5c
-DATA constants<>+1368(SB)/8, $0x3fb30ee0a18a4f5c
-DATA constants<>+1376(SB)/8, $0x3fc7295c8f6a06d3
-DATA constants<>+1384(SB)/8, $0x3fc7295c8f6a06d3
-DATA constants<>+1392(SB)/8, $0x3fc7295c8f6a06d3
-DATA constants<>+1400(SB)/8, $0x3fc7295c8f6a06d3
-DATA constants<>+1408(SB)/8, $0x3fca6b182ad89c84
-DATA constants<>+1416(SB)/8, $0x3fca6b182ad89c84
-DATA constants<>+1424(SB)/8, $0x3fca6b182ad89c84
-DATA constants<>+1432(SB)/8, $0x3fca6b182ad89c84
-DATA constants<>+1440(SB)/8, $0x3fcce604972d43c3
-DATA constants<>+1448(SB)/8, $0x3fcce604972d43c3
-DATA constants<>+1456(SB)/8, $0x3fcce604972d43c3
-DATA constants<>+1464(SB)/8, $0x3fcce604972d43c3
-DATA constants<>+1472(SB)/8, $0x3fcce2d776d4e701
-DATA constants<>+1480(SB)/8, $0x3fcce2d776d4e701
-DATA constants<>+1488(SB)/8, $0x3fcce2d776d4e701
-DATA constants<>+1496(SB)/8, $0x3fcce2d776d4e701
-DATA constants<>+1504(SB)/8, $0xbf4934f62aad739f
-DATA constants<>+1512(SB)/8, $0xbf4934f62aad739f
-DATA constants<>+1520(SB)/8, $0xbf4934f62aad739f
-DATA constants<>+1528(SB)/8, $0xbf4934f62aad739f
-DATA constants<>+1536(SB)/8, $0x3f754ce63b39dd53
-DATA constants<>+1544(SB)/8, $0x3f754ce63b39dd53
-DATA constants<>+1552(SB)/8, $0x3f754ce63b39dd53
-DATA constants<>+1560(SB)/8, $0x3f754ce63b39dd53
-DATA constants<>+1568(SB)/8, $0xbf9b82013818513a
-DATA constants<>+1576(SB)/8, $0xbf9b82013818513a
-DATA constants<>+1584(SB)/8, $0xbf9b82013818513a
-DATA constants<>+1592(SB)/8, $0xbf9b82013818513a
-DATA constants<>+1600(SB)/8, $0x3fbce2ef197d12ad
-DATA constants<>+1608(SB)/8, $0x3fbce2ef197d12ad
-DATA constants<>+1616(SB)/8, $0x3fbce2ef197d12ad
-DATA constants<>+1624(SB)/8, $0x3fbce2ef197d12ad
-DATA constants<>+1632(SB)/8, $0xbfd8127466e1a64c
-DATA constants<>+1640(SB)/8, $0xbfd8127466e1a64c
-DATA constants<>+1648(SB)/8, $0xbfd8127466e1a64c
-DATA constants<>+1656(SB)/8, $0xbfd8127466e1a64c
-DATA constants<>+1664(SB)/8, $0x3ff20dd75041ae8a
-DATA constants<>+1672(SB)/8, $0x3ff20dd75041ae8a
-DATA constants<>+1680(SB)/8, $0x3ff20dd75041ae8a
-DATA constants<>+1688(SB)/8, $0x3ff20dd75041ae8a
+DATA constants<>+1120(SB)/8, $0xbfc3d9e31c154fe7
+DATA constants<>+1128(SB)/8, $0xbfc3d9e31c154fe7
+DATA constants<>+1136(SB)/8, $0xbfc3d9e31c154fe7
+DATA constants<>+1144(SB)/8, $0xbfc3d9e31c154fe7
+DATA constants<>+1152(SB)/8, $0xbfe79c126aa6d484
+DATA constants<>+1160(SB)/8, $0xbfe79c126aa6d484
+DATA constants<>+1168(SB)/8, $0xbfe79c126aa6d484
+DATA constants<>+1176(SB)/8, $0xbfe79c126aa6d484
+DATA constants<>+1184(SB)/8, $0xbfd799a01470189c
+DATA constants<>+1192(SB)/8, $0xbfd799a01470189c
+DATA constants<>+1200(SB)/8, $0xbfd799a01470189c
+DATA constants<>+1208(SB)/8, $0xbfd799a01470189c
+DATA constants<>+1216(SB)/8, $0x3fb30ee0a18a4f5c
+DATA constants<>+1224(SB)/8, $0x3fb30ee0a18a4f5c
+DATA constants<>+1232(SB)/8, $0x3fb30ee0a18a4f5c
+DATA constants<>+1240(SB)/8, $0x3fb30ee0a18a4f5c
+DATA constants<>+1248(SB)/8, $0x3fca6b182ad89c84
+DATA constants<>+1256(SB)/8, $0x3fca6b182ad89c84
+DATA constants<>+1264(SB)/8, $0x3fca6b182ad89c84
+DATA constants<>+1272(SB)/8, $0x3fca6b182ad89c84
+DATA constants<>+1280(SB)/8, $0x3fcce2d776d4e701
+DATA constants<>+1288(SB)/8, $0x3fcce2d776d4e701
+DATA constants<>+1296(SB)/8, $0x3fcce2d776d4e701
+DATA constants<>+1304(SB)/8, $0x3fcce2d776d4e701
+DATA constants<>+1312(SB)/8, $0x3f959bb2d12c4dfa
+DATA constants<>+1320(SB)/8, $0x3f959bb2d12c4dfa
+DATA constants<>+1328(SB)/8, $0x3f959bb2d12c4dfa
+DATA constants<>+1336(SB)/8, $0x3f959bb2d12c4dfa
+DATA constants<>+1344(SB)/8, $0x3fde21ae78a6e890
+DATA constants<>+1352(SB)/8, $0x3fde21ae78a6e890
+DATA constants<>+1360(SB)/8, $0x3fde21ae78a6e890
+DATA constants<>+1368(SB)/8, $0x3fde21ae78a6e890
+DATA constants<>+1376(SB)/8, $0x3fe4173bcd0cff3c
+DATA constants<>+1384(SB)/8, $0x3fe4173bcd0cff3c
+DATA constants<>+1392(SB)/8, $0x3fe4173bcd0cff3c
+DATA constants<>+1400(SB)/8, $0x3fe4173bcd0cff3c
+DATA constants<>+1408(SB)/8, $0x3fcd44e9568ada57
+DATA constants<>+1416(SB)/8, $0x3fcd44e9568ada57
+DATA constants<>+1424(SB)/8, $0x3fcd44e9568ada57
+DATA constants<>+1432(SB)/8, $0x3fcd44e9568ada57
+DATA constants<>+1440(SB)/8, $0x3fc7295c8f6a06d3
+DATA constants<>+1448(SB)/8, $0x3fc7295c8f6a06d3
+DATA constants<>+1456(SB)/8, $0x3fc7295c8f6a06d3
+DATA constants<>+1464(SB)/8, $0x3fc7295c8f6a06d3
+DATA constants<>+1472(SB)/8, $0x3fcce604972d43c3
+DATA constants<>+1480(SB)/8, $0x3fcce604972d43c3
+DATA constants<>+1488(SB)/8, $0x3fcce604972d43c3
+DATA constants<>+1496(SB)/8, $0x3fcce604972d43c3
+DATA constants<>+1504(SB)/8, $0x3f754ce63b39dd53
+DATA constants<>+1512(SB)/8, $0x3f754ce63b39dd53
+DATA constants<>+1520(SB)/8, $0x3f754ce63b39dd53
+DATA constants<>+1528(SB)/8, $0x3f754ce63b39dd53
+DATA constants<>+1536(SB)/8, $0x3fbce2ef197d12ad
+DATA constants<>+1544(SB)/8, $0x3fbce2ef197d12ad
+DATA constants<>+1552(SB)/8, $0x3fbce2ef197d12ad
+DATA constants<>+1560(SB)/8, $0x3fbce2ef197d12ad
+DATA constants<>+1568(SB)/8, $0x3ff20dd75041ae8a
+DATA constants<>+1576(SB)/8, $0x3ff20dd75041ae8a
+DATA constants<>+1584(SB)/8, $0x3ff20dd75041ae8a
+DATA constants<>+1592(SB)/8, $0x3ff20dd75041ae8a
+DATA constants<>+1600(SB)/8, $0xbf4934f62aad739f
+DATA constants<>+1608(SB)/8, $0xbf4934f62aad739f
+DATA constants<>+1616(SB)/8, $0xbf4934f62aad739f
+DATA constants<>+1624(SB)/8, $0xbf4934f62aad739f
+DATA constants<>+1632(SB)/8, $0xbf9b82013818513a
+DATA constants<>+1640(SB)/8, $0xbf9b82013818513a
+DATA constants<>+1648(SB)/8, $0xbf9b82013818513a
+DATA constants<>+1656(SB)/8, $0xbf9b82013818513a
+DATA constants<>+1664(SB)/8, $0xbfd8127466e1a64c
+DATA constants<>+1672(SB)/8, $0xbfd8127466e1a64c
+DATA constants<>+1680(SB)/8, $0xbfd8127466e1a64c
+DATA constants<>+1688(SB)/8, $0xbfd8127466e1a64c
 DATA constants<>+1696(SB)/8, $0x3fd0000000000000
 DATA constants<>+1704(SB)/8, $0x3fd0000000000000
 DATA constants<>+1712(SB)/8, $0x3fd0000000000000
@@ -252,19 +252,21 @@ expF32AVX2_loop:
 	VSUBPD       constants<>+96(SB), Y3, Y4
 	VMULPD       constants<>+128(SB), Y4, Y4
 	VSUBPD       Y4, Y2, Y2
-	VBROADCASTSD constants<>+160(SB), Y4
-	VMULPD       Y2, Y4, Y4
-	VADDPD       constants<>+192(SB), Y4, Y4
-	VMULPD       Y2, Y4, Y4
-	VADDPD       constants<>+224(SB), Y4, Y4
-	VMULPD       Y2, Y4, Y4
-	VADDPD       constants<>+256(SB), Y4, Y4
-	VMULPD       Y2, Y4, Y4
-	VADDPD       constants<>+288(SB), Y4, Y4
-	VMULPD       Y2, Y4, Y4
-	VADDPD       constants<>+320(SB), Y4, Y4
-	VMULPD       Y2, Y4, Y4
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+160(SB), Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       constants<>+192(SB), Y5, Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       constants<>+224(SB), Y5, Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       constants<>+256(SB), Y5, Y5
+	VBROADCASTSD constants<>+288(SB), Y6
+	VMULPD       Y4, Y6, Y6
+	VADDPD       constants<>+320(SB), Y6, Y6
+	VMULPD       Y4, Y6, Y4
 	VADDPD       constants<>+352(SB), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VADDPD       Y5, Y4, Y4
 	VMULPD       Y2, Y4, Y2
 	VPSLLQ       $0x34, Y3, Y3
 	VPADDQ       constants<>+384(SB), Y3, Y3
@@ -299,19 +301,21 @@ expm1F32AVX2_loop:
 	VSUBPD       constants<>+96(SB), Y4, Y5
 	VMULPD       constants<>+128(SB), Y5, Y5
 	VSUBPD       Y5, Y3, Y3
-	VBROADCASTSD constants<>+160(SB), Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+192(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+224(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+256(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+288(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+320(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+160(SB), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+192(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+224(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+256(SB), Y6, Y6
+	VBROADCASTSD constants<>+288(SB), Y7
+	VMULPD       Y5, Y7, Y7
+	VADDPD       constants<>+320(SB), Y7, Y7
+	VMULPD       Y5, Y7, Y5
 	VADDPD       constants<>+352(SB), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VADDPD       Y6, Y5, Y5
 	VMULPD       Y3, Y5, Y3
 	VPSLLQ       $0x34, Y4, Y4
 	VPADDQ       constants<>+384(SB), Y4, Y4
@@ -350,19 +354,21 @@ tanhF32AVX2_loop:
 	VSUBPD       constants<>+96(SB), Y4, Y5
 	VMULPD       constants<>+128(SB), Y5, Y5
 	VSUBPD       Y5, Y3, Y3
-	VBROADCASTSD constants<>+160(SB), Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+192(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+224(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+256(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+288(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+320(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+160(SB), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+192(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+224(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+256(SB), Y6, Y6
+	VBROADCASTSD constants<>+288(SB), Y7
+	VMULPD       Y5, Y7, Y7
+	VADDPD       constants<>+320(SB), Y7, Y7
+	VMULPD       Y5, Y7, Y5
 	VADDPD       constants<>+352(SB), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VADDPD       Y6, Y5, Y5
 	VMULPD       Y3, Y5, Y3
 	VPSLLQ       $0x34, Y4, Y4
 	VPADDQ       constants<>+384(SB), Y4, Y4
@@ -404,19 +410,21 @@ sigmoidF32AVX2_loop:
 	VSUBPD       constants<>+96(SB), Y4, Y5
 	VMULPD       constants<>+128(SB), Y5, Y5
 	VSUBPD       Y5, Y3, Y3
-	VBROADCASTSD constants<>+160(SB), Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+192(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+224(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+256(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+288(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+320(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+160(SB), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+192(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+224(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+256(SB), Y6, Y6
+	VBROADCASTSD constants<>+288(SB), Y7
+	VMULPD       Y5, Y7, Y7
+	VADDPD       constants<>+320(SB), Y7, Y7
+	VMULPD       Y5, Y7, Y5
 	VADDPD       constants<>+352(SB), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VADDPD       Y6, Y5, Y5
 	VMULPD       Y3, Y5, Y3
 	VPSLLQ       $0x34, Y4, Y4
 	VPADDQ       constants<>+384(SB), Y4, Y4
@@ -454,15 +462,17 @@ logF32AVX2_loop:
 	VADDPD       constants<>+384(SB), Y1, Y1
 	VDIVPD       Y1, Y3, Y1
 	VMULPD       Y1, Y1, Y3
-	VBROADCASTSD constants<>+704(SB), Y4
-	VMULPD       Y3, Y4, Y4
-	VADDPD       constants<>+736(SB), Y4, Y4
-	VMULPD       Y3, Y4, Y4
-	VADDPD       constants<>+768(SB), Y4, Y4
-	VMULPD       Y3, Y4, Y4
-	VADDPD       constants<>+800(SB), Y4, Y4
+	VMULPD       Y3, Y3, Y4
+	VBROADCASTSD constants<>+704(SB), Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       constants<>+736(SB), Y5, Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       constants<>+768(SB), Y5, Y5
+	VBROADCASTSD constants<>+800(SB), Y6
+	VMULPD       Y4, Y6, Y4
+	VADDPD       constants<>+832(SB), Y4, Y4
 	VMULPD       Y3, Y4, Y3
-	VADDPD       constants<>+832(SB), Y3, Y3
+	VADDPD       Y5, Y3, Y3
 	VMULPD       Y1, Y3, Y1
 	VMULPD       constants<>+128(SB), Y2, Y2
 	VADDPD       Y1, Y2, Y1
@@ -507,15 +517,17 @@ log1pF32AVX2_loop:
 	VADDPD       constants<>+384(SB), Y2, Y2
 	VDIVPD       Y2, Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VBROADCASTSD constants<>+704(SB), Y5
-	VMULPD       Y4, Y5, Y5
-	VADDPD       constants<>+736(SB), Y5, Y5
-	VMULPD       Y4, Y5, Y5
-	VADDPD       constants<>+768(SB), Y5, Y5
-	VMULPD       Y4, Y5, Y5
-	VADDPD       constants<>+800(SB), Y5, Y5
+	VMULPD       Y4, Y4, Y5
+	VBROADCASTSD constants<>+704(SB), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+736(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+768(SB), Y6, Y6
+	VBROADCASTSD constants<>+800(SB), Y7
+	VMULPD       Y5, Y7, Y5
+	VADDPD       constants<>+832(SB), Y5, Y5
 	VMULPD       Y4, Y5, Y4
-	VADDPD       constants<>+832(SB), Y4, Y4
+	VADDPD       Y6, Y4, Y4
 	VMULPD       Y2, Y4, Y2
 	VMULPD       constants<>+128(SB), Y3, Y3
 	VADDPD       Y2, Y3, Y2
@@ -558,19 +570,21 @@ softplusF32AVX2_loop:
 	VSUBPD       constants<>+96(SB), Y4, Y5
 	VMULPD       constants<>+128(SB), Y5, Y5
 	VSUBPD       Y5, Y3, Y3
-	VBROADCASTSD constants<>+160(SB), Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+192(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+224(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+256(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+288(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+320(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+160(SB), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+192(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+224(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+256(SB), Y6, Y6
+	VBROADCASTSD constants<>+288(SB), Y7
+	VMULPD       Y5, Y7, Y7
+	VADDPD       constants<>+320(SB), Y7, Y7
+	VMULPD       Y5, Y7, Y5
 	VADDPD       constants<>+352(SB), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VADDPD       Y6, Y5, Y5
 	VMULPD       Y3, Y5, Y3
 	VPSLLQ       $0x34, Y4, Y4
 	VPADDQ       constants<>+384(SB), Y4, Y4
@@ -589,15 +603,17 @@ softplusF32AVX2_loop:
 	VADDPD       constants<>+384(SB), Y4, Y4
 	VDIVPD       Y4, Y3, Y3
 	VMULPD       Y3, Y3, Y4
-	VBROADCASTSD constants<>+704(SB), Y6
-	VMULPD       Y4, Y6, Y6
-	VADDPD       constants<>+736(SB), Y6, Y6
-	VMULPD       Y4, Y6, Y6
-	VADDPD       constants<>+768(SB), Y6, Y6
-	VMULPD       Y4, Y6, Y6
-	VADDPD       constants<>+800(SB), Y6, Y6
+	VMULPD       Y4, Y4, Y6
+	VBROADCASTSD constants<>+704(SB), Y7
+	VMULPD       Y6, Y7, Y7
+	VADDPD       constants<>+736(SB), Y7, Y7
+	VMULPD       Y6, Y7, Y7
+	VADDPD       constants<>+768(SB), Y7, Y7
+	VBROADCASTSD constants<>+800(SB), Y8
+	VMULPD       Y6, Y8, Y6
+	VADDPD       constants<>+832(SB), Y6, Y6
 	VMULPD       Y4, Y6, Y4
-	VADDPD       constants<>+832(SB), Y4, Y4
+	VADDPD       Y7, Y4, Y4
 	VMULPD       Y3, Y4, Y3
 	VMULPD       constants<>+128(SB), Y5, Y4
 	VADDPD       Y3, Y4, Y3
@@ -634,19 +650,21 @@ erfF32AVX2_loop:
 	VSUBPD       constants<>+96(SB), Y6, Y7
 	VMULPD       constants<>+128(SB), Y7, Y7
 	VSUBPD       Y7, Y5, Y5
-	VBROADCASTSD constants<>+160(SB), Y7
-	VMULPD       Y5, Y7, Y7
-	VADDPD       constants<>+192(SB), Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VADDPD       constants<>+224(SB), Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VADDPD       constants<>+256(SB), Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VADDPD       constants<>+288(SB), Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VADDPD       constants<>+320(SB), Y7, Y7
-	VMULPD       Y5, Y7, Y7
+	VMULPD       Y5, Y5, Y7
+	VBROADCASTSD constants<>+160(SB), Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+192(SB), Y8, Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+224(SB), Y8, Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+256(SB), Y8, Y8
+	VBROADCASTSD constants<>+288(SB), Y9
+	VMULPD       Y7, Y9, Y9
+	VADDPD       constants<>+320(SB), Y9, Y9
+	VMULPD       Y7, Y9, Y7
 	VADDPD       constants<>+352(SB), Y7, Y7
+	VMULPD       Y5, Y7, Y7
+	VADDPD       Y8, Y7, Y7
 	VMULPD       Y5, Y7, Y5
 	VPSLLQ       $0x34, Y6, Y6
 	VPADDQ       constants<>+384(SB), Y6, Y6
@@ -656,43 +674,47 @@ erfF32AVX2_loop:
 	VMULPD       constants<>+1088(SB), Y2, Y7
 	VADDPD       constants<>+384(SB), Y7, Y7
 	VDIVPD       Y7, Y6, Y6
-	VBROADCASTSD constants<>+1120(SB), Y7
-	VMULPD       Y6, Y7, Y7
-	VADDPD       constants<>+1152(SB), Y7, Y7
-	VMULPD       Y6, Y7, Y7
-	VADDPD       constants<>+1184(SB), Y7, Y7
-	VMULPD       Y6, Y7, Y7
-	VADDPD       constants<>+1216(SB), Y7, Y7
-	VMULPD       Y6, Y7, Y7
-	VADDPD       constants<>+1248(SB), Y7, Y7
-	VMULPD       Y6, Y7, Y7
-	VADDPD       constants<>+1280(SB), Y7, Y7
-	VMULPD       Y6, Y7, Y7
-	VADDPD       constants<>+1312(SB), Y7, Y7
-	VMULPD       Y6, Y7, Y7
-	VADDPD       constants<>+1344(SB), Y7, Y7
-	VMULPD       Y6, Y7, Y7
-	VADDPD       constants<>+1376(SB), Y7, Y7
-	VMULPD       Y6, Y7, Y7
-	VADDPD       constants<>+1408(SB), Y7, Y7
-	VMULPD       Y6, Y7, Y7
-	VADDPD       constants<>+1440(SB), Y7, Y7
-	VMULPD       Y6, Y7, Y7
+	VMULPD       Y6, Y6, Y7
+	VBROADCASTSD constants<>+1120(SB), Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+1152(SB), Y8, Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+1184(SB), Y8, Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+1216(SB), Y8, Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+1248(SB), Y8, Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+1280(SB), Y8, Y8
+	VBROADCASTSD constants<>+1312(SB), Y9
+	VMULPD       Y7, Y9, Y9
+	VADDPD       constants<>+1344(SB), Y9, Y9
+	VMULPD       Y7, Y9, Y9
+	VADDPD       constants<>+1376(SB), Y9, Y9
+	VMULPD       Y7, Y9, Y9
+	VADDPD       constants<>+1408(SB), Y9, Y9
+	VMULPD       Y7, Y9, Y9
+	VADDPD       constants<>+1440(SB), Y9, Y9
+	VMULPD       Y7, Y9, Y7
 	VADDPD       constants<>+1472(SB), Y7, Y7
+	VMULPD       Y6, Y7, Y7
+	VADDPD       Y8, Y7, Y7
 	VMULPD       Y7, Y6, Y6
 	VMULPD       Y6, Y5, Y5
 	VSUBPD       Y5, Y4, Y4
-	VBROADCASTSD constants<>+1504(SB), Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+1536(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+1568(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+1600(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+1632(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+1504(SB), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+1536(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+1568(SB), Y6, Y6
+	VBROADCASTSD constants<>+1600(SB), Y7
+	VMULPD       Y5, Y7, Y7
+	VADDPD       constants<>+1632(SB), Y7, Y7
+	VMULPD       Y5, Y7, Y5
 	VADDPD       constants<>+1664(SB), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VADDPD       Y6, Y5, Y5
 	VMULPD       Y5, Y2, Y2
 	VCMPPD       $0x11, constants<>+1696(SB), Y3, Y3
 	VBLENDVPD    Y3, Y2, Y4, Y2
@@ -728,19 +750,21 @@ erfcF32AVX2_loop:
 	VSUBPD       constants<>+96(SB), Y4, Y5
 	VMULPD       constants<>+128(SB), Y5, Y5
 	VSUBPD       Y5, Y3, Y3
-	VBROADCASTSD constants<>+160(SB), Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+192(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+224(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+256(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+288(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+320(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+160(SB), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+192(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+224(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+256(SB), Y6, Y6
+	VBROADCASTSD constants<>+288(SB), Y7
+	VMULPD       Y5, Y7, Y7
+	VADDPD       constants<>+320(SB), Y7, Y7
+	VMULPD       Y5, Y7, Y5
 	VADDPD       constants<>+352(SB), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VADDPD       Y6, Y5, Y5
 	VMULPD       Y3, Y5, Y3
 	VPSLLQ       $0x34, Y4, Y4
 	VPADDQ       constants<>+384(SB), Y4, Y4
@@ -750,29 +774,31 @@ erfcF32AVX2_loop:
 	VMULPD       constants<>+1088(SB), Y2, Y2
 	VADDPD       constants<>+384(SB), Y2, Y2
 	VDIVPD       Y2, Y4, Y2
-	VBROADCASTSD constants<>+1120(SB), Y4
-	VMULPD       Y2, Y4, Y4
-	VADDPD       constants<>+1152(SB), Y4, Y4
-	VMULPD       Y2, Y4, Y4
-	VADDPD       constants<>+1184(SB), Y4, Y4
-	VMULPD       Y2, Y4, Y4
-	VADDPD       constants<>+1216(SB), Y4, Y4
-	VMULPD       Y2, Y4, Y4
-	VADDPD       constants<>+1248(SB), Y4, Y4
-	VMULPD       Y2, Y4, Y4
-	VADDPD       constants<>+1280(SB), Y4, Y4
-	VMULPD       Y2, Y4, Y4
-	VADDPD       constants<>+1312(SB), Y4, Y4
-	VMULPD       Y2, Y4, Y4
-	VADDPD       constants<>+1344(SB), Y4, Y4
-	VMULPD       Y2, Y4, Y4
-	VADDPD       constants<>+1376(SB), Y4, Y4
-	VMULPD       Y2, Y4, Y4
-	VADDPD       constants<>+1408(SB), Y4, Y4
-	VMULPD       Y2, Y4, Y4
-	VADDPD       constants<>+1440(SB), Y4, Y4
-	VMULPD       Y2, Y4, Y4
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+1120(SB), Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       constants<>+1152(SB), Y5, Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       constants<>+1184(SB), Y5, Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       constants<>+1216(SB), Y5, Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       constants<>+1248(SB), Y5, Y5
+	VMULPD       Y4, Y5, Y5
+	VADDPD       constants<>+1280(SB), Y5, Y5
+	VBROADCASTSD constants<>+1312(SB), Y6
+	VMULPD       Y4, Y6, Y6
+	VADDPD       constants<>+1344(SB), Y6, Y6
+	VMULPD       Y4, Y6, Y6
+	VADDPD       constants<>+1376(SB), Y6, Y6
+	VMULPD       Y4, Y6, Y6
+	VADDPD       constants<>+1408(SB), Y6, Y6
+	VMULPD       Y4, Y6, Y6
+	VADDPD       constants<>+1440(SB), Y6, Y6
+	VMULPD       Y4, Y6, Y4
 	VADDPD       constants<>+1472(SB), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VADDPD       Y5, Y4, Y4
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y2, Y3, Y2
 	VBROADCASTSD constants<>+512(SB), Y3
@@ -808,19 +834,21 @@ eluF32AVX2_loop:
 	VSUBPD       constants<>+96(SB), Y4, Y5
 	VMULPD       constants<>+128(SB), Y5, Y5
 	VSUBPD       Y5, Y3, Y3
-	VBROADCASTSD constants<>+160(SB), Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+192(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+224(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+256(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+288(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+320(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+160(SB), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+192(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+224(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+256(SB), Y6, Y6
+	VBROADCASTSD constants<>+288(SB), Y7
+	VMULPD       Y5, Y7, Y7
+	VADDPD       constants<>+320(SB), Y7, Y7
+	VMULPD       Y5, Y7, Y5
 	VADDPD       constants<>+352(SB), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VADDPD       Y6, Y5, Y5
 	VMULPD       Y3, Y5, Y3
 	VPSLLQ       $0x34, Y4, Y4
 	VPADDQ       constants<>+384(SB), Y4, Y4
@@ -858,19 +886,21 @@ seluF32AVX2_loop:
 	VSUBPD       constants<>+96(SB), Y4, Y5
 	VMULPD       constants<>+128(SB), Y5, Y5
 	VSUBPD       Y5, Y3, Y3
-	VBROADCASTSD constants<>+160(SB), Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+192(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+224(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+256(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+288(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VADDPD       constants<>+320(SB), Y5, Y5
-	VMULPD       Y3, Y5, Y5
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+160(SB), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+192(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+224(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+256(SB), Y6, Y6
+	VBROADCASTSD constants<>+288(SB), Y7
+	VMULPD       Y5, Y7, Y7
+	VADDPD       constants<>+320(SB), Y7, Y7
+	VMULPD       Y5, Y7, Y5
 	VADDPD       constants<>+352(SB), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VADDPD       Y6, Y5, Y5
 	VMULPD       Y3, Y5, Y3
 	VPSLLQ       $0x34, Y4, Y4
 	VPADDQ       constants<>+384(SB), Y4, Y4
@@ -940,19 +970,21 @@ expSumF32AVX2_loop:
 	VSUBPD       constants<>+96(SB), Y6, Y7
 	VMULPD       constants<>+128(SB), Y7, Y7
 	VSUBPD       Y7, Y5, Y5
-	VBROADCASTSD constants<>+160(SB), Y7
-	VMULPD       Y5, Y7, Y7
-	VADDPD       constants<>+192(SB), Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VADDPD       constants<>+224(SB), Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VADDPD       constants<>+256(SB), Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VADDPD       constants<>+288(SB), Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VADDPD       constants<>+320(SB), Y7, Y7
-	VMULPD       Y5, Y7, Y7
+	VMULPD       Y5, Y5, Y7
+	VBROADCASTSD constants<>+160(SB), Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+192(SB), Y8, Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+224(SB), Y8, Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+256(SB), Y8, Y8
+	VBROADCASTSD constants<>+288(SB), Y9
+	VMULPD       Y7, Y9, Y9
+	VADDPD       constants<>+320(SB), Y9, Y9
+	VMULPD       Y7, Y9, Y7
 	VADDPD       constants<>+352(SB), Y7, Y7
+	VMULPD       Y5, Y7, Y7
+	VADDPD       Y8, Y7, Y7
 	VMULPD       Y5, Y7, Y5
 	VPSLLQ       $0x34, Y6, Y6
 	VPADDQ       constants<>+384(SB), Y6, Y6
@@ -970,19 +1002,21 @@ expSumF32AVX2_loop:
 	VSUBPD       constants<>+96(SB), Y6, Y7
 	VMULPD       constants<>+128(SB), Y7, Y7
 	VSUBPD       Y7, Y5, Y5
-	VBROADCASTSD constants<>+160(SB), Y7
-	VMULPD       Y5, Y7, Y7
-	VADDPD       constants<>+192(SB), Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VADDPD       constants<>+224(SB), Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VADDPD       constants<>+256(SB), Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VADDPD       constants<>+288(SB), Y7, Y7
-	VMULPD       Y5, Y7, Y7
-	VADDPD       constants<>+320(SB), Y7, Y7
-	VMULPD       Y5, Y7, Y7
+	VMULPD       Y5, Y5, Y7
+	VBROADCASTSD constants<>+160(SB), Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+192(SB), Y8, Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+224(SB), Y8, Y8
+	VMULPD       Y7, Y8, Y8
+	VADDPD       constants<>+256(SB), Y8, Y8
+	VBROADCASTSD constants<>+288(SB), Y9
+	VMULPD       Y7, Y9, Y9
+	VADDPD       constants<>+320(SB), Y9, Y9
+	VMULPD       Y7, Y9, Y7
 	VADDPD       constants<>+352(SB), Y7, Y7
+	VMULPD       Y5, Y7, Y7
+	VADDPD       Y8, Y7, Y7
 	VMULPD       Y5, Y7, Y5
 	VPSLLQ       $0x34, Y6, Y6
 	VPADDQ       constants<>+384(SB), Y6, Y6
@@ -1020,19 +1054,21 @@ expF32AVX512_loop:
 	VSUBPD.BCST  constants<>+96(SB), Z3, Z4
 	VMULPD.BCST  constants<>+128(SB), Z4, Z4
 	VSUBPD       Z4, Z2, Z2
-	VBROADCASTSD constants<>+160(SB), Z4
-	VMULPD       Z2, Z4, Z4
-	VADDPD.BCST  constants<>+192(SB), Z4, Z4
-	VMULPD       Z2, Z4, Z4
-	VADDPD.BCST  constants<>+224(SB), Z4, Z4
-	VMULPD       Z2, Z4, Z4
-	VADDPD.BCST  constants<>+256(SB), Z4, Z4
-	VMULPD       Z2, Z4, Z4
-	VADDPD.BCST  constants<>+288(SB), Z4, Z4
-	VMULPD       Z2, Z4, Z4
-	VADDPD.BCST  constants<>+320(SB), Z4, Z4
-	VMULPD       Z2, Z4, Z4
+	VMULPD       Z2, Z2, Z4
+	VBROADCASTSD constants<>+160(SB), Z5
+	VMULPD       Z4, Z5, Z5
+	VADDPD.BCST  constants<>+192(SB), Z5, Z5
+	VMULPD       Z4, Z5, Z5
+	VADDPD.BCST  constants<>+224(SB), Z5, Z5
+	VMULPD       Z4, Z5, Z5
+	VADDPD.BCST  constants<>+256(SB), Z5, Z5
+	VBROADCASTSD constants<>+288(SB), Z6
+	VMULPD       Z4, Z6, Z6
+	VADDPD.BCST  constants<>+320(SB), Z6, Z6
+	VMULPD       Z4, Z6, Z4
 	VADDPD.BCST  constants<>+352(SB), Z4, Z4
+	VMULPD       Z2, Z4, Z4
+	VADDPD       Z5, Z4, Z4
 	VMULPD       Z2, Z4, Z2
 	VPSLLQ       $0x34, Z3, Z3
 	VPADDQ.BCST  constants<>+384(SB), Z3, Z3
@@ -1067,19 +1103,21 @@ expm1F32AVX512_loop:
 	VSUBPD.BCST  constants<>+96(SB), Z4, Z5
 	VMULPD.BCST  constants<>+128(SB), Z5, Z5
 	VSUBPD       Z5, Z3, Z3
-	VBROADCASTSD constants<>+160(SB), Z5
-	VMULPD       Z3, Z5, Z5
-	VADDPD.BCST  constants<>+192(SB), Z5, Z5
-	VMULPD       Z3, Z5, Z5
-	VADDPD.BCST  constants<>+224(SB), Z5, Z5
-	VMULPD       Z3, Z5, Z5
-	VADDPD.BCST  constants<>+256(SB), Z5, Z5
-	VMULPD       Z3, Z5, Z5
-	VADDPD.BCST  constants<>+288(SB), Z5, Z5
-	VMULPD       Z3, Z5, Z5
-	VADDPD.BCST  constants<>+320(SB), Z5, Z5
-	VMULPD       Z3, Z5, Z5
+	VMULPD       Z3, Z3, Z5
+	VBROADCASTSD constants<>+160(SB), Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+192(SB), Z6, Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+224(SB), Z6, Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+256(SB), Z6, Z6
+	VBROADCASTSD constants<>+288(SB), Z7
+	VMULPD       Z5, Z7, Z7
+	VADDPD.BCST  constants<>+320(SB), Z7, Z7
+	VMULPD       Z5, Z7, Z5
 	VADDPD.BCST  constants<>+352(SB), Z5, Z5
+	VMULPD       Z3, Z5, Z5
+	VADDPD       Z6, Z5, Z5
 	VMULPD       Z3, Z5, Z3
 	VPSLLQ       $0x34, Z4, Z4
 	VPADDQ.BCST  constants<>+384(SB), Z4, Z4
@@ -1118,19 +1156,21 @@ tanhF32AVX512_loop:
 	VSUBPD.BCST  constants<>+96(SB), Z4, Z5
 	VMULPD.BCST  constants<>+128(SB), Z5, Z5
 	VSUBPD       Z5, Z3, Z3
-	VBROADCASTSD constants<>+160(SB), Z5
-	VMULPD       Z3, Z5, Z5
-	VADDPD.BCST  constants<>+192(SB), Z5, Z5
-	VMULPD       Z3, Z5, Z5
-	VADDPD.BCST  constants<>+224(SB), Z5, Z5
-	VMULPD       Z3, Z5, Z5
-	VADDPD.BCST  constants<>+256(SB), Z5, Z5
-	VMULPD       Z3, Z5, Z5
-	VADDPD.BCST  constants<>+288(SB), Z5, Z5
-	VMULPD       Z3, Z5, Z5
-	VADDPD.BCST  constants<>+320(SB), Z5, Z5
-	VMULPD       Z3, Z5, Z5
+	VMULPD       Z3, Z3, Z5
+	VBROADCASTSD constants<>+160(SB), Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+192(SB), Z6, Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+224(SB), Z6, Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+256(SB), Z6, Z6
+	VBROADCASTSD constants<>+288(SB), Z7
+	VMULPD       Z5, Z7, Z7
+	VADDPD.BCST  constants<>+320(SB), Z7, Z7
+	VMULPD       Z5, Z7, Z5
 	VADDPD.BCST  constants<>+352(SB), Z5, Z5
+	VMULPD       Z3, Z5, Z5
+	VADDPD       Z6, Z5, Z5
 	VMULPD       Z3, Z5, Z3
 	VPSLLQ       $0x34, Z4, Z4
 	VPADDQ.BCST  constants<>+384(SB), Z4, Z4
@@ -1172,19 +1212,21 @@ sigmoidF32AVX512_loop:
 	VSUBPD.BCST  constants<>+96(SB), Z4, Z5
 	VMULPD.BCST  constants<>+128(SB), Z5, Z5
 	VSUBPD       Z5, Z3, Z3
-	VBROADCASTSD constants<>+160(SB), Z5
-	VMULPD       Z3, Z5, Z5
-	VADDPD.BCST  constants<>+192(SB), Z5, Z5
-	VMULPD       Z3, Z5, Z5
-	VADDPD.BCST  constants<>+224(SB), Z5, Z5
-	VMULPD       Z3, Z5, Z5
-	VADDPD.BCST  constants<>+256(SB), Z5, Z5
-	VMULPD       Z3, Z5, Z5
-	VADDPD.BCST  constants<>+288(SB), Z5, Z5
-	VMULPD       Z3, Z5, Z5
-	VADDPD.BCST  constants<>+320(SB), Z5, Z5
-	VMULPD       Z3, Z5, Z5
+	VMULPD       Z3, Z3, Z5
+	VBROADCASTSD constants<>+160(SB), Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+192(SB), Z6, Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+224(SB), Z6, Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+256(SB), Z6, Z6
+	VBROADCASTSD constants<>+288(SB), Z7
+	VMULPD       Z5, Z7, Z7
+	VADDPD.BCST  constants<>+320(SB), Z7, Z7
+	VMULPD       Z5, Z7, Z5
 	VADDPD.BCST  constants<>+352(SB), Z5, Z5
+	VMULPD       Z3, Z5, Z5
+	VADDPD       Z6, Z5, Z5
 	VMULPD       Z3, Z5, Z3
 	VPSLLQ       $0x34, Z4, Z4
 	VPADDQ.BCST  constants<>+384(SB), Z4, Z4
@@ -1222,15 +1264,17 @@ logF32AVX512_loop:
 	VADDPD.BCST  constants<>+384(SB), Z1, Z1
 	VDIVPD       Z1, Z6, Z1
 	VMULPD       Z1, Z1, Z6
-	VBROADCASTSD constants<>+704(SB), Z7
-	VMULPD       Z6, Z7, Z7
-	VADDPD.BCST  constants<>+736(SB), Z7, Z7
-	VMULPD       Z6, Z7, Z7
-	VADDPD.BCST  constants<>+768(SB), Z7, Z7
-	VMULPD       Z6, Z7, Z7
-	VADDPD.BCST  constants<>+800(SB), Z7, Z7
+	VMULPD       Z6, Z6, Z7
+	VBROADCASTSD constants<>+704(SB), Z8
+	VMULPD       Z7, Z8, Z8
+	VADDPD.BCST  constants<>+736(SB), Z8, Z8
+	VMULPD       Z7, Z8, Z8
+	VADDPD.BCST  constants<>+768(SB), Z8, Z8
+	VBROADCASTSD constants<>+800(SB), Z9
+	VMULPD       Z7, Z9, Z7
+	VADDPD.BCST  constants<>+832(SB), Z7, Z7
 	VMULPD       Z6, Z7, Z6
-	VADDPD.BCST  constants<>+832(SB), Z6, Z6
+	VADDPD       Z8, Z6, Z6
 	VMULPD       Z1, Z6, Z1
 	VMULPD.BCST  constants<>+128(SB), Z2, Z2
 	VADDPD       Z1, Z2, Z1
@@ -1275,15 +1319,17 @@ log1pF32AVX512_loop:
 	VADDPD.BCST  constants<>+384(SB), Z2, Z2
 	VDIVPD       Z2, Z4, Z2
 	VMULPD       Z2, Z2, Z8
-	VBROADCASTSD constants<>+704(SB), Z9
-	VMULPD       Z8, Z9, Z9
-	VADDPD.BCST  constants<>+736(SB), Z9, Z9
-	VMULPD       Z8, Z9, Z9
-	VADDPD.BCST  constants<>+768(SB), Z9, Z9
-	VMULPD       Z8, Z9, Z9
-	VADDPD.BCST  constants<>+800(SB), Z9, Z9
+	VMULPD       Z8, Z8, Z9
+	VBROADCASTSD constants<>+704(SB), Z10
+	VMULPD       Z9, Z10, Z10
+	VADDPD.BCST  constants<>+736(SB), Z10, Z10
+	VMULPD       Z9, Z10, Z10
+	VADDPD.BCST  constants<>+768(SB), Z10, Z10
+	VBROADCASTSD constants<>+800(SB), Z11
+	VMULPD       Z9, Z11, Z9
+	VADDPD.BCST  constants<>+832(SB), Z9, Z9
 	VMULPD       Z8, Z9, Z8
-	VADDPD.BCST  constants<>+832(SB), Z8, Z8
+	VADDPD       Z10, Z8, Z8
 	VMULPD       Z2, Z8, Z2
 	VMULPD.BCST  constants<>+128(SB), Z3, Z3
 	VADDPD       Z2, Z3, Z2
@@ -1326,19 +1372,21 @@ softplusF32AVX512_loop:
 	VSUBPD.BCST  constants<>+96(SB), Z6, Z7
 	VMULPD.BCST  constants<>+128(SB), Z7, Z7
 	VSUBPD       Z7, Z3, Z3
-	VBROADCASTSD constants<>+160(SB), Z7
-	VMULPD       Z3, Z7, Z7
-	VADDPD.BCST  constants<>+192(SB), Z7, Z7
-	VMULPD       Z3, Z7, Z7
-	VADDPD.BCST  constants<>+224(SB), Z7, Z7
-	VMULPD       Z3, Z7, Z7
-	VADDPD.BCST  constants<>+256(SB), Z7, Z7
-	VMULPD       Z3, Z7, Z7
-	VADDPD.BCST  constants<>+288(SB), Z7, Z7
-	VMULPD       Z3, Z7, Z7
-	VADDPD.BCST  constants<>+320(SB), Z7, Z7
-	VMULPD       Z3, Z7, Z7
+	VMULPD       Z3, Z3, Z7
+	VBROADCASTSD constants<>+160(SB), Z8
+	VMULPD       Z7, Z8, Z8
+	VADDPD.BCST  constants<>+192(SB), Z8, Z8
+	VMULPD       Z7, Z8, Z8
+	VADDPD.BCST  constants<>+224(SB), Z8, Z8
+	VMULPD       Z7, Z8, Z8
+	VADDPD.BCST  constants<>+256(SB), Z8, Z8
+	VBROADCASTSD constants<>+288(SB), Z9
+	VMULPD       Z7, Z9, Z9
+	VADDPD.BCST  constants<>+320(SB), Z9, Z9
+	VMULPD       Z7, Z9, Z7
 	VADDPD.BCST  constants<>+352(SB), Z7, Z7
+	VMULPD       Z3, Z7, Z7
+	VADDPD       Z8, Z7, Z7
 	VMULPD       Z3, Z7, Z3
 	VPSLLQ       $0x34, Z6, Z6
 	VPADDQ.BCST  constants<>+384(SB), Z6, Z6
@@ -1357,15 +1405,17 @@ softplusF32AVX512_loop:
 	VADDPD.BCST  constants<>+384(SB), Z6, Z3
 	VDIVPD       Z3, Z4, Z3
 	VMULPD       Z3, Z3, Z6
-	VBROADCASTSD constants<>+704(SB), Z8
-	VMULPD       Z6, Z8, Z8
-	VADDPD.BCST  constants<>+736(SB), Z8, Z8
-	VMULPD       Z6, Z8, Z8
-	VADDPD.BCST  constants<>+768(SB), Z8, Z8
-	VMULPD       Z6, Z8, Z8
-	VADDPD.BCST  constants<>+800(SB), Z8, Z8
+	VMULPD       Z6, Z6, Z8
+	VBROADCASTSD constants<>+704(SB), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD.BCST  constants<>+736(SB), Z9, Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD.BCST  constants<>+768(SB), Z9, Z9
+	VBROADCASTSD constants<>+800(SB), Z10
+	VMULPD       Z8, Z10, Z8
+	VADDPD.BCST  constants<>+832(SB), Z8, Z8
 	VMULPD       Z6, Z8, Z6
-	VADDPD.BCST  constants<>+832(SB), Z6, Z6
+	VADDPD       Z9, Z6, Z6
 	VMULPD       Z3, Z6, Z3
 	VMULPD.BCST  constants<>+128(SB), Z7, Z6
 	VADDPD       Z3, Z6, Z3
@@ -1402,19 +1452,21 @@ erfF32AVX512_loop:
 	VSUBPD.BCST  constants<>+96(SB), Z7, Z8
 	VMULPD.BCST  constants<>+128(SB), Z8, Z8
 	VSUBPD       Z8, Z6, Z6
-	VBROADCASTSD constants<>+160(SB), Z8
-	VMULPD       Z6, Z8, Z8
-	VADDPD.BCST  constants<>+192(SB), Z8, Z8
-	VMULPD       Z6, Z8, Z8
-	VADDPD.BCST  constants<>+224(SB), Z8, Z8
-	VMULPD       Z6, Z8, Z8
-	VADDPD.BCST  constants<>+256(SB), Z8, Z8
-	VMULPD       Z6, Z8, Z8
-	VADDPD.BCST  constants<>+288(SB), Z8, Z8
-	VMULPD       Z6, Z8, Z8
-	VADDPD.BCST  constants<>+320(SB), Z8, Z8
-	VMULPD       Z6, Z8, Z8
+	VMULPD       Z6, Z6, Z8
+	VBROADCASTSD constants<>+160(SB), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD.BCST  constants<>+192(SB), Z9, Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD.BCST  constants<>+224(SB), Z9, Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD.BCST  constants<>+256(SB), Z9, Z9
+	VBROADCASTSD constants<>+288(SB), Z10
+	VMULPD       Z8, Z10, Z10
+	VADDPD.BCST  constants<>+320(SB), Z10, Z10
+	VMULPD       Z8, Z10, Z8
 	VADDPD.BCST  constants<>+352(SB), Z8, Z8
+	VMULPD       Z6, Z8, Z8
+	VADDPD       Z9, Z8, Z8
 	VMULPD       Z6, Z8, Z6
 	VPSLLQ       $0x34, Z7, Z7
 	VPADDQ.BCST  constants<>+384(SB), Z7, Z7
@@ -1424,43 +1476,47 @@ erfF32AVX512_loop:
 	VMULPD.BCST  constants<>+1088(SB), Z2, Z8
 	VADDPD.BCST  constants<>+384(SB), Z8, Z8
 	VDIVPD       Z8, Z7, Z7
-	VBROADCASTSD constants<>+1120(SB), Z8
-	VMULPD       Z7, Z8, Z8
-	VADDPD.BCST  constants<>+1152(SB), Z8, Z8
-	VMULPD       Z7, Z8, Z8
-	VADDPD.BCST  constants<>+1184(SB), Z8, Z8
-	VMULPD       Z7, Z8, Z8
-	VADDPD.BCST  constants<>+1216(SB), Z8, Z8
-	VMULPD       Z7, Z8, Z8
-	VADDPD.BCST  constants<>+1248(SB), Z8, Z8
-	VMULPD       Z7, Z8, Z8
-	VADDPD.BCST  constants<>+1280(SB), Z8, Z8
-	VMULPD       Z7, Z8, Z8
-	VADDPD.BCST  constants<>+1312(SB), Z8, Z8
-	VMULPD       Z7, Z8, Z8
-	VADDPD.BCST  constants<>+1344(SB), Z8, Z8
-	VMULPD       Z7, Z8, Z8
-	VADDPD.BCST  constants<>+1376(SB), Z8, Z8
-	VMULPD       Z7, Z8, Z8
-	VADDPD.BCST  constants<>+1408(SB), Z8, Z8
-	VMULPD       Z7, Z8, Z8
-	VADDPD.BCST  constants<>+1440(SB), Z8, Z8
-	VMULPD       Z7, Z8, Z8
+	VMULPD       Z7, Z7, Z8
+	VBROADCASTSD constants<>+1120(SB), Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD.BCST  constants<>+1152(SB), Z9, Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD.BCST  constants<>+1184(SB), Z9, Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD.BCST  constants<>+1216(SB), Z9, Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD.BCST  constants<>+1248(SB), Z9, Z9
+	VMULPD       Z8, Z9, Z9
+	VADDPD.BCST  constants<>+1280(SB), Z9, Z9
+	VBROADCASTSD constants<>+1312(SB), Z10
+	VMULPD       Z8, Z10, Z10
+	VADDPD.BCST  constants<>+1344(SB), Z10, Z10
+	VMULPD       Z8, Z10, Z10
+	VADDPD.BCST  constants<>+1376(SB), Z10, Z10
+	VMULPD       Z8, Z10, Z10
+	VADDPD.BCST  constants<>+1408(SB), Z10, Z10
+	VMULPD       Z8, Z10, Z10
+	VADDPD.BCST  constants<>+1440(SB), Z10, Z10
+	VMULPD       Z8, Z10, Z8
 	VADDPD.BCST  constants<>+1472(SB), Z8, Z8
+	VMULPD       Z7, Z8, Z8
+	VADDPD       Z9, Z8, Z8
 	VMULPD       Z8, Z7, Z7
 	VMULPD       Z7, Z6, Z6
 	VSUBPD       Z6, Z5, Z5
-	VBROADCASTSD constants<>+1504(SB), Z6
-	VMULPD       Z4, Z6, Z6
-	VADDPD.BCST  constants<>+1536(SB), Z6, Z6
-	VMULPD       Z4, Z6, Z6
-	VADDPD.BCST  constants<>+1568(SB), Z6, Z6
-	VMULPD       Z4, Z6, Z6
-	VADDPD.BCST  constants<>+1600(SB), Z6, Z6
-	VMULPD       Z4, Z6, Z6
-	VADDPD.BCST  constants<>+1632(SB), Z6, Z6
-	VMULPD       Z4, Z6, Z6
+	VMULPD       Z4, Z4, Z6
+	VBROADCASTSD constants<>+1504(SB), Z7
+	VMULPD       Z6, Z7, Z7
+	VADDPD.BCST  constants<>+1536(SB), Z7, Z7
+	VMULPD       Z6, Z7, Z7
+	VADDPD.BCST  constants<>+1568(SB), Z7, Z7
+	VBROADCASTSD constants<>+1600(SB), Z8
+	VMULPD       Z6, Z8, Z8
+	VADDPD.BCST  constants<>+1632(SB), Z8, Z8
+	VMULPD       Z6, Z8, Z6
 	VADDPD.BCST  constants<>+1664(SB), Z6, Z6
+	VMULPD       Z4, Z6, Z6
+	VADDPD       Z7, Z6, Z6
 	VMULPD       Z6, Z2, Z2
 	VCMPPD.BCST  $0x11, constants<>+1696(SB), Z4, K1
 	VBLENDMPD    Z2, Z5, K1, Z3
@@ -1496,19 +1552,21 @@ erfcF32AVX512_loop:
 	VSUBPD.BCST  constants<>+96(SB), Z5, Z6
 	VMULPD.BCST  constants<>+128(SB), Z6, Z6
 	VSUBPD       Z6, Z4, Z4
-	VBROADCASTSD constants<>+160(SB), Z6
-	VMULPD       Z4, Z6, Z6
-	VADDPD.BCST  constants<>+192(SB), Z6, Z6
-	VMULPD       Z4, Z6, Z6
-	VADDPD.BCST  constants<>+224(SB), Z6, Z6
-	VMULPD       Z4, Z6, Z6
-	VADDPD.BCST  constants<>+256(SB), Z6, Z6
-	VMULPD       Z4, Z6, Z6
-	VADDPD.BCST  constants<>+288(SB), Z6, Z6
-	VMULPD       Z4, Z6, Z6
-	VADDPD.BCST  constants<>+320(SB), Z6, Z6
-	VMULPD       Z4, Z6, Z6
+	VMULPD       Z4, Z4, Z6
+	VBROADCASTSD constants<>+160(SB), Z7
+	VMULPD       Z6, Z7, Z7
+	VADDPD.BCST  constants<>+192(SB), Z7, Z7
+	VMULPD       Z6, Z7, Z7
+	VADDPD.BCST  constants<>+224(SB), Z7, Z7
+	VMULPD       Z6, Z7, Z7
+	VADDPD.BCST  constants<>+256(SB), Z7, Z7
+	VBROADCASTSD constants<>+288(SB), Z8
+	VMULPD       Z6, Z8, Z8
+	VADDPD.BCST  constants<>+320(SB), Z8, Z8
+	VMULPD       Z6, Z8, Z6
 	VADDPD.BCST  constants<>+352(SB), Z6, Z6
+	VMULPD       Z4, Z6, Z6
+	VADDPD       Z7, Z6, Z6
 	VMULPD       Z4, Z6, Z4
 	VPSLLQ       $0x34, Z5, Z5
 	VPADDQ.BCST  constants<>+384(SB), Z5, Z5
@@ -1518,29 +1576,31 @@ erfcF32AVX512_loop:
 	VMULPD.BCST  constants<>+1088(SB), Z2, Z2
 	VADDPD.BCST  constants<>+384(SB), Z2, Z2
 	VDIVPD       Z2, Z5, Z2
-	VBROADCASTSD constants<>+1120(SB), Z5
-	VMULPD       Z2, Z5, Z5
-	VADDPD.BCST  constants<>+1152(SB), Z5, Z5
-	VMULPD       Z2, Z5, Z5
-	VADDPD.BCST  constants<>+1184(SB), Z5, Z5
-	VMULPD       Z2, Z5, Z5
-	VADDPD.BCST  constants<>+1216(SB), Z5, Z5
-	VMULPD       Z2, Z5, Z5
-	VADDPD.BCST  constants<>+1248(SB), Z5, Z5
-	VMULPD       Z2, Z5, Z5
-	VADDPD.BCST  constants<>+1280(SB), Z5, Z5
-	VMULPD       Z2, Z5, Z5
-	VADDPD.BCST  constants<>+1312(SB), Z5, Z5
-	VMULPD       Z2, Z5, Z5
-	VADDPD.BCST  constants<>+1344(SB), Z5, Z5
-	VMULPD       Z2, Z5, Z5
-	VADDPD.BCST  constants<>+1376(SB), Z5, Z5
-	VMULPD       Z2, Z5, Z5
-	VADDPD.BCST  constants<>+1408(SB), Z5, Z5
-	VMULPD       Z2, Z5, Z5
-	VADDPD.BCST  constants<>+1440(SB), Z5, Z5
-	VMULPD       Z2, Z5, Z5
+	VMULPD       Z2, Z2, Z5
+	VBROADCASTSD constants<>+1120(SB), Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+1152(SB), Z6, Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+1184(SB), Z6, Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+1216(SB), Z6, Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+1248(SB), Z6, Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+1280(SB), Z6, Z6
+	VBROADCASTSD constants<>+1312(SB), Z7
+	VMULPD       Z5, Z7, Z7
+	VADDPD.BCST  constants<>+1344(SB), Z7, Z7
+	VMULPD       Z5, Z7, Z7
+	VADDPD.BCST  constants<>+1376(SB), Z7, Z7
+	VMULPD       Z5, Z7, Z7
+	VADDPD.BCST  constants<>+1408(SB), Z7, Z7
+	VMULPD       Z5, Z7, Z7
+	VADDPD.BCST  constants<>+1440(SB), Z7, Z7
+	VMULPD       Z5, Z7, Z5
 	VADDPD.BCST  constants<>+1472(SB), Z5, Z5
+	VMULPD       Z2, Z5, Z5
+	VADDPD       Z6, Z5, Z5
 	VMULPD       Z5, Z2, Z2
 	VMULPD       Z2, Z4, Z2
 	VBROADCASTSD constants<>+512(SB), Z4
@@ -1576,19 +1636,21 @@ eluF32AVX512_loop:
 	VSUBPD.BCST  constants<>+96(SB), Z5, Z6
 	VMULPD.BCST  constants<>+128(SB), Z6, Z6
 	VSUBPD       Z6, Z3, Z3
-	VBROADCASTSD constants<>+160(SB), Z6
-	VMULPD       Z3, Z6, Z6
-	VADDPD.BCST  constants<>+192(SB), Z6, Z6
-	VMULPD       Z3, Z6, Z6
-	VADDPD.BCST  constants<>+224(SB), Z6, Z6
-	VMULPD       Z3, Z6, Z6
-	VADDPD.BCST  constants<>+256(SB), Z6, Z6
-	VMULPD       Z3, Z6, Z6
-	VADDPD.BCST  constants<>+288(SB), Z6, Z6
-	VMULPD       Z3, Z6, Z6
-	VADDPD.BCST  constants<>+320(SB), Z6, Z6
-	VMULPD       Z3, Z6, Z6
+	VMULPD       Z3, Z3, Z6
+	VBROADCASTSD constants<>+160(SB), Z7
+	VMULPD       Z6, Z7, Z7
+	VADDPD.BCST  constants<>+192(SB), Z7, Z7
+	VMULPD       Z6, Z7, Z7
+	VADDPD.BCST  constants<>+224(SB), Z7, Z7
+	VMULPD       Z6, Z7, Z7
+	VADDPD.BCST  constants<>+256(SB), Z7, Z7
+	VBROADCASTSD constants<>+288(SB), Z8
+	VMULPD       Z6, Z8, Z8
+	VADDPD.BCST  constants<>+320(SB), Z8, Z8
+	VMULPD       Z6, Z8, Z6
 	VADDPD.BCST  constants<>+352(SB), Z6, Z6
+	VMULPD       Z3, Z6, Z6
+	VADDPD       Z7, Z6, Z6
 	VMULPD       Z3, Z6, Z3
 	VPSLLQ       $0x34, Z5, Z5
 	VPADDQ.BCST  constants<>+384(SB), Z5, Z5
@@ -1626,19 +1688,21 @@ seluF32AVX512_loop:
 	VSUBPD.BCST  constants<>+96(SB), Z5, Z6
 	VMULPD.BCST  constants<>+128(SB), Z6, Z6
 	VSUBPD       Z6, Z3, Z3
-	VBROADCASTSD constants<>+160(SB), Z6
-	VMULPD       Z3, Z6, Z6
-	VADDPD.BCST  constants<>+192(SB), Z6, Z6
-	VMULPD       Z3, Z6, Z6
-	VADDPD.BCST  constants<>+224(SB), Z6, Z6
-	VMULPD       Z3, Z6, Z6
-	VADDPD.BCST  constants<>+256(SB), Z6, Z6
-	VMULPD       Z3, Z6, Z6
-	VADDPD.BCST  constants<>+288(SB), Z6, Z6
-	VMULPD       Z3, Z6, Z6
-	VADDPD.BCST  constants<>+320(SB), Z6, Z6
-	VMULPD       Z3, Z6, Z6
+	VMULPD       Z3, Z3, Z6
+	VBROADCASTSD constants<>+160(SB), Z7
+	VMULPD       Z6, Z7, Z7
+	VADDPD.BCST  constants<>+192(SB), Z7, Z7
+	VMULPD       Z6, Z7, Z7
+	VADDPD.BCST  constants<>+224(SB), Z7, Z7
+	VMULPD       Z6, Z7, Z7
+	VADDPD.BCST  constants<>+256(SB), Z7, Z7
+	VBROADCASTSD constants<>+288(SB), Z8
+	VMULPD       Z6, Z8, Z8
+	VADDPD.BCST  constants<>+320(SB), Z8, Z8
+	VMULPD       Z6, Z8, Z6
 	VADDPD.BCST  constants<>+352(SB), Z6, Z6
+	VMULPD       Z3, Z6, Z6
+	VADDPD       Z7, Z6, Z6
 	VMULPD       Z3, Z6, Z3
 	VPSLLQ       $0x34, Z5, Z5
 	VPADDQ.BCST  constants<>+384(SB), Z5, Z5
@@ -1707,19 +1771,21 @@ expSumF32AVX512_loop:
 	VSUBPD.BCST  constants<>+96(SB), Z5, Z6
 	VMULPD.BCST  constants<>+128(SB), Z6, Z6
 	VSUBPD       Z6, Z4, Z4
-	VBROADCASTSD constants<>+160(SB), Z6
-	VMULPD       Z4, Z6, Z6
-	VADDPD.BCST  constants<>+192(SB), Z6, Z6
-	VMULPD       Z4, Z6, Z6
-	VADDPD.BCST  constants<>+224(SB), Z6, Z6
-	VMULPD       Z4, Z6, Z6
-	VADDPD.BCST  constants<>+256(SB), Z6, Z6
-	VMULPD       Z4, Z6, Z6
-	VADDPD.BCST  constants<>+288(SB), Z6, Z6
-	VMULPD       Z4, Z6, Z6
-	VADDPD.BCST  constants<>+320(SB), Z6, Z6
-	VMULPD       Z4, Z6, Z6
+	VMULPD       Z4, Z4, Z6
+	VBROADCASTSD constants<>+160(SB), Z7
+	VMULPD       Z6, Z7, Z7
+	VADDPD.BCST  constants<>+192(SB), Z7, Z7
+	VMULPD       Z6, Z7, Z7
+	VADDPD.BCST  constants<>+224(SB), Z7, Z7
+	VMULPD       Z6, Z7, Z7
+	VADDPD.BCST  constants<>+256(SB), Z7, Z7
+	VBROADCASTSD constants<>+288(SB), Z8
+	VMULPD       Z6, Z8, Z8
+	VADDPD.BCST  constants<>+320(SB), Z8, Z8
+	VMULPD       Z6, Z8, Z6
 	VADDPD.BCST  constants<>+352(SB), Z6, Z6
+	VMULPD       Z4, Z6, Z6
+	VADDPD       Z7, Z6, Z6
 	VMULPD       Z4, Z6, Z4
 	VPSLLQ       $0x34, Z5, Z5
 	VPADDQ.BCST  constants<>+384(SB), Z5, Z5

@@ -4,46 +4,46 @@ package vec
 
 // expm1Polynomial returns (exp(x)-1)/x for |x| ≤ ln 2 / 2 to 2⁻³².
 func expm1Polynomial(x float64) float64 {
-	y := float64(0.0001984124482605981*x) + 0.0013941015523436292
-	y = float64(y*x) + 0.008333402936954814
-	y = float64(y*x) + 0.041666354322999935
-	y = float64(y*x) + 0.1666666624934605
-	y = float64(y*x) + 0.5000000046680309
-	y = float64(y*x) + 1.0000000000312146
-	return y
+	z := x * x
+	even := float64(0.0001984124482605981*z) + 0.008333402936954814
+	even = float64(even*z) + 0.1666666624934605
+	even = float64(even*z) + 1.0000000000312146
+	odd := float64(0.0013941015523436292*z) + 0.041666354322999935
+	odd = float64(odd*z) + 0.5000000046680309
+	return float64(odd*x) + even
 }
 
 // logPolynomial returns 2·atanh(s)/s with x = s², for s up to (√2-1)/(√2+1), to 2⁻³⁷.
 func logPolynomial(x float64) float64 {
-	y := float64(0.23618095741830614*x) + 0.2853495347962788
-	y = float64(y*x) + 0.40000386380568165
-	y = float64(y*x) + 0.6666666523794609
-	y = float64(y*x) + 2.0000000000084426
-	return y
+	z := x * x
+	even := float64(0.23618095741830614*z) + 0.40000386380568165
+	even = float64(even*z) + 2.0000000000084426
+	odd := float64(0.2853495347962788*z) + 0.6666666523794609
+	return float64(odd*x) + even
 }
 
 // erfPolynomial returns erf(z)/z with x = z², for x ≤ 1/4, to 2⁻³⁶.
 func erfPolynomial(x float64) float64 {
-	y := float64(-0.0007692529664883213*x) + 0.0052002900516677384
-	y = float64(y*x) + -0.026863116310850567
-	y = float64(y*x) + 0.1128377377727456
-	y = float64(y*x) + -0.37612638518348684
-	y = float64(y*x) + 1.128379167082047
-	return y
+	z := x * x
+	even := float64(0.0052002900516677384*z) + 0.1128377377727456
+	even = float64(even*z) + 1.128379167082047
+	odd := float64(-0.0007692529664883213*z) + -0.026863116310850567
+	odd = float64(odd*z) + -0.37612638518348684
+	return float64(odd*x) + even
 }
 
 // erfcPolynomial returns erfc(z)·exp(z²)/x with x = 1/(1 + 0.4·z), for z from 0 to 11, to 2⁻³².
 func erfcPolynomial(x float64) float64 {
-	y := float64(0.02110175515833921*x) + -0.1550868880391356
-	y = float64(y*x) + 0.470805757354932
-	y = float64(y*x) + -0.7378017504730825
-	y = float64(y*x) + 0.6278361325166553
-	y = float64(y*x) + -0.3687515449131611
-	y = float64(y*x) + 0.22866551137640798
-	y = float64(y*x) + 0.07444576209883053
-	y = float64(y*x) + 0.18094975474018912
-	y = float64(y*x) + 0.2063932618341121
-	y = float64(y*x) + 0.22576959020309859
-	y = float64(y*x) + 0.22567265798880246
-	return y
+	z := x * x
+	even := float64(-0.1550868880391356*z) + -0.7378017504730825
+	even = float64(even*z) + -0.3687515449131611
+	even = float64(even*z) + 0.07444576209883053
+	even = float64(even*z) + 0.2063932618341121
+	even = float64(even*z) + 0.22567265798880246
+	odd := float64(0.02110175515833921*z) + 0.470805757354932
+	odd = float64(odd*z) + 0.6278361325166553
+	odd = float64(odd*z) + 0.22866551137640798
+	odd = float64(odd*z) + 0.18094975474018912
+	odd = float64(odd*z) + 0.22576959020309859
+	return float64(odd*x) + even
 }

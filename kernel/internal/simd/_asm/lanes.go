@@ -158,11 +158,27 @@ func (l lanes) store(x reg.VecVirtual, m Mem) {
 	VMOVUPS(y, m)
 }
 
-// polynomial emits c[0] + c[1]·x + c[2]·x² …
+// polynomial emits c[0] + c[1]·x + c[2]·x² …, as even(x²) + odd(x²)·x: processors
+// run the two sums side by side.
 func (l lanes) polynomial(x reg.VecVirtual, c []float64) reg.VecVirtual {
+	square := l.do("mul", x, x)
+	even, odd := l.horner(square, everyOther(c)), l.horner(square, everyOther(c[1:]))
+	return l.do("add", l.do("mul", odd, x), even)
+}
+
+// horner emits c[0] + c[1]·x + c[2]·x² …, from the last one on.
+func (l lanes) horner(x reg.VecVirtual, c []float64) reg.VecVirtual {
 	y := l.constant(number(c[len(c)-1]))
 	for i := len(c) - 2; i >= 0; i-- {
 		y = l.do("add", l.do("mul", y, x), number(c[i]))
 	}
 	return y
+}
+
+// everyOther returns c[0], c[2] …
+func everyOther(c []float64) (out []float64) {
+	for i := 0; i < len(c); i += 2 {
+		out = append(out, c[i])
+	}
+	return out
 }

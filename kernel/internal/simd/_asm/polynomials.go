@@ -40,15 +40,22 @@ func writePolynomials() {
 	b.WriteString(header + "\npackage vec\n")
 	for _, p := range []polynomial{expm1Polynomial, logPolynomial, erfPolynomial, erfcPolynomial} {
 		fmt.Fprintf(&b, "\n// %s returns %s.\nfunc %s(x float64) float64 {\n", p.name, p.doc, p.name)
-		num := func(i int) string { return strconv.FormatFloat(p.c[i], 'g', -1, 64) }
-		last := len(p.c) - 1
-		fmt.Fprintf(&b, "\ty := float64(%s*x) + %s\n", num(last), num(last-1))
-		for i := last - 2; i >= 0; i-- {
-			fmt.Fprintf(&b, "\ty = float64(y*x) + %s\n", num(i))
-		}
-		b.WriteString("\treturn y\n}\n")
+		b.WriteString("\tz := x * x\n")
+		horner(&b, "even", everyOther(p.c))
+		horner(&b, "odd", everyOther(p.c[1:]))
+		b.WriteString("\treturn float64(odd*x) + even\n}\n")
 	}
 	src, err := format.Source([]byte(b.String()))
 	exitOn(err)
 	exitOn(os.WriteFile("../../vec/zz_polynomials.go", src, 0o666))
+}
+
+// horner writes the sum of c[i]·zⁱ, from the last one on.
+func horner(b *strings.Builder, name string, c []float64) {
+	num := func(i int) string { return strconv.FormatFloat(c[i], 'g', -1, 64) }
+	last := len(c) - 1
+	fmt.Fprintf(b, "\t%s := float64(%s*z) + %s\n", name, num(last), num(last-1))
+	for i := last - 2; i >= 0; i-- {
+		fmt.Fprintf(b, "\t%s = float64(%[1]s*z) + %s\n", name, num(i))
+	}
 }
