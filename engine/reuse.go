@@ -20,6 +20,9 @@ const (
 // their memory back.
 func (c *Call) Values(n int) []Value { return c.env.Arena.takeValues(n) }
 
+// Reclaim gives up values that [Call.Values] made, see [Arena.Reclaim].
+func (c *Call) Reclaim(vs []Value) { c.env.Arena.Reclaim(vs) }
+
 func (a *Arena) takeValues(n int) []Value {
 	if a != nil && n <= maxValues {
 		for i := len(a.values) - 1; i >= 0; i-- {

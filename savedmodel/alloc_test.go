@@ -21,7 +21,8 @@ func TestACallOfAShapeSeenBeforeAllocatesLittle(t *testing.T) {
 	const most = 10 << 10
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which empties pools
 	measured := 0
-	for _, name := range []string{"keras_mlp", "module", "mlp", "lstm", "table", "tables", "text", "tf1_control", "tf1_defun", "tf1_refs", "tf1_sparse"} {
+	for _, name := range []string{"keras_mlp", "module", "mlp", "lstm", "table", "tables", "text", "tf1_control", "tf1_defun", "tf1_refs", "tf1_sparse",
+		"transformer", "recurrent"} {
 		o := &savedmodel.LoadOptions{Kernels: kernel.All(), Tags: []string{"serve"}, Workers: engine.NewWorkers(1)}
 		m, err := savedmodel.Load(ctx, files(t, name), o)
 		if err != nil {

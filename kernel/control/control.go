@@ -180,7 +180,7 @@ func prepareWhile(n *engine.Node) (func(*engine.Call) error, error) {
 	}
 	return func(c *engine.Call) error {
 		n := c.NumIn()
-		state, look := c.Move(0), make([]engine.Value, n)
+		state, look := c.Move(0), c.Values(n)
 		var seen []int // what the condition looks at
 		for i := range state {
 			if engine.Needs(cond, i) {
@@ -217,6 +217,8 @@ func prepareWhile(n *engine.Node) (func(*engine.Call) error, error) {
 		for i, v := range state {
 			c.Give(i, v)
 		}
+		clear(look) // the condition gave its arguments up
+		c.Reclaim(look)
 		return nil
 	}, nil
 }

@@ -726,8 +726,45 @@ def finetune():
                        "variables": [{"name": w.name.split(":")[0], "value": plain(w), "gradient": plain(g)} for w, g in zip(variables, grads[1:])]}, f)
 
 
+class Tokens(tf.Module):
+    """A model of tokens as a module with one signature."""
+    def __init__(self, model, length, vocabulary):
+        super().__init__()
+        self.weights = model.variables  # not the model, whose functions are many
+        self.serve = tf.function(lambda tokens: {"y": model(tokens)}, input_signature=[tf.TensorSpec([None, length], tf.int32, name="tokens")])
+        self.example = RNG.randint(0, vocabulary, (2, length)).astype(np.int32)
+
+    def save(self, name):
+        self.serve.get_concrete_function()
+        tf.saved_model.save(self, fresh(name), signatures=self.serve)
+        a = Answers(name)
+        a.signature("serving_default", tokens=self.example)
+        a.write()
+
+
+def transformer():
+    """Two layers of attention, batches of any size."""
+    import tf_keras as keras
+    keras.utils.set_random_seed(5)
+    tokens = keras.Input((24,), dtype="int32")
+    y = keras.layers.Embedding(30, 32)(tokens) + keras.layers.Embedding(24, 32)(tf.range(24))
+    for _ in range(2):
+        y = keras.layers.LayerNormalization(epsilon=1e-6)(y + keras.layers.MultiHeadAttention(2, 16)(y, y))
+        y = keras.layers.LayerNormalization(epsilon=1e-6)(y + keras.layers.Dense(32)(keras.layers.Dense(64, "gelu")(y)))
+    Tokens(keras.Model(tokens, keras.layers.Dense(2)(keras.layers.GlobalAveragePooling1D()(y))), 24, 30).save("transformer")
+
+
+def recurrent():
+    """An LSTM in both directions and a GRU, over 60 tokens."""
+    import tf_keras as keras
+    keras.utils.set_random_seed(6)
+    m = keras.Sequential([keras.Input((60,), dtype="int32"), keras.layers.Embedding(30, 8),
+                          keras.layers.Bidirectional(keras.layers.RNN(keras.layers.LSTMCell(8), return_sequences=True)), keras.layers.RNN(keras.layers.GRUCell(8)), keras.layers.Dense(1, "sigmoid")])
+    Tokens(m, 60, 30).save("recurrent")
+
+
 ALL = [finetune, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_init, tf1_local, tf1_graphs, tf1_sparse,
-       tables, no_signatures, tf1_defun, tf1_effects, structured]
+       tables, no_signatures, tf1_defun, tf1_effects, structured, transformer, recurrent]
 
 if __name__ == "__main__":
     os.chdir(tempfile.mkdtemp())
