@@ -1,5 +1,5 @@
 // Package data holds the kernels of input pipelines in graphs: datasets, which are
-// variants, and iterators, which are resources.
+// variants, iterators and queues, which are resources.
 //
 // A [Dataset] is a description that never changes; an iterator goes through it once,
 // an element at a time, when somebody asks. Iterators stand above each other as
@@ -11,6 +11,8 @@
 // What iterators hold outlives calls. So elements, and what functions capture, have
 // memory of their own, which nobody changes; an iterator uses the call that asks only to
 // run functions and to reach files under its grant.
+//
+// A call waits for a queue only where its context can end.
 package data
 
 import "github.com/cairnml/cairn/engine"
@@ -85,5 +87,5 @@ func Kernels() []engine.Kernel {
 		"MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "NonSerializableDataset"} {
 		table = append(table, engine.Kernel{Op: op, Run: same})
 	}
-	return table
+	return append(table, queues()...)
 }

@@ -222,6 +222,74 @@ func DummySeedGenerator(s *ops.Scope) *ops.Value {
 	return s.Emit1("DummySeedGenerator", nil)
 }
 
+// FIFOQueueOptions are the attributes of [FIFOQueue] that have defaults.
+type FIFOQueueOptions struct {
+	// Shapes is shapes. Default: [].
+	Shapes []graph.PartialShape
+	// Capacity is capacity. Default: -1.
+	Capacity Opt[int64]
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// FIFOQueue emits TensorFlow's op FIFOQueue and returns its output.
+// A nil o means the defaults.
+func FIFOQueue(s *ops.Scope, componentTypes []tensor.DType, o *FIFOQueueOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("component_types", componentTypes...))
+	if o != nil {
+		if o.Shapes != nil {
+			as = append(as, graph.Shapes("shapes", o.Shapes...))
+		}
+		if o.Capacity.set {
+			as = append(as, graph.Int("capacity", o.Capacity.v))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("FIFOQueue", as)
+}
+
+// FIFOQueueV2Options are the attributes of [FIFOQueueV2] that have defaults.
+type FIFOQueueV2Options struct {
+	// Shapes is shapes. Default: [].
+	Shapes []graph.PartialShape
+	// Capacity is capacity. Default: -1.
+	Capacity Opt[int64]
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// FIFOQueueV2 emits TensorFlow's op FIFOQueueV2 and returns its output.
+// A nil o means the defaults.
+func FIFOQueueV2(s *ops.Scope, componentTypes []tensor.DType, o *FIFOQueueV2Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("component_types", componentTypes...))
+	if o != nil {
+		if o.Shapes != nil {
+			as = append(as, graph.Shapes("shapes", o.Shapes...))
+		}
+		if o.Capacity.set {
+			as = append(as, graph.Int("capacity", o.Capacity.v))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("FIFOQueueV2", as)
+}
+
 // FilterDatasetOptions are the attributes of [FilterDataset] that have defaults.
 type FilterDatasetOptions struct {
 	// Metadata is metadata. Default: "".
@@ -645,6 +713,74 @@ func PaddedBatchDatasetV2(s *ops.Scope, inputDataset ops.Input, batchSize ops.In
 	return s.Emit1("PaddedBatchDatasetV2", as, in...)
 }
 
+// PaddingFIFOQueueOptions are the attributes of [PaddingFIFOQueue] that have defaults.
+type PaddingFIFOQueueOptions struct {
+	// Shapes is shapes. Default: [].
+	Shapes []graph.PartialShape
+	// Capacity is capacity. Default: -1.
+	Capacity Opt[int64]
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// PaddingFIFOQueue emits TensorFlow's op PaddingFIFOQueue and returns its output.
+// A nil o means the defaults.
+func PaddingFIFOQueue(s *ops.Scope, componentTypes []tensor.DType, o *PaddingFIFOQueueOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("component_types", componentTypes...))
+	if o != nil {
+		if o.Shapes != nil {
+			as = append(as, graph.Shapes("shapes", o.Shapes...))
+		}
+		if o.Capacity.set {
+			as = append(as, graph.Int("capacity", o.Capacity.v))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("PaddingFIFOQueue", as)
+}
+
+// PaddingFIFOQueueV2Options are the attributes of [PaddingFIFOQueueV2] that have defaults.
+type PaddingFIFOQueueV2Options struct {
+	// Shapes is shapes. Default: [].
+	Shapes []graph.PartialShape
+	// Capacity is capacity. Default: -1.
+	Capacity Opt[int64]
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// PaddingFIFOQueueV2 emits TensorFlow's op PaddingFIFOQueueV2 and returns its output.
+// A nil o means the defaults.
+func PaddingFIFOQueueV2(s *ops.Scope, componentTypes []tensor.DType, o *PaddingFIFOQueueV2Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("component_types", componentTypes...))
+	if o != nil {
+		if o.Shapes != nil {
+			as = append(as, graph.Shapes("shapes", o.Shapes...))
+		}
+		if o.Capacity.set {
+			as = append(as, graph.Int("capacity", o.Capacity.v))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("PaddingFIFOQueueV2", as)
+}
+
 // ParallelBatchDatasetOptions are the attributes of [ParallelBatchDataset] that have defaults.
 type ParallelBatchDatasetOptions struct {
 	// ParallelCopy is parallel_copy. Default: false.
@@ -909,11 +1045,431 @@ func PrefetchDataset(s *ops.Scope, inputDataset ops.Input, bufferSize ops.Input,
 	return s.Emit1("PrefetchDataset", as, inputDataset, bufferSize)
 }
 
+// PriorityQueueOptions are the attributes of [PriorityQueue] that have defaults.
+type PriorityQueueOptions struct {
+	// ComponentTypes is component_types. Default: [].
+	ComponentTypes []tensor.DType
+	// Capacity is capacity. Default: -1.
+	Capacity Opt[int64]
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// PriorityQueue emits TensorFlow's op PriorityQueue and returns its output.
+// A nil o means the defaults.
+func PriorityQueue(s *ops.Scope, shapes []graph.PartialShape, o *PriorityQueueOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Shapes("shapes", shapes...))
+	if o != nil {
+		if o.ComponentTypes != nil {
+			as = append(as, graph.Types("component_types", o.ComponentTypes...))
+		}
+		if o.Capacity.set {
+			as = append(as, graph.Int("capacity", o.Capacity.v))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("PriorityQueue", as)
+}
+
+// PriorityQueueV2Options are the attributes of [PriorityQueueV2] that have defaults.
+type PriorityQueueV2Options struct {
+	// ComponentTypes is component_types. Default: [].
+	ComponentTypes []tensor.DType
+	// Capacity is capacity. Default: -1.
+	Capacity Opt[int64]
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// PriorityQueueV2 emits TensorFlow's op PriorityQueueV2 and returns its output.
+// A nil o means the defaults.
+func PriorityQueueV2(s *ops.Scope, shapes []graph.PartialShape, o *PriorityQueueV2Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Shapes("shapes", shapes...))
+	if o != nil {
+		if o.ComponentTypes != nil {
+			as = append(as, graph.Types("component_types", o.ComponentTypes...))
+		}
+		if o.Capacity.set {
+			as = append(as, graph.Int("capacity", o.Capacity.v))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("PriorityQueueV2", as)
+}
+
 // PrivateThreadPoolDataset emits TensorFlow's op PrivateThreadPoolDataset and returns its output.
 func PrivateThreadPoolDataset(s *ops.Scope, inputDataset ops.Input, numThreads ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
 	var as graph.Attrs
 	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
 	return s.Emit1("PrivateThreadPoolDataset", as, inputDataset, numThreads)
+}
+
+// QueueCloseOptions are the attributes of [QueueClose] that have defaults.
+type QueueCloseOptions struct {
+	// CancelPendingEnqueues is cancel_pending_enqueues. Default: false.
+	CancelPendingEnqueues bool
+}
+
+// QueueClose emits TensorFlow's op QueueClose and reports whether that went well.
+// A nil o means the defaults.
+func QueueClose(s *ops.Scope, handle ops.Input, o *QueueCloseOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.CancelPendingEnqueues {
+			as = append(as, graph.Bool("cancel_pending_enqueues", o.CancelPendingEnqueues))
+		}
+	}
+	return s.Emit0("QueueClose", as, handle)
+}
+
+// QueueCloseV2Options are the attributes of [QueueCloseV2] that have defaults.
+type QueueCloseV2Options struct {
+	// CancelPendingEnqueues is cancel_pending_enqueues. Default: false.
+	CancelPendingEnqueues bool
+}
+
+// QueueCloseV2 emits TensorFlow's op QueueCloseV2 and reports whether that went well.
+// A nil o means the defaults.
+func QueueCloseV2(s *ops.Scope, handle ops.Input, o *QueueCloseV2Options) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.CancelPendingEnqueues {
+			as = append(as, graph.Bool("cancel_pending_enqueues", o.CancelPendingEnqueues))
+		}
+	}
+	return s.Emit0("QueueCloseV2", as, handle)
+}
+
+// QueueDequeueOptions are the attributes of [QueueDequeue] that have defaults.
+type QueueDequeueOptions struct {
+	// TimeoutMs is timeout_ms. Default: -1.
+	TimeoutMs Opt[int64]
+}
+
+// QueueDequeue emits TensorFlow's op QueueDequeue and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func QueueDequeue(s *ops.Scope, handle ops.Input, componentTypes []tensor.DType, o *QueueDequeueOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("component_types", componentTypes...))
+	if o != nil {
+		if o.TimeoutMs.set {
+			as = append(as, graph.Int("timeout_ms", o.TimeoutMs.v))
+		}
+	}
+	return s.Emit("QueueDequeue", as, handle)
+}
+
+// QueueDequeueManyOptions are the attributes of [QueueDequeueMany] that have defaults.
+type QueueDequeueManyOptions struct {
+	// TimeoutMs is timeout_ms. Default: -1.
+	TimeoutMs Opt[int64]
+}
+
+// QueueDequeueMany emits TensorFlow's op QueueDequeueMany and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func QueueDequeueMany(s *ops.Scope, handle ops.Input, n ops.Input, componentTypes []tensor.DType, o *QueueDequeueManyOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("component_types", componentTypes...))
+	if o != nil {
+		if o.TimeoutMs.set {
+			as = append(as, graph.Int("timeout_ms", o.TimeoutMs.v))
+		}
+	}
+	return s.Emit("QueueDequeueMany", as, handle, n)
+}
+
+// QueueDequeueManyV2Options are the attributes of [QueueDequeueManyV2] that have defaults.
+type QueueDequeueManyV2Options struct {
+	// TimeoutMs is timeout_ms. Default: -1.
+	TimeoutMs Opt[int64]
+}
+
+// QueueDequeueManyV2 emits TensorFlow's op QueueDequeueManyV2 and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func QueueDequeueManyV2(s *ops.Scope, handle ops.Input, n ops.Input, componentTypes []tensor.DType, o *QueueDequeueManyV2Options) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("component_types", componentTypes...))
+	if o != nil {
+		if o.TimeoutMs.set {
+			as = append(as, graph.Int("timeout_ms", o.TimeoutMs.v))
+		}
+	}
+	return s.Emit("QueueDequeueManyV2", as, handle, n)
+}
+
+// QueueDequeueUpToOptions are the attributes of [QueueDequeueUpTo] that have defaults.
+type QueueDequeueUpToOptions struct {
+	// TimeoutMs is timeout_ms. Default: -1.
+	TimeoutMs Opt[int64]
+}
+
+// QueueDequeueUpTo emits TensorFlow's op QueueDequeueUpTo and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func QueueDequeueUpTo(s *ops.Scope, handle ops.Input, n ops.Input, componentTypes []tensor.DType, o *QueueDequeueUpToOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("component_types", componentTypes...))
+	if o != nil {
+		if o.TimeoutMs.set {
+			as = append(as, graph.Int("timeout_ms", o.TimeoutMs.v))
+		}
+	}
+	return s.Emit("QueueDequeueUpTo", as, handle, n)
+}
+
+// QueueDequeueUpToV2Options are the attributes of [QueueDequeueUpToV2] that have defaults.
+type QueueDequeueUpToV2Options struct {
+	// TimeoutMs is timeout_ms. Default: -1.
+	TimeoutMs Opt[int64]
+}
+
+// QueueDequeueUpToV2 emits TensorFlow's op QueueDequeueUpToV2 and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func QueueDequeueUpToV2(s *ops.Scope, handle ops.Input, n ops.Input, componentTypes []tensor.DType, o *QueueDequeueUpToV2Options) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("component_types", componentTypes...))
+	if o != nil {
+		if o.TimeoutMs.set {
+			as = append(as, graph.Int("timeout_ms", o.TimeoutMs.v))
+		}
+	}
+	return s.Emit("QueueDequeueUpToV2", as, handle, n)
+}
+
+// QueueDequeueV2Options are the attributes of [QueueDequeueV2] that have defaults.
+type QueueDequeueV2Options struct {
+	// TimeoutMs is timeout_ms. Default: -1.
+	TimeoutMs Opt[int64]
+}
+
+// QueueDequeueV2 emits TensorFlow's op QueueDequeueV2 and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func QueueDequeueV2(s *ops.Scope, handle ops.Input, componentTypes []tensor.DType, o *QueueDequeueV2Options) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("component_types", componentTypes...))
+	if o != nil {
+		if o.TimeoutMs.set {
+			as = append(as, graph.Int("timeout_ms", o.TimeoutMs.v))
+		}
+	}
+	return s.Emit("QueueDequeueV2", as, handle)
+}
+
+// QueueEnqueueOptions are the attributes of [QueueEnqueue] that have defaults.
+type QueueEnqueueOptions struct {
+	// TimeoutMs is timeout_ms. Default: -1.
+	TimeoutMs Opt[int64]
+}
+
+// QueueEnqueue emits TensorFlow's op QueueEnqueue and reports whether that went well.
+// A nil o means the defaults.
+func QueueEnqueue(s *ops.Scope, handle ops.Input, components []ops.Input, o *QueueEnqueueOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.TimeoutMs.set {
+			as = append(as, graph.Int("timeout_ms", o.TimeoutMs.v))
+		}
+	}
+	var in []ops.Input
+	in = append(in, handle)
+	in = append(in, components...)
+	return s.Emit0("QueueEnqueue", as, in...)
+}
+
+// QueueEnqueueManyOptions are the attributes of [QueueEnqueueMany] that have defaults.
+type QueueEnqueueManyOptions struct {
+	// TimeoutMs is timeout_ms. Default: -1.
+	TimeoutMs Opt[int64]
+}
+
+// QueueEnqueueMany emits TensorFlow's op QueueEnqueueMany and reports whether that went well.
+// A nil o means the defaults.
+func QueueEnqueueMany(s *ops.Scope, handle ops.Input, components []ops.Input, o *QueueEnqueueManyOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.TimeoutMs.set {
+			as = append(as, graph.Int("timeout_ms", o.TimeoutMs.v))
+		}
+	}
+	var in []ops.Input
+	in = append(in, handle)
+	in = append(in, components...)
+	return s.Emit0("QueueEnqueueMany", as, in...)
+}
+
+// QueueEnqueueManyV2Options are the attributes of [QueueEnqueueManyV2] that have defaults.
+type QueueEnqueueManyV2Options struct {
+	// TimeoutMs is timeout_ms. Default: -1.
+	TimeoutMs Opt[int64]
+}
+
+// QueueEnqueueManyV2 emits TensorFlow's op QueueEnqueueManyV2 and reports whether that went well.
+// A nil o means the defaults.
+func QueueEnqueueManyV2(s *ops.Scope, handle ops.Input, components []ops.Input, o *QueueEnqueueManyV2Options) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.TimeoutMs.set {
+			as = append(as, graph.Int("timeout_ms", o.TimeoutMs.v))
+		}
+	}
+	var in []ops.Input
+	in = append(in, handle)
+	in = append(in, components...)
+	return s.Emit0("QueueEnqueueManyV2", as, in...)
+}
+
+// QueueEnqueueV2Options are the attributes of [QueueEnqueueV2] that have defaults.
+type QueueEnqueueV2Options struct {
+	// TimeoutMs is timeout_ms. Default: -1.
+	TimeoutMs Opt[int64]
+}
+
+// QueueEnqueueV2 emits TensorFlow's op QueueEnqueueV2 and reports whether that went well.
+// A nil o means the defaults.
+func QueueEnqueueV2(s *ops.Scope, handle ops.Input, components []ops.Input, o *QueueEnqueueV2Options) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.TimeoutMs.set {
+			as = append(as, graph.Int("timeout_ms", o.TimeoutMs.v))
+		}
+	}
+	var in []ops.Input
+	in = append(in, handle)
+	in = append(in, components...)
+	return s.Emit0("QueueEnqueueV2", as, in...)
+}
+
+// QueueIsClosed emits TensorFlow's op QueueIsClosed and returns its output.
+func QueueIsClosed(s *ops.Scope, handle ops.Input) *ops.Value {
+	return s.Emit1("QueueIsClosed", nil, handle)
+}
+
+// QueueIsClosedV2 emits TensorFlow's op QueueIsClosedV2 and returns its output.
+func QueueIsClosedV2(s *ops.Scope, handle ops.Input) *ops.Value {
+	return s.Emit1("QueueIsClosedV2", nil, handle)
+}
+
+// QueueSize emits TensorFlow's op QueueSize and returns its output.
+func QueueSize(s *ops.Scope, handle ops.Input) *ops.Value {
+	return s.Emit1("QueueSize", nil, handle)
+}
+
+// QueueSizeV2 emits TensorFlow's op QueueSizeV2 and returns its output.
+func QueueSizeV2(s *ops.Scope, handle ops.Input) *ops.Value {
+	return s.Emit1("QueueSizeV2", nil, handle)
+}
+
+// RandomShuffleQueueOptions are the attributes of [RandomShuffleQueue] that have defaults.
+type RandomShuffleQueueOptions struct {
+	// Shapes is shapes. Default: [].
+	Shapes []graph.PartialShape
+	// Capacity is capacity. Default: -1.
+	Capacity Opt[int64]
+	// MinAfterDequeue is min_after_dequeue. Default: 0.
+	MinAfterDequeue int64
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// RandomShuffleQueue emits TensorFlow's op RandomShuffleQueue and returns its output.
+// A nil o means the defaults.
+func RandomShuffleQueue(s *ops.Scope, componentTypes []tensor.DType, o *RandomShuffleQueueOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("component_types", componentTypes...))
+	if o != nil {
+		if o.Shapes != nil {
+			as = append(as, graph.Shapes("shapes", o.Shapes...))
+		}
+		if o.Capacity.set {
+			as = append(as, graph.Int("capacity", o.Capacity.v))
+		}
+		if o.MinAfterDequeue != 0 {
+			as = append(as, graph.Int("min_after_dequeue", o.MinAfterDequeue))
+		}
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("RandomShuffleQueue", as)
+}
+
+// RandomShuffleQueueV2Options are the attributes of [RandomShuffleQueueV2] that have defaults.
+type RandomShuffleQueueV2Options struct {
+	// Shapes is shapes. Default: [].
+	Shapes []graph.PartialShape
+	// Capacity is capacity. Default: -1.
+	Capacity Opt[int64]
+	// MinAfterDequeue is min_after_dequeue. Default: 0.
+	MinAfterDequeue int64
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// RandomShuffleQueueV2 emits TensorFlow's op RandomShuffleQueueV2 and returns its output.
+// A nil o means the defaults.
+func RandomShuffleQueueV2(s *ops.Scope, componentTypes []tensor.DType, o *RandomShuffleQueueV2Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("component_types", componentTypes...))
+	if o != nil {
+		if o.Shapes != nil {
+			as = append(as, graph.Shapes("shapes", o.Shapes...))
+		}
+		if o.Capacity.set {
+			as = append(as, graph.Int("capacity", o.Capacity.v))
+		}
+		if o.MinAfterDequeue != 0 {
+			as = append(as, graph.Int("min_after_dequeue", o.MinAfterDequeue))
+		}
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("RandomShuffleQueueV2", as)
 }
 
 // RangeDatasetOptions are the attributes of [RangeDataset] that have defaults.

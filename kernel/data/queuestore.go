@@ -1,0 +1,130 @@
+package data
+
+import (
+	"slices"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/kernel/internal/philox"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// fifo gives elements in the order in which they came.
+type fifo []element
+
+func newFIFO(graph.Attrs) func() store { return func() store { return new(fifo) } }
+
+func (f *fifo) put(e element) { *f = append(*f, e) }
+func (f *fifo) len() int64    { return int64(len(*f)) }
+
+func (f *fifo) take() element {
+	e := (*f)[0]
+	(*f)[0] = nil
+	*f = (*f)[1:]
+	return e
+}
+
+func (f *fifo) restore(es []element) { *f = append(slices.Clone(es), *f...) }
+
+// bag gives an element at random.
+type bag struct {
+	random samples
+	items  []element
+}
+
+func newBag(as graph.Attrs) func() store {
+	a, b := as.Int("seed", 0), as.Int("seed2", 0)
+	return func() store {
+		s := newSeeds(a, b, false)
+		return &bag{random: samples{g: philox.New(s.a, 0, s.b)}}
+	}
+}
+
+func (b *bag) put(e element) { b.items = append(b.items, e) }
+func (b *bag) len() int64    { return int64(len(b.items)) }
+
+func (b *bag) take() element {
+	i, last := int(int64(b.random.next())%b.len()), len(b.items)-1
+	e := b.items[i]
+	b.items[i], b.items[last] = b.items[last], nil
+	b.items = b.items[:last]
+	return e
+}
+
+func (b *bag) restore(es []element) { b.items = append(b.items, es...) }
+
+// byPriority gives the element whose first component, a number, is least. Which of
+// equals comes first follows from the heap, which is that of C++'s standard library.
+type byPriority []element
+
+func newByPriority(graph.Attrs) func() store { return func() store { return new(byPriority) } }
+
+func (h *byPriority) len() int64 { return int64(len(*h)) }
+
+func priority(e element) int64 { return tensor.Values[int64](e[0].Tensor)[0] }
+
+func (h *byPriority) put(e element) {
+	*h = append(*h, nil)
+	h.rise(len(*h)-1, e)
+}
+
+// rise puts an element into the hole at i, or above.
+func (h *byPriority) rise(i int, e element) {
+	for s := *h; i > 0; {
+		up := (i - 1) / 2
+		if priority(s[up]) <= priority(e) {
+			break
+		}
+		s[i], i = s[up], up
+	}
+	(*h)[i] = e
+}
+
+func (h *byPriority) take() element {
+	s := *h
+	top, e, n := s[0], s[len(s)-1], len(s)-1
+	s[n] = nil
+	*h = s[:n]
+	if n == 0 {
+		return top
+	}
+	i := 0 // the hole sinks to the bottom
+	for 2*i+2 < n {
+		child := 2*i + 2
+		if priority(s[child]) > priority(s[child-1]) {
+			child--
+		}
+		s[i], i = s[child], child
+	}
+	if 2*i+2 == n {
+		s[i], i = s[n-1], n-1
+	}
+	h.rise(i, e)
+	return top
+}
+
+func (h *byPriority) restore(es []element) {
+	for _, e := range slices.Backward(es) {
+		h.put(e)
+	}
+}
+
+// queues returns the kernels of queues: each of handles as resources and, as in
+// TensorFlow 1, as references.
+func queues() (table []engine.Kernel) {
+	for _, k := range []struct {
+		kind  string
+		store func(graph.Attrs) func() store
+	}{{"FIFOQueue", newFIFO}, {"PaddingFIFOQueue", newFIFO}, {"RandomShuffleQueue", newBag}, {"PriorityQueue", newByPriority}} {
+		table = append(table, engine.Kernel{Op: k.kind, Prepare: queue(k.kind, true, k.store)},
+			engine.Kernel{Op: k.kind + "V2", Prepare: queue(k.kind, false, k.store)})
+	}
+	for _, k := range []engine.Kernel{
+		{Op: "QueueEnqueue", Run: enqueue}, {Op: "QueueEnqueueMany", Run: enqueueMany}, {Op: "QueueDequeue", Run: dequeue},
+		{Op: "QueueDequeueMany", Run: dequeueMany(false)}, {Op: "QueueDequeueUpTo", Run: dequeueMany(true)},
+		{Op: "QueueClose", Run: closeQueue}, {Op: "QueueSize", Run: queueSize}, {Op: "QueueIsClosed", Run: queueClosed},
+	} {
+		table = append(table, k, engine.Kernel{Op: k.Op + "V2", Run: k.Run})
+	}
+	return table
+}
