@@ -282,7 +282,7 @@ func (f *frame) end(p *Plan, done bool) {
 	}
 	clear(f.versions)
 	c := &f.call
-	c.Begin(nil, nil)
+	c.Begin(context.Background(), nil)
 	c.node, c.forms, c.packs = nil, nil, nil
 }
 

@@ -12,7 +12,7 @@ import (
 
 // ErrEndOfSequence is what an op that takes an element meets where there is none
 // left.
-var ErrEndOfSequence = errors.New("End of sequence")
+var ErrEndOfSequence = errors.New("end of sequence")
 
 // Dataset describes elements: where they come from and what is done with them.
 // It never changes, and any number of iterators may go through it at once.

@@ -144,27 +144,6 @@ func reserve(c *engine.Call) error {
 	return nil
 }
 
-// rows calls f for each of n parts of input 0, a tensor, along its first
-// dimension.
-func rows(c *engine.Call, f func(i int, v engine.Value) error) error {
-	t := c.In(0)
-	s := t.Shape()
-	if len(s) == 0 {
-		return fmt.Errorf("takes a tensor of at least one dimension")
-	}
-	size := shapes.Count(s[1:])
-	for i := range s[0] {
-		v, err := c.View(0, i*size, size, s[1:])
-		if err == nil {
-			err = f(i, v)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func fromTensor(c *engine.Call) error {
 	if h, ok := c.Input(0).Object.(*engine.Handles); ok && c.NumIn() == 2 && len(h.Shape) == 1 {
 		l := &variant.List{DType: tensor.Variant, Shape: graph.ShapeOf()}
