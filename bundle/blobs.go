@@ -180,8 +180,8 @@ func (br *blobReader) shard(n int) (*source, error) {
 				}
 			}
 		}
-		shown := DataName(br.r.shown, n, br.r.header.NumShards)
-		s.src, s.err = openSource(br.r.fsys, DataName(br.r.prefix, n, br.r.header.NumShards))
+		name, shown := br.r.dataName(n)
+		s.src, s.err = openSource(br.r.fsys, name)
 		switch {
 		case errors.Is(s.err, fs.ErrNotExist):
 			s.err = &CorruptError{File: shown, Offset: -1, What: "the data file is missing", Err: s.err}

@@ -124,8 +124,8 @@ func (r *Reader) checkData(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		_, err := fs.Stat(r.fsys, DataName(r.prefix, i, r.header.NumShards))
-		shown := DataName(r.shown, i, r.header.NumShards)
+		name, shown := r.dataName(i)
+		_, err := fs.Stat(r.fsys, name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return &CorruptError{File: shown, Offset: -1, What: "the data file is missing", Err: err}

@@ -36,9 +36,7 @@ func (r *Reader) CheckFiles(ctx context.Context) error {
 	if err := r.checkOpen(); err != nil || r.version == 1 {
 		return err // tables of version 1 were opened with the reader
 	}
-	return r.checkExtents(ctx, func(i int) (name, shown string) {
-		return DataName(r.prefix, i, r.header.NumShards), DataName(r.shown, i, r.header.NumShards)
-	})
+	return r.checkExtents(ctx, r.dataName)
 }
 
 // checkExtents holds the index against the sizes of the data files.

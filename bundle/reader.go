@@ -91,7 +91,8 @@ func (o *ReaderOptions) maxShards() int {
 type Reader struct {
 	fsys    fs.FS
 	prefix  string
-	shown   string // the prefix as errors name it
+	shown   string   // the prefix as errors name it
+	files   []string // the data files, where they haven't their names yet; nil: they have
 	version int
 	header  Header
 	index   index    // in version 2
@@ -383,6 +384,14 @@ func (r *Reader) record(i int) *record {
 		return &r.recs[i]
 	}
 	return r.index.record(i)
+}
+
+// dataName returns the name of a data file, and what errors call it.
+func (r *Reader) dataName(shard int) (name, shown string) {
+	if r.files != nil {
+		return r.files[shard], r.files[shard]
+	}
+	return DataName(r.prefix, shard, r.header.NumShards), DataName(r.shown, shard, r.header.NumShards)
 }
 
 // Prefix returns what the checkpoint was opened with.

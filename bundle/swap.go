@@ -13,9 +13,9 @@ import (
 // A swap gives files their names. What had these names before is kept under
 // temporary ones until the swap is over, so that an error on the way leaves
 // everything as it was. (A crash on the way can leave a bundle that is replaced
-// without an index, or its index beside other data, which the checksums show; who
-// wants a whole checkpoint at any time writes under a new name, as
-// checkpoint.Manager does.)
+// without an index, or its index beside other data, which the checksums show and
+// [Recover] finishes; who wants a whole checkpoint at any time writes under a new
+// name, as checkpoint.Manager does.)
 type swap struct {
 	dir   vfs.Dir
 	token string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/cairnml/cairn/internal/crc32c"
@@ -233,7 +234,7 @@ func (w *Writer) newShard() error {
 			}
 		}
 	}
-	name := fmt.Sprintf("%s.data-%05d%s", w.prefix, len(w.shards), w.token)
+	name := tempData(w.prefix, len(w.shards), w.token)
 	f, err := w.dir.Create(name)
 	if err != nil {
 		return w.fail(fmt.Errorf("bundle: create %s: %w", name, err))
@@ -301,6 +302,13 @@ func (w *Writer) finish(ctx context.Context) error {
 	}
 	if err := readBack(ctx, w.dir, temp, temps); err != nil {
 		return fmt.Errorf("bundle: reading %s back: %w", w.prefix, err)
+	}
+	if _, err := fs.Stat(w.dir, IndexName(w.prefix)); err == nil {
+		// A bundle is replaced. From here on the new one is whole on the disk, under
+		// whatever names, for [Recover] to find.
+		if err := w.syncNames(); err != nil {
+			return err
+		}
 	}
 	names := newSwap(w.dir)
 	if err := w.name(names, temp); err != nil {

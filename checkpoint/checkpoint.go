@@ -299,7 +299,8 @@ func (ck *Checkpoint) checkStateName(name string) error {
 
 // Write writes a checkpoint with that prefix, without a save_counter of its own,
 // a number or an entry in the state file: it is for managers and for one-off
-// files. Otherwise it is as [Checkpoint.Save].
+// files. Otherwise it is as [Checkpoint.Save]. Where a crash cuts off a Write over
+// another checkpoint of that prefix, [bundle.Recover] finishes it.
 func (ck *Checkpoint) Write(ctx context.Context, prefix string) error {
 	folder, name := splitPath(prefix)
 	if err := ck.writeNow(ctx, vfs.OSDir(folder), name, nil); err != nil {

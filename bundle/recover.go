@@ -1,0 +1,129 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+	"strings"
+
+	"github.com/cairnml/cairn/vfs"
+)
+
+// tempData returns the name of a data file that is being written.
+func tempData(prefix string, shard int, token string) string {
+	return fmt.Sprintf("%s.data-%05d%s", prefix, shard, token)
+}
+
+// Recover finishes the replacement of a bundle that a crash has cut off. A [Writer]
+// gives its files their names one by one, over those of the bundle that is replaced;
+// a crash on the way leaves an old index beside new data, which reading tells by
+// the checksums, or no index at all. The new bundle is whole then, though some of
+// its files still have temporary names.
+//
+// It reports whether there was something to finish. A bundle that is sound, all of
+// which is read, is left alone, as are temporary files that make no whole bundle.
+// No writer may be at work on the prefix.
+func Recover(ctx context.Context, dir vfs.Dir, prefix string) (recovered bool, err error) {
+	if err := checkPrefix(prefix); err != nil {
+		return false, err
+	}
+	broken := soundness(ctx, dir, prefix)
+	if broken == nil || ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	list, err := fs.ReadDir(dir, path.Dir(prefix))
+	if err != nil {
+		return false, fmt.Errorf("bundle: %w", err)
+	}
+	var best *halfNamed
+	for _, e := range list {
+		token, ok := strings.CutPrefix(e.Name(), path.Base(IndexName(prefix)))
+		if !ok || !IsTemporary(e.Name()) || !strings.HasPrefix(token, tempMark) {
+			continue
+		}
+		c, err := openHalfNamed(ctx, dir, prefix, token)
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		// An earlier writer that was stopped before it gave any name leaves a whole
+		// bundle, too.
+		if err == nil && (best == nil || c.named > best.named) {
+			best = c
+		}
+	}
+	if best == nil {
+		return false, broken
+	}
+	return true, best.finish(dir, prefix)
+}
+
+// soundness returns what is wrong with a bundle.
+func soundness(ctx context.Context, fsys fs.FS, prefix string) error {
+	r, err := Open(ctx, fsys, prefix, nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.Verify(ctx, nil), r.Close())
+}
+
+// halfNamed is a bundle of which some files have their names, the others temporary
+// ones.
+type halfNamed struct {
+	token string
+	files []string
+	named int // data files that have their names
+}
+
+// openHalfNamed looks for the bundle whose temporary names end with token, and makes
+// sure that it is whole.
+func openHalfNamed(ctx context.Context, dir vfs.Dir, prefix, token string) (*halfNamed, error) {
+	index := IndexName(prefix) + token
+	src, err := openSource(dir, index)
+	if err != nil {
+		return nil, err
+	}
+	defer src.close()
+	r := &Reader{fsys: dir, prefix: prefix, shown: prefix, version: 2}
+	if err := r.load(ctx, src, &ReaderOptions{}); err != nil {
+		return nil, err
+	}
+	c := &halfNamed{token: token, files: make([]string, r.header.NumShards)}
+	for i := range c.files {
+		c.files[i] = tempData(prefix, i, token)
+		if _, err := fs.Stat(dir, c.files[i]); errors.Is(err, fs.ErrNotExist) {
+			c.files[i] = DataName(prefix, i, len(c.files))
+			c.named++
+		}
+	}
+	r.files = c.files
+	return c, errors.Join(r.CheckFiles(ctx), r.Verify(ctx, &VerifyOptions{MaxErrors: math.MaxInt}))
+}
+
+// finish gives the files the names that they lack, the index last.
+func (c *halfNamed) finish(dir vfs.Dir, prefix string) error {
+	names := newSwap(dir)
+	err := func() error {
+		for i, file := range c.files {
+			if name := DataName(prefix, i, len(c.files)); file != name {
+				if err := names.rename(file, name); err != nil {
+					return err
+				}
+			}
+		}
+		if err := dir.Sync(); err != nil {
+			return err
+		}
+		if err := names.rename(IndexName(prefix)+c.token, IndexName(prefix)); err != nil {
+			return err
+		}
+		return dir.Sync()
+	}()
+	if err != nil {
+		return names.back(fmt.Errorf("bundle: finishing %s: %w", prefix, err))
+	}
+	names.done()
+	return nil
+}

@@ -1,0 +1,154 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/cairnml/cairn/internal/testkit/faultfs"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
+)
+
+// replace writes a bundle of two tensors, each in a data file of its own where
+// there are two.
+func replace(dir vfs.Dir, shards int, value float32) error {
+	ctx := context.Background()
+	w, err := NewWriter(dir, "run/ckpt", nil)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	for i, name := range []string{"a", "b"} {
+		if i > 0 && shards > 1 {
+			err = w.NextShard()
+		}
+		if err == nil {
+			err = w.Add(ctx, name, tensor.Vector(value, value+float32(i)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return w.Finish(ctx)
+}
+
+// contentsOf returns the values of a sound bundle.
+func contentsOf(dir vfs.Dir) (string, error) {
+	ctx := context.Background()
+	if err := soundness(ctx, dir, "run/ckpt"); err != nil {
+		return "", err
+	}
+	r, err := Open(ctx, dir, "run/ckpt", nil)
+	if err != nil {
+		return "", err
+	}
+	text := ""
+	for _, name := range r.Names() {
+		x, err := r.Read(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		text += fmt.Sprint(name, tensor.Values[float32](x))
+	}
+	return text, r.Close()
+}
+
+// TestACrashAmidAReplacementIsFinished stops a write over another bundle at each
+// operation, lets the disk lose what it may, and expects the old or the new bundle
+// whole: as it lies there, or after Recover.
+func TestACrashAmidAReplacementIsFinished(t *testing.T) {
+	ctx := context.Background()
+	for _, shards := range []int{1, 2} {
+		base := faultfs.New()
+		if err := replace(base, shards, 1); err != nil {
+			t.Fatal(err)
+		}
+		old, err := contentsOf(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := base.AfterCrash(faultfs.LoseNone, 0)
+		whole.Hook(func(faultfs.Op) error { return nil })
+		if err := replace(whole, shards, 5); err != nil {
+			t.Fatal(err)
+		}
+		ops := whole.Ops()
+		whole.Hook(nil)
+		now, err := contentsOf(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		finished := 0
+		for _, op := range ops {
+			for _, loss := range []faultfs.Loss{faultfs.LoseAll, faultfs.LoseBytes, faultfs.LoseNames, faultfs.LoseNone, faultfs.LoseSome} {
+				for seed := range uint64(6) {
+					if seed > 0 && loss != faultfs.LoseSome {
+						break
+					}
+					disk := base.AfterCrash(faultfs.LoseNone, 0)
+					disk.FailFrom(op.N, faultfs.ErrFault)
+					if err := replace(disk, shards, 5); err == nil && op.Kind != faultfs.Remove {
+						t.Fatalf("%v fails without an error", op)
+					}
+					disk = disk.AfterCrash(loss, seed)
+					got, broken := contentsOf(disk)
+					recovered, err := Recover(ctx, disk, "run/ckpt")
+					if err != nil || recovered != (broken != nil) {
+						t.Errorf("%d data files, %v, loss %v: recovered %v, %v; the bundle was %v; the disk holds %q", shards, op, loss, recovered, err, broken, disk.Names())
+						continue
+					}
+					if recovered {
+						finished++
+						disk = disk.AfterCrash(faultfs.LoseAll, 0) // it is durable
+						if got, err = contentsOf(disk); got != now {
+							t.Errorf("%d data files, %v, loss %v: recovered to %q, %v", shards, op, loss, got, err)
+						}
+					}
+					if got != old && got != now {
+						t.Errorf("%d data files, %v, loss %v: %q", shards, op, loss, got)
+					}
+				}
+			}
+		}
+		if finished == 0 {
+			t.Errorf("%d data files: no crash left anything to finish", shards)
+		}
+	}
+}
+
+// TestRecoverLeavesTheRestAlone: a damaged bundle stays what it is, whatever
+// temporary files lie beside it, and so does one that isn't there.
+func TestRecoverLeavesTheRestAlone(t *testing.T) {
+	ctx := context.Background()
+	dir := faultfs.New()
+	if err := replace(dir, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	index := dir.Bytes("run/ckpt.index")
+	dir.Damage("run/ckpt.data-00000-of-00001", 0, 1)
+	dir.Put("run/ckpt.index.tempstate17", index) // of the damaged data
+	dir.Put("run/ckpt.index.tempstate18", index[:20])
+	dir.Put("run/ckpt.index.tempstate", index)
+	dir.Put("run/ckpt.indexes.tempstate19", index)
+	before := fmt.Sprint(dir.Names())
+	var corrupt *CorruptError
+	if ok, err := Recover(ctx, dir, "run/ckpt"); ok || !errors.As(err, &corrupt) {
+		t.Errorf("damaged: %v, %v", ok, err)
+	}
+	if after := fmt.Sprint(dir.Names()); after != before {
+		t.Errorf("the disk holds %s, before %s", after, before)
+	}
+	if ok, err := Recover(ctx, dir, "run/other"); ok || err == nil {
+		t.Errorf("nothing there: %v, %v", ok, err)
+	}
+	if ok, err := Recover(ctx, dir, "../x"); ok || err == nil {
+		t.Errorf("outside: %v, %v", ok, err)
+	}
+	stopped, cancel := context.WithCancel(ctx)
+	cancel()
+	if ok, err := Recover(stopped, dir, "run/ckpt"); ok || !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v, %v", ok, err)
+	}
+}
