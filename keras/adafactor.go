@@ -18,7 +18,10 @@ import (
 //	variable -= alpha * step / max(1, rms(step)/ClipThreshold)
 //
 // It has the new layout; the legacy family knows no Adafactor. Keras' option
-// relative_step is not here, since rho is the same with it and without.
+// relative_step is not here, since rho is the same with it and without. Files of
+// tf_keras are equal up to rounding, not byte for byte: TensorFlow's Rsqrt of vectors
+// refines an estimate that each processor has of its own, and its means add in
+// another order.
 type Adafactor struct {
 	OptimizerBase
 	// Beta2Decay says how the decay of the second moments grows with the steps.

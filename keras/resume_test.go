@@ -52,13 +52,43 @@ func guides(t *testing.T, f func(t *testing.T, dir string, mk func() Optimizer))
 	}
 }
 
+// batch is what a step of the guide's training takes.
+type batch struct{ X, Y *ops.Value }
+
+// stepOf returns a step of the guide's training, one function for all of them.
+func stepOf(t testing.TB, model Callable, o Optimizer, m function.Mode) func(x, y *tensor.Tensor) float32 {
+	f := function.New(func(s *ops.Scope, in batch) *ops.Value {
+		s = s.WithTraining(true)
+		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+			return ops.Mean(s, ops.Abs(s, ops.Sub(s, model.Call(s, in.X), in.Y)))
+		})
+		o.Apply(s, tape.Gradient(loss, Trainable(model)))
+		return loss
+	}, &function.Options{Mode: m})
+	return func(x, y *tensor.Tensor) float32 {
+		t.Helper()
+		v, err := f.Call(context.Background(), batch{ops.ValueOf(x), ops.ValueOf(y)})
+		must(t, err)
+		l, err := ops.Item[float32](v)
+		must(t, err)
+		return l
+	}
+}
+
+// inBothModes runs a program eagerly and traced.
+func inBothModes(t *testing.T, program func(t *testing.T, m function.Mode)) {
+	t.Run("eager", func(t *testing.T) { program(t, function.Eagerly) })
+	t.Run("traced", func(t *testing.T) { program(t, function.Traced) })
+}
+
 // goOn restores the guide's checkpoint in dir before any variable exists,
 // trains ten steps more, and compares losses and weights with what TensorFlow
 // itself got.
-func goOn(t *testing.T, dir string, o Optimizer) {
+func goOn(t *testing.T, dir string, o Optimizer, m function.Mode) {
 	t.Helper()
 	x, y := toy()
 	tr := newTraining(o)
+	train := stepOf(t, tr.Net, o, m)
 	ck, err := checkpoint.New(tr, nil)
 	must(t, err)
 	report, err := ck.Restore(context.Background(), filepath.Join(dir, "ckpt-1"), nil)
@@ -67,7 +97,7 @@ func goOn(t *testing.T, dir string, o Optimizer) {
 	want := floats(t, array(t, after, "losses"))
 	for step := 10; step < 20; step++ {
 		i := step * 2 % 10
-		got := float64(train(t, tr.Net, tr.Optimizer, rowsOf(t, x, i, i+2), rowsOf(t, y, i, i+2)))
+		got := float64(train(rowsOf(t, x, i, i+2), rowsOf(t, y, i, i+2)))
 		near(t, fmt.Sprintf("loss of step %d", step+1), tensor.Scalar(got), tensor.Scalar(want[step]), 1e-5, 1e-3)
 		if step == 10 {
 			must(t, report.AssertConsumed())
@@ -82,7 +112,9 @@ func goOn(t *testing.T, dir string, o Optimizer) {
 
 // TestTrainingGoesOnAsInTensorFlow: ten steps of TensorFlow's, ten of ours.
 func TestTrainingGoesOnAsInTensorFlow(t *testing.T) {
-	guides(t, func(t *testing.T, dir string, mk func() Optimizer) { goOn(t, dir, mk()) })
+	guides(t, func(t *testing.T, dir string, mk func() Optimizer) {
+		inBothModes(t, func(t *testing.T, m function.Mode) { goOn(t, dir, mk(), m) })
+	})
 }
 
 // TestTrainingGoesOnAsInKeras3: checkpoints of TensorFlow 2.21's own tf.keras
@@ -98,7 +130,7 @@ func TestTrainingGoesOnAsInKeras3(t *testing.T) {
 			if name == "adamw" {
 				mk = makeOptimizers["new_adamw"]
 			}
-			goOn(t, dir, mk())
+			inBothModes(t, func(t *testing.T, m function.Mode) { goOn(t, dir, mk(), m) })
 
 			tr := newTraining(mk())
 			ck, err := checkpoint.New(tr, nil)
@@ -217,24 +249,27 @@ func TestRestoreReplacesTheStateOfARunThatHasBegun(t *testing.T) {
 		if strings.Contains(t.Name(), "not_told") {
 			t.Skip("an optimizer that has begun keeps its layout")
 		}
-		tr := newTraining(mk())
-		for range 3 {
-			train(t, tr.Net, tr.Optimizer, x, y)
-		}
-		ck, err := checkpoint.New(tr, nil)
-		must(t, err)
-		report, err := ck.Restore(context.Background(), filepath.Join(dir, "ckpt-1"), nil)
-		must(t, err)
-		must(t, report.AssertConsumed())
-		z, err := os.ReadFile(filepath.Join(dir, "after.npz"))
-		must(t, err)
-		after, err := tensor.OpenNPZ(bytes.NewReader(z), int64(len(z)), nil)
-		must(t, err)
-		for step := 10; step < 20; step++ {
-			i := step * 2 % 10
-			train(t, tr.Net, tr.Optimizer, rowsOf(t, x, i, i+2), rowsOf(t, y, i, i+2))
-		}
-		near(t, "kernel", tr.Net.L1.Kernel.Load(), array(t, after, "kernel"), 1e-5, 1e-2)
+		inBothModes(t, func(t *testing.T, m function.Mode) {
+			tr := newTraining(mk())
+			train := stepOf(t, tr.Net, tr.Optimizer, m)
+			for range 3 {
+				train(x, y)
+			}
+			ck, err := checkpoint.New(tr, nil)
+			must(t, err)
+			report, err := ck.Restore(context.Background(), filepath.Join(dir, "ckpt-1"), nil)
+			must(t, err)
+			must(t, report.AssertConsumed())
+			z, err := os.ReadFile(filepath.Join(dir, "after.npz"))
+			must(t, err)
+			after, err := tensor.OpenNPZ(bytes.NewReader(z), int64(len(z)), nil)
+			must(t, err)
+			for step := 10; step < 20; step++ {
+				i := step * 2 % 10
+				train(rowsOf(t, x, i, i+2), rowsOf(t, y, i, i+2))
+			}
+			near(t, "kernel", tr.Net.L1.Kernel.Load(), array(t, after, "kernel"), 1e-5, 1e-2)
+		})
 	})
 }
 
@@ -326,36 +361,42 @@ func TestLayersAddedAfterARestoreGetTheirValues(t *testing.T) {
 			must(t, r.List.Append(dense(2)))
 		}
 	}
-	forward := func(r *root) []float32 {
-		s := scope(t)
-		v := r.Seq.Call(s, x)
-		for _, l := range r.List.All() {
-			v = l.Call(s, v)
-		}
+	forward := func(r *root, m function.Mode) []float32 {
+		f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+			v := r.Seq.Call(s, x)
+			for _, l := range r.List.All() {
+				v = l.Call(s, v)
+			}
+			return v
+		}, &function.Options{Mode: m})
+		v, err := f.Call(ctx, ops.ValueOf(x))
+		must(t, err)
 		return tensor.Values[float32](data(t, v))
 	}
 	old := &root{NewSequential(), trackable.NewList[*Dense]()}
 	build(old)
-	want := forward(old)
+	want := forward(old, function.Eagerly)
 	ck, err := checkpoint.New(old, nil)
 	must(t, err)
 	dir := vfs.MemDir()
 	must(t, ck.WriteTo(ctx, dir, "ckpt"))
 
-	fresh := &root{NewSequential(), trackable.NewList[*Dense]()}
-	ck, err = checkpoint.New(fresh, nil)
-	must(t, err)
-	report, err := ck.ReadFS(ctx, dir, "ckpt", nil)
-	must(t, err)
-	build(fresh)
-	got := forward(fresh)
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("output %v, want %v", got, want)
-			break
+	inBothModes(t, func(t *testing.T, m function.Mode) {
+		fresh := &root{NewSequential(), trackable.NewList[*Dense]()}
+		ck, err = checkpoint.New(fresh, nil)
+		must(t, err)
+		report, err := ck.ReadFS(ctx, dir, "ckpt", nil)
+		must(t, err)
+		build(fresh)
+		got := forward(fresh, m)
+		for i := range want {
+			if got[i] != want[i] {
+				t.Errorf("output %v, want %v", got, want)
+				break
+			}
 		}
-	}
-	must(t, report.AssertConsumed())
+		must(t, report.AssertConsumed())
+	})
 }
 
 // TestMismatchedAndUnusedValuesAreNamed: a layer of another size, and values
