@@ -116,8 +116,11 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(f
 // need checks the number of arguments; most < 0 means any number.
 func need(least, most int, words string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least || most >= 0 && len(args) > most {
+		switch {
+		case len(args) < least:
 			return usagef("%s needs %s", cmd.Name(), words)
+		case most >= 0 && len(args) > most:
+			return usagef("%s needs %s; %q is one too many", cmd.Name(), words, args[most])
 		}
 		return nil
 	}

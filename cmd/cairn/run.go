@@ -50,7 +50,12 @@ or --grant-write gives it a directory.`,
   cairn run model --inputs in.npz -o out.png
   cairn run model --inputs in.npz -o out.npz --repeat 100 --profile trace.json
   echo '{"inputs": [[1, 2, 3]]}' > in.json && cairn run model --inputs in.json`,
-		Args: need(1, 1, "a DIR"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 && f.inputs == "" && (strings.HasSuffix(args[1], ".json") || strings.HasSuffix(args[1], ".npz")) {
+				return usagef("run needs a DIR; the inputs come with a flag: --inputs %s", args[1])
+			}
+			return need(1, 1, "a DIR")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, a, args[0]) },
 	}
 	c.Flags().StringVar(&f.signature, "signature", "", "call `NAME`, not serving_default or the only one")
