@@ -43,23 +43,12 @@ var activations = map[string]activation{
 	"Elu":     {func(x []float32) { vec.Elu(x, x) }, 3},
 	"Sigmoid": {func(x []float32) { vec.Sigmoid(x, x) }, 3},
 	"Tanh":    {func(x []float32) { vec.Tanh(x, x) }, 3},
-	"Swish":   {swish, 3},
+	"Swish":   {func(x []float32) { vec.Swish(x, x) }, 3},
 }
 
 // bounds are the upper bounds of the activations that bound numbers; the lower one
 // is 0.
 var bounds = map[string]float32{"Relu": float32(math.Inf(1)), "Relu6": 6}
-
-// swish multiplies numbers by their sigmoids.
-func swish(x []float32) {
-	var s [128]float32
-	for len(x) > 0 {
-		n := min(len(x), len(s))
-		vec.Sigmoid(s[:n], x[:n])
-		vec.MulVV(x[:n], x[:n], s[:n])
-		x = x[n:]
-	}
-}
 
 // Of returns the epilogue of a node whose arguments begin at input first.
 func Of(n *engine.Node, first int) (*Epilogue, error) {

@@ -83,7 +83,8 @@
 // matrix. A window's runs are copied side by side for one tile and one block of k
 // at a time, without being transposed, as the micro-kernel takes any strides; rows
 // that lie side by side already are read in their places. An [Epilogue] is
-// applied to each tile right behind its last block.
+// applied to each tile right behind its last block, and its Map to the rows of
+// some tiles together.
 //
 // Packed panels lie in pooled buffers; a product allocates nothing once the
 // pools are warm. A call of assembly takes some microseconds at most, so the

@@ -113,10 +113,15 @@ func (f *finisher[T]) block(c unsafe.Pointer, cRow uintptr, rows, col, cols int)
 	if f.path != AVX512 {
 		f.add(c, cRow, rows, col, cols)
 	}
-	if f.Map != nil {
-		for i := range rows {
-			f.Map(unsafe.Slice((*T)(unsafe.Add(c, uintptr(i)*cRow)), cols))
-		}
+}
+
+// mapRows applies the Map to rows of cols elements at c, cRow bytes apart.
+func (f *finisher[T]) mapRows(c unsafe.Pointer, cRow uintptr, rows, cols int) {
+	if f.Epilogue == nil || f.Map == nil {
+		return
+	}
+	for i := range rows {
+		f.Map(unsafe.Slice((*T)(unsafe.Add(c, uintptr(i)*cRow)), cols))
 	}
 }
 

@@ -24,7 +24,7 @@ func TestBothWidthsGiveTheSameBits(t *testing.T) {
 	for name, f := range map[string]func(dst, a []float32) int{
 		"Exp": Exp[float32], "Expm1": Expm1[float32], "Tanh": Tanh[float32], "Sigmoid": Sigmoid[float32], "Log": Log[float32],
 		"Log1p": Log1p[float32], "Softplus": Softplus[float32], "Erf": Erf[float32], "Erfc": Erfc[float32],
-		"Elu": Elu[float32], "Selu": Selu[float32], "Rsqrt": Rsqrt[float32],
+		"Elu": Elu[float32], "Swish": Swish[float32], "Selu": Selu[float32], "Rsqrt": Rsqrt[float32],
 		"ExpSum": func(dst, a []float32) int {
 			var sums [8]float64
 			n := ExpSum(dst, a, 0.5, &sums)

@@ -17,6 +17,9 @@ func tanhF32AVX2(dst, a *float32, n int)
 func sigmoidF32AVX2(dst, a *float32, n int)
 
 //go:noescape
+func swishF32AVX2(dst, a *float32, n int)
+
+//go:noescape
 func logF32AVX2(dst, a *float32, n int)
 
 //go:noescape
@@ -54,6 +57,9 @@ func tanhF32AVX512(dst, a *float32, n int)
 
 //go:noescape
 func sigmoidF32AVX512(dst, a *float32, n int)
+
+//go:noescape
+func swishF32AVX512(dst, a *float32, n int)
 
 //go:noescape
 func logF32AVX512(dst, a *float32, n int)
@@ -149,6 +155,24 @@ func Sigmoid[T any](dst, a []T) int {
 			sigmoidF32AVX512(&d[i], &s[i], min(piece, n-i))
 		} else {
 			sigmoidF32AVX2(&d[i], &s[i], min(piece, n-i))
+		}
+	}
+	return n
+}
+
+// Swish computes dst = a / (1 + exp(-a)) of float32.
+func Swish[T any](dst, a []T) int {
+	d, ok := any(dst).([]float32)
+	if !ok {
+		return 0
+	}
+	n := start(len(d), lanes32)
+	s := any(a).([]float32)[:n]
+	for i := 0; i < n; i += piece {
+		if wide {
+			swishF32AVX512(&d[i], &s[i], min(piece, n-i))
+		} else {
+			swishF32AVX2(&d[i], &s[i], min(piece, n-i))
 		}
 	}
 	return n

@@ -439,6 +439,60 @@ sigmoidF32AVX2_loop:
 	VZEROUPPER
 	RET
 
+// func swishF32AVX2(dst *float32, a *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·swishF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+16(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSD constants<>+0(SB), Y0
+	VBROADCASTSD constants<>+32(SB), Y1
+	VBROADCASTSD constants<>+384(SB), Y2
+
+swishF32AVX2_loop:
+	VCVTPS2PD    (CX)(DX*1), Y3
+	VMAXPD       Y3, Y0, Y3
+	VMINPD       Y3, Y1, Y3
+	VPADDQ       constants<>+416(SB), Y3, Y3
+	VMULPD       constants<>+64(SB), Y3, Y4
+	VADDPD       constants<>+96(SB), Y4, Y4
+	VSUBPD       constants<>+96(SB), Y4, Y5
+	VMULPD       constants<>+128(SB), Y5, Y5
+	VSUBPD       Y5, Y3, Y3
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+160(SB), Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+192(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+224(SB), Y6, Y6
+	VMULPD       Y5, Y6, Y6
+	VADDPD       constants<>+256(SB), Y6, Y6
+	VBROADCASTSD constants<>+288(SB), Y7
+	VMULPD       Y5, Y7, Y7
+	VADDPD       constants<>+320(SB), Y7, Y7
+	VMULPD       Y5, Y7, Y5
+	VADDPD       constants<>+352(SB), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VADDPD       Y6, Y5, Y5
+	VMULPD       Y3, Y5, Y3
+	VPSLLQ       $0x34, Y4, Y4
+	VPADDQ       constants<>+384(SB), Y4, Y4
+	VMULPD       Y4, Y3, Y3
+	VADDPD       Y4, Y3, Y3
+	VADDPD       constants<>+384(SB), Y3, Y3
+	VDIVPD       Y3, Y2, Y3
+	VCVTPD2PSY   Y3, X3
+	VMULPS       (CX)(DX*1), X3, X3
+	VMOVUPS      X3, (AX)(DX*1)
+	ADDQ         $0x10, DX
+	JNE          swishF32AVX2_loop
+	VZEROUPPER
+	RET
+
 // func logF32AVX2(dst *float32, a *float32, n int)
 // Requires: AVX, AVX2
 TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
@@ -1238,6 +1292,60 @@ sigmoidF32AVX512_loop:
 	VMOVUPS      Y3, (AX)(DX*1)
 	ADDQ         $0x20, DX
 	JNE          sigmoidF32AVX512_loop
+	VZEROUPPER
+	RET
+
+// func swishF32AVX512(dst *float32, a *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·swishF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+16(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSD constants<>+0(SB), Z0
+	VBROADCASTSD constants<>+32(SB), Z1
+	VBROADCASTSD constants<>+384(SB), Z2
+
+swishF32AVX512_loop:
+	VCVTPS2PD    (CX)(DX*1), Z3
+	VMAXPD       Z3, Z0, Z3
+	VMINPD       Z3, Z1, Z3
+	VPADDQ.BCST  constants<>+416(SB), Z3, Z3
+	VMULPD.BCST  constants<>+64(SB), Z3, Z4
+	VADDPD.BCST  constants<>+96(SB), Z4, Z4
+	VSUBPD.BCST  constants<>+96(SB), Z4, Z5
+	VMULPD.BCST  constants<>+128(SB), Z5, Z5
+	VSUBPD       Z5, Z3, Z3
+	VMULPD       Z3, Z3, Z5
+	VBROADCASTSD constants<>+160(SB), Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+192(SB), Z6, Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+224(SB), Z6, Z6
+	VMULPD       Z5, Z6, Z6
+	VADDPD.BCST  constants<>+256(SB), Z6, Z6
+	VBROADCASTSD constants<>+288(SB), Z7
+	VMULPD       Z5, Z7, Z7
+	VADDPD.BCST  constants<>+320(SB), Z7, Z7
+	VMULPD       Z5, Z7, Z5
+	VADDPD.BCST  constants<>+352(SB), Z5, Z5
+	VMULPD       Z3, Z5, Z5
+	VADDPD       Z6, Z5, Z5
+	VMULPD       Z3, Z5, Z3
+	VPSLLQ       $0x34, Z4, Z4
+	VPADDQ.BCST  constants<>+384(SB), Z4, Z4
+	VMULPD       Z4, Z3, Z3
+	VADDPD       Z4, Z3, Z3
+	VADDPD.BCST  constants<>+384(SB), Z3, Z3
+	VDIVPD       Z3, Z2, Z3
+	VCVTPD2PS    Z3, Y3
+	VMULPS       (CX)(DX*1), Y3, Y3
+	VMOVUPS      Y3, (AX)(DX*1)
+	ADDQ         $0x20, DX
+	JNE          swishF32AVX512_loop
 	VZEROUPPER
 	RET
 

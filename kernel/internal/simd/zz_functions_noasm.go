@@ -16,6 +16,9 @@ func Tanh[T any](dst, a []T) int { return 0 }
 // Sigmoid computes dst = 1 / (1 + exp(-a)) of float32.
 func Sigmoid[T any](dst, a []T) int { return 0 }
 
+// Swish computes dst = a / (1 + exp(-a)) of float32.
+func Swish[T any](dst, a []T) int { return 0 }
+
 // Log computes dst = log(a) of float32.
 func Log[T any](dst, a []T) int { return 0 }
 

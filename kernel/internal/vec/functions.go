@@ -1,6 +1,10 @@
 package vec
 
-import "math"
+import (
+	"math"
+
+	"github.com/cairnml/cairn/kernel/internal/simd"
+)
 
 // Functions of float32 are computed in float64 and rounded once: a polynomial of
 // few terms is then enough for results that are nearly always the closest
@@ -72,6 +76,14 @@ func tanh32(x float32) float32 {
 
 func sigmoid32(x float32) float32 {
 	return float32(1 / (expOf(-clamp(float64(x), -expRange, expRange)) + 1))
+}
+
+// Swish sets dst to x times its sigmoid, which is rounded before. It may be x.
+func Swish(dst, x []float32) {
+	x = x[:len(dst)]
+	for i := simd.Swish(dst, x); i < len(dst); i++ {
+		dst[i] = x[i] * sigmoid32(x[i])
+	}
 }
 
 // split returns e and m with x = m·2ᵉ and m between √½ and √2.

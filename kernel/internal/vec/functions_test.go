@@ -85,6 +85,19 @@ func TestVectorsOfFunctionsHaveTheBitsOfPlainGo(t *testing.T) {
 	}
 }
 
+func TestSwishIsTheProductWithTheSigmoid(t *testing.T) {
+	x := samples(3001)
+	want, got := make([]float32, len(x)), make([]float32, len(x))
+	Sigmoid(want, x)
+	MulVV(want, x, want)
+	Swish(got, x)
+	for i := range x {
+		if !same32(got[i], want[i]) {
+			t.Fatalf("Swish(%g) = %g, want %g", x[i], got[i], want[i])
+		}
+	}
+}
+
 // TestFunctionsHaveTheSameBitsEverywhere holds architectures to one another: the sums
 // stand for what all of them give.
 func TestFunctionsHaveTheSameBitsEverywhere(t *testing.T) {

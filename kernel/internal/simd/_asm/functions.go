@@ -18,21 +18,26 @@ type function struct {
 	doc    string
 	clamps []number // constants that stay in registers
 	emit   func(l lanes, x reg.VecVirtual, clamps []reg.VecVirtual) reg.VecVirtual
+	times  bool // the result, rounded, is multiplied by a
 }
 
 var functions = []function{
 	{"exp", "exp(a)", []number{-expRange, expRange}, func(l lanes, x reg.VecVirtual, c []reg.VecVirtual) reg.VecVirtual {
 		return l.exp(l.clamp(x, c))
-	}},
+	}, false},
 	{"expm1", "exp(a) - 1", []number{-expRange, expRange}, func(l lanes, x reg.VecVirtual, c []reg.VecVirtual) reg.VecVirtual {
 		return l.withSign(l.expm1(l.clamp(x, c)), x)
-	}},
+	}, false},
 	{"tanh", "tanh(a)", []number{-tanhRange, tanhRange}, func(l lanes, x reg.VecVirtual, c []reg.VecVirtual) reg.VecVirtual {
 		y := l.clamp(x, c)
 		t := l.expm1(l.do("add", y, y))
 		return l.withSign(l.do("div", t, l.do("add", t, number(2))), x)
-	}},
+	}, false},
 	{"sigmoid", "1 / (1 + exp(-a))", []number{-expRange, expRange, 1}, func(l lanes, x reg.VecVirtual, c []reg.VecVirtual) reg.VecVirtual {
+		e := l.exp(l.negate(l.clamp(x, c)))
+		return l.do("div", c[2], l.do("add", e, number(1)))
+	}, false},
+	{name: "swish", doc: "a / (1 + exp(-a))", clamps: []number{-expRange, expRange, 1}, times: true, emit: func(l lanes, x reg.VecVirtual, c []reg.VecVirtual) reg.VecVirtual {
 		e := l.exp(l.negate(l.clamp(x, c)))
 		return l.do("div", c[2], l.do("add", e, number(1)))
 	}},
@@ -40,40 +45,40 @@ var functions = []function{
 		e, m := l.split(x)
 		y := l.logOf(e, l.do("sub", m, number(1)), m)
 		return l.logEdges(y, x, x)
-	}},
+	}, false},
 	{"log1p", "log(1 + a)", nil, func(l lanes, x reg.VecVirtual, _ []reg.VecVirtual) reg.VecVirtual {
 		u := l.do("add", x, number(1))
 		return l.withSign(l.logEdges(l.logOf1p(u, x), x, u), x)
-	}},
+	}, false},
 	{"softplus", "log(1 + exp(a))", []number{-expRange, expRange}, func(l lanes, x reg.VecVirtual, c []reg.VecVirtual) reg.VecVirtual {
 		e := l.exp(l.clamp(x, c))
 		y := l.logOf1p(l.do("add", e, number(1)), e)
 		return l.choose(lessThan, x, 30, y, x)
-	}},
+	}, false},
 	{"erf", "erf(a)", []number{erfRange}, func(l lanes, x reg.VecVirtual, c []reg.VecVirtual) reg.VecVirtual {
 		a := l.do("min", c[0], l.magnitude(x))
 		z := l.do("mul", a, a)
 		large := l.do("sub", l.constant(1), l.erfcOf(a, z))
 		small := l.do("mul", a, l.polynomial(z, erfPolynomial.c))
 		return l.withSign(l.choose(lessThan, z, 0.25, small, large), x)
-	}},
+	}, false},
 	{"erfc", "1 - erf(a)", []number{erfRange}, func(l lanes, x reg.VecVirtual, c []reg.VecVirtual) reg.VecVirtual {
 		a := l.do("min", c[0], l.magnitude(x))
 		y := l.erfcOf(a, l.do("mul", a, a))
 		return l.choose(lessThan, x, 0, l.do("sub", l.constant(2), y), y)
-	}},
+	}, false},
 	{"elu", "exp(a) - 1 where a < 0, else a,", []number{-expRange, expRange}, func(l lanes, x reg.VecVirtual, c []reg.VecVirtual) reg.VecVirtual {
 		return l.choose(lessThan, x, 0, l.expm1(l.clamp(x, c)), x)
-	}},
+	}, false},
 	{"selu", "the scaled exponential linear unit", []number{-expRange, expRange}, func(l lanes, x reg.VecVirtual, c []reg.VecVirtual) reg.VecVirtual {
 		low := l.do("mul", l.expm1(l.clamp(x, c)), number(seluScale*seluAlpha))
 		return l.choose(lessThan, x, 0, low, l.do("mul", x, number(float32(seluScale))))
-	}},
+	}, false},
 	{"rsqrt", "1 / √a", []number{1}, func(l lanes, x reg.VecVirtual, c []reg.VecVirtual) reg.VecVirtual {
 		y := l.reg()
 		VSQRTPD(x, y)
 		return l.do("div", c[0], y)
-	}},
+	}, false},
 }
 
 const (
@@ -174,7 +179,12 @@ func (f function) emitFor(l lanes) {
 		clamps = append(clamps, l.constant(c))
 	}
 	Label(name + "_loop")
-	l.store(f.emit(l, l.load(Mem{Base: src, Index: n, Scale: 1}), clamps), Mem{Base: dst, Index: n, Scale: 1})
+	a, y := Mem{Base: src, Index: n, Scale: 1}, Mem{Base: dst, Index: n, Scale: 1}
+	if x := f.emit(l, l.load(a), clamps); f.times {
+		l.storeTimes(x, a, y)
+	} else {
+		l.store(x, y)
+	}
 	ADDQ(Imm(uint64(4*l.count())), n)
 	JNE(LabelRef(name + "_loop"))
 	VZEROUPPER()

@@ -158,6 +158,21 @@ func (l lanes) store(x reg.VecVirtual, m Mem) {
 	VMOVUPS(y, m)
 }
 
+// storeTimes rounds a vector to float32 and stores its product with the one at a.
+func (l lanes) storeTimes(x reg.VecVirtual, a, m Mem) {
+	if l.wide {
+		y := YMM()
+		VCVTPD2PS(x, y)
+		VMULPS(a, y, y)
+		VMOVUPS(y, m)
+		return
+	}
+	y := XMM()
+	VCVTPD2PSY(x, y)
+	VMULPS(a, y, y)
+	VMOVUPS(y, m)
+}
+
 // polynomial emits c[0] + c[1]·x + c[2]·x² …, as even(x²) + odd(x²)·x: processors
 // run the two sums side by side.
 func (l lanes) polynomial(x reg.VecVirtual, c []float64) reg.VecVirtual {
