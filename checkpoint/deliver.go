@@ -62,7 +62,7 @@ func (l *load) watchBelow(g *trackable.Graph) {
 func reachable(g *trackable.Graph) []int {
 	seen := make([]bool, len(g.Nodes))
 	seen[0] = true
-	out := []int{0}
+	out := make([]int, 1, len(g.Nodes)) // the root
 	for i := 0; i < len(out); i++ {
 		n := &g.Nodes[out[i]]
 		if _, ok := n.Object.(trackable.SlotOwner); ok {

@@ -60,7 +60,7 @@ func TestManySmallVariablesTakeLittle(t *testing.T) {
 		}
 	})
 	t.Logf("save %.0f bytes a variable, restore %.0f", save, restore)
-	if save > 1024 || restore > 1700 {
+	if save > 1150 || restore > 1700 {
 		t.Errorf("a save allocates %.0f bytes a variable, a restore %.0f", save, restore)
 	}
 }

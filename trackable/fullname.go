@@ -86,7 +86,7 @@ func (g *Graph) givesScope(id int) bool {
 // first or breadth first, but what is in a scope from within one only.
 func (g *Graph) eachNamed(inScope []bool, depthFirst bool, f func(id, parent int)) {
 	type visit struct {
-		id, parent int
+		id, parent int32
 		inside     bool // below an object that gives a scope
 	}
 	seen := make([]bool, len(g.Nodes))
@@ -104,14 +104,14 @@ func (g *Graph) eachNamed(inScope []bool, depthFirst bool, f func(id, parent int
 				continue
 			}
 			seen[at.id] = true
-			f(at.id, at.parent)
+			f(int(at.id), int(at.parent))
 			_, owner := g.Nodes[at.id].Object.(SlotOwner)
-			inside := !owner && (at.inside || g.givesScope(at.id))
+			inside := !owner && (at.inside || g.givesScope(int(at.id)))
 			edges := g.Nodes[at.id].Edges
 			todo = slices.Grow(todo, len(edges)) // a list may hold very many
 			add := func(e Ref) {
 				if !seen[e.ID] && (inside || inScope == nil || !inScope[e.ID]) {
-					todo = append(todo, visit{e.ID, at.id, inside})
+					todo = append(todo, visit{int32(e.ID), at.id, inside})
 				}
 			}
 			if depthFirst {
@@ -127,7 +127,7 @@ func (g *Graph) eachNamed(inScope []bool, depthFirst bool, f func(id, parent int
 	}
 	for id := range g.Nodes { // the root, then objects that hold each other in a cycle
 		if !seen[id] {
-			todo = append(todo, visit{id, g.Nodes[id].parent, false})
+			todo = append(todo, visit{int32(id), int32(g.Nodes[id].parent), false})
 			run()
 		}
 	}
