@@ -119,6 +119,11 @@ func TestGradientsOfDecompositionsEqualDifferences(t *testing.T) {
 			remade := adjointProduct(s, ops.Mul(s, out[1], ops.ExpandDims(s, e, -2)), out[1])
 			return ops.Add(s, weighted(s, remade, false), weighted(s, out[1], true))
 		})
+		numeric(t, fmt.Sprintf("Eig, complex %v", complexes), matrices(r, complexes, 2, 4, 4), func(s *ops.Scope, x *ops.Value) *ops.Value {
+			out := s.EmitN(2, "Eig", graph.Attrs{graph.Type("Tout", tensor.Complex128)}, x)
+			remade := adjointProduct(s, ops.Mul(s, out[1], ops.ExpandDims(s, ops.Square(s, out[0]), -2)), out[1])
+			return weighted(s, remade, false) // whatever the order of the values
+		})
 		for _, size := range [][2]int{{3, 3}, {4, 3}, {3, 4}, {5, 2}, {2, 5}} {
 			for _, full := range []bool{false, true} {
 				numeric(t, fmt.Sprintf("Svd of %v, full %v, complex %v", size, full, complexes), matrices(r, complexes, size[0], size[1]), func(s *ops.Scope, x *ops.Value) *ops.Value {

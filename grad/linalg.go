@@ -8,12 +8,16 @@ import (
 // linalgRules are the rules of inverses, determinants, solvers and
 // decompositions.
 var linalgRules = map[string]Rule{
-	"Cholesky":          gradCholesky,
-	"Qr":                gradQR,
-	"SelfAdjointEigV2":  gradSelfAdjointEig,
-	"Svd":               gradSVD,
-	"TridiagonalMatMul": gradTridiagonalMatMul,
-	"TridiagonalSolve":  gradTridiagonalSolve,
+	"BandedTriangularSolve": gradBandedSolve,
+	"Cholesky":              gradCholesky,
+	"Eig":                   gradEig,
+	"MatrixSolveLs":         gradSolveLs,
+	"MatrixSquareRoot":      gradSquareRoot,
+	"Qr":                    gradQR,
+	"SelfAdjointEigV2":      gradSelfAdjointEig,
+	"Svd":                   gradSVD,
+	"TridiagonalMatMul":     gradTridiagonalMatMul,
+	"TridiagonalSolve":      gradTridiagonalSolve,
 	"MatrixInverse": func(s *ops.Scope, op *Op) {
 		y, dy := op.Out(0), op.Grad(0)
 		if op.Attrs().Bool("adjoint") {

@@ -77,7 +77,7 @@ var someOutputs = map[string][]int{"BlockLSTM": {1, 6}, "BlockLSTMV2": {1, 6}, "
 // undifferentiated are inputs by which TensorFlow has no gradient although the
 // outputs change with them.
 var undifferentiated = map[string][]int{
-	"MatrixDiagV2": {4}, "MatrixDiagV3": {4}, "MatrixDiagPartV2": {2}, "MatrixDiagPartV3": {2},
+	"MatrixSolveLs": {2}, "MatrixDiagV2": {4}, "MatrixDiagV3": {4}, "MatrixDiagPartV2": {2}, "MatrixDiagPartV3": {2},
 	"ScaleAndTranslate": {2, 3}, "Betainc": {0, 1}, "Zeta": {0}, "Polygamma": {0},
 }
 
@@ -226,6 +226,12 @@ func newCall(t *testing.T, f opfixture.Fixture) (*opCall, bool) {
 	}
 	if f.Op == "Qr" && c.attrs.Bool("full_matrices") && c.in[0].Shape()[len(c.in[0].Shape())-2] > c.in[0].Shape()[len(c.in[0].Shape())-1] {
 		return nil, false // columns beyond the rank are anyone's
+	}
+	if f.Op == "Eig" && !c.in[0].DType().IsComplex() {
+		return nil, false // small changes change the order of the values
+	}
+	if f.Op == "MatrixSolveLs" && !c.attrs.Bool("fast") && c.attrs.Has("fast") {
+		return nil, false
 	}
 	if f.Op == "Cast" {
 		d := c.attrs.Type("DstT", tensor.Invalid)

@@ -8,13 +8,17 @@ import (
 
 func linalgRules() map[string]Rule {
 	return join(
-		rules(squareMatrix, "Cholesky", "BatchCholesky", "MatrixInverse", "BatchMatrixInverse"),
+		rules(squareMatrix, "Cholesky", "BatchCholesky", "MatrixInverse", "BatchMatrixInverse",
+			"MatrixExponential", "MatrixLogarithm", "MatrixSquareRoot"),
+		rules(choleskyGrad, "CholeskyGrad", "BatchCholeskyGrad"),
+		rules(solveLs, "MatrixSolveLs", "BatchMatrixSolveLs"),
+		rules(selfAdjointEigV1, "SelfAdjointEig", "BatchSelfAdjointEig"),
 		rules(determinant, "MatrixDeterminant", "BatchMatrixDeterminant", "LogMatrixDeterminant"),
 		rules(matrixSolve, "MatrixSolve", "BatchMatrixSolve"),
 		rules(triangularSolve, "MatrixTriangularSolve", "BatchMatrixTriangularSolve"),
 		rules(selfAdjointEig, "SelfAdjointEigV2", "BatchSelfAdjointEigV2"),
 		rules(svd, "Svd", "BatchSvd"),
-		map[string]Rule{"Lu": lu, "Qr": qr, "TridiagonalMatMul": tridiagonalMatMul, "TridiagonalSolve": tridiagonalSolve})
+		map[string]Rule{"Eig": selfAdjointEig, "BandedTriangularSolve": bandedSolve, "Lu": lu, "Qr": qr, "TridiagonalMatMul": tridiagonalMatMul, "TridiagonalSolve": tridiagonalSolve})
 }
 
 // square returns input i's shape, its last two sizes merged, and what stands
@@ -133,7 +137,7 @@ func selfAdjointEig(c *Inference) error {
 		return err
 	}
 	c.set(0, outer.Concat(graph.ShapeOf(n)))
-	if c.Attrs.Bool("compute_v") {
+	if !c.Attrs.Has("compute_v") || c.Attrs.Bool("compute_v") {
 		c.set(1, s)
 	} else {
 		c.setDims(1, 0)
@@ -228,4 +232,95 @@ func tridiagonalSolve(c *Inference) error {
 	}
 	c.set(0, s)
 	return nil
+}
+
+func choleskyGrad(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	s, _, _, err := c.square(0)
+	if err == nil {
+		c.set(0, s)
+	}
+	return err
+}
+
+// solveLs infers solutions in the least squares, with as many rows as the matrices
+// have columns.
+func solveLs(c *Inference) error {
+	if err := c.need(3); err != nil {
+		return err
+	}
+	outer, rows, n, err := c.rectangle()
+	if err != nil {
+		return err
+	}
+	t, err := c.minRank(1, 2)
+	if err != nil {
+		return err
+	}
+	if err := c.scalar(2); err != nil {
+		return err
+	}
+	if !t.HasRank() {
+		c.set(0, outer.Concat(graph.ShapeOf(n, graph.NewDim())))
+		return nil
+	}
+	front, err := t.From(0, t.Rank()-2)
+	if err != nil {
+		return err
+	}
+	if outer, err = outer.Merge(front); err != nil {
+		return fmt.Errorf("matrices of shape %v don't fit right sides of shape %v", c.shape(0), t)
+	}
+	if _, ok := graph.MergeDim(rows, t.Dim(-2)); !ok {
+		return fmt.Errorf("matrices of shape %v don't fit right sides of shape %v", c.shape(0), t)
+	}
+	c.set(0, outer.Concat(graph.ShapeOf(n, t.Dim(-1))))
+	return nil
+}
+
+func selfAdjointEigV1(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	_, outer, n, err := c.square(0)
+	if err != nil {
+		return err
+	}
+	rows := graph.NewDim()
+	if n >= 0 {
+		rows = n + 1
+	}
+	c.set(0, outer.Concat(graph.ShapeOf(rows, n)))
+	return nil
+}
+
+func bandedSolve(c *Inference) error {
+	if err := c.need(2); err != nil {
+		return err
+	}
+	outer, _, n, err := c.rectangle()
+	if err != nil {
+		return err
+	}
+	t, err := c.minRank(1, 2)
+	if err != nil {
+		return err
+	}
+	if !t.HasRank() {
+		return nil
+	}
+	rows, ok := graph.MergeDim(n, t.Dim(-2))
+	if !ok {
+		return fmt.Errorf("diagonals of shape %v don't fit right sides of shape %v", c.shape(0), t)
+	}
+	front, err := t.From(0, t.Rank()-2)
+	if err != nil {
+		return err
+	}
+	if outer, err = BroadcastShapes(outer, front); err == nil {
+		c.set(0, outer.Concat(graph.ShapeOf(rows, t.Dim(-1))))
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package linalg_test
 
 import (
 	"context"
+	"math"
 	"math/cmplx"
 	"math/rand/v2"
 	"testing"
@@ -102,6 +103,41 @@ func TestEigenvectorsReconstruct(t *testing.T) {
 	}
 }
 
+// TestEigenvectorsOfGeneralMatricesReconstruct holds that a·v is v·e.
+func TestEigenvectorsOfGeneralMatricesReconstruct(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{1, 2, 5, 20} {
+		s := function.Eager(context.Background())
+		a := ops.Const(s, random(r, n, n))
+		out := s.EmitN(2, "Eig", graph.Attrs{graph.Type("Tout", tensor.Complex128)}, a)
+		want, err := ops.Mul(s, out[1], ops.ExpandDims(s, out[0], -2)).Tensor()
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "a v", ops.MatMul(s, a, out[1]), want)
+	}
+}
+
+// TestFunctionsOfMatricesUndoEachOther holds what the fixtures' matrices, near to
+// diagonal ones, can't.
+func TestFunctionsOfMatricesUndoEachOther(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{1, 3, 8} {
+		s := function.Eager(context.Background())
+		a := ops.Const(s, random(r, n, n))
+		want, err := a.Tensor()
+		if err != nil {
+			t.Fatal(err)
+		}
+		root := s.Emit1("MatrixSquareRoot", nil, a)
+		near(t, "the square of the root", ops.MatMul(s, root, root), want)
+		near(t, "the exponential of the logarithm", s.Emit1("MatrixExponential", nil, s.Emit1("MatrixLogarithm", nil, a)), want)
+		if err := s.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestMatricesThatHaveNoSolutionAreRefused(t *testing.T) {
 	singular := tensor.Must(tensor.New([]float64{1, 2, 2, 4}, 2, 2))
 	negative := tensor.Must(tensor.New([]float64{-1, 0, 0, 1}, 2, 2))
@@ -114,6 +150,11 @@ func TestMatricesThatHaveNoSolutionAreRefused(t *testing.T) {
 		{"MatrixSolve", []ops.Input{singular, singular}},
 		{"Lu", []ops.Input{singular}},
 		{"Cholesky", []ops.Input{negative}},
+		{"MatrixSolveLs", []ops.Input{singular, singular, -1.0}},
+		{"BandedTriangularSolve", []ops.Input{triangle, singular}},
+		{"MatrixExponential", []ops.Input{tensor.Must(tensor.New([]float64{math.NaN()}, 1, 1))}},
+		{"MatrixSquareRoot", []ops.Input{tensor.Must(tensor.New([]float64{1, 2, math.Inf(1), 4}, 2, 2))}},
+		{"MatrixLogarithm", []ops.Input{tensor.Must(tensor.New([]complex128{1, 2, 2, 4}, 2, 2))}},
 		{"MatrixTriangularSolve", []ops.Input{triangle, singular}},
 	} {
 		s := function.Eager(context.Background())

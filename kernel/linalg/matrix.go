@@ -29,6 +29,11 @@ func Kernels() []engine.Kernel {
 		of("Lu", all, lu), of("Qr", halves, qr),
 		of("SelfAdjointEigV2", all, selfAdjointEig), of("BatchSelfAdjointEigV2", all, selfAdjointEig),
 		of("Svd", all, svd), of("BatchSvd", all, svd),
+		of("SelfAdjointEig", all[:2], selfAdjointEigV1), of("BatchSelfAdjointEig", all[:2], selfAdjointEigV1),
+		of("CholeskyGrad", all[:2], choleskyGrad), of("BatchCholeskyGrad", all[:2], choleskyGrad),
+		of("Eig", all, eig), of("MatrixExponential", all, function(exponential)),
+		of("MatrixLogarithm", all[2:], function(throughSchur(triangleLog))), of("MatrixSquareRoot", all, function(throughSchur(triangleRoot))),
+		of("MatrixSolveLs", all, solveLs), of("BatchMatrixSolveLs", all[:2], solveLs), of("BandedTriangularSolve", all, bandedSolve),
 		of("TridiagonalMatMul", all, tridiagonalMatMul), of("TridiagonalSolve", all, tridiagonalSolve),
 	}
 }
@@ -116,12 +121,13 @@ func newResult(outer tensor.Shape, dims ...int) *result {
 func (r *result) put(k int, v []complex128) { copy(r.v[k*len(v):], v) }
 
 // give makes output i of the result, of input 0's type.
-func (r *result) give(c *engine.Call, i int) error {
+func (r *result) give(c *engine.Call, i int) error { return r.giveAs(c, i, c.In(0).DType()) }
+
+func (r *result) giveAs(c *engine.Call, i int, d tensor.DType) error {
 	t, err := tensor.New(r.v, r.dims...)
 	if err != nil {
 		return err
 	}
-	d := c.In(0).DType()
 	if !d.IsComplex() { // all imaginary parts are zero
 		re := make([]float64, len(r.v))
 		for k, z := range r.v {
