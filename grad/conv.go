@@ -3,6 +3,7 @@ package grad
 import (
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
 )
 
 // convRules are the rules of what moves a window over images. A convolution is
@@ -20,6 +21,13 @@ var convRules = merged(
 	map[string]Rule{
 		"MaxPoolWithArgmax": func(s *ops.Scope, op *Op) {
 			op.Give(0, s.Emit1("MaxPoolGradWithArgmax", windowAttrs(op), op.In(0), op.Grad(0), op.Out(1)))
+		},
+		"FractionalAvgPool": func(s *ops.Scope, op *Op) {
+			shape := s.Emit1("Shape", graph.Attrs{graph.Type("out_type", tensor.Int64)}, op.In(0))
+			op.Give(0, s.Emit1("FractionalAvgPoolGrad", attrsOf(op, "overlapping"), shape, op.Grad(0), op.Out(1), op.Out(2)))
+		},
+		"FractionalMaxPool": func(s *ops.Scope, op *Op) {
+			op.Give(0, s.Emit1("FractionalMaxPoolGrad", attrsOf(op, "overlapping"), op.In(0), op.Out(0), op.Grad(0), op.Out(1), op.Out(2)))
 		},
 		"LRN": func(s *ops.Scope, op *Op) {
 			op.Give(0, s.Emit1("LRNGrad", op.Attrs(), op.Grad(0), op.In(0), op.Out(0)))

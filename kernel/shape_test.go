@@ -28,7 +28,7 @@ var sizedByValues = map[string]bool{
 	"SparseSegmentSumGradV2": true, "SparseSegmentMeanGradV2": true, "SparseSegmentSqrtNGradV2": true,
 	"DecodeWav":         true,
 	"NonMaxSuppression": true, "NonMaxSuppressionV2": true, "NonMaxSuppressionV3": true, "NonMaxSuppressionV4": true, "NonMaxSuppressionV5": true,
-	"DecodeJpeg": true, "DecodePng": true, "DecodeGif": true, "DecodeBmp": true, "DecodeImage": true, "NonMaxSuppressionWithOverlaps": true,
+	"DecodeJpeg": true, "DecodeAndCropJpeg": true, "DecodeWebP": true, "DecodePng": true, "DecodeGif": true, "DecodeBmp": true, "DecodeImage": true, "NonMaxSuppressionWithOverlaps": true,
 	"NearestNeighbors": true, "ComputeAccidentalHits": true,
 	"CTCGreedyDecoder": true, "CTCBeamSearchDecoder": true,
 	// Memory whose size the rule doesn't know, as TensorFlow's.

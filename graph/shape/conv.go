@@ -9,7 +9,7 @@ import (
 )
 
 func convRules() map[string]Rule {
-	return join(blockRules(), imageRules(), fusedRules(),
+	return join(blockRules(), imageRules(), fusedRules(), fractionalRules(),
 		rules(conv, "Conv2D", "Conv3D", "DepthwiseConv2dNative"),
 		rules(backpropInput, "Conv2DBackpropInput", "Conv3DBackpropInputV2", "DepthwiseConv2dNativeBackpropInput"),
 		rules(backpropFilter, "Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "DepthwiseConv2dNativeBackpropFilter"),

@@ -24,6 +24,17 @@ func pictureRule(c *Inference) error {
 	switch c.Op {
 	case "ExtractJpegShape":
 		c.setDims(0, 3)
+	case "DecodeAndCropJpeg":
+		if err := c.need(2); err != nil {
+			return err
+		}
+		h, w := graph.NewDim(), graph.NewDim()
+		if v, ok := c.knownInts(1); ok && len(v) == 4 && v[2] >= 0 && v[3] >= 0 {
+			h, w = int(v[2]), int(v[3])
+		}
+		c.setDims(0, h, w, channels)
+	case "DecodeWebP":
+		c.setDims(0, graph.NewDim(), graph.NewDim(), graph.NewDim(), channels)
 	case "DecodeGif":
 		c.setDims(0, graph.NewDim(), graph.NewDim(), graph.NewDim(), 3)
 	case "DecodeImage":
@@ -172,4 +183,59 @@ func nearestNeighbors(c *Inference) error {
 		c.setDims(i, p.Dim(0), n)
 	}
 	return nil
+}
+
+// sampledBox gives a begin and a size, and a box.
+func sampledBox(c *Inference) error {
+	if err := c.atLeast(2); err != nil {
+		return err
+	}
+	s, err := c.ranked(0, 1)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Merge(graph.ShapeOf(3)); err != nil {
+		return err
+	}
+	b, err := c.ranked(1, 3)
+	if err != nil {
+		return err
+	}
+	if _, err := b.Merge(graph.ShapeOf(b.Dim(0), b.Dim(1), 4)); err != nil {
+		return err
+	}
+	if len(c.In) > 2 {
+		if err := c.scalar(2); err != nil {
+			return err
+		}
+	}
+	c.setDims(0, 3)
+	c.setDims(1, 3)
+	c.setDims(2, 1, 1, 4)
+	return nil
+}
+
+func glimpse(c *Inference) error {
+	if err := c.need(3); err != nil {
+		return err
+	}
+	x, err := c.ranked(0, 4)
+	if err != nil {
+		return err
+	}
+	o, err := c.ranked(2, 2)
+	if err != nil {
+		return err
+	}
+	if o, err = o.Merge(graph.ShapeOf(x.Dim(0), 2)); err != nil {
+		return err
+	}
+	size, err := c.sizes(1, "the size")
+	if err != nil {
+		return err
+	}
+	if size, err = size.WithRank(2); err == nil {
+		c.setDims(0, o.Dim(0), size.Dim(0), size.Dim(1), x.Dim(3))
+	}
+	return err
 }

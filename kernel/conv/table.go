@@ -48,6 +48,11 @@ func Kernels() []engine.Kernel {
 		{Op: "AvgPool3D", Types: engine.Types{"T": avgPools.Types()}, Prepare: pool(5, 0, reducing(avgPools)), Precision: engine.Accumulated},
 		{Op: "AvgPool3DGrad", Types: engine.Types{"T": avgGrads.Types()}, Prepare: pool(5, 0, avgGradient), Precision: engine.Accumulated},
 
+		{Op: "FractionalMaxPool", Types: engine.Types{"T": fractionalMaxes.Types()}, Prepare: prepareFractional(fractionalMaxes)},
+		{Op: "FractionalAvgPool", Types: engine.Types{"T": fractionalMeans.Types()}, Prepare: prepareFractional(fractionalMeans), Precision: engine.Accumulated},
+		{Op: "FractionalMaxPoolGrad", Types: engine.Types{"T": fractionalGrads.Types()}, Run: fractionalMaxGradient, Precision: engine.Accumulated},
+		{Op: "FractionalAvgPoolGrad", Types: engine.Types{"T": fractionalGrads.Types()}, Run: fractionalMeanGradient, Precision: engine.Accumulated},
+
 		{Op: "FusedBatchNorm", Types: engine.Types{"T": normTypes}, Prepare: prepareNorm(normForward), Precision: engine.Accumulated},
 		{Op: "FusedBatchNormV2", Types: engine.Types{"T": normTypes}, Prepare: prepareNorm(normForward), Precision: engine.Accumulated},
 		{Op: "FusedBatchNormV3", Types: engine.Types{"T": normTypes}, Prepare: prepareNorm(normForward), Precision: engine.Accumulated},

@@ -19,6 +19,7 @@ type picture struct {
 	bytes           []byte
 	words           []uint16 // in the place of bytes
 	moves           bool
+	listed          bool // a list of frames whatever the op
 }
 
 // contents returns the string in input 0.
@@ -31,7 +32,7 @@ func contents(c *engine.Call) (string, error) {
 }
 
 // errFormat says that an image is of no format that there is a decoder for.
-var errFormat = errors.New("unknown image file format; one of JPEG, PNG, GIF, BMP required")
+var errFormat = errors.New("unknown image file format; one of JPEG, PNG, GIF, BMP, WebP required")
 
 // formatOf returns the name of a file's format by its first bytes.
 func formatOf(s string) string {
@@ -39,6 +40,9 @@ func formatOf(s string) string {
 		if len(s) >= len(f.magic) && s[:len(f.magic)] == f.magic {
 			return f.name
 		}
+	}
+	if len(s) >= 12 && s[:4] == "RIFF" && s[8:12] == "WEBP" {
+		return "WebP"
 	}
 	return ""
 }
@@ -85,7 +89,11 @@ func prepareDecode(n *engine.Node) (func(*engine.Call) error, error) {
 		return nil, err
 	}
 	return func(c *engine.Call) error {
-		if err := c.Need(1); err != nil {
+		inputs := 1
+		if d.op == "DecodeAndCropJpeg" {
+			inputs = 2
+		}
+		if err := c.Need(inputs); err != nil {
 			return err
 		}
 		s, err := contents(c)
@@ -107,6 +115,7 @@ func (d *decoding) decode(c *engine.Call, s string) (*picture, error) {
 	case format == "":
 		return nil, errFormat
 	case d.op == "DecodeBmp" && format != "BMP",
+		d.op == "DecodeAndCropJpeg" && format != "JPEG",
 		format == "BMP" && d.op != "DecodeBmp" && d.op != "DecodeImage":
 		return nil, fmt.Errorf("trying to decode %s format using %s op; use the format's own op or DecodeImage instead", format, d.op)
 	}
@@ -117,6 +126,8 @@ func (d *decoding) decode(c *engine.Call, s string) (*picture, error) {
 		return d.decodePNG(c, s)
 	case "GIF":
 		return d.decodeGIF(c, s)
+	case "WebP":
+		return d.decodeWebP(c, s)
 	}
 	return d.decodeBMP(c, s)
 }
@@ -147,6 +158,11 @@ func (d *decoding) decodeJPEG(c *engine.Call, s string) (*picture, error) {
 	if d.op == "DecodeGif" {
 		o.Channels = 3
 	}
+	if d.op == "DecodeAndCropJpeg" {
+		if o.Crop, err = cropOf(c, 1); err != nil {
+			return nil, err
+		}
+	}
 	if err := affordable(c, 1, m.Height, m.Width, 3); err != nil {
 		return nil, err
 	}
@@ -155,13 +171,30 @@ func (d *decoding) decodeJPEG(c *engine.Call, s string) (*picture, error) {
 		return nil, fmt.Errorf("invalid JPEG data: %w", err)
 	}
 	h, w := m.Size(o.Ratio)
+	if o.Crop.Height > 0 {
+		h, w = o.Crop.Height, o.Crop.Width
+	}
 	return &picture{frames: 1, h: h, w: w, c: o.Channels, bytes: pix}, nil
+}
+
+// cropOf returns the part of a JPEG image that the input i names: row, column,
+// height and width.
+func cropOf(c *engine.Call, i int) (jpeg.Window, error) {
+	t := c.In(i)
+	if t.DType() != tensor.Int32 || len(t.Shape()) != 1 || t.Len() != 4 {
+		return jpeg.Window{}, fmt.Errorf("crop_window must be a vector of four int32, got %v%v", t.DType(), t.Shape())
+	}
+	v := tensor.Values[int32](t)
+	if v[2] <= 0 || v[3] <= 0 {
+		return jpeg.Window{}, fmt.Errorf("invalid crop window %v", v)
+	}
+	return jpeg.Window{Y: int(v[0]), X: int(v[1]), Height: int(v[2]), Width: int(v[3])}, nil
 }
 
 // output writes the picture in the op's type and number of dimensions.
 func (d *decoding) output(c *engine.Call, p *picture) error {
 	dims := tensor.Shape{p.h, p.w, p.c}
-	if d.op == "DecodeGif" || p.moves && d.op == "DecodeImage" && d.expand {
+	if d.op == "DecodeGif" || p.listed || p.moves && d.op == "DecodeImage" && d.expand {
 		dims = tensor.Shape{p.frames, p.h, p.w, p.c}
 	}
 	out, err := c.Alloc(0, d.dtype, dims)

@@ -51,6 +51,14 @@ func Kernels() []engine.Kernel {
 		{Op: "ScaleAndTranslateGrad", Run: scaleAndTranslateGrad, Precision: engine.Accumulated},
 		{Op: "NearestNeighbors", Run: nearestNeighbors, Precision: engine.Accumulated},
 
+		{Op: "SampleDistortedBoundingBox", Prepare: prepareSample(2)},
+		{Op: "SampleDistortedBoundingBoxV2", Prepare: prepareSample(3)},
+		{Op: "StatelessSampleDistortedBoundingBox", Prepare: prepareStatelessSample},
+		{Op: "ExtractGlimpse", Prepare: prepareGlimpse},
+		{Op: "ExtractGlimpseV2", Prepare: prepareGlimpse},
+
+		{Op: "DecodeAndCropJpeg", Prepare: prepareDecode},
+		{Op: "DecodeWebP", Types: engine.Types{"dtype": {tensor.Uint8}}, Prepare: prepareDecode},
 		{Op: "DecodeJpeg", Prepare: prepareDecode},
 		{Op: "DecodePng", Types: engine.Types{"dtype": {tensor.Uint8, tensor.Uint16}}, Prepare: prepareDecode},
 		{Op: "DecodeGif", Prepare: prepareDecode},

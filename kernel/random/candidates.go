@@ -6,8 +6,10 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/draws"
 	"github.com/cairnml/cairn/kernel/internal/philox"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -36,10 +38,11 @@ type classes struct {
 	all bool
 }
 
-// sampled is the state of a sampler's node. The generator's lock guards the
-// distribution too, which may learn.
+// sampled is the state of a sampler's node. The lock guards the distribution, which
+// may learn.
 type sampled struct {
-	*state
+	*draws.State
+	mu      sync.Mutex
 	classes *classes
 }
 
@@ -89,7 +92,7 @@ func sample(c *engine.Call, size int64, count, perRow int, unique bool, make fun
 	if err != nil {
 		return err
 	}
-	st := c.Instance().NodeState(c.Node(), func() any { return &sampled{state: newState(c.Node())} }).(*sampled)
+	st := c.Instance().NodeState(c.Node(), func() any { return &sampled{State: draws.New(c.Node())} }).(*sampled)
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.classes == nil {
@@ -101,8 +104,7 @@ func sample(c *engine.Call, size int64, count, perRow int, unique bool, make fun
 	if unique && int64(count) > k.possible {
 		return fmt.Errorf("%d different classes of %d that have a weight can't be drawn", count, k.possible)
 	}
-	g := st.g
-	st.g.Skip(uint64(count) * 2048 / 4)
+	g := st.Reserve(uint64(count) * 2048 / 4)
 	dst := tensor.Values[int64](drawn)
 	tries, err := k.fill(c, dst, &stream{g: g}, unique)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/draws"
 	"github.com/cairnml/cairn/kernel/internal/philox"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
@@ -13,12 +14,12 @@ import (
 
 // prepareMultinomial draws classes by the state of a node.
 func prepareMultinomial(n *engine.Node) (func(*engine.Call) error, error) {
-	find := stateOf(n)
+	find := draws.Of(n)
 	return func(c *engine.Call) error {
 		if err := c.Need(2); err != nil {
 			return err
 		}
-		return multinomial(c, func(blocks uint64) philox.Generator { return find(c).reserve(blocks) })
+		return multinomial(c, func(blocks uint64) philox.Generator { return find(c).Reserve(blocks) })
 	}, nil
 }
 

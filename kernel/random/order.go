@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/draws"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/philox"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
@@ -23,12 +24,12 @@ var orders = []engine.Kernel{
 
 // prepareShuffle orders rows by the state of a node.
 func prepareShuffle(n *engine.Node) (func(*engine.Call) error, error) {
-	find := stateOf(n)
+	find := draws.Of(n)
 	return func(c *engine.Call) error {
 		if err := c.Need(1); err != nil {
 			return err
 		}
-		return shuffle(c, func(blocks uint64) philox.Generator { return find(c).reserve(blocks) })
+		return shuffle(c, func(blocks uint64) philox.Generator { return find(c).Reserve(blocks) })
 	}, nil
 }
 
@@ -79,7 +80,7 @@ func shuffle(c *engine.Call, reserve func(blocks uint64) philox.Generator) error
 
 // prepareCrop cuts a window of an image out of a random place.
 func prepareCrop(n *engine.Node) (func(*engine.Call) error, error) {
-	find := stateOf(n)
+	find := draws.Of(n)
 	return func(c *engine.Call) error {
 		if err := c.Need(2); err != nil {
 			return err
@@ -100,7 +101,7 @@ func prepareCrop(n *engine.Node) (func(*engine.Call) error, error) {
 		if err != nil {
 			return err
 		}
-		words := stream{g: find(c).reserve(1)}
+		words := stream{g: find(c).Reserve(1)}
 		var top, left int
 		if free := s[1] - size[1]; free > 0 {
 			left = int(words.next() % uint32(free+1))

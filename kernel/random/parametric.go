@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/draws"
 	"github.com/cairnml/cairn/kernel/internal/philox"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
@@ -48,7 +49,7 @@ type distribution func(parameter float64) sampler
 // input 0 says for each parameter in input 1.
 func stateParametric(of distribution) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
-		find := stateOf(n)
+		find := draws.Of(n)
 		return func(c *engine.Call) error {
 			if err := c.Need(2); err != nil {
 				return err
@@ -62,7 +63,7 @@ func stateParametric(of distribution) func(*engine.Node) (func(*engine.Call) err
 			if err != nil || out.Len() == 0 {
 				return err
 			}
-			return fill(c, of, p, out, find(c).reserve(uint64(out.Len())*philox.Reserved))
+			return fill(c, of, p, out, find(c).Reserve(uint64(out.Len())*philox.Reserved))
 		}, nil
 	}
 }

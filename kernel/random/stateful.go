@@ -2,10 +2,9 @@ package random
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"sync"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/draws"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/philox"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
@@ -21,41 +20,10 @@ var stateful = []engine.Kernel{
 	{Op: "RandomUniformInt", Types: engine.Types{"Tout": wholes}, Prepare: drawing(uniformIntOf(1))},
 }
 
-// state is the random state of a node.
-type state struct {
-	mu sync.Mutex
-	g  philox.Generator
-}
-
-// reserve returns the generator as it is now; it is moved on by n blocks.
-func (s *state) reserve(n uint64) philox.Generator {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	g := s.g
-	s.g.Skip(n)
-	return g
-}
-
-// newState returns the state that a node's seeds stand for. Seeds that are both
-// zero stand for one that differs from run to run.
-func newState(n *engine.Node) *state {
-	a, b := uint64(n.Attrs.Int("seed", 0)), uint64(n.Attrs.Int("seed2", 0))
-	if a == 0 && b == 0 {
-		return &state{g: philox.New(rand.Uint64(), 0, rand.Uint64())}
-	}
-	return &state{g: philox.New(a, 0, b)}
-}
-
-// stateOf finds the state of the call's node.
-func stateOf(n *engine.Node) func(*engine.Call) *state {
-	create := func() any { return newState(n) }
-	return func(c *engine.Call) *state { return c.Instance().NodeState(c.Node(), create).(*state) }
-}
-
 // drawing prepares an op that fills a tensor, whose shape is input 0.
 func drawing(f draw) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
-		find := stateOf(n)
+		find := draws.Of(n)
 		d := n.Attrs.Type("dtype", tensor.Float32)
 		if n.Op == "RandomUniformInt" {
 			d = n.Attrs.Type("Tout", tensor.Int32)
@@ -75,7 +43,7 @@ func drawing(f draw) func(*engine.Node) (func(*engine.Call) error, error) {
 			if err != nil || out.Len() == 0 {
 				return err
 			}
-			return f(c, find(c).reserve(uint64(out.Len())*philox.Reserved), out)
+			return f(c, find(c).Reserve(uint64(out.Len())*philox.Reserved), out)
 		}, nil
 	}
 }

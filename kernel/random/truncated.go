@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/draws"
 	"github.com/cairnml/cairn/kernel/internal/philox"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
@@ -14,7 +15,7 @@ import (
 // prepareTruncated draws rows of an output, each with a mean, a deviation and
 // limits of its own, or all with the same.
 func prepareTruncated(n *engine.Node) (func(*engine.Call) error, error) {
-	find := stateOf(n)
+	find := draws.Of(n)
 	return func(c *engine.Call) error {
 		if err := c.Need(5); err != nil {
 			return err
@@ -57,7 +58,7 @@ func prepareTruncated(n *engine.Node) (func(*engine.Call) error, error) {
 			return err
 		}
 		// TensorFlow reckons this in 32 bits.
-		g := find(c).reserve(uint64(int64(int32(rows) * 2 * maxTries * int32(each+3) / 4)))
+		g := find(c).Reserve(uint64(int64(int32(rows) * 2 * maxTries * int32(each+3) / 4)))
 		for b := range rows {
 			var p [4]float64
 			for k := range p {

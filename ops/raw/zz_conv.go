@@ -345,6 +345,122 @@ func DepthwiseConv2dNativeBackpropInput(s *ops.Scope, inputSizes ops.Input, filt
 	return s.Emit1("DepthwiseConv2dNativeBackpropInput", as, inputSizes, filter, outBackprop)
 }
 
+// FractionalAvgPoolOptions are the attributes of [FractionalAvgPool] that have defaults.
+type FractionalAvgPoolOptions struct {
+	// PseudoRandom is pseudo_random. Default: false.
+	PseudoRandom bool
+	// Overlapping is overlapping. Default: false.
+	Overlapping bool
+	// Deterministic is deterministic. Default: false.
+	Deterministic bool
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+}
+
+// FractionalAvgPool emits TensorFlow's op FractionalAvgPool and returns its outputs.
+// A nil o means the defaults.
+func FractionalAvgPool(s *ops.Scope, value ops.Input, poolingRatio []float64, o *FractionalAvgPoolOptions) (output, rowPoolingSequence, colPoolingSequence *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Floats("pooling_ratio", poolingRatio...))
+	if o != nil {
+		if o.PseudoRandom {
+			as = append(as, graph.Bool("pseudo_random", o.PseudoRandom))
+		}
+		if o.Overlapping {
+			as = append(as, graph.Bool("overlapping", o.Overlapping))
+		}
+		if o.Deterministic {
+			as = append(as, graph.Bool("deterministic", o.Deterministic))
+		}
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+	}
+	out := s.EmitN(3, "FractionalAvgPool", as, value)
+	return out[0], out[1], out[2]
+}
+
+// FractionalAvgPoolGradOptions are the attributes of [FractionalAvgPoolGrad] that have defaults.
+type FractionalAvgPoolGradOptions struct {
+	// Overlapping is overlapping. Default: false.
+	Overlapping bool
+}
+
+// FractionalAvgPoolGrad emits TensorFlow's op FractionalAvgPoolGrad and returns its output.
+// A nil o means the defaults.
+func FractionalAvgPoolGrad(s *ops.Scope, origInputTensorShape ops.Input, outBackprop ops.Input, rowPoolingSequence ops.Input, colPoolingSequence ops.Input, o *FractionalAvgPoolGradOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Overlapping {
+			as = append(as, graph.Bool("overlapping", o.Overlapping))
+		}
+	}
+	return s.Emit1("FractionalAvgPoolGrad", as, origInputTensorShape, outBackprop, rowPoolingSequence, colPoolingSequence)
+}
+
+// FractionalMaxPoolOptions are the attributes of [FractionalMaxPool] that have defaults.
+type FractionalMaxPoolOptions struct {
+	// PseudoRandom is pseudo_random. Default: false.
+	PseudoRandom bool
+	// Overlapping is overlapping. Default: false.
+	Overlapping bool
+	// Deterministic is deterministic. Default: false.
+	Deterministic bool
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+}
+
+// FractionalMaxPool emits TensorFlow's op FractionalMaxPool and returns its outputs.
+// A nil o means the defaults.
+func FractionalMaxPool(s *ops.Scope, value ops.Input, poolingRatio []float64, o *FractionalMaxPoolOptions) (output, rowPoolingSequence, colPoolingSequence *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Floats("pooling_ratio", poolingRatio...))
+	if o != nil {
+		if o.PseudoRandom {
+			as = append(as, graph.Bool("pseudo_random", o.PseudoRandom))
+		}
+		if o.Overlapping {
+			as = append(as, graph.Bool("overlapping", o.Overlapping))
+		}
+		if o.Deterministic {
+			as = append(as, graph.Bool("deterministic", o.Deterministic))
+		}
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+	}
+	out := s.EmitN(3, "FractionalMaxPool", as, value)
+	return out[0], out[1], out[2]
+}
+
+// FractionalMaxPoolGradOptions are the attributes of [FractionalMaxPoolGrad] that have defaults.
+type FractionalMaxPoolGradOptions struct {
+	// Overlapping is overlapping. Default: false.
+	Overlapping bool
+}
+
+// FractionalMaxPoolGrad emits TensorFlow's op FractionalMaxPoolGrad and returns its output.
+// A nil o means the defaults.
+func FractionalMaxPoolGrad(s *ops.Scope, origInput ops.Input, origOutput ops.Input, outBackprop ops.Input, rowPoolingSequence ops.Input, colPoolingSequence ops.Input, o *FractionalMaxPoolGradOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Overlapping {
+			as = append(as, graph.Bool("overlapping", o.Overlapping))
+		}
+	}
+	return s.Emit1("FractionalMaxPoolGrad", as, origInput, origOutput, outBackprop, rowPoolingSequence, colPoolingSequence)
+}
+
 // FusedBatchNormOptions are the attributes of [FusedBatchNorm] that have defaults.
 type FusedBatchNormOptions struct {
 	// Epsilon is epsilon. Default: 9.999999747378752e-05.

@@ -112,6 +112,49 @@ func CropAndResizeGradImage(s *ops.Scope, grads ops.Input, boxes ops.Input, boxI
 	return s.Emit1("CropAndResizeGradImage", as, grads, boxes, boxInd, imageSize)
 }
 
+// DecodeAndCropJpegOptions are the attributes of [DecodeAndCropJpeg] that have defaults.
+type DecodeAndCropJpegOptions struct {
+	// Channels is channels. Default: 0.
+	Channels int64
+	// Ratio is ratio. Default: 1.
+	Ratio Opt[int64]
+	// FancyUpscaling is fancy_upscaling. Default: true.
+	FancyUpscaling Opt[bool]
+	// TryRecoverTruncated is try_recover_truncated. Default: false.
+	TryRecoverTruncated bool
+	// AcceptableFraction is acceptable_fraction. Default: 1.
+	AcceptableFraction Opt[float64]
+	// DctMethod is dct_method. Default: "".
+	DctMethod string
+}
+
+// DecodeAndCropJpeg emits TensorFlow's op DecodeAndCropJpeg and returns its output.
+// A nil o means the defaults.
+func DecodeAndCropJpeg(s *ops.Scope, contents ops.Input, cropWindow ops.Input, o *DecodeAndCropJpegOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Channels != 0 {
+			as = append(as, graph.Int("channels", o.Channels))
+		}
+		if o.Ratio.set {
+			as = append(as, graph.Int("ratio", o.Ratio.v))
+		}
+		if o.FancyUpscaling.set {
+			as = append(as, graph.Bool("fancy_upscaling", o.FancyUpscaling.v))
+		}
+		if o.TryRecoverTruncated {
+			as = append(as, graph.Bool("try_recover_truncated", o.TryRecoverTruncated))
+		}
+		if o.AcceptableFraction.set {
+			as = append(as, graph.Float("acceptable_fraction", o.AcceptableFraction.v))
+		}
+		if o.DctMethod != "" {
+			as = append(as, graph.String("dct_method", o.DctMethod))
+		}
+	}
+	return s.Emit1("DecodeAndCropJpeg", as, contents, cropWindow)
+}
+
 // DecodeBmpOptions are the attributes of [DecodeBmp] that have defaults.
 type DecodeBmpOptions struct {
 	// Channels is channels. Default: 0.
@@ -229,6 +272,29 @@ func DecodePng(s *ops.Scope, contents ops.Input, o *DecodePngOptions) *ops.Value
 	return s.Emit1("DecodePng", as, contents)
 }
 
+// DecodeWebPOptions are the attributes of [DecodeWebP] that have defaults.
+type DecodeWebPOptions struct {
+	// Channels is channels. Default: 0.
+	Channels int64
+	// Dtype is dtype. Default: uint8.
+	Dtype tensor.DType
+}
+
+// DecodeWebP emits TensorFlow's op DecodeWebP and returns its output.
+// A nil o means the defaults.
+func DecodeWebP(s *ops.Scope, contents ops.Input, o *DecodeWebPOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Channels != 0 {
+			as = append(as, graph.Int("channels", o.Channels))
+		}
+		if o.Dtype != 0 {
+			as = append(as, graph.Type("dtype", o.Dtype))
+		}
+	}
+	return s.Emit1("DecodeWebP", as, contents)
+}
+
 // Dilation2D emits TensorFlow's op Dilation2D and returns its output.
 func Dilation2D(s *ops.Scope, input ops.Input, filter ops.Input, strides []int64, rates []int64, padding Padding) *ops.Value {
 	var as graph.Attrs
@@ -339,6 +405,72 @@ func EncodePng(s *ops.Scope, image ops.Input, o *EncodePngOptions) *ops.Value {
 		}
 	}
 	return s.Emit1("EncodePng", as, image)
+}
+
+// ExtractGlimpseOptions are the attributes of [ExtractGlimpse] that have defaults.
+type ExtractGlimpseOptions struct {
+	// Centered is centered. Default: true.
+	Centered Opt[bool]
+	// Normalized is normalized. Default: true.
+	Normalized Opt[bool]
+	// UniformNoise is uniform_noise. Default: true.
+	UniformNoise Opt[bool]
+	// Noise is noise. Default: "uniform".
+	Noise Opt[string]
+}
+
+// ExtractGlimpse emits TensorFlow's op ExtractGlimpse and returns its output.
+// A nil o means the defaults.
+func ExtractGlimpse(s *ops.Scope, input ops.Input, size ops.Input, offsets ops.Input, o *ExtractGlimpseOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Centered.set {
+			as = append(as, graph.Bool("centered", o.Centered.v))
+		}
+		if o.Normalized.set {
+			as = append(as, graph.Bool("normalized", o.Normalized.v))
+		}
+		if o.UniformNoise.set {
+			as = append(as, graph.Bool("uniform_noise", o.UniformNoise.v))
+		}
+		if o.Noise.set {
+			as = append(as, graph.String("noise", o.Noise.v))
+		}
+	}
+	return s.Emit1("ExtractGlimpse", as, input, size, offsets)
+}
+
+// ExtractGlimpseV2Options are the attributes of [ExtractGlimpseV2] that have defaults.
+type ExtractGlimpseV2Options struct {
+	// Centered is centered. Default: true.
+	Centered Opt[bool]
+	// Normalized is normalized. Default: true.
+	Normalized Opt[bool]
+	// UniformNoise is uniform_noise. Default: true.
+	UniformNoise Opt[bool]
+	// Noise is noise. Default: "uniform".
+	Noise Opt[string]
+}
+
+// ExtractGlimpseV2 emits TensorFlow's op ExtractGlimpseV2 and returns its output.
+// A nil o means the defaults.
+func ExtractGlimpseV2(s *ops.Scope, input ops.Input, size ops.Input, offsets ops.Input, o *ExtractGlimpseV2Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Centered.set {
+			as = append(as, graph.Bool("centered", o.Centered.v))
+		}
+		if o.Normalized.set {
+			as = append(as, graph.Bool("normalized", o.Normalized.v))
+		}
+		if o.UniformNoise.set {
+			as = append(as, graph.Bool("uniform_noise", o.UniformNoise.v))
+		}
+		if o.Noise.set {
+			as = append(as, graph.String("noise", o.Noise.v))
+		}
+	}
+	return s.Emit1("ExtractGlimpseV2", as, input, size, offsets)
 }
 
 // ExtractImagePatches emits TensorFlow's op ExtractImagePatches and returns its output.
@@ -654,6 +786,99 @@ func ResizeNearestNeighborGrad(s *ops.Scope, grads ops.Input, size ops.Input, o 
 	return s.Emit1("ResizeNearestNeighborGrad", as, grads, size)
 }
 
+// SampleDistortedBoundingBoxOptions are the attributes of [SampleDistortedBoundingBox] that have defaults.
+type SampleDistortedBoundingBoxOptions struct {
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+	// MinObjectCovered is min_object_covered. Default: 0.10000000149011612.
+	MinObjectCovered Opt[float64]
+	// AspectRatioRange is aspect_ratio_range. Default: [0.75 1.3300000429153442].
+	AspectRatioRange []float64
+	// AreaRange is area_range. Default: [0.05000000074505806 1].
+	AreaRange []float64
+	// MaxAttempts is max_attempts. Default: 100.
+	MaxAttempts Opt[int64]
+	// UseImageIfNoBoundingBoxes is use_image_if_no_bounding_boxes. Default: false.
+	UseImageIfNoBoundingBoxes bool
+}
+
+// SampleDistortedBoundingBox emits TensorFlow's op SampleDistortedBoundingBox and returns its outputs.
+// A nil o means the defaults.
+func SampleDistortedBoundingBox(s *ops.Scope, imageSize ops.Input, boundingBoxes ops.Input, o *SampleDistortedBoundingBoxOptions) (begin, size, bboxes *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+		if o.MinObjectCovered.set {
+			as = append(as, graph.Float("min_object_covered", o.MinObjectCovered.v))
+		}
+		if o.AspectRatioRange != nil {
+			as = append(as, graph.Floats("aspect_ratio_range", o.AspectRatioRange...))
+		}
+		if o.AreaRange != nil {
+			as = append(as, graph.Floats("area_range", o.AreaRange...))
+		}
+		if o.MaxAttempts.set {
+			as = append(as, graph.Int("max_attempts", o.MaxAttempts.v))
+		}
+		if o.UseImageIfNoBoundingBoxes {
+			as = append(as, graph.Bool("use_image_if_no_bounding_boxes", o.UseImageIfNoBoundingBoxes))
+		}
+	}
+	out := s.EmitN(3, "SampleDistortedBoundingBox", as, imageSize, boundingBoxes)
+	return out[0], out[1], out[2]
+}
+
+// SampleDistortedBoundingBoxV2Options are the attributes of [SampleDistortedBoundingBoxV2] that have defaults.
+type SampleDistortedBoundingBoxV2Options struct {
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+	// AspectRatioRange is aspect_ratio_range. Default: [0.75 1.3300000429153442].
+	AspectRatioRange []float64
+	// AreaRange is area_range. Default: [0.05000000074505806 1].
+	AreaRange []float64
+	// MaxAttempts is max_attempts. Default: 100.
+	MaxAttempts Opt[int64]
+	// UseImageIfNoBoundingBoxes is use_image_if_no_bounding_boxes. Default: false.
+	UseImageIfNoBoundingBoxes bool
+}
+
+// SampleDistortedBoundingBoxV2 emits TensorFlow's op SampleDistortedBoundingBoxV2 and returns its outputs.
+// A nil o means the defaults.
+func SampleDistortedBoundingBoxV2(s *ops.Scope, imageSize ops.Input, boundingBoxes ops.Input, minObjectCovered ops.Input, o *SampleDistortedBoundingBoxV2Options) (begin, size, bboxes *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+		if o.AspectRatioRange != nil {
+			as = append(as, graph.Floats("aspect_ratio_range", o.AspectRatioRange...))
+		}
+		if o.AreaRange != nil {
+			as = append(as, graph.Floats("area_range", o.AreaRange...))
+		}
+		if o.MaxAttempts.set {
+			as = append(as, graph.Int("max_attempts", o.MaxAttempts.v))
+		}
+		if o.UseImageIfNoBoundingBoxes {
+			as = append(as, graph.Bool("use_image_if_no_bounding_boxes", o.UseImageIfNoBoundingBoxes))
+		}
+	}
+	out := s.EmitN(3, "SampleDistortedBoundingBoxV2", as, imageSize, boundingBoxes, minObjectCovered)
+	return out[0], out[1], out[2]
+}
+
 // ScaleAndTranslateOptions are the attributes of [ScaleAndTranslate] that have defaults.
 type ScaleAndTranslateOptions struct {
 	// KernelType is kernel_type. Default: "lanczos3".
@@ -698,4 +923,38 @@ func ScaleAndTranslateGrad(s *ops.Scope, grads ops.Input, originalImage ops.Inpu
 		}
 	}
 	return s.Emit1("ScaleAndTranslateGrad", as, grads, originalImage, scale, translation)
+}
+
+// StatelessSampleDistortedBoundingBoxOptions are the attributes of [StatelessSampleDistortedBoundingBox] that have defaults.
+type StatelessSampleDistortedBoundingBoxOptions struct {
+	// AspectRatioRange is aspect_ratio_range. Default: [0.75 1.3300000429153442].
+	AspectRatioRange []float64
+	// AreaRange is area_range. Default: [0.05000000074505806 1].
+	AreaRange []float64
+	// MaxAttempts is max_attempts. Default: 100.
+	MaxAttempts Opt[int64]
+	// UseImageIfNoBoundingBoxes is use_image_if_no_bounding_boxes. Default: false.
+	UseImageIfNoBoundingBoxes bool
+}
+
+// StatelessSampleDistortedBoundingBox emits TensorFlow's op StatelessSampleDistortedBoundingBox and returns its outputs.
+// A nil o means the defaults.
+func StatelessSampleDistortedBoundingBox(s *ops.Scope, imageSize ops.Input, boundingBoxes ops.Input, minObjectCovered ops.Input, seed ops.Input, o *StatelessSampleDistortedBoundingBoxOptions) (begin, size, bboxes *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.AspectRatioRange != nil {
+			as = append(as, graph.Floats("aspect_ratio_range", o.AspectRatioRange...))
+		}
+		if o.AreaRange != nil {
+			as = append(as, graph.Floats("area_range", o.AreaRange...))
+		}
+		if o.MaxAttempts.set {
+			as = append(as, graph.Int("max_attempts", o.MaxAttempts.v))
+		}
+		if o.UseImageIfNoBoundingBoxes {
+			as = append(as, graph.Bool("use_image_if_no_bounding_boxes", o.UseImageIfNoBoundingBoxes))
+		}
+	}
+	out := s.EmitN(3, "StatelessSampleDistortedBoundingBox", as, imageSize, boundingBoxes, minObjectCovered, seed)
+	return out[0], out[1], out[2]
 }

@@ -10,9 +10,16 @@ type Options struct {
 	// interpolated.
 	Plain bool
 	// Accurate takes the slower of libjpeg's two transforms of whole blocks.
-	Accurate    bool
+	Accurate bool
+	// Crop is the part of the image that is wanted; a Height of 0 stands for all.
+	// Colours at its sides, and where the blocks begin that hold its left side, are
+	// those of an image that ends there, as libjpeg-turbo has it.
+	Crop        Window
 	Interrupted func() error
 }
+
+// Window is a part of an image, in pixels.
+type Window struct{ Y, X, Height, Width int }
 
 // plane is a component's samples.
 type plane struct {
@@ -33,28 +40,43 @@ func (m *Image) Decode(o Options) ([]byte, error) {
 		return nil, err
 	}
 	h, w := m.Size(o.Ratio)
+	crop := o.Crop
+	if crop.Height == 0 {
+		crop = Window{0, 0, h, w}
+	}
+	if crop.Y < 0 || crop.X < 0 || crop.Height < 1 || crop.Width < 1 || crop.Height > h-crop.Y || crop.Width > w-crop.X {
+		return nil, fmt.Errorf("the part %+v lies outside of %d×%d pixels", crop, h, w)
+	}
+	align := 8 / o.Ratio
+	if len(m.components) > 1 {
+		align *= m.maxH
+	}
+	first := crop.X / align * align
 	planes := make([]plane, len(m.components))
 	for i := range m.components {
 		if o.Channels == 1 && i > 0 && m.Colours == YCbCr {
 			break // the first component is gray already
 		}
-		planes[i] = m.plane(&m.components[i], &o, h, w)
+		planes[i] = m.plane(&m.components[i], &o, h, first, crop.X+crop.Width-first)
+		planes[i].pix = planes[i].pix[crop.X-first:]
 		m.components[i].coefs = nil
 		if err := o.Interrupted(); err != nil {
 			return nil, err
 		}
 	}
-	out := make([]byte, h*w*o.Channels)
-	for y := range h {
-		m.row(out[y*w*o.Channels:][:w*o.Channels], planes, y, w, o.Channels)
+	line := crop.Width * o.Channels
+	out := make([]byte, crop.Height*line)
+	for y := range crop.Height {
+		m.row(out[y*line:][:line], planes, crop.Y+y, crop.Width, o.Channels)
 	}
 	return out, nil
 }
 
-// plane returns a component's samples in the image's size. Where a component has
+// plane returns a component's samples in the image's size, w columns from the
+// first on. Where a component has
 // fewer samples than others, its blocks are made larger rather than its samples
 // repeated, as far as that goes.
-func (m *Image) plane(c *component, o *Options, h, w int) plane {
+func (m *Image) plane(c *component, o *Options, h, first, w int) plane {
 	least := 8 / o.Ratio
 	n := least
 	for n < 8 && m.maxH*least%(c.h*n*2) == 0 && m.maxV*least%(c.v*n*2) == 0 {
@@ -71,17 +93,19 @@ func (m *Image) plane(c *component, o *Options, h, w int) plane {
 			block(to, p.stride, b, c.quant, n)
 		}
 	}
+	whole := p.w
+	p.pix, p.w = p.pix[first*c.h*n/(m.maxH*least):], up(w*c.h*n, m.maxH*least)
 	across, down := m.maxH*least/(c.h*n), m.maxV*least/(c.v*n)
 	exact := across*c.h*n == m.maxH*least && down*c.v*n == m.maxV*least
 	smooth := !o.Plain && least > 1
 	switch {
 	case exact && across == 1 && down == 1:
 		return p
-	case exact && smooth && across == 2 && down == 1 && p.w > 2:
+	case exact && smooth && across == 2 && down == 1 && whole > 2 && p.w > 1:
 		return p.wider(h, w)
 	case exact && smooth && across == 1 && down == 2:
 		return p.taller(h, w)
-	case exact && smooth && across == 2 && down == 2 && p.w > 2:
+	case exact && smooth && across == 2 && down == 2 && whole > 2 && p.w > 1:
 		return p.larger(h, w)
 	}
 	out := plane{make([]byte, h*w), w, w, h}
