@@ -15,6 +15,7 @@ func Kernels() []engine.Kernel {
 	floats := []tensor.DType{tensor.Float32, tensor.Float64}
 	wide := []tensor.DType{tensor.QInt32}
 	narrow := []tensor.DType{tensor.QUint8}
+	short := []tensor.DType{tensor.QInt8, tensor.QUint8}
 	return []engine.Kernel{
 		{Op: "FakeQuantWithMinMaxArgs", Prepare: prepareFake(fakeArgs)},
 		{Op: "FakeQuantWithMinMaxArgsGradient", Prepare: prepareFake(fakeArgsGrad)},
@@ -34,6 +35,29 @@ func Kernels() []engine.Kernel {
 		{Op: "RequantizationRange", Types: engine.Types{"Tinput": wide}, Run: requantizationRange},
 		{Op: "Requantize", Types: engine.Types{"Tinput": wide, "out_type": narrow}, Run: requantize},
 		{Op: "QuantizeDownAndShrinkRange", Types: engine.Types{"Tinput": wide, "out_type": narrow}, Run: shrinkRange},
+
+		{Op: "RequantizationRangePerChannel", Types: engine.Types{"T": wide}, Run: rangePerChannel},
+		{Op: "RequantizePerChannel", Types: engine.Types{"T": wide, "out_type": short}, Run: requantizePerChannel},
+
+		{Op: "QuantizedAdd", Types: engine.Types{"T1": narrow, "T2": narrow, "Toutput": wide}, Run: quantizedAdd},
+		{Op: "QuantizedMul", Types: engine.Types{"T1": narrow, "T2": narrow, "Toutput": wide}, Run: quantizedMul},
+		{Op: "QuantizedBiasAdd", Types: engine.Types{"T1": short, "T2": short, "out_type": wide}, Run: quantizedBiasAdd},
+		{Op: "QuantizedMatMul", Types: engine.Types{"T1": narrow, "T2": narrow, "Toutput": wide}, Run: quantizedMatMul},
+		{Op: "QuantizedConv2D", Types: engine.Types{"Tinput": narrow, "Tfilter": narrow, "out_type": wide}, Prepare: prepareWindows(quantizedConv)},
+		{Op: "QuantizedMaxPool", Types: engine.Types{"T": short}, Prepare: prepareWindows(quantizedPool(false))},
+		{Op: "QuantizedAvgPool", Types: engine.Types{"T": short}, Prepare: prepareWindows(quantizedPool(true))},
+		{Op: "QuantizedRelu", Types: engine.Types{"Tinput": rectified.Types(), "out_type": rectified.Types()}, Run: quantizedRelu(0)},
+		{Op: "QuantizedRelu6", Types: engine.Types{"Tinput": rectified.Types(), "out_type": rectified.Types()}, Run: quantizedRelu(6)},
+		{Op: "QuantizedReshape", Run: quantizedReshape},
+		{Op: "QuantizedConcat", Types: engine.Types{"T": joined.Types()}, Run: quantizedConcat},
+		{Op: "QuantizedInstanceNorm", Types: engine.Types{"T": narrow}, Prepare: prepareInstanceNorm, Precision: engine.Accumulated},
+		{Op: "QuantizedBatchNormWithGlobalNormalization", Types: engine.Types{"Tinput": narrow, "out_type": wide}, Run: quantizedBatchNorm},
+
+		{Op: "UniformRequantize", Types: engine.Types{"Tin": uniformCodes.Types(), "Tout": {tensor.QInt8}}, Run: uniformRequantize},
+		{Op: "UniformQuantizedAdd", Run: uniformAdd},
+		{Op: "UniformQuantizedClipByValue", Run: uniformClip},
+		{Op: "UniformQuantizedDot", Run: uniformDot},
+		{Op: "UniformQuantizedDotHybrid", Run: uniformDotHybrid, Precision: engine.Accumulated},
 
 		{Op: "UniformQuantize", Types: engine.Types{"Tout": uniform.Types()}, Prepare: prepareUniform(uniformQuantize)},
 		{Op: "UniformDequantize", Types: engine.Types{"Tin": uniform.Types()}, Prepare: prepareUniform(uniformDequantize)},

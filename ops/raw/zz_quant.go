@@ -387,9 +387,240 @@ func QuantizeV2(s *ops.Scope, input ops.Input, minRange ops.Input, maxRange ops.
 	return out[0], out[1], out[2]
 }
 
+// QuantizedAddOptions are the attributes of [QuantizedAdd] that have defaults.
+type QuantizedAddOptions struct {
+	// Toutput is Toutput. Default: qint32.
+	Toutput tensor.DType
+}
+
+// QuantizedAdd emits TensorFlow's op QuantizedAdd and returns its outputs.
+// A nil o means the defaults.
+func QuantizedAdd(s *ops.Scope, x ops.Input, y ops.Input, minX ops.Input, maxX ops.Input, minY ops.Input, maxY ops.Input, o *QuantizedAddOptions) (z, minZ, maxZ *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Toutput != 0 {
+			as = append(as, graph.Type("Toutput", o.Toutput))
+		}
+	}
+	out := s.EmitN(3, "QuantizedAdd", as, x, y, minX, maxX, minY, maxY)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedAvgPool emits TensorFlow's op QuantizedAvgPool and returns its outputs.
+func QuantizedAvgPool(s *ops.Scope, input ops.Input, minInput ops.Input, maxInput ops.Input, ksize []int64, strides []int64, padding Padding) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksize", ksize...), graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	out := s.EmitN(3, "QuantizedAvgPool", as, input, minInput, maxInput)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedBatchNormWithGlobalNormalization emits TensorFlow's op QuantizedBatchNormWithGlobalNormalization and returns its outputs.
+func QuantizedBatchNormWithGlobalNormalization(s *ops.Scope, t ops.Input, tMin ops.Input, tMax ops.Input, m ops.Input, mMin ops.Input, mMax ops.Input, v ops.Input, vMin ops.Input, vMax ops.Input, beta ops.Input, betaMin ops.Input, betaMax ops.Input, gamma ops.Input, gammaMin ops.Input, gammaMax ops.Input, outType tensor.DType, varianceEpsilon float64, scaleAfterNormalization bool) (result, resultMin, resultMax *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Type("out_type", outType), graph.Float("variance_epsilon", varianceEpsilon), graph.Bool("scale_after_normalization", scaleAfterNormalization))
+	out := s.EmitN(3, "QuantizedBatchNormWithGlobalNormalization", as, t, tMin, tMax, m, mMin, mMax, v, vMin, vMax, beta, betaMin, betaMax, gamma, gammaMin, gammaMax)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedBiasAdd emits TensorFlow's op QuantizedBiasAdd and returns its outputs.
+func QuantizedBiasAdd(s *ops.Scope, input ops.Input, bias ops.Input, minInput ops.Input, maxInput ops.Input, minBias ops.Input, maxBias ops.Input, outType tensor.DType) (output, minOut, maxOut *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Type("out_type", outType))
+	out := s.EmitN(3, "QuantizedBiasAdd", as, input, bias, minInput, maxInput, minBias, maxBias)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedConcat emits TensorFlow's op QuantizedConcat and returns its outputs.
+func QuantizedConcat(s *ops.Scope, concatDim ops.Input, values []ops.Input, inputMins []ops.Input, inputMaxes []ops.Input) (output, outputMin, outputMax *ops.Value) {
+	var in []ops.Input
+	in = append(in, concatDim)
+	in = append(in, values...)
+	in = append(in, inputMins...)
+	in = append(in, inputMaxes...)
+	out := s.EmitN(3, "QuantizedConcat", nil, in...)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedConv2DOptions are the attributes of [QuantizedConv2D] that have defaults.
+type QuantizedConv2DOptions struct {
+	// OutType is out_type. Default: qint32.
+	OutType tensor.DType
+	// Dilations is dilations. Default: [1 1 1 1].
+	Dilations []int64
+}
+
+// QuantizedConv2D emits TensorFlow's op QuantizedConv2D and returns its outputs.
+// A nil o means the defaults.
+func QuantizedConv2D(s *ops.Scope, input ops.Input, filter ops.Input, minInput ops.Input, maxInput ops.Input, minFilter ops.Input, maxFilter ops.Input, strides []int64, padding Padding, o *QuantizedConv2DOptions) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+		if o.Dilations != nil {
+			as = append(as, graph.Ints("dilations", o.Dilations...))
+		}
+	}
+	out := s.EmitN(3, "QuantizedConv2D", as, input, filter, minInput, maxInput, minFilter, maxFilter)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedInstanceNormOptions are the attributes of [QuantizedInstanceNorm] that have defaults.
+type QuantizedInstanceNormOptions struct {
+	// OutputRangeGiven is output_range_given. Default: false.
+	OutputRangeGiven bool
+	// GivenYMin is given_y_min. Default: 0.
+	GivenYMin float64
+	// GivenYMax is given_y_max. Default: 0.
+	GivenYMax float64
+	// VarianceEpsilon is variance_epsilon. Default: 9.999999747378752e-06.
+	VarianceEpsilon Opt[float64]
+	// MinSeparation is min_separation. Default: 0.0010000000474974513.
+	MinSeparation Opt[float64]
+}
+
+// QuantizedInstanceNorm emits TensorFlow's op QuantizedInstanceNorm and returns its outputs.
+// A nil o means the defaults.
+func QuantizedInstanceNorm(s *ops.Scope, x ops.Input, xMin ops.Input, xMax ops.Input, o *QuantizedInstanceNormOptions) (y, yMin, yMax *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutputRangeGiven {
+			as = append(as, graph.Bool("output_range_given", o.OutputRangeGiven))
+		}
+		if o.GivenYMin != 0 {
+			as = append(as, graph.Float("given_y_min", o.GivenYMin))
+		}
+		if o.GivenYMax != 0 {
+			as = append(as, graph.Float("given_y_max", o.GivenYMax))
+		}
+		if o.VarianceEpsilon.set {
+			as = append(as, graph.Float("variance_epsilon", o.VarianceEpsilon.v))
+		}
+		if o.MinSeparation.set {
+			as = append(as, graph.Float("min_separation", o.MinSeparation.v))
+		}
+	}
+	out := s.EmitN(3, "QuantizedInstanceNorm", as, x, xMin, xMax)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedMatMulOptions are the attributes of [QuantizedMatMul] that have defaults.
+type QuantizedMatMulOptions struct {
+	// Toutput is Toutput. Default: qint32.
+	Toutput tensor.DType
+	// TransposeA is transpose_a. Default: false.
+	TransposeA bool
+	// TransposeB is transpose_b. Default: false.
+	TransposeB bool
+	// Tactivation is Tactivation. Default: quint8.
+	Tactivation tensor.DType
+}
+
+// QuantizedMatMul emits TensorFlow's op QuantizedMatMul and returns its outputs.
+// A nil o means the defaults.
+func QuantizedMatMul(s *ops.Scope, a ops.Input, b ops.Input, minA ops.Input, maxA ops.Input, minB ops.Input, maxB ops.Input, o *QuantizedMatMulOptions) (out2, minOut, maxOut *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Toutput != 0 {
+			as = append(as, graph.Type("Toutput", o.Toutput))
+		}
+		if o.TransposeA {
+			as = append(as, graph.Bool("transpose_a", o.TransposeA))
+		}
+		if o.TransposeB {
+			as = append(as, graph.Bool("transpose_b", o.TransposeB))
+		}
+		if o.Tactivation != 0 {
+			as = append(as, graph.Type("Tactivation", o.Tactivation))
+		}
+	}
+	out := s.EmitN(3, "QuantizedMatMul", as, a, b, minA, maxA, minB, maxB)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedMaxPool emits TensorFlow's op QuantizedMaxPool and returns its outputs.
+func QuantizedMaxPool(s *ops.Scope, input ops.Input, minInput ops.Input, maxInput ops.Input, ksize []int64, strides []int64, padding Padding) (output, minOutput, maxOutput *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Ints("ksize", ksize...), graph.Ints("strides", strides...), graph.String("padding", string(padding)))
+	out := s.EmitN(3, "QuantizedMaxPool", as, input, minInput, maxInput)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedMulOptions are the attributes of [QuantizedMul] that have defaults.
+type QuantizedMulOptions struct {
+	// Toutput is Toutput. Default: qint32.
+	Toutput tensor.DType
+}
+
+// QuantizedMul emits TensorFlow's op QuantizedMul and returns its outputs.
+// A nil o means the defaults.
+func QuantizedMul(s *ops.Scope, x ops.Input, y ops.Input, minX ops.Input, maxX ops.Input, minY ops.Input, maxY ops.Input, o *QuantizedMulOptions) (z, minZ, maxZ *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.Toutput != 0 {
+			as = append(as, graph.Type("Toutput", o.Toutput))
+		}
+	}
+	out := s.EmitN(3, "QuantizedMul", as, x, y, minX, maxX, minY, maxY)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedReluOptions are the attributes of [QuantizedRelu] that have defaults.
+type QuantizedReluOptions struct {
+	// OutType is out_type. Default: quint8.
+	OutType tensor.DType
+}
+
+// QuantizedRelu emits TensorFlow's op QuantizedRelu and returns its outputs.
+// A nil o means the defaults.
+func QuantizedRelu(s *ops.Scope, features ops.Input, minFeatures ops.Input, maxFeatures ops.Input, o *QuantizedReluOptions) (activations, minActivations, maxActivations *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+	}
+	out := s.EmitN(3, "QuantizedRelu", as, features, minFeatures, maxFeatures)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedRelu6Options are the attributes of [QuantizedRelu6] that have defaults.
+type QuantizedRelu6Options struct {
+	// OutType is out_type. Default: quint8.
+	OutType tensor.DType
+}
+
+// QuantizedRelu6 emits TensorFlow's op QuantizedRelu6 and returns its outputs.
+// A nil o means the defaults.
+func QuantizedRelu6(s *ops.Scope, features ops.Input, minFeatures ops.Input, maxFeatures ops.Input, o *QuantizedRelu6Options) (activations, minActivations, maxActivations *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+	}
+	out := s.EmitN(3, "QuantizedRelu6", as, features, minFeatures, maxFeatures)
+	return out[0], out[1], out[2]
+}
+
+// QuantizedReshape emits TensorFlow's op QuantizedReshape and returns its outputs.
+func QuantizedReshape(s *ops.Scope, tensor2 ops.Input, shape ops.Input, inputMin ops.Input, inputMax ops.Input) (output, outputMin, outputMax *ops.Value) {
+	out := s.EmitN(3, "QuantizedReshape", nil, tensor2, shape, inputMin, inputMax)
+	return out[0], out[1], out[2]
+}
+
 // RequantizationRange emits TensorFlow's op RequantizationRange and returns its outputs.
 func RequantizationRange(s *ops.Scope, input ops.Input, inputMin ops.Input, inputMax ops.Input) (outputMin, outputMax *ops.Value) {
 	out := s.EmitN(2, "RequantizationRange", nil, input, inputMin, inputMax)
+	return out[0], out[1]
+}
+
+// RequantizationRangePerChannel emits TensorFlow's op RequantizationRangePerChannel and returns its outputs.
+func RequantizationRangePerChannel(s *ops.Scope, input ops.Input, inputMin ops.Input, inputMax ops.Input, clipValueMax float64) (outputMin, outputMax *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Float("clip_value_max", clipValueMax))
+	out := s.EmitN(2, "RequantizationRangePerChannel", as, input, inputMin, inputMax)
 	return out[0], out[1]
 }
 
@@ -398,6 +629,25 @@ func Requantize(s *ops.Scope, input ops.Input, inputMin ops.Input, inputMax ops.
 	var as graph.Attrs
 	as = append(as, graph.Type("out_type", outType))
 	out := s.EmitN(3, "Requantize", as, input, inputMin, inputMax, requestedOutputMin, requestedOutputMax)
+	return out[0], out[1], out[2]
+}
+
+// RequantizePerChannelOptions are the attributes of [RequantizePerChannel] that have defaults.
+type RequantizePerChannelOptions struct {
+	// OutType is out_type. Default: quint8.
+	OutType tensor.DType
+}
+
+// RequantizePerChannel emits TensorFlow's op RequantizePerChannel and returns its outputs.
+// A nil o means the defaults.
+func RequantizePerChannel(s *ops.Scope, input ops.Input, inputMin ops.Input, inputMax ops.Input, requestedOutputMin ops.Input, requestedOutputMax ops.Input, o *RequantizePerChannelOptions) (output, outputMin, outputMax *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.OutType != 0 {
+			as = append(as, graph.Type("out_type", o.OutType))
+		}
+	}
+	out := s.EmitN(3, "RequantizePerChannel", as, input, inputMin, inputMax, requestedOutputMin, requestedOutputMax)
 	return out[0], out[1], out[2]
 }
 
@@ -437,4 +687,124 @@ func UniformQuantize(s *ops.Scope, input ops.Input, scales ops.Input, zeroPoints
 		}
 	}
 	return s.Emit1("UniformQuantize", as, input, scales, zeroPoints)
+}
+
+// UniformQuantizedAddOptions are the attributes of [UniformQuantizedAdd] that have defaults.
+type UniformQuantizedAddOptions struct {
+	// LhsQuantizationAxis is lhs_quantization_axis. Default: -1.
+	LhsQuantizationAxis Opt[int64]
+	// RhsQuantizationAxis is rhs_quantization_axis. Default: -1.
+	RhsQuantizationAxis Opt[int64]
+	// OutputQuantizationAxis is output_quantization_axis. Default: -1.
+	OutputQuantizationAxis Opt[int64]
+}
+
+// UniformQuantizedAdd emits TensorFlow's op UniformQuantizedAdd and returns its output.
+// A nil o means the defaults.
+func UniformQuantizedAdd(s *ops.Scope, lhs ops.Input, rhs ops.Input, lhsScales ops.Input, lhsZeroPoints ops.Input, rhsScales ops.Input, rhsZeroPoints ops.Input, outputScales ops.Input, outputZeroPoints ops.Input, lhsQuantizationMinVal int64, lhsQuantizationMaxVal int64, rhsQuantizationMinVal int64, rhsQuantizationMaxVal int64, outputQuantizationMinVal int64, outputQuantizationMaxVal int64, o *UniformQuantizedAddOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("lhs_quantization_min_val", lhsQuantizationMinVal), graph.Int("lhs_quantization_max_val", lhsQuantizationMaxVal), graph.Int("rhs_quantization_min_val", rhsQuantizationMinVal), graph.Int("rhs_quantization_max_val", rhsQuantizationMaxVal), graph.Int("output_quantization_min_val", outputQuantizationMinVal), graph.Int("output_quantization_max_val", outputQuantizationMaxVal))
+	if o != nil {
+		if o.LhsQuantizationAxis.set {
+			as = append(as, graph.Int("lhs_quantization_axis", o.LhsQuantizationAxis.v))
+		}
+		if o.RhsQuantizationAxis.set {
+			as = append(as, graph.Int("rhs_quantization_axis", o.RhsQuantizationAxis.v))
+		}
+		if o.OutputQuantizationAxis.set {
+			as = append(as, graph.Int("output_quantization_axis", o.OutputQuantizationAxis.v))
+		}
+	}
+	return s.Emit1("UniformQuantizedAdd", as, lhs, rhs, lhsScales, lhsZeroPoints, rhsScales, rhsZeroPoints, outputScales, outputZeroPoints)
+}
+
+// UniformQuantizedClipByValueOptions are the attributes of [UniformQuantizedClipByValue] that have defaults.
+type UniformQuantizedClipByValueOptions struct {
+	// QuantizationAxis is quantization_axis. Default: -1.
+	QuantizationAxis Opt[int64]
+}
+
+// UniformQuantizedClipByValue emits TensorFlow's op UniformQuantizedClipByValue and returns its output.
+// A nil o means the defaults.
+func UniformQuantizedClipByValue(s *ops.Scope, operand ops.Input, min ops.Input, max ops.Input, scales ops.Input, zeroPoints ops.Input, quantizationMinVal int64, quantizationMaxVal int64, o *UniformQuantizedClipByValueOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("quantization_min_val", quantizationMinVal), graph.Int("quantization_max_val", quantizationMaxVal))
+	if o != nil {
+		if o.QuantizationAxis.set {
+			as = append(as, graph.Int("quantization_axis", o.QuantizationAxis.v))
+		}
+	}
+	return s.Emit1("UniformQuantizedClipByValue", as, operand, min, max, scales, zeroPoints)
+}
+
+// UniformQuantizedDotOptions are the attributes of [UniformQuantizedDot] that have defaults.
+type UniformQuantizedDotOptions struct {
+	// LhsQuantizationAxis is lhs_quantization_axis. Default: -1.
+	LhsQuantizationAxis Opt[int64]
+	// RhsQuantizationAxis is rhs_quantization_axis. Default: -1.
+	RhsQuantizationAxis Opt[int64]
+	// OutputQuantizationAxis is output_quantization_axis. Default: -1.
+	OutputQuantizationAxis Opt[int64]
+}
+
+// UniformQuantizedDot emits TensorFlow's op UniformQuantizedDot and returns its output.
+// A nil o means the defaults.
+func UniformQuantizedDot(s *ops.Scope, lhs ops.Input, rhs ops.Input, lhsScales ops.Input, lhsZeroPoints ops.Input, rhsScales ops.Input, rhsZeroPoints ops.Input, outputScales ops.Input, outputZeroPoints ops.Input, tout tensor.DType, lhsQuantizationMinVal int64, lhsQuantizationMaxVal int64, rhsQuantizationMinVal int64, rhsQuantizationMaxVal int64, outputQuantizationMinVal int64, outputQuantizationMaxVal int64, o *UniformQuantizedDotOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("Tout", tout), graph.Int("lhs_quantization_min_val", lhsQuantizationMinVal), graph.Int("lhs_quantization_max_val", lhsQuantizationMaxVal), graph.Int("rhs_quantization_min_val", rhsQuantizationMinVal), graph.Int("rhs_quantization_max_val", rhsQuantizationMaxVal), graph.Int("output_quantization_min_val", outputQuantizationMinVal), graph.Int("output_quantization_max_val", outputQuantizationMaxVal))
+	if o != nil {
+		if o.LhsQuantizationAxis.set {
+			as = append(as, graph.Int("lhs_quantization_axis", o.LhsQuantizationAxis.v))
+		}
+		if o.RhsQuantizationAxis.set {
+			as = append(as, graph.Int("rhs_quantization_axis", o.RhsQuantizationAxis.v))
+		}
+		if o.OutputQuantizationAxis.set {
+			as = append(as, graph.Int("output_quantization_axis", o.OutputQuantizationAxis.v))
+		}
+	}
+	return s.Emit1("UniformQuantizedDot", as, lhs, rhs, lhsScales, lhsZeroPoints, rhsScales, rhsZeroPoints, outputScales, outputZeroPoints)
+}
+
+// UniformQuantizedDotHybridOptions are the attributes of [UniformQuantizedDotHybrid] that have defaults.
+type UniformQuantizedDotHybridOptions struct {
+	// RhsQuantizationAxis is rhs_quantization_axis. Default: -1.
+	RhsQuantizationAxis Opt[int64]
+}
+
+// UniformQuantizedDotHybrid emits TensorFlow's op UniformQuantizedDotHybrid and returns its output.
+// A nil o means the defaults.
+func UniformQuantizedDotHybrid(s *ops.Scope, lhs ops.Input, rhs ops.Input, rhsScales ops.Input, rhsZeroPoints ops.Input, tout tensor.DType, rhsQuantizationMinVal int64, rhsQuantizationMaxVal int64, o *UniformQuantizedDotHybridOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("Tout", tout), graph.Int("rhs_quantization_min_val", rhsQuantizationMinVal), graph.Int("rhs_quantization_max_val", rhsQuantizationMaxVal))
+	if o != nil {
+		if o.RhsQuantizationAxis.set {
+			as = append(as, graph.Int("rhs_quantization_axis", o.RhsQuantizationAxis.v))
+		}
+	}
+	return s.Emit1("UniformQuantizedDotHybrid", as, lhs, rhs, rhsScales, rhsZeroPoints)
+}
+
+// UniformRequantizeOptions are the attributes of [UniformRequantize] that have defaults.
+type UniformRequantizeOptions struct {
+	// InputQuantizationAxis is input_quantization_axis. Default: -1.
+	InputQuantizationAxis Opt[int64]
+	// OutputQuantizationAxis is output_quantization_axis. Default: -1.
+	OutputQuantizationAxis Opt[int64]
+}
+
+// UniformRequantize emits TensorFlow's op UniformRequantize and returns its output.
+// A nil o means the defaults.
+func UniformRequantize(s *ops.Scope, input ops.Input, inputScales ops.Input, inputZeroPoints ops.Input, outputScales ops.Input, outputZeroPoints ops.Input, tout tensor.DType, inputQuantizationMinVal int64, inputQuantizationMaxVal int64, outputQuantizationMinVal int64, outputQuantizationMaxVal int64, o *UniformRequantizeOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("Tout", tout), graph.Int("input_quantization_min_val", inputQuantizationMinVal), graph.Int("input_quantization_max_val", inputQuantizationMaxVal), graph.Int("output_quantization_min_val", outputQuantizationMinVal), graph.Int("output_quantization_max_val", outputQuantizationMaxVal))
+	if o != nil {
+		if o.InputQuantizationAxis.set {
+			as = append(as, graph.Int("input_quantization_axis", o.InputQuantizationAxis.v))
+		}
+		if o.OutputQuantizationAxis.set {
+			as = append(as, graph.Int("output_quantization_axis", o.OutputQuantizationAxis.v))
+		}
+	}
+	return s.Emit1("UniformRequantize", as, input, inputScales, inputZeroPoints, outputScales, outputZeroPoints)
 }

@@ -133,7 +133,7 @@ def case(family, op, inputs, attrs=None, nvars=0, raw=None, elsewhere=False, und
             variables.append(var)
             kwargs[name] = var.handle
             flat.append(v)
-        elif isinstance(v, list) and all(isinstance(x, np.ndarray) for x in v):
+        elif isinstance(v, list) and all(isinstance(x, (np.ndarray, tf.Tensor)) for x in v):
             kwargs[name] = [tf.constant(x) for x in v]
             flat.extend(v)
         else:
