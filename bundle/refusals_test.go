@@ -2,12 +2,16 @@ package bundle
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/cairnml/cairn/internal/crc32c"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/table"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/vfs"
 )
@@ -70,5 +74,36 @@ func TestAFileOfVersion1ThatHasGoneIsAnError(t *testing.T) {
 	}
 	if failed == 0 || failed == r.Len() {
 		t.Errorf("%d of %d tensors can't be read", failed, r.Len())
+	}
+}
+
+// TestStringsWithoutElementsMayTakeNoBytes: TensorFlow writes the checksum of their
+// lengths even so, other writers needn't.
+func TestStringsWithoutElementsMayTakeNoBytes(t *testing.T) {
+	dir := vfs.MemDir()
+	write := func(name string, f func(w io.Writer) error) {
+		file, err := dir.Create(name)
+		if err == nil {
+			err = errors.Join(f(file), file.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("ckpt.data-00000-of-00001", func(w io.Writer) error {
+		_, err := w.Write(nil)
+		return err
+	})
+	write("ckpt.index", func(w io.Writer) error {
+		tw := table.NewWriter(w)
+		e := &pb.BundleEntryProto{Dtype: pb.DataType(tensor.String), Shape: &pb.TensorShapeProto{Dim: []*pb.Dim{{}}}, Crc32c: crc32c.Mask(0)}
+		return errors.Join(tw.Add(nil, goodHeader.Marshal()), tw.Add([]byte("t"), e.Marshal()), tw.Finish())
+	})
+	r := mustOpen(t, dir, "ckpt")
+	if err := r.Verify(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	if x, err := r.Read(t.Context(), "t"); err != nil || x.DType() != tensor.String || x.Len() != 0 {
+		t.Errorf("%v, %v", x, err)
 	}
 }
