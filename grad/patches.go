@@ -55,7 +55,7 @@ func gradProjective(s *ops.Scope, op *Op) {
 	size := ops.StridedSlice(s, sizesOf(s, op.In(0)), ops.Span(1, 3))
 	in := []ops.Input{op.Grad(0), flat, size}
 	if op.NumIn() == 4 {
-		in = append(in, float32(0)) // what fills the outside
+		in = append(in, tensor.Scalar[float32](0)) // what fills the outside, whatever the images' type
 	}
 	op.Give(0, s.Emit1(op.Name(), op.Attrs(), in...))
 }

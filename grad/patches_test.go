@@ -27,12 +27,13 @@ func TestGradientsOfProjectiveTransformsEqualTensorFlows(t *testing.T) {
 			gradient := func(s *ops.Scope, x *ops.Value) *ops.Value {
 				rec, tape := grad.Record(s)
 				tape.Watch(x)
-				in := []ops.Input{x, from, tensor.Vector[int32](2, 3)}
+				images := ops.Cast(rec, x, tensor.Float64) // the transforms are float32 nevertheless
+				in := []ops.Input{images, from, tensor.Vector[int32](2, 3)}
 				if op == "ImageProjectiveTransformV3" {
-					in = append(in, float32(0.5))
+					in = append(in, tensor.Scalar[float32](0.5))
 				}
 				y := rec.Emit1(op, graph.Attrs{graph.String("interpolation", interpolation), graph.String("fill_mode", "REFLECT")}, in...)
-				return tape.GradientOf(ops.Sum(rec, ops.Mul(rec, y, weights)), x)[0]
+				return tape.GradientOf(ops.Sum(rec, ops.Mul(rec, ops.Cast(rec, y, tensor.Float32), weights)), x)[0]
 			}
 			for _, m := range modes[:4] {
 				options := &function.Options{Mode: function.Eagerly}

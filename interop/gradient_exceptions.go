@@ -53,8 +53,15 @@ var (
 		onlyHere: "TensorFlow's rule needs an input that is neither cut nor padded",
 		says:     []string{"Incompatible shapes", "Matrix size-incompatible"},
 		differs:  "TensorFlow's rule counts on an input that is neither cut nor padded", only: cutsOrPads}
-	lacks       = gradientException{onlyHere: unregistered, says: []string{"No gradient defined for operation"}}
-	int64Axes   = gradientException{onlyHere: "TensorFlow's rule takes no int64 axes where it doesn't know the shape", says: []string{"DynamicStitch"}}
+	lacks          = gradientException{onlyHere: unregistered, says: []string{"No gradient defined for operation"}}
+	int64Axes      = gradientException{onlyHere: "TensorFlow's rule takes no int64 axes where it doesn't know the shape", says: []string{"DynamicStitch"}}
+	transformsBack = gradientException{
+		onlyHere: "TensorFlow's rule takes no images of bfloat16", says: []string{"Invalid dtype"},
+		differs: "TensorFlow inverts the transforms in single precision, which tells next to the edges between pixels, and in images of doubles",
+		only: func(d *derivative) bool {
+			t := d.in[0].DType()
+			return t == tensor.BFloat16 || t == tensor.Float64 || d.attrs.String("interpolation", "") == "NEAREST"
+		}}
 	leftover    = gradientException{differs: "TensorFlow leaves what was in memory where there are no indices", where: noIndices}
 	conjugation = "TensorFlow's rule doesn't conjugate complex factors, as those of its other ops do"
 )
@@ -157,9 +164,11 @@ var gradientExceptions = map[string]gradientException{
 		only: func(d *derivative) bool { return d.in[0].Len() == 0 }},
 	"QuantizeAndDequantizeV4Grad": {onlyHere: "TensorFlow's rule doesn't take the gradients of all outputs",
 		says: []string{"_QuantizeAndDequantizeV4GradGrad() takes 2 positional arguments"}},
-	"Svd":              {differs: "TensorFlow's rule lets what flows into the imaginary part of the values, which is always 0, flow on", where: isComplex},
-	"TridiagonalSolve": factors,
-	"Qr":               {onlyHere: "TensorFlow's rule needs sizes that are known", says: []string{"QrGrad not implemented"}},
+	"Svd":                        {differs: "TensorFlow's rule lets what flows into the imaginary part of the values, which is always 0, flow on", where: isComplex},
+	"TridiagonalSolve":           factors,
+	"ImageProjectiveTransformV2": transformsBack,
+	"ImageProjectiveTransformV3": transformsBack,
+	"Qr":                         {onlyHere: "TensorFlow's rule needs sizes that are known", says: []string{"QrGrad not implemented"}},
 	"MatrixSolveLs": {onlyHere: "TensorFlow's rule is one of the fast solver alone", says: []string{"fast=False"},
 		only: func(d *derivative) bool { return !d.attrs.Bool("fast") }},
 	"SparseSoftmax": {differs: "TensorFlow rounds each step of the softmax to half precision, in which small gradients cancel out",
