@@ -94,6 +94,9 @@ type Variant interface {
 func (v Value) Keep() Value {
 	if x, ok := v.Object.(Variant); ok {
 		x.Escape()
+		if v.buf != nil {
+			v.buf.Keep() // who else holds it must not change it from now on
+		}
 		return Value{Object: x}
 	}
 	if h, ok := v.Object.(*Handles); ok {

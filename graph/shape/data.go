@@ -15,7 +15,7 @@ func dataRules() map[string]Rule {
 			"ShuffleDatasetV3", "ShuffleAndRepeatDataset", "ShuffleAndRepeatDatasetV2", "AnonymousSeedGenerator",
 			"AnonymousRandomSeedGenerator", "DummySeedGenerator", "CacheDataset", "CacheDatasetV2", "AnonymousMemoryCache",
 			"DummyMemoryCache", "PrefetchDataset", "OptionsDataset", "ModelDataset", "OptimizeDataset", "OptimizeDatasetV2",
-			"FinalizeDataset", "MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "NonSerializableDataset",
+			"FinalizeDataset", "MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "NonSerializableDataset", "RewriteDataset",
 			"Iterator", "IteratorV2", "OneShotIterator", "AnonymousIterator", "AnonymousIteratorV2", "AnonymousIteratorV3",
 			"IteratorGetNextAsOptional", "IteratorToStringHandle", "IteratorFromStringHandle", "IteratorFromStringHandleV2",
 			"DatasetCardinality", "FIFOQueueV2", "PaddingFIFOQueueV2", "RandomShuffleQueueV2", "PriorityQueueV2", "QueueSize",

@@ -84,7 +84,7 @@ func Kernels() []engine.Kernel {
 		{Op: "DatasetCardinality", Run: cardinality},
 	}
 	for _, op := range []string{"PrefetchDataset", "OptionsDataset", "ModelDataset", "OptimizeDataset", "OptimizeDatasetV2", "FinalizeDataset",
-		"MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "NonSerializableDataset"} {
+		"MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "NonSerializableDataset", "RewriteDataset"} {
 		table = append(table, engine.Kernel{Op: op, Run: same})
 	}
 	return append(table, queues()...)

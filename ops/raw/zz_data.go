@@ -1543,6 +1543,13 @@ func RepeatDataset(s *ops.Scope, inputDataset ops.Input, count ops.Input, output
 	return s.Emit1("RepeatDataset", as, inputDataset, count)
 }
 
+// RewriteDataset emits TensorFlow's op RewriteDataset and returns its output.
+func RewriteDataset(s *ops.Scope, inputDataset ops.Input, rewriteName ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("RewriteDataset", as, inputDataset, rewriteName)
+}
+
 // ScanDatasetOptions are the attributes of [ScanDataset] that have defaults.
 type ScanDatasetOptions struct {
 	// PreserveCardinality is preserve_cardinality. Default: false.

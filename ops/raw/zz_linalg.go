@@ -8,9 +8,37 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// BandedTriangularSolveOptions are the attributes of [BandedTriangularSolve] that have defaults.
+type BandedTriangularSolveOptions struct {
+	// Lower is lower. Default: true.
+	Lower Opt[bool]
+	// Adjoint is adjoint. Default: false.
+	Adjoint bool
+}
+
+// BandedTriangularSolve emits TensorFlow's op BandedTriangularSolve and returns its output.
+// A nil o means the defaults.
+func BandedTriangularSolve(s *ops.Scope, matrix ops.Input, rhs ops.Input, o *BandedTriangularSolveOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Lower.set {
+			as = append(as, graph.Bool("lower", o.Lower.v))
+		}
+		if o.Adjoint {
+			as = append(as, graph.Bool("adjoint", o.Adjoint))
+		}
+	}
+	return s.Emit1("BandedTriangularSolve", as, matrix, rhs)
+}
+
 // BatchCholesky emits TensorFlow's op BatchCholesky and returns its output.
 func BatchCholesky(s *ops.Scope, input ops.Input) *ops.Value {
 	return s.Emit1("BatchCholesky", nil, input)
+}
+
+// BatchCholeskyGrad emits TensorFlow's op BatchCholeskyGrad and returns its output.
+func BatchCholeskyGrad(s *ops.Scope, l ops.Input, grad ops.Input) *ops.Value {
+	return s.Emit1("BatchCholeskyGrad", nil, l, grad)
 }
 
 // BatchMatrixDeterminant emits TensorFlow's op BatchMatrixDeterminant and returns its output.
@@ -54,6 +82,24 @@ func BatchMatrixSolve(s *ops.Scope, matrix ops.Input, rhs ops.Input, o *BatchMat
 	return s.Emit1("BatchMatrixSolve", as, matrix, rhs)
 }
 
+// BatchMatrixSolveLsOptions are the attributes of [BatchMatrixSolveLs] that have defaults.
+type BatchMatrixSolveLsOptions struct {
+	// Fast is fast. Default: true.
+	Fast Opt[bool]
+}
+
+// BatchMatrixSolveLs emits TensorFlow's op BatchMatrixSolveLs and returns its output.
+// A nil o means the defaults.
+func BatchMatrixSolveLs(s *ops.Scope, matrix ops.Input, rhs ops.Input, l2Regularizer ops.Input, o *BatchMatrixSolveLsOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Fast.set {
+			as = append(as, graph.Bool("fast", o.Fast.v))
+		}
+	}
+	return s.Emit1("BatchMatrixSolveLs", as, matrix, rhs, l2Regularizer)
+}
+
 // BatchMatrixTriangularSolveOptions are the attributes of [BatchMatrixTriangularSolve] that have defaults.
 type BatchMatrixTriangularSolveOptions struct {
 	// Lower is lower. Default: true.
@@ -75,6 +121,11 @@ func BatchMatrixTriangularSolve(s *ops.Scope, matrix ops.Input, rhs ops.Input, o
 		}
 	}
 	return s.Emit1("BatchMatrixTriangularSolve", as, matrix, rhs)
+}
+
+// BatchSelfAdjointEig emits TensorFlow's op BatchSelfAdjointEig and returns its output.
+func BatchSelfAdjointEig(s *ops.Scope, input ops.Input) *ops.Value {
+	return s.Emit1("BatchSelfAdjointEig", nil, input)
 }
 
 // BatchSelfAdjointEigV2Options are the attributes of [BatchSelfAdjointEigV2] that have defaults.
@@ -125,6 +176,31 @@ func Cholesky(s *ops.Scope, input ops.Input) *ops.Value {
 	return s.Emit1("Cholesky", nil, input)
 }
 
+// CholeskyGrad emits TensorFlow's op CholeskyGrad and returns its output.
+func CholeskyGrad(s *ops.Scope, l ops.Input, grad ops.Input) *ops.Value {
+	return s.Emit1("CholeskyGrad", nil, l, grad)
+}
+
+// EigOptions are the attributes of [Eig] that have defaults.
+type EigOptions struct {
+	// ComputeV is compute_v. Default: true.
+	ComputeV Opt[bool]
+}
+
+// Eig emits TensorFlow's op Eig and returns its outputs.
+// A nil o means the defaults.
+func Eig(s *ops.Scope, input ops.Input, tout tensor.DType, o *EigOptions) (e, v *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Type("Tout", tout))
+	if o != nil {
+		if o.ComputeV.set {
+			as = append(as, graph.Bool("compute_v", o.ComputeV.v))
+		}
+	}
+	out := s.EmitN(2, "Eig", as, input)
+	return out[0], out[1]
+}
+
 // LogMatrixDeterminant emits TensorFlow's op LogMatrixDeterminant and returns its outputs.
 func LogMatrixDeterminant(s *ops.Scope, input ops.Input) (sign, logAbsDeterminant *ops.Value) {
 	out := s.EmitN(2, "LogMatrixDeterminant", nil, input)
@@ -155,6 +231,11 @@ func MatrixDeterminant(s *ops.Scope, input ops.Input) *ops.Value {
 	return s.Emit1("MatrixDeterminant", nil, input)
 }
 
+// MatrixExponential emits TensorFlow's op MatrixExponential and returns its output.
+func MatrixExponential(s *ops.Scope, input ops.Input) *ops.Value {
+	return s.Emit1("MatrixExponential", nil, input)
+}
+
 // MatrixInverseOptions are the attributes of [MatrixInverse] that have defaults.
 type MatrixInverseOptions struct {
 	// Adjoint is adjoint. Default: false.
@@ -173,6 +254,11 @@ func MatrixInverse(s *ops.Scope, input ops.Input, o *MatrixInverseOptions) *ops.
 	return s.Emit1("MatrixInverse", as, input)
 }
 
+// MatrixLogarithm emits TensorFlow's op MatrixLogarithm and returns its output.
+func MatrixLogarithm(s *ops.Scope, input ops.Input) *ops.Value {
+	return s.Emit1("MatrixLogarithm", nil, input)
+}
+
 // MatrixSolveOptions are the attributes of [MatrixSolve] that have defaults.
 type MatrixSolveOptions struct {
 	// Adjoint is adjoint. Default: false.
@@ -189,6 +275,29 @@ func MatrixSolve(s *ops.Scope, matrix ops.Input, rhs ops.Input, o *MatrixSolveOp
 		}
 	}
 	return s.Emit1("MatrixSolve", as, matrix, rhs)
+}
+
+// MatrixSolveLsOptions are the attributes of [MatrixSolveLs] that have defaults.
+type MatrixSolveLsOptions struct {
+	// Fast is fast. Default: true.
+	Fast Opt[bool]
+}
+
+// MatrixSolveLs emits TensorFlow's op MatrixSolveLs and returns its output.
+// A nil o means the defaults.
+func MatrixSolveLs(s *ops.Scope, matrix ops.Input, rhs ops.Input, l2Regularizer ops.Input, o *MatrixSolveLsOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Fast.set {
+			as = append(as, graph.Bool("fast", o.Fast.v))
+		}
+	}
+	return s.Emit1("MatrixSolveLs", as, matrix, rhs, l2Regularizer)
+}
+
+// MatrixSquareRoot emits TensorFlow's op MatrixSquareRoot and returns its output.
+func MatrixSquareRoot(s *ops.Scope, input ops.Input) *ops.Value {
+	return s.Emit1("MatrixSquareRoot", nil, input)
 }
 
 // MatrixTriangularSolveOptions are the attributes of [MatrixTriangularSolve] that have defaults.
@@ -231,6 +340,11 @@ func Qr(s *ops.Scope, input ops.Input, o *QrOptions) (q, r *ops.Value) {
 	}
 	out := s.EmitN(2, "Qr", as, input)
 	return out[0], out[1]
+}
+
+// SelfAdjointEig emits TensorFlow's op SelfAdjointEig and returns its output.
+func SelfAdjointEig(s *ops.Scope, input ops.Input) *ops.Value {
+	return s.Emit1("SelfAdjointEig", nil, input)
 }
 
 // SelfAdjointEigV2Options are the attributes of [SelfAdjointEigV2] that have defaults.

@@ -101,6 +101,7 @@ for op, kw in [("PrefetchDataset", 1), ("MaxIntraOpParallelismDataset", 1), ("Pr
     whole(op, lambda p: getattr(p, op)(rng(p, 3), L(2), **O))
 for op, kw in [("OptionsDataset", dict(serialized_options="")), ("ModelDataset", {}), ("FinalizeDataset", {}), ("NonSerializableDataset", {})]:
     whole(op, lambda p: getattr(p, op)(rng(p, 3), **kw, **O))
+whole("RewriteDataset", lambda p: p.RewriteDataset(rng(p, 3), A(b"replicate_on_split", object), **O))
 whole("OptimizeDataset", lambda p: p.OptimizeDataset(rng(p, 3), A([], object), **O))
 whole("OptimizeDatasetV2", lambda p: p.OptimizeDatasetV2(rng(p, 3), A([], object), A([], object), A([], object), **O))
 
