@@ -230,7 +230,7 @@ func (br *blobReader) check(b *blob) error {
 	}
 	defer br.release(int(b.shard))
 	if b.off+b.size > src.size {
-		return &CorruptError{File: src.name, Offset: src.size, Name: b.owner, What: fmt.Sprintf("the file ends here, the tensor's %d bytes begin at %d", b.size, b.off)}
+		return src.explain(&CorruptError{File: src.name, Offset: src.size, Name: b.owner, What: fmt.Sprintf("the file ends here, the tensor's %d bytes begin at %d", b.size, b.off)})
 	}
 	return nil
 }

@@ -196,7 +196,7 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 	}
 	t, err := table.Open(src, src.size, opts.memory(src))
 	if err != nil {
-		return fault(src.name, err)
+		return src.explain(fault(src.name, err))
 	}
 	bad := func(offset int64, name string, err error) error {
 		return &CorruptError{File: src.name, Offset: offset, Name: keyOwner(name), What: err.Error()}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"sync"
 
+	"github.com/cairnml/cairn/internal/gitlfs"
 	"github.com/cairnml/cairn/internal/limit"
 )
 
@@ -125,4 +126,14 @@ func (s *source) spool(limit int64) error {
 	}
 	s.ReaderAt, s.parallel = bytes.NewReader(b), true
 	return nil
+}
+
+// explain returns what is wrong with a file in better words where something else
+// lies in its place.
+func (s *source) explain(err error) error {
+	var c *CorruptError
+	if errors.As(err, &c) && gitlfs.ReadsPointer(s) {
+		return &CorruptError{File: c.File, Offset: -1, Name: c.Name, What: "another file lies in its place", Err: gitlfs.ErrPointer}
+	}
+	return err
 }

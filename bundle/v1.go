@@ -117,8 +117,9 @@ func (v *v1Files) table(fsys fs.FS, i int, opts *ReaderOptions) (*table.Reader, 
 	}
 	t, err := table.Open(src, src.size, opts.memory(src))
 	if err != nil {
+		err = src.explain(fault(src.name, err))
 		src.close()
-		return nil, nil, fault(src.name, err)
+		return nil, nil, err
 	}
 	return t, src, nil
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 
 	"github.com/cairnml/cairn/internal/chunked"
+	"github.com/cairnml/cairn/internal/gitlfs"
 	"github.com/cairnml/cairn/internal/limit"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/riegeli"
@@ -280,6 +281,9 @@ func readFile(fsys fs.FS, name string, o *ReadOptions) (b []byte, most int64, er
 	b = make([]byte, size)
 	if _, err := io.ReadFull(f, b); err != nil {
 		return nil, 0, fmt.Errorf("savedmodel: %s: %w", name, err)
+	}
+	if gitlfs.IsPointer(b) {
+		return nil, 0, &FormatError{name, gitlfs.ErrPointer}
 	}
 	return b, most, nil
 }

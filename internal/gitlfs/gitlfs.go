@@ -1,0 +1,25 @@
+// Package gitlfs tells files from the pointers that Git LFS leaves in their places
+// where a repository is cloned without it.
+package gitlfs
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// ErrPointer says what a pointer is, and how to get the file.
+var ErrPointer = errors.New("it is a pointer of Git LFS, not the file itself: \"git lfs pull\" in the repository brings that")
+
+// prefix begins every pointer.
+const prefix = "version https://git-lfs.github.com/spec/"
+
+// IsPointer reports whether a file with these first bytes is a pointer.
+func IsPointer(head []byte) bool { return bytes.HasPrefix(head, []byte(prefix)) }
+
+// ReadsPointer reports whether r is a pointer. It reads the first bytes only.
+func ReadsPointer(r io.ReaderAt) bool {
+	head := make([]byte, len(prefix))
+	n, _ := r.ReadAt(head, 0) // what can't be read is none
+	return IsPointer(head[:n])
+}
