@@ -152,3 +152,60 @@ func TestRecoverLeavesTheRestAlone(t *testing.T) {
 		t.Errorf("cancelled: %v, %v", ok, err)
 	}
 }
+
+// TestAFailedReplacementIsTakenBackForGood: what an error took back a crash right
+// after it doesn't undo.
+func TestAFailedReplacementIsTakenBackForGood(t *testing.T) {
+	base := faultfs.New()
+	if err := replace(base, 2, 1); err != nil {
+		t.Fatal(err)
+	}
+	old, err := contentsOf(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := base.AfterCrash(faultfs.LoseNone, 0)
+	whole.Hook(func(faultfs.Op) error { return nil })
+	if err := replace(whole, 2, 5); err != nil {
+		t.Fatal(err)
+	}
+	ops := whole.Ops()
+	whole.Hook(nil)
+	for _, op := range ops {
+		disk := base.AfterCrash(faultfs.LoseNone, 0)
+		disk.FailAt(op.N, faultfs.ErrFault)
+		if err := replace(disk, 2, 5); err == nil {
+			continue // what is put aside couldn't be removed
+		}
+		disk.Hook(nil)
+		disk = disk.AfterCrash(faultfs.LoseAll, 0)
+		if got, err := contentsOf(disk); got != old {
+			t.Errorf("%v: after the crash %q, %v; the disk holds %q", op, got, err, disk.Names())
+		}
+	}
+}
+
+// TestAMergeOverAnotherBundleLeavesNoTemporaries: what it replaces goes.
+func TestAMergeOverAnotherBundleLeavesNoTemporaries(t *testing.T) {
+	ctx := context.Background()
+	dir := faultfs.New()
+	if err := replace(dir, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	w, err := NewWriter(dir, "run/part", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Add(ctx, "c", tensor.Scalar[float32](7)), w.Finish(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Merge(ctx, dir, "run/ckpt", []string{"run/part"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(dir.Names()); got != "[run/ckpt.data-00000-of-00001 run/ckpt.index]" {
+		t.Errorf("the disk holds %s", got)
+	}
+	if got, err := contentsOf(dir); got != "c[7]" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
