@@ -200,7 +200,7 @@ func (s *siblings) human(node int32) string {
 	}
 	if parent != s.parent || s.prefix == "" {
 		path := g.direct(parent)
-		if path[0] == '(' || strings.Count(path, ".") > maxHumanDepth/2 {
+		if strings.HasPrefix(path, "(") || strings.Count(path, ".") > maxHumanDepth/2 {
 			return g.human(node)
 		}
 		s.parent, s.prefix = parent, path+"."
