@@ -208,7 +208,7 @@ func (s *sampling) draw(words *draws.Stream, h, w int32, aspect float32) (region
 	}
 	highest = min(highest, h)
 	if height = min(height, highest); height < highest {
-		height += int32(words.Below(uint32(highest - height + 1)))
+		height += int32(words.Below32(uint32(highest - height + 1)))
 	}
 	wide := width(height)
 	size := func() float32 { return float32(wide * height) }
@@ -225,10 +225,10 @@ func (s *sampling) draw(words *draws.Stream, h, w int32, aspect float32) (region
 	}
 	var x, y int32
 	if height < h {
-		y = int32(words.Below(uint32(h - height)))
+		y = int32(words.Below32(uint32(h - height)))
 	}
 	if wide < w {
-		x = int32(words.Below(uint32(w - wide)))
+		x = int32(words.Below32(uint32(w - wide)))
 	}
 	return region{x, y, x + wide, y + height}, true
 }

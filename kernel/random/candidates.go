@@ -10,7 +10,6 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/draws"
-	"github.com/cairnml/cairn/kernel/internal/philox"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -28,7 +27,7 @@ var candidates = []engine.Kernel{
 
 // classes is a distribution of classes.
 type classes struct {
-	draw        func(s *stream) int64
+	draw        func(s *draws.Stream) int64
 	probability func(class int64) float32
 	// possible is how many classes can be drawn.
 	possible int64
@@ -106,7 +105,7 @@ func sample(c *engine.Call, size int64, count, perRow int, unique bool, make fun
 	}
 	g := st.Reserve(uint64(count) * 2048 / 4)
 	dst := tensor.Values[int64](drawn)
-	tries, err := k.fill(c, dst, &stream{g: g}, unique)
+	tries, err := k.fill(c, dst, draws.NewStream(g), unique)
 	if err != nil {
 		return err
 	}
@@ -123,7 +122,7 @@ func sample(c *engine.Call, size int64, count, perRow int, unique bool, make fun
 }
 
 // fill draws classes, and returns how many it took until they were different.
-func (k *classes) fill(c *engine.Call, dst []int64, words *stream, unique bool) (tries int, err error) {
+func (k *classes) fill(c *engine.Call, dst []int64, words *draws.Stream, unique bool) (tries int, err error) {
 	if k.all {
 		for i := range dst {
 			dst[i] = int64(i)
@@ -171,7 +170,7 @@ func allClasses(_ *engine.Call, n int64) (*classes, error) {
 func uniformClasses(_ *engine.Call, n int64) (*classes, error) {
 	p := float32(1 / float64(n))
 	return &classes{
-		draw:        func(s *stream) int64 { return int64(s.below64(uint64(n))) },
+		draw:        func(s *draws.Stream) int64 { return int64(s.Below64(uint64(n))) },
 		probability: func(int64) float32 { return p },
 		possible:    n,
 	}, nil
@@ -182,7 +181,7 @@ func uniformClasses(_ *engine.Call, n int64) (*classes, error) {
 func logUniformClasses(_ *engine.Call, n int64) (*classes, error) {
 	log := math.Log1p(float64(n))
 	return &classes{
-		draw: func(s *stream) int64 { return (int64(math.Exp(s.double()*log)) - 1) % n },
+		draw: func(s *draws.Stream) int64 { return (int64(math.Exp(s.Float64()*log)) - 1) % n },
 		probability: func(class int64) float32 {
 			return float32(math.Log((float64(class)+2)/(float64(class)+1)) / log)
 		},
@@ -197,7 +196,7 @@ func learnedClasses(_ *engine.Call, n int64) (*classes, error) {
 	}
 	w := &weights{n: uint32(n), total: uint32(n), more: map[uint32]uint32{}, sums: map[uint32]uint32{}}
 	return &classes{
-		draw:        func(s *stream) int64 { return int64(w.pick(s.below32(w.total))) },
+		draw:        func(s *draws.Stream) int64 { return int64(w.pick(s.Below32(w.total))) },
 		probability: func(class int64) float32 { return float32(w.more[uint32(class)]+1) / float32(w.total) },
 		possible:    n,
 		learn: func(classes []int64) {
@@ -369,9 +368,9 @@ func newAlias(weights []float32) *alias {
 	return a
 }
 
-func (a *alias) draw(s *stream) int64 {
-	x := philox.Float32(s.next())
-	i := s.below32(uint32(len(a.part)))
+func (a *alias) draw(s *draws.Stream) int64 {
+	x := s.Float32()
+	i := s.Below32(uint32(len(a.part)))
 	if x < a.part[i] {
 		return int64(i)
 	}

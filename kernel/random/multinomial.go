@@ -59,12 +59,12 @@ func multinomial(c *engine.Call, reserve func(blocks uint64) philox.Generator) e
 		return err
 	}
 	// Two words a sample, whole blocks a row.
-	words := stream{g: reserve(uint64(s[0]) * uint64((samples+3)/4*4) * 2 * philox.Reserved)}
+	words := draws.NewStream(reserve(uint64(s[0]) * uint64((samples+3)/4*4) * 2 * philox.Reserved))
 	cdf := make([]float64, s[1])
 	for b := range s[0] {
 		total := cumulate(cdf, tensor.Values[float64](rows)[b*s[1]:(b+1)*s[1]])
 		for j := range int(samples) {
-			u := words.double() * total
+			u := words.Float64() * total
 			class := sort.Search(len(cdf), func(i int) bool { return cdf[i] > u })
 			if d == tensor.Int32 {
 				tensor.Values[int32](out)[b*int(samples)+j] = int32(class)

@@ -57,13 +57,13 @@ func shuffle(c *engine.Call, reserve func(blocks uint64) philox.Generator) error
 	if err != nil {
 		return err
 	}
-	words := stream{g: reserve(uint64(s[0]-1+3) / 4)}
+	words := draws.NewStream(reserve(uint64(s[0]-1+3) / 4))
 	order := make([]int, s[0])
 	for i := range order {
 		order[i] = i
 	}
 	for i := range len(order) - 1 {
-		k := i + int(words.next()%uint32(len(order)-i))
+		k := i + int(words.Next()%uint32(len(order)-i))
 		order[i], order[k] = order[k], order[i]
 	}
 	size := shapes.Count(s[1:])
@@ -101,13 +101,13 @@ func prepareCrop(n *engine.Node) (func(*engine.Call) error, error) {
 		if err != nil {
 			return err
 		}
-		words := stream{g: find(c).Reserve(1)}
+		words := draws.NewStream(find(c).Reserve(1))
 		var top, left int
 		if free := s[1] - size[1]; free > 0 {
-			left = int(words.next() % uint32(free+1))
+			left = int(words.Next() % uint32(free+1))
 		}
 		if free := s[0] - size[0]; free > 0 {
-			top = int(words.next() % uint32(free+1))
+			top = int(words.Next() % uint32(free+1))
 		}
 		pixel := s[2] * x.DType().Size()
 		row := size[1] * pixel

@@ -3,7 +3,6 @@
 package draws
 
 import (
-	"math"
 	"math/rand/v2"
 	"sync"
 
@@ -40,45 +39,4 @@ func New(n *engine.Node) *State {
 func Of(n *engine.Node) func(*engine.Call) *State {
 	create := func() any { return New(n) }
 	return func(c *engine.Call) *State { return c.Instance().NodeState(c.Node(), create).(*State) }
-}
-
-// Stream gives a generator's words one by one.
-type Stream struct {
-	g     philox.Generator
-	block [4]uint32
-	left  int
-}
-
-// NewStream returns the words of g.
-func NewStream(g philox.Generator) *Stream { return &Stream{g: g} }
-
-// Next returns the next word.
-func (s *Stream) Next() uint32 {
-	if s.left == 0 {
-		s.block, s.left = s.g.Block(), 4
-	}
-	s.left--
-	return s.block[3-s.left]
-}
-
-// Float32 returns a number evenly spread over [0, 1).
-func (s *Stream) Float32() float32 { return philox.Float32(s.Next()) }
-
-// Float64 returns a number evenly spread over [0, 1).
-func (s *Stream) Float64() float64 {
-	x := s.Next()
-	return philox.Float64(x, s.Next())
-}
-
-// Below returns a whole number evenly spread over [0, n), n being at least 1.
-func (s *Stream) Below(n uint32) uint32 {
-	if n&(n-1) == 0 {
-		return s.Next() & (n - 1)
-	}
-	last := math.MaxUint32 - (math.MaxUint32%n + 1) // of the range that n divides
-	for {
-		if x := s.Next(); x <= last {
-			return x % n
-		}
-	}
 }
