@@ -275,14 +275,14 @@ func (r *reducer[T]) reduce(c *engine.Call, dst, src []T, groups []group, count 
 // pass reduces the middle of [outer, n, inner].
 func (r *reducer[T]) pass(c *engine.Call, dst, src []T, outer, n, inner int) {
 	if inner == 1 {
+		if outer == 1 && n > longPiece {
+			dst[0] = r.long(c, src)
+			return
+		}
 		if !c.Large(outer*n, 0.5) {
 			for i := range outer {
 				dst[i] = r.row(src[i*n : i*n+n])
 			}
-			return
-		}
-		if outer == 1 {
-			dst[0] = r.long(c, src)
 			return
 		}
 		c.Parallel(outer, 0.5*float64(n), func(lo, hi int) {
@@ -321,10 +321,13 @@ func (r *reducer[T]) columns(dst, src []T, n, width, lo, hi int) {
 	}
 }
 
+// longPiece is the length of long's pieces.
+const longPiece = 1 << 16
+
 // long reduces one long row in pieces of fixed length, so that the result
-// doesn't depend on how many workers there are.
+// doesn't depend on how many workers there are, and which are at hand.
 func (r *reducer[T]) long(c *engine.Call, src []T) T {
-	const piece = 1 << 16
+	const piece = longPiece
 	parts := make([]T, (len(src)+piece-1)/piece)
 	c.Parallel(len(parts), piece*0.5, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
