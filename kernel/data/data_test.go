@@ -105,9 +105,11 @@ func TestPipelinesWithoutEndStopWithTheContext(t *testing.T) {
 			return b.add("FilterDataset", append(graph.Attrs{callee("predicate", never.Function), graph.Types("Targuments")}, ints...), d)
 		}},
 		{"a reduction", func(b *body, d graph.Output) graph.Output { return d }},
-		{"a skip", func(b *body, d graph.Output) graph.Output { return b.add("SkipDataset", ints, d, 1<<60) }},
+		{"a skip", func(b *body, d graph.Output) graph.Output {
+			return b.add("SkipDataset", ints, d, tensor.Scalar(int64(1<<60)))
+		}},
 		{"a batch", func(b *body, d graph.Output) graph.Output {
-			return b.add("SkipDataset", ints, b.add("BatchDatasetV2", ints, d, 3, tensor.Scalar(true)), 1<<60)
+			return b.add("SkipDataset", ints, b.add("BatchDatasetV2", ints, d, 3, tensor.Scalar(true)), tensor.Scalar(int64(1<<60)))
 		}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
@@ -168,15 +170,17 @@ func TestBuffersAreBounded(t *testing.T) {
 		name string
 		make func(b *body, endless graph.Output) graph.Output
 	}{
-		{"shuffle", func(b *body, d graph.Output) graph.Output { return b.add("ShuffleDataset", ints, d, 1<<40, 1, 2) }},
+		{"shuffle", func(b *body, d graph.Output) graph.Output {
+			return b.add("ShuffleDataset", ints, d, tensor.Scalar(int64(1<<40)), 1, 2)
+		}},
 		{"batch", func(b *body, d graph.Output) graph.Output {
-			return b.add("BatchDatasetV2", ints, d, 1<<40, tensor.Scalar(false))
+			return b.add("BatchDatasetV2", ints, d, tensor.Scalar(int64(1<<40)), tensor.Scalar(false))
 		}},
 		{"window", func(b *body, d graph.Output) graph.Output {
-			return b.add("WindowDataset", graph.Attrs{graph.Types("output_types", tensor.Variant), graph.Shapes("output_shapes", graph.ShapeOf())}, d, 1<<40, 1, 1, tensor.Scalar(false))
+			return b.add("WindowDataset", graph.Attrs{graph.Types("output_types", tensor.Variant), graph.Shapes("output_shapes", graph.ShapeOf())}, d, tensor.Scalar(int64(1<<40)), 1, 1, tensor.Scalar(false))
 		}},
 		{"cache", func(b *body, d graph.Output) graph.Output {
-			return b.add("SkipDataset", ints, b.add("CacheDataset", ints, d, tensor.Scalar("")), 1<<40)
+			return b.add("SkipDataset", ints, b.add("CacheDataset", ints, d, tensor.Scalar("")), tensor.Scalar(int64(1<<40)))
 		}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
