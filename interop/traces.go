@@ -305,8 +305,9 @@ func opPrograms() []*program {
 // it can.
 func untraced(op string) string {
 	switch op {
-	case "AdjustContrast", "BatchCholesky", "BatchMatrixBandPart", "BatchMatrixDeterminant", "BatchMatrixDiag", "BatchMatrixDiagPart",
-		"BatchMatrixInverse", "BatchMatrixSetDiag", "BatchMatrixSolve", "BatchMatrixTriangularSolve":
+	case "AdjustContrast", "BatchCholesky", "BatchCholeskyGrad", "BatchMatrixBandPart", "BatchMatrixDeterminant", "BatchMatrixDiag",
+		"BatchMatrixDiagPart", "BatchMatrixInverse", "BatchMatrixSetDiag", "BatchMatrixSolve", "BatchMatrixSolveLs",
+		"BatchMatrixTriangularSolve", "BatchSelfAdjointEig", "MatrixExponential", "SelfAdjointEig":
 		return "new graphs can't have the op: it has been removed from them"
 	case "CaseFoldUTF8", "NormalizeUTF8", "RegexSplitWithOffsets":
 		return "TensorFlow Text has the op, which isn't installed beside TensorFlow"
