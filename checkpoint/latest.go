@@ -225,10 +225,7 @@ func evict(dir vfs.Dir, prefixes ...string) {
 		return
 	}
 	for _, prefix := range prefixes {
-		names, _ := listFiles(dir, prefix, func(file, base string) bool {
-			rest, ok := strings.CutPrefix(file, base)
-			return ok && isDataSuffix(rest)
-		})
+		names, _ := listFiles(dir, prefix, isDataOf)
 		for _, name := range names {
 			e.Evict(name)
 		}
@@ -239,6 +236,12 @@ func evict(dir vfs.Dir, prefixes ...string) {
 func isFileOf(file, base string) bool {
 	rest, ok := strings.CutPrefix(file, base)
 	return ok && (rest == "" || rest == ".index" || rest == ".meta" || isDataSuffix(rest))
+}
+
+// isDataOf reports whether file is one of the data files of the checkpoint base.
+func isDataOf(file, base string) bool {
+	rest, ok := strings.CutPrefix(file, base)
+	return ok && isDataSuffix(rest)
 }
 
 // isDataSuffix matches ".data-00000-of-00001".

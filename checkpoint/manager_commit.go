@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -317,16 +316,9 @@ func (m *Manager) readBack(ctx context.Context, e entry) error {
 
 // filesOf returns the files of a checkpoint, the index last.
 func (m *Manager) filesOf(e entry) ([]string, error) {
-	entries, err := readDir(m.dir, path.Dir(e.name))
+	data, err := listFiles(m.dir, e.name, isDataOf)
 	if err != nil {
 		return nil, err
-	}
-	var data []string
-	for _, f := range entries {
-		name := path.Join(path.Dir(e.name), f.Name())
-		if rest, ok := strings.CutPrefix(name, e.name); ok && isDataSuffix(rest) {
-			data = append(data, name)
-		}
 	}
 	return append(data, e.name+".index"), nil
 }
