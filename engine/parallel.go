@@ -79,7 +79,7 @@ func (w *Workers) Run(n int, nsEach float64, fn func(lo, hi int)) {
 		return
 	}
 	total := float64(n) * nsEach
-	helpers := w.borrow(min(n-1, int(total/(worthwhile/2))-1, int(w.limit)))
+	helpers := w.borrow(min(n-1, int(min(total/(worthwhile/2)-1, float64(w.limit)))))
 	if helpers == 0 {
 		fn(0, n)
 		return
