@@ -36,7 +36,12 @@ type Call struct {
 // Begin makes c a call in env, with no inputs yet. A Call may be used for many
 // ops, one after the other.
 func (c *Call) Begin(ctx context.Context, env *Env) {
-	c.ctx, c.env, c.last, c.taken, c.shared = ctx, env, nil, c.taken[:0], c.shared[:0]
+	c.ctx, c.last = ctx, nil
+	if c.env == env {
+		c.next()
+		return
+	}
+	c.env, c.taken, c.shared = env, c.taken[:0], c.shared[:0]
 	c.dropScratch() // of a kernel that failed: its arena is recycled
 	clear(c.in)     // nothing lies behind their ends
 	clear(c.out)
@@ -159,11 +164,10 @@ func (c *Call) gives(i int) bool { return c.last.has(i) && !c.taken.has(i) && !c
 // Alloc makes output i, of an element type with fixed size or of strings. The
 // contents are undefined: the kernel writes every element.
 func (c *Call) Alloc(i int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
-	v, err := c.env.alloc(d, shape)
-	if err != nil {
+	v := c.slot(i)
+	if err := c.env.alloc(v, d, shape); err != nil {
 		return nil, err
 	}
-	*c.slot(i) = v
 	return v.Tensor, nil
 }
 
@@ -202,7 +206,10 @@ func (c *Call) AllocOver(i, in int, d tensor.DType, shape tensor.Shape) (*tensor
 // Make returns a new value that is no output yet: an element of a list, an
 // argument of a [Function]. [Call.Give] makes it an output, [Call.Drop] gives
 // it up. The contents are undefined.
-func (c *Call) Make(d tensor.DType, shape tensor.Shape) (Value, error) { return c.env.alloc(d, shape) }
+func (c *Call) Make(d tensor.DType, shape tensor.Shape) (v Value, err error) {
+	err = c.env.alloc(&v, d, shape)
+	return v, err
+}
 
 // Release gives the op's reference to input i up before its end, so that who
 // else holds the value may own it; the input must not be used any more. It does

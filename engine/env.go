@@ -36,41 +36,45 @@ type Env struct {
 	state map[any]any // of this call: tensor arrays, stacks
 }
 
-// alloc returns a new value in the memory of e's arena, of an element type with fixed
+// alloc makes v a new value in the memory of e's arena, of an element type with fixed
 // size or of strings. The contents are undefined.
-func (e *Env) alloc(d tensor.DType, shape tensor.Shape) (Value, error) {
+func (e *Env) alloc(v *Value, d tensor.DType, shape tensor.Shape) error {
 	if !d.Fixed() {
 		if n, err := shape.NumElements(); err == nil && e.MaxOutput > 0 && int64(n) > e.MaxOutput/16 {
-			return Value{}, fmt.Errorf("an output of %d strings takes more than the %d bytes of MaxOutput", n, e.MaxOutput)
+			return fmt.Errorf("an output of %d strings takes more than the %d bytes of MaxOutput", n, e.MaxOutput)
 		}
 		t, err := tensor.Zeros(d, shape...)
-		return Value{Tensor: t}, err
+		*v = Value{Tensor: t}
+		return err
 	}
+	size := d.Size()
 	n, err := shape.NumElements()
 	if err != nil {
-		return Value{}, err
+		return err
 	}
-	if n > maxBytes/d.Size() {
-		return Value{}, fmt.Errorf("an output of %v%v takes more than this platform's memory", d, shape.String())
+	if n > maxBytes/size {
+		return fmt.Errorf("an output of %v%v takes more than this platform's memory", d, shape.String())
 	}
-	if err := e.afford(d, shape, int64(n)*int64(d.Size())); err != nil {
-		return Value{}, err
+	if err := e.afford(d, shape, int64(n)*int64(size)); err != nil {
+		return err
 	}
-	mem, buf := e.Arena.Alloc(n * d.Size())
+	mem, buf := e.Arena.Alloc(n * size)
 	if buf != nil {
 		// What used the memory before often had the same shape.
 		if t := buf.head; t != nil && t.DType() == d && t.Shape().Equal(shape) {
-			return Value{Tensor: t, buf: buf}, nil
+			*v = Value{Tensor: t, buf: buf}
+			return nil
 		}
 	}
 	t, err := tensor.FromBytes(d, mem, shape...)
 	if err != nil {
-		return Value{}, err
+		return err
 	}
 	if buf != nil {
 		buf.head = t
 	}
-	return Value{Tensor: t, buf: buf}, nil
+	*v = Value{Tensor: t, buf: buf}
+	return nil
 }
 
 func (e *Env) afford(d tensor.DType, shape tensor.Shape, bytes int64) error {

@@ -217,6 +217,12 @@ func (p *Prepared) fits(attrs graph.Attrs, in []Value) bool {
 	}
 	for i := range in {
 		f := &p.node.In[i]
+		if t := in[i].Tensor; t != nil && in[i].Object == nil {
+			if t.DType() != f.DType || f.Ref || f.Handle != nil {
+				return false
+			}
+			continue
+		}
 		if in[i].Ref != f.Ref || dtypeOf(&in[i]) != f.DType {
 			return false
 		}

@@ -13,7 +13,11 @@ import (
 // number of calls may use it at once. sizes says that it is a shape, axes or a
 // count.
 func constant(t *tensor.Tensor, sizes bool) *Value {
-	return &Value{data: engine.ValueOf(t), sizes: sizes}
+	v := &Value{data: engine.ValueOf(t)}
+	if sizes {
+		v.extra = &extra{sizes: true}
+	}
+	return v
 }
 
 // scalarEntry is the value of a Go number, by the bits of the number.

@@ -46,8 +46,8 @@ func joinCaptures(bodies ...*traced) ([]*Value, error) {
 	seen := map[graph.Output]bool{}
 	for _, b := range bodies {
 		for _, src := range b.trace.sources {
-			if !seen[src.out] {
-				seen[src.out] = true
+			if !seen[src.also().out] {
+				seen[src.also().out] = true
 				all = append(all, src)
 			}
 		}
@@ -55,15 +55,15 @@ func joinCaptures(bodies ...*traced) ([]*Value, error) {
 	for _, b := range bodies {
 		own := make(map[graph.Output]*graph.Node, len(b.trace.args))
 		for i, src := range b.trace.sources {
-			own[src.out] = b.trace.args[i].out.Node
+			own[src.also().out] = b.trace.args[i].also().out.Node
 		}
 		b.fn.Args = b.fn.Args[:b.args]
 		for _, v := range all {
-			if n := own[v.out]; n != nil {
+			if n := own[v.also().out]; n != nil {
 				b.fn.Args = append(b.fn.Args, n)
 				continue
 			}
-			if _, err := b.fn.AddArg(b.fn.Graph.UniqueName(cleanName(v.out.Node.Name)), v.out.Fact().WithoutValue()); err != nil {
+			if _, err := b.fn.AddArg(b.fn.Graph.UniqueName(cleanName(v.also().out.Node.Name)), v.also().out.Fact().WithoutValue()); err != nil {
 				return nil, err
 			}
 		}

@@ -60,7 +60,7 @@ func (s *Scope) dim(x Input, axis int) *Value {
 
 // asSizes marks v as a shape, axes or a count.
 func asSizes(v *Value) *Value {
-	v.sizes = true
+	v.mark().sizes = true
 	return v
 }
 

@@ -33,17 +33,17 @@ func (e *effects) note(n *graph.Node, ins []*Value, vars map[*trackable.Variable
 	reads := effect == reading
 	touched := false
 	for _, in := range ins {
-		if in.out.Fact().DType != tensor.Resource {
+		if in.also().out.Fact().DType != tensor.Resource {
 			continue
 		}
 		touched = true
-		u := e.vars[in.out]
+		u := e.vars[in.also().out]
 		if u == nil {
 			u = new(uses)
 			if e.vars == nil {
 				e.vars = map[graph.Output]*uses{}
 			}
-			e.vars[in.out] = u
+			e.vars[in.also().out] = u
 		}
 		after(n, u.write)
 		if reads {
@@ -54,7 +54,7 @@ func (e *effects) note(n *graph.Node, ins []*Value, vars map[*trackable.Variable
 			after(n, r)
 		}
 		u.write, u.reads = n, nil
-		if vt := vars[in.variable]; vt != nil {
+		if vt := vars[in.Variable()]; vt != nil {
 			vt.read = nil
 		}
 	}

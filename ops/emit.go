@@ -71,10 +71,12 @@ func (s *Scope) run(name string, attrs graph.Attrs, inputs []Input) bool {
 		st.err = fmt.Errorf("%s: %w", name, ErrDeadValue)
 		return false
 	}
-	wholeInputs(inputs)
 	firstRead := len(st.reads)
-	if !s.collect(name, attrs, inputs) {
-		return false
+	if !s.collectData(inputs) {
+		wholeInputs(inputs)
+		if !s.collect(name, attrs, inputs) {
+			return false
+		}
 	}
 	var calls []call
 	own := -1 // outputs, where recorders add others
@@ -114,6 +116,24 @@ func (s *Scope) dropReads(from int) {
 	}
 	clear(st.reads[len(kept):])
 	st.reads = kept
+}
+
+// collectData does what collect does where nothing is to be turned into anything: all
+// inputs of an eager op are values with data. It reports false otherwise.
+func (s *Scope) collectData(inputs []Input) bool {
+	st := s.step
+	if _, ok := st.exec.(eager); !ok {
+		return false
+	}
+	st.ins = st.ins[:0]
+	for _, in := range inputs {
+		v, ok := in.(*Value)
+		if !ok || v == nil || v.data.Tensor == nil || v.step != st && v.dead() {
+			return false
+		}
+		st.ins = append(st.ins, v)
+	}
+	return true
 }
 
 // collect turns the inputs into values in step.ins.
@@ -165,7 +185,7 @@ func (s *Scope) collect(name string, attrs graph.Attrs, inputs []Input) bool {
 // of this package made.
 func isSizes(in Input) bool {
 	v, ok := in.(*Value)
-	return ok && v.sizes
+	return ok && v.also().sizes
 }
 
 // number returns the value of a Go number or of a slice of numbers; that of a number
@@ -258,7 +278,7 @@ func ConstOf(s *Scope, d tensor.DType, x Input) *Value {
 // the type of the Go numbers among an op's other inputs.
 func (s *Scope) sizes(t *tensor.Tensor) *Value {
 	v := s.newValue(t)
-	v.sizes = true
+	v.mark().sizes = true
 	return v
 }
 
@@ -317,7 +337,7 @@ func (s *Scope) handleOf(like trackable.VariableLike) *Value {
 // of structs that embed variables, or a single input. The result is good until the
 // next op.
 func (s *Scope) list(in Input) ([]Input, bool) {
-	out := s.step.args[:0]
+	out := s.step.args[:0] // with room for an axis, which comes behind it
 	switch x := in.(type) {
 	case []*Value:
 		out = appendInputs(out, x)

@@ -73,8 +73,8 @@ func (s *Scope) fail(op string, attrs graph.Attrs, err error, ins ...*Value) {
 		spec := InputSpec{}
 		if v != nil {
 			spec = InputSpec{v.DType(), v.Shape()}
-			if v.handle {
-				spec.Shape = v.variable.Shape()
+			if v.IsHandle() {
+				spec.Shape = v.Variable().Shape()
 			}
 		}
 		e.Inputs = append(e.Inputs, spec)

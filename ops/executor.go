@@ -35,20 +35,21 @@ func (eager) run(s *Scope, op string, attrs graph.Attrs) error {
 	for _, v := range st.ins {
 		c.Add(v.data)
 	}
-	k, err := st.kernels.PrepareEager(op, attrs, c.Inputs())
+	k, err := st.recent.Prepare(st.kernels, op, attrs, c.Inputs())
 	if err != nil {
 		return err
 	}
 	if err := c.Run(k); err != nil {
 		return err
 	}
-	for i, r := range c.Results() {
-		if r.IsZero() {
+	out := c.Results()
+	for i := range out {
+		if out[i].IsZero() {
 			return fmt.Errorf("the kernel made no output %d", i)
 		}
 		v := s.newValue(nil)
-		v.data = r
-		v.Pin() // of a borrowed input that the op passed on, which the output may outlive
+		v.data = out[i]
+		v.data.Pin() // of a borrowed input that the op passed on, which the output may outlive
 		st.outs = append(st.outs, v)
 	}
 	return nil
@@ -72,7 +73,9 @@ func (eager) read(s *Scope, x *trackable.Variable) (*Value, error) {
 		return nil, fmt.Errorf("is the variable %q, which has no value", x.Name())
 	}
 	v := s.newValue(nil)
-	v.data, v.variable, v.holds = data, x, 1
+	v.data = data
+	e := v.mark()
+	e.variable, e.holds = x, 1
 	s.step.reads = append(s.step.reads, v)
 	return v, nil
 }
@@ -82,6 +85,8 @@ func (eager) handle(s *Scope, x *trackable.Variable) (*Value, error) {
 		return nil, fmt.Errorf("%q: %w", x.Name(), err)
 	}
 	v := s.newValue(nil)
-	v.data, v.variable, v.handle = engine.HandleOf(x), x, true
+	v.data = engine.HandleOf(x)
+	e := v.mark()
+	e.variable, e.handle = x, true
 	return v, nil
 }

@@ -81,12 +81,22 @@ func (s *Scope) resolve(in Input) (v *Value, weak bool, err error) {
 func (s *Scope) newValue(t *tensor.Tensor) *Value {
 	st := s.step
 	if len(st.slab) == 0 {
-		st.slab = make([]Value, 16)
+		st.slab = make([]Value, 31) // 2 KiB with what the runtime puts before them
 	}
 	v := &st.slab[0]
 	st.slab = st.slab[1:]
 	v.data.Tensor, v.step = t, st
 	return v
+}
+
+// newExtra makes room for what a value of this call has besides its data.
+func (st *step) newExtra() *extra {
+	if len(st.extras) == 0 {
+		st.extras = make([]extra, 16)
+	}
+	e := &st.extras[0]
+	st.extras = st.extras[1:]
+	return e
 }
 
 // tensorOf makes a tensor of a Go value. want is the element type for weak

@@ -135,20 +135,22 @@ func (s *Scope) record(name string, attrs graph.Attrs, calls []call) bool {
 // been shown as an output.
 func SetSlot(v *Value, r Recorder, n int32) {
 	v = v.whole()
-	if v.slot.rec == nil {
-		v.slot = slotRef{r, n}
+	e := v.mark()
+	if e.slot.rec == nil {
+		e.slot = slotRef{r, n}
 		return
 	}
-	v.more = append(v.more, slotRef{r, n})
+	e.more = append(e.more, slotRef{r, n})
 }
 
 // Slot returns the number that r stored with v.
 func Slot(v *Value, r Recorder) (n int32, ok bool) {
 	v = v.whole()
-	if v.slot.rec == r {
-		return v.slot.n, true
+	e := v.also()
+	if e.slot.rec == r {
+		return e.slot.n, true
 	}
-	for _, s := range v.more {
+	for _, s := range e.more {
 		if s.rec == r {
 			return s.n, true
 		}

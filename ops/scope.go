@@ -55,7 +55,8 @@ type step struct {
 	env     engine.Env
 	err     error
 	closed  atomic.Bool
-	slab    []Value
+	slab    []Value // of values to come
+	extras  []extra // and of what some of them have besides
 	// recorders are those of the whole call: ops on scopes that lack one are
 	// shown to its Unrecorded.
 	recorders []Recorder
@@ -65,6 +66,7 @@ type step struct {
 // scratch is what a step works with and the next one can have again.
 type scratch struct {
 	call    engine.Call
+	recent  engine.Recent
 	ins     []*Value // of the op that is being emitted
 	outs    []*Value
 	reads   []*Value // reads of variables that hold a lease
@@ -122,7 +124,11 @@ func (s *Scope) Keep(v *Value) *Value {
 		return nil
 	}
 	v.keep()
-	return &Value{data: v.data, variable: v.variable, handle: v.handle}
+	kept := &Value{data: v.data}
+	if e := v.also(); e.variable != nil {
+		*kept.mark() = extra{variable: e.variable, handle: e.handle}
+	}
+	return kept
 }
 
 // Close ends the call: values that were not kept are dead and the memory
@@ -131,7 +137,7 @@ func (s *Scope) Keep(v *Value) *Value {
 func (s *Scope) Close() error {
 	st := s.step
 	for _, v := range st.reads {
-		v.holds = 1
+		v.mark().holds = 1
 		v.Drop()
 	}
 	clear(st.reads)

@@ -82,7 +82,9 @@ func Concat(s *Scope, xs Input, axis int) *Value {
 	if len(l) == 1 {
 		return Identity(s, l[0])
 	}
-	return s.Emit1("ConcatV2", nil, append(l, s.scalar32(axis))...)
+	l = append(l, s.scalar32(axis))
+	s.step.args = l
+	return s.Emit1("ConcatV2", nil, l...)
 }
 
 // Split cuts x into n parts of equal size along an axis.

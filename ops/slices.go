@@ -40,7 +40,7 @@ func (x IndexedSlices) Value(s *Scope) *Value {
 		return s.Fail("IndexedSlices", errNoSlices)
 	}
 	v := s.newValue(nil)
-	v.sparse = &sparse{IndexedSlices: x, scope: s, fact: x.fact()}
+	v.mark().sparse = &sparse{IndexedSlices: x, scope: s, fact: x.fact()}
 	return v
 }
 
@@ -58,18 +58,18 @@ func (x IndexedSlices) fact() graph.Fact {
 // IndexedSlices returns the value as slices, if it was made of some: a gradient with
 // regard to a table is where all uses of the table were look-ups.
 func (v *Value) IndexedSlices() (x IndexedSlices, ok bool) {
-	if v == nil || v.sparse == nil {
+	if v == nil || v.also().sparse == nil {
 		return IndexedSlices{}, false
 	}
-	return v.sparse.IndexedSlices, true
+	return v.extra.sparse.IndexedSlices, true
 }
 
 // whole returns the tensor that v stands for, in place of slices of it.
 func (v *Value) whole() *Value {
-	if v == nil || v.sparse == nil {
+	if v == nil || v.also().sparse == nil {
 		return v
 	}
-	p := v.sparse
+	p := v.extra.sparse
 	if p.dense == nil {
 		s := p.scope
 		var rows *Value
@@ -87,7 +87,7 @@ func (v *Value) whole() *Value {
 // its own, which must not come between the collected inputs of this one.
 func wholeInputs(inputs []Input) {
 	for _, in := range inputs {
-		if v, ok := in.(*Value); ok && v != nil && v.sparse != nil {
+		if v, ok := in.(*Value); ok && v != nil && v.extra != nil && v.extra.sparse != nil {
 			v.whole()
 		}
 	}

@@ -130,7 +130,7 @@ func Spec(d tensor.DType, dims ...int) *Value {
 }
 
 // SpecOf returns a value without data of which f is known.
-func SpecOf(f graph.Fact) *Value { return &Value{spec: &f} }
+func SpecOf(f graph.Fact) *Value { return &Value{extra: &extra{spec: &f}} }
 
 // Arg adds an argument of which f is known and is its value. An empty name is
 // made up.
@@ -168,7 +168,7 @@ func cleanName(s string) string {
 // symbol returns a value that is an output of a node.
 func (t *Trace) symbol(o graph.Output) *Value {
 	v := t.scope.newValue(nil)
-	v.out = o
+	v.mark().out = o
 	return v
 }
 
@@ -194,7 +194,7 @@ func (t *Trace) Finish(results []*Value, names []string) (*graph.Concrete, error
 			s.fail("Trace", nil, fmt.Errorf("result %d %w", i, err))
 			break
 		}
-		o := in.out
+		o := in.also().out
 		if o.Node.IsArg() { // TensorFlow's functions don't return arguments themselves
 			if o, err = t.add(s, "Identity", nil, []*Value{in}); err != nil {
 				s.fail("Identity", nil, err, in)
@@ -212,7 +212,7 @@ func (t *Trace) Finish(results []*Value, names []string) (*graph.Concrete, error
 	// The captures' arguments stand behind the caller's.
 	args, caps := t.fn.Args, make(map[*graph.Node]bool, len(t.args))
 	for _, a := range t.args {
-		caps[a.out.Node] = true
+		caps[a.also().out.Node] = true
 	}
 	t.fn.Args = nil
 	for _, a := range args {
@@ -221,7 +221,7 @@ func (t *Trace) Finish(results []*Value, names []string) (*graph.Concrete, error
 		}
 	}
 	for _, a := range t.args {
-		t.fn.Args = append(t.fn.Args, a.out.Node)
+		t.fn.Args = append(t.fn.Args, a.also().out.Node)
 	}
 	t.fn.NumberArgs()
 	return &graph.Concrete{Function: t.fn, Captures: t.captures}, nil
@@ -255,8 +255,8 @@ func (t *Trace) add(s *Scope, op string, attrs graph.Attrs, ins []*Value) (graph
 	}
 	facts := make([]graph.Fact, len(ins))
 	for i, v := range ins {
-		n.In = append(n.In, v.out)
-		facts[i] = v.out.Fact()
+		n.In = append(n.In, v.also().out)
+		facts[i] = v.also().out.Fact()
 	}
 	var out []graph.Fact
 	var err error
@@ -292,23 +292,23 @@ func (t *Trace) lift(s *Scope, v *Value) (*Value, error) {
 		if t.outer == nil {
 			return nil, errLeaked
 		}
-		if v.handle {
-			return t.handle(s, v.variable)
+		if v.IsHandle() {
+			return t.handle(s, v.Variable())
 		}
 		outer, err := t.outer.step.exec.lift(t.outer, v)
 		if err != nil {
 			return nil, err
 		}
-		if c := outer.out.Node; c.Op == "Const" && c.Out[0].Value != nil && c.Out[0].Value.Len() <= maxConst {
+		if c := outer.also().out.Node; c.Op == "Const" && c.Out[0].Value != nil && c.Out[0].Value.Len() <= maxConst {
 			return t.constant(c.Out[0].Value)
 		}
 		return t.capture(outer)
-	case v.spec != nil:
+	case v.also().spec != nil:
 		return nil, errors.New("is a spec, which has no value; it stands for an argument of Trace")
-	case v.handle:
-		return t.handle(s, v.variable)
-	case v.variable != nil && v.data.Borrowed():
-		return t.read(s, v.variable)
+	case v.IsHandle():
+		return t.handle(s, v.Variable())
+	case v.Variable() != nil && v.data.Borrowed():
+		return t.read(s, v.Variable())
 	case v.data.Tensor == nil:
 		return nil, fmt.Errorf("is a handle of a %T, which a trace can't take from outside", v.data.Object)
 	}
@@ -359,11 +359,11 @@ func constKey(x *tensor.Tensor) string {
 // capture makes a value of the enclosing trace an argument of this one.
 func (t *Trace) capture(outer *Value) (*Value, error) {
 	for i, src := range t.sources {
-		if src.out == outer.out {
+		if src.also().out == outer.also().out {
 			return t.args[i], nil
 		}
 	}
-	return t.captureArg(graph.Capture{}, outer, outer.out.Fact(), outer.out.Node.Name)
+	return t.captureArg(graph.Capture{}, outer, outer.also().out.Fact(), outer.also().out.Node.Name)
 }
 
 func (t *Trace) captureArg(c graph.Capture, source *Value, f graph.Fact, name string) (*Value, error) {
@@ -414,7 +414,8 @@ func (t *Trace) variable(x *trackable.Variable) (*varTrace, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.variable, h.handle = x, true
+	e := h.mark()
+	e.variable, e.handle = x, true
 	v := &varTrace{handle: h}
 	t.vars[x] = v
 	return v, nil
@@ -434,7 +435,7 @@ func (t *Trace) read(s *Scope, x *trackable.Variable) (*Value, error) {
 		return nil, err
 	}
 	v := t.symbol(o)
-	v.variable = x
+	v.mark().variable = x
 	vt.read = v
 	return v, nil
 }

@@ -17,10 +17,16 @@ import (
 // it returns are the caller's to keep. Others are dead after that, and say so
 // when they are used.
 type Value struct {
-	data engine.Value // eager
+	data  engine.Value // eager
+	step  *step
+	extra *extra // nil for most values that have data
+}
+
+// extra is what only some values have: those of traces and of recorded ops, reads
+// of variables.
+type extra struct {
 	out  graph.Output // traced: the output of a node
-	spec *graph.Fact  // neither: an example without data
-	step *step
+	spec *graph.Fact  // neither eager nor traced: an example without data
 
 	sparse   *sparse             // what makes the value an IndexedSlices, nil for others
 	variable *trackable.Variable // what the value is a read or a handle of
@@ -30,6 +36,28 @@ type Value struct {
 
 	slot slotRef
 	more []slotRef
+}
+
+var noExtra extra
+
+// also returns what v has besides its data, to be read only.
+func (v *Value) also() *extra {
+	if v.extra == nil {
+		return &noExtra
+	}
+	return v.extra
+}
+
+// mark returns what v has besides its data, to be changed.
+func (v *Value) mark() *extra {
+	if v.extra == nil {
+		if v.step == nil {
+			v.extra = new(extra)
+		} else {
+			v.extra = v.step.newExtra()
+		}
+	}
+	return v.extra
 }
 
 type slotRef struct {
@@ -65,15 +93,15 @@ func (v *Value) Tensor() (*tensor.Tensor, error) {
 		return nil, errors.New("ops: the value is nil")
 	case v.dead():
 		return nil, ErrDeadValue
-	case v.IsSymbolic(), v.spec != nil:
+	case v.IsSymbolic(), v.also().spec != nil:
 		return nil, ErrSymbolic
-	case v.sparse != nil:
+	case v.also().sparse != nil:
 		return v.whole().Tensor()
 	case v.data.Tensor == nil:
 		if v.step != nil && v.step.err != nil {
 			return nil, v.step.err
 		}
-		if v.handle {
+		if v.IsHandle() {
 			return nil, errors.New("ops: the value is a variable's handle; ReadVariable gives its value")
 		}
 		return nil, errFailed
@@ -103,9 +131,9 @@ func (v *Value) Data() (engine.Value, error) {
 		return engine.Value{}, errNilInput
 	case v.dead():
 		return engine.Value{}, ErrDeadValue
-	case v.IsSymbolic(), v.spec != nil:
+	case v.IsSymbolic(), v.also().spec != nil:
 		return engine.Value{}, ErrSymbolic
-	case v.sparse != nil:
+	case v.also().sparse != nil:
 		return v.whole().Data()
 	case v.failed():
 		return engine.Value{}, errFailed
@@ -119,15 +147,15 @@ func (v *Value) Data() (engine.Value, error) {
 func (v *Value) Fact() graph.Fact {
 	switch {
 	case v == nil:
-	case v.out.Node != nil:
-		return v.out.Fact()
-	case v.sparse != nil:
-		return v.sparse.fact
-	case v.spec != nil:
-		return *v.spec
-	case v.handle:
+	case v.also().out.Node != nil:
+		return v.extra.out.Fact()
+	case v.also().sparse != nil:
+		return v.extra.sparse.fact
+	case v.also().spec != nil:
+		return *v.extra.spec
+	case v.IsHandle():
 		return graph.Fact{DType: tensor.Resource, Shape: graph.ShapeOf(),
-			Handle: []graph.Content{{DType: v.variable.DType(), Shape: graph.Whole(v.variable.ValueShape())}}}
+			Handle: []graph.Content{{DType: v.extra.variable.DType(), Shape: graph.Whole(v.extra.variable.ValueShape())}}}
 	case v.data.Tensor != nil:
 		return graph.FactOf(v.data.Tensor)
 	case !v.data.IsZero():
@@ -142,14 +170,14 @@ func (v *Value) DType() tensor.DType {
 	case v == nil:
 	case v.data.Tensor != nil:
 		return v.data.Tensor.DType()
-	case v.handle:
+	case v.IsHandle():
 		return tensor.Resource
-	case v.out.Node != nil:
-		return v.out.Fact().DType
-	case v.spec != nil:
-		return v.spec.DType
-	case v.sparse != nil:
-		return v.sparse.fact.DType
+	case v.also().out.Node != nil:
+		return v.extra.out.Fact().DType
+	case v.also().spec != nil:
+		return v.extra.spec.DType
+	case v.also().sparse != nil:
+		return v.extra.sparse.fact.DType
 	case !v.data.IsZero():
 		return v.data.DType()
 	}
@@ -165,18 +193,18 @@ func (v *Value) Shape() tensor.Shape {
 		return nil
 	case v.data.Tensor != nil:
 		return v.data.Tensor.Shape()
-	case v.out.Node != nil:
-		shape := v.out.Fact().Shape
+	case v.also().out.Node != nil:
+		shape := v.extra.out.Fact().Shape
 		if !shape.Known() && v.step != nil {
 			if t, ok := v.step.exec.(*Trace); ok && !t.looked && calledByProgram() {
 				t.look()
 			}
 		}
 		return shape.Anonymous().Dims()
-	case v.spec != nil:
-		return v.spec.Shape.Anonymous().Dims()
-	case v.sparse != nil:
-		return v.sparse.fact.Shape.Anonymous().Dims()
+	case v.also().spec != nil:
+		return v.extra.spec.Shape.Anonymous().Dims()
+	case v.also().sparse != nil:
+		return v.extra.sparse.fact.Shape.Anonymous().Dims()
 	}
 	return nil
 }
@@ -184,19 +212,23 @@ func (v *Value) Shape() tensor.Shape {
 // IsSymbolic reports whether the value stands for what a traced function will
 // compute, and has no data.
 func (v *Value) IsSymbolic() bool {
-	if v.sparse != nil {
-		return v.sparse.Values.IsSymbolic() || v.sparse.Indices.IsSymbolic()
+	if v.also().sparse != nil {
+		return v.extra.sparse.Values.IsSymbolic() || v.extra.sparse.Indices.IsSymbolic()
 	}
-	return v.out.Node != nil
+	return v.also().out.Node != nil
 }
 
 // Output returns the output of a traced function's node that the value stands
 // for; the zero Output for one that has data.
-func (v *Value) Output() graph.Output { return v.whole().out }
+func (v *Value) Output() graph.Output { return v.whole().also().out }
 
 // failed reports whether the value is the result of a failed op.
 func (v *Value) failed() bool {
-	return v.data.IsZero() && v.out.Node == nil && v.spec == nil && v.sparse == nil
+	if !v.data.IsZero() {
+		return false
+	}
+	e := v.also()
+	return e.out.Node == nil && e.spec == nil && e.sparse == nil
 }
 
 // Format prints the value: a scalar by the verb as Go prints a number ("%1.2f"),
@@ -275,7 +307,7 @@ func (v *Value) keep() {
 // being updated in place until [Value.Drop]. Recorders hold what they record.
 func (v *Value) Hold() {
 	if v.data.Borrowed() {
-		v.holds++
+		v.mark().holds++
 	}
 }
 
@@ -284,7 +316,8 @@ func (v *Value) Drop() {
 	if !v.data.Borrowed() {
 		return
 	}
-	if v.holds--; v.holds <= 0 {
+	e := v.mark()
+	if e.holds--; e.holds <= 0 {
 		v.data.Return()
 	}
 }
@@ -292,9 +325,9 @@ func (v *Value) Drop() {
 // Pin makes a short-lived read of a variable last: the storage counts as shared
 // from now on, and a later update of the variable works on a copy.
 func (v *Value) Pin() {
-	if v.sparse != nil {
-		v.sparse.Values.Pin()
-		v.sparse.Indices.Pin()
+	if v.also().sparse != nil {
+		v.extra.sparse.Values.Pin()
+		v.extra.sparse.Indices.Pin()
 		return
 	}
 	v.data.Pin()
@@ -302,8 +335,8 @@ func (v *Value) Pin() {
 
 // Variable returns the variable that the value was read from, or is the handle
 // of; nil for any other value.
-func (v *Value) Variable() *trackable.Variable { return v.variable }
+func (v *Value) Variable() *trackable.Variable { return v.also().variable }
 
 // IsHandle reports whether the value is a variable's handle, as the ops that
 // read and write variables take it.
-func (v *Value) IsHandle() bool { return v.handle }
+func (v *Value) IsHandle() bool { return v.also().handle }

@@ -28,6 +28,10 @@ func move(c *engine.Call, dst, src *tensor.Tensor, shape []int, to, from view) {
 			return
 		}
 	}
+	if len(shape) == 1 && to.strides[0] == 1 && from.strides[0] == 1 && (c == nil || !c.Large(shape[0], 1)) {
+		parts.Copy(dst, src, to.at, from.at, shape[0])
+		return
+	}
 	var dims, a, b shapes.Room[int]
 	shape, to, from = join(shape, to, from, dims[:0], a[:0], b[:0])
 	if len(shape) == 0 || len(shape) == 1 && to.strides[0] == 1 && from.strides[0] == 1 && (c == nil || !c.Large(shape[0], 1)) {

@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// What a goroutine remembers of its last calls must not outlast another attribute,
+// another type or another set of kernels.
+func TestRecentTellsCallsApart(t *testing.T) {
+	made := 0
+	kernel := func(op string) Kernel {
+		return Kernel{Op: op, Prepare: func(n *Node) (func(*Call) error, error) {
+			made++
+			return func(c *Call) error { return nil }, nil
+		}}
+	}
+	one, err := NewKernelSet([]Kernel{kernel("Mine"), kernel("Other")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := one.Replace(kernel("Mine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, i := []Value{ValueOf(tensor.Scalar[float32](1))}, []Value{ValueOf(tensor.Scalar[int32](1))}
+	on := graph.Attrs{graph.Bool("flag", true)}
+	off := graph.Attrs{graph.Bool("flag", false)}
+	var r Recent
+	seen := map[*Prepared]int{}
+	calls := []struct {
+		set   *KernelSet
+		op    string
+		attrs graph.Attrs
+		in    []Value
+	}{
+		{one, "Mine", nil, f}, {one, "Mine", nil, i}, {one, "Mine", on, f}, {one, "Mine", off, f}, {one, "Other", nil, f},
+		{one, "Mine", nil, append(f[:1:1], f[0])}, {two, "Mine", nil, f},
+	}
+	for range 2 {
+		for k, c := range calls {
+			p, err := r.Prepare(c.set, c.op, c.attrs, c.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if before, ok := seen[p]; ok && before != k {
+				t.Errorf("call %d gets what call %d was prepared as", k, before)
+			}
+			seen[p] = k
+		}
+	}
+	if made != len(calls) || len(seen) != len(calls) {
+		t.Errorf("%d kernels were prepared for %d calls, %d are in use", made, len(calls), len(seen))
+	}
+}
