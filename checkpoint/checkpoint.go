@@ -345,8 +345,11 @@ func beside(p, name string) string {
 
 // variableOf returns obj's variable, nil where it is none.
 func variableOf(obj any) *trackable.Variable {
-	if v, ok := obj.(trackable.VariableLike); ok {
-		return v.AsVariable()
+	switch obj := obj.(type) {
+	case *trackable.Variable:
+		return obj
+	case trackable.VariableLike:
+		return obj.AsVariable()
 	}
 	return nil
 }

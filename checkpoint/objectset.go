@@ -3,48 +3,43 @@ package checkpoint
 import (
 	"maps"
 
+	"github.com/cairnml/cairn/internal/pointers"
 	"github.com/cairnml/cairn/trackable"
 )
 
 // objectSet is a set of objects, by identity. Most objects of a large program are
-// variables, whose pointers make a set of a third of the size and time. The zero
-// value is empty.
+// variables, which have a table of their own. The zero value is empty.
 type objectSet struct {
-	vars   map[*trackable.Variable]struct{}
+	vars   pointers.Numbers[trackable.Variable]
 	others map[any]struct{}
 }
 
 // objectSetFor returns an empty set with room for so many variables.
-func objectSetFor(vars int) objectSet {
-	return objectSet{vars: make(map[*trackable.Variable]struct{}, vars)}
+func objectSetFor(vars int) (s objectSet) {
+	s.vars.Grow(vars)
+	return s
 }
 
 func (s *objectSet) has(obj any) (ok bool) {
-	id := trackable.Identity(obj)
-	if v, is := id.(*trackable.Variable); is {
-		_, ok = s.vars[v]
+	if v := variableOf(obj); v != nil {
+		_, ok = s.vars.Get(v)
 		return ok
 	}
-	_, ok = s.others[id]
+	_, ok = s.others[trackable.Identity(obj)]
 	return ok
 }
 
 // add puts obj into the set and reports whether it was there before.
 func (s *objectSet) add(obj any) (there bool) {
-	id := trackable.Identity(obj)
-	if v, is := id.(*trackable.Variable); is {
-		if s.vars == nil {
-			s.vars = make(map[*trackable.Variable]struct{})
-		}
-		n := len(s.vars)
-		s.vars[v] = struct{}{}
-		return len(s.vars) == n
+	if v := variableOf(obj); v != nil {
+		_, there = s.vars.Add(v)
+		return there
 	}
 	if s.others == nil {
 		s.others = make(map[any]struct{})
 	}
 	n := len(s.others)
-	s.others[id] = struct{}{}
+	s.others[trackable.Identity(obj)] = struct{}{}
 	return len(s.others) == n
 }
 
@@ -54,8 +49,8 @@ func (s *objectSet) addAll(more objectSet) {
 		*s = more
 		return
 	}
-	for v := range more.vars {
-		s.add(v)
+	for _, v := range more.vars.All() {
+		s.vars.Add(v)
 	}
 	if s.others == nil {
 		s.others = more.others
@@ -64,4 +59,4 @@ func (s *objectSet) addAll(more objectSet) {
 	maps.Copy(s.others, more.others)
 }
 
-func (s *objectSet) len() int { return len(s.vars) + len(s.others) }
+func (s *objectSet) len() int { return s.vars.Len() + len(s.others) }

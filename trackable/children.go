@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"unsafe"
+
+	"github.com/cairnml/cairn/internal/arena"
 )
 
 // Children lists the edges of one object, in the order of files:
@@ -315,6 +317,7 @@ func holdsData(v reflect.Value) bool {
 func (c *collector) list(obj Trackable, v reflect.Value) error {
 	kind := classify(v.Type().Elem())
 	c.edges = make([]Edge, 0, v.Len())
+	var names arena.Strings
 	for i := range v.Len() {
 		child, err := childOf(v.Index(i), kind)
 		if kind == classDynamic && holdsData(v.Index(i)) {
@@ -324,7 +327,7 @@ func (c *collector) list(obj Trackable, v reflect.Value) error {
 			return fmt.Errorf("trackable: element %d of %v: %w", i, v.Type(), err)
 		}
 		if child != nil {
-			c.edges = append(c.edges, Edge{strconv.Itoa(i), child}) // indices differ
+			c.edges = append(c.edges, Edge{names.Itoa(i), child}) // indices differ
 		}
 	}
 	return nil
@@ -387,10 +390,8 @@ func isNil(obj Trackable) bool {
 // [Variable] is that variable, a map is what it refers to, and a slice that
 // lies in no addressable place is its first element's place.
 func Identity(obj Trackable) any {
-	if v, ok := obj.(VariableLike); ok {
-		if v := v.AsVariable(); v != nil {
-			return v
-		}
+	if v := asVariable(obj); v != nil {
+		return v
 	}
 	t := reflect.TypeOf(obj)
 	if t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Map {

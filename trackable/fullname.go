@@ -11,15 +11,40 @@ import (
 // are given depth first, since that is the order in which a Python program
 // makes the objects: a list's layers before the layer in the next field.
 func (g *Graph) nameAll() {
+	var derived []int
+	name := func(id, below int) {
+		n := &g.Nodes[id]
+		switch {
+		case n.variable == nil:
+		case n.named == nameDerived:
+			derived = append(derived, id)
+		case n.named == nameRelative:
+			n.FullName = joinScope(g.Nodes[max(below, 0)].scope, n.FullName)
+		}
+	}
+	if g.scoped {
+		g.scopeAll(name)
+	} else {
+		for id := range g.Nodes {
+			name(id, int(g.Nodes[id].parent))
+		}
+	}
+	for _, id := range derived {
+		g.Nodes[id].FullName = g.NameOf(id, g.Nodes[id].variable)
+	}
+}
+
+// scopeAll works out the scopes and calls name for every node, with the one that
+// it is named below, -1 for the root.
+func (g *Graph) scopeAll(name func(id, below int)) {
 	taken := map[string]int{}
 	own := make([]string, len(g.Nodes))
 	inScope := g.inScope()
 	g.eachNamed(inScope, true, func(id, _ int) {
-		if s, ok := g.Nodes[id].Object.(Scoped); ok {
-			own[id] = ownScope(g.Nodes[id].Object, s, taken)
+		if g.Nodes[id].scoped {
+			own[id] = ownScope(g.Nodes[id].Object, taken)
 		}
 	})
-	var derived []int
 	g.eachNamed(inScope, false, func(id, parent int) {
 		n := &g.Nodes[id]
 		if parent >= 0 {
@@ -30,19 +55,8 @@ func (g *Graph) nameAll() {
 		} else {
 			n.scope = joinScope(n.scope, own[id])
 		}
-		if v := n.Variable(); v != nil {
-			if _, kind := v.nameAndKind(); kind == nameDerived {
-				derived = append(derived, id)
-			} else if parent < 0 {
-				n.FullName = g.NameOf(id, v)
-			} else {
-				n.FullName = g.NameOf(parent, v)
-			}
-		}
+		name(id, parent)
 	})
-	for _, id := range derived {
-		g.Nodes[id].FullName = g.NameOf(id, g.Nodes[id].Variable())
-	}
 }
 
 // inScope marks what lies below an object with a scope, optimizers left out; nil
@@ -60,7 +74,7 @@ func (g *Graph) inScope() []bool {
 		marked = make([]bool, len(g.Nodes))
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
-		if _, ok := g.Nodes[queue[0]].Object.(SlotOwner); ok {
+		if g.Nodes[queue[0]].owner {
 			continue
 		}
 		for _, e := range g.Nodes[queue[0]].Edges {
@@ -74,12 +88,8 @@ func (g *Graph) inScope() []bool {
 }
 
 func (g *Graph) givesScope(id int) bool {
-	obj := g.Nodes[id].Object
-	if _, ok := obj.(SlotOwner); ok {
-		return false
-	}
-	_, ok := obj.(Scoped)
-	return ok
+	n := &g.Nodes[id]
+	return n.scoped && !n.owner
 }
 
 // eachNamed visits every node once, with the node that it is named below: depth
@@ -105,8 +115,7 @@ func (g *Graph) eachNamed(inScope []bool, depthFirst bool, f func(id, parent int
 			}
 			seen[at.id] = true
 			f(int(at.id), int(at.parent))
-			_, owner := g.Nodes[at.id].Object.(SlotOwner)
-			inside := !owner && (at.inside || g.givesScope(int(at.id)))
+			inside := !g.Nodes[at.id].owner && (at.inside || g.givesScope(int(at.id)))
 			edges := g.Nodes[at.id].Edges
 			todo = slices.Grow(todo, len(edges)) // a list may hold very many
 			add := func(e Ref) {
@@ -133,8 +142,8 @@ func (g *Graph) eachNamed(inScope []bool, depthFirst bool, f func(id, parent int
 	}
 }
 
-func ownScope(obj Trackable, s Scoped, taken map[string]int) string {
-	if name := s.ScopeName(); name != "" {
+func ownScope(obj Trackable, taken map[string]int) string {
+	if name := obj.(Scoped).ScopeName(); name != "" {
 		return name
 	}
 	base := scopeName(reflect.TypeOf(obj).Elem().Name())

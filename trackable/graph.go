@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unsafe"
+
+	"github.com/cairnml/cairn/internal/arena"
 )
 
 // Graph is a picture of the objects reachable from a root, in the order in which
@@ -14,8 +15,9 @@ import (
 type Graph struct {
 	Nodes []GraphNode
 	ids   identities
+	paths arena.Strings
 
-	paths []byte // where the next paths go
+	scoped bool // some node is a Scoped
 }
 
 // GraphNode is one object of a [Graph].
@@ -36,9 +38,13 @@ type GraphNode struct {
 	// owner's Slots only.
 	IsSlot bool
 
-	parent int    // -1: the root, or a slot
-	edge   string // the first edge, raw
-	scope  string
+	scoped, owner bool     // Object is a Scoped, a SlotOwner
+	named         nameKind // of the variable, whose own part FullName is at first
+
+	parent   int32     // -1: the root, or a slot
+	variable *Variable // nil: it is none
+	edge     string    // the first edge, raw
+	scope    string
 }
 
 // Ref is an edge to the node with number ID.
@@ -55,12 +61,7 @@ type SlotRef struct {
 }
 
 // Variable returns the node's variable, nil where it is none.
-func (n *GraphNode) Variable() *Variable {
-	if v, ok := n.Object.(VariableLike); ok {
-		return v.AsVariable()
-	}
-	return nil
-}
+func (n *GraphNode) Variable() *Variable { return n.variable }
 
 // ID returns the number of obj's node.
 func (g *Graph) ID(obj Trackable) (id int, ok bool) {
@@ -78,7 +79,7 @@ func (g *Graph) Human(id int) string {
 		return g.Nodes[id].Path
 	}
 	var names []string
-	for i := id; i > 0; i = g.Nodes[i].parent {
+	for i := id; i > 0; i = int(g.Nodes[i].parent) {
 		names = append(names, g.Nodes[i].edge)
 	}
 	if len(names) == 0 {
@@ -153,17 +154,16 @@ func Walk(root Trackable, o *WalkOptions) (*Graph, error) {
 				return nil, err
 			}
 		}
+		if len(edges) == 0 {
+			continue
+		}
 		refs := make([]Ref, len(edges))
 		if len(edges) > 64 {
 			g.Nodes = slices.Grow(g.Nodes, len(edges))
 			g.ids.grow(len(edges))
 		}
 		for i, e := range edges {
-			child, ok := g.ids.get(e.Child)
-			if !ok {
-				child = g.visit(e.Child, id, e.Name)
-			}
-			refs[i] = Ref{e.Name, child}
+			refs[i] = Ref{e.Name, g.visit(e.Child, id, e.Name)}
 		}
 		g.Nodes[id].Edges = refs
 	}
@@ -193,32 +193,29 @@ func rootEdges(root Trackable, edges []Edge, o *WalkOptions) ([]Edge, error) {
 	return c.edges, nil
 }
 
+// visit returns the number of obj's node, and adds the node where it is a new one.
 func (g *Graph) visit(obj Trackable, parent int, edge string) int {
-	id := len(g.Nodes)
-	n := GraphNode{Object: obj, parent: parent, edge: edge}
+	v := asVariable(obj)
+	id, there := g.ids.add(obj, v, len(g.Nodes))
+	if there {
+		return id
+	}
+	g.Nodes = append(g.Nodes, GraphNode{Object: obj, parent: int32(parent), variable: v, edge: edge})
+	n := &g.Nodes[id]
+	if _, plain := obj.(*Variable); !plain {
+		_, n.scoped = obj.(Scoped)
+		_, n.owner = obj.(SlotOwner)
+		g.scoped = g.scoped || n.scoped
+	}
+	if v != nil {
+		n.FullName, n.named = v.nameAndKind()
+	}
 	if parent >= 0 {
 		if n.Path = Escape(edge); parent > 0 {
-			n.Path = g.below(g.Nodes[parent].Path, n.Path) // an edge's name may be empty
+			n.Path = g.paths.Join(g.Nodes[parent].Path, "/", n.Path) // an edge's name may be empty
 		}
 	}
-	g.ids.set(obj, id)
-	g.Nodes = append(g.Nodes, n)
 	return id
-}
-
-// below returns the path of an edge. Paths lie together in memory: a graph may
-// have millions.
-func (g *Graph) below(path, edge string) string {
-	n := len(path) + 1 + len(edge)
-	if n > cap(g.paths)-len(g.paths) {
-		if n > 256 || len(g.Nodes) < 64 {
-			return path + "/" + edge
-		}
-		g.paths = make([]byte, 0, 16<<10)
-	}
-	at := len(g.paths)
-	g.paths = append(append(append(g.paths, path...), '/'), edge...)
-	return unsafe.String(unsafe.SliceData(g.paths[at:]), n)
 }
 
 func (g *Graph) addSlots() error {
@@ -229,10 +226,10 @@ func (g *Graph) addSlots() error {
 	}
 	var vars []lead
 	for id := range ordinary {
-		owner, ok := g.Nodes[id].Object.(SlotOwner)
-		if !ok {
+		if !g.Nodes[id].owner {
 			continue
 		}
+		owner := g.Nodes[id].Object.(SlotOwner)
 		if vars == nil {
 			for i := range ordinary {
 				if v := g.Nodes[i].Variable(); v != nil {
@@ -246,12 +243,13 @@ func (g *Graph) addSlots() error {
 				if slot == nil {
 					continue
 				}
-				if at, ok := g.ids.get(slot); ok {
+				slotID := len(g.Nodes)
+				if at, there := g.ids.add(slot, slot, slotID); there {
 					return fmt.Errorf("trackable: slot %q of %s for %s is used as %s too; a slot variable can't be tracked elsewhere",
 						name, g.Human(id), g.Human(l.id), g.Human(at))
 				}
 				n := GraphNode{
-					Object: slot, Path: slotPath(g.Nodes[l.id].Path, g.Nodes[id].Path, name),
+					Object: slot, variable: slot, Path: slotPath(g.Nodes[l.id].Path, g.Nodes[id].Path, name),
 					IsSlot: true, parent: -1,
 				}
 				if full, kind := slot.nameAndKind(); kind == nameUnset {
@@ -259,8 +257,6 @@ func (g *Graph) addSlots() error {
 				} else {
 					n.FullName = full
 				}
-				slotID := len(g.Nodes)
-				g.ids.set(slot, slotID)
 				g.Nodes[id].Slots = append(g.Nodes[id].Slots, SlotRef{name, l.id, slotID})
 				g.Nodes = append(g.Nodes, n)
 			}

@@ -1,45 +1,59 @@
 package trackable
 
-import "maps"
+import "github.com/cairnml/cairn/internal/pointers"
 
-// identities numbers objects. Most objects of a large graph are variables, whose
-// pointers make a map of a third of the size and time.
+// identities numbers objects. Most objects of a large graph are variables, which
+// have a table of their own.
 type identities struct {
-	vars   map[*Variable]int32
+	vars   pointers.Numbers[Variable]
+	ids    []int32 // by a variable's number in vars
 	others map[any]int
 }
 
+// get returns the number of the node that obj is.
 func (m *identities) get(obj Trackable) (id int, ok bool) {
-	key := Identity(obj)
-	if v, is := key.(*Variable); is {
-		n, ok := m.vars[v]
-		return int(n), ok
+	if v := asVariable(obj); v != nil {
+		n, ok := m.vars.Get(v)
+		if !ok {
+			return 0, false
+		}
+		return int(m.ids[n]), true
 	}
-	id, ok = m.others[key]
+	id, ok = m.others[Identity(obj)]
 	return id, ok
 }
 
-func (m *identities) set(obj Trackable, id int) {
-	key := Identity(obj)
-	if v, is := key.(*Variable); is {
-		if m.vars == nil {
-			m.vars = make(map[*Variable]int32)
+// add makes obj, which is v if that isn't nil, node id unless it is one already.
+func (m *identities) add(obj Trackable, v *Variable, id int) (known int, there bool) {
+	if v != nil {
+		n, there := m.vars.Add(v)
+		if there {
+			return int(m.ids[n]), true
 		}
-		m.vars[v] = int32(id)
-		return
+		m.ids = append(m.ids, int32(id))
+		return id, false
+	}
+	key := Identity(obj)
+	if known, there = m.others[key]; there {
+		return known, true
 	}
 	if m.others == nil {
 		m.others = make(map[any]int)
 	}
 	m.others[key] = id
+	return id, false
 }
 
-// grow makes place for n more variables at once, where these are most of all.
-func (m *identities) grow(n int) {
-	old := m.vars
-	if n < len(old) {
-		return
+// grow makes room for so many more variables.
+func (m *identities) grow(n int) { m.vars.Grow(n) }
+
+// asVariable returns the variable that obj is, nil where it is none.
+func asVariable(obj Trackable) *Variable {
+	switch obj := obj.(type) {
+	case *Variable:
+		return obj
+	case VariableLike:
+		return obj.AsVariable()
 	}
-	m.vars = make(map[*Variable]int32, len(old)+n)
-	maps.Copy(m.vars, old)
+	return nil
 }

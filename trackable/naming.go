@@ -19,7 +19,11 @@ const (
 // Escape returns an edge or attribute name as it stands in keys: "." becomes
 // "..", "/" becomes ".S".
 func Escape(name string) string {
-	if !strings.ContainsAny(name, "./") {
+	plain := true
+	for i := range len(name) {
+		plain = plain && name[i] != '.' && name[i] != '/'
+	}
+	if plain {
 		return name
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(name, ".", ".."), "/", ".S")

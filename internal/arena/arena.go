@@ -1,0 +1,60 @@
+// Package arena keeps very many short strings together in memory, where one by
+// one they would take an allocation each.
+package arena
+
+import (
+	"strconv"
+	"unsafe"
+)
+
+// block is how much is allocated at a time, longest how long a string may be to
+// lie in a block: a string holds all of its block in memory.
+const (
+	block   = 16 << 10
+	longest = 256
+	few     = 32 // strings that are allocated one by one at first
+)
+
+// Strings makes strings. The zero value is ready.
+type Strings struct {
+	free []byte
+	n    int
+}
+
+// Join returns its parts, joined.
+func (a *Strings) Join(parts ...string) string {
+	size := 0
+	for _, p := range parts {
+		size += len(p)
+	}
+	b := a.room(size)
+	for _, p := range parts {
+		b = append(b, p...)
+	}
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
+
+// Copy returns the bytes as a string.
+func (a *Strings) Copy(p []byte) string {
+	b := append(a.room(len(p)), p...)
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
+
+// Itoa returns n in decimal.
+func (a *Strings) Itoa(n int) string {
+	var digits [20]byte
+	return a.Copy(strconv.AppendInt(digits[:0], int64(n), 10))
+}
+
+// room returns an empty slice with a capacity of size.
+func (a *Strings) room(size int) []byte {
+	if size > len(a.free) {
+		if a.n++; size > longest || a.n <= few {
+			return make([]byte, 0, size)
+		}
+		a.free = make([]byte, block)
+	}
+	b := a.free[:0:size]
+	a.free = a.free[size:]
+	return b
+}

@@ -1,0 +1,95 @@
+package pointers
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+type object struct{ _ [26]uint64 }
+
+// TestNumbersAreThoseOfAMap, whatever the pointers' distances in memory, also
+// where they come again and in any order.
+func TestNumbersAreThoseOfAMap(t *testing.T) {
+	near := make([]object, 5000)
+	far := make([][1 << 16]object, 3)
+	var all []*object
+	for i := range near {
+		all = append(all, &near[i])
+	}
+	for i := range far {
+		for k := 0; k < len(far[i]); k += 512 {
+			all = append(all, &far[i][k])
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, shuffled := range []bool{false, true} {
+		if shuffled {
+			rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		}
+		var s Numbers[object]
+		if _, ok := s.Get(all[0]); ok {
+			t.Error("an empty table has a pointer")
+		}
+		want := map[*object]int{}
+		for i := range 2 * len(all) {
+			p := all[i*7%len(all)]
+			if i == 100 {
+				s.Grow(1000)
+			}
+			known, ok := want[p]
+			if !ok {
+				known = len(want)
+				want[p] = known
+			}
+			if n, there := s.Add(p); n != known || there != ok {
+				t.Fatalf("pointer %d: %d, %v, want %d, %v", i, n, there, known, ok)
+			}
+		}
+		if s.Len() != len(want) || s.Len() != len(all) {
+			t.Errorf("%d pointers, want %d", s.Len(), len(want))
+		}
+		for p, known := range want {
+			if n, ok := s.Get(p); !ok || n != known || s.All()[n] != p {
+				t.Fatalf("%d, %v, want %d", n, ok, known)
+			}
+		}
+		if _, ok := s.Get(new(object)); ok {
+			t.Error("a pointer that wasn't added has a number")
+		}
+	}
+}
+
+// TestStridesFillTheTable: however far apart objects lie, a search looks at few
+// slots.
+func TestStridesFillTheTable(t *testing.T) {
+	for _, stride := range []int{1, 2, 3, 64, 1024, 1 << 14} {
+		all := make([]byte, 4096*stride)
+		var s Numbers[byte]
+		for i := range 4096 {
+			s.Add(&all[i*stride])
+		}
+		steps := 0
+		for _, p := range s.All() {
+			n, _ := s.Get(p)
+			for at := s.home(p); int(s.slots[at])-1 != n; at = (at + 1) & (len(s.slots) - 1) {
+				steps++
+			}
+		}
+		if steps > 40*s.Len() {
+			t.Errorf("stride %d: %d steps for %d pointers", stride, steps, s.Len())
+		}
+	}
+}
+
+func TestRoomIsMadeAtOnce(t *testing.T) {
+	objects := make([]object, 10_000)
+	if n := testing.AllocsPerRun(3, func() {
+		var s Numbers[object]
+		s.Grow(len(objects))
+		for i := range objects {
+			s.Add(&objects[i])
+		}
+	}); n > 2 {
+		t.Errorf("%v allocations", n)
+	}
+}
