@@ -146,9 +146,16 @@ func (t *Tape) newDraft(rules *Rules, f *graph.Function, facts []graph.Fact, tra
 		}
 	}
 	var err error
-	if d.results, tape.values, err = replay(rec, f, d.args); err != nil {
+	r := newReplayer(rec)
+	if d.results, err = r.replay(f, d.args); err != nil {
 		return nil, err
 	}
+	for _, result := range f.Results {
+		if r.flows[result.Output] != noFlow {
+			return nil, fmt.Errorf("the function %s returns the flow of an array that it makes, of which there is no gradient", f.Name)
+		}
+	}
+	tape.values = r.byOrigin()
 	return d, d.differentiate(tape, f.Name)
 }
 
@@ -326,93 +333,4 @@ func zerosOf(s *ops.Scope, x *ops.Value) *ops.Value {
 		return s.Emit1("Fill", nil, valueShape(s, x), ops.ConstOf(s, valueType(x), 0))
 	}
 	return ops.ZerosLike(s, x)
-}
-
-// replay emits the nodes of a function's body again. It returns the results and all
-// values by the origins of the nodes; where nodes are copies of one, that of any.
-func replay(s *ops.Scope, f *graph.Function, args []*ops.Value) ([]*ops.Value, map[graph.Output]*ops.Value, error) {
-	nodes, err := bodyOf(f)
-	if err != nil {
-		return nil, nil, err
-	}
-	values := map[graph.Output]*ops.Value{}
-	for i, a := range f.Args {
-		values[a.Output(0)] = args[i]
-	}
-	for _, n := range nodes {
-		if n.IsArg() {
-			continue
-		}
-		ins := make([]ops.Input, len(n.In))
-		for i, o := range n.In {
-			ins[i] = values[o]
-		}
-		outs := s.Emit(n.Op, n.Attrs, ins...)
-		if err := s.Err(); err != nil {
-			return nil, nil, err
-		}
-		for i, v := range outs {
-			values[n.Output(i)] = v
-		}
-	}
-	results := make([]*ops.Value, len(f.Results))
-	for i, r := range f.Results {
-		results[i] = values[r.Output]
-	}
-	byOrigin := make(map[graph.Output]*ops.Value, len(values))
-	for o, v := range values {
-		byOrigin[original(o)] = v
-	}
-	return results, byOrigin, nil
-}
-
-// original returns the output of the node that o's is a copy of.
-func original(o graph.Output) graph.Output {
-	return graph.Output{Node: o.Node.Origin(), Index: o.Index}
-}
-
-// bodyOf returns the nodes that a call of the function runs, each behind those
-// that it needs.
-func bodyOf(f *graph.Function) ([]*graph.Node, error) {
-	const entered, left = 1, 2
-	state := map[*graph.Node]int{}
-	var out, stack []*graph.Node
-	push := func(n *graph.Node) error {
-		switch state[n] {
-		case 0:
-			stack = append(stack, n)
-		case entered:
-			return fmt.Errorf("the function %s has a loop of nodes through %s, of which there is no gradient", f.Name, n.Name)
-		}
-		return nil
-	}
-	for _, c := range slices.Backward(f.Control) {
-		stack = append(stack, c.Node)
-	}
-	for _, r := range slices.Backward(f.Results) {
-		stack = append(stack, r.Output.Node)
-	}
-	for len(stack) > 0 {
-		n := stack[len(stack)-1]
-		if state[n] != 0 {
-			stack = stack[:len(stack)-1]
-			if state[n] == entered {
-				state[n] = left
-				out = append(out, n)
-			}
-			continue
-		}
-		state[n] = entered
-		for _, o := range slices.Backward(n.In) {
-			if err := push(o.Node); err != nil {
-				return nil, err
-			}
-		}
-		for _, c := range n.Control {
-			if err := push(c); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return out, nil
 }

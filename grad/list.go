@@ -68,7 +68,10 @@ var listRules = map[string]Rule{
 	"TensorListGather": func(s *ops.Scope, op *Op) {
 		d := op.Out(0).DType()
 		zeros := s.Emit1("TensorListReserve", elementType(d), anyShape, listLength(s, op.In(0)))
-		op.Give(0, s.Emit1("TensorListScatterIntoExistingList", elementType(d), zeros, op.Grad(0), op.In(1)))
+		// An element may be gathered more than once.
+		places := s.EmitN(2, "Unique", nil, op.In(1))
+		sums := s.Emit1("UnsortedSegmentSum", nil, op.Grad(0), places[1], s.Emit1("Size", nil, places[0]))
+		op.Give(0, s.Emit1("TensorListScatterIntoExistingList", elementType(d), zeros, sums, places[0]))
 	},
 	"OptionalFromValue": func(s *ops.Scope, op *Op) {
 		types, shapes := make([]tensor.DType, op.NumIn()), make([]graph.PartialShape, op.NumIn())

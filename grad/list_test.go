@@ -45,6 +45,9 @@ func TestGradientsOfListOps(t *testing.T) {
 		"gather": {func(s *ops.Scope, x *ops.Value) *ops.Value {
 			return s.Emit1("TensorListGather", ofDoubles, listOf(s, x), []int32{2, 0}, []int32{2})
 		}, []float64{3, 4, 0, 0, 1, 2}},
+		"gather the same twice": {func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return s.Emit1("TensorListGather", ofDoubles, listOf(s, x), []int32{2, 0, 2}, []int32{2})
+		}, []float64{3, 4, 0, 0, 6, 8}},
 		"resize": {func(s *ops.Scope, x *ops.Value) *ops.Value {
 			return stacked(s, s.Emit1("TensorListResize", nil, listOf(s, x), tensor.Scalar(int32(2))))
 		}, []float64{1, 2, 3, 4, 0, 0}},

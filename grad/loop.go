@@ -255,8 +255,11 @@ func (t *Tape) backwardLoop(l *loop, d *draft, round *graph.Function, sources []
 }
 
 // elementShape returns what is known of v's shape, as ops on lists take it.
-func elementShape(v *ops.Value) ops.Input {
-	shape := v.Fact().Shape.Anonymous()
+func elementShape(v *ops.Value) ops.Input { return sizesAsOpsTake(v.Fact().Shape) }
+
+// sizesAsOpsTake returns a shape as ops on lists take it: -1 for what isn't known.
+func sizesAsOpsTake(shape graph.PartialShape) ops.Input {
+	shape = shape.Anonymous()
 	if !shape.HasRank() {
 		return anyShape
 	}

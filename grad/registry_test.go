@@ -37,8 +37,12 @@ func init() {
 		unwritten["CudnnRNN"+version] = "the op of its gradient, CudnnRNNBackprop" + version + ", has no kernel"
 	}
 	for _, op := range []string{"Read", "Write", "Gather", "Scatter", "Concat", "Split"} {
-		for _, version := range []string{"", "V2", "V3"} {
-			unwritten["TensorArray"+op+version] = "TensorFlow 1's arrays accumulate gradients in arrays of their own, of which there is no kernel"
+		for version, reason := range map[string]string{
+			"":   "the flow of a TensorArray by reference begins with any number, by which nobody can tell it",
+			"V2": "the flow of a TensorArray by name begins with any number, by which nobody can tell it",
+			"V3": "arrays become lists in functions that are differentiated",
+		} {
+			unwritten["TensorArray"+op+version] = reason
 		}
 	}
 }

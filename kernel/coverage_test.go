@@ -35,6 +35,10 @@ func TestTheListOfOpsIsFresh(t *testing.T) {
 	}
 }
 
+// asLists are the ops on arrays that become ops on lists where a function is
+// differentiated.
+var asLists = []string{"TensorArrayReadV3", "TensorArrayWriteV3", "TensorArrayGatherV3", "TensorArrayScatterV3", "TensorArrayConcatV3", "TensorArraySplitV3"}
+
 func coverage(t *testing.T) string {
 	fixtures := opfixture.Load(t, "testdata/tf2.21")
 	programs := map[string]int{}
@@ -50,7 +54,8 @@ func coverage(t *testing.T) string {
 The %d ops of TensorFlow that have a kernel, written by a test from the tables in kernel/. A precision is how close the
 outputs are to TensorFlow's (see engine.Precision). The types are those that the kernel declares for each attribute, all
 that the definition allows where there are none (see engine.Types); then come those whose results were compared with TensorFlow 2.21's, and
-in how many calls. "Constant" means a gradient of zero almost everywhere, or none that makes sense.
+in how many calls. "Constant" means a gradient of zero almost everywhere, or none that makes sense; "in functions", that
+arrays are differentiated as lists, in functions that make them.
 
 | op | family | precision | gradient | types | compared calls | compared types |
 |---|---|---|---|---|---|---|
@@ -65,6 +70,9 @@ in how many calls. "Constant" means a gradient of zero almost everywhere, or non
 				if name := runtime.FuncForPC(reflect.ValueOf(r).Pointer()).Name(); strings.HasSuffix(name, "grad.none") {
 					gradient = "constant"
 				}
+			}
+			if slices.Contains(asLists, k.Op) {
+				gradient = "in functions"
 			}
 			var types []string
 			for _, d := range tensor.DTypes() {

@@ -36,9 +36,22 @@ func (f *Function) Concrete(ctx context.Context, args []any, kwargs map[string]a
 }
 
 // Concrete returns the signature as a function of its inputs in order, with the
-// variables and resources of this model that it captures.
+// variables and resources of this model that it captures, those of TensorFlow 1
+// among them.
 func (s *Signature) Concrete(ctx context.Context) (*graph.Concrete, error) {
-	return s.model.withCaptures(ctx, s.callable)
+	c, err := s.model.withCaptures(ctx, s.callable)
+	if err != nil {
+		return nil, err
+	}
+	f, vars, err := s.model.lifted(c.Function)
+	if err != nil {
+		return nil, fmt.Errorf("savedmodel: %s: %w", s.callable.where, err)
+	}
+	c.Function = f
+	for _, v := range vars {
+		c.Captures = append(c.Captures, graph.Capture{Variable: v})
+	}
+	return c, nil
 }
 
 // withCaptures joins a function with what it captures in this instance.

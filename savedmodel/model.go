@@ -19,6 +19,7 @@ type Model struct {
 	*program
 	instance  *engine.Instance
 	variables map[*Object]*trackable.Variable
+	named     []*trackable.Variable // of TensorFlow 1, with a value in the checkpoint
 
 	making    sync.Mutex // held while resources are made
 	resources map[*Object]engine.Value
@@ -48,6 +49,7 @@ func (p *program) instantiate(ctx context.Context) (*Model, error) {
 		if v == nil {
 			v = trackable.NewVariable(nil).Named(w.key.Name)
 			m.instance.Set(w.key, v)
+			m.named = append(m.named, v)
 		}
 		if err := v.StoreShared(w.tensor); err != nil {
 			return nil, fmt.Errorf("savedmodel: %w", err)
@@ -279,9 +281,10 @@ func tensorOf(v engine.Value) (*tensor.Tensor, error) {
 }
 
 // Variables returns the variables of TensorFlow 2's graph of objects, in the
-// order of their numbers.
+// order of their numbers; of a model of TensorFlow 1 those that the checkpoint
+// has values of.
 func (m *Model) Variables() []*trackable.Variable {
-	var out []*trackable.Variable
+	out := slices.Clone(m.named)
 	for _, o := range m.meta.Objects {
 		if v := m.variables[o]; v != nil {
 			out = append(out, v)

@@ -18,6 +18,7 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.ops import tensor_array_ops
 
 v1 = tf.compat.v1
 here = os.path.dirname(os.path.abspath(__file__))
@@ -726,6 +727,69 @@ def finetune():
                        "variables": [{"name": w.name.split(":")[0], "value": plain(w), "gradient": plain(g)} for w, g in zip(variables, grads[1:])]}, f)
 
 
+def finetune_arrays():
+    """TensorFlow 1's arrays in its loops and branches: each signature with the gradient of its result's sum of squares."""
+    v1.disable_control_flow_v2()
+
+    def array(size, **kw):
+        return tf.TensorArray(tf.float32, size=size, **kw)
+
+    def count(size, body, *state):
+        return v1.while_loop(lambda i, *_: i < size, lambda i, *v: (i + 1,) + tuple(body(i, *v)), (0,) + state)[1:]
+
+    def build():
+        p = v1.placeholder(tf.float32, [None, 3], name="p")
+        n = tf.shape(p)[0]
+        w = v1.get_variable("w", [3, 3], initializer=v1.random_uniform_initializer(-1, 1, seed=4), use_resource=True)
+        rows = array(n).unstack(p)
+
+        def recur(i, h, out):
+            h = tf.tanh(tf.matmul(rows.read(i)[tf.newaxis], w) + h)
+            return h, out.write(i, h[0])
+
+        kept = array(n, clear_after_read=False).unstack(tf.matmul(p, w))
+        cut = array(2, infer_shape=False).split(tf.matmul(p, w), [1, n - 1])
+        picked = array(n, clear_after_read=False).scatter(tf.range(n)[::-1], tf.matmul(p, w))
+
+        def choose(i, a):
+            flow = v1.cond(i > 1, lambda: a.write(i, p[i] * 2.0).flow, lambda: a.write(i, tf.sin(p[i]) * tf.reduce_sum(w)).flow)
+            return [tensor_array_ops.build_ta_with_new_flow(a, flow)]
+
+        def nest(i, a):
+            inner, = count(i, lambda j, c: [c.write(j, p[j] * p[i])], array(i, element_shape=[3]))
+            return [a.write(i, tf.reduce_sum(inner.stack(), 0) + tf.matmul(p[i][tf.newaxis], w)[0])]
+
+        return p, w, {
+            "recurrent": count(n, recur, tf.zeros([1, 3]), array(n))[1].stack(),
+            "reread": count(2 * n, lambda i, t: [t + kept.read(i % n) * kept.read(0) * tf.cast(i, tf.float32)], tf.zeros([3]))[0],
+            "concat": count(n, lambda i, a: [a.write(i, tf.matmul(p[:i + 1], w))], array(0, dynamic_size=True, infer_shape=False))[0].concat(),
+            "split": cut.read(1) * tf.reduce_sum(cut.read(0)),
+            "gather": picked.gather([0, n - 1, 0]) * tf.cast(picked.size(), tf.float32),
+            "branch": count(n, choose, array(n))[0].stack(),
+            "nested": count(n, nest, array(n))[0].stack(),
+        }
+
+    fed = x(4, 3)
+    b = builder("finetune_arrays")
+    with tf.Graph().as_default(), v1.Session() as s:
+        p, w, results = build()
+        s.run(v1.global_variables_initializer())
+        value = s.run(w)
+        b.add_meta_graph_and_variables(s, ["serve"], {name: sig({"x": p}, {"y": y}) for name, y in results.items()})
+    b.save()
+    records = {"x": plain(fed), "w": plain(value), "signatures": {}}
+    with tf.Graph().as_default(), v1.Session() as s:  # another graph, for the model holds no gradients
+        p, w, results = build()
+        s.run(w.initializer)
+        w.load(value, s)
+        for name, y in results.items():
+            loss = tf.reduce_sum(tf.square(y))
+            got = s.run([loss] + v1.gradients(loss, [p, w]), {p: fed})
+            records["signatures"][name] = dict(zip(["loss", "dx", "dw"], map(plain, got)))
+    with open(os.path.join(here, "models", "finetune_arrays", "gradients.json"), "w") as f:
+        json.dump(records, f)
+
+
 class Tokens(tf.Module):
     """A model of tokens as a module with one signature."""
     def __init__(self, model, length, vocabulary):
@@ -764,7 +828,7 @@ def recurrent():
 
 
 ALL = [finetune, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_init, tf1_local, tf1_graphs, tf1_sparse,
-       tables, no_signatures, tf1_defun, tf1_effects, structured, transformer, recurrent]
+       tables, no_signatures, tf1_defun, tf1_effects, structured, transformer, recurrent, finetune_arrays]
 
 if __name__ == "__main__":
     os.chdir(tempfile.mkdtemp())
