@@ -50,7 +50,7 @@ var mathRules = map[string]Rule{
 		giveSecond(s, op, func() *ops.Value { return ops.Neg(s, ops.Mul(s, y, unit)) })
 	},
 	"Xlogy": func(s *ops.Scope, op *Op) {
-		x, y, dy := op.In(0), op.In(1), op.Grad(0)
+		x, y, dy := conj(s, op.In(0)), conj(s, op.In(1)), op.Grad(0)
 		giveFirst(s, op, func() *ops.Value {
 			notZero := ops.Cast(s, ops.NotEqual(s, x, 0), x.DType())
 			return ops.Mul(s, ops.Xlogy(s, notZero, y), dy)
@@ -58,7 +58,7 @@ var mathRules = map[string]Rule{
 		giveSecond(s, op, func() *ops.Value { return ops.Mul(s, s.Emit1("Xdivy", nil, x, y), dy) })
 	},
 	"Xlog1py": func(s *ops.Scope, op *Op) {
-		x, y, dy := op.In(0), op.In(1), op.Grad(0)
+		x, y, dy := conj(s, op.In(0)), conj(s, op.In(1)), op.Grad(0)
 		giveFirst(s, op, func() *ops.Value {
 			notZero := ops.Cast(s, ops.NotEqual(s, x, 0), x.DType())
 			return ops.Mul(s, s.Emit1("Xlog1py", nil, notZero, y), dy)
@@ -66,7 +66,7 @@ var mathRules = map[string]Rule{
 		giveSecond(s, op, func() *ops.Value { return ops.Mul(s, s.Emit1("Xdivy", nil, x, ops.Add(s, y, 1)), dy) })
 	},
 	"Xdivy": func(s *ops.Scope, op *Op) {
-		x, y, dy := op.In(0), op.In(1), op.Grad(0)
+		x, y, dy := conj(s, op.In(0)), conj(s, op.In(1)), op.Grad(0)
 		giveFirst(s, op, func() *ops.Value {
 			notZero := ops.Cast(s, ops.NotEqual(s, x, 0), x.DType())
 			return ops.Mul(s, s.Emit1("Xdivy", nil, notZero, y), dy)
@@ -111,14 +111,16 @@ var mathRules = map[string]Rule{
 	"Rsqrt":      byOutput("RsqrtGrad"),
 	"Reciprocal": byOutput("ReciprocalGrad"),
 	"Inv":        byOutput("InvGrad"),
-	"Tanh":       byOutput("TanhGrad"),
-	"Sigmoid":    byOutput("SigmoidGrad"),
+	"Tanh":       byConjugate("TanhGrad"),
+	"Sigmoid":    byConjugate("SigmoidGrad"),
 	"Exp":        one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value { return ops.Mul(s, dy, conj(s, op.Out(0))) }),
 	"Expm1": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
-		return ops.Mul(s, dy, ops.Exp(s, op.In(0)))
+		return ops.Mul(s, dy, conj(s, ops.Exp(s, op.In(0))))
 	}),
-	"Log":   one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value { return ops.Div(s, dy, conj(s, op.In(0))) }),
-	"Log1p": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value { return ops.Div(s, dy, ops.Add(s, 1, op.In(0))) }),
+	"Log": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value { return ops.Div(s, dy, conj(s, op.In(0))) }),
+	"Log1p": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
+		return ops.Div(s, dy, ops.Add(s, 1, conj(s, op.In(0))))
+	}),
 	"Sin": one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
 		return ops.Mul(s, dy, ops.Cos(s, conj(s, op.In(0))))
 	}),
@@ -215,33 +217,18 @@ func one1(f func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value) Rule {
 	return func(s *ops.Scope, op *Op) { op.Give(0, f(s, op, op.Grad(0))) }
 }
 
-// byOutput returns the rule of an op whose gradient is an op of its output.
+// byOutput returns the rule of an op whose gradient is an op of its output. The
+// kernels of SqrtGrad, RsqrtGrad and ReciprocalGrad conjugate it themselves.
 func byOutput(name string) Rule {
-	return func(s *ops.Scope, op *Op) {
-		dy := op.Grad(0)
-		if op.Out(0).DType().IsComplex() {
-			op.Give(0, complexByOutput(s, name, conj(s, op.Out(0)), dy))
-			return
-		}
-		op.Give(0, s.Emit1(name, nil, op.Out(0), dy))
-	}
+	return one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value { return s.Emit1(name, nil, op.Out(0), dy) })
 }
 
-// complexByOutput spells out the formulas that the fused ops have for real
-// types only.
-func complexByOutput(s *ops.Scope, name string, y, dy *ops.Value) *ops.Value {
-	switch name {
-	case "SqrtGrad":
-		return ops.Div(s, ops.Mul(s, dy, 0.5), y)
-	case "RsqrtGrad":
-		return ops.Mul(s, ops.Mul(s, dy, -0.5), ops.Mul(s, y, ops.Mul(s, y, y)))
-	case "ReciprocalGrad", "InvGrad":
-		return ops.Neg(s, ops.Mul(s, ops.Mul(s, y, y), dy))
-	case "TanhGrad":
-		return ops.Mul(s, dy, ops.Sub(s, 1, ops.Mul(s, y, y)))
-	default: // SigmoidGrad
-		return ops.Mul(s, dy, ops.Mul(s, y, ops.Sub(s, 1, y)))
-	}
+// byConjugate returns the rule of an op whose gradient is an op of its output's
+// conjugate.
+func byConjugate(name string) Rule {
+	return one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value {
+		return s.Emit1(name, nil, conj(s, op.Out(0)), dy)
+	})
 }
 
 func conj(s *ops.Scope, x *ops.Value) *ops.Value {

@@ -27,12 +27,12 @@ var nnRules = map[string]Rule{
 	"LeakyReluGrad": byMask("LeakyReluGrad"),
 
 	"TanhGrad": func(s *ops.Scope, op *Op) {
-		y, dy, g := op.In(0), op.In(1), op.Grad(0)
+		y, dy, g := conj(s, op.In(0)), conj(s, op.In(1)), op.Grad(0)
 		giveAt(s, op, 0, func() *ops.Value { return ops.Mul(s, ops.Mul(s, g, -2), ops.Mul(s, dy, y)) })
 		giveAt(s, op, 1, func() *ops.Value { return s.Emit1("TanhGrad", nil, y, g) })
 	},
 	"SigmoidGrad": func(s *ops.Scope, op *Op) {
-		y, dy, g := op.In(0), op.In(1), op.Grad(0)
+		y, dy, g := conj(s, op.In(0)), conj(s, op.In(1)), op.Grad(0)
 		giveAt(s, op, 0, func() *ops.Value {
 			gdy := ops.Mul(s, g, dy)
 			return ops.Sub(s, gdy, ops.Mul(s, ops.Mul(s, 2, gdy), y))
@@ -42,12 +42,12 @@ var nnRules = map[string]Rule{
 	"SqrtGrad": func(s *ops.Scope, op *Op) {
 		y, g := op.In(0), op.Grad(0)
 		gy := ops.Div(s, g, y)
-		giveAt(s, op, 0, func() *ops.Value { return ops.Neg(s, ops.Mul(s, gy, op.Out(0))) })
+		giveAt(s, op, 0, func() *ops.Value { return ops.Neg(s, ops.Mul(s, conj(s, gy), op.Out(0))) })
 		giveAt(s, op, 1, func() *ops.Value { return ops.Mul(s, 0.5, gy) })
 	},
 	"RsqrtGrad": func(s *ops.Scope, op *Op) {
-		y, dy, g := op.In(0), op.In(1), op.Grad(0)
-		giveAt(s, op, 0, func() *ops.Value { return ops.Mul(s, ops.Mul(s, ops.Mul(s, -1.5, g), dy), ops.Square(s, y)) })
+		y, dy, g := conj(s, op.In(0)), op.In(1), op.Grad(0)
+		giveAt(s, op, 0, func() *ops.Value { return ops.Mul(s, ops.Mul(s, ops.Mul(s, -1.5, conj(s, g)), dy), ops.Square(s, y)) })
 		giveAt(s, op, 1, func() *ops.Value { return s.Emit1("RsqrtGrad", nil, y, g) })
 	},
 	"ReciprocalGrad": gradReciprocalGrad,
@@ -141,8 +141,8 @@ func byMask(name string) Rule {
 }
 
 func gradReciprocalGrad(s *ops.Scope, op *Op) {
-	y, dy, g := op.In(0), op.In(1), op.Grad(0)
-	giveAt(s, op, 0, func() *ops.Value { return ops.Mul(s, ops.Mul(s, ops.Mul(s, -2, g), dy), y) })
+	y, dy, g := conj(s, op.In(0)), op.In(1), op.Grad(0)
+	giveAt(s, op, 0, func() *ops.Value { return ops.Mul(s, ops.Mul(s, ops.Mul(s, -2, conj(s, g)), dy), y) })
 	giveAt(s, op, 1, func() *ops.Value { return s.Emit1("ReciprocalGrad", nil, y, g) })
 }
 

@@ -87,7 +87,25 @@ func sortedTypes(upper bool) elementwise.ByType {
 		tensor.Float32: searchSorted[float32](upper), tensor.Float64: searchSorted[float64](upper), tensor.Int8: searchSorted[int8](upper),
 		tensor.Int16: searchSorted[int16](upper), tensor.Int32: searchSorted[int32](upper), tensor.Int64: searchSorted[int64](upper),
 		tensor.Uint8: searchSorted[uint8](upper), tensor.Uint16: searchSorted[uint16](upper), tensor.Uint32: searchSorted[uint32](upper),
-		tensor.Uint64: searchSorted[uint64](upper),
+		tensor.Uint64: searchSorted[uint64](upper), tensor.Float16: searchHalves[tensor.F16](upper), tensor.BFloat16: searchHalves[tensor.BF16](upper),
+	}
+}
+
+// searchHalves compares halves as the float32 that they stand for.
+func searchHalves[H elementwise.Half](upper bool) elementwise.Func {
+	run := searchSorted[float32](upper)
+	return func(c *engine.Call) error {
+		if err := elementwise.Same(c); err != nil {
+			return err
+		}
+		for i := range 2 {
+			x, err := tensor.New(elementwise.Widened[H](c, c.In(i)), c.In(i).Shape()...)
+			if err != nil {
+				return err
+			}
+			c.Substitute(i, x)
+		}
+		return run(c)
 	}
 }
 

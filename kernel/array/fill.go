@@ -66,9 +66,10 @@ var rangeOp = elementwise.ByType{
 	tensor.Float32: rangeFloat[float32], tensor.Float64: rangeFloat[float64],
 	tensor.Int8: rangeInt[int8], tensor.Int16: rangeInt[int16], tensor.Int32: rangeInt[int32], tensor.Int64: rangeInt[int64],
 	tensor.Uint16: rangeInt[uint16], tensor.Uint32: rangeInt[uint32],
+	tensor.Float16: rangeHalf[tensor.F16], tensor.BFloat16: rangeHalf[tensor.BF16],
 }
 
-func rangeArgs[T number](c *engine.Call) (start, limit, delta T, err error) {
+func rangeArgs[T tensor.Element](c *engine.Call) (start, limit, delta T, err error) {
 	if err = c.Need(3); err != nil {
 		return
 	}
@@ -102,6 +103,39 @@ func rangeFloat[T interface {
 	for i, dst := 0, tensor.Values[T](out); i < len(dst); i++ {
 		dst[i] = start + T(i)*delta
 	}
+	return nil
+}
+
+// rangeHalf rounds after each step, as arithmetic on halves does.
+func rangeHalf[H elementwise.Half](c *engine.Call) error {
+	start, limit, delta, err := rangeArgs[H](c)
+	if err != nil {
+		return err
+	}
+	var v [3]float32
+	elementwise.Widen(v[:], []H{start, limit, delta})
+	if _, err := shape.RangeFloat(v[0], v[1], v[2]); err != nil {
+		return err
+	}
+	half := func(x float32) float32 {
+		h, w := [1]H{}, [1]float32{x}
+		elementwise.Narrow(h[:], w[:])
+		elementwise.Widen(w[:], h[:])
+		return w[0]
+	}
+	count, err := shape.RangeFloat(0, half(half(v[1]-v[0])/v[2]), 1)
+	if err != nil {
+		return err
+	}
+	out, err := c.Alloc(0, tensor.TypeOf[H](), tensor.Shape{count})
+	if err != nil {
+		return err
+	}
+	x := elementwise.Wide(c, count)
+	for i := range x {
+		x[i] = v[0] + half(half(float32(i))*v[2])
+	}
+	elementwise.Narrow(tensor.Values[H](out), x)
 	return nil
 }
 

@@ -116,6 +116,10 @@ func scatterND(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
+	if join := joiners[updates.DType()]; join != nil {
+		join(c, out, updates, at, inner)
+		return nil
+	}
 	return addParts(c, out, updates, at, inner)
 }
 

@@ -1,6 +1,8 @@
 package array
 
 import (
+	"strings"
+
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/tensor"
@@ -13,6 +15,40 @@ var adders = engine.ByType[func(c *engine.Call, out, x *tensor.Tensor, at []int,
 	tensor.Int8: adder[int8], tensor.Int16: adder[int16], tensor.Int32: adder[int32], tensor.Int64: adder[int64],
 	tensor.Uint8: adder[uint8], tensor.Uint16: adder[uint16], tensor.Uint32: adder[uint32], tensor.Uint64: adder[uint64],
 	tensor.Complex64: adder[complex64], tensor.Complex128: adder[complex128],
+}
+
+// joiners do the same for types that are no numbers: booleans are added by "or",
+// strings one behind the other.
+var joiners = engine.ByType[func(c *engine.Call, out, x *tensor.Tensor, at []int, n int)]{
+	tensor.Bool: orParts, tensor.String: joinParts,
+}
+
+func orParts(_ *engine.Call, out, x *tensor.Tensor, at []int, n int) {
+	dst, src := tensor.Values[bool](out), tensor.Values[bool](x)
+	for i, to := range at {
+		for k := 0; to >= 0 && k < n; k++ {
+			dst[to+k] = dst[to+k] || src[i*n+k]
+		}
+	}
+}
+
+// joinParts copies each byte once, however many strings go to one place.
+func joinParts(_ *engine.Call, out, x *tensor.Tensor, at []int, n int) {
+	dst, src := out.Strings(), x.Strings()
+	built := map[int]*strings.Builder{}
+	for i, to := range at {
+		for k := 0; to >= 0 && k < n; k++ {
+			b := built[to+k]
+			if b == nil {
+				b = new(strings.Builder)
+				built[to+k] = b
+			}
+			b.WriteString(src[i*n+k])
+		}
+	}
+	for i, b := range built {
+		dst[i] = b.String()
+	}
 }
 
 // addParts adds part i of x, n elements, to those of out from at[i] on. A place

@@ -54,7 +54,7 @@ func basic() []engine.Kernel {
 		{Op: "ReverseSequence", Run: reverseSequence},
 		{Op: "GatherV2", Run: gather},
 		{Op: "GatherNd", Run: gatherND},
-		{Op: "ScatterNd", Run: scatterND, Types: engine.Types{"T": adders.Types()}, Precision: engine.Accumulated},
+		{Op: "ScatterNd", Run: scatterND, Types: engine.Types{"T": append(adders.Types(), joiners.Types()...)}, Precision: engine.Accumulated},
 		{Op: "UnsortedSegmentSum", Run: segmentSum, Types: engine.Types{"T": adders.Types()}, Precision: engine.Accumulated},
 		{Op: "Unique", Run: unique},
 		{Op: "UniqueWithCounts", Run: unique},

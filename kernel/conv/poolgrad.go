@@ -154,7 +154,7 @@ var (
 		tensor.Float32: back(maxBack[float32]), tensor.Float64: back(maxBack[float64]),
 		tensor.Float16: halfBack[tensor.F16](maxBack[float32]), tensor.BFloat16: halfBack[tensor.BF16](maxBack[float32]),
 		tensor.Int8: back(maxBack[int8]), tensor.Int16: back(maxBack[int16]), tensor.Int32: back(maxBack[int32]), tensor.Int64: back(maxBack[int64]),
-		tensor.Uint8: back(maxBack[uint8]), tensor.Uint16: back(maxBack[uint16]),
+		tensor.Uint8: back(maxBack[uint8]), tensor.Uint16: back(maxBack[uint16]), tensor.Uint32: back(maxBack[uint32]), tensor.Uint64: back(maxBack[uint64]),
 	}
 	maxGrads3D = engine.ByType[backwards]{
 		tensor.Float32: back(maxBackAll[float32]), tensor.Float64: back(maxBackAll[float64]),
@@ -164,7 +164,7 @@ var (
 		tensor.Float32: back(maxPick[float32]), tensor.Float64: back(maxPick[float64]),
 		tensor.Float16: halfBack[tensor.F16](maxPick[float32]), tensor.BFloat16: halfBack[tensor.BF16](maxPick[float32]),
 		tensor.Int8: back(maxPick[int8]), tensor.Int16: back(maxPick[int16]), tensor.Int32: back(maxPick[int32]), tensor.Int64: back(maxPick[int64]),
-		tensor.Uint8: back(maxPick[uint8]), tensor.Uint16: back(maxPick[uint16]),
+		tensor.Uint8: back(maxPick[uint8]), tensor.Uint16: back(maxPick[uint16]), tensor.Uint32: back(maxPick[uint32]), tensor.Uint64: back(maxPick[uint64]),
 	}
 	avgGrads = engine.ByType[backwards]{
 		tensor.Float32: back(meanBack[float32]), tensor.Float64: back(meanBack[float64]),
@@ -293,7 +293,7 @@ var argmaxGrads = engine.ByType[argmaxMove]{
 	tensor.Float32: argmaxMoves[float32], tensor.Float64: argmaxMoves[float64],
 	tensor.Float16: argmaxMovesHalf[tensor.F16], tensor.BFloat16: argmaxMovesHalf[tensor.BF16],
 	tensor.Int8: argmaxMoves[int8], tensor.Int16: argmaxMoves[int16], tensor.Int32: argmaxMoves[int32], tensor.Int64: argmaxMoves[int64],
-	tensor.Uint8: argmaxMoves[uint8], tensor.Uint16: argmaxMoves[uint16],
+	tensor.Uint8: argmaxMoves[uint8], tensor.Uint16: argmaxMoves[uint16], tensor.Uint32: argmaxMoves[uint32], tensor.Uint64: argmaxMoves[uint64],
 }
 
 // maxWithArgmax computes the maximum of windows and where it lies.
@@ -369,5 +369,5 @@ var argmaxes = engine.ByType[argmaxer]{
 	tensor.Float32: argmaxOf[float32], tensor.Float64: argmaxOf[float64],
 	tensor.Float16: argmaxOfHalf[tensor.F16], tensor.BFloat16: argmaxOfHalf[tensor.BF16],
 	tensor.Int8: argmaxOf[int8], tensor.Int16: argmaxOf[int16], tensor.Int32: argmaxOf[int32], tensor.Int64: argmaxOf[int64],
-	tensor.Uint8: argmaxOf[uint8], tensor.Uint16: argmaxOf[uint16],
+	tensor.Uint8: argmaxOf[uint8], tensor.Uint16: argmaxOf[uint16], tensor.Uint32: argmaxOf[uint32], tensor.Uint64: argmaxOf[uint64],
 }

@@ -17,10 +17,12 @@ var goTypes = map[string]string{
 	"Int8": "int8", "Int16": "int16", "Int32": "int32", "Int64": "int64",
 	"Uint8": "uint8", "Uint16": "uint16", "Uint32": "uint32", "Uint64": "uint64",
 	"Complex64": "complex64", "Complex128": "complex128", "Bool": "bool", "String": "string",
+	"QInt8": "int8", "QUint8": "uint8", "QInt16": "int16", "QUint16": "uint16", "QInt32": "int32",
 }
 
 var order = []string{"Float32", "Float64", "Float16", "BFloat16", "Int8", "Int16", "Int32", "Int64",
-	"Uint8", "Uint16", "Uint32", "Uint64", "Complex64", "Complex128", "Bool", "String"}
+	"Uint8", "Uint16", "Uint32", "Uint64", "Complex64", "Complex128", "Bool", "String",
+	"QInt8", "QUint8", "QInt16", "QUint16", "QInt32"}
 
 const (
 	floats   = "Float32 Float64"
@@ -28,6 +30,7 @@ const (
 	signed   = "Int8 Int16 Int32 Int64"
 	unsigned = "Uint8 Uint16 Uint32 Uint64"
 	complexs = "Complex64 Complex128"
+	codes    = "QInt8 QUint8 QInt16 QUint16 QInt32"
 )
 
 // use is a loop for some types; wrap is a function around the Func.
@@ -54,7 +57,7 @@ func flc(loop string) []use {
 
 var binary = []row{
 	{"AddV2", "Exact", 0.5, "T", all("Add")},
-	{"Add", "Exact", 0.5, "T", all("Add")},
+	{"Add", "Exact", 0.5, "T", append(all("Add"), use{"Join", "String", "joined"})},
 	{"Sub", "Exact", 0.5, "T", all("Sub")},
 	{"Mul", "Rounded", 0.5, "T", all("Mul")},
 	{"RealDiv", "Rounded", 1, "T", []use{{"Div", floats + " " + halves + " " + complexs, ""}}},
@@ -63,7 +66,7 @@ var binary = []row{
 	{"MulNoNan", "Rounded", 1, "T", []use{{"MulNoNan", floats + " " + halves + " " + complexs, ""}}},
 	{"FloorDiv", "Exact", 3, "T", []use{{"FloorDiv", floats + " " + halves, ""}, {"FloorDivInt", signed + " " + unsigned, "divisible"}}},
 	{"FloorMod", "Exact", 10, "T", []use{{"FloorMod", floats + " " + halves, ""}, {"FloorModInt", signed + " " + unsigned, "divisible"}}},
-	{"TruncateDiv", "Exact", 2, "T", []use{{"TruncateDiv", signed + " " + unsigned, "divisible"}}},
+	{"TruncateDiv", "Exact", 2, "T", []use{{"TruncateDivFloat", floats + " " + halves, ""}, {"TruncateDiv", signed + " " + unsigned, "divisible"}}},
 	{"Mod", "Exact", 10, "T", []use{{"TruncateMod", floats + " " + halves, ""}, {"TruncateModInt", "Int32 Int64", "divisible"}}},
 	{"TruncateMod", "Exact", 10, "T", []use{{"TruncateMod", floats + " " + halves, ""}, {"TruncateModInt", "Int32 Int64", "divisible"}}},
 	{"Pow", "Rounded", 40, "T", []use{{"Pow", floats + " " + halves, ""}, {"PowInt", "Int8 Int16 Int32 Int64", "nonNegative"}, {"PowComplex", complexs, ""}}},
@@ -71,26 +74,26 @@ var binary = []row{
 	{"Minimum", "Exact", 0.7, "T", reals("Min")},
 	{"SquaredDifference", "Rounded", 0.6, "T", []use{{"SquaredDifference", floats + " " + halves + " Int32 Int64", ""}, {"SquaredDifferenceComplex", complexs, ""}}},
 	{"Atan2", "Rounded", 30, "T", fl("Atan2")},
-	{"Xlogy", "Rounded", 15, "T", fl("Xlogy")},
-	{"Xlog1py", "Rounded", 15, "T", fl("Xlog1py")},
-	{"Xdivy", "Rounded", 2, "T", fl("Xdivy")},
+	{"Xlogy", "Rounded", 15, "T", flc("Xlogy")},
+	{"Xlog1py", "Rounded", 15, "T", flc("Xlog1py")},
+	{"Xdivy", "Rounded", 2, "T", []use{{"Xdivy", floats + " " + halves + " " + complexs, ""}}},
 	{"BitwiseAnd", "Exact", 0.5, "T", []use{{"BitwiseAnd", signed + " " + unsigned, ""}}},
 	{"BitwiseOr", "Exact", 0.5, "T", []use{{"BitwiseOr", signed + " " + unsigned, ""}}},
 	{"BitwiseXor", "Exact", 0.5, "T", []use{{"BitwiseXor", signed + " " + unsigned, ""}}},
 	{"LogicalAnd", "Exact", 0.5, "T", []use{{"And", "Bool", ""}}},
 	{"LogicalOr", "Exact", 0.5, "T", []use{{"Or", "Bool", ""}}},
-	{"Equal", "Exact", 0.6, "bool", append(all("Equal"), use{"Equal", "Bool String", ""})},
-	{"NotEqual", "Exact", 0.6, "bool", append(all("NotEqual"), use{"NotEqual", "Bool String", ""})},
+	{"Equal", "Exact", 0.6, "bool", append(all("Equal"), use{"Equal", "Bool String", ""}, use{"Equal", codes, "asIntegers"})},
+	{"NotEqual", "Exact", 0.6, "bool", append(all("NotEqual"), use{"NotEqual", "Bool String", ""}, use{"NotEqual", codes, "asIntegers"})},
 	{"Less", "Exact", 0.6, "bool", reals("Less")},
 	{"LessEqual", "Exact", 0.6, "bool", reals("LessEqual")},
 	{"Greater", "Exact", 0.6, "bool", reals("Greater")},
 	{"GreaterEqual", "Exact", 0.6, "bool", reals("GreaterEqual")},
-	{"TanhGrad", "Rounded", 1, "T", fl("TanhGrad")},
-	{"SigmoidGrad", "Rounded", 1, "T", fl("SigmoidGrad")},
-	{"SqrtGrad", "Rounded", 1, "T", fl("SqrtGrad")},
-	{"RsqrtGrad", "Rounded", 1, "T", fl("RsqrtGrad")},
-	{"ReciprocalGrad", "Rounded", 1, "T", fl("ReciprocalGrad")},
-	{"InvGrad", "Rounded", 1, "T", fl("ReciprocalGrad")},
+	{"TanhGrad", "Rounded", 1, "T", []use{{"TanhGrad", floats + " " + halves + " " + complexs, ""}}},
+	{"SigmoidGrad", "Rounded", 1, "T", []use{{"SigmoidGrad", floats + " " + halves + " " + complexs, ""}}},
+	{"SqrtGrad", "Rounded", 1, "T", flc("SqrtGrad")},
+	{"RsqrtGrad", "Rounded", 1, "T", flc("RsqrtGrad")},
+	{"ReciprocalGrad", "Rounded", 1, "T", flc("ReciprocalGrad")},
+	{"InvGrad", "Rounded", 1, "T", flc("ReciprocalGrad")},
 	{"SoftplusGrad", "Rounded", 10, "T", fl("SoftplusGrad")},
 	{"SoftsignGrad", "Rounded", 2, "T", fl("SoftsignGrad")},
 	{"ReluGrad", "Exact", 1, "T", reals("ReluGrad")},
@@ -109,9 +112,9 @@ var unary = []row{
 	{"Reciprocal", "Rounded", 1, "T", []use{{"Reciprocal", floats + " " + halves + " " + complexs, ""}}},
 	{"Inv", "Rounded", 1, "T", []use{{"Reciprocal", floats + " " + halves + " " + complexs, ""}}},
 	{"Exp", "Rounded", 8, "T", flc("Exp")},
-	{"Expm1", "Rounded", 10, "T", fl("Expm1")},
+	{"Expm1", "Rounded", 10, "T", flc("Expm1")},
 	{"Log", "Rounded", 8, "T", flc("Log")},
-	{"Log1p", "Rounded", 12, "T", fl("Log1p")},
+	{"Log1p", "Rounded", 12, "T", flc("Log1p")},
 	{"Sin", "Rounded", 12, "T", flc("Sin")},
 	{"Cos", "Rounded", 12, "T", flc("Cos")},
 	{"Tan", "Rounded", 15, "T", flc("Tan")},

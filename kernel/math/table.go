@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
@@ -63,6 +64,54 @@ func nonNegative[T vec.Int](f elementwise.Func) elementwise.Func {
 			if y < 0 {
 				return errNegative
 			}
+		}
+		return f(c)
+	}
+}
+
+// joined refuses inputs whose strings grow beyond what an output may take.
+func joined[T ~string](f elementwise.Func) elementwise.Func {
+	return func(c *engine.Call) error {
+		if err := elementwise.Same(c); err != nil {
+			return err
+		}
+		dims, err := shape.Broadcast(c.In(0).Shape(), c.In(1).Shape())
+		if err != nil {
+			return err
+		}
+		n, err := tensor.Shape(dims).NumElements()
+		if err != nil {
+			return err
+		}
+		var bytes int64
+		for i := range 2 {
+			if x := c.In(i); x.Len() > 0 {
+				var each int64
+				for _, s := range x.Strings() {
+					each += int64(len(s))
+				}
+				bytes += each * int64(n/x.Len()) // each element as often as any other
+			}
+		}
+		if err := c.Afford(bytes); err != nil {
+			return err
+		}
+		return f(c)
+	}
+}
+
+// asIntegers runs a loop over integers on the codes of quantized types.
+func asIntegers[T tensor.Element](f elementwise.Func) elementwise.Func {
+	return func(c *engine.Call) error {
+		if err := elementwise.Same(c); err != nil {
+			return err
+		}
+		for i := range 2 {
+			x, err := tensor.FromBytes(tensor.TypeOf[T](), c.In(i).Bytes(), c.In(i).Shape()...)
+			if err != nil {
+				return err
+			}
+			c.Substitute(i, x)
 		}
 		return f(c)
 	}

@@ -132,6 +132,7 @@ var byAdd = elementwise.ByType{
 	tensor.Uint64:     elementwise.Binary(vec.AddVV[uint64], vec.AddVS[uint64], vec.AddSV[uint64], 0.5),
 	tensor.Complex64:  elementwise.Binary(vec.AddVV[complex64], vec.AddVS[complex64], vec.AddSV[complex64], 0.5),
 	tensor.Complex128: elementwise.Binary(vec.AddVV[complex128], vec.AddVS[complex128], vec.AddSV[complex128], 0.5),
+	tensor.String:     joined[string](elementwise.Binary(vec.JoinVV[string], vec.JoinVS[string], vec.JoinSV[string], 0.5)),
 }
 
 var bySub = elementwise.ByType{
@@ -243,14 +244,18 @@ var byFloorMod = elementwise.ByType{
 }
 
 var byTruncateDiv = elementwise.ByType{
-	tensor.Int8:   divisible[int8](elementwise.Binary(vec.TruncateDivVV[int8], vec.TruncateDivVS[int8], vec.TruncateDivSV[int8], 2)),
-	tensor.Int16:  divisible[int16](elementwise.Binary(vec.TruncateDivVV[int16], vec.TruncateDivVS[int16], vec.TruncateDivSV[int16], 2)),
-	tensor.Int32:  divisible[int32](elementwise.Binary(vec.TruncateDivVV[int32], vec.TruncateDivVS[int32], vec.TruncateDivSV[int32], 2)),
-	tensor.Int64:  divisible[int64](elementwise.Binary(vec.TruncateDivVV[int64], vec.TruncateDivVS[int64], vec.TruncateDivSV[int64], 2)),
-	tensor.Uint8:  divisible[uint8](elementwise.Binary(vec.TruncateDivVV[uint8], vec.TruncateDivVS[uint8], vec.TruncateDivSV[uint8], 2)),
-	tensor.Uint16: divisible[uint16](elementwise.Binary(vec.TruncateDivVV[uint16], vec.TruncateDivVS[uint16], vec.TruncateDivSV[uint16], 2)),
-	tensor.Uint32: divisible[uint32](elementwise.Binary(vec.TruncateDivVV[uint32], vec.TruncateDivVS[uint32], vec.TruncateDivSV[uint32], 2)),
-	tensor.Uint64: divisible[uint64](elementwise.Binary(vec.TruncateDivVV[uint64], vec.TruncateDivVS[uint64], vec.TruncateDivSV[uint64], 2)),
+	tensor.Float32:  elementwise.Binary(vec.TruncateDivFloatVV[float32], vec.TruncateDivFloatVS[float32], vec.TruncateDivFloatSV[float32], 2),
+	tensor.Float64:  elementwise.Binary(vec.TruncateDivFloatVV[float64], vec.TruncateDivFloatVS[float64], vec.TruncateDivFloatSV[float64], 2),
+	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.TruncateDivFloatVV[float32], vec.TruncateDivFloatVS[float32], vec.TruncateDivFloatSV[float32], 2),
+	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.TruncateDivFloatVV[float32], vec.TruncateDivFloatVS[float32], vec.TruncateDivFloatSV[float32], 2),
+	tensor.Int8:     divisible[int8](elementwise.Binary(vec.TruncateDivVV[int8], vec.TruncateDivVS[int8], vec.TruncateDivSV[int8], 2)),
+	tensor.Int16:    divisible[int16](elementwise.Binary(vec.TruncateDivVV[int16], vec.TruncateDivVS[int16], vec.TruncateDivSV[int16], 2)),
+	tensor.Int32:    divisible[int32](elementwise.Binary(vec.TruncateDivVV[int32], vec.TruncateDivVS[int32], vec.TruncateDivSV[int32], 2)),
+	tensor.Int64:    divisible[int64](elementwise.Binary(vec.TruncateDivVV[int64], vec.TruncateDivVS[int64], vec.TruncateDivSV[int64], 2)),
+	tensor.Uint8:    divisible[uint8](elementwise.Binary(vec.TruncateDivVV[uint8], vec.TruncateDivVS[uint8], vec.TruncateDivSV[uint8], 2)),
+	tensor.Uint16:   divisible[uint16](elementwise.Binary(vec.TruncateDivVV[uint16], vec.TruncateDivVS[uint16], vec.TruncateDivSV[uint16], 2)),
+	tensor.Uint32:   divisible[uint32](elementwise.Binary(vec.TruncateDivVV[uint32], vec.TruncateDivVS[uint32], vec.TruncateDivSV[uint32], 2)),
+	tensor.Uint64:   divisible[uint64](elementwise.Binary(vec.TruncateDivVV[uint64], vec.TruncateDivVS[uint64], vec.TruncateDivSV[uint64], 2)),
 }
 
 var byMod = elementwise.ByType{
@@ -333,24 +338,30 @@ var byAtan2 = elementwise.ByType{
 }
 
 var byXlogy = elementwise.ByType{
-	tensor.Float32:  elementwise.Binary(vec.XlogyVV[float32], vec.XlogyVS[float32], vec.XlogySV[float32], 15),
-	tensor.Float64:  elementwise.Binary(vec.XlogyVV[float64], vec.XlogyVS[float64], vec.XlogySV[float64], 15),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.XlogyVV[float32], vec.XlogyVS[float32], vec.XlogySV[float32], 15),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.XlogyVV[float32], vec.XlogyVS[float32], vec.XlogySV[float32], 15),
+	tensor.Float32:    elementwise.Binary(vec.XlogyVV[float32], vec.XlogyVS[float32], vec.XlogySV[float32], 15),
+	tensor.Float64:    elementwise.Binary(vec.XlogyVV[float64], vec.XlogyVS[float64], vec.XlogySV[float64], 15),
+	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.XlogyVV[float32], vec.XlogyVS[float32], vec.XlogySV[float32], 15),
+	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.XlogyVV[float32], vec.XlogyVS[float32], vec.XlogySV[float32], 15),
+	tensor.Complex64:  elementwise.Binary(vec.XlogyComplexVV[complex64], vec.XlogyComplexVS[complex64], vec.XlogyComplexSV[complex64], 15),
+	tensor.Complex128: elementwise.Binary(vec.XlogyComplexVV[complex128], vec.XlogyComplexVS[complex128], vec.XlogyComplexSV[complex128], 15),
 }
 
 var byXlog1py = elementwise.ByType{
-	tensor.Float32:  elementwise.Binary(vec.Xlog1pyVV[float32], vec.Xlog1pyVS[float32], vec.Xlog1pySV[float32], 15),
-	tensor.Float64:  elementwise.Binary(vec.Xlog1pyVV[float64], vec.Xlog1pyVS[float64], vec.Xlog1pySV[float64], 15),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.Xlog1pyVV[float32], vec.Xlog1pyVS[float32], vec.Xlog1pySV[float32], 15),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.Xlog1pyVV[float32], vec.Xlog1pyVS[float32], vec.Xlog1pySV[float32], 15),
+	tensor.Float32:    elementwise.Binary(vec.Xlog1pyVV[float32], vec.Xlog1pyVS[float32], vec.Xlog1pySV[float32], 15),
+	tensor.Float64:    elementwise.Binary(vec.Xlog1pyVV[float64], vec.Xlog1pyVS[float64], vec.Xlog1pySV[float64], 15),
+	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.Xlog1pyVV[float32], vec.Xlog1pyVS[float32], vec.Xlog1pySV[float32], 15),
+	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.Xlog1pyVV[float32], vec.Xlog1pyVS[float32], vec.Xlog1pySV[float32], 15),
+	tensor.Complex64:  elementwise.Binary(vec.Xlog1pyComplexVV[complex64], vec.Xlog1pyComplexVS[complex64], vec.Xlog1pyComplexSV[complex64], 15),
+	tensor.Complex128: elementwise.Binary(vec.Xlog1pyComplexVV[complex128], vec.Xlog1pyComplexVS[complex128], vec.Xlog1pyComplexSV[complex128], 15),
 }
 
 var byXdivy = elementwise.ByType{
-	tensor.Float32:  elementwise.Binary(vec.XdivyVV[float32], vec.XdivyVS[float32], vec.XdivySV[float32], 2),
-	tensor.Float64:  elementwise.Binary(vec.XdivyVV[float64], vec.XdivyVS[float64], vec.XdivySV[float64], 2),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.XdivyVV[float32], vec.XdivyVS[float32], vec.XdivySV[float32], 2),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.XdivyVV[float32], vec.XdivyVS[float32], vec.XdivySV[float32], 2),
+	tensor.Float32:    elementwise.Binary(vec.XdivyVV[float32], vec.XdivyVS[float32], vec.XdivySV[float32], 2),
+	tensor.Float64:    elementwise.Binary(vec.XdivyVV[float64], vec.XdivyVS[float64], vec.XdivySV[float64], 2),
+	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.XdivyVV[float32], vec.XdivyVS[float32], vec.XdivySV[float32], 2),
+	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.XdivyVV[float32], vec.XdivyVS[float32], vec.XdivySV[float32], 2),
+	tensor.Complex64:  elementwise.Binary(vec.XdivyVV[complex64], vec.XdivyVS[complex64], vec.XdivySV[complex64], 2),
+	tensor.Complex128: elementwise.Binary(vec.XdivyVV[complex128], vec.XdivyVS[complex128], vec.XdivySV[complex128], 2),
 }
 
 var byBitwiseAnd = elementwise.ByType{
@@ -411,6 +422,11 @@ var byEqual = elementwise.ByType{
 	tensor.Complex128: elementwise.Binary(vec.EqualVV[complex128], vec.EqualVS[complex128], vec.EqualSV[complex128], 0.6),
 	tensor.Bool:       elementwise.Binary(vec.EqualVV[bool], vec.EqualVS[bool], vec.EqualSV[bool], 0.6),
 	tensor.String:     elementwise.Binary(vec.EqualVV[string], vec.EqualVS[string], vec.EqualSV[string], 0.6),
+	tensor.QInt8:      asIntegers[int8](elementwise.Binary(vec.EqualVV[int8], vec.EqualVS[int8], vec.EqualSV[int8], 0.6)),
+	tensor.QUint8:     asIntegers[uint8](elementwise.Binary(vec.EqualVV[uint8], vec.EqualVS[uint8], vec.EqualSV[uint8], 0.6)),
+	tensor.QInt16:     asIntegers[int16](elementwise.Binary(vec.EqualVV[int16], vec.EqualVS[int16], vec.EqualSV[int16], 0.6)),
+	tensor.QUint16:    asIntegers[uint16](elementwise.Binary(vec.EqualVV[uint16], vec.EqualVS[uint16], vec.EqualSV[uint16], 0.6)),
+	tensor.QInt32:     asIntegers[int32](elementwise.Binary(vec.EqualVV[int32], vec.EqualVS[int32], vec.EqualSV[int32], 0.6)),
 }
 
 var byNotEqual = elementwise.ByType{
@@ -430,6 +446,11 @@ var byNotEqual = elementwise.ByType{
 	tensor.Complex128: elementwise.Binary(vec.NotEqualVV[complex128], vec.NotEqualVS[complex128], vec.NotEqualSV[complex128], 0.6),
 	tensor.Bool:       elementwise.Binary(vec.NotEqualVV[bool], vec.NotEqualVS[bool], vec.NotEqualSV[bool], 0.6),
 	tensor.String:     elementwise.Binary(vec.NotEqualVV[string], vec.NotEqualVS[string], vec.NotEqualSV[string], 0.6),
+	tensor.QInt8:      asIntegers[int8](elementwise.Binary(vec.NotEqualVV[int8], vec.NotEqualVS[int8], vec.NotEqualSV[int8], 0.6)),
+	tensor.QUint8:     asIntegers[uint8](elementwise.Binary(vec.NotEqualVV[uint8], vec.NotEqualVS[uint8], vec.NotEqualSV[uint8], 0.6)),
+	tensor.QInt16:     asIntegers[int16](elementwise.Binary(vec.NotEqualVV[int16], vec.NotEqualVS[int16], vec.NotEqualSV[int16], 0.6)),
+	tensor.QUint16:    asIntegers[uint16](elementwise.Binary(vec.NotEqualVV[uint16], vec.NotEqualVS[uint16], vec.NotEqualSV[uint16], 0.6)),
+	tensor.QInt32:     asIntegers[int32](elementwise.Binary(vec.NotEqualVV[int32], vec.NotEqualVS[int32], vec.NotEqualSV[int32], 0.6)),
 }
 
 var byLess = elementwise.ByType{
@@ -493,45 +514,57 @@ var byGreaterEqual = elementwise.ByType{
 }
 
 var byTanhGrad = elementwise.ByType{
-	tensor.Float32:  elementwise.Binary(vec.TanhGradVV[float32], vec.TanhGradVS[float32], vec.TanhGradSV[float32], 1),
-	tensor.Float64:  elementwise.Binary(vec.TanhGradVV[float64], vec.TanhGradVS[float64], vec.TanhGradSV[float64], 1),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.TanhGradVV[float32], vec.TanhGradVS[float32], vec.TanhGradSV[float32], 1),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.TanhGradVV[float32], vec.TanhGradVS[float32], vec.TanhGradSV[float32], 1),
+	tensor.Float32:    elementwise.Binary(vec.TanhGradVV[float32], vec.TanhGradVS[float32], vec.TanhGradSV[float32], 1),
+	tensor.Float64:    elementwise.Binary(vec.TanhGradVV[float64], vec.TanhGradVS[float64], vec.TanhGradSV[float64], 1),
+	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.TanhGradVV[float32], vec.TanhGradVS[float32], vec.TanhGradSV[float32], 1),
+	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.TanhGradVV[float32], vec.TanhGradVS[float32], vec.TanhGradSV[float32], 1),
+	tensor.Complex64:  elementwise.Binary(vec.TanhGradVV[complex64], vec.TanhGradVS[complex64], vec.TanhGradSV[complex64], 1),
+	tensor.Complex128: elementwise.Binary(vec.TanhGradVV[complex128], vec.TanhGradVS[complex128], vec.TanhGradSV[complex128], 1),
 }
 
 var bySigmoidGrad = elementwise.ByType{
-	tensor.Float32:  elementwise.Binary(vec.SigmoidGradVV[float32], vec.SigmoidGradVS[float32], vec.SigmoidGradSV[float32], 1),
-	tensor.Float64:  elementwise.Binary(vec.SigmoidGradVV[float64], vec.SigmoidGradVS[float64], vec.SigmoidGradSV[float64], 1),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.SigmoidGradVV[float32], vec.SigmoidGradVS[float32], vec.SigmoidGradSV[float32], 1),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.SigmoidGradVV[float32], vec.SigmoidGradVS[float32], vec.SigmoidGradSV[float32], 1),
+	tensor.Float32:    elementwise.Binary(vec.SigmoidGradVV[float32], vec.SigmoidGradVS[float32], vec.SigmoidGradSV[float32], 1),
+	tensor.Float64:    elementwise.Binary(vec.SigmoidGradVV[float64], vec.SigmoidGradVS[float64], vec.SigmoidGradSV[float64], 1),
+	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.SigmoidGradVV[float32], vec.SigmoidGradVS[float32], vec.SigmoidGradSV[float32], 1),
+	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.SigmoidGradVV[float32], vec.SigmoidGradVS[float32], vec.SigmoidGradSV[float32], 1),
+	tensor.Complex64:  elementwise.Binary(vec.SigmoidGradVV[complex64], vec.SigmoidGradVS[complex64], vec.SigmoidGradSV[complex64], 1),
+	tensor.Complex128: elementwise.Binary(vec.SigmoidGradVV[complex128], vec.SigmoidGradVS[complex128], vec.SigmoidGradSV[complex128], 1),
 }
 
 var bySqrtGrad = elementwise.ByType{
-	tensor.Float32:  elementwise.Binary(vec.SqrtGradVV[float32], vec.SqrtGradVS[float32], vec.SqrtGradSV[float32], 1),
-	tensor.Float64:  elementwise.Binary(vec.SqrtGradVV[float64], vec.SqrtGradVS[float64], vec.SqrtGradSV[float64], 1),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.SqrtGradVV[float32], vec.SqrtGradVS[float32], vec.SqrtGradSV[float32], 1),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.SqrtGradVV[float32], vec.SqrtGradVS[float32], vec.SqrtGradSV[float32], 1),
+	tensor.Float32:    elementwise.Binary(vec.SqrtGradVV[float32], vec.SqrtGradVS[float32], vec.SqrtGradSV[float32], 1),
+	tensor.Float64:    elementwise.Binary(vec.SqrtGradVV[float64], vec.SqrtGradVS[float64], vec.SqrtGradSV[float64], 1),
+	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.SqrtGradVV[float32], vec.SqrtGradVS[float32], vec.SqrtGradSV[float32], 1),
+	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.SqrtGradVV[float32], vec.SqrtGradVS[float32], vec.SqrtGradSV[float32], 1),
+	tensor.Complex64:  elementwise.Binary(vec.SqrtGradComplexVV[complex64], vec.SqrtGradComplexVS[complex64], vec.SqrtGradComplexSV[complex64], 1),
+	tensor.Complex128: elementwise.Binary(vec.SqrtGradComplexVV[complex128], vec.SqrtGradComplexVS[complex128], vec.SqrtGradComplexSV[complex128], 1),
 }
 
 var byRsqrtGrad = elementwise.ByType{
-	tensor.Float32:  elementwise.Binary(vec.RsqrtGradVV[float32], vec.RsqrtGradVS[float32], vec.RsqrtGradSV[float32], 1),
-	tensor.Float64:  elementwise.Binary(vec.RsqrtGradVV[float64], vec.RsqrtGradVS[float64], vec.RsqrtGradSV[float64], 1),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.RsqrtGradVV[float32], vec.RsqrtGradVS[float32], vec.RsqrtGradSV[float32], 1),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.RsqrtGradVV[float32], vec.RsqrtGradVS[float32], vec.RsqrtGradSV[float32], 1),
+	tensor.Float32:    elementwise.Binary(vec.RsqrtGradVV[float32], vec.RsqrtGradVS[float32], vec.RsqrtGradSV[float32], 1),
+	tensor.Float64:    elementwise.Binary(vec.RsqrtGradVV[float64], vec.RsqrtGradVS[float64], vec.RsqrtGradSV[float64], 1),
+	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.RsqrtGradVV[float32], vec.RsqrtGradVS[float32], vec.RsqrtGradSV[float32], 1),
+	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.RsqrtGradVV[float32], vec.RsqrtGradVS[float32], vec.RsqrtGradSV[float32], 1),
+	tensor.Complex64:  elementwise.Binary(vec.RsqrtGradComplexVV[complex64], vec.RsqrtGradComplexVS[complex64], vec.RsqrtGradComplexSV[complex64], 1),
+	tensor.Complex128: elementwise.Binary(vec.RsqrtGradComplexVV[complex128], vec.RsqrtGradComplexVS[complex128], vec.RsqrtGradComplexSV[complex128], 1),
 }
 
 var byReciprocalGrad = elementwise.ByType{
-	tensor.Float32:  elementwise.Binary(vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
-	tensor.Float64:  elementwise.Binary(vec.ReciprocalGradVV[float64], vec.ReciprocalGradVS[float64], vec.ReciprocalGradSV[float64], 1),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
+	tensor.Float32:    elementwise.Binary(vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
+	tensor.Float64:    elementwise.Binary(vec.ReciprocalGradVV[float64], vec.ReciprocalGradVS[float64], vec.ReciprocalGradSV[float64], 1),
+	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
+	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
+	tensor.Complex64:  elementwise.Binary(vec.ReciprocalGradComplexVV[complex64], vec.ReciprocalGradComplexVS[complex64], vec.ReciprocalGradComplexSV[complex64], 1),
+	tensor.Complex128: elementwise.Binary(vec.ReciprocalGradComplexVV[complex128], vec.ReciprocalGradComplexVS[complex128], vec.ReciprocalGradComplexSV[complex128], 1),
 }
 
 var byInvGrad = elementwise.ByType{
-	tensor.Float32:  elementwise.Binary(vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
-	tensor.Float64:  elementwise.Binary(vec.ReciprocalGradVV[float64], vec.ReciprocalGradVS[float64], vec.ReciprocalGradSV[float64], 1),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
+	tensor.Float32:    elementwise.Binary(vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
+	tensor.Float64:    elementwise.Binary(vec.ReciprocalGradVV[float64], vec.ReciprocalGradVS[float64], vec.ReciprocalGradSV[float64], 1),
+	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
+	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
+	tensor.Complex64:  elementwise.Binary(vec.ReciprocalGradComplexVV[complex64], vec.ReciprocalGradComplexVS[complex64], vec.ReciprocalGradComplexSV[complex64], 1),
+	tensor.Complex128: elementwise.Binary(vec.ReciprocalGradComplexVV[complex128], vec.ReciprocalGradComplexVS[complex128], vec.ReciprocalGradComplexSV[complex128], 1),
 }
 
 var bySoftplusGrad = elementwise.ByType{
@@ -692,10 +725,12 @@ var byExp = elementwise.ByType{
 }
 
 var byExpm1 = elementwise.ByType{
-	tensor.Float32:  elementwise.Unary(vec.Expm1[float32], 0.5),
-	tensor.Float64:  elementwise.Unary(vec.Expm1[float64], 10),
-	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Expm1[float32], 0.5),
-	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Expm1[float32], 0.5),
+	tensor.Float32:    elementwise.Unary(vec.Expm1[float32], 0.5),
+	tensor.Float64:    elementwise.Unary(vec.Expm1[float64], 10),
+	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Expm1[float32], 0.5),
+	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Expm1[float32], 0.5),
+	tensor.Complex64:  elementwise.Unary(vec.Expm1Complex[complex64], 10),
+	tensor.Complex128: elementwise.Unary(vec.Expm1Complex[complex128], 10),
 }
 
 var byLog = elementwise.ByType{
@@ -708,10 +743,12 @@ var byLog = elementwise.ByType{
 }
 
 var byLog1p = elementwise.ByType{
-	tensor.Float32:  elementwise.Unary(vec.Log1p[float32], 0.7),
-	tensor.Float64:  elementwise.Unary(vec.Log1p[float64], 12),
-	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Log1p[float32], 0.7),
-	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Log1p[float32], 0.7),
+	tensor.Float32:    elementwise.Unary(vec.Log1p[float32], 0.7),
+	tensor.Float64:    elementwise.Unary(vec.Log1p[float64], 12),
+	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Log1p[float32], 0.7),
+	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Log1p[float32], 0.7),
+	tensor.Complex64:  elementwise.Unary(vec.Log1pComplex[complex64], 12),
+	tensor.Complex128: elementwise.Unary(vec.Log1pComplex[complex128], 12),
 }
 
 var bySin = elementwise.ByType{

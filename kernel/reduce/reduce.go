@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"bytes"
+	"math"
 	"slices"
 
 	"github.com/cairnml/cairn/engine"
@@ -91,6 +92,33 @@ func normOf[T float]() reducer[T] {
 		end:   func(x []T, n int) { vec.Sqrt(x, x) }}
 }
 
+// normInt adds squares in the type itself, where they may wrap, and rounds the root
+// down.
+func normInt[T vec.Int]() reducer[T] {
+	return reducer[T]{row: vec.Sum[T], acc: vec.AddVV[T],
+		begin: func(dst, src []T) { vec.Square(dst, src) },
+		end: func(x []T, _ int) {
+			for i, v := range x {
+				x[i] = T(math.Sqrt(max(0, float64(v))))
+			}
+		}}
+}
+
+func normComplex[T vec.Complex]() reducer[T] {
+	return reducer[T]{row: vec.Total[T], acc: vec.AddVV[T],
+		begin: func(dst, src []T) {
+			for i, v := range src {
+				z := complex128(v)
+				dst[i] = T(complex(real(z)*real(z)+imag(z)*imag(z), 0))
+			}
+		},
+		end: func(x []T, _ int) {
+			for i, v := range x {
+				x[i] = T(complex(math.Sqrt(real(complex128(v))), 0))
+			}
+		}}
+}
+
 var (
 	sums = elementwise.ByType{
 		tensor.Float32: run(sumOf[float32]()), tensor.Float64: run(sumOf[float64]()),
@@ -128,6 +156,9 @@ var (
 	norms = elementwise.ByType{
 		tensor.Float32: run(normOf[float32]()), tensor.Float64: run(normOf[float64]()),
 		tensor.Float16: runHalf[tensor.F16](normOf[float32]()), tensor.BFloat16: runHalf[tensor.BF16](normOf[float32]()),
+		tensor.Int8: run(normInt[int8]()), tensor.Int16: run(normInt[int16]()), tensor.Int32: run(normInt[int32]()), tensor.Int64: run(normInt[int64]()),
+		tensor.Uint8: run(normInt[uint8]()), tensor.Uint16: run(normInt[uint16]()), tensor.Uint32: run(normInt[uint32]()), tensor.Uint64: run(normInt[uint64]()),
+		tensor.Complex64: run(normComplex[complex64]()), tensor.Complex128: run(normComplex[complex128]()),
 	}
 	alls = elementwise.ByType{tensor.Bool: run(reducer[bool]{empty: true, row: vec.AllOf, acc: vec.AndVV[bool]})}
 	anys = elementwise.ByType{tensor.Bool: run(reducer[bool]{row: vec.AnyOf, acc: vec.OrVV[bool]})}

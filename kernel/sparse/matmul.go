@@ -17,11 +17,11 @@ func divisor[T number](n int, how reduction) T {
 	return T(n)
 }
 
-var matMulTypes = elementwise.ByType{
+var matMulTypes = withHalves(elementwise.ByType{
 	tensor.Float32: product2[float32](same), tensor.Float64: product2[float64](same), tensor.Int32: product2[int32](same),
 	tensor.Complex64:  product2[complex64](func(x complex64) complex64 { return complex64(cmplx.Conj(complex128(x))) }),
 	tensor.Complex128: product2[complex128](cmplx.Conj),
-}
+}, []int{1, 3}, []int{0})
 
 func same[T any](x T) T { return x }
 

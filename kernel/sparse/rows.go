@@ -83,6 +83,7 @@ func fillGradTypes() (t gradTypes) {
 		tensor.Int8: fillGrad[int8], tensor.Int16: fillGrad[int16], tensor.Uint8: fillGrad[uint8], tensor.Uint16: fillGrad[uint16],
 		tensor.Uint32: fillGrad[uint32], tensor.Uint64: fillGrad[uint64], tensor.Complex64: fillGrad[complex64], tensor.Complex128: fillGrad[complex128],
 	}
+	t.ByType = withHalves(t.ByType, []int{1}, []int{0, 1})
 	return t
 }
 

@@ -31,7 +31,12 @@ func scatters() []engine.Kernel {
 		if how == scatter.Mul || how == scatter.Div {
 			continue
 		}
-		table = append(table, of("ResourceScatterNd"+name, "T", run), of("ScatterNd"+name, "T", giveBack(run)))
+		nd, ref := of("ResourceScatterNd"+name, "T", run), of("ScatterNd"+name, "T", giveBack(run))
+		if how == scatter.Add || how == scatter.Sub {
+			nd.Types = engine.Types{"T": append(scatter.Types(), tensor.Bool)}
+			ref.Types = nd.Types
+		}
+		table = append(table, nd, ref)
 	}
 	return append(table, engine.Kernel{Op: "ResourceGatherNd", Run: resourceGatherND})
 }

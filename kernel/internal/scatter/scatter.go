@@ -53,6 +53,10 @@ func To(dst *tensor.Tensor, at []int, n int, x *tensor.Tensor, h How) error {
 		put(dst, at, n, x)
 		return nil
 	}
+	if dst.DType() == tensor.Bool && (h == Add || h == Sub) {
+		parts(tensor.Values[bool](dst), tensor.Values[bool](x), at, n, logical(h))
+		return nil
+	}
 	f, err := changers.Of(dst.DType())
 	if err != nil {
 		return err
@@ -157,6 +161,19 @@ func arithmetic[T number](h How) loop[T] {
 		}
 	}
 	return nil
+}
+
+// logical adds booleans by "or" and takes them away by "exclusive or", as C++ does.
+func logical(h How) loop[bool] {
+	return func(part, x []bool) {
+		for i := range part {
+			if y := pick(x, i); h == Add {
+				part[i] = part[i] || y
+			} else {
+				part[i] = part[i] != y
+			}
+		}
+	}
 }
 
 // pick returns element i, or the only one.

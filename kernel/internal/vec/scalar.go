@@ -83,7 +83,37 @@ func xlog1py[T Float](x, y T) T {
 	return T(float64(x) * math.Log1p(float64(y)))
 }
 
-func xdivy[T Float](x, y T) T {
+func xlogyComplex[T Complex](x, y T) T {
+	if x == 0 {
+		return 0
+	}
+	return T(complex128(x) * cmplx.Log(complex128(y)))
+}
+
+func xlog1pyComplex[T Complex](x, y T) T {
+	if x == 0 {
+		return 0
+	}
+	return T(complex128(x) * log1pComplex(complex128(y)))
+}
+
+// log1pComplex returns the logarithm of 1+z, whose real part keeps its digits where
+// z is small.
+func log1pComplex(z complex128) complex128 {
+	a, b := real(z), imag(z)
+	if math.Abs(a) > 0.5 || math.Abs(b) > 0.5 {
+		return cmplx.Log(1 + z)
+	}
+	return complex(math.Log1p(2*a+a*a+b*b)/2, math.Atan2(b, 1+a))
+}
+
+// expm1Complex returns exp(z)-1, whose real part keeps its digits where z is small.
+func expm1Complex(z complex128) complex128 {
+	grown, half := math.Expm1(real(z)), math.Sin(imag(z)/2)
+	return complex(grown-2*(grown+1)*half*half, (grown+1)*math.Sin(imag(z)))
+}
+
+func xdivy[T Float | Complex](x, y T) T {
 	if x == 0 {
 		return 0
 	}

@@ -450,6 +450,60 @@ func TruncateDivSV[T Int](dst []T, x T, b []T) {
 	}
 }
 
+// TruncateDivFloatVV sets dst[i] to T(math.Trunc(float64(x / y))).
+func TruncateDivFloatVV[T Float](dst []T, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		x, y := a[i], b[i]
+		dst[i] = T(math.Trunc(float64(x / y)))
+	}
+}
+
+// TruncateDivFloatVS does what TruncateDivFloatVV does, with one y.
+func TruncateDivFloatVS[T Float](dst []T, a []T, y T) {
+	a = a[:len(dst)]
+	for i := range dst {
+		x := a[i]
+		dst[i] = T(math.Trunc(float64(x / y)))
+	}
+}
+
+// TruncateDivFloatSV does what TruncateDivFloatVV does, with one x.
+func TruncateDivFloatSV[T Float](dst []T, x T, b []T) {
+	b = b[:len(dst)]
+	for i := range dst {
+		y := b[i]
+		dst[i] = T(math.Trunc(float64(x / y)))
+	}
+}
+
+// JoinVV sets dst[i] to x + y.
+func JoinVV[T ~string](dst []T, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		x, y := a[i], b[i]
+		dst[i] = x + y
+	}
+}
+
+// JoinVS does what JoinVV does, with one y.
+func JoinVS[T ~string](dst []T, a []T, y T) {
+	a = a[:len(dst)]
+	for i := range dst {
+		x := a[i]
+		dst[i] = x + y
+	}
+}
+
+// JoinSV does what JoinVV does, with one x.
+func JoinSV[T ~string](dst []T, x T, b []T) {
+	b = b[:len(dst)]
+	for i := range dst {
+		y := b[i]
+		dst[i] = x + y
+	}
+}
+
 // TruncateModIntVV sets dst[i] to x % y.
 func TruncateModIntVV[T Int](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
@@ -667,7 +721,7 @@ func Xlog1pySV[T Float](dst []T, x T, b []T) {
 }
 
 // XdivyVV sets dst[i] to xdivy(x, y).
-func XdivyVV[T Float](dst []T, a, b []T) {
+func XdivyVV[T Float | Complex](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
 		x, y := a[i], b[i]
@@ -676,7 +730,7 @@ func XdivyVV[T Float](dst []T, a, b []T) {
 }
 
 // XdivyVS does what XdivyVV does, with one y.
-func XdivyVS[T Float](dst []T, a []T, y T) {
+func XdivyVS[T Float | Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
@@ -685,11 +739,65 @@ func XdivyVS[T Float](dst []T, a []T, y T) {
 }
 
 // XdivySV does what XdivyVV does, with one x.
-func XdivySV[T Float](dst []T, x T, b []T) {
+func XdivySV[T Float | Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
 		y := b[i]
 		dst[i] = xdivy(x, y)
+	}
+}
+
+// XlogyComplexVV sets dst[i] to xlogyComplex(x, y).
+func XlogyComplexVV[T Complex](dst []T, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		x, y := a[i], b[i]
+		dst[i] = xlogyComplex(x, y)
+	}
+}
+
+// XlogyComplexVS does what XlogyComplexVV does, with one y.
+func XlogyComplexVS[T Complex](dst []T, a []T, y T) {
+	a = a[:len(dst)]
+	for i := range dst {
+		x := a[i]
+		dst[i] = xlogyComplex(x, y)
+	}
+}
+
+// XlogyComplexSV does what XlogyComplexVV does, with one x.
+func XlogyComplexSV[T Complex](dst []T, x T, b []T) {
+	b = b[:len(dst)]
+	for i := range dst {
+		y := b[i]
+		dst[i] = xlogyComplex(x, y)
+	}
+}
+
+// Xlog1pyComplexVV sets dst[i] to xlog1pyComplex(x, y).
+func Xlog1pyComplexVV[T Complex](dst []T, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		x, y := a[i], b[i]
+		dst[i] = xlog1pyComplex(x, y)
+	}
+}
+
+// Xlog1pyComplexVS does what Xlog1pyComplexVV does, with one y.
+func Xlog1pyComplexVS[T Complex](dst []T, a []T, y T) {
+	a = a[:len(dst)]
+	for i := range dst {
+		x := a[i]
+		dst[i] = xlog1pyComplex(x, y)
+	}
+}
+
+// Xlog1pyComplexSV does what Xlog1pyComplexVV does, with one x.
+func Xlog1pyComplexSV[T Complex](dst []T, x T, b []T) {
+	b = b[:len(dst)]
+	for i := range dst {
+		y := b[i]
+		dst[i] = xlog1pyComplex(x, y)
 	}
 }
 
@@ -937,7 +1045,7 @@ func GreaterEqualSV[T Real](dst []bool, x T, b []T) {
 }
 
 // TanhGradVV sets dst[i] to y * (1 - x*x).
-func TanhGradVV[T Float](dst []T, a, b []T) {
+func TanhGradVV[T Float | Complex](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
 		x, y := a[i], b[i]
@@ -946,7 +1054,7 @@ func TanhGradVV[T Float](dst []T, a, b []T) {
 }
 
 // TanhGradVS does what TanhGradVV does, with one y.
-func TanhGradVS[T Float](dst []T, a []T, y T) {
+func TanhGradVS[T Float | Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
@@ -955,7 +1063,7 @@ func TanhGradVS[T Float](dst []T, a []T, y T) {
 }
 
 // TanhGradSV does what TanhGradVV does, with one x.
-func TanhGradSV[T Float](dst []T, x T, b []T) {
+func TanhGradSV[T Float | Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
 		y := b[i]
@@ -964,7 +1072,7 @@ func TanhGradSV[T Float](dst []T, x T, b []T) {
 }
 
 // SigmoidGradVV sets dst[i] to y * x * (1 - x).
-func SigmoidGradVV[T Float](dst []T, a, b []T) {
+func SigmoidGradVV[T Float | Complex](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
 		x, y := a[i], b[i]
@@ -973,7 +1081,7 @@ func SigmoidGradVV[T Float](dst []T, a, b []T) {
 }
 
 // SigmoidGradVS does what SigmoidGradVV does, with one y.
-func SigmoidGradVS[T Float](dst []T, a []T, y T) {
+func SigmoidGradVS[T Float | Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
@@ -982,7 +1090,7 @@ func SigmoidGradVS[T Float](dst []T, a []T, y T) {
 }
 
 // SigmoidGradSV does what SigmoidGradVV does, with one x.
-func SigmoidGradSV[T Float](dst []T, x T, b []T) {
+func SigmoidGradSV[T Float | Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
 		y := b[i]
@@ -1068,6 +1176,87 @@ func ReciprocalGradSV[T Float](dst []T, x T, b []T) {
 	for i := range dst {
 		y := b[i]
 		dst[i] = -(x * x) * y
+	}
+}
+
+// SqrtGradComplexVV sets dst[i] to y * 0.5 / conj(x).
+func SqrtGradComplexVV[T Complex](dst []T, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		x, y := a[i], b[i]
+		dst[i] = y * 0.5 / conj(x)
+	}
+}
+
+// SqrtGradComplexVS does what SqrtGradComplexVV does, with one y.
+func SqrtGradComplexVS[T Complex](dst []T, a []T, y T) {
+	a = a[:len(dst)]
+	for i := range dst {
+		x := a[i]
+		dst[i] = y * 0.5 / conj(x)
+	}
+}
+
+// SqrtGradComplexSV does what SqrtGradComplexVV does, with one x.
+func SqrtGradComplexSV[T Complex](dst []T, x T, b []T) {
+	b = b[:len(dst)]
+	for i := range dst {
+		y := b[i]
+		dst[i] = y * 0.5 / conj(x)
+	}
+}
+
+// RsqrtGradComplexVV sets dst[i] to y * -0.5 * (conj(x) * conj(x) * conj(x)).
+func RsqrtGradComplexVV[T Complex](dst []T, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		x, y := a[i], b[i]
+		dst[i] = y * -0.5 * (conj(x) * conj(x) * conj(x))
+	}
+}
+
+// RsqrtGradComplexVS does what RsqrtGradComplexVV does, with one y.
+func RsqrtGradComplexVS[T Complex](dst []T, a []T, y T) {
+	a = a[:len(dst)]
+	for i := range dst {
+		x := a[i]
+		dst[i] = y * -0.5 * (conj(x) * conj(x) * conj(x))
+	}
+}
+
+// RsqrtGradComplexSV does what RsqrtGradComplexVV does, with one x.
+func RsqrtGradComplexSV[T Complex](dst []T, x T, b []T) {
+	b = b[:len(dst)]
+	for i := range dst {
+		y := b[i]
+		dst[i] = y * -0.5 * (conj(x) * conj(x) * conj(x))
+	}
+}
+
+// ReciprocalGradComplexVV sets dst[i] to -(conj(x) * conj(x)) * y.
+func ReciprocalGradComplexVV[T Complex](dst []T, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		x, y := a[i], b[i]
+		dst[i] = -(conj(x) * conj(x)) * y
+	}
+}
+
+// ReciprocalGradComplexVS does what ReciprocalGradComplexVV does, with one y.
+func ReciprocalGradComplexVS[T Complex](dst []T, a []T, y T) {
+	a = a[:len(dst)]
+	for i := range dst {
+		x := a[i]
+		dst[i] = -(conj(x) * conj(x)) * y
+	}
+}
+
+// ReciprocalGradComplexSV does what ReciprocalGradComplexVV does, with one x.
+func ReciprocalGradComplexSV[T Complex](dst []T, x T, b []T) {
+	b = b[:len(dst)]
+	for i := range dst {
+		y := b[i]
+		dst[i] = -(conj(x) * conj(x)) * y
 	}
 }
 

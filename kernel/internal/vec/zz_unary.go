@@ -180,6 +180,24 @@ func RsqrtComplex[T Complex](dst []T, a []T) {
 	}
 }
 
+// Expm1Complex sets dst[i] to T(expm1Complex(complex128(x))).
+func Expm1Complex[T Complex](dst []T, a []T) {
+	a = a[:len(dst)]
+	for i := range dst {
+		x := a[i]
+		dst[i] = T(expm1Complex(complex128(x)))
+	}
+}
+
+// Log1pComplex sets dst[i] to T(log1pComplex(complex128(x))).
+func Log1pComplex[T Complex](dst []T, a []T) {
+	a = a[:len(dst)]
+	for i := range dst {
+		x := a[i]
+		dst[i] = T(log1pComplex(complex128(x)))
+	}
+}
+
 // Softplus sets dst[i] to T(softplus(float64(x))).
 func Softplus[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
