@@ -128,6 +128,15 @@ func RangeFloat[T float32 | float64](start, limit, delta T) (int, error) {
 	return int(count), nil
 }
 
+// RangeHalf does what [RangeFloat] does, for halves, to which round brings what is
+// computed.
+func RangeHalf(start, limit, delta float32, round func(float32) float32) (int, error) {
+	if err := leads(start, limit, delta); err != nil {
+		return 0, err
+	}
+	return RangeFloat(0, round(round(limit-start)/delta), 1)
+}
+
 func leads[T int64 | float32 | float64](start, limit, delta T) error {
 	if delta == 0 {
 		return fmt.Errorf("delta is 0")
@@ -189,6 +198,14 @@ func rangeOf(in []graph.Fact) (int, bool, error) {
 		n, err = rangeIn(in, RangeFloat[float32])
 	case tensor.Float64:
 		n, err = rangeIn(in, RangeFloat[float64])
+	case tensor.Float16:
+		n, err = rangeIn(in, func(a, b, d tensor.F16) (int, error) {
+			return RangeHalf(a.Float(), b.Float(), d.Float(), func(x float32) float32 { return tensor.ToF16(x).Float() })
+		})
+	case tensor.BFloat16:
+		n, err = rangeIn(in, func(a, b, d tensor.BF16) (int, error) {
+			return RangeHalf(a.Float(), b.Float(), d.Float(), func(x float32) float32 { return tensor.ToBF16(x).Float() })
+		})
 	default:
 		var v [3]int64
 		for i := range v {

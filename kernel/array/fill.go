@@ -114,16 +114,13 @@ func rangeHalf[H elementwise.Half](c *engine.Call) error {
 	}
 	var v [3]float32
 	elementwise.Widen(v[:], []H{start, limit, delta})
-	if _, err := shape.RangeFloat(v[0], v[1], v[2]); err != nil {
-		return err
-	}
 	half := func(x float32) float32 {
 		h, w := [1]H{}, [1]float32{x}
 		elementwise.Narrow(h[:], w[:])
 		elementwise.Widen(w[:], h[:])
 		return w[0]
 	}
-	count, err := shape.RangeFloat(0, half(half(v[1]-v[0])/v[2]), 1)
+	count, err := shape.RangeHalf(v[0], v[1], v[2], half)
 	if err != nil {
 		return err
 	}
