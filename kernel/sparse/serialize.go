@@ -68,6 +68,9 @@ func rowsOf(c *engine.Call) ([]part, error) {
 		return nil, err
 	}
 	if m.rank > 0 && m.shape[0] > 0 {
+		if m.shape[0] > math.MaxInt32 {
+			return nil, fmt.Errorf("%d rows are more than can be split", m.shape[0])
+		}
 		if err := c.Afford(m.shape[0] * 64); err != nil {
 			return nil, err
 		}
