@@ -3,6 +3,7 @@ package sparse
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/cairnml/cairn/engine"
