@@ -97,19 +97,21 @@ func (t *Tape) Rewrite(op string, attrs graph.Attrs, in []*ops.Value) (graph.Att
 		t.pending = givenGradient{g}
 		return attrs, nil, nil
 	}
+	outer, outerValues := t.outerOf(fs)
+	in = append(in[:len(in):len(in)], outerValues...)
 	tracked := make([]bool, len(in)-first)
 	facts := make([]graph.Fact, len(tracked))
 	for i, v := range in[first:] {
 		tracked[i] = t.slotOf(v) >= 0
 		facts[i] = v.Fact()
 	}
-	d, err := t.derivativeOf(isLoop(op), fs, first, facts, tracked)
+	d, err := t.derivativeOf(isLoop(op), fs, first, facts, tracked, outer)
 	if err != nil {
 		return nil, nil, fmt.Errorf("its gradient: %w", err)
 	}
 	t.pending = d
 	attrs, more := d.rewrite(t.scope, op, attrs, in)
-	return attrs, more, nil
+	return attrs, append(outerValues, more...), nil
 }
 
 func isLoop(op string) bool { return op == "While" || op == "StatelessWhile" }

@@ -51,12 +51,17 @@ type draft struct {
 }
 
 // newPair differentiates functions that are called with the same arguments, of
-// which those that are tracked may have gradients.
-func (t *Tape) newPair(rules *Rules, fs []*graph.Function, first int, facts []graph.Fact, tracked []bool) (*pair, error) {
+// which those that are tracked may have gradients. The last arguments are the outer
+// values.
+func (t *Tape) newPair(rules *Rules, fs []*graph.Function, first int, facts []graph.Fact, tracked []bool, outer []graph.Output) (*pair, error) {
 	p := &pair{first: first}
 	drafts := make([]*draft, len(fs))
 	for i, f := range fs {
-		d, err := t.newDraft(rules, f, facts, tracked)
+		f, err := widen(f, facts[len(facts)-len(outer):], false)
+		if err != nil {
+			return nil, err
+		}
+		d, err := t.newDraft(rules, f, facts, tracked, outer)
 		if err != nil {
 			return nil, err
 		}
@@ -122,8 +127,9 @@ func (p *pair) giveBack(i int, drafts []*draft) {
 	p.given = append(p.given, last[0].DType(), last[1].DType())
 }
 
-// newDraft traces f again, recording, and the rules behind it.
-func (t *Tape) newDraft(rules *Rules, f *graph.Function, facts []graph.Fact, tracked []bool) (*draft, error) {
+// newDraft traces f again, recording, and the rules behind it. f's last arguments are
+// the outer values.
+func (t *Tape) newDraft(rules *Rules, f *graph.Function, facts []graph.Fact, tracked []bool, outer []graph.Output) (*draft, error) {
 	d := &draft{}
 	if len(f.Args) != len(facts) {
 		return nil, fmt.Errorf("the function %s has %d arguments, not %d", f.Name, len(f.Args), len(facts))
@@ -145,8 +151,13 @@ func (t *Tape) newDraft(rules *Rules, f *graph.Function, facts []graph.Fact, tra
 			tape.follow(v)
 		}
 	}
+	tape.values = map[graph.Output]*ops.Value{}
+	for k, o := range outer {
+		tape.values[o] = d.args[len(d.args)-len(outer)+k]
+	}
 	var err error
 	r := newReplayer(rec)
+	r.kept, r.first = tape.values, rules.capturedIn(f)
 	if d.results, err = r.replay(f, d.args); err != nil {
 		return nil, err
 	}
@@ -155,7 +166,6 @@ func (t *Tape) newDraft(rules *Rules, f *graph.Function, facts []graph.Fact, tra
 			return nil, fmt.Errorf("the function %s returns the flow of an array that it makes, of which there is no gradient", f.Name)
 		}
 	}
-	tape.values = r.byOrigin()
 	return d, d.differentiate(tape, f.Name)
 }
 

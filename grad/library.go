@@ -14,10 +14,11 @@ import (
 // their attribute _gradient_op_type (RegisteredGradient, TensorFlow 2's custom
 // gradients). A rule of the set goes before one of the library.
 func (r *Rules) WithLibrary(lib *graph.Library) *Rules {
-	next := &Rules{byOp: map[string]Rule{}, ofFunction: map[*graph.Function]*graph.Function{}}
+	next := &Rules{byOp: map[string]Rule{}, ofFunction: map[*graph.Function]*graph.Function{}, captures: map[string][]graph.Output{}}
 	if lib != nil {
 		for _, g := range lib.Registered {
 			next.byOp[g.Type] = registeredRule(g)
+			next.captures[g.Type] = g.Captures
 		}
 		for _, g := range lib.Gradients {
 			if g.Function.Function != nil && g.Gradient.Function != nil {
@@ -28,6 +29,7 @@ func (r *Rules) WithLibrary(lib *graph.Library) *Rules {
 	if r != nil {
 		maps.Copy(next.byOp, r.byOp)
 		maps.Copy(next.ofFunction, r.ofFunction)
+		maps.Copy(next.captures, r.captures)
 	}
 	return next
 }
@@ -57,7 +59,7 @@ func registeredRule(g graph.RegisteredGradient) Rule {
 		for _, x := range g.Captures {
 			v := op.values[original(x)]
 			if v == nil {
-				s.Fail(op.Name(), fmt.Errorf("the gradient %s takes the value %s:%d of another function than that of its node; "+
+				s.Fail(op.Name(), fmt.Errorf("the gradient %s takes the value %s:%d of a function that doesn't call that of its node; "+
 					"grad.Rules.With gives a rule of that name", g.Type, x.Node.Name, x.Index))
 				return
 			}

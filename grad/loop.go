@@ -23,7 +23,15 @@ type loop struct {
 }
 
 // newLoop differentiates a loop.
-func (t *Tape) newLoop(rules *Rules, cond, body *graph.Function, facts []graph.Fact, tracked []bool) (*loop, error) {
+func (t *Tape) newLoop(rules *Rules, cond, body *graph.Function, facts []graph.Fact, tracked []bool, outer []graph.Output) (*loop, error) {
+	var err error
+	more := facts[len(facts)-len(outer):]
+	if cond, err = widen(cond, more, false); err != nil {
+		return nil, err
+	}
+	if body, err = widen(body, more, true); err != nil {
+		return nil, err
+	}
 	follow := make([]bool, len(facts))
 	for i, f := range facts {
 		if i < len(body.Args) && f.Handle == nil {
@@ -32,7 +40,7 @@ func (t *Tape) newLoop(rules *Rules, cond, body *graph.Function, facts []graph.F
 		// A loop variable may depend on any other in the end.
 		follow[i] = flows(f) || f.DType == tensor.Resource && tracked[i]
 	}
-	d, err := t.newDraft(rules, body, facts, follow)
+	d, err := t.newDraft(rules, body, facts, follow, outer)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ type pairEntry struct {
 	rules   *Rules // without the functions' library
 	kernels *engine.KernelSet
 	tracked []bool
+	outer   []outerKey
 	loop    bool // the functions are a loop's, not branches
 	made    derivative
 }
@@ -34,18 +35,18 @@ var errDepth = errors.New("functions call each other too deep, or without end")
 
 // derivativeOf returns the derivative of a call of functions, made if there is
 // none yet.
-func (t *Tape) derivativeOf(loop bool, fs []*graph.Function, first int, facts []graph.Fact, tracked []bool) (derivative, error) {
+func (t *Tape) derivativeOf(loop bool, fs []*graph.Function, first int, facts []graph.Fact, tracked []bool, outer []graph.Output) (derivative, error) {
 	if t.depth >= maxDepth {
 		return nil, errDepth
 	}
-	e := pairEntry{rules: t.rules.root(), kernels: t.scope.Kernels(), tracked: tracked, loop: loop}
+	e := pairEntry{rules: t.rules.root(), kernels: t.scope.Kernels(), tracked: tracked, outer: keysOf(outer), loop: loop}
 	for _, f := range fs {
 		e.fs = append(e.fs, weak.Make(f))
 	}
 	key := e.fs[0]
 	find := func() derivative {
 		for _, o := range pairs.of[key] {
-			if o.loop == loop && o.rules == e.rules && o.kernels == e.kernels && slices.Equal(o.tracked, tracked) && slices.Equal(o.fs, e.fs) {
+			if o.loop == loop && o.rules == e.rules && o.kernels == e.kernels && slices.Equal(o.tracked, tracked) && slices.Equal(o.outer, e.outer) && slices.Equal(o.fs, e.fs) {
 				return o.made
 			}
 		}
@@ -62,9 +63,9 @@ func (t *Tape) derivativeOf(loop bool, fs []*graph.Function, first int, facts []
 	rules := t.rules.from(fs[0].Graph.Library)
 	var err error
 	if loop {
-		e.made, err = t.newLoop(rules, fs[0], fs[1], facts, tracked)
+		e.made, err = t.newLoop(rules, fs[0], fs[1], facts, tracked, outer)
 	} else {
-		e.made, err = t.newPair(rules, fs, first, facts, tracked)
+		e.made, err = t.newPair(rules, fs, first, facts, tracked, outer)
 	}
 	if err != nil {
 		return nil, err

@@ -15,20 +15,24 @@ type replayer struct {
 	flows  map[graph.Output]flowKind   // of arrays that have become lists
 	depth  int                         // of the functions that called this one
 	made   map[calledKey]*replayed     // functions with lists for arrays, of all depths
+
+	first []*graph.Node               // nodes that are emitted whether a result needs them or not
+	kept  map[graph.Output]*ops.Value // the values by the origins of the nodes; where nodes are copies of one, that of any
 }
 
 func newReplayer(s *ops.Scope) *replayer {
-	return &replayer{s: s, values: map[graph.Output]*ops.Value{}, flows: map[graph.Output]flowKind{}, made: map[calledKey]*replayed{}}
+	return &replayer{s: s, values: map[graph.Output]*ops.Value{}, flows: map[graph.Output]flowKind{}, made: map[calledKey]*replayed{},
+		kept: map[graph.Output]*ops.Value{}}
 }
 
 // replay emits the nodes of f's body and returns the results.
 func (r *replayer) replay(f *graph.Function, args []*ops.Value) ([]*ops.Value, error) {
-	nodes, err := bodyOf(f)
+	nodes, err := bodyOf(f, r.first)
 	if err != nil {
 		return nil, err
 	}
 	for i, a := range f.Args {
-		r.values[a.Output(0)] = args[i]
+		r.keep(a.Output(0), args[i])
 	}
 	for _, n := range nodes {
 		if n.IsArg() {
@@ -42,7 +46,7 @@ func (r *replayer) replay(f *graph.Function, args []*ops.Value) ([]*ops.Value, e
 			return nil, err
 		}
 		for i, v := range outs {
-			r.values[n.Output(i)] = v
+			r.keep(n.Output(i), v)
 		}
 	}
 	results := make([]*ops.Value, len(f.Results))
@@ -70,15 +74,7 @@ func (r *replayer) emit(n *graph.Node) ([]*ops.Value, error) {
 	return r.s.Emit(n.Op, attrs, ins...), nil
 }
 
-// byOrigin returns the values by the origins of the nodes; where nodes are copies
-// of one, that of any.
-func (r *replayer) byOrigin() map[graph.Output]*ops.Value {
-	byOrigin := make(map[graph.Output]*ops.Value, len(r.values))
-	for o, v := range r.values {
-		byOrigin[original(o)] = v
-	}
-	return byOrigin
-}
+func (r *replayer) keep(o graph.Output, v *ops.Value) { r.values[o], r.kept[original(o)] = v, v }
 
 // original returns the output of the node that o's is a copy of.
 func original(o graph.Output) graph.Output {
@@ -86,8 +82,8 @@ func original(o graph.Output) graph.Output {
 }
 
 // bodyOf returns the nodes that a call of the function runs, each behind those
-// that it needs.
-func bodyOf(f *graph.Function) ([]*graph.Node, error) {
+// that it needs, and before them the ones in first, with what these need.
+func bodyOf(f *graph.Function, first []*graph.Node) ([]*graph.Node, error) {
 	const entered, left = 1, 2
 	state := map[*graph.Node]int{}
 	var out, stack []*graph.Node
@@ -105,6 +101,9 @@ func bodyOf(f *graph.Function) ([]*graph.Node, error) {
 	}
 	for _, r := range slices.Backward(f.Results) {
 		stack = append(stack, r.Output.Node)
+	}
+	for _, n := range slices.Backward(first) {
+		stack = append(stack, n)
 	}
 	for len(stack) > 0 {
 		n := stack[len(stack)-1]

@@ -20,6 +20,7 @@ type Rule func(s *ops.Scope, op *Op)
 type Rules struct {
 	byOp       map[string]Rule
 	ofFunction map[*graph.Function]*graph.Function // the gradients that a library holds
+	captures   map[string][]graph.Output           // of the gradients that a library registers, by their names
 
 	base *Rules                      // those to which the gradients of lib were added, nil for rules of a program's
 	lib  weak.Pointer[graph.Library] // beside base
@@ -88,7 +89,7 @@ func (r *Rules) Ops() []string {
 func (r *Rules) With(op string, rule Rule) *Rules {
 	next := &Rules{byOp: map[string]Rule{op: rule}}
 	if r != nil {
-		next.ofFunction = r.ofFunction
+		next.ofFunction, next.captures = r.ofFunction, r.captures
 		for k, v := range r.byOp {
 			if k != op {
 				next.byOp[k] = v

@@ -55,10 +55,11 @@ func closeTo(t *testing.T, what string, got *tensor.Tensor, want plainTensor, sc
 }
 
 // TestALoadedModelIsDifferentiatedAsInTensorFlow trains a dense, a convolutional
-// and a recurrent model further, and one whose gradient was saved with it: by a
-// function and by a signature, eagerly and in a trace.
+// and a recurrent model further, and two whose gradients were saved with them, one of
+// which captures values and a variable of the functions around it: eagerly and in a
+// trace.
 func TestALoadedModelIsDifferentiatedAsInTensorFlow(t *testing.T) {
-	for _, name := range []string{"dense", "convolution", "lstm", "custom"} {
+	for _, name := range []string{"dense", "convolution", "lstm", "custom", "outer"} {
 		fsys := files(t, "finetune_"+name)
 		var want recorded
 		if err := json.Unmarshal(fsys["gradients.json"].Data, &want); err != nil {
@@ -151,4 +152,84 @@ func TestAConcreteFunctionTakesItsArgumentsOnly(t *testing.T) {
 	if fn.Apply(s, c); s.Err() == nil || !strings.Contains(s.Err().Error(), "takes 1 arguments, not 0") {
 		t.Errorf("%v", s.Err())
 	}
+}
+
+// TestAModuleIsTrainedFurtherAsInTensorFlow puts a layer on a module of the form that
+// TensorFlow Hub's have and trains both: the losses of 20 steps, and what the module
+// gives and holds behind them.
+func TestAModuleIsTrainedFurtherAsInTensorFlow(t *testing.T) {
+	fsys := files(t, "hub_training")
+	var want struct {
+		X, Labels, Head, After, Mean plainTensor
+		Losses                       []float64
+	}
+	if err := json.Unmarshal(fsys["training.json"].Data, &want); err != nil {
+		t.Fatal(err)
+	}
+	m, err := savedmodel.Load(ctx, fsys, &savedmodel.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	concrete := func(path string, args []any, kwargs map[string]any) *graph.Concrete {
+		t.Helper()
+		f, err := m.Function(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := f.Concrete(ctx, args, kwargs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	batch := graph.TensorOf("", graph.Fact{DType: tensor.Float32, Shape: graph.Whole(want.X.Shape)})
+	call := concrete("__call__", []any{batch}, map[string]any{"training": true})
+	penalty := concrete("regularization_losses/0", nil, nil)
+
+	head := trackable.NewVariable(want.Head.tensor())
+	vars := []*trackable.Variable{variable(t, m, "trainable_variables/0"), variable(t, m, "trainable_variables/1"), head}
+	labels := tensor.Must(tensor.Cast(want.Labels.tensor(), tensor.Int64))
+	step := fn.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+			logits := ops.MatMul(s, fn.Apply(s, call, x)[0], head)
+			cross := s.EmitN(2, "SparseSoftmaxCrossEntropyWithLogits", nil, logits, labels)[0]
+			return ops.Add(s, ops.Mean(s, cross), fn.Apply(s, penalty)[0])
+		})
+		for _, g := range tape.Gradient(loss, vars) {
+			ops.AssignSub(s, g.Variable, ops.Mul(s, g.Grad, float32(0.2)))
+		}
+		return loss
+	}, nil)
+	for i, w := range want.Losses {
+		loss, err := step.Call(ctx, ops.ValueOf(want.X.tensor()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := loss.Tensor()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := tensor.Values[float32](got)[0]; !(math.Abs(float64(v)-w) <= 1e-5*w) {
+			t.Errorf("step %d: the loss is %v, TensorFlow has %v", i, v, w)
+		}
+	}
+	f, err := m.Function("__call__")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := f.Call(ctx, []any{want.X.tensor()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeTo(t, "what it gives then", out.(*tensor.Tensor), want.After, 0)
+	closeTo(t, "the mean that it keeps", variable(t, m, "variables/2").Load(), want.Mean, 0)
+}
+
+func variable(t *testing.T, m *savedmodel.Model, path string) *trackable.Variable {
+	t.Helper()
+	v, err := m.Variable(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

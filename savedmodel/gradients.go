@@ -3,12 +3,13 @@ package savedmodel
 import "github.com/cairnml/cairn/graph"
 
 // bindGradients tells the custom gradients of a library what they capture: values
-// of the functions that they differentiate, which the graph of objects knows. One
+// of functions that run while their nodes do, which the graph of objects knows. One
 // that can't be told is left alone; whoever differentiates gets an error.
 func (g *MetaGraph) bindGradients(lib *graph.Library) {
-	if lib == nil {
+	if lib == nil || len(lib.Registered) == 0 {
 		return
 	}
+	calls := callsOf(lib)
 	for i := range lib.Registered {
 		r := &lib.Registered[i]
 		c := g.concretes[r.Gradient.FuncName()]
@@ -17,7 +18,7 @@ func (g *MetaGraph) bindGradients(lib *graph.Library) {
 		}
 		r.Captures = nil
 		for _, o := range c.Captures {
-			out, ok := g.captured(lib, r.Type, o)
+			out, ok := g.captured(lib, calls, r.Type, o)
 			if !ok {
 				r.Captures = nil
 				break
@@ -29,7 +30,7 @@ func (g *MetaGraph) bindGradients(lib *graph.Library) {
 
 // captured returns the value of a function that an object stands for in the gradient
 // of its nodes.
-func (g *MetaGraph) captured(lib *graph.Library, gradient string, o *Object) (graph.Output, bool) {
+func (g *MetaGraph) captured(lib *graph.Library, calls calls, gradient string, o *Object) (graph.Output, bool) {
 	if o == nil {
 		return graph.Output{}, false
 	}
@@ -41,10 +42,11 @@ func (g *MetaGraph) captured(lib *graph.Library, gradient string, o *Object) (gr
 		out, err := f.Graph.Find(o.Tensor)
 		return out, err == nil
 	}
-	// A variable is an argument of the function.
-	for _, f := range lib.Functions() {
+	// A variable is an argument of the function that has the nodes, or of the closest
+	// one that calls it.
+	for _, f := range calls.around(gradient) {
 		c := g.concretes[f.Name]
-		if c == nil || len(c.Captures) > len(f.Args) || !names(f, gradient) {
+		if c == nil || len(c.Captures) > len(f.Args) {
 			continue
 		}
 		for k, x := range c.Captures {
@@ -56,12 +58,43 @@ func (g *MetaGraph) captured(lib *graph.Library, gradient string, o *Object) (gr
 	return graph.Output{}, false
 }
 
-// names reports whether a node of the function names the gradient.
-func names(f *graph.Function, gradient string) bool {
-	for _, n := range f.Graph.Nodes() {
-		if n.Attrs.String("_gradient_op_type", "") == gradient {
-			return true
+// calls says which functions of a library call which, and which have nodes that name a
+// gradient.
+type calls struct {
+	callers map[*graph.Function][]*graph.Function
+	naming  map[string][]*graph.Function
+}
+
+func callsOf(lib *graph.Library) calls {
+	c := calls{map[*graph.Function][]*graph.Function{}, map[string][]*graph.Function{}}
+	for _, f := range lib.Functions() {
+		for _, callee := range f.Graph.Callees() {
+			c.callers[callee] = append(c.callers[callee], f)
+		}
+		named := map[string]bool{}
+		for _, n := range f.Graph.Nodes() {
+			if name := n.Attrs.String("_gradient_op_type", ""); name != "" && !named[name] {
+				named[name] = true
+				c.naming[name] = append(c.naming[name], f)
+			}
 		}
 	}
-	return false
+	return c
+}
+
+// around returns the functions with nodes that name the gradient and those that call
+// them, the closest first.
+func (c calls) around(gradient string) []*graph.Function {
+	var out []*graph.Function
+	seen := map[*graph.Function]bool{}
+	for todo := c.naming[gradient]; len(todo) > 0; todo = todo[1:] {
+		f := todo[0]
+		if seen[f] {
+			continue
+		}
+		seen[f] = true
+		out = append(out, f)
+		todo = append(todo[:len(todo):len(todo)], c.callers[f]...)
+	}
+	return out
 }

@@ -703,6 +703,37 @@ def finetune():
                 v = l(v, training=True) if isinstance(l, keras.layers.BatchNormalization) else l(v)
             return self.call(v) if self.call else v
 
+    class Outer(tf.Module):
+        """Gradients that capture values and a variable of the functions around."""
+        def __init__(self):
+            super().__init__()
+            self.w = tf.Variable([1.0, 2.0, 3.0], name="w")
+            self.forward = tf.function(self._forward, input_signature=[tf.TensorSpec([None, 3], tf.float32)])
+
+        def _forward(self, v):
+            y = v * self.w
+
+            @tf.custom_gradient
+            def twice(u):
+                return u * 2.0, lambda dy: dy * y
+
+            @tf.custom_gradient
+            def times(u):
+                return u * y, lambda dy: dy * (y + 1.0)
+
+            @tf.custom_gradient
+            def moved(u):
+                return u + 1.0, lambda dy: dy * self.w
+
+            @tf.function
+            def inner(z):
+                z = moved(z)
+                for _ in tf.range(2):
+                    z = times(z) * 0.5
+                return twice(z)
+
+            return inner(y + 1.0)
+
     keras.utils.set_random_seed(3)
     models = {
         "dense": Model([keras.layers.Dense(5, "tanh"), keras.layers.Dense(2, "softmax")], [None, 4]),
@@ -710,6 +741,7 @@ def finetune():
                               keras.layers.Dense(2)], [None, 6, 6, 2]),
         "lstm": Model([keras.layers.LSTM(4), keras.layers.Dense(2)], [None, 5, 3]),
         "custom": Model([keras.layers.Dense(3), keras.layers.Lambda(log1pexp), keras.layers.Dense(2)], [None, 4]),
+        "outer": Outer(),
     }
     for name, m in models.items():
         v = tf.constant(x(3, *m.forward.input_signature[0].shape[1:]))
@@ -790,6 +822,59 @@ def finetune_arrays():
         json.dump(records, f)
 
 
+def hub_training():
+    """A module as TensorFlow Hub's have it, loaded and trained further below a new layer: the losses of 20 steps."""
+    class M(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = tf.Variable(x(6, 5) / 2, name="w")
+            self.b = tf.Variable(tf.zeros(5), name="b")
+            self.mean = tf.Variable(tf.zeros(5), trainable=False, name="mean")
+
+        @tf.function
+        def __call__(self, v, training=False):
+            y = tf.matmul(v, self.w) + self.b
+            if training:
+                m = tf.reduce_mean(y, 0)
+                self.mean.assign(self.mean * 0.9 + m * 0.1)
+                y = y - m
+            else:
+                y = y - self.mean
+            return tf.nn.elu(y)
+
+        @tf.function(input_signature=[])
+        def penalty(self):
+            return 0.01 * tf.nn.l2_loss(self.w)
+
+    m = M()
+    for training in [False, True]:
+        m.__call__.get_concrete_function(tf.TensorSpec([None, 6]), training=training)
+    root = tf.train.Checkpoint()
+    root.__call__ = m.__call__
+    root.variables = [m.w, m.b, m.mean]
+    root.trainable_variables = [m.w, m.b]
+    root.regularization_losses = [m.penalty]
+    d = fresh("hub_training")
+    tf.saved_model.save(root, d)
+    loaded = tf.saved_model.load(d)
+    head = tf.Variable(x(5, 3) / 2)
+    first = plain(head)
+    images, labels = tf.constant(x(12, 6)), tf.constant(RNG.randint(0, 3, 12))
+    variables = list(loaded.trainable_variables) + [head]
+    losses = []
+    for _ in range(20):
+        with tf.GradientTape() as tape:
+            logits = tf.matmul(loaded(images, training=True), head)
+            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)) + loaded.regularization_losses[0]()
+        for v, g in zip(variables, tape.gradient(loss, variables)):
+            v.assign_sub(0.2 * g)
+        losses.append(float(loss))
+    after = loaded(images)
+    os.remove(os.path.join(d, "fingerprint.pb"))
+    with open(os.path.join(d, "training.json"), "w") as f:
+        json.dump({"x": plain(images), "labels": plain(labels), "head": first, "losses": losses, "after": plain(after), "mean": plain(loaded.variables[2])}, f)
+
+
 class Tokens(tf.Module):
     """A model of tokens as a module with one signature."""
     def __init__(self, model, length, vocabulary):
@@ -827,7 +912,7 @@ def recurrent():
     Tokens(m, 60, 30).save("recurrent")
 
 
-ALL = [finetune, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_init, tf1_local, tf1_graphs, tf1_sparse,
+ALL = [finetune, hub_training, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_init, tf1_local, tf1_graphs, tf1_sparse,
        tables, no_signatures, tf1_defun, tf1_effects, structured, transformer, recurrent, finetune_arrays]
 
 if __name__ == "__main__":

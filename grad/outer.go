@@ -1,0 +1,112 @@
+package grad
+
+import (
+	"weak"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/ops"
+)
+
+// A custom gradient that was saved as a function may capture values of functions that
+// call the one in which its node stands: TensorFlow's does where Python's function
+// closes over them. A call that is differentiated hands such outer values on as
+// further arguments.
+
+// outerOf returns the values of the function that is being replayed that gradients in
+// fs, or in what these call, capture.
+func (t *Tape) outerOf(fs []*graph.Function) (outer []graph.Output, values []*ops.Value) {
+	if t.values == nil || len(t.rules.captures) == 0 {
+		return nil, nil
+	}
+	for _, o := range t.rules.capturesOf(fs) {
+		if v := t.values[o]; v != nil {
+			outer, values = append(outer, o), append(values, v)
+		}
+	}
+	return outer, values
+}
+
+// capturesOf returns what the gradients capture that nodes of the functions name, or
+// nodes of what these call.
+func (r *Rules) capturesOf(fs []*graph.Function) []graph.Output {
+	var out []graph.Output
+	entered, taken := map[*graph.Function]bool{}, map[graph.Output]bool{}
+	for todo := fs; len(todo) > 0; todo = todo[1:] {
+		f := todo[0]
+		if f == nil || entered[f] {
+			continue
+		}
+		entered[f] = true
+		for _, n := range f.Graph.Nodes() {
+			name := n.Attrs.String(gradientType, "")
+			if name == "" {
+				continue
+			}
+			for _, o := range r.captures[name] {
+				if o = original(o); !taken[o] {
+					taken[o] = true
+					out = append(out, o)
+				}
+			}
+		}
+		todo = append(todo[:len(todo):len(todo)], f.Graph.Callees()...)
+	}
+	return out
+}
+
+// capturedIn returns the nodes of f whose outputs gradients of f, or of what it calls,
+// capture.
+func (r *Rules) capturedIn(f *graph.Function) []*graph.Node {
+	if len(r.captures) == 0 {
+		return nil
+	}
+	captured := map[*graph.Node]bool{}
+	for _, o := range r.capturesOf([]*graph.Function{f}) {
+		captured[o.Node] = true
+	}
+	var out []*graph.Node
+	for _, n := range f.Graph.Nodes() {
+		if captured[n.Origin()] {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// widen returns f with an argument more for each fact, which it gives back as further
+// results where asked to, as the body of a loop must.
+func widen(f *graph.Function, more []graph.Fact, giveBack bool) (*graph.Function, error) {
+	if len(more) == 0 {
+		return f, nil
+	}
+	f, err := f.Clone()
+	if err != nil {
+		return nil, err
+	}
+	for _, fact := range more {
+		fact = fact.WithoutValue()
+		fact.Shape = fact.Shape.Anonymous()
+		arg, err := f.AddArg(f.Graph.UniqueName("outer"), fact)
+		if err != nil {
+			return nil, err
+		}
+		if giveBack {
+			f.AddResult("", arg)
+		}
+	}
+	return f, nil
+}
+
+// outerKey tells outer values apart without holding their graphs.
+type outerKey struct {
+	node  weak.Pointer[graph.Node]
+	index int
+}
+
+func keysOf(outer []graph.Output) []outerKey {
+	keys := make([]outerKey, len(outer))
+	for i, o := range outer {
+		keys[i] = outerKey{weak.Make(o.Node), o.Index}
+	}
+	return keys
+}
