@@ -159,20 +159,34 @@ const maxDepth = 500
 // run calls the plan with arguments that belong to it; the results belong to
 // the caller, appended to into, which may share its memory with args.
 func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results []Value, err error) {
+	f := p.frame()
+	results, err = p.runIn(f, ctx, env, args, into)
+	f.end(p, err == nil)
+	p.frames.Put(f)
+	return results, err
+}
+
+// frame returns a frame that no call is using.
+func (p *Plan) frame() *frame {
+	if f, ok := p.frames.Get().(*frame); ok {
+		return f
+	}
+	return &frame{slots: slices.Clone(p.preset)}
+}
+
+// runIn does what run does in a frame. Where it succeeds the frame is ready for
+// another call.
+func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value) (results []Value, err error) {
 	if env.depth++; env.depth > maxDepth {
 		return nil, fmt.Errorf("function %s: %d calls inside each other: does it call itself without end?", p.name, env.depth)
 	}
-	f, _ := p.frames.Get().(*frame)
-	if f == nil {
-		f = &frame{slots: slices.Clone(p.preset)}
-	}
 	arena := env.Arena
-	for i, a := range p.args {
-		if a.last {
+	for i := range p.args {
+		if a := &p.args[i]; a.last {
 			arena.release(args[i].buf)
-			continue
+		} else {
+			f.slots[a.slot].set(&args[i])
 		}
-		f.slots[a.slot] = args[i]
 	}
 	at := 0
 	defer func() {
@@ -180,8 +194,6 @@ func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results [
 			err = p.failed(at, NewPanicError(r))
 		}
 		env.depth--
-		f.end(p, err == nil)
-		p.frames.Put(f)
 	}()
 	done := ctx.Done()
 	c := &f.call
@@ -208,9 +220,11 @@ func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results [
 		}
 		c.next()
 		c.node, c.last, c.packs = st.Prepared.node, st.last, st.pack
-		for _, slot := range st.in {
-			c.in = append(c.in, f.slots[slot])
+		in := slices.Grow(c.in, len(st.in))[:len(st.in)]
+		for i, slot := range st.in {
+			in[i].set(&f.slots[slot])
 		}
+		c.in = in
 		for _, i := range st.dref {
 			if c.in[i], err = env.deref(c.in[i]); err != nil {
 				return nil, p.failed(at, fmt.Errorf("input %d: %w", i, err))
@@ -238,7 +252,7 @@ func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results [
 				arena.release(c.out[i].buf)
 				continue
 			}
-			f.slots[slot] = c.out[i]
+			f.slots[slot].set(&c.out[i])
 		}
 		for _, i := range st.dref {
 			if !c.taken.has(int(i)) {
@@ -257,27 +271,27 @@ func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results [
 			f.slots[slot] = Value{}
 		}
 	}
-	results = slices.Grow(into, len(p.results))
-	for _, r := range p.results {
+	n := len(into)
+	results = slices.Grow(into, len(p.results))[:n+len(p.results)]
+	for i, r := range p.results {
 		v := &f.slots[r.slot]
-		results = append(results, *v)
+		results[n+i].set(v)
 		if r.last {
 			*v = Value{}
 		} else {
 			v.buf.retain()
 		}
 	}
+	for _, slot := range p.rest {
+		f.slots[slot] = Value{}
+	}
 	return results, nil
 }
 
-// end makes a frame ready for the next call; done says that the call before came to
-// its end.
+// end has a frame hold nothing of the calls that were run in it; done says that the
+// last one succeeded.
 func (f *frame) end(p *Plan, done bool) {
-	if done {
-		for _, slot := range p.rest {
-			f.slots[slot] = Value{}
-		}
-	} else {
+	if !done {
 		copy(f.slots, p.preset)
 	}
 	clear(f.versions)

@@ -27,6 +27,13 @@ type Value struct {
 	_ uintptr
 }
 
+// set makes v what o is. It copies word by word: where o has just been written in
+// words, as by a kernel that made an output, processors would wait long for a copy
+// in wider registers.
+func (v *Value) set(o *Value) {
+	v.Tensor, v.Object, v.Ref, v.buf = o.Tensor, o.Object, o.Ref, o.buf
+}
+
 // ValueOf returns the value that is t.
 func ValueOf(t *tensor.Tensor) Value { return Value{Tensor: t} }
 

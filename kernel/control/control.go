@@ -181,9 +181,12 @@ func prepareWhile(n *engine.Node) (func(*engine.Call) error, error) {
 	return func(c *engine.Call) error {
 		n := c.NumIn()
 		state, look := c.Move(0), c.Values(n)
+		cond, body := engine.Repeat(cond), engine.Repeat(body)
+		defer cond.End()
+		defer body.End()
 		var seen []int // what the condition looks at
 		for i := range state {
-			if engine.Needs(cond, i) {
+			if engine.Needs(cond.Function, i) {
 				seen = append(seen, i)
 			}
 		}
