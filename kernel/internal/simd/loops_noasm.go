@@ -8,3 +8,7 @@ func Depthwise[T any](dst, src, w []T, t *Taps, end *Ending[T]) int { return 0 }
 // ExpSum computes dst = exp(a-m) of float32 and adds element i, not rounded to
 // float32 yet, to sums[i%8].
 func ExpSum[T any](dst, a []T, m T, sums *[8]float64) int { return 0 }
+
+// FastExpSum computes dst = exp(a-m), adds element i to sums[i%16], and reports
+// whether it can.
+func FastExpSum(dst, a []float32, m float32, sums *[16]float32) bool { return false }

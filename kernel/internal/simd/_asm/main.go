@@ -1,7 +1,8 @@
 // Command _asm writes the assembly of package simd with its Go declarations: the
 // loops of single operations (../zz_avx2_amd64.s, ../zz_loops_amd64.go) or, as `_asm functions`, the
 // functions that take many (../zz_functions_amd64.s) and the polynomials that
-// package vec shares with them. Run it as `go generate ./kernel/internal/simd`.
+// package vec shares with them, or, as `_asm fast`, functions of float32 that take
+// fewer (../zz_fast_amd64.s). Run it as `go generate ./kernel/internal/simd`.
 package main
 
 import (
@@ -33,6 +34,11 @@ func main() {
 		emitFunctions()
 		write("zz_functions_amd64")
 		writePolynomials()
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == "fast" {
+		emitFast()
+		write("zz_fast_amd64")
 		return
 	}
 	if len(os.Args) > 1 && os.Args[1] == "depthwise" {

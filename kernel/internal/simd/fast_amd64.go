@@ -1,0 +1,56 @@
+//go:build amd64 && !noasm
+
+package simd
+
+import (
+	"math"
+
+	"golang.org/x/sys/cpu"
+)
+
+// fused says that the CPU multiplies and adds with one rounding; a test switches it
+// off.
+var fused = enabled && cpu.X86.HasFMA
+
+// fastStart returns how many of n elements fill whole vectors, or -1 where the CPU
+// lacks instructions; the elements behind them go through a vector that is filled
+// up, so that an element's result doesn't depend on where it stands.
+func fastStart(n int) int {
+	switch {
+	case !fused || !enabled:
+		return -1
+	case wide:
+		return n &^ 15
+	}
+	return n &^ 7
+}
+
+// FastExpSum computes dst = exp(a-m), adds element i to sums[i%16], and reports
+// whether it can.
+func FastExpSum(dst, a []float32, m float32, sums *[16]float32) bool {
+	n := fastStart(len(dst)) &^ 15
+	if n < 0 {
+		return false
+	}
+	a = a[:len(dst)]
+	for i := 0; i < n; i += piece {
+		if wide {
+			fastExpSumAVX512(&dst[i], &a[i], m, sums, min(piece, n-i))
+		} else {
+			fastExpSumAVX2(&dst[i], &a[i], m, sums, min(piece, n-i))
+		}
+	}
+	if n < len(dst) {
+		var v [16]float32
+		for i := copy(v[:], a[n:]); i < len(v); i++ {
+			v[i] = float32(math.Inf(-1)) // adds nothing
+		}
+		if wide {
+			fastExpSumAVX512(&v[0], &v[0], m, sums, len(v))
+		} else {
+			fastExpSumAVX2(&v[0], &v[0], m, sums, len(v))
+		}
+		copy(dst[n:], v[:])
+	}
+	return true
+}
