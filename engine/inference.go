@@ -8,9 +8,16 @@ import "slices"
 // rounding.
 func InferencePasses() []Pass {
 	passes := DefaultPasses()
-	return slices.Insert(passes, len(passes)-1, // chains are made of what the others leave
+	// Reshapes of one value are shared.
+	shared := slices.IndexFunc(passes, func(p Pass) bool { return p.Name == "common subexpressions" })
+	passes = slices.Insert(passes, shared, Pass{Name: "products", ChangesRounding: true, Run: makeProducts})
+	passes = slices.Insert(passes, len(passes)-1, // chains are made of what the others leave
 		Pass{Name: "padding", ChangesRounding: true, Run: foldPads},
+		Pass{Name: "scales", ChangesRounding: true, Run: foldScales},
+		Pass{Name: "gelu", ChangesRounding: true, Run: raiseGelus},
+		Pass{Name: "layer norm", ChangesRounding: true, Run: raiseLayerNorms},
 		Pass{Name: "batch norm", ChangesRounding: true, Run: foldBatchNorms},
 		Pass{Name: "epilogues", ChangesRounding: true, Run: fuseEpilogues},
 	)
+	return append(passes, Pass{Name: "fast functions", ChangesRounding: true, Run: markFast})
 }

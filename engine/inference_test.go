@@ -112,13 +112,7 @@ func kernels(t testing.TB) (*engine.KernelSet, map[string]int) {
 // pieces as they are: their ops, and their numbers.
 func TestInferencePasses(t *testing.T) {
 	const c, o = 3, 5
-	for _, test := range []struct {
-		name  string
-		dims  []int
-		build func(n *network) graph.Output
-		ops   int            // that a call runs, reads of variables included
-		has   map[string]int // ops and their number
-	}{
+	comparePasses(t, []passCase{
 		{"norm behind a convolution", []int{2, 6, 5, c}, func(n *network) graph.Output {
 			return n.norm(n.conv("Conv2D", n.x, n.weight(-1, 1, 3, 3, c, o), "NHWC"), "NHWC", o)
 		}, 1, map[string]int{"_FusedConv2D": 1, "FusedBatchNormV3": 0}},
@@ -203,7 +197,21 @@ func TestInferencePasses(t *testing.T) {
 		{"moments of the batch", []int{2, 6, 5, c}, func(n *network) graph.Output {
 			return n.inferred("FusedBatchNormV3", graph.Attrs{graph.Bool("is_training", true)}, n.x, n.weight(.5, 2, c), n.weight(-1, 1, c), n.weight(0, 1, c), n.weight(.1, 2, c)).Output(0)
 		}, 5, map[string]int{"FusedBatchNormV3": 1}},
-	} {
+	})
+}
+
+// passCase is a piece of a network.
+type passCase struct {
+	name  string
+	dims  []int
+	build func(n *network) graph.Output
+	ops   int            // that a call runs, reads of variables included
+	has   map[string]int // ops and their number
+}
+
+// comparePasses compares what passes make of pieces with the pieces as they are.
+func comparePasses(t *testing.T, tests []passCase) {
+	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			n := newNetwork(t, test.dims...)
 			f := n.ret(test.build(n))

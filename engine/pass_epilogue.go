@@ -52,10 +52,11 @@ func fuseEpilogues(u *Unit) error {
 		if e.alpha != nil {
 			attrs = append(attrs, graph.Float("leakyrelu_alpha", *e.alpha))
 		}
-		if err := r.replace(e.last, op, attrs, append([]graph.Output{n.In[0], n.In[1]}, e.args...)...); err != nil {
+		if err := e.replaceLast(op, attrs); err != nil {
 			return err
 		}
 	}
+	r.joinReshapes()
 	return r.finish()
 }
 
@@ -66,6 +67,8 @@ type epilogue struct {
 	ops        []string
 	args       []graph.Output
 	alpha      *float64
+	behind     bool // what next returned stands behind a Reshape
+	reshaped   bool // the last node does
 }
 
 // collect finds a bias, another summand, in either order, and an activation.
@@ -81,51 +84,97 @@ func (e *epilogue) collect() {
 	e.activation()
 }
 
+// replaceLast makes the last node the op, or what reshapes the op's result.
+func (e *epilogue) replaceLast(op string, attrs graph.Attrs) error {
+	in := append([]graph.Output{e.node.In[0], e.node.In[1]}, e.args...)
+	y := e.node.Out[0].Shape
+	if !e.reshaped {
+		return e.rewriter.replace(e.last, op, attrs, in...)
+	}
+	for i, o := range e.args {
+		dims := y.Dims()
+		if i == 0 && e.ops[0] == "BiasAdd" {
+			dims = dims[1:]
+		}
+		var err error
+		if in[i+2], err = e.rewriter.reshaped(e.node, o, dims...); err != nil {
+			return err
+		}
+	}
+	m, err := e.add(e.node, op, attrs, in...)
+	if err != nil {
+		return err
+	}
+	return e.becomeReshape(e.last, m.Output(0), e.last.Out[0].Shape.Dims()...)
+}
+
 // take notes that n does what op says to the result so far.
 func (e *epilogue) take(n *graph.Node, op string, args ...graph.Output) {
+	e.reshaped = e.reshaped || e.behind
 	e.last, e.ops, e.args = n, append(e.ops, op), append(e.args, args...)
 }
 
-// next returns the node that alone takes the result so far, and as which input.
-func (e *epilogue) next() (*graph.Node, int) {
-	n := e.only(e.last.Output(0))
-	if n == nil || len(n.Out) != 1 || n.Out[0].DType != tensor.Float32 || e.pinned[n] {
-		return nil, 0
+// next returns the node that alone takes the result so far, and which of its inputs
+// that is. Behind a product that may be a Reshape of the result.
+func (e *epilogue) next() (*graph.Node, graph.Output) {
+	o := e.last.Output(0)
+	e.behind = false
+	n := e.only(o)
+	for n != nil && n.Op == "Reshape" && n.In[0] == o && e.node.Op == "MatMul" && !e.pinned[n] && settled(n.Out[0].Shape, 1) && settled(e.node.Out[0].Shape, 1) {
+		o = n.Output(0)
+		e.behind = true
+		n = e.only(o)
 	}
-	for i, in := range n.In {
-		if in == e.last.Output(0) {
-			return n, i
-		}
+	if n == nil || len(n.Out) != 1 || n.Out[0].DType != tensor.Float32 || e.pinned[n] || !slices.Contains(n.In, o) {
+		return nil, o
 	}
-	return nil, 0
+	return n, o
 }
 
 func (e *epilogue) bias() {
-	n, i := e.next()
+	n, o := e.next()
 	if n == nil {
 		return
 	}
 	l := linear{node: e.node}
 	switch n.Op {
 	case "BiasAdd":
-		if i == 0 && n.Attrs.String("data_format", "NHWC") == l.format() {
+		if n.In[0] == o && n.Attrs.String("data_format", "NHWC") == l.format() && (!e.isBehind() || e.spans(n.In[1], o)) {
 			e.take(n, "BiasAdd", n.In[1])
 		}
 	case "AddV2", "Add":
-		if o := n.In[1-i]; e.perChannel(l, o) {
-			e.take(n, "BiasAdd", o)
+		if b := other(n, o); e.isBehind() && e.spans(b, o) || !e.isBehind() && e.perChannel(l, b) {
+			e.take(n, "BiasAdd", b)
 		}
 	}
 }
 
+// isBehind reports whether what next returned has another shape than the product.
+func (e *epilogue) isBehind() bool { return e.reshaped || e.behind }
+
+// spans reports whether b has a number for each column of the product, of which o is
+// a Reshape to which b stretches.
+func (e *epilogue) spans(b, o graph.Output) bool {
+	s, y := b.Fact().Shape, o.Fact().Shape
+	if !settled(s, 0) || b.Fact().DType != tensor.Float32 || b.Fact().Ref || count(s.Dims()) != e.node.Out[0].Shape.Dim(1) {
+		return false
+	}
+	dims := s.Dims()
+	for len(dims) > 0 && dims[0] == 1 {
+		dims = dims[1:]
+	}
+	k := y.Rank() - len(dims)
+	return len(dims) > 0 && k >= 0 && s.Rank() <= y.Rank() && slices.Equal(dims, y.Dims()[k:])
+}
+
 func (e *epilogue) summand() {
-	n, i := e.next()
-	if n == nil || n.Op != "AddV2" && n.Op != "Add" {
+	n, o := e.next()
+	if n == nil || n.Op != "AddV2" && n.Op != "Add" || n.In[0] == n.In[1] {
 		return
 	}
-	o := n.In[1-i]
-	if y := e.node.Out[0].Shape; y.HasRank() && sameSizes(y, o.Fact().Shape) {
-		e.take(n, "Add", o)
+	b := other(n, o)
+	if y := o.Fact().Shape; sameSizes(y, b.Fact().Shape) && sameSizes(y, n.Out[0].Shape) && !b.Fact().Ref && (!e.isBehind() || settled(y, 1)) {
+		e.take(n, "Add", b)
 	}
 }
 
@@ -150,6 +199,12 @@ func (e *epilogue) activation() {
 	switch {
 	case n == nil:
 		e.swish()
+	case n.Op == GeluOp && e.node.Op == "MatMul":
+		if n.Attrs.Bool("approximate") {
+			e.take(n, "GeluApproximate")
+		} else {
+			e.take(n, "GeluExact")
+		}
 	case activations[n.Op]:
 		e.take(n, n.Op)
 		if n.Op == "LeakyRelu" {

@@ -92,6 +92,9 @@ func (r *rewriter) add(like *graph.Node, op string, attrs graph.Attrs, in ...gra
 	if !slices.ContainsFunc(in, func(o graph.Output) bool { return !r.invariant(o) }) {
 		r.added[n] = true
 	}
+	for _, o := range in {
+		r.users[o] = append(r.users[o], n)
+	}
 	return n, r.Function.Graph.Add(n)
 }
 

@@ -76,6 +76,9 @@ func (h *chain[T]) walk(i int, from, to tensor.Shape) *elementwise.Broadcast {
 func prepareChain(n *engine.Node) (func(*engine.Call) error, error) {
 	switch d := n.Attrs.Type("T", tensor.Invalid); d {
 	case tensor.Float32:
+		if n.Attrs.Bool(engine.FastAttr) {
+			return newChain(n, quick32)
+		}
 		return newChain(n, chains32)
 	case tensor.Float64:
 		return newChain(n, chains64)

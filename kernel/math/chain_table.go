@@ -61,7 +61,19 @@ func chainLoops[T float32 | float64]() map[string]chainLoop[T] {
 	return loops
 }
 
+// fastLoops returns the loops of float32 for chains with [engine.FastAttr].
+func fastLoops() map[string]chainLoop[float32] {
+	loops := chainLoops[float32]()
+	for op, f := range map[string]func(dst, x []float32){
+		"Exp": vec.FastExp, "Sigmoid": vec.FastSigmoid, "Tanh": vec.FastTanh, "Erf": vec.FastErf,
+	} {
+		loops[op] = chainLoop[float32]{unary: f, ns: 0.3}
+	}
+	return loops
+}
+
 var (
 	chains32 = chainLoops[float32]()
+	quick32  = fastLoops()
 	chains64 = chainLoops[float64]()
 )

@@ -16,11 +16,21 @@ import (
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
 	return []engine.Kernel{
-		softmax.Kernel("Softmax", "T", engine.Rounded),
+		{Op: "Softmax", Prepare: prepareSoftmax, Types: engine.Types{"T": engine.ByType[elementwise.Func](softmax).Types()}, Precision: engine.Rounded},
 		logSoftmax.Kernel("LogSoftmax", "T", engine.Accumulated),
 		crossEntropy.Kernel("SoftmaxCrossEntropyWithLogits", "T", engine.Accumulated),
 		sparseCrossEntropy.Kernel("SparseSoftmaxCrossEntropyWithLogits", "T", engine.Accumulated),
+		{Op: engine.GeluOp, Def: geluDef, Prepare: prepareGelu, Types: engine.Types{"T": raisedTypes}, Precision: engine.Rounded},
+		{Op: engine.LayerNormOp, Def: layerNormDef, Run: layerNorm, Types: engine.Types{"T": raisedTypes}, Precision: engine.Accumulated},
 	}
+}
+
+// prepareSoftmax prepares a softmax, in float32 where the plan lets it be fast.
+func prepareSoftmax(n *engine.Node) (func(*engine.Call) error, error) {
+	if n.Attrs.Bool(engine.FastAttr) && len(n.In) == 1 && n.In[0].DType == tensor.Float32 {
+		return rowsOf(vec.FastSoftmax), nil
+	}
+	return softmax.Prepare(n)
 }
 
 type float interface {

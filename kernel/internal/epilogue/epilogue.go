@@ -38,12 +38,21 @@ type activation struct {
 }
 
 var activations = map[string]activation{
-	"Relu":    {func(x []float32) { vec.Relu(x, x) }, 0.1},
-	"Relu6":   {func(x []float32) { vec.Relu(x, x); vec.Relu6Low(x, x) }, 0.6},
-	"Elu":     {func(x []float32) { vec.Elu(x, x) }, 3},
-	"Sigmoid": {func(x []float32) { vec.Sigmoid(x, x) }, 3},
-	"Tanh":    {func(x []float32) { vec.Tanh(x, x) }, 3},
-	"Swish":   {func(x []float32) { vec.Swish(x, x) }, 3},
+	"Relu":            {func(x []float32) { vec.Relu(x, x) }, 0.1},
+	"Relu6":           {func(x []float32) { vec.Relu(x, x); vec.Relu6Low(x, x) }, 0.6},
+	"Elu":             {func(x []float32) { vec.Elu(x, x) }, 3},
+	"Sigmoid":         {func(x []float32) { vec.Sigmoid(x, x) }, 3},
+	"Tanh":            {func(x []float32) { vec.Tanh(x, x) }, 3},
+	"Swish":           {func(x []float32) { vec.Swish(x, x) }, 3},
+	"GeluExact":       {func(x []float32) { vec.Gelu(x, x) }, 0.5},
+	"GeluApproximate": {func(x []float32) { vec.GeluTanh(x, x) }, 0.5},
+}
+
+// quick are those of nodes with [engine.FastAttr].
+var quick = map[string]activation{
+	"Sigmoid": {func(x []float32) { vec.FastSigmoid(x, x) }, 0.5},
+	"Tanh":    {func(x []float32) { vec.FastTanh(x, x) }, 0.5},
+	"Swish":   {func(x []float32) { vec.FastSwish(x, x) }, 0.5},
 }
 
 // bounds are the upper bounds of the activations that bound numbers; the lower one
@@ -56,6 +65,9 @@ func Of(n *engine.Node, first int) (*Epilogue, error) {
 	ops, next := n.Attrs.Strings("fused_ops"), first
 	for i, op := range ops {
 		act, known := activations[op]
+		if a, ok := quick[op]; ok && n.Attrs.Bool(engine.FastAttr) {
+			act = a
+		}
 		switch {
 		case op == "BiasAdd" && i == 0:
 			e.Bias = next

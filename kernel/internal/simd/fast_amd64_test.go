@@ -20,6 +20,17 @@ func TestFastFunctionsOfBothWidths(t *testing.T) {
 	both := [2][]float32{make([]float32, len(x)), make([]float32, len(x))}
 	for name, f := range map[string]func(dst, a []float32) bool{
 		"FastExp": FastExp, "FastSigmoid": FastSigmoid, "FastSwish": FastSwish, "FastTanh": FastTanh, "FastErf": FastErf, "Gelu": Gelu, "GeluTanh": GeluTanh,
+		"Moments": func(dst, a []float32) bool {
+			var sums [16]float32
+			n := Moments(a, 0.5, true, &sums)
+			copy(dst[copy(dst, sums[:]):], a)
+			return n == len(a)&^15 && Moments(a, 0, false, &sums) == n
+		},
+		"Normalize": func(dst, a []float32) bool {
+			n := Normalize(dst, a, a[:len(a):len(a)], a, 0.5, 3)
+			copy(dst[n:], a[n:])
+			return n == len(a)&^15
+		},
 		"FastExpSum": func(dst, a []float32) bool {
 			var sums [16]float32
 			done := FastExpSum(dst, a, 0.5, &sums)

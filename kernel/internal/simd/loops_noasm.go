@@ -12,3 +12,11 @@ func ExpSum[T any](dst, a []T, m T, sums *[8]float64) int { return 0 }
 // FastExpSum computes dst = exp(a-m), adds element i to sums[i%16], and reports
 // whether it can.
 func FastExpSum(dst, a []float32, m float32, sums *[16]float32) bool { return false }
+
+// Moments adds element i of a to sums[i%16] or, with squares, the square of its
+// distance from m, and returns how many elements it took.
+func Moments(a []float32, m float32, squares bool, sums *[16]float32) int { return 0 }
+
+// Normalize computes dst = (a-m)·scale·gamma + beta and returns how many elements it
+// took.
+func Normalize(dst, a, gamma, beta []float32, m, scale float32) int { return 0 }

@@ -29,6 +29,15 @@ func geluTanhAVX2(dst, a *float32, n int)
 func fastExpSumAVX2(dst, a *float32, m float32, sums *[16]float32, n int)
 
 //go:noescape
+func rowSumAVX2(a *float32, m float32, sums *[16]float32, n int)
+
+//go:noescape
+func rowSquaresAVX2(a *float32, m float32, sums *[16]float32, n int)
+
+//go:noescape
+func normalizeAVX2(dst, a, gamma, beta *float32, m, scale float32, n int)
+
+//go:noescape
 func fastExpAVX512(dst, a *float32, n int)
 
 //go:noescape
@@ -51,6 +60,15 @@ func geluTanhAVX512(dst, a *float32, n int)
 
 //go:noescape
 func fastExpSumAVX512(dst, a *float32, m float32, sums *[16]float32, n int)
+
+//go:noescape
+func rowSumAVX512(a *float32, m float32, sums *[16]float32, n int)
+
+//go:noescape
+func rowSquaresAVX512(a *float32, m float32, sums *[16]float32, n int)
+
+//go:noescape
+func normalizeAVX512(dst, a, gamma, beta *float32, m, scale float32, n int)
 
 // FastExp computes dst = exp(a), within a few units in the last
 // place, and reports whether it can.

@@ -763,6 +763,86 @@ fastExpSumAVX2_loop:
 	VZEROUPPER
 	RET
 
+// func rowSumAVX2(a *float32, m float32, sums *[16]float32, n int)
+// Requires: AVX
+TEXT ·rowSumAVX2(SB), NOSPLIT, $0-32
+	MOVQ         a+0(FP), AX
+	MOVQ         sums+16(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	NEGQ         DX
+	VBROADCASTSS m+8(FP), Y0
+	VMOVUPS      (CX), Y0
+	VMOVUPS      32(CX), Y1
+
+rowSumAVX2_loop:
+	VADDPS  (AX)(DX*1), Y0, Y0
+	VADDPS  32(AX)(DX*1), Y1, Y1
+	ADDQ    $0x40, DX
+	JNE     rowSumAVX2_loop
+	VMOVUPS Y0, (CX)
+	VMOVUPS Y1, 32(CX)
+	VZEROUPPER
+	RET
+
+// func rowSquaresAVX2(a *float32, m float32, sums *[16]float32, n int)
+// Requires: AVX, FMA3
+TEXT ·rowSquaresAVX2(SB), NOSPLIT, $0-32
+	MOVQ         a+0(FP), AX
+	MOVQ         sums+16(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	NEGQ         DX
+	VBROADCASTSS m+8(FP), Y0
+	VMOVUPS      (CX), Y1
+	VMOVUPS      32(CX), Y2
+
+rowSquaresAVX2_loop:
+	VMOVUPS     (AX)(DX*1), Y3
+	VSUBPS      Y0, Y3, Y3
+	VFMADD231PS Y3, Y3, Y1
+	VMOVUPS     32(AX)(DX*1), Y3
+	VSUBPS      Y0, Y3, Y3
+	VFMADD231PS Y3, Y3, Y2
+	ADDQ        $0x40, DX
+	JNE         rowSquaresAVX2_loop
+	VMOVUPS     Y1, (CX)
+	VMOVUPS     Y2, 32(CX)
+	VZEROUPPER
+	RET
+
+// func normalizeAVX2(dst *float32, a *float32, gamma *float32, beta *float32, m float32, scale float32, n int)
+// Requires: AVX, FMA3
+TEXT ·normalizeAVX2(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         gamma+16(FP), DX
+	MOVQ         beta+24(FP), BX
+	MOVQ         n+40(FP), SI
+	SHLQ         $0x02, SI
+	ADDQ         SI, AX
+	ADDQ         SI, CX
+	ADDQ         SI, DX
+	ADDQ         SI, BX
+	NEGQ         SI
+	VBROADCASTSS m+32(FP), Y0
+	VBROADCASTSS scale+36(FP), Y1
+
+normalizeAVX2_loop:
+	VMOVUPS     (CX)(SI*1), Y2
+	VSUBPS      Y0, Y2, Y2
+	VMULPS      Y1, Y2, Y2
+	VMOVUPS     (DX)(SI*1), Y3
+	VMOVAPS     Y2, Y2
+	VFMADD213PS (BX)(SI*1), Y3, Y2
+	VMOVUPS     Y2, (AX)(SI*1)
+	ADDQ        $0x20, SI
+	JNE         normalizeAVX2_loop
+	VZEROUPPER
+	RET
+
 // func fastExpAVX512(dst *float32, a *float32, n int)
 // Requires: AVX, AVX512F
 TEXT ·fastExpAVX512(SB), NOSPLIT, $0-24
@@ -1148,5 +1228,77 @@ fastExpSumAVX512_loop:
 	ADDQ             $0x40, BX
 	JNE              fastExpSumAVX512_loop
 	VMOVUPS          Z1, (DX)
+	VZEROUPPER
+	RET
+
+// func rowSumAVX512(a *float32, m float32, sums *[16]float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·rowSumAVX512(SB), NOSPLIT, $0-32
+	MOVQ         a+0(FP), AX
+	MOVQ         sums+16(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	NEGQ         DX
+	VBROADCASTSS m+8(FP), Z0
+	VMOVUPS      (CX), Z0
+
+rowSumAVX512_loop:
+	VADDPS  (AX)(DX*1), Z0, Z0
+	ADDQ    $0x40, DX
+	JNE     rowSumAVX512_loop
+	VMOVUPS Z0, (CX)
+	VZEROUPPER
+	RET
+
+// func rowSquaresAVX512(a *float32, m float32, sums *[16]float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·rowSquaresAVX512(SB), NOSPLIT, $0-32
+	MOVQ         a+0(FP), AX
+	MOVQ         sums+16(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	NEGQ         DX
+	VBROADCASTSS m+8(FP), Z0
+	VMOVUPS      (CX), Z1
+
+rowSquaresAVX512_loop:
+	VMOVUPS     (AX)(DX*1), Z2
+	VSUBPS      Z0, Z2, Z2
+	VFMADD231PS Z2, Z2, Z1
+	ADDQ        $0x40, DX
+	JNE         rowSquaresAVX512_loop
+	VMOVUPS     Z1, (CX)
+	VZEROUPPER
+	RET
+
+// func normalizeAVX512(dst *float32, a *float32, gamma *float32, beta *float32, m float32, scale float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·normalizeAVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         gamma+16(FP), DX
+	MOVQ         beta+24(FP), BX
+	MOVQ         n+40(FP), SI
+	SHLQ         $0x02, SI
+	ADDQ         SI, AX
+	ADDQ         SI, CX
+	ADDQ         SI, DX
+	ADDQ         SI, BX
+	NEGQ         SI
+	VBROADCASTSS m+32(FP), Z0
+	VBROADCASTSS scale+36(FP), Z1
+
+normalizeAVX512_loop:
+	VMOVUPS     (CX)(SI*1), Z2
+	VSUBPS      Z0, Z2, Z2
+	VMULPS      Z1, Z2, Z2
+	VMOVUPS     (DX)(SI*1), Z3
+	VMOVAPS     Z2, Z2
+	VFMADD213PS (BX)(SI*1), Z3, Z2
+	VMOVUPS     Z2, (AX)(SI*1)
+	ADDQ        $0x40, SI
+	JNE         normalizeAVX512_loop
 	VZEROUPPER
 	RET

@@ -107,3 +107,24 @@ func TestFastSoftmax(t *testing.T) {
 		}
 	}
 }
+
+func TestLayerNorm(t *testing.T) {
+	for n := 1; n < 200; n += 1 + n/3 {
+		x, y, gamma, beta := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
+		var mean, variance float64
+		for i := range x {
+			x[i], gamma[i], beta[i] = float32(5+3*math.Sin(float64(i*i))), float32(i%5)-1, float32(i%3)
+			mean += float64(x[i]) / float64(n)
+		}
+		for _, v := range x {
+			variance += (float64(v) - mean) * (float64(v) - mean) / float64(n)
+		}
+		LayerNorm(y, x, gamma, beta, 1e-3)
+		for i := range y {
+			want := (float64(x[i])-mean)/math.Sqrt(variance+1e-3)*float64(gamma[i]) + float64(beta[i])
+			if math.Abs(float64(y[i])-want) > 1e-5 {
+				t.Fatalf("element %d of %d is %g, want %g", i, n, y[i], want)
+			}
+		}
+	}
+}

@@ -235,10 +235,7 @@ func emitFastExpSum(s singles) {
 	declare(name, "dst, a *float32, m float32, sums *[16]float32, n int")
 	dst, src, sums := Load(Param("dst"), GP64()), Load(Param("a"), GP64()), Load(Param("sums"), GP64())
 	n := lanes(s).fromEnd(dst, src)
-	arg, err := Param("m").Resolve()
-	exitOn(err)
-	shift := s.reg()
-	VBROADCASTSS(arg.Addr, shift)
+	shift := s.broadcast("m")
 	total := make([]reg.VecVirtual, 16/s.count())
 	for i := range total {
 		total[i] = s.reg()
@@ -269,6 +266,9 @@ func emitFast() {
 			f.emitFor(s)
 		}
 		emitFastExpSum(s)
+		emitMoments(s, "rowSum", false)
+		emitMoments(s, "rowSquares", true)
+		emitNormalize(s)
 	}
 	var stubs strings.Builder
 	for _, f := range fasts {
