@@ -1,11 +1,9 @@
 package bundle
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -24,13 +22,17 @@ import (
 type index struct {
 	chunks [][]packedEntry // so that growing copies nothing
 	n      int
-	arena  []byte // where the next keys and messages go
 	shards int
 
 	sliced map[int]*slicedTensor // by the entry of the tensor
 	owners map[int]sliceOf       // by the entry of the slice
 	// visible are the entries of tensors, not of slices; nil where all are.
 	visible []int32
+
+	// The entries in the order of their bytes, without tensors stored in slices,
+	// and where in it an entry stands.
+	order, rank []int32
+	shape       atomic.Pointer[tensor.Shape] // of the entry that was given out last
 
 	found    atomic.Int32 // the entry that was found last
 	searches atomic.Int64
@@ -68,20 +70,18 @@ const (
 	keyArena   = 64 << 10
 )
 
-// add takes up an entry.
-func (x *index) add(key, value []byte, at int64) {
-	size := len(key) + len(value)
-	if size > cap(x.arena)-len(x.arena) {
-		x.arena = make([]byte, 0, max(keyArena, size))
+// add takes up entries that follow those there are.
+func (x *index) add(list []packedEntry) {
+	for len(list) > 0 {
+		if x.n>>chunkShift == len(x.chunks) {
+			x.chunks = append(x.chunks, make([]packedEntry, 0, 1<<chunkShift))
+		}
+		last := &x.chunks[len(x.chunks)-1]
+		n := min(len(list), 1<<chunkShift-len(*last))
+		*last = append(*last, list[:n]...)
+		x.n += n
+		list = list[n:]
 	}
-	n := len(x.arena)
-	x.arena = append(append(x.arena, key...), value...)
-	if x.n>>chunkShift == len(x.chunks) {
-		x.chunks = append(x.chunks, make([]packedEntry, 0, 1<<chunkShift))
-	}
-	last := &x.chunks[len(x.chunks)-1]
-	*last = append(*last, packedEntry{bytes: unsafe.SliceData(x.arena[n:]), key: uint32(len(key)), raw: uint32(len(value)), at: at})
-	x.n++
 }
 
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
@@ -103,10 +103,19 @@ func (e *packedEntry) name() string { return unsafe.String(e.bytes, e.key) }
 
 // find looks a key up.
 func (x *index) find(key string) (int, bool) {
-	// Keys that follow each other are mostly asked for one after the other.
-	if next := int(x.found.Load()) + 1; next < x.n && x.key(next) == key {
-		x.found.Store(int32(next))
-		return next, true
+	// Keys that follow each other, in the index or in the data files, are mostly
+	// asked for one after the other.
+	if last := int(x.found.Load()); last < len(x.rank) {
+		if next := last + 1; next < x.n && x.key(next) == key {
+			x.found.Store(int32(next))
+			return next, true
+		}
+		if at := x.rank[last] + 1; int(at) < len(x.order) {
+			if next := int(x.order[at]); x.key(next) == key {
+				x.found.Store(int32(next))
+				return next, true
+			}
+		}
 	}
 	i, ok := x.search(key)
 	if ok {
@@ -173,35 +182,6 @@ func (x *index) decode(i int, shape tensor.Shape) record {
 	return rec
 }
 
-// A place is where a record's bytes lie.
-type place struct {
-	off, size    int64
-	shard, entry int32
-}
-
-// places lists where the bytes of the entries lie, in the order of the bytes;
-// an entry of no bytes comes before the one at the same place.
-func (x *index) places() []place {
-	out := make([]place, 0, x.n)
-	for i := range x.n {
-		if x.sliced[i] != nil {
-			continue
-		}
-		out = append(out, x.place(i))
-	}
-	byPlace := func(a, b place) int {
-		switch {
-		case a.shard != b.shard:
-			return cmp.Compare(a.shard, b.shard)
-		case a.off != b.off:
-			return cmp.Compare(a.off, b.off)
-		}
-		return cmp.Or(cmp.Compare(min(a.size, 1), min(b.size, 1)), cmp.Compare(a.entry, b.entry))
-	}
-	slices.SortFunc(out, byPlace)
-	return out
-}
-
 // place returns where the bytes of an entry lie that was checked when it was
 // read.
 func (x *index) place(i int) place {
@@ -241,7 +221,7 @@ type entryFields struct {
 // have millions of them, and a small message can ask for much larger storage.
 // It takes what pb.BundleEntryProto takes. The error is for what is no message;
 // one about the shape stands in the fields. The shape lies in the memory of into
-// where that is enough.
+// where that is empty and enough, or is into where that is the same.
 func decodeEntry(raw []byte, into tensor.Shape) (entryFields, error) {
 	var m entryFields
 	var buf [8]int64
@@ -403,7 +383,11 @@ func (s *shapeFields) shape(into tensor.Shape) (shape tensor.Shape, elements int
 	if s.more > 0 {
 		return nil, 0, fmt.Errorf("the shape has %d dimensions, the most is %d", len(s.dims)+s.more, tensor.MaxRank)
 	}
-	if shape = into; cap(shape) < len(s.dims) || shape == nil {
+	share := len(into) > 0 && len(into) == len(s.dims)
+	for i := range into {
+		share = share && int64(into[i]) == s.dims[i]
+	}
+	if shape = into; !share && (len(into) > 0 || cap(into) < len(s.dims) || into == nil) {
 		shape = make(tensor.Shape, len(s.dims))
 	}
 	shape = shape[:len(s.dims)]
@@ -423,7 +407,9 @@ func (s *shapeFields) shape(into tensor.Shape) (shape tensor.Shape, elements int
 		if int64(int(d)) != d {
 			return nil, 0, fmt.Errorf("dimension %d has %d elements, more than this platform can count: %w", i, d, errors.ErrUnsupported)
 		}
-		shape[i] = int(d)
+		if !share {
+			shape[i] = int(d)
+		}
 	}
 	if zero {
 		elements = 0

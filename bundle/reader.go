@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -198,55 +197,19 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 	if err != nil {
 		return src.explain(fault(src.name, err))
 	}
-	bad := func(offset int64, name string, err error) error {
-		return &CorruptError{File: src.name, Offset: offset, Name: keyOwner(name), What: err.Error()}
-	}
+	l := &indexLoad{r: r, table: t, file: src.name, maxShards: opts.maxShards()}
 	// What the entries take in memory is bounded by what lies on the disk: the
 	// keys of a lying index could grow to the square of its length, its blocks be
 	// compressed. Those of one written as the format asks don't exceed sixteen
 	// times it, since every sixteenth key stands in full.
-	var sliced []int // the entries of tensors stored in slices
-	shape := make(tensor.Shape, 0, tensor.MaxRank)
-	budget := opts.memory(src) - limit.Base*3/4
-	r.index = index{sliced: make(map[int]*slicedTensor), owners: make(map[int]sliceOf)}
-	err = t.All(func(key, value []byte, offset int64) error {
-		if r.index.n%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if budget -= int64(len(key)+len(value)) + entryMemory; budget < 0 {
-			return bad(offset, "", errors.New("the keys and entries are out of proportion to the file's size"))
-		}
-		if r.header.Raw == nil {
-			if len(key) != 0 {
-				return bad(offset, "", fmt.Errorf("the first key is %.100q, not the header's empty one", key))
-			}
-			err := r.readHeader(src.name, offset, value, opts.maxShards())
-			r.index.shards = r.header.NumShards
-			return err
-		}
-		if len(key) > math.MaxInt32 || len(value) > math.MaxInt32 {
-			return bad(offset, "", errors.New("the entry has more than 2 GiB, the most that a message can have"))
-		}
-		_, parts, err := parseRecord(view(key), value, r.header.NumShards, shape)
-		if err != nil {
-			return bad(offset, string(key), err)
-		}
-		if parts > 0 {
-			sliced = append(sliced, r.index.n)
-		}
-		r.index.add(key, value, offset)
-		return nil
-	})
-	if err != nil {
+	l.budget.Store(opts.memory(src) - limit.Base*3/4)
+	if err := l.run(ctx); err != nil {
 		return fault(src.name, err)
 	}
-	if r.header.Raw == nil {
-		return bad(-1, "", errors.New("the table is empty: there is no header"))
-	}
-	if err := r.linkSlices(ctx, src.name, sliced); err != nil {
+	if err := r.linkSlices(ctx, src.name, l.sliced); err != nil {
 		return err
 	}
-	return r.checkOverlap(src.name)
+	return r.index.sortPlaces(src.name)
 }
 
 // entryMemory is what an entry takes in memory beside its bytes.
@@ -356,24 +319,6 @@ func (r *Reader) linkSlices(ctx context.Context, file string, sliced []int) erro
 		if _, hidden := x.owners[i]; !hidden {
 			x.visible = append(x.visible, int32(i))
 		}
-	}
-	return nil
-}
-
-// checkOverlap refuses entries whose bytes overlap: no writer makes them.
-func (r *Reader) checkOverlap(file string) error {
-	var a *place
-	places := r.index.places()
-	for i := range places {
-		b := &places[i]
-		if b.size == 0 {
-			continue
-		}
-		if a != nil && a.shard == b.shard && b.off < a.off+a.size {
-			x, y := r.index.at(int(a.entry)), r.index.at(int(b.entry))
-			return &CorruptError{File: file, Offset: y.at, Name: y.key, What: fmt.Sprintf("its bytes at offset %d of data file %d overlap those of %q at %d", b.off, b.shard, x.key, a.off)}
-		}
-		a = b
 	}
 	return nil
 }
@@ -527,13 +472,27 @@ func (r *Reader) entry(i int, shape tensor.Shape) Entry {
 	return rec.Entry
 }
 
-// Entry finds the entry of the tensor with that name.
+// Entry finds the entry of the tensor with that name. Entries that are asked for
+// one after the other share a shape that is the same; it must not be changed.
 func (r *Reader) Entry(name string) (Entry, bool) {
 	i, ok := r.lookup(name)
 	if !ok {
 		return Entry{}, false
 	}
-	return r.entry(i, nil), true
+	if r.version == 1 {
+		return r.entry(i, nil), true
+	}
+	var like tensor.Shape
+	last := r.index.shape.Load()
+	if last != nil {
+		like = *last
+	}
+	e := r.entry(i, like)
+	if len(e.Shape) > 0 && (len(like) == 0 || &e.Shape[0] != &like[0]) {
+		shape := e.Shape
+		r.index.shape.Store(&shape)
+	}
+	return e, true
 }
 
 // Parts lists where the pieces of a tensor lie: for one stored in slices an

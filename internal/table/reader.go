@@ -184,21 +184,39 @@ const maxInt = int(^uint(0) >> 1)
 // place in the file; where its block is compressed, it is the block's place plus
 // the entry's in the decompressed contents.
 func (t *Reader) All(f func(key, value []byte, offset int64) error) error {
-	var last, buf []byte
-	for i, b := range t.blocks {
-		err := t.scan(i, &buf, func(key, value []byte, offset int64) error {
-			if i > 0 && last != nil && bytes.Compare(key, last) <= 0 {
-				return corrupt(offset, "key %.100q comes after %.100q", key, last)
-			}
-			last = nil // the order within a block is checked by scan
-			return f(key, value, offset)
-		})
-		if err != nil {
+	var buf []byte
+	for i := range t.blocks {
+		if err := t.Scan(i, &buf, f); err != nil {
 			return err
 		}
-		last = b.limit
 	}
 	return nil
+}
+
+// Blocks returns how many blocks there are.
+func (t *Reader) Blocks() int { return len(t.blocks) }
+
+// LargestBlock returns the length of the longest one in the file.
+func (t *Reader) LargestBlock() (n uint64) {
+	for _, b := range t.blocks {
+		n = max(n, b.size)
+	}
+	return n
+}
+
+// Scan does what All does, for one block, which lies in buf until the next Scan
+// with it. That every block is sound tells that the table is.
+func (t *Reader) Scan(i int, buf *[]byte, f func(key, value []byte, offset int64) error) error {
+	first := i > 0
+	return t.scan(i, buf, func(key, value []byte, offset int64) error {
+		if first { // the order within a block is checked by scan
+			first = false
+			if last := t.blocks[i-1].limit; bytes.Compare(key, last) <= 0 {
+				return corrupt(offset, "key %.100q comes after %.100q", key, last)
+			}
+		}
+		return f(key, value, offset)
+	})
 }
 
 // scan calls f for the entries of block i, which lie in buf as in read.

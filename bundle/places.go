@@ -1,0 +1,107 @@
+package bundle
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// A place is where a record's bytes lie.
+type place struct {
+	off, size    int64
+	shard, entry int32
+}
+
+// places lists where the bytes of the entries lie, in the order of the bytes;
+// an entry of no bytes comes before the one at the same place.
+func (x *index) places() []place {
+	out := make([]place, len(x.order))
+	for i, entry := range x.order {
+		out[i] = x.place(int(entry))
+	}
+	return out
+}
+
+// sortPlaces finds the order of the places. It refuses entries whose bytes
+// overlap: no writer makes them.
+func (x *index) sortPlaces(file string) error {
+	list := make([]place, 0, x.n)
+	for i := range x.n {
+		if x.sliced[i] == nil {
+			list = append(list, x.place(i))
+		}
+	}
+	list = byPlace(list)
+	x.order, x.rank = make([]int32, len(list)), make([]int32, x.n)
+	for i := range x.sliced {
+		x.rank[i] = -1
+	}
+	var a *place
+	for i := range list {
+		b := &list[i]
+		x.order[i], x.rank[b.entry] = b.entry, int32(i)
+		if b.size == 0 {
+			continue
+		}
+		if a != nil && a.shard == b.shard && b.off < a.off+a.size {
+			p, q := x.at(int(a.entry)), x.at(int(b.entry))
+			return &CorruptError{File: file, Offset: q.at, Name: q.key, What: fmt.Sprintf("its bytes at offset %d of data file %d overlap those of %q at %d", b.off, b.shard, p.key, a.off)}
+		}
+		a = b
+	}
+	return nil
+}
+
+// comparePlaces orders places by data file, offset and number of entry, those of
+// no bytes first.
+func comparePlaces(a, b place) int {
+	return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.off, b.off), cmp.Compare(min(a.size, 1), min(b.size, 1)), cmp.Compare(a.entry, b.entry))
+}
+
+// byPlace sorts places, which come in the order of their entries.
+func byPlace(list []place) []place {
+	const few = 1 << 10
+	if len(list) < few {
+		slices.SortFunc(list, comparePlaces)
+		return list
+	}
+	// An index has its entries in the order of their names, of which "10" comes
+	// before "2". Comparing takes several times as long as this does: sorting by
+	// digits, the last ones first.
+	spare := make([]place, len(list))
+	list, spare = sortDigits(list, spare, func(p *place) uint64 { return uint64(min(p.size, 1)) })
+	list, spare = sortDigits(list, spare, func(p *place) uint64 { return uint64(p.off) })
+	list, _ = sortDigits(list, spare, func(p *place) uint64 { return uint64(p.shard) })
+	return list
+}
+
+// sortDigits sorts places by a number; equal ones keep their order. It returns
+// the list, and the memory that is to spare then.
+func sortDigits(list, spare []place, number func(*place) uint64) (sorted, rest []place) {
+	const bits = 11
+	highest, ordered := uint64(0), true
+	for i := range list {
+		n := number(&list[i])
+		ordered = ordered && n >= highest
+		highest = max(highest, n)
+	}
+	if ordered {
+		return list, spare
+	}
+	for shift := 0; shift < 64 && highest>>shift > 0; shift += bits {
+		var starts [1<<bits + 1]int32
+		for i := range list {
+			starts[number(&list[i])>>shift&(1<<bits-1)+1]++
+		}
+		for d := range 1 << bits {
+			starts[d+1] += starts[d]
+		}
+		for i := range list {
+			d := number(&list[i]) >> shift & (1<<bits - 1)
+			spare[starts[d]] = list[i]
+			starts[d]++
+		}
+		list, spare = spare, list
+	}
+	return list, spare
+}

@@ -1,0 +1,118 @@
+package bundle
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
+)
+
+// TestPlacesAreSortedAsBySorting: the way for many places gives what comparing
+// gives, empty pieces, several data files and large offsets included.
+func TestPlacesAreSortedAsBySorting(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		shards int32
+		most   int64
+	}{{1, 1 << 12}, {3, 1 << 40}, {2000, 1 << 62}, {1, 1}} {
+		list := make([]place, 5000)
+		for i := range list {
+			list[i] = place{off: rng.Int64N(c.most), size: rng.Int64N(3), shard: rng.Int32N(c.shards), entry: int32(i)}
+		}
+		want := slices.SortedFunc(slices.Values(list), comparePlaces)
+		if got := byPlace(list); !slices.Equal(got, want) {
+			t.Errorf("%d data files, offsets below %d: another order", c.shards, c.most)
+		}
+	}
+}
+
+// TestKeysAreFoundInTheOrderOfTheirBytes: whoever asks for tensors in the order
+// in which they were written needs no search.
+func TestKeysAreFoundInTheOrderOfTheirBytes(t *testing.T) {
+	dir := vfs.MemDir()
+	w, err := NewWriter(dir, "p", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 300
+	for i := range n {
+		if err := w.Add(t.Context(), fmt.Sprint("v", i), tensor.Must(tensor.Zeros(tensor.Int32, 1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(t.Context(), dir, "p", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		e, ok := r.Entry(fmt.Sprint("v", i))
+		if !ok || e.Offset != int64(4*i) {
+			t.Fatalf("v%d: %v, %v", i, e, ok)
+		}
+	}
+	if got := r.index.searches.Load(); got > 1 {
+		t.Errorf("%d searches for %d keys", got, n)
+	}
+	if allocs := testing.AllocsPerRun(10, func() { r.Entry("v0"); r.Entry("v1") }); allocs > 0 {
+		t.Errorf("%v allocations for entries of one shape", allocs)
+	}
+}
+
+// TestBlocksAreDecodedInAnyOrder: an index of many blocks gives the entries in
+// order, and of several faults the first.
+func TestBlocksAreDecodedInAnyOrder(t *testing.T) {
+	dir := vfs.MemDir()
+	w, err := NewWriter(dir, "p", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 30_000
+	for i := range n {
+		if err := w.Add(t.Context(), fmt.Sprintf("%06d/with/a/name/of/some/length", i), tensor.Scalar(int8(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(t.Context(), dir, "p", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := r.Names(); len(names) != n || !slices.IsSorted(names) {
+		t.Fatalf("%d names", len(names))
+	}
+	b, err := dir.ReadFile("p.index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []int{len(b) / 4, len(b) / 2, len(b) * 3 / 4} {
+		for k := at; k < len(b)-200_000; k += 300_000 { // a fault in each block from here on
+			b[k] ^= 1
+		}
+		if err := dir.WriteFile("q.index", b); err != nil {
+			t.Fatal(err)
+		}
+		var first string
+		for range 10 {
+			_, err := Open(t.Context(), dir, "q", nil)
+			if err == nil {
+				t.Fatal("opened")
+			}
+			if first == "" {
+				first = err.Error()
+			} else if err.Error() != first {
+				t.Fatalf("%v, and another time %s", err, first)
+			}
+		}
+		for k := at; k < len(b)-200_000; k += 300_000 {
+			b[k] ^= 1
+		}
+	}
+}
