@@ -235,6 +235,25 @@ func (br *blobReader) check(b *blob) error {
 	return nil
 }
 
+// checkAll does what check does for many pieces, of which most lie in the data
+// file of the one before.
+func (br *blobReader) checkAll(blobs []blob) error {
+	shard, size := int32(-1), int64(0)
+	for i := range blobs {
+		b := &blobs[i]
+		if b.shard == shard && b.off+b.size <= size {
+			continue
+		}
+		if err := br.check(b); err != nil {
+			return err
+		}
+		br.mu.Lock()
+		shard, size = b.shard, br.sources[int(b.shard)].size
+		br.mu.Unlock()
+	}
+	return nil
+}
+
 // ownerOf returns the name of the tensor that a record belongs to.
 func (r *Reader) ownerOf(rec *record) string {
 	if rec.slice != nil {

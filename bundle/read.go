@@ -114,11 +114,9 @@ func (r *Reader) ReadAll(ctx context.Context, reqs []ReadRequest, opts *ReadAllO
 		}
 		br.add(b)
 	}
-	for i := range slab {
-		// A size that the file can't hold must not be allocated.
-		if err := br.check(&slab[i]); err != nil {
-			return err
-		}
+	// A size that the file can't hold must not be allocated.
+	if err := br.checkAll(slab); err != nil {
+		return err
 	}
 	for i := range parts {
 		for _, part := range parts[i].parts {

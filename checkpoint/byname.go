@@ -12,11 +12,7 @@ import (
 // gets the tensor with its full name. Names that a layer which isn't built yet,
 // or an empty field, may still bring are deferred; whenever an object of the
 // program gets a child, the names are compared again.
-func (l *load) restoreByName(ctx context.Context) (*Report, error) {
-	g, err := l.ck.walk()
-	if err != nil {
-		return nil, err
-	}
+func (l *load) restoreByName(ctx context.Context, g *trackable.Graph) (*Report, error) {
 	m, missing, err := l.matchNames(g, false)
 	if err != nil {
 		return nil, err

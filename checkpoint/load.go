@@ -109,40 +109,45 @@ func (g *objectGraph) simple(node int32) bool {
 	return len(n.Attributes) == 1 && n.Attributes[0].Name == trackable.VariableValue && len(n.Children) == 0 && n.RegisteredSaver == nil
 }
 
-// newLoad prepares a restore from src. Nothing is bound yet.
-func (ck *Checkpoint) newLoad(ctx context.Context, src source, o RestoreOptions) (*load, error) {
-	l := &load{
+// newLoad prepares a restore from src. Its graph isn't read yet, nothing is bound.
+func (ck *Checkpoint) newLoad(src source, o RestoreOptions) *load {
+	return &load{
 		ck: ck, opts: o, src: src,
 		pending: map[edgeKey]*pendingEdge{}, pendingOf: map[int32][]*pendingEdge{},
 		slotsOf: map[int32][]pendingSlot{}, slotsLeft: map[int32][]pendingSlot{},
 		unused: map[int32][]string{}, usedNames: map[string]bool{}, promised: map[string]bool{},
 		optimizer: map[any]bool{}, watched: map[any]bool{},
 		partial: o.Partial,
+		order:   restoreOrders.Add(1),
 	}
-	g, err := readGraph(ctx, src)
+}
+
+// readGraph reads the file's graph, where it has one.
+func (l *load) readGraph(ctx context.Context) error {
+	g, err := readGraph(ctx, l.src)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	l.graph = g
-	l.order = restoreOrders.Add(1)
-	if g != nil && !o.SkipSlots {
-		count := map[int32]int{}
-		for _, n := range g.nodes {
-			for _, s := range n.SlotVariables {
-				count[s.OriginalVariableNodeId]++
-			}
-		}
-		for id, n := range g.nodes {
-			for _, s := range n.SlotVariables {
-				v := s.OriginalVariableNodeId
-				if l.slotsOf[v] == nil {
-					l.slotsOf[v] = make([]pendingSlot, 0, count[v]) // a list that grows takes three times as much
-				}
-				l.slotsOf[v] = append(l.slotsOf[v], pendingSlot{name: s.SlotName, owner: int32(id), slot: s.SlotVariableNodeId})
-			}
+	if g == nil || l.opts.SkipSlots {
+		return nil
+	}
+	count := map[int32]int{}
+	for _, n := range g.nodes {
+		for _, s := range n.SlotVariables {
+			count[s.OriginalVariableNodeId]++
 		}
 	}
-	return l, nil
+	for id, n := range g.nodes {
+		for _, s := range n.SlotVariables {
+			v := s.OriginalVariableNodeId
+			if l.slotsOf[v] == nil {
+				l.slotsOf[v] = make([]pendingSlot, 0, count[v]) // a list that grows takes three times as much
+			}
+			l.slotsOf[v] = append(l.slotsOf[v], pendingSlot{name: s.SlotName, owner: int32(id), slot: s.SlotVariableNodeId})
+		}
+	}
+	return nil
 }
 
 // hasPending reports whether something of l can still be delivered.

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/arena"
 	"github.com/cairnml/cairn/internal/limit"
 	"github.com/cairnml/cairn/internal/objects"
 	"github.com/cairnml/cairn/internal/pb"
@@ -186,6 +187,7 @@ func (g *objectGraph) human(node int32) string {
 // before.
 type siblings struct {
 	g      *objectGraph
+	paths  arena.Strings
 	parent int32
 	prefix string // what the parent's children's paths begin with, "" where that isn't known
 }
@@ -205,7 +207,7 @@ func (s *siblings) human(node int32) string {
 		}
 		s.parent, s.prefix = parent, path+"."
 	}
-	path := s.prefix + g.edge[node]
+	path := s.paths.Join(s.prefix, g.edge[node])
 	g.spent.Add(int64(len(path)))
 	return path
 }

@@ -158,16 +158,22 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 	if err := ck.checkPendingCount(); err != nil {
 		return nil, err
 	}
-	l, err := ck.newLoad(ctx, src, opts)
-	if err != nil {
-		return nil, err
-	}
+	l := ck.newLoad(src, opts)
 	var report *Report
-	err = trackable.Freeze(ctx, func(ctx context.Context) error {
-		if l.graph == nil {
-			report, err = l.restoreByName(ctx)
-		} else {
-			report, err = l.restoreGraph(ctx)
+	err := trackable.Freeze(ctx, func(ctx context.Context) error {
+		// The file's graph and the program's have nothing to do with each other yet.
+		read := make(chan error, 1)
+		go func() { read <- l.readGraph(ctx) }()
+		live, err := ck.walk()
+		if readErr := <-read; readErr != nil {
+			return readErr
+		}
+		switch {
+		case err != nil:
+		case l.graph == nil:
+			report, err = l.restoreByName(ctx, live)
+		default:
+			report, err = l.restoreGraph(ctx, live)
 		}
 		trackable.GateOf(ctx).Watch(watcher{weak.Make(ck)})
 		return err
@@ -182,13 +188,9 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 }
 
 // restoreGraph matches, refuses or changes.
-func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
+func (l *load) restoreGraph(ctx context.Context, before *trackable.Graph) (*Report, error) {
 	const tries = 5
 	for try := 1; ; try++ {
-		before, err := l.ck.walk()
-		if err != nil {
-			return nil, err
-		}
 		l.live = len(before.Nodes)
 		m, found, refused, err := l.propose(ctx, before)
 		if err != nil {
@@ -209,6 +211,7 @@ func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 		if try == tries || len(after.Nodes) == len(before.Nodes) {
 			return nil, refused
 		}
+		before = after
 	}
 }
 

@@ -30,7 +30,7 @@ import (
 type Variable struct {
 	mu   sync.Mutex
 	cell *cell
-	id   uint64 // order of making; locks on several variables are taken in it
+	id   atomic.Uint64 // order of making; locks on several variables are taken in it
 	// Whether the value was changed since the variable was made or restored: then
 	// a late delivery must not overwrite it.
 	written bool
@@ -80,9 +80,7 @@ func NewVariable(t *tensor.Tensor) *Variable {
 func (v *Variable) Init(t *tensor.Tensor) *Variable {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.id == 0 {
-		v.id = variableIDs.Add(1)
-	}
+	v.number()
 	v.cell, v.written = nil, false
 	if t != nil {
 		v.cell = &cell{t: t}
@@ -117,10 +115,15 @@ func (v *Variable) Fault() error {
 }
 
 // Made returns the variable's number in the order of making, from 1 on.
-func (v *Variable) Made() uint64 {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.id
+func (v *Variable) Made() uint64 { return v.id.Load() }
+
+// number returns v's number, which it gets now unless it has one. The lock is
+// held.
+func (v *Variable) number() uint64 {
+	if v.id.Load() == 0 {
+		v.id.Store(variableIDs.Add(1))
+	}
+	return v.id.Load()
 }
 
 // MarkRestored says that the value is a restored checkpoint's, so that v doesn't
@@ -369,9 +372,7 @@ func (v *Variable) Store(t *tensor.Tensor) error {
 	if err := v.accepts(t.DType(), t.Shape()); err != nil {
 		return fmt.Errorf("trackable: variable %q: %w", v.shown(), err)
 	}
-	if v.id == 0 {
-		v.id = variableIDs.Add(1)
-	}
+	v.number()
 	v.cell, v.written = &cell{t: t}, true
 	return nil
 }
@@ -441,13 +442,13 @@ func lockAll(vars []*Variable) (unlock func(), err error) {
 		if v == nil {
 			return nil, fmt.Errorf("trackable: one of %d variables to update is nil", len(vars))
 		}
-		v.mu.Lock()
-		if v.id == 0 {
-			v.id = variableIDs.Add(1)
+		if v.id.Load() == 0 {
+			v.mu.Lock()
+			v.number()
+			v.mu.Unlock()
 		}
-		v.mu.Unlock()
 	}
-	order, byID := vars, func(a, b *Variable) int { return cmp.Compare(a.id, b.id) }
+	order, byID := vars, func(a, b *Variable) int { return cmp.Compare(a.id.Load(), b.id.Load()) }
 	if !slices.IsSortedFunc(order, byID) {
 		order = slices.SortedFunc(slices.Values(vars), byID)
 	}

@@ -3,6 +3,9 @@ package objects
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -32,11 +35,70 @@ func Decode(raw []byte, most int64) (*pb.TrackableObjectGraph, error) {
 	if need := Memory(raw); need > most {
 		return nil, &LimitError{len(raw), need, most}
 	}
+	if g := decodeParts(split(raw, runtime.GOMAXPROCS(0))); g != nil {
+		return g, nil
+	}
 	g := new(pb.TrackableObjectGraph)
 	if err := g.Unmarshal(raw); err != nil {
 		return nil, err
 	}
 	return g, nil
+}
+
+// partSize is how long an encoded graph's parts are at least that are decoded
+// beside each other.
+const partSize = 64 << 10
+
+// split cuts an encoded graph between fields into at most so many parts of about
+// the same length. Each is an encoded graph: what is encoded one behind the other
+// is merged when it is decoded.
+func split(raw []byte, most int) (parts [][]byte) {
+	most = min(most, len(raw)/partSize)
+	for n := most; n > 1; n-- {
+		end := 0
+		for end < len(raw)/n {
+			_, _, size := protowire.ConsumeField(raw[end:])
+			if size < 0 {
+				return nil // who decodes it says so
+			}
+			end += size
+		}
+		parts = append(parts, raw[:end])
+		raw = raw[end:]
+	}
+	return append(parts, raw)
+}
+
+// decodeParts decodes the parts of a graph beside each other; nil where there is
+// one only, or where one can't be decoded.
+func decodeParts(parts [][]byte) *pb.TrackableObjectGraph {
+	if len(parts) < 2 {
+		return nil
+	}
+	graphs := make([]pb.TrackableObjectGraph, len(parts))
+	var failed atomic.Bool
+	var wg sync.WaitGroup
+	for i, part := range parts {
+		wg.Go(func() {
+			if graphs[i].Unmarshal(part) != nil {
+				failed.Store(true)
+			}
+		})
+	}
+	wg.Wait()
+	if failed.Load() {
+		return nil
+	}
+	n := 0
+	for i := range graphs {
+		n += len(graphs[i].Nodes)
+	}
+	g := &pb.TrackableObjectGraph{Nodes: make([]*pb.TrackableObject, 0, n)}
+	for i := range graphs {
+		g.Nodes = append(g.Nodes, graphs[i].Nodes...)
+		g.Unknown = append(g.Unknown, graphs[i].Unknown...)
+	}
+	return g
 }
 
 // What a message takes in memory together with its place in a list.
