@@ -85,24 +85,33 @@ func binary(c *Inference) error {
 }
 
 // comparison does what [binary] does, for ops that can be asked to take shapes
-// that don't broadcast as different values.
+// that don't broadcast as different values: one answer, a scalar.
 func comparison(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
 	}
 	if c.Attrs.Has("incompatible_shape_error") && !c.Attrs.Bool("incompatible_shape_error") {
-		if a, aok := c.shape(0).Tensor(); aok {
-			if b, bok := c.shape(1).Tensor(); bok {
-				if s, err := Broadcast(a, b); err == nil {
-					c.setDims(0, s...)
-				} else {
-					c.setDims(0)
-				}
-			}
+		if s, err := BroadcastShapes(c.shape(0), c.shape(1)); err != nil {
+			c.setDims(0)
+		} else if broadcasts(c.shape(0), c.shape(1)) {
+			c.set(0, s)
 		}
 		return nil
 	}
 	return binary(c)
+}
+
+// broadcasts reports whether shapes broadcast whatever their unknown sizes are.
+func broadcasts(a, b graph.PartialShape) bool {
+	if !a.HasRank() || !b.HasRank() {
+		return a.HasRank() && a.Rank() == 0 || b.HasRank() && b.Rank() == 0
+	}
+	for i := 1; i <= min(a.Rank(), b.Rank()); i++ {
+		if x, y := a.Dim(a.Rank()-i), b.Dim(b.Rank()-i); x != 1 && y != 1 && !graph.SameDim(x, y) {
+			return false
+		}
+	}
+	return true
 }
 
 // merged infers the output of ops whose inputs have one shape, the output's

@@ -64,10 +64,12 @@ func MovesOf(a graph.Attrs, s tensor.Shape, size []int) (m Moves, err error) {
 			m.Before[i] = max(0, (m.Out[i]-1)*m.Strides[i]+wide-n) / 2
 			continue
 		}
-		if wide > n {
+		// A window that reaches over the end by less than a stride finds no place,
+		// which TensorFlow's division takes for an empty output.
+		if wide-n >= 2*m.Strides[i] {
 			return m, fmt.Errorf("a window of %d elements is larger than the dimension's %d", wide, n)
 		}
-		m.Out[i] = (n-wide)/m.Strides[i] + 1
+		m.Out[i] = max(0, n-wide+m.Strides[i]) / m.Strides[i]
 	}
 	return m, nil
 }

@@ -38,7 +38,7 @@ func bincount[T float32 | float64 | int32 | int64](c *engine.Call) error {
 	if size < 0 || size != int64(int(size)) {
 		return fmt.Errorf("the number of bins is %d", size)
 	}
-	if len(weights) != 0 && !c.In(2).Shape().Equal(x.Shape()) {
+	if len(weights) != 0 && (len(weights) != x.Len() || c.Op() != "Bincount" && !c.In(2).Shape().Equal(x.Shape())) {
 		return fmt.Errorf("the weights have shape %v, the numbers %v", c.In(2).Shape(), x.Shape())
 	}
 	dims, rows := tensor.Shape{int(size)}, 1

@@ -12,11 +12,16 @@ import (
 
 // concatOffset tells where each of some tensors begins in their concatenation.
 func concatOffset(c *engine.Call) error {
-	if err := sameTypes(c, c.NumIn()); err != nil {
-		return err
-	}
 	if c.NumIn() < 2 {
 		return fmt.Errorf("takes an axis and at least one shape")
+	}
+	if err := c.NeedTensors(0); err != nil {
+		return err
+	}
+	for k := 2; k < c.NumIn(); k++ {
+		if a, b := c.In(1).DType(), c.In(k).DType(); a != b {
+			return fmt.Errorf("shape %d is %v, the first %v", k-1, b, a)
+		}
 	}
 	i, err := shapes.Int(c.In(0), "the axis")
 	if err != nil {
@@ -265,10 +270,19 @@ func listDiff(c *engine.Call) error {
 }
 
 // elementKey returns element i of t as bytes that are the same for the same
-// element.
+// element; 0 and -0 are the same.
 func elementKey(t *tensor.Tensor, i int) []byte {
-	if t.DType() == tensor.String {
+	switch t.DType() {
+	case tensor.String:
 		return []byte(t.Strings()[i])
+	case tensor.Float32:
+		if tensor.Values[float32](t)[i] == 0 {
+			return make([]byte, 4)
+		}
+	case tensor.Float64:
+		if tensor.Values[float64](t)[i] == 0 {
+			return make([]byte, 8)
+		}
 	}
 	n := t.DType().Size()
 	return t.Bytes()[i*n : (i+1)*n]

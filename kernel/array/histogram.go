@@ -75,17 +75,17 @@ func isotonicOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 		}
 		x := c.In(0)
 		s := x.Shape()
-		if len(s) != 2 {
-			return fmt.Errorf("takes a matrix, not %v", s)
+		if len(s) == 0 {
+			return fmt.Errorf("takes rows, not a scalar")
 		}
 		values := make([]float64, x.Len())
 		pools, err := c.Alloc(1, tensor.Int32, s)
 		if err != nil {
 			return err
 		}
-		n := s[1]
+		n := s[len(s)-1]
 		src, ids := tensor.Values[T](x), tensor.Values[int32](pools)
-		for r := range s[0] {
+		for r := range len(src) / max(n, 1) {
 			pool(values[r*n:(r+1)*n], ids[r*n:(r+1)*n], func(i int) float64 { return float64(key(src[r*n+i])) })
 		}
 		d := c.Attrs().Type("output_dtype", tensor.Float32)

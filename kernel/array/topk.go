@@ -47,8 +47,9 @@ func kOf(c *engine.Call) (int, error) {
 	return int(k), nil
 }
 
-// topKOf lists the k largest of each row in falling order; of equal ones the
-// first comes first. key makes of an element what it is ordered by.
+// topKOf lists the k largest of each row, in falling order where the node asks for
+// it; of equal ones the first comes first. key makes of an element what it is
+// ordered by.
 func topKOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 	return func(c *engine.Call) error {
 		k, err := kOf(c)
@@ -72,13 +73,13 @@ func topKOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 			return err
 		}
 		src, dst := tensor.Values[T](x), tensor.Values[T](values)
-		order, row := make([]int, n), make([]K, n)
+		sorted := !c.Attrs().Has("sorted") || c.Attrs().Bool("sorted")
+		top, row := topN[K]{heap: make([]int, 0, k+1)}, make([]K, n)
 		for r := range len(src) / n {
 			for i, v := range src[r*n : r*n+n] {
-				order[i], row[i] = i, key(v)
+				row[i] = key(v)
 			}
-			slices.SortStableFunc(order, func(i, j int) int { return falling(row[i], row[j]) })
-			for i, j := range order[:k] {
+			for i, j := range top.find(row, k, sorted) {
 				dst[r*k+i] = src[r*n+j]
 				put(r*k+i, j)
 			}

@@ -60,7 +60,8 @@ func decodingOf(n *engine.Node) (*decoding, error) {
 	a := n.Attrs
 	yes := func(name string) bool { return !a.Has(name) || a.Bool(name) }
 	d := &decoding{op: n.Op, channels: int(a.Int("channels", 0)), dtype: a.Type("dtype", tensor.Uint8), expand: yes("expand_animations")}
-	d.jpeg = jpeg.Options{Ratio: int(a.Int("ratio", 1)), Plain: !yes("fancy_upscaling"), Accurate: a.String("dct_method", "") == "INTEGER_ACCURATE"}
+	d.jpeg = jpeg.Options{Ratio: int(a.Int("ratio", 1)), Plain: !yes("fancy_upscaling"), Accurate: a.String("dct_method", "") == "INTEGER_ACCURATE",
+		Recover: a.Bool("try_recover_truncated")}
 	switch d.channels {
 	case 0, 1, 3, 4:
 	default:
@@ -75,9 +76,6 @@ func decodingOf(n *engine.Node) (*decoding, error) {
 	case "", "INTEGER_FAST", "INTEGER_ACCURATE":
 	default:
 		return nil, fmt.Errorf("`dct_method` must be one of '', 'INTEGER_FAST' or 'INTEGER_ACCURATE', is %q", m)
-	}
-	if a.Bool("try_recover_truncated") {
-		return nil, fmt.Errorf("truncated images can't be recovered; set try_recover_truncated to false")
 	}
 	return d, nil
 }

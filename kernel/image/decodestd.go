@@ -31,8 +31,9 @@ func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
 	if d.op == "DecodeGif" {
 		channels = 3
 	}
-	if channels == 1 && s[25]&2 != 0 {
-		return nil, errors.New("a PNG image of colours can't be decoded to gray; ask for 3 channels and weigh them")
+	var gray func(v [4]uint16) uint16
+	if channels < 3 && s[25]&2 != 0 {
+		gray = grayOf(gammaOf(s), s[24] == 16, d.dtype == tensor.Uint8)
 	}
 	wide := d.dtype != tensor.Uint8
 	each := 4
@@ -67,6 +68,9 @@ func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
 	at := pixelsOf(img)
 	for i := range p.h * p.w {
 		v := at(i%p.w, i/p.w)
+		if gray != nil {
+			v[0] = gray(v)
+		}
 		if !deep || !wide {
 			for k := range v {
 				v[k] >>= 8 // libpng takes the upper byte

@@ -194,11 +194,6 @@ func triangularSolve(c *engine.Call) error {
 			k /= outer[d]
 		}
 		m, x := b.at(at), rhs.at(from)
-		for k := range m.rows {
-			if m.v[k*m.cols+k] == 0 {
-				return errSingular
-			}
-		}
 		if adjoint {
 			m = m.adjoint()
 		}
@@ -307,7 +302,8 @@ func lu(c *engine.Call) error {
 	return nil
 }
 
-// cholesky reads the lower triangle alone.
+// cholesky reads the lower triangle alone. A matrix that isn't positive definite
+// has a triangle of NaN for a factor, as in TensorFlow.
 func cholesky(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -325,8 +321,13 @@ func cholesky(c *engine.Call) error {
 			for _, z := range l.row(j)[:j] {
 				d -= real(z)*real(z) + imag(z)*imag(z)
 			}
-			if !(d > 0) {
-				return errPositive
+			if d <= 0 {
+				for r := range n {
+					for k := range r + 1 {
+						l.v[r*n+k] = complex(math.NaN(), 0)
+					}
+				}
+				break
 			}
 			d = math.Sqrt(d)
 			l.v[j*n+j] = complex(d, 0)

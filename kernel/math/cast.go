@@ -25,7 +25,10 @@ func cast(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	if castFast(out, x) {
+	if c.Attrs().Bool("Truncate") {
+		x = truncated(x, d)
+	}
+	if castFast(out, x) || castWhole(c, out, x) {
 		return nil
 	}
 	size := d.Size()

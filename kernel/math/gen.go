@@ -166,6 +166,9 @@ func main() {
 		if strings.HasSuffix(r.op, "Grad") { // these don't broadcast
 			table += ".Before(sameShape)"
 		}
+		if r.op == "Equal" || r.op == "NotEqual" {
+			table += ".Or(comparable)"
+		}
 		if strings.HasPrefix(r.op, "Logical") {
 			attr = "" // of booleans alone
 		}

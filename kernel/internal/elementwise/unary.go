@@ -66,6 +66,21 @@ func (t ByType) RunAs(c *engine.Call, d tensor.DType) error {
 	return f(c)
 }
 
+// Or returns the table whose Funcs run only where done has not given the outputs
+// already.
+func (t ByType) Or(done func(*engine.Call) (bool, error)) ByType {
+	out := make(ByType, len(t))
+	for d, f := range t {
+		out[d] = func(c *engine.Call) error {
+			if ok, err := done(c); ok || err != nil {
+				return err
+			}
+			return f(c)
+		}
+	}
+	return out
+}
+
 // Before returns the table whose Funcs run only where check finds nothing wrong.
 func (t ByType) Before(check func(*engine.Call) error) ByType {
 	out := make(ByType, len(t))

@@ -87,3 +87,39 @@ func TestDamagedImagesAreRefusedOrDecodedWhole(t *testing.T) {
 		t.Error("no damage was noticed")
 	}
 }
+
+func TestWhatIsLeftOfATruncatedImageIsDecoded(t *testing.T) {
+	img := image.NewRGBA(image.Rect(0, 0, 64, 64))
+	for i := range img.Pix {
+		img.Pix[i] = byte(i / 7)
+	}
+	var b bytes.Buffer
+	if err := std.Encode(&b, img, nil); err != nil {
+		t.Fatal(err)
+	}
+	decode := func(data []byte, recover bool) ([]byte, error) {
+		m, err := jpeg.Parse(data)
+		if err != nil {
+			return nil, err
+		}
+		return m.Decode(jpeg.Options{Channels: 3, Ratio: 1, Plain: true, Recover: recover, Interrupted: never})
+	}
+	whole, err := decode(b.Bytes(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := b.Bytes()[:b.Len()*3/4]
+	if _, err := decode(short, false); err == nil {
+		t.Error("a truncated image is decoded without being asked for")
+	}
+	got, err := decode(short, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := 64 * 3 * 16; !bytes.Equal(got[:rows], whole[:rows]) {
+		t.Error("the first rows differ from the whole image's")
+	}
+	if last := got[len(got)-3:]; last[0] != 128 || last[1] != 128 || last[2] != 128 {
+		t.Errorf("the last pixel is %v, not gray", last)
+	}
+}

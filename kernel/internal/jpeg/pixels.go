@@ -11,6 +11,8 @@ type Options struct {
 	Plain bool
 	// Accurate takes the slower of libjpeg's two transforms of whole blocks.
 	Accurate bool
+	// Recover decodes what there is of data that end early; the rest is gray.
+	Recover bool
 	// Crop is the part of the image that is wanted; a Height of 0 stands for all.
 	// Colours at its sides, and where the blocks begin that hold its left side, are
 	// those of an image that ends there, as libjpeg-turbo has it.
@@ -36,7 +38,7 @@ func (m *Image) Decode(o Options) ([]byte, error) {
 	if o.Ratio != 1 && o.Ratio != 2 && o.Ratio != 4 && o.Ratio != 8 || o.Channels != 1 && o.Channels != 3 {
 		return nil, fmt.Errorf("a ratio of %d and %d channels", o.Ratio, o.Channels)
 	}
-	if err := m.coefficients(o.Interrupted); err != nil {
+	if err := m.coefficients(&o); err != nil {
 		return nil, err
 	}
 	h, w := m.Size(o.Ratio)

@@ -67,6 +67,9 @@ func (r *reader) take(n int) int32 {
 	return v
 }
 
+// ended tells whether more was asked for than there is.
+func (r *reader) ended() bool { return r.over > 0 && r.at+1 >= len(r.data) }
+
 // extended reads a number of n bits with a sign.
 func (r *reader) extended(n int) int32 {
 	if n == 0 {
@@ -119,7 +122,7 @@ type scan struct {
 }
 
 // coefficients reads all scans.
-func (m *Image) coefficients(interrupted func() error) error {
+func (m *Image) coefficients(o *Options) error {
 	blocks := 0
 	for i := range m.components {
 		c := &m.components[i]
@@ -128,7 +131,7 @@ func (m *Image) coefficients(interrupted func() error) error {
 		blocks += c.w * c.hgt
 	}
 	// Each block takes a bit at least, of its first coefficient.
-	if blocks > 8*(len(m.data)+mostOver*len(m.components)) {
+	if !o.Recover && blocks > 8*(len(m.data)+mostOver*len(m.components)) {
 		return errShort
 	}
 	for i := range m.components {
@@ -138,15 +141,16 @@ func (m *Image) coefficients(interrupted func() error) error {
 	scans := 0
 	for {
 		marker, body, err := m.segment()
+		if err == errShort && o.Recover && scans > 0 {
+			marker, err = 0xd9, nil
+		}
 		if err != nil {
 			return err
 		}
 		switch marker {
 		case 0xd9:
-			for _, c := range m.components {
-				if c.quant == nil {
-					return errors.New("a component of the JPEG image has no data")
-				}
+			if !m.complete() {
+				return errors.New("a component of the JPEG image has no data")
 			}
 			return nil
 		case 0xda:
@@ -154,10 +158,10 @@ func (m *Image) coefficients(interrupted func() error) error {
 			if scans++; scans > 1000 {
 				return errors.New("the JPEG image has too many scans")
 			}
-			if err := interrupted(); err != nil {
+			if err := o.Interrupted(); err != nil {
 				return err
 			}
-			if err := m.scan(body); err != nil {
+			if err := m.scan(body, o.Recover); err != nil {
 				return err
 			}
 			if !m.progressive && m.complete() {
@@ -180,7 +184,9 @@ func (m *Image) complete() bool {
 	return true
 }
 
-func (m *Image) scan(b []byte) error {
+// scan reads the blocks of a scan. Where the data end early, recover leaves the
+// blocks behind as they are, as libjpeg does.
+func (m *Image) scan(b []byte, recover bool) error {
 	if len(b) < 1 || len(b) != 4+2*int(b[0]) || b[0] < 1 || b[0] > 4 {
 		return errShort
 	}
@@ -223,6 +229,12 @@ func (m *Image) scan(b []byte) error {
 		}
 	}
 	r := &reader{data: m.data, at: m.at}
+	end := func(err error) error {
+		if recover && r.ended() {
+			m.at, err = len(m.data), nil
+		}
+		return err
+	}
 	across, down := up(m.Width, 8*m.maxH), up(m.Height, 8*m.maxV)
 	if n == 1 {
 		across, down = list[0].w, list[0].hgt
@@ -230,7 +242,7 @@ func (m *Image) scan(b []byte) error {
 	for i := range across * down {
 		if m.restart > 0 && i > 0 && i%m.restart == 0 {
 			if err := r.restarted(); err != nil {
-				return err
+				return end(err)
 			}
 			s.eobs = 0
 			for _, c := range list {
@@ -246,12 +258,12 @@ func (m *Image) scan(b []byte) error {
 			for k := range h * v {
 				at := (y*v+k/h)*c.bw + x*h + k%h
 				if err := m.block(r, &s, c, c.coefs[64*at:][:64]); err != nil {
-					return err
+					return end(err)
 				}
 			}
 		}
-		if r.over > mostOver {
-			return errShort
+		if r.over > mostOver || recover && r.ended() {
+			return end(errShort)
 		}
 	}
 	m.at = r.at

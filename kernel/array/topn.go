@@ -1,0 +1,107 @@
+package array
+
+import (
+	"slices"
+
+	"github.com/cairnml/cairn/kernel/internal/vec"
+)
+
+// topN finds the indices of the k largest elements of rows. What it holds of a row
+// longer than k stands in a heap whose first index is the least of them, as in
+// TensorFlow's gtl::TopN over libstdc++'s heap: so the order in which it leaves
+// them, where nobody asks for falling ones, is TensorFlow's too.
+type topN[K vec.Real] struct {
+	row  []K
+	heap []int // k, and room for one
+}
+
+// before orders indices: larger elements first, of equal ones the first.
+func (t *topN[K]) before(i, j int) bool {
+	if a, b := t.row[i], t.row[j]; b < a {
+		return true
+	} else if b > a {
+		return false
+	}
+	return i < j
+}
+
+// find returns the indices of row's k largest elements; they are valid until the
+// next call.
+func (t *topN[K]) find(row []K, k int, sorted bool) []int {
+	t.row, t.heap = row, t.heap[:0]
+	if k == len(row) {
+		for i := range row {
+			t.heap = append(t.heap, i)
+		}
+		slices.SortStableFunc(t.heap, func(i, j int) int { return falling(row[i], row[j]) })
+		return t.heap
+	}
+	if k == 0 {
+		return nil
+	}
+	if k == 1 {
+		at := 0
+		for i, v := range row {
+			if v > row[at] || row[at] != row[at] && v == v {
+				at = i
+			}
+		}
+		return append(t.heap, at)
+	}
+	for i := range row {
+		if len(t.heap) <= k {
+			if t.heap = append(t.heap, i); len(t.heap) == k+1 {
+				for at := (k - 1) / 2; at >= 0; at-- {
+					t.sift(at, k+1, t.heap[at])
+				}
+				t.pop(k + 1)
+			}
+			continue
+		}
+		if t.before(i, t.heap[0]) {
+			t.pop(k)
+			t.rise(k-1, 0, i)
+		}
+	}
+	found := t.heap[:k]
+	if sorted {
+		for n := k; n > 1; n-- {
+			t.pop(n)
+		}
+	}
+	return found
+}
+
+// pop moves the first of n indices behind the others.
+func (t *topN[K]) pop(n int) {
+	last := t.heap[n-1]
+	t.heap[n-1] = t.heap[0]
+	t.sift(0, n-1, last)
+}
+
+// sift fills the hole at a place of n indices: children rise until none is left,
+// then index i rises from there.
+func (t *topN[K]) sift(hole, n, i int) {
+	top, child := hole, hole
+	for child < (n-1)/2 {
+		child = 2 * (child + 1)
+		if t.before(t.heap[child], t.heap[child-1]) {
+			child--
+		}
+		t.heap[hole], hole = t.heap[child], child
+	}
+	if n%2 == 0 && child == (n-2)/2 {
+		child = 2*child + 1
+		t.heap[hole], hole = t.heap[child], child
+	}
+	t.rise(hole, top, i)
+}
+
+// rise puts index i into the hole, or above, as far as top.
+func (t *topN[K]) rise(hole, top, i int) {
+	for hole > top && t.before(t.heap[(hole-1)/2], i) {
+		t.heap[hole] = t.heap[(hole-1)/2]
+		hole = (hole - 1) / 2
+	}
+	t.heap[hole] = i
+}

@@ -1,0 +1,61 @@
+package image
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// gammaOf returns the exponent that a PNG image's colours are stored with: what
+// its gAMA chunk says, that of sRGB, or 1.
+func gammaOf(s string) float64 {
+	gamma := 100000
+	for s = s[8:]; len(s) >= 12; {
+		n := int64(binary.BigEndian.Uint32([]byte(s[:4])))
+		if kind := s[4:8]; kind == "IDAT" || n > int64(len(s)-12) {
+			break
+		} else if kind == "sRGB" {
+			gamma = 45455
+			break
+		} else if kind == "gAMA" && n == 4 {
+			gamma = int(binary.BigEndian.Uint32([]byte(s[8:12])))
+		}
+		s = s[12+n:]
+	}
+	if gamma <= 0 || gamma >= 95000 && gamma <= 105000 {
+		return 1
+	}
+	return float64(gamma) / 100000
+}
+
+// grayOf returns what makes gray of red, green and blue as libpng does with
+// TensorFlow's weights, 0.299 and 0.587: of numbers of 16 bits where the image is
+// deep, of their upper bytes otherwise. Colours that are stored with an exponent
+// are weighed without it; cut says that of 16 bits only the upper byte is wanted,
+// for which libpng looks at 11.
+func grayOf(gamma float64, deep, cut bool) func(v [4]uint16) uint16 {
+	const red, green = 9797, 19234 // of 32,768
+	shift, most, half := 8, 255.0, uint32(0)
+	if deep {
+		shift, most, half = 0, 65535, 1<<14
+	}
+	part := func(x uint16) uint32 { return uint32(x >> shift) }
+	back := func(x uint32) uint32 { return x }
+	if gamma != 1 {
+		skip := 0
+		if deep && cut {
+			skip = 5
+		}
+		power := func(x uint32, e float64) uint32 {
+			return uint32(math.Floor(most*math.Pow(float64(x>>skip)/float64(uint32(most)>>skip), e) + 0.5))
+		}
+		half = 1 << 14
+		part = func(x uint16) uint32 { return power(uint32(x>>shift), 1/gamma) }
+		back = func(x uint32) uint32 { return power(x, gamma) }
+	}
+	return func(v [4]uint16) uint16 {
+		if v[0] == v[1] && v[0] == v[2] {
+			return v[0]
+		}
+		return uint16(back((red*part(v[0])+green*part(v[1])+(1<<15-red-green)*part(v[2])+half)>>15) << shift)
+	}
+}
