@@ -33,9 +33,6 @@ var unwritten = map[string]string{
 }
 
 func init() {
-	for _, version := range []string{"", "V2", "V3"} {
-		unwritten["CudnnRNN"+version] = "the op of its gradient, CudnnRNNBackprop" + version + ", has no kernel"
-	}
 	for _, op := range []string{"Read", "Write", "Gather", "Scatter", "Concat", "Split"} {
 		for version, reason := range map[string]string{
 			"":   "the flow of a TensorArray by reference begins with any number, by which nobody can tell it",

@@ -1,6 +1,8 @@
 package grad
 
 import (
+	"strings"
+
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 )
@@ -9,6 +11,9 @@ import (
 var rnnRules = map[string]Rule{
 	"BlockLSTM":   byBlock("BlockLSTMGrad"),
 	"BlockLSTMV2": byBlock("BlockLSTMGradV2"),
+	"CudnnRNN":    gradCudnn,
+	"CudnnRNNV2":  gradCudnn,
+	"CudnnRNNV3":  gradCudnn,
 	"CTCLoss":     gradCTCLoss,
 	"CTCLossV2":   gradCTCLoss,
 }
@@ -30,6 +35,31 @@ func byBlock(name string) Rule {
 		for i, d := range s.EmitN(8, name, attrs, in...) {
 			op.Give(1+i, d)
 		}
+	}
+}
+
+// gradCudnn is the rule of cuDNN's networks. TensorFlow's needs what the op has kept
+// in training; without training nothing is dropped in the backward pass either.
+func gradCudnn(s *ops.Scope, op *Op) {
+	attrs := op.Attrs().Without("is_training")
+	if op.Attrs().Has("is_training") && !op.Attrs().Bool("is_training") {
+		attrs = attrs.Without("dropout")
+	}
+	var in []ops.Input
+	for i := range op.NumIn() {
+		in = append(in, op.In(i))
+	}
+	for i := range 3 {
+		in = append(in, op.Out(i))
+	}
+	for i := range 3 {
+		in = append(in, op.GradOrZero(i))
+	}
+	for i := 3; i < op.NumOut(); i++ {
+		in = append(in, op.Out(i))
+	}
+	for i, dx := range s.EmitN(4, "CudnnRNNBackprop"+strings.TrimPrefix(op.Name(), "CudnnRNN"), attrs, in...) {
+		op.Give(i, dx)
 	}
 }
 

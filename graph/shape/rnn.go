@@ -14,6 +14,7 @@ func rnnRules() map[string]Rule {
 		rules(recurrentCell, "LSTMBlockCell", "GRUBlockCell"),
 		rules(ctcLoss, "CTCLoss", "CTCLossV2"),
 		rules(cudnn, "CudnnRNN", "CudnnRNNV2", "CudnnRNNV3"),
+		rules(cudnnBackprop, "CudnnRNNBackprop", "CudnnRNNBackpropV2", "CudnnRNNBackpropV3"),
 		rules(cudnnToParams, "CudnnRNNCanonicalToParams", "CudnnRNNCanonicalToParamsV2"),
 		rules(cudnnToCanonical, "CudnnRNNParamsToCanonical", "CudnnRNNParamsToCanonicalV2"),
 		map[string]Rule{
@@ -237,6 +238,17 @@ func cudnn(c *Inference) error {
 		}
 	}
 	c.set(2, h)
+	return nil
+}
+
+// cudnnBackprop infers the gradients with regard to the network's first inputs.
+func cudnnBackprop(c *Inference) error {
+	if err := c.atLeast(4); err != nil {
+		return err
+	}
+	for i := range 4 {
+		c.set(i, c.In[i].Shape)
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package rnn
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
@@ -159,144 +160,171 @@ func cells[T float](s *sized, params []T) []cell[T] {
 	return out
 }
 
-// prepareCudnn returns the kernel of one of cuDNN's networks. It infers; what a
-// backward pass would need is left empty.
+// prepareCudnn returns the kernel of one of cuDNN's networks. What cuDNN hands on
+// to a backward pass stays empty: ours computes it again.
 func prepareCudnn(n *engine.Node) (func(*engine.Call) error, error) {
+	call, err := newCudnn(n)
+	if err != nil {
+		return nil, err
+	}
+	if n.Attrs.Has("is_training") && !n.Attrs.Bool("is_training") {
+		call.dropout = 0
+	}
+	return call.kernel(4, runCudnn[float32], runCudnn[float64]), nil
+}
+
+// cudnn is what the attributes of an op on networks say.
+type cudnn struct {
+	*network
+	major   bool // the first dimension is the time, as all but V3 have it
+	lengths bool // the input after the parameters is the sequences' lengths
+	dropout float64
+}
+
+func newCudnn(n *engine.Node) (*cudnn, error) {
 	net, err := newNetwork(n.Attrs)
 	if err != nil {
 		return nil, err
 	}
-	// Only the time is a dimension that V3 may have elsewhere.
-	major := n.Op != "CudnnRNNV3" || !n.Attrs.Has("time_major") || n.Attrs.Bool("time_major")
-	dropout := n.Attrs.Float("dropout", 0)
-	if n.Attrs.Has("is_training") && !n.Attrs.Bool("is_training") {
-		dropout = 0
-	}
-	inputs := 4
-	if n.Op == "CudnnRNNV3" {
-		inputs = 5
+	return &cudnn{
+		network: net, dropout: n.Attrs.Float("dropout", 0), lengths: strings.HasSuffix(n.Op, "V3"),
+		major: !strings.HasSuffix(n.Op, "V3") || !n.Attrs.Has("time_major") || n.Attrs.Bool("time_major"),
+	}, nil
+}
+
+// kernel returns what runs an op of so many inputs, the lengths not among them.
+func (n *cudnn) kernel(inputs int, single func(*engine.Call, *cudnn) error, double func(*engine.Call, *cudnn) error) func(*engine.Call) error {
+	if n.lengths {
+		inputs++
 	}
 	return func(c *engine.Call) error {
 		if err := c.Need(inputs); err != nil {
 			return err
 		}
-		d := c.In(0).DType()
-		switch d {
+		switch d := c.In(0).DType(); d {
 		case tensor.Float64:
-			return runCudnn[float64](c, net, major, dropout)
+			return double(c, n)
 		case tensor.Float32, tensor.Float16, tensor.BFloat16:
-			return runCudnn[float32](c, net, major, dropout)
+			return single(c, n)
+		default:
+			return &engine.UnsupportedTypeError{Attr: "T", Type: d, Known: []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Float16}}
 		}
-		return &engine.UnsupportedTypeError{Attr: "T", Type: d, Known: []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Float16}}
-	}, nil
+	}
 }
 
 // batch is one call of a network: sequences, as steps of rows.
 type batch[T float] struct {
 	*sized
-	times, rows int
-	lengths     []int32
+	major         bool // as the op's tensors lie; the slices begin with the time, or with the state
+	times, rows   int
+	lengths       []int32
+	outs, state   tensor.Shape // of the outputs and of the states, as the op has them
+	in, h0, c0, p []T          // the inputs; c0 is nil where there is none
 }
 
-func runCudnn[T float](c *engine.Call, net *network, major bool, dropout float64) error {
+// newBatch reads and checks the inputs.
+func newBatch[T float](c *engine.Call, net *cudnn) (*batch[T], error) {
 	x, h := c.In(0).Shape(), c.In(1).Shape()
 	if len(x) != 3 || len(h) != 3 {
-		return fmt.Errorf("input has shape %v and input_h %v; both must have 3 dimensions", x, h)
+		return nil, fmt.Errorf("input has shape %v and input_h %v; both must have 3 dimensions", x, h)
 	}
 	times, rows, states := x[0], x[1], h[0]
-	if !major {
+	if !net.major {
 		times, rows, states = x[1], x[0], h[1]
 	}
 	if states%net.directions != 0 {
-		return fmt.Errorf("input_h has %d states, which don't belong to layers of %d directions", states, net.directions)
+		return nil, fmt.Errorf("input_h has %d states, which don't belong to layers of %d directions", states, net.directions)
 	}
 	s, err := net.sized(int64(states/net.directions), int64(h[2]), int64(x[2]))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if dropout > 0 && s.layers > 1 {
-		return fmt.Errorf("dropout of %v between layers can't be drawn as cuDNN draws it; set is_training to false", dropout)
+	if net.dropout > 0 && s.layers > 1 {
+		return nil, fmt.Errorf("dropout of %v between layers can't be drawn as cuDNN draws it; set is_training to false", net.dropout)
 	}
 	d := c.In(0).DType()
-	state := tensor.Shape{states, rows, s.units}
-	if !major {
-		state = tensor.Shape{rows, states, s.units}
+	b := &batch[T]{
+		sized: s, major: net.major, times: times, rows: rows,
+		state: tensor.Shape{states, rows, s.units}, outs: tensor.Shape{times, rows, s.units * s.directions},
+	}
+	if !b.major {
+		b.state, b.outs = tensor.Shape{rows, states, s.units}, tensor.Shape{rows, times, s.units * s.directions}
 	}
 	params, err := s.count()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := all(dims(c, 1, "input_h", d, state...), dims(c, 3, "params", d, int(params))); err != nil {
-		return err
+	if err := all(dims(c, 1, "input_h", d, b.state...), dims(c, 3, "params", d, int(params))); err != nil {
+		return nil, err
 	}
+	b.in, b.h0, b.p = b.timed(c, c.In(0)), b.timed(c, c.In(1)), values[T](c, c.In(3))
 	if s.mode == "lstm" {
-		if err := dims(c, 2, "input_c", d, state...); err != nil {
-			return err
+		if err := dims(c, 2, "input_c", d, b.state...); err != nil {
+			return nil, err
 		}
+		b.c0 = b.timed(c, c.In(2))
 	}
-	b := batch[T]{sized: s, times: times, rows: rows}
-	if c.NumIn() > 4 {
+	if net.lengths {
 		if err := dims(c, 4, "sequence_lengths", tensor.Int32, rows); err != nil {
-			return err
+			return nil, err
 		}
 		b.lengths = tensor.Values[int32](c.In(4))
 		for i, n := range b.lengths {
 			if n < 0 || int(n) > times {
-				return fmt.Errorf("sequence_lengths(%d) is %d, of an input of %d steps", i, n, times)
+				return nil, fmt.Errorf("sequence_lengths(%d) is %d, of an input of %d steps", i, n, times)
 			}
 		}
 	}
-	out := tensor.Shape{times, rows, s.units * s.directions}
-	if !major {
-		out[0], out[1] = rows, times
+	return b, nil
+}
+
+// timed returns the elements of a tensor of the op, the time or the state first.
+func (b *batch[T]) timed(c *engine.Call, t *tensor.Tensor) []T {
+	v := values[T](c, t)
+	if s := t.Shape(); !b.major {
+		return swapped(c, v, s[0], s[1], s[2])
 	}
-	y, doneY, err := output[T](c, 0, d, out...)
+	return v
+}
+
+// give makes v, whose first dimension is the time or the state, output i.
+func (b *batch[T]) give(c *engine.Call, i int, v []T, shape tensor.Shape) error {
+	out, done, err := output[T](c, i, c.In(0).DType(), shape...)
 	if err != nil {
 		return err
 	}
-	hn, doneH, err := output[T](c, 1, d, state...)
+	if !b.major && len(shape) == 3 {
+		v = swapped(c, v, shape[1], shape[0], shape[2])
+	}
+	copy(out, v)
+	done()
+	return nil
+}
+
+func runCudnn[T float](c *engine.Call, net *cudnn) error {
+	b, err := newBatch[T](c, net)
 	if err != nil {
 		return err
 	}
-	cn, doneC := []T(nil), func() {}
-	if s.mode == "lstm" {
-		cn, doneC, err = output[T](c, 2, d, state...)
-	} else {
-		_, _, err = output[T](c, 2, d)
+	out, h, cs, err := b.run(c, cells(b.sized, b.p), nil)
+	if err == nil {
+		err = b.give(c, 0, out, b.outs)
 	}
 	if err == nil {
-		_, err = c.Alloc(3, d, tensor.Shape{0})
+		err = b.give(c, 1, h, b.state)
+	}
+	if err == nil && b.mode == "lstm" {
+		err = b.give(c, 2, cs, b.state)
+	} else if err == nil {
+		err = b.give(c, 2, nil, nil)
+	}
+	if err == nil {
+		_, err = c.Alloc(3, c.In(0).DType(), tensor.Shape{0})
 	}
 	if err == nil && c.Op() != "CudnnRNN" {
 		_, err = c.Alloc(4, tensor.Int8, tensor.Shape{0})
 	}
-	if err != nil {
-		return err
-	}
-	v := func(i int) []T { return values[T](c, c.In(i)) }
-	in, h0, c0 := v(0), v(1), []T(nil)
-	if s.mode == "lstm" {
-		c0 = v(2)
-	}
-	if !major {
-		in = swapped(c, in, rows, times, x[2])
-		h0, c0 = swapped(c, h0, rows, states, s.units), swapped(c, c0, rows, states, s.units)
-	}
-	last, hLast, cLast, err := b.run(c, cells(s, v(3)), in, h0, c0)
-	if err != nil {
-		return err
-	}
-	if !major {
-		last = swapped(c, last, times, rows, s.units*s.directions)
-		hLast, cLast = swapped(c, hLast, states, rows, s.units), swapped(c, cLast, states, rows, s.units)
-	}
-	copy(y, last)
-	copy(hn, hLast)
-	copy(cn, cLast)
-	doneY()
-	doneH()
-	doneC()
-	return nil
+	return err
 }
 
 // swapped returns x, a×b×n, as b×a×n; nothing stays nothing.
@@ -313,23 +341,31 @@ func swapped[T float](c *engine.Call, x []T, a, b, n int) []T {
 	return out
 }
 
-// run returns the outputs of the last layer, and the last states of all, from an
-// input and first states whose outermost dimension is the time or the state.
-func (b *batch[T]) run(c *engine.Call, list []cell[T], in, h0, c0 []T) (out, h, cs []T, err error) {
+// run returns the outputs of the last layer, and the last states of all. Where kept
+// isn't nil, each layer's input and the steps of each cell are put there.
+func (b *batch[T]) run(c *engine.Call, list []cell[T], kept *steps[T]) (out, h, cs []T, err error) {
 	n := b.rows * b.units
-	h, cs = zeroed[T](c, len(h0)), zeroed[T](c, len(c0))
-	copy(h, h0)
-	copy(cs, c0)
+	h, cs = zeroed[T](c, len(b.h0)), zeroed[T](c, len(b.c0))
+	copy(h, b.h0)
+	copy(cs, b.c0)
+	in := b.in
 	for l := range b.layers {
+		if kept != nil {
+			kept.in = append(kept.in, in)
+		}
 		out = zeroed[T](c, b.times*n*b.directions)
 		for d := range b.directions {
 			i := l*b.directions + d
 			state := h[i*n:][:n]
-			var memory []T
+			var memory, steps []T
 			if b.mode == "lstm" {
 				memory = cs[i*n:][:n]
 			}
-			if err := b.layer(c, list[i], in, state, memory, out[d*min(b.units, len(out)):], d == 1); err != nil {
+			if kept != nil {
+				steps = zeroed[T](c, b.times*n*b.kept())
+				kept.of = append(kept.of, steps)
+			}
+			if err := b.layer(c, list[i], in, state, memory, out[d*min(b.units, len(out)):], d == 1, steps); err != nil {
 				return nil, nil, nil, err
 			}
 		}
@@ -340,8 +376,8 @@ func (b *batch[T]) run(c *engine.Call, list []cell[T], in, h0, c0 []T) (out, h, 
 
 // layer runs a layer in one direction over the steps: it changes the state and,
 // of an LSTM, the memory, and writes the outputs, of which a row is
-// units·directions long.
-func (b *batch[T]) layer(c *engine.Call, w cell[T], in, state, memory, out []T, backwards bool) error {
+// units·directions long, and what is kept of each step, unless steps is nil.
+func (b *batch[T]) layer(c *engine.Call, w cell[T], in, state, memory, out []T, backwards bool, steps []T) error {
 	n, wide := b.units, b.gates*b.units
 	x := zeroed[T](c, b.times*b.rows*wide)
 	addProduct(c, x, in, w.width, false, w.w, w.width, true, b.times*b.rows, wide, w.width)
@@ -360,24 +396,32 @@ func (b *batch[T]) layer(c *engine.Call, w cell[T], in, state, memory, out []T, 
 		addRow(r, w.br)
 		c.Parallel(b.rows, float64(wide)*20, func(lo, hi int) {
 			for row := lo; row < hi; row++ {
-				if b.lengths != nil && t >= int(b.lengths[row]) {
-					continue // behind the end: the state stays, the output is zero
+				if b.ended(t, row) {
+					continue // the state stays, the output is zero
 				}
 				to := state[row*n:][:n]
 				xr, rr := x[(t*b.rows+row)*wide:][:wide], r[row*wide:][:wide]
+				var kept []T
+				if steps != nil {
+					kept = steps[(t*b.rows+row)*n*b.kept():][:n*b.kept()]
+					copy(kept, to)
+					kept = kept[n:]
+				}
 				switch b.mode {
 				case "lstm":
-					lstmUnits(xr, rr, to, memory[row*n:][:n])
+					lstmUnits(xr, rr, to, memory[row*n:][:n], kept)
 				case "gru":
-					gruUnits(xr, rr, to)
+					gruUnits(xr, rr, to, kept)
 				case "rnn_relu":
 					for u := range to {
 						to[u] = max(xr[u]+rr[u], 0)
 					}
+					copy(kept, to)
 				case "rnn_tanh":
 					for u := range to {
 						to[u] = tanh(xr[u] + rr[u])
 					}
+					copy(kept, to)
 				}
 				copy(out[(t*b.rows+row)*n*b.directions:][:n], to)
 			}
@@ -386,25 +430,38 @@ func (b *batch[T]) layer(c *engine.Call, w cell[T], in, state, memory, out []T, 
 	return nil
 }
 
+// ended reports whether a row's sequence has no step t.
+func (b *batch[T]) ended(t, row int) bool { return b.lengths != nil && t >= int(b.lengths[row]) }
+
 // lstmUnits computes a step: the gates are those for the input, for forgetting,
-// the new memory and the output.
-func lstmUnits[T float](x, r, h, memory []T) {
+// the new memory and the output. It keeps these, the memory before the step and
+// the tangent of that behind it, unless kept is nil.
+func lstmUnits[T float](x, r, h, memory, kept []T) {
 	n := len(h)
 	for u := range h {
 		i, f := sigmoid(x[u]+r[u]), sigmoid(x[n+u]+r[n+u])
 		g, o := tanh(x[2*n+u]+r[2*n+u]), sigmoid(x[3*n+u]+r[3*n+u])
-		memory[u] = f*memory[u] + i*g
-		h[u] = o * tanh(memory[u])
+		before := memory[u]
+		memory[u] = f*before + i*g
+		m := tanh(memory[u])
+		h[u] = o * m
+		if kept != nil {
+			kept[u], kept[n+u], kept[2*n+u], kept[3*n+u], kept[4*n+u], kept[5*n+u] = i, f, g, o, before, m
+		}
 	}
 }
 
 // gruUnits computes a step: the gates are those for resetting, for keeping, and
-// the new state. The reset is applied behind the product with the state.
-func gruUnits[T float](x, r, h []T) {
+// the new state. The reset is applied behind the product with the state. It keeps
+// the gates and that product, unless kept is nil.
+func gruUnits[T float](x, r, h, kept []T) {
 	n := len(h)
 	for u := range h {
 		reset, keep := sigmoid(x[u]+r[u]), sigmoid(x[n+u]+r[n+u])
 		next := tanh(x[2*n+u] + reset*r[2*n+u])
+		if kept != nil {
+			kept[u], kept[n+u], kept[2*n+u], kept[3*n+u] = reset, keep, next, r[2*n+u]
+		}
 		h[u] = next + keep*(h[u]-next)
 	}
 }

@@ -227,6 +227,148 @@ func CudnnRNN(s *ops.Scope, input ops.Input, inputH ops.Input, inputC ops.Input,
 	return out[0], out[1], out[2], out[3]
 }
 
+// CudnnRNNBackpropOptions are the attributes of [CudnnRNNBackprop] that have defaults.
+type CudnnRNNBackpropOptions struct {
+	// RnnMode is rnn_mode. Default: "lstm".
+	RnnMode Opt[string]
+	// InputMode is input_mode. Default: "linear_input".
+	InputMode Opt[string]
+	// Direction is direction. Default: "unidirectional".
+	Direction Direction
+	// Dropout is dropout. Default: 0.
+	Dropout float64
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+}
+
+// CudnnRNNBackprop emits TensorFlow's op CudnnRNNBackprop and returns its outputs.
+// A nil o means the defaults.
+func CudnnRNNBackprop(s *ops.Scope, input ops.Input, inputH ops.Input, inputC ops.Input, params ops.Input, output ops.Input, outputH ops.Input, outputC ops.Input, outputBackprop ops.Input, outputHBackprop ops.Input, outputCBackprop ops.Input, reserveSpace ops.Input, o *CudnnRNNBackpropOptions) (inputBackprop, inputHBackprop, inputCBackprop, paramsBackprop *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.RnnMode.set {
+			as = append(as, graph.String("rnn_mode", o.RnnMode.v))
+		}
+		if o.InputMode.set {
+			as = append(as, graph.String("input_mode", o.InputMode.v))
+		}
+		if o.Direction != "" {
+			as = append(as, graph.String("direction", string(o.Direction)))
+		}
+		if o.Dropout != 0 {
+			as = append(as, graph.Float("dropout", o.Dropout))
+		}
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+	}
+	out := s.EmitN(4, "CudnnRNNBackprop", as, input, inputH, inputC, params, output, outputH, outputC, outputBackprop, outputHBackprop, outputCBackprop, reserveSpace)
+	return out[0], out[1], out[2], out[3]
+}
+
+// CudnnRNNBackpropV2Options are the attributes of [CudnnRNNBackpropV2] that have defaults.
+type CudnnRNNBackpropV2Options struct {
+	// RnnMode is rnn_mode. Default: "lstm".
+	RnnMode Opt[string]
+	// InputMode is input_mode. Default: "linear_input".
+	InputMode Opt[string]
+	// Direction is direction. Default: "unidirectional".
+	Direction Direction
+	// Dropout is dropout. Default: 0.
+	Dropout float64
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+}
+
+// CudnnRNNBackpropV2 emits TensorFlow's op CudnnRNNBackpropV2 and returns its outputs.
+// A nil o means the defaults.
+func CudnnRNNBackpropV2(s *ops.Scope, input ops.Input, inputH ops.Input, inputC ops.Input, params ops.Input, output ops.Input, outputH ops.Input, outputC ops.Input, outputBackprop ops.Input, outputHBackprop ops.Input, outputCBackprop ops.Input, reserveSpace ops.Input, hostReserved ops.Input, o *CudnnRNNBackpropV2Options) (inputBackprop, inputHBackprop, inputCBackprop, paramsBackprop *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.RnnMode.set {
+			as = append(as, graph.String("rnn_mode", o.RnnMode.v))
+		}
+		if o.InputMode.set {
+			as = append(as, graph.String("input_mode", o.InputMode.v))
+		}
+		if o.Direction != "" {
+			as = append(as, graph.String("direction", string(o.Direction)))
+		}
+		if o.Dropout != 0 {
+			as = append(as, graph.Float("dropout", o.Dropout))
+		}
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+	}
+	out := s.EmitN(4, "CudnnRNNBackpropV2", as, input, inputH, inputC, params, output, outputH, outputC, outputBackprop, outputHBackprop, outputCBackprop, reserveSpace, hostReserved)
+	return out[0], out[1], out[2], out[3]
+}
+
+// CudnnRNNBackpropV3Options are the attributes of [CudnnRNNBackpropV3] that have defaults.
+type CudnnRNNBackpropV3Options struct {
+	// RnnMode is rnn_mode. Default: "lstm".
+	RnnMode Opt[string]
+	// InputMode is input_mode. Default: "linear_input".
+	InputMode Opt[string]
+	// Direction is direction. Default: "unidirectional".
+	Direction Direction
+	// Dropout is dropout. Default: 0.
+	Dropout float64
+	// Seed is seed. Default: 0.
+	Seed int64
+	// Seed2 is seed2. Default: 0.
+	Seed2 int64
+	// NumProj is num_proj. Default: 0.
+	NumProj int64
+	// TimeMajor is time_major. Default: true.
+	TimeMajor Opt[bool]
+}
+
+// CudnnRNNBackpropV3 emits TensorFlow's op CudnnRNNBackpropV3 and returns its outputs.
+// A nil o means the defaults.
+func CudnnRNNBackpropV3(s *ops.Scope, input ops.Input, inputH ops.Input, inputC ops.Input, params ops.Input, sequenceLengths ops.Input, output ops.Input, outputH ops.Input, outputC ops.Input, outputBackprop ops.Input, outputHBackprop ops.Input, outputCBackprop ops.Input, reserveSpace ops.Input, hostReserved ops.Input, o *CudnnRNNBackpropV3Options) (inputBackprop, inputHBackprop, inputCBackprop, paramsBackprop *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.RnnMode.set {
+			as = append(as, graph.String("rnn_mode", o.RnnMode.v))
+		}
+		if o.InputMode.set {
+			as = append(as, graph.String("input_mode", o.InputMode.v))
+		}
+		if o.Direction != "" {
+			as = append(as, graph.String("direction", string(o.Direction)))
+		}
+		if o.Dropout != 0 {
+			as = append(as, graph.Float("dropout", o.Dropout))
+		}
+		if o.Seed != 0 {
+			as = append(as, graph.Int("seed", o.Seed))
+		}
+		if o.Seed2 != 0 {
+			as = append(as, graph.Int("seed2", o.Seed2))
+		}
+		if o.NumProj != 0 {
+			as = append(as, graph.Int("num_proj", o.NumProj))
+		}
+		if o.TimeMajor.set {
+			as = append(as, graph.Bool("time_major", o.TimeMajor.v))
+		}
+	}
+	out := s.EmitN(4, "CudnnRNNBackpropV3", as, input, inputH, inputC, params, sequenceLengths, output, outputH, outputC, outputBackprop, outputHBackprop, outputCBackprop, reserveSpace, hostReserved)
+	return out[0], out[1], out[2], out[3]
+}
+
 // CudnnRNNCanonicalToParamsOptions are the attributes of [CudnnRNNCanonicalToParams] that have defaults.
 type CudnnRNNCanonicalToParamsOptions struct {
 	// RnnMode is rnn_mode. Default: "lstm".

@@ -134,19 +134,43 @@ for at, v in LABELS[:2]:
 # cuDNN's networks.
 
 
-def halves(cell, mode):
-    """A layer's weights and biases by gate, in cuDNN's order, before conversion."""
-    kernel, recurrent, bias = cell.get_weights()
+def halves(weights, mode, gradients=False):
+    """A layer's weights and biases by gate, in cuDNN's order, before conversion, or their gradients."""
+    kernel, recurrent, bias = weights
+    one = bias if gradients else np.zeros_like(bias)  # of two biases that are added
     if mode == "lstm":
         ws = np.split(kernel, 4, 1) + np.split(recurrent, 4, 1)
-        return ws, np.split(np.concatenate([np.zeros_like(bias), bias]), 8)
+        return ws, np.split(np.concatenate([one, bias]), 8)
     if mode == "gru":
         ws, bs = np.split(kernel, 3, 1) + np.split(recurrent, 3, 1), np.split(bias.reshape(-1), 6)
         for list_ in (ws, bs):
             list_[0], list_[1] = list_[1], list_[0]
             list_[3], list_[4] = list_[4], list_[3]
         return ws, bs
-    return [kernel, recurrent], [np.zeros_like(bias), bias]
+    return [kernel, recurrent], [one, bias]
+
+
+def run(d, mode, layers, dirs, units, times, rows, first, mask, layered):
+    """The network's outputs, states, weights and biases; its cells go to layered."""
+    y, h0, c0 = first
+    hs, cs, ws, bs = [], [], [], []
+    for l in range(layers):
+        outs = []
+        for k in range(dirs):
+            i = l * dirs + k
+            f = layer(mode, units, k == 1)
+            state = [h0[i], c0[i]] if mode == "lstm" else [h0[i]]
+            f.build((rows, times, int(y.shape[2])))
+            r = f(y, initial_state=state, mask=mask)
+            outs.append(tf.reverse(r[0], [1]) if k == 1 else r[0])
+            hs.append(r[1])
+            cs.append(r[2] if mode == "lstm" else r[1])
+            layered.append(f.cell)
+            w, b = halves(f.cell.get_weights(), mode)
+            ws += w
+            bs += b
+        y = tf.concat(outs, 2)
+    return y, tf.stack(hs), tf.stack(cs), ws, bs
 
 
 def layer(mode, units, back):
@@ -160,6 +184,9 @@ def layer(mode, units, back):
     return keras.layers.RNN(cell, dtype=DT, **o)
 
 
+backward = []  # recorded after all else, for what comes before it draws from one stream of numbers
+
+
 def network(op, d, mode, layers, both, units, inputs, times, rows, major=True, lengths=None):
     global DT
     DT = d
@@ -168,32 +195,32 @@ def network(op, d, mode, layers, both, units, inputs, times, rows, major=True, l
     x = rand(d, (rows, times, inputs), -1, 1)
     h0, c0 = rand(d, (layers * dirs, rows, units), -1, 1), rand(d, (layers * dirs, rows, units), -1, 1)
     mask = None if lengths is None else tf.sequence_mask(lengths, times)
-    y, hs, cs, ws, bs = tf.constant(x), [], [], [], []
-    for l in range(layers):
-        outs = []
-        for k in range(dirs):
-            i = l * dirs + k
-            f = layer(mode, units, k == 1)
-            state = [h0[i], c0[i]] if mode == "lstm" else [h0[i]]
-            f.build((rows, times, int(y.shape[2])))
-            r = f(y, initial_state=[tf.constant(v) for v in state], mask=mask)
-            out = r[0]
-            if k == 1:
-                out = tf.reverse(out, [1])
-            outs.append(out)
-            hs.append(r[1])
-            cs.append(r[2] if mode == "lstm" else r[1])
-            w, b = halves(f.cell, mode)
-            ws += w
-            bs += b
-        y = tf.concat(outs, 2)
+    tape, first = tf.GradientTape(persistent=True), [tf.constant(x), tf.constant(h0), tf.constant(c0)]
+    layered = []
+    with tape:
+        for v in first:
+            tape.watch(v)
+        y, h, c, ws, bs = run(d, mode, layers, dirs, units, times, rows, first, mask, layered)
+
     params = gru_lstm_utils.canonical_to_params([tf.constant(w) for w in ws], [tf.constant(b) for b in bs], tf.constant([-1]), transpose_weights=True).numpy()
-    h, c = tf.stack(hs), tf.stack(cs)
-    if major:
-        y, x = tf.transpose(y, [1, 0, 2]), x.transpose(1, 0, 2)
-    else:
-        h, c, h0, c0 = tf.transpose(h, [1, 0, 2]), tf.transpose(c, [1, 0, 2]), h0.transpose(1, 0, 2), c0.transpose(1, 0, 2)
+    dys = [np.random.default_rng(len(cases["rnn"]) + i).uniform(-1, 1, v.shape).astype(d) for i, v in enumerate([y, h, c])]
     lstm = mode == "lstm"
+    targets, dfirst = [y, h] + [c] * lstm, [np.zeros_like(x), np.zeros_like(h0), np.zeros_like(c0)]
+    for i, g in enumerate(tape.gradient(targets, first, dys[:len(targets)])):
+        if g is not None:
+            dfirst[i] = g.numpy()
+    dws, dbs = [], []
+    for cell in layered:
+        w, b = halves([g.numpy() for g in tape.gradient(targets, [cell.kernel, cell.recurrent_kernel, cell.bias], dys[:len(targets)])], mode, True)
+        dws += w
+        dbs += b
+    dparams = gru_lstm_utils.canonical_to_params([tf.constant(w) for w in dws], [tf.constant(b) for b in dbs], tf.constant([-1]), transpose_weights=True).numpy()
+    turn = lambda v: np.ascontiguousarray(np.asarray(v).transpose(1, 0, 2))
+    if major:
+        y, x, dys[0], dfirst[0] = turn(y), turn(x), turn(dys[0]), turn(dfirst[0])
+    else:
+        h, c, h0, c0 = turn(h), turn(c), turn(h0), turn(c0)
+        dys[1:], dfirst[1:] = map(turn, dys[1:]), map(turn, dfirst[1:])
     outs = [y, h, c if lstm else tf.zeros([], d), tf.zeros([0], d)] + ([] if op == "CudnnRNN" else [tf.zeros([0], tf.int8)])
     ins = [("input", x), ("input_h", h0), ("input_c", c0 if lstm else np.zeros((1, 1, 1), d)), ("params", params)]
     a = {"rnn_mode": mode, "direction": "bidirectional" if both else "unidirectional", "is_training": False}
@@ -201,6 +228,14 @@ def network(op, d, mode, layers, both, units, inputs, times, rows, major=True, l
         ins.append(("sequence_lengths", L(lengths)))
         a["time_major"] = major
     case("rnn", op, ins, a, raw=lambda **k: outs, elsewhere=True, undefined=[3] if op == "CudnnRNN" else [3, 4])
+    nothing = np.zeros((1, 1, 1), d)
+    more = [("output", y), ("output_h", h), ("output_c", c if lstm else np.zeros([], d)), ("output_backprop", dys[0]), ("output_h_backprop", dys[1]),
+            ("output_c_backprop", dys[2] if lstm else np.zeros([], d)), ("reserve_space", np.zeros([0], d))]
+    if op != "CudnnRNN":
+        more.append(("host_reserved", np.zeros([0], np.int8)))
+    grads = dfirst[:2] + [dfirst[2] if lstm else nothing, dparams]
+    b = {k: v for k, v in a.items() if k != "is_training"}
+    backward.append((op.replace("CudnnRNN", "CudnnRNNBackprop"), ins + more, b, [tf.constant(g) for g in grads]))
     return [np.ascontiguousarray(w.T) for w in ws], bs, params
 
 
@@ -221,4 +256,6 @@ for mode, gates in [("lstm", 4), ("gru", 3), ("rnn_relu", 1), ("rnn_tanh", 1)]:
             for s in [tf.int32, tf.int64]:
                 case("rnn", "CudnnRNNParamsSize", sizes, {**a, "T": tf.as_dtype(d), "S": s}, raw=lambda **k: tf.constant([params.size], k["S"]), elsewhere=True)
 
+for op, ins, a, grads in backward:
+    case("rnn", op, ins, a, raw=lambda **k: grads, elsewhere=True)
 write()
