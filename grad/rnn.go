@@ -38,7 +38,7 @@ func byBlock(name string) Rule {
 	}
 }
 
-// gradCudnn is the rule of cuDNN's networks. TensorFlow's needs what the op has kept
+// gradCudnn differentiates a network of cuDNN's. TensorFlow's rule needs what the op has kept
 // in training; without training nothing is dropped in the backward pass either.
 func gradCudnn(s *ops.Scope, op *Op) {
 	attrs := op.Attrs().Without("is_training")
