@@ -90,7 +90,8 @@ func (f Fault) MarshalJSON() ([]byte, error) { return inspect.Fault(f).MarshalJS
 func (f Fault) String() string { return inspect.Fault(f).String() }
 
 // Verify reads all that lies at path and returns every fault: wrong checksums
-// and sizes, what can't be decoded, references that lead nowhere. A damaged file
+// and sizes, what can't be decoded, references that lead nowhere; in a SavedModel's
+// directory its graphs and assets too. A damaged file
 // is no error but a list of faults; the error is for what kept Verify from
 // looking.
 func Verify(ctx context.Context, path string, o *ReadOptions) (list []Fault, err error) {

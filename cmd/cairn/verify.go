@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,9 +19,10 @@ func newVerify(a *app) *cobra.Command {
 		Use:   "verify PATH…",
 		Short: "Check every checksum and all structure",
 		Long: `Read all of a checkpoint and check it: every checksum, sizes and places, the
-object graph. Each fault is listed with its file and the place in it, a missing
-file once; after the first 100 the others are counted, unless --full or --json
-asks for all. Exits with 1 if there is any.`,
+object graph; of a SavedModel's directory its graphs and assets too. Each fault
+is listed with its file and the place in it, a missing file once; after the
+first 100 the others are counted, unless --full or --json asks for all. Exits
+with 1 if there is any.`,
 		Example: `  cairn verify model/ckpt-10
   cairn verify model && rsync -a model backup:     only if it holds
   cairn verify --json runs/*/ckpt-100.index`,
@@ -62,9 +65,12 @@ asks for all. Exits with 1 if there is any.`,
 				if n := len(faults) - len(shown); n > 0 {
 					fmt.Fprintf(a.out, "… %d more; --full lists them\n", n)
 				}
-				if len(faults) == 0 {
+				switch {
+				case len(faults) == 0 && s == nil:
+					fmt.Fprintf(a.out, "%s: sound, a SavedModel without variables\n", path)
+				case len(faults) == 0:
 					fmt.Fprintf(a.out, "%s: sound, %v\n", s.Prefix, inspect.CountOf(cmd.Context(), s, s.Entries()))
-				} else {
+				default:
 					fmt.Fprintln(a.out, faultWords(path, s, faults))
 				}
 			}
@@ -92,8 +98,8 @@ const maxFaults = 100
 
 // faultWords sums the faults up.
 func faultWords(path string, s *store.Store, faults []inspect.Fault) string {
-	if s != nil {
-		path = s.Prefix
+	if s != nil && !slices.ContainsFunc(faults, func(f inspect.Fault) bool { return !strings.HasPrefix(f.File, s.Prefix) }) {
+		path = s.Prefix // no file of a SavedModel is at fault besides those of its checkpoint
 	}
 	n, bad := len(faults), 0
 	tensors := map[string]bool{}

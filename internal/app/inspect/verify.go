@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/internal/safetensors"
+	"github.com/cairnml/cairn/savedmodel"
 )
 
 // Fault is something wrong with a file.
@@ -60,17 +62,41 @@ type Progress func(done, total int64)
 
 // Verify opens path, reads everything that lies there and lists every fault:
 // wrong checksums and sizes, what can't be decoded, references in the object
-// graph that lead nowhere. The error is for what kept it from looking; a file
-// that is not what it should be is no error but a fault.
+// graph that lead nowhere; in a SavedModel's directory its graphs and assets too. The
+// error is for what kept it from looking; a file that is not what it should be is no
+// error but a fault. The store is nil where it couldn't be opened, and for a SavedModel
+// without a checkpoint.
 func Verify(ctx context.Context, path string, o *store.Options, progress Progress) (*store.Store, []Fault, error) {
-	s, err := store.Open(ctx, path, o)
+	open := func() (*store.Store, error) { return store.Open(ctx, path, o) }
+	if dir := os.DirFS(path); isModel(dir) {
+		return verifyModelAnd(ctx, dir, path, o, open, progress)
+	}
+	s, err := open()
 	return verify(ctx, path, s, err, progress)
 }
 
 // VerifyFS does what [Verify] does, for a path of fsys.
 func VerifyFS(ctx context.Context, fsys fs.FS, path string, o *store.Options, progress Progress) (*store.Store, []Fault, error) {
-	s, err := store.OpenFS(ctx, fsys, path, o)
+	open := func() (*store.Store, error) { return store.OpenFS(ctx, fsys, path, o) }
+	if dir, err := fs.Sub(fsys, path); err == nil && isModel(dir) {
+		return verifyModelAnd(ctx, dir, path, o, open, progress)
+	}
+	s, err := open()
 	return verify(ctx, path, s, err, progress)
+}
+
+// verifyModelAnd verifies a SavedModel and its checkpoint, if there is one.
+func verifyModelAnd(ctx context.Context, dir fs.FS, path string, o *store.Options, open func() (*store.Store, error), progress Progress) (*store.Store, []Fault, error) {
+	faults, err := verifyModel(ctx, dir, path, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := fs.Stat(dir, bundle.IndexName(savedmodel.VariablesPrefix)); errors.Is(err, fs.ErrNotExist) {
+		return nil, faults, nil
+	}
+	s, err := open()
+	s, more, err := verify(ctx, path, s, err, progress)
+	return s, append(faults, more...), err
 }
 
 // verify looks at what was opened, or at why that failed.
