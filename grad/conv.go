@@ -32,6 +32,13 @@ var convRules = merged(
 		"LRN": func(s *ops.Scope, op *Op) {
 			op.Give(0, s.Emit1("LRNGrad", op.Attrs(), op.Grad(0), op.In(0), op.Out(0)))
 		},
+		"BatchNormWithGlobalNormalization": func(s *ops.Scope, op *Op) {
+			// The gradients stand in the order of the inputs but for the last two.
+			g := s.Emit("BatchNormWithGlobalNormalizationGrad", op.Attrs(), op.In(0), op.In(1), op.In(2), op.In(4), op.Grad(0))
+			for i := range g {
+				op.Give(i, g[i])
+			}
+		},
 		"FusedBatchNorm":       gradBatchNorm,
 		"FusedBatchNormV2":     gradBatchNorm,
 		"FusedBatchNormV3":     gradBatchNorm,

@@ -3,6 +3,7 @@ package grad
 import (
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
 )
 
 // nnRules are the rules of matrix products, activations and losses. The ops
@@ -13,6 +14,7 @@ var nnRules = map[string]Rule{
 	"BatchMatMulV2": gradBatchMatMul,
 	"BatchMatMulV3": gradBatchMatMul,
 	"Einsum":        gradEinsum,
+	"SparseMatMul":  gradManyZeros,
 
 	"Relu":      byFused("ReluGrad", true),
 	"Relu6":     byFused("Relu6Grad", true),
@@ -154,6 +156,27 @@ var (
 	adjointY    = graph.Attrs{graph.Bool("adj_y", true)}
 	adjointXY   = graph.Attrs{graph.Bool("adj_x", true), graph.Bool("adj_y", true)}
 )
+
+// gradManyZeros computes in float32, whatever the inputs are.
+func gradManyZeros(s *ops.Scope, op *Op) {
+	a, b, g := ops.Cast(s, op.In(0), tensor.Float32), ops.Cast(s, op.In(1), tensor.Float32), op.Grad(0)
+	ta, tb := op.Attrs().Bool("transpose_a"), op.Attrs().Bool("transpose_b")
+	product := func(x, y *ops.Value, tx, ty bool) *ops.Value {
+		return s.Emit1("MatMul", graph.Attrs{graph.Bool("transpose_a", tx), graph.Bool("transpose_b", ty)}, x, y)
+	}
+	giveAt(s, op, 0, func() *ops.Value {
+		if ta {
+			return ops.Cast(s, product(b, g, tb, true), op.In(0).DType())
+		}
+		return ops.Cast(s, product(g, b, false, !tb), op.In(0).DType())
+	})
+	giveAt(s, op, 1, func() *ops.Value {
+		if tb {
+			return ops.Cast(s, product(g, a, true, ta), op.In(1).DType())
+		}
+		return ops.Cast(s, product(a, g, !ta, false), op.In(1).DType())
+	})
+}
 
 func gradMatMul(s *ops.Scope, op *Op) {
 	a, b, g := conj(s, op.In(0)), conj(s, op.In(1)), op.Grad(0)

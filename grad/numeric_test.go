@@ -41,7 +41,7 @@ var byFormula = map[string]bool{"FusedBatchNormGrad": true, "FusedBatchNormGradV
 	// Images are seen from the other side, not put together by their weights.
 	"ImageProjectiveTransformV2": true, "ImageProjectiveTransformV3": true,
 	// Rounding to levels counts as the identity.
-	"FakeQuantWithMinMaxArgs": true, "FakeQuantWithMinMaxVars": true, "FakeQuantWithMinMaxVarsPerChannel": true, "QuantizeAndDequantizeV2": true,
+	"FakeQuantWithMinMaxArgs": true, "FakeQuantWithMinMaxVars": true, "FakeQuantWithMinMaxVarsPerChannel": true, "QuantizeAndDequantize": true, "QuantizeAndDequantizeV2": true,
 	"QuantizeAndDequantizeV3": true, "QuantizeAndDequantizeV4": true, "QuantizeAndDequantizeV4Grad": true}
 
 // byHandle are ops that read variables; they have tests of their own.
@@ -62,6 +62,7 @@ var byFunction = map[string]bool{
 // single are ops that take no doubles: they are held to what differences in
 // single precision tell.
 var single = map[string]bool{
+	"SparseMatMul":   true,
 	"FusedBatchNorm": true, "FusedBatchNormV2": true, "FusedBatchNormV3": true, "LRN": true,
 	"MaxPool3D": true, "MaxPool3DGrad": true, "MaxPool3DGradGrad": true,
 	"BlockLSTM": true, "BlockLSTMV2": true, "CTCLossV2": true,

@@ -15,6 +15,7 @@ var quantRules = map[string]Rule{
 	"FakeQuantWithMinMaxVarsPerChannel": byRange("FakeQuantWithMinMaxVarsPerChannelGradient", "num_bits", "narrow_range"),
 	"QuantizeAndDequantizeV4":           byRange("QuantizeAndDequantizeV4Grad", "axis"),
 
+	"QuantizeAndDequantize":   straight,
 	"QuantizeAndDequantizeV2": straight,
 	"QuantizeAndDequantizeV3": straight,
 

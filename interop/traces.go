@@ -307,7 +307,9 @@ func untraced(op string) string {
 	switch op {
 	case "AdjustContrast", "BatchCholesky", "BatchCholeskyGrad", "BatchMatrixBandPart", "BatchMatrixDeterminant", "BatchMatrixDiag",
 		"BatchMatrixDiagPart", "BatchMatrixInverse", "BatchMatrixSetDiag", "BatchMatrixSolve", "BatchMatrixSolveLs",
-		"BatchMatrixTriangularSolve", "BatchSelfAdjointEig", "MatrixExponential", "SelfAdjointEig":
+		"BatchMatrixTriangularSolve", "BatchSelfAdjointEig", "MatrixExponential", "SelfAdjointEig",
+		"BatchNormWithGlobalNormalization", "BatchNormWithGlobalNormalizationGrad", "Conv3DBackpropInput", "Conv3DBackpropFilter",
+		"QuantizeAndDequantize":
 		return "new graphs can't have the op: it has been removed from them"
 	case "CaseFoldUTF8", "NormalizeUTF8", "RegexSplitWithOffsets":
 		return "TensorFlow Text has the op, which isn't installed beside TensorFlow"

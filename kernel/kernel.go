@@ -6,6 +6,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/array"
+	"github.com/cairnml/cairn/kernel/composite"
 	"github.com/cairnml/cairn/kernel/control"
 	"github.com/cairnml/cairn/kernel/conv"
 	"github.com/cairnml/cairn/kernel/data"
@@ -72,6 +73,7 @@ func Families() iter.Seq2[string, []engine.Kernel] {
 			{"rnn", rnn.Kernels()},
 			{"quant", quant.Kernels()},
 			{"data", data.Kernels()},
+			{"composite", composite.Kernels()},
 		} {
 			if !yield(f.name, f.kernels) {
 				return

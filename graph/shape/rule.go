@@ -102,7 +102,7 @@ var builtin = sync.OnceValue(func() *Rules {
 	all := &Rules{byOp: map[string]Rule{}}
 	for _, family := range []map[string]Rule{
 		elementwiseRules(), arrayRules(), joinRules(), sliceRules(), gatherRules(), padRules(), fillRules(), matrixRules(),
-		reduceRules(), matmulRules(), nnRules(), randomRules(), stateRules(), ioRules(), controlRules(), listRules(), tensorArrayRules(), convRules(), tableRules(), textRules(), parseRules(), sparseRules(), rnnRules(), quantRules(), quantizedRules(),
+		reduceRules(), matmulRules(), nnRules(), randomRules(), stateRules(), ioRules(), controlRules(), listRules(), tensorArrayRules(), convRules(), tableRules(), textRules(), parseRules(), sparseRules(), rnnRules(), quantRules(), quantizedRules(), compositeRules(),
 		segmentRules(), diagonalRules(), signalRules(), linalgRules(), dataRules(),
 	} {
 		for op, rule := range family {

@@ -82,6 +82,8 @@ var exceptions = map[string]exception{
 	"Equal": {modes: partly, attr: "incompatible_shape_error",
 		why: "TensorFlow takes shapes that may not broadcast for ones that do; where they don't, the answer is a scalar"},
 	"NotEqual": {modes: partly, attr: "incompatible_shape_error", why: "as Equal"},
+	"DebugNanCount": {modes: func(string) bool { return true },
+		why: "TensorFlow infers a scalar, the kernel gives a vector"},
 	"FractionalAvgPool": {modes: func(string) bool { return true }, outputs: 1,
 		why: "TensorFlow forgets that the places of windows have the end behind them"},
 	"FractionalMaxPool": {modes: func(string) bool { return true }, outputs: 1, why: "as FractionalAvgPool"},

@@ -66,6 +66,9 @@ func sparseColumn(c *engine.Call, indices, values, shape int) (*column, error) {
 	if m.rank != 2 {
 		return nil, fmt.Errorf("a sparse tensor of features has %d dimensions, not 2", m.rank)
 	}
+	if m.shape[0] > math.MaxInt32 {
+		return nil, fmt.Errorf("features of %d rows are more than can be crossed", m.shape[0])
+	}
 	if err := c.Afford(m.shape[0] * 24); err != nil {
 		return nil, err
 	}

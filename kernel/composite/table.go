@@ -1,0 +1,95 @@
+package composite
+
+import (
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Kernels returns the family's table.
+func Kernels() []engine.Kernel {
+	floats := []tensor.DType{tensor.Float32, tensor.Float64, tensor.BFloat16, tensor.Float16}
+	return []engine.Kernel{
+		{Op: "BatchNormWithGlobalNormalization", Types: engine.Types{"T": {tensor.Float32, tensor.Float64, tensor.Float16}}, Prepare: of(5, globalNorm), Precision: engine.Accumulated},
+		{Op: "BatchNormWithGlobalNormalizationGrad", Types: engine.Types{"T": {tensor.Float32, tensor.Float64, tensor.Float16}}, Prepare: of(5, globalNormGrad), Precision: engine.Accumulated},
+		{Op: "FusedPadConv2D", Types: engine.Types{"T": floats}, Prepare: of(3, padConv), Precision: engine.Accumulated},
+		{Op: "FusedResizeAndPadConv2D", Types: engine.Types{"T": {tensor.Float32, tensor.Float64, tensor.Float16}}, Prepare: of(4, resizePadConv), Precision: engine.Accumulated},
+		{Op: "Conv3DBackpropInput", Types: engine.Types{"T": {tensor.Float32, tensor.Float64, tensor.Float16}}, Prepare: of(3, conv3DBackInput), Precision: engine.Accumulated},
+		{Op: "Conv3DBackpropFilter", Types: engine.Types{"T": {tensor.Float32, tensor.Float64, tensor.Float16}}, Prepare: of(3, conv3DBackFilter), Precision: engine.Accumulated},
+		{Op: "Conv", Prepare: prepareConv, Precision: engine.Accumulated},
+		{Op: "SparseMatMul", Prepare: of(2, sparseMatMul), Precision: engine.Accumulated},
+		{Op: "QuantizeAndDequantize", Types: engine.Types{"T": {tensor.Float32, tensor.Float64}}, Prepare: of(1, quantizeAndDequantize)},
+		{Op: "DebugNanCount", Types: engine.Types{"T": floats}, Prepare: of(1, nanCount)},
+		{Op: "ApproxTopK", Types: engine.Types{"T": {tensor.Float32, tensor.BFloat16, tensor.Float16}}, Prepare: prepareTopK},
+	}
+}
+
+// globalNorm normalizes images by moments and, where scale_after_normalization, by
+// gamma.
+func globalNorm(b *body, in []graph.Output) []graph.Output {
+	factor := b.deviation(in[2])
+	if b.node.Attrs.Bool("scale_after_normalization") {
+		factor = b.one("Mul", factor, in[4])
+	}
+	return []graph.Output{b.one("AddV2", b.one("Mul", b.one("Sub", in[0], in[1]), factor), in[3])}
+}
+
+// deviation returns one over the root of a variance and the attribute that is added
+// to it.
+func (b *body) deviation(variance graph.Output) graph.Output {
+	epsilon := b.number(variance.Fact().DType, float64(float32(b.node.Attrs.Float("variance_epsilon", 0))))
+	return b.one("Rsqrt", b.one("AddV2", variance, epsilon))
+}
+
+func globalNormGrad(b *body, in []graph.Output) []graph.Output {
+	t, m, v, gamma, dy := in[0], in[1], in[2], in[3], in[4]
+	scale := b.deviation(v)
+	weighted := b.sum(b.one("Mul", dy, b.one("Sub", t, m)), 0, 1, 2)
+	db, factor := b.sum(dy, 0, 1, 2), scale
+	dg := b.one("ZerosLike", gamma)
+	if b.node.Attrs.Bool("scale_after_normalization") {
+		factor, dg = b.one("Mul", scale, gamma), b.one("Mul", scale, weighted)
+		weighted = b.one("Mul", weighted, gamma)
+	}
+	cube := b.one("Mul", b.one("Square", scale), scale)
+	dv := b.one("Mul", weighted, b.one("Mul", cube, b.number(v.Fact().DType, -0.5)))
+	return []graph.Output{b.one("Mul", dy, factor), b.one("Neg", b.one("Mul", db, factor)), dv, db, dg}
+}
+
+// padConv mirrors the borders of images and convolves them.
+func padConv(b *body, in []graph.Output) []graph.Output {
+	x := b.op("MirrorPad", b.attrs("mode"), in[0], in[1])[0]
+	return b.op("Conv2D", b.attrs("strides", "padding"), x, in[2])
+}
+
+// resizePadConv resizes first, in single precision as all resizing.
+func resizePadConv(b *body, in []graph.Output) []graph.Output {
+	x := in[0]
+	resized := b.op("ResizeBilinear", graph.Attrs{graph.Bool("align_corners", b.node.Attrs.Bool("resize_align_corners"))}, x, in[1])[0]
+	return padConv(b, []graph.Output{b.cast(resized, x.Fact().DType), in[2], in[3]})
+}
+
+func conv3DBackInput(b *body, in []graph.Output) []graph.Output {
+	return b.op("Conv3DBackpropInputV2", b.attrs("strides", "padding", "dilations"), b.one("Shape", in[0]), in[1], in[2])
+}
+
+func conv3DBackFilter(b *body, in []graph.Output) []graph.Output {
+	return b.op("Conv3DBackpropFilterV2", b.attrs("strides", "padding", "dilations"), in[0], b.one("Shape", in[1]), in[2])
+}
+
+// sparseMatMul multiplies matrices that may hold many zeros, to float32.
+func sparseMatMul(b *body, in []graph.Output) []graph.Output {
+	return b.op("MatMul", b.attrs("transpose_a", "transpose_b"), b.cast(in[0], tensor.Float32), b.cast(in[1], tensor.Float32))
+}
+
+// quantizeAndDequantize takes the range from attributes.
+func quantizeAndDequantize(b *body, in []graph.Output) []graph.Output {
+	d, as := in[0].Fact().DType, b.node.Attrs
+	return b.op("QuantizeAndDequantizeV2", b.attrs("signed_input", "num_bits", "range_given"),
+		in[0], b.number(d, as.Float("input_min", 0)), b.number(d, as.Float("input_max", 0)))
+}
+
+func nanCount(b *body, in []graph.Output) []graph.Output {
+	counted := b.op("Reshape", nil, b.cast(b.one("IsNan", in[0]), tensor.Int64), b.constant(tensor.Vector[int32](-1)))[0]
+	return []graph.Output{b.op("Reshape", nil, b.sum(counted, 0), b.constant(tensor.Vector[int32](1)))[0]}
+}
