@@ -52,6 +52,15 @@ var sharedWorkers = sync.OnceValue(func() *Workers { return NewWorkers(0) })
 // options mean.
 func SharedWorkers() *Workers { return sharedWorkers() }
 
+// Count returns how many goroutines may work on one loop, the caller included; 1 for
+// a nil w.
+func (w *Workers) Count() int {
+	if w == nil {
+		return 1
+	}
+	return int(w.limit) + 1
+}
+
 // In nanoseconds.
 const (
 	// piece is the length of one piece at most: the scheduler and the garbage

@@ -62,6 +62,8 @@ func benchmarkProducts[T float](b *testing.B, par Parallel) {
 // pieces handed out one by one, the caller working too.
 type borrowing int
 
+func (w borrowing) Count() int { return int(w) }
+
 func (w borrowing) Run(n int, nsEach float64, fn func(lo, hi int)) {
 	step := max(1, int(40_000/nsEach))
 	helpers := min(int(w)-1, (n+step-1)/step-1)

@@ -9,13 +9,10 @@ import (
 // added to C. It is one number for all paths, or their results would differ.
 const maxBlockK = 256
 
-// maxPacked is how many bytes of packed B a product holds at once. Tests make
-// it small.
-var maxPacked = 8 << 20
-
-// maxTask is how many bytes of packed B of one block of k one task runs
-// through for each tile of rows: they should stay in the L2 cache.
-const maxTask = 512 << 10
+// maxTask is up to how many bytes of one block of k of its columns of B a task
+// packs: every tile of rows goes through them, so they stay in the L2 cache. Tests make it
+// small.
+var maxTask = 256 << 10
 
 // blockK returns the length of the blocks that k is cut in, near equal.
 func blockK(k int) int {
@@ -42,27 +39,24 @@ type product struct {
 	*geometry
 }
 
-// job is a product under way; it is pooled with the closures it hands out.
+// job is a product under way; it is pooled with the closure it hands out.
 type job struct {
 	product
-	blockK   int
-	panelW   int // columns of a panel
-	tiles    int // of rows
-	panels   int
-	packed   *buffer // the panels of B that all tasks read, or nil
-	lean     bool    // few rows: B is not packed beforehand
-	packA    bool
-	rowCuts  int // tasks are rowCuts × colCuts
-	colCuts  int
-	col0, k0 int // where the part of B at hand starts,
-	cols, ks int // and its size
-	packFn   func(lo, hi int)
-	taskFn   func(lo, hi int)
+	blockK  int
+	panelW  int // columns of a panel
+	tiles   int // of rows
+	panels  int
+	lean    bool // few rows: a panel of B meets them all at once
+	packs   bool // tasks pack the columns of B that they use
+	packA   bool
+	rowCuts int // tasks are rowCuts × colCuts
+	colCuts int
+	taskFn  func(lo, hi int)
 }
 
 var jobs = sync.Pool{New: func() any {
 	j := new(job)
-	j.packFn, j.taskFn = j.packPanels, j.tasks
+	j.taskFn = j.tasks
 	return j
 }}
 
@@ -95,29 +89,9 @@ func (p *product) run(par Parallel) {
 	}
 	j.tiles = (p.m + p.rows - 1) / p.rows
 	j.lean = j.tiles <= leanTiles
-	shared := !j.lean && !(direct && p.n <= nr)
-
-	partK, partN := p.k, p.n
-	if shared && int64(p.k)*int64((p.n+nr)*p.size) > int64(maxPacked) {
-		partN = min(partN, max(nr, 1024/nr*nr))
-		partK = max(j.blockK, maxPacked/(partN*p.size)/j.blockK*j.blockK)
-	}
-	for j.col0 = 0; j.col0 < p.n; j.col0 += partN {
-		j.cols = min(partN, p.n-j.col0)
-		j.panels = (j.cols + j.panelW - 1) / j.panelW
-		for j.k0 = 0; j.k0 < p.k; j.k0 += partK {
-			j.ks = min(partK, p.k-j.k0)
-			if shared {
-				j.packed = getBuffer(j.panels * j.panelW * j.ks * p.size)
-				each(par, j.panels, float64(j.panelW*j.ks)*0.2, j.packFn)
-			}
-			j.multiply(par)
-			if shared {
-				j.packed.put()
-				j.packed = nil
-			}
-		}
-	}
+	j.packs = !j.lean && !(direct && p.n <= nr)
+	j.panels = (p.n + j.panelW - 1) / j.panelW
+	j.multiply(par)
 	j.product = product{}
 	jobs.Put(j)
 }
@@ -158,14 +132,21 @@ const taskTime = 40_000
 // maxTasks is up to how many tasks C is cut in; more only cost.
 const maxTasks = 64
 
-// multiply cuts C into tasks and runs them. A task reads all of k of its rows of
-// A, which it packs itself, and of its columns of B: near square tasks read
-// least.
+// tasksEach is how many tasks a worker should find: one that comes late, or is
+// slowed down, leaves some of its own to the others.
+const tasksEach = 4
+
+// multiply cuts C into tasks and runs them. A task packs its columns of B itself, on
+// the core that reads them then: columns are cut before rows, unless the rows are
+// many.
 func (j *job) multiply(par Parallel) {
-	ns := j.cost(j.m, j.cols, j.ks)
+	ns := j.cost(j.m, j.n, j.k)
 	want := 1
 	if par != nil {
 		want = int(min(ns/taskTime, maxTasks))
+		if !j.lean {
+			want = min(want, tasksEach*par.Count())
+		}
 	}
 	j.rowCuts = 1
 	perBlock := j.blockK * j.panelW * j.size
@@ -173,10 +154,14 @@ func (j *job) multiply(par Parallel) {
 	for j.rowCuts*j.colCuts < want {
 		tiles, panels := j.tiles/j.rowCuts, j.panels/j.colCuts
 		switch {
-		case !j.lean && tiles > 1 && (tiles*j.rows >= panels*j.panelW || panels < 8):
-			j.rowCuts = min(j.tiles, j.rowCuts*2)
+		case panels >= 4 && (tiles < 16 || 4*panels*j.panelW >= tiles*j.rows), j.lean && panels > 1:
+			j.colCuts = min(j.panels, j.colCuts*2)
+		case !j.lean && tiles >= 16:
+			j.rowCuts *= 2
 		case panels > 1:
 			j.colCuts = min(j.panels, j.colCuts*2)
+		case !j.lean && tiles >= 4:
+			j.rowCuts *= 2
 		default:
 			want = 0
 		}
@@ -186,19 +171,11 @@ func (j *job) multiply(par Parallel) {
 	each(par, tasks, ns/float64(tasks), j.taskFn)
 }
 
-// packPanels packs panels lo to hi of the part of B at hand: panel q holds
-// rows of panelW elements, one for each step of k.
-func (j *job) packPanels(lo, hi int) {
-	for q := lo; q < hi; q++ {
-		dst := unsafe.Add(j.packed.p, q*j.panelW*j.ks*j.size)
-		j.packB(dst, q, j.k0, j.ks)
-	}
-}
-
-// packB packs steps k0 to k0+ks of panel q.
+// packB packs steps k0 to k0+ks of panel q: rows of panelW elements, one for each
+// step of k.
 func (j *job) packB(dst unsafe.Pointer, q, k0, ks int) {
-	col := j.col0 + q*j.panelW
-	cols := min(j.panelW, j.col0+j.cols-col)
+	col := q * j.panelW
+	cols := min(j.panelW, j.n-col)
 	src := unsafe.Add(j.b, uintptr(k0)*j.bRow+uintptr(col)*j.bCol)
 	row := uintptr(j.panelW * j.size)
 	if j.bCol == uintptr(j.size) {
@@ -252,15 +229,25 @@ func (j *job) tasks(lo, hi int) {
 		bufA = getBuffer(together * j.rows * j.blockK * j.size)
 		defer bufA.put()
 	}
-	if j.packed == nil && !j.direct(j.cols) {
-		bufB = getBuffer(j.panelW * j.blockK * j.size)
+	panel := j.panelW * j.blockK * j.size
+	switch {
+	case j.packs:
+		bufB = getBuffer((j.panels + j.colCuts - 1) / j.colCuts * panel)
+		defer bufB.put()
+	case !j.direct(j.n):
+		bufB = getBuffer(panel)
 		defer bufB.put()
 	}
 	for i := lo; i < hi; i++ {
 		r, c := i/j.colCuts, i%j.colCuts
 		q0, q1 := cut(j.panels, j.colCuts, c), cut(j.panels, j.colCuts, c+1)
 		t0, t1 := cut(j.tiles, j.rowCuts, r), cut(j.tiles, j.rowCuts, r+1)
-		for k := 0; k < j.ks; k += j.blockK {
+		for k := 0; k < j.k; k += j.blockK {
+			if j.packs {
+				for q := q0; q < q1; q++ {
+					j.packB(unsafe.Add(bufB.p, (q-q0)*panel), q, k, min(j.blockK, j.k-k))
+				}
+			}
 			for t := t0; t < t1; t += together {
 				j.group(bufA, bufB, t, min(t1, t+together), q0, q1, k)
 			}
@@ -268,12 +255,12 @@ func (j *job) tasks(lo, hi int) {
 	}
 }
 
-// group runs tiles t0 to t1 × panels q0 to q1 for the block of steps that
-// starts at k of the part of B at hand.
+// group runs tiles t0 to t1 × panels q0 to q1 for the block of steps that starts
+// at k.
 func (j *job) group(bufA, bufB *buffer, t0, t1, q0, q1, k int) {
-	ks := min(j.blockK, j.ks-k)
+	ks := min(j.blockK, j.k-k)
 	t := tile{cRow: j.cRow, k: uintptr(ks)}
-	if j.add || j.k0+k > 0 {
+	if j.add || k > 0 {
 		t.add = 1
 	}
 	var tiles [leanTiles]aTile
@@ -282,22 +269,22 @@ func (j *job) group(bufA, bufB *buffer, t0, t1, q0, q1, k int) {
 		if bufA != nil {
 			dst = unsafe.Add(bufA.p, (i-t0)*j.rows*j.blockK*j.size)
 		}
-		tiles[i-t0] = j.tileA(dst, i, j.k0+k, ks)
+		tiles[i-t0] = j.tileA(dst, i, k, ks)
 	}
 	for q := q0; q < q1; q++ {
 		if j.dots(&t, tiles[0], q, k) {
 			continue
 		}
-		col := j.col0 + q*j.panelW
-		cols := min(j.panelW, j.col0+j.cols-col)
+		col := q * j.panelW
+		cols := min(j.panelW, j.n-col)
 		t.bRow = uintptr(j.panelW * j.size)
 		switch {
-		case j.packed != nil:
-			t.b = unsafe.Add(j.packed.p, (q*j.ks+k)*j.panelW*j.size)
+		case j.packs:
+			t.b = unsafe.Add(bufB.p, (q-q0)*j.panelW*j.blockK*j.size)
 		case j.direct(cols):
-			t.b, t.bRow = unsafe.Add(j.b, uintptr(j.k0+k)*j.bRow+uintptr(col*j.size)), j.bRow
+			t.b, t.bRow = unsafe.Add(j.b, uintptr(k)*j.bRow+uintptr(col*j.size)), j.bRow
 		default:
-			j.packB(bufB.p, q, j.k0+k, ks)
+			j.packB(bufB.p, q, k, ks)
 			t.b = bufB.p
 		}
 		t.next = t.b
@@ -312,13 +299,13 @@ func (j *job) group(bufA, bufB *buffer, t0, t1, q0, q1, k int) {
 // dots multiplies the rows of a product of one or two with panel q where it
 // lies transposed: packing it would cost more than what it saves.
 func (j *job) dots(t *tile, a aTile, q, k int) bool {
-	if j.m > 2 || j.bCol == uintptr(j.size) || j.cols-q*j.panelW < j.panelW {
+	if j.m > 2 || j.bCol == uintptr(j.size) || j.n-q*j.panelW < j.panelW {
 		return false
 	}
 	for i := range uintptr(j.m) {
-		col := uintptr(j.col0 + q*j.panelW)
+		col := uintptr(q * j.panelW)
 		t.a, t.aCol = unsafe.Add(a.p, i*a.row), a.col
-		t.b = unsafe.Add(j.b, uintptr(j.k0+k)*j.bRow+col*j.bCol)
+		t.b = unsafe.Add(j.b, uintptr(k)*j.bRow+col*j.bCol)
 		t.bRow = j.bCol
 		t.c = unsafe.Add(j.c, i*j.cRow+col*uintptr(j.size))
 		if !t.dots(j.path, j.size) {

@@ -50,14 +50,17 @@
 //
 // Around the micro-kernel, from the outside in:
 //
-//	for part of B that packs into 8 MiB (nearly always all of it)
-//		pack it, panel by panel                  — shared out; then
-//		for task, a rectangle of tiles and panels — shared out
-//			for block of k
-//				for tile of rows
-//					pack the tile's rows of A (12 × 256: L1)
-//					for panel                    (256 × ≤512 KiB in all: L2)
-//						micro-kernel
+//	for task, a rectangle of tiles and panels — shared out
+//		for block of k
+//			pack the panels of B                 (256 × ≤256 KiB in all: L2)
+//			for tile of rows
+//				pack the tile's rows of A        (12 × 256: L1), where there are 3 panels or more
+//				for panel
+//					micro-kernel
+//
+// A task packs its own panels: what a core packs is in its caches, and would have to
+// be fetched from there by another one. So columns are cut before rows, whose tasks
+// would each pack the same panels.
 //
 // Packing makes what the micro-kernel reads contiguous, and hides whether an
 // operand is transposed: rows that lie the wrong way round are transposed in

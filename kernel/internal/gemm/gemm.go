@@ -10,9 +10,11 @@ import (
 // Parallel is a budget of workers that a product may borrow from.
 // *engine.Workers is one. Run calls fn over pieces that cover [0, n), on
 // several goroutines at once or on none but the caller's; nsEach says roughly
-// how many nanoseconds one index takes. Run returns when all pieces are done.
+// how many nanoseconds one index takes. Run returns when all pieces are done. Count
+// returns how many goroutines that may be.
 type Parallel interface {
 	Run(n int, nsEach float64, fn func(lo, hi int))
+	Count() int
 }
 
 // F32 computes C = op(A)·op(B), or C += op(A)·op(B) where accumulate is set,

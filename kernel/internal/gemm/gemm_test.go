@@ -42,6 +42,8 @@ func onEachPath(t *testing.T, f func(t *testing.T)) {
 // workers is a Parallel that runs pieces of step on n goroutines.
 type workers struct{ n, step int }
 
+func (w workers) Count() int { return w.n }
+
 func (w workers) Run(n int, _ float64, fn func(lo, hi int)) {
 	next := make(chan int)
 	var wg sync.WaitGroup
@@ -285,11 +287,11 @@ func TestResultDoesNotDependOnWorkersOrBatch(t *testing.T) {
 	})
 }
 
-// TestPartsOfLargeB makes the packed part of B so small that products need
-// many.
+// TestPartsOfLargeB makes what a task may pack of B so small that products need many
+// tasks.
 func TestPartsOfLargeB(t *testing.T) {
-	defer func(old int) { maxPacked = old }(maxPacked)
-	maxPacked = 64 << 10
+	defer func(old int) { maxTask = old }(maxTask)
+	maxTask = 16 << 10
 	onEachPath(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
 		for flags := range 8 {
