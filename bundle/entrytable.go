@@ -18,6 +18,7 @@ import (
 type entryTable struct {
 	rows   [][]indexRow // so that growing copies nothing
 	n      int
+	bytes  int // of the messages
 	byKey  keyTable
 	arena  []byte
 	sliced map[int32]*slicedRow
@@ -64,7 +65,7 @@ func (t *entryTable) keep(b []byte) string {
 
 // add takes up an entry with a new key.
 func (t *entryTable) add(key string, raw []byte) {
-	t.byKey.add(t.n, key, t.key)
+	t.byKey.add(t.n, key)
 	if t.n>>chunkShift == len(t.rows) {
 		size := 1 << chunkShift
 		if t.n == 0 {
@@ -74,6 +75,7 @@ func (t *entryTable) add(key string, raw []byte) {
 	}
 	last := &t.rows[len(t.rows)-1]
 	*last = append(*last, indexRow{key: key, raw: t.keep(raw)})
+	t.bytes += len(raw)
 	t.n++
 }
 
@@ -85,6 +87,10 @@ func (t *entryTable) addSliced(key string, s *slicedRow) {
 	t.sliced[int32(t.n)] = s
 	t.add(key, nil)
 }
+
+// size returns about how many bytes the index will have: of a name, an object's
+// number and what stands behind it mostly differ from the one before.
+func (t *entryTable) size() int { return t.bytes + 40*t.n + 1<<10 }
 
 // write writes the index, sorted.
 func (t *entryTable) write(f io.Writer, header *pb.BundleHeaderProto) error {

@@ -129,9 +129,9 @@ func (x *index) search(key string) (int, bool) {
 	// times as fast.
 	if n := x.searches.Add(1); n > 64 && n > int64(x.n)/8 {
 		x.hash.Do(func() {
-			x.table.grow(x.n, x.key)
+			x.table.grow(x.n)
 			for i := range x.n {
-				x.table.add(i, x.key(i), x.key)
+				x.table.add(i, x.key(i))
 			}
 		})
 		return x.table.find(key, x.key)

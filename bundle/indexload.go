@@ -24,7 +24,8 @@ type indexLoad struct {
 	maxShards int
 	budget    atomic.Int64 // what the entries may still take in memory
 
-	sliced []int // the entries of tensors stored in slices
+	sliced []int              // the entries of tensors stored in slices
+	free   chan []packedEntry // lists to be used again
 }
 
 // blockEntries are the entries of a block.
@@ -49,6 +50,7 @@ const inHand = 1 << 20
 func (l *indexLoad) run(ctx context.Context) error {
 	x := &l.r.index
 	*x = index{sliced: make(map[int]*slicedTensor), owners: make(map[int]sliceOf)}
+	l.free = make(chan []packedEntry, 1+runtime.GOMAXPROCS(0))
 	var w indexWorker
 	blocks, first := l.table.Blocks(), 0
 	for ; first < blocks && l.r.header.Raw == nil; first++ { // blocks may be empty
@@ -108,6 +110,10 @@ func (l *indexLoad) take(b blockEntries) error {
 		l.sliced = append(l.sliced, l.r.index.n+i)
 	}
 	l.r.index.add(b.list)
+	select {
+	case l.free <- b.list[:0]:
+	default:
+	}
 	return nil
 }
 
@@ -123,7 +129,11 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 	shape := make(tensor.Shape, 0, tensor.MaxRank)
 	var arena []byte // where the next keys and messages go
 	header := l.r.header.Raw == nil
-	b.list = make([]packedEntry, 0, w.room)
+	select {
+	case b.list = <-l.free:
+	default:
+		b.list = make([]packedEntry, 0, w.room)
+	}
 	b.err = l.table.Scan(i, &w.buf, func(key, value []byte, offset int64) error {
 		if len(b.list)%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()

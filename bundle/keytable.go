@@ -2,17 +2,23 @@ package bundle
 
 import "hash/maphash"
 
-// A keyTable finds the numbers of keys that lie elsewhere, in a list. It takes a
-// quarter of a map's memory: four bytes a slot, of which at most two thirds are
-// used. The zero value is an empty table.
+// A keyTable finds the numbers of keys that lie elsewhere, in a list. It takes
+// half of a map's memory: eight bytes a slot, of which at most two thirds are
+// used. A slot has a part of the key's hash besides its number, so that keys,
+// which lie anywhere in memory, are looked at only where they are most likely the
+// one. The zero value is an empty table.
 type keyTable struct {
 	seed  maphash.Seed
-	slots []int32 // a key's number and one, 0 where the slot is free
+	slots []keySlot
 	used  int
 }
 
-// grow makes room for n keys in all; key returns those that are there.
-func (t *keyTable) grow(n int, key func(i int) string) {
+// keySlot is a key's number and one, 0 where the slot is free, and the low half of
+// the key's hash.
+type keySlot struct{ number, hash uint32 }
+
+// grow makes room for n keys in all.
+func (t *keyTable) grow(n int) {
 	size := max(len(t.slots), 16)
 	for size*2/3 < n {
 		size *= 2
@@ -24,43 +30,44 @@ func (t *keyTable) grow(n int, key func(i int) string) {
 		t.seed = maphash.MakeSeed()
 	}
 	old := t.slots
-	t.slots = make([]int32, size)
+	t.slots = make([]keySlot, size)
 	for _, s := range old {
-		if s != 0 {
-			t.put(key(int(s-1)), s)
+		if s.number != 0 {
+			t.put(s)
 		}
 	}
 }
 
 // put takes up a key that the table lacks.
-func (t *keyTable) put(key string, slot int32) {
-	at := t.home(key)
-	for t.slots[at] != 0 {
+func (t *keyTable) put(s keySlot) {
+	at := t.home(s.hash)
+	for t.slots[at].number != 0 {
 		at = (at + 1) & (len(t.slots) - 1)
 	}
-	t.slots[at] = slot
+	t.slots[at] = s
 }
 
-// add takes up key number i, which the table lacks; key returns the others.
-func (t *keyTable) add(i int, name string, key func(i int) string) {
+// add takes up key number i, which the table lacks.
+func (t *keyTable) add(i int, name string) {
 	t.used++
-	t.grow(t.used, key)
-	t.put(name, int32(i+1))
+	t.grow(t.used)
+	t.put(keySlot{uint32(i + 1), t.hash(name)})
 }
+
+func (t *keyTable) hash(key string) uint32 { return uint32(maphash.String(t.seed, key)) }
 
 // home returns where the search for a key begins.
-func (t *keyTable) home(key string) int {
-	return int(maphash.String(t.seed, key) & uint64(len(t.slots)-1))
-}
+func (t *keyTable) home(hash uint32) int { return int(hash) & (len(t.slots) - 1) }
 
 // find returns a key's number; key returns those of the list.
 func (t *keyTable) find(name string, key func(i int) string) (int, bool) {
 	if len(t.slots) == 0 {
 		return -1, false
 	}
-	for at := t.home(name); t.slots[at] != 0; at = (at + 1) & (len(t.slots) - 1) {
-		if i := int(t.slots[at] - 1); key(i) == name {
-			return i, true
+	hash := t.hash(name)
+	for at := t.home(hash); t.slots[at].number != 0; at = (at + 1) & (len(t.slots) - 1) {
+		if s := t.slots[at]; s.hash == hash && key(int(s.number-1)) == name {
+			return int(s.number - 1), true
 		}
 	}
 	return -1, false

@@ -225,10 +225,14 @@ func (m *merging) name(names *swap) error {
 	index := IndexName(m.dst)
 	temp := index + token
 	m.made = append(m.made, temp)
-	if err := m.writeIndex(temp); err != nil {
+	made := makeIndex(m.ctx, &m.entries, m.header, temp)
+	if made.err != nil {
+		return made.err
+	}
+	if err := m.writeIndex(temp, made.bytes); err != nil {
 		return err
 	}
-	if err := readBack(m.ctx, m.dir, temp, data); err != nil {
+	if err := made.readBack(m.ctx, m.dir, data); err != nil {
 		return fmt.Errorf("reading it back: %w", err)
 	}
 	if err := m.sync(); err != nil {
@@ -254,13 +258,13 @@ func (m *merging) sync() error {
 	return m.dir.Sync()
 }
 
-func (m *merging) writeIndex(name string) (err error) {
+func (m *merging) writeIndex(name string, b []byte) (err error) {
 	f, err := m.dir.Create(name)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := m.entries.write(f, m.header); err != nil {
+	if _, err := f.Write(b); err != nil {
 		return err
 	}
 	if m.opts.NoSync {

@@ -1,33 +1,83 @@
 package bundle
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 
+	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/vfs"
 )
 
-// readBack opens a bundle that was just written, whose files need not have their
-// final names yet: the index must be one that [Open] takes, with an entry's every
+// indexMade is an index that is still to be written.
+type indexMade struct {
+	name  string
+	bytes []byte
+	r     *Reader // of these bytes
+	err   error
+}
+
+// makeIndex encodes an index, which takes the entries, and checks it.
+func makeIndex(ctx context.Context, entries *entryTable, header *pb.BundleHeaderProto, name string) (m indexMade) {
+	var buf bytes.Buffer
+	buf.Grow(entries.size())
+	if err := entries.write(&buf, header); err != nil {
+		m.err = fmt.Errorf("bundle: write %s: %w", name, err)
+		return m
+	}
+	*entries = entryTable{} // what is read back takes as much again
+	return checkIndex(ctx, name, buf.Bytes(), int(header.NumShards))
+}
+
+// checkIndex opens an encoded index of so many data files: it must be one that
+// [Open] takes.
+func checkIndex(ctx context.Context, name string, b []byte, shards int) indexMade {
+	m := indexMade{name: name, bytes: b, r: &Reader{version: 2}}
+	size := int64(len(m.bytes))
+	m.err = m.r.load(ctx, &source{ReaderAt: bytes.NewReader(m.bytes), name: name, size: size, stored: size, parallel: true}, &ReaderOptions{MaxIndex: math.MaxInt64, MaxShards: shards})
+	if n := m.r.header.NumShards; m.err == nil && n != shards {
+		m.err = &CorruptError{File: name, Offset: -1, What: fmt.Sprintf("it speaks of %d data files, %d were written", n, shards)}
+	}
+	return m
+}
+
+// readBack returns an error unless the index that was written, whose data files
+// need not have their final names yet, holds what it should, with an entry's every
 // byte inside its data file. The bytes themselves are not read. Nothing that
 // fails this may replace another file or be reported as written.
-func readBack(ctx context.Context, fsys fs.FS, index string, data []string) error {
-	src, err := openSource(fsys, index)
+func (m *indexMade) readBack(ctx context.Context, fsys fs.FS, data []string) error {
+	src, err := openSource(fsys, m.name)
 	if err != nil {
-		return openError(index, err)
+		return openError(m.name, err)
 	}
 	defer src.close()
-	r := &Reader{fsys: fsys, version: 2}
-	if err := r.load(ctx, src, &ReaderOptions{MaxIndex: math.MaxInt64, MaxShards: len(data)}); err != nil {
-		return err
+	if src.size != int64(len(m.bytes)) {
+		return &CorruptError{File: m.name, Offset: min(src.size, int64(len(m.bytes))), What: fmt.Sprintf("the file has %d bytes, %d were written", src.size, len(m.bytes))}
 	}
-	if r.header.NumShards != len(data) {
-		return &CorruptError{File: index, Offset: -1, What: fmt.Sprintf("it speaks of %d data files, %d were written", r.header.NumShards, len(data))}
+	m.r.fsys = fsys
+	buf := make([]byte, min(chunk, len(m.bytes)))
+	for at := 0; at < len(m.bytes); at += len(buf) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b := buf[:min(len(buf), len(m.bytes)-at)]
+		if err := readAt(src, b, int64(at), ""); err != nil {
+			return err
+		}
+		if !bytes.Equal(b, m.bytes[at:at+len(b)]) {
+			for i := range b {
+				if b[i] != m.bytes[at+i] {
+					at += i
+					break
+				}
+			}
+			return &CorruptError{File: m.name, Offset: int64(at), What: "it isn't what was written"}
+		}
 	}
-	return r.checkExtents(ctx, func(i int) (name, shown string) { return data[i], data[i] })
+	return m.r.checkExtents(ctx, func(i int) (name, shown string) { return data[i], data[i] })
 }
 
 // CheckFiles returns an error unless every data file is there and long enough for

@@ -24,11 +24,16 @@ func TestReadBackFindsWhatIsMissing(t *testing.T) {
 		"another count": {func(dir *vfs.Mem) {
 			b, _ := fs.ReadFile(dir, "one.index")
 			dir.WriteFile("c.index", b)
-		}, "it speaks of 1 data files, 2 were written"},
+		}, "bytes, "},
 		"a short index": {func(dir *vfs.Mem) {
 			b, _ := fs.ReadFile(dir, "c.index")
 			dir.WriteFile("c.index", b[:len(b)-1])
 		}, "corrupt"},
+		"another byte": {func(dir *vfs.Mem) {
+			b, _ := fs.ReadFile(dir, "c.index")
+			b[20] ^= 1
+			dir.WriteFile("c.index", b)
+		}, "at offset 20 is corrupt: it isn't what was written"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := vfs.MemDir()
@@ -39,11 +44,19 @@ func TestReadBackFindsWhatIsMissing(t *testing.T) {
 				w.Add(ctx, "b", tensor.Vector(1.0, 2))
 			})
 			data := []string{"c.data-00000-of-00002", "c.data-00001-of-00002"}
-			if err := readBack(ctx, dir, "c.index", data); err != nil {
+			index, err := dir.ReadFile("c.index")
+			if err != nil {
 				t.Fatal(err)
 			}
+			made := checkIndex(ctx, "c.index", index, len(data))
+			if err := errors.Join(made.err, made.readBack(ctx, dir, data)); err != nil {
+				t.Fatal(err)
+			}
+			if one := checkIndex(ctx, "c.index", index, 3); one.err == nil {
+				t.Error("an index of two data files passes for one of three")
+			}
 			c.spoil(dir)
-			if err := readBack(ctx, dir, "c.index", data); err == nil || !strings.Contains(err.Error(), c.want) {
+			if err := made.readBack(ctx, dir, data); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})

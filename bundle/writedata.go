@@ -52,13 +52,13 @@ func (s *shardWriter) close() error {
 func (w *Writer) put(ctx context.Context, s *shardWriter, b []byte) error {
 	s.size += int64(len(b))
 	if len(b) < direct {
-		if w.buf == nil {
-			w.buf = make([]byte, 0, gather)
-		}
 		if len(w.buf)+len(b) > gather {
-			if err := w.flush(s); err != nil {
+			if err := w.flushBeside(s); err != nil {
 				return err
 			}
+		}
+		if w.buf == nil {
+			w.buf = make([]byte, 0, gather)
 		}
 		w.buf = append(w.buf, b...)
 		return nil
@@ -74,7 +74,7 @@ func (w *Writer) put(ctx context.Context, s *shardWriter, b []byte) error {
 			return err
 		}
 		n := min(len(b), step)
-		if err := w.write(s, b[:n]); err != nil {
+		if err := w.wrote(w.write(s, b[:n])); err != nil {
 			return err
 		}
 		b = b[n:]
@@ -82,25 +82,69 @@ func (w *Writer) put(ctx context.Context, s *shardWriter, b []byte) error {
 	return nil
 }
 
+// flush writes what is collected.
 func (w *Writer) flush(s *shardWriter) error {
-	if len(w.buf) == 0 {
-		return nil
+	if err := w.land(); err != nil || len(w.buf) == 0 {
+		return err
 	}
-	err := w.write(s, w.buf)
+	err := w.wrote(w.write(s, w.buf))
 	w.buf = w.buf[:0]
 	return err
 }
 
-func (w *Writer) write(s *shardWriter, b []byte) error {
+// flushBeside begins to write what is collected, and returns while that goes on:
+// more is collected, and its checksums are worked out, meanwhile.
+func (w *Writer) flushBeside(s *shardWriter) error {
+	if err := w.land(); err != nil {
+		return err
+	}
+	b := w.buf
+	w.buf, w.spare = w.spare, nil
+	w.flight = make(chan written, 1)
+	go func() {
+		n, err := w.write(s, b)
+		w.flight <- written{n, err, b[:0]}
+	}()
+	return nil
+}
+
+// written is what a write that went on beside comes to.
+type written struct {
+	n   int
+	err error
+	buf []byte // to be used again
+}
+
+// land waits for the write that goes on. Nothing else happens to a data file
+// before it has ended.
+func (w *Writer) land() error {
+	if w.flight == nil {
+		return nil
+	}
+	done := <-w.flight
+	w.flight, w.spare = nil, done.buf
+	return w.wrote(done.n, done.err)
+}
+
+// write writes b to the data file, and asks the system to go on with it.
+func (w *Writer) write(s *shardWriter, b []byte) (int, error) {
 	if _, err := s.f.Write(b); err != nil {
-		return fmt.Errorf("bundle: write %s: %w", s.name, err)
+		return 0, fmt.Errorf("bundle: write %s: %w", s.name, err)
 	}
 	s.flown += int64(len(b))
-	w.written += int64(len(b))
 	if n := s.flown - s.asked; n >= behind && s.ahead != nil && !w.opts.NoSync {
 		s.ahead.StartWriteback(s.asked, n)
 		s.asked = s.flown
 	}
+	return len(b), nil
+}
+
+// wrote counts what was written.
+func (w *Writer) wrote(n int, err error) error {
+	if err != nil {
+		return err
+	}
+	w.written += int64(n)
 	if w.opts.Progress != nil {
 		w.opts.Progress(w.written)
 	}

@@ -57,9 +57,11 @@ type Writer struct {
 	entries entryTable
 	token   string // the end of temporary names
 	shards  []*shardWriter
-	from    *blobReader // reads what is copied from the same Reader
-	least   int         // so many data files are kept, though the last ones be empty
-	buf     []byte      // what is gathered for the current shard
+	from    *blobReader  // reads what is copied from the same Reader
+	least   int          // so many data files are kept, though the last ones be empty
+	buf     []byte       // what is gathered for the current shard
+	spare   []byte       // what is gathered next, once flight has ended
+	flight  chan written // of a write that goes on beside; nil: none does
 	scratch []byte
 	row     []byte // an entry that is being encoded
 	written int64
@@ -278,29 +280,32 @@ func (w *Writer) finish(ctx context.Context) error {
 	if err := w.flush(w.shards[len(w.shards)-1]); err != nil {
 		return err
 	}
-	for _, s := range w.shards {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := w.end(s); err != nil {
-			return err
-		}
-	}
 	w.header.NumShards = int32(len(w.shards))
 	w.header.Endianness = 0
 	if w.big {
 		w.header.Endianness = 1
 	}
 	temp := IndexName(w.prefix) + w.token
-	if err := w.writeIndex(temp); err != nil {
-		return err
-	}
-	w.entries = entryTable{} // they are written; what is read back takes as much again
 	temps := make([]string, len(w.shards))
 	for i, s := range w.shards {
 		temps[i] = s.name
 	}
-	if err := readBack(ctx, w.dir, temp, temps); err != nil {
+	// The index is made while the disk takes the data.
+	made := make(chan indexMade, 1)
+	go func() { made <- makeIndex(ctx, &w.entries, &w.header, temp) }()
+	err := w.endAll(ctx)
+	index := <-made
+	w.entries = entryTable{}
+	if err != nil {
+		return err
+	}
+	if index.err != nil {
+		return index.err
+	}
+	if err := w.writeIndex(temp, index.bytes); err != nil {
+		return err
+	}
+	if err := index.readBack(ctx, w.dir, temps); err != nil {
 		return fmt.Errorf("bundle: reading %s back: %w", w.prefix, err)
 	}
 	if _, err := fs.Stat(w.dir, IndexName(w.prefix)); err == nil {
@@ -365,6 +370,19 @@ func (w *Writer) end(s *shardWriter) error {
 	return nil
 }
 
+// endAll ends all data files.
+func (w *Writer) endAll(ctx context.Context) error {
+	for _, s := range w.shards {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.end(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // settle makes a file durable.
 func (w *Writer) settle(f vfs.File, name string) error {
 	if w.opts.NoSync {
@@ -376,7 +394,7 @@ func (w *Writer) settle(f vfs.File, name string) error {
 	return nil
 }
 
-func (w *Writer) writeIndex(temp string) (err error) {
+func (w *Writer) writeIndex(temp string, b []byte) (err error) {
 	f, err := w.dir.Create(temp)
 	if err != nil {
 		return fmt.Errorf("bundle: create %s: %w", temp, err)
@@ -387,7 +405,7 @@ func (w *Writer) writeIndex(temp string) (err error) {
 			err = fmt.Errorf("bundle: close %s: %w", temp, cerr)
 		}
 	}()
-	if err := w.entries.write(f, &w.header); err != nil {
+	if _, err := f.Write(b); err != nil {
 		return fmt.Errorf("bundle: write %s: %w", temp, err)
 	}
 	return w.settle(f, temp)
@@ -408,6 +426,7 @@ func (w *Writer) Abort() error {
 	}
 	w.done = true
 	w.closeSource()
+	_ = w.land()
 	if w.err == nil {
 		w.err = errors.New("bundle: the writer was aborted")
 	}
@@ -419,7 +438,7 @@ func (w *Writer) Abort() error {
 		s.close()
 		errs = append(errs, w.dir.Remove(s.name))
 	}
-	w.shards, w.files, w.buf = nil, nil, nil
+	w.shards, w.files, w.buf, w.spare = nil, nil, nil, nil
 	return errors.Join(errs...)
 }
 

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/arena"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -107,6 +108,9 @@ func (ck *Checkpoint) cut(ctx context.Context, dir vfs.Dir, prefix string) (*sna
 	return sn, nil
 }
 
+// valueKey is what a variable's key has behind the variable's path.
+var valueKey = trackable.AttributeKey("", trackable.VariableValue)
+
 // gather builds the object graph and takes hold of the values. No step runs.
 func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_ *snapshot, err error) {
 	g, err := ck.walk()
@@ -132,6 +136,7 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 
 	sn.values = make([]ShardTensor, 0, len(g.Nodes)+1) // and the graph
 	var registered saverObjects
+	var keys arena.Strings
 	for id := range g.Nodes {
 		n := &g.Nodes[id]
 		if name, saver := ck.o.Savers.find(n.Object, saves); saver != nil {
@@ -163,7 +168,7 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 				return nil, fmt.Errorf("checkpoint: variable %s (%q) has no value; give it one with Init before saving", g.Human(id), n.FullName)
 			}
 			leases = append(leases, lease)
-			key := trackable.AttributeKey(n.Path, trackable.VariableValue)
+			key := keys.Join(n.Path, valueKey)
 			sn.graph.keys[id] = key
 			sn.values = append(sn.values, ShardTensor{Name: key, Tensor: t})
 		}

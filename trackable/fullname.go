@@ -15,7 +15,7 @@ func (g *Graph) nameAll() {
 	name := func(id, below int) {
 		n := &g.Nodes[id]
 		switch {
-		case n.variable == nil:
+		case n.Variable() == nil:
 		case n.named == nameDerived:
 			derived = append(derived, id)
 		case n.named == nameRelative:
@@ -30,7 +30,7 @@ func (g *Graph) nameAll() {
 		}
 	}
 	for _, id := range derived {
-		g.Nodes[id].FullName = g.NameOf(id, g.Nodes[id].variable)
+		g.Nodes[id].FullName = g.NameOf(id, g.Nodes[id].Variable())
 	}
 }
 

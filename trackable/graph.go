@@ -41,10 +41,9 @@ type GraphNode struct {
 	scoped, owner bool     // Object is a Scoped, a SlotOwner
 	named         nameKind // of the variable, whose own part FullName is at first
 
-	parent   int32     // -1: the root, or a slot
-	variable *Variable // nil: it is none
-	edge     string    // the first edge, raw
-	scope    string
+	parent int32  // -1: the root, or a slot
+	edge   string // the first edge, raw
+	scope  string
 }
 
 // Ref is an edge to the node with number ID.
@@ -61,7 +60,7 @@ type SlotRef struct {
 }
 
 // Variable returns the node's variable, nil where it is none.
-func (n *GraphNode) Variable() *Variable { return n.variable }
+func (n *GraphNode) Variable() *Variable { return asVariable(n.Object) }
 
 // ID returns the number of obj's node.
 func (g *Graph) ID(obj Trackable) (id int, ok bool) {
@@ -200,7 +199,7 @@ func (g *Graph) visit(obj Trackable, parent int, edge string) int {
 	if there {
 		return id
 	}
-	g.Nodes = append(g.Nodes, GraphNode{Object: obj, parent: int32(parent), variable: v, edge: edge})
+	g.Nodes = append(g.Nodes, GraphNode{Object: obj, parent: int32(parent), edge: edge})
 	n := &g.Nodes[id]
 	if _, plain := obj.(*Variable); !plain {
 		_, n.scoped = obj.(Scoped)
@@ -249,7 +248,7 @@ func (g *Graph) addSlots() error {
 						name, g.Human(id), g.Human(l.id), g.Human(at))
 				}
 				n := GraphNode{
-					Object: slot, variable: slot, Path: slotPath(g.Nodes[l.id].Path, g.Nodes[id].Path, name),
+					Object: slot, Path: slotPath(g.Nodes[l.id].Path, g.Nodes[id].Path, name),
 					IsSlot: true, parent: -1,
 				}
 				if full, kind := slot.nameAndKind(); kind == nameUnset {

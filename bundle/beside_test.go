@@ -1,0 +1,110 @@
+package bundle
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
+)
+
+// countingDir counts the writes to data files and refuses those from one on.
+type countingDir struct {
+	*vfs.Mem
+	writes, busy, overlaps atomic.Int64
+	most                   int64
+}
+
+var errNoRoom = errors.New("no room")
+
+func (d *countingDir) Create(name string) (vfs.File, error) {
+	f, err := d.Mem.Create(name)
+	if strings.Contains(name, ".data-") {
+		return countingFile{f, d}, err
+	}
+	return f, err
+}
+
+type countingFile struct {
+	vfs.File
+	d *countingDir
+}
+
+func (f countingFile) Write(b []byte) (int, error) {
+	if f.d.busy.Add(1) > 1 {
+		f.d.overlaps.Add(1)
+	}
+	defer f.d.busy.Add(-1)
+	time.Sleep(time.Millisecond)
+	if f.d.writes.Add(1) > f.d.most {
+		return 0, errNoRoom
+	}
+	return f.File.Write(b)
+}
+
+func (f countingFile) Sync() error {
+	if f.d.busy.Load() > 0 {
+		f.d.overlaps.Add(1)
+	}
+	return f.File.Sync()
+}
+
+// TestSmallTensorsTakeFewWrites, one after the other, which go on while more is
+// collected; a write that fails fails the Finish at the latest, and what was
+// refused leaves nothing.
+func TestSmallTensorsTakeFewWrites(t *testing.T) {
+	const n, size = 20_000, 1024
+	want := make([]byte, 0, n*size)
+	for _, most := range []int64{1 << 20, 3, 19} {
+		d := &countingDir{Mem: vfs.MemDir(), most: most}
+		w, err := NewWriter(d, "p", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = want[:0]
+		buf := tensor.Must(tensor.Zeros(tensor.Uint8, size)) // used again, as Add allows
+		for i := range n {
+			b := buf.Bytes()
+			for k := range b {
+				b[k] = byte(i + k)
+			}
+			want = append(want, b...)
+			if err = w.Add(t.Context(), fmt.Sprint("v", i), buf); err != nil {
+				break
+			}
+		}
+		if err == nil {
+			err = w.Finish(t.Context())
+		}
+		if d.overlaps.Load() > 0 {
+			t.Errorf("%d writes beside others", d.overlaps.Load())
+		}
+		if most < 1<<20 {
+			if !errors.Is(err, errNoRoom) {
+				t.Errorf("after %d writes: %v", most, err)
+			}
+			if err := w.Abort(); err != nil || len(d.Names()) > 0 {
+				t.Errorf("%v, %v is left", err, d.Names())
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.writes.Load(); got > n*size/gather+1 {
+			t.Errorf("%d writes of %d bytes", got, n*size)
+		}
+		got, err := d.ReadFile("p.data-00000-of-00001")
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes, want %d, %v", len(got), len(want), err)
+		}
+		if w.Written() != n*size {
+			t.Errorf("%d bytes written", w.Written())
+		}
+	}
+}
