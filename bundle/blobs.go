@@ -237,10 +237,9 @@ func (br *blobReader) check(b *blob) error {
 
 // checkAll does what check does for many pieces, of which most lie in the data
 // file of the one before.
-func (br *blobReader) checkAll(blobs []blob) error {
+func (br *blobReader) checkAll(blobs []*blob) error {
 	shard, size := int32(-1), int64(0)
-	for i := range blobs {
-		b := &blobs[i]
+	for _, b := range blobs {
 		if b.shard == shard && b.off+b.size <= size {
 			continue
 		}

@@ -37,8 +37,9 @@ func TestEntriesAreDecodedAsTheirMessageIs(t *testing.T) {
 	check := func(what string, b []byte) {
 		var want pb.BundleEntryProto
 		oracle := want.Unmarshal(slices.Clone(b))
-		got, err := decodeEntry(b, nil)
-		_, _, perr := parseRecord("t", b, 2, nil)
+		var got entryFields
+		err := decodeEntry(&got, b, nil)
+		_, perr := new(record).parse("t", b, 2, nil)
 		sound := err == nil
 		if sound && got.shapeErr == nil { // slices are decoded one by one, when the shape is known
 			sound = eachSlice(b, got.shape, func(int, Slice) error { return nil }) == nil
@@ -79,7 +80,8 @@ func TestEntriesAreDecodedAsTheirMessageIs(t *testing.T) {
 		rank[i] = 1
 	}
 	for n, want := range map[int]bool{tensor.MaxRank: true, tensor.MaxRank + 1: false} {
-		if rec, _, err := parseRecord("t", (&pb.BundleEntryProto{Dtype: 1, Shape: dims(rank[:n]...), Size: 4}).Marshal(), 1, nil); (err == nil && rec.err == nil) != want {
+		var rec record
+		if _, err := rec.parse("t", (&pb.BundleEntryProto{Dtype: 1, Shape: dims(rank[:n]...), Size: 4}).Marshal(), 1, nil); (err == nil && rec.err == nil) != want {
 			t.Errorf("%d dimensions: %v, %v", n, err, rec.err)
 		}
 	}
@@ -87,7 +89,8 @@ func TestEntriesAreDecodedAsTheirMessageIs(t *testing.T) {
 		"a size below 0": {Dtype: 1, Size: -4}, "an offset below 0": {Dtype: 1, Offset: -4, Size: 4}, "a data file that isn't there": {Dtype: 1, ShardId: 1, Size: 4},
 		"a data file below 0": {Dtype: 1, ShardId: -1, Size: 4}, "a size that isn't the shape's": {Dtype: 1, Shape: dims(2), Size: 4},
 	} {
-		if rec, _, err := parseRecord("t", e.Marshal(), 1, nil); err == nil && rec.err == nil {
+		var rec record
+		if _, err := rec.parse("t", e.Marshal(), 1, nil); err == nil && rec.err == nil {
 			t.Errorf("%s was taken", what)
 		}
 	}

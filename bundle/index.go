@@ -103,25 +103,29 @@ func (e *packedEntry) name() string { return unsafe.String(e.bytes, e.key) }
 
 // find looks a key up.
 func (x *index) find(key string) (int, bool) {
-	// Keys that follow each other, in the index or in the data files, are mostly
-	// asked for one after the other.
-	if last := int(x.found.Load()); last < len(x.rank) {
-		if next := last + 1; next < x.n && x.key(next) == key {
-			x.found.Store(int32(next))
-			return next, true
-		}
-		if at := x.rank[last] + 1; int(at) < len(x.order) {
-			if next := int(x.order[at]); x.key(next) == key {
-				x.found.Store(int32(next))
-				return next, true
-			}
-		}
-	}
-	i, ok := x.search(key)
+	last := x.found.Load()
+	i, ok := x.findAfter(key, last)
 	if ok {
 		x.found.Store(int32(i))
 	}
 	return i, ok
+}
+
+// findAfter looks a key up that comes after entry number last, most likely: keys
+// that follow each other, in the index or in the data files, are mostly asked for
+// one after the other.
+func (x *index) findAfter(key string, last int32) (int, bool) {
+	if int(last) < len(x.rank) {
+		if next := int(last) + 1; next < x.n && x.key(next) == key {
+			return next, true
+		}
+		if at := x.rank[last] + 1; int(at) < len(x.order) {
+			if next := int(x.order[at]); x.key(next) == key {
+				return next, true
+			}
+		}
+	}
+	return x.search(key)
 }
 
 func (x *index) search(key string) (int, bool) {
@@ -138,6 +142,12 @@ func (x *index) search(key string) (int, bool) {
 	}
 	i := sort.Search(x.n, func(i int) bool { return x.key(i) >= key })
 	return i, i < x.n && x.key(i) == key
+}
+
+// hidden reports whether an entry is a slice's.
+func (x *index) hidden(i int) bool {
+	_, part := x.owners[i]
+	return part
 }
 
 // key returns the key of an entry.
@@ -161,15 +171,16 @@ func (x *index) tensor(k int) int {
 
 // record decodes an entry that was checked when it was read.
 func (x *index) record(i int) *record {
-	rec := x.decode(i, nil)
-	return &rec
+	rec := new(record)
+	x.decode(rec, i, nil)
+	return rec
 }
 
-// decode returns what record does, to those who need it for a moment: the shape lies in
-// the memory of shape, where that is enough.
-func (x *index) decode(i int, shape tensor.Shape) record {
+// decode does what record does, for those who have a place for it; shape is as in
+// decodeEntry.
+func (x *index) decode(rec *record, i int, shape tensor.Shape) {
 	e := x.at(i)
-	rec, _, _ := parseRecord(e.key, bytesOf(e.raw), x.shards, shape)
+	_, _ = rec.parse(e.key, bytesOf(e.raw), x.shards, shape)
 	rec.at = e.at
 	if s := x.sliced[i]; s != nil {
 		rec.home = rec.Shard
@@ -179,7 +190,6 @@ func (x *index) decode(i int, shape tensor.Shape) record {
 	if o, ok := x.owners[i]; ok {
 		rec.slice = &x.sliced[int(o.owner)].slices[o.n]
 	}
-	return rec
 }
 
 // place returns where the bytes of an entry lie that was checked when it was
@@ -222,21 +232,20 @@ type entryFields struct {
 // It takes what pb.BundleEntryProto takes. The error is for what is no message;
 // one about the shape stands in the fields. The shape lies in the memory of into
 // where that is empty and enough, or is into where that is the same.
-func decodeEntry(raw []byte, into tensor.Shape) (entryFields, error) {
-	var m entryFields
+func decodeEntry(m *entryFields, raw []byte, into tensor.Shape) error {
 	var buf [8]int64
 	shape := shapeFields{dims: buf[:0]}
 	for rest := raw; len(rest) > 0; {
 		num, typ, n := fieldTag(rest)
 		if n < 0 {
-			return m, entryError(raw, n)
+			return entryError(raw, n)
 		}
 		rest = rest[n:]
 		size := 0
 		switch typ {
 		case protowire.VarintType:
 			var v uint64
-			if v, size = protowire.ConsumeVarint(rest); size < 0 {
+			if v, size = fieldNumber(rest); size < 0 {
 				break
 			}
 			switch num {
@@ -272,12 +281,12 @@ func decodeEntry(raw []byte, into tensor.Shape) (entryFields, error) {
 			size = protowire.ConsumeFieldValue(num, typ, rest)
 		}
 		if size < 0 {
-			return m, entryError(raw, size)
+			return entryError(raw, size)
 		}
 		rest = rest[size:]
 	}
 	m.shape, m.elems, m.shapeErr = shape.shape(into)
-	return m, nil
+	return nil
 }
 
 // fieldTag does what protowire.ConsumeTag does, whose way is long for a tag of one
@@ -287,6 +296,15 @@ func fieldTag(b []byte) (protowire.Number, protowire.Type, int) {
 		return protowire.Number(t >> 3), protowire.Type(t & 7), 1
 	}
 	return protowire.ConsumeTag(b)
+}
+
+// fieldNumber does what protowire.ConsumeVarint does, which isn't inlined, for a
+// number of one byte.
+func fieldNumber(b []byte) (uint64, int) {
+	if len(b) > 0 && b[0] < 0x80 {
+		return uint64(b[0]), 1
+	}
+	return protowire.ConsumeVarint(b)
 }
 
 // entryError says where an entry can't be decoded, as far as that is cheap to
@@ -483,14 +501,14 @@ func countExtents(b []byte) int {
 	return count
 }
 
-// parseRecord decodes an entry; its error is in words only, the caller adds the
+// parse decodes an entry; its error is in words only, the caller adds the
 // place. The number is that of the slices that the entry lists; shape is as in
 // decodeEntry.
-func parseRecord(key string, value []byte, shards int, shape tensor.Shape) (record, int, error) {
-	r := record{Entry: Entry{Name: key, Raw: value}}
-	m, err := decodeEntry(value, shape)
-	if err != nil {
-		return r, 0, fmt.Errorf("the entry can't be decoded: %w", err)
+func (r *record) parse(key string, value []byte, shards int, shape tensor.Shape) (int, error) {
+	*r = record{Entry: Entry{Name: key, Raw: value}}
+	var m entryFields
+	if err := decodeEntry(&m, value, shape); err != nil {
+		return 0, fmt.Errorf("the entry can't be decoded: %w", err)
 	}
 	r.DType = tensor.DType(m.dtype)
 	r.Shard, r.Offset, r.Size = int(m.shard), m.offset, m.size
@@ -499,27 +517,27 @@ func parseRecord(key string, value []byte, shards int, shape tensor.Shape) (reco
 	case errors.Is(m.shapeErr, errors.ErrUnsupported):
 		r.err = fmt.Errorf("bundle: tensor %q: %w", key, m.shapeErr)
 	case m.shapeErr != nil:
-		return r, 0, m.shapeErr
+		return 0, m.shapeErr
 	}
 	r.Shape, r.elems = m.shape, m.elems
 	switch {
 	case r.DType == tensor.Invalid:
-		return r, 0, errors.New("the entry has no element type")
+		return 0, errors.New("the entry has no element type")
 	case m.dtype < 0:
-		return r, 0, fmt.Errorf("the element type is %d", m.dtype)
+		return 0, fmt.Errorf("the element type is %d", m.dtype)
 	case m.shard < 0 || r.Shard >= shards:
-		return r, 0, fmt.Errorf("it lies in data file %d, there are %d", r.Shard, shards)
+		return 0, fmt.Errorf("it lies in data file %d, there are %d", r.Shard, shards)
 	case r.Offset < 0 || r.Size < 0 || r.Offset > math.MaxInt64-r.Size:
-		return r, 0, fmt.Errorf("it can't lie at offset %d with %d bytes", r.Offset, r.Size)
+		return 0, fmt.Errorf("it can't lie at offset %d with %d bytes", r.Offset, r.Size)
 	}
 	if !r.DType.Valid() || r.DType == tensor.Resource {
 		r.err = errUnsupported("tensor %q has elements of %v, which can't be read", key, r.DType)
 	}
 	if m.slices > 0 || r.err != nil {
-		return r, m.slices, nil
+		return m.slices, nil
 	}
 	if err := checkSize(r.DType, m.elems, r.Size); err != nil {
-		return r, 0, fmt.Errorf("%v%v: %w", r.DType, r.Shape, err)
+		return 0, fmt.Errorf("%v%v: %w", r.DType, r.Shape, err)
 	}
-	return r, 0, nil
+	return 0, nil
 }

@@ -127,6 +127,7 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 		return b
 	}
 	shape := make(tensor.Shape, 0, tensor.MaxRank)
+	var rec record
 	var arena []byte // where the next keys and messages go
 	header := l.r.header.Raw == nil
 	select {
@@ -152,7 +153,7 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 		if len(key) > math.MaxInt32 || len(value) > math.MaxInt32 {
 			return l.bad(offset, "", errors.New("the entry has more than 2 GiB, the most that a message can have"))
 		}
-		_, parts, err := parseRecord(view(key), value, l.r.header.NumShards, shape)
+		parts, err := rec.parse(view(key), value, l.r.header.NumShards, shape)
 		if err != nil {
 			return l.bad(offset, string(key), err)
 		}

@@ -74,50 +74,11 @@ func (r *Reader) ReadAll(ctx context.Context, reqs []ReadRequest, opts *ReadAllO
 	}
 	br := newBlobReader(r, opts.Workers, opts.Progress)
 	defer br.close()
-	// Most requests are for whole tensors that lie in one piece.
-	slab := make([]blob, 0, len(reqs))
-	br.blobs = make([]*blob, 0, len(reqs))
-	var fresh []newTensor   // what those without a destination get
-	var parts []checkedRead // the other requests
-	shape := make(tensor.Shape, 0, tensor.MaxRank)
-	var need int64
-	for i := range reqs {
-		if i%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		req := &reqs[i]
-		at, ok := r.lookup(req.Name)
-		if !ok {
-			return r.notFound(req.Name)
-		}
-		rec := r.index.decode(at, shape)
-		if req.Slice != nil || len(rec.Slices) > 0 {
-			p, err := r.resolve(req, r.index.record(at))
-			if err != nil {
-				return err
-			}
-			parts = append(parts, p)
-			continue
-		}
-		if err := r.agree(req, &rec, rec.Shape); err != nil {
-			return err
-		}
-		slab = append(slab, blob{piece: rec.piece(), owner: rec.Name, fix: r.fixer(rec.DType)})
-		b := &slab[len(slab)-1]
-		if req.Dst == nil {
-			fresh = append(fresh, newTensor{req: req, blob: b, shape: rec.Shape.Clone()})
-		} else {
-			b.to(req.Dst)
-		}
-		if err := addUp(&need, storage(rec.DType, rec.Shape, req.Dst == nil, b.piece)); err != nil {
-			return err
-		}
-		br.add(b)
-	}
-	// A size that the file can't hold must not be allocated.
-	if err := br.checkAll(slab); err != nil {
+	plan, err := r.plan(ctx, br, reqs)
+	if err != nil {
 		return err
 	}
+	fresh, parts, need := plan.fresh, plan.parts, plan.need
 	for i := range parts {
 		for _, part := range parts[i].parts {
 			if err := br.check(&blob{piece: part.piece(), owner: parts[i].rec.Name}); err != nil {
@@ -157,14 +118,6 @@ func (r *Reader) ReadAll(ctx context.Context, reqs []ReadRequest, opts *ReadAllO
 		parts[i].req.Dst = parts[i].dst
 	}
 	return nil
-}
-
-// newTensor is a whole tensor to be read into new storage.
-type newTensor struct {
-	req   *ReadRequest
-	blob  *blob
-	shape tensor.Shape
-	t     *tensor.Tensor
 }
 
 // A checkedRead is a request that agrees with the index.

@@ -283,7 +283,8 @@ func (r *Reader) linkSlices(ctx context.Context, file string, sliced []int) erro
 			if !ok {
 				return fmt.Errorf("slice %s has no entry of its own: its data is missing", s)
 			}
-			part, parts, _ := parseRecord(x.at(j).key, bytesOf(x.at(j).raw), x.shards, nil)
+			var part record
+			parts, _ := part.parse(x.at(j).key, bytesOf(x.at(j).raw), x.shards, nil)
 			shape, err := s.Shape(rec.Shape)
 			if err != nil {
 				return err
@@ -468,7 +469,8 @@ func (r *Reader) entry(i int, shape tensor.Shape) Entry {
 	if r.version == 1 {
 		return r.recs[i].Entry
 	}
-	rec := r.index.decode(i, shape)
+	var rec record
+	r.index.decode(&rec, i, shape)
 	return rec.Entry
 }
 
@@ -538,10 +540,7 @@ func (r *Reader) lookup(name string) (int, bool) {
 		return slices.BinarySearchFunc(r.recs, name, func(rec record, name string) int { return strings.Compare(rec.Name, name) })
 	}
 	i, ok := r.index.find(name)
-	if _, part := r.index.owners[i]; !ok || part {
-		return 0, false
-	}
-	return i, true
+	return i, ok && !r.index.hidden(i)
 }
 
 func (r *Reader) notFound(name string) error {

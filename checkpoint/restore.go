@@ -277,16 +277,19 @@ func (l *load) carryOut(ctx context.Context, g *trackable.Graph, m *match, found
 	l.mu.Unlock()
 	l.watchBelow(g)
 	l.ck.keep(l)
-	if err := m.apply(ctx); err != nil {
+	// The report's list is made while the first values are read.
+	restored := make(chan []Item, 1)
+	go func() { restored <- l.items(m.restored) }()
+	err := m.apply(ctx)
+	items := <-restored
+	if err != nil {
 		return nil, err
 	}
 	// What was attached between the look and the commit was told to no Node.
 	if err := l.sync(ctx, false); err != nil {
 		return nil, err
 	}
-	r := &Report{Path: l.src.path, l: l, Missing: found.missing, Unused: found.unused, Deferred: found.deferred}
-	r.Restored = l.items(m.restored)
-	return r, nil
+	return &Report{Path: l.src.path, l: l, Restored: items, Missing: found.missing, Unused: found.unused, Deferred: found.deferred}, nil
 }
 
 func matchErr(m *match) error {

@@ -1,0 +1,107 @@
+package bundle
+
+import (
+	"context"
+	"sync"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// A readPlan is what requests come to: the index says so, no file has been read.
+type readPlan struct {
+	// Most requests are for whole tensors that lie in one piece.
+	slab  []blob
+	fresh []newTensor   // what those without a destination get
+	parts []checkedRead // the other requests
+	need  int64         // the storage that is to be made
+	err   error
+}
+
+// newTensor is a whole tensor to be read into new storage.
+type newTensor struct {
+	req   *ReadRequest
+	blob  *blob
+	shape tensor.Shape
+	t     *tensor.Tensor
+}
+
+// planBatch is how many requests a worker plans at least.
+const planBatch = 4096
+
+// plan looks the requests up, in as many batches beside each other as br has
+// workers, and gives br the pieces of whole tensors. The error is that of the
+// first request that can't be met.
+func (r *Reader) plan(ctx context.Context, br *blobReader, reqs []ReadRequest) (readPlan, error) {
+	plans := make([]readPlan, max(1, min(br.workers, len(reqs)/planBatch)))
+	slab := make([]blob, len(reqs))
+	part := func(i int) {
+		from, to := i*len(reqs)/len(plans), (i+1)*len(reqs)/len(plans)
+		plans[i].slab = slab[from:from:to]
+		plans[i].err = r.planBatch(ctx, &plans[i], reqs[from:to])
+	}
+	var wg sync.WaitGroup
+	for i := 1; i < len(plans); i++ {
+		wg.Go(func() { part(i) })
+	}
+	part(0)
+	wg.Wait()
+	var all readPlan
+	br.blobs = make([]*blob, 0, len(reqs))
+	for i := range plans {
+		p := &plans[i]
+		if p.err != nil {
+			return all, p.err
+		}
+		for k := range p.slab {
+			br.add(&p.slab[k])
+		}
+		all.fresh = append(all.fresh, p.fresh...)
+		all.parts = append(all.parts, p.parts...)
+		if err := addUp(&all.need, p.need); err != nil {
+			return all, err
+		}
+	}
+	// A size that the file can't hold must not be allocated.
+	return all, br.checkAll(br.blobs)
+}
+
+// planBatch plans some of the requests.
+func (r *Reader) planBatch(ctx context.Context, p *readPlan, reqs []ReadRequest) error {
+	shape := make(tensor.Shape, 0, tensor.MaxRank)
+	var rec record
+	last := r.index.found.Load()
+	for i := range reqs {
+		if i%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		req := &reqs[i]
+		at, ok := r.index.findAfter(req.Name, last)
+		if !ok || r.index.hidden(at) {
+			return r.notFound(req.Name)
+		}
+		last = int32(at)
+		r.index.decode(&rec, at, shape)
+		if req.Slice != nil || len(rec.Slices) > 0 {
+			part, err := r.resolve(req, r.index.record(at))
+			if err != nil {
+				return err
+			}
+			p.parts = append(p.parts, part)
+			continue
+		}
+		if err := r.agree(req, &rec, rec.Shape); err != nil {
+			return err
+		}
+		p.slab = append(p.slab, blob{piece: rec.piece(), owner: rec.Name, fix: r.fixer(rec.DType)})
+		b := &p.slab[len(p.slab)-1]
+		if req.Dst == nil {
+			p.fresh = append(p.fresh, newTensor{req: req, blob: b, shape: rec.Shape.Clone()})
+		} else {
+			b.to(req.Dst)
+		}
+		if err := addUp(&p.need, storage(rec.DType, rec.Shape, req.Dst == nil, b.piece)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
