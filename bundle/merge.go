@@ -15,7 +15,8 @@ import (
 // MergeOptions says how to merge; nil means the defaults.
 type MergeOptions struct {
 	// KeepSources leaves the sources in place and copies their data files.
-	// Default false: data files are renamed and the sources' indexes removed.
+	// Default false: data files are renamed, or copied where dst replaces another
+	// bundle, and the sources removed.
 	KeepSources bool
 	// AllowMissing skips sources that have no index. Default false.
 	AllowMissing bool
@@ -33,7 +34,9 @@ type MergeOptions struct {
 // Nothing is changed before everything is known to fit, and an error leaves the
 // sources and a bundle that dst was before as they were. The index of dst comes
 // last, after it was read back and held against the data files' sizes; the
-// sources' indexes are removed after it.
+// sources' indexes are removed after it. Over another bundle data files are copied
+// all the same, and the sources' removed at the end, so that [Recover] can finish
+// what a crash cuts off.
 func Merge(ctx context.Context, dir vfs.Dir, dst string, srcs []string, opts *MergeOptions) error {
 	if opts == nil {
 		opts = &MergeOptions{}
@@ -75,6 +78,7 @@ type merging struct {
 	shards  map[string]int // a source's data file: its number in dst
 	files   []string       // the same by number
 	sources []string       // the prefixes that were there
+	copies  bool           // the sources' data files are copied, not moved
 	made    []string       // temporary files
 }
 
@@ -198,27 +202,36 @@ func (m *merging) commit() error {
 			return err
 		}
 	}
+	if !m.copies {
+		return nil
+	}
+	for _, file := range m.files {
+		if err := m.dir.Remove(file); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
 // name gives the data files, or copies of them, and the new index their names.
+// Over another bundle these are always copies: from the first name on the new bundle
+// is whole on the disk, under whatever names, for [Recover] to find.
 func (m *merging) name(names *swap) error {
+	if _, err := fs.Stat(m.dir, IndexName(m.dst)); m.opts.KeepSources || err == nil {
+		m.copies = true
+	}
 	token := newToken()
-	data := make([]string, len(m.files))
+	data := slices.Clone(m.files)
 	for i, file := range m.files {
 		if err := m.ctx.Err(); err != nil {
 			return err
 		}
-		data[i] = DataName(m.dst, i, len(m.files))
-		if m.opts.KeepSources {
-			temp := data[i] + token
-			m.made = append(m.made, temp)
-			if err := m.copyFile(file, temp); err != nil {
-				return err
-			}
-			file = temp
+		if !m.copies {
+			continue
 		}
-		if err := names.rename(file, data[i]); err != nil {
+		data[i] = tempData(m.dst, i, token)
+		m.made = append(m.made, data[i])
+		if err := m.copyFile(file, data[i]); err != nil {
 			return err
 		}
 	}
@@ -234,6 +247,14 @@ func (m *merging) name(names *swap) error {
 	}
 	if err := made.readBack(m.ctx, m.dir, data); err != nil {
 		return fmt.Errorf("reading it back: %w", err)
+	}
+	if err := m.sync(); err != nil {
+		return err
+	}
+	for i, file := range data {
+		if err := names.rename(file, DataName(m.dst, i, len(data))); err != nil {
+			return err
+		}
 	}
 	if err := m.sync(); err != nil {
 		return err

@@ -34,19 +34,42 @@ func Recover(ctx context.Context, dir vfs.Dir, prefix string) (recovered bool, e
 	if broken == nil || ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	list, err := fs.ReadDir(dir, path.Dir(prefix))
+	best, err := interrupted(ctx, dir, prefix)
 	if err != nil {
-		return false, fmt.Errorf("bundle: %w", err)
+		return false, err
 	}
-	var best *halfNamed
+	if best == nil {
+		return false, broken
+	}
+	return true, best.finish(dir, prefix)
+}
+
+// Recoverable reports whether a whole bundle lies under temporary names of the
+// prefix, which [Recover] can finish. It reads all of that bundle, but doesn't look
+// at the one that has the names.
+func Recoverable(ctx context.Context, fsys fs.FS, prefix string) (bool, error) {
+	if err := checkPrefix(prefix); err != nil {
+		return false, err
+	}
+	c, err := interrupted(ctx, fsys, prefix)
+	return c != nil, err
+}
+
+// interrupted returns the bundle that a write which was cut off has left whole; nil
+// where there is none.
+func interrupted(ctx context.Context, fsys fs.FS, prefix string) (best *halfNamed, err error) {
+	list, err := fs.ReadDir(fsys, path.Dir(prefix))
+	if err != nil {
+		return nil, fmt.Errorf("bundle: %w", err)
+	}
 	for _, e := range list {
 		token, ok := strings.CutPrefix(e.Name(), path.Base(IndexName(prefix)))
 		if !ok || !IsTemporary(e.Name()) || !strings.HasPrefix(token, tempMark) {
 			continue
 		}
-		c, err := openHalfNamed(ctx, dir, prefix, token)
+		c, err := openHalfNamed(ctx, fsys, prefix, token)
 		if ctx.Err() != nil {
-			return false, ctx.Err()
+			return nil, ctx.Err()
 		}
 		// An earlier writer that was stopped before it gave any name leaves a whole
 		// bundle, too.
@@ -54,10 +77,7 @@ func Recover(ctx context.Context, dir vfs.Dir, prefix string) (recovered bool, e
 			best = c
 		}
 	}
-	if best == nil {
-		return false, broken
-	}
-	return true, best.finish(dir, prefix)
+	return best, nil
 }
 
 // soundness returns what is wrong with a bundle.
@@ -79,21 +99,21 @@ type halfNamed struct {
 
 // openHalfNamed looks for the bundle whose temporary names end with token, and makes
 // sure that it is whole.
-func openHalfNamed(ctx context.Context, dir vfs.Dir, prefix, token string) (*halfNamed, error) {
+func openHalfNamed(ctx context.Context, fsys fs.FS, prefix, token string) (*halfNamed, error) {
 	index := IndexName(prefix) + token
-	src, err := openSource(dir, index)
+	src, err := openSource(fsys, index)
 	if err != nil {
 		return nil, err
 	}
 	defer src.close()
-	r := &Reader{fsys: dir, prefix: prefix, shown: prefix, version: 2}
+	r := &Reader{fsys: fsys, prefix: prefix, shown: prefix, version: 2}
 	if err := r.load(ctx, src, &ReaderOptions{}); err != nil {
 		return nil, err
 	}
 	c := &halfNamed{token: token, files: make([]string, r.header.NumShards)}
 	for i := range c.files {
 		c.files[i] = tempData(prefix, i, token)
-		if _, err := fs.Stat(dir, c.files[i]); errors.Is(err, fs.ErrNotExist) {
+		if _, err := fs.Stat(fsys, c.files[i]); errors.Is(err, fs.ErrNotExist) {
 			c.files[i] = DataName(prefix, i, len(c.files))
 			c.named++
 		}

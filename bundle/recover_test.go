@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/cairnml/cairn/internal/testkit/faultfs"
@@ -55,14 +56,44 @@ func contentsOf(dir vfs.Dir) (string, error) {
 	return text, r.Close()
 }
 
+// replacements are writes over another bundle: how the disk is before, and the write.
+var replacements = map[string]struct {
+	before, write func(dir vfs.Dir) error
+}{
+	"one data file":         {func(dir vfs.Dir) error { return replace(dir, 1, 1) }, func(dir vfs.Dir) error { return replace(dir, 1, 5) }},
+	"two data files":        {func(dir vfs.Dir) error { return replace(dir, 2, 1) }, func(dir vfs.Dir) error { return replace(dir, 2, 5) }},
+	"a merge":               {beforeMerge, func(dir vfs.Dir) error { return mergeOver(dir, true) }},
+	"a merge that consumes": {beforeMerge, func(dir vfs.Dir) error { return mergeOver(dir, false) }},
+}
+
+func beforeMerge(dir vfs.Dir) error {
+	ctx := context.Background()
+	for _, name := range []string{"c", "d"} {
+		w, err := NewWriter(dir, "run/"+name, nil)
+		if err != nil {
+			return err
+		}
+		defer w.Abort()
+		if err := errors.Join(w.Add(ctx, name, tensor.Vector[float32](7, 8)), w.Finish(ctx)); err != nil {
+			return err
+		}
+	}
+	return replace(dir, 2, 1)
+}
+
+func mergeOver(dir vfs.Dir, keep bool) error {
+	return Merge(context.Background(), dir, "run/ckpt", []string{"run/c", "run/d"}, &MergeOptions{KeepSources: keep})
+}
+
 // TestACrashAmidAReplacementIsFinished stops a write over another bundle at each
 // operation, lets the disk lose what it may, and expects the old or the new bundle
-// whole: as it lies there, or after Recover.
+// whole: as it lies there, or after Recover. Where it is the old one, what was to be
+// merged is whole, too.
 func TestACrashAmidAReplacementIsFinished(t *testing.T) {
 	ctx := context.Background()
-	for _, shards := range []int{1, 2} {
+	for name, c := range replacements {
 		base := faultfs.New()
-		if err := replace(base, shards, 1); err != nil {
+		if err := c.before(base); err != nil {
 			t.Fatal(err)
 		}
 		old, err := contentsOf(base)
@@ -71,7 +102,7 @@ func TestACrashAmidAReplacementIsFinished(t *testing.T) {
 		}
 		whole := base.AfterCrash(faultfs.LoseNone, 0)
 		whole.Hook(func(faultfs.Op) error { return nil })
-		if err := replace(whole, shards, 5); err != nil {
+		if err := c.write(whole); err != nil {
 			t.Fatal(err)
 		}
 		ops := whole.Ops()
@@ -89,31 +120,42 @@ func TestACrashAmidAReplacementIsFinished(t *testing.T) {
 					}
 					disk := base.AfterCrash(faultfs.LoseNone, 0)
 					disk.FailFrom(op.N, faultfs.ErrFault)
-					if err := replace(disk, shards, 5); err == nil && op.Kind != faultfs.Remove {
+					if err := c.write(disk); err == nil && op.Kind != faultfs.Remove {
 						t.Fatalf("%v fails without an error", op)
 					}
 					disk = disk.AfterCrash(loss, seed)
 					got, broken := contentsOf(disk)
+					if can, err := Recoverable(ctx, disk, "run/ckpt"); broken != nil && !can || err != nil {
+						t.Errorf("%s, %v, loss %v: the bundle is %v, and Recoverable says %v, %v", name, op, loss, broken, can, err)
+					}
 					recovered, err := Recover(ctx, disk, "run/ckpt")
 					if err != nil || recovered != (broken != nil) {
-						t.Errorf("%d data files, %v, loss %v: recovered %v, %v; the bundle was %v; the disk holds %q", shards, op, loss, recovered, err, broken, disk.Names())
+						t.Errorf("%s, %v, loss %v: recovered %v, %v; the bundle was %v; the disk holds %q", name, op, loss, recovered, err, broken, disk.Names())
 						continue
 					}
 					if recovered {
 						finished++
 						disk = disk.AfterCrash(faultfs.LoseAll, 0) // it is durable
 						if got, err = contentsOf(disk); got != now {
-							t.Errorf("%d data files, %v, loss %v: recovered to %q, %v", shards, op, loss, got, err)
+							t.Errorf("%s, %v, loss %v: recovered to %q, %v", name, op, loss, got, err)
 						}
 					}
 					if got != old && got != now {
-						t.Errorf("%d data files, %v, loss %v: %q", shards, op, loss, got)
+						t.Errorf("%s, %v, loss %v: %q", name, op, loss, got)
+					}
+					if got != old || !strings.HasPrefix(name, "a merge") {
+						continue
+					}
+					for _, source := range []string{"run/c", "run/d"} {
+						if err := soundness(ctx, disk, source); err != nil {
+							t.Errorf("%s, %v, loss %v: the old bundle is there and of the sources %s is lost: %v", name, op, loss, source, err)
+						}
 					}
 				}
 			}
 		}
 		if finished == 0 {
-			t.Errorf("%d data files: no crash left anything to finish", shards)
+			t.Errorf("%s: no crash left anything to finish", name)
 		}
 	}
 }
@@ -139,6 +181,9 @@ func TestRecoverLeavesTheRestAlone(t *testing.T) {
 	}
 	if after := fmt.Sprint(dir.Names()); after != before {
 		t.Errorf("the disk holds %s, before %s", after, before)
+	}
+	if can, err := Recoverable(ctx, dir, "run/ckpt"); can || err != nil {
+		t.Errorf("Recoverable: %v, %v", can, err)
 	}
 	if ok, err := Recover(ctx, dir, "run/other"); ok || err == nil {
 		t.Errorf("nothing there: %v, %v", ok, err)

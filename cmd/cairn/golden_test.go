@@ -19,7 +19,7 @@ import (
 // anew. The SavedModels that the tests of package savedmodel load lie in models.
 //
 // Each case is "run", command lines, "----", output. Besides cairn's verbs a
-// line may be: cmp A B; files DIR; flip FILE OFFSET; cut FILE BYTES; rm FILE; write
+// line may be: cmp A B; files DIR; flip FILE OFFSET; cut FILE BYTES; rm FILE; mv FILE NAME; write
 // FILE TEXT; sh-like ">" sends stdout to a file.
 func TestVerbs(t *testing.T) {
 	fixtures, err := filepath.Abs("testdata/tf2.21")
@@ -125,6 +125,12 @@ var helpers = map[string]func(t *testing.T, args []string) string{
 	},
 	"cut": func(t *testing.T, args []string) string {
 		return change(t, args, func(b []byte, n int) []byte { return b[:n] })
+	},
+	"mv": func(t *testing.T, args []string) string {
+		if err := os.Rename(args[0], args[1]); err != nil {
+			t.Fatal(err)
+		}
+		return "renamed"
 	},
 	"rm": func(t *testing.T, args []string) string {
 		if err := os.Remove(args[0]); err != nil {

@@ -96,7 +96,7 @@ func (s *jsonShape) check(t *testing.T, args []string, prefix string, v map[stri
 
 func TestJSONIsAsDocumented(t *testing.T) {
 	shapes := readShapes(t)
-	if len(shapes) != 13 {
+	if len(shapes) != 14 {
 		t.Fatalf("docs/json.md describes %v", slices.Sorted(maps.Keys(shapes)))
 	}
 	dir, fix := t.TempDir(), "testdata/tf2.21/"
@@ -125,7 +125,7 @@ func TestJSONIsAsDocumented(t *testing.T) {
 		{"merge", fix + "parts/p0", fix + "parts/p1", dir + "/c"}, {"merge", fix + "guide", fix + "objects/o", dir + "/d", "--join", "a,b"},
 		{"run", models + "table", "--inputs", words}, {"run", models + "table", "--inputs", words, "--repeat", "3", "--profile", dir + "/trace.json"},
 		{"run", models + "table", "--inputs", words, "--outputs", dir + "/out.npz"},
-		{"version"}, {"--version"},
+		{"recover", fix + "guide/ckpt-1", fix + "guide/ckpt-2"}, {"version"}, {"--version"},
 	} {
 		out, stderr, code := cairn(t, append(args, "--json")...)
 		var v any

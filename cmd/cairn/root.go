@@ -63,7 +63,7 @@ Exit codes: 0 fine, 1 found (differs, corrupt, flagged), 2 could not.`,
 		}
 	}
 	add("look", newLs(a), newCat(a), newStat(a), newShow(a), newVerify(a), newDiff(a), newScan(a))
-	add("change", newConvert(a), newEdit(a), newMerge(a))
+	add("change", newConvert(a), newEdit(a), newMerge(a), newRecover(a))
 	add("more", newRun(a), newCompletion(a), newDemo(a), newVersion(a))
 	root.SetHelpCommandGroupID("more")
 	strictHelp(root)

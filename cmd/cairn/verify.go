@@ -34,6 +34,8 @@ with 1 if there is any.`,
 				OK     bool            `json:"ok"`
 				Faults []inspect.Fault `json:"faults"`
 				Error  string          `json:"error,omitempty"` // why it could not be checked
+
+				Recoverable bool `json:"recoverable,omitempty"`
 			}
 			var all []result
 			var failed []error // what can't be checked hides no fault of the others
@@ -51,7 +53,12 @@ with 1 if there is any.`,
 					continue
 				}
 				bad = bad || len(faults) > 0
-				all = append(all, result{Path: path, OK: len(faults) == 0, Faults: append([]inspect.Fault{}, faults...)})
+				prefix := path
+				if s != nil {
+					prefix = s.Prefix
+				}
+				recoverable := len(faults) > 0 && cutOff(cmd.Context(), prefix)
+				all = append(all, result{Path: path, OK: len(faults) == 0, Faults: append([]inspect.Fault{}, faults...), Recoverable: recoverable})
 				if a.json {
 					continue
 				}
@@ -72,6 +79,9 @@ with 1 if there is any.`,
 					fmt.Fprintf(a.out, "%s: sound, %v\n", s.Prefix, inspect.CountOf(cmd.Context(), s, s.Entries()))
 				default:
 					fmt.Fprintln(a.out, faultWords(path, s, faults))
+				}
+				if recoverable {
+					fmt.Fprintf(a.out, "a write over it was cut off, cairn recover finishes it\n")
 				}
 			}
 			if a.json {

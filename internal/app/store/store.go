@@ -138,14 +138,33 @@ func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 			s.b, err = openSafetensors(path, &s.opts)
 		}
 	case kind != Checkpoint && gone(path) && gone(path+".index"):
-		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+		err = &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	default:
 		err = s.openBundle(ctx, path)
 	}
 	if err != nil {
+		if beingWritten(path) {
+			err = fmt.Errorf("%w; a write of it was cut off or is under way, cairn recover finishes one that was cut off", err)
+		}
 		return nil, inFile(path, err)
 	}
 	return s, nil
+}
+
+// beingWritten reports whether an index with a temporary name lies where the
+// checkpoint's would.
+func beingWritten(path string) bool {
+	index := bundle.IndexName(filepath.Base(strings.TrimSuffix(path, bundle.IndexName(""))))
+	list, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return false
+	}
+	for _, e := range list {
+		if strings.HasPrefix(e.Name(), index) && bundle.IsTemporary(e.Name()) {
+			return true
+		}
+	}
+	return false
 }
 
 // inFile makes sure that an error names the file.

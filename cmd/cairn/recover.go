@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/app/render"
+	"github.com/cairnml/cairn/vfs"
+)
+
+func newRecover(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "recover PREFIX…",
+		Short: "Finish a write over a checkpoint that was cut off",
+		Long: `Finish the replacement of a checkpoint that a crash has cut off: its files get
+their names one by one, so a crash on the way leaves an old index beside new
+data, or no index at all. By then the new checkpoint is whole on the disk, under
+names of which some are temporary; recover gives it its names. A checkpoint that
+is sound is left alone, all of it is read. Nobody may be writing it meanwhile.
+
+It is an error where a checkpoint is damaged and nothing whole lies beside it.`,
+		Example: `  cairn recover model/ckpt-10
+  cairn verify model/ckpt-10 || cairn recover model/ckpt-10`,
+		Args:              need(1, -1, "a PREFIX"),
+		ValidArgsFunction: completePaths,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			type result struct {
+				Path      string `json:"path"`
+				Recovered bool   `json:"recovered"`
+			}
+			var all []result
+			for _, path := range args {
+				prefix := strings.TrimSuffix(path, bundle.IndexName(""))
+				done, err := bundle.Recover(cmd.Context(), vfs.OSDir(filepath.Dir(prefix)), filepath.Base(prefix))
+				if err != nil {
+					return fmt.Errorf("%s: nothing whole lies beside it that could take its place: %w", prefix, err)
+				}
+				all = append(all, result{path, done})
+				switch {
+				case a.json:
+				case done:
+					fmt.Fprintf(a.out, "%s: finished; the checkpoint that was being written is in its place\n", render.Printable(prefix))
+				default:
+					fmt.Fprintf(a.out, "%s: sound, nothing to finish\n", render.Printable(prefix))
+				}
+			}
+			if a.json {
+				return a.printJSONList(jsonList(all))
+			}
+			return nil
+		},
+	}
+}
+
+// cutOff reports whether a write over a checkpoint was cut off and can be finished.
+func cutOff(ctx context.Context, path string) bool {
+	prefix := strings.TrimSuffix(path, bundle.IndexName(""))
+	can, err := bundle.Recoverable(ctx, os.DirFS(filepath.Dir(prefix)), filepath.Base(prefix))
+	return can && err == nil
+}
