@@ -175,10 +175,7 @@ func (c *Call) Alloc(i int, d tensor.DType, shape tensor.Shape) (*tensor.Tensor,
 // op whose strings or rows grow with its inputs' values asks before it makes
 // them.
 func (c *Call) Afford(bytes int64) error {
-	if most := c.env.MaxOutput; most > 0 && bytes > most {
-		return fmt.Errorf("the outputs take more than the %d bytes of MaxOutput", most)
-	}
-	return nil
+	return c.env.affordAll(bytes)
 }
 
 // AllocZero does what Alloc does and sets all elements to zero.

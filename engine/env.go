@@ -16,7 +16,7 @@ type Env struct {
 	Files *Files
 	// MaxOutput is the most bytes that one output may take, so that a wrong size
 	// in somebody else's data is an error and not the end of the process. The
-	// default, 0, means what the platform can address.
+	// default, 0, means the machine's memory.
 	MaxOutput int64
 	// MaxSteps is the most ops that may run, loops counted in full. The default,
 	// 0, means no limit.
@@ -40,8 +40,15 @@ type Env struct {
 // size or of strings. The contents are undefined.
 func (e *Env) alloc(v *Value, d tensor.DType, shape tensor.Shape) error {
 	if !d.Fixed() {
-		if n, err := shape.NumElements(); err == nil && e.MaxOutput > 0 && int64(n) > e.MaxOutput/16 {
-			return fmt.Errorf("an output of %d strings takes more than the %d bytes of MaxOutput", n, e.MaxOutput)
+		n, err := shape.NumElements()
+		if err != nil {
+			return err
+		}
+		if n > maxBytes/16 {
+			return fmt.Errorf("an output of %v%v takes more than this platform's memory", d, shape.String())
+		}
+		if err := e.afford(d, shape, int64(n)*16); err != nil {
+			return err
 		}
 		t, err := tensor.Zeros(d, shape...)
 		*v = Value{Tensor: t}
@@ -76,15 +83,3 @@ func (e *Env) alloc(v *Value, d tensor.DType, shape tensor.Shape) error {
 	*v = Value{Tensor: t, buf: buf}
 	return nil
 }
-
-func (e *Env) afford(d tensor.DType, shape tensor.Shape, bytes int64) error {
-	if most := e.MaxOutput; most > 0 && bytes > most {
-		return fmt.Errorf("an output of %v%v takes more than the %d bytes of MaxOutput", d, shape.String(), most)
-	}
-	if a := e.Arena; a != nil && a.Limit > 0 && a.inUse+bytes > a.Limit {
-		return fmt.Errorf("an output of %v%v does not fit: %d of the %d bytes that the call may use are in use", d, shape.String(), a.inUse, a.Limit)
-	}
-	return nil
-}
-
-const maxBytes = int(^uint(0)>>1) - 64

@@ -75,11 +75,11 @@ type RunOptions struct {
 	Instance *Instance
 	// Log is where ops that print write to. Default: os.Stderr.
 	Log io.Writer
-	// MaxOutput is the most bytes that one op's output may take. Default: what the
-	// platform can address.
+	// MaxOutput is the most bytes that one op's output may take. Default: the
+	// machine's memory.
 	MaxOutput int64
 	// MaxMemory is the most bytes that all ops together may use at once. Default:
-	// no limit.
+	// the machine's memory.
 	MaxMemory int64
 	// MaxSteps is the most ops that may run, each round of a loop counted.
 	// Default: no limit.

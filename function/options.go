@@ -43,7 +43,7 @@ type Options struct {
 	// engine.SharedWorkers().
 	Workers *engine.Workers
 	// MaxOutput is the most bytes that one op's output may take, a guard for ops
-	// over somebody else's data. Default: what the platform can address.
+	// over somebody else's data. Default: the machine's memory.
 	MaxOutput int64
 	// Files is what ops may do with files. Default: nothing.
 	Files *engine.Files

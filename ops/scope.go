@@ -34,8 +34,8 @@ type ScopeOptions struct {
 	Workers *engine.Workers
 	// Files is what ops may do with files. Default: nothing.
 	Files *engine.Files
-	// MaxOutput is the most bytes that one op's output may take. Default: what the
-	// platform can address.
+	// MaxOutput is the most bytes that one op's output may take. Default: the
+	// machine's memory.
 	MaxOutput int64
 	// From is a scope whose training flag and values ([Scope.With]) the new one
 	// begins with. Default: none.

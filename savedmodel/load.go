@@ -48,7 +48,7 @@ type LoadOptions struct {
 	// Log is where ops that print write to. Default: os.Stderr.
 	Log io.Writer
 	// MaxOutput, MaxMemory and MaxSteps bound each call; see
-	// [engine.RunOptions]. Default: no limits.
+	// [engine.RunOptions]. Default: the machine's memory, and any number of steps.
 	MaxOutput, MaxMemory, MaxSteps int64
 	// Tracer is told of every op that a call runs. Default: nobody.
 	Tracer engine.Tracer
