@@ -40,7 +40,11 @@ func (e *UnsupportedError) Error() string {
 		case graph.LookupOp(m.Op) == nil:
 			what = ", an op that isn't TensorFlow's"
 		}
-		fmt.Fprintf(&b, "\n  %s%s: %d nodes, in %s", m.Op, what, m.Count, strings.Join(m.Uses, "; "))
+		nodes := "1 node"
+		if m.Count != 1 {
+			nodes = fmt.Sprintf("%d nodes", m.Count)
+		}
+		fmt.Fprintf(&b, "\n  %s%s: %s, in %s", m.Op, what, nodes, strings.Join(m.Uses, "; "))
 	}
 	b.WriteString("\nLoadOptions.Kernels can have more: engine.KernelSet.With adds kernels of one's own")
 	return b.String()

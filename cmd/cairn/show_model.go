@@ -118,18 +118,30 @@ func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownM
 	case err == nil:
 		defer s.Close()
 		stored, err := inspect.Graph(ctx, s)
-		if err != nil {
+		if err == nil {
+			about.SetValues(inspect.SmallValues(ctx, s))
+			v.Count, v.Outside, v.Objects, v.Graph = stored.Count, stored.Outside, stored.Objects, stored.Graph
+		} else if err := a.withoutValues(ctx, err); err != nil {
 			return nil, err
 		}
-		about.SetValues(inspect.SmallValues(ctx, s))
-		v.Count, v.Outside, v.Objects, v.Graph = stored.Count, stored.Outside, stored.Objects, stored.Graph
-	case !errors.Is(err, fs.ErrNotExist) && !isNoCheckpoint(err):
+	case errors.Is(err, fs.ErrNotExist) || isNoCheckpoint(err):
+	case a.withoutValues(ctx, err) != nil:
 		return nil, err
 	}
 	if g := about.MetaGraphs[0].Objects(true); len(g.Edges) > 0 || v.Graph == nil {
 		v.Graph, v.Objects = g, true
 	}
 	return &shownModel{path, about, v}, nil
+}
+
+// withoutValues says that a model's checkpoint is damaged and shown without; other
+// errors it returns.
+func (a *app) withoutValues(ctx context.Context, err error) error {
+	if ctx.Err() != nil || errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	a.note("shown without the variables' values: %s", trimPrefixes(err.Error()))
+	return nil
 }
 
 // isNoCheckpoint reports whether a model has no variables/ directory at all.

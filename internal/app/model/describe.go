@@ -155,8 +155,8 @@ func describe(ctx context.Context, fsys fs.FS, g *savedmodel.MetaGraph, kernels 
 	paths := g.Paths()
 	x.Functions = functions(g, paths)
 	stored, err := g.Stored(ctx)
-	if err != nil {
-		return nil, err
+	if err != nil && (ctx.Err() != nil || errors.Is(err, errors.ErrUnsupported)) {
+		return nil, err // a damaged checkpoint hides nothing of the graphs
 	}
 	x.Variables = variables(g, paths, stored)
 	x.Assets = assets(fsys, g)
