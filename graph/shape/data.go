@@ -18,13 +18,18 @@ func dataRules() map[string]Rule {
 			"FinalizeDataset", "MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "NonSerializableDataset", "RewriteDataset",
 			"Iterator", "IteratorV2", "OneShotIterator", "AnonymousIterator", "AnonymousIteratorV2", "AnonymousIteratorV3",
 			"IteratorGetNextAsOptional", "IteratorToStringHandle", "IteratorFromStringHandle", "IteratorFromStringHandleV2",
-			"DatasetCardinality", "FIFOQueueV2", "PaddingFIFOQueueV2", "RandomShuffleQueueV2", "PriorityQueueV2", "QueueSize",
+			"TextLineDataset", "TFRecordDataset", "TFRecordDatasetV2", "FixedLengthRecordDataset", "FixedLengthRecordDatasetV2",
+			"MatchingFilesDataset", "GroupByWindowDataset", "GroupByReducerDataset", "UniqueDataset", "IgnoreErrorsDataset",
+			"DirectedInterleaveDataset", "SlidingWindowDataset", "RebatchDatasetV2", "ListDataset", "RandomDataset", "SamplingDataset",
+			"ParallelInterleaveDataset", "LegacyParallelInterleaveDatasetV2", "AutoShardDataset",
+			"SleepDataset", "LatencyStatsDataset", "BytesProducedStatsDataset", "ChooseFastestDataset", "WrapDatasetVariant",
+			"UnwrapDatasetVariant", "DatasetCardinality", "FIFOQueueV2", "PaddingFIFOQueueV2", "RandomShuffleQueueV2", "PriorityQueueV2", "QueueSize",
 			"QueueSizeV2", "QueueIsClosed", "QueueIsClosedV2"),
 		rules(tableReference, "FIFOQueue", "PaddingFIFOQueue", "RandomShuffleQueue", "PriorityQueue"),
 		rules(nothing, "QueueEnqueue", "QueueEnqueueV2", "QueueEnqueueMany", "QueueEnqueueManyV2", "QueueDequeue", "QueueDequeueV2",
 			"QueueDequeueUpTo", "QueueDequeueUpToV2", "QueueClose", "QueueCloseV2", "QueueDequeueMany", "QueueDequeueManyV2"),
 		rules(nothing, "MakeIterator", "DeleteIterator", "DeleteSeedGenerator", "DeleteRandomSeedGenerator", "DeleteMemoryCache"),
-		rules(asAttributes, "IteratorGetNext", "IteratorGetNextSync", "DatasetToSingleElement", "ReduceDataset"))
+		rules(asAttributes, "IteratorGetNext", "IteratorGetNextSync", "DatasetToSingleElement", "ReduceDataset", "GetElementAtIndex"))
 }
 
 // scalarsOut infers outputs that are all scalars.

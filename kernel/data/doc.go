@@ -83,8 +83,30 @@ func Kernels() []engine.Kernel {
 		{Op: "DatasetToSingleElement", Run: singleElement},
 		{Op: "DatasetCardinality", Run: cardinality},
 	}
+	table = append(table, []engine.Kernel{
+		{Op: "TextLineDataset", Run: ofFiles(1, textLines)},
+		{Op: "TFRecordDataset", Run: ofFiles(1, recordsFrom)},
+		{Op: "TFRecordDatasetV2", Run: ofFiles(1, recordsFrom)},
+		{Op: "FixedLengthRecordDataset", Run: ofFiles(0, fixedLength)},
+		{Op: "FixedLengthRecordDatasetV2", Run: ofFiles(5, fixedLength)},
+		{Op: "MatchingFilesDataset", Run: matchingFiles},
+		{Op: "GroupByWindowDataset", Prepare: groupByWindow},
+		{Op: "GroupByReducerDataset", Prepare: groupByReducer},
+		{Op: "UniqueDataset", Run: uniqueElements},
+		{Op: "IgnoreErrorsDataset", Run: withoutErrors},
+		{Op: "DirectedInterleaveDataset", Run: directed},
+		{Op: "SlidingWindowDataset", Run: slidingWindows},
+		{Op: "RebatchDatasetV2", Run: rebatched},
+		{Op: "ListDataset", Run: listed},
+		{Op: "GetElementAtIndex", Run: elementAt},
+		{Op: "RandomDataset", Run: randomNumbers},
+		{Op: "SamplingDataset", Run: sampled},
+		{Op: "ParallelInterleaveDataset", Prepare: interleaved},
+		{Op: "LegacyParallelInterleaveDatasetV2", Prepare: interleaved},
+	}...)
 	for _, op := range []string{"PrefetchDataset", "OptionsDataset", "ModelDataset", "OptimizeDataset", "OptimizeDatasetV2", "FinalizeDataset",
-		"MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "NonSerializableDataset", "RewriteDataset"} {
+		"MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "NonSerializableDataset", "RewriteDataset", "AutoShardDataset", "SleepDataset", "LatencyStatsDataset",
+		"BytesProducedStatsDataset", "ChooseFastestDataset", "WrapDatasetVariant", "UnwrapDatasetVariant"} {
 		table = append(table, engine.Kernel{Op: op, Run: same})
 	}
 	return append(table, queues()...)

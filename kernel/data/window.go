@@ -68,11 +68,12 @@ func (w *windows) count(n int64) int64 {
 	return (n-w.span())/w.shift + 1
 }
 
-func (w *windows) next(c *engine.Call) (element, bool, error) {
+// take returns the elements of the next window; none at the end.
+func (w *windows) take(c *engine.Call) ([]element, error) {
 	for !w.ended && int64(len(w.items)) < w.span() {
 		e, ok, err := pull(c, w.in)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		switch {
 		case !ok:
@@ -81,13 +82,13 @@ func (w *windows) next(c *engine.Call) (element, bool, error) {
 			w.skip--
 		default:
 			if err := c.Afford(int64(len(w.items)+1) * bytesOf(e)); err != nil {
-				return nil, false, err
+				return nil, err
 			}
 			w.items = append(w.items, e)
 		}
 	}
 	if n := int64(len(w.items)); n == 0 || n < w.span() && w.drop {
-		return nil, false, nil
+		return nil, nil
 	}
 	var picked []element
 	for i := int64(0); i < w.size && i*w.stride < int64(len(w.items)); i++ {
@@ -97,6 +98,14 @@ func (w *windows) next(c *engine.Call) (element, bool, error) {
 		w.items = append([]element(nil), w.items[w.shift:]...)
 	} else {
 		w.skip, w.items = w.shift-n, nil
+	}
+	return picked, nil
+}
+
+func (w *windows) next(c *engine.Call) (element, bool, error) {
+	picked, err := w.take(c)
+	if err != nil || len(picked) == 0 {
+		return nil, false, err
 	}
 	out := make(element, len(picked[0]))
 	for k := range out {
