@@ -10,7 +10,10 @@ func InferencePasses() []Pass {
 	passes := DefaultPasses()
 	// Reshapes of one value are shared.
 	shared := slices.IndexFunc(passes, func(p Pass) bool { return p.Name == "common subexpressions" })
-	passes = slices.Insert(passes, shared, Pass{Name: "products", ChangesRounding: true, Run: makeProducts})
+	passes = slices.Insert(passes, shared,
+		Pass{Name: "recurrences", ChangesRounding: true, Run: raiseRecurrences},
+		Pass{Name: "products", ChangesRounding: true, Run: makeProducts},
+	)
 	passes = slices.Insert(passes, len(passes)-1, // chains are made of what the others leave
 		Pass{Name: "padding", ChangesRounding: true, Run: foldPads},
 		Pass{Name: "scales", ChangesRounding: true, Run: foldScales},

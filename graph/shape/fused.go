@@ -10,6 +10,8 @@ func fusedRules() map[string]Rule {
 		"_Elementwise":                broadcastAll,
 		"_Gelu":                       unchanged,
 		"_LayerNorm":                  unchanged,
+		"_LSTM":                       recurrent,
+		"_GRU":                        recurrent,
 	}
 }
 
@@ -44,5 +46,22 @@ func broadcastAll(c *Inference) error {
 		all = graph.ShapeOf(dims...)
 	}
 	c.set(0, all)
+	return nil
+}
+
+// recurrent infers the states after all steps, and the last ones.
+func recurrent(c *Inference) error {
+	if err := c.atLeast(2); err != nil {
+		return err
+	}
+	h := c.shape(1)
+	steps := 0
+	if c.Attrs.Bool("sequence") {
+		steps = int(c.Attrs.Int("steps", 0))
+	}
+	c.set(0, graph.ShapeOf(steps).Concat(h))
+	for i := 1; i < len(c.Out); i++ {
+		c.set(i, h)
+	}
 	return nil
 }

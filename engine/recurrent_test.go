@@ -1,0 +1,188 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// recurrentLoop is how a loop over a cell is written.
+type recurrentLoop struct {
+	name                string
+	gru                 bool
+	last                bool // only the last state is kept, in element 0
+	counts              bool // the condition looks at the loop's counter too
+	forget              bool // a number is added to the forget gate
+	steps, batch, width int
+	spoil               string // what makes it another cell
+	raised              bool
+}
+
+// cell adds the cell to a body: of x, the state and the weights, and returns the next
+// state.
+func (l *recurrentLoop) cell(b *builder, x, h, c, w, u, bias, bias2 graph.Output) (graph.Output, graph.Output) {
+	split := func(x graph.Output, n int) *graph.Node {
+		return b.node("Split", graph.Attrs{graph.Int("num_split", int64(n))}, b.scalar(1), x)
+	}
+	sigmoid, tanh := func(x graph.Output) graph.Output { return b.op("Sigmoid", x) }, func(x graph.Output) graph.Output { return b.op("Tanh", x) }
+	if l.spoil == "relu" {
+		tanh = func(x graph.Output) graph.Output { return b.op("Relu", x) }
+	}
+	if l.gru {
+		sx := split(b.op("BiasAdd", b.op("MatMul", x, w), bias), 3)
+		sh := split(b.op("BiasAdd", b.op("MatMul", h, u), bias2), 3)
+		z := sigmoid(b.op("AddV2", sx.Output(0), sh.Output(0)))
+		r := sigmoid(b.op("AddV2", sx.Output(1), sh.Output(1)))
+		g := tanh(b.op("AddV2", sx.Output(2), b.op("Mul", r, sh.Output(2))))
+		if l.spoil == "swapped" {
+			z, r = r, z
+		}
+		return b.op("AddV2", b.op("Mul", z, h), b.op("Mul", b.op("Sub", b.value(tensor.Scalar[float32](1)), z), g)), graph.Output{}
+	}
+	s := split(b.op("BiasAdd", b.op("AddV2", b.op("MatMul", x, w), b.op("MatMul", h, u)), bias), 4)
+	in, fresh, out := sigmoid(s.Output(0)), tanh(s.Output(2)), sigmoid(s.Output(3))
+	f := s.Output(1)
+	if l.forget {
+		f = b.op("AddV2", f, b.value(tensor.Scalar[float32](.75)))
+	}
+	if l.spoil == "shared gate" {
+		f = s.Output(0)
+	}
+	c = b.op("AddV2", b.op("Mul", sigmoid(f), c), b.op("Mul", in, fresh))
+	return b.op("Mul", out, tanh(c)), c
+}
+
+// build returns the function and the shapes of its arguments.
+func (l *recurrentLoop) build(t *testing.T) (*graph.Function, [][]int) {
+	const width = 3 // of the inputs
+	gates := 4
+	if l.gru {
+		gates = 3
+	}
+	i32, f32, list := tensor.Int32, tensor.Float32, tensor.Variant
+	types := []tensor.DType{i32, i32, list, f32, f32, i32, list, f32, f32, f32, f32}
+	element := graph.Attrs{graph.Type("element_dtype", f32)}
+	cond, body := build(t, "cond"), build(t, "body")
+	var ca, ba []graph.Output
+	for i, d := range types {
+		if i == 4 && l.gru {
+			d = i32
+		}
+		ca, ba = append(ca, cond.arg(d)), append(ba, body.arg(d))
+	}
+	holds := cond.op("Less", ca[1], ca[5])
+	if l.counts {
+		holds = cond.op("LogicalAnd", cond.op("Less", ca[0], cond.scalar(int32(l.steps))), holds)
+	}
+	c := cond.ret(holds)
+	unknown := body.value(tensor.Vector[int32](-1, -1))
+	x := body.node("TensorListGetItem", element, ba[6], ba[1], unknown).Output(0)
+	h, state := l.cell(body, x, ba[3], ba[4], ba[7], ba[8], ba[9], ba[10])
+	at := ba[1]
+	if l.last {
+		at = body.scalar(0)
+	}
+	if l.gru {
+		state = ba[4]
+	}
+	step := int32(1)
+	if l.spoil == "two at once" {
+		step = 2
+	}
+	next := body.ret(body.op("AddV2", ba[0], body.scalar(1)), body.op("AddV2", ba[1], body.scalar(step)), body.op("TensorListSetItem", ba[2], at, h), h, state,
+		ba[5], ba[6], ba[7], ba[8], ba[9], ba[10])
+
+	b := build(t, "layer")
+	shapes := [][]int{{l.steps, l.batch, width}, {l.batch, l.width}, {l.batch, l.width}, {width, gates * l.width}, {l.width, gates * l.width}, {gates * l.width}, {gates * l.width}}
+	var args []graph.Output
+	for _, s := range shapes {
+		o, err := b.f.AddArg("", graph.Fact{DType: f32, Shape: graph.ShapeOf(s...)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, o)
+	}
+	size := b.value(tensor.Vector(int32(l.batch), int32(l.width)))
+	n := int32(l.steps)
+	if l.last {
+		n = 1
+	}
+	reserved := b.node("TensorListReserve", element, size, b.scalar(n)).Output(0)
+	inputs := b.node("TensorListFromTensor", nil, args[0], b.value(tensor.Vector(int32(l.batch), width))).Output(0)
+	c0 := args[2]
+	if l.gru {
+		c0 = b.scalar(0)
+	}
+	limit := b.scalar(int32(l.steps))
+	loop := b.node("StatelessWhile", graph.Attrs{graph.Func("cond", c), graph.Func("body", next)},
+		b.scalar(0), b.scalar(0), reserved, args[1], c0, limit, inputs, args[3], args[4], args[5], args[6])
+	stack := b.node("TensorListStack", element, loop.Output(2), size).Output(0)
+	out := []graph.Output{stack, loop.Output(3)}
+	if !l.gru {
+		out = append(out, loop.Output(4))
+	}
+	if l.spoil == "a counter is seen" {
+		out = append(out, b.node("Cast", graph.Attrs{graph.Type("DstT", f32)}, loop.Output(1)).Output(0))
+	}
+	return b.ret(out...), shapes
+}
+
+// TestRecurrentLoops compares loops over the cells of LSTMs and GRUs that become one
+// op, and such as must not, with the loops as they are.
+func TestRecurrentLoops(t *testing.T) {
+	for _, l := range []recurrentLoop{
+		{name: "LSTM", steps: 7, batch: 2, width: 5, raised: true},
+		{name: "LSTM of one example", steps: 9, batch: 1, width: 20, raised: true},
+		{name: "LSTM of many examples", steps: 5, batch: 37, width: 64, raised: true},
+		{name: "LSTM of many steps", steps: 700, batch: 9, width: 33, raised: true},
+		{name: "LSTM, the last state", steps: 4, batch: 3, width: 6, last: true, raised: true},
+		{name: "LSTM that counts rounds", steps: 4, batch: 3, width: 6, counts: true, raised: true},
+		{name: "LSTM with a forget bias", steps: 4, batch: 3, width: 6, forget: true, raised: true},
+		{name: "GRU", gru: true, steps: 7, batch: 2, width: 5, raised: true},
+		{name: "GRU, the last state", gru: true, steps: 6, batch: 33, width: 40, last: true, raised: true},
+		{name: "LSTM with another activation", steps: 4, batch: 3, width: 6, spoil: "relu"},
+		{name: "LSTM of three gates", steps: 4, batch: 3, width: 6, spoil: "shared gate"},
+		{name: "LSTM whose counter is seen", steps: 4, batch: 3, width: 6, spoil: "a counter is seen"},
+		{name: "GRU with another activation", gru: true, steps: 4, batch: 3, width: 6, spoil: "relu"},
+		{name: "GRU whose gates change places", gru: true, steps: 4, batch: 3, width: 6, spoil: "swapped"},
+		{name: "LSTM of every other step", steps: 4, batch: 3, width: 6, last: true, spoil: "two at once"},
+	} {
+		t.Run(l.name, func(t *testing.T) {
+			f, shapes := l.build(t)
+			set, count := kernels(t)
+			p, err := engine.Compile(f, &engine.CompileOptions{Kernels: set, Passes: engine.InferencePasses()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := count[engine.LSTMOp] + count[engine.GRUOp]; (got == 1) != l.raised || (got == 0) != (count["StatelessWhile"] == 1) {
+				t.Errorf("%d ops and %d loops", got, count["StatelessWhile"])
+			}
+			n := newNetwork(t, 1)
+			var args []engine.Value
+			for _, s := range shapes {
+				v := floatsOf(n.r, s...)
+				for i := range tensor.Values[float32](v.Tensor) {
+					tensor.Values[float32](v.Tensor)[i] *= .3
+				}
+				args = append(args, v)
+			}
+			plain, err := engine.Compile(f, &engine.CompileOptions{Kernels: kernel.All(), Passes: []engine.Pass{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := run(t, plain, nil, args...)
+			for _, workers := range []int{1, 2, 5} {
+				got := run(t, p, &engine.RunOptions{Workers: engine.NewWorkers(workers)}, args...)
+				near(t, fmt.Sprint(workers, " workers"), got, want, 1e-5)
+				if workers == 1 {
+					continue
+				}
+				sameNumbers(t, "with more workers", got, run(t, p, &engine.RunOptions{Workers: engine.NewWorkers(1)}, args...))
+			}
+		})
+	}
+}
