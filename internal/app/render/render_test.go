@@ -122,3 +122,23 @@ func TestDOTHoldsNoControlCharacters(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatALineHasNoRoomForGoesOnBelow: where the lines below have more room.
+func TestWhatALineHasNoRoomForGoesOnBelow(t *testing.T) {
+	g := &Graph{Nodes: []Node{{Title: "r"}, {Kind: Variable, Info: "float32 [2]"}, {}, {Info: "function (inputs, training=false), 2 traces"}}, Edges: []Edge{
+		{From: 0, To: 1, Label: "layer_with_weights_and_bias", Tree: true}, {From: 0, To: 2, Label: "below", Tree: true},
+		{From: 2, To: 1, Label: "embeddings_of_positions"}, {From: 2, To: 3, Label: "call_and_return_losses", Tree: true}}}
+	g.Link()
+	const want = `r
+|- layer_with_weights_and_bias  float32 [2]
+` + "`- below\n" +
+		"   |- embeddings_of_positions\n" +
+		"   |      -> layer_with_weights_and_bias\n" +
+		"   `- call_and_return_losses\n" +
+		"          function (inputs, training=false),\n" +
+		"            2 traces\n"
+	var b strings.Builder
+	if err := g.Text(&b, TextOptions{ASCII: true, Width: 45}); err != nil || b.String() != want {
+		t.Errorf("%v\n%swant\n%s", err, b.String(), want)
+	}
+}

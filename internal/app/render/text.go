@@ -58,7 +58,7 @@ func (g *Graph) Text(w io.Writer, o TextOptions) error {
 	}
 	t := &textTree{w: bufio.NewWriter(w), g: g, o: o, b: b, out: g.out()}
 	if len(g.Nodes) > 0 {
-		t.line("", g.Nodes[0].Title, g.Nodes[0], "", 0)
+		t.line("", "", g.Nodes[0].Title, g.Nodes[0], "", 0)
 		t.children(0, "", 1)
 	}
 	return t.w.Flush()
@@ -103,8 +103,9 @@ func (t *textTree) paint(s, code string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// line prints a node: its branch, its name and, from column on, what it is.
-func (t *textTree) line(branch, name string, n Node, slots string, column int) {
+// line prints a node: its branch, its name and, from column on, what it is; where that
+// is too long for the line, on lines below, which begin with below.
+func (t *textTree) line(branch, below, name string, n Node, slots string, column int) {
 	name = Printable(name)
 	used := Width(branch) + Width(name)
 	t.w.WriteString(branch + t.paint(name, ansi[n.Kind]))
@@ -115,8 +116,16 @@ func (t *textTree) line(branch, name string, n Node, slots string, column int) {
 	if slots != "" {
 		info += ", slots " + Printable(slots)
 	}
-	if info != "" {
-		t.w.WriteString(strings.Repeat(" ", max(2, column-used)))
+	gap := max(2, column-used)
+	switch {
+	case info == "":
+	case used+gap+Width(info) > t.o.Width && Width(below)+4 < used+gap:
+		for i, l := range Wrap(info, max(t.o.Width-Width(below)-4, 1)) {
+			t.w.WriteString("\n" + below + strings.Repeat(" ", 4+min(i, 1)*2))
+			t.w.WriteString(t.paint(l, "2"))
+		}
+	default:
+		t.w.WriteString(strings.Repeat(" ", gap))
 		t.w.WriteString(t.paint(info, "2"))
 	}
 	t.w.WriteByte('\n')
@@ -178,10 +187,10 @@ func (t *textTree) children(id int, indent string, depth int) {
 			if where == "" {
 				where = "the root"
 			}
-			t.line(indent+branch, names[i], Node{Kind: n.Kind, Info: t.b.link + where}, "", 0)
+			t.line(indent+branch, indent+below, names[i], Node{Kind: n.Kind, Info: t.b.link + where}, "", 0)
 			continue
 		}
-		t.line(indent+branch, names[i], n, t.slots(e.To), column)
+		t.line(indent+branch, indent+below, names[i], n, t.slots(e.To), column)
 		t.children(e.To, indent+below, depth+1)
 	}
 	if len(empty) > 0 {
