@@ -2,6 +2,8 @@ package bundle
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"sync"
 
 	"github.com/cairnml/cairn/tensor"
@@ -75,6 +77,15 @@ func (r *Reader) planBatch(ctx context.Context, p *readPlan, reqs []ReadRequest)
 			return ctx.Err()
 		}
 		req := &reqs[i]
+		if e := req.Entry; e != nil && req.Slice == nil && len(e.Slices) == 0 {
+			if err := r.known(&rec, req); err != nil {
+				return err
+			}
+			if err := p.whole(r, req, &rec); err != nil {
+				return err
+			}
+			continue
+		}
 		at, ok := r.index.findAfter(req.Name, last)
 		if !ok || r.index.hidden(at) {
 			return r.notFound(req.Name)
@@ -89,19 +100,49 @@ func (r *Reader) planBatch(ctx context.Context, p *readPlan, reqs []ReadRequest)
 			p.parts = append(p.parts, part)
 			continue
 		}
-		if err := r.agree(req, &rec, rec.Shape); err != nil {
+		if err := p.whole(r, req, &rec); err != nil {
 			return err
 		}
-		p.slab = append(p.slab, blob{piece: rec.piece(), owner: rec.Name, fix: r.fixer(rec.DType)})
-		b := &p.slab[len(p.slab)-1]
-		if req.Dst == nil {
-			p.fresh = append(p.fresh, newTensor{req: req, blob: b, shape: rec.Shape.Clone()})
-		} else {
-			b.to(req.Dst)
+	}
+	return nil
+}
+
+// whole plans the reading of a whole tensor that lies in one piece.
+func (p *readPlan) whole(r *Reader, req *ReadRequest, rec *record) error {
+	if err := r.agree(req, rec, rec.Shape); err != nil {
+		return err
+	}
+	p.slab = append(p.slab, blob{piece: rec.piece(), owner: rec.Name, fix: r.fixer(rec.DType)})
+	b := &p.slab[len(p.slab)-1]
+	if req.Dst == nil {
+		p.fresh = append(p.fresh, newTensor{req: req, blob: b, shape: rec.Shape.Clone()})
+	} else {
+		b.to(req.Dst)
+	}
+	return addUp(&p.need, storage(rec.DType, rec.Shape, req.Dst == nil, b.piece))
+}
+
+// known makes a record of the entry that a request comes with. Whether its bytes
+// lie in the data file is checked with all others'; that it holds what the index
+// would have been refused for is a mistake of the caller.
+func (r *Reader) known(rec *record, req *ReadRequest) error {
+	e := req.Entry
+	*rec = record{Entry: *e, at: -1}
+	for _, d := range e.Shape {
+		if d < 0 {
+			return fmt.Errorf("bundle: tensor %q: the request's entry has the shape %v", req.Name, e.Shape)
 		}
-		if err := addUp(&p.need, storage(rec.DType, rec.Shape, req.Dst == nil, b.piece)); err != nil {
-			return err
-		}
+	}
+	rec.elems = volume(e.Shape)
+	if !e.DType.Valid() || e.DType == tensor.Resource {
+		rec.err = errUnsupported("tensor %q has elements of %v, which can't be read", req.Name, e.DType)
+		return nil
+	}
+	if e.Name != req.Name || e.Shard < 0 || e.Shard >= r.header.NumShards || e.Offset < 0 || e.Size < 0 || e.Offset > math.MaxInt64-e.Size {
+		return fmt.Errorf("bundle: tensor %q: the request's entry isn't this checkpoint's: %q in data file %d at %d", req.Name, e.Name, e.Shard, e.Offset)
+	}
+	if err := checkSize(e.DType, rec.elems, e.Size); err != nil {
+		return fmt.Errorf("bundle: tensor %q: the request's entry: %w", req.Name, err)
 	}
 	return nil
 }

@@ -11,7 +11,10 @@ import (
 
 // A ReadRequest asks for one tensor, or a part of one.
 type ReadRequest struct {
-	Name  string
+	Name string
+	// Entry is what [Reader.Entry] gave for Name, which spares another look-up;
+	// nil: it is looked up. What is read is what Entry says.
+	Entry *Entry
 	Slice *Slice         // nil: all of it
 	Dst   *tensor.Tensor // where it goes; nil: ReadAll makes it and sets it here
 }

@@ -32,13 +32,13 @@ func (m *match) read(ctx context.Context) error {
 	for _, r := range m.values {
 		if r.v.DType() == tensor.Invalid {
 			fresh = append(fresh, r.v)
-			late = append(late, bundle.ReadRequest{Name: m.restored[r.at].key})
+			late = append(late, bundle.ReadRequest{Name: m.restored[r.at].entry.Name})
 			continue
 		}
 		d := &m.restored[r.at]
 		vars = append(vars, r.v)
-		shapes = append(shapes, d.shape)
-		reqs = append(reqs, bundle.ReadRequest{Name: d.key})
+		shapes = append(shapes, d.entry.Shape)
+		reqs = append(reqs, bundle.ReadRequest{Name: d.entry.Name, Entry: &d.entry})
 	}
 	reqs = append(reqs, late...)
 	for _, s := range m.newSlots {

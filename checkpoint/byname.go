@@ -54,7 +54,7 @@ func (l *load) restoreByName(ctx context.Context, g *trackable.Graph) (*Report, 
 	}
 	r := &Report{Path: l.src.path, l: l, Missing: missing, Deferred: deferred, Unused: unused}
 	for _, d := range m.restored {
-		r.Restored = append(r.Restored, Item{Path: d.attr, Attribute: trackable.VariableValue, Key: d.key, DType: d.dtype, Shape: d.shape})
+		r.Restored = append(r.Restored, Item{Path: d.attr, Attribute: trackable.VariableValue, Key: d.entry.Name, DType: d.entry.DType, Shape: d.entry.Shape})
 	}
 	return r, nil
 }
@@ -123,7 +123,7 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 			}
 			continue
 		}
-		m.restored = append(m.restored, done{attr: it.Path, key: name, dtype: entry.DType, shape: entry.Shape})
+		m.restored = append(m.restored, done{attr: it.Path, entry: entry})
 		if current {
 			m.values = append(m.values, valueRead{v, int32(len(m.restored) - 1)})
 			m.stamped = append(m.stamped, n.Object)

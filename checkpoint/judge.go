@@ -230,8 +230,9 @@ func setOf(names []string) map[string]bool {
 func (l *load) items(list []done) []Item {
 	items := make([]Item, len(list))
 	paths := siblings{g: l.graph}
-	for i, d := range list {
-		items[i] = Item{Path: paths.human(d.node), Attribute: d.attr, Key: d.key, DType: d.dtype, Shape: d.shape}
+	for i := range list {
+		d := &list[i]
+		items[i] = Item{Path: paths.human(d.node), Attribute: d.attr, Key: d.entry.Name, DType: d.entry.DType, Shape: d.entry.Shape}
 	}
 	return items
 }

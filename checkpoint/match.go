@@ -60,9 +60,7 @@ type start struct {
 type done struct {
 	node  int32
 	attr  string
-	key   string
-	dtype tensor.DType
-	shape tensor.Shape
+	entry bundle.Entry // of what is the saver's own, only the Name
 }
 
 // valueRead is a value that goes into a variable: number at of what is restored.
@@ -154,7 +152,7 @@ func (m *match) take(s start) {
 	if len(n.Attributes) > 0 {
 		if name, saver := l.ck.o.Savers.find(s.obj, restores); saver != nil {
 			// Saved by default, while the object's class has a saver by now.
-			m.add(done{node: s.node, attr: "", key: n.Attributes[0].CheckpointKey})
+			m.add(done{s.node, "", bundle.Entry{Name: n.Attributes[0].CheckpointKey}})
 			if current {
 				m.stamped = append(m.stamped, s.obj)
 				m.savers.add(name, saver, n.Attributes[0].CheckpointKey, s.obj)
@@ -213,7 +211,7 @@ func (m *match) takeValue(s start, v *trackable.Variable, key string, current bo
 		}
 		return
 	}
-	m.add(done{s.node, trackable.VariableValue, key, entry.DType, entry.Shape})
+	m.add(done{s.node, trackable.VariableValue, entry})
 	if current {
 		m.stamped = append(m.stamped, s.obj)
 		m.values = append(m.values, valueRead{v, int32(len(m.restored) - 1)})
@@ -254,7 +252,7 @@ func (m *match) takeSerializer(s start, n *pb.TrackableObject, ser trackable.Ser
 			matched[local] = true
 			r.keys[local] = key
 			entry, _ := m.l.src.reader.Entry(key)
-			m.add(done{s.node, local, key, entry.DType, entry.Shape})
+			m.add(done{s.node, local, entry})
 		}
 	}
 	for _, name := range names {
@@ -340,7 +338,7 @@ func (m *match) takeRegistered(s start, n *pb.TrackableObject, current bool) {
 		}
 		return
 	}
-	m.add(done{node: s.node, key: n.RegisteredSaver.ObjectName, attr: name})
+	m.add(done{s.node, name, bundle.Entry{Name: n.RegisteredSaver.ObjectName}})
 	if current {
 		m.stamped = append(m.stamped, s.obj)
 		m.savers.add(name, &saver, n.RegisteredSaver.ObjectName, s.obj)
@@ -529,7 +527,7 @@ func (m *match) slot(owner any, w pendingSlot) {
 	}
 	m.bound.set(w.slot, slotToBe{})
 	m.newSlots = append(m.newSlots, newSlot{o, v, w.name, w.slot, key})
-	m.add(done{w.slot, trackable.VariableValue, key, entry.DType, entry.Shape})
+	m.add(done{w.slot, trackable.VariableValue, entry})
 }
 
 // slotToBe stands in a match for a slot variable that apply will make.

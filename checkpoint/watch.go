@@ -180,8 +180,8 @@ func (l *load) usedTooEarly(ctx context.Context, before uint64) error {
 	var items []Item
 	for _, r := range m.values {
 		if r.v.Made() > before {
-			d := m.restored[r.at]
-			items = append(items, Item{Path: l.graph.human(d.node), Attribute: trackable.VariableValue, Key: d.key, DType: r.v.DType(), Shape: d.shape})
+			d := &m.restored[r.at]
+			items = append(items, Item{Path: l.graph.human(d.node), Attribute: trackable.VariableValue, Key: d.entry.Name, DType: r.v.DType(), Shape: d.entry.Shape})
 		}
 	}
 	if len(items) > 0 {
