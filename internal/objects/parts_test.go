@@ -21,7 +21,7 @@ func TestGraphsDecodedInPartsAreTheSame(t *testing.T) {
 		}
 		want.Nodes = append(want.Nodes, n)
 	}
-	want.Unknown = []byte{15<<3 | 0, 7, 15<<3 | 0, 8}
+	want.Unknown = []byte{15 << 3, 7, 15 << 3, 8}
 	raw := want.Marshal()
 	for _, most := range []int{2, 3, 4} {
 		parts := split(raw, most)
