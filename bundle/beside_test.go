@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -106,5 +108,56 @@ func TestSmallTensorsTakeFewWrites(t *testing.T) {
 		if w.Written() != n*size {
 			t.Errorf("%d bytes written", w.Written())
 		}
+	}
+}
+
+// readCountingFS counts the reads of data files.
+type readCountingFS struct {
+	fs.FS
+	reads atomic.Int64
+}
+
+func (c *readCountingFS) Open(name string) (fs.File, error) {
+	f, err := c.FS.Open(name)
+	if err == nil && strings.Contains(name, ".data-") {
+		return readCountingFile{f, f.(io.ReaderAt), c}, nil
+	}
+	return f, err
+}
+
+type readCountingFile struct {
+	fs.File
+	r io.ReaderAt
+	c *readCountingFS
+}
+
+func (f readCountingFile) ReadAt(b []byte, off int64) (int, error) {
+	f.c.reads.Add(1)
+	return f.r.ReadAt(b, off)
+}
+
+// TestSmallTensorsTakeFewReads, in whatever order they are asked for.
+func TestSmallTensorsTakeFewReads(t *testing.T) {
+	const n, size = 10_000, 1024
+	mem := vfs.MemDir()
+	write(t, mem, "p", nil, func(w *Writer) {
+		for i := range n {
+			w.Add(t.Context(), fmt.Sprint("v", i), tensor.Must(tensor.Zeros(tensor.Uint8, size)))
+		}
+	})
+	c := &readCountingFS{FS: mem}
+	r, err := Open(t.Context(), c, "p", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reqs := make([]ReadRequest, n)
+	for i := range reqs {
+		reqs[i].Name = fmt.Sprint("v", i*7919%n)
+	}
+	if err := r.ReadAll(t.Context(), reqs, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.reads.Load(); got > n*size/chunk+1 {
+		t.Errorf("%d reads of %d bytes", got, n*size)
 	}
 }

@@ -42,24 +42,30 @@ func TestManySmallVariablesTakeLittle(t *testing.T) {
 	root := manyVariables(n)
 	ck := newCheckpoint(t, root, nil)
 	dir := vfs.OSDir(t.TempDir())
-	allocated := func(f func()) float64 {
+	allocated := func(f func()) (bytes, count float64) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		f()
 		runtime.ReadMemStats(&after)
-		return float64(after.TotalAlloc-before.TotalAlloc) / n
+		return float64(after.TotalAlloc-before.TotalAlloc) / n, float64(after.Mallocs-before.Mallocs) / n
 	}
-	save := allocated(func() {
+	save, saves := allocated(func() {
 		if err := ck.WriteTo(ctx, dir, "ckpt"); err != nil {
 			t.Fatal(err)
 		}
 	})
-	restore := allocated(func() {
+	restore, restores := allocated(func() {
 		if _, err := ck.ReadFS(ctx, dir, "ckpt", nil); err != nil {
 			t.Fatal(err)
 		}
 	})
-	t.Logf("save %.0f bytes a variable, restore %.0f", save, restore)
+	t.Logf("save %.0f bytes a variable in %.2f allocations, restore %.0f in %.2f", save, saves, restore, restores)
+	if saves > 0.1 || restores > 2.2 {
+		t.Errorf("%.2f allocations a variable for a save, %.2f for a restore", saves, restores)
+	}
+	if underRace {
+		return // which takes memory of its own
+	}
 	if save > 1150 || restore > 1650 {
 		t.Errorf("a save allocates %.0f bytes a variable, a restore %.0f", save, restore)
 	}
