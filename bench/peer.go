@@ -32,6 +32,7 @@ func bePeer(ctx context.Context, name string, args []string) error {
 		for _, st := range steps {
 			verbs[st.verb] = st.make()
 		}
+		memory = func() (float64, error) { return chainMemory(ctx, chained) }
 	case "infer":
 		if len(args) != 3 {
 			return fmt.Errorf("peer %s takes a folder and two counts", name)

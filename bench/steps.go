@@ -9,6 +9,7 @@ import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -21,20 +22,26 @@ type step struct {
 	verb  string
 	count float64
 	make  func() verb
+	// withBefore has the row measured in the same rounds as the one before, with
+	// which it is compared.
+	withBefore bool
 }
 
+// chained is how many additions the row about a chain makes.
+const chained = 200
+
 var steps = []step{
-	{"train step of the guide's Net, eager", "eager", 200, func() verb { return guideVerb(function.Eagerly, 200) }},
-	{"train step of the guide's Net, traced", "traced", 200, func() verb { return guideVerb(function.Traced, 200) }},
-	{"train step of an MLP 784-512-256-10, batch 128, traced", "mlp", 20, func() verb { return mlpVerb(20) }},
-	{"addition of 4 elements, eager", "add", 1000, func() verb { return smallVerb(1000, add) }},
-	{"StridedSlice of 4 elements, eager", "slice", 1000, func() verb { return smallVerb(1000, slice) }},
-	{"Concat of twice 4 elements, eager", "concat", 1000, func() verb { return smallVerb(1000, concat) }},
-	{"Reshape of 4 elements, eager", "reshape", 1000, func() verb { return smallVerb(1000, reshape) }},
-	{"200 chained additions of 4 MiB, traced", "chain", 1, func() verb { return chainVerb(200) }},
-	{"call of a traced function on one core, one caller", "one", 200, func() verb { return callersVerb(1, 200) }},
-	{"the same from two callers at once", "two", 400, func() verb { return callersVerb(2, 200) }},
-	{"round of a loop over two scalars, traced", "loop", 10000, func() verb { return loopVerb(10000) }},
+	{words: "train step of the guide's Net, eager", verb: "eager", count: 200, make: func() verb { return guideVerb(function.Eagerly, 200) }},
+	{words: "train step of the guide's Net, traced", verb: "traced", count: 200, make: func() verb { return guideVerb(function.Traced, 200) }, withBefore: true},
+	{words: "train step of an MLP 784-512-256-10, batch 128, traced", verb: "mlp", count: 20, make: func() verb { return mlpVerb(20) }},
+	{words: "addition of 4 elements, eager", verb: "add", count: 10_000, make: func() verb { return smallVerb(10, add) }},
+	{words: "StridedSlice of 4 elements, eager", verb: "slice", count: 10_000, make: func() verb { return smallVerb(10, slice) }, withBefore: true},
+	{words: "Concat of twice 4 elements, eager", verb: "concat", count: 10_000, make: func() verb { return smallVerb(10, concat) }, withBefore: true},
+	{words: "Reshape of 4 elements, eager", verb: "reshape", count: 10_000, make: func() verb { return smallVerb(10, reshape) }, withBefore: true},
+	{words: "200 chained additions of 4 MiB, traced", verb: "chain", count: 1, make: func() verb { return chainVerb(chained) }},
+	{words: "call of a traced function on one core, one caller", verb: "one", count: 200, make: func() verb { return callersVerb(1, 200) }},
+	{words: "the same from two callers at once", verb: "two", count: 400, make: func() verb { return callersVerb(2, 200) }, withBefore: true},
+	{words: "round of a loop over two scalars, traced", verb: "loop", count: 10000, make: func() verb { return loopVerb(10000) }},
 }
 
 // repeat calls f n times with the same input and looks at what it returns last.
@@ -121,27 +128,46 @@ func concat(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Concat(s, []*ops
 
 func reshape(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Reshape(s, x, 2, 2) }
 
-// smallVerb runs op n times on four elements.
+// smallVerb runs op on four elements, n times a thousand.
 func smallVerb(n int, op func(*ops.Scope, *ops.Value) *ops.Value) verb {
 	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
 		y := x
-		for range n {
+		for range 1000 {
 			y = op(s, x)
 		}
 		return y
 	}, &function.Options{Mode: function.Eagerly})
-	return repeat(f, ops.ValueOf(tensor.Vector[float32](1, 2, 3, 4)), 1)
+	return repeat(f, ops.ValueOf(tensor.Vector[float32](1, 2, 3, 4)), n)
 }
 
-func chainVerb(n int) verb {
-	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+func chain(n int) *function.Func[*ops.Value, *ops.Value] {
+	return function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
 		y := x
 		for range n {
 			y = ops.Add(s, y, x)
 		}
 		return y
 	}, &function.Options{Mode: function.Traced})
-	return repeat(f, ops.ValueOf(tensor.Must(tensor.Zeros(tensor.Float32, 1<<20))), 1)
+}
+
+func chainVerb(n int) verb {
+	return repeat(chain(n), ops.ValueOf(tensor.Must(tensor.Zeros(tensor.Float32, 1<<20))), 1)
+}
+
+// chainMemory returns the most MiB that a chain's call holds at once.
+func chainMemory(ctx context.Context, n int) (float64, error) {
+	c, err := chain(n).TraceContext(ctx, ops.Spec(tensor.Float32, 1<<20))
+	if err != nil {
+		return 0, err
+	}
+	p, err := engine.Compile(c.Function, &engine.CompileOptions{Kernels: kernel.All()})
+	if err != nil {
+		return 0, err
+	}
+	var used engine.Usage
+	x := engine.ValueOf(tensor.Must(tensor.Zeros(tensor.Float32, 1<<20)))
+	_, err = p.Run(ctx, []engine.Value{x}, &engine.RunOptions{Used: &used})
+	return float64(used.Peak) / (1 << 20), err
 }
 
 // callersVerb has as many goroutines call one function n times each; a call keeps
