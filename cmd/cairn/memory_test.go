@@ -75,7 +75,7 @@ func TestManyEntriesTakeMemoryByTheirBytes(t *testing.T) {
 	w = nil
 	src := filepath.Join(dir, "many")
 	for _, args := range [][]string{
-		{"ls", src}, {"stat", src}, {"diff", src, src}, {"convert", src, filepath.Join(dir, "copy")},
+		{"ls", src}, {"stat", src}, {"diff", src, src}, {"convert", src, filepath.Join(dir, "copy")}, {"convert", src, filepath.Join(dir, "copy.safetensors")},
 	} {
 		code := 0
 		peak := peakOf(func() {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -151,7 +152,7 @@ func TestReadingSaysWhatWentWrong(t *testing.T) {
 	if _, err := f.Read(ended, "a"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := Write(ended, io.Discard, f.Infos(), nil, f.Read); !errors.Is(err, context.Canceled) {
+	if err := Write(ended, io.Discard, slices.Clone(f.Infos()), nil, f.Read); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

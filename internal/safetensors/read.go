@@ -91,18 +91,31 @@ func Open(r io.ReaderAt, size int64, o *Options) (*Reader, error) {
 	if o != nil && o.MaxHeader > 0 && int64(n) > o.MaxHeader {
 		return nil, fmt.Errorf("safetensors: a header of %d bytes, of which at most %d lie on the disk; the option MaxMemory raises it: %w", n, o.MaxHeader, errors.ErrUnsupported)
 	}
-	text := make([]byte, n)
-	if _, err := io.ReadFull(io.NewSectionReader(r, 8, int64(n)), text); err != nil {
-		return nil, &Error{Offset: 8, What: "the header can't be read", Err: err}
-	}
-	if n == 0 || text[0] != '{' {
-		return nil, &Error{Offset: 8, What: "the header doesn't begin with {"}
-	}
 	f := &Reader{r: r, data: 8 + int64(n)}
-	if err := f.parse(text, size-f.data); err != nil {
+	err := f.parse(int64(n), size-f.data, false)
+	if _, twice := repeated(f.infos); twice { // once more, to say where
+		f.infos, f.metadata = nil, nil
+		err = f.parse(int64(n), size-f.data, true)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return f, nil
+}
+
+// headerText reads the header's text, and keeps the error that reading it gave.
+type headerText struct {
+	io.Reader
+	err error
+}
+
+// Read implements [io.Reader].
+func (t *headerText) Read(b []byte) (int, error) {
+	n, err := t.Reader.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		t.err = err
+	}
+	return n, err
 }
 
 // header is one tensor's object in the header.
@@ -112,9 +125,23 @@ type header struct {
 	Offsets []uint64 `json:"data_offsets"`
 }
 
-func (f *Reader) parse(text []byte, room int64) error {
-	dec := json.NewDecoder(bytes.NewReader(text))
+// parse reads a header of n bytes, piece by piece. Names that stand twice are an
+// error where it is to look for them, which takes a list of all.
+func (f *Reader) parse(n, room int64, names bool) error {
+	section := io.NewSectionReader(f.r, 8, n)
+	var first [1]byte
+	if _, err := io.ReadFull(io.NewSectionReader(f.r, 8, n), first[:]); err != nil && n > 0 {
+		return &Error{Offset: 8, What: "the header can't be read", Err: err}
+	}
+	if first[0] != '{' {
+		return &Error{Offset: 8, What: "the header doesn't begin with {"}
+	}
+	text := &headerText{Reader: section}
+	dec := json.NewDecoder(text)
 	fail := func(name, what string, err error) error {
+		if text.err != nil {
+			return &Error{Offset: 8, What: "the header can't be read", Err: text.err}
+		}
 		return &Error{Offset: 8 + dec.InputOffset(), Name: name, What: what, Err: err}
 	}
 	if _, err := dec.Token(); err != nil {
@@ -130,8 +157,10 @@ func (f *Reader) parse(text []byte, room int64) error {
 		if seen[name] {
 			return fail(name, "the name stands twice", nil)
 		}
-		seen[name] = true
-		if name == "__metadata__" {
+		if names || name == metadataKey {
+			seen[name] = true
+		}
+		if name == metadataKey {
 			if err := f.parseMetadata(dec, fail); err != nil {
 				return err
 			}
@@ -156,12 +185,29 @@ func (f *Reader) parse(text []byte, room int64) error {
 	if _, err := dec.Token(); err != nil {
 		return fail("", "the header is no JSON", err)
 	}
-	for _, c := range text[dec.InputOffset():] {
-		if c != ' ' && c != '\n' && c != '\t' && c != '\r' {
-			return fail("", "text after the header's object", nil)
-		}
+	if err := blank(io.MultiReader(dec.Buffered(), text)); err != nil {
+		return fail("", "text after the header's object", nil)
 	}
 	return f.checkCover(room)
+}
+
+// blank returns an error where r has anything but blanks.
+func blank(r io.Reader) error {
+	b := make([]byte, 1<<12)
+	for {
+		n, err := r.Read(b)
+		for _, c := range b[:n] {
+			if c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+				return fmt.Errorf("%q", c)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 func (f *Reader) parseMetadata(dec *json.Decoder, fail func(string, string, error) error) error {
@@ -220,6 +266,9 @@ func (f *Reader) entry(name string, h header, room int64, fail func(string, stri
 	}
 	if hi := int64(n); hi > math.MaxInt64/16 || uint64(hi)*uint64(d.Size()) != b-a {
 		return Info{}, fail(name, fmt.Sprintf("%s%v doesn't take the %d bytes of its data_offsets", *h.DType, shape, b-a), nil)
+	}
+	if k := len(f.infos); k > 0 && f.infos[k-1].Shape.Equal(shape) {
+		shape = f.infos[k-1].Shape // that of many tensors is one
 	}
 	return Info{Name: name, DType: d, Shape: shape, Offset: f.data + int64(a), Size: int64(b - a)}, nil
 }

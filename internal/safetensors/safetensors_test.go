@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -41,7 +42,7 @@ func TestReferenceFilesAreReadAndRewrittenByteForByte(t *testing.T) {
 		}
 		f := open(t, raw)
 		var b bytes.Buffer
-		if err := Write(ctx, &b, f.Infos(), f.Metadata(), f.Read); err != nil {
+		if err := Write(ctx, &b, slices.Clone(f.Infos()), f.Metadata(), f.Read); err != nil {
 			t.Fatal(err)
 		}
 		if d := cmp.Diff(string(raw), b.String()); d != "" {
@@ -169,7 +170,7 @@ func FuzzOpen(f *testing.F) {
 			}
 		}
 		var b bytes.Buffer
-		if err := Write(context.Background(), &b, r.Infos(), r.Metadata(), r.Read); err != nil && !errors.Is(err, ErrFormat) {
+		if err := Write(context.Background(), &b, slices.Clone(r.Infos()), r.Metadata(), r.Read); err != nil && !errors.Is(err, ErrFormat) {
 			t.Fatalf("what was read can't be written: %v", err)
 		}
 	})

@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -9,6 +10,8 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/cairnml/cairn/tensor"
@@ -28,15 +31,19 @@ func toHost(b []byte, width int) {
 }
 
 // Write writes a file that holds the tensors that infos names (their order and
-// offsets don't matter), asking read for each when its turn comes. What read
-// returns must have the announced type and shape.
+// offsets don't matter; they are put in the file's order), asking read for each when
+// its turn comes. What read returns must have the announced type and shape. The
+// header is written as it is made: it may take 100 MB.
 func Write(ctx context.Context, w io.Writer, infos []Info, metadata map[string]string, read func(ctx context.Context, name string) (*tensor.Tensor, error)) error {
-	infos = slices.Clone(infos)
-	header, err := layOut(infos, metadata)
+	size, err := layOut(infos, metadata)
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(header); err != nil {
+	buf := bufio.NewWriterSize(w, 1<<16)
+	if err := writeHeader(buf, size, infos, metadata); err != nil {
+		return err
+	}
+	if err := buf.Flush(); err != nil {
 		return err
 	}
 	for _, i := range infos {
@@ -80,81 +87,137 @@ func order(a, b Info) int {
 	return 0
 }
 
-// layOut sorts infos, gives each its place and makes everything before the
-// data.
-func layOut(infos []Info, metadata map[string]string) ([]byte, error) {
+// layOut sorts infos, gives each its place and returns the size of the header's
+// text, without the blanks at its end.
+func layOut(infos []Info, metadata map[string]string) (int, error) {
 	slices.SortFunc(infos, order)
-	h := append(make([]byte, 8), '{')
-	if metadata != nil {
-		h = append(h, `"__metadata__":{`...)
-		for n, k := range slices.Sorted(maps.Keys(metadata)) {
-			if n > 0 {
-				h = append(h, ',')
-			}
-			if !utf8.ValidString(k) || !utf8.ValidString(metadata[k]) {
-				return nil, fmt.Errorf("safetensors: metadata %q is no UTF-8", k)
-			}
-			h = appendString(h, k)
-			h = append(h, ':')
-			h = appendString(h, metadata[k])
+	for k, v := range metadata {
+		if !utf8.ValidString(k) || !utf8.ValidString(v) {
+			return 0, fmt.Errorf("safetensors: metadata %q is no UTF-8", k)
 		}
-		h = append(h, '}')
 	}
 	var at int64
-	seen := make(map[string]bool, len(infos))
 	for n := range infos {
 		i := &infos[n]
 		switch {
 		case !Holds(i.DType):
-			return nil, fmt.Errorf("safetensors: the format has no elements of %v, which %q has", i.DType, i.Name)
+			return 0, fmt.Errorf("safetensors: the format has no elements of %v, which %q has", i.DType, i.Name)
 		case !utf8.ValidString(i.Name):
-			return nil, fmt.Errorf("safetensors: the name %q is no UTF-8, which the format asks for", i.Name)
-		case i.Name == "__metadata__":
-			return nil, fmt.Errorf("safetensors: no tensor can be called %q", i.Name)
-		case seen[i.Name]: // of another type it is no neighbour
-			return nil, fmt.Errorf("safetensors: two tensors are called %q", i.Name)
+			return 0, fmt.Errorf("safetensors: the name %q is no UTF-8, which the format asks for", i.Name)
+		case i.Name == metadataKey:
+			return 0, fmt.Errorf("safetensors: no tensor can be called %q", i.Name)
 		}
-		seen[i.Name] = true
 		count, err := i.Shape.NumElements()
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
 		i.Offset, i.Size = at, int64(count)*int64(i.DType.Size())
 		at += i.Size
-		if n > 0 || metadata != nil {
-			h = append(h, ',')
+	}
+	if name, twice := repeated(infos); twice {
+		return 0, fmt.Errorf("safetensors: two tensors are called %q", name)
+	}
+	size := 0
+	for part := range headerParts(infos, metadata) {
+		if size += len(part); size > MaxHeader {
+			return 0, fmt.Errorf("safetensors: names and metadata take more than the format's %d bytes of header", MaxHeader)
 		}
-		h = appendString(h, i.Name)
-		h = append(h, `:{"dtype":"`...)
-		h = append(h, kinds[rank(i.DType)].name...)
-		h = append(h, `","shape":[`...)
-		for d, size := range i.Shape {
-			if d > 0 {
+	}
+	return size, nil
+}
+
+// repeated returns a name that two infos have. They are sorted by type first, so
+// that those of one name needn't be neighbours.
+func repeated(infos []Info) (string, bool) {
+	byName := make([]uint32, len(infos))
+	for i := range byName {
+		byName[i] = uint32(i)
+	}
+	slices.SortFunc(byName, func(a, b uint32) int { return strings.Compare(infos[a].Name, infos[b].Name) })
+	for n := 1; n < len(byName); n++ {
+		if name := infos[byName[n]].Name; name == infos[byName[n-1]].Name {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+const metadataKey = "__metadata__"
+
+// writeHeader writes everything before the data.
+func writeHeader(w io.Writer, size int, infos []Info, metadata map[string]string) error {
+	padded := (size + 7) &^ 7
+	if _, err := w.Write(binary.LittleEndian.AppendUint64(nil, uint64(padded))); err != nil {
+		return err
+	}
+	for part := range headerParts(infos, metadata) {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(w, "       "[:padded-size])
+	return err
+}
+
+// headerParts yields the header's text, piece by piece, in memory that the next
+// piece takes again.
+func headerParts(infos []Info, metadata map[string]string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		h := []byte{'{'}
+		if metadata != nil {
+			h = append(h, `"`+metadataKey+`":{`...)
+			for n, k := range slices.Sorted(maps.Keys(metadata)) {
+				if n > 0 {
+					h = append(h, ',')
+				}
+				h = append(appendString(h, k), `:"`...)
+				for v := metadata[k]; len(v) > 0; {
+					n := min(len(v), 1<<14)
+					if !yield(appendEscaped(h, v[:n])) {
+						return
+					}
+					h, v = h[:0], v[n:]
+				}
+				h = append(h, '"')
+			}
+			h = append(h, '}')
+		}
+		for n := range infos {
+			i := &infos[n]
+			if n > 0 || metadata != nil {
 				h = append(h, ',')
 			}
-			h = fmt.Append(h, size)
+			h = appendString(h, i.Name)
+			h = append(h, `:{"dtype":"`...)
+			h = append(h, kinds[rank(i.DType)].name...)
+			h = append(h, `","shape":[`...)
+			for d, size := range i.Shape {
+				if d > 0 {
+					h = append(h, ',')
+				}
+				h = strconv.AppendInt(h, int64(size), 10)
+			}
+			h = append(h, `],"data_offsets":[`...)
+			h = append(strconv.AppendInt(h, i.Offset, 10), ',')
+			h = append(strconv.AppendInt(h, i.Offset+i.Size, 10), "]}"...)
+			if !yield(h) {
+				return
+			}
+			h = h[:0]
 		}
-		h = fmt.Appendf(h, `],"data_offsets":[%d,%d]}`, i.Offset, at)
-		if len(h) > MaxHeader {
-			break
-		}
+		yield(append(h, '}'))
 	}
-	h = append(h, '}')
-	for len(h)%8 != 0 {
-		h = append(h, ' ')
-	}
-	if len(h)-8 > MaxHeader {
-		return nil, fmt.Errorf("safetensors: names and metadata take more than the format's %d bytes of header", MaxHeader)
-	}
-	binary.LittleEndian.PutUint64(h, uint64(len(h)-8))
-	return h, nil
 }
 
 // appendString appends s as JSON the way serde_json writes it, which escapes
 // less than encoding/json.
 func appendString(b []byte, s string) []byte {
+	return append(appendEscaped(append(b, '"'), s), '"')
+}
+
+// appendEscaped appends what stands between the quotes.
+func appendEscaped(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
-	b = append(b, '"')
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c == '"' || c == '\\':
@@ -175,5 +238,5 @@ func appendString(b []byte, s string) []byte {
 			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		}
 	}
-	return append(b, '"')
+	return b
 }

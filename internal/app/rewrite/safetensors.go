@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/internal/pb"
@@ -25,6 +26,7 @@ func writeSafetensors(ctx context.Context, items *list, dst string, whole bool, 
 	}
 	infos := make([]safetensors.Info, 0, items.len())
 	var scratch store.Scratch
+	var last tensor.Shape // that of many tensors is one
 	held := 0
 	for i := range items.all() {
 		as, ok := store.Carrier(i.dtype)
@@ -43,7 +45,10 @@ func writeSafetensors(ctx context.Context, items *list, dst string, whole bool, 
 			step(i)
 			continue
 		}
-		info := safetensors.Info{Name: i.name, DType: as, Shape: i.shape()}
+		if shape := i.shape(); !shape.Equal(last) || last == nil {
+			last = shape
+		}
+		info := safetensors.Info{Name: i.name, DType: as, Shape: last}
 		if as != i.dtype {
 			if l.Types == nil {
 				l.Types = map[string]string{}
@@ -57,14 +62,15 @@ func writeSafetensors(ctx context.Context, items *list, dst string, whole bool, 
 	}
 	meta := s.Metadata()
 	if l.Shards != nil || l.Strings != nil || l.Types != nil {
-		text, err := json.Marshal(l)
-		if err != nil {
+		var text strings.Builder
+		if err := json.NewEncoder(&text).Encode(l); err != nil {
 			return err
 		}
 		if meta == nil {
 			meta = map[string]string{}
 		}
-		meta[store.LayoutKey] = string(text)
+		meta[store.LayoutKey] = strings.TrimSuffix(text.String(), "\n")
+		l = nil // of a million tensors it is large
 	}
 	f, err := o.target(dst).create(o.Force)
 	if err != nil {
