@@ -34,7 +34,7 @@ func constant(t *testing.T, op string) bool {
 // variance, which are inputs, for functions of the images; equal channels have
 // an order; rows that others overwrite have a gradient; some have no fixtures with numbers.
 // They have tests of their own.
-var byFormula = map[string]bool{"FusedBatchNormGrad": true, "FusedBatchNormGradV2": true, "FusedBatchNormGradV3": true, "RGBToHSV": true,
+var byFormula = map[string]bool{"DebugGradientIdentity": true, "FusedBatchNormGrad": true, "FusedBatchNormGradV2": true, "FusedBatchNormGradV3": true, "RGBToHSV": true,
 	"ParallelDynamicStitch": true, "Print": true, "PlaceholderWithDefault": true, "CheckNumerics": true, "CheckNumericsV2": true,
 	// Samples are moved within their distribution, not by their generator's numbers.
 	"RandomGamma": true, "StatelessRandomGammaV2": true, "StatelessRandomGammaV3": true, "StatelessParameterizedTruncatedNormal": true,

@@ -28,6 +28,9 @@ func dataRules() map[string]Rule {
 		rules(tableReference, "FIFOQueue", "PaddingFIFOQueue", "RandomShuffleQueue", "PriorityQueue"),
 		rules(nothing, "QueueEnqueue", "QueueEnqueueV2", "QueueEnqueueMany", "QueueEnqueueManyV2", "QueueDequeue", "QueueDequeueV2",
 			"QueueDequeueUpTo", "QueueDequeueUpToV2", "QueueClose", "QueueCloseV2", "QueueDequeueMany", "QueueDequeueManyV2"),
+		rules(nothing, "BatchFunction", "Stage", "Unstage", "StagePeek", "StageClear", "MapStage", "MapUnstage", "MapPeek", "MapClear", "OrderedMapStage",
+			"OrderedMapUnstage", "OrderedMapPeek", "OrderedMapClear", "MapUnstageNoKey", "OrderedMapUnstageNoKey"),
+		rules(scalarsOut, "StageSize", "MapSize", "MapIncompleteSize", "OrderedMapSize", "OrderedMapIncompleteSize"),
 		rules(nothing, "MakeIterator", "DeleteIterator", "DeleteSeedGenerator", "DeleteRandomSeedGenerator", "DeleteMemoryCache"),
 		rules(asAttributes, "IteratorGetNext", "IteratorGetNextSync", "DatasetToSingleElement", "ReduceDataset", "GetElementAtIndex"))
 }

@@ -19,7 +19,7 @@ func elementwiseRules() map[string]Rule {
 			"Dawsn", "Expint", "FresnelCos", "FresnelSin", "Spence", "DeepCopy", "AsString", "StringLower", "StringUpper", "StringStrip", "StringLength",
 			"StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong", "StringToNumber", "RegexReplace",
 			"StaticRegexReplace", "RegexFullMatch", "StaticRegexFullMatch", "EncodeBase64", "DecodeBase64", "Bucketize"),
-		rules(pass, "Identity", "StopGradient", "PreventGradient", "Snapshot", "RefIdentity", "DebugIdentity",
+		rules(pass, "DebugGradientIdentity", "Identity", "StopGradient", "PreventGradient", "Snapshot", "RefIdentity", "DebugIdentity",
 			"DebugIdentityV2", "DebugIdentityV3", "Copy", "CopyHost", "GuaranteeConst", "DebugGradientIdentity", "PlaceholderWithDefault"),
 		rules(binary,
 			"Atan2", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Complex", "Div", "DivNoNan", "Greater", "GreaterEqual", "Igamma",

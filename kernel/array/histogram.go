@@ -2,6 +2,7 @@ package array
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
@@ -44,6 +45,9 @@ func histogramOf[T tensor.Element, K vec.Real](key func(T) K) elementwise.Func {
 			return err
 		}
 		step := (float64(hi) - float64(lo)) / float64(n)
+		if math.IsInf(step, 0) {
+			return fmt.Errorf("the range from %v to %v has no bins of finite width", lo, hi)
+		}
 		add := func(bin int) { tensor.Values[int32](out)[bin]++ }
 		if out.DType() == tensor.Int64 {
 			add = func(bin int) { tensor.Values[int64](out)[bin]++ }

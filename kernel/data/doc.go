@@ -109,5 +109,5 @@ func Kernels() []engine.Kernel {
 		"BytesProducedStatsDataset", "ChooseFastestDataset", "WrapDatasetVariant", "UnwrapDatasetVariant"} {
 		table = append(table, engine.Kernel{Op: op, Run: same})
 	}
-	return append(table, queues()...)
+	return append(append(table, queues()...), staged()...)
 }
