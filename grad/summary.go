@@ -8,6 +8,7 @@ var summaryRules = map[string]Rule{
 	"ScalarSummary":    none,
 	"HistogramSummary": none,
 	"MergeSummary":     none,
+	"TensorSummary":    none,
 	"TensorSummaryV2":  none,
 	"DebugIdentityV2":  func(s *ops.Scope, op *Op) { op.Give(0, op.Grad(0)) },
 	"RefIdentity":      func(s *ops.Scope, op *Op) { op.Give(0, op.Grad(0)) },

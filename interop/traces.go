@@ -313,6 +313,8 @@ func untraced(op string) string {
 		return "new graphs can't have the op: it has been removed from them"
 	case "CaseFoldUTF8", "NormalizeUTF8", "RegexSplitWithOffsets":
 		return "TensorFlow Text has the op, which isn't installed beside TensorFlow"
+	case "TensorSummary":
+		return "the summary holds the node's name"
 	case "DebugIdentity", "DebugIdentityV3":
 		return "TensorFlow's debugger alone makes the op, with names of tensors"
 	}

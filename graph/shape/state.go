@@ -287,7 +287,7 @@ func ioRules() map[string]Rule {
 		"SaveV2": named, "RestoreV2": restore, "MergeV2Checkpoints": nothing, "ShardedFilename": scalars, "ShardedFilespec": scalars,
 		"ReadFile": scalars, "WriteFile": nothing, "MatchingFiles": func(c *Inference) error { c.set(0, graph.OfRank(1)); return nil },
 		"Save": nothing, "SaveSlices": nothing, "Restore": restoreOne, "RestoreSlice": restoreOne, "Timestamp": scalarOut,
-		"ScalarSummary": scalarOut, "HistogramSummary": scalarOut, "MergeSummary": scalarOut, "TensorSummaryV2": scalarOut,
+		"ScalarSummary": scalarOut, "HistogramSummary": scalarOut, "MergeSummary": scalarOut, "TensorSummary": scalarOut, "TensorSummaryV2": scalarOut,
 	}
 }
 

@@ -28,6 +28,7 @@ func Kernels() []engine.Kernel {
 		{Op: "ScalarSummary", Run: scalarSummary},
 		{Op: "HistogramSummary", Run: histogramSummary},
 		{Op: "MergeSummary", Run: mergeSummary},
+		{Op: "TensorSummary", Run: tensorSummary},
 		{Op: "TensorSummaryV2", Run: tensorSummaryV2},
 	}
 }

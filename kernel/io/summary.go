@@ -17,6 +17,7 @@ const (
 	valueTag       protowire.Number = 1
 	valueSimple    protowire.Number = 2
 	valueHistogram protowire.Number = 5
+	valueNode      protowire.Number = 7
 	valueTensor    protowire.Number = 8
 	valueMetadata  protowire.Number = 9
 )
@@ -141,6 +142,24 @@ func tensorSummaryV2(c *engine.Call) error {
 	}
 	value := appendText(nil, valueTag, tag)
 	value = appendField(appendField(value, valueTensor, t), valueMetadata, []byte(metadata))
+	c.Set(0, tensor.Scalar(string(appendField(nil, summaryValue, value))))
+	return nil
+}
+
+// tensorSummary gives a summary of a tensor the name of its node.
+func tensorSummary(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	t, err := tensorField(c.In(0))
+	if err != nil {
+		return err
+	}
+	name := c.Node().Name
+	if name == "" {
+		name = c.Op() // as TensorFlow names what runs outside of graphs
+	}
+	value := appendField(appendText(nil, valueNode, name), valueTensor, t)
 	c.Set(0, tensor.Scalar(string(appendField(nil, summaryValue, value))))
 	return nil
 }

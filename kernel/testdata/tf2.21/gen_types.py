@@ -82,4 +82,6 @@ for d in ("uint32", "uint64"):
     add("MaxPoolGradGradV2", ("orig_input", x), ("orig_output", y), ("grad", x), ("ksize", A([1, 2, 2, 1], np.int32)), ("strides", A([1, 2, 2, 1], np.int32)), padding="SAME")
     add("MaxPoolWithArgmax", ("input", x), **window)
     add("MaxPoolGradWithArgmax", ("input", x), ("grad", dy), ("argmax", at.numpy()), **window)
+for d in F + I[2:] + ["string", "bool"]:
+    add("TensorSummary", ("tensor", s("a", "", "bc") if d == "string" else rand(d, (2, 3))))
 write()
