@@ -56,7 +56,9 @@ func fuseEpilogues(u *Unit) error {
 			return err
 		}
 	}
-	r.joinReshapes()
+	if err := r.joinReshapes(); err != nil {
+		return err
+	}
 	return r.finish()
 }
 

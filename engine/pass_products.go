@@ -218,18 +218,29 @@ func (r *rewriter) sizes(like *graph.Node, dims []int) (graph.Output, error) {
 }
 
 // joinReshapes lets a Reshape of a Reshape take what the first one was given, and
-// the users of one that changes nothing any more that as well.
-func (r *rewriter) joinReshapes() {
+// the users of one that changes nothing any more that as well. Layer norms go in
+// front of reshapes that keep the last dimension, so that more of these meet.
+func (r *rewriter) joinReshapes() error {
 	replaced := map[graph.Output]graph.Output{}
 	f, err := r.Function.Clone() // in order
 	if err != nil {
-		return // finish will tell
+		return err
 	}
 	r.Function = f
-	for _, n := range f.Graph.Nodes() {
+	for _, n := range slices.Clone(f.Graph.Nodes()) {
 		for i, in := range n.In {
 			if o, ok := replaced[in]; ok {
 				n.In[i] = o
+			}
+		}
+		if n.Op == LayerNormOp && free(n) && keepsLast(n.In[0].Node) {
+			before := n.In[0].Node
+			m, err := r.add(n, LayerNormOp, withoutTypes(n.Attrs), before.In[0], n.In[1], n.In[2])
+			if err != nil {
+				return err
+			}
+			if err := r.replace(n, "Reshape", nil, m.Output(0), before.In[1]); err != nil {
+				return err
 			}
 		}
 		if n.Op != "Reshape" || !free(n) {
@@ -243,4 +254,14 @@ func (r *rewriter) joinReshapes() {
 		}
 	}
 	rewire(f, replaced)
+	return nil
+}
+
+// keepsLast reports whether n is a Reshape that keeps the last dimension.
+func keepsLast(n *graph.Node) bool {
+	if n.Op != "Reshape" || !free(n) {
+		return false
+	}
+	x, y := n.In[0].Fact().Shape, n.Out[0].Shape
+	return settled(x, 1) && settled(y, 1) && x.Rank() > 0 && y.Rank() > 0 && y.Dim(y.Rank()-1) > 0 && x.Dim(x.Rank()-1) == y.Dim(y.Rank()-1)
 }

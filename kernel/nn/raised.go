@@ -77,15 +77,18 @@ func layerNorm(c *engine.Call) error {
 	epsilon := float32(c.Attrs().Float("epsilon", 0))
 	dst, src := tensor.Values[float32](out), tensor.Values[float32](x)
 	gamma, beta := tensor.Values[float32](c.In(1)), tensor.Values[float32](c.In(2))
-	rows := func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			vec.LayerNorm(dst[i*n:i*n+n], src[i*n:i*n+n], gamma, beta, epsilon)
-		}
-	}
 	if each := normTime*float64(n) + 20; c.Large(len(dst)/n, each) {
-		c.Parallel(len(dst)/n, each, rows)
+		c.Parallel(len(dst)/n, each, func(lo, hi int) { normRows(dst[lo*n:hi*n], src[lo*n:hi*n], gamma, beta, epsilon) })
 	} else {
-		rows(0, len(dst)/n)
+		normRows(dst, src, gamma, beta, epsilon)
 	}
 	return nil
+}
+
+// normRows normalizes rows, which are as long as gamma.
+func normRows(dst, src, gamma, beta []float32, epsilon float32) {
+	n := len(gamma)
+	for i := 0; i < len(dst); i += n {
+		vec.LayerNorm(dst[i:i+n], src[i:i+n], gamma, beta, epsilon)
+	}
 }
