@@ -251,3 +251,36 @@ func TestWhatAStandInStandsInForIsOursOnly(t *testing.T) {
 		})
 	}
 }
+
+// TestNoIndexGetsItsNameBeforeTheMarkerIsItsOwn: where the marker can't be given the
+// index's identity the save fails and leaves nothing, for a killed one could not be
+// told from another program's checkpoint.
+func TestNoIndexGetsItsNameBeforeTheMarkerIsItsOwn(t *testing.T) {
+	disk := faultfs.New()
+	p := startProgram(t, disk, ManagerOptions{}, false)
+	defer p.close()
+	p.mustSave(1)
+	named := false
+	disk.Hook(func(op faultfs.Op) error {
+		if op.Kind == faultfs.Rename && op.Name == "ckpt-2"+saving {
+			return errCut
+		}
+		named = named || op.Kind == faultfs.Rename && op.To == "ckpt-2.index"
+		return nil
+	})
+	p.train()
+	if path, err := p.save(nil); path != "" || !errors.Is(err, errCut) {
+		t.Errorf("the save gives %q, %v", path, err)
+	}
+	if named {
+		t.Error("the index got its name")
+	}
+	disk.Hook(nil)
+	if s := p.strays(); len(s) > 0 {
+		t.Errorf("strays %q", s)
+	}
+	p.mustSave(2)
+	if err := holds(disk, "ckpt-2"); err != nil {
+		t.Error(err)
+	}
+}
