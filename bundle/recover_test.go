@@ -254,3 +254,45 @@ func TestAMergeOverAnotherBundleLeavesNoTemporaries(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// TestAMergeReportsWhatFailsAtItsEnd: sources that stay, a name that may not last,
+// and a context that has ended.
+func TestAMergeReportsWhatFailsAtItsEnd(t *testing.T) {
+	for what, fails := range map[string]func(op faultfs.Op, named bool) bool{
+		"an index stays": func(op faultfs.Op, _ bool) bool { return op.Kind == faultfs.Remove && op.Name == "run/c.index" },
+		"data stay": func(op faultfs.Op, _ bool) bool {
+			return op.Kind == faultfs.Remove && op.Name == "run/c.data-00000-of-00001"
+		},
+		"no durable index": func(op faultfs.Op, named bool) bool { return op.Kind == faultfs.SyncDir && named },
+	} {
+		disk := faultfs.New()
+		if err := beforeMerge(disk); err != nil {
+			t.Fatal(err)
+		}
+		named := false
+		disk.Hook(func(op faultfs.Op) error {
+			if fails(op, named) {
+				return faultfs.ErrFault
+			}
+			named = named || op.Kind == faultfs.Rename && op.To == "run/ckpt.index"
+			return nil
+		})
+		if err := mergeOver(disk, false); !errors.Is(err, faultfs.ErrFault) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	disk := faultfs.New()
+	if err := beforeMerge(disk); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	disk.Hook(func(op faultfs.Op) error {
+		if op.Kind == faultfs.Create {
+			cancel()
+		}
+		return nil
+	})
+	if err := Merge(ctx, disk, "run/ckpt", []string{"run/c", "run/d"}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
