@@ -84,6 +84,7 @@ const (
 	smallClasses = 8  // 16 bytes to 2 KiB
 	maxFree      = 8  // idle buffers kept of a size class
 	maxHomeFree  = 64 // the same of an arena that serves calls of the same shapes
+	maxBare      = 1 << 10
 )
 
 // smallClass returns the class of small memory: 16<<class bytes hold n.
@@ -269,7 +270,16 @@ func (a *Arena) Recycle() {
 	for _, b := range a.all {
 		b.lease.Release()
 		b.items = nil
-		if b.kept || b.mem == nil || len(a.free[b.class]) >= most {
+		switch {
+		case b.kept:
+			continue
+		case b.mem == nil:
+			if len(a.bare) < maxBare {
+				a.bare = append(a.bare, b)
+				kept = append(kept, b)
+			}
+			continue
+		case len(a.free[b.class]) >= most:
 			continue
 		}
 		b.refs = 0

@@ -118,12 +118,22 @@ func (m *Model) VariableOf(o *Object) *trackable.Variable { return m.variables[o
 
 // run calls c with tensors.
 func (m *Model) run(ctx context.Context, c *callable, in []*tensor.Tensor) ([]engine.Value, error) {
-	args := make([]engine.Value, 0, len(in)+len(c.captures))
+	list := argLists.Get().(*[]engine.Value)
+	args := slices.Grow((*list)[:0], len(in)+len(c.captures))
 	for _, t := range in {
 		args = append(args, engine.ValueOf(t))
 	}
+	*list = args
+	defer func() {
+		clear((*list)[:cap(*list)])
+		argLists.Put(list)
+	}()
 	return m.runValues(ctx, c, args)
 }
+
+// argLists are lists for the arguments of calls, of which a large model captures
+// hundreds; a plan keeps none.
+var argLists = sync.Pool{New: func() any { return new([]engine.Value) }}
 
 // runValues calls c with values, to which it adds what c captures.
 func (m *Model) runValues(ctx context.Context, c *callable, args []engine.Value) ([]engine.Value, error) {

@@ -20,7 +20,7 @@ type frame[T element] struct {
 
 // strides returns the distances between neighbours along depth, height and width,
 // and between images.
-func (f *frame[T]) strides() (s [3]int, image int) {
+func (f frame[T]) strides() (s [3]int, image int) {
 	s[2] = f.c
 	s[1] = f.dims[2] * s[2]
 	s[0] = f.dims[1] * s[1]
@@ -32,16 +32,17 @@ func (f *frame[T]) strides() (s [3]int, image int) {
 // stands as many times, next to itself.
 func framed[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in, dims, border [3]int, copies int) frame[T] {
 	if in == dims && border == [3]int{} && copies == 1 && (!channelsFirst || ch == 1 || in == [3]int{1, 1, 1}) {
-		return frame[T]{data: x, dims: dims, border: border, c: ch * copies, free: func() {}}
+		return frame[T]{data: x, dims: dims, border: border, c: ch * copies, free: nothing}
 	}
 	return copied(c, x, channelsFirst, n, ch, in, dims, border, copies)
 }
 
 // copied returns a frame of its own.
 func copied[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in, dims, border [3]int, copies int) frame[T] {
-	f := frame[T]{dims: dims, border: border, c: ch * copies}
-	_, image := f.strides()
-	f.data, f.free = engine.Scratch[T](c, n*image)
+	_, image := frame[T]{dims: dims, border: border, c: ch * copies}.strides()
+	data, free := engine.Scratch[T](c, n*image)
+	// Assigned once, so that the loop below needs no copy of it on the heap.
+	f := frame[T]{data: data, free: free, dims: dims, border: border, c: ch * copies}
 	rows := n * dims[0] * dims[1]
 	width := dims[2] * f.c
 	c.Parallel(rows, float64(width)*0.3, func(lo, hi int) {
@@ -53,7 +54,7 @@ func copied[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in,
 }
 
 // row fills row r of the frame.
-func (f *frame[T]) row(dst, x []T, r int, channelsFirst bool, ch int, in [3]int, copies int) {
+func (f frame[T]) row(dst, x []T, r int, channelsFirst bool, ch int, in [3]int, copies int) {
 	img, z, y := r/(f.dims[0]*f.dims[1]), r/f.dims[1]%f.dims[0]-f.border[0], r%f.dims[1]-f.border[1]
 	if z < 0 || z >= in[0] || y < 0 || y >= in[1] {
 		clear(dst)
@@ -107,7 +108,7 @@ func toChannelsFirst[T element](call *engine.Call, dst, src []T, n, plane, c int
 func last[T element](c *engine.Call, dst []T, channelsFirst bool, n int, size [3]int, ch int) (buf []T, done func()) {
 	plane := size[0] * size[1] * size[2]
 	if !channelsFirst || ch == 1 || plane == 1 {
-		return dst, func() {}
+		return dst, nothing
 	}
 	return turned(c, dst, n, plane, ch)
 }
@@ -139,3 +140,7 @@ func affordable(dims [3]int, n, c, tensors int) bool {
 	most := 16*float64(tensors) + 1<<16
 	return float64(dims[0])*float64(dims[1])*float64(dims[2])*float64(n)*float64(c) <= most
 }
+
+// nothing does what memory of somebody else asks for at the end. A literal in a generic
+// function would be made anew in each call.
+func nothing() {}

@@ -2,6 +2,7 @@ package conv
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
@@ -179,12 +180,14 @@ func poolOver[T element](c *engine.Call, g *geometry, y, x []T, f windowFunc[T])
 	rows := g.n * g.out[0] * g.out[1]
 	width := g.out[2] * g.c
 	c.Parallel(rows, float64(width*g.taps())*0.15+20*float64(g.out[2]), func(lo, hi int) {
-		var buf [64]int
+		buf := tapLists.Get().(*[]int)
+		defer tapLists.Put(buf)
 		for r := lo; r < hi; r++ {
 			n, z, y := r/(g.out[0]*g.out[1]), r/g.out[1]%g.out[0], r%g.out[1]
 			src := fr.data[n*image : (n+1)*image]
 			for xo := range g.out[2] {
-				taps := g.within(buf[:0], z, y, xo)
+				taps := g.within((*buf)[:0], z, y, xo)
+				*buf = taps
 				dst := out[r*width+xo*g.c:][:g.c]
 				if len(taps) == 0 {
 					clear(dst)
@@ -195,6 +198,8 @@ func poolOver[T element](c *engine.Call, g *geometry, y, x []T, f windowFunc[T])
 		}
 	})
 }
+
+var tapLists = sync.Pool{New: func() any { return new([]int) }}
 
 // within appends where the channels of each tap start that lies within the
 // image, for the window at a place.
