@@ -52,6 +52,83 @@ func Assert(s *ops.Scope, condition ops.Input, data []ops.Input, o *AssertOption
 	return s.Emit0("Assert", as, in...)
 }
 
+// BatchFunctionOptions are the attributes of [BatchFunction] that have defaults.
+type BatchFunctionOptions struct {
+	// MaxEnqueuedBatches is max_enqueued_batches. Default: 10.
+	MaxEnqueuedBatches Opt[int64]
+	// AllowedBatchSizes is allowed_batch_sizes. Default: [].
+	AllowedBatchSizes []int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+	// BatchingQueue is batching_queue. Default: "".
+	BatchingQueue string
+	// LowPriorityMaxBatchSize is low_priority_max_batch_size. Default: 0.
+	LowPriorityMaxBatchSize int64
+	// LowPriorityBatchTimeoutMicros is low_priority_batch_timeout_micros. Default: 0.
+	LowPriorityBatchTimeoutMicros int64
+	// LowPriorityAllowedBatchSizes is low_priority_allowed_batch_sizes. Default: [].
+	LowPriorityAllowedBatchSizes []int64
+	// LowPriorityMaxEnqueuedBatches is low_priority_max_enqueued_batches. Default: 0.
+	LowPriorityMaxEnqueuedBatches int64
+	// MixedPriorityPolicy is mixed_priority_policy. Default: "low_priority_padding_with_max_batch_size".
+	MixedPriorityPolicy Opt[string]
+	// BatchPaddingPolicy is batch_padding_policy. Default: "PAD_UP".
+	BatchPaddingPolicy Opt[string]
+	// EnableLargeBatchSplitting is enable_large_batch_splitting. Default: false.
+	EnableLargeBatchSplitting bool
+}
+
+// BatchFunction emits TensorFlow's op BatchFunction and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func BatchFunction(s *ops.Scope, inTensors []ops.Input, capturedTensors []ops.Input, f graph.Callee, numBatchThreads int64, maxBatchSize int64, batchTimeoutMicros int64, tout []tensor.DType, o *BatchFunctionOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Call("f", f), graph.Int("num_batch_threads", numBatchThreads), graph.Int("max_batch_size", maxBatchSize), graph.Int("batch_timeout_micros", batchTimeoutMicros), graph.Types("Tout", tout...))
+	if o != nil {
+		if o.MaxEnqueuedBatches.set {
+			as = append(as, graph.Int("max_enqueued_batches", o.MaxEnqueuedBatches.v))
+		}
+		if o.AllowedBatchSizes != nil {
+			as = append(as, graph.Ints("allowed_batch_sizes", o.AllowedBatchSizes...))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+		if o.BatchingQueue != "" {
+			as = append(as, graph.String("batching_queue", o.BatchingQueue))
+		}
+		if o.LowPriorityMaxBatchSize != 0 {
+			as = append(as, graph.Int("low_priority_max_batch_size", o.LowPriorityMaxBatchSize))
+		}
+		if o.LowPriorityBatchTimeoutMicros != 0 {
+			as = append(as, graph.Int("low_priority_batch_timeout_micros", o.LowPriorityBatchTimeoutMicros))
+		}
+		if o.LowPriorityAllowedBatchSizes != nil {
+			as = append(as, graph.Ints("low_priority_allowed_batch_sizes", o.LowPriorityAllowedBatchSizes...))
+		}
+		if o.LowPriorityMaxEnqueuedBatches != 0 {
+			as = append(as, graph.Int("low_priority_max_enqueued_batches", o.LowPriorityMaxEnqueuedBatches))
+		}
+		if o.MixedPriorityPolicy.set {
+			as = append(as, graph.String("mixed_priority_policy", o.MixedPriorityPolicy.v))
+		}
+		if o.BatchPaddingPolicy.set {
+			as = append(as, graph.String("batch_padding_policy", o.BatchPaddingPolicy.v))
+		}
+		if o.EnableLargeBatchSplitting {
+			as = append(as, graph.Bool("enable_large_batch_splitting", o.EnableLargeBatchSplitting))
+		}
+	}
+	var in []ops.Input
+	in = append(in, inTensors...)
+	in = append(in, capturedTensors...)
+	return s.Emit("BatchFunction", as, in...)
+}
+
 // CaseOptions are the attributes of [Case] that have defaults.
 type CaseOptions struct {
 	// OutputShapes is output_shapes. Default: [].
@@ -144,6 +221,11 @@ func CopyHost(s *ops.Scope, input ops.Input, o *CopyHostOptions) *ops.Value {
 		}
 	}
 	return s.Emit1("CopyHost", as, input)
+}
+
+// DebugGradientIdentity emits TensorFlow's op DebugGradientIdentity and returns its output.
+func DebugGradientIdentity(s *ops.Scope, input ops.Input) *ops.Value {
+	return s.Emit1("DebugGradientIdentity", nil, input)
 }
 
 // DebugIdentityOptions are the attributes of [DebugIdentity] that have defaults.

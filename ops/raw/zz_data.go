@@ -55,6 +55,30 @@ func AssertCardinalityDataset(s *ops.Scope, inputDataset ops.Input, cardinality 
 	return s.Emit1("AssertCardinalityDataset", as, inputDataset, cardinality)
 }
 
+// AutoShardDatasetOptions are the attributes of [AutoShardDataset] that have defaults.
+type AutoShardDatasetOptions struct {
+	// AutoShardPolicy is auto_shard_policy. Default: 0.
+	AutoShardPolicy int64
+	// NumReplicas is num_replicas. Default: 0.
+	NumReplicas int64
+}
+
+// AutoShardDataset emits TensorFlow's op AutoShardDataset and returns its output.
+// A nil o means the defaults.
+func AutoShardDataset(s *ops.Scope, inputDataset ops.Input, numWorkers ops.Input, index ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *AutoShardDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.AutoShardPolicy != 0 {
+			as = append(as, graph.Int("auto_shard_policy", o.AutoShardPolicy))
+		}
+		if o.NumReplicas != 0 {
+			as = append(as, graph.Int("num_replicas", o.NumReplicas))
+		}
+	}
+	return s.Emit1("AutoShardDataset", as, inputDataset, numWorkers, index)
+}
+
 // BatchDatasetOptions are the attributes of [BatchDataset] that have defaults.
 type BatchDatasetOptions struct {
 	// Metadata is metadata. Default: "".
@@ -98,6 +122,13 @@ func BatchDatasetV2(s *ops.Scope, inputDataset ops.Input, batchSize ops.Input, d
 	return s.Emit1("BatchDatasetV2", as, inputDataset, batchSize, dropRemainder)
 }
 
+// BytesProducedStatsDataset emits TensorFlow's op BytesProducedStatsDataset and returns its output.
+func BytesProducedStatsDataset(s *ops.Scope, inputDataset ops.Input, tag ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("BytesProducedStatsDataset", as, inputDataset, tag)
+}
+
 // CacheDatasetOptions are the attributes of [CacheDataset] that have defaults.
 type CacheDatasetOptions struct {
 	// Metadata is metadata. Default: "".
@@ -134,6 +165,13 @@ func CacheDatasetV2(s *ops.Scope, inputDataset ops.Input, filename ops.Input, ca
 		}
 	}
 	return s.Emit1("CacheDatasetV2", as, inputDataset, filename, cache)
+}
+
+// ChooseFastestDataset emits TensorFlow's op ChooseFastestDataset and returns its output.
+func ChooseFastestDataset(s *ops.Scope, inputDatasets []ops.Input, numExperiments int64, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("num_experiments", numExperiments), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("ChooseFastestDataset", as, inputDatasets...)
 }
 
 // ConcatenateDatasetOptions are the attributes of [ConcatenateDataset] that have defaults.
@@ -210,6 +248,28 @@ func DeleteRandomSeedGenerator(s *ops.Scope, handle ops.Input, deleter ops.Input
 // DeleteSeedGenerator emits TensorFlow's op DeleteSeedGenerator and reports whether that went well.
 func DeleteSeedGenerator(s *ops.Scope, handle ops.Input, deleter ops.Input) bool {
 	return s.Emit0("DeleteSeedGenerator", nil, handle, deleter)
+}
+
+// DirectedInterleaveDatasetOptions are the attributes of [DirectedInterleaveDataset] that have defaults.
+type DirectedInterleaveDatasetOptions struct {
+	// StopOnEmptyDataset is stop_on_empty_dataset. Default: false.
+	StopOnEmptyDataset bool
+}
+
+// DirectedInterleaveDataset emits TensorFlow's op DirectedInterleaveDataset and returns its output.
+// A nil o means the defaults.
+func DirectedInterleaveDataset(s *ops.Scope, selectorInputDataset ops.Input, dataInputDatasets []ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *DirectedInterleaveDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.StopOnEmptyDataset {
+			as = append(as, graph.Bool("stop_on_empty_dataset", o.StopOnEmptyDataset))
+		}
+	}
+	var in []ops.Input
+	in = append(in, selectorInputDataset)
+	in = append(in, dataInputDatasets...)
+	return s.Emit1("DirectedInterleaveDataset", as, in...)
 }
 
 // DummyMemoryCache emits TensorFlow's op DummyMemoryCache and returns its output.
@@ -331,6 +391,42 @@ func FinalizeDataset(s *ops.Scope, inputDataset ops.Input, outputTypes []tensor.
 	return s.Emit1("FinalizeDataset", as, inputDataset)
 }
 
+// FixedLengthRecordDatasetOptions are the attributes of [FixedLengthRecordDataset] that have defaults.
+type FixedLengthRecordDatasetOptions struct {
+	// Metadata is metadata. Default: "".
+	Metadata string
+}
+
+// FixedLengthRecordDataset emits TensorFlow's op FixedLengthRecordDataset and returns its output.
+// A nil o means the defaults.
+func FixedLengthRecordDataset(s *ops.Scope, filenames ops.Input, headerBytes ops.Input, recordBytes ops.Input, footerBytes ops.Input, bufferSize ops.Input, o *FixedLengthRecordDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Metadata != "" {
+			as = append(as, graph.String("metadata", o.Metadata))
+		}
+	}
+	return s.Emit1("FixedLengthRecordDataset", as, filenames, headerBytes, recordBytes, footerBytes, bufferSize)
+}
+
+// FixedLengthRecordDatasetV2Options are the attributes of [FixedLengthRecordDatasetV2] that have defaults.
+type FixedLengthRecordDatasetV2Options struct {
+	// Metadata is metadata. Default: "".
+	Metadata string
+}
+
+// FixedLengthRecordDatasetV2 emits TensorFlow's op FixedLengthRecordDatasetV2 and returns its output.
+// A nil o means the defaults.
+func FixedLengthRecordDatasetV2(s *ops.Scope, filenames ops.Input, headerBytes ops.Input, recordBytes ops.Input, footerBytes ops.Input, bufferSize ops.Input, compressionType ops.Input, o *FixedLengthRecordDatasetV2Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Metadata != "" {
+			as = append(as, graph.String("metadata", o.Metadata))
+		}
+	}
+	return s.Emit1("FixedLengthRecordDatasetV2", as, filenames, headerBytes, recordBytes, footerBytes, bufferSize, compressionType)
+}
+
 // FlatMapDatasetOptions are the attributes of [FlatMapDataset] that have defaults.
 type FlatMapDatasetOptions struct {
 	// Metadata is metadata. Default: "".
@@ -351,6 +447,69 @@ func FlatMapDataset(s *ops.Scope, inputDataset ops.Input, otherArguments []ops.I
 	in = append(in, inputDataset)
 	in = append(in, otherArguments...)
 	return s.Emit1("FlatMapDataset", as, in...)
+}
+
+// GetElementAtIndex emits TensorFlow's op GetElementAtIndex and returns its outputs; nil after a failure.
+func GetElementAtIndex(s *ops.Scope, dataset ops.Input, index ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit("GetElementAtIndex", as, dataset, index)
+}
+
+// GroupByReducerDataset emits TensorFlow's op GroupByReducerDataset and returns its output.
+func GroupByReducerDataset(s *ops.Scope, inputDataset ops.Input, keyFuncOtherArguments []ops.Input, initFuncOtherArguments []ops.Input, reduceFuncOtherArguments []ops.Input, finalizeFuncOtherArguments []ops.Input, keyFunc graph.Callee, initFunc graph.Callee, reduceFunc graph.Callee, finalizeFunc graph.Callee, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Call("key_func", keyFunc), graph.Call("init_func", initFunc), graph.Call("reduce_func", reduceFunc), graph.Call("finalize_func", finalizeFunc), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	var in []ops.Input
+	in = append(in, inputDataset)
+	in = append(in, keyFuncOtherArguments...)
+	in = append(in, initFuncOtherArguments...)
+	in = append(in, reduceFuncOtherArguments...)
+	in = append(in, finalizeFuncOtherArguments...)
+	return s.Emit1("GroupByReducerDataset", as, in...)
+}
+
+// GroupByWindowDatasetOptions are the attributes of [GroupByWindowDataset] that have defaults.
+type GroupByWindowDatasetOptions struct {
+	// Metadata is metadata. Default: "".
+	Metadata string
+}
+
+// GroupByWindowDataset emits TensorFlow's op GroupByWindowDataset and returns its output.
+// A nil o means the defaults.
+func GroupByWindowDataset(s *ops.Scope, inputDataset ops.Input, keyFuncOtherArguments []ops.Input, reduceFuncOtherArguments []ops.Input, windowSizeFuncOtherArguments []ops.Input, keyFunc graph.Callee, reduceFunc graph.Callee, windowSizeFunc graph.Callee, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *GroupByWindowDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Call("key_func", keyFunc), graph.Call("reduce_func", reduceFunc), graph.Call("window_size_func", windowSizeFunc), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.Metadata != "" {
+			as = append(as, graph.String("metadata", o.Metadata))
+		}
+	}
+	var in []ops.Input
+	in = append(in, inputDataset)
+	in = append(in, keyFuncOtherArguments...)
+	in = append(in, reduceFuncOtherArguments...)
+	in = append(in, windowSizeFuncOtherArguments...)
+	return s.Emit1("GroupByWindowDataset", as, in...)
+}
+
+// IgnoreErrorsDatasetOptions are the attributes of [IgnoreErrorsDataset] that have defaults.
+type IgnoreErrorsDatasetOptions struct {
+	// LogWarning is log_warning. Default: false.
+	LogWarning bool
+}
+
+// IgnoreErrorsDataset emits TensorFlow's op IgnoreErrorsDataset and returns its output.
+// A nil o means the defaults.
+func IgnoreErrorsDataset(s *ops.Scope, inputDataset ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *IgnoreErrorsDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.LogWarning {
+			as = append(as, graph.Bool("log_warning", o.LogWarning))
+		}
+	}
+	return s.Emit1("IgnoreErrorsDataset", as, inputDataset)
 }
 
 // InterleaveDatasetOptions are the attributes of [InterleaveDataset] that have defaults.
@@ -463,6 +622,63 @@ func IteratorV2(s *ops.Scope, sharedName string, container string, outputTypes [
 	return s.Emit1("IteratorV2", as)
 }
 
+// LatencyStatsDataset emits TensorFlow's op LatencyStatsDataset and returns its output.
+func LatencyStatsDataset(s *ops.Scope, inputDataset ops.Input, tag ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("LatencyStatsDataset", as, inputDataset, tag)
+}
+
+// LegacyParallelInterleaveDatasetV2Options are the attributes of [LegacyParallelInterleaveDatasetV2] that have defaults.
+type LegacyParallelInterleaveDatasetV2Options struct {
+	// Deterministic is deterministic. Default: "default".
+	Deterministic Opt[string]
+	// Metadata is metadata. Default: "".
+	Metadata string
+}
+
+// LegacyParallelInterleaveDatasetV2 emits TensorFlow's op LegacyParallelInterleaveDatasetV2 and returns its output.
+// A nil o means the defaults.
+func LegacyParallelInterleaveDatasetV2(s *ops.Scope, inputDataset ops.Input, otherArguments []ops.Input, cycleLength ops.Input, blockLength ops.Input, bufferOutputElements ops.Input, prefetchInputElements ops.Input, f graph.Callee, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *LegacyParallelInterleaveDatasetV2Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Call("f", f), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.Deterministic.set {
+			as = append(as, graph.String("deterministic", o.Deterministic.v))
+		}
+		if o.Metadata != "" {
+			as = append(as, graph.String("metadata", o.Metadata))
+		}
+	}
+	var in []ops.Input
+	in = append(in, inputDataset)
+	in = append(in, otherArguments...)
+	in = append(in, cycleLength)
+	in = append(in, blockLength)
+	in = append(in, bufferOutputElements)
+	in = append(in, prefetchInputElements)
+	return s.Emit1("LegacyParallelInterleaveDatasetV2", as, in...)
+}
+
+// ListDatasetOptions are the attributes of [ListDataset] that have defaults.
+type ListDatasetOptions struct {
+	// Metadata is metadata. Default: "".
+	Metadata string
+}
+
+// ListDataset emits TensorFlow's op ListDataset and returns its output.
+// A nil o means the defaults.
+func ListDataset(s *ops.Scope, tensors []ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *ListDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.Metadata != "" {
+			as = append(as, graph.String("metadata", o.Metadata))
+		}
+	}
+	return s.Emit1("ListDataset", as, tensors...)
+}
+
 // MakeIterator emits TensorFlow's op MakeIterator and reports whether that went well.
 func MakeIterator(s *ops.Scope, dataset ops.Input, iterator ops.Input) bool {
 	return s.Emit0("MakeIterator", nil, dataset, iterator)
@@ -496,6 +712,40 @@ func MapAndBatchDataset(s *ops.Scope, inputDataset ops.Input, otherArguments []o
 	in = append(in, numParallelCalls)
 	in = append(in, dropRemainder)
 	return s.Emit1("MapAndBatchDataset", as, in...)
+}
+
+// MapClearOptions are the attributes of [MapClear] that have defaults.
+type MapClearOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// MapClear emits TensorFlow's op MapClear and reports whether that went well.
+// A nil o means the defaults.
+func MapClear(s *ops.Scope, dtypes []tensor.DType, o *MapClearOptions) bool {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit0("MapClear", as)
 }
 
 // MapDatasetOptions are the attributes of [MapDataset] that have defaults.
@@ -533,6 +783,219 @@ func MapDataset(s *ops.Scope, inputDataset ops.Input, otherArguments []ops.Input
 	in = append(in, inputDataset)
 	in = append(in, otherArguments...)
 	return s.Emit1("MapDataset", as, in...)
+}
+
+// MapIncompleteSizeOptions are the attributes of [MapIncompleteSize] that have defaults.
+type MapIncompleteSizeOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// MapIncompleteSize emits TensorFlow's op MapIncompleteSize and returns its output.
+// A nil o means the defaults.
+func MapIncompleteSize(s *ops.Scope, dtypes []tensor.DType, o *MapIncompleteSizeOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("MapIncompleteSize", as)
+}
+
+// MapPeekOptions are the attributes of [MapPeek] that have defaults.
+type MapPeekOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// MapPeek emits TensorFlow's op MapPeek and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func MapPeek(s *ops.Scope, key ops.Input, indices ops.Input, dtypes []tensor.DType, o *MapPeekOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit("MapPeek", as, key, indices)
+}
+
+// MapSizeOptions are the attributes of [MapSize] that have defaults.
+type MapSizeOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// MapSize emits TensorFlow's op MapSize and returns its output.
+// A nil o means the defaults.
+func MapSize(s *ops.Scope, dtypes []tensor.DType, o *MapSizeOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("MapSize", as)
+}
+
+// MapStageOptions are the attributes of [MapStage] that have defaults.
+type MapStageOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// MapStage emits TensorFlow's op MapStage and reports whether that went well.
+// A nil o means the defaults.
+func MapStage(s *ops.Scope, key ops.Input, indices ops.Input, values []ops.Input, dtypes []tensor.DType, o *MapStageOptions) bool {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	var in []ops.Input
+	in = append(in, key)
+	in = append(in, indices)
+	in = append(in, values...)
+	return s.Emit0("MapStage", as, in...)
+}
+
+// MapUnstageOptions are the attributes of [MapUnstage] that have defaults.
+type MapUnstageOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// MapUnstage emits TensorFlow's op MapUnstage and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func MapUnstage(s *ops.Scope, key ops.Input, indices ops.Input, dtypes []tensor.DType, o *MapUnstageOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit("MapUnstage", as, key, indices)
+}
+
+// MapUnstageNoKeyOptions are the attributes of [MapUnstageNoKey] that have defaults.
+type MapUnstageNoKeyOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// MapUnstageNoKey emits TensorFlow's op MapUnstageNoKey and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func MapUnstageNoKey(s *ops.Scope, indices ops.Input, dtypes []tensor.DType, o *MapUnstageNoKeyOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit("MapUnstageNoKey", as, indices)
+}
+
+// MatchingFilesDataset emits TensorFlow's op MatchingFilesDataset and returns its output.
+func MatchingFilesDataset(s *ops.Scope, patterns ops.Input) *ops.Value {
+	return s.Emit1("MatchingFilesDataset", nil, patterns)
 }
 
 // MaxIntraOpParallelismDataset emits TensorFlow's op MaxIntraOpParallelismDataset and returns its output.
@@ -657,6 +1120,248 @@ func OptionsDataset(s *ops.Scope, inputDataset ops.Input, serializedOptions stri
 		}
 	}
 	return s.Emit1("OptionsDataset", as, inputDataset)
+}
+
+// OrderedMapClearOptions are the attributes of [OrderedMapClear] that have defaults.
+type OrderedMapClearOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// OrderedMapClear emits TensorFlow's op OrderedMapClear and reports whether that went well.
+// A nil o means the defaults.
+func OrderedMapClear(s *ops.Scope, dtypes []tensor.DType, o *OrderedMapClearOptions) bool {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit0("OrderedMapClear", as)
+}
+
+// OrderedMapIncompleteSizeOptions are the attributes of [OrderedMapIncompleteSize] that have defaults.
+type OrderedMapIncompleteSizeOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// OrderedMapIncompleteSize emits TensorFlow's op OrderedMapIncompleteSize and returns its output.
+// A nil o means the defaults.
+func OrderedMapIncompleteSize(s *ops.Scope, dtypes []tensor.DType, o *OrderedMapIncompleteSizeOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("OrderedMapIncompleteSize", as)
+}
+
+// OrderedMapPeekOptions are the attributes of [OrderedMapPeek] that have defaults.
+type OrderedMapPeekOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// OrderedMapPeek emits TensorFlow's op OrderedMapPeek and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func OrderedMapPeek(s *ops.Scope, key ops.Input, indices ops.Input, dtypes []tensor.DType, o *OrderedMapPeekOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit("OrderedMapPeek", as, key, indices)
+}
+
+// OrderedMapSizeOptions are the attributes of [OrderedMapSize] that have defaults.
+type OrderedMapSizeOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// OrderedMapSize emits TensorFlow's op OrderedMapSize and returns its output.
+// A nil o means the defaults.
+func OrderedMapSize(s *ops.Scope, dtypes []tensor.DType, o *OrderedMapSizeOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("OrderedMapSize", as)
+}
+
+// OrderedMapStageOptions are the attributes of [OrderedMapStage] that have defaults.
+type OrderedMapStageOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// OrderedMapStage emits TensorFlow's op OrderedMapStage and reports whether that went well.
+// A nil o means the defaults.
+func OrderedMapStage(s *ops.Scope, key ops.Input, indices ops.Input, values []ops.Input, dtypes []tensor.DType, o *OrderedMapStageOptions) bool {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	var in []ops.Input
+	in = append(in, key)
+	in = append(in, indices)
+	in = append(in, values...)
+	return s.Emit0("OrderedMapStage", as, in...)
+}
+
+// OrderedMapUnstageOptions are the attributes of [OrderedMapUnstage] that have defaults.
+type OrderedMapUnstageOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// OrderedMapUnstage emits TensorFlow's op OrderedMapUnstage and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func OrderedMapUnstage(s *ops.Scope, key ops.Input, indices ops.Input, dtypes []tensor.DType, o *OrderedMapUnstageOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit("OrderedMapUnstage", as, key, indices)
+}
+
+// OrderedMapUnstageNoKeyOptions are the attributes of [OrderedMapUnstageNoKey] that have defaults.
+type OrderedMapUnstageNoKeyOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// OrderedMapUnstageNoKey emits TensorFlow's op OrderedMapUnstageNoKey and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func OrderedMapUnstageNoKey(s *ops.Scope, indices ops.Input, dtypes []tensor.DType, o *OrderedMapUnstageNoKeyOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit("OrderedMapUnstageNoKey", as, indices)
 }
 
 // PaddedBatchDatasetOptions are the attributes of [PaddedBatchDataset] that have defaults.
@@ -836,6 +1541,33 @@ func ParallelFilterDataset(s *ops.Scope, inputDataset ops.Input, otherArguments 
 	in = append(in, otherArguments...)
 	in = append(in, numParallelCalls)
 	return s.Emit1("ParallelFilterDataset", as, in...)
+}
+
+// ParallelInterleaveDatasetOptions are the attributes of [ParallelInterleaveDataset] that have defaults.
+type ParallelInterleaveDatasetOptions struct {
+	// Metadata is metadata. Default: "".
+	Metadata string
+}
+
+// ParallelInterleaveDataset emits TensorFlow's op ParallelInterleaveDataset and returns its output.
+// A nil o means the defaults.
+func ParallelInterleaveDataset(s *ops.Scope, inputDataset ops.Input, otherArguments []ops.Input, cycleLength ops.Input, blockLength ops.Input, sloppy ops.Input, bufferOutputElements ops.Input, prefetchInputElements ops.Input, f graph.Callee, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *ParallelInterleaveDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Call("f", f), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.Metadata != "" {
+			as = append(as, graph.String("metadata", o.Metadata))
+		}
+	}
+	var in []ops.Input
+	in = append(in, inputDataset)
+	in = append(in, otherArguments...)
+	in = append(in, cycleLength)
+	in = append(in, blockLength)
+	in = append(in, sloppy)
+	in = append(in, bufferOutputElements)
+	in = append(in, prefetchInputElements)
+	return s.Emit1("ParallelInterleaveDataset", as, in...)
 }
 
 // ParallelInterleaveDatasetV2Options are the attributes of [ParallelInterleaveDatasetV2] that have defaults.
@@ -1374,6 +2106,25 @@ func QueueSizeV2(s *ops.Scope, handle ops.Input) *ops.Value {
 	return s.Emit1("QueueSizeV2", nil, handle)
 }
 
+// RandomDatasetOptions are the attributes of [RandomDataset] that have defaults.
+type RandomDatasetOptions struct {
+	// Metadata is metadata. Default: "".
+	Metadata string
+}
+
+// RandomDataset emits TensorFlow's op RandomDataset and returns its output.
+// A nil o means the defaults.
+func RandomDataset(s *ops.Scope, seed ops.Input, seed2 ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *RandomDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.Metadata != "" {
+			as = append(as, graph.String("metadata", o.Metadata))
+		}
+	}
+	return s.Emit1("RandomDataset", as, seed, seed2)
+}
+
 // RandomShuffleQueueOptions are the attributes of [RandomShuffleQueue] that have defaults.
 type RandomShuffleQueueOptions struct {
 	// Shapes is shapes. Default: [].
@@ -1496,6 +2247,13 @@ func RangeDataset(s *ops.Scope, start ops.Input, stop ops.Input, step ops.Input,
 	return s.Emit1("RangeDataset", as, start, stop, step)
 }
 
+// RebatchDatasetV2 emits TensorFlow's op RebatchDatasetV2 and returns its output.
+func RebatchDatasetV2(s *ops.Scope, inputDataset ops.Input, batchSizes ops.Input, dropRemainder ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("RebatchDatasetV2", as, inputDataset, batchSizes, dropRemainder)
+}
+
 // ReduceDatasetOptions are the attributes of [ReduceDataset] that have defaults.
 type ReduceDatasetOptions struct {
 	// UseInterOpParallelism is use_inter_op_parallelism. Default: true.
@@ -1548,6 +2306,13 @@ func RewriteDataset(s *ops.Scope, inputDataset ops.Input, rewriteName ops.Input,
 	var as graph.Attrs
 	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
 	return s.Emit1("RewriteDataset", as, inputDataset, rewriteName)
+}
+
+// SamplingDataset emits TensorFlow's op SamplingDataset and returns its output.
+func SamplingDataset(s *ops.Scope, inputDataset ops.Input, rate ops.Input, seed ops.Input, seed2 ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("SamplingDataset", as, inputDataset, rate, seed, seed2)
 }
 
 // ScanDatasetOptions are the attributes of [ScanDataset] that have defaults.
@@ -1741,6 +2506,203 @@ func SkipDataset(s *ops.Scope, inputDataset ops.Input, count ops.Input, outputTy
 	return s.Emit1("SkipDataset", as, inputDataset, count)
 }
 
+// SleepDataset emits TensorFlow's op SleepDataset and returns its output.
+func SleepDataset(s *ops.Scope, inputDataset ops.Input, sleepMicroseconds ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("SleepDataset", as, inputDataset, sleepMicroseconds)
+}
+
+// SlidingWindowDatasetOptions are the attributes of [SlidingWindowDataset] that have defaults.
+type SlidingWindowDatasetOptions struct {
+	// DropRemainder is drop_remainder. Default: true.
+	DropRemainder Opt[bool]
+}
+
+// SlidingWindowDataset emits TensorFlow's op SlidingWindowDataset and returns its output.
+// A nil o means the defaults.
+func SlidingWindowDataset(s *ops.Scope, inputDataset ops.Input, windowSize ops.Input, windowShift ops.Input, windowStride ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *SlidingWindowDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.DropRemainder.set {
+			as = append(as, graph.Bool("drop_remainder", o.DropRemainder.v))
+		}
+	}
+	return s.Emit1("SlidingWindowDataset", as, inputDataset, windowSize, windowShift, windowStride)
+}
+
+// StageOptions are the attributes of [Stage] that have defaults.
+type StageOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// Stage emits TensorFlow's op Stage and reports whether that went well.
+// A nil o means the defaults.
+func Stage(s *ops.Scope, values []ops.Input, o *StageOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit0("Stage", as, values...)
+}
+
+// StageClearOptions are the attributes of [StageClear] that have defaults.
+type StageClearOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// StageClear emits TensorFlow's op StageClear and reports whether that went well.
+// A nil o means the defaults.
+func StageClear(s *ops.Scope, dtypes []tensor.DType, o *StageClearOptions) bool {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit0("StageClear", as)
+}
+
+// StagePeekOptions are the attributes of [StagePeek] that have defaults.
+type StagePeekOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// StagePeek emits TensorFlow's op StagePeek and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func StagePeek(s *ops.Scope, index ops.Input, dtypes []tensor.DType, o *StagePeekOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit("StagePeek", as, index)
+}
+
+// StageSizeOptions are the attributes of [StageSize] that have defaults.
+type StageSizeOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// StageSize emits TensorFlow's op StageSize and returns its output.
+// A nil o means the defaults.
+func StageSize(s *ops.Scope, dtypes []tensor.DType, o *StageSizeOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("StageSize", as)
+}
+
+// TFRecordDatasetOptions are the attributes of [TFRecordDataset] that have defaults.
+type TFRecordDatasetOptions struct {
+	// Metadata is metadata. Default: "".
+	Metadata string
+}
+
+// TFRecordDataset emits TensorFlow's op TFRecordDataset and returns its output.
+// A nil o means the defaults.
+func TFRecordDataset(s *ops.Scope, filenames ops.Input, compressionType ops.Input, bufferSize ops.Input, o *TFRecordDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Metadata != "" {
+			as = append(as, graph.String("metadata", o.Metadata))
+		}
+	}
+	return s.Emit1("TFRecordDataset", as, filenames, compressionType, bufferSize)
+}
+
+// TFRecordDatasetV2Options are the attributes of [TFRecordDatasetV2] that have defaults.
+type TFRecordDatasetV2Options struct {
+	// Metadata is metadata. Default: "".
+	Metadata string
+}
+
+// TFRecordDatasetV2 emits TensorFlow's op TFRecordDatasetV2 and returns its output.
+// A nil o means the defaults.
+func TFRecordDatasetV2(s *ops.Scope, filenames ops.Input, compressionType ops.Input, bufferSize ops.Input, byteOffsets ops.Input, o *TFRecordDatasetV2Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Metadata != "" {
+			as = append(as, graph.String("metadata", o.Metadata))
+		}
+	}
+	return s.Emit1("TFRecordDatasetV2", as, filenames, compressionType, bufferSize, byteOffsets)
+}
+
 // TakeDatasetOptions are the attributes of [TakeDataset] that have defaults.
 type TakeDatasetOptions struct {
 	// Metadata is metadata. Default: "".
@@ -1830,6 +2792,24 @@ func TensorSliceDataset(s *ops.Scope, components []ops.Input, outputShapes []gra
 	return s.Emit1("TensorSliceDataset", as, components...)
 }
 
+// TextLineDatasetOptions are the attributes of [TextLineDataset] that have defaults.
+type TextLineDatasetOptions struct {
+	// Metadata is metadata. Default: "".
+	Metadata string
+}
+
+// TextLineDataset emits TensorFlow's op TextLineDataset and returns its output.
+// A nil o means the defaults.
+func TextLineDataset(s *ops.Scope, filenames ops.Input, compressionType ops.Input, bufferSize ops.Input, o *TextLineDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Metadata != "" {
+			as = append(as, graph.String("metadata", o.Metadata))
+		}
+	}
+	return s.Emit1("TextLineDataset", as, filenames, compressionType, bufferSize)
+}
+
 // UnbatchDatasetOptions are the attributes of [UnbatchDataset] that have defaults.
 type UnbatchDatasetOptions struct {
 	// Metadata is metadata. Default: "".
@@ -1849,6 +2829,64 @@ func UnbatchDataset(s *ops.Scope, inputDataset ops.Input, outputTypes []tensor.D
 	return s.Emit1("UnbatchDataset", as, inputDataset)
 }
 
+// UniqueDatasetOptions are the attributes of [UniqueDataset] that have defaults.
+type UniqueDatasetOptions struct {
+	// Metadata is metadata. Default: "".
+	Metadata string
+}
+
+// UniqueDataset emits TensorFlow's op UniqueDataset and returns its output.
+// A nil o means the defaults.
+func UniqueDataset(s *ops.Scope, inputDataset ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *UniqueDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.Metadata != "" {
+			as = append(as, graph.String("metadata", o.Metadata))
+		}
+	}
+	return s.Emit1("UniqueDataset", as, inputDataset)
+}
+
+// UnstageOptions are the attributes of [Unstage] that have defaults.
+type UnstageOptions struct {
+	// Capacity is capacity. Default: 0.
+	Capacity int64
+	// MemoryLimit is memory_limit. Default: 0.
+	MemoryLimit int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// Unstage emits TensorFlow's op Unstage and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func Unstage(s *ops.Scope, dtypes []tensor.DType, o *UnstageOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("dtypes", dtypes...))
+	if o != nil {
+		if o.Capacity != 0 {
+			as = append(as, graph.Int("capacity", o.Capacity))
+		}
+		if o.MemoryLimit != 0 {
+			as = append(as, graph.Int("memory_limit", o.MemoryLimit))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit("Unstage", as)
+}
+
+// UnwrapDatasetVariant emits TensorFlow's op UnwrapDatasetVariant and returns its output.
+func UnwrapDatasetVariant(s *ops.Scope, inputHandle ops.Input) *ops.Value {
+	return s.Emit1("UnwrapDatasetVariant", nil, inputHandle)
+}
+
 // WindowDatasetOptions are the attributes of [WindowDataset] that have defaults.
 type WindowDatasetOptions struct {
 	// Metadata is metadata. Default: "".
@@ -1866,6 +2904,11 @@ func WindowDataset(s *ops.Scope, inputDataset ops.Input, size ops.Input, shift o
 		}
 	}
 	return s.Emit1("WindowDataset", as, inputDataset, size, shift, stride, dropRemainder)
+}
+
+// WrapDatasetVariant emits TensorFlow's op WrapDatasetVariant and returns its output.
+func WrapDatasetVariant(s *ops.Scope, inputHandle ops.Input) *ops.Value {
+	return s.Emit1("WrapDatasetVariant", nil, inputHandle)
 }
 
 // ZipDatasetOptions are the attributes of [ZipDataset] that have defaults.

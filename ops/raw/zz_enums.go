@@ -8,11 +8,13 @@ type DataFormat string
 
 // The values of DataFormat.
 const (
-	DataFormatNcdhw     DataFormat = "NCDHW"
-	DataFormatNchw      DataFormat = "NCHW"
-	DataFormatNchwVectC DataFormat = "NCHW_VECT_C"
-	DataFormatNdhwc     DataFormat = "NDHWC"
-	DataFormatNhwc      DataFormat = "NHWC"
+	DataFormatChannelsFirst DataFormat = "CHANNELS_FIRST"
+	DataFormatChannelsLast  DataFormat = "CHANNELS_LAST"
+	DataFormatNcdhw         DataFormat = "NCDHW"
+	DataFormatNchw          DataFormat = "NCHW"
+	DataFormatNchwVectC     DataFormat = "NCHW_VECT_C"
+	DataFormatNdhwc         DataFormat = "NDHWC"
+	DataFormatNhwc          DataFormat = "NHWC"
 )
 
 // Direction is a value of the attributes of this kind. Each op's definition tells which

@@ -140,6 +140,34 @@ func ShardedFilespec(s *ops.Scope, basename ops.Input, numShards ops.Input) *ops
 	return s.Emit1("ShardedFilespec", nil, basename, numShards)
 }
 
+// TensorSummaryOptions are the attributes of [TensorSummary] that have defaults.
+type TensorSummaryOptions struct {
+	// Description is description. Default: "".
+	Description string
+	// Labels is labels. Default: [].
+	Labels []string
+	// DisplayName is display_name. Default: "".
+	DisplayName string
+}
+
+// TensorSummary emits TensorFlow's op TensorSummary and returns its output.
+// A nil o means the defaults.
+func TensorSummary(s *ops.Scope, tensor2 ops.Input, o *TensorSummaryOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Description != "" {
+			as = append(as, graph.String("description", o.Description))
+		}
+		if o.Labels != nil {
+			as = append(as, graph.Strings("labels", o.Labels...))
+		}
+		if o.DisplayName != "" {
+			as = append(as, graph.String("display_name", o.DisplayName))
+		}
+	}
+	return s.Emit1("TensorSummary", as, tensor2)
+}
+
 // TensorSummaryV2 emits TensorFlow's op TensorSummaryV2 and returns its output.
 func TensorSummaryV2(s *ops.Scope, tag ops.Input, tensor2 ops.Input, serializedSummaryMetadata ops.Input) *ops.Value {
 	return s.Emit1("TensorSummaryV2", nil, tag, tensor2, serializedSummaryMetadata)
