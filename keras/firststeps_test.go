@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
@@ -133,4 +135,44 @@ func TestFirstCountsAreRefusedByName(t *testing.T) {
 			t.Errorf("%v: %v", counts, err)
 		}
 	}
+}
+
+// TestFirstTrainingGoesOnAsInTensorFlow holds three steps from a checkpoint of
+// TensorFlow 1 to those that TensorFlow made; testdata/tf2.21/gen_first.py records
+// them.
+func TestFirstTrainingGoesOnAsInTensorFlow(t *testing.T) {
+	ctx := context.Background()
+	after := npz(t, "first_adam/after.npz")
+	want := func(name string) []float64 {
+		x, err := after.Read(ctx, name)
+		must(t, err)
+		return floats(t, x)
+	}
+	inEveryMode(t, func(t *testing.T, m mode) {
+		r := newRun(t, m)
+		r.Step = nil
+		must(t, fills["field"](r.Net))
+		_, err := r.ck.RestoreFS(ctx, os.DirFS("testdata/tf2.21/first_adam"), "ckpt-1", nil)
+		must(t, err)
+		var losses []float64
+		for range 3 {
+			v, err := r.step(ctx, batchOf2)
+			must(t, err)
+			x, err := v.Tensor()
+			must(t, err)
+			losses = append(losses, floats(t, x)...)
+		}
+		for _, c := range []struct {
+			name string
+			got  []float64
+		}{
+			{"losses", losses},
+			{"kernel", floats(t, r.Net.Field.Kernel.Load())},
+			{"bias", floats(t, r.Net.Field.Bias.Load())},
+		} {
+			if d := cmp.Diff(want(c.name), c.got, cmpopts.EquateApprox(1e-6, 1e-6)); d != "" {
+				t.Errorf("%s (-TensorFlow +here):\n%s", c.name, d)
+			}
+		}
+	})
 }
