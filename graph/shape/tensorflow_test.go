@@ -98,7 +98,7 @@ func partly(modes string) bool { return strings.Trim(modes, "CK") != "" }
 // values that its rules don't tell; here that is the folding pass's work.
 var computed = map[string]bool{
 	"StatelessRandomUniformInt": true, "StatelessRandomUniformFullInt": true, "DataFormatDimMap": true, "DataFormatVecPermute": true, "HistogramFixedWidth": true, "UnravelIndex": true,
-	"Bincount": true, "Bucketize": true, "DenseBincount": true, "ListDiff": true, "LowerBound": true, "UpperBound": true,
+	"EuclideanNorm": true, "Bincount": true, "Bucketize": true, "DenseBincount": true, "ListDiff": true, "LowerBound": true, "UpperBound": true,
 	"RaggedGather": true, "RaggedRange": true, "RaggedTensorToSparse": true, "RaggedTensorToTensor": true, "SparseFillEmptyRows": true,
 	"SparseReshape": true, "SparseSegmentSum": true, "SparseToDense": true, "SparseSlice": true, "SparseConcat": true, "SparseReorder": true,
 	"UniqueV2": true, "UniqueWithCountsV2": true, "DynamicPartition": true, "SparseFillEmptyRowsGrad": true,

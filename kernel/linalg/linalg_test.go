@@ -178,3 +178,17 @@ func TestAMatrixThatIsNotPositiveHasNaNForAFactor(t *testing.T) {
 		t.Errorf("the factor of the second matrix is %v", v[4:])
 	}
 }
+
+// TestATriangleWithoutASolutionIsSolvedByInfinities holds what TensorFlow does, which
+// doesn't look for zeros on the diagonal.
+func TestATriangleWithoutASolutionIsSolvedByInfinities(t *testing.T) {
+	s := function.Eager(context.Background())
+	m, ones := tensor.Must(tensor.New([]float64{1, 0, 1, 0}, 2, 2)), tensor.Must(tensor.New([]float64{1, 1, 1, 1}, 2, 2))
+	got, err := s.Emit1("MatrixTriangularSolve", nil, m, ones).Tensor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := tensor.Values[float64](got); v[0] != 1 || v[1] != 1 || !math.IsNaN(v[2]) || !math.IsNaN(v[3]) {
+		t.Errorf("the solution is %v", v)
+	}
+}

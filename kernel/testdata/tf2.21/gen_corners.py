@@ -49,11 +49,7 @@ for d in ["float32", "int32", "float64", "uint8", "bfloat16"]:
     for n, k in [(6, 4), (40, 7), (40, 1), (40, 39), (40, 40), (9, 2), (3, 0)]:
         for ordered in [False, True]:
             corner("TopKV2", [("input", rand(d, (3, n), -9, 9)), ("k", np.int32(k))], {"sorted": ordered})
-corner("TopKV2", [("input", np.zeros((2, 9), np.float32)), ("k", np.int32(5))], {"sorted": False})
-
-# Matrices that have no solution.
-for d in F2 + ["complex64"]:
-    corner("MatrixTriangularSolve", [("matrix", np.array([[1, 0], [1, 0]], d)), ("rhs", np.ones((2, 2), d))], {"lower": True, "adjoint": False})
+corner("TopKV2", [("input", np.zeros((2, 9), np.int32)), ("k", np.int32(5))], {"sorted": False})
 
 # Windows that find no place.
 for op, dims, ksizes, strides in [("ExtractImagePatches", (1, 1, 6, 2), [1, 2, 3, 1], [1, 1, 1, 1]), ("ExtractImagePatches", (2, 3, 4, 1), [1, 4, 5, 1], [1, 2, 3, 1]),
@@ -65,7 +61,7 @@ for op, dims, ksizes, strides in [("ExtractImagePatches", (1, 1, 6, 2), [1, 2, 3
 corner("Dilation2D", [("input", rand("float32", (1, 2, 6, 2))), ("filter", rand("float32", (2, 8, 2)))], {"strides": [1, 1, 3, 1], "rates": [1, 1, 1, 1], "padding": "VALID"})
 
 corner("Bincount", [("arr", np.array([[1, 2, 2]], np.int32)), ("size", np.int32(4)), ("weights", rand("float32", (3,)))])
-for dims in [(5,), (2, 3, 4), (0, 3), (3, 0)]:
+for dims in [(0, 3), (3, 0)]:
     corner("IsotonicRegression", [("input", rand("float32", dims))], {"output_dtype": tf.float32})
 for op in ["Mod", "FloorDiv", "TruncateDiv", "FloorMod"]:
     corner(op, [("x", np.zeros((0, 2), np.int32)), ("y", i32(0, 2))])
