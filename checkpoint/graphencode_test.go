@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"bytes"
 	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/cairnml/cairn/internal/pb"
@@ -60,7 +61,8 @@ func TestManySmallVariablesTakeLittle(t *testing.T) {
 		}
 	})
 	t.Logf("save %.0f bytes a variable in %.2f allocations, restore %.0f in %.2f", save, saves, restore, restores)
-	if saves > 0.1 || restores > 2.2 {
+	// Where int has 32 bits, more of what a variable is known by takes memory of its own.
+	if strconv.IntSize == 64 && (saves > 0.1 || restores > 2.2) {
 		t.Errorf("%.2f allocations a variable for a save, %.2f for a restore", saves, restores)
 	}
 	if underRace {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,6 +60,11 @@ func newApp(in *os.File, out, errOut *os.File) *app {
 
 // run runs one command line and gives the exit code.
 func run(ctx context.Context, a *app, args []string) int {
+	if os.Getenv("GOGC") == "" {
+		// What the limits promise of memory is held against what files make; half as
+		// much garbage stands beside it for a few hundredths of the time.
+		defer debug.SetGCPercent(debug.SetGCPercent(50))
+	}
 	buf := bufio.NewWriterSize(a.out, 1<<16)
 	a.out = buf
 	root := newRoot(a)

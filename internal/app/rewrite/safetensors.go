@@ -3,10 +3,8 @@ package rewrite
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/internal/pb"
@@ -62,14 +60,14 @@ func writeSafetensors(ctx context.Context, items *list, dst string, whole bool, 
 	}
 	meta := s.Metadata()
 	if l.Shards != nil || l.Strings != nil || l.Types != nil {
-		var text strings.Builder
-		if err := json.NewEncoder(&text).Encode(l); err != nil {
+		text, err := l.Text()
+		if err != nil {
 			return err
 		}
 		if meta == nil {
 			meta = map[string]string{}
 		}
-		meta[store.LayoutKey] = strings.TrimSuffix(text.String(), "\n")
+		meta[store.LayoutKey] = text
 		l = nil // of a million tensors it is large
 	}
 	f, err := o.target(dst).create(o.Force)
@@ -118,6 +116,15 @@ func describeCheckpoint(items *list, whole bool, l *store.Layout, o *Options, re
 	}
 	l.BigEndian = r.Header().BigEndian
 	l.Shards = make([][]store.Piece, r.Header().NumShards)
+	counts := make([]int, len(l.Shards))
+	for _, p := range all {
+		counts[p.shard]++
+	}
+	for k, n := range counts {
+		if n > 0 {
+			l.Shards[k] = make([]store.Piece, 0, n)
+		}
+	}
 	why := ""
 	for _, p := range all {
 		i, ok := items.from(p.name)
@@ -129,6 +136,11 @@ func describeCheckpoint(items *list, whole bool, l *store.Layout, o *Options, re
 			to.Slice = p.slice
 		}
 		l.Shards[p.shard] = append(l.Shards[p.shard], to)
+	}
+	for k, list := range l.Shards {
+		if len(list) == 0 {
+			l.Shards[k] = nil // as files say of a data file without tensors
+		}
 	}
 	if !whole {
 		return nil

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/cairnml/cairn/tensor"
 )
@@ -33,6 +34,88 @@ type Layout struct {
 	// Index is the SHA-256 of the checkpoint's index file, in hexadecimal. The
 	// index holds every place and checksum, so equal indexes mean equal files.
 	Index string `json:"index_sha256,omitempty"`
+}
+
+// Text returns l as JSON. It writes the list of pieces, which has an element a tensor,
+// by itself: encoding/json would take several times the memory of the text.
+func (l *Layout) Text() (string, error) {
+	head := Layout{Version: l.Version, Strings: l.Strings, Types: l.Types}
+	first, err := json.Marshal(head)
+	if err != nil {
+		return "", err
+	}
+	rest, err := json.Marshal(struct { // the fields behind Shards
+		Alignment int    `json:"alignment,omitempty"`
+		BigEndian bool   `json:"big_endian,omitempty"`
+		Index     string `json:"index_sha256,omitempty"`
+	}{l.Alignment, l.BigEndian, l.Index})
+	if err != nil {
+		return "", err
+	}
+	size := len(first) + len(rest) + 20
+	for _, pieces := range l.Shards {
+		size += 5
+		for _, p := range pieces {
+			size += len(p.Name) + 3
+		}
+	}
+	var b strings.Builder
+	b.Grow(size)
+	b.Write(first[:len(first)-1])
+	if len(l.Shards) > 0 {
+		b.WriteString(`,"shards":[`)
+		for i, pieces := range l.Shards {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := writePieces(&b, pieces); err != nil {
+				return "", err
+			}
+		}
+		b.WriteByte(']')
+	}
+	if len(rest) > len("{}") {
+		b.WriteByte(',')
+	}
+	b.Write(rest[1:])
+	return b.String(), nil
+}
+
+// writePieces writes the pieces of a data file.
+func writePieces(b *strings.Builder, pieces []Piece) error {
+	if pieces == nil {
+		b.WriteString("null")
+		return nil
+	}
+	b.WriteByte('[')
+	for i, p := range pieces {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if p.Slice == "" && isPlain(p.Name) {
+			b.WriteByte('"')
+			b.WriteString(p.Name)
+			b.WriteByte('"')
+			continue
+		}
+		text, err := json.Marshal(p)
+		if err != nil {
+			return err
+		}
+		b.Write(text)
+	}
+	b.WriteByte(']')
+	return nil
+}
+
+// isPlain reports whether s stands in JSON as it is.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || strings.IndexByte(`"\<>&`, c) >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // StringTensor is a string, variant or resource tensor.
