@@ -40,7 +40,7 @@ for to in ["int32", "int64", "uint64", "int8", "uint16"]:
     corner("Cast", [("x", np.array([np.inf + 1j, -5 + 2j, 300.5, 7j]))], {"DstT": tf.as_dtype(to)})
 rough = np.array([97.4, -97.4, 3.0000001, 1e-3, -70000.0, 1e-8, 0.1, np.inf])
 for d in F2:
-    for to in ["float16", "bfloat16", "float32", "float8_e5m2"]:
+    for to in ["float16", "bfloat16", "float32"]:
         if d != to and (d, to) != ("float64", "bfloat16"):  # which TensorFlow rounds
             corner("Cast", [("x", rough.astype(d))], {"DstT": tf.as_dtype(to), "Truncate": True})
 
@@ -61,8 +61,6 @@ for op, dims, ksizes, strides in [("ExtractImagePatches", (1, 1, 6, 2), [1, 2, 3
 corner("Dilation2D", [("input", rand("float32", (1, 2, 6, 2))), ("filter", rand("float32", (2, 8, 2)))], {"strides": [1, 1, 3, 1], "rates": [1, 1, 1, 1], "padding": "VALID"})
 
 corner("Bincount", [("arr", np.array([[1, 2, 2]], np.int32)), ("size", np.int32(4)), ("weights", rand("float32", (3,)))])
-for dims in [(0, 3), (3, 0)]:
-    corner("IsotonicRegression", [("input", rand("float32", dims))], {"output_dtype": tf.float32})
 for op in ["Mod", "FloorDiv", "TruncateDiv", "FloorMod"]:
     corner(op, [("x", np.zeros((0, 2), np.int32)), ("y", i32(0, 2))])
 corner("ListDiff", [("x", np.array([-0.0, 3, 0.0, 5], np.float32)), ("y", np.array([0.0], np.float32))])
