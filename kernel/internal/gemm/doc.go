@@ -85,7 +85,9 @@
 // ([Weights.Slide]): the rows of A overlap there and are never written down as a
 // matrix. A window's runs are copied side by side for one tile and one block of k
 // at a time, without being transposed, as the micro-kernel takes any strides; rows
-// that lie side by side already are read in their places. An [Epilogue] is
+// that lie side by side already are read in their places. Of windows and summands
+// that are too many for the near caches, the next tile's are fetched while one is
+// computed. An [Epilogue] is
 // applied to each tile right behind its last block, and its Map to the rows of
 // some tiles together.
 //

@@ -90,6 +90,11 @@ func newFinisher[T float32 | float64](e *Epilogue[T], path Path, dst []T, cols i
 	return f
 }
 
+// addend returns the place of what is added to the element at c.
+func (f *finisher[T]) addend(c unsafe.Pointer) unsafe.Pointer {
+	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(f.Add)), uintptr(c)-uintptr(f.dst))
+}
+
 // begin lets the tile's kernel apply the epilogue to the columns from col on, where
 // it can; block does what is left.
 func (f *finisher[T]) begin(t *tile, col int) {
@@ -101,7 +106,7 @@ func (f *finisher[T]) begin(t *tile, col int) {
 		t.bias = unsafe.Pointer(&f.Bias[col])
 	}
 	if f.Add != nil {
-		t.addend = unsafe.Add(unsafe.Pointer(unsafe.SliceData(f.Add)), uintptr(t.c)-uintptr(f.dst))
+		t.addend = f.addend(t.c)
 	}
 	*(*T)(unsafe.Pointer(&t.low)), *(*T)(unsafe.Pointer(&t.high)) = f.low, f.high
 }
@@ -132,7 +137,7 @@ func (f *finisher[T]) add(c unsafe.Pointer, cRow uintptr, rows, col, cols int) {
 		bias = unsafe.Pointer(&f.Bias[col])
 	}
 	if f.Add != nil {
-		add, addRow = unsafe.Add(unsafe.Pointer(unsafe.SliceData(f.Add)), uintptr(c)-uintptr(f.dst)), cRow
+		add, addRow = f.addend(c), cRow
 	}
 	if f.Bias != nil || f.Add != nil || f.Clamp {
 		finish(f.path, c, cRow, rows, cols, bias, add, addRow, &f.low, &f.high)

@@ -21,3 +21,6 @@ func packRows(_ Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr,
 func finish[T float32 | float64](_ Path, c unsafe.Pointer, cRow uintptr, rows, cols int, bias, add unsafe.Pointer, addRow uintptr, low, high *T) {
 	genericFinish(c, cRow, rows, cols, bias, add, addRow, *low, *high)
 }
+
+// fetchLines does nothing: portable Go has no hints for caches.
+func fetchLines(unsafe.Pointer, uintptr, int, int) {}

@@ -31,6 +31,8 @@ func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel
 	// their places. Others are copied together: steps of large powers of two
 	// would meet in a few sets of the cache.
 	j.inPlace = s.runs() == 1 && (w.panels() == 1 || w.k <= j.blockK)
+	size := int(unsafe.Sizeof(T(0)))
+	j.farSrc, j.farAdd = j.inPlace && len(src)*size > nearBytes, len(dst)*size > nearBytes
 	j.line = s.Positions[3].N
 	if !j.inPlace {
 		j.line = s.line()
@@ -67,6 +69,8 @@ type slide[T float32 | float64] struct {
 	line     int // positions whose outputs are in the same steps
 	perLine  int // tiles of a line
 	inPlace  bool
+	farSrc   bool // windows have to be fetched ahead
+	farAdd   bool // what an epilogue adds has to be
 	blockK   int
 	tiles    int
 	rowCuts  int
@@ -167,6 +171,15 @@ func (j *slide[T]) group(copies *buffer, t0, t1, q0, q1 int) {
 				}
 				t.c = unsafe.Add(x.dst, q*j.panelW*size)
 				ends := j.finisher.Epilogue != nil && k+ks == j.k
+				if i+1 < t1-t0 {
+					y := &tiles[i+1]
+					if ends && j.farAdd && j.finisher.Add != nil {
+						fetchLines(j.finisher.addend(unsafe.Add(y.dst, q*j.panelW*size)), t.cRow, y.rows, cols*size)
+					}
+					if j.farSrc && q == q0 {
+						fetchLines(unsafe.Add(y.src, k*size), t.aRow, y.rows, ks*size)
+					}
+				}
 				if ends {
 					j.finisher.begin(&t, q*j.panelW)
 				}
@@ -191,6 +204,12 @@ func (j *slide[T]) group(copies *buffer, t0, t1, q0, q1 int) {
 // fetchTiles is how many tiles fetch what comes after their panel: the first may be too
 // fast for the memory.
 const fetchTiles = 2
+
+// nearBytes is up to how many bytes of windows or of an epilogue's summands lie in a
+// cache that is near enough to read them when they are needed. Tiles read a few lines
+// of many rows, which the processor doesn't foresee by itself: of more bytes those of
+// the next tile are fetched while one is computed. Tests make it small.
+var nearBytes = 4 << 20
 
 // behind returns the part of the weights that is read after steps k to k+ks of panel
 // q.

@@ -9,10 +9,13 @@ import (
 // TestSlidingWindowsEqualTheirMatrix compares products of windows with those of
 // the matrix that holds each window as a row.
 func TestSlidingWindowsEqualTheirMatrix(t *testing.T) {
-	onEachPath(t, func(t *testing.T) {
-		testSlide[float32](t, 1e-5)
-		testSlide[float64](t, 1e-13)
-	})
+	defer func(old int) { nearBytes = old }(nearBytes)
+	for _, nearBytes = range []int{nearBytes, 0} {
+		onEachPath(t, func(t *testing.T) {
+			testSlide[float32](t, 1e-5)
+			testSlide[float64](t, 1e-13)
+		})
+	}
 }
 
 func testSlide[T float](t *testing.T, tolerance float64) {

@@ -251,3 +251,9 @@ func transposeF64(dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int)
 //
 //go:noescape
 func copyF64(dst, src unsafe.Pointer, dstRow, srcRow uintptr, n, last, k int)
+
+// fetchLines hints that rows rows of bytes bytes, row bytes apart, are wanted in the
+// caches. Addresses that can't be read do no harm.
+//
+//go:noescape
+func fetchLines(p unsafe.Pointer, row uintptr, rows, bytes int)

@@ -3561,3 +3561,26 @@ DATA masks<>+40(SB)/8, $0x0000000000000000
 DATA masks<>+48(SB)/8, $0x0000000000000000
 DATA masks<>+56(SB)/8, $0x0000000000000000
 GLOBL masks<>(SB), RODATA|NOPTR, $64
+
+// func fetchLines(p unsafe.Pointer, row uintptr, rows, bytes int)
+// Requires: MMX+
+TEXT ·fetchLines(SB), NOSPLIT, $0-32
+	MOVQ p+0(FP), AX
+	MOVQ row+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ bytes+24(FP), BX
+
+fetchLines_row:
+	MOVQ AX, SI
+	LEAQ -1(AX)(BX*1), DI
+
+fetchLines_line:
+	PREFETCHT0 (SI)
+	ADDQ       $0x40, SI
+	CMPQ       SI, DI
+	JLT        fetchLines_line
+	PREFETCHT0 (DI)
+	ADDQ       CX, AX
+	DECQ       DX
+	JNE        fetchLines_row
+	RET

@@ -83,6 +83,14 @@ func copy%[1]s(dst, src unsafe.Pointer, dstRow, srcRow uintptr, n, last, k int)
 	}
 	if set == "avx2" {
 		emitMasks()
+		emitFetch()
+		decls.WriteString(`
+// fetchLines hints that rows rows of bytes bytes, row bytes apart, are wanted in the
+// caches. Addresses that can't be read do no harm.
+//
+//go:noescape
+func fetchLines(p unsafe.Pointer, row uintptr, rows, bytes int)
+`)
 	}
 	writeAsm(set)
 	writeGo(set, decls.String())
@@ -171,6 +179,7 @@ func writeAsm(set string) {
 	// functions get the ones they really have.
 	body = strings.ReplaceAll(body, "(t *byte)", "(t *tile)")
 	body = strings.ReplaceAll(body, "dst *byte, src *byte", "dst, src unsafe.Pointer")
+	body = strings.ReplaceAll(body, "rows int, bytes int", "rows, bytes int")
 	body = strings.ReplaceAll(body, "*byte", "unsafe.Pointer")
 	exitOn(os.WriteFile(name, []byte(header+body), 0o666))
 }
