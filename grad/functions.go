@@ -44,16 +44,17 @@ type draft struct {
 	forward, backward           *ops.Scope
 	forwardTrace, backwardTrace *ops.Trace
 	args, results               []*ops.Value
-	dys                         []*ops.Value // arguments of the backward function, nil where a result has no gradient
-	grads                       []*ops.Value // by argument
-	out                         []*ops.Value // results of the backward function
-	extras                      []*ops.Value // of the forward function
+	dys                         []*ops.Value   // arguments of the backward function, nil where a result has no gradient
+	grads                       []*ops.Value   // by argument
+	out                         []*ops.Value   // results of the backward function
+	extras                      []*ops.Value   // of the forward function
+	library                     *graph.Library // of the forward function
 }
 
 // newPair differentiates functions that are called with the same arguments, of
 // which those that are tracked may have gradients. The last arguments are the outer
 // values.
-func (t *Tape) newPair(rules *Rules, fs []*graph.Function, first int, facts []graph.Fact, tracked []bool, outer []graph.Output) (*pair, error) {
+func (t *Tape) newPair(fs []*graph.Function, first int, facts []graph.Fact, tracked []bool, outer []graph.Output) (*pair, error) {
 	p := &pair{first: first}
 	drafts := make([]*draft, len(fs))
 	for i, f := range fs {
@@ -61,7 +62,7 @@ func (t *Tape) newPair(rules *Rules, fs []*graph.Function, first int, facts []gr
 		if err != nil {
 			return nil, err
 		}
-		d, err := t.newDraft(rules, f, facts, tracked, outer)
+		d, err := t.newDraft(f, facts, tracked, outer)
 		if err != nil {
 			return nil, err
 		}
@@ -129,12 +130,13 @@ func (p *pair) giveBack(i int, drafts []*draft) {
 
 // newDraft traces f again, recording, and the rules behind it. f's last arguments are
 // the outer values.
-func (t *Tape) newDraft(rules *Rules, f *graph.Function, facts []graph.Fact, tracked []bool, outer []graph.Output) (*draft, error) {
+func (t *Tape) newDraft(f *graph.Function, facts []graph.Fact, tracked []bool, outer []graph.Output) (*draft, error) {
 	d := &draft{}
 	if len(f.Args) != len(facts) {
 		return nil, fmt.Errorf("the function %s has %d arguments, not %d", f.Name, len(f.Args), len(facts))
 	}
 	d.forward, d.forwardTrace = t.scope.NewFunction("__forward_" + f.Name)
+	rules := t.rules.from(f.Graph.Library) // names of gradients in a loaded function are its library's
 	rec, tape := Record(d.forward, &Options{Rules: rules, WatchNothing: true})
 	tape.depth = t.depth + 1
 	for i, a := range f.Args {
@@ -161,6 +163,7 @@ func (t *Tape) newDraft(rules *Rules, f *graph.Function, facts []graph.Fact, tra
 	if d.results, err = r.replay(f, d.args); err != nil {
 		return nil, err
 	}
+	d.library = libraryOf(f, tape.values)
 	for _, result := range f.Results {
 		if r.flows[result.Output] != noFlow {
 			return nil, fmt.Errorf("the function %s returns the flow of an array that it makes, of which there is no gradient", f.Name)
@@ -308,6 +311,7 @@ func (d *draft) finishForward(drafts []*draft) (*graph.Function, error) {
 	if len(c.Captures) > 0 {
 		return nil, errCaptures(c.Function)
 	}
+	c.Function.Graph.Library = d.library
 	return c.Function, nil
 }
 

@@ -3,6 +3,7 @@ package grad
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
@@ -65,16 +66,20 @@ func registeredRule(g graph.RegisteredGradient) Rule {
 			}
 			in = append(in, v)
 		}
-		giveResults(s, op, f, in)
+		giveResults(s, op, f, in, g.Gives)
 	}
 }
 
 // giveResults calls a function whose results are the gradients with regard to
-// the op's inputs, the last ones where there are fewer.
-func giveResults(s *ops.Scope, op *Op, f *graph.Function, in []ops.Input) {
+// those inputs of the op, nil for the last ones.
+func giveResults(s *ops.Scope, op *Op, f *graph.Function, in []ops.Input, gives []int) {
 	facts := f.ResultFacts()
-	first := op.NumIn() - len(facts)
-	if first < 0 {
+	if gives == nil {
+		for i := range facts {
+			gives = append(gives, op.NumIn()-len(facts)+i)
+		}
+	}
+	if len(gives) != len(facts) || len(facts) > op.NumIn() || slices.ContainsFunc(gives, func(i int) bool { return i < 0 || i >= op.NumIn() }) {
 		s.Fail(op.Name(), fmt.Errorf("its gradient %s has %d results for %d inputs", f.Name, len(facts), op.NumIn()))
 		return
 	}
@@ -84,7 +89,7 @@ func giveResults(s *ops.Scope, op *Op, f *graph.Function, in []ops.Input) {
 	}
 	attrs = attrs.Set(graph.Types("Tout", typesOf(facts)...))
 	for i, dx := range s.EmitN(len(facts), name, attrs, in...) {
-		op.Give(first+i, dx)
+		op.Give(gives[i], dx)
 	}
 }
 
@@ -107,7 +112,7 @@ func (g givenGradient) apply(s *ops.Scope, op *Op) {
 	for i := range op.NumOut() {
 		in = append(in, op.GradOrZero(i))
 	}
-	giveResults(s, op, g.f, in)
+	giveResults(s, op, g.f, in, nil)
 }
 
 func typesOf(facts []graph.Fact) []tensor.DType {

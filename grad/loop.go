@@ -23,7 +23,7 @@ type loop struct {
 }
 
 // newLoop differentiates a loop.
-func (t *Tape) newLoop(rules *Rules, cond, body *graph.Function, facts []graph.Fact, tracked []bool, outer []graph.Output) (*loop, error) {
+func (t *Tape) newLoop(cond, body *graph.Function, facts []graph.Fact, tracked []bool, outer []graph.Output) (*loop, error) {
 	var err error
 	more := facts[len(facts)-len(outer):]
 	if cond, err = widen(cond, more, false); err != nil {
@@ -40,7 +40,7 @@ func (t *Tape) newLoop(rules *Rules, cond, body *graph.Function, facts []graph.F
 		// A loop variable may depend on any other in the end.
 		follow[i] = flows(f) || f.DType == tensor.Resource && tracked[i]
 	}
-	d, err := t.newDraft(rules, body, facts, follow, outer)
+	d, err := t.newDraft(body, facts, follow, outer)
 	if err != nil {
 		return nil, err
 	}
@@ -144,6 +144,7 @@ func (l *loop) forwardLoop(d *draft, cond *graph.Function) error {
 	if len(c.Captures) > 0 {
 		return errCaptures(c.Function)
 	}
+	c.Function.Graph.Library = d.library
 	l.body = c.Function
 	if l.cond, err = cond.Clone(); err != nil {
 		return err

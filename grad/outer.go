@@ -26,32 +26,70 @@ func (t *Tape) outerOf(fs []*graph.Function) (outer []graph.Output, values []*op
 	return outer, values
 }
 
+// libraryOf returns what a copy of f needs of the gradients of f's library: those that its
+// nodes name, or nodes of what it calls, with what they capture among the copy's values. It
+// returns nil where f names none.
+func libraryOf(f *graph.Function, values map[graph.Output]*ops.Value) *graph.Library {
+	lib := f.Graph.Library
+	if lib == nil || len(lib.Registered) == 0 {
+		return nil
+	}
+	named := map[string]bool{}
+	eachNamed([]*graph.Function{f}, func(name string) { named[name] = true })
+	var copied *graph.Library
+	for _, g := range lib.Registered {
+		if !named[g.Type] {
+			continue
+		}
+		captures := g.Captures
+		g.Captures = make([]graph.Output, len(captures))
+		for i, o := range captures {
+			g.Captures[i] = o
+			if v := values[original(o)]; v != nil {
+				g.Captures[i] = v.Output()
+			}
+		}
+		if copied == nil {
+			copied = &graph.Library{}
+		}
+		copied.Registered = append(copied.Registered, g)
+	}
+	return copied
+}
+
 // capturesOf returns what the gradients capture that nodes of the functions name, or
 // nodes of what these call.
 func (r *Rules) capturesOf(fs []*graph.Function) []graph.Output {
 	var out []graph.Output
-	entered, taken := map[*graph.Function]bool{}, map[graph.Output]bool{}
+	taken := map[graph.Output]bool{}
+	eachNamed(fs, func(name string) {
+		for _, o := range r.captures[name] {
+			if o = original(o); !taken[o] {
+				taken[o] = true
+				out = append(out, o)
+			}
+		}
+	})
+	return out
+}
+
+// eachNamed calls f with the gradients that nodes of the functions name, or nodes of what
+// these call.
+func eachNamed(fs []*graph.Function, f func(name string)) {
+	entered := map[*graph.Function]bool{}
 	for todo := fs; len(todo) > 0; todo = todo[1:] {
-		f := todo[0]
-		if f == nil || entered[f] {
+		fn := todo[0]
+		if fn == nil || entered[fn] {
 			continue
 		}
-		entered[f] = true
-		for _, n := range f.Graph.Nodes() {
-			name := n.Attrs.String(gradientType, "")
-			if name == "" {
-				continue
-			}
-			for _, o := range r.captures[name] {
-				if o = original(o); !taken[o] {
-					taken[o] = true
-					out = append(out, o)
-				}
+		entered[fn] = true
+		for _, n := range fn.Graph.Nodes() {
+			if name := n.Attrs.String(gradientType, ""); name != "" {
+				f(name)
 			}
 		}
-		todo = append(todo[:len(todo):len(todo)], f.Graph.Callees()...)
+		todo = append(todo[:len(todo):len(todo)], fn.Graph.Callees()...)
 	}
-	return out
 }
 
 // capturedIn returns the nodes of f whose outputs gradients of f, or of what it calls,

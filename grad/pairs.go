@@ -58,14 +58,12 @@ func (t *Tape) derivativeOf(loop bool, fs []*graph.Function, first int, facts []
 	if p != nil {
 		return p, nil
 	}
-	// Making it may need others. Names of gradients in a loaded function are those
-	// of its library.
-	rules := t.rules.from(fs[0].Graph.Library)
+	// Making it may need others.
 	var err error
 	if loop {
-		e.made, err = t.newLoop(rules, fs[0], fs[1], facts, tracked, outer)
+		e.made, err = t.newLoop(fs[0], fs[1], facts, tracked, outer)
 	} else {
-		e.made, err = t.newPair(rules, fs, first, facts, tracked, outer)
+		e.made, err = t.newPair(fs, first, facts, tracked, outer)
 	}
 	if err != nil {
 		return nil, err

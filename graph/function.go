@@ -168,7 +168,8 @@ type Library struct {
 	// Registered are the custom gradients that TensorFlow 2 registers by op type.
 	Registered []RegisteredGradient
 
-	names map[*Function]string // of functions that stand under a name not their own
+	names     map[*Function]string // of functions that stand under a name not their own
+	gradients map[*Node]string     // of gradients that nodes name otherwise than the library
 }
 
 // FunctionGradient says which function is another's gradient.
@@ -187,6 +188,9 @@ type RegisteredGradient struct {
 	// gradient takes besides the gradients of a node's outputs. A library's message
 	// doesn't tell them, the objects of a SavedModel do.
 	Captures []Output
+	// Gives are the inputs of a node whose gradients are the function's results, in
+	// their order; nil means its last inputs. They, too, are told by the objects.
+	Gives []int
 
 	unknown []byte
 }

@@ -82,6 +82,47 @@ func (l *Library) NameOf(f *Function) string {
 	return f.Name
 }
 
+// Register adds the gradient of a node of one of the library's functions, under
+// g.Type or, where that is taken, under one with a number: the values that
+// gradients capture are those around their nodes, so nodes can't share one. The
+// node is written with that name in its attribute _gradient_op_type. Without a
+// function in g the node gets a name that no gradient has.
+func (l *Library) Register(n *Node, g RegisteredGradient) {
+	taken := make(map[string]bool, len(l.Registered)+len(l.gradients))
+	for _, r := range l.Registered {
+		taken[r.Type] = true
+	}
+	for _, name := range l.gradients {
+		taken[name] = true
+	}
+	base := g.Type
+	for i := 1; taken[g.Type]; i++ {
+		g.Type = fmt.Sprintf("%s_%d", base, i)
+	}
+	if l.gradients == nil {
+		l.gradients = make(map[*Node]string)
+	}
+	l.gradients[n] = g.Type
+	if g.Gradient.Function != nil {
+		l.Registered = append(l.Registered, g)
+		l.assemble([]*Function{g.Gradient.Function})
+	}
+}
+
+// GradientOf returns the name under which the library holds the gradient of a
+// node, the one that the node itself names where it holds none.
+func (l *Library) GradientOf(n *Node) string {
+	if l != nil {
+		if s, ok := l.gradients[n]; ok {
+			return s
+		}
+	}
+	return n.Attrs.String(gradientType, "")
+}
+
+// gradientType is the attribute in which a node names its gradient.
+const gradientType = "_gradient_op_type"
+
 // nameOf returns the name that a reference to a function has.
 func (l *Library) nameOf(c Callee) string {
 	if c.Function != nil {
@@ -96,6 +137,7 @@ func (g *Graph) written() *Library {
 	l := &Library{}
 	if g.Library != nil {
 		l.Gradients, l.Registered = g.Library.Gradients, g.Library.Registered
+		l.gradients = g.Library.gradients
 		for _, f := range g.Library.Functions() {
 			l.addUnique(f)
 		}

@@ -57,8 +57,14 @@ func (w *writer) node(g *Graph, n *Node) (*pb.NodeDef, error) {
 	if f := g.Library.Lookup(n.Op); f != nil {
 		p.Op = w.lib.nameOf(Callee{Function: f})
 	}
+	attrs := n.Attrs
+	if w.lib != nil {
+		if name, ok := w.lib.gradients[n]; ok {
+			attrs = attrs.Set(String(gradientType, name))
+		}
+	}
 	var err error
-	if p.Attr, err = w.attrs(n.Attrs); err != nil {
+	if p.Attr, err = w.attrs(attrs); err != nil {
 		return nil, err
 	}
 	if len(n.In)+len(n.Control) > 0 {

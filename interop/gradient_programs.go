@@ -15,12 +15,21 @@ type model = func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *op
 // rowsTwice has the same row more than once.
 var rowsTwice = tensor.Vector[int32](2, 0, 2, 1, 0)
 
-// judgedClip keeps gradients within 0.1; differentiate.py has the same for
-// TensorFlow.
+// judgedClip keeps gradients within 0.1.
 var judgedClip = grad.NewCustom("JudgedClip",
 	func(s *ops.Scope, x []*ops.Value) []*ops.Value { return []*ops.Value{ops.Square(s, x[0])} },
 	func(s *ops.Scope, _, _, dy []*ops.Value) []*ops.Value {
 		return []*ops.Value{ops.Minimum(s, ops.Maximum(s, dy[0], float32(-0.1)), float32(0.1))}
+	})
+
+// judgedScaled is x·y, whose gradients use arguments and the result, and of which
+// there is none in the middle.
+var judgedScaled = grad.NewCustom("Judged/Scaled",
+	func(s *ops.Scope, x []*ops.Value) []*ops.Value {
+		return []*ops.Value{ops.Mul(s, ops.Mul(s, x[0], x[1]), x[2]), ops.Sin(s, x[0])}
+	},
+	func(s *ops.Scope, x, y, dy []*ops.Value) []*ops.Value {
+		return []*ops.Value{ops.Mul(s, ops.Mul(s, dy[0], x[1]), 3), nil, ops.Add(s, ops.Mul(s, y[0], dy[0]), ops.Mul(s, dy[1], y[1]))}
 	})
 
 // models are functions of x, five rows of four, of labels and of the variables of
@@ -143,6 +152,11 @@ var models = []struct {
 	}},
 	{"a custom gradient in a loop", func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value {
 		return rounds(s, in[0], 3, func(s *ops.Scope, x *ops.Value) *ops.Value { return judgedClip.Call(s, x)[0] })
+	}},
+	{"custom gradients that capture values", func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value {
+		a := judgedScaled.Call(s, ops.MatMul(s, in[0], vars[0]), vars[1], ops.MatMul(s, ops.Tanh(s, in[0]), vars[0]))
+		b := judgedScaled.Call(s, a[0], ops.Mul(s, vars[1], 2), a[1])
+		return ops.Add(s, b[0], ops.Mul(s, b[1], a[0]))
 	}},
 	{"a stopped gradient", func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) *ops.Value {
 		return ops.Mul(s, ops.StopGradient(s, ops.MatMul(s, in[0], vars[0])), vars[1])

@@ -234,15 +234,19 @@ type differentiation struct {
 }
 
 // write writes what TensorFlow needs.
-func (g *differentiation) write() error {
+func (g *differentiation) write(ctx context.Context) error {
 	var roots []*graph.Function
 	for _, d := range g.cases {
 		withInputShapes(d.forward)
 		roots = append(roots, d.forward)
 	}
-	lib := graph.Assemble(roots...)
+	lib, err := grad.Library(ctx, roots...)
+	if err != nil {
+		return err
+	}
 	arrays := map[string]*tensor.Tensor{}
 	var all judgeCalls
+	all.gradients(lib)
 	for _, d := range g.cases {
 		maps.Copy(arrays, d.arrays)
 		d.calls.Calls[0].Function = lib.NameOf(d.forward)
@@ -278,7 +282,7 @@ func gradientCases(ctx context.Context, r *run) {
 		if len(g.cases) == 0 {
 			return
 		}
-		if err := guarded(g.write); err != nil {
+		if err := guarded(func() error { return g.write(ctx) }); err != nil {
 			r.result("gradient of "+name, wrongs(err), "")
 			return
 		}

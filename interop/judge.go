@@ -31,9 +31,21 @@ type (
 		Shape []int    `json:"shape"`
 		Value []string `json:"value"`
 	}
+	// judgeGradient is what a SavedModel's objects tell of a gradient in the library.
+	judgeGradient struct {
+		Function string         `json:"function"`
+		Inputs   int            `json:"inputs"` // of the node
+		Gives    []int          `json:"gives"`
+		Captures []judgeCapture `json:"captures"`
+	}
+	judgeCapture struct {
+		Function string `json:"function"`
+		Tensor   string `json:"tensor"`
+	}
 	judgeCalls struct {
 		Calls     []judgeCall     `json:"calls"`
 		Variables []judgeVariable `json:"variables"`
+		Gradients []judgeGradient `json:"gradients,omitempty"`
 	}
 )
 
@@ -53,6 +65,24 @@ func (j *judgeCalls) write(dir string, lib *graph.Library, arrays map[string]*te
 		os.WriteFile(filepath.Join(dir, "graph.pb"), raw, 0o666),
 		os.WriteFile(filepath.Join(dir, "calls.json"), text, 0o666),
 		writeNPZ(filepath.Join(dir, "in.npz"), arrays))
+}
+
+// gradients notes what a library's custom gradients capture and return.
+func (j *judgeCalls) gradients(lib *graph.Library) {
+	holder := map[*graph.Node]*graph.Function{}
+	for _, f := range lib.Functions() {
+		for _, n := range f.Graph.Nodes() {
+			holder[n] = f
+		}
+	}
+	for _, r := range lib.Registered {
+		f := r.Gradient.Function
+		g := judgeGradient{Function: lib.NameOf(f), Inputs: len(f.Args) - len(r.Captures), Gives: r.Gives, Captures: []judgeCapture{}}
+		for _, o := range r.Captures {
+			g.Captures = append(g.Captures, judgeCapture{lib.NameOf(holder[o.Node]), fmt.Sprintf("%s:%d", o.Node.Name, o.Index)})
+		}
+		j.Gradients = append(j.Gradients, g)
+	}
 }
 
 // readNPZ opens an .npz that was read as a whole.

@@ -16,7 +16,7 @@ func (g *MetaGraph) bindGradients(lib *graph.Library) {
 		if c == nil {
 			continue
 		}
-		r.Captures = nil
+		r.Captures, r.Gives = nil, given(c.Out)
 		for _, o := range c.Captures {
 			out, ok := g.captured(lib, calls, r.Type, o)
 			if !ok {
@@ -26,6 +26,26 @@ func (g *MetaGraph) bindGradients(lib *graph.Library) {
 			r.Captures = append(r.Captures, out)
 		}
 	}
+}
+
+// given returns the inputs of which a gradient function returns gradients: the places
+// of its tensors among what the Python function returned. It returns nil where the file
+// doesn't tell.
+func given(out *graph.Structure) []int {
+	if out == nil || out.Kind != graph.TupleStructure && out.Kind != graph.ListStructure {
+		return nil
+	}
+	gives := []int{}
+	for i, e := range out.Elems {
+		switch e.Kind {
+		case graph.TensorStructure:
+			gives = append(gives, i)
+		case graph.NoneStructure:
+		default:
+			return nil
+		}
+	}
+	return gives
 }
 
 // captured returns the value of a function that an object stands for in the gradient

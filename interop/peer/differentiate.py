@@ -10,8 +10,13 @@ A folder holds what run_functions.py describes; each call has two fields more:
 The library is loaded as that of a SavedModel is, so that the gradient is that of
 a loaded function. outputs has, for each place of by, the gradient as
 "gradient/<place>", zeros where there is none, and as "kind/<place>" what it was:
-"none", "dense" or "slices". Names of gradients in nodes that neither the library
-nor TensorFlow has are those of the functions below.
+"none", "dense" or "slices".
+
+"gradients" of calls.json has what the objects of a SavedModel would tell of the
+library's registered gradients:
+
+  {"function", "inputs": how many gradients it takes, "gives": the places of its
+   results, "captures": [{"function", "tensor"}]}
 
 Writes result.json: {"calls": [{"ok": true}, {"ok": false, "error": "..."}, ...]},
 one a call, and prints a line a folder; the exit code is 1 where nothing came of
@@ -27,14 +32,9 @@ from run_functions import OFF, Folder, array_of, value_of
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import context
+from tensorflow.core.function.capture import restore_captures
 from tensorflow.core.protobuf import saved_object_graph_pb2
 from tensorflow.python.saved_model import function_deserialization, nested_structure_coder
-
-
-@tf.RegisterGradient("JudgedClip")
-def _judged_clip(op, dy, *_):
-    """The gradient of the custom gradient in interop/gradient_programs.go: dy within 0.1, and nothing for the results themselves."""
-    return None, tf.clip_by_value(dy, -0.1, 0.1)
 
 
 class Differentiated(Folder):
@@ -50,7 +50,20 @@ class Differentiated(Folder):
             types.canonicalized_input_signature.CopyFrom(nested_structure_coder.encode_structure(inputs))
             outputs = tuple(tf.TensorSpec(None, a.type) for a in signature.output_arg)
             types.output_signature.CopyFrom(nested_structure_coder.encode_structure(outputs))
+        gradients = self.spec.get("gradients") or []
+        for g in gradients:
+            types = objects.concrete_functions[g["function"]]
+            signature = self.functions[g["function"]].signature
+            inputs = ((None,) + tuple(tf.TensorSpec(None, a.type, name=a.name) for a in signature.input_arg[:g["inputs"]]), {})
+            types.canonicalized_input_signature.CopyFrom(nested_structure_coder.encode_structure(inputs))
+            outputs = [None] * g["inputs"]
+            for place, a in zip(g["gives"], signature.output_arg):
+                outputs[place] = tf.TensorSpec(None, a.type)
+            types.output_signature.CopyFrom(nested_structure_coder.encode_structure(outputs))
         concrete = function_deserialization.load_function_def_library(library, objects)
+        for g in gradients:
+            restore_captures.restore_captures(
+                concrete[g["function"]], [concrete[c["function"]].graph.get_tensor_by_name(c["tensor"]) for c in g["captures"]])
         results = []
         for call in self.spec["calls"]:
             try:
