@@ -29,7 +29,8 @@
 // and [Rules.With] adds a user's. A function with a gradient of its own is a
 // [Custom], which has a name in traced functions as TensorFlow's has; the gradients
 // that nodes of a loaded graph name are those of [Rules.With] and of the library with
-// which the function was loaded; [Rules.WithLibrary] adds one by hand.
+// which the function was loaded; [Rules.WithLibrary] adds one by hand. [Library]
+// returns functions with the gradients of their Customs, as files hold them.
 //
 // The gradient with regard to a table of which only rows are looked up is an
 // [ops.IndexedSlices], as in TensorFlow: [ops.Value.IndexedSlices] gives the

@@ -55,11 +55,12 @@ func closeTo(t *testing.T, what string, got *tensor.Tensor, want plainTensor, sc
 }
 
 // TestALoadedModelIsDifferentiatedAsInTensorFlow trains a dense, a convolutional
-// and a recurrent model further, and two whose gradients were saved with them, one of
-// which captures values and a variable of the functions around it: eagerly and in a
+// and a recurrent model further, and three whose gradients were saved with them, one of
+// which captures values and a variable of the functions around it, one of which has none of
+// an argument in the middle: eagerly and in a
 // trace.
 func TestALoadedModelIsDifferentiatedAsInTensorFlow(t *testing.T) {
-	for _, name := range []string{"dense", "convolution", "lstm", "custom", "outer"} {
+	for _, name := range []string{"dense", "convolution", "lstm", "custom", "outer", "some"} {
 		fsys := files(t, "finetune_"+name)
 		var want recorded
 		if err := json.Unmarshal(fsys["gradients.json"].Data, &want); err != nil {

@@ -744,19 +744,41 @@ def finetune():
         "outer": Outer(),
     }
     for name, m in models.items():
-        v = tf.constant(x(3, *m.forward.input_signature[0].shape[1:]))
-        m.forward(v)  # makes the variables
-        d = fresh("finetune_" + name)
-        tf.saved_model.save(m, d, options=tf.saved_model.SaveOptions(experimental_custom_gradients=True))
-        with tf.GradientTape() as tape:
-            tape.watch(v)
-            loss = tf.reduce_sum(tf.square(m.forward(v)))
-        variables = list(m.trainable_variables)
-        grads = tape.gradient(loss, [v] + variables)
-        os.remove(os.path.join(d, "fingerprint.pb"))
-        with open(os.path.join(d, "gradients.json"), "w") as f:
-            json.dump({"x": plain(v), "loss": plain(loss), "dx": plain(grads[0]),
-                       "variables": [{"name": w.name.split(":")[0], "value": plain(w), "gradient": plain(g)} for w, g in zip(variables, grads[1:])]}, f)
+        save_with_gradients(name, m)
+
+
+def save_with_gradients(name, m):
+    v = tf.constant(x(3, *m.forward.input_signature[0].shape[1:]))
+    m.forward(v)  # makes the variables
+    d = fresh("finetune_" + name)
+    tf.saved_model.save(m, d, options=tf.saved_model.SaveOptions(experimental_custom_gradients=True))
+    with tf.GradientTape() as tape:
+        tape.watch(v)
+        loss = tf.reduce_sum(tf.square(m.forward(v)))
+    variables = list(m.trainable_variables)
+    grads = tape.gradient(loss, [v] + variables)
+    os.remove(os.path.join(d, "fingerprint.pb"))
+    with open(os.path.join(d, "gradients.json"), "w") as f:
+        json.dump({"x": plain(v), "loss": plain(loss), "dx": plain(grads[0]),
+                   "variables": [{"name": w.name.split(":")[0], "value": plain(w), "gradient": plain(g)} for w, g in zip(variables, grads[1:])]}, f)
+
+
+def finetune_some():
+    """A custom gradient that has none with regard to an argument in the middle."""
+    class Some(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = tf.Variable([0.5, -2.0, 3.0], name="w")
+            self.forward = tf.function(self._forward, input_signature=[tf.TensorSpec([None, 3], tf.float32)])
+
+        def _forward(self, v):
+            @tf.custom_gradient
+            def mixed(a, b, c):
+                return a * b * c, lambda dy: (dy * 2.0, None, dy * a)
+
+            return mixed(v * self.w, tf.sin(self.w), v + self.w)
+
+    save_with_gradients("some", Some())
 
 
 def finetune_arrays():
@@ -912,7 +934,7 @@ def recurrent():
     Tokens(m, 60, 30).save("recurrent")
 
 
-ALL = [finetune, hub_training, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_init, tf1_local, tf1_graphs, tf1_sparse,
+ALL = [finetune, finetune_some, hub_training, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_init, tf1_local, tf1_graphs, tf1_sparse,
        tables, no_signatures, tf1_defun, tf1_effects, structured, transformer, recurrent, finetune_arrays]
 
 if __name__ == "__main__":
