@@ -18,15 +18,18 @@ type judgement struct {
 // lookAfter is after how many nodes or attributes a loop looks at its context.
 const lookAfter = 1024
 
-// judge compares a load's bindings with the live graph.
+// judge compares a load's bindings with the live graph; nil where all its objects
+// are known to be bound.
 func (l *load) judge(ctx context.Context, g *trackable.Graph) (judgement, error) {
 	var j judgement
 	var err error
 	if l.graph == nil {
 		l.deferNames(g)
 	}
-	if j.missing, err = l.unmatched(g); err != nil {
-		return j, err
+	if g != nil {
+		if j.missing, err = l.unmatched(g); err != nil {
+			return j, err
+		}
 	}
 	j.deferred, j.unused = l.left(ctx)
 	if err := ctx.Err(); err != nil {
@@ -114,6 +117,9 @@ func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 	g := l.graph
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.bound.len() == len(g.nodes) && len(l.unused) == 0 {
+		return nil, nil
+	}
 
 	// What can be reached over a pending edge is deferred.
 	pending := make([]bool, len(g.nodes))

@@ -25,7 +25,6 @@ type load struct {
 	opts  RestoreOptions
 	src   source
 	graph *objectGraph // nil: a name-based checkpoint
-	live  int          // the program's objects when the restore began
 
 	guards atomic.Bool // strict, and the latest restore of its Checkpoint
 	ended  atomic.Bool // a later restore has taken its place, nothing is pending
@@ -35,6 +34,7 @@ type load struct {
 	// Which objects are bound, by identity. An object bound to two nodes counts
 	// once.
 	objects objectSet
+	covered *covered // nil: the first match left objects of the program out
 	// Objects that the walk met where the file has a node that is bound to
 	// another object already.
 	clashes   []clash

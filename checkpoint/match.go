@@ -26,6 +26,9 @@ type match struct {
 	objects   objectSet
 	clashes   []clash
 
+	holders []start // the bound objects besides variables that have no edges
+	open    bool    // an edge of a bound object may lead to one that isn't bound
+
 	values   []valueRead
 	counts   []namedRead
 	newSlots []newSlot
@@ -85,18 +88,14 @@ type serialRead struct {
 
 // match binds obj to node and everything below as far as objects and nodes agree.
 func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, error) {
-	room := 0 // a delivery binds a few nodes, the first match most of them
 	var bound bindings
-	if l.bound.len() == 0 {
-		room = min(len(l.graph.nodes), l.live) // neither the file nor the program alone sets it
+	if l.bound.len() == 0 { // a delivery binds a few nodes, the first match most of them
 		bound = bindingsFor(len(l.graph.nodes))
 	}
 	m := &match{
-		l: l, late: late, bound: bound, objects: objectSetFor(room),
+		l: l, late: late, bound: bound,
 		slotsLeft: map[int32][]pendingSlot{}, slotsTaken: map[int32]bool{}, slotsSeen: map[int32]bool{},
 		optimizer: map[any]bool{}, unused: map[int32][]string{},
-		values: make([]valueRead, 0, room), stamped: make([]any, 0, room),
-		restored: make([]done, 0, room), queue: make([]start, 0, room),
 	}
 	for _, s := range starts {
 		m.bind(s.node, s.obj)
@@ -349,13 +348,14 @@ func (m *match) takeRegistered(s start, n *pb.TrackableObject, current bool) {
 func (m *match) descend(s start) error {
 	m.declared(s)
 	kids := m.l.graph.nodes[s.node].Children
-	if len(kids) == 0 {
-		return nil
+	if v, ok := s.obj.(*trackable.Variable); ok && len(kids) == 0 && !v.TrackableNode().HasEdges() {
+		return nil // there may be very many
 	}
 	edges, err := m.l.ck.children(s.obj)
 	if err != nil {
 		return err
 	}
+	m.room(min(len(kids), len(edges)))
 	at := edgeFinder{edges: edges}
 	id := trackable.Identity(s.obj)
 	_, owner := s.obj.(trackable.SlotOwner)
@@ -380,14 +380,31 @@ func (m *match) descend(s start) error {
 			})
 		}
 	}
+	m.sees(s, len(edges), at.found)
 	return nil
+}
+
+// room makes room for n more objects, a number that neither the file nor the
+// program alone sets.
+func (m *match) room(n int) {
+	const many = 64
+	if n < many {
+		return
+	}
+	m.objects.grow(n)
+	m.queue = slices.Grow(m.queue, n)
+	m.values = slices.Grow(m.values, n)
+	m.stamped = slices.Grow(m.stamped, n)
+	m.restored = slices.Grow(m.restored, n)
 }
 
 // edgeFinder finds edges by their names. A file mostly has them in the order of
 // the program.
 type edgeFinder struct {
 	edges  []trackable.Edge
-	next   int // what the name is compared with first
+	next   int    // what the name is compared with first
+	found  int    // how many edges were found
+	seen   []bool // which they were; nil: those before next
 	byName map[string]int
 }
 
@@ -398,12 +415,22 @@ func (f *edgeFinder) find(name string) (child any, ok bool) {
 			for i, e := range f.edges {
 				f.byName[e.Name] = i
 			}
+			f.seen = make([]bool, len(f.edges))
+			for i := range f.next {
+				f.seen[i] = true
+			}
 		}
 		i, ok := f.byName[name]
 		if !ok {
 			return nil, false
 		}
 		f.next = i
+	}
+	if f.seen == nil {
+		f.found++
+	} else if !f.seen[f.next] {
+		f.seen[f.next] = true
+		f.found++
 	}
 	f.next++
 	return f.edges[f.next-1].Child, true
@@ -596,7 +623,7 @@ func (m *match) commit() {
 			delete(l.pendingOf, node)
 		}
 	}
-	for node, obj := range m.bound.each() {
-		l.watch(node, obj)
+	for _, h := range m.holders {
+		l.watch(h.node, h.obj)
 	}
 }

@@ -14,11 +14,8 @@ type objectSet struct {
 	others map[any]struct{}
 }
 
-// objectSetFor returns an empty set with room for so many variables.
-func objectSetFor(vars int) (s objectSet) {
-	s.vars.Grow(vars)
-	return s
-}
+// grow makes room for so many more variables.
+func (s *objectSet) grow(vars int) { s.vars.Grow(vars) }
 
 func (s *objectSet) has(obj any) (ok bool) {
 	if v := variableOf(obj); v != nil {

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,19 +162,17 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 	l := ck.newLoad(src, opts)
 	var report *Report
 	err := trackable.Freeze(ctx, func(ctx context.Context) error {
-		// The file's graph and the program's have nothing to do with each other yet.
-		read := make(chan error, 1)
-		go func() { read <- l.readGraph(ctx) }()
-		live, err := ck.walk()
-		if readErr := <-read; readErr != nil {
-			return readErr
-		}
+		err := l.readGraph(ctx)
 		switch {
 		case err != nil:
+			return err
 		case l.graph == nil:
-			report, err = l.restoreByName(ctx, live)
+			var live *trackable.Graph
+			if live, err = ck.walk(); err == nil {
+				report, err = l.restoreByName(ctx, live)
+			}
 		default:
-			report, err = l.restoreGraph(ctx, live)
+			report, err = l.restoreGraph(ctx)
 		}
 		trackable.GateOf(ctx).Watch(watcher{weak.Make(ck)})
 		return err
@@ -188,62 +187,87 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 }
 
 // restoreGraph matches, refuses or changes.
-func (l *load) restoreGraph(ctx context.Context, before *trackable.Graph) (*Report, error) {
+func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 	const tries = 5
+	before := -1
 	for try := 1; ; try++ {
-		l.live = len(before.Nodes)
-		m, found, refused, err := l.propose(ctx, before)
+		p, err := l.propose(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if refused == nil {
-			if err := m.precheck(ctx); err != nil {
+		if p.refused == nil {
+			if err := p.match.precheck(ctx); err != nil {
 				return nil, err
 			}
-			return l.carryOut(ctx, before, m, found)
+			return l.carryOut(ctx, p)
 		}
 		// Another goroutine may be attaching objects; then this was a look at a
 		// graph that changes, and not the last word.
+		if before < 0 {
+			before = p.live
+		}
 		after, err := l.ck.walk()
 		if err != nil {
 			return nil, err
 		}
-		if try == tries || len(after.Nodes) == len(before.Nodes) {
-			return nil, refused
+		if try == tries || len(after.Nodes) == before {
+			return nil, p.refused
 		}
-		before = after
+		before = len(after.Nodes)
 	}
 }
 
+// proposal is what a restore would do.
+type proposal struct {
+	match   *match
+	graph   *trackable.Graph // the program's; nil where the match is known to be complete
+	live    int              // how many objects the program has
+	seen    covered
+	found   judgement
+	refused *RestoreError // nil: it can be carried out
+}
+
 // propose matches and judges, without changing anything of the program.
-func (l *load) propose(ctx context.Context, g *trackable.Graph) (*match, judgement, *RestoreError, error) {
+func (l *load) propose(ctx context.Context) (*proposal, error) {
+	p := &proposal{seen: covered{attached: trackable.EdgesAttached()}}
 	l.mu.Lock()
 	m, err := l.match(ctx, false, start{obj: l.ck.root})
-	if err != nil || m.err != nil {
-		l.mu.Unlock()
-		return nil, judgement{}, nil, errors.Join(err, matchErr(m))
+	if err = errors.Join(err, matchErr(m)); err == nil {
+		l.adopt(m)
 	}
-	l.adopt(m)
 	l.mu.Unlock()
-	found, err := l.judge(ctx, g)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err == nil && m.complete() {
+		p.live = m.objects.len()
+	} else {
+		g, walkErr := l.ck.walk()
+		if walkErr != nil || err != nil {
+			return nil, cmp.Or(walkErr, err)
+		}
+		p.graph, p.live = g, len(g.Nodes)
+	}
+	p.match, p.seen.holders = m, m.holders
+	p.found, err = l.judge(ctx, p.graph)
 	l.mu.Lock()
 	l.reset()
 	l.mu.Unlock()
 	if err != nil {
-		return nil, judgement{}, nil, err
+		return nil, err
 	}
-	found.missing = append(slices.Clone(m.missing), found.missing...)
+	p.found.missing = append(slices.Clone(m.missing), p.found.missing...)
 	refused := &RestoreError{Path: l.src.path, Mismatched: m.mismatched}
 	if !l.opts.AllowMissing {
-		refused.Missing = found.missing
+		refused.Missing = p.found.missing
 	}
 	if !l.opts.Partial {
-		refused.Unused = found.unused
+		refused.Unused = p.found.unused
 	}
-	if len(refused.Missing)+len(refused.Mismatched)+len(refused.Unused) == 0 {
-		refused = nil
+	if len(refused.Missing)+len(refused.Mismatched)+len(refused.Unused) > 0 {
+		p.refused = refused
 	}
-	return m, found, refused, nil
+	return p, nil
 }
 
 // adopt puts what a match found into a load that nothing else knows yet, so that
@@ -267,15 +291,21 @@ func (l *load) reset() {
 }
 
 // carryOut makes a match that fits come true.
-func (l *load) carryOut(ctx context.Context, g *trackable.Graph, m *match, found judgement) (*Report, error) {
+func (l *load) carryOut(ctx context.Context, p *proposal) (*Report, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	m, found := p.match, p.found
 	l.guards.Store(!l.opts.AllowMissing)
 	l.mu.Lock()
 	m.commit()
+	if p.graph == nil {
+		l.covered = &p.seen
+	}
 	l.mu.Unlock()
-	l.watchBelow(g)
+	if p.graph != nil { // else all that it has are bound, and watched
+		l.watchBelow(p.graph)
+	}
 	l.ck.keep(l)
 	// The report's list is made while the first values are read.
 	restored := make(chan []Item, 1)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cairnml/cairn/tensor"
 )
@@ -168,6 +169,13 @@ func (n *Node) Edges() []Edge {
 	return slices.Clone(n.edges)
 }
 
+// HasEdges reports whether there are attached edges.
+func (n *Node) HasEdges() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.edges) > 0
+}
+
 // Attach does what [Base.Attach] does.
 func (n *Node) Attach(edge string, child Trackable) error {
 	if err := checkTrackable(child); err != nil {
@@ -190,6 +198,7 @@ func (n *Node) put(edge string, child Trackable, replace bool) error {
 			return &DuplicateEdgeError{Edge: edge}
 		}
 		n.edges[i].Child = child
+		edgesAttached.Add(1)
 		return nil
 	}
 	if n.byName == nil {
@@ -197,8 +206,16 @@ func (n *Node) put(edge string, child Trackable, replace bool) error {
 	}
 	n.byName[edge] = len(n.edges)
 	n.edges = append(n.edges, Edge{edge, child})
+	edgesAttached.Add(1)
 	return nil
 }
+
+var edgesAttached atomic.Uint64
+
+// EdgesAttached counts the edges that Nodes got so far in the process, replaced
+// ones included. While it stays, no object has a child that is in no field,
+// slice, map or list.
+func EdgesAttached() uint64 { return edgesAttached.Load() }
 
 // DuplicateEdgeError says that an object already has a child on an edge.
 type DuplicateEdgeError struct{ Object, Edge string }
