@@ -38,6 +38,7 @@ var suites = []suite{
 	{"apps", appCases},
 	{"traces", traceCases},
 	{"gradients", gradientCases},
+	{"types", typeCases},
 	{hostile, hostileCases},
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/cairnml/cairn/internal/testkit/opfixture"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // TestProgramsEqualTensorFlow compiles small graphs of ops that handle more than
@@ -35,7 +36,7 @@ func checkProgram(t *testing.T, p opfixture.Program) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &engine.RunOptions{Instance: new(engine.Instance), Log: io.Discard}
+	o := &engine.RunOptions{Instance: new(engine.Instance), Log: io.Discard, Files: &engine.Files{Write: vfs.MemDir()}}
 	for r, run := range p.Runs {
 		var in []engine.Value
 		var args, want []*tensor.Tensor

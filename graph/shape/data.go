@@ -1,11 +1,31 @@
 package shape
 
-import "github.com/cairnml/cairn/graph"
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/graph"
+)
 
 // dataRules returns the rules of datasets, iterators and queues: handles are
 // scalars, and elements have the types and shapes that attributes tell.
 func dataRules() map[string]Rule {
 	return join(
+		rules(scalarsOut, "ThreadPoolDataset", "SetStatsAggregatorDataset", "ThreadPoolHandle", "StatsAggregatorHandle",
+			"StatsAggregatorHandleV2", "IteratorGetDevice", "CompressElement", "RandomDatasetV2", "DenseToSparseBatchDataset",
+			"SparseTensorSliceDataset", "CSVDataset", "CSVDatasetV2", "ExperimentalAutoShardDataset",
+			"ExperimentalBytesProducedStatsDataset", "ExperimentalChooseFastestDataset", "ExperimentalDatasetCardinality",
+			"ExperimentalDenseToSparseBatchDataset", "ExperimentalDirectedInterleaveDataset", "ExperimentalGroupByReducerDataset",
+			"ExperimentalGroupByWindowDataset", "ExperimentalIgnoreErrorsDataset", "ExperimentalIteratorGetDevice",
+			"ExperimentalLatencyStatsDataset", "ExperimentalMapAndBatchDataset", "ExperimentalMatchingFilesDataset",
+			"ExperimentalMaxIntraOpParallelismDataset", "ExperimentalNonSerializableDataset", "ExperimentalParallelInterleaveDataset",
+			"ExperimentalPrivateThreadPoolDataset", "ExperimentalScanDataset",
+			"ExperimentalSetStatsAggregatorDataset", "ExperimentalSleepDataset", "ExperimentalSlidingWindowDataset",
+			"ExperimentalStatsAggregatorHandle", "ExperimentalTakeWhileDataset", "ExperimentalThreadPoolDataset",
+			"ExperimentalThreadPoolHandle", "ExperimentalUnbatchDataset", "ExperimentalUniqueDataset", "ExperimentalCSVDataset"),
+		rules(nothing, "DatasetToTFRecord", "ExperimentalDatasetToTFRecord", "InitializeTableFromDataset"),
+		rules(tableReference, "FakeQueue"),
+		rules(inRows, "MapDefun"),
+		rules(asAttributes, "UncompressElement"),
 		rules(scalarsOut, "TensorDataset", "TensorSliceDataset", "RangeDataset", "ConcatenateDataset", "ZipDataset", "TakeDataset",
 			"SkipDataset", "RepeatDataset", "ShardDataset", "AssertCardinalityDataset", "BatchDataset", "BatchDatasetV2",
 			"ParallelBatchDataset", "PaddedBatchDataset", "PaddedBatchDatasetV2", "MapAndBatchDataset", "UnbatchDataset",
@@ -48,6 +68,27 @@ func asAttributes(c *Inference) error {
 	for i, s := range c.Attrs.Shapes("output_shapes") {
 		if i < len(c.Out) {
 			c.set(i, s)
+		}
+	}
+	return nil
+}
+
+// inRows infers outputs of rows whose shapes the attribute output_shapes tells: as
+// many as the first argument has.
+func inRows(c *Inference) error {
+	if len(c.In) == 0 {
+		return nil
+	}
+	if s := c.shape(0); s.HasRank() && s.Rank() == 0 {
+		return fmt.Errorf("argument 0 is a scalar, which has no rows")
+	}
+	for i, s := range c.Attrs.Shapes("output_shapes") {
+		if i < len(c.Out) && s.HasRank() {
+			rows := graph.NewDim()
+			if first := c.shape(0); first.HasRank() {
+				rows = first.Dim(0)
+			}
+			c.setDims(i, append([]int{rows}, s.Dims()...)...)
 		}
 	}
 	return nil

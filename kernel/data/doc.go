@@ -109,5 +109,12 @@ func Kernels() []engine.Kernel {
 		"BytesProducedStatsDataset", "ChooseFastestDataset", "WrapDatasetVariant", "UnwrapDatasetVariant"} {
 		table = append(table, engine.Kernel{Op: op, Run: same})
 	}
-	return append(append(table, queues()...), staged()...)
+	table = append(append(table, aside()...), []engine.Kernel{
+		{Op: "DenseToSparseBatchDataset", Run: denseToSparse},
+		{Op: "SparseTensorSliceDataset", Run: sparseSlices},
+		{Op: "DatasetToTFRecord", Run: toRecords},
+		{Op: "CSVDataset", Run: csvFiles},
+		{Op: "CSVDatasetV2", Run: csvFiles},
+	}...)
+	return append(append(renamed(table), queues()...), staged()...)
 }

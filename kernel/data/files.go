@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,10 +18,24 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// records cuts a file into elements.
+// records cuts a file into texts.
 type records interface {
 	// next returns the next one; io.EOF says that there is none.
 	next(c *engine.Call) ([]byte, error)
+}
+
+// contents cuts a file into elements.
+type contents interface {
+	// next returns the next one; io.EOF says that there is none.
+	next(c *engine.Call) (element, error)
+}
+
+// texts are records as elements.
+type texts struct{ records }
+
+func (x texts) next(c *engine.Call) (element, error) {
+	b, err := x.records.next(c)
+	return element{engine.ValueOf(tensor.Scalar(string(b)))}, err
 }
 
 // fileSource goes through the records of files, one file after the other. Each is
@@ -29,7 +44,7 @@ type records interface {
 type fileSource struct {
 	names       []string
 	compression string
-	open        func(i int, r *bufio.Reader, size int64) (records, error) // size is -1 where it isn't known
+	open        func(i int, r *bufio.Reader, size int64) (contents, error) // size is -1 where it isn't known
 }
 
 func (s *fileSource) iterate(*engine.Call, int) (iterator, error) {
@@ -40,7 +55,7 @@ type fileIterator struct {
 	*fileSource
 	at      int // the file that comes next
 	file    fs.File
-	current records
+	current contents
 }
 
 func (x *fileIterator) next(c *engine.Call) (element, bool, error) {
@@ -53,16 +68,18 @@ func (x *fileIterator) next(c *engine.Call) (element, bool, error) {
 				return nil, false, err
 			}
 		}
-		b, err := x.current.next(c)
+		e, err := x.current.next(c)
 		switch {
 		case err == io.EOF:
 			x.end()
 		case err != nil:
 			name := x.names[x.at-1]
-			x.end()
+			if !errors.Is(err, errRecord) {
+				x.end()
+			}
 			return nil, false, fmt.Errorf("%s: %w", name, err)
 		default:
-			return element{engine.ValueOf(tensor.Scalar(string(b)))}, true, nil
+			return e, true, nil
 		}
 	}
 }
@@ -98,6 +115,9 @@ func (x *fileIterator) end() {
 	x.file.Close()
 	x.file, x.current = nil, nil
 }
+
+// errRecord is the error of a record behind which others can be read.
+var errRecord = errors.New("the record can't be read")
 
 // decompressed returns what a file holds.
 func decompressed(r io.Reader, how string) (io.Reader, error) {
@@ -246,8 +266,13 @@ func ofFiles(compression int, open func(c *engine.Call, names []string) (func(in
 				return fmt.Errorf("the compression %q is none of ZLIB and GZIP, nor empty", s.compression)
 			}
 		}
-		if s.open, err = open(c, names); err != nil {
+		cut, err := open(c, names)
+		if err != nil {
 			return err
+		}
+		s.open = func(i int, r *bufio.Reader, size int64) (contents, error) {
+			x, err := cut(i, r, size)
+			return texts{x}, err
 		}
 		c.SetObject(0, &Dataset{source: s, size: unknown, types: []tensor.DType{tensor.String}, shapes: scalarShapes(1)})
 		return nil
@@ -305,8 +330,8 @@ func fixedLength(c *engine.Call, _ []string) (func(int, *bufio.Reader, int64) (r
 	}, nil
 }
 
-// matchingFiles makes a dataset of the names of the files that fit patterns, in
-// order.
+// matchingFiles makes a dataset of the names of the files that fit patterns, for
+// each pattern in order.
 func matchingFiles(c *engine.Call) error {
 	patterns, err := stringsIn(c, 0, "the patterns")
 	if err != nil {
@@ -323,9 +348,8 @@ func matchingFiles(c *engine.Call) error {
 			if err != nil {
 				return nil, err
 			}
-			names = append(names, found...)
+			names = append(names, found...) // which Glob has sorted
 		}
-		slices.Sort(names)
 		all := make(list, len(names))
 		for i, name := range names {
 			all[i] = element{engine.ValueOf(tensor.Scalar(name))}

@@ -427,7 +427,7 @@ func initialize(c *engine.Call) error {
 		return err
 	}
 	if t.kind != static {
-		return fmt.Errorf("a table that can be changed has no initializer")
+		return errMutable
 	}
 	if len(c.In(1).Shape()) != 1 {
 		return fmt.Errorf("the keys have shape %v, not a vector's", c.In(1).Shape())
@@ -459,3 +459,23 @@ func (t *Table) fill(keys, values *tensor.Tensor) error {
 	t.ready, t.rows, t.keys, t.values = true, next.rows, next.keys, next.values
 	return nil
 }
+
+// Fill makes the pairs of keys and values the contents of a table that can't be
+// changed afterwards; nil stands for no pairs.
+func (t *Table) Fill(keys, values *tensor.Tensor) error {
+	if t.kind != static {
+		return errMutable
+	}
+	if keys == nil {
+		var err error
+		if keys, err = tensor.Zeros(t.keys.dtype, 0); err != nil {
+			return err
+		}
+		if values, err = tensor.Zeros(t.values.dtype, append(tensor.Shape{0}, t.values.shape...)...); err != nil {
+			return err
+		}
+	}
+	return t.fill(keys, values)
+}
+
+var errMutable = errors.New("a table that can be changed has no initializer")

@@ -66,7 +66,7 @@ func decodeCSV(n *engine.Node) (func(*engine.Call) error, error) {
 				def := c.In(1 + k)
 				switch {
 				case text != "" && text != f.missing:
-					err = put(out[k], i, text)
+					err = PutField(out[k], i, text)
 				case def.Len() == 0:
 					err = fmt.Errorf("it is required and missing")
 				default:
@@ -81,8 +81,8 @@ func decodeCSV(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// put makes element i of t the number that a text is.
-func put(t *tensor.Tensor, i int, text string) error {
+// PutField makes element i of t, of strings or numbers, the value that a text is.
+func PutField(t *tensor.Tensor, i int, text string) error {
 	switch t.DType() {
 	case tensor.String:
 		t.Strings()[i] = text

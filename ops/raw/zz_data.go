@@ -129,6 +129,41 @@ func BytesProducedStatsDataset(s *ops.Scope, inputDataset ops.Input, tag ops.Inp
 	return s.Emit1("BytesProducedStatsDataset", as, inputDataset, tag)
 }
 
+// CSVDataset emits TensorFlow's op CSVDataset and returns its output.
+func CSVDataset(s *ops.Scope, filenames ops.Input, compressionType ops.Input, bufferSize ops.Input, header ops.Input, fieldDelim ops.Input, useQuoteDelim ops.Input, naValue ops.Input, selectCols ops.Input, recordDefaults []ops.Input, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Shapes("output_shapes", outputShapes...))
+	var in []ops.Input
+	in = append(in, filenames)
+	in = append(in, compressionType)
+	in = append(in, bufferSize)
+	in = append(in, header)
+	in = append(in, fieldDelim)
+	in = append(in, useQuoteDelim)
+	in = append(in, naValue)
+	in = append(in, selectCols)
+	in = append(in, recordDefaults...)
+	return s.Emit1("CSVDataset", as, in...)
+}
+
+// CSVDatasetV2 emits TensorFlow's op CSVDatasetV2 and returns its output.
+func CSVDatasetV2(s *ops.Scope, filenames ops.Input, compressionType ops.Input, bufferSize ops.Input, header ops.Input, fieldDelim ops.Input, useQuoteDelim ops.Input, naValue ops.Input, selectCols ops.Input, recordDefaults []ops.Input, excludeCols ops.Input, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Shapes("output_shapes", outputShapes...))
+	var in []ops.Input
+	in = append(in, filenames)
+	in = append(in, compressionType)
+	in = append(in, bufferSize)
+	in = append(in, header)
+	in = append(in, fieldDelim)
+	in = append(in, useQuoteDelim)
+	in = append(in, naValue)
+	in = append(in, selectCols)
+	in = append(in, recordDefaults...)
+	in = append(in, excludeCols)
+	return s.Emit1("CSVDatasetV2", as, in...)
+}
+
 // CacheDatasetOptions are the attributes of [CacheDataset] that have defaults.
 type CacheDatasetOptions struct {
 	// Metadata is metadata. Default: "".
@@ -172,6 +207,11 @@ func ChooseFastestDataset(s *ops.Scope, inputDatasets []ops.Input, numExperiment
 	var as graph.Attrs
 	as = append(as, graph.Int("num_experiments", numExperiments), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
 	return s.Emit1("ChooseFastestDataset", as, inputDatasets...)
+}
+
+// CompressElement emits TensorFlow's op CompressElement and returns its output.
+func CompressElement(s *ops.Scope, components []ops.Input) *ops.Value {
+	return s.Emit1("CompressElement", nil, components...)
 }
 
 // ConcatenateDatasetOptions are the attributes of [ConcatenateDataset] that have defaults.
@@ -230,6 +270,11 @@ func DatasetToSingleElement(s *ops.Scope, dataset ops.Input, outputTypes []tenso
 	return s.Emit("DatasetToSingleElement", as, dataset)
 }
 
+// DatasetToTFRecord emits TensorFlow's op DatasetToTFRecord and reports whether that went well.
+func DatasetToTFRecord(s *ops.Scope, inputDataset ops.Input, filename ops.Input, compressionType ops.Input) bool {
+	return s.Emit0("DatasetToTFRecord", nil, inputDataset, filename, compressionType)
+}
+
 // DeleteIterator emits TensorFlow's op DeleteIterator and reports whether that went well.
 func DeleteIterator(s *ops.Scope, handle ops.Input, deleter ops.Input) bool {
 	return s.Emit0("DeleteIterator", nil, handle, deleter)
@@ -248,6 +293,13 @@ func DeleteRandomSeedGenerator(s *ops.Scope, handle ops.Input, deleter ops.Input
 // DeleteSeedGenerator emits TensorFlow's op DeleteSeedGenerator and reports whether that went well.
 func DeleteSeedGenerator(s *ops.Scope, handle ops.Input, deleter ops.Input) bool {
 	return s.Emit0("DeleteSeedGenerator", nil, handle, deleter)
+}
+
+// DenseToSparseBatchDataset emits TensorFlow's op DenseToSparseBatchDataset and returns its output.
+func DenseToSparseBatchDataset(s *ops.Scope, inputDataset ops.Input, batchSize ops.Input, rowShape ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("DenseToSparseBatchDataset", as, inputDataset, batchSize, rowShape)
 }
 
 // DirectedInterleaveDatasetOptions are the attributes of [DirectedInterleaveDataset] that have defaults.
@@ -280,6 +332,332 @@ func DummyMemoryCache(s *ops.Scope) *ops.Value {
 // DummySeedGenerator emits TensorFlow's op DummySeedGenerator and returns its output.
 func DummySeedGenerator(s *ops.Scope) *ops.Value {
 	return s.Emit1("DummySeedGenerator", nil)
+}
+
+// ExperimentalAutoShardDatasetOptions are the attributes of [ExperimentalAutoShardDataset] that have defaults.
+type ExperimentalAutoShardDatasetOptions struct {
+	// AutoShardPolicy is auto_shard_policy. Default: 0.
+	AutoShardPolicy int64
+}
+
+// ExperimentalAutoShardDataset emits TensorFlow's op ExperimentalAutoShardDataset and returns its output.
+// A nil o means the defaults.
+func ExperimentalAutoShardDataset(s *ops.Scope, inputDataset ops.Input, numWorkers ops.Input, index ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *ExperimentalAutoShardDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.AutoShardPolicy != 0 {
+			as = append(as, graph.Int("auto_shard_policy", o.AutoShardPolicy))
+		}
+	}
+	return s.Emit1("ExperimentalAutoShardDataset", as, inputDataset, numWorkers, index)
+}
+
+// ExperimentalBytesProducedStatsDataset emits TensorFlow's op ExperimentalBytesProducedStatsDataset and returns its output.
+func ExperimentalBytesProducedStatsDataset(s *ops.Scope, inputDataset ops.Input, tag ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("ExperimentalBytesProducedStatsDataset", as, inputDataset, tag)
+}
+
+// ExperimentalCSVDataset emits TensorFlow's op ExperimentalCSVDataset and returns its output.
+func ExperimentalCSVDataset(s *ops.Scope, filenames ops.Input, compressionType ops.Input, bufferSize ops.Input, header ops.Input, fieldDelim ops.Input, useQuoteDelim ops.Input, naValue ops.Input, selectCols ops.Input, recordDefaults []ops.Input, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Shapes("output_shapes", outputShapes...))
+	var in []ops.Input
+	in = append(in, filenames)
+	in = append(in, compressionType)
+	in = append(in, bufferSize)
+	in = append(in, header)
+	in = append(in, fieldDelim)
+	in = append(in, useQuoteDelim)
+	in = append(in, naValue)
+	in = append(in, selectCols)
+	in = append(in, recordDefaults...)
+	return s.Emit1("ExperimentalCSVDataset", as, in...)
+}
+
+// ExperimentalChooseFastestDataset emits TensorFlow's op ExperimentalChooseFastestDataset and returns its output.
+func ExperimentalChooseFastestDataset(s *ops.Scope, inputDatasets []ops.Input, numExperiments int64, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("num_experiments", numExperiments), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("ExperimentalChooseFastestDataset", as, inputDatasets...)
+}
+
+// ExperimentalDatasetCardinality emits TensorFlow's op ExperimentalDatasetCardinality and returns its output.
+func ExperimentalDatasetCardinality(s *ops.Scope, inputDataset ops.Input) *ops.Value {
+	return s.Emit1("ExperimentalDatasetCardinality", nil, inputDataset)
+}
+
+// ExperimentalDatasetToTFRecord emits TensorFlow's op ExperimentalDatasetToTFRecord and reports whether that went well.
+func ExperimentalDatasetToTFRecord(s *ops.Scope, inputDataset ops.Input, filename ops.Input, compressionType ops.Input) bool {
+	return s.Emit0("ExperimentalDatasetToTFRecord", nil, inputDataset, filename, compressionType)
+}
+
+// ExperimentalDenseToSparseBatchDataset emits TensorFlow's op ExperimentalDenseToSparseBatchDataset and returns its output.
+func ExperimentalDenseToSparseBatchDataset(s *ops.Scope, inputDataset ops.Input, batchSize ops.Input, rowShape ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("ExperimentalDenseToSparseBatchDataset", as, inputDataset, batchSize, rowShape)
+}
+
+// ExperimentalDirectedInterleaveDataset emits TensorFlow's op ExperimentalDirectedInterleaveDataset and returns its output.
+func ExperimentalDirectedInterleaveDataset(s *ops.Scope, selectorInputDataset ops.Input, dataInputDatasets []ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	var in []ops.Input
+	in = append(in, selectorInputDataset)
+	in = append(in, dataInputDatasets...)
+	return s.Emit1("ExperimentalDirectedInterleaveDataset", as, in...)
+}
+
+// ExperimentalGroupByReducerDataset emits TensorFlow's op ExperimentalGroupByReducerDataset and returns its output.
+func ExperimentalGroupByReducerDataset(s *ops.Scope, inputDataset ops.Input, keyFuncOtherArguments []ops.Input, initFuncOtherArguments []ops.Input, reduceFuncOtherArguments []ops.Input, finalizeFuncOtherArguments []ops.Input, keyFunc graph.Callee, initFunc graph.Callee, reduceFunc graph.Callee, finalizeFunc graph.Callee, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Call("key_func", keyFunc), graph.Call("init_func", initFunc), graph.Call("reduce_func", reduceFunc), graph.Call("finalize_func", finalizeFunc), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	var in []ops.Input
+	in = append(in, inputDataset)
+	in = append(in, keyFuncOtherArguments...)
+	in = append(in, initFuncOtherArguments...)
+	in = append(in, reduceFuncOtherArguments...)
+	in = append(in, finalizeFuncOtherArguments...)
+	return s.Emit1("ExperimentalGroupByReducerDataset", as, in...)
+}
+
+// ExperimentalGroupByWindowDataset emits TensorFlow's op ExperimentalGroupByWindowDataset and returns its output.
+func ExperimentalGroupByWindowDataset(s *ops.Scope, inputDataset ops.Input, keyFuncOtherArguments []ops.Input, reduceFuncOtherArguments []ops.Input, windowSizeFuncOtherArguments []ops.Input, keyFunc graph.Callee, reduceFunc graph.Callee, windowSizeFunc graph.Callee, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Call("key_func", keyFunc), graph.Call("reduce_func", reduceFunc), graph.Call("window_size_func", windowSizeFunc), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	var in []ops.Input
+	in = append(in, inputDataset)
+	in = append(in, keyFuncOtherArguments...)
+	in = append(in, reduceFuncOtherArguments...)
+	in = append(in, windowSizeFuncOtherArguments...)
+	return s.Emit1("ExperimentalGroupByWindowDataset", as, in...)
+}
+
+// ExperimentalIgnoreErrorsDatasetOptions are the attributes of [ExperimentalIgnoreErrorsDataset] that have defaults.
+type ExperimentalIgnoreErrorsDatasetOptions struct {
+	// LogWarning is log_warning. Default: false.
+	LogWarning bool
+}
+
+// ExperimentalIgnoreErrorsDataset emits TensorFlow's op ExperimentalIgnoreErrorsDataset and returns its output.
+// A nil o means the defaults.
+func ExperimentalIgnoreErrorsDataset(s *ops.Scope, inputDataset ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *ExperimentalIgnoreErrorsDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.LogWarning {
+			as = append(as, graph.Bool("log_warning", o.LogWarning))
+		}
+	}
+	return s.Emit1("ExperimentalIgnoreErrorsDataset", as, inputDataset)
+}
+
+// ExperimentalIteratorGetDevice emits TensorFlow's op ExperimentalIteratorGetDevice and returns its output.
+func ExperimentalIteratorGetDevice(s *ops.Scope, resource ops.Input) *ops.Value {
+	return s.Emit1("ExperimentalIteratorGetDevice", nil, resource)
+}
+
+// ExperimentalLatencyStatsDataset emits TensorFlow's op ExperimentalLatencyStatsDataset and returns its output.
+func ExperimentalLatencyStatsDataset(s *ops.Scope, inputDataset ops.Input, tag ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("ExperimentalLatencyStatsDataset", as, inputDataset, tag)
+}
+
+// ExperimentalMapAndBatchDatasetOptions are the attributes of [ExperimentalMapAndBatchDataset] that have defaults.
+type ExperimentalMapAndBatchDatasetOptions struct {
+	// PreserveCardinality is preserve_cardinality. Default: false.
+	PreserveCardinality bool
+}
+
+// ExperimentalMapAndBatchDataset emits TensorFlow's op ExperimentalMapAndBatchDataset and returns its output.
+// A nil o means the defaults.
+func ExperimentalMapAndBatchDataset(s *ops.Scope, inputDataset ops.Input, otherArguments []ops.Input, batchSize ops.Input, numParallelCalls ops.Input, dropRemainder ops.Input, f graph.Callee, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *ExperimentalMapAndBatchDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Call("f", f), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.PreserveCardinality {
+			as = append(as, graph.Bool("preserve_cardinality", o.PreserveCardinality))
+		}
+	}
+	var in []ops.Input
+	in = append(in, inputDataset)
+	in = append(in, otherArguments...)
+	in = append(in, batchSize)
+	in = append(in, numParallelCalls)
+	in = append(in, dropRemainder)
+	return s.Emit1("ExperimentalMapAndBatchDataset", as, in...)
+}
+
+// ExperimentalMatchingFilesDataset emits TensorFlow's op ExperimentalMatchingFilesDataset and returns its output.
+func ExperimentalMatchingFilesDataset(s *ops.Scope, patterns ops.Input) *ops.Value {
+	return s.Emit1("ExperimentalMatchingFilesDataset", nil, patterns)
+}
+
+// ExperimentalMaxIntraOpParallelismDataset emits TensorFlow's op ExperimentalMaxIntraOpParallelismDataset and returns its output.
+func ExperimentalMaxIntraOpParallelismDataset(s *ops.Scope, inputDataset ops.Input, maxIntraOpParallelism ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("ExperimentalMaxIntraOpParallelismDataset", as, inputDataset, maxIntraOpParallelism)
+}
+
+// ExperimentalNonSerializableDataset emits TensorFlow's op ExperimentalNonSerializableDataset and returns its output.
+func ExperimentalNonSerializableDataset(s *ops.Scope, inputDataset ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("ExperimentalNonSerializableDataset", as, inputDataset)
+}
+
+// ExperimentalParallelInterleaveDataset emits TensorFlow's op ExperimentalParallelInterleaveDataset and returns its output.
+func ExperimentalParallelInterleaveDataset(s *ops.Scope, inputDataset ops.Input, otherArguments []ops.Input, cycleLength ops.Input, blockLength ops.Input, sloppy ops.Input, bufferOutputElements ops.Input, prefetchInputElements ops.Input, f graph.Callee, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Call("f", f), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	var in []ops.Input
+	in = append(in, inputDataset)
+	in = append(in, otherArguments...)
+	in = append(in, cycleLength)
+	in = append(in, blockLength)
+	in = append(in, sloppy)
+	in = append(in, bufferOutputElements)
+	in = append(in, prefetchInputElements)
+	return s.Emit1("ExperimentalParallelInterleaveDataset", as, in...)
+}
+
+// ExperimentalPrivateThreadPoolDataset emits TensorFlow's op ExperimentalPrivateThreadPoolDataset and returns its output.
+func ExperimentalPrivateThreadPoolDataset(s *ops.Scope, inputDataset ops.Input, numThreads ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("ExperimentalPrivateThreadPoolDataset", as, inputDataset, numThreads)
+}
+
+// ExperimentalScanDatasetOptions are the attributes of [ExperimentalScanDataset] that have defaults.
+type ExperimentalScanDatasetOptions struct {
+	// PreserveCardinality is preserve_cardinality. Default: false.
+	PreserveCardinality bool
+}
+
+// ExperimentalScanDataset emits TensorFlow's op ExperimentalScanDataset and returns its output.
+// A nil o means the defaults.
+func ExperimentalScanDataset(s *ops.Scope, inputDataset ops.Input, initialState []ops.Input, otherArguments []ops.Input, f graph.Callee, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *ExperimentalScanDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Call("f", f), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.PreserveCardinality {
+			as = append(as, graph.Bool("preserve_cardinality", o.PreserveCardinality))
+		}
+	}
+	var in []ops.Input
+	in = append(in, inputDataset)
+	in = append(in, initialState...)
+	in = append(in, otherArguments...)
+	return s.Emit1("ExperimentalScanDataset", as, in...)
+}
+
+// ExperimentalSetStatsAggregatorDataset emits TensorFlow's op ExperimentalSetStatsAggregatorDataset and returns its output.
+func ExperimentalSetStatsAggregatorDataset(s *ops.Scope, inputDataset ops.Input, statsAggregator ops.Input, tag ops.Input, counterPrefix ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("ExperimentalSetStatsAggregatorDataset", as, inputDataset, statsAggregator, tag, counterPrefix)
+}
+
+// ExperimentalSleepDataset emits TensorFlow's op ExperimentalSleepDataset and returns its output.
+func ExperimentalSleepDataset(s *ops.Scope, inputDataset ops.Input, sleepMicroseconds ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("ExperimentalSleepDataset", as, inputDataset, sleepMicroseconds)
+}
+
+// ExperimentalSlidingWindowDataset emits TensorFlow's op ExperimentalSlidingWindowDataset and returns its output.
+func ExperimentalSlidingWindowDataset(s *ops.Scope, inputDataset ops.Input, windowSize ops.Input, windowShift ops.Input, windowStride ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("ExperimentalSlidingWindowDataset", as, inputDataset, windowSize, windowShift, windowStride)
+}
+
+// ExperimentalStatsAggregatorHandleOptions are the attributes of [ExperimentalStatsAggregatorHandle] that have defaults.
+type ExperimentalStatsAggregatorHandleOptions struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// ExperimentalStatsAggregatorHandle emits TensorFlow's op ExperimentalStatsAggregatorHandle and returns its output.
+// A nil o means the defaults.
+func ExperimentalStatsAggregatorHandle(s *ops.Scope, o *ExperimentalStatsAggregatorHandleOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("ExperimentalStatsAggregatorHandle", as)
+}
+
+// ExperimentalTakeWhileDataset emits TensorFlow's op ExperimentalTakeWhileDataset and returns its output.
+func ExperimentalTakeWhileDataset(s *ops.Scope, inputDataset ops.Input, otherArguments []ops.Input, predicate graph.Callee, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Call("predicate", predicate), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	var in []ops.Input
+	in = append(in, inputDataset)
+	in = append(in, otherArguments...)
+	return s.Emit1("ExperimentalTakeWhileDataset", as, in...)
+}
+
+// ExperimentalThreadPoolDataset emits TensorFlow's op ExperimentalThreadPoolDataset and returns its output.
+func ExperimentalThreadPoolDataset(s *ops.Scope, inputDataset ops.Input, threadPool ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("ExperimentalThreadPoolDataset", as, inputDataset, threadPool)
+}
+
+// ExperimentalThreadPoolHandleOptions are the attributes of [ExperimentalThreadPoolHandle] that have defaults.
+type ExperimentalThreadPoolHandleOptions struct {
+	// MaxIntraOpParallelism is max_intra_op_parallelism. Default: 1.
+	MaxIntraOpParallelism Opt[int64]
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// ExperimentalThreadPoolHandle emits TensorFlow's op ExperimentalThreadPoolHandle and returns its output.
+// A nil o means the defaults.
+func ExperimentalThreadPoolHandle(s *ops.Scope, numThreads int64, displayName string, o *ExperimentalThreadPoolHandleOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("num_threads", numThreads), graph.String("display_name", displayName))
+	if o != nil {
+		if o.MaxIntraOpParallelism.set {
+			as = append(as, graph.Int("max_intra_op_parallelism", o.MaxIntraOpParallelism.v))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("ExperimentalThreadPoolHandle", as)
+}
+
+// ExperimentalUnbatchDataset emits TensorFlow's op ExperimentalUnbatchDataset and returns its output.
+func ExperimentalUnbatchDataset(s *ops.Scope, inputDataset ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("ExperimentalUnbatchDataset", as, inputDataset)
+}
+
+// ExperimentalUniqueDataset emits TensorFlow's op ExperimentalUniqueDataset and returns its output.
+func ExperimentalUniqueDataset(s *ops.Scope, inputDataset ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("ExperimentalUniqueDataset", as, inputDataset)
 }
 
 // FIFOQueueOptions are the attributes of [FIFOQueue] that have defaults.
@@ -348,6 +726,11 @@ func FIFOQueueV2(s *ops.Scope, componentTypes []tensor.DType, o *FIFOQueueV2Opti
 		}
 	}
 	return s.Emit1("FIFOQueueV2", as)
+}
+
+// FakeQueue emits TensorFlow's op FakeQueue and returns its output.
+func FakeQueue(s *ops.Scope, resource ops.Input) *ops.Value {
+	return s.Emit1("FakeQueue", nil, resource)
 }
 
 // FilterDatasetOptions are the attributes of [FilterDataset] that have defaults.
@@ -512,6 +895,11 @@ func IgnoreErrorsDataset(s *ops.Scope, inputDataset ops.Input, outputTypes []ten
 	return s.Emit1("IgnoreErrorsDataset", as, inputDataset)
 }
 
+// InitializeTableFromDataset emits TensorFlow's op InitializeTableFromDataset and reports whether that went well.
+func InitializeTableFromDataset(s *ops.Scope, tableHandle ops.Input, dataset ops.Input) bool {
+	return s.Emit0("InitializeTableFromDataset", nil, tableHandle, dataset)
+}
+
 // InterleaveDatasetOptions are the attributes of [InterleaveDataset] that have defaults.
 type InterleaveDatasetOptions struct {
 	// Metadata is metadata. Default: "".
@@ -587,6 +975,11 @@ func IteratorFromStringHandleV2(s *ops.Scope, stringHandle ops.Input, o *Iterato
 		}
 	}
 	return s.Emit1("IteratorFromStringHandleV2", as, stringHandle)
+}
+
+// IteratorGetDevice emits TensorFlow's op IteratorGetDevice and returns its output.
+func IteratorGetDevice(s *ops.Scope, resource ops.Input) *ops.Value {
+	return s.Emit1("IteratorGetDevice", nil, resource)
 }
 
 // IteratorGetNext emits TensorFlow's op IteratorGetNext and returns its outputs; nil after a failure.
@@ -783,6 +1176,28 @@ func MapDataset(s *ops.Scope, inputDataset ops.Input, otherArguments []ops.Input
 	in = append(in, inputDataset)
 	in = append(in, otherArguments...)
 	return s.Emit1("MapDataset", as, in...)
+}
+
+// MapDefunOptions are the attributes of [MapDefun] that have defaults.
+type MapDefunOptions struct {
+	// MaxIntraOpParallelism is max_intra_op_parallelism. Default: 1.
+	MaxIntraOpParallelism Opt[int64]
+}
+
+// MapDefun emits TensorFlow's op MapDefun and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func MapDefun(s *ops.Scope, arguments []ops.Input, capturedInputs []ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape, f graph.Callee, o *MapDefunOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...), graph.Call("f", f))
+	if o != nil {
+		if o.MaxIntraOpParallelism.set {
+			as = append(as, graph.Int("max_intra_op_parallelism", o.MaxIntraOpParallelism.v))
+		}
+	}
+	var in []ops.Input
+	in = append(in, arguments...)
+	in = append(in, capturedInputs...)
+	return s.Emit("MapDefun", as, in...)
 }
 
 // MapIncompleteSizeOptions are the attributes of [MapIncompleteSize] that have defaults.
@@ -2125,6 +2540,30 @@ func RandomDataset(s *ops.Scope, seed ops.Input, seed2 ops.Input, outputTypes []
 	return s.Emit1("RandomDataset", as, seed, seed2)
 }
 
+// RandomDatasetV2Options are the attributes of [RandomDatasetV2] that have defaults.
+type RandomDatasetV2Options struct {
+	// RerandomizeEachIteration is rerandomize_each_iteration. Default: false.
+	RerandomizeEachIteration bool
+	// Metadata is metadata. Default: "".
+	Metadata string
+}
+
+// RandomDatasetV2 emits TensorFlow's op RandomDatasetV2 and returns its output.
+// A nil o means the defaults.
+func RandomDatasetV2(s *ops.Scope, seed ops.Input, seed2 ops.Input, seedGenerator ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *RandomDatasetV2Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.RerandomizeEachIteration {
+			as = append(as, graph.Bool("rerandomize_each_iteration", o.RerandomizeEachIteration))
+		}
+		if o.Metadata != "" {
+			as = append(as, graph.String("metadata", o.Metadata))
+		}
+	}
+	return s.Emit1("RandomDatasetV2", as, seed, seed2, seedGenerator)
+}
+
 // RandomShuffleQueueOptions are the attributes of [RandomShuffleQueue] that have defaults.
 type RandomShuffleQueueOptions struct {
 	// Shapes is shapes. Default: [].
@@ -2348,6 +2787,13 @@ func ScanDataset(s *ops.Scope, inputDataset ops.Input, initialState []ops.Input,
 	return s.Emit1("ScanDataset", as, in...)
 }
 
+// SetStatsAggregatorDataset emits TensorFlow's op SetStatsAggregatorDataset and returns its output.
+func SetStatsAggregatorDataset(s *ops.Scope, inputDataset ops.Input, statsAggregator ops.Input, tag ops.Input, counterPrefix ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("SetStatsAggregatorDataset", as, inputDataset, statsAggregator, tag, counterPrefix)
+}
+
 // ShardDatasetOptions are the attributes of [ShardDataset] that have defaults.
 type ShardDatasetOptions struct {
 	// RequireNonEmpty is require_non_empty. Default: false.
@@ -2532,6 +2978,11 @@ func SlidingWindowDataset(s *ops.Scope, inputDataset ops.Input, windowSize ops.I
 	return s.Emit1("SlidingWindowDataset", as, inputDataset, windowSize, windowShift, windowStride)
 }
 
+// SparseTensorSliceDataset emits TensorFlow's op SparseTensorSliceDataset and returns its output.
+func SparseTensorSliceDataset(s *ops.Scope, indices ops.Input, values ops.Input, denseShape ops.Input) *ops.Value {
+	return s.Emit1("SparseTensorSliceDataset", nil, indices, values, denseShape)
+}
+
 // StageOptions are the attributes of [Stage] that have defaults.
 type StageOptions struct {
 	// Capacity is capacity. Default: 0.
@@ -2665,6 +3116,52 @@ func StageSize(s *ops.Scope, dtypes []tensor.DType, o *StageSizeOptions) *ops.Va
 		}
 	}
 	return s.Emit1("StageSize", as)
+}
+
+// StatsAggregatorHandleOptions are the attributes of [StatsAggregatorHandle] that have defaults.
+type StatsAggregatorHandleOptions struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// StatsAggregatorHandle emits TensorFlow's op StatsAggregatorHandle and returns its output.
+// A nil o means the defaults.
+func StatsAggregatorHandle(s *ops.Scope, o *StatsAggregatorHandleOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("StatsAggregatorHandle", as)
+}
+
+// StatsAggregatorHandleV2Options are the attributes of [StatsAggregatorHandleV2] that have defaults.
+type StatsAggregatorHandleV2Options struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// StatsAggregatorHandleV2 emits TensorFlow's op StatsAggregatorHandleV2 and returns its output.
+// A nil o means the defaults.
+func StatsAggregatorHandleV2(s *ops.Scope, o *StatsAggregatorHandleV2Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("StatsAggregatorHandleV2", as)
 }
 
 // TFRecordDatasetOptions are the attributes of [TFRecordDataset] that have defaults.
@@ -2810,6 +3307,42 @@ func TextLineDataset(s *ops.Scope, filenames ops.Input, compressionType ops.Inpu
 	return s.Emit1("TextLineDataset", as, filenames, compressionType, bufferSize)
 }
 
+// ThreadPoolDataset emits TensorFlow's op ThreadPoolDataset and returns its output.
+func ThreadPoolDataset(s *ops.Scope, inputDataset ops.Input, threadPool ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit1("ThreadPoolDataset", as, inputDataset, threadPool)
+}
+
+// ThreadPoolHandleOptions are the attributes of [ThreadPoolHandle] that have defaults.
+type ThreadPoolHandleOptions struct {
+	// MaxIntraOpParallelism is max_intra_op_parallelism. Default: 1.
+	MaxIntraOpParallelism Opt[int64]
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// ThreadPoolHandle emits TensorFlow's op ThreadPoolHandle and returns its output.
+// A nil o means the defaults.
+func ThreadPoolHandle(s *ops.Scope, numThreads int64, displayName string, o *ThreadPoolHandleOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("num_threads", numThreads), graph.String("display_name", displayName))
+	if o != nil {
+		if o.MaxIntraOpParallelism.set {
+			as = append(as, graph.Int("max_intra_op_parallelism", o.MaxIntraOpParallelism.v))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("ThreadPoolHandle", as)
+}
+
 // UnbatchDatasetOptions are the attributes of [UnbatchDataset] that have defaults.
 type UnbatchDatasetOptions struct {
 	// Metadata is metadata. Default: "".
@@ -2827,6 +3360,13 @@ func UnbatchDataset(s *ops.Scope, inputDataset ops.Input, outputTypes []tensor.D
 		}
 	}
 	return s.Emit1("UnbatchDataset", as, inputDataset)
+}
+
+// UncompressElement emits TensorFlow's op UncompressElement and returns its outputs; nil after a failure.
+func UncompressElement(s *ops.Scope, compressed ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	return s.Emit("UncompressElement", as, compressed)
 }
 
 // UniqueDatasetOptions are the attributes of [UniqueDataset] that have defaults.

@@ -1,0 +1,19 @@
+// Package tfrecord writes TensorFlow's files of records: TFRecords, and the events
+// of summaries.
+package tfrecord
+
+import (
+	"encoding/binary"
+
+	"github.com/cairnml/cairn/internal/crc32c"
+)
+
+// Append returns b with a record behind it: its length and its bytes, each with a
+// checksum.
+func Append(b []byte, record string) []byte {
+	from := len(b)
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(record)))
+	b = binary.LittleEndian.AppendUint32(b, crc32c.Mask(crc32c.Value(b[from:])))
+	b = append(b, record...)
+	return binary.LittleEndian.AppendUint32(b, crc32c.Mask(crc32c.Value(b[len(b)-len(record):])))
+}
