@@ -91,11 +91,14 @@ type FS struct {
 	ops     []Op
 	hook    func(Op) error
 	cap     int64 // bytes that fit, -1 for any
+
+	handles map[any]string // the names of the files that are open
+	busy    []Op
 }
 
 // New makes an empty one.
 func New() *FS {
-	return &FS{live: map[string]*inode{}, durable: map[string]*inode{}, cap: -1}
+	return &FS{live: map[string]*inode{}, durable: map[string]*inode{}, cap: -1, handles: map[any]string{}}
 }
 
 // Hook makes every operation ask f before it is done; an error makes it fail. A
@@ -259,7 +262,9 @@ func (d *FS) Create(name string) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &file{d: d, n: n, name: name}, nil
+	f := &file{d: d, n: n, name: name}
+	d.handles[f] = name
+	return f, nil
 }
 
 // Rename implements [vfs.Dir].
@@ -277,6 +282,7 @@ func (d *FS) Rename(oldname, newname string) error {
 	if n == nil {
 		return &fs.PathError{Op: "rename", Path: oldname, Err: fs.ErrNotExist}
 	}
+	d.disturb(Op{Kind: Rename, Name: oldname, To: newname})
 	op := nameOp{remove: oldname, add: newname, node: n}
 	op.apply(d.live)
 	d.pending = append(d.pending, op)
@@ -297,10 +303,39 @@ func (d *FS) Remove(name string) error {
 	if d.live[name] == nil {
 		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrNotExist}
 	}
+	d.disturb(Op{Kind: Remove, Name: name})
 	op := nameOp{remove: name}
 	op.apply(d.live)
 	d.pending = append(d.pending, op)
 	return err
+}
+
+// disturb notes an operation on the name of a file that is open; d.mu is held.
+func (d *FS) disturb(op Op) {
+	for f, name := range d.handles {
+		if name == op.Name || name == op.To {
+			op.N = len(d.ops) - 1
+			d.busy = append(d.busy, op)
+			if op.Kind == Rename && name == op.Name {
+				d.handles[f] = op.To
+			}
+		}
+	}
+}
+
+// Busy returns the renames and removals of files that were open, which some
+// systems refuse.
+func (d *FS) Busy() []Op {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.busy)
+}
+
+// Handles returns the names of the files that are open, sorted.
+func (d *FS) Handles() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Sorted(maps.Values(d.handles))
 }
 
 // Sync implements [vfs.Dir].
@@ -339,7 +374,11 @@ func (d *FS) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reader{d: d, name: name, f: f}, nil
+	r := &reader{d: d, name: name, f: f}
+	if d.live[name] != nil {
+		d.handles[r] = name
+	}
+	return r, nil
 }
 
 // Names lists all files, sorted; it is no operation.
@@ -447,6 +486,7 @@ func (f *file) Close() error {
 		return fs.ErrClosed
 	}
 	f.closed = true // also where it fails, as Linux has it
+	delete(f.d.handles, f)
 	return f.d.step(Close, f.name, "")
 }
 
@@ -498,4 +538,9 @@ func (r *reader) ReadDir(n int) ([]fs.DirEntry, error) {
 	return nil, &fs.PathError{Op: "readdir", Path: path.Base(r.name), Err: fs.ErrInvalid}
 }
 
-func (r *reader) Close() error { return r.f.Close() }
+func (r *reader) Close() error {
+	r.d.mu.Lock()
+	delete(r.d.handles, r)
+	r.d.mu.Unlock()
+	return r.f.Close()
+}

@@ -159,3 +159,29 @@ func TestFullDisk(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestOpenFilesAreKnown(t *testing.T) {
+	d := New()
+	put(t, d, "a", "1", true)
+	put(t, d, "b", "2", true)
+	r, err := d.Open("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := d.Create("c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Handles(); !slices.Equal(got, []string{"a", "c"}) || len(d.Busy()) > 0 {
+		t.Errorf("%q are open, busy %v", got, d.Busy())
+	}
+	if err := errors.Join(d.Rename("b", "a"), d.Rename("c", "d"), d.Remove("d")); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Busy(); len(got) != 3 || got[0].To != "a" || got[1].To != "d" || got[2].Kind != Remove {
+		t.Errorf("busy: %v", got)
+	}
+	if err := errors.Join(r.Close(), w.Close(), d.Remove("a")); err != nil || len(d.Handles()) > 0 || len(d.Busy()) != 3 {
+		t.Errorf("%v; %q are open, busy %v", err, d.Handles(), d.Busy())
+	}
+}
