@@ -174,6 +174,7 @@ func TestRecoverLeavesTheRestAlone(t *testing.T) {
 	dir.Put("run/ckpt.index.tempstate18", index[:20])
 	dir.Put("run/ckpt.index.tempstate", index)
 	dir.Put("run/ckpt.indexes.tempstate19", index)
+	dir.Put("run/ckpt.index.tempstate00000000000000000020/x", nil) // a folder
 	before := fmt.Sprint(dir.Names())
 	var corrupt *CorruptError
 	if ok, err := Recover(ctx, dir, "run/ckpt"); ok || !errors.As(err, &corrupt) {
@@ -189,6 +190,9 @@ func TestRecoverLeavesTheRestAlone(t *testing.T) {
 		t.Errorf("nothing there: %v, %v", ok, err)
 	}
 	if ok, err := Recover(ctx, dir, "../x"); ok || err == nil {
+		t.Errorf("outside: %v, %v", ok, err)
+	}
+	if ok, err := Recoverable(ctx, dir, "../x"); ok || err == nil {
 		t.Errorf("outside: %v, %v", ok, err)
 	}
 	stopped, cancel := context.WithCancel(ctx)
@@ -294,5 +298,72 @@ func TestAMergeReportsWhatFailsAtItsEnd(t *testing.T) {
 	})
 	if err := Merge(ctx, disk, "run/ckpt", []string{"run/c", "run/d"}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestRecoverTakesNoFileOfAnotherName: an index that somebody has put aside beside
+// a damaged one is whole, but it is not what a write that was cut off has left.
+func TestRecoverTakesNoFileOfAnotherName(t *testing.T) {
+	ctx := context.Background()
+	for _, name := range []string{"run/ckpt.index.bak", "run/ckpt.index~", "run/ckpt.index.tempstate", "run/ckpt.index2"} {
+		dir := faultfs.New()
+		if err := replace(dir, 1, 1); err != nil {
+			t.Fatal(err)
+		}
+		dir.Put(name, dir.Bytes("run/ckpt.index"))
+		dir.Damage("run/ckpt.index", 0, 20)
+		before := fmt.Sprint(dir.Names())
+		if can, err := Recoverable(ctx, dir, "run/ckpt"); can || err != nil {
+			t.Errorf("%s: Recoverable: %v, %v", name, can, err)
+		}
+		if ok, err := Recover(ctx, dir, "run/ckpt"); ok || err == nil || fmt.Sprint(dir.Names()) != before {
+			t.Errorf("%s: %v, %v; the disk holds %q", name, ok, err, dir.Names())
+		}
+	}
+}
+
+// TestACrashAmidARecoveryIsFinished stops Recover at each operation, lets the disk
+// lose what it may, and expects that another one finishes it.
+func TestACrashAmidARecoveryIsFinished(t *testing.T) {
+	ctx := context.Background()
+	whole := faultfs.New()
+	if err := replace(whole, 2, 5); err != nil {
+		t.Fatal(err)
+	}
+	now, err := contentsOf(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := faultfs.New() // an old index, and the new files without their names
+	if err := replace(base, 2, 1); err != nil {
+		t.Fatal(err)
+	}
+	const token = ".tempstate00000000000000000017"
+	for i := range 2 {
+		base.Put(tempData("run/ckpt", i, token), whole.Bytes(DataName("run/ckpt", i, 2)))
+	}
+	base.Put("run/ckpt.index"+token, whole.Bytes("run/ckpt.index"))
+	base.Damage("run/ckpt.data-00000-of-00002", 0, 1)
+	disk := base.AfterCrash(faultfs.LoseNone, 0)
+	disk.Hook(nil)
+	if ok, err := Recover(ctx, disk, "run/ckpt"); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	for _, op := range disk.Ops() {
+		for _, loss := range faultfs.Losses {
+			for seed := range uint64(6) {
+				disk := base.AfterCrash(faultfs.LoseNone, 0)
+				disk.FailFrom(op.N, faultfs.ErrFault)
+				if _, err := Recover(ctx, disk, "run/ckpt"); err == nil && op.Kind != faultfs.Remove {
+					t.Errorf("%v fails without an error", op)
+				}
+				disk = disk.AfterCrash(loss, seed)
+				if _, err := Recover(ctx, disk, "run/ckpt"); err != nil {
+					t.Errorf("%v, loss %v: %v; the disk holds %q", op, loss, err, disk.Names())
+				} else if got, err := contentsOf(disk.AfterCrash(faultfs.LoseAll, 0)); got != now {
+					t.Errorf("%v, loss %v: recovered to %q, %v", op, loss, got, err)
+				}
+			}
+		}
 	}
 }
