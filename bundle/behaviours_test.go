@@ -530,6 +530,9 @@ func TestWriterErrors(t *testing.T) {
 			t.Errorf("prefix %q is taken", prefix)
 		}
 	}
+	if _, err := NewWriter(dir, "y", &WriterOptions{Alignment: -1}); err == nil {
+		t.Error("an alignment below 0 is taken")
+	}
 }
 
 func TestMissingBundleIsNotFound(t *testing.T) {

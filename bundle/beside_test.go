@@ -111,14 +111,17 @@ func TestSmallTensorsTakeFewWrites(t *testing.T) {
 	}
 }
 
-// readCountingFS counts the reads of data files.
+// readCountingFS counts how often data files are opened and read.
 type readCountingFS struct {
 	fs.FS
-	reads atomic.Int64
+	opened, reads atomic.Int64
 }
 
 func (c *readCountingFS) Open(name string) (fs.File, error) {
 	f, err := c.FS.Open(name)
+	if strings.Contains(name, ".data-") {
+		c.opened.Add(1)
+	}
 	if err == nil && strings.Contains(name, ".data-") {
 		return readCountingFile{f, f.(io.ReaderAt), c}, nil
 	}
@@ -159,5 +162,18 @@ func TestSmallTensorsTakeFewReads(t *testing.T) {
 	}
 	if got := c.reads.Load(); got > n*size/chunk+1 {
 		t.Errorf("%d reads of %d bytes", got, n*size)
+	}
+	if got := c.opened.Load(); got != 1 {
+		t.Errorf("the data file was opened %d times", got)
+	}
+	if err := mem.Remove("p.data-00000-of-00001"); err != nil {
+		t.Fatal(err)
+	}
+	c.opened.Store(0)
+	if err := r.Verify(t.Context(), nil); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("without a data file: %v", err)
+	}
+	if got := c.opened.Load(); got != 1 {
+		t.Errorf("a data file that is missing was opened %d times", got)
 	}
 }

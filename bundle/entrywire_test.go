@@ -33,6 +33,10 @@ func TestEntriesAreDecodedAsTheirMessageIs(t *testing.T) {
 	unknown = protowire.AppendBytes(protowire.AppendTag(unknown, 100, protowire.BytesType), []byte("abc"))
 	unknown = protowire.AppendFixed64(protowire.AppendTag(unknown, 11, protowire.Fixed64Type), 7)
 	unknown = protowire.AppendFixed32(protowire.AppendTag(unknown, 12, protowire.Fixed32Type), 7)
+	odd := protowire.AppendVarint(protowire.AppendTag(dims(5).Marshal(), 4, protowire.VarintType), 1) // a field that shapes don't have
+	odd = protowire.AppendBytes(protowire.AppendTag(odd, 5, protowire.BytesType), dims(7).Marshal()[2:])
+	odd = protowire.AppendBytes(protowire.AppendTag(odd, 2, protowire.BytesType), protowire.AppendVarint(protowire.AppendTag(dims(3).Marshal()[2:], 4, protowire.VarintType), 9))
+	oddShape := protowire.AppendBytes(protowire.AppendTag((&pb.BundleEntryProto{Dtype: 4, Size: 15}).Marshal(), 2, protowire.BytesType), odd)
 	taken, refused := 0, 0
 	check := func(what string, b []byte) {
 		var want pb.BundleEntryProto
@@ -56,11 +60,15 @@ func TestEntriesAreDecodedAsTheirMessageIs(t *testing.T) {
 			}
 		case int32(got.dtype) != int32(want.Dtype) || got.shard != want.ShardId || got.offset != want.Offset || got.size != want.Size || got.crc != want.Crc32c:
 			t.Errorf("%s: %x: %+v, want %+v", what, b, got, want)
+		case got.shapeErr == nil && !sameShape(got.shape, want.Shape):
+			t.Errorf("%s: %x: the shape %v, want %+v", what, b, got.shape, want.Shape)
+		case got.shapeErr != nil && sameShape(nil, want.Shape):
+			t.Errorf("%s: %x: %v", what, b, got.shapeErr)
 		default:
 			taken++
 		}
 	}
-	for name, b := range map[string][]byte{"whole": whole, "sliced": sliced, "unknown": unknown} {
+	for name, b := range map[string][]byte{"whole": whole, "sliced": sliced, "unknown": unknown, "unknown in the shape": oddShape} {
 		for n := range len(b) + 1 {
 			check(fmt.Sprintf("%s cut at %d", name, n), b[:n])
 		}
@@ -94,4 +102,12 @@ func TestEntriesAreDecodedAsTheirMessageIs(t *testing.T) {
 			t.Errorf("%s was taken", what)
 		}
 	}
+}
+
+// sameShape reports whether a decoded shape is its message's.
+func sameShape(got tensor.Shape, want *pb.TensorShapeProto) bool {
+	if want == nil {
+		return len(got) == 0
+	}
+	return !want.UnknownRank && slices.EqualFunc(got, want.Dim, func(n int, d *pb.Dim) bool { return int64(n) == d.Size })
 }

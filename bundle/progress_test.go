@@ -21,22 +21,30 @@ func TestProgressOfAReadAddsUp(t *testing.T) {
 		}
 	})
 	r := mustOpen(t, dir, "c")
-	var reqs []ReadRequest
-	for _, name := range r.Names()[n/2:] {
-		reqs = append(reqs, ReadRequest{Name: name})
-	}
-	var last, all int64
-	err := r.ReadAll(t.Context(), reqs, &ReadAllOptions{Workers: 1, Progress: func(done, total int64) {
-		if done < last || done > total {
-			t.Errorf("%d of %d bytes after %d", done, total, last)
+	for _, names := range [][]string{r.Names()[n/2:], r.Names()[n-1:]} { // in a row, and alone
+		for _, given := range []bool{false, true} {
+			var reqs []ReadRequest
+			for _, name := range names {
+				req := ReadRequest{Name: name}
+				if given {
+					req.Dst = tensor.Must(tensor.Zeros(tensor.Uint8, 10_000))
+				}
+				reqs = append(reqs, req)
+			}
+			var last, all int64
+			err := r.ReadAll(t.Context(), reqs, &ReadAllOptions{Workers: 1, Progress: func(done, total int64) {
+				if done < last || done > total {
+					t.Errorf("%d of %d bytes after %d", done, total, last)
+				}
+				last, all = done, total
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := int64(len(names) * 10_000); last != want || all != want {
+				t.Errorf("%d of %d bytes at the end, want %d", last, all, want)
+			}
 		}
-		last, all = done, total
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := int64(n / 2 * 10_000); last != want || all != want {
-		t.Errorf("%d of %d bytes at the end, want %d", last, all, want)
 	}
 }
 

@@ -1,10 +1,14 @@
 package bundle
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"testing"
 
+	"github.com/cairnml/cairn/internal/crc32c"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/testkit/faultfs"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/vfs"
 )
@@ -99,6 +103,39 @@ func TestEveryTypeRoundTripsInBothByteOrders(t *testing.T) {
 			if err != nil || !one.Equal(want[q.Name]) {
 				t.Errorf("big %v: %s read alone: %v", big, q.Name, err)
 			}
+		}
+	}
+}
+
+// TestBitsThatANarrowTypeDoesNotUseAreDropped when they are read, whatever way;
+// they belong to what the checksum is of.
+func TestBitsThatANarrowTypeDoesNotUseAreDropped(t *testing.T) {
+	ctx := context.Background()
+	for d, mask := range map[tensor.DType]byte{tensor.Int4: 0x0f, tensor.Uint4: 0x0f, tensor.Float4E2M1FN: 0x0f, tensor.Int2: 0x03, tensor.Uint2: 0x03} {
+		raw := make([]byte, 256)
+		for i := range raw {
+			raw[i] = byte(i)
+		}
+		dir := faultfs.New()
+		dir.Put("c.data-00000-of-00001", raw)
+		entry := &pb.BundleEntryProto{Dtype: pb.DataType(d), Shape: dims(256), Size: 256, Crc32c: crc32c.Mask(crc32c.Value(raw))}
+		dir.Put("c.index", tableOf(t, row{"", goodHeader.Marshal()}, row{"x", entry.Marshal()}))
+		r := mustOpen(t, dir, "c")
+		whole, err := r.Read(ctx, "x")
+		if err != nil || whole.DType() != d {
+			t.Fatal(whole.DType(), err)
+		}
+		part, err := r.ReadSlice(ctx, "x", mustSlice(t, "200,56"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range append(bytes.Clone(whole.Bytes()), part.Bytes()...) {
+			if want := byte(i) & mask; i < 256 && v != want || i >= 256 && v != byte(i-56)&mask {
+				t.Fatalf("%v: element %d is %#x", d, i, v)
+			}
+		}
+		if err := r.Verify(ctx, nil); err != nil {
+			t.Error(err)
 		}
 	}
 }

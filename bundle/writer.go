@@ -281,7 +281,6 @@ func (w *Writer) finish(ctx context.Context) error {
 		return err
 	}
 	w.header.NumShards = int32(len(w.shards))
-	w.header.Endianness = 0
 	if w.big {
 		w.header.Endianness = 1
 	}
