@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/function"
@@ -33,7 +32,8 @@ const chained = 200
 var steps = []step{
 	{words: "train step of the guide's Net, eager", verb: "eager", count: 200, make: func() verb { return guideVerb(function.Eagerly, 200) }},
 	{words: "train step of the guide's Net, traced", verb: "traced", count: 200, make: func() verb { return guideVerb(function.Traced, 200) }, withBefore: true},
-	{words: "train step of an MLP 784-512-256-10, batch 128, traced", verb: "mlp", count: 20, make: func() verb { return mlpVerb(20) }},
+	{words: "train step of an MLP 784-512-256-10, batch 128, traced", verb: "mlp", count: 20, make: func() verb { return classifierVerb(mlp(), 20, 128, 784) }},
+	{words: "train step of a CNN of 2 convolutions, batch 32, traced", verb: "cnn", count: 5, make: func() verb { return classifierVerb(cnn(), 5, 32, 28, 28, 1) }},
 	{words: "addition of 4 elements, eager", verb: "add", count: 10_000, make: func() verb { return smallVerb(10, add) }},
 	{words: "StridedSlice of 4 elements, eager", verb: "slice", count: 10_000, make: func() verb { return smallVerb(10, slice) }, withBefore: true},
 	{words: "Concat of twice 4 elements, eager", verb: "concat", count: 10_000, make: func() verb { return smallVerb(10, concat) }, withBefore: true},
@@ -81,43 +81,6 @@ func guideVerb(mode function.Mode, n int) verb {
 		X: ops.ValueOf(tensor.Must(tensor.New([]float32{0, 1}, 2, 1))),
 		Y: ops.ValueOf(tensor.Must(tensor.New([]float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 2, 5))),
 	}, n)
-}
-
-func mlpVerb(n int) verb {
-	sizes := []int{784, 512, 256, 10}
-	r := rand.New(rand.NewPCG(1, 2))
-	noise := func(scale float64, dims ...int) *tensor.Tensor {
-		t := tensor.Must(tensor.Zeros(tensor.Float32, dims...))
-		for i := range tensor.Values[float32](t) {
-			tensor.Values[float32](t)[i] = float32(scale * r.NormFloat64())
-		}
-		return t
-	}
-	var weights, biases []*trackable.Variable
-	for i, out := range sizes[1:] {
-		weights = append(weights, trackable.NewVariable(noise(1.0/30, sizes[i], out)))
-		biases = append(biases, trackable.NewVariable(tensor.Must(tensor.Zeros(tensor.Float32, out))))
-	}
-	vars := append(append([]*trackable.Variable{}, weights...), biases...)
-	adam := keras.NewAdam(1e-3)
-	step := function.New(func(s *ops.Scope, ex example) *ops.Value {
-		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
-			h := ex.X
-			for i, w := range weights {
-				if h = ops.BiasAdd(s, ops.MatMul(s, h, w), biases[i]); i < len(weights)-1 {
-					h = ops.Relu(s, h)
-				}
-			}
-			return ops.Mean(s, ops.SparseSoftmaxCrossEntropy(s, ex.Y, h))
-		})
-		adam.Apply(s, tape.Gradient(loss, vars))
-		return loss
-	}, &function.Options{Mode: function.Traced})
-	labels := make([]int32, 128)
-	for i := range labels {
-		labels[i] = r.Int32N(10)
-	}
-	return repeat(step, example{X: ops.ValueOf(noise(1, 128, 784)), Y: ops.ValueOf(tensor.Vector(labels...))}, n)
 }
 
 func add(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, x) }

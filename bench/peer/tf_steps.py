@@ -8,7 +8,7 @@ import tf_keras
 
 from common import serve
 
-STEPS = {"eager": 200, "traced": 200, "mlp": 20, "small": 10000, "loop": 10000, "chain": 200, "calls": 200}
+STEPS = {"eager": 200, "traced": 200, "mlp": 20, "cnn": 5, "small": 10000, "loop": 10000, "chain": 200, "calls": 200}
 
 
 class Net(tf_keras.Model):
@@ -36,22 +36,37 @@ def guide():
 
 
 def mlp():
-    sizes = [784, 512, 256, 10]
+    return tf_keras.Sequential([
+        tf_keras.layers.Dense(512, activation="relu"),
+        tf_keras.layers.Dense(256, activation="relu"),
+        tf_keras.layers.Dense(10),
+    ])
+
+
+def cnn():
+    return tf_keras.Sequential([
+        tf_keras.layers.Conv2D(32, 3, activation="relu"),
+        tf_keras.layers.MaxPool2D(),
+        tf_keras.layers.Conv2D(64, 3, activation="relu"),
+        tf_keras.layers.MaxPool2D(),
+        tf_keras.layers.Flatten(),
+        tf_keras.layers.Dense(128, activation="relu"),
+        tf_keras.layers.Dense(10),
+    ])
+
+
+def classifier(model, *shape):
+    """A step of a classifier with 10 classes, on noise of a shape."""
     rng = np.random.default_rng(0)
-    weights = [tf.Variable(rng.standard_normal((a, b), dtype=np.float32) / 30) for a, b in zip(sizes, sizes[1:])]
-    biases = [tf.Variable(tf.zeros(b)) for b in sizes[1:]]
-    x = tf.constant(rng.random((128, 784), dtype=np.float32))
-    y = tf.constant(rng.integers(0, 10, 128), tf.int32)
-    optimizer = tf_keras.optimizers.legacy.Adam(1e-3)
+    x = tf.constant(rng.random(shape, dtype=np.float32))
+    y = tf.constant(rng.integers(0, 10, shape[0]))
+    entropy = tf_keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    optimizer = tf_keras.optimizers.Adam(1e-3)
 
     def step():
         with tf.GradientTape() as tape:
-            h = x
-            for w, b in zip(weights[:-1], biases[:-1]):
-                h = tf.nn.relu(tf.matmul(h, w) + b)
-            logits = tf.matmul(h, weights[-1]) + biases[-1]
-            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits))
-        variables = weights + biases
+            loss = entropy(y, model(x, training=True))
+        variables = model.trainable_variables
         optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
         return loss
 
@@ -134,7 +149,8 @@ def loop(n):
 serve({
     "eager": times(guide(), STEPS["eager"]),
     "traced": times(tf.function(guide()), STEPS["traced"]),
-    "mlp": times(tf.function(mlp()), STEPS["mlp"]),
+    "mlp": times(tf.function(classifier(mlp(), 128, 784)), STEPS["mlp"]),
+    "cnn": times(tf.function(classifier(cnn(), 32, 28, 28, 1)), STEPS["cnn"]),
     "add": small(lambda x: tf.raw_ops.AddV2(x=x, y=x)),
     "slice": small(lambda x: tf.raw_ops.StridedSlice(input=x, begin=BEGIN, end=END, strides=STRIDE)),
     "concat": small(lambda x: tf.raw_ops.ConcatV2(values=[x, x], axis=AXIS)),

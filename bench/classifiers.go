@@ -1,0 +1,81 @@
+package main
+
+import (
+	"math/rand/v2"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// mlp and cnn are the models of these names in peer/tf_steps.py.
+func mlp() keras.Callable {
+	return keras.NewSequential(
+		&keras.Dense{Units: 512, Activation: keras.Relu},
+		&keras.Dense{Units: 256, Activation: keras.Relu},
+		&keras.Dense{Units: 10})
+}
+
+func cnn() keras.Callable {
+	return keras.NewSequential(
+		&conv{filters: 32}, new(maxPool), &conv{filters: 64}, new(maxPool), new(keras.Flatten),
+		&keras.Dense{Units: 128, Activation: keras.Relu},
+		&keras.Dense{Units: 10})
+}
+
+// conv is a convolution of 3 by 3 with a bias and relu.
+type conv struct {
+	keras.Layer
+	Kernel, Bias *trackable.Variable
+	filters      int
+}
+
+func (l *conv) build(s *ops.Scope, in tensor.Shape) error {
+	if err := l.AddWeight(s, &l.Kernel, "kernel", keras.Weight{Shape: tensor.Shape{3, 3, in[len(in)-1], l.filters}}); err != nil {
+		return err
+	}
+	return l.AddWeight(s, &l.Bias, "bias", keras.Weight{Shape: tensor.Shape{l.filters}, Init: keras.Zeros{}})
+}
+
+func (l *conv) Call(s *ops.Scope, x ops.Input) *ops.Value {
+	v, ok := l.Prepare(s, x, l.build)
+	if !ok {
+		return v
+	}
+	return ops.Relu(s, ops.BiasAdd(s, ops.Conv2D(s, v, l.Kernel), l.Bias))
+}
+
+type maxPool struct{ keras.Layer }
+
+func (*maxPool) Call(s *ops.Scope, x ops.Input) *ops.Value {
+	return ops.MaxPool(s, x, []int{2, 2})
+}
+
+// classifierVerb takes n steps of a classifier with 10 classes, on noise of a shape.
+func classifierVerb(model keras.Callable, n int, shape ...int) verb {
+	r := rand.New(rand.NewPCG(1, 2))
+	x := tensor.Must(tensor.Zeros(tensor.Float32, shape...))
+	for i := range tensor.Values[float32](x) {
+		tensor.Values[float32](x)[i] = r.Float32()
+	}
+	labels := make([]int64, shape[0])
+	for i := range labels {
+		labels[i] = r.Int64N(10)
+	}
+	entropy := keras.SparseCategoricalCrossentropy{FromLogits: true}
+	adam := keras.NewAdam(1e-3)
+	if err := adam.SetLayout(keras.NewLayout); err != nil {
+		panic(err) // it is new
+	}
+	step := function.New(func(s *ops.Scope, ex example) *ops.Value {
+		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+			return entropy.Loss(s, ex.Y, model.Call(s, ex.X))
+		})
+		adam.Apply(s, tape.Gradient(loss, keras.Trainable(model)))
+		return loss
+	}, &function.Options{Mode: function.Traced})
+	return repeat(step, example{X: ops.ValueOf(x), Y: ops.ValueOf(tensor.Vector(labels...))}, n)
+}
