@@ -19,6 +19,7 @@ func DefaultPasses() []Pass {
 		{Name: "constant folding", Run: foldConstants},
 		{Name: "no-ops", Run: skipNoOps},
 		{Name: "common subexpressions", Run: shareEqual},
+		{Name: "variable updates", Run: fuseUpdates},
 		{Name: "elementwise chains", Run: fuseChains},
 	}
 }

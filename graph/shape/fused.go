@@ -8,6 +8,7 @@ func fusedRules() map[string]Rule {
 		"_FusedDepthwiseConv2dNative": fused("DepthwiseConv2dNative", conv),
 		"_FusedMatMul":                fused("MatMul", matMul),
 		"_Elementwise":                broadcastAll,
+		"_UpdateVariables":            nothing,
 		"_Gelu":                       unchanged,
 		"_LayerNorm":                  unchanged,
 		"_LSTM":                       recurrent,

@@ -43,19 +43,28 @@ const tile = 2048
 type link[T float32 | float64] struct {
 	chainLoop[T]
 	a, b int // operands; b is -1 where there is none
-	to   int // the buffer that takes the result; -1: the output
+	to   int // the buffer that takes the result; -1: the output; -2 and below: a variable
 }
+
+// variable returns the number of the variable that takes the result, -1 for none.
+func (l *link[T]) variable() int { return max(-2-l.to, -1) }
 
 // chain is a node of elementwise ops.
 type chain[T float32 | float64] struct {
-	inputs  int
-	links   []link[T]
-	place   []int // of results: the buffer of each link
-	buffers int   // that a tile needs for results
-	ns      float64
-	pool    sync.Pool              // of *tileState[T]
-	walks   []atomic.Pointer[walk] // of inputs that were stretched by the call before
+	inputs    int // operands that are no results
+	variables int // how many of these are what variables hold; they come last
+	links     []link[T]
+	place     []int  // of results: the buffer of each link
+	buffers   int    // that a tile needs for results
+	late      []late // variables that are written when a tile is done
+	ns        float64
+	pool      sync.Pool              // of *tileState[T]
+	walks     []atomic.Pointer[walk] // of inputs that were stretched by the call before
 }
+
+// late is a result that can't be in its variable at once, whose value is still
+// needed.
+type late struct{ op, variable int }
 
 // walk is how an input stretches to the output.
 type walk struct {
@@ -88,12 +97,24 @@ func prepareChain(n *engine.Node) (func(*engine.Call) error, error) {
 }
 
 func newChain[T float32 | float64](n *engine.Node, loops map[string]chainLoop[T]) (func(*engine.Call) error, error) {
+	h, err := newProgram(n, loops, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	return h.run, nil
+}
+
+// newProgram returns the chain of a node. Its last inputs are variables, and stores
+// has the number of the one that takes an op's result, or -1; nil stores none.
+func newProgram[T float32 | float64](n *engine.Node, loops map[string]chainLoop[T], stores []int64, variables int) (*chain[T], error) {
 	ops, operands := n.Attrs.Strings("ops"), n.Attrs.Ints("operands")
 	if len(ops) == 0 || len(operands) != 2*len(ops) {
 		return nil, fmt.Errorf("%d ops with %d operands", len(ops), len(operands))
 	}
-	h := &chain[T]{inputs: len(n.In), walks: make([]atomic.Pointer[walk], len(n.In))}
+	h := &chain[T]{inputs: len(n.In), variables: variables, walks: make([]atomic.Pointer[walk], len(n.In))}
 	last := make([]int, len(ops)) // the op that takes a result last
+	data := h.inputs - variables
+	initial := make([]int, variables) // the op that takes a variable's value of before last
 	for i, op := range ops {
 		l, ok := loops[op]
 		a, b := int(operands[2*i]), int(operands[2*i+1])
@@ -109,7 +130,15 @@ func newChain[T float32 | float64](n *engine.Node, loops map[string]chainLoop[T]
 		for _, x := range []int{a, b} {
 			if x >= h.inputs {
 				last[x-h.inputs] = i
+			} else if x >= data {
+				initial[x-data] = i
 			}
+		}
+	}
+	for i, s := range stores {
+		if s >= 0 && initial[s] > i {
+			h.late = append(h.late, late{i, int(s)})
+			last[i] = len(ops)
 		}
 	}
 	// A result lies in a buffer until its last use; the op may write over it.
@@ -118,11 +147,13 @@ func newChain[T float32 | float64](n *engine.Node, loops map[string]chainLoop[T]
 	for i := range h.links {
 		l := &h.links[i]
 		for k, x := range []int{l.a, l.b} {
-			if x >= h.inputs && last[x-h.inputs] == i && (k == 0 || l.a != l.b) {
+			if x >= h.inputs && last[x-h.inputs] == i && h.place[x-h.inputs] >= 0 && (k == 0 || l.a != l.b) {
 				idle = append(idle, h.place[x-h.inputs])
 			}
 		}
-		if l.to = -1; i < len(h.links)-1 {
+		if l.to = -1; stores != nil && stores[i] >= 0 && initial[stores[i]] <= i {
+			l.to = int(-2 - stores[i])
+		} else if i < len(h.links)-1 || stores != nil {
 			if len(idle) == 0 {
 				idle = append(idle, h.buffers)
 				h.buffers++
@@ -132,7 +163,7 @@ func newChain[T float32 | float64](n *engine.Node, loops map[string]chainLoop[T]
 		}
 		h.place[i] = l.to
 	}
-	return h.run, nil
+	return h, nil
 }
 
 // source is an input of a call.
@@ -190,23 +221,28 @@ func (h *chain[T]) run(c *engine.Call) error {
 		clear(plan.sources)
 		h.pool.Put(plan)
 	}()
-	size, buffers := h.sources(c, plan, dims, len(dst))
+	size, buffers := h.sources(c, plan, dims, len(dst), tile, nil)
+	h.spread(c, plan, dst, len(dst), size, buffers)
+	return nil
+}
+
+// spread runs the chain over n elements, on all cores where that is worth it.
+func (h *chain[T]) spread(c *engine.Call, plan *tileState[T], dst []T, n, size, buffers int) {
 	sources := plan.sources
-	tiles := (len(dst) + size - 1) / size
+	tiles := (n + size - 1) / size
 	each := h.ns*float64(size) + 50
 	if !c.Large(tiles, each) {
-		h.tiles(plan, sources, dst, size, buffers, 0, tiles)
-		return nil
+		h.tiles(plan, sources, dst, n, size, buffers, 0, tiles)
+		return
 	}
 	c.Parallel(tiles, each, func(lo, hi int) {
 		st, _ := h.pool.Get().(*tileState[T])
 		if st == nil {
 			st = &tileState[T]{}
 		}
-		h.tiles(st, sources, dst, size, buffers, lo, hi)
+		h.tiles(st, sources, dst, n, size, buffers, lo, hi)
 		h.pool.Put(st)
 	})
-	return nil
 }
 
 // output makes the output, in the memory of an input where that is possible.
@@ -220,13 +256,16 @@ func (h *chain[T]) output(c *engine.Call, d tensor.DType, dims tensor.Shape) (*t
 }
 
 // sources finds out how each input lies, and returns the size of a tile and how
-// many buffers it needs.
-func (h *chain[T]) sources(c *engine.Call, p *tileState[T], dims tensor.Shape, n int) (size, buffers int) {
+// many buffers it needs. The variables come behind the tensors among the inputs.
+func (h *chain[T]) sources(c *engine.Call, p *tileState[T], dims tensor.Shape, n, tile int, variables []*tensor.Tensor) (size, buffers int) {
 	p.sources = slices.Grow(p.sources[:0], h.inputs)[:h.inputs]
 	size, buffers = tile, h.buffers
 	period := 1
 	for i := range p.sources {
 		x := c.In(i)
+		if k := i - (h.inputs - len(variables)); k >= 0 {
+			x = variables[k]
+		}
 		s := source[T]{data: tensor.Values[T](x)}
 		switch {
 		case len(s.data) == n:
@@ -263,7 +302,7 @@ func isSuffix(s, dims tensor.Shape) bool {
 }
 
 // tiles runs the chain over tiles lo to hi.
-func (h *chain[T]) tiles(st *tileState[T], sources []source[T], dst []T, size, buffers, lo, hi int) {
+func (h *chain[T]) tiles(st *tileState[T], sources []source[T], dst []T, count, size, buffers, lo, hi int) {
 	if len(st.memory) < buffers*size {
 		st.memory = make([]T, buffers*size)
 	}
@@ -271,7 +310,7 @@ func (h *chain[T]) tiles(st *tileState[T], sources []source[T], dst []T, size, b
 	defer clear(st.values)
 	for t := lo; t < hi; t++ {
 		at := t * size
-		n := min(size, len(dst)-at)
+		n := min(size, count-at)
 		for i := range sources {
 			s := &sources[i]
 			switch s.kind {
@@ -289,9 +328,14 @@ func (h *chain[T]) tiles(st *tileState[T], sources []source[T], dst []T, size, b
 		}
 		for i := range h.links {
 			l := &h.links[i]
-			to := dst[at : at+n]
-			if l.to >= 0 {
+			var to []T
+			switch v := l.variable(); {
+			case v >= 0:
+				to = sources[h.inputs-h.variables+v].data[at : at+n]
+			case l.to >= 0:
 				to = st.memory[l.to*size:][:n]
+			default:
+				to = dst[at : at+n]
 			}
 			a := st.values[l.a]
 			isSingle := l.a < h.inputs && sources[l.a].kind == single
@@ -314,6 +358,9 @@ func (h *chain[T]) tiles(st *tileState[T], sources []source[T], dst []T, size, b
 				l.binary.VV(to, a, st.values[l.b])
 			}
 			st.values[h.inputs+i] = to
+		}
+		for _, l := range h.late {
+			copy(sources[h.inputs-h.variables+l.variable].data[at:at+n], st.values[h.inputs+l.op])
 		}
 	}
 }
