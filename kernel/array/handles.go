@@ -1,0 +1,103 @@
+package array
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// arranging are the ops that only move elements, so that tensors of variants and
+// of resources go through them as tensors of numbers do.
+var arranging = map[string]bool{
+	"EnsureShape": true, "Reshape": true, "ExpandDims": true, "Squeeze": true, "Transpose": true, "BroadcastTo": true,
+	"Concat": true, "ConcatV2": true, "Pack": true, "ParallelConcat": true, "Unpack": true, "Split": true, "SplitV": true,
+	"Slice": true, "StridedSlice": true, "Reverse": true, "ReverseV2": true, "ReverseSequence": true, "Roll": true, "Tile": true,
+	"Gather": true, "GatherV2": true, "GatherNd": true, "DynamicStitch": true, "ParallelDynamicStitch": true, "DynamicPartition": true,
+}
+
+// measuring are the ops that look at no element, only at the shapes.
+var measuring = map[string]bool{"Shape": true, "ShapeN": true, "Size": true, "Rank": true}
+
+// withHandles returns the kernels such that those that arrange or measure
+// elements take tensors of handles too: the elements' positions go through the
+// kernel in their places.
+func withHandles(ks []engine.Kernel) []engine.Kernel {
+	for i, k := range ks {
+		if !arranging[k.Op] && !measuring[k.Op] {
+			continue
+		}
+		prepare, run := k.Prepare, k.Run
+		if prepare == nil {
+			prepare = func(*engine.Node) (func(*engine.Call) error, error) { return run, nil }
+		}
+		ks[i].Run = nil
+		ks[i].Prepare = func(n *engine.Node) (func(*engine.Call) error, error) {
+			run, err := prepare(n)
+			if err != nil || !takesHandles(n) {
+				return run, err
+			}
+			return func(c *engine.Call) error { return runPositions(c, run) }, nil
+		}
+	}
+	return ks
+}
+
+func takesHandles(n *engine.Node) bool {
+	for _, in := range n.In {
+		if in.DType == tensor.Variant || in.DType == tensor.Resource {
+			return true
+		}
+	}
+	return false
+}
+
+// runPositions runs a kernel on the positions of the handles among the inputs,
+// and makes its outputs the handles that stand there.
+func runPositions(c *engine.Call, run func(*engine.Call) error) error {
+	var items []any
+	for i := range c.NumIn() {
+		v := c.Input(i)
+		if v.Tensor != nil || v.Object == nil {
+			continue
+		}
+		own, shape := []any{v.Object}, tensor.Shape{}
+		if h, ok := v.Object.(*engine.Handles); ok {
+			own, shape = h.Items, h.Shape
+		}
+		if len(own) != shapes.Count(shape) {
+			return fmt.Errorf("input %d has %d handles and shape %v", i, len(own), shape)
+		}
+		at := make([]int64, len(own))
+		for k := range at {
+			at[k] = int64(len(items) + k)
+		}
+		t, err := tensor.New(at, shape...)
+		if err != nil {
+			return err
+		}
+		items = append(items, own...)
+		c.Again(v) // an object that stands in several places is nobody's to change
+		c.Substitute(i, t)
+	}
+	if err := run(c); err != nil || measuring[c.Op()] {
+		return err
+	}
+	for i, v := range c.Results() {
+		if err := c.Afford(16 * int64(v.Tensor.Len())); err != nil {
+			return err
+		}
+		h := &engine.Handles{Shape: v.Tensor.Shape().Clone(), Items: make([]any, v.Tensor.Len())}
+		for k, at := range tensor.Values[int64](v.Tensor) {
+			h.Items[k] = items[at]
+		}
+		c.Drop(v)
+		if len(h.Shape) == 0 {
+			c.Give(i, engine.HandleOf(h.Items[0]))
+			continue
+		}
+		c.Give(i, engine.HandleOf(h))
+	}
+	return nil
+}
