@@ -13,11 +13,12 @@ import (
 )
 
 // lyingDir reports writes as done and loses the last byte of each file whose
-// name holds part.
+// name holds part, or changes it.
 type lyingDir struct {
 	*vfs.Mem
-	part string
-	lost int
+	part    string
+	changes bool
+	lost    int
 }
 
 func (d *lyingDir) Create(name string) (vfs.File, error) {
@@ -46,7 +47,11 @@ func (f *lyingFile) Close() error {
 	if err != nil {
 		return err
 	}
-	if _, err := g.Write(b[:len(b)-1]); err != nil {
+	last := b[len(b)-1] ^ 1
+	if b = b[:len(b)-1]; f.d.changes {
+		b = append(b, last)
+	}
+	if _, err := g.Write(b); err != nil {
 		return err
 	}
 	f.d.lost++
@@ -162,3 +167,36 @@ func memNames(t *testing.T, fsys fs.FS) []string {
 }
 
 func newOdd() *oddPart { return &oddPart{*trackable.NewVariable(weightAt(0))} }
+
+// TestNoStandInGoesBeforeItsCopyHolds: a save over a checkpoint copies its
+// stand-in, which stays until every byte of the copy is right.
+func TestNoStandInGoesBeforeItsCopyHolds(t *testing.T) {
+	ctx := context.Background()
+	for _, changes := range []bool{false, true} {
+		for _, part := range []string{"m-7.data-", "m-7.index"} {
+			d := &lyingDir{Mem: vfs.MemDir(), changes: changes}
+			root, ck := newSteps(t)
+			m := newManager(t, ck, "run", &ManagerOptions{Dir: d, CheckpointName: "m", MaxToKeep: 1})
+			if _, err := m.SaveAs(ctx, 7); err != nil {
+				t.Fatal(err)
+			}
+			root.Step.Set(5)
+			d.part = part
+			path, err := m.SaveAs(ctx, 7)
+			if path != "" || err == nil || d.lost == 0 {
+				t.Errorf("%s, changes %v: saved %q, %v; %d files were hit", part, changes, path, err, d.lost)
+			}
+			d.part = ""
+			root.Step.Set(0)
+			if _, err := m.RestoreLatest(ctx); err != nil || root.Step.Get() != 5 {
+				t.Errorf("%s, changes %v: restored step %d, %v", part, changes, root.Step.Get(), err)
+			}
+			if path, err := m.SaveAs(ctx, 7); err != nil || path != m.Latest() {
+				t.Errorf("%s, changes %v: afterwards: %q, %v", part, changes, path, err)
+			}
+			if got := memNames(t, d); !slices.Equal(got, []string{"checkpoint", "m-7.data-00000-of-00001", "m-7.index"}) {
+				t.Errorf("%s, changes %v: the disk holds %q", part, changes, got)
+			}
+		}
+	}
+}
