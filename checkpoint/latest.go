@@ -160,9 +160,6 @@ func existsIn(fsys fs.FS, prefix string) bool {
 // a crash leaves is no checkpoint any more. That there is none is no error.
 func RemoveCheckpoint(path string) error {
 	dir, name := filepath.Split(path)
-	if dir == "" {
-		dir = "."
-	}
 	return removeFiles(vfs.OSDir(dir), name, isFileOf)
 }
 

@@ -81,3 +81,47 @@ func TestSecondManagerIsToldWhoHoldsTheDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestManagerMakesItsFolders, whatever their path looks like.
+func TestManagerMakesItsFolders(t *testing.T) {
+	top := t.TempDir()
+	_, ck := newSteps(t)
+	for _, dir := range []string{filepath.Join(top, "a", "b", "c"), top + "/d/e/.", top + "/f/"} {
+		m, err := NewManager(ck, dir, nil)
+		if err != nil {
+			t.Errorf("%s: %v", dir, err)
+			continue
+		}
+		path, err := m.Save(t.Context())
+		if err != nil || !Exists(path) {
+			t.Errorf("%s: %q, %v", dir, path, err)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	file := filepath.Join(top, "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "run")} {
+		if _, err := NewManager(ck, dir, nil); err == nil {
+			t.Errorf("%s: a manager of a file", dir)
+		}
+	}
+}
+
+// TestALockFileThatHoldsMoreIsLeftAlone: it is somebody's own.
+func TestALockFileThatHoldsMoreIsLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, lockName)
+	text := strings.Repeat("precious ", 100)
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, ck := newSteps(t)
+	newManager(t, ck, dir, nil)
+	if got, err := os.ReadFile(file); string(got) != text {
+		t.Errorf("it holds %q, %v", got, err)
+	}
+}

@@ -332,3 +332,64 @@ func TestLatestOfAPossibleStateStays(t *testing.T) {
 		t.Errorf("%v; the disk holds %q", err, disk.Names())
 	}
 }
+
+// TestRotationThatMayNotLastIsTold: the save is done, and says what isn't.
+func TestRotationThatMayNotLastIsTold(t *testing.T) {
+	ctx := context.Background()
+	disk := faultfs.New()
+	_, ck := newSteps(t)
+	m := newManager(t, ck, "run", &ManagerOptions{Dir: disk, MaxToKeep: 1})
+	if _, err := m.Save(ctx); err != nil {
+		t.Fatal(err)
+	}
+	removed := false
+	disk.Hook(func(op faultfs.Op) error {
+		if op.Kind == faultfs.SyncDir && removed {
+			removed = false
+			return faultfs.ErrFault
+		}
+		removed = removed || op.Kind == faultfs.Remove && op.Name == "ckpt-1.index"
+		return nil
+	})
+	path, err := m.Save(ctx)
+	if filepath.ToSlash(path) != "run/ckpt-2" || m.Latest() != path || !errors.Is(err, faultfs.ErrFault) {
+		t.Errorf("%q, %v", path, err)
+	}
+	if path, err = m.Save(ctx); err != nil || len(m.Checkpoints()) != 1 {
+		t.Errorf("afterwards: %q, %v", path, err)
+	}
+}
+
+// TestLeftoversThatCouldNotBeReadGoLater, as those that couldn't be removed do.
+func TestLeftoversThatCouldNotBeReadGoLater(t *testing.T) {
+	ctx := context.Background()
+	for _, folder := range []string{".", "sub"} {
+		disk := faultfs.New()
+		_, ck := newSteps(t)
+		const left, leftState = "sub/m-7.index.tempstate123", "checkpoint.cairn-0123456789abcdef.tmp"
+		disk.Put(left, nil)
+		disk.Put(leftState, nil)
+		m := newManager(t, ck, "run", &ManagerOptions{Dir: disk, CheckpointName: "sub/m"})
+		disk.Hook(func(op faultfs.Op) error {
+			if op.Name == folder && (op.Kind == faultfs.Open || op.Kind == faultfs.Read) {
+				return faultfs.ErrFault
+			}
+			return nil
+		})
+		if _, err := m.Save(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if disk.Bytes(left) == nil && disk.Bytes(leftState) == nil {
+			t.Errorf("%s: nothing was left", folder)
+		}
+		disk.Hook(nil)
+		if _, err := m.Save(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range disk.Names() {
+			if f == left || f == leftState {
+				t.Errorf("%s: %s is still there", folder, f)
+			}
+		}
+	}
+}

@@ -3,6 +3,9 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -250,5 +253,26 @@ func TestRelativeFolderIsFoundAfterItMoved(t *testing.T) {
 	root.Step.Set(0)
 	if _, err := ck.Restore(ctx, latest, nil); err != nil || root.Step.Get() != 5 {
 		t.Errorf("step %d, %v", root.Step.Get(), err)
+	}
+}
+
+// TestWhatIsDamageOfFiles and what is a program that doesn't fit them.
+func TestWhatIsDamageOfFiles(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		damage bool
+	}{
+		{&bundle.CorruptError{}, true},
+		{fmt.Errorf("reading: %w", fs.ErrNotExist), true},
+		{io.ErrUnexpectedEOF, true},
+		{io.EOF, true},
+		{fs.ErrPermission, false},
+		{context.Canceled, false},
+		{&RestoreError{Missing: []Item{{}}}, false},
+		{&RestoreError{causes: []error{fs.ErrNotExist}}, false}, // a vocabulary that an object asks for, say
+	} {
+		if got := isDamage(c.err); got != c.damage {
+			t.Errorf("%v: %v", c.err, got)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/testkit/faultfs"
 	"github.com/cairnml/cairn/vfs"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -332,5 +333,41 @@ func TestExistsModTimesAndRemove(t *testing.T) {
 	}
 	if err := RemoveCheckpoint(filepath.Join(dir, "no", "folder")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestStateInADirOfTheProgramsOwn: what fails there is told.
+func TestStateInADirOfTheProgramsOwn(t *testing.T) {
+	disk := faultfs.New()
+	o := &StateOptions{Dir: disk}
+	if p, err := LatestCheckpoint("run", o); p != "" || !errors.Is(err, ErrNotFound) {
+		t.Errorf("%q, %v", p, err)
+	}
+	s := &CheckpointState{ModelCheckpointPath: "ckpt-1"}
+	disk.FailFrom(0, faultfs.ErrFault)
+	if err := UpdateCheckpointState("", s, o); !errors.Is(err, faultfs.ErrFault) {
+		t.Errorf("written with %v", err)
+	}
+	disk.Hook(nil)
+	if err := UpdateCheckpointState("", s, o); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := LatestCheckpoint("run", o); p != "" || !errors.Is(err, ErrNotFound) {
+		t.Errorf("the state names what isn't there: %q, %v", p, err)
+	}
+	disk.Put("ckpt-1.index", nil)
+	if p, err := LatestCheckpoint("run", o); filepath.ToSlash(p) != "run/ckpt-1" || err != nil {
+		t.Errorf("%q, %v", p, err)
+	}
+}
+
+func TestCheckpointInTheWorkingDirectoryIsRemoved(t *testing.T) {
+	t.Chdir(t.TempDir())
+	_, ck := newSteps(t)
+	if err := ck.Write(t.Context(), "c"); err != nil {
+		t.Fatal(err)
+	}
+	if err := RemoveCheckpoint("c"); err != nil || Exists("c") {
+		t.Errorf("%v; there: %v", err, Exists("c"))
 	}
 }
