@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cairnml/cairn/kernel"
@@ -18,14 +20,15 @@ import (
 type app struct {
 	name, words string
 	calls       [2]int
+	twoCallers  bool // is also called by two at once
 }
 
 var apps = []app{
-	{"resnet50", "ResNet50", [2]int{10, 2}},
-	{"mobilenet_v2", "MobileNetV2", [2]int{20, 4}},
-	{"efficientnet_b0", "EfficientNetB0", [2]int{10, 2}},
-	{"transformer", "transformer of 4 layers, 128 tokens", [2]int{20, 4}},
-	{"recurrent", "BiLSTM and GRU, 100 tokens", [2]int{20, 10}},
+	{"resnet50", "ResNet50", [2]int{10, 2}, false},
+	{"mobilenet_v2", "MobileNetV2", [2]int{20, 4}, true},
+	{"efficientnet_b0", "EfficientNetB0", [2]int{10, 2}, false},
+	{"transformer", "transformer of 4 layers, 128 tokens", [2]int{20, 4}, false},
+	{"recurrent", "BiLSTM and GRU, 100 tokens", [2]int{20, 10}, false},
 }
 
 // infer measures loading and running models, against TensorFlow and onnxruntime.
@@ -55,10 +58,15 @@ func (b *bench) infer(ctx context.Context) error {
 		if err := b.measure("load "+a.words, "load", 1, peers); err != nil {
 			return err
 		}
-		for i, size := range []int{1, 8} {
-			if err := b.measure(fmt.Sprintf("%s, batch %d", a.words, size), fmt.Sprint(size), float64(a.calls[i]), peers); err != nil {
-				return err
-			}
+		works := []step{
+			{words: a.words + ", batch 1", verb: "1", count: float64(a.calls[0])},
+			{words: a.words + ", batch 8", verb: "8", count: float64(a.calls[1])},
+		}
+		if a.twoCallers {
+			works = slices.Insert(works, 1, step{words: a.words + ", batch 1, a call of two callers at once", verb: "two", count: 2 * float64(a.calls[0]), withBefore: true})
+		}
+		if err := b.groups(works, peers); err != nil {
+			return err
 		}
 		b.close()
 	}
@@ -115,6 +123,12 @@ func inferVerbs(ctx context.Context, dir string, calls [2]int) (map[string]verb,
 			}
 			return nil
 		}
+	}
+	one := verbs["1"]
+	verbs["two"] = func(ctx context.Context) error {
+		other := make(chan error, 1)
+		go func() { other <- one(ctx) }()
+		return errors.Join(one(ctx), <-other)
 	}
 	return verbs, nil
 }

@@ -195,21 +195,30 @@ func (b *bench) steps(ctx context.Context) error {
 		return err
 	}
 	peers := map[string]*process{cairn: ours, tensorflow: theirs}
-	for i := 0; i < len(steps); {
-		n := 1
-		for i+n < len(steps) && steps[i+n].withBefore {
-			n++
-		}
-		if err := b.together(steps[i:i+n], peers); err != nil {
-			return err
-		}
-		i += n
+	if err := b.groups(steps, peers); err != nil {
+		return err
 	}
 	held, err := ours.ask("memory")
 	if err != nil {
 		return err
 	}
 	b.notes = append(b.notes, fmt.Sprintf("the %d chained additions hold %.0f MiB at most", chained, held))
+	return nil
+}
+
+// groups measures works one after the other, those that are compared with each other
+// together.
+func (b *bench) groups(works []step, peers map[string]*process) error {
+	for len(works) > 0 {
+		n := 1
+		for n < len(works) && works[n].withBefore {
+			n++
+		}
+		if err := b.together(works[:n], peers); err != nil {
+			return err
+		}
+		works = works[n:]
+	}
 	return nil
 }
 

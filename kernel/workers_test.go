@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
@@ -38,6 +39,44 @@ func TestReductionsDontDependOnWorkers(t *testing.T) {
 		}
 		if len(seen) != 1 {
 			t.Errorf("%d elements have %d sums", n, len(seen))
+		}
+	}
+}
+
+// TestSumsOfFewColumns: the rows of narrow matrices are added several at a time, in
+// pieces; what comes out is the sum, for all workers the same.
+func TestSumsOfFewColumns(t *testing.T) {
+	for _, s := range [][2]int{{21_632, 32}, {4096, 1}, {70_000, 3}, {128, 512}, {100, 513}, {1365, 3}, {1000, 7}, {9, 500}, {50_001, 10}} {
+		x := make([]float32, s[0]*s[1])
+		want := make([]float64, s[1])
+		for i := range x {
+			x[i] = float32(math.Sin(float64(i)))
+			want[i%s[1]] += float64(x[i])
+		}
+		in := ops.ValueOf(tensor.Must(tensor.New(x, s[0], s[1])))
+		var first []float32
+		for _, workers := range []int{1, 2, 4} {
+			w := engine.NewWorkers(workers)
+			scope := ops.NewScope(context.Background(), &ops.ScopeOptions{Kernels: kernel.All(), Workers: w})
+			sums, err := scope.Emit1("BiasAddGrad", nil, in).Tensor()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := slices.Clone(tensor.Values[float32](sums))
+			if first == nil {
+				first = got
+			}
+			if !slices.Equal(got, first) {
+				t.Errorf("%v: the sums of %d workers differ from those of one", s, workers)
+			}
+			for i, v := range got {
+				if math.Abs(float64(v)-want[i]) > 1e-5*math.Sqrt(float64(s[0])) {
+					t.Fatalf("%v: the sum of column %d is %v, want %v", s, i, v, want[i])
+				}
+			}
+			if err := scope.Close(); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

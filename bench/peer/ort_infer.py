@@ -4,7 +4,7 @@ import sys
 
 import onnxruntime
 
-from common import batches, serve
+from common import at_once, batches, serve
 
 folder = sys.argv[1]
 path = folder + ".onnx"
@@ -39,4 +39,5 @@ def calls(x, n):
     return run
 
 
-serve({"load": load, **{str(size): calls(x, int(n)) for (size, x), n in zip(inputs.items(), sys.argv[2:])}})
+verbs = {str(size): calls(x, int(n)) for (size, x), n in zip(inputs.items(), sys.argv[2:])}
+serve({"load": load, "two": at_once(verbs["1"]), **verbs})

@@ -4,7 +4,7 @@ import sys
 import numpy as np
 import tensorflow as tf
 
-from common import batches, serve
+from common import at_once, batches, serve
 
 folder = sys.argv[1]
 function = tf.saved_model.load(folder).signatures["serving_default"]
@@ -22,4 +22,5 @@ def calls(x, n):
     return run
 
 
-serve({"load": lambda: tf.saved_model.load(folder), **{str(size): calls(x, int(n)) for (size, x), n in zip(inputs.items(), sys.argv[2:])}})
+verbs = {str(size): calls(x, int(n)) for (size, x), n in zip(inputs.items(), sys.argv[2:])}
+serve({"load": lambda: tf.saved_model.load(folder), "two": at_once(verbs["1"]), **verbs})

@@ -1,12 +1,10 @@
 """TensorFlow takes steps: the checkpoint guide's Net and an MLP train, ops run
 one by one, a loop turns. Each request asks for as many as in STEPS."""
-import threading
-
 import numpy as np
 import tensorflow as tf
 import tf_keras
 
-from common import serve
+from common import at_once, serve
 
 STEPS = {"eager": 200, "traced": 200, "mlp": 20, "cnn": 5, "small": 10000, "loop": 10000, "chain": 200, "calls": 200}
 
@@ -128,14 +126,7 @@ def callers(n):
             y = call(x)
         float(y)
 
-    def run():
-        threads = [threading.Thread(target=calls) for _ in range(n)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
-
-    return run
+    return at_once(calls, n)
 
 
 @tf.function

@@ -107,10 +107,34 @@ func largest[T element](x []T, taps []int, c int) int {
 // maxBack hands each gradient to the element that was the largest.
 func maxBack[T element](g *geometry, _ int, out, x, _, dy []T) {
 	g.eachPlace(func(at int, taps []int) {
+		if len(taps) == 4 {
+			toLargestOf4(out, x, dy[at:at+g.c], taps)
+			return
+		}
 		for c := 0; len(taps) > 0 && c < g.c; c++ {
 			out[largest(x, taps, c)] += dy[at+c]
 		}
 	})
+}
+
+// toLargestOf4 adds each element of dy to that of out where the largest of four taps
+// lies, the first one of several. It picks places, not numbers: processors do that
+// without guessing.
+func toLargestOf4[T element](out, x, dy []T, taps []int) {
+	t0, t1, t2, t3 := taps[0], taps[1], taps[2], taps[3]
+	for c, d := range dy {
+		best := t0 + c
+		if i := t1 + c; x[i] > x[best] {
+			best = i
+		}
+		if i := t2 + c; x[i] > x[best] {
+			best = i
+		}
+		if i := t3 + c; x[i] > x[best] {
+			best = i
+		}
+		out[best] += d
+	}
 }
 
 // maxBackAll hands each gradient to all elements that are as large as the

@@ -323,6 +323,10 @@ func (r *reducer[T]) pass(c *engine.Call, dst, src []T, outer, n, inner int) {
 		})
 		return
 	}
+	if outer == 1 && inner <= narrow && n*inner >= 8*narrow {
+		r.narrow(c, dst, src, n, inner) // whatever workers there are
+		return
+	}
 	if !c.Large(outer*n*inner, 0.5) {
 		for i := range outer {
 			r.columns(dst[i*inner:(i+1)*inner], src[i*n*inner:], n, inner, 0, inner)
@@ -342,6 +346,52 @@ func (r *reducer[T]) pass(c *engine.Call, dst, src []T, outer, n, inner int) {
 	c.Parallel((inner+line-1)/line, 0.5*float64(n*line), func(lo, hi int) {
 		r.columns(dst, src, n, inner, lo*line, min(hi*line, inner))
 	})
+}
+
+// narrow is up to how many columns a matrix has whose rows are reduced several at a
+// time.
+const narrow = 512
+
+// narrow reduces the rows of a matrix of few columns, in pieces of fixed length, so
+// that the result doesn't depend on how many workers there are.
+func (r *reducer[T]) narrow(c *engine.Call, dst, src []T, n, width int) {
+	rows := max(1, longPiece/2/width)
+	if n <= rows {
+		r.fold(dst, src[:n*width])
+		return
+	}
+	parts := make([]T, (n+rows-1)/rows*width)
+	c.Parallel(len(parts)/width, 0.1*float64(rows*width), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			r.fold(parts[i*width:(i+1)*width], src[i*rows*width:min((i+1)*rows, n)*width])
+		}
+	})
+	r.fold(dst, parts)
+}
+
+// fold reduces rows as long as dst that lie one after the other: some together, as
+// one longer row, and these at last.
+func (r *reducer[T]) fold(dst, src []T) {
+	width, n := len(dst), len(src)/len(dst)
+	together := min(n, 2*narrow/width)
+	if together < 2 {
+		r.columns(dst, src, n, width, 0, width)
+		return
+	}
+	all := make([]T, together*width)
+	src = src[copy(all, src):]
+	for len(src) > 0 {
+		k := min(len(src), len(all))
+		r.acc(all[:k], all[:k], src[:k])
+		src = src[k:]
+	}
+	for together > 1 {
+		half := together / 2
+		k := half * width
+		r.acc(all[:k], all[:k], all[(together-half)*width:together*width])
+		together -= half
+	}
+	copy(dst, all)
 }
 
 // columns reduces columns lo to hi of a matrix of n rows.
