@@ -25,6 +25,18 @@ func dataRules() map[string]Rule {
 		rules(nothing, "DatasetToTFRecord", "ExperimentalDatasetToTFRecord", "InitializeTableFromDataset"),
 		rules(tableReference, "FakeQueue"),
 		rules(inRows, "MapDefun"),
+		rules(scalarsOut, "MutexV2", "MutexLock", "ResourceConditionalAccumulator", "AccumulatorNumAccumulated",
+			"ResourceAccumulatorNumAccumulated", "BarrierReadySize", "BarrierIncompleteSize", "TextLineReaderV2", "TFRecordReaderV2",
+			"FixedLengthRecordReaderV2", "WholeFileReaderV2", "IdentityReaderV2", "ReaderRead", "ReaderReadV2",
+			"ReaderNumRecordsProduced", "ReaderNumRecordsProducedV2", "ReaderNumWorkUnitsCompleted", "ReaderNumWorkUnitsCompletedV2",
+			"ReaderSerializeState", "ReaderSerializeStateV2"),
+		rules(tableReference, "ConditionalAccumulator", "SparseConditionalAccumulator", "Barrier", "TextLineReader", "TFRecordReader",
+			"FixedLengthRecordReader", "WholeFileReader", "IdentityReader"),
+		rules(nothing, "ConsumeMutexLock", "AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient", "AccumulatorTakeGradient",
+			"ResourceAccumulatorTakeGradient", "AccumulatorSetGlobalStep", "ResourceAccumulatorSetGlobalStep",
+			"SparseAccumulatorApplyGradient", "SparseAccumulatorTakeGradient", "BarrierInsertMany", "BarrierTakeMany", "BarrierClose",
+			"ReaderReset", "ReaderResetV2", "ReaderRestoreState", "ReaderRestoreStateV2"),
+		rules(upToRows, "ReaderReadUpTo", "ReaderReadUpToV2"),
 		rules(asAttributes, "UncompressElement"),
 		rules(scalarsOut, "TensorDataset", "TensorSliceDataset", "RangeDataset", "ConcatenateDataset", "ZipDataset", "TakeDataset",
 			"SkipDataset", "RepeatDataset", "ShardDataset", "AssertCardinalityDataset", "BatchDataset", "BatchDatasetV2",
@@ -90,6 +102,15 @@ func inRows(c *Inference) error {
 			}
 			c.setDims(i, append([]int{rows}, s.Dims()...)...)
 		}
+	}
+	return nil
+}
+
+// upToRows infers vectors of one length that is not known.
+func upToRows(c *Inference) error {
+	n := graph.NewDim()
+	for i := range c.Out {
+		c.setDims(i, n)
 	}
 	return nil
 }

@@ -116,5 +116,9 @@ func Kernels() []engine.Kernel {
 		{Op: "CSVDataset", Run: csvFiles},
 		{Op: "CSVDatasetV2", Run: csvFiles},
 	}...)
-	return append(append(renamed(table), queues()...), staged()...)
+	table = renamed(table)
+	for _, more := range [][]engine.Kernel{queues(), staged(), mutexes(), accumulators(), barriers(), readers()} {
+		table = append(table, more...)
+	}
+	return table
 }

@@ -8,6 +8,28 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// AccumulatorApplyGradient emits TensorFlow's op AccumulatorApplyGradient and reports whether that went well.
+func AccumulatorApplyGradient(s *ops.Scope, handle ops.Input, localStep ops.Input, gradient ops.Input) bool {
+	return s.Emit0("AccumulatorApplyGradient", nil, handle, localStep, gradient)
+}
+
+// AccumulatorNumAccumulated emits TensorFlow's op AccumulatorNumAccumulated and returns its output.
+func AccumulatorNumAccumulated(s *ops.Scope, handle ops.Input) *ops.Value {
+	return s.Emit1("AccumulatorNumAccumulated", nil, handle)
+}
+
+// AccumulatorSetGlobalStep emits TensorFlow's op AccumulatorSetGlobalStep and reports whether that went well.
+func AccumulatorSetGlobalStep(s *ops.Scope, handle ops.Input, newGlobalStep ops.Input) bool {
+	return s.Emit0("AccumulatorSetGlobalStep", nil, handle, newGlobalStep)
+}
+
+// AccumulatorTakeGradient emits TensorFlow's op AccumulatorTakeGradient and returns its output.
+func AccumulatorTakeGradient(s *ops.Scope, handle ops.Input, numRequired ops.Input, dtype tensor.DType) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	return s.Emit1("AccumulatorTakeGradient", as, handle, numRequired)
+}
+
 // AnonymousIterator emits TensorFlow's op AnonymousIterator and returns its output.
 func AnonymousIterator(s *ops.Scope, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
 	var as graph.Attrs
@@ -77,6 +99,104 @@ func AutoShardDataset(s *ops.Scope, inputDataset ops.Input, numWorkers ops.Input
 		}
 	}
 	return s.Emit1("AutoShardDataset", as, inputDataset, numWorkers, index)
+}
+
+// BarrierOptions are the attributes of [Barrier] that have defaults.
+type BarrierOptions struct {
+	// Shapes is shapes. Default: [].
+	Shapes []graph.PartialShape
+	// Capacity is capacity. Default: -1.
+	Capacity Opt[int64]
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// Barrier emits TensorFlow's op Barrier and returns its output.
+// A nil o means the defaults.
+func Barrier(s *ops.Scope, componentTypes []tensor.DType, o *BarrierOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("component_types", componentTypes...))
+	if o != nil {
+		if o.Shapes != nil {
+			as = append(as, graph.Shapes("shapes", o.Shapes...))
+		}
+		if o.Capacity.set {
+			as = append(as, graph.Int("capacity", o.Capacity.v))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("Barrier", as)
+}
+
+// BarrierCloseOptions are the attributes of [BarrierClose] that have defaults.
+type BarrierCloseOptions struct {
+	// CancelPendingEnqueues is cancel_pending_enqueues. Default: false.
+	CancelPendingEnqueues bool
+}
+
+// BarrierClose emits TensorFlow's op BarrierClose and reports whether that went well.
+// A nil o means the defaults.
+func BarrierClose(s *ops.Scope, handle ops.Input, o *BarrierCloseOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.CancelPendingEnqueues {
+			as = append(as, graph.Bool("cancel_pending_enqueues", o.CancelPendingEnqueues))
+		}
+	}
+	return s.Emit0("BarrierClose", as, handle)
+}
+
+// BarrierIncompleteSize emits TensorFlow's op BarrierIncompleteSize and returns its output.
+func BarrierIncompleteSize(s *ops.Scope, handle ops.Input) *ops.Value {
+	return s.Emit1("BarrierIncompleteSize", nil, handle)
+}
+
+// BarrierInsertMany emits TensorFlow's op BarrierInsertMany and reports whether that went well.
+func BarrierInsertMany(s *ops.Scope, handle ops.Input, keys ops.Input, values ops.Input, componentIndex int64) bool {
+	var as graph.Attrs
+	as = append(as, graph.Int("component_index", componentIndex))
+	return s.Emit0("BarrierInsertMany", as, handle, keys, values)
+}
+
+// BarrierReadySize emits TensorFlow's op BarrierReadySize and returns its output.
+func BarrierReadySize(s *ops.Scope, handle ops.Input) *ops.Value {
+	return s.Emit1("BarrierReadySize", nil, handle)
+}
+
+// BarrierTakeManyOptions are the attributes of [BarrierTakeMany] that have defaults.
+type BarrierTakeManyOptions struct {
+	// AllowSmallBatch is allow_small_batch. Default: false.
+	AllowSmallBatch bool
+	// WaitForIncomplete is wait_for_incomplete. Default: false.
+	WaitForIncomplete bool
+	// TimeoutMs is timeout_ms. Default: -1.
+	TimeoutMs Opt[int64]
+}
+
+// BarrierTakeMany emits TensorFlow's op BarrierTakeMany and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func BarrierTakeMany(s *ops.Scope, handle ops.Input, numElements ops.Input, componentTypes []tensor.DType, o *BarrierTakeManyOptions) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("component_types", componentTypes...))
+	if o != nil {
+		if o.AllowSmallBatch {
+			as = append(as, graph.Bool("allow_small_batch", o.AllowSmallBatch))
+		}
+		if o.WaitForIncomplete {
+			as = append(as, graph.Bool("wait_for_incomplete", o.WaitForIncomplete))
+		}
+		if o.TimeoutMs.set {
+			as = append(as, graph.Int("timeout_ms", o.TimeoutMs.v))
+		}
+	}
+	return s.Emit("BarrierTakeMany", as, handle, numElements)
 }
 
 // BatchDatasetOptions are the attributes of [BatchDataset] that have defaults.
@@ -231,6 +351,40 @@ func ConcatenateDataset(s *ops.Scope, inputDataset ops.Input, anotherDataset ops
 		}
 	}
 	return s.Emit1("ConcatenateDataset", as, inputDataset, anotherDataset)
+}
+
+// ConditionalAccumulatorOptions are the attributes of [ConditionalAccumulator] that have defaults.
+type ConditionalAccumulatorOptions struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+	// ReductionType is reduction_type. Default: "MEAN".
+	ReductionType Opt[string]
+}
+
+// ConditionalAccumulator emits TensorFlow's op ConditionalAccumulator and returns its output.
+// A nil o means the defaults.
+func ConditionalAccumulator(s *ops.Scope, dtype tensor.DType, shape graph.PartialShape, o *ConditionalAccumulatorOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype), graph.Shape("shape", shape))
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+		if o.ReductionType.set {
+			as = append(as, graph.String("reduction_type", o.ReductionType.v))
+		}
+	}
+	return s.Emit1("ConditionalAccumulator", as)
+}
+
+// ConsumeMutexLock emits TensorFlow's op ConsumeMutexLock and reports whether that went well.
+func ConsumeMutexLock(s *ops.Scope, mutexLock ops.Input) bool {
+	return s.Emit0("ConsumeMutexLock", nil, mutexLock)
 }
 
 // DatasetCardinalityOptions are the attributes of [DatasetCardinality] that have defaults.
@@ -810,6 +964,89 @@ func FixedLengthRecordDatasetV2(s *ops.Scope, filenames ops.Input, headerBytes o
 	return s.Emit1("FixedLengthRecordDatasetV2", as, filenames, headerBytes, recordBytes, footerBytes, bufferSize, compressionType)
 }
 
+// FixedLengthRecordReaderOptions are the attributes of [FixedLengthRecordReader] that have defaults.
+type FixedLengthRecordReaderOptions struct {
+	// HeaderBytes is header_bytes. Default: 0.
+	HeaderBytes int64
+	// FooterBytes is footer_bytes. Default: 0.
+	FooterBytes int64
+	// HopBytes is hop_bytes. Default: 0.
+	HopBytes int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// FixedLengthRecordReader emits TensorFlow's op FixedLengthRecordReader and returns its output.
+// A nil o means the defaults.
+func FixedLengthRecordReader(s *ops.Scope, recordBytes int64, o *FixedLengthRecordReaderOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("record_bytes", recordBytes))
+	if o != nil {
+		if o.HeaderBytes != 0 {
+			as = append(as, graph.Int("header_bytes", o.HeaderBytes))
+		}
+		if o.FooterBytes != 0 {
+			as = append(as, graph.Int("footer_bytes", o.FooterBytes))
+		}
+		if o.HopBytes != 0 {
+			as = append(as, graph.Int("hop_bytes", o.HopBytes))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("FixedLengthRecordReader", as)
+}
+
+// FixedLengthRecordReaderV2Options are the attributes of [FixedLengthRecordReaderV2] that have defaults.
+type FixedLengthRecordReaderV2Options struct {
+	// HeaderBytes is header_bytes. Default: 0.
+	HeaderBytes int64
+	// FooterBytes is footer_bytes. Default: 0.
+	FooterBytes int64
+	// HopBytes is hop_bytes. Default: 0.
+	HopBytes int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+	// Encoding is encoding. Default: "".
+	Encoding string
+}
+
+// FixedLengthRecordReaderV2 emits TensorFlow's op FixedLengthRecordReaderV2 and returns its output.
+// A nil o means the defaults.
+func FixedLengthRecordReaderV2(s *ops.Scope, recordBytes int64, o *FixedLengthRecordReaderV2Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("record_bytes", recordBytes))
+	if o != nil {
+		if o.HeaderBytes != 0 {
+			as = append(as, graph.Int("header_bytes", o.HeaderBytes))
+		}
+		if o.FooterBytes != 0 {
+			as = append(as, graph.Int("footer_bytes", o.FooterBytes))
+		}
+		if o.HopBytes != 0 {
+			as = append(as, graph.Int("hop_bytes", o.HopBytes))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+		if o.Encoding != "" {
+			as = append(as, graph.String("encoding", o.Encoding))
+		}
+	}
+	return s.Emit1("FixedLengthRecordReaderV2", as)
+}
+
 // FlatMapDatasetOptions are the attributes of [FlatMapDataset] that have defaults.
 type FlatMapDatasetOptions struct {
 	// Metadata is metadata. Default: "".
@@ -874,6 +1111,52 @@ func GroupByWindowDataset(s *ops.Scope, inputDataset ops.Input, keyFuncOtherArgu
 	in = append(in, reduceFuncOtherArguments...)
 	in = append(in, windowSizeFuncOtherArguments...)
 	return s.Emit1("GroupByWindowDataset", as, in...)
+}
+
+// IdentityReaderOptions are the attributes of [IdentityReader] that have defaults.
+type IdentityReaderOptions struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// IdentityReader emits TensorFlow's op IdentityReader and returns its output.
+// A nil o means the defaults.
+func IdentityReader(s *ops.Scope, o *IdentityReaderOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("IdentityReader", as)
+}
+
+// IdentityReaderV2Options are the attributes of [IdentityReaderV2] that have defaults.
+type IdentityReaderV2Options struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// IdentityReaderV2 emits TensorFlow's op IdentityReaderV2 and returns its output.
+// A nil o means the defaults.
+func IdentityReaderV2(s *ops.Scope, o *IdentityReaderV2Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("IdentityReaderV2", as)
 }
 
 // IgnoreErrorsDatasetOptions are the attributes of [IgnoreErrorsDataset] that have defaults.
@@ -1447,6 +1730,34 @@ func ModelDataset(s *ops.Scope, inputDataset ops.Input, outputTypes []tensor.DTy
 		}
 	}
 	return s.Emit1("ModelDataset", as, inputDataset)
+}
+
+// MutexLock emits TensorFlow's op MutexLock and returns its output.
+func MutexLock(s *ops.Scope, mutex ops.Input) *ops.Value {
+	return s.Emit1("MutexLock", nil, mutex)
+}
+
+// MutexV2Options are the attributes of [MutexV2] that have defaults.
+type MutexV2Options struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// MutexV2 emits TensorFlow's op MutexV2 and returns its output.
+// A nil o means the defaults.
+func MutexV2(s *ops.Scope, o *MutexV2Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("MutexV2", as)
 }
 
 // NonSerializableDataset emits TensorFlow's op NonSerializableDataset and returns its output.
@@ -2686,6 +2997,80 @@ func RangeDataset(s *ops.Scope, start ops.Input, stop ops.Input, step ops.Input,
 	return s.Emit1("RangeDataset", as, start, stop, step)
 }
 
+// ReaderNumRecordsProduced emits TensorFlow's op ReaderNumRecordsProduced and returns its output.
+func ReaderNumRecordsProduced(s *ops.Scope, readerHandle ops.Input) *ops.Value {
+	return s.Emit1("ReaderNumRecordsProduced", nil, readerHandle)
+}
+
+// ReaderNumRecordsProducedV2 emits TensorFlow's op ReaderNumRecordsProducedV2 and returns its output.
+func ReaderNumRecordsProducedV2(s *ops.Scope, readerHandle ops.Input) *ops.Value {
+	return s.Emit1("ReaderNumRecordsProducedV2", nil, readerHandle)
+}
+
+// ReaderNumWorkUnitsCompleted emits TensorFlow's op ReaderNumWorkUnitsCompleted and returns its output.
+func ReaderNumWorkUnitsCompleted(s *ops.Scope, readerHandle ops.Input) *ops.Value {
+	return s.Emit1("ReaderNumWorkUnitsCompleted", nil, readerHandle)
+}
+
+// ReaderNumWorkUnitsCompletedV2 emits TensorFlow's op ReaderNumWorkUnitsCompletedV2 and returns its output.
+func ReaderNumWorkUnitsCompletedV2(s *ops.Scope, readerHandle ops.Input) *ops.Value {
+	return s.Emit1("ReaderNumWorkUnitsCompletedV2", nil, readerHandle)
+}
+
+// ReaderRead emits TensorFlow's op ReaderRead and returns its outputs.
+func ReaderRead(s *ops.Scope, readerHandle ops.Input, queueHandle ops.Input) (key, value *ops.Value) {
+	out := s.EmitN(2, "ReaderRead", nil, readerHandle, queueHandle)
+	return out[0], out[1]
+}
+
+// ReaderReadUpTo emits TensorFlow's op ReaderReadUpTo and returns its outputs.
+func ReaderReadUpTo(s *ops.Scope, readerHandle ops.Input, queueHandle ops.Input, numRecords ops.Input) (keys, values *ops.Value) {
+	out := s.EmitN(2, "ReaderReadUpTo", nil, readerHandle, queueHandle, numRecords)
+	return out[0], out[1]
+}
+
+// ReaderReadUpToV2 emits TensorFlow's op ReaderReadUpToV2 and returns its outputs.
+func ReaderReadUpToV2(s *ops.Scope, readerHandle ops.Input, queueHandle ops.Input, numRecords ops.Input) (keys, values *ops.Value) {
+	out := s.EmitN(2, "ReaderReadUpToV2", nil, readerHandle, queueHandle, numRecords)
+	return out[0], out[1]
+}
+
+// ReaderReadV2 emits TensorFlow's op ReaderReadV2 and returns its outputs.
+func ReaderReadV2(s *ops.Scope, readerHandle ops.Input, queueHandle ops.Input) (key, value *ops.Value) {
+	out := s.EmitN(2, "ReaderReadV2", nil, readerHandle, queueHandle)
+	return out[0], out[1]
+}
+
+// ReaderReset emits TensorFlow's op ReaderReset and reports whether that went well.
+func ReaderReset(s *ops.Scope, readerHandle ops.Input) bool {
+	return s.Emit0("ReaderReset", nil, readerHandle)
+}
+
+// ReaderResetV2 emits TensorFlow's op ReaderResetV2 and reports whether that went well.
+func ReaderResetV2(s *ops.Scope, readerHandle ops.Input) bool {
+	return s.Emit0("ReaderResetV2", nil, readerHandle)
+}
+
+// ReaderRestoreState emits TensorFlow's op ReaderRestoreState and reports whether that went well.
+func ReaderRestoreState(s *ops.Scope, readerHandle ops.Input, state ops.Input) bool {
+	return s.Emit0("ReaderRestoreState", nil, readerHandle, state)
+}
+
+// ReaderRestoreStateV2 emits TensorFlow's op ReaderRestoreStateV2 and reports whether that went well.
+func ReaderRestoreStateV2(s *ops.Scope, readerHandle ops.Input, state ops.Input) bool {
+	return s.Emit0("ReaderRestoreStateV2", nil, readerHandle, state)
+}
+
+// ReaderSerializeState emits TensorFlow's op ReaderSerializeState and returns its output.
+func ReaderSerializeState(s *ops.Scope, readerHandle ops.Input) *ops.Value {
+	return s.Emit1("ReaderSerializeState", nil, readerHandle)
+}
+
+// ReaderSerializeStateV2 emits TensorFlow's op ReaderSerializeStateV2 and returns its output.
+func ReaderSerializeStateV2(s *ops.Scope, readerHandle ops.Input) *ops.Value {
+	return s.Emit1("ReaderSerializeStateV2", nil, readerHandle)
+}
+
 // RebatchDatasetV2 emits TensorFlow's op RebatchDatasetV2 and returns its output.
 func RebatchDatasetV2(s *ops.Scope, inputDataset ops.Input, batchSizes ops.Input, dropRemainder ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape) *ops.Value {
 	var as graph.Attrs
@@ -2738,6 +3123,55 @@ func RepeatDataset(s *ops.Scope, inputDataset ops.Input, count ops.Input, output
 		}
 	}
 	return s.Emit1("RepeatDataset", as, inputDataset, count)
+}
+
+// ResourceAccumulatorApplyGradient emits TensorFlow's op ResourceAccumulatorApplyGradient and reports whether that went well.
+func ResourceAccumulatorApplyGradient(s *ops.Scope, handle ops.Input, localStep ops.Input, gradient ops.Input) bool {
+	return s.Emit0("ResourceAccumulatorApplyGradient", nil, handle, localStep, gradient)
+}
+
+// ResourceAccumulatorNumAccumulated emits TensorFlow's op ResourceAccumulatorNumAccumulated and returns its output.
+func ResourceAccumulatorNumAccumulated(s *ops.Scope, handle ops.Input) *ops.Value {
+	return s.Emit1("ResourceAccumulatorNumAccumulated", nil, handle)
+}
+
+// ResourceAccumulatorSetGlobalStep emits TensorFlow's op ResourceAccumulatorSetGlobalStep and reports whether that went well.
+func ResourceAccumulatorSetGlobalStep(s *ops.Scope, handle ops.Input, newGlobalStep ops.Input) bool {
+	return s.Emit0("ResourceAccumulatorSetGlobalStep", nil, handle, newGlobalStep)
+}
+
+// ResourceAccumulatorTakeGradient emits TensorFlow's op ResourceAccumulatorTakeGradient and returns its output.
+func ResourceAccumulatorTakeGradient(s *ops.Scope, handle ops.Input, numRequired ops.Input) *ops.Value {
+	return s.Emit1("ResourceAccumulatorTakeGradient", nil, handle, numRequired)
+}
+
+// ResourceConditionalAccumulatorOptions are the attributes of [ResourceConditionalAccumulator] that have defaults.
+type ResourceConditionalAccumulatorOptions struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+	// ReductionType is reduction_type. Default: "MEAN".
+	ReductionType Opt[string]
+}
+
+// ResourceConditionalAccumulator emits TensorFlow's op ResourceConditionalAccumulator and returns its output.
+// A nil o means the defaults.
+func ResourceConditionalAccumulator(s *ops.Scope, dtype tensor.DType, shape graph.PartialShape, o *ResourceConditionalAccumulatorOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype), graph.Shape("shape", shape))
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+		if o.ReductionType.set {
+			as = append(as, graph.String("reduction_type", o.ReductionType.v))
+		}
+	}
+	return s.Emit1("ResourceConditionalAccumulator", as)
 }
 
 // RewriteDataset emits TensorFlow's op RewriteDataset and returns its output.
@@ -2978,6 +3412,50 @@ func SlidingWindowDataset(s *ops.Scope, inputDataset ops.Input, windowSize ops.I
 	return s.Emit1("SlidingWindowDataset", as, inputDataset, windowSize, windowShift, windowStride)
 }
 
+// SparseAccumulatorApplyGradient emits TensorFlow's op SparseAccumulatorApplyGradient and reports whether that went well.
+func SparseAccumulatorApplyGradient(s *ops.Scope, handle ops.Input, localStep ops.Input, gradientIndices ops.Input, gradientValues ops.Input, gradientShape ops.Input, hasKnownShape bool) bool {
+	var as graph.Attrs
+	as = append(as, graph.Bool("has_known_shape", hasKnownShape))
+	return s.Emit0("SparseAccumulatorApplyGradient", as, handle, localStep, gradientIndices, gradientValues, gradientShape)
+}
+
+// SparseAccumulatorTakeGradient emits TensorFlow's op SparseAccumulatorTakeGradient and returns its outputs.
+func SparseAccumulatorTakeGradient(s *ops.Scope, handle ops.Input, numRequired ops.Input, dtype tensor.DType) (indices, values, shape *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype))
+	out := s.EmitN(3, "SparseAccumulatorTakeGradient", as, handle, numRequired)
+	return out[0], out[1], out[2]
+}
+
+// SparseConditionalAccumulatorOptions are the attributes of [SparseConditionalAccumulator] that have defaults.
+type SparseConditionalAccumulatorOptions struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+	// ReductionType is reduction_type. Default: "MEAN".
+	ReductionType Opt[string]
+}
+
+// SparseConditionalAccumulator emits TensorFlow's op SparseConditionalAccumulator and returns its output.
+// A nil o means the defaults.
+func SparseConditionalAccumulator(s *ops.Scope, dtype tensor.DType, shape graph.PartialShape, o *SparseConditionalAccumulatorOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("dtype", dtype), graph.Shape("shape", shape))
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+		if o.ReductionType.set {
+			as = append(as, graph.String("reduction_type", o.ReductionType.v))
+		}
+	}
+	return s.Emit1("SparseConditionalAccumulator", as)
+}
+
 // SparseTensorSliceDataset emits TensorFlow's op SparseTensorSliceDataset and returns its output.
 func SparseTensorSliceDataset(s *ops.Scope, indices ops.Input, values ops.Input, denseShape ops.Input) *ops.Value {
 	return s.Emit1("SparseTensorSliceDataset", nil, indices, values, denseShape)
@@ -3200,6 +3678,62 @@ func TFRecordDatasetV2(s *ops.Scope, filenames ops.Input, compressionType ops.In
 	return s.Emit1("TFRecordDatasetV2", as, filenames, compressionType, bufferSize, byteOffsets)
 }
 
+// TFRecordReaderOptions are the attributes of [TFRecordReader] that have defaults.
+type TFRecordReaderOptions struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+	// CompressionType is compression_type. Default: "".
+	CompressionType string
+}
+
+// TFRecordReader emits TensorFlow's op TFRecordReader and returns its output.
+// A nil o means the defaults.
+func TFRecordReader(s *ops.Scope, o *TFRecordReaderOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+		if o.CompressionType != "" {
+			as = append(as, graph.String("compression_type", o.CompressionType))
+		}
+	}
+	return s.Emit1("TFRecordReader", as)
+}
+
+// TFRecordReaderV2Options are the attributes of [TFRecordReaderV2] that have defaults.
+type TFRecordReaderV2Options struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+	// CompressionType is compression_type. Default: "".
+	CompressionType string
+}
+
+// TFRecordReaderV2 emits TensorFlow's op TFRecordReaderV2 and returns its output.
+// A nil o means the defaults.
+func TFRecordReaderV2(s *ops.Scope, o *TFRecordReaderV2Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+		if o.CompressionType != "" {
+			as = append(as, graph.String("compression_type", o.CompressionType))
+		}
+	}
+	return s.Emit1("TFRecordReaderV2", as)
+}
+
 // TakeDatasetOptions are the attributes of [TakeDataset] that have defaults.
 type TakeDatasetOptions struct {
 	// Metadata is metadata. Default: "".
@@ -3305,6 +3839,62 @@ func TextLineDataset(s *ops.Scope, filenames ops.Input, compressionType ops.Inpu
 		}
 	}
 	return s.Emit1("TextLineDataset", as, filenames, compressionType, bufferSize)
+}
+
+// TextLineReaderOptions are the attributes of [TextLineReader] that have defaults.
+type TextLineReaderOptions struct {
+	// SkipHeaderLines is skip_header_lines. Default: 0.
+	SkipHeaderLines int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// TextLineReader emits TensorFlow's op TextLineReader and returns its output.
+// A nil o means the defaults.
+func TextLineReader(s *ops.Scope, o *TextLineReaderOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.SkipHeaderLines != 0 {
+			as = append(as, graph.Int("skip_header_lines", o.SkipHeaderLines))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("TextLineReader", as)
+}
+
+// TextLineReaderV2Options are the attributes of [TextLineReaderV2] that have defaults.
+type TextLineReaderV2Options struct {
+	// SkipHeaderLines is skip_header_lines. Default: 0.
+	SkipHeaderLines int64
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// TextLineReaderV2 emits TensorFlow's op TextLineReaderV2 and returns its output.
+// A nil o means the defaults.
+func TextLineReaderV2(s *ops.Scope, o *TextLineReaderV2Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.SkipHeaderLines != 0 {
+			as = append(as, graph.Int("skip_header_lines", o.SkipHeaderLines))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("TextLineReaderV2", as)
 }
 
 // ThreadPoolDataset emits TensorFlow's op ThreadPoolDataset and returns its output.
@@ -3425,6 +4015,52 @@ func Unstage(s *ops.Scope, dtypes []tensor.DType, o *UnstageOptions) []*ops.Valu
 // UnwrapDatasetVariant emits TensorFlow's op UnwrapDatasetVariant and returns its output.
 func UnwrapDatasetVariant(s *ops.Scope, inputHandle ops.Input) *ops.Value {
 	return s.Emit1("UnwrapDatasetVariant", nil, inputHandle)
+}
+
+// WholeFileReaderOptions are the attributes of [WholeFileReader] that have defaults.
+type WholeFileReaderOptions struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// WholeFileReader emits TensorFlow's op WholeFileReader and returns its output.
+// A nil o means the defaults.
+func WholeFileReader(s *ops.Scope, o *WholeFileReaderOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("WholeFileReader", as)
+}
+
+// WholeFileReaderV2Options are the attributes of [WholeFileReaderV2] that have defaults.
+type WholeFileReaderV2Options struct {
+	// Container is container. Default: "".
+	Container string
+	// SharedName is shared_name. Default: "".
+	SharedName string
+}
+
+// WholeFileReaderV2 emits TensorFlow's op WholeFileReaderV2 and returns its output.
+// A nil o means the defaults.
+func WholeFileReaderV2(s *ops.Scope, o *WholeFileReaderV2Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+	}
+	return s.Emit1("WholeFileReaderV2", as)
 }
 
 // WindowDatasetOptions are the attributes of [WindowDataset] that have defaults.

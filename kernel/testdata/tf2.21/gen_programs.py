@@ -201,10 +201,18 @@ def attr(op, k, v):
     return dict(j, kind=kind, value=v)
 
 
-def program(family, name, p, *runs, inits=()):
-    """runs: lists of argument values, or (values, part of an error)."""
+def program(family, name, p, *runs, producer=None):
+    """runs: lists of argument values, or (values, part of an error).
+
+    producer: the version of TensorFlow's graphs that the graph pretends to be of.
+    """
     p.name = name
     g = tf.Graph()
+    if producer is not None:
+        versions = tf.compat.v1.GraphDef()
+        versions.versions.producer = producer
+        with g.as_default():
+            tf.import_graph_def(versions)
     cfg = tf.compat.v1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
     cfg.graph_options.rewrite_options.disable_meta_optimizer = True
     cfg.graph_options.optimizer_options.opt_level = -1
