@@ -161,7 +161,7 @@ func (l *Library) Proto() (*pb.FunctionDefLibrary, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Function = append(p.Function, def)
+		p.Function = append(p.Function, pb.LazyOf(def))
 	}
 	for _, g := range l.Gradients {
 		p.Gradient = append(p.Gradient, &pb.GradientDef{FunctionName: l.nameOf(g.Function), GradientFunc: l.nameOf(g.Gradient), Unknown: g.unknown})

@@ -17,6 +17,17 @@ type Options struct {
 	// doesn't spell out one by one: a single value may stand for any number of
 	// them. Default 256 MiB.
 	MaxExpanded int64
+	// Only, where it isn't nil, leaves out the functions of the library to which
+	// neither the graph's nodes nor these names lead, directly or through others.
+	// Default: all are read.
+	Only []string
+}
+
+func (o *Options) only() []string {
+	if o == nil {
+		return nil
+	}
+	return o.Only
 }
 
 const (
@@ -113,7 +124,12 @@ func FromProto(p *pb.GraphDef, opts *Options) (*Graph, error) {
 		g.Versions = Versions{v.Producer, v.MinConsumer, v.BadConsumers}
 	}
 	if p.Library != nil {
-		lib, err := r.library(p.Library)
+		only := opts.only()
+		if only != nil {
+			only = only[:len(only):len(only)]
+			gradientLinks(p.Library).ofNodes(p.Node, func(name string) { only = append(only, name) })
+		}
+		lib, err := r.library(p.Library, only)
 		if err != nil {
 			return nil, err
 		}

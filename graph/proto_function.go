@@ -8,51 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// library makes the functions of a file: first all of them without bodies, so
-// that each can refer to each, itself included.
-func (r *reader) library(p *pb.FunctionDefLibrary) (*Library, error) {
-	r.lib = &Library{}
-	r.calls = make(map[*Function]*OpDef, len(p.Function))
-	for _, def := range p.Function {
-		if def.Signature == nil || def.Signature.Name == "" {
-			return nil, &FunctionDefError{Err: errors.New("it has no name")}
-		}
-		fn := NewFunction(def.Signature.Name)
-		fn.Graph.Library = r.lib
-		if LookupOp(fn.Name) != nil {
-			return nil, &FunctionDefError{fn.Name, errors.New("an op has the same name")}
-		}
-		if err := r.lib.Add(fn); err != nil {
-			return nil, &FunctionDefError{fn.Name, errors.New("there are two functions of this name")}
-		}
-		sig, err := OpDefFromProto(def.Signature)
-		if err != nil {
-			return nil, &FunctionDefError{fn.Name, err}
-		}
-		r.calls[fn] = sig
-	}
-	for i, fn := range r.lib.Functions() {
-		if err := r.function(fn, p.Function[i]); err != nil {
-			var node *NodeDefError
-			if errors.As(err, &node) {
-				return nil, err
-			}
-			return nil, &FunctionDefError{fn.Name, err}
-		}
-	}
-	named := func(name string) Callee { return Callee{Function: r.lib.Lookup(name), Name: name} }
-	for _, g := range p.Gradient {
-		r.lib.Gradients = append(r.lib.Gradients, FunctionGradient{named(g.FunctionName), named(g.GradientFunc), g.Unknown})
-	}
-	for _, g := range p.RegisteredGradients {
-		r.lib.Registered = append(r.lib.Registered, RegisteredGradient{Type: g.RegisteredOpType, Gradient: named(g.GradientFunc), unknown: g.Unknown})
-	}
-	return r.lib, nil
-}
-
 // LibraryFromProto returns the functions of a library, as [FromProto] does.
 func LibraryFromProto(p *pb.FunctionDefLibrary, opts *Options) (*Library, error) {
-	return newReader(opts).library(p)
+	return newReader(opts).library(p, opts.only())
 }
 
 // function fills a function.

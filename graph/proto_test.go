@@ -68,6 +68,13 @@ func TestWrongNodesAreRefused(t *testing.T) {
 
 func floatArg(name string) *pb.ArgDef { return &pb.ArgDef{Name: name, Type: 1} }
 
+func lazily(fns ...*pb.FunctionDef) (out []pb.Lazy[pb.FunctionDef]) {
+	for _, f := range fns {
+		out = append(out, pb.LazyOf(f))
+	}
+	return out
+}
+
 func TestWrongFunctionsAreRefused(t *testing.T) {
 	sig := func() *pb.OpDef {
 		return &pb.OpDef{Name: "f", InputArg: []*pb.ArgDef{floatArg("x")}, OutputArg: []*pb.ArgDef{floatArg("y")}}
@@ -91,7 +98,7 @@ func TestWrongFunctionsAreRefused(t *testing.T) {
 		{"unknown control result", []*pb.FunctionDef{{Signature: sig(), Ret: ret("x"), ControlRet: []*pb.StringEntry{{Key: "c", Value: "n"}}}}, `control result "c"`},
 		{"name of an argument", []*pb.FunctionDef{{Signature: sig(), Ret: ret("x"), NodeDef: []*pb.NodeDef{nodeDef("x", "NoOp")}}}, "two nodes of this name"},
 	} {
-		_, err := FromProto(&pb.GraphDef{Library: &pb.FunctionDefLibrary{Function: c.fns}}, nil)
+		_, err := FromProto(&pb.GraphDef{Library: &pb.FunctionDefLibrary{Function: lazily(c.fns...)}}, nil)
 		var n *NodeDefError
 		var f *FunctionDefError
 		if !errors.As(err, &f) && !errors.As(err, &n) || !strings.Contains(err.Error(), c.want) {
@@ -105,11 +112,11 @@ func TestFunctionsReferToThemselvesByPointer(t *testing.T) {
 	types := &pb.AttrValue{Which: pb.AttrValueList, List: &pb.AttrValueListValue{Type: []pb.DataType{1}}}
 	withAttr(withAttr(call, "Tin", types), "Tout", types)
 	g, err := FromProto(&pb.GraphDef{
-		Library: &pb.FunctionDefLibrary{Function: []*pb.FunctionDef{{
+		Library: &pb.FunctionDefLibrary{Function: lazily(&pb.FunctionDef{
 			Signature: &pb.OpDef{Name: "f", InputArg: []*pb.ArgDef{floatArg("x")}, OutputArg: []*pb.ArgDef{floatArg("y")}},
 			NodeDef:   []*pb.NodeDef{call},
 			Ret:       []*pb.StringEntry{{Key: "y", Value: "n:output:0"}},
-		}}},
+		})},
 		Node: []*pb.NodeDef{typed(nodeDef("p", "Placeholder"), "dtype"), nodeDef("c", "f", "p"),
 			withAttr(nodeDef("u", "NoOp"), "_f", &pb.AttrValue{Which: pb.AttrValueFunc, Func: &pb.NameAttrList{Name: "unknown"}})},
 	}, nil)
@@ -131,7 +138,7 @@ func TestFunctionsReferToThemselvesByPointer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	def := p.Library.Function[0]
+	def, _ := p.Library.Function[0].Get()
 	callee, _ := pb.Lookup(def.NodeDef[0].Attr, "f")
 	if def.Signature.Name != "g" || callee.Func.Name != "g" || p.Node[1].Op != "g" {
 		t.Errorf("renamed, it is called %s, by %s and %s", def.Signature.Name, callee.Func.Name, p.Node[1].Op)
@@ -193,7 +200,12 @@ func TestLibrariesMakeNamesUnique(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Function) != 3 || p.Function[0].NodeDef[1].Attr[0].Value.Func.Name != "f_1" || string(p.Function[1].Attr[0].Value.S) != "f" {
+	if len(p.Function) != 3 {
+		t.Fatalf("%d functions", len(p.Function))
+	}
+	first, _ := p.Function[0].Get()
+	second, _ := p.Function[1].Get()
+	if first.NodeDef[1].Attr[0].Value.Func.Name != "f_1" || string(second.Attr[0].Value.S) != "f" {
 		t.Errorf("references to functions are wrong")
 	}
 }
@@ -224,4 +236,55 @@ func FuzzFromProto(f *testing.F) {
 			t.Errorf("the second writing differs: %v", err)
 		}
 	})
+}
+
+// TestOnlyReachedFunctionsAreRead: those that nodes call, refer to by attributes or name
+// the gradients of, and those that these reach.
+func TestOnlyReachedFunctionsAreRead(t *testing.T) {
+	fn := func(name string, nodes ...*pb.NodeDef) *pb.FunctionDef {
+		return &pb.FunctionDef{Signature: &pb.OpDef{Name: name}, NodeDef: nodes}
+	}
+	refer := func(names ...string) *pb.NodeDef {
+		list := &pb.AttrValueListValue{}
+		for _, s := range names[1:] {
+			list.Func = append(list.Func, &pb.NameAttrList{Name: s})
+		}
+		n := withAttr(nodeDef("refers to "+names[0], "NoOp"), "_f", &pb.AttrValue{Which: pb.AttrValueFunc, Func: &pb.NameAttrList{Name: names[0]}})
+		return withAttr(n, "_fs", &pb.AttrValue{Which: pb.AttrValueList, List: list})
+	}
+	named := withAttr(nodeDef("custom", "NoOp"), "_gradient_op_type", &pb.AttrValue{Which: pb.AttrValueS, S: []byte("Custom-1")})
+	def := &pb.GraphDef{
+		Node: []*pb.NodeDef{nodeDef("call", "a")},
+		Library: &pb.FunctionDefLibrary{
+			Function: lazily(fn("unused", refer("b")), fn("c"), fn("a", refer("b", "c", "a")), fn("b", named), fn("grad of b"), fn("custom gradient", nodeDef("n", "d")),
+				fn("other gradient"), fn("d"), fn("asked for", nodeDef("n", "e")), fn("e"), fn("unused too")),
+			Gradient: []*pb.GradientDef{{FunctionName: "b", GradientFunc: "grad of b"}},
+			RegisteredGradients: []*pb.RegisteredGradient{{RegisteredOpType: "Custom-1", GradientFunc: "custom gradient"},
+				{RegisteredOpType: "Custom-2", GradientFunc: "other gradient"}},
+		},
+	}
+	encoded := def.Marshal()
+	for _, only := range [][]string{{"asked for", "nowhere"}, {}, nil} {
+		var read pb.GraphDef
+		if err := read.Unmarshal(encoded); err != nil {
+			t.Fatal(err)
+		}
+		g, err := FromProto(&read, &Options{Only: only})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "a,b,c,custom gradient,d,grad of b"
+		switch {
+		case only == nil:
+			want = "a,asked for,b,c,custom gradient,d,e,grad of b,other gradient,unused,unused too"
+		case len(only) > 0:
+			want = "a,asked for,b,c,custom gradient,d,e,grad of b"
+		}
+		if got := strings.Join(g.Library.Names(), ","); got != want {
+			t.Errorf("only %q: %s, want %s", only, got, want)
+		}
+		if c, _ := g.Library.Lookup("a").Graph.Nodes()[0].Attrs.Func("_f"); c.Function != g.Library.Lookup("b") {
+			t.Errorf("only %q: a refers to %v", only, c)
+		}
+	}
 }

@@ -119,11 +119,12 @@ func diffGraphs(got, want *pb.GraphDef) string {
 	if got.Library == nil || want.Library == nil {
 		return ""
 	}
-	for i, f := range want.Library.Function {
+	for i := range want.Library.Function {
+		f, _ := want.Library.Function[i].Get()
 		if i >= len(got.Library.Function) {
 			return "function " + f.Signature.Name + " is missing"
 		}
-		g := got.Library.Function[i]
+		g, _ := got.Library.Function[i].Get()
 		if d := diffNodes(g.NodeDef, f.NodeDef); d != "" {
 			return "function " + f.Signature.Name + ": " + d
 		}
@@ -163,7 +164,12 @@ func sortMaps(g *pb.GraphDef) {
 	if g.Library == nil {
 		return
 	}
-	for _, f := range g.Library.Function {
+	for i := range g.Library.Function {
+		f, err := g.Library.Function[i].Get()
+		if err != nil {
+			panic(err)
+		}
+		g.Library.Function[i] = pb.LazyOf(f)
 		sortAttrs(f.Attr)
 		pb.SortEntries(f.Ret)
 		pb.SortEntries(f.ControlRet)

@@ -20,13 +20,19 @@ func guessOps(def *pb.GraphDef, known []*graph.OpDef) []*graph.OpDef {
 	for _, d := range known {
 		has[d.Name] = true
 	}
-	for _, f := range def.Library.Function {
+	var functions []*pb.FunctionDef
+	for i := range def.Library.Function {
+		f, err := def.Library.Function[i].Get()
+		if err != nil {
+			continue // who needs it is told
+		}
+		functions = append(functions, f)
 		if f.Signature != nil {
 			has[f.Signature.Name] = true
 		}
 	}
 	guesses := map[string]*guess{}
-	for _, f := range def.Library.Function {
+	for _, f := range functions {
 		nodes := map[string]*guess{}
 		for _, n := range f.NodeDef {
 			if has[n.Op] || graph.LookupOp(n.Op) != nil {

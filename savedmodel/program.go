@@ -9,7 +9,6 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
-	"github.com/cairnml/cairn/graph/raise"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -17,8 +16,8 @@ import (
 // weights, and what was compiled. Nothing in it changes but the caches.
 type program struct {
 	meta       *MetaGraph
-	graph      *graph.Graph
-	problems   raise.Problems // control flow that could not be raised
+	graph      *runnable // with the functions that its nodes reach, and those that make resources
+	whole      func() (*runnable, error)
 	opts       LoadOptions
 	files      *engine.Files
 	weights    []weight
@@ -50,9 +49,10 @@ type entry struct {
 func newProgram(ctx context.Context, g *MetaGraph, o LoadOptions) (*program, error) {
 	p := &program{meta: g, opts: o, signatures: map[string]*entry{}, functions: map[*graph.Function]*entry{}}
 	var err error
-	if p.graph, p.problems, err = g.raised(); err != nil {
+	if p.graph, err = g.raised(g.makers()); err != nil {
 		return nil, err
 	}
+	p.whole = sync.OnceValues(func() (*runnable, error) { return g.raised(nil) })
 	if p.chosen, err = g.choose(o.Objects); err != nil {
 		return nil, err
 	}
@@ -262,12 +262,12 @@ func (p *program) prune(where string, feeds, fetches []graph.Output, targets []*
 			}
 		}
 	}
-	f, err := graph.Prune(p.graph, all, fetches, targets)
+	f, err := graph.Prune(p.graph.Graph, all, fetches, targets)
 	if err != nil {
 		var cycle *graph.CycleError
 		if errors.As(err, &cycle) {
 			for _, name := range cycle.Nodes {
-				if why := p.problems[name]; why != nil {
+				if why := p.graph.problems[name]; why != nil {
 					err = &graph.NodeError{Node: name, Op: p.graph.Lookup(name).Op, Err: why}
 					break
 				}
@@ -279,7 +279,7 @@ func (p *program) prune(where string, feeds, fetches []graph.Output, targets []*
 	p.dropUnused(f, c, len(feeds))
 	c.function = f
 	c.know()
-	return c, p.check(c)
+	return c, p.check(c, p.graph)
 }
 
 // know tells the function, which is c's own, the types and shapes of the variables
@@ -324,9 +324,16 @@ func (p *program) dropUnused(f *graph.Function, c *callable, first int) {
 
 // concrete returns the callable of a trace.
 func (p *program) concrete(t *ConcreteFunction) (*callable, error) {
-	f := p.graph.Library.Lookup(t.Name)
+	in := p.graph
+	f := in.Library.Lookup(t.Name)
 	if f == nil {
-		return nil, &NotFoundError{Kind: "function", Name: t.Name, Note: "the objects speak of it, the graph's library lacks it"}
+		var err error
+		if in, err = p.whole(); err != nil {
+			return nil, err
+		}
+		if f = in.Library.Lookup(t.Name); f == nil {
+			return nil, &NotFoundError{Kind: "function", Name: t.Name, Note: "the objects speak of it, the graph's library lacks it"}
+		}
 	}
 	p.mu.Lock()
 	e := p.functions[f]
@@ -335,12 +342,12 @@ func (p *program) concrete(t *ConcreteFunction) (*callable, error) {
 		p.functions[f] = e
 	}
 	p.mu.Unlock()
-	e.once.Do(func() { e.call, e.err = p.bind(f, t) })
+	e.once.Do(func() { e.call, e.err = p.bind(in, f, t) })
 	return e.call, e.err
 }
 
-// bind joins a function of the library with the objects that it captures.
-func (p *program) bind(f *graph.Function, t *ConcreteFunction) (*callable, error) {
+// bind joins a function of a graph's library with the objects that it captures.
+func (p *program) bind(in *runnable, f *graph.Function, t *ConcreteFunction) (*callable, error) {
 	if len(t.Captures) > len(f.Args) {
 		return nil, &FormatError{p.meta.model.File, fmt.Errorf("the function %q has %d captures and %d arguments", t.Name, len(t.Captures), len(f.Args))}
 	}
@@ -356,5 +363,5 @@ func (p *program) bind(f *graph.Function, t *ConcreteFunction) (*callable, error
 		c.captures = append(c.captures, capture{object: o})
 	}
 	c.know()
-	return c, p.check(c)
+	return c, p.check(c, in)
 }

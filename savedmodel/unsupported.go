@@ -77,10 +77,10 @@ func (e *UnsupportedError) with(o *UnsupportedError) *UnsupportedError {
 	return out
 }
 
-// check returns an error if something that c's function reaches can't run: an
+// check returns an error if something that c's function, of a graph, reaches can't run: an
 // [*UnsupportedError] where ops have no kernel, and one that names the node
 // where control flow of TensorFlow 1 could not be raised.
-func (p *program) check(c *callable) error {
+func (p *program) check(c *callable, in *runnable) error {
 	missing := &UnsupportedError{}
 	for i, part := range reach(c.function) {
 		for _, n := range part.nodes {
@@ -88,7 +88,7 @@ func (p *program) check(c *callable) error {
 			if i > 0 {
 				name = part.function.Name + "/" + n.Name
 			}
-			if why := p.problems[name]; why != nil && raise.Is(n.Op) {
+			if why := in.problems[name]; why != nil && raise.Is(n.Op) {
 				return fmt.Errorf("savedmodel: %s: %w", c.where, &graph.NodeError{Node: n.Name, Op: n.Op, Function: part.function.Name, Err: why})
 			}
 			if p.opts.Kernels.Lookup(n.Op) != nil || part.function.Graph.Library.Lookup(n.Op) != nil {

@@ -45,7 +45,11 @@ func costsOf(t reflect.Type) []fieldCost {
 		}
 		switch {
 		case f.kind == "message":
-			c.message = elem.Elem()
+			if l, ok := reflect.New(elem).Interface().(lazy); ok {
+				c.message = l.inside()
+			} else {
+				c.message = elem.Elem()
+			}
 			c.size = int64(c.message.Size()) + pointerSize
 		case f.list:
 			c.size = int64(elem.Size())

@@ -175,6 +175,9 @@ func (r *textReader) value(f textField, x reflect.Value) error {
 		if err != nil || open == "" {
 			return firstOf(err, r.fail("{ is missing after %s", f.name))
 		}
+		if l, ok := x.Addr().Interface().(lazy); ok {
+			return r.message(l.begin(), closing(open))
+		}
 		m := reflect.New(x.Type().Elem())
 		x.Set(m)
 		return r.message(m.Elem(), closing(open))

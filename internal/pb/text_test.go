@@ -137,3 +137,27 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+// TestLazyMessagesAreWrittenAsTheyAre: whether one was decoded, made or left alone.
+func TestLazyMessagesAreWrittenAsTheyAre(t *testing.T) {
+	made := &FunctionDefLibrary{Function: []Lazy[FunctionDef]{{}, LazyOf(&FunctionDef{Signature: &OpDef{Name: "f"}, NodeDef: []*NodeDef{{Name: "n", Op: "NoOp"}}})}}
+	encoded := made.Marshal()
+	var read, again FunctionDefLibrary
+	if err := read.Unmarshal(encoded); err != nil {
+		t.Fatal(err)
+	}
+	if got := read.Marshal(); !bytes.Equal(got, encoded) {
+		t.Errorf("%x, want %x", got, encoded)
+	}
+	f, err := read.Function[1].Get()
+	if err != nil || f.NodeDef[0].Name != "n" || StringAt(read.Function[1].Encoded(), 1, 1) != "f" {
+		t.Errorf("decoded: %+v, %v", f, err)
+	}
+	text := MarshalText(&read)
+	if err := UnmarshalText(text, &again); err != nil || !bytes.Equal(again.Marshal(), encoded) {
+		t.Errorf("by the text %s: %v, %x", text, err, again.Marshal())
+	}
+	if got, want := Memory(&read, encoded), Memory(&FunctionDef{}, read.Function[1].Encoded()); got <= want {
+		t.Errorf("memory %d of a library with a function of %d", got, want)
+	}
+}

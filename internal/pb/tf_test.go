@@ -128,7 +128,12 @@ func TestMapsAreSortedAsTensorFlowSorts(t *testing.T) {
 			if library == nil {
 				library = new(FunctionDefLibrary)
 			}
-			for _, f := range library.Function {
+			for i := range library.Function {
+				f, err := library.Function[i].Get()
+				if err != nil {
+					t.Fatal(err)
+				}
+				library.Function[i] = LazyOf(f)
 				resort(f.Attr)
 				resort(f.ArgAttr)
 				resort(f.Ret)
@@ -170,9 +175,13 @@ func BenchmarkGraphDefUnmarshal(b *testing.B) {
 	}
 	var g GraphDef
 	for n := 0; n < 4<<20; {
-		for _, f := range m.MetaGraphs[0].GraphDef.Library.Function {
+		for _, l := range m.MetaGraphs[0].GraphDef.Library.Function {
+			f, err := l.Get()
+			if err != nil {
+				b.Fatal(err)
+			}
 			g.Node = append(g.Node, f.NodeDef...)
-			n += len(f.Marshal())
+			n += len(l.Encoded())
 		}
 	}
 	raw := g.Marshal()

@@ -308,7 +308,7 @@ func (m *ExperimentalDebugInfo) merge(b []byte, depth int) error {
 
 // FunctionDefLibrary is the functions of a graph.
 type FunctionDefLibrary struct {
-	Function            []*FunctionDef        `pb:"1,message,function"`
+	Function            []Lazy[FunctionDef]   `pb:"1,message,function"`
 	Gradient            []*GradientDef        `pb:"2,message,gradient"`
 	RegisteredGradients []*RegisteredGradient `pb:"3,message,registered_gradients"`
 
@@ -377,7 +377,6 @@ func (m *FunctionDefLibrary) merge(b []byte, depth int) error {
 	if depth > maxDepth {
 		return errDepth("FunctionDefLibrary")
 	}
-	var roomFunction []FunctionDef                   // for those still to come, allocated at once
 	var roomGradient []GradientDef                   // for those still to come, allocated at once
 	var roomRegisteredGradients []RegisteredGradient // for those still to come, allocated at once
 	for rest := b; len(rest) > 0; {
@@ -394,15 +393,10 @@ func (m *FunctionDefLibrary) merge(b []byte, depth int) error {
 				return errField("FunctionDefLibrary", "function", len(b)-len(start), n)
 			}
 			rest = rest[n:]
-			if len(roomFunction) == 0 {
-				roomFunction, m.Function = makeRoom(m.Function, 1+countFields(rest, 1))
+			if m.Function == nil {
+				m.Function = grow(m.Function, 1+countFields(rest, 1))
 			}
-			e := &roomFunction[0]
-			roomFunction = roomFunction[1:]
-			m.Function = append(m.Function, e)
-			if err := e.merge(v, depth+1); err != nil {
-				return within(err, "FunctionDefLibrary", "function", len(b)-len(rest)-len(v))
-			}
+			m.Function = append(m.Function, Lazy[FunctionDef]{encoded: v})
 		case 18: // gradient
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {

@@ -14,7 +14,7 @@ func (g *generator) unmarshal(m protoreflect.MessageDescriptor, fields []field) 
 	g.printf("func (m *%s) merge(b []byte, depth int) error {\n", name)
 	g.printf("if depth > maxDepth {\nreturn errDepth(%q)\n}\n", name)
 	for _, f := range fields {
-		if f.list() && f.Kind() == protoreflect.MessageKind {
+		if f.list() && f.Kind() == protoreflect.MessageKind && !f.lazy {
 			g.printf("var room%s []%s // for those still to come, allocated at once\n", f.Go, f.roomType())
 		}
 	}
@@ -58,6 +58,8 @@ func (g *generator) decodeCase(name string, f field, wire string) {
 	switch {
 	case wire != f.wire():
 		g.unpack(name, f)
+	case f.lazy:
+		g.printf("if m.%s == nil {\nm.%s = grow(m.%s, 1+countFields(rest, %d))\n}\nm.%s = append(m.%s, %s{encoded: v})\n", f.Go, f.Go, f.Go, f.Number(), f.Go, f.Go, f.elemType())
 	case message && f.list():
 		text := "if len(roomX) == 0 {\nroomX, m.X = makeRoom(m.X, 1+countFields(rest, N))\n}\n"
 		if f.ownsValues() {

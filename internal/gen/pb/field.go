@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
 )
 
 // field is a field with what the generated code needs to know about it.
@@ -16,6 +17,7 @@ type field struct {
 	member   bool   // of the message's oneof
 	always   bool   // written even when zero
 	packed   bool
+	lazy     bool // a list of messages that are decoded when they are asked for
 }
 
 // fieldsOf lists a message's fields by number.
@@ -33,6 +35,7 @@ func (g *generator) fieldsOf(m protoreflect.MessageDescriptor) []field {
 			always:          m.IsMapEntry(),
 			optional:        f.HasPresence() && f.Kind() != protoreflect.MessageKind && !member && !m.IsMapEntry(),
 			packed:          f.IsPacked(),
+			lazy:            f.IsList() && f.Kind() == protoreflect.MessageKind && f.Options().(*descriptorpb.FieldOptions).GetLazy(),
 		})
 	}
 	slices.SortFunc(out, func(a, b field) int { return int(a.Number()) - int(b.Number()) })
@@ -65,6 +68,9 @@ func (f field) elemType() string {
 	case protoreflect.EnumKind:
 		return f.names.byFull[f.Enum().FullName()]
 	case protoreflect.MessageKind:
+		if f.lazy {
+			return "Lazy[" + f.names.message(f.Message()) + "]"
+		}
 		return "*" + f.names.message(f.Message())
 	}
 	panic("no Go type for kind " + f.Kind().String())

@@ -1,0 +1,162 @@
+package graph
+
+import (
+	"errors"
+
+	"github.com/cairnml/cairn/internal/pb"
+)
+
+// library makes the functions of a file: first all of them without bodies, so
+// that each can refer to each, itself included. Of those that only names, where it
+// isn't nil, the ones that aren't reached from them are left out.
+func (r *reader) library(p *pb.FunctionDefLibrary, only []string) (*Library, error) {
+	r.lib = &Library{}
+	defs, err := functionDefs(p, only)
+	if err != nil {
+		return nil, err
+	}
+	r.calls = make(map[*Function]*OpDef, len(defs))
+	for _, def := range defs {
+		if def.Signature == nil || def.Signature.Name == "" {
+			return nil, &FunctionDefError{Err: errors.New("it has no name")}
+		}
+		fn := NewFunction(def.Signature.Name)
+		fn.Graph.Library = r.lib
+		if LookupOp(fn.Name) != nil {
+			return nil, &FunctionDefError{fn.Name, errors.New("an op has the same name")}
+		}
+		if err := r.lib.Add(fn); err != nil {
+			return nil, &FunctionDefError{fn.Name, errTwice}
+		}
+		sig, err := OpDefFromProto(def.Signature)
+		if err != nil {
+			return nil, &FunctionDefError{fn.Name, err}
+		}
+		r.calls[fn] = sig
+	}
+	for i, fn := range r.lib.Functions() {
+		if err := r.function(fn, defs[i]); err != nil {
+			var node *NodeDefError
+			if errors.As(err, &node) {
+				return nil, err
+			}
+			return nil, &FunctionDefError{fn.Name, err}
+		}
+		defs[i] = nil // its memory may go
+	}
+	named := func(name string) Callee { return Callee{Function: r.lib.Lookup(name), Name: name} }
+	for _, g := range p.Gradient {
+		r.lib.Gradients = append(r.lib.Gradients, FunctionGradient{named(g.FunctionName), named(g.GradientFunc), g.Unknown})
+	}
+	for _, g := range p.RegisteredGradients {
+		r.lib.Registered = append(r.lib.Registered, RegisteredGradient{Type: g.RegisteredOpType, Gradient: named(g.GradientFunc), unknown: g.Unknown})
+	}
+	return r.lib, nil
+}
+
+var errTwice = errors.New("there are two functions of this name")
+
+// functionDefs decodes the functions of a library, in its order: all of them, or those
+// that are reached from the names that only holds.
+func functionDefs(p *pb.FunctionDefLibrary, only []string) ([]*pb.FunctionDef, error) {
+	all := make([]*pb.FunctionDef, len(p.Function))
+	decode := func(i int) error {
+		def, err := p.Function[i].Get()
+		if err != nil {
+			return &FunctionDefError{pb.StringAt(p.Function[i].Encoded(), 1, 1), err}
+		}
+		all[i] = def
+		return nil
+	}
+	if only == nil {
+		for i := range all {
+			if err := decode(i); err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
+	}
+	places := make(map[string]int, len(all))
+	for i := range p.Function {
+		name := pb.StringAt(p.Function[i].Encoded(), 1, 1) // its signature's
+		if _, twice := places[name]; twice {
+			return nil, &FunctionDefError{name, errTwice}
+		}
+		places[name] = i
+	}
+	links := gradientLinks(p)
+	todo := only
+	reach := func(name string) { todo = append(todo, name) }
+	for ; len(todo) > 0; todo = todo[1:] {
+		name := todo[0]
+		i, ok := places[name]
+		if !ok || all[i] != nil {
+			continue
+		}
+		if err := decode(i); err != nil {
+			return nil, err
+		}
+		links.ofAttrs(all[i].Attr, reach)
+		links.ofNodes(all[i].NodeDef, reach)
+		if gradient, ok := links.functions[name]; ok {
+			reach(gradient)
+		}
+	}
+	reached := all[:0]
+	for _, def := range all {
+		if def != nil {
+			reached = append(reached, def)
+		}
+	}
+	return reached, nil
+}
+
+// links follow from what a file names to functions of its library.
+type links struct {
+	functions  map[string]string // the gradients of functions
+	registered map[string]string // the gradients that nodes name by their type
+}
+
+func gradientLinks(p *pb.FunctionDefLibrary) links {
+	l := links{map[string]string{}, map[string]string{}}
+	for _, g := range p.Gradient {
+		l.functions[g.FunctionName] = g.GradientFunc
+	}
+	for _, g := range p.RegisteredGradients {
+		l.registered[g.RegisteredOpType] = g.GradientFunc
+	}
+	return l
+}
+
+// ofNodes tells the names that may be those of functions which nodes call or refer to.
+func (l links) ofNodes(nodes []*pb.NodeDef, tell func(name string)) {
+	for _, n := range nodes {
+		tell(n.Op)
+		l.ofAttrs(n.Attr, tell)
+	}
+}
+
+func (l links) ofAttrs(attrs []*pb.AttrValueEntry, tell func(name string)) {
+	for _, e := range attrs {
+		v := e.Value
+		if v == nil {
+			continue
+		}
+		if e.Key == gradientType {
+			if f, ok := l.registered[string(v.S)]; ok {
+				tell(f)
+			}
+		}
+		if f := v.Func; f != nil {
+			tell(f.Name)
+			l.ofAttrs(f.Attr, tell)
+		}
+		if v.List == nil {
+			continue
+		}
+		for _, f := range v.List.Func {
+			tell(f.Name)
+			l.ofAttrs(f.Attr, tell)
+		}
+	}
+}

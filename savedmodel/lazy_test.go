@@ -1,0 +1,53 @@
+package savedmodel_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// TestWhatNothingReachesIsNotRead: a fault in a function hinders those who need it.
+func TestWhatNothingReachesIsNotRead(t *testing.T) {
+	inner := `function { signature { name: 'inner' input_arg { name: 'a' type: DT_FLOAT } output_arg { name: 'r' type: DT_FLOAT } }
+		node_def { name: 'n' op: 'Neg' input: 'a' attr { key: 'T' value { type: DT_FLOAT } } } ret { key: 'r' value: 'n:y:0' } }`
+	wrong := strings.NewReplacer("'inner'", "'wrong'", "'n:y:0'", "'nowhere:y:0'").Replace(inner)
+	load := func(f, rest string) (*savedmodel.SavedModel, *savedmodel.Model, error) {
+		text := strings.NewReplacer("NODES", "node { "+call("y", "x", f)+" }", "FUNCTIONS", inner+wrong+function("outer", "inner")+function("bad", "wrong")+rest).Replace(hostile)
+		var p pb.SavedModel
+		if err := pb.UnmarshalText([]byte(text), &p); err != nil {
+			t.Fatal(err)
+		}
+		dir := fstest.MapFS{"saved_model.pb": {Data: p.Marshal()}}
+		s, err := savedmodel.Read(ctx, dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := savedmodel.Load(ctx, dir, &savedmodel.LoadOptions{Kernels: kernel.All()})
+		return s, m, err
+	}
+	s, m, err := load("outer", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.Call(ctx, "serving_default", map[string]*tensor.Tensor{"x": tensor.Scalar[float32](3)})
+	if err != nil || tensor.Values[float32](out["y"])[0] != -3 {
+		t.Errorf("%v, %v, want -3", out, err)
+	}
+	var fault *graph.FunctionDefError
+	if _, err := s.MetaGraphs[0].Graph(); !errors.As(err, &fault) || fault.Function != "wrong" {
+		t.Errorf("the whole graph: %v, want the fault in wrong", err)
+	}
+	if _, _, err := load("bad", ""); !errors.As(err, &fault) || fault.Function != "wrong" {
+		t.Errorf("a signature that needs it: %v, want the fault in wrong", err)
+	}
+	if _, _, err := load("outer", inner); !errors.As(err, &fault) || fault.Function != "inner" {
+		t.Errorf("two functions of a name: %v, want an error", err)
+	}
+}
