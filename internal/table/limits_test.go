@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/snappy"
 )
 
-// failingAt can be read up to an offset, and then gives err.
+// failingAt can be read except for one byte, at which it gives err.
 type failingAt struct {
 	b   []byte
 	at  int64
@@ -21,12 +21,8 @@ type failingAt struct {
 }
 
 func (r failingAt) ReadAt(p []byte, off int64) (int, error) {
-	if off+int64(len(p)) > r.at {
-		n := 0
-		if off < r.at {
-			n = copy(p, r.b[off:r.at])
-		}
-		return n, r.err
+	if off <= r.at && r.at < off+int64(len(p)) {
+		return copy(p, r.b[off:r.at]), r.err
 	}
 	return copy(p, r.b[off:]), nil
 }
@@ -42,15 +38,20 @@ func TestFaultsOfReadingAreTold(t *testing.T) {
 		want string
 	}{{io.EOF, "too early"}, {nil, "too early"}, {broken, "broken"}} {
 		// In the footer, and in each of the blocks.
+		opened := 0
 		for at := int64(0); at < size; at++ {
 			r, err := Open(failingAt{b, at, c.err}, size, 1<<20)
 			if err == nil {
+				opened++
 				err = r.All(func(_, _ []byte, _ int64) error { return nil })
 			}
 			var corrupt *CorruptError
 			if err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, &corrupt) != (c.err != broken) {
-				t.Fatalf("%v from byte %d on: %v", c.err, at, err)
+				t.Fatalf("%v at byte %d: %v", c.err, at, err)
 			}
+		}
+		if opened == 0 {
+			t.Errorf("%v: no table was opened whose block can't be read", c.err)
 		}
 	}
 	if r, err := Open(bytes.NewReader(b), size, 1<<20); err != nil || r == nil {
