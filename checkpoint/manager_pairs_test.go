@@ -56,6 +56,14 @@ func invariants(disk *faultfs.FS, durable int64) error {
 		if step < durable {
 			return fmt.Errorf("the latest is of step %d, but step %d was saved", step, durable)
 		}
+		for _, name := range state.AllModelCheckpointPaths { // whole, or gone
+			if disk.Bytes(name+".index") == nil {
+				continue
+			}
+			if err := holds(disk, name); err != nil {
+				return fmt.Errorf("the state file lists %s: %w", name, err)
+			}
+		}
 	}
 	if disk.Bytes(bystander+".index") == nil {
 		return nil
@@ -208,5 +216,70 @@ func (c crashCase) goOn(t *testing.T, what string, disk *faultfs.FS, durable int
 	}
 	if n := slices.Index(disk.Names(), bystander+".index"); c.opts.CheckpointName == "" && len(c.history) > 0 && n < 0 {
 		t.Fatalf("%s: the checkpoint that isn't managed is gone", what)
+	}
+}
+
+// TestAStandInThatIsListedIsWholeOrGone: a replacement that was cut off leaves a
+// stand-in, after which other checkpoints are saved. Another replacement makes the
+// stand-in anew; whenever that is cut off, the state lists no half of it.
+func TestAStandInThatIsListedIsWholeOrGone(t *testing.T) {
+	opts := ManagerOptions{MaxToKeep: 3}
+	p := startProgram(t, faultfs.New(), opts, false)
+	p.train()
+	if _, err := p.save(number(5)); err != nil {
+		t.Fatal(err)
+	}
+	p.disk.Hook(func(op faultfs.Op) error { // no copy of the stand-in gets its name
+		if op.Kind == faultfs.Rename && op.To == "ckpt-5.index" {
+			return faultfs.ErrFault
+		}
+		return nil
+	})
+	p.train()
+	if path, err := p.save(number(5)); path != "" || !errors.Is(err, faultfs.ErrFault) {
+		t.Fatalf("%q, %v", path, err)
+	}
+	p.disk.Hook(nil)
+	p.train()
+	if _, err := p.save(number(7)); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(p.m.Checkpoints()); !slices.Equal(got, []string{"ckpt-5" + replacement, "ckpt-7"}) {
+		t.Fatalf("%q are managed", got)
+	}
+	if err := p.m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	run := func(hook func(faultfs.Op) error) (*program, string) {
+		q := startProgram(t, p.disk.AfterCrash(faultfs.LoseNone, 0), opts, false)
+		if _, err := q.m.RestoreLatest(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		q.train()
+		// Another program has written one of that name meanwhile.
+		for _, f := range []string{".index", ".data-00000-of-00001"} {
+			q.disk.Put("ckpt-5"+f, q.disk.Bytes("ckpt-7"+f))
+		}
+		q.disk.Hook(hook)
+		path, _ := q.save(&SaveOptions{Number: number(5).Number, Replace: true})
+		return q, path
+	}
+	whole, path := run(nil)
+	if path != "run/ckpt-5" {
+		t.Fatal(path)
+	}
+	for n := range whole.disk.Ops() {
+		q, _ := run(func(op faultfs.Op) error {
+			if op.N >= n {
+				return faultfs.ErrFault
+			}
+			return nil
+		})
+		for _, loss := range faultfs.Losses {
+			if err := invariants(q.disk.AfterCrash(loss, uint64(n)), 3); err != nil {
+				t.Errorf("cut off at operation %d, loss %d: %v", n, loss, err)
+			}
+		}
+		_ = q.m.Close()
 	}
 }
