@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/cairnml/cairn/graph"
@@ -149,12 +150,38 @@ func (l *lazyPlan) Call(c *Call, args, into []Value) ([]Value, error) {
 // Needs reports whether f looks at its argument i. The zero Value may stand for one that
 // it does not look at.
 func Needs(f Function, i int) bool {
-	if l, ok := f.(*lazyPlan); ok {
-		if p, err := l.get(); err == nil && i < len(p.args) {
-			return !p.args[i].last
-		}
+	if p, _ := planOf(f); p != nil && i < len(p.args) {
+		return !p.args[i].last
 	}
 	return true
+}
+
+// branch is a function that a node names more than once: each has states of its own.
+type branch struct {
+	*lazyPlan
+	at int
+}
+
+// Call implements [Function].
+func (b *branch) Call(c *Call, args, into []Value) ([]Value, error) {
+	p, err := b.get()
+	if err != nil {
+		return nil, err
+	}
+	return p.callAs(b.at, c, args, into)
+}
+
+// planOf returns the plan of a function and which of its node's equal functions it is,
+// nil where there is none.
+func planOf(f Function) (p *Plan, at int) {
+	switch f := f.(type) {
+	case *lazyPlan:
+		p, _ = f.get()
+	case *branch:
+		p, _ = f.get()
+		at = f.at
+	}
+	return p, at
 }
 
 // eagerFunctions compile the functions that an eager call of an op refers to.
@@ -193,7 +220,12 @@ func (c *compiler) compileWith(callee graph.Callee, know func(*graph.Function)) 
 	if f, err = f.Clone(); err != nil { // dead nodes go, order is made
 		return nil, err
 	}
-	return c.lay(f)
+	p, err := c.lay(f)
+	if err == nil {
+		p.of = callee.Function
+		p.whole = p.of.Attrs.Bool("_noinline") || slices.Contains(p.of.Graph.Reachable(), p.of)
+	}
+	return p, err
 }
 
 // constantOf returns the value of a Const node.

@@ -33,6 +33,8 @@ type Env struct {
 
 	steps int64
 	depth int
+	scope *scope      // the call of a function that is running; nil in what was called from outside
+	root  any         // what was called from outside
 	state map[any]any // of this call: tensor arrays, stacks
 }
 

@@ -13,7 +13,7 @@ import (
 type Instance struct {
 	mu        sync.Mutex
 	resources map[ResourceKey]*resource
-	nodes     map[any]any
+	states    States
 }
 
 // ResourceKey names a resource of an instance.
@@ -82,23 +82,4 @@ func (in *Instance) Lookup(key ResourceKey) (any, bool) {
 	}
 	r.once.Do(func() {})
 	return r.value, r.value != nil
-}
-
-// NodeState returns what a node keeps between calls, made by the first call.
-// Eager calls have no node and keep nothing.
-func (in *Instance) NodeState(n *Node, create func() any) any {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if s, ok := in.nodes[n.Key]; ok {
-		return s
-	}
-	s := create()
-	if n.Key == nil {
-		return s
-	}
-	if in.nodes == nil {
-		in.nodes = map[any]any{}
-	}
-	in.nodes[n.Key] = s
-	return s
 }

@@ -143,7 +143,7 @@ func (l *layout) step(n *graph.Node, isFixed bool) (*step, error) {
 		return nil, nil
 	}
 	st := &step{node: n}
-	node := &Node{Op: n.Op, Name: n.Name, Attrs: n.Attrs, Out: n.Out, Functions: l.compiler, Key: n.Origin()}
+	node := &Node{Op: n.Op, Name: n.Name, Attrs: n.Attrs, Out: n.Out, Functions: l.compiler, Key: n.Origin(), Path: n.Path()}
 	for i, in := range n.In {
 		fact := in.Fact()
 		if fact.Ref && !wantsRef(n, i) {

@@ -20,6 +20,9 @@ type Node struct {
 	// Key identifies the node among all nodes, however often it is compiled; nil
 	// for an op that runs eagerly.
 	Key any
+	// Path are the calls whose bodies the node stands in since they were inlined,
+	// outermost first.
+	Path []*graph.Node
 	// Attrs are the attributes.
 	Attrs graph.Attrs
 	// In are what is known of the inputs: the element types always, values where
@@ -61,22 +64,43 @@ func (n *Node) Function(name string, args []graph.Fact) (Function, error) {
 	if !ok {
 		return nil, fmt.Errorf("needs the function attribute %s", name)
 	}
-	return n.compile(f, args)
+	at := 0
+	for _, a := range n.Attrs {
+		if a.Name == name {
+			break
+		}
+		if o, ok := n.Attrs.Func(a.Name); ok && o.Function == f.Function {
+			at++
+		}
+	}
+	return n.compile(f, at, args)
 }
 
-func (n *Node) compile(f graph.Callee, args []graph.Fact) (Function, error) {
+// compile compiles a function that the node names, the one behind so many equal ones.
+func (n *Node) compile(f graph.Callee, at int, args []graph.Fact) (Function, error) {
 	if n.Functions == nil {
 		return nil, fmt.Errorf("can't call functions here")
 	}
-	return n.Functions.Compile(f, args)
+	fn, err := n.Functions.Compile(f, args)
+	if l, ok := fn.(*lazyPlan); ok && at > 0 {
+		return &branch{l, at}, err
+	}
+	return fn, err
 }
 
 // FunctionList returns the functions of a list attribute, each as
 // [Node.Function] does.
 func (n *Node) FunctionList(name string, args []graph.Fact) ([]Function, error) {
 	var out []Function
-	for _, f := range n.Attrs.Funcs(name) {
-		g, err := n.compile(f, args)
+	all := n.Attrs.Funcs(name)
+	for i, f := range all {
+		at := 0
+		for _, o := range all[:i] {
+			if o.Function == f.Function {
+				at++
+			}
+		}
+		g, err := n.compile(f, at, args)
 		if err != nil {
 			return nil, err
 		}

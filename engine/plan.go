@@ -19,6 +19,8 @@ import (
 // instances for the shapes that calls give, with the same results bit for bit.
 type Plan struct {
 	name    string
+	of      *graph.Function // that was compiled
+	whole   bool            // all calls of it keep one state a node
 	steps   []step
 	preset  []Value // the slots as a call finds them: constants are there already
 	args    []arg
@@ -63,6 +65,7 @@ type frame struct {
 	slots    []Value
 	versions []trackable.Version // of the roots of what is fixed
 	call     Call
+	scope    scope // of a call by another function
 }
 
 // RunOptions say how a plan runs. The zero value is ready.
@@ -102,7 +105,7 @@ func (p *Plan) Run(ctx context.Context, args []Value, o *RunOptions) ([]Value, e
 	if o == nil {
 		o = &RunOptions{}
 	}
-	env := Env{Workers: o.Workers, Files: o.Files, MaxOutput: o.MaxOutput, MaxSteps: o.MaxSteps, Instance: o.Instance, Log: o.Log, Tracer: o.Tracer}
+	env := Env{Workers: o.Workers, Files: o.Files, MaxOutput: o.MaxOutput, MaxSteps: o.MaxSteps, Instance: o.Instance, Log: o.Log, Tracer: o.Tracer, root: p.of}
 	if env.Workers == nil {
 		env.Workers = SharedWorkers()
 	}
@@ -113,7 +116,9 @@ func (p *Plan) Run(ctx context.Context, args []Value, o *RunOptions) ([]Value, e
 	env.Arena = newArenaOf(p.arenas)
 	env.Arena.Limit = o.MaxMemory
 	defer env.Arena.Release()
-	out, err := p.run(ctx, &env, args, nil)
+	f := p.frame()
+	out, err := p.runIn(f, ctx, &env, args, nil)
+	p.give(f, err)
 	if o.Used != nil {
 		*o.Used = Usage{Steps: env.steps, Peak: env.Arena.Peak()}
 	}
@@ -146,24 +151,37 @@ func (p *Plan) accept(args []Value) error {
 }
 
 // Call implements [Function].
-func (p *Plan) Call(c *Call, args, into []Value) ([]Value, error) {
+func (p *Plan) Call(c *Call, args, into []Value) ([]Value, error) { return p.callAs(0, c, args, into) }
+
+// callAs runs the plan as one of the functions that the op of c names.
+func (p *Plan) callAs(branch int, c *Call, args, into []Value) ([]Value, error) {
 	if len(args) != len(p.args) {
 		return nil, fmt.Errorf("function %s takes %d arguments, %d were given", p.name, len(p.args), len(args))
 	}
-	return p.run(c.ctx, c.env, args, into)
+	f := p.frame()
+	out, err := p.callIn(f, branch, c, args, into)
+	p.give(f, err)
+	return out, err
+}
+
+// callIn does what callAs does in a frame. Where it succeeds the frame is ready for
+// another call.
+func (p *Plan) callIn(f *frame, branch int, c *Call, args, into []Value) ([]Value, error) {
+	env := c.env
+	f.scope = scope{from: env.scope, node: c.node, branch: branch, plan: p}
+	env.scope = &f.scope
+	out, err := p.runIn(f, c.ctx, env, args, into)
+	env.scope, f.scope = f.scope.from, scope{}
+	return out, err
 }
 
 // maxDepth bounds how deep calls may nest; only endless recursion gets there.
 const maxDepth = 500
 
-// run calls the plan with arguments that belong to it; the results belong to
-// the caller, appended to into, which may share its memory with args.
-func (p *Plan) run(ctx context.Context, env *Env, args, into []Value) (results []Value, err error) {
-	f := p.frame()
-	results, err = p.runIn(f, ctx, env, args, into)
+// give ends the use of a frame.
+func (p *Plan) give(f *frame, err error) {
 	f.end(p, err == nil)
 	p.frames.Put(f)
-	return results, err
 }
 
 // frame returns a frame that no call is using.
@@ -174,8 +192,9 @@ func (p *Plan) frame() *frame {
 	return &frame{slots: slices.Clone(p.preset)}
 }
 
-// runIn does what run does in a frame. Where it succeeds the frame is ready for
-// another call.
+// runIn runs the plan in a frame, with arguments that belong to it; the results
+// belong to the caller, appended to into, which may share its memory with args.
+// Where it succeeds the frame is ready for another call.
 func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value) (results []Value, err error) {
 	if env.depth++; env.depth > maxDepth {
 		return nil, fmt.Errorf("function %s: %d calls inside each other: does it call itself without end?", p.name, env.depth)

@@ -4,17 +4,16 @@ package engine
 // loop its body: what a call works with is the same in all of them.
 type Repeated struct {
 	Function
-	plan  *Plan
-	frame *frame
-	done  bool // the last call succeeded
+	plan   *Plan
+	branch int
+	frame  *frame
+	done   bool // the last call succeeded
 }
 
 // Repeat returns f, to be called by one goroutine until [Repeated.End].
 func Repeat(f Function) Repeated {
-	if l, ok := f.(*lazyPlan); ok {
-		if p, err := l.get(); err == nil {
-			return Repeated{Function: f, plan: p, frame: p.frame(), done: true}
-		}
+	if p, branch := planOf(f); p != nil {
+		return Repeated{Function: f, plan: p, branch: branch, frame: p.frame(), done: true}
 	}
 	return Repeated{Function: f}
 }
@@ -24,7 +23,7 @@ func (r *Repeated) Call(c *Call, args, into []Value) (out []Value, err error) {
 	if r.plan == nil || !r.done || len(args) != len(r.plan.args) {
 		return r.Function.Call(c, args, into)
 	}
-	out, err = r.plan.runIn(r.frame, c.ctx, c.env, args, into)
+	out, err = r.plan.callIn(r.frame, r.branch, c, args, into)
 	r.done = err == nil
 	return out, err
 }

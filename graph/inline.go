@@ -21,7 +21,7 @@ const maxInlined = 1 << 14
 // they have effects, and whatever waits for the call waits for them. Nodes that
 // draw random numbers stay although nobody may need them, so that each call
 // draws as many as without inlining. A node of a body is called "call/node", and
-// its [Node.Origin] is that of the function.
+// its [Node.Origin] is that of the function, and [Node.Path] has the calls.
 //
 // The facts of the nodes are those of the bodies, which know less of the
 // arguments; inference adds the rest.
@@ -89,6 +89,7 @@ type inliner struct {
 // inlined is a body that is being copied.
 type inlined struct {
 	prefix string
+	path   []*Node           // the calls that led to the body
 	values map[Output]Output // what an output of the body is in the copy
 	ends   map[*Node][]*Node // what waits for a node of the body waits for these
 	after  []*Node           // what the body's effects come after
@@ -154,7 +155,10 @@ func (in *inliner) emit(fn *Function, b *inlined) error {
 			c.In[i] = b.values[o]
 		}
 		c.Control = waits
-		c.Name = in.out.Graph.UniqueName(b.prefix + n.Name)
+		c.Name, c.path = in.out.Graph.UniqueName(b.prefix+n.Name), b.path
+		if len(n.path) > 0 {
+			c.path = slices.Concat(b.path, n.path)
+		}
 		if e := n.Effect(); !e.Pure() {
 			b.did = append(b.did, c)
 			for _, a := range b.after {
@@ -193,7 +197,7 @@ func (in *inliner) instance(c Callee) (*Function, error) {
 
 // inline puts the body that call calls in its place.
 func (in *inliner) inline(call *Node, body *Function, b *inlined, waits []*Node) error {
-	inner := &inlined{prefix: b.prefix + call.Name + "/", values: map[Output]Output{}, ends: map[*Node][]*Node{}, after: slices.Clone(b.after)}
+	inner := &inlined{prefix: b.prefix + call.Name + "/", path: slices.Concat(b.path, call.path, []*Node{call.Origin()}), values: map[Output]Output{}, ends: map[*Node][]*Node{}, after: slices.Clone(b.after)}
 	wait := func(n *Node) {
 		if !n.IsArg() && n.Op != "Const" && !slices.Contains(inner.after, n) {
 			inner.after = append(inner.after, n)

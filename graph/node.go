@@ -36,7 +36,8 @@ type Node struct {
 	// and fields that this package doesn't know.
 	Extra *NodeExtra
 
-	origin *Node // that this one is a copy of
+	origin *Node   // that this one is a copy of
+	path   []*Node // the calls in whose bodies it stood
 	graph  *Graph
 	index  int  // in graph.nodes
 	read   bool // from a file, whose names stay as they are
@@ -59,6 +60,11 @@ func (n *Node) Origin() *Node {
 	}
 	return n
 }
+
+// Path returns the calls that [Function.Inline] has put bodies in the place of, in
+// which n stands, outermost first: each the [Node.Origin] of the call. It tells the
+// copies of a node apart that different calls run.
+func (n *Node) Path() []*Node { return n.path }
 
 // clone returns a copy of n in no graph, whose inputs are still n's.
 func (n *Node) clone() *Node {

@@ -74,7 +74,7 @@ func printValues(n *engine.Node) (func(*engine.Call) error, error) {
 		}
 		c.Pass(0, 0)
 		if first >= 0 {
-			p := c.Instance().NodeState(c.Node(), func() any { return new(printed) }).(*printed)
+			p := c.NodeState(func() any { return new(printed) }).(*printed)
 			p.mu.Lock()
 			p.n++
 			enough := p.n > first

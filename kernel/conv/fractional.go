@@ -46,7 +46,7 @@ func prepareFractional(table engine.ByType[fractionalFunc]) func(*engine.Node) (
 			if err != nil {
 				return err
 			}
-			return f.run(c, c.Instance().NodeState(c.Node(), create).(*drawn), run)
+			return f.run(c, c.NodeState(create).(*drawn), run)
 		}, nil
 	}
 }

@@ -224,7 +224,7 @@ func reduced(n *engine.Node) (func(*engine.Call) error, error) {
 		return nil, err
 	}
 	states, captured := len(n.Attrs.Types("Tstate")), len(n.Attrs.Types("Targuments"))
-	return func(c *engine.Call) error {
+	return alone(func(c *engine.Call) error {
 		if c.NumIn() != 1+states+captured {
 			return fmt.Errorf("takes %d inputs, %d were given", 1+states+captured, c.NumIn())
 		}
@@ -261,5 +261,5 @@ func reduced(n *engine.Node) (func(*engine.Call) error, error) {
 				return fmt.Errorf("the function gives %d values, the state has %d", len(state), states)
 			}
 		}
-	}, nil
+	}), nil
 }

@@ -80,7 +80,7 @@ func Kernels() []engine.Kernel {
 		{Op: "IteratorFromStringHandle", Run: fromString},
 		{Op: "IteratorFromStringHandleV2", Run: fromString},
 		{Op: "DeleteIterator", Run: deleteHandle},
-		{Op: "DatasetToSingleElement", Run: singleElement},
+		{Op: "DatasetToSingleElement", Run: alone(singleElement)},
 		{Op: "DatasetCardinality", Run: cardinality},
 	}
 	table = append(table, []engine.Kernel{
@@ -98,7 +98,7 @@ func Kernels() []engine.Kernel {
 		{Op: "SlidingWindowDataset", Run: slidingWindows},
 		{Op: "RebatchDatasetV2", Run: rebatched},
 		{Op: "ListDataset", Run: listed},
-		{Op: "GetElementAtIndex", Run: elementAt},
+		{Op: "GetElementAtIndex", Run: alone(elementAt)},
 		{Op: "RandomDataset", Run: randomNumbers},
 		{Op: "SamplingDataset", Run: sampled},
 		{Op: "ParallelInterleaveDataset", Prepare: interleaved},

@@ -21,7 +21,8 @@ type Iterator struct {
 	handle string        // what IteratorToStringHandle gives
 	busy   chan struct{} // holds a token while somebody uses what follows
 
-	it iterator // nil before the first dataset
+	it     iterator       // nil before the first dataset
+	states *engine.States // of the functions that it calls
 }
 
 func newIterator(as graph.Attrs) *Iterator {
@@ -58,7 +59,7 @@ func (x *Iterator) begin(c *engine.Call, d *Dataset) error {
 		return err
 	}
 	defer x.unlock()
-	x.it = it
+	x.it, x.states = it, new(engine.States)
 	return nil
 }
 
@@ -90,7 +91,24 @@ func (x *Iterator) next(c *engine.Call) (element, bool, error) {
 	if x.it == nil {
 		return nil, false, fmt.Errorf("the iterator has no dataset: MakeIterator gives it one; it is run first, as an initializer")
 	}
-	return pull(c, x.it)
+	return take(c, x.states, x.it)
+}
+
+// take returns the next element of an iterator that stands below no other one: the nodes
+// of its functions begin anew with it, and go on from element to element.
+func take(c *engine.Call, states *engine.States, it iterator) (e element, ok bool, err error) {
+	err = c.Within(states, func() (err error) {
+		e, ok, err = pull(c, it)
+		return err
+	})
+	return e, ok, err
+}
+
+// alone returns run with the nodes of all functions that it calls beginning anew.
+func alone(run func(*engine.Call) error) func(*engine.Call) error {
+	return func(c *engine.Call) error {
+		return c.Within(new(engine.States), func() error { return run(c) })
+	}
 }
 
 // namedIterator prepares Iterator: the one of its shared name in the instance, or
@@ -113,7 +131,7 @@ func findIterator(n *engine.Node) func(c *engine.Call) (*Iterator, error) {
 	name, container := as.String("shared_name", ""), as.String("container", "")
 	return func(c *engine.Call) (*Iterator, error) {
 		if name == "" {
-			return c.Instance().NodeState(n, func() any { return newIterator(as) }).(*Iterator), nil
+			return c.NodeState(func() any { return newIterator(as) }).(*Iterator), nil
 		}
 		o, err := c.Instance().Resource(engine.ResourceKey{Kind: "iterator", Container: container, Name: name}, func() (any, error) {
 			return newIterator(as), nil
@@ -154,6 +172,7 @@ func oneShot(n *engine.Node) (func(*engine.Call) error, error) {
 			if x.it, err = d.iterate(c, 0); err != nil {
 				return err
 			}
+			x.states = new(engine.States)
 		}
 		c.SetObject(0, x)
 		return nil

@@ -71,7 +71,7 @@ func queue(kind string, byRef bool, newStore func(graph.Attrs) func() store) fun
 		return func(c *engine.Call) error {
 			var o any
 			if name == "" {
-				o = c.Instance().NodeState(n, create)
+				o = c.NodeState(create)
 			} else {
 				var err error
 				if o, err = c.Instance().Resource(engine.ResourceKey{Kind: "queue", Container: container, Name: name}, func() (any, error) { return create(), nil }); err != nil {

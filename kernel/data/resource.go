@@ -62,7 +62,7 @@ func resourceOf[T any](kind string, byRef bool, create func(as graph.Attrs, what
 		return func(c *engine.Call) error {
 			var o any
 			if name == "" {
-				o = c.Instance().NodeState(n, func() any {
+				o = c.NodeState(func() any {
 					made, _ := create(n.Attrs, what) // as above, where it could be made
 					return made
 				})

@@ -124,7 +124,7 @@ func named(k kind, byRef bool) func(*engine.Node) (func(*engine.Call) error, err
 			var o any
 			var err error
 			if name == "" {
-				made := c.Instance().NodeState(n, func() any {
+				made := c.NodeState(func() any {
 					o, err := create()
 					return made{o, err}
 				}).(made)

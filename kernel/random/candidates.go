@@ -91,7 +91,7 @@ func sample(c *engine.Call, size int64, count, perRow int, unique bool, make fun
 	if err != nil {
 		return err
 	}
-	st := c.Instance().NodeState(c.Node(), func() any { return &sampled{State: draws.New(c.Node())} }).(*sampled)
+	st := c.NodeState(func() any { return &sampled{State: draws.New(c.Node())} }).(*sampled)
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.classes == nil {

@@ -763,6 +763,80 @@ def save_with_gradients(name, m):
                    "variables": [{"name": w.name.split(":")[0], "value": plain(w), "gradient": plain(g)} for w, g in zip(variables, grads[1:])]}, f)
 
 
+def random_paths():
+    """Stateful random ops on several paths of calls: each function's results over three calls."""
+    def draw():
+        return tf.raw_ops.RandomUniform(shape=[2], dtype=tf.float32, seed=7, seed2=3)
+
+    def function(f, **attributes):
+        return tf.function(f, input_signature=[tf.TensorSpec([], tf.int32)] if f.__code__.co_argcount else [],
+                           experimental_attributes={"_noinline": True} if attributes else None)
+
+    g = function(lambda: draw())
+    shared = function(lambda: draw(), noinline=True)
+    shared_twice = function(lambda: tf.stack([g(), g()]), noinline=True)
+    nested = function(lambda: tf.stack([g(), g()]))
+    through = function(lambda: shared())
+
+    def loop():
+        return tf.while_loop(lambda i, _: i < 3, lambda i, a: (i + 1, a.write(i, draw())), [0, tf.TensorArray(tf.float32, 3)], parallel_iterations=1)[1].stack()
+
+    looped = function(loop)
+
+    def calls_in_loop():
+        return tf.while_loop(lambda i, _: i < 3, lambda i, a: (i + 1, a.write(i, g() + 0.0 * g())), [0, tf.TensorArray(tf.float32, 3)], parallel_iterations=1)[1].stack()
+
+    def branch(i):
+        return tf.cond(i > 0, draw, lambda: draw() + 0.0)
+
+    branched = function(branch)
+    unary = tf.function(lambda x: draw() + 0.0 * x).get_concrete_function(tf.TensorSpec([], tf.float32))
+
+    def lowered(y):  # as control flow of tf.function is; of other ops TensorFlow's answer depends on its optimizer
+        y.op._set_attr("_lower_using_switch_merge", tf.compat.v1.AttrValue(b=True))
+        return y
+
+    def same(i):
+        return lowered(tf.raw_ops.If(cond=i > 0, input=[tf.constant(1.0)], Tout=[tf.float32], then_branch=unary, else_branch=unary)[0])
+
+    def same_cases(i):
+        return lowered(tf.raw_ops.Case(branch_index=i, input=[tf.constant(1.0)], Tout=[tf.float32], branches=[unary, unary, unary])[0])
+
+    def numbers():
+        return tf.data.Dataset.range(2)
+
+    def elements(d):
+        it = iter(d)
+        return tf.stack([it.get_next(), it.get_next()])
+
+    m = tf.Module()
+    functions = {
+        "two_nodes": lambda: tf.stack([draw(), draw()]),
+        "two_sites": lambda: tf.stack([g(), g()]),
+        "nested": lambda: tf.concat([nested(), nested(), tf.stack([g()])], 0),
+        "shared": lambda: tf.stack([shared(), through(), through()]),
+        "shared_twice": lambda: tf.concat([shared_twice(), shared_twice()], 0),
+        "loop": loop,
+        "two_loops": lambda: tf.concat([looped(), looped()], 0),
+        "calls_in_loop": lambda: tf.concat([calls_in_loop(), tf.stack([g()])], 0),
+        "branches": lambda i: tf.stack([branched(i), branched(1 - i), branch(i)]),
+        "same_branches": lambda i: tf.stack([same(i), same(i)]),
+        "same_cases": lambda i: tf.stack([same_cases(i), same_cases(i)]),
+        "elements": lambda: elements(numbers().map(lambda _: tf.stack([g(), g()]))),
+        "elements_again": lambda: elements(numbers().map(lambda _: draw()).repeat(2).skip(1)),
+        "reduced": lambda: numbers().reduce(tf.zeros([2]), lambda *_: draw()),
+    }
+    for name, f in functions.items():
+        setattr(m, name, function(f))
+    d = fresh("random_paths")
+    tf.saved_model.save(m, d)
+    os.remove(os.path.join(d, "fingerprint.pb"))
+    loaded = tf.saved_model.load(d)
+    with open(os.path.join(d, "results.json"), "w") as f:
+        json.dump({name: [plain(getattr(loaded, name)(*([tf.constant(i)] if function.__code__.co_argcount else []))) for i in [1, 1, 0]]
+                   for name, function in functions.items()}, f)
+
+
 def finetune_some():
     """A custom gradient that has none with regard to an argument in the middle."""
     class Some(tf.Module):
@@ -934,7 +1008,7 @@ def recurrent():
     Tokens(m, 60, 30).save("recurrent")
 
 
-ALL = [finetune, finetune_some, hub_training, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_init, tf1_local, tf1_graphs, tf1_sparse,
+ALL = [finetune, finetune_some, random_paths, hub_training, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_init, tf1_local, tf1_graphs, tf1_sparse,
        tables, no_signatures, tf1_defun, tf1_effects, structured, transformer, recurrent, finetune_arrays]
 
 if __name__ == "__main__":

@@ -38,5 +38,5 @@ func New(n *engine.Node) *State {
 // Of returns what finds the state of the call's node.
 func Of(n *engine.Node) func(*engine.Call) *State {
 	create := func() any { return New(n) }
-	return func(c *engine.Call) *State { return c.Instance().NodeState(c.Node(), create).(*State) }
+	return func(c *engine.Call) *State { return c.NodeState(create).(*State) }
 }
