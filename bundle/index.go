@@ -33,6 +33,7 @@ type index struct {
 	// and where in it an entry stands.
 	order, rank []int32
 	shape       atomic.Pointer[tensor.Shape] // of the entry that was given out last
+	kinds       kinds
 
 	found    atomic.Int32 // the entry that was found last
 	searches atomic.Int64
@@ -149,6 +150,9 @@ func (x *index) hidden(i int) bool {
 	_, part := x.owners[i]
 	return part
 }
+
+// raw returns the message of an entry.
+func (x *index) raw(i int) []byte { return bytesOf(x.at(i).raw) }
 
 // key returns the key of an entry.
 func (x *index) key(i int) string { return x.packed(i).name() }

@@ -24,14 +24,16 @@ type indexLoad struct {
 	maxShards int
 	budget    atomic.Int64 // what the entries may still take in memory
 
-	sliced []int              // the entries of tensors stored in slices
-	free   chan []packedEntry // lists to be used again
+	sliced []int             // the entries of tensors stored in slices
+	places []place           // where the bytes of the others lie
+	free   chan blockEntries // lists to be used again
 }
 
 // blockEntries are the entries of a block.
 type blockEntries struct {
 	list   []packedEntry
-	sliced []int // the places in list of tensors stored in slices
+	sliced []int   // the places in list of tensors stored in slices
+	places []place // of the others, by their places in list
 	err    error
 }
 
@@ -45,13 +47,18 @@ type indexWorker struct {
 // time, unless one alone has more. Compressed ones may take many times that.
 const inHand = 1 << 20
 
+// entrySize is how many bytes an entry has in a block, mostly: its key, but for what it
+// shares with the one before, and its message.
+const entrySize = 48
+
 // run reads all entries, in order. The error is that of the first block that is
 // at fault.
 func (l *indexLoad) run(ctx context.Context) error {
 	x := &l.r.index
 	*x = index{sliced: make(map[int]*slicedTensor), owners: make(map[int]sliceOf)}
-	l.free = make(chan []packedEntry, 1+runtime.GOMAXPROCS(0))
-	var w indexWorker
+	l.free = make(chan blockEntries, 1+runtime.GOMAXPROCS(0))
+	room := int(l.table.LargestBlock() / entrySize)
+	w := indexWorker{room: room}
 	blocks, first := l.table.Blocks(), 0
 	for ; first < blocks && l.r.header.Raw == nil; first++ { // blocks may be empty
 		if err := l.take(l.block(ctx, first, &w)); err != nil {
@@ -82,7 +89,7 @@ func (l *indexLoad) run(ctx context.Context) error {
 	defer wg.Wait()
 	for range workers {
 		wg.Go(func() {
-			var w indexWorker
+			w := indexWorker{room: room}
 			for i := int(next.Add(1)) - 1; i < blocks; i = int(next.Add(1)) - 1 {
 				b := l.block(ctx, i, &w)
 				done[i] <- b
@@ -109,9 +116,16 @@ func (l *indexLoad) take(b blockEntries) error {
 	for _, i := range b.sliced {
 		l.sliced = append(l.sliced, l.r.index.n+i)
 	}
+	for i := range b.places {
+		b.places[i].entry += int32(l.r.index.n)
+	}
+	if l.places == nil {
+		l.places = make([]place, 0, len(b.places)*l.table.Blocks())
+	}
+	l.places = append(l.places, b.places...)
 	l.r.index.add(b.list)
 	select {
-	case l.free <- b.list[:0]:
+	case l.free <- blockEntries{list: b.list[:0], places: b.places[:0]}:
 	default:
 	}
 	return nil
@@ -119,6 +133,16 @@ func (l *indexLoad) take(b blockEntries) error {
 
 func (l *indexLoad) bad(offset int64, name string, err error) error {
 	return &CorruptError{File: l.file, Offset: offset, Name: keyOwner(name), What: err.Error()}
+}
+
+// budgetStep is how much is spent of the budget at a time, which workers share.
+const budgetStep = 64 << 10
+
+// spend takes what was spent from the budget and reports whether that was enough.
+func (l *indexLoad) spend(spent *int64) bool {
+	n := *spent
+	*spent = 0
+	return l.budget.Add(-n) >= 0
 }
 
 // block decodes a block. It reads the header in the first one.
@@ -130,16 +154,17 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 	var rec record
 	var arena []byte // where the next keys and messages go
 	header := l.r.header.Raw == nil
+	var spent int64 // of the budget
 	select {
-	case b.list = <-l.free:
+	case b = <-l.free:
 	default:
-		b.list = make([]packedEntry, 0, w.room)
+		b.list, b.places = make([]packedEntry, 0, w.room), make([]place, 0, w.room)
 	}
 	b.err = l.table.Scan(i, &w.buf, func(key, value []byte, offset int64) error {
 		if len(b.list)%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if l.budget.Add(-int64(len(key)+len(value))-entryMemory) < 0 {
+		if spent += int64(len(key)+len(value)) + entryMemory; spent >= budgetStep && !l.spend(&spent) {
 			return l.bad(offset, "", errors.New("the keys and entries are out of proportion to the file's size"))
 		}
 		if header {
@@ -153,12 +178,23 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 		if len(key) > math.MaxInt32 || len(value) > math.MaxInt32 {
 			return l.bad(offset, "", errors.New("the entry has more than 2 GiB, the most that a message can have"))
 		}
-		parts, err := rec.parse(view(key), value, l.r.header.NumShards, shape)
-		if err != nil {
-			return l.bad(offset, string(key), err)
+		kinds := &l.r.index.kinds
+		k := kinds.of(value)
+		at, ok := k.piece(value, l.r.header.NumShards)
+		parts := 0
+		if !ok {
+			var err error
+			if parts, err = rec.parse(view(key), value, l.r.header.NumShards, shape); err != nil {
+				return l.bad(offset, string(key), err)
+			}
+			if at = rec.piece(); k == nil {
+				kinds.learn(value)
+			}
 		}
 		if parts > 0 {
 			b.sliced = append(b.sliced, len(b.list))
+		} else {
+			b.places = append(b.places, place{off: at.off, size: at.size, shard: at.shard, entry: int32(len(b.list))})
 		}
 		size := len(key) + len(value)
 		if size > cap(arena)-len(arena) {
@@ -169,6 +205,9 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 		b.list = append(b.list, packedEntry{bytes: unsafe.SliceData(arena[n:]), key: uint32(len(key)), raw: uint32(len(value)), at: offset})
 		return nil
 	})
+	if !l.spend(&spent) && b.err == nil {
+		b.err = l.bad(-1, "", errors.New("the keys and entries are out of proportion to the file's size"))
+	}
 	w.room = len(b.list) + len(b.list)/16
 	return b
 }

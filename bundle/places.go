@@ -22,15 +22,10 @@ func (x *index) places() []place {
 	return out
 }
 
-// sortPlaces finds the order of the places. It refuses entries whose bytes
-// overlap: no writer makes them.
-func (x *index) sortPlaces(file string) error {
-	list := make([]place, 0, x.n)
-	for i := range x.n {
-		if x.sliced[i] == nil {
-			list = append(list, x.place(i))
-		}
-	}
+// sortPlaces finds the order of the places, of which list has those of all tensors
+// and slices that lie in one piece. It refuses entries whose bytes overlap: no
+// writer makes them.
+func (x *index) sortPlaces(file string, list []place) error {
 	list = byPlace(list)
 	x.order, x.rank = make([]int32, len(list)), make([]int32, x.n)
 	for i := range x.sliced {

@@ -86,11 +86,29 @@ func (r *Reader) planBatch(ctx context.Context, p *readPlan, reqs []ReadRequest)
 			}
 			continue
 		}
-		at, ok := r.index.findAfter(req.Name, last)
-		if !ok || r.index.hidden(at) {
-			return r.notFound(req.Name)
+		var at int
+		if req.Handle.Valid() {
+			var err error
+			if at, err = r.handled(req); err != nil {
+				return err
+			}
+		} else {
+			var ok bool
+			if at, ok = r.index.findAfter(req.Name, last); !ok || r.index.hidden(at) {
+				return r.notFound(req.Name)
+			}
 		}
 		last = int32(at)
+		if req.Slice == nil {
+			raw := r.index.raw(at)
+			k := r.index.kinds.of(raw)
+			if piece, ok := k.piece(raw, r.index.shards); ok {
+				if err := p.add(r, req, piece, k.shape); err != nil {
+					return err
+				}
+				continue
+			}
+		}
 		r.index.decode(&rec, at, shape)
 		if req.Slice != nil || len(rec.Slices) > 0 {
 			part, err := r.resolve(req, r.index.record(at))
@@ -109,17 +127,28 @@ func (r *Reader) planBatch(ctx context.Context, p *readPlan, reqs []ReadRequest)
 
 // whole plans the reading of a whole tensor that lies in one piece.
 func (p *readPlan) whole(r *Reader, req *ReadRequest, rec *record) error {
-	if err := r.agree(req, rec, rec.Shape); err != nil {
+	if rec.err != nil {
+		return rec.err
+	}
+	return p.add(r, req, rec.piece(), rec.Shape)
+}
+
+// add plans the reading of a piece that is a whole tensor of that shape.
+func (p *readPlan) add(r *Reader, req *ReadRequest, from piece, shape tensor.Shape) error {
+	if err := r.agree(req, from.dtype, shape); err != nil {
 		return err
 	}
-	p.slab = append(p.slab, blob{piece: rec.piece(), owner: rec.Name, fix: r.fixer(rec.DType)})
+	p.slab = append(p.slab, blob{piece: from, owner: req.Name, fix: r.fixer(from.dtype)})
 	b := &p.slab[len(p.slab)-1]
 	if req.Dst == nil {
-		p.fresh = append(p.fresh, newTensor{req: req, blob: b, shape: rec.Shape.Clone()})
+		p.fresh = append(p.fresh, newTensor{req: req, blob: b, shape: shape.Clone()})
 	} else {
 		b.to(req.Dst)
 	}
-	return addUp(&p.need, storage(rec.DType, rec.Shape, req.Dst == nil, b.piece))
+	if req.Dst != nil && from.dtype.Size() > 0 {
+		return nil
+	}
+	return addUp(&p.need, storage(from.dtype, shape, req.Dst == nil, from))
 }
 
 // known makes a record of the entry that a request comes with. Whether its bytes

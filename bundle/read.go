@@ -15,8 +15,11 @@ type ReadRequest struct {
 	// Entry is what [Reader.Entry] gave for Name, which spares another look-up;
 	// nil: it is looked up. What is read is what Entry says.
 	Entry *Entry
-	Slice *Slice         // nil: all of it
-	Dst   *tensor.Tensor // where it goes; nil: ReadAll makes it and sets it here
+	// Handle is what [Reader.Find] gave for Name, which spares a look-up too. Zero:
+	// there is none.
+	Handle Handle
+	Slice  *Slice         // nil: all of it
+	Dst    *tensor.Tensor // where it goes; nil: ReadAll makes it and sets it here
 }
 
 // ReadAllOptions says how to read many tensors; nil means the defaults.
@@ -135,17 +138,14 @@ type checkedRead struct {
 	v1Parts []int // in version 1: which of the record's slices
 }
 
-// agree returns an error unless a tensor can be read as it is asked for: shape is
-// that of what is asked for.
-func (r *Reader) agree(req *ReadRequest, rec *record, shape tensor.Shape) error {
-	if rec.err != nil {
-		return rec.err
-	}
-	if rec.DType == tensor.Variant && r.header.BigEndian {
+// agree returns an error unless a tensor can be read as it is asked for: dtype and
+// shape are those of what is asked for.
+func (r *Reader) agree(req *ReadRequest, dtype tensor.DType, shape tensor.Shape) error {
+	if dtype == tensor.Variant && r.header.BigEndian {
 		return errUnsupported("tensor %q: variants of a big-endian machine can't be read: their bytes are in an order that only their type knows", req.Name)
 	}
-	if d := req.Dst; d != nil && (d.DType() != rec.DType || !d.Shape().Equal(shape)) {
-		return &MismatchError{Name: req.Name, Want: rec.DType, WantShape: shape.Clone(), Got: d.DType(), GotShape: d.Shape()}
+	if d := req.Dst; d != nil && (d.DType() != dtype || !d.Shape().Equal(shape)) {
+		return &MismatchError{Name: req.Name, Want: dtype, WantShape: shape.Clone(), Got: d.DType(), GotShape: d.Shape()}
 	}
 	return nil
 }
@@ -162,7 +162,10 @@ func (r *Reader) resolve(req *ReadRequest, rec *record) (checkedRead, error) {
 		}
 		p.shape = shape
 	}
-	if err := r.agree(req, rec, p.shape); err != nil {
+	if rec.err != nil {
+		return checkedRead{}, rec.err
+	}
+	if err := r.agree(req, rec.DType, p.shape); err != nil {
 		return checkedRead{}, err
 	}
 	p.want = spans(s, rec.Shape)

@@ -209,7 +209,7 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 	if err := r.linkSlices(ctx, src.name, l.sliced); err != nil {
 		return err
 	}
-	return r.index.sortPlaces(src.name)
+	return r.index.sortPlaces(src.name, l.places)
 }
 
 // entryMemory is what an entry takes in memory beside its bytes.

@@ -1,0 +1,57 @@
+package bundle
+
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// A Handle is a tensor that a [Reader] has found. The zero Handle is none.
+type Handle struct{ n int32 } // the entry's number and one
+
+// Valid reports whether h is a tensor.
+func (h Handle) Valid() bool { return h.n != 0 }
+
+// entry returns the number of the entry.
+func (h Handle) entry() int { return int(h.n) - 1 }
+
+// Find looks a tensor up. What is found can be asked about, and read, without
+// another look-up.
+func (r *Reader) Find(name string) (Handle, bool) {
+	i, ok := r.lookup(name)
+	if !ok {
+		return Handle{}, false
+	}
+	return Handle{int32(i + 1)}, true
+}
+
+// EntryOf returns the entry of a tensor that r has found.
+func (r *Reader) EntryOf(h Handle) Entry { return r.entry(h.entry(), nil) }
+
+// KindOf returns type and shape of a tensor that r has found. Tensors of one shape
+// mostly share it; it must not be changed.
+func (r *Reader) KindOf(h Handle) (tensor.DType, tensor.Shape) {
+	if r.version == 1 {
+		rec := &r.recs[h.entry()]
+		return rec.DType, rec.Shape
+	}
+	k := r.index.kind(h.entry())
+	return k.dtype, k.shape
+}
+
+// Request returns the request for all of a tensor that r has found.
+func (r *Reader) Request(h Handle) ReadRequest {
+	if r.version == 1 {
+		return ReadRequest{Name: r.recs[h.entry()].Name, Handle: h}
+	}
+	return ReadRequest{Name: r.index.key(h.entry()), Handle: h}
+}
+
+// handled returns the number of the entry that a request brings along.
+func (r *Reader) handled(req *ReadRequest) (int, error) {
+	i := req.Handle.entry()
+	if i >= r.index.n || r.index.key(i) != req.Name {
+		return 0, fmt.Errorf("bundle: tensor %q: the request's handle isn't this checkpoint's", req.Name)
+	}
+	return i, nil
+}

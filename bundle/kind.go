@@ -1,0 +1,111 @@
+package bundle
+
+import (
+	"encoding/binary"
+	"math"
+	"sync/atomic"
+
+	"github.com/cairnml/cairn/internal/crc32c"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// A kind is type and shape of a tensor. In an entry they stand first, so that
+// entries of one kind, of which an index has very many one after the other, begin
+// with the same bytes, and don't have to be decoded one by one.
+type kind struct {
+	prefix string
+	dtype  tensor.DType
+	shape  tensor.Shape
+	elems  int64
+}
+
+// kinds are those that were met last, by their bytes.
+type kinds [64]atomic.Pointer[kind]
+
+// kindBytes returns how many of an entry's bytes are its kind, and where that is
+// kept; 0 for an entry that is encoded in another way.
+func kindBytes(raw []byte) (n, slot int) {
+	if len(raw) < 4 || raw[0] != 1<<3 || raw[1] >= 0x80 || raw[2] != 2<<3|2 || raw[3] >= 0x80 {
+		return 0, 0
+	}
+	if n = 4 + int(raw[3]); n > len(raw) {
+		return 0, 0
+	}
+	return n, int(31*raw[1]+17*raw[3]+7*raw[n-1]+3*raw[n-2]) % len(kinds{})
+}
+
+// of returns the kind of an encoded entry, nil where it isn't known.
+func (t *kinds) of(raw []byte) *kind {
+	n, slot := kindBytes(raw)
+	if k := t[slot].Load(); n > 0 && k != nil && k.prefix == string(raw[:n]) {
+		return k
+	}
+	return nil
+}
+
+// learn keeps the kind of an entry that was decoded and is sound.
+func (t *kinds) learn(raw []byte) {
+	n, slot := kindBytes(raw)
+	if n == 0 {
+		return
+	}
+	var m entryFields // of these bytes alone: others may say otherwise
+	k := &kind{prefix: string(raw[:n])}
+	if err := decodeEntry(&m, bytesOf(k.prefix), nil); err != nil || m.shapeErr != nil {
+		return
+	}
+	k.dtype, k.shape, k.elems = tensor.DType(m.dtype), m.shape, m.elems
+	if k.dtype.Valid() && k.dtype != tensor.Resource {
+		t[slot].Store(k)
+	}
+}
+
+// piece decodes an entry of this kind, which may be nil. It is not ok where there is
+// more in it than where the bytes lie, or where they can't lie there.
+func (k *kind) piece(raw []byte, shards int) (p piece, ok bool) {
+	if k == nil {
+		return p, false
+	}
+	shard, crc := uint64(0), uint32(0)
+	for b := raw[len(k.prefix):]; len(b) > 0; {
+		tag := b[0]
+		if tag == 6<<3|5 && len(b) >= 5 {
+			crc, b = binary.LittleEndian.Uint32(b[1:]), b[5:]
+			continue
+		}
+		v, n := fieldNumber(b[1:])
+		if n < 0 {
+			return p, false
+		}
+		switch tag {
+		case 3 << 3:
+			shard = v
+		case 4 << 3:
+			p.off = int64(v)
+		case 5 << 3:
+			p.size = int64(v)
+		default:
+			return p, false
+		}
+		b = b[1+n:]
+	}
+	if shard >= uint64(shards) || p.off < 0 || p.size < 0 || p.off > math.MaxInt64-p.size || checkSize(k.dtype, k.elems, p.size) != nil {
+		return p, false
+	}
+	p.shard, p.elems, p.dtype, p.crc = int32(shard), k.elems, k.dtype, crc32c.Unmask(crc)
+	return p, true
+}
+
+// kind returns the kind of entry number i.
+func (x *index) kind(i int) *kind {
+	e := x.at(i)
+	raw := bytesOf(e.raw)
+	k := x.kinds.of(raw)
+	if _, ok := k.piece(raw, x.shards); ok {
+		return k
+	}
+	var rec record
+	_, _ = rec.parse(e.key, raw, x.shards, nil)
+	x.kinds.learn(raw)
+	return &kind{dtype: rec.DType, shape: rec.Shape, elems: rec.elems}
+}
