@@ -158,8 +158,9 @@ type Node struct {
 	edges   []Edge
 	byName  map[string]int
 	pending []Pending // by order, the latest restore first
-	stamp   uint64
-	fault   error // why no variable can be made below the object
+	stamp   atomic.Uint64
+	linked  atomic.Bool // there are edges
+	fault   error       // why no variable can be made below the object
 }
 
 // Edges returns the attached edges in order; fields are not among them.
@@ -170,11 +171,7 @@ func (n *Node) Edges() []Edge {
 }
 
 // HasEdges reports whether there are attached edges.
-func (n *Node) HasEdges() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return len(n.edges) > 0
-}
+func (n *Node) HasEdges() bool { return n.linked.Load() }
 
 // Attach does what [Base.Attach] does.
 func (n *Node) Attach(edge string, child Trackable) error {
@@ -206,6 +203,7 @@ func (n *Node) put(edge string, child Trackable, replace bool) error {
 	}
 	n.byName[edge] = len(n.edges)
 	n.edges = append(n.edges, Edge{edge, child})
+	n.linked.Store(true)
 	edgesAttached.Add(1)
 	return nil
 }

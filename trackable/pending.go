@@ -79,18 +79,10 @@ func (n *Node) Deliver(edge string, child Trackable) error {
 
 // Stamp returns the order of the latest restore that set the object's values, 0
 // for none.
-func (n *Node) Stamp() uint64 {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.stamp
-}
+func (n *Node) Stamp() uint64 { return n.stamp.Load() }
 
 // SetStamp records that the restore with that order set the object's values.
-func (n *Node) SetStamp(order uint64) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.stamp = order
-}
+func (n *Node) SetStamp(order uint64) { n.stamp.Store(order) }
 
 // SetFault makes err what making a variable below the object fails with, nil for
 // nothing any more: a restore has values for the object that it can't deliver.

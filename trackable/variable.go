@@ -275,6 +275,13 @@ func (v *Variable) Accepts(d tensor.DType, s tensor.Shape) error {
 	return v.accepts(d, s)
 }
 
+// Takes does what Accepts does, and reports whether v has a value.
+func (v *Variable) Takes(d tensor.DType, s tensor.Shape) (valued bool, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.cell != nil, v.accepts(d, s)
+}
+
 func (v *Variable) accepts(d tensor.DType, s tensor.Shape) error {
 	switch {
 	case v.cell == nil:
@@ -472,6 +479,8 @@ type RestoreOptions struct {
 	// Unwritten refuses variables that were written since they were made or
 	// restored, as [ErrWritten]. Default: they are overwritten.
 	Unwritten bool
+	// Stamp is what [Node.SetStamp] gets for each variable. Default: it isn't called.
+	Stamp uint64
 }
 
 // ErrWritten says that a variable was written since it was made or restored.
@@ -487,6 +496,9 @@ func RestoreAll(vars []*Variable, shapes []tensor.Shape, f func(bufs []*tensor.T
 	if len(vars) != len(shapes) {
 		return fmt.Errorf("trackable: %d shapes for %d variables", len(shapes), len(vars))
 	}
+	if o == nil {
+		o = new(RestoreOptions)
+	}
 	unlock, err := lockAll(vars)
 	if err != nil {
 		return err
@@ -497,7 +509,7 @@ func RestoreAll(vars []*Variable, shapes []tensor.Shape, f func(bufs []*tensor.T
 		if v.cell == nil {
 			return fmt.Errorf("trackable: variable %q has no value, so its type isn't known", v.shown())
 		}
-		if o != nil && o.Unwritten && v.written {
+		if o.Unwritten && v.written {
 			return fmt.Errorf("trackable: variable %q: %w", v.shown(), ErrWritten)
 		}
 		d := v.cell.t.DType()
@@ -519,6 +531,9 @@ func RestoreAll(vars []*Variable, shapes []tensor.Shape, f func(bufs []*tensor.T
 			v.cell = &cell{t: bufs[i]}
 		}
 		v.written = false
+		if o.Stamp != 0 {
+			v.node.SetStamp(o.Stamp)
+		}
 	}
 	return nil
 }

@@ -117,6 +117,17 @@ const (
 // memory is what each field of a node takes.
 var memory = [maxNodeField + 1]int64{1: childMemory, 2: valueMemory, 3: slotMemory, 4: saverMemory, 5: hasMemory}
 
+// NodeMemory is what the message of a node without fields takes in memory.
+const NodeMemory = nodeMemory
+
+// FieldMemory returns what a field of a node takes in memory.
+func FieldMemory(number int) int64 {
+	if number > maxNodeField {
+		return 0
+	}
+	return memory[number]
+}
+
 // Memory returns what the messages of an encoded object graph take once they
 // are decoded: an empty node, which is two bytes, takes sixty times that. It
 // allocates nothing; what can't be decoded isn't counted.
