@@ -30,15 +30,16 @@ func (m *match) read(ctx context.Context) error {
 	var fresh []*trackable.Variable // variables that have no value yet
 	var late []bundle.ReadRequest   // and what is read for them
 	for _, r := range m.values {
-		if r.v.DType() == tensor.Invalid {
+		req := l.src.reader.Request(m.restored[r.at].tensor)
+		if r.fresh {
 			fresh = append(fresh, r.v)
-			late = append(late, bundle.ReadRequest{Name: m.restored[r.at].entry.Name})
+			late = append(late, req)
 			continue
 		}
-		d := &m.restored[r.at]
+		_, shape := l.src.reader.KindOf(req.Handle)
 		vars = append(vars, r.v)
-		shapes = append(shapes, d.entry.Shape)
-		reqs = append(reqs, bundle.ReadRequest{Name: d.entry.Name, Entry: &d.entry})
+		shapes = append(shapes, shape)
+		reqs = append(reqs, req)
 	}
 	reqs = append(reqs, late...)
 	for _, s := range m.newSlots {
@@ -70,7 +71,7 @@ func (m *match) read(ctx context.Context) error {
 				reqs[i].Dst = b
 			}
 			return l.src.reader.ReadAll(ctx, reqs, &bundle.ReadAllOptions{Workers: l.opts.Workers, Progress: progress})
-		}, &trackable.RestoreOptions{Unwritten: m.late})
+		}, &trackable.RestoreOptions{Unwritten: m.late, Stamp: l.order})
 		if err != nil {
 			return fmt.Errorf("checkpoint: reading %s; what was read before the failure stays in the variables, so restore another checkpoint or start anew: %w", l.src.path, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/internal/nearest"
+	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -54,9 +55,16 @@ func (l *load) restoreByName(ctx context.Context, g *trackable.Graph) (*Report, 
 	}
 	r := &Report{Path: l.src.path, l: l, Missing: missing, Deferred: deferred, Unused: unused}
 	for _, d := range m.restored {
-		r.Restored = append(r.Restored, Item{Path: d.attr, Attribute: trackable.VariableValue, Key: d.entry.Name, DType: d.entry.DType, Shape: d.entry.Shape})
+		e := l.src.reader.EntryOf(d.tensor)
+		r.Restored = append(r.Restored, Item{Path: d.attr, Attribute: trackable.VariableValue, Key: e.Name, DType: e.DType, Shape: e.Shape})
 	}
 	return r, nil
+}
+
+// gets notes that what stands at path gets the tensor of that name.
+func (m *match) gets(path, name string) {
+	t, _ := m.l.src.reader.Find(name)
+	m.add(done{attr: path, tensor: t})
 }
 
 // matchNames plans what the variables of g get by their names. Variables bound
@@ -123,9 +131,9 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 			}
 			continue
 		}
-		m.restored = append(m.restored, done{attr: it.Path, entry: entry})
+		m.gets(it.Path, entry.Name)
 		if current {
-			m.values = append(m.values, valueRead{v, int32(len(m.restored) - 1)})
+			m.values = append(m.values, valueRead{v, int32(len(m.restored) - 1), v.DType() == tensor.Invalid})
 			m.stamped = append(m.stamped, n.Object)
 		}
 	}

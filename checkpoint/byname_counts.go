@@ -61,8 +61,7 @@ func (m *match) matchCounts(g *trackable.Graph) (implied map[int]bool) {
 		}
 		m.counts = append(m.counts, namedRead{r, g.Human(id), names})
 		for _, name := range names {
-			e, _ := l.src.reader.Entry(name)
-			m.restored = append(m.restored, done{attr: g.Human(id), entry: e})
+			m.gets(g.Human(id), name)
 		}
 	}
 	return implied

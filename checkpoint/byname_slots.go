@@ -78,7 +78,7 @@ func (m *match) matchNewSlots(g *trackable.Graph, taken map[string]string) {
 						DType: e.DType, Shape: e.Shape, Why: mismatchWords(v, e)})
 					continue
 				}
-				m.restored = append(m.restored, done{attr: path, entry: e})
+				m.gets(path, key)
 				m.newSlots = append(m.newSlots, newSlot{owner: owner, v: v, name: slot, node: noNode, key: key})
 			}
 		}
@@ -95,6 +95,6 @@ func (l *load) noteNames(m *match) {
 		l.counted.add(c.at)
 	}
 	for _, d := range m.restored {
-		l.usedNames[d.entry.Name] = true
+		l.usedNames[l.src.reader.Request(d.tensor).Name] = true
 	}
 }

@@ -103,8 +103,10 @@ func (p *pending) Initial(edge string, v *trackable.Variable, d tensor.DType, s 
 		if key, path, err = l.nameFor(p.parent, edge, v); err != nil {
 			return nil, err
 		}
-	} else if w := p.edge(edge); w != nil && l.graph.simple(w.node) {
-		key, path = l.graph.nodes[w.node].Attributes[0].CheckpointKey, l.graph.human(w.node)
+	} else if w := p.edge(edge); w != nil {
+		if value, ok := l.graph.value(w.node); ok {
+			key, path = value, l.graph.human(w.node)
+		}
 	}
 	if key == "" {
 		return nil, nil
@@ -210,10 +212,10 @@ func (l *load) replaced(parent int32, edge string) bool {
 	if parent == noNode || l.graph == nil {
 		return false
 	}
-	for _, c := range l.graph.nodes[parent].Children {
-		if c.LocalName == edge {
+	for c := range l.graph.children(parent) {
+		if c.name == edge {
 			l.mu.Lock()
-			bound := l.bound.has(c.NodeId)
+			bound := l.bound.has(c.node)
 			l.mu.Unlock()
 			return bound
 		}

@@ -143,45 +143,51 @@ func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 		}
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
-		for _, c := range g.nodes[queue[0]].Children {
-			mark(c.NodeId)
+		for c := range g.children(queue[0]) {
+			mark(c.node)
 		}
 	}
 	skip := map[int32]bool{}
-	for id, n := range g.nodes {
-		for _, s := range n.SlotVariables {
+	for _, id := range g.owners {
+		for s := range g.slots(id) {
 			if l.opts.SkipSlots {
-				skip[s.SlotVariableNodeId] = true
+				skip[s.slot] = true
 				continue
 			}
-			owner, ownerBound := l.bound.get(int32(id))
-			varBound := l.bound.has(s.OriginalVariableNodeId)
+			owner, ownerBound := l.bound.get(id)
+			varBound := l.bound.has(s.variable)
 			if ownerBound {
 				o, ok := owner.(trackable.SlotOwner)
-				if !ok || !slices.Contains(o.SlotNames(), s.SlotName) {
+				if !ok || !slices.Contains(o.SlotNames(), s.name) {
 					continue
 				}
 			}
-			if (ownerBound || pending[id]) && (varBound || pending[s.OriginalVariableNodeId]) && !(ownerBound && varBound) {
-				if !l.bound.has(s.SlotVariableNodeId) {
-					pending[s.SlotVariableNodeId] = true
+			if (ownerBound || pending[id]) && (varBound || pending[s.variable]) && !(ownerBound && varBound) {
+				if !l.bound.has(s.slot) {
+					pending[s.slot] = true
 				}
 			}
 		}
 	}
-	for id, n := range g.nodes {
+	for id := range g.nodes {
 		node := int32(id)
 		if id%lookAfter == 0 && ctx.Err() != nil {
 			break
 		}
-		if silent[node] || skip[node] || l.opts.SkipIterators && isIterator(n) {
+		bound := l.bound.has(node)
+		if bound && len(l.unused[node]) == 0 || silent[node] || skip[node] {
 			continue
 		}
-		bound := l.bound.has(node)
+		n := g.node(node)
+		if l.opts.SkipIterators && isIterator(&n) {
+			continue
+		}
 		isUnused := setOf(l.unused[node])
 		path := ""
-		for i, a := range n.Attributes {
-			if bound && !isUnused[a.Name] {
+		i := -1
+		for a := range g.attributes(node) {
+			i++
+			if bound && !isUnused[a.name] {
 				continue
 			}
 			if i%lookAfter == lookAfter-1 && ctx.Err() != nil {
@@ -190,12 +196,12 @@ func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 			if path == "" {
 				path = g.human(node)
 			}
-			keys := l.src.keysOf(a.CheckpointKey)
+			keys := l.src.keysOf(a.key)
 			if len(keys) == 0 {
 				continue // the object wrote nothing under its name
 			}
 			entry, _ := l.src.reader.Entry(keys[0])
-			it := Item{Path: path, Attribute: a.Name, Key: keys[0], DType: entry.DType, Shape: entry.Shape}
+			it := Item{Path: path, Attribute: a.name, Key: keys[0], DType: entry.DType, Shape: entry.Shape}
 			switch {
 			case bound:
 				it.Why = "the object has no such attribute"
@@ -207,8 +213,8 @@ func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 				unused = append(unused, it)
 			}
 		}
-		if r := n.RegisteredSaver; r != nil && r.Name != "" && !bound {
-			it := Item{Path: g.human(node), Attribute: r.Name, Key: r.ObjectName}
+		if r := n.saver; r.name != "" && !bound {
+			it := Item{Path: g.human(node), Attribute: r.name, Key: r.object}
 			if pending[id] {
 				deferred = append(deferred, it)
 			} else {
@@ -238,7 +244,16 @@ func (l *load) items(list []done) []Item {
 	paths := siblings{g: l.graph}
 	for i := range list {
 		d := &list[i]
-		items[i] = Item{Path: paths.human(d.node), Attribute: d.attr, Key: d.entry.Name, DType: d.entry.DType, Shape: d.entry.Shape}
+		it := Item{Path: paths.human(d.node), Attribute: d.attr}
+		if d.tensor.Valid() {
+			it.Key = l.src.reader.Request(d.tensor).Name
+			it.DType, it.Shape = l.src.reader.KindOf(d.tensor)
+		} else if n := l.graph.node(d.node); n.saver.name != "" {
+			it.Key = n.saver.object
+		} else {
+			it.Key = n.attribute.key
+		}
+		items[i] = it
 	}
 	return items
 }
@@ -258,21 +273,21 @@ func (l *load) current() []Item {
 	slices.Sort(nodes)
 	var items []Item
 	for _, node := range nodes {
-		n := l.graph.nodes[node]
-		if l.opts.SkipIterators && isIterator(n) {
+		n := l.graph.node(node)
+		if l.opts.SkipIterators && isIterator(&n) {
 			continue
 		}
-		if r := n.RegisteredSaver; r != nil && r.Name != "" {
-			items = append(items, Item{Path: l.graph.human(node), Attribute: r.Name, Key: r.ObjectName})
+		if r := n.saver; r.name != "" {
+			items = append(items, Item{Path: l.graph.human(node), Attribute: r.name, Key: r.object})
 			continue
 		}
-		for _, a := range n.Attributes {
-			if unused[node][a.Name] {
+		for a := range l.graph.attributes(node) {
+			if unused[node][a.name] {
 				continue
 			}
-			for _, key := range l.src.keysOf(a.CheckpointKey) {
+			for _, key := range l.src.keysOf(a.key) {
 				entry, _ := l.src.reader.Entry(key)
-				items = append(items, Item{Path: l.graph.human(node), Attribute: a.Name, Key: key, DType: entry.DType, Shape: entry.Shape})
+				items = append(items, Item{Path: l.graph.human(node), Attribute: a.name, Key: key, DType: entry.DType, Shape: entry.Shape})
 			}
 		}
 	}

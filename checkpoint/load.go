@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/bundle"
-	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -103,12 +102,6 @@ type source struct {
 	maxMemory int64 // the reader's option
 }
 
-// simple reports whether a node is a lone variable's value.
-func (g *objectGraph) simple(node int32) bool {
-	n := g.nodes[node]
-	return len(n.Attributes) == 1 && n.Attributes[0].Name == trackable.VariableValue && len(n.Children) == 0 && n.RegisteredSaver == nil
-}
-
 // newLoad prepares a restore from src. Its graph isn't read yet, nothing is bound.
 func (ck *Checkpoint) newLoad(src source, o RestoreOptions) *load {
 	return &load{
@@ -133,18 +126,18 @@ func (l *load) readGraph(ctx context.Context) error {
 		return nil
 	}
 	count := map[int32]int{}
-	for _, n := range g.nodes {
-		for _, s := range n.SlotVariables {
-			count[s.OriginalVariableNodeId]++
+	for _, id := range g.owners {
+		for s := range g.slots(id) {
+			count[s.variable]++
 		}
 	}
-	for id, n := range g.nodes {
-		for _, s := range n.SlotVariables {
-			v := s.OriginalVariableNodeId
+	for _, id := range g.owners {
+		for s := range g.slots(id) {
+			v := s.variable
 			if l.slotsOf[v] == nil {
 				l.slotsOf[v] = make([]pendingSlot, 0, count[v]) // a list that grows takes three times as much
 			}
-			l.slotsOf[v] = append(l.slotsOf[v], pendingSlot{name: s.SlotName, owner: int32(id), slot: s.SlotVariableNodeId})
+			l.slotsOf[v] = append(l.slotsOf[v], pendingSlot{name: s.name, owner: id, slot: s.slot})
 		}
 	}
 	return nil
@@ -163,18 +156,4 @@ func (l *load) hasPending() bool {
 		}
 	}
 	return len(l.slotsLeft) > 0
-}
-
-// objectGraph is the object graph of a file, checked: every number in it is a
-// node's.
-type objectGraph struct {
-	pb    *pb.TrackableObjectGraph
-	nodes []*pb.TrackableObject
-
-	once   sync.Once
-	parent []int32 // by node: where the first path comes from; -1 none
-	edge   []string
-	slotOf map[int32][2]int32 // slot node → owner, variable
-	slots  map[int32]string   // slot node → the slot's name
-	spent  atomic.Int64       // bytes of paths given out
 }

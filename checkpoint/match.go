@@ -9,7 +9,6 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/nearest"
-	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -49,7 +48,7 @@ type match struct {
 	writtenIn  []*trackable.Variable
 	err        error // a saver that is absent, or refuses an object
 
-	queue []start
+	queue []queued
 }
 
 // start is a node and the object bound to it.
@@ -59,17 +58,24 @@ type start struct {
 	again bool // the object is another node already, whose value it gets
 }
 
+// queued is a node that was bound.
+type queued struct {
+	node  int32
+	again bool // as in start
+}
+
 // done is a value that an object gets, or has from a later restore already.
 type done struct {
-	node  int32
-	attr  string
-	entry bundle.Entry // of what is the saver's own, only the Name
+	node   int32
+	tensor bundle.Handle // none: what is the saver's own
+	attr   string
 }
 
 // valueRead is a value that goes into a variable: number at of what is restored.
 type valueRead struct {
-	v  *trackable.Variable
-	at int32
+	v     *trackable.Variable
+	at    int32
+	fresh bool // the variable has no value yet
 }
 
 type newSlot struct {
@@ -104,10 +110,12 @@ func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, e
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		s := m.queue[0]
+		obj, _ := m.bound.get(m.queue[0].node)
+		s := start{m.queue[0].node, obj, m.queue[0].again}
 		m.queue = m.queue[1:]
-		m.take(s)
-		if err := m.descend(s); err != nil {
+		n := l.graph.node(s.node)
+		m.take(s, &n)
+		if err := m.descend(s, &n); err != nil {
 			return nil, fmt.Errorf("checkpoint: %s: %w", l.graph.human(s.node), err)
 		}
 		m.slots(s)
@@ -133,70 +141,85 @@ func (m *match) bind(node int32, obj any) {
 		return
 	}
 	m.bound.set(node, obj)
-	m.queue = append(m.queue, start{node: node, obj: obj, again: m.objects.add(obj)})
+	m.queue = append(m.queue, queued{node, m.objects.add(obj)})
 }
 
 // take plans what is read into one object.
-func (m *match) take(s start) {
+func (m *match) take(s start, n *graphNode) {
 	l := m.l
-	n := l.graph.nodes[s.node]
 	if l.opts.SkipIterators && isIterator(n) {
 		return
 	}
 	current := !s.again && l.ck.stamp(s.obj) < l.order
-	if n.RegisteredSaver != nil && n.RegisteredSaver.Name != "" {
+	if n.saver.name != "" {
 		m.takeRegistered(s, n, current)
 		return
 	}
-	if len(n.Attributes) > 0 {
-		if name, saver := l.ck.o.Savers.find(s.obj, restores); saver != nil {
+	if n.attributes > 0 {
+		if name, saver := m.savedBy(s.obj); saver != nil {
 			// Saved by default, while the object's class has a saver by now.
-			m.add(done{s.node, "", bundle.Entry{Name: n.Attributes[0].CheckpointKey}})
+			m.add(done{node: s.node})
 			if current {
 				m.stamped = append(m.stamped, s.obj)
-				m.savers.add(name, saver, n.Attributes[0].CheckpointKey, s.obj)
+				m.savers.add(name, saver, n.attribute.key, s.obj)
 			}
 			return
 		}
 	}
 	if ser, ok := s.obj.(trackable.Serializer); ok {
-		m.takeSerializer(s, n, ser, current)
+		m.takeSerializer(s, ser, current)
 		return
 	}
 	v := variableOf(s.obj)
-	if v != nil && !slices.ContainsFunc(n.Attributes, func(a *pb.SerializedTensor) bool { return a.Name == trackable.VariableValue }) {
+	if v != nil && n.attributes == 1 && n.attribute.name == trackable.VariableValue {
+		m.takeValue(s, v, n.attribute.key, current)
+		return
+	}
+	has := false
+	for a := range l.graph.attributes(s.node) {
+		if v != nil && a.name == trackable.VariableValue {
+			has = true
+			m.takeValue(s, v, a.key, current)
+		} else if len(l.src.keysOf(a.key)) > 0 {
+			m.unused[s.node] = append(m.unused[s.node], a.name)
+		}
+	}
+	if v != nil && !has {
 		m.missing = append(m.missing, Item{Path: l.graph.human(s.node), Attribute: trackable.VariableValue,
 			Why: "the checkpoint has an object here that is no variable"})
-	}
-	for _, a := range n.Attributes {
-		if v == nil || a.Name != trackable.VariableValue {
-			if len(m.l.src.keysOf(a.CheckpointKey)) > 0 {
-				m.unused[s.node] = append(m.unused[s.node], a.Name)
-			}
-			continue
-		}
-		m.takeValue(s, v, a.CheckpointKey, current)
 	}
 }
 
 // isIterator reports whether a node is an iterator's, Cairn's or TensorFlow's.
-func isIterator(n *pb.TrackableObject) bool {
-	return len(n.Attributes) == 1 && iteratorAttribute(n.Attributes[0].Name)
+func isIterator(n *graphNode) bool {
+	return n.attributes == 1 && iteratorAttribute(n.attribute.name)
 }
 
 func iteratorAttribute(name string) bool {
 	return name == "CAIRN_ITERATOR_STATE" || name == "ITERATOR"
 }
 
+// savedBy returns the registered saver that is in charge of an object and restores.
+func (m *match) savedBy(obj any) (string, *Saver) {
+	if m.l.ck.o.Savers.none() {
+		return "", nil
+	}
+	return m.l.ck.o.Savers.find(obj, restores)
+}
+
 func (m *match) add(d done) { m.restored = append(m.restored, d) }
 
 func (m *match) takeValue(s start, v *trackable.Variable, key string, current bool) {
-	entry, ok := m.l.src.reader.Entry(key)
+	reader := m.l.src.reader
+	tensor, ok := reader.Find(key)
 	if !ok {
 		m.missing = append(m.missing, m.missingKey(s.node, key))
 		return
 	}
-	if err := v.Accepts(entry.DType, entry.Shape); err != nil {
+	dtype, shape := reader.KindOf(tensor)
+	valued, err := v.Takes(dtype, shape)
+	if err != nil {
+		entry := reader.EntryOf(tensor)
 		m.mismatched = append(m.mismatched, Item{
 			Path: m.l.graph.human(s.node), Attribute: trackable.VariableValue, Key: key,
 			DType: entry.DType, Shape: entry.Shape, Why: mismatchWords(v, entry)})
@@ -206,14 +229,16 @@ func (m *match) takeValue(s start, v *trackable.Variable, key string, current bo
 		if !m.l.letGo {
 			m.writtenIn = append(m.writtenIn, v)
 			m.written = append(m.written, Item{Path: m.l.graph.human(s.node), Attribute: trackable.VariableValue,
-				Key: key, DType: entry.DType, Shape: entry.Shape})
+				Key: key, DType: dtype, Shape: slices.Clone(shape)})
 		}
 		return
 	}
-	m.add(done{s.node, trackable.VariableValue, entry})
+	m.add(done{s.node, tensor, trackable.VariableValue})
 	if current {
-		m.stamped = append(m.stamped, s.obj)
-		m.values = append(m.values, valueRead{v, int32(len(m.restored) - 1)})
+		if _, plain := s.obj.(*trackable.Variable); !plain || !valued {
+			m.stamped = append(m.stamped, s.obj) // others get it with the value
+		}
+		m.values = append(m.values, valueRead{v, int32(len(m.restored) - 1), !valued})
 	}
 }
 
@@ -231,7 +256,7 @@ func (m *match) missingKey(node int32, key string) Item {
 	return it
 }
 
-func (m *match) takeSerializer(s start, n *pb.TrackableObject, ser trackable.Serializer, current bool) {
+func (m *match) takeSerializer(s start, ser trackable.Serializer, current bool) {
 	names, err := attributesOf(s.obj)
 	if err != nil {
 		m.err = fmt.Errorf("checkpoint: %s: asking what it saves: %w", m.l.graph.human(s.node), err)
@@ -239,25 +264,27 @@ func (m *match) takeSerializer(s start, n *pb.TrackableObject, ser trackable.Ser
 	}
 	r := serialRead{s: ser, node: s.node, keys: map[string]string{}}
 	matched := map[string]bool{}
-	for _, a := range n.Attributes {
+	var inFile []string
+	for a := range m.l.graph.attributes(s.node) {
+		inFile = append(inFile, a.name)
 		// The key in the graph may be the beginning of several keys: a table's
 		// "table" stands for "table-keys" and "table-values".
-		for _, key := range m.l.src.keysOf(a.CheckpointKey) {
-			local := rawName(a.Name) + strings.TrimPrefix(key, a.CheckpointKey)
+		for _, key := range m.l.src.keysOf(a.key) {
+			local := rawName(a.name) + strings.TrimPrefix(key, a.key)
 			if !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(local, name) }) {
 				m.unused[s.node] = append(m.unused[s.node], local)
 				continue
 			}
 			matched[local] = true
 			r.keys[local] = key
-			entry, _ := m.l.src.reader.Entry(key)
-			m.add(done{s.node, local, entry})
+			tensor, _ := m.l.src.reader.Find(key)
+			m.add(done{s.node, tensor, local})
 		}
 	}
 	for _, name := range names {
-		if !hasPrefixIn(matched, name) && !slices.ContainsFunc(n.Attributes, func(a *pb.SerializedTensor) bool { return a.Name == trackable.Escape(name) }) {
+		if !hasPrefixIn(matched, name) && !slices.Contains(inFile, trackable.Escape(name)) {
 			m.missing = append(m.missing, Item{Path: m.l.graph.human(s.node), Attribute: name,
-				Why: "the object saves this attribute, the checkpoint has none of that name", Nearest: nearest.Names(name, attributeNames(n), 3)})
+				Why: "the object saves this attribute, the checkpoint has none of that name", Nearest: nearest.Names(name, inFile, 3)})
 		}
 	}
 	if current {
@@ -284,14 +311,6 @@ func hasPrefixIn(set map[string]bool, prefix string) bool {
 	return false
 }
 
-func attributeNames(n *pb.TrackableObject) []string {
-	names := make([]string, len(n.Attributes))
-	for i, a := range n.Attributes {
-		names[i] = a.Name
-	}
-	return names
-}
-
 // maxParts is how many tensors one attribute's key can stand for.
 const maxParts = 64
 
@@ -315,9 +334,9 @@ func (s source) keysOf(key string) []string {
 
 // takeRegistered plans the restore of an object that was saved by a registered
 // saver.
-func (m *match) takeRegistered(s start, n *pb.TrackableObject, current bool) {
+func (m *match) takeRegistered(s start, n *graphNode, current bool) {
 	l := m.l
-	name := n.RegisteredSaver.Name
+	name := n.saver.name
 	saver, ok := l.ck.o.Savers.Lookup(name)
 	switch {
 	case !ok:
@@ -331,52 +350,51 @@ func (m *match) takeRegistered(s start, n *pb.TrackableObject, current bool) {
 	case saver.Restore == nil:
 		// The default: the value lies where a default save puts it.
 		if v := variableOf(s.obj); v != nil {
-			m.takeValue(s, v, trackable.AttributeKey(n.RegisteredSaver.ObjectName, trackable.VariableValue), current)
+			m.takeValue(s, v, trackable.AttributeKey(n.saver.object, trackable.VariableValue), current)
 		} else if ser, ok := s.obj.(trackable.Serializer); ok {
-			m.takeSerializer(s, n, ser, current)
+			m.takeSerializer(s, ser, current)
 		}
 		return
 	}
-	m.add(done{s.node, name, bundle.Entry{Name: n.RegisteredSaver.ObjectName}})
+	m.add(done{node: s.node, attr: name})
 	if current {
 		m.stamped = append(m.stamped, s.obj)
-		m.savers.add(name, &saver, n.RegisteredSaver.ObjectName, s.obj)
+		m.savers.add(name, &saver, n.saver.object, s.obj)
 	}
 }
 
 // descend binds or defers the children of a node.
-func (m *match) descend(s start) error {
+func (m *match) descend(s start, n *graphNode) error {
 	m.declared(s)
-	kids := m.l.graph.nodes[s.node].Children
-	if v, ok := s.obj.(*trackable.Variable); ok && len(kids) == 0 && !v.TrackableNode().HasEdges() {
+	if v, ok := s.obj.(*trackable.Variable); ok && n.children == 0 && !v.TrackableNode().HasEdges() {
 		return nil // there may be very many
 	}
 	edges, err := m.l.ck.children(s.obj)
 	if err != nil {
 		return err
 	}
-	m.room(min(len(kids), len(edges)))
+	m.room(min(n.children, len(edges)))
 	at := edgeFinder{edges: edges}
 	id := trackable.Identity(s.obj)
 	_, owner := s.obj.(trackable.SlotOwner)
 	owner = owner || m.l.optimizer[id] || m.optimizer[id]
-	for _, c := range kids {
-		child, ok := at.find(c.LocalName)
+	for c := range m.l.graph.children(s.node) {
+		child, ok := at.find(c.name)
 		if ok && owner && variableOf(child) == nil {
 			m.optimizer[trackable.Identity(child)] = true
 		}
-		if _, taken := m.lookup(c.NodeId); taken {
+		if _, taken := m.lookup(c.node); taken {
 			if ok {
-				m.bind(c.NodeId, child) // notes a clash
+				m.bind(c.node, child) // notes a clash
 			}
 			continue
 		}
 		if ok {
-			m.bind(c.NodeId, child)
-		} else if m.l.graph.hasValue(c.NodeId) {
+			m.bind(c.node, child)
+		} else if m.l.graph.hasValue(c.node) {
 			m.pending = append(m.pending, &pendingEdge{
-				parent: s.obj, edge: c.LocalName, node: c.NodeId,
-				accepts: trackable.AcceptsChild(s.obj, c.LocalName), plain: plainEdge(s.obj, c.LocalName),
+				parent: s.obj, edge: c.name, node: c.node,
+				accepts: trackable.AcceptsChild(s.obj, c.name), plain: plainEdge(s.obj, c.name),
 			})
 		}
 	}
@@ -394,7 +412,6 @@ func (m *match) room(n int) {
 	m.objects.grow(n)
 	m.queue = slices.Grow(m.queue, n)
 	m.values = slices.Grow(m.values, n)
-	m.stamped = slices.Grow(m.stamped, n)
 	m.restored = slices.Grow(m.restored, n)
 }
 
@@ -461,8 +478,8 @@ func (m *match) declared(s start) {
 	}
 	l := m.l
 	nodes := map[string]int32{}
-	for _, c := range l.graph.nodes[s.node].Children {
-		nodes[c.LocalName] = c.NodeId
+	for c := range l.graph.children(s.node) {
+		nodes[c.name] = c.node
 	}
 	has := func(edge string) bool { _, ok := nodes[edge]; return ok }
 	for _, v := range d.DeclareVariables(has) {
@@ -472,10 +489,10 @@ func (m *match) declared(s start) {
 			m.missing = append(m.missing, it)
 			continue
 		}
-		if !l.graph.simple(node) {
+		key, ok := l.graph.value(node)
+		if !ok {
 			continue
 		}
-		key := l.graph.nodes[node].Attributes[0].CheckpointKey
 		e, ok := l.src.reader.Entry(key)
 		if ok && !fits(v, e) {
 			it.Key, it.DType, it.Shape = key, e.DType, e.Shape
@@ -543,18 +560,18 @@ func (m *match) slot(owner any, w pendingSlot) {
 		m.bind(w.slot, slot)
 		return
 	}
-	if _, taken := m.lookup(w.slot); taken || !m.l.graph.simple(w.slot) || !slices.Contains(o.SlotNames(), w.name) {
+	key, simple := m.l.graph.value(w.slot)
+	if _, taken := m.lookup(w.slot); taken || !simple || !slices.Contains(o.SlotNames(), w.name) {
 		return
 	}
-	key := m.l.graph.nodes[w.slot].Attributes[0].CheckpointKey
-	entry, ok := m.l.src.reader.Entry(key)
+	tensor, ok := m.l.src.reader.Find(key)
 	if !ok {
 		m.missing = append(m.missing, m.missingKey(w.slot, key))
 		return
 	}
 	m.bound.set(w.slot, slotToBe{})
 	m.newSlots = append(m.newSlots, newSlot{o, v, w.name, w.slot, key})
-	m.add(done{w.slot, trackable.VariableValue, entry})
+	m.add(done{w.slot, tensor, trackable.VariableValue})
 }
 
 // slotToBe stands in a match for a slot variable that apply will make.

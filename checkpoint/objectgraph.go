@@ -6,15 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unsafe"
-
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/arena"
 	"github.com/cairnml/cairn/internal/limit"
-	"github.com/cairnml/cairn/internal/objects"
-	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -61,108 +56,35 @@ func (s source) corrupt(format string, args ...any) error {
 // objects are matched with it.
 const graphShare = 2
 
-// parseGraph decodes and checks an object graph, whose messages may take most
-// bytes. All walks over the result are
-// iterative and visit a node once, so that cycles and depth are harmless.
-func parseGraph(text string, most int64) (*objectGraph, error) {
-	b := unsafe.Slice(unsafe.StringData(text), len(text)) // the messages refer to it
-	n := 0
-	for rest := b; len(rest) > 0; n++ {
-		num, typ, k := protowire.ConsumeTag(rest)
-		if k < 0 {
-			return nil, fmt.Errorf("field %d can't be decoded: %w", n, protowire.ParseError(k))
-		}
-		k2 := protowire.ConsumeFieldValue(num, typ, rest[k:])
-		if k2 < 0 {
-			return nil, fmt.Errorf("field %d can't be decoded: %w", n, protowire.ParseError(k2))
-		}
-		rest = rest[k+k2:]
-		if n > maxGraphNodes {
-			return nil, fmt.Errorf("it has more than %d nodes", maxGraphNodes)
-		}
-	}
-	decoded, err := objects.Decode(b, most)
-	if err != nil {
-		return nil, err
-	}
-	g := &objectGraph{pb: decoded}
-	g.nodes = g.pb.Nodes
-	if len(g.nodes) == 0 {
-		return nil, fmt.Errorf("it has no node, not even a root")
-	}
-	for id, node := range g.nodes {
-		if name, ok := repeated(node.Attributes); ok {
-			return nil, fmt.Errorf("node %d has two attributes called %.100q", id, name)
-		}
-		for _, c := range node.Children {
-			if !g.has(c.NodeId) {
-				return nil, fmt.Errorf("child %q of node %d is node %d, there are %d", c.LocalName, id, c.NodeId, len(g.nodes))
-			}
-		}
-		for _, s := range node.SlotVariables {
-			if !g.has(s.OriginalVariableNodeId) || !g.has(s.SlotVariableNodeId) {
-				return nil, fmt.Errorf("slot %q of node %d joins nodes %d and %d, there are %d", s.SlotName, id, s.OriginalVariableNodeId, s.SlotVariableNodeId, len(g.nodes))
-			}
-		}
-	}
-	return g, nil
-}
-
-// repeated finds an attribute name that stands twice: one value read for each
-// of very many mentions would take time out of all proportion.
-func repeated(list []*pb.SerializedTensor) (string, bool) {
-	switch len(list) {
-	case 0, 1:
-		return "", false
-	}
-	seen := make(map[string]bool, len(list))
-	for _, a := range list {
-		if seen[a.Name] {
-			return a.Name, true
-		}
-		seen[a.Name] = true
-	}
-	return "", false
-}
-
-func (g *objectGraph) has(node int32) bool { return node >= 0 && int(node) < len(g.nodes) }
-
-// hasValue reports what TensorFlow takes as worth waiting for: the file's own
-// word, or in older files whatever isn't empty.
-func (g *objectGraph) hasValue(node int32) bool {
-	n := g.nodes[node]
-	if n.HasCheckpointValues != nil {
-		return n.HasCheckpointValues.Value
-	}
-	return len(n.Children) > 0 || len(n.Attributes) > 0 || len(n.SlotVariables) > 0 || n.RegisteredSaver != nil
-}
-
 // paths finds the first path to each node, breadth first.
 func (g *objectGraph) paths() {
 	g.once.Do(func() {
 		g.parent = make([]int32, len(g.nodes))
 		g.edge = make([]string, len(g.nodes))
-		g.slotOf, g.slots = map[int32][2]int32{}, map[int32]string{}
+		g.slotOf, g.slotNames = map[int32][2]int32{}, map[int32]string{}
 		for i := range g.parent {
 			g.parent[i] = -1
 		}
 		seen := make([]bool, len(g.nodes))
 		seen[0] = true
-		for queue := []int32{0}; len(queue) > 0; queue = queue[1:] {
-			for _, c := range g.nodes[queue[0]].Children {
-				if !seen[c.NodeId] {
-					seen[c.NodeId] = true
-					g.parent[c.NodeId], g.edge[c.NodeId] = queue[0], c.LocalName
-					queue = append(queue, c.NodeId)
+		queue := []int32{0} // what has children
+		for i := 0; i < len(queue); i++ {
+			for c := range g.children(queue[i]) {
+				if !seen[c.node] {
+					seen[c.node] = true
+					g.parent[c.node], g.edge[c.node] = queue[i], c.name
+					if !g.nodes[c.node].leaf {
+						queue = append(queue, c.node)
+					}
 				}
 			}
 		}
-		for id, n := range g.nodes {
-			for _, s := range n.SlotVariables {
-				if !seen[s.SlotVariableNodeId] {
-					if _, ok := g.slotOf[s.SlotVariableNodeId]; !ok {
-						g.slotOf[s.SlotVariableNodeId] = [2]int32{int32(id), s.OriginalVariableNodeId}
-						g.slots[s.SlotVariableNodeId] = s.SlotName
+		for _, id := range g.owners {
+			for s := range g.slots(id) {
+				if !seen[s.slot] {
+					if _, ok := g.slotOf[s.slot]; !ok {
+						g.slotOf[s.slot] = [2]int32{id, s.variable}
+						g.slotNames[s.slot] = s.name
 					}
 				}
 			}
@@ -174,7 +96,7 @@ func (g *objectGraph) paths() {
 func (g *objectGraph) human(node int32) string {
 	g.paths()
 	if of, ok := g.slotOf[node]; ok {
-		name := g.slots[node]
+		name := g.slotNames[node]
 		if len(name) > maxHumanName {
 			name = name[:maxHumanName] + "…"
 		}

@@ -109,9 +109,10 @@ func (v *View) rewrite(ctx context.Context, r *bundle.Reader, w *bundle.Writer, 
 // renameGraph returns the encoded object graph with new keys; attributes whose
 // tensors are gone are left out.
 func (v *View) renameGraph(renamed map[string]string) []byte {
-	out := *v.graph.pb
+	out := *v.graph.messages()
+	nodes := out.Nodes
 	out.Nodes = nil
-	for _, n := range v.graph.nodes {
+	for _, n := range nodes {
 		c := *n
 		c.Attributes = nil
 		for _, a := range n.Attributes {

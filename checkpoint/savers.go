@@ -205,6 +205,13 @@ func (s *Savers) Find(obj trackable.Trackable) (name string, saver Saver, ok boo
 	return name, *x, true
 }
 
+// none reports whether no saver is registered.
+func (s *Savers) none() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.names) == 0
+}
+
 func saves(s *Saver) bool    { return s.Save != nil }
 func restores(s *Saver) bool { return s.Restore != nil }
 

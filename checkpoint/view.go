@@ -104,7 +104,7 @@ func (v *View) Values() []Value { return values(v.src.reader) }
 func (v *View) Load(ctx context.Context, name string) (*tensor.Tensor, error) {
 	r := v.src.reader
 	if _, ok := r.Entry(name); !ok && v.graph != nil {
-		if key, ok := objects.Key(v.graph.nodes, name); ok {
+		if key, ok := objects.Key(v.graph.messages().Nodes, name); ok {
 			if _, ok := r.Entry(key); ok {
 				name = key
 			}
@@ -152,7 +152,7 @@ func (v *View) Nodes() []ViewNode {
 		return nil
 	}
 	nodes := make([]ViewNode, len(v.graph.nodes))
-	for id, n := range v.graph.nodes {
+	for id, n := range v.graph.messages().Nodes {
 		x := &nodes[id]
 		x.ID, x.Path, x.HasValues = id, v.graph.human(int32(id)), v.graph.hasValue(int32(id))
 		for _, c := range n.Children {
@@ -240,18 +240,19 @@ func (v *View) Diff(root any) (*Diff, error) {
 		d.Matched[int(node)] = g.Nodes[id].Object
 		return true
 	}
+	file := v.graph.messages().Nodes
 	for queue := []int32{0}; len(queue) > 0; queue = queue[1:] {
 		at := map[string]int{}
 		for _, e := range g.Nodes[of[queue[0]]].Edges {
 			at[e.Name] = e.ID
 		}
-		for _, c := range v.graph.nodes[queue[0]].Children {
+		for _, c := range file[queue[0]].Children {
 			if id, ok := at[c.LocalName]; ok && bind(c.NodeId, id) {
 				queue = append(queue, c.NodeId)
 			}
 		}
 	}
-	for node, n := range v.graph.nodes {
+	for node, n := range file {
 		owner, ok := of[int32(node)]
 		if !ok {
 			continue
@@ -268,7 +269,7 @@ func (v *View) Diff(root any) (*Diff, error) {
 		}
 	}
 	v.graph.paths()
-	for node := range v.graph.nodes {
+	for node := range file {
 		id, ok := of[int32(node)]
 		if !ok {
 			if _, slot := v.graph.slotOf[int32(node)]; slot || v.graph.parent[node] >= 0 {
@@ -280,7 +281,7 @@ func (v *View) Diff(root any) (*Diff, error) {
 		if x == nil {
 			continue
 		}
-		for _, a := range v.graph.nodes[node].Attributes {
+		for _, a := range file[node].Attributes {
 			e, ok := v.src.reader.Entry(a.CheckpointKey)
 			if ok && a.Name == trackable.VariableValue && x.Accepts(e.DType, e.Shape) != nil {
 				d.Mismatched = append(d.Mismatched, Item{Path: v.graph.human(int32(node)), Attribute: a.Name, Key: a.CheckpointKey,

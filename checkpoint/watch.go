@@ -181,7 +181,8 @@ func (l *load) usedTooEarly(ctx context.Context, before uint64) error {
 	for _, r := range m.values {
 		if r.v.Made() > before {
 			d := &m.restored[r.at]
-			items = append(items, Item{Path: l.graph.human(d.node), Attribute: trackable.VariableValue, Key: d.entry.Name, DType: r.v.DType(), Shape: d.entry.Shape})
+			e := l.src.reader.EntryOf(d.tensor)
+			items = append(items, Item{Path: l.graph.human(d.node), Attribute: trackable.VariableValue, Key: e.Name, DType: r.v.DType(), Shape: e.Shape})
 		}
 	}
 	if len(items) > 0 {
