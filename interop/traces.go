@@ -309,7 +309,7 @@ func untraced(op string) string {
 		"BatchMatrixDiagPart", "BatchMatrixInverse", "BatchMatrixSetDiag", "BatchMatrixSolve", "BatchMatrixSolveLs",
 		"BatchMatrixTriangularSolve", "BatchSelfAdjointEig", "MatrixExponential", "SelfAdjointEig",
 		"BatchNormWithGlobalNormalization", "BatchNormWithGlobalNormalizationGrad", "Conv3DBackpropInput", "Conv3DBackpropFilter",
-		"QuantizeAndDequantize":
+		"QuantizeAndDequantize", "AudioSummary":
 		return "new graphs can't have the op: it has been removed from them"
 	case "CaseFoldUTF8", "NormalizeUTF8", "RegexSplitWithOffsets":
 		return "TensorFlow Text has the op, which isn't installed beside TensorFlow"

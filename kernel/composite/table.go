@@ -19,7 +19,10 @@ func Kernels() []engine.Kernel {
 		{Op: "Conv", Prepare: prepareConv, Precision: engine.Accumulated},
 		{Op: "SparseMatMul", Prepare: of(2, sparseMatMul), Precision: engine.Accumulated},
 		{Op: "QuantizeAndDequantize", Types: engine.Types{"T": {tensor.Float32, tensor.Float64}}, Prepare: of(1, quantizeAndDequantize)},
-		{Op: "DebugNanCount", Types: engine.Types{"T": floats}, Prepare: of(1, nanCount)},
+		{Op: "DebugNanCount", Types: engine.Types{"T": append(floats, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64)}, Prepare: of(1, nanCount)},
+		{Op: "ParseExampleDataset", Prepare: prepareParseDataset},
+		{Op: "ParseExampleDatasetV2", Prepare: prepareParseDataset},
+		{Op: "ExperimentalParseExampleDataset", Prepare: prepareParseDataset},
 		{Op: "ApproxTopK", Types: engine.Types{"T": {tensor.Float32, tensor.BFloat16, tensor.Float16}}, Prepare: prepareTopK},
 	}
 }
@@ -90,6 +93,9 @@ func quantizeAndDequantize(b *body, in []graph.Output) []graph.Output {
 }
 
 func nanCount(b *body, in []graph.Output) []graph.Output {
+	if !in[0].Fact().DType.IsFloating() {
+		return []graph.Output{b.constant(tensor.Vector[int64](0))}
+	}
 	counted := b.op("Reshape", nil, b.cast(b.one("IsNan", in[0]), tensor.Int64), b.constant(tensor.Vector[int32](-1)))[0]
 	return []graph.Output{b.op("Reshape", nil, b.sum(counted, 0), b.constant(tensor.Vector[int32](1)))[0]}
 }

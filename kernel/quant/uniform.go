@@ -65,10 +65,10 @@ type uniformKernel struct {
 }
 
 var uniform = engine.ByType[uniformKernel]{
-	tensor.QInt8: uniformOf[tensor.Q8](), tensor.QInt32: uniformOf[tensor.Q32](),
+	tensor.QInt8: uniformOf[tensor.Q8](), tensor.QUint8: uniformOf[tensor.QU8](), tensor.QInt32: uniformOf[tensor.Q32](),
 }
 
-func uniformOf[T tensor.Q8 | tensor.Q32]() uniformKernel {
+func uniformOf[T tensor.Q8 | tensor.QU8 | tensor.Q32]() uniformKernel {
 	return uniformKernel{
 		to: func(out *tensor.Tensor, lo, hi int, f func(i int) int32) {
 			y := tensor.Values[T](out)

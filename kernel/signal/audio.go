@@ -259,31 +259,39 @@ func encodeWav(c *engine.Call) error {
 	if x.DType() != tensor.Float32 || len(s) != 2 || s[1] < 1 || s[1] > math.MaxUint16/2 {
 		return fmt.Errorf("the sound is %v%v, not samples by channels of float32", x.DType(), s)
 	}
-	if rate <= 0 || rate > math.MaxInt32 || int64(x.Len())*2 > math.MaxUint32-44 {
-		return fmt.Errorf("a WAV file holds no %d samples at the rate %d", x.Len(), rate)
+	b, err := wavOf(tensor.Values[float32](x), s[1], rate)
+	if err == nil {
+		c.Set(0, tensor.Scalar(string(b)))
+	}
+	return err
+}
+
+// wavOf returns a WAV file of samples, those of all channels one after the other.
+func wavOf(samples []float32, channels int, rate int64) ([]byte, error) {
+	if rate <= 0 || rate > math.MaxInt32 || int64(len(samples))*2 > math.MaxUint32-44 {
+		return nil, fmt.Errorf("a WAV file holds no %d samples at the rate %d", len(samples), rate)
 	}
 	var b bytes.Buffer
 	put := func(v any) { binary.Write(&b, binary.LittleEndian, v) } // to memory, which can't fail
-	width := 2 * s[1]
+	width := 2 * channels
 	b.WriteString("RIFF")
-	put(uint32(36 + 2*x.Len()))
+	put(uint32(36 + 2*len(samples)))
 	b.WriteString("WAVEfmt ")
 	put(uint32(16))
 	put(uint16(1))
-	put(uint16(s[1]))
+	put(uint16(channels))
 	put(uint32(rate))
 	put(uint32(int(rate) * width))
 	put(uint16(width))
 	put(uint16(16))
 	b.WriteString("data")
-	put(uint32(2 * x.Len()))
-	for _, v := range tensor.Values[float32](x) {
+	put(uint32(2 * len(samples)))
+	for _, v := range samples {
 		y := math.Round(float64(v * (1 << 15)))
 		if y != y {
 			y = 0
 		}
 		put(int16(min(max(y, math.MinInt16), math.MaxInt16)))
 	}
-	c.Set(0, tensor.Must(tensor.FromStrings(tensor.String, []string{b.String()})))
-	return nil
+	return b.Bytes(), nil
 }

@@ -25,7 +25,9 @@ func Kernels() []engine.Kernel {
 		engine.Kernel{Op: "AudioSpectrogram", Run: spectrogram, Precision: engine.Accumulated},
 		engine.Kernel{Op: "Mfcc", Run: mfcc, Precision: engine.Accumulated},
 		engine.Kernel{Op: "DecodeWav", Run: decodeWav},
-		engine.Kernel{Op: "EncodeWav", Run: encodeWav})
+		engine.Kernel{Op: "EncodeWav", Run: encodeWav},
+		engine.Kernel{Op: "AudioSummary", Run: summary},
+		engine.Kernel{Op: "AudioSummaryV2", Run: summary})
 }
 
 // transform returns the Fourier transforms of the last rank dimensions.

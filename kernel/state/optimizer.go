@@ -31,6 +31,11 @@ type optimizer struct {
 // gradient.
 func (o *optimizer) sparse() bool { return strings.HasPrefix(o.op, "ResourceSparse") }
 
+// plain returns the op's name without what says that it changes rows, or resources.
+func (o *optimizer) plain() string {
+	return strings.TrimPrefix(strings.TrimPrefix(o.op, "Resource"), "Sparse")
+}
+
 var optimizers = func() []engine.Kernel {
 	var table []engine.Kernel
 	for _, o := range []optimizer{
@@ -53,7 +58,7 @@ var optimizers = func() []engine.Kernel {
 		{"ResourceApplyProximalAdagrad", 2, 6, 5, proximalAdagrad[float32], proximalAdagrad[float64], false},
 		{"ResourceApplyProximalGradientDescent", 1, 5, 4, proximal[float32], proximal[float64], false},
 	} {
-		table = append(table, engine.Kernel{Op: o.op, Run: o.run, Types: engine.Types{"T": elementwise.Floating()}, Precision: engine.Accumulated})
+		table = append(table, engine.Kernel{Op: o.op, Run: o.run, Types: engine.Types{"T": o.types()}, Precision: engine.Accumulated})
 	}
 	return table
 }()
@@ -93,8 +98,12 @@ func (o *optimizer) run(c *engine.Call) error {
 		return stepHalf[tensor.F16](c, o, vars)
 	case tensor.BFloat16:
 		return stepHalf[tensor.BF16](c, o, vars)
+	case tensor.Complex64:
+		return complexStep[complex64](c, o, vars, nil)
+	case tensor.Complex128:
+		return complexStep[complex128](c, o, vars, nil)
 	}
-	return &engine.UnsupportedTypeError{Type: g.DType(), Known: elementwise.Floating()}
+	return &engine.UnsupportedTypeError{Type: g.DType(), Known: o.types()}
 }
 
 // scalar checks that input i is a scalar of the gradient's type, or the number of

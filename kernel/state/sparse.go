@@ -31,7 +31,7 @@ var sparseOptimizers = func() []engine.Kernel {
 		{"ResourceSparseApplyProximalAdagrad", 2, 7, 5, proximalAdagrad[float32], proximalAdagrad[float64], false},
 		{"ResourceSparseApplyProximalGradientDescent", 1, 6, 4, proximal[float32], proximal[float64], false},
 	} {
-		table = append(table, engine.Kernel{Op: o.op, Run: o.runSparse, Types: engine.Types{"T": elementwise.Floating()}, Precision: engine.Accumulated})
+		table = append(table, engine.Kernel{Op: o.op, Run: o.runSparse, Types: engine.Types{"T": o.types()}, Precision: engine.Accumulated})
 	}
 	return table
 }()
@@ -78,8 +78,12 @@ func (o *optimizer) runSparse(c *engine.Call) error {
 		return sparseStepHalf[tensor.F16](c, o, vars, rows)
 	case tensor.BFloat16:
 		return sparseStepHalf[tensor.BF16](c, o, vars, rows)
+	case tensor.Complex64:
+		return complexStep[complex64](c, o, vars, rows)
+	case tensor.Complex128:
+		return complexStep[complex128](c, o, vars, rows)
 	}
-	return &engine.UnsupportedTypeError{Type: g.DType(), Known: elementwise.Floating()}
+	return &engine.UnsupportedTypeError{Type: g.DType(), Known: o.types()}
 }
 
 // vars0 returns the first of the variables, v where that is v itself.

@@ -5,6 +5,7 @@ package raw
 import (
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
 )
 
 // ApproxTopKOptions are the attributes of [ApproxTopK] that have defaults.
@@ -172,6 +173,29 @@ func DebugNanCount(s *ops.Scope, input ops.Input, o *DebugNanCountOptions) *ops.
 	return s.Emit1("DebugNanCount", as, input)
 }
 
+// ExperimentalParseExampleDatasetOptions are the attributes of [ExperimentalParseExampleDataset] that have defaults.
+type ExperimentalParseExampleDatasetOptions struct {
+	// Sloppy is sloppy. Default: false.
+	Sloppy bool
+}
+
+// ExperimentalParseExampleDataset emits TensorFlow's op ExperimentalParseExampleDataset and returns its output.
+// A nil o means the defaults.
+func ExperimentalParseExampleDataset(s *ops.Scope, inputDataset ops.Input, numParallelCalls ops.Input, denseDefaults []ops.Input, sparseKeys []string, denseKeys []string, sparseTypes []tensor.DType, denseShapes []graph.PartialShape, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *ExperimentalParseExampleDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Strings("sparse_keys", sparseKeys...), graph.Strings("dense_keys", denseKeys...), graph.Types("sparse_types", sparseTypes...), graph.Shapes("dense_shapes", denseShapes...), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.Sloppy {
+			as = append(as, graph.Bool("sloppy", o.Sloppy))
+		}
+	}
+	var in []ops.Input
+	in = append(in, inputDataset)
+	in = append(in, numParallelCalls)
+	in = append(in, denseDefaults...)
+	return s.Emit1("ExperimentalParseExampleDataset", as, in...)
+}
+
 // FusedPadConv2D emits TensorFlow's op FusedPadConv2D and returns its output.
 func FusedPadConv2D(s *ops.Scope, input ops.Input, paddings ops.Input, filter ops.Input, mode PadMode, strides []int64, padding Padding) *ops.Value {
 	var as graph.Attrs
@@ -196,6 +220,82 @@ func FusedResizeAndPadConv2D(s *ops.Scope, input ops.Input, size ops.Input, padd
 		}
 	}
 	return s.Emit1("FusedResizeAndPadConv2D", as, input, size, paddings, filter)
+}
+
+// ParseExampleDatasetOptions are the attributes of [ParseExampleDataset] that have defaults.
+type ParseExampleDatasetOptions struct {
+	// Sloppy is sloppy. Default: false.
+	Sloppy bool
+	// RaggedKeys is ragged_keys. Default: [].
+	RaggedKeys []string
+	// RaggedValueTypes is ragged_value_types. Default: [].
+	RaggedValueTypes []tensor.DType
+	// RaggedSplitTypes is ragged_split_types. Default: [].
+	RaggedSplitTypes []tensor.DType
+}
+
+// ParseExampleDataset emits TensorFlow's op ParseExampleDataset and returns its output.
+// A nil o means the defaults.
+func ParseExampleDataset(s *ops.Scope, inputDataset ops.Input, numParallelCalls ops.Input, denseDefaults []ops.Input, sparseKeys []string, denseKeys []string, sparseTypes []tensor.DType, denseShapes []graph.PartialShape, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *ParseExampleDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Strings("sparse_keys", sparseKeys...), graph.Strings("dense_keys", denseKeys...), graph.Types("sparse_types", sparseTypes...), graph.Shapes("dense_shapes", denseShapes...), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.Sloppy {
+			as = append(as, graph.Bool("sloppy", o.Sloppy))
+		}
+		if o.RaggedKeys != nil {
+			as = append(as, graph.Strings("ragged_keys", o.RaggedKeys...))
+		}
+		if o.RaggedValueTypes != nil {
+			as = append(as, graph.Types("ragged_value_types", o.RaggedValueTypes...))
+		}
+		if o.RaggedSplitTypes != nil {
+			as = append(as, graph.Types("ragged_split_types", o.RaggedSplitTypes...))
+		}
+	}
+	var in []ops.Input
+	in = append(in, inputDataset)
+	in = append(in, numParallelCalls)
+	in = append(in, denseDefaults...)
+	return s.Emit1("ParseExampleDataset", as, in...)
+}
+
+// ParseExampleDatasetV2Options are the attributes of [ParseExampleDatasetV2] that have defaults.
+type ParseExampleDatasetV2Options struct {
+	// Deterministic is deterministic. Default: "default".
+	Deterministic Opt[string]
+	// RaggedKeys is ragged_keys. Default: [].
+	RaggedKeys []string
+	// RaggedValueTypes is ragged_value_types. Default: [].
+	RaggedValueTypes []tensor.DType
+	// RaggedSplitTypes is ragged_split_types. Default: [].
+	RaggedSplitTypes []tensor.DType
+}
+
+// ParseExampleDatasetV2 emits TensorFlow's op ParseExampleDatasetV2 and returns its output.
+// A nil o means the defaults.
+func ParseExampleDatasetV2(s *ops.Scope, inputDataset ops.Input, numParallelCalls ops.Input, denseDefaults []ops.Input, sparseKeys []string, denseKeys []string, sparseTypes []tensor.DType, denseShapes []graph.PartialShape, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *ParseExampleDatasetV2Options) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Strings("sparse_keys", sparseKeys...), graph.Strings("dense_keys", denseKeys...), graph.Types("sparse_types", sparseTypes...), graph.Shapes("dense_shapes", denseShapes...), graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.Deterministic.set {
+			as = append(as, graph.String("deterministic", o.Deterministic.v))
+		}
+		if o.RaggedKeys != nil {
+			as = append(as, graph.Strings("ragged_keys", o.RaggedKeys...))
+		}
+		if o.RaggedValueTypes != nil {
+			as = append(as, graph.Types("ragged_value_types", o.RaggedValueTypes...))
+		}
+		if o.RaggedSplitTypes != nil {
+			as = append(as, graph.Types("ragged_split_types", o.RaggedSplitTypes...))
+		}
+	}
+	var in []ops.Input
+	in = append(in, inputDataset)
+	in = append(in, numParallelCalls)
+	in = append(in, denseDefaults...)
+	return s.Emit1("ParseExampleDatasetV2", as, in...)
 }
 
 // QuantizeAndDequantizeOptions are the attributes of [QuantizeAndDequantize] that have defaults.

@@ -548,6 +548,29 @@ func ImageProjectiveTransformV3(s *ops.Scope, images ops.Input, transforms ops.I
 	return s.Emit1("ImageProjectiveTransformV3", as, images, transforms, outputShape, fillValue)
 }
 
+// ImageSummaryOptions are the attributes of [ImageSummary] that have defaults.
+type ImageSummaryOptions struct {
+	// MaxImages is max_images. Default: 3.
+	MaxImages Opt[int64]
+	// BadColor is bad_color. Default: [255   0   0 255].
+	BadColor *tensor.Tensor
+}
+
+// ImageSummary emits TensorFlow's op ImageSummary and returns its output.
+// A nil o means the defaults.
+func ImageSummary(s *ops.Scope, tag ops.Input, tensor2 ops.Input, o *ImageSummaryOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.MaxImages.set {
+			as = append(as, graph.Int("max_images", o.MaxImages.v))
+		}
+		if o.BadColor != nil {
+			as = append(as, graph.Tensor("bad_color", o.BadColor))
+		}
+	}
+	return s.Emit1("ImageSummary", as, tag, tensor2)
+}
+
 // NearestNeighbors emits TensorFlow's op NearestNeighbors and returns its outputs.
 func NearestNeighbors(s *ops.Scope, points ops.Input, centers ops.Input, k ops.Input) (nearestCenterIndices, nearestCenterDistances *ops.Value) {
 	out := s.EmitN(2, "NearestNeighbors", nil, points, centers, k)

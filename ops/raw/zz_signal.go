@@ -27,6 +27,43 @@ func AudioSpectrogram(s *ops.Scope, input ops.Input, windowSize int64, stride in
 	return s.Emit1("AudioSpectrogram", as, input)
 }
 
+// AudioSummaryOptions are the attributes of [AudioSummary] that have defaults.
+type AudioSummaryOptions struct {
+	// MaxOutputs is max_outputs. Default: 3.
+	MaxOutputs Opt[int64]
+}
+
+// AudioSummary emits TensorFlow's op AudioSummary and returns its output.
+// A nil o means the defaults.
+func AudioSummary(s *ops.Scope, tag ops.Input, tensor2 ops.Input, sampleRate float64, o *AudioSummaryOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Float("sample_rate", sampleRate))
+	if o != nil {
+		if o.MaxOutputs.set {
+			as = append(as, graph.Int("max_outputs", o.MaxOutputs.v))
+		}
+	}
+	return s.Emit1("AudioSummary", as, tag, tensor2)
+}
+
+// AudioSummaryV2Options are the attributes of [AudioSummaryV2] that have defaults.
+type AudioSummaryV2Options struct {
+	// MaxOutputs is max_outputs. Default: 3.
+	MaxOutputs Opt[int64]
+}
+
+// AudioSummaryV2 emits TensorFlow's op AudioSummaryV2 and returns its output.
+// A nil o means the defaults.
+func AudioSummaryV2(s *ops.Scope, tag ops.Input, tensor2 ops.Input, sampleRate ops.Input, o *AudioSummaryV2Options) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.MaxOutputs.set {
+			as = append(as, graph.Int("max_outputs", o.MaxOutputs.v))
+		}
+	}
+	return s.Emit1("AudioSummaryV2", as, tag, tensor2, sampleRate)
+}
+
 // BatchFFT emits TensorFlow's op BatchFFT and returns its output.
 func BatchFFT(s *ops.Scope, input ops.Input) *ops.Value {
 	return s.Emit1("BatchFFT", nil, input)
