@@ -465,6 +465,9 @@ func TestNamesByPlace(t *testing.T) {
 
 func TestWriterErrors(t *testing.T) {
 	ctx := context.Background()
+	others := vfs.MemDir()
+	write(t, others, "o", nil, func(w *Writer) { w.Add(ctx, "y", tensor.Scalar(1.0)) })
+	other := mustOpen(t, others, "o")
 	for _, c := range []struct {
 		name string
 		add  func(w *Writer) error
@@ -508,6 +511,18 @@ func TestWriterErrors(t *testing.T) {
 			}
 			if again := w.Finish(ctx); again != err {
 				t.Errorf("Finish: %v", again)
+			}
+			if again := w.AddSlice(ctx, "other", tensor.Shape{1}, Slice{}, tensor.Scalar(1.0)); again != err {
+				t.Errorf("AddSlice: %v", again)
+			}
+			if again := w.NextShard(); again != err {
+				t.Errorf("NextShard: %v", again)
+			}
+			if again := w.CopyFrom(ctx, other, "y", "z"); again != err {
+				t.Errorf("CopyFrom: %v", again)
+			}
+			if again := w.CopyAll(ctx, other, nil); again != err {
+				t.Errorf("CopyAll: %v", again)
 			}
 			if err := w.Abort(); err != nil || len(dir.Names()) != 0 {
 				t.Errorf("after Abort there are %q, %v", dir.Names(), err)

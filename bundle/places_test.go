@@ -1,11 +1,13 @@
 package bundle
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/vfs"
 )
@@ -113,6 +115,30 @@ func TestBlocksAreDecodedInAnyOrder(t *testing.T) {
 		}
 		for k := at; k < len(b)-200_000; k += 300_000 {
 			b[k] ^= 1
+		}
+	}
+}
+
+// TestEntriesOfNoBytesOverlapNothing, wherever they lie, and hide no overlap.
+func TestEntriesOfNoBytesOverlapNothing(t *testing.T) {
+	entry := func(off int64, n int64) []byte {
+		return (&pb.BundleEntryProto{Dtype: 4, Shape: dims(n), Offset: off, Size: n}).Marshal()
+	}
+	for _, c := range []struct {
+		rows  []row
+		sound bool
+	}{
+		{[]row{{"a", entry(0, 8)}, {"b", entry(4, 0)}, {"c", entry(8, 4)}}, true},
+		{[]row{{"a", entry(0, 8)}, {"b", entry(4, 0)}, {"c", entry(4, 4)}}, false},
+		{[]row{{"a", entry(0, 8)}, {"b", entry(0, 0)}, {"c", entry(8, 0)}}, true},
+		{[]row{{"a", entry(0, 8)}, {"b", entry(7, 1)}}, false},
+	} {
+		dir := vfs.MemDir()
+		if err := errors.Join(dir.WriteFile("c.index", tableOf(t, append([]row{{"", goodHeader.Marshal()}}, c.rows...)...)), dir.WriteFile("c.data-00000-of-00001", make([]byte, 12))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), dir, "c", nil); (err == nil) != c.sound {
+			t.Errorf("%x: %v", c.rows, err)
 		}
 	}
 }

@@ -107,3 +107,35 @@ func TestNoFileStaysOpen(t *testing.T) {
 		})
 	}
 }
+
+// TestNoFaultOfAWriteGoesUnnoticed: with gaps between tensors, and a last data file
+// that nothing lies in, too.
+func TestNoFaultOfAWriteGoesUnnoticed(t *testing.T) {
+	ctx := context.Background()
+	use := func(dir *faultfs.FS) error {
+		w, err := NewWriter(dir, "c", &WriterOptions{Alignment: gather * 3 / 4})
+		if err != nil {
+			return err
+		}
+		for i := range 4 {
+			err = errors.Join(err, w.Add(ctx, fmt.Sprint(i), tensor.Vector(int32(i))))
+		}
+		err = errors.Join(err, w.NextShard(), w.Finish(ctx))
+		return errors.Join(err, w.Abort())
+	}
+	disk := faultfs.New()
+	disk.Hook(nil)
+	if err := use(disk); err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range disk.Ops() {
+		if op.Kind == faultfs.Open || op.Kind == faultfs.Read {
+			continue // whether a name is free, say
+		}
+		disk := faultfs.New()
+		disk.FailAt(op.N, faultfs.ErrFault)
+		if err := use(disk); !errors.Is(err, faultfs.ErrFault) {
+			t.Errorf("%v fails: %v", op, err)
+		}
+	}
+}

@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cairnml/cairn/internal/table"
@@ -160,5 +163,83 @@ func TestVersion1IsConvertedByCopying(t *testing.T) {
 	}
 	if e, _ := n.Entry("part"); len(e.Slices) != 2 {
 		t.Errorf("part has slices %v", e.Slices)
+	}
+}
+
+// changingFS is a file system whose files change once on is set.
+type changingFS struct {
+	fs.FS
+	on     atomic.Bool
+	change func(b []byte) error
+}
+
+type changingFile struct {
+	fs.File
+	io.ReaderAt
+	fsys *changingFS
+}
+
+func (c *changingFS) Open(name string) (fs.File, error) {
+	f, err := c.FS.Open(name)
+	if r, ok := f.(io.ReaderAt); ok && err == nil {
+		return changingFile{f, r, c}, nil
+	}
+	return f, err
+}
+
+func (f changingFile) ReadAt(b []byte, off int64) (int, error) {
+	n, err := f.ReaderAt.ReadAt(b, off)
+	if f.fsys.on.Load() {
+		if err := f.fsys.change(b[:n]); err != nil {
+			return 0, err
+		}
+	}
+	return n, err
+}
+
+// TestV1FilesThatGoBadWhileTheyAreOpen: the index and all blocks are sound when the
+// checkpoint is opened, and their checksums are compared again when values are read.
+func TestV1FilesThatGoBadWhileTheyAreOpen(t *testing.T) {
+	ctx := t.Context()
+	broken := errors.New("the disk is broken")
+	for what, change := range map[string]func(b []byte) error{
+		"a byte": func(b []byte) error {
+			if len(b) > 0 {
+				b[len(b)/2] ^= 0x10
+			}
+			return nil
+		},
+		"the disk": func([]byte) error { return broken },
+	} {
+		fsys := &changingFS{FS: os.DirFS(fixtures), change: change}
+		r, err := Open(ctx, fsys, "v1/ckpt", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if err := r.Verify(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		stopped, cancel := context.WithCancel(ctx)
+		cancel()
+		if err := r.Verify(stopped, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: cancelled: %v", what, err)
+		}
+		fsys.on.Store(true)
+		for name, read := range map[string]func() error{
+			"Verify": func() error { return r.Verify(ctx, nil) },
+			"ReadAll": func() error {
+				var reqs []ReadRequest
+				for _, name := range r.Names() {
+					reqs = append(reqs, ReadRequest{Name: name})
+				}
+				return r.ReadAll(ctx, reqs, nil)
+			},
+			"Read": func() error { _, err := r.Read(ctx, r.Names()[0]); return err },
+		} {
+			if err := read(); !errors.Is(err, ErrCorrupt) && !errors.Is(err, broken) {
+				t.Errorf("%s of %s: %v", what, name, err)
+			}
+		}
 	}
 }
