@@ -333,30 +333,39 @@ func TestLatestOfAPossibleStateStays(t *testing.T) {
 	}
 }
 
-// TestRotationThatMayNotLastIsTold: the save is done, and says what isn't.
+// TestRotationThatMayNotLastIsTold: the save is done, says what isn't, and what was
+// deleted is no longer among the managed ones.
 func TestRotationThatMayNotLastIsTold(t *testing.T) {
 	ctx := context.Background()
-	disk := faultfs.New()
-	_, ck := newSteps(t)
-	m := newManager(t, ck, "run", &ManagerOptions{Dir: disk, MaxToKeep: 1})
-	if _, err := m.Save(ctx); err != nil {
-		t.Fatal(err)
-	}
-	removed := false
-	disk.Hook(func(op faultfs.Op) error {
-		if op.Kind == faultfs.SyncDir && removed {
-			removed = false
-			return faultfs.ErrFault
+	for what, fails := range map[string]func(faultfs.Op) bool{
+		"names":      func(op faultfs.Op) bool { return op.Kind == faultfs.SyncDir },
+		"state file": func(op faultfs.Op) bool { return op.Kind == faultfs.Rename && op.To == "checkpoint" },
+	} {
+		disk := faultfs.New()
+		_, ck := newSteps(t)
+		m := newManager(t, ck, "run", &ManagerOptions{Dir: disk, MaxToKeep: 1})
+		if _, err := m.Save(ctx); err != nil {
+			t.Fatal(err)
 		}
-		removed = removed || op.Kind == faultfs.Remove && op.Name == "ckpt-1.index"
-		return nil
-	})
-	path, err := m.Save(ctx)
-	if filepath.ToSlash(path) != "run/ckpt-2" || m.Latest() != path || !errors.Is(err, faultfs.ErrFault) {
-		t.Errorf("%q, %v", path, err)
-	}
-	if path, err = m.Save(ctx); err != nil || len(m.Checkpoints()) != 1 {
-		t.Errorf("afterwards: %q, %v", path, err)
+		removed := false
+		disk.Hook(func(op faultfs.Op) error {
+			if fails(op) && removed {
+				removed = false
+				return faultfs.ErrFault
+			}
+			removed = removed || op.Kind == faultfs.Remove && op.Name == "ckpt-1.index"
+			return nil
+		})
+		path, err := m.Save(ctx)
+		if filepath.ToSlash(path) != "run/ckpt-2" || m.Latest() != path || !errors.Is(err, faultfs.ErrFault) {
+			t.Errorf("%s: %q, %v", what, path, err)
+		}
+		if got := m.Checkpoints(); !slices.Equal(got, []string{path}) {
+			t.Errorf("%s: %q are managed", what, got)
+		}
+		if path, err = m.Save(ctx); err != nil || len(m.Checkpoints()) != 1 {
+			t.Errorf("%s: afterwards: %q, %v", what, path, err)
+		}
 	}
 }
 
@@ -390,6 +399,71 @@ func TestLeftoversThatCouldNotBeReadGoLater(t *testing.T) {
 			if f == left || f == leftState {
 				t.Errorf("%s: %s is still there", folder, f)
 			}
+		}
+	}
+}
+
+// TestACheckpointThatIsListedTwiceIsOne, in its first place with its last time, as
+// in TensorFlow: rotation must not delete it and keep it in the list.
+func TestACheckpointThatIsListedTwiceIsOne(t *testing.T) {
+	ctx := context.Background()
+	disk := faultfs.New()
+	_, ck := newSteps(t)
+	for _, name := range []string{"ckpt-1", "ckpt-2"} {
+		if err := ck.WriteTo(ctx, disk, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := &CheckpointState{ModelCheckpointPath: "ckpt-2", AllModelCheckpointPaths: []string{"ckpt-2", "ckpt-1", "ckpt-2"}, AllModelCheckpointTimestamps: []float64{1, 2, 3}}
+	text, err := state.MarshalText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk.Put("checkpoint", text)
+	m := newManager(t, ck, "run", &ManagerOptions{Dir: disk, MaxToKeep: 3})
+	if got := m.Saved(); len(got) != 2 || filepath.ToSlash(got[0].Path) != "run/ckpt-2" || got[0].Time.Unix() != 3 {
+		t.Fatalf("%+v are managed", got)
+	}
+	if _, err := m.SaveAs(ctx, 3); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"ckpt-1", "ckpt-2", "ckpt-3"} {
+		if err := holds(disk, name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestALostCheckpointIsNoOtherOfItsName: only where a whole directory was moved do
+// paths that lead out of it mean what lies in it.
+func TestALostCheckpointIsNoOtherOfItsName(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	_, ck := newSteps(t)
+	if err := ck.Write(ctx, filepath.Join(dir, "ckpt-9")); err != nil { // nobody manages it
+		t.Fatal(err)
+	}
+	before := filesBelow(t, dir)
+	lost := filepath.Join(dir, "sub", "ckpt-9")
+	state := &CheckpointState{ModelCheckpointPath: lost, AllModelCheckpointPaths: []string{lost}, AllModelCheckpointTimestamps: []float64{1}}
+	text, err := state.MarshalText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeText(t, dir, string(text))
+	m := newManager(t, ck, dir, &ManagerOptions{MaxToKeep: 1})
+	if got := m.Checkpoints(); !slices.Equal(got, []string{lost}) {
+		t.Errorf("%q are managed", got)
+	}
+	for range 2 {
+		if _, err := m.Save(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after := filesBelow(t, dir)
+	for _, f := range before {
+		if !slices.Contains(after, f) {
+			t.Errorf("%s is gone", f)
 		}
 	}
 }

@@ -309,7 +309,7 @@ func TestOnlyOurOwnLeftoversAreCleaned(t *testing.T) {
 	others := []string{
 		"other-1.index.tempstate123", "notes.tmp", "ckpt-1.txt", "ckpt-7.data-00000-of-00001", "ckpt-8.index", "ckpt-8-Other.saver.index",
 		"checkpoint.cairn-0123.tmp", "checkpoint.bak", "ckpt-x-Test.odd.index", "ckpt-9-replacement.txt", "ckpt-z_temp/part-00000-of-00001.index",
-		"ckpt-3_temp/else", "ckpt-3_temp/part-of-another/file", "ckpt-1.tempstate", "other.cairn-0123456789abcdef.tmp",
+		"ckpt-44", "ckpt-3_temp/else", "ckpt-3_temp/part-of-another/file", "ckpt-1.tempstate", "other.cairn-0123456789abcdef.tmp",
 	}
 	ours := []string{
 		"ckpt-1.index.tempstate123", "ckpt-22.data-00000-of-00001.tempstate00012", "checkpoint.cairn-0123456789abcdef.tmp",

@@ -50,7 +50,7 @@ func (p EveryNSteps) Keep(list []Saved) []bool {
 	keep := make([]bool, len(list))
 	seen := map[int64]bool{}
 	for i, s := range list {
-		if k := s.Step / max(p.N, 1); s.Step > 0 && k > 0 && !seen[k] {
+		if k := s.Step / max(p.N, 1); k > 0 && !seen[k] {
 			seen[k], keep[i] = true, true
 		}
 	}
