@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
@@ -62,6 +63,11 @@ func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Obje
 	var reqs []bundle.ReadRequest
 	var objects []*Object
 	paths := map[int]string(nil)
+	if !p.opts.Partial {
+		if err := p.savedElsewhere(keys); err != nil {
+			return err
+		}
+	}
 	for _, o := range p.meta.Objects {
 		if o.Kind != VariableObject || p.left(o) {
 			continue
@@ -105,6 +111,29 @@ func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Obje
 		p.unrestored, err = missing, nil
 	}
 	return err
+}
+
+// savedElsewhere returns an error where a registered saver wrote the values of
+// variables that the checkpoint has no keys for.
+func (p *program) savedElsewhere(keys map[*Object]string) error {
+	var e *SaverError
+	var paths map[int]string
+	for _, o := range p.meta.Objects {
+		if _, ok := keys[o]; ok || o.Kind != VariableObject || o.RegisteredSaver == "" || p.left(o) {
+			continue
+		}
+		if e == nil {
+			e, paths = &SaverError{Saver: o.RegisteredSaver}, p.meta.Paths()
+		}
+		if o.RegisteredSaver == e.Saver {
+			e.Paths = append(e.Paths, paths[o.ID])
+		}
+	}
+	if e == nil {
+		return nil
+	}
+	slices.Sort(e.Paths)
+	return e
 }
 
 // needsOp reports whether an object that is loaded has values that only the restore
