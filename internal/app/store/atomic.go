@@ -52,7 +52,10 @@ func create(dir vfs.Dir, name, shown string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{Writer: bufio.NewWriterSize(f, 1<<20), f: f, dir: dir, name: name, tmp: tmp, path: shown}, nil
+	if e, ok := dir.(vfs.Evicter); ok {
+		e.Evict(name) // the file that this one will replace
+	}
+	return &File{Writer: bufio.NewWriterSize(ahead(f), 1<<20), f: f, dir: dir, name: name, tmp: tmp, path: shown}, nil
 }
 
 // CheckFreeIn does what [CheckFree] does, for a file of dir.
