@@ -69,7 +69,7 @@ func (r *Reader) plan(ctx context.Context, br *blobReader, reqs []ReadRequest) (
 
 // planBatch plans some of the requests.
 func (r *Reader) planBatch(ctx context.Context, p *readPlan, reqs []ReadRequest) error {
-	shape := make(tensor.Shape, 0, tensor.MaxRank)
+	var shape tensor.Shape // where one is decoded
 	var rec record
 	last := r.index.found.Load()
 	for i := range reqs {
@@ -108,6 +108,9 @@ func (r *Reader) planBatch(ctx context.Context, p *readPlan, reqs []ReadRequest)
 				}
 				continue
 			}
+		}
+		if shape == nil {
+			shape = make(tensor.Shape, 0, tensor.MaxRank)
 		}
 		r.index.decode(&rec, at, shape)
 		if req.Slice != nil || len(rec.Slices) > 0 {

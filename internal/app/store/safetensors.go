@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -16,12 +18,18 @@ import (
 // safetensorsStore reads safetensors files, those made of a checkpoint as what
 // the checkpoint held.
 type safetensorsStore struct {
-	listed
 	f       io.Closer
 	r       *safetensors.Reader
 	layout  *Layout // nil where the file wasn't made of a checkpoint
 	types   map[string]tensor.DType
 	strings map[string]*tensor.Tensor
+	texts   []text // of strings, sorted by name
+}
+
+// text is a tensor of the metadata, and its number among all.
+type text struct {
+	name string
+	at   int
 }
 
 func openSafetensors(path string, o *Options) (backend, error) {
@@ -55,7 +63,7 @@ func newSafetensors(r io.ReaderAt, size, stored int64, o *Options) (b *safetenso
 		err = b.decode()
 	}
 	if err == nil {
-		b.listed = b.entries()
+		b.order()
 	}
 	return b, err
 }
@@ -89,24 +97,61 @@ func (b *safetensorsStore) decode() (err error) {
 	return nil
 }
 
-// entries lists what the file holds, sorted by name.
-func (b *safetensorsStore) entries() []Entry {
-	list := make([]Entry, 0, len(b.r.Infos())+len(b.strings))
-	for _, i := range b.r.Infos() {
-		e := Entry{Name: i.Name, DType: i.DType, Shape: i.Shape, Bytes: i.Size, Offset: i.Offset}
-		if d, ok := b.types[i.Name]; ok {
-			e.DType = d
-			if n := len(e.Shape) - 1; d == tensor.Complex128 && n >= 0 {
-				e.Shape = e.Shape[:n]
+// order finds the places of the metadata's tensors among the others.
+func (b *safetensorsStore) order() {
+	infos := b.r.Infos()
+	for k, name := range slices.Sorted(maps.Keys(b.strings)) {
+		before, _ := slices.BinarySearchFunc(infos, name, func(i safetensors.Info, name string) int { return strings.Compare(i.Name, name) })
+		b.texts = append(b.texts, text{name, before + k})
+	}
+}
+
+func (b *safetensorsStore) len() int { return len(b.r.Infos()) + len(b.texts) }
+
+// entry returns entry number i, sorted by name. It is made when it is asked for: a
+// file can hold millions.
+func (b *safetensorsStore) entry(i int) Entry {
+	before, is := slices.BinarySearchFunc(b.texts, i, func(t text, i int) int { return cmp.Compare(t.at, i) })
+	if is {
+		return b.textEntry(b.texts[before].name)
+	}
+	return b.infoEntry(b.r.Infos()[i-before])
+}
+
+func (b *safetensorsStore) all() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for i := range b.len() {
+			if !yield(b.entry(i)) {
+				return
 			}
 		}
-		list = append(list, e)
 	}
-	for name, t := range b.strings {
-		list = append(list, Entry{Name: name, DType: t.DType(), Shape: t.Shape(), Bytes: t.NumBytes(), Offset: -1})
+}
+
+func (b *safetensorsStore) find(name string) (Entry, bool) {
+	if i, ok := b.r.Info(name); ok {
+		return b.infoEntry(i), true
 	}
-	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
-	return list
+	if _, ok := b.strings[name]; ok {
+		return b.textEntry(name), true
+	}
+	return Entry{}, false
+}
+
+func (b *safetensorsStore) infoEntry(i safetensors.Info) Entry {
+	e := Entry{Name: i.Name, DType: i.DType, Shape: i.Shape, Bytes: i.Size, Offset: i.Offset}
+	if d, ok := b.types[i.Name]; ok {
+		e.DType = d
+		if n := len(e.Shape) - 1; d == tensor.Complex128 && n >= 0 {
+			e.Shape = e.Shape[:n]
+		}
+	}
+	return e
+}
+
+func (b *safetensorsStore) textEntry(name string) Entry {
+	t := b.strings[name]
+	return Entry{Name: name, DType: t.DType(), Shape: t.Shape(), Bytes: t.NumBytes(), Offset: -1}
 }
 
 func (b *safetensorsStore) read(ctx context.Context, name string) (*tensor.Tensor, error) {
