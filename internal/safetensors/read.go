@@ -125,6 +125,10 @@ type header struct {
 	Offsets []uint64 `json:"data_offsets"`
 }
 
+// entrySize is how many bytes of the header the entry of a tensor takes, if its name is
+// short.
+const entrySize = 56
+
 // parse reads a header of n bytes, piece by piece. Names that stand twice are an
 // error where it is to look for them, which takes a list of all.
 func (f *Reader) parse(n, room int64, names bool) error {
@@ -179,6 +183,9 @@ func (f *Reader) parse(n, room int64, names bool) error {
 		info, err := f.entry(name, h, room, fail)
 		if err != nil {
 			return err
+		}
+		if f.infos == nil { // a list that grows takes twice as much
+			f.infos = make([]Info, 0, 1+(n-dec.InputOffset())/entrySize)
 		}
 		f.infos = append(f.infos, info)
 	}
