@@ -3,7 +3,10 @@ package pb
 import (
 	"bytes"
 	"runtime"
+	"slices"
 	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // TestMemoryCountsWhatDecodingTakes compares with what the runtime says.
@@ -12,13 +15,21 @@ func TestMemoryCountsWhatDecodingTakes(t *testing.T) {
 	for range 2000 {
 		nodes.Node = append(nodes.Node, &NodeDef{Name: "n", Attr: []*AttrValueEntry{{Key: "T", Value: &AttrValue{Which: AttrValueType, Type: 1}}}})
 	}
-	for name, b := range map[string][]byte{
-		"empty nodes": bytes.Repeat([]byte{1<<3 | 2, 0}, 20_000),
-		"nodes":       nodes.Marshal(),
+	numbers := &TensorProto{Int64Val: make([]int64, 50_000), DoubleVal: make([]float64, 100)}
+	unknown := protowire.AppendVarint(protowire.AppendTag(nil, 5000, protowire.VarintType), 300)
+	unknown = protowire.AppendBytes(protowire.AppendTag(unknown, 5001, protowire.BytesType), []byte("abc"))
+	for name, c := range map[string]struct {
+		m Message
+		b []byte
+	}{
+		"empty nodes":           {new(GraphDef), bytes.Repeat([]byte{1<<3 | 2, 0}, 20_000)},
+		"nodes":                 {new(GraphDef), nodes.Marshal()},
+		"numbers":               {new(TensorProto), numbers.Marshal()},
+		"nodes, unknown fields": {new(GraphDef), slices.Concat(nodes.Marshal(), unknown, nodes.Marshal())},
 	} {
+		m, b := c.m, c.b
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		m := new(GraphDef)
 		if err := m.Unmarshal(b); err != nil {
 			t.Fatal(err)
 		}

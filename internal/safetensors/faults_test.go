@@ -50,6 +50,12 @@ func TestErrorsNamePlaceAndTensor(t *testing.T) {
 // line ends and tabs.
 func TestHeadersMayEndInAnySpace(t *testing.T) {
 	open(t, file("{} \n\t\r", ""))
+	long := "{}" + strings.Repeat(" ", 20_000) // more than a decoder reads at a time
+	open(t, file(long, ""))
+	b := file(long+"x", "")
+	if _, err := Open(bytes.NewReader(b), int64(len(b)), nil); !errors.Is(err, ErrFormat) {
+		t.Errorf("text after the blanks: %v", err)
+	}
 }
 
 // TestHeaderLimits: a header as long as its limit is read, a longer one names
