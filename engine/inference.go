@@ -17,6 +17,7 @@ func InferencePasses() []Pass {
 	passes = slices.Insert(passes, len(passes)-1, // chains are made of what the others leave
 		Pass{Name: "padding", ChangesRounding: true, Run: foldPads},
 		Pass{Name: "scales", ChangesRounding: true, Run: foldScales},
+		Pass{Name: "attention", Run: fuseAttention},
 		Pass{Name: "gelu", ChangesRounding: true, Run: raiseGelus},
 		Pass{Name: "layer norm", ChangesRounding: true, Run: raiseLayerNorms},
 		Pass{Name: "batch norm", ChangesRounding: true, Run: foldBatchNorms},

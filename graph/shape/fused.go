@@ -1,6 +1,10 @@
 package shape
 
-import "github.com/cairnml/cairn/graph"
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/graph"
+)
 
 func fusedRules() map[string]Rule {
 	return map[string]Rule{
@@ -9,6 +13,7 @@ func fusedRules() map[string]Rule {
 		"_FusedMatMul":                fused("MatMul", matMul),
 		"_Elementwise":                broadcastAll,
 		"_UpdateVariables":            nothing,
+		"_Attention":                  attention,
 		"_Gelu":                       unchanged,
 		"_LayerNorm":                  unchanged,
 		"_LSTM":                       recurrent,
@@ -27,6 +32,43 @@ func fused(op string, rule Rule) Rule {
 		plain.Op, plain.In = op, c.In[:2]
 		return rule(&plain)
 	}
+}
+
+// attention infers the shape that the layouts of an attention give its output.
+func attention(c *Inference) error {
+	if err := c.atLeast(3); err != nil {
+		return err
+	}
+	layouts := c.Attrs.Strings("layouts")
+	if len(layouts) != 4 {
+		return fmt.Errorf("%d layouts, where queries, keys, values and the output have one each", len(layouts))
+	}
+	sizes := map[rune]int{}
+	for i, layout := range layouts[:3] {
+		s, err := c.ranked(i, len(layout))
+		if err != nil {
+			return err
+		}
+		for k, l := range layout {
+			d := s.Dim(k)
+			if old, seen := sizes[l]; seen && old >= 0 && d >= 0 && old != d {
+				return fmt.Errorf("the sizes %d and %d of dimension %q differ", old, d, l)
+			}
+			if _, seen := sizes[l]; !seen || d >= 0 {
+				sizes[l] = d
+			}
+		}
+	}
+	var out []int
+	for _, l := range layouts[3] {
+		d, ok := sizes[l]
+		if !ok {
+			return fmt.Errorf("no input has the dimension %q of the output", l)
+		}
+		out = append(out, d)
+	}
+	c.setDims(0, out...)
+	return nil
 }
 
 // broadcastAll infers the shape to which all inputs broadcast.
