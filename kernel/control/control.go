@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/kernel/internal/variant"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -285,7 +286,7 @@ func fakeParam(n *engine.Node) (func(*engine.Call) error, error) {
 	}
 	if d == tensor.Variant || d == tensor.Resource {
 		return func(c *engine.Call) error {
-			c.SetObject(0, nothing{})
+			c.SetObject(0, variant.Nothing{})
 			return nil
 		}, nil
 	}
@@ -297,13 +298,6 @@ func fakeParam(n *engine.Node) (func(*engine.Call) error, error) {
 		return err
 	}, nil
 }
-
-// nothing is a variant that holds nothing.
-type nothing struct{}
-
-func (nothing) VariantName() string { return "variant without a value" }
-func (nothing) Escape()             {}
-func (nothing) Free(*engine.Arena)  {}
 
 // timestamp gives the seconds since 1970.
 func timestamp(c *engine.Call) error {

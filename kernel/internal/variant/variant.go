@@ -113,6 +113,19 @@ func (l *List) Map(f func(engine.Value) (engine.Value, error)) (*List, error) {
 	return &n, nil
 }
 
+// Nothing is a variant that holds nothing: what a branch gives for a value that only
+// another one makes. Its zeros are nothing again, and it adds nothing to a sum.
+type Nothing struct{}
+
+// VariantName returns a name for messages.
+func (Nothing) VariantName() string { return "variant without a value" }
+
+// Escape does nothing.
+func (Nothing) Escape() {}
+
+// Free does nothing.
+func (Nothing) Free(*engine.Arena) {}
+
 // Zeros returns v with zeros for its elements: of a tensor, or of what a
 // variant holds.
 func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
@@ -133,6 +146,8 @@ func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
 			n.Values = append(n.Values, z)
 		}
 		return c.Wrap(n), nil
+	case Nothing:
+		return v, nil
 	}
 	if v.Tensor == nil {
 		return engine.Value{}, fmt.Errorf("there are no zeros of %v", v.DType())
@@ -150,9 +165,15 @@ func ZerosOf(c *engine.Call, d tensor.DType, s tensor.Shape) (engine.Value, erro
 }
 
 // Add returns the sum of two values, where tensors are added by sum: of two
-// lists element by element. An element that is not set counts as zero.
+// lists element by element. An element that is not set counts as zero, and so does
+// [Nothing].
 func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engine.Value, error)) (engine.Value, error) {
+	if _, ok := b.Object.(Nothing); ok {
+		return c.Again(a), nil
+	}
 	switch x := a.Object.(type) {
+	case Nothing:
+		return c.Again(b), nil
 	case *List:
 		y, ok := b.Object.(*List)
 		if !ok || x.DType != y.DType || len(x.Items) != len(y.Items) {
