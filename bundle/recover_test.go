@@ -106,6 +106,7 @@ func TestACrashAmidAReplacementIsFinished(t *testing.T) {
 			t.Fatal(err)
 		}
 		ops := whole.Ops()
+		checkNameOrder(t, ops)
 		whole.Hook(nil)
 		now, err := contentsOf(whole)
 		if err != nil {
@@ -349,6 +350,7 @@ func TestACrashAmidARecoveryIsFinished(t *testing.T) {
 	if ok, err := Recover(ctx, disk, "run/ckpt"); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
+	checkNameOrder(t, disk.Ops())
 	for _, op := range disk.Ops() {
 		for _, loss := range faultfs.Losses {
 			for seed := range uint64(6) {
@@ -365,5 +367,28 @@ func TestACrashAmidARecoveryIsFinished(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// checkNameOrder makes sure that data files have durable names before an index
+// gets its own: not every file system makes names durable in the order in which
+// they are given, as the tests' disk does.
+func checkNameOrder(t *testing.T, ops []faultfs.Op) {
+	t.Helper()
+	given, indexes := "", 0
+	for _, op := range ops {
+		switch {
+		case op.Kind == faultfs.SyncDir:
+			given = ""
+		case op.Kind == faultfs.Rename && strings.HasSuffix(op.To, ".index"):
+			if indexes++; given != "" {
+				t.Errorf("%v comes before the name %s is durable", op, given)
+			}
+		case op.Kind == faultfs.Rename && strings.Contains(op.To, ".data-") && !IsTemporary(op.To):
+			given = op.To
+		}
+	}
+	if indexes == 0 {
+		t.Error("no index got its name")
 	}
 }

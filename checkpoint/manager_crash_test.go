@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/statefile"
 	"github.com/cairnml/cairn/internal/testkit/faultfs"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -579,5 +580,65 @@ func TestFullDiskSaysSoAndKeepsTheLastGoodCheckpoint(t *testing.T) {
 		if err := p.m.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestNamesAreDurableBeforeTheStateSpeaksOfThem, also on file systems that make
+// names durable in another order than they are given in, which this disk doesn't.
+func TestNamesAreDurableBeforeTheStateSpeaksOfThem(t *testing.T) {
+	for _, c := range crashCases() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := c.before(t, c.base(t))
+			p.disk.Hook(nil)
+			for _, o := range []*SaveOptions{c.save, c.next} {
+				p.train()
+				if _, err := p.save(o); err != nil {
+					t.Fatal(err)
+				}
+			}
+			states, given := 0, ""
+			for _, op := range p.disk.Ops() {
+				switch {
+				case op.Kind == faultfs.SyncDir:
+					given = ""
+				case op.Kind == faultfs.Rename && op.To == statefile.Name:
+					if states++; given != "" {
+						t.Errorf("%v comes before the name %s is durable", op, given)
+					}
+				case op.Kind == faultfs.Rename && strings.HasSuffix(op.To, ".index"):
+					given = op.To
+				}
+			}
+			if states < 2 {
+				t.Errorf("the state was written %d times", states)
+			}
+			if err := p.m.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestNoSaveWithoutItsMetrics: a policy would judge the checkpoint without them.
+func TestNoSaveWithoutItsMetrics(t *testing.T) {
+	p := startProgram(t, faultfs.New(), ManagerOptions{MaxToKeep: 1, Policies: []Policy{BestN{N: 1, Metric: "score"}}}, false)
+	p.train()
+	p.disk.Hook(func(op faultfs.Op) error {
+		if op.Kind == faultfs.Rename && op.To == sideName {
+			return faultfs.ErrFault
+		}
+		return nil
+	})
+	o := &SaveOptions{Metrics: map[string]float64{"score": 1}}
+	if path, err := p.save(o); path != "" || !errors.Is(err, faultfs.ErrFault) {
+		t.Errorf("%q, %v", path, err)
+	}
+	p.disk.Hook(nil)
+	if path, err := p.save(o); err != nil || path != p.m.Latest() {
+		t.Errorf("%q, %v", path, err)
+	}
+	if err := p.m.Close(); err != nil {
+		t.Error(err)
 	}
 }
