@@ -107,13 +107,7 @@ func (p *program) findHandles() {
 			byName[o.Variable.Name] = o
 		}
 	}
-	for _, n := range p.graph.Nodes() {
-		if n.Op == "VarHandleOp" {
-			if o := byName[sharedName(n)]; o != nil {
-				p.objectOf[n] = o
-			}
-		}
-	}
+	called := map[*Object]*graph.Node{}
 	for _, n := range p.graph.Nodes() {
 		f, ok := n.Attrs.Func("f")
 		if !ok || n.Op != graph.CallOp && n.Op != graph.StatefulCallOp {
@@ -126,10 +120,22 @@ func (p *program) findHandles() {
 		first := len(n.In) - len(c.Captures)
 		for i, o := range c.Captures {
 			from := n.In[first+i].Node
-			if o == nil || o.Kind != VariableObject && !o.isResource() || from.Op == "Placeholder" {
-				continue
+			switch {
+			case o == nil || from.Op == "Placeholder":
+			case o.Kind == VariableObject:
+				p.objectOf[from], called[o] = o, from
+			case o.isResource(), o.Kind == AssetObject && from.Op == "ReadVariableOp": // a variable of the graph's own keeps the path
+				p.objectOf[from] = o
 			}
-			p.objectOf[from] = o
+		}
+	}
+	for _, n := range p.graph.Nodes() {
+		if n.Op == "VarHandleOp" && p.objectOf[n] == nil {
+			o := byName[sharedName(n)]
+			if o == nil || called[o] != nil && sharedName(called[o]) != sharedName(n) {
+				continue // it only has the name of an object that has another handle
+			}
+			p.objectOf[n] = o
 		}
 	}
 }
