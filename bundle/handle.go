@@ -25,6 +25,19 @@ func (r *Reader) Find(name string) (Handle, bool) {
 	return Handle{int32(i + 1)}, true
 }
 
+// FindAfter does what Find does, for a tensor that most likely follows another one in
+// the index or in the data files.
+func (r *Reader) FindAfter(name string, prev Handle) (Handle, bool) {
+	if r.version == 1 || !prev.Valid() {
+		return r.Find(name)
+	}
+	i, ok := r.index.findAfter(name, int32(prev.entry()))
+	if !ok || r.index.hidden(i) {
+		return Handle{}, false
+	}
+	return Handle{int32(i + 1)}, true
+}
+
 // EntryOf returns the entry of a tensor that r has found.
 func (r *Reader) EntryOf(h Handle) Entry { return r.entry(h.entry(), nil) }
 

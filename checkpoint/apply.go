@@ -29,16 +29,16 @@ func (m *match) read(ctx context.Context) error {
 	reqs := make([]bundle.ReadRequest, 0, len(m.values)+len(m.newSlots))
 	var fresh []*trackable.Variable // variables that have no value yet
 	var late []bundle.ReadRequest   // and what is read for them
-	for _, r := range m.values {
-		req := l.src.reader.Request(m.restored[r.at].tensor)
+	for i := range m.values {
+		r := &m.values[i]
+		req := bundle.ReadRequest{Name: r.key, Handle: m.restored[r.at].tensor}
 		if r.fresh {
 			fresh = append(fresh, r.v)
 			late = append(late, req)
 			continue
 		}
-		_, shape := l.src.reader.KindOf(req.Handle)
 		vars = append(vars, r.v)
-		shapes = append(shapes, shape)
+		shapes = append(shapes, r.shape)
 		reqs = append(reqs, req)
 	}
 	reqs = append(reqs, late...)

@@ -133,7 +133,7 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 		}
 		m.gets(it.Path, entry.Name)
 		if current {
-			m.values = append(m.values, valueRead{v, int32(len(m.restored) - 1), v.DType() == tensor.Invalid})
+			m.values = append(m.values, valueRead{v, int32(len(m.restored) - 1), v.DType() == tensor.Invalid, entry.Name, entry.Shape})
 			m.stamped = append(m.stamped, n.Object)
 		}
 	}

@@ -49,6 +49,8 @@ type match struct {
 	err        error // a saver that is absent, or refuses an object
 
 	queue []queued
+	base  int           // of a part of a row: where what it restores stands in the whole's list
+	last  bundle.Handle // what was found last
 }
 
 // start is a node and the object bound to it.
@@ -76,6 +78,8 @@ type valueRead struct {
 	v     *trackable.Variable
 	at    int32
 	fresh bool // the variable has no value yet
+	key   string
+	shape tensor.Shape // the checkpoint's
 }
 
 type newSlot struct {
@@ -106,21 +110,39 @@ func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, e
 	for _, s := range starts {
 		m.bind(s.node, s.obj)
 	}
-	for len(m.queue) > 0 && m.err == nil {
+	for alone := 0; len(m.queue) > 0 && m.err == nil; alone-- {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if alone <= 0 {
+			if alone = m.row(); alone >= 2*rowBatch {
+				if err := m.takeRow(ctx, alone); err != nil {
+					return nil, err
+				}
+				alone = 0
+				continue
+			}
+			alone++ // these, and the one behind them
 		}
 		obj, _ := m.bound.get(m.queue[0].node)
 		s := start{m.queue[0].node, obj, m.queue[0].again}
 		m.queue = m.queue[1:]
 		n := l.graph.node(s.node)
 		m.take(s, &n)
-		if err := m.descend(s, &n); err != nil {
-			return nil, fmt.Errorf("checkpoint: %s: %w", l.graph.human(s.node), err)
+		if err := m.finish(s, &n); err != nil {
+			return nil, err
 		}
-		m.slots(s)
 	}
 	return m, nil
+}
+
+// finish goes on below an object that was taken.
+func (m *match) finish(s start, n *graphNode) error {
+	if err := m.descend(s, n); err != nil {
+		return fmt.Errorf("checkpoint: %s: %w", m.l.graph.human(s.node), err)
+	}
+	m.slots(s)
+	return nil
 }
 
 func (m *match) lookup(node int32) (any, bool) {
@@ -211,15 +233,16 @@ func (m *match) add(d done) { m.restored = append(m.restored, d) }
 
 func (m *match) takeValue(s start, v *trackable.Variable, key string, current bool) {
 	reader := m.l.src.reader
-	tensor, ok := reader.Find(key)
+	found, ok := reader.FindAfter(key, m.last)
 	if !ok {
 		m.missing = append(m.missing, m.missingKey(s.node, key))
 		return
 	}
-	dtype, shape := reader.KindOf(tensor)
+	m.last = found
+	dtype, shape := reader.KindOf(found)
 	valued, err := v.Takes(dtype, shape)
 	if err != nil {
-		entry := reader.EntryOf(tensor)
+		entry := reader.EntryOf(found)
 		m.mismatched = append(m.mismatched, Item{
 			Path: m.l.graph.human(s.node), Attribute: trackable.VariableValue, Key: key,
 			DType: entry.DType, Shape: entry.Shape, Why: mismatchWords(v, entry)})
@@ -233,12 +256,12 @@ func (m *match) takeValue(s start, v *trackable.Variable, key string, current bo
 		}
 		return
 	}
-	m.add(done{s.node, tensor, trackable.VariableValue})
+	m.add(done{s.node, found, trackable.VariableValue})
 	if current {
 		if _, plain := s.obj.(*trackable.Variable); !plain || !valued {
 			m.stamped = append(m.stamped, s.obj) // others get it with the value
 		}
-		m.values = append(m.values, valueRead{v, int32(len(m.restored) - 1), !valued})
+		m.values = append(m.values, valueRead{v, int32(m.base + len(m.restored) - 1), !valued, key, shape})
 	}
 }
 
