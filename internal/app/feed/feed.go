@@ -116,7 +116,7 @@ func ParseJSON(b []byte, inputs []savedmodel.TensorInfo) (map[string]*tensor.Ten
 	for name, v := range values {
 		i := slices.IndexFunc(inputs, func(x savedmodel.TensorInfo) bool { return x.Name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("there is no input %q", name)
+			return nil, fmt.Errorf("there is no input %q: the signature takes %s", name, namesOf(inputs))
 		}
 		t, err := array(v, inputs[i].DType)
 		if err != nil {
@@ -125,6 +125,18 @@ func ParseJSON(b []byte, inputs []savedmodel.TensorInfo) (map[string]*tensor.Ten
 		in[name] = t
 	}
 	return in, nil
+}
+
+// namesOf lists the names of inputs.
+func namesOf(inputs []savedmodel.TensorInfo) string {
+	names := make([]string, len(inputs))
+	for i, x := range inputs {
+		names[i] = strconv.Quote(x.Name)
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
 }
 
 // transpose makes of a list of rows a list an input.

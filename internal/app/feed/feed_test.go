@@ -39,7 +39,7 @@ func TestWrongJSONIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`: "neither", `{"inputs": {"a": [[1], 2]}}`: "as deep", `{"inputs": {"a": [[1], [2, 3]]}}`: "as long",
 		`{"inputs": {"b": 300}}`: "no int8", `{"inputs": {"b": 1.5}}`: "invalid", `{"inputs": {"a": "x"}}`: "no float32",
-		`{"inputs": {"z": 1}}`: `no input "z"`, `{"inputs": 1}`: "2 inputs", `{"instances": [{"a": 1}, {"b": 1}]}`: "instance 1",
+		`{"inputs": {"z": 1}}`: `no input "z": the signature takes "a", "b"`, `{"inputs": 1}`: "2 inputs", `{"instances": [{"a": 1}, {"b": 1}]}`: "instance 1",
 		`{"inputs": 1, "instances": []}`: "both",
 	} {
 		if _, err := ParseJSON([]byte(text), inputs(tensor.Float32, tensor.Int8)); err == nil || !strings.Contains(err.Error(), want) {
