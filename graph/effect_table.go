@@ -64,7 +64,7 @@ var effectList = []struct {
 		AddSparseToTensorsMap AddManySparseToTensorsMap BoostedTrees* CalibrationStatisticsSaver
 		StoreMinibatchStatisticsInFdo _ParallelConcatStart _ScopedAllocator*`},
 	{Files, `ReadFile MatchingFiles SaveV2 Save SaveSlices Restore RestoreSlice RestoreV2 MergeV2Checkpoints WriteFile
-		LoadAndRemapMatrix InitializeTableFromTextFile InitializeTableFromTextFileV2 TextLineReader* TFRecordReader*
+		GenerateVocabRemapping LoadAndRemapMatrix InitializeTableFromTextFile InitializeTableFromTextFileV2 TextLineReader* TFRecordReader*
 		FixedLengthRecordReader* WholeFileReader* LMDBReader IdentityReader* ReaderRead* ReaderReset* ReaderRestoreState*
 		RecordInput TextLineDataset TFRecordDataset* FixedLengthRecordDataset* CSVDataset* ExperimentalCSVDataset
 		LMDBDataset ExperimentalLMDBDataset SqlDataset ExperimentalSqlDataset MatchingFilesDataset

@@ -25,6 +25,9 @@ func dataRules() map[string]Rule {
 		rules(nothing, "DatasetToTFRecord", "ExperimentalDatasetToTFRecord", "InitializeTableFromDataset"),
 		rules(tableReference, "FakeQueue"),
 		rules(inRows, "MapDefun"),
+		rules(scalarsOut, "CompositeTensorVariantFromComponents"),
+		rules(nothing, "CompositeTensorVariantToComponents"),
+		rules(remapped, "GenerateVocabRemapping"),
 		rules(scalarsOut, "ParseExampleDataset", "ParseExampleDatasetV2", "ExperimentalParseExampleDataset", "ImageSummary", "AudioSummary",
 			"AudioSummaryV2", "MutexV2", "MutexLock", "ResourceConditionalAccumulator", "AccumulatorNumAccumulated",
 			"ResourceAccumulatorNumAccumulated", "BarrierReadySize", "BarrierIncompleteSize", "TextLineReaderV2", "TFRecordReaderV2",
@@ -113,5 +116,16 @@ func upToRows(c *Inference) error {
 	for i := range c.Out {
 		c.setDims(i, n)
 	}
+	return nil
+}
+
+// remapped infers as many places as the attribute num_new_vocab says, and a number.
+func remapped(c *Inference) error {
+	n := c.Attrs.Int("num_new_vocab", 0)
+	if n < 0 || n != int64(int(n)) {
+		return fmt.Errorf("num_new_vocab is %d", n)
+	}
+	c.setDims(0, int(n))
+	c.set(1, graph.ShapeOf())
 	return nil
 }

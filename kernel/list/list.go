@@ -40,7 +40,7 @@ func Kernels() []engine.Kernel {
 		{Op: "TensorListLength", Run: length},
 		{Op: "TensorListResize", Run: resize},
 		{Op: "TensorListElementShape", Run: elementShape},
-	}, optionals...), arrays...), stacks...), tensorMaps...)
+	}, append(optionals, composites...)...), arrays...), stacks...), tensorMaps...)
 }
 
 // need checks the number of inputs and that input 0 is a list.

@@ -19,6 +19,7 @@ func Kernels() []engine.Kernel {
 		{Op: "AnonymousMutableHashTableOfTensors", Prepare: anonymous(mutable)},
 		{Op: "MutableDenseHashTableV2", Prepare: named(dense, false)},
 		{Op: "AnonymousMutableDenseHashTable", Prepare: anonymous(dense)},
+		{Op: "GenerateVocabRemapping", Prepare: vocabRemapping},
 		{Op: "LookupTableFindV2", Run: find},
 		{Op: "LookupTableFind", Run: find},
 		{Op: "LookupTableSizeV2", Run: size},

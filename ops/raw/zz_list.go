@@ -8,6 +8,20 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// CompositeTensorVariantFromComponents emits TensorFlow's op CompositeTensorVariantFromComponents and returns its output.
+func CompositeTensorVariantFromComponents(s *ops.Scope, components []ops.Input, metadata string) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("metadata", metadata))
+	return s.Emit1("CompositeTensorVariantFromComponents", as, components...)
+}
+
+// CompositeTensorVariantToComponents emits TensorFlow's op CompositeTensorVariantToComponents and returns its outputs; nil after a failure.
+func CompositeTensorVariantToComponents(s *ops.Scope, encoded ops.Input, metadata string, tcomponents []tensor.DType) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("metadata", metadata), graph.Types("Tcomponents", tcomponents...))
+	return s.Emit("CompositeTensorVariantToComponents", as, encoded)
+}
+
 // EmptyTensorList emits TensorFlow's op EmptyTensorList and returns its output.
 func EmptyTensorList(s *ops.Scope, elementShape ops.Input, maxNumElements ops.Input, elementDtype tensor.DType) *ops.Value {
 	var as graph.Attrs

@@ -70,6 +70,26 @@ func AnonymousMutableHashTableOfTensors(s *ops.Scope, keyDtype tensor.DType, val
 	return s.Emit1("AnonymousMutableHashTableOfTensors", as)
 }
 
+// GenerateVocabRemappingOptions are the attributes of [GenerateVocabRemapping] that have defaults.
+type GenerateVocabRemappingOptions struct {
+	// OldVocabSize is old_vocab_size. Default: -1.
+	OldVocabSize Opt[int64]
+}
+
+// GenerateVocabRemapping emits TensorFlow's op GenerateVocabRemapping and returns its outputs.
+// A nil o means the defaults.
+func GenerateVocabRemapping(s *ops.Scope, newVocabFile ops.Input, oldVocabFile ops.Input, newVocabOffset int64, numNewVocab int64, o *GenerateVocabRemappingOptions) (remapping, numPresent *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Int("new_vocab_offset", newVocabOffset), graph.Int("num_new_vocab", numNewVocab))
+	if o != nil {
+		if o.OldVocabSize.set {
+			as = append(as, graph.Int("old_vocab_size", o.OldVocabSize.v))
+		}
+	}
+	out := s.EmitN(2, "GenerateVocabRemapping", as, newVocabFile, oldVocabFile)
+	return out[0], out[1]
+}
+
 // HashTableOptions are the attributes of [HashTable] that have defaults.
 type HashTableOptions struct {
 	// Container is container. Default: "".

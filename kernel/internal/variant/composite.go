@@ -1,0 +1,19 @@
+package variant
+
+import "github.com/cairnml/cairn/engine"
+
+// Composite is a composite tensor, such as a ragged or a sparse one, as its
+// components.
+type Composite struct {
+	Metadata   string // what kind it is; opaque
+	Components []engine.Value
+}
+
+// VariantName returns TensorFlow's name of the variant.
+func (*Composite) VariantName() string { return "CompositeTensorVariant" }
+
+// Escape makes the components last.
+func (x *Composite) Escape() { escape(x.Components) }
+
+// Free gives the components up.
+func (x *Composite) Free(a *engine.Arena) { free(a, x.Components) }
