@@ -29,6 +29,7 @@ func TestProgramsGiveTheSameDerivativesTracedAndEager(t *testing.T) {
 		V = *ops.Value
 	)
 	w := trackable.NewVariable(tensor.Vector(0.5, -1.5, 2)).Named("w")
+	u := trackable.NewVariable(tensor.Vector(1.5, 0.25, -1)).Named("u")
 	total := func(s S, x V) V { return ops.Sum(s, ops.Reshape(s, x, -1), 0) }
 	wave := function.New(func(s S, x V) V { return ops.Mul(s, ops.Sin(s, x), w) })
 	twice := function.New(func(s S, x V) V { return ops.Add(s, wave.Apply(s, x), wave.Apply(s, ops.Square(s, x))) })
@@ -36,6 +37,13 @@ func TestProgramsGiveTheSameDerivativesTracedAndEager(t *testing.T) {
 		return ops.While(s, []V{ops.Const(s, 0), x},
 			func(s S, v []V) V { return ops.Less(s, v[0], n) },
 			func(s S, v []V) []V { return []V{ops.Add(s, v[0], 1), f(s, v[1])} })[1]
+	}
+	loops := func(s S, x, y V) V {
+		return ops.If(s, ops.Greater(s, total(s, x), 0),
+			func(s S) V { return times(s, 3, x, func(s S, x V) V { return ops.Mul(s, u, ops.Cos(s, x)) }) },
+			func(s S) V {
+				return ops.Mul(s, w, times(s, 2, x, func(s S, x V) V { return ops.Sin(s, ops.Add(s, x, y)) }))
+			})
 	}
 	for name, f := range map[string]body{
 		"a function twice": func(s S, x, y V) V { return ops.Mul(s, twice.Apply(s, x), wave.Apply(s, ops.Mul(s, x, y))) },
@@ -73,7 +81,11 @@ func TestProgramsGiveTheSameDerivativesTracedAndEager(t *testing.T) {
 		"a choice among loops": func(s S, x, y V) V {
 			return ops.Case(s, ops.Cast(s, ops.Greater(s, total(s, x), 0), tensor.Int32),
 				func(s S) V { return times(s, 2, x, func(s S, x V) V { return ops.Mul(s, x, ops.Add(s, y, x)) }) },
-				func(s S) V { return times(s, 3, ops.Mul(s, x, y), func(s S, x V) V { return ops.Cos(s, x) }) })
+				func(s S) V { return times(s, 3, ops.Mul(s, x, w), func(s S, x V) V { return ops.Cos(s, x) }) })
+		},
+		"loops of different variables in branches": func(s S, x, y V) V { return loops(s, x, y) },
+		"loops of different variables in branches in a loop": func(s S, x, y V) V {
+			return times(s, 2, x, func(s S, x V) V { return ops.Mul(s, loops(s, x, y), x) })
 		},
 		"a gradient in a loop": func(s S, x, y V) V {
 			return times(s, 3, x, func(s S, x V) V {

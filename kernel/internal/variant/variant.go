@@ -127,7 +127,7 @@ func (Nothing) Escape() {}
 func (Nothing) Free(*engine.Arena) {}
 
 // Zeros returns v with zeros for its elements: of a tensor, or of what a
-// variant holds.
+// variant holds. It is a value, or a reference, of its own.
 func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
 	switch o := v.Object.(type) {
 	case *List:
@@ -147,7 +147,7 @@ func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
 		}
 		return c.Wrap(n), nil
 	case Nothing:
-		return v, nil
+		return c.Again(v), nil
 	}
 	if v.Tensor == nil {
 		return engine.Value{}, fmt.Errorf("there are no zeros of %v", v.DType())
