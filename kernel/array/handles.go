@@ -59,6 +59,9 @@ func runPositions(c *engine.Call, run func(*engine.Call) error) error {
 	var items []any
 	for i := range c.NumIn() {
 		v := c.Input(i)
+		if t := v.Tensor; t != nil && (t.DType() == tensor.Variant || t.DType() == tensor.Resource) {
+			return fmt.Errorf("input %d is a tensor of %v that holds no handles", i, t.DType())
+		}
 		if v.Tensor != nil || v.Object == nil {
 			continue
 		}
@@ -90,6 +93,9 @@ func runPositions(c *engine.Call, run func(*engine.Call) error) error {
 		}
 		h := &engine.Handles{Shape: v.Tensor.Shape().Clone(), Items: make([]any, v.Tensor.Len())}
 		for k, at := range tensor.Values[int64](v.Tensor) {
+			if at >= int64(len(items)) { // where an index that leads nowhere gives zero
+				return fmt.Errorf("result %d wants a handle, and there is none", i)
+			}
 			h.Items[k] = items[at]
 		}
 		c.Drop(v)
