@@ -6,7 +6,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// listRules are the rules of lists of tensors and of optionals. The gradient with
+// listRules are the rules of lists of tensors, of optionals and of composite tensors. The gradient with
 // regard to a list is a list of gradients, that to an optional an optional.
 var listRules = map[string]Rule{
 	"EmptyTensorList":   none,
@@ -86,6 +86,20 @@ var listRules = map[string]Rule{
 	"OptionalGetValue": func(s *ops.Scope, op *Op) {
 		op.Give(0, s.Emit1("OptionalFromValue", nil, inputs(parts(op))...))
 	},
+	// The gradient with regard to a composite tensor is one whose components are gradients.
+	"CompositeTensorVariantFromComponents": func(s *ops.Scope, op *Op) {
+		types := make([]tensor.DType, op.NumIn())
+		for i := range types {
+			types[i] = op.In(i).DType()
+		}
+		attrs := metadataOf(op).Set(graph.Types("Tcomponents", types...))
+		for i, dx := range s.EmitN(len(types), "CompositeTensorVariantToComponents", attrs, op.Grad(0)) {
+			op.Give(i, dx)
+		}
+	},
+	"CompositeTensorVariantToComponents": func(s *ops.Scope, op *Op) {
+		op.Give(0, s.Emit1("CompositeTensorVariantFromComponents", metadataOf(op), inputs(parts(op))...))
+	},
 	"TensorListScatter":   gradListScatter,
 	"TensorListScatterV2": gradListScatter,
 	"TensorListScatterIntoExistingList": func(s *ops.Scope, op *Op) {
@@ -98,6 +112,11 @@ var listRules = map[string]Rule{
 			op.Give(1, s.Emit1("TensorListGather", d, dy, indices, rowShape(s, x)))
 		}
 	},
+}
+
+// metadataOf returns the attribute that says what a composite tensor is.
+func metadataOf(op *Op) graph.Attrs {
+	return graph.Attrs{graph.String("metadata", op.Attrs().String("metadata", ""))}
 }
 
 // gradListConcat cuts the gradient where the elements met.

@@ -10,7 +10,9 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/ops/raw"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
 )
 
 var ofDoubles = graph.Attrs{graph.Type("element_dtype", tensor.Float64)}
@@ -120,6 +122,33 @@ func TestTheGradientOfALoopOverAListIsLinear(t *testing.T) {
 		}
 		if once, twice := bytes(1000), bytes(2000); twice > 2.6*once {
 			t.Errorf("%s: 1000 rows take %.0f bytes, 2000 rows %.0f: %.1f times as many", name, once, twice, twice/once)
+		}
+	}
+}
+
+// TestCompositeTensorsPassGradientsOn takes one apart twice, so that its gradients add up.
+func TestCompositeTensorsPassGradientsOn(t *testing.T) {
+	w := trackable.NewVariable(tensor.Vector(0.5, -1.5, 2)).Named("w")
+	plain := func(s *ops.Scope, x, y *ops.Value) *ops.Value {
+		return ops.Add(s, ops.Mul(s, ops.Mul(s, x, w), ops.Sin(s, y)), ops.Square(s, x))
+	}
+	packed := func(s *ops.Scope, x, y *ops.Value) *ops.Value {
+		types := []tensor.DType{tensor.Float64, tensor.Int64, tensor.Float64}
+		v := raw.CompositeTensorVariantFromComponents(s, []ops.Input{x, tensor.Vector(int64(0), 3), y}, "")
+		a, b := raw.CompositeTensorVariantToComponents(s, v, "", types), raw.CompositeTensorVariantToComponents(s, v, "", types)
+		if s.Err() != nil {
+			return x
+		}
+		return ops.Add(s, ops.Mul(s, ops.Mul(s, a[0], w), ops.Sin(s, b[2])), ops.Square(s, b[0]))
+	}
+	x, y := tensor.Vector(0.3, 0.7, 1.1), tensor.Vector(0.2)
+	want := derivatives(t, plain, function.Eagerly, x, y, w)
+	for _, m := range []function.Mode{function.Eagerly, function.Traced} {
+		got := derivatives(t, packed, m, x, y, w)
+		for i := range want {
+			if !near(got[i], want[i]) {
+				t.Errorf("mode %v: derivative %d is %v, want %v", m, i, got[i], want[i])
+			}
 		}
 	}
 }

@@ -146,6 +146,16 @@ func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
 			n.Values = append(n.Values, z)
 		}
 		return c.Wrap(n), nil
+	case *Composite:
+		n := &Composite{Metadata: o.Metadata}
+		for _, v := range o.Components {
+			z, err := Zeros(c, v)
+			if err != nil {
+				return engine.Value{}, err
+			}
+			n.Components = append(n.Components, z)
+		}
+		return c.Wrap(n), nil
 	case Nothing:
 		return c.Again(v), nil
 	}
@@ -209,6 +219,20 @@ func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engin
 				return engine.Value{}, err
 			}
 			n.Values = append(n.Values, v)
+		}
+		return c.Wrap(n), nil
+	case *Composite:
+		y, ok := b.Object.(*Composite)
+		if !ok || x.Metadata != y.Metadata || len(x.Components) != len(y.Components) {
+			return engine.Value{}, fmt.Errorf("only composite tensors of one kind can be added")
+		}
+		n := &Composite{Metadata: x.Metadata}
+		for i := range x.Components {
+			v, err := Add(c, x.Components[i], y.Components[i], sum)
+			if err != nil {
+				return engine.Value{}, fmt.Errorf("component %d: %w", i, err)
+			}
+			n.Components = append(n.Components, v)
 		}
 		return c.Wrap(n), nil
 	}
