@@ -55,7 +55,7 @@ var byFunction = map[string]bool{
 	"EmptyTensorList": true, "TensorListReserve": true, "TensorListLength": true, "TensorListPushBack": true, "TensorListPopBack": true,
 	"TensorListSetItem": true, "TensorListGetItem": true, "TensorListStack": true, "TensorListFromTensor": true,
 	"TensorListConcat": true, "TensorListConcatV2": true, "TensorListSplit": true, "TensorListResize": true, "TensorListGather": true,
-	"OptionalFromValue": true, "OptionalGetValue": true, "RaggedTensorToVariant": true, "RaggedTensorFromVariant": true,
+	"OptionalFromValue": true, "CompositeTensorVariantFromComponents": true, "CompositeTensorVariantToComponents": true, "OptionalGetValue": true, "RaggedTensorToVariant": true, "RaggedTensorFromVariant": true,
 	"TensorListScatter": true, "TensorListScatterV2": true, "TensorListScatterIntoExistingList": true,
 }
 
