@@ -2,4 +2,4 @@
 
 package pb
 
-const raceEnabled = true // the detector empties pools
+const raceEnabled = true // lists that grow allocate twice
