@@ -237,10 +237,7 @@ func (a *attend) takeArgs(c *engine.Call) error {
 
 // blocks computes blocks lo to hi of queries.
 func (a *attend) blocks(lo, hi int) {
-	a.mu.Lock()
-	room := a.idle[len(a.idle)-1]
-	a.idle = a.idle[:len(a.idle)-1]
-	a.mu.Unlock()
+	room := a.take()
 	for i := lo; i < hi; i++ {
 		head, part := i/a.perHead, i%a.perHead
 		first := part * a.rows
@@ -251,6 +248,20 @@ func (a *attend) blocks(lo, hi int) {
 	a.mu.Lock()
 	a.idle = append(a.idle, room)
 	a.mu.Unlock()
+}
+
+// take returns room for the scores of a block. A helper that was late for another loop
+// may work on this one besides those that were counted.
+func (a *attend) take() []float32 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	last := len(a.idle) - 1
+	if last < 0 {
+		return make([]float32, a.rows*a.s)
+	}
+	room := a.idle[last]
+	a.idle = a.idle[:last]
+	return room
 }
 
 // block computes n queries from the given one on.
