@@ -52,8 +52,8 @@ var sharedWorkers = sync.OnceValue(func() *Workers { return NewWorkers(0) })
 // options mean.
 func SharedWorkers() *Workers { return sharedWorkers() }
 
-// Count returns how many goroutines may work on one loop, the caller included; 1 for
-// a nil w.
+// Count returns how many goroutines are asked to work on one loop, the caller included;
+// 1 for a nil w. One that was late for an earlier loop may come besides them.
 func (w *Workers) Count() int {
 	if w == nil {
 		return 1
