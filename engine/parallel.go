@@ -75,15 +75,6 @@ const (
 	maxPatience = 500_000
 )
 
-// Limit returns how many goroutines work at once at most, the caller included; 1 for
-// nil.
-func (w *Workers) Limit() int {
-	if w == nil {
-		return 1
-	}
-	return int(w.limit) + 1
-}
-
 // Run calls fn over pieces that cover [0, n). nsEach is roughly how many
 // nanoseconds one index takes; where the whole is too little to share, fn runs
 // once, here. fn runs on several goroutines at once otherwise. A panic in a

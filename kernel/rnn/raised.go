@@ -93,7 +93,7 @@ func (r *recurrence) run(c *engine.Call) error {
 	l.spare, _ = engine.Scratch[float32](c, l.batch*l.width)
 	l.inputs, _ = engine.Scratch[float32](c, l.together*l.batch*l.in)
 	// Rows that share a product take less time than one by one.
-	groups := min(l.batch/leastRows, c.Workers().Limit())
+	groups := min(l.batch/leastRows, c.Workers().Count())
 	each := float64(r.steps) * float64(l.batch) * (gemm.Cost(4, 1, columns, l.in+l.width) + 2*float64(l.width))
 	if groups < 2 || !c.Large(1, each) {
 		l.rows(0, l.batch)
