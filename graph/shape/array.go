@@ -524,15 +524,8 @@ func broadcastTo(c *Inference) error {
 		return err
 	}
 	want, err := c.sizes(1, "the shape")
-	if err != nil {
+	if err != nil || !want.HasRank() {
 		return err
-	}
-	if !want.HasRank() {
-		n, _ := c.vector(1)
-		if n < 0 {
-			return nil
-		}
-		want = graph.OfRank(n)
 	}
 	if s, ok := c.dims(0); ok {
 		if err := BroadcastTo(s, want.Dims()); err != nil {

@@ -242,11 +242,8 @@ func (c *Inference) backprop(i int) error {
 	if strings.HasPrefix(c.Op, "Conv3D") {
 		rank = 5
 	}
-	s, err := c.sizes(i, "the sizes")
-	if err != nil {
-		return err
-	}
-	if s, err = s.WithRank(rank); err == nil {
+	s, err := c.rankedSizes(i, rank, "the sizes")
+	if err == nil {
 		c.set(0, s)
 	}
 	return err
@@ -429,11 +426,8 @@ func poolGrad(c *Inference) error {
 	if c.Op == "AvgPool3DGrad" {
 		rank = 5
 	}
-	s, err := c.sizes(0, "the shape")
-	if err != nil {
-		return err
-	}
-	if s, err = s.WithRank(rank); err == nil {
+	s, err := c.rankedSizes(0, rank, "the shape")
+	if err == nil {
 		c.set(0, s)
 	}
 	return err

@@ -65,11 +65,6 @@ func (c *Inference) described(i int, what string) error {
 	if err != nil {
 		return err
 	}
-	if !s.HasRank() {
-		if n, _ := c.vector(i); n >= 0 {
-			s = graph.OfRank(n)
-		}
-	}
 	c.set(0, s)
 	if c.Op == "Fill" && s.Rank() == 1 && len(c.Out) > 0 && isInteger(c.In[1].DType) {
 		if n := s.Dim(0); n >= 0 && n <= tensor.MaxRank {

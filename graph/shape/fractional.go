@@ -87,11 +87,8 @@ func fractionalAvgGrad(c *Inference) error {
 	if err := c.need(4); err != nil {
 		return err
 	}
-	s, err := c.sizes(0, "the images' shape")
-	if err != nil {
-		return err
-	}
-	if s, err = s.WithRank(4); err == nil {
+	s, err := c.rankedSizes(0, 4, "the images' shape")
+	if err == nil {
 		c.set(0, s)
 	}
 	return err

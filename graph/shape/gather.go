@@ -164,19 +164,9 @@ func scatterND(c *Inference) error {
 	if err := c.need(3); err != nil {
 		return err
 	}
-	n, err := c.vector(2)
-	if err != nil {
-		return err
-	}
 	s, err := c.sizes(2, "the shape")
-	if err != nil {
+	if err != nil || !s.HasRank() {
 		return err
-	}
-	if !s.HasRank() {
-		if n >= 0 {
-			c.set(0, graph.OfRank(n))
-		}
-		return nil
 	}
 	c.set(0, s)
 	is, iok := c.dims(0)

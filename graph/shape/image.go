@@ -32,15 +32,18 @@ func resize(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
 	}
+	return c.resizedTo(1)
+}
+
+// resizedTo says that output 0 has the images of input 0 in the height and width that
+// input i holds.
+func (c *Inference) resizedTo(i int) error {
 	x, err := c.ranked(0, 4)
 	if err != nil {
 		return err
 	}
-	size, err := c.sizes(1, "the size")
-	if err != nil {
-		return err
-	}
-	if size, err = size.WithRank(2); err == nil {
+	size, err := c.rankedSizes(i, 2, "the size")
+	if err == nil {
 		c.setDims(0, x.Dim(0), size.Dim(0), size.Dim(1), x.Dim(3))
 	}
 	return err
@@ -106,11 +109,8 @@ func cropAndResize(c *Inference) error {
 	if !ok {
 		return fmt.Errorf("%d boxes and %d numbers of images", boxes.Dim(0), m)
 	}
-	size, err := c.sizes(3, "the size")
-	if err != nil {
-		return err
-	}
-	if size, err = size.WithRank(2); err == nil {
+	size, err := c.rankedSizes(3, 2, "the size")
+	if err == nil {
 		c.setDims(0, n, size.Dim(0), size.Dim(1), x.Dim(3))
 	}
 	return err

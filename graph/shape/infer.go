@@ -72,6 +72,15 @@ func (c *Inference) ranked(i, n int) (graph.PartialShape, error) {
 	return s, nil
 }
 
+// shapeOr returns the shape of input i, n unknown sizes where even their number is
+// unknown.
+func (c *Inference) shapeOr(i, n int) graph.PartialShape {
+	if s := c.shape(i); s.HasRank() {
+		return s
+	}
+	return graph.OfRank(n)
+}
+
 // scalar checks that input i may be a scalar.
 func (c *Inference) scalar(i int) error {
 	_, err := c.ranked(i, 0)
@@ -145,14 +154,16 @@ func (c *Inference) knownInts(i int) ([]int64, bool) {
 }
 
 // sizes returns the shape that input i, a vector, describes: its elements as
-// sizes, unknown ones with an identity. A size below 0 is an error.
+// sizes, unknown ones with an identity; of a vector whose length alone is known, the
+// rank. A size below 0 is an error.
 func (c *Inference) sizes(i int, what string) (graph.PartialShape, error) {
-	if _, err := c.vector(i); err != nil {
+	n, err := c.vector(i)
+	if err != nil {
 		return graph.PartialShape{}, fmt.Errorf("%s: %w", what, err)
 	}
 	e, ok := c.In[i].Ints()
 	if !ok {
-		return graph.PartialShape{}, nil
+		return graph.OfRank(n), nil
 	}
 	dims := make(tensor.Shape, len(e))
 	for k, x := range e {
@@ -166,6 +177,16 @@ func (c *Inference) sizes(i int, what string) (graph.PartialShape, error) {
 		dims[k] = d
 	}
 	return graph.ShapeOf(dims...), nil
+}
+
+// rankedSizes returns the shape of n dimensions that input i describes, as [Inference.sizes]
+// does.
+func (c *Inference) rankedSizes(i, n int, what string) (graph.PartialShape, error) {
+	s, err := c.sizes(i, what)
+	if err != nil {
+		return s, err
+	}
+	return s.WithRank(n)
 }
 
 // size returns the number that input i, a scalar, holds as a size; unknown

@@ -434,3 +434,27 @@ func TestRestoreKnowsTheShapesOfSlices(t *testing.T) {
 		t.Errorf("%v, %v", out, err)
 	}
 }
+
+func TestAVectorOfUnknownSizesTellsTheRank(t *testing.T) {
+	three := graph.Fact{DType: tensor.Int32, Shape: graph.ShapeOf(3)}
+	unknown := graph.Fact{DType: tensor.Float32}
+	for _, c := range []struct {
+		op string
+		in []graph.Fact
+	}{
+		{"Fill", []graph.Fact{three, floats()}},
+		{"BroadcastTo", []graph.Fact{unknown, three}},
+		{"ScatterNd", []graph.Fact{ints(0), unknown, three}},
+		{"StridedSliceGrad", []graph.Fact{three, unknown, unknown, unknown, unknown}},
+		{"SparseToDense", []graph.Fact{unknown, three, unknown, unknown}},
+		{"RaggedTensorToVariantGradient", []graph.Fact{unknown, unknown, three}},
+		{"RandomGamma", []graph.Fact{three, floats()}},
+	} {
+		if s := one(t, c.op, nil, c.in...).Shape; s.Rank() != 3 {
+			t.Errorf("%s of a vector of 3 unknown sizes has the shape %v, not one of 3 dimensions", c.op, s)
+		}
+	}
+	if out, err := infer("AvgPoolGrad", 1, nil, three, unknown); err == nil {
+		t.Errorf("AvgPoolGrad of images of 3 dimensions gives %v", out[0].Shape)
+	}
+}

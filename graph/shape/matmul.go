@@ -63,13 +63,7 @@ func matMul(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
 	}
-	a, b := c.shape(0), c.shape(1)
-	if !a.HasRank() {
-		a = graph.OfRank(2)
-	}
-	if !b.HasRank() {
-		b = graph.OfRank(2)
-	}
+	a, b := c.shapeOr(0, 2), c.shapeOr(1, 2)
 	p, err := TwoMatrices(a.Dims(), b.Dims(), c.Attrs.Bool("transpose_a"), c.Attrs.Bool("transpose_b"))
 	if err == nil {
 		c.setDims(0, p.M, p.N)

@@ -53,13 +53,7 @@ func crossEntropy(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
 	}
-	a, b := c.shape(0), c.shape(1)
-	if !a.HasRank() {
-		a = graph.OfRank(2)
-	}
-	if !b.HasRank() {
-		b = graph.OfRank(2)
-	}
+	a, b := c.shapeOr(0, 2), c.shapeOr(1, 2)
 	rows, n, err := CrossEntropy(a.Dims(), b.Dims())
 	if err == nil {
 		c.setDims(0, rows)
@@ -86,13 +80,7 @@ func sparseCrossEntropy(c *Inference) error {
 	if err := c.need(2); err != nil {
 		return err
 	}
-	a, b := c.shape(0), c.shape(1)
-	if !a.HasRank() {
-		a = graph.OfRank(2)
-	}
-	if !b.HasRank() {
-		b = graph.OfRank(1)
-	}
+	a, b := c.shapeOr(0, 2), c.shapeOr(1, 1)
 	rows, n, err := SparseCrossEntropy(a.Dims(), b.Dims())
 	if err == nil {
 		c.setDims(0, rows)

@@ -94,18 +94,7 @@ func transformed(c *Inference) error {
 	if err := c.atLeast(3); err != nil {
 		return err
 	}
-	x, err := c.ranked(0, 4)
-	if err != nil {
-		return err
-	}
-	size, err := c.sizes(2, "the size")
-	if err != nil {
-		return err
-	}
-	if size, err = size.WithRank(2); err == nil {
-		c.setDims(0, x.Dim(0), size.Dim(0), size.Dim(1), x.Dim(3))
-	}
-	return err
+	return c.resizedTo(2)
 }
 
 func drawnBoxes(c *Inference) error {
@@ -123,29 +112,15 @@ func scaled(c *Inference) error {
 	if err := c.need(4); err != nil {
 		return err
 	}
-	x, err := c.ranked(0, 4)
-	if err != nil {
-		return err
-	}
-	size, err := c.sizes(1, "the size")
-	if err != nil {
-		return err
-	}
-	if size, err = size.WithRank(2); err == nil {
-		c.setDims(0, x.Dim(0), size.Dim(0), size.Dim(1), x.Dim(3))
-	}
-	return err
+	return c.resizedTo(1)
 }
 
 func cropGradImage(c *Inference) error {
 	if err := c.need(4); err != nil {
 		return err
 	}
-	size, err := c.sizes(3, "the images' size")
-	if err != nil {
-		return err
-	}
-	if size, err = size.WithRank(4); err == nil {
+	size, err := c.rankedSizes(3, 4, "the images' size")
+	if err == nil {
 		c.set(0, size)
 	}
 	return err
@@ -230,11 +205,8 @@ func glimpse(c *Inference) error {
 	if o, err = o.Merge(graph.ShapeOf(x.Dim(0), 2)); err != nil {
 		return err
 	}
-	size, err := c.sizes(1, "the size")
-	if err != nil {
-		return err
-	}
-	if size, err = size.WithRank(2); err == nil {
+	size, err := c.rankedSizes(1, 2, "the size")
+	if err == nil {
 		c.setDims(0, o.Dim(0), size.Dim(0), size.Dim(1), x.Dim(3))
 	}
 	return err

@@ -232,11 +232,8 @@ func randomCrop(c *Inference) error {
 	if err != nil {
 		return err
 	}
-	size, err := c.sizes(1, "the size")
-	if err != nil {
-		return err
-	}
-	if size, err = size.WithRank(2); err == nil {
+	size, err := c.rankedSizes(1, 2, "the size")
+	if err == nil {
 		c.setDims(0, size.Dim(0), size.Dim(1), s.Dim(2))
 	}
 	return err

@@ -244,20 +244,9 @@ func segmentsGrad(compact bool) Rule {
 		if err := c.need(4); err != nil {
 			return err
 		}
-		s, err := c.minRank(0, 1)
+		s, err := c.segments()
 		if err != nil {
 			return err
-		}
-		a, err := c.vector(1)
-		if err != nil {
-			return err
-		}
-		b, err := c.vector(2)
-		if err != nil {
-			return err
-		}
-		if _, ok := graph.MergeDim(a, b); !ok {
-			return fmt.Errorf("there are %d indices and %d segments", a, b)
 		}
 		if err := c.scalar(3); err != nil {
 			return err
@@ -268,15 +257,7 @@ func segmentsGrad(compact bool) Rule {
 		} else if n, err = c.size(3, "the number of rows"); err != nil {
 			return err
 		}
-		if !s.HasRank() {
-			return nil
-		}
-		rest, err := s.From(1, graph.End)
-		if err != nil {
-			return err
-		}
-		c.set(0, graph.ShapeOf(n).Concat(rest))
-		return nil
+		return c.setRows(n, s)
 	}
 }
 

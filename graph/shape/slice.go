@@ -384,19 +384,9 @@ func stridedSliceGrad(c *Inference) error {
 	if err := c.need(5); err != nil {
 		return err
 	}
-	n, err := c.vector(0)
-	if err != nil {
-		return err
-	}
 	s, err := c.sizes(0, "the shape")
-	if err != nil {
+	if err != nil || !s.HasRank() {
 		return err
-	}
-	if !s.HasRank() {
-		if n >= 0 {
-			c.set(0, graph.OfRank(n))
-		}
-		return nil
 	}
 	c.set(0, s)
 	st, ok, err := c.strided(1)

@@ -53,20 +53,11 @@ func sparseToDense(c *Inference) error {
 	if err := c.need(4); err != nil {
 		return err
 	}
-	n, err := c.vector(1)
-	if err != nil {
-		return err
-	}
 	s, err := c.sizes(1, "the shape")
-	if err != nil {
-		return err
-	}
-	if s.HasRank() {
+	if err == nil {
 		c.set(0, s)
-	} else if n >= 0 {
-		c.set(0, graph.OfRank(n))
 	}
-	return nil
+	return err
 }
 
 func sparseReshape(c *Inference) error {
@@ -194,26 +185,48 @@ func sparseFillEmptyRowsGrad(c *Inference) error {
 	return nil
 }
 
+// segments returns the shape of input 0, rows that the indices in input 1 name for
+// as many segments in input 2.
+func (c *Inference) segments() (graph.PartialShape, error) {
+	s, err := c.minRank(0, 1)
+	if err != nil {
+		return s, err
+	}
+	a, err := c.vector(1)
+	if err != nil {
+		return s, err
+	}
+	b, err := c.vector(2)
+	if err != nil {
+		return s, err
+	}
+	if _, ok := graph.MergeDim(a, b); !ok {
+		return s, fmt.Errorf("there are %d indices and %d segments", a, b)
+	}
+	return s, nil
+}
+
+// setRows says that output 0 has n rows like those of s.
+func (c *Inference) setRows(n int, s graph.PartialShape) error {
+	if !s.HasRank() {
+		return nil
+	}
+	rest, err := s.From(1, graph.End)
+	if err == nil {
+		c.set(0, graph.ShapeOf(n).Concat(rest))
+	}
+	return err
+}
+
 // sparseSegments gives a row a segment; their number is the last input, or
 // depends on values.
 func sparseSegments(c *Inference) error {
 	if err := c.atLeast(3); err != nil {
 		return err
 	}
-	s, err := c.minRank(0, 1)
+	s, err := c.segments()
 	if err != nil {
 		return err
-	}
-	a, err := c.vector(1)
-	if err != nil {
-		return err
-	}
-	b, err := c.vector(2)
-	if err != nil {
-		return err
-	}
-	if _, ok := graph.MergeDim(a, b); !ok {
-		return fmt.Errorf("there are %d indices and %d segments", a, b)
 	}
 	n := graph.NewDim()
 	if len(c.In) > 3 {
@@ -224,15 +237,7 @@ func sparseSegments(c *Inference) error {
 			return err
 		}
 	}
-	if !s.HasRank() {
-		return nil
-	}
-	rest, err := s.From(1, graph.End)
-	if err != nil {
-		return err
-	}
-	c.set(0, graph.ShapeOf(n).Concat(rest))
-	return nil
+	return c.setRows(n, s)
 }
 
 func sparseMatMul(c *Inference) error {
@@ -471,7 +476,7 @@ func raggedVariantGrad(c *Inference) error {
 		return err
 	}
 	s, err := c.sizes(2, "the shape of the values")
-	if err == nil && s.HasRank() {
+	if err == nil {
 		c.set(0, s)
 	}
 	return err
