@@ -8,6 +8,7 @@ import (
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/simd"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -132,10 +133,10 @@ func reducing(table engine.ByType[reducer]) poolFunc {
 }
 
 var maxPools = engine.ByType[reducer]{
-	tensor.Float32: pools(maxWindow[float32]), tensor.Float64: pools(maxWindow[float64]),
-	tensor.Float16: halfPools[tensor.F16](maxWindow[float32]), tensor.BFloat16: halfPools[tensor.BF16](maxWindow[float32]),
-	tensor.Int8: pools(maxWindow[int8]), tensor.Int16: pools(maxWindow[int16]), tensor.Int32: pools(maxWindow[int32]), tensor.Int64: pools(maxWindow[int64]),
-	tensor.Uint8: pools(maxWindow[uint8]), tensor.Uint16: pools(maxWindow[uint16]),
+	tensor.Float32: pools(vec.MaxPool[float32]), tensor.Float64: pools(vec.MaxPool[float64]),
+	tensor.Float16: halfPools[tensor.F16](vec.MaxPool[float32]), tensor.BFloat16: halfPools[tensor.BF16](vec.MaxPool[float32]),
+	tensor.Int8: pools(vec.MaxPool[int8]), tensor.Int16: pools(vec.MaxPool[int16]), tensor.Int32: pools(vec.MaxPool[int32]), tensor.Int64: pools(vec.MaxPool[int64]),
+	tensor.Uint8: pools(vec.MaxPool[uint8]), tensor.Uint16: pools(vec.MaxPool[uint16]),
 }
 
 var avgPools = engine.ByType[reducer]{
@@ -143,9 +144,9 @@ var avgPools = engine.ByType[reducer]{
 	tensor.Float16: halfPools[tensor.F16](meanWindow[float32]), tensor.BFloat16: halfPools[tensor.BF16](meanWindow[float32]),
 }
 
-// windowFunc computes one place from the taps in x that lie within the image;
-// there is at least one. Each element of taps is where a tap's channels start.
-type windowFunc[T element] func(dst, x []T, taps []int)
+// windowFunc computes a row of places from the taps in x that lie within the
+// image; there is at least one.
+type windowFunc[T element] func(dst, x []T, p *simd.Pool)
 
 type tensorElement interface {
 	element
@@ -179,27 +180,49 @@ func poolOver[T element](c *engine.Call, g *geometry, y, x []T, f windowFunc[T])
 	image := g.in[0] * g.in[1] * g.in[2] * g.c
 	rows := g.n * g.out[0] * g.out[1]
 	width := g.out[2] * g.c
-	c.Parallel(rows, float64(width*g.taps())*0.15+20*float64(g.out[2]), func(lo, hi int) {
-		buf := tapLists.Get().(*[]int)
-		defer tapLists.Put(buf)
+	c.Parallel(rows, float64(width*g.taps())*0.05+10*float64(g.out[2]), func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			n, z, y := r/(g.out[0]*g.out[1]), r/g.out[1]%g.out[0], r%g.out[1]
-			src := fr.data[n*image : (n+1)*image]
-			for xo := range g.out[2] {
-				taps := g.within((*buf)[:0], z, y, xo)
-				*buf = taps
-				dst := out[r*width+xo*g.c:][:g.c]
-				if len(taps) == 0 {
-					clear(dst)
-					continue
+			src, dst := fr.data[n*image:(n+1)*image], out[r*width:(r+1)*width]
+			g.eachRun(z, y, func(x int, p *simd.Pool) {
+				if len(p.Taps) == 0 {
+					clear(dst[x*g.c : (x+p.Places)*g.c])
+				} else {
+					f(dst[x*g.c:(x+p.Places)*g.c], src, p)
 				}
-				f(dst, src, taps)
-			}
+			})
 		}
 	})
 }
 
-var tapLists = sync.Pool{New: func() any { return new([]int) }}
+// eachRun visits a row of places in runs, from left to right, of places whose taps
+// within the image are the same: with the run's first place. What is visited has no
+// taps where none lie within the image, and is only lent.
+func (g *geometry) eachRun(z, y int, visit func(x int, p *simd.Pool)) {
+	list := tapLists.Get().(*tapList)
+	defer tapLists.Put(list)
+	p := &list.row
+	for x := 0; x < g.out[2]; x += p.Places {
+		first, last := g.span(2, x)
+		end := x + 1
+		for ; end < g.out[2]; end++ {
+			if a, b := g.span(2, end); a != first || b != last {
+				break
+			}
+		}
+		list.taps = g.within(list.taps[:0], z, y, x)
+		*p = simd.Pool{Taps: list.taps, Places: end - x, Step: g.stride[2] * g.c, Channels: g.c}
+		visit(x, p)
+	}
+}
+
+// tapList is what [geometry.eachRun] works with.
+type tapList struct {
+	taps []int
+	row  simd.Pool
+}
+
+var tapLists = sync.Pool{New: func() any { return new(tapList) }}
 
 // within appends where the channels of each tap start that lies within the
 // image, for the window at a place.
@@ -219,20 +242,18 @@ func (g *geometry) within(taps []int, z, y, x int) []int {
 	return taps
 }
 
-func maxWindow[T element](dst, x []T, taps []int) {
-	copy(dst, x[taps[0]:])
-	for _, t := range taps[1:] {
-		vec.MaxInto(dst, x[t:t+len(dst)])
-	}
-}
-
-func meanWindow[T real](dst, x []T, taps []int) {
-	copy(dst, x[taps[0]:])
-	for _, t := range taps[1:] {
-		vec.AddVV(dst, dst, x[t:t+len(dst)])
-	}
-	n := T(len(taps))
-	for i := range dst {
-		dst[i] /= n
+func meanWindow[T real](dst, x []T, p *simd.Pool) {
+	n := T(len(p.Taps))
+	for i := range p.Places {
+		out := dst[i*p.Channels : (i+1)*p.Channels]
+		for k, t := range p.Taps {
+			src := x[i*p.Step+t:][:len(out)]
+			if k == 0 {
+				copy(out, src)
+			} else {
+				vec.AddVV(out, out, src)
+			}
+		}
+		vec.DivVS(out, out, n)
 	}
 }

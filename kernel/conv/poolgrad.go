@@ -6,6 +6,8 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/simd"
+	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -67,7 +69,6 @@ func backOver[T element](c *engine.Call, g *geometry, out []T, in [3][]T, second
 	}
 	dst, done := last(c, out, g.channelsFirst, g.n, into, g.c)
 	defer done()
-	clear(dst)
 	part := func(v []T, size [3]int, i int) []T {
 		n := size[0] * size[1] * size[2] * g.c
 		if v == nil {
@@ -78,6 +79,7 @@ func backOver[T element](c *engine.Call, g *geometry, out []T, in [3][]T, second
 	places := g.out[0] * g.out[1] * g.out[2]
 	c.Parallel(g.n, float64(places*g.c*g.taps())*2, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
+			clear(part(dst, into, i))
 			f(g, i, part(dst, into, i), part(lists[0], g.in, i), part(lists[1], g.out, i), part(lists[2], sizes[2], i))
 		}
 	})
@@ -106,34 +108,13 @@ func largest[T element](x []T, taps []int, c int) int {
 
 // maxBack hands each gradient to the element that was the largest.
 func maxBack[T element](g *geometry, _ int, out, x, _, dy []T) {
-	g.eachPlace(func(at int, taps []int) {
-		if len(taps) == 4 {
-			toLargestOf4(out, x, dy[at:at+g.c], taps)
-			return
-		}
-		for c := 0; len(taps) > 0 && c < g.c; c++ {
-			out[largest(x, taps, c)] += dy[at+c]
-		}
-	})
-}
-
-// toLargestOf4 adds each element of dy to that of out where the largest of four taps
-// lies, the first one of several. It picks places, not numbers: processors do that
-// without guessing.
-func toLargestOf4[T element](out, x, dy []T, taps []int) {
-	t0, t1, t2, t3 := taps[0], taps[1], taps[2], taps[3]
-	for c, d := range dy {
-		best := t0 + c
-		if i := t1 + c; x[i] > x[best] {
-			best = i
-		}
-		if i := t2 + c; x[i] > x[best] {
-			best = i
-		}
-		if i := t3 + c; x[i] > x[best] {
-			best = i
-		}
-		out[best] += d
+	for r := range g.out[0] * g.out[1] {
+		row := dy[r*g.out[2]*g.c : (r+1)*g.out[2]*g.c]
+		g.eachRun(r/g.out[1], r%g.out[1], func(at int, p *simd.Pool) {
+			if len(p.Taps) > 0 {
+				vec.MaxPoolGrad(out, x, row[at*g.c:(at+p.Places)*g.c], p)
+			}
+		})
 	}
 }
 

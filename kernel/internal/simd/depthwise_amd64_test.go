@@ -51,13 +51,14 @@ func testNarrow[T float32 | float64](t *testing.T) {
 	}
 }
 
-// TestTheAssemblyKnowsTheStrip compares the offsets that the assembly has with
+// TestTheAssemblyKnowsTheStrips compares the offsets that the assembly has with
 // those of the fields.
-func TestTheAssemblyKnowsTheStrip(t *testing.T) {
-	s := reflect.TypeFor[strip]()
-	for i := range s.NumField() {
-		if f := s.Field(i); f.Offset != uintptr(8*i) {
-			t.Errorf("%s lies at %d, the assembly looks for it at %d", f.Name, f.Offset, 8*i)
+func TestTheAssemblyKnowsTheStrips(t *testing.T) {
+	for _, s := range []reflect.Type{reflect.TypeFor[strip](), reflect.TypeFor[pooled]()} {
+		for i := range s.NumField() {
+			if f := s.Field(i); f.Offset != uintptr(8*i) {
+				t.Errorf("%v: %s lies at %d, the assembly looks for it at %d", s, f.Name, f.Offset, 8*i)
+			}
 		}
 	}
 }

@@ -20,3 +20,12 @@ func Moments(a []float32, m float32, squares bool, sums *[16]float32) int { retu
 // Normalize computes dst = (a-m)·scale·gamma + beta and returns how many elements it
 // took.
 func Normalize(dst, a, gamma, beta []float32, m, scale float32) int { return 0 }
+
+// MaxPool sets dst to the largest element of each window, see [Pool], for as many channels
+// from the first on as it returns: to the first one of several, and to the first tap
+// where that is not a number.
+func MaxPool[T any](dst, x []T, p *Pool) int { return 0 }
+
+// MaxPoolGrad adds each element of dy to that of out where [MaxPool] finds the window's
+// largest in x, for as many channels from the first on as it returns.
+func MaxPoolGrad[T any](out, x, dy []T, p *Pool) int { return 0 }

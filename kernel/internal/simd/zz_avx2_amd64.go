@@ -80,9 +80,6 @@ func reluF32(dst, a *float32, n int)
 func reluGradF32(dst, a, b *float32, n int)
 
 //go:noescape
-func maxF32(dst, a *float32, n int)
-
-//go:noescape
 func descendF32(v, grad *float32, lr float32, n int)
 
 //go:noescape
@@ -162,9 +159,6 @@ func reluF64(dst, a *float64, n int)
 
 //go:noescape
 func reluGradF64(dst, a, b *float64, n int)
-
-//go:noescape
-func maxF64(dst, a *float64, n int)
 
 //go:noescape
 func descendF64(v, grad *float64, lr float64, n int)

@@ -569,27 +569,6 @@ reluGradF32_loop:
 	VZEROUPPER
 	RET
 
-// func maxF32(dst *float32, a *float32, n int)
-// Requires: AVX
-TEXT ·maxF32(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ n+16(FP), DX
-	SHLQ $0x02, DX
-	ADDQ DX, AX
-	ADDQ DX, CX
-	NEGQ DX
-
-maxF32_loop:
-	VMOVUPS (AX)(DX*1), Y0
-	VMOVUPS (CX)(DX*1), Y1
-	VMAXPS  Y0, Y1, Y0
-	VMOVUPS Y0, (AX)(DX*1)
-	ADDQ    $0x20, DX
-	JNE     maxF32_loop
-	VZEROUPPER
-	RET
-
 // func descendF32(v *float32, grad *float32, lr float32, n int)
 // Requires: AVX
 TEXT ·descendF32(SB), NOSPLIT, $0-32
@@ -1239,27 +1218,6 @@ reluGradF64_loop:
 	VMOVUPS Y0, (AX)(BX*1)
 	ADDQ    $0x20, BX
 	JNE     reluGradF64_loop
-	VZEROUPPER
-	RET
-
-// func maxF64(dst *float64, a *float64, n int)
-// Requires: AVX
-TEXT ·maxF64(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ n+16(FP), DX
-	SHLQ $0x03, DX
-	ADDQ DX, AX
-	ADDQ DX, CX
-	NEGQ DX
-
-maxF64_loop:
-	VMOVUPS (AX)(DX*1), Y0
-	VMOVUPS (CX)(DX*1), Y1
-	VMAXPD  Y0, Y1, Y0
-	VMOVUPS Y0, (AX)(DX*1)
-	ADDQ    $0x20, DX
-	JNE     maxF64_loop
 	VZEROUPPER
 	RET
 

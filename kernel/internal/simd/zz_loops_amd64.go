@@ -484,27 +484,6 @@ func Sqrt[T any](dst, a []T) int {
 	return 0
 }
 
-// Max computes dst = a where that is larger.
-func Max[T any](dst, a []T) int {
-	switch dst := any(dst).(type) {
-	case []float32:
-		n := start(len(dst), lanes32)
-		a := any(a).([]float32)[:n]
-		for i := 0; i < n; i += piece {
-			maxF32(&dst[i], &a[i], min(piece, n-i))
-		}
-		return n
-	case []float64:
-		n := start(len(dst), lanes64)
-		a := any(a).([]float64)[:n]
-		for i := 0; i < n; i += piece {
-			maxF64(&dst[i], &a[i], min(piece, n-i))
-		}
-		return n
-	}
-	return 0
-}
-
 // Descend computes v -= lr*g.
 func Descend[T any](v, g []T, lr T) int {
 	switch v := any(v).(type) {

@@ -70,9 +70,6 @@ func Abs[T any](dst, a []T) int { return 0 }
 // Sqrt computes dst = √a.
 func Sqrt[T any](dst, a []T) int { return 0 }
 
-// Max computes dst = a where that is larger.
-func Max[T any](dst, a []T) int { return 0 }
-
 // Descend computes v -= lr*g.
 func Descend[T any](v, g []T, lr T) int { return 0 }
 

@@ -53,14 +53,3 @@ func finish[T Float](dst, bias []T, end *simd.Ending[T]) {
 		dst[i] = x
 	}
 }
-
-// MaxInto sets each element of dst to that of x where that is larger.
-func MaxInto[T Real](dst, x []T) {
-	x = x[:len(dst)]
-	n := simd.Max(dst, x)
-	for i, v := range x[n:] {
-		if v > dst[n+i] {
-			dst[n+i] = v
-		}
-	}
-}

@@ -2,7 +2,8 @@
 // loops of single operations (../zz_avx2_amd64.s, ../zz_loops_amd64.go) or, as `_asm functions`, the
 // functions that take many (../zz_functions_amd64.s) and the polynomials that
 // package vec shares with them, or, as `_asm fast`, functions of float32 that take
-// fewer (../zz_fast_amd64.s). Run it as `go generate ./kernel/internal/simd`.
+// fewer (../zz_fast_amd64.s); depthwise and pool are of depthwise convolutions and of
+// pooling. Run it as `go generate ./kernel/internal/simd`.
 package main
 
 import (
@@ -44,6 +45,11 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "depthwise" {
 		emitDepthwise()
 		write("zz_depthwise_amd64")
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == "pool" {
+		emitPools()
+		write("zz_pool_amd64")
 		return
 	}
 	emitLoops()
@@ -104,9 +110,6 @@ func emitLoops() {
 		})
 		e.loop("reluGrad", []string{"dst"}, []string{"a", "b"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
 			return []reg.VecVirtual{e.do("and", in[0], e.compare(less, e.zero(), in[1]))}
-		})
-		e.loop("max", []string{"dst"}, []string{"dst", "a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
-			return []reg.VecVirtual{e.do("max", in[1], in[0])}
 		})
 		e.loop("descend", []string{"v"}, []string{"v", "grad"}, []string{"lr"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
 			return []reg.VecVirtual{e.do("sub", in[0], e.do("mul", in[1], s[0]))}

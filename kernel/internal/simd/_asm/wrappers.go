@@ -37,7 +37,6 @@ var wrappers = []wrapper{
 	{"Neg", "neg", "computes dst = -a", "dst, a", ""},
 	{"Abs", "abs", "computes dst = |a|", "dst, a", ""},
 	{"Sqrt", "sqrt", "computes dst = √a", "dst, a", ""},
-	{"Max", "max", "computes dst = a where that is larger", "dst, a", ""},
 	{"Descend", "descend", "computes v -= lr*g", "v, g", "lr"},
 	{"Adam", "adam", "takes Adam's step, m += (g-m)*b1; s += (g*g-s)*b2; v -= m*alpha / (√s+epsilon)", "v, m, s, g", "alpha, b1, b2, epsilon"},
 }

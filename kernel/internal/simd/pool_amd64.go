@@ -1,0 +1,87 @@
+//go:build amd64 && !noasm
+
+package simd
+
+import "unsafe"
+
+// pooled is what the loops of pooling are given: a [Pool] with all steps in bytes.
+// The assembly knows the offsets of the fields.
+type pooled struct {
+	x, out, grad unsafe.Pointer // out: what comes out, or with a gradient what it is added to
+	taps         unsafe.Pointer // words
+	count        uintptr
+	places       uintptr
+	step, row    uintptr // between places of x, and of what comes out
+	bytes        uintptr // of channels, a multiple of a vector's
+}
+
+// run runs the loop for elements of a size.
+func (t *pooled) run(size int) {
+	switch {
+	case size == 4 && t.grad == nil:
+		maxPoolF32(t)
+	case size == 4:
+		maxPoolGradF32(t)
+	case t.grad == nil:
+		maxPoolF64(t)
+	default:
+		maxPoolGradF64(t)
+	}
+}
+
+// MaxPool sets dst to the largest element of each window, see [Pool], for as many channels
+// from the first on as it returns: to the first one of several, and to the first tap
+// where that is not a number.
+func MaxPool[T any](dst, x []T, p *Pool) int {
+	return pool(unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0]), nil, p, dst)
+}
+
+// MaxPoolGrad adds each element of dy to that of out where [MaxPool] finds the window's
+// largest in x, for as many channels from the first on as it returns.
+func MaxPoolGrad[T any](out, x, dy []T, p *Pool) int {
+	return pool(unsafe.Pointer(&out[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&dy[0]), p, out)
+}
+
+// pool runs the loop for the type of out's elements, with a gradient where grad isn't
+// nil.
+func pool[T any](out, x, grad unsafe.Pointer, p *Pool, of []T) int {
+	var z T
+	size := int(unsafe.Sizeof(z))
+	switch any(z).(type) {
+	case float32, float64:
+	default:
+		return 0
+	}
+	n := start(p.Channels, 32/size)
+	if n == 0 {
+		return 0
+	}
+	var near [64]uintptr
+	taps := near[:]
+	if len(p.Taps) > len(near) {
+		taps = make([]uintptr, len(p.Taps))
+	}
+	for i, t := range p.Taps {
+		taps[i] = uintptr(t * size)
+	}
+	// Pieces keep a call of assembly short.
+	block := min(n, max(8*piece/len(p.Taps)&^7, 8))
+	places := max(1, 8*piece/(len(p.Taps)*block))
+	for from := 0; from < p.Places; from += places {
+		for c := 0; c < n; c += block {
+			at, row := (from*p.Step+c)*size, (from*p.Channels+c)*size
+			t := pooled{
+				x: unsafe.Add(x, at), taps: unsafe.Pointer(&taps[0]), count: uintptr(len(p.Taps)),
+				places: uintptr(min(places, p.Places-from)), step: uintptr(p.Step * size), row: uintptr(p.Channels * size),
+				bytes: uintptr(min(block, n-c) * size),
+			}
+			if grad == nil {
+				t.out = unsafe.Add(out, row)
+			} else {
+				t.out, t.grad = unsafe.Add(out, at), unsafe.Add(grad, row)
+			}
+			t.run(size)
+		}
+	}
+	return n
+}
