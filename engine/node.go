@@ -194,6 +194,9 @@ func (ks *KernelSet) PrepareEager(op string, attrs graph.Attrs, in []Value) (*Pr
 		n.In[i] = v.fact()
 	}
 	if def := k.Definition(); def != nil {
+		if arg := def.OldHandle(); arg != "" {
+			return nil, &GraphOnlyError{Op: op, Arg: arg}
+		}
 		var err error
 		if n.Attrs, n.Out, err = def.Bind(attrs, n.In); err != nil {
 			return nil, err
@@ -206,6 +209,19 @@ func (ks *KernelSet) PrepareEager(op string, attrs graph.Attrs, in []Value) (*Pr
 	p.given = attrs
 	c.add(p)
 	return p, nil
+}
+
+// GraphOnlyError says that an op of TensorFlow 1 was called eagerly that TensorFlow
+// runs in graphs alone.
+type GraphOnlyError struct {
+	Op  string // the op
+	Arg string // the argument that only graphs pass
+}
+
+// Error says what to do instead.
+func (e *GraphOnlyError) Error() string {
+	return fmt.Sprintf("the argument %s of %s is a reference or a handle of TensorFlow 1, which only graphs have: "+
+		"trace the function (function.Func.Trace), or use the op's newer version, whose handles are resources", e.Arg, e.Op)
 }
 
 func (c *eagerCache) add(p *Prepared) {

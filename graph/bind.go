@@ -370,6 +370,22 @@ func (a AttrDef) WithDefault(v Attr) AttrDef {
 	return a
 }
 
+// OldHandle returns the name of an argument that is a reference, or that makes a
+// handle which is a string, both of TensorFlow 1; "" where there is none.
+func (d *OpDef) OldHandle() string {
+	for _, args := range [][]ArgDef{d.Inputs, d.Outputs} {
+		for i := range args {
+			if args[i].Ref {
+				return args[i].Name
+			}
+		}
+	}
+	if d.Stateful && d.Deprecation != nil && len(d.Outputs) == 1 && d.Outputs[0].Type == tensor.String {
+		return d.Outputs[0].Name
+	}
+	return ""
+}
+
 // InputIsRef reports whether input i is taken as a reference to a variable.
 func (d *OpDef) InputIsRef(attrs Attrs, i int) bool {
 	for j := range d.Inputs {
