@@ -270,6 +270,9 @@ func describe(fsys fs.FS, name, shown string, cause error) error {
 			break
 		}
 		e.Found = fmt.Sprintf("a file of %d bytes that is no checkpoint", info.Size())
+		if !info.Mode().IsRegular() {
+			e.Found = vfs.DescribeMode(info.Mode()) // its size says nothing
+		}
 	default:
 		e.Found = "nothing"
 		if errors.Is(err, fs.ErrPermission) {

@@ -83,3 +83,18 @@ func beside(f func() error) <-chan error {
 	go func() { c <- f() }()
 	return c
 }
+
+// TestSpecialFilesAreCalledWhatTheyAre: a size would say nothing of what lies
+// where a checkpoint was looked for.
+func TestSpecialFilesAreCalledWhatTheyAre(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "w.npz")
+	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
+		t.Skip(err)
+	}
+	for path, want := range map[string]string{pipe: "found a named pipe", os.DevNull: "found a device"} {
+		if _, err := FindFile(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+}

@@ -124,7 +124,11 @@ func faultWords(path string, s *store.Store, faults []inspect.Fault) string {
 		words = fmt.Sprintf("%d faults", n)
 	}
 	if bad += len(tensors); bad > 0 && s != nil {
-		words += fmt.Sprintf(", in %d of %s", bad, inspect.Tensors(s.Entries().Len()))
+		all := s.Entries().Len()
+		if s.Has(store.GraphKey) {
+			all-- // nor is it counted elsewhere
+		}
+		words += fmt.Sprintf(", in %d of %s", bad, inspect.Tensors(all))
 	}
 	return path + ": damaged, " + words
 }

@@ -85,10 +85,10 @@ func outside(s *store.Store, og *pb.TrackableObjectGraph) []store.Entry {
 }
 
 // maxSmall is how many values of small tensors are read to be shown.
-const maxSmall = 256
+const maxSmall = 1 << 14
 
 // SmallValues returns the scalars of a store in words, by name, so that they can be
-// shown. A value can't be read is left out: to show what a damaged file holds is worth more
+// shown. A value that can't be read is left out: to show what a damaged file holds is worth more
 // than its numbers.
 func SmallValues(ctx context.Context, s *store.Store) map[string]string {
 	out := map[string]string{}

@@ -59,3 +59,16 @@ func TestManyTensorsAreSummedUpInFewOpens(t *testing.T) {
 		}
 	}
 }
+
+// TestManyScalarsShowTheirValues: among some thousand scalars none is shown with
+// its value and its neighbour without.
+func TestManyScalarsShowTheirValues(t *testing.T) {
+	tensors := map[string]*tensor.Tensor{}
+	for i := range 3000 {
+		tensors[fmt.Sprintf("v%d", i)] = tensor.Scalar(float32(i))
+	}
+	values := SmallValues(t.Context(), write(t, tensors))
+	if len(values) != len(tensors) || values["v2999"] != "2999" {
+		t.Errorf("%d of %d scalars have a value, v2999 is %q", len(values), len(tensors), values["v2999"])
+	}
+}

@@ -157,26 +157,44 @@ func verify(ctx context.Context, path string, s *store.Store, err error, progres
 
 // oncePerFile makes one fault of all that a missing file causes.
 func oncePerFile(faults []Fault) []Fault {
-	at := map[string]int{}
+	type lost struct {
+		at    int  // its fault
+		graph bool // the object graph lies in it too
+	}
+	files := map[string]*lost{}
 	out := faults[:0]
 	for _, f := range faults {
 		if !f.Missing {
 			out = append(out, f)
 			continue
 		}
-		i, seen := at[f.File]
-		if !seen {
-			i = len(out)
-			at[f.File] = i
+		l := files[f.File]
+		if l == nil {
+			l = &lost{at: len(out)}
+			files[f.File] = l
 			out = append(out, Fault{File: f.File, Offset: -1, Missing: true})
 		}
-		out[i].Tensors++
-		out[i].What = "the data file is missing; " + Tensors(out[i].Tensors) + " lie in it"
-		if out[i].Tensors == 1 {
-			out[i].What = "the data file is missing; 1 tensor lies in it"
+		if f.Tensor == store.GraphKey {
+			l.graph = true
+		} else {
+			out[l.at].Tensors++
 		}
+		out[l.at].What = "the data file is missing; " + lieInIt(out[l.at].Tensors, l.graph)
 	}
 	return out
+}
+
+// lieInIt says what a missing file holds.
+func lieInIt(tensors int, graph bool) string {
+	switch {
+	case graph && tensors == 0:
+		return "the object graph lies in it"
+	case graph:
+		return Tensors(tensors) + " and the object graph lie in it"
+	case tensors == 1:
+		return "1 tensor lies in it"
+	}
+	return Tensors(tensors) + " lie in it"
 }
 
 // faultsOf finds the faults in an error, joined ones each; an error that is

@@ -76,11 +76,8 @@ func verifyModel(ctx context.Context, dir fs.FS, shown string, o *store.Options)
 	}
 	index := bundle.IndexName(savedmodel.VariablesPrefix)
 	if _, err := fs.Stat(dir, index); errors.Is(err, fs.ErrNotExist) && variables > 0 {
-		f := fault(index, "the checkpoint is missing; "+Tensors(variables)+" lie in it")
-		if f.Tensors = variables; variables == 1 {
-			f.What = "the checkpoint is missing; 1 tensor lies in it"
-		}
-		f.Missing = true
+		f := fault(index, "the checkpoint is missing; "+lieInIt(variables, false))
+		f.Tensors, f.Missing = variables, true
 		faults = append(faults, f)
 	}
 	return faults, nil

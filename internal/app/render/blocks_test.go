@@ -97,6 +97,15 @@ func TestLabelsOfPicturesDontCollide(t *testing.T) {
 			t.Fatal(err)
 		}
 		boxes := textBoxes(t, b.Bytes())
+		var width float64
+		if _, err := fmt.Sscanf(strings.SplitN(b.String(), `width="`, 2)[1], "%f", &width); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range boxes {
+			if p.x+p.w > width {
+				t.Errorf("%s: %q ends at %.0f, the picture at %.0f", name, p.s, p.x+p.w, width)
+			}
+		}
 		if len(boxes) > 2500 {
 			t.Errorf("%s: %d texts, which nobody reads", name, len(boxes))
 		}

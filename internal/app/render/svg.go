@@ -65,9 +65,12 @@ func (g *Graph) SVG(w io.Writer) error {
 	return b.Flush()
 }
 
-// size returns the room that a block takes.
+// size returns how much of the picture a block takes.
 func (b *block) size() (w, h float64) {
-	w = 2*dotRadius + 6 + widthOf(cut(b.label, maxLabel), letterSize)*1.08
+	if b.node < 0 {
+		return widthOf(b.words(), letterSize)*1.08 + pad, headHeight
+	}
+	w = 2*dotRadius + 6 + widthOf(b.words(), letterSize)*1.08
 	if len(b.rows) == 0 {
 		return w + pad, headHeight
 	}
@@ -77,7 +80,16 @@ func (b *block) size() (w, h float64) {
 	return w + 2*pad, headHeight + float64(len(b.rows))*lineHeight + pad
 }
 
-// width returns the room that a row takes.
+// words returns the block's label, shortened; a sentence about objects that
+// aren't drawn may be longer than a name.
+func (b *block) words() string {
+	if b.node < 0 {
+		return cut(b.label, 2*maxLabel)
+	}
+	return cut(b.label, maxLabel)
+}
+
+// width returns how wide a row is.
 func (r row) width() float64 {
 	w := 2*rowDot + 6
 	if r.name != "" {
@@ -102,11 +114,11 @@ func (g *Graph) draw(b *bufio.Writer, k *block) {
 		x += pad
 	}
 	if k.node < 0 { // words about objects that aren't drawn
-		words(b, x, head+4, `fill="#5f6368" font-style="italic"`, cut(k.label, 2*maxLabel))
+		words(b, x, head+4, `fill="#5f6368" font-style="italic"`, k.words())
 		return
 	}
 	dot(b, x+dotRadius, head, dotRadius, k.kind, g.Path(k.node))
-	words(b, x+2*dotRadius+6, head+4, `font-weight="bold" fill="#202124"`, cut(k.label, maxLabel))
+	words(b, x+2*dotRadius+6, head+4, `font-weight="bold" fill="#202124"`, k.words())
 	for i, r := range k.rows {
 		y := k.y + headHeight + (float64(i)+0.5)*lineHeight
 		at := x + 2*rowDot + 6

@@ -50,7 +50,8 @@ type ClashError struct {
 
 // Error names the sources and the tensor that both have.
 func (e *ClashError) Error() string {
-	return fmt.Sprintf("%s and %s both have a tensor called %q", e.Sources[0], e.Sources[1], e.Name)
+	return fmt.Sprintf("%s and %s both have a tensor called %q; --join a,b begins the names of each with one of its own, and edit --rename gives a source other names",
+		e.Sources[0], e.Sources[1], e.Name)
 }
 
 // Merge makes one file of several. Checkpoints become the shards of one
@@ -147,10 +148,11 @@ func mergeBundles(ctx context.Context, stores []*store.Store, dst string, o *Opt
 		return nil, err
 	}
 	defer merged.Close()
-	res := &Result{Files: []string{dst + ".index"}}
+	res := new(Result)
 	for i := range merged.Bundle().Header().NumShards {
 		res.Files = append(res.Files, bundle.DataName(dst, i, merged.Bundle().Header().NumShards))
 	}
+	res.Files = append(res.Files, dst+".index")
 	for e := range merged.Entries().All() {
 		res.count(e.Name, e.Bytes)
 	}
