@@ -244,10 +244,25 @@ func convolve[T real](c *engine.Call, g *geometry, y, x, f []T, packed []*gemm.W
 	defer fr.free()
 	out, done := last(c, y, g.channelsFirst, g.n, g.out, g.o)
 	defer done()
-	s, image := fr.strides()
-	places := g.out[0] * g.out[1] * g.out[2]
+	w := g.sliding(fr.strides())
 	cg, og := g.c/g.groups, g.o/g.groups
-	w := gemm.Windows{Run: cg}
+	for i := range g.groups {
+		w.Src, w.Dst = i*cg, i*og
+		if len(packed) == g.groups {
+			packed[i].Slide(out, fr.data, w, e.From(w.Dst), c.Workers())
+			continue
+		}
+		b := gemm.PackTemporary(f[i*og:], g.o, false, g.taps()*cg, og, c.Workers())
+		b.Slide(out, fr.data, w, e.From(w.Dst), c.Workers())
+		b.Free()
+	}
+}
+
+// sliding returns the windows of the first group over images in a frame, whose strides
+// are given.
+func (g *geometry) sliding(s [3]int, image int) gemm.Windows {
+	places := g.out[0] * g.out[1] * g.out[2]
+	w := gemm.Windows{Run: g.c / g.groups}
 	w.Positions[0] = gemm.Axis{N: g.n, Src: image, Dst: places * g.o}
 	rest := places
 	for d := range 3 {
@@ -261,16 +276,7 @@ func convolve[T real](c *engine.Call, g *geometry, y, x, f []T, packed []*gemm.W
 		w.Taps[2].N = 1
 	}
 	merge(&w)
-	for i := range g.groups {
-		w.Src, w.Dst = i*cg, i*og
-		if len(packed) == g.groups {
-			packed[i].Slide(out, fr.data, w, e.From(w.Dst), c.Workers())
-			continue
-		}
-		b := gemm.PackTemporary(f[i*og:], g.o, false, g.taps()*cg, og, c.Workers())
-		b.Slide(out, fr.data, w, e.From(w.Dst), c.Workers())
-		b.Free()
-	}
+	return w
 }
 
 // merge makes one row of positions of rows that follow each other in the same

@@ -91,6 +91,12 @@
 // applied to each tile right behind its last block, and its Map to the rows of
 // some tiles together.
 //
+// The gradient of a convolution's filter is the product of the windows, transposed,
+// with the outputs' gradient ([Correlate]): as long a sum as there are positions, of few
+// rows and columns. Positions are taken by the hundred, their windows copied side by
+// side; where there are too few tiles for the workers the positions are shared out, in
+// parts that depend on the shapes alone.
+//
 // Packed panels lie in pooled buffers; a product allocates nothing once the
 // pools are warm. A call of assembly takes some microseconds at most, so the
 // scheduler and the garbage collector never wait for it.
