@@ -50,9 +50,9 @@ type nodeRow struct {
 func parseGraph(text string, most int64) (*objectGraph, error) {
 	g := &objectGraph{text: unsafe.Slice(unsafe.StringData(text), len(text))}
 	g.nodes = make([]nodeRow, 0, min(len(text)/64, maxGraphNodes))
-	f := messageFields{rest: g.text}
-	for f.next() {
-		if f.field != 1 || f.bytes == nil {
+	f := pb.Fields{Rest: g.text}
+	for f.Next() {
+		if f.Number != 1 || f.Bytes == nil {
 			continue
 		}
 		if len(g.nodes) == maxGraphNodes {
@@ -61,11 +61,11 @@ func parseGraph(text string, most int64) (*objectGraph, error) {
 		if int64(len(g.nodes)) > most/objects.NodeMemory {
 			return nil, &objects.LimitError{Bytes: len(text), Need: objects.Memory(g.text), Most: most}
 		}
-		to := len(text) - len(f.rest)
-		g.nodes = append(g.nodes, nodeRow{from: to - len(f.bytes), to: to})
+		to := len(text) - len(f.Rest)
+		g.nodes = append(g.nodes, nodeRow{from: to - len(f.Bytes), to: to})
 	}
 	switch {
-	case f.bad:
+	case f.Bad:
 		return nil, g.undecodable(most)
 	case len(g.nodes) == 0:
 		return nil, fmt.Errorf("it has no node, not even a root")
@@ -144,23 +144,23 @@ func (g *objectGraph) checkNode(id int) (need int64, owner bool, err error) {
 	var key []byte
 	saver := false
 	message := g.message(int32(id))
-	f := messageFields{rest: message}
-	for f.next() {
-		if f.bytes == nil {
+	f := pb.Fields{Rest: message}
+	for f.Next() {
+		if f.Bytes == nil {
 			continue
 		}
-		need += objects.FieldMemory(int(f.field))
+		need += objects.FieldMemory(int(f.Number))
 		ok := true
-		switch f.field {
+		switch f.Number {
 		case fieldChild:
 			row.leaf = false
 			var c graphChild
-			if c, ok = childOf(f.bytes); ok && !g.has(c.node) {
+			if c, ok = childOf(f.Bytes); ok && !g.has(c.node) {
 				return need, owner, fmt.Errorf("child %q of node %d is node %d, there are %d", c.name, id, c.node, len(g.nodes))
 			}
 		case fieldAttribute:
 			var name []byte
-			name, key, ok = attributeBytes(f.bytes)
+			name, key, ok = attributeBytes(f.Bytes)
 			// One value read for each of very many mentions would take time out of all
 			// proportion.
 			switch attributes++; {
@@ -178,20 +178,20 @@ func (g *objectGraph) checkNode(id int) (need int64, owner bool, err error) {
 		case fieldSlot:
 			var s graphSlot
 			owner = true
-			if s, ok = slotOf(f.bytes); ok && !(g.has(s.variable) && g.has(s.slot)) {
+			if s, ok = slotOf(f.Bytes); ok && !(g.has(s.variable) && g.has(s.slot)) {
 				return need, owner, fmt.Errorf("slot %q of node %d joins nodes %d and %d, there are %d", s.name, id, s.variable, s.slot, len(g.nodes))
 			}
 		case fieldSaver:
 			saver = true
-			_, ok = saverOf(f.bytes, graphSaver{})
+			_, ok = saverOf(f.Bytes, graphSaver{})
 		case fieldHasValues:
-			_, ok = flagOf(f.bytes, false)
+			_, ok = flagOf(f.Bytes, false)
 		}
 		if !ok {
 			return need, owner, errUndecodable
 		}
 	}
-	if f.bad {
+	if f.Bad {
 		err = errUndecodable
 	}
 	if attributes == 1 && first == trackable.VariableValue && row.leaf && !owner && !saver && uint64(len(message)) <= math.MaxUint32 {
@@ -249,26 +249,26 @@ func (g *objectGraph) node(node int32) (n graphNode) {
 
 // scan decodes all of a node.
 func (g *objectGraph) scan(node int32, n *graphNode) {
-	f := messageFields{rest: g.message(node)}
-	for f.next() {
-		if f.bytes == nil {
+	f := pb.Fields{Rest: g.message(node)}
+	for f.Next() {
+		if f.Bytes == nil {
 			continue
 		}
-		switch f.field {
+		switch f.Number {
 		case fieldChild:
 			n.children++
 		case fieldAttribute:
 			if n.attributes++; n.attributes == 1 {
-				n.attribute, _ = attributeOf(f.bytes)
+				n.attribute, _ = attributeOf(f.Bytes)
 			}
 		case fieldSlot:
 			n.slots++
 		case fieldSaver:
 			n.saved = true
-			n.saver, _ = saverOf(f.bytes, n.saver)
+			n.saver, _ = saverOf(f.Bytes, n.saver)
 		case fieldHasValues:
 			n.told = true
-			n.has, _ = flagOf(f.bytes, n.has)
+			n.has, _ = flagOf(f.Bytes, n.has)
 		}
 	}
 }
@@ -294,10 +294,10 @@ func (g *objectGraph) value(node int32) (key string, ok bool) {
 // each yields a node's fields with that number, decoded.
 func each[T any](g *objectGraph, node int32, field int, decode func([]byte) (T, bool)) iter.Seq[T] {
 	return func(yield func(T) bool) {
-		f := messageFields{rest: g.message(node)}
-		for f.next() {
-			if int(f.field) == field && f.bytes != nil {
-				if x, _ := decode(f.bytes); !yield(x) {
+		f := pb.Fields{Rest: g.message(node)}
+		for f.Next() {
+			if int(f.Number) == field && f.Bytes != nil {
+				if x, _ := decode(f.Bytes); !yield(x) {
 					return
 				}
 			}

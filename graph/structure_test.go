@@ -12,6 +12,16 @@ import (
 
 // tfStructures returns the structured values of TensorFlow's SavedModels and odd
 // ones, by where they stand.
+// get decodes a message.
+func get[M any](t testing.TB, l *pb.Lazy[M]) *M {
+	t.Helper()
+	m, err := l.Get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 func tfStructures(t testing.TB) map[string]*pb.StructuredValue {
 	out := map[string]*pb.StructuredValue{}
 	dir := "../internal/pb/testdata/tf2.21/"
@@ -26,12 +36,14 @@ func tfStructures(t testing.TB) map[string]*pb.StructuredValue {
 			if meta.ObjectGraphDef == nil {
 				continue
 			}
-			for _, e := range meta.ObjectGraphDef.ConcreteFunctions {
-				out[e.Key+" in"], out[e.Key+" out"] = e.Value.CanonicalizedInputSignature, e.Value.OutputSignature
+			objects := get(t, meta.ObjectGraphDef)
+			for _, e := range objects.ConcreteFunctions {
+				out[e.Key+" in"], out[e.Key+" out"] = get(t, e.Value.CanonicalizedInputSignature), get(t, e.Value.OutputSignature)
 			}
-			for _, n := range meta.ObjectGraphDef.Nodes {
+			for _, n := range objects.Nodes {
 				if n.Function != nil && n.Function.FunctionSpec != nil {
-					out[f+" fullargspec"], out[f+" signature"] = n.Function.FunctionSpec.Fullargspec, n.Function.FunctionSpec.InputSignature
+					spec := get(t, n.Function.FunctionSpec)
+					out[f+" fullargspec"], out[f+" signature"] = spec.Fullargspec, spec.InputSignature
 				}
 			}
 		}

@@ -3,6 +3,7 @@ package savedmodel
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cairnml/cairn/graph"
@@ -99,80 +100,158 @@ func (p *Parameters) String() string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
-// readConcrete makes the traces, by their names.
-func (g *MetaGraph) readConcrete(list []*pb.SavedConcreteFunctionEntry) error {
-	g.concretes = make(map[string]*ConcreteFunction, len(list))
-	for _, e := range list {
-		c := &ConcreteFunction{Name: e.Key}
-		g.concretes[e.Key] = c
-		if e.Value == nil {
-			continue
-		}
-		for _, id := range e.Value.BoundInputs {
-			if id == -1 { // an input that TensorFlow couldn't save
-				c.Captures = append(c.Captures, nil)
-				continue
-			}
-			o, err := g.object(id)
-			if err != nil {
-				return fmt.Errorf("function %q captures what isn't there: %w", e.Key, err)
-			}
-			c.Captures = append(c.Captures, o)
-		}
-		var err error
-		if c.Out, err = g.structure(e.Value.OutputSignature); err != nil {
-			return fmt.Errorf("function %q: %w", e.Key, err)
-		}
-		in, err := g.structure(e.Value.CanonicalizedInputSignature)
-		if err != nil {
-			return fmt.Errorf("function %q: %w", e.Key, err)
-		}
-		if isNone(in) { // a graph wrapped as a function: it takes flat tensors
-			continue
-		}
-		if c.In, err = pairOf(in); err != nil {
-			return fmt.Errorf("function %q: %w", e.Key, err)
+// concrete makes a trace of an entry of concrete_functions.
+func (r *objectReader) concrete(b []byte) error {
+	var key string
+	var value []byte
+	f := pb.Fields{Rest: b}
+	for f.Next() {
+		switch {
+		case f.Bytes == nil:
+		case f.Number == 1:
+			key = f.Text()
+		case f.Number == 2:
+			value = joined(value, f.Bytes)
 		}
 	}
+	if f.Bad {
+		return errDecode
+	}
+	c := &r.room[0]
+	r.room = r.room[1:]
+	c.Name = key
+	r.concretes[key] = c
+	var p pb.SavedConcreteFunction
+	if p.Unmarshal(value) != nil {
+		return errDecode
+	}
+	if err := r.signature(c, &p); err != nil {
+		return fmt.Errorf("function %q: %w", key, err)
+	}
 	return nil
+}
+
+// signature fills a trace with what it captures, takes and gives.
+func (r *objectReader) signature(c *ConcreteFunction, p *pb.SavedConcreteFunction) error {
+	for _, id := range p.BoundInputs {
+		if id == -1 { // an input that TensorFlow couldn't save
+			c.Captures = append(slices.Grow(c.Captures, len(p.BoundInputs)-len(c.Captures)), nil)
+			continue
+		}
+		o, err := r.object(id)
+		if err != nil {
+			return fmt.Errorf("it captures what isn't there: %w", err)
+		}
+		c.Captures = append(slices.Grow(c.Captures, len(p.BoundInputs)-len(c.Captures)), o)
+	}
+	var err error
+	if c.Out, err = r.structure(p.OutputSignature); err != nil {
+		return err
+	}
+	in, err := r.structure(p.CanonicalizedInputSignature)
+	if err != nil || isNone(in) { // a graph wrapped as a function: it takes flat tensors
+		return err
+	}
+	c.In, err = pairOf(in)
+	return err
 }
 
 // pairOf returns a pair of a tuple and a dict; older files have a list.
 func pairOf(in *graph.Structure) (*graph.Structure, error) {
 	if in.Kind == graph.TupleStructure && len(in.Elems) == 2 && isSequence(in.Elems[0]) && in.Elems[1].Kind == graph.DictStructure {
+		if in.Elems[0].Kind == graph.TupleStructure {
+			return in, nil
+		}
 		return graph.TupleOf(graph.TupleOf(in.Elems[0].Elems...), in.Elems[1]), nil
 	}
 	return nil, errors.New("its input signature isn't a pair of a tuple and a dict")
 }
 
-func (g *MetaGraph) readFunction(o *Object, names []string, spec *pb.FunctionSpec) error {
-	f := &FunctionInfo{}
+// structure reads a structured value; nil stands for nothing.
+func (r *objectReader) structure(l *pb.Lazy[pb.StructuredValue]) (*graph.Structure, error) {
+	if l == nil {
+		return graph.ReadStructure(nil, &r.constants)
+	}
+	b := l.Encoded()
+	if s, ok := r.structures[string(b)]; ok {
+		return s, nil
+	}
+	p, err := l.Get()
+	if err != nil {
+		return nil, errDecode
+	}
+	s, err := graph.ReadStructure(p, &r.constants)
+	if err == nil {
+		r.structures[string(b)] = s
+	}
+	return s, err
+}
+
+// function fills a function of several traces.
+func (r *objectReader) function(o *Object, b []byte) error {
+	var p pb.SavedFunction
+	if p.Unmarshal(b) != nil {
+		return errDecode
+	}
+	return r.traces(o, p.ConcreteFunctions, p.FunctionSpec)
+}
+
+// bareFunction fills a trace that is an object by itself.
+func (r *objectReader) bareFunction(o *Object, b []byte) error {
+	var p pb.SavedBareConcreteFunction
+	if p.Unmarshal(b) != nil {
+		return errDecode
+	}
+	if err := r.traces(o, []string{p.ConcreteFunctionName}, p.FunctionSpec); err != nil {
+		return err
+	}
+	o.Function.Keywords, o.Function.Positional = p.ArgumentKeywords, int(p.AllowedPositionalArguments)
+	return nil
+}
+
+func (r *objectReader) traces(o *Object, names []string, spec *pb.Lazy[pb.FunctionSpec]) error {
+	f := &FunctionInfo{Concrete: make([]*ConcreteFunction, 0, len(names))}
 	o.Function = f
 	for _, name := range names {
-		c := g.concretes[name]
+		c := r.concretes[name]
 		if c == nil {
 			return fmt.Errorf("the function %q isn't among the concrete functions", name)
 		}
 		f.Concrete = append(f.Concrete, c)
 	}
-	if spec == nil {
-		return nil
-	}
-	p, err := g.parameters(spec)
-	if err != nil {
-		return err
-	}
-	f.Parameters = p
-	return nil
+	var err error
+	f.Parameters, err = r.parameters(spec)
+	return err
 }
 
-func (g *MetaGraph) parameters(spec *pb.FunctionSpec) (*Parameters, error) {
-	full, err := g.structure(spec.Fullargspec)
+// parameters reads what a Python function takes; nil stands for what the file doesn't
+// say.
+func (r *objectReader) parameters(l *pb.Lazy[pb.FunctionSpec]) (*Parameters, error) {
+	if l == nil {
+		return nil, nil
+	}
+	b := l.Encoded()
+	if p, ok := r.specs[string(b)]; ok {
+		return p, nil
+	}
+	spec, err := l.Get()
+	if err != nil {
+		return nil, errDecode
+	}
+	p, err := parametersOf(spec, &r.constants)
+	if err == nil {
+		r.specs[string(b)] = p
+	}
+	return p, err
+}
+
+func parametersOf(spec *pb.FunctionSpec, constants *int64) (*Parameters, error) {
+	full, err := graph.ReadStructure(spec.Fullargspec, constants)
 	if err != nil {
 		return nil, err
 	}
 	p := &Parameters{JITCompile: spec.JitCompile.String()}
-	if p.Signature, err = g.structure(spec.InputSignature); err != nil {
+	if p.Signature, err = graph.ReadStructure(spec.InputSignature, constants); err != nil {
 		return nil, err
 	}
 	if isNone(p.Signature) {

@@ -13,8 +13,8 @@ import (
 // TestWhatObjectsSayOfThemselvesIsRead: slot variables, names of classes and savers,
 // messages of the user's, versions and metadata, and where the nodes were made.
 func TestWhatObjectsSayOfThemselvesIsRead(t *testing.T) {
-	dir := changed(t, "module", func(g *pb.MetaGraphDef) {
-		root := g.ObjectGraphDef.Nodes[0]
+	dir := changed(t, "module", func(_ *pb.MetaGraphDef, objects *pb.SavedObjectGraph) {
+		root := objects.Nodes[0]
 		at := map[string]int32{}
 		for _, c := range root.Children {
 			at[c.LocalName] = c.NodeId

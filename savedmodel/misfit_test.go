@@ -13,14 +13,20 @@ import (
 )
 
 // changed returns a fixture whose first MetaGraph change has seen.
-func changed(t *testing.T, name string, change func(g *pb.MetaGraphDef)) fstest.MapFS {
+func changed(t *testing.T, name string, change func(g *pb.MetaGraphDef, objects *pb.SavedObjectGraph)) fstest.MapFS {
 	t.Helper()
 	dir := files(t, name)
 	var m pb.SavedModel
 	if err := m.Unmarshal(dir["saved_model.pb"].Data); err != nil {
 		t.Fatal(err)
 	}
-	change(m.MetaGraphs[0])
+	g := m.MetaGraphs[0]
+	objects, err := g.ObjectGraphDef.Get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	*g.ObjectGraphDef = pb.LazyOf(objects)
+	change(g, objects)
 	dir["saved_model.pb"].Data = m.Marshal()
 	return dir
 }
@@ -28,8 +34,8 @@ func changed(t *testing.T, name string, change func(g *pb.MetaGraphDef)) fstest.
 // TestAVariableThatDoesNotFitFailsWhoNeedsIt: a session of TensorFlow runs what
 // doesn't need a variable whose value in the checkpoint has another shape.
 func TestAVariableThatDoesNotFitFailsWhoNeedsIt(t *testing.T) {
-	dir := changed(t, "module", func(g *pb.MetaGraphDef) {
-		for _, n := range g.ObjectGraphDef.Nodes {
+	dir := changed(t, "module", func(g *pb.MetaGraphDef, objects *pb.SavedObjectGraph) {
+		for _, n := range objects.Nodes {
 			if v := n.Variable; v != nil && v.Dtype == pb.DataType(tensor.Int64) {
 				v.Shape = &pb.TensorShapeProto{Dim: []*pb.Dim{{Size: 7}}}
 			}
@@ -51,8 +57,8 @@ func TestAVariableThatDoesNotFitFailsWhoNeedsIt(t *testing.T) {
 // TestACapturedTensorIsNamed: a tensor of another function has no value outside of
 // it.
 func TestACapturedTensorIsNamed(t *testing.T) {
-	dir := changed(t, "module", func(g *pb.MetaGraphDef) {
-		for _, n := range g.ObjectGraphDef.Nodes {
+	dir := changed(t, "module", func(g *pb.MetaGraphDef, objects *pb.SavedObjectGraph) {
+		for _, n := range objects.Nodes {
 			if n.Constant != nil {
 				n.Which, n.Constant = pb.SavedObjectCapturedTensor, nil
 				n.CapturedTensor = &pb.CapturedTensor{Name: "mul:0", ConcreteFunction: "outer"}

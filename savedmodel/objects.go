@@ -1,14 +1,12 @@
 package savedmodel
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/nearest"
-	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -129,157 +127,6 @@ func (o *Object) Child(name string) *Object {
 		}
 	}
 	return nil
-}
-
-// readObjects makes the objects and joins them.
-func (g *MetaGraph) readObjects() error {
-	p := g.proto.ObjectGraphDef
-	if p == nil {
-		return nil
-	}
-	room := make([]Object, len(p.Nodes))
-	g.Objects = make([]*Object, len(p.Nodes))
-	for i := range room {
-		g.Objects[i] = &room[i]
-	}
-	if err := g.readConcrete(p.ConcreteFunctions); err != nil {
-		return err
-	}
-	for i, n := range p.Nodes {
-		room[i].ID = i
-		if err := g.readObject(&room[i], n); err != nil {
-			return fmt.Errorf("object %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
-// object returns the object with that number.
-func (g *MetaGraph) object(id int32) (*Object, error) {
-	if id < 0 || int(id) >= len(g.Objects) {
-		return nil, fmt.Errorf("there is no object %d", id)
-	}
-	return g.Objects[id], nil
-}
-
-func (g *MetaGraph) edges(list []*pb.ObjectReference) ([]Edge, error) {
-	if len(list) == 0 {
-		return nil, nil
-	}
-	out := make([]Edge, len(list))
-	for i, r := range list {
-		o, err := g.object(r.NodeId)
-		if err != nil {
-			return nil, fmt.Errorf("edge %q: %w", r.LocalName, err)
-		}
-		out[i] = Edge{r.LocalName, o}
-	}
-	return out, nil
-}
-
-func (g *MetaGraph) readObject(o *Object, p *pb.SavedObject) error {
-	var err error
-	if o.Children, err = g.edges(p.Children); err != nil {
-		return err
-	}
-	if o.Dependencies, err = g.edges(p.Dependencies); err != nil {
-		return err
-	}
-	for _, s := range p.SlotVariables {
-		original, err := g.object(s.OriginalVariableNodeId)
-		if err != nil {
-			return fmt.Errorf("slot %q: %w", s.SlotName, err)
-		}
-		slot, err := g.object(s.SlotVariableNodeId)
-		if err != nil {
-			return fmt.Errorf("slot %q: %w", s.SlotName, err)
-		}
-		o.Slots = append(o.Slots, Slot{s.SlotName, original, slot})
-	}
-	for _, e := range p.SaveableObjects {
-		if e.Value == nil {
-			continue
-		}
-		save, err := g.object(e.Value.SaveFunction)
-		if err != nil {
-			return fmt.Errorf("saver %q: %w", e.Key, err)
-		}
-		restore, err := g.object(e.Value.RestoreFunction)
-		if err != nil {
-			return fmt.Errorf("saver %q: %w", e.Key, err)
-		}
-		if o.Savers == nil {
-			o.Savers = map[string]Saver{}
-		}
-		o.Savers[e.Key] = Saver{save, restore}
-	}
-	o.RegisteredName, o.RegisteredSaver = p.RegisteredName, p.RegisteredSaver
-	if u := p.SerializedUserProto; u != nil {
-		o.ProtoType, o.Proto = u.TypeUrl, u.Value
-	}
-	return g.readKind(o, p)
-}
-
-func (g *MetaGraph) readKind(o *Object, p *pb.SavedObject) error {
-	switch {
-	case p.UserObject != nil:
-		u := p.UserObject
-		o.Kind, o.Identifier, o.Metadata = UserObject, u.Identifier, u.Metadata
-		if v := u.Version; v != nil {
-			o.Version, o.MinConsumer = int(v.Producer), int(v.MinConsumer)
-		}
-	case p.Asset != nil:
-		i := int(p.Asset.AssetFileDefIndex)
-		if i < 0 || i >= len(g.Assets) {
-			return fmt.Errorf("there is no asset %d", i)
-		}
-		o.Kind, o.Asset = AssetObject, &g.Assets[i]
-	case p.Function != nil:
-		o.Kind = FunctionObject
-		return g.readFunction(o, p.Function.ConcreteFunctions, p.Function.FunctionSpec)
-	case p.BareConcreteFunction != nil:
-		b := p.BareConcreteFunction
-		o.Kind = BareFunction
-		if err := g.readFunction(o, []string{b.ConcreteFunctionName}, b.FunctionSpec); err != nil {
-			return err
-		}
-		o.Function.Keywords, o.Function.Positional = b.ArgumentKeywords, int(b.AllowedPositionalArguments)
-	case p.Variable != nil:
-		o.Kind = VariableObject
-		var err error
-		o.Variable, err = variableInfo(p.Variable, 0)
-		return err
-	case p.Constant != nil:
-		o.Kind, o.Constant = ConstantObject, p.Constant.Operation
-	case p.Resource != nil:
-		o.Kind, o.Device = ResourceObject, p.Resource.Device
-	case p.CapturedTensor != nil:
-		o.Kind, o.Tensor, o.InFunction = CapturedTensor, p.CapturedTensor.Name, p.CapturedTensor.ConcreteFunction
-	}
-	return nil
-}
-
-func variableInfo(p *pb.SavedVariable, depth int) (*VariableInfo, error) {
-	if depth > 4 {
-		return nil, errors.New("the parts of a distributed variable have parts without end")
-	}
-	v := &VariableInfo{
-		Name: p.Name, DType: tensor.DType(p.Dtype), Trainable: p.Trainable, Device: p.Device,
-		Synchronization: strings.TrimPrefix(p.Synchronization.String(), "VARIABLE_SYNCHRONIZATION_"),
-		Aggregation:     strings.TrimPrefix(p.Aggregation.String(), "VARIABLE_AGGREGATION_"),
-	}
-	var err error
-	if v.Shape, err = shapeOf(p.Shape); err != nil {
-		return nil, err
-	}
-	for _, c := range p.ExperimentalDistributedVariableComponents {
-		part, err := variableInfo(c, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		v.Components = append(v.Components, part)
-	}
-	return v, nil
 }
 
 // Object returns the object to which path leads from the root: edges joined by

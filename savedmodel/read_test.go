@@ -193,7 +193,7 @@ func TestWrongFilesAreRefused(t *testing.T) {
 		t.Errorf("ten million MetaGraphs: %v", err)
 	}
 	object := func(o ...*pb.SavedObject) *pb.MetaGraphDef {
-		return &pb.MetaGraphDef{ObjectGraphDef: &pb.SavedObjectGraph{Nodes: o}}
+		return &pb.MetaGraphDef{ObjectGraphDef: lazily(&pb.SavedObjectGraph{Nodes: o})}
 	}
 	deep := &pb.StructuredValue{}
 	for range 80 {
@@ -204,8 +204,8 @@ func TestWrongFilesAreRefused(t *testing.T) {
 		"an asset that isn't":      object(&pb.SavedObject{Which: pb.SavedObjectAsset, Asset: &pb.SavedAsset{AssetFileDefIndex: 1}}),
 		"a function that isn't":    object(&pb.SavedObject{Which: pb.SavedObjectFunction, Function: &pb.SavedFunction{ConcreteFunctions: []string{"f"}}}),
 		"a slot of nothing":        object(&pb.SavedObject{SlotVariables: []*pb.SlotVariableReference{{OriginalVariableNodeId: -1}}}),
-		"a deep structure": {ObjectGraphDef: &pb.SavedObjectGraph{ConcreteFunctions: []*pb.SavedConcreteFunctionEntry{{Key: "f",
-			Value: &pb.SavedConcreteFunction{OutputSignature: deep}}}}},
+		"a deep structure": {ObjectGraphDef: lazily(&pb.SavedObjectGraph{ConcreteFunctions: []*pb.SavedConcreteFunctionEntry{{Key: "f",
+			Value: &pb.SavedConcreteFunction{OutputSignature: lazily(deep)}}}})},
 		"an asset elsewhere": {AssetFileDef: []*pb.AssetFileDef{{Filename: "../secret"}}},
 	} {
 		b := (&pb.SavedModel{MetaGraphs: []*pb.MetaGraphDef{m}}).Marshal()
@@ -214,6 +214,12 @@ func TestWrongFilesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// lazily returns m where a message is wanted that is decoded when it is asked for.
+func lazily[M any](m *M) *pb.Lazy[M] {
+	l := pb.LazyOf(m)
+	return &l
 }
 
 func FuzzUnmarshal(f *testing.F) {

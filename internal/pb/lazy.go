@@ -34,6 +34,16 @@ func (l *Lazy[M]) Encoded() []byte {
 	return l.encoded
 }
 
+// more adds what a later occurrence of the field says: messages that follow each other
+// encode the one that they are merged to.
+func (l *Lazy[M]) more(b []byte) {
+	if l.encoded == nil {
+		l.encoded = b[:len(b):len(b)]
+		return
+	}
+	l.encoded = append(l.encoded, b...)
+}
+
 func (l *Lazy[M]) size(s *sizes) int {
 	if l.message != nil {
 		return any(l.message).(Message).size(s)
@@ -53,6 +63,20 @@ type lazy interface {
 	inside() reflect.Type      // of the message
 	decoded() (Message, error) // as Get
 	begin() reflect.Value      // empties it and returns the message, to be filled
+}
+
+// lazyOf returns the lazy message that a field's value is, by itself or by a pointer; of a
+// nil pointer a new one. It returns nil for other fields.
+func lazyOf(x reflect.Value) lazy {
+	if x.Kind() != reflect.Pointer {
+		x = x.Addr()
+	}
+	l, _ := x.Interface().(lazy)
+	if l != nil && x.IsNil() {
+		x.Set(reflect.New(x.Type().Elem()))
+		l = x.Interface().(lazy)
+	}
+	return l
 }
 
 func (l *Lazy[M]) inside() reflect.Type { return reflect.TypeFor[M]() }

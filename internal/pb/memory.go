@@ -45,7 +45,7 @@ func costsOf(t reflect.Type) []fieldCost {
 		}
 		switch {
 		case f.kind == "message":
-			if l, ok := reflect.New(elem).Interface().(lazy); ok {
+			if l := lazyOf(reflect.New(elem).Elem()); l != nil {
 				c.message = l.inside()
 			} else {
 				c.message = elem.Elem()

@@ -175,7 +175,7 @@ func (r *textReader) value(f textField, x reflect.Value) error {
 		if err != nil || open == "" {
 			return firstOf(err, r.fail("{ is missing after %s", f.name))
 		}
-		if l, ok := x.Addr().Interface().(lazy); ok {
+		if l := lazyOf(x); l != nil {
 			return r.message(l.begin(), closing(open))
 		}
 		m := reflect.New(x.Type().Elem())

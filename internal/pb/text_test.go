@@ -171,3 +171,36 @@ func TestLazyMessagesAreWrittenAsTheyAre(t *testing.T) {
 		t.Errorf("memory %d of a library with a function of %d", got, want)
 	}
 }
+
+// TestALazyMessageIsOneWithWhatFollows: a field that comes twice is merged, as protobuf has
+// it, whether its message is decoded when it is read or later; what isn't there stays away.
+func TestALazyMessageIsOneWithWhatFollows(t *testing.T) {
+	first := &SavedObjectGraph{Nodes: []*SavedObject{{RegisteredName: "a"}}}
+	second := &SavedObjectGraph{Nodes: []*SavedObject{{RegisteredName: "b"}}}
+	one, two := LazyOf(first), LazyOf(second)
+	b := append((&MetaGraphDef{ObjectGraphDef: &one}).Marshal(), (&MetaGraphDef{ObjectGraphDef: &two}).Marshal()...)
+	kept := bytes.Clone(b)
+	var m MetaGraphDef
+	if err := m.Unmarshal(b); err != nil {
+		t.Fatal(err)
+	}
+	g, err := m.ObjectGraphDef.Get()
+	if err != nil || len(g.Nodes) != 2 || g.Nodes[0].RegisteredName != "a" || g.Nodes[1].RegisteredName != "b" {
+		t.Errorf("%v, %v", g, err)
+	}
+	if !bytes.Equal(b, kept) {
+		t.Error("the merge wrote into the file's bytes")
+	}
+	text := MarshalText(&m)
+	var again, none MetaGraphDef
+	if err := UnmarshalText(text, &again); err != nil || !bytes.Equal(again.Marshal(), m.Marshal()) {
+		t.Errorf("%v, %s", err, text)
+	}
+	if err := none.Unmarshal(nil); err != nil || none.ObjectGraphDef != nil || len(none.Marshal()) > 0 {
+		t.Errorf("of nothing: %v, %x, %v", none.ObjectGraphDef, none.Marshal(), err)
+	}
+	var empty MetaGraphDef
+	if err := empty.Unmarshal([]byte{7<<3 | 2, 0}); err != nil || !bytes.Equal(empty.Marshal(), []byte{7<<3 | 2, 0}) {
+		t.Errorf("of an empty message: %x, %v", empty.Marshal(), err)
+	}
+}

@@ -74,7 +74,7 @@ func (w *textWriter) message(v reflect.Value) {
 func (w *textWriter) field(f textField, x reflect.Value) {
 	if f.kind == "message" {
 		w.block(f.name, func() {
-			if l, ok := x.Addr().Interface().(lazy); ok {
+			if l := lazyOf(x); l != nil {
 				m, _ := l.decoded() // what comes before a fault, as Unmarshal leaves it
 				x = reflect.ValueOf(m)
 			}

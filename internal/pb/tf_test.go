@@ -144,7 +144,12 @@ func TestMapsAreSortedAsTensorFlowSorts(t *testing.T) {
 				}
 			}
 			if g.ObjectGraphDef != nil {
-				resort(g.ObjectGraphDef.ConcreteFunctions)
+				objects, err := g.ObjectGraphDef.Get()
+				if err != nil {
+					t.Fatal(err)
+				}
+				resort(objects.ConcreteFunctions)
+				*g.ObjectGraphDef = LazyOf(objects)
 			}
 		}
 		if got := m.Marshal(); !bytes.Equal(got, b) {

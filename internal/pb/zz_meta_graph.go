@@ -13,13 +13,13 @@ var _, _, _ = math.Float32bits, strconv.Itoa, protowire.EncodeBool
 
 // MetaGraphDef is a graph with all that is needed to run it.
 type MetaGraphDef struct {
-	MetaInfoDef    *MetaInfoDef          `pb:"1,message,meta_info_def"`
-	GraphDef       *GraphDef             `pb:"2,message,graph_def"`
-	SaverDef       *SaverDef             `pb:"3,message,saver_def"`
-	CollectionDef  []*CollectionDefEntry `pb:"4,message,collection_def,map"`
-	SignatureDef   []*SignatureDefEntry  `pb:"5,message,signature_def,map"`
-	AssetFileDef   []*AssetFileDef       `pb:"6,message,asset_file_def"`
-	ObjectGraphDef *SavedObjectGraph     `pb:"7,message,object_graph_def"`
+	MetaInfoDef    *MetaInfoDef            `pb:"1,message,meta_info_def"`
+	GraphDef       *GraphDef               `pb:"2,message,graph_def"`
+	SaverDef       *SaverDef               `pb:"3,message,saver_def"`
+	CollectionDef  []*CollectionDefEntry   `pb:"4,message,collection_def,map"`
+	SignatureDef   []*SignatureDefEntry    `pb:"5,message,signature_def,map"`
+	AssetFileDef   []*AssetFileDef         `pb:"6,message,asset_file_def"`
+	ObjectGraphDef *Lazy[SavedObjectGraph] `pb:"7,message,object_graph_def"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
@@ -219,11 +219,9 @@ func (m *MetaGraphDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if m.ObjectGraphDef == nil {
-				m.ObjectGraphDef = new(SavedObjectGraph)
+				m.ObjectGraphDef = new(Lazy[SavedObjectGraph])
 			}
-			if err := m.ObjectGraphDef.merge(v, depth+1); err != nil {
-				return within(err, "MetaGraphDef", "object_graph_def", len(b)-len(rest)-len(v))
-			}
+			m.ObjectGraphDef.more(v)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {

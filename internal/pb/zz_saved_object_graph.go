@@ -980,8 +980,8 @@ func (m *SavedAsset) merge(b []byte, depth int) error {
 
 // SavedFunction is a function with its traces.
 type SavedFunction struct {
-	ConcreteFunctions []string      `pb:"1,string,concrete_functions"`
-	FunctionSpec      *FunctionSpec `pb:"2,message,function_spec"`
+	ConcreteFunctions []string            `pb:"1,string,concrete_functions"`
+	FunctionSpec      *Lazy[FunctionSpec] `pb:"2,message,function_spec"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
@@ -1064,11 +1064,9 @@ func (m *SavedFunction) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if m.FunctionSpec == nil {
-				m.FunctionSpec = new(FunctionSpec)
+				m.FunctionSpec = new(Lazy[FunctionSpec])
 			}
-			if err := m.FunctionSpec.merge(v, depth+1); err != nil {
-				return within(err, "SavedFunction", "function_spec", len(b)-len(rest)-len(v))
-			}
+			m.FunctionSpec.more(v)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -1177,9 +1175,9 @@ func (m *CapturedTensor) merge(b []byte, depth int) error {
 
 // SavedConcreteFunction is one trace.
 type SavedConcreteFunction struct {
-	BoundInputs                 []int32          `pb:"2,int32,bound_inputs"` // nodes whose tensors are the function's last arguments
-	CanonicalizedInputSignature *StructuredValue `pb:"3,message,canonicalized_input_signature"`
-	OutputSignature             *StructuredValue `pb:"4,message,output_signature"`
+	BoundInputs                 []int32                `pb:"2,int32,bound_inputs"` // nodes whose tensors are the function's last arguments
+	CanonicalizedInputSignature *Lazy[StructuredValue] `pb:"3,message,canonicalized_input_signature"`
+	OutputSignature             *Lazy[StructuredValue] `pb:"4,message,output_signature"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
@@ -1293,11 +1291,9 @@ func (m *SavedConcreteFunction) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if m.CanonicalizedInputSignature == nil {
-				m.CanonicalizedInputSignature = new(StructuredValue)
+				m.CanonicalizedInputSignature = new(Lazy[StructuredValue])
 			}
-			if err := m.CanonicalizedInputSignature.merge(v, depth+1); err != nil {
-				return within(err, "SavedConcreteFunction", "canonicalized_input_signature", len(b)-len(rest)-len(v))
-			}
+			m.CanonicalizedInputSignature.more(v)
 		case 34: // output_signature
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
@@ -1305,11 +1301,9 @@ func (m *SavedConcreteFunction) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if m.OutputSignature == nil {
-				m.OutputSignature = new(StructuredValue)
+				m.OutputSignature = new(Lazy[StructuredValue])
 			}
-			if err := m.OutputSignature.merge(v, depth+1); err != nil {
-				return within(err, "SavedConcreteFunction", "output_signature", len(b)-len(rest)-len(v))
-			}
+			m.OutputSignature.more(v)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {
@@ -1324,10 +1318,10 @@ func (m *SavedConcreteFunction) merge(b []byte, depth int) error {
 
 // SavedBareConcreteFunction is a trace that is an object by itself.
 type SavedBareConcreteFunction struct {
-	ConcreteFunctionName       string        `pb:"1,string,concrete_function_name"`
-	ArgumentKeywords           []string      `pb:"2,string,argument_keywords"`
-	AllowedPositionalArguments int64         `pb:"3,int64,allowed_positional_arguments"`
-	FunctionSpec               *FunctionSpec `pb:"4,message,function_spec"`
+	ConcreteFunctionName       string              `pb:"1,string,concrete_function_name"`
+	ArgumentKeywords           []string            `pb:"2,string,argument_keywords"`
+	AllowedPositionalArguments int64               `pb:"3,int64,allowed_positional_arguments"`
+	FunctionSpec               *Lazy[FunctionSpec] `pb:"4,message,function_spec"`
 
 	Unknown []byte // fields this package doesn't know, as they were encoded
 }
@@ -1438,11 +1432,9 @@ func (m *SavedBareConcreteFunction) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if m.FunctionSpec == nil {
-				m.FunctionSpec = new(FunctionSpec)
+				m.FunctionSpec = new(Lazy[FunctionSpec])
 			}
-			if err := m.FunctionSpec.merge(v, depth+1); err != nil {
-				return within(err, "SavedBareConcreteFunction", "function_spec", len(b)-len(rest)-len(v))
-			}
+			m.FunctionSpec.more(v)
 		default:
 			n := protowire.ConsumeFieldValue(num, typ, rest)
 			if n < 0 {

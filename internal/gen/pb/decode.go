@@ -58,6 +58,8 @@ func (g *generator) decodeCase(name string, f field, wire string) {
 	switch {
 	case wire != f.wire():
 		g.unpack(name, f)
+	case f.lazy && !f.list():
+		g.printf("if m.%s == nil {\nm.%s = new(%s)\n}\nm.%s.more(v)\n", f.Go, f.Go, f.elemType()[1:], f.Go)
 	case f.lazy:
 		g.printf("if m.%s == nil {\nm.%s = grow(m.%s, 1+countFields(rest, %d))\n}\nm.%s = append(m.%s, %s{encoded: v})\n", f.Go, f.Go, f.Go, f.Number(), f.Go, f.Go, f.elemType())
 	case message && f.list():

@@ -17,7 +17,7 @@ type field struct {
 	member   bool   // of the message's oneof
 	always   bool   // written even when zero
 	packed   bool
-	lazy     bool // a list of messages that are decoded when they are asked for
+	lazy     bool // a message, or a list of some, that is decoded when it is asked for
 }
 
 // fieldsOf lists a message's fields by number.
@@ -35,7 +35,7 @@ func (g *generator) fieldsOf(m protoreflect.MessageDescriptor) []field {
 			always:          m.IsMapEntry(),
 			optional:        f.HasPresence() && f.Kind() != protoreflect.MessageKind && !member && !m.IsMapEntry(),
 			packed:          f.IsPacked(),
-			lazy:            f.IsList() && f.Kind() == protoreflect.MessageKind && f.Options().(*descriptorpb.FieldOptions).GetLazy(),
+			lazy:            !f.IsMap() && f.Kind() == protoreflect.MessageKind && f.Options().(*descriptorpb.FieldOptions).GetLazy(),
 		})
 	}
 	slices.SortFunc(out, func(a, b field) int { return int(a.Number()) - int(b.Number()) })
@@ -68,6 +68,9 @@ func (f field) elemType() string {
 	case protoreflect.EnumKind:
 		return f.names.byFull[f.Enum().FullName()]
 	case protoreflect.MessageKind:
+		if f.lazy && !f.list() {
+			return "*Lazy[" + f.names.message(f.Message()) + "]"
+		}
 		if f.lazy {
 			return "Lazy[" + f.names.message(f.Message()) + "]"
 		}

@@ -1,0 +1,329 @@
+package savedmodel
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// The graph of objects is read field by field from its encoded message: as messages, it
+// takes several times the memory of what is made of it. The messages inside that say
+// more than a few numbers are decoded as such, one at a time.
+
+// Numbers of the fields of a SavedObjectGraph.
+const (
+	fieldNode     = 1
+	fieldConcrete = 2
+)
+
+// Numbers of the fields of a SavedObject besides those of its kinds, which are the
+// values of pb.SavedObjectWhich.
+const (
+	fieldChild           = 1
+	fieldSlot            = 3
+	fieldSaveable        = 11
+	fieldRegisteredName  = 13
+	fieldUserProto       = 14
+	fieldDependency      = 15
+	fieldRegisteredSaver = 16
+)
+
+// errDecode says that a message can't be decoded. What reads the whole graph of objects
+// says where.
+var errDecode = errors.New("it can't be decoded")
+
+// readObjects makes the objects and joins them.
+func (g *MetaGraph) readObjects() error {
+	if g.proto.ObjectGraphDef == nil {
+		return nil
+	}
+	err := g.readObjectGraph(g.proto.ObjectGraphDef.Encoded())
+	if errors.Is(err, errDecode) {
+		if _, where := g.proto.ObjectGraphDef.Get(); where != nil {
+			return where
+		}
+	}
+	return err
+}
+
+func (g *MetaGraph) readObjectGraph(b []byte) error {
+	nodes, concretes := 0, 0
+	f := pb.Fields{Rest: b}
+	for f.Next() {
+		switch {
+		case f.Bytes == nil:
+		case f.Number == fieldNode:
+			nodes++
+		case f.Number == fieldConcrete:
+			concretes++
+		}
+	}
+	if f.Bad {
+		return errDecode
+	}
+	room := make([]Object, nodes)
+	g.Objects = make([]*Object, nodes)
+	for i := range room {
+		room[i].ID = i
+		g.Objects[i] = &room[i]
+	}
+	g.concretes = make(map[string]*ConcreteFunction, concretes)
+	r := objectReader{MetaGraph: g, structures: map[string]*graph.Structure{}, specs: map[string]*Parameters{}}
+	r.room = make([]ConcreteFunction, concretes)
+	for f = (pb.Fields{Rest: b}); f.Next(); {
+		if f.Number == fieldConcrete && f.Bytes != nil {
+			if err := r.concrete(f.Bytes); err != nil {
+				return err
+			}
+		}
+	}
+	id := 0
+	for f = (pb.Fields{Rest: b}); f.Next(); {
+		if f.Number == fieldNode && f.Bytes != nil {
+			if err := r.read(&room[id], f.Bytes); err != nil {
+				return fmt.Errorf("object %d: %w", id, err)
+			}
+			id++
+		}
+	}
+	return nil
+}
+
+// objectReader makes the objects of a MetaGraph. A model of a thousand layers has a
+// handful of structures and parameters, written thousands of times: each is read once.
+type objectReader struct {
+	*MetaGraph
+	structures map[string]*graph.Structure // by their encoded messages
+	specs      map[string]*Parameters
+	room       []ConcreteFunction // for those still to come
+}
+
+// joined returns a message of which a field says more after what it has said before:
+// messages that follow each other encode the one that they are merged to.
+func joined(before, more []byte) []byte {
+	if before == nil {
+		return more
+	}
+	return append(before[:len(before):len(before)], more...)
+}
+
+// read fills an object with what its encoded message says.
+func (r *objectReader) read(o *Object, b []byte) error {
+	var counts [fieldRegisteredSaver + 1]int
+	f := pb.Fields{Rest: b}
+	for f.Next() {
+		if f.Bytes != nil && int(f.Number) < len(counts) {
+			counts[f.Number]++
+		}
+	}
+	if f.Bad {
+		return errDecode
+	}
+	o.Children, o.Dependencies = makeEdges(counts[fieldChild]), makeEdges(counts[fieldDependency])
+	var kind protowire.Number
+	var of, user []byte // what is said of an object of that kind, and the user's message
+	for f = (pb.Fields{Rest: b}); f.Next(); {
+		if f.Bytes == nil {
+			continue
+		}
+		var err error
+		switch f.Number {
+		case fieldChild:
+			o.Children, err = r.edge(o.Children, f.Bytes)
+		case fieldDependency:
+			o.Dependencies, err = r.edge(o.Dependencies, f.Bytes)
+		case fieldSlot:
+			err = r.slot(o, f.Bytes)
+		case fieldSaveable:
+			err = r.saver(o, f.Bytes)
+		case fieldRegisteredName:
+			o.RegisteredName = f.Text()
+		case fieldRegisteredSaver:
+			o.RegisteredSaver = f.Text()
+		case fieldUserProto:
+			user = joined(user, f.Bytes)
+		case 4, 5, 6, 7, 8, 9, 10, 12: // one of the kinds: the last counts
+			if f.Number != kind {
+				kind, of = f.Number, nil
+			}
+			of = joined(of, f.Bytes)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if user != nil {
+		var p pb.Any
+		if err := p.Unmarshal(user); err != nil {
+			return errDecode
+		}
+		o.ProtoType, o.Proto = p.TypeUrl, p.Value
+	}
+	return r.kind(o, pb.SavedObjectWhich(kind), of)
+}
+
+// makeEdges returns a list with room for n edges; nil for none.
+func makeEdges(n int) []Edge {
+	if n == 0 {
+		return nil
+	}
+	return make([]Edge, 0, n)
+}
+
+// object returns the object with that number.
+func (g *MetaGraph) object(id int32) (*Object, error) {
+	if id < 0 || int(id) >= len(g.Objects) {
+		return nil, fmt.Errorf("there is no object %d", id)
+	}
+	return g.Objects[id], nil
+}
+
+// edge adds the edge that an ObjectReference is.
+func (r *objectReader) edge(edges []Edge, b []byte) ([]Edge, error) {
+	var id int32
+	var e Edge
+	f := pb.Fields{Rest: b}
+	for f.Next() {
+		switch {
+		case f.Number == 1 && f.Bytes == nil:
+			id = int32(f.Varint)
+		case f.Number == 2 && f.Bytes != nil:
+			e.Name = f.Text()
+		}
+	}
+	if f.Bad {
+		return nil, errDecode
+	}
+	var err error
+	if e.Object, err = r.object(id); err != nil {
+		return nil, fmt.Errorf("edge %q: %w", e.Name, err)
+	}
+	return append(edges, e), nil
+}
+
+// slot adds the slot that a SlotVariableReference is.
+func (r *objectReader) slot(o *Object, b []byte) error {
+	var p pb.SlotVariableReference
+	if err := p.Unmarshal(b); err != nil {
+		return errDecode
+	}
+	original, err := r.object(p.OriginalVariableNodeId)
+	if err != nil {
+		return fmt.Errorf("slot %q: %w", p.SlotName, err)
+	}
+	slot, err := r.object(p.SlotVariableNodeId)
+	if err != nil {
+		return fmt.Errorf("slot %q: %w", p.SlotName, err)
+	}
+	o.Slots = append(o.Slots, Slot{p.SlotName, original, slot})
+	return nil
+}
+
+// saver adds the functions that an entry of saveable_objects names.
+func (r *objectReader) saver(o *Object, b []byte) error {
+	var e pb.SaveableObjectEntry
+	if err := e.Unmarshal(b); err != nil {
+		return errDecode
+	}
+	save, err := r.object(e.Value.SaveFunction)
+	if err != nil {
+		return fmt.Errorf("saver %q: %w", e.Key, err)
+	}
+	restore, err := r.object(e.Value.RestoreFunction)
+	if err != nil {
+		return fmt.Errorf("saver %q: %w", e.Key, err)
+	}
+	if o.Savers == nil {
+		o.Savers = map[string]Saver{}
+	}
+	o.Savers[e.Key] = Saver{save, restore}
+	return nil
+}
+
+// kind fills what only objects of a kind have.
+func (r *objectReader) kind(o *Object, kind pb.SavedObjectWhich, b []byte) error {
+	switch kind {
+	case pb.SavedObjectUserObject:
+		var u pb.SavedUserObject
+		if u.Unmarshal(b) != nil {
+			return errDecode
+		}
+		o.Kind, o.Identifier, o.Metadata = UserObject, u.Identifier, u.Metadata
+		if v := u.Version; v != nil {
+			o.Version, o.MinConsumer = int(v.Producer), int(v.MinConsumer)
+		}
+	case pb.SavedObjectAsset:
+		var a pb.SavedAsset
+		if a.Unmarshal(b) != nil {
+			return errDecode
+		}
+		i := int(a.AssetFileDefIndex)
+		if i < 0 || i >= len(r.Assets) {
+			return fmt.Errorf("there is no asset %d", i)
+		}
+		o.Kind, o.Asset = AssetObject, &r.Assets[i]
+	case pb.SavedObjectFunction:
+		o.Kind = FunctionObject
+		return r.function(o, b)
+	case pb.SavedObjectBareConcreteFunction:
+		o.Kind = BareFunction
+		return r.bareFunction(o, b)
+	case pb.SavedObjectVariable:
+		var p pb.SavedVariable
+		if p.Unmarshal(b) != nil {
+			return errDecode
+		}
+		o.Kind = VariableObject
+		var err error
+		o.Variable, err = variableInfo(&p, 0)
+		return err
+	case pb.SavedObjectConstant:
+		var c pb.SavedConstant
+		if c.Unmarshal(b) != nil {
+			return errDecode
+		}
+		o.Kind, o.Constant = ConstantObject, c.Operation
+	case pb.SavedObjectResource:
+		var c pb.SavedResource
+		if c.Unmarshal(b) != nil {
+			return errDecode
+		}
+		o.Kind, o.Device = ResourceObject, c.Device
+	case pb.SavedObjectCapturedTensor:
+		var c pb.CapturedTensor
+		if c.Unmarshal(b) != nil {
+			return errDecode
+		}
+		o.Kind, o.Tensor, o.InFunction = CapturedTensor, c.Name, c.ConcreteFunction
+	}
+	return nil
+}
+
+func variableInfo(p *pb.SavedVariable, depth int) (*VariableInfo, error) {
+	if depth > 4 {
+		return nil, errors.New("the parts of a distributed variable have parts without end")
+	}
+	v := &VariableInfo{
+		Name: p.Name, DType: tensor.DType(p.Dtype), Trainable: p.Trainable, Device: p.Device,
+		Synchronization: strings.TrimPrefix(p.Synchronization.String(), "VARIABLE_SYNCHRONIZATION_"),
+		Aggregation:     strings.TrimPrefix(p.Aggregation.String(), "VARIABLE_AGGREGATION_"),
+	}
+	var err error
+	if v.Shape, err = shapeOf(p.Shape); err != nil {
+		return nil, err
+	}
+	for _, c := range p.ExperimentalDistributedVariableComponents {
+		part, err := variableInfo(c, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		v.Components = append(v.Components, part)
+	}
+	return v, nil
+}
