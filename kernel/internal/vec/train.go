@@ -145,10 +145,10 @@ func Ftrl[T Float](v, accum, linear, g []T, lr, l1, l2, shrinkage, power T, byRa
 		next := accum[i] + d*d
 		if byRate {
 			linear[i] += shrunk*lr - (root(next)-root(accum[i]))*v[i]
-			v[i] = shrink(-linear[i], l1*lr) / (root(next) + 2*l2*lr)
+			v[i] = part(shrink(-linear[i], l1*lr), root(next)+2*l2*lr)
 		} else {
 			linear[i] += shrunk - (root(next)-root(accum[i]))/lr*v[i]
-			v[i] = shrink(-linear[i], l1) / (root(next)/lr + 2*l2)
+			v[i] = part(shrink(-linear[i], l1), root(next)/lr+2*l2)
 		}
 		accum[i] = next
 	}
@@ -163,6 +163,14 @@ func shrink[T Float](x, by T) T {
 		return x + by
 	}
 	return 0
+}
+
+// part returns x/y, 0 where x is 0 whatever y is.
+func part[T Float](x, y T) T {
+	if x == 0 {
+		return 0
+	}
+	return x / y
 }
 
 // AdagradDA takes the step of dual averaging: sum and squares are those of all
