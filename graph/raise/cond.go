@@ -1,6 +1,7 @@
 package raise
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -58,12 +59,26 @@ func (g guards) equal(o guards) bool {
 	return true
 }
 
-// join is a Merge that ends a conditional.
+// join is how a conditional ends: a Merge of its branches, or an effect, a node of
+// one branch that runs although no Merge may need it, since a ControlTrigger
+// outside waits for it.
 type join struct {
 	merge *graph.Node
 	pred  graph.Output
 	rest  guards
 	no    int // which input comes from the branch that is taken where pred is false
+
+	effect   *graph.Node
+	on       bool          // the branch that the effect is in
+	triggers []*graph.Node // those that wait for it
+}
+
+// node returns the Merge or the effect.
+func (j *join) node() *graph.Node {
+	if j.effect != nil {
+		return j.effect
+	}
+	return j.merge
 }
 
 // conder raises the conditionals of a graph without loops.
@@ -78,40 +93,95 @@ type conder struct {
 // a predicate holds and the other where it doesn't is a result of an If; all
 // those of one predicate that don't need each other are results of one If.
 func (r *raiser) conds() {
-	c := &conder{raiser: r, order: r.order(), place: map[*graph.Node]int{}, guards: map[*graph.Node]guards{}}
+	c := r.newConder()
 	var joins []*join
-	for i, n := range c.order {
-		c.place[n] = i
+	for _, n := range c.order {
 		if j := c.visit(n); j != nil {
 			joins = append(joins, j)
 		}
 	}
+	joins = append(joins, c.effects()...)
 	// Those inside of others end before them.
+	slices.SortStableFunc(joins, func(a, b *join) int {
+		return cmp.Or(len(b.rest)-len(a.rest), c.place[a.node()]-c.place[b.node()])
+	})
 	for len(joins) > 0 {
 		var group, rest []*join
 		first := joins[0]
 		for _, j := range joins {
-			if j.pred == first.pred && j.rest.equal(first.rest) && !c.needs(j.merge, group) {
+			if j.pred == first.pred && j.rest.equal(first.rest) && !c.needs(j.node(), group) {
 				group = append(group, j)
 			} else {
 				rest = append(rest, j)
 			}
 		}
-		if err := c.raise(group); err != nil {
+		outer, err := c.raise(group)
+		if err != nil {
 			for _, j := range group {
-				r.problem(j.merge, "the conditional can't be made an If: %w", err)
+				r.problem(j.node(), "the conditional can't be made an If: %w", err)
 			}
 		}
 		joins = rest
+		if outer != nil {
+			at, _ := slices.BinarySearchFunc(joins, outer, func(a, b *join) int { return len(b.rest) - len(a.rest) })
+			joins = slices.Insert(joins, at, outer)
+		}
 	}
 }
 
+func (r *raiser) newConder() *conder {
+	c := &conder{raiser: r, order: r.order(), place: map[*graph.Node]int{}, guards: map[*graph.Node]guards{}}
+	for i, n := range c.order {
+		c.place[n] = i
+	}
+	return c
+}
+
+// effects returns the nodes in branches that ControlTriggers outside wait for.
+func (c *conder) effects() (list []*join) {
+	byNode := map[*graph.Node]*join{}
+	for _, n := range c.order {
+		if n.Op != trigger || c.moved[n] {
+			continue
+		}
+		for _, ctl := range n.Control {
+			ctl = c.node(ctl)
+			if len(c.guards[ctl]) == 0 {
+				continue
+			}
+			if byNode[ctl] == nil {
+				byNode[ctl] = c.effect(ctl)
+				list = append(list, byNode[ctl])
+			}
+			byNode[ctl].triggers = append(byNode[ctl].triggers, n)
+		}
+	}
+	return list
+}
+
+// effect returns how a node of a branch ends the innermost conditional that it is in.
+func (c *conder) effect(n *graph.Node) *join {
+	all := c.guards[n]
+	inner := all[len(all)-1]
+	for _, l := range slices.Backward(all) {
+		// No other predicate is computed in a branch of the innermost one.
+		if !slices.ContainsFunc(all, func(o literal) bool {
+			_, ok := c.output(o.pred).find(l.pred)
+			return ok
+		}) {
+			inner = l
+			break
+		}
+	}
+	return &join{pred: inner.pred, rest: all.without(inner.pred), effect: n, on: inner.on}
+}
+
 // pred returns the predicate of a Switch: what decides, behind the Identity
-// nodes that name it.
+// nodes that name it and the Enter nodes that let it into loops.
 func (c *conder) pred(n *graph.Node) graph.Output {
 	o := n.In[1]
 	for range maxNames {
-		if o.Node.Op != "Identity" || len(o.Node.In) != 1 || len(o.Node.Control) > 0 {
+		if !(o.Node.Op == "Identity" && len(o.Node.Control) == 0 || unchanging(o.Node)) || len(o.Node.In) != 1 {
 			break
 		}
 		o = o.Node.In[0]
@@ -119,7 +189,13 @@ func (c *conder) pred(n *graph.Node) graph.Output {
 	return o
 }
 
-// maxNames is how many Identity nodes a predicate may lie behind.
+// unchanging reports whether a node lets a value into a loop that is the same in
+// every round.
+func unchanging(n *graph.Node) bool {
+	return kindOf(n.Op) == "Enter" && n.Attrs.Bool("is_constant")
+}
+
+// maxNames is how many Identity and Enter nodes a predicate may lie behind.
 const maxNames = 100
 
 // visit notes what has to hold for n to run; of a Merge that ends a conditional
@@ -127,6 +203,9 @@ const maxNames = 100
 func (c *conder) visit(n *graph.Node) *join {
 	if kindOf(n.Op) == "Merge" && len(n.In) == 2 {
 		return c.join(n)
+	}
+	if n.Op == trigger {
+		return nil
 	}
 	var all guards
 	for _, in := range n.In {
@@ -191,8 +270,16 @@ func (c *conder) needs(n *graph.Node, group []*join) bool {
 	least := len(c.order)
 	in := map[*graph.Node]bool{}
 	for _, j := range group {
-		in[j.merge] = true
-		least = min(least, c.place[j.merge])
+		// Nodes of the branch that an effect is in may need it: what they give
+		// ends the same conditional.
+		ends := j.triggers
+		if j.merge != nil {
+			ends = []*graph.Node{j.merge}
+		}
+		for _, e := range ends {
+			in[e] = true
+			least = min(least, c.place[e])
+		}
 	}
 	seen := map[*graph.Node]bool{}
 	stack := []*graph.Node{n}
@@ -239,8 +326,9 @@ func (b *branch) enters(o graph.Output) (graph.Output, int, bool) {
 	return graph.Output{}, 0, false
 }
 
-// raise makes an If of a conditional's Merges.
-func (c *conder) raise(group []*join) error {
+// raise makes an If of a conditional's Merges and effects. Where it has effects and
+// is itself in a branch, it returns the If as an effect of that one.
+func (c *conder) raise(group []*join) (outer *join, err error) {
 	pred := group[0].pred
 	inside := func(on bool) func(*graph.Node) bool {
 		return func(n *graph.Node) bool {
@@ -252,35 +340,40 @@ func (c *conder) raise(group []*join) error {
 	var bodies [2]*body
 	for k, on := range []bool{false, true} {
 		var results []graph.Output
+		var effects []*graph.Node
 		for _, j := range group {
-			at := j.no
-			if on {
-				at = 1 - j.no
+			switch {
+			case j.effect == nil:
+				at := j.no
+				if on {
+					at = 1 - j.no
+				}
+				results = append(results, j.merge.In[at])
+			case j.on == on:
+				effects = append(effects, j.effect)
 			}
-			results = append(results, j.merge.In[at])
 		}
 		l.inside = inside(on)
-		var err error
-		if bodies[k], err = l.collect(&branch{c, pred, on}, results); err != nil {
-			return err
+		if bodies[k], err = l.collect(&branch{c, pred, on}, results, effects...); err != nil {
+			return nil, err
 		}
 	}
-	name := group[0].merge.Name
+	name := group[0].node().Name
 	var fns [2]*graph.Function
 	for k, on := range []bool{false, true} {
 		l.inside = inside(on)
-		var err error
 		if fns[k], err = l.function(c.prefix+name+[]string{"_else", "_then"}[k], bodies[k], -1); err != nil {
-			return err
-		}
-	}
-	for _, j := range group {
-		for _, ctl := range j.merge.Control {
-			l.wait(c.node(ctl))
+			return nil, err
 		}
 	}
 	var out []graph.Fact
 	for _, j := range group {
+		if j.merge == nil {
+			continue
+		}
+		for _, ctl := range j.merge.Control {
+			l.wait(c.node(ctl))
+		}
 		out = append(out, graph.Fact{DType: j.merge.Output(0).Fact().DType})
 	}
 	in := append([]graph.Output{c.current(pred)}, l.inputs...)
@@ -289,10 +382,26 @@ func (c *conder) raise(group []*join) error {
 		graph.Func("then_branch", fns[1]), graph.Func("else_branch", fns[0]), graph.Shapes("output_shapes"),
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c.guards[n] = group[0].rest
-	return c.replace(group, n)
+	rest := group[0].rest
+	c.guards[n] = rest
+	var triggers []*graph.Node
+	results := group[:0]
+	for _, j := range group {
+		if j.merge != nil {
+			results = append(results, j)
+			continue
+		}
+		c.nodes[j.effect] = n
+		triggers = append(triggers, j.triggers...)
+	}
+	if len(triggers) > 0 && len(rest) > 0 {
+		outer = c.effect(n)
+		outer.triggers = triggers
+		c.place[n] = c.place[triggers[0]]
+	}
+	return outer, c.replace(results, n)
 }
 
 // replace lets the If stand for the Merges.

@@ -59,6 +59,7 @@ func copied(n *graph.Node) bool {
 type body struct {
 	nodes   []*graph.Node
 	results []graph.Output
+	effects []*graph.Node // those that run although no result needs them
 	gate    gate
 }
 
@@ -91,11 +92,12 @@ func (l *lift) resolved(g gate, o graph.Output) (at int, node graph.Output, isIn
 	return 0, o, false
 }
 
-// collect finds the nodes that results need.
-func (l *lift) collect(g gate, results []graph.Output) (*body, error) {
-	b := &body{results: results, gate: g}
+// collect finds the nodes that results need, and effects, nodes inside that run
+// besides.
+func (l *lift) collect(g gate, results []graph.Output, effects ...*graph.Node) (*body, error) {
+	b := &body{results: results, effects: effects, gate: g}
 	seen := map[*graph.Node]bool{}
-	var stack []*graph.Node
+	stack := slices.Clone(effects)
 	need := func(o graph.Output) {
 		if _, from, isInput := l.resolved(g, o); !isInput {
 			stack = append(stack, from.Node)
@@ -178,6 +180,9 @@ func (l *lift) function(name string, b *body, through int) (*graph.Function, err
 	}
 	for _, o := range b.results {
 		fn.AddResult("", inner(o))
+	}
+	for _, n := range b.effects {
+		fn.Control = append(fn.Control, graph.ControlResult{Name: n.Name, Node: copies[n]})
 	}
 	if through >= 0 {
 		for _, a := range args[through:] {

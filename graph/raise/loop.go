@@ -72,11 +72,19 @@ func (r *raiser) frames() (list []*frame, of map[*graph.Node]*frame) {
 func (r *raiser) loops() {
 	list, of := r.frames()
 	slices.SortStableFunc(list, func(a, b *frame) int { return b.depth - a.depth })
+	raised := map[*frame]bool{}
 	for _, f := range list {
 		if err := r.loop(f, of); err != nil {
 			for _, n := range f.nodes {
 				r.problem(n, "the loop %q can't be made a While: %w", f.name, err)
 			}
+			continue
+		}
+		raised[f] = true
+	}
+	for n, f := range of {
+		if raised[f] && n.Op == trigger {
+			r.moved[n] = true
 		}
 	}
 }
@@ -199,10 +207,17 @@ func (r *raiser) loop(f *frame, of map[*graph.Node]*frame) error {
 		return err
 	}
 	var results []graph.Output
+	var effects []*graph.Node
 	for _, v := range vars {
 		results = append(results, v.next.In[0])
+		for _, c := range v.next.Control {
+			// A round isn't over before these ran.
+			if c = r.node(c); of[c] == f && !gate.isGate(c) && !slices.Contains(effects, c) {
+				effects = append(effects, c)
+			}
+		}
 	}
-	round, err := l.collect(gate, results)
+	round, err := l.collect(gate, results, effects...)
 	if err != nil {
 		return err
 	}
@@ -246,11 +261,7 @@ func (r *raiser) inner(f *graph.Function) {
 	if !has(f.Graph) {
 		return
 	}
-	var roots []*graph.Output
-	for i := range f.Results {
-		roots = append(roots, &f.Results[i].Output)
-	}
-	raise(f.Graph, r.problems, f.Name+"/", roots)
+	raiseIn(f, r.problems)
 }
 
 // noEffectTwice refuses a loop in which condition and body share an op with

@@ -40,7 +40,11 @@ func has(g *graph.Graph) bool {
 }
 
 // Is reports whether an op is one of TensorFlow 1's control flow.
-func Is(op string) bool { return kindOf(op) != "" || op == "ControlTrigger" }
+func Is(op string) bool { return kindOf(op) != "" || op == trigger }
+
+// trigger is the op that runs once all nodes that it waits for ran or turned out
+// not to: those in branches that aren't taken.
+const trigger = "ControlTrigger"
 
 // kindOf returns the op without the prefix of those over references; "" for
 // others.
@@ -61,19 +65,24 @@ func Graph(g *graph.Graph) Problems {
 		if !has(f.Graph) {
 			continue
 		}
-		var roots []*graph.Output
-		for i := range f.Results {
-			roots = append(roots, &f.Results[i].Output)
-		}
-		r := raise(f.Graph, problems, f.Name+"/", roots)
-		for i, c := range f.Control {
-			f.Control[i].Node = r.node(c.Node)
-		}
+		raiseIn(f, problems)
 	}
 	if has(g) {
 		raise(g, problems, "", nil)
 	}
 	return problems
+}
+
+// raiseIn raises the control flow of a function.
+func raiseIn(f *graph.Function, problems Problems) {
+	var roots []*graph.Output
+	for i := range f.Results {
+		roots = append(roots, &f.Results[i].Output)
+	}
+	r := raise(f.Graph, problems, f.Name+"/", roots)
+	for i, c := range f.Control {
+		f.Control[i].Node = r.node(c.Node)
+	}
 }
 
 // raiser raises the control flow of one graph.
@@ -84,18 +93,21 @@ type raiser struct {
 
 	out   map[graph.Output]graph.Output // what stands for an output now
 	nodes map[*graph.Node]*graph.Node   // what stands for a node that others wait for
+	moved map[*graph.Node]bool          // ControlTriggers that are part of a function now
 }
 
 // raise raises the control flow of g. roots are outputs that the caller holds,
 // which are brought up to date.
 func raise(g *graph.Graph, problems Problems, prefix string, roots []*graph.Output) *raiser {
-	r := &raiser{g: g, problems: problems, prefix: prefix, out: map[graph.Output]graph.Output{}, nodes: map[*graph.Node]*graph.Node{}}
+	r := &raiser{g: g, problems: problems, prefix: prefix, out: map[graph.Output]graph.Output{}, nodes: map[*graph.Node]*graph.Node{}, moved: map[*graph.Node]bool{}}
+	r.settle()
+	r.rewire(roots)
 	r.loops()
 	r.rewire(roots)
 	r.conds()
 	r.rewire(roots)
 	for _, n := range g.Nodes() {
-		if n.Op == "ControlTrigger" {
+		if n.Op == trigger {
 			n.Op, n.Def = "NoOp", graph.LookupOp("NoOp")
 		}
 	}
@@ -142,6 +154,9 @@ func (r *raiser) rewire(roots []*graph.Output) {
 }
 
 func (r *raiser) problem(n *graph.Node, format string, args ...any) {
+	if r.problems == nil {
+		return
+	}
 	if r.problems[r.prefix+n.Name] == nil {
 		r.problems[r.prefix+n.Name] = fmt.Errorf(format, args...)
 	}

@@ -88,3 +88,53 @@ func TestGraphsWithoutItAreLeftAlone(t *testing.T) {
 		t.Error("it is said to need raising")
 	}
 }
+
+// TestWhatAControlTriggerWaitsForRunsInItsBranch: a node of a branch may have an
+// effect and no value that the conditional gives.
+func TestWhatAControlTriggerWaitsForRunsInItsBranch(t *testing.T) {
+	inner := node("q2", "Switch", boolean, "q", "p") + node("s2", "Switch", float, "s:1", "q2:1") + node("deep", "Neg", float, "s2:1")
+	for _, c := range []struct{ name, text string }{
+		{"alone", node("t", "ControlTrigger", "", "^neg")},
+		{"beside a result", node("m", "Merge", float+" N=i:2", "s", "neg") + node("t", "ControlTrigger", "", "^neg")},
+		{"in a branch of a branch", inner + node("t", "ControlTrigger", "", "^deep")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := parse(t, placeholders+node("s", "Switch", float, "x", "p")+node("neg", "Neg", float, "s:1")+c.text)
+			if problems := Graph(g); len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			trigger := g.Lookup("t")
+			if trigger.Op != "NoOp" || len(trigger.Control) != 1 || trigger.Control[0].Op != "If" {
+				t.Fatalf("it waits for %v", trigger.Control)
+			}
+			then := func(n *graph.Node) *graph.Function {
+				branch, _ := n.Attrs.Func("then_branch")
+				f := branch.Function
+				if f == nil || len(f.Control) != 1 {
+					t.Fatalf("the branch of %v runs nothing: %v", n, f)
+				}
+				return f
+			}
+			effect := then(trigger.Control[0]).Control[0].Node
+			if strings.Contains(c.text, "deep") {
+				effect = then(effect).Control[0].Node
+			}
+			if effect.Op != "Neg" {
+				t.Errorf("the branch runs %v", effect)
+			}
+		})
+	}
+}
+
+// TestASwitchWhosePredicateIsKnownHandsOn: in a branch of its own predicate a
+// Switch has one side only.
+func TestASwitchWhosePredicateIsKnownHandsOn(t *testing.T) {
+	g := parse(t, placeholders+node("s", "Switch", float, "x", "p")+node("again", "Switch", float, "s:1", "p")+
+		node("neg", "Neg", float, "again:1")+node("m", "Merge", float+" N=i:2", "s", "neg"))
+	if problems := Graph(g); len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if in := g.Lookup("neg").In[0].Node; in.Op != "Identity" || in.In[0].Node != g.Lookup("s") {
+		t.Errorf("it takes %v", in)
+	}
+}

@@ -59,6 +59,13 @@ type array struct {
 	read      []bool
 	closed    bool
 	grads     map[string]*array
+	// left is the shape of the elements that were given up when they were read,
+	// while that is the same of all.
+	left graph.PartialShape
+	// shapes are those of elements that are not there: of those that were given
+	// up, where they differ, and of an array of gradients those of the elements
+	// whose gradients it holds. One that is unknown says nothing.
+	shapes []graph.PartialShape
 }
 
 func newArray(n *engine.Node) (func(*engine.Call) error, error) {
@@ -122,22 +129,18 @@ func arrayGrad(n *engine.Node) (func(*engine.Call) error, error) {
 		if err != nil {
 			return err
 		}
-		shape := t.Shape
+		front := graph.Whole(nil)
 		if c.NumIn() == 3 {
-			front, err := shapeIn(c, 2)
-			if err != nil {
+			if front, err = shapeIn(c, 2); err != nil {
 				return err
 			}
-			shape = front.Concat(shape)
 		}
+		shape := front.Concat(t.Shape)
 		g := t.grads[source]
 		if g == nil {
-			if t.once && t.consumed() {
-				return fmt.Errorf("elements of the array were given up when they were read; clear_after_read=false keeps them for gradients")
-			}
 			g = &array{
 				store: store{DType: t.DType, Shape: shape, Items: make([]engine.Value, len(t.Items))},
-				read:  make([]bool, len(t.Items)), sums: true, identical: t.identical,
+				read:  make([]bool, len(t.Items)), sums: true, identical: t.identical, shapes: t.written(front),
 			}
 			if t.grads == nil {
 				t.grads = map[string]*array{}
@@ -153,14 +156,54 @@ func arrayGrad(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// consumed reports whether an element was given up.
-func (t *array) consumed() bool {
-	for i, read := range t.read {
-		if read && t.Items[i].IsZero() {
-			return true
+// written returns the shapes of the elements, unknown those of elements that were
+// never written, each with front before it.
+func (t *array) written(front graph.PartialShape) []graph.PartialShape {
+	out := make([]graph.PartialShape, len(t.Items))
+	for i, v := range t.Items {
+		shape := t.gone(i)
+		if v.Tensor != nil {
+			shape = graph.Whole(v.Tensor.Shape().Clone())
+		}
+		out[i] = front.Concat(shape)
+	}
+	return out
+}
+
+// gone returns the shape of element i, which is not there.
+func (t *array) gone(i int) graph.PartialShape {
+	switch {
+	case i < len(t.shapes):
+		return t.shapes[i]
+	case t.read[i]:
+		return t.left
+	}
+	return graph.UnknownShape
+}
+
+// leave keeps the shape of element i, which is given up: an array of gradients
+// may still ask for it.
+func (t *array) leave(i int, v engine.Value) {
+	if v.Tensor == nil {
+		return
+	}
+	shape := v.Tensor.Shape()
+	if t.shapes == nil {
+		if !t.left.HasRank() {
+			t.left = graph.Whole(shape.Clone())
+			return
+		}
+		if t.left.Dims().Equal(shape) {
+			return
 		}
 	}
-	return false
+	for n := len(t.shapes); n < len(t.Items); n++ {
+		t.shapes = append(t.shapes, graph.UnknownShape)
+		if t.read[n] && t.Items[n].IsZero() && n != i {
+			t.shapes[n] = t.left
+		}
+	}
+	t.shapes[i] = graph.Whole(shape.Clone())
 }
 
 // write sets element i to v, which the array takes over.
@@ -190,6 +233,11 @@ func (t *array) write(c *engine.Call, i int, v engine.Value) error {
 	case t.read[i] && !t.sums:
 		return fmt.Errorf("element %d was read already, and can't be written again", i)
 	case old.IsZero():
+		if v.Tensor != nil {
+			if _, err := t.gone(i).Merge(graph.Whole(v.Tensor.Shape())); err != nil {
+				return fmt.Errorf("the gradient of element %d: %w", i, err)
+			}
+		}
 		t.Items[i] = v
 	case !t.sums:
 		return fmt.Errorf("element %d was written already", i)
@@ -229,7 +277,10 @@ func (t *array) take(c *engine.Call, i int) (engine.Value, error) {
 	case v.IsZero() && t.read[i] && t.once:
 		return v, fmt.Errorf("element %d was given up when it was read; clear_after_read=false keeps it", i)
 	case v.IsZero():
-		s, ok := t.Shape.Tensor()
+		s, ok := t.gone(i).Tensor()
+		if !ok {
+			s, ok = t.Shape.Tensor()
+		}
 		if !ok {
 			return v, fmt.Errorf("element %d was never written, and the elements' shape %v is not fully known", i, t.Shape)
 		}
@@ -238,6 +289,7 @@ func (t *array) take(c *engine.Call, i int) (engine.Value, error) {
 	t.read[i] = true
 	if t.once {
 		t.Items[i] = engine.Value{}
+		t.leave(i, v)
 		return v, nil
 	}
 	return c.Again(v), nil

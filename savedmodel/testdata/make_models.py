@@ -564,6 +564,46 @@ def tf1_control():
     session_answers("tf1_control", ["serve"], calls)
 
 
+def tf1_gradients():
+    """Gradients of loops and conditionals within each other, made by tf.gradients of control flow of TensorFlow 1."""
+    b = builder("tf1_gradients")
+    with tf.Graph().as_default(), v1.Session() as s:
+        v1.disable_control_flow_v2()
+        p = v1.placeholder(tf.float32, [None], name="p")
+        n = v1.placeholder(tf.int32, [], name="n")
+        w = v1.get_variable("w", [], initializer=v1.constant_initializer(0.75), use_resource=False)
+
+        def loop(limit, step, a):
+            return v1.while_loop(lambda i, a: i < limit, lambda i, a: (i + 1, step(i, a)), [0, a])[1]
+
+        def branch(i, a):
+            return v1.cond(tf.equal(i % 2, 0), lambda: a * w + p, lambda: tf.sin(a) * w)
+
+        def branches(i, a):
+            return v1.cond(i > 0, lambda: v1.cond(tf.equal(i % 2, 0), lambda: a * w, lambda: tf.sin(a) + w), lambda: a)
+
+        inner = lambda i, a: loop(i, lambda j, b: tf.tanh(b * w) + p, a)
+        results = {
+            "loop": loop(n, lambda i, a: tf.tanh(a * w + p), p),
+            "conds": loop(n, branches, p),
+            "both": loop(n, lambda i, a: v1.cond(tf.equal(i % 2, 0), lambda: inner(i, a), lambda: tf.sin(a) * w), p),
+            "inside": v1.cond(n > 2, lambda: loop(n, branch, p), lambda: p * w),
+            "arrays": v1.scan(lambda a, v: tf.tanh(a * w + v), p * w),
+        }
+        s.run(v1.global_variables_initializer())
+        signatures = {}
+        for name, y in results.items():
+            dp, dw = tf.gradients(y, [p, w])
+            signatures[name] = sig({"p": p, "n": n}, {"y": y, "dp": dp, "dw": dw})
+        b.add_meta_graph_and_variables(s, ["serve"], signatures, strip_default_attrs=True)
+    b.save()
+    calls = []
+    for n in [1, 2, 5]:
+        for name in results:
+            calls.append((name, {"p": x(3), "n": np.int32(n)}))
+    session_answers("tf1_gradients", ["serve"], calls)
+
+
 def tf1_init():
     """Tables made by an init op that reads an asset, as estimators have them."""
     vocab = "words.txt"  # in the committed file it is a path of somebody's machine, for cairn scan to find
@@ -1008,7 +1048,7 @@ def recurrent():
     Tokens(m, 60, 30).save("recurrent")
 
 
-ALL = [finetune, finetune_some, random_paths, hub_training, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_init, tf1_local, tf1_graphs, tf1_sparse,
+ALL = [finetune, finetune_some, random_paths, hub_training, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_gradients, tf1_init, tf1_local, tf1_graphs, tf1_sparse,
        tables, no_signatures, tf1_defun, tf1_effects, structured, transformer, recurrent, finetune_arrays]
 
 if __name__ == "__main__":
