@@ -215,6 +215,8 @@ func compute[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T, 
 		convolve(c, g, out, a, b, packed, e)
 	case g.depthwise > 0:
 		depthwiseGradient(c, dir, g, out, a, b)
+	case dir == backInput && g.folds():
+		fold(c, g, out, a, b)
 	case dir == backInput:
 		spread(c, g, out, a, b, packed)
 	default:

@@ -144,6 +144,21 @@ func (f *finisher[T]) add(c unsafe.Pointer, cRow uintptr, rows, col, cols int) {
 	}
 }
 
+// AddRows adds rows of cols elements, srcStep apart, to those of dst, dstStep apart,
+// which don't overlap.
+func AddRows[T float32 | float64](dst []T, dstStep int, src []T, srcStep, rows, cols int) {
+	check("dst", len(dst), dstStep, rows, cols, false)
+	check("src", len(src), srcStep, rows, cols, false)
+	if rows == 0 || cols == 0 {
+		return
+	}
+	f := newFinisher(&Epilogue[T]{Add: src}, Path(current.Load()), dst[:0], 0)
+	size := int(unsafe.Sizeof(T(0)))
+	for col := 0; col < cols; col += len(neutral64) {
+		finish(f.path, unsafe.Pointer(&dst[col]), uintptr(dstStep*size), rows, min(len(neutral64), cols-col), f.neutral, unsafe.Pointer(&src[col]), uintptr(srcStep*size), &f.low, &f.high)
+	}
+}
+
 // genericFinish computes c = min(max(c + bias + add, low), high) for a block.
 func genericFinish[T float32 | float64](c unsafe.Pointer, cRow uintptr, rows, cols int, bias, add unsafe.Pointer, addRow uintptr, low, high T) {
 	b := unsafe.Slice((*T)(bias), cols)

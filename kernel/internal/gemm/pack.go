@@ -72,3 +72,9 @@ func getBuffer(n int) *buffer {
 }
 
 func (b *buffer) put() { buffers[b.class].Put(b) }
+
+// Borrow returns n elements of pooled memory, which hold anything, until free is called.
+func Borrow[T float32 | float64](n int) (v []T, free func()) {
+	b := getBuffer(n * int(unsafe.Sizeof(T(0))))
+	return unsafe.Slice((*T)(b.p), n), b.put
+}
