@@ -77,6 +77,7 @@ type blobReader struct {
 	keepGoing bool // collect errors instead of stopping at the first
 
 	blobs     []*blob
+	whole     []WholeRead // besides; small tensors in the order of their bytes
 	total     int64
 	done      atomic.Int64
 	reporting sync.Mutex // held by whoever calls progress
@@ -268,6 +269,10 @@ func (r *Reader) ownerOf(rec *record) string {
 type task struct {
 	blobs []*blob
 	chunk int // of the only blob; in version 1 the block that all of them lie in
+
+	whole    []WholeRead // instead of blobs: small tensors from one place on to another
+	from, to int64
+	shard    int
 }
 
 // tasks divides the blobs; the list is in the order of the data files.
@@ -324,7 +329,7 @@ func (br *blobReader) run(ctx context.Context) error {
 	if br.tables != nil {
 		tasks = br.tasksV1(ctx)
 	} else {
-		tasks = br.tasks()
+		tasks = append(br.tasks(), br.wholeTasks(br.whole)...)
 	}
 	workers := min(br.workers, len(tasks))
 	for _, s := range br.sources {
@@ -380,6 +385,16 @@ func (br *blobReader) report(last bool) {
 }
 
 func (br *blobReader) do(ctx context.Context, t task, buf *[]byte) {
+	if len(t.whole) > 0 {
+		src, err := br.shard(t.shard)
+		if err != nil {
+			br.fail(br.r.index.key(t.whole[0].Handle.entry()), err)
+			return
+		}
+		defer br.release(t.shard)
+		br.wholeRow(src, t, buf)
+		return
+	}
 	first := t.blobs[0]
 	if first.sink != nil && first.v1 != nil {
 		br.blockV1(ctx, t)

@@ -7,7 +7,10 @@ import (
 )
 
 // A Handle is a tensor that a [Reader] has found. The zero Handle is none.
-type Handle struct{ n int32 } // the entry's number and one
+type Handle struct {
+	n  int32  // the entry's number and one
+	of uint32 // the Reader's number
+}
 
 // Valid reports whether h is a tensor.
 func (h Handle) Valid() bool { return h.n != 0 }
@@ -22,7 +25,7 @@ func (r *Reader) Find(name string) (Handle, bool) {
 	if !ok {
 		return Handle{}, false
 	}
-	return Handle{int32(i + 1)}, true
+	return Handle{int32(i + 1), r.number}, true
 }
 
 // FindAfter does what Find does, for a tensor that most likely follows another one in
@@ -35,7 +38,7 @@ func (r *Reader) FindAfter(name string, prev Handle) (Handle, bool) {
 	if !ok || r.index.hidden(i) {
 		return Handle{}, false
 	}
-	return Handle{int32(i + 1)}, true
+	return Handle{int32(i + 1), r.number}, true
 }
 
 // EntryOf returns the entry of a tensor that r has found.
@@ -63,7 +66,7 @@ func (r *Reader) Request(h Handle) ReadRequest {
 // handled returns the number of the entry that a request brings along.
 func (r *Reader) handled(req *ReadRequest) (int, error) {
 	i := req.Handle.entry()
-	if i >= r.index.n || r.index.key(i) != req.Name {
+	if req.Handle.of != r.number || r.index.key(i) != req.Name {
 		return 0, fmt.Errorf("bundle: tensor %q: the request's handle isn't this checkpoint's", req.Name)
 	}
 	return i, nil

@@ -29,11 +29,12 @@ type index struct {
 	// visible are the entries of tensors, not of slices; nil where all are.
 	visible []int32
 
-	// The entries in the order of their bytes, without tensors stored in slices,
-	// and where in it an entry stands.
-	order, rank []int32
-	shape       atomic.Pointer[tensor.Shape] // of the entry that was given out last
-	kinds       kinds
+	// Where the bytes of the entries lie, in the order of the bytes, without tensors
+	// stored in slices; an entry of no bytes comes before the one at the same place.
+	places []place
+	rank   []int32                      // where in places an entry stands; -1: it doesn't
+	shape  atomic.Pointer[tensor.Shape] // of the entry that was given out last
+	kinds  kinds
 
 	found    atomic.Int32 // the entry that was found last
 	searches atomic.Int64
@@ -120,8 +121,8 @@ func (x *index) findAfter(key string, last int32) (int, bool) {
 		if next := int(last) + 1; next < x.n && x.key(next) == key {
 			return next, true
 		}
-		if at := x.rank[last] + 1; int(at) < len(x.order) {
-			if next := int(x.order[at]); x.key(next) == key {
+		if at := x.rank[last] + 1; int(at) < len(x.places) {
+			if next := int(x.places[at].entry); x.key(next) == key {
 				return next, true
 			}
 		}
@@ -150,9 +151,6 @@ func (x *index) hidden(i int) bool {
 	_, part := x.owners[i]
 	return part
 }
-
-// raw returns the message of an entry.
-func (x *index) raw(i int) []byte { return bytesOf(x.at(i).raw) }
 
 // key returns the key of an entry.
 func (x *index) key(i int) string { return x.packed(i).name() }
@@ -194,30 +192,6 @@ func (x *index) decode(rec *record, i int, shape tensor.Shape) {
 	if o, ok := x.owners[i]; ok {
 		rec.slice = &x.sliced[int(o.owner)].slices[o.n]
 	}
-}
-
-// place returns where the bytes of an entry lie that was checked when it was
-// read.
-func (x *index) place(i int) place {
-	p := place{entry: int32(i)}
-	for raw := bytesOf(x.at(i).raw); len(raw) > 0; {
-		num, typ, n := protowire.ConsumeTag(raw)
-		if typ != protowire.VarintType {
-			raw = raw[n+protowire.ConsumeFieldValue(num, typ, raw[n:]):]
-			continue
-		}
-		v, k := protowire.ConsumeVarint(raw[n:])
-		switch num {
-		case 3:
-			p.shard = int32(v)
-		case 4:
-			p.off = int64(v)
-		case 5:
-			p.size = int64(v)
-		}
-		raw = raw[n+k:]
-	}
-	return p
 }
 
 // entryFields are an entry's fields; its slices are counted only.

@@ -55,7 +55,7 @@ const entrySize = 48
 // at fault.
 func (l *indexLoad) run(ctx context.Context) error {
 	x := &l.r.index
-	*x = index{sliced: make(map[int]*slicedTensor), owners: make(map[int]sliceOf)}
+	x.sliced, x.owners = make(map[int]*slicedTensor), make(map[int]sliceOf)
 	l.free = make(chan blockEntries, 1+runtime.GOMAXPROCS(0))
 	room := int(l.table.LargestBlock() / entrySize)
 	w := indexWorker{room: room}
@@ -187,14 +187,21 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 			if parts, err = rec.parse(view(key), value, l.r.header.NumShards, shape); err != nil {
 				return l.bad(offset, string(key), err)
 			}
-			if at = rec.piece(); k == nil {
-				kinds.learn(value)
+			at = rec.piece()
+			if k = kinds.learn(value); k != nil {
+				if _, ok = k.piece(value, l.r.header.NumShards); !ok {
+					k = nil
+				}
 			}
+		}
+		number := uint16(0)
+		if k != nil {
+			number = k.number
 		}
 		if parts > 0 {
 			b.sliced = append(b.sliced, len(b.list))
 		} else {
-			b.places = append(b.places, place{off: at.off, size: at.size, shard: at.shard, entry: int32(len(b.list))})
+			b.places = append(b.places, place{off: at.off, size: at.size, shard: at.shard, entry: int32(len(b.list)), crc: at.crc, kind: number})
 		}
 		size := len(key) + len(value)
 		if size > cap(arena)-len(arena) {

@@ -3,6 +3,7 @@ package bundle
 import (
 	"encoding/binary"
 	"math"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/internal/crc32c"
@@ -17,10 +18,28 @@ type kind struct {
 	dtype  tensor.DType
 	shape  tensor.Shape
 	elems  int64
+	number uint16 // in the list of kinds and one; 0 where it isn't in there
 }
 
-// kinds are those that were met last, by their bytes.
-type kinds [64]atomic.Pointer[kind]
+// kinds are those that an index has.
+type kinds struct {
+	last [64]atomic.Pointer[kind] // those met last, by their bytes
+
+	mu     sync.Mutex // held while the index is loaded
+	list   []*kind    // up to maxKinds
+	listed map[string]*kind
+}
+
+// maxKinds bounds what a file can make of kinds.
+const maxKinds = 1 << 12
+
+// numbered returns the kind with that number, nil where there is none.
+func (t *kinds) numbered(n uint16) *kind {
+	if n == 0 {
+		return nil
+	}
+	return t.list[n-1]
+}
 
 // kindBytes returns how many of an entry's bytes are its kind, and where that is
 // kept; 0 for an entry that is encoded in another way.
@@ -31,33 +50,50 @@ func kindBytes(raw []byte) (n, slot int) {
 	if n = 4 + int(raw[3]); n > len(raw) {
 		return 0, 0
 	}
-	return n, int(31*raw[1]+17*raw[3]+7*raw[n-1]+3*raw[n-2]) % len(kinds{})
+	return n, int(31*raw[1]+17*raw[3]+7*raw[n-1]+3*raw[n-2]) % 64
 }
 
 // of returns the kind of an encoded entry, nil where it isn't known.
 func (t *kinds) of(raw []byte) *kind {
 	n, slot := kindBytes(raw)
-	if k := t[slot].Load(); n > 0 && k != nil && k.prefix == string(raw[:n]) {
+	if k := t.last[slot].Load(); n > 0 && k != nil && k.prefix == string(raw[:n]) {
 		return k
 	}
 	return nil
 }
 
-// learn keeps the kind of an entry that was decoded and is sound.
-func (t *kinds) learn(raw []byte) {
+// learn keeps the kind of an entry that was decoded and is sound, and returns it;
+// nil where it can't be told from the first bytes.
+func (t *kinds) learn(raw []byte) *kind {
 	n, slot := kindBytes(raw)
 	if n == 0 {
-		return
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if k := t.listed[string(raw[:n])]; k != nil {
+		t.last[slot].Store(k)
+		return k
 	}
 	var m entryFields // of these bytes alone: others may say otherwise
 	k := &kind{prefix: string(raw[:n])}
 	if err := decodeEntry(&m, bytesOf(k.prefix), nil); err != nil || m.shapeErr != nil {
-		return
+		return nil
 	}
 	k.dtype, k.shape, k.elems = tensor.DType(m.dtype), m.shape, m.elems
-	if k.dtype.Valid() && k.dtype != tensor.Resource {
-		t[slot].Store(k)
+	if !k.dtype.Valid() || k.dtype == tensor.Resource {
+		return nil
 	}
+	if len(t.list) < maxKinds {
+		if t.listed == nil {
+			t.listed = make(map[string]*kind)
+		}
+		t.list = append(t.list, k)
+		k.number = uint16(len(t.list))
+		t.listed[k.prefix] = k
+	}
+	t.last[slot].Store(k)
+	return k
 }
 
 // piece decodes an entry of this kind, which may be nil. It is not ok where there is
@@ -98,14 +134,13 @@ func (k *kind) piece(raw []byte, shards int) (p piece, ok bool) {
 
 // kind returns the kind of entry number i.
 func (x *index) kind(i int) *kind {
-	e := x.at(i)
-	raw := bytesOf(e.raw)
-	k := x.kinds.of(raw)
-	if _, ok := k.piece(raw, x.shards); ok {
-		return k
+	if p := x.placeOf(i); p != nil {
+		if k := x.kinds.numbered(p.kind); k != nil {
+			return k
+		}
 	}
+	e := x.at(i)
 	var rec record
-	_, _ = rec.parse(e.key, raw, x.shards, nil)
-	x.kinds.learn(raw)
+	_, _ = rec.parse(e.key, bytesOf(e.raw), x.shards, nil)
 	return &kind{dtype: rec.DType, shape: rec.Shape, elems: rec.elems}
 }

@@ -103,7 +103,7 @@ func TestDamageInAnyPieceIsTold(t *testing.T) {
 	piecesBundle(t, disk)
 	r := mustOpen(t, disk, "c")
 	const data = "c.data-00000-of-00001"
-	for _, p := range r.index.places() { // slices have bytes, the tensors that they make up have none
+	for _, p := range r.index.places { // slices have bytes, the tensors that they make up have none
 		if p.size == 0 {
 			continue
 		}

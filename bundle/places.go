@@ -10,16 +10,22 @@ import (
 type place struct {
 	off, size    int64
 	shard, entry int32
+	crc          uint32
+	kind         uint16 // the number of the record's kind; 0 where its entry must be decoded
 }
 
-// places lists where the bytes of the entries lie, in the order of the bytes;
-// an entry of no bytes comes before the one at the same place.
-func (x *index) places() []place {
-	out := make([]place, len(x.order))
-	for i, entry := range x.order {
-		out[i] = x.place(int(entry))
+// placeOf returns where the bytes of an entry lie, nil for a tensor stored in
+// slices.
+func (x *index) placeOf(i int) *place {
+	if at := x.rank[i]; at >= 0 {
+		return &x.places[at]
 	}
-	return out
+	return nil
+}
+
+// piece returns what lies at a place whose entry is of that kind.
+func (p *place) piece(k *kind) piece {
+	return piece{off: p.off, size: p.size, elems: k.elems, dtype: k.dtype, shard: p.shard, crc: p.crc}
 }
 
 // sortPlaces finds the order of the places, of which list has those of all tensors
@@ -27,14 +33,14 @@ func (x *index) places() []place {
 // writer makes them.
 func (x *index) sortPlaces(file string, list []place) error {
 	list = byPlace(list)
-	x.order, x.rank = make([]int32, len(list)), make([]int32, x.n)
+	x.places, x.rank = list, make([]int32, x.n)
 	for i := range x.sliced {
 		x.rank[i] = -1
 	}
 	var a *place
 	for i := range list {
 		b := &list[i]
-		x.order[i], x.rank[b.entry] = b.entry, int32(i)
+		x.rank[b.entry] = int32(i)
 		if b.size == 0 {
 			continue
 		}

@@ -100,10 +100,9 @@ func (r *Reader) planBatch(ctx context.Context, p *readPlan, reqs []ReadRequest)
 		}
 		last = int32(at)
 		if req.Slice == nil {
-			raw := r.index.raw(at)
-			k := r.index.kinds.of(raw)
-			if piece, ok := k.piece(raw, r.index.shards); ok {
-				if err := p.add(r, req, piece, k.shape); err != nil {
+			if at := r.index.placeOf(at); at != nil && at.kind != 0 {
+				k := r.index.kinds.numbered(at.kind)
+				if err := p.add(r, req, at.piece(k), k.shape); err != nil {
 					return err
 				}
 				continue

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/cairnml/cairn/tensor"
 )
@@ -29,6 +30,8 @@ type ReadAllOptions struct {
 	// Progress is called now and then with the bytes read so far and the bytes
 	// of all requests; calls don't overlap. Default nil.
 	Progress func(done, total int64)
+	// Whole are more tensors to read. Default nil.
+	Whole []WholeRead
 }
 
 // Read reads a whole tensor into new storage.
@@ -80,6 +83,20 @@ func (r *Reader) ReadAll(ctx context.Context, reqs []ReadRequest, opts *ReadAllO
 	}
 	br := newBlobReader(r, opts.Workers, opts.Progress)
 	defer br.close()
+	whole, err := r.planWhole(ctx, br, opts.Whole)
+	if err != nil {
+		return err
+	}
+	if len(whole.other) > 0 {
+		more, err := r.asRequests(whole.other)
+		if err != nil {
+			return err
+		}
+		given := reqs
+		reqs = slices.Concat(reqs, more)
+		defer func() { copy(given, reqs) }() // with the destinations that were made
+	}
+	br.whole, br.total = whole.small, whole.total
 	plan, err := r.plan(ctx, br, reqs)
 	if err != nil {
 		return err
@@ -405,7 +422,7 @@ func (br *blobReader) verify(ctx context.Context) error {
 			skip[i] = true
 		}
 	}
-	places := r.index.places()
+	places := r.index.places
 	for _, p := range places {
 		br.total += p.size
 	}

@@ -112,10 +112,10 @@ func (r *Reader) checkExtents(ctx context.Context, file func(shard int) (name, s
 		if i%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if r.index.sliced[i] != nil {
+		p := r.index.placeOf(i)
+		if p == nil {
 			continue
 		}
-		p := r.index.place(i)
 		if size := sizes[p.shard]; p.off+p.size > size {
 			_, shown := file(int(p.shard))
 			return &CorruptError{File: shown, Offset: size, Name: r.ownerOf(r.record(i)), What: fmt.Sprintf("the file ends here, the tensor's %d bytes begin at %d", p.size, p.off)}

@@ -93,6 +93,7 @@ type Reader struct {
 	shown   string   // the prefix as errors name it
 	files   []string // the data files, where they haven't their names yet; nil: they have
 	version int
+	number  uint32 // tells the handles of Readers apart
 	header  Header
 	index   index    // in version 2
 	recs    []record // in version 1, sorted by name
@@ -110,6 +111,8 @@ type Header struct {
 	BadConsumers []int  // versions that can't, though they are not older
 	Raw          []byte // the encoded message; nil in version 1
 }
+
+var readers atomic.Uint32 // how many there were
 
 // Open reads the index of the checkpoint with that prefix: "model.ckpt-10"
 // where the files are model.ckpt-10.index and model.ckpt-10.data-00000-of-00001.
@@ -145,7 +148,7 @@ func open(ctx context.Context, fsys fs.FS, prefix, shown string, opts *ReaderOpt
 	if err := checkPrefix(prefix); err != nil {
 		return nil, &PathError{Path: shown, Found: "no usable path", Err: err}
 	}
-	r := &Reader{fsys: fsys, prefix: prefix, shown: shown, version: 2}
+	r := &Reader{fsys: fsys, prefix: prefix, shown: shown, version: 2, number: readers.Add(1)}
 	if opts != nil {
 		r.opts = *opts
 	}
@@ -213,7 +216,7 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 }
 
 // entryMemory is what an entry takes in memory beside its bytes.
-const entryMemory = 48
+const entryMemory = 64
 
 func (r *Reader) readHeader(file string, offset int64, value []byte, maxShards int) error {
 	var m pb.BundleHeaderProto
@@ -381,7 +384,7 @@ func (r *Reader) Alignment() (align int, ok bool) {
 	if r.version == 1 {
 		return 0, false
 	}
-	places := r.index.places()
+	places := r.index.places
 next:
 	for a := int64(1); a <= 1<<16; a *= 2 {
 		shard, at := int32(-1), int64(0)
@@ -419,7 +422,7 @@ func (r *Reader) NamesByPlace() []string {
 	x := &r.index
 	names := make([]string, 0, r.Len())
 	seen := make(map[int32]bool, len(x.sliced))
-	for _, p := range x.places() {
+	for _, p := range x.places {
 		i := p.entry
 		if o, ok := x.owners[int(i)]; ok {
 			if seen[o.owner] {

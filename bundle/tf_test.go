@@ -207,7 +207,7 @@ func TestWritesTensorFlowsBytes(t *testing.T) {
 			dir := vfs.MemDir()
 			write(t, dir, fixturePrefix(name), nil, func(w *Writer) {
 				shard := 0
-				for _, p := range r.index.places() {
+				for _, p := range r.index.places {
 					rec := r.record(int(p.entry))
 					for ; shard < rec.Shard; shard++ {
 						if err := w.NextShard(); err != nil {

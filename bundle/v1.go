@@ -221,6 +221,15 @@ func v1Slice(m *pb.TensorSliceProto, full tensor.Shape) (Slice, error) {
 
 // readAllV1 carries out reads of a version 1 checkpoint.
 func (r *Reader) readAllV1(ctx context.Context, reqs []ReadRequest, opts *ReadAllOptions) error {
+	if len(opts.Whole) > 0 {
+		more, err := r.asRequests(opts.Whole)
+		if err != nil {
+			return err
+		}
+		given := reqs
+		reqs = slices.Concat(reqs, more)
+		defer func() { copy(given, reqs) }() // with the destinations that were made
+	}
 	reads := make([]checkedRead, len(reqs))
 	for i := range reqs {
 		at, ok := r.lookup(reqs[i].Name)

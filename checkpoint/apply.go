@@ -25,23 +25,20 @@ func (m *match) apply(ctx context.Context) error {
 func (m *match) read(ctx context.Context) error {
 	l := m.l
 	vars := make([]*trackable.Variable, 0, len(m.values))
-	shapes := make([]tensor.Shape, 0, len(m.values))
-	reqs := make([]bundle.ReadRequest, 0, len(m.values)+len(m.newSlots))
-	var fresh []*trackable.Variable // variables that have no value yet
-	var late []bundle.ReadRequest   // and what is read for them
+	whole := make([]bundle.WholeRead, 0, len(m.values)) // what is read for them
+	var fresh []*trackable.Variable                     // variables that have no value yet
+	var reqs []bundle.ReadRequest                       // what is read for them, and for all else
 	for i := range m.values {
 		r := &m.values[i]
-		req := bundle.ReadRequest{Name: r.key, Handle: m.restored[r.at].tensor}
+		found := m.restored[r.at].tensor
 		if r.fresh {
 			fresh = append(fresh, r.v)
-			late = append(late, req)
+			reqs = append(reqs, l.src.reader.Request(found))
 			continue
 		}
 		vars = append(vars, r.v)
-		shapes = append(shapes, r.shape)
-		reqs = append(reqs, req)
+		whole = append(whole, bundle.WholeRead{Handle: found})
 	}
-	reqs = append(reqs, late...)
 	for _, s := range m.newSlots {
 		reqs = append(reqs, bundle.ReadRequest{Name: s.key})
 	}
@@ -65,12 +62,16 @@ func (m *match) read(ctx context.Context) error {
 	if progress == nil {
 		progress = l.ck.o.Progress
 	}
-	if len(reqs) > 0 {
-		err := trackable.RestoreAll(vars, shapes, func(bufs []*tensor.Tensor) error {
+	if len(reqs)+len(whole) > 0 {
+		shape := func(i int) tensor.Shape {
+			_, s := l.src.reader.KindOf(whole[i].Handle)
+			return s
+		}
+		err := trackable.RestoreAll(vars, shape, func(bufs []*tensor.Tensor) error {
 			for i, b := range bufs {
-				reqs[i].Dst = b
+				whole[i].Dst = b
 			}
-			return l.src.reader.ReadAll(ctx, reqs, &bundle.ReadAllOptions{Workers: l.opts.Workers, Progress: progress})
+			return l.src.reader.ReadAll(ctx, reqs, &bundle.ReadAllOptions{Workers: l.opts.Workers, Progress: progress, Whole: whole})
 		}, &trackable.RestoreOptions{Unwritten: m.late, Stamp: l.order})
 		if err != nil {
 			return fmt.Errorf("checkpoint: reading %s; what was read before the failure stays in the variables, so restore another checkpoint or start anew: %w", l.src.path, err)
@@ -79,7 +80,7 @@ func (m *match) read(ctx context.Context) error {
 	for _, obj := range m.stamped {
 		l.ck.setStamp(obj, l.order)
 	}
-	rest := reqs[len(vars):]
+	rest := reqs
 	for _, v := range fresh {
 		v.Init(rest[0].Dst)
 		rest = rest[1:]

@@ -53,12 +53,7 @@ func (l *load) restoreByName(ctx context.Context, g *trackable.Graph) (*Report, 
 	if err := m.apply(ctx); err != nil {
 		return nil, err
 	}
-	r := &Report{Path: l.src.path, l: l, Missing: missing, Deferred: deferred, Unused: unused}
-	for _, d := range m.restored {
-		e := l.src.reader.EntryOf(d.tensor)
-		r.Restored = append(r.Restored, Item{Path: d.attr, Attribute: trackable.VariableValue, Key: e.Name, DType: e.DType, Shape: e.Shape})
-	}
-	return r, nil
+	return &Report{Path: l.src.path, l: l, Missing: missing, Deferred: deferred, Unused: unused, restored: &restoredList{done: m.restored}}, nil
 }
 
 // gets notes that what stands at path gets the tensor of that name.
@@ -133,7 +128,7 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 		}
 		m.gets(it.Path, entry.Name)
 		if current {
-			m.values = append(m.values, valueRead{v, int32(len(m.restored) - 1), v.DType() == tensor.Invalid, entry.Name, entry.Shape})
+			m.values = append(m.values, valueRead{v, int32(len(m.restored) - 1), v.DType() == tensor.Invalid})
 			m.stamped = append(m.stamped, n.Object)
 		}
 	}

@@ -40,7 +40,7 @@ func TestAnEdgeWithoutANameIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	var paths []string
-	for _, it := range r.Restored {
+	for _, it := range r.Restored() {
 		paths = append(paths, it.Path)
 	}
 	if diff := cmp.Diff([]string{".a"}, paths); diff != "" {

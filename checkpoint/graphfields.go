@@ -28,6 +28,13 @@ type graphChild struct {
 
 // childOf decodes an ObjectReference.
 func childOf(b []byte) (c graphChild, ok bool) {
+	// As it is written: a number, then a short name that goes to the end.
+	if len(b) >= 4 && b[0] == 1<<3 {
+		v, n := protowire.ConsumeVarint(b[1:])
+		if n > 0 && len(b) >= 3+n && b[1+n] == 2<<3|2 && int(b[2+n]) == len(b)-3-n && b[2+n] < 0x80 {
+			return graphChild{textOf(b[3+n:]), int32(v)}, true
+		}
+	}
 	f := pb.Fields{Rest: b}
 	for f.Next() {
 		switch {

@@ -240,11 +240,16 @@ func (g *objectGraph) node(node int32) (n graphNode) {
 	if row := &g.nodes[node]; row.lone {
 		n.attributes = 1
 		n.attribute.name = trackable.VariableValue
-		n.attribute.key = textOf(g.message(node)[row.key:][:row.keyLen])
+		n.attribute.key = g.loneKey(row)
 		return n
 	}
 	g.scan(node, &n)
 	return n
+}
+
+// loneKey returns the key of a lone variable's value.
+func (g *objectGraph) loneKey(row *nodeRow) string {
+	return textOf(g.text[row.from+int(row.key):][:row.keyLen])
 }
 
 // scan decodes all of a node.

@@ -234,7 +234,7 @@ func FuzzObjectGraph(f *testing.F) {
 		if err != nil {
 			_ = err.Error()
 		} else {
-			_ = fmt.Sprint(r.AssertConsumed(), r.AssertNontrivialMatch(), r.Restored, r.Deferred, r.Unused)
+			_ = fmt.Sprint(r.AssertConsumed(), r.AssertNontrivialMatch(), r.Restored(), r.Deferred, r.Unused)
 			if _, err := r.Current(); err != nil {
 				t.Error(err)
 			}

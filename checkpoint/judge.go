@@ -241,6 +241,13 @@ func setOf(names []string) map[string]bool {
 // items turns what was restored into a report's entries.
 func (l *load) items(list []done) []Item {
 	items := make([]Item, len(list))
+	if l.graph == nil {
+		for i, d := range list {
+			e := l.src.reader.EntryOf(d.tensor)
+			items[i] = Item{Path: d.attr, Attribute: trackable.VariableValue, Key: e.Name, DType: e.DType, Shape: e.Shape}
+		}
+		return items
+	}
 	paths := siblings{g: l.graph}
 	for i := range list {
 		d := &list[i]

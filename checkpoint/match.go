@@ -78,8 +78,6 @@ type valueRead struct {
 	v     *trackable.Variable
 	at    int32
 	fresh bool // the variable has no value yet
-	key   string
-	shape tensor.Shape // the checkpoint's
 }
 
 type newSlot struct {
@@ -162,6 +160,11 @@ func (m *match) bind(node int32, obj any) {
 		}
 		return
 	}
+	m.bindNew(node, obj)
+}
+
+// bindNew does what bind does, for a node that isn't bound yet.
+func (m *match) bindNew(node int32, obj any) {
 	m.bound.set(node, obj)
 	m.queue = append(m.queue, queued{node, m.objects.add(obj)})
 }
@@ -261,7 +264,7 @@ func (m *match) takeValue(s start, v *trackable.Variable, key string, current bo
 		if _, plain := s.obj.(*trackable.Variable); !plain || !valued {
 			m.stamped = append(m.stamped, s.obj) // others get it with the value
 		}
-		m.values = append(m.values, valueRead{v, int32(m.base + len(m.restored) - 1), !valued, key, shape})
+		m.values = append(m.values, valueRead{v, int32(m.base + len(m.restored) - 1), !valued})
 	}
 }
 
@@ -413,7 +416,7 @@ func (m *match) descend(s start, n *graphNode) error {
 			continue
 		}
 		if ok {
-			m.bind(c.node, child)
+			m.bindNew(c.node, child)
 		} else if m.l.graph.hasValue(c.node) {
 			m.pending = append(m.pending, &pendingEdge{
 				parent: s.obj, edge: c.name, node: c.node,
@@ -434,6 +437,11 @@ func (m *match) room(n int) {
 	}
 	m.objects.grow(n)
 	m.queue = slices.Grow(m.queue, n)
+	m.valueRoom(n)
+}
+
+// valueRoom makes room for n more values.
+func (m *match) valueRoom(n int) {
 	m.values = slices.Grow(m.values, n)
 	m.restored = slices.Grow(m.restored, n)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -16,8 +17,6 @@ import (
 type Report struct {
 	// Path is the checkpoint's prefix; "" where nothing was restored.
 	Path string
-	// Restored are the values that objects have now.
-	Restored []Item
 	// Deferred are values that are pending for an object that doesn't exist yet.
 	Deferred []Item
 	// Missing are objects for which the checkpoint holds no value
@@ -28,6 +27,38 @@ type Report struct {
 
 	ck *Checkpoint // set where nothing was restored
 	l  *load
+
+	restored *restoredList
+}
+
+// restoredList is what a restore gave values. There may be very many of them, of
+// whom nobody asks: items are made when somebody does.
+type restoredList struct {
+	done  []done
+	once  sync.Once
+	items []Item
+}
+
+// Restored lists the values that objects got. The list must not be changed.
+func (r *Report) Restored() []Item {
+	list := r.restored
+	if list == nil {
+		return nil
+	}
+	list.once.Do(func() {
+		if list.items == nil {
+			list.items = r.l.items(list.done)
+		}
+	})
+	return list.items
+}
+
+// count returns how many values objects got.
+func (l *restoredList) count() int {
+	if l == nil {
+		return 0
+	}
+	return max(len(l.done), len(l.items))
 }
 
 // String sums the report up in a line, and lists below it what is deferred,
@@ -38,10 +69,11 @@ func (r *Report) String() string {
 	}
 	var b strings.Builder
 	noun := "values"
-	if len(r.Restored) == 1 {
+	n := r.restored.count()
+	if n == 1 {
 		noun = "value"
 	}
-	fmt.Fprintf(&b, "%d %s restored from %s", len(r.Restored), noun, r.Path)
+	fmt.Fprintf(&b, "%d %s restored from %s", n, noun, r.Path)
 	for _, part := range []struct {
 		what  string
 		items []Item
@@ -198,9 +230,9 @@ func (r *Report) Current() (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := &Report{Path: r.Path, l: r.l, Deferred: j.deferred, Missing: j.missing, Unused: j.unused, Restored: r.Restored}
+	now := &Report{Path: r.Path, l: r.l, Deferred: j.deferred, Missing: j.missing, Unused: j.unused, restored: r.restored}
 	if r.l.graph != nil {
-		now.Restored = r.l.current()
+		now.restored = &restoredList{items: r.l.current()}
 	}
 	return now, nil
 }

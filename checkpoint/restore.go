@@ -307,19 +307,14 @@ func (l *load) carryOut(ctx context.Context, p *proposal) (*Report, error) {
 		l.watchBelow(p.graph)
 	}
 	l.ck.keep(l)
-	// The report's list is made while the first values are read.
-	restored := make(chan []Item, 1)
-	go func() { restored <- l.items(m.restored) }()
-	err := m.apply(ctx)
-	items := <-restored
-	if err != nil {
+	if err := m.apply(ctx); err != nil {
 		return nil, err
 	}
 	// What was attached between the look and the commit was told to no Node.
 	if err := l.sync(ctx, false); err != nil {
 		return nil, err
 	}
-	return &Report{Path: l.src.path, l: l, Restored: items, Missing: found.missing, Unused: found.unused, Deferred: found.deferred}, nil
+	return &Report{Path: l.src.path, l: l, restored: &restoredList{done: m.restored}, Missing: found.missing, Unused: found.unused, Deferred: found.deferred}, nil
 }
 
 func matchErr(m *match) error {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/trackable"
@@ -120,6 +121,8 @@ type Savers struct {
 	byName  map[string]*Saver
 	names   []string // in the order of registration
 	allowed []string // nil: all
+
+	count atomic.Int32 // of names, for those who ask once an object
 }
 
 // DefaultSavers is what nil means in [Options].
@@ -164,6 +167,7 @@ func (s *Savers) Register(pkg string, saver Registrable) error {
 	}
 	s.byName[name] = &x
 	s.names = append(s.names, name)
+	s.count.Store(int32(len(s.names)))
 	return nil
 }
 
@@ -206,11 +210,7 @@ func (s *Savers) Find(obj trackable.Trackable) (name string, saver Saver, ok boo
 }
 
 // none reports whether no saver is registered.
-func (s *Savers) none() bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return len(s.names) == 0
-}
+func (s *Savers) none() bool { return s.count.Load() == 0 }
 
 func saves(s *Saver) bool    { return s.Save != nil }
 func restores(s *Saver) bool { return s.Restore != nil }

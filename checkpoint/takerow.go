@@ -33,11 +33,11 @@ func plainVariable(obj any) bool {
 	return ok
 }
 
-// takeRow does what take, descend and slots do, for the first n of the queue.
+// takeRow does what take and finish do, for the first n of the queue.
 func (m *match) takeRow(ctx context.Context, n int) error {
 	row := m.queue[:n]
 	m.queue = m.queue[n:]
-	m.room(n)
+	m.valueRoom(n)
 	parts := make([]match, min(runtime.GOMAXPROCS(0), n/rowBatch))
 	more := make([][]start, len(parts)) // what may have edges
 	restored, values := len(m.restored), len(m.values)
@@ -53,10 +53,11 @@ func (m *match) takeRow(ctx context.Context, n int) error {
 				return
 			}
 			obj, _ := m.bound.get(q.node)
-			s := start{q.node, obj, q.again}
-			node := m.l.graph.node(q.node)
-			p.take(s, &node)
-			if obj.(*trackable.Variable).TrackableNode().HasEdges() || len(m.l.slotsOf) > 0 || len(m.l.slotsLeft) > 0 {
+			s, v := start{q.node, obj, q.again}, obj.(*trackable.Variable)
+			// No saver, serializer or iterator comes in between.
+			current := !q.again && v.TrackableNode().Stamp() < m.l.order
+			p.takeValue(s, v, m.l.graph.loneKey(&m.l.graph.nodes[q.node]), current)
+			if v.TrackableNode().HasEdges() || len(m.l.slotsOf) > 0 || len(m.l.slotsLeft) > 0 {
 				more[i] = append(more[i], s)
 			}
 		}

@@ -47,10 +47,10 @@ func TestLongRowsAreMatchedAsShortOnes(t *testing.T) {
 		}
 	}
 	wantFloats(t, m.Tail.B, 4)
-	if len(report.Restored) != n+4 {
-		t.Fatalf("%d values are restored", len(report.Restored))
+	if len(report.Restored()) != n+4 {
+		t.Fatalf("%d values are restored", len(report.Restored()))
 	}
-	for i, it := range report.Restored[2 : 2+n] {
+	for i, it := range report.Restored()[2 : 2+n] {
 		if want := fmt.Sprintf("row.%d", i); it.Path != want || it.Key != fmt.Sprintf("row/%d/.ATTRIBUTES/VARIABLE_VALUE", i) {
 			t.Fatalf("value %d of the report is %s of %s, want %s", i, it.Path, it.Key, want)
 		}

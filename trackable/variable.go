@@ -430,13 +430,13 @@ func (v *Variable) writable() (*tensor.Tensor, error) {
 // variables are locked in one order everywhere, so that no two calls can block
 // each other. The same variable twice is an error.
 func UpdateAll(vars []*Variable, f func(bufs []*tensor.Tensor) error) error {
-	unlock, err := lockAll(vars)
-	if err != nil {
+	if err := lockAll(vars, func(int, int) error { return nil }); err != nil {
 		return err
 	}
-	defer unlock()
+	defer unlockAll(vars)
 	bufs := make([]*tensor.Tensor, len(vars))
 	for i, v := range vars {
+		var err error
 		if bufs[i], err = v.writable(); err != nil {
 			return err
 		}
@@ -444,10 +444,40 @@ func UpdateAll(vars []*Variable, f func(bufs []*tensor.Tensor) error) error {
 	return f(bufs)
 }
 
-func lockAll(vars []*Variable) (unlock func(), err error) {
+// lockBlock is how many variables are looked at before they are locked: the
+// processor gets them from memory together then, and not one by one.
+const lockBlock = 64
+
+// lockAll locks the variables in the order of making. While each range of them is
+// still in the processor's cache it calls each with it, with some ranges twice
+// where the variables come in another order. Where anything fails none is locked.
+func lockAll(vars []*Variable, each func(from, to int) error) error {
+	last := uint64(0)
+	for from := 0; from < len(vars); from += lockBlock {
+		block := vars[from:min(from+lockBlock, len(vars))]
+		for _, v := range block {
+			if v == nil || v.id.Load() <= last {
+				unlockAll(vars[:from])
+				return lockSorted(vars, each)
+			}
+			last = v.id.Load()
+		}
+		for _, v := range block {
+			v.mu.Lock()
+		}
+		if err := each(from, from+len(block)); err != nil {
+			unlockAll(vars[:from+len(block)])
+			return err
+		}
+	}
+	return nil
+}
+
+// lockSorted does what lockAll does, for variables in any order.
+func lockSorted(vars []*Variable, each func(from, to int) error) error {
 	for _, v := range vars {
 		if v == nil {
-			return nil, fmt.Errorf("trackable: one of %d variables to update is nil", len(vars))
+			return fmt.Errorf("trackable: one of %d variables to update is nil", len(vars))
 		}
 		if v.id.Load() == 0 {
 			v.mu.Lock()
@@ -455,23 +485,26 @@ func lockAll(vars []*Variable) (unlock func(), err error) {
 			v.mu.Unlock()
 		}
 	}
-	order, byID := vars, func(a, b *Variable) int { return cmp.Compare(a.id.Load(), b.id.Load()) }
-	if !slices.IsSortedFunc(order, byID) {
-		order = slices.SortedFunc(slices.Values(vars), byID)
-	}
+	order := slices.SortedFunc(slices.Values(vars), func(a, b *Variable) int { return cmp.Compare(a.id.Load(), b.id.Load()) })
 	for i, v := range order {
 		if i > 0 && order[i-1] == v {
-			return nil, fmt.Errorf("trackable: variable %q is listed twice", v.Name())
+			return fmt.Errorf("trackable: variable %q is listed twice", v.Name())
 		}
 	}
 	for _, v := range order {
 		v.mu.Lock()
 	}
-	return func() {
-		for _, v := range order {
-			v.mu.Unlock()
-		}
-	}, nil
+	if err := each(0, len(vars)); err != nil {
+		unlockAll(vars)
+		return err
+	}
+	return nil
+}
+
+func unlockAll(vars []*Variable) {
+	for _, v := range vars {
+		v.mu.Unlock()
+	}
 }
 
 // RestoreOptions changes one [RestoreAll]; nil means the defaults.
@@ -487,42 +520,26 @@ type RestoreOptions struct {
 var ErrWritten = errors.New("trackable: it was written since it was made, which a restore that comes late would undo")
 
 // RestoreAll replaces the values of several variables at once without reading
-// them: f gets a tensor of dtypes and shapes as given for each and fills it
-// wholly. It is v's own storage where that fits and nobody else holds it, so
-// that a restore needs no second copy of a large variable; where f fails, what
-// it wrote there stays. Shapes and types are checked before f is called. The
+// // them: f gets for each a tensor of its type, of the shape that shape returns for
+// variable number i, and fills it wholly. It is the variable's own storage where
+// that fits and nobody else holds it, so that a restore needs no second copy of a
+// large variable; where f fails, what it wrote there stays. Shapes and types are checked before f is called. The
 // variables don't count as written then.
-func RestoreAll(vars []*Variable, shapes []tensor.Shape, f func(bufs []*tensor.Tensor) error, o *RestoreOptions) error {
-	if len(vars) != len(shapes) {
-		return fmt.Errorf("trackable: %d shapes for %d variables", len(shapes), len(vars))
-	}
+func RestoreAll(vars []*Variable, shape func(i int) tensor.Shape, f func(bufs []*tensor.Tensor) error, o *RestoreOptions) error {
 	if o == nil {
 		o = new(RestoreOptions)
 	}
-	unlock, err := lockAll(vars)
-	if err != nil {
+	bufs := make([]*tensor.Tensor, len(vars))
+	if err := lockAll(vars, func(from, to int) (err error) {
+		for i := from; i < to && err == nil; i++ {
+			bufs[i], err = vars[i].restorable(shape(i), o)
+		}
+		return err
+	}); err != nil {
 		return err
 	}
-	defer unlock()
-	bufs := make([]*tensor.Tensor, len(vars))
-	for i, v := range vars {
-		if v.cell == nil {
-			return fmt.Errorf("trackable: variable %q has no value, so its type isn't known", v.shown())
-		}
-		if o.Unwritten && v.written {
-			return fmt.Errorf("trackable: variable %q: %w", v.shown(), ErrWritten)
-		}
-		d := v.cell.t.DType()
-		if err := v.accepts(d, shapes[i]); err != nil {
-			return fmt.Errorf("trackable: variable %q: %w", v.shown(), err)
-		}
-		if !v.cell.shared() && v.cell.t.Shape().Equal(shapes[i]) {
-			bufs[i] = v.cell.t
-			v.cell.updates++
-		} else if bufs[i], err = tensor.Zeros(d, shapes[i]...); err != nil {
-			return err
-		}
-	}
+	locked := vars
+	defer func() { unlockAll(locked) }()
 	if err := f(bufs); err != nil {
 		return err
 	}
@@ -534,8 +551,31 @@ func RestoreAll(vars []*Variable, shapes []tensor.Shape, f func(bufs []*tensor.T
 		if o.Stamp != 0 {
 			v.node.SetStamp(o.Stamp)
 		}
+		v.mu.Unlock()
+		locked = vars[i+1:]
 	}
 	return nil
+}
+
+// restorable returns the storage for a value of that shape that is to be restored. The
+// lock is held.
+func (v *Variable) restorable(shape tensor.Shape, o *RestoreOptions) (*tensor.Tensor, error) {
+	c := v.cell
+	if c == nil {
+		return nil, fmt.Errorf("trackable: variable %q has no value, so its type isn't known", v.shown())
+	}
+	if o.Unwritten && v.written {
+		return nil, fmt.Errorf("trackable: variable %q: %w", v.shown(), ErrWritten)
+	}
+	d := c.t.DType()
+	if err := v.accepts(d, shape); err != nil {
+		return nil, fmt.Errorf("trackable: variable %q: %w", v.shown(), err)
+	}
+	if !c.shared() && c.t.Shape().Equal(shape) {
+		c.updates++
+		return c.t, nil
+	}
+	return tensor.Zeros(d, shape...)
 }
 
 // Scalar is a variable that holds one element of type T.
