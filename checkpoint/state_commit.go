@@ -74,26 +74,13 @@ func maybePlaced(err error) bool {
 // gives it its name, which the caller makes durable.
 func putFile(dir vfs.Dir, name string, fill func(io.Writer) error) (err error) {
 	temp := tempName(name)
-	f, err := dir.Create(temp)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = dir.Remove(temp) // what stays is cleaned by the next save
-		}
-	}()
-	err = fill(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
+	if err = vfs.WriteFile(dir, temp, fill); err == nil {
 		if err = dir.Rename(temp, name); err != nil {
 			err = &placedError{err}
 		}
+	}
+	if err != nil {
+		_ = dir.Remove(temp) // what stays is cleaned by the next save
 	}
 	return err
 }

@@ -138,6 +138,19 @@ func (c *Call) NeedVar(i int) (*trackable.Variable, error) {
 	return v, nil
 }
 
+// NeedTarget returns the variable that an op of n inputs changes: it checks that the
+// first one is a variable's handle, and the others are tensors.
+func (c *Call) NeedTarget(n int) (*trackable.Variable, error) {
+	if len(c.in) != n {
+		return nil, fmt.Errorf("takes %d inputs, %d were given", n, len(c.in))
+	}
+	v, err := c.NeedVar(0)
+	if err != nil {
+		return nil, err
+	}
+	return v, c.NeedTensors(1)
+}
+
 // Object returns the object behind input i of c, which has to be a T.
 func Object[T any](c *Call, i int) (T, error) {
 	var zero T

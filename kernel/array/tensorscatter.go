@@ -104,13 +104,7 @@ func stridedUpdate(c *engine.Call, m shape.Masks) error {
 
 // stridedAssign puts other elements to a slice of a variable.
 func stridedAssign(c *engine.Call, m shape.Masks) error {
-	if c.NumIn() != 5 {
-		return fmt.Errorf("takes 5 inputs, %d were given", c.NumIn())
-	}
-	v, err := c.NeedVar(0)
-	if err == nil {
-		err = c.NeedTensors(1)
-	}
+	v, err := c.NeedTarget(5)
 	if err != nil {
 		return err
 	}

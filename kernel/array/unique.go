@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -84,20 +85,5 @@ func uniqueOf[T tensor.Element, K comparable](c *engine.Call, x []T, key func(T)
 
 // putPlaces makes output i of integers of the type out_idx.
 func putPlaces(c *engine.Call, i int, v []int64) error {
-	d := c.Attrs().Type("out_idx", tensor.Int32)
-	out, err := c.Alloc(i, d, tensor.Shape{len(v)})
-	if err != nil {
-		return err
-	}
-	switch d {
-	case tensor.Int64:
-		copy(tensor.Values[int64](out), v)
-	case tensor.Int32:
-		for k, n := range v {
-			tensor.Values[int32](out)[k] = int32(n)
-		}
-	default:
-		return fmt.Errorf("the attribute out_idx is %v, not int32 or int64", d)
-	}
-	return nil
+	return shapes.SetInts(c, i, c.Attrs().Type("out_idx", tensor.Int32), v)
 }

@@ -11,6 +11,17 @@ import (
 // join makes one element of several.
 type join func(c *engine.Call, es []element) (element, error)
 
+// datasetInBatches returns the dataset in input 0, and the size of its batches in
+// input 1.
+func datasetInBatches(c *engine.Call) (*Dataset, int64, error) {
+	in, err := datasetIn(c, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	n, err := batchSize(c, 1)
+	return in, n, err
+}
+
 // batchSize returns the size in input i.
 func batchSize(c *engine.Call, i int) (int64, error) {
 	n, err := intIn(c, i, "the batch size")
@@ -63,11 +74,7 @@ func batches(size, n int64, drop bool) int64 {
 // is left out, 0 where there is none.
 func batched(dropAt int) func(*engine.Call) error {
 	return func(c *engine.Call) error {
-		in, err := datasetIn(c, 0)
-		if err != nil {
-			return err
-		}
-		n, err := batchSize(c, 1)
+		in, n, err := datasetInBatches(c)
 		if err != nil {
 			return err
 		}
@@ -171,11 +178,7 @@ func stackOne(c *engine.Call, es []element, k int) (engine.Value, error) {
 // left out.
 func paddedBatched(withDrop bool) func(*engine.Call) error {
 	return func(c *engine.Call) error {
-		in, err := datasetIn(c, 0)
-		if err != nil {
-			return err
-		}
-		n, err := batchSize(c, 1)
+		in, n, err := datasetInBatches(c)
 		if err != nil {
 			return err
 		}

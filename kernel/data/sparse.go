@@ -24,11 +24,7 @@ func sparseElement(indices, values, shape *tensor.Tensor) element {
 // denseToSparse makes sparse batches of dense elements of one rank, each of which
 // fits into the row shape.
 func denseToSparse(c *engine.Call) error {
-	in, err := datasetIn(c, 0)
-	if err != nil {
-		return err
-	}
-	n, err := batchSize(c, 1)
+	in, n, err := datasetInBatches(c)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/internal/tfrecord"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // toRecords writes the elements of a dataset, one string each, to a file of
@@ -39,21 +40,11 @@ func toRecords(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	f, err := dir.Create(path.Clean(text[0]))
+	err = vfs.WriteFile(dir, path.Clean(text[0]), func(w io.Writer) error { return writeRecords(c, it, w, text[1]) })
 	if err != nil {
 		return err
 	}
-	err = writeRecords(c, it, f, text[1])
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = dir.Sync()
-	}
-	return err
+	return dir.Sync()
 }
 
 // writeRecords writes what an iterator gives.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/vfs"
 )
 
 // readFile reads a whole file.
@@ -72,20 +73,14 @@ func writeFile(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	f, err := dir.Create(path.Clean(name))
+	err = vfs.WriteFile(dir, path.Clean(name), func(w io.Writer) error {
+		_, err := io.WriteString(w, contents)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	if _, err = io.WriteString(f, contents); err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = dir.Sync()
-	}
-	return err
+	return dir.Sync()
 }
 
 // matchingFiles lists the files that fit a pattern or several, in order.

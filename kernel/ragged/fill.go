@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
-	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -75,65 +74,5 @@ func fillEmptyRows(c *engine.Call) error {
 	}
 	c.Set(0, ids1)
 	c.Set(3, tensor.Vector(moved...))
-	return nil
-}
-
-var fillGradTypes = elementwise.ByType{
-	tensor.Float32: fillGrad[float32], tensor.Float64: fillGrad[float64], tensor.Complex64: fillGrad[complex64], tensor.Complex128: fillGrad[complex128],
-	tensor.Int8: fillGrad[int8], tensor.Int16: fillGrad[int16], tensor.Int32: fillGrad[int32], tensor.Int64: fillGrad[int64],
-	tensor.Uint8: fillGrad[uint8], tensor.Uint16: fillGrad[uint16], tensor.Uint32: fillGrad[uint32], tensor.Uint64: fillGrad[uint64],
-}
-
-func fillEmptyRowsGrad(c *engine.Call) error {
-	if err := c.Need(2); err != nil {
-		return err
-	}
-	d := c.In(1).DType()
-	if d != tensor.Float16 && d != tensor.BFloat16 {
-		return fillGradTypes.RunAs(c, d)
-	}
-	wide, err := tensor.Cast(c.In(1), tensor.Float32)
-	if err != nil {
-		return err
-	}
-	c.Substitute(1, wide)
-	if err := fillGrad[float32](c); err != nil {
-		return err
-	}
-	for i := range 2 {
-		t, err := tensor.Cast(c.Results()[i].Tensor, d)
-		if err != nil {
-			return err
-		}
-		c.Set(i, t)
-	}
-	return nil
-}
-
-// fillGrad hands the gradients of filled rows back: a value gets that of where
-// it has gone, the default all others.
-func fillGrad[T float32 | float64 | complex64 | complex128 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](c *engine.Call) error {
-	moved, grads := c.In(0), tensor.Values[T](c.In(1))
-	if len(moved.Shape()) != 1 || moved.DType() != tensor.Int64 || len(c.In(1).Shape()) != 1 {
-		return fmt.Errorf("takes two vectors, not %v%v and %v", moved.DType(), moved.Shape(), c.In(1).Shape())
-	}
-	out, err := c.Alloc(0, c.In(1).DType(), moved.Shape())
-	if err != nil {
-		return err
-	}
-	v, seen := tensor.Values[T](out), make([]bool, len(grads))
-	for i, k := range tensor.Values[int64](moved) {
-		if k < 0 || k >= int64(len(grads)) {
-			return fmt.Errorf("place %d is outside of [0, %d)", k, len(grads))
-		}
-		v[i], seen[k] = grads[k], true
-	}
-	var rest T
-	for k, was := range seen {
-		if !was {
-			rest += grads[k]
-		}
-	}
-	c.Set(1, tensor.Scalar(rest))
 	return nil
 }

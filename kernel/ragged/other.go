@@ -58,7 +58,7 @@ func ranges[T int32 | int64 | float32 | float64](c *engine.Call) error {
 	if splits[rows] > math.MaxInt32*64 {
 		return fmt.Errorf("there are %d numbers", splits[rows])
 	}
-	if err := setInts(c, 0, c.Attrs().Type("Tsplits", tensor.Int64), splits); err != nil {
+	if err := shapes.SetInts(c, 0, c.Attrs().Type("Tsplits", tensor.Int64), splits); err != nil {
 		return err
 	}
 	out, err := c.Alloc(1, tensor.TypeOf[T](), tensor.Shape{int(splits[rows])})
@@ -203,7 +203,7 @@ func gather(c *engine.Call) error {
 		for k := range splits {
 			splits[k] = int64(k * indices.Shape()[i+1])
 		}
-		if err := setInts(c, at, d, splits); err != nil {
+		if err := shapes.SetInts(c, at, d, splits); err != nil {
 			return err
 		}
 		at++
@@ -229,7 +229,7 @@ func gather(c *engine.Call) error {
 				below = append(below, k)
 			}
 		}
-		if err := setInts(c, at, d, picked); err != nil {
+		if err := shapes.SetInts(c, at, d, picked); err != nil {
 			return err
 		}
 		at++

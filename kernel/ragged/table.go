@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/sparse"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -20,7 +21,7 @@ func Kernels() []engine.Kernel {
 		{Op: "RaggedTensorFromVariant", Prepare: fromVariant},
 		{Op: "RaggedTensorToVariantGradient", Prepare: toVariantGrad},
 		{Op: "RaggedFillEmptyRows", Run: fillEmptyRows},
-		{Op: "RaggedFillEmptyRowsGrad", Run: fillEmptyRowsGrad, Precision: engine.Accumulated},
+		{Op: "RaggedFillEmptyRowsGrad", Run: sparse.FillEmptyRowsGrad, Precision: engine.Accumulated},
 	}
 }
 
@@ -44,13 +45,4 @@ func checkSplits(splits []int64, n int) error {
 		}
 	}
 	return nil
-}
-
-// setInts makes output i integers of type d.
-func setInts(c *engine.Call, i int, d tensor.DType, v []int64) error {
-	t, err := tensor.Cast(tensor.Vector(v...), d)
-	if err == nil {
-		c.Set(i, t)
-	}
-	return err
 }

@@ -142,7 +142,7 @@ func fromVariant(n *engine.Node) (func(*engine.Call) error, error) {
 		}
 		if len(outer) == 0 {
 			for i, s := range list[0].Splits {
-				if err := setInts(c, i, splits, s); err != nil {
+				if err := shapes.SetInts(c, i, splits, s); err != nil {
 					return err
 				}
 			}
@@ -156,7 +156,7 @@ func fromVariant(n *engine.Node) (func(*engine.Call) error, error) {
 			for k := range s {
 				s[k] = int64(k * outer[i+1])
 			}
-			if err := setInts(c, i, splits, s); err != nil {
+			if err := shapes.SetInts(c, i, splits, s); err != nil {
 				return err
 			}
 		}
@@ -190,7 +190,7 @@ func fromVariant(n *engine.Node) (func(*engine.Call) error, error) {
 			}
 		}
 		for i, s := range all {
-			if err := setInts(c, len(outer)-1+i, splits, s); err != nil {
+			if err := shapes.SetInts(c, len(outer)-1+i, splits, s); err != nil {
 				return err
 			}
 		}

@@ -24,17 +24,8 @@ func statelessBinomial(c *engine.Call) error {
 
 // statefulBinomial draws by the state in a variable.
 func statefulBinomial(c *engine.Call) error {
-	if c.NumIn() != 5 {
-		return fmt.Errorf("takes 5 inputs, %d were given", c.NumIn())
-	}
-	v, err := c.NeedVar(0)
+	v, err := stateVariable(c, 5)
 	if err != nil {
-		return err
-	}
-	if err := c.NeedTensors(1); err != nil {
-		return err
-	}
-	if err := needPhilox(c.In(1)); err != nil {
 		return err
 	}
 	return binomials(c, c.In(2), 3, func(sets, each int) (philox.Generator, error) {

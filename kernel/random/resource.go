@@ -108,6 +108,16 @@ func drawFrom(c *engine.Call, f draw, shape, at int, check func(state []int64) e
 	return f(c, g, out)
 }
 
+// stateVariable returns the variable that holds the state of an op's generator, the
+// first of n inputs; the second one is the algorithm.
+func stateVariable(c *engine.Call, n int) (*trackable.Variable, error) {
+	v, err := c.NeedTarget(n)
+	if err != nil {
+		return nil, err
+	}
+	return v, needPhilox(c.In(1))
+}
+
 // readAndSkip gives a generator's state and moves it on by 256 blocks' worth
 // for each number asked for.
 func readAndSkip(c *engine.Call) error {
@@ -122,17 +132,8 @@ func readAndSkip(c *engine.Call) error {
 func rngSkip(c *engine.Call) error { return skip(c, tensor.Int64, func([]int64) {}) }
 
 func skip(c *engine.Call, d tensor.DType, read func(state []int64)) error {
-	if c.NumIn() != 3 {
-		return fmt.Errorf("takes 3 inputs, %d were given", c.NumIn())
-	}
-	v, err := c.NeedVar(0)
+	v, err := stateVariable(c, 3)
 	if err != nil {
-		return err
-	}
-	if err := c.NeedTensors(1); err != nil {
-		return err
-	}
-	if err := needPhilox(c.In(1)); err != nil {
 		return err
 	}
 	delta := c.In(2)

@@ -75,27 +75,19 @@ func fillEmptyRows(c *engine.Call) error {
 	return setInts(c, 3, moved, m.n)
 }
 
-var fillEmptyRowsGrad = fillGradTypes()
+var fillGrads = withHalves(elementwise.ByType{
+	tensor.Float32: fillGrad[float32], tensor.Float64: fillGrad[float64], tensor.Int32: fillGrad[int32], tensor.Int64: fillGrad[int64],
+	tensor.Int8: fillGrad[int8], tensor.Int16: fillGrad[int16], tensor.Uint8: fillGrad[uint8], tensor.Uint16: fillGrad[uint16],
+	tensor.Uint32: fillGrad[uint32], tensor.Uint64: fillGrad[uint64], tensor.Complex64: fillGrad[complex64], tensor.Complex128: fillGrad[complex128],
+}, []int{1}, []int{0, 1})
 
-func fillGradTypes() (t gradTypes) {
-	t.ByType = elementwise.ByType{
-		tensor.Float32: fillGrad[float32], tensor.Float64: fillGrad[float64], tensor.Int32: fillGrad[int32], tensor.Int64: fillGrad[int64],
-		tensor.Int8: fillGrad[int8], tensor.Int16: fillGrad[int16], tensor.Uint8: fillGrad[uint8], tensor.Uint16: fillGrad[uint16],
-		tensor.Uint32: fillGrad[uint32], tensor.Uint64: fillGrad[uint64], tensor.Complex64: fillGrad[complex64], tensor.Complex128: fillGrad[complex128],
-	}
-	t.ByType = withHalves(t.ByType, []int{1}, []int{0, 1})
-	return t
-}
-
-// gradTypes picks by the type of input 1.
-type gradTypes struct{ elementwise.ByType }
-
-// Run runs the call.
-func (t *gradTypes) Run(c *engine.Call) error {
+// FillEmptyRowsGrad computes the gradients of the values and the default that filled
+// the empty rows of a sparse tensor, or of a ragged one.
+func FillEmptyRowsGrad(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
 	}
-	return t.RunAs(c, c.In(1).DType())
+	return fillGrads.RunAs(c, c.In(1).DType())
 }
 
 // fillGrad hands the gradients of filled rows back: a value gets that of where

@@ -19,7 +19,7 @@ func Kernels() []engine.Kernel {
 		{Op: "SparseConcat", Prepare: concat},
 		{Op: "SparseSlice", Run: slice},
 		{Op: "SparseFillEmptyRows", Run: fillEmptyRows},
-		{Op: "SparseFillEmptyRowsGrad", Run: fillEmptyRowsGrad.Run, Precision: engine.Accumulated},
+		{Op: "SparseFillEmptyRowsGrad", Run: FillEmptyRowsGrad, Precision: engine.Accumulated},
 		{Op: "SparseSegmentSum", Prepare: segments(sum), Precision: engine.Accumulated},
 		{Op: "SparseSegmentMean", Prepare: segments(mean), Precision: engine.Accumulated},
 		{Op: "SparseSegmentSqrtN", Prepare: segments(sqrtN), Precision: engine.Accumulated},

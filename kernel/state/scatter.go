@@ -79,13 +79,7 @@ func places(indices *tensor.Tensor, s tensor.Shape, nd bool) (at []int, outer, i
 }
 
 func scatterTo(c *engine.Call, h scatter.How) error {
-	if c.NumIn() != 3 {
-		return fmt.Errorf("takes 3 inputs, %d were given", c.NumIn())
-	}
-	v, err := c.NeedVar(0)
-	if err == nil {
-		err = c.NeedTensors(1)
-	}
+	v, err := c.NeedTarget(3)
 	if err != nil {
 		return err
 	}

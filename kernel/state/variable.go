@@ -62,14 +62,11 @@ func assign(c *engine.Call) error {
 }
 
 func target(c *engine.Call) (*trackable.Variable, *tensor.Tensor, error) {
-	if c.NumIn() != 2 {
-		return nil, nil, fmt.Errorf("takes 2 inputs, %d were given", c.NumIn())
+	v, err := c.NeedTarget(2)
+	if err != nil {
+		return nil, nil, err
 	}
-	v, err := c.NeedVar(0)
-	if err == nil {
-		err = c.NeedTensors(1)
-	}
-	return v, c.In(1), err
+	return v, c.In(1), nil
 }
 
 // assignWith changes a variable by a value of its type and shape.

@@ -22,24 +22,7 @@ func buckets(hash func(*engine.Node) (func(string) uint64, error)) func(*engine.
 		if err != nil {
 			return nil, err
 		}
-		return func(c *engine.Call) error {
-			if err := c.Need(1); err != nil {
-				return err
-			}
-			in, err := texts(c, 0)
-			if err != nil {
-				return err
-			}
-			out, err := c.Alloc(0, tensor.Int64, c.In(0).Shape())
-			if err != nil {
-				return err
-			}
-			v := tensor.Values[int64](out)
-			for i, s := range in {
-				v[i] = int64(h(s) % uint64(count))
-			}
-			return nil
-		}, nil
+		return eachText(func(s string) int64 { return int64(h(s) % uint64(count)) }), nil
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/cairnml/cairn/engine"
-	"github.com/cairnml/cairn/tensor"
 )
 
 // change is one of the two ways to change letters.
@@ -91,24 +90,8 @@ func length(n *engine.Node) (func(*engine.Call) error, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(c *engine.Call) error {
-		if err := c.Need(1); err != nil {
-			return err
-		}
-		in, err := texts(c, 0)
-		if err != nil {
-			return err
-		}
-		out, err := c.Alloc(0, tensor.Int32, c.In(0).Shape())
-		if err != nil {
-			return err
-		}
-		v := tensor.Values[int32](out)
-		for i, s := range in {
-			if v[i] = int32(len(s)); chars {
-				v[i] = int32(countChars(s))
-			}
-		}
-		return nil
-	}, nil
+	if chars {
+		return eachText(func(s string) int32 { return int32(countChars(s)) }), nil
+	}
+	return eachText(func(s string) int32 { return int32(len(s)) }), nil
 }

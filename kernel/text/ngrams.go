@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -69,7 +70,7 @@ func (g *grams) run(c *engine.Call, in []string, splits []int64) error {
 		return err
 	}
 	c.Set(0, t)
-	return setInts(c, 1, c.In(1).DType(), tensor.Shape{len(ends)}, ends)
+	return shapes.SetInts(c, 1, c.In(1).DType(), ends)
 }
 
 // row appends the first n n-grams of a row.
@@ -114,25 +115,6 @@ func checkSplits(splits []int64, n int) error {
 	}
 	if len(splits) > 0 && splits[len(splits)-1] != int64(n) {
 		return fmt.Errorf("the splits end with %d, there are %d values", splits[len(splits)-1], n)
-	}
-	return nil
-}
-
-// setInts makes output i integers of type d, int32 or int64.
-func setInts(c *engine.Call, i int, d tensor.DType, s tensor.Shape, v []int64) error {
-	out, err := c.Alloc(i, d, s)
-	if err != nil {
-		return err
-	}
-	switch d {
-	case tensor.Int64:
-		copy(tensor.Values[int64](out), v)
-	case tensor.Int32:
-		for k, n := range v {
-			tensor.Values[int32](out)[k] = int32(n)
-		}
-	default:
-		return fmt.Errorf("the integers are %v, not int32 or int64", d)
 	}
 	return nil
 }

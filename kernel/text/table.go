@@ -110,3 +110,25 @@ func (b *budget) take(n int) error {
 	b.used += int64(n)
 	return b.c.Afford(b.used)
 }
+
+// eachText returns a kernel that makes a number of each string.
+func eachText[T int32 | int64](f func(string) T) func(*engine.Call) error {
+	return func(c *engine.Call) error {
+		if err := c.Need(1); err != nil {
+			return err
+		}
+		in, err := texts(c, 0)
+		if err != nil {
+			return err
+		}
+		out, err := c.Alloc(0, tensor.TypeOf[T](), c.In(0).Shape())
+		if err != nil {
+			return err
+		}
+		v := tensor.Values[T](out)
+		for i, s := range in {
+			v[i] = f(s)
+		}
+		return nil
+	}
+}

@@ -256,7 +256,7 @@ func unicodeDecode(n *engine.Node) (func(*engine.Call) error, error) {
 			}
 			splits[i+1] = int64(len(chars))
 		}
-		if err := setInts(c, 0, splitType, tensor.Shape{len(splits)}, splits); err != nil {
+		if err := shapes.SetInts(c, 0, splitType, splits); err != nil {
 			return err
 		}
 		c.Set(1, tensor.Vector(chars...))

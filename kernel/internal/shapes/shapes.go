@@ -162,3 +162,22 @@ func Count(s tensor.Shape) int {
 	}
 	return n
 }
+
+// SetInts makes output i a vector of type d, int32 or int64.
+func SetInts(c *engine.Call, i int, d tensor.DType, v []int64) error {
+	out, err := c.Alloc(i, d, tensor.Shape{len(v)})
+	if err != nil {
+		return err
+	}
+	switch d {
+	case tensor.Int64:
+		copy(tensor.Values[int64](out), v)
+	case tensor.Int32:
+		for k, n := range v {
+			tensor.Values[int32](out)[k] = int32(n)
+		}
+	default:
+		return fmt.Errorf("output %d holds places, and can't have elements of %v; ask for int32 or int64", i, d)
+	}
+	return nil
+}
