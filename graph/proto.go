@@ -19,8 +19,12 @@ type Options struct {
 	MaxExpanded int64
 	// Only, where it isn't nil, leaves out the functions of the library to which
 	// neither the graph's nodes nor these names lead, directly or through others.
-	// Default: all are read.
+	// Attributes that name them have a [Callee] without a function. Default: all are
+	// read.
 	Only []string
+	// From, where it isn't nil, names the nodes of the graph that count for Only, with
+	// those that they take inputs from or wait for. Default: all.
+	From []string
 }
 
 func (o *Options) only() []string {
@@ -28,6 +32,13 @@ func (o *Options) only() []string {
 		return nil
 	}
 	return o.Only
+}
+
+func (o *Options) from() []string {
+	if o == nil {
+		return nil
+	}
+	return o.From
 }
 
 const (
@@ -127,7 +138,8 @@ func FromProto(p *pb.GraphDef, opts *Options) (*Graph, error) {
 		only := opts.only()
 		if only != nil {
 			only = only[:len(only):len(only)]
-			gradientLinks(p.Library).ofNodes(p.Node, func(name string) { only = append(only, name) })
+			nodes := needed(p.Node, opts.from())
+			gradientLinks(p.Library).ofNodes(nodes, func(name string) { only = append(only, name) })
 		}
 		lib, err := r.library(p.Library, only)
 		if err != nil {

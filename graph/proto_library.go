@@ -2,6 +2,7 @@ package graph
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/cairnml/cairn/internal/pb"
 )
@@ -109,6 +110,36 @@ func functionDefs(p *pb.FunctionDefLibrary, only []string) ([]*pb.FunctionDef, e
 		}
 	}
 	return reached, nil
+}
+
+// needed returns the nodes of these names, and those that they take inputs from or wait
+// for, directly or through others; all where names is nil.
+func needed(nodes []*pb.NodeDef, names []string) []*pb.NodeDef {
+	if names == nil {
+		return nodes
+	}
+	at := make(map[string]int, len(nodes))
+	for i, n := range nodes {
+		at[n.Name] = i
+	}
+	seen := make([]bool, len(nodes))
+	var out []*pb.NodeDef
+	reach := func(name string) {
+		if i, ok := at[name]; ok && !seen[i] {
+			seen[i] = true
+			out = append(out, nodes[i])
+		}
+	}
+	for _, name := range names {
+		reach(name)
+	}
+	for i := 0; i < len(out); i++ {
+		for _, in := range out[i].Input {
+			name, _, _ := strings.Cut(strings.TrimPrefix(in, "^"), ":")
+			reach(name)
+		}
+	}
+	return out
 }
 
 // links follow from what a file names to functions of its library.

@@ -55,7 +55,7 @@ func (p *program) signature(name string) (*signature, error) {
 	at := map[graph.Output]int{}
 	var feeds, fetches []graph.Output
 	for _, in := range s.inputs {
-		o, err := p.find("input", in)
+		o, err := p.graph.find("input", in)
 		if err != nil {
 			return nil, fmt.Errorf("savedmodel: signature %q: %w", name, err)
 		}
@@ -68,23 +68,23 @@ func (p *program) signature(name string) (*signature, error) {
 		s.feed = append(s.feed, i)
 	}
 	for _, out := range s.outputs {
-		o, err := p.find("output", out)
+		o, err := p.graph.find("output", out)
 		if err != nil {
 			return nil, fmt.Errorf("savedmodel: signature %q: %w", name, err)
 		}
 		fetches = append(fetches, o)
 	}
-	e.once.Do(func() { e.call, e.err = p.prune("signature "+name, feeds, fetches, nil) })
+	e.once.Do(func() { e.call, e.err = p.prune(p.graph, "signature "+name, feeds, fetches, nil) })
 	s.callable = e.call
 	return s, e.err
 }
 
 // find returns the graph's tensor of an input or output.
-func (p *program) find(what string, t TensorInfo) (graph.Output, error) {
+func (r *runnable) find(what string, t TensorInfo) (graph.Output, error) {
 	if t.Tensor == "" {
 		return graph.Output{}, fmt.Errorf("the %s %q names no tensor", what, t.Name)
 	}
-	o, err := p.graph.Find(t.Tensor)
+	o, err := r.Find(t.Tensor)
 	if err != nil {
 		return o, fmt.Errorf("the %s %q: %w", what, t.Name, err)
 	}
@@ -92,6 +92,21 @@ func (p *program) find(what string, t TensorInfo) (graph.Output, error) {
 		return o, fmt.Errorf("the %s %q: node %q (%s) has no output %d", what, t.Name, o.Node.Name, o.Node.Op, o.Index)
 	}
 	return o, nil
+}
+
+// runnableFor returns the graph as it was loaded, or the whole one where these tensors
+// need functions that no signature does.
+func (p *program) runnableFor(fetches []string) (*runnable, error) {
+	var nodes []*graph.Node
+	for _, name := range fetches {
+		if o, err := p.graph.Find(name); err == nil { // who finds it again tells
+			nodes = append(nodes, o.Node)
+		}
+	}
+	if p.graph.reads(nodes) {
+		return p.graph, nil
+	}
+	return p.whole()
 }
 
 // Call runs the signature. Inputs with defaults may be left out. The outputs are
@@ -189,11 +204,15 @@ func describe(list []TensorInfo) string {
 // outputs too.
 func (m *Model) Prune(feeds, fetches []string) (*Signature, error) {
 	s := &signature{def: &SignatureDef{Name: "pruned"}}
+	in, err := m.runnableFor(fetches)
+	if err != nil {
+		return nil, fmt.Errorf("savedmodel: %w", err)
+	}
 	var from, to []graph.Output
 	for i, list := range [][]string{feeds, fetches} {
 		for _, name := range list {
 			t := TensorInfo{Name: name, Tensor: name}
-			o, err := m.find([]string{"feed", "fetch"}[i], t)
+			o, err := in.find([]string{"feed", "fetch"}[i], t)
 			if err != nil {
 				return nil, fmt.Errorf("savedmodel: %w", err)
 			}
@@ -206,8 +225,7 @@ func (m *Model) Prune(feeds, fetches []string) (*Signature, error) {
 		}
 	}
 	s.def.Inputs, s.def.Outputs = s.inputs, s.outputs
-	var err error
-	if s.callable, err = m.prune("pruned graph", from, to, nil); err != nil {
+	if s.callable, err = m.prune(in, "pruned graph", from, to, nil); err != nil {
 		return nil, err
 	}
 	if _, err := m.compiled(s.callable); err != nil {

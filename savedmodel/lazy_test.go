@@ -51,3 +51,41 @@ func TestWhatNothingReachesIsNotRead(t *testing.T) {
 		t.Errorf("two functions of a name: %v, want an error", err)
 	}
 }
+
+// TestWhatOnlySavingNeedsIsReadWhenItIsAskedFor: functions that only the ops for saving and
+// restoring call are left alone, until somebody prunes the graph to one.
+func TestWhatOnlySavingNeedsIsReadWhenItIsAskedFor(t *testing.T) {
+	dir := changed(t, "module", func(g *pb.MetaGraphDef, _ *pb.SavedObjectGraph) {
+		for i := range g.GraphDef.Library.Function {
+			f, err := g.GraphDef.Library.Function[i].Get()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(f.Signature.Name, "traced_restore") {
+				for _, n := range f.NodeDef {
+					n.Input = append(n.Input, "nowhere:y:0") // a fault in each
+				}
+				g.GraphDef.Library.Function[i] = pb.LazyOf(f)
+			}
+		}
+	})
+	m, err := savedmodel.Load(ctx, dir, &savedmodel.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Call(ctx, "serving_default", map[string]*tensor.Tensor{"x": tensor.Must(tensor.Zeros(tensor.Float32, 1, 3))}); err != nil {
+		t.Error(err)
+	}
+	_, restore := m.MetaGraph().SaverOps()
+	var fault *graph.NodeDefError
+	if _, err := m.Prune(nil, []string{restore}); !errors.As(err, &fault) || !strings.Contains(fault.Function, "traced_restore") {
+		t.Errorf("the restore op: %v, want the fault in its function", err)
+	}
+	whole, err := savedmodel.Load(ctx, files(t, "module"), &savedmodel.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := whole.Prune(nil, []string{restore}); err != nil {
+		t.Errorf("the restore op: %v", err)
+	}
+}

@@ -145,22 +145,22 @@ func assetName(name string) (string, error) {
 // once and must not be changed.
 func (g *MetaGraph) Graph() (*graph.Graph, error) {
 	g.once.Do(func() {
-		g.graph, g.err = g.decodeGraph(nil)
+		g.graph, g.err = g.decodeGraph(nil, nil)
 	})
 	return g.graph, g.err
 }
 
 // decodeGraph makes a graph of its message, with all functions or with those that only
-// says, as [graph.Options] has it.
-func (g *MetaGraph) decodeGraph(only []string) (*graph.Graph, error) {
+// and from say, as [graph.Options] has it.
+func (g *MetaGraph) decodeGraph(only, from []string) (*graph.Graph, error) {
 	def := g.proto.GraphDef
 	if def == nil {
 		def = &pb.GraphDef{}
 	}
-	gr, err := graph.FromProto(def, &graph.Options{Ops: g.Ops, Only: only})
+	gr, err := graph.FromProto(def, &graph.Options{Ops: g.Ops, Only: only, From: from})
 	if errors.Is(err, graph.ErrUnknownOp) {
 		guessed := guessOps(def, g.Ops)
-		if gr, err = graph.FromProto(def, &graph.Options{Ops: append(g.Ops[:len(g.Ops):len(g.Ops)], guessed...), Only: only}); err == nil {
+		if gr, err = graph.FromProto(def, &graph.Options{Ops: append(g.Ops[:len(g.Ops):len(g.Ops)], guessed...), Only: only, From: from}); err == nil {
 			forget(gr, guessed)
 		}
 	}

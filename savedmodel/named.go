@@ -62,7 +62,7 @@ func (p *program) readNamedWeights(ctx context.Context, r *bundle.Reader) error 
 	}
 	for i, a := range list {
 		w := weight{tensor: reqs[i].Dst, key: engine.VariableKey(a.variable.Attrs.String("container", ""), sharedName(a.variable))}
-		if o := p.objectOf[a.variable]; o != nil {
+		if o := p.graph.objectOf[a.variable]; o != nil {
 			w.object = o
 		}
 		if s, ok := a.variable.Attrs.Shape("shape"); ok && !s.Accepts(w.tensor.Shape()) && a.variable.Op != "Variable" {
@@ -153,7 +153,7 @@ func (p *program) findInit() error {
 	if err != nil {
 		return &FormatError{p.meta.model.File, fmt.Errorf("the op to run at loading: %w", err)}
 	}
-	p.init, err = p.prune("the op that is run at loading", nil, nil, []*graph.Node{op.Node})
+	p.init, err = p.prune(p.graph, "the op that is run at loading", nil, nil, []*graph.Node{op.Node})
 	if errors.Is(err, errors.ErrUnsupported) {
 		return fmt.Errorf("%w; LoadOptions.NoInit loads the model without running it", err)
 	}

@@ -16,7 +16,7 @@ import (
 // weights, and what was compiled. Nothing in it changes but the caches.
 type program struct {
 	meta       *MetaGraph
-	graph      *runnable // with the functions that its nodes reach, and those that make resources
+	graph      *runnable // with the functions that signatures reach, and those that make resources
 	whole      func() (*runnable, error)
 	opts       LoadOptions
 	files      *engine.Files
@@ -28,8 +28,6 @@ type program struct {
 	misfits    map[*Object]error // variables whose value in the checkpoint isn't theirs
 	init       *callable         // run by each instance after that; nil for most
 
-	objectOf  map[*graph.Node]*Object // handles of the graph that stand for objects
-	pathOf    map[graph.Output]*tensor.Tensor
 	constants map[*Object]*tensor.Tensor
 
 	invariants engine.Invariants // of all plans
@@ -49,26 +47,26 @@ type entry struct {
 func newProgram(ctx context.Context, g *MetaGraph, o LoadOptions) (*program, error) {
 	p := &program{meta: g, opts: o, signatures: map[string]*entry{}, functions: map[*graph.Function]*entry{}}
 	var err error
-	if p.graph, err = g.raised(g.makers()); err != nil {
-		return nil, err
-	}
-	p.whole = sync.OnceValues(func() (*runnable, error) { return g.raised(nil) })
 	if p.chosen, err = g.choose(o.Objects); err != nil {
 		return nil, err
 	}
+	c, err := p.openCheckpoint(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	if p.graph, err = g.raised(g.makers(), g.starts(len(c.byOp) > 0 || c.view != nil && !p.objectBased(c))); err != nil {
+		return nil, err
+	}
+	p.whole = sync.OnceValues(func() (*runnable, error) { return g.raised(nil, nil) })
 	p.files = grant(g, o.Files)
 	if err := p.readConstants(); err != nil {
 		return nil, err
 	}
-	p.findHandles()
-	p.findAssets()
 	if err := p.findInit(); err != nil {
 		return nil, err
 	}
-	if o.NoVariables {
-		return p, nil
-	}
-	return p, p.readWeights(ctx)
+	return p, p.readWeights(ctx, c)
 }
 
 // readConstants finds the values of the objects that are constants: nodes of
@@ -92,54 +90,6 @@ func (p *program) readConstants() error {
 	return nil
 }
 
-// findHandles finds out which objects the graph's handles stand for: a call of
-// a function has the function's captures as its last inputs.
-func (p *program) findHandles() {
-	p.objectOf = map[*graph.Node]*Object{}
-	byName := map[string]*Object{}
-	for _, o := range p.meta.Objects {
-		if o.Kind != VariableObject {
-			continue
-		}
-		if _, twice := byName[o.Variable.Name]; twice {
-			byName[o.Variable.Name] = nil
-		} else {
-			byName[o.Variable.Name] = o
-		}
-	}
-	called := map[*Object]*graph.Node{}
-	for _, n := range p.graph.Nodes() {
-		f, ok := n.Attrs.Func("f")
-		if !ok || n.Op != graph.CallOp && n.Op != graph.StatefulCallOp {
-			continue
-		}
-		c := p.meta.concretes[f.FuncName()]
-		if c == nil || len(c.Captures) > len(n.In) {
-			continue
-		}
-		first := len(n.In) - len(c.Captures)
-		for i, o := range c.Captures {
-			from := n.In[first+i].Node
-			switch {
-			case o == nil || from.Op == "Placeholder":
-			case o.Kind == VariableObject:
-				p.objectOf[from], called[o] = o, from
-			case o.isResource(), o.Kind == AssetObject && from.Op == "ReadVariableOp": // a variable of the graph's own keeps the path
-				p.objectOf[from] = o
-			}
-		}
-	}
-	for _, n := range p.graph.Nodes() {
-		if n.Op == "VarHandleOp" && p.objectOf[n] == nil {
-			o := byName[sharedName(n)]
-			if o == nil || called[o] != nil && sharedName(called[o]) != sharedName(n) {
-				continue // it only has the name of an object that has another handle
-			}
-			p.objectOf[n] = o
-		}
-	}
-}
-
 // isResource reports whether functions of the object make it.
 func (o *Object) isResource() bool {
 	return o.Kind == ResourceObject || o.Child("_create_resource") != nil
@@ -152,21 +102,6 @@ func sharedName(n *graph.Node) string {
 		return s
 	}
 	return n.Name
-}
-
-// findAssets makes the paths of the assets, which take the place of those that
-// the graph's constants hold.
-func (p *program) findAssets() {
-	p.pathOf = map[graph.Output]*tensor.Tensor{}
-	for i := range p.meta.Assets {
-		a := &p.meta.Assets[i]
-		if a.Tensor == "" {
-			continue
-		}
-		if o, err := p.graph.Find(a.Tensor); err == nil {
-			p.pathOf[o] = a.path()
-		}
-	}
 }
 
 // path returns the tensor that ops open the asset by.
@@ -249,32 +184,32 @@ func (p *program) compiled(c *callable) (*engine.Plan, error) {
 // prune makes a callable of the part of the graph that computes fetches from
 // feeds and runs targets. Handles that stand for objects, and the paths of
 // assets, are captures.
-func (p *program) prune(where string, feeds, fetches []graph.Output, targets []*graph.Node) (*callable, error) {
+func (p *program) prune(in *runnable, where string, feeds, fetches []graph.Output, targets []*graph.Node) (*callable, error) {
 	all := append([]graph.Output(nil), feeds...)
 	fed := map[graph.Output]bool{}
 	for _, f := range feeds {
 		fed[f] = true
 	}
 	c := &callable{where: where}
-	for _, n := range p.graph.Nodes() {
-		if o := p.objectOf[n]; o != nil && !fed[n.Output(0)] {
+	for _, n := range in.Nodes() {
+		if o := in.objectOf[n]; o != nil && !fed[n.Output(0)] {
 			all = append(all, n.Output(0))
 			c.captures = append(c.captures, capture{object: o})
 		}
 		if len(n.Out) == 1 && !fed[n.Output(0)] {
-			if t := p.pathOf[n.Output(0)]; t != nil {
+			if t := in.pathOf[n.Output(0)]; t != nil {
 				all = append(all, n.Output(0))
 				c.captures = append(c.captures, capture{tensor: t})
 			}
 		}
 	}
-	f, err := graph.Prune(p.graph.Graph, all, fetches, targets)
+	f, err := graph.Prune(in.Graph, all, fetches, targets)
 	if err != nil {
 		var cycle *graph.CycleError
 		if errors.As(err, &cycle) {
 			for _, name := range cycle.Nodes {
-				if why := p.graph.problems[name]; why != nil {
-					err = &graph.NodeError{Node: name, Op: p.graph.Lookup(name).Op, Err: why}
+				if why := in.problems[name]; why != nil {
+					err = &graph.NodeError{Node: name, Op: in.Lookup(name).Op, Err: why}
 					break
 				}
 			}
@@ -285,7 +220,7 @@ func (p *program) prune(where string, feeds, fetches []graph.Output, targets []*
 	p.dropUnused(f, c, len(feeds))
 	c.function = f
 	c.know()
-	return c, p.check(c, p.graph)
+	return c, p.check(c, in)
 }
 
 // know tells the function, which is c's own, the types and shapes of the variables

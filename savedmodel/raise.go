@@ -1,25 +1,97 @@
 package savedmodel
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/raise"
+	"github.com/cairnml/cairn/tensor"
 )
 
 // runnable is a graph with functional control flow only.
 type runnable struct {
 	*graph.Graph
 	problems raise.Problems // control flow of TensorFlow 1 that could not be raised
+
+	objectOf map[*graph.Node]*Object // handles of the graph that stand for objects
+	pathOf   map[graph.Output]*tensor.Tensor
 }
 
 // raised returns a graph of its own with functional control flow only, and with the
-// functions that only says, as [graph.Options] has it. What could not be raised matters
-// only to those who need it.
-func (g *MetaGraph) raised(only []string) (*runnable, error) {
-	gr, err := g.decodeGraph(only)
-	if err != nil || !raise.Needed(gr) {
-		return &runnable{Graph: gr}, err
+// functions that only and from say, as [graph.Options] has it. What could not be raised
+// matters only to those who need it.
+func (g *MetaGraph) raised(only, from []string) (*runnable, error) {
+	gr, err := g.decodeGraph(only, from)
+	if err != nil {
+		return nil, err
 	}
-	return &runnable{gr, raise.Graph(gr)}, nil
+	r := &runnable{Graph: gr}
+	if raise.Needed(gr) {
+		r.problems = raise.Graph(gr)
+	}
+	r.findHandles(g)
+	r.findAssets(g)
+	return r, nil
+}
+
+// starts returns the names of the nodes that signatures begin with, going back from
+// what they give; those of the restore op too where restore says so. It returns nil,
+// for all nodes, in a model of TensorFlow 1, whose nodes have no other owner.
+func (g *MetaGraph) starts(restore bool) []string {
+	if len(g.Objects) == 0 {
+		return nil
+	}
+	names := []string{}
+	add := func(tensor string) {
+		name, _, _ := strings.Cut(tensor, ":")
+		names = append(names, name)
+	}
+	for _, list := range [][]*SignatureDef{g.Signatures, g.internal} {
+		for _, s := range list {
+			for _, t := range flat(s.Outputs) {
+				add(t.Tensor)
+			}
+		}
+	}
+	if d := g.proto.SaverDef; restore && d != nil {
+		add(d.RestoreOpName)
+	}
+	return names
+}
+
+// reads reports whether the graph has all the functions that nodes need, each with those
+// that it takes inputs from or waits for.
+func (r *runnable) reads(nodes []*graph.Node) bool {
+	seen := map[*graph.Node]bool{}
+	for todo := slices.Clone(nodes); len(todo) > 0; {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if n == nil || seen[n] {
+			continue
+		}
+		seen[n] = true
+		if n.Def == nil {
+			return false // a function that is called by the op's name, or an op that nobody defines
+		}
+		for _, a := range n.Attrs {
+			switch v := a.Value().(type) {
+			case graph.Callee:
+				if v.Function == nil {
+					return false
+				}
+			case []graph.Callee:
+				if slices.ContainsFunc(v, func(c graph.Callee) bool { return c.Function == nil }) {
+					return false
+				}
+			}
+		}
+		for _, in := range n.In {
+			todo = append(todo, in.Node)
+		}
+		todo = append(todo, n.Control...)
+	}
+	return true
 }
 
 // makers returns the names of the functions that make the objects which are resources,

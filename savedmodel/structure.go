@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/graph"
-	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -49,11 +48,6 @@ const maxStructure = 64
 // maxConstants is what the constants may take, in bytes, that stand in the structures
 // and the defaults of one MetaGraph.
 const maxConstants = 64 << 20
-
-// structure reads a structured value.
-func (g *MetaGraph) structure(p *pb.StructuredValue) (*graph.Structure, error) {
-	return graph.ReadStructure(p, &g.constants)
-}
 
 // isNone reports whether a structure is None, or nothing is known of it.
 func isNone(s *graph.Structure) bool {

@@ -25,24 +25,60 @@ type weight struct {
 // ErrNoCheckpoint says that a model has variables and no checkpoint for them.
 var ErrNoCheckpoint = errors.New("there is no checkpoint " + VariablesPrefix)
 
-// readWeights reads the values of the variables. They are read once, and every
-// instance begins with them.
-func (p *program) readWeights(ctx context.Context) error {
-	view, err := checkpoint.OpenFS(ctx, p.meta.model.fsys, VariablesPrefix, &bundle.ReaderOptions{MaxMemory: p.opts.Read.maxMemory()})
+// weightsFile is a model's checkpoint, matched with its objects.
+type weightsFile struct {
+	view *checkpoint.View   // nil where there is none
+	keys map[*Object]string // of the variables' values
+	byOp map[*Object]bool   // objects whose values only the restore op can give
+}
+
+// close releases the file.
+func (c *weightsFile) close() {
+	if c.view != nil {
+		c.view.Close()
+	}
+}
+
+// openCheckpoint opens the model's checkpoint, where its variables are to be read, and
+// finds the objects' values in it.
+func (p *program) openCheckpoint(ctx context.Context) (*weightsFile, error) {
+	c := &weightsFile{}
+	if p.opts.NoVariables {
+		return c, nil
+	}
+	var err error
+	c.view, err = checkpoint.OpenFS(ctx, p.meta.model.fsys, VariablesPrefix, &bundle.ReaderOptions{MaxMemory: p.opts.Read.maxMemory()})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if !p.needsCheckpoint() || p.opts.Partial {
-			return nil
+			return c, nil
 		}
-		return fmt.Errorf("savedmodel: %w: LoadOptions.NoVariables loads the model without: %w", ErrNoCheckpoint, err)
+		return nil, fmt.Errorf("savedmodel: %w: LoadOptions.NoVariables loads the model without: %w", ErrNoCheckpoint, err)
 	case err != nil:
-		return fmt.Errorf("savedmodel: %w", err)
+		return nil, fmt.Errorf("savedmodel: %w", err)
 	}
-	defer view.Close()
-	if len(p.meta.Objects) > 0 && view.ObjectBased() {
-		return p.readObjectWeights(ctx, view)
+	if p.objectBased(c) {
+		c.keys, c.byOp = p.meta.matchCheckpoint(c.view.Nodes())
 	}
-	return p.readNamedWeights(ctx, view.Reader())
+	return c, nil
+}
+
+// objectBased reports whether the checkpoint holds the values by objects, not by names.
+func (p *program) objectBased(c *weightsFile) bool {
+	return len(p.meta.Objects) > 0 && c.view.ObjectBased()
+}
+
+// readWeights reads the values of the variables. They are read once, and every
+// instance begins with them.
+func (p *program) readWeights(ctx context.Context, c *weightsFile) error {
+	switch {
+	case c.view == nil:
+		return nil
+	case p.objectBased(c):
+		p.byOp = c.byOp
+		return p.readKeys(ctx, c.view.Reader(), c.keys)
+	}
+	return p.readNamedWeights(ctx, c.view.Reader())
 }
 
 // needsCheckpoint reports whether the model has anything that a checkpoint
@@ -51,14 +87,7 @@ func (p *program) needsCheckpoint() bool {
 	return len(p.meta.Variables()) > 0 || len(p.meta.Objects) == 0 && p.meta.proto.SaverDef != nil
 }
 
-// readObjectWeights reads the values that the checkpoint's objects have for the
-// model's.
-func (p *program) readObjectWeights(ctx context.Context, view *checkpoint.View) error {
-	var keys map[*Object]string
-	keys, p.byOp = p.meta.matchCheckpoint(view.Nodes())
-	return p.readKeys(ctx, view.Reader(), keys)
-}
-
+// readKeys reads the values that the checkpoint's objects have for the model's.
 func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Object]string) error {
 	var reqs []bundle.ReadRequest
 	var objects []*Object
@@ -165,7 +194,7 @@ func (p *program) restoreByOp() error {
 	if err != nil {
 		return &FormatError{p.meta.model.File, fmt.Errorf("the saver: %w", err)}
 	}
-	p.restore, err = p.prune("the restore op", []graph.Output{name}, nil, []*graph.Node{op.Node})
+	p.restore, err = p.prune(p.graph, "the restore op", []graph.Output{name}, nil, []*graph.Node{op.Node})
 	return err
 }
 
