@@ -22,7 +22,7 @@ func Kernels() []engine.Kernel {
 		{Op: "_FusedMatMul", Prepare: prepareFused, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
 		{Op: "BatchMatMul", Prepare: prepare("adj_x", "adj_y", true), Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
 		{Op: "BatchMatMulV2", Prepare: prepare("adj_x", "adj_y", true), Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
-		{Op: "BatchMatMulV3", Prepare: prepare("adj_x", "adj_y", true), Types: engine.Types{"Ta": runs.Types(), "Tb": runs.Types()}, Precision: engine.Accumulated},
+		{Op: "BatchMatMulV3", Prepare: prepareMixed, Types: engine.Types{"Ta": runs.Types(), "Tb": runs.Types()}, Precision: engine.Accumulated},
 		{Op: engine.AttentionOp, Def: attentionDef, Prepare: prepareAttention, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
 		{Op: "Einsum", Prepare: prepareEinsum, Types: engine.Types{"T": einsums.Types()}, Precision: engine.Accumulated},
 	}
