@@ -12,3 +12,11 @@ func TestWithoutAVX2NothingIsDone(t *testing.T) {
 		t.Errorf("did %d elements", n)
 	}
 }
+
+// TestLoopsWithoutAVX512 holds the loops of processors that have AVX2 only.
+func TestLoopsWithoutAVX512(t *testing.T) {
+	defer func(old bool) { wide = old }(wide)
+	wide = false
+	t.Run("float32", testLoops[float32])
+	t.Run("float64", testLoops[float64])
+}

@@ -8,37 +8,73 @@ package simd
 func addF32(dst, a, b *float32, n int)
 
 //go:noescape
+func addF32AVX512(dst, a, b *float32, n int)
+
+//go:noescape
 func subF32(dst, a, b *float32, n int)
+
+//go:noescape
+func subF32AVX512(dst, a, b *float32, n int)
 
 //go:noescape
 func mulF32(dst, a, b *float32, n int)
 
 //go:noescape
+func mulF32AVX512(dst, a, b *float32, n int)
+
+//go:noescape
 func divF32(dst, a, b *float32, n int)
+
+//go:noescape
+func divF32AVX512(dst, a, b *float32, n int)
 
 //go:noescape
 func addScalarF32(dst, a *float32, x float32, n int)
 
 //go:noescape
+func addScalarF32AVX512(dst, a *float32, x float32, n int)
+
+//go:noescape
 func subScalarF32(dst, a *float32, x float32, n int)
+
+//go:noescape
+func subScalarF32AVX512(dst, a *float32, x float32, n int)
 
 //go:noescape
 func mulScalarF32(dst, a *float32, x float32, n int)
 
 //go:noescape
+func mulScalarF32AVX512(dst, a *float32, x float32, n int)
+
+//go:noescape
 func divScalarF32(dst, a *float32, x float32, n int)
+
+//go:noescape
+func divScalarF32AVX512(dst, a *float32, x float32, n int)
 
 //go:noescape
 func subFromF32(dst, a *float32, x float32, n int)
 
 //go:noescape
+func subFromF32AVX512(dst, a *float32, x float32, n int)
+
+//go:noescape
 func divFromF32(dst, a *float32, x float32, n int)
+
+//go:noescape
+func divFromF32AVX512(dst, a *float32, x float32, n int)
 
 //go:noescape
 func squaredDifferenceF32(dst, a, b *float32, n int)
 
 //go:noescape
+func squaredDifferenceF32AVX512(dst, a, b *float32, n int)
+
+//go:noescape
 func squaredDifferenceScalarF32(dst, a *float32, x float32, n int)
+
+//go:noescape
+func squaredDifferenceScalarF32AVX512(dst, a *float32, x float32, n int)
 
 //go:noescape
 func maximumF32(dst, a, b *float32, n int)
@@ -62,6 +98,9 @@ func minimumOfF32(sums *[8]float32, a *float32, n int)
 func squareF32(dst, a *float32, n int)
 
 //go:noescape
+func squareF32AVX512(dst, a *float32, n int)
+
+//go:noescape
 func negF32(dst, a *float32, n int)
 
 //go:noescape
@@ -71,55 +110,106 @@ func absF32(dst, a *float32, n int)
 func sqrtF32(dst, a *float32, n int)
 
 //go:noescape
+func sqrtF32AVX512(dst, a *float32, n int)
+
+//go:noescape
 func sumF32(sums *[8]float32, a *float32, n int)
 
 //go:noescape
 func reluF32(dst, a *float32, n int)
 
 //go:noescape
+func reluF32AVX512(dst, a *float32, n int)
+
+//go:noescape
 func reluGradF32(dst, a, b *float32, n int)
+
+//go:noescape
+func reluGradF32AVX512(dst, a, b *float32, n int)
 
 //go:noescape
 func descendF32(v, grad *float32, lr float32, n int)
 
 //go:noescape
+func descendF32AVX512(v, grad *float32, lr float32, n int)
+
+//go:noescape
 func adamF32(v, m, s, grad *float32, alpha, b1, b2, epsilon float32, n int)
+
+//go:noescape
+func adamF32AVX512(v, m, s, grad *float32, alpha, b1, b2, epsilon float32, n int)
 
 //go:noescape
 func addF64(dst, a, b *float64, n int)
 
 //go:noescape
+func addF64AVX512(dst, a, b *float64, n int)
+
+//go:noescape
 func subF64(dst, a, b *float64, n int)
+
+//go:noescape
+func subF64AVX512(dst, a, b *float64, n int)
 
 //go:noescape
 func mulF64(dst, a, b *float64, n int)
 
 //go:noescape
+func mulF64AVX512(dst, a, b *float64, n int)
+
+//go:noescape
 func divF64(dst, a, b *float64, n int)
+
+//go:noescape
+func divF64AVX512(dst, a, b *float64, n int)
 
 //go:noescape
 func addScalarF64(dst, a *float64, x float64, n int)
 
 //go:noescape
+func addScalarF64AVX512(dst, a *float64, x float64, n int)
+
+//go:noescape
 func subScalarF64(dst, a *float64, x float64, n int)
+
+//go:noescape
+func subScalarF64AVX512(dst, a *float64, x float64, n int)
 
 //go:noescape
 func mulScalarF64(dst, a *float64, x float64, n int)
 
 //go:noescape
+func mulScalarF64AVX512(dst, a *float64, x float64, n int)
+
+//go:noescape
 func divScalarF64(dst, a *float64, x float64, n int)
+
+//go:noescape
+func divScalarF64AVX512(dst, a *float64, x float64, n int)
 
 //go:noescape
 func subFromF64(dst, a *float64, x float64, n int)
 
 //go:noescape
+func subFromF64AVX512(dst, a *float64, x float64, n int)
+
+//go:noescape
 func divFromF64(dst, a *float64, x float64, n int)
+
+//go:noescape
+func divFromF64AVX512(dst, a *float64, x float64, n int)
 
 //go:noescape
 func squaredDifferenceF64(dst, a, b *float64, n int)
 
 //go:noescape
+func squaredDifferenceF64AVX512(dst, a, b *float64, n int)
+
+//go:noescape
 func squaredDifferenceScalarF64(dst, a *float64, x float64, n int)
+
+//go:noescape
+func squaredDifferenceScalarF64AVX512(dst, a *float64, x float64, n int)
 
 //go:noescape
 func maximumF64(dst, a, b *float64, n int)
@@ -143,6 +233,9 @@ func minimumOfF64(sums *[8]float64, a *float64, n int)
 func squareF64(dst, a *float64, n int)
 
 //go:noescape
+func squareF64AVX512(dst, a *float64, n int)
+
+//go:noescape
 func negF64(dst, a *float64, n int)
 
 //go:noescape
@@ -152,16 +245,31 @@ func absF64(dst, a *float64, n int)
 func sqrtF64(dst, a *float64, n int)
 
 //go:noescape
+func sqrtF64AVX512(dst, a *float64, n int)
+
+//go:noescape
 func sumF64(sums *[8]float64, a *float64, n int)
 
 //go:noescape
 func reluF64(dst, a *float64, n int)
 
 //go:noescape
+func reluF64AVX512(dst, a *float64, n int)
+
+//go:noescape
 func reluGradF64(dst, a, b *float64, n int)
+
+//go:noescape
+func reluGradF64AVX512(dst, a, b *float64, n int)
 
 //go:noescape
 func descendF64(v, grad *float64, lr float64, n int)
 
 //go:noescape
+func descendF64AVX512(v, grad *float64, lr float64, n int)
+
+//go:noescape
 func adamF64(v, m, s, grad *float64, alpha, b1, b2, epsilon float64, n int)
+
+//go:noescape
+func adamF64AVX512(v, m, s, grad *float64, alpha, b1, b2, epsilon float64, n int)

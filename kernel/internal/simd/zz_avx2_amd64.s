@@ -27,6 +27,41 @@ addF32_loop:
 	VZEROUPPER
 	RET
 
+// func addF32AVX512(dst *float32, a *float32, b *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·addF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x02, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+	ADDQ $0x40, BX
+	JG   addF32AVX512_half
+
+addF32AVX512_loop:
+	VMOVUPS -64(CX)(BX*1), Z0
+	VMOVUPS -64(DX)(BX*1), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, -64(AX)(BX*1)
+	ADDQ    $0x40, BX
+	JLE     addF32AVX512_loop
+
+addF32AVX512_half:
+	CMPQ    BX, $0x40
+	JEQ     addF32AVX512_done
+	VMOVUPS -64(CX)(BX*1), Y0
+	VMOVUPS -64(DX)(BX*1), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, -64(AX)(BX*1)
+
+addF32AVX512_done:
+	VZEROUPPER
+	RET
+
 // func subF32(dst *float32, a *float32, b *float32, n int)
 // Requires: AVX
 TEXT ·subF32(SB), NOSPLIT, $0-32
@@ -47,6 +82,41 @@ subF32_loop:
 	VMOVUPS Y0, (AX)(BX*1)
 	ADDQ    $0x20, BX
 	JNE     subF32_loop
+	VZEROUPPER
+	RET
+
+// func subF32AVX512(dst *float32, a *float32, b *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·subF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x02, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+	ADDQ $0x40, BX
+	JG   subF32AVX512_half
+
+subF32AVX512_loop:
+	VMOVUPS -64(CX)(BX*1), Z0
+	VMOVUPS -64(DX)(BX*1), Z1
+	VSUBPS  Z1, Z0, Z0
+	VMOVUPS Z0, -64(AX)(BX*1)
+	ADDQ    $0x40, BX
+	JLE     subF32AVX512_loop
+
+subF32AVX512_half:
+	CMPQ    BX, $0x40
+	JEQ     subF32AVX512_done
+	VMOVUPS -64(CX)(BX*1), Y0
+	VMOVUPS -64(DX)(BX*1), Y1
+	VSUBPS  Y1, Y0, Y0
+	VMOVUPS Y0, -64(AX)(BX*1)
+
+subF32AVX512_done:
 	VZEROUPPER
 	RET
 
@@ -73,6 +143,41 @@ mulF32_loop:
 	VZEROUPPER
 	RET
 
+// func mulF32AVX512(dst *float32, a *float32, b *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·mulF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x02, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+	ADDQ $0x40, BX
+	JG   mulF32AVX512_half
+
+mulF32AVX512_loop:
+	VMOVUPS -64(CX)(BX*1), Z0
+	VMOVUPS -64(DX)(BX*1), Z1
+	VMULPS  Z1, Z0, Z0
+	VMOVUPS Z0, -64(AX)(BX*1)
+	ADDQ    $0x40, BX
+	JLE     mulF32AVX512_loop
+
+mulF32AVX512_half:
+	CMPQ    BX, $0x40
+	JEQ     mulF32AVX512_done
+	VMOVUPS -64(CX)(BX*1), Y0
+	VMOVUPS -64(DX)(BX*1), Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, -64(AX)(BX*1)
+
+mulF32AVX512_done:
+	VZEROUPPER
+	RET
+
 // func divF32(dst *float32, a *float32, b *float32, n int)
 // Requires: AVX
 TEXT ·divF32(SB), NOSPLIT, $0-32
@@ -96,17 +201,52 @@ divF32_loop:
 	VZEROUPPER
 	RET
 
+// func divF32AVX512(dst *float32, a *float32, b *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·divF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x02, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+	ADDQ $0x40, BX
+	JG   divF32AVX512_half
+
+divF32AVX512_loop:
+	VMOVUPS -64(CX)(BX*1), Z0
+	VMOVUPS -64(DX)(BX*1), Z1
+	VDIVPS  Z1, Z0, Z0
+	VMOVUPS Z0, -64(AX)(BX*1)
+	ADDQ    $0x40, BX
+	JLE     divF32AVX512_loop
+
+divF32AVX512_half:
+	CMPQ    BX, $0x40
+	JEQ     divF32AVX512_done
+	VMOVUPS -64(CX)(BX*1), Y0
+	VMOVUPS -64(DX)(BX*1), Y1
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, -64(AX)(BX*1)
+
+divF32AVX512_done:
+	VZEROUPPER
+	RET
+
 // func addScalarF32(dst *float32, a *float32, x float32, n int)
 // Requires: AVX
 TEXT ·addScalarF32(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSS x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x02, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSS x+16(FP), Y0
 
 addScalarF32_loop:
 	VMOVUPS (CX)(DX*1), Y1
@@ -117,17 +257,50 @@ addScalarF32_loop:
 	VZEROUPPER
 	RET
 
-// func subScalarF32(dst *float32, a *float32, x float32, n int)
-// Requires: AVX
-TEXT ·subScalarF32(SB), NOSPLIT, $0-32
+// func addScalarF32AVX512(dst *float32, a *float32, x float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·addScalarF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSS x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x02, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSS x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           addScalarF32AVX512_half
+
+addScalarF32AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z1
+	VADDPS  Z0, Z1, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     addScalarF32AVX512_loop
+
+addScalarF32AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          addScalarF32AVX512_done
+	VBROADCASTSS x+16(FP), Y0
+	VMOVUPS      -64(CX)(DX*1), Y1
+	VADDPS       Y0, Y1, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+addScalarF32AVX512_done:
+	VZEROUPPER
+	RET
+
+// func subScalarF32(dst *float32, a *float32, x float32, n int)
+// Requires: AVX
+TEXT ·subScalarF32(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSS x+16(FP), Y0
 
 subScalarF32_loop:
 	VMOVUPS (CX)(DX*1), Y1
@@ -138,17 +311,50 @@ subScalarF32_loop:
 	VZEROUPPER
 	RET
 
-// func mulScalarF32(dst *float32, a *float32, x float32, n int)
-// Requires: AVX
-TEXT ·mulScalarF32(SB), NOSPLIT, $0-32
+// func subScalarF32AVX512(dst *float32, a *float32, x float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·subScalarF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSS x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x02, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSS x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           subScalarF32AVX512_half
+
+subScalarF32AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z1
+	VSUBPS  Z0, Z1, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     subScalarF32AVX512_loop
+
+subScalarF32AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          subScalarF32AVX512_done
+	VBROADCASTSS x+16(FP), Y0
+	VMOVUPS      -64(CX)(DX*1), Y1
+	VSUBPS       Y0, Y1, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+subScalarF32AVX512_done:
+	VZEROUPPER
+	RET
+
+// func mulScalarF32(dst *float32, a *float32, x float32, n int)
+// Requires: AVX
+TEXT ·mulScalarF32(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSS x+16(FP), Y0
 
 mulScalarF32_loop:
 	VMOVUPS (CX)(DX*1), Y1
@@ -159,17 +365,50 @@ mulScalarF32_loop:
 	VZEROUPPER
 	RET
 
-// func divScalarF32(dst *float32, a *float32, x float32, n int)
-// Requires: AVX
-TEXT ·divScalarF32(SB), NOSPLIT, $0-32
+// func mulScalarF32AVX512(dst *float32, a *float32, x float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·mulScalarF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSS x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x02, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSS x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           mulScalarF32AVX512_half
+
+mulScalarF32AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     mulScalarF32AVX512_loop
+
+mulScalarF32AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          mulScalarF32AVX512_done
+	VBROADCASTSS x+16(FP), Y0
+	VMOVUPS      -64(CX)(DX*1), Y1
+	VMULPS       Y0, Y1, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+mulScalarF32AVX512_done:
+	VZEROUPPER
+	RET
+
+// func divScalarF32(dst *float32, a *float32, x float32, n int)
+// Requires: AVX
+TEXT ·divScalarF32(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSS x+16(FP), Y0
 
 divScalarF32_loop:
 	VMOVUPS (CX)(DX*1), Y1
@@ -180,17 +419,50 @@ divScalarF32_loop:
 	VZEROUPPER
 	RET
 
-// func subFromF32(dst *float32, a *float32, x float32, n int)
-// Requires: AVX
-TEXT ·subFromF32(SB), NOSPLIT, $0-32
+// func divScalarF32AVX512(dst *float32, a *float32, x float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·divScalarF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSS x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x02, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSS x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           divScalarF32AVX512_half
+
+divScalarF32AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z1
+	VDIVPS  Z0, Z1, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     divScalarF32AVX512_loop
+
+divScalarF32AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          divScalarF32AVX512_done
+	VBROADCASTSS x+16(FP), Y0
+	VMOVUPS      -64(CX)(DX*1), Y1
+	VDIVPS       Y0, Y1, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+divScalarF32AVX512_done:
+	VZEROUPPER
+	RET
+
+// func subFromF32(dst *float32, a *float32, x float32, n int)
+// Requires: AVX
+TEXT ·subFromF32(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSS x+16(FP), Y0
 
 subFromF32_loop:
 	VMOVUPS (CX)(DX*1), Y1
@@ -201,17 +473,50 @@ subFromF32_loop:
 	VZEROUPPER
 	RET
 
-// func divFromF32(dst *float32, a *float32, x float32, n int)
-// Requires: AVX
-TEXT ·divFromF32(SB), NOSPLIT, $0-32
+// func subFromF32AVX512(dst *float32, a *float32, x float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·subFromF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSS x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x02, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSS x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           subFromF32AVX512_half
+
+subFromF32AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z1
+	VSUBPS  Z1, Z0, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     subFromF32AVX512_loop
+
+subFromF32AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          subFromF32AVX512_done
+	VBROADCASTSS x+16(FP), Y0
+	VMOVUPS      -64(CX)(DX*1), Y1
+	VSUBPS       Y1, Y0, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+subFromF32AVX512_done:
+	VZEROUPPER
+	RET
+
+// func divFromF32(dst *float32, a *float32, x float32, n int)
+// Requires: AVX
+TEXT ·divFromF32(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSS x+16(FP), Y0
 
 divFromF32_loop:
 	VMOVUPS (CX)(DX*1), Y1
@@ -219,6 +524,39 @@ divFromF32_loop:
 	VMOVUPS Y1, (AX)(DX*1)
 	ADDQ    $0x20, DX
 	JNE     divFromF32_loop
+	VZEROUPPER
+	RET
+
+// func divFromF32AVX512(dst *float32, a *float32, x float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·divFromF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSS x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           divFromF32AVX512_half
+
+divFromF32AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z1
+	VDIVPS  Z1, Z0, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     divFromF32AVX512_loop
+
+divFromF32AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          divFromF32AVX512_done
+	VBROADCASTSS x+16(FP), Y0
+	VMOVUPS      -64(CX)(DX*1), Y1
+	VDIVPS       Y1, Y0, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+divFromF32AVX512_done:
 	VZEROUPPER
 	RET
 
@@ -246,17 +584,54 @@ squaredDifferenceF32_loop:
 	VZEROUPPER
 	RET
 
+// func squaredDifferenceF32AVX512(dst *float32, a *float32, b *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·squaredDifferenceF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x02, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+	ADDQ $0x40, BX
+	JG   squaredDifferenceF32AVX512_half
+
+squaredDifferenceF32AVX512_loop:
+	VMOVUPS -64(CX)(BX*1), Z0
+	VMOVUPS -64(DX)(BX*1), Z1
+	VSUBPS  Z1, Z0, Z0
+	VMULPS  Z0, Z0, Z0
+	VMOVUPS Z0, -64(AX)(BX*1)
+	ADDQ    $0x40, BX
+	JLE     squaredDifferenceF32AVX512_loop
+
+squaredDifferenceF32AVX512_half:
+	CMPQ    BX, $0x40
+	JEQ     squaredDifferenceF32AVX512_done
+	VMOVUPS -64(CX)(BX*1), Y0
+	VMOVUPS -64(DX)(BX*1), Y1
+	VSUBPS  Y1, Y0, Y0
+	VMULPS  Y0, Y0, Y0
+	VMOVUPS Y0, -64(AX)(BX*1)
+
+squaredDifferenceF32AVX512_done:
+	VZEROUPPER
+	RET
+
 // func squaredDifferenceScalarF32(dst *float32, a *float32, x float32, n int)
 // Requires: AVX
 TEXT ·squaredDifferenceScalarF32(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSS x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x02, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSS x+16(FP), Y0
 
 squaredDifferenceScalarF32_loop:
 	VMOVUPS (CX)(DX*1), Y1
@@ -265,6 +640,41 @@ squaredDifferenceScalarF32_loop:
 	VMOVUPS Y1, (AX)(DX*1)
 	ADDQ    $0x20, DX
 	JNE     squaredDifferenceScalarF32_loop
+	VZEROUPPER
+	RET
+
+// func squaredDifferenceScalarF32AVX512(dst *float32, a *float32, x float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·squaredDifferenceScalarF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSS x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           squaredDifferenceScalarF32AVX512_half
+
+squaredDifferenceScalarF32AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z1
+	VSUBPS  Z0, Z1, Z1
+	VMULPS  Z1, Z1, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     squaredDifferenceScalarF32AVX512_loop
+
+squaredDifferenceScalarF32AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          squaredDifferenceScalarF32AVX512_done
+	VBROADCASTSS x+16(FP), Y0
+	VMOVUPS      -64(CX)(DX*1), Y1
+	VSUBPS       Y0, Y1, Y0
+	VMULPS       Y0, Y0, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+squaredDifferenceScalarF32AVX512_done:
 	VZEROUPPER
 	RET
 
@@ -301,12 +711,12 @@ maximumF32_loop:
 TEXT ·maximumScalarF32(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSS x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x02, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSS x+16(FP), Y0
 
 maximumScalarF32_loop:
 	VMOVUPS   (CX)(DX*1), Y1
@@ -377,12 +787,12 @@ minimumF32_loop:
 TEXT ·minimumScalarF32(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSS x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x02, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSS x+16(FP), Y0
 
 minimumScalarF32_loop:
 	VMOVUPS   (CX)(DX*1), Y1
@@ -437,6 +847,37 @@ squareF32_loop:
 	VMOVUPS Y0, (AX)(DX*1)
 	ADDQ    $0x20, DX
 	JNE     squareF32_loop
+	VZEROUPPER
+	RET
+
+// func squareF32AVX512(dst *float32, a *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·squareF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	SHLQ $0x02, DX
+	ADDQ DX, AX
+	ADDQ DX, CX
+	NEGQ DX
+	ADDQ $0x40, DX
+	JG   squareF32AVX512_half
+
+squareF32AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z0
+	VMULPS  Z0, Z0, Z0
+	VMOVUPS Z0, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     squareF32AVX512_loop
+
+squareF32AVX512_half:
+	CMPQ    DX, $0x40
+	JEQ     squareF32AVX512_done
+	VMOVUPS -64(CX)(DX*1), Y0
+	VMULPS  Y0, Y0, Y0
+	VMOVUPS Y0, -64(AX)(DX*1)
+
+squareF32AVX512_done:
 	VZEROUPPER
 	RET
 
@@ -504,6 +945,37 @@ sqrtF32_loop:
 	VZEROUPPER
 	RET
 
+// func sqrtF32AVX512(dst *float32, a *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	SHLQ $0x02, DX
+	ADDQ DX, AX
+	ADDQ DX, CX
+	NEGQ DX
+	ADDQ $0x40, DX
+	JG   sqrtF32AVX512_half
+
+sqrtF32AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z0
+	VSQRTPS Z0, Z0
+	VMOVUPS Z0, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     sqrtF32AVX512_loop
+
+sqrtF32AVX512_half:
+	CMPQ    DX, $0x40
+	JEQ     sqrtF32AVX512_done
+	VMOVUPS -64(CX)(DX*1), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, -64(AX)(DX*1)
+
+sqrtF32AVX512_done:
+	VZEROUPPER
+	RET
+
 // func sumF32(sums *[8]float32, a *float32, n int)
 // Requires: AVX
 TEXT ·sumF32(SB), NOSPLIT, $0-24
@@ -536,11 +1008,46 @@ TEXT ·reluF32(SB), NOSPLIT, $0-24
 reluF32_loop:
 	VMOVUPS (CX)(DX*1), Y0
 	VXORPS  Y1, Y1, Y1
-	VCMPPS  $0x11, Y1, Y0, Y1
-	VANDNPS Y0, Y1, Y0
+	VCMPPS  $0x15, Y1, Y0, Y1
+	VANDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(DX*1)
 	ADDQ    $0x20, DX
 	JNE     reluF32_loop
+	VZEROUPPER
+	RET
+
+// func reluF32AVX512(dst *float32, a *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·reluF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	SHLQ $0x02, DX
+	ADDQ DX, AX
+	ADDQ DX, CX
+	NEGQ DX
+	ADDQ $0x40, DX
+	JG   reluF32AVX512_half
+
+reluF32AVX512_loop:
+	VMOVUPS   -64(CX)(DX*1), Z0
+	VPXORD    Z1, Z1, Z1
+	VCMPPS    $0x15, Z1, Z0, K1
+	VMOVAPS.Z Z0, K1, Z0
+	VMOVUPS   Z0, -64(AX)(DX*1)
+	ADDQ      $0x40, DX
+	JLE       reluF32AVX512_loop
+
+reluF32AVX512_half:
+	CMPQ    DX, $0x40
+	JEQ     reluF32AVX512_done
+	VMOVUPS -64(CX)(DX*1), Y0
+	VXORPS  Y1, Y1, Y1
+	VCMPPS  $0x15, Y1, Y0, Y1
+	VANDPS  Y1, Y0, Y0
+	VMOVUPS Y0, -64(AX)(DX*1)
+
+reluF32AVX512_done:
 	VZEROUPPER
 	RET
 
@@ -569,17 +1076,56 @@ reluGradF32_loop:
 	VZEROUPPER
 	RET
 
+// func reluGradF32AVX512(dst *float32, a *float32, b *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·reluGradF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x02, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+	ADDQ $0x40, BX
+	JG   reluGradF32AVX512_half
+
+reluGradF32AVX512_loop:
+	VMOVUPS   -64(CX)(BX*1), Z0
+	VMOVUPS   -64(DX)(BX*1), Z1
+	VPXORD    Z2, Z2, Z2
+	VCMPPS    $0x11, Z1, Z2, K1
+	VMOVAPS.Z Z0, K1, Z0
+	VMOVUPS   Z0, -64(AX)(BX*1)
+	ADDQ      $0x40, BX
+	JLE       reluGradF32AVX512_loop
+
+reluGradF32AVX512_half:
+	CMPQ    BX, $0x40
+	JEQ     reluGradF32AVX512_done
+	VMOVUPS -64(CX)(BX*1), Y0
+	VMOVUPS -64(DX)(BX*1), Y1
+	VXORPS  Y2, Y2, Y2
+	VCMPPS  $0x11, Y1, Y2, Y1
+	VANDPS  Y1, Y0, Y0
+	VMOVUPS Y0, -64(AX)(BX*1)
+
+reluGradF32AVX512_done:
+	VZEROUPPER
+	RET
+
 // func descendF32(v *float32, grad *float32, lr float32, n int)
 // Requires: AVX
 TEXT ·descendF32(SB), NOSPLIT, $0-32
 	MOVQ         v+0(FP), AX
 	MOVQ         grad+8(FP), CX
-	VBROADCASTSS lr+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x02, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSS lr+16(FP), Y0
 
 descendF32_loop:
 	VMOVUPS (AX)(DX*1), Y1
@@ -592,6 +1138,43 @@ descendF32_loop:
 	VZEROUPPER
 	RET
 
+// func descendF32AVX512(v *float32, grad *float32, lr float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·descendF32AVX512(SB), NOSPLIT, $0-32
+	MOVQ         v+0(FP), AX
+	MOVQ         grad+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x02, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSS lr+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           descendF32AVX512_half
+
+descendF32AVX512_loop:
+	VMOVUPS -64(AX)(DX*1), Z1
+	VMOVUPS -64(CX)(DX*1), Z2
+	VMULPS  Z0, Z2, Z2
+	VSUBPS  Z2, Z1, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     descendF32AVX512_loop
+
+descendF32AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          descendF32AVX512_done
+	VBROADCASTSS lr+16(FP), Y0
+	VMOVUPS      -64(AX)(DX*1), Y1
+	VMOVUPS      -64(CX)(DX*1), Y2
+	VMULPS       Y0, Y2, Y0
+	VSUBPS       Y0, Y1, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+descendF32AVX512_done:
+	VZEROUPPER
+	RET
+
 // func adamF32(v *float32, m *float32, s *float32, grad *float32, alpha float32, b1 float32, b2 float32, epsilon float32, n int)
 // Requires: AVX
 TEXT ·adamF32(SB), NOSPLIT, $0-56
@@ -599,10 +1182,6 @@ TEXT ·adamF32(SB), NOSPLIT, $0-56
 	MOVQ         m+8(FP), CX
 	MOVQ         s+16(FP), DX
 	MOVQ         grad+24(FP), BX
-	VBROADCASTSS alpha+32(FP), Y0
-	VBROADCASTSS b1+36(FP), Y1
-	VBROADCASTSS b2+40(FP), Y2
-	VBROADCASTSS epsilon+44(FP), Y3
 	MOVQ         n+48(FP), SI
 	SHLQ         $0x02, SI
 	ADDQ         SI, AX
@@ -610,6 +1189,10 @@ TEXT ·adamF32(SB), NOSPLIT, $0-56
 	ADDQ         SI, DX
 	ADDQ         SI, BX
 	NEGQ         SI
+	VBROADCASTSS alpha+32(FP), Y0
+	VBROADCASTSS b1+36(FP), Y1
+	VBROADCASTSS b2+40(FP), Y2
+	VBROADCASTSS epsilon+44(FP), Y3
 
 adamF32_loop:
 	VMOVUPS (AX)(SI*1), Y4
@@ -636,6 +1219,81 @@ adamF32_loop:
 	VZEROUPPER
 	RET
 
+// func adamF32AVX512(v *float32, m *float32, s *float32, grad *float32, alpha float32, b1 float32, b2 float32, epsilon float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·adamF32AVX512(SB), NOSPLIT, $0-56
+	MOVQ         v+0(FP), AX
+	MOVQ         m+8(FP), CX
+	MOVQ         s+16(FP), DX
+	MOVQ         grad+24(FP), BX
+	MOVQ         n+48(FP), SI
+	SHLQ         $0x02, SI
+	ADDQ         SI, AX
+	ADDQ         SI, CX
+	ADDQ         SI, DX
+	ADDQ         SI, BX
+	NEGQ         SI
+	VBROADCASTSS alpha+32(FP), Z0
+	VBROADCASTSS b1+36(FP), Z1
+	VBROADCASTSS b2+40(FP), Z2
+	VBROADCASTSS epsilon+44(FP), Z3
+	ADDQ         $0x40, SI
+	JG           adamF32AVX512_half
+
+adamF32AVX512_loop:
+	VMOVUPS -64(AX)(SI*1), Z4
+	VMOVUPS -64(CX)(SI*1), Z5
+	VMOVUPS -64(DX)(SI*1), Z6
+	VMOVUPS -64(BX)(SI*1), Z7
+	VSUBPS  Z5, Z7, Z8
+	VMULPS  Z1, Z8, Z8
+	VADDPS  Z8, Z5, Z5
+	VMULPS  Z7, Z7, Z7
+	VSUBPS  Z6, Z7, Z7
+	VMULPS  Z2, Z7, Z7
+	VADDPS  Z7, Z6, Z6
+	VMULPS  Z0, Z5, Z7
+	VSQRTPS Z6, Z8
+	VADDPS  Z3, Z8, Z8
+	VDIVPS  Z8, Z7, Z7
+	VSUBPS  Z7, Z4, Z4
+	VMOVUPS Z4, -64(AX)(SI*1)
+	VMOVUPS Z5, -64(CX)(SI*1)
+	VMOVUPS Z6, -64(DX)(SI*1)
+	ADDQ    $0x40, SI
+	JLE     adamF32AVX512_loop
+
+adamF32AVX512_half:
+	CMPQ         SI, $0x40
+	JEQ          adamF32AVX512_done
+	VBROADCASTSS alpha+32(FP), Y0
+	VBROADCASTSS b1+36(FP), Y1
+	VBROADCASTSS b2+40(FP), Y2
+	VBROADCASTSS epsilon+44(FP), Y3
+	VMOVUPS      -64(AX)(SI*1), Y4
+	VMOVUPS      -64(CX)(SI*1), Y5
+	VMOVUPS      -64(DX)(SI*1), Y6
+	VMOVUPS      -64(BX)(SI*1), Y7
+	VSUBPS       Y5, Y7, Y8
+	VMULPS       Y1, Y8, Y1
+	VADDPS       Y1, Y5, Y1
+	VMULPS       Y7, Y7, Y5
+	VSUBPS       Y6, Y5, Y5
+	VMULPS       Y2, Y5, Y2
+	VADDPS       Y2, Y6, Y2
+	VMULPS       Y0, Y1, Y0
+	VSQRTPS      Y2, Y5
+	VADDPS       Y3, Y5, Y3
+	VDIVPS       Y3, Y0, Y0
+	VSUBPS       Y0, Y4, Y0
+	VMOVUPS      Y0, -64(AX)(SI*1)
+	VMOVUPS      Y1, -64(CX)(SI*1)
+	VMOVUPS      Y2, -64(DX)(SI*1)
+
+adamF32AVX512_done:
+	VZEROUPPER
+	RET
+
 // func addF64(dst *float64, a *float64, b *float64, n int)
 // Requires: AVX
 TEXT ·addF64(SB), NOSPLIT, $0-32
@@ -656,6 +1314,41 @@ addF64_loop:
 	VMOVUPS Y0, (AX)(BX*1)
 	ADDQ    $0x20, BX
 	JNE     addF64_loop
+	VZEROUPPER
+	RET
+
+// func addF64AVX512(dst *float64, a *float64, b *float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·addF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x03, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+	ADDQ $0x40, BX
+	JG   addF64AVX512_half
+
+addF64AVX512_loop:
+	VMOVUPS -64(CX)(BX*1), Z0
+	VMOVUPS -64(DX)(BX*1), Z1
+	VADDPD  Z1, Z0, Z0
+	VMOVUPS Z0, -64(AX)(BX*1)
+	ADDQ    $0x40, BX
+	JLE     addF64AVX512_loop
+
+addF64AVX512_half:
+	CMPQ    BX, $0x40
+	JEQ     addF64AVX512_done
+	VMOVUPS -64(CX)(BX*1), Y0
+	VMOVUPS -64(DX)(BX*1), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPS Y0, -64(AX)(BX*1)
+
+addF64AVX512_done:
 	VZEROUPPER
 	RET
 
@@ -682,6 +1375,41 @@ subF64_loop:
 	VZEROUPPER
 	RET
 
+// func subF64AVX512(dst *float64, a *float64, b *float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·subF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x03, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+	ADDQ $0x40, BX
+	JG   subF64AVX512_half
+
+subF64AVX512_loop:
+	VMOVUPS -64(CX)(BX*1), Z0
+	VMOVUPS -64(DX)(BX*1), Z1
+	VSUBPD  Z1, Z0, Z0
+	VMOVUPS Z0, -64(AX)(BX*1)
+	ADDQ    $0x40, BX
+	JLE     subF64AVX512_loop
+
+subF64AVX512_half:
+	CMPQ    BX, $0x40
+	JEQ     subF64AVX512_done
+	VMOVUPS -64(CX)(BX*1), Y0
+	VMOVUPS -64(DX)(BX*1), Y1
+	VSUBPD  Y1, Y0, Y0
+	VMOVUPS Y0, -64(AX)(BX*1)
+
+subF64AVX512_done:
+	VZEROUPPER
+	RET
+
 // func mulF64(dst *float64, a *float64, b *float64, n int)
 // Requires: AVX
 TEXT ·mulF64(SB), NOSPLIT, $0-32
@@ -702,6 +1430,41 @@ mulF64_loop:
 	VMOVUPS Y0, (AX)(BX*1)
 	ADDQ    $0x20, BX
 	JNE     mulF64_loop
+	VZEROUPPER
+	RET
+
+// func mulF64AVX512(dst *float64, a *float64, b *float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·mulF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x03, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+	ADDQ $0x40, BX
+	JG   mulF64AVX512_half
+
+mulF64AVX512_loop:
+	VMOVUPS -64(CX)(BX*1), Z0
+	VMOVUPS -64(DX)(BX*1), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPS Z0, -64(AX)(BX*1)
+	ADDQ    $0x40, BX
+	JLE     mulF64AVX512_loop
+
+mulF64AVX512_half:
+	CMPQ    BX, $0x40
+	JEQ     mulF64AVX512_done
+	VMOVUPS -64(CX)(BX*1), Y0
+	VMOVUPS -64(DX)(BX*1), Y1
+	VMULPD  Y1, Y0, Y0
+	VMOVUPS Y0, -64(AX)(BX*1)
+
+mulF64AVX512_done:
 	VZEROUPPER
 	RET
 
@@ -728,17 +1491,52 @@ divF64_loop:
 	VZEROUPPER
 	RET
 
+// func divF64AVX512(dst *float64, a *float64, b *float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·divF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x03, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+	ADDQ $0x40, BX
+	JG   divF64AVX512_half
+
+divF64AVX512_loop:
+	VMOVUPS -64(CX)(BX*1), Z0
+	VMOVUPS -64(DX)(BX*1), Z1
+	VDIVPD  Z1, Z0, Z0
+	VMOVUPS Z0, -64(AX)(BX*1)
+	ADDQ    $0x40, BX
+	JLE     divF64AVX512_loop
+
+divF64AVX512_half:
+	CMPQ    BX, $0x40
+	JEQ     divF64AVX512_done
+	VMOVUPS -64(CX)(BX*1), Y0
+	VMOVUPS -64(DX)(BX*1), Y1
+	VDIVPD  Y1, Y0, Y0
+	VMOVUPS Y0, -64(AX)(BX*1)
+
+divF64AVX512_done:
+	VZEROUPPER
+	RET
+
 // func addScalarF64(dst *float64, a *float64, x float64, n int)
 // Requires: AVX
 TEXT ·addScalarF64(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSD x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x03, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSD x+16(FP), Y0
 
 addScalarF64_loop:
 	VMOVUPS (CX)(DX*1), Y1
@@ -749,17 +1547,50 @@ addScalarF64_loop:
 	VZEROUPPER
 	RET
 
-// func subScalarF64(dst *float64, a *float64, x float64, n int)
-// Requires: AVX
-TEXT ·subScalarF64(SB), NOSPLIT, $0-32
+// func addScalarF64AVX512(dst *float64, a *float64, x float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·addScalarF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSD x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x03, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSD x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           addScalarF64AVX512_half
+
+addScalarF64AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z1
+	VADDPD  Z0, Z1, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     addScalarF64AVX512_loop
+
+addScalarF64AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          addScalarF64AVX512_done
+	VBROADCASTSD x+16(FP), Y0
+	VMOVUPS      -64(CX)(DX*1), Y1
+	VADDPD       Y0, Y1, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+addScalarF64AVX512_done:
+	VZEROUPPER
+	RET
+
+// func subScalarF64(dst *float64, a *float64, x float64, n int)
+// Requires: AVX
+TEXT ·subScalarF64(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSD x+16(FP), Y0
 
 subScalarF64_loop:
 	VMOVUPS (CX)(DX*1), Y1
@@ -770,17 +1601,50 @@ subScalarF64_loop:
 	VZEROUPPER
 	RET
 
-// func mulScalarF64(dst *float64, a *float64, x float64, n int)
-// Requires: AVX
-TEXT ·mulScalarF64(SB), NOSPLIT, $0-32
+// func subScalarF64AVX512(dst *float64, a *float64, x float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·subScalarF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSD x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x03, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSD x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           subScalarF64AVX512_half
+
+subScalarF64AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z1
+	VSUBPD  Z0, Z1, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     subScalarF64AVX512_loop
+
+subScalarF64AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          subScalarF64AVX512_done
+	VBROADCASTSD x+16(FP), Y0
+	VMOVUPS      -64(CX)(DX*1), Y1
+	VSUBPD       Y0, Y1, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+subScalarF64AVX512_done:
+	VZEROUPPER
+	RET
+
+// func mulScalarF64(dst *float64, a *float64, x float64, n int)
+// Requires: AVX
+TEXT ·mulScalarF64(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSD x+16(FP), Y0
 
 mulScalarF64_loop:
 	VMOVUPS (CX)(DX*1), Y1
@@ -791,17 +1655,50 @@ mulScalarF64_loop:
 	VZEROUPPER
 	RET
 
-// func divScalarF64(dst *float64, a *float64, x float64, n int)
-// Requires: AVX
-TEXT ·divScalarF64(SB), NOSPLIT, $0-32
+// func mulScalarF64AVX512(dst *float64, a *float64, x float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·mulScalarF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSD x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x03, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSD x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           mulScalarF64AVX512_half
+
+mulScalarF64AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     mulScalarF64AVX512_loop
+
+mulScalarF64AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          mulScalarF64AVX512_done
+	VBROADCASTSD x+16(FP), Y0
+	VMOVUPS      -64(CX)(DX*1), Y1
+	VMULPD       Y0, Y1, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+mulScalarF64AVX512_done:
+	VZEROUPPER
+	RET
+
+// func divScalarF64(dst *float64, a *float64, x float64, n int)
+// Requires: AVX
+TEXT ·divScalarF64(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSD x+16(FP), Y0
 
 divScalarF64_loop:
 	VMOVUPS (CX)(DX*1), Y1
@@ -812,17 +1709,50 @@ divScalarF64_loop:
 	VZEROUPPER
 	RET
 
-// func subFromF64(dst *float64, a *float64, x float64, n int)
-// Requires: AVX
-TEXT ·subFromF64(SB), NOSPLIT, $0-32
+// func divScalarF64AVX512(dst *float64, a *float64, x float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·divScalarF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSD x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x03, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSD x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           divScalarF64AVX512_half
+
+divScalarF64AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z1
+	VDIVPD  Z0, Z1, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     divScalarF64AVX512_loop
+
+divScalarF64AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          divScalarF64AVX512_done
+	VBROADCASTSD x+16(FP), Y0
+	VMOVUPS      -64(CX)(DX*1), Y1
+	VDIVPD       Y0, Y1, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+divScalarF64AVX512_done:
+	VZEROUPPER
+	RET
+
+// func subFromF64(dst *float64, a *float64, x float64, n int)
+// Requires: AVX
+TEXT ·subFromF64(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSD x+16(FP), Y0
 
 subFromF64_loop:
 	VMOVUPS (CX)(DX*1), Y1
@@ -833,17 +1763,50 @@ subFromF64_loop:
 	VZEROUPPER
 	RET
 
-// func divFromF64(dst *float64, a *float64, x float64, n int)
-// Requires: AVX
-TEXT ·divFromF64(SB), NOSPLIT, $0-32
+// func subFromF64AVX512(dst *float64, a *float64, x float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·subFromF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSD x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x03, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSD x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           subFromF64AVX512_half
+
+subFromF64AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z1
+	VSUBPD  Z1, Z0, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     subFromF64AVX512_loop
+
+subFromF64AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          subFromF64AVX512_done
+	VBROADCASTSD x+16(FP), Y0
+	VMOVUPS      -64(CX)(DX*1), Y1
+	VSUBPD       Y1, Y0, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+subFromF64AVX512_done:
+	VZEROUPPER
+	RET
+
+// func divFromF64(dst *float64, a *float64, x float64, n int)
+// Requires: AVX
+TEXT ·divFromF64(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSD x+16(FP), Y0
 
 divFromF64_loop:
 	VMOVUPS (CX)(DX*1), Y1
@@ -851,6 +1814,39 @@ divFromF64_loop:
 	VMOVUPS Y1, (AX)(DX*1)
 	ADDQ    $0x20, DX
 	JNE     divFromF64_loop
+	VZEROUPPER
+	RET
+
+// func divFromF64AVX512(dst *float64, a *float64, x float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·divFromF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSD x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           divFromF64AVX512_half
+
+divFromF64AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z1
+	VDIVPD  Z1, Z0, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     divFromF64AVX512_loop
+
+divFromF64AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          divFromF64AVX512_done
+	VBROADCASTSD x+16(FP), Y0
+	VMOVUPS      -64(CX)(DX*1), Y1
+	VDIVPD       Y1, Y0, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+divFromF64AVX512_done:
 	VZEROUPPER
 	RET
 
@@ -878,17 +1874,54 @@ squaredDifferenceF64_loop:
 	VZEROUPPER
 	RET
 
+// func squaredDifferenceF64AVX512(dst *float64, a *float64, b *float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·squaredDifferenceF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x03, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+	ADDQ $0x40, BX
+	JG   squaredDifferenceF64AVX512_half
+
+squaredDifferenceF64AVX512_loop:
+	VMOVUPS -64(CX)(BX*1), Z0
+	VMOVUPS -64(DX)(BX*1), Z1
+	VSUBPD  Z1, Z0, Z0
+	VMULPD  Z0, Z0, Z0
+	VMOVUPS Z0, -64(AX)(BX*1)
+	ADDQ    $0x40, BX
+	JLE     squaredDifferenceF64AVX512_loop
+
+squaredDifferenceF64AVX512_half:
+	CMPQ    BX, $0x40
+	JEQ     squaredDifferenceF64AVX512_done
+	VMOVUPS -64(CX)(BX*1), Y0
+	VMOVUPS -64(DX)(BX*1), Y1
+	VSUBPD  Y1, Y0, Y0
+	VMULPD  Y0, Y0, Y0
+	VMOVUPS Y0, -64(AX)(BX*1)
+
+squaredDifferenceF64AVX512_done:
+	VZEROUPPER
+	RET
+
 // func squaredDifferenceScalarF64(dst *float64, a *float64, x float64, n int)
 // Requires: AVX
 TEXT ·squaredDifferenceScalarF64(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSD x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x03, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSD x+16(FP), Y0
 
 squaredDifferenceScalarF64_loop:
 	VMOVUPS (CX)(DX*1), Y1
@@ -897,6 +1930,41 @@ squaredDifferenceScalarF64_loop:
 	VMOVUPS Y1, (AX)(DX*1)
 	ADDQ    $0x20, DX
 	JNE     squaredDifferenceScalarF64_loop
+	VZEROUPPER
+	RET
+
+// func squaredDifferenceScalarF64AVX512(dst *float64, a *float64, x float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·squaredDifferenceScalarF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSD x+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           squaredDifferenceScalarF64AVX512_half
+
+squaredDifferenceScalarF64AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z1
+	VSUBPD  Z0, Z1, Z1
+	VMULPD  Z1, Z1, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     squaredDifferenceScalarF64AVX512_loop
+
+squaredDifferenceScalarF64AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          squaredDifferenceScalarF64AVX512_done
+	VBROADCASTSD x+16(FP), Y0
+	VMOVUPS      -64(CX)(DX*1), Y1
+	VSUBPD       Y0, Y1, Y0
+	VMULPD       Y0, Y0, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+squaredDifferenceScalarF64AVX512_done:
 	VZEROUPPER
 	RET
 
@@ -933,12 +2001,12 @@ maximumF64_loop:
 TEXT ·maximumScalarF64(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSD x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x03, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSD x+16(FP), Y0
 
 maximumScalarF64_loop:
 	VMOVUPS   (CX)(DX*1), Y1
@@ -1017,12 +2085,12 @@ minimumF64_loop:
 TEXT ·minimumScalarF64(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         a+8(FP), CX
-	VBROADCASTSD x+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x03, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSD x+16(FP), Y0
 
 minimumScalarF64_loop:
 	VMOVUPS   (CX)(DX*1), Y1
@@ -1085,6 +2153,37 @@ squareF64_loop:
 	VMOVUPS Y0, (AX)(DX*1)
 	ADDQ    $0x20, DX
 	JNE     squareF64_loop
+	VZEROUPPER
+	RET
+
+// func squareF64AVX512(dst *float64, a *float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·squareF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	SHLQ $0x03, DX
+	ADDQ DX, AX
+	ADDQ DX, CX
+	NEGQ DX
+	ADDQ $0x40, DX
+	JG   squareF64AVX512_half
+
+squareF64AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z0
+	VMULPD  Z0, Z0, Z0
+	VMOVUPS Z0, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     squareF64AVX512_loop
+
+squareF64AVX512_half:
+	CMPQ    DX, $0x40
+	JEQ     squareF64AVX512_done
+	VMOVUPS -64(CX)(DX*1), Y0
+	VMULPD  Y0, Y0, Y0
+	VMOVUPS Y0, -64(AX)(DX*1)
+
+squareF64AVX512_done:
 	VZEROUPPER
 	RET
 
@@ -1152,6 +2251,37 @@ sqrtF64_loop:
 	VZEROUPPER
 	RET
 
+// func sqrtF64AVX512(dst *float64, a *float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	SHLQ $0x03, DX
+	ADDQ DX, AX
+	ADDQ DX, CX
+	NEGQ DX
+	ADDQ $0x40, DX
+	JG   sqrtF64AVX512_half
+
+sqrtF64AVX512_loop:
+	VMOVUPS -64(CX)(DX*1), Z0
+	VSQRTPD Z0, Z0
+	VMOVUPS Z0, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     sqrtF64AVX512_loop
+
+sqrtF64AVX512_half:
+	CMPQ    DX, $0x40
+	JEQ     sqrtF64AVX512_done
+	VMOVUPS -64(CX)(DX*1), Y0
+	VSQRTPD Y0, Y0
+	VMOVUPS Y0, -64(AX)(DX*1)
+
+sqrtF64AVX512_done:
+	VZEROUPPER
+	RET
+
 // func sumF64(sums *[8]float64, a *float64, n int)
 // Requires: AVX
 TEXT ·sumF64(SB), NOSPLIT, $0-24
@@ -1188,11 +2318,46 @@ TEXT ·reluF64(SB), NOSPLIT, $0-24
 reluF64_loop:
 	VMOVUPS (CX)(DX*1), Y0
 	VXORPS  Y1, Y1, Y1
-	VCMPPD  $0x11, Y1, Y0, Y1
-	VANDNPD Y0, Y1, Y0
+	VCMPPD  $0x15, Y1, Y0, Y1
+	VANDPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(DX*1)
 	ADDQ    $0x20, DX
 	JNE     reluF64_loop
+	VZEROUPPER
+	RET
+
+// func reluF64AVX512(dst *float64, a *float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·reluF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+	SHLQ $0x03, DX
+	ADDQ DX, AX
+	ADDQ DX, CX
+	NEGQ DX
+	ADDQ $0x40, DX
+	JG   reluF64AVX512_half
+
+reluF64AVX512_loop:
+	VMOVUPS   -64(CX)(DX*1), Z0
+	VPXORD    Z1, Z1, Z1
+	VCMPPD    $0x15, Z1, Z0, K1
+	VMOVAPD.Z Z0, K1, Z0
+	VMOVUPS   Z0, -64(AX)(DX*1)
+	ADDQ      $0x40, DX
+	JLE       reluF64AVX512_loop
+
+reluF64AVX512_half:
+	CMPQ    DX, $0x40
+	JEQ     reluF64AVX512_done
+	VMOVUPS -64(CX)(DX*1), Y0
+	VXORPS  Y1, Y1, Y1
+	VCMPPD  $0x15, Y1, Y0, Y1
+	VANDPD  Y1, Y0, Y0
+	VMOVUPS Y0, -64(AX)(DX*1)
+
+reluF64AVX512_done:
 	VZEROUPPER
 	RET
 
@@ -1221,17 +2386,56 @@ reluGradF64_loop:
 	VZEROUPPER
 	RET
 
+// func reluGradF64AVX512(dst *float64, a *float64, b *float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·reluGradF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x03, BX
+	ADDQ BX, AX
+	ADDQ BX, CX
+	ADDQ BX, DX
+	NEGQ BX
+	ADDQ $0x40, BX
+	JG   reluGradF64AVX512_half
+
+reluGradF64AVX512_loop:
+	VMOVUPS   -64(CX)(BX*1), Z0
+	VMOVUPS   -64(DX)(BX*1), Z1
+	VPXORD    Z2, Z2, Z2
+	VCMPPD    $0x11, Z1, Z2, K1
+	VMOVAPD.Z Z0, K1, Z0
+	VMOVUPS   Z0, -64(AX)(BX*1)
+	ADDQ      $0x40, BX
+	JLE       reluGradF64AVX512_loop
+
+reluGradF64AVX512_half:
+	CMPQ    BX, $0x40
+	JEQ     reluGradF64AVX512_done
+	VMOVUPS -64(CX)(BX*1), Y0
+	VMOVUPS -64(DX)(BX*1), Y1
+	VXORPS  Y2, Y2, Y2
+	VCMPPD  $0x11, Y1, Y2, Y1
+	VANDPD  Y1, Y0, Y0
+	VMOVUPS Y0, -64(AX)(BX*1)
+
+reluGradF64AVX512_done:
+	VZEROUPPER
+	RET
+
 // func descendF64(v *float64, grad *float64, lr float64, n int)
 // Requires: AVX
 TEXT ·descendF64(SB), NOSPLIT, $0-32
 	MOVQ         v+0(FP), AX
 	MOVQ         grad+8(FP), CX
-	VBROADCASTSD lr+16(FP), Y0
 	MOVQ         n+24(FP), DX
 	SHLQ         $0x03, DX
 	ADDQ         DX, AX
 	ADDQ         DX, CX
 	NEGQ         DX
+	VBROADCASTSD lr+16(FP), Y0
 
 descendF64_loop:
 	VMOVUPS (AX)(DX*1), Y1
@@ -1244,6 +2448,43 @@ descendF64_loop:
 	VZEROUPPER
 	RET
 
+// func descendF64AVX512(v *float64, grad *float64, lr float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·descendF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ         v+0(FP), AX
+	MOVQ         grad+8(FP), CX
+	MOVQ         n+24(FP), DX
+	SHLQ         $0x03, DX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	NEGQ         DX
+	VBROADCASTSD lr+16(FP), Z0
+	ADDQ         $0x40, DX
+	JG           descendF64AVX512_half
+
+descendF64AVX512_loop:
+	VMOVUPS -64(AX)(DX*1), Z1
+	VMOVUPS -64(CX)(DX*1), Z2
+	VMULPD  Z0, Z2, Z2
+	VSUBPD  Z2, Z1, Z1
+	VMOVUPS Z1, -64(AX)(DX*1)
+	ADDQ    $0x40, DX
+	JLE     descendF64AVX512_loop
+
+descendF64AVX512_half:
+	CMPQ         DX, $0x40
+	JEQ          descendF64AVX512_done
+	VBROADCASTSD lr+16(FP), Y0
+	VMOVUPS      -64(AX)(DX*1), Y1
+	VMOVUPS      -64(CX)(DX*1), Y2
+	VMULPD       Y0, Y2, Y0
+	VSUBPD       Y0, Y1, Y0
+	VMOVUPS      Y0, -64(AX)(DX*1)
+
+descendF64AVX512_done:
+	VZEROUPPER
+	RET
+
 // func adamF64(v *float64, m *float64, s *float64, grad *float64, alpha float64, b1 float64, b2 float64, epsilon float64, n int)
 // Requires: AVX
 TEXT ·adamF64(SB), NOSPLIT, $0-72
@@ -1251,10 +2492,6 @@ TEXT ·adamF64(SB), NOSPLIT, $0-72
 	MOVQ         m+8(FP), CX
 	MOVQ         s+16(FP), DX
 	MOVQ         grad+24(FP), BX
-	VBROADCASTSD alpha+32(FP), Y0
-	VBROADCASTSD b1+40(FP), Y1
-	VBROADCASTSD b2+48(FP), Y2
-	VBROADCASTSD epsilon+56(FP), Y3
 	MOVQ         n+64(FP), SI
 	SHLQ         $0x03, SI
 	ADDQ         SI, AX
@@ -1262,6 +2499,10 @@ TEXT ·adamF64(SB), NOSPLIT, $0-72
 	ADDQ         SI, DX
 	ADDQ         SI, BX
 	NEGQ         SI
+	VBROADCASTSD alpha+32(FP), Y0
+	VBROADCASTSD b1+40(FP), Y1
+	VBROADCASTSD b2+48(FP), Y2
+	VBROADCASTSD epsilon+56(FP), Y3
 
 adamF64_loop:
 	VMOVUPS (AX)(SI*1), Y4
@@ -1285,5 +2526,80 @@ adamF64_loop:
 	VMOVUPS Y6, (DX)(SI*1)
 	ADDQ    $0x20, SI
 	JNE     adamF64_loop
+	VZEROUPPER
+	RET
+
+// func adamF64AVX512(v *float64, m *float64, s *float64, grad *float64, alpha float64, b1 float64, b2 float64, epsilon float64, n int)
+// Requires: AVX, AVX512F
+TEXT ·adamF64AVX512(SB), NOSPLIT, $0-72
+	MOVQ         v+0(FP), AX
+	MOVQ         m+8(FP), CX
+	MOVQ         s+16(FP), DX
+	MOVQ         grad+24(FP), BX
+	MOVQ         n+64(FP), SI
+	SHLQ         $0x03, SI
+	ADDQ         SI, AX
+	ADDQ         SI, CX
+	ADDQ         SI, DX
+	ADDQ         SI, BX
+	NEGQ         SI
+	VBROADCASTSD alpha+32(FP), Z0
+	VBROADCASTSD b1+40(FP), Z1
+	VBROADCASTSD b2+48(FP), Z2
+	VBROADCASTSD epsilon+56(FP), Z3
+	ADDQ         $0x40, SI
+	JG           adamF64AVX512_half
+
+adamF64AVX512_loop:
+	VMOVUPS -64(AX)(SI*1), Z4
+	VMOVUPS -64(CX)(SI*1), Z5
+	VMOVUPS -64(DX)(SI*1), Z6
+	VMOVUPS -64(BX)(SI*1), Z7
+	VSUBPD  Z5, Z7, Z8
+	VMULPD  Z1, Z8, Z8
+	VADDPD  Z8, Z5, Z5
+	VMULPD  Z7, Z7, Z7
+	VSUBPD  Z6, Z7, Z7
+	VMULPD  Z2, Z7, Z7
+	VADDPD  Z7, Z6, Z6
+	VMULPD  Z0, Z5, Z7
+	VSQRTPD Z6, Z8
+	VADDPD  Z3, Z8, Z8
+	VDIVPD  Z8, Z7, Z7
+	VSUBPD  Z7, Z4, Z4
+	VMOVUPS Z4, -64(AX)(SI*1)
+	VMOVUPS Z5, -64(CX)(SI*1)
+	VMOVUPS Z6, -64(DX)(SI*1)
+	ADDQ    $0x40, SI
+	JLE     adamF64AVX512_loop
+
+adamF64AVX512_half:
+	CMPQ         SI, $0x40
+	JEQ          adamF64AVX512_done
+	VBROADCASTSD alpha+32(FP), Y0
+	VBROADCASTSD b1+40(FP), Y1
+	VBROADCASTSD b2+48(FP), Y2
+	VBROADCASTSD epsilon+56(FP), Y3
+	VMOVUPS      -64(AX)(SI*1), Y4
+	VMOVUPS      -64(CX)(SI*1), Y5
+	VMOVUPS      -64(DX)(SI*1), Y6
+	VMOVUPS      -64(BX)(SI*1), Y7
+	VSUBPD       Y5, Y7, Y8
+	VMULPD       Y1, Y8, Y1
+	VADDPD       Y1, Y5, Y1
+	VMULPD       Y7, Y7, Y5
+	VSUBPD       Y6, Y5, Y5
+	VMULPD       Y2, Y5, Y2
+	VADDPD       Y2, Y6, Y2
+	VMULPD       Y0, Y1, Y0
+	VSQRTPD      Y2, Y5
+	VADDPD       Y3, Y5, Y3
+	VDIVPD       Y3, Y0, Y0
+	VSUBPD       Y0, Y4, Y0
+	VMOVUPS      Y0, -64(AX)(SI*1)
+	VMOVUPS      Y1, -64(CX)(SI*1)
+	VMOVUPS      Y2, -64(DX)(SI*1)
+
+adamF64AVX512_done:
 	VZEROUPPER
 	RET

@@ -11,14 +11,22 @@ func Add[T any](dst, a, b []T) int {
 		n := start(len(dst), lanes32)
 		a, b := any(a).([]float32)[:n], any(b).([]float32)[:n]
 		for i := 0; i < n; i += piece {
-			addF32(&dst[i], &a[i], &b[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				addF32AVX512(&dst[i], &a[i], &b[i], n)
+			} else {
+				addF32(&dst[i], &a[i], &b[i], n)
+			}
 		}
 		return n
 	case []float64:
 		n := start(len(dst), lanes64)
 		a, b := any(a).([]float64)[:n], any(b).([]float64)[:n]
 		for i := 0; i < n; i += piece {
-			addF64(&dst[i], &a[i], &b[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				addF64AVX512(&dst[i], &a[i], &b[i], n)
+			} else {
+				addF64(&dst[i], &a[i], &b[i], n)
+			}
 		}
 		return n
 	}
@@ -32,14 +40,22 @@ func Sub[T any](dst, a, b []T) int {
 		n := start(len(dst), lanes32)
 		a, b := any(a).([]float32)[:n], any(b).([]float32)[:n]
 		for i := 0; i < n; i += piece {
-			subF32(&dst[i], &a[i], &b[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				subF32AVX512(&dst[i], &a[i], &b[i], n)
+			} else {
+				subF32(&dst[i], &a[i], &b[i], n)
+			}
 		}
 		return n
 	case []float64:
 		n := start(len(dst), lanes64)
 		a, b := any(a).([]float64)[:n], any(b).([]float64)[:n]
 		for i := 0; i < n; i += piece {
-			subF64(&dst[i], &a[i], &b[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				subF64AVX512(&dst[i], &a[i], &b[i], n)
+			} else {
+				subF64(&dst[i], &a[i], &b[i], n)
+			}
 		}
 		return n
 	}
@@ -53,14 +69,22 @@ func Mul[T any](dst, a, b []T) int {
 		n := start(len(dst), lanes32)
 		a, b := any(a).([]float32)[:n], any(b).([]float32)[:n]
 		for i := 0; i < n; i += piece {
-			mulF32(&dst[i], &a[i], &b[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				mulF32AVX512(&dst[i], &a[i], &b[i], n)
+			} else {
+				mulF32(&dst[i], &a[i], &b[i], n)
+			}
 		}
 		return n
 	case []float64:
 		n := start(len(dst), lanes64)
 		a, b := any(a).([]float64)[:n], any(b).([]float64)[:n]
 		for i := 0; i < n; i += piece {
-			mulF64(&dst[i], &a[i], &b[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				mulF64AVX512(&dst[i], &a[i], &b[i], n)
+			} else {
+				mulF64(&dst[i], &a[i], &b[i], n)
+			}
 		}
 		return n
 	}
@@ -74,14 +98,22 @@ func Div[T any](dst, a, b []T) int {
 		n := start(len(dst), lanes32)
 		a, b := any(a).([]float32)[:n], any(b).([]float32)[:n]
 		for i := 0; i < n; i += piece {
-			divF32(&dst[i], &a[i], &b[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				divF32AVX512(&dst[i], &a[i], &b[i], n)
+			} else {
+				divF32(&dst[i], &a[i], &b[i], n)
+			}
 		}
 		return n
 	case []float64:
 		n := start(len(dst), lanes64)
 		a, b := any(a).([]float64)[:n], any(b).([]float64)[:n]
 		for i := 0; i < n; i += piece {
-			divF64(&dst[i], &a[i], &b[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				divF64AVX512(&dst[i], &a[i], &b[i], n)
+			} else {
+				divF64(&dst[i], &a[i], &b[i], n)
+			}
 		}
 		return n
 	}
@@ -95,14 +127,22 @@ func SquaredDifference[T any](dst, a, b []T) int {
 		n := start(len(dst), lanes32)
 		a, b := any(a).([]float32)[:n], any(b).([]float32)[:n]
 		for i := 0; i < n; i += piece {
-			squaredDifferenceF32(&dst[i], &a[i], &b[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				squaredDifferenceF32AVX512(&dst[i], &a[i], &b[i], n)
+			} else {
+				squaredDifferenceF32(&dst[i], &a[i], &b[i], n)
+			}
 		}
 		return n
 	case []float64:
 		n := start(len(dst), lanes64)
 		a, b := any(a).([]float64)[:n], any(b).([]float64)[:n]
 		for i := 0; i < n; i += piece {
-			squaredDifferenceF64(&dst[i], &a[i], &b[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				squaredDifferenceF64AVX512(&dst[i], &a[i], &b[i], n)
+			} else {
+				squaredDifferenceF64(&dst[i], &a[i], &b[i], n)
+			}
 		}
 		return n
 	}
@@ -158,14 +198,22 @@ func ReluGrad[T any](dst, a, b []T) int {
 		n := start(len(dst), lanes32)
 		a, b := any(a).([]float32)[:n], any(b).([]float32)[:n]
 		for i := 0; i < n; i += piece {
-			reluGradF32(&dst[i], &a[i], &b[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				reluGradF32AVX512(&dst[i], &a[i], &b[i], n)
+			} else {
+				reluGradF32(&dst[i], &a[i], &b[i], n)
+			}
 		}
 		return n
 	case []float64:
 		n := start(len(dst), lanes64)
 		a, b := any(a).([]float64)[:n], any(b).([]float64)[:n]
 		for i := 0; i < n; i += piece {
-			reluGradF64(&dst[i], &a[i], &b[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				reluGradF64AVX512(&dst[i], &a[i], &b[i], n)
+			} else {
+				reluGradF64(&dst[i], &a[i], &b[i], n)
+			}
 		}
 		return n
 	}
@@ -180,7 +228,11 @@ func AddScalar[T any](dst, a []T, x T) int {
 		a := any(a).([]float32)[:n]
 		x := any(x).(float32)
 		for i := 0; i < n; i += piece {
-			addScalarF32(&dst[i], &a[i], x, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				addScalarF32AVX512(&dst[i], &a[i], x, n)
+			} else {
+				addScalarF32(&dst[i], &a[i], x, n)
+			}
 		}
 		return n
 	case []float64:
@@ -188,7 +240,11 @@ func AddScalar[T any](dst, a []T, x T) int {
 		a := any(a).([]float64)[:n]
 		x := any(x).(float64)
 		for i := 0; i < n; i += piece {
-			addScalarF64(&dst[i], &a[i], x, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				addScalarF64AVX512(&dst[i], &a[i], x, n)
+			} else {
+				addScalarF64(&dst[i], &a[i], x, n)
+			}
 		}
 		return n
 	}
@@ -203,7 +259,11 @@ func SubScalar[T any](dst, a []T, x T) int {
 		a := any(a).([]float32)[:n]
 		x := any(x).(float32)
 		for i := 0; i < n; i += piece {
-			subScalarF32(&dst[i], &a[i], x, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				subScalarF32AVX512(&dst[i], &a[i], x, n)
+			} else {
+				subScalarF32(&dst[i], &a[i], x, n)
+			}
 		}
 		return n
 	case []float64:
@@ -211,7 +271,11 @@ func SubScalar[T any](dst, a []T, x T) int {
 		a := any(a).([]float64)[:n]
 		x := any(x).(float64)
 		for i := 0; i < n; i += piece {
-			subScalarF64(&dst[i], &a[i], x, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				subScalarF64AVX512(&dst[i], &a[i], x, n)
+			} else {
+				subScalarF64(&dst[i], &a[i], x, n)
+			}
 		}
 		return n
 	}
@@ -226,7 +290,11 @@ func MulScalar[T any](dst, a []T, x T) int {
 		a := any(a).([]float32)[:n]
 		x := any(x).(float32)
 		for i := 0; i < n; i += piece {
-			mulScalarF32(&dst[i], &a[i], x, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				mulScalarF32AVX512(&dst[i], &a[i], x, n)
+			} else {
+				mulScalarF32(&dst[i], &a[i], x, n)
+			}
 		}
 		return n
 	case []float64:
@@ -234,7 +302,11 @@ func MulScalar[T any](dst, a []T, x T) int {
 		a := any(a).([]float64)[:n]
 		x := any(x).(float64)
 		for i := 0; i < n; i += piece {
-			mulScalarF64(&dst[i], &a[i], x, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				mulScalarF64AVX512(&dst[i], &a[i], x, n)
+			} else {
+				mulScalarF64(&dst[i], &a[i], x, n)
+			}
 		}
 		return n
 	}
@@ -249,7 +321,11 @@ func DivScalar[T any](dst, a []T, x T) int {
 		a := any(a).([]float32)[:n]
 		x := any(x).(float32)
 		for i := 0; i < n; i += piece {
-			divScalarF32(&dst[i], &a[i], x, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				divScalarF32AVX512(&dst[i], &a[i], x, n)
+			} else {
+				divScalarF32(&dst[i], &a[i], x, n)
+			}
 		}
 		return n
 	case []float64:
@@ -257,7 +333,11 @@ func DivScalar[T any](dst, a []T, x T) int {
 		a := any(a).([]float64)[:n]
 		x := any(x).(float64)
 		for i := 0; i < n; i += piece {
-			divScalarF64(&dst[i], &a[i], x, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				divScalarF64AVX512(&dst[i], &a[i], x, n)
+			} else {
+				divScalarF64(&dst[i], &a[i], x, n)
+			}
 		}
 		return n
 	}
@@ -272,7 +352,11 @@ func SubFrom[T any](dst, a []T, x T) int {
 		a := any(a).([]float32)[:n]
 		x := any(x).(float32)
 		for i := 0; i < n; i += piece {
-			subFromF32(&dst[i], &a[i], x, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				subFromF32AVX512(&dst[i], &a[i], x, n)
+			} else {
+				subFromF32(&dst[i], &a[i], x, n)
+			}
 		}
 		return n
 	case []float64:
@@ -280,7 +364,11 @@ func SubFrom[T any](dst, a []T, x T) int {
 		a := any(a).([]float64)[:n]
 		x := any(x).(float64)
 		for i := 0; i < n; i += piece {
-			subFromF64(&dst[i], &a[i], x, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				subFromF64AVX512(&dst[i], &a[i], x, n)
+			} else {
+				subFromF64(&dst[i], &a[i], x, n)
+			}
 		}
 		return n
 	}
@@ -295,7 +383,11 @@ func DivFrom[T any](dst, a []T, x T) int {
 		a := any(a).([]float32)[:n]
 		x := any(x).(float32)
 		for i := 0; i < n; i += piece {
-			divFromF32(&dst[i], &a[i], x, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				divFromF32AVX512(&dst[i], &a[i], x, n)
+			} else {
+				divFromF32(&dst[i], &a[i], x, n)
+			}
 		}
 		return n
 	case []float64:
@@ -303,7 +395,11 @@ func DivFrom[T any](dst, a []T, x T) int {
 		a := any(a).([]float64)[:n]
 		x := any(x).(float64)
 		for i := 0; i < n; i += piece {
-			divFromF64(&dst[i], &a[i], x, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				divFromF64AVX512(&dst[i], &a[i], x, n)
+			} else {
+				divFromF64(&dst[i], &a[i], x, n)
+			}
 		}
 		return n
 	}
@@ -318,7 +414,11 @@ func SquaredDifferenceScalar[T any](dst, a []T, x T) int {
 		a := any(a).([]float32)[:n]
 		x := any(x).(float32)
 		for i := 0; i < n; i += piece {
-			squaredDifferenceScalarF32(&dst[i], &a[i], x, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				squaredDifferenceScalarF32AVX512(&dst[i], &a[i], x, n)
+			} else {
+				squaredDifferenceScalarF32(&dst[i], &a[i], x, n)
+			}
 		}
 		return n
 	case []float64:
@@ -326,7 +426,11 @@ func SquaredDifferenceScalar[T any](dst, a []T, x T) int {
 		a := any(a).([]float64)[:n]
 		x := any(x).(float64)
 		for i := 0; i < n; i += piece {
-			squaredDifferenceScalarF64(&dst[i], &a[i], x, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				squaredDifferenceScalarF64AVX512(&dst[i], &a[i], x, n)
+			} else {
+				squaredDifferenceScalarF64(&dst[i], &a[i], x, n)
+			}
 		}
 		return n
 	}
@@ -386,14 +490,22 @@ func Relu[T any](dst, a []T) int {
 		n := start(len(dst), lanes32)
 		a := any(a).([]float32)[:n]
 		for i := 0; i < n; i += piece {
-			reluF32(&dst[i], &a[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				reluF32AVX512(&dst[i], &a[i], n)
+			} else {
+				reluF32(&dst[i], &a[i], n)
+			}
 		}
 		return n
 	case []float64:
 		n := start(len(dst), lanes64)
 		a := any(a).([]float64)[:n]
 		for i := 0; i < n; i += piece {
-			reluF64(&dst[i], &a[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				reluF64AVX512(&dst[i], &a[i], n)
+			} else {
+				reluF64(&dst[i], &a[i], n)
+			}
 		}
 		return n
 	}
@@ -407,14 +519,22 @@ func Square[T any](dst, a []T) int {
 		n := start(len(dst), lanes32)
 		a := any(a).([]float32)[:n]
 		for i := 0; i < n; i += piece {
-			squareF32(&dst[i], &a[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				squareF32AVX512(&dst[i], &a[i], n)
+			} else {
+				squareF32(&dst[i], &a[i], n)
+			}
 		}
 		return n
 	case []float64:
 		n := start(len(dst), lanes64)
 		a := any(a).([]float64)[:n]
 		for i := 0; i < n; i += piece {
-			squareF64(&dst[i], &a[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				squareF64AVX512(&dst[i], &a[i], n)
+			} else {
+				squareF64(&dst[i], &a[i], n)
+			}
 		}
 		return n
 	}
@@ -470,14 +590,22 @@ func Sqrt[T any](dst, a []T) int {
 		n := start(len(dst), lanes32)
 		a := any(a).([]float32)[:n]
 		for i := 0; i < n; i += piece {
-			sqrtF32(&dst[i], &a[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				sqrtF32AVX512(&dst[i], &a[i], n)
+			} else {
+				sqrtF32(&dst[i], &a[i], n)
+			}
 		}
 		return n
 	case []float64:
 		n := start(len(dst), lanes64)
 		a := any(a).([]float64)[:n]
 		for i := 0; i < n; i += piece {
-			sqrtF64(&dst[i], &a[i], min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				sqrtF64AVX512(&dst[i], &a[i], n)
+			} else {
+				sqrtF64(&dst[i], &a[i], n)
+			}
 		}
 		return n
 	}
@@ -492,7 +620,11 @@ func Descend[T any](v, g []T, lr T) int {
 		g := any(g).([]float32)[:n]
 		lr := any(lr).(float32)
 		for i := 0; i < n; i += piece {
-			descendF32(&v[i], &g[i], lr, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				descendF32AVX512(&v[i], &g[i], lr, n)
+			} else {
+				descendF32(&v[i], &g[i], lr, n)
+			}
 		}
 		return n
 	case []float64:
@@ -500,7 +632,11 @@ func Descend[T any](v, g []T, lr T) int {
 		g := any(g).([]float64)[:n]
 		lr := any(lr).(float64)
 		for i := 0; i < n; i += piece {
-			descendF64(&v[i], &g[i], lr, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				descendF64AVX512(&v[i], &g[i], lr, n)
+			} else {
+				descendF64(&v[i], &g[i], lr, n)
+			}
 		}
 		return n
 	}
@@ -515,7 +651,11 @@ func Adam[T any](v, m, s, g []T, alpha, b1, b2, epsilon T) int {
 		m, s, g := any(m).([]float32)[:n], any(s).([]float32)[:n], any(g).([]float32)[:n]
 		alpha, b1, b2, epsilon := any(alpha).(float32), any(b1).(float32), any(b2).(float32), any(epsilon).(float32)
 		for i := 0; i < n; i += piece {
-			adamF32(&v[i], &m[i], &s[i], &g[i], alpha, b1, b2, epsilon, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				adamF32AVX512(&v[i], &m[i], &s[i], &g[i], alpha, b1, b2, epsilon, n)
+			} else {
+				adamF32(&v[i], &m[i], &s[i], &g[i], alpha, b1, b2, epsilon, n)
+			}
 		}
 		return n
 	case []float64:
@@ -523,7 +663,11 @@ func Adam[T any](v, m, s, g []T, alpha, b1, b2, epsilon T) int {
 		m, s, g := any(m).([]float64)[:n], any(s).([]float64)[:n], any(g).([]float64)[:n]
 		alpha, b1, b2, epsilon := any(alpha).(float64), any(b1).(float64), any(b2).(float64), any(epsilon).(float64)
 		for i := 0; i < n; i += piece {
-			adamF64(&v[i], &m[i], &s[i], &g[i], alpha, b1, b2, epsilon, min(piece, n-i))
+			if n := min(piece, n-i); wide {
+				adamF64AVX512(&v[i], &m[i], &s[i], &g[i], alpha, b1, b2, epsilon, n)
+			} else {
+				adamF64(&v[i], &m[i], &s[i], &g[i], alpha, b1, b2, epsilon, n)
+			}
 		}
 		return n
 	}

@@ -1,5 +1,5 @@
 // Command _asm writes the assembly of package simd with its Go declarations: the
-// loops of single operations (../zz_avx2_amd64.s, ../zz_loops_amd64.go) or, as `_asm functions`, the
+// loops of single operations, of AVX2 and most of AVX-512 too (../zz_avx2_amd64.s, ../zz_loops_amd64.go), or, as `_asm functions`, the
 // functions that take many (../zz_functions_amd64.s) and the polynomials that
 // package vec shares with them, or, as `_asm fast`, functions of float32 that take
 // fewer (../zz_fast_amd64.s); depthwise and pool are of depthwise convolutions and of
@@ -61,25 +61,25 @@ func main() {
 func emitLoops() {
 	for _, e := range []elem{{"F32", "float32", 4}, {"F64", "float64", 8}} {
 		for _, op := range []string{"add", "sub", "mul", "div"} {
-			e.loop(op, []string{"dst"}, []string{"a", "b"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
+			e.loops(op, []string{"dst"}, []string{"a", "b"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
 				return []reg.VecVirtual{e.do(op, in[0], in[1])}
 			})
 		}
 		for _, op := range []string{"add", "sub", "mul", "div"} {
-			e.loop(op+"Scalar", []string{"dst"}, []string{"a"}, []string{"x"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
+			e.loops(op+"Scalar", []string{"dst"}, []string{"a"}, []string{"x"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
 				return []reg.VecVirtual{e.do(op, in[0], s[0])}
 			})
 		}
 		for _, op := range []string{"sub", "div"} {
-			e.loop(op+"From", []string{"dst"}, []string{"a"}, []string{"x"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
+			e.loops(op+"From", []string{"dst"}, []string{"a"}, []string{"x"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
 				return []reg.VecVirtual{e.do(op, s[0], in[0])}
 			})
 		}
-		e.loop("squaredDifference", []string{"dst"}, []string{"a", "b"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
+		e.loops("squaredDifference", []string{"dst"}, []string{"a", "b"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
 			d := e.do("sub", in[0], in[1])
 			return []reg.VecVirtual{e.do("mul", d, d)}
 		})
-		e.loop("squaredDifferenceScalar", []string{"dst"}, []string{"a"}, []string{"x"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
+		e.loops("squaredDifferenceScalar", []string{"dst"}, []string{"a"}, []string{"x"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
 			d := e.do("sub", in[0], s[0])
 			return []reg.VecVirtual{e.do("mul", d, d)}
 		})
@@ -92,7 +92,7 @@ func emitLoops() {
 			})
 			e.extremumOf(op)
 		}
-		e.loop("square", []string{"dst"}, []string{"a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
+		e.loops("square", []string{"dst"}, []string{"a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
 			return []reg.VecVirtual{e.do("mul", in[0], in[0])}
 		})
 		e.loop("neg", []string{"dst"}, []string{"a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
@@ -101,20 +101,20 @@ func emitLoops() {
 		e.loop("abs", []string{"dst"}, []string{"a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
 			return []reg.VecVirtual{e.andNot(e.signs(), in[0])}
 		})
-		e.loop("sqrt", []string{"dst"}, []string{"a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
+		e.loops("sqrt", []string{"dst"}, []string{"a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
 			return []reg.VecVirtual{e.sqrt(in[0])}
 		})
 		e.sum()
-		e.loop("relu", []string{"dst"}, []string{"a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
-			return []reg.VecVirtual{e.andNot(e.compare(less, in[0], e.zero()), in[0])}
+		e.loops("relu", []string{"dst"}, []string{"a"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
+			return []reg.VecVirtual{e.where(notLess, in[0], zero(in[0]), in[0])}
 		})
-		e.loop("reluGrad", []string{"dst"}, []string{"a", "b"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
-			return []reg.VecVirtual{e.do("and", in[0], e.compare(less, e.zero(), in[1]))}
+		e.loops("reluGrad", []string{"dst"}, []string{"a", "b"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
+			return []reg.VecVirtual{e.where(less, zero(in[1]), in[1], in[0])}
 		})
-		e.loop("descend", []string{"v"}, []string{"v", "grad"}, []string{"lr"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
+		e.loops("descend", []string{"v"}, []string{"v", "grad"}, []string{"lr"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
 			return []reg.VecVirtual{e.do("sub", in[0], e.do("mul", in[1], s[0]))}
 		})
-		e.loop("adam", []string{"v", "m", "s"}, []string{"v", "m", "s", "grad"}, []string{"alpha", "b1", "b2", "epsilon"}, func(in, x []reg.VecVirtual) []reg.VecVirtual {
+		e.loops("adam", []string{"v", "m", "s"}, []string{"v", "m", "s", "grad"}, []string{"alpha", "b1", "b2", "epsilon"}, func(in, x []reg.VecVirtual) []reg.VecVirtual {
 			v, m, s, g := in[0], in[1], in[2], in[3]
 			m = e.do("add", m, e.do("mul", e.do("sub", g, m), x[1]))
 			s = e.do("add", s, e.do("mul", e.do("sub", e.do("mul", g, g), s), x[2]))
@@ -124,11 +124,52 @@ func emitLoops() {
 	}
 }
 
+// compute emits what a loop does to a vector of each input.
+type compute func(in, scalars []reg.VecVirtual) []reg.VecVirtual
+
 // loop writes a function of pointers, scalars and n, a count of elements that
 // is a positive multiple of a vector's: for each vector it loads from the
 // inputs, computes, and stores to the outputs.
-func (e elem) loop(name string, outs, ins, scalars []string, compute func(in, scalars []reg.VecVirtual) []reg.VecVirtual) {
+func (e elem) loop(name string, outs, ins, scalars []string, f compute) {
 	name += e.name
+	n, step := e.begin(name, outs, ins, scalars, f)
+	sv := e.broadcast(scalars, YMM)
+	Label(name + "_loop")
+	step(sv, YMM, 0)
+	ADDQ(Imm(32), n)
+	JNE(LabelRef(name + "_loop"))
+	VZEROUPPER()
+	RET()
+}
+
+// loops writes a loop, and another of AVX-512 for the same counts.
+func (e elem) loops(name string, outs, ins, scalars []string, f compute) {
+	e.loop(name, outs, ins, scalars, f)
+	name += e.name + "AVX512"
+	wide[name] = true
+	n, step := e.begin(name, outs, ins, scalars, f)
+	sv := e.broadcast(scalars, ZMM)
+	ADDQ(Imm(64), n)
+	JG(LabelRef(name + "_half"))
+	Label(name + "_loop")
+	step(sv, ZMM, -64)
+	ADDQ(Imm(64), n)
+	JLE(LabelRef(name + "_loop"))
+	Label(name + "_half")
+	CMPQ(n, Imm(64))
+	JEQ(LabelRef(name + "_done"))
+	step(e.broadcast(scalars, YMM), YMM, -64)
+	Label(name + "_done")
+	VZEROUPPER()
+	RET()
+}
+
+// wide has the names of the loops of AVX-512.
+var wide = map[string]bool{}
+
+// begin writes a loop's head. It returns the index, which runs from -n bytes up to 0,
+// from the ends of the slices, and what emits the step of a vector off from there.
+func (e elem) begin(name string, outs, ins, scalars []string, f compute) (n reg.Register, step func(sv []reg.VecVirtual, vec func() reg.VecVirtual, off int)) {
 	var pointers []string
 	for _, p := range append(append([]string{}, outs...), ins...) {
 		if !contains(pointers, p) {
@@ -148,20 +189,7 @@ func (e elem) loop(name string, outs, ins, scalars []string, compute func(in, sc
 	for _, p := range pointers {
 		at[p] = Load(Param(p), GP64())
 	}
-	var sv []reg.VecVirtual
-	for _, s := range scalars {
-		arg, err := Param(s).Resolve()
-		exitOn(err)
-		y := YMM()
-		if e.size == 4 {
-			VBROADCASTSS(arg.Addr, y)
-		} else {
-			VBROADCASTSD(arg.Addr, y)
-		}
-		sv = append(sv, y)
-	}
-	n := Load(Param("n"), GP64())
-	// The index runs from -n bytes up to 0, from the ends of the slices.
+	n = Load(Param("n"), GP64())
 	if e.size == 4 {
 		SHLQ(Imm(2), n)
 	} else {
@@ -171,20 +199,33 @@ func (e elem) loop(name string, outs, ins, scalars []string, compute func(in, sc
 		ADDQ(n, at[p])
 	}
 	NEGQ(n)
-	Label(name + "_loop")
-	var in []reg.VecVirtual
-	for _, p := range ins {
-		y := YMM()
-		VMOVUPS(Mem{Base: at[p], Index: n, Scale: 1}, y)
-		in = append(in, y)
+	return n, func(sv []reg.VecVirtual, vec func() reg.VecVirtual, off int) {
+		var in []reg.VecVirtual
+		for _, p := range ins {
+			y := vec()
+			VMOVUPS(Mem{Base: at[p], Index: n, Scale: 1, Disp: off}, y)
+			in = append(in, y)
+		}
+		for i, y := range f(in, sv) {
+			VMOVUPS(y, Mem{Base: at[outs[i]], Index: n, Scale: 1, Disp: off})
+		}
 	}
-	for i, y := range compute(in, sv) {
-		VMOVUPS(y, Mem{Base: at[outs[i]], Index: n, Scale: 1})
+}
+
+// broadcast loads scalars into all lanes of vectors.
+func (e elem) broadcast(scalars []string, vec func() reg.VecVirtual) (sv []reg.VecVirtual) {
+	for _, s := range scalars {
+		arg, err := Param(s).Resolve()
+		exitOn(err)
+		y := vec()
+		if e.size == 4 {
+			VBROADCASTSS(arg.Addr, y)
+		} else {
+			VBROADCASTSD(arg.Addr, y)
+		}
+		sv = append(sv, y)
 	}
-	ADDQ(Imm(32), n)
-	JNE(LabelRef(name + "_loop"))
-	VZEROUPPER()
-	RET()
+	return sv
 }
 
 func contains(s []string, x string) bool {
@@ -198,7 +239,7 @@ func contains(s []string, x string) bool {
 
 // do emits one arithmetic instruction: a op b.
 func (e elem) do(op string, a, b reg.VecVirtual) reg.VecVirtual {
-	y := YMM()
+	y := like(a)
 	single := map[string]func(...Op){
 		"add": VADDPS, "sub": VSUBPS, "mul": VMULPS, "div": VDIVPS, "and": VANDPS, "or": VORPS, "xor": VXORPS, "max": VMAXPS, "min": VMINPS,
 	}
@@ -213,8 +254,46 @@ func (e elem) do(op string, a, b reg.VecVirtual) reg.VecVirtual {
 	return y
 }
 
-// less is the predicate a < b, false for NaN, that raises no exception.
-const less = 0x11
+// The predicates a < b, false for NaN, and its opposite; they raise no exception.
+const (
+	less    = 0x11
+	notLess = 0x15
+)
+
+// where emits x where a predicate b holds, else 0.
+func (e elem) where(predicate uint64, a, b, x reg.VecVirtual) reg.VecVirtual {
+	if a.Size() < 64 {
+		return e.do("and", x, e.compare(predicate, a, b))
+	}
+	k, y := K(), ZMM()
+	if e.size == 4 {
+		VCMPPS(Imm(predicate), b, a, k)
+		VMOVAPS_Z(x, k, y)
+	} else {
+		VCMPPD(Imm(predicate), b, a, k)
+		VMOVAPD_Z(x, k, y)
+	}
+	return y
+}
+
+// like returns a new register of a's size.
+func like(a reg.VecVirtual) reg.VecVirtual {
+	if a.Size() == 64 {
+		return ZMM()
+	}
+	return YMM()
+}
+
+// zero emits a vector of zeros of a's size.
+func zero(a reg.VecVirtual) reg.VecVirtual {
+	y := like(a)
+	if a.Size() == 64 {
+		VPXORD(y, y, y)
+	} else {
+		VXORPS(y, y, y)
+	}
+	return y
+}
 
 func (e elem) compare(predicate uint64, a, b reg.VecVirtual) reg.VecVirtual {
 	y := YMM()
@@ -238,18 +317,12 @@ func (e elem) andNot(mask, a reg.VecVirtual) reg.VecVirtual {
 }
 
 func (e elem) sqrt(a reg.VecVirtual) reg.VecVirtual {
-	y := YMM()
+	y := like(a)
 	if e.size == 4 {
 		VSQRTPS(a, y)
 	} else {
 		VSQRTPD(a, y)
 	}
-	return y
-}
-
-func (e elem) zero() reg.VecVirtual {
-	y := YMM()
-	VXORPS(y, y, y)
 	return y
 }
 

@@ -103,7 +103,7 @@ func (e elem) extremumOf(op string) {
 	nan := make([]reg.VecVirtual, e.size/4)
 	take := map[string]func(...Op){"max4": VMAXPS, "max8": VMAXPD, "min4": VMINPS, "min8": VMINPD}[fmt.Sprint(op, e.size)]
 	e.fold(op+"imumOf", folding{
-		begin: func(i int) { nan[i] = e.zero() },
+		begin: func(i int) { nan[i] = YMM(); VXORPS(nan[i], nan[i], nan[i]) },
 		step: func(i int, total, x reg.VecVirtual) {
 			take(total, x, total) // total where x is NaN
 			VORPS(e.compare(unordered, x, x), nan[i], nan[i])

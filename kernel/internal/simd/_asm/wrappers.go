@@ -77,7 +77,11 @@ func writeWrappers() {
 				body += fmt.Sprintf("\t\t%s := %s\n", w.scalars, strings.Join(from, ", "))
 				args += ", " + w.scalars
 			}
-			return body + fmt.Sprintf("\t\tfor i := 0; i < n; i += piece {\n\t\t\t%s%s(%s, min(piece, n-i))\n\t\t}\n\t\treturn n\n", w.asm, suffix, args)
+			call := fmt.Sprintf("%s%s(%s, min(piece, n-i))", w.asm, suffix, args)
+			if name := w.asm + suffix + "AVX512"; wide[name] {
+				call = fmt.Sprintf("if n := min(piece, n-i); wide {\n\t\t\t\t%s(%s, n)\n\t\t\t} else {\n\t\t\t\t%s%s(%s, n)\n\t\t\t}", name, args, w.asm, suffix, args)
+			}
+			return body + fmt.Sprintf("\t\tfor i := 0; i < n; i += piece {\n\t\t\t%s\n\t\t}\n\t\treturn n\n", call)
 		}, "[]")
 	}
 	for _, w := range foldings {
