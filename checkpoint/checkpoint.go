@@ -224,7 +224,7 @@ func (ck *Checkpoint) AcceptsChild(edge string) bool {
 // folders are made. Nothing appears under the final names before all of it is on
 // the disk.
 //
-// It first delivers what is pending, as [Checkpoint.Sync] does. Values of the last
+// It first delivers what is pending, as [Checkpoint.Sync] does. Values of a
 // restore that are still pending make it a *[PendingError]: saved now, they would be
 // lost; [Report.ExpectPartial] lets them go. A restore that broke off half way
 // makes it a *[InterruptedRestoreError], until another one goes through.

@@ -50,10 +50,16 @@
 //
 // An error means that nothing was changed. The second half reads the values in
 // parallel, straight into the variables' storage, and verifies checksums. Only a
-// failure there, a damaged file, can leave a restore half done; the error says so.
+// failure there can leave a restore half done: a damaged file, a registered saver
+// or a serializer that fails, the end of the context. The error says so, and saves
+// are refused (*[InterruptedRestoreError]) until another restore goes through.
 //
-// What is deferred is delivered when its object appears. Values still pending
-// make the next save an error, since it would put fresh weights in their place.
+// What is deferred is delivered when its object appears: at once where a Node is
+// told of it, at the next step or save where it is assigned to a field, a slice or
+// a map. No delivery overwrites a variable that was written since it was made
+// (*[WrittenError]), and a variable that a strict restore left without a value is
+// not used (*[UnfilledError]). Values still pending make the next save an error,
+// since it would put fresh weights in their place.
 //
 // # Registered savers
 //

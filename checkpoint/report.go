@@ -68,12 +68,7 @@ func (r *Report) String() string {
 		return "nothing restored"
 	}
 	var b strings.Builder
-	noun := "values"
-	n := r.restored.count()
-	if n == 1 {
-		noun = "value"
-	}
-	fmt.Fprintf(&b, "%d %s restored from %s", n, noun, r.Path)
+	fmt.Fprintf(&b, "%s restored from %s", inWords(r.restored.count(), "value"), r.Path)
 	for _, part := range []struct {
 		what  string
 		items []Item
@@ -163,7 +158,7 @@ func (r *Report) AssertExistingObjectsMatched() error {
 		return err
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("checkpoint: %d objects have no value from %s:%s", len(missing), r.Path, list(missing))
+		return fmt.Errorf("checkpoint: no value from %s for %s:%s", r.Path, inWords(len(missing), "object"), list(missing))
 	}
 	return nil
 }
@@ -237,6 +232,14 @@ func (r *Report) Current() (*Report, error) {
 	return now, nil
 }
 
+// inWords returns "1 value", "2 values".
+func inWords(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // maxListed is how many items an error shows of each kind.
 const maxListed = 10
 
@@ -292,8 +295,9 @@ func (e *RestoreError) Error() string {
 	return b.String()
 }
 
-// PendingError says that a save was refused because values of the last restore
-// are still pending: saved now, they would be lost.
+// PendingError says that a save was refused because values of a restore, this
+// Checkpoint's or another one's of the same objects, are still pending: saved
+// now, they would be lost.
 type PendingError struct {
 	Path     string
 	Deferred []Item
@@ -301,8 +305,8 @@ type PendingError struct {
 
 // Error lists what is pending and what to do.
 func (e *PendingError) Error() string {
-	return fmt.Sprintf("checkpoint: not saved, because %d values restored from %s still wait for their objects and would be lost; build those, or let the values go with Report.ExpectPartial:%s",
-		len(e.Deferred), e.Path, list(e.Deferred))
+	return fmt.Sprintf("checkpoint: not saved, because %s of %s are pending for objects that aren't there yet, and would be lost; build those, or let the values go with Report.ExpectPartial:%s",
+		inWords(len(e.Deferred), "value"), e.Path, list(e.Deferred))
 }
 
 // InterruptedRestoreError says that a save was refused because the last restore broke off half

@@ -21,11 +21,11 @@ type WrittenError struct {
 // Error names the variables and what to do.
 func (e *WrittenError) Error() string {
 	if e.InStep {
-		return fmt.Sprintf("checkpoint: this call made %d variables and computed with their first values, while %s holds values for them: put their objects into their fields before the call:%s",
-			len(e.Written), e.Path, list(e.Written))
+		return fmt.Sprintf("checkpoint: this call made %s and computed with first values, while %s holds others: put objects into their fields before the call:%s",
+			inWords(len(e.Written), "variable"), e.Path, list(e.Written))
 	}
-	return fmt.Sprintf("checkpoint: %s holds values for %d variables that were written since they were made, so they weren't restored: put objects into their fields before they are used, restore again to take the checkpoint's values, or keep the variables' own with Report.ExpectPartial:%s",
-		e.Path, len(e.Written), list(e.Written))
+	return fmt.Sprintf("checkpoint: %s holds values for %s written since being made, and not restored for that: put objects into their fields before they are used, restore again to take the checkpoint's values, or keep the variables' own with Report.ExpectPartial:%s",
+		e.Path, inWords(len(e.Written), "variable"), list(e.Written))
 }
 
 // UnfilledError says that a variable was made below an object that a strict
@@ -40,6 +40,6 @@ type UnfilledError struct {
 
 // Error names the variables and what to do.
 func (e *UnfilledError) Error() string {
-	return fmt.Sprintf("checkpoint: %d variables made since the restore from %s have no value there, and would be used as their initializers leave them; if that is meant, allow it with RestoreOptions.AllowMissing or Report.AllowMissing:%s",
-		len(e.Unfilled), e.Path, list(e.Unfilled))
+	return fmt.Sprintf("checkpoint: no value in %[2]s for %[1]s made since it was restored, which would be used with first values; if that is meant, allow it with RestoreOptions.AllowMissing or Report.AllowMissing:%[3]s",
+		inWords(len(e.Unfilled), "variable"), e.Path, list(e.Unfilled))
 }

@@ -84,6 +84,7 @@ func (ck *Checkpoint) writeNow(ctx context.Context, dir vfs.Dir, prefix string, 
 func (ck *Checkpoint) cut(ctx context.Context, dir vfs.Dir, prefix string) (*snapshot, error) {
 	ck.busy.Lock()
 	defer ck.busy.Unlock()
+	trackable.Settle(ctx) // other Checkpoints may have restored a part of the program
 	if err := ck.sync(ctx); err != nil {
 		return nil, err
 	}
@@ -115,6 +116,9 @@ var valueKey = trackable.AttributeKey("", trackable.VariableValue)
 func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_ *snapshot, err error) {
 	g, err := ck.walk()
 	if err != nil {
+		return nil, err
+	}
+	if err := ck.checkOthers(ctx, g); err != nil {
 		return nil, err
 	}
 	sn := &snapshot{ck: ck, prefix: prefix, graph: savedGraph{

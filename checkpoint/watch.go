@@ -49,7 +49,9 @@ func (w watcher) settle(ctx context.Context, before *uint64) (trackable.Watch, e
 	var unfilled *UnfilledError
 	if errors.As(ck.checkFilled(ctx, true), &unfilled) {
 		for _, v := range unfilled.variables {
-			found[v] = unfilled
+			if found[v] == nil { // why a value wasn't delivered says more
+				found[v] = unfilled
+			}
 		}
 	}
 	ck.setFaults(found)
@@ -153,10 +155,66 @@ func (l *load) wants() trackable.Watch {
 			return trackable.WatchSteps
 		}
 	}
-	if l.guards.Load() {
+	if l.guards.Load() || len(l.pending) > 0 {
 		return trackable.WatchVariables
 	}
 	return trackable.WatchEnded
+}
+
+// checkOthers returns what keeps ck from saving g after another Checkpoint's
+// restore: the fault of a variable, or a *PendingError where something is pending
+// for an object of g, which a save of either would lose.
+func (ck *Checkpoint) checkOthers(ctx context.Context, g *trackable.Graph) error {
+	watchers := trackable.GateOf(ctx).Watchers()
+	if len(watchers) == 0 {
+		return nil
+	}
+	for id := range g.Nodes {
+		if v := g.Nodes[id].Variable(); v != nil && v.Fault() != nil {
+			return v.Fault()
+		}
+	}
+	for _, w := range watchers {
+		w, ok := w.(watcher)
+		if !ok {
+			continue
+		}
+		other := w.ck.Value()
+		if other == nil || other == ck {
+			continue
+		}
+		for _, l := range slices.Backward(other.pendingLoads()) {
+			if !l.pendingIn(g) {
+				continue
+			}
+			if deferred, _ := l.left(ctx); len(deferred) > 0 {
+				return &PendingError{Path: l.src.path, Deferred: deferred}
+			}
+		}
+	}
+	return nil
+}
+
+// pendingIn reports whether something is pending for an object of g.
+func (l *load) pendingIn(g *trackable.Graph) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.partial {
+		return false
+	}
+	if l.graph == nil {
+		for obj := range l.watched { // their Nodes ask for names
+			if _, ok := g.ID(obj); ok {
+				return true
+			}
+		}
+	}
+	for _, w := range l.pending {
+		if _, ok := g.ID(w.parent); ok && !w.superseded && w.edge != counterEdge {
+			return true
+		}
+	}
+	return false
 }
 
 // usedTooEarly returns an error where a step made variables in an object that

@@ -55,6 +55,13 @@ func (g *Gate) Watch(w Watcher) {
 	g.watched.Store(true)
 }
 
+// Watchers returns those that look after restores for the steps under g.
+func (g *Gate) Watchers() []Watcher {
+	g.watch.mu.Lock()
+	defer g.watch.mu.Unlock()
+	return slices.Clone(g.watch.list)
+}
+
 // Settle delivers what is pending, as the beginning of a step does. It is for
 // code that runs outside of steps.
 func Settle(ctx context.Context) {
