@@ -11,6 +11,10 @@
 // checkpoint never sees half a step. What the function returns is the caller's;
 // other values end with the call, and their memory serves the next one.
 //
+// A function can be traced as well, by [Func.Trace] or with the mode [Traced]: its
+// ops are written down once as a graph of TensorFlow's, which is compiled to a plan
+// and runs whenever a call's input has the types and shapes of the trace.
+//
 // [Eager] gives a scope without a function, for scripts and tests. [Saver] is a
 // checkpoint saver written in ops.
 package function

@@ -252,6 +252,34 @@ func TestEveryPackageHasARow(t *testing.T) {
 	}
 }
 
+// TestEveryInnerPackageIsDescribed keeps the tables of what lies below internal and
+// kernel whole.
+func TestEveryInnerPackageIsDescribed(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	described := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		if first, _, ok := strings.Cut(strings.TrimPrefix(line, "|"), "|"); ok {
+			for _, m := range code.FindAllStringSubmatch(first, -1) {
+				described[m[1]] = true
+			}
+		}
+	}
+	for dir := range readSources(t) {
+		for _, above := range []string{"internal/", "kernel/internal/", "kernel/"} {
+			name, ok := strings.CutPrefix(dir, above)
+			if !ok || above == "kernel/" && strings.HasPrefix(name, "internal/") {
+				continue
+			}
+			if top, _, _ := strings.Cut(name, "/"); !described[name] && !described[top] {
+				t.Errorf("ARCHITECTURE.md's tables say nothing of %s", dir)
+			}
+		}
+	}
+}
+
 // TestNothingHappensByImport holds the packages to the rule that what a program
 // gets is what it names: no init functions and no blank imports.
 func TestNothingHappensByImport(t *testing.T) {
