@@ -86,7 +86,7 @@ func (r *Reader) openV1(files []string, opts *ReaderOptions) error {
 	r.header.NumShards = len(files)
 	recs := make(map[string]*record)
 	for i := range files {
-		if err := r.v1Meta(i, opts, recs); err != nil {
+		if err := r.v1Meta(i, recs); err != nil {
 			return err
 		}
 	}
@@ -125,7 +125,7 @@ func (v *v1Files) table(fsys fs.FS, i int, opts *ReaderOptions) (*table.Reader, 
 }
 
 // v1Meta reads the list of tensors of file i.
-func (r *Reader) v1Meta(i int, opts *ReaderOptions, recs map[string]*record) error {
+func (r *Reader) v1Meta(i int, recs map[string]*record) error {
 	t, src, err := r.v1.table(r.fsys, i, &r.opts)
 	if err != nil {
 		var c *CorruptError

@@ -151,7 +151,7 @@ func (l *load) deferNames(g *trackable.Graph) (missing []Item) {
 				full := g.NameBelow(id, v.Edge, v.Name)
 				declared[full] = true
 				if e, ok := l.src.reader.Entry(full); !ok || !fits(v, e) {
-					it := declaredItem(below(g.Human(id), v.Edge), obj, v)
+					it := declaredItem(below(g.Human(id), v.Edge), obj)
 					if ok {
 						it.Why = fmt.Sprintf("the %T will make %s, the checkpoint has %s", obj, describe(v.DType, v.Shape), describe(e.DType, e.Shape))
 					}

@@ -83,7 +83,7 @@ func (l *load) unmatched(g *trackable.Graph) ([]Item, error) {
 		}
 		if d, ok := n.Object.(trackable.Declarer); ok && l.graph != nil {
 			for _, v := range d.DeclareVariables(func(string) bool { return false }) {
-				items = append(items, declaredItem(below(g.Human(id), v.Edge), n.Object, v))
+				items = append(items, declaredItem(below(g.Human(id), v.Edge), n.Object))
 			}
 		}
 		if len(names) == 0 || l.opts.SkipIterators && iteratorAttribute(names[0]) {

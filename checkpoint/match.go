@@ -514,7 +514,7 @@ func (m *match) declared(s start) {
 	}
 	has := func(edge string) bool { _, ok := nodes[edge]; return ok }
 	for _, v := range d.DeclareVariables(has) {
-		it := declaredItem(below(l.graph.human(s.node), v.Edge), s.obj, v)
+		it := declaredItem(below(l.graph.human(s.node), v.Edge), s.obj)
 		node, ok := nodes[v.Edge]
 		if !ok {
 			m.missing = append(m.missing, it)
@@ -537,7 +537,7 @@ func fits(v trackable.Declared, e bundle.Entry) bool {
 	return (v.DType == tensor.Invalid || v.DType == e.DType) && (v.Shape == nil || v.Shape.Accepts(e.Shape))
 }
 
-func declaredItem(path string, obj any, v trackable.Declared) Item {
+func declaredItem(path string, obj any) Item {
 	return Item{Path: path, Attribute: trackable.VariableValue,
 		Why: fmt.Sprintf("the %T isn't built yet and will make it, the checkpoint has no value for it", obj)}
 }

@@ -23,7 +23,7 @@ func signalRules() map[string]Rule {
 	}
 	for i, rank := range []string{"", "2D"} {
 		out["RFFT"+rank] = func(s *ops.Scope, op *Op) { gradRFFT(s, op, i+1) }
-		out["IRFFT"+rank] = func(s *ops.Scope, op *Op) { gradIRFFT(s, op, i+1) }
+		out["IRFFT"+rank] = func(s *ops.Scope, op *Op) { gradIRFFT(s, op) }
 	}
 	return out
 }
@@ -64,7 +64,7 @@ func gradRFFT(s *ops.Scope, op *Op, rank int) {
 }
 
 // gradIRFFT transforms the gradient; what stands for two halves counts twice.
-func gradIRFFT(s *ops.Scope, op *Op, rank int) {
+func gradIRFFT(s *ops.Scope, op *Op) {
 	dy, n := op.Grad(0), op.In(1)
 	d := op.In(0).DType()
 	half := s.Emit1("RFFT"+strings.TrimPrefix(op.Name(), "IRFFT"), graph.Attrs{graph.Type("Tcomplex", d)}, dy, n)

@@ -8,11 +8,6 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// LibraryFromProto returns the functions of a library, as [FromProto] does.
-func LibraryFromProto(p *pb.FunctionDefLibrary, opts *Options) (*Library, error) {
-	return newReader(opts).library(p, opts.only())
-}
-
 // function fills a function.
 func (r *reader) function(fn *Function, p *pb.FunctionDef) error {
 	sig := r.calls[fn]
@@ -51,7 +46,7 @@ func (r *reader) function(fn *Function, p *pb.FunctionDef) error {
 		}
 	}
 	in := &nodeReader{reader: r, graph: fn.Graph, function: fn}
-	if err := in.arguments(p); err != nil {
+	if err := in.arguments(); err != nil {
 		return err
 	}
 	if err := in.nodes(p.NodeDef); err != nil {
@@ -61,7 +56,7 @@ func (r *reader) function(fn *Function, p *pb.FunctionDef) error {
 }
 
 // arguments adds the nodes that are the arguments.
-func (r *nodeReader) arguments(p *pb.FunctionDef) error {
+func (r *nodeReader) arguments() error {
 	fn := r.function
 	sig := r.calls[fn]
 	r.args = make(map[string]Output, len(sig.Inputs))

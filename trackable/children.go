@@ -75,9 +75,9 @@ func (c *collector) add(obj Trackable, name string, child Trackable) error {
 func (c *collector) object(obj Trackable, v reflect.Value) error {
 	switch elem := v.Elem(); elem.Kind() {
 	case reflect.Slice, reflect.Array:
-		return c.list(obj, elem)
+		return c.list(elem)
 	case reflect.Map:
-		return c.mapping(obj, elem)
+		return c.mapping(elem)
 	case reflect.Struct:
 		if ownTypes[elem.Type()] {
 			return nil
@@ -314,7 +314,7 @@ func holdsData(v reflect.Value) bool {
 	return e.IsValid() && !zeroPointer(e) && isData(element(e.Type()))
 }
 
-func (c *collector) list(obj Trackable, v reflect.Value) error {
+func (c *collector) list(v reflect.Value) error {
 	kind := classify(v.Type().Elem())
 	c.edges = make([]Edge, 0, v.Len())
 	var names arena.Strings
@@ -333,7 +333,7 @@ func (c *collector) list(obj Trackable, v reflect.Value) error {
 	return nil
 }
 
-func (c *collector) mapping(obj Trackable, v reflect.Value) error {
+func (c *collector) mapping(v reflect.Value) error {
 	t := v.Type()
 	kind := classify(t.Elem())
 	if t.Key().Kind() != reflect.String {

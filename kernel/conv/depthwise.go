@@ -30,7 +30,7 @@ func depthwiseGradient[T real](c *engine.Call, dir direction, g *geometry, out, 
 	if dir == backInput {
 		depthwiseInput(c, g, out, a, b)
 	} else {
-		depthwiseFilter(c, g, out, a, b)
+		plain(backFilter, g, out, a, b)
 	}
 }
 
@@ -147,9 +147,4 @@ func depthwiseInput[T real](c *engine.Call, g *geometry, x, f, y []T) {
 			plain(backInput, &one, x[i*nx:(i+1)*nx], f, y[i*ny:(i+1)*ny])
 		}
 	})
-}
-
-// depthwiseFilter computes the filter's gradient.
-func depthwiseFilter[T real](c *engine.Call, g *geometry, f, x, y []T) {
-	plain(backFilter, g, f, x, y)
 }

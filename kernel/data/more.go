@@ -248,7 +248,7 @@ func (x *rebatcher) next(c *engine.Call) (element, bool, error) {
 	x.turn = (x.turn + 1) % len(x.sizes)
 	take := min(n, int64(len(x.rows)))
 	if take == 0 {
-		e, err := x.none(c)
+		e, err := x.none()
 		return e, err == nil, err
 	}
 	e, err := stack(c, x.rows[:take])
@@ -257,10 +257,8 @@ func (x *rebatcher) next(c *engine.Call) (element, bool, error) {
 }
 
 // none returns a batch of no rows.
-func (x *rebatcher) none(c *engine.Call) (element, error) {
+func (x *rebatcher) none() (element, error) {
 	if x.last == nil {
-		// The batch before the first row has the shape of the rows to come.
-		x.sizes = slices.Clone(x.sizes)
 		return nil, fmt.Errorf("the first batch has no rows, whose shape isn't known")
 	}
 	out := make(element, len(x.last))

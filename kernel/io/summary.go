@@ -27,12 +27,12 @@ func appendField(b []byte, num protowire.Number, v []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), v)
 }
 
-// appendText appends a field that is left out where it is empty.
-func appendText(b []byte, num protowire.Number, s string) []byte {
+// textField returns a field that is left out where it is empty.
+func textField(num protowire.Number, s string) []byte {
 	if s == "" {
-		return b
+		return nil
 	}
-	return appendField(b, num, []byte(s))
+	return appendField(nil, num, []byte(s))
 }
 
 // scalarSummary gives a summary of a number a tag.
@@ -50,7 +50,7 @@ func scalarSummary(c *engine.Call) error {
 	}
 	var out []byte
 	for i, tag := range tags.Strings() {
-		value := appendText(nil, valueTag, tag)
+		value := textField(valueTag, tag)
 		value = protowire.AppendFixed32(protowire.AppendTag(value, valueSimple, protowire.Fixed32Type), math.Float32bits(float32(v[i])))
 		out = appendField(out, summaryValue, value)
 	}
@@ -140,7 +140,7 @@ func tensorSummaryV2(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	value := appendText(nil, valueTag, tag)
+	value := textField(valueTag, tag)
 	value = appendField(appendField(value, valueTensor, t), valueMetadata, []byte(metadata))
 	c.Set(0, tensor.Scalar(string(appendField(nil, summaryValue, value))))
 	return nil
@@ -159,7 +159,7 @@ func tensorSummary(c *engine.Call) error {
 	if name == "" {
 		name = c.Op() // as TensorFlow names what runs outside of graphs
 	}
-	value := appendField(appendText(nil, valueNode, name), valueTensor, t)
+	value := appendField(textField(valueNode, name), valueTensor, t)
 	c.Set(0, tensor.Scalar(string(appendField(nil, summaryValue, value))))
 	return nil
 }
@@ -249,7 +249,7 @@ func histogramSummary(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	value := appendField(appendText(nil, valueTag, tag), valueHistogram, h)
+	value := appendField(textField(valueTag, tag), valueHistogram, h)
 	c.Set(0, tensor.Scalar(string(appendField(nil, summaryValue, value))))
 	return nil
 }

@@ -36,7 +36,7 @@ func writeCheckpoint(ctx context.Context, items *list, dst string, o *Options, r
 	}
 	defer w.Abort()
 	if layout != nil && len(layout.Shards) > 0 {
-		err = fromLayout(ctx, w, items, layout, res, step)
+		err = fromLayout(ctx, w, items, layout, step)
 	} else {
 		err = copyItems(ctx, w, items, step)
 	}
@@ -94,7 +94,7 @@ func copyItems(ctx context.Context, w *bundle.Writer, items *list, step func(ite
 }
 
 // fromLayout writes a checkpoint as a safetensors file's metadata says it was.
-func fromLayout(ctx context.Context, w *bundle.Writer, items *list, l *store.Layout, res *Result, step func(item)) error {
+func fromLayout(ctx context.Context, w *bundle.Writer, items *list, l *store.Layout, step func(item)) error {
 	s := items.s
 	var scratch store.Scratch
 	var last struct {

@@ -86,7 +86,7 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 	default:
 		return nil, nil, &SharedError{Path: s.Prefix, Shared: shared}
 	}
-	kept, changes, err := edits.apply(s, all, shared)
+	kept, changes, err := edits.apply(all, shared)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,7 +148,7 @@ func tryCasts(ctx context.Context, s *store.Store, list []item) error {
 }
 
 // apply makes the changes to the list of items.
-func (e Edits) apply(s *store.Store, all []item, keep sharedTensors) ([]item, []Change, error) {
+func (e Edits) apply(all []item, keep sharedTensors) ([]item, []Change, error) {
 	var list []item
 	var changes []Change
 	taken := map[string]string{}
