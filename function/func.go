@@ -3,6 +3,7 @@ package function
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"sync"
@@ -28,8 +29,8 @@ type Func[In, Out any] struct {
 	fixed   *signature       // of Options.Signature
 	fixedIn *graph.Structure // the same in words
 
-	tracing sync.Mutex      // of those who trace
-	exact   map[string]bool // the keys whose sizes stay known; under tracing
+	tracing sync.Mutex // of those who trace
+	exact   sync.Map   // the keys whose sizes stay known
 	traces  atomic.Pointer[[]*trace[In, Out]]
 }
 
@@ -70,6 +71,10 @@ func (fn *Func[In, Out]) Call(ctx context.Context, in In) (Out, error) {
 	if err := check(fn.in, unsafe.Pointer(&in)); err != nil {
 		return out, err
 	}
+	defer running.Add(-1)
+	if running.Add(1) > manyCalls && nestedCalls() > manyCalls {
+		return out, fmt.Errorf("%w (%s)", ErrRecursive, fn)
+	}
 	err := trackable.Step(ctx, func(ctx context.Context) error {
 		t, err := fn.find(&in)
 		if t == nil && err == nil && fn.opts.Mode == Traced {
@@ -106,7 +111,17 @@ func (fn *Func[In, Out]) run(ctx context.Context, in In, out *Out) (err error) {
 	if s.Err() != nil {
 		return s.Err()
 	}
-	return keep(fn.out, s, unsafe.Pointer(out))
+	if err := keep(fn.out, s, unsafe.Pointer(out)); err != nil {
+		return fmt.Errorf("%s: %w", fn.site(), err)
+	}
+	return nil
+}
+
+// site returns the line on which the Go function begins.
+func (fn *Func[In, Out]) site() string {
+	pc := reflect.ValueOf(fn.f).Pointer()
+	file, line := runtime.FuncForPC(pc).FileLine(pc)
+	return fmt.Sprintf("%s:%d", filepath.Base(file), line)
 }
 
 // NotTracked keeps functions out of the object graph.

@@ -190,15 +190,12 @@ func (fn *Func[In, Out]) relaxed(ctx context.Context, from *ops.Scope, in In, wa
 			alike++
 		}
 	}
-	if alike < 2 || fn.exact[want.key] {
+	if _, exact := fn.exact.Load(want.key); alike < 2 || exact {
 		return nil
 	}
 	t, looked, err := fn.make(ctx, from, in, wide)
 	if err != nil || looked {
-		if fn.exact == nil {
-			fn.exact = map[string]bool{}
-		}
-		fn.exact[want.key] = true
+		fn.exact.Store(want.key, true)
 		return nil
 	}
 	return fn.add(t)

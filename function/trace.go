@@ -2,7 +2,6 @@ package function
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -30,7 +29,7 @@ type trace[In, Out any] struct {
 }
 
 // ErrRecursive is what a function gives that applies or traces itself.
-var ErrRecursive = errors.New("function: the function calls itself; ops.While loops")
+var ErrRecursive = ops.ErrRecursive
 
 // Trace traces the function for inputs like in, whose values may be specs
 // ([ops.Spec]) or examples, of which type and shape count. Everything else in in
@@ -88,8 +87,11 @@ func (fn *Func[In, Out]) traceOf(ctx context.Context, from *ops.Scope, in In, ex
 	// The gate comes before the lock, as in a call: a checkpoint that waits for
 	// calls to end must not stand between the two.
 	err = trackable.Step(context.WithValue(ctx, tracingKey{fn}, true), func(ctx context.Context) error {
-		fn.tracing.Lock()
-		defer fn.tracing.Unlock()
+		unlock, err := fn.lock()
+		if err != nil {
+			return err
+		}
+		defer unlock()
 		for _, have := range fn.traced() {
 			if have.equal(&want) {
 				t = have
@@ -119,6 +121,28 @@ func (fn *Func[In, Out]) traceOf(ctx context.Context, from *ops.Scope, in In, ex
 	return t, err
 }
 
+// lock lets one goroutine trace the function at a time, so that none traces it for
+// nothing. A goroutine that traces another function must not wait: who holds the
+// lock may be waiting for that one, or be this goroutine. It goes on without the
+// lock then, as deep as functions are ever nested.
+func (fn *Func[In, Out]) lock() (unlock func(), err error) {
+	if fn.tracing.TryLock() {
+		return fn.tracing.Unlock, nil
+	}
+	switch depth := ops.TraceDepth(); {
+	case depth == 0:
+		fn.tracing.Lock()
+		return fn.tracing.Unlock, nil
+	case depth > maxNested:
+		return nil, fmt.Errorf("%w (%s)", ErrRecursive, fn)
+	}
+	return func() {}, nil
+}
+
+// maxNested is how many traces may lie in each other where one has to go on without
+// the lock.
+const maxNested = 100
+
 func (fn *Func[In, Out]) traced() []*trace[In, Out] {
 	if l := fn.traces.Load(); l != nil {
 		return *l
@@ -127,9 +151,17 @@ func (fn *Func[In, Out]) traced() []*trace[In, Out] {
 }
 
 func (fn *Func[In, Out]) add(t *trace[In, Out]) *trace[In, Out] {
-	list := append(fn.traced()[:len(fn.traced()):len(fn.traced())], t)
-	fn.traces.Store(&list)
-	return t
+	for {
+		old := fn.traces.Load()
+		var list []*trace[In, Out]
+		if old != nil {
+			list = append(list, *old...)
+		}
+		list = append(list, t)
+		if fn.traces.CompareAndSwap(old, &list) {
+			return t
+		}
+	}
 }
 
 type tracingKey struct{ fn any }

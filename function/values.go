@@ -1,6 +1,7 @@
 package function
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"unsafe"
@@ -36,6 +37,8 @@ func check(l *structure.Layout, arg unsafe.Pointer) error {
 	}))
 }
 
+var errLeaked = errors.New("is a value of a traced function, used outside of it: return it from that function")
+
 // keep makes the values of a result outlive the scope. The result's slices and
 // maps are changed.
 func keep(l *structure.Layout, s *ops.Scope, result unsafe.Pointer) error {
@@ -45,7 +48,11 @@ func keep(l *structure.Layout, s *ops.Scope, result unsafe.Pointer) error {
 		}
 		v := s.Keep(*at)
 		if v == nil {
-			return fmt.Errorf("function: %s: %w", place.Name(), ops.ErrDeadValue)
+			_, err := (*at).Data()
+			if (*at).IsSymbolic() {
+				err = errLeaked
+			}
+			return fmt.Errorf("function: %s: %w", place.Name(), err)
 		}
 		*at = v
 		return nil

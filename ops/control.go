@@ -158,8 +158,11 @@ func While[T Values](s *Scope, vars T, cond func(s *Scope, vars T) *Value, body 
 			func(s *Scope, in []*Value) []*Value { return flat(body(s, shaped[T](s, in))) }))
 	}
 	for i := 0; limit == 0 || i < limit; i++ {
-		c := Const(s, cond(s, shaped[T](s, init)))
-		if !s.alive() {
+		c := cond(s, shaped[T](s, init))
+		if !s.boolCondition(c) {
+			return shaped[T](s, nil)
+		}
+		if c = Const(s, c); !s.alive() {
 			return shaped[T](s, nil)
 		}
 		more, err := truth(c.data.Tensor)
@@ -207,6 +210,9 @@ func sameVariables(vars, next []*Value) error {
 		if v == nil {
 			return fmt.Errorf("value %d that the body gives is nil", i)
 		}
+		if v.failed() && v.step != nil && v.step.err != nil {
+			return fmt.Errorf("value %d that the body gives failed: %w", i, v.step.err)
+		}
 		if d := vars[i].DType(); v.DType() != d {
 			return fmt.Errorf("the body gives a %v for variable %d, which is %v; ops.Cast converts", v.DType(), i, d)
 		}
@@ -220,7 +226,7 @@ func truth(t *tensor.Tensor) (bool, error) {
 	case t == nil:
 		return false, errors.New("the condition has no value")
 	case len(t.Shape()) != 0:
-		return false, fmt.Errorf("the condition must be a scalar, not %v%v; ops.All and ops.Any join several", t.DType(), t.Shape())
+		return false, notScalar(t.DType(), t.Shape())
 	case t.DType() == tensor.Bool:
 		return tensor.Values[bool](t)[0], nil
 	}
@@ -229,6 +235,10 @@ func truth(t *tensor.Tensor) (bool, error) {
 		return false, fmt.Errorf("the condition must be a bool or a number, not %v", t.DType())
 	}
 	return x[0] != 0, nil
+}
+
+func notScalar(d tensor.DType, s tensor.Shape) error {
+	return fmt.Errorf("the condition must be a scalar, not %v%v; ops.All and ops.Any join several", d, s)
 }
 
 var attrParallel = graph.Int("parallel_iterations", 10)

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -19,6 +20,10 @@ type traced struct {
 // It is nil after a failure.
 func (s *Scope) traceBody(name string, facts []graph.Fact, f body) *traced {
 	inner, t := s.branch(name)
+	if t.depth > maxBranches {
+		s.fail(name, nil, ErrRecursive)
+		return nil
+	}
 	in := make([]*Value, len(facts))
 	for i, fact := range facts {
 		v, err := t.Arg("", fact)
@@ -28,7 +33,7 @@ func (s *Scope) traceBody(name string, facts []graph.Fact, f body) *traced {
 		}
 		in[i] = v
 	}
-	out := f(inner, in)
+	out := s.callBody(f, inner, in)
 	c, err := t.Finish(out, nil)
 	if err != nil {
 		if s.step.err == nil {
@@ -37,6 +42,22 @@ func (s *Scope) traceBody(name string, facts []graph.Fact, f body) *traced {
 		return nil
 	}
 	return &traced{fn: c.Function, trace: t, args: len(facts)}
+}
+
+// callBody returns what f gives on the scope of its own trace. The first error there
+// goes before a panic, which is what follows from it, such as indexing a failed
+// op's outputs.
+func (s *Scope) callBody(f body, inner *Scope, in []*Value) []*Value {
+	if outer := s.tracer(); outer != nil {
+		outer.open++
+		defer func() { outer.open-- }()
+	}
+	defer func() {
+		if inner.step.err != nil && recover() != nil {
+			return
+		}
+	}()
+	return f(inner, in)
 }
 
 // joinCaptures lets all of the functions capture what any of them does, in the
@@ -84,6 +105,9 @@ func statefulOp(op string, bodies ...*traced) string {
 }
 
 func (s *Scope) traceIf(cond *Value, then, otherwise body) []*Value {
+	if cond = s.scalarCondition("If", cond); cond == nil {
+		return nil
+	}
 	yes := s.traceBody("cond_true", nil, then)
 	if yes == nil {
 		return nil
@@ -93,6 +117,23 @@ func (s *Scope) traceIf(cond *Value, then, otherwise body) []*Value {
 		return nil
 	}
 	return s.emitBranches("If", cond, []string{"then", "otherwise"}, yes, no)
+}
+
+// scalarCondition returns cond as a scalar, which calls hold it to where its rank isn't
+// known: the op itself would take any tensor, and be true of one with elements. It
+// is nil after a failure.
+func (s *Scope) scalarCondition(op string, cond *Value) *Value {
+	f := cond.Fact()
+	switch {
+	case f.Shape.HasRank() && f.Shape.Rank() != 0:
+		s.fail(op, nil, notScalar(f.DType, f.Shape.Anonymous().Dims()), cond)
+	case !f.Shape.HasRank():
+		cond = Reshape(s, cond)
+	}
+	if !s.alive() {
+		return nil
+	}
+	return cond
 }
 
 func (s *Scope) traceCase(index *Value, branches []body) []*Value {
@@ -187,8 +228,10 @@ func (s *Scope) traceWhile(init []*Value, limit int, cond, step body) []*Value {
 			if !s.alive() {
 				return nil
 			}
-			if c := more[0]; c != nil && c.DType() != tensor.Bool {
-				s.fail("While", nil, fmt.Errorf("the condition is %v, not bool; ops.NotEqual compares with 0", c.DType()))
+			if !s.boolCondition(more[0]) {
+				return nil
+			}
+			if more[0] = s.scalarCondition("While", more[0]); more[0] == nil {
 				return nil
 			}
 			if limit > 0 {
@@ -211,6 +254,18 @@ func (s *Scope) traceWhile(init []*Value, limit int, cond, step body) []*Value {
 		return nil
 	}
 	return out[front:]
+}
+
+// boolCondition reports whether c can be a loop's condition; it fails otherwise.
+func (s *Scope) boolCondition(c *Value) bool {
+	switch {
+	case !s.alive():
+	case c == nil:
+		s.fail("While", nil, errors.New("the condition gives nil, not a bool"))
+	case !c.failed() && c.DType() != tensor.Bool:
+		s.fail("While", nil, fmt.Errorf("the condition is %v, not bool; ops.NotEqual compares with 0", c.DType()))
+	}
+	return s.alive()
 }
 
 // emitLoop emits an op While. What is known of the variables is relaxed until the

@@ -68,8 +68,11 @@ func (s *Scope) run(name string, attrs graph.Attrs, inputs []Input) bool {
 	}
 	st := s.step
 	if st.closed.Load() {
-		st.err = fmt.Errorf("%s: %w", name, ErrDeadValue)
+		s.fail(name, attrs, errDeadScope)
 		return false
+	}
+	if st.count++; st.count%checkDepth == 0 {
+		checkStack()
 	}
 	firstRead := len(st.reads)
 	if !s.collectData(inputs) {

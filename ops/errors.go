@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -68,6 +69,9 @@ func (s *Scope) fail(op string, attrs graph.Attrs, err error, ins ...*Value) {
 	if s.step.err != nil {
 		return
 	}
+	if err == nil {
+		err = errors.New("failed without an error that says why")
+	}
 	e := &OpError{Op: op, Attrs: attrs, Err: err, Site: callSite()}
 	for _, v := range ins {
 		spec := InputSpec{}
@@ -83,9 +87,6 @@ func (s *Scope) fail(op string, attrs graph.Attrs, err error, ins ...*Value) {
 }
 
 func (s *Scope) failed() *Value { return &Value{step: s.step} }
-
-// library are the packages between a program's line and the kernel.
-var library = []string{"ops.", "ops/raw.", "grad.", "engine.", "function.", "keras.", "kernel."}
 
 // calledByProgram reports whether the function that calls this one was called by
 // the program itself, not by this library.
@@ -103,16 +104,7 @@ const modulePath = "github.com/cairnml/cairn/"
 // inLibrary reports whether a frame lies between a program's line and the
 // kernel.
 func inLibrary(f runtime.Frame) bool {
-	rest, ok := strings.CutPrefix(f.Function, modulePath)
-	if !ok || strings.HasSuffix(f.File, "_test.go") {
-		return false
-	}
-	for _, p := range library {
-		if strings.HasPrefix(rest, p) {
-			return true
-		}
-	}
-	return false
+	return strings.HasPrefix(f.Function, modulePath) && !strings.HasSuffix(f.File, "_test.go")
 }
 
 // callSite returns the innermost line of the program outside of this library.

@@ -31,18 +31,14 @@ var errNilInput = errors.New("is nil")
 func (s *Scope) resolve(in Input) (v *Value, weak bool, err error) {
 	switch x := in.(type) {
 	case *Value:
-		switch {
-		case x == nil:
-			return nil, false, errNilInput
-		case x.failed():
-			if x.step == s.step && s.step.err != nil {
-				return nil, false, s.step.err
-			}
-			return nil, false, errFailed
-		case x.dead():
-			return nil, false, ErrDeadValue
+		if err := x.unusable(s); err != nil {
+			return nil, false, err
 		}
-		v, err = s.step.exec.lift(s, x.whole())
+		if v, err = s.step.exec.lift(s, x.whole()); err == errLeaked {
+			if t := s.tracer(); t != nil && t.open > 0 {
+				err = errOuterScope
+			}
+		}
 		return v, false, err
 	case *tensor.Tensor:
 		if x == nil {

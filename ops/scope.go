@@ -54,6 +54,7 @@ type step struct {
 	kernels *engine.KernelSet
 	env     engine.Env
 	err     error
+	count   int // of the ops that were emitted
 	closed  atomic.Bool
 	slab    []Value // of values to come
 	extras  []extra // and of what some of them have besides

@@ -28,6 +28,8 @@ type Trace struct {
 	fixed    bool // variables made after the first made ones are refused
 	made     uint64
 	done     bool
+	open     int  // branches of it that are being traced
+	depth    int  // how many branches it lies in
 	looked   bool // the program has asked for a size that isn't known
 	noTensor bool // tensors from outside become constants whatever their size
 }
@@ -88,6 +90,7 @@ func (s *Scope) branch(name string) (*Scope, *Trace) {
 	inner, t := NewTrace(s.step.ctx, name, &ScopeOptions{Kernels: s.step.kernels})
 	if outer := s.tracer(); outer != nil {
 		t.outer, t.shapes, t.fixed, t.made = s, outer.shapes, outer.fixed, outer.made
+		t.depth = outer.depth + 1
 	}
 	inner.state = s.state
 	return inner, t
@@ -189,7 +192,11 @@ func (t *Trace) Finish(results []*Value, names []string) (*graph.Concrete, error
 			s.fail("Trace", nil, fmt.Errorf("result %d is nil", i))
 			break
 		}
-		in, err := t.lift(s, v)
+		err := v.unusable(s)
+		var in *Value
+		if err == nil {
+			in, err = t.lift(s, v)
+		}
 		if err != nil {
 			s.fail("Trace", nil, fmt.Errorf("result %d %w", i, err))
 			break
@@ -227,11 +234,17 @@ func (t *Trace) Finish(results []*Value, names []string) (*graph.Concrete, error
 	return &graph.Concrete{Function: t.fn, Captures: t.captures}, nil
 }
 
+var errOuterScope = errors.New("is on the scope around a branch or a loop, inside of it: it would happen whether the branch is taken or not, and once; " +
+	"use the scope that the branch or the body is given")
+
 // run implements executor.
 func (t *Trace) run(s *Scope, op string, attrs graph.Attrs) error {
 	st := s.step
 	if t.done {
 		return errors.New("the function's trace has ended; its scope can't be used any more")
+	}
+	if t.open > 0 {
+		return errOuterScope
 	}
 	o, err := t.add(s, op, attrs, st.ins)
 	if err != nil {
@@ -304,7 +317,7 @@ func (t *Trace) lift(s *Scope, v *Value) (*Value, error) {
 		}
 		return t.capture(outer)
 	case v.also().spec != nil:
-		return nil, errors.New("is a spec, which has no value; it stands for an argument of Trace")
+		return nil, errSpec
 	case v.IsHandle():
 		return t.handle(s, v.Variable())
 	case v.Variable() != nil && v.data.Borrowed():

@@ -25,13 +25,25 @@ func (t *Trace) Run(f func()) {
 // values is done once, and not by the calls of the traced function: functions
 // that read or write a number without a scope refuse to.
 func InTrace() (site string, ok bool) {
-	if tracing.Load() == 0 {
+	if traces(1) == 0 {
 		return "", false
+	}
+	return callSite(), true
+}
+
+// TraceDepth returns how many Go functions that are being traced its caller runs
+// inside of: one that is traced may apply another.
+func TraceDepth() int { return traces(1 << 30) }
+
+// traces returns how many functions this goroutine is tracing, at most most.
+func traces(most int) (n int) {
+	if tracing.Load() == 0 {
+		return 0
 	}
 	// The stack is that of this goroutine: a trace of another one isn't on it.
 	pcs := make([]uintptr, 64)
 	for {
-		n := runtime.Callers(2, pcs)
+		n := runtime.Callers(3, pcs)
 		if n < len(pcs) {
 			pcs = pcs[:n]
 			break
@@ -42,10 +54,12 @@ func InTrace() (site string, ok bool) {
 	for {
 		f, more := frames.Next()
 		if strings.HasSuffix(f.Function, "/ops.(*Trace).Run") {
-			return callSite(), true
+			if n++; n == most {
+				return n
+			}
 		}
 		if !more {
-			return "", false
+			return n
 		}
 	}
 }

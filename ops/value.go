@@ -69,6 +69,8 @@ type slotRef struct {
 // returned without returning it.
 var ErrDeadValue = errors.New("ops: the value belongs to a call that has ended; return it from the function to keep it")
 
+var errDeadScope = fmt.Errorf("is on the scope of a call that has ended; use the scope that the function is given (%w)", ErrDeadValue)
+
 var errFailed = errors.New("ops: the value is the result of a failed op; the error came out at the call's boundary")
 
 // ValueOf returns a value that holds t, made without a scope: constants, and
@@ -129,9 +131,13 @@ func (v *Value) Data() (engine.Value, error) {
 	switch {
 	case v == nil:
 		return engine.Value{}, errNilInput
+	case v.failed() && v.step != nil && v.step.err != nil:
+		return engine.Value{}, v.step.err
 	case v.dead():
 		return engine.Value{}, ErrDeadValue
-	case v.IsSymbolic(), v.also().spec != nil:
+	case v.also().spec != nil:
+		return engine.Value{}, fmt.Errorf("ops: the value %w", errSpec)
+	case v.IsSymbolic():
 		return engine.Value{}, ErrSymbolic
 	case v.also().sparse != nil:
 		return v.whole().Data()
@@ -290,6 +296,25 @@ func scalarOf(t *tensor.Tensor) (any, bool) {
 		return tensor.Values[string](t)[0], true
 	}
 	return nil, false
+}
+
+// unusable returns why no op on s can take v, nil where one can.
+func (v *Value) unusable(s *Scope) error {
+	switch {
+	case v == nil:
+		return errNilInput
+	case v.failed() && v.step == nil:
+		return errFailed
+	case v.failed() && v.step.err == nil:
+		return errFailed
+	case v.failed() && v.step == s.step:
+		return v.step.err
+	case v.failed():
+		return fmt.Errorf("is the result of an op that failed on the scope of another call: %w", v.step.err)
+	case v.dead():
+		return fmt.Errorf("can't be used any more (%w)", ErrDeadValue)
+	}
+	return nil
 }
 
 func (v *Value) dead() bool { return v.step != nil && v.step.closed.Load() }

@@ -1,0 +1,27 @@
+package ops
+
+import (
+	"errors"
+	"runtime"
+)
+
+// ErrRecursive is what a function gives that calls itself without end.
+var ErrRecursive = errors.New("function: the function calls itself; ops.While loops")
+
+// A Go function that calls itself without end takes the process with it when the
+// stack is full, which nothing can recover from. So every some thousand ops look
+// how deep they are: no sound program comes near.
+const (
+	checkDepth = 1024   // ops
+	maxFrames  = 20_000 // of the stack
+
+	maxBranches = 200 // that lie in each other while they are traced
+)
+
+// checkStack panics with [ErrRecursive] where the stack is too deep.
+func checkStack() {
+	var pcs [1]uintptr
+	if runtime.Callers(maxFrames, pcs[:]) > 0 {
+		panic(ErrRecursive)
+	}
+}
