@@ -41,7 +41,7 @@ func (g *guide) step(s *ops.Scope, ex example) *ops.Value {
 		if p.Variable == g.bias {
 			m, v = g.mb, g.vb
 		}
-		ops.ApplyAdam(s, p.Variable, m, v, b1, b2, 0.1, 0.9, 0.999, 1e-7, p.Grad, false)
+		ops.ApplyAdam(s, p.Variable, m, v, b1, b2, 0.1, 0.9, 0.999, 1e-7, p.Grad)
 	}
 	return loss
 }

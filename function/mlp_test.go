@@ -54,7 +54,7 @@ func (m *mlp) step(s *ops.Scope, ex example) *ops.Value {
 	b1, b2 := math.Pow(0.9, float64(m.steps)), math.Pow(0.999, float64(m.steps))
 	for _, p := range tape.Gradient(loss, m.vars) {
 		slots := m.slots[p.Variable]
-		ops.ApplyAdam(s, p.Variable, slots[0], slots[1], b1, b2, 1e-3, 0.9, 0.999, 1e-7, p.Grad, false)
+		ops.ApplyAdam(s, p.Variable, slots[0], slots[1], b1, b2, 1e-3, 0.9, 0.999, 1e-7, p.Grad)
 	}
 	return loss
 }

@@ -73,13 +73,13 @@ func tracePrograms() []*program {
 			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
 				loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return mlpLoss(s, vars, in[0], in[1]) })
 				g := tape.Gradient(loss, vars[:1])[0]
-				ops.ApplyAdam(s, vars[0], vars[4], vars[5], 0.9, 0.999, 0.01, 0.9, 0.999, 1e-7, g.Grad, false)
+				ops.ApplyAdam(s, vars[0], vars[4], vars[5], 0.9, 0.999, 0.01, 0.9, 0.999, 1e-7, g.Grad)
 				return []*ops.Value{loss, g.Grad}
 			}},
 		{name: "momentum and Adagrad by their ops", vars: mlpVars, in: []*tensor.Tensor{x}, calls: 5, tolerance: close,
 			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
 				g := ops.Mul(s, vars[0], 0.1)
-				ops.ApplyMomentum(s, vars[0], vars[4], 0.1, g, 0.9, true)
+				ops.ApplyMomentum(s, vars[0], vars[4], 0.1, g, 0.9, &ops.MomentumOptions{Nesterov: true})
 				ops.ApplyAdagrad(s, vars[0], vars[5], 0.1, 1e-7, g)
 				return []*ops.Value{g}
 			}},

@@ -64,7 +64,7 @@ func adamStep(s *ops.Scope, u *update, beta1, beta2, epsilon float64) {
 	case vhat != nil:
 		ops.ApplyAdamWithAmsgrad(s, u.v, m, v, vhat, u.power(numFirstPower, b1), u.power(numSecondPower, b2), u.rate(), b1, b2, u.number(numEpsilon, epsilon), u.grad)
 	default:
-		ops.ApplyAdam(s, u.v, m, v, u.power(numFirstPower, b1), u.power(numSecondPower, b2), u.rate(), b1, b2, u.number(numEpsilon, epsilon), u.grad, false)
+		ops.ApplyAdam(s, u.v, m, v, u.power(numFirstPower, b1), u.power(numSecondPower, b2), u.rate(), b1, b2, u.number(numEpsilon, epsilon), u.grad)
 	}
 }
 

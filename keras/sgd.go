@@ -42,7 +42,7 @@ func (g *SGD) update(s *ops.Scope, u *update) {
 		return
 	}
 	momentum := u.hyper(numFirst, "momentum", g.Momentum)
-	ops.ApplyKerasMomentum(s, u.v, u.slots[0], u.rate(), u.grad, momentum, g.Nesterov)
+	ops.ApplyKerasMomentum(s, u.v, u.slots[0], u.rate(), u.grad, momentum, &ops.MomentumOptions{Nesterov: g.Nesterov})
 }
 
 func (g *SGD) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {

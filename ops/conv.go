@@ -155,7 +155,7 @@ func orOnes(size []int) []int {
 	return size
 }
 
-// BatchNormOptions are what [BatchNorm] may be told.
+// BatchNormOptions choose the form of [BatchNorm]; nil means the defaults.
 type BatchNormOptions struct {
 	// Epsilon is added to the variance. Default: 0.001.
 	Epsilon float64
@@ -198,7 +198,7 @@ const (
 	Area     ResizeMethod = "ResizeArea"
 )
 
-// ResizeOptions are what [Resize] may be told.
+// ResizeOptions choose the form of [Resize]; nil means the defaults.
 type ResizeOptions struct {
 	// Method is the way to compute pixels. Default: Bilinear.
 	Method ResizeMethod

@@ -42,7 +42,7 @@ func shapeCalls() map[string]call {
 			return values(ops.PadWith(s, in["x"], -7, [2]int{0, 2}, [2]int{1, 1}))
 		},
 		"MirrorPad": func(s *ops.Scope, in inputs) []*ops.Value {
-			return values(ops.MirrorPad(s, in["x"], false, [2]int{1, 0}, [2]int{2, 3}), ops.MirrorPad(s, in["x"], true, [2]int{2, 1}, [2]int{0, 4}))
+			return values(ops.MirrorPad(s, in["x"], ops.Reflect, [2]int{1, 0}, [2]int{2, 3}), ops.MirrorPad(s, in["x"], ops.Symmetric, [2]int{2, 1}, [2]int{0, 4}))
 		},
 		"Reverse": func(s *ops.Scope, in inputs) []*ops.Value { return values(ops.Reverse(s, in["cube"], 0, 2)) },
 		"Range": func(s *ops.Scope, in inputs) []*ops.Value {
@@ -137,17 +137,17 @@ func variableCalls() map[string]call {
 	}
 	momentum := func(nesterov bool) call {
 		return step(2, func(s *ops.Scope, v variables, g *ops.Value) {
-			ops.ApplyMomentum(s, v[0], v[1], 0.1, g, 0.9, nesterov)
+			ops.ApplyMomentum(s, v[0], v[1], 0.1, g, 0.9, &ops.MomentumOptions{Nesterov: nesterov})
 		})
 	}
 	kerasMomentum := func(nesterov bool) call {
 		return step(2, func(s *ops.Scope, v variables, g *ops.Value) {
-			ops.ApplyKerasMomentum(s, v[0], v[1], 0.1, g, 0.9, nesterov)
+			ops.ApplyKerasMomentum(s, v[0], v[1], 0.1, g, 0.9, &ops.MomentumOptions{Nesterov: nesterov})
 		})
 	}
 	adam := func(nesterov bool) call {
 		return step(3, func(s *ops.Scope, v variables, g *ops.Value) {
-			ops.ApplyAdam(s, v[0], v[1], v[2], 0.81, 0.998, 0.1, 0.9, 0.999, 1e-3, g, nesterov)
+			ops.ApplyAdam(s, v[0], v[1], v[2], 0.81, 0.998, 0.1, 0.9, 0.999, 1e-3, g, &ops.AdamOptions{Nesterov: nesterov})
 		})
 	}
 	random := func(f func(s *ops.Scope, r *ops.Random) *ops.Value) call {

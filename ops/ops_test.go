@@ -249,7 +249,7 @@ func TestStructsThatEmbedAVariableAreWrittenTo(t *testing.T) {
 	ops.Assign(s, p, []float32{3, 4})
 	ops.AssignAdd(s, p, []float32{1, 1})
 	ops.AssignSub(s, p, []float32{2, 2})
-	ops.ApplyMomentum(s, p, slot, 0.5, []float32{2, 4}, 0.9, false)
+	ops.ApplyMomentum(s, p, slot, 0.5, []float32{2, 4}, 0.9)
 	if got := fmt.Sprint(ops.ReadVariable(s, p)); s.Err() != nil || got != "[1. 1.]" {
 		t.Errorf("got %v (%v)", got, s.Err())
 	}

@@ -38,6 +38,19 @@ func ApplyGradientDescent(s *Scope, v trackable.VariableLike, lr, grad Input) {
 	s.apply("ResourceApplyGradientDescent", nil, []trackable.VariableLike{v}, lr, grad)
 }
 
+// MomentumOptions choose the form of [ApplyMomentum] and [ApplyKerasMomentum].
+type MomentumOptions struct {
+	// Nesterov takes the gradient where the momentum leads. Default: where v is.
+	Nesterov bool
+}
+
+// AdamOptions choose the form of [ApplyAdam].
+type AdamOptions struct {
+	// Nesterov puts the first moment of the next step in the place of this one's.
+	// Default: this one's.
+	Nesterov bool
+}
+
 var attrsNesterov = graph.Attrs{graph.Bool("use_nesterov", true)}
 
 func nesterovAttr(on bool) graph.Attrs {
@@ -50,19 +63,19 @@ func nesterovAttr(on bool) graph.Attrs {
 // ApplyMomentum updates v by TensorFlow's momentum step:
 //
 //	accum = momentum*accum + grad
-//	v -= lr*accum                      // without nesterov
+//	v -= lr*accum                      // without Nesterov
 //	v -= lr*grad + lr*momentum*accum   // with it
-func ApplyMomentum(s *Scope, v, accum trackable.VariableLike, lr, grad, momentum Input, nesterov bool) {
-	s.apply("ResourceApplyMomentum", nesterovAttr(nesterov), []trackable.VariableLike{v, accum}, lr, grad, momentum)
+func ApplyMomentum(s *Scope, v, accum trackable.VariableLike, lr, grad, momentum Input, opts ...*MomentumOptions) {
+	s.apply("ResourceApplyMomentum", nesterovAttr(last(opts).Nesterov), []trackable.VariableLike{v, accum}, lr, grad, momentum)
 }
 
 // ApplyKerasMomentum updates v by the momentum step of Keras' SGD:
 //
 //	accum = momentum*accum - lr*grad
-//	v += accum                         // without nesterov
+//	v += accum                         // without Nesterov
 //	v += momentum*accum - lr*grad      // with it
-func ApplyKerasMomentum(s *Scope, v, accum trackable.VariableLike, lr, grad, momentum Input, nesterov bool) {
-	s.apply("ResourceApplyKerasMomentum", nesterovAttr(nesterov), []trackable.VariableLike{v, accum}, lr, grad, momentum)
+func ApplyKerasMomentum(s *Scope, v, accum trackable.VariableLike, lr, grad, momentum Input, opts ...*MomentumOptions) {
+	s.apply("ResourceApplyKerasMomentum", nesterovAttr(last(opts).Nesterov), []trackable.VariableLike{v, accum}, lr, grad, momentum)
 }
 
 // ApplyAdam updates v by Adam's step; beta1Power and beta2Power are beta1 and
@@ -73,10 +86,10 @@ func ApplyKerasMomentum(s *Scope, v, accum trackable.VariableLike, lr, grad, mom
 //	v2 += (grad*grad-v2) * (1-beta2)
 //	v -= alpha*m / (sqrt(v2)+epsilon)
 //
-// With nesterov the numerator of the last line is
+// With Nesterov the numerator of the last line is
 // alpha * (m*beta1 + (1-beta1)*grad).
-func ApplyAdam(s *Scope, v, m, v2 trackable.VariableLike, beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad Input, nesterov bool) {
-	s.apply("ResourceApplyAdam", nesterovAttr(nesterov), []trackable.VariableLike{v, m, v2},
+func ApplyAdam(s *Scope, v, m, v2 trackable.VariableLike, beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad Input, opts ...*AdamOptions) {
+	s.apply("ResourceApplyAdam", nesterovAttr(last(opts).Nesterov), []trackable.VariableLike{v, m, v2},
 		beta1Power, beta2Power, lr, beta1, beta2, epsilon, grad)
 }
 

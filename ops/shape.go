@@ -306,14 +306,20 @@ func PadWith(s *Scope, x, value Input, paddings ...[2]int) *Value {
 	return s.Emit1("PadV2", nil, x, s.paddings(paddings), s.cast(value, s.typeOf(x)))
 }
 
-// MirrorPad puts x's own elements around it, reflected at the border; with
-// symmetric the border element itself is repeated too.
-func MirrorPad(s *Scope, x Input, symmetric bool, paddings ...[2]int) *Value {
-	mode := "REFLECT"
-	if symmetric {
-		mode = "SYMMETRIC"
-	}
-	return s.Emit1("MirrorPad", graph.Attrs{graph.String("mode", mode)}, x, s.paddings(paddings))
+// MirrorMode says where the mirror of [MirrorPad] stands.
+type MirrorMode string
+
+// The modes, by TensorFlow's names: the elements at the border aren't repeated, or
+// are.
+const (
+	Reflect   MirrorMode = "REFLECT"   // 1 2 3 becomes 3 2 1 2 3 2 1
+	Symmetric MirrorMode = "SYMMETRIC" // 1 2 3 becomes 2 1 1 2 3 3 2
+)
+
+// MirrorPad puts x's own elements around it, mirrored at the border: paddings[i] is
+// how many before and behind axis i.
+func MirrorPad(s *Scope, x Input, mode MirrorMode, paddings ...[2]int) *Value {
+	return s.Emit1("MirrorPad", graph.Attrs{graph.String("mode", string(mode))}, x, s.paddings(paddings))
 }
 
 // Reverse turns x around along the axes.
