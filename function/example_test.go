@@ -61,3 +61,27 @@ func ExampleEager() {
 	fmt.Printf("%.2f %v\n", ops.Max(s, x), s.Err())
 	// Output: 0.67 <nil>
 }
+
+// A trace is a graph of TensorFlow's; it runs whenever a call's input fits.
+func ExampleFunc_Trace() {
+	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+		return ops.Sum(s, ops.Square(s, x))
+	})
+	concrete, err := f.Trace(ops.ValueOf(tensor.Vector[float32](0, 0, 0)))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(concrete.Function)
+	y, err := f.Call(context.Background(), ops.ValueOf(tensor.Vector[float32](1, 2, 3))) // runs the trace
+	fmt.Println(y, err)
+	// Output:
+	// func __inference_function_test_ExampleFunc_Trace_func1(in float32[3]) {
+	//	Square = Square(in) T=float32 → float32[3]  // example_test.go:68
+	//	Const = Const() value=[0] dtype=int32 → int32[1]
+	//	Sum = Sum(Square, Const) keep_dims=false T=float32 Tidx=int32 → float32[]  // example_test.go:68
+	//	return out=Sum
+	// }
+	//
+	// 14 <nil>
+}
