@@ -62,6 +62,17 @@ func TestKernelsEqualTensorFlow(t *testing.T) {
 	}
 }
 
+// TestKernelsEqualTensorFlowFarFromZero: for NaN, infinities and large numbers too,
+// where gradients have no numeric differences to compare with.
+func TestKernelsEqualTensorFlowFarFromZero(t *testing.T) {
+	set := kernel.All()
+	for op, cases := range opfixture.Load(t, "testdata/tf2.21/far") {
+		for _, f := range cases {
+			check(t, f, set.Lookup(op))
+		}
+	}
+}
+
 func check(t *testing.T, f opfixture.Fixture, k *engine.Kernel) {
 	t.Helper()
 	s := function.Eager(context.Background())

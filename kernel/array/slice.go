@@ -196,7 +196,9 @@ func roll(c *engine.Call) error {
 			return err
 		}
 		if n := int64(s[axis]); n > 0 {
-			by[axis] = int(((shifts[i]%n+n)%n + int64(by[axis])) % n)
+			// TensorFlow adds shifts up in 32 bits.
+			sum := int64(int32(by[axis]) + int32(shifts[i]))
+			by[axis] = int((sum%n + n) % n)
 		}
 	}
 	out, err := c.Alloc(0, x.DType(), s)

@@ -2,6 +2,7 @@ package conv
 
 import (
 	"fmt"
+	"math"
 	"sync"
 
 	"github.com/cairnml/cairn/engine"
@@ -108,18 +109,23 @@ func (p *pooling) over(x tensor.Shape) (g geometry, out tensor.Shape, err error)
 
 type reducer func(c *engine.Call, g *geometry, out, x *tensor.Tensor)
 
-// reducing runs the op that makes one number of each window.
-func reducing(table engine.ByType[reducer]) poolFunc {
+// reducing runs the op that makes one number of each window; channels is its table
+// for windows over channels.
+func reducing(table, channels engine.ByType[reducer]) poolFunc {
 	return func(c *engine.Call, p *pooling) error {
 		if err := p.need(c, 1); err != nil {
 			return err
 		}
 		x := c.In(0)
-		f, err := table.Of(x.DType())
+		g, dims, err := p.over(x.Shape())
 		if err != nil {
 			return err
 		}
-		g, dims, err := p.over(x.Shape())
+		of := table
+		if p.size[p.windows.Layout.Channels] > 1 {
+			of = channels
+		}
+		f, err := of.Of(x.DType())
 		if err != nil {
 			return err
 		}
@@ -133,6 +139,15 @@ func reducing(table engine.ByType[reducer]) poolFunc {
 }
 
 var maxPools = engine.ByType[reducer]{
+	tensor.Float32: pools(maxAbove[float32](-math.MaxFloat32)), tensor.Float64: pools(maxAbove(-math.MaxFloat64)),
+	tensor.Float16: halfPools[tensor.F16](maxAbove[float32](-65504)), tensor.BFloat16: halfPools[tensor.BF16](maxAbove[float32](-0x1.fep127)),
+	tensor.Int8: pools(vec.MaxPool[int8]), tensor.Int16: pools(vec.MaxPool[int16]), tensor.Int32: pools(vec.MaxPool[int32]), tensor.Int64: pools(vec.MaxPool[int64]),
+	tensor.Uint8: pools(vec.MaxPool[uint8]), tensor.Uint16: pools(vec.MaxPool[uint16]),
+}
+
+// maxChannels are for windows over channels, where TensorFlow starts with the first
+// element: NaN comes out where it stands first.
+var maxChannels = engine.ByType[reducer]{
 	tensor.Float32: pools(vec.MaxPool[float32]), tensor.Float64: pools(vec.MaxPool[float64]),
 	tensor.Float16: halfPools[tensor.F16](vec.MaxPool[float32]), tensor.BFloat16: halfPools[tensor.BF16](vec.MaxPool[float32]),
 	tensor.Int8: pools(vec.MaxPool[int8]), tensor.Int16: pools(vec.MaxPool[int16]), tensor.Int32: pools(vec.MaxPool[int32]), tensor.Int64: pools(vec.MaxPool[int64]),
@@ -240,6 +255,25 @@ func (g *geometry) within(taps []int, z, y, x int) []int {
 		}
 	}
 	return taps
+}
+
+// maxAbove takes the maximum of a window's taps and of the type's lowest finite
+// number, where TensorFlow starts: neither NaN nor -Inf ever comes out.
+func maxAbove[T real](lowest T) windowFunc[T] {
+	return func(dst, x []T, p *simd.Pool) {
+		vec.MaxPool(dst, x, p)
+		for i, v := range dst {
+			if v >= lowest {
+				continue
+			}
+			dst[i] = lowest
+			for _, t := range p.Taps {
+				if tap := x[i/p.Channels*p.Step+t+i%p.Channels]; tap > dst[i] {
+					dst[i] = tap
+				}
+			}
+		}
+	}
 }
 
 func meanWindow[T real](dst, x []T, p *simd.Pool) {

@@ -84,7 +84,7 @@ func nonNegative[T vec.Int](f elementwise.Func) elementwise.Func {
 			return err
 		}
 		for _, y := range tensor.Values[T](c.In(1)) {
-			if y < 0 {
+			if y < 0 && c.In(0).Len() > 0 {
 				return errNegative
 			}
 		}

@@ -67,7 +67,7 @@ func testLoops[T float32 | float64](t *testing.T) {
 			return e
 		}},
 		"ReluGrad": {func(s [4][]T) int { return ReluGrad(s[0], s[1], s[2]) }, func(e [4]T) [4]T {
-			if e[0] = 0; e[2] > 0 {
+			if e[0] = e[1] * 0; e[2] > 0 {
 				e[0] = e[1]
 			}
 			return e

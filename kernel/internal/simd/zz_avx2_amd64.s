@@ -1068,8 +1068,12 @@ reluGradF32_loop:
 	VMOVUPS (CX)(BX*1), Y0
 	VMOVUPS (DX)(BX*1), Y1
 	VXORPS  Y2, Y2, Y2
+	VMULPS  Y2, Y0, Y3
+	VCMPPS  $0x15, Y1, Y2, Y4
+	VANDPS  Y4, Y3, Y3
 	VCMPPS  $0x11, Y1, Y2, Y1
 	VANDPS  Y1, Y0, Y0
+	VORPS   Y3, Y0, Y0
 	VMOVUPS Y0, (AX)(BX*1)
 	ADDQ    $0x20, BX
 	JNE     reluGradF32_loop
@@ -1077,7 +1081,7 @@ reluGradF32_loop:
 	RET
 
 // func reluGradF32AVX512(dst *float32, a *float32, b *float32, n int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·reluGradF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -1095,8 +1099,12 @@ reluGradF32AVX512_loop:
 	VMOVUPS   -64(CX)(BX*1), Z0
 	VMOVUPS   -64(DX)(BX*1), Z1
 	VPXORD    Z2, Z2, Z2
+	VMULPS    Z2, Z0, Z3
+	VCMPPS    $0x15, Z1, Z2, K1
+	VMOVAPS.Z Z3, K1, Z3
 	VCMPPS    $0x11, Z1, Z2, K1
 	VMOVAPS.Z Z0, K1, Z0
+	VORPS     Z3, Z0, Z0
 	VMOVUPS   Z0, -64(AX)(BX*1)
 	ADDQ      $0x40, BX
 	JLE       reluGradF32AVX512_loop
@@ -1107,8 +1115,12 @@ reluGradF32AVX512_half:
 	VMOVUPS -64(CX)(BX*1), Y0
 	VMOVUPS -64(DX)(BX*1), Y1
 	VXORPS  Y2, Y2, Y2
+	VMULPS  Y2, Y0, Y3
+	VCMPPS  $0x15, Y1, Y2, Y4
+	VANDPS  Y4, Y3, Y3
 	VCMPPS  $0x11, Y1, Y2, Y1
 	VANDPS  Y1, Y0, Y0
+	VORPS   Y3, Y0, Y0
 	VMOVUPS Y0, -64(AX)(BX*1)
 
 reluGradF32AVX512_done:
@@ -2378,8 +2390,12 @@ reluGradF64_loop:
 	VMOVUPS (CX)(BX*1), Y0
 	VMOVUPS (DX)(BX*1), Y1
 	VXORPS  Y2, Y2, Y2
+	VMULPD  Y2, Y0, Y3
+	VCMPPD  $0x15, Y1, Y2, Y4
+	VANDPD  Y4, Y3, Y3
 	VCMPPD  $0x11, Y1, Y2, Y1
 	VANDPD  Y1, Y0, Y0
+	VORPD   Y3, Y0, Y0
 	VMOVUPS Y0, (AX)(BX*1)
 	ADDQ    $0x20, BX
 	JNE     reluGradF64_loop
@@ -2387,7 +2403,7 @@ reluGradF64_loop:
 	RET
 
 // func reluGradF64AVX512(dst *float64, a *float64, b *float64, n int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F
 TEXT ·reluGradF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
@@ -2405,8 +2421,12 @@ reluGradF64AVX512_loop:
 	VMOVUPS   -64(CX)(BX*1), Z0
 	VMOVUPS   -64(DX)(BX*1), Z1
 	VPXORD    Z2, Z2, Z2
+	VMULPD    Z2, Z0, Z3
+	VCMPPD    $0x15, Z1, Z2, K1
+	VMOVAPD.Z Z3, K1, Z3
 	VCMPPD    $0x11, Z1, Z2, K1
 	VMOVAPD.Z Z0, K1, Z0
+	VORPD     Z3, Z0, Z0
 	VMOVUPS   Z0, -64(AX)(BX*1)
 	ADDQ      $0x40, BX
 	JLE       reluGradF64AVX512_loop
@@ -2417,8 +2437,12 @@ reluGradF64AVX512_half:
 	VMOVUPS -64(CX)(BX*1), Y0
 	VMOVUPS -64(DX)(BX*1), Y1
 	VXORPS  Y2, Y2, Y2
+	VMULPD  Y2, Y0, Y3
+	VCMPPD  $0x15, Y1, Y2, Y4
+	VANDPD  Y4, Y3, Y3
 	VCMPPD  $0x11, Y1, Y2, Y1
 	VANDPD  Y1, Y0, Y0
+	VORPD   Y3, Y0, Y0
 	VMOVUPS Y0, -64(AX)(BX*1)
 
 reluGradF64AVX512_done:

@@ -191,7 +191,7 @@ func Minimum[T any](dst, a, b []T) int {
 	return 0
 }
 
-// ReluGrad computes dst = a where b > 0, else 0.
+// ReluGrad computes dst = a where b > 0, else a times 0.
 func ReluGrad[T any](dst, a, b []T) int {
 	switch dst := any(dst).(type) {
 	case []float32:

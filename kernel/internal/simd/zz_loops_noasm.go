@@ -25,7 +25,7 @@ func Maximum[T any](dst, a, b []T) int { return 0 }
 // Minimum computes dst = min(a, b), as Go has it.
 func Minimum[T any](dst, a, b []T) int { return 0 }
 
-// ReluGrad computes dst = a where b > 0, else 0.
+// ReluGrad computes dst = a where b > 0, else a times 0.
 func ReluGrad[T any](dst, a, b []T) int { return 0 }
 
 // AddScalar computes dst = a + x.

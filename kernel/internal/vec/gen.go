@@ -69,10 +69,17 @@ var binaryIf = []struct{ name, constraint, cond, yes, no string }{
 	{"MulNoNan", "Float | Complex", "y == 0", "0", "x * y"},
 	{"And", "~bool", "x", "y", "x"},
 	{"Or", "~bool", "x", "x", "y"},
-	{"ReluGrad", "Real", "y > 0", "x", "0"},
-	{"Relu6Grad", "Real", "y > 0 && y < 6", "x", "0"},
+	{"ReluGrad", "Real", "y > 0", "x", "x * 0"},
+	{"Relu6Grad", "Real", "y > 0 && y < 6", "x", "x * 0"},
 	{"EluGrad", "Float", "y < 0", "(y + 1) * x", "x"},
 	{"SeluGrad", "Float", "y < 0", "x * (y + seluScale*seluAlpha)", "x * seluScale"},
+}
+
+// complexFuncs are those of which math/cmplx's loses digits, or overflows, far from
+// zero. The package has its own.
+var complexFuncs = map[string]string{
+	"Acosh": "the inverse hyperbolic cosine of x", "Asinh": "the inverse hyperbolic sine of x",
+	"Tan": "the tangent of x", "Tanh": "the hyperbolic tangent of x", "Atan": "the inverse tangent of x",
 }
 
 var unary = []op{
@@ -205,8 +212,8 @@ func main() {
 	}
 	for _, m := range mathFuncs {
 		one(m.name, "Float", "T", "math."+m.name+"(x)", "\t\tdst[i] = T(math."+m.name+"(float64(x)))\n")
-		if m.name == "Acosh" { // cmplx.Acosh loses digits
-			one("AcoshComplex", "Complex", "T", "the inverse hyperbolic cosine of x", "\t\tdst[i] = T(acosh(complex128(x)))\n")
+		if words, ok := complexFuncs[m.name]; ok {
+			one(m.name+"Complex", "Complex", "T", words, "\t\tdst[i] = T("+strings.ToLower(m.name)+"(complex128(x)))\n")
 			continue
 		}
 		if m.complex {

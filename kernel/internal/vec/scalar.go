@@ -178,4 +178,42 @@ func digamma(x float64) float64 {
 		f*(1.0/12-f*(1.0/120-f*(1.0/252-f*(1.0/240-f*(1.0/132)))))
 }
 
-func acosh(z complex128) complex128 { return cmplx.Log(z + cmplx.Sqrt(z+1)*cmplx.Sqrt(z-1)) }
+func acosh(z complex128) complex128 {
+	if cmplx.IsInf(z) {
+		return complex(math.Inf(1), math.Atan2(imag(z), real(z)))
+	}
+	return cmplx.Log(z + cmplx.Sqrt(z+1)*cmplx.Sqrt(z-1))
+}
+
+// asinh computes in the right half-plane, where no digits cancel each other.
+func asinh(z complex128) complex128 {
+	if math.Signbit(real(z)) {
+		return -cmplx.Asinh(-z)
+	}
+	return cmplx.Asinh(z)
+}
+
+// tanh returns 1 or -1 from where the exponentials leave no digit of the rest.
+func tanh(z complex128) complex128 {
+	if x := math.Abs(real(z)); x > 300 && !math.IsInf(imag(z), 0) {
+		sin, cos := math.Sincos(imag(z))
+		return complex(math.Copysign(1, real(z)), 4*sin*cos*math.Exp(-2*x))
+	}
+	return cmplx.Tanh(z)
+}
+
+func tan(z complex128) complex128 {
+	if math.Abs(imag(z)) > 300 {
+		t := tanh(complex(-imag(z), real(z))) // of iz
+		return complex(imag(t), -real(t))
+	}
+	return cmplx.Tan(z)
+}
+
+// atan returns a quarter turn less 1/z far from zero: the next term has no digit there.
+func atan(z complex128) complex128 {
+	if a := cmplx.Abs(z); a > 1e6 && !math.IsInf(a, 0) {
+		return complex(math.Copysign(math.Pi/2, real(z)), 0) - 1/z
+	}
+	return cmplx.Atan(z)
+}

@@ -1470,7 +1470,7 @@ func OrSV[T ~bool](dst []T, x T, b []T) {
 	}
 }
 
-// ReluGradVV sets dst[i] to x if y > 0, else 0.
+// ReluGradVV sets dst[i] to x if y > 0, else x * 0.
 func ReluGradVV[T Real](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	if n := simd.ReluGrad(dst, a, b); n > 0 {
@@ -1483,7 +1483,7 @@ func ReluGradVV[T Real](dst []T, a, b []T) {
 		if y > 0 {
 			dst[i] = x
 		} else {
-			dst[i] = 0
+			dst[i] = x * 0
 		}
 	}
 }
@@ -1496,7 +1496,7 @@ func ReluGradVS[T Real](dst []T, a []T, y T) {
 		if y > 0 {
 			dst[i] = x
 		} else {
-			dst[i] = 0
+			dst[i] = x * 0
 		}
 	}
 }
@@ -1509,12 +1509,12 @@ func ReluGradSV[T Real](dst []T, x T, b []T) {
 		if y > 0 {
 			dst[i] = x
 		} else {
-			dst[i] = 0
+			dst[i] = x * 0
 		}
 	}
 }
 
-// Relu6GradVV sets dst[i] to x if y > 0 && y < 6, else 0.
+// Relu6GradVV sets dst[i] to x if y > 0 && y < 6, else x * 0.
 func Relu6GradVV[T Real](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -1522,7 +1522,7 @@ func Relu6GradVV[T Real](dst []T, a, b []T) {
 		if y > 0 && y < 6 {
 			dst[i] = x
 		} else {
-			dst[i] = 0
+			dst[i] = x * 0
 		}
 	}
 }
@@ -1535,7 +1535,7 @@ func Relu6GradVS[T Real](dst []T, a []T, y T) {
 		if y > 0 && y < 6 {
 			dst[i] = x
 		} else {
-			dst[i] = 0
+			dst[i] = x * 0
 		}
 	}
 }
@@ -1548,7 +1548,7 @@ func Relu6GradSV[T Real](dst []T, x T, b []T) {
 		if y > 0 && y < 6 {
 			dst[i] = x
 		} else {
-			dst[i] = 0
+			dst[i] = x * 0
 		}
 	}
 }

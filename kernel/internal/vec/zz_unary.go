@@ -419,12 +419,12 @@ func Tan[T Float](dst []T, a []T) {
 	}
 }
 
-// TanComplex sets dst[i] to cmplx.Tan(x).
+// TanComplex sets dst[i] to the tangent of x.
 func TanComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		dst[i] = T(cmplx.Tan(complex128(x)))
+		dst[i] = T(tan(complex128(x)))
 	}
 }
 
@@ -473,12 +473,12 @@ func Atan[T Float](dst []T, a []T) {
 	}
 }
 
-// AtanComplex sets dst[i] to cmplx.Atan(x).
+// AtanComplex sets dst[i] to the inverse tangent of x.
 func AtanComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		dst[i] = T(cmplx.Atan(complex128(x)))
+		dst[i] = T(atan(complex128(x)))
 	}
 }
 
@@ -537,12 +537,12 @@ func Tanh[T Float](dst []T, a []T) {
 	}
 }
 
-// TanhComplex sets dst[i] to cmplx.Tanh(x).
+// TanhComplex sets dst[i] to the hyperbolic tangent of x.
 func TanhComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		dst[i] = T(cmplx.Tanh(complex128(x)))
+		dst[i] = T(tanh(complex128(x)))
 	}
 }
 
@@ -555,12 +555,12 @@ func Asinh[T Float](dst []T, a []T) {
 	}
 }
 
-// AsinhComplex sets dst[i] to cmplx.Asinh(x).
+// AsinhComplex sets dst[i] to the inverse hyperbolic sine of x.
 func AsinhComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		dst[i] = T(cmplx.Asinh(complex128(x)))
+		dst[i] = T(asinh(complex128(x)))
 	}
 }
 

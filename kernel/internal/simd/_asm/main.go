@@ -109,7 +109,9 @@ func emitLoops() {
 			return []reg.VecVirtual{e.where(notLess, in[0], zero(in[0]), in[0])}
 		})
 		e.loops("reluGrad", []string{"dst"}, []string{"a", "b"}, nil, func(in, _ []reg.VecVirtual) []reg.VecVirtual {
-			return []reg.VecVirtual{e.where(less, zero(in[1]), in[1], in[0])}
+			none := zero(in[1])
+			flat := e.where(notLess, none, in[1], e.do("mul", in[0], none))
+			return []reg.VecVirtual{e.do("or", e.where(less, none, in[1], in[0]), flat)}
 		})
 		e.loops("descend", []string{"v"}, []string{"v", "grad"}, []string{"lr"}, func(in, s []reg.VecVirtual) []reg.VecVirtual {
 			return []reg.VecVirtual{e.do("sub", in[0], e.do("mul", in[1], s[0]))}
