@@ -65,6 +65,7 @@ func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
 		p.bytes = make([]byte, p.h*p.w*channels)
 	}
 	deep := s[24] == 16
+	opaque, fills := fillOf(s)
 	at := pixelsOf(img)
 	for i := range p.h * p.w {
 		v := at(i%p.w, i/p.w)
@@ -75,6 +76,9 @@ func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
 			for k := range v {
 				v[k] >>= 8 // libpng takes the upper byte
 			}
+		}
+		if fills {
+			v[3] = opaque
 		}
 		if channels < 3 {
 			v = [4]uint16{v[0], v[3]}
@@ -91,6 +95,18 @@ func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
 		}
 	}
 	return p, nil
+}
+
+// fillOf returns the opacity that TensorFlow gives the pixels of a PNG file that has
+// none, where that isn't the largest one: what the bits of the file's own samples
+// can count to, though the samples become bytes.
+func fillOf(s string) (opaque uint16, ok bool) {
+	depth, kind := s[24], s[25]
+	head, _, _ := strings.Cut(s, "IDAT")
+	if depth >= 8 || kind&4 != 0 || strings.Contains(head, "tRNS") {
+		return 0, false
+	}
+	return 1<<depth - 1, true
 }
 
 // pixelsOf returns what reads red, green, blue and opacity, 16 bits each, the
