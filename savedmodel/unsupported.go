@@ -39,6 +39,8 @@ func (e *UnsupportedError) Error() string {
 			what = ", which nobody defines"
 		case graph.LookupOp(m.Op) == nil:
 			what = ", an op that isn't TensorFlow's"
+		case m.Op == "PyFunc" || m.Op == "PyFuncStateless" || m.Op == "EagerPyFunc":
+			what = ", Python code of the program that made the model, which no file holds"
 		}
 		nodes := "1 node"
 		if m.Count != 1 {
