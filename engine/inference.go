@@ -7,7 +7,7 @@ import "slices"
 // compute sums and products in another order, so that results differ by
 // rounding.
 func InferencePasses() []Pass {
-	passes := DefaultPasses()
+	passes := WithoutPass(DefaultPasses(), "convolutions") // "epilogues" comes behind others that need them apart
 	// Reshapes of one value are shared.
 	shared := slices.IndexFunc(passes, func(p Pass) bool { return p.Name == "common subexpressions" })
 	passes = slices.Insert(passes, shared,

@@ -240,6 +240,62 @@ func comparePasses(t *testing.T, tests []passCase) {
 	}
 }
 
+// TestDefaultPassesKeepTheBitsOfConvolutions compares what they make of convolutions and
+// what follows these with the ops one by one, as training runs them: filters change, and
+// a gradient takes the activation's result.
+func TestDefaultPassesKeepTheBitsOfConvolutions(t *testing.T) {
+	const c, o = 3, 35
+	for _, test := range []struct {
+		name  string
+		build func(n *network) []graph.Output
+		fused string
+		ops   int // reads of variables included
+	}{
+		{"bias and relu, with the gradient", func(n *network) []graph.Output {
+			y := n.do("Relu", n.biased(n.conv("Conv2D", n.x, n.weight(-1, 1, 3, 3, c, o), "NHWC"), n.weight(-1, 1, o), "NHWC"))
+			return []graph.Output{n.do("ReluGrad", y, y)}
+		}, "_FusedConv2D", 4},
+		{"bias, residual and tanh", func(n *network) []graph.Output {
+			y := n.biased(n.conv("Conv2D", n.x, n.weight(-1, 1, 3, 3, c, c), "NHWC"), n.weight(-1, 1, c), "NHWC")
+			return []graph.Output{n.do("Tanh", n.do("AddV2", y, n.x))}
+		}, "_FusedConv2D", 3},
+		{"residual before the bias", func(n *network) []graph.Output {
+			y := n.do("AddV2", n.conv("Conv2D", n.x, n.weight(-1, 1, 3, 3, c, c), "NHWC"), n.x)
+			return []graph.Output{n.do("Relu", n.biased(y, n.weight(-1, 1, c), "NHWC"))}
+		}, "_FusedConv2D", 4},
+		{"depthwise", func(n *network) []graph.Output {
+			y := n.conv("DepthwiseConv2dNative", n.x, n.weight(-1, 1, 3, 3, c, 2), "NHWC")
+			return []graph.Output{n.do("Relu6", n.biased(y, n.weight(-1, 1, 2*c), "NHWC"))}
+		}, "_FusedDepthwiseConv2dNative", 3},
+		{"a sum that two take", func(n *network) []graph.Output {
+			y := n.biased(n.conv("Conv2D", n.x, n.weight(-1, 1, 3, 3, c, o), "NHWC"), n.weight(-1, 1, o), "NHWC")
+			return []graph.Output{n.do("Relu", y), n.do("Exp", y)}
+		}, "_FusedConv2D", 5},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			n := newNetwork(t, 2, 9, 7, c)
+			f := n.ret(test.build(n)...)
+			set, count := kernels(t)
+			p, err := engine.Compile(f, &engine.CompileOptions{Kernels: set})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if count[test.fused] != 1 || p.Len() != test.ops {
+				t.Errorf("%d ops, want %d, with one %s: %v", p.Len(), test.ops, test.fused, count)
+			}
+			plain, err := engine.Compile(f, &engine.CompileOptions{Kernels: kernel.All(), Passes: []engine.Pass{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			args := []engine.Value{floatsOf(n.r, 2, 9, 7, c)}
+			for _, v := range n.vars {
+				args = append(args, engine.HandleOf(v))
+			}
+			near(t, "the call", run(t, p, nil, args...), run(t, plain, nil, args...), 0)
+		})
+	}
+}
+
 // near holds numbers to others, by the size of the largest.
 func near(t *testing.T, what string, got, want []engine.Value, tolerance float64) {
 	t.Helper()

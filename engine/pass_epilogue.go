@@ -11,7 +11,15 @@ import (
 // beside them, and apply the activation, while the result is at hand: they
 // become TensorFlow's _FusedConv2D, _FusedDepthwiseConv2dNative and
 // _FusedMatMul.
-func fuseEpilogues(u *Unit) error {
+func fuseEpilogues(u *Unit) error { return epilogues(u, false) }
+
+// fuseConvolutions does what [fuseEpilogues] does to convolutions, where no bit of a
+// result changes. Products gain by it only where their weights are packed beforehand.
+func fuseConvolutions(u *Unit) error { return epilogues(u, true) }
+
+// epilogues fuses what may be fused; exact leaves alone what would round otherwise, and
+// products.
+func epilogues(u *Unit, exact bool) error {
 	r, err := newRewriter(u)
 	if err != nil {
 		return err
@@ -26,10 +34,10 @@ func fuseEpilogues(u *Unit) error {
 		case "MatMul":
 			op = "_FusedMatMul"
 		}
-		if op == "" || !r.has(op) || n.Out[0].DType != tensor.Float32 || n.Attrs.String("padding", "") == "EXPLICIT" && op == "_FusedDepthwiseConv2dNative" {
+		if op == "" || exact && op == "_FusedMatMul" || !r.has(op) || n.Out[0].DType != tensor.Float32 || n.Attrs.String("padding", "") == "EXPLICIT" && op == "_FusedDepthwiseConv2dNative" {
 			continue
 		}
-		e := epilogue{rewriter: r, node: n, last: n}
+		e := epilogue{rewriter: r, node: n, last: n, exact: exact}
 		e.collect()
 		if len(e.ops) == 0 || op == "_FusedConv2D" && len(e.args) == 0 {
 			continue
@@ -69,6 +77,7 @@ type epilogue struct {
 	ops        []string
 	args       []graph.Output
 	alpha      *float64
+	exact      bool // the order of sums stays
 	behind     bool // what next returned stands behind a Reshape
 	reshaped   bool // the last node does
 }
@@ -77,7 +86,7 @@ type epilogue struct {
 func (e *epilogue) collect() {
 	e.bias()
 	e.summand()
-	if len(e.ops) == 1 && e.ops[0] == "Add" {
+	if !e.exact && len(e.ops) == 1 && e.ops[0] == "Add" {
 		if e.bias(); len(e.ops) == 2 { // fused ops take it first
 			slices.Reverse(e.ops)
 			slices.Reverse(e.args)

@@ -20,6 +20,7 @@ func DefaultPasses() []Pass {
 		{Name: "no-ops", Run: skipNoOps},
 		{Name: "common subexpressions", Run: shareEqual},
 		{Name: "variable updates", Run: fuseUpdates},
+		{Name: "convolutions", Run: fuseConvolutions},
 		{Name: "elementwise chains", Run: fuseChains},
 	}
 }
