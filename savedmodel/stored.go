@@ -27,7 +27,7 @@ func (g *MetaGraph) Stored(ctx context.Context) (map[*Object]bundle.Entry, error
 		return nil, fmt.Errorf("savedmodel: %w", err)
 	}
 	defer view.Close()
-	keys, _ := g.matchCheckpoint(view.Nodes())
+	keys, _ := g.matchCheckpoint(view)
 	for o, key := range keys {
 		if e, ok := view.Reader().Entry(key); ok {
 			out[o] = e
@@ -39,20 +39,23 @@ func (g *MetaGraph) Stored(ctx context.Context) (map[*Object]bundle.Entry, error
 // matchCheckpoint walks the model's objects and the checkpoint's side by side. It
 // returns the keys of the variables' values, and the objects whose values only
 // their own ops can restore.
-func (g *MetaGraph) matchCheckpoint(nodes []checkpoint.ViewNode) (keys map[*Object]string, byOp map[*Object]bool) {
+func (g *MetaGraph) matchCheckpoint(view *checkpoint.View) (keys map[*Object]string, byOp map[*Object]bool) {
 	keys, byOp = map[*Object]string{}, map[*Object]bool{}
-	if len(nodes) == 0 || len(g.Objects) == 0 {
+	if view.Len() == 0 || len(g.Objects) == 0 {
 		return keys, byOp
 	}
-	found := map[*Object]int{}
+	found := make([]int, len(g.Objects)) // the checkpoint's numbers of the objects
+	for i := range found {
+		found[i] = -1
+	}
 	match := func(o *Object, id int) bool {
-		if _, seen := found[o]; seen || id < 0 || id >= len(nodes) {
+		if found[o.ID] >= 0 {
 			return false
 		}
-		found[o] = id
-		for _, a := range nodes[id].Attributes {
-			if o.Kind == VariableObject && a.Name == trackable.VariableValue {
-				keys[o] = a.Key
+		found[o.ID] = id
+		for name, key := range view.Attributes(id) {
+			if o.Kind == VariableObject && name == trackable.VariableValue {
+				keys[o] = key
 			} else {
 				byOp[o] = true
 			}
@@ -60,26 +63,30 @@ func (g *MetaGraph) matchCheckpoint(nodes []checkpoint.ViewNode) (keys map[*Obje
 		return true
 	}
 	match(g.Objects[0], 0)
-	for queue := []*Object{g.Objects[0]}; len(queue) > 0; queue = queue[1:] {
-		at := map[string]int{}
-		for _, c := range nodes[found[queue[0]]].Children {
+	at := map[string]int{}
+	queue := []*Object{g.Objects[0]}
+	for i := 0; i < len(queue); i++ {
+		clear(at)
+		for c := range view.Children(found[queue[i].ID]) {
 			at[c.Name] = c.ID
 		}
-		for _, e := range queue[0].Children {
+		if len(at) == 0 {
+			continue
+		}
+		for _, e := range queue[i].Children {
 			if id, ok := at[e.Name]; ok && match(e.Object, id) {
 				queue = append(queue, e.Object)
 			}
 		}
 	}
 	for _, o := range g.Objects {
-		id, ok := found[o]
-		if !ok {
+		if found[o.ID] < 0 {
 			continue
 		}
 		for _, s := range o.Slots {
-			original, ok := found[s.Original]
-			for _, c := range nodes[id].Slots {
-				if ok && c.Name == s.Name && c.Variable == original {
+			original := found[s.Original.ID]
+			for c := range view.Slots(found[o.ID]) {
+				if original >= 0 && c.Name == s.Name && c.Variable == original {
 					match(s.Slot, c.ID)
 				}
 			}

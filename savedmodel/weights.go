@@ -58,7 +58,7 @@ func (p *program) openCheckpoint(ctx context.Context) (*weightsFile, error) {
 		return nil, fmt.Errorf("savedmodel: %w", err)
 	}
 	if p.objectBased(c) {
-		c.keys, c.byOp = p.meta.matchCheckpoint(c.view.Nodes())
+		c.keys, c.byOp = p.meta.matchCheckpoint(c.view)
 	}
 	return c, nil
 }
