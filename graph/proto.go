@@ -94,6 +94,8 @@ type reader struct {
 	kinds    map[*OpDef]map[string]AttrKind // of definitions with many attributes
 	expand   int64                          // what is left of Options.MaxExpanded
 	numbered int64                          // what is left of maxNumbered
+	value    *pb.AttrValue                  // for the next attribute of a node
+	inputs   []string                       // of the node that is connected
 }
 
 func newReader(opts *Options) *reader {
@@ -129,6 +131,16 @@ func (r *reader) def(op string) *OpDef {
 // Facts of outputs have the element types that definitions and attributes
 // tell; nothing else is inferred.
 func FromProto(p *pb.GraphDef, opts *Options) (*Graph, error) {
+	nodes := make([][]byte, len(p.Node))
+	for i, n := range p.Node {
+		nodes[i] = n.Marshal()
+	}
+	return fromProto(p, nodes, opts)
+}
+
+// fromProto returns the graph of a GraphDef with these nodes, which are encoded: a graph
+// takes less memory than the messages that describe it.
+func fromProto(p *pb.GraphDef, nodes [][]byte, opts *Options) (*Graph, error) {
 	r := newReader(opts)
 	g := &Graph{extra: &graphExtra{versions: p.Versions, version: p.Version, debug: p.DebugInfo, unknown: p.Unknown}}
 	if v := p.Versions; v != nil {
@@ -138,8 +150,7 @@ func FromProto(p *pb.GraphDef, opts *Options) (*Graph, error) {
 		only := opts.only()
 		if only != nil {
 			only = only[:len(only):len(only)]
-			nodes := needed(p.Node, opts.from())
-			gradientLinks(p.Library).ofNodes(nodes, func(name string) { only = append(only, name) })
+			gradientLinks(p.Library).ofNodes(needed(nodes, opts.from()), func(name string) { only = append(only, name) })
 		}
 		lib, err := r.library(p.Library, only)
 		if err != nil {
@@ -148,7 +159,7 @@ func FromProto(p *pb.GraphDef, opts *Options) (*Graph, error) {
 		g.Library, g.extra.library = lib, p.Library.Unknown
 	}
 	in := &nodeReader{reader: r, graph: g}
-	if err := in.nodes(p.Node); err != nil {
+	if err := in.nodes(nodes); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -158,10 +169,11 @@ func FromProto(p *pb.GraphDef, opts *Options) (*Graph, error) {
 // [FromProto]. It keeps references into b.
 func Unmarshal(b []byte, opts *Options) (*Graph, error) {
 	var p pb.GraphDef
-	if err := p.Unmarshal(b); err != nil {
+	nodes, err := pb.UnmarshalBut(&p, b, 1)
+	if err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
-	return FromProto(&p, opts)
+	return fromProto(&p, nodes, opts)
 }
 
 // Proto returns the graph as a GraphDef. Its library has the functions of

@@ -4,53 +4,116 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/tensorproto"
 	"github.com/cairnml/cairn/tensor"
 )
 
-// attrs returns the attributes of a node or a call. def, which may be nil,
-// tells the kind of empty lists.
+// attrs returns the attributes of a call. def, which may be nil, tells the kind of empty
+// lists.
 func (r *reader) attrs(entries []*pb.AttrValueEntry, def *OpDef, depth int) (Attrs, error) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
-	out := make(Attrs, 0, len(entries))
-	var at map[string]int // where each stands, where there are many
-	if len(entries) > 16 {
-		at = make(map[string]int, len(entries))
-	}
+	out := newAttrList(len(entries))
 	for _, e := range entries {
-		kind := AttrNone
-		if v := e.Value; def != nil && v != nil && v.Which == pb.AttrValueList {
-			kind = r.kind(def, e.Key)
-		}
-		a, err := r.attr(e.Key, e.Value, kind, depth)
+		a, err := r.attr(e.Key, e.Value, r.listKind(def, e.Key, e.Value), depth)
 		if err != nil {
 			return nil, fmt.Errorf("attribute %q: %w", e.Key, err)
 		}
-		i, twice := -1, false
-		if at != nil {
-			i, twice = at[e.Key]
-			at[e.Key] = len(out)
-			if twice {
-				at[e.Key] = i
-			}
-		} else {
-			for j := range out {
-				if out[j].Name == e.Key {
-					i, twice = j, true
-				}
+		out.add(a)
+	}
+	return out.attrs, nil
+}
+
+// attrsOf returns the n attributes of a node, an encoded NodeDef. One message takes one
+// value after the other, and is kept only where that says more than the attribute.
+func (r *reader) attrsOf(b []byte, n int, def *OpDef) (Attrs, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	out := newAttrList(n)
+	for f := (pb.Fields{Rest: b}); f.Next(); {
+		if f.Number != fieldAttr || f.Bytes == nil {
+			continue
+		}
+		var key string
+		var value []byte
+		e := pb.Fields{Rest: f.Bytes}
+		for e.Next() {
+			switch {
+			case e.Bytes == nil:
+			case e.Number == 1:
+				key = e.Text()
+			case e.Number == 2 && value == nil:
+				value = e.Bytes
+			case e.Number == 2: // says more of the same message
+				value = append(value[:len(value):len(value)], e.Bytes...)
 			}
 		}
-		if twice { // the last counts
-			out[i] = a
-		} else {
-			out = append(out, a)
+		if r.value == nil {
+			r.value = new(pb.AttrValue)
+		}
+		v := r.value
+		err := v.Unmarshal(value)
+		if err == nil && e.Bad {
+			err = new(pb.AttrValueEntry).Unmarshal(f.Bytes)
+		}
+		var a Attr
+		if err == nil {
+			a, err = r.attr(key, v, r.listKind(def, key, v), 0)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("attribute %q: %w", key, err)
+		}
+		if a.src != nil {
+			r.value = nil
+		}
+		out.add(a)
+	}
+	return out.attrs, nil
+}
+
+// listKind returns the kind of an attribute in a definition where its value is a list.
+func (r *reader) listKind(def *OpDef, name string, v *pb.AttrValue) AttrKind {
+	if def == nil || v == nil || v.Which != pb.AttrValueList {
+		return AttrNone
+	}
+	return r.kind(def, name)
+}
+
+// attrList is attributes, of which the last of a name counts.
+type attrList struct {
+	attrs Attrs
+	at    map[string]int // where each stands, where there are many
+}
+
+// newAttrList returns an empty list of which n attributes are to come.
+func newAttrList(n int) attrList {
+	l := attrList{attrs: make(Attrs, 0, n)}
+	if n > 16 {
+		l.at = make(map[string]int, n)
+	}
+	return l
+}
+
+// add puts a at the end, or in the place of the one of its name.
+func (l *attrList) add(a Attr) {
+	i := slices.IndexFunc(l.attrs[:min(len(l.attrs), 16)], func(x Attr) bool { return x.Name == a.Name })
+	if l.at != nil {
+		var twice bool
+		if i, twice = l.at[a.Name]; !twice {
+			i = -1
+			l.at[a.Name] = len(l.attrs)
 		}
 	}
-	return out, nil
+	if i >= 0 {
+		l.attrs[i] = a
+		return
+	}
+	l.attrs = append(l.attrs, a)
 }
 
 // kind returns the kind of an attribute in a definition, AttrNone where it has

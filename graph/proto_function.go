@@ -9,7 +9,7 @@ import (
 )
 
 // function fills a function.
-func (r *reader) function(fn *Function, p *pb.FunctionDef) error {
+func (r *reader) function(fn *Function, p *functionDef) error {
 	sig := r.calls[fn]
 	fn.Extra = &FunctionExtra{signature: sig, resources: p.ResourceArgUniqueId, unknown: p.Unknown}
 	var err error
@@ -49,10 +49,10 @@ func (r *reader) function(fn *Function, p *pb.FunctionDef) error {
 	if err := in.arguments(); err != nil {
 		return err
 	}
-	if err := in.nodes(p.NodeDef); err != nil {
+	if err := in.nodes(p.nodes); err != nil {
 		return err
 	}
-	return in.results(p)
+	return in.results(p.FunctionDef)
 }
 
 // arguments adds the nodes that are the arguments.

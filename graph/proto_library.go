@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/cairnml/cairn/internal/pb"
 )
 
@@ -57,14 +59,22 @@ func (r *reader) library(p *pb.FunctionDefLibrary, only []string) (*Library, err
 
 var errTwice = errors.New("there are two functions of this name")
 
+// functionDef is a function of a file, whose nodes are encoded.
+type functionDef struct {
+	*pb.FunctionDef
+	nodes [][]byte
+}
+
 // functionDefs decodes the functions of a library, in its order: all of them, or those
 // that are reached from the names that only holds.
-func functionDefs(p *pb.FunctionDefLibrary, only []string) ([]*pb.FunctionDef, error) {
-	all := make([]*pb.FunctionDef, len(p.Function))
+func functionDefs(p *pb.FunctionDefLibrary, only []string) ([]*functionDef, error) {
+	all := make([]*functionDef, len(p.Function))
 	decode := func(i int) error {
-		def, err := p.Function[i].Get()
-		if err != nil {
-			return &FunctionDefError{pb.StringAt(p.Function[i].Encoded(), 1, 1), err}
+		b := p.Function[i].Encoded()
+		def := &functionDef{FunctionDef: new(pb.FunctionDef)}
+		var err error
+		if def.nodes, err = pb.UnmarshalBut(def.FunctionDef, b, 3); err != nil {
+			return &FunctionDefError{pb.StringAt(b, 1, 1), err}
 		}
 		all[i] = def
 		return nil
@@ -98,7 +108,7 @@ func functionDefs(p *pb.FunctionDefLibrary, only []string) ([]*pb.FunctionDef, e
 			return nil, err
 		}
 		links.ofAttrs(all[i].Attr, reach)
-		links.ofNodes(all[i].NodeDef, reach)
+		links.ofNodes(all[i].nodes, reach)
 		if gradient, ok := links.functions[name]; ok {
 			reach(gradient)
 		}
@@ -114,16 +124,16 @@ func functionDefs(p *pb.FunctionDefLibrary, only []string) ([]*pb.FunctionDef, e
 
 // needed returns the nodes of these names, and those that they take inputs from or wait
 // for, directly or through others; all where names is nil.
-func needed(nodes []*pb.NodeDef, names []string) []*pb.NodeDef {
+func needed(nodes [][]byte, names []string) [][]byte {
 	if names == nil {
 		return nodes
 	}
 	at := make(map[string]int, len(nodes))
 	for i, n := range nodes {
-		at[n.Name] = i
+		at[pb.StringAt(n, fieldName)] = i
 	}
 	seen := make([]bool, len(nodes))
-	var out []*pb.NodeDef
+	var out [][]byte
 	reach := func(name string) {
 		if i, ok := at[name]; ok && !seen[i] {
 			seen[i] = true
@@ -134,9 +144,11 @@ func needed(nodes []*pb.NodeDef, names []string) []*pb.NodeDef {
 		reach(name)
 	}
 	for i := 0; i < len(out); i++ {
-		for _, in := range out[i].Input {
-			name, _, _ := strings.Cut(strings.TrimPrefix(in, "^"), ":")
-			reach(name)
+		for f := (pb.Fields{Rest: out[i]}); f.Next(); {
+			if f.Number == fieldInput && f.Bytes != nil {
+				name, _, _ := strings.Cut(strings.TrimPrefix(f.Text(), "^"), ":")
+				reach(name)
+			}
 		}
 	}
 	return out
@@ -160,10 +172,61 @@ func gradientLinks(p *pb.FunctionDefLibrary) links {
 }
 
 // ofNodes tells the names that may be those of functions which nodes call or refer to.
-func (l links) ofNodes(nodes []*pb.NodeDef, tell func(name string)) {
+func (l links) ofNodes(nodes [][]byte, tell func(name string)) {
 	for _, n := range nodes {
-		tell(n.Op)
-		l.ofAttrs(n.Attr, tell)
+		for f := (pb.Fields{Rest: n}); f.Next(); {
+			switch {
+			case f.Bytes == nil:
+			case f.Number == fieldOp:
+				tell(f.Text())
+			case f.Number == fieldAttr:
+				l.ofEntry(f.Bytes, 0, tell)
+			}
+		}
+	}
+}
+
+// ofEntry tells the names in an attribute, an encoded AttrValueEntry.
+func (l links) ofEntry(b []byte, depth int, tell func(name string)) {
+	key := pb.StringAt(b, 1)
+	for f := (pb.Fields{Rest: b}); f.Next(); {
+		if f.Number != 2 || f.Bytes == nil {
+			continue
+		}
+		for v := (pb.Fields{Rest: f.Bytes}); v.Next(); {
+			switch {
+			case v.Bytes == nil:
+			case v.Number == protowire.Number(pb.AttrValueS) && key == gradientType:
+				if f, ok := l.registered[v.Text()]; ok {
+					tell(f)
+				}
+			case v.Number == protowire.Number(pb.AttrValueFunc):
+				l.ofCallee(v.Bytes, depth, tell)
+			case v.Number == protowire.Number(pb.AttrValueList):
+				for e := (pb.Fields{Rest: v.Bytes}); e.Next(); {
+					if e.Number == 9 && e.Bytes != nil {
+						l.ofCallee(e.Bytes, depth, tell)
+					}
+				}
+			}
+		}
+	}
+}
+
+// ofCallee tells the names in an encoded NameAttrList. What lies deeper than a function
+// may is refused by who reads it.
+func (l links) ofCallee(b []byte, depth int, tell func(name string)) {
+	if depth > maxAttrDepth {
+		return
+	}
+	for f := (pb.Fields{Rest: b}); f.Next(); {
+		switch {
+		case f.Bytes == nil:
+		case f.Number == 1:
+			tell(f.Text())
+		case f.Number == 2:
+			l.ofEntry(f.Bytes, depth+1, tell)
+		}
 	}
 }
 

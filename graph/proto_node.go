@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,28 +29,70 @@ func (r *nodeReader) fail(n *Node, err error) error {
 	return e
 }
 
-// nodes adds all nodes, then connects them: an input may stand later.
-func (r *nodeReader) nodes(defs []*pb.NodeDef) error {
+// Numbers of the fields of a NodeDef.
+const (
+	fieldName   = 1
+	fieldOp     = 2
+	fieldInput  = 3
+	fieldDevice = 4
+	fieldAttr   = 5
+)
+
+// nodes adds all nodes, which are encoded, then connects them: an input may stand later.
+func (r *nodeReader) nodes(defs [][]byte) error {
 	room := make([]Node, len(defs))
 	if r.graph.byName == nil {
 		r.graph.byName = make(map[string]*Node, len(defs))
 	}
-	for i, p := range defs {
-		n := &room[i]
-		n.Name, n.Op, n.Device, n.read = p.Name, p.Op, p.Device, true
-		if err := r.node(n, p); err != nil {
-			return r.fail(n, err)
+	r.graph.nodes = slices.Grow(r.graph.nodes, len(defs))
+	for i, b := range defs {
+		if err := r.node(&room[i], b); err != nil {
+			return r.fail(&room[i], err)
 		}
 	}
-	for i, p := range defs {
-		if err := r.inputs(&room[i], p.Input); err != nil {
+	for i, b := range defs {
+		r.reader.inputs = r.reader.inputs[:0]
+		for f := (pb.Fields{Rest: b}); f.Next(); {
+			if f.Number == fieldInput && f.Bytes != nil {
+				r.reader.inputs = append(r.reader.inputs, f.Text())
+			}
+		}
+		if err := r.connect(&room[i], r.reader.inputs); err != nil {
 			return r.fail(&room[i], err)
 		}
 	}
 	return nil
 }
 
-func (r *nodeReader) node(n *Node, p *pb.NodeDef) error {
+// node fills a node with what its encoded NodeDef says, but for its inputs, and adds it.
+func (r *nodeReader) node(n *Node, b []byte) error {
+	n.read = true
+	attrs, plain := 0, true
+	for f := (pb.Fields{Rest: b}); ; {
+		if !f.Next() {
+			if f.Bad || f.Passed || !plain { // rare: its own message has the rest, or says what is wrong
+				var err error
+				if n.Extra, err = extraOf(b); err != nil {
+					return err
+				}
+			}
+			break
+		}
+		switch {
+		case f.Bytes == nil:
+			plain = false
+		case f.Number == fieldName:
+			n.Name = f.Text()
+		case f.Number == fieldOp:
+			n.Op = f.Text()
+		case f.Number == fieldDevice:
+			n.Device = f.Text()
+		case f.Number == fieldAttr:
+			attrs++
+		case f.Number != fieldInput:
+			plain = false
+		}
+	}
 	switch {
 	case n.Name == "":
 		return errors.New("it has no name")
@@ -60,7 +103,7 @@ func (r *nodeReader) node(n *Node, p *pb.NodeDef) error {
 	}
 	n.Def = r.def(n.Op)
 	var err error
-	if n.Attrs, err = r.attrs(p.Attr, n.Def, 0); err != nil {
+	if n.Attrs, err = r.attrsOf(b, attrs, n.Def); err != nil {
 		return err
 	}
 	if n.Def != nil {
@@ -68,13 +111,22 @@ func (r *nodeReader) node(n *Node, p *pb.NodeDef) error {
 			return err
 		}
 	}
-	if p.ExperimentalDebugInfo != nil || p.ExperimentalType != nil || p.Unknown != nil {
-		n.Extra = &NodeExtra{p.ExperimentalDebugInfo, p.ExperimentalType, p.Unknown}
-	}
 	if r.graph.byName[n.Name] != nil {
 		return errors.New("there are two nodes of this name")
 	}
 	return r.graph.Add(n)
+}
+
+// extraOf returns what an encoded NodeDef says that nothing here follows; nil for nothing.
+func extraOf(b []byte) (*NodeExtra, error) {
+	var p pb.NodeDef
+	if err := p.Unmarshal(b); err != nil {
+		return nil, err
+	}
+	if p.ExperimentalDebugInfo == nil && p.ExperimentalType == nil && p.Unknown == nil {
+		return nil, nil
+	}
+	return &NodeExtra{p.ExperimentalDebugInfo, p.ExperimentalType, p.Unknown}, nil
 }
 
 // outputs returns facts with the types of a node's outputs, nil where an
@@ -186,8 +238,8 @@ func (d *OpDef) typeOf(name string, attrs Attrs) tensor.DType {
 	return tensor.Invalid
 }
 
-// inputs connects a node. Data inputs stand before control inputs.
-func (r *nodeReader) inputs(n *Node, names []string) error {
+// connect gives a node its inputs. Data inputs stand before control inputs.
+func (r *nodeReader) connect(n *Node, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}

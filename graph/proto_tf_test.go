@@ -44,7 +44,7 @@ func tfGraphs(t testing.TB) []tfGraph {
 						opts.Ops = append(opts.Ops, d)
 					}
 				}
-				out = append(out, tfGraph{name, m.GraphDef, opts})
+				out = append(out, tfGraph{name, get(t, m.GraphDef), opts})
 			}
 			switch strings.Split(name, ".")[1] {
 			case "GraphDef":

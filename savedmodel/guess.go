@@ -12,12 +12,13 @@ import (
 // guessOps makes definitions of ops that stand in functions and that nobody
 // defines, so that the rest of the file can be read: from the outputs that other
 // nodes ask for. No kernel runs such an op, so nothing else of it matters.
-func guessOps(def *pb.GraphDef, known []*graph.OpDef) []*graph.OpDef {
-	if def.Library == nil {
-		return nil
+func (g *MetaGraph) guessOps() ([]*graph.OpDef, error) {
+	def, err := g.proto.GraphDef.Get()
+	if err != nil || def.Library == nil {
+		return nil, err
 	}
 	has := map[string]bool{}
-	for _, d := range known {
+	for _, d := range g.Ops {
 		has[d.Name] = true
 	}
 	var functions []*pb.FunctionDef
@@ -68,7 +69,7 @@ func guessOps(def *pb.GraphDef, known []*graph.OpDef) []*graph.OpDef {
 			out = append(out, d)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // guess is what a file shows of an op without a definition.

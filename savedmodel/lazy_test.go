@@ -56,8 +56,13 @@ func TestWhatNothingReachesIsNotRead(t *testing.T) {
 // restoring call are left alone, until somebody prunes the graph to one.
 func TestWhatOnlySavingNeedsIsReadWhenItIsAskedFor(t *testing.T) {
 	dir := changed(t, "module", func(g *pb.MetaGraphDef, _ *pb.SavedObjectGraph) {
-		for i := range g.GraphDef.Library.Function {
-			f, err := g.GraphDef.Library.Function[i].Get()
+		def, err := g.GraphDef.Get()
+		if err != nil {
+			t.Fatal(err)
+		}
+		*g.GraphDef = pb.LazyOf(def)
+		for i := range def.Library.Function {
+			f, err := def.Library.Function[i].Get()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +70,7 @@ func TestWhatOnlySavingNeedsIsReadWhenItIsAskedFor(t *testing.T) {
 				for _, n := range f.NodeDef {
 					n.Input = append(n.Input, "nowhere:y:0") // a fault in each
 				}
-				g.GraphDef.Library.Function[i] = pb.LazyOf(f)
+				def.Library.Function[i] = pb.LazyOf(f)
 			}
 		}
 	})

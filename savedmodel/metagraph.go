@@ -153,14 +153,17 @@ func (g *MetaGraph) Graph() (*graph.Graph, error) {
 // decodeGraph makes a graph of its message, with all functions or with those that only
 // and from say, as [graph.Options] has it.
 func (g *MetaGraph) decodeGraph(only, from []string) (*graph.Graph, error) {
-	def := g.proto.GraphDef
-	if def == nil {
-		def = &pb.GraphDef{}
+	var b []byte
+	if g.proto.GraphDef != nil {
+		b = g.proto.GraphDef.Encoded()
 	}
-	gr, err := graph.FromProto(def, &graph.Options{Ops: g.Ops, Only: only, From: from})
+	gr, err := graph.Unmarshal(b, &graph.Options{Ops: g.Ops, Only: only, From: from})
 	if errors.Is(err, graph.ErrUnknownOp) {
-		guessed := guessOps(def, g.Ops)
-		if gr, err = graph.FromProto(def, &graph.Options{Ops: append(g.Ops[:len(g.Ops):len(g.Ops)], guessed...), Only: only, From: from}); err == nil {
+		var guessed []*graph.OpDef
+		if guessed, err = g.guessOps(); err == nil {
+			gr, err = graph.Unmarshal(b, &graph.Options{Ops: append(g.Ops[:len(g.Ops):len(g.Ops)], guessed...), Only: only, From: from})
+		}
+		if err == nil {
 			forget(gr, guessed)
 		}
 	}

@@ -15,6 +15,8 @@ type Fields struct {
 	Varint uint64
 	// Bytes is the value of a field that has a length; nil where it is a number.
 	Bytes []byte
+	// Passed says that fields of other types were passed over.
+	Passed bool
 	// Bad says that the message can't be decoded.
 	Bad bool
 }
@@ -54,7 +56,7 @@ func (f *Fields) any() bool {
 			f.Bytes, n = b[n:n+int(size)], n+int(size)
 		default:
 			if n = protowire.ConsumeFieldValue(number, typ, b); n >= 0 {
-				f.Rest = b[n:]
+				f.Rest, f.Passed = b[n:], true
 				continue
 			}
 		}

@@ -2,6 +2,7 @@ package pb
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -42,5 +43,34 @@ func TestFieldsStepsThroughWhatAMessageHolds(t *testing.T) {
 		if f.Bad == known {
 			t.Errorf("the first %d bytes: bad is %t", end, f.Bad)
 		}
+	}
+}
+
+// TestUnmarshalButLeavesAFieldEncoded: what stands before, between and behind is decoded,
+// and a fault is where it is in the whole message.
+func TestUnmarshalButLeavesAFieldEncoded(t *testing.T) {
+	one, two := &NodeDef{Name: "one"}, &NodeDef{Name: "two", Op: "NoOp"}
+	pieces := [][]byte{
+		(&GraphDef{Versions: &VersionDef{Producer: 7}}).Marshal(),
+		(&GraphDef{Node: []*NodeDef{one}}).Marshal(),
+		{15<<3 | 5, 1, 2, 3, 4}, // unknown, of four bytes
+		(&GraphDef{Node: []*NodeDef{two}}).Marshal(),
+		(&GraphDef{Version: 3, Versions: &VersionDef{MinConsumer: 5}}).Marshal(),
+	}
+	b := bytes.Join(pieces, nil)
+	var g GraphDef
+	left, err := UnmarshalBut(&g, b, 1)
+	if err != nil || len(left) != 2 || !bytes.Equal(left[0], one.Marshal()) || !bytes.Equal(left[1], two.Marshal()) {
+		t.Fatalf("%q, %v", left, err)
+	}
+	if len(g.Node) > 0 || g.Versions.Producer != 7 || g.Versions.MinConsumer != 5 || g.Version != 3 || !bytes.Equal(g.Unknown, pieces[2]) {
+		t.Errorf("%+v, %+v", g, g.Versions)
+	}
+	var e *DecodeError
+	if _, err := UnmarshalBut(new(GraphDef), append(b, 4<<3|2, 9), 1); !errors.As(err, &e) || e.Offset != len(b) {
+		t.Errorf("a fault at byte %d: %v", len(b), err)
+	}
+	if _, err := UnmarshalBut(new(GraphDef), append(b, 1<<3|2, 9), 1); !errors.As(err, &e) || e.Offset != len(b) {
+		t.Errorf("a fault at byte %d: %v", len(b), err)
 	}
 }

@@ -35,8 +35,43 @@ type Message interface {
 	// AppendTo appends the encoded message to b.
 	AppendTo(b []byte) []byte
 
+	merge(b []byte, depth int) error
 	size(*sizes) int
 	append([]byte, *sizes) []byte
+}
+
+// UnmarshalBut decodes b into m, which is empty, but for the fields of that number, whose
+// encoded messages it returns instead: of a list so long that one is decoded at a time.
+func UnmarshalBut(m Message, b []byte, number protowire.Number) ([][]byte, error) {
+	left := make([][]byte, 0, countFields(b, number))
+	merge := func(from, to int) error {
+		err := m.merge(b[from:to], 0)
+		if e, ok := err.(*DecodeError); ok {
+			e.Offset += from
+		}
+		return err
+	}
+	from := 0 // what comes since the last field of that number
+	for at := 0; at < len(b); {
+		num, typ, n := protowire.ConsumeTag(b[at:])
+		if n < 0 {
+			break // which merging tells
+		}
+		size := protowire.ConsumeFieldValue(num, typ, b[at+n:])
+		if size < 0 {
+			break
+		}
+		if num == number && typ == protowire.BytesType {
+			v, _ := protowire.ConsumeBytes(b[at+n:])
+			left = append(left, v)
+			if err := merge(from, at); err != nil {
+				return nil, err
+			}
+			from = at + n + size
+		}
+		at += n + size
+	}
+	return left, merge(from, len(b))
 }
 
 // sizes is the lengths of the messages inside one, in the order in which they

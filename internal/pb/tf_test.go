@@ -121,10 +121,15 @@ func TestMapsAreSortedAsTensorFlowSorts(t *testing.T) {
 		for _, g := range m.MetaGraphs {
 			resort(g.SignatureDef)
 			resort(g.CollectionDef)
-			for _, n := range g.GraphDef.Node {
+			def, err := g.GraphDef.Get()
+			if err != nil {
+				t.Fatal(err)
+			}
+			*g.GraphDef = LazyOf(def)
+			for _, n := range def.Node {
 				resort(n.Attr)
 			}
-			library := g.GraphDef.Library
+			library := def.Library
 			if library == nil {
 				library = new(FunctionDefLibrary)
 			}
@@ -179,8 +184,12 @@ func BenchmarkGraphDefUnmarshal(b *testing.B) {
 		b.Fatal(err)
 	}
 	var g GraphDef
+	def, err := m.MetaGraphs[0].GraphDef.Get()
+	if err != nil {
+		b.Fatal(err)
+	}
 	for n := 0; n < 4<<20; {
-		for _, l := range m.MetaGraphs[0].GraphDef.Library.Function {
+		for _, l := range def.Library.Function {
 			f, err := l.Get()
 			if err != nil {
 				b.Fatal(err)

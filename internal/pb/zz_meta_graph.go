@@ -14,7 +14,7 @@ var _, _, _ = math.Float32bits, strconv.Itoa, protowire.EncodeBool
 // MetaGraphDef is a graph with all that is needed to run it.
 type MetaGraphDef struct {
 	MetaInfoDef    *MetaInfoDef            `pb:"1,message,meta_info_def"`
-	GraphDef       *GraphDef               `pb:"2,message,graph_def"`
+	GraphDef       *Lazy[GraphDef]         `pb:"2,message,graph_def"`
 	SaverDef       *SaverDef               `pb:"3,message,saver_def"`
 	CollectionDef  []*CollectionDefEntry   `pb:"4,message,collection_def,map"`
 	SignatureDef   []*SignatureDefEntry    `pb:"5,message,signature_def,map"`
@@ -148,11 +148,9 @@ func (m *MetaGraphDef) merge(b []byte, depth int) error {
 			}
 			rest = rest[n:]
 			if m.GraphDef == nil {
-				m.GraphDef = new(GraphDef)
+				m.GraphDef = new(Lazy[GraphDef])
 			}
-			if err := m.GraphDef.merge(v, depth+1); err != nil {
-				return within(err, "MetaGraphDef", "graph_def", len(b)-len(rest)-len(v))
-			}
+			m.GraphDef.more(v)
 		case 26: // saver_def
 			v, n := protowire.ConsumeBytes(rest)
 			if n < 0 {
