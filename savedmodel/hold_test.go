@@ -102,41 +102,6 @@ func loadAndTell(t *testing.T, dir string) {
 	t.Logf("grew by %d kB", peak(t)-before)
 }
 
-// TestTenThousandLoadsLeaveTheHeapAsItWas: and the goroutines.
-func TestTenThousandLoadsLeaveTheHeapAsItWas(t *testing.T) {
-	n := 10_000
-	if testing.Short() {
-		n = 500
-	}
-	dir := files(t, "tf1_sparse")
-	heap := func() uint64 {
-		runtime.GC()
-		runtime.GC()
-		var s runtime.MemStats
-		runtime.ReadMemStats(&s)
-		return s.HeapAlloc
-	}
-	kernels := kernel.All()
-	one := func() {
-		if _, err := savedmodel.Load(ctx, dir, &savedmodel.LoadOptions{Kernels: kernels}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 20 {
-		one()
-	}
-	before, routines := heap(), runtime.NumGoroutine()
-	for range n {
-		one()
-	}
-	if after := heap(); after > before+256<<10 {
-		t.Errorf("%d loads left %d KiB", n, (after-before)>>10)
-	}
-	if r := runtime.NumGoroutine(); r > routines {
-		t.Errorf("%d goroutines before, %d after", routines, r)
-	}
-}
-
 // manyFunctions returns a model of n functions "f0" …, each with a trace for
 // training=False, which gives x·2, and one for True, which gives x·x.
 func manyFunctions(n int) []byte {
