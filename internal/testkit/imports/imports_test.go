@@ -329,32 +329,55 @@ func TestReadingLinksNoRunning(t *testing.T) {
 	}
 }
 
-// TestLibrariesHaveReasons keeps the list of direct dependencies short and
-// explained: RATIONALE.md names each.
-func TestLibrariesHaveReasons(t *testing.T) {
+// requirement is a line of go.mod's.
+type requirement struct {
+	module   string
+	indirect bool
+}
+
+func requirements(t *testing.T) []requirement {
+	t.Helper()
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	var list []requirement
+	for line := range strings.Lines(string(mod)) {
+		line, comment, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "require "), "//")
+		if f := strings.Fields(line); len(f) == 2 && strings.HasPrefix(f[1], "v") {
+			list = append(list, requirement{f[0], strings.Contains(comment, "indirect")})
+		}
+	}
+	if len(list) == 0 {
+		t.Fatal("go.mod requires nothing: is its form another?")
+	}
+	return list
+}
+
+// TestLibrariesHaveReasons keeps the list of direct dependencies short and
+// explained: RATIONALE.md names each.
+func TestLibrariesHaveReasons(t *testing.T) {
 	rationale, err := os.ReadFile(filepath.Join(root, "RATIONALE.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	version := regexp.MustCompile(`^v\d+$`)
-	for line := range strings.Lines(string(mod)) {
-		f := strings.Fields(line)
-		if len(f) > 0 && f[0] == "require" {
-			f = f[1:]
+	version := regexp.MustCompile(`/v\d+$`)
+	for _, r := range requirements(t) {
+		if name := path.Base(version.ReplaceAllString(r.module, "")); !r.indirect && !strings.Contains(string(rationale), name) {
+			t.Errorf("RATIONALE.md gives no reason for %s", r.module)
 		}
-		if len(f) != 2 || !strings.HasPrefix(f[1], "v") {
-			continue // not a requirement, or an indirect one
-		}
-		parts := strings.Split(f[0], "/")
-		if version.MatchString(parts[len(parts)-1]) {
-			parts = parts[:len(parts)-1]
-		}
-		if name := parts[len(parts)-1]; !strings.Contains(string(rationale), name) {
-			t.Errorf("RATIONALE.md gives no reason for %s", f[0])
+	}
+}
+
+// TestNoticeNamesEveryModule keeps the list of other people's licences whole.
+func TestNoticeNamesEveryModule(t *testing.T) {
+	notice, err := os.ReadFile(filepath.Join(root, "NOTICE"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range requirements(t) {
+		if !strings.Contains(string(notice), "  "+r.module+" ") {
+			t.Errorf("NOTICE doesn't name %s and its licence", r.module)
 		}
 	}
 }
