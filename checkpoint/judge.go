@@ -121,54 +121,8 @@ func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 		return nil, nil
 	}
 
-	// What can be reached over a pending edge is deferred.
-	pending := make([]bool, len(g.nodes))
-	var queue []int32
-	mark := func(node int32) {
-		if !l.bound.has(node) && !pending[node] {
-			pending[node] = true
-			queue = append(queue, node)
-		}
-	}
-	silent := map[int32]bool{} // the save_counter of a Read
-	for _, w := range l.pending {
-		if w.superseded {
-			continue
-		}
-		if w.accepts == trackable.AcceptYes || w.accepts == trackable.AcceptMaybe && !l.opts.Partial {
-			mark(w.node)
-		}
-		if w.edge == counterEdge && trackable.Identity(w.parent) == trackable.Identity(l.ck.root) {
-			silent[w.node] = true
-		}
-	}
-	for ; len(queue) > 0; queue = queue[1:] {
-		for c := range g.children(queue[0]) {
-			mark(c.node)
-		}
-	}
-	skip := map[int32]bool{}
-	for _, id := range g.owners {
-		for s := range g.slots(id) {
-			if l.opts.SkipSlots {
-				skip[s.slot] = true
-				continue
-			}
-			owner, ownerBound := l.bound.get(id)
-			varBound := l.bound.has(s.variable)
-			if ownerBound {
-				o, ok := owner.(trackable.SlotOwner)
-				if !ok || !slices.Contains(o.SlotNames(), s.name) {
-					continue
-				}
-			}
-			if (ownerBound || pending[id]) && (varBound || pending[s.variable]) && !(ownerBound && varBound) {
-				if !l.bound.has(s.slot) {
-					pending[s.slot] = true
-				}
-			}
-		}
-	}
+	pending, silent := l.pendingNodes()
+	skip := l.pendSlots(pending)
 	for id := range g.nodes {
 		node := int32(id)
 		if id%lookAfter == 0 && ctx.Err() != nil {
@@ -224,6 +178,67 @@ func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 		}
 	}
 	return deferred, unused
+}
+
+// pendingNodes returns for each node whether it can be reached over an edge that can
+// still appear, and which nodes are the save_counter of a Read. The caller holds l.mu.
+func (l *load) pendingNodes() (pending []bool, silent map[int32]bool) {
+	g := l.graph
+	pending = make([]bool, len(g.nodes))
+	var queue []int32
+	mark := func(node int32) {
+		if !l.bound.has(node) && !pending[node] {
+			pending[node] = true
+			queue = append(queue, node)
+		}
+	}
+	silent = map[int32]bool{}
+	for _, w := range l.pending {
+		if w.superseded {
+			continue
+		}
+		if w.accepts == trackable.AcceptYes || w.accepts == trackable.AcceptMaybe && !l.opts.Partial {
+			mark(w.node)
+		}
+		if w.edge == counterEdge && trackable.Identity(w.parent) == trackable.Identity(l.ck.root) {
+			silent[w.node] = true
+		}
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		for c := range g.children(queue[0]) {
+			mark(c.node)
+		}
+	}
+	return pending, silent
+}
+
+// pendSlots marks the slots that can be made when what they belong to appears, and
+// returns those that the options leave out. The caller holds l.mu.
+func (l *load) pendSlots(pending []bool) (skip map[int32]bool) {
+	g := l.graph
+	skip = map[int32]bool{}
+	for _, id := range g.owners {
+		for s := range g.slots(id) {
+			if l.opts.SkipSlots {
+				skip[s.slot] = true
+				continue
+			}
+			owner, ownerBound := l.bound.get(id)
+			varBound := l.bound.has(s.variable)
+			if ownerBound {
+				o, ok := owner.(trackable.SlotOwner)
+				if !ok || !slices.Contains(o.SlotNames(), s.name) {
+					continue
+				}
+			}
+			if (ownerBound || pending[id]) && (varBound || pending[s.variable]) && !(ownerBound && varBound) {
+				if !l.bound.has(s.slot) {
+					pending[s.slot] = true
+				}
+			}
+		}
+	}
+	return skip
 }
 
 // setOf returns a set of names; a file may give one object very many attributes.

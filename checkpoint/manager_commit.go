@@ -166,18 +166,19 @@ func (m *Manager) canOpen(e entry) error {
 	if e.path == "" {
 		return nil
 	}
-	ctx := context.Background() // the save's may have ended
-	var r *bundle.Reader
-	var err error
-	if e.name != "" {
-		r, err = bundle.Open(ctx, m.dir, e.name, nil)
-	} else {
-		r, err = bundle.OpenFile(ctx, e.path, nil)
-	}
+	r, err := m.openEntry(context.Background(), e) // the save's context may have ended
 	if err != nil {
 		return err
 	}
 	return r.Close()
+}
+
+// openEntry opens a checkpoint: one of the directory's, or one that lies elsewhere.
+func (m *Manager) openEntry(ctx context.Context, e entry) (*bundle.Reader, error) {
+	if e.name != "" {
+		return bundle.Open(ctx, m.dir, e.name, nil)
+	}
+	return bundle.OpenFile(ctx, e.path, nil)
 }
 
 // commit writes the checkpoint e, for which the directory is ready, and makes it

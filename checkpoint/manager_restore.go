@@ -121,13 +121,7 @@ func (m *Manager) previous(ctx context.Context, latest entry) (entry, bool) {
 }
 
 func (m *Manager) verify(ctx context.Context, e entry) error {
-	var r *bundle.Reader
-	var err error
-	if e.name != "" {
-		r, err = bundle.Open(ctx, m.dir, e.name, nil)
-	} else {
-		r, err = bundle.OpenFile(ctx, e.path, nil)
-	}
+	r, err := m.openEntry(ctx, e)
 	if err != nil {
 		return err
 	}

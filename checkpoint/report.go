@@ -149,11 +149,7 @@ func (r *Report) AssertExistingObjectsMatched() error {
 	if r.l.allBound() {
 		return nil
 	}
-	g, err := r.l.ck.walk()
-	if err != nil {
-		return err
-	}
-	missing, err := r.l.unmatched(g)
+	missing, err := r.l.missing()
 	if err != nil {
 		return err
 	}
@@ -161,6 +157,15 @@ func (r *Report) AssertExistingObjectsMatched() error {
 		return fmt.Errorf("checkpoint: no value from %s for %s:%s", r.Path, inWords(len(missing), "object"), list(missing))
 	}
 	return nil
+}
+
+// missing lists what the program's objects have no value for.
+func (l *load) missing() ([]Item, error) {
+	g, err := l.ck.walk()
+	if err != nil {
+		return nil, err
+	}
+	return l.unmatched(g)
 }
 
 // AssertNontrivialMatch returns nil if something below the root matched.
@@ -177,11 +182,7 @@ func (r *Report) AssertNontrivialMatch() error {
 	if n > 1 {
 		return nil
 	}
-	g, err := r.l.ck.walk()
-	if err != nil {
-		return err
-	}
-	missing, err := r.l.unmatched(g)
+	missing, err := r.l.missing()
 	if err != nil {
 		return err
 	}

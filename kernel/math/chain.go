@@ -213,17 +213,29 @@ func (h *chain[T]) run(c *engine.Call) error {
 		return err
 	}
 	dst := tensor.Values[T](out)
-	plan, _ := h.pool.Get().(*tileState[T])
-	if plan == nil {
-		plan = &tileState[T]{}
+	h.compute(c, dst, dims, len(dst), tile, nil)
+	return nil
+}
+
+// state returns what a worker needs; the pool takes it back.
+func (h *chain[T]) state() *tileState[T] {
+	if st, ok := h.pool.Get().(*tileState[T]); ok {
+		return st
 	}
+	return new(tileState[T])
+}
+
+// compute runs the chain over the n elements of dims, at most tile of them at a time.
+// The result goes to dst; those that are stored go to variables, the values of the
+// last inputs.
+func (h *chain[T]) compute(c *engine.Call, dst []T, dims tensor.Shape, n, tile int, variables []*tensor.Tensor) {
+	plan := h.state()
 	defer func() {
 		clear(plan.sources)
 		h.pool.Put(plan)
 	}()
-	size, buffers := h.sources(c, plan, dims, len(dst), tile, nil)
-	h.spread(c, plan, dst, len(dst), size, buffers)
-	return nil
+	size, buffers := h.sources(c, plan, dims, n, tile, variables)
+	h.spread(c, plan, dst, n, size, buffers)
 }
 
 // spread runs the chain over n elements, on all cores where that is worth it.
@@ -236,10 +248,7 @@ func (h *chain[T]) spread(c *engine.Call, plan *tileState[T], dst []T, n, size, 
 		return
 	}
 	c.Parallel(tiles, each, func(lo, hi int) {
-		st, _ := h.pool.Get().(*tileState[T])
-		if st == nil {
-			st = &tileState[T]{}
-		}
+		st := h.state()
 		h.tiles(st, sources, dst, n, size, buffers, lo, hi)
 		h.pool.Put(st)
 	})

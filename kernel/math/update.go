@@ -114,16 +114,7 @@ func (h *chain[T]) update(c *engine.Call) error {
 		if n == 0 {
 			return nil
 		}
-		plan, _ := h.pool.Get().(*tileState[T])
-		if plan == nil {
-			plan = &tileState[T]{}
-		}
-		defer func() {
-			clear(plan.sources)
-			h.pool.Put(plan)
-		}()
-		size, buffers := h.sources(c, plan, dims, n, updateTile, held)
-		h.spread(c, plan, nil, n, size, buffers)
+		h.compute(c, nil, dims, n, updateTile, held)
 		return nil
 	})
 }
