@@ -12,7 +12,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// maxPNG is the most pixels that DecodePNG makes: a small file can claim any size.
+// maxPNG is the most pixels that DecodePNG makes: a small file can declare any size.
 const maxPNG = 1 << 26
 
 // DecodePNG returns a picture as uint8 of [height, width, channels]: one channel for

@@ -39,8 +39,8 @@ type blockEntries struct {
 
 // An indexWorker decodes blocks.
 type indexWorker struct {
-	buf  []byte // where the block lies
-	room int    // how many entries the last one had
+	buf      []byte // where the block lies
+	capacity int    // how many entries the last one had
 }
 
 // inHand is how many bytes of blocks, as they stand in the file, are decoded at a
@@ -57,8 +57,8 @@ func (l *indexLoad) run(ctx context.Context) error {
 	x := &l.r.index
 	x.sliced, x.owners = make(map[int]*slicedTensor), make(map[int]sliceOf)
 	l.free = make(chan blockEntries, 1+runtime.GOMAXPROCS(0))
-	room := int(l.table.LargestBlock() / entrySize)
-	w := indexWorker{room: room}
+	capacity := int(l.table.LargestBlock() / entrySize)
+	w := indexWorker{capacity: capacity}
 	blocks, first := l.table.Blocks(), 0
 	for ; first < blocks && l.r.header.Raw == nil; first++ { // blocks may be empty
 		if err := l.take(l.block(ctx, first, &w)); err != nil {
@@ -89,7 +89,7 @@ func (l *indexLoad) run(ctx context.Context) error {
 	defer wg.Wait()
 	for range workers {
 		wg.Go(func() {
-			w := indexWorker{room: room}
+			w := indexWorker{capacity: capacity}
 			for i := int(next.Add(1)) - 1; i < blocks; i = int(next.Add(1)) - 1 {
 				b := l.block(ctx, i, &w)
 				done[i] <- b
@@ -158,7 +158,7 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 	select {
 	case b = <-l.free:
 	default:
-		b.list, b.places = make([]packedEntry, 0, w.room), make([]place, 0, w.room)
+		b.list, b.places = make([]packedEntry, 0, w.capacity), make([]place, 0, w.capacity)
 	}
 	b.err = l.table.Scan(i, &w.buf, func(key, value []byte, offset int64) error {
 		if len(b.list)%4096 == 0 && ctx.Err() != nil {
@@ -215,6 +215,6 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 	if !l.spend(&spent) && b.err == nil {
 		b.err = l.bad(-1, "", errors.New("the keys and entries are out of proportion to the file's size"))
 	}
-	w.room = len(b.list) + len(b.list)/16
+	w.capacity = len(b.list) + len(b.list)/16
 	return b
 }

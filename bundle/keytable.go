@@ -17,7 +17,7 @@ type keyTable struct {
 // the key's hash.
 type keySlot struct{ number, hash uint32 }
 
-// grow makes room for n keys in all.
+// grow reserves space for n keys in all.
 func (t *keyTable) grow(n int) {
 	size := max(len(t.slots), 16)
 	for size*2/3 < n {

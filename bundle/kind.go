@@ -63,7 +63,7 @@ func (t *kinds) of(raw []byte) *kind {
 }
 
 // learn keeps the kind of an entry that was decoded and is sound, and returns it;
-// nil where it can't be told from the first bytes.
+// nil where it can't be known from the first bytes.
 func (t *kinds) learn(raw []byte) *kind {
 	n, slot := kindBytes(raw)
 	if n == 0 {

@@ -96,8 +96,8 @@ func lastOf(r *Reader, ctx context.Context, name string) (err error) {
 	return err
 }
 
-// TestDamageInAnyPieceIsTold at the last one at the latest.
-func TestDamageInAnyPieceIsTold(t *testing.T) {
+// TestDamageInAnyPieceIsReported at the last one at the latest.
+func TestDamageInAnyPieceIsReported(t *testing.T) {
 	ctx := context.Background()
 	disk := faultfs.New()
 	piecesBundle(t, disk)

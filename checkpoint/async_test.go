@@ -61,7 +61,7 @@ func TestBackgroundSaveHoldsTheStateOfItsCall(t *testing.T) {
 	}
 }
 
-func TestFailureOfABackgroundSaveIsToldOnce(t *testing.T) {
+func TestFailureOfABackgroundSaveIsReportedOnce(t *testing.T) {
 	ctx := context.Background()
 	for name, told := range map[string]func(*Manager) error{
 		"the next save": func(m *Manager) error {

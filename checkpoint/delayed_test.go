@@ -43,9 +43,9 @@ func addScalar(t testing.TB, to *trackable.Base, edge string, x float32) *tracka
 	return v
 }
 
-// TestBornWithItsValue: a variable built after the restore has its value from
+// TestVariablesAreMadeWithTheirValues: a variable built after the restore has its value from
 // the beginning; the initializer doesn't run.
-func TestBornWithItsValue(t *testing.T) {
+func TestVariablesAreMadeWithTheirValues(t *testing.T) {
 	type layer struct {
 		trackable.Base
 		Kernel, Bias *trackable.Variable
@@ -373,7 +373,7 @@ func TestAcceptedChildren(t *testing.T) {
 	if d := cmp.Diff([]string{"c.v"}, paths(r.Deferred)); d != "" { // a nil field
 		t.Errorf("deferred (-want +got):\n%s", d)
 	}
-	// Anything can be attached to a node, so its edges wait; in a partial restore
+	// Anything can be attached to a node, so its edges are pending; in a partial restore
 	// they are only unused, but delivered all the same.
 	n := new(node)
 	ck = newCheckpoint(t, &struct{ C *node }{n}, nil)
@@ -418,7 +418,7 @@ func TestLateDependency(t *testing.T) {
 	}
 }
 
-// TestOverlappingRestores: where two restores wait for one object, the later one
+// TestOverlappingRestores: where two restores are pending for one object, the later one
 // wins, whatever the order of attaching.
 func TestOverlappingRestores(t *testing.T) {
 	files := func(x float32) *vfs.Mem {
@@ -545,7 +545,7 @@ func TestOnlyValuesWait(t *testing.T) {
 	ck := newCheckpoint(t, root, nil)
 	r := restored(t, ck, src, nil)
 	if n := len(r.l.pending); n != 1 {
-		t.Errorf("%d edges wait, want 1", n)
+		t.Errorf("%d edges are pending, want 1", n)
 	}
 	attach(t, root, "full", &deep{[]*trackable.Variable{variable(0)}})
 	if r.l.hasPending() {
@@ -594,7 +594,7 @@ func (m *mirrored) RestoreFromTensors(ts map[string]*tensor.Tensor) error {
 }
 
 // TestKeysAndMetadata: an object with several tensors has a key for each, and
-// the object graph lists them; missing ones and unknown ones are told.
+// the object graph lists them; missing ones and unknown ones are reported.
 func TestKeysAndMetadata(t *testing.T) {
 	src := written(t, newTables(), nil)
 	v := mustOpen(t, src, "ckpt")

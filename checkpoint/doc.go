@@ -54,8 +54,8 @@
 // or a serializer that fails, the end of the context. The error says so, and saves
 // are refused (*[InterruptedRestoreError]) until another restore goes through.
 //
-// What is deferred is delivered when its object appears: at once where a Node is
-// told of it, at the next step or save where it is assigned to a field, a slice or
+// What is deferred is delivered when its object appears: at once where its Node is
+// asked about it, at the next step or save where it is assigned to a field, a slice or
 // a map. No delivery overwrites a variable that was written since it was made
 // (*[WrittenError]), and a variable that a strict restore left without a value is
 // not used (*[UnfilledError]). Values still pending make the next save an error,

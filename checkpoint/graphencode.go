@@ -65,13 +65,13 @@ func (g *savedGraph) encode() []byte {
 }
 
 // encodeNodes encodes the nodes from one on, up to another. Where these are the
-// first, there is room for all.
+// first, there is space for all.
 func (g *savedGraph) encodeNodes(from, to, all int, has []bool) []byte {
-	size, room := 0, to
+	size, end := 0, to
 	if from == 0 {
-		room = all
+		end = all
 	}
-	for id := from; id < room; id++ {
+	for id := from; id < end; id++ {
 		n := &g.walk.Nodes[id]
 		size += len(n.FullName) + len(g.keys[id]) + 56 // about
 	}

@@ -223,7 +223,7 @@ func (g *objectGraph) message(node int32) []byte {
 	return g.text[s.from:s.to]
 }
 
-// graphNode is a node without its lists; of a lone variable's it isn't told whether
+// graphNode is a node without its lists; of a lone variable's it isn't known whether
 // it has values.
 type graphNode struct {
 	children, attributes, slots int // how many there are
@@ -231,7 +231,7 @@ type graphNode struct {
 	attribute graphAttribute // the first
 	saver     graphSaver
 	saved     bool // there is a registered saver
-	told      bool // the file says whether there are values: has
+	says      bool // the file says whether there are values: has
 	has       bool
 }
 
@@ -272,7 +272,7 @@ func (g *objectGraph) scan(node int32, n *graphNode) {
 			n.saved = true
 			n.saver, _ = saverOf(f.Bytes, n.saver)
 		case fieldHasValues:
-			n.told = true
+			n.says = true
 			n.has, _ = flagOf(f.Bytes, n.has)
 		}
 	}
@@ -283,7 +283,7 @@ func (g *objectGraph) scan(node int32, n *graphNode) {
 func (g *objectGraph) hasValue(node int32) bool {
 	var n graphNode
 	g.scan(node, &n)
-	if n.told {
+	if n.says {
 		return n.has
 	}
 	return n.children > 0 || n.attributes > 0 || n.slots > 0 || n.saved

@@ -146,7 +146,7 @@ func TestDeepGraph(t *testing.T) {
 	}
 }
 
-// TestManyDeferredDeliveries: 20,000 elements appended to a list that waits take
+// TestManyDeferredDeliveries: 20,000 elements appended to a list with a pending restore take
 // time in proportion.
 func TestManyDeferredDeliveries(t *testing.T) {
 	const n = 20_000
@@ -171,7 +171,7 @@ func TestManyDeferredDeliveries(t *testing.T) {
 }
 
 // TestLongNames: a report of a file whose names multiply along its paths stays
-// small, and thousands of missing keys are told in little time.
+// small, and thousands of missing keys are reported in little time.
 func TestLongNames(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	nodes := []*pb.TrackableObject{{}}

@@ -72,7 +72,7 @@ type pendingEdge struct {
 	edge    string
 	node    int32
 	accepts trackable.Acceptance
-	// Whether the edge can appear without the parent's Node being told: by an
+	// Whether the edge can appear without the parent's Node being asked: by an
 	// assignment to a field, a slice or a map.
 	plain bool
 	// A later restore has something pending there too, which wins.

@@ -333,9 +333,9 @@ func TestLatestOfAPossibleStateStays(t *testing.T) {
 	}
 }
 
-// TestRotationThatMayNotLastIsTold: the save is done, says what isn't, and what was
+// TestRotationThatMayNotLastIsReported: the save is done, says what isn't, and what was
 // deleted is no longer among the managed ones.
-func TestRotationThatMayNotLastIsTold(t *testing.T) {
+func TestRotationThatMayNotLastIsReported(t *testing.T) {
 	ctx := context.Background()
 	for what, fails := range map[string]func(faultfs.Op) bool{
 		"names":      func(op faultfs.Op) bool { return op.Kind == faultfs.SyncDir },

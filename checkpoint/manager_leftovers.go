@@ -51,7 +51,7 @@ func (m *Manager) removeLeftovers() bool {
 		name := path.Join(folder, f.Name())
 		if f.IsDir() {
 			if prefix, is := strings.CutSuffix(name, "_temp"); is && m.ours(prefix) {
-				for _, part := range read(name) { // parts of a checkpoint that wait to be merged
+				for _, part := range read(name) { // parts of a checkpoint that are to be merged
 					if !part.IsDir() && strings.HasPrefix(part.Name(), "part-") {
 						note(removeIfThere(m.dir, path.Join(name, part.Name())))
 					}

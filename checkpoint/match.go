@@ -399,7 +399,7 @@ func (m *match) descend(s start, n *graphNode) error {
 	if err != nil {
 		return err
 	}
-	m.room(min(n.children, len(edges)))
+	m.reserve(min(n.children, len(edges)))
 	at := edgeFinder{edges: edges}
 	id := trackable.Identity(s.obj)
 	_, owner := s.obj.(trackable.SlotOwner)
@@ -428,20 +428,20 @@ func (m *match) descend(s start, n *graphNode) error {
 	return nil
 }
 
-// room makes room for n more objects, a number that neither the file nor the
+// reserve makes space for n more objects, a number that neither the file nor the
 // program alone sets.
-func (m *match) room(n int) {
+func (m *match) reserve(n int) {
 	const many = 64
 	if n < many {
 		return
 	}
 	m.objects.grow(n)
 	m.queue = slices.Grow(m.queue, n)
-	m.valueRoom(n)
+	m.reserveValues(n)
 }
 
-// valueRoom makes room for n more values.
-func (m *match) valueRoom(n int) {
+// reserveValues reserves space for n more values.
+func (m *match) reserveValues(n int) {
 	m.values = slices.Grow(m.values, n)
 	m.restored = slices.Grow(m.restored, n)
 }
@@ -484,8 +484,8 @@ func (f *edgeFinder) find(name string) (child any, ok bool) {
 	return f.edges[f.next-1].Child, true
 }
 
-// plainEdge reports whether obj can get a child on edge without its Node being
-// told.
+// plainEdge reports whether obj can get a child on edge without its Node hearing
+// of it.
 func plainEdge(obj any, edge string) bool {
 	if _, ok := obj.(trackable.Noder); !ok || trackable.HasPlace(obj, edge) {
 		return true

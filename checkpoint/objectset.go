@@ -14,7 +14,7 @@ type objectSet struct {
 	others map[any]struct{}
 }
 
-// grow makes room for so many more variables.
+// grow reserves space for so many more variables.
 func (s *objectSet) grow(vars int) { s.vars.Grow(vars) }
 
 func (s *objectSet) has(obj any) (ok bool) {

@@ -310,7 +310,7 @@ func (l *load) carryOut(ctx context.Context, p *proposal) (*Report, error) {
 	if err := m.apply(ctx); err != nil {
 		return nil, err
 	}
-	// What was attached between the look and the commit was told to no Node.
+	// What was attached between the look and the commit was reported to no Node.
 	if err := l.sync(ctx, false); err != nil {
 		return nil, err
 	}

@@ -24,8 +24,8 @@ type RewriteOptions struct {
 	Convert func(name string, t *tensor.Tensor) (*tensor.Tensor, error)
 	// Writer says how the bundle is written. Default: bundle's defaults.
 	Writer *bundle.WriterOptions
-	// Progress is called with bytes done and bytes in all. Default: nobody is
-	// told.
+	// Progress is called with bytes done and bytes in all. Default: nothing is
+	// called.
 	Progress func(done, total int64)
 }
 

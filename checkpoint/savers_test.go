@@ -309,7 +309,7 @@ func TestDelayedSaver(t *testing.T) {
 		t.Error("nothing is deferred")
 	}
 	if err := ck.WriteTo(ctx, vfs.MemDir(), "x"); err == nil {
-		t.Error("a save passes while the stacks wait")
+		t.Error("a save passes while the stacks are pending")
 	}
 	live.Stack, live.Other = newStacks().Stack, newStacks().Other
 	zero(t, live, nil)

@@ -37,7 +37,7 @@ func plainVariable(obj any) bool {
 func (m *match) takeRow(ctx context.Context, n int) error {
 	row := m.queue[:n]
 	m.queue = m.queue[n:]
-	m.valueRoom(n)
+	m.reserveValues(n)
 	parts := make([]match, min(runtime.GOMAXPROCS(0), n/rowBatch))
 	more := make([][]start, len(parts)) // what may have edges
 	restored, values := len(m.restored), len(m.values)

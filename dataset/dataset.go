@@ -88,7 +88,7 @@ func then[T, U any](d *Dataset[T], step string, size int64, open func(p pass) cu
 	return &Dataset[U]{open: open, pipeline: d.pipeline + "." + step, size: size, seedless: d.seedless}
 }
 
-// Len returns the number of elements. ok is false where it can't be told without
+// Len returns the number of elements. ok is false where it can't be known without
 // iterating (after Filter, or a FromSeq) and where the dataset never ends.
 func (d *Dataset[T]) Len() (n int64, ok bool) {
 	if d.err != nil || d.size < 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // Prefetch makes up to n elements ahead, in a goroutine beside the one that
-// takes them. The goroutine lives only while there is room, so nothing has to
+// takes them. The goroutine lives only while there is space, so nothing has to
 // be closed. The iterator's saved place is that of the last element taken, not
 // of the last one made.
 func (d *Dataset[T]) Prefetch(n int) *Dataset[T] {
@@ -65,9 +65,9 @@ func (c *prefetched[T]) next(ctx context.Context) (T, error) {
 	return m.v, nil
 }
 
-// fill starts the goroutine if there is room and none is running.
+// fill starts the goroutine if there is space and none is running.
 func (c *prefetched[T]) fill(ctx context.Context) {
-	if c.filling || !c.room() {
+	if c.filling || !c.hasSpace() {
 		return
 	}
 	c.filling = true
@@ -89,7 +89,7 @@ func (c *prefetched[T]) fill(ctx context.Context) {
 
 			c.mu.Lock()
 			c.queue = append(c.queue, m)
-			c.filling = c.room()
+			c.filling = c.hasSpace()
 			again := c.filling
 			c.ready.Signal()
 			c.mu.Unlock()
@@ -100,7 +100,7 @@ func (c *prefetched[T]) fill(ctx context.Context) {
 	}()
 }
 
-func (c *prefetched[T]) room() bool {
+func (c *prefetched[T]) hasSpace() bool {
 	n := len(c.queue)
 	return n < c.ahead && (n == 0 || c.queue[n-1].err == nil)
 }

@@ -54,7 +54,7 @@ func (d *Dataset[T]) Shuffle(buffer int, o *ShuffleOptions) *Dataset[T] {
 
 // shuffle is the buffer. Elements are numbered as they come; how the numbers
 // move through the buffer depends on the seed, the stream and the number of
-// elements alone, so a place is told by counts.
+// elements alone, so a place is given by counts.
 type shuffle[T any] struct {
 	from         cursor[T]
 	origin       []byte // from's place before the first element

@@ -38,7 +38,7 @@ type Func[In, Out any] struct {
 // map, pointer or interface that holds values at any depth. Everything else in an
 // In is a static argument: it passes through untouched, and another value of it
 // needs another trace. A pointer to a struct with fields that aren't exported is
-// an object: it isn't looked into, and is told apart from others by identity.
+// an object: it isn't looked into, and is distinguished from others by identity.
 func New[In, Out any](f func(s *ops.Scope, in In) Out, o ...*Options) *Func[In, Out] {
 	fn := &Func[In, Out]{f: f, opts: pick(o)}
 	if f == nil {

@@ -35,7 +35,7 @@ const (
 
 // SetLayout says which family's files the optimizer writes; it must be called
 // before anything is restored and before the first step. An optimizer that
-// isn't told writes the legacy layout, except for AdamW, which only the new
+// isn't given one writes the legacy layout, except for AdamW, which only the new
 // family has. One that takes its state from a checkpoint of another family goes
 // over to that by itself.
 func (o *OptimizerBase) SetLayout(l Layout) error {

@@ -20,7 +20,7 @@ type Optimizer interface {
 	// gradient stays as it is; if none has one, that is the scope's error.
 	Apply(s *ops.Scope, g grad.Gradients)
 	// Build makes the optimizer's variables for these variables, which the first
-	// Apply does otherwise. A checkpoint's values that wait for them are taken.
+	// Apply does otherwise. What a checkpoint has pending for them is taken.
 	Build(vars []*trackable.Variable) error
 	// LearningRate returns the rate of the next step, before Decay.
 	LearningRate() (float64, error)

@@ -56,7 +56,7 @@ func CastRange(dst []byte, t *Tensor, d DType, lo, hi int) error {
 	case lo < 0 || hi < lo || hi > t.Len():
 		return fmt.Errorf("tensor: elements %d to %d of a tensor that has %d", lo, hi, t.Len())
 	case len(dst) < (hi-lo)*d.Size():
-		return fmt.Errorf("tensor: %d bytes of room for %d elements of %v", len(dst), hi-lo, d)
+		return fmt.Errorf("tensor: %d bytes to hold %d elements of %v", len(dst), hi-lo, d)
 	}
 	c := newCaster(t.dtype, d, hi-lo)
 	for ; lo < hi; lo += castChunk {

@@ -151,7 +151,7 @@ func npyHeader(t *Tensor, opts *NPYOptions) (header []byte, d DType, width int, 
 	}
 	b.WriteString("), }")
 	if t.Rank() > 0 {
-		// numpy leaves room for the first size to grow in place to 21 digits.
+		// numpy leaves space for the first size to grow in place to 21 digits.
 		b.WriteString(strings.Repeat(" ", 21-len(fmt.Sprint(t.shape[0]))))
 	}
 	prefix := len(npyMagic) + 2 + 2
@@ -173,14 +173,14 @@ func writeFixedStrings(w io.Writer, strs []string, width int) error {
 				}
 				buf = buf[:0]
 			}
-			room := cap(buf) - len(buf)
+			space := cap(buf) - len(buf)
 			if len(s) > 0 {
-				n := min(room, len(s))
+				n := min(space, len(s))
 				buf = append(buf, s[:n]...)
 				s = s[n:]
 				continue
 			}
-			n := min(room, pad)
+			n := min(space, pad)
 			pad -= n
 			buf = buf[:len(buf)+n]
 			clear(buf[len(buf)-n:])

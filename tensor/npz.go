@@ -57,7 +57,7 @@ func OpenNPZ(r io.ReaderAt, size int64, opts *NPZOptions) (*NPZ, error) {
 			return nil, &NPYError{Name: name, What: "the file holds two arrays of this name"}
 		}
 		if packed += f.CompressedSize64; f.CompressedSize64 > uint64(size) || packed > uint64(size) {
-			return nil, &NPYError{Name: name, What: fmt.Sprintf("the zip entries up to here claim %d bytes in a file of %d", packed, size)}
+			return nil, &NPYError{Name: name, What: fmt.Sprintf("the zip entries up to here declare %d bytes in a file of %d", packed, size)}
 		}
 		if z.total += f.UncompressedSize64; z.total < f.UncompressedSize64 {
 			return nil, &NPYError{Name: name, What: "the sizes of the zip entries overflow 64 bits"}
@@ -178,13 +178,13 @@ func (z *NPZ) open(name string) (*NPYHeader, io.ReadCloser, error) {
 		const most = 1032
 		switch {
 		case f.CompressedSize64 > uint64(z.size):
-			err = npyErr("the zip entry claims %d bytes in a file of %d", f.CompressedSize64, z.size)
+			err = npyErr("the zip entry declares %d bytes in a file of %d", f.CompressedSize64, z.size)
 		case f.Method == zip.Store && f.CompressedSize64 != f.UncompressedSize64:
-			err = npyErr("the zip entry is stored as it is, but claims %d bytes to be %d", f.CompressedSize64, f.UncompressedSize64)
+			err = npyErr("the zip entry is stored as it is, but declares %d bytes to be %d", f.CompressedSize64, f.UncompressedSize64)
 		case h.Size != int64(f.UncompressedSize64)-int64(h.length):
 			err = npyErr("the array takes %d bytes, the zip entry holds %d", h.Size, int64(f.UncompressedSize64)-int64(h.length))
 		case f.CompressedSize64 < math.MaxInt64/most && f.UncompressedSize64 > (f.CompressedSize64+1)*most:
-			err = npyErr("%d compressed bytes can't hold the %d that are claimed", f.CompressedSize64, f.UncompressedSize64)
+			err = npyErr("%d compressed bytes can't hold the %d that are declared", f.CompressedSize64, f.UncompressedSize64)
 		}
 	}
 	if err != nil {

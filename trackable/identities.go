@@ -44,7 +44,7 @@ func (m *identities) add(obj Trackable, v *Variable, id int) (known int, there b
 	return id, false
 }
 
-// grow makes room for so many more variables.
+// grow reserves space for so many more variables.
 func (m *identities) grow(n int) { m.vars.Grow(n) }
 
 // asVariable returns the variable that obj is, nil where it is none.

@@ -9,7 +9,7 @@ import (
 
 // Watcher looks after the restores of one root for the steps that run under a
 // [Gate]. A step may be another root's: what is wrong with a watcher's objects is
-// told by those ([Variable.SetFault], [Node.SetFault]), to whoever uses them.
+// reported by those ([Variable.SetFault], [Node.SetFault]), to whoever uses them.
 type Watcher interface {
 	// BeforeStep delivers what is pending for objects that have appeared.
 	BeforeStep(ctx context.Context) Watch

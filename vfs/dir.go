@@ -21,7 +21,7 @@ type File interface {
 // written, so that the Sync at the end has less to do. Neither method can fail:
 // a file system may not know these hints, and a full disk says so at the write.
 type Hinter interface {
-	// Preallocate finds room on the disk for a range that is about to be written.
+	// Preallocate finds space on the disk for a range that is about to be written.
 	Preallocate(off, n int64)
 	// StartWriteback begins to write a range to the disk and doesn't wait for it.
 	StartWriteback(off, n int64)
@@ -31,7 +31,7 @@ type Hinter interface {
 // will soon be replaced or deleted. Like the methods of [Hinter], Evict can't fail.
 type Evicter interface {
 	// Evict gives up the memory in which the system keeps the file's content. What
-	// is written next finds room there; memory that a virtual machine has to get
+	// is written next finds space there; memory that a virtual machine has to get
 	// from its host first can take longer to write to than the disk.
 	Evict(name string)
 }

@@ -13,9 +13,9 @@ import (
 // osFile is a file of the operating system being written.
 type osFile struct{ *os.File }
 
-// Preallocate finds room on the disk for a range that is about to be written, at
+// Preallocate finds space on the disk for a range that is about to be written, at
 // once and in one piece where there is one: what is written then needs no search
-// for room, neither at the write nor at the Sync. That it fails changes nothing: a
+// for space, neither at the write nor at the Sync. That it fails changes nothing: a
 // file system may not know it, and a full disk tells so at the write.
 func (f osFile) Preallocate(off, n int64) {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE

@@ -20,7 +20,7 @@ import (
 func main() {
 	if os.Getenv("GOGC") == "" {
 		// Listings of millions of names are held whole; the collector's usual half
-		// of the heap as room to grow would double them.
+		// of the heap as space to grow would double them.
 		debug.SetGCPercent(40)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -27,7 +27,7 @@ func (a *Strings) Join(parts ...string) string {
 	for _, p := range parts {
 		size += len(p)
 	}
-	b := a.room(size)
+	b := a.reserve(size)
 	for _, p := range parts {
 		b = append(b, p...)
 	}
@@ -36,7 +36,7 @@ func (a *Strings) Join(parts ...string) string {
 
 // Copy returns the bytes as a string.
 func (a *Strings) Copy(p []byte) string {
-	b := append(a.room(len(p)), p...)
+	b := append(a.reserve(len(p)), p...)
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
@@ -46,8 +46,8 @@ func (a *Strings) Itoa(n int) string {
 	return a.Copy(strconv.AppendInt(digits[:0], int64(n), 10))
 }
 
-// room returns an empty slice with a capacity of size.
-func (a *Strings) room(size int) []byte {
+// reserve returns an empty slice with a capacity of size.
+func (a *Strings) reserve(size int) []byte {
 	if size > len(a.free) {
 		if a.n++; size > longest || a.n <= few {
 			return make([]byte, 0, size)

@@ -83,7 +83,7 @@ type sizes struct {
 	n, read int
 }
 
-// open makes room for the length of a message, before those inside it.
+// open reserves space for the length of a message, before those inside it.
 func (s *sizes) open() int {
 	if s.n >= len(s.first) {
 		s.more = append(s.more, 0)
@@ -158,10 +158,10 @@ func within(err error, message, field string, offset int) error {
 // view returns b as a string without a copy.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// grow makes room for n more elements.
+// grow reserves space for n more elements.
 func grow[T any](s []T, n int) []T { return slices.Grow(s, n) }
 
-// makeRoom allocates n messages, and makes room for them in the list. Most lists
+// makeRoom allocates n messages, and reserves space for them in the list. Most lists
 // are short: one message takes one allocation together with its place.
 func makeRoom[T any](list []*T, n int) ([]T, []*T) {
 	if n == 1 && list == nil {

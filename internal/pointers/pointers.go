@@ -50,7 +50,7 @@ func (s *Numbers[T]) Add(p *T) (n int, there bool) {
 	return len(s.list) - 1, false
 }
 
-// Grow makes room for so many more pointers.
+// Grow reserves space for so many more pointers.
 func (s *Numbers[T]) Grow(more int) {
 	need := len(s.list) + more
 	if need > cap(s.list) {

@@ -69,7 +69,7 @@ type Reader struct {
 // Options say how to read a file; nil means the defaults.
 type Options struct {
 	// MaxHeader is the longest header that is read, where the format allows
-	// longer ones: a file with holes may claim one that doesn't lie on the disk.
+	// longer ones: a file with holes may declare one that doesn't lie on the disk.
 	// Default [MaxHeader].
 	MaxHeader int64
 }
@@ -131,7 +131,7 @@ const entrySize = 56
 
 // parse reads a header of n bytes, piece by piece. Names that stand twice are an
 // error where it is to look for them, which takes a list of all.
-func (f *Reader) parse(n, room int64, names bool) error {
+func (f *Reader) parse(n, dataBytes int64, names bool) error {
 	section := io.NewSectionReader(f.r, 8, n)
 	var first [1]byte
 	if _, err := io.ReadFull(io.NewSectionReader(f.r, 8, n), first[:]); err != nil && n > 0 {
@@ -180,7 +180,7 @@ func (f *Reader) parse(n, room int64, names bool) error {
 		if err := strict.Decode(&h); err != nil || h.DType == nil || h.Shape == nil || len(h.Offsets) != 2 {
 			return fail(name, "the entry is not dtype, shape and two data_offsets", err)
 		}
-		info, err := f.entry(name, h, room, fail)
+		info, err := f.entry(name, h, dataBytes, fail)
 		if err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func (f *Reader) parse(n, room int64, names bool) error {
 	if err := blank(io.MultiReader(dec.Buffered(), text)); err != nil {
 		return fail("", "text after the header's object", nil)
 	}
-	return f.checkCover(room)
+	return f.checkCover(dataBytes)
 }
 
 // blank returns an error where r has anything but blanks.
@@ -247,8 +247,8 @@ func (f *Reader) parseMetadata(dec *json.Decoder, fail func(string, string, erro
 	return nil
 }
 
-// entry checks one tensor's object against the room that the file has.
-func (f *Reader) entry(name string, h header, room int64, fail func(string, string, error) error) (Info, error) {
+// entry checks one tensor's object against the space that the file has.
+func (f *Reader) entry(name string, h header, dataBytes int64, fail func(string, string, error) error) (Info, error) {
 	d, known := parseKind(*h.DType)
 	switch {
 	case d == tensor.Invalid && known:
@@ -268,8 +268,8 @@ func (f *Reader) entry(name string, h header, room int64, fail func(string, stri
 		return Info{}, fail(name, "the shape", err)
 	}
 	a, b := h.Offsets[0], h.Offsets[1]
-	if a > b || b > uint64(room) {
-		return Info{}, fail(name, fmt.Sprintf("data_offsets [%d,%d] in %d bytes of data", a, b, room), nil)
+	if a > b || b > uint64(dataBytes) {
+		return Info{}, fail(name, fmt.Sprintf("data_offsets [%d,%d] in %d bytes of data", a, b, dataBytes), nil)
 	}
 	if hi := int64(n); hi > math.MaxInt64/16 || uint64(hi)*uint64(d.Size()) != b-a {
 		return Info{}, fail(name, fmt.Sprintf("%s%v doesn't take the %d bytes of its data_offsets", *h.DType, shape, b-a), nil)
@@ -282,7 +282,7 @@ func (f *Reader) entry(name string, h header, room int64, fail func(string, stri
 
 // checkCover makes sure that the tensors cover the data exactly, and sorts them
 // by name.
-func (f *Reader) checkCover(room int64) error {
+func (f *Reader) checkCover(dataBytes int64) error {
 	slices.SortFunc(f.infos, func(a, b Info) int {
 		if a.Offset != b.Offset {
 			return compare(a.Offset, b.Offset)
@@ -299,7 +299,7 @@ func (f *Reader) checkCover(room int64) error {
 		}
 		at += i.Size
 	}
-	if end := f.data + room; at != end {
+	if end := f.data + dataBytes; at != end {
 		return &Error{Offset: at, What: fmt.Sprintf("%d bytes after the last tensor", end-at)}
 	}
 	slices.SortFunc(f.infos, func(a, b Info) int {

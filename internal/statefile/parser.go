@@ -40,7 +40,7 @@ func (p *parser) field(s *State) {
 		p.next()
 		p.expect(":")
 		p.list(func() {
-			if v := p.str(); p.room(len(s.AllModelCheckpointPaths), name) {
+			if v := p.str(); p.hasSpace(len(s.AllModelCheckpointPaths), name) {
 				s.AllModelCheckpointPaths = append(s.AllModelCheckpointPaths, v)
 			}
 		})
@@ -48,7 +48,7 @@ func (p *parser) field(s *State) {
 		p.next()
 		p.expect(":")
 		p.list(func() {
-			if v := p.number(); p.room(len(s.AllModelCheckpointTimestamps), name) {
+			if v := p.number(); p.hasSpace(len(s.AllModelCheckpointTimestamps), name) {
 				s.AllModelCheckpointTimestamps = append(s.AllModelCheckpointTimestamps, v)
 			}
 		})
@@ -69,7 +69,7 @@ func (p *parser) separator() {
 	}
 }
 
-func (p *parser) room(n int, name token) bool {
+func (p *parser) hasSpace(n int, name token) bool {
 	if p.err != nil {
 		return false
 	}

@@ -230,7 +230,7 @@ func hidden(f reflect.StructField) bool {
 	return !f.IsExported() && !f.Anonymous && f.Type.Kind() == reflect.Interface
 }
 
-// isObject reports whether a pointer to t is told apart by what it points to,
+// isObject reports whether a pointer to t is distinguished by what it points to,
 // not by what lies there: a struct with fields that aren't exported.
 func isObject(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {

@@ -14,7 +14,7 @@ import (
 // values, the lengths of slices, the keys of maps, which pointers are nil. Two
 // values of the type have equal keys exactly where they differ in values only.
 // An object behind a pointer counts as the same where the pointers are equal; a
-// func that isn't nil can't be told apart and is an error that names it.
+// func that isn't nil can't be distinguished and is an error that names it.
 func (l *Layout) AppendKey(key []byte, base unsafe.Pointer) ([]byte, error) {
 	return l.appendKey(key, base, nil, 0)
 }
@@ -148,7 +148,7 @@ func (w *keyWriter) add(v reflect.Value, depth int) {
 		w.addPointer(v, depth)
 	case reflect.Func:
 		if !v.IsNil() {
-			w.err = fmt.Errorf("is a func, which can't be told apart from another one: make it a method's, or a field that is chosen by a number or a string")
+			w.err = fmt.Errorf("is a func, which can't be distinguished from another one: make it a method's, or a field that is chosen by a number or a string")
 		}
 	case reflect.Chan, reflect.UnsafePointer:
 		w.number(uint64(v.Pointer()))

@@ -27,9 +27,9 @@ func (r failingAt) ReadAt(p []byte, off int64) (int, error) {
 	return copy(p, r.b[off:]), nil
 }
 
-// TestFaultsOfReadingAreTold distinguishes a file that is too short from one that
+// TestFaultsOfReadingAreReported distinguishes a file that is too short from one that
 // can't be read.
-func TestFaultsOfReadingAreTold(t *testing.T) {
+func TestFaultsOfReadingAreReported(t *testing.T) {
 	b := build(t, []entry{{"a", "1"}, {"b", "2"}})
 	size := int64(len(b))
 	broken := errors.New("the disk is broken")

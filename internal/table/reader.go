@@ -110,8 +110,8 @@ func handleAt(c *wire.Cursor) handle { return handle{c.Uvarint(), c.Uvarint()} }
 
 // fits reports whether block and trailer lie before the footer.
 func (t *Reader) fits(h handle) bool {
-	room := uint64(t.size - footerLen)
-	return h.offset <= room && h.size <= room-h.offset && trailerLen <= room-h.offset-h.size
+	blocks := uint64(t.size - footerLen)
+	return h.offset <= blocks && h.size <= blocks-h.offset && trailerLen <= blocks-h.offset-h.size
 }
 
 func readFull(r io.ReaderAt, b []byte, at int64) error {

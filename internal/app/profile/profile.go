@@ -24,7 +24,7 @@ type Profile struct {
 	mu     sync.Mutex
 	begin  time.Time
 	events []event
-	left   int // events that the trace has no room for
+	left   int // events that the trace has no space for
 	below  []time.Duration
 	byOp   map[string]*Row
 }
@@ -115,7 +115,7 @@ func (p *Profile) WriteTrace(w io.Writer) error {
 	for i, e := range p.events {
 		list[i] = chromeEvent{e.op, "op", "X", micros(e.begin), micros(e.took), 1, 1, map[string]string{"node": e.node, "function": e.function, "out": e.out}}
 	}
-	// An op that calls functions begins before their ops, and was told of after.
+	// An op that calls functions begins before their ops, and was reported after.
 	slices.SortStableFunc(list, func(a, b chromeEvent) int { return cmp.Or(cmp.Compare(a.TS, b.TS), cmp.Compare(b.Dur, a.Dur)) })
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

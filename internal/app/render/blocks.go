@@ -227,7 +227,7 @@ func nodeWords(n Node) string {
 	return n.Info
 }
 
-// summarise says in a block what the picture has no room for.
+// summarise says in a block what the picture has no space for.
 func (f *folder) summarise(b *block, kids []Edge) {
 	objects, values := 0, 0
 	for _, k := range kids {
@@ -334,8 +334,8 @@ func (root *block) layOut() (width, height float64) {
 		x += right[d] + between
 	}
 	root.measure()
-	root.place(at[:], marginTop+titleRoom)
-	return x - between + marginX, marginTop + titleRoom + root.span + legendRoom
+	root.place(at[:], marginTop+titleHeight)
+	return x - between + marginX, marginTop + titleHeight + root.span + legendHeight
 }
 
 // measure finds the height that a block and all below it need.

@@ -10,19 +10,19 @@ import (
 
 // Sizes of the picture, in pixels.
 const (
-	letterSize = 12.0
-	headHeight = 24.0 // of a block's name
-	lineHeight = 18.0 // of a row
-	dotRadius  = 6.0
-	rowDot     = 4.0
-	pad        = 8.0 // inside a block
-	marginX    = 24.0
-	marginTop  = 16.0
-	titleRoom  = 34.0
-	legendRoom = 44.0
-	between    = 44.0 // columns, for the edges
-	gapY       = 10.0 // blocks of a column
-	maxLabel   = 48   // letters of a name
+	letterSize   = 12.0
+	headHeight   = 24.0 // of a block's name
+	lineHeight   = 18.0 // of a row
+	dotRadius    = 6.0
+	rowDot       = 4.0
+	pad          = 8.0 // inside a block
+	marginX      = 24.0
+	marginTop    = 16.0
+	titleHeight  = 34.0
+	legendHeight = 44.0
+	between      = 44.0 // columns, for the edges
+	gapY         = 10.0 // blocks of a column
+	maxLabel     = 48   // letters of a name
 )
 
 // maxSlotLinks is how many dashed edges lead from optimizers to the blocks that
@@ -34,7 +34,7 @@ const maxSlotLinks = 12
 // dots, and slot variables orange ones beside these. Their edges are dashed,
 // since they are saved only where variable and optimizer both are. What makes a
 // picture too large is folded: objects of one form are drawn once, and what has
-// no room is counted.
+// no space is counted.
 func (g *Graph) SVG(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	if len(g.Nodes) == 0 {

@@ -394,7 +394,7 @@ func (e *graphEdit) edgesFor(node int, from, to string, wants map[[2]int]string,
 			clash[key] = true
 		}
 		if _, ok := wants[key]; !ok || b[i] != a[i] {
-			wants[key] = b[i] // a wish to move outlives those to stay, to be told of
+			wants[key] = b[i] // a wish to move outlives those to stay, to be reported
 		}
 		at = e.parent[at]
 	}

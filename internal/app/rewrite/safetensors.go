@@ -30,7 +30,7 @@ func writeSafetensors(ctx context.Context, items *list, dst string, whole bool, 
 		as, ok := store.Carrier(i.dtype)
 		if !ok {
 			if held += int(min(i.bytes, maxMetadata)); held > maxMetadata*3/4 {
-				return fmt.Errorf("%s: the strings take more than the %d MiB that a safetensors header has room for", s.Prefix, maxMetadata>>20)
+				return fmt.Errorf("%s: the strings take more than the %d MiB that a safetensors header has space for", s.Prefix, maxMetadata>>20)
 			}
 			t, err := i.read(ctx, s, &scratch)
 			if err != nil {

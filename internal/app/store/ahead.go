@@ -14,7 +14,7 @@ type aheadWriter struct {
 	written, asked int64
 }
 
-// The disk is given so many bytes at a time. Room for longer pieces is found before
+// The disk is given so many bytes at a time. Space for longer pieces is found before
 // they are written.
 const (
 	aheadStep  = 8 << 20

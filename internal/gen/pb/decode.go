@@ -105,7 +105,7 @@ func within(name string, f field) string {
 	return fmt.Sprintf("within(err, %q, %q, len(b)-len(rest)-len(v))", name, f.Name())
 }
 
-// unpack writes the decoding of a packed list whose payload is v. Room for its
+// unpack writes the decoding of a packed list whose payload is v. Space for its
 // elements is bounded by the payload's length, whatever the file says.
 func (g *generator) unpack(name string, f field) {
 	switch f.wire() {

@@ -6,7 +6,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -75,6 +77,74 @@ func receiverExported(d *ast.FuncDecl) bool {
 		default:
 			return false
 		}
+	}
+}
+
+// notTheFields are words for which the field has terms of its own: packages are
+// no rooms, variables are made, values are pending, restores are half done, faults
+// are reported, objects accept an edge.
+var notTheFields = regexp.MustCompile(`(?i)\b(rooms?|born|torn|told|claim(s|ed)?)\b`)
+
+// writers are the folders of what reads and writes checkpoints, "." the root's own
+// files, whose words are held to those of the field.
+var writers = []string{".", "tensor", "vfs", "bundle", "trackable", "checkpoint", "dataset", "keras", "cmd", "docs"}
+
+// TestWordsAreTheFields looks at comments, identifiers and documents.
+func TestWordsAreTheFields(t *testing.T) {
+	files := 0
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, p)
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		top, _, below := strings.Cut(name, "/")
+		if !below && !d.IsDir() {
+			top = "."
+		}
+		switch {
+		case d.IsDir() && name != "." && (!slices.Contains(writers, top) || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case d.IsDir(), top == "." && (name == "RATIONALE.md" || name == "CHANGELOG.md"):
+			return nil
+		case strings.HasSuffix(name, ".md"):
+			text, err := os.ReadFile(p)
+			if err != nil {
+				return err
+			}
+			files++
+			if w := notTheFields.Find(text); w != nil {
+				t.Errorf("%s: %q", name, w)
+			}
+		case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go"):
+			fset := token.NewFileSet()
+			file, err := parser.ParseFile(fset, p, nil, parser.ParseComments|parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			files++
+			for _, c := range file.Comments {
+				if w := notTheFields.FindString(c.Text()); w != "" {
+					t.Errorf("%s:%d: %q in a comment", name, fset.Position(c.Pos()).Line, w)
+				}
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok && notTheFields.MatchString(id.Name) {
+					t.Errorf("%s:%d: identifier %s", name, fset.Position(id.Pos()).Line, id.Name)
+				}
+				return true
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 150 {
+		t.Fatalf("only %d files were looked at", files)
 	}
 }
 
