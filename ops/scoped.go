@@ -1,0 +1,44 @@
+package ops
+
+// Scoped returns what f gives, and hands the memory of all else that f computes
+// eagerly to later ops. Without it that memory is the call's until its end: a region
+// around each round of a long Go loop bounds what the loop holds.
+//
+//	for range 1000 {
+//		x = ops.Scoped(s, func(s *ops.Scope) *ops.Value { return step(s, x) })
+//	}
+//
+// f has to use the scope that it is given; what it keeps besides its results is dead
+// afterwards, as after a call. While a tape records, which needs the values, and while
+// a function is traced, f is called and no more.
+func Scoped[T Values](s *Scope, f func(s *Scope) T) (out T) {
+	if !s.alive() {
+		return shaped[T](s, nil)
+	}
+	st := s.step
+	if s.IsTracing() || len(s.recs)+len(st.recorders) > 0 {
+		return f(s)
+	}
+	inner := NewScope(st.ctx, &ScopeOptions{Kernels: st.kernels, Recycle: true})
+	inner.state = s.state
+	arena := inner.step.env.Arena
+	inner.step.env, inner.step.count = st.env, st.count
+	inner.step.env.Arena = arena
+	defer func() { // after a panic too: the op that failed first says why
+		st.count = inner.step.count
+		if err := inner.Close(); err != nil {
+			if st.err == nil {
+				st.err = err
+			}
+			out = shaped[T](s, nil)
+		}
+	}()
+	out = f(inner)
+	values := append([]*Value(nil), flat(out)...)
+	for i, v := range values {
+		if v != nil && v.step == inner.step && !v.failed() {
+			values[i] = inner.Keep(v)
+		}
+	}
+	return shaped[T](s, values)
+}
