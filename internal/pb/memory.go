@@ -14,90 +14,105 @@ import (
 // can't be decoded isn't counted; nothing is allocated.
 func Memory(m Message, b []byte) int64 {
 	t := reflect.TypeOf(m).Elem()
-	return int64(t.Size()) + memoryOf(t, b, 0)
+	return int64(t.Size()) + costsOf(t).memory(b, 0)
+}
+
+// costs are what the fields of a message take. Messages lead to each other, so each
+// finds out about its own when it is first met.
+type costs struct {
+	message reflect.Type
+	once    sync.Once
+	fields  []fieldCost // by number
 }
 
 // fieldCost is what one occurrence of a field takes.
 type fieldCost struct {
-	size    int64        // of the message or the element with its place in a list
-	message reflect.Type // of what is inside; nil for a scalar
-	packed  int64        // size of an element of a list of numbers
+	size   int64  // of the message or the element with its place in a list
+	inside *costs // of the message; nil for a scalar
+	packed int64  // size of an element of a list of numbers
 }
 
-var fieldCosts sync.Map // of reflect.Type to []fieldCost, by number
+var known sync.Map // of reflect.Type to *costs
 
 const pointerSize = 8
 
-func costsOf(t reflect.Type) []fieldCost {
-	if c, ok := fieldCosts.Load(t); ok {
-		return c.([]fieldCost)
+func costsOf(t reflect.Type) *costs {
+	if c, ok := known.Load(t); ok {
+		return c.(*costs)
 	}
-	var out []fieldCost
-	for _, f := range fieldsOf(t) {
-		ft := t.Field(f.index).Type
-		for len(out) <= f.num {
-			out = append(out, fieldCost{})
+	c, _ := known.LoadOrStore(t, &costs{message: t})
+	return c.(*costs)
+}
+
+// fill finds out about the fields.
+func (c *costs) fill() {
+	for _, f := range fieldsOf(c.message) {
+		ft := c.message.Field(f.index).Type
+		for len(c.fields) <= f.num {
+			c.fields = append(c.fields, fieldCost{})
 		}
-		c := &out[f.num]
+		cost := &c.fields[f.num]
 		elem := ft
 		if f.list {
 			elem = ft.Elem()
 		}
 		switch {
 		case f.kind == "message":
+			var inside reflect.Type
 			if l := lazyOf(reflect.New(elem).Elem()); l != nil {
-				c.message = l.inside()
+				inside = l.inside()
 			} else {
-				c.message = elem.Elem()
+				inside = elem.Elem()
 			}
-			c.size = int64(c.message.Size()) + pointerSize
+			cost.inside = costsOf(inside)
+			cost.size = int64(inside.Size()) + pointerSize
 		case f.list:
-			c.size = int64(elem.Size())
+			cost.size = int64(elem.Size())
 			if elem.Kind() != reflect.String && elem.Kind() != reflect.Slice {
-				c.packed = c.size
+				cost.packed = cost.size
 			}
 		}
 	}
-	fieldCosts.Store(t, out)
-	return out
 }
 
-func memoryOf(t reflect.Type, b []byte, depth int) int64 {
+// memory returns what the fields of an encoded message take.
+func (c *costs) memory(b []byte, depth int) int64 {
 	if depth > maxDepth {
 		return 0
 	}
-	costs := costsOf(t)
+	c.once.Do(c.fill)
 	var total int64
 	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
+		num, typ, n := tagOf(b)
 		if n < 0 {
 			return total
 		}
 		b = b[n:]
-		var c fieldCost
-		if int(num) < len(costs) {
-			c = costs[num]
+		var cost fieldCost
+		if int(num) < len(c.fields) {
+			cost = c.fields[num]
 		}
 		if typ != protowire.BytesType {
 			if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
 				return total
 			}
-			total += c.size
+			total += cost.size
 			b = b[n:]
 			continue
 		}
-		v, n := protowire.ConsumeBytes(b)
-		if n < 0 {
+		size, n := varintOf(b)
+		if n < 0 || size > uint64(len(b)-n) {
 			return total
 		}
-		b = b[n:]
+		v := b[n : n+int(size)]
+		b = b[n+int(size):]
 		switch {
-		case c.message != nil:
-			total += c.size + memoryOf(c.message, v, depth+1)
-		case c.packed > 0:
-			total += c.packed * int64(countVarints(v)) // fixed sizes are counted too high at most
+		case cost.inside != nil:
+			total += cost.size + cost.inside.memory(v, depth+1)
+		case cost.packed > 0:
+			total += cost.packed * int64(countVarints(v)) // fixed sizes are counted too high at most
 		default:
-			total += c.size
+			total += cost.size
 		}
 	}
 	return total
