@@ -64,7 +64,7 @@ func join(c *engine.Call, l *variant.List, vs []engine.Value, shapeAt int) error
 		return fmt.Errorf("no element tells the elements' shape %v fully", p)
 	}
 	if l.DType == tensor.Variant {
-		return joinVariants(c, vs)
+		return joinVariants(c, s, vs)
 	}
 	out, err := c.Alloc(0, l.DType, append(tensor.Shape{len(vs)}, s...))
 	if err != nil {
@@ -95,15 +95,28 @@ func put(dst *tensor.Tensor, at, n int, t *tensor.Tensor) {
 	}
 }
 
-func joinVariants(c *engine.Call, vs []engine.Value) error {
-	h := &engine.Handles{Shape: tensor.Shape{len(vs)}, Items: make([]any, len(vs))}
+// joinVariants makes one tensor of variants of elements that each are one, or a
+// tensor of them of shape s.
+func joinVariants(c *engine.Call, s tensor.Shape, vs []engine.Value) error {
+	h := &engine.Handles{Items: make([]any, 0, len(vs))}
 	for i, v := range vs {
 		if v.Object == nil {
 			return fmt.Errorf("element %d was not set, and there are no zeros of a variant", i)
 		}
 		c.Again(v)
-		h.Items[i] = v.Object
+		shape, objects := tensor.Shape{}, []any{v.Object}
+		if many, ok := v.Object.(*engine.Handles); ok {
+			shape, objects = many.Shape, many.Items
+		}
+		if i == 0 {
+			s = shape
+		}
+		if !s.Equal(shape) {
+			return fmt.Errorf("element %d has shape %v, others %v", i, shape, s)
+		}
+		h.Items = append(h.Items, objects...)
 	}
+	h.Shape = append(tensor.Shape{len(vs)}, s...)
 	c.SetObject(0, h)
 	return nil
 }

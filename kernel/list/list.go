@@ -145,10 +145,16 @@ func reserve(c *engine.Call) error {
 }
 
 func fromTensor(c *engine.Call) error {
-	if h, ok := c.Input(0).Object.(*engine.Handles); ok && c.NumIn() == 2 && len(h.Shape) == 1 {
-		l := &variant.List{DType: tensor.Variant, Shape: graph.ShapeOf()}
-		for _, o := range h.Items {
-			l.Items = append(l.Items, engine.HandleOf(o))
+	if h, ok := c.Input(0).Object.(*engine.Handles); ok && c.NumIn() == 2 && len(h.Shape) > 0 {
+		row := h.Shape[1:]
+		l := &variant.List{DType: tensor.Variant, Shape: graph.Whole(row)}
+		for size, i := shapes.Count(row), 0; i < h.Shape[0]; i++ {
+			o := h.Items[i*size : (i+1)*size : (i+1)*size]
+			if len(row) == 0 {
+				l.Items = append(l.Items, engine.HandleOf(o[0]))
+			} else {
+				l.Items = append(l.Items, engine.HandleOf(&engine.Handles{Shape: row, Items: o}))
+			}
 		}
 		c.SetObject(0, l)
 		return nil
