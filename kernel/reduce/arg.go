@@ -127,16 +127,19 @@ var cumulativeLogSumExps = elementwise.ByType{
 }
 
 // cumulativeLogSumExp adds up exponentials as their logarithms, the larger one
-// first, so that none overflows.
+// first, so that none overflows. NaN counts as the sum so far, as in TensorFlow.
 func cumulativeLogSumExp[T float](dst, x []T, l line, exclusive bool, sum T) {
 	for k, at := 0, l.begin; k < l.n; k, at = k+1, at+l.step {
 		v := x[at]
 		if exclusive {
 			dst[at] = sum
 		}
+		if v != v {
+			v = sum
+		}
 		hi, lo := max(sum, v), min(sum, v)
 		switch d := float64(lo) - float64(hi); {
-		case math.IsInf(float64(hi), 0) || hi != hi:
+		case math.IsInf(float64(hi), -1) || math.IsInf(d, -1):
 			sum = hi
 		default:
 			sum = hi + T(math.Log1p(math.Exp(d)))

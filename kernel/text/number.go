@@ -87,10 +87,10 @@ func (st style) of(t *tensor.Tensor) func(i int) string {
 		if err != nil {
 			return nil
 		}
-		format := st.format('d')
+		format := st.unsigned(t.DType()).format('d')
 		return func(i int) string { return fmt.Sprintf(format, v[i]) }
 	case tensor.Uint64:
-		v, format := tensor.Values[uint64](t), st.format('d')
+		v, format := tensor.Values[uint64](t), st.unsigned(tensor.Uint64).format('d')
 		return func(i int) string { return fmt.Sprintf(format, v[i]) }
 	case tensor.Float16:
 		v := tensor.Values[tensor.F16](t)
@@ -114,6 +114,18 @@ func (st style) of(t *tensor.Tensor) func(i int) string {
 		return func(i int) string { return "(" + st.float(real(v[i])) + "," + st.float(imag(v[i])) + ")" }
 	}
 	return nil
+}
+
+// unsigned returns the style without the flag for signs where a type has none, as
+// C's printf writes it.
+func (st style) unsigned(d tensor.DType) style {
+	switch d {
+	case tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:
+		if st.flag == "+" || st.flag == " " {
+			st.flag = ""
+		}
+	}
+	return st
 }
 
 // format returns the format of package fmt.

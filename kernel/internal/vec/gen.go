@@ -75,11 +75,14 @@ var binaryIf = []struct{ name, constraint, cond, yes, no string }{
 	{"SeluGrad", "Float", "y < 0", "x * (y + seluScale*seluAlpha)", "x * seluScale"},
 }
 
+// realFuncs are those of which package math's loses digits near one.
+var realFuncs = map[string]string{"Asin": "the inverse sine of x", "Acos": "the inverse cosine of x"}
+
 // complexFuncs are those of which math/cmplx's loses digits, or overflows, far from
 // zero. The package has its own.
 var complexFuncs = map[string]string{
 	"Acosh": "the inverse hyperbolic cosine of x", "Asinh": "the inverse hyperbolic sine of x",
-	"Tan": "the tangent of x", "Tanh": "the hyperbolic tangent of x", "Atan": "the inverse tangent of x",
+	"Asin": "the inverse sine of x", "Acos": "the inverse cosine of x", "Tan": "the tangent of x", "Tanh": "the hyperbolic tangent of x", "Atan": "the inverse tangent of x",
 }
 
 var unary = []op{
@@ -211,7 +214,11 @@ func main() {
 		one(o.name, o.constraint, o.result, o.expr, "\t\tdst[i] = "+o.expr+"\n")
 	}
 	for _, m := range mathFuncs {
-		one(m.name, "Float", "T", "math."+m.name+"(x)", "\t\tdst[i] = T(math."+m.name+"(float64(x)))\n")
+		if words, ok := realFuncs[m.name]; ok {
+			one(m.name, "Float", "T", words, "\t\tdst[i] = T("+strings.ToLower(m.name)+"Real(float64(x)))\n")
+		} else {
+			one(m.name, "Float", "T", "math."+m.name+"(x)", "\t\tdst[i] = T(math."+m.name+"(float64(x)))\n")
+		}
 		if words, ok := complexFuncs[m.name]; ok {
 			one(m.name+"Complex", "Complex", "T", words, "\t\tdst[i] = T("+strings.ToLower(m.name)+"(complex128(x)))\n")
 			continue

@@ -217,3 +217,15 @@ func atan(z complex128) complex128 {
 	}
 	return cmplx.Atan(z)
 }
+
+// asinReal and acosReal keep the digits that 1-x has near one.
+func asinReal(x float64) float64 { return math.Atan2(x, math.Sqrt((1-x)*(1+x))) }
+
+func acosReal(x float64) float64 { return math.Atan2(math.Sqrt((1-x)*(1+x)), x) }
+
+func asin(z complex128) complex128 {
+	t := asinh(complex(-imag(z), real(z))) // of iz
+	return complex(imag(t), -real(t))
+}
+
+func acos(z complex128) complex128 { return math.Pi/2 - asin(z) }

@@ -428,39 +428,39 @@ func TanComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Asin sets dst[i] to math.Asin(x).
+// Asin sets dst[i] to the inverse sine of x.
 func Asin[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		dst[i] = T(math.Asin(float64(x)))
+		dst[i] = T(asinReal(float64(x)))
 	}
 }
 
-// AsinComplex sets dst[i] to cmplx.Asin(x).
+// AsinComplex sets dst[i] to the inverse sine of x.
 func AsinComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		dst[i] = T(cmplx.Asin(complex128(x)))
+		dst[i] = T(asin(complex128(x)))
 	}
 }
 
-// Acos sets dst[i] to math.Acos(x).
+// Acos sets dst[i] to the inverse cosine of x.
 func Acos[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		dst[i] = T(math.Acos(float64(x)))
+		dst[i] = T(acosReal(float64(x)))
 	}
 }
 
-// AcosComplex sets dst[i] to cmplx.Acos(x).
+// AcosComplex sets dst[i] to the inverse cosine of x.
 func AcosComplex[T Complex](dst []T, a []T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		dst[i] = T(cmplx.Acos(complex128(x)))
+		dst[i] = T(acos(complex128(x)))
 	}
 }
 

@@ -38,7 +38,23 @@ for d in C:
     big = np.array([300 + 1j, -3e9 + 1e10j, 1 - 400j, 720 + 2j, -720 - 2j, 3 + 1e8j, -3 - 1e8j, 1e9 - 2j, -1e12 + 0.5j, -3e4 + 2j], np_of(d))
     for op in ["Tan", "Tanh", "Asinh", "Atan", "Acosh"]:
         case(FAMILY, op, [("x", big)])
+    for op in ["Asin", "Acos"]:
+        case(FAMILY, op, [("x", np.array([1e8 + 1e8j, -1e8 + 2j, 3 + 1e7j, 1e5 - 3j, -2 + 0.5j, 0.3 - 1j], np_of(d)))])
     case(FAMILY, "Acosh", [("x", np.array([complex(-INF, 0), complex(INF, 0)], np_of(d)))])
+
+# Near one, and NaN among what is added up.
+for d in F2:
+    for op in ["Asin", "Acos"]:
+        case(FAMILY, op, [("x", np.array([1 - 1e-7, 1e-7 - 1, 1 - 1e-5, 0.99, -0.99, 1, -1, 1e-7, 0], np_of(d)))])
+    for exclusive in [False, True]:
+        for x in [[1, -INF, 2], [-INF, -INF, 1], [INF, 1, 2], [1, INF, INF], [N, 1, 2], [1, N, N, 2]]:
+            case(FAMILY, "CumulativeLogsumexp", [("x", np.array(x, np_of(d))), ("axis", np.int32(0))], {"exclusive": exclusive})
+
+# Numbers without a sign take no flag for it.
+for d in ["int8"] + U:
+    for fill in ["+", " ", "-", "0"]:
+        for width in [-1, 4]:
+            case(FAMILY, "AsString", [("input", np.array([3, 0, 100], np_of(d)))], {"fill": fill, "width": width})
 
 # Shifts count in 32 bits.
 for shift in [[-9223372036854775807], [4294967298], [2147483647]]:
