@@ -147,9 +147,9 @@ func cairnVerbs(folder string, values []*tensor.Tensor) (save, restore verb, err
 		}
 		var sum float32
 		for _, v := range m.V {
-			t, release := v.Borrow()
+			t, lease := v.Lease()
 			sum += tensor.Values[float32](t)[0]
-			release()
+			lease.Release()
 		}
 		if sum == 0 {
 			return fmt.Errorf("the values that were read are all zero")

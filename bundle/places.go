@@ -69,15 +69,14 @@ func byPlace(list []place) []place {
 	// An index has its entries in the order of their names, of which "10" comes
 	// before "2". Comparing takes several times as long as this does: sorting by
 	// digits, the last ones first.
-	spare := make([]place, len(list))
-	list, spare = sortDigits(list, spare, func(p *place) uint64 { return uint64(min(p.size, 1)) })
+	list, spare := sortDigits(list, nil, func(p *place) uint64 { return uint64(min(p.size, 1)) })
 	list, spare = sortDigits(list, spare, func(p *place) uint64 { return uint64(p.off) })
 	list, _ = sortDigits(list, spare, func(p *place) uint64 { return uint64(p.shard) })
 	return list
 }
 
 // sortDigits sorts places by a number; equal ones keep their order. It returns
-// the list, and the memory that is to spare then.
+// the list, and the memory that is to spare then, nil as long as none was needed.
 func sortDigits(list, spare []place, number func(*place) uint64) (sorted, rest []place) {
 	const bits = 11
 	highest, ordered := uint64(0), true
@@ -88,6 +87,9 @@ func sortDigits(list, spare []place, number func(*place) uint64) (sorted, rest [
 	}
 	if ordered {
 		return list, spare
+	}
+	if spare == nil {
+		spare = make([]place, len(list))
 	}
 	for shift := 0; shift < 64 && highest>>shift > 0; shift += bits {
 		var starts [1<<bits + 1]int32

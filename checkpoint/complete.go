@@ -1,6 +1,10 @@
 package checkpoint
 
-import "github.com/cairnml/cairn/trackable"
+import (
+	"slices"
+
+	"github.com/cairnml/cairn/trackable"
+)
 
 // A match sees the edges of every object that it binds. Where each leads to an
 // object that it binds too, every object that can be reached is bound, and only
@@ -36,22 +40,26 @@ func (l *load) allBound() bool {
 		return false
 	}
 	for _, h := range c.holders {
-		edges, err := l.ck.children(h.obj)
-		if err != nil || !l.bindsAll(edges) {
+		if !l.bindsAll(h.obj) {
 			return false
 		}
 	}
 	return true
 }
 
-// bindsAll reports whether all edges lead to bound objects.
-func (l *load) bindsAll(edges []trackable.Edge) bool {
+// bindsAll reports whether all children of an object are bound.
+func (l *load) bindsAll(obj any) bool {
+	if list, ok := obj.(*[]*trackable.Variable); ok {
+		// Listing the edges of very many takes most of the time for their names.
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return !slices.ContainsFunc(*list, func(v *trackable.Variable) bool { return v != nil && !l.objects.has(v) })
+	}
+	edges, err := l.ck.children(obj)
+	if err != nil {
+		return false
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := range edges {
-		if !l.objects.has(edges[i].Child) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(edges, func(e trackable.Edge) bool { return !l.objects.has(e.Child) })
 }

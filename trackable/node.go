@@ -154,13 +154,13 @@ func (b *Base) Attach(edge string, child Trackable) error { return b.node.Attach
 // while the program runs, and the restores that are pending for more of them.
 // The zero Node is ready; it must not be copied.
 type Node struct {
+	stamp   atomic.Uint64
+	linked  atomic.Bool // there are edges
 	mu      sync.Mutex
 	edges   []Edge
 	byName  map[string]int
 	pending []Pending // by order, the latest restore first
-	stamp   atomic.Uint64
-	linked  atomic.Bool // there are edges
-	fault   error       // why no variable can be made below the object
+	fault   error     // why no variable can be made below the object
 }
 
 // Edges returns the attached edges in order; fields are not among them.

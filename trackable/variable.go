@@ -1,10 +1,7 @@
 package trackable
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,20 +25,22 @@ import (
 // A struct that embeds a Variable is a variable itself: one node, whose object
 // is the struct.
 type Variable struct {
+	// What restores and saves look at comes first, in one line of the processor's
+	// cache: there may be very many variables.
 	mu   sync.Mutex
 	cell *cell
 	id   atomic.Uint64 // order of making; locks on several variables are taken in it
 	// Whether the value was changed since the variable was made or restored: then
 	// a late delivery must not overwrite it.
-	written bool
-
-	name       string
-	nameKind   nameKind
-	nameOf     *Variable // of nameDerived
+	written    bool
 	untrained  bool
+	nameKind   nameKind
+	shapeLoose *tensor.Shape // nil: the value's own shape
 	node       Node
-	fault      atomic.Pointer[error]
-	shapeLoose tensor.Shape // nil: the value's own shape
+
+	name   string
+	nameOf *Variable // of nameDerived
+	fault  atomic.Pointer[error]
 }
 
 // cell is one buffer of a variable and who holds it.
@@ -249,7 +248,11 @@ func (v *Variable) Shape() tensor.Shape {
 func (v *Variable) SetShape(s tensor.Shape) *Variable {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.shapeLoose = s.Clone()
+	v.shapeLoose = nil
+	if s != nil {
+		loose := s.Clone()
+		v.shapeLoose = &loose
+	}
 	return v
 }
 
@@ -260,7 +263,7 @@ func (v *Variable) ValueShape() tensor.Shape {
 	defer v.mu.Unlock()
 	switch {
 	case v.shapeLoose != nil:
-		return v.shapeLoose
+		return *v.shapeLoose
 	case v.cell == nil:
 		return nil
 	}
@@ -293,7 +296,7 @@ func (v *Variable) accepts(d tensor.DType, s tensor.Shape) error {
 	}
 	want := v.cell.t.Shape()
 	if v.shapeLoose != nil {
-		want = v.shapeLoose
+		want = *v.shapeLoose
 	}
 	return &ShapeError{WantDType: d, WantShape: want, GotDType: d, GotShape: s}
 }
@@ -442,140 +445,6 @@ func UpdateAll(vars []*Variable, f func(bufs []*tensor.Tensor) error) error {
 		}
 	}
 	return f(bufs)
-}
-
-// lockBlock is how many variables are looked at before they are locked: the
-// processor gets them from memory together then, and not one by one.
-const lockBlock = 64
-
-// lockAll locks the variables in the order of making. While each range of them is
-// still in the processor's cache it calls each with it, with some ranges twice
-// where the variables come in another order. Where anything fails none is locked.
-func lockAll(vars []*Variable, each func(from, to int) error) error {
-	last := uint64(0)
-	for from := 0; from < len(vars); from += lockBlock {
-		block := vars[from:min(from+lockBlock, len(vars))]
-		for _, v := range block {
-			if v == nil || v.id.Load() <= last {
-				unlockAll(vars[:from])
-				return lockSorted(vars, each)
-			}
-			last = v.id.Load()
-		}
-		for _, v := range block {
-			v.mu.Lock()
-		}
-		if err := each(from, from+len(block)); err != nil {
-			unlockAll(vars[:from+len(block)])
-			return err
-		}
-	}
-	return nil
-}
-
-// lockSorted does what lockAll does, for variables in any order.
-func lockSorted(vars []*Variable, each func(from, to int) error) error {
-	for _, v := range vars {
-		if v == nil {
-			return fmt.Errorf("trackable: one of %d variables to update is nil", len(vars))
-		}
-		if v.id.Load() == 0 {
-			v.mu.Lock()
-			v.number()
-			v.mu.Unlock()
-		}
-	}
-	order := slices.SortedFunc(slices.Values(vars), func(a, b *Variable) int { return cmp.Compare(a.id.Load(), b.id.Load()) })
-	for i, v := range order {
-		if i > 0 && order[i-1] == v {
-			return fmt.Errorf("trackable: variable %q is listed twice", v.Name())
-		}
-	}
-	for _, v := range order {
-		v.mu.Lock()
-	}
-	if err := each(0, len(vars)); err != nil {
-		unlockAll(vars)
-		return err
-	}
-	return nil
-}
-
-func unlockAll(vars []*Variable) {
-	for _, v := range vars {
-		v.mu.Unlock()
-	}
-}
-
-// RestoreOptions changes one [RestoreAll]; nil means the defaults.
-type RestoreOptions struct {
-	// Unwritten refuses variables that were written since they were made or
-	// restored, as [ErrWritten]. Default: they are overwritten.
-	Unwritten bool
-	// Stamp is what [Node.SetStamp] gets for each variable. Default: it isn't called.
-	Stamp uint64
-}
-
-// ErrWritten says that a variable was written since it was made or restored.
-var ErrWritten = errors.New("trackable: it was written since it was made, which a restore that comes late would undo")
-
-// RestoreAll replaces the values of several variables at once without reading
-// // them: f gets for each a tensor of its type, of the shape that shape returns for
-// variable number i, and fills it wholly. It is the variable's own storage where
-// that fits and nobody else holds it, so that a restore needs no second copy of a
-// large variable; where f fails, what it wrote there stays. Shapes and types are checked before f is called. The
-// variables don't count as written then.
-func RestoreAll(vars []*Variable, shape func(i int) tensor.Shape, f func(bufs []*tensor.Tensor) error, o *RestoreOptions) error {
-	if o == nil {
-		o = new(RestoreOptions)
-	}
-	bufs := make([]*tensor.Tensor, len(vars))
-	if err := lockAll(vars, func(from, to int) (err error) {
-		for i := from; i < to && err == nil; i++ {
-			bufs[i], err = vars[i].restorable(shape(i), o)
-		}
-		return err
-	}); err != nil {
-		return err
-	}
-	locked := vars
-	defer func() { unlockAll(locked) }()
-	if err := f(bufs); err != nil {
-		return err
-	}
-	for i, v := range vars {
-		if v.cell.t != bufs[i] {
-			v.cell = &cell{t: bufs[i]}
-		}
-		v.written = false
-		if o.Stamp != 0 {
-			v.node.SetStamp(o.Stamp)
-		}
-		v.mu.Unlock()
-		locked = vars[i+1:]
-	}
-	return nil
-}
-
-// restorable returns the storage for a value of that shape that is to be restored. The
-// lock is held.
-func (v *Variable) restorable(shape tensor.Shape, o *RestoreOptions) (*tensor.Tensor, error) {
-	c := v.cell
-	if c == nil {
-		return nil, fmt.Errorf("trackable: variable %q has no value, so its type isn't known", v.shown())
-	}
-	if o.Unwritten && v.written {
-		return nil, fmt.Errorf("trackable: variable %q: %w", v.shown(), ErrWritten)
-	}
-	d := c.t.DType()
-	if err := v.accepts(d, shape); err != nil {
-		return nil, fmt.Errorf("trackable: variable %q: %w", v.shown(), err)
-	}
-	if !c.shared() && c.t.Shape().Equal(shape) {
-		c.updates++
-		return c.t, nil
-	}
-	return tensor.Zeros(d, shape...)
 }
 
 // Scalar is a variable that holds one element of type T.

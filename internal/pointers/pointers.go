@@ -4,13 +4,39 @@
 // table, which a Go map spreads over all of its memory.
 package pointers
 
-import "unsafe"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // Numbers gives pointers to T's numbers from 0 on, in the order in which they are
 // added. The zero value is empty. It may be read by many goroutines.
+//
+// The memory is taken in pages of some T's. As T's don't overlap, a place in a page
+// is one T's, and only pages are looked for.
 type Numbers[T any] struct {
-	list  []*T
-	slots []int32 // a pointer's number and one, 0 where the slot is free
+	list   []*T
+	places []int32 // of each page: the number and one of the pointer at each place, 0 for none
+	pages  []page  // a hash table
+	used   int     // how many pages are in it
+}
+
+// page is a page of memory with pointers in it.
+type page struct {
+	number uintptr
+	first  int32 // where its places begin, and one; 0 where the slot of the table is free
+}
+
+// perPage is about how many T's a page holds.
+const perPage = 64
+
+// layout returns the logarithm of a page's length, the size of T, and how many places
+// a page has.
+func (s *Numbers[T]) layout() (shift int, size uintptr, places int) {
+	var t T
+	size = max(unsafe.Sizeof(t), 1)
+	shift = bits.Len(uint(size)*perPage) - 1
+	return shift, size, int((uintptr(1)<<shift-1)/size) + 1
 }
 
 // Len returns how many pointers there are.
@@ -21,67 +47,85 @@ func (s *Numbers[T]) All() []*T { return s.list }
 
 // Get returns a pointer's number; ok is false where it has none.
 func (s *Numbers[T]) Get(p *T) (n int, ok bool) {
-	if len(s.slots) == 0 {
+	if len(s.list) == 0 {
 		return 0, false
 	}
-	for at := s.home(p); s.slots[at] != 0; at = (at + 1) & (len(s.slots) - 1) {
-		if i := int(s.slots[at] - 1); s.list[i] == p {
-			return i, true
-		}
+	shift, size, _ := s.layout()
+	at := uintptr(unsafe.Pointer(p))
+	slot := s.slot(at >> shift)
+	if slot.first == 0 {
+		return 0, false
 	}
-	return 0, false
+	n = int(s.places[uintptr(slot.first-1)+at&(1<<shift-1)/size]) - 1
+	return max(n, 0), n >= 0 && s.list[n] == p
 }
 
 // Add returns a pointer's number, which it gets now unless it has one: then there
 // is true.
 func (s *Numbers[T]) Add(p *T) (n int, there bool) {
-	if len(s.list) >= len(s.slots)/2 {
-		s.Grow(1)
+	shift, size, places := s.layout()
+	if s.used >= len(s.pages)/2 {
+		s.growPages(s.used + 1)
 	}
-	at := s.home(p)
-	for s.slots[at] != 0 {
-		if i := int(s.slots[at] - 1); s.list[i] == p {
-			return i, true
+	at := uintptr(unsafe.Pointer(p))
+	slot := s.slot(at >> shift)
+	if slot.first == 0 {
+		*slot = page{at >> shift, int32(len(s.places) + 1)}
+		s.used++
+		if need := len(s.places) + places; need <= cap(s.places) {
+			s.places = s.places[:need]
+		} else {
+			s.places = append(s.places, make([]int32, places)...)
 		}
-		at = (at + 1) & (len(s.slots) - 1)
+	}
+	place := &s.places[uintptr(slot.first-1)+at&(1<<shift-1)/size]
+	if *place != 0 {
+		return int(*place - 1), true
 	}
 	s.list = append(s.list, p)
-	s.slots[at] = int32(len(s.list))
+	*place = int32(len(s.list))
 	return len(s.list) - 1, false
 }
 
-// Grow reserves space for so many more pointers.
+// Grow reserves space for so many more pointers, which lie next to each other in memory.
 func (s *Numbers[T]) Grow(more int) {
-	need := len(s.list) + more
-	if need > cap(s.list) {
+	shift, size, places := s.layout()
+	if need := len(s.list) + more; need > cap(s.list) {
 		s.list = append(make([]*T, 0, max(need, 2*cap(s.list))), s.list...)
 	}
-	size := max(len(s.slots), 16)
-	for size/2 < need {
-		size *= 2
+	pages := int(uintptr(more)*size>>shift)*17/16 + 2 // an allocator has gaps
+	if need := len(s.places) + pages*places; need > cap(s.places) {
+		s.places = append(make([]int32, 0, max(need, 2*cap(s.places))), s.places...)
 	}
-	if size == len(s.slots) {
-		return
-	}
-	s.slots = make([]int32, size)
-	for i, p := range s.list {
-		at := s.home(p)
-		for s.slots[at] != 0 {
-			at = (at + 1) & (len(s.slots) - 1)
+	s.growPages(s.used + pages)
+}
+
+// slot returns where a page is in the table, or where it belongs.
+func (s *Numbers[T]) slot(number uintptr) *page {
+	const golden = 0x9E3779B1
+	mask := uint32(len(s.pages) - 1)
+	// The high bits of the product depend on all bits of the number.
+	for at := uint32(uint64(uint32(number)*golden) * uint64(len(s.pages)) >> 32); ; at++ {
+		if slot := &s.pages[at&mask]; slot.first == 0 || slot.number == number {
+			return slot
 		}
-		s.slots[at] = int32(i + 1)
 	}
 }
 
-// region is the logarithm of how much memory lies in the table as it does at its place. Regions
-// are spread, so that a large stride between pointers doesn't lead all of them to
-// few slots.
-const region = 15
-
-// home returns where the search for a pointer begins.
-func (s *Numbers[T]) home(p *T) int {
-	var t T
-	at := uintptr(unsafe.Pointer(p))
-	const golden = 0x9E3779B1
-	return int((at/max(unsafe.Sizeof(t), 1) + at>>region*golden) & uintptr(len(s.slots)-1))
+// growPages reserves space for so many pages.
+func (s *Numbers[T]) growPages(need int) {
+	size := max(len(s.pages), 16)
+	for size/2 < need {
+		size *= 2
+	}
+	if size == len(s.pages) {
+		return
+	}
+	old := s.pages
+	s.pages = make([]page, size)
+	for _, p := range old {
+		if p.first != 0 {
+			*s.slot(p.number) = p
+		}
+	}
 }

@@ -1,0 +1,92 @@
+package trackable
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/tensor"
+)
+
+// RestoreOptions changes one [RestoreAll]; nil means the defaults.
+type RestoreOptions struct {
+	// Unwritten refuses variables that were written since they were made or
+	// restored, as [ErrWritten]. Default: they are overwritten.
+	Unwritten bool
+	// Stamp is what [Node.SetStamp] gets for each variable. Default: it isn't called.
+	Stamp uint64
+}
+
+// ErrWritten says that a variable was written since it was made or restored.
+var ErrWritten = errors.New("trackable: it was written since it was made, which a restore that comes late would undo")
+
+// RestoreAll replaces the values of several variables at once without reading
+// // them: f gets for each a tensor of its type, of the shape that shape returns for
+// variable number i, and fills it wholly. It is the variable's own storage where
+// that fits and nobody else holds it, so that a restore needs no second copy of a
+// large variable; where f fails, what it wrote there stays. Shapes and types are checked before f is called. The
+// variables don't count as written then.
+func RestoreAll(vars []*Variable, shape func(i int) tensor.Shape, f func(bufs []*tensor.Tensor) error, o *RestoreOptions) error {
+	if o == nil {
+		o = new(RestoreOptions)
+	}
+	bufs := make([]*tensor.Tensor, len(vars))
+	if err := lockAll(vars, func(from, to int) (err error) {
+		for i := from; i < to && err == nil; i++ {
+			bufs[i], err = vars[i].restorable(shape(i), o)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	if err := filled(vars, bufs, f); err != nil {
+		return err
+	}
+	eachShare(len(vars), func(_, from, to int) {
+		for i := from; i < to; i++ {
+			v := vars[i]
+			if v.cell.t != bufs[i] {
+				v.cell = &cell{t: bufs[i]}
+			}
+			v.written = false
+			if o.Stamp != 0 {
+				v.node.SetStamp(o.Stamp)
+			}
+			v.mu.Unlock()
+		}
+	})
+	return nil
+}
+
+// filled calls f, and unlocks the variables unless it went through.
+func filled(vars []*Variable, bufs []*tensor.Tensor, f func([]*tensor.Tensor) error) error {
+	done := false
+	defer func() {
+		if !done {
+			unlockAll(vars)
+		}
+	}()
+	err := f(bufs)
+	done = err == nil
+	return err
+}
+
+// restorable returns the storage for a value of that shape that is to be restored. The
+// lock is held.
+func (v *Variable) restorable(shape tensor.Shape, o *RestoreOptions) (*tensor.Tensor, error) {
+	c := v.cell
+	if c == nil {
+		return nil, fmt.Errorf("trackable: variable %q has no value, so its type isn't known", v.shown())
+	}
+	if o.Unwritten && v.written {
+		return nil, fmt.Errorf("trackable: variable %q: %w", v.shown(), ErrWritten)
+	}
+	d := c.t.DType()
+	if err := v.accepts(d, shape); err != nil {
+		return nil, fmt.Errorf("trackable: variable %q: %w", v.shown(), err)
+	}
+	if !c.shared() && c.t.Shape().Equal(shape) {
+		c.updates++
+		return c.t, nil
+	}
+	return tensor.Zeros(d, shape...)
+}
