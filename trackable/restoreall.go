@@ -20,11 +20,12 @@ type RestoreOptions struct {
 var ErrWritten = errors.New("trackable: it was written since it was made, which a restore that comes late would undo")
 
 // RestoreAll replaces the values of several variables at once without reading
-// // them: f gets for each a tensor of its type, of the shape that shape returns for
+// them: f gets for each a tensor of its type, of the shape that shape returns for
 // variable number i, and fills it wholly. It is the variable's own storage where
 // that fits and nobody else holds it, so that a restore needs no second copy of a
-// large variable; where f fails, what it wrote there stays. Shapes and types are checked before f is called. The
-// variables don't count as written then.
+// large variable; where f fails, what it wrote there stays. Shapes and types are
+// checked before f is called; shape is called by several goroutines. The variables
+// don't count as written then.
 func RestoreAll(vars []*Variable, shape func(i int) tensor.Shape, f func(bufs []*tensor.Tensor) error, o *RestoreOptions) error {
 	if o == nil {
 		o = new(RestoreOptions)

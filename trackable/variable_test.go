@@ -2,6 +2,7 @@ package trackable
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -194,5 +195,27 @@ func TestScalarConcurrent(t *testing.T) {
 	wg.Wait()
 	if s.Get() != 8000 {
 		t.Error(s.Get())
+	}
+}
+
+// TestVariablesPrintWhatTheyAre: a variable's name, type and shape, and nothing of how
+// it is kept.
+func TestVariablesPrintWhatTheyAre(t *testing.T) {
+	value, err := tensor.New([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := NewVariable(value).Named("dense/kernel")
+	for _, c := range []struct {
+		v    fmt.Stringer
+		want string
+	}{
+		{new(Variable), "Variable: without a value"},
+		{named, "Variable dense/kernel: float32[2,3]"},
+		{NewScalar[int64](7), "Variable: int64[]"},
+	} {
+		if got := fmt.Sprint(c.v); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }
