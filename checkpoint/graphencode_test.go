@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"bytes"
+	"math"
 	"runtime"
 	"strconv"
 	"testing"
@@ -37,18 +38,25 @@ func TestGraphIsEncodedAsItsMessage(t *testing.T) {
 }
 
 // TestManySmallVariablesTakeLittle: what a save and a restore allocate for each
-// variable besides its value.
+// variable besides its value. Workers have buffers of their own, and how many of them
+// are in flight is up to the scheduler: on one processor, the least of a few counts.
 func TestManySmallVariablesTakeLittle(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const n = 20_000
 	root := manyVariables(n)
 	ck := newCheckpoint(t, root, nil)
 	dir := vfs.OSDir(t.TempDir())
 	allocated := func(f func()) (bytes, count float64) {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		f()
-		runtime.ReadMemStats(&after)
-		return float64(after.TotalAlloc-before.TotalAlloc) / n, float64(after.Mallocs-before.Mallocs) / n
+		bytes, count = math.Inf(1), math.Inf(1)
+		for range 4 {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			f()
+			runtime.ReadMemStats(&after)
+			bytes = min(bytes, float64(after.TotalAlloc-before.TotalAlloc)/n)
+			count = min(count, float64(after.Mallocs-before.Mallocs)/n)
+		}
+		return bytes, count
 	}
 	save, saves := allocated(func() {
 		if err := ck.WriteTo(ctx, dir, "ckpt"); err != nil {
@@ -68,7 +76,7 @@ func TestManySmallVariablesTakeLittle(t *testing.T) {
 	if underRace {
 		return // which takes memory of its own
 	}
-	if save > 1200 || restore > 700 {
+	if save > 1080 || restore > 540 {
 		t.Errorf("a save allocates %.0f bytes a variable, a restore %.0f", save, restore)
 	}
 }
