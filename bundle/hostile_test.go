@@ -17,6 +17,7 @@ import (
 	"github.com/cairnml/cairn/internal/limit"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/table"
+	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/vfs"
 )
@@ -206,7 +207,7 @@ func TestIndexOfAMillionEntries(t *testing.T) {
 func TestMakingAnIndexOfAMillionEntries(t *testing.T) {
 	path := t.TempDir()
 	n := 1_000_000
-	if testing.Short() || underRace {
+	if testing.Short() || detector.Racing {
 		n = 100_000
 	}
 	size := millionEntries(t, path, n)

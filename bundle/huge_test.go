@@ -16,6 +16,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/vfs"
 )
@@ -111,7 +112,7 @@ func need64(t *testing.T) {
 	if strconv.IntSize == 32 {
 		t.Skip("needs a 64-bit platform")
 	}
-	if testing.Short() || underRace {
+	if testing.Short() || detector.Racing {
 		t.Skip("moves gigabytes")
 	}
 }

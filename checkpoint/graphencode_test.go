@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/vfs"
 )
 
@@ -73,7 +74,7 @@ func TestManySmallVariablesTakeLittle(t *testing.T) {
 	if strconv.IntSize == 64 && (saves > 0.1 || restores > 0.1) {
 		t.Errorf("%.2f allocations a variable for a save, %.2f for a restore", saves, restores)
 	}
-	if underRace {
+	if detector.Racing {
 		return // which takes memory of its own
 	}
 	if save > 1080 || restore > 540 {

@@ -12,6 +12,7 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -319,7 +320,7 @@ func near(t *testing.T, what string, got, want []engine.Value, tolerance float64
 // TestInferenceAllocatesLittle calls a network with batches of two sizes in turn:
 // each has its instance of the plan, whose memory is used again.
 func TestInferenceAllocatesLittle(t *testing.T) {
-	if raceEnabled {
+	if detector.Racing {
 		t.Skip("the race detector empties pools")
 	}
 	n := newNetwork(t, 2, 16, 16, 8)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -96,7 +97,7 @@ func TestShapesThatAreNotAskedForAreForgotten(t *testing.T) {
 }
 
 func TestACallOfKnownShapesAllocatesLittle(t *testing.T) {
-	if raceEnabled {
+	if detector.Racing {
 		t.Skip("the race detector allocates")
 	}
 	r := rand.New(rand.NewPCG(1, 2))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -138,7 +139,7 @@ func TestALoopTakesConstantMemory(t *testing.T) {
 	if few != many {
 		t.Errorf("10 rounds take %d bytes, 10,000 rounds %d", few, many)
 	}
-	if allocs > 25_000 && !raceEnabled {
+	if allocs > 25_000 && !detector.Racing {
 		t.Errorf("%.1f allocations a round", allocs/10_000)
 	}
 }

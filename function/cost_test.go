@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -82,7 +83,7 @@ func TestSmallEagerOpsAllocateLittle(t *testing.T) {
 				t.Fatal(err)
 			}
 		}) / 1000
-		if n > c.allocs && !raceEnabled {
+		if n > c.allocs && !detector.Racing {
 			t.Errorf("%s makes %.1f allocations, want at most %v", c.name, n, c.allocs)
 		}
 	}
@@ -102,7 +103,7 @@ func TestSmallEagerOpsTakeLittleMemory(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		per = min(per, (after.TotalAlloc-before.TotalAlloc)/1000)
 	}
-	if per > 96 && !raceEnabled {
+	if per > 96 && !detector.Racing {
 		t.Errorf("an %s takes %d bytes, want at most 96", small[0].name, per)
 	}
 }

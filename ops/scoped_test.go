@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -39,8 +40,12 @@ func TestARegionGivesItsMemoryBack(t *testing.T) {
 		t.Errorf("the loop gives %v", got)
 	}
 	// One result a region, and what regions have for their other values: without
-	// them it is 960 values.
-	if used := (after.TotalAlloc - before.TotalAlloc) >> 18; used > 240 {
+	// them it is 960 values. The race detector has pools forget what they keep.
+	limit := uint64(240)
+	if detector.Racing {
+		limit = 600
+	}
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 18; used > limit {
 		t.Errorf("regions took the memory of %d values", used)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
@@ -45,7 +46,7 @@ func TestTenThousandLoadsLeaveTheHeapAsItWas(t *testing.T) {
 	}{{"tf1_sparse", 10_000}, {"table", 2000}, {"assets", 2000}, {"tf1_control", 1000}, {"tf1_init", 2000}, {"recurrent", 100}} {
 		t.Run(c.name, func(t *testing.T) {
 			n := c.loads
-			if testing.Short() || raceEnabled {
+			if testing.Short() || detector.Racing {
 				n /= 20
 			}
 			dir := os.DirFS("testdata/models/" + c.name)
@@ -90,7 +91,7 @@ func TestTenThousandLoadsLeaveTheHeapAsItWas(t *testing.T) {
 // TestLoadingTakesAFewTimesTheGraphsFile: besides the weights, of all that is allocated,
 // whether it is given up before the end or not.
 func TestLoadingTakesAFewTimesTheGraphsFile(t *testing.T) {
-	if raceEnabled {
+	if detector.Racing {
 		t.Skip("the race detector allocates too")
 	}
 	kernels := kernel.All()

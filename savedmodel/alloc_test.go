@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
@@ -15,7 +16,7 @@ import (
 // TestACallOfAShapeSeenBeforeAllocatesLittle counts the bytes that calls take from
 // the garbage collector besides their outputs, once the shapes are known.
 func TestACallOfAShapeSeenBeforeAllocatesLittle(t *testing.T) {
-	if raceEnabled {
+	if detector.Racing {
 		t.Skip("the race detector empties pools")
 	}
 	const most = 10 << 10

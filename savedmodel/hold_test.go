@@ -14,6 +14,7 @@ import (
 	"testing/fstest"
 
 	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
@@ -37,7 +38,7 @@ func TestLoadingTakesLittleMoreThanTheWeights(t *testing.T) {
 		loadAndTell(t, dir)
 		return
 	}
-	if runtime.GOOS != "linux" || testing.Short() || raceEnabled {
+	if runtime.GOOS != "linux" || testing.Short() || detector.Racing {
 		t.Skip("200 MB, and a system that tells the largest size of a process, in which the race detector has its own memory")
 	}
 	const n = 50_000_000

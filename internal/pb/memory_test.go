@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/cairnml/cairn/internal/testkit/detector"
 )
 
 // TestMemoryCountsWhatDecodingTakes compares with what the runtime says.
 func TestMemoryCountsWhatDecodingTakes(t *testing.T) {
-	if raceEnabled {
+	if detector.Racing {
 		t.Skip("what a list grows by is allocated twice for the race detector")
 	}
 	nodes := &GraphDef{}

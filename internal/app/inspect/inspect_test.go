@@ -17,6 +17,7 @@ import (
 	"github.com/cairnml/cairn/internal/app/render"
 	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/vfs"
 )
@@ -268,7 +269,7 @@ func TestSumOfSparseTensorIsReadInPieces(t *testing.T) {
 	if err != nil || sum.Zeros != 48<<20 || sum.Count != 48<<20 {
 		t.Errorf("%+v, %v", sum, err)
 	}
-	if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 && !raceEnabled {
+	if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 && !detector.Racing {
 		t.Errorf("%d bytes are allocated to sum up a tensor of %d", used, 48<<20)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"pgregory.net/rapid"
+
+	"github.com/cairnml/cairn/internal/testkit/detector"
 )
 
 func TestTileLayoutIsWhatTheAssemblyKnows(t *testing.T) {
@@ -249,7 +251,7 @@ func testProducts[T float](t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i, s := range shapes() {
 		for flags := range 8 {
-			if testing.Short() && (i+flags)%16 != 0 || raceEnabled && (i+flags)%64 != 0 || (i+flags)%3 == 0 {
+			if testing.Short() && (i+flags)%16 != 0 || detector.Racing && (i+flags)%64 != 0 || (i+flags)%3 == 0 {
 				continue
 			}
 			p := newProblem[T](r, s[0], s[1], s[2], flags&1 != 0, flags&2 != 0, flags&4 != 0, (i+flags)%3*(flags%4))
@@ -306,7 +308,7 @@ func TestPartsOfLargeB(t *testing.T) {
 }
 
 func TestRandomProducts(t *testing.T) {
-	if raceEnabled {
+	if detector.Racing {
 		t.Skip("slow, and TestConcurrentProducts is there to find races")
 	}
 	onEachPath(t, func(t *testing.T) {
@@ -370,7 +372,7 @@ func TestShortSlicesPanic(t *testing.T) {
 }
 
 func TestNoAllocationOnceWarm(t *testing.T) {
-	if raceEnabled {
+	if detector.Racing {
 		t.Skip("under the race detector pools drop what they are given")
 	}
 	onEachPath(t, func(t *testing.T) {

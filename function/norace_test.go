@@ -1,5 +1,0 @@
-//go:build !race
-
-package function_test
-
-const raceEnabled = false

@@ -1,5 +1,0 @@
-//go:build race
-
-package pb
-
-const raceEnabled = true // lists that grow allocate twice

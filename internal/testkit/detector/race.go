@@ -1,0 +1,6 @@
+//go:build race
+
+package detector
+
+// Racing tells that the race detector is on.
+const Racing = true

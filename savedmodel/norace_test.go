@@ -1,5 +1,0 @@
-//go:build !race
-
-package savedmodel_test
-
-const raceEnabled = false
