@@ -173,8 +173,9 @@ func millionEntries(t testing.TB, dir string, n int) (index int64) {
 	return index
 }
 
-// TestIndexOfAMillionEntries: an open checkpoint holds little more than the
-// index's own bytes.
+// TestIndexOfAMillionEntries: an open checkpoint holds the index's own bytes, and of
+// each entry where it stands there (24 bytes), where its value lies (32) and which
+// one that is in the order of the data files (4); some space is left over.
 func TestIndexOfAMillionEntries(t *testing.T) {
 	dir := t.TempDir()
 	n := 1_000_000
@@ -193,7 +194,7 @@ func TestIndexOfAMillionEntries(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	held := int64(after.HeapAlloc) - int64(before.HeapAlloc)
 	t.Logf("%d entries in %d bytes of index: %d bytes held, %d allocated", r.Len(), size, held, after.TotalAlloc-before.TotalAlloc)
-	if held > 5*size {
+	if held > size+72*int64(n) {
 		t.Errorf("an index of %d bytes takes %d in memory", size, held)
 	}
 	if e, ok := r.Entry(r.name(n / 2)); !ok || e.Offset != int64(n/2) {

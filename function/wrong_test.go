@@ -65,25 +65,28 @@ func wrongPrograms(r *remains) map[string]struct {
 		f           body
 		want, eager string
 	}{
-		"returns what a trace leaked":        {func(s *ops.Scope, x *ops.Value) *ops.Value { return r.traced }, "is a value of a traced function", ""},
-		"returns what has ended":             {func(s *ops.Scope, x *ops.Value) *ops.Value { return r.dead }, "belongs to a call that has ended", ""},
-		"uses what has ended":                {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, r.dead) }, "belongs to a call that has ended", ""},
-		"uses the scope of a call":           {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(r.eagerScope, x, 1) }, "use the scope that the function is given", ""},
-		"uses the scope of a trace":          {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(r.tracedScope, x, 1) }, "the function's trace has ended", ""},
-		"uses a spec":                        {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, ops.Spec(tensor.Float32, 2)) }, "is a spec, which has no value", ""},
-		"returns a spec":                     {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Spec(tensor.Float32, 2) }, "is a spec, which has no value", ""},
-		"reads a variable without a value":   {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, r.empty) }, "which has no value", ""},
-		"reads a variable that is nil":       {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, r.another) }, "is nil", ""},
-		"gives an op a channel":              {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, make(chan int)) }, "which no op takes", ""},
-		"adds a fraction to integers":        {func(s *ops.Scope, x *ops.Value) *ops.Value { return asInt(s, x, 1.5) }, "can't become int32; cast one of them", ""},
-		"adds NaN to integers":               {func(s *ops.Scope, x *ops.Value) *ops.Value { return asInt(s, x, math.NaN()) }, "can't become int32; cast one of them", ""},
-		"adds a number that is too large":    {func(s *ops.Scope, x *ops.Value) *ops.Value { return asInt(s, x, 40_000*100_000) }, "doesn't fit int32", ""},
-		"assigns another shape":              {func(s *ops.Scope, x *ops.Value) *ops.Value { ops.Assign(s, r.variable, []float64{1, 2, 3}); return x }, "float32[2]", ""},
-		"assigns another type":               {func(s *ops.Scope, x *ops.Value) *ops.Value { ops.Assign(s, r.variable, []int32{1, 2}); return x }, "int32", ""},
-		"fails with nil":                     {func(s *ops.Scope, x *ops.Value) *ops.Value { return s.Fail("Mine", nil) }, "failed without an error", ""},
-		"takes an attribute of another kind": {func(s *ops.Scope, x *ops.Value) *ops.Value { return s.Emit1("Relu", nil, x, x) }, "takes 1 input", ""},
-		"calls an op that isn't":             {func(s *ops.Scope, x *ops.Value) *ops.Value { return s.Emit1("Rellu", nil, x) }, "Rellu", ""},
-		"indexes a failed op's outputs":      {func(s *ops.Scope, x *ops.Value) *ops.Value { return s.Emit("Relu", nil, x, x)[0] }, "takes 1 input", ""},
+		"returns what a trace leaked":      {func(s *ops.Scope, x *ops.Value) *ops.Value { return r.traced }, "is a value of a traced function", ""},
+		"returns what has ended":           {func(s *ops.Scope, x *ops.Value) *ops.Value { return r.dead }, "belongs to a call that has ended", ""},
+		"uses what has ended":              {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, r.dead) }, "belongs to a call that has ended", ""},
+		"uses the scope of a call":         {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(r.eagerScope, x, 1) }, "use the scope that the function is given", ""},
+		"uses the scope of a trace":        {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(r.tracedScope, x, 1) }, "the function's trace has ended", ""},
+		"uses a spec":                      {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, ops.Spec(tensor.Float32, 2)) }, "is a spec, which has no value", ""},
+		"returns a spec":                   {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Spec(tensor.Float32, 2) }, "is a spec, which has no value", ""},
+		"reads a variable without a value": {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, r.empty) }, "which has no value", ""},
+		"reads a variable that is nil":     {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, r.another) }, "is nil", ""},
+		"gives an op a channel":            {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, make(chan int)) }, "which no op takes", ""},
+		"adds a fraction to integers":      {func(s *ops.Scope, x *ops.Value) *ops.Value { return asInt(s, x, 1.5) }, "can't become int32; cast one of them", ""},
+		"adds NaN to integers":             {func(s *ops.Scope, x *ops.Value) *ops.Value { return asInt(s, x, math.NaN()) }, "can't become int32; cast one of them", ""},
+		"adds a number that is too large":  {func(s *ops.Scope, x *ops.Value) *ops.Value { return asInt(s, x, int64(40_000)*100_000) }, "doesn't fit int32", ""},
+		"assigns another shape":            {func(s *ops.Scope, x *ops.Value) *ops.Value { ops.Assign(s, r.variable, []float64{1, 2, 3}); return x }, "float32[2]", ""},
+		"assigns another type":             {func(s *ops.Scope, x *ops.Value) *ops.Value { ops.Assign(s, r.variable, []int32{1, 2}); return x }, "int32", ""},
+		"fails with nil":                   {func(s *ops.Scope, x *ops.Value) *ops.Value { return s.Fail("Mine", nil) }, "failed without an error", ""},
+		"gives an op too many inputs":      {func(s *ops.Scope, x *ops.Value) *ops.Value { return s.Emit1("Relu", nil, x, x) }, "takes 1 input", ""},
+		"sets an attribute of another kind": {func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return s.Emit1("Softplus", graph.Attrs{graph.Int("T", 1)}, x)
+		}, "attribute", ""},
+		"calls an op that isn't":        {func(s *ops.Scope, x *ops.Value) *ops.Value { return s.Emit1("Rellu", nil, x) }, "Rellu", ""},
+		"indexes a failed op's outputs": {func(s *ops.Scope, x *ops.Value) *ops.Value { return s.Emit("Relu", nil, x, x)[0] }, "takes 1 input", ""},
 		"asks for gradients twice": {func(s *ops.Scope, x *ops.Value) *ops.Value {
 			y, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return ops.Sum(s, x) }, &grad.Options{Watch: []*ops.Value{x}})
 			tape.GradientOf(y, x)
