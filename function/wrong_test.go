@@ -69,7 +69,7 @@ func wrongPrograms(r *remains) map[string]struct {
 		"returns what has ended":           {func(s *ops.Scope, x *ops.Value) *ops.Value { return r.dead }, "belongs to a call that has ended", ""},
 		"uses what has ended":              {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, r.dead) }, "belongs to a call that has ended", ""},
 		"uses the scope of a call":         {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(r.eagerScope, x, 1) }, "use the scope that the function is given", ""},
-		"uses the scope of a trace":        {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(r.tracedScope, x, 1) }, "the function's trace has ended", ""},
+		"uses the scope of a trace":        {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(r.tracedScope, 2, 1) }, "the function's trace has ended", ""},
 		"uses a spec":                      {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, ops.Spec(tensor.Float32, 2)) }, "is a spec, which has no value", ""},
 		"returns a spec":                   {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Spec(tensor.Float32, 2) }, "is a spec, which has no value", ""},
 		"reads a variable without a value": {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, r.empty) }, "which has no value", ""},
