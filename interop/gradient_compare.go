@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"sort"
@@ -178,24 +177,5 @@ func (d *derivative) differ(got, want *tensor.Tensor, but func(i int) bool) (dif
 			tolerance = max(tolerance, tolerances[dy.DType()])
 		}
 	}
-	g, w := parts(got), parts(want)
-	scale := 0.0
-	for _, x := range w {
-		if a := math.Abs(x); !math.IsInf(a, 0) && a > scale {
-			scale = a
-		}
-	}
-	for i := range g {
-		if g[i] == w[i] || math.IsNaN(g[i]) && math.IsNaN(w[i]) {
-			continue
-		}
-		if math.Abs(g[i]-w[i]) <= tolerance*scale {
-			continue
-		}
-		if but == nil || !but(i) {
-			return fmt.Sprintf("element %d is %v, TensorFlow has %v", i, g[i], w[i]), left
-		}
-		left++
-	}
-	return "", left
+	return difference(got, want, tolerance, but)
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -200,42 +199,10 @@ func (j *judged) near(ctx context.Context, z *tensor.NPZ, name string, variable 
 	if !got.Shape().Equal(want.Shape()) {
 		return fmt.Errorf("shape %v, TensorFlow has %v", got.Shape(), want.Shape())
 	}
-	g, w := parts(got), parts(want)
-	scale := 0.0
-	for _, x := range w {
-		if a := math.Abs(x); !math.IsInf(a, 0) && a > scale {
-			scale = a
-		}
-	}
-	for i := range g {
-		if g[i] == w[i] || math.IsNaN(g[i]) && math.IsNaN(w[i]) {
-			continue
-		}
-		if !(math.Abs(g[i]-w[i]) <= j.tolerance*scale) {
-			return fmt.Errorf("element %d is %v, TensorFlow has %v", i, g[i], w[i])
-		}
+	if diff, _ := difference(got, want, j.tolerance, nil); diff != "" {
+		return errors.New(diff)
 	}
 	return nil
-}
-
-// parts returns a tensor's elements as float64s, two for a complex one.
-func parts(t *tensor.Tensor) []float64 {
-	switch t.DType() {
-	case tensor.Complex64:
-		var out []float64
-		for _, z := range tensor.Values[complex64](t) {
-			out = append(out, float64(real(z)), float64(imag(z)))
-		}
-		return out
-	case tensor.Complex128:
-		var out []float64
-		for _, z := range tensor.Values[complex128](t) {
-			out = append(out, real(z), imag(z))
-		}
-		return out
-	}
-	v, _ := t.Float64s()
-	return v
 }
 
 // judge runs programs in TensorFlow and compares.

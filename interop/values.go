@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 
+	"github.com/cairnml/cairn/internal/testkit/opfixture"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -86,4 +88,27 @@ func unmarshalPair(b []byte, x, y any) error {
 		return err
 	}
 	return json.Unmarshal(pair[1], y)
+}
+
+// difference says where our numbers are farther from TensorFlow's than tolerance times
+// the largest of these, and how many elements that but excepts it leaves out because
+// they are; but may be nil.
+func difference(got, want *tensor.Tensor, tolerance float64, but func(i int) bool) (diff string, left int) {
+	g, w := opfixture.Numbers(got), opfixture.Numbers(want)
+	largest := 0.0
+	for _, x := range w {
+		if a := math.Abs(x); !math.IsInf(a, 0) && a > largest {
+			largest = a
+		}
+	}
+	for i := range g {
+		if g[i] == w[i] || math.IsNaN(g[i]) && math.IsNaN(w[i]) || math.Abs(g[i]-w[i]) <= tolerance*largest {
+			continue
+		}
+		if but == nil || !but(i) {
+			return fmt.Sprintf("element %d is %v, TensorFlow has %v", i, g[i], w[i]), left
+		}
+		left++
+	}
+	return "", left
 }

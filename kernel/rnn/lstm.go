@@ -130,24 +130,31 @@ func at(all [7][]float32, t, size int) step {
 	return step{of(0), of(1), of(2), of(3), of(4), of(5), of(6)}
 }
 
+// blockCell checks the inputs that LSTMBlockCell and its gradient share, and returns the
+// layer.
+func blockCell(c *engine.Call, inputs int) (*lstm, error) {
+	if err := c.Need(inputs); err != nil {
+		return nil, err
+	}
+	x, cs := c.In(0).Shape(), c.In(1).Shape()
+	if len(x) != 2 || len(cs) != 2 {
+		return nil, fmt.Errorf("x has shape %v and cs_prev %v, both must be matrices", x, cs)
+	}
+	l, err := newLSTM(c, icfo, x[0], x[1], cs[1], 3)
+	if err != nil {
+		return nil, err
+	}
+	d := c.In(3).DType()
+	return l, all(dims(c, 0, "x", d, l.batch, l.inputs), dims(c, 1, "cs_prev", d, l.batch, l.units), dims(c, 2, "h_prev", d, l.batch, l.units))
+}
+
 // lstmCell computes one step.
 func lstmCell(c *engine.Call) error {
-	if err := c.Need(8); err != nil {
-		return err
-	}
-	x, cs := c.In(0), c.In(1)
-	if len(x.Shape()) != 2 || len(cs.Shape()) != 2 {
-		return fmt.Errorf("x has shape %v and cs_prev %v, both must be matrices", x.Shape(), cs.Shape())
-	}
-	batch, inputs, units := x.Shape()[0], x.Shape()[1], cs.Shape()[1]
-	l, err := newLSTM(c, icfo, batch, inputs, units, 3)
+	l, err := blockCell(c, 8)
 	if err != nil {
 		return err
 	}
-	d := c.In(3).DType()
-	if err := all(dims(c, 0, "x", d, batch, inputs), dims(c, 1, "cs_prev", d, batch, units), dims(c, 2, "h_prev", d, batch, units)); err != nil {
-		return err
-	}
+	d, batch, units := c.In(3).DType(), l.batch, l.units
 	l.forgetBias, l.clip = float32(c.Attrs().Float("forget_bias", 1)), float32(c.Attrs().Float("cell_clip", 3))
 	var outs [7][]float32
 	for i := range outs {
@@ -157,25 +164,16 @@ func lstmCell(c *engine.Call) error {
 		}
 		defer done()
 	}
-	l.forward(c, values[float32](c, x), values[float32](c, cs), values[float32](c, c.In(2)), at(outs, 0, batch*units))
+	l.forward(c, values[float32](c, c.In(0)), values[float32](c, c.In(1)), values[float32](c, c.In(2)), at(outs, 0, batch*units))
 	return nil
 }
 
 func lstmCellGrad(c *engine.Call) error {
-	if err := c.Need(16); err != nil {
-		return err
-	}
-	x, cs := c.In(0), c.In(1)
-	if len(x.Shape()) != 2 || len(cs.Shape()) != 2 {
-		return fmt.Errorf("x has shape %v and cs_prev %v, both must be matrices", x.Shape(), cs.Shape())
-	}
-	batch, inputs, units := x.Shape()[0], x.Shape()[1], cs.Shape()[1]
-	l, err := newLSTM(c, icfo, batch, inputs, units, 3)
+	l, err := blockCell(c, 16)
 	if err != nil {
 		return err
 	}
-	d := c.In(3).DType()
-	err = all(dims(c, 0, "x", d, batch, inputs), dims(c, 1, "cs_prev", d, batch, units), dims(c, 2, "h_prev", d, batch, units))
+	d, batch, units := c.In(3).DType(), l.batch, l.units
 	for i, name := range []string{"i", "cs", "f", "o", "ci", "co", "cs_grad", "h_grad"} {
 		err = all(err, dims(c, 8+i, name, d, batch, units))
 	}

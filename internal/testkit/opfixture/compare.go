@@ -14,8 +14,8 @@ var epsilons = map[tensor.DType]float64{
 	tensor.Complex64: 0x1p-23, tensor.Complex128: 0x1p-52,
 }
 
-// numbers returns a tensor's elements as float64s, two for a complex one.
-func numbers(t *tensor.Tensor) []float64 {
+// Numbers returns a tensor's elements as float64s, two for a complex one.
+func Numbers(t *tensor.Tensor) []float64 {
 	switch t.DType() {
 	case tensor.Complex64:
 		var out []float64
@@ -40,7 +40,7 @@ func largest(ts []*tensor.Tensor) float64 {
 		if !t.DType().Fixed() {
 			continue
 		}
-		for _, v := range numbers(t) {
+		for _, v := range Numbers(t) {
 			if a := math.Abs(v); a > m && !math.IsInf(a, 0) {
 				m = a
 			}
@@ -62,7 +62,7 @@ func Differ(p engine.Precision, got, want *tensor.Tensor, scale float64) string 
 	if !inexact {
 		return fmt.Sprintf("%v, want %v", got, want)
 	}
-	g, w := numbers(got), numbers(want)
+	g, w := Numbers(got), Numbers(want)
 	for i := range g {
 		reference := w[i]
 		if want.DType().IsComplex() {
