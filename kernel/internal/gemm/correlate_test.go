@@ -17,13 +17,7 @@ func TestCorrelateEqualsItsDefinition(t *testing.T) {
 
 func testCorrelate[T float](t *testing.T, tolerance float64) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for _, c := range []struct {
-		name    string
-		n, h, w int // positions
-		taps    [2]int
-		run     int
-		step, o int
-	}{
+	for _, c := range []windowsCase{
 		{"one position", 1, 1, 1, [2]int{2, 3}, 4, 1, 1},
 		{"one channel, many positions", 9, 27, 31, [2]int{3, 1}, 3, 1, 33},
 		{"many rows, many positions", 3, 29, 31, [2]int{3, 1}, 51, 17, 5},
@@ -31,18 +25,9 @@ func testCorrelate[T float](t *testing.T, tolerance float64) {
 		{"rows of more than are copied together", 1, 9, 20, [2]int{2, 1}, 333, 3, 16},
 		{"no windows", 0, 4, 7, [2]int{2, 2}, 17, 1, 13},
 	} {
-		rowLen := (c.w-1)*c.step + (c.taps[1]-1)*(c.run+1) + c.run
-		rows := c.h + c.taps[0] - 1
-		s := Windows{Run: c.run,
-			Positions: [4]Axis{{N: c.n, Src: rows * rowLen}, {N: 1}, {N: c.h, Src: rowLen}, {N: c.w, Src: c.step}},
-			Taps:      [3]Axis{{N: 1}, {N: c.taps[0], Src: rowLen}, {N: c.taps[1], Src: c.run + 1}}}
+		s, size := c.windows(c.run+1, 0)
 		positions, m, gap := c.n*c.h*c.w, c.taps[0]*c.taps[1]*c.run, 3
-		src, y := make([]T, c.n*rows*rowLen), make([]T, positions*(c.o+gap))
-		for _, v := range [][]T{src, y} {
-			for i := range v {
-				v[i] = T(r.Float64()*2 - 1)
-			}
-		}
+		src, y := random[T](r, size), random[T](r, positions*(c.o+gap))
 		want := make([]float64, m*c.o)
 		for p := range positions {
 			at, _ := s.place(p)

@@ -6,6 +6,34 @@ import (
 	"testing"
 )
 
+// windowsCase is a product of windows over images with a matrix of o columns.
+type windowsCase struct {
+	name    string
+	n, h, w int // positions
+	taps    [2]int
+	run     int
+	step, o int
+}
+
+// windows returns the windows, whose taps of a row begin tap elements apart and
+// which write a position each out elements, and how many elements the images have.
+func (c windowsCase) windows(tap, out int) (s Windows, size int) {
+	rowLen := (c.w-1)*c.step + (c.taps[1]-1)*tap + c.run
+	image := (c.h + c.taps[0] - 1) * rowLen
+	return Windows{Run: c.run,
+		Positions: [4]Axis{{c.n, image, c.h * c.w * out}, {1, 0, 0}, {c.h, rowLen, c.w * out}, {c.w, c.step, out}},
+		Taps:      [3]Axis{{N: 1}, {N: c.taps[0], Src: rowLen}, {N: c.taps[1], Src: tap}}}, c.n * image
+}
+
+// random returns n numbers between -1 and 1.
+func random[T float](r *rand.Rand, n int) []T {
+	v := make([]T, n)
+	for i := range v {
+		v[i] = T(r.Float64()*2 - 1)
+	}
+	return v
+}
+
 // TestSlidingWindowsEqualTheirMatrix compares products of windows with those of
 // the matrix that holds each window as a row.
 func TestSlidingWindowsEqualTheirMatrix(t *testing.T) {
@@ -20,13 +48,7 @@ func TestSlidingWindowsEqualTheirMatrix(t *testing.T) {
 
 func testSlide[T float](t *testing.T, tolerance float64) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for _, c := range []struct {
-		name    string
-		n, h, w int // positions
-		taps    [2]int
-		run     int
-		step, o int
-	}{
+	for _, c := range []windowsCase{
 		{"1x1", 1, 1, 50, [2]int{1, 1}, 300, 1, 70},
 		{"3x3 of few channels", 2, 5, 29, [2]int{3, 3}, 3, 2, 5},
 		{"rows of 3", 2, 7, 13, [2]int{3, 1}, 60, 1, 33},
@@ -34,24 +56,14 @@ func testSlide[T float](t *testing.T, tolerance float64) {
 		{"long runs", 1, 3, 40, [2]int{2, 1}, 520, 1, 9},
 		{"one position", 1, 1, 1, [2]int{2, 3}, 4, 1, 1},
 	} {
-		rowLen := (c.w-1)*c.step + (c.taps[1]-1)*c.run + c.run
-		rows := c.h + c.taps[0] - 1
-		src := make([]T, c.n*rows*rowLen)
+		const gap = 2 // between outputs
+		s, size := c.windows(c.run, c.o+gap)
 		k := c.taps[0] * c.taps[1] * c.run
-		b := make([]T, k*c.o)
-		for _, v := range [][]T{src, b} {
-			for i := range v {
-				v[i] = T(r.Float64()*2 - 1)
-			}
-		}
-		gap := 2 // between outputs
+		src, b := random[T](r, size), random[T](r, k*c.o)
 		dst := make([]T, c.n*c.h*c.w*(c.o+gap))
 		for i := range dst {
 			dst[i] = T(math.NaN())
 		}
-		s := Windows{Run: c.run,
-			Positions: [4]Axis{{c.n, rows * rowLen, c.h * c.w * (c.o + gap)}, {1, 0, 0}, {c.h, rowLen, c.w * (c.o + gap)}, {c.w, c.step, c.o + gap}},
-			Taps:      [3]Axis{{N: 1}, {N: c.taps[0], Src: rowLen}, {N: c.taps[1], Src: c.run}}}
 		w := Pack(b, c.o, false, k, c.o)
 		w.Slide(dst, src, s, nil, workers{2, 1})
 		again := make([]T, len(dst))
@@ -59,13 +71,14 @@ func testSlide[T float](t *testing.T, tolerance float64) {
 		x.Slide(again, src, s, nil, nil)
 		x.Free()
 		testEpilogue(t, c.name, w, dst, src, s)
+		image, rowLen := s.Positions[0].Src, s.Positions[2].Src
 		for p := range c.n * c.h * c.w {
 			n, y, px := p/(c.h*c.w), p/c.w%c.h, p%c.w
 			for o := range c.o {
 				var want float64
 				for i := range k {
 					ty, tx, e := i/(c.taps[1]*c.run), i/c.run%c.taps[1], i%c.run
-					want += float64(src[n*rows*rowLen+(y+ty)*rowLen+px*c.step+tx*c.run+e]) * float64(b[i*c.o+o])
+					want += float64(src[n*image+(y+ty)*rowLen+px*c.step+tx*c.run+e]) * float64(b[i*c.o+o])
 				}
 				at := p*(c.o+gap) + o
 				if math.Abs(float64(dst[at])-want) > tolerance*float64(k) || dst[at] != again[at] {
