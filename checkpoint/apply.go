@@ -11,11 +11,11 @@ import (
 )
 
 // apply reads what the match planned. Where that fails half way the objects hold
-// a mixture, which the Checkpoint then refuses to save.
+// a mixture, which no Checkpoint then saves.
 func (m *match) apply(ctx context.Context) error {
 	err := m.read(ctx)
 	if err != nil {
-		m.l.ck.setInterrupted(&InterruptedRestoreError{Path: m.l.src.path, Err: err})
+		m.interrupted(err)
 	}
 	return err
 }

@@ -63,13 +63,12 @@ type Checkpoint struct {
 	settling sync.Mutex // held by a step's deliveries
 	faults   faults     // what its objects tell of deliveries that failed
 
-	mu          sync.Mutex // guards what follows
-	counter     *trackable.Scalar[int64]
-	interrupted *InterruptedRestoreError // the last restore broke off
-	restored    uint64                   // how many restores have gone through
-	loads       []*load                  // restores with something pending, and the latest
-	stamps      map[any]uint64           // restore orders of objects that have no Node
-	filled      uint64                   // no variable was unfilled when there were so many
+	mu       sync.Mutex // guards what follows
+	counter  *trackable.Scalar[int64]
+	restored uint64         // how many restores have gone through
+	loads    []*load        // restores with something pending, and the latest
+	stamps   map[any]uint64 // restore orders of objects that have no Node
+	filled   uint64         // no variable was unfilled when there were so many
 }
 
 const counterEdge = "save_counter"
@@ -226,8 +225,9 @@ func (ck *Checkpoint) AcceptsChild(edge string) bool {
 //
 // It first delivers what is pending, as [Checkpoint.Sync] does. Values of a
 // restore that are still pending make it a *[PendingError]: saved now, they would be
-// lost; [Report.ExpectPartial] lets them go. A restore that broke off half way
-// makes it a *[InterruptedRestoreError], until another one goes through.
+// lost; [Report.ExpectPartial] lets them go. A restore that broke off half way,
+// this Checkpoint's or another one's of the same objects, makes it a
+// *[InterruptedRestoreError], until one of them goes through.
 //
 // Save takes its snapshot between training steps ([trackable.Step]); inside one
 // it is an error. For rotation, locks and saving in the background see Manager.

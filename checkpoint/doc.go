@@ -52,7 +52,8 @@
 // parallel, straight into the variables' storage, and verifies checksums. Only a
 // failure there can leave a restore half done: a damaged file, a registered saver
 // or a serializer that fails, the end of the context. The error says so, and saves
-// are refused (*[InterruptedRestoreError]) until another restore goes through.
+// are refused (*[InterruptedRestoreError]), those of other Checkpoints of the same
+// objects too, until another restore goes through.
 //
 // What is deferred is delivered when its object appears: at once where its Node is
 // asked about it, at the next step or save where it is assigned to a field, a slice or

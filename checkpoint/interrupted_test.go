@@ -3,7 +3,9 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
+	"weak"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
@@ -90,5 +92,106 @@ func spoil(t *testing.T, dir *vfs.Mem, name string) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A restore that broke off is known to every Checkpoint that has one of its
+// objects, also once its own is gone, until a restore of them goes through.
+func TestNoCheckpointSavesWhatARestoreLeftHalfDone(t *testing.T) {
+	type encoder struct{ A, B *trackable.Variable }
+	type part struct{ Encoder *encoder }
+	type whole struct {
+		Encoder *encoder
+		Head    *trackable.Variable
+	}
+	v := func(x float32) *trackable.Variable { return trackable.NewVariable(tensor.Vector(x, x)) }
+	ctx := t.Context()
+	dir := vfs.MemDir()
+	for i, name := range []string{"good", "bad"} {
+		x := float32(i + 1)
+		if err := newCheckpoint(t, &part{&encoder{A: v(x), B: v(x)}}, nil).WriteTo(ctx, dir, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spoil(t, dir, "bad.data-00000-of-00001")
+	breakOff := func(e *encoder) *Checkpoint {
+		ck := newCheckpoint(t, &part{e}, nil)
+		if _, err := ck.ReadFS(ctx, dir, "bad", nil); !errors.Is(err, bundle.ErrCorrupt) {
+			t.Fatalf("error %v, want ErrCorrupt", err)
+		}
+		return ck
+	}
+	refused := func(what string, ck *Checkpoint) {
+		t.Helper()
+		var interrupted *InterruptedRestoreError
+		if err := ck.WriteTo(ctx, dir, "mixed"); !errors.As(err, &interrupted) || interrupted.Path != "bad" {
+			t.Errorf("%s: %v, want an InterruptedRestoreError about bad", what, err)
+		}
+	}
+	saves := func(what string, ck *Checkpoint) {
+		t.Helper()
+		if err := ck.WriteTo(ctx, dir, "sound"); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+
+	restore := func(ck *Checkpoint, name string) {
+		t.Helper()
+		if _, err := ck.ReadFS(ctx, dir, name, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	e := &encoder{A: v(0), B: v(0)}
+	first, all := breakOff(e), newCheckpoint(t, &whole{e, v(3)}, nil)
+	refused("the restore's own Checkpoint", first)
+	refused("one of more objects", all)
+	refused("one of a single variable", newCheckpoint(t, &struct{ X *trackable.Variable }{e.B}, nil))
+	saves("one of other objects", newCheckpoint(t, &whole{&encoder{A: v(1), B: v(1)}, v(3)}, nil))
+	other := trackable.WithGate(ctx, new(trackable.Gate))
+	var interrupted *InterruptedRestoreError
+	if err := all.WriteTo(other, dir, "mixed"); !errors.As(err, &interrupted) {
+		t.Errorf("under another gate: %v", err)
+	}
+	second := newCheckpoint(t, &struct{ X *trackable.Variable }{e.A}, nil)
+	saved := newCheckpoint(t, &struct{ X *trackable.Variable }{v(9)}, nil)
+	if err := saved.WriteTo(ctx, dir, "single"); err != nil {
+		t.Fatal(err)
+	}
+	restore(second, "single")
+	saves("one whose only variable was restored", second)
+	refused("one that has another one, too", all)
+	restore(newCheckpoint(t, &part{e}, nil), "good")
+	saves("the first, after another one's restore", first)
+	saves("one of more objects, after a part's restore", all)
+
+	e = &encoder{A: v(0), B: v(0)}
+	own := weak.Make(breakOff(e))
+	for i := 0; own.Value() != nil && i < 100; i++ {
+		runtime.GC()
+	}
+	if own.Value() != nil {
+		t.Error("the Checkpoint is kept in memory")
+	}
+	refused("after the restore's Checkpoint is gone", newCheckpoint(t, &whole{e, v(3)}, nil))
+
+	// What nobody has any more is kept neither.
+	alive := weak.Make(e.A)
+	e = nil
+	for i := 0; alive.Value() != nil && i < 100; i++ {
+		runtime.GC()
+	}
+	if alive.Value() != nil {
+		t.Error("the variables are kept in memory")
+	}
+	restore(newCheckpoint(t, &part{&encoder{A: v(0), B: v(0)}}, nil), "good")
+	interruptions.mu.Lock()
+	defer interruptions.mu.Unlock()
+	for _, n := range interruptions.list {
+		for key := range n.objects {
+			if gone(key) {
+				t.Errorf("an object that is gone is listed still, of %v", n.err)
+			}
+		}
 	}
 }

@@ -310,9 +310,10 @@ func (e *PendingError) Error() string {
 		inWords(len(e.Deferred), "value"), e.Path, list(e.Deferred))
 }
 
-// InterruptedRestoreError says that a save was refused because the last restore broke off half
-// way, by a damaged file or a cancelled context: the objects hold a mixture of
-// old and restored values, which must not become the latest checkpoint.
+// InterruptedRestoreError says that a save was refused because a restore, this
+// Checkpoint's or another one's of the same objects, broke off half way, by a
+// damaged file or a cancelled context: the objects hold a mixture of old and
+// restored values, which must not become the latest checkpoint.
 type InterruptedRestoreError struct {
 	Path string // the checkpoint that was being restored
 	Err  error  // why that broke off
@@ -320,7 +321,7 @@ type InterruptedRestoreError struct {
 
 // Error says what to do.
 func (e *InterruptedRestoreError) Error() string {
-	return fmt.Sprintf("checkpoint: not saved, because the restore from %s broke off half way and left a mixture of values; restore a checkpoint that holds, or make the objects and their Checkpoint anew: %v", e.Path, e.Err)
+	return fmt.Sprintf("checkpoint: not saved, because the restore from %s broke off half way and left a mixture of values; restore a checkpoint that is sound, or make the objects anew: %v", e.Path, e.Err)
 }
 
 // Unwrap returns why the restore broke off.

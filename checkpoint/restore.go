@@ -181,7 +181,7 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 		err = fmt.Errorf("checkpoint: a restore inside a training step; restore before or between steps: %w", err)
 	}
 	if err == nil {
-		ck.setInterrupted(nil)
+		ck.wentThrough()
 	}
 	return report, err
 }
@@ -413,16 +413,6 @@ func (ck *Checkpoint) sync(ctx context.Context) error {
 	return ck.checkFilled(ctx, false)
 }
 
-// setInterrupted remembers that a restore broke off half way, or that one went through.
-func (ck *Checkpoint) setInterrupted(err *InterruptedRestoreError) {
-	ck.mu.Lock()
-	defer ck.mu.Unlock()
-	ck.interrupted = err
-	if err == nil {
-		ck.restored++
-	}
-}
-
 // restoresDone returns how many restores have gone through.
 func (ck *Checkpoint) restoresDone() uint64 {
 	ck.mu.Lock()
@@ -430,17 +420,10 @@ func (ck *Checkpoint) restoresDone() uint64 {
 	return ck.restored
 }
 
-// checkDelivered returns a *InterruptedRestoreError after a restore that broke
-// off, and a *PendingError while values of any restore are pending for objects
-// that could still take them.
+// checkDelivered returns a *PendingError while values of any restore are pending
+// for objects that could still take them.
 func (ck *Checkpoint) checkDelivered() error {
-	ck.mu.Lock()
-	loads, interrupted := slices.Clone(ck.loads), ck.interrupted
-	ck.mu.Unlock()
-	if interrupted != nil {
-		return interrupted
-	}
-	for _, l := range slices.Backward(loads) {
+	for _, l := range slices.Backward(ck.pendingLoads()) {
 		l.mu.Lock()
 		partial := l.partial
 		l.mu.Unlock()

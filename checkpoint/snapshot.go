@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ func (ck *Checkpoint) cut(ctx context.Context, dir vfs.Dir, prefix string) (*sna
 	if err := ck.sync(ctx); err != nil {
 		return nil, err
 	}
-	if err := ck.checkDelivered(); err != nil {
+	if err := cmp.Or(ck.checkInterrupted(nil), ck.checkDelivered()); err != nil {
 		return nil, err
 	}
 	var sn *snapshot
@@ -118,7 +119,7 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 	if err != nil {
 		return nil, err
 	}
-	if err := ck.checkOthers(ctx, g); err != nil {
+	if err := cmp.Or(ck.checkInterrupted(g), ck.checkOthers(ctx, g)); err != nil {
 		return nil, err
 	}
 	sn := &snapshot{ck: ck, prefix: prefix, graph: savedGraph{
