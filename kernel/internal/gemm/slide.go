@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"unsafe"
 )
@@ -38,25 +39,57 @@ func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel
 		j.line = s.line()
 	}
 	j.perLine = (j.line + j.rows - 1) / j.rows
-	tiles := positions / j.line * j.perLine
+	j.tiles = positions / j.line * j.perLine
 	ns := j.cost(positions, w.n, w.k)
-	want, rowCuts := 1, 1
+	workers := 1
 	if par != nil {
-		want = int(min(ns/taskTime+1, maxTasks))
+		workers = par.Count()
 	}
-	// The weights are cut where they are the larger part of what is read, the
-	// positions where these are. A task has enough of both to be worth copying its
-	// windows and fetching its weights.
-	mostRows, mostCols := (tiles+7)/8, (w.panels()+3)/4
-	if w.n > positions {
-		j.colCuts = min(want, mostCols)
-		rowCuts = min((want+j.colCuts-1)/j.colCuts, mostRows)
-	} else {
-		rowCuts = min(want, mostRows)
-		j.colCuts = min((want+rowCuts-1)/rowCuts, mostCols)
+	j.rowCuts, j.colCuts = cutSlide(j.tiles, w.panels(), workers, ns, !j.inPlace)
+	tasks := j.rowCuts * j.colCuts
+	each(par, tasks, ns/float64(tasks), j.work)
+}
+
+// cutSlide returns in how many parts tiles and panels are cut for the workers, where all
+// takes ns nanoseconds: the cuts after which the last worker is done first. Of a tile times
+// a panel, a task takes a part to fetch each panel and one to copy each tile's windows.
+// Workers begin with the same number of tasks each; who is done early helps with the others'.
+func cutSlide(tiles, panels, workers int, ns float64, copies bool) (rowCuts, colCuts int) {
+	const (
+		fetched   = 0.03
+		copied    = 0.14
+		smallest  = 10_000 // nanoseconds of a task
+		ownTime   = 300    // nanoseconds that a task takes besides
+		disturbed = 0.1    // of a task: nobody is done when it was foreseen
+	)
+	most := int(min(ns/smallest, maxTasks))
+	if workers == 1 || most < 2 {
+		return 1, 1
 	}
-	j.tiles, j.rowCuts = tiles, rowCuts
-	each(par, rowCuts*j.colCuts, ns/float64(rowCuts*j.colCuts), j.work)
+	again := 0.0
+	if copies {
+		again = copied
+	}
+	own := ownTime * float64(tiles*panels) / ns
+	best := math.Inf(1)
+	for r := 1; r <= min(tiles, most); r += 1 + r/8 {
+		for c := 1; c <= min(panels, most/r); c += 1 + c/4 {
+			largest, before := 0, 0
+			for k := 1; k <= workers; k++ {
+				row, col := r*c*k/workers/c, r*c*k/workers%c
+				first, end := row*tiles/r, (row+1)*tiles/r
+				done := first*panels + (end-first)*(col*panels/c)
+				largest, before = max(largest, done-before), done
+			}
+			task := float64((tiles + r - 1) / r * ((panels + c - 1) / c))
+			time := min(float64(largest), float64(tiles*panels)/float64(workers)+task) + disturbed*task +
+				(float64(c*tiles)*again+float64(r*panels)*fetched+float64(r*c)*own)/float64(workers)
+			if time < best {
+				best, rowCuts, colCuts = time, r, c
+			}
+		}
+	}
+	return rowCuts, colCuts
 }
 
 // slide is one call of Slide under way.
@@ -99,7 +132,8 @@ func (j *slide[T]) free() {
 func (j *slide[T]) runTasks(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		r, c := i/j.colCuts, i%j.colCuts
-		j.task(cut(j.tiles, j.rowCuts, r), cut(j.tiles, j.rowCuts, r+1), cut(j.panels(), j.colCuts, c), cut(j.panels(), j.colCuts, c+1))
+		// Neighbouring tasks are as large together as others, for workers' shares.
+		j.task(r*j.tiles/j.rowCuts, (r+1)*j.tiles/j.rowCuts, c*j.panels()/j.colCuts, (c+1)*j.panels()/j.colCuts)
 	}
 }
 

@@ -158,3 +158,55 @@ func transposed[T any](b []T, k, n int) []T {
 	}
 	return out
 }
+
+// TestCutsGiveWorkersEqualShares holds that no worker begins with much more than the
+// others, at sizes that networks have.
+func TestCutsGiveWorkersEqualShares(t *testing.T) {
+	for _, s := range []struct{ rows, cols, k int }{
+		{1024, 256, 256}, {1024, 1024, 256}, {1024, 256, 1024}, {128, 256, 256}, {128, 256, 1024}, {49, 160, 960}, {49, 960, 160}, {196, 64, 384}, {3136, 24, 144},
+	} {
+		tiles, panels := (s.rows+11)/12, (s.cols+31)/32
+		r, c := cutSlide(tiles, panels, 2, float64(2*s.rows*s.cols*s.k)/120, s.k > maxBlockK)
+		if r < 1 || c < 1 || r > tiles || c > panels || r*c > maxTasks {
+			t.Fatalf("%v: %d × %d tasks of %d tiles and %d panels", s, r, c, tiles, panels)
+		}
+		var shares [2]int
+		for i := range r * c {
+			row, col := i/c, i%c
+			shares[2*i/(r*c)] += ((row+1)*tiles/r - row*tiles/r) * ((col+1)*panels/c - col*panels/c)
+		}
+		if more := max(shares[0], shares[1]); float64(more) > 0.55*float64(tiles*panels) {
+			t.Errorf("%v: %d × %d tasks give shares of %v", s, r, c, shares)
+		}
+	}
+	if r, c := cutSlide(5, 5, 2, 5_000, false); r*c != 1 {
+		t.Errorf("5 µs are cut into %d × %d tasks", r, c)
+	}
+}
+
+// TestSlideInManyTasks holds that cuts of tiles and of panels leave the bits alone.
+func TestSlideInManyTasks(t *testing.T) {
+	onEachPath(t, func(t *testing.T) {
+		const m, n, k = 301, 170, 300
+		r := rand.New(rand.NewPCG(5, 6))
+		a, b, bias := make([]float32, m*k), make([]float32, k*n), make([]float32, n)
+		for _, v := range [][]float32{a, b, bias} {
+			for i := range v {
+				v[i] = r.Float32() - 0.5
+			}
+		}
+		w := Pack(b, n, false, k, n)
+		e := &Epilogue[float32]{Bias: bias}
+		whole := make([]float32, m*n)
+		w.Multiply(whole, n, a, k, m, e, nil)
+		for count := 2; count < 6; count++ {
+			parts := make([]float32, m*n)
+			w.Multiply(parts, n, a, k, m, e, workers{count, 1})
+			for i, x := range whole {
+				if math.Float32bits(x) != math.Float32bits(parts[i]) {
+					t.Fatalf("%d workers: element %d is %v, not %v", count, i, parts[i], x)
+				}
+			}
+		}
+	})
+}
