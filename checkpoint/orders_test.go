@@ -109,3 +109,52 @@ func TestOrdersOfRestoresAreTensorFlows(t *testing.T) {
 		})
 	}
 }
+
+// TestAssertionsCountWhatIsAssignedSince: an object that a field was given after the
+// restore has its value when the report is asked, as in TensorFlow, where the assignment
+// delivers.
+func TestAssertionsCountWhatIsAssignedSince(t *testing.T) {
+	file := written(t, &struct{ Net *orderModel }{&orderModel{F: &orderPart{variable(1)}, G: &orderPart{variable(2)}}}, nil)
+	for name, ask := range map[string]func(r *Report) error{
+		"existing":   (*Report).AssertExistingObjectsMatched,
+		"nontrivial": (*Report).AssertNontrivialMatch,
+		"current": func(r *Report) error {
+			now, err := r.Current()
+			if err == nil && len(now.Missing)+len(now.Unused) > 0 {
+				t.Errorf("the report is %v", now)
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			net := new(orderModel)
+			r := restored(t, newCheckpoint(t, &struct{ Net *orderModel }{net}, nil), file, nil)
+			net.F = &orderPart{variable(9)}
+			if err := ask(r); err != nil {
+				t.Fatal(err)
+			}
+			wantFloats(t, net.F.V, 1)
+			if err := r.AssertConsumed(); err == nil || !strings.Contains(err.Error(), "net.g.v") {
+				t.Errorf("with one object of two: %v", err)
+			}
+			net.G = &orderPart{variable(9)}
+			if err := r.AssertConsumed(); err != nil {
+				t.Error(err)
+			}
+			wantFloats(t, net.G.V, 2)
+		})
+	}
+	t.Run("written", func(t *testing.T) {
+		net := new(orderModel)
+		r := restored(t, newCheckpoint(t, &struct{ Net *orderModel }{net}, nil), file, nil)
+		net.F = &orderPart{variable(9)}
+		if err := net.F.V.Store(variable(5).Load()); err != nil {
+			t.Fatal(err)
+		}
+		var lost *WrittenError
+		if err := r.AssertExistingObjectsMatched(); !errors.As(err, &lost) {
+			t.Errorf("after a write: %v", err)
+		}
+		wantFloats(t, net.F.V, 5)
+	})
+}

@@ -12,8 +12,8 @@ import (
 )
 
 // Report says what a restore did and what it left open. Its lists show the
-// state at the end of the restore; [Report.Current] and the Assert methods look
-// at the state now, after later deliveries.
+// state at the end of the restore; [Report.Current] and the Assert methods deliver
+// what is pending, as [Checkpoint.Sync] does, and look at the state then.
 type Report struct {
 	// Path is the checkpoint's prefix; "" where nothing was restored.
 	Path string
@@ -149,6 +149,9 @@ func (r *Report) AssertExistingObjectsMatched() error {
 	if r.l.allBound() {
 		return nil
 	}
+	if err := r.l.ck.deliverAll(context.Background()); err != nil {
+		return err
+	}
 	missing, err := r.l.missing()
 	if err != nil {
 		return err
@@ -172,6 +175,9 @@ func (l *load) missing() ([]Item, error) {
 func (r *Report) AssertNontrivialMatch() error {
 	if r.l == nil {
 		return errScratch
+	}
+	if err := r.l.ck.deliverAll(context.Background()); err != nil {
+		return err
 	}
 	r.l.mu.Lock()
 	n := r.l.bound.len()
@@ -213,10 +219,14 @@ func (r *Report) AllowMissing() *Report {
 	return r
 }
 
-// Current returns the report as it stands now.
+// Current returns the report as it stands now, behind the delivery of what is
+// pending for objects that fields, slices and maps were given since.
 func (r *Report) Current() (*Report, error) {
 	if r.l == nil {
 		return r, nil
+	}
+	if err := r.l.ck.deliverAll(context.Background()); err != nil {
+		return nil, err
 	}
 	g, err := r.l.ck.walk()
 	if err != nil {
@@ -306,7 +316,7 @@ type PendingError struct {
 
 // Error lists what is pending and what to do.
 func (e *PendingError) Error() string {
-	return fmt.Sprintf("checkpoint: not saved, because %s of %s are pending for objects that aren't there yet, and would be lost; build those, or let the values go with Report.ExpectPartial:%s",
+	return fmt.Sprintf("checkpoint: not saved, because %s of %s would be lost, pending for objects that aren't there yet; build those, or let the values go with Report.ExpectPartial:%s",
 		inWords(len(e.Deferred), "value"), e.Path, list(e.Deferred))
 }
 

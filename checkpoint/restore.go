@@ -401,6 +401,14 @@ func (ck *Checkpoint) Sync(ctx context.Context) error {
 }
 
 func (ck *Checkpoint) sync(ctx context.Context) error {
+	if err := ck.deliverAll(ctx); err != nil {
+		return err
+	}
+	return ck.checkFilled(ctx, false)
+}
+
+// deliverAll delivers what is pending for objects that are there by now.
+func (ck *Checkpoint) deliverAll(ctx context.Context) error {
 	// The latest restore first: an earlier one doesn't overwrite what it set.
 	for _, l := range slices.Backward(ck.pendingLoads()) {
 		if err := ctx.Err(); err != nil {
@@ -410,7 +418,7 @@ func (ck *Checkpoint) sync(ctx context.Context) error {
 			return err
 		}
 	}
-	return ck.checkFilled(ctx, false)
+	return nil
 }
 
 // restoresDone returns how many restores have gone through.
