@@ -40,8 +40,8 @@ func unravelOf[T int32 | int64](c *engine.Call) error {
 		}
 	}
 	v := tensor.Values[T](indices)
-	for _, k := range v {
-		if k < 0 || int64(k) >= total {
+	for _, k := range v { // those below 0 divide like others, as in TensorFlow
+		if int64(k) >= total {
 			return fmt.Errorf("the index %d is out of bounds of the dims %v", k, dims)
 		}
 	}

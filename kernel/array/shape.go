@@ -2,6 +2,8 @@ package array
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
@@ -260,17 +262,27 @@ func broadcastArgs(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
 	}
-	a, err := shapes.Dims(c.In(0), "the first shape", 0)
-	if err != nil {
-		return err
+	var in [2]tensor.Shape
+	for i, what := range []string{"the first shape", "the second shape"} {
+		// Sizes that aren't known, -1, broadcast as others do.
+		dims, err := shapes.Dims(c.In(i), what, math.MinInt32)
+		if err != nil {
+			return err
+		}
+		in[i] = dims
 	}
-	b, err := shapes.Dims(c.In(1), "the second shape", 0)
-	if err != nil {
-		return err
+	a, b := in[0], in[1]
+	if len(a) < len(b) {
+		a, b = b, a
 	}
-	out, err := shape.Broadcast(a, b)
-	if err != nil {
-		return err
+	out := slices.Clone(a)
+	for i, d := range b {
+		switch at := len(a) - len(b) + i; {
+		case out[at] == 1:
+			out[at] = d
+		case d != 1 && d != out[at]:
+			return fmt.Errorf("shapes %v and %v don't broadcast: sizes %d and %d meet", in[0], in[1], out[at], d)
+		}
 	}
 	return putLike(c, 0, out)
 }

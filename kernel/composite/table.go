@@ -93,6 +93,9 @@ func quantizeAndDequantize(b *body, in []graph.Output) []graph.Output {
 }
 
 func nanCount(b *body, in []graph.Output) []graph.Output {
+	if b.node.Attrs.Bool("gated_grpc") { // for a debugger that nobody attached
+		return []graph.Output{b.constant(tensor.Vector[int64]())}
+	}
 	if !in[0].Fact().DType.IsFloating() {
 		return []graph.Output{b.constant(tensor.Vector[int64](0))}
 	}

@@ -121,11 +121,30 @@ func hsvToRGB(p *[3]float64) {
 	p[2] = (1 - s + s*unit(2-math.Abs(h-4))) * v
 }
 
+// shiftHue keeps the least and the largest of the three, of whatever sign they are,
+// and places the one between them by the hue.
 func shiftHue(p *[3]float64, by float64) {
+	least, most := min(p[0], p[1], p[2]), max(p[0], p[1], p[2])
 	rgbToHSV(p)
-	p[0] += by
-	p[0] -= math.Floor(p[0])
-	hsvToRGB(p)
+	h := p[0] + by
+	h = (h - math.Floor(h)) * 6
+	sector := math.Floor(h)
+	between := (h - sector) * (most - least)
+	up, down := least+between, most-between
+	switch sector {
+	case 1:
+		p[0], p[1], p[2] = down, most, least
+	case 2:
+		p[0], p[1], p[2] = least, most, up
+	case 3:
+		p[0], p[1], p[2] = least, down, most
+	case 4:
+		p[0], p[1], p[2] = up, least, most
+	case 5:
+		p[0], p[1], p[2] = most, least, down
+	default:
+		p[0], p[1], p[2] = most, up, least
+	}
 }
 
 func scaleSaturation(p *[3]float64, by float64) {

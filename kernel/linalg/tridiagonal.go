@@ -73,10 +73,10 @@ func tridiagonalSolve(c *engine.Call) error {
 	if c.In(0).DType() != c.In(1).DType() || d.rows != 3 || d.cols != n || !d.outer.Equal(rhs.outer) {
 		return fmt.Errorf("diagonals of shape %v don't fit the right sides of shape %v", c.In(0).Shape(), c.In(1).Shape())
 	}
-	if c.Attrs().Bool("perturb_singular") {
-		return fmt.Errorf("perturb_singular isn't for kernels on CPUs, as in TensorFlow")
-	}
 	pivoting := c.Attrs().Bool("partial_pivoting")
+	if c.Attrs().Bool("perturb_singular") && !pivoting {
+		return fmt.Errorf("perturb_singular needs partial_pivoting")
+	}
 	out := newResult(rhs.outer, n, rhs.cols)
 	err = each(c, rhs.len(), float64(n*rhs.cols)*10, func(i int) error {
 		m, x := d.at(i), rhs.at(i)

@@ -28,8 +28,8 @@ func specials() []engine.Kernel {
 		of("BesselI1", special.BesselI1, true), of("BesselI1e", special.BesselI1e, true),
 		of("BesselK0", special.BesselK0, true), of("BesselK0e", special.BesselK0e, true),
 		of("BesselK1", special.BesselK1, true), of("BesselK1e", special.BesselK1e, true),
-		of("BesselJ0", math.J0, true), of("BesselJ1", math.J1, true),
-		of("BesselY0", math.Y0, true), bessely1.Kernel("BesselY1", "T", engine.Accumulated),
+		of("BesselJ0", ending(math.J0), true), of("BesselJ1", ending(math.J1), true),
+		of("BesselY0", secondKind(math.Y0), true), bessely1.Kernel("BesselY1", "T", engine.Accumulated),
 		of("Dawsn", special.Dawsn, false), of("Expint", special.Expint, false), of("Spence", special.Spence, false),
 		of("FresnelSin", func(x float64) float64 { s, _ := special.Fresnel(x); return s }, false),
 		of("FresnelCos", func(x float64) float64 { _, c := special.Fresnel(x); return c }, false),
@@ -46,11 +46,32 @@ var bessely1 = func() elementwise.ByType {
 		if x == 0 {
 			return math.NaN()
 		}
-		return math.Y1(x)
+		return secondKind(math.Y1)(x)
 	}, true)
-	t[tensor.Float64] = oneOf(math.Y1, false)[tensor.Float64]
+	t[tensor.Float64] = oneOf(secondKind(math.Y1), false)[tensor.Float64]
 	return t
 }()
+
+// ending is f without a limit at infinity: TensorFlow's series have none there.
+func ending(f func(float64) float64) func(float64) float64 {
+	return func(x float64) float64 {
+		if math.IsInf(x, 0) {
+			return math.NaN()
+		}
+		return f(x)
+	}
+}
+
+// secondKind is f with TensorFlow's value for negative numbers.
+func secondKind(f func(float64) float64) func(float64) float64 {
+	f = ending(f)
+	return func(x float64) float64 {
+		if x < 0 {
+			return math.Inf(-1)
+		}
+		return f(x)
+	}
+}
 
 func digammaOf(x float64) float64 {
 	y := []float64{x}

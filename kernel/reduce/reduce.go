@@ -71,6 +71,17 @@ func meanFloat[T vec.Float | vec.Complex]() reducer[T] {
 	return reducer[T]{row: vec.Total[T], acc: vec.AddVV[T], end: divide[T]}
 }
 
+// meanComplex is zero where there is nothing to divide.
+func meanComplex[T vec.Complex]() reducer[T] {
+	r := meanFloat[T]()
+	r.end = func(x []T, n int) {
+		if n > 0 {
+			divide(x, n)
+		}
+	}
+	return r
+}
+
 func divide[T vec.Number](x []T, n int) {
 	d := vec.FromInt[T](n)
 	for i := range x {
@@ -132,7 +143,7 @@ var (
 		tensor.Float16: runHalf[tensor.F16](meanFloat[float32]()), tensor.BFloat16: runHalf[tensor.BF16](meanFloat[float32]()),
 		tensor.Int8: run(meanInt[int8]()), tensor.Int16: run(meanInt[int16]()), tensor.Int32: run(meanInt[int32]()), tensor.Int64: run(meanInt[int64]()),
 		tensor.Uint8: run(meanInt[uint8]()), tensor.Uint16: run(meanInt[uint16]()), tensor.Uint32: run(meanInt[uint32]()), tensor.Uint64: run(meanInt[uint64]()),
-		tensor.Complex64: run(meanFloat[complex64]()), tensor.Complex128: run(meanFloat[complex128]()),
+		tensor.Complex64: run(meanComplex[complex64]()), tensor.Complex128: run(meanComplex[complex128]()),
 	}
 	prods = elementwise.ByType{
 		tensor.Float32: run(prodOf[float32]()), tensor.Float64: run(prodOf[float64]()),

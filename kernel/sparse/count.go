@@ -141,7 +141,7 @@ func countTo[T countable](rows func(*engine.Call) (counted, error)) elementwise.
 			if k < 0 {
 				return fmt.Errorf("the number %d is below 0", k)
 			}
-			if most > 0 && k >= most {
+			if most >= 0 && k >= most {
 				continue
 			}
 			row := x.row(i)
@@ -158,8 +158,8 @@ func countTo[T countable](rows func(*engine.Call) (counted, error)) elementwise.
 				bins[row][k]++
 			}
 		}
-		width := max(top, least)
-		if most > 0 {
+		width := max(top, least, 1)
+		if most >= 0 {
 			width = most
 		}
 		var at []int64

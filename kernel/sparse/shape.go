@@ -112,6 +112,10 @@ func reshape(c *engine.Call) error {
 	} else if rest != size {
 		return fmt.Errorf("the shape %v takes %d elements, %v has %d", want, rest, from, size)
 	}
+	if slices.Equal(from, to) { // whatever the indices are
+		c.Pass(0, 0)
+		return setInts(c, 1, to, len(to))
+	}
 	n := in.Shape()[0]
 	at := tensor.Values[int64](in)
 	out, err := c.Alloc(0, tensor.Int64, tensor.Shape{n, len(to)})

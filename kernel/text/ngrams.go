@@ -46,6 +46,13 @@ func (g *grams) run(c *engine.Call, in []string, splits []int64) error {
 	if g.pad > maxGram {
 		return fmt.Errorf("pads %d strings wide", g.pad)
 	}
+	if len(splits) == 0 || len(in) == 0 { // as many empty strings, as in TensorFlow
+		if _, err := c.AllocZero(0, tensor.String, tensor.Shape{len(in)}); err != nil {
+			return err
+		}
+		c.Pass(1, 1)
+		return nil
+	}
 	ends := make([]int64, len(splits))
 	var out []string
 	room := budget{c: c}

@@ -59,7 +59,7 @@ func BesselI0(x float64) float64 {
 // large is infinite.
 func scaleUp(y, x float64) float64 {
 	half := math.Exp(x / 2)
-	return y * half * half
+	return y * half * half // NaN for infinity, as in TensorFlow
 }
 
 // BesselI0e returns BesselI0 scaled by exp(-|x|).
@@ -142,11 +142,13 @@ func smallK1(x float64) float64 {
 
 // besselK returns a modified Bessel function of the second kind, scaled by
 // exp(x) or not.
+//
+// It is infinite for negative numbers, as in TensorFlow.
 func besselK(x float64, n int, small func(float64) float64, scaled bool) float64 {
 	switch {
-	case x < 0 || x != x:
-		return math.NaN()
-	case x == 0:
+	case x != x:
+		return x
+	case x <= 0:
 		return math.Inf(1)
 	case math.IsInf(x, 1):
 		return 0
