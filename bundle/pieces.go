@@ -10,7 +10,7 @@ import (
 )
 
 // pieceSize is how many bytes Pieces hands out at a time.
-const pieceSize = 1 << 20
+const pieceSize = chunk
 
 // Pieces reads a tensor from its first element to its last, some at a time, for
 // those who need not hold it whole: each piece is a tensor of one dimension that

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/app/store"
@@ -11,58 +14,87 @@ import (
 )
 
 // Small tensors are read together, so many or so many bytes of them: to open a
-// file for each would take far longer than to read it.
+// file for each would take far longer than to read it. Others are compared beside
+// each other, so many bytes of them before it is said how far that is.
 const (
-	maxPairs = 4096
-	maxBatch = 8 << 20
+	maxPairs    = 4096
+	maxBatch    = 8 << 20
+	maxStreamed = 256 << 20
 )
 
 // pairs are tensors of two stores that are to be compared.
 type pairs struct {
-	a, b   *store.Store
-	x, y   []store.Entry
-	bytes  int64
-	sa, sb store.Scratch
+	a, b            *store.Store
+	x, y            []store.Entry
+	bytes, streamed int64 // of the small tensors, of the others
 }
 
 // add takes up a pair; true says that it is time to compare what was gathered.
 func (p *pairs) add(x, y store.Entry) bool {
 	p.x, p.y = append(p.x, x), append(p.y, y)
-	p.bytes += x.Bytes + y.Bytes
-	return len(p.x) == maxPairs || p.bytes > maxBatch
+	if p.small(len(p.x) - 1) {
+		p.bytes += x.Bytes + y.Bytes
+	} else {
+		p.streamed += x.Bytes + y.Bytes
+	}
+	return len(p.x) == maxPairs || p.bytes > maxBatch || p.streamed > maxStreamed
 }
+
+// small reports whether a pair is read whole.
+func (p *pairs) small(i int) bool { return p.x[i].Bytes <= whole && p.y[i].Bytes <= whole }
 
 // compare lists the differences of the values, and forgets the pairs.
 func (p *pairs) compare(ctx context.Context, o *DiffOptions) ([]Difference, error) {
+	// Both sides' small tensors at once, the others each in pieces.
+	left, err := readSmall(ctx, p.a, p.x, p.small)
+	if err != nil {
+		return nil, err
+	}
+	right, err := readSmall(ctx, p.b, p.y, p.small)
+	if err != nil {
+		return nil, err
+	}
+	workers := 1
+	if p.a.Bundle() != nil && p.b.Bundle() != nil { // others hold whole tensors
+		workers = min(runtime.GOMAXPROCS(0), len(p.x))
+	}
+	found := make([]*valueDiff, len(p.x))
+	errs := make([]error, len(p.x))
+	var next atomic.Int64
+	work := func() {
+		var sa, sb store.Scratch
+		for i := int(next.Add(1)) - 1; i < len(p.x); i = int(next.Add(1)) - 1 {
+			d := newValueDiff(p.x[i], o)
+			if errs[i] = ctx.Err(); errs[i] == nil {
+				if left[i] != nil && right[i] != nil {
+					d.add(left[i], right[i])
+				} else {
+					errs[i] = p.stream(ctx, i, d, &sa, &sb)
+				}
+			}
+			if errs[i] != nil {
+				next.Store(int64(len(p.x))) // those before it are in hand
+				return
+			}
+			found[i] = d
+		}
+	}
+	var wg sync.WaitGroup
+	for range workers - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
 	var out []Difference
-	settle := func(d *valueDiff) {
-		if d.Differ > 0 {
+	for i, d := range found {
+		switch {
+		case errs[i] != nil:
+			return nil, errs[i]
+		case d != nil && d.Differ > 0:
 			out = append(out, d.Difference)
 		}
 	}
-	// Both sides' small tensors at once, the others each in pieces.
-	isSmall := func(i int) bool { return p.x[i].Bytes <= whole && p.y[i].Bytes <= whole }
-	left, err := readSmall(ctx, p.a, p.x, isSmall)
-	if err != nil {
-		return nil, err
-	}
-	right, err := readSmall(ctx, p.b, p.y, isSmall)
-	if err != nil {
-		return nil, err
-	}
-	for i, x := range p.x {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		d := newValueDiff(x, o)
-		if left[i] != nil && right[i] != nil {
-			d.add(left[i], right[i])
-		} else if err := p.stream(ctx, x, p.y[i], d); err != nil {
-			return nil, err
-		}
-		settle(d)
-	}
-	p.x, p.y, p.bytes = p.x[:0], p.y[:0], 0
+	p.x, p.y, p.bytes, p.streamed = p.x[:0], p.y[:0], 0, 0
 	return out, nil
 }
 
@@ -93,10 +125,11 @@ func readSmall(ctx context.Context, s *store.Store, list []store.Entry, small fu
 
 // stream compares two tensors piece by piece. A side that comes whole is cut as
 // the other one comes.
-func (p *pairs) stream(ctx context.Context, x, y store.Entry, d *valueDiff) error {
-	nextA, stopA := iter.Pull2(p.a.Pieces(ctx, x.Name, &p.sa))
+func (p *pairs) stream(ctx context.Context, i int, d *valueDiff, sa, sb *store.Scratch) error {
+	x, y := p.x[i], p.y[i]
+	nextA, stopA := iter.Pull2(p.a.Pieces(ctx, x.Name, sa))
 	defer stopA()
-	nextB, stopB := iter.Pull2(p.b.Pieces(ctx, y.Name, &p.sb))
+	nextB, stopB := iter.Pull2(p.b.Pieces(ctx, y.Name, sb))
 	defer stopB()
 	var a, b *tensor.Tensor
 	for {

@@ -1,0 +1,80 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Large tensors are compared beside each other: what is found comes in the order of
+// their names, and the error is that of the first one at fault.
+func TestLargeTensorsAreComparedInOrder(t *testing.T) {
+	const n, elems = 9, 700_000 // 2.7 MiB each, several pieces
+	tensors := func(change func(i int, v []float32)) map[string]*tensor.Tensor {
+		all := map[string]*tensor.Tensor{"scalar": tensor.Scalar[float32](1)}
+		for i := range n {
+			x := tensor.Must(tensor.Zeros(tensor.Float32, elems))
+			v := tensor.Values[float32](x)
+			for k := range v {
+				v[k] = float32(i + k)
+			}
+			if change != nil {
+				change(i, v)
+			}
+			all[fmt.Sprintf("large%d", i)] = x
+		}
+		return all
+	}
+	a := write(t, tensors(nil))
+	b := write(t, tensors(func(i int, v []float32) {
+		if i%2 == 1 {
+			v[elems-1-i]++
+			v[elems-1]++
+		}
+	}))
+	got, err := Diff(t.Context(), a, b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, d := range got {
+		i := int(d.Name[len("large")] - '0')
+		names = append(names, d.Name)
+		if d.Differ != 2 || d.Count != elems || len(d.First) != 1 || d.First[0] != elems-1-i || *d.MaxAbs != 1 {
+			t.Errorf("%+v, want two elements from %d on", d, elems-1-i)
+		}
+	}
+	if s := strings.Join(names, " "); s != "large1 large3 large5 large7" {
+		t.Errorf("differences of %s", s)
+	}
+
+	r := b.Bundle()
+	f, err := os.OpenFile(b.Prefix+".data-00000-of-00001", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, i := range []int{2, 6, 7} {
+		e, _ := r.Entry(fmt.Sprintf("large%d", i))
+		if _, err := f.WriteAt([]byte{0xaa}, e.Offset+e.Size-1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 20 {
+		var c *bundle.CorruptError
+		if _, err := Diff(t.Context(), a, b, nil); !errors.As(err, &c) || c.Name != "large2" {
+			t.Fatalf("error %v, want one about large2", err)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Diff(ended, a, b, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+}
