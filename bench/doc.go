@@ -4,7 +4,7 @@
 //	python -m venv .venv && .venv/bin/pip install -r interop/requirements.txt
 //	go run ./bench -python .venv/bin/python
 //
-// Every contender is a process of its own that stays up and is told, in turn,
+// Every contender is a process of its own that stays up and is asked, in turn,
 // to do one piece of work: save, restore, a number of training steps or of calls
 // of a model. A round asks each of them once; the figures are medians over the rounds, so that a
 // machine that slows down slows all of them. Checksums are verified, files are

@@ -89,7 +89,7 @@ func (b *bench) write(ctx context.Context, a app) (dir string, err error) {
 }
 
 // inferVerbs returns those of a peer that runs the model in a folder: it loads it, and calls
-// its signature as many times as it was told for each batch.
+// its signature as many times as it was given for each batch.
 func inferVerbs(ctx context.Context, dir string, calls [2]int) (map[string]verb, error) {
 	load := func(ctx context.Context) (*savedmodel.Model, error) {
 		return savedmodel.Load(ctx, os.DirFS(dir), &savedmodel.LoadOptions{Kernels: kernel.All()})

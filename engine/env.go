@@ -28,7 +28,7 @@ type Env struct {
 	Instance *Instance
 	// Log is where ops that print write to. The default, nil, is os.Stderr.
 	Log io.Writer
-	// Tracer is told of every op that a plan runs. The default, nil, is nobody.
+	// Tracer hears of every op that a plan runs. The default, nil, is nobody.
 	Tracer Tracer
 
 	steps int64

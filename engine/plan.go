@@ -87,7 +87,7 @@ type RunOptions struct {
 	// MaxSteps is the most ops that may run, each round of a loop counted.
 	// Default: no limit.
 	MaxSteps int64
-	// Tracer is told of every op that runs. Default: nobody.
+	// Tracer hears of every op that runs. Default: nobody.
 	Tracer Tracer
 	// Used is called with how much the call took, where it is not nil.
 	Used *Usage

@@ -2,7 +2,7 @@ package engine
 
 import "time"
 
-// Tracer is told of the ops that a call runs, each after it has run. A call
+// Tracer hears of the ops that a call runs, each after it has run. A call
 // without a tracer pays one comparison an op for it.
 type Tracer interface {
 	// Op takes an op that has run. It is called by the goroutine that runs the call;

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -45,17 +46,7 @@ func TestReadmesProgramsRun(t *testing.T) {
 			if string(file) != string(text) {
 				t.Errorf("README.md shows\n%s\nexamples/%s/main.go is\n%s", text, e.name, file)
 			}
-			dir := t.TempDir()
-			src, exe := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
-			if runtime.GOOS == "windows" {
-				exe += ".exe"
-			}
-			if err := os.WriteFile(src, text, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			if out, err := exec.Command(goTool, "build", "-o", exe, src).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
+			exe := build(t, goTool, text)
 			place := t.TempDir()
 			for n, want := range []string{e.first, e.second} {
 				run := exec.Command(exe)
@@ -66,5 +57,80 @@ func TestReadmesProgramsRun(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// build builds a program and returns its path.
+func build(t *testing.T, goTool string, text []byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	src, exe := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
+	if runtime.GOOS == "windows" {
+		exe += ".exe"
+	}
+	if err := os.WriteFile(src, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(goTool, "build", "-o", exe, src).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return exe
+}
+
+var snippet = regexp.MustCompile("(?s)\n```go\n(.*?)```\n")
+
+// TestReadmesLinesRun puts the lines that the README shows outside of its programs,
+// with the ones that "..." stands for, into a program, and runs that beside a model.
+func TestReadmesLinesRun(t *testing.T) {
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip(err)
+	}
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown []string
+	for _, s := range snippet.FindAllSubmatch(readme, -1) {
+		if text := string(s[1]); !strings.HasPrefix(text, "package ") {
+			shown = append(shown, text)
+		}
+	}
+	if len(shown) != 1 || strings.Count(shown[0], "\n...\n") != 1 {
+		t.Fatalf("README.md shows %q, want the lines that run a SavedModel", shown)
+	}
+	exe := build(t, goTool, []byte(`package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/cairnml/cairn"
+	"github.com/cairnml/cairn/tensor"
+)
+
+func main() {
+	ctx := context.Background()
+	`+strings.Replace(shown[0], "\n...\n", `
+	if err != nil {
+		log.Fatal(err)
+	}
+	x, err := tensor.New([]float32{1, 2, 3}, 1, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+`, 1)+`
+	fmt.Println(out["y"], err)
+}
+`))
+	run := exec.Command(exe)
+	run.Dir = t.TempDir()
+	if err := os.CopyFS(filepath.Join(run.Dir, "model"), os.DirFS(filepath.Join("..", "savedmodel", "testdata", "models", "module"))); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := run.CombinedOutput(); err != nil || string(out) != "[[11. 42. 93.]] <nil>\n" {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -8,10 +8,10 @@ import (
 )
 
 // training reports whether a normalization normalizes by the batch, as it does
-// unless told otherwise.
+// unless the attribute says otherwise.
 func training(op *Op) bool {
-	_, told := op.Attrs().Lookup("is_training")
-	return !told || op.Attrs().Bool("is_training")
+	_, given := op.Attrs().Lookup("is_training")
+	return !given || op.Attrs().Bool("is_training")
 }
 
 // gradBatchNorm gives the gradients of a batch normalization. As in TensorFlow, only the

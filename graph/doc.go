@@ -18,6 +18,6 @@
 // A [Fact] is the type of a value, its shape as far as it is known, its value
 // where that is known wholly or element by element, and what a handle holds.
 // Unknown sizes have identities, so that "the same unknown number of rows" can
-// be told from "two unknown numbers of rows". The rules that compute facts are
+// be known from "two unknown numbers of rows". The rules that compute facts are
 // in package graph/shape, one an op.
 package graph

@@ -189,7 +189,7 @@ type RegisteredGradient struct {
 	// doesn't tell them, the objects of a SavedModel do.
 	Captures []Output
 	// Gives are the inputs of a node whose gradients are the function's results, in
-	// their order; nil means its last inputs. They, too, are told by the objects.
+	// their order; nil means its last inputs. They, too, come from the objects.
 	Gives []int
 
 	unknown []byte

@@ -5,7 +5,7 @@
 // # Looking
 //
 // [Read] reads the file and nothing else. A [SavedModel] has one [MetaGraph] or
-// several, told apart by their tags; a MetaGraph has signatures, a graph with a
+// several, distinguished by their tags; a MetaGraph has signatures, a graph with a
 // library of functions, and, where TensorFlow 2 wrote it, a graph of objects.
 //
 //	SavedModel ── MetaGraphs ── Signatures: inputs and outputs by name

@@ -4,7 +4,7 @@ import "github.com/cairnml/cairn/graph"
 
 // bindGradients tells the custom gradients of a library what they capture: values
 // of functions that run while their nodes do, which the graph of objects knows. One
-// that can't be told is left alone; whoever differentiates gets an error.
+// that can't be known is left alone; whoever differentiates gets an error.
 func (g *MetaGraph) bindGradients(lib *graph.Library) {
 	if lib == nil || len(lib.Registered) == 0 {
 		return

@@ -25,7 +25,7 @@ func (g *MetaGraph) guessOps() ([]*graph.OpDef, error) {
 	for i := range def.Library.Function {
 		f, err := def.Library.Function[i].Get()
 		if err != nil {
-			continue // who needs it is told
+			continue // who needs it gets an error
 		}
 		functions = append(functions, f)
 		if f.Signature != nil {

@@ -50,7 +50,7 @@ type LoadOptions struct {
 	// MaxOutput, MaxMemory and MaxSteps bound each call; see
 	// [engine.RunOptions]. Default: the machine's memory, and any number of steps.
 	MaxOutput, MaxMemory, MaxSteps int64
-	// Tracer is told of every op that a call runs. Default: nobody.
+	// Tracer hears of every op that a call runs. Default: nobody.
 	Tracer engine.Tracer
 	// Read says how files are read.
 	Read *ReadOptions

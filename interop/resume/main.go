@@ -120,7 +120,7 @@ type training struct {
 	ckpt        *checkpoint.Checkpoint `cairn:"-"`
 }
 
-// A leg that goes on isn't told whether the checkpoint is of Keras 3; one that
+// A leg that goes on doesn't know whether the checkpoint is of Keras 3; one that
 // begins is.
 func newTraining(name string, begins bool) (*training, error) {
 	part := strings.Split(name, "-")

@@ -273,7 +273,7 @@ func dequeueMany(fewer bool) func(*engine.Call) error {
 			}
 		}
 		if n < 0 || q.shapes == nil {
-			return fmt.Errorf("%d elements of the %s %q can't be one batch: they must be 0 or more and have the same shapes, which the queue was not told", n, q.kind, q.name)
+			return fmt.Errorf("%d elements of the %s %q can't be one batch: they must be 0 or more and have the same shapes, which the queue was not given", n, q.kind, q.name)
 		}
 		es, err := q.get(c, n, fewer)
 		if err != nil {

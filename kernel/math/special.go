@@ -52,7 +52,7 @@ var bessely1 = func() elementwise.ByType {
 	return t
 }()
 
-// ending is f without a limit at infinity: TensorFlow's series have none there.
+// ending returns f without a limit at infinity: TensorFlow's series have none there.
 func ending(f func(float64) float64) func(float64) float64 {
 	return func(x float64) float64 {
 		if math.IsInf(x, 0) {
@@ -62,7 +62,7 @@ func ending(f func(float64) float64) func(float64) float64 {
 	}
 }
 
-// secondKind is f with TensorFlow's value for negative numbers.
+// secondKind returns f with TensorFlow's value for negative numbers.
 func secondKind(f func(float64) float64) func(float64) float64 {
 	f = ending(f)
 	return func(x float64) float64 {

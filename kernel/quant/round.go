@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// rounding is what QuantizeAndDequantize is told by attributes.
+// rounding is what the attributes of QuantizeAndDequantize say.
 type rounding struct {
 	signed, given, narrow, up bool
 	bits                      int64

@@ -31,7 +31,7 @@ type classes struct {
 	probability func(class int64) float32
 	// possible is how many classes can be drawn.
 	possible int64
-	// learn is told the true classes of each call; nil where nothing is learnt.
+	// learn gets the true classes of each call; nil where nothing is learnt.
 	learn func(classes []int64)
 	// all says that all classes are drawn, in their order.
 	all bool

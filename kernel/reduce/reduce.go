@@ -71,7 +71,7 @@ func meanFloat[T vec.Float | vec.Complex]() reducer[T] {
 	return reducer[T]{row: vec.Total[T], acc: vec.AddVV[T], end: divide[T]}
 }
 
-// meanComplex is zero where there is nothing to divide.
+// meanComplex averages to zero where there is nothing to divide.
 func meanComplex[T vec.Complex]() reducer[T] {
 	r := meanFloat[T]()
 	r.end = func(x []T, n int) {

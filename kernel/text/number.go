@@ -140,7 +140,7 @@ func (st style) format(verb byte) string {
 	return s + string(verb)
 }
 
-// digits returns those that C's printf writes, 6 unless it is told otherwise.
+// digits returns those that C's printf writes, 6 unless a precision is given.
 func (st style) digits() int {
 	if st.precision < 0 {
 		return 6

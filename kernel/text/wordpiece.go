@@ -21,7 +21,7 @@ type wordpiece struct {
 	splitUnknown bool  // a character that no piece begins with is a piece itself
 	maxWord      int64 // bytes
 	maxPiece     int64 // characters; 0: any number
-	splits       bool  // the words' pieces are told by splits, not by lengths
+	splits       bool  // the words' pieces are given by splits, not by lengths
 }
 
 func wordpieces(n *engine.Node) (func(*engine.Call) error, error) {

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -85,11 +86,15 @@ func receiverExported(d *ast.FuncDecl) bool {
 // are reported, objects accept an edge.
 var notTheFields = regexp.MustCompile(`(?i)\b(rooms?|born|torn|told|claim(s|ed)?)\b`)
 
+// elsewhere are those of them that mean nothing else in what runs, where memory may
+// have room for a value.
+var elsewhere = regexp.MustCompile(`(?i)\b(born|torn|told|claim(s|ed)?)\b`)
+
 // writers are the folders of what reads and writes checkpoints, "." the root's own
-// files, whose words are held to those of the field.
+// files.
 var writers = []string{".", "tensor", "vfs", "bundle", "trackable", "checkpoint", "dataset", "keras", "cmd", "docs"}
 
-// TestWordsAreTheFields looks at comments, identifiers and documents.
+// TestWordsAreTheFields looks at comments, identifiers and documents of every folder.
 func TestWordsAreTheFields(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
@@ -105,8 +110,12 @@ func TestWordsAreTheFields(t *testing.T) {
 		if !below && !d.IsDir() {
 			top = "."
 		}
+		notTheFields := notTheFields
+		if !slices.Contains(writers, top) {
+			notTheFields = elsewhere
+		}
 		switch {
-		case d.IsDir() && name != "." && (!slices.Contains(writers, top) || d.Name() == "testdata"):
+		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || name == path.Join("internal", "testkit", "comments")):
 			return filepath.SkipDir
 		case d.IsDir(), top == "." && (name == "RATIONALE.md" || name == "CHANGELOG.md"):
 			return nil
@@ -143,7 +152,7 @@ func TestWordsAreTheFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if files < 150 {
+	if files < 900 {
 		t.Fatalf("only %d files were looked at", files)
 	}
 }

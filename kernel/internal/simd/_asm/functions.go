@@ -12,7 +12,7 @@ import (
 )
 
 // function is a function of one number. What package vec has under the same name
-// in plain Go does the same operations; the reasons are told there.
+// in plain Go does the same operations; the reasons stand there.
 type function struct {
 	name   string
 	doc    string
