@@ -104,12 +104,17 @@ func (d *Dataset[T]) Infinite() bool { return d.size == infinite }
 func (d *Dataset[T]) Err() error { return d.err }
 
 // All iterates the dataset from its start. After an error, which comes with a
-// zero element, the iteration ends; ctx's end is such an error.
+// zero element, the iteration ends; ctx's end is such an error, and so is a
+// function that is being traced, as for [Iterator.Next].
 func (d *Dataset[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T
 		if d.err != nil {
 			yield(zero, d.err)
+			return
+		}
+		if err := outside("All"); err != nil {
+			yield(zero, err)
 			return
 		}
 		each(ctx, d.open(d.firstPass()).next, yield)

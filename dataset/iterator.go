@@ -7,6 +7,7 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/cairnml/cairn/internal/callers"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -52,10 +53,16 @@ func (it *Iterator[T]) begin() {
 // After a restore the first Next moves to the restored place, which may read
 // the source again up to there; it fails with [ErrState] where the place isn't
 // in this dataset.
+//
+// Elements are taken outside of traced functions, which get them as arguments:
+// while one is traced, Next is an error, trackable.ErrInTrace.
 func (it *Iterator[T]) Next(ctx context.Context) (T, error) {
+	var zero T
+	if err := outside("Next"); err != nil {
+		return zero, err
+	}
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	var zero T
 	if it.d.err != nil {
 		return zero, it.d.err
 	}
@@ -87,8 +94,20 @@ func (it *Iterator[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) { each(ctx, it.Next, yield) }
 }
 
-// Reset puts the place at the dataset's start.
+// outside returns an error inside of a function that is being traced.
+func outside(what string) error {
+	if site, ok := callers.InTrace(); ok {
+		return fmt.Errorf("%s: dataset: %s %w; take elements outside of it, and hand them to it", site, what, trackable.ErrInTrace)
+	}
+	return nil
+}
+
+// Reset puts the place at the dataset's start. While a function is traced it
+// panics, as Next fails.
 func (it *Iterator[T]) Reset() {
+	if err := outside("Reset"); err != nil {
+		panic(err)
+	}
 	it.mu.Lock()
 	defer it.mu.Unlock()
 	it.begin()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/callers"
 	"github.com/cairnml/cairn/internal/structure"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/trackable"
@@ -63,6 +64,9 @@ func New[In, Out any](f func(s *ops.Scope, in In) Out, o ...*Options) *Func[In, 
 // step. It begins by delivering what restores have pending for objects that have
 // appeared since; what can't be delivered, and a variable that a strict restore
 // should have filled and didn't, is the call's error.
+//
+// It is for code outside of traced functions, which have [Func.Apply]: while one is
+// traced, a Call is an error, trackable.ErrInTrace.
 func (fn *Func[In, Out]) Call(ctx context.Context, in In) (Out, error) {
 	var out Out
 	if fn.err != nil {
@@ -72,8 +76,11 @@ func (fn *Func[In, Out]) Call(ctx context.Context, in In) (Out, error) {
 		return out, err
 	}
 	defer running.Add(-1)
-	if running.Add(1) > manyCalls && nestedCalls() > manyCalls {
+	if running.Add(1) > manyCalls && tooManyCalls() {
 		return out, fmt.Errorf("%w (%s)", ErrRecursive, fn)
+	}
+	if site, ok := callers.InTrace(); ok {
+		return out, fmt.Errorf("%s: function: a Call of %s %w; Apply calls it in each", site, fn, trackable.ErrInTrace)
 	}
 	err := trackable.Step(ctx, func(ctx context.Context) error {
 		t, err := fn.find(&in)

@@ -1,11 +1,11 @@
 package keras
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
 )
 
 // A Go number that a function reads while it is traced would stay what it was in
@@ -14,7 +14,7 @@ import (
 
 // ErrInTrace is what a method without a scope gives inside of a function that is
 // being traced.
-var ErrInTrace = errors.New("keras: would happen once, while the function is traced, and not in its calls")
+var ErrInTrace = trackable.ErrInTrace
 
 // outside returns an error inside of a function that is being traced; scoped is
 // the method's form that takes a scope.
@@ -23,7 +23,7 @@ func outside(method, scoped string) error {
 	if !ok {
 		return nil
 	}
-	return fmt.Errorf("%w: %s (%s); %s does it in each", ErrInTrace, method, site, scoped)
+	return fmt.Errorf("%s: keras: %s %w; %s does it in each", site, method, ErrInTrace, scoped)
 }
 
 // Rate returns the rate of the next step at this point of a function, before

@@ -2,7 +2,8 @@ package ops
 
 import (
 	"errors"
-	"runtime"
+
+	"github.com/cairnml/cairn/internal/callers"
 )
 
 // ErrRecursive is what a function gives that calls itself without end.
@@ -20,8 +21,7 @@ const (
 
 // checkStack panics with [ErrRecursive] where the stack is too deep.
 func checkStack() {
-	var pcs [1]uintptr
-	if runtime.Callers(maxFrames, pcs[:]) > 0 {
+	if callers.DeeperThan(maxFrames) {
 		panic(ErrRecursive)
 	}
 }

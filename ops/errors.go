@@ -3,11 +3,10 @@ package ops
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/callers"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -72,7 +71,7 @@ func (s *Scope) fail(op string, attrs graph.Attrs, err error, ins ...*Value) {
 	if err == nil {
 		err = errors.New("failed without an error that says why")
 	}
-	e := &OpError{Op: op, Attrs: attrs, Err: err, Site: callSite()}
+	e := &OpError{Op: op, Attrs: attrs, Err: err, Site: callers.Site()}
 	for _, v := range ins {
 		spec := InputSpec{}
 		if v != nil {
@@ -87,37 +86,3 @@ func (s *Scope) fail(op string, attrs graph.Attrs, err error, ins ...*Value) {
 }
 
 func (s *Scope) failed() *Value { return &Value{step: s.step} }
-
-// calledByProgram reports whether the function that calls this one was called by
-// the program itself, not by this library.
-func calledByProgram() bool {
-	var pcs [1]uintptr
-	if runtime.Callers(3, pcs[:]) == 0 {
-		return true
-	}
-	f, _ := runtime.CallersFrames(pcs[:]).Next()
-	return !inLibrary(f)
-}
-
-const modulePath = "github.com/cairnml/cairn/"
-
-// inLibrary reports whether a frame lies between a program's line and the
-// kernel.
-func inLibrary(f runtime.Frame) bool {
-	return strings.HasPrefix(f.Function, modulePath) && !strings.HasSuffix(f.File, "_test.go")
-}
-
-// callSite returns the innermost line of the program outside of this library.
-func callSite() string {
-	var pcs [64]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
-	for {
-		f, more := frames.Next()
-		if !inLibrary(f) && !strings.HasPrefix(f.Function, "runtime.") && f.File != "" {
-			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
-		}
-		if !more {
-			return ""
-		}
-	}
-}

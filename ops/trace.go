@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/internal/callers"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -258,7 +259,7 @@ func (t *Trace) run(s *Scope, op string, attrs graph.Attrs) error {
 
 // add puts a node behind the others and is its first output.
 func (t *Trace) add(s *Scope, op string, attrs graph.Attrs, ins []*Value) (graph.Output, error) {
-	n := &graph.Node{Op: op, Name: t.fn.Graph.UniqueName(s.nodeName(op)), Site: callSite()}
+	n := &graph.Node{Op: op, Name: t.fn.Graph.UniqueName(s.nodeName(op)), Site: callers.Site()}
 	n.Def = graph.LookupOp(op)
 	if k := t.scope.step.kernels.Lookup(op); k != nil {
 		n.Def = k.Definition()

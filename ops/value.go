@@ -6,6 +6,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/callers"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -202,7 +203,7 @@ func (v *Value) Shape() tensor.Shape {
 	case v.also().out.Node != nil:
 		shape := v.extra.out.Fact().Shape
 		if !shape.Known() && v.step != nil {
-			if t, ok := v.step.exec.(*Trace); ok && !t.looked && calledByProgram() {
+			if t, ok := v.step.exec.(*Trace); ok && !t.looked && callers.IsProgram() {
 				t.look()
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/internal/callers"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -27,7 +28,12 @@ type Model struct {
 }
 
 // instantiate makes a model over the program's weights.
-func (p *program) instantiate(ctx context.Context) (*Model, error) {
+func (p *program) instantiate(ctx context.Context) (m *Model, err error) {
+	callers.Outside(func() { m, err = p.instance(ctx) })
+	return m, err
+}
+
+func (p *program) instance(ctx context.Context) (*Model, error) {
 	m := &Model{
 		program: p, instance: new(engine.Instance), variables: map[*Object]*trackable.Variable{},
 		resources: map[*Object]engine.Value{}, failed: map[*Object]error{},
@@ -137,6 +143,9 @@ var argLists = sync.Pool{New: func() any { return new([]engine.Value) }}
 
 // runValues calls c with values, to which it adds what c captures.
 func (m *Model) runValues(ctx context.Context, c *callable, args []engine.Value) ([]engine.Value, error) {
+	if site, ok := callers.InTrace(); ok {
+		return nil, fmt.Errorf("%s: savedmodel: a call of %s %w; Function.Concrete and function.Apply call it in each", site, c.where, trackable.ErrInTrace)
+	}
 	args, err := m.resolve(ctx, c, args)
 	if err != nil {
 		return nil, err

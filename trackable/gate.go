@@ -3,8 +3,11 @@ package trackable
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/cairnml/cairn/internal/callers"
 )
 
 // Gate keeps training steps and snapshots apart, so that a checkpoint shows
@@ -89,6 +92,9 @@ func Freeze(ctx context.Context, f func(ctx context.Context) error) error {
 
 // Freeze does what the function [Freeze] does, on this gate.
 func (g *Gate) Freeze(ctx context.Context, f func(ctx context.Context) error) error {
+	if callers.Traces() > 0 { // which is a step, whatever ctx is
+		return fmt.Errorf("%s: %w: it %w", callers.Site(), ErrInsideStep, ErrInTrace)
+	}
 	if ctx.Value(insideKey{}) == g {
 		return ErrInsideStep
 	}

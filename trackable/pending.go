@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cairnml/cairn/internal/callers"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -62,10 +63,11 @@ func (n *Node) HasPending(edge string) bool {
 // pending: the latest restore first, so that an earlier one can't overwrite it.
 // What fails stays pending. A variable below child that is left without a value
 // although a strict restore should have one for it is an error too.
-func (n *Node) Deliver(edge string, child Trackable) error {
+func (n *Node) Deliver(edge string, child Trackable) (err error) {
 	list := n.restores()
 	for _, p := range list {
-		if err := p.Deliver(edge, child); err != nil {
+		callers.Outside(func() { err = p.Deliver(edge, child) })
+		if err != nil {
 			return err
 		}
 	}
@@ -146,7 +148,10 @@ func (n *Node) addVariable(dst **Variable, edge string, spec VariableSpec) error
 func (n *Node) initial(edge string, v *Variable, spec VariableSpec) (*tensor.Tensor, uint64, error) {
 	list := n.restores()
 	for _, p := range list {
-		if t, err := p.Initial(edge, v, spec.DType, spec.Shape); t != nil || err != nil {
+		var t *tensor.Tensor
+		var err error
+		callers.Outside(func() { t, err = p.Initial(edge, v, spec.DType, spec.Shape) })
+		if t != nil || err != nil {
 			return t, p.Order(), err
 		}
 	}
@@ -164,7 +169,7 @@ func (n *Node) initial(edge string, v *Variable, spec VariableSpec) (*tensor.Ten
 // first returns the initializer's value.
 func (spec *VariableSpec) first(edge string) (t *tensor.Tensor, err error) {
 	if spec.Init != nil {
-		t, err = spec.Init()
+		callers.Outside(func() { t, err = spec.Init() })
 	} else {
 		t, err = tensor.Zeros(spec.DType, spec.Shape...)
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Scalar is a variable that holds one element of type T.
+// Scalar is a variable that holds one element of type T. Its methods are for code
+// outside of traced functions, see [Variable].
 type Scalar[T tensor.Element] struct{ Variable }
 
 // NewScalar makes a trainable scalar variable that holds x.
@@ -18,6 +19,7 @@ func NewScalar[T tensor.Element](x T) *Scalar[T] {
 
 // Get returns the value now; the zero T where s was never given one.
 func (s *Scalar[T]) Get() T {
+	s.mustBeOutside("Get", readInstead)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.get()
@@ -34,6 +36,7 @@ func (s *Scalar[T]) get() (x T) {
 
 // Set replaces the value.
 func (s *Scalar[T]) Set(x T) {
+	s.mustBeOutside("Set", writeInstead)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.set(x)
@@ -51,6 +54,7 @@ func (s *Scalar[T]) set(x T) {
 
 // Change replaces the value by f of it, at once, and returns the new value.
 func (s *Scalar[T]) Change(f func(T) T) T {
+	s.mustBeOutside("a change", writeInstead)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := f(s.get())

@@ -17,6 +17,10 @@ import (
 // [Variable.Update] works on a copy. Storage that nobody else holds is updated
 // in place.
 //
+// What reads or changes the value here is for code outside of traced functions. In
+// one it would happen once: it is [ErrInTrace] there, which Load and Borrow panic
+// with and the trace returns.
+//
 // The zero Variable has no value; [NewVariable] makes one that has, and
 // [Variable.Init] gives a first value to a Variable that is embedded:
 //
@@ -77,6 +81,9 @@ func NewVariable(t *tensor.Tensor) *Variable {
 // structs that embed a Variable; on a variable that has a value it replaces
 // value, type and shape.
 func (v *Variable) Init(t *tensor.Tensor) *Variable {
+	if v.DType() != tensor.Invalid {
+		v.mustBeOutside("a second Init", writeInstead)
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.number()
@@ -322,6 +329,7 @@ func (v *Variable) accepts(d tensor.DType, s tensor.Shape) error {
 // is needed for a moment only, [Variable.Borrow] avoids that copy. It is nil
 // for a variable without a value.
 func (v *Variable) Load() *tensor.Tensor {
+	v.mustBeOutside("Load", readInstead)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.cell == nil {
@@ -336,6 +344,7 @@ func (v *Variable) Load() *tensor.Tensor {
 // in place again. Calling release twice does nothing. Without a value the
 // tensor is nil.
 func (v *Variable) Borrow() (t *tensor.Tensor, release func()) {
+	v.mustBeOutside("Borrow", readInstead)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	c := v.cell
@@ -390,6 +399,9 @@ func (l *Lease) Release() {
 // Store replaces the value by t, which is handed over. Another type, or a shape
 // that v doesn't take, is a *[ShapeError].
 func (v *Variable) Store(t *tensor.Tensor) error {
+	if err := v.refuse("Store", writeInstead); err != nil {
+		return err
+	}
 	if t == nil {
 		return fmt.Errorf("trackable: Store of no tensor into variable %q", v.Name())
 	}
@@ -422,6 +434,9 @@ func (v *Variable) StoreShared(t *tensor.Tensor) error {
 // where it returns an error and worked in place. f must not use v, and must not
 // update another variable: that is [UpdateAll].
 func (v *Variable) Update(f func(buf *tensor.Tensor) error) error {
+	if err := v.refuse("Update", writeInstead); err != nil {
+		return err
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	buf, err := v.writable()
@@ -449,6 +464,11 @@ func (v *Variable) writable() (*tensor.Tensor, error) {
 // variables are locked in one order everywhere, so that no two calls can block
 // each other. The same variable twice is an error.
 func UpdateAll(vars []*Variable, f func(bufs []*tensor.Tensor) error) error {
+	for _, v := range vars[:min(1, len(vars))] {
+		if err := v.refuse("UpdateAll", writeInstead); err != nil {
+			return err
+		}
+	}
 	if err := lockAll(vars, func(int, int) error { return nil }); err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"sync"
+
+	"github.com/cairnml/cairn/internal/callers"
 )
 
 // Watcher looks after the restores of one root for the steps that run under a
@@ -108,7 +110,9 @@ func (g *Gate) ask(ctx context.Context, of func(Watcher, context.Context) (Watch
 	keep := w.list[:0:0]
 	var errs []error
 	for _, x := range w.list {
-		when, err := of(x, ctx)
+		var when Watch
+		var err error
+		callers.Outside(func() { when, err = of(x, ctx) })
 		errs = append(errs, err)
 		if when != WatchEnded {
 			keep = append(keep, x)

@@ -1,0 +1,140 @@
+// Package callers looks at the stack of the goroutine that asks: which line of
+// the program calls, how deep calls lie in each other, and whether all of it
+// stands in a Go function that is being traced.
+package callers
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+)
+
+const modulePath = "github.com/cairnml/cairn/"
+
+// inLibrary reports whether a frame lies between a program's line and the
+// kernel.
+func inLibrary(f runtime.Frame) bool {
+	return strings.HasPrefix(f.Function, modulePath) && !strings.HasSuffix(f.File, "_test.go")
+}
+
+// Site returns the innermost line of the program outside of this library, as
+// "file.go:12".
+func Site() string {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if !inLibrary(f) && !strings.HasPrefix(f.Function, "runtime.") && f.File != "" {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+// IsProgram reports whether the function that asks was called by the program
+// itself, not by this library.
+func IsProgram() bool {
+	var pcs [1]uintptr
+	if runtime.Callers(3, pcs[:]) == 0 {
+		return true
+	}
+	f, _ := runtime.CallersFrames(pcs[:]).Next()
+	return !inLibrary(f)
+}
+
+// DeeperThan reports whether there are more frames on the stack.
+func DeeperThan(frames int) bool {
+	var pcs [1]uintptr
+	return runtime.Callers(frames, pcs[:]) > 0
+}
+
+// tracing counts the functions that are being traced in all goroutines: where
+// there is none, nobody need look.
+var tracing atomic.Int32
+
+// Trace calls f, a Go function that is being traced; until it returns, [InTrace]
+// holds for what f calls.
+//
+//go:noinline
+func Trace(f func()) {
+	tracing.Add(1)
+	defer tracing.Add(-1)
+	f()
+}
+
+// Outside calls f, for which [InTrace] doesn't hold even if it does for the
+// caller: what f does is meant to happen once.
+//
+//go:noinline
+func Outside(f func()) { f() }
+
+// InTrace reports whether its caller runs inside of a Go function that is being
+// traced, and on which line of the program.
+func InTrace() (site string, ok bool) {
+	if tracing.Load() == 0 {
+		return "", false
+	}
+	walk(func(function string) bool {
+		ok = strings.HasSuffix(function, traceFrame)
+		return ok || strings.HasSuffix(function, outsideFrame)
+	})
+	if !ok {
+		return "", false
+	}
+	return Site(), true
+}
+
+const (
+	traceFrame   = "internal/callers.Trace"
+	outsideFrame = "internal/callers.Outside"
+)
+
+// Traces returns how many functions this goroutine is tracing: one that is
+// traced may apply another.
+func Traces() int {
+	if tracing.Load() == 0 {
+		return 0
+	}
+	return Count(traceFrame)
+}
+
+// Count returns how often a function is on the stack, known by the end of its
+// name.
+func Count(name string) (n int) {
+	walk(func(function string) bool {
+		if strings.HasSuffix(function, name) {
+			n++
+		}
+		return false
+	})
+	return n
+}
+
+// walk calls f for the functions on the stack, the innermost first, until it
+// returns true.
+func walk(f func(function string) (stop bool)) {
+	// What is asked for is mostly near.
+	pcs := make([]uintptr, 64)
+	for skip := 3; ; {
+		found := runtime.Callers(skip, pcs)
+		frames := runtime.CallersFrames(pcs[:found])
+		for {
+			frame, more := frames.Next()
+			if f(frame.Function) {
+				return
+			}
+			if !more {
+				break
+			}
+		}
+		if found < len(pcs) {
+			return
+		}
+		skip += found
+		pcs = make([]uintptr, min(4*len(pcs), 4096))
+	}
+}

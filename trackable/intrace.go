@@ -1,0 +1,36 @@
+package trackable
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/internal/callers"
+)
+
+// ErrInTrace is what reads and changes data in Go gives inside of a function that
+// is being traced: its calls would neither read nor change anything. What is meant
+// to happen once stands in ops.InitScope.
+var ErrInTrace = errors.New("would happen once, while the function is traced, and not in its calls")
+
+// refuse returns an error inside of a function that is being traced; instead is
+// what does the same in its calls.
+func (v *Variable) refuse(what, instead string) error {
+	site, ok := callers.InTrace()
+	if !ok {
+		return nil
+	}
+	return fmt.Errorf("%s: trackable: %s of variable %q %w; %s does it in each", site, what, v.Name(), ErrInTrace, instead)
+}
+
+// mustBeOutside panics inside of a function that is being traced, which becomes
+// the trace's error.
+func (v *Variable) mustBeOutside(what, instead string) {
+	if err := v.refuse(what, instead); err != nil {
+		panic(err)
+	}
+}
+
+const (
+	readInstead  = "ops.ReadVariable, or the variable as an op's input,"
+	writeInstead = "ops.Assign, ops.AssignAdd and the like"
+)
