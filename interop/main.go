@@ -29,6 +29,7 @@ type suite struct {
 var suites = []suite{
 	{"graphs", graphCases},
 	{"bundles", bundleCases},
+	{"orders", orderCases},
 	{"models", modelCases},
 	{"guide", guideCases},
 	{"managers", managerCases},
@@ -57,8 +58,9 @@ type run struct {
 }
 
 type specs struct {
-	Graphs  []graphSpec  `json:"graphs"`
-	Bundles []bundleSpec `json:"bundles"`
+	Graphs  []graphSpec   `json:"graphs"`
+	Bundles []bundleSpec  `json:"bundles"`
+	Orders  [][]orderStep `json:"orders"`
 }
 
 func main() {

@@ -10,6 +10,7 @@ import bundles
 import models
 import objects
 import oracle
+import orders
 
 failed = 0
 
@@ -72,6 +73,12 @@ def main(root):
                 wrong.append("graph %d: %s" % (spec["seed"], w))
     case("TensorFlow restores our object graphs", wrong,
          "%d of %d; the others it can't restore when it wrote them itself" % (len(able), len(specs["graphs"])))
+
+    wrong, whole = orders.check(specs["orders"], os.path.join(root, "tf", "orders"), os.path.join(ours, "orders"))
+    if whole < len(specs["orders"]) * 2 // 3:
+        wrong.append("only %d programs ran to their ends" % whole)
+    case("programs of every order leave TensorFlow's values", wrong,
+         "%d of %d to their ends, the others to what ours refuses" % (whole, len(specs["orders"])))
 
     single = [s for s in able if s["style"] != "both"]  # a nested Checkpoint can't be an object with more children
     pairs = [p for p in zip(single[::2], single[1::2]) if os.path.isdir("%s/joined/%d-%d" % (ours, p[0]["seed"], p[1]["seed"]))]

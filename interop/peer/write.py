@@ -1,6 +1,6 @@
 """Writes everything that ours is compared with: python write.py FOLDER.
 
-FOLDER gets specs.json and tf/<kind>/<case>/…; kind is one of graphs, bundles, models, guide, manager, legacy.
+FOLDER gets specs.json and tf/<kind>/<case>/…; kind is one of graphs, bundles, orders, models, guide, manager, legacy.
 """
 import json
 import os
@@ -11,6 +11,7 @@ import graphs
 import legacy
 import models
 import objects
+import orders
 
 GRAPHS = 200
 
@@ -32,7 +33,8 @@ def restores(spec, prefix):
 
 
 def main(root):
-    specs = {"graphs": [graphs.generate(seed) for seed in range(GRAPHS)], "bundles": list(bundles.specs())}
+    specs = {"graphs": [graphs.generate(seed) for seed in range(GRAPHS)], "bundles": list(bundles.specs()),
+             "orders": [orders.generate(seed) for seed in range(orders.PROGRAMS)]}
     for spec in specs["graphs"]:
         prefix = folder(root, "graphs", spec["seed"]) + "/ckpt"
         ckpt, _ = objects.build(spec)
@@ -42,6 +44,8 @@ def main(root):
         json.dump(specs, f)
     for spec in specs["bundles"]:
         bundles.write(spec, folder(root, "bundles", spec["case"]))
+    for i, steps in enumerate(specs["orders"]):
+        orders.write(steps, folder(root, "orders", i))
     for optimizer in models.OPTIMIZERS:
         models.write_guide(folder(root, "guide", optimizer), optimizer)
     models.register_stacks()

@@ -1,0 +1,224 @@
+"""Programs that save, restore, assign and train in random orders, as plain data that both sides run.
+
+A program is a list of steps, dicts with "do" and what it takes:
+
+  object   on                      makes an object without fields
+  variable on field value          gives field "a" or "b" a new variable of [value, value+1]
+  make     on field value          makes variable "g" or "h" if there is none
+  field    on field other          gives field "x" or "y" an object
+  append   on field other          to the tracked list "l", or the plain slice "s"
+  put      on field key other      into the tracked map "m", or the plain map "d"
+  attach   on field other          a child "e" or "f"
+  write    on field value how      assigns, "directly" or in a "step"
+  train    on                      adds [1, 2] to all variables below
+  drop     on field                takes the field's object away
+  open     on how                  a new Checkpoint of the object ("root") or of an edge to it ("edge")
+  save     ck file
+  restore  ck file how             "strict", "partial", "missing" or "both"
+  assert   how                     that the last restore is "consumed", or that "existing" objects matched
+  end                              saves every object below one root
+
+Ours must give the same values as TensorFlow in every file, and the same answers to assertions, up to the step that it
+refuses, if any: check says how many it does.
+"""
+import json
+import os
+import random
+
+PROGRAMS = 300
+STEPS = {"variable": 6, "field": 5, "append": 4, "put": 4, "attach": 2, "make": 3, "write": 3, "train": 4, "drop": 2, "open": 2,
+         "save": 5, "restore": 6, "assert": 3, "again": 3}
+
+
+def generate(seed):
+    rng = random.Random(seed)
+    steps, objects, checkpoints, files, values = [], 0, 0, 0, 0
+
+    def do(what, **args):
+        steps.append(dict(do=what, **args))
+
+    def new():
+        nonlocal objects
+        do("object", on=objects)
+        objects += 1
+        return objects - 1
+
+    def value():
+        nonlocal values
+        values += 1
+        return 10.0 * values
+
+    def restore(ck, hows):
+        if files:
+            do("restore", ck=ck, file=rng.randrange(files), how=rng.choice(hows))
+
+    new()
+    for _ in range(rng.randint(6, 30)):
+        on = rng.choice([*range(min(objects, 4)), objects - 1])
+        what = rng.choices(list(STEPS), STEPS.values())[0]
+        if what in ("field", "append", "put", "attach"):
+            other = new() if objects < 2 or rng.random() < 0.6 else rng.randrange(objects)
+        if what == "variable":
+            do(what, on=on, field=rng.choice("ab"), value=value())
+        elif what == "make":
+            do(what, on=on, field=rng.choice("gh"), value=value())
+        elif what == "field":
+            do(what, on=on, field=rng.choice("xy"), other=other)
+        elif what == "append":
+            do(what, on=on, field=rng.choice("ls"), other=other)
+        elif what == "put":
+            do(what, on=on, field=rng.choice("md"), key=rng.choice("pq"), other=other)
+        elif what == "attach":
+            do(what, on=on, field=rng.choice("ef"), other=other)
+        elif what == "write":
+            do(what, on=on, field=rng.choice("abgh"), value=value(), how=rng.choice(["directly", "step"]))
+        elif what == "train":
+            do(what, on=on)
+        elif what == "drop":
+            do(what, on=on, field=rng.choice("abxy"))
+        elif what == "assert":
+            do(what, how=rng.choice(["consumed", "existing"]))
+        elif what == "again":  # the program starts anew, and goes on from a file
+            do("open", on=new(), how="root")
+            checkpoints += 1
+            restore(checkpoints - 1, ["strict", "both"])
+        elif what == "open" or not checkpoints:
+            do("open", on=on, how=rng.choice(["root", "edge"]))
+            checkpoints += 1
+        elif what == "save":
+            do(what, ck=rng.randrange(checkpoints), file=files)
+            files += 1
+        elif what == "restore":
+            restore(rng.randrange(checkpoints), ["strict", "both", "both", "partial", "missing"])
+    for on in range(min(objects, 6)):
+        do("train", on=on)
+    do("end")
+    return steps
+
+
+def below(root, tf):
+    """The float variables below an object, each once."""
+    seen, todo = [], [root]
+    while todo:
+        x = todo.pop()
+        if any(x is s for s in seen):
+            continue
+        seen.append(x)
+        if not isinstance(x, tf.Variable):
+            todo.extend(x._trackable_children().values())
+    return [x for x in seen if isinstance(x, tf.Variable) and x.dtype == tf.float32]
+
+
+class Program:
+    """A program in TensorFlow. What it drops stays alive: its assertions look at that too, which Python's collector would decide."""
+
+    def __init__(self, folder):
+        self.folder, self.objects, self.checkpoints, self.status, self.kept = folder, {}, [], None, []
+
+    def path(self, file):
+        return os.path.join(self.folder, str(file))
+
+    def step(self, s):
+        import tensorflow as tf
+        from tensorflow.python.trackable import autotrackable
+
+        class Object(autotrackable.AutoTrackable):
+            pass
+
+        def variable():
+            v = tf.Variable([s["value"], s["value"] + 1], dtype=tf.float32)
+            self.kept.append(v)
+            return v
+
+        what, on = s["do"], self.objects.get(s.get("on"))
+        field, other = s.get("field"), self.objects.get(s.get("other"))
+        if what == "object":
+            self.objects[s["on"]] = Object()
+        elif what == "variable" or what == "make" and not hasattr(on, field):
+            setattr(on, field, variable())
+        elif what in ("field", "attach"):
+            setattr(on, field, other)
+        elif what == "append":
+            if not hasattr(on, field):
+                setattr(on, field, [])
+            getattr(on, field).append(other)
+        elif what == "put":
+            if not hasattr(on, field):
+                setattr(on, field, {})
+            getattr(on, field)[s["key"]] = other
+        elif what == "write" and hasattr(on, field):
+            getattr(on, field).assign([s["value"], s["value"] + 1])
+        elif what == "train":
+            for v in below(on, tf):
+                v.assign_add([1, 2])
+        elif what == "drop" and hasattr(on, field):
+            delattr(on, field)
+        elif what == "open":
+            self.checkpoints.append(tf.train.Checkpoint(on) if s["how"] == "root" else tf.train.Checkpoint(n=on))
+        elif what == "save":
+            self.checkpoints[s["ck"]].write(self.path(s["file"]))
+        elif what == "restore":
+            self.status = self.checkpoints[s["ck"]].read(self.path(s["file"]))
+            if s["how"] != "strict":
+                self.status.expect_partial()
+        elif what == "assert" and self.status is not None:
+            try:
+                if s["how"] == "consumed":
+                    self.status.assert_consumed()
+                else:
+                    self.status.assert_existing_objects_matched()
+            except AssertionError as e:
+                return str(e)
+        elif what == "end":
+            tf.train.Checkpoint(**{"n%d" % i: o for i, o in self.objects.items()}).write(self.path("end"))
+
+
+def write(steps, folder):
+    """Runs a program, and notes what its assertions said: null where they held."""
+    program = Program(folder)
+    said = [program.step(s) for s in steps]
+    with open(os.path.join(folder, "said.json"), "w") as f:
+        json.dump(said, f)
+
+
+def values(prefix):
+    """The variables of a checkpoint by every path that leads to them."""
+    import tensorflow as tf
+    from tensorflow.core.protobuf import trackable_object_graph_pb2
+    reader = tf.train.load_checkpoint(prefix)
+    graph = trackable_object_graph_pb2.TrackableObjectGraph.FromString(reader.get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"))
+    found = {}
+
+    def walk(node, path, above):
+        for a in graph.nodes[node].attributes:
+            found["/".join(path)] = reader.get_tensor(a.checkpoint_key).tolist()
+        for c in graph.nodes[node].children:
+            if c.node_id not in above and len(path) < 8 and c.local_name != "save_counter":
+                walk(c.node_id, (*path, c.local_name), {*above, c.node_id})
+
+    walk(0, (), {0})
+    return found
+
+
+def check(programs, theirs, ours):
+    """What differs, and how many programs ours ran to their ends."""
+    wrong, whole = [], 0
+    with open(os.path.join(ours, "said.json")) as f:
+        all_said = json.load(f)
+    for i, (steps, said) in enumerate(zip(programs, all_said)):
+        with open(os.path.join(theirs, str(i), "said.json")) as f:
+            expected = json.load(f)
+        whole += len(said) == len(steps)
+        for k, (s, got) in enumerate(zip(steps, said)):
+            if s["do"] == "assert":
+                if (got is None) != (expected[k] is None):
+                    wrong.append("program %d, step %d, %s: %s, TensorFlow says %s" % (i, k, s, got, expected[k]))
+            elif got is not None:
+                continue  # refused: the last step
+            elif s["do"] in ("save", "end"):
+                file = str(s.get("file", "end"))
+                a, b = values(os.path.join(ours, str(i), file)), values(os.path.join(theirs, str(i), file))
+                for path in sorted({*a, *b}):
+                    if a.get(path) != b.get(path):
+                        wrong.append("program %d, step %d: %s is %s, TensorFlow's is %s" % (i, k, path, a.get(path), b.get(path)))
+    return wrong, whole
