@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -23,17 +25,21 @@ type assignment struct {
 // value, or its part of one. An op of another form than TensorFlow writes runs
 // in each instance instead.
 func (p *program) readNamedWeights(ctx context.Context, r *bundle.Reader) error {
-	def := p.meta.proto.SaverDef
-	if def == nil || def.RestoreOpName == "" {
-		return nil
-	}
-	op, err := p.graph.Find(def.RestoreOpName)
-	if err != nil {
-		return &FormatError{p.meta.model.File, fmt.Errorf("the saver: %w", err)}
-	}
-	list, ok := assignments(op.Node)
-	if !ok {
-		return p.restoreByOp()
+	var list []assignment
+	if def := p.meta.proto.SaverDef; def == nil || def.RestoreOpName == "" {
+		var err error
+		if list, err = p.listed(); err != nil {
+			return &FormatError{p.meta.model.File, err}
+		}
+	} else {
+		op, err := p.graph.Find(def.RestoreOpName)
+		if err != nil {
+			return &FormatError{p.meta.model.File, fmt.Errorf("the saver: %w", err)}
+		}
+		var ok bool
+		if list, ok = assignments(op.Node); !ok {
+			return p.restoreByOp()
+		}
 	}
 	reqs := make([]bundle.ReadRequest, len(list))
 	for i, a := range list {
@@ -71,6 +77,55 @@ func (p *program) readNamedWeights(ctx context.Context, r *bundle.Reader) error 
 		p.weights = append(p.weights, w)
 	}
 	return nil
+}
+
+// variablesKey is the collection of a graph's variables.
+const variablesKey = "variables"
+
+// listed returns what TensorFlow restores in a graph without a saver, such as a module
+// of TensorFlow Hub: each variable of the collection, by its own name, a part of a
+// partitioned one from the whole's.
+func (p *program) listed() (out []assignment, err error) {
+	seen := map[*graph.Node]bool{}
+	for _, c := range p.meta.Collections() {
+		if c.Name != variablesKey {
+			continue
+		}
+		for _, b := range c.Bytes {
+			var def pb.VariableDef
+			if err := def.Unmarshal(b); err != nil {
+				return nil, fmt.Errorf("the collection %q: %w", c.Name, err)
+			}
+			v, err := p.graph.Find(def.VariableName)
+			if err != nil {
+				return nil, fmt.Errorf("the collection %q: %w", c.Name, err)
+			}
+			a := assignment{variable: v.Node, key: v.Node.Name, dtype: v.Node.Attrs.Type("dtype", tensor.Invalid)}
+			if seen[a.variable] {
+				continue
+			}
+			seen[a.variable] = true
+			if s := def.SaveSliceInfoDef; s != nil {
+				if len(s.VarOffset) != len(s.FullShape) || len(s.VarShape) != len(s.FullShape) {
+					return nil, fmt.Errorf("the variable %q is a part of another rank than the whole", a.key)
+				}
+				a.key = s.FullName
+				var spec strings.Builder
+				for _, n := range s.FullShape {
+					fmt.Fprintf(&spec, "%d ", n)
+				}
+				for i := range s.FullShape {
+					if i > 0 {
+						spec.WriteByte(':')
+					}
+					fmt.Fprintf(&spec, "%d,%d", s.VarOffset[i], s.VarShape[i])
+				}
+				a.spec = spec.String()
+			}
+			out = append(out, a)
+		}
+	}
+	return out, nil
 }
 
 // assignments returns what a restore op does: everything that it waits for is

@@ -84,7 +84,10 @@ func (p *program) readWeights(ctx context.Context, c *weightsFile) error {
 // needsCheckpoint reports whether the model has anything that a checkpoint
 // holds.
 func (p *program) needsCheckpoint() bool {
-	return len(p.meta.Variables()) > 0 || len(p.meta.Objects) == 0 && p.meta.proto.SaverDef != nil
+	if len(p.meta.Objects) > 0 {
+		return len(p.meta.Variables()) > 0
+	}
+	return p.meta.proto.SaverDef != nil || slices.ContainsFunc(p.meta.Collections(), func(c Collection) bool { return c.Name == variablesKey && c.Len > 0 })
 }
 
 // readKeys reads the values that the checkpoint's objects have for the model's.

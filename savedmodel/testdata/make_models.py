@@ -642,6 +642,30 @@ def tf1_local():
     session_answers("tf1_local", ["serve"], [("serving_default", {"a": x(3)})])
 
 
+def tf1_unsaved():
+    """A graph without a saver, as modules of TensorFlow Hub are: the collection of variables says what is restored."""
+    from tensorflow.core.protobuf import saved_model_pb2
+    b = builder("tf1_unsaved")
+    with tf.Graph().as_default(), v1.Session() as s:
+        a = v1.placeholder(tf.float32, [None, 4], name="a")
+        parts = v1.get_variable("parts", [4, 3], initializer=v1.random_uniform_initializer(seed=3), partitioner=v1.fixed_size_partitioner(2), use_resource=True)
+        ref = v1.get_variable("ref", [3], initializer=v1.constant_initializer([1.0, 2.0, 4.0]), use_resource=False)
+        s.run(v1.global_variables_initializer())
+        b.add_meta_graph_and_variables(s, [], {"default": sig({"a": a}, {"y": a @ tf.convert_to_tensor(parts) + ref})})
+    b.save()
+    file = os.path.join(here, "models", "tf1_unsaved", "saved_model.pb")
+    with open(file, "rb") as f:
+        m = saved_model_pb2.SavedModel.FromString(f.read())
+    m.meta_graphs[0].ClearField("saver_def")
+    graph = m.meta_graphs[0].graph_def
+    kept = [n for n in graph.node if not n.name.startswith("save/")]
+    del graph.node[:]
+    graph.node.extend(kept)
+    with open(file, "wb") as f:
+        f.write(m.SerializeToString(deterministic=True))
+    session_answers("tf1_unsaved", [], [("default", {"a": x(2, 4)})])
+
+
 def tf1_graphs():
     """Two MetaGraphs over one checkpoint."""
     b = builder("tf1_graphs")
@@ -1048,7 +1072,7 @@ def recurrent():
     Tokens(m, 60, 30).save("recurrent")
 
 
-ALL = [finetune, finetune_some, random_paths, hub_training, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_gradients, tf1_init, tf1_local, tf1_graphs, tf1_sparse,
+ALL = [finetune, finetune_some, random_paths, hub_training, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_gradients, tf1_init, tf1_local, tf1_unsaved, tf1_graphs, tf1_sparse,
        tables, no_signatures, tf1_defun, tf1_effects, structured, transformer, recurrent, finetune_arrays]
 
 if __name__ == "__main__":
