@@ -392,3 +392,38 @@ func checkNameOrder(t *testing.T, ops []faultfs.Op) {
 		t.Error("no index got its name")
 	}
 }
+
+// TestRecoverTakesTheWriteThatBeganToGiveNames: besides the write that was cut off
+// amid its names there may be one that was stopped before its first, and a damaged
+// one, whichever is listed first.
+func TestRecoverTakesTheWriteThatBeganToGiveNames(t *testing.T) {
+	tokens := []string{tempMark + strings.Repeat("1", 20), tempMark + strings.Repeat("2", 20), tempMark + strings.Repeat("3", 20)}
+	bytesOf := func(shards int, value float32) *faultfs.FS {
+		d := faultfs.New()
+		if err := replace(d, shards, value); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	const data = "run/ckpt.data-00000-of-00001"
+	stopped, cutOff, damaged := bytesOf(1, 3), bytesOf(1, 5), bytesOf(2, 7)
+	for _, order := range [][3]int{{0, 1, 2}, {1, 0, 2}, {2, 1, 0}, {1, 2, 0}} {
+		disk := bytesOf(1, 1)
+		disk.Put("run/ckpt.index"+tokens[order[0]], stopped.Bytes("run/ckpt.index"))
+		disk.Put(tempData("run/ckpt", 0, tokens[order[0]]), stopped.Bytes(data))
+		disk.Put("run/ckpt.index"+tokens[order[1]], cutOff.Bytes("run/ckpt.index"))
+		disk.Put(data, cutOff.Bytes(data))
+		disk.Put("run/ckpt.index"+tokens[order[2]], damaged.Bytes("run/ckpt.index"))
+		for i := range 2 {
+			name := DataName("run/ckpt", i, 2)
+			disk.Put(name, damaged.Bytes(name))
+			disk.Damage(name, 0, 1)
+		}
+		if ok, err := Recover(t.Context(), disk, "run/ckpt"); !ok || err != nil {
+			t.Fatalf("%v: %v, %v", order, ok, err)
+		}
+		if got, err := contentsOf(disk); got != "a[5 5]b[5 6]" {
+			t.Errorf("%v: recovered to %q, %v", order, got, err)
+		}
+	}
+}

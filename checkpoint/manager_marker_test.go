@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/cairnml/cairn/internal/testkit/faultfs"
@@ -226,22 +228,8 @@ func TestWhatAStandInStandsInForIsOursOnly(t *testing.T) {
 			for _, f := range c.put {
 				disk.Put("ckpt-1"+f, disk.Bytes(stand+f))
 			}
-			other := faultfs.New()
-			p := startProgram(t, other, preserving(), false)
-			p.mustSave(9)
-			p.close()
-			for _, f := range other.Names() {
-				if strings.HasPrefix(f, "ckpt-9.") {
-					disk.Put(f, other.Bytes(f))
-				}
-			}
-			text, err := (&CheckpointState{ModelCheckpointPath: "ckpt-9", AllModelCheckpointPaths: []string{stand, "ckpt-9"},
-				AllModelCheckpointTimestamps: []float64{1.6e9, 1.7e9}}).MarshalText()
-			if err != nil {
-				t.Fatal(err)
-			}
-			disk.Put("checkpoint", text)
-			p = startProgram(t, disk, ManagerOptions{}, false)
+			goOn(t, disk, stand)
+			p := startProgram(t, disk, ManagerOptions{}, false)
 			p.mustSave(10)
 			p.close()
 			there := slices.ContainsFunc(disk.Names(), func(f string) bool { return strings.HasPrefix(f, "ckpt-1.") })
@@ -282,5 +270,113 @@ func TestNoIndexGetsItsNameBeforeTheMarkerIsItsOwn(t *testing.T) {
 	p.mustSave(2)
 	if err := holds(disk, "ckpt-2"); err != nil {
 		t.Error(err)
+	}
+}
+
+// goOn puts a checkpoint of another program, ckpt-9, behind the stand-in.
+func goOn(t *testing.T, disk *faultfs.FS, stand string) {
+	t.Helper()
+	other := faultfs.New()
+	p := startProgram(t, other, preserving(), false)
+	p.mustSave(9)
+	p.close()
+	for _, f := range other.Names() {
+		if strings.HasPrefix(f, "ckpt-9.") {
+			disk.Put(f, other.Bytes(f))
+		}
+	}
+	text, err := (&CheckpointState{ModelCheckpointPath: "ckpt-9", AllModelCheckpointPaths: []string{stand, "ckpt-9"},
+		AllModelCheckpointTimestamps: []float64{1.6e9, 1.7e9}}).MarshalText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk.Put("checkpoint", text)
+}
+
+// TestLeftoversAreTriedAgain: a copy of a stand-in that couldn't be looked at, or
+// removed, at one save is removed at the next.
+func TestLeftoversAreTriedAgain(t *testing.T) {
+	for what, fails := range map[string]func(op faultfs.Op, stand string) bool{
+		"removing the copy":     func(op faultfs.Op, _ string) bool { return op.Kind == faultfs.Remove && op.Name == "ckpt-1.index" },
+		"reading the stand-in":  func(op faultfs.Op, stand string) bool { return op.Kind == faultfs.Read && op.Name == stand+".index" },
+		"opening the stand-in":  func(op faultfs.Op, stand string) bool { return op.Kind == faultfs.Open && op.Name == stand+".index" },
+		"reading the copy":      func(op faultfs.Op, _ string) bool { return op.Kind == faultfs.Read && op.Name == "ckpt-1.index" },
+		"listing the directory": func(op faultfs.Op, _ string) bool { return op.Kind == faultfs.Read && op.Name == "." },
+	} {
+		t.Run(what, func(t *testing.T) {
+			disk, stand := standIn(t, preserving())
+			for _, f := range []string{".data-00000-of-00001", ".index"} {
+				disk.Put("ckpt-1"+f, disk.Bytes(stand+f))
+			}
+			goOn(t, disk, stand)
+			p := startProgram(t, disk, ManagerOptions{MaxToKeep: 5}, false)
+			failed := false
+			disk.Hook(func(op faultfs.Op) error {
+				if fails(op, stand) {
+					failed = true
+					return errCut
+				}
+				return nil
+			})
+			p.mustSave(10)
+			if !failed || !slices.Contains(disk.Names(), "ckpt-1.index") {
+				t.Fatalf("failed is %v, the disk holds %q", failed, disk.Names())
+			}
+			disk.Hook(nil)
+			p.mustSave(11)
+			p.close()
+			if slices.ContainsFunc(disk.Names(), func(f string) bool { return strings.HasPrefix(f, "ckpt-1.") }) {
+				t.Errorf("the disk holds %q", disk.Names())
+			}
+			if err := holds(disk, stand); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// badFile fails to be read, or to be closed.
+type badFile struct {
+	fs.File
+	read, closed error
+}
+
+func (f badFile) Read(b []byte) (int, error) {
+	if f.read != nil {
+		return 0, f.read
+	}
+	return f.File.Read(b)
+}
+
+func (f badFile) Close() error { return errors.Join(f.File.Close(), f.closed) }
+
+// badFS has bad files only.
+type badFS struct {
+	fs.FS
+	read, closed error
+}
+
+func (b badFS) Open(name string) (fs.File, error) {
+	f, err := b.FS.Open(name)
+	return badFile{f, b.read, b.closed}, err
+}
+
+// TestWhatCantBeReadWhollyIsNotTaken: neither an index's identity nor the side file
+// comes from a file that failed while it was read, or closed.
+func TestWhatCantBeReadWhollyIsNotTaken(t *testing.T) {
+	files := fstest.MapFS{"ckpt-1.index": {Data: []byte("index")}, sideName: {Data: []byte("{}")}}
+	for _, dir := range []badFS{{files, errCut, nil}, {files, nil, errCut}} {
+		if id, err := identity(dir, "ckpt-1.index"); id != "" || !errors.Is(err, errCut) {
+			t.Errorf("%+v: the identity is %q, %v", dir, id, err)
+		}
+		if _, found, err := readSide(dir, "side"); found || !errors.Is(err, errCut) {
+			t.Errorf("%+v: the side file: %v, %v", dir, found, err)
+		}
+	}
+	if id, err := identity(files, "ckpt-1.index"); len(id) != idDigits || err != nil {
+		t.Errorf("the identity is %q, %v", id, err)
+	}
+	if _, found, err := readSide(files, "side"); !found || err != nil {
+		t.Errorf("the side file: %v, %v", found, err)
 	}
 }

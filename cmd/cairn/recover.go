@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,7 +17,7 @@ import (
 
 func newRecover(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "recover PREFIX…",
+		Use:   "recover CHECKPOINT…",
 		Short: "Finish a write over a checkpoint that was cut off",
 		Long: `Finish the replacement of a checkpoint that a crash has cut off: its files get
 their names one by one, so a crash on the way leaves an old index beside new
@@ -27,19 +28,24 @@ is sound is left alone, all of it is read. Nobody may be writing it meanwhile.
 It is an error where a checkpoint is damaged and nothing whole lies beside it.`,
 		Example: `  cairn recover model/ckpt-10
   cairn verify model/ckpt-10 || cairn recover model/ckpt-10`,
-		Args:              need(1, -1, "a PREFIX"),
+		Args:              need(1, -1, "a CHECKPOINT"),
 		ValidArgsFunction: completePaths,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			type result struct {
 				Path      string `json:"path"`
 				Recovered bool   `json:"recovered"`
 			}
-			var all []result
+			all := []result{}
+			var errs []error
 			for _, path := range args {
-				prefix := strings.TrimSuffix(path, bundle.IndexName(""))
+				prefix := prefixOf(path)
 				done, err := bundle.Recover(cmd.Context(), vfs.OSDir(filepath.Dir(prefix)), filepath.Base(prefix))
 				if err != nil {
-					return fmt.Errorf("%s: nothing whole lies beside it that could take its place: %w", prefix, err)
+					errs = append(errs, fmt.Errorf("%s: %w", prefix, err))
+					if cmd.Context().Err() != nil {
+						break
+					}
+					continue
 				}
 				all = append(all, result{path, done})
 				switch {
@@ -51,16 +57,28 @@ It is an error where a checkpoint is damaged and nothing whole lies beside it.`,
 				}
 			}
 			if a.json {
-				return a.printJSONList(jsonList(all))
+				errs = append(errs, a.printJSONList(jsonList(all)))
 			}
-			return nil
+			return errors.Join(errs...)
 		},
 	}
 }
 
+// prefixOf returns the prefix of the checkpoint that a path means, which needn't have
+// an index: of one that a write over it was cut off from.
+func prefixOf(path string) string {
+	if prefix, _, _, ok := bundle.ParseDataName(path); ok {
+		return prefix
+	}
+	if found, err := bundle.FindFile(path); err == nil && found.Kind != bundle.FoundV1 {
+		return found.Prefix
+	}
+	return strings.TrimSuffix(path, bundle.IndexName(""))
+}
+
 // cutOff reports whether a write over a checkpoint was cut off and can be finished.
 func cutOff(ctx context.Context, path string) bool {
-	prefix := strings.TrimSuffix(path, bundle.IndexName(""))
+	prefix := prefixOf(path)
 	can, err := bundle.Recoverable(ctx, os.DirFS(filepath.Dir(prefix)), filepath.Base(prefix))
 	return can && err == nil
 }

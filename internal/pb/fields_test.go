@@ -46,6 +46,44 @@ func TestFieldsStepsThroughWhatAMessageHolds(t *testing.T) {
 	}
 }
 
+// TestFieldsOfEveryLength: fields with a length follow each other, at the lengths and
+// numbers where their encoding grows; a cut anywhere is a fault, unless between two.
+func TestFieldsOfEveryLength(t *testing.T) {
+	var b []byte
+	type field struct {
+		number protowire.Number
+		length int
+	}
+	var want []field
+	ends := map[int]int{0: 0} // after so many bytes, so many fields
+	for _, n := range []protowire.Number{1, 2, 15, 16, 2047, 2048} {
+		for _, length := range []int{0, 1, 126, 127, 128, 129} {
+			want = append(want, field{n, length})
+			b = protowire.AppendBytes(protowire.AppendTag(b, n, protowire.BytesType), bytes.Repeat([]byte{byte(n)}, length))
+			ends[len(b)] = len(want)
+		}
+	}
+	for end := range len(b) + 1 {
+		f := Fields{Rest: b[:end:end]}
+		n := 0
+		for ; f.Next(); n++ {
+			w := want[n]
+			if f.Number != w.number || f.Bytes == nil || !bytes.Equal(f.Bytes, bytes.Repeat([]byte{byte(w.number)}, w.length)) {
+				t.Fatalf("field %d is number %d with %q, want %v", n, f.Number, f.Bytes, w)
+			}
+		}
+		if whole, ok := ends[end]; f.Bad == ok || ok && n != whole {
+			t.Errorf("the first %d bytes have %d fields, bad is %t", end, n, f.Bad)
+		}
+	}
+	// Field number zero is none, with a length or without.
+	for _, b := range [][]byte{{2, 1, 'x'}, {0, 1}} {
+		if f := (Fields{Rest: b}); f.Next() || !f.Bad {
+			t.Errorf("%v: %+v", b, f)
+		}
+	}
+}
+
 // TestUnmarshalButLeavesAFieldEncoded: what stands before, between and behind is decoded,
 // and a fault is where it is in the whole message.
 func TestUnmarshalButLeavesAFieldEncoded(t *testing.T) {

@@ -43,6 +43,18 @@ func TestNothingIsReadAfterAFault(t *testing.T) {
 	}
 }
 
+// TestNoNumberComesWithAFault: what is cut off, or too long, is zero.
+func TestNoNumberComesWithAFault(t *testing.T) {
+	for _, b := range [][]byte{{}, {0x80}, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}} {
+		if c := NewCursor(b, 0); c.Uvarint() != 0 || c.Err() == nil || c.Err().Offset != 0 {
+			t.Errorf("%v: error %v", b, c.Err())
+		}
+		if c := NewCursor(b, 0); c.Uvarint32() != 0 || c.Err() == nil || c.Err().Offset != 0 {
+			t.Errorf("%v: error %v", b, c.Err())
+		}
+	}
+}
+
 // TestCursorReadsUpToTheEnd: the last byte counts, in every form.
 func TestCursorReadsUpToTheEnd(t *testing.T) {
 	c := NewCursor([]byte{0xff, 0xff, 0xff, 0xff, 0x0f, 1, 2, 3, 4, 'x', 'y'}, 0)
