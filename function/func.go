@@ -65,6 +65,9 @@ func New[In, Out any](f func(s *ops.Scope, in In) Out, o ...*Options) *Func[In, 
 // appeared since; what can't be delivered, and a variable that a strict restore
 // should have filled and didn't, is the call's error.
 //
+// Inside of a recording, with its scope's context, it is an Apply on that scope: the
+// recording sees it, and what it gives belongs to the scope.
+//
 // It is for code outside of traced functions, which have [Func.Apply]: while one is
 // traced, a Call is an error, trackable.ErrInTrace.
 func (fn *Func[In, Out]) Call(ctx context.Context, in In) (Out, error) {
@@ -81,6 +84,17 @@ func (fn *Func[In, Out]) Call(ctx context.Context, in In) (Out, error) {
 	}
 	if site, ok := callers.InTrace(); ok {
 		return out, fmt.Errorf("%s: function: a Call of %s %w; Apply calls it in each", site, fn, trackable.ErrInTrace)
+	}
+	if s := ops.Recorded(ctx); s != nil {
+		out, err := fn.apply(s, in)
+		if err != nil {
+			s.Fail("Call", err)
+		}
+		if err := s.Err(); err != nil {
+			var zero Out
+			return zero, err
+		}
+		return out, nil
 	}
 	err := trackable.Step(ctx, func(ctx context.Context) error {
 		t, err := fn.find(&in)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/internal/callers"
 )
 
 // Scope is where ops run: the kernels, the context that can cancel them, the
@@ -100,7 +101,31 @@ func NewScope(ctx context.Context, opts ...*ScopeOptions) *Scope {
 
 // Context returns the context of the call: it carries the caller's values, and
 // its end stops the scope between two ops.
-func (s *Scope) Context() context.Context { return s.step.ctx }
+func (s *Scope) Context() context.Context {
+	if len(s.step.recorders) == 0 {
+		return s.step.ctx
+	}
+	return context.WithValue(s.step.ctx, recordedKey{}, recorded{s, callers.Goroutine()})
+}
+
+type recordedKey struct{}
+
+// recorded is a scope of a call of which something is recorded.
+type recorded struct {
+	scope     *Scope
+	goroutine uint64 // the scope's, which a context can leave
+}
+
+// Recorded returns the scope that ctx comes from, if ops of its call are recorded:
+// what is computed with ctx belongs to the recording. It is nil otherwise, and in
+// another goroutine than the scope's.
+func Recorded(ctx context.Context) *Scope {
+	r, ok := ctx.Value(recordedKey{}).(recorded)
+	if !ok || r.goroutine != callers.Goroutine() || len(r.scope.step.recorders) == 0 || r.scope.step.closed.Load() {
+		return nil
+	}
+	return r.scope
+}
 
 // Kernels returns the set that runs the scope's ops.
 func (s *Scope) Kernels() *engine.KernelSet { return s.step.kernels }

@@ -52,6 +52,18 @@ func DeeperThan(frames int) bool {
 	return runtime.Callers(frames, pcs[:]) > 0
 }
 
+// Goroutine returns the number of the goroutine that asks, as stack traces show it.
+func Goroutine() (n uint64) {
+	var buf [32]byte
+	for _, c := range buf[len("goroutine "):runtime.Stack(buf[:], false)] {
+		if c < '0' || c > '9' {
+			break
+		}
+		n = 10*n + uint64(c-'0')
+	}
+	return n
+}
+
 // tracing counts the functions that are being traced in all goroutines: where
 // there is none, nobody need look.
 var tracing atomic.Int32
