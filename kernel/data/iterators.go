@@ -328,3 +328,33 @@ func fromString(c *engine.Call) error {
 	c.SetObject(0, x)
 	return nil
 }
+
+// elementAt gives the element of a place.
+func elementAt(c *engine.Call) error {
+	in, err := datasetIn(c, 0)
+	if err != nil {
+		return err
+	}
+	at, err := intIn(c, 1, "the index")
+	if err != nil {
+		return err
+	}
+	if at < 0 || in.size >= 0 && at >= in.size {
+		return fmt.Errorf("index %d is outside of the %d elements", at, in.size)
+	}
+	it, err := in.iterate(c, 0)
+	if err != nil {
+		return err
+	}
+	for ; ; at-- {
+		e, ok, err := pull(c, it)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			return fmt.Errorf("index %d is behind the last element", at)
+		case at == 0:
+			return give(c, e)
+		}
+	}
+}

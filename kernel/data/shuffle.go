@@ -110,15 +110,19 @@ func seedsIn(c *engine.Call, seedAt, from int) (*seeds, error) {
 			return nil, fmt.Errorf("input %d is no seed generator", from)
 		}
 	}
-	a, err := intIn(c, seedAt, "the seed")
+	return twoSeeds(c, seedAt, !c.Attrs().Has("reshuffle_each_iteration") || c.Attrs().Bool("reshuffle_each_iteration"))
+}
+
+// twoSeeds reads the seeds that begin at an input.
+func twoSeeds(c *engine.Call, at int, redraw bool) (*seeds, error) {
+	a, err := intIn(c, at, "the seed")
 	if err != nil {
 		return nil, err
 	}
-	b, err := intIn(c, seedAt+1, "the second seed")
+	b, err := intIn(c, at+1, "the second seed")
 	if err != nil {
 		return nil, err
 	}
-	redraw := !c.Attrs().Has("reshuffle_each_iteration") || c.Attrs().Bool("reshuffle_each_iteration")
 	return newSeeds(a, b, redraw), nil
 }
 
@@ -163,21 +167,18 @@ func (s *shuffler) next(c *engine.Call) (element, bool, error) {
 // seedGenerator gives a handle of seeds, and one that deletes it.
 func seedGenerator(withReshuffle bool) func(*engine.Call) error {
 	return func(c *engine.Call) error {
-		a, err := intIn(c, 0, "the seed")
-		if err != nil {
-			return err
-		}
-		b, err := intIn(c, 1, "the second seed")
-		if err != nil {
-			return err
-		}
 		redraw := true
 		if withReshuffle {
+			var err error
 			if redraw, err = boolIn(c, 2, "reshuffle"); err != nil {
 				return err
 			}
 		}
-		c.SetObject(0, newSeeds(a, b, redraw))
+		s, err := twoSeeds(c, 0, redraw)
+		if err != nil {
+			return err
+		}
+		c.SetObject(0, s)
 		c.SetObject(1, deleter{})
 		return nil
 	}

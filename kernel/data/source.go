@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/tensor"
@@ -257,6 +258,43 @@ func zipped(c *engine.Call) error {
 				out = append(out, e...)
 			}
 			return out, !ended, nil
+		}), nil
+	})))
+	return nil
+}
+
+// listed makes a dataset of elements that stand one after the other in the inputs.
+func listed(c *engine.Call) error {
+	n := len(c.Attrs().Types("output_types"))
+	if n == 0 || c.NumIn()%n != 0 {
+		return fmt.Errorf("%d tensors aren't elements of %d components", c.NumIn(), n)
+	}
+	all := owned(c, 0, c.NumIn())
+	var out list
+	for len(all) > 0 {
+		out = append(out, slices.Clip(all[:n]))
+		all = all[n:]
+	}
+	d := of(c, int64(len(out)), out)
+	for _, e := range out {
+		if err := check(e, d.types, d.shapes); err != nil {
+			return err
+		}
+	}
+	c.SetObject(0, d)
+	return nil
+}
+
+// randomNumbers makes a dataset of random numbers of 32 bits, without end.
+func randomNumbers(c *engine.Call) error {
+	s, err := twoSeeds(c, 0, false)
+	if err != nil {
+		return err
+	}
+	c.SetObject(0, of(c, infinite, sourceFunc(func(*engine.Call, int) (iterator, error) {
+		drawn := s.next()
+		return iteratorFunc(func(*engine.Call) (element, bool, error) {
+			return element{engine.ValueOf(tensor.Scalar(int64(drawn.next())))}, true, nil
 		}), nil
 	})))
 	return nil

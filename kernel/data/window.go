@@ -8,12 +8,11 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// windowed makes datasets of size elements each, stride apart; each window begins
-// shift elements after the one before.
-func windowed(c *engine.Call) error {
+// windowsIn reads the dataset and the sizes that both kinds of windows take.
+func windowsIn(c *engine.Call) (*Dataset, windows, error) {
 	in, err := datasetIn(c, 0)
 	if err != nil {
-		return err
+		return nil, windows{}, err
 	}
 	var v [3]int64
 	for i, what := range []string{"the size", "the shift", "the stride"} {
@@ -21,16 +20,25 @@ func windowed(c *engine.Call) error {
 			err = fmt.Errorf("%s of windows is %d, less than 1", what, v[i])
 		}
 		if err != nil {
-			return err
+			return nil, windows{}, err
 		}
 	}
-	drop, err := boolIn(c, 4, "drop_remainder")
+	w := windows{size: v[0], shift: v[1], stride: v[2], types: in.types, shapes: in.shapes}
+	if w.size > 1 && w.stride > (1<<62)/w.size {
+		return nil, windows{}, fmt.Errorf("a window of %d elements, %d apart, is too long", w.size, w.stride)
+	}
+	return in, w, nil
+}
+
+// windowed makes datasets of size elements each, stride apart; each window begins
+// shift elements after the one before.
+func windowed(c *engine.Call) error {
+	in, w, err := windowsIn(c)
 	if err != nil {
 		return err
 	}
-	w := windows{size: v[0], shift: v[1], stride: v[2], drop: drop, types: in.types, shapes: in.shapes}
-	if w.size > 1 && w.stride > (1<<62)/w.size {
-		return fmt.Errorf("a window of %d elements, %d apart, is too long", w.size, w.stride)
+	if w.drop, err = boolIn(c, 4, "drop_remainder"); err != nil {
+		return err
 	}
 	c.SetObject(0, of(c, w.count(in.size), over(in, func(it iterator) iterator {
 		made := w
@@ -128,4 +136,30 @@ func typeAt(types []tensor.DType, k int) tensor.DType {
 		return types[k]
 	}
 	return tensor.Invalid
+}
+
+// slidingWindows joins size elements each, stride apart; each window begins shift
+// elements after the one before.
+func slidingWindows(c *engine.Call) error {
+	in, w, err := windowsIn(c)
+	if err != nil {
+		return err
+	}
+	w.drop = true
+	if drop, ok := c.Attrs().Lookup("drop_remainder"); ok {
+		w.drop = drop.Value() != false
+	}
+	c.SetObject(0, of(c, w.count(in.size), over(in, func(it iterator) iterator {
+		made := w
+		made.in = it
+		return iteratorFunc(func(c *engine.Call) (element, bool, error) {
+			es, err := made.take(c)
+			if err != nil || len(es) == 0 {
+				return nil, false, err
+			}
+			e, err := stack(c, es)
+			return e, err == nil, err
+		})
+	})))
+	return nil
 }

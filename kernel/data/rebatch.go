@@ -1,0 +1,112 @@
+package data
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// rebatched cuts batches into batches of other sizes, which come in turn.
+func rebatched(c *engine.Call) error {
+	in, err := datasetIn(c, 0)
+	if err != nil {
+		return err
+	}
+	t := c.In(1)
+	if t == nil || t.DType() != tensor.Int64 || len(t.Shape()) > 1 || t.Len() == 0 {
+		return fmt.Errorf("the batch sizes aren't int64s")
+	}
+	sizes := slices.Clone(tensor.Values[int64](t))
+	total := int64(0)
+	for _, n := range sizes {
+		if n < 0 {
+			return fmt.Errorf("a batch size is %d", n)
+		}
+		total += n
+	}
+	if total <= 0 {
+		return fmt.Errorf("the batch sizes %v have no positive sum", sizes)
+	}
+	drop, err := boolIn(c, 2, "drop_remainder")
+	if err != nil {
+		return err
+	}
+	c.SetObject(0, of(c, unknown, over(in, func(it iterator) iterator { return &rebatcher{in: it, sizes: sizes, drop: drop} })))
+	return nil
+}
+
+type rebatcher struct {
+	in    iterator
+	sizes []int64
+	drop  bool
+
+	turn  int
+	rows  []element
+	last  element // of which rows are
+	ended bool
+}
+
+func (x *rebatcher) next(c *engine.Call) (element, bool, error) {
+	n := x.sizes[x.turn]
+	for int64(len(x.rows)) < n && !x.ended {
+		e, ok, err := pull(c, x.in)
+		if err != nil {
+			return nil, false, err
+		}
+		if x.ended = !ok; x.ended {
+			break
+		}
+		k, err := rowsOf(e)
+		if err != nil {
+			return nil, false, err
+		}
+		if err := c.Afford(int64(len(x.rows)+k) * 64); err != nil {
+			return nil, false, err
+		}
+		x.last = e
+		for i := range k {
+			one := make(element, len(e))
+			for j, v := range e {
+				if one[j], err = row(v, i); err != nil {
+					return nil, false, err
+				}
+			}
+			x.rows = append(x.rows, one)
+		}
+	}
+	if x.ended && (len(x.rows) == 0 || int64(len(x.rows)) < n && x.drop) {
+		return nil, false, nil
+	}
+	x.turn = (x.turn + 1) % len(x.sizes)
+	take := min(n, int64(len(x.rows)))
+	if take == 0 {
+		e, err := x.none()
+		return e, err == nil, err
+	}
+	e, err := stack(c, x.rows[:take])
+	x.rows = x.rows[take:]
+	return e, err == nil, err
+}
+
+// none returns a batch of no rows.
+func (x *rebatcher) none() (element, error) {
+	if x.last == nil {
+		return nil, fmt.Errorf("the first batch has no rows, whose shape isn't known")
+	}
+	out := make(element, len(x.last))
+	for i, v := range x.last {
+		if v.Tensor == nil {
+			return nil, fmt.Errorf("component %d is no tensor", i)
+		}
+		s := slices.Clone(v.Tensor.Shape())
+		s[0] = 0
+		t, err := tensor.Zeros(v.Tensor.DType(), s...)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = engine.ValueOf(t)
+	}
+	return out, nil
+}
