@@ -59,8 +59,8 @@ func cutSlide(tiles, panels, workers int, ns float64, copies bool) (rowCuts, col
 		fetched   = 0.03
 		copied    = 0.14
 		smallest  = 10_000 // nanoseconds of a task
-		ownTime   = 300    // nanoseconds that a task takes besides
-		disturbed = 0.1    // of a task: nobody is done when it was foreseen
+		ownTime   = 100    // nanoseconds that a task takes besides
+		disturbed = 0.5    // of a task: nobody is done when it was foreseen
 	)
 	most := int(min(ns/smallest, maxTasks))
 	if workers == 1 || most < 2 {
