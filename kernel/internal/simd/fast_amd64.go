@@ -54,3 +54,20 @@ func FastExpSum(dst, a []float32, m float32, sums *[16]float32) bool {
 	}
 	return true
 }
+
+// FastSoftmax computes dst = exp(a) over the sum of exp(a) with the bits that [FastExpSum]
+// leads to, and reports whether it can: lengths that are no multiples of 16, or long, are
+// left to others.
+func FastSoftmax(dst, a []float32) bool {
+	n := fastStart(len(dst))
+	if n <= 0 || n%16 != 0 || n != len(dst) || n > piece {
+		return false
+	}
+	a = a[:n]
+	if wide {
+		fastSoftmaxAVX512(&dst[0], &a[0], n)
+	} else {
+		fastSoftmaxAVX2(&dst[0], &a[0], n)
+	}
+	return true
+}

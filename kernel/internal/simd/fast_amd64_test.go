@@ -31,6 +31,14 @@ func TestFastFunctionsOfBothWidths(t *testing.T) {
 			copy(dst[n:], a[n:])
 			return n == len(a)&^15
 		},
+		"FastSoftmax": func(dst, a []float32) bool {
+			done := len(a) >= 1024
+			for n := 16; n <= len(a) && n <= 1024; n += 16 {
+				done = done && FastSoftmax(dst[:n], a[len(a)-n:])
+				dst, a = dst[n:], a[:len(a)-n]
+			}
+			return done
+		},
 		"FastExpSum": func(dst, a []float32) bool {
 			var sums [16]float32
 			done := FastExpSum(dst, a, 0.5, &sums)

@@ -13,6 +13,10 @@ func ExpSum[T any](dst, a []T, m T, sums *[8]float64) int { return 0 }
 // whether it can.
 func FastExpSum(dst, a []float32, m float32, sums *[16]float32) bool { return false }
 
+// FastSoftmax computes dst = exp(a) over the sum of exp(a) with the bits that [FastExpSum]
+// leads to, and reports whether it can.
+func FastSoftmax(dst, a []float32) bool { return false }
+
 // Moments adds element i of a to sums[i%16] or, with squares, the square of its
 // distance from m, and returns how many elements it took.
 func Moments(a []float32, m float32, squares bool, sums *[16]float32) int { return 0 }

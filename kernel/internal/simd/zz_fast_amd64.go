@@ -29,6 +29,9 @@ func geluTanhAVX2(dst, a *float32, n int)
 func fastExpSumAVX2(dst, a *float32, m float32, sums *[16]float32, n int)
 
 //go:noescape
+func fastSoftmaxAVX2(dst, a *float32, n int)
+
+//go:noescape
 func rowSumAVX2(a *float32, m float32, sums *[16]float32, n int)
 
 //go:noescape
@@ -60,6 +63,9 @@ func geluTanhAVX512(dst, a *float32, n int)
 
 //go:noescape
 func fastExpSumAVX512(dst, a *float32, m float32, sums *[16]float32, n int)
+
+//go:noescape
+func fastSoftmaxAVX512(dst, a *float32, n int)
 
 //go:noescape
 func rowSumAVX512(a *float32, m float32, sums *[16]float32, n int)

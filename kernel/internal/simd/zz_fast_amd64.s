@@ -763,6 +763,125 @@ fastExpSumAVX2_loop:
 	VZEROUPPER
 	RET
 
+// func fastSoftmaxAVX2(dst *float32, a *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·fastSoftmaxAVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    n+16(FP), DX
+	SHLQ    $0x02, DX
+	ADDQ    DX, AX
+	ADDQ    DX, CX
+	NEGQ    DX
+	MOVQ    DX, BX
+	VMOVUPS (CX)(BX*1), Y0
+	VMOVUPS 32(CX)(BX*1), Y1
+	MOVQ    DX, BX
+
+fastSoftmaxAVX2_max:
+	VMAXPS       (CX)(BX*1), Y0, Y0
+	VMAXPS       32(CX)(BX*1), Y1, Y1
+	ADDQ         $0x40, BX
+	JNE          fastSoftmaxAVX2_max
+	VMAXPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VMAXPS       X1, X0, X0
+	VPERMILPS    $0x4e, X0, X1
+	VMAXPS       X1, X0, X0
+	VPERMILPS    $0xb1, X0, X1
+	VMAXPS       X1, X0, X0
+	VBROADCASTSS X0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	MOVQ         DX, BX
+
+fastSoftmaxAVX2_exp:
+	VMOVUPS      (CX)(BX*1), Y3
+	VSUBPS       Y0, Y3, Y3
+	VBROADCASTSS fastConstants<>+0(SB), Y4
+	VBROADCASTSS fastConstants<>+32(SB), Y5
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+	VBROADCASTSS fastConstants<>+64(SB), Y4
+	VMOVAPS      Y3, Y5
+	VFMADD213PS  fastConstants<>+96(SB), Y4, Y5
+	VSUBPS       fastConstants<>+96(SB), Y5, Y4
+	VBROADCASTSS fastConstants<>+128(SB), Y6
+	VMOVAPS      Y4, Y7
+	VFMADD213PS  Y3, Y6, Y7
+	VBROADCASTSS fastConstants<>+160(SB), Y3
+	VMOVAPS      Y4, Y4
+	VFMADD213PS  Y7, Y3, Y4
+	VBROADCASTSS fastConstants<>+192(SB), Y3
+	VFMADD213PS  fastConstants<>+224(SB), Y4, Y3
+	VFMADD213PS  fastConstants<>+256(SB), Y4, Y3
+	VFMADD213PS  fastConstants<>+288(SB), Y4, Y3
+	VFMADD213PS  fastConstants<>+320(SB), Y4, Y3
+	VMULPS       Y4, Y4, Y6
+	VMOVAPS      Y3, Y3
+	VFMADD213PS  Y4, Y6, Y3
+	VPSLLD       $0x17, Y5, Y4
+	VPADDD       fastConstants<>+320(SB), Y4, Y4
+	VMOVAPS      Y4, Y5
+	VFMADD213PS  Y4, Y3, Y5
+	VADDPS       Y5, Y5, Y3
+	VMOVUPS      Y3, (AX)(BX*1)
+	VADDPS       Y3, Y1, Y1
+	VMOVUPS      32(CX)(BX*1), Y3
+	VSUBPS       Y0, Y3, Y3
+	VBROADCASTSS fastConstants<>+0(SB), Y4
+	VBROADCASTSS fastConstants<>+32(SB), Y5
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+	VBROADCASTSS fastConstants<>+64(SB), Y4
+	VMOVAPS      Y3, Y5
+	VFMADD213PS  fastConstants<>+96(SB), Y4, Y5
+	VSUBPS       fastConstants<>+96(SB), Y5, Y4
+	VBROADCASTSS fastConstants<>+128(SB), Y6
+	VMOVAPS      Y4, Y7
+	VFMADD213PS  Y3, Y6, Y7
+	VBROADCASTSS fastConstants<>+160(SB), Y3
+	VMOVAPS      Y4, Y4
+	VFMADD213PS  Y7, Y3, Y4
+	VBROADCASTSS fastConstants<>+192(SB), Y3
+	VFMADD213PS  fastConstants<>+224(SB), Y4, Y3
+	VFMADD213PS  fastConstants<>+256(SB), Y4, Y3
+	VFMADD213PS  fastConstants<>+288(SB), Y4, Y3
+	VFMADD213PS  fastConstants<>+320(SB), Y4, Y3
+	VMULPS       Y4, Y4, Y6
+	VMOVAPS      Y3, Y3
+	VFMADD213PS  Y4, Y6, Y3
+	VPSLLD       $0x17, Y5, Y4
+	VPADDD       fastConstants<>+320(SB), Y4, Y4
+	VMOVAPS      Y4, Y5
+	VFMADD213PS  Y4, Y3, Y5
+	VADDPS       Y5, Y5, Y3
+	VMOVUPS      Y3, 32(AX)(BX*1)
+	VADDPS       Y3, Y2, Y2
+	ADDQ         $0x40, BX
+	JNE          fastSoftmaxAVX2_exp
+	VBROADCASTSS fastConstants<>+352(SB), Y0
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPS       X2, X1, X1
+	VPERMILPS    $0x4e, X1, X2
+	VADDPS       X2, X1, X1
+	VPERMILPS    $0xb1, X1, X2
+	VADDPS       X2, X1, X1
+	VBROADCASTSS X1, Y1
+	VDIVPS       Y1, Y0, Y0
+	MOVQ         DX, BX
+
+fastSoftmaxAVX2_scale:
+	VMULPS  (AX)(BX*1), Y0, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	VMULPS  32(AX)(BX*1), Y0, Y1
+	VMOVUPS Y1, 32(AX)(BX*1)
+	ADDQ    $0x40, BX
+	JNE     fastSoftmaxAVX2_scale
+	VZEROUPPER
+	RET
+
 // func rowSumAVX2(a *float32, m float32, sums *[16]float32, n int)
 // Requires: AVX
 TEXT ·rowSumAVX2(SB), NOSPLIT, $0-32
@@ -1228,6 +1347,91 @@ fastExpSumAVX512_loop:
 	ADDQ             $0x40, BX
 	JNE              fastExpSumAVX512_loop
 	VMOVUPS          Z1, (DX)
+	VZEROUPPER
+	RET
+
+// func fastSoftmaxAVX512(dst *float32, a *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·fastSoftmaxAVX512(SB), NOSPLIT, $0-24
+	MOVQ    dst+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    n+16(FP), DX
+	SHLQ    $0x02, DX
+	ADDQ    DX, AX
+	ADDQ    DX, CX
+	NEGQ    DX
+	MOVQ    DX, BX
+	VMOVUPS (CX)(BX*1), Z0
+	MOVQ    DX, BX
+
+fastSoftmaxAVX512_max:
+	VMAXPS        (CX)(BX*1), Z0, Z0
+	ADDQ          $0x40, BX
+	JNE           fastSoftmaxAVX512_max
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VMAXPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VMAXPS        X1, X0, X0
+	VPERMILPS     $0x4e, X0, X1
+	VMAXPS        X1, X0, X0
+	VPERMILPS     $0xb1, X0, X1
+	VMAXPS        X1, X0, X0
+	VBROADCASTSS  X0, Z0
+	VPXORD        Z2, Z2, Z2
+	MOVQ          DX, BX
+
+fastSoftmaxAVX512_exp:
+	VMOVUPS          (CX)(BX*1), Z1
+	VSUBPS           Z0, Z1, Z1
+	VBROADCASTSS     fastConstants<>+0(SB), Z3
+	VBROADCASTSS     fastConstants<>+32(SB), Z4
+	VMAXPS           Z1, Z3, Z1
+	VMINPS           Z1, Z4, Z1
+	VBROADCASTSS     fastConstants<>+64(SB), Z3
+	VMOVAPS          Z1, Z4
+	VFMADD213PS.BCST fastConstants<>+96(SB), Z3, Z4
+	VSUBPS.BCST      fastConstants<>+96(SB), Z4, Z3
+	VBROADCASTSS     fastConstants<>+128(SB), Z5
+	VMOVAPS          Z3, Z6
+	VFMADD213PS      Z1, Z5, Z6
+	VBROADCASTSS     fastConstants<>+160(SB), Z1
+	VMOVAPS          Z3, Z3
+	VFMADD213PS      Z6, Z1, Z3
+	VBROADCASTSS     fastConstants<>+192(SB), Z1
+	VFMADD213PS.BCST fastConstants<>+224(SB), Z3, Z1
+	VFMADD213PS.BCST fastConstants<>+256(SB), Z3, Z1
+	VFMADD213PS.BCST fastConstants<>+288(SB), Z3, Z1
+	VFMADD213PS.BCST fastConstants<>+320(SB), Z3, Z1
+	VMULPS           Z3, Z3, Z5
+	VMOVAPS          Z1, Z1
+	VFMADD213PS      Z3, Z5, Z1
+	VPSLLD           $0x17, Z4, Z3
+	VPADDD.BCST      fastConstants<>+320(SB), Z3, Z3
+	VMOVAPS          Z3, Z4
+	VFMADD213PS      Z3, Z1, Z4
+	VADDPS           Z4, Z4, Z1
+	VMOVUPS          Z1, (AX)(BX*1)
+	VADDPS           Z1, Z2, Z2
+	ADDQ             $0x40, BX
+	JNE              fastSoftmaxAVX512_exp
+	VBROADCASTSS     fastConstants<>+352(SB), Z0
+	VEXTRACTF64X4    $0x01, Z2, Y1
+	VADDPS           Y1, Y2, Y1
+	VEXTRACTF128     $0x01, Y1, X2
+	VADDPS           X2, X1, X1
+	VPERMILPS        $0x4e, X1, X2
+	VADDPS           X2, X1, X1
+	VPERMILPS        $0xb1, X1, X2
+	VADDPS           X2, X1, X1
+	VBROADCASTSS     X1, Z1
+	VDIVPS           Z1, Z0, Z0
+	MOVQ             DX, BX
+
+fastSoftmaxAVX512_scale:
+	VMULPS  (AX)(BX*1), Z0, Z1
+	VMOVUPS Z1, (AX)(BX*1)
+	ADDQ    $0x40, BX
+	JNE     fastSoftmaxAVX512_scale
 	VZEROUPPER
 	RET
 

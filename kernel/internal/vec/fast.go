@@ -68,7 +68,7 @@ func GeluTanh(dst, x []float32) {
 
 // FastSoftmax sets dst to exp(x) over the sum of exp(x). It may be x.
 func FastSoftmax(dst, x []float32) {
-	if len(dst) == 0 {
+	if len(dst) == 0 || simd.FastSoftmax(dst, x) {
 		return
 	}
 	var s [16]float32

@@ -3,6 +3,8 @@ package vec
 import (
 	"math"
 	"testing"
+
+	"github.com/cairnml/cairn/kernel/internal/simd"
 )
 
 // TestFastFunctionsAreClose holds the functions of float32 to their values, in units
@@ -103,6 +105,38 @@ func TestFastSoftmax(t *testing.T) {
 		for i := range y {
 			if d := math.Abs(float64(y[i] - want[i])); d > 4e-6*float64(want[i]) {
 				t.Fatalf("element %d of %d is %g, want %g", i, n, y[i], want[i])
+			}
+		}
+	}
+}
+
+// TestFastSoftmaxHasTheBitsOfItsParts holds what goes over a row at once to what takes it
+// step by step.
+func TestFastSoftmaxHasTheBitsOfItsParts(t *testing.T) {
+	for n := 16; n < 400; n += 16 {
+		for _, odd := range []float32{0, float32(math.NaN()), float32(math.Inf(-1)), float32(math.Inf(1)), 1000} {
+			x, y, want := make([]float32, n), make([]float32, n), make([]float32, n)
+			for i := range x {
+				x[i] = float32(math.Sin(float64(i*i))) * 20
+			}
+			if odd != 0 {
+				x[n*2/3] = odd
+			}
+			var s [16]float32
+			if !simd.FastExpSum(want, x, MaxOf(x), &s) {
+				t.Skip("this CPU has no such function")
+			}
+			for k := len(s) / 2; k > 0; k /= 2 {
+				for i := range k {
+					s[i] += s[i+k]
+				}
+			}
+			MulVS(want, want, 1/s[0])
+			FastSoftmax(y, x)
+			for i := range y {
+				if math.Float32bits(y[i]) != math.Float32bits(want[i]) && (y[i] == y[i] || want[i] == want[i]) {
+					t.Fatalf("element %d of %d with %g is %g, want %g", i, n, odd, y[i], want[i])
+				}
 			}
 		}
 	}

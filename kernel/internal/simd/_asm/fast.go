@@ -258,6 +258,76 @@ func emitFastExpSum(s singles) {
 	RET()
 }
 
+// emitFastSoftmax writes dst = exp(a-m)·(1/s), where m is the largest element and s the sum
+// of what is multiplied, in the order of [emitFastExpSum] and then by halves. Where an
+// element is not a number no result is one, whatever m is then.
+func emitFastSoftmax(s singles) {
+	name := "fastSoftmax" + s.name()
+	declare(name, "dst, a *float32, n int")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("a"), GP64())
+	begin := lanes(s).fromEnd(dst, src)
+	n := GP64()
+	most, total := make([]reg.VecVirtual, 16/s.count()), make([]reg.VecVirtual, 16/s.count())
+	at := func(p reg.Register, i int) Mem { return Mem{Base: p, Index: n, Scale: 1, Disp: 32 * i} }
+	each := func(label string, body func(i int)) {
+		MOVQ(begin, n)
+		Label(name + label)
+		for i := range total {
+			body(i)
+		}
+		ADDQ(Imm(64), n)
+		JNE(LabelRef(name + label))
+	}
+	MOVQ(begin, n)
+	for i := range most {
+		most[i] = s.reg()
+		VMOVUPS(at(src, i), most[i])
+	}
+	each("_max", func(i int) { VMAXPS(at(src, i), most[i], most[i]) })
+	shift := s.fold(most, VMAXPS)
+	for i := range total {
+		total[i] = s.reg()
+		s.operate("xor", total[i], total[i], total[i])
+	}
+	each("_exp", func(i int) {
+		x := s.reg()
+		VMOVUPS(at(src, i), x)
+		e := s.exp(s.do("sub", x, shift))
+		VMOVUPS(e, at(dst, i))
+		VADDPS(e, total[i], total[i])
+	})
+	scale := s.do("div", s.constant(1), s.fold(total, VADDPS))
+	each("_scale", func(i int) {
+		x := s.reg()
+		VMULPS(at(dst, i), scale, x)
+		VMOVUPS(x, at(dst, i))
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// fold joins the halves of 16 elements until one is left, which all lanes get.
+func (s singles) fold(v []reg.VecVirtual, op func(...Op)) reg.VecVirtual {
+	half := YMM()
+	if s.wide {
+		high := YMM()
+		VEXTRACTF64X4(Imm(1), v[0], high)
+		op(high, v[0].AsY(), half)
+	} else {
+		op(v[1], v[0], half)
+	}
+	x, y := XMM(), XMM()
+	VEXTRACTF128(Imm(1), half, y)
+	op(y, half.AsX(), x)
+	VPERMILPS(Imm(0x4e), x, y)
+	op(y, x, x)
+	VPERMILPS(Imm(0xb1), x, y)
+	op(y, x, x)
+	all := s.reg()
+	VBROADCASTSS(x, all)
+	return all
+}
+
 // emitFast writes all of these for both kinds of vectors, and what calls them.
 func emitFast() {
 	fastTable = GLOBL("fastConstants", attr.RODATA|attr.NOPTR)
@@ -266,6 +336,7 @@ func emitFast() {
 			f.emitFor(s)
 		}
 		emitFastExpSum(s)
+		emitFastSoftmax(s)
 		emitMoments(s, "rowSum", false)
 		emitMoments(s, "rowSquares", true)
 		emitNormalize(s)
