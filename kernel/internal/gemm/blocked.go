@@ -166,10 +166,14 @@ func (j *job) multiply(par Parallel) {
 			want = 0
 		}
 	}
-	j.packA = j.m > 2 && j.panels/j.colCuts >= 3
+	j.packA = j.m > 2 && j.panels/j.colCuts >= 3 && !(j.aCol == uintptr(j.size) && spread(j.aRow))
 	tasks := j.rowCuts * j.colCuts
 	each(par, tasks, ns/float64(tasks), j.taskFn)
 }
+
+// spread reports whether rows so many bytes apart fall into different sets of the L1
+// cache, so that a tile's rows stay there where they lie.
+func spread(row uintptr) bool { return row&-row <= 1024 }
 
 // packB packs steps k0 to k0+ks of panel q: rows of panelW elements, one for each
 // step of k.
