@@ -54,9 +54,10 @@ type chain[T float32 | float64] struct {
 	inputs    int // operands that are no results
 	variables int // how many of these are what variables hold; they come last
 	links     []link[T]
-	place     []int  // of results: the buffer of each link
-	buffers   int    // that a tile needs for results
-	late      []late // variables that are written when a tile is done
+	place     []int     // of results: the buffer of each link
+	buffers   int       // that a tile needs for results
+	whole     *whole[T] // a loop that does all of it, nil where there is none
+	late      []late    // variables that are written when a tile is done
 	ns        float64
 	pool      sync.Pool              // of *tileState[T]
 	walks     []atomic.Pointer[walk] // of inputs that were stretched by the call before
@@ -177,7 +178,7 @@ type source[T float32 | float64] struct {
 type sourceKind uint8
 
 const (
-	whole     sourceKind = iota // has the output's elements
+	entire    sourceKind = iota // has the output's elements
 	single                      // has one
 	repeated                    // is repeated in data as often as a tile needs
 	stretched                   // is written to a buffer tile by tile
@@ -312,6 +313,10 @@ func isSuffix(s, dims tensor.Shape) bool {
 
 // tiles runs the chain over tiles lo to hi.
 func (h *chain[T]) tiles(st *tileState[T], sources []source[T], dst []T, count, size, buffers, lo, hi int) {
+	if h.whole != nil && h.whole.takes(sources, h.variables) {
+		h.whole.over(st, sources, lo*size, min(hi*size, count)-lo*size)
+		return
+	}
 	if len(st.memory) < buffers*size {
 		st.memory = make([]T, buffers*size)
 	}
@@ -323,7 +328,7 @@ func (h *chain[T]) tiles(st *tileState[T], sources []source[T], dst []T, count, 
 		for i := range sources {
 			s := &sources[i]
 			switch s.kind {
-			case whole:
+			case entire:
 				st.values[i] = s.data[at : at+n]
 			case single:
 				st.values[i] = s.data

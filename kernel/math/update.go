@@ -35,15 +35,15 @@ const updateTile = 1024
 func prepareUpdate(n *engine.Node) (func(*engine.Call) error, error) {
 	switch d := n.Attrs.Type("T", tensor.Invalid); d {
 	case tensor.Float32:
-		return newUpdate(n, chains32)
+		return newUpdate(n, chains32, wholes32)
 	case tensor.Float64:
-		return newUpdate(n, chains64)
+		return newUpdate(n, chains64, wholes64)
 	default:
 		return nil, &engine.UnsupportedTypeError{Attr: "T", Type: d, Known: chainTypes}
 	}
 }
 
-func newUpdate[T float32 | float64](n *engine.Node, loops map[string]chainLoop[T]) (func(*engine.Call) error, error) {
+func newUpdate[T float32 | float64](n *engine.Node, loops map[string]chainLoop[T], wholes []whole[T]) (func(*engine.Call) error, error) {
 	variables, stores := int(n.Attrs.Int("M", 0)), n.Attrs.Ints("stores")
 	if variables < 1 || variables > len(n.In) || len(stores) != len(n.Attrs.Strings("ops")) {
 		return nil, fmt.Errorf("%d inputs, %d of them variables, and %d stores for %d ops", len(n.In), variables, len(stores), len(n.Attrs.Strings("ops")))
@@ -61,6 +61,7 @@ func newUpdate[T float32 | float64](n *engine.Node, loops map[string]chainLoop[T
 	if err != nil {
 		return nil, err
 	}
+	h.whole = wholeOf(wholes, n.Attrs.Strings("ops"), n.Attrs.Ints("operands"), stores)
 	return h.update, nil
 }
 

@@ -62,13 +62,20 @@ func Adam[T Float](v, m, v2, g []T, alpha, beta1, beta2, epsilon T, nesterov boo
 		}
 		return
 	}
+	AdamStep(v, m, v2, g, alpha, b1, b2, epsilon)
+}
+
+// AdamStep does what [Adam] does without nesterov, with b1 and b2 for 1-beta1 and 1-beta2
+// and one rounding for each operation.
+func AdamStep[T Float](v, m, v2, g []T, alpha, b1, b2, epsilon T) {
+	m, v2, g = m[:len(v)], v2[:len(v)], g[:len(v)]
 	n := simd.Adam(v, m, v2, g, alpha, b1, b2, epsilon)
 	v, m, v2, g = v[n:], m[n:], v2[n:], g[n:]
 	for i, d := range g {
-		mi := m[i] + (d-m[i])*b1
-		vi := v2[i] + (d*d-v2[i])*b2
+		mi := m[i] + T((d-m[i])*b1)
+		vi := v2[i] + T((T(d*d)-v2[i])*b2)
 		m[i], v2[i] = mi, vi
-		v[i] -= (mi * alpha) / (sqrt(vi) + epsilon)
+		v[i] -= T(mi*alpha) / (sqrt(vi) + epsilon)
 	}
 }
 
