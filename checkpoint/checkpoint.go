@@ -44,7 +44,9 @@ type Options struct {
 	// bytes in all; calls don't overlap. Default: nothing is called.
 	Progress func(done, total int64)
 	// OnWrite is called in order with the path after each write and save; an
-	// error ends the call that wrote, whose files stay. Default: nothing is called.
+	// error ends the call that wrote, whose files stay. It must not call Save or
+	// SaveTo: [ErrInsideCallback], where it gives the context on. Default: nothing is
+	// called.
 	OnWrite []func(ctx context.Context, path string) error
 }
 
@@ -247,6 +249,9 @@ func (ck *Checkpoint) SaveTo(ctx context.Context, dir vfs.Dir, prefix string) (s
 }
 
 func (ck *Checkpoint) save(ctx context.Context, dir vfs.Dir, prefix string, full func(string) string) (string, error) {
+	if err := notInCallback(ctx, ck); err != nil {
+		return "", err
+	}
 	ck.saving.Lock()
 	defer ck.saving.Unlock()
 	counter := ck.SaveCounter()
@@ -260,7 +265,7 @@ func (ck *Checkpoint) save(ctx context.Context, dir vfs.Dir, prefix string, full
 		ck.giveBack(n)
 		return "", err
 	}
-	if err := ck.notify(ctx, full(name)); err != nil {
+	if err := ck.notify(inCallback(ctx, ck), full(name)); err != nil {
 		return "", err
 	}
 	return name, ck.recordSaved(dir, name)
@@ -315,6 +320,22 @@ func (ck *Checkpoint) WriteTo(ctx context.Context, dir vfs.Dir, prefix string) e
 		return err
 	}
 	return ck.notify(ctx, prefix)
+}
+
+// callbackKey is for contexts of OnWrite callbacks that a save of one Checkpoint, or
+// Manager, runs while it keeps others out.
+type callbackKey struct{ saver any }
+
+func inCallback(ctx context.Context, saver any) context.Context {
+	return context.WithValue(ctx, callbackKey{saver}, true)
+}
+
+// notInCallback returns ErrInsideCallback inside a callback of saver's.
+func notInCallback(ctx context.Context, saver any) error {
+	if ctx.Value(callbackKey{saver}) != nil {
+		return ErrInsideCallback
+	}
+	return nil
 }
 
 // notify calls the write callbacks.

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,8 +44,9 @@ type ManagerOptions struct {
 	Async bool
 	// OnWrite is called in order with the path after each save, when the checkpoint
 	// is durable and the latest, and after the Checkpoint's own OnWrite. It may ask
-	// the Manager for Latest and Checkpoints, but must not save, restore, wait or
-	// close. Default: nothing is called.
+	// the Manager for Latest and Checkpoints, but must not save, restore, wait
+	// ([ErrInsideCallback], where it gives the context on) or close. Default: nothing
+	// is called.
 	OnWrite []func(ctx context.Context, path string) error
 	// Shards splits the values over several data files. Default: the Checkpoint's.
 	Shards ShardPolicy
@@ -278,7 +280,7 @@ func (m *Manager) Close() error {
 }
 
 func (m *Manager) acquire(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), notInCallback(ctx, m)); err != nil {
 		return err
 	}
 	select {

@@ -11,6 +11,10 @@ import (
 // ErrClosed is the error of a [Manager]'s methods after Close.
 var ErrClosed = errors.New("checkpoint: the manager is closed")
 
+// ErrInsideCallback says that an OnWrite callback called, with the context it got,
+// what would wait for the save that runs the callback.
+var ErrInsideCallback = errors.New("checkpoint: inside an OnWrite callback of the save that it would wait for; do it after that save has returned")
+
 // ErrNoSpace is what errors.Is finds in the error of a save that found the disk
 // full.
 var ErrNoSpace = errors.New("checkpoint: no space left on the device")

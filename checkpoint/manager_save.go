@@ -134,6 +134,7 @@ func (m *Manager) setLastStep(step *int64) {
 }
 
 func (m *Manager) tell(ctx context.Context, path string) error {
+	ctx = inCallback(ctx, m)
 	for _, f := range slices.Concat(m.ck.o.OnWrite, m.opts.OnWrite) {
 		if err := f(ctx, path); err != nil {
 			return fmt.Errorf("checkpoint: %s is saved, but an OnWrite callback failed: %w", path, err)
