@@ -17,7 +17,7 @@ import (
 var sizedByValues = map[string]bool{
 	"Where": true, "StringSplit": true, "StringSplitV2": true, "StringNGrams": true, "UnicodeDecode": true,
 	"UnicodeDecodeWithOffsets": true, "Unique": true, "UniqueWithCounts": true, "RegexSplitWithOffsets": true,
-	"ParseExample": true, "ParseExampleV2": true, "ParseSingleExample": true, "ParseSequenceExample": true, "ParseSequenceExampleV2": true, "ParseSingleSequenceExample": true, "DecodeRaw": true, "ParseTensor": true,
+	"ParseExample": true, "ParseExampleV2": true, "ParseSingleExample": true, "ParseSequenceExample": true, "ParseSequenceExampleV2": true, "ParseSingleSequenceExample": true, "DecodeRaw": true, "DecodeProtoV2": true, "ParseTensor": true,
 	"ListDiff": true, "UniqueV2": true, "UniqueWithCountsV2": true, "DynamicPartition": true,
 	"SparseConcat": true, "SparseSlice": true, "SparseFillEmptyRows": true, "SparseSegmentSum": true, "SparseSegmentMean": true, "SparseSegmentSqrtN": true,
 	"RaggedTensorToTensor": true, "RaggedRange": true, "RaggedGather": true, "RaggedTensorToSparse": true,

@@ -13,6 +13,7 @@ func parseRules() map[string]Rule {
 		"ParseSequenceExample": parseSequence, "ParseSequenceExampleV2": parseSequence, "ParseSingleSequenceExample": parseSequence,
 		"DecodeJSONExample": unchanged, "DecodeCompressed": unchanged,
 		"DecodeRaw": decodeRaw, "DecodePaddedRaw": decodeRaw, "DecodeCSV": decodeCSV,
+		"DecodeProtoV2": decodeProto, "EncodeProto": encodeProto,
 		"ParseTensor": nothing, "SerializeTensor": scalarOut,
 	}
 }
@@ -194,5 +195,45 @@ func decodeCSV(c *Inference) error {
 		}
 		c.set(i-1, c.shape(0))
 	}
+	return nil
+}
+
+// decodeProto infers a count for each field, and values of which nobody knows how many
+// there are.
+func decodeProto(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	s := c.shape(0)
+	if !s.HasRank() {
+		return nil
+	}
+	c.set(0, graph.ShapeOf(append(s.Dims().Clone(), len(c.Out)-1)...))
+	for i := 1; i < len(c.Out); i++ {
+		c.set(i, graph.ShapeOf(append(s.Dims().Clone(), graph.NewDim())...))
+	}
+	return nil
+}
+
+// encodeProto infers a message for each row of the sizes, and of the values.
+func encodeProto(c *Inference) error {
+	if err := c.atLeast(1); err != nil {
+		return err
+	}
+	var batch graph.PartialShape
+	for i := range c.In {
+		s := c.shape(i)
+		if !s.HasRank() {
+			continue
+		}
+		if s.Rank() == 0 {
+			return fmt.Errorf("input %d is a scalar", i)
+		}
+		var err error
+		if batch, err = batch.Merge(graph.ShapeOf(s.Dims()[:s.Rank()-1]...)); err != nil {
+			return fmt.Errorf("input %d: %w", i, err)
+		}
+	}
+	c.set(0, batch)
 	return nil
 }

@@ -18,6 +18,8 @@ func Kernels() []engine.Kernel {
 		{Op: "DecodeRaw", Prepare: decodeRaw},
 		{Op: "DecodePaddedRaw", Prepare: decodePaddedRaw},
 		{Op: "DecodeCSV", Prepare: decodeCSV},
+		{Op: "DecodeProtoV2", Prepare: decodeProto},
+		{Op: "EncodeProto", Prepare: encodeProto},
 		{Op: "ParseTensor", Prepare: parseTensor},
 		{Op: "SerializeTensor", Run: serializeTensor},
 	}

@@ -86,6 +86,35 @@ func DecodePaddedRaw(s *ops.Scope, inputBytes ops.Input, fixedLength ops.Input, 
 	return s.Emit1("DecodePaddedRaw", as, inputBytes, fixedLength)
 }
 
+// DecodeProtoV2Options are the attributes of [DecodeProtoV2] that have defaults.
+type DecodeProtoV2Options struct {
+	// DescriptorSource is descriptor_source. Default: "local://".
+	DescriptorSource Opt[string]
+	// MessageFormat is message_format. Default: "binary".
+	MessageFormat Opt[string]
+	// Sanitize is sanitize. Default: false.
+	Sanitize bool
+}
+
+// DecodeProtoV2 emits TensorFlow's op DecodeProtoV2 and returns its outputs; nil after a failure.
+// A nil o means the defaults.
+func DecodeProtoV2(s *ops.Scope, bytes ops.Input, messageType string, fieldNames []string, outputTypes []tensor.DType, o *DecodeProtoV2Options) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.String("message_type", messageType), graph.Strings("field_names", fieldNames...), graph.Types("output_types", outputTypes...))
+	if o != nil {
+		if o.DescriptorSource.set {
+			as = append(as, graph.String("descriptor_source", o.DescriptorSource.v))
+		}
+		if o.MessageFormat.set {
+			as = append(as, graph.String("message_format", o.MessageFormat.v))
+		}
+		if o.Sanitize {
+			as = append(as, graph.Bool("sanitize", o.Sanitize))
+		}
+	}
+	return s.Emit("DecodeProtoV2", as, bytes)
+}
+
 // DecodeRawOptions are the attributes of [DecodeRaw] that have defaults.
 type DecodeRawOptions struct {
 	// LittleEndian is little_endian. Default: true.
@@ -103,6 +132,28 @@ func DecodeRaw(s *ops.Scope, bytes ops.Input, outType tensor.DType, o *DecodeRaw
 		}
 	}
 	return s.Emit1("DecodeRaw", as, bytes)
+}
+
+// EncodeProtoOptions are the attributes of [EncodeProto] that have defaults.
+type EncodeProtoOptions struct {
+	// DescriptorSource is descriptor_source. Default: "local://".
+	DescriptorSource Opt[string]
+}
+
+// EncodeProto emits TensorFlow's op EncodeProto and returns its output.
+// A nil o means the defaults.
+func EncodeProto(s *ops.Scope, sizes ops.Input, values []ops.Input, fieldNames []string, messageType string, o *EncodeProtoOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Strings("field_names", fieldNames...), graph.String("message_type", messageType))
+	if o != nil {
+		if o.DescriptorSource.set {
+			as = append(as, graph.String("descriptor_source", o.DescriptorSource.v))
+		}
+	}
+	var in []ops.Input
+	in = append(in, sizes)
+	in = append(in, values...)
+	return s.Emit1("EncodeProto", as, in...)
 }
 
 // ParseExample emits TensorFlow's op ParseExample and returns its outputs; nil after a failure.

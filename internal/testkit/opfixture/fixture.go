@@ -149,6 +149,8 @@ func (a Attr) attr(t testing.TB, functions map[string]*graph.Function) graph.Att
 		return graph.Float(a.Name, value[float64](t, a))
 	case "string":
 		return graph.String(a.Name, value[string](t, a))
+	case "bytes":
+		return graph.String(a.Name, string(unbase64(t, value[string](t, a))))
 	case "type":
 		return graph.Type(a.Name, dtype(t, value[string](t, a)))
 	case "types":
@@ -211,7 +213,11 @@ func (f Fixture) String() string {
 	}
 	var attrs []string
 	for _, a := range f.Attrs {
-		attrs = append(attrs, a.Name+"="+string(a.Value))
+		value := string(a.Value)
+		if a.Kind == "bytes" {
+			value = fmt.Sprint(len(value), " bytes")
+		}
+		attrs = append(attrs, a.Name+"="+value)
 	}
 	sort.Strings(attrs)
 	return fmt.Sprintf("%s(%s) %s", f.Op, strings.Join(in, ", "), strings.Join(attrs, " "))

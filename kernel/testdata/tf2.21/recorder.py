@@ -75,6 +75,8 @@ def attr(op, name, v):
     """An attribute in the kind that the op's definition has it in."""
     name = PYTHON_NAMES.get((op, name), name)
     kind = {a.name: a.type for a in op_def_registry.get(op).attr}[name]
+    if isinstance(v, bytes):  # a string that need not be text
+        return {"name": name, "kind": "bytes", "value": base64.b64encode(v).decode()}
     one = {"type": lambda x: tf.as_dtype(x).name, "shape": dims, "tensor": pack}.get(kind.removeprefix("list(").removesuffix(")"), lambda x: x)
     if kind.startswith("list("):
         return {"name": name, "kind": kind[5:-1] + "s", "value": [one(x) for x in v]}

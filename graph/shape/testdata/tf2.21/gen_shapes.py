@@ -56,6 +56,8 @@ def shape(v):
 
 def attr(a):
     k, v = a["kind"], a["value"]
+    if k == "bytes":
+        return base64.b64decode(v)
     if k == "type":
         return tf.as_dtype(v)
     if k == "types":
