@@ -43,6 +43,7 @@ type derivative interface {
 type draft struct {
 	forward, backward           *ops.Scope
 	forwardTrace, backwardTrace *ops.Trace
+	tape                        *Tape
 	args, results               []*ops.Value
 	dys                         []*ops.Value   // arguments of the backward function, nil where a result has no gradient
 	grads                       []*ops.Value   // by argument
@@ -62,7 +63,11 @@ func (t *Tape) newPair(fs []*graph.Function, first int, facts []graph.Fact, trac
 		if err != nil {
 			return nil, err
 		}
-		d, err := t.newDraft(f, facts, tracked, outer)
+		follow := slices.Clone(tracked)
+		for i := range follow {
+			follow[i] = follow[i] && !holdsOthers(f, i)
+		}
+		d, err := t.newDraft(f, facts, follow, outer)
 		if err != nil {
 			return nil, err
 		}
@@ -71,9 +76,18 @@ func (t *Tape) newPair(fs []*graph.Function, first int, facts []graph.Fact, trac
 		}
 		drafts[i] = d
 	}
-	for i, dy := range drafts[0].dys {
-		if dy != nil {
+	// A branch in which a result's place is empty knows less of what a list there
+	// holds than the branch that fills it.
+	flowing := make([]bool, len(drafts[0].results))
+	for i := range flowing {
+		flowing[i] = !slices.ContainsFunc(drafts, func(d *draft) bool { return !carries(d.results[i]) })
+		if flowing[i] {
 			p.dys = append(p.dys, i)
+		}
+	}
+	for i, d := range drafts {
+		if err := d.differentiate(fs[i].Name, flowing); err != nil {
+			return nil, err
 		}
 	}
 	for i := range drafts[0].args {
@@ -169,11 +183,14 @@ func (t *Tape) newDraft(f *graph.Function, facts []graph.Fact, tracked []bool, o
 			return nil, fmt.Errorf("the function %s returns the flow of an array that it makes, of which there is no gradient", f.Name)
 		}
 	}
-	return d, d.differentiate(tape, f.Name)
+	d.tape = tape
+	return d, nil
 }
 
-// differentiate traces the rules of what the tape has recorded.
-func (d *draft) differentiate(tape *Tape, name string) error {
+// differentiate traces the rules of what the draft's tape has recorded, for
+// gradients of the results that flow.
+func (d *draft) differentiate(name string, flowing []bool) error {
+	tape := d.tape
 	d.backward, d.backwardTrace = d.forward.NewBranch("__backward_" + name)
 	slots := make([]int32, len(d.args))
 	for i, x := range d.args {
@@ -181,7 +198,7 @@ func (d *draft) differentiate(tape *Tape, name string) error {
 	}
 	d.dys = make([]*ops.Value, len(d.results))
 	for i, y := range d.results {
-		if !carries(y) {
+		if !flowing[i] {
 			continue
 		}
 		var err error

@@ -2,6 +2,7 @@ package grad
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
@@ -38,10 +39,17 @@ func (t *Tape) newLoop(cond, body *graph.Function, facts []graph.Fact, tracked [
 			f.Handle = body.Args[i].Out[0].Handle
 		}
 		// A loop variable may depend on any other in the end.
-		follow[i] = flows(f) || f.DType == tensor.Resource && tracked[i]
+		follow[i] = flows(f) && !holdsOthers(body, i) || f.DType == tensor.Resource && tracked[i]
 	}
 	d, err := t.newDraft(body, facts, follow, outer)
 	if err != nil {
+		return nil, err
+	}
+	flowing := make([]bool, len(d.results))
+	for i, y := range d.results {
+		flowing[i] = carries(y) && (i >= len(follow) || follow[i] || isHandle(d.args[i]))
+	}
+	if err := d.differentiate(body.Name, flowing); err != nil {
 		return nil, err
 	}
 	if len(d.results) != len(d.args) {
@@ -102,6 +110,42 @@ func (t *Tape) newLoop(cond, body *graph.Function, facts []graph.Fact, tracked [
 type origin struct {
 	invariant bool
 	at        int
+}
+
+// holdsOthers reports whether f takes what has no gradient from the list that its
+// argument i is, or from lists in it. Of a list in a list nothing else tells what it
+// holds.
+func holdsOthers(f *graph.Function, i int) bool {
+	return i < len(f.Args) && f.Args[i].Out[0].DType == tensor.Variant && givesOthers(f, f.Args[i].Output(0))
+}
+
+func givesOthers(f *graph.Function, list graph.Output) bool {
+	for _, n := range f.Graph.Nodes() {
+		at := slices.Index(n.In, list)
+		if at < 0 {
+			continue
+		}
+		d := n.Attrs.Type("element_dtype", tensor.Invalid)
+		switch {
+		case d != tensor.Invalid && d != tensor.Variant:
+			if !differentiable(d) {
+				return true
+			}
+			continue
+		case d == tensor.Variant || n.Op == "Identity":
+			for k, out := range n.Out {
+				if out.DType == tensor.Variant && givesOthers(f, n.Output(k)) {
+					return true
+				}
+			}
+			continue
+		}
+		fs, first, err := callees(n.Op, n.Attrs)
+		if err == nil && at >= first && slices.ContainsFunc(fs, func(f *graph.Function) bool { return holdsOthers(f, at-first) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // unchanged reports whether the body returns its argument i as it is.
