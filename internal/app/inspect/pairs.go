@@ -61,6 +61,7 @@ func (p *pairs) compare(ctx context.Context, o *DiffOptions) ([]Difference, erro
 	found := make([]*valueDiff, len(p.x))
 	errs := make([]error, len(p.x))
 	var next atomic.Int64
+	var alone sync.Mutex // held for tensors that come whole, so that few of them are in memory
 	work := func() {
 		var sa, sb store.Scratch
 		for i := int(next.Add(1)) - 1; i < len(p.x); i = int(next.Add(1)) - 1 {
@@ -68,8 +69,12 @@ func (p *pairs) compare(ctx context.Context, o *DiffOptions) ([]Difference, erro
 			if errs[i] = ctx.Err(); errs[i] == nil {
 				if left[i] != nil && right[i] != nil {
 					d.add(left[i], right[i])
-				} else {
+				} else if inPieces(p.a, p.x[i]) && inPieces(p.b, p.y[i]) {
 					errs[i] = p.stream(ctx, i, d, &sa, &sb)
+				} else {
+					alone.Lock()
+					errs[i] = p.stream(ctx, i, d, &sa, &sb)
+					alone.Unlock()
 				}
 			}
 			if errs[i] != nil {
@@ -96,6 +101,12 @@ func (p *pairs) compare(ctx context.Context, o *DiffOptions) ([]Difference, erro
 	}
 	p.x, p.y, p.bytes, p.streamed = p.x[:0], p.y[:0], 0, 0
 	return out, nil
+}
+
+// inPieces reports whether a tensor of a bundle is read in pieces.
+func inPieces(s *store.Store, e store.Entry) bool {
+	r := s.Bundle()
+	return r != nil && r.Version() > 1 && e.DType.Fixed() && len(e.Slices) == 0
 }
 
 // readSmall reads the tensors that are small; of a store that is no bundle none,

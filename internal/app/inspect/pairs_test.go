@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -76,5 +80,56 @@ func TestLargeTensorsAreComparedInOrder(t *testing.T) {
 	cancel()
 	if _, err := Diff(ended, a, b, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
+	}
+}
+
+// TestWholeTensorsAreComparedOneByOne: strings come whole, and a small file may hold
+// very many of them, so that more workers hold no more of them.
+func TestWholeTensorsAreComparedOneByOne(t *testing.T) {
+	if detector.Racing {
+		t.Skip("the race detector takes memory of its own")
+	}
+	const n, each = 8, 1<<20 + 1
+	all := map[string]*tensor.Tensor{}
+	for i := range n {
+		x, err := tensor.FromStrings(tensor.String, make([]string, each), each)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[fmt.Sprint(i)] = x
+	}
+	a := write(t, all)
+	all = nil
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
+	defer debug.SetGCPercent(debug.SetGCPercent(10))
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	before, peak := m.HeapAlloc, uint64(0)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				peak = max(peak, m.HeapAlloc)
+			}
+		}
+	}()
+	d, err := Diff(t.Context(), a, a, nil)
+	close(stop)
+	<-stopped
+	if err != nil || len(d) > 0 {
+		t.Fatalf("%v, %v", d, err)
+	}
+	one := uint64(each) * 16
+	if took := max(peak, before) - before; took > 7*one {
+		t.Errorf("the heap grows by %d MiB, one tensor of %d takes %d", took>>20, n, one>>20)
+	} else {
+		t.Logf("the heap grows by %d MiB, one tensor takes %d", took>>20, one>>20)
 	}
 }
