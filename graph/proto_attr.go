@@ -53,6 +53,10 @@ func (r *reader) attrsOf(b []byte, n int, def *OpDef) (Attrs, error) {
 				value = append(value[:len(value):len(value)], e.Bytes...)
 			}
 		}
+		if list, ok := shapesOf(value); ok && !e.Bad {
+			out.add(Attr{Name: key, Kind: AttrShapes, list: list})
+			continue
+		}
 		if r.value == nil {
 			r.value = new(pb.AttrValue)
 		}
