@@ -52,11 +52,13 @@ func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel
 
 // cutSlide returns in how many parts tiles and panels are cut for the workers, where all
 // takes ns nanoseconds: the cuts after which the last worker is done first. Of a tile times
-// a panel, a task takes a part to fetch each panel and one to copy each tile's windows.
-// Workers begin with the same number of tasks each; who is done early helps with the others'.
+// a panel, a task takes a part to fetch each panel and one to read, or to copy, each tile's
+// windows. Workers begin with the same number of tasks each; who is done early helps with
+// the others'.
 func cutSlide(tiles, panels, workers int, ns float64, copies bool) (rowCuts, colCuts int) {
 	const (
 		fetched   = 0.03
+		read      = 0.05
 		copied    = 0.14
 		smallest  = 10_000 // nanoseconds of a task
 		ownTime   = 100    // nanoseconds that a task takes besides
@@ -66,7 +68,7 @@ func cutSlide(tiles, panels, workers int, ns float64, copies bool) (rowCuts, col
 	if workers == 1 || most < 2 {
 		return 1, 1
 	}
-	again := 0.0
+	again := read
 	if copies {
 		again = copied
 	}
