@@ -77,6 +77,9 @@
 //   - one column of C that is contiguous is computed as one row, of the product
 //     of the transposes.
 //
+// A tile's place in C is fetched before its sums run, so that what is written doesn't wait
+// for memory then.
+//
 // There is a micro-kernel for each count of rows, and rows are cut evenly into
 // tiles, so no rows are computed that do not exist. Columns that do not fill a
 // vector are masked.

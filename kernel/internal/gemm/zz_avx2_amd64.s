@@ -430,28 +430,41 @@ tileF32AVX2_1x3_cut:
 // func tileF32AVX2_6x2(t *tile)
 // Requires: AVX, FMA3, MMX+
 TEXT ·tileF32AVX2_6x2(SB), NOSPLIT, $0-8
-	MOVQ   t+0(FP), AX
-	MOVQ   8(AX), CX
-	MOVQ   24(AX), DX
-	MOVQ   32(AX), BX
-	MOVQ   40(AX), SI
-	MOVQ   56(AX), DI
-	MOVQ   (AX), R8
-	LEAQ   (R8)(DX*2), R9
-	ADDQ   DX, R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	MOVQ   80(AX), R10
+	MOVQ       t+0(FP), AX
+	MOVQ       8(AX), CX
+	MOVQ       24(AX), DX
+	MOVQ       32(AX), BX
+	MOVQ       40(AX), SI
+	MOVQ       56(AX), DI
+	MOVQ       (AX), R8
+	LEAQ       (R8)(DX*2), R9
+	ADDQ       DX, R9
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VXORPS     Y11, Y11, Y11
+	MOVQ       80(AX), R10
+	MOVQ       16(AX), R11
+	MOVQ       48(AX), R12
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 
 tileF32AVX2_6x2_loop:
 	VMOVUPS      (CX), Y12
@@ -565,22 +578,35 @@ tileF32AVX2_6x2_cut:
 // func tileF32AVX2_6x1(t *tile)
 // Requires: AVX, FMA3, MMX+
 TEXT ·tileF32AVX2_6x1(SB), NOSPLIT, $0-8
-	MOVQ   t+0(FP), AX
-	MOVQ   8(AX), CX
-	MOVQ   24(AX), DX
-	MOVQ   32(AX), BX
-	MOVQ   40(AX), SI
-	MOVQ   56(AX), DI
-	MOVQ   (AX), R8
-	LEAQ   (R8)(DX*2), R9
-	ADDQ   DX, R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	MOVQ   80(AX), R10
+	MOVQ       t+0(FP), AX
+	MOVQ       8(AX), CX
+	MOVQ       24(AX), DX
+	MOVQ       32(AX), BX
+	MOVQ       40(AX), SI
+	MOVQ       56(AX), DI
+	MOVQ       (AX), R8
+	LEAQ       (R8)(DX*2), R9
+	ADDQ       DX, R9
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	MOVQ       80(AX), R10
+	MOVQ       16(AX), R11
+	MOVQ       48(AX), R12
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 
 tileF32AVX2_6x1_loop:
 	VMOVUPS      (CX), Y6
@@ -669,26 +695,37 @@ tileF32AVX2_6x1_cut:
 // func tileF32AVX2_5x2(t *tile)
 // Requires: AVX, FMA3, MMX+
 TEXT ·tileF32AVX2_5x2(SB), NOSPLIT, $0-8
-	MOVQ   t+0(FP), AX
-	MOVQ   8(AX), CX
-	MOVQ   24(AX), DX
-	MOVQ   32(AX), BX
-	MOVQ   40(AX), SI
-	MOVQ   56(AX), DI
-	MOVQ   (AX), R8
-	LEAQ   (R8)(DX*2), R9
-	ADDQ   DX, R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	MOVQ   80(AX), R10
+	MOVQ       t+0(FP), AX
+	MOVQ       8(AX), CX
+	MOVQ       24(AX), DX
+	MOVQ       32(AX), BX
+	MOVQ       40(AX), SI
+	MOVQ       56(AX), DI
+	MOVQ       (AX), R8
+	LEAQ       (R8)(DX*2), R9
+	ADDQ       DX, R9
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	MOVQ       80(AX), R10
+	MOVQ       16(AX), R11
+	MOVQ       48(AX), R12
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 
 tileF32AVX2_5x2_loop:
 	VMOVUPS      (CX), Y10
@@ -789,21 +826,32 @@ tileF32AVX2_5x2_cut:
 // func tileF32AVX2_5x1(t *tile)
 // Requires: AVX, FMA3, MMX+
 TEXT ·tileF32AVX2_5x1(SB), NOSPLIT, $0-8
-	MOVQ   t+0(FP), AX
-	MOVQ   8(AX), CX
-	MOVQ   24(AX), DX
-	MOVQ   32(AX), BX
-	MOVQ   40(AX), SI
-	MOVQ   56(AX), DI
-	MOVQ   (AX), R8
-	LEAQ   (R8)(DX*2), R9
-	ADDQ   DX, R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	MOVQ   80(AX), R10
+	MOVQ       t+0(FP), AX
+	MOVQ       8(AX), CX
+	MOVQ       24(AX), DX
+	MOVQ       32(AX), BX
+	MOVQ       40(AX), SI
+	MOVQ       56(AX), DI
+	MOVQ       (AX), R8
+	LEAQ       (R8)(DX*2), R9
+	ADDQ       DX, R9
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	MOVQ       80(AX), R10
+	MOVQ       16(AX), R11
+	MOVQ       48(AX), R12
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 
 tileF32AVX2_5x1_loop:
 	VMOVUPS      (CX), Y5
@@ -883,24 +931,33 @@ tileF32AVX2_5x1_cut:
 // func tileF32AVX2_4x2(t *tile)
 // Requires: AVX, FMA3, MMX+
 TEXT ·tileF32AVX2_4x2(SB), NOSPLIT, $0-8
-	MOVQ   t+0(FP), AX
-	MOVQ   8(AX), CX
-	MOVQ   24(AX), DX
-	MOVQ   32(AX), BX
-	MOVQ   40(AX), SI
-	MOVQ   56(AX), DI
-	MOVQ   (AX), R8
-	LEAQ   (R8)(DX*2), R9
-	ADDQ   DX, R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   80(AX), R10
+	MOVQ       t+0(FP), AX
+	MOVQ       8(AX), CX
+	MOVQ       24(AX), DX
+	MOVQ       32(AX), BX
+	MOVQ       40(AX), SI
+	MOVQ       56(AX), DI
+	MOVQ       (AX), R8
+	LEAQ       (R8)(DX*2), R9
+	ADDQ       DX, R9
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	MOVQ       80(AX), R10
+	MOVQ       16(AX), R11
+	MOVQ       48(AX), R12
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 
 tileF32AVX2_4x2_loop:
 	VMOVUPS      (CX), Y8
@@ -988,20 +1045,29 @@ tileF32AVX2_4x2_cut:
 // func tileF32AVX2_4x1(t *tile)
 // Requires: AVX, FMA3, MMX+
 TEXT ·tileF32AVX2_4x1(SB), NOSPLIT, $0-8
-	MOVQ   t+0(FP), AX
-	MOVQ   8(AX), CX
-	MOVQ   24(AX), DX
-	MOVQ   32(AX), BX
-	MOVQ   40(AX), SI
-	MOVQ   56(AX), DI
-	MOVQ   (AX), R8
-	LEAQ   (R8)(DX*2), R9
-	ADDQ   DX, R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   80(AX), R10
+	MOVQ       t+0(FP), AX
+	MOVQ       8(AX), CX
+	MOVQ       24(AX), DX
+	MOVQ       32(AX), BX
+	MOVQ       40(AX), SI
+	MOVQ       56(AX), DI
+	MOVQ       (AX), R8
+	LEAQ       (R8)(DX*2), R9
+	ADDQ       DX, R9
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	MOVQ       80(AX), R10
+	MOVQ       16(AX), R11
+	MOVQ       48(AX), R12
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 
 tileF32AVX2_4x1_loop:
 	VMOVUPS      (CX), Y4
@@ -2264,28 +2330,41 @@ tileF64AVX2_1x3_cut:
 // func tileF64AVX2_6x2(t *tile)
 // Requires: AVX, FMA3, MMX+
 TEXT ·tileF64AVX2_6x2(SB), NOSPLIT, $0-8
-	MOVQ   t+0(FP), AX
-	MOVQ   8(AX), CX
-	MOVQ   24(AX), DX
-	MOVQ   32(AX), BX
-	MOVQ   40(AX), SI
-	MOVQ   56(AX), DI
-	MOVQ   (AX), R8
-	LEAQ   (R8)(DX*2), R9
-	ADDQ   DX, R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	VXORPS Y10, Y10, Y10
-	VXORPS Y11, Y11, Y11
-	MOVQ   80(AX), R10
+	MOVQ       t+0(FP), AX
+	MOVQ       8(AX), CX
+	MOVQ       24(AX), DX
+	MOVQ       32(AX), BX
+	MOVQ       40(AX), SI
+	MOVQ       56(AX), DI
+	MOVQ       (AX), R8
+	LEAQ       (R8)(DX*2), R9
+	ADDQ       DX, R9
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VXORPS     Y11, Y11, Y11
+	MOVQ       80(AX), R10
+	MOVQ       16(AX), R11
+	MOVQ       48(AX), R12
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 
 tileF64AVX2_6x2_loop:
 	VMOVUPD      (CX), Y12
@@ -2399,22 +2478,35 @@ tileF64AVX2_6x2_cut:
 // func tileF64AVX2_6x1(t *tile)
 // Requires: AVX, FMA3, MMX+
 TEXT ·tileF64AVX2_6x1(SB), NOSPLIT, $0-8
-	MOVQ   t+0(FP), AX
-	MOVQ   8(AX), CX
-	MOVQ   24(AX), DX
-	MOVQ   32(AX), BX
-	MOVQ   40(AX), SI
-	MOVQ   56(AX), DI
-	MOVQ   (AX), R8
-	LEAQ   (R8)(DX*2), R9
-	ADDQ   DX, R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	MOVQ   80(AX), R10
+	MOVQ       t+0(FP), AX
+	MOVQ       8(AX), CX
+	MOVQ       24(AX), DX
+	MOVQ       32(AX), BX
+	MOVQ       40(AX), SI
+	MOVQ       56(AX), DI
+	MOVQ       (AX), R8
+	LEAQ       (R8)(DX*2), R9
+	ADDQ       DX, R9
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	MOVQ       80(AX), R10
+	MOVQ       16(AX), R11
+	MOVQ       48(AX), R12
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 
 tileF64AVX2_6x1_loop:
 	VMOVUPD      (CX), Y6
@@ -2503,26 +2595,37 @@ tileF64AVX2_6x1_cut:
 // func tileF64AVX2_5x2(t *tile)
 // Requires: AVX, FMA3, MMX+
 TEXT ·tileF64AVX2_5x2(SB), NOSPLIT, $0-8
-	MOVQ   t+0(FP), AX
-	MOVQ   8(AX), CX
-	MOVQ   24(AX), DX
-	MOVQ   32(AX), BX
-	MOVQ   40(AX), SI
-	MOVQ   56(AX), DI
-	MOVQ   (AX), R8
-	LEAQ   (R8)(DX*2), R9
-	ADDQ   DX, R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	MOVQ   80(AX), R10
+	MOVQ       t+0(FP), AX
+	MOVQ       8(AX), CX
+	MOVQ       24(AX), DX
+	MOVQ       32(AX), BX
+	MOVQ       40(AX), SI
+	MOVQ       56(AX), DI
+	MOVQ       (AX), R8
+	LEAQ       (R8)(DX*2), R9
+	ADDQ       DX, R9
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	MOVQ       80(AX), R10
+	MOVQ       16(AX), R11
+	MOVQ       48(AX), R12
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 
 tileF64AVX2_5x2_loop:
 	VMOVUPD      (CX), Y10
@@ -2623,21 +2726,32 @@ tileF64AVX2_5x2_cut:
 // func tileF64AVX2_5x1(t *tile)
 // Requires: AVX, FMA3, MMX+
 TEXT ·tileF64AVX2_5x1(SB), NOSPLIT, $0-8
-	MOVQ   t+0(FP), AX
-	MOVQ   8(AX), CX
-	MOVQ   24(AX), DX
-	MOVQ   32(AX), BX
-	MOVQ   40(AX), SI
-	MOVQ   56(AX), DI
-	MOVQ   (AX), R8
-	LEAQ   (R8)(DX*2), R9
-	ADDQ   DX, R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	MOVQ   80(AX), R10
+	MOVQ       t+0(FP), AX
+	MOVQ       8(AX), CX
+	MOVQ       24(AX), DX
+	MOVQ       32(AX), BX
+	MOVQ       40(AX), SI
+	MOVQ       56(AX), DI
+	MOVQ       (AX), R8
+	LEAQ       (R8)(DX*2), R9
+	ADDQ       DX, R9
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	MOVQ       80(AX), R10
+	MOVQ       16(AX), R11
+	MOVQ       48(AX), R12
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 
 tileF64AVX2_5x1_loop:
 	VMOVUPD      (CX), Y5
@@ -2717,24 +2831,33 @@ tileF64AVX2_5x1_cut:
 // func tileF64AVX2_4x2(t *tile)
 // Requires: AVX, FMA3, MMX+
 TEXT ·tileF64AVX2_4x2(SB), NOSPLIT, $0-8
-	MOVQ   t+0(FP), AX
-	MOVQ   8(AX), CX
-	MOVQ   24(AX), DX
-	MOVQ   32(AX), BX
-	MOVQ   40(AX), SI
-	MOVQ   56(AX), DI
-	MOVQ   (AX), R8
-	LEAQ   (R8)(DX*2), R9
-	ADDQ   DX, R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   80(AX), R10
+	MOVQ       t+0(FP), AX
+	MOVQ       8(AX), CX
+	MOVQ       24(AX), DX
+	MOVQ       32(AX), BX
+	MOVQ       40(AX), SI
+	MOVQ       56(AX), DI
+	MOVQ       (AX), R8
+	LEAQ       (R8)(DX*2), R9
+	ADDQ       DX, R9
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	MOVQ       80(AX), R10
+	MOVQ       16(AX), R11
+	MOVQ       48(AX), R12
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 
 tileF64AVX2_4x2_loop:
 	VMOVUPD      (CX), Y8
@@ -2822,20 +2945,29 @@ tileF64AVX2_4x2_cut:
 // func tileF64AVX2_4x1(t *tile)
 // Requires: AVX, FMA3, MMX+
 TEXT ·tileF64AVX2_4x1(SB), NOSPLIT, $0-8
-	MOVQ   t+0(FP), AX
-	MOVQ   8(AX), CX
-	MOVQ   24(AX), DX
-	MOVQ   32(AX), BX
-	MOVQ   40(AX), SI
-	MOVQ   56(AX), DI
-	MOVQ   (AX), R8
-	LEAQ   (R8)(DX*2), R9
-	ADDQ   DX, R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   80(AX), R10
+	MOVQ       t+0(FP), AX
+	MOVQ       8(AX), CX
+	MOVQ       24(AX), DX
+	MOVQ       32(AX), BX
+	MOVQ       40(AX), SI
+	MOVQ       56(AX), DI
+	MOVQ       (AX), R8
+	LEAQ       (R8)(DX*2), R9
+	ADDQ       DX, R9
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	MOVQ       80(AX), R10
+	MOVQ       16(AX), R11
+	MOVQ       48(AX), R12
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
+	ADDQ       R12, R11
+	PREFETCHT0 (R11)
 
 tileF64AVX2_4x1_loop:
 	VMOVUPD      (CX), Y4

@@ -81,6 +81,7 @@ func (g *tileGen) emit() {
 		next = GP64()
 		MOVQ(mem(t, tileNext), next)
 	}
+	g.fetchC(t)
 	loop := tileName(g.set, g.elem, g.rows, g.vecs) + "_loop"
 	Label(loop)
 	bv := make([]reg.VecVirtual, g.vecs)
@@ -121,6 +122,23 @@ func (g *tileGen) emit() {
 	g.store(t, acc)
 	VZEROUPPER()
 	RET()
+}
+
+// fetchC fetches the tile's place in C into the L1 cache: what is written while the sums
+// wait for memory would hold the next tile up.
+func (g *tileGen) fetchC(t reg.Register) {
+	if g.rows < 4 {
+		return
+	}
+	c, crow := GP64(), GP64()
+	MOVQ(mem(t, tileC), c)
+	MOVQ(mem(t, tileCRow), crow)
+	for r := range g.rows {
+		at := g.rowOf(c, crow, r)
+		for v := 0; v < g.vecs*g.bytes(); v += 64 {
+			PREFETCHT0(at(v / g.bytes()))
+		}
+	}
 }
 
 // store writes the tile to C, or adds it to what is there.
