@@ -51,6 +51,19 @@ func TestTextFormsAreRead(t *testing.T) {
 	}
 }
 
+// TestEscapesEndAfterTheirDigits: what stands behind an escape is read for itself; the
+// results are those of protobuf's text_format.
+func TestEscapesEndAfterTheirDigits(t *testing.T) {
+	for in, want := range map[string]string{
+		`\x414`: "A4", `\x4g`: "\x04g", `\1234`: "S4", `\7x`: "\x07x", `\18`: "\x018", `\u00e99`: "\u00e99", `\U0001F6004`: "\U0001F6004",
+	} {
+		var m TensorProto
+		if err := UnmarshalText([]byte(`string_val: "`+in+`"`), &m); err != nil || len(m.StringVal) != 1 || string(m.StringVal[0]) != want {
+			t.Errorf("%s: %q, %v, want %q", in, m.StringVal, err, want)
+		}
+	}
+}
+
 func TestFaultsOfTextAreNamed(t *testing.T) {
 	for _, c := range []struct {
 		m        Message
