@@ -89,6 +89,10 @@ func mfcc(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
+	if m == nil {
+		clear(tensor.Values[float32](out))
+		return nil
+	}
 	norm := math.Sqrt(2 / float64(filters))
 	cosines := make([]float64, count*filters)
 	for i := range cosines {
@@ -121,6 +125,7 @@ type mel struct {
 
 func toMel(hz float64) float64 { return 1127 * math.Log1p(hz/700) }
 
+// newMel returns the bank, nil where the spectrogram ends below upper: TensorFlow gives zeros then.
 func newMel(bins int, rate, lower, upper float64, filters int) (*mel, error) {
 	const most = 1 << 20
 	switch {
@@ -135,7 +140,10 @@ func newMel(bins int, rate, lower, upper float64, filters int) (*mel, error) {
 	spacing := (toMel(upper) - low) / float64(filters+1)
 	centre := func(i int) float64 { return low + spacing*float64(i+1) }
 	step := 0.5 * rate / float64(bins-1)
-	m := &mel{first: int(1.5 + lower/step), last: min(int(upper/step), bins-1), band: make([]int, bins), weight: make([]float64, bins)}
+	if upper/step >= float64(bins) {
+		return nil, nil
+	}
+	m := &mel{first: int(1.5 + lower/step), last: int(upper / step), band: make([]int, bins), weight: make([]float64, bins)}
 	channel := 0
 	for i := m.first; i <= m.last; i++ {
 		at := toMel(float64(i) * step)

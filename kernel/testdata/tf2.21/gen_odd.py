@@ -67,4 +67,8 @@ for d in ["int32", "int64"]:
 for delta in [0, 0.3, -0.4, 1]:
     pixels = np.float32([[[-1, 2, 0.5], [1, -7, 0.3], [-1, -2, -3], [0, -1, 0], [3, 2, 1], [0, 0, -1]]])
     odd("AdjustHue", images=pixels, delta=np.float32(delta))
+
+# Frequencies that the spectrogram doesn't reach.
+for hz, upper in [(8000, 4000), (8000, 4062.4), (8000, 4062.6), (8000, 1e30), (4, 3800)]:
+    odd("Mfcc", {"upper_frequency_limit": upper, "filterbank_channel_count": 20, "dct_coefficient_count": 5}, spectrogram=np.abs(rand("float32", (1, 2, 65))), sample_rate=np.int32(hz))
 write()
