@@ -181,6 +181,9 @@ func (ks *KernelSet) Len() int {
 // Ops lists the op names in alphabetical order.
 func (ks *KernelSet) Ops() []string {
 	names := make([]string, 0, ks.Len())
+	if ks == nil {
+		return names
+	}
 	for op := range ks.byOp {
 		names = append(names, op)
 	}
