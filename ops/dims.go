@@ -24,7 +24,7 @@ func (s *Scope) shapeOf(x Input) graph.PartialShape {
 	case trackable.VariableLike:
 		if v := variableOf(x); v != nil {
 			if s.IsTracing() {
-				return graph.Whole(v.ValueShape())
+				return shapeOf(v)
 			}
 			return graph.Whole(v.Shape())
 		}
@@ -71,4 +71,12 @@ func (s *Scope) lastRows(x Input) (rows, outer *Value) {
 	outer = StridedSlice(s, shape, To(-1))
 	last := StridedSlice(s, shape, From(-1))
 	return ReshapeTo(s, x, Concat(s, []*Value{ProdKeep(s, outer, 0), last}, 0)), outer
+}
+
+// shapeOf returns what is known of the shapes of a variable's values.
+func shapeOf(v *trackable.Variable) graph.PartialShape {
+	if v.Unranked() {
+		return graph.UnknownShape
+	}
+	return graph.Whole(v.ValueShape())
 }

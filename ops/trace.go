@@ -409,7 +409,7 @@ func (t *Trace) variable(x *trackable.Variable) (*varTrace, error) {
 	if t.fixed && x.Made() > t.made {
 		return nil, fmt.Errorf("is the variable %q, made by a second trace: %w", x.Name(), ErrNewVariable)
 	}
-	f := graph.Fact{DType: tensor.Resource, Shape: graph.ShapeOf(), Handle: []graph.Content{{DType: x.DType(), Shape: graph.Whole(x.ValueShape())}}}
+	f := graph.Fact{DType: tensor.Resource, Shape: graph.ShapeOf(), Handle: []graph.Content{{DType: x.DType(), Shape: shapeOf(x)}}}
 	if f.Handle[0].DType == tensor.Invalid {
 		return nil, fmt.Errorf("is the variable %q, which has no value", x.Name())
 	}

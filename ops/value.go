@@ -162,7 +162,7 @@ func (v *Value) Fact() graph.Fact {
 		return *v.extra.spec
 	case v.IsHandle():
 		return graph.Fact{DType: tensor.Resource, Shape: graph.ShapeOf(),
-			Handle: []graph.Content{{DType: v.extra.variable.DType(), Shape: graph.Whole(v.extra.variable.ValueShape())}}}
+			Handle: []graph.Content{{DType: v.extra.variable.DType(), Shape: shapeOf(v.extra.variable)}}}
 	case v.data.Tensor != nil:
 		return graph.FactOf(v.data.Tensor)
 	case !v.data.IsZero():

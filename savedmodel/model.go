@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/callers"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -41,9 +42,7 @@ func (p *program) instance(ctx context.Context) (*Model, error) {
 	for _, o := range p.meta.Objects {
 		if o.Kind == VariableObject && !p.left(o) {
 			v := trackable.NewVariable(nil).Named(o.Variable.Name).SetTrainable(o.Variable.Trainable)
-			if s := o.Variable.Shape; s.HasRank() && !s.Known() {
-				v.SetShape(s.Dims())
-			}
+			loosen(v, o.Variable.Shape)
 			if err := p.misfits[o]; err != nil {
 				v.SetFault(err)
 			}
@@ -72,6 +71,16 @@ func (p *program) instance(ctx context.Context) (*Model, error) {
 		}
 	}
 	return m, nil
+}
+
+// loosen lets v take all shapes that are declared for it.
+func loosen(v *trackable.Variable, declared graph.PartialShape) {
+	switch {
+	case !declared.HasRank():
+		v.SetUnranked()
+	case !declared.Known():
+		v.SetShape(declared.Dims())
+	}
 }
 
 // Instantiate returns another model over the same weights and compiled plans,

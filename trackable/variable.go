@@ -40,6 +40,7 @@ type Variable struct {
 	untrained  bool
 	nameKind   nameKind
 	shapeLoose *tensor.Shape // nil: the value's own shape
+	unranked   bool          // any shape
 	node       Node
 
 	name   string
@@ -271,7 +272,7 @@ func (v *Variable) Shape() tensor.Shape {
 func (v *Variable) SetShape(s tensor.Shape) *Variable {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.shapeLoose = nil
+	v.shapeLoose, v.unranked = nil, false
 	if s != nil {
 		loose := s.Clone()
 		v.shapeLoose = &loose
@@ -279,8 +280,25 @@ func (v *Variable) SetShape(s tensor.Shape) *Variable {
 	return v
 }
 
+// SetUnranked lets the variable take values of any shape, of any rank, as
+// tf.Variable(shape=tf.TensorShape(None)) does; a SetShape ends that.
+func (v *Variable) SetUnranked() *Variable {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.shapeLoose, v.unranked = nil, true
+	return v
+}
+
+// Unranked reports whether v takes values of any shape.
+func (v *Variable) Unranked() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.unranked
+}
+
 // ValueShape returns the shape that v's values have, with -1 for a size that may
-// change; nil where there is no value. It must not be changed.
+// change; nil where there is no value. Of a variable that is [Variable.Unranked] it is
+// the shape of the value now. It must not be changed.
 func (v *Variable) ValueShape() tensor.Shape {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -314,7 +332,7 @@ func (v *Variable) accepts(d tensor.DType, s tensor.Shape) error {
 		return nil
 	case v.cell.t.DType() != d:
 		return &ShapeError{WantDType: v.cell.t.DType(), WantShape: v.cell.t.Shape(), GotDType: d, GotShape: s}
-	case v.shapeLoose != nil && v.shapeLoose.Accepts(s), v.shapeLoose == nil && v.cell.t.Shape().Equal(s):
+	case v.unranked, v.shapeLoose != nil && v.shapeLoose.Accepts(s), v.shapeLoose == nil && v.cell.t.Shape().Equal(s):
 		return nil
 	}
 	want := v.cell.t.Shape()

@@ -455,6 +455,34 @@ def tables():
     a.write()
 
 
+def unranked():
+    """Variables whose values may have any shape, and any number of rows."""
+    class M(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.any = tf.Variable([1.0], shape=tf.TensorShape(None))
+            self.rows = tf.Variable([[1.0, 2.0]], shape=[None, 2])
+
+        @tf.function(input_signature=[tf.TensorSpec([None, 2])])
+        def grow(self, x):
+            self.any.assign(tf.concat([tf.reshape(self.any, [-1]), tf.reshape(x, [-1])], 0))
+            self.rows.assign(tf.concat([self.rows, x], 0))
+            return {"any": self.any.read_value(), "rows": self.rows.read_value()}
+
+        @tf.function(input_signature=[])
+        def fold(self):
+            self.any.assign(tf.stack([self.any, self.any * 2.0], 1))
+            return {"any": self.any.read_value()}
+
+    m = M()
+    tf.saved_model.save(m, fresh("unranked"), signatures={"grow": m.grow, "fold": m.fold})
+    a = Answers("unranked")
+    a.signature("grow", x=x(3, 2))
+    a.signature("fold")
+    a.signature("grow", x=x(1, 2))
+    a.write()
+
+
 def no_signatures():
     class M(tf.Module):
         def __init__(self):
@@ -1073,7 +1101,7 @@ def recurrent():
 
 
 ALL = [finetune, finetune_some, random_paths, hub_training, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_gradients, tf1_init, tf1_local, tf1_unsaved, tf1_graphs, tf1_sparse,
-       tables, no_signatures, tf1_defun, tf1_effects, structured, transformer, recurrent, finetune_arrays]
+       tables, no_signatures, unranked, tf1_defun, tf1_effects, structured, transformer, recurrent, finetune_arrays]
 
 if __name__ == "__main__":
     os.chdir(tempfile.mkdtemp())
