@@ -220,7 +220,7 @@ func (w *world) eval(s *ops.Scope, e *expression, env []*ops.Value) *ops.Value {
 	panic(e.form)
 }
 
-// derivatives are a program's value, its state, and what two tapes give.
+// derivatives returns a program's value, its state, and what two tapes give.
 func (w *world) derivatives(s *ops.Scope, e *expression, x, y *ops.Value) []*ops.Value {
 	type V = *ops.Value
 	vars := []*trackable.Variable{w.w, w.u, w.table}

@@ -80,7 +80,7 @@ func ExamplePrune() {
 	// }
 }
 
-// model is a file's graph: an input, a hidden value and its scores.
+// model returns a file's graph: an input, a hidden value and its scores.
 func model() []byte {
 	g := new(graph.Graph)
 	var last []graph.Output
