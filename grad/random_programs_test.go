@@ -84,7 +84,7 @@ func newWorld() *world {
 	}
 }
 
-// eval is the value of e, where env are the values in sight.
+// eval returns the value of e, where env are the values in sight.
 func (w *world) eval(s *ops.Scope, e *expression, env []*ops.Value) *ops.Value {
 	type V = *ops.Value
 	arg := func(i int) V { return w.eval(s, e.args[i], env) }
