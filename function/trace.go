@@ -2,6 +2,7 @@ package function
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -166,6 +167,15 @@ func (fn *Func[In, Out]) add(t *trace[In, Out]) *trace[In, Out] {
 
 type tracingKey struct{ fn any }
 
+// ofPanic returns the error of a Go function that panicked while it was traced. What
+// has no place in a trace, and no error to return, panics with one that says all.
+func ofPanic(r any) error {
+	if err, ok := r.(error); ok && errors.Is(err, trackable.ErrInTrace) {
+		return err
+	}
+	return engine.NewPanicError(r)
+}
+
 // make runs the Go function over symbols. looked says that it has asked for a
 // size that isn't known.
 func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, of signature) (t *trace[In, Out], looked bool, err error) {
@@ -176,7 +186,7 @@ func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, of si
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = engine.NewPanicError(r)
+			err = ofPanic(r)
 			if first := s.Err(); first != nil {
 				err = first
 			}

@@ -32,5 +32,5 @@ func (v *Variable) mustBeOutside(what, instead string) {
 
 const (
 	readInstead  = "ops.ReadVariable, or the variable as an op's input,"
-	writeInstead = "ops.Assign, ops.AssignAdd and the like"
+	writeInstead = "ops.Assign, or another op that assigns,"
 )
