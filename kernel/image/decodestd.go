@@ -51,12 +51,8 @@ func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
 	if err != nil {
 		return nil, bad(err)
 	}
-	if p, ok := img.(*image.Paletted); ok && d.channels == 0 {
-		for _, v := range p.Palette {
-			if _, _, _, a := v.RGBA(); a != 0xffff {
-				channels = 4
-			}
-		}
+	if d.channels == 0 && s[25] == 3 && hasOpacities(s) {
+		channels = 4
 	}
 	p := &picture{frames: 1, h: o.Height, w: o.Width, c: channels}
 	if wide {
@@ -102,11 +98,17 @@ func (d *decoding) decodePNG(c *engine.Call, s string) (*picture, error) {
 // can count to, though the samples become bytes.
 func fillOf(s string) (opaque uint16, ok bool) {
 	depth, kind := s[24], s[25]
-	head, _, _ := strings.Cut(s, "IDAT")
-	if depth >= 8 || kind&4 != 0 || strings.Contains(head, "tRNS") {
+	if depth >= 8 || kind&4 != 0 || hasOpacities(s) {
 		return 0, false
 	}
 	return 1<<depth - 1, true
+}
+
+// hasOpacities reports whether a PNG file has a chunk of opacities for its colours,
+// full ones included.
+func hasOpacities(s string) bool {
+	head, _, _ := strings.Cut(s, "IDAT")
+	return strings.Contains(head, "tRNS")
 }
 
 // pixelsOf returns what reads red, green, blue and opacity, 16 bits each, the

@@ -4,6 +4,9 @@ changed. Neither gradients nor shapes are recorded for these.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_odd.py
 """
+import struct
+import zlib
+
 import numpy as np
 import tensorflow as tf
 
@@ -71,4 +74,14 @@ for delta in [0, 0.3, -0.4, 1]:
 # Frequencies that the spectrogram doesn't reach.
 for hz, upper in [(8000, 4000), (8000, 4062.4), (8000, 4062.6), (8000, 1e30), (4, 3800)]:
     odd("Mfcc", {"upper_frequency_limit": upper, "filterbank_channel_count": 20, "dct_coefficient_count": 5}, spectrogram=np.abs(rand("float32", (1, 2, 65))), sample_rate=np.int32(hz))
+
+# Opacities that are full: the pixels have one all the same.
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+full = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 2, 1, 8, 3, 0, 0, 0)) + chunk(b"PLTE", bytes(range(6))) + \
+    chunk(b"tRNS", b"\xff\xff") + chunk(b"IDAT", zlib.compress(b"\0\1\0")) + chunk(b"IEND", b"")
+for channels in [0, 3, 4]:
+    odd("DecodePng", {"channels": channels}, contents=np.array(full, object))
 write()
