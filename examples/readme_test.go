@@ -17,14 +17,7 @@ var program = regexp.MustCompile("(?s)\n```go\n(package main\n.*?)```\n")
 // be that of an example, builds it and runs it in an empty directory, then once
 // more.
 func TestReadmesProgramsRun(t *testing.T) {
-	goTool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip(err)
-	}
-	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	goTool, readme := toolAndReadme(t)
 	examples := []struct{ name, first, second string }{
 		{"first", `^step 1 in run1/ckpt-1 <nil>\n$`, `^step 2 in run1/ckpt-2 <nil>\n$`},
 		{
@@ -60,6 +53,20 @@ func TestReadmesProgramsRun(t *testing.T) {
 	}
 }
 
+// toolAndReadme returns the path of the go tool, without which nothing can be built (a
+// test's file may run on a machine that has none), and the README's text.
+func toolAndReadme(t *testing.T) (goTool string, readme []byte) {
+	t.Helper()
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip(err)
+	}
+	if readme, err = os.ReadFile(filepath.Join("..", "README.md")); err != nil {
+		t.Fatal(err)
+	}
+	return goTool, readme
+}
+
 // build builds a program and returns its path.
 func build(t *testing.T, goTool string, text []byte) string {
 	t.Helper()
@@ -82,14 +89,7 @@ var snippet = regexp.MustCompile("(?s)\n```go\n(.*?)```\n")
 // TestReadmesLinesRun puts the lines that the README shows outside of its programs,
 // with the ones that "..." stands for, into a program, and runs that beside a model.
 func TestReadmesLinesRun(t *testing.T) {
-	goTool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip(err)
-	}
-	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	goTool, readme := toolAndReadme(t)
 	var shown []string
 	for _, s := range snippet.FindAllSubmatch(readme, -1) {
 		if text := string(s[1]); !strings.HasPrefix(text, "package ") {
