@@ -65,7 +65,7 @@ func TestBindRefusesWhatDoesNotFit(t *testing.T) {
 	bindError[struct{}, result](t, m, `no field for the input "x"`)
 	bindError[struct{ X, Z *tensor.Tensor }, result](t, m, `there is no input "z"`)
 	bindError[struct{ X []float32 }, result](t, m, "not a *tensor.Tensor")
-	bindError[features, struct{ Probs *tensor.Tensor }](t, m, `there is no output "probs"; there are ["total" "y"]`)
+	bindError[features, struct{ Probs *tensor.Tensor }](t, m, `there is no output "probs"; there are "total", "y"`)
 	bindError[features, int](t, m, "no struct")
 	f, err := cairn.Bind[features, struct{}](m, "serving_default")
 	if err != nil {

@@ -120,7 +120,7 @@ func (s *Signature) places(t reflect.Type, list []TensorInfo, what string) ([]pl
 			if len(near) == 0 {
 				near = names
 			}
-			return fail(f.Name, "there is no %s %q; there are %q", what, name, near)
+			return fail(f.Name, "there is no %s %q; there are %s", what, name, quoted(near))
 		case hasName(out, name):
 			return fail(f.Name, "another field is the %s %q too", what, name)
 		}

@@ -165,7 +165,11 @@ func (s *Signature) arguments(in map[string]*tensor.Tensor) ([]*tensor.Tensor, e
 	for i, name := range missing {
 		// Another name may have fed the same tensor.
 		if k := indexOf(s.inputs, name); args[s.feed[k]] == nil {
-			return nil, fmt.Errorf("the inputs %q are missing; it takes %s", missing[i:], describe(s.inputs))
+			verb := "is"
+			if len(missing[i:]) > 1 {
+				verb = "are"
+			}
+			return nil, fmt.Errorf("of the inputs %s %s missing; it takes %s", quoted(missing[i:]), verb, describe(s.inputs))
 		}
 	}
 	if known < len(in) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -88,7 +89,7 @@ type NotFoundError struct {
 func (e *NotFoundError) Error() string {
 	s := fmt.Sprintf("savedmodel: there is no %s %q", e.Kind, e.Name)
 	if len(e.Near) > 0 {
-		s += fmt.Sprintf("; there are %q", e.Near)
+		s += "; there are " + quoted(e.Near)
 	}
 	if e.Note != "" {
 		s += "; " + e.Note
@@ -109,11 +110,20 @@ type SaverError struct {
 
 // Error returns what is missing and what to do.
 func (e *SaverError) Error() string {
-	return fmt.Sprintf("savedmodel: the registered saver %q wrote the values of %s: load the model with LoadOptions.Partial, and restore %s with a saver of that name in checkpoint.Savers", e.Saver, quoted(e.Paths), VariablesPrefix)
+	return fmt.Sprintf("savedmodel: the registered saver %q wrote the values of %s: load the model with LoadOptions.Partial, and restore %s with a saver of that name in checkpoint.Savers", e.Saver, few(e.Paths), VariablesPrefix)
 }
 
-// quoted lists the first few of names.
+// quoted lists all names, each in quotes.
 func quoted(names []string) string {
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = strconv.Quote(n)
+	}
+	return strings.Join(list, ", ")
+}
+
+// few lists the first few of names.
+func few(names []string) string {
 	const most = 4
 	if len(names) <= most {
 		return strings.Join(names, ", ")

@@ -138,6 +138,27 @@ func (m *SavedModel) readGraphs(ctx context.Context) error {
 		}
 		return nil
 	}
+	return noGraphs(m.fsys)
+}
+
+// noGraphs returns what to do about a directory that isn't a SavedModel's.
+func noGraphs(fsys fs.FS) error {
+	entries, err := fs.ReadDir(fsys, ".")
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("savedmodel: there is no such directory: %w", fs.ErrNotExist)
+	}
+	var below []string // a server's directory holds one model a version
+	for _, e := range entries {
+		for _, name := range []string{GraphFile, ChunkedGraphFile, TextGraphFile} {
+			if _, err := fs.Stat(fsys, e.Name()+"/"+name); err == nil && e.IsDir() {
+				below = append(below, e.Name())
+				break
+			}
+		}
+	}
+	if len(below) > 0 {
+		return fmt.Errorf("savedmodel: the directory holds SavedModels, in %s, and isn't one: open one of these: %w", few(below), fs.ErrNotExist)
+	}
 	return fmt.Errorf("savedmodel: there is none of %s, %s and %s in the directory: is it another one? %w",
 		GraphFile, ChunkedGraphFile, TextGraphFile, fs.ErrNotExist)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,8 +25,14 @@ import (
 // cairn runs one command line as a pipe would.
 func cairn(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	return cairnFrom(t, strings.NewReader(""), args...)
+}
+
+// cairnFrom runs it with something on stdin.
+func cairnFrom(t *testing.T, stdin io.Reader, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
 	var out, errOut bytes.Buffer
-	code = run(t.Context(), &app{in: strings.NewReader(""), out: &out, err: &errOut, width: 80}, args)
+	code = run(t.Context(), &app{in: stdin, out: &out, err: &errOut, width: 80}, args)
 	return out.String(), errOut.String(), code
 }
 

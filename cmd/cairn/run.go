@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,9 +36,9 @@ func newRun(a *app) *cobra.Command {
 		Use:   "run DIR",
 		Short: "Run a SavedModel's signature",
 		Long: `Run a signature of a SavedModel. Inputs come from a .npz file, whose arrays have
-the inputs' names, or from a .json file as TensorFlow Serving takes them. The
-outputs go to a .npz or .json file, one that is an image to a .png, or all as
-JSON to stdout.
+the inputs' names, from JSON as TensorFlow Serving takes it, or, if there is one
+input, from a .npy file; - is stdin. The outputs go to a .npz or .json file, one
+that is an image to a .png, or all as JSON to stdout.
 
 --repeat calls it again and says how long that takes. --profile says how long
 each kind of op takes, and writes a trace that chrome://tracing and Perfetto
@@ -49,9 +50,9 @@ or --grant-write gives it a directory.`,
   cairn run model --signature classify --inputs in.json
   cairn run model --inputs in.npz -o out.png
   cairn run model --inputs in.npz -o out.npz --repeat 100 --profile trace.json
-  echo '{"inputs": [[1, 2, 3]]}' > in.json && cairn run model --inputs in.json`,
+  echo '{"inputs": [[1, 2, 3]]}' | cairn run model --inputs -`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 2 && f.inputs == "" && (strings.HasSuffix(args[1], ".json") || strings.HasSuffix(args[1], ".npz")) {
+			if len(args) == 2 && f.inputs == "" && slices.Contains([]string{".json", ".npz", ".npy"}, suffix(args[1])) {
 				return usagef("run needs a DIR; the inputs come with a flag: --inputs %s", args[1])
 			}
 			return need(1, 1, "a DIR")(cmd, args)
@@ -60,7 +61,7 @@ or --grant-write gives it a directory.`,
 	}
 	c.Flags().StringVar(&f.signature, "signature", "", "call `NAME`, not serving_default or the only one")
 	c.Flags().StringVar(&f.tags, "tags", "", "the MetaGraph's tags, if there are several: `A,B`")
-	c.Flags().StringVar(&f.inputs, "inputs", "", "read the inputs from `FILE`")
+	c.Flags().StringVar(&f.inputs, "inputs", "", "read the inputs from `FILE`, or from stdin if it is -")
 	c.Flags().StringVarP(&f.outputs, "outputs", "o", "", "write the outputs to `FILE`: .npz, .json or .png")
 	c.Flags().StringVar(&f.picture, "picture", "", "the `NAME` of the output that a .png shows")
 	c.Flags().IntVar(&f.repeat, "repeat", 0, "call it `N` times more, and print the latencies")
@@ -104,7 +105,7 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 	}
 	m, err := savedmodel.Load(ctx, os.DirFS(dir), o)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", dir, err)
 	}
 	s, err := m.Signature(f.choose(m))
 	if err != nil {
@@ -112,7 +113,7 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 	}
 	in := map[string]*tensor.Tensor{}
 	if f.inputs != "" {
-		if in, err = feed.Read(ctx, f.inputs, s.Inputs()); err != nil {
+		if in, err = feed.Read(ctx, f.inputs, a.in, s.Inputs()); err != nil {
 			return err
 		}
 	}

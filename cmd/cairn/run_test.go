@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cairnml/cairn/tensor"
 )
 
 const models = "../../savedmodel/testdata/models/"
@@ -24,10 +28,13 @@ func TestRunCallsASignature(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ args, want string }{
-		{"module", `inputs ["x"] are missing`},
+		{"module", `of the inputs "x" is missing`},
 		{"module --signature serve", "serving_default"},
 		{"tf1_graphs --tags train", `"serve" "gpu"`},
-		{"nothing", "saved_model.pb"},
+		{"nothing", "nothing: there is no such directory"},
+		{"module/variables", "variables: there is none of saved_model.pb"},
+		{".", "holds SavedModels, in assets, counter, datasets, finetune_arrays and"},
+		{"module --inputs run_test.go", "neither .npz, .npy nor JSON"},
 		{"module --outputs x.txt", ".npz, .json and .png"},
 		{"module --signature serving_defalt", "serving_default"},
 		{"module --outputs x.npz --picture y", "--picture is for"},
@@ -37,6 +44,32 @@ func TestRunCallsASignature(t *testing.T) {
 		args[0] = models + args[0]
 		if _, errOut, code := cairn(t, append([]string{"run"}, args...)...); code != 2 || !strings.Contains(errOut, c.want) {
 			t.Errorf("run %s: %d, %s, want %q", c.args, code, errOut, c.want)
+		}
+	}
+}
+
+// TestRunReadsWhatTheFileHolds: its name says nothing, and it may be a pipe.
+func TestRunReadsWhatTheFileHolds(t *testing.T) {
+	x := tensor.Must(tensor.New([]float32{1, 2, 3}, 1, 3))
+	var npy, npz bytes.Buffer
+	if err := tensor.WriteNPY(&npy, x, nil); err != nil {
+		t.Fatal(err)
+	}
+	z := tensor.NewNPZWriter(&npz, nil)
+	if err := errors.Join(z.Add("x", x), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	in := filepath.Join(t.TempDir(), "in")
+	for name, b := range map[string][]byte{".json": []byte(`{"inputs": [[1, 2, 3]]}`), ".npy": npy.Bytes(), ".npz": npz.Bytes()} {
+		if err := os.WriteFile(in, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		const want = `{"outputs":{"total":179700,"y":[[11,42,93]]}}` + "\n"
+		if out, errOut, code := cairn(t, "run", models+"module", "--inputs", in); out != want || code != 0 {
+			t.Errorf("%s in a file gave %q (%d, %s)", name, out, code, errOut)
+		}
+		if out, errOut, code := cairnFrom(t, bytes.NewReader(b), "run", models+"module", "--inputs", "-"); out != want || code != 0 {
+			t.Errorf("%s from stdin gave %q (%d, %s)", name, out, code, errOut)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package feed reads the inputs of a signature from .npz and .json files, and
+// Package feed reads the inputs of a signature from .npz, .npy and JSON, and
 // writes its outputs to such files. JSON is TensorFlow Serving's: "inputs" or
 // "instances", numbers in nested lists, strings as text or as {"b64": …}.
 package feed
@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"slices"
@@ -22,56 +23,105 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Read returns the arrays of a file, by the names of the inputs. JSON takes its
-// element types from the inputs.
-func Read(ctx context.Context, path string, inputs []savedmodel.TensorInfo) (map[string]*tensor.Tensor, error) {
-	switch {
-	case strings.HasSuffix(path, ".npz"):
-		return readNPZ(ctx, path, inputs)
-	case strings.HasSuffix(path, ".json"):
-		b, err := os.ReadFile(path)
+// Read returns the arrays of a file, by the names of the inputs; of stdin if the
+// path is "-". What the file holds says its kind, not its name: an .npz, an .npy
+// for the only input, or JSON, which takes its element types from the inputs.
+func Read(ctx context.Context, path string, stdin io.Reader, inputs []savedmodel.TensorInfo) (map[string]*tensor.Tensor, error) {
+	in, err := read(ctx, path, stdin, inputs)
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return in, err // an *fs.PathError names the path
+	}
+	if path == "-" {
+		path = "stdin"
+	}
+	return nil, fmt.Errorf("%s: %w", path, err)
+}
+
+func read(ctx context.Context, path string, stdin io.Reader, inputs []savedmodel.TensorInfo) (map[string]*tensor.Tensor, error) {
+	if path != "-" {
+		f, err := os.Open(path)
 		if err != nil {
 			return nil, err
 		}
-		in, err := ParseJSON(b, inputs)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return parse(ctx, f, info.Size(), inputs)
 		}
-		return in, nil
+		stdin = f // a pipe
 	}
-	return nil, fmt.Errorf("%s: inputs are read from .npz and .json files", path)
+	b, err := io.ReadAll(stdin)
+	if err != nil {
+		return nil, err
+	}
+	return parse(ctx, bytes.NewReader(b), int64(len(b)), inputs)
 }
 
-func readNPZ(ctx context.Context, path string, inputs []savedmodel.TensorInfo) (map[string]*tensor.Tensor, error) {
-	f, err := os.Open(path)
+// parse tells the three kinds apart by their first bytes.
+func parse(ctx context.Context, r io.ReaderAt, size int64, inputs []savedmodel.TensorInfo) (map[string]*tensor.Tensor, error) {
+	head := make([]byte, 6)
+	n, err := r.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	switch head = head[:n]; {
+	case bytes.HasPrefix(head, []byte("PK")):
+		return readNPZ(ctx, r, size, inputs)
+	case bytes.HasPrefix(head, []byte("\x93NUMPY")):
+		return readNPY(io.NewSectionReader(r, 0, size), inputs)
+	}
+	b, err := io.ReadAll(io.NewSectionReader(r, 0, size))
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
+	in, err := ParseJSON(b, inputs)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) || errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("neither .npz, .npy nor JSON: %w", err)
+	}
+	return in, err
+}
+
+func readNPZ(ctx context.Context, r io.ReaderAt, size int64, inputs []savedmodel.TensorInfo) (map[string]*tensor.Tensor, error) {
+	z, err := tensor.OpenNPZ(r, size, nil)
 	if err != nil {
 		return nil, err
-	}
-	z, err := tensor.OpenNPZ(f, info.Size(), nil)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	in := map[string]*tensor.Tensor{}
 	for _, name := range z.Names() {
 		t, err := z.Read(ctx, name)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, err
 		}
 		i := slices.IndexFunc(inputs, func(x savedmodel.TensorInfo) bool { return x.Name == name })
-		// numpy lacks bfloat16 and float8, which stand in its files as float32.
-		if i >= 0 && t.DType() == tensor.Float32 && widened(inputs[i].DType) {
-			if t, err = tensor.Cast(t, inputs[i].DType); err != nil {
+		if i >= 0 {
+			if t, err = narrow(t, inputs[i].DType); err != nil {
 				return nil, err
 			}
 		}
 		in[name] = t
 	}
 	return in, nil
+}
+
+func readNPY(r io.Reader, inputs []savedmodel.TensorInfo) (map[string]*tensor.Tensor, error) {
+	if len(inputs) != 1 {
+		return nil, fmt.Errorf("an .npy holds one array and the signature takes %d: an .npz has names", len(inputs))
+	}
+	t, err := tensor.ReadNPY(r)
+	if err != nil {
+		return nil, err
+	}
+	t, err = narrow(t, inputs[0].DType)
+	return map[string]*tensor.Tensor{inputs[0].Name: t}, err
+}
+
+// narrow returns the array in an input's type where numpy lacks that type:
+// bfloat16 and float8 stand in its files as float32.
+func narrow(t *tensor.Tensor, d tensor.DType) (*tensor.Tensor, error) {
+	if t.DType() == tensor.Float32 && widened(d) {
+		return tensor.Cast(t, d)
+	}
+	return t, nil
 }
 
 // widened reports whether numpy's files hold the type as float32.
