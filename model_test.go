@@ -71,7 +71,7 @@ func TestBindRefusesWhatDoesNotFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f(t.Context(), features{}); err == nil || !strings.Contains(err.Error(), `["x"] are missing`) {
+	if _, err := f(t.Context(), features{}); err == nil || !strings.Contains(err.Error(), `"x" is missing`) {
 		t.Error(err)
 	}
 }
