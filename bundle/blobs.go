@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// chunk is how much is read at a time, and the size of each worker's buffer.
+	// chunk is how much is read at a time.
 	// A chunk's checksum is taken while it is still in the cache. It is a
 	// multiple of every element's size.
 	chunk = 256 << 10
@@ -421,11 +421,13 @@ func (br *blobReader) finish(n int64) {
 	br.report(false)
 }
 
-func scratch(buf *[]byte) []byte {
-	if *buf == nil {
-		*buf = make([]byte, chunk)
+// scratch returns n bytes of a worker's memory, which grows as it is needed: most of the
+// pieces go straight to where they belong.
+func scratch(buf *[]byte, n int64) []byte {
+	if int64(len(*buf)) < n {
+		*buf = make([]byte, max(n, min(2*n, chunk)))
 	}
-	return *buf
+	return (*buf)[:n]
 }
 
 // readAt fills p, or says what is wrong with the file.
@@ -457,7 +459,7 @@ func (br *blobReader) row(src *source, blobs []*blob, buf *[]byte) {
 		br.finish(b.size)
 		return
 	}
-	all := scratch(buf)[:end-start]
+	all := scratch(buf, end-start)
 	if err := readAt(src, all, start, blobs[0].owner); err != nil {
 		br.fail(blobs[0].owner, err)
 		return
@@ -520,7 +522,7 @@ func (br *blobReader) piece(src *source, b *blob, k int, buf *[]byte) {
 	if b.dst != nil {
 		p = b.dst[at : at+n]
 	} else {
-		p = scratch(buf)[:n]
+		p = scratch(buf, n)
 	}
 	if err := readAt(src, p, b.off+at, b.owner); err != nil {
 		br.fail(b.owner, err)

@@ -29,12 +29,13 @@ type counter struct {
 	at int64 // in the file
 }
 
-func newCounter(src io.ReaderAt, off, size int64, tee io.Writer) *counter {
+// newCounter returns a counter of size bytes at off, the first of which are n lengths.
+func newCounter(src io.ReaderAt, off, size, n int64, tee io.Writer) *counter {
 	var r io.Reader = io.NewSectionReader(src, off, size)
 	if tee != nil {
 		r = io.TeeReader(r, tee)
 	}
-	return &counter{bufio.NewReaderSize(r, 64<<10), off}
+	return &counter{bufio.NewReaderSize(r, int(min(size, max(2*min(n, size), 512), 64<<10))), off}
 }
 
 func (c *counter) uvarint() (uint64, error) {
@@ -85,7 +86,7 @@ func readStrings(src io.ReaderAt, off, size, n int64, big bool, dst []string, te
 	if size == 0 && n == 0 {
 		return 0, nil
 	}
-	c := newCounter(src, off, size, tee)
+	c := newCounter(src, off, size, n, tee)
 	var lengths []uint64
 	var total uint64
 	nums := make([]byte, 0, 4096)
@@ -143,7 +144,7 @@ func readStrings(src io.ReaderAt, off, size, n int64, big bool, dst []string, te
 		crc = crc32c.Extend(crc, b[:k])
 		b = b[k:]
 	}
-	again := newCounter(src, off, size, nil)
+	again := newCounter(src, off, size, n, nil)
 	for i := range dst {
 		var v uint64
 		if lengths != nil {
@@ -166,7 +167,7 @@ func readVariants(src io.ReaderAt, off, size, n int64, big bool, dst []string, t
 	if size == 0 && n == 0 {
 		return 0, nil
 	}
-	c := newCounter(src, off, size, tee)
+	c := newCounter(src, off, size, n, tee)
 	end := off + size
 	buf := make([]byte, 64<<10)
 	for i := range n {

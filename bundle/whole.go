@@ -157,7 +157,7 @@ func (br *blobReader) wholeTasks(reads []WholeRead) []task {
 // wholeRow reads small tensors that lie together.
 func (br *blobReader) wholeRow(src *source, t task, buf *[]byte) {
 	x := &br.r.index
-	all := scratch(buf)[:t.to-t.from]
+	all := scratch(buf, t.to-t.from)
 	first := t.whole[0].Handle.entry()
 	if len(t.whole) == 1 {
 		all = t.whole[0].Dst.Bytes()

@@ -19,7 +19,7 @@ func TestEveryOpOfTensorFlowIsDefined(t *testing.T) {
 		if LookupOp(d.Name) != d {
 			t.Errorf("%s is looked up as another definition", d.Name)
 		}
-		raw := registered.raw[registered.place[d.Name]]
+		raw, _ := registered.lists[0].raw(len(names) - 1)
 		if got := d.Proto().Marshal(); string(got) != raw {
 			t.Errorf("%s is written as\n% x, want\n% x", d.Name, got, raw)
 		}
@@ -78,8 +78,9 @@ func TestOpsAreLookedUpByManyAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for g := range got {
 		wg.Go(func() {
-			for i := range table.names {
-				if d := table.def(i); d.Name == "Conv2D" {
+			core := &table.lists[0]
+			for i := range core.at {
+				if d := core.def(i); d.Name == "Conv2D" {
 					got[g] = d
 				}
 			}

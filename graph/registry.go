@@ -3,6 +3,8 @@ package graph
 import (
 	_ "embed"
 	"iter"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -29,52 +31,69 @@ var registered opTable
 
 type opTable struct {
 	once  sync.Once
-	names []string
-	core  int            // the first so many are opList's
-	place map[string]int // in the other lists
-	raw   []string
-	defs  []atomic.Pointer[OpDef]
+	lists [2]opIndex // opList's and textOps'
+}
+
+// opIndex finds the definitions in one list, which is sorted by name. It keeps no names:
+// those in the list are read again by each look-up, which takes less than a map's memory.
+type opIndex struct {
+	list string
+	at   []uint32 // where each definition begins, with its tag
+	defs []atomic.Pointer[OpDef]
 }
 
 func (r *opTable) index() {
-	r.add(opList)
-	r.core = len(r.names)
-	r.add(textOps)
-	r.defs = make([]atomic.Pointer[OpDef], len(r.names))
-	r.place = make(map[string]int, len(r.names))
-	for i, name := range r.names {
-		r.place[name] = i
-	}
+	r.lists = [2]opIndex{newOpIndex(opList), newOpIndex(textOps)}
 }
 
-// add appends the definitions in a list to names and raw.
-func (r *opTable) add(list string) {
+func newOpIndex(list string) opIndex {
+	x := opIndex{list: list, at: make([]uint32, 0, len(list)/200)}
 	for rest := list; len(rest) > 0; {
-		def := consume(&rest)
-		inner := def
-		name := consume(&inner) // an OpDef begins with its name
-		r.names = append(r.names, name)
-		r.raw = append(r.raw, def)
+		x.at = append(x.at, uint32(len(list)-len(rest)))
+		consume(&rest)
 	}
+	x.defs = make([]atomic.Pointer[OpDef], len(x.at))
+	return x
+}
+
+// raw returns the encoded definition at a place, and its name.
+func (x *opIndex) raw(i int) (def, name string) {
+	rest := x.list[x.at[i]:]
+	def = consume(&rest)
+	inner := def
+	return def, consume(&inner) // an OpDef begins with its name
+}
+
+// lookup returns the definition of that name, or nil.
+func (x *opIndex) lookup(name string) *OpDef {
+	i, ok := slices.BinarySearchFunc(x.at, name, func(at uint32, name string) int {
+		rest := x.list[at:]
+		def := consume(&rest)
+		return strings.Compare(consume(&def), name)
+	})
+	if !ok {
+		return nil
+	}
+	return x.def(i)
 }
 
 // def returns the definition at a place. Two goroutines that ask for it first
 // at the same time get the same one.
-func (r *opTable) def(i int) *OpDef {
-	if d := r.defs[i].Load(); d != nil {
+func (x *opIndex) def(i int) *OpDef {
+	if d := x.defs[i].Load(); d != nil {
 		return d
 	}
+	raw, name := x.raw(i)
 	var p pb.OpDef
-	err := p.Unmarshal(bytesOf(r.raw[i]))
-	if err != nil {
-		panic("graph: the definition of " + r.names[i] + ": " + err.Error())
+	if err := p.Unmarshal(bytesOf(raw)); err != nil {
+		panic("graph: the definition of " + name + ": " + err.Error())
 	}
 	d, err := OpDefFromProto(&p)
 	if err != nil {
-		panic("graph: the definition of " + r.names[i] + ": " + err.Error())
+		panic("graph: the definition of " + name + ": " + err.Error())
 	}
-	if !r.defs[i].CompareAndSwap(nil, d) {
-		return r.defs[i].Load()
+	if !x.defs[i].CompareAndSwap(nil, d) {
+		return x.defs[i].Load()
 	}
 	return d
 }
@@ -101,11 +120,12 @@ func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)
 func LookupOp(name string) *OpDef {
 	r := &registered
 	r.once.Do(r.index)
-	i, ok := r.place[name]
-	if !ok {
-		return nil
+	for i := range r.lists {
+		if d := r.lists[i].lookup(name); d != nil {
+			return d
+		}
 	}
-	return r.def(i)
+	return nil
 }
 
 // Ops returns all of TensorFlow 2.21's own op definitions, by name.
@@ -113,8 +133,8 @@ func Ops() iter.Seq[*OpDef] {
 	return func(yield func(*OpDef) bool) {
 		r := &registered
 		r.once.Do(r.index)
-		for i := range r.core {
-			if !yield(r.def(i)) {
+		for core, i := &r.lists[0], 0; i < len(core.at); i++ {
+			if !yield(core.def(i)) {
 				return
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -204,7 +205,7 @@ func fromList(m *pb.TensorProto, d tensor.DType, shape tensor.Shape, n int) (*te
 	case tensor.Complex128:
 		return fill(pairs(m.DcomplexVal, func(re, im float64) complex128 { return complex(re, im) }), n, shape, func(v complex128) complex128 { return v })
 	case tensor.String:
-		return fillStrings(m.StringVal, d, n, shape, func(b []byte) string { return string(b) })
+		return fillStrings(m.StringVal, d, n, shape, func(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) })
 	case tensor.Variant:
 		return fillStrings(m.VariantVal, d, n, shape, func(v *pb.VariantTensorDataProto) string { return string(v.Marshal()) })
 	case tensor.Resource:
