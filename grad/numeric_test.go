@@ -57,6 +57,8 @@ var byFunction = map[string]bool{
 	"TensorListConcat": true, "TensorListConcatV2": true, "TensorListSplit": true, "TensorListResize": true, "TensorListGather": true,
 	"OptionalFromValue": true, "CompositeTensorVariantFromComponents": true, "CompositeTensorVariantToComponents": true, "OptionalGetValue": true, "RaggedTensorToVariant": true, "RaggedTensorFromVariant": true,
 	"TensorListScatter": true, "TensorListScatterV2": true, "TensorListScatterIntoExistingList": true,
+	"SparseTensorToCSRSparseMatrix": true, "DenseToCSRSparseMatrix": true, "CSRSparseMatrixToSparseTensor": true, "CSRSparseMatrixToDense": true,
+	"SparseMatrixTranspose": true, "SparseMatrixMatMul": true, "SparseMatrixSparseMatMul": true, "SparseMatrixNNZ": true,
 }
 
 // single are ops that take no doubles: they are held to what differences in

@@ -117,7 +117,7 @@ var builtin = sync.OnceValue(func() *Rules {
 	all := &Rules{byOp: map[string]Rule{}}
 	for _, family := range []map[string]Rule{
 		constantRules(), // first, for a rule of a family goes before
-		mathRules, reduceRules, arrayRules, stitchRules, sparseRules, sparseSumRules, summaryRules, raggedRules,
+		mathRules, reduceRules, arrayRules, stitchRules, sparseRules, sparseSumRules, csrRules, summaryRules, raggedRules,
 		nnRules, convRules, imageRules, rnnRules, quantRules,
 		segmentRules, scatterRules, diagonalRules, moveRules, specialRules, signalRules(), linalgRules, randomRules, patchRules,
 		stateRules, listRules, functionRules,

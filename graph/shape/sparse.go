@@ -8,7 +8,7 @@ import (
 
 // sparseRules returns the rules of ops on sparse and ragged tensors.
 func sparseRules() map[string]Rule {
-	return join(setRules(),
+	return join(setRules(), csrRules(),
 		rules(sparseSegments, "SparseSegmentSum", "SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSumWithNumSegments",
 			"SparseSegmentMeanWithNumSegments", "SparseSegmentSqrtNWithNumSegments"),
 		map[string]Rule{

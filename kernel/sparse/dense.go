@@ -30,7 +30,7 @@ func cwiseTypes(op cwise) elementwise.ByType {
 
 // cwiseOf computes new values of a sparse tensor with those of a dense one, which
 // is stretched to its shape.
-func cwiseOf[T real](op cwise) elementwise.Func {
+func cwiseOf[T ordered](op cwise) elementwise.Func {
 	return func(c *engine.Call) error {
 		m, err := input(c, 0, 1, 2)
 		if err == nil {

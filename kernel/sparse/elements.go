@@ -6,14 +6,14 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// real are the element types that can be compared.
-type real interface {
+// ordered are the element types that can be compared.
+type ordered interface {
 	float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }
 
 // numeric are the element types that can be added.
 type numeric interface {
-	real | complex64 | complex128
+	ordered | complex64 | complex128
 }
 
 // narrow returns a Func for half-precision values that f computes in single

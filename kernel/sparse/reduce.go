@@ -128,7 +128,7 @@ func sumOf[T numeric](v []T, which []int) T {
 	return sum
 }
 
-func maxOf[T real](v []T, which []int) T {
+func maxOf[T ordered](v []T, which []int) T {
 	out := v[which[0]]
 	for _, i := range which[1:] {
 		out = max(out, v[i])

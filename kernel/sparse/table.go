@@ -1,5 +1,5 @@
 // Package sparse holds the kernels of sparse tensors: indices, values and a shape,
-// in three tensors; of sets in the rows of tensors, and of crosses of features.
+// in three tensors, or compressed row by row in a variant; of sets in the rows of tensors, and of crosses of features.
 package sparse
 
 import (
@@ -12,7 +12,7 @@ import (
 
 // Kernels returns the family's table.
 func Kernels() []engine.Kernel {
-	return []engine.Kernel{
+	return append(csrKernels(), []engine.Kernel{
 		{Op: "SparseToDense", Run: toDense},
 		{Op: "SparseReshape", Run: reshape},
 		{Op: "SparseReorder", Run: reorder},
@@ -69,7 +69,7 @@ func Kernels() []engine.Kernel {
 		{Op: "SparseCrossHashed", Prepare: crossHashed},
 		{Op: "RaggedCross", Prepare: raggedCross},
 		{Op: "SparseTensorDenseMatMul", Run: matMul, Precision: engine.Accumulated},
-	}
+	}...)
 }
 
 // matrix is a sparse tensor: a row of indices a value.

@@ -58,7 +58,7 @@ var addTypes = elementwise.ByType{
 }
 
 // magnitude returns |x|. It is negative where no number of the type is larger.
-func magnitude[T real](x T) T {
+func magnitude[T ordered](x T) T {
 	if x < 0 {
 		return -x
 	}
@@ -67,7 +67,7 @@ func magnitude[T real](x T) T {
 
 // add returns the sum of two sparse tensors, without sums that are smaller than a
 // threshold.
-func add[T numeric, R real](abs func(T) R) elementwise.Func {
+func add[T numeric, R ordered](abs func(T) R) elementwise.Func {
 	return func(c *engine.Call) error {
 		a, b, err := two(c)
 		if err != nil {
@@ -156,7 +156,7 @@ func extremeTypes(larger bool) elementwise.ByType {
 
 // extreme makes the larger or the smaller of both at each place that one of them
 // has; the other is zero there.
-func extreme[T real](larger bool) elementwise.Func {
+func extreme[T ordered](larger bool) elementwise.Func {
 	return func(c *engine.Call) error {
 		a, b, err := two(c)
 		if err != nil {

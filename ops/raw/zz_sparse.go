@@ -54,6 +54,29 @@ func AddSparseToTensorsMap(s *ops.Scope, sparseIndices ops.Input, sparseValues o
 	return s.Emit1("AddSparseToTensorsMap", as, sparseIndices, sparseValues, sparseShape)
 }
 
+// CSRSparseMatrixComponents emits TensorFlow's op CSRSparseMatrixComponents and returns its outputs.
+func CSRSparseMatrixComponents(s *ops.Scope, csrSparseMatrix ops.Input, index ops.Input, type2 tensor.DType) (rowPtrs, colInds, values *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Type("type", type2))
+	out := s.EmitN(3, "CSRSparseMatrixComponents", as, csrSparseMatrix, index)
+	return out[0], out[1], out[2]
+}
+
+// CSRSparseMatrixToDense emits TensorFlow's op CSRSparseMatrixToDense and returns its output.
+func CSRSparseMatrixToDense(s *ops.Scope, sparseInput ops.Input, type2 tensor.DType) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("type", type2))
+	return s.Emit1("CSRSparseMatrixToDense", as, sparseInput)
+}
+
+// CSRSparseMatrixToSparseTensor emits TensorFlow's op CSRSparseMatrixToSparseTensor and returns its outputs.
+func CSRSparseMatrixToSparseTensor(s *ops.Scope, sparseMatrix ops.Input, type2 tensor.DType) (indices, values, denseShape *ops.Value) {
+	var as graph.Attrs
+	as = append(as, graph.Type("type", type2))
+	out := s.EmitN(3, "CSRSparseMatrixToSparseTensor", as, sparseMatrix)
+	return out[0], out[1], out[2]
+}
+
 // DenseCountSparseOutputOptions are the attributes of [DenseCountSparseOutput] that have defaults.
 type DenseCountSparseOutputOptions struct {
 	// Minlength is minlength. Default: -1.
@@ -77,6 +100,11 @@ func DenseCountSparseOutput(s *ops.Scope, values ops.Input, weights ops.Input, b
 	}
 	out := s.EmitN(3, "DenseCountSparseOutput", as, values, weights)
 	return out[0], out[1], out[2]
+}
+
+// DenseToCSRSparseMatrix emits TensorFlow's op DenseToCSRSparseMatrix and returns its output.
+func DenseToCSRSparseMatrix(s *ops.Scope, denseInput ops.Input, indices ops.Input) *ops.Value {
+	return s.Emit1("DenseToCSRSparseMatrix", nil, denseInput, indices)
 }
 
 // DenseToDenseSetOperationOptions are the attributes of [DenseToDenseSetOperation] that have defaults.
@@ -398,6 +426,114 @@ func SparseFillEmptyRowsGrad(s *ops.Scope, reverseIndexMap ops.Input, gradValues
 	return out[0], out[1]
 }
 
+// SparseMatrixMatMulOptions are the attributes of [SparseMatrixMatMul] that have defaults.
+type SparseMatrixMatMulOptions struct {
+	// TransposeA is transpose_a. Default: false.
+	TransposeA bool
+	// TransposeB is transpose_b. Default: false.
+	TransposeB bool
+	// AdjointA is adjoint_a. Default: false.
+	AdjointA bool
+	// AdjointB is adjoint_b. Default: false.
+	AdjointB bool
+	// TransposeOutput is transpose_output. Default: false.
+	TransposeOutput bool
+	// ConjugateOutput is conjugate_output. Default: false.
+	ConjugateOutput bool
+}
+
+// SparseMatrixMatMul emits TensorFlow's op SparseMatrixMatMul and returns its output.
+// A nil o means the defaults.
+func SparseMatrixMatMul(s *ops.Scope, a ops.Input, b ops.Input, o *SparseMatrixMatMulOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.TransposeA {
+			as = append(as, graph.Bool("transpose_a", o.TransposeA))
+		}
+		if o.TransposeB {
+			as = append(as, graph.Bool("transpose_b", o.TransposeB))
+		}
+		if o.AdjointA {
+			as = append(as, graph.Bool("adjoint_a", o.AdjointA))
+		}
+		if o.AdjointB {
+			as = append(as, graph.Bool("adjoint_b", o.AdjointB))
+		}
+		if o.TransposeOutput {
+			as = append(as, graph.Bool("transpose_output", o.TransposeOutput))
+		}
+		if o.ConjugateOutput {
+			as = append(as, graph.Bool("conjugate_output", o.ConjugateOutput))
+		}
+	}
+	return s.Emit1("SparseMatrixMatMul", as, a, b)
+}
+
+// SparseMatrixNNZ emits TensorFlow's op SparseMatrixNNZ and returns its output.
+func SparseMatrixNNZ(s *ops.Scope, sparseMatrix ops.Input) *ops.Value {
+	return s.Emit1("SparseMatrixNNZ", nil, sparseMatrix)
+}
+
+// SparseMatrixSparseCholesky emits TensorFlow's op SparseMatrixSparseCholesky and returns its output.
+func SparseMatrixSparseCholesky(s *ops.Scope, input ops.Input, permutation ops.Input, type2 tensor.DType) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("type", type2))
+	return s.Emit1("SparseMatrixSparseCholesky", as, input, permutation)
+}
+
+// SparseMatrixSparseMatMulOptions are the attributes of [SparseMatrixSparseMatMul] that have defaults.
+type SparseMatrixSparseMatMulOptions struct {
+	// TransposeA is transpose_a. Default: false.
+	TransposeA bool
+	// TransposeB is transpose_b. Default: false.
+	TransposeB bool
+	// AdjointA is adjoint_a. Default: false.
+	AdjointA bool
+	// AdjointB is adjoint_b. Default: false.
+	AdjointB bool
+}
+
+// SparseMatrixSparseMatMul emits TensorFlow's op SparseMatrixSparseMatMul and returns its output.
+// A nil o means the defaults.
+func SparseMatrixSparseMatMul(s *ops.Scope, a ops.Input, b ops.Input, type2 tensor.DType, o *SparseMatrixSparseMatMulOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("type", type2))
+	if o != nil {
+		if o.TransposeA {
+			as = append(as, graph.Bool("transpose_a", o.TransposeA))
+		}
+		if o.TransposeB {
+			as = append(as, graph.Bool("transpose_b", o.TransposeB))
+		}
+		if o.AdjointA {
+			as = append(as, graph.Bool("adjoint_a", o.AdjointA))
+		}
+		if o.AdjointB {
+			as = append(as, graph.Bool("adjoint_b", o.AdjointB))
+		}
+	}
+	return s.Emit1("SparseMatrixSparseMatMul", as, a, b)
+}
+
+// SparseMatrixTransposeOptions are the attributes of [SparseMatrixTranspose] that have defaults.
+type SparseMatrixTransposeOptions struct {
+	// Conjugate is conjugate. Default: false.
+	Conjugate bool
+}
+
+// SparseMatrixTranspose emits TensorFlow's op SparseMatrixTranspose and returns its output.
+// A nil o means the defaults.
+func SparseMatrixTranspose(s *ops.Scope, input ops.Input, type2 tensor.DType, o *SparseMatrixTransposeOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Type("type", type2))
+	if o != nil {
+		if o.Conjugate {
+			as = append(as, graph.Bool("conjugate", o.Conjugate))
+		}
+	}
+	return s.Emit1("SparseMatrixTranspose", as, input)
+}
+
 // SparseReduceMaxOptions are the attributes of [SparseReduceMax] that have defaults.
 type SparseReduceMaxOptions struct {
 	// KeepDims is keep_dims. Default: false.
@@ -686,6 +822,11 @@ func SparseTensorDenseMatMul(s *ops.Scope, aIndices ops.Input, aValues ops.Input
 		}
 	}
 	return s.Emit1("SparseTensorDenseMatMul", as, aIndices, aValues, aShape, b)
+}
+
+// SparseTensorToCSRSparseMatrix emits TensorFlow's op SparseTensorToCSRSparseMatrix and returns its output.
+func SparseTensorToCSRSparseMatrix(s *ops.Scope, indices ops.Input, values ops.Input, denseShape ops.Input) *ops.Value {
+	return s.Emit1("SparseTensorToCSRSparseMatrix", nil, indices, values, denseShape)
 }
 
 // SparseToDenseOptions are the attributes of [SparseToDense] that have defaults.
