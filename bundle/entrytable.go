@@ -4,7 +4,6 @@ import (
 	"io"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -94,19 +93,15 @@ func (t *entryTable) size() int { return t.bytes + 40*t.n + 1<<10 }
 
 // write writes the index, sorted.
 func (t *entryTable) write(f io.Writer, header *pb.BundleHeaderProto) error {
-	order := make([]int32, t.n)
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(a, b int32) int { return strings.Compare(t.key(int(a)), t.key(int(b))) })
+	order := sortedKeys(t.n, t.key)
 	w := table.NewWriter(f)
 	if err := w.Add(nil, header.Marshal()); err != nil {
 		return err
 	}
-	for _, i := range order {
-		r := t.row(int(i))
+	for _, o := range order {
+		r := t.row(int(o.n))
 		raw := bytesOf(r.raw)
-		if s := t.sliced[i]; s != nil {
+		if s := t.sliced[o.n]; s != nil {
 			raw = slices.Concat(s.head, s.slices, s.tail)
 		}
 		if err := w.Add(bytesOf(r.key), raw); err != nil {

@@ -56,6 +56,7 @@ func (m *Manager) commitAsync(ctx context.Context, e entry, sn *snapshot) (saved
 	}()
 	defer sn.release() // where the commit failed before it came to writing
 	return m.commit(ctx, e, func(dir vfs.Dir, prefix string) error {
+		evict(dir, prefix) // as writeNow does
 		return sn.write(ctx, dir, prefix, m.writeOptions())
 	})
 }

@@ -75,7 +75,15 @@ func (ck *Checkpoint) snapshot(ctx context.Context) (*snapshot, error) {
 // writeNow does snapshot and write in one, for a save that isn't asynchronous:
 // registered savers write straight to dir.
 func (ck *Checkpoint) writeNow(ctx context.Context, dir vfs.Dir, prefix string, o *writeOptions) error {
+	// A checkpoint of that name has come to its end. What caches it is given up while
+	// the objects are looked at.
+	evicted := make(chan struct{})
+	go func() {
+		defer close(evicted)
+		evict(dir, prefix)
+	}()
 	sn, err := ck.cut(ctx, dir, prefix)
+	<-evicted
 	if err != nil {
 		return err
 	}
@@ -229,7 +237,6 @@ func (sn *snapshot) write(ctx context.Context, dir vfs.Dir, prefix string, o *wr
 			return err
 		}
 	}
-	evict(dir, prefix) // where there is a checkpoint of that name, its end has come
 	total := int64(0)
 	for _, s := range shards {
 		for _, v := range s {

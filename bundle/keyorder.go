@@ -1,0 +1,80 @@
+package bundle
+
+import (
+	"cmp"
+	"encoding/binary"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// keyOrder is a key's number with what mostly tells it from others.
+type keyOrder struct {
+	head uint64 // what follows the common beginning; 0 for a key that begins otherwise
+	n    int32
+	side int8 // whether the key begins with less or more than what most begin with
+}
+
+// sortBatch is how many keys a worker sorts at least.
+const sortBatch = 4096
+
+// sortedKeys returns the numbers of n keys in the order of the keys. Those of a
+// large checkpoint lie apart in memory and most begin alike, so that comparing them
+// takes long: what follows that beginning is compared first.
+func sortedKeys(n int, key func(i int) string) []keyOrder {
+	order := make([]keyOrder, n)
+	shared := ""
+	if n > 0 {
+		shared = sharedStart(sharedStart(key(n/4), key(n/2)), key(3*n/4))
+	}
+	for i := range order {
+		order[i].n = int32(i)
+		if rest, ok := strings.CutPrefix(key(i), shared); ok {
+			var head [8]byte
+			copy(head[:], rest)
+			order[i].head = binary.BigEndian.Uint64(head[:])
+		} else {
+			order[i].side = int8(strings.Compare(key(i), shared))
+		}
+	}
+	compare := func(a, b keyOrder) int {
+		switch {
+		case a.side != b.side:
+			return cmp.Compare(a.side, b.side)
+		case a.head != b.head:
+			return cmp.Compare(a.head, b.head)
+		}
+		return strings.Compare(key(int(a.n)), key(int(b.n)))
+	}
+	if n < 2*sortBatch || runtime.GOMAXPROCS(0) == 1 {
+		slices.SortFunc(order, compare)
+		return order
+	}
+	a, b := order[:n/2], order[n/2:]
+	var wg sync.WaitGroup
+	wg.Go(func() { slices.SortFunc(a, compare) })
+	slices.SortFunc(b, compare)
+	wg.Wait()
+	merged := make([]keyOrder, 0, n)
+	for len(a) > 0 && len(b) > 0 {
+		from := &a
+		if compare(b[0], a[0]) < 0 {
+			from = &b
+		}
+		merged = append(merged, (*from)[0])
+		*from = (*from)[1:]
+	}
+	return append(append(merged, a...), b...)
+}
+
+// sharedStart returns what two keys begin with.
+func sharedStart(a, b string) string {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return a[:i]
+		}
+	}
+	return a[:n]
+}
