@@ -41,6 +41,13 @@ func (sc *scratch) float(x float64, d tensor.DType) (*Value, error) {
 	return e.v, nil
 }
 
+// listEntry is the value of a short list.
+type listEntry struct {
+	v    *Value
+	n    int
+	dims [6]int
+}
+
 // list returns the vector of sizes or axes: of int32 where all fit.
 func (sc *scratch) list(dims []int) *Value {
 	hash := uint64(len(dims))
@@ -50,26 +57,24 @@ func (sc *scratch) list(dims []int) *Value {
 		}
 		hash = (hash ^ uint64(d)) * 0x9e3779b97f4a7c15
 	}
-	at := &sc.lists[hash>>58]
-	if v := *at; v != nil && holds(v.data.Tensor, dims) {
-		return v
+	e := &sc.lists[hash>>58]
+	if e.v != nil && e.n == len(dims) && e.holds(dims) {
+		return e.v
 	}
 	x := make([]int32, len(dims))
 	for i, d := range dims {
 		x[i] = int32(d)
 	}
-	*at = constant(tensor.Vector(x...), true)
-	return *at
+	v := constant(tensor.Vector(x...), true)
+	if len(dims) <= len(e.dims) {
+		e.v, e.n = v, copy(e.dims[:], dims)
+	}
+	return v
 }
 
-// holds reports whether the elements of an int32 vector are dims.
-func holds(t *tensor.Tensor, dims []int) bool {
-	x := tensor.Values[int32](t)
-	if len(x) != len(dims) {
-		return false
-	}
+func (e *listEntry) holds(dims []int) bool {
 	for i, d := range dims {
-		if int(x[i]) != d {
+		if e.dims[i] != d {
 			return false
 		}
 	}

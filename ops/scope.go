@@ -74,7 +74,7 @@ type scratch struct {
 	reads   []*Value // reads of variables that hold a lease
 	args    []Input
 	scalars [64]scalarEntry // of Go numbers: the same few come again in every step
-	lists   [64]*Value      // of shapes, axes and permutations
+	lists   [64]listEntry   // of shapes, axes and permutations
 	strides [16]stridesEntry
 }
 

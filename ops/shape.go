@@ -181,11 +181,13 @@ func StridedSlice(s *Scope, x Input, terms ...Index) *Value {
 			masks[mask] |= 1 << i
 		}
 	}
-	for i, t := range terms {
+	for i := range terms {
+		t := &terms[i]
+		to := t.end
 		if t.shrink && t.begin == -1 {
-			t.end = 0 // one past -1; the mask makes it "the end"
+			to = 0 // one past -1; the mask makes it "the end"
 		}
-		begin, end, stride = append(begin, t.begin), append(end, t.end), append(stride, t.stride)
+		begin, end, stride = append(begin, t.begin), append(end, to), append(stride, t.stride)
 		set(0, i, t.openBegin)
 		set(1, i, t.openEnd)
 		set(2, i, t.ellipse)

@@ -206,7 +206,7 @@ func (st *Strided) In(room []int, s tensor.Shape) (Block, error) {
 			b.Out = append(b.Out, 1)
 		default:
 			if is(st.Stride[i], 0) {
-				return Block{}, fmt.Errorf("stride %d is 0", i)
+				return Block{}, errStride(i)
 			}
 			if err := st.term(&b, s, i, d); err != nil {
 				return Block{}, err
@@ -229,43 +229,105 @@ func (st *Strided) term(b *Block, s tensor.Shape, i, d int) error {
 	}
 	if st.ShrinkAxis>>i&1 == 1 {
 		if sok && step < 0 {
-			return fmt.Errorf("only stride 1 is allowed where an index removes dimension %d", d)
+			return errShrink(d)
 		}
 		b.Size[d] = 1
 		if !bok || s[d] < 0 {
 			return nil
 		}
-		k := begin
-		if k < 0 {
-			k += int64(s[d])
-		}
-		if k < 0 || k >= int64(s[d]) {
-			return fmt.Errorf("index %d of dimension %d is out of bounds: it has size %d", begin, d, s[d])
-		}
-		b.Begin[d] = int(k)
-		return nil
+		var err error
+		b.Begin[d], err = position(begin, s[d], d)
+		return err
 	}
 	end, eok := st.End[i].Int()
 	openBegin, openEnd := st.BeginMask>>i&1 == 1, st.EndMask>>i&1 == 1
 	switch {
 	case s[d] == 0 || sok && (bok || openBegin) && (eok || openEnd) && s[d] > 0:
-		from, to := spanOf(begin, end, step, int64(s[d]), openBegin, openEnd)
-		count := int64(0)
-		if step > 0 && to > from {
-			count = (to-from-1)/step + 1
-		} else if step < 0 && to < from {
-			count = (from-to-1)/-step + 1
-		}
-		b.Size[d] = int(count)
-		if count > 0 {
-			b.Begin[d] = int(from)
-		}
+		b.Begin[d], b.Size[d] = span(begin, end, step, int64(s[d]), openBegin, openEnd)
 	case sok && st.all(i, s[d], step):
 		b.Size[d] = s[d]
 	default:
 		b.Size[d] = graph.NewDim()
 	}
 	return nil
+}
+
+// Small is a [Block] of few dimensions with nothing unknown. It is written in place, so
+// that nothing waits for copies of lists that have just been made.
+type Small struct {
+	Begin, Step, Size [8]int
+	Out               [8]int
+	Dims              int // of the tensor
+	Outs              int // of the result
+}
+
+// Known does what [Strided.Of] does where all terms are known and each takes a dimension
+// of a tensor of a known shape with few dimensions. It reports false where that isn't so.
+func (m *Masks) Known(b *Small, s tensor.Shape, begin, end, stride []int32) (bool, error) {
+	n := len(begin)
+	if len(end) != n || len(stride) != n || n > len(s) || len(s) > len(b.Size) || (m.Ellipsis|m.NewAxis)&(1<<n-1) != 0 {
+		return false, nil
+	}
+	b.Dims, b.Outs = len(s), 0
+	for d, size := range s {
+		first, step, count, shrink := 0, 1, size, false
+		if d < n {
+			step, shrink = int(stride[d]), m.ShrinkAxis>>d&1 == 1
+			switch {
+			case step == 0:
+				return true, errStride(d)
+			case shrink && step < 0:
+				return true, errShrink(d)
+			case shrink:
+				var err error
+				if first, err = position(int64(begin[d]), size, d); err != nil {
+					return true, err
+				}
+				count = 1
+			default:
+				first, count = span(int64(begin[d]), int64(end[d]), int64(step), int64(size), m.BeginMask>>d&1 == 1, m.EndMask>>d&1 == 1)
+			}
+		}
+		b.Begin[d], b.Step[d], b.Size[d] = first, step, count
+		if !shrink {
+			b.Out[b.Outs] = count
+			b.Outs++
+		}
+	}
+	return true, nil
+}
+
+func errStride(i int) error { return fmt.Errorf("stride %d is 0", i) }
+
+func errShrink(d int) error {
+	return fmt.Errorf("only stride 1 is allowed where an index removes dimension %d", d)
+}
+
+// position returns the place in dimension d, of size n, that an index names.
+func position(index int64, n, d int) (int, error) {
+	k := index
+	if k < 0 {
+		k += int64(n)
+	}
+	if k < 0 || k >= int64(n) {
+		return 0, fmt.Errorf("index %d of dimension %d is out of bounds: it has size %d", index, d, n)
+	}
+	return int(k), nil
+}
+
+// span returns the first element that a term takes of a dimension of size n, 0 where it
+// takes none, and how many it takes.
+func span(begin, end, step, n int64, openBegin, openEnd bool) (first, count int) {
+	from, to := spanOf(begin, end, step, n, openBegin, openEnd)
+	switch {
+	case step == 1 && to > from:
+		return int(from), int(to - from)
+	case step > 0 && to > from:
+		return int(from), int((to-from-1)/step + 1)
+	case step < 0 && to < from:
+		return int(from), int((from-to-1)/-step + 1)
+	}
+	return 0, 0
 }
 
 // all reports whether term i takes every element of a dimension of size n.

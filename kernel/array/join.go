@@ -73,12 +73,14 @@ func joinAlong(c *engine.Call, axisAt, from, n int) error {
 		return err
 	}
 	// Each input is a matrix: its rows go to a part of the result's.
-	rows, width := shapes.Count(dims[:axis]), shapes.Count(dims[axis:])
+	rows, inner := shapes.Count(dims[:axis]), shapes.Count(dims[axis+1:])
+	width := dims[axis] * inner
+	few := rows <= 8 && !c.Large(rows*width, 0.25)
 	at := 0
 	for k := range n {
 		x := c.In(from + k)
-		n := shapes.Count(x.Shape()[axis:])
-		if rows <= 8 && !c.Large(rows*n, 0.25) {
+		n := x.Shape()[axis] * inner
+		if few || rows <= 8 && !c.Large(rows*n, 0.25) {
 			for i := range rows {
 				parts.Copy(out, x, i*width+at, i*n, n)
 			}

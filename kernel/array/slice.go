@@ -42,17 +42,17 @@ func slice(c *engine.Call) error {
 }
 
 // masked prepares a kernel that takes the masks of a StridedSlice.
-func masked(run func(*engine.Call, shape.Masks) error) func(*engine.Node) (func(*engine.Call) error, error) {
+func masked(run func(*engine.Call, *shape.Masks) error) func(*engine.Node) (func(*engine.Call) error, error) {
 	return func(n *engine.Node) (func(*engine.Call) error, error) {
 		m := shape.MasksOf(n.Attrs)
-		return func(c *engine.Call) error { return run(c, m) }, nil
+		return func(c *engine.Call) error { return run(c, &m) }, nil
 	}
 }
 
 // strided works out which elements of a tensor of shape s the inputs from at on
 // name, and how they lie in it. room is memory for the lists of both.
-func strided(c *engine.Call, room []int, s tensor.Shape, at int, m shape.Masks) (shape.Block, view, error) {
-	st := shape.Strided{Masks: m}
+func strided(c *engine.Call, room []int, s tensor.Shape, at int, m *shape.Masks) (shape.Block, view, error) {
+	st := shape.Strided{Masks: *m}
 	var begins, ends, strides shapes.Room[graph.Elem]
 	var err error
 	if st.Begin, err = shapes.Elems(begins[:0], c.In(at), "begin"); err != nil {
@@ -77,11 +77,22 @@ func strided(c *engine.Call, room []int, s tensor.Shape, at int, m shape.Masks) 
 	return b, from, nil
 }
 
-func stridedSlice(c *engine.Call, m shape.Masks) error {
+func stridedSlice(c *engine.Call, m *shape.Masks) error {
 	if err := c.Need(4); err != nil {
 		return err
 	}
 	x := c.In(0)
+	begin, ok := shapes.Int32s(c.In(1))
+	end, eok := shapes.Int32s(c.In(2))
+	stride, sok := shapes.Int32s(c.In(3))
+	if ok && eok && sok {
+		var b shape.Small
+		if known, err := m.Known(&b, x.Shape(), begin, end, stride); err != nil {
+			return err
+		} else if known {
+			return smallSlice(c, &b)
+		}
+	}
 	var room [32]int
 	b, from, err := strided(c, room[:], x.Shape(), 1, m)
 	if err != nil {
@@ -94,9 +105,27 @@ func stridedSlice(c *engine.Call, m shape.Masks) error {
 	return err
 }
 
+func smallSlice(c *engine.Call, b *shape.Small) error {
+	x := c.In(0)
+	out, err := c.Alloc(0, x.DType(), b.Out[:b.Outs])
+	if err != nil {
+		return err
+	}
+	var to, from shapes.Room[int]
+	at, whole, part := 0, 1, 1
+	for d := b.Dims - 1; d >= 0; d-- {
+		at += b.Begin[d] * whole
+		to[d], from[d] = part, b.Step[d]*whole
+		part *= b.Size[d]
+		whole *= x.Shape()[d]
+	}
+	move(c, out, x, b.Size[:b.Dims], view{strides: to[:b.Dims]}, view{at, from[:b.Dims]})
+	return nil
+}
+
 // stridedSliceGrad puts dy where the slice took its elements from, and zeros
 // elsewhere.
-func stridedSliceGrad(c *engine.Call, m shape.Masks) error {
+func stridedSliceGrad(c *engine.Call, m *shape.Masks) error {
 	if err := c.Need(5); err != nil {
 		return err
 	}
@@ -111,7 +140,7 @@ func stridedSliceGrad(c *engine.Call, m shape.Masks) error {
 	}
 	dy := c.In(4)
 	if !dy.Shape().Equal(b.Out) {
-		return fmt.Errorf("dy has shape %v, the slice %v", dy.Shape(), b.Out)
+		return fmt.Errorf("dy has shape %v, the slice %s", dy.Shape(), b.Out.String()) // as it is, the list would leave the stack
 	}
 	out, err := c.AllocZero(0, dy.DType(), s)
 	if err == nil {

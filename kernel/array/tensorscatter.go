@@ -83,7 +83,7 @@ func copyOf(c *engine.Call) (*tensor.Tensor, error) {
 }
 
 // stridedUpdate gives a copy of a tensor in which a slice has other elements.
-func stridedUpdate(c *engine.Call, m shape.Masks) error {
+func stridedUpdate(c *engine.Call, m *shape.Masks) error {
 	if err := c.Need(5); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func stridedUpdate(c *engine.Call, m shape.Masks) error {
 }
 
 // stridedAssign puts other elements to a slice of a variable.
-func stridedAssign(c *engine.Call, m shape.Masks) error {
+func stridedAssign(c *engine.Call, m *shape.Masks) error {
 	v, err := c.NeedTarget(5)
 	if err != nil {
 		return err

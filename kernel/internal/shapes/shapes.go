@@ -5,6 +5,7 @@ package shapes
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
@@ -12,14 +13,18 @@ import (
 )
 
 // Strides returns the row-major strides of a shape, in elements.
-func Strides(s tensor.Shape) []int {
-	out := make([]int, len(s))
+func Strides(s tensor.Shape) []int { return AppendStrides(nil, s) }
+
+// AppendStrides appends [Strides] to into.
+func AppendStrides(into []int, s tensor.Shape) []int {
+	from := len(into)
+	into = append(into, s...)
 	n := 1
 	for i := len(s) - 1; i >= 0; i-- {
-		out[i] = n
+		into[from+i] = n
 		n *= s[i]
 	}
-	return out
+	return into
 }
 
 // BroadcastStrides returns the strides of a tensor of shape s seen as one of
@@ -79,6 +84,16 @@ func CallInts(c *engine.Call, t *tensor.Tensor, what string) ([]int64, error) {
 	return out, nil
 }
 
+// Int32s returns the storage of a vector or scalar of int32, the form in which lists
+// mostly come; false for all others.
+func Int32s(t *tensor.Tensor) ([]int32, bool) {
+	if t.DType() != tensor.Int32 || len(t.Shape()) > 1 {
+		return nil, false
+	}
+	b := t.Bytes()
+	return unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4), true
+}
+
 // Elems appends [Ints] to into, in the form that the rules of graph/shape take.
 func Elems(into []graph.Elem, t *tensor.Tensor, what string) ([]graph.Elem, error) {
 	if len(t.Shape()) > 1 {
@@ -110,6 +125,9 @@ func Int(t *tensor.Tensor, what string) (int64, error) {
 	if t.Len() != 1 {
 		return 0, fmt.Errorf("%s is %v%v, not one number", what, t.DType(), t.Shape())
 	}
+	if v, ok := Int32s(t); ok {
+		return int64(v[0]), nil
+	}
 	switch t.DType() {
 	case tensor.Int32:
 		return int64(tensor.Values[int32](t)[0]), nil
@@ -130,8 +148,8 @@ func Dims(t *tensor.Tensor, what string, min int64) (tensor.Shape, error) {
 
 // AppendDims appends [Dims] to into.
 func AppendDims(into tensor.Shape, t *tensor.Tensor, what string, min int64) (tensor.Shape, error) {
-	if t.DType() == tensor.Int32 && len(t.Shape()) <= 1 {
-		for _, d := range tensor.Values[int32](t) {
+	if v, ok := Int32s(t); ok {
+		for _, d := range v {
 			if int64(d) < min {
 				return nil, errSize(what, int64(d))
 			}
