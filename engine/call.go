@@ -384,6 +384,13 @@ func (c *Call) Again(v Value) Value {
 	return v
 }
 
+// AgainTo makes dst what [Call.Again] returns for src. It copies no value that has just
+// been written as a whole, which processors would wait for.
+func (c *Call) AgainTo(dst, src *Value) {
+	src.buf.retain()
+	dst.set(src)
+}
+
 // Drop gives up a value that a [Function] returned or that [Call.Share] made.
 func (c *Call) Drop(v Value) { c.env.Arena.release(v.buf) }
 

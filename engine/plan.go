@@ -171,7 +171,7 @@ func (p *Plan) callIn(f *frame, branch int, c *Call, args, into []Value) ([]Valu
 	f.scope = scope{from: env.scope, node: c.node, branch: branch, plan: p}
 	env.scope = &f.scope
 	out, err := p.runIn(f, c.ctx, env, args, into)
-	env.scope, f.scope = f.scope.from, scope{}
+	env.scope = f.scope.from
 	return out, err
 }
 
@@ -261,7 +261,7 @@ func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value
 			c.freeScratch()
 		}
 		for i, slot := range st.out {
-			if i >= len(c.out) || c.out[i].IsZero() {
+			if i >= len(c.out) || c.out[i].Tensor == nil && c.out[i].Object == nil {
 				if slot >= 0 {
 					return nil, p.failed(at, fmt.Errorf("the kernel made no output %d", i))
 				}
@@ -314,6 +314,7 @@ func (f *frame) end(p *Plan, done bool) {
 		copy(f.slots, p.preset)
 	}
 	clear(f.versions)
+	f.scope = scope{}
 	c := &f.call
 	c.Begin(context.Background(), nil)
 	c.node, c.forms, c.packs = nil, nil, nil

@@ -10,7 +10,7 @@ type Repeated struct {
 	done   bool // the last call succeeded
 }
 
-// Repeat returns f, to be called by one goroutine until [Repeated.End].
+// Repeat returns f, to be called by one goroutine for one op until [Repeated.End].
 func Repeat(f Function) Repeated {
 	if p, branch := planOf(f); p != nil {
 		return Repeated{Function: f, plan: p, branch: branch, frame: p.frame(), done: true}
@@ -23,7 +23,13 @@ func (r *Repeated) Call(c *Call, args, into []Value) (out []Value, err error) {
 	if r.plan == nil || !r.done || len(args) != len(r.plan.args) {
 		return r.Function.Call(c, args, into)
 	}
-	out, err = r.plan.callIn(r.frame, r.branch, c, args, into)
+	f, env := r.frame, c.env
+	if f.scope.plan == nil {
+		f.scope = scope{from: env.scope, node: c.node, branch: r.branch, plan: r.plan}
+	}
+	env.scope = &f.scope
+	out, err = r.plan.runIn(f, c.ctx, env, args, into)
+	env.scope = f.scope.from
 	r.done = err == nil
 	return out, err
 }

@@ -196,7 +196,7 @@ func prepareWhile(n *engine.Node) (func(*engine.Call) error, error) {
 		for {
 			clear(look)
 			for _, i := range seen {
-				look[i] = c.Again(state[i])
+				c.AgainTo(&look[i], &state[i])
 			}
 			holds, err := cond.Call(c, look, look[:0])
 			if err != nil {
