@@ -8,18 +8,14 @@ import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/testkit/programs"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/ops/raw"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
 
-// steep is tanh with a gradient of its own, so that it shows where another is used.
-var steep = grad.NewCustom("TestSteep",
-	func(s *ops.Scope, x []*ops.Value) []*ops.Value { return []*ops.Value{ops.Tanh(s, x[0])} },
-	func(s *ops.Scope, x, y, dy []*ops.Value) []*ops.Value {
-		return []*ops.Value{ops.Mul(s, dy[0], ops.Mul(s, 3, ops.Add(s, y[0], ops.Cos(s, x[0]))))}
-	})
+var steep = programs.Steep
 
 // TestProgramsGiveTheSameDerivativesTracedAndEager runs mixtures of control flow, calls,
 // captures and custom gradients, to the second order.

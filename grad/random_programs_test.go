@@ -4,256 +4,18 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/function"
-	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/testkit/programs"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
-	"github.com/cairnml/cairn/trackable"
 )
-
-// expression is a part of a random program: what a form makes of other parts.
-// Every value is a vector of three numbers that stay small.
-type expression struct {
-	form string
-	args []*expression
-	pick int
-}
-
-// forms are what programs are made of, with the number of parts of each.
-var forms = map[string]int{
-	"argument": 0, "w": 0, "u": 0, "constant": 0, "rows": 0, "state": 0,
-	"add": 2, "mul": 2, "div": 2, "max": 2, "where": 2,
-	"sin": 1, "tanh": 1, "cumsum": 1, "reverse": 1, "softmax": 1, "total": 1, "stop": 1, "custom": 1, "matrix": 1, "split": 1, "pad": 1, "slice": 1, "gather": 1,
-	"if": 3, "if two": 4, "case": 4, "while": 4, "until": 3, "grow": 2, "map": 3, "scan": 4, "apply": 2, "gradient": 2, "write": 1, "scoped": 1,
-}
-
-var leaves, branches = func() (leaves, branches []string) {
-	for _, f := range []string{"argument", "argument", "w", "u", "constant", "rows", "state",
-		"add", "mul", "div", "max", "where", "sin", "tanh", "cumsum", "reverse", "softmax", "total", "stop", "custom", "matrix", "split", "pad", "slice", "gather",
-		"if", "if", "if two", "case", "while", "while", "until", "grow", "map", "scan", "apply", "gradient", "write", "scoped"} {
-		if forms[f] == 0 {
-			leaves = append(leaves, f)
-		} else {
-			branches = append(branches, f)
-		}
-	}
-	return leaves, branches
-}()
-
-func randomExpression(r *rand.Rand, depth int) *expression {
-	e := &expression{pick: r.IntN(1000)}
-	if depth == 0 || r.IntN(8) == 0 {
-		e.form = leaves[r.IntN(len(leaves))]
-		return e
-	}
-	e.form = branches[r.IntN(len(branches))]
-	for range forms[e.form] {
-		e.args = append(e.args, randomExpression(r, depth-1))
-	}
-	return e
-}
-
-func (e *expression) String() string {
-	var args []string
-	for _, a := range e.args {
-		args = append(args, a.String())
-	}
-	return fmt.Sprintf("%s#%d(%s)", e.form, e.pick, strings.Join(args, ", "))
-}
-
-// world is what programs use from outside.
-type world struct {
-	w, u, table, state *trackable.Variable
-	calls              map[*expression]*function.Func[[]*ops.Value, *ops.Value]
-}
-
-func newWorld() *world {
-	v := func(x ...float64) *trackable.Variable { return trackable.NewVariable(tensor.Vector(x...)) }
-	return &world{
-		calls: map[*expression]*function.Func[[]*ops.Value, *ops.Value]{},
-		w:     v(0.5, -1.5, 2).Named("w"), u: v(1.5, 0.25, -1).Named("u"), state: v(0.1, 0.2, 0.3).Named("state").SetTrainable(false),
-		table: trackable.NewVariable(tensor.Must(tensor.New([]float64{.1, .2, .3, .4, -.5, .6, .7, .8, -.9}, 3, 3))).Named("table"),
-	}
-}
-
-// eval returns the value of e, where env are the values in sight.
-func (w *world) eval(s *ops.Scope, e *expression, env []*ops.Value) *ops.Value {
-	type V = *ops.Value
-	arg := func(i int) V { return w.eval(s, e.args[i], env) }
-	with := func(more ...V) []V { return append(env[:len(env):len(env)], more...) }
-	total := func(s *ops.Scope, x ops.Input) V { return ops.Sum(s, ops.Reshape(s, x, -1), 0) }
-	small := func(x V) V { return ops.Tanh(s, x) }
-	switch e.form {
-	case "argument":
-		return env[e.pick%len(env)]
-	case "w":
-		return ops.Identity(s, w.w)
-	case "u":
-		return ops.ReadVariable(s, w.u)
-	case "constant":
-		return ops.ConstOf(s, tensor.Float64, []float64{float64(e.pick%7) - 3, 0.5, -0.25})
-	case "rows":
-		return ops.Mul(s, ops.Sum(s, ops.Gather(s, w.table, []int{e.pick % 3, 2, 2}), 0), 0.3)
-	case "state":
-		return ops.ReadVariable(s, w.state)
-	case "add":
-		return ops.Add(s, arg(0), arg(1))
-	case "mul":
-		return ops.Mul(s, small(arg(0)), arg(1))
-	case "div":
-		return ops.Div(s, arg(0), ops.Add(s, 2.0, ops.Square(s, arg(1))))
-	case "max":
-		return ops.Maximum(s, arg(0), arg(1))
-	case "where":
-		a := arg(0)
-		return ops.Where(s, ops.Greater(s, a, 0.1), a, arg(1))
-	case "sin":
-		return ops.Sin(s, arg(0))
-	case "tanh":
-		return small(arg(0))
-	case "cumsum":
-		return ops.CumSum(s, small(arg(0)), 0)
-	case "reverse":
-		return ops.Reverse(s, arg(0), 0)
-	case "softmax":
-		return ops.Softmax(s, arg(0))
-	case "total":
-		x := small(arg(0))
-		return ops.Add(s, x, total(s, x))
-	case "stop":
-		return ops.StopGradient(s, arg(0))
-	case "custom":
-		return steep.Call(s, arg(0))[0]
-	case "matrix":
-		return ops.Reshape(s, ops.MatMul(s, ops.Reshape(s, small(arg(0)), 1, 3), w.table), 3)
-	case "split":
-		parts := ops.Unstack(s, arg(0), 3)
-		return ops.Stack(s, []V{parts[e.pick%3], ops.Mul(s, parts[1], parts[2]), parts[0]})
-	case "pad":
-		x := ops.Concat(s, []V{arg(0), ops.ConstOf(s, tensor.Float64, []float64{1})}, 0)
-		return ops.StridedSlice(s, x, ops.From(1))
-	case "slice":
-		x := arg(0)
-		return ops.Add(s, x, ops.StridedSlice(s, x, ops.At(e.pick%3)))
-	case "gather":
-		return ops.Gather(s, arg(0), []int{e.pick % 3, 0, e.pick % 3})
-	case "if":
-		return ops.If(s, ops.Greater(s, total(s, arg(0)), float64(e.pick%5)/2-1),
-			func(s *ops.Scope) V { return w.eval(s, e.args[1], env) },
-			func(s *ops.Scope) V { return w.eval(s, e.args[2], env) })
-	case "if two":
-		two := func(i, k int) func(s *ops.Scope) []V {
-			return func(s *ops.Scope) []V { return []V{w.eval(s, e.args[i], env), w.eval(s, e.args[k], env)} }
-		}
-		out := ops.If(s, ops.Greater(s, total(s, arg(0)), 0), two(1, 2), two(3, 1))
-		return ops.Sub(s, out[0], out[1])
-	case "case":
-		index := ops.Cast(s, ops.Mul(s, 2.0, total(s, arg(0))), tensor.Int32)
-		return ops.Case(s, index,
-			func(s *ops.Scope) V { return w.eval(s, e.args[1], env) },
-			func(s *ops.Scope) V { return w.eval(s, e.args[2], env) },
-			func(s *ops.Scope) V { return w.eval(s, e.args[3], env) })
-	case "while":
-		n := e.pick % 4
-		return ops.While(s, []V{ops.Const(s, int32(0)), arg(0), arg(1)},
-			func(s *ops.Scope, v []V) V { return ops.Less(s, v[0], int32(n)) },
-			func(s *ops.Scope, v []V) []V {
-				in := with(v[1], v[2])
-				return []V{ops.Add(s, v[0], int32(1)), ops.Tanh(s, w.eval(s, e.args[2], in)), ops.Sin(s, w.eval(s, e.args[3], in))}
-			})[1+e.pick%2]
-	case "until":
-		out := ops.While(s, []V{arg(0), ops.ConstOf(s, tensor.Float64, 0.0), arg(1)},
-			func(s *ops.Scope, v []V) V { return ops.Less(s, v[1], 2.5) },
-			func(s *ops.Scope, v []V) []V {
-				x := ops.Tanh(s, w.eval(s, e.args[2], with(v[0])))
-				return []V{x, ops.Add(s, v[1], ops.Add(s, 0.7, ops.Abs(s, ops.Mul(s, 0.1, total(s, x))))), v[2]}
-			})
-		return ops.Add(s, ops.Mul(s, out[0], out[1]), out[2])
-	case "grow":
-		out := ops.While(s, []V{ops.Const(s, int32(0)), ops.Reshape(s, arg(0), 1, 3)},
-			func(s *ops.Scope, v []V) V { return ops.Less(s, v[0], int32(e.pick%3+1)) },
-			func(s *ops.Scope, v []V) []V {
-				x := ops.Tanh(s, w.eval(s, e.args[1], with(ops.Sum(s, v[1], 0))))
-				return []V{ops.Add(s, v[0], int32(1)), ops.Concat(s, []V{v[1], ops.ExpandDims(s, x, 0)}, 0)}
-			})
-		return ops.Mean(s, out[1], 0)
-	case "map":
-		rows := ops.Map(s, ops.Stack(s, []V{arg(0), arg(1)}), func(s *ops.Scope, x V) V { return w.eval(s, e.args[2], with(x)) })
-		return ops.Sum(s, rows, 0)
-	case "scan":
-		rows := ops.Scan(s, ops.Tanh(s, arg(0)), ops.Stack(s, []V{arg(1), arg(2)}), func(s *ops.Scope, acc, x V) V {
-			return ops.Tanh(s, w.eval(s, e.args[3], with(acc, x)))
-		})
-		return ops.Sum(s, rows, 0)
-	case "apply":
-		f := w.calls[e]
-		if f == nil {
-			f = function.New(func(s *ops.Scope, env []V) V { return w.eval(s, e.args[0], env) })
-			w.calls[e] = f
-		}
-		if e.pick%2 == 0 {
-			return f.Apply(s, env)
-		}
-		return ops.Add(s, f.Apply(s, with(arg(1))), f.Apply(s, with(ops.ConstOf(s, tensor.Float64, []float64{1, 2, 3}))))
-	case "gradient":
-		x := arg(0)
-		zero := &grad.GradientOptions{Zero: true} // a loop's gradient is zeros where its rounds' is none
-		y, tape := grad.Of(s, func(s *ops.Scope) V { return total(s, w.eval(s, e.args[1], with(x))) }, &grad.Options{Watch: []V{x}})
-		if e.pick%2 == 0 {
-			return ops.Tanh(s, tape.Gradient(y, []*trackable.Variable{w.w}, zero)[0].Grad)
-		}
-		return ops.Tanh(s, tape.GradientWith([]V{y}, []V{x}, zero)[0])
-	case "write":
-		ops.AssignAdd(s, w.state, ops.Mul(s, 0.01, ops.Tanh(s, ops.StopGradient(s, arg(0)))))
-		return ops.ReadVariable(s, w.state)
-	case "scoped":
-		return ops.Scoped(s, func(s *ops.Scope) V { return w.eval(s, e.args[0], env) })
-	}
-	panic(e.form)
-}
-
-// derivatives returns a program's value, its state, and what two tapes give.
-func (w *world) derivatives(s *ops.Scope, e *expression, x, y *ops.Value) []*ops.Value {
-	type V = *ops.Value
-	vars := []*trackable.Variable{w.w, w.u, w.table}
-	out := []V{}
-	some := func(s *ops.Scope, like ops.Input, g V) V {
-		if g == nil {
-			return ops.ZerosLike(s, like)
-		}
-		return ops.Identity(s, g)
-	}
-	o := &grad.Options{Watch: []V{x, y}, Persistent: true}
-	first, outer := grad.Of(s, func(s *ops.Scope) V {
-		value, tape := grad.Of(s, func(s *ops.Scope) V { return ops.Sum(s, w.eval(s, e, []V{x, y})) }, o)
-		out = append(out, value)
-		terms := []V{}
-		for i, g := range tape.GradientOf(value, x, y) {
-			g = some(s, []V{x, y}[i], g)
-			out, terms = append(out, g), append(terms, ops.Sum(s, g))
-		}
-		for _, g := range tape.Gradient(value, vars) {
-			v := some(s, g.Variable, g.Grad)
-			out, terms = append(out, v), append(terms, ops.Sum(s, ops.Mul(s, v, 0.5)))
-		}
-		return ops.AddN(s, terms)
-	}, o)
-	for i, g := range outer.GradientOf(first, x, y) {
-		out = append(out, some(s, []V{x, y}[i], g))
-	}
-	for _, g := range outer.Gradient(first, vars) {
-		out = append(out, some(s, g.Variable, g.Grad))
-	}
-	return append(out, ops.ReadVariable(s, w.state))
-}
 
 // TestRandomPrograms holds programs that nobody wrote to this: eagerly, where
 // control flow is Go's, traced, and traced without any shape known they give the
@@ -271,8 +33,7 @@ func TestRandomPrograms(t *testing.T) {
 		from = n
 	}
 	for seed := from; seed < from+seeds; seed++ {
-		r := rand.New(rand.NewPCG(uint64(seed), 7))
-		e := randomExpression(r, 2+seed%3)
+		e := programs.Program(seed)
 		if err := compareModes(e); err != nil {
 			t.Errorf("program %d: %v\n%v", seed, err, e)
 			small, err := shrink(e, err)
@@ -283,10 +44,10 @@ func TestRandomPrograms(t *testing.T) {
 
 // shrink returns a part of a program that is wrong, or one with less in it, that
 // is wrong too.
-func shrink(e *expression, err error) (*expression, error) {
+func shrink(e *programs.Expression, err error) (*programs.Expression, error) {
 	for {
 		smaller := false
-		for _, next := range e.smaller() {
+		for _, next := range e.Smaller() {
 			if nextErr := compareModes(next); nextErr != nil {
 				e, err, smaller = next, nextErr, true
 				break
@@ -298,28 +59,60 @@ func shrink(e *expression, err error) (*expression, error) {
 	}
 }
 
-func (e *expression) smaller() (list []*expression) {
-	list = append(list, e.args...)
-	if len(e.args) > 0 {
-		list = append(list, &expression{form: "argument", pick: e.pick})
+// TestRandomSteps holds programs that change what lies outside of them to this: eagerly
+// and traced they return the same numbers and leave the same state.
+func TestRandomSteps(t *testing.T) {
+	seeds := 60
+	if testing.Short() {
+		seeds = 10
 	}
-	for i := range e.args {
-		for _, arg := range e.args[i].smaller() {
-			next := &expression{form: e.form, pick: e.pick, args: slices.Clone(e.args)}
-			next.args[i] = arg
-			list = append(list, next)
+	if n, err := strconv.Atoi(os.Getenv("CAIRN_PROGRAMS")); err == nil {
+		seeds = n
+	}
+	ctx := context.Background()
+	for seed := range seeds {
+		p := programs.StepsOf(seed, false)
+		var want [][]float64
+		for _, mode := range []function.Mode{function.Eagerly, function.Traced} {
+			vars := programs.OutsideVariables()
+			o := programs.NewOutside("steps", vars)
+			f := function.New(func(s *ops.Scope, x *ops.Value) []*ops.Value { return o.Run(s, p, x) },
+				&function.Options{Mode: mode, Instance: new(engine.Instance)})
+			var got [][]float64
+			for call := range 2 {
+				out, err := f.Call(ctx, ops.ValueOf(tensor.Scalar(0.3+float64(call))))
+				if err != nil {
+					t.Fatalf("program %d, %v: %v\n%v", seed, mode, err, p)
+				}
+				for _, v := range out {
+					d, err := v.Tensor()
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(got, tensor.Values[float64](d))
+				}
+			}
+			for _, v := range vars[:2] {
+				got = append(got, tensor.Values[float64](v.Load()))
+			}
+			if mode == function.Eagerly {
+				want = got
+				continue
+			}
+			if !slices.EqualFunc(got, want, slices.Equal) {
+				t.Errorf("program %d: traced %v, eagerly %v\n%v", seed, got, want, p)
+			}
 		}
 	}
-	return list
 }
 
-func compareModes(e *expression) error {
+func compareModes(e *programs.Expression) error {
 	ctx := context.Background()
 	unknown := ops.SpecOf(graph.Fact{DType: tensor.Float64})
 	type in struct{ X, Y *ops.Value }
 	var want [][]float64
 	for _, mode := range []string{"eager", "traced", "traced without shapes"} {
-		w := newWorld()
+		w := programs.NewWorld(programs.WorldVariables())
 		o := &function.Options{Mode: function.Traced}
 		switch mode {
 		case "eager":
@@ -327,7 +120,7 @@ func compareModes(e *expression) error {
 		case "traced without shapes":
 			o.Signature = in{unknown, unknown}
 		}
-		f := function.New(func(s *ops.Scope, in in) []*ops.Value { return w.derivatives(s, e, in.X, in.Y) }, o)
+		f := function.New(func(s *ops.Scope, in in) []*ops.Value { return w.Derivatives(s, e, in.X, in.Y) }, o)
 		for call := range 2 { // the second goes on from the first one's state
 			x := tensor.Vector(0.3, -0.7, 1.1+float64(call))
 			out, err := f.Call(ctx, in{ops.ValueOf(x), ops.ValueOf(tensor.Vector(-0.2, 0.9, 0.4))})

@@ -171,7 +171,7 @@ func (d *derivative) differ(got, want *tensor.Tensor, but func(i int) bool) (dif
 	if !got.Shape().Equal(want.Shape()) {
 		return fmt.Sprintf("the shape is %v, TensorFlow's %v", got.Shape(), want.Shape()), 0
 	}
-	tolerance := tolerances[got.DType()]
+	tolerance := max(tolerances[got.DType()], d.gradientTolerance)
 	for _, dy := range d.dys {
 		if dy != nil {
 			tolerance = max(tolerance, tolerances[dy.DType()])

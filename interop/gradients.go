@@ -256,37 +256,73 @@ func (g *differentiation) write(ctx context.Context) error {
 	return all.write(g.dir, lib, arrays)
 }
 
+// gradientGroups are differentiations that TensorFlow runs in one process.
+type gradientGroups struct {
+	run    *run
+	groups []*differentiation
+}
+
+// add makes a group of programs, of which each is differentiated.
+func (all *gradientGroups) add(ctx context.Context, kind, name string, programs []*program) {
+	r := all.run
+	g := &differentiation{name: name, dir: r.ours("gradients", fmt.Sprintf("%s%d", kind, len(all.groups)))}
+	for i, p := range programs {
+		var d *derivative
+		err := guarded(func() (err error) {
+			d, err = p.differentiate(ctx, fmt.Sprintf("f%d", i))
+			return err
+		})
+		if err != nil {
+			r.result("gradient of "+p.name, wrongs(err), "")
+		} else if d != nil {
+			d.of, _, _ = strings.Cut(name, ",")
+			g.cases = append(g.cases, d)
+		}
+	}
+	if len(g.cases) == 0 {
+		return
+	}
+	if err := guarded(func() error { return g.write(ctx) }); err != nil {
+		r.result("gradient of "+name, wrongs(err), "")
+		return
+	}
+	all.groups = append(all.groups, g)
+}
+
+// judge runs the groups in TensorFlow and compares.
+func (all *gradientGroups) judge(ctx context.Context) {
+	r := all.run
+	if len(all.groups) == 0 {
+		return
+	}
+	var dirs []string
+	for _, g := range all.groups {
+		dirs = append(dirs, g.dir)
+	}
+	cmd := exec.CommandContext(ctx, r.python, append([]string{"interop/peer/differentiate.py"}, dirs...)...)
+	if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(out), "ran ") {
+		r.result("gradients in TensorFlow", []string{fmt.Sprintf("%v\n%s", err, out)}, "")
+		return
+	}
+	for _, g := range all.groups {
+		var detail string
+		err := guarded(func() (err error) {
+			detail, err = g.compare(ctx)
+			return err
+		})
+		r.result("gradient of "+g.name, wrongs(err), detail)
+	}
+}
+
 func gradientCases(ctx context.Context, r *run) {
 	if r.python == "" {
 		return
 	}
-	var groups []*differentiation
+	all := &gradientGroups{run: r}
 	group := func(kind, name string, programs []*program) {
-		if !r.match.MatchString(name) {
-			return
+		if r.match.MatchString(name) {
+			all.add(ctx, kind, name, programs)
 		}
-		g := &differentiation{name: name, dir: r.ours("gradients", fmt.Sprintf("%s%d", kind, len(groups)))}
-		for i, p := range programs {
-			var d *derivative
-			err := guarded(func() (err error) {
-				d, err = p.differentiate(ctx, fmt.Sprintf("f%d", i))
-				return err
-			})
-			if err != nil {
-				r.result("gradient of "+p.name, wrongs(err), "")
-			} else if d != nil {
-				d.of, _, _ = strings.Cut(name, ",")
-				g.cases = append(g.cases, d)
-			}
-		}
-		if len(g.cases) == 0 {
-			return
-		}
-		if err := guarded(func() error { return g.write(ctx) }); err != nil {
-			r.result("gradient of "+name, wrongs(err), "")
-			return
-		}
-		groups = append(groups, g)
 	}
 	fixtures := opfixture.Load(fatal{}, "kernel/testdata/tf2.21")
 	set := kernel.All()
@@ -314,21 +350,5 @@ func gradientCases(ctx context.Context, r *run) {
 	for _, p := range append(gradientPrograms(), tracePrograms()...) {
 		group("program", p.name, []*program{p})
 	}
-	var dirs []string
-	for _, g := range groups {
-		dirs = append(dirs, g.dir)
-	}
-	cmd := exec.CommandContext(ctx, r.python, append([]string{"interop/peer/differentiate.py"}, dirs...)...)
-	if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(out), "ran ") {
-		r.result("gradients in TensorFlow", []string{fmt.Sprintf("%v\n%s", err, out)}, "")
-		return
-	}
-	for _, g := range groups {
-		var detail string
-		err := guarded(func() (err error) {
-			detail, err = g.compare(ctx)
-			return err
-		})
-		r.result("gradient of "+g.name, wrongs(err), detail)
-	}
+	all.judge(ctx)
 }

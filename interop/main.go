@@ -39,6 +39,7 @@ var suites = []suite{
 	{"apps", appCases},
 	{"traces", traceCases},
 	{"gradients", gradientCases},
+	{"programs", programCases},
 	{"types", typeCases},
 	{hostile, hostileCases},
 }

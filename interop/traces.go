@@ -47,6 +47,12 @@ type program struct {
 	// tolerance is how far an element may be from TensorFlow's, relative to the
 	// largest element; 0 means the same bits.
 	tolerance float64
+	// gradientTolerance is the same for gradients, where the element type's is too little:
+	// those of long programs add up what each op rounds.
+	gradientTolerance float64
+	// traced has the plan's run compared in place of the eager one: eager ops have no
+	// nodes that count their draws.
+	traced bool
 	// differ compares output k, or variable k afterwards, in place of tolerance.
 	differ func(variable bool, k int, got, want *tensor.Tensor) string
 }
@@ -129,11 +135,15 @@ func (j *judged) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f := twin(function.Eagerly)
+	mode := function.Eagerly
+	if j.traced {
+		mode = function.Traced
+	}
+	f := twin(mode)
 	for i := range max(1, j.calls) {
 		got, err := f.Call(ctx, j.values())
 		if err != nil {
-			return fmt.Errorf("eagerly: %w", err)
+			return fmt.Errorf("here: %w", err)
 		}
 		if err := j.compareCall(ctx, i, got, c.Captures); err != nil {
 			return fmt.Errorf("call %d: %w", i, err)

@@ -1,0 +1,290 @@
+// Package programs makes programs that nobody wrote, the same for the same seed, for the
+// tests that hold ways of running them to each other.
+package programs
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Steep is tanh with a gradient of its own, so that it shows where another is used.
+var Steep = grad.NewCustom("TestSteep",
+	func(s *ops.Scope, x []*ops.Value) []*ops.Value { return []*ops.Value{ops.Tanh(s, x[0])} },
+	func(s *ops.Scope, x, y, dy []*ops.Value) []*ops.Value {
+		return []*ops.Value{ops.Mul(s, dy[0], ops.Mul(s, 3, ops.Add(s, y[0], ops.Cos(s, x[0]))))}
+	})
+
+// Expression is a part of a random program: what a form makes of other parts.
+// Every value is a vector of three numbers that stay small.
+type Expression struct {
+	form string
+	args []*Expression
+	pick int
+}
+
+// forms are what programs are made of, with the number of parts of each.
+var forms = map[string]int{
+	"argument": 0, "w": 0, "u": 0, "constant": 0, "rows": 0, "state": 0,
+	"add": 2, "mul": 2, "div": 2, "max": 2, "where": 2,
+	"sin": 1, "tanh": 1, "cumsum": 1, "reverse": 1, "softmax": 1, "total": 1, "stop": 1, "custom": 1, "matrix": 1, "split": 1, "pad": 1, "slice": 1, "gather": 1,
+	"if": 3, "if two": 4, "case": 4, "while": 4, "until": 3, "grow": 2, "map": 3, "scan": 4, "apply": 2, "gradient": 2, "write": 1, "scoped": 1,
+}
+
+var leaves, branches = func() (leaves, branches []string) {
+	for _, f := range []string{"argument", "argument", "w", "u", "constant", "rows", "state",
+		"add", "mul", "div", "max", "where", "sin", "tanh", "cumsum", "reverse", "softmax", "total", "stop", "custom", "matrix", "split", "pad", "slice", "gather",
+		"if", "if", "if two", "case", "while", "while", "until", "grow", "map", "scan", "apply", "gradient", "write", "scoped"} {
+		if forms[f] == 0 {
+			leaves = append(leaves, f)
+		} else {
+			branches = append(branches, f)
+		}
+	}
+	return leaves, branches
+}()
+
+// Program returns the program of a seed.
+func Program(seed int) *Expression {
+	return random(rand.New(rand.NewPCG(uint64(seed), 7)), 2+seed%3)
+}
+
+func random(r *rand.Rand, depth int) *Expression {
+	e := &Expression{pick: r.IntN(1000)}
+	if depth == 0 || r.IntN(8) == 0 {
+		e.form = leaves[r.IntN(len(leaves))]
+		return e
+	}
+	e.form = branches[r.IntN(len(branches))]
+	for range forms[e.form] {
+		e.args = append(e.args, random(r, depth-1))
+	}
+	return e
+}
+
+// String shows the program.
+func (e *Expression) String() string {
+	var args []string
+	for _, a := range e.args {
+		args = append(args, a.String())
+	}
+	return fmt.Sprintf("%s#%d(%s)", e.form, e.pick, strings.Join(args, ", "))
+}
+
+// World is what programs use from outside.
+type World struct {
+	w, u, table, state *trackable.Variable
+	calls              map[*Expression]*function.Func[[]*ops.Value, *ops.Value]
+}
+
+// WorldVariables returns the variables of a [World] in which no program has run yet.
+func WorldVariables() []*trackable.Variable {
+	v := func(x ...float64) *trackable.Variable { return trackable.NewVariable(tensor.Vector(x...)) }
+	return []*trackable.Variable{
+		v(0.5, -1.5, 2).Named("w"), v(1.5, 0.25, -1).Named("u"),
+		trackable.NewVariable(tensor.Must(tensor.New([]float64{.1, .2, .3, .4, -.5, .6, .7, .8, -.9}, 3, 3))).Named("table"),
+		v(0.1, 0.2, 0.3).Named("state").SetTrainable(false),
+	}
+}
+
+// NewWorld returns a world of [WorldVariables].
+func NewWorld(vars []*trackable.Variable) *World {
+	return &World{w: vars[0], u: vars[1], table: vars[2], state: vars[3], calls: map[*Expression]*function.Func[[]*ops.Value, *ops.Value]{}}
+}
+
+// Eval returns the value of e, where env are the values in sight.
+func (w *World) Eval(s *ops.Scope, e *Expression, env []*ops.Value) *ops.Value {
+	type V = *ops.Value
+	arg := func(i int) V { return w.Eval(s, e.args[i], env) }
+	with := func(more ...V) []V { return append(env[:len(env):len(env)], more...) }
+	total := func(s *ops.Scope, x ops.Input) V { return ops.Sum(s, ops.Reshape(s, x, -1), 0) }
+	small := func(x V) V { return ops.Tanh(s, x) }
+	switch e.form {
+	case "argument":
+		return env[e.pick%len(env)]
+	case "w":
+		return ops.Identity(s, w.w)
+	case "u":
+		return ops.ReadVariable(s, w.u)
+	case "constant":
+		return ops.ConstOf(s, tensor.Float64, []float64{float64(e.pick%7) - 3, 0.5, -0.25})
+	case "rows":
+		return ops.Mul(s, ops.Sum(s, ops.Gather(s, w.table, []int{e.pick % 3, 2, 2}), 0), 0.3)
+	case "state":
+		return ops.ReadVariable(s, w.state)
+	case "add":
+		return ops.Add(s, arg(0), arg(1))
+	case "mul":
+		return ops.Mul(s, small(arg(0)), arg(1))
+	case "div":
+		return ops.Div(s, arg(0), ops.Add(s, 2.0, ops.Square(s, arg(1))))
+	case "max":
+		return ops.Maximum(s, arg(0), arg(1))
+	case "where":
+		a := arg(0)
+		return ops.Where(s, ops.Greater(s, a, 0.1), a, arg(1))
+	case "sin":
+		return ops.Sin(s, arg(0))
+	case "tanh":
+		return small(arg(0))
+	case "cumsum":
+		return ops.CumSum(s, small(arg(0)), 0)
+	case "reverse":
+		return ops.Reverse(s, arg(0), 0)
+	case "softmax":
+		return ops.Softmax(s, arg(0))
+	case "total":
+		x := small(arg(0))
+		return ops.Add(s, x, total(s, x))
+	case "stop":
+		return ops.StopGradient(s, arg(0))
+	case "custom":
+		return Steep.Call(s, arg(0))[0]
+	case "matrix":
+		return ops.Reshape(s, ops.MatMul(s, ops.Reshape(s, small(arg(0)), 1, 3), w.table), 3)
+	case "split":
+		parts := ops.Unstack(s, arg(0), 3)
+		return ops.Stack(s, []V{parts[e.pick%3], ops.Mul(s, parts[1], parts[2]), parts[0]})
+	case "pad":
+		x := ops.Concat(s, []V{arg(0), ops.ConstOf(s, tensor.Float64, []float64{1})}, 0)
+		return ops.StridedSlice(s, x, ops.From(1))
+	case "slice":
+		x := arg(0)
+		return ops.Add(s, x, ops.StridedSlice(s, x, ops.At(e.pick%3)))
+	case "gather":
+		return ops.Gather(s, arg(0), []int{e.pick % 3, 0, e.pick % 3})
+	case "if":
+		return ops.If(s, ops.Greater(s, total(s, arg(0)), float64(e.pick%5)/2-1),
+			func(s *ops.Scope) V { return w.Eval(s, e.args[1], env) },
+			func(s *ops.Scope) V { return w.Eval(s, e.args[2], env) })
+	case "if two":
+		two := func(i, k int) func(s *ops.Scope) []V {
+			return func(s *ops.Scope) []V { return []V{w.Eval(s, e.args[i], env), w.Eval(s, e.args[k], env)} }
+		}
+		out := ops.If(s, ops.Greater(s, total(s, arg(0)), 0), two(1, 2), two(3, 1))
+		return ops.Sub(s, out[0], out[1])
+	case "case":
+		index := ops.Cast(s, ops.Mul(s, 2.0, total(s, arg(0))), tensor.Int32)
+		return ops.Case(s, index,
+			func(s *ops.Scope) V { return w.Eval(s, e.args[1], env) },
+			func(s *ops.Scope) V { return w.Eval(s, e.args[2], env) },
+			func(s *ops.Scope) V { return w.Eval(s, e.args[3], env) })
+	case "while":
+		n := e.pick % 4
+		return ops.While(s, []V{ops.Const(s, int32(0)), arg(0), arg(1)},
+			func(s *ops.Scope, v []V) V { return ops.Less(s, v[0], int32(n)) },
+			func(s *ops.Scope, v []V) []V {
+				in := with(v[1], v[2])
+				return []V{ops.Add(s, v[0], int32(1)), ops.Tanh(s, w.Eval(s, e.args[2], in)), ops.Sin(s, w.Eval(s, e.args[3], in))}
+			})[1+e.pick%2]
+	case "until":
+		out := ops.While(s, []V{arg(0), ops.ConstOf(s, tensor.Float64, 0.0), arg(1)},
+			func(s *ops.Scope, v []V) V { return ops.Less(s, v[1], 2.5) },
+			func(s *ops.Scope, v []V) []V {
+				x := ops.Tanh(s, w.Eval(s, e.args[2], with(v[0])))
+				return []V{x, ops.Add(s, v[1], ops.Add(s, 0.7, ops.Abs(s, ops.Mul(s, 0.1, total(s, x))))), v[2]}
+			})
+		return ops.Add(s, ops.Mul(s, out[0], out[1]), out[2])
+	case "grow":
+		out := ops.While(s, []V{ops.Const(s, int32(0)), ops.Reshape(s, arg(0), 1, 3)},
+			func(s *ops.Scope, v []V) V { return ops.Less(s, v[0], int32(e.pick%3+1)) },
+			func(s *ops.Scope, v []V) []V {
+				x := ops.Tanh(s, w.Eval(s, e.args[1], with(ops.Sum(s, v[1], 0))))
+				return []V{ops.Add(s, v[0], int32(1)), ops.Concat(s, []V{v[1], ops.ExpandDims(s, x, 0)}, 0)}
+			})
+		return ops.Mean(s, out[1], 0)
+	case "map":
+		rows := ops.Map(s, ops.Stack(s, []V{arg(0), arg(1)}), func(s *ops.Scope, x V) V { return w.Eval(s, e.args[2], with(x)) })
+		return ops.Sum(s, rows, 0)
+	case "scan":
+		rows := ops.Scan(s, ops.Tanh(s, arg(0)), ops.Stack(s, []V{arg(1), arg(2)}), func(s *ops.Scope, acc, x V) V {
+			return ops.Tanh(s, w.Eval(s, e.args[3], with(acc, x)))
+		})
+		return ops.Sum(s, rows, 0)
+	case "apply":
+		f := w.calls[e]
+		if f == nil {
+			f = function.New(func(s *ops.Scope, env []V) V { return w.Eval(s, e.args[0], env) })
+			w.calls[e] = f
+		}
+		if e.pick%2 == 0 {
+			return f.Apply(s, env)
+		}
+		return ops.Add(s, f.Apply(s, with(arg(1))), f.Apply(s, with(ops.ConstOf(s, tensor.Float64, []float64{1, 2, 3}))))
+	case "gradient":
+		x := arg(0)
+		zero := &grad.GradientOptions{Zero: true} // a loop's gradient is zeros where its rounds' is none
+		y, tape := grad.Of(s, func(s *ops.Scope) V { return total(s, w.Eval(s, e.args[1], with(x))) }, &grad.Options{Watch: []V{x}})
+		if e.pick%2 == 0 {
+			return ops.Tanh(s, tape.Gradient(y, []*trackable.Variable{w.w}, zero)[0].Grad)
+		}
+		return ops.Tanh(s, tape.GradientWith([]V{y}, []V{x}, zero)[0])
+	case "write":
+		ops.AssignAdd(s, w.state, ops.Mul(s, 0.01, ops.Tanh(s, ops.StopGradient(s, arg(0)))))
+		return ops.ReadVariable(s, w.state)
+	case "scoped":
+		return ops.Scoped(s, func(s *ops.Scope) V { return w.Eval(s, e.args[0], env) })
+	}
+	panic(e.form)
+}
+
+// Variables returns the variables by which programs are differentiated.
+func (w *World) Variables() []*trackable.Variable { return []*trackable.Variable{w.w, w.u, w.table} }
+
+// Derivatives returns a program's value, what two tapes give, and the state afterwards.
+func (w *World) Derivatives(s *ops.Scope, e *Expression, x, y *ops.Value) []*ops.Value {
+	type V = *ops.Value
+	vars := w.Variables()
+	out := []V{}
+	some := func(s *ops.Scope, like ops.Input, g V) V {
+		if g == nil {
+			return ops.ZerosLike(s, like)
+		}
+		return ops.Identity(s, g)
+	}
+	o := &grad.Options{Watch: []V{x, y}, Persistent: true}
+	first, outer := grad.Of(s, func(s *ops.Scope) V {
+		value, tape := grad.Of(s, func(s *ops.Scope) V { return ops.Sum(s, w.Eval(s, e, []V{x, y})) }, o)
+		out = append(out, value)
+		terms := []V{}
+		for i, g := range tape.GradientOf(value, x, y) {
+			g = some(s, []V{x, y}[i], g)
+			out, terms = append(out, g), append(terms, ops.Sum(s, g))
+		}
+		for _, g := range tape.Gradient(value, vars) {
+			v := some(s, g.Variable, g.Grad)
+			out, terms = append(out, v), append(terms, ops.Sum(s, ops.Mul(s, v, 0.5)))
+		}
+		return ops.AddN(s, terms)
+	}, o)
+	for i, g := range outer.GradientOf(first, x, y) {
+		out = append(out, some(s, []V{x, y}[i], g))
+	}
+	for _, g := range outer.Gradient(first, vars) {
+		out = append(out, some(s, g.Variable, g.Grad))
+	}
+	return append(out, ops.ReadVariable(s, w.state))
+}
+
+// Smaller returns parts of a program, and programs with less in them.
+func (e *Expression) Smaller() (list []*Expression) {
+	list = append(list, e.args...)
+	if len(e.args) > 0 {
+		list = append(list, &Expression{form: "argument", pick: e.pick})
+	}
+	for i := range e.args {
+		for _, arg := range e.args[i].Smaller() {
+			next := &Expression{form: e.form, pick: e.pick, args: slices.Clone(e.args)}
+			next.args[i] = arg
+			list = append(list, next)
+		}
+	}
+	return list
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cairnml/cairn/internal/testkit/programs"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// randomPrograms is how many programs of each kind TensorFlow judges.
+const randomPrograms = 200
+
+// programCases has TensorFlow run and differentiate programs that nobody wrote: our
+// traces, with first and second derivatives inside; the same by TensorFlow's own
+// differentiation of the traces; and programs whose results show in which order what
+// changes variables, tables, generators and lists happens.
+func programCases(ctx context.Context, r *run) {
+	if r.python == "" {
+		return
+	}
+	in := []*tensor.Tensor{tensor.Vector(0.3, -0.7, 1.1), tensor.Vector(-0.2, 0.9, 0.4)}
+	var runs, differentiated []*program
+	for seed := range randomPrograms {
+		e := programs.Program(seed)
+		name := func(what string) string { return fmt.Sprintf("%s of random program %d", what, seed) }
+		if !r.match.MatchString(name("")) {
+			continue
+		}
+		runs = append(runs, &program{name: name("derivatives"), vars: programs.WorldVariables, in: in, calls: 2, tolerance: 1e-9,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				return programs.NewWorld(vars).Derivatives(s, e, in[0], in[1])
+			}})
+		differentiated = append(differentiated, &program{name: name("value"), vars: programs.WorldVariables, in: in, gradientTolerance: 1e-9,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				return []*ops.Value{programs.NewWorld(vars).Eval(s, e, in)}
+			}}, &program{name: name("first derivatives"), vars: programs.WorldVariables, in: in, gradientTolerance: 1e-9,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				return programs.NewWorld(vars).Derivatives(s, e, in[0], in[1])[1:3]
+			}})
+	}
+	r.judge(ctx, "random", runs)
+	groups := &gradientGroups{run: r}
+	for i := 0; i < len(differentiated); i += 40 {
+		part := differentiated[i:min(i+40, len(differentiated))]
+		groups.add(ctx, "random", fmt.Sprintf("%s to %s", part[0].name, part[len(part)-1].name), part)
+	}
+	groups.judge(ctx)
+
+	var steps []*program
+	for seed := range randomPrograms {
+		p := programs.StepsOf(seed, true)
+		name := fmt.Sprintf("order of random steps %d", seed)
+		if !r.match.MatchString(name) {
+			continue
+		}
+		steps = append(steps, &program{name: name, vars: programs.OutsideVariables, in: []*tensor.Tensor{tensor.Scalar(0.3)}, calls: 3, tolerance: 1e-9, traced: true,
+			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
+				return programs.NewOutside(fmt.Sprintf("steps %d", seed), vars).Run(s, p, in[0])
+			}})
+	}
+	r.judge(ctx, "steps", steps)
+}
