@@ -178,7 +178,9 @@ func orderOf(roots []*Node, fed func(Output) bool) ([]*Node, error) {
 			}
 		}
 		for _, c := range n.Control {
-			need(c)
+			if !fed(Output{c, 0}) || !isPlaceholder(c) { // what is fed to a placeholder is there from the beginning
+				need(c)
+			}
 		}
 	}
 	var ready nodeHeap
@@ -203,6 +205,8 @@ func orderOf(roots []*Node, fed func(Output) bool) ([]*Node, error) {
 	}
 	return out, nil
 }
+
+func isPlaceholder(n *Node) bool { return n.Op == "Placeholder" || n.Op == "PlaceholderV2" }
 
 // CycleError says that nodes need each other.
 type CycleError struct{ Nodes []string }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -37,7 +38,9 @@ func ReadVariable(s *Scope, v trackable.VariableLike) *Value {
 
 // Assign sets v, a variable or a struct that embeds one, to x, which must have
 // v's type and a shape that v takes.
-func Assign(s *Scope, v trackable.VariableLike, x Input) { s.assign("AssignVariableOp", v, x) }
+func Assign(s *Scope, v trackable.VariableLike, x Input) {
+	s.assign("AssignVariableOp", v, x, graph.Bool("validate_shape", true))
+}
 
 // AssignAdd adds x to v.
 func AssignAdd(s *Scope, v trackable.VariableLike, x Input) { s.assign("AssignAddVariableOp", v, x) }
@@ -62,7 +65,7 @@ func (s *Scope) scatter(op string, v trackable.VariableLike, indices, rows Input
 	}
 }
 
-func (s *Scope) assign(op string, v trackable.VariableLike, x Input) {
+func (s *Scope) assign(op string, v trackable.VariableLike, x Input, attrs ...graph.Attr) {
 	if !s.alive() {
 		return
 	}
@@ -73,7 +76,7 @@ func (s *Scope) assign(op string, v trackable.VariableLike, x Input) {
 			}
 		}
 	}
-	s.Emit0(op, nil, s.handleOf(v), x)
+	s.Emit0(op, attrs, s.handleOf(v), x)
 }
 
 // Handle returns v's handle, as the ops that read and write variables take it

@@ -109,8 +109,10 @@ func (p *program) runnableFor(fetches []string) (*runnable, error) {
 	return p.whole()
 }
 
-// Call runs the signature. Inputs with defaults may be left out. The outputs are
-// the caller's to keep.
+// Call runs the signature. Inputs with defaults may be left out. Two names may stand
+// for one tensor of the graph: either is enough, and of both, as in a session of
+// TensorFlow, the last one counts, in the order of [Signature.Inputs]. The outputs are the
+// caller's to keep.
 func (s *Signature) Call(ctx context.Context, in map[string]*tensor.Tensor) (map[string]*tensor.Tensor, error) {
 	args, err := s.arguments(in)
 	if err != nil {
@@ -157,10 +159,10 @@ func (s *Signature) arguments(in map[string]*tensor.Tensor) ([]*tensor.Tensor, e
 			return nil, fmt.Errorf("the input %q is %v, it should be %v", info.Name, t.DType(), info.DType)
 		case !info.Shape.Accepts(t.Shape()):
 			return nil, fmt.Errorf("the input %q has shape %v, it should be %v", info.Name, t.Shape(), info.Shape)
-		case args[at] != nil && args[at] != t && !args[at].Equal(t):
-			return nil, fmt.Errorf("the input %q is the same tensor of the graph as another one, which was given another value", info.Name)
 		}
-		args[at] = t
+		if args[at] == nil || given { // of two names that feed one tensor, the later one counts
+			args[at] = t
+		}
 	}
 	for i, name := range missing {
 		// Another name may have fed the same tensor.

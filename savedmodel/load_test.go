@@ -404,3 +404,24 @@ func TestTheChunkedFormIsLoaded(t *testing.T) {
 		t.Errorf("damage: %v", err)
 	}
 }
+
+// TestTheLastOfTwoNamesOfATensorCounts: as where a session of TensorFlow is fed one tensor
+// twice; either name is enough.
+func TestTheLastOfTwoNamesOfATensorCounts(t *testing.T) {
+	m := load(t, "tf1_refs")
+	call := func(in map[string]*tensor.Tensor) *tensor.Tensor {
+		out, err := m.Call(ctx, "same", in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out["y"]
+	}
+	one, two := tensor.Must(tensor.New([]float32{1, 2, 3, 4}, 1, 4)), tensor.Must(tensor.New([]float32{5, 6, 7, 8}, 1, 4))
+	want := call(map[string]*tensor.Tensor{"x": two})
+	if got := call(map[string]*tensor.Tensor{"again": one, "x": two}); !got.Equal(want) {
+		t.Errorf("%v, want %v of x", got, want)
+	}
+	if got := call(map[string]*tensor.Tensor{"again": two}); !got.Equal(want) {
+		t.Errorf("%v, want %v of again alone", got, want)
+	}
+}

@@ -115,7 +115,7 @@ func (r *raiser) conds() {
 				rest = append(rest, j)
 			}
 		}
-		outer, err := c.raise(group)
+		outer, err := c.raise(group, rest)
 		if err != nil {
 			for _, j := range group {
 				r.problem(j.node(), "the conditional can't be made an If: %w", err)
@@ -179,14 +179,22 @@ func (c *conder) effect(n *graph.Node) *join {
 // pred returns the predicate of a Switch: what decides, behind the Identity
 // nodes that name it and the Enter nodes that let it into loops.
 func (c *conder) pred(n *graph.Node) graph.Output {
-	o := n.In[1]
+	o, _ := c.predicate(n)
+	return o
+}
+
+// predicate returns the predicate of a Switch, and the nodes that those wait for
+// which name it: in a loop, an Identity of what doesn't change waits for each round.
+func (c *conder) predicate(n *graph.Node) (o graph.Output, waits []*graph.Node) {
+	o = n.In[1]
 	for range maxNames {
-		if !(o.Node.Op == "Identity" && len(o.Node.Control) == 0 || unchanging(o.Node)) || len(o.Node.In) != 1 {
+		if o.Node.Op != "Identity" && !unchanging(o.Node) || len(o.Node.In) != 1 {
 			break
 		}
+		waits = append(waits, o.Node.Control...)
 		o = o.Node.In[0]
 	}
-	return o
+	return o, waits
 }
 
 // unchanging reports whether a node lets a value into a loop that is the same in
@@ -311,12 +319,27 @@ func (c *conder) needs(n *graph.Node, group []*join) bool {
 // branch lets values into the function of one branch.
 type branch struct {
 	c    *conder
+	lift *lift
 	pred graph.Output
 	on   bool
 }
 
+// isGate reports whether a node is a Switch of the conditional, which then waits for
+// what its predicate's names wait for.
 func (b *branch) isGate(n *graph.Node) bool {
-	return kindOf(n.Op) == "Switch" && len(n.In) == 2 && b.c.pred(n) == b.pred
+	if kindOf(n.Op) != "Switch" || len(n.In) != 2 {
+		return false
+	}
+	pred, waits := b.c.predicate(n)
+	if pred != b.pred {
+		return false
+	}
+	for _, w := range waits {
+		if w = b.c.node(w); !copied(w) {
+			b.lift.wait(w)
+		}
+	}
+	return true
 }
 
 func (b *branch) enters(o graph.Output) (graph.Output, int, bool) {
@@ -326,9 +349,106 @@ func (b *branch) enters(o graph.Output) (graph.Output, int, bool) {
 	return graph.Output{}, 0, false
 }
 
-// raise makes an If of a conditional's Merges and effects. Where it has effects and
-// is itself in a branch, it returns the If as an effect of that one.
-func (c *conder) raise(group []*join) (outer *join, err error) {
+// once finds the nodes of a branch that later joins need too and that mustn't run again
+// for them, since they draw numbers or change state: those whose values are needed, by
+// output, and those that are waited for.
+func (c *conder) once(b *body, group, later []*join) (values []graph.Output, waited []*graph.Node) {
+	var all graph.Effect
+	for _, n := range b.nodes {
+		if !copied(n) {
+			all |= n.Effect()
+		}
+	}
+	which := graph.Random | graph.Writes | graph.Checks
+	if all&which == 0 || len(later) == 0 {
+		return nil, nil
+	}
+	if all&graph.Writes != 0 {
+		which |= graph.Reads // what is read again may have been written
+	}
+	runs := map[*graph.Node]bool{}
+	for _, n := range b.nodes {
+		runs[n] = !copied(n) && n.Effect()&which != 0
+	}
+	seen := map[*graph.Node]bool{}
+	for _, j := range group {
+		seen[j.node()] = true // from here on the conditional stands for it
+	}
+	var todo []*graph.Node
+	for _, j := range later {
+		todo = append(todo, j.node())
+	}
+	again := map[*graph.Node]bool{} // those that have to: handles and references can't be results
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
+		for _, in := range n.In {
+			in = c.current(in)
+			if runs[in.Node] && !slices.Contains(values, in) {
+				if d := in.Fact().DType; (d.Fixed() || d == tensor.String) && !(in.Fact().Ref && changes(n)) {
+					values = append(values, in)
+				} else {
+					again[in.Node] = true
+				}
+			}
+			todo = append(todo, in.Node)
+		}
+		for _, ctl := range n.Control {
+			if ctl = c.node(ctl); runs[ctl] && !slices.Contains(waited, ctl) {
+				waited = append(waited, ctl)
+			}
+			todo = append(todo, ctl)
+		}
+	}
+	values = slices.DeleteFunc(values, func(o graph.Output) bool { return again[o.Node] })
+	for _, o := range values {
+		waited = append(waited, o.Node)
+	}
+	slices.SortFunc(values, func(a, b graph.Output) int { return cmp.Or(a.Node.Index()-b.Node.Index(), a.Index-b.Index) })
+	return values, slices.DeleteFunc(waited, func(n *graph.Node) bool { return again[n] })
+}
+
+// changes reports whether a node takes a reference to change what it refers to.
+func changes(n *graph.Node) bool {
+	return n.Def != nil && slices.ContainsFunc(n.Def.Inputs, func(a graph.ArgDef) bool { return a.Ref })
+}
+
+// nothing returns a value for a result that the branch taken doesn't have and that nobody
+// looks at then.
+func (c *conder) nothing(name string, d tensor.DType) (graph.Output, error) {
+	t, err := tensor.Zeros(d)
+	if err != nil {
+		return graph.Output{}, err
+	}
+	n := &graph.Node{
+		Name: c.g.UniqueName(name + "/nothing"), Op: "Const", Def: graph.LookupOp("Const"),
+		Attrs: graph.Attrs{graph.Type("dtype", d), graph.Tensor("value", t)}, Out: []graph.Fact{graph.FactOf(t)},
+	}
+	return n.Output(0), c.g.Add(n)
+}
+
+// valueOf returns what a reference refers to; other outputs as they are.
+func (c *conder) valueOf(o graph.Output) (graph.Output, error) {
+	if !o.Fact().Ref {
+		return o, nil
+	}
+	d := o.Fact().DType
+	n := &graph.Node{
+		Name: c.g.UniqueName(o.Node.Name + "/value"), Op: "Identity", Def: graph.LookupOp("Identity"), In: []graph.Output{o},
+		Attrs: graph.Attrs{graph.Type("T", d)}, Out: []graph.Fact{{DType: d}},
+	}
+	c.guards[n] = c.guards[o.Node]
+	return n.Output(0), c.g.Add(n)
+}
+
+// raise makes an If of a conditional's Merges and effects; later are the joins that
+// come after them. Where it has effects and is itself in a branch, it returns the If as
+// an effect of that one.
+func (c *conder) raise(group, later []*join) (outer *join, err error) {
 	pred := group[0].pred
 	inside := func(on bool) func(*graph.Node) bool {
 		return func(n *graph.Node) bool {
@@ -338,9 +458,9 @@ func (c *conder) raise(group []*join) (outer *join, err error) {
 	}
 	l := c.newLift(nil)
 	var bodies [2]*body
+	var results [2][]graph.Output
+	var effects [2][]*graph.Node
 	for k, on := range []bool{false, true} {
-		var results []graph.Output
-		var effects []*graph.Node
 		for _, j := range group {
 			switch {
 			case j.effect == nil:
@@ -348,17 +468,43 @@ func (c *conder) raise(group []*join) (outer *join, err error) {
 				if on {
 					at = 1 - j.no
 				}
-				results = append(results, j.merge.In[at])
+				results[k] = append(results[k], j.merge.In[at])
 			case j.on == on:
-				effects = append(effects, j.effect)
+				effects[k] = append(effects[k], j.effect)
 			}
 		}
 		l.inside = inside(on)
-		if bodies[k], err = l.collect(&branch{c, pred, on}, results, effects...); err != nil {
+		if bodies[k], err = l.collect(&branch{c, l, pred, on}, results[k], effects[k]...); err != nil {
 			return nil, err
 		}
 	}
 	name := group[0].node().Name
+	var shared []graph.Output // results besides the Merges'
+	var waited []*graph.Node
+	for k := range bodies {
+		values, waits := c.once(bodies[k], group, later)
+		waited = append(waited, waits...)
+		for _, o := range values {
+			none, err := c.nothing(name, o.Fact().DType)
+			if err != nil {
+				return nil, err
+			}
+			value, err := c.valueOf(o)
+			if err != nil {
+				return nil, err
+			}
+			shared = append(shared, o)
+			results[k], results[1-k] = append(results[k], value), append(results[1-k], none)
+		}
+	}
+	if len(shared) > 0 {
+		for k, on := range []bool{false, true} {
+			l.inside = inside(on)
+			if bodies[k], err = l.collect(&branch{c, l, pred, on}, results[k], effects[k]...); err != nil {
+				return nil, err
+			}
+		}
+	}
 	var fns [2]*graph.Function
 	for k, on := range []bool{false, true} {
 		l.inside = inside(on)
@@ -376,6 +522,10 @@ func (c *conder) raise(group []*join) (outer *join, err error) {
 		}
 		out = append(out, graph.Fact{DType: j.merge.Output(0).Fact().DType})
 	}
+	merges := len(out)
+	for _, o := range shared {
+		out = append(out, graph.Fact{DType: o.Fact().DType})
+	}
 	in := append([]graph.Output{c.current(pred)}, l.inputs...)
 	n, err := l.add("If", name+"/If", in, out, graph.Attrs{
 		graph.Type("Tcond", tensor.Bool), graph.Types("Tin", graph.ArgTypes(l.types())...), graph.Types("Tout", graph.ArgTypes(out)...),
@@ -386,11 +536,17 @@ func (c *conder) raise(group []*join) (outer *join, err error) {
 	}
 	rest := group[0].rest
 	c.guards[n] = rest
+	for i, o := range shared {
+		c.out[o] = n.Output(merges + i)
+	}
+	for _, w := range waited {
+		c.nodes[w] = n
+	}
 	var triggers []*graph.Node
-	results := group[:0]
+	ends := group[:0]
 	for _, j := range group {
 		if j.merge != nil {
-			results = append(results, j)
+			ends = append(ends, j)
 			continue
 		}
 		c.nodes[j.effect] = n
@@ -401,7 +557,7 @@ func (c *conder) raise(group []*join) (outer *join, err error) {
 		outer.triggers = triggers
 		c.place[n] = c.place[triggers[0]]
 	}
-	return outer, c.replace(results, n)
+	return outer, c.replace(ends, n)
 }
 
 // replace lets the If stand for the Merges.

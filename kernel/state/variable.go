@@ -22,7 +22,12 @@ import (
 func Kernels() []engine.Kernel {
 	return slices.Concat([]engine.Kernel{
 		{Op: "ReadVariableOp", Run: read},
-		{Op: "AssignVariableOp", Run: assign},
+		{Op: "AssignVariableOp", Prepare: func(n *engine.Node) (func(*engine.Call) error, error) {
+			if n.Attrs.Bool("validate_shape") {
+				return assign, nil
+			}
+			return assignAny, nil
+		}},
 		{Op: "AssignAddVariableOp", Types: engine.Types{"dtype": elementwise.Summands()}, Run: func(c *engine.Call) error { return assignWith(c, elementwise.AddTo) }},
 		{Op: "AssignSubVariableOp", Types: engine.Types{"dtype": elementwise.Summands()}, Run: func(c *engine.Call) error { return assignWith(c, elementwise.SubFrom) }},
 		{Op: "VarIsInitializedOp", Run: isInitialized},
@@ -59,6 +64,19 @@ func assign(c *engine.Call) error {
 		copy(buf.Bytes(), x.Bytes())
 		return nil
 	})
+}
+
+// assignAny lets any shape follow any other, of the same type.
+func assignAny(c *engine.Call) error {
+	v, x, err := target(c)
+	if err != nil {
+		return err
+	}
+	if d := v.DType(); d != x.DType() || v.ValueShape().Equal(x.Shape()) || v.Accepts(d, x.Shape()) == nil {
+		return assign(c)
+	}
+	v.Init(x.Clone())
+	return nil
 }
 
 func target(c *engine.Call) (*trackable.Variable, *tensor.Tensor, error) {

@@ -483,6 +483,29 @@ def unranked():
     a.write()
 
 
+def reshaped():
+    """An assignment that doesn't check the shape: the variable then has another than its own."""
+    class M(tf.Module):
+        def __init__(self):
+            self.v = tf.Variable([1.0, 2.0])
+
+        @tf.function(input_signature=[tf.TensorSpec(None)])
+        def anything(self, x):
+            tf.raw_ops.AssignVariableOp(resource=self.v.handle, value=x)
+            return self.v.read_value()
+
+        @tf.function(input_signature=[])
+        def more(self):
+            return self.v + 1.0, tf.shape(self.v.read_value())
+
+    tf.saved_model.save(M(), fresh("reshaped"))
+    a = Answers("reshaped")
+    for k in [[3.0, 4.0], [1.0, 1.0, 5.0], 7.0]:
+        a.function("anything", tf.constant(k))
+        a.function("more")
+    a.write()
+
+
 def no_signatures():
     class M(tf.Module):
         def __init__(self):
@@ -769,6 +792,51 @@ def tf1_effects():
     b.save()
     calls = [(n, {"p": np.float32(v)}) for v in (3, 7, -1) for n in ("cond", "case", "assert")]
     session_answers("tf1_effects", ["serve"], calls + [("read", {}), ("loop", {"p": np.float32(1)}), ("read", {})])
+
+
+def tf1_branches():
+    """Branches that draw numbers and change state, which gradients take values out of; and metrics, which wait for what is fed."""
+    v1.disable_control_flow_v2()
+    b = builder("tf1_branches")
+    with tf.Graph().as_default(), v1.Session() as s:
+        v1.set_random_seed(11)
+        p = v1.placeholder(tf.float32, [3], name="p")
+        on = v1.placeholder(tf.bool, [], name="on")
+        n = v1.placeholder(tf.int32, [], name="n")
+        w = v1.get_variable("w", initializer=np.float32([1, 2, 3]), use_resource=False)
+        steps = v1.get_variable("steps", initializer=np.float32(0), use_resource=False, trainable=False)
+        kept = v1.get_variable("kept", initializer=np.float32(0), use_resource=True, trainable=False)
+
+        def noisy():
+            r = tf.nn.dropout(p * w, rate=0.5, seed=4) + tf.random.uniform([3], seed=2) * w
+            return r * v1.assign_add(steps, 1.0) * w, tf.reduce_sum(r)
+
+        y, z = v1.cond(on, noisy, lambda: (p + w, tf.reduce_sum(w * w * kept.assign_add(10.0))))
+        loss = tf.reduce_sum(y * y) + z * z
+        gp, gw = tf.gradients(loss, [p, w])
+
+        def turn(i, a):
+            return i + 1, 0.9 * v1.cond(on, lambda: a + tf.random.uniform([3], seed=5), lambda: a - v1.assign_add(steps, 1.0))
+
+        _, loop = v1.while_loop(lambda i, a: i < n, turn, [0, p], parallel_iterations=1)
+        mean, update = v1.metrics.mean(p)
+        with tf.control_dependencies([update]):
+            updated = tf.constant(1)
+        s.run([v1.global_variables_initializer(), v1.local_variables_initializer()])
+        b.add_meta_graph_and_variables(s, ["serve"], {
+            "serving_default": sig({"p": p, "on": on}, {"y": y, "z": z, "loss": loss, "gp": gp, "gw": tf.convert_to_tensor(gw)}),
+            "state": sig({}, {"steps": steps.value(), "kept": kept.read_value()}),
+            "loop": sig({"p": p, "on": on, "n": n}, {"y": loop}),
+            "update": sig({"p": p}, {"updated": updated}),
+            "mean": sig({}, {"mean": mean}),
+        }, main_op=v1.local_variables_initializer())
+    b.save()
+    a = np.float32([1, -2, 3])
+    both = [("serving_default", {"p": a, "on": np.bool_(v)}) for v in [True, True, False, True]]
+    loops = [("loop", {"p": a, "on": np.bool_(v), "n": np.int32(k)}) for v, k in [(True, 3), (False, 2), (True, 1)]]
+    state = [("state", {})]
+    session_answers("tf1_branches", ["serve"], both[:1] + state + both[1:] + state + loops + state
+                    + [("update", {"p": a}), ("update", {"p": a * 5}), ("mean", {})])
 
 
 def finetune():
@@ -1101,7 +1169,7 @@ def recurrent():
 
 
 ALL = [finetune, finetune_some, random_paths, hub_training, module, text, keras_mlp, hub, table, tf1_refs, tf1_control, tf1_gradients, tf1_init, tf1_local, tf1_unsaved, tf1_graphs, tf1_sparse,
-       tables, no_signatures, unranked, tf1_defun, tf1_effects, structured, transformer, recurrent, finetune_arrays]
+       tables, no_signatures, unranked, reshaped, tf1_defun, tf1_effects, tf1_branches, structured, transformer, recurrent, finetune_arrays]
 
 if __name__ == "__main__":
     os.chdir(tempfile.mkdtemp())
