@@ -22,6 +22,7 @@ func InferencePasses() []Pass {
 		Pass{Name: "layer norm", ChangesRounding: true, Run: raiseLayerNorms},
 		Pass{Name: "batch norm", ChangesRounding: true, Run: foldBatchNorms},
 		Pass{Name: "epilogues", ChangesRounding: true, Run: fuseEpilogues},
+		Pass{Name: "rows", Run: fuseRows},
 	)
 	return append(passes, Pass{Name: "fast functions", ChangesRounding: true, Run: markFast})
 }

@@ -13,7 +13,7 @@ import (
 const FastAttr = "_fast"
 
 // fastOps are the ops whose kernels know [FastAttr].
-var fastOps = []string{ElementwiseOp, "Softmax", AttentionOp, "_FusedConv2D", "_FusedDepthwiseConv2dNative", "_FusedMatMul"}
+var fastOps = []string{ElementwiseOp, "Softmax", AttentionOp, "_FusedConv2D", "_FusedDepthwiseConv2dNative", "_FusedMatMul", RowsOp}
 
 // markFast lets functions of float32 be fast.
 func markFast(u *Unit) error {

@@ -18,6 +18,7 @@ func fusedRules() map[string]Rule {
 		"_LayerNorm":                  unchanged,
 		"_LSTM":                       recurrent,
 		"_GRU":                        recurrent,
+		"_Rows":                       rowShapes,
 	}
 }
 
@@ -105,6 +106,18 @@ func recurrent(c *Inference) error {
 	c.set(0, graph.ShapeOf(steps).Concat(h))
 	for i := 1; i < len(c.Out); i++ {
 		c.set(i, h)
+	}
+	return nil
+}
+
+// rowShapes gives the outputs the shapes that the attribute lists.
+func rowShapes(c *Inference) error {
+	shapes := c.Attrs.Shapes("shapes")
+	if len(shapes) != len(c.Out) {
+		return fmt.Errorf("%d shapes for %d outputs", len(shapes), len(c.Out))
+	}
+	for i, s := range shapes {
+		c.Out[i].Shape = s
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ func Kernels() []engine.Kernel {
 		{Op: "BatchMatMulV2", Prepare: prepare("adj_x", "adj_y", true), Types: engine.Types{"T": runs.Types()}, Precision: engine.Accumulated},
 		{Op: "BatchMatMulV3", Prepare: prepareMixed, Types: engine.Types{"Ta": runs.Types(), "Tb": runs.Types()}, Precision: engine.Accumulated},
 		{Op: engine.AttentionOp, Def: attentionDef, Prepare: prepareAttention, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
+		{Op: engine.RowsOp, Def: rowsDef, Prepare: prepareRows, Types: engine.Types{"T": {tensor.Float32}}, Precision: engine.Accumulated},
 		{Op: "Einsum", Prepare: prepareEinsum, Types: engine.Types{"T": einsums.Types()}, Precision: engine.Accumulated},
 	}
 }
@@ -186,8 +187,13 @@ func (p *product) packing(n *engine.Node) engine.Packing {
 	if p.batch != 1 || p.ta || p.k == 0 || p.n == 0 || !gemm.Packs(p.m) {
 		return 0
 	}
+	return p.packed(n, 1)
+}
+
+// packed asks for the product's right side, input i, in packed form.
+func (p *product) packed(n *engine.Node, i int) engine.Packing {
 	k, cols, ld, trans := p.k, p.n, p.ldb, p.tb
-	return n.Pack(1, fmt.Sprint("gemm: a matrix ", k, cols, ld, trans), func(t *tensor.Tensor) (any, int) {
+	return n.Pack(i, fmt.Sprint("gemm: a matrix ", k, cols, ld, trans), func(t *tensor.Tensor) (any, int) {
 		switch t.DType() {
 		case tensor.Float32:
 			w := gemm.Pack(tensor.Values[float32](t), ld, trans, k, cols)

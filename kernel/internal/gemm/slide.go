@@ -28,11 +28,10 @@ func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel
 	j.Weights, j.Windows, j.geometry, j.finisher = w, s, &geometries[w.path][unsafe.Sizeof(T(0))/8], newFinisher(e, w.path, dst, w.n)
 	j.dst, j.src = unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
 	j.blockK = blockK(w.k)
-	// Rows that lie side by side, and are read once or as a whole, are read in
-	// their places. Others are copied together: steps of large powers of two
-	// would meet in a few sets of the cache.
-	j.inPlace = s.runs() == 1 && (w.panels() == 1 || w.k <= j.blockK)
+	// Rows that lie side by side are read in their places, unless they are read again and
+	// meet in a few sets of the cache: then they are copied together.
 	size := int(unsafe.Sizeof(T(0)))
+	j.inPlace = s.runs() == 1 && (w.panels() == 1 || w.k <= j.blockK || spread(uintptr(s.Positions[3].Src*size)))
 	j.farSrc, j.farAdd = j.inPlace && len(src)*size > nearBytes, len(dst)*size > nearBytes
 	j.line = s.Positions[3].N
 	if !j.inPlace {
