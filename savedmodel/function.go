@@ -192,7 +192,14 @@ func (c *ConcreteFunction) misfit(in *graph.Structure) string {
 		if got := element(in.Elems[0], i); got != nil && !e.Accepts(got) {
 			// With the argument in a dict, the words name it and what is in it.
 			key := []string{fmt.Sprintf("argument %d", i)}
-			return graph.DictOf(key, []*graph.Structure{e}).Misfit(graph.DictOf(key, []*graph.Structure{got}))
+			words := graph.DictOf(key, []*graph.Structure{e}).Misfit(graph.DictOf(key, []*graph.Structure{got}))
+			if e.Kind == graph.CompositeStructure && got.Kind != graph.CompositeStructure {
+				words += ": a Composite holds its tensors"
+				if n, known := e.Composite.Count(); known {
+					words += fmt.Sprintf(", %d of them", n)
+				}
+			}
+			return words
 		}
 	}
 	return c.In.Elems[1].Misfit(in.Elems[1])

@@ -91,6 +91,7 @@ func TestTheOnlyTraceSaysWhatDoesNotFit(t *testing.T) {
 	for want, args := range map[string][]any{
 		"argument 0 is RaggedTensorSpec(float32[1], int64[2], int64[2]), not RaggedTensorSpec": {bad},
 		"argument 0 is 1.5, not RaggedTensorSpec":                                              {1.5},
+		": a Composite holds its tensors, 3 of them":                                           {1.5},
 		"the argument \"r\" is missing; it takes (r)":                                          {},
 		"it takes 1 arguments by place, 2 were given":                                          {1, 2},
 	} {
