@@ -55,6 +55,25 @@ func TestSourceUnderAnotherNameIsNotWrittenOver(t *testing.T) {
 	}
 }
 
+func TestAnotherCheckpointMayBeginWithTheSourcesName(t *testing.T) {
+	src := filepath.Join(t.TempDir(), "c")
+	copyFixture(t, fixtures+"guide/ckpt-1", src)
+	for range 2 { // the second time there is one to be replaced
+		if _, err := Convert(t.Context(), src, src+"-edited", &Options{Force: true}); err != nil {
+			t.Error(err)
+		}
+	}
+	same(t, fixtures+"guide/ckpt-1", src)
+	// Files of version 1 that have the source's name are its own.
+	v1 := src + "-00000-of-00002"
+	if err := os.WriteFile(v1, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Convert(t.Context(), src, v1, &Options{Force: true}); err == nil || !strings.Contains(err.Error(), "a file of "+src) {
+		t.Errorf("over %s: %v", v1, err)
+	}
+}
+
 // TestShardsWithoutElementsStay rewrites a checkpoint that has data files of no
 // bytes, in every way that there is.
 func TestShardsWithoutElementsStay(t *testing.T) {

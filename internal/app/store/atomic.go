@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/cairnml/cairn/bundle"
@@ -127,12 +128,18 @@ func (s *Store) files() ([]string, error) {
 	}
 	out := []string{s.Prefix, s.Prefix + ".index", filepath.Join(dir, statefile.Name)}
 	for _, e := range list {
-		if p, _, _, ok := bundle.ParseDataName(e.Name()); ok && p == base || strings.HasPrefix(e.Name(), base+"-") || e.Name() == base+".meta" {
+		p, _, _, data := bundle.ParseDataName(e.Name())
+		rest, more := strings.CutPrefix(e.Name(), base)
+		if data && p == base || more && (rest == ".meta" || partV1.MatchString(rest)) {
 			out = append(out, filepath.Join(dir, e.Name()))
 		}
 	}
 	return out, nil
 }
+
+// partV1 matches what the names of a checkpoint's files of version 1 have behind the
+// prefix.
+var partV1 = regexp.MustCompile(`^-[0-9]+-of-[0-9]+$`)
 
 // OverwriteError says that what would be written lies where the source is.
 type OverwriteError struct {
