@@ -31,8 +31,8 @@ func toHost(b []byte, width int) {
 }
 
 // Write writes a file that holds the tensors that infos names (their order and
-// offsets don't matter; they are put in the file's order), asking read for each when
-// its turn comes. What read returns must have the announced type and shape. The
+// offsets don't matter; they are put in the file's order), asking read for each, in
+// that order, when its turn comes. What read returns must have the announced type and shape. The
 // header is written as it is made: it may take 100 MB.
 func Write(ctx context.Context, w io.Writer, infos []Info, metadata map[string]string, read func(ctx context.Context, name string) (*tensor.Tensor, error)) error {
 	size, err := layOut(infos, metadata)
@@ -41,9 +41,6 @@ func Write(ctx context.Context, w io.Writer, infos []Info, metadata map[string]s
 	}
 	buf := bufio.NewWriterSize(w, 1<<16)
 	if err := writeHeader(buf, size, infos, metadata); err != nil {
-		return err
-	}
-	if err := buf.Flush(); err != nil {
 		return err
 	}
 	for _, i := range infos {
@@ -62,11 +59,11 @@ func Write(ctx context.Context, w io.Writer, infos []Info, metadata map[string]s
 			data = bytes.Clone(data)
 			toHost(data, i.DType.Swap())
 		}
-		if _, err := w.Write(data); err != nil {
+		if _, err := buf.Write(data); err != nil {
 			return err
 		}
 	}
-	return nil
+	return buf.Flush()
 }
 
 // Sorted yields infos in the order in which [Write] writes them.

@@ -148,7 +148,8 @@ const maxNameParts = 64
 
 // nameGraph makes a tree of the parts of names.
 func nameGraph(s *store.Store, values map[string]string) *render.Graph {
-	g := &render.Graph{Nodes: []render.Node{{Title: title(s, nil)}}}
+	g := &render.Graph{Nodes: make([]render.Node, 1, 1+s.Entries().Len()), Edges: make([]render.Edge, 0, s.Entries().Len())}
+	g.Nodes[0].Title = title(s, nil)
 	at := map[string]int{"": 0}
 	for e := range s.Entries().All() {
 		parent, path := 0, ""

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -109,26 +108,23 @@ func inPieces(s *store.Store, e store.Entry) bool {
 	return r != nil && r.Version() > 1 && e.DType.Fixed() && len(e.Slices) == 0
 }
 
-// readSmall reads the tensors that are small; of a store that is no bundle none,
-// since its reads open nothing.
+// readSmall reads the tensors that are small; the others, and those of a store that
+// is no bundle, are nil.
 func readSmall(ctx context.Context, s *store.Store, list []store.Entry, small func(i int) bool) ([]*tensor.Tensor, error) {
 	out := make([]*tensor.Tensor, len(list))
-	r := s.Bundle()
-	if r == nil {
-		return out, nil
-	}
-	var reqs []bundle.ReadRequest
+	var names []string
 	for i, e := range list {
 		if small(i) {
-			reqs = append(reqs, bundle.ReadRequest{Name: e.Name})
+			names = append(names, e.Name)
 		}
 	}
-	if err := r.ReadAll(ctx, reqs, nil); err != nil {
-		return nil, err
+	read, ok, err := s.ReadTogether(ctx, names)
+	if err != nil || !ok {
+		return out, err
 	}
 	for i := range list {
 		if small(i) {
-			out[i], reqs = reqs[0].Dst, reqs[1:]
+			out[i], read = read[0], read[1:]
 		}
 	}
 	return out, nil

@@ -82,9 +82,17 @@ type Graph struct {
 	label  []string // of the tree's edge to each node
 }
 
-// out lists each node's outgoing edges.
+// out lists each node's outgoing edges, of which a node may have very many.
 func (g *Graph) out() [][]Edge {
+	counts := make([]int32, len(g.Nodes))
+	for _, e := range g.Edges {
+		counts[e.From]++
+	}
 	out := make([][]Edge, len(g.Nodes))
+	all := make([]Edge, len(g.Edges))
+	for i, n := range counts {
+		out[i], all = all[:0:n], all[n:]
+	}
 	for _, e := range g.Edges {
 		out[e.From] = append(out[e.From], e)
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -146,14 +147,11 @@ func (t *textTree) slots(id int) string {
 }
 
 func (t *textTree) children(id int, indent string, depth int) {
-	var edges []Edge
-	for _, e := range t.out[id] {
+	edges := slices.DeleteFunc(slices.Clone(t.out[id]), func(e Edge) bool {
 		// A slot is shown below its variable; the optimizer only says that it
 		// has some.
-		if !e.Slot || t.o.Slots && (e.Tree || t.g.Nodes[id].Kind != Optimizer) {
-			edges = append(edges, e)
-		}
-	}
+		return e.Slot && (!t.o.Slots || !e.Tree && t.g.Nodes[id].Kind == Optimizer)
+	})
 	if len(edges) == 0 {
 		return
 	}
@@ -204,17 +202,19 @@ const minEmpty = 3
 // foldEmpty takes out the objects that have neither values nor children, where
 // they are many: Keras hangs a dozen of them on every layer.
 func (t *textTree) foldEmpty(edges []Edge) (rest []Edge, empty []string) {
+	isEmpty := func(e Edge) bool {
+		n := t.g.Nodes[e.To]
+		return e.Tree && n.Kind == Plain && n.Info == "" && len(t.out[e.To]) == 0
+	}
 	for _, e := range edges {
-		if n := t.g.Nodes[e.To]; e.Tree && n.Kind == Plain && n.Info == "" && len(t.out[e.To]) == 0 {
+		if isEmpty(e) {
 			empty = append(empty, Printable(e.Label))
-		} else {
-			rest = append(rest, e)
 		}
 	}
 	if len(empty) < minEmpty {
 		return edges, nil
 	}
-	return rest, empty
+	return slices.DeleteFunc(edges, isEmpty), empty
 }
 
 // emptyWords names as many objects as a line of some width holds.

@@ -64,7 +64,7 @@ func copyItems(ctx context.Context, w *bundle.Writer, items *list, step func(ite
 	s := items.s
 	r := s.Bundle()
 	shard := 0
-	var scratch store.Scratch
+	from := &ahead{s: s, len: items.len(), at: items.at}
 	for n := range items.len() {
 		i := items.at(n)
 		if err := ctx.Err(); err != nil {
@@ -81,7 +81,7 @@ func copyItems(ctx context.Context, w *bundle.Writer, items *list, step func(ite
 			err = w.CopyFrom(ctx, r, i.from(), i.name)
 		} else {
 			var t *tensor.Tensor
-			if t, err = i.read(ctx, s, &scratch); err == nil {
+			if t, err = from.read(ctx, n); err == nil {
 				err = w.Add(ctx, i.name, t)
 			}
 		}

@@ -86,6 +86,7 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 	default:
 		return nil, nil, &SharedError{Path: s.Prefix, Shared: shared}
 	}
+	notes = append(notes, edits.unused(all)...)
 	kept, changes, err := edits.apply(all, shared)
 	if err != nil {
 		return nil, nil, err
@@ -93,7 +94,6 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 	for n := range kept {
 		kept[n].lossy = o.Lossy
 	}
-	notes = append(notes, edits.unused(all)...)
 	var og *pb.TrackableObjectGraph
 	if slices.ContainsFunc(kept, func(i item) bool { return i.from() == store.GraphKey }) {
 		if og, err = s.DecodeGraph(ctx); err != nil {
@@ -135,23 +135,27 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 // tryCasts returns the error with which writing the items would refuse a cast
 // that changes values.
 func tryCasts(ctx context.Context, s *store.Store, list []item) error {
-	var scratch store.Scratch
+	var casts []item
 	for _, i := range list {
-		if !i.cast || i.lossy {
-			continue
+		if i.cast && !i.lossy {
+			casts = append(casts, i)
 		}
-		if _, err := i.read(ctx, s, &scratch); err != nil {
+	}
+	from := &ahead{s: s, len: len(casts), at: func(n int) item { return casts[n] }}
+	for n := range casts {
+		if _, err := from.read(ctx, n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// apply makes the changes to the list of items.
+// apply makes the changes to the list of items, which it takes: there may be very
+// many.
 func (e Edits) apply(all []item, keep sharedTensors) ([]item, []Change, error) {
-	var list []item
-	var changes []Change
-	taken := map[string]string{}
+	list := all[:0]
+	changes := make([]Change, 0, len(all))
+	taken := make(map[string]int32, len(all)) // the names in the destination, by their place in the list
 	for _, i := range all {
 		c := Change{Name: i.from()}
 		c.Drop = matches(e.Drop, i.from())
@@ -162,7 +166,7 @@ func (e Edits) apply(all []item, keep sharedTensors) ([]item, []Change, error) {
 		c.Drop = false
 		if i.from() == store.GraphKey {
 			// It goes by its name, and follows the others' names by itself.
-			taken[i.name] = i.from()
+			taken[i.name] = int32(len(list))
 			list = append(list, i)
 			continue
 		}
@@ -186,9 +190,9 @@ func (e Edits) apply(all []item, keep sharedTensors) ([]item, []Change, error) {
 		case i.name == "":
 			return nil, nil, fmt.Errorf("%q would have no name", i.from())
 		case dup:
-			return nil, nil, fmt.Errorf("%q and %q would both be called %q", other, i.from(), i.name)
+			return nil, nil, fmt.Errorf("%q and %q would both be called %q", list[other].from(), i.from(), i.name)
 		}
-		taken[i.name] = i.from()
+		taken[i.name] = int32(len(list))
 		if i.name != i.from() {
 			c.To = i.name
 		}

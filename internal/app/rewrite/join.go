@@ -19,8 +19,12 @@ const counterKey = "save_counter" + store.ValueSuffix
 // object graphs that of the source keep stays; the others' counters of saves go
 // with their graphs.
 func sideBySide(stores []*store.Store, srcs []string, keep string, res *Result) ([]item, error) {
-	owner := map[string]*store.Store{}
-	var list []item
+	total := 0
+	for _, s := range stores {
+		total += s.Entries().Len()
+	}
+	owner := make(map[string]*store.Store, total)
+	list := make([]item, 0, total)
 	for n, s := range stores {
 		all, err := items(s)
 		if err != nil {

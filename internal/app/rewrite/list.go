@@ -74,7 +74,7 @@ func items(s *store.Store) ([]item, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Collect(l.all()), nil
+	return slices.AppendSeq(make([]item, 0, l.len()), l.all()), nil
 }
 
 func (l *list) len() int {

@@ -224,20 +224,12 @@ func mergeTensors(ctx context.Context, list []item, dst string, o *Options, res 
 			o.Progress(res.Bytes, total)
 		}
 	}
-	var scratch store.Scratch
-	read := func(ctx context.Context, i item) (*tensor.Tensor, error) {
-		t, err := i.read(ctx, i.source, &scratch)
-		if err == nil {
-			done(i)
-		}
-		return t, err
-	}
 	var err error
 	switch store.KindOf(dst) {
 	case store.NPZ:
-		err = mergeNPZ(ctx, list, dst, o, res, read)
+		err = mergeNPZ(ctx, list, dst, o, res, done)
 	case store.Safetensors:
-		err = mergeSafetensors(ctx, list, dst, o, res, read)
+		err = mergeSafetensors(ctx, list, dst, o, res, done)
 	default:
 		err = mergeCheckpoint(ctx, list, dst, o, res, done)
 	}
@@ -263,7 +255,7 @@ func mergeCheckpoint(ctx context.Context, list []item, dst string, o *Options, r
 		return err
 	}
 	defer w.Abort()
-	var scratch store.Scratch
+	from := &ahead{len: len(list), at: func(n int) item { return list[n] }}
 	for n, i := range list {
 		if n > 0 && i.source != list[n-1].source {
 			if err := w.NextShard(); err != nil {
@@ -274,7 +266,7 @@ func mergeCheckpoint(ctx context.Context, list []item, dst string, o *Options, r
 			err = w.CopyFrom(ctx, r, i.from(), i.name)
 		} else {
 			var t *tensor.Tensor
-			if t, err = i.read(ctx, i.source, &scratch); err == nil {
+			if t, err = from.read(ctx, n); err == nil {
 				err = w.Add(ctx, i.name, t)
 			}
 		}
@@ -310,16 +302,15 @@ func whole(r *bundle.Reader, i item) bool {
 	return len(e.Slices) == 0 || err == nil && n == 0
 }
 
-type reader func(ctx context.Context, i item) (*tensor.Tensor, error)
-
-func mergeNPZ(ctx context.Context, list []item, dst string, o *Options, res *Result, read reader) error {
+func mergeNPZ(ctx context.Context, list []item, dst string, o *Options, res *Result, done func(item)) error {
 	f, err := o.target(dst).create(o.Force)
 	if err != nil {
 		return err
 	}
 	defer f.Abort()
 	z := tensor.NewNPZWriter(f, &tensor.NPYOptions{Lossy: o.Lossy})
-	for _, i := range list {
+	from := &ahead{len: len(list), at: func(n int) item { return list[n] }}
+	for n, i := range list {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -327,10 +318,11 @@ func mergeNPZ(ctx context.Context, list []item, dst string, o *Options, res *Res
 			res.noteGraph()
 			continue
 		}
-		t, err := read(ctx, i)
+		t, err := from.read(ctx, n)
 		if err != nil {
 			return err
 		}
+		done(i)
 		if err := z.Add(i.name, t); err != nil {
 			return fmt.Errorf("%s: %w%s", dst, err, lossyHint(i, o))
 		}
@@ -342,7 +334,7 @@ func mergeNPZ(ctx context.Context, list []item, dst string, o *Options, res *Res
 	return f.Commit()
 }
 
-func mergeSafetensors(ctx context.Context, list []item, dst string, o *Options, res *Result, read reader) error {
+func mergeSafetensors(ctx context.Context, list []item, dst string, o *Options, res *Result, done func(item)) error {
 	var infos []safetensors.Info
 	byName := map[string]item{}
 	for _, i := range list {
@@ -357,8 +349,16 @@ func mergeSafetensors(ctx context.Context, list []item, dst string, o *Options, 
 		return err
 	}
 	defer f.Abort()
+	next := 0
+	from := &ahead{len: len(infos), at: func(n int) item { return byName[infos[n].Name] }}
 	err = safetensors.Write(ctx, f, infos, nil, func(ctx context.Context, name string) (*tensor.Tensor, error) {
-		return read(ctx, byName[name])
+		t, err := from.read(ctx, next)
+		if err != nil {
+			return nil, err
+		}
+		done(from.at(next))
+		next++
+		return t, nil
 	})
 	if err != nil {
 		return err

@@ -23,16 +23,17 @@ func writeSafetensors(ctx context.Context, items *list, dst string, whole bool, 
 		return fmt.Errorf("%s: %w", s.Prefix, err)
 	}
 	infos := make([]safetensors.Info, 0, items.len())
-	var scratch store.Scratch
 	var last tensor.Shape // that of many tensors is one
 	held := 0
-	for i := range items.all() {
+	from := &ahead{s: s, len: items.len(), at: items.at}
+	for n := range items.len() {
+		i := items.at(n)
 		as, ok := store.Carrier(i.dtype)
 		if !ok {
 			if held += int(min(i.bytes, maxMetadata)); held > maxMetadata*3/4 {
 				return fmt.Errorf("%s: the strings take more than the %d MiB that a safetensors header has space for", s.Prefix, maxMetadata>>20)
 			}
-			t, err := i.read(ctx, s, &scratch)
+			t, err := from.read(ctx, n)
 			if err != nil {
 				return err
 			}
@@ -75,13 +76,18 @@ func writeSafetensors(ctx context.Context, items *list, dst string, whole bool, 
 		return err
 	}
 	defer f.Abort()
-	err = safetensors.Write(ctx, f, infos, meta, func(ctx context.Context, name string) (*tensor.Tensor, error) {
-		i, _ := items.named(name)
-		t, err := i.read(ctx, s, &scratch)
+	from = &ahead{s: s, len: len(infos), at: func(n int) item {
+		i, _ := items.named(infos[n].Name)
+		return i
+	}}
+	next := 0
+	err = safetensors.Write(ctx, f, infos, meta, func(ctx context.Context, _ string) (*tensor.Tensor, error) {
+		t, err := from.read(ctx, next)
 		if err != nil {
 			return nil, err
 		}
-		step(i)
+		step(from.at(next))
+		next++
 		return store.Carry(t)
 	})
 	if err != nil {

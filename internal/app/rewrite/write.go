@@ -81,16 +81,24 @@ func (i *item) from() string { return i.entry.Name }
 func (i *item) shape() tensor.Shape { return i.entry.Shape }
 
 // read returns the tensor that an item stands for. It holds until the next call
-// with c.
+// with c. Many are read by [ahead].
 func (i item) read(ctx context.Context, s *store.Store, c *store.Scratch) (*tensor.Tensor, error) {
 	if i.value != nil {
 		return i.value, nil
 	}
 	t, err := s.ReadScratch(ctx, i.from(), c)
-	if err != nil || !i.cast {
-		return t, err
+	if err != nil {
+		return nil, err
 	}
-	if i.lossy {
+	return i.of(t)
+}
+
+// of returns the tensor that an item stands for, of what was read for it.
+func (i item) of(t *tensor.Tensor) (*tensor.Tensor, error) {
+	switch {
+	case !i.cast:
+		return t, nil
+	case i.lossy:
 		return tensor.Cast(t, i.dtype)
 	}
 	return exactCast(i.from(), t, i.dtype)
@@ -191,8 +199,9 @@ func writeNPZ(ctx context.Context, l *list, dst string, o *Options, res *Result,
 	z := tensor.NewNPZWriter(f, &tensor.NPYOptions{Lossy: o.Lossy})
 	l.sorted()
 	widened := 0
-	var scratch store.Scratch
-	for i := range l.all() {
+	from := &ahead{s: l.s, len: l.len(), at: l.at}
+	for n := range l.len() {
+		i := l.at(n)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -208,7 +217,7 @@ func writeNPZ(ctx context.Context, l *list, dst string, o *Options, res *Result,
 		if as != i.dtype {
 			widened++
 		}
-		t, err := i.read(ctx, l.s, &scratch)
+		t, err := from.read(ctx, n)
 		if err != nil {
 			return err
 		}

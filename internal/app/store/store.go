@@ -301,6 +301,28 @@ func (s *Store) ReadScratch(ctx context.Context, name string, c *Scratch) (*tens
 	return t, nil
 }
 
+// ReadTogether reads several tensors at once, which for many small ones of a
+// bundle takes far less than to open its files for each. Of what is no bundle,
+// whose reads open nothing, it reads none: ok is false.
+func (s *Store) ReadTogether(ctx context.Context, names []string) (list []*tensor.Tensor, ok bool, err error) {
+	r := s.Bundle()
+	if r == nil || len(names) == 0 {
+		return nil, false, nil
+	}
+	reqs := make([]bundle.ReadRequest, len(names))
+	for i, name := range names {
+		reqs[i].Name = name
+	}
+	if err := r.ReadAll(ctx, reqs, nil); err != nil {
+		return nil, false, inFile(s.Prefix, err)
+	}
+	list = make([]*tensor.Tensor, len(reqs))
+	for i := range reqs {
+		list[i] = reqs[i].Dst
+	}
+	return list, true, nil
+}
+
 // Pieces reads a tensor some elements at a time, as [bundle.Reader.Pieces] does;
 // of what is no bundle it comes in one piece, in storage of c.
 func (s *Store) Pieces(ctx context.Context, name string, c *Scratch) iter.Seq2[*tensor.Tensor, error] {
