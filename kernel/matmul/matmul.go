@@ -184,7 +184,7 @@ func offsets(s, lead tensor.Shape, size int) []int {
 // packing asks for the second input in packed form, where that helps products of
 // these sizes.
 func (p *product) packing(n *engine.Node) engine.Packing {
-	if p.batch != 1 || p.ta || p.k == 0 || p.n == 0 || !gemm.Packs(p.m) {
+	if p.batch != 1 || p.ta || p.k == 0 || p.n == 0 || !gemm.Packs(p.m, p.n, p.k) {
 		return 0
 	}
 	return p.packed(n, 1)

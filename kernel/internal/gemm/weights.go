@@ -31,9 +31,15 @@ func Pack[T float32 | float64](b []T, ldb int, transB bool, k, n int) *Weights[T
 // NumBytes returns the size of the memory that [Pack] made.
 func (w *Weights[T]) NumBytes() int { return cap(w.mem) * int(unsafe.Sizeof(T(0))) }
 
-// Packs reports whether a product of m rows by a matrix packs that first: then it
-// saves time to have it packed already.
-func Packs(m int) bool { return m > leanTiles*geometries[current.Load()][0].rows }
+// Packs reports whether a product of m rows by a matrix of k rows and n columns gains by
+// having that packed already: it would pack it first, or read it once from far away, a
+// panel's part of each row, which lie in as many pages of memory.
+func Packs(m, n, k int) bool {
+	return m > leanTiles*geometries[current.Load()][0].rows || n*k >= farWeights
+}
+
+// farWeights is how many elements of a matrix are read from far away.
+const farWeights = 1 << 16
 
 // Multiply computes C = A·weights for an A of m rows, lda elements apart, and a C whose
 // rows are ldc apart, with the bits of [F32], and then what the epilogue says; nil is
