@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 func main() {
@@ -258,6 +259,9 @@ const (
 	// which the machine does something else would be most of one.
 	short      = 0.05
 	shortTimes = 5
+	// rest is how long the machine is left alone before a contender is asked: until the
+	// threads of the one before have stopped looking out for work.
+	rest = 20 * time.Millisecond
 )
 
 // together measures works that are compared with each other in the same rounds.
@@ -275,6 +279,7 @@ func (b *bench) together(works []step, peers map[string]*process) error {
 				if p == nil {
 					continue
 				}
+				time.Sleep(rest)
 				d, err := p.ask(w.verb)
 				if err != nil {
 					return fmt.Errorf("%s, %s: %w", name, w.verb, err)
