@@ -14,8 +14,43 @@ import (
 // nothing in particular (printing, files) one after the other.
 type effects struct {
 	all  []*graph.Node // whose effect a call must have
-	vars map[graph.Output]*uses
+	vars map[resource]*uses
 	last *graph.Node // the last one with an effect on nothing in particular
+}
+
+// resource is what an op touches: what a handle refers to. Handles that are made by one
+// name are of one resource.
+type resource struct {
+	handle          graph.Output
+	op, group, name string
+}
+
+// shared returns the resource whose handle n makes, if it has a name.
+func shared(n *graph.Node) (resource, bool) {
+	name := n.Attrs.String("shared_name", "")
+	if name == "" || len(n.In) > 0 || n.Def == nil || !n.Def.Stateful {
+		return resource{}, false
+	}
+	return resource{op: n.Op, group: n.Attrs.String("container", ""), name: name}, true
+}
+
+// inside appends the resources with names that a call's functions make handles of.
+func inside(into []resource, n *graph.Node, seen map[*graph.Function]bool) []resource {
+	for _, a := range n.Attrs {
+		for _, f := range callees(a) {
+			if f == nil || seen[f] {
+				continue
+			}
+			seen[f] = true
+			for _, n := range f.Graph.Nodes() {
+				if r, ok := shared(n); ok && !slices.Contains(into, r) {
+					into = append(into, r)
+				}
+				into = inside(into, n, seen)
+			}
+		}
+	}
+	return into
 }
 
 // uses are the ops of a trace that touched one resource.
@@ -32,31 +67,41 @@ func (e *effects) note(n *graph.Node, ins []*Value, vars map[*trackable.Variable
 	}
 	reads := effect == reading
 	touched := false
-	for _, in := range ins {
-		if in.also().out.Fact().DType != tensor.Resource {
-			continue
-		}
-		touched = true
-		u := e.vars[in.also().out]
+	touch := func(r resource) {
+		u := e.vars[r]
 		if u == nil {
 			u = new(uses)
 			if e.vars == nil {
-				e.vars = map[graph.Output]*uses{}
+				e.vars = map[resource]*uses{}
 			}
-			e.vars[in.also().out] = u
+			e.vars[r] = u
 		}
 		after(n, u.write)
 		if reads {
 			u.reads = append(u.reads, n)
-			continue
+			return
 		}
 		for _, r := range u.reads {
 			after(n, r)
 		}
 		u.write, u.reads = n, nil
-		if vt := vars[in.Variable()]; vt != nil {
+	}
+	for _, in := range ins {
+		if in.also().out.Fact().DType != tensor.Resource {
+			continue
+		}
+		touched = true
+		r := resource{handle: in.also().out}
+		if named, ok := shared(r.handle.Node); ok {
+			r = named
+		}
+		touch(r)
+		if vt := vars[in.Variable()]; vt != nil && !reads {
 			vt.read = nil
 		}
+	}
+	for _, r := range inside(nil, n, map[*graph.Function]bool{}) {
+		touch(r)
 	}
 	if reads {
 		return
