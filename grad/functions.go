@@ -316,6 +316,10 @@ func (d *draft) finishForward(drafts []*draft) (*graph.Function, error) {
 		for _, v := range o.extras {
 			if o != d {
 				f := v.Fact()
+				if f.DType == tensor.Variant { // of which there are zeros and sums, in TensorFlow too
+					results = append(results, d.forward.Emit1("OptionalNone", nil))
+					continue
+				}
 				v = d.forward.Emit1("FakeParam", graph.Attrs{graph.Type("dtype", f.DType), graph.Shape("shape", f.Shape.Anonymous())})
 			}
 			results = append(results, v)
