@@ -177,14 +177,14 @@ func (o *Outside) step(s *ops.Scope, st *step, x, list *ops.Value) []*ops.Value 
 	case "set":
 		list = s.Emit1("TensorListSetItem", nil, list, ops.ConstOf(s, tensor.Int32, 0), sine(s, x))
 	case "if":
-		return ops.If(s, ops.Greater(s, x, number(st.pick%7)),
+		return ops.If(s, ops.Greater(s, x, ops.Add(s, number(st.pick%7), 0.013)),
 			func(s *ops.Scope) []V { return o.run(s, st.blocks[0], []V{x, list}) },
 			func(s *ops.Scope) []V { return o.run(s, st.blocks[1], []V{x, list}) })
 	case "case":
 		branch := func(i int) func(s *ops.Scope) []V {
 			return func(s *ops.Scope) []V { return o.run(s, st.blocks[i], []V{x, list}) }
 		}
-		return ops.Case(s, ops.Cast(s, ops.Mul(s, x, 2.0), tensor.Int32), branch(0), branch(1), branch(2))
+		return ops.Case(s, ops.Cast(s, ops.Mul(s, x, 1.987), tensor.Int32), branch(0), branch(1), branch(2))
 	case "while":
 		out := ops.While(s, []V{ops.Const(s, int32(0)), x, list},
 			func(s *ops.Scope, v []V) V {
