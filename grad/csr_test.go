@@ -2,7 +2,6 @@ package grad_test
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -164,7 +163,7 @@ func TestGradientsOfSparseMatrices(t *testing.T) {
 					got, want := both(true), both(false)
 					for i := range got {
 						if diff := opfixture.Differ(engine.Accumulated, got[i], want[i], 4); diff != "" {
-							t.Error(fmt.Sprintf("%v, %d matrices, form %06b, sparse %v: operand %d: %s", d, n, form, sparse, i, diff))
+							t.Errorf("%v, %d matrices, form %06b, sparse %v: operand %d: %s", d, n, form, sparse, i, diff)
 						}
 					}
 				}

@@ -189,7 +189,8 @@ func dynamicPartition(n *engine.Node) (func(*engine.Call) error, error) {
 	}, nil
 }
 
-// diagPart takes the diagonal of a tensor whose shape is one twice.
+// diagPart takes the diagonal of a tensor whose shape is one twice; a scalar is its
+// own.
 func diagPart(c *engine.Call) error {
 	if err := c.Need(1); err != nil {
 		return err
@@ -197,7 +198,7 @@ func diagPart(c *engine.Call) error {
 	x := c.In(0)
 	s := x.Shape()
 	k := len(s) / 2
-	if len(s) == 0 || len(s)%2 != 0 || !s[:k].Equal(s[k:]) {
+	if len(s)%2 != 0 || !s[:k].Equal(s[k:]) {
 		return fmt.Errorf("a tensor of shape %v has no diagonal", s)
 	}
 	out, err := c.Alloc(0, x.DType(), s[:k])

@@ -21,8 +21,8 @@ func fill(c *engine.Call) error {
 		return err
 	}
 	v := c.In(1)
-	if len(v.Shape()) != 0 {
-		return fmt.Errorf("the value has shape %v, a scalar is needed", v.Shape())
+	if s := v.Shape(); len(s) > 1 || len(s) == 1 && s[0] != 1 {
+		return fmt.Errorf("the value has shape %v, a scalar is needed", s)
 	}
 	out, err := c.Alloc(0, v.DType(), dims)
 	if err == nil {

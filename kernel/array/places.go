@@ -84,9 +84,10 @@ func dimMapOf[T int32 | int64](c *engine.Call) error {
 	}
 	dst := tensor.Values[T](out)
 	for i, d := range tensor.Values[T](x) {
-		k, err := shape.Axis(int64(d), len(from))
-		if err != nil {
-			return err
+		// Numbers that name no dimension go round; those that are too small end at the last one.
+		k := (int64(d) + int64(len(from))) % int64(len(from))
+		if k < 0 {
+			k = int64(len(from)) - 1
 		}
 		dst[i] = T(strings.IndexByte(to, from[k]))
 	}

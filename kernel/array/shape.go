@@ -264,8 +264,8 @@ func broadcastArgs(c *engine.Call) error {
 	}
 	var in [2]tensor.Shape
 	for i, what := range []string{"the first shape", "the second shape"} {
-		// Sizes that aren't known, -1, broadcast as others do.
-		dims, err := shapes.Dims(c.In(i), what, math.MinInt32)
+		// Whatever the sizes are: those that aren't known, -1, broadcast as others do.
+		dims, err := shapes.Dims(c.In(i), what, math.MinInt64)
 		if err != nil {
 			return err
 		}

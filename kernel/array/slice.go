@@ -153,6 +153,9 @@ func reverse(c *engine.Call) error {
 	if err := c.Need(2); err != nil {
 		return err
 	}
+	if len(c.In(0).Shape()) == 0 { // whatever the axes are
+		return reverseAlong(c, nil)
+	}
 	axes, err := shapes.Ints(c.In(1), "the axes")
 	if err != nil {
 		return err
@@ -170,6 +173,9 @@ func reverseMarked(c *engine.Call) error {
 		return err
 	}
 	s, dims := c.In(0).Shape(), c.In(1)
+	if len(s) == 0 { // whatever is marked
+		return reverseAlong(c, nil)
+	}
 	if dims.DType() != tensor.Bool || len(dims.Shape()) != 1 || dims.Len() != len(s) {
 		return fmt.Errorf("dims is %v%v, not a boolean for each of %d dimensions", dims.DType(), dims.Shape(), len(s))
 	}

@@ -132,12 +132,17 @@ func maxBackAll[T element](g *geometry, _ int, out, x, y, dy []T) {
 	})
 }
 
-// maxPick takes the gradient of the element that was the largest: the gradient
-// of maxBack.
-func maxPick[T element](g *geometry, _ int, out, x, _, dy []T) {
+// maxPick takes the gradient of the first element that is as large as what came
+// out, zero where none is: the gradient of maxBack.
+func maxPick[T element](g *geometry, _ int, out, x, y, dy []T) {
 	g.eachPlace(func(at int, taps []int) {
-		for c := 0; len(taps) > 0 && c < g.c; c++ {
-			out[at+c] = dy[largest(x, taps, c)]
+		for c := range g.c {
+			for _, t := range taps {
+				if x[t+c] == y[at+c] {
+					out[at+c] = dy[t+c]
+					break
+				}
+			}
 		}
 	})
 }

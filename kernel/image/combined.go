@@ -2,7 +2,7 @@ package image
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
@@ -67,26 +67,32 @@ func suppressCombined(c *engine.Call) error {
 	corners, all := tensor.Values[float32](boxes), tensor.Values[float32](scores)
 	count, classes, kinds := b[1], s[2], b[2]
 	for image := range b[0] {
-		var found []detection
+		// A place for each box that could be selected: which are free counts where scores are equal.
+		most := int(min(limits[0], int64(count)))
+		places := make([]detection, classes*most)
+		for i := range places {
+			places[i] = detection{score: -1, class: -1}
+		}
 		for class := range classes {
 			kind := 0
 			if kinds > 1 {
 				kind = class
 			}
 			at := func(i int) box { return box(corners[((image*count+i)*kinds+kind)*4:]) }
-			sup := suppression{most: int(min(limits[0], int64(count))), overlap: thresholds[0], score: thresholds[1], boxes: at,
+			sup := suppression{most: most, overlap: thresholds[0], score: thresholds[1], boxes: at,
 				scores: make([]float32, count), interrupted: c.Context().Err}
 			for i := range sup.scores {
 				sup.scores[i] = all[(image*count+i)*classes+class]
 			}
-			if err := sup.run(); err != nil {
+			if err := sup.runByClass(); err != nil {
 				return err
 			}
 			for i, k := range sup.selected {
-				found = append(found, detection{at(k), sup.selectedScores[i], class})
+				places[class*most+i] = detection{at(k), sup.selectedScores[i], class}
 			}
 		}
-		sort.SliceStable(found, func(i, j int) bool { return found[i].score > found[j].score })
+		sortByScore(places)
+		found := slices.DeleteFunc(places, func(d detection) bool { return d.class < 0 })
 		found = found[:min(len(found), n)]
 		for i, d := range found {
 			for k, v := range d.box {

@@ -21,7 +21,7 @@ func newFrame(c *engine.Call, x tensor.Shape) (frame, error) {
 		return frame{}, fmt.Errorf("images of shape %v, where 4 dimensions are needed", x)
 	}
 	f := frame{n: x[0], c: x[3], corners: c.Attrs().Bool("align_corners"), centers: c.Attrs().Bool("half_pixel_centers")}
-	if f.corners && f.centers {
+	if f.corners && f.centers && c.Op() != "ResizeNearestNeighborGrad" { // which takes both
 		return f, fmt.Errorf("align_corners and half_pixel_centers exclude each other")
 	}
 	return f, nil

@@ -85,18 +85,19 @@ func (s *suppression) run() error {
 		next := heap.Pop(&queue).(candidate)
 		original, dropped := next.score, false
 		for j := len(s.selected) - 1; j >= next.begin && !dropped; j-- {
-			if s.comparisonsSince++; s.comparisonsSince == 1<<16 {
-				s.comparisonsSince = 0
-				if err := s.interrupted(); err != nil {
-					return err
-				}
+			if err := s.count(); err != nil {
+				return err
 			}
 			v := s.between(next.index, s.selected[j])
-			if s.soft == 0 {
-				dropped = v > s.overlap
+			switch {
+			case s.soft != 0:
+				next.score *= float32(math.Exp(float64(decay * v * v)))
+			case v > s.overlap:
+				dropped = true
 				continue
+			case !(v <= s.overlap): // NaN, of boxes that are: the score is lost, the box isn't
+				next.score *= 0
 			}
-			next.score *= float32(math.Exp(float64(decay * v * v)))
 			if next.score <= s.score {
 				break
 			}
@@ -112,6 +113,41 @@ func (s *suppression) run() error {
 		}
 	}
 	return nil
+}
+
+// runByClass does what run does for one class of several: boxes of equal scores come
+// in another order, and an overlap that is NaN counts for nothing.
+func (s *suppression) runByClass() error {
+	var queue queue
+	for i, v := range s.scores {
+		if v > s.score {
+			queue.push(candidate{i, v, 0})
+		}
+	}
+	for len(s.selected) < s.most && len(queue.items) > 0 {
+		next := queue.pop()
+		dropped := false
+		for j := len(s.selected) - 1; j >= 0 && !dropped; j-- {
+			if err := s.count(); err != nil {
+				return err
+			}
+			dropped = s.between(next.index, s.selected[j]) > s.overlap
+		}
+		if !dropped {
+			s.selected = append(s.selected, next.index)
+			s.selectedScores = append(s.selectedScores, next.score)
+		}
+	}
+	return nil
+}
+
+// count counts comparisons; it returns an error where nobody waits for the result.
+func (s *suppression) count() error {
+	if s.comparisonsSince++; s.comparisonsSince < 1<<16 {
+		return nil
+	}
+	s.comparisonsSince = 0
+	return s.interrupted()
 }
 
 // between returns how much two boxes overlap.

@@ -46,7 +46,17 @@ func function(f func(matrix) (matrix, error)) func(*engine.Call) error {
 	}
 }
 
-// throughSchur returns a function of matrices that f is on triangles.
+// undefined returns a matrix of NaN: the value of a function that has none.
+func undefined(n int) matrix {
+	m := newMatrix(n, n)
+	for i := range m.v {
+		m.v[i] = cmplx.NaN()
+	}
+	return m
+}
+
+// throughSchur returns a function of matrices that f is on triangles. It is NaN where
+// the input holds NaN or infinities.
 func throughSchur(f func(matrix) (matrix, error)) func(matrix) (matrix, error) {
 	return func(m matrix) (matrix, error) {
 		if m.rows == 0 {
@@ -54,16 +64,39 @@ func throughSchur(f func(matrix) (matrix, error)) func(matrix) (matrix, error) {
 		}
 		q, t, err := schur(m)
 		if err != nil {
-			return m, err
+			return undefined(m.rows), nil
 		}
 		if t, err = f(t); err != nil {
 			return m, err
+		}
+		if slices.ContainsFunc(t.v, cmplx.IsNaN) {
+			return undefined(t.rows), nil
 		}
 		return product(product(q, t), q.adjoint()), nil
 	}
 }
 
-// triangleRoot returns the principal square root of an upper triangle.
+// squareRoot computes principal square roots. A real matrix with an eigenvalue below
+// zero has none that is real.
+func squareRoot(c *engine.Call) error {
+	realOnly := c.NumIn() > 0 && c.In(0) != nil && !c.In(0).DType().IsComplex()
+	return function(throughSchur(func(t matrix) (matrix, error) {
+		norm := 0.0
+		for _, z := range t.v {
+			norm = max(norm, cmplx.Abs(z))
+		}
+		for i := 0; realOnly && i < t.rows; i++ {
+			// Eigenvalues that are real have but rounding errors for an imaginary part.
+			if z := t.v[i*t.rows+i]; real(z) < 0 && math.Abs(imag(z)) <= 1e-12*norm {
+				return undefined(t.rows), nil
+			}
+		}
+		return triangleRoot(t)
+	}))(c)
+}
+
+// triangleRoot returns the principal square root of an upper triangle: NaN where it
+// is singular more than once.
 func triangleRoot(t matrix) (matrix, error) {
 	n := t.rows
 	r := newMatrix(n, n)
@@ -74,8 +107,8 @@ func triangleRoot(t matrix) (matrix, error) {
 			for k := i + 1; k < j; k++ {
 				sum -= r.v[i*n+k] * r.v[k*n+j]
 			}
-			if sum != 0 {
-				sum /= r.v[i*n+i] + r.v[j*n+j]
+			if sum /= r.v[i*n+i] + r.v[j*n+j]; cmplx.IsInf(sum) {
+				sum = cmplx.NaN()
 			}
 			r.v[i*n+j] = sum
 		}
@@ -90,7 +123,7 @@ func triangleLog(t matrix) (matrix, error) {
 	diagonal := make([]complex128, n)
 	for i := range n {
 		if diagonal[i] = cmplx.Log(t.v[i*n+i]); t.v[i*n+i] == 0 {
-			return t, errors.New("a singular matrix has no logarithm")
+			return undefined(n), nil
 		}
 	}
 	scale := complex128(1)

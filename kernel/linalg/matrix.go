@@ -32,7 +32,7 @@ func Kernels() []engine.Kernel {
 		of("SelfAdjointEig", all[:2], selfAdjointEigV1), of("BatchSelfAdjointEig", all[:2], selfAdjointEigV1),
 		of("CholeskyGrad", all[:2], choleskyGrad), of("BatchCholeskyGrad", all[:2], choleskyGrad),
 		of("Eig", all, eig), of("MatrixExponential", all, function(exponential)),
-		of("MatrixLogarithm", all[2:], function(throughSchur(triangleLog))), of("MatrixSquareRoot", all, function(throughSchur(triangleRoot))),
+		of("MatrixLogarithm", all[2:], function(throughSchur(triangleLog))), of("MatrixSquareRoot", all, squareRoot),
 		of("MatrixSolveLs", all, solveLs), of("BatchMatrixSolveLs", all[:2], solveLs), of("BandedTriangularSolve", all, bandedSolve),
 		of("TridiagonalMatMul", all, tridiagonalMatMul), of("TridiagonalSolve", all, tridiagonalSolve),
 	}

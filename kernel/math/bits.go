@@ -94,8 +94,8 @@ func approximateEqual(c *engine.Call) error {
 	}
 	tolerance := c.Attrs().Float("tolerance", 1e-5)
 	near := elementwise.ByType{
-		tensor.Float32: pairwise(func(x, y float32) bool { return float32(math.Abs(float64(x-y))) < float32(tolerance) }, 1),
-		tensor.Float64: pairwise(func(x, y float64) bool { return math.Abs(x-y) < float64(float32(tolerance)) }, 1),
+		tensor.Float32: pairwise(func(x, y float32) bool { return float32(math.Abs(float64(x-y))) <= float32(tolerance) }, 1),
+		tensor.Float64: pairwise(func(x, y float64) bool { return math.Abs(x-y) <= float64(float32(tolerance)) }, 1),
 	}
 	return near.Run(c)
 }

@@ -163,6 +163,26 @@ var clips = elementwise.ByType{
 	tensor.Float16: clipHalf[tensor.F16], tensor.BFloat16: clipHalf[tensor.BF16],
 	tensor.Int8: clipOf[int8], tensor.Int16: clipOf[int16], tensor.Int32: clipOf[int32], tensor.Int64: clipOf[int64],
 	tensor.Uint8: clipOf[uint8], tensor.Uint16: clipOf[uint16], tensor.Uint32: clipOf[uint32], tensor.Uint64: clipOf[uint64],
+	tensor.Complex64: clipComplex[complex64], tensor.Complex128: clipComplex[complex128],
+}
+
+// clipComplex clips real and imaginary parts, each between those of the limits.
+func clipComplex[T interface {
+	complex64 | complex128
+	tensor.Element
+}](c *engine.Call) error {
+	x := c.In(0)
+	out, err := c.Alloc(0, x.DType(), x.Shape())
+	if err != nil {
+		return err
+	}
+	lo, hi := tensor.Values[T](c.In(1)), tensor.Values[T](c.In(2))
+	dst := tensor.Values[T](out)
+	for i, v := range tensor.Values[T](x) {
+		z, a, b := complex128(v), complex128(lo[i%len(lo)]), complex128(hi[i%len(hi)])
+		dst[i] = T(complex(max(min(real(z), real(b)), real(a)), max(min(imag(z), imag(b)), imag(a))))
+	}
+	return nil
 }
 
 func clipOf[T interface {

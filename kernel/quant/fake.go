@@ -215,10 +215,10 @@ func fakeVarsGrad(c *engine.Call, l levels) error {
 			continue
 		}
 		outs[0][i] = n.pass(dy, x)
-		switch {
-		case x < n.min:
+		if x < n.min { // and above the other end too, where the ends are the wrong way round
 			below[k] += float64(dy)
-		case x > n.max:
+		}
+		if x > n.max {
 			above[k] += float64(dy)
 		}
 	}

@@ -219,7 +219,7 @@ func uniformClip(c *engine.Call) error {
 	}
 	for i, v := range tensor.Values[tensor.Q32](x) {
 		k := g.of(x.Shape(), i)
-		tensor.Values[tensor.Q32](out)[i] = max(min(v, hi[k]), lo[k])
+		tensor.Values[tensor.Q32](out)[i] = min(max(v, lo[k]), hi[k])
 	}
 	return nil
 }
@@ -341,8 +341,8 @@ func asymmetric(codes []int32, x []float32) (scale float32, zero int32) {
 		return 1, 0
 	}
 	wide := float64(most-least) / (highest - lowest)
-	zero = asymmetricZero(float64(least), float64(most), wide)
 	scale = float32(wide)
+	zero = asymmetricZero(float64(least), float64(most), float64(scale))
 	by := float32(1 / wide)
 	for i, v := range x {
 		codes[i] = max(min(truncated(floor(float32(v*by)+0.5))+zero, highest), lowest)

@@ -89,6 +89,36 @@ func divide[T vec.Number](x []T, n int) {
 	}
 }
 
+// meanWide averages integers of up to 32 bits, whose sums need more, in W.
+func meanWide[T, W interface {
+	vec.Int
+	tensor.Element
+}]() elementwise.Func {
+	r := meanInt[W]()
+	return func(c *engine.Call) error {
+		groups, dims, count, err := groupAxes(c)
+		if err != nil {
+			return err
+		}
+		out, err := c.Alloc(0, c.In(0).DType(), dims)
+		if err != nil {
+			return err
+		}
+		src, free := engine.Scratch[W](c, c.In(0).Len())
+		defer free()
+		dst, freeDst := engine.Scratch[W](c, out.Len())
+		defer freeDst()
+		for i, v := range tensor.Values[T](c.In(0)) {
+			src[i] = W(v)
+		}
+		r.reduce(c, dst, src, groups, count)
+		for i, v := range dst {
+			tensor.Values[T](out)[i] = T(v)
+		}
+		return nil
+	}
+}
+
 func meanInt[T vec.Int]() reducer[T] {
 	return reducer[T]{row: vec.Sum[T], acc: vec.AddVV[T], end: func(x []T, n int) {
 		if n > 0 && T(n) != 0 {
@@ -141,8 +171,8 @@ var (
 	means = elementwise.ByType{
 		tensor.Float32: run(meanFloat[float32]()), tensor.Float64: run(meanFloat[float64]()),
 		tensor.Float16: runHalf[tensor.F16](meanFloat[float32]()), tensor.BFloat16: runHalf[tensor.BF16](meanFloat[float32]()),
-		tensor.Int8: run(meanInt[int8]()), tensor.Int16: run(meanInt[int16]()), tensor.Int32: run(meanInt[int32]()), tensor.Int64: run(meanInt[int64]()),
-		tensor.Uint8: run(meanInt[uint8]()), tensor.Uint16: run(meanInt[uint16]()), tensor.Uint32: run(meanInt[uint32]()), tensor.Uint64: run(meanInt[uint64]()),
+		tensor.Int8: meanWide[int8, int64](), tensor.Int16: meanWide[int16, int64](), tensor.Int32: meanWide[int32, int64](), tensor.Int64: run(meanInt[int64]()),
+		tensor.Uint8: meanWide[uint8, uint64](), tensor.Uint16: meanWide[uint16, uint64](), tensor.Uint32: meanWide[uint32, uint64](), tensor.Uint64: run(meanInt[uint64]()),
 		tensor.Complex64: run(meanComplex[complex64]()), tensor.Complex128: run(meanComplex[complex128]()),
 	}
 	prods = elementwise.ByType{

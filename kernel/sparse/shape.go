@@ -132,6 +132,10 @@ func reshape(c *engine.Call) error {
 			if to[d] == 0 {
 				return fmt.Errorf("there are indices for no elements")
 			}
+			if d == 0 {
+				v[i*len(to)] = place // as it is, outside of the shape too
+				break
+			}
 			v[i*len(to)+d] = place % to[d]
 			place /= to[d]
 		}

@@ -97,8 +97,10 @@ func BesselI1e(x float64) float64 {
 // scaledK returns the modified Bessel function of the second kind and order n,
 // scaled by exp(x), by the trapezoidal rule over its integral: the integrand
 // falls so fast that the rule has no error in double precision.
+//
+// The larger x is, the narrower the integrand: the steps follow it.
 func scaledK(n int, x float64) float64 {
-	const h = 0.125
+	h := 0.125 / max(1, math.Sqrt(x/16))
 	sum := 0.5
 	for k := 1; k < 4096; k++ {
 		t := h * float64(k)

@@ -54,12 +54,12 @@ var binary = []op{
 	// Gradients: of what the names say, in TensorFlow's order of inputs.
 	{"TanhGrad", "Float | Complex", "T", "y * (1 - x*x)", ""},
 	{"SigmoidGrad", "Float | Complex", "T", "y * x * (1 - x)", ""},
-	{"SqrtGrad", "Float", "T", "y * 0.5 / x", ""},
-	{"RsqrtGrad", "Float", "T", "y * -0.5 * (x * x * x)", ""},
-	{"ReciprocalGrad", "Float", "T", "-(x * x) * y", ""},
-	{"SqrtGradComplex", "Complex", "T", "y * 0.5 / conj(x)", ""},
-	{"RsqrtGradComplex", "Complex", "T", "y * -0.5 * (conj(x) * conj(x) * conj(x))", ""},
-	{"ReciprocalGradComplex", "Complex", "T", "-(conj(x) * conj(x)) * y", ""},
+	{"SqrtGrad", "Float", "T", "unlessZero(y, y * 0.5 / x)", ""},
+	{"RsqrtGrad", "Float", "T", "unlessZero(y, y * -0.5 * (x * x * x))", ""},
+	{"ReciprocalGrad", "Float", "T", "unlessZero(y, -(x * x) * y)", ""},
+	{"SqrtGradComplex", "Complex", "T", "unlessZero(y, y * 0.5 / conj(x))", ""},
+	{"RsqrtGradComplex", "Complex", "T", "unlessZero(y, y * -0.5 * (conj(x) * conj(x) * conj(x)))", ""},
+	{"ReciprocalGradComplex", "Complex", "T", "unlessZero(y, -(conj(x) * conj(x)) * y)", ""},
 	{"SoftplusGrad", "Float", "T", "x / T(math.Exp(-float64(y))+1)", ""},
 	{"SoftsignGrad", "Float", "T", "x / ((1 + T(math.Abs(float64(y)))) * (1 + T(math.Abs(float64(y)))))", ""},
 }

@@ -154,7 +154,20 @@ const (
 	seluAlpha = 1.6732632423543772848170429916717
 )
 
+// unlessZero returns z, or zero where the gradient y is: what z is made of may be
+// infinite there.
+func unlessZero[T Float | Complex](y, z T) T {
+	if y == 0 {
+		return 0
+	}
+	return z
+}
+
+// lgamma is infinite at both ends.
 func lgamma(x float64) float64 {
+	if math.IsInf(x, -1) {
+		return math.Inf(1)
+	}
 	y, _ := math.Lgamma(x)
 	return y
 }

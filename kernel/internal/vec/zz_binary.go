@@ -1098,12 +1098,12 @@ func SigmoidGradSV[T Float | Complex](dst []T, x T, b []T) {
 	}
 }
 
-// SqrtGradVV sets dst[i] to y * 0.5 / x.
+// SqrtGradVV sets dst[i] to unlessZero(y, y * 0.5 / x).
 func SqrtGradVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
 		x, y := a[i], b[i]
-		dst[i] = y * 0.5 / x
+		dst[i] = unlessZero(y, y*0.5/x)
 	}
 }
 
@@ -1112,7 +1112,7 @@ func SqrtGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		dst[i] = y * 0.5 / x
+		dst[i] = unlessZero(y, y*0.5/x)
 	}
 }
 
@@ -1121,16 +1121,16 @@ func SqrtGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
 		y := b[i]
-		dst[i] = y * 0.5 / x
+		dst[i] = unlessZero(y, y*0.5/x)
 	}
 }
 
-// RsqrtGradVV sets dst[i] to y * -0.5 * (x * x * x).
+// RsqrtGradVV sets dst[i] to unlessZero(y, y * -0.5 * (x * x * x)).
 func RsqrtGradVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
 		x, y := a[i], b[i]
-		dst[i] = y * -0.5 * (x * x * x)
+		dst[i] = unlessZero(y, y*-0.5*(x*x*x))
 	}
 }
 
@@ -1139,7 +1139,7 @@ func RsqrtGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		dst[i] = y * -0.5 * (x * x * x)
+		dst[i] = unlessZero(y, y*-0.5*(x*x*x))
 	}
 }
 
@@ -1148,16 +1148,16 @@ func RsqrtGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
 		y := b[i]
-		dst[i] = y * -0.5 * (x * x * x)
+		dst[i] = unlessZero(y, y*-0.5*(x*x*x))
 	}
 }
 
-// ReciprocalGradVV sets dst[i] to -(x * x) * y.
+// ReciprocalGradVV sets dst[i] to unlessZero(y, -(x * x) * y).
 func ReciprocalGradVV[T Float](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
 		x, y := a[i], b[i]
-		dst[i] = -(x * x) * y
+		dst[i] = unlessZero(y, -(x*x)*y)
 	}
 }
 
@@ -1166,7 +1166,7 @@ func ReciprocalGradVS[T Float](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		dst[i] = -(x * x) * y
+		dst[i] = unlessZero(y, -(x*x)*y)
 	}
 }
 
@@ -1175,16 +1175,16 @@ func ReciprocalGradSV[T Float](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
 		y := b[i]
-		dst[i] = -(x * x) * y
+		dst[i] = unlessZero(y, -(x*x)*y)
 	}
 }
 
-// SqrtGradComplexVV sets dst[i] to y * 0.5 / conj(x).
+// SqrtGradComplexVV sets dst[i] to unlessZero(y, y * 0.5 / conj(x)).
 func SqrtGradComplexVV[T Complex](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
 		x, y := a[i], b[i]
-		dst[i] = y * 0.5 / conj(x)
+		dst[i] = unlessZero(y, y*0.5/conj(x))
 	}
 }
 
@@ -1193,7 +1193,7 @@ func SqrtGradComplexVS[T Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		dst[i] = y * 0.5 / conj(x)
+		dst[i] = unlessZero(y, y*0.5/conj(x))
 	}
 }
 
@@ -1202,16 +1202,16 @@ func SqrtGradComplexSV[T Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
 		y := b[i]
-		dst[i] = y * 0.5 / conj(x)
+		dst[i] = unlessZero(y, y*0.5/conj(x))
 	}
 }
 
-// RsqrtGradComplexVV sets dst[i] to y * -0.5 * (conj(x) * conj(x) * conj(x)).
+// RsqrtGradComplexVV sets dst[i] to unlessZero(y, y * -0.5 * (conj(x) * conj(x) * conj(x))).
 func RsqrtGradComplexVV[T Complex](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
 		x, y := a[i], b[i]
-		dst[i] = y * -0.5 * (conj(x) * conj(x) * conj(x))
+		dst[i] = unlessZero(y, y*-0.5*(conj(x)*conj(x)*conj(x)))
 	}
 }
 
@@ -1220,7 +1220,7 @@ func RsqrtGradComplexVS[T Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		dst[i] = y * -0.5 * (conj(x) * conj(x) * conj(x))
+		dst[i] = unlessZero(y, y*-0.5*(conj(x)*conj(x)*conj(x)))
 	}
 }
 
@@ -1229,16 +1229,16 @@ func RsqrtGradComplexSV[T Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
 		y := b[i]
-		dst[i] = y * -0.5 * (conj(x) * conj(x) * conj(x))
+		dst[i] = unlessZero(y, y*-0.5*(conj(x)*conj(x)*conj(x)))
 	}
 }
 
-// ReciprocalGradComplexVV sets dst[i] to -(conj(x) * conj(x)) * y.
+// ReciprocalGradComplexVV sets dst[i] to unlessZero(y, -(conj(x) * conj(x)) * y).
 func ReciprocalGradComplexVV[T Complex](dst []T, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
 		x, y := a[i], b[i]
-		dst[i] = -(conj(x) * conj(x)) * y
+		dst[i] = unlessZero(y, -(conj(x)*conj(x))*y)
 	}
 }
 
@@ -1247,7 +1247,7 @@ func ReciprocalGradComplexVS[T Complex](dst []T, a []T, y T) {
 	a = a[:len(dst)]
 	for i := range dst {
 		x := a[i]
-		dst[i] = -(conj(x) * conj(x)) * y
+		dst[i] = unlessZero(y, -(conj(x)*conj(x))*y)
 	}
 }
 
@@ -1256,7 +1256,7 @@ func ReciprocalGradComplexSV[T Complex](dst []T, x T, b []T) {
 	b = b[:len(dst)]
 	for i := range dst {
 		y := b[i]
-		dst[i] = -(conj(x) * conj(x)) * y
+		dst[i] = unlessZero(y, -(conj(x)*conj(x))*y)
 	}
 }
 

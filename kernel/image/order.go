@@ -1,0 +1,113 @@
+package image
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// queue is a heap whose ties come out in the order in which C++'s
+// priority_queue gives them, which decides among boxes of equal scores.
+type queue struct{ items []candidate }
+
+func (q *queue) push(x candidate) {
+	q.items = append(q.items, x)
+	q.up(len(q.items)-1, x)
+}
+
+// up puts x at hole i, or above it, where it is larger than its parents.
+func (q *queue) up(i int, x candidate) {
+	for i > 0 && q.items[(i-1)/2].score < x.score {
+		q.items[i] = q.items[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	q.items[i] = x
+}
+
+func (q *queue) pop() candidate {
+	top, n := q.items[0], len(q.items)-1
+	x := q.items[n]
+	q.items = q.items[:n]
+	if n == 0 {
+		return top
+	}
+	// The hole goes down to the bottom, then x up from there.
+	hole, child := 0, 0
+	for child < (n-1)/2 {
+		child = 2 * (child + 1)
+		if q.items[child].score < q.items[child-1].score {
+			child--
+		}
+		q.items[hole] = q.items[child]
+		hole = child
+	}
+	if n%2 == 0 && child == (n-2)/2 {
+		child = 2 * (child + 1)
+		q.items[hole] = q.items[child-1]
+		hole = child - 1
+	}
+	q.up(hole, x)
+	return top
+}
+
+// sortByScore puts the highest scores first; equal ones come in the order that the
+// usual sort of C++ leaves them in: as they were where there are few, else as
+// the quick sort swaps them.
+func sortByScore(v []detection) {
+	quickParts(v, 2*(bits.Len(uint(len(v)))-1))
+	for i := range v {
+		x := v[i]
+		j := i
+		if i < 16 && i > 0 && x.score > v[0].score {
+			copy(v[1:i+1], v[:i])
+			v[0] = x
+			continue
+		}
+		for ; j > 0 && x.score > v[j-1].score; j-- {
+			v[j] = v[j-1]
+		}
+		v[j] = x
+	}
+}
+
+// quickParts divides v until no part has more than 16 elements.
+func quickParts(v []detection, depth int) {
+	above := func(i, j int) bool { return v[i].score > v[j].score }
+	for ; len(v) > 16; depth-- {
+		if depth <= 0 { // chosen to be slow
+			slices.SortStableFunc(v, func(a, b detection) int { return cmp.Compare(b.score, a.score) })
+			return
+		}
+		a, b, c := 1, len(v)/2, len(v)-1
+		median := b
+		switch {
+		case above(a, b):
+			if !above(b, c) {
+				median = a
+				if above(a, c) {
+					median = c
+				}
+			}
+		case above(a, c):
+			median = a
+		case above(b, c):
+			median = c
+		}
+		v[0], v[median] = v[median], v[0]
+		i, j := 1, len(v)
+		for {
+			for above(i, 0) {
+				i++
+			}
+			for j--; above(0, j); j-- {
+			}
+			if i >= j {
+				break
+			}
+			v[i], v[j] = v[j], v[i]
+			i++
+		}
+		quickParts(v[i:], depth-1)
+		v = v[:i]
+	}
+}
