@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/app/render"
+	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/vfs"
 )
 
@@ -41,7 +43,11 @@ It is an error where a checkpoint is damaged and nothing whole lies beside it.`,
 				prefix := prefixOf(path)
 				done, err := bundle.Recover(cmd.Context(), vfs.OSDir(filepath.Dir(prefix)), filepath.Base(prefix))
 				if err != nil {
-					errs = append(errs, fmt.Errorf("%s: %w", prefix, err))
+					err = fmt.Errorf("%s: %w", prefix, err)
+					if _, there := os.Stat(bundle.IndexName(prefix)); there != nil {
+						err = cmp.Or(store.CheckForeign(prefix), err)
+					}
+					errs = append(errs, err)
 					if cmd.Context().Err() != nil {
 						break
 					}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -48,12 +49,21 @@ var foreigners = []foreign{
 // what kind of file lies there.
 func describeForeign(path string, err error) error {
 	var p *bundle.PathError
-	if !errors.As(err, &p) || !isFile(path) {
+	if !errors.As(err, &p) {
 		return err
+	}
+	return cmp.Or(CheckForeign(path), err)
+}
+
+// CheckForeign returns a *[ForeignError] where path is a file of a kind that this
+// program doesn't read.
+func CheckForeign(path string) error {
+	if !isFile(path) {
+		return nil
 	}
 	f, ok := foreignFile(path)
 	if !ok {
-		return err
+		return nil
 	}
 	e := &ForeignError{path, f.kind, f.hint}
 	switch f.suffixes[0] {
