@@ -200,6 +200,7 @@ func (w *Workers) lookOut(at *slot) *loop {
 type loop struct {
 	step     int64   // the length of a piece
 	shares   []share // one a worker, as many as parts are in use
+	back     bool    // shares are gone over from their ends
 	parts    int
 	fn       func(lo, hi int)
 	helpers  atomic.Int64 // how many have joined, times joined, and how many are there; less than 0 once closed
@@ -210,9 +211,9 @@ type loop struct {
 // share is the part of a loop that one worker begins with. Who is done with its
 // own takes pieces of others.
 type share struct {
-	next atomic.Int64
-	end  int64
-	_    [48]byte // a cache line for each
+	done   atomic.Int64 // how much of it is taken
+	lo, hi int64
+	_      [40]byte // a cache line for each
 }
 
 const (
@@ -221,12 +222,15 @@ const (
 	oneJoined = 1 << 32
 )
 
-// begin makes the loop ready for helpers to join.
+// begin makes the loop ready for helpers to join. Every other one goes over its shares
+// backwards: what the op before wrote last is still in a core's cache, and what it wrote
+// first may not be.
 func (l *loop) begin(n, step, helpers int, fn func(lo, hi int)) {
-	l.step, l.fn, l.parts = int64(step), fn, helpers+1
+	l.step, l.fn, l.parts, l.back = int64(step), fn, helpers+1, !l.back
 	for k := range l.parts {
-		l.shares[k].end = int64(n) * int64(k+1) / int64(l.parts)
-		l.shares[k].next.Store(int64(n) * int64(k) / int64(l.parts))
+		s := &l.shares[k]
+		s.lo, s.hi = int64(n)*int64(k)/int64(l.parts), int64(n)*int64(k+1)/int64(l.parts)
+		s.done.Store(0)
 	}
 	l.panicked.Store(nil)
 	l.helpers.Store(0)
@@ -272,7 +276,7 @@ func (l *loop) work(k int) {
 		if r := recover(); r != nil {
 			l.panicked.CompareAndSwap(nil, &WorkerPanic{Value: r, Stack: debug.Stack()})
 			for k := range l.parts {
-				l.shares[k].next.Store(l.shares[k].end)
+				l.shares[k].done.Store(l.shares[k].hi - l.shares[k].lo)
 			}
 		}
 	}()
@@ -282,16 +286,22 @@ func (l *loop) work(k int) {
 }
 
 func (l *loop) finish(s *share) {
+	all := s.hi - s.lo
 	for {
-		lo := s.next.Load()
-		if lo >= s.end {
+		done := s.done.Load()
+		if done >= all {
 			return
 		}
 		// The last pieces are small, so that all come to their ends together.
-		size := max(1, l.step/8, min(l.step, (s.end-lo)/2))
-		if s.next.CompareAndSwap(lo, lo+size) {
-			l.fn(int(lo), int(min(lo+size, s.end)))
+		size := min(max(1, l.step/8, min(l.step, (all-done)/2)), all-done)
+		if !s.done.CompareAndSwap(done, done+size) {
+			continue
 		}
+		lo := s.lo + done
+		if l.back {
+			lo = s.hi - done - size
+		}
+		l.fn(int(lo), int(lo+size))
 	}
 }
 
