@@ -105,10 +105,8 @@ func (s *Scope) Context() context.Context {
 	if len(s.step.recorders) == 0 {
 		return s.step.ctx
 	}
-	return context.WithValue(s.step.ctx, recordedKey{}, recorded{s, callers.Goroutine()})
+	return context.WithValue(s.step.ctx, callers.RecordingKey{}, recorded{s, callers.Goroutine()})
 }
-
-type recordedKey struct{}
 
 // recorded is a scope of a call of which something is recorded.
 type recorded struct {
@@ -116,12 +114,18 @@ type recorded struct {
 	goroutine uint64 // the scope's, which a context can leave
 }
 
+// Recording reports whether the goroutine that asks is the scope's, and what it does
+// there is recorded.
+func (r recorded) Recording() bool {
+	return r.goroutine == callers.Goroutine() && len(r.scope.step.recorders) > 0 && !r.scope.step.closed.Load()
+}
+
 // Recorded returns the scope that ctx comes from, if ops of its call are recorded:
 // what is computed with ctx belongs to the recording. It is nil otherwise, and in
 // another goroutine than the scope's.
 func Recorded(ctx context.Context) *Scope {
-	r, ok := ctx.Value(recordedKey{}).(recorded)
-	if !ok || r.goroutine != callers.Goroutine() || len(r.scope.step.recorders) == 0 || r.scope.step.closed.Load() {
+	r, ok := ctx.Value(callers.RecordingKey{}).(recorded)
+	if !ok || !r.Recording() {
 		return nil
 	}
 	return r.scope

@@ -109,6 +109,9 @@ func (f *Function) call(ctx context.Context, t *ConcreteFunction, in []engine.Va
 	if err != nil {
 		return nil, err
 	}
+	if err := unrecorded(ctx, c.where); err != nil {
+		return nil, err
+	}
 	if want := len(c.function.Args) - len(c.captures); want != len(in) {
 		return nil, fmt.Errorf("savedmodel: the function %q takes %d tensors, its signature tells of %d", t.Name, want, len(in))
 	}
@@ -155,6 +158,9 @@ func (f *Function) CallFlat(ctx context.Context, trace int, in []*tensor.Tensor)
 	}
 	c, err := f.model.concrete(f.info.Concrete[trace])
 	if err != nil {
+		return nil, err
+	}
+	if err := unrecorded(ctx, c.where); err != nil {
 		return nil, err
 	}
 	results, err := f.model.run(ctx, c, in)

@@ -150,6 +150,16 @@ func (m *Model) run(ctx context.Context, c *callable, in []*tensor.Tensor) ([]en
 // hundreds; a plan keeps none.
 var argLists = sync.Pool{New: func() any { return new([]engine.Value) }}
 
+// unrecorded refuses a call, of where, in what a gradient tape records: its results would
+// be constants there without a word.
+func unrecorded(ctx context.Context, where string) error {
+	if !callers.Recording(ctx) {
+		return nil
+	}
+	return fmt.Errorf("%s: savedmodel: a call of %s with tensors in what a gradient tape records, which doesn't see it; "+
+		"Function.Concrete and function.Apply call it there, ops.StopGradient makes constants of what they give", callers.Site(), where)
+}
+
 // runValues calls c with values, to which it adds what c captures.
 func (m *Model) runValues(ctx context.Context, c *callable, args []engine.Value) ([]engine.Value, error) {
 	if site, ok := callers.InTrace(); ok {

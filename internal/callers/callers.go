@@ -4,6 +4,7 @@
 package callers
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -104,6 +105,16 @@ const (
 	traceFrame   = "internal/callers.Trace"
 	outsideFrame = "internal/callers.Outside"
 )
+
+// RecordingKey is where the context of a scope whose ops are recorded has a value with the
+// method Recording, which says whether that is so for who asks.
+type RecordingKey struct{}
+
+// Recording reports whether ctx comes from a scope whose ops are recorded.
+func Recording(ctx context.Context) bool {
+	r, ok := ctx.Value(RecordingKey{}).(interface{ Recording() bool })
+	return ok && r.Recording()
+}
 
 // Traces returns how many functions this goroutine is tracing: one that is
 // traced may apply another.
