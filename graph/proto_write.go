@@ -343,6 +343,15 @@ func nodeNames(g *Graph, fn *Function) map[*Node]string {
 	return out
 }
 
+// NameInFile returns the name that a node of fn has where fn is written: one that a file
+// can't have is replaced by the most similar one that it can.
+func (fn *Function) NameInFile(n *Node) string {
+	if name, ok := nodeNames(fn.Graph, fn)[n]; ok {
+		return name
+	}
+	return n.Name
+}
+
 // uniqueIn returns base, or base with a number, so that it isn't taken.
 func uniqueIn(taken map[string]bool, base string) string {
 	name := base

@@ -79,7 +79,7 @@ func (j *judgeCalls) gradients(lib *graph.Library) {
 		f := r.Gradient.Function
 		g := judgeGradient{Function: lib.NameOf(f), Inputs: len(f.Args) - len(r.Captures), Gives: r.Gives, Captures: []judgeCapture{}}
 		for _, o := range r.Captures {
-			g.Captures = append(g.Captures, judgeCapture{lib.NameOf(holder[o.Node]), fmt.Sprintf("%s:%d", o.Node.Name, o.Index)})
+			g.Captures = append(g.Captures, judgeCapture{lib.NameOf(holder[o.Node]), fmt.Sprintf("%s:%d", holder[o.Node].NameInFile(o.Node), o.Index)})
 		}
 		j.Gradients = append(j.Gradients, g)
 	}
