@@ -320,6 +320,11 @@ func (w *World) Derivatives(s *ops.Scope, e *Expression, x, y *ops.Value) []*ops
 	return append(out, ops.ReadVariable(s, w.state))
 }
 
+// Has reports whether a form is part of the program.
+func (e *Expression) Has(form string) bool {
+	return e.form == form || slices.ContainsFunc(e.args, func(a *Expression) bool { return a.Has(form) })
+}
+
 // Smaller returns parts of a program, and programs with less in them.
 func (e *Expression) Smaller() (list []*Expression) {
 	list = append(list, e.args...)

@@ -13,18 +13,14 @@ import (
 )
 
 // Strides returns the row-major strides of a shape, in elements.
-func Strides(s tensor.Shape) []int { return AppendStrides(nil, s) }
-
-// AppendStrides appends [Strides] to into.
-func AppendStrides(into []int, s tensor.Shape) []int {
-	from := len(into)
-	into = append(into, s...)
+func Strides(s tensor.Shape) []int {
+	out := make([]int, len(s))
 	n := 1
 	for i := len(s) - 1; i >= 0; i-- {
-		into[from+i] = n
+		out[i] = n
 		n *= s[i]
 	}
-	return into
+	return out
 }
 
 // BroadcastStrides returns the strides of a tensor of shape s seen as one of
