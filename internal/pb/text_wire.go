@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -50,7 +51,7 @@ func AppendText(b, text []byte, t TextType) ([]byte, error) {
 // Unquote returns the meaning of a text with the escapes of a quoted string.
 func Unquote(text string) ([]byte, error) {
 	l := lexer{tok: `"` + text + `"`}
-	if n := len(text); n > 0 && text[n-1] == '\\' && (n == 1 || text[n-2] != '\\') {
+	if ends := len(text) - len(strings.TrimRight(text, `\`)); ends%2 != 0 {
 		return nil, l.fail("a string ends in a backslash")
 	}
 	return l.unquote(nil)
