@@ -55,3 +55,47 @@ func TestNothingIsWrittenAfterAbort(t *testing.T) {
 		})
 	}
 }
+
+// TestAbortTellsOfEachFileThatStays: the index goes before what it speaks of, and a file
+// that can't be removed keeps no other one.
+func TestAbortTellsOfEachFileThatStays(t *testing.T) {
+	for _, stays := range []string{".index", ".data-"} {
+		disk := faultfs.New()
+		w, err := NewWriter(disk, "ckpt", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Add(t.Context(), "a", tensor.Vector[float32](1, 2)); err != nil {
+			t.Fatal(err)
+		}
+		disk.Hook(func(op faultfs.Op) error {
+			if op.Kind == faultfs.Rename {
+				return faultfs.ErrFault
+			}
+			return nil
+		})
+		if err := w.Finish(t.Context()); !errors.Is(err, faultfs.ErrFault) {
+			t.Fatalf("error %v", err)
+		}
+		var removed []string
+		disk.Hook(func(op faultfs.Op) error {
+			if op.Kind != faultfs.Remove {
+				return nil
+			}
+			removed = append(removed, op.Name)
+			if strings.Contains(op.Name, stays) {
+				return faultfs.ErrFault
+			}
+			return nil
+		})
+		if err := w.Abort(); !errors.Is(err, faultfs.ErrFault) {
+			t.Errorf("%s stays: error %v", stays, err)
+		}
+		if len(removed) != 2 || !strings.Contains(removed[0], ".index") || !strings.Contains(removed[1], ".data-") {
+			t.Errorf("%s stays: removed %q", stays, removed)
+		}
+		if names := disk.Names(); len(names) != 1 || !strings.Contains(names[0], stays) {
+			t.Errorf("%s stays: the disk holds %q", stays, names)
+		}
+	}
+}
