@@ -66,7 +66,7 @@ func (f form) of(s *ops.Scope, x *ops.Value) *ops.Value {
 	return x
 }
 
-// gradCSRMatMul is the rule of products of a sparse and a dense matrix: of y = a'·b',
+// gradCSRMatMul gives the gradients of products of a sparse and a dense matrix: of y = a'·b',
 // where a' and b' are a and b in their forms, a' has the gradient dy·adjoint(b') and b'
 // the gradient adjoint(a')·dy.
 func gradCSRMatMul(s *ops.Scope, op *Op) {
@@ -114,7 +114,7 @@ func gradCSRMatMul(s *ops.Scope, op *Op) {
 	op.Give(0, s.Emit1("SparseTensorToCSRSparseMatrix", nil, m[0], values, m[2]))
 }
 
-// gradCSRProduct is the rule of products of two sparse matrices.
+// gradCSRProduct gives the gradients of products of two sparse matrices.
 func gradCSRProduct(s *ops.Scope, op *Op) {
 	d := csrType(op)
 	dy := op.Grad(0)

@@ -150,7 +150,7 @@ func conjugate[T fields](x T) T {
 	return x
 }
 
-// csrKernels are the kernels of sparse matrices that are variants.
+// csrKernels returns the kernels of sparse matrices that are variants.
 func csrKernels() []engine.Kernel {
 	return []engine.Kernel{
 		csrKernel("SparseTensorToCSRSparseMatrix", "T", csrTypes(sparseToCSR), engine.Exact),

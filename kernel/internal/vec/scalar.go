@@ -163,7 +163,7 @@ func unlessZero[T Float | Complex](y, z T) T {
 	return z
 }
 
-// lgamma is infinite at both ends.
+// lgamma returns the logarithm of the gamma function's magnitude: infinity at both ends.
 func lgamma(x float64) float64 {
 	if math.IsInf(x, -1) {
 		return math.Inf(1)
