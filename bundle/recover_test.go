@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -425,5 +426,15 @@ func TestRecoverTakesTheWriteThatBeganToGiveNames(t *testing.T) {
 		if got, err := contentsOf(disk); got != "a[5 5]b[5 6]" {
 			t.Errorf("%v: recovered to %q, %v", order, got, err)
 		}
+	}
+}
+
+func TestRecoverInAFolderThatIsNotThere(t *testing.T) {
+	dir := vfs.MemDir()
+	if done, err := Recover(t.Context(), dir, "nothing/ckpt"); done || !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "beside") {
+		t.Errorf("Recover: %v, %v", done, err)
+	}
+	if can, err := Recoverable(t.Context(), dir, "nothing/ckpt"); can || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Recoverable: %v, %v", can, err)
 	}
 }
