@@ -3,6 +3,7 @@ package grad
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
@@ -168,7 +169,11 @@ func (t *Tape) zero(src source) *ops.Value {
 	if src.value != nil {
 		return ops.ZerosLike(t.scope, src.value)
 	}
-	return ops.Zeros(t.scope, src.variable.DType(), src.variable.Shape()...)
+	v := src.variable
+	if shape := v.ValueShape(); !v.Unranked() && !slices.Contains(shape, -1) {
+		return ops.Zeros(t.scope, v.DType(), shape...)
+	}
+	return ops.ZerosLike(t.scope, v)
 }
 
 // Op is a recorded op, as its [Rule] sees it.

@@ -77,7 +77,7 @@ func (a *Adafactor) update(s *ops.Scope, u *update) {
 	mean := func(old ops.Input, x *ops.Value) *ops.Value {
 		return ops.Add(s, ops.Mul(s, beta, old), ops.Mul(s, ops.Sub(s, 1, beta), x))
 	}
-	if len(u.v.Shape()) < 2 {
+	if len(u.v.ValueShape()) < 2 { // as when the slots were made
 		ops.Assign(s, v, mean(v, squares))
 	} else {
 		ops.Assign(s, r, mean(r, ops.Mean(s, squares, -1)))

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/cairnml/cairn/internal/callers"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -256,13 +257,21 @@ func (v *Variable) DType() tensor.DType {
 	return v.cell.t.DType()
 }
 
-// Shape returns the value's shape; nil where there is no value. It must not be
-// changed.
+// Shape returns the value's shape; nil where there is no value. In a function that
+// is being traced it is what the values of all calls have: -1 for a size that may
+// change, nil where not even the number of dimensions stays. It must not be changed.
 func (v *Variable) Shape() tensor.Shape {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.cell == nil {
 		return nil
+	}
+	if v.unranked || v.shapeLoose != nil {
+		if _, ok := callers.InTrace(); ok && v.unranked {
+			return nil
+		} else if ok {
+			return *v.shapeLoose
+		}
 	}
 	return v.cell.t.Shape()
 }
