@@ -43,10 +43,10 @@ func programCases(ctx context.Context, r *run) {
 		}
 		// TensorFlow gives zeros for a variable that a loop inside of a loop of a loaded
 		// function reads, so there are values in place of variables.
-		differentiated = append(differentiated, &program{name: name("value"), vars: state, in: all, gradientTolerance: 1e-9,
+		differentiated = append(differentiated, &program{name: name("value"), vars: state, in: all, gradientTolerance: 1e-9, wholeAtBorders: true,
 			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
 				return []*ops.Value{programs.NewWorldOf(in[2:], vars[0]).Eval(s, e, in[:2])}
-			}}, &program{name: name("first derivatives"), vars: state, in: all, gradientTolerance: 1e-9,
+			}}, &program{name: name("first derivatives"), vars: state, in: all, gradientTolerance: 1e-9, wholeAtBorders: true,
 			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
 				return programs.NewWorldOf(in[2:], vars[0]).Derivatives(s, e, in[0], in[1])[1:3]
 			}})

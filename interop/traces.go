@@ -50,6 +50,9 @@ type program struct {
 	// gradientTolerance is the same for gradients, where the element type's is too little:
 	// those of long programs add up what each op rounds.
 	gradientTolerance float64
+	// wholeAtBorders lets a gradient be whole that TensorFlow gives as slices: it hands
+	// slices into the gradients of branches, where ours become whole.
+	wholeAtBorders bool
 	// traced has the plan's run compared in place of the eager one: eager ops have no
 	// nodes that count their draws.
 	traced bool
