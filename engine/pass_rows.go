@@ -20,8 +20,12 @@ import (
 // results lists are the outputs, in the shapes of shapes.
 const RowsOp = "_Rows"
 
-// minRows is how many rows are worth it.
-const minRows = 32
+const (
+	minRows = 32 // that are worth it
+	// minColumns is how many columns weights have at least: narrower ones take a multiple of
+	// their memory in packed form, which isn't kept then.
+	minColumns = 16
+)
 
 // fuseRows makes one op of each group of at least two ops that go over the same rows.
 func fuseRows(u *Unit) error {
@@ -98,7 +102,7 @@ func (g *rowGroups) step(n *graph.Node) (rows int, over []int) {
 	switch n.Op {
 	case LayerNormOp:
 	case "MatMul", "_FusedMatMul":
-		if n.Attrs.Bool("transpose_a") || !g.invariant(n.In[1]) {
+		if n.Attrs.Bool("transpose_a") || !g.invariant(n.In[1]) || width < minColumns {
 			return 0, nil
 		}
 		if k, ok := n.In[1].Fact().Shape.NumElements(); !ok || k == 0 {

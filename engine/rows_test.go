@@ -45,7 +45,7 @@ func TestRowsKeepTheBits(t *testing.T) {
 		}, 1},
 		{"products of one value", 70, func(n *network) []graph.Output {
 			x := n.do("Tanh", n.x)
-			return []graph.Output{n.dense(x, d, 10), n.do("Sigmoid", n.dense(x, d, 600)), n.dense(x, d, 1)}
+			return []graph.Output{n.dense(x, d, 20), n.do("Sigmoid", n.dense(x, d, 600)), n.dense(x, d, 16)}
 		}, 1},
 		{"a result that others see", 70, func(n *network) []graph.Output {
 			y := n.relu(n.dense(n.x, d, d))
@@ -56,7 +56,7 @@ func TestRowsKeepTheBits(t *testing.T) {
 			y := n.dense(n.x, d, d)
 			mixed := n.do("Cumsum", y, n.value(tensor.Scalar[int32](0)))
 			z := n.do("AddV2", n.dense(mixed, d, d), y) // is no step of y's: it needs what is made of y
-			return []graph.Output{n.layerNorm(z, 1, d), n.dense(y, d, 5)}
+			return []graph.Output{n.layerNorm(z, 1, d), n.dense(y, d, 25)}
 		}, 2},
 		{"a product with what is no weight", 70, func(n *network) []graph.Output {
 			y := n.dense(n.x, d, d)
@@ -66,6 +66,10 @@ func TestRowsKeepTheBits(t *testing.T) {
 		{"other rows", 70, func(n *network) []graph.Output {
 			y := n.dense(n.x, d, d)
 			return []graph.Output{n.dense(n.reshape(y, -1, 2*d), 2*d, d)}
+		}, 0},
+		{"few columns", 70, func(n *network) []graph.Output {
+			y := n.dense(n.x, d, d)
+			return []graph.Output{n.dense(y, d, 3), n.dense(y, d, 1)}
 		}, 0},
 		{"few rows", 6, func(n *network) []graph.Output {
 			return []graph.Output{n.dense(n.relu(n.dense(n.x, d, d)), d, d)}
