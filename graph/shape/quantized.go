@@ -19,6 +19,7 @@ func quantizedRules() map[string]Rule {
 		rules(ranging(binary, "Add", 2), "QuantizedAdd", "QuantizedMul"),
 		rules(ranging(biasAdd, "BiasAdd", 2), "QuantizedBiasAdd"),
 		rules(ranging(reshape, "Reshape", 2), "QuantizedReshape"),
+		rules(ranging(resize, "ResizeBilinear", 2), "QuantizedResizeBilinear"),
 		map[string]Rule{"QuantizedConcat": quantizedConcat, "QuantizedBatchNormWithGlobalNormalization": quantizedNorm,
 			"RequantizePerChannel": requantizePerChannel, "RequantizationRangePerChannel": rangePerChannel,
 			"UniformRequantize": like(0), "UniformQuantizedClipByValue": like(0), "UniformQuantizedAdd": binaryOf,

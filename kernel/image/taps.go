@@ -127,3 +127,23 @@ func area(l line) *taps {
 	}
 	return t
 }
+
+// Between is where a pixel of a resized line lies: between two pixels, a part of the
+// way from the lower to the higher one.
+type Between struct {
+	Low, High int
+	Part      float32
+}
+
+// Bilinear returns where each pixel of a line lies that is resized from in pixels to
+// out, with corners aligned or pixels that have their centers half a pixel away,
+// for kernels of other element types.
+func Bilinear(in, out int, corners, centers bool) []Between {
+	t := bilinear(line{in, out, corners, centers})
+	list := make([]Between, out)
+	for i := range list {
+		index, weight := t.of(i)
+		list[i] = Between{index[0], index[1], weight[1]}
+	}
+	return list
+}

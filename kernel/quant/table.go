@@ -53,6 +53,8 @@ func Kernels() []engine.Kernel {
 		{Op: "QuantizedInstanceNorm", Types: engine.Types{"T": narrow}, Prepare: prepareInstanceNorm, Precision: engine.Accumulated},
 		{Op: "QuantizedBatchNormWithGlobalNormalization", Types: engine.Types{"Tinput": narrow, "out_type": wide}, Run: quantizedBatchNorm},
 
+		{Op: "QuantizedResizeBilinear", Types: engine.Types{"T": {tensor.Float32, tensor.QUint8, tensor.QInt32}}, Run: resizeBilinear, Precision: engine.Rounded},
+
 		{Op: "UniformRequantize", Types: engine.Types{"Tin": uniformCodes.Types(), "Tout": {tensor.QInt8}}, Run: uniformRequantize},
 		{Op: "UniformQuantizedAdd", Run: uniformAdd},
 		{Op: "UniformQuantizedClipByValue", Run: uniformClip},

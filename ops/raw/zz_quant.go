@@ -610,6 +610,30 @@ func QuantizedReshape(s *ops.Scope, tensor2 ops.Input, shape ops.Input, inputMin
 	return out[0], out[1], out[2]
 }
 
+// QuantizedResizeBilinearOptions are the attributes of [QuantizedResizeBilinear] that have defaults.
+type QuantizedResizeBilinearOptions struct {
+	// AlignCorners is align_corners. Default: false.
+	AlignCorners bool
+	// HalfPixelCenters is half_pixel_centers. Default: false.
+	HalfPixelCenters bool
+}
+
+// QuantizedResizeBilinear emits TensorFlow's op QuantizedResizeBilinear and returns its outputs.
+// A nil o means the defaults.
+func QuantizedResizeBilinear(s *ops.Scope, images ops.Input, size ops.Input, min ops.Input, max ops.Input, o *QuantizedResizeBilinearOptions) (resizedImages, outMin, outMax *ops.Value) {
+	var as graph.Attrs
+	if o != nil {
+		if o.AlignCorners {
+			as = append(as, graph.Bool("align_corners", o.AlignCorners))
+		}
+		if o.HalfPixelCenters {
+			as = append(as, graph.Bool("half_pixel_centers", o.HalfPixelCenters))
+		}
+	}
+	out := s.EmitN(3, "QuantizedResizeBilinear", as, images, size, min, max)
+	return out[0], out[1], out[2]
+}
+
 // RequantizationRange emits TensorFlow's op RequantizationRange and returns its outputs.
 func RequantizationRange(s *ops.Scope, input ops.Input, inputMin ops.Input, inputMax ops.Input) (outputMin, outputMax *ops.Value) {
 	out := s.EmitN(2, "RequantizationRange", nil, input, inputMin, inputMax)
