@@ -338,7 +338,12 @@ func loopAttrs(attrs graph.Attrs, cond, body *graph.Function, in []*ops.Value) g
 	for i, v := range in {
 		types[i] = v.DType()
 	}
-	attrs = attrs.Without("output_shapes").Set(graph.Types("T", types...))
+	// Without output_shapes TensorFlow takes the inputs' shapes for the outputs'.
+	shapes := make([]graph.PartialShape, len(body.Args))
+	for i, a := range body.Args {
+		shapes[i] = a.Out[0].Shape.Anonymous()
+	}
+	attrs = attrs.Set(graph.Types("T", types...)).Set(graph.Shapes("output_shapes", shapes...))
 	return attrs.Set(graph.Func("cond", cond)).Set(graph.Func("body", body))
 }
 
