@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -120,5 +121,43 @@ func TestGradientsFlowThroughLists(t *testing.T) {
 				t.Errorf("%s: derivative %d is %v, want %v", mode, i, got[i], want[i])
 			}
 		}
+	}
+}
+
+// TestDifferentiatedLoopsSayWhatTheyGive: TensorFlow takes the shapes of a loop's inputs
+// for those of its outputs unless output_shapes says others, and a value may grow.
+func TestDifferentiatedLoopsSayWhatTheyGive(t *testing.T) {
+	c, err := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+		y, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+			rows := ops.While(s, ops.Reshape(s, x, 1, 3),
+				func(s *ops.Scope, rows *ops.Value) *ops.Value { return ops.Less(s, ops.Size(s, rows), 9) },
+				func(s *ops.Scope, rows *ops.Value) *ops.Value {
+					return ops.Concat(s, []*ops.Value{rows, ops.ExpandDims(s, ops.Tanh(s, ops.Sum(s, rows, 0)), 0)}, 0)
+				})
+			return ops.Sum(s, ops.Square(s, rows))
+		}, &grad.Options{Watch: []*ops.Value{x}})
+		return tape.GradientOf(y, x)[0]
+	}).Trace(ops.Spec(tensor.Float64, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	loops := 0
+	for _, n := range c.Function.Graph.Nodes() {
+		if n.Op != "StatelessWhile" {
+			continue
+		}
+		loops++
+		said := n.Attrs.Shapes("output_shapes")
+		if len(said) != len(n.Out) {
+			t.Fatalf("%s says %d shapes of %d outputs", n.Name, len(said), len(n.Out))
+		}
+		for i, o := range n.Out {
+			if said[i].Known() && !o.Shape.Known() {
+				t.Errorf("%s: output %d is said to be %v, it may be %v", n.Name, i, said[i], o.Shape)
+			}
+		}
+	}
+	if loops != 2 {
+		t.Errorf("%d loops, want one forwards and one backwards", loops)
 	}
 }
