@@ -187,7 +187,7 @@ func (w *writer) function() (*pb.FunctionDef, error) {
 		p.Ret = append(p.Ret, &pb.StringEntry{Key: results[i], Value: name})
 	}
 	pb.SortEntries(p.Ret)
-	for i, c := range fn.Control {
+	for i, c := range fn.controlResults() {
 		if c.Node == nil || c.Node.graph != fn.Graph {
 			return nil, fmt.Errorf("control result %q leads out of the function", c.Name)
 		}
@@ -195,6 +195,22 @@ func (w *writer) function() (*pb.FunctionDef, error) {
 	}
 	pb.SortEntries(p.ControlRet)
 	return p, nil
+}
+
+// controlResults returns the control results that a file has. Those of a function that
+// was not read are its own and what reads state: to TensorFlow a call has ended when
+// its control results have run, and a write behind it must find the reads done.
+func (fn *Function) controlResults() []ControlResult {
+	if fn.Extra != nil && fn.Extra.signature != nil {
+		return fn.Control
+	}
+	list := slices.Clip(fn.Control)
+	for _, n := range fn.Graph.Nodes() {
+		if n.Effect()&Reads != 0 && !slices.ContainsFunc(fn.Control, func(c ControlResult) bool { return c.Node == n }) {
+			list = append(list, ControlResult{n.Name, n})
+		}
+	}
+	return list
 }
 
 // sign returns the function's signature and the names of its results.
@@ -242,7 +258,7 @@ func (fn *Function) sign(lib *Library, names map[*Node]string) (*pb.OpDef, []str
 		sig.OutputArg = append(sig.OutputArg, arg)
 	}
 	clear(taken)
-	for _, c := range fn.Control {
+	for _, c := range fn.controlResults() {
 		name := c.Name
 		if !controls[name] {
 			name = uniqueIn(taken, nodeName(name))
