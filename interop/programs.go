@@ -38,7 +38,9 @@ func programCases(ctx context.Context, r *run) {
 			run: func(s *ops.Scope, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
 				return programs.NewWorld(vars).Derivatives(s, e, in[0], in[1])
 			}})
-		if e.Has("custom") { // TensorFlow refuses custom gradients in branches and loops of loaded functions, its own too
+		// Of loaded functions TensorFlow refuses, its own too: custom gradients in branches
+		// and loops, and variables in branches inside of loops ("without handle data").
+		if e.Has("custom") || e.StateInBranchOfLoop() {
 			continue
 		}
 		// TensorFlow gives zeros for a variable that a loop inside of a loop of a loaded

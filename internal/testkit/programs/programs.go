@@ -325,6 +325,36 @@ func (e *Expression) Has(form string) bool {
 	return e.form == form || slices.ContainsFunc(e.args, func(a *Expression) bool { return a.Has(form) })
 }
 
+// inner are, of the forms that are loops and branches, the parts that stand in bodies.
+var inner = map[string]struct {
+	loop  bool
+	parts []int
+}{
+	"while": {true, []int{2, 3}}, "until": {true, []int{2}}, "grow": {true, []int{1}}, "map": {true, []int{2}}, "scan": {true, []int{3}},
+	"if": {false, []int{1, 2}}, "if two": {false, []int{1, 2, 3}}, "case": {false, []int{1, 2, 3}},
+}
+
+// StateInBranchOfLoop reports whether the state is used in a branch inside of a loop.
+func (e *Expression) StateInBranchOfLoop() bool { return e.nested([]bool{true, false}) }
+
+// nested reports whether the state is used inside of loops (true) and branches, those
+// given and maybe others between.
+func (e *Expression) nested(within []bool) bool {
+	if len(within) == 0 && (e.form == "state" || e.form == "write") {
+		return true
+	}
+	for i, a := range e.args {
+		rest, in := within, inner[e.form]
+		if len(within) > 0 && in.loop == within[0] && slices.Contains(in.parts, i) {
+			rest = within[1:]
+		}
+		if a.nested(rest) {
+			return true
+		}
+	}
+	return false
+}
+
 // Smaller returns parts of a program, and programs with less in them.
 func (e *Expression) Smaller() (list []*Expression) {
 	list = append(list, e.args...)
