@@ -64,3 +64,28 @@ func TestASaveForgetsTheCachedDataOfWhatItDeletesOnly(t *testing.T) {
 		t.Errorf("a second write: %s", diff)
 	}
 }
+
+// TestAPanicOfADirReachesWhoSaves: it could not be recovered elsewhere.
+func TestAPanicOfADirReachesWhoSaves(t *testing.T) {
+	ck, err := New(&stepRoot{trackable.NewScalar[int64](0)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := &panics{vfs.MemDir()}
+	if err := ck.WriteTo(t.Context(), dir, "x"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if p := recover(); p != "evict" {
+			t.Errorf("recovered %v", p)
+		}
+	}()
+	err = ck.WriteTo(t.Context(), dir, "x")
+	t.Errorf("no panic, but %v", err)
+}
+
+// panics is a directory with a fault.
+type panics struct{ vfs.Dir }
+
+// Evict implements [vfs.Evicter].
+func (*panics) Evict(string) { panic("evict") }

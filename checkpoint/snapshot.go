@@ -77,13 +77,15 @@ func (ck *Checkpoint) snapshot(ctx context.Context) (*snapshot, error) {
 func (ck *Checkpoint) writeNow(ctx context.Context, dir vfs.Dir, prefix string, o *writeOptions) error {
 	// A checkpoint of that name has come to its end. What caches it is given up while
 	// the objects are looked at.
-	evicted := make(chan struct{})
+	evicted := make(chan any, 1)
 	go func() {
-		defer close(evicted)
+		defer func() { evicted <- recover() }() // a panic of the program's own Dir belongs to who saves
 		evict(dir, prefix)
 	}()
 	sn, err := ck.cut(ctx, dir, prefix)
-	<-evicted
+	if p := <-evicted; p != nil {
+		panic(p)
+	}
 	if err != nil {
 		return err
 	}
