@@ -54,10 +54,13 @@ func (p *program) signature(name string) (*signature, error) {
 	s := &signature{def: def, inputs: flat(def.Inputs), outputs: flat(def.Outputs)}
 	at := map[graph.Output]int{}
 	var feeds, fetches []graph.Output
-	for _, in := range s.inputs {
+	for i, in := range s.inputs {
 		o, err := p.graph.find("input", in)
 		if err != nil {
 			return nil, fmt.Errorf("savedmodel: signature %q: %w", name, err)
+		}
+		if in.Default == nil {
+			s.inputs[i].Default = defaultOf(o.Node)
 		}
 		i, twice := at[o]
 		if !twice {
@@ -77,6 +80,15 @@ func (p *program) signature(name string) (*signature, error) {
 	e.once.Do(func() { e.call, e.err = p.prune(p.graph, "signature "+name, feeds, fetches, nil) })
 	s.callable = e.call
 	return s, e.err
+}
+
+// defaultOf returns what a session of TensorFlow takes for a placeholder that isn't fed;
+// nil where it has no default, or one that must be computed.
+func defaultOf(n *graph.Node) *tensor.Tensor {
+	if n.Op != "PlaceholderWithDefault" || len(n.In) != 1 || n.In[0].Node.Op != "Const" {
+		return nil
+	}
+	return n.In[0].Node.Attrs.Tensor("value")
 }
 
 // find returns the graph's tensor of an input or output.

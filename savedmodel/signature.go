@@ -34,7 +34,8 @@ type TensorInfo struct {
 	// Shape is what is known of the shape.
 	Shape graph.PartialShape
 	// Default is the value of an input that the caller leaves out; nil where it
-	// must be given.
+	// must be given. It is the one that the file tells or the constant of a
+	// PlaceholderWithDefault, as in sessions of TensorFlow.
 	Default *tensor.Tensor
 	// Parts are the tensors of a composite, such as a sparse or a ragged tensor;
 	// nil for a plain tensor. Each has a name that begins with the composite's:

@@ -563,7 +563,7 @@ def tf1_refs():
     b.save()
     session_answers("tf1_refs", ["serve"], [
         ("serving_default", {"x": x(2, 4), "scale": np.float32(3)}), ("weights", {}), ("count", {}), ("count", {}),
-        ("same", {"x": x(1, 4)})])
+        ("same", {"x": x(1, 4)}), ("serving_default", {"x": np.arange(8, dtype=np.float32).reshape(2, 4)})])
 
 
 def tf1_control():
