@@ -111,7 +111,7 @@ func refused(k *engine.Kernel, theirs []registration) []string {
 var typeExceptions = []struct{ ops, types, why string }{
 	{"_FusedConv2D _FusedDepthwiseConv2dNative _FusedMatMul", "T = float16, T = bfloat16, T = float64, T = int8, T = qint8", "it stands in no model: passes make it, of the types that its parts have fast kernels for"},
 	{"ClipByValue", "T = complex64, T = complex128", "complex numbers have no order"},
-	{"Conj", "T = variant", "the variants are sparse matrices in compressed rows, for which there are no kernels"},
+	{"Conj", "T = variant", "the variants are sparse matrices in compressed rows, which only ops of their own take here"},
 	{"QuantizedConv2D", "Tfilter = qint8", "it is oneDNN's kernel, which asks for constant filters"},
 	{"Requantize", "out_type = qint8", "it is a kernel for what oneDNN's convolutions give"},
 }
