@@ -96,11 +96,7 @@ func meanWide[T, W interface {
 }]() elementwise.Func {
 	r := meanInt[W]()
 	return func(c *engine.Call) error {
-		groups, dims, count, err := groupAxes(c)
-		if err != nil {
-			return err
-		}
-		out, err := c.Alloc(0, c.In(0).DType(), dims)
+		groups, out, count, err := begin(c)
 		if err != nil {
 			return err
 		}
@@ -263,13 +259,20 @@ func readAxes(c *engine.Call) (groups []group, out tensor.Shape, count int, err 
 	return groups, out, count, nil
 }
 
+// begin returns the groups of the dimensions, the output, which has the input's type,
+// and how many elements go into one.
+func begin(c *engine.Call) (groups []group, out *tensor.Tensor, count int, err error) {
+	groups, dims, count, err := groupAxes(c)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	out, err = c.Alloc(0, c.In(0).DType(), dims)
+	return groups, out, count, err
+}
+
 func run[T tensor.Element](r reducer[T]) elementwise.Func {
 	return func(c *engine.Call) error {
-		groups, dims, count, err := groupAxes(c)
-		if err != nil {
-			return err
-		}
-		out, err := c.Alloc(0, c.In(0).DType(), dims)
+		groups, out, count, err := begin(c)
 		if err != nil {
 			return err
 		}
@@ -286,11 +289,7 @@ func run[T tensor.Element](r reducer[T]) elementwise.Func {
 
 func runHalf[H elementwise.Half](r reducer[float32]) elementwise.Func {
 	return func(c *engine.Call) error {
-		groups, dims, count, err := groupAxes(c)
-		if err != nil {
-			return err
-		}
-		out, err := c.Alloc(0, c.In(0).DType(), dims)
+		groups, out, count, err := begin(c)
 		if err != nil {
 			return err
 		}

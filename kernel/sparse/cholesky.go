@@ -18,17 +18,10 @@ var errNotPositive = errors.New("a matrix has no Cholesky factor: it is not posi
 // triangle counts. A factor has all elements that elimination can reach, zeros
 // among them.
 func csrCholesky[T fields](c *engine.Call) error {
-	if c.NumIn() != 2 {
-		return fmt.Errorf("takes 2 inputs, %d were given", c.NumIn())
-	}
-	if err := c.NeedTensors(1); err != nil {
-		return err
-	}
-	list, err := matrices(c, tensor.TypeOf[T](), 0)
+	m, err := matrixAndTensor[T](c)
 	if err != nil {
 		return err
 	}
-	m := list[0]
 	n, cols := m.size()
 	order, err := shapes.AllInts(c.In(1), "the permutation")
 	if err != nil {

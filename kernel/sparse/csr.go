@@ -410,15 +410,24 @@ func turned(c *engine.Call, name string) (transpose, conj bool, err error) {
 	return transpose || conj, conj, nil
 }
 
-// csrMatMul multiplies a sparse matrix by a dense one.
-func csrMatMul[T fields](c *engine.Call) error {
+// matrixAndTensor returns the matrix in input 0 of an op whose other input is a tensor.
+func matrixAndTensor[T fields](c *engine.Call) (*compressed, error) {
 	if c.NumIn() != 2 {
-		return fmt.Errorf("takes 2 inputs, %d were given", c.NumIn())
+		return nil, fmt.Errorf("takes 2 inputs, %d were given", c.NumIn())
 	}
 	if err := c.NeedTensors(1); err != nil {
-		return err
+		return nil, err
 	}
 	list, err := matrices(c, tensor.TypeOf[T](), 0)
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// csrMatMul multiplies a sparse matrix by a dense one.
+func csrMatMul[T fields](c *engine.Call) error {
+	a, err := matrixAndTensor[T](c)
 	if err != nil {
 		return err
 	}
@@ -431,7 +440,7 @@ func csrMatMul[T fields](c *engine.Call) error {
 		return err
 	}
 	to, co := c.Attrs().Bool("transpose_output"), c.Attrs().Bool("conjugate_output")
-	a, b := list[0], c.In(1)
+	b := c.In(1)
 	bs := b.Shape()
 	if len(bs) != len(a.shape) || b.DType() != tensor.TypeOf[T]() {
 		return fmt.Errorf("takes matrices of one type and as many dimensions, not %v%v and %v%v", a.values.DType(), a.shape, b.DType(), bs)
