@@ -136,6 +136,14 @@ func (g *objectGraph) check(most int64) error {
 // checkNode returns what a node's message takes in memory, and whether it owns slot
 // variables.
 func (g *objectGraph) checkNode(id int) (need int64, owner bool, err error) {
+	if need, ok := g.nodes[id].plainVariable(g.text); ok {
+		return need, false, nil
+	}
+	return g.checkFields(id)
+}
+
+// checkFields does what checkNode does, for nodes of every form.
+func (g *objectGraph) checkFields(id int) (need int64, owner bool, err error) {
 	need = objects.NodeMemory
 	row := &g.nodes[id]
 	row.leaf = true
@@ -202,6 +210,46 @@ func (g *objectGraph) checkNode(id int) (need int64, owner bool, err error) {
 		}
 	}
 	return need, owner, err
+}
+
+// plainVariable checks a node in the form in which variables, of which there may be
+// very many, are written: one attribute, and mostly the word that it has a value. It is
+// not ok for all others. The memory is as checkNode returns it.
+func (row *nodeRow) plainVariable(text []byte) (need int64, ok bool) {
+	const (
+		// The field of the attribute, whose length is one byte, then the name in it.
+		name    = "\x0a\x0e" + trackable.VariableValue
+		hasName = 2 + len(name)
+		value   = "\x2a\x02\x08\x01" // the node has values
+	)
+	m := text[row.from:row.to]
+	if len(m) < hasName+2 || m[0] != fieldAttribute<<3|2 || m[1] >= 0x80 || string(m[2:hasName]) != name {
+		return 0, false
+	}
+	end := 2 + int(m[1])
+	if end > len(m) {
+		return 0, false
+	}
+	need = objects.NodeMemory + objects.FieldMemory(fieldAttribute)
+	if end < len(m) {
+		if string(m[end:]) != value {
+			return 0, false
+		}
+		need += objects.FieldMemory(fieldHasValues)
+	}
+	at := hasName
+	if m[at] == 2<<3|2 { // the full name
+		if m[at+1] >= 0x80 {
+			return 0, false
+		}
+		at += 2 + int(m[at+1])
+	}
+	if at+2 > end || m[at] != 3<<3|2 || m[at+1] == 0 || m[at+1] >= 0x80 || at+2+int(m[at+1]) != end {
+		return 0, false
+	}
+	row.key, row.keyLen = uint32(at+2), uint32(m[at+1])
+	row.lone, row.leaf = true, true
+	return need, true
 }
 
 // messages returns the graph's message, decoded when it is first asked for.

@@ -1,0 +1,56 @@
+package checkpoint
+
+import (
+	"testing"
+
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// TestVariablesNodesAreReadAlike: what is known of a node by its form is what its fields
+// say, for those of variables, and whatever becomes of them by a byte that is another or
+// is missing.
+func TestVariablesNodesAreReadAlike(t *testing.T) {
+	known := 0
+	check := func(message []byte) {
+		t.Helper()
+		graphOf := func() *objectGraph {
+			return &objectGraph{text: message, nodes: []nodeRow{{from: 0, to: len(message)}}}
+		}
+		quick, slow := graphOf(), graphOf()
+		need, ok := quick.nodes[0].plainVariable(quick.text)
+		if !ok {
+			return
+		}
+		known++
+		want, owner, err := slow.checkFields(0)
+		if err != nil || owner || need != want || quick.nodes[0] != slow.nodes[0] {
+			t.Fatalf("%q: %d, %+v; by its fields %d, %+v, %t, %v", message, need, quick.nodes[0], want, slow.nodes[0], owner, err)
+		}
+	}
+	for _, full := range []string{"", "dense/kernel"} {
+		for _, has := range []*pb.BoolValue{nil, {Value: true}, {}} {
+			node := (&pb.TrackableObject{
+				Attributes:          []*pb.SerializedTensor{{Name: trackable.VariableValue, FullName: full, CheckpointKey: "v/.ATTRIBUTES/VARIABLE_VALUE"}},
+				HasCheckpointValues: has,
+			}).Marshal()
+			before := known
+			check(node)
+			if simple := has == nil || has.Value; simple != (known > before) {
+				t.Errorf("%q: known is %t", node, !simple)
+			}
+			for i := range node {
+				check(node[:i])
+				for b := range 256 {
+					other := append([]byte(nil), node...)
+					other[i] = byte(b)
+					check(other)
+					check(append(other, other...))
+				}
+			}
+		}
+	}
+	if known < 1000 {
+		t.Errorf("%d messages were known", known)
+	}
+}
