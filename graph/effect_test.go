@@ -90,3 +90,14 @@ func TestTheEffectOfACallIsItsFunctions(t *testing.T) {
 		}
 	}
 }
+
+// TestRandomNumbersAloneHaveNoOtherEffect: the ops that TensorFlow's automatic control
+// dependencies leave out since all that they change is a random state of their own.
+func TestRandomNumbersAloneHaveNoOtherEffect(t *testing.T) {
+	for _, op := range []string{"RandomUniform", "RandomUniformInt", "RandomStandardNormal", "ParameterizedTruncatedNormal", "TruncatedNormal",
+		"RandomShuffle", "Multinomial", "RandomGamma", "RandomGammaGrad", "RandomPoisson", "RandomPoissonV2"} {
+		if e := LookupOp(op).Effect(); e&^Random != 0 {
+			t.Errorf("%s: %v", op, e)
+		}
+	}
+}

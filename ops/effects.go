@@ -15,7 +15,8 @@ import (
 type effects struct {
 	all  []*graph.Node // whose effect a call must have
 	vars map[resource]*uses
-	last *graph.Node // the last one with an effect on nothing in particular
+	from map[resource][]resource // what the datasets touch that an iterator goes through
+	last *graph.Node             // the last one with an effect on nothing in particular
 }
 
 // resource is what an op touches: what a handle refers to. Handles that are made by one
@@ -25,8 +26,63 @@ type resource struct {
 	op, group, name string
 }
 
+// resourceOf returns the resource that a handle refers to.
+func resourceOf(o graph.Output) resource {
+	for o.Node != nil && o.Node.Op == "Identity" {
+		o = o.Node.In[0]
+	}
+	if r, ok := shared(o.Node); ok {
+		return r
+	}
+	return resource{handle: o}
+}
+
+// drawn appends the resources that a dataset, and those that it is made of, touch when
+// their elements are drawn: what the functions of a map or a filter capture.
+func drawn(into []resource, dataset *graph.Node, seen map[*graph.Node]bool) []resource {
+	if dataset == nil || seen[dataset] {
+		return into
+	}
+	seen[dataset] = true
+	for _, in := range dataset.In {
+		switch in.Fact().DType {
+		case tensor.Resource:
+			if r := resourceOf(in); !slices.Contains(into, r) {
+				into = append(into, r)
+			}
+		case tensor.Variant:
+			into = drawn(into, in.Node, seen)
+		}
+	}
+	return into
+}
+
+// touched returns what n touches besides the handles that it is given.
+func (e *effects) touched(n *graph.Node) []resource {
+	switch n.Op {
+	case "DatasetToSingleElement", "DatasetToTFRecord", "ReduceDataset":
+		return drawn(nil, n, map[*graph.Node]bool{})
+	case "MakeIterator":
+		at := resourceOf(n.In[1])
+		if e.from == nil {
+			e.from = map[resource][]resource{}
+		}
+		for _, r := range drawn(nil, n.In[0].Node, map[*graph.Node]bool{}) {
+			if !slices.Contains(e.from[at], r) {
+				e.from[at] = append(e.from[at], r)
+			}
+		}
+	case "IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional":
+		return e.from[resourceOf(n.In[0])]
+	}
+	return inside(nil, n, map[*graph.Function]bool{})
+}
+
 // shared returns the resource whose handle n makes, if it has a name.
 func shared(n *graph.Node) (resource, bool) {
+	if n == nil {
+		return resource{}, false
+	}
 	name := n.Attrs.String("shared_name", "")
 	if name == "" || len(n.In) > 0 || n.Def == nil || !n.Def.Stateful {
 		return resource{}, false
@@ -61,7 +117,7 @@ type uses struct {
 
 // note adds the control inputs that n needs, and remembers n.
 func (e *effects) note(n *graph.Node, ins []*Value, vars map[*trackable.Variable]*varTrace) {
-	effect := effectOf(n, map[*graph.Function]bool{})
+	effect := effectOf(n)
 	if effect == noEffect {
 		return
 	}
@@ -86,24 +142,34 @@ func (e *effects) note(n *graph.Node, ins []*Value, vars map[*trackable.Variable
 		}
 		u.write, u.reads = n, nil
 	}
+	// What goes to a variable by ways other than its own handle changes it too.
+	indirectly := func(r resource) {
+		touch(r)
+		for _, vt := range vars {
+			if !reads && vt.handle != nil && resourceOf(vt.handle.also().out) == r {
+				vt.read = nil
+			}
+		}
+	}
 	for _, in := range ins {
 		if in.also().out.Fact().DType != tensor.Resource {
 			continue
 		}
 		touched = true
-		r := resource{handle: in.also().out}
-		if named, ok := shared(r.handle.Node); ok {
-			r = named
+		r := resourceOf(in.also().out)
+		vt := vars[in.Variable()]
+		if vt == nil {
+			indirectly(r)
+			continue
 		}
-		touch(r)
-		if vt := vars[in.Variable()]; vt != nil && !reads {
+		if touch(r); !reads {
 			vt.read = nil
 		}
 	}
-	for _, r := range inside(nil, n, map[*graph.Function]bool{}) {
-		touch(r)
+	for _, r := range e.touched(n) {
+		indirectly(r)
 	}
-	if reads {
+	if reads && touched {
 		return
 	}
 	// A call may have other effects besides those on the variables it is given.
@@ -123,33 +189,19 @@ const (
 	writing
 )
 
-// effectOf returns n's effect; that of a call is the strongest of what it
-// calls. seen are the functions that were looked at.
-func effectOf(n *graph.Node, seen map[*graph.Function]bool) effect {
-	switch {
-	case n.Def == nil || !n.Def.Stateful || unordered[n.Op]:
+// effectOf returns n's effect, as far as it matters for the order; that of a call is
+// its functions'. Random numbers need none: each node draws its own.
+func effectOf(n *graph.Node) effect {
+	if n.Def == nil || !n.Def.Stateful {
 		return noEffect
-	case readOnly[n.Op]:
+	}
+	switch e := n.Effect() &^ graph.Random; e {
+	case 0:
+		return noEffect
+	case graph.Reads:
 		return reading
-	case !calls(n):
-		return writing
 	}
-	strongest := noEffect
-	for _, a := range n.Attrs {
-		for _, f := range callees(a) {
-			if f == nil {
-				return writing
-			}
-			if seen[f] {
-				continue
-			}
-			seen[f] = true
-			for _, inner := range f.Graph.Nodes() {
-				strongest = max(strongest, effectOf(inner, seen))
-			}
-		}
-	}
-	return strongest
+	return writing
 }
 
 // calls reports whether n calls functions.
@@ -179,17 +231,4 @@ func after(n, before *graph.Node) {
 	if before != nil && before != n && !slices.Contains(n.Control, before) {
 		n.Control = append(n.Control, before)
 	}
-}
-
-// readOnly are the stateful ops that change nothing.
-var readOnly = map[string]bool{
-	"ReadVariableOp": true, "VariableShape": true, "VarIsInitializedOp": true, "ResourceGather": true, "ResourceGatherNd": true,
-	"LookupTableFind": true, "LookupTableFindV2": true, "LookupTableSizeV2": true, "LookupTableExportV2": true,
-}
-
-// unordered are the stateful ops whose only state is their random numbers: they
-// run where somebody needs what they draw.
-var unordered = map[string]bool{
-	"RandomUniform": true, "RandomUniformInt": true, "RandomStandardNormal": true, "TruncatedNormal": true,
-	"ParameterizedTruncatedNormal": true, "RandomShuffle": true, "Multinomial": true, "RandomGamma": true, "RandomPoissonV2": true,
 }

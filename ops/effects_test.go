@@ -5,9 +5,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
 )
 
 // TestHandlesOfOneNameAreOfOneResource: what is written through one handle of a table
@@ -51,6 +53,71 @@ func TestHandlesOfOneNameAreOfOneResource(t *testing.T) {
 	for _, before := range []string{"LookupTableInsertV2", "If"} {
 		if waits("LookupTableFindV2_1", before) {
 			t.Errorf("the other table waits for %s\n%v", before, c)
+		}
+	}
+}
+
+// TestAHandlesIdentityIsOfItsResource: what is written through an Identity of a handle
+// comes between the reads before and after.
+func TestAHandlesIdentityIsOfItsResource(t *testing.T) {
+	v := trackable.NewVariable(tensor.Scalar[float32](1))
+	f := function.New(func(s *ops.Scope, x *ops.Value) []*ops.Value {
+		before := ops.Add(s, v, x)
+		s.Emit0("AssignVariableOp", nil, s.Emit1("Identity", nil, ops.Handle(s, v)), ops.Const(s, float32(5)))
+		return []*ops.Value{before, ops.Add(s, v, x)}
+	}, &function.Options{Mode: function.Traced})
+	got, err := f.Call(context.Background(), ops.ValueOf(tensor.Scalar[float32](10)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float32{11, 15} {
+		if x, err := ops.Item[float32](got[i]); err != nil || x != want {
+			t.Errorf("result %d is %v (%v), want %v", i, x, err, want)
+		}
+	}
+}
+
+// TestAReductionTouchesWhatItsDatasetCaptures: a map's function writes to a variable when
+// the elements are drawn, so between what is written and read before and after.
+func TestAReductionTouchesWhatItsDatasetCaptures(t *testing.T) {
+	v := trackable.NewVariable(tensor.Scalar[int64](1))
+	ints := graph.Attrs{graph.Types("output_types", tensor.Int64), graph.Shapes("output_shapes", graph.ShapeOf())}
+	inner := func(s *ops.Scope, name string, args int, body func(s *ops.Scope, args []*ops.Value) *ops.Value) *graph.Function {
+		s, trace := s.NewBranch(name)
+		var list []*ops.Value
+		for range args {
+			x, err := trace.Arg("", graph.Fact{DType: tensor.Int64, Shape: graph.ShapeOf()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, x)
+		}
+		c, err := trace.Finish([]*ops.Value{body(s, list)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Function
+	}
+	f := function.New(func(s *ops.Scope, n *ops.Value) []*ops.Value {
+		ops.Assign(s, v, n)
+		before := ops.Add(s, v, int64(0))
+		each := inner(s, "each", 1, func(s *ops.Scope, x []*ops.Value) *ops.Value {
+			ops.AssignAdd(s, v, x[0])
+			return ops.Add(s, v, int64(0))
+		})
+		sum := inner(s, "sum", 2, func(s *ops.Scope, x []*ops.Value) *ops.Value { return ops.Add(s, x[0], x[1]) })
+		d := s.Emit1("RangeDataset", ints, ops.Const(s, int64(0)), ops.Const(s, int64(4)), ops.Const(s, int64(1)))
+		d = s.Emit1("MapDataset", append(graph.Attrs{graph.Func("f", each), graph.Types("Targuments", tensor.Resource)}, ints...), d, ops.Handle(s, v))
+		total := s.Emit1("ReduceDataset", append(graph.Attrs{graph.Func("f", sum), graph.Types("Tstate", tensor.Int64), graph.Types("Targuments")}, ints...), d, ops.Const(s, int64(0)))
+		return []*ops.Value{before, total, ops.Add(s, v, int64(0))}
+	}, &function.Options{Mode: function.Traced})
+	got, err := f.Call(context.Background(), ops.ValueOf(tensor.Scalar[int64](10)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int64{10, 10 + 11 + 13 + 16, 16} {
+		if x, err := ops.Item[int64](got[i]); err != nil || x != want {
+			t.Errorf("result %d is %v (%v), want %v", i, x, err, want)
 		}
 	}
 }
