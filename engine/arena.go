@@ -93,6 +93,12 @@ func smallClass(n int) int { return bits.Len(uint(max(n, 1)-1) >> 4) }
 // Alloc makes a buffer of n bytes, aligned to 16 bytes, with one reference to
 // it. Its contents are undefined when the arena has recycled it.
 func (a *Arena) Alloc(n int) ([]byte, *Buffer) {
+	mem, b := a.alloc(n)
+	poison(mem)
+	return mem, b
+}
+
+func (a *Arena) alloc(n int) ([]byte, *Buffer) {
 	if a == nil {
 		return words(n), nil
 	}
@@ -216,6 +222,9 @@ func (a *Arena) release(b *Buffer) {
 		return
 	}
 	a.inUse -= int64(cap(b.mem))
+	if !b.kept {
+		poison(b.mem)
+	}
 	switch {
 	case b.mem == nil:
 		a.bare = append(a.bare, b)
@@ -251,6 +260,9 @@ func (a *Arena) Recycle() {
 	if a == nil {
 		return
 	}
+	for _, c := range a.chunks[:a.used] {
+		poison(c)
+	}
 	a.chunk, a.used = nil, 0
 	a.heads.slab, a.heads.next = 0, 0
 	clear(a.bare)
@@ -283,6 +295,7 @@ func (a *Arena) Recycle() {
 			continue
 		}
 		b.refs = 0
+		poison(b.mem)
 		a.free[b.class] = append(a.free[b.class], b)
 		kept = append(kept, b)
 	}
