@@ -12,6 +12,7 @@ func InferencePasses() []Pass {
 	shared := slices.IndexFunc(passes, func(p Pass) bool { return p.Name == "common subexpressions" })
 	passes = slices.Insert(passes, shared,
 		Pass{Name: "recurrences", ChangesRounding: true, Run: raiseRecurrences},
+		Pass{Name: "layouts of sequences", Run: turnSequences},
 		Pass{Name: "products", ChangesRounding: true, Run: makeProducts},
 	)
 	passes = slices.Insert(passes, len(passes)-1, // chains are made of what the others leave

@@ -11,6 +11,10 @@ import (
 // kernels for them are there: of x (steps, batch, width), the first state, and the
 // weights of the input and of the state, with the gates side by side. They give
 // the states after every step and the last ones.
+//
+// The attribute layouts says how x and the states after every step lie: "tbw", or "btw"
+// with the steps of an example together. The attribute backwards says of both whether
+// the first step stands last.
 const (
 	// LSTMOp takes x, h, c, the weights and one bias. Its attribute gates lists where
 	// the input, forget, new and output gates stand; forget_bias is added to one.
@@ -312,7 +316,8 @@ func (l *recurrence) sizesFit() bool {
 func (l *recurrence) raise() error {
 	n := l.loop
 	op, in := GRUOp, []graph.Output{n.In[l.x].Node.In[0], n.In[l.h]}
-	attrs := graph.Attrs{graph.Int("steps", int64(l.steps)), graph.Bool("sequence", !l.last && l.stack != nil), graph.Ints("gates", l.gates...)}
+	attrs := graph.Attrs{graph.Int("steps", int64(l.steps)), graph.Bool("sequence", !l.last && l.stack != nil), graph.Ints("gates", l.gates...),
+		graph.Strings("layouts", "tbw", "tbw"), graph.Bools("backwards", false, false)}
 	bias, err := l.sum(l.biases)
 	if err != nil {
 		return err

@@ -20,6 +20,10 @@ type recurrentLoop struct {
 	steps, batch, width int
 	spoil               string // what makes it another cell
 	raised              bool
+	// turned has the examples' steps lie together, before and behind the loop; backwards
+	// has it go from the last step to the first.
+	turned, backwards bool
+	turns             int // that stay
 }
 
 // cell adds the cell to a body: of x, the state and the weights, and returns the next
@@ -98,6 +102,9 @@ func (l *recurrentLoop) build(t *testing.T) (*graph.Function, [][]int) {
 
 	b := build(t, "layer")
 	shapes := [][]int{{l.steps, l.batch, width}, {l.batch, l.width}, {l.batch, l.width}, {width, gates * l.width}, {l.width, gates * l.width}, {gates * l.width}, {gates * l.width}}
+	if l.turned {
+		shapes[0] = []int{l.batch, l.steps, width}
+	}
 	var args []graph.Output
 	for _, s := range shapes {
 		o, err := b.f.AddArg("", graph.Fact{DType: f32, Shape: graph.ShapeOf(s...)})
@@ -112,7 +119,18 @@ func (l *recurrentLoop) build(t *testing.T) (*graph.Function, [][]int) {
 		n = 1
 	}
 	reserved := b.node("TensorListReserve", element, size, b.scalar(n)).Output(0)
-	inputs := b.node("TensorListFromTensor", nil, args[0], b.value(tensor.Vector(int32(l.batch), width))).Output(0)
+	x0 := args[0]
+	turn := func(x graph.Output) graph.Output { return b.op("Transpose", x, b.value(tensor.Vector[int32](1, 0, 2))) }
+	reverse := func(x graph.Output, axis int32) graph.Output {
+		return b.op("ReverseV2", x, b.value(tensor.Vector(axis)))
+	}
+	if l.turned {
+		x0 = turn(x0)
+	}
+	if l.backwards {
+		x0 = reverse(x0, 0)
+	}
+	inputs := b.node("TensorListFromTensor", nil, x0, b.value(tensor.Vector(int32(l.batch), width))).Output(0)
 	c0 := args[2]
 	if l.gru {
 		c0 = b.scalar(0)
@@ -121,7 +139,24 @@ func (l *recurrentLoop) build(t *testing.T) (*graph.Function, [][]int) {
 	loop := b.node("StatelessWhile", graph.Attrs{graph.Func("cond", c), graph.Func("body", next)},
 		b.scalar(0), b.scalar(0), reserved, args[1], c0, limit, inputs, args[3], args[4], args[5], args[6])
 	stack := b.node("TensorListStack", element, loop.Output(2), size).Output(0)
-	out := []graph.Output{stack, loop.Output(3)}
+	if l.spoil == "the batch is reversed" {
+		stack = reverse(stack, 1)
+	}
+	sequence := stack
+	if l.turned {
+		sequence = turn(sequence)
+	}
+	if l.backwards {
+		axis := int32(0)
+		if l.turned {
+			axis = -2
+		}
+		sequence = reverse(sequence, axis)
+	}
+	out := []graph.Output{sequence, loop.Output(3)}
+	if l.spoil == "the order is seen" {
+		out = append(out, stack)
+	}
 	if !l.gru {
 		out = append(out, loop.Output(4))
 	}
@@ -144,6 +179,15 @@ func TestRecurrentLoops(t *testing.T) {
 		{name: "LSTM with a forget bias", steps: 4, batch: 3, width: 6, forget: true, raised: true},
 		{name: "GRU", gru: true, steps: 7, batch: 2, width: 5, raised: true},
 		{name: "GRU, the last state", gru: true, steps: 6, batch: 33, width: 40, last: true, raised: true},
+		{name: "LSTM over the examples' steps", steps: 7, batch: 3, width: 5, turned: true, raised: true},
+		{name: "LSTM backwards", steps: 7, batch: 3, width: 5, backwards: true, raised: true},
+		{name: "LSTM over the examples' steps backwards", steps: 70, batch: 13, width: 33, turned: true, backwards: true, raised: true},
+		{name: "LSTM of one example backwards", steps: 700, batch: 1, width: 33, turned: true, backwards: true, raised: true},
+		{name: "LSTM of many steps backwards", steps: 700, batch: 9, width: 33, turned: true, backwards: true, raised: true},
+		{name: "GRU over the examples' steps", gru: true, steps: 9, batch: 8, width: 16, turned: true, raised: true},
+		{name: "GRU backwards, the last state", gru: true, steps: 6, batch: 3, width: 4, last: true, backwards: true, raised: true, turns: 1},
+		{name: "LSTM whose order is seen", steps: 7, batch: 3, width: 5, turned: true, spoil: "the order is seen", raised: true, turns: 1},
+		{name: "LSTM whose batch is reversed", steps: 7, batch: 3, width: 5, turned: true, spoil: "the batch is reversed", raised: true, turns: 2},
 		{name: "LSTM with another activation", steps: 4, batch: 3, width: 6, spoil: "relu"},
 		{name: "LSTM of three gates", steps: 4, batch: 3, width: 6, spoil: "shared gate"},
 		{name: "LSTM whose counter is seen", steps: 4, batch: 3, width: 6, spoil: "a counter is seen"},
@@ -160,6 +204,9 @@ func TestRecurrentLoops(t *testing.T) {
 			}
 			if got := count[engine.LSTMOp] + count[engine.GRUOp]; (got == 1) != l.raised || (got == 0) != (count["StatelessWhile"] == 1) {
 				t.Errorf("%d ops and %d loops", got, count["StatelessWhile"])
+			}
+			if got := count["Transpose"] + count["ReverseV2"]; got != l.turns {
+				t.Errorf("%d transpositions and reversals stay, not %d", got, l.turns)
 			}
 			n := newNetwork(t, 1)
 			var args []engine.Value

@@ -98,12 +98,22 @@ func recurrent(c *Inference) error {
 	if err := c.atLeast(2); err != nil {
 		return err
 	}
-	h := c.shape(1)
+	h, err := c.ranked(1, 2)
+	if err != nil {
+		return err
+	}
 	steps := 0
 	if c.Attrs.Bool("sequence") {
 		steps = int(c.Attrs.Int("steps", 0))
 	}
-	c.set(0, graph.ShapeOf(steps).Concat(h))
+	switch layouts := c.Attrs.Strings("layouts"); {
+	case len(layouts) != 2:
+		return fmt.Errorf("%d layouts, where the inputs and the states have one each", len(layouts))
+	case layouts[1] == "btw":
+		c.setDims(0, h.Dim(0), steps, h.Dim(1))
+	default:
+		c.setDims(0, steps, h.Dim(0), h.Dim(1))
+	}
 	for i := 1; i < len(c.Out); i++ {
 		c.set(i, h)
 	}

@@ -15,6 +15,7 @@ func raisedDef(op string, states int, in ...string) *graph.OpDef {
 	d := &graph.OpDef{Name: op, Attrs: []graph.AttrDef{
 		{Name: "T", Kind: graph.AttrType, AllowedTypes: []tensor.DType{tensor.Float32}},
 		{Name: "steps", Kind: graph.AttrInt}, {Name: "sequence", Kind: graph.AttrBool}, {Name: "gates", Kind: graph.AttrInts},
+		{Name: "layouts", Kind: graph.AttrStrings}, {Name: "backwards", Kind: graph.AttrBools},
 	}}
 	if states == 2 {
 		d.Attrs = append(d.Attrs, graph.AttrDef{Name: "forget_bias", Kind: graph.AttrFloat})
@@ -35,25 +36,53 @@ var (
 
 // recurrence is a prepared node of a raised loop.
 type recurrence struct {
-	steps    int
-	sequence bool
-	order    []int // where the gates stand
-	forget   float32
-	lstm     bool
+	steps      int
+	sequence   bool
+	order      []int // where the gates stand
+	forget     float32
+	lstm       bool
+	from, into direction // of x and of the states after every step
+}
+
+// direction is how a sequence lies.
+type direction struct {
+	examples  bool // each example's steps lie together
+	backwards bool
+}
+
+// at returns where step t of an example begins, of steps of a batch of so many numbers
+// each.
+func (d direction) at(t, example, steps, batch, width int) int {
+	if d.backwards {
+		t = steps - 1 - t
+	}
+	if d.examples {
+		return (example*steps + t) * width
+	}
+	return (t*batch + example) * width
 }
 
 // layer is one call of a recurrence.
 type layer struct {
 	*recurrence
 	batch, in, width int
-	x, left, right   []float32
-	bias, stateBias  []float32 // that of the state is nil in an LSTM
-	h, c             []float32 // of the step at hand; c is nil in a GRU
-	all              []float32 // of all steps; nil where nobody asks for them
+	xSteps           int // that x has
+	inputs           []float32
+	left, right      []float32
+	bias, stateBias  []float32    // that of the state is nil in an LSTM
+	first, last      [2][]float32 // the states h and c before and after all steps; a GRU has no c
+	all              []float32    // of all steps; nil where nobody asks for them
 
-	together            int       // steps whose inputs are multiplied at once
-	gates, state, spare []float32 // scratch memory, example by example
-	inputs              []float32
+	together int       // steps whose inputs are multiplied at once
+	scratch  []float32 // of all workers
+	each     int       // how much of it belongs to one
+}
+
+// worker is what runs some examples.
+type worker struct {
+	*layer
+	lo, hi                              int
+	gates, state, spare, sequence, h, c []float32
 }
 
 func prepareRaised(n *engine.Node) (func(*engine.Call) error, error) {
@@ -78,6 +107,16 @@ func prepareRaised(n *engine.Node) (func(*engine.Call) error, error) {
 			return nil, fmt.Errorf("the gates %v", r.order)
 		}
 	}
+	layouts, backwards := n.Attrs.Strings("layouts"), n.Attrs.Bools("backwards")
+	if len(layouts) != 2 || len(backwards) != 2 {
+		return nil, fmt.Errorf("%d layouts and %d directions, where the inputs and the states have one each", len(layouts), len(backwards))
+	}
+	for i, d := range []*direction{&r.from, &r.into} {
+		if layouts[i] != "tbw" && layouts[i] != "btw" {
+			return nil, fmt.Errorf("the layout %q is none of a sequence", layouts[i])
+		}
+		*d = direction{layouts[i] == "btw", backwards[i]}
+	}
 	return r.run, nil
 }
 
@@ -88,22 +127,33 @@ func (r *recurrence) run(c *engine.Call) error {
 	}
 	columns := len(r.order) * l.width
 	l.together = min(l.steps, max(1, chunk/(l.batch*columns)))
-	l.gates, _ = engine.Scratch[float32](c, l.together*l.batch*columns)
-	l.state, _ = engine.Scratch[float32](c, l.batch*columns)
-	l.spare, _ = engine.Scratch[float32](c, l.batch*l.width)
-	l.inputs, _ = engine.Scratch[float32](c, l.together*l.batch*l.in)
 	// Rows that share a product take less time than one by one.
-	groups := min(l.batch/leastRows, c.Workers().Count())
-	each := float64(r.steps) * float64(l.batch) * (gemm.Cost(4, 1, columns, l.in+l.width) + 2*float64(l.width))
-	if groups < 2 || !c.Large(1, each) {
-		l.rows(0, l.batch)
+	groups := max(1, min(l.batch/leastRows, c.Workers().Count()))
+	cost := float64(r.steps) * float64(l.batch) * (gemm.Cost(4, 1, columns, l.in+l.width) + 2*float64(l.width))
+	if groups > 1 && !c.Large(1, cost) {
+		groups = 1
+	}
+	most := (l.batch + groups - 1) / groups // examples of one
+	l.each = most * (l.together*(columns+l.in) + columns + 3*l.width)
+	if groups > 1 {
+		l.each += apart
+	}
+	l.scratch, _ = engine.Scratch[float32](c, groups*l.each)
+	if groups == 1 {
+		l.rows(0, 0, l.batch)
 		return nil
 	}
-	c.Parallel(groups, each/float64(groups), func(lo, hi int) {
-		l.rows(lo*l.batch/groups, hi*l.batch/groups)
+	c.Parallel(groups, cost/float64(groups), func(lo, hi int) {
+		for g := lo; g < hi; g++ {
+			l.rows(g, g*l.batch/groups, (g+1)*l.batch/groups)
+		}
 	})
 	return nil
 }
+
+// apart is how many numbers lie between the memory of two workers, a page: processors
+// fetch what follows in a page, and so take each other's lines away.
+const apart = 1 << 10
 
 // leastRows is how many rows a worker takes at least.
 const leastRows = 4
@@ -120,10 +170,16 @@ func (r *recurrence) layer(c *engine.Call) (layer, error) {
 		}
 	}
 	x, h := c.In(0).Shape(), c.In(1).Shape()
-	if len(x) != 3 || len(h) != 2 || x[1] != h[0] || x[0] < r.steps {
+	if len(x) != 3 || len(h) != 2 {
+		return l, fmt.Errorf("inputs of %v and a state of %v", x, h)
+	}
+	l.xSteps, l.batch, l.in, l.width = x[0], x[1], x[2], h[1]
+	if r.from.examples {
+		l.xSteps, l.batch = x[1], x[0]
+	}
+	if l.batch != h[0] || l.xSteps < r.steps {
 		return l, fmt.Errorf("%d steps of inputs of %v and a state of %v", r.steps, x, h)
 	}
-	l.batch, l.in, l.width = x[1], x[2], h[1]
 	columns := len(r.order) * l.width
 	want := []tensor.Shape{{l.in, columns}, {l.width, columns}, {columns}, {columns}}
 	first := 2
@@ -136,34 +192,36 @@ func (r *recurrence) layer(c *engine.Call) (layer, error) {
 		}
 	}
 	f := func(i int) []float32 { return tensor.Values[float32](c.In(i)) }
-	l.x = f(0)
+	l.inputs = f(0)
 	steps := 0
 	if r.sequence {
 		steps = r.steps
 	}
-	all, err := c.Alloc(0, tensor.Float32, tensor.Shape{steps, l.batch, l.width})
+	shape := tensor.Shape{steps, l.batch, l.width}
+	if r.into.examples {
+		shape = tensor.Shape{l.batch, steps, l.width}
+	}
+	all, err := c.Alloc(0, tensor.Float32, shape)
 	if err != nil {
 		return l, err
 	}
 	if r.sequence {
 		l.all = tensor.Values[float32](all)
 	}
-	state := func(i int) ([]float32, error) {
-		y, err := c.AllocOver(i, i, tensor.Float32, h)
-		if err != nil {
-			return nil, err
-		}
-		v := tensor.Values[float32](y)
-		copy(v, f(i))
-		return v, nil
+	states := 1
+	if r.lstm {
+		states = 2
 	}
-	if l.h, err = state(1); err != nil {
-		return l, err
+	for i := range states {
+		y, err := c.AllocOver(1+i, 1+i, tensor.Float32, h)
+		if err != nil {
+			return l, err
+		}
+		l.first[i], l.last[i] = f(1+i), tensor.Values[float32](y)
 	}
 	if r.lstm {
 		l.left, l.right, l.bias = f(3), f(4), f(5)
-		l.c, err = state(2)
-		return l, err
+		return l, nil
 	}
 	l.left, l.right, l.bias, l.stateBias = f(2), f(3), f(4), f(5)
 	return l, nil
@@ -173,52 +231,77 @@ func (r *recurrence) layer(c *engine.Call) (layer, error) {
 // cache.
 const chunk = 1 << 16
 
-// rows runs all steps for examples lo to hi of the batch: each has the bits that it
-// has alone.
-func (l *layer) rows(lo, hi int) {
+// rows runs all steps for examples lo to hi of the batch, in the scratch memory of a group:
+// each has the bits that it has alone.
+func (l *layer) rows(group, lo, hi int) {
 	n, columns := hi-lo, len(l.order)*l.width
-	gates := l.gates[l.together*lo*columns : l.together*hi*columns]
-	state, spare := l.state[lo*columns:hi*columns], l.spare[lo*l.width:hi*l.width]
+	mem := l.scratch[group*l.each : (group+1)*l.each]
+	take := func(n int) []float32 {
+		part := mem[:n]
+		mem = mem[n:]
+		return part
+	}
+	w := worker{layer: l, lo: lo, hi: hi}
+	for i, state := range []*[]float32{&w.h, &w.c} {
+		if l.first[i] != nil {
+			*state = take(n * l.width)
+			copy(*state, l.first[i][lo*l.width:])
+		}
+	}
+	w.state, w.spare = take(n*columns), take(l.width)
+	w.gates, w.sequence = take(l.together*n*columns), take(l.together*n*l.in)
 	for t := 0; t < l.steps; t += l.together {
 		k := min(l.together, l.steps-t)
 		for i := range k * n {
-			copy(gates[i*columns:(i+1)*columns], l.bias)
+			copy(w.gates[i*columns:(i+1)*columns], l.bias)
 		}
-		x := l.x[t*n*l.in:]
-		if n < l.batch { // these examples, one step after the other
-			x = l.inputs[l.together*lo*l.in : l.together*hi*l.in]
-			for s := range k {
-				copy(x[s*n*l.in:(s+1)*n*l.in], l.x[((t+s)*l.batch+lo)*l.in:])
-			}
-		}
-		gemm.F32(gates, columns, x, l.in, false, l.left, columns, false, k*n, columns, l.in, true, nil)
+		gemm.F32(w.gates, columns, w.x(t, k), l.in, false, l.left, columns, false, k*n, columns, l.in, true, nil)
 		for s := range k {
-			l.step(gates[s*n*columns:(s+1)*n*columns], state, spare, lo, hi)
-			if l.all != nil {
-				copy(l.all[((t+s)*l.batch+lo)*l.width:], l.h[lo*l.width:hi*l.width])
+			w.step(w.gates[s*n*columns : (s+1)*n*columns])
+			if l.all == nil {
+				continue
+			}
+			for i := range n {
+				copy(l.all[l.into.at(t+s, lo+i, l.steps, l.batch, l.width):], w.h[i*l.width:(i+1)*l.width])
 			}
 		}
+	}
+	for i, state := range [][]float32{w.h, w.c} {
+		copy(l.last[i][min(lo*l.width, len(l.last[i])):], state)
 	}
 }
 
-// step takes the gates of a step, to which the state's part is missing.
-func (l *layer) step(gates, state, spare []float32, lo, hi int) {
-	u, n, columns := l.width, hi-lo, len(l.order)*l.width
-	h := l.h[lo*u : hi*u]
-	to := gates
-	if l.stateBias != nil {
-		to = state
+// x returns k steps of the inputs, from t on, one after the other.
+func (w *worker) x(t, k int) []float32 {
+	l, n := w.layer, w.hi-w.lo
+	if n == l.batch && !l.from.backwards && (!l.from.examples || n == 1) {
+		return l.inputs[t*n*l.in:]
+	}
+	for s := range k {
 		for i := range n {
-			copy(to[i*columns:(i+1)*columns], l.stateBias)
+			copy(w.sequence[(s*n+i)*l.in:(s*n+i+1)*l.in], l.inputs[l.from.at(t+s, w.lo+i, l.xSteps, l.batch, l.in):])
 		}
 	}
-	gemm.F32(to, columns, h, u, false, l.right, columns, false, n, columns, u, true, nil)
+	return w.sequence
+}
+
+// step takes the gates of a step, to which the state's part is missing.
+func (w *worker) step(gates []float32) {
+	u, n, columns := w.width, w.hi-w.lo, len(w.order)*w.width
+	to := gates
+	if w.stateBias != nil {
+		to = w.state
+		for i := range n {
+			copy(to[i*columns:(i+1)*columns], w.stateBias)
+		}
+	}
+	gemm.F32(to, columns, w.h, u, false, w.right, columns, false, n, columns, u, true, nil)
 	for i := range n {
-		g, h := gates[i*columns:(i+1)*columns], h[i*u:(i+1)*u]
-		if l.lstm {
-			l.lstmCell(g, h, l.c[(lo+i)*u:(lo+i+1)*u])
+		g, h := gates[i*columns:(i+1)*columns], w.h[i*u:(i+1)*u]
+		if w.lstm {
+			w.lstmCell(g, h, w.c[i*u:(i+1)*u])
 		} else {
-			l.gruCell(g, state[i*columns:(i+1)*columns], h, spare[:u])
+			w.gruCell(g, w.state[i*columns:(i+1)*columns], h, w.spare)
 		}
 	}
 }
