@@ -73,8 +73,8 @@ func (w *Writer) CopyAll(ctx context.Context, r *Reader, rename func(name string
 	}
 	base := len(w.shards) - 1
 	w.least = max(w.least, base+r.header.NumShards)
-	for _, p := range r.index.places {
-		rec := r.record(int(p.entry))
+	for _, i := range r.index.order {
+		rec := r.record(int(i))
 		owner := r.ownerOf(rec)
 		as, keep := rename(owner)
 		if !keep {

@@ -20,7 +20,7 @@ import (
 // entry stays encoded until it is asked for, since decoded it takes ten times
 // the memory, and an index can have millions.
 type index struct {
-	chunks [][]packedEntry // so that growing copies nothing
+	chunks [][]indexEntry // so that growing copies nothing
 	n      int
 	shards int
 
@@ -29,12 +29,12 @@ type index struct {
 	// visible are the entries of tensors, not of slices; nil where all are.
 	visible []int32
 
-	// Where the bytes of the entries lie, in the order of the bytes, without tensors
-	// stored in slices; an entry of no bytes comes before the one at the same place.
-	places []place
-	rank   []int32                      // where in places an entry stands; -1: it doesn't
-	shape  atomic.Pointer[tensor.Shape] // of the entry that was given out last
-	kinds  kinds
+	// The entries in the order of their bytes, without tensors stored in slices; an
+	// entry of no bytes comes before the one at the same place.
+	order []int32
+	rank  []int32                      // where in order an entry stands; -1: it doesn't
+	shape atomic.Pointer[tensor.Shape] // of the entry that was given out last
+	kinds kinds
 
 	found    atomic.Int32 // the entry that was found last
 	searches atomic.Int64
@@ -42,19 +42,14 @@ type index struct {
 	table    keyTable
 }
 
-// packedEntry is one entry as it lies in memory: the key, and behind it the
-// message. Two strings would take twice the space.
-type packedEntry struct {
+// indexEntry is one entry as it lies in memory: the key, and behind it the
+// message, which as two strings would take twice the space; and what is asked for
+// most, decoded.
+type indexEntry struct {
 	bytes    *byte
 	key, raw uint32 // their lengths, of 31 bits
 	at       int64  // where it stands in the index file
-}
-
-// indexEntry is an entry that is looked at.
-type indexEntry struct {
-	key string
-	raw string // the message
-	at  int64  // where it stands in the index file
+	place           // of a tensor stored in slices: noPlace
 }
 
 // slicedTensor is what is known of a tensor stored in slices.
@@ -73,10 +68,10 @@ const (
 )
 
 // add takes up entries that follow those there are.
-func (x *index) add(list []packedEntry) {
+func (x *index) add(list []indexEntry) {
 	for len(list) > 0 {
 		if x.n>>chunkShift == len(x.chunks) {
-			x.chunks = append(x.chunks, make([]packedEntry, 0, 1<<chunkShift))
+			x.chunks = append(x.chunks, make([]indexEntry, 0, 1<<chunkShift))
 		}
 		last := &x.chunks[len(x.chunks)-1]
 		n := min(len(list), 1<<chunkShift-len(*last))
@@ -93,15 +88,12 @@ func bytesOf(s string) []byte {
 }
 
 // at returns an entry.
-func (x *index) at(i int) indexEntry {
-	e := x.packed(i)
-	both := unsafe.String(e.bytes, e.key+e.raw)
-	return indexEntry{key: both[:e.key], raw: both[e.key:], at: e.at}
-}
+func (x *index) at(i int) *indexEntry { return &x.chunks[i>>chunkShift][i&(1<<chunkShift-1)] }
 
-func (x *index) packed(i int) *packedEntry { return &x.chunks[i>>chunkShift][i&(1<<chunkShift-1)] }
+func (e *indexEntry) name() string { return unsafe.String(e.bytes, e.key) }
 
-func (e *packedEntry) name() string { return unsafe.String(e.bytes, e.key) }
+// message returns the entry as it is encoded.
+func (e *indexEntry) message() []byte { return unsafe.Slice(e.bytes, e.key+e.raw)[e.key:] }
 
 // find looks a key up.
 func (x *index) find(key string) (int, bool) {
@@ -121,8 +113,8 @@ func (x *index) findAfter(key string, last int32) (int, bool) {
 		if next := int(last) + 1; next < x.n && x.key(next) == key {
 			return next, true
 		}
-		if at := x.rank[last] + 1; int(at) < len(x.places) {
-			if next := int(x.places[at].entry); x.key(next) == key {
+		if at := x.rank[last] + 1; int(at) < len(x.order) {
+			if next := int(x.order[at]); x.key(next) == key {
 				return next, true
 			}
 		}
@@ -153,7 +145,7 @@ func (x *index) hidden(i int) bool {
 }
 
 // key returns the key of an entry.
-func (x *index) key(i int) string { return x.packed(i).name() }
+func (x *index) key(i int) string { return x.at(i).name() }
 
 // tensors returns the number of tensors.
 func (x *index) tensors() int {
@@ -182,7 +174,7 @@ func (x *index) record(i int) *record {
 // decodeEntry.
 func (x *index) decode(rec *record, i int, shape tensor.Shape) {
 	e := x.at(i)
-	_, _ = rec.parse(e.key, bytesOf(e.raw), x.shards, shape)
+	_, _ = rec.parse(e.name(), e.message(), x.shards, shape)
 	rec.at = e.at
 	if s := x.sliced[i]; s != nil {
 		rec.home = rec.Shard

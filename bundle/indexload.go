@@ -25,15 +25,13 @@ type indexLoad struct {
 	budget    atomic.Int64 // what the entries may still take in memory
 
 	sliced []int             // the entries of tensors stored in slices
-	places []place           // where the bytes of the others lie
 	free   chan blockEntries // lists to be used again
 }
 
 // blockEntries are the entries of a block.
 type blockEntries struct {
-	list   []packedEntry
-	sliced []int   // the places in list of tensors stored in slices
-	places []place // of the others, by their places in list
+	list   []indexEntry
+	sliced []int // the places in list of tensors stored in slices
 	err    error
 }
 
@@ -116,16 +114,9 @@ func (l *indexLoad) take(b blockEntries) error {
 	for _, i := range b.sliced {
 		l.sliced = append(l.sliced, l.r.index.n+i)
 	}
-	for i := range b.places {
-		b.places[i].entry += int32(l.r.index.n)
-	}
-	if l.places == nil {
-		l.places = make([]place, 0, len(b.places)*l.table.Blocks())
-	}
-	l.places = append(l.places, b.places...)
 	l.r.index.add(b.list)
 	select {
-	case l.free <- blockEntries{list: b.list[:0], places: b.places[:0]}:
+	case l.free <- blockEntries{list: b.list[:0]}:
 	default:
 	}
 	return nil
@@ -145,6 +136,16 @@ func (l *indexLoad) spend(spent *int64) bool {
 	return l.budget.Add(-n) >= 0
 }
 
+// header reads the header, which stands under the first key.
+func (l *indexLoad) header(key, value []byte, offset int64) error {
+	if len(key) != 0 {
+		return l.bad(offset, "", fmt.Errorf("the first key is %.100q, not the header's empty one", key))
+	}
+	err := l.r.readHeader(l.file, offset, value, l.maxShards)
+	l.r.index.shards = l.r.header.NumShards
+	return err
+}
+
 // block decodes a block. It reads the header in the first one.
 func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEntries) {
 	if b.err = ctx.Err(); b.err != nil {
@@ -158,34 +159,36 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 	select {
 	case b = <-l.free:
 	default:
-		b.list, b.places = make([]packedEntry, 0, w.capacity), make([]place, 0, w.capacity)
+		b.list = make([]indexEntry, 0, w.capacity)
 	}
-	b.err = l.table.Scan(i, &w.buf, func(key, value []byte, offset int64) error {
+	e := l.table.Scan(i, &w.buf)
+	for b.err == nil && e.Next() {
+		key, value := e.Key, e.Value
 		if len(b.list)%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+			b.err = ctx.Err()
+			break
 		}
 		if spent += int64(len(key)+len(value)) + entryMemory; spent >= budgetStep && !l.spend(&spent) {
-			return l.bad(offset, "", errors.New("the keys and entries are out of proportion to the file's size"))
+			b.err = l.bad(e.Offset, "", errors.New("the keys and entries are out of proportion to the file's size"))
+			break
 		}
 		if header {
-			if header = false; len(key) != 0 {
-				return l.bad(offset, "", fmt.Errorf("the first key is %.100q, not the header's empty one", key))
-			}
-			err := l.r.readHeader(l.file, offset, value, l.maxShards)
-			l.r.index.shards = l.r.header.NumShards
-			return err
+			header = false
+			b.err = l.header(key, value, e.Offset)
+			continue
 		}
 		if len(key) > math.MaxInt32 || len(value) > math.MaxInt32 {
-			return l.bad(offset, "", errors.New("the entry has more than 2 GiB, the most that a message can have"))
+			b.err = l.bad(e.Offset, "", errors.New("the entry has more than 2 GiB, the most that a message can have"))
+			break
 		}
 		kinds := &l.r.index.kinds
 		k := kinds.of(value)
 		at, ok := k.piece(value, l.r.header.NumShards)
 		parts := 0
 		if !ok {
-			var err error
-			if parts, err = rec.parse(view(key), value, l.r.header.NumShards, shape); err != nil {
-				return l.bad(offset, string(key), err)
+			if parts, b.err = rec.parse(view(key), value, l.r.header.NumShards, shape); b.err != nil {
+				b.err = l.bad(e.Offset, string(key), b.err)
+				break
 			}
 			at = rec.piece()
 			if k = kinds.learn(value); k != nil {
@@ -194,24 +197,27 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 				}
 			}
 		}
-		number := uint16(0)
-		if k != nil {
-			number = k.number
-		}
-		if parts > 0 {
-			b.sliced = append(b.sliced, len(b.list))
-		} else {
-			b.places = append(b.places, place{off: at.off, size: at.size, shard: at.shard, entry: int32(len(b.list)), crc: at.crc, kind: number})
-		}
 		size := len(key) + len(value)
 		if size > cap(arena)-len(arena) {
 			arena = make([]byte, 0, max(keyArena, size))
 		}
 		n := len(arena)
 		arena = append(append(arena, key...), value...)
-		b.list = append(b.list, packedEntry{bytes: unsafe.SliceData(arena[n:]), key: uint32(len(key)), raw: uint32(len(value)), at: offset})
-		return nil
-	})
+		b.list = append(b.list, indexEntry{bytes: unsafe.SliceData(arena[n:]), key: uint32(len(key)), raw: uint32(len(value)), at: e.Offset})
+		lies := &b.list[len(b.list)-1].place
+		if parts > 0 {
+			b.sliced = append(b.sliced, len(b.list)-1)
+			lies.shard = noPlace
+			continue
+		}
+		*lies = place{off: at.off, size: at.size, shard: at.shard, crc: at.crc}
+		if k != nil {
+			lies.kind = k.number
+		}
+	}
+	if b.err == nil {
+		b.err = e.Err()
+	}
 	if !l.spend(&spent) && b.err == nil {
 		b.err = l.bad(-1, "", errors.New("the keys and entries are out of proportion to the file's size"))
 	}

@@ -141,6 +141,6 @@ func (x *index) kind(i int) *kind {
 	}
 	e := x.at(i)
 	var rec record
-	_, _ = rec.parse(e.key, bytesOf(e.raw), x.shards, nil)
+	_, _ = rec.parse(e.name(), e.message(), x.shards, nil)
 	return &kind{dtype: rec.DType, shape: rec.Shape, elems: rec.elems}
 }

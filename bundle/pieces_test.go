@@ -103,11 +103,12 @@ func TestDamageInAnyPieceIsReported(t *testing.T) {
 	piecesBundle(t, disk)
 	r := mustOpen(t, disk, "c")
 	const data = "c.data-00000-of-00001"
-	for _, p := range r.index.places { // slices have bytes, the tensors that they make up have none
+	for _, i := range r.index.order { // slices have bytes, the tensors that they make up have none
+		p := r.index.placeOf(int(i))
 		if p.size == 0 {
 			continue
 		}
-		name := r.ownerOf(r.record(int(p.entry)))
+		name := r.ownerOf(r.record(int(i)))
 		places := []int64{p.off, p.off + p.size/2, p.off + p.size - 1}
 		for _, at := range places {
 			bad := disk.AfterCrash(faultfs.LoseNone, 0)

@@ -3,22 +3,26 @@ package bundle
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 )
 
 // A place is where a record's bytes lie.
 type place struct {
-	off, size    int64
-	shard, entry int32
-	crc          uint32
-	kind         uint16 // the number of the record's kind; 0 where its entry must be decoded
+	off, size int64
+	crc       uint32
+	shard     int32  // noPlace for a tensor stored in slices
+	kind      uint16 // the number of the record's kind; 0 where its entry must be decoded
 }
+
+// noPlace is the data file of what lies in no one piece.
+const noPlace = -1
 
 // placeOf returns where the bytes of an entry lie, nil for a tensor stored in
 // slices.
 func (x *index) placeOf(i int) *place {
-	if at := x.rank[i]; at >= 0 {
-		return &x.places[at]
+	if p := &x.at(i).place; p.shard != noPlace {
+		return p
 	}
 	return nil
 }
@@ -28,83 +32,107 @@ func (p *place) piece(k *kind) piece {
 	return piece{off: p.off, size: p.size, elems: k.elems, dtype: k.dtype, shard: p.shard, crc: p.crc}
 }
 
-// sortPlaces finds the order of the places, of which list has those of all tensors
-// and slices that lie in one piece. It refuses entries whose bytes overlap: no
-// writer makes them.
-func (x *index) sortPlaces(file string, list []place) error {
-	list = byPlace(list)
-	x.places, x.rank = list, make([]int32, x.n)
+// sortPlaces finds the order of the places. It refuses entries whose bytes overlap:
+// no writer makes them.
+func (x *index) sortPlaces(file string) error {
+	x.order, x.rank = x.byPlace(), make([]int32, x.n)
 	for i := range x.sliced {
 		x.rank[i] = -1
 	}
-	var a *place
-	for i := range list {
-		b := &list[i]
-		x.rank[b.entry] = int32(i)
+	var a *indexEntry
+	for at, i := range x.order {
+		b := x.at(int(i))
+		x.rank[i] = int32(at)
 		if b.size == 0 {
 			continue
 		}
 		if a != nil && a.shard == b.shard && b.off < a.off+a.size {
-			p, q := x.at(int(a.entry)), x.at(int(b.entry))
-			return &CorruptError{File: file, Offset: q.at, Name: q.key, What: fmt.Sprintf("its bytes at offset %d of data file %d overlap those of %q at %d", b.off, b.shard, p.key, a.off)}
+			return &CorruptError{File: file, Offset: b.at, Name: b.name(), What: fmt.Sprintf("its bytes at offset %d of data file %d overlap those of %q at %d", b.off, b.shard, a.name(), a.off)}
 		}
 		a = b
 	}
 	return nil
 }
 
-// comparePlaces orders places by data file, offset and number of entry, those of
-// no bytes first.
-func comparePlaces(a, b place) int {
-	return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.off, b.off), cmp.Compare(min(a.size, 1), min(b.size, 1)), cmp.Compare(a.entry, b.entry))
+// comparePlaces orders places by data file and offset, those of no bytes first.
+func comparePlaces(a, b *place) int {
+	return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.from(), b.from()))
 }
 
-// byPlace sorts places, which come in the order of their entries.
-func byPlace(list []place) []place {
-	const few = 1 << 10
-	if len(list) < few {
-		slices.SortFunc(list, comparePlaces)
-		return list
+// from is a number that orders places in a data file.
+func (p *place) from() uint64 { return uint64(p.off)<<1 | uint64(min(p.size, 1)) }
+
+// byPlace returns the entries in the order of their places, equal ones in their own.
+func (x *index) byPlace() []int32 {
+	order := make([]int32, 0, x.n)
+	var last *place
+	sorted := true
+	every, any, shards := ^uint64(0), uint64(0), uint64(0) // the bits that numbers have
+	n := int32(-1)
+	for _, chunk := range x.chunks {
+		for i := range chunk {
+			n++
+			p := &chunk[i].place
+			if p.shard == noPlace {
+				continue
+			}
+			sorted = sorted && (last == nil || comparePlaces(last, p) <= 0)
+			last = p
+			every, any, shards = every&p.from(), any|p.from(), shards|uint64(p.shard)
+			order = append(order, n)
+		}
+	}
+	if sorted {
+		return order
 	}
 	// An index has its entries in the order of their names, of which "10" comes
-	// before "2". Comparing takes several times as long as this does: sorting by
-	// digits, the last ones first.
-	list, spare := sortDigits(list, nil, func(p *place) uint64 { return uint64(min(p.size, 1)) })
-	list, spare = sortDigits(list, spare, func(p *place) uint64 { return uint64(p.off) })
-	list, _ = sortDigits(list, spare, func(p *place) uint64 { return uint64(p.shard) })
-	return list
+	// before "2". Numbers are sorted several times as fast as entries: the data file,
+	// then the bits in which offsets differ, then the entry.
+	differ := every ^ any
+	offset, entry := bits.Len64(differ), bits.Len(uint(x.n))
+	shift := min(bits.TrailingZeros64(differ), offset)
+	offset -= shift
+	if bits.Len64(shards)+offset+entry > 64 {
+		slices.SortStableFunc(order, func(a, b int32) int { return comparePlaces(&x.at(int(a)).place, &x.at(int(b)).place) })
+		return order
+	}
+	numbers := make([]uint64, len(order))
+	for at, i := range order {
+		p := &x.at(int(i)).place
+		numbers[at] = (uint64(p.shard)<<offset|p.from()>>shift&(1<<offset-1))<<entry | uint64(i)
+	}
+	for at, number := range sortNumbers(numbers, entry) {
+		order[at] = int32(number & (1<<entry - 1))
+	}
+	return order
 }
 
-// sortDigits sorts places by a number; equal ones keep their order. It returns
-// the list, and the memory that is to spare then, nil as long as none was needed.
-func sortDigits(list, spare []place, number func(*place) uint64) (sorted, rest []place) {
-	const bits = 11
-	highest, ordered := uint64(0), true
-	for i := range list {
-		n := number(&list[i])
-		ordered = ordered && n >= highest
-		highest = max(highest, n)
+// sortNumbers sorts numbers, of which those that are equal but for the lowest bits
+// come in their order. It returns them in their own memory, or in other.
+func sortNumbers(list []uint64, lowest int) []uint64 {
+	const few = 1 << 10
+	if len(list) < few {
+		slices.Sort(list)
+		return list
 	}
-	if ordered {
-		return list, spare
-	}
-	if spare == nil {
-		spare = make([]place, len(list))
-	}
-	for shift := 0; shift < 64 && highest>>shift > 0; shift += bits {
-		var starts [1<<bits + 1]int32
-		for i := range list {
-			starts[number(&list[i])>>shift&(1<<bits-1)+1]++
+	// By digits, the last ones first: comparing takes several times as long.
+	const digit = 11
+	highest := slices.Max(list)
+	spare := make([]uint64, len(list))
+	for shift := lowest; shift < 64 && highest>>shift > 0; shift += digit {
+		var starts [1<<digit + 1]int32
+		for _, n := range list {
+			starts[n>>shift&(1<<digit-1)+1]++
 		}
-		for d := range 1 << bits {
+		for d := range 1 << digit {
 			starts[d+1] += starts[d]
 		}
-		for i := range list {
-			d := number(&list[i]) >> shift & (1<<bits - 1)
-			spare[starts[d]] = list[i]
+		for _, n := range list {
+			d := n >> shift & (1<<digit - 1)
+			spare[starts[d]] = n
 			starts[d]++
 		}
 		list, spare = spare, list
 	}
-	return list, spare
+	return list
 }

@@ -422,19 +422,19 @@ func (br *blobReader) verify(ctx context.Context) error {
 			skip[i] = true
 		}
 	}
-	places := r.index.places
-	for _, p := range places {
-		br.total += p.size
+	order := r.index.order
+	for _, i := range order {
+		br.total += r.index.at(int(i)).size
 	}
-	for len(places) > 0 {
-		n := min(len(places), verifyBatch)
+	for len(order) > 0 {
+		n := min(len(order), verifyBatch)
 		br.blobs = br.blobs[:0]
-		for _, p := range places[:n] {
-			owner, part := r.index.owners[int(p.entry)]
+		for _, i := range order[:n] {
+			owner, part := r.index.owners[int(i)]
 			if part && skip[int(owner.owner)] {
 				continue
 			}
-			rec := r.record(int(p.entry))
+			rec := r.record(int(i))
 			name := r.ownerOf(rec)
 			b := &blob{piece: rec.piece(), owner: name}
 			err := rec.err
@@ -453,7 +453,7 @@ func (br *blobReader) verify(ctx context.Context) error {
 		if err := br.run(ctx); err != nil {
 			return err
 		}
-		places = places[n:]
+		order = order[n:]
 	}
 	return nil
 }

@@ -212,7 +212,7 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 	if err := r.linkSlices(ctx, src.name, l.sliced); err != nil {
 		return err
 	}
-	return r.index.sortPlaces(src.name, l.places)
+	return r.index.sortPlaces(src.name)
 }
 
 // entryMemory is what an entry takes in memory beside its bytes.
@@ -287,7 +287,7 @@ func (r *Reader) linkSlices(ctx context.Context, file string, sliced []int) erro
 				return fmt.Errorf("slice %s has no entry of its own: its data is missing", s)
 			}
 			var part record
-			parts, _ := part.parse(x.at(j).key, bytesOf(x.at(j).raw), x.shards, nil)
+			parts, _ := part.parse(x.key(j), x.at(j).message(), x.shards, nil)
 			shape, err := s.Shape(rec.Shape)
 			if err != nil {
 				return err
@@ -384,12 +384,11 @@ func (r *Reader) Alignment() (align int, ok bool) {
 	if r.version == 1 {
 		return 0, false
 	}
-	places := r.index.places
 next:
 	for a := int64(1); a <= 1<<16; a *= 2 {
 		shard, at := int32(-1), int64(0)
-		for i := range places {
-			p := &places[i]
+		for _, i := range r.index.order {
+			p := &r.index.at(int(i)).place
 			if p.shard != shard {
 				shard, at = p.shard, 0
 			}
@@ -422,8 +421,7 @@ func (r *Reader) NamesByPlace() []string {
 	x := &r.index
 	names := make([]string, 0, r.Len())
 	seen := make(map[int32]bool, len(x.sliced))
-	for _, p := range x.places {
-		i := p.entry
+	for _, i := range x.order {
 		if o, ok := x.owners[int(i)]; ok {
 			if seen[o.owner] {
 				continue

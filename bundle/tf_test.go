@@ -207,8 +207,8 @@ func TestWritesTensorFlowsBytes(t *testing.T) {
 			dir := vfs.MemDir()
 			write(t, dir, fixturePrefix(name), nil, func(w *Writer) {
 				shard := 0
-				for _, p := range r.index.places {
-					rec := r.record(int(p.entry))
+				for _, i := range r.index.order {
+					rec := r.record(int(i))
 					for ; shard < rec.Shard; shard++ {
 						if err := w.NextShard(); err != nil {
 							t.Fatal(err)

@@ -75,27 +75,30 @@ func (t *Reader) describeBlock(w io.Writer, h handle, what string, value func(*b
 	} else {
 		p.Line("%s, %d bytes", what, h.size)
 		p.In()
-		err := scan(contents, int64(h.offset), func(k, v []byte, offset int64) error {
+		e := entries(contents, int64(h.offset))
+		for e.Next() {
 			c := wire.NewCursor(p.Rest(), 0)
 			shared, unshared, length := c.Uvarint32(), c.Uvarint32(), c.Uvarint32()
 			p.Field(int(c.Offset()), "entry: key shares %d bytes and has %d more, value has %d", shared, unshared, length)
 			p.In()
-			p.Field(int(unshared), "key %.100q", k)
-			vp := binfmt.New(w, v, offset+c.Offset()+int64(unshared))
+			p.Field(int(unshared), "key %.100q", e.Key)
+			vp := binfmt.New(w, e.Value, e.Offset+c.Offset()+int64(unshared))
 			vp.In()
 			vp.In()
 			if value != nil {
-				value(vp, k)
+				value(vp, e.Key)
 			}
 			if n := len(vp.Rest()); n > 0 {
 				vp.Field(n, "value")
 			}
 			p.Skip(int(length))
 			p.Out()
-			return vp.Err()
-		})
-		if err != nil {
-			return err
+			if vp.Err() != nil {
+				return vp.Err()
+			}
+		}
+		if e.Err() != nil {
+			return e.Err()
 		}
 		n := binary.LittleEndian.Uint32(contents[len(contents)-4:])
 		p.Field(int(4*n), "%d restarts", n)

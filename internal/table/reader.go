@@ -83,27 +83,27 @@ func Open(r io.ReaderAt, size, most int64) (*Reader, error) {
 	}
 	end := uint64(0)
 	budget := keyBudgetBase + keyBudgetFactor*len(contents)
-	err = scan(contents, int64(h.offset), func(key, value []byte, offset int64) error {
-		if budget -= len(key); budget < 0 {
-			return corrupt(offset, "the keys of the index block are out of proportion to its size")
+	e := entries(contents, int64(h.offset))
+	for e.Next() {
+		if budget -= len(e.Key); budget < 0 {
+			return t, corrupt(e.Offset, "the keys of the index block are out of proportion to its size")
 		}
-		c := wire.NewCursor(value, offset)
-		b := indexed{handle: handleAt(&c), limit: bytes.Clone(key)}
+		c := wire.NewCursor(e.Value, e.Offset)
+		b := indexed{handle: handleAt(&c), limit: bytes.Clone(e.Key)}
 		switch {
 		case c.Err() != nil:
-			return corrupt(offset, "index entry: %s", c.Err().What)
+			return t, corrupt(e.Offset, "index entry: %s", c.Err().What)
 		case c.Len() != 0:
-			return corrupt(offset, "index entry: %d bytes after the block's handle", c.Len())
+			return t, corrupt(e.Offset, "index entry: %d bytes after the block's handle", c.Len())
 		case b.offset < end:
-			return corrupt(offset, "index entry: the block at %d overlaps the one before, which ends at %d", b.offset, end)
+			return t, corrupt(e.Offset, "index entry: the block at %d overlaps the one before, which ends at %d", b.offset, end)
 		case !t.fits(b.handle):
-			return corrupt(offset, "index entry: the block at %d of %d bytes reaches beyond the file", b.offset, b.size)
+			return t, corrupt(e.Offset, "index entry: the block at %d of %d bytes reaches beyond the file", b.offset, b.size)
 		}
 		end = b.offset + b.size + trailerLen
 		t.blocks = append(t.blocks, b)
-		return nil
-	})
-	return t, err
+	}
+	return t, e.Err()
 }
 
 func handleAt(c *wire.Cursor) handle { return handle{c.Uvarint(), c.Uvarint()} }
@@ -180,14 +180,18 @@ const maxKept = 1 << 20
 const maxInt = int(^uint(0) >> 1)
 
 // All calls f for every entry in order. Key and value are valid during the call
-// only. The offset is the entry's
-// place in the file; where its block is compressed, it is the block's place plus
-// the entry's in the decompressed contents.
+// only; the offset is as in [Entries].
 func (t *Reader) All(f func(key, value []byte, offset int64) error) error {
 	var buf []byte
 	for i := range t.blocks {
-		if err := t.Scan(i, &buf, f); err != nil {
-			return err
+		e := t.Scan(i, &buf)
+		for e.Next() {
+			if err := f(e.Key, e.Value, e.Offset); err != nil {
+				return err
+			}
+		}
+		if e.Err() != nil {
+			return e.Err()
 		}
 	}
 	return nil
@@ -204,38 +208,27 @@ func (t *Reader) LargestBlock() (n uint64) {
 	return n
 }
 
-// Scan does what All does, for one block, which lies in buf until the next Scan
-// with it. That every block is sound tells that the table is.
-func (t *Reader) Scan(i int, buf *[]byte, f func(key, value []byte, offset int64) error) error {
-	first := i > 0
-	return t.scan(i, buf, func(key, value []byte, offset int64) error {
-		if first { // the order within a block is checked by scan
-			first = false
-			if last := t.blocks[i-1].limit; bytes.Compare(key, last) <= 0 {
-				return corrupt(offset, "key %.100q comes after %.100q", key, last)
-			}
-		}
-		return f(key, value, offset)
-	})
+// Scan steps through one block, whose entries come in order; it lies in buf until the
+// next Scan with it. That every block is sound tells that the table is.
+func (t *Reader) Scan(i int, buf *[]byte) Entries {
+	e := t.scan(i, buf)
+	if i > 0 {
+		e.after = t.blocks[i-1].limit
+	}
+	return e
 }
 
-// scan calls f for the entries of block i, which lie in buf as in read.
-func (t *Reader) scan(i int, buf *[]byte, f func(key, value []byte, offset int64) error) error {
+// scan steps through block i, which lies in buf as in read.
+func (t *Reader) scan(i int, buf *[]byte) Entries {
 	b := t.blocks[i]
 	contents, err := t.read(b.handle, buf)
 	if err != nil {
-		return err
+		return Entries{err: err}
 	}
-	return scan(contents, int64(b.offset), func(key, value []byte, offset int64) error {
-		if bytes.Compare(key, b.limit) > 0 {
-			return corrupt(offset, "key %.100q is greater than its block's key in the index, %.100q", key, b.limit)
-		}
-		return f(key, value, offset)
-	})
+	e := entries(contents, int64(b.offset))
+	e.limit = b.limit
+	return e
 }
-
-// errStop ends a scan early.
-var errStop = errors.New("stop")
 
 // Get finds the value of a key, and where it lies; nil where there is none. It
 // reads one block.
@@ -244,19 +237,16 @@ func (t *Reader) Get(key []byte) (value []byte, offset int64, err error) {
 	if i == len(t.blocks) {
 		return nil, 0, nil
 	}
-	err = t.scan(i, nil, func(k, v []byte, at int64) error {
-		switch c := bytes.Compare(k, key); {
-		case c < 0:
-			return nil
+	e := t.scan(i, nil)
+	for e.Next() {
+		switch c := bytes.Compare(e.Key, key); {
 		case c == 0:
-			value, offset = v, at
+			return e.Value, e.Offset, nil
+		case c > 0:
+			return nil, 0, nil
 		}
-		return errStop
-	})
-	if err == errStop {
-		err = nil
 	}
-	return value, offset, err
+	return nil, 0, e.Err()
 }
 
 // Block returns the number of the block in which a key would lie, and the length
@@ -280,23 +270,27 @@ func (t *Reader) Find(block int, keys [][]byte, f func(i int, value []byte, offs
 		return f(next-1, nil, 0)
 	}
 	if block < len(t.blocks) {
-		err := t.scan(block, nil, func(k, v []byte, at int64) error {
+		e := t.scan(block, nil)
+	entries:
+		for next < len(keys) && e.Next() {
 			for next < len(keys) {
-				switch c := bytes.Compare(k, keys[next]); {
+				switch c := bytes.Compare(e.Key, keys[next]); {
 				case c < 0:
-					return nil
+					continue entries
 				case c == 0:
 					next++
-					return f(next-1, v, at)
+					if err := f(next-1, e.Value, e.Offset); err != nil {
+						return err
+					}
+					continue entries
 				}
 				if err := missing(); err != nil {
 					return err
 				}
 			}
-			return errStop
-		})
-		if err != nil && err != errStop {
-			return err
+		}
+		if e.Err() != nil {
+			return e.Err()
 		}
 	}
 	for next < len(keys) {
@@ -307,49 +301,102 @@ func (t *Reader) Find(block int, keys [][]byte, f func(i int, value []byte, offs
 	return nil
 }
 
-// scan walks the entries of a block that lies at base. It checks that keys
-// increase and that restarts stand where entries begin with whole keys.
-func scan(contents []byte, base int64, f func(key, value []byte, offset int64) error) error {
+// Entries steps through the entries of a block. It checks that keys increase and that
+// restarts stand where entries begin with whole keys.
+type Entries struct {
+	// Key and Value are the entry's, valid until the next one.
+	Key, Value []byte
+	// Offset is the entry's place in the file; where its block is compressed, it is
+	// the block's place plus the entry's in the decompressed contents.
+	Offset int64
+
+	contents []byte
+	at       int
+	base     int64
+	restarts []byte // those to come
+	tail     int64  // where the restarts end, in the file
+	after    []byte // what the first key must be greater than, nil for nothing
+	limit    []byte // no key may be greater; nil: any may
+	started  bool
+	err      error
+}
+
+// entries steps through a block that lies at base.
+func entries(contents []byte, base int64) Entries {
 	if len(contents) < 4 {
-		return corrupt(base, "a block of %d bytes has no restarts", len(contents))
+		return Entries{err: corrupt(base, "a block of %d bytes has no restarts", len(contents))}
 	}
 	n := uint64(binary.LittleEndian.Uint32(contents[len(contents)-4:]))
 	if n == 0 || n > uint64(len(contents)-4)/4 {
-		return corrupt(base+int64(len(contents))-4, "a block of %d bytes can't have %d restarts", len(contents), n)
+		return Entries{err: corrupt(base+int64(len(contents))-4, "a block of %d bytes can't have %d restarts", len(contents), n)}
 	}
 	end := len(contents) - 4 - 4*int(n)
-	restarts := contents[end : len(contents)-4]
-	var key []byte
-	first := true
-	c := wire.NewCursor(contents[:end], base)
-	for c.Len() > 0 {
-		at := c.Offset()
-		shared, unshared, length := c.Uvarint32(), c.Uvarint32(), c.Uvarint32()
-		suffix, value := c.Bytes(uint64(unshared)), c.Bytes(uint64(length))
+	return Entries{contents: contents[:end], base: base, restarts: contents[end : len(contents)-4], tail: base + int64(len(contents)) - 4}
+}
+
+// Err returns what ended the steps, nil where that was the block's end.
+func (e *Entries) Err() error { return e.err }
+
+// Next steps to the next entry, and reports whether there is one.
+func (e *Entries) Next() bool {
+	if e.at >= len(e.contents) || e.err != nil {
+		return e.end()
+	}
+	at := e.base + int64(e.at)
+	var shared int
+	var suffix, value []byte
+	// Mostly all three lengths are short.
+	if b := e.contents[e.at:]; len(b) >= 3 && b[0]|b[1]|b[2] < 0x80 && 3+int(b[1])+int(b[2]) <= len(b) {
+		shared = int(b[0])
+		n := 3 + int(b[1])
+		suffix, value = b[3:n:n], b[n:n+int(b[2]):n+int(b[2])]
+		e.at += n + int(b[2])
+	} else {
+		c := wire.NewCursor(b, at)
+		long, unshared, length := c.Uvarint32(), c.Uvarint32(), c.Uvarint32()
+		suffix, value = c.Bytes(uint64(unshared)), c.Bytes(uint64(length))
 		if err := c.Err(); err != nil {
-			return corrupt(err.Offset, "table entry: %s", err.What)
+			return e.fail(corrupt(err.Offset, "table entry: %s", err.What))
 		}
-		if uint64(shared) > uint64(len(key)) {
-			return corrupt(at, "table entry: shares %d bytes with a key of %d", shared, len(key))
+		shared = int(min(uint64(long), uint64(maxInt)))
+		e.at += len(b) - c.Len()
+	}
+	if shared > len(e.Key) {
+		return e.fail(corrupt(at, "table entry: shares %d bytes with a key of %d", shared, len(e.Key)))
+	}
+	if len(e.restarts) > 0 && int64(binary.LittleEndian.Uint32(e.restarts)) == at-e.base {
+		if shared != 0 {
+			return e.fail(corrupt(at, "table entry: a restart shares %d bytes with the key before", shared))
 		}
-		if len(restarts) > 0 && int64(binary.LittleEndian.Uint32(restarts)) == at-base {
-			if shared != 0 {
-				return corrupt(at, "table entry: a restart shares %d bytes with the key before", shared)
-			}
-			restarts = restarts[4:]
-		}
-		// Only the suffix can make the key greater than the one before.
-		if !first && bytes.Compare(suffix, key[shared:]) <= 0 {
-			return corrupt(at, "table entry: key %.100q is not greater than the one before", append(key[:shared:shared], suffix...))
-		}
-		first = false
-		key = append(key[:shared], suffix...)
-		if err := f(key, value, at); err != nil {
-			return err
+		e.restarts = e.restarts[4:]
+	}
+	// Only the suffix can make the key greater than the one before.
+	if rest := e.Key[shared:]; e.started && !(len(suffix) > 0 && len(rest) > 0 && suffix[0] > rest[0]) && bytes.Compare(suffix, rest) <= 0 {
+		return e.fail(corrupt(at, "table entry: key %.100q is not greater than the one before", append(e.Key[:shared:shared], suffix...)))
+	}
+	e.Key, e.Value, e.Offset = append(e.Key[:shared], suffix...), value, at
+	if !e.started {
+		e.started = true
+		if e.after != nil && bytes.Compare(e.Key, e.after) <= 0 {
+			return e.fail(corrupt(at, "key %.100q comes after %.100q", e.Key, e.after))
 		}
 	}
-	if len(restarts) > 4 || len(restarts) == 4 && (end > 0 || binary.LittleEndian.Uint32(restarts) != 0) {
-		return corrupt(base+int64(len(contents)-4-len(restarts)), "a restart stands where no entry begins")
+	// Where no key is greater than the limit, the last one isn't.
+	if e.limit != nil && e.at == len(e.contents) && bytes.Compare(e.Key, e.limit) > 0 {
+		return e.fail(corrupt(at, "key %.100q is greater than its block's key in the index, %.100q", e.Key, e.limit))
 	}
-	return nil
+	return true
+}
+
+func (e *Entries) fail(err error) bool {
+	e.err = err
+	return false
+}
+
+// end checks what is to be known at the block's end.
+func (e *Entries) end() bool {
+	if e.err == nil && (len(e.restarts) > 4 || len(e.restarts) == 4 && (len(e.contents) > 0 || binary.LittleEndian.Uint32(e.restarts) != 0)) {
+		e.err = corrupt(e.tail-int64(len(e.restarts)), "a restart stands where no entry begins")
+	}
+	return false
 }
