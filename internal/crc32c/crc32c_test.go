@@ -59,3 +59,46 @@ func BenchmarkValue(b *testing.B) {
 		Value(buf)
 	}
 }
+
+// TestCopyPastSumsWhatItCopies: for every length, wherever the bytes lie, and not a byte more.
+func TestCopyPastSumsWhatItCopies(t *testing.T) {
+	src, dst := make([]byte, 5000), make([]byte, 5100)
+	for i := range src {
+		src[i] = byte(i*i>>3) ^ byte(i)
+	}
+	for n := range 4200 {
+		from, to := n*7%64, n*13%64
+		if n%2 == 0 {
+			to &^= 15
+		}
+		clear(dst)
+		if got, want := CopyPast(dst[to:to+n], src[from:from+n]), Value(src[from:from+n]); got != want {
+			t.Fatalf("%d bytes: %08x, want %08x", n, got, want)
+		}
+		for i, b := range dst {
+			if in := i >= to && i < to+n; in && b != src[from+i-to] || !in && b != 0 {
+				t.Fatalf("%d bytes: byte %d is %d", n, i-to, b)
+			}
+		}
+	}
+}
+
+func BenchmarkCopyPast(b *testing.B) {
+	src, dst := make([]byte, 256<<10), make([]byte, 64<<20)
+	for _, c := range []struct {
+		name string
+		sum  func(dst, src []byte) uint32
+	}{
+		{"together", CopyPast},
+		{"one after the other", func(dst, src []byte) uint32 { copy(dst, src); return Value(src) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(1 << 10)
+			at := 0
+			for b.Loop() {
+				c.sum(dst[at:at+1<<10], src[at%len(src):][:1<<10])
+				at = (at + 1<<10) % len(dst)
+			}
+		})
+	}
+}

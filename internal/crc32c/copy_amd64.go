@@ -1,0 +1,25 @@
+//go:build !noasm
+
+package crc32c
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+const (
+	copyBlock = 1024 // how many bytes the assembly copies at a time
+	copyAlign = 16   // what it asks of their place
+)
+
+var hasCopy = cpu.X86.HasSSE42 && cpu.X86.HasPCLMULQDQ
+
+// copyFirst copies the first n bytes and returns their checksum.
+func copyFirst(dst, src []byte) (crc uint32, n int) {
+	if len(src) < copyBlock || !hasCopy || uintptr(unsafe.Pointer(&dst[0]))%copyAlign != 0 {
+		return 0, 0
+	}
+	blocks := len(src) / copyBlock
+	return ^copyBlocks(&dst[0], &src[0], blocks, ^uint32(0)), blocks * copyBlock
+}
