@@ -59,7 +59,7 @@ func comparePlaces(a, b *place) int {
 	return cmp.Or(cmp.Compare(a.shard, b.shard), cmp.Compare(a.from(), b.from()))
 }
 
-// from is a number that orders places in a data file.
+// from returns a number that orders places in a data file.
 func (p *place) from() uint64 { return uint64(p.off)<<1 | uint64(min(p.size, 1)) }
 
 // byPlace returns the entries in the order of their places, equal ones in their own.
