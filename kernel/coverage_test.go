@@ -47,6 +47,13 @@ func coverage(t *testing.T) string {
 			programs[op] += len(p.Runs)
 		}
 	}
+	for _, p := range opfixture.LoadPrograms(t, fusedPrograms) {
+		for op, n := range p.Fused {
+			if n != 0 {
+				programs[op] += len(p.Runs)
+			}
+		}
+	}
 	rules := grad.All()
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Ops

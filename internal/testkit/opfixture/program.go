@@ -15,7 +15,11 @@ type Program struct {
 	Name      string
 	Functions []Body
 	Main      Body
-	Runs      []Run
+	// Vars are what the variables begin with that the main function takes first.
+	Vars []Tensor
+	// Fused says how often the ops of passes run in a call; -1 is some times.
+	Fused map[string]int
+	Runs  []Run
 }
 
 // Body is a graph with arguments and results.
@@ -24,6 +28,7 @@ type Body struct {
 	Args    []string // element types
 	Steps   []Step
 	Results [][2]int
+	Control []int // the steps that happen in any case
 }
 
 // Step is a node.
@@ -37,6 +42,7 @@ type Step struct {
 // Run is a call: what it gave, or a part of TensorFlow's message.
 type Run struct {
 	In, Out []Tensor
+	After   []Tensor // the variables' values, where a run changes them
 	Error   string
 }
 
@@ -62,13 +68,17 @@ func LoadPrograms(t testing.TB, dir string) []Program {
 	return all
 }
 
-// Ops returns the ops of the program and its functions.
+// Ops returns the ops of the program and its functions, and those that passes
+// make of them.
 func (p *Program) Ops() map[string]bool {
 	out := map[string]bool{}
 	for _, b := range append(p.Functions, p.Main) {
 		for _, s := range b.Steps {
 			out[s.Op] = true
 		}
+	}
+	for op := range p.Fused {
+		out[op] = true
 	}
 	return out
 }
@@ -81,17 +91,21 @@ func (p *Program) Function(t testing.TB) *graph.Function {
 		byName[b.Name] = graph.NewFunction(b.Name)
 	}
 	for _, b := range p.Functions {
-		b.fill(t, byName[b.Name], byName)
+		b.fill(t, byName[b.Name], byName, nil)
 	}
 	f := graph.NewFunction("main")
-	p.Main.fill(t, f, byName)
+	p.Main.fill(t, f, byName, p.Vars)
 	return f
 }
 
-func (b *Body) fill(t testing.TB, f *graph.Function, functions map[string]*graph.Function) {
+func (b *Body) fill(t testing.TB, f *graph.Function, functions map[string]*graph.Function, vars []Tensor) {
 	t.Helper()
-	for _, name := range b.Args {
-		if _, err := f.AddArg("", graph.Fact{DType: dtype(t, name)}); err != nil {
+	for i, name := range b.Args {
+		fact := graph.Fact{DType: dtype(t, name)}
+		if i < len(vars) {
+			fact.Handle = []graph.Content{{DType: dtype(t, vars[i].DType), Shape: graph.ShapeOf(vars[i].Shape...)}}
+		}
+		if _, err := f.AddArg("", fact); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,5 +147,8 @@ func (b *Body) fill(t testing.TB, f *graph.Function, functions map[string]*graph
 		} else {
 			f.AddResult("", o)
 		}
+	}
+	for _, c := range b.Control {
+		f.Control = append(f.Control, graph.ControlResult{Name: nodes[c].Name, Node: nodes[c]})
 	}
 }
