@@ -252,7 +252,7 @@ func listDiff(c *engine.Call) error {
 	}
 	var places []int64
 	for i := range x.Len() {
-		if !has[string(elementKey(x, i))] {
+		if !has[string(elementKey(x, i))] || isNaN(x, i) {
 			places = append(places, int64(i))
 		}
 	}
@@ -287,6 +287,23 @@ func elementKey(t *tensor.Tensor, i int) []byte {
 	}
 	n := t.DType().Size()
 	return t.Bytes()[i*n : (i+1)*n]
+}
+
+// isNaN reports whether element i is no number, which equals nothing.
+func isNaN(t *tensor.Tensor, i int) bool {
+	switch t.DType() {
+	case tensor.Float32:
+		return tensor.Values[float32](t)[i] != tensor.Values[float32](t)[i]
+	case tensor.Float64:
+		return tensor.Values[float64](t)[i] != tensor.Values[float64](t)[i]
+	case tensor.Float16:
+		v := tensor.Values[tensor.F16](t)[i].Float()
+		return v != v
+	case tensor.BFloat16:
+		v := tensor.Values[tensor.BF16](t)[i].Float()
+		return v != v
+	}
+	return false
 }
 
 // bucketize tells between which boundaries numbers lie.

@@ -2,6 +2,7 @@ package array
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
@@ -25,9 +26,9 @@ func unique(c *engine.Call) error {
 	case tensor.Float64:
 		return uniqueOf(c, tensor.Values[float64](x), same[float64])
 	case tensor.Float16:
-		return uniqueOf(c, tensor.Values[tensor.F16](x), tensor.F16.Float)
+		return uniqueOf(c, tensor.Values[tensor.F16](x), halfKey[tensor.F16])
 	case tensor.BFloat16:
-		return uniqueOf(c, tensor.Values[tensor.BF16](x), tensor.BF16.Float)
+		return uniqueOf(c, tensor.Values[tensor.BF16](x), halfKey[tensor.BF16])
 	case tensor.Int8:
 		return uniqueOf(c, tensor.Values[int8](x), same[int8])
 	case tensor.Int16:
@@ -53,6 +54,17 @@ func unique(c *engine.Call) error {
 }
 
 func same[T any](x T) T { return x }
+
+// halfKey tells -0 and 0 apart, as TensorFlow does in half precision alone, and
+// NaN from itself.
+func halfKey[T interface {
+	tensor.F16 | tensor.BF16
+	Float() float32
+}](x T) [2]float32 {
+	v := x.Float()
+	sign := float32(math.Copysign(1, float64(v)))
+	return [2]float32{v, sign}
+}
 
 // uniqueOf returns unique for elements of one type, of which key tells which are
 // equal.

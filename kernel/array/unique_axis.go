@@ -43,9 +43,11 @@ func uniqueAlong(c *engine.Call) error {
 	var key []byte
 	for i := range n {
 		key = key[:0]
+		whole := true
 		for o := range outer {
 			for k := range inner {
 				e := elementKey(x, (o*n+i)*inner+k)
+				whole = whole && !isNaN(x, (o*n+i)*inner+k)
 				if x.DType() == tensor.String {
 					key = binary.AppendUvarint(key, uint64(len(e)))
 				}
@@ -53,7 +55,7 @@ func uniqueAlong(c *engine.Call) error {
 			}
 		}
 		j, ok := at[string(key)]
-		if !ok {
+		if !ok || !whole {
 			j = int64(len(first))
 			at[string(key)] = j
 			first, counts = append(first, i), append(counts, 0)

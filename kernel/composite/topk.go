@@ -8,11 +8,9 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// prepareTopK prepares ApproxTopK: exact answers are as good as any.
+// prepareTopK prepares ApproxTopK, which on the CPU is exact, and gives k elements whether
+// it is to aggregate or not.
 func prepareTopK(n *engine.Node) (func(*engine.Call) error, error) {
-	if a, ok := n.Attrs.Lookup("aggregate_to_topk"); ok && a.Value() == false {
-		return nil, fmt.Errorf("only gives the k best elements: with aggregate_to_topk=false, how many there are depends on the machine")
-	}
 	if len(n.In) != 1 || !n.In[0].Shape.HasRank() {
 		// Which dimension is the last one is known when the op runs.
 		return func(c *engine.Call) error {

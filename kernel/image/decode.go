@@ -278,27 +278,39 @@ func (d *decoding) decodeBMP(c *engine.Call, s string) (*picture, error) {
 	if bits%8 != 0 || n != 1 && n != 3 && n != 4 {
 		return nil, fmt.Errorf("number of channels inherent in the image must be 1, 3 or 4, was %d bits a pixel", bits)
 	}
-	if d.channels != 0 && d.channels != n {
-		return nil, fmt.Errorf("channels attribute %d does not match bits per pixel from file %d", d.channels, bits)
+	if d.channels != 0 && d.channels < 3 {
+		return nil, fmt.Errorf("`channels` must be 0, 3 or 4 for BMP, but got %d", d.channels)
 	}
 	row := (int64(n)*w + 3) / 4 * 4
 	if begin < 0 || w <= 0 || h <= 0 || begin > int64(len(s)) || h > (int64(len(s))-begin)/row && h > (int64(len(s))-begin+row-int64(n)*w)/row {
 		return nil, fmt.Errorf("incomplete bmp content: %d bytes for %d×%d pixels of %d bits", len(s), w, h, bits)
 	}
-	if err := affordable(c, 1, int(h), int(w), n); err != nil {
+	p := &picture{frames: 1, h: int(h), w: int(w), c: n}
+	if d.channels != 0 {
+		p.c = d.channels
+	}
+	if err := affordable(c, 1, p.h, p.w, p.c); err != nil {
 		return nil, err
 	}
-	p := &picture{frames: 1, h: int(h), w: int(w), c: n, bytes: make([]byte, h*w*int64(n))}
+	p.bytes = make([]byte, p.h*p.w*p.c)
 	for y := range p.h {
 		from := y
 		if !down {
 			from = p.h - 1 - y
 		}
 		src := s[begin+int64(from)*row:]
-		to := p.bytes[y*p.w*n:][:p.w*n]
-		copy(to, src)
-		for x := 0; n > 1 && x < len(to); x += n {
-			to[x], to[x+2] = to[x+2], to[x]
+		to := p.bytes[y*p.w*p.c:][:p.w*p.c]
+		if n == 1 && p.c == 1 {
+			copy(to, src)
+			continue
+		}
+		for ; len(to) > 0; src, to = src[n:], to[p.c:] {
+			to[0], to[1], to[2] = src[min(2, n-1)], src[min(1, n-1)], src[0]
+			if p.c == 4 && n == 4 {
+				to[3] = src[3]
+			} else if p.c == 4 {
+				to[3] = 255
+			}
 		}
 	}
 	return p, nil

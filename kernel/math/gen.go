@@ -140,7 +140,7 @@ var unary = []row{
 	{"Floor", "Exact", 1, "T", append(fl("Floor"))},
 	{"Ceil", "Exact", 1, "T", append(fl("Ceil"))},
 	{"Rint", "Exact", 1, "T", append(fl("Round"))},
-	{"Round", "Exact", 1, "T", append(fl("Round"), use{"!same", "Int8 Int16 Int32 Int64", ""})},
+	{"Round", "Exact", 1, "T", append(fl("Round"), use{"!same", "Int8 Int16", ""}, use{"!zero", "Int32 Int64", ""})},
 	{"IsNan", "Exact", 0.6, "bool", fl("IsNaN")},
 	{"IsInf", "Exact", 0.6, "bool", fl("IsInf")},
 	{"IsFinite", "Exact", 0.6, "bool", fl("IsFinite")},
@@ -190,8 +190,8 @@ func main() {
 				}
 				var e string
 				switch {
-				case u.loop == "!same":
-					e = "same"
+				case u.loop[0] == '!':
+					e = u.loop[1:]
 				case isBinary && half && r.result == "bool":
 					e = fmt.Sprintf("elementwise.BinaryHalfBool[%s](vec.%sVV[float32], %v)", t, u.loop, ns)
 				case isBinary && half:

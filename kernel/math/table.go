@@ -149,6 +149,18 @@ func same(c *engine.Call) error {
 	return c.Forward(0, 0, c.In(0).Shape())
 }
 
+// zero is what TensorFlow's Round makes of integers; its Python leaves these alone.
+func zero(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	out, err := c.Alloc(0, c.In(0).DType(), c.In(0).Shape())
+	if err == nil {
+		clear(out.Bytes())
+	}
+	return err
+}
+
 var relu6 = elementwise.ByType{
 	tensor.Float32:  elementwise.Unary(relu6Of[float32], 1),
 	tensor.Float64:  elementwise.Unary(relu6Of[float64], 1),

@@ -967,8 +967,8 @@ var byRound = elementwise.ByType{
 	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Round[float32], 1),
 	tensor.Int8:     same,
 	tensor.Int16:    same,
-	tensor.Int32:    same,
-	tensor.Int64:    same,
+	tensor.Int32:    zero,
+	tensor.Int64:    zero,
 }
 
 var byIsNan = elementwise.ByType{

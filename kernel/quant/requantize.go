@@ -86,7 +86,18 @@ func requantize(c *engine.Call) error {
 	if !(most >= least) {
 		return fmt.Errorf("requested_output_max must be greater than or equal to requested_output_min, but got %v and %v", most, least)
 	}
-	return toBytes(c, x, ends[0], ends[1], least, most)
+	if c.Attrs().Type("out_type", tensor.QUint8) == tensor.QUint8 {
+		return toBytes(c, x, ends[0], ends[1], least, most)
+	}
+	out, err := c.Alloc(0, tensor.QInt8, c.In(0).Shape())
+	if err != nil {
+		return err
+	}
+	floats, codes := limitsOf[tensor.Q32]().toFloat(ends[0], ends[1]), limitsOf[tensor.Q8]().toCode(least, most)
+	for i, v := range x {
+		tensor.Values[tensor.Q8](out)[i] = tensor.Q8(codes.of(floats.of(float32(v))))
+	}
+	return setScalars(c, 1, least, most)
 }
 
 // shrinkRange brings codes down to a byte, for the range that they really use.

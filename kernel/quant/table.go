@@ -33,7 +33,7 @@ func Kernels() []engine.Kernel {
 		{Op: "Dequantize", Types: engine.Types{"T": dequantizers.Types()}, Prepare: prepareDequantize},
 
 		{Op: "RequantizationRange", Types: engine.Types{"Tinput": wide}, Run: requantizationRange},
-		{Op: "Requantize", Types: engine.Types{"Tinput": wide, "out_type": narrow}, Run: requantize},
+		{Op: "Requantize", Types: engine.Types{"Tinput": wide, "out_type": {tensor.QInt8, tensor.QUint8}}, Run: requantize},
 		{Op: "QuantizeDownAndShrinkRange", Types: engine.Types{"Tinput": wide, "out_type": narrow}, Run: shrinkRange},
 
 		{Op: "RequantizationRangePerChannel", Types: engine.Types{"T": wide}, Run: rangePerChannel},

@@ -124,7 +124,8 @@ var softmaxTypes = func() elementwise.ByType {
 	return t
 }()
 
-// softmax makes the values of each row, the last dimension, sum up to one.
+// softmax makes the values of each row, the last dimension, sum up to one. They come
+// out in the order of their indices, whatever they came in.
 func softmax[T float32 | float64](c *engine.Call) error {
 	m, err := input(c, 0, 1, 2)
 	if err == nil {
@@ -140,16 +141,19 @@ func softmax[T float32 | float64](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	v, x := tensor.Values[T](out), tensor.Values[T](m.values)
+	v, order := tensor.Values[T](out), m.order()
+	for i, from := range order {
+		v[i] = tensor.Values[T](m.values)[from]
+	}
 	for begin := 0; begin < m.n; {
 		end := begin
-		for end < m.n && slices.Equal(m.row(begin)[:m.rank-1], m.row(end)[:m.rank-1]) {
+		for end < m.n && slices.Equal(m.row(order[begin])[:m.rank-1], m.row(order[end])[:m.rank-1]) {
 			end++
 		}
-		top := slices.Max(x[begin:end])
+		top := slices.Max(v[begin:end])
 		var sum T
 		for i := begin; i < end; i++ {
-			v[i] = T(math.Exp(float64(x[i] - top)))
+			v[i] = T(math.Exp(float64(v[i] - top)))
 			sum += v[i]
 		}
 		for i := begin; i < end; i++ {

@@ -164,19 +164,22 @@ func reorder(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := m.check(); err != nil {
-		return err
-	}
 	return m.sorted(c)
 }
 
-// sorted makes outputs 0 and 1 of indices and values in order.
-func (m *matrix) sorted(c *engine.Call) error {
+// order returns the values in the order of their indices.
+func (m *matrix) order() []int {
 	order := make([]int, m.n)
 	for i := range order {
 		order[i] = i
 	}
-	sort.SliceStable(order, func(a, b int) bool { return slices.Compare(m.row(order[a]), m.row(order[b])) < 0 })
+	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(m.row(a), m.row(b)) })
+	return order
+}
+
+// sorted makes outputs 0 and 1 of indices and values in order.
+func (m *matrix) sorted(c *engine.Call) error {
+	order := m.order()
 	at := make([]int64, 0, len(m.at))
 	for _, i := range order {
 		at = append(at, m.row(i)...)
@@ -205,9 +208,6 @@ func concat(n *engine.Node) (func(*engine.Call) error, error) {
 		ms := make([]matrix, count)
 		for i := range ms {
 			m, err := input(c, i, count+i, 2*count+i)
-			if err == nil {
-				err = m.check()
-			}
 			if err != nil {
 				return err
 			}
@@ -267,9 +267,6 @@ func slice(c *engine.Call) error {
 		return err
 	}
 	m, err := input(c, 0, 1, 2)
-	if err == nil {
-		err = m.check()
-	}
 	if err != nil {
 		return err
 	}
@@ -296,7 +293,7 @@ func slice(c *engine.Call) error {
 next:
 	for i := range m.n {
 		for d, k := range m.row(i) {
-			if k < start[d] || k-start[d] >= dims[d] {
+			if k < start[d] || k-start[d] >= size[d] {
 				continue next
 			}
 		}

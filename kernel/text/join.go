@@ -13,9 +13,6 @@ import (
 
 // join joins strings element by element; scalars stretch.
 func join(c *engine.Call) error {
-	if c.NumIn() < 1 {
-		return fmt.Errorf("takes at least one input")
-	}
 	if err := c.NeedTensors(0); err != nil {
 		return err
 	}

@@ -75,8 +75,9 @@ var binaryIf = []struct{ name, constraint, cond, yes, no string }{
 	{"SeluGrad", "Float", "y < 0", "x * (y + seluScale*seluAlpha)", "x * seluScale"},
 }
 
-// realFuncs are those of which package math's loses digits near one.
-var realFuncs = map[string]string{"Asin": "the inverse sine of x", "Acos": "the inverse cosine of x"}
+// realFuncs are those of which package math's loses digits near one, or isn't
+// TensorFlow's far from zero.
+var realFuncs = map[string]string{"Asin": "the inverse sine of x", "Acos": "the inverse cosine of x", "Erf": "the error function of x"}
 
 // complexFuncs are those of which math/cmplx's loses digits, or overflows, far from
 // zero. The package has its own.

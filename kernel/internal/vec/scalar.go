@@ -234,6 +234,14 @@ func atan(z complex128) complex128 {
 // asinReal and acosReal keep the digits that 1-x has near one.
 func asinReal(x float64) float64 { return math.Atan2(x, math.Sqrt((1-x)*(1+x))) }
 
+// erfReal has no number where the square of x has none, as TensorFlow's of float64.
+func erfReal(x float64) float64 {
+	if math.IsInf(x*x, 0) {
+		return math.NaN()
+	}
+	return math.Erf(x)
+}
+
 func acosReal(x float64) float64 { return math.Atan2(math.Sqrt((1-x)*(1+x)), x) }
 
 func asin(z complex128) complex128 {

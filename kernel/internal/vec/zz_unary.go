@@ -600,7 +600,7 @@ func AtanhComplex[T Complex](dst []T, a []T) {
 	}
 }
 
-// Erf sets dst[i] to math.Erf(x).
+// Erf sets dst[i] to the error function of x.
 func Erf[T Float](dst []T, a []T) {
 	a = a[:len(dst)]
 	if n := simd.Erf(dst, a); n > 0 {
@@ -615,7 +615,7 @@ func Erf[T Float](dst []T, a []T) {
 	}
 	for i := range dst {
 		x := a[i]
-		dst[i] = T(math.Erf(float64(x)))
+		dst[i] = T(erfReal(float64(x)))
 	}
 }
 
