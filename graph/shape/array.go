@@ -196,6 +196,12 @@ func reshapePart(s, want tensor.Shape, at int) (tensor.Shape, error) {
 		if identityIn(want, 0) >= 0 {
 			return want, nil
 		}
+		if identityIn(s, 0) >= 0 {
+			if k := onlyOpen(want); k >= 0 {
+				want[k] = 0
+			}
+			return want, nil
+		}
 		at, n, m, whole = openSize(left, right, want)
 		if !whole {
 			return want, nil
@@ -220,6 +226,22 @@ func reshapePart(s, want tensor.Shape, at int) (tensor.Shape, error) {
 		out[at] = graph.NewDim()
 	}
 	return out, nil
+}
+
+// onlyOpen returns the place of the only size of s that isn't known; -1 where there is
+// none, or more than one.
+func onlyOpen(s tensor.Shape) int {
+	at := -1
+	for i, d := range s {
+		if d >= 0 {
+			continue
+		}
+		if at >= 0 {
+			return -1
+		}
+		at = i
+	}
+	return at
 }
 
 // openSize returns the place in want of the only unknown size in right, with

@@ -211,6 +211,14 @@ func TestAnOpenSizeBesideZeroMayBeAny(t *testing.T) {
 	}
 }
 
+func TestTheOnlyOpenSizeOfNoElementsIsZero(t *testing.T) {
+	x := graph.Fact{DType: tensor.Float32, Shape: graph.ShapeOf(0, graph.NewDim())}
+	to := graph.Fact{DType: tensor.Int32, Shape: graph.ShapeOf(2)}.WithElems([]graph.Elem{graph.ElemOf(5), graph.SizeElem(graph.NewDim())})
+	if got := one(t, "Reshape", nil, x, to).Shape; got.Dim(0) != 5 || got.Dim(1) != 0 {
+		t.Errorf("no elements became %v", got)
+	}
+}
+
 func TestArithmeticThatOverflowsIsUnknown(t *testing.T) {
 	big := ints(1<<31-1, -1<<31)
 	for op, in := range map[string]graph.Fact{"AddV2": ints(1, -1), "Sub": ints(-1, 1), "Mul": ints(2, 2), "FloorDiv": ints(0, -1)} {
