@@ -51,11 +51,15 @@ func (p *program) signature(name string) (*signature, error) {
 		p.signatures[name] = e
 	}
 	p.mu.Unlock()
+	g, err := p.reached()
+	if err != nil {
+		return nil, err
+	}
 	s := &signature{def: def, inputs: flat(def.Inputs), outputs: flat(def.Outputs)}
 	at := map[graph.Output]int{}
 	var feeds, fetches []graph.Output
 	for i, in := range s.inputs {
-		o, err := p.graph.find("input", in)
+		o, err := g.find("input", in)
 		if err != nil {
 			return nil, fmt.Errorf("savedmodel: signature %q: %w", name, err)
 		}
@@ -71,13 +75,13 @@ func (p *program) signature(name string) (*signature, error) {
 		s.feed = append(s.feed, i)
 	}
 	for _, out := range s.outputs {
-		o, err := p.graph.find("output", out)
+		o, err := g.find("output", out)
 		if err != nil {
 			return nil, fmt.Errorf("savedmodel: signature %q: %w", name, err)
 		}
 		fetches = append(fetches, o)
 	}
-	e.once.Do(func() { e.call, e.err = p.prune(p.graph, "signature "+name, feeds, fetches, nil) })
+	e.once.Do(func() { e.call, e.err = p.prune(g, "signature "+name, feeds, fetches, nil) })
 	s.callable = e.call
 	return s, e.err
 }
@@ -109,14 +113,18 @@ func (r *runnable) find(what string, t TensorInfo) (graph.Output, error) {
 // runnableFor returns the graph as it was loaded, or the whole one where these tensors
 // need functions that no signature does.
 func (p *program) runnableFor(fetches []string) (*runnable, error) {
+	g, err := p.reached()
+	if err != nil {
+		return nil, err
+	}
 	var nodes []*graph.Node
 	for _, name := range fetches {
-		if o, err := p.graph.Find(name); err == nil { // who finds it again tells
+		if o, err := g.Find(name); err == nil { // who finds it again tells
 			nodes = append(nodes, o.Node)
 		}
 	}
-	if p.graph.reads(nodes) {
-		return p.graph, nil
+	if g.reads(nodes) {
+		return g, nil
 	}
 	return p.whole()
 }

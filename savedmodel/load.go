@@ -80,13 +80,55 @@ func (g *MetaGraph) Load(ctx context.Context, o *LoadOptions) (*Model, error) {
 	if o == nil || o.Kernels == nil {
 		return nil, errors.New("savedmodel: LoadOptions.Kernels is nil: kernel.All() are the built-in ones")
 	}
-	p, err := newProgram(ctx, g, *o)
+	p, err := newProgram(g, *o)
 	if err != nil {
 		return nil, err
 	}
-	names := o.Signatures
-	if names == nil && o.Objects == nil {
-		for _, s := range g.Signatures {
+	c, err := p.openCheckpoint(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	if err := p.prepare(c); err != nil {
+		return nil, err
+	}
+	if err := p.readWeights(ctx, c); err != nil {
+		return nil, err
+	}
+	return p.instantiate(ctx)
+}
+
+// prepare holds what signatures reach against the kernels, and reads what instances need of
+// the graph. What is made for that is given up before the weights are read, so that these take
+// its place in memory: calls make it again when they come.
+func (p *program) prepare(c *weightsFile) error {
+	named := c.view != nil && !p.objectBased(c)
+	p.makers, p.starts = p.meta.makers(), p.meta.starts(len(c.byOp) > 0 || named)
+	if _, err := p.reached(); err != nil {
+		return err
+	}
+	if err := p.readConstants(); err != nil {
+		return err
+	}
+	if err := p.findInit(); err != nil {
+		return err
+	}
+	if err := p.checkSignatures(); err != nil {
+		return err
+	}
+	// What instances run at loading and what they run later have states in common.
+	if p.init == nil && len(c.byOp) == 0 && !named {
+		p.forget()
+	}
+	return nil
+}
+
+// checkSignatures returns an error that lists all ops which have no kernel and which the
+// signatures need that must be ready when the model is loaded.
+func (p *program) checkSignatures() error {
+	names := p.opts.Signatures
+	if names == nil && p.opts.Objects == nil {
+		for _, s := range p.meta.Signatures {
 			names = append(names, s.Name)
 		}
 	}
@@ -98,11 +140,11 @@ func (g *MetaGraph) Load(ctx context.Context, o *LoadOptions) (*Model, error) {
 		case errors.As(err, &un):
 			missing = missing.with(un)
 		case err != nil:
-			return nil, err
+			return err
 		}
 	}
 	if missing != nil {
-		return nil, missing
+		return missing
 	}
-	return p.instantiate(ctx)
+	return nil
 }

@@ -1,7 +1,6 @@
 package savedmodel
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +15,8 @@ import (
 // weights, and what was compiled. Nothing in it changes but the caches.
 type program struct {
 	meta       *MetaGraph
-	graph      *runnable // with the functions that signatures reach, and those that make resources
+	makers     []string // the functions that make resources
+	starts     []string // the nodes that signatures begin with; see MetaGraph.starts
 	whole      func() (*runnable, error)
 	opts       LoadOptions
 	files      *engine.Files
@@ -35,6 +35,29 @@ type program struct {
 	mu         sync.Mutex
 	signatures map[string]*entry
 	functions  map[*graph.Function]*entry
+
+	decoding sync.Mutex
+	graph    *runnable // what signatures and makers reach; nil until somebody needs it
+}
+
+// reached returns the graph with the functions that signatures reach, and those that make
+// resources.
+func (p *program) reached() (*runnable, error) {
+	p.decoding.Lock()
+	defer p.decoding.Unlock()
+	if p.graph != nil {
+		return p.graph, nil
+	}
+	var err error
+	p.graph, err = p.meta.raised(p.makers, p.starts)
+	return p.graph, err
+}
+
+// forget gives up the graph and what was made of it, which the next call makes again.
+func (p *program) forget() {
+	p.graph = nil
+	clear(p.signatures)
+	clear(p.functions)
 }
 
 // entry is a callable that is made once.
@@ -44,29 +67,16 @@ type entry struct {
 	err  error
 }
 
-func newProgram(ctx context.Context, g *MetaGraph, o LoadOptions) (*program, error) {
+// newProgram makes a program of which nothing is read yet.
+func newProgram(g *MetaGraph, o LoadOptions) (*program, error) {
 	p := &program{meta: g, opts: o, signatures: map[string]*entry{}, functions: map[*graph.Function]*entry{}}
 	var err error
 	if p.chosen, err = g.choose(o.Objects); err != nil {
 		return nil, err
 	}
-	c, err := p.openCheckpoint(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer c.close()
-	if p.graph, err = g.raised(g.makers(), g.starts(len(c.byOp) > 0 || c.view != nil && !p.objectBased(c))); err != nil {
-		return nil, err
-	}
 	p.whole = sync.OnceValues(func() (*runnable, error) { return g.raised(nil, nil) })
 	p.files = grant(g, o.Files)
-	if err := p.readConstants(); err != nil {
-		return nil, err
-	}
-	if err := p.findInit(); err != nil {
-		return nil, err
-	}
-	return p, p.readWeights(ctx, c)
+	return p, nil
 }
 
 // readConstants finds the values of the objects that are constants: nodes of
@@ -265,10 +275,12 @@ func (p *program) dropUnused(f *graph.Function, c *callable, first int) {
 
 // concrete returns the callable of a trace.
 func (p *program) concrete(t *ConcreteFunction) (*callable, error) {
-	in := p.graph
+	in, err := p.reached()
+	if err != nil {
+		return nil, err
+	}
 	f := in.Library.Lookup(t.Name)
 	if f == nil {
-		var err error
 		if in, err = p.whole(); err != nil {
 			return nil, err
 		}
