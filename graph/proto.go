@@ -25,6 +25,18 @@ type Options struct {
 	// From, where it isn't nil, names the nodes of the graph that count for Only, with
 	// those that they take inputs from or wait for. Default: all.
 	From []string
+	// MaxMemory, where it isn't zero, bounds about how many bytes of memory the messages
+	// take of which the graph is made; more is a [*MemoryError]. Default: as many as there
+	// are.
+	MaxMemory int64
+}
+
+// A MemoryError says that a graph would take more memory than [Options].MaxMemory.
+type MemoryError struct{ Need, Most int64 }
+
+// Error tells both.
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("graph: the file's messages would take about %d bytes in memory, the most is %d", e.Need, e.Most)
 }
 
 func (o *Options) only() []string {
@@ -96,11 +108,30 @@ type reader struct {
 	numbered int64                          // what is left of maxNumbered
 	value    *pb.AttrValue                  // for the next attribute of a node
 	inputs   []string                       // of the node that is connected
+	took     int64                          // about what the messages take that were decoded
+	most     int64                          // what they may; 0 for any number
+}
+
+// count counts an encoded message before it is decoded.
+func (r *reader) count(m pb.Message, b []byte) error {
+	if r.most == 0 {
+		return nil
+	}
+	return r.need(pb.Memory(m, b))
+}
+
+// need counts memory.
+func (r *reader) need(n int64) error {
+	if r.took += n; r.most != 0 && r.took > r.most {
+		return &MemoryError{r.took, r.most}
+	}
+	return nil
 }
 
 func newReader(opts *Options) *reader {
 	r := &reader{expand: defaultMaxExpanded, numbered: maxNumbered}
 	if opts != nil {
+		r.most = opts.MaxMemory
 		if opts.MaxExpanded > 0 {
 			r.expand = opts.MaxExpanded
 		}
@@ -135,28 +166,31 @@ func FromProto(p *pb.GraphDef, opts *Options) (*Graph, error) {
 	for i, n := range p.Node {
 		nodes[i] = n.Marshal()
 	}
-	return fromProto(p, nodes, opts)
+	var lib *library
+	if p.Library != nil {
+		lib = libraryOf(p.Library)
+	}
+	return newReader(opts).graph(p, nodes, lib, opts)
 }
 
-// fromProto returns the graph of a GraphDef with these nodes, which are encoded: a graph
-// takes less memory than the messages that describe it.
-func fromProto(p *pb.GraphDef, nodes [][]byte, opts *Options) (*Graph, error) {
-	r := newReader(opts)
+// graph returns the graph of a GraphDef with these nodes and the library, nil for none, which
+// are encoded: a graph takes less memory than the messages that describe it.
+func (r *reader) graph(p *pb.GraphDef, nodes [][]byte, l *library, opts *Options) (*Graph, error) {
 	g := &Graph{extra: &graphExtra{versions: p.Versions, version: p.Version, debug: p.DebugInfo, unknown: p.Unknown}}
 	if v := p.Versions; v != nil {
 		g.Versions = Versions{v.Producer, v.MinConsumer, v.BadConsumers}
 	}
-	if p.Library != nil {
+	if l != nil {
 		only := opts.only()
 		if only != nil {
 			only = only[:len(only):len(only)]
-			gradientLinks(p.Library).ofNodes(needed(nodes, opts.from()), func(name string) { only = append(only, name) })
+			gradientLinks(&l.FunctionDefLibrary).ofNodes(needed(nodes, opts.from()), func(name string) { only = append(only, name) })
 		}
-		lib, err := r.library(p.Library, only)
+		lib, err := r.library(l, only)
 		if err != nil {
 			return nil, err
 		}
-		g.Library, g.extra.library = lib, p.Library.Unknown
+		g.Library, g.extra.library = lib, l.Unknown
 	}
 	in := &nodeReader{reader: r, graph: g}
 	if err := in.nodes(nodes); err != nil {
@@ -167,14 +201,51 @@ func fromProto(p *pb.GraphDef, nodes [][]byte, opts *Options) (*Graph, error) {
 
 // Unmarshal returns the graph that an encoded GraphDef describes; see
 // [FromProto]. It keeps references into b.
-func Unmarshal(b []byte, opts *Options) (*Graph, error) {
-	var p pb.GraphDef
-	nodes, err := pb.UnmarshalBut(&p, b, 1)
+func Unmarshal(b []byte, opts *Options) (*Graph, error) { return Read(pb.InMemory(b), opts) }
+
+// Read does what [Unmarshal] does. Of a GraphDef in a file, functions that [Options].Only
+// leaves out aren't read, but for their names.
+func Read(from pb.Source, opts *Options) (*Graph, error) {
+	fail := func(err error) (*Graph, error) { return nil, fmt.Errorf("graph: %w", err) }
+	var libraries []pb.Source
+	rest, err := from.Split(func(p *pb.Parts) error {
+		libraries = append(libraries, p.Part)
+		return nil
+	}, fieldLibrary)
 	if err != nil {
-		return nil, fmt.Errorf("graph: %w", err)
+		return fail(err)
 	}
-	return fromProto(&p, nodes, opts)
+	b, err := rest.Read()
+	if err != nil {
+		return fail(err)
+	}
+	r := newReader(opts)
+	var p pb.GraphDef
+	if err := r.count(&p, b); err != nil {
+		return nil, err
+	}
+	nodes, err := pb.UnmarshalBut(&p, b, fieldNodes)
+	if err != nil {
+		return fail(err)
+	}
+	var l *library
+	if libraries != nil {
+		whole, err := pb.Join(libraries)
+		if err != nil {
+			return fail(err)
+		}
+		if l, err = r.readLibrary(whole); err != nil {
+			return fail(err)
+		}
+	}
+	return r.graph(&p, nodes, l, opts)
 }
+
+// Numbers of the fields of a GraphDef.
+const (
+	fieldNodes   = 1
+	fieldLibrary = 2
+)
 
 // Proto returns the graph as a GraphDef. Its library has the functions of
 // g.Library and, after them, all others that nodes refer to, under names that

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -12,9 +13,9 @@ import (
 // library makes the functions of a file: first all of them without bodies, so
 // that each can refer to each, itself included. Of those that only names, where it
 // isn't nil, the ones that aren't reached from them are left out.
-func (r *reader) library(p *pb.FunctionDefLibrary, only []string) (*Library, error) {
+func (r *reader) library(p *library, only []string) (*Library, error) {
 	r.lib = &Library{}
-	defs, err := functionDefs(p, only)
+	defs, err := r.functionDefs(p, only)
 	if err != nil {
 		return nil, err
 	}
@@ -65,16 +66,109 @@ type functionDef struct {
 	nodes [][]byte
 }
 
+// library is a library of a file, whose functions are encoded.
+type library struct {
+	pb.FunctionDefLibrary // without functions
+	functions             []pb.Source
+	names                 []string // of the functions
+}
+
+// Numbers of the fields of a FunctionDefLibrary, a FunctionDef and its signature.
+const (
+	fieldFunction      = 1
+	fieldSignature     = 1
+	fieldFunctionNodes = 3
+)
+
+// readLibrary finds the functions of an encoded library; it reads their names.
+func (r *reader) readLibrary(from pb.Source) (*library, error) {
+	l := &library{}
+	rest, err := from.Split(func(p *pb.Parts) error {
+		if err := r.need(maxFunction); err != nil {
+			return err
+		}
+		name, err := functionName(p)
+		l.functions, l.names = append(l.functions, p.Part), append(l.names, name)
+		return err
+	}, fieldFunction)
+	if err != nil {
+		return nil, err
+	}
+	b, err := rest.Read()
+	if err != nil {
+		return nil, err
+	}
+	return l, l.Unmarshal(b)
+}
+
+// maxFunction is about what a function takes that isn't read.
+const maxFunction = 128
+
+// libraryOf returns the library of a message.
+func libraryOf(p *pb.FunctionDefLibrary) *library {
+	l := &library{FunctionDefLibrary: *p}
+	l.Function = nil
+	for i := range p.Function {
+		b := p.Function[i].Encoded()
+		l.functions, l.names = append(l.functions, pb.InMemory(b)), append(l.names, pb.StringAt(b, fieldSignature, fieldName))
+	}
+	return l
+}
+
+// functionName returns the name of the encoded function that p is at, which stands at its
+// beginning in files of all writers that are known.
+func functionName(p *pb.Parts) (string, error) {
+	const most = 512
+	head, err := p.Head(most)
+	if err != nil {
+		return "", err
+	}
+	if signature, _ := firstField(head, fieldSignature); signature != nil {
+		if name, whole := firstField(signature, fieldName); name != nil && whole {
+			return string(name), nil
+		}
+	}
+	b, err := p.Part.Read()
+	return strings.Clone(pb.StringAt(b, fieldSignature, fieldName)), err
+}
+
+// firstField returns the value of a message's first field, where that has the number and a
+// length: as much as b has of it, and whether that is all.
+func firstField(b []byte, number protowire.Number) (value []byte, whole bool) {
+	got, typ, n := protowire.ConsumeTag(b)
+	if n < 0 || got != number || typ != protowire.BytesType {
+		return nil, false
+	}
+	size, m := protowire.ConsumeVarint(b[n:])
+	if m < 0 {
+		return nil, false
+	}
+	b = b[n+m:]
+	if size > uint64(len(b)) {
+		return b, false
+	}
+	return b[:size], true
+}
+
 // functionDefs decodes the functions of a library, in its order: all of them, or those
 // that are reached from the names that only holds.
-func functionDefs(p *pb.FunctionDefLibrary, only []string) ([]*functionDef, error) {
-	all := make([]*functionDef, len(p.Function))
+func (r *reader) functionDefs(p *library, only []string) ([]*functionDef, error) {
+	all := make([]*functionDef, len(p.functions))
 	decode := func(i int) error {
-		b := p.Function[i].Encoded()
+		fail := func(err error) error { return &FunctionDefError{p.names[i], err} }
+		b, err := p.functions[i].Read()
+		if err != nil {
+			return fail(err)
+		}
 		def := &functionDef{FunctionDef: new(pb.FunctionDef)}
-		var err error
-		if def.nodes, err = pb.UnmarshalBut(def.FunctionDef, b, 3); err != nil {
-			return &FunctionDefError{pb.StringAt(b, 1, 1), err}
+		if err := r.count(def.FunctionDef, b); err != nil {
+			return fail(err)
+		}
+		if def.nodes, err = pb.UnmarshalBut(def.FunctionDef, b, fieldFunctionNodes); err != nil {
+			return fail(err)
+		}
+		if s := def.Signature; s != nil && s.Name != p.names[i] {
+			return fail(fmt.Errorf("it has a second name, %q", s.Name))
 		}
 		all[i] = def
 		return nil
@@ -88,14 +182,13 @@ func functionDefs(p *pb.FunctionDefLibrary, only []string) ([]*functionDef, erro
 		return all, nil
 	}
 	places := make(map[string]int, len(all))
-	for i := range p.Function {
-		name := pb.StringAt(p.Function[i].Encoded(), 1, 1) // its signature's
+	for i, name := range p.names {
 		if _, twice := places[name]; twice {
 			return nil, &FunctionDefError{name, errTwice}
 		}
 		places[name] = i
 	}
-	links := gradientLinks(p)
+	links := gradientLinks(&p.FunctionDefLibrary)
 	todo := only
 	reach := func(name string) { todo = append(todo, name) }
 	for ; len(todo) > 0; todo = todo[1:] {

@@ -13,8 +13,15 @@ import (
 // defines, so that the rest of the file can be read: from the outputs that other
 // nodes ask for. No kernel runs such an op, so nothing else of it matters.
 func (g *MetaGraph) guessOps() ([]*graph.OpDef, error) {
-	def, err := g.proto.GraphDef.Get()
-	if err != nil || def.Library == nil {
+	b, err := g.graphDef.Read()
+	if err != nil {
+		return nil, err
+	}
+	var def pb.GraphDef
+	if err := g.model.checkMemory(&def, b); err != nil {
+		return nil, err
+	}
+	if err := def.Unmarshal(b); err != nil || def.Library == nil {
 		return nil, err
 	}
 	has := map[string]bool{}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/nearest"
 	"github.com/cairnml/cairn/internal/pb"
@@ -34,7 +36,9 @@ type MetaGraph struct {
 	Aliases map[string]string
 
 	model     *SavedModel
-	proto     *pb.MetaGraphDef
+	proto     *pb.MetaGraphDef // but for what is read from the file when it is needed:
+	graphDef  pb.Source
+	objectDef pb.Source       // the SavedObjectGraph
 	internal  []*SignatureDef // "__saved_model_init_op" and its like
 	concretes map[string]*ConcreteFunction
 	constants int64 // bytes that constants outside of the graph may still take
@@ -52,9 +56,39 @@ type Asset struct {
 	Tensor string
 }
 
-func newMetaGraph(m *SavedModel, p *pb.MetaGraphDef) (*MetaGraph, error) {
-	g := &MetaGraph{model: m, proto: p, constants: maxConstants}
-	if info := p.MetaInfoDef; info != nil {
+// Numbers of the fields of a MetaGraphDef.
+const (
+	fieldGraphDef  = 2
+	fieldObjectDef = 7
+)
+
+func newMetaGraph(m *SavedModel, from pb.Source) (*MetaGraph, error) {
+	g := &MetaGraph{model: m, proto: new(pb.MetaGraphDef), constants: maxConstants}
+	parts := map[protowire.Number][]pb.Source{}
+	rest, err := from.Split(func(p *pb.Parts) error {
+		parts[p.Number] = append(parts[p.Number], p.Part)
+		return nil
+	}, fieldGraphDef, fieldObjectDef)
+	if err != nil {
+		return nil, err
+	}
+	if g.graphDef, err = pb.Join(parts[fieldGraphDef]); err != nil {
+		return nil, err
+	}
+	if g.objectDef, err = pb.Join(parts[fieldObjectDef]); err != nil {
+		return nil, err
+	}
+	b, err := rest.Read()
+	if err != nil {
+		return nil, err
+	}
+	if err := m.checkMemory(g.proto, b); err != nil {
+		return nil, err
+	}
+	if err := g.proto.Unmarshal(b); err != nil {
+		return nil, err
+	}
+	if info := g.proto.MetaInfoDef; info != nil {
 		g.Tags, g.TensorFlowVersion, g.TensorFlowGitVersion = info.Tags, info.TensorflowVersion, info.TensorflowGitVersion
 		for _, e := range info.FunctionAliases {
 			if g.Aliases == nil {
@@ -153,19 +187,24 @@ func (g *MetaGraph) Graph() (*graph.Graph, error) {
 // decodeGraph makes a graph of its message, with all functions or with those that only
 // and from say, as [graph.Options] has it.
 func (g *MetaGraph) decodeGraph(only, from []string) (*graph.Graph, error) {
-	var b []byte
-	if g.proto.GraphDef != nil {
-		b = g.proto.GraphDef.Encoded()
-	}
-	gr, err := graph.Unmarshal(b, &graph.Options{Ops: g.Ops, Only: only, From: from})
+	o := graph.Options{Ops: g.Ops, Only: only, From: from, MaxMemory: g.model.limit(g.graphDef.Len())}
+	gr, err := graph.Read(g.graphDef, &o)
 	if errors.Is(err, graph.ErrUnknownOp) {
 		var guessed []*graph.OpDef
 		if guessed, err = g.guessOps(); err == nil {
-			gr, err = graph.Unmarshal(b, &graph.Options{Ops: append(g.Ops[:len(g.Ops):len(g.Ops)], guessed...), Only: only, From: from})
+			o.Ops = append(g.Ops[:len(g.Ops):len(g.Ops)], guessed...)
+			gr, err = graph.Read(g.graphDef, &o)
 		}
 		if err == nil {
 			forget(gr, guessed)
 		}
+	}
+	if changed := g.model.held.unchanged(); changed != nil {
+		return nil, changed
+	}
+	var much *graph.MemoryError
+	if errors.As(err, &much) {
+		return nil, &LimitError{g.model.File, much.Need, much.Most}
 	}
 	if err != nil {
 		return nil, &FormatError{g.model.File, err}

@@ -40,12 +40,17 @@ var errDecode = errors.New("it can't be decoded")
 
 // readObjects makes the objects and joins them.
 func (g *MetaGraph) readObjects() error {
-	if g.proto.ObjectGraphDef == nil {
-		return nil
+	b, err := g.objectDef.Read()
+	if err != nil {
+		return err
 	}
-	err := g.readObjectGraph(g.proto.ObjectGraphDef.Encoded())
+	var p pb.SavedObjectGraph
+	if err := g.model.checkMemory(&p, b); err != nil {
+		return err
+	}
+	err = g.readObjectGraph(b)
 	if errors.Is(err, errDecode) {
-		if _, where := g.proto.ObjectGraphDef.Get(); where != nil {
+		if where := p.Unmarshal(b); where != nil {
 			return where
 		}
 	}

@@ -5,12 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 
 	"github.com/cairnml/cairn/internal/chunked"
-	"github.com/cairnml/cairn/internal/gitlfs"
-	"github.com/cairnml/cairn/internal/limit"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/riegeli"
 )
@@ -56,9 +53,10 @@ type SavedModel struct {
 	// Fingerprint identifies the contents; nil where there is none.
 	Fingerprint *Fingerprint
 
-	fsys  fs.FS
-	opts  *ReadOptions
-	proto *pb.SavedModel
+	fsys fs.FS
+	opts *ReadOptions
+	most int64      // bytes that what is made of the file may take in memory
+	held *graphFile // the file, where it is read when it is needed; nil where it is in memory
 }
 
 // Fingerprint identifies the contents of a SavedModel.
@@ -77,25 +75,57 @@ type Fingerprint struct {
 // Read reads a SavedModel from its directory: the graph's file and the
 // fingerprint. No weights are read and nothing is run.
 func Read(ctx context.Context, fsys fs.FS, o *ReadOptions) (*SavedModel, error) {
-	m := &SavedModel{fsys: fsys, opts: o, proto: new(pb.SavedModel)}
-	if err := m.readGraphs(ctx); err != nil {
+	m := &SavedModel{fsys: fsys, opts: o}
+	graphs, err := m.readGraphs(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if v := m.proto.SavedModelSchemaVersion; v > 1 {
+	var metas []pb.Source
+	rest, err := graphs.Split(func(p *pb.Parts) error {
+		if metas = append(metas, p.Part); int64(len(metas))*maxMessage > m.most {
+			return &LimitError{m.File, int64(len(metas)) * maxMessage, m.most}
+		}
+		return nil
+	}, fieldMetaGraphs)
+	var b []byte
+	if err == nil {
+		b, err = rest.Read()
+	}
+	var p pb.SavedModel
+	if err == nil {
+		err = p.Unmarshal(b)
+	}
+	var much *LimitError
+	if errors.As(err, &much) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, &FormatError{m.File, err}
+	}
+	if v := p.SavedModelSchemaVersion; v > 1 {
 		return nil, &FormatError{m.File, fmt.Errorf("its schema has version %d, the newest known is 1: %w", v, errors.ErrUnsupported)}
 	}
-	if len(m.proto.MetaGraphs) == 0 {
+	if len(metas) == 0 {
 		return nil, &FormatError{m.File, errors.New("it holds no MetaGraph")}
 	}
-	for i, p := range m.proto.MetaGraphs {
-		g, err := newMetaGraph(m, p)
+	for i, s := range metas {
+		g, err := newMetaGraph(m, s)
+		if errors.As(err, &much) {
+			return nil, err
+		}
 		if err != nil {
 			return nil, &FormatError{m.File, fmt.Errorf("MetaGraph %d: %w", i, err)}
 		}
 		m.MetaGraphs = append(m.MetaGraphs, g)
 	}
+	if err := m.held.unchanged(); err != nil {
+		return nil, err
+	}
 	return m, m.readFingerprint()
 }
+
+// fieldMetaGraphs is the number of a SavedModel's field.
+const fieldMetaGraphs = 2
 
 // Unmarshal decodes the contents of a [GraphFile] without a directory: what
 // needs other files, weights and assets, isn't there.
@@ -108,37 +138,27 @@ func UnmarshalText(b []byte, o *ReadOptions) (*SavedModel, error) {
 	return Read(context.Background(), oneFile{TextGraphFile, b}, o)
 }
 
-// readGraphs finds and decodes the file with the graphs.
-func (m *SavedModel) readGraphs(ctx context.Context) error {
+// readGraphs finds the file with the graphs, and returns the SavedModel that it is.
+func (m *SavedModel) readGraphs(ctx context.Context) (pb.Source, error) {
 	for _, f := range []struct {
-		name   string
-		decode func(b []byte, most int64) error
+		name string
+		open func() (pb.Source, error)
 	}{
-		{GraphFile, m.decodeBinary},
-		{ChunkedGraphFile, m.decodeChunked},
-		{TextGraphFile, m.decodeText},
+		{GraphFile, m.openBinary},
+		{ChunkedGraphFile, m.readChunked},
+		{TextGraphFile, m.readText},
 	} {
 		if err := context.Cause(ctx); err != nil {
-			return err
+			return pb.Source{}, err
 		}
-		b, most, err := readFile(m.fsys, f.name, m.opts)
+		m.File = f.name
+		s, err := f.open()
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err != nil {
-			return err
-		}
-		m.File = f.name
-		if err := f.decode(b, most); err != nil {
-			var much *LimitError
-			if errors.As(err, &much) {
-				return err
-			}
-			return &FormatError{f.name, err}
-		}
-		return nil
+		return s, err
 	}
-	return noGraphs(m.fsys)
+	return pb.Source{}, noGraphs(m.fsys)
 }
 
 // noGraphs returns what to do about a directory that isn't a SavedModel's.
@@ -163,46 +183,79 @@ func noGraphs(fsys fs.FS) error {
 		GraphFile, ChunkedGraphFile, TextGraphFile, fs.ErrNotExist)
 }
 
-func (m *SavedModel) decodeBinary(b []byte, most int64) error {
-	if err := checkMemory(m.File, m.proto, b, most); err != nil {
-		return err
+func (m *SavedModel) openBinary() (pb.Source, error) {
+	f, err := openFile(m.fsys, m.File, m.opts)
+	if err != nil {
+		return pb.Source{}, err
 	}
-	return m.proto.Unmarshal(b)
+	m.most = f.most
+	var s pb.Source
+	if m.held, s, err = f.hold(); err != nil {
+		return s, err
+	}
+	return s, nil
 }
 
-func (m *SavedModel) decodeChunked(b []byte, most int64) error {
+func (m *SavedModel) readChunked() (pb.Source, error) {
+	b, most, err := readFile(m.fsys, m.File, m.opts)
+	if err != nil {
+		return pb.Source{}, err
+	}
+	m.most = most
 	whole, err := chunked.Join(b, most)
 	if errors.Is(err, chunked.ErrLimit) || errors.Is(err, riegeli.ErrLimit) {
-		return &LimitError{m.File, most + 1, most}
+		return pb.Source{}, &LimitError{m.File, most + 1, most}
 	}
 	if err != nil {
-		return err
+		return pb.Source{}, &FormatError{m.File, err}
 	}
-	return m.decodeBinary(whole, most)
+	return pb.InMemory(whole), nil
 }
 
 // textFactor is how much memory a byte of text may come to: an empty message in
 // it takes at least four bytes.
 const textFactor = 64
 
-func (m *SavedModel) decodeText(b []byte, most int64) error {
+func (m *SavedModel) readText() (pb.Source, error) {
+	b, most, err := readFile(m.fsys, m.File, m.opts)
+	if err != nil {
+		return pb.Source{}, err
+	}
+	m.most = most
 	if need := int64(len(b)) * textFactor; need > most {
 		// What the text stands for is less in most cases; counted by messages.
 		if need = int64(bytes.Count(b, []byte("{"))+bytes.Count(b, []byte("<"))) * maxMessage; need > most {
-			return &LimitError{m.File, need, most}
+			return pb.Source{}, &LimitError{m.File, need, most}
 		}
 	}
-	return pb.UnmarshalText(b, m.proto)
+	var p pb.SavedModel
+	if err := pb.UnmarshalText(b, &p); err != nil {
+		return pb.Source{}, &FormatError{m.File, err}
+	}
+	return pb.InMemory(p.Marshal()), nil
 }
 
 // maxMessage is about what the largest message takes in memory.
 const maxMessage = 512
 
+// limit returns how many bytes messages of the file's may take in memory; 0 for a file so
+// small that they can't take too much.
+func (m *SavedModel) limit(size int64) int64 {
+	// No message grows more than so many times: counting is left out for small files.
+	if size*maxMessage/2 <= m.most {
+		return 0
+	}
+	return m.most
+}
+
 // checkMemory refuses a message that would take too much once it is decoded.
+func (m *SavedModel) checkMemory(msg pb.Message, b []byte) error {
+	return checkMemory(m.File, msg, b, m.limit(int64(len(b))))
+}
+
+// checkMemory refuses a message that would take more than most once it is decoded; 0 is any.
 func checkMemory(file string, msg pb.Message, b []byte, most int64) error {
-	// No message grows more than so many times: counting is left out for small
-	// files.
-	if int64(len(b))*maxMessage/2 <= most {
+	if most == 0 {
 		return nil
 	}
 	if need := pb.Memory(msg, b); need > most {
@@ -277,34 +330,4 @@ func (m *SavedModel) tags() (all [][]string) {
 		all = append(all, g.Tags)
 	}
 	return all
-}
-
-// readFile reads a whole file, and says how much memory what is made of it may
-// take.
-func readFile(fsys fs.FS, name string, o *ReadOptions) (b []byte, most int64, err error) {
-	f, err := fsys.Open(name)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, 0, err
-	}
-	if info.IsDir() {
-		return nil, 0, &fs.PathError{Op: "read", Path: name, Err: errors.New("is a directory")}
-	}
-	size := info.Size()
-	most = max(limit.Memory(limit.Stored(f, size)), o.maxMemory())
-	if size > most {
-		return nil, 0, &LimitError{name, size, most}
-	}
-	b = make([]byte, size)
-	if _, err := io.ReadFull(f, b); err != nil {
-		return nil, 0, fmt.Errorf("savedmodel: %s: %w", name, err)
-	}
-	if gitlfs.IsPointer(b) {
-		return nil, 0, &FormatError{name, gitlfs.ErrPointer}
-	}
-	return b, most, nil
 }

@@ -1,0 +1,206 @@
+package pb
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Source is an encoded message in memory or in a file, of which parts are read when
+// somebody asks for them. The zero Source is an empty message.
+type Source struct {
+	data      []byte
+	file      io.ReaderAt // where data is nil
+	off, size int64       // in the file
+}
+
+// InMemory returns a message that is b.
+func InMemory(b []byte) Source { return Source{data: b, size: int64(len(b))} }
+
+// InFile returns the message of that length which file holds. Nothing is read yet.
+func InFile(file io.ReaderAt, size int64) Source { return Source{file: file, size: size} }
+
+// Len returns the length of the encoded message.
+func (s Source) Len() int64 { return s.size }
+
+// part returns the n bytes at off, which are there.
+func (s Source) part(off, n int64) Source {
+	if s.file == nil {
+		return InMemory(s.data[off : off+n : off+n])
+	}
+	return Source{file: s.file, off: s.off + off, size: n}
+}
+
+// Read returns the encoded message. It shares the memory of one that is there, and is the
+// caller's alone where it comes from a file.
+func (s Source) Read() ([]byte, error) {
+	if s.file == nil {
+		return s.data, nil
+	}
+	b := make([]byte, s.size)
+	return b, s.readAt(b, 0)
+}
+
+func (s Source) readAt(b []byte, off int64) error {
+	n, err := s.file.ReadAt(b, s.off+off)
+	switch {
+	case n == len(b):
+		return nil
+	case err == nil || err == io.EOF:
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Join returns the message that the parts are one after the other: messages that follow each
+// other encode the one that they are merged to.
+func Join(parts []Source) (Source, error) {
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	var all []byte
+	for _, p := range parts {
+		b, err := p.Read()
+		if err != nil {
+			return Source{}, err
+		}
+		all = append(all, b...)
+	}
+	return InMemory(all), nil
+}
+
+// Parts steps through the fields of a message, of which those that have a length aren't
+// read. Where it ends, Err tells of a message that can't be decoded or read.
+type Parts struct {
+	// Number is the field's.
+	Number protowire.Number
+	// Varint is the value of a field that is a number.
+	Varint uint64
+	// Part is the value of a field that has a length, if Whole.
+	Part  Source
+	Whole bool
+	// Err says why the steps ended; nil at the message's end.
+	Err error
+
+	from        Source
+	begin, next int64  // of the field and of the one after it
+	window      []byte // what was read of the message
+	at          int64  // where that begins
+}
+
+// Parts returns the steps through the message's fields.
+func (s Source) Parts() *Parts {
+	p := &Parts{from: s}
+	if s.file == nil {
+		p.window = s.data
+	}
+	return p
+}
+
+// windowSize is how many bytes are read at once where lengths and numbers are looked for.
+const windowSize = 16 << 10
+
+// peek returns what comes from a place on, n bytes at least unless the message ends.
+func (p *Parts) peek(off int64, n int) ([]byte, error) {
+	n = int(min(int64(n), p.from.size-off))
+	if off >= p.at && off+int64(n) <= p.at+int64(len(p.window)) {
+		return p.window[off-p.at:], nil
+	}
+	if p.window == nil {
+		p.window = make([]byte, windowSize)
+	}
+	p.window = p.window[:min(int64(cap(p.window)), p.from.size-off)]
+	p.at = off
+	if err := p.from.readAt(p.window, off); err != nil {
+		p.window = p.window[:0]
+		return nil, err
+	}
+	return p.window, nil
+}
+
+// Head returns the beginning of the part, n bytes where it has as many. It is good until
+// the next step.
+func (p *Parts) Head(n int) ([]byte, error) {
+	n = int(min(int64(n), p.Part.size))
+	b, err := p.peek(p.next-p.Part.size, n)
+	if err != nil {
+		return nil, err
+	}
+	return b[:n:n], nil
+}
+
+var errFields = errors.New("its fields can't be told apart")
+
+// Next steps to the next field, and reports whether there is one. Fields that are neither
+// numbers nor have a length are passed over.
+func (p *Parts) Next() bool {
+	const most = 2 * 10 // a tag and a number
+	for p.Err == nil && p.next < p.from.size {
+		p.begin = p.next
+		var b []byte
+		if b, p.Err = p.peek(p.next, most); p.Err != nil {
+			break
+		}
+		number, typ, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			p.Err = errFields
+			break
+		}
+		p.Number, p.Whole = number, typ == protowire.BytesType
+		value := p.next + int64(n)
+		switch b = b[n:]; typ {
+		case protowire.VarintType, protowire.BytesType:
+			v, n := protowire.ConsumeVarint(b)
+			value += int64(max(n, 0))
+			switch {
+			case n < 0, p.Whole && v > uint64(p.from.size-value):
+				p.Err = errFields
+				return false
+			case p.Whole:
+				p.Part = p.from.part(value, int64(v))
+				value += int64(v)
+			}
+			p.Varint, p.next = v, value
+			return true
+		default: // rare: a group may be of any length
+			if b, p.Err = p.from.part(value, p.from.size-value).Read(); p.Err != nil {
+				return false
+			}
+			if n = protowire.ConsumeFieldValue(number, typ, b); n < 0 {
+				p.Err = errFields
+				return false
+			}
+			p.next = value + int64(n)
+		}
+	}
+	return false
+}
+
+// Split takes a message apart: each hears of the fields of those numbers that have a length,
+// and all others are returned as a message without them.
+func (s Source) Split(each func(*Parts) error, numbers ...protowire.Number) (rest Source, err error) {
+	var others []Source
+	from := int64(0) // what comes since the last field that was taken
+	p := s.Parts()
+	for p.Next() {
+		if !p.Whole || !slices.Contains(numbers, p.Number) {
+			continue
+		}
+		if p.begin > from {
+			others = append(others, s.part(from, p.begin-from))
+		}
+		from = p.next
+		if err := each(p); err != nil {
+			return Source{}, err
+		}
+	}
+	if p.Err != nil && p.Err != errFields {
+		return Source{}, p.Err
+	}
+	if from < s.size { // with what can't be told apart, of which its reader says more
+		others = append(others, s.part(from, s.size-from))
+	}
+	return Join(others)
+}

@@ -1,0 +1,127 @@
+package savedmodel
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"runtime"
+	"time"
+
+	"github.com/cairnml/cairn/internal/gitlfs"
+	"github.com/cairnml/cairn/internal/limit"
+	"github.com/cairnml/cairn/internal/pb"
+)
+
+// file is an open file of a model.
+type file struct {
+	fs.File
+	name string
+	info fs.FileInfo
+	most int64 // bytes that what is made of it may take in memory
+}
+
+// openFile opens a file and finds out how much memory it may take.
+func openFile(fsys fs.FS, name string, o *ReadOptions) (*file, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	if info.IsDir() {
+		f.Close()
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("is a directory")}
+	}
+	most := max(limit.Memory(limit.Stored(f, info.Size())), o.maxMemory())
+	if info.Size() > most {
+		f.Close()
+		return nil, &LimitError{name, info.Size(), most}
+	}
+	return &file{f, name, info, most}, nil
+}
+
+// read reads the whole file.
+func (f *file) read() ([]byte, error) {
+	b := make([]byte, f.info.Size())
+	if _, err := io.ReadFull(f, b); err != nil {
+		return nil, fmt.Errorf("savedmodel: %s: %w", f.name, err)
+	}
+	if gitlfs.IsPointer(b) {
+		return nil, &FormatError{f.name, gitlfs.ErrPointer}
+	}
+	return b, nil
+}
+
+// readFile reads a whole file, and says how much memory what is made of it may
+// take.
+func readFile(fsys fs.FS, name string, o *ReadOptions) (b []byte, most int64, err error) {
+	f, err := openFile(fsys, name, o)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	b, err = f.read()
+	return b, f.most, err
+}
+
+// smallFile is the largest file that is read whole where its parts could be read when they
+// are needed: it takes less than a descriptor is worth.
+const smallFile = 256 << 10
+
+// graphFile is an open file whose parts are read when they are needed. Nobody closes it: it
+// is closed when the garbage collector finds that nobody can reach it.
+type graphFile struct {
+	io.ReaderAt
+	name     string
+	stat     func() (fs.FileInfo, error)
+	size     int64
+	modified time.Time
+}
+
+// hold returns the message that the file is, and the file where its parts will be read from
+// it; nil where the message is in memory.
+func (f *file) hold() (*graphFile, pb.Source, error) {
+	at, ok := f.File.(io.ReaderAt)
+	if !ok || f.info.Size() <= smallFile || runtime.GOOS == "windows" { // where an open file can't be replaced
+		defer f.Close()
+		b, err := f.read()
+		return nil, pb.InMemory(b), err
+	}
+	g := &graphFile{at, f.name, f.Stat, f.info.Size(), f.info.ModTime()}
+	runtime.AddCleanup(g, func(f fs.File) { f.Close() }, f.File)
+	return g, pb.InFile(g, g.size), nil
+}
+
+// ReadAt implements [io.ReaderAt].
+func (g *graphFile) ReadAt(b []byte, off int64) (int, error) {
+	n, err := g.ReaderAt.ReadAt(b, off)
+	if err != nil && n < len(b) {
+		err = fmt.Errorf("%s: %w", g.name, err)
+	}
+	return n, err
+}
+
+// unchanged returns an error where the file isn't what it was when it was opened: another
+// program has written over it. A file that is replaced or removed stays what it was for those
+// who have it open.
+func (g *graphFile) unchanged() error {
+	if g == nil {
+		return nil
+	}
+	info, err := g.stat()
+	if err != nil {
+		return fmt.Errorf("savedmodel: %s: %w", g.name, err)
+	}
+	if info.Size() != g.size || !info.ModTime().Equal(g.modified) {
+		return fmt.Errorf("savedmodel: %s: %w", g.name, ErrChanged)
+	}
+	return nil
+}
+
+// ErrChanged says that another program has written over a model's file since it was opened.
+// Files are replaced, by renaming others, without harm to those who have loaded them.
+var ErrChanged = errors.New("the file was changed after it was opened")
