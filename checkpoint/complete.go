@@ -49,11 +49,14 @@ func (l *load) allBound() bool {
 
 // bindsAll reports whether all children of an object are bound.
 func (l *load) bindsAll(obj any) bool {
-	if list, ok := obj.(*[]*trackable.Variable); ok {
+	if list, ok := l.ck.listOf(obj); ok {
 		// Listing the edges of very many takes most of the time for their names.
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		return !slices.ContainsFunc(*list, func(v *trackable.Variable) bool { return v != nil && !l.objects.has(v) })
+		if slices.ContainsFunc(l.objects.rows, func(row []*trackable.Variable) bool { return slices.Equal(row, list) }) {
+			return true
+		}
+		return !slices.ContainsFunc(list, func(v *trackable.Variable) bool { return v != nil && !l.objects.has(v) })
 	}
 	edges, err := l.ck.children(obj)
 	if err != nil {

@@ -23,6 +23,8 @@ type objectGraph struct {
 	nodes []nodeRow
 	// owners are the nodes that own slot variables.
 	owners []int32
+	// lists are the long lists: the nodes of their elements.
+	lists map[int32][]int32
 
 	once      sync.Once // for the paths
 	parent    []int32   // by node: where the first path comes from; -1 none
@@ -84,39 +86,46 @@ func (g *objectGraph) undecodable(most int64) error {
 // errUndecodable stands for what undecodable says.
 var errUndecodable = errors.New("undecodable")
 
-// checkBatch is how many nodes are checked at a time at least.
+// checkBatch is how many nodes a worker checks at a time.
 const checkBatch = 4096
+
+// nodeBatch is what the check of a batch of nodes comes to.
+type nodeBatch struct {
+	owners []int32
+	lists  map[int32][]int32
+	need   int64
+	err    error
+}
 
 // check checks the nodes, in batches beside each other. The error is that of the
 // first node at fault.
 func (g *objectGraph) check(most int64) error {
-	type batch struct {
-		owners []int32
-		need   int64
-		err    error
-	}
-	batches := make([]batch, max(1, min(runtime.GOMAXPROCS(0), len(g.nodes)/checkBatch)))
-	part := func(i int) {
-		b := &batches[i]
-		for id := i * len(g.nodes) / len(batches); id < (i+1)*len(g.nodes)/len(batches) && b.err == nil; id++ {
-			var need int64
-			var owner bool
-			if need, owner, b.err = g.checkNode(id); owner {
-				b.owners = append(b.owners, int32(id))
+	batches := make([]nodeBatch, (len(g.nodes)+checkBatch-1)/checkBatch)
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < len(batches); i = int(next.Add(1)) - 1 {
+			b := &batches[i]
+			for id := i * checkBatch; id < min((i+1)*checkBatch, len(g.nodes)) && b.err == nil; id++ {
+				g.checkNode(id, b)
 			}
-			b.need += need
 		}
 	}
 	var wg sync.WaitGroup
-	for i := 1; i < len(batches); i++ {
-		wg.Go(func() { part(i) })
+	for range min(runtime.GOMAXPROCS(0), len(batches)) - 1 {
+		wg.Go(work)
 	}
-	part(0)
+	work()
 	wg.Wait()
 	var need int64
 	for i := range batches {
 		need += batches[i].need
 		g.owners = append(g.owners, batches[i].owners...)
+		for node, nodes := range batches[i].lists {
+			if g.lists == nil {
+				g.lists = make(map[int32][]int32)
+			}
+			g.lists[node] = nodes
+		}
 	}
 	if need > most {
 		return &objects.LimitError{Bytes: len(g.text), Need: need, Most: most}
@@ -133,39 +142,41 @@ func (g *objectGraph) check(most int64) error {
 	return nil
 }
 
-// checkNode returns what a node's message takes in memory, and whether it owns slot
-// variables.
-func (g *objectGraph) checkNode(id int) (need int64, owner bool, err error) {
+// checkNode checks a node's message, and adds up what it takes in memory.
+func (g *objectGraph) checkNode(id int, b *nodeBatch) {
 	if need, ok := g.nodes[id].plainVariable(g.text); ok {
-		return need, false, nil
+		b.need += need
+		return
 	}
-	return g.checkFields(id)
+	b.err = g.checkFields(id, b)
 }
 
 // checkFields does what checkNode does, for nodes of every form.
-func (g *objectGraph) checkFields(id int) (need int64, owner bool, err error) {
-	need = objects.NodeMemory
+func (g *objectGraph) checkFields(id int, b *nodeBatch) error {
+	b.need += objects.NodeMemory
 	row := &g.nodes[id]
 	row.leaf = true
 	attributes, first := 0, ""
 	var names map[string]bool
 	var key []byte
-	saver := false
+	var list listCheck
+	saver, owner := false, false
 	message := g.message(int32(id))
 	f := pb.Fields{Rest: message}
 	for f.Next() {
 		if f.Bytes == nil {
 			continue
 		}
-		need += objects.FieldMemory(int(f.Number))
+		b.need += objects.FieldMemory(int(f.Number))
 		ok := true
 		switch f.Number {
 		case fieldChild:
 			row.leaf = false
 			var c graphChild
 			if c, ok = childOf(f.Bytes); ok && !g.has(c.node) {
-				return need, owner, fmt.Errorf("child %q of node %d is node %d, there are %d", c.name, id, c.node, len(g.nodes))
+				return fmt.Errorf("child %q of node %d is node %d, there are %d", c.name, id, c.node, len(g.nodes))
 			}
+			list.add(c, len(f.Rest))
 		case fieldAttribute:
 			var name []byte
 			name, key, ok = attributeBytes(f.Bytes)
@@ -179,15 +190,18 @@ func (g *objectGraph) checkFields(id int) (need int64, owner bool, err error) {
 				fallthrough
 			default:
 				if names[textOf(name)] {
-					return need, owner, fmt.Errorf("node %d has two attributes called %.100q", id, name)
+					return fmt.Errorf("node %d has two attributes called %.100q", id, name)
 				}
 				names[textOf(name)] = true
 			}
 		case fieldSlot:
 			var s graphSlot
-			owner = true
+			if !owner {
+				owner = true
+				b.owners = append(b.owners, int32(id))
+			}
 			if s, ok = slotOf(f.Bytes); ok && !(g.has(s.variable) && g.has(s.slot)) {
-				return need, owner, fmt.Errorf("slot %q of node %d joins nodes %d and %d, there are %d", s.name, id, s.variable, s.slot, len(g.nodes))
+				return fmt.Errorf("slot %q of node %d joins nodes %d and %d, there are %d", s.name, id, s.variable, s.slot, len(g.nodes))
 			}
 		case fieldSaver:
 			saver = true
@@ -196,11 +210,17 @@ func (g *objectGraph) checkFields(id int) (need int64, owner bool, err error) {
 			_, ok = flagOf(f.Bytes, false)
 		}
 		if !ok {
-			return need, owner, errUndecodable
+			return errUndecodable
 		}
 	}
 	if f.Bad {
-		err = errUndecodable
+		return errUndecodable
+	}
+	if nodes := list.nodes; !list.other && len(nodes) >= longList {
+		if b.lists == nil {
+			b.lists = make(map[int32][]int32)
+		}
+		b.lists[int32(id)] = nodes
 	}
 	if attributes == 1 && first == trackable.VariableValue && row.leaf && !owner && !saver && uint64(len(message)) <= math.MaxUint32 {
 		row.lone = true
@@ -209,12 +229,52 @@ func (g *objectGraph) checkFields(id int) (need int64, owner bool, err error) {
 			row.key = uint32(cap(message) - cap(key))
 		}
 	}
-	return need, owner, err
+	return nil
+}
+
+// longList is how many children a list has at least whose nodes are kept.
+const longList = 2 * rowBatch
+
+// listCheck follows the children of a node as long as they are a list's: called by
+// their indices, in order, with nodes that increase.
+type listCheck struct {
+	nodes []int32
+	other bool // they are not
+}
+
+// add takes the next child; rest is how many bytes come behind it.
+func (l *listCheck) add(c graphChild, rest int) {
+	n := len(l.nodes)
+	if l.other {
+		return
+	}
+	if i, ok := indexOf(c.name); !ok || i != n || n > 0 && c.node <= l.nodes[n-1] {
+		l.nodes, l.other = nil, true
+		return
+	}
+	if n == cap(l.nodes) && n > 0 { // the others take as much as this one, about
+		l.nodes = append(make([]int32, 0, n+min(n, rest/8)+8), l.nodes...)
+	}
+	l.nodes = append(l.nodes, c.node)
+}
+
+// indexOf returns the index that a list's element is called by.
+func indexOf(name string) (i int, ok bool) {
+	if len(name) == 0 || len(name) > 9 || name[0] == '0' && len(name) > 1 {
+		return 0, false
+	}
+	for _, d := range []byte(name) {
+		if d -= '0'; d > 9 {
+			return 0, false
+		}
+		i = 10*i + int(d)
+	}
+	return i, true
 }
 
 // plainVariable checks a node in the form in which variables, of which there may be
 // very many, are written: one attribute, and mostly the word that it has a value. It is
-// not ok for all others. The memory is as checkNode returns it.
+// not ok for all others. The number is that of the bytes that it takes in memory.
 func (row *nodeRow) plainVariable(text []byte) (need int64, ok bool) {
 	const (
 		// The field of the attribute, whose length is one byte, then the name in it.

@@ -23,9 +23,9 @@ func TestVariablesNodesAreReadAlike(t *testing.T) {
 			return
 		}
 		known++
-		want, owner, err := slow.checkFields(0)
-		if err != nil || owner || need != want || quick.nodes[0] != slow.nodes[0] {
-			t.Fatalf("%q: %d, %+v; by its fields %d, %+v, %t, %v", message, need, quick.nodes[0], want, slow.nodes[0], owner, err)
+		var b nodeBatch
+		if err := slow.checkFields(0, &b); err != nil || len(b.owners) > 0 || need != b.need || quick.nodes[0] != slow.nodes[0] {
+			t.Fatalf("%q: %d, %+v; by its fields %+v, %+v, %v", message, need, quick.nodes[0], b, slow.nodes[0], err)
 		}
 	}
 	for _, full := range []string{"", "dense/kernel"} {

@@ -63,7 +63,8 @@ type start struct {
 // queued is a node that was bound.
 type queued struct {
 	node  int32
-	again bool // as in start
+	row   int32 // how many nodes from this one on are known to be lone variables'
+	again bool  // as in start
 }
 
 // done is a value that an object gets, or has from a later restore already.
@@ -166,7 +167,7 @@ func (m *match) bind(node int32, obj any) {
 // bindNew does what bind does, for a node that isn't bound yet.
 func (m *match) bindNew(node int32, obj any) {
 	m.bound.set(node, obj)
-	m.queue = append(m.queue, queued{node, m.objects.add(obj)})
+	m.queue = append(m.queue, queued{node: node, again: m.objects.add(obj)})
 }
 
 // take plans what is read into one object.
@@ -394,6 +395,11 @@ func (m *match) descend(s start, n *graphNode) error {
 	m.declared(s)
 	if v, ok := s.obj.(*trackable.Variable); ok && n.children == 0 && !v.TrackableNode().HasEdges() {
 		return nil // there may be very many
+	}
+	if list, ok := m.l.ck.listOf(s.obj); ok {
+		if done, err := m.bindList(s, list); done || err != nil {
+			return err
+		}
 	}
 	edges, err := m.l.ck.children(s.obj)
 	if err != nil {

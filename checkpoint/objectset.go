@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"maps"
+	"sort"
 
 	"github.com/cairnml/cairn/internal/pointers"
 	"github.com/cairnml/cairn/trackable"
@@ -10,6 +11,8 @@ import (
 // objectSet is a set of objects, by identity. Most objects of a large program are
 // variables, which have a table of their own. The zero value is empty.
 type objectSet struct {
+	rows   [][]*trackable.Variable // in the order of making, each of variables that are in no other row
+	inRows int
 	vars   pointers.Numbers[trackable.Variable]
 	others map[any]struct{}
 }
@@ -19,6 +22,9 @@ func (s *objectSet) grow(vars int) { s.vars.Grow(vars) }
 
 func (s *objectSet) has(obj any) (ok bool) {
 	if v := variableOf(obj); v != nil {
+		if s.inRow(v) {
+			return true
+		}
 		_, ok = s.vars.Get(v)
 		return ok
 	}
@@ -26,9 +32,62 @@ func (s *objectSet) has(obj any) (ok bool) {
 	return ok
 }
 
+// inRow reports whether a variable is in one of the rows.
+func (s *objectSet) inRow(v *trackable.Variable) bool {
+	for _, row := range s.rows {
+		made, first := v.Made(), row[0].Made()
+		if made < first || made > row[len(row)-1].Made() {
+			continue
+		}
+		// Mostly they were made one right after the other.
+		if at := made - first; at < uint64(len(row)) && row[at] == v {
+			return true
+		}
+		if at := sort.Search(len(row), func(i int) bool { return row[i].Made() >= made }); at < len(row) && row[at] == v {
+			return true
+		}
+	}
+	return false
+}
+
+// maxRows bounds how many rows are looked through for a variable.
+const maxRows = 16
+
+// addRow puts variables into the set that were made one after the other, unless one of
+// them is there, or there are many rows: then the set stays and ok is false. The set
+// keeps the list.
+func (s *objectSet) addRow(row []*trackable.Variable) (ok bool) {
+	if len(s.rows) == maxRows {
+		return false
+	}
+	alone := objectSet{rows: [][]*trackable.Variable{row}}
+	for _, v := range s.vars.All() {
+		if alone.inRow(v) {
+			return false
+		}
+	}
+	for _, other := range s.rows {
+		if other[0].Made() > row[len(row)-1].Made() || row[0].Made() > other[len(other)-1].Made() {
+			continue
+		}
+		for _, v := range row {
+			if s.inRow(v) {
+				return false
+			}
+		}
+		break
+	}
+	s.rows = append(s.rows, row)
+	s.inRows += len(row)
+	return true
+}
+
 // add puts obj into the set and reports whether it was there before.
 func (s *objectSet) add(obj any) (there bool) {
 	if v := variableOf(obj); v != nil {
+		if s.inRow(v) {
+			return true
+		}
 		_, there = s.vars.Add(v)
 		return there
 	}
@@ -46,8 +105,15 @@ func (s *objectSet) addAll(more objectSet) {
 		*s = more
 		return
 	}
+	for _, row := range more.rows {
+		if !s.addRow(row) {
+			for _, v := range row {
+				s.add(v)
+			}
+		}
+	}
 	for _, v := range more.vars.All() {
-		s.vars.Add(v)
+		s.add(v)
 	}
 	if s.others == nil {
 		s.others = more.others
@@ -56,4 +122,4 @@ func (s *objectSet) addAll(more objectSet) {
 	maps.Copy(s.others, more.others)
 }
 
-func (s *objectSet) len() int { return s.vars.Len() + len(s.others) }
+func (s *objectSet) len() int { return s.inRows + s.vars.Len() + len(s.others) }

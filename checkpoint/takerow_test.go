@@ -3,6 +3,8 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cairnml/cairn/tensor"
@@ -74,4 +76,104 @@ func TestLongRowsAreMatchedAsShortOnes(t *testing.T) {
 		}
 	}
 	wantFloats(t, m.Row[1], -11)
+}
+
+// TestLongListsAreBoundAsShortOnes: in the program's order and in another one, with an
+// element twice, nil or elsewhere too, and where the file's elements are other ones.
+func TestLongListsAreBoundAsShortOnes(t *testing.T) {
+	const n = longList + 33
+	type model struct {
+		First *trackable.Variable
+		Row   []*trackable.Variable
+		More  []*trackable.Variable
+		Last  *trackable.Variable
+	}
+	made := func(sign float32) *model {
+		m := &model{First: variable(sign * 1)}
+		for i := range n {
+			m.Row = append(m.Row, variable(sign*float32(10+i)))
+			m.More = append(m.More, variable(sign*float32(1_000_000+i)))
+		}
+		m.Last = variable(sign * 2)
+		return m
+	}
+	for _, c := range []struct {
+		name   string
+		change func(m *model)
+	}{
+		{name: "as they are", change: func(*model) {}},
+		{name: "made in another order", change: func(m *model) {
+			slices.Reverse(m.Row)
+			m.More[5], m.More[6] = m.More[6], m.More[5]
+		}},
+		{name: "both lists' variables made in turn", change: func(m *model) { m.Row, m.More = m.More, m.Row }},
+	} {
+		dir := vfs.MemDir()
+		saved := made(1)
+		if err := newCheckpoint(t, saved, nil).WriteTo(ctx, dir, "ck"); err != nil {
+			t.Fatal(err)
+		}
+		m := made(-1)
+		c.change(m)
+		ck := newCheckpoint(t, m, nil)
+		report, err := ck.ReadFS(ctx, dir, "ck", nil)
+		if err == nil {
+			err = report.AssertConsumed()
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		for i := range n {
+			if got := tensor.Values[float32](m.Row[i].Load())[0]; got != float32(10+i) {
+				t.Fatalf("%s: row %d is %v", c.name, i, got)
+			}
+			if got := tensor.Values[float32](m.More[i].Load())[0]; got != float32(1_000_000+i) {
+				t.Fatalf("%s: more %d is %v", c.name, i, got)
+			}
+		}
+		if len(report.Restored()) != 2*n+2 {
+			t.Fatalf("%s: %d values are restored", c.name, len(report.Restored()))
+		}
+		// A list that has changed since isn't all there.
+		m.Row[n/2] = variable(7)
+		if err := report.AssertConsumed(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("row.%d ", n/2)) {
+			t.Errorf("%s: after another element came: %v", c.name, err)
+		}
+	}
+
+	dir := vfs.MemDir()
+	if err := newCheckpoint(t, made(1), nil).WriteTo(ctx, dir, "ck"); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(m *model)
+		want   string // of the error
+	}{
+		{"an element is missing", func(m *model) { m.Row[9] = nil }, "row.9"},
+		{"the list is longer", func(m *model) { m.Row = append(m.Row, variable(1)) }, fmt.Sprintf("row.%d", n)},
+		{"the list is shorter", func(m *model) { m.Row = m.Row[:n-1] }, ""}, // more may come
+		{"the same list twice", func(m *model) { m.More = m.Row }, ""},
+		{"an element twice", func(m *model) { m.Row[100] = m.Row[99] }, ""},
+		{"an element elsewhere before", func(m *model) { m.First = m.Row[n-1] }, ""},
+		{"an element elsewhere behind", func(m *model) { m.Last = m.Row[3] }, ""},
+	} {
+		m := made(-1)
+		c.change(m)
+		_, err := newCheckpoint(t, m, nil).ReadFS(ctx, dir, "ck", nil)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if c.want != "" {
+			continue
+		}
+		// An object that is two nodes has the first one's value; "more" comes before "row".
+		want := float32(109)
+		if &m.Row[0] == &m.More[0] {
+			want = 1_000_099
+		}
+		if got := tensor.Values[float32](m.Row[99].Load())[0]; got != want {
+			t.Errorf("%s: row 99 is %v", c.name, got)
+		}
+	}
 }
