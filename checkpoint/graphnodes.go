@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/objects"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/trackable"
@@ -21,6 +22,9 @@ import (
 type objectGraph struct {
 	text  []byte
 	nodes []nodeRow
+	// values is where variables' values are looked for while the nodes are checked,
+	// which then needn't be gone through again; nil: they aren't.
+	values *bundle.Reader
 	// owners are the nodes that own slot variables.
 	owners []int32
 	// lists are the long lists: the nodes of their elements.
@@ -39,9 +43,12 @@ type objectGraph struct {
 
 // nodeRow says where a node's message lies, and what it is.
 type nodeRow struct {
-	from, to int
-	// Of a lone variable's node, where in the message the key of its value lies.
+	from int
+	size uint32
+	// Of a lone variable's node, where in the message the key of its value lies, and
+	// the value where it was looked for and found.
 	key, keyLen uint32
+	value       bundle.Handle
 	lone        bool // a lone variable's
 	leaf        bool // without children
 }
@@ -49,8 +56,8 @@ type nodeRow struct {
 // parseGraph checks an object graph whose messages may take most bytes once they
 // are decoded. All walks over the result are iterative and visit a node once, so
 // that cycles and depth are harmless.
-func parseGraph(text string, most int64) (*objectGraph, error) {
-	g := &objectGraph{text: unsafe.Slice(unsafe.StringData(text), len(text))}
+func parseGraph(text string, values *bundle.Reader, most int64) (*objectGraph, error) {
+	g := &objectGraph{text: unsafe.Slice(unsafe.StringData(text), len(text)), values: values}
 	g.nodes = make([]nodeRow, 0, min(len(text)/64, maxGraphNodes))
 	f := pb.Fields{Rest: g.text}
 	for f.Next() {
@@ -63,8 +70,10 @@ func parseGraph(text string, most int64) (*objectGraph, error) {
 		if int64(len(g.nodes)) > most/objects.NodeMemory {
 			return nil, &objects.LimitError{Bytes: len(text), Need: objects.Memory(g.text), Most: most}
 		}
-		to := len(text) - len(f.Rest)
-		g.nodes = append(g.nodes, nodeRow{from: to - len(f.Bytes), to: to})
+		if uint64(len(f.Bytes)) > math.MaxUint32 {
+			return nil, g.undecodable(most) // no message has as many bytes
+		}
+		g.nodes = append(g.nodes, nodeRow{from: len(text) - len(f.Rest) - len(f.Bytes), size: uint32(len(f.Bytes))})
 	}
 	switch {
 	case f.Bad:
@@ -95,6 +104,24 @@ type nodeBatch struct {
 	lists  map[int32][]int32
 	need   int64
 	err    error
+
+	last   bundle.Handle // the value that was found last
+	misses int           // how many weren't
+}
+
+// find looks for the value of a lone variable's node. Whoever needs one that isn't found
+// looks for it again, so that a graph of other keys costs little here.
+func (b *nodeBatch) find(g *objectGraph, row *nodeRow) {
+	const most = 64
+	if g.values == nil || b.misses == most {
+		return
+	}
+	h, ok := g.values.FindAfter(g.loneKey(row), b.last)
+	if !ok {
+		b.misses++
+		return
+	}
+	row.value, b.last = h, h
 }
 
 // check checks the nodes, in batches beside each other. The error is that of the
@@ -146,6 +173,7 @@ func (g *objectGraph) check(most int64) error {
 func (g *objectGraph) checkNode(id int, b *nodeBatch) {
 	if need, ok := g.nodes[id].plainVariable(g.text); ok {
 		b.need += need
+		b.find(g, &g.nodes[id])
 		return
 	}
 	b.err = g.checkFields(id, b)
@@ -222,7 +250,7 @@ func (g *objectGraph) checkFields(id int, b *nodeBatch) error {
 		}
 		b.lists[int32(id)] = nodes
 	}
-	if attributes == 1 && first == trackable.VariableValue && row.leaf && !owner && !saver && uint64(len(message)) <= math.MaxUint32 {
+	if attributes == 1 && first == trackable.VariableValue && row.leaf && !owner && !saver {
 		row.lone = true
 		row.keyLen = uint32(len(key))
 		if len(key) > 0 {
@@ -282,7 +310,7 @@ func (row *nodeRow) plainVariable(text []byte) (need int64, ok bool) {
 		hasName = 2 + len(name)
 		value   = "\x2a\x02\x08\x01" // the node has values
 	)
-	m := text[row.from:row.to]
+	m := text[row.from:][:row.size]
 	if len(m) < hasName+2 || m[0] != fieldAttribute<<3|2 || m[1] >= 0x80 || string(m[2:hasName]) != name {
 		return 0, false
 	}
@@ -327,8 +355,8 @@ func (g *objectGraph) has(node int32) bool { return node >= 0 && int(node) < len
 
 // message returns a node's encoded message.
 func (g *objectGraph) message(node int32) []byte {
-	s := g.nodes[node]
-	return g.text[s.from:s.to]
+	row := &g.nodes[node]
+	return g.text[row.from:][:row.size]
 }
 
 // graphNode is a node without its lists; of a lone variable's it isn't known whether

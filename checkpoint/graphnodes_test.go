@@ -15,7 +15,7 @@ func TestVariablesNodesAreReadAlike(t *testing.T) {
 	check := func(message []byte) {
 		t.Helper()
 		graphOf := func() *objectGraph {
-			return &objectGraph{text: message, nodes: []nodeRow{{from: 0, to: len(message)}}}
+			return &objectGraph{text: message, nodes: []nodeRow{{size: uint32(len(message))}}}
 		}
 		quick, slow := graphOf(), graphOf()
 		need, ok := quick.nodes[0].plainVariable(quick.text)

@@ -128,7 +128,7 @@ func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, e
 		m.queue = m.queue[1:]
 		n := l.graph.node(s.node)
 		m.take(s, &n)
-		if err := m.finish(s, &n); err != nil {
+		if err := m.finish(ctx, s, &n); err != nil {
 			return nil, err
 		}
 	}
@@ -136,8 +136,8 @@ func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, e
 }
 
 // finish goes on below an object that was taken.
-func (m *match) finish(s start, n *graphNode) error {
-	if err := m.descend(s, n); err != nil {
+func (m *match) finish(ctx context.Context, s start, n *graphNode) error {
+	if err := m.descend(ctx, s, n); err != nil {
 		return fmt.Errorf("checkpoint: %s: %w", m.l.graph.human(s.node), err)
 	}
 	m.slots(s)
@@ -236,19 +236,24 @@ func (m *match) savedBy(obj any) (string, *Saver) {
 func (m *match) add(d done) { m.restored = append(m.restored, d) }
 
 func (m *match) takeValue(s start, v *trackable.Variable, key string, current bool) {
-	reader := m.l.src.reader
-	found, ok := reader.FindAfter(key, m.last)
+	found, ok := m.l.src.reader.FindAfter(key, m.last)
 	if !ok {
 		m.missing = append(m.missing, m.missingKey(s.node, key))
 		return
 	}
 	m.last = found
+	m.takeFound(s, v, found, current)
+}
+
+// takeFound does what takeValue does, for a value that was found.
+func (m *match) takeFound(s start, v *trackable.Variable, found bundle.Handle, current bool) {
+	reader := m.l.src.reader
 	dtype, shape := reader.KindOf(found)
 	valued, err := v.Takes(dtype, shape)
 	if err != nil {
 		entry := reader.EntryOf(found)
 		m.mismatched = append(m.mismatched, Item{
-			Path: m.l.graph.human(s.node), Attribute: trackable.VariableValue, Key: key,
+			Path: m.l.graph.human(s.node), Attribute: trackable.VariableValue, Key: entry.Name,
 			DType: entry.DType, Shape: entry.Shape, Why: mismatchWords(v, entry)})
 		return
 	}
@@ -256,7 +261,7 @@ func (m *match) takeValue(s start, v *trackable.Variable, key string, current bo
 		if !m.l.letGo {
 			m.writtenIn = append(m.writtenIn, v)
 			m.written = append(m.written, Item{Path: m.l.graph.human(s.node), Attribute: trackable.VariableValue,
-				Key: key, DType: dtype, Shape: slices.Clone(shape)})
+				Key: reader.Request(found).Name, DType: dtype, Shape: slices.Clone(shape)})
 		}
 		return
 	}
@@ -391,13 +396,13 @@ func (m *match) takeRegistered(s start, n *graphNode, current bool) {
 }
 
 // descend binds or defers the children of a node.
-func (m *match) descend(s start, n *graphNode) error {
+func (m *match) descend(ctx context.Context, s start, n *graphNode) error {
 	m.declared(s)
 	if v, ok := s.obj.(*trackable.Variable); ok && n.children == 0 && !v.TrackableNode().HasEdges() {
 		return nil // there may be very many
 	}
 	if list, ok := m.l.ck.listOf(s.obj); ok {
-		if done, err := m.bindList(s, list); done || err != nil {
+		if done, err := m.bindList(ctx, s, list); done || err != nil {
 			return err
 		}
 	}

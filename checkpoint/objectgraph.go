@@ -38,7 +38,7 @@ func readGraph(ctx context.Context, src source) (*objectGraph, error) {
 		return nil, fmt.Errorf("checkpoint: reading the object graph: %w", err)
 	}
 	text := t.Strings()[0]
-	g, err := parseGraph(text, max(limit.Memory(int64(len(text))), src.maxMemory)/graphShare)
+	g, err := parseGraph(text, src.reader, max(limit.Memory(int64(len(text))), src.maxMemory)/graphShare)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
 		return nil, fmt.Errorf("checkpoint: %s: %w; ReaderOptions.MaxMemory raises it", src.path, err)

@@ -46,51 +46,103 @@ func (ck *Checkpoint) listOf(obj any) (list []*trackable.Variable, ok bool) {
 
 // bindList binds the elements of a long list to the nodes of one in the file, as many
 // workers as there are beside each other; done is false where that can't be done so, and
-// nothing is bound then.
-func (m *match) bindList(s start, list []*trackable.Variable) (done bool, err error) {
-	nodes := m.l.graph.lists[s.node]
-	if len(nodes) == 0 || len(nodes) != len(list) || m.bound.all == nil || m.l.bound.len() > 0 {
+// nothing is bound then. Where nothing is to be taken before them, they are taken too.
+func (m *match) bindList(ctx context.Context, s start, list []*trackable.Variable) (done bool, err error) {
+	l := m.l
+	nodes, n := l.graph.lists[s.node], len(list)
+	if len(nodes) == 0 || len(nodes) != n || m.bound.all == nil || l.bound.len() > 0 {
 		return false, nil
 	}
+	take := len(m.queue) == 0 && l.ck.o.Savers.none()
 	// Numbers that increase tell that no variable and no node comes twice.
-	vars := make([]*trackable.Variable, len(list))
-	parts := make([]bool, min(runtime.GOMAXPROCS(0), len(list)/rowBatch)) // which failed
-	share := func(i int) (from, to int) { return i * len(list) / len(parts), (i + 1) * len(list) / len(parts) }
+	vars := make([]*trackable.Variable, n)
+	copy(vars, list)
+	parts := m.partsOf(n)
+	failed := make([]bool, len(parts))
 	together(len(parts), func(i int) {
+		p := &parts[i]
 		last := uint64(0)
-		from, to := share(i)
-		copy(vars[from:to], list[from:to])
-		for k, v := range vars[from:to] {
-			row := &m.l.graph.nodes[nodes[from+k]]
-			if v == nil || v.Made() <= last || !row.lone || m.bound.all[nodes[from+k]] != nil {
-				parts[i] = true
+		for k, v := range vars[p.from:p.to] {
+			if k%lookAfter == 0 && ctx.Err() != nil {
+				return
+			}
+			node := nodes[p.from+k]
+			row := &l.graph.nodes[node]
+			if v == nil || v.Made() <= last || !row.lone || m.bound.all[node] != nil {
+				failed[i] = true
 				return
 			}
 			last = v.Made()
+			if take {
+				p.takeLone(start{node: node, obj: v}, v, row)
+			}
 		}
 	})
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
 	for i := range parts {
-		if from, _ := share(i); parts[i] || i > 0 && vars[from-1].Made() >= vars[from].Made() {
+		if from := parts[i].from; failed[i] || i > 0 && vars[from-1].Made() >= vars[from].Made() {
 			return false, nil
 		}
 	}
 	if !m.objects.addRow(vars) {
 		return false, nil
 	}
-	at := len(m.queue)
-	m.queue = slices.Grow(m.queue, len(vars))[:at+len(vars)]
 	together(len(parts), func(i int) {
-		from, to := share(i)
-		for k, v := range vars[from:to] {
-			node := nodes[from+k]
-			m.bound.all[node] = v
-			m.queue[at+from+k] = queued{node: node}
+		for at := parts[i].from; at < parts[i].to; at++ {
+			m.bound.all[nodes[at]] = vars[at]
 		}
 	})
-	m.bound.n += len(vars)
-	m.queue[at].row = int32(len(vars))
-	m.sees(s, len(vars), len(vars))
+	m.bound.n += n
+	m.sees(s, n, n)
+	if take {
+		return true, m.join(ctx, parts)
+	}
+	m.queue = slices.Grow(m.queue, n)
+	for _, node := range nodes {
+		m.queue = append(m.queue, queued{node: node})
+	}
+	m.queue[len(m.queue)-n].row = int32(n)
 	return true, nil
+}
+
+// rowPart is what a worker takes of a row: from one place in it to another.
+type rowPart struct {
+	match
+	from, to int
+	edges    []start // what may have edges
+}
+
+// partsOf divides a row of n variables, most of which give one value each: it gets into
+// its place at once.
+func (m *match) partsOf(n int) []rowPart {
+	m.reserveValues(n)
+	restored, values := len(m.restored), len(m.values)
+	parts := make([]rowPart, min(runtime.GOMAXPROCS(0), n/rowBatch))
+	for i := range parts {
+		p := &parts[i]
+		p.from, p.to = i*n/len(parts), (i+1)*n/len(parts)
+		p.match = match{l: m.l, late: m.late, base: restored + p.from,
+			restored: m.restored[:restored+n][restored+p.from : restored+p.from : restored+p.to],
+			values:   m.values[:values+n][values+p.from : values+p.from : values+p.to]}
+	}
+	return parts
+}
+
+// takeLone takes a variable that is a lone one's node. No saver, serializer or iterator
+// comes in between.
+func (p *rowPart) takeLone(s start, v *trackable.Variable, row *nodeRow) {
+	l := p.l
+	current := !s.again && v.TrackableNode().Stamp() < l.order
+	if row.value.Valid() {
+		p.takeFound(s, v, row.value, current)
+	} else {
+		p.takeValue(s, v, l.graph.loneKey(row), current)
+	}
+	if v.TrackableNode().HasEdges() || len(l.slotsOf) > 0 || len(l.slotsLeft) > 0 {
+		p.edges = append(p.edges, s)
+	}
 }
 
 // together calls f with the numbers below n, in as many goroutines beside each other.
@@ -112,42 +164,32 @@ func plainVariable(obj any) bool {
 func (m *match) takeRow(ctx context.Context, n int) error {
 	row := m.queue[:n]
 	m.queue = m.queue[n:]
-	m.reserveValues(n)
-	parts := make([]match, min(runtime.GOMAXPROCS(0), n/rowBatch))
-	more := make([][]start, len(parts)) // what may have edges
-	restored, values := len(m.restored), len(m.values)
-	part := func(i int) {
-		from, to := i*n/len(parts), (i+1)*n/len(parts)
-		// Most give one value each, which gets into its place at once.
+	parts := m.partsOf(n)
+	together(len(parts), func(i int) {
 		p := &parts[i]
-		*p = match{l: m.l, late: m.late, base: restored + from,
-			restored: m.restored[:restored+n][restored+from : restored+from : restored+to],
-			values:   m.values[:values+n][values+from : values+from : values+to]}
-		for k, q := range row[from:to] {
+		for k, q := range row[p.from:p.to] {
 			if k%lookAfter == 0 && ctx.Err() != nil {
 				return
 			}
 			obj, _ := m.bound.get(q.node)
-			s, v := start{q.node, obj, q.again}, obj.(*trackable.Variable)
-			// No saver, serializer or iterator comes in between.
-			current := !q.again && v.TrackableNode().Stamp() < m.l.order
-			p.takeValue(s, v, m.l.graph.loneKey(&m.l.graph.nodes[q.node]), current)
-			if v.TrackableNode().HasEdges() || len(m.l.slotsOf) > 0 || len(m.l.slotsLeft) > 0 {
-				more[i] = append(more[i], s)
-			}
+			p.takeLone(start{q.node, obj, q.again}, obj.(*trackable.Variable), &m.l.graph.nodes[q.node])
 		}
-	}
-	together(len(parts), part)
+	})
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	return m.join(ctx, parts)
+}
+
+// join adds what the parts of a row came to, and finishes what has edges.
+func (m *match) join(ctx context.Context, parts []rowPart) error {
 	for i := range parts {
-		m.join(&parts[i])
+		m.joinPart(&parts[i].match)
 	}
-	for _, list := range more {
-		for _, s := range list {
+	for i := range parts {
+		for _, s := range parts[i].edges {
 			node := m.l.graph.node(s.node)
-			if err := m.finish(s, &node); err != nil {
+			if err := m.finish(ctx, s, &node); err != nil {
 				return err
 			}
 		}
@@ -155,8 +197,8 @@ func (m *match) takeRow(ctx context.Context, n int) error {
 	return nil
 }
 
-// join adds what a part of a row came to.
-func (m *match) join(p *match) {
+// joinPart adds what a part of a row came to.
+func (m *match) joinPart(p *match) {
 	if shift := int32(p.base - len(m.restored)); shift != 0 {
 		for i := range p.values {
 			p.values[i].at -= shift
