@@ -24,20 +24,10 @@ func (m *match) apply(ctx context.Context) error {
 // variables' own storage, then serializers, new slots and registered savers.
 func (m *match) read(ctx context.Context) error {
 	l := m.l
-	vars := make([]*trackable.Variable, 0, len(m.values))
-	whole := make([]bundle.WholeRead, 0, len(m.values)) // what is read for them
-	var fresh []*trackable.Variable                     // variables that have no value yet
-	var reqs []bundle.ReadRequest                       // what is read for them, and for all else
-	for i := range m.values {
-		r := &m.values[i]
-		found := m.restored[r.at].tensor
-		if r.fresh {
-			fresh = append(fresh, r.v)
-			reqs = append(reqs, l.src.reader.Request(found))
-			continue
-		}
-		vars = append(vars, r.v)
-		whole = append(whole, bundle.WholeRead{Handle: found})
+	whole, fresh := m.values.whole, m.values.fresh
+	var reqs []bundle.ReadRequest // what isn't read into variables' own storage
+	for _, r := range fresh {
+		reqs = append(reqs, l.src.reader.Request(r.tensor))
 	}
 	for _, s := range m.newSlots {
 		reqs = append(reqs, bundle.ReadRequest{Name: s.key})
@@ -67,7 +57,7 @@ func (m *match) read(ctx context.Context) error {
 			_, s := l.src.reader.KindOf(whole[i].Handle)
 			return s
 		}
-		err := trackable.RestoreAll(vars, shape, func(bufs []*tensor.Tensor) error {
+		err := trackable.RestoreAll(m.values.vars, shape, func(bufs []*tensor.Tensor) error {
 			for i, b := range bufs {
 				whole[i].Dst = b
 			}
@@ -81,8 +71,8 @@ func (m *match) read(ctx context.Context) error {
 		l.ck.setStamp(obj, l.order)
 	}
 	rest := reqs
-	for _, v := range fresh {
-		v.Init(rest[0].Dst)
+	for _, r := range fresh {
+		r.v.Init(rest[0].Dst)
 		rest = rest[1:]
 	}
 	var errs []error

@@ -53,13 +53,13 @@ func (l *load) restoreByName(ctx context.Context, g *trackable.Graph) (*Report, 
 	if err := m.apply(ctx); err != nil {
 		return nil, err
 	}
-	return &Report{Path: l.src.path, l: l, Missing: missing, Deferred: deferred, Unused: unused, restored: &restoredList{done: m.restored}}, nil
+	return &Report{Path: l.src.path, l: l, Missing: missing, Deferred: deferred, Unused: unused, restored: &restoredList{done: m.restored, attrs: m.attrs}}, nil
 }
 
 // gets notes that what stands at path gets the tensor of that name.
 func (m *match) gets(path, name string) {
 	t, _ := m.l.src.reader.Find(name)
-	m.add(done{attr: path, tensor: t})
+	m.add(0, t, path)
 }
 
 // matchNames plans what the variables of g get by their names. Variables bound
@@ -128,7 +128,7 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 		}
 		m.gets(it.Path, entry.Name)
 		if current {
-			m.values = append(m.values, valueRead{v, int32(len(m.restored) - 1), v.DType() == tensor.Invalid})
+			m.values.add(v, 0, m.restored[len(m.restored)-1].tensor, v.DType() == tensor.Invalid)
 			m.stamped = append(m.stamped, n.Object)
 		}
 	}

@@ -1,6 +1,9 @@
 package checkpoint
 
-import "github.com/cairnml/cairn/trackable"
+import (
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/trackable"
+)
 
 // slotNames returns the full names that a name-based checkpoint may have for a
 // slot: what a walk would give it, unless its owner knows better.
@@ -88,9 +91,7 @@ func (m *match) matchNewSlots(g *trackable.Graph, taken map[string]string) {
 // noteNames notes which names of the file have their variables. The load's lock
 // is held.
 func (l *load) noteNames(m *match) {
-	for _, r := range m.values {
-		l.objects.add(r.v)
-	}
+	m.values.each(func(v *trackable.Variable, _ int32, _ bundle.Handle) { l.objects.add(v) })
 	for _, c := range m.counts {
 		l.counted.add(c.at)
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"weak"
 
+	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -50,9 +51,7 @@ func gone(key any) bool {
 func (m *match) interrupted(err error) {
 	n := &interruption{err: &InterruptedRestoreError{Path: m.l.src.path, Err: err}, objects: map[any]struct{}{}}
 	add := func(obj any) { n.objects[weakly(obj)] = struct{}{} }
-	for _, r := range m.values {
-		add(r.v)
-	}
+	m.values.each(func(v *trackable.Variable, _ int32, _ bundle.Handle) { add(v) })
 	for _, s := range m.newSlots {
 		add(s.v)
 	}

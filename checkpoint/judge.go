@@ -254,19 +254,25 @@ func setOf(names []string) map[string]bool {
 }
 
 // items turns what was restored into a report's entries.
-func (l *load) items(list []done) []Item {
+func (l *load) items(list []done, attrs []string) []Item {
 	items := make([]Item, len(list))
+	attr := func(d *done) string {
+		if d.attr == 0 {
+			return trackable.VariableValue
+		}
+		return attrs[d.attr-1]
+	}
 	if l.graph == nil {
 		for i, d := range list {
 			e := l.src.reader.EntryOf(d.tensor)
-			items[i] = Item{Path: d.attr, Attribute: trackable.VariableValue, Key: e.Name, DType: e.DType, Shape: e.Shape}
+			items[i] = Item{Path: attr(&d), Attribute: trackable.VariableValue, Key: e.Name, DType: e.DType, Shape: e.Shape}
 		}
 		return items
 	}
 	paths := siblings{g: l.graph}
 	for i := range list {
 		d := &list[i]
-		it := Item{Path: paths.human(d.node), Attribute: d.attr}
+		it := Item{Path: paths.human(d.node), Attribute: attr(d)}
 		if d.tensor.Valid() {
 			it.Key = l.src.reader.Request(d.tensor).Name
 			it.DType, it.Shape = l.src.reader.KindOf(d.tensor)

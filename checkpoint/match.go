@@ -28,7 +28,7 @@ type match struct {
 	holders []start // the bound objects besides variables that have no edges
 	open    bool    // an edge of a bound object may lead to one that isn't bound
 
-	values   []valueRead
+	values   valueReads
 	counts   []namedRead
 	newSlots []newSlot
 	serials  []serialRead
@@ -42,6 +42,7 @@ type match struct {
 	unused     map[int32][]string
 
 	restored   []done
+	attrs      []string // of restored
 	missing    []Item
 	mismatched []Item
 	written    []Item // variables that were written since they were made
@@ -49,7 +50,6 @@ type match struct {
 	err        error // a saver that is absent, or refuses an object
 
 	queue []queued
-	base  int           // of a part of a row: where what it restores stands in the whole's list
 	last  bundle.Handle // what was found last
 }
 
@@ -71,14 +71,69 @@ type queued struct {
 type done struct {
 	node   int32
 	tensor bundle.Handle // none: what is the saver's own
-	attr   string
+	attr   int32         // its number in attrs and one; 0 for a variable's value
 }
 
-// valueRead is a value that goes into a variable: number at of what is restored.
-type valueRead struct {
-	v     *trackable.Variable
-	at    int32
-	fresh bool // the variable has no value yet
+// valueReads are values that go into variables. There may be very many, so that what
+// is read for them lies as those who lock and read want it.
+type valueReads struct {
+	vars  []*trackable.Variable
+	whole []bundle.WholeRead
+	nodes []int32
+	fresh []freshRead
+}
+
+// freshRead is a value that goes into a variable without one.
+type freshRead struct {
+	v      *trackable.Variable
+	tensor bundle.Handle
+	node   int32
+}
+
+// each yields the variables, the nodes that they are and what is read for them.
+func (r *valueReads) each(f func(v *trackable.Variable, node int32, tensor bundle.Handle)) {
+	for i, v := range r.vars {
+		f(v, r.nodes[i], r.whole[i].Handle)
+	}
+	for _, x := range r.fresh {
+		f(x.v, x.node, x.tensor)
+	}
+}
+
+// add adds a value; fresh says that the variable has none yet.
+func (r *valueReads) add(v *trackable.Variable, node int32, tensor bundle.Handle, fresh bool) {
+	if fresh {
+		r.fresh = append(r.fresh, freshRead{v, tensor, node})
+		return
+	}
+	r.vars = append(r.vars, v)
+	r.whole = append(r.whole, bundle.WholeRead{Handle: tensor})
+	r.nodes = append(r.nodes, node)
+}
+
+// join adds values, which mostly lie behind those there are already.
+func (r *valueReads) join(more *valueReads) {
+	r.vars = append(r.vars, more.vars...)
+	r.whole = append(r.whole, more.whole...)
+	r.nodes = append(r.nodes, more.nodes...)
+	r.fresh = append(r.fresh, more.fresh...)
+}
+
+// grow reserves space for n more values.
+func (r *valueReads) grow(n int) {
+	r.vars, r.whole, r.nodes = slices.Grow(r.vars, n), slices.Grow(r.whole, n), slices.Grow(r.nodes, n)
+}
+
+// part returns a list without values, whose first ones go to where those from one number
+// on to another go, counted from the end of r.
+func (r *valueReads) part(from, to int) valueReads {
+	return valueReads{vars: space(r.vars, from, to), whole: space(r.whole, from, to), nodes: space(r.nodes, from, to)}
+}
+
+// space returns some of the space behind a list.
+func space[T any](list []T, from, to int) []T {
+	n := len(list)
+	return list[:n+to][n+from : n+from : n+to]
 }
 
 type newSlot struct {
@@ -184,7 +239,7 @@ func (m *match) take(s start, n *graphNode) {
 	if n.attributes > 0 {
 		if name, saver := m.savedBy(s.obj); saver != nil {
 			// Saved by default, while the object's class has a saver by now.
-			m.add(done{node: s.node})
+			m.add(s.node, bundle.Handle{}, "")
 			if current {
 				m.stamped = append(m.stamped, s.obj)
 				m.savers.add(name, saver, n.attribute.key, s.obj)
@@ -233,7 +288,15 @@ func (m *match) savedBy(obj any) (string, *Saver) {
 	return m.l.ck.o.Savers.find(obj, restores)
 }
 
-func (m *match) add(d done) { m.restored = append(m.restored, d) }
+// add notes what an object gets: the attribute of that name, VariableValue for most.
+func (m *match) add(node int32, tensor bundle.Handle, attr string) {
+	d := done{node: node, tensor: tensor}
+	if attr != trackable.VariableValue {
+		m.attrs = append(m.attrs, attr)
+		d.attr = int32(len(m.attrs))
+	}
+	m.restored = append(m.restored, d)
+}
 
 func (m *match) takeValue(s start, v *trackable.Variable, key string, current bool) {
 	found, ok := m.l.src.reader.FindAfter(key, m.last)
@@ -265,12 +328,12 @@ func (m *match) takeFound(s start, v *trackable.Variable, found bundle.Handle, c
 		}
 		return
 	}
-	m.add(done{s.node, found, trackable.VariableValue})
+	m.add(s.node, found, trackable.VariableValue)
 	if current {
 		if _, plain := s.obj.(*trackable.Variable); !plain || !valued {
 			m.stamped = append(m.stamped, s.obj) // others get it with the value
 		}
-		m.values = append(m.values, valueRead{v, int32(m.base + len(m.restored) - 1), !valued})
+		m.values.add(v, s.node, found, !valued)
 	}
 }
 
@@ -310,7 +373,7 @@ func (m *match) takeSerializer(s start, ser trackable.Serializer, current bool) 
 			matched[local] = true
 			r.keys[local] = key
 			tensor, _ := m.l.src.reader.Find(key)
-			m.add(done{s.node, tensor, local})
+			m.add(s.node, tensor, local)
 		}
 	}
 	for _, name := range names {
@@ -388,7 +451,7 @@ func (m *match) takeRegistered(s start, n *graphNode, current bool) {
 		}
 		return
 	}
-	m.add(done{node: s.node, attr: name})
+	m.add(s.node, bundle.Handle{}, name)
 	if current {
 		m.stamped = append(m.stamped, s.obj)
 		m.savers.add(name, &saver, n.saver.object, s.obj)
@@ -453,7 +516,7 @@ func (m *match) reserve(n int) {
 
 // reserveValues reserves space for n more values.
 func (m *match) reserveValues(n int) {
-	m.values = slices.Grow(m.values, n)
+	m.values.grow(n)
 	m.restored = slices.Grow(m.restored, n)
 }
 
@@ -613,7 +676,7 @@ func (m *match) slot(owner any, w pendingSlot) {
 	}
 	m.bound.set(w.slot, slotToBe{})
 	m.newSlots = append(m.newSlots, newSlot{o, v, w.name, w.slot, key})
-	m.add(done{w.slot, tensor, trackable.VariableValue})
+	m.add(w.slot, tensor, trackable.VariableValue)
 }
 
 // slotToBe stands in a match for a slot variable that apply will make.

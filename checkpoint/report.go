@@ -35,6 +35,7 @@ type Report struct {
 // whom nobody asks: items are made when somebody does.
 type restoredList struct {
 	done  []done
+	attrs []string
 	once  sync.Once
 	items []Item
 }
@@ -47,7 +48,7 @@ func (r *Report) Restored() []Item {
 	}
 	list.once.Do(func() {
 		if list.items == nil {
-			list.items = r.l.items(list.done)
+			list.items = r.l.items(list.done, list.attrs)
 		}
 	})
 	return list.items

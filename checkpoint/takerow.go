@@ -118,14 +118,11 @@ type rowPart struct {
 // its place at once.
 func (m *match) partsOf(n int) []rowPart {
 	m.reserveValues(n)
-	restored, values := len(m.restored), len(m.values)
 	parts := make([]rowPart, min(runtime.GOMAXPROCS(0), n/rowBatch))
 	for i := range parts {
 		p := &parts[i]
 		p.from, p.to = i*n/len(parts), (i+1)*n/len(parts)
-		p.match = match{l: m.l, late: m.late, base: restored + p.from,
-			restored: m.restored[:restored+n][restored+p.from : restored+p.from : restored+p.to],
-			values:   m.values[:values+n][values+p.from : values+p.from : values+p.to]}
+		p.match = match{l: m.l, late: m.late, restored: space(m.restored, p.from, p.to), values: m.values.part(p.from, p.to)}
 	}
 	return parts
 }
@@ -199,13 +196,8 @@ func (m *match) join(ctx context.Context, parts []rowPart) error {
 
 // joinPart adds what a part of a row came to.
 func (m *match) joinPart(p *match) {
-	if shift := int32(p.base - len(m.restored)); shift != 0 {
-		for i := range p.values {
-			p.values[i].at -= shift
-		}
-	}
 	m.restored = append(m.restored, p.restored...) // onto itself, mostly
-	m.values = append(m.values, p.values...)
+	m.values.join(&p.values)
 	m.stamped = append(m.stamped, p.stamped...)
 	m.missing = append(m.missing, p.missing...)
 	m.mismatched = append(m.mismatched, p.mismatched...)

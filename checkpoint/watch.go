@@ -7,6 +7,7 @@ import (
 	"slices"
 	"weak"
 
+	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -236,13 +237,12 @@ func (l *load) usedTooEarly(ctx context.Context, before uint64) error {
 		return nil
 	}
 	var items []Item
-	for _, r := range m.values {
-		if r.v.Made() > before {
-			d := &m.restored[r.at]
-			e := l.src.reader.EntryOf(d.tensor)
-			items = append(items, Item{Path: l.graph.human(d.node), Attribute: trackable.VariableValue, Key: e.Name, DType: r.v.DType(), Shape: e.Shape})
+	m.values.each(func(v *trackable.Variable, node int32, tensor bundle.Handle) {
+		if v.Made() > before {
+			e := l.src.reader.EntryOf(tensor)
+			items = append(items, Item{Path: l.graph.human(node), Attribute: trackable.VariableValue, Key: e.Name, DType: v.DType(), Shape: e.Shape})
 		}
-	}
+	})
 	if len(items) > 0 {
 		return &WrittenError{Path: l.src.path, Written: items, InStep: true}
 	}
