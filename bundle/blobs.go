@@ -77,7 +77,7 @@ type blobReader struct {
 	keepGoing bool // collect errors instead of stopping at the first
 
 	blobs     []*blob
-	whole     []WholeRead // besides; small tensors in the order of their bytes
+	whole     []task // besides, of small tensors
 	total     int64
 	done      atomic.Int64
 	reporting sync.Mutex // held by whoever calls progress
@@ -329,7 +329,7 @@ func (br *blobReader) run(ctx context.Context) error {
 	if br.tables != nil {
 		tasks = br.tasksV1(ctx)
 	} else {
-		tasks = append(br.tasks(), br.wholeTasks(br.whole)...)
+		tasks = append(br.tasks(), br.whole...)
 	}
 	workers := min(br.workers, len(tasks))
 	for _, s := range br.sources {

@@ -33,6 +33,7 @@ type index struct {
 	// entry of no bytes comes before the one at the same place.
 	order []int32
 	rank  []int32                      // where in order an entry stands; -1: it doesn't
+	bits  placeBits                    // of all places
 	shape atomic.Pointer[tensor.Shape] // of the entry that was given out last
 	kinds kinds
 
@@ -76,6 +77,7 @@ func (x *index) add(list []indexEntry) {
 		last := &x.chunks[len(x.chunks)-1]
 		n := min(len(list), 1<<chunkShift-len(*last))
 		*last = append(*last, list[:n]...)
+		x.bits.note(list[:n])
 		x.n += n
 		list = list[n:]
 	}

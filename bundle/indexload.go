@@ -75,35 +75,42 @@ func (l *indexLoad) run(ctx context.Context) error {
 		}
 		return nil
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	done := make([]chan blockEntries, blocks) // each holds one, so that no worker is held up
-	for i := range done {
-		done[i] = make(chan blockEntries, 1)
-	}
+	// Whoever has decoded the next block in order takes it up, and those that wait for
+	// it: few lists are in use then.
+	var mu sync.Mutex
+	var err error
+	decoded := make([]blockEntries, blocks)
+	ready := make([]bool, blocks)
 	var next atomic.Int64
 	next.Store(int64(first))
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	for range workers {
-		wg.Go(func() {
-			w := indexWorker{capacity: capacity}
-			for i := int(next.Add(1)) - 1; i < blocks; i = int(next.Add(1)) - 1 {
-				b := l.block(ctx, i, &w)
-				done[i] <- b
-				if b.err != nil {
-					return
-				}
+	work := func() {
+		w := indexWorker{capacity: capacity}
+		for {
+			i := int(next.Add(1)) - 1
+			if i >= blocks {
+				return
 			}
-		})
-	}
-	for i := first; i < blocks; i++ {
-		if err := l.take(<-done[i]); err != nil {
-			stop()
-			return err
+			b := l.block(ctx, i, &w)
+			mu.Lock()
+			decoded[i], ready[i] = b, true
+			for ; err == nil && first < blocks && ready[first]; first++ {
+				err = l.take(decoded[first])
+				decoded[first] = blockEntries{}
+			}
+			failed := err != nil || b.err != nil
+			mu.Unlock()
+			if failed {
+				return
+			}
 		}
 	}
-	return nil
+	var wg sync.WaitGroup
+	for range workers - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+	return err
 }
 
 // take adds the entries of the next block to the index.

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math/bits"
+	"runtime"
 	"slices"
+	"sync"
 )
 
 // A place is where a record's bytes lie.
@@ -32,6 +34,42 @@ func (p *place) piece(k *kind) piece {
 	return piece{off: p.off, size: p.size, elems: k.elems, dtype: k.dtype, shard: p.shard, crc: p.crc}
 }
 
+// placeBits are the bits that the numbers of places have.
+type placeBits struct {
+	ones, zeros uint64 // of from
+	shards      uint64
+	apart       int // entries without a place
+}
+
+// note takes up the places of entries.
+func (b *placeBits) note(list []indexEntry) {
+	for i := range list {
+		p := &list[i].place
+		if p.shard == noPlace {
+			b.apart++
+			continue
+		}
+		from := p.from()
+		b.ones, b.zeros, b.shards = b.ones|from, b.zeros|^from, b.shards|uint64(p.shard)
+	}
+}
+
+// sortShare is how many places it takes for a worker more.
+const sortShare = 1 << 14
+
+// eachPart calls f with ranges of n places, in as many goroutines beside each other, and
+// returns the error of the first range at fault.
+func eachPart(n int, f func(from, to int) error) error {
+	errs := make([]error, max(1, min(runtime.GOMAXPROCS(0), n/sortShare)))
+	var wg sync.WaitGroup
+	for i := 1; i < len(errs); i++ {
+		wg.Go(func() { errs[i] = f(i*n/len(errs), (i+1)*n/len(errs)) })
+	}
+	errs[0] = f(0, n/len(errs))
+	wg.Wait()
+	return cmp.Or(errs...)
+}
+
 // sortPlaces finds the order of the places. It refuses entries whose bytes overlap:
 // no writer makes them.
 func (x *index) sortPlaces(file string) error {
@@ -39,19 +77,27 @@ func (x *index) sortPlaces(file string) error {
 	for i := range x.sliced {
 		x.rank[i] = -1
 	}
-	var a *indexEntry
-	for at, i := range x.order {
-		b := x.at(int(i))
-		x.rank[i] = int32(at)
-		if b.size == 0 {
-			continue
+	return eachPart(len(x.order), func(from, to int) error {
+		var a *indexEntry
+		for at := from - 1; at >= 0 && a == nil; at-- { // the last one before that has bytes
+			if e := x.at(int(x.order[at])); e.size > 0 {
+				a = e
+			}
 		}
-		if a != nil && a.shard == b.shard && b.off < a.off+a.size {
-			return &CorruptError{File: file, Offset: b.at, Name: b.name(), What: fmt.Sprintf("its bytes at offset %d of data file %d overlap those of %q at %d", b.off, b.shard, a.name(), a.off)}
+		for at := from; at < to; at++ {
+			i := x.order[at]
+			b := x.at(int(i))
+			x.rank[i] = int32(at)
+			if b.size == 0 {
+				continue
+			}
+			if a != nil && a.shard == b.shard && b.off < a.off+a.size {
+				return &CorruptError{File: file, Offset: b.at, Name: b.name(), What: fmt.Sprintf("its bytes at offset %d of data file %d overlap those of %q at %d", b.off, b.shard, a.name(), a.off)}
+			}
+			a = b
 		}
-		a = b
-	}
-	return nil
+		return nil
+	})
 }
 
 // comparePlaces orders places by data file and offset, those of no bytes first.
@@ -64,42 +110,38 @@ func (p *place) from() uint64 { return uint64(p.off)<<1 | uint64(min(p.size, 1))
 
 // byPlace returns the entries in the order of their places, equal ones in their own.
 func (x *index) byPlace() []int32 {
-	order := make([]int32, 0, x.n)
-	var last *place
-	sorted := true
-	every, any, shards := ^uint64(0), uint64(0), uint64(0) // the bits that numbers have
-	n := int32(-1)
-	for _, chunk := range x.chunks {
-		for i := range chunk {
-			n++
-			p := &chunk[i].place
-			if p.shard == noPlace {
-				continue
-			}
-			sorted = sorted && (last == nil || comparePlaces(last, p) <= 0)
-			last = p
-			every, any, shards = every&p.from(), any|p.from(), shards|uint64(p.shard)
-			order = append(order, n)
-		}
-	}
-	if sorted {
-		return order
-	}
+	order := make([]int32, x.n-x.bits.apart)
 	// An index has its entries in the order of their names, of which "10" comes
 	// before "2". Numbers are sorted several times as fast as entries: the data file,
 	// then the bits in which offsets differ, then the entry.
-	differ := every ^ any
+	differ := x.bits.ones & x.bits.zeros
 	offset, entry := bits.Len64(differ), bits.Len(uint(x.n))
 	shift := min(bits.TrailingZeros64(differ), offset)
 	offset -= shift
-	if bits.Len64(shards)+offset+entry > 64 {
+	if bits.Len64(x.bits.shards)+offset+entry > 64 {
+		at := 0
+		for i := range x.n {
+			if x.placeOf(i) != nil {
+				order[at] = int32(i)
+				at++
+			}
+		}
 		slices.SortStableFunc(order, func(a, b int32) int { return comparePlaces(&x.at(int(a)).place, &x.at(int(b)).place) })
 		return order
 	}
 	numbers := make([]uint64, len(order))
-	for at, i := range order {
-		p := &x.at(int(i)).place
-		numbers[at] = (uint64(p.shard)<<offset|p.from()>>shift&(1<<offset-1))<<entry | uint64(i)
+	fill := func(from, to, at int) {
+		for i := from; i < to; i++ {
+			if p := &x.at(i).place; p.shard != noPlace {
+				numbers[at] = (uint64(p.shard)<<offset|p.from()>>shift&(1<<offset-1))<<entry | uint64(i)
+				at++
+			}
+		}
+	}
+	if x.bits.apart > 0 {
+		fill(0, x.n, 0)
+	} else {
+		_ = eachPart(x.n, func(from, to int) error { fill(from, to, from); return nil })
 	}
 	for at, number := range sortNumbers(numbers, entry) {
 		order[at] = int32(number & (1<<entry - 1))
@@ -113,6 +155,9 @@ func sortNumbers(list []uint64, lowest int) []uint64 {
 	const few = 1 << 10
 	if len(list) < few {
 		slices.Sort(list)
+		return list
+	}
+	if slices.IsSorted(list) {
 		return list
 	}
 	// By digits, the last ones first: comparing takes several times as long.

@@ -96,7 +96,7 @@ func (r *Reader) ReadAll(ctx context.Context, reqs []ReadRequest, opts *ReadAllO
 		reqs = slices.Concat(reqs, more)
 		defer func() { copy(given, reqs) }() // with the destinations that were made
 	}
-	br.whole, br.total = whole.small, whole.total
+	br.whole, br.total = whole.tasks, whole.total
 	plan, err := r.plan(ctx, br, reqs)
 	if err != nil {
 		return err

@@ -44,10 +44,38 @@ func (r *Reader) checkWhole(w WholeRead) error {
 
 // wholePlan is what reads of whole tensors come to.
 type wholePlan struct {
-	small []WholeRead // tensors to be read in rows, in the order of their bytes
+	small []WholeRead // tensors to be read in rows
 	other []WholeRead // all else
 	total int64       // the bytes of the small ones
 	err   error
+
+	tasks       []task // what reads the small ones, as long as they are in order
+	first, last int32  // the ranks of the first and the last one in tasks; -1: there is none
+	mixed       bool   // they aren't in the order of their bytes
+}
+
+// add adds a small tensor, number i of reads.
+func (p *wholePlan) add(x *index, reads []WholeRead, i int) {
+	entry := reads[i].Handle.entry()
+	rank, at := x.rank[entry], &x.at(entry).place
+	p.total += at.size
+	if p.mixed = p.mixed || rank < p.last; p.mixed {
+		return
+	}
+	if p.last = rank; p.first < 0 {
+		p.first = rank
+	}
+	end := at.off + at.size
+	if n := len(p.tasks); n > 0 {
+		t := &p.tasks[n-1]
+		follows := len(t.whole) < cap(t.whole) && &t.whole[:cap(t.whole)][len(t.whole)] == &reads[i]
+		if follows && t.shard == int(at.shard) && at.off-t.to <= gap && end-t.from <= chunk {
+			t.whole = t.whole[:len(t.whole)+1]
+			t.to = max(t.to, end)
+			return
+		}
+	}
+	p.tasks = append(p.tasks, task{whole: reads[i : i+1], from: at.off, to: end, shard: int(at.shard)})
 }
 
 // planWhole checks reads of whole tensors against the index and the data files. The
@@ -65,8 +93,7 @@ func (r *Reader) planWhole(ctx context.Context, br *blobReader, reads []WholeRea
 	}
 	part(0)
 	wg.Wait()
-	var all wholePlan
-	rest := false // a part has left something out, so that the parts don't join
+	all := wholePlan{first: -1, last: -1}
 	for i := range plans {
 		p := &plans[i]
 		if p.err != nil {
@@ -74,26 +101,31 @@ func (r *Reader) planWhole(ctx context.Context, br *blobReader, reads []WholeRea
 		}
 		all.other = append(all.other, p.other...)
 		all.total += p.total
-		rest = rest || len(p.other) > 0
+		all.mixed = all.mixed || p.mixed || p.first >= 0 && p.first < all.last
+		all.last = max(all.last, p.last)
+		all.tasks = append(all.tasks, p.tasks...)
 	}
-	if all.small = reads; rest {
-		all.small = make([]WholeRead, 0, len(reads)-len(all.other))
-		for i := range plans {
-			all.small = append(all.small, plans[i].small...)
-		}
+	if !all.mixed {
+		return all, nil
 	}
-	byPlace := func(a, b WholeRead) int {
+	list := make([]WholeRead, 0, len(reads)-len(all.other))
+	for i := range plans {
+		list = append(list, plans[i].small...)
+	}
+	slices.SortFunc(list, func(a, b WholeRead) int {
 		return cmp.Compare(r.index.rank[a.Handle.entry()], r.index.rank[b.Handle.entry()])
+	})
+	again := wholePlan{first: -1, last: -1}
+	for i := range list {
+		again.add(&r.index, list, i)
 	}
-	if !slices.IsSortedFunc(all.small, byPlace) {
-		all.small = slices.Clone(all.small)
-		slices.SortFunc(all.small, byPlace)
-	}
+	all.tasks = again.tasks
 	return all, nil
 }
 
 // planWholeBatch plans some of the reads. As long as all are small it makes no list.
 func (r *Reader) planWholeBatch(ctx context.Context, br *blobReader, plan *wholePlan, reads []WholeRead) error {
+	plan.first, plan.last = -1, -1
 	shard, size := int32(-1), int64(0)
 	for i, w := range reads {
 		if i%4096 == 0 && ctx.Err() != nil {
@@ -125,33 +157,15 @@ func (r *Reader) planWholeBatch(ctx context.Context, br *blobReader, plan *whole
 		}
 		if len(plan.other) > 0 {
 			plan.small = append(plan.small, w)
+			plan.add(&r.index, plan.small, len(plan.small)-1)
+		} else {
+			plan.add(&r.index, reads, i)
 		}
-		plan.total += p.size
 	}
 	if len(plan.other) == 0 {
 		plan.small = reads
 	}
 	return nil
-}
-
-// wholeTasks divides small tensors, which come in the order of their bytes.
-func (br *blobReader) wholeTasks(reads []WholeRead) []task {
-	var out []task
-	x := &br.r.index
-	for i := 0; i < len(reads); {
-		p := x.placeOf(reads[i].Handle.entry())
-		j, shard, start, end := i+1, p.shard, p.off, p.off+p.size
-		for ; j < len(reads); j++ {
-			n := x.placeOf(reads[j].Handle.entry())
-			if n.shard != shard || n.off-end > gap || n.off+n.size-start > chunk {
-				break
-			}
-			end = max(end, n.off+n.size)
-		}
-		out = append(out, task{whole: reads[i:j], from: start, to: end, shard: int(shard)})
-		i = j
-	}
-	return out
 }
 
 // uncached is from how many bytes on, all together, small tensors are written around the

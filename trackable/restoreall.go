@@ -81,6 +81,11 @@ func (v *Variable) restorable(shape tensor.Shape, o *RestoreOptions) (*tensor.Te
 	if o.Unwritten && v.written {
 		return nil, fmt.Errorf("trackable: variable %q: %w", v.shown(), ErrWritten)
 	}
+	// Mostly the shape is the one that there is.
+	if fixed := v.shapeLoose == nil && !v.unranked; fixed && !c.shared() && c.t.Shape().Equal(shape) {
+		c.updates++
+		return c.t, nil
+	}
 	d := c.t.DType()
 	if err := v.accepts(d, shape); err != nil {
 		return nil, fmt.Errorf("trackable: variable %q: %w", v.shown(), err)

@@ -330,14 +330,15 @@ func (v *Variable) Accepts(d tensor.DType, s tensor.Shape) error {
 
 // Takes does what Accepts does, and reports whether v has a value.
 func (v *Variable) Takes(d tensor.DType, s tensor.Shape) (valued bool, err error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.cell != nil, v.accepts(d, s)
+	v.mu.Lock() // without defer: nothing in between can panic, and there may be very many
+	valued, err = v.cell != nil, v.accepts(d, s)
+	v.mu.Unlock()
+	return valued, err
 }
 
 func (v *Variable) accepts(d tensor.DType, s tensor.Shape) error {
 	switch {
-	case v.cell == nil:
+	case v.cell == nil, v.cell.t.DType() == d && v.shapeLoose == nil && v.cell.t.Shape().Equal(s):
 		return nil
 	case v.cell.t.DType() != d:
 		return &ShapeError{WantDType: v.cell.t.DType(), WantShape: v.cell.t.Shape(), GotDType: d, GotShape: s}
