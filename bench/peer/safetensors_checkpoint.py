@@ -8,7 +8,7 @@ import sys
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-from common import arrays, serve
+from common import arrays, serve, some
 
 folder, kind = sys.argv[1:3]
 os.makedirs(folder, exist_ok=True)
@@ -17,7 +17,7 @@ tensors = {f"model/v/{i}": a for i, a in enumerate(arrays(kind))}
 
 
 def restore():
-    assert sum(float(a.flat[0]) for a in load_file(path).values()) != 0
+    assert sum(float(a.flat[0]) for a in some(list(load_file(path).values()))) != 0
 
 
 def twin():

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from safetensors.numpy import save_file
 
-from common import arrays, serve
+from common import arrays, serve, some
 
 folder, kind = sys.argv[1:3]
 os.makedirs(folder, exist_ok=True)
@@ -20,7 +20,7 @@ prefix = os.path.join(folder, "ck")
 
 def restore():
     checkpoint.read(prefix).assert_consumed()
-    assert sum(float(v[0] if len(v.shape) == 1 else v[0, 0]) for v in module.v) != 0
+    assert sum(float(v[0] if len(v.shape) == 1 else v[0, 0]) for v in some(module.v)) != 0
 
 
 def tensors(path):
