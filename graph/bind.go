@@ -70,6 +70,8 @@ func (b *binding) takeGiven() error {
 	for _, a := range b.given {
 		i := b.index(a.Name)
 		switch {
+		case i >= 0 && a.Kind == AttrNone && b.def.Attrs[i].HasDefault():
+			// A file may name an attribute and say nothing of it.
 		case i >= 0:
 			if err := b.def.Attrs[i].check(a); err != "" {
 				return b.fail("attribute %s %s", a.Name, err)
@@ -108,15 +110,13 @@ func (a *AttrDef) check(v Attr) string {
 			return fmt.Sprintf("has %d entries, fewer than the minimum %d", v.Len(), a.Minimum)
 		}
 	}
-	if a.AllowedTypes != nil {
-		switch v.Kind {
-		case AttrType:
-			return a.allowType(tensor.DType(v.num))
-		case AttrTypes:
-			for _, t := range v.list.([]tensor.DType) {
-				if err := a.allowType(t); err != "" {
-					return err
-				}
+	switch v.Kind {
+	case AttrType:
+		return a.allowType(tensor.DType(v.num))
+	case AttrTypes:
+		for _, t := range v.list.([]tensor.DType) {
+			if err := a.allowType(t); err != "" {
+				return err
 			}
 		}
 	}
@@ -135,7 +135,10 @@ func (a *AttrDef) check(v Attr) string {
 }
 
 func (a *AttrDef) allowType(t tensor.DType) string {
-	if !slices.Contains(a.AllowedTypes, t) {
+	if !t.Valid() {
+		return fmt.Sprintf("is %v, which is no type of elements", t)
+	}
+	if a.AllowedTypes != nil && !slices.Contains(a.AllowedTypes, t) {
 		return fmt.Sprintf("is %v, not one of %v", t, a.AllowedTypes)
 	}
 	return ""
@@ -221,6 +224,12 @@ func (b *binding) count(arg *ArgDef, i, remaining int) (int, error) {
 			}
 			return max(0, (remaining-single)/same), nil
 		default:
+			if d, ok := b.def.Attr(arg.NumberAttr + arg.TypeListAttr).Default(); ok {
+				if arg.NumberAttr != "" {
+					return min(int(d.num), remaining), nil
+				}
+				return min(d.Len(), remaining), nil
+			}
 			return 0, b.fail("needs attributes that tell how long its lists of inputs are")
 		}
 	}

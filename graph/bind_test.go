@@ -68,10 +68,36 @@ func TestBindRefusesWhatTheDefinitionDoesNotAllow(t *testing.T) {
 		{"Split", Attrs{Int("num_split", 0)}, facts(i32, f32), "below the minimum 1"},
 		{"Conv2D", Attrs{Ints("strides", 1, 1, 1, 1), String("padding", "MAYBE")}, facts(f32, f32), "is \"MAYBE\", not one of"},
 		{"Assign", nil, facts(f32, f32), "must be a reference"},
+		{"PlaceholderV2", Attrs{Type("dtype", tensor.Invalid), Shape("shape", ShapeOf())}, nil, "no type of elements"},
+		{"PlaceholderV2", Attrs{Type("dtype", 101), Shape("shape", ShapeOf())}, nil, "no type of elements"},
+		{"PlaceholderV2", Attrs{Type("dtype", 999), Shape("shape", ShapeOf())}, nil, "no type of elements"},
+		{"MatMul", Attrs{{Name: "T"}}, facts(f32, f32), "T is a type, not a none"},
 	} {
 		_, _, err := LookupOp(c.op).Bind(c.attrs, c.in)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.op, err, c.want)
 		}
+	}
+}
+
+func TestAnAttributeOfWhichNothingIsSaidHasItsDefault(t *testing.T) {
+	attrs, _, err := LookupOp("MatMul").Bind(Attrs{{Name: "transpose_a"}}, facts(tensor.Float32, tensor.Float32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, _ := attrs.Lookup("transpose_a"); a.Kind != AttrBool || attrs.Bool("transpose_a") {
+		t.Errorf("transpose_a is %v", a)
+	}
+}
+
+func TestListsOfInputsAreAsLongAsTheirDefaultsSay(t *testing.T) {
+	s := tensor.String
+	in := facts(s, s, s) // no keys, and no defaults
+	attrs, _, err := LookupOp("ParseSingleSequenceExample").Bind(nil, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := attrs.Int("Ncontext_sparse", -1); n != 0 {
+		t.Errorf("Ncontext_sparse is %d", n)
 	}
 }

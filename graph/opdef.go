@@ -100,6 +100,34 @@ func (a *AttrDef) HasDefault() bool { return a.def != nil }
 // it may not be. It must not be changed.
 func (a *AttrDef) DefaultProto() *pb.AttrValue { return a.def }
 
+// withAttrsOf returns d with the attributes that only o has, as far as they may be left
+// out; d itself where there are none.
+func (d *OpDef) withAttrsOf(o *OpDef) *OpDef {
+	more := *d
+	for _, a := range o.Attrs {
+		if a.HasDefault() && d.Attr(a.Name) == nil {
+			more.Attrs = append(more.Attrs[:len(more.Attrs):len(more.Attrs)], a)
+		}
+	}
+	if len(more.Attrs) == len(d.Attrs) {
+		return d
+	}
+	return &more
+}
+
+// readsAs returns the definition by which a node with these attributes is read: more,
+// which has all attributes of d, where those that only it has are what they are by
+// default. What they would change otherwise nobody here knows.
+func (d *OpDef) readsAs(more *OpDef, attrs Attrs) *OpDef {
+	for _, a := range more.Attrs[len(d.Attrs):] {
+		v, ok := attrs.Lookup(a.Name)
+		if want, _ := a.Default(); ok && !v.Equal(want) {
+			return d
+		}
+	}
+	return more
+}
+
 // Input returns the input called name, or nil.
 func (d *OpDef) Input(name string) *ArgDef { return argNamed(d.Inputs, name) }
 

@@ -11,7 +11,9 @@ import (
 type Options struct {
 	// Ops are definitions of ops that TensorFlow 2.21 doesn't have, such as those
 	// of a MetaGraphDef's stripped_op_list. Of an op that it has, its own
-	// definition counts. Default none.
+	// definition counts; but a node may have attributes that only the one here
+	// has, where they are what it says that they are by default: so files of later
+	// releases are written. Default none.
 	Ops []*OpDef
 	// MaxExpanded bounds the memory, in bytes, of constant elements that the file
 	// doesn't spell out one by one: a single value may stand for any number of
@@ -102,6 +104,7 @@ var ErrUnknownOp = errors.New("the op is unknown: give its definition in Options
 type reader struct {
 	lib      *Library
 	defs     map[string]*OpDef              // of the file's own ops
+	later    map[string]*OpDef              // TensorFlow's, with the attributes that the file's has besides
 	calls    map[*Function]*OpDef           // the signatures of the library's functions
 	kinds    map[*OpDef]map[string]AttrKind // of definitions with many attributes
 	expand   int64                          // what is left of Options.MaxExpanded
@@ -137,7 +140,15 @@ func newReader(opts *Options) *reader {
 		}
 		r.defs = make(map[string]*OpDef, len(opts.Ops))
 		for _, d := range opts.Ops {
-			r.defs[d.Name] = d
+			own := LookupOp(d.Name)
+			if own == nil {
+				r.defs[d.Name] = d
+			} else if more := own.withAttrsOf(d); more != own {
+				if r.later == nil {
+					r.later = map[string]*OpDef{}
+				}
+				r.later[d.Name] = more
+			}
 		}
 	}
 	return r

@@ -106,6 +106,9 @@ func (r *nodeReader) node(n *Node, b []byte) error {
 	if n.Attrs, err = r.attrsOf(b, attrs, n.Def); err != nil {
 		return err
 	}
+	if more := r.later[n.Op]; more != nil && r.lib.Lookup(n.Op) == nil {
+		n.Def = n.Def.readsAs(more, n.Attrs)
+	}
 	if n.Def != nil {
 		if n.Out, err = r.outputs(n.Def, n.Attrs); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -285,6 +286,44 @@ func TestOnlyReachedFunctionsAreRead(t *testing.T) {
 		}
 		if c, _ := g.Library.Lookup("a").Graph.Nodes()[0].Attrs.Func("_f"); c.Function != g.Library.Lookup("b") {
 			t.Errorf("only %q: a refers to %v", only, c)
+		}
+	}
+}
+
+// TestAttributesOfLaterReleases: a file's own definition of an op may have attributes that
+// TensorFlow 2.21's lacks; a node may have them as they are by default, and is written with
+// them again.
+func TestAttributesOfLaterReleases(t *testing.T) {
+	own := LookupOp("Relu").Proto()
+	no := &pb.AttrValue{Which: pb.AttrValueB}
+	own.Attr = append(own.Attr, &pb.AttrDef{Name: "sharp", Type: "bool", DefaultValue: no})
+	def, err := OpDefFromProto(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	relu := func(sharp bool) *pb.GraphDef {
+		return &pb.GraphDef{Node: []*pb.NodeDef{
+			{Name: "x", Op: "Placeholder", Attr: []*pb.AttrValueEntry{{Key: "dtype", Value: &pb.AttrValue{Which: pb.AttrValueType, Type: 1}}}},
+			{Name: "y", Op: "Relu", Input: []string{"x"}, Attr: []*pb.AttrValueEntry{
+				{Key: "T", Value: &pb.AttrValue{Which: pb.AttrValueType, Type: 1}},
+				{Key: "sharp", Value: &pb.AttrValue{Which: pb.AttrValueB, B: sharp}}}},
+		}}
+	}
+	for _, sharp := range []bool{false, true} {
+		g, err := FromProto(relu(sharp), &Options{Ops: []*OpDef{def}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		y := g.Nodes()[1]
+		if _, _, err := y.Def.Bind(y.Attrs, facts(tensor.Float32)); (err != nil) != sharp {
+			t.Errorf("sharp %v: %v", sharp, err)
+		}
+		p, err := g.Proto()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := p.Node[1].Marshal(), relu(sharp).Node[1].Marshal(); !bytes.Equal(got, want) {
+			t.Errorf("sharp %v: the node is written as %q, want %q", sharp, got, want)
 		}
 	}
 }

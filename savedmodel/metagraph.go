@@ -41,7 +41,8 @@ type MetaGraph struct {
 	objectDef pb.Source       // the SavedObjectGraph
 	internal  []*SignatureDef // "__saved_model_init_op" and its like
 	concretes map[string]*ConcreteFunction
-	constants int64 // bytes that constants outside of the graph may still take
+	later     []*graph.OpDef // definitions of TensorFlow's ops with attributes that 2.21 lacks
+	constants int64          // bytes that constants outside of the graph may still take
 
 	once  sync.Once
 	graph *graph.Graph
@@ -109,18 +110,29 @@ func newMetaGraph(m *SavedModel, from pb.Source) (*MetaGraph, error) {
 	return g, g.readObjects()
 }
 
-// readOps takes the definitions of ops that aren't TensorFlow's.
+// defs returns the definitions that the file has besides TensorFlow's, and more of them.
+func (g *MetaGraph) defs(more []*graph.OpDef) []*graph.OpDef {
+	return slices.Concat(g.Ops, g.later, more)
+}
+
+// readOps takes the definitions of ops that aren't TensorFlow's, and of those to which a
+// later release gave attributes.
 func (g *MetaGraph) readOps(l *pb.OpList) error {
 	if l == nil {
 		return nil
 	}
 	for _, p := range l.Op {
-		if graph.LookupOp(p.Name) != nil {
+		own := graph.LookupOp(p.Name)
+		if own != nil && !slices.ContainsFunc(p.Attr, func(a *pb.AttrDef) bool { return own.Attr(a.Name) == nil }) {
 			continue
 		}
 		d, err := graph.OpDefFromProto(p)
 		if err != nil {
 			return fmt.Errorf("stripped_op_list: %w", err)
+		}
+		if own != nil {
+			g.later = append(g.later, d)
+			continue
 		}
 		g.Ops = append(g.Ops, d)
 	}
@@ -187,12 +199,12 @@ func (g *MetaGraph) Graph() (*graph.Graph, error) {
 // decodeGraph makes a graph of its message, with all functions or with those that only
 // and from say, as [graph.Options] has it.
 func (g *MetaGraph) decodeGraph(only, from []string) (*graph.Graph, error) {
-	o := graph.Options{Ops: g.Ops, Only: only, From: from, MaxMemory: g.model.limit(g.graphDef.Len())}
+	o := graph.Options{Ops: g.defs(nil), Only: only, From: from, MaxMemory: g.model.limit(g.graphDef.Len())}
 	gr, err := graph.Read(g.graphDef, &o)
 	if errors.Is(err, graph.ErrUnknownOp) {
 		var guessed []*graph.OpDef
 		if guessed, err = g.guessOps(); err == nil {
-			o.Ops = append(g.Ops[:len(g.Ops):len(g.Ops)], guessed...)
+			o.Ops = g.defs(guessed)
 			gr, err = graph.Read(g.graphDef, &o)
 		}
 		if err == nil {

@@ -102,3 +102,48 @@ func TestTheOnlyTraceSaysWhatDoesNotFit(t *testing.T) {
 		}
 	}
 }
+
+// TestAFileOfALaterReleaseRuns: its definitions have attributes that TensorFlow 2.21's lack.
+// A node that has them at their defaults runs; another one is refused by its name.
+func TestAFileOfALaterReleaseRuns(t *testing.T) {
+	for _, sharp := range []bool{false, true} {
+		dir := changed(t, "module", func(g *pb.MetaGraphDef, _ *pb.SavedObjectGraph) {
+			op := "AssignAddVariableOp"
+			for _, d := range g.MetaInfoDef.StrippedOpList.Op {
+				if d.Name == op {
+					d.Attr = append(d.Attr, &pb.AttrDef{Name: "sharp", Type: "bool", DefaultValue: &pb.AttrValue{Which: pb.AttrValueB}})
+				}
+			}
+			def, err := g.GraphDef.Get()
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for i := range def.Library.Function {
+				f, err := def.Library.Function[i].Get()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, node := range f.NodeDef {
+					if node.Op == op {
+						node.Attr = append(node.Attr, &pb.AttrValueEntry{Key: "sharp", Value: &pb.AttrValue{Which: pb.AttrValueB, B: sharp}})
+						n++
+					}
+				}
+				def.Library.Function[i] = pb.LazyOf(f)
+			}
+			if n == 0 {
+				t.Fatalf("no node is %s", op)
+			}
+			*g.GraphDef = pb.LazyOf(def)
+		})
+		m, err := savedmodel.Load(ctx, dir, &savedmodel.LoadOptions{Kernels: kernel.All()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = m.Call(ctx, "bump", map[string]*tensor.Tensor{"by": tensor.Scalar[int64](1)})
+		if sharp && (err == nil || !strings.Contains(err.Error(), "has no attribute sharp")) || !sharp && err != nil {
+			t.Errorf("sharp %v: %v", sharp, err)
+		}
+	}
+}
