@@ -70,24 +70,24 @@ func eachPart(n int, f func(from, to int) error) error {
 	return cmp.Or(errs...)
 }
 
-// sortPlaces finds the order of the places. It refuses entries whose bytes overlap:
-// no writer makes them.
-func (x *index) sortPlaces(file string) error {
-	x.order, x.rank = x.byPlace(), make([]int32, x.n)
+// sortPlaces finds the order of the places, and where each entry stands in it. It
+// refuses entries whose bytes overlap: no writer makes them. It changes nothing.
+func (x *index) sortPlaces(file string) (order, rank []int32, err error) {
+	order, rank = x.byPlace(), make([]int32, x.n)
 	for i := range x.sliced {
-		x.rank[i] = -1
+		rank[i] = -1
 	}
-	return eachPart(len(x.order), func(from, to int) error {
+	err = eachPart(len(order), func(from, to int) error {
 		var a *indexEntry
 		for at := from - 1; at >= 0 && a == nil; at-- { // the last one before that has bytes
-			if e := x.at(int(x.order[at])); e.size > 0 {
+			if e := x.at(int(order[at])); e.size > 0 {
 				a = e
 			}
 		}
 		for at := from; at < to; at++ {
-			i := x.order[at]
+			i := order[at]
 			b := x.at(int(i))
-			x.rank[i] = int32(at)
+			rank[i] = int32(at)
 			if b.size == 0 {
 				continue
 			}
@@ -98,6 +98,7 @@ func (x *index) sortPlaces(file string) error {
 		}
 		return nil
 	})
+	return order, rank, err
 }
 
 // comparePlaces orders places by data file and offset, those of no bytes first.

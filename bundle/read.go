@@ -36,6 +36,14 @@ type ReadAllOptions struct {
 
 // Read reads a whole tensor into new storage.
 func (r *Reader) Read(ctx context.Context, name string) (*tensor.Tensor, error) {
+	if a := r.ahead.Load(); a != nil && a.name == name && r.checkOpen() == nil && r.ahead.CompareAndSwap(a, nil) {
+		return a.t, a.err
+	}
+	return r.read(ctx, name)
+}
+
+// read does what Read does, for what wasn't read ahead.
+func (r *Reader) read(ctx context.Context, name string) (*tensor.Tensor, error) {
 	reqs := []ReadRequest{{Name: name}}
 	err := r.ReadAll(ctx, reqs, nil)
 	if err != nil {

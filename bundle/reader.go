@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/internal/limit"
@@ -41,6 +42,9 @@ type ReaderOptions struct {
 	// checkpoint also follows it for object graphs. Default: they stay as they
 	// are.
 	MaxMemory int64
+	// Ahead is the name of a tensor that Open reads beside its other work, for the
+	// first [Reader.Read] of it, which also gives the error. Default: none.
+	Ahead string
 }
 
 const (
@@ -100,6 +104,27 @@ type Reader struct {
 	v1      *v1Files
 	opts    ReaderOptions
 	closed  atomic.Bool
+	ahead   atomic.Pointer[aheadRead]
+}
+
+// aheadRead is what came of reading a tensor ahead.
+type aheadRead struct {
+	name string
+	t    *tensor.Tensor
+	err  error
+}
+
+// readAhead reads ReaderOptions.Ahead, where there is such a tensor.
+func (r *Reader) readAhead(ctx context.Context) {
+	name := r.opts.Ahead
+	if name == "" {
+		return
+	}
+	if _, ok := r.lookup(name); !ok {
+		return
+	}
+	t, err := r.read(ctx, name)
+	r.ahead.Store(&aheadRead{name, t, err})
 }
 
 // Header is what the index says about the whole checkpoint.
@@ -212,7 +237,12 @@ func (r *Reader) load(ctx context.Context, src *source, opts *ReaderOptions) err
 	if err := r.linkSlices(ctx, src.name, l.sliced); err != nil {
 		return err
 	}
-	return r.index.sortPlaces(src.name)
+	var wg sync.WaitGroup
+	wg.Go(func() { r.readAhead(ctx) })
+	order, rank, err := r.index.sortPlaces(src.name)
+	wg.Wait() // it looks at the index
+	r.index.order, r.index.rank = order, rank
+	return err
 }
 
 // entryMemory is what an entry takes in memory beside its bytes.

@@ -119,7 +119,7 @@ func openFile(ctx context.Context, p string, o *bundle.ReaderOptions) (source, e
 	}
 	folder, name := splitPath(found.Prefix)
 	src := source{fsys: vfs.OSDir(folder), prefix: name, path: found.Prefix}
-	if src.reader, err = bundle.OpenFile(ctx, found.Prefix, o); err != nil {
+	if src.reader, err = bundle.OpenFile(ctx, found.Prefix, graphAhead(o)); err != nil {
 		return source{}, fmt.Errorf("checkpoint: %w", err)
 	}
 	src.names = sync.OnceValue(src.reader.Names)
@@ -129,13 +129,23 @@ func openFile(ctx context.Context, p string, o *bundle.ReaderOptions) (source, e
 	return src, nil
 }
 
+// graphAhead returns the options with which the object graph is read ahead.
+func graphAhead(o *bundle.ReaderOptions) *bundle.ReaderOptions {
+	var ahead bundle.ReaderOptions
+	if o != nil {
+		ahead = *o
+	}
+	ahead.Ahead = cmp.Or(ahead.Ahead, trackable.ObjectGraphKey)
+	return &ahead
+}
+
 func openFS(ctx context.Context, fsys fs.FS, p string, o *bundle.ReaderOptions) (source, error) {
 	found, err := bundle.FindPrefix(fsys, path.Clean(p))
 	if err != nil {
 		return source{}, fmt.Errorf("checkpoint: %w", err)
 	}
 	src := source{fsys: fsys, prefix: found.Prefix, path: found.Prefix}
-	if src.reader, err = bundle.Open(ctx, fsys, found.Prefix, o); err != nil {
+	if src.reader, err = bundle.Open(ctx, fsys, found.Prefix, graphAhead(o)); err != nil {
 		return source{}, fmt.Errorf("checkpoint: %w", err)
 	}
 	src.names = sync.OnceValue(src.reader.Names)
