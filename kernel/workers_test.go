@@ -2,11 +2,13 @@ package kernel_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -77,6 +79,45 @@ func TestSumsOfFewColumns(t *testing.T) {
 			if err := scope.Close(); err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+// TestGathersOfManyRows: what is gathered in pieces is what the indices name, in batches
+// and behind other dimensions too.
+func TestGathersOfManyRows(t *testing.T) {
+	const batches, outer, n, inner, per = 3, 2, 7, 5, 20_000
+	x := make([]int32, batches*outer*n*inner)
+	words := make([]string, len(x))
+	for i := range x {
+		x[i], words[i] = int32(i), fmt.Sprint(i)
+	}
+	at := make([]int64, batches*per)
+	for i := range at {
+		at[i] = int64(i*i) % n
+	}
+	indices := ops.ValueOf(tensor.Must(tensor.New(at, batches, per)))
+	for _, workers := range []int{1, 2, 5} {
+		scope := ops.NewScope(context.Background(), &ops.ScopeOptions{Kernels: kernel.All(), Workers: engine.NewWorkers(workers)})
+		gather := func(x *tensor.Tensor) *tensor.Tensor {
+			y, err := scope.Emit1("GatherV2", graph.Attrs{graph.Int("batch_dims", 1)}, ops.ValueOf(x), indices, ops.Const(scope, 2)).Tensor()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return y
+		}
+		numbers := tensor.Values[int32](gather(tensor.Must(tensor.New(x, batches, outer, n, inner))))
+		texts := gather(tensor.Must(tensor.New(words, batches, outer, n, inner))).Strings()
+		for i, got := range numbers {
+			row := i / inner
+			part := row / per
+			want := (part*n+int(at[part/outer*per+row%per]))*inner + i%inner
+			if int(got) != want || texts[i] != words[want] {
+				t.Fatalf("element %d is %d and %q, want %d", i, got, texts[i], want)
+			}
+		}
+		if err := scope.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -42,15 +42,34 @@ func Gather(c *engine.Call, x, indices *tensor.Tensor, axis int, batchDims int64
 	}
 	batches, outer := shapes.Count(s[:batch]), shapes.Count(s[batch:axis])
 	n, inner, per := s[axis], shapes.Count(s[axis+1:]), shapes.Count(is[batch:])
-	at := 0
-	for bt := range batches {
-		for o := range outer {
-			base := (bt*outer + o) * n * inner
-			for _, k := range v[bt*per : (bt+1)*per] {
-				Copy(out, x, at, base+int(k)*inner, inner)
-				at += inner
-			}
-		}
+	g := gathering{out: out, x: x, indices: v, outer: outer, n: n, inner: inner, per: per}
+	bytes := x.DType().Size()
+	if bytes <= 0 {
+		bytes = 16 // of a string, which stays where it is
+	}
+	// A row may lie anywhere: its beginning is waited for.
+	count, each := batches*outer*per, 30+0.1*float64(inner*bytes)
+	if c.Large(count, each) {
+		c.Parallel(count, each, g.rows)
+	} else {
+		g.rows(0, count)
 	}
 	return nil
+}
+
+// gathering is a [Gather] under way: of each of outer parts of a batch, n rows of inner
+// elements, those that per indices name.
+type gathering struct {
+	out, x               *tensor.Tensor
+	indices              []int64
+	outer, n, inner, per int
+}
+
+// rows copies rows lo to hi of the output.
+func (g gathering) rows(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		part := i / g.per
+		k := g.indices[part/g.outer*g.per+i%g.per]
+		Copy(g.out, g.x, i*g.inner, (part*g.n+int(k))*g.inner, g.inner)
+	}
 }
