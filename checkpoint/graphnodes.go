@@ -58,7 +58,13 @@ type nodeRow struct {
 // that cycles and depth are harmless.
 func parseGraph(text string, values *bundle.Reader, most int64) (*objectGraph, error) {
 	g := &objectGraph{text: unsafe.Slice(unsafe.StringData(text), len(text)), values: values}
-	g.nodes = make([]nodeRow, 0, min(len(text)/64, maxGraphNodes))
+	n := 0
+	for f := (pb.Fields{Rest: g.text}); f.Next() && n < maxGraphNodes && int64(n) <= most/objects.NodeMemory; {
+		if f.Number == 1 && f.Bytes != nil {
+			n++
+		}
+	}
+	g.nodes = make([]nodeRow, 0, n)
 	f := pb.Fields{Rest: g.text}
 	for f.Next() {
 		if f.Number != 1 || f.Bytes == nil {

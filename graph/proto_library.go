@@ -88,7 +88,7 @@ func (r *reader) readLibrary(from pb.Source) (*library, error) {
 			return err
 		}
 		name, err := functionName(p)
-		l.functions, l.names = append(l.functions, p.Part), append(l.names, name)
+		l.functions, l.names = append(l.functions, p.Part), append(l.names, string(name))
 		return err
 	}, fieldFunction)
 	if err != nil {
@@ -116,20 +116,20 @@ func libraryOf(p *pb.FunctionDefLibrary) *library {
 }
 
 // functionName returns the name of the encoded function that p is at, which stands at its
-// beginning in files of all writers that are known.
-func functionName(p *pb.Parts) (string, error) {
+// beginning in files of all writers that are known. It is good until p's next step.
+func functionName(p *pb.Parts) ([]byte, error) {
 	const most = 512
 	head, err := p.Head(most)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if signature, _ := firstField(head, fieldSignature); signature != nil {
 		if name, whole := firstField(signature, fieldName); name != nil && whole {
-			return string(name), nil
+			return name, nil
 		}
 	}
 	b, err := p.Part.Read()
-	return strings.Clone(pb.StringAt(b, fieldSignature, fieldName)), err
+	return []byte(pb.StringAt(b, fieldSignature, fieldName)), err
 }
 
 // firstField returns the value of a message's first field, where that has the number and a

@@ -1,6 +1,7 @@
 package savedmodel
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -109,7 +110,7 @@ func (r *objectReader) concrete(b []byte) error {
 		switch {
 		case f.Bytes == nil:
 		case f.Number == 1:
-			key = f.Text()
+			key = strings.Clone(f.Text())
 		case f.Number == 2:
 			value = joined(value, f.Bytes)
 		}
@@ -176,11 +177,12 @@ func (r *objectReader) structure(l *pb.Lazy[pb.StructuredValue]) (*graph.Structu
 	if s, ok := r.structures[string(b)]; ok {
 		return s, nil
 	}
-	p, err := l.Get()
-	if err != nil {
+	b = bytes.Clone(b) // which the structure refers to
+	var p pb.StructuredValue
+	if p.Unmarshal(b) != nil {
 		return nil, errDecode
 	}
-	s, err := graph.ReadStructure(p, &r.constants)
+	s, err := graph.ReadStructure(&p, &r.constants)
 	if err == nil {
 		r.structures[string(b)] = s
 	}
@@ -204,6 +206,9 @@ func (r *objectReader) bareFunction(o *Object, b []byte) error {
 	}
 	if err := r.traces(o, []string{p.ConcreteFunctionName}, p.FunctionSpec); err != nil {
 		return err
+	}
+	for i, k := range p.ArgumentKeywords {
+		p.ArgumentKeywords[i] = r.name(k)
 	}
 	o.Function.Keywords, o.Function.Positional = p.ArgumentKeywords, int(p.AllowedPositionalArguments)
 	return nil
@@ -234,11 +239,12 @@ func (r *objectReader) parameters(l *pb.Lazy[pb.FunctionSpec]) (*Parameters, err
 	if p, ok := r.specs[string(b)]; ok {
 		return p, nil
 	}
-	spec, err := l.Get()
-	if err != nil {
+	b = bytes.Clone(b) // which the parameters refer to
+	var spec pb.FunctionSpec
+	if spec.Unmarshal(b) != nil {
 		return nil, errDecode
 	}
-	p, err := parametersOf(spec, &r.constants)
+	p, err := parametersOf(&spec, &r.constants)
 	if err == nil {
 		r.specs[string(b)] = p
 	}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/raise"
 	"github.com/cairnml/cairn/graph/shape"
 )
 
@@ -99,15 +101,16 @@ func (g *MetaGraph) Load(ctx context.Context, o *LoadOptions) (*Model, error) {
 }
 
 // prepare holds what signatures reach against the kernels, and reads what instances need of
-// the graph. What is made for that is given up before the weights are read, so that these take
-// its place in memory: calls make it again when they come.
+// the graph at loading. It makes the graph only where that takes more than a look at names, and
+// gives it up again, so that the weights take its place in memory: the first call makes it.
 func (p *program) prepare(c *weightsFile) error {
 	named := c.view != nil && !p.objectBased(c)
 	p.makers, p.starts = p.meta.makers(), p.meta.starts(len(c.byOp) > 0 || named)
-	if _, err := p.reached(); err != nil {
-		return err
+	later := len(p.meta.Objects) > 0 && len(c.byOp) == 0 && !named // nothing of the graph runs at loading
+	if later && p.surveyed() {
+		return nil
 	}
-	if err := p.readConstants(); err != nil {
+	if _, err := p.reached(); err != nil {
 		return err
 	}
 	if err := p.findInit(); err != nil {
@@ -116,24 +119,58 @@ func (p *program) prepare(c *weightsFile) error {
 	if err := p.checkSignatures(); err != nil {
 		return err
 	}
-	// What instances run at loading and what they run later have states in common.
-	if p.init == nil && len(c.byOp) == 0 && !named {
+	if later {
 		p.forget()
 	}
 	return nil
 }
 
-// checkSignatures returns an error that lists all ops which have no kernel and which the
-// signatures need that must be ready when the model is loaded.
-func (p *program) checkSignatures() error {
+// surveyed reports whether a look at the names in the file shows that all is there which
+// signatures need. Where not, the graph must be made to tell what is wrong, if anything is.
+func (p *program) surveyed() bool {
+	s, err := graph.NewSurvey(p.meta.graphDef, func(op string) bool { return p.opts.Kernels.Lookup(op) != nil && !raise.Is(op) })
+	if err != nil {
+		return false
+	}
+	for _, o := range p.meta.Objects {
+		if o.Kind == ConstantObject && !s.HasNode(o.Constant) {
+			return false
+		}
+	}
+	for _, name := range p.toCheck() {
+		def, err := p.meta.Signature(name)
+		if err != nil {
+			return false
+		}
+		var tensors [2][]string
+		for i, list := range [][]TensorInfo{def.Outputs, def.Inputs} {
+			for _, t := range flat(list) {
+				tensors[i] = append(tensors[i], t.Tensor)
+			}
+		}
+		if ok, err := s.Reaches(tensors[0], tensors[1]); !ok || err != nil {
+			return false
+		}
+	}
+	return p.meta.model.held.unchanged() == nil
+}
+
+// toCheck returns the names of the signatures that must be ready when the model is loaded.
+func (p *program) toCheck() []string {
 	names := p.opts.Signatures
 	if names == nil && p.opts.Objects == nil {
 		for _, s := range p.meta.Signatures {
 			names = append(names, s.Name)
 		}
 	}
+	return names
+}
+
+// checkSignatures returns an error that lists all ops which have no kernel and which the
+// signatures need that must be ready when the model is loaded.
+func (p *program) checkSignatures() error {
 	var missing *UnsupportedError
-	for _, name := range names {
+	for _, name := range p.toCheck() {
 		_, err := p.signature(name)
 		var un *UnsupportedError
 		switch {

@@ -1,6 +1,7 @@
 package savedmodel
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,7 +15,8 @@ import (
 
 // The graph of objects is read field by field from its encoded message: as messages, it
 // takes several times the memory of what is made of it. The messages inside that say
-// more than a few numbers are decoded as such, one at a time.
+// more than a few numbers are decoded as such, one at a time. What is kept has memory of
+// its own: the message comes from the file piece by piece, each in the place of the last.
 
 // Numbers of the fields of a SavedObjectGraph.
 const (
@@ -40,64 +42,83 @@ var errDecode = errors.New("it can't be decoded")
 
 // readObjects makes the objects and joins them.
 func (g *MetaGraph) readObjects() error {
-	b, err := g.objectDef.Read()
-	if err != nil {
-		return err
-	}
-	var p pb.SavedObjectGraph
-	if err := g.model.checkMemory(&p, b); err != nil {
-		return err
-	}
-	err = g.readObjectGraph(b)
+	err := g.readObjectGraph(g.objectDef)
 	if errors.Is(err, errDecode) {
-		if where := p.Unmarshal(b); where != nil {
+		b, err := g.objectDef.Read()
+		if err != nil {
+			return err
+		}
+		if where := new(pb.SavedObjectGraph).Unmarshal(b); where != nil {
 			return where
 		}
 	}
 	return err
 }
 
-func (g *MetaGraph) readObjectGraph(b []byte) error {
+func (g *MetaGraph) readObjectGraph(from pb.Source) error {
 	nodes, concretes := 0, 0
-	f := pb.Fields{Rest: b}
-	for f.Next() {
-		switch {
-		case f.Bytes == nil:
-		case f.Number == fieldNode:
-			nodes++
-		case f.Number == fieldConcrete:
-			concretes++
-		}
-	}
-	if f.Bad {
-		return errDecode
-	}
-	room := make([]Object, nodes)
-	g.Objects = make([]*Object, nodes)
-	for i := range room {
-		room[i].ID = i
-		g.Objects[i] = &room[i]
-	}
-	g.concretes = make(map[string]*ConcreteFunction, concretes)
-	r := objectReader{MetaGraph: g, structures: map[string]*graph.Structure{}, specs: map[string]*Parameters{}}
-	r.room = make([]ConcreteFunction, concretes)
-	for f = (pb.Fields{Rest: b}); f.Next(); {
-		if f.Number == fieldConcrete && f.Bytes != nil {
-			if err := r.concrete(f.Bytes); err != nil {
+	var p *pb.Parts
+	// each does something with all messages of a number, which are good until it returns.
+	each := func(number protowire.Number, do func(b []byte) error) error {
+		p = p.Over(from)
+		for p.Next() {
+			if p.Number != number || !p.Whole {
+				continue
+			}
+			b, err := p.Bytes()
+			if err == nil {
+				err = do(b)
+			}
+			if err != nil {
 				return err
 			}
 		}
+		if p.Err == pb.ErrFields {
+			return errDecode
+		}
+		return p.Err
 	}
-	id := 0
-	for f = (pb.Fields{Rest: b}); f.Next(); {
-		if f.Number == fieldNode && f.Bytes != nil {
-			if err := r.read(&room[id], f.Bytes); err != nil {
-				return fmt.Errorf("object %d: %w", id, err)
+	need, most := int64(0), g.model.limit(from.Len())
+	count := func(n *int, m pb.Message) func(b []byte) error {
+		return func(b []byte) error {
+			*n++
+			if most == 0 {
+				return nil
 			}
-			id++
+			if need += maxMessage + pb.Memory(m, b); need > most {
+				return &LimitError{g.model.File, need, most}
+			}
+			return nil
 		}
 	}
-	return nil
+	if err := each(fieldNode, count(&nodes, new(pb.SavedObject))); err != nil {
+		return err
+	}
+	if err := each(fieldConcrete, count(&concretes, new(pb.SavedConcreteFunctionEntry))); err != nil {
+		return err
+	}
+	room := make([]Object, nodes)
+	nothing := new(Details)
+	g.Objects = make([]*Object, nodes)
+	for i := range room {
+		room[i].ID, room[i].Details = i, nothing
+		g.Objects[i] = &room[i]
+	}
+	g.concretes = make(map[string]*ConcreteFunction, concretes)
+	r := objectReader{MetaGraph: g, structures: map[string]*graph.Structure{}, specs: map[string]*Parameters{},
+		details: map[user]*Details{}, users: map[string]user{}, names: map[string]string{}}
+	r.room = make([]ConcreteFunction, concretes)
+	if err := each(fieldConcrete, r.concrete); err != nil {
+		return err
+	}
+	id := 0
+	return each(fieldNode, func(b []byte) error {
+		if err := r.read(&room[id], b); err != nil {
+			return fmt.Errorf("object %d: %w", id, err)
+		}
+		id++
+		return nil
+	})
 }
 
 // objectReader makes the objects of a MetaGraph. A model of a thousand layers has a
@@ -106,7 +127,21 @@ type objectReader struct {
 	*MetaGraph
 	structures map[string]*graph.Structure // by their encoded messages
 	specs      map[string]*Parameters
+	details    map[user]*Details
+	users      map[string]user // by their encoded messages
+	now        Details         // of the object that is read
+	names      map[string]string
 	room       []ConcreteFunction // for those still to come
+}
+
+// name returns a string with memory of its own, which equal ones share: the file's goes.
+func (r *objectReader) name(s string) string {
+	own, ok := r.names[s]
+	if !ok {
+		own = strings.Clone(s)
+		r.names[own] = own
+	}
+	return own
 }
 
 // joined returns a message of which a field says more after what it has said before:
@@ -120,6 +155,14 @@ func joined(before, more []byte) []byte {
 
 // read fills an object with what its encoded message says.
 func (r *objectReader) read(o *Object, b []byte) error {
+	r.now = Details{}
+	o.Details = &r.now
+	err := r.fill(o, b)
+	o.Details = r.shared(&r.now)
+	return err
+}
+
+func (r *objectReader) fill(o *Object, b []byte) error {
 	var counts [fieldRegisteredSaver + 1]int
 	f := pb.Fields{Rest: b}
 	for f.Next() {
@@ -148,9 +191,9 @@ func (r *objectReader) read(o *Object, b []byte) error {
 		case fieldSaveable:
 			err = r.saver(o, f.Bytes)
 		case fieldRegisteredName:
-			o.RegisteredName = f.Text()
+			o.RegisteredName = r.name(f.Text())
 		case fieldRegisteredSaver:
-			o.RegisteredSaver = f.Text()
+			o.RegisteredSaver = r.name(f.Text())
 		case fieldUserProto:
 			user = joined(user, f.Bytes)
 		case 4, 5, 6, 7, 8, 9, 10, 12: // one of the kinds: the last counts
@@ -168,7 +211,7 @@ func (r *objectReader) read(o *Object, b []byte) error {
 		if err := p.Unmarshal(user); err != nil {
 			return errDecode
 		}
-		o.ProtoType, o.Proto = p.TypeUrl, p.Value
+		o.ProtoType, o.Proto = r.name(p.TypeUrl), bytes.Clone(p.Value)
 	}
 	return r.kind(o, pb.SavedObjectWhich(kind), of)
 }
@@ -199,7 +242,7 @@ func (r *objectReader) edge(edges []Edge, b []byte) ([]Edge, error) {
 		case f.Number == 1 && f.Bytes == nil:
 			id = int32(f.Varint)
 		case f.Number == 2 && f.Bytes != nil:
-			e.Name = f.Text()
+			e.Name = r.name(f.Text())
 		}
 	}
 	if f.Bad {
@@ -226,7 +269,7 @@ func (r *objectReader) slot(o *Object, b []byte) error {
 	if err != nil {
 		return fmt.Errorf("slot %q: %w", p.SlotName, err)
 	}
-	o.Slots = append(o.Slots, Slot{p.SlotName, original, slot})
+	o.Slots = append(o.Slots, Slot{r.name(p.SlotName), original, slot})
 	return nil
 }
 
@@ -247,7 +290,7 @@ func (r *objectReader) saver(o *Object, b []byte) error {
 	if o.Savers == nil {
 		o.Savers = map[string]Saver{}
 	}
-	o.Savers[e.Key] = Saver{save, restore}
+	o.Savers[r.name(e.Key)] = Saver{save, restore}
 	return nil
 }
 
@@ -255,11 +298,17 @@ func (r *objectReader) saver(o *Object, b []byte) error {
 func (r *objectReader) kind(o *Object, kind pb.SavedObjectWhich, b []byte) error {
 	switch kind {
 	case pb.SavedObjectUserObject:
+		known, ok := r.users[string(b)]
+		if ok {
+			o.Kind, o.Identifier, o.Metadata, o.Version, o.MinConsumer = UserObject, known.identifier, known.metadata, known.version, known.minConsumer
+			return nil
+		}
 		var u pb.SavedUserObject
 		if u.Unmarshal(b) != nil {
 			return errDecode
 		}
-		o.Kind, o.Identifier, o.Metadata = UserObject, u.Identifier, u.Metadata
+		defer func() { r.users[string(b)] = user{o.Identifier, o.Metadata, o.Version, o.MinConsumer} }()
+		o.Kind, o.Identifier, o.Metadata = UserObject, r.name(u.Identifier), r.name(u.Metadata)
 		if v := u.Version; v != nil {
 			o.Version, o.MinConsumer = int(v.Producer), int(v.MinConsumer)
 		}
@@ -286,36 +335,36 @@ func (r *objectReader) kind(o *Object, kind pb.SavedObjectWhich, b []byte) error
 		}
 		o.Kind = VariableObject
 		var err error
-		o.Variable, err = variableInfo(&p, 0)
+		o.Variable, err = r.variableInfo(&p, 0)
 		return err
 	case pb.SavedObjectConstant:
 		var c pb.SavedConstant
 		if c.Unmarshal(b) != nil {
 			return errDecode
 		}
-		o.Kind, o.Constant = ConstantObject, c.Operation
+		o.Kind, o.Constant = ConstantObject, r.name(c.Operation)
 	case pb.SavedObjectResource:
 		var c pb.SavedResource
 		if c.Unmarshal(b) != nil {
 			return errDecode
 		}
-		o.Kind, o.Device = ResourceObject, c.Device
+		o.Kind, o.Device = ResourceObject, r.name(c.Device)
 	case pb.SavedObjectCapturedTensor:
 		var c pb.CapturedTensor
 		if c.Unmarshal(b) != nil {
 			return errDecode
 		}
-		o.Kind, o.Tensor, o.InFunction = CapturedTensor, c.Name, c.ConcreteFunction
+		o.Kind, o.Tensor, o.InFunction = CapturedTensor, r.name(c.Name), r.name(c.ConcreteFunction)
 	}
 	return nil
 }
 
-func variableInfo(p *pb.SavedVariable, depth int) (*VariableInfo, error) {
+func (r *objectReader) variableInfo(p *pb.SavedVariable, depth int) (*VariableInfo, error) {
 	if depth > 4 {
 		return nil, errors.New("the parts of a distributed variable have parts without end")
 	}
 	v := &VariableInfo{
-		Name: p.Name, DType: tensor.DType(p.Dtype), Trainable: p.Trainable, Device: p.Device,
+		Name: strings.Clone(p.Name), DType: tensor.DType(p.Dtype), Trainable: p.Trainable, Device: r.name(p.Device),
 		Synchronization: strings.TrimPrefix(p.Synchronization.String(), "VARIABLE_SYNCHRONIZATION_"),
 		Aggregation:     strings.TrimPrefix(p.Aggregation.String(), "VARIABLE_AGGREGATION_"),
 	}
@@ -324,7 +373,7 @@ func variableInfo(p *pb.SavedVariable, depth int) (*VariableInfo, error) {
 		return nil, err
 	}
 	for _, c := range p.ExperimentalDistributedVariableComponents {
-		part, err := variableInfo(c, depth+1)
+		part, err := r.variableInfo(c, depth+1)
 		if err != nil {
 			return nil, err
 		}

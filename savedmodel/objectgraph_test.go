@@ -107,7 +107,7 @@ func TestWhatObjectsRepeatIsReadOnce(t *testing.T) {
 	}
 	took := (after.TotalAlloc - before.TotalAlloc - uint64(len(b))) / n
 	t.Logf("%d bytes a function besides the file's %d", took, len(b)/n)
-	if took > 800 { // an Object is 300, a FunctionInfo and its trace 200
+	if took > 400 { // an Object is 64, a FunctionInfo and its trace 200
 		t.Errorf("a function took %d bytes besides the file's %d", took, len(b)/n)
 	}
 	g := m.MetaGraphs[0]

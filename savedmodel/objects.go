@@ -55,6 +55,17 @@ type Object struct {
 	Kind Kind
 	// Children are the named edges in order; several may lead to one object.
 	Children []Edge
+	// Variable describes a VariableObject.
+	Variable *VariableInfo
+	// Function describes a FunctionObject or BareFunction.
+	Function *FunctionInfo
+	// Details are what few objects have, and what many have in common. They are never nil.
+	*Details
+}
+
+// Details are what the file says of an object besides its edges, its variable and its
+// function. Objects of which it says the same share them.
+type Details struct {
 	// Dependencies have to be made before the object.
 	Dependencies []Edge
 	// Slots are the slot variables that an optimizer keeps.
@@ -73,19 +84,37 @@ type Object struct {
 	Identifier           string
 	Version, MinConsumer int
 	Metadata             string
-	// Variable describes a VariableObject.
-	Variable *VariableInfo
 	// Asset is the file of an AssetObject.
 	Asset *Asset
 	// Constant is the node of the graph that holds a ConstantObject's value.
 	Constant string
-	// Function describes a FunctionObject or BareFunction.
-	Function *FunctionInfo
 	// Tensor and InFunction say which tensor of which function a CapturedTensor
 	// is.
 	Tensor, InFunction string
 	// Device is the one that a ResourceObject asks for.
 	Device string
+}
+
+// user is what tells the details of most objects apart.
+type user struct {
+	identifier, metadata string
+	version, minConsumer int
+}
+
+// shared returns details that say the same and may be shared.
+func (r *objectReader) shared(d *Details) *Details {
+	if d.Dependencies != nil || d.Slots != nil || d.RegisteredName != "" || d.RegisteredSaver != "" || d.ProtoType != "" || d.Proto != nil ||
+		d.Savers != nil || d.Asset != nil || d.Constant != "" || d.Tensor != "" || d.InFunction != "" || d.Device != "" {
+		own := *d
+		return &own
+	}
+	key := user{d.Identifier, d.Metadata, d.Version, d.MinConsumer}
+	have := r.details[key]
+	if have == nil {
+		have = &Details{Identifier: d.Identifier, Metadata: d.Metadata, Version: d.Version, MinConsumer: d.MinConsumer}
+		r.details[key] = have
+	}
+	return have
 }
 
 // Edge leads to a child.

@@ -28,16 +28,15 @@ type program struct {
 	misfits    map[*Object]error // variables whose value in the checkpoint isn't theirs
 	init       *callable         // run by each instance after that; nil for most
 
-	constants map[*Object]*tensor.Tensor
-
 	invariants engine.Invariants // of all plans
 
 	mu         sync.Mutex
 	signatures map[string]*entry
 	functions  map[*graph.Function]*entry
 
-	decoding sync.Mutex
-	graph    *runnable // what signatures and makers reach; nil until somebody needs it
+	decoding  sync.Mutex
+	graph     *runnable // what signatures and makers reach; nil until somebody needs it
+	constants map[*Object]*tensor.Tensor
 }
 
 // reached returns the graph with the functions that signatures reach, and those that make
@@ -48,14 +47,22 @@ func (p *program) reached() (*runnable, error) {
 	if p.graph != nil {
 		return p.graph, nil
 	}
-	var err error
-	p.graph, err = p.meta.raised(p.makers, p.starts)
-	return p.graph, err
+	g, err := p.meta.raised(p.makers, p.starts)
+	if err != nil {
+		return nil, err
+	}
+	if p.constants == nil {
+		if p.constants, err = p.readConstants(g); err != nil {
+			return nil, err
+		}
+	}
+	p.graph = g
+	return g, nil
 }
 
 // forget gives up the graph and what was made of it, which the next call makes again.
 func (p *program) forget() {
-	p.graph = nil
+	p.graph, p.constants = nil, nil
 	clear(p.signatures)
 	clear(p.functions)
 }
@@ -81,23 +88,23 @@ func newProgram(g *MetaGraph, o LoadOptions) (*program, error) {
 
 // readConstants finds the values of the objects that are constants: nodes of
 // the graph.
-func (p *program) readConstants() error {
-	p.constants = map[*Object]*tensor.Tensor{}
+func (p *program) readConstants(g *runnable) (map[*Object]*tensor.Tensor, error) {
+	constants := map[*Object]*tensor.Tensor{}
 	for _, o := range p.meta.Objects {
 		if o.Kind != ConstantObject {
 			continue
 		}
-		n := p.graph.Lookup(o.Constant)
+		n := g.Lookup(o.Constant)
 		if n == nil {
-			return &FormatError{p.meta.model.File, fmt.Errorf("object %d is the constant %q, which the graph lacks", o.ID, o.Constant)}
+			return nil, &FormatError{p.meta.model.File, fmt.Errorf("object %d is the constant %q, which the graph lacks", o.ID, o.Constant)}
 		}
 		t := n.Attrs.Tensor("value")
 		if t == nil {
-			return &FormatError{p.meta.model.File, fmt.Errorf("object %d is the constant %q, which is a %s without a value", o.ID, o.Constant, n.Op)}
+			return nil, &FormatError{p.meta.model.File, fmt.Errorf("object %d is the constant %q, which is a %s without a value", o.ID, o.Constant, n.Op)}
 		}
-		p.constants[o] = t
+		constants[o] = t
 	}
-	return nil
+	return constants, nil
 }
 
 // isResource reports whether functions of the object make it.

@@ -64,8 +64,11 @@ func (g *MetaGraph) matchCheckpoint(view *checkpoint.View) (keys map[*Object]str
 	}
 	match(g.Objects[0], 0)
 	at := map[string]int{}
-	queue := []*Object{g.Objects[0]}
+	queue := append(make([]*Object, 0, len(g.Objects)), g.Objects[0])
 	for i := 0; i < len(queue); i++ {
+		if len(queue[i].Children) == 0 {
+			continue
+		}
 		clear(at)
 		for c := range view.Children(found[queue[i].ID]) {
 			at[c.Name] = c.ID

@@ -92,8 +92,8 @@ func (p *program) needsCheckpoint() bool {
 
 // readKeys reads the values that the checkpoint's objects have for the model's.
 func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Object]string) error {
-	var reqs []bundle.ReadRequest
-	var objects []*Object
+	reqs, objects := make([]bundle.ReadRequest, 0, len(keys)), make([]*Object, 0, len(keys))
+	small := 0 // bytes of small weights
 	paths := map[int]string(nil)
 	if !p.opts.Partial {
 		if err := p.savedElsewhere(keys); err != nil {
@@ -127,12 +127,20 @@ func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Obje
 			continue
 		}
 		reqs, objects = append(reqs, bundle.ReadRequest{Name: key}), append(objects, o)
+		small += inBlock(e.DType, e.Shape)
+	}
+	room := blocks{left: small}
+	for i := range reqs {
+		if e, ok := r.Entry(reqs[i].Name); ok {
+			reqs[i].Dst = room.tensor(e.DType, e.Shape)
+		}
 	}
 	if err := r.ReadAll(ctx, reqs, nil); err != nil {
 		return fmt.Errorf("savedmodel: %w", err)
 	}
+	p.weights = make([]weight, len(objects))
 	for i, o := range objects {
-		p.weights = append(p.weights, weight{object: o, tensor: reqs[i].Dst})
+		p.weights[i] = weight{object: o, tensor: reqs[i].Dst}
 	}
 	if !p.needsOp() {
 		return nil
@@ -143,6 +151,47 @@ func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Obje
 		p.unrestored, err = missing, nil
 	}
 	return err
+}
+
+// blocks give memory to small weights, of which models have thousands: by itself each takes up
+// to an eighth more than its size. They are given up together, as a program's weights are.
+type blocks struct {
+	left int    // bytes that are still to be given
+	free []byte // of the last block
+}
+
+const (
+	blockSize   = 256 << 10
+	smallWeight = 32 << 10
+)
+
+// inBlock returns how many bytes a weight takes in a block; 0 for one that is better by itself.
+func inBlock(d tensor.DType, shape tensor.Shape) int {
+	elems, err := shape.NumElements()
+	if n := elems * d.Size(); err == nil && elems <= smallWeight && n <= smallWeight {
+		const line = 64 // of the processor's cache
+		return (n + line - 1) / line * line
+	}
+	return 0
+}
+
+// tensor returns a tensor in a block; nil for one that is better by itself.
+func (b *blocks) tensor(d tensor.DType, shape tensor.Shape) *tensor.Tensor {
+	n := inBlock(d, shape)
+	if n == 0 {
+		return nil
+	}
+	if n > len(b.free) {
+		b.free = tensor.Must(tensor.Zeros(tensor.Uint8, max(n, min(blockSize, b.left)))).Bytes()
+	}
+	elems, _ := shape.NumElements()
+	size := elems * d.Size()
+	t, err := tensor.FromBytes(d, b.free[:size:size], shape...)
+	if err != nil {
+		return nil
+	}
+	b.free, b.left = b.free[n:], b.left-n
+	return t
 }
 
 // savedElsewhere returns an error where a registered saver wrote the values of

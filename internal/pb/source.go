@@ -25,8 +25,8 @@ func InFile(file io.ReaderAt, size int64) Source { return Source{file: file, siz
 // Len returns the length of the encoded message.
 func (s Source) Len() int64 { return s.size }
 
-// part returns the n bytes at off, which are there.
-func (s Source) part(off, n int64) Source {
+// Slice returns the n bytes at off, which are there.
+func (s Source) Slice(off, n int64) Source {
 	if s.file == nil {
 		return InMemory(s.data[off : off+n : off+n])
 	}
@@ -41,6 +41,15 @@ func (s Source) Read() ([]byte, error) {
 	}
 	b := make([]byte, s.size)
 	return b, s.readAt(b, 0)
+}
+
+// ReadInto does what Read does, in buf where that has room for the message.
+func (s Source) ReadInto(buf []byte) ([]byte, error) {
+	if s.file == nil {
+		return s.data, nil
+	}
+	buf = slices.Grow(buf[:0], int(s.size))[:s.size]
+	return buf, s.readAt(buf, 0)
 }
 
 func (s Source) readAt(b []byte, off int64) error {
@@ -86,6 +95,7 @@ type Parts struct {
 
 	from        Source
 	begin, next int64  // of the field and of the one after it
+	large       []byte // a part that is larger than the window
 	window      []byte // what was read of the message
 	at          int64  // where that begins
 }
@@ -99,6 +109,16 @@ func (s Source) Parts() *Parts {
 	return p
 }
 
+// Over returns the steps through another message's fields, which end p's: they take over its
+// memory. A nil p has none.
+func (p *Parts) Over(s Source) *Parts {
+	if p == nil || s.file == nil || p.from.file == nil {
+		return s.Parts()
+	}
+	*p = Parts{from: s, window: p.window[:0], large: p.large}
+	return p
+}
+
 // windowSize is how many bytes are read at once where lengths and numbers are looked for.
 const windowSize = 16 << 10
 
@@ -108,7 +128,7 @@ func (p *Parts) peek(off int64, n int) ([]byte, error) {
 	if off >= p.at && off+int64(n) <= p.at+int64(len(p.window)) {
 		return p.window[off-p.at:], nil
 	}
-	if p.window == nil {
+	if cap(p.window) < windowSize {
 		p.window = make([]byte, windowSize)
 	}
 	p.window = p.window[:min(int64(cap(p.window)), p.from.size-off)]
@@ -124,14 +144,27 @@ func (p *Parts) peek(off int64, n int) ([]byte, error) {
 // the next step.
 func (p *Parts) Head(n int) ([]byte, error) {
 	n = int(min(int64(n), p.Part.size))
-	b, err := p.peek(p.next-p.Part.size, n)
+	b, err := p.peek(p.Offset(), n)
 	if err != nil {
 		return nil, err
 	}
 	return b[:n:n], nil
 }
 
-var errFields = errors.New("its fields can't be told apart")
+// Offset returns where in the message the part begins.
+func (p *Parts) Offset() int64 { return p.next - p.Part.size }
+
+// Bytes returns the part. It is good until the next step.
+func (p *Parts) Bytes() ([]byte, error) {
+	if p.from.file == nil || p.Part.size <= windowSize {
+		return p.Head(int(p.Part.size))
+	}
+	p.large = slices.Grow(p.large[:0], int(p.Part.size))[:p.Part.size]
+	return p.large, p.Part.readAt(p.large, 0)
+}
+
+// ErrFields says that a message can't be taken apart.
+var ErrFields = errors.New("its fields can't be told apart")
 
 // Next steps to the next field, and reports whether there is one. Fields that are neither
 // numbers nor have a length are passed over.
@@ -145,7 +178,7 @@ func (p *Parts) Next() bool {
 		}
 		number, typ, n := protowire.ConsumeTag(b)
 		if n < 0 {
-			p.Err = errFields
+			p.Err = ErrFields
 			break
 		}
 		p.Number, p.Whole = number, typ == protowire.BytesType
@@ -156,20 +189,20 @@ func (p *Parts) Next() bool {
 			value += int64(max(n, 0))
 			switch {
 			case n < 0, p.Whole && v > uint64(p.from.size-value):
-				p.Err = errFields
+				p.Err = ErrFields
 				return false
 			case p.Whole:
-				p.Part = p.from.part(value, int64(v))
+				p.Part = p.from.Slice(value, int64(v))
 				value += int64(v)
 			}
 			p.Varint, p.next = v, value
 			return true
 		default: // rare: a group may be of any length
-			if b, p.Err = p.from.part(value, p.from.size-value).Read(); p.Err != nil {
+			if b, p.Err = p.from.Slice(value, p.from.size-value).Read(); p.Err != nil {
 				return false
 			}
 			if n = protowire.ConsumeFieldValue(number, typ, b); n < 0 {
-				p.Err = errFields
+				p.Err = ErrFields
 				return false
 			}
 			p.next = value + int64(n)
@@ -189,18 +222,18 @@ func (s Source) Split(each func(*Parts) error, numbers ...protowire.Number) (res
 			continue
 		}
 		if p.begin > from {
-			others = append(others, s.part(from, p.begin-from))
+			others = append(others, s.Slice(from, p.begin-from))
 		}
 		from = p.next
 		if err := each(p); err != nil {
 			return Source{}, err
 		}
 	}
-	if p.Err != nil && p.Err != errFields {
+	if p.Err != nil && p.Err != ErrFields {
 		return Source{}, p.Err
 	}
 	if from < s.size { // with what can't be told apart, of which its reader says more
-		others = append(others, s.part(from, s.size-from))
+		others = append(others, s.Slice(from, s.size-from))
 	}
 	return Join(others)
 }
