@@ -94,16 +94,7 @@ func resize(c *engine.Call, k kind) error {
 
 // blend computes the weighted sum of vectors that lie step apart. Two are blended
 // from the first towards the second, so that equal ones stay what they are.
-//
-// An area without pixels, such as align_corners makes of images one pixel wide,
-// has no mean: NaN.
 func blend(dst, src []float32, step int, index []int, weight []float32) {
-	if len(index) == 0 {
-		for i := range dst {
-			dst[i] = float32(math.NaN())
-		}
-		return
-	}
 	first := src[index[0]*step:][:len(dst)]
 	if len(index) == 2 {
 		second, part := src[index[1]*step:][:len(dst)], weight[1]

@@ -109,6 +109,9 @@ func bicubic(l line) *taps {
 func area(l line) *taps {
 	t := &taps{first: []int{0}}
 	scale := l.scale()
+	if l.in == 1 {
+		scale = 1 / float32(l.out) // also where corners are aligned, so that each area has pixels
+	}
 	for i := range l.out {
 		from, to := float32(i)*scale, float32(i+1)*scale
 		for k := int(math.Floor(float64(from))); float32(k) < to; k++ {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"unicode"
 
+	"golang.org/x/text/unicode/rangetable"
+
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -77,10 +79,19 @@ var spans = sync.OnceValue(func() []span {
 	return out
 })
 
+// assigned are the characters of the version of Unicode that TensorFlow knows.
+var assigned = sync.OnceValue(func() *unicode.RangeTable { return rangetable.Assigned("13.0.0") })
+
 // scriptOf returns the number of a character's script; -1 for what is beyond Unicode.
 func scriptOf(r rune) int32 {
 	if r < 0 || r > unicode.MaxRune {
 		return -1
+	}
+	switch {
+	case !unicode.Is(assigned(), r):
+		return unassigned
+	case r == 0x16fe2 || r == 0x16fe3:
+		return scriptCodes["Common"] // Han later on
 	}
 	all := spans()
 	i := sort.Search(len(all), func(i int) bool { return all[i].hi >= r })

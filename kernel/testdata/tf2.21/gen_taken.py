@@ -80,4 +80,13 @@ for bits in [8, 24, 32]:
         for w, h, down in [(3, 2, False), (5, 1, True), (4, 3, True)]:
             taken("DecodeBmp", {"channels": channels}, contents=one(bmp(w, h, bits, down)))
         taken("DecodeImage", {"channels": channels}, contents=one(bmp(3, 2, bits)))
+
+# Areas of images one pixel wide or high.
+for d in ["float32", "uint8"]:
+    for shape, size in [((1, 4, 1, 1), (2, 2)), ((2, 1, 3, 3), (2, 2)), ((1, 1, 1, 1), (3, 3)), ((1, 1, 5, 2), (4, 3)), ((1, 4, 1, 3), (1, 5))]:
+        for corners in [False, True]:
+            taken("ResizeArea", {"align_corners": corners}, images=rand(d, shape, 0, 9), size=np.int32(size))
+# Characters of many versions of Unicode.
+taken("UnicodeScript", input=np.arange(0, 0x30000, 7, dtype=np.int32))
+taken("UnicodeScript", input=np.int32([0x61d, 0x870, 0x88e, 0x9ffd, 0x20c0, 0x10570, 0x11f00, 0x1e4d0, 0x2ebf0, 0x31350, 0x323af, 0x10ffff, 0x110000, -1]))
 write()
