@@ -2,6 +2,7 @@ package shape
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
@@ -27,8 +28,25 @@ func randomRules() map[string]Rule {
 			"StatelessShuffle":             statelessShuffle,
 			"StatelessRandomGetKeyCounter": keyCounter, "StatelessRandomGetAlg": scalarOut, "StatelessRandomGetKeyCounterAlg": keyCounter,
 			"RngReadAndSkip": readAndSkip, "RngSkip": nothing, "RandomShuffle": unchanged, "Multinomial": multinomial,
-			"StatelessMultinomial": multinomial,
+			"StatelessMultinomial": multinomial, "KMC2ChainInitialization": scalarOut, "KmeansPlusPlusInitialization": spread,
 		})
+}
+
+// spread infers as many points as are asked for.
+func spread(c *Inference) error {
+	if err := c.atLeast(2); err != nil {
+		return err
+	}
+	x, err := c.shape(0).WithRank(2)
+	if err != nil {
+		return err
+	}
+	n := -1
+	if v, ok := c.In[1].Int(); ok && v >= 0 && v <= math.MaxInt32 {
+		n = int(v)
+	}
+	c.setDims(0, n, x.Dim(1))
+	return nil
 }
 
 // drawn infers the outputs of ops that draw numbers of the shape that input 0

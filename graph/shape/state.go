@@ -2,6 +2,7 @@ package shape
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/cairnml/cairn/graph"
@@ -286,8 +287,11 @@ func ioRules() map[string]Rule {
 	return map[string]Rule{
 		"SaveV2": named, "RestoreV2": restore, "MergeV2Checkpoints": nothing, "ShardedFilename": scalars, "ShardedFilespec": scalars,
 		"ReadFile": scalars, "WriteFile": nothing, "MatchingFiles": func(c *Inference) error { c.set(0, graph.OfRank(1)); return nil },
-		"Save": nothing, "SaveSlices": nothing, "Restore": restoreOne, "RestoreSlice": restoreOne, "Timestamp": scalarOut,
+		"LoadAndRemapMatrix": remappedMatrix, "Save": nothing, "SaveSlices": nothing, "Restore": restoreOne, "RestoreSlice": restoreOne, "Timestamp": scalarOut,
 		"ScalarSummary": scalarOut, "HistogramSummary": scalarOut, "MergeSummary": scalarOut, "TensorSummary": scalarOut, "TensorSummaryV2": scalarOut,
+		"SummaryWriter": scalarOut, "CreateSummaryFileWriter": nothing, "FlushSummaryWriter": nothing, "CloseSummaryWriter": nothing,
+		"WriteScalarSummary": nothing, "WriteHistogramSummary": nothing, "WriteImageSummary": nothing, "WriteAudioSummary": nothing, "WriteSummary": nothing,
+		"WriteRawProtoSummary": nothing, "WriteGraphSummary": nothing, "ImportEvent": nothing,
 	}
 }
 
@@ -384,4 +388,17 @@ func sliceShape(spec string) (tensor.Shape, bool) {
 		}
 	}
 	return out, true
+}
+
+// remappedMatrix infers a matrix of the sizes that attributes say.
+func remappedMatrix(c *Inference) error {
+	if err := c.atLeast(5); err != nil {
+		return err
+	}
+	rows, cols := c.Attrs.Int("num_rows", -1), c.Attrs.Int("num_cols", -1)
+	if rows < 0 || cols < 0 || rows > math.MaxInt32 || cols > math.MaxInt32 {
+		return fmt.Errorf("num_rows and num_cols are %d and %d", rows, cols)
+	}
+	c.setDims(0, int(rows), int(cols))
+	return nil
 }

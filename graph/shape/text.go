@@ -15,7 +15,7 @@ func textRules() map[string]Rule {
 		map[string]Rule{
 			"Substr": substr, "UnsortedSegmentJoin": segments, "StringNGrams": ngrams, "UnicodeDecode": unicodeDecode,
 			"UnicodeDecodeWithOffsets": unicodeDecode, "UnicodeEncode": unicodeEncode,
-			"Fingerprint": fingerprint, "RegexSplitWithOffsets": regexSplit, "WordpieceTokenizeWithOffsets": wordpieces,
+			"Fingerprint": fingerprint, "SdcaFprint": longFingerprint, "RegexSplitWithOffsets": regexSplit, "WordpieceTokenizeWithOffsets": wordpieces,
 		})
 }
 
@@ -185,5 +185,18 @@ func fingerprint(c *Inference) error {
 		n = s.Dim(0)
 	}
 	c.setDims(0, n, 8)
+	return nil
+}
+
+// longFingerprint infers two numbers for each text of a vector.
+func longFingerprint(c *Inference) error {
+	if err := c.need(1); err != nil {
+		return err
+	}
+	x, err := c.shape(0).WithRank(1)
+	if err != nil {
+		return err
+	}
+	c.setDims(0, x.Dim(0), 2)
 	return nil
 }

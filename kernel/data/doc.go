@@ -97,6 +97,7 @@ func Kernels() []engine.Kernel {
 		{Op: "DirectedInterleaveDataset", Run: directed},
 		{Op: "SlidingWindowDataset", Run: slidingWindows},
 		{Op: "RebatchDatasetV2", Run: rebatched},
+		{Op: "RebatchDataset", Run: shared},
 		{Op: "ListDataset", Run: listed},
 		{Op: "GetElementAtIndex", Run: alone(elementAt)},
 		{Op: "RandomDataset", Run: randomNumbers},

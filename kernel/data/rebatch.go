@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/parts"
+	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -109,4 +111,65 @@ func (x *rebatcher) none() (element, error) {
 		out[i] = engine.ValueOf(t)
 	}
 	return out, nil
+}
+
+// shared gives a dataset whose batches are shared out among replicas: each becomes as
+// many as there are replicas, of one size but for the last ones, which may be empty.
+func shared(c *engine.Call) error {
+	in, err := datasetIn(c, 0)
+	if err != nil {
+		return err
+	}
+	n, err := intIn(c, 1, "num_replicas")
+	if err != nil {
+		return err
+	}
+	if n < 1 {
+		return fmt.Errorf("num_replicas is %d", n)
+	}
+	c.SetObject(0, of(c, unknown, over(in, func(it iterator) iterator { return &sharer{in: it, replicas: n} })))
+	return nil
+}
+
+type sharer struct {
+	in       iterator
+	replicas int64
+
+	turn int64   // of the replicas
+	rest element // what of a batch is left
+	each int     // rows for each
+}
+
+func (x *sharer) next(c *engine.Call) (element, bool, error) {
+	if x.turn %= x.replicas; x.turn == 0 {
+		e, ok, err := pull(c, x.in)
+		if !ok || err != nil {
+			return nil, false, err
+		}
+		n := -1
+		for i, v := range e {
+			if v.Tensor == nil || len(v.Tensor.Shape()) == 0 || n >= 0 && v.Tensor.Shape()[0] != n {
+				return nil, false, fmt.Errorf("component %d has no rows, or not as many as the others", i)
+			}
+			n = v.Tensor.Shape()[0]
+		}
+		x.rest, x.each = e, int((int64(max(n, 0))+x.replicas-1)/x.replicas)
+	}
+	out := make(element, len(x.rest))
+	from := x.turn * int64(x.each)
+	for i, v := range x.rest {
+		s := v.Tensor.Shape().Clone()
+		begin := int(min(from, int64(s[0])))
+		end := min(begin+x.each, s[0])
+		size := shapes.Count(s[1:])
+		s[0] = end - begin
+		t, err := tensor.Zeros(v.Tensor.DType(), s...)
+		if err != nil {
+			return nil, false, err
+		}
+		parts.Copy(t, v.Tensor, 0, begin*size, (end-begin)*size)
+		out[i] = engine.ValueOf(t)
+	}
+	x.turn++
+	return out, true, nil
 }

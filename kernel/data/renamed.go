@@ -17,7 +17,7 @@ var experimental = []string{
 	"IteratorGetDevice", "LatencyStatsDataset", "MapAndBatchDataset", "MatchingFilesDataset", "MaxIntraOpParallelismDataset",
 	"NonSerializableDataset", "ParallelInterleaveDataset", "PrivateThreadPoolDataset", "ScanDataset",
 	"SetStatsAggregatorDataset", "SleepDataset", "SlidingWindowDataset", "StatsAggregatorHandle", "TakeWhileDataset",
-	"ThreadPoolDataset", "ThreadPoolHandle", "UnbatchDataset", "UniqueDataset", "CSVDataset",
+	"ThreadPoolDataset", "ThreadPoolHandle", "UnbatchDataset", "UniqueDataset", "CSVDataset", "RebatchDataset",
 }
 
 // renamed returns table with the kernels of experimental ops.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/events"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -28,56 +29,81 @@ func prepareSummary(n *engine.Node) (func(*engine.Call) error, error) {
 		if err := c.Need(2); err != nil {
 			return err
 		}
-		tag, x := c.In(0), c.In(1)
-		s := x.Shape()
-		if tag.DType() != tensor.String || tag.Len() != 1 {
-			return fmt.Errorf("the tag is %v%v, not one string", tag.DType(), tag.Shape())
+		s, err := summaryOf(c, c.In(0), c.In(1), bad, most)
+		if err != nil {
+			return err
 		}
-		if len(s) != 4 || s[3] != 1 && s[3] != 3 && s[3] != 4 {
-			return fmt.Errorf("the images have shape %v, not one of 4 sizes that ends in 1, 3 or 4", s)
-		}
-		if x.Len() >= math.MaxInt32 {
-			return fmt.Errorf("images of shape %v are too large", s)
-		}
-		h, w, channels := s[1], s[2], s[3]
-		if h == 0 || w == 0 {
-			return fmt.Errorf("images without pixels, of shape %v, can't be encoded", s)
-		}
-		if x.DType() != tensor.Uint8 && len(bad) < channels {
-			return fmt.Errorf("bad_color has %d channels, the images have %d", len(bad), channels)
-		}
-		size := h * w * channels
-		var out []byte
-		for i := range min(max(int64(s[0]), 0), most) {
-			if err := c.Context().Err(); err != nil {
-				return err
-			}
-			name := fmt.Sprintf("%s/image/%d", tag.Strings()[0], i)
-			if most == 1 {
-				name = tag.Strings()[0] + "/image"
-			}
-			pixels, err := summaryPixels(x, int(i)*size, size, channels, bad)
-			if err != nil {
-				return err
-			}
-			png := (&pngImage{h: h, w: w, channels: channels, bits: 8, level: -1, rows: pixels}).encode()
-			var picture []byte
-			for num, v := range []int{0, h, w, channels} {
-				if num > 0 {
-					picture = protowire.AppendVarint(protowire.AppendTag(picture, protowire.Number(num), protowire.VarintType), uint64(v))
-				}
-			}
-			picture = protowire.AppendBytes(protowire.AppendTag(picture, 4, protowire.BytesType), png)
-			value := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), name)
-			value = protowire.AppendBytes(protowire.AppendTag(value, 4, protowire.BytesType), picture)
-			out = protowire.AppendBytes(protowire.AppendTag(out, 1, protowire.BytesType), value)
-			if err := c.Afford(int64(len(out))); err != nil {
-				return err
-			}
-		}
-		c.Set(0, tensor.Scalar(string(out)))
+		c.Set(0, tensor.Scalar(string(s)))
 		return nil
 	}, nil
+}
+
+// writeSummary prepares WriteImageSummary, which writes it to an event file.
+func writeSummary(n *engine.Node) (func(*engine.Call) error, error) {
+	most := n.Attrs.Int("max_images", 3)
+	return func(c *engine.Call) error {
+		if c.NumIn() != 5 {
+			return fmt.Errorf("takes a writer, a step, a tag, images and a colour")
+		}
+		return events.WriteSummary(c, func() ([]byte, error) {
+			bad := c.In(4)
+			if bad.DType() != tensor.Uint8 || len(bad.Shape()) != 1 {
+				return nil, fmt.Errorf("bad_color is %v%v, not a vector of uint8", bad.DType(), bad.Shape())
+			}
+			return summaryOf(c, c.In(2), c.In(3), tensor.Values[uint8](bad), most)
+		})
+	}, nil
+}
+
+// summaryOf returns a Summary of the first images of a batch.
+func summaryOf(c *engine.Call, tag, x *tensor.Tensor, bad []uint8, most int64) ([]byte, error) {
+	s := x.Shape()
+	if tag.DType() != tensor.String || tag.Len() != 1 {
+		return nil, fmt.Errorf("the tag is %v%v, not one string", tag.DType(), tag.Shape())
+	}
+	if len(s) != 4 || s[3] != 1 && s[3] != 3 && s[3] != 4 {
+		return nil, fmt.Errorf("the images have shape %v, not one of 4 sizes that ends in 1, 3 or 4", s)
+	}
+	if x.Len() >= math.MaxInt32 {
+		return nil, fmt.Errorf("images of shape %v are too large", s)
+	}
+	h, w, channels := s[1], s[2], s[3]
+	if h == 0 || w == 0 {
+		return nil, fmt.Errorf("images without pixels, of shape %v, can't be encoded", s)
+	}
+	if x.DType() != tensor.Uint8 && len(bad) < channels {
+		return nil, fmt.Errorf("bad_color has %d channels, the images have %d", len(bad), channels)
+	}
+	size := h * w * channels
+	var out []byte
+	for i := range min(max(int64(s[0]), 0), most) {
+		if err := c.Context().Err(); err != nil {
+			return nil, err
+		}
+		name := fmt.Sprintf("%s/image/%d", tag.Strings()[0], i)
+		if most == 1 {
+			name = tag.Strings()[0] + "/image"
+		}
+		pixels, err := summaryPixels(x, int(i)*size, size, channels, bad)
+		if err != nil {
+			return nil, err
+		}
+		png := (&pngImage{h: h, w: w, channels: channels, bits: 8, level: -1, rows: pixels}).encode()
+		var picture []byte
+		for num, v := range []int{0, h, w, channels} {
+			if num > 0 {
+				picture = protowire.AppendVarint(protowire.AppendTag(picture, protowire.Number(num), protowire.VarintType), uint64(v))
+			}
+		}
+		picture = protowire.AppendBytes(protowire.AppendTag(picture, 4, protowire.BytesType), png)
+		value := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), name)
+		value = protowire.AppendBytes(protowire.AppendTag(value, 4, protowire.BytesType), picture)
+		out = protowire.AppendBytes(protowire.AppendTag(out, 1, protowire.BytesType), value)
+		if err := c.Afford(int64(len(out))); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // summaryPixels returns one of the images in x, from element at on, as bytes. Numbers

@@ -65,6 +65,7 @@ func Kernels() []engine.Kernel {
 		{Op: "DecodeBmp", Prepare: prepareDecode},
 		{Op: "DecodeImage", Types: engine.Types{"dtype": {tensor.Float32, tensor.Uint8, tensor.Uint16}}, Prepare: prepareDecode},
 		{Op: "ExtractJpegShape", Run: extractShape},
+		{Op: "WriteImageSummary", Types: engine.Types{"T": summarized}, Prepare: writeSummary},
 		{Op: "ImageSummary", Types: engine.Types{"T": summarized}, Prepare: prepareSummary},
 		{Op: "EncodePng", Types: engine.Types{"T": pngTypes}, Prepare: prepareEncodePNG},
 		{Op: "EncodeJpeg", Prepare: prepareEncodeJPEG},

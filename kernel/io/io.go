@@ -16,6 +16,7 @@ func Kernels() []engine.Kernel {
 		{Op: "SaveV2", Run: save},
 		{Op: "RestoreV2", Run: restore},
 		{Op: "MergeV2Checkpoints", Run: merge},
+		{Op: "LoadAndRemapMatrix", Prepare: loadAndRemap},
 		{Op: "Save", Run: saveV1(false)},
 		{Op: "SaveSlices", Run: saveV1(true)},
 		{Op: "Restore", Run: restoreV1(false)},
@@ -30,6 +31,16 @@ func Kernels() []engine.Kernel {
 		{Op: "MergeSummary", Run: mergeSummary},
 		{Op: "TensorSummary", Run: tensorSummary},
 		{Op: "TensorSummaryV2", Run: tensorSummaryV2},
+		{Op: "SummaryWriter", Prepare: summaryWriter},
+		{Op: "CreateSummaryFileWriter", Run: openWriter},
+		{Op: "FlushSummaryWriter", Run: flushWriter},
+		{Op: "CloseSummaryWriter", Run: closeWriter},
+		{Op: "WriteScalarSummary", Run: writeScalar},
+		{Op: "WriteHistogramSummary", Run: writeHistogram},
+		{Op: "WriteSummary", Run: writeTensor},
+		{Op: "WriteRawProtoSummary", Run: writeRaw},
+		{Op: "WriteGraphSummary", Run: writeGraph},
+		{Op: "ImportEvent", Run: importEvent},
 	}
 }
 

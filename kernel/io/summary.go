@@ -241,15 +241,23 @@ func histogramSummary(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	v, err := c.In(1).Float64s()
+	s, err := histogramOf(tag, c.In(1))
 	if err != nil {
 		return err
+	}
+	c.Set(0, tensor.Scalar(string(s)))
+	return nil
+}
+
+// histogramOf returns a Summary of how values are spread.
+func histogramOf(tag string, t *tensor.Tensor) ([]byte, error) {
+	v, err := t.Float64s()
+	if err != nil {
+		return nil, err
 	}
 	h, err := histogram(v)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	value := appendField(textField(valueTag, tag), valueHistogram, h)
-	c.Set(0, tensor.Scalar(string(appendField(nil, summaryValue, value))))
-	return nil
+	return appendField(nil, summaryValue, appendField(textField(valueTag, tag), valueHistogram, h)), nil
 }

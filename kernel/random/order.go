@@ -20,6 +20,8 @@ var orders = []engine.Kernel{
 	{Op: "StatelessShuffle", Run: statelessShuffle},
 	{Op: "RandomIndexShuffle", Run: indexShuffle},
 	{Op: "RandomCrop", Prepare: prepareCrop},
+	{Op: "KMC2ChainInitialization", Run: chain},
+	{Op: "KmeansPlusPlusInitialization", Run: spread},
 }
 
 // prepareShuffle orders rows by the state of a node.

@@ -27,7 +27,7 @@ func Kernels() []engine.Kernel {
 		engine.Kernel{Op: "DecodeWav", Run: decodeWav},
 		engine.Kernel{Op: "EncodeWav", Run: encodeWav},
 		engine.Kernel{Op: "AudioSummary", Run: summary},
-		engine.Kernel{Op: "AudioSummaryV2", Run: summary})
+		engine.Kernel{Op: "AudioSummaryV2", Run: summary}, engine.Kernel{Op: "WriteAudioSummary", Run: writeSummary})
 }
 
 // transform returns the Fourier transforms of the last rank dimensions.

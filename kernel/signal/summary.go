@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/events"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -19,31 +20,53 @@ func summary(c *engine.Call) error {
 	if c.NumIn() != 2 && c.NumIn() != 3 {
 		return fmt.Errorf("takes a tag, sounds and their rate")
 	}
-	tag, x := c.In(0), c.In(1)
-	s := x.Shape()
-	if tag.DType() != tensor.String || tag.Len() != 1 {
-		return fmt.Errorf("the tag is %v%v, not one string", tag.DType(), tag.Shape())
-	}
-	if x.DType() != tensor.Float32 || len(s) != 2 && len(s) != 3 {
-		return fmt.Errorf("the sounds are %v%v, not float32 in 2 or 3 dimensions", x.DType(), s)
-	}
 	rate := float32(c.Attrs().Float("sample_rate", 0))
 	if c.NumIn() == 3 {
-		t := c.In(2)
-		if t.DType() != tensor.Float32 || t.Len() != 1 {
-			return fmt.Errorf("the sample rate is %v%v, not one float32", t.DType(), t.Shape())
+		var err error
+		if rate, err = tensor.Item[float32](c.In(2)); err != nil {
+			return fmt.Errorf("the sample rate: %w", err)
 		}
-		rate = tensor.Values[float32](t)[0]
+	}
+	s, err := summaryOf(c, c.In(0), c.In(1), rate)
+	if err != nil {
+		return err
+	}
+	c.Set(0, tensor.Scalar(string(s)))
+	return nil
+}
+
+// writeSummary writes it to an event file.
+func writeSummary(c *engine.Call) error {
+	if c.NumIn() != 5 {
+		return fmt.Errorf("takes a writer, a step, a tag, sounds and their rate")
+	}
+	return events.WriteSummary(c, func() ([]byte, error) {
+		rate, err := tensor.Item[float32](c.In(4))
+		if err != nil {
+			return nil, fmt.Errorf("the sample rate: %w", err)
+		}
+		return summaryOf(c, c.In(2), c.In(3), rate)
+	})
+}
+
+// summaryOf returns a Summary of the first sounds of a batch.
+func summaryOf(c *engine.Call, tag, x *tensor.Tensor, rate float32) ([]byte, error) {
+	s := x.Shape()
+	if tag.DType() != tensor.String || tag.Len() != 1 {
+		return nil, fmt.Errorf("the tag is %v%v, not one string", tag.DType(), tag.Shape())
+	}
+	if x.DType() != tensor.Float32 || len(s) != 2 && len(s) != 3 {
+		return nil, fmt.Errorf("the sounds are %v%v, not float32 in 2 or 3 dimensions", x.DType(), s)
 	}
 	if !(rate > 0) || rate >= math.MaxInt32 {
-		return fmt.Errorf("the sample rate is %v", rate)
+		return nil, fmt.Errorf("the sample rate is %v", rate)
 	}
 	frames, channels := s[1], 1
 	if len(s) == 3 {
 		channels = s[2]
 	}
 	if channels < 1 || channels > math.MaxUint16/2 {
-		return fmt.Errorf("a sound has %d channels", channels)
+		return nil, fmt.Errorf("a sound has %d channels", channels)
 	}
 	most := c.Attrs().Int("max_outputs", 3)
 	var out []byte
@@ -54,11 +77,11 @@ func summary(c *engine.Call) error {
 		}
 		n := frames * channels
 		if err := c.Afford(int64(len(out)) + 2*int64(n)); err != nil {
-			return err
+			return nil, err
 		}
 		file, err := wavOf(tensor.Values[float32](x)[int(i)*n:(int(i)+1)*n], channels, int64(rate))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		sound := protowire.AppendFixed32(protowire.AppendTag(nil, 1, protowire.Fixed32Type), math.Float32bits(rate))
 		sound = protowire.AppendVarint(protowire.AppendTag(sound, 2, protowire.VarintType), uint64(channels))
@@ -71,6 +94,5 @@ func summary(c *engine.Call) error {
 		value = protowire.AppendBytes(protowire.AppendTag(value, 6, protowire.BytesType), sound)
 		out = protowire.AppendBytes(protowire.AppendTag(out, 1, protowire.BytesType), value)
 	}
-	c.Set(0, tensor.Scalar(string(out)))
-	return nil
+	return out, nil
 }

@@ -105,3 +105,27 @@ func fingerprint(c *engine.Call) error {
 	}
 	return nil
 }
+
+// longFingerprint gives FarmHash's 128-bit fingerprints, the low half first.
+func longFingerprint(c *engine.Call) error {
+	if err := c.Need(1); err != nil {
+		return err
+	}
+	x, err := texts(c, 0)
+	if err != nil {
+		return err
+	}
+	if len(c.In(0).Shape()) != 1 {
+		return fmt.Errorf("takes a vector, not a tensor of shape %v", c.In(0).Shape())
+	}
+	out, err := c.Alloc(0, tensor.Int64, tensor.Shape{len(x), 2})
+	if err != nil {
+		return err
+	}
+	v := tensor.Values[int64](out)
+	for i, s := range x {
+		low, high := farm.Fingerprint128([]byte(s))
+		v[2*i], v[2*i+1] = int64(low), int64(high)
+	}
+	return nil
+}

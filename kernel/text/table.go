@@ -34,6 +34,7 @@ func Kernels() []engine.Kernel {
 		{Op: "StringToHashBucketStrong", Prepare: buckets(strong)},
 		{Op: "StringToHashBucket", Prepare: buckets(legacy)},
 		{Op: "Fingerprint", Run: fingerprint},
+		{Op: "SdcaFprint", Run: longFingerprint},
 		{Op: "EncodeBase64", Prepare: encodeBase64},
 		{Op: "DecodeBase64", Run: each(decodeBase64)},
 		{Op: "UnicodeDecode", Prepare: unicodeDecode},

@@ -687,6 +687,25 @@ func ExperimentalPrivateThreadPoolDataset(s *ops.Scope, inputDataset ops.Input, 
 	return s.Emit1("ExperimentalPrivateThreadPoolDataset", as, inputDataset, numThreads)
 }
 
+// ExperimentalRebatchDatasetOptions are the attributes of [ExperimentalRebatchDataset] that have defaults.
+type ExperimentalRebatchDatasetOptions struct {
+	// UseFallback is use_fallback. Default: true.
+	UseFallback Opt[bool]
+}
+
+// ExperimentalRebatchDataset emits TensorFlow's op ExperimentalRebatchDataset and returns its output.
+// A nil o means the defaults.
+func ExperimentalRebatchDataset(s *ops.Scope, inputDataset ops.Input, numReplicas ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *ExperimentalRebatchDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.UseFallback.set {
+			as = append(as, graph.Bool("use_fallback", o.UseFallback.v))
+		}
+	}
+	return s.Emit1("ExperimentalRebatchDataset", as, inputDataset, numReplicas)
+}
+
 // ExperimentalScanDatasetOptions are the attributes of [ExperimentalScanDataset] that have defaults.
 type ExperimentalScanDatasetOptions struct {
 	// PreserveCardinality is preserve_cardinality. Default: false.
@@ -3069,6 +3088,25 @@ func ReaderSerializeState(s *ops.Scope, readerHandle ops.Input) *ops.Value {
 // ReaderSerializeStateV2 emits TensorFlow's op ReaderSerializeStateV2 and returns its output.
 func ReaderSerializeStateV2(s *ops.Scope, readerHandle ops.Input) *ops.Value {
 	return s.Emit1("ReaderSerializeStateV2", nil, readerHandle)
+}
+
+// RebatchDatasetOptions are the attributes of [RebatchDataset] that have defaults.
+type RebatchDatasetOptions struct {
+	// UseFallback is use_fallback. Default: true.
+	UseFallback Opt[bool]
+}
+
+// RebatchDataset emits TensorFlow's op RebatchDataset and returns its output.
+// A nil o means the defaults.
+func RebatchDataset(s *ops.Scope, inputDataset ops.Input, numReplicas ops.Input, outputTypes []tensor.DType, outputShapes []graph.PartialShape, o *RebatchDatasetOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Types("output_types", outputTypes...), graph.Shapes("output_shapes", outputShapes...))
+	if o != nil {
+		if o.UseFallback.set {
+			as = append(as, graph.Bool("use_fallback", o.UseFallback.v))
+		}
+	}
+	return s.Emit1("RebatchDataset", as, inputDataset, numReplicas)
 }
 
 // RebatchDatasetV2 emits TensorFlow's op RebatchDatasetV2 and returns its output.

@@ -981,3 +981,21 @@ func StatelessSampleDistortedBoundingBox(s *ops.Scope, imageSize ops.Input, boun
 	out := s.EmitN(3, "StatelessSampleDistortedBoundingBox", as, imageSize, boundingBoxes, minObjectCovered, seed)
 	return out[0], out[1], out[2]
 }
+
+// WriteImageSummaryOptions are the attributes of [WriteImageSummary] that have defaults.
+type WriteImageSummaryOptions struct {
+	// MaxImages is max_images. Default: 3.
+	MaxImages Opt[int64]
+}
+
+// WriteImageSummary emits TensorFlow's op WriteImageSummary and reports whether that went well.
+// A nil o means the defaults.
+func WriteImageSummary(s *ops.Scope, writer ops.Input, step ops.Input, tag ops.Input, tensor2 ops.Input, badColor ops.Input, o *WriteImageSummaryOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.MaxImages.set {
+			as = append(as, graph.Int("max_images", o.MaxImages.v))
+		}
+	}
+	return s.Emit0("WriteImageSummary", as, writer, step, tag, tensor2, badColor)
+}

@@ -8,9 +8,48 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// CloseSummaryWriter emits TensorFlow's op CloseSummaryWriter and reports whether that went well.
+func CloseSummaryWriter(s *ops.Scope, writer ops.Input) bool {
+	return s.Emit0("CloseSummaryWriter", nil, writer)
+}
+
+// CreateSummaryFileWriter emits TensorFlow's op CreateSummaryFileWriter and reports whether that went well.
+func CreateSummaryFileWriter(s *ops.Scope, writer ops.Input, logdir ops.Input, maxQueue ops.Input, flushMillis ops.Input, filenameSuffix ops.Input) bool {
+	return s.Emit0("CreateSummaryFileWriter", nil, writer, logdir, maxQueue, flushMillis, filenameSuffix)
+}
+
+// FlushSummaryWriter emits TensorFlow's op FlushSummaryWriter and reports whether that went well.
+func FlushSummaryWriter(s *ops.Scope, writer ops.Input) bool {
+	return s.Emit0("FlushSummaryWriter", nil, writer)
+}
+
 // HistogramSummary emits TensorFlow's op HistogramSummary and returns its output.
 func HistogramSummary(s *ops.Scope, tag ops.Input, values ops.Input) *ops.Value {
 	return s.Emit1("HistogramSummary", nil, tag, values)
+}
+
+// ImportEvent emits TensorFlow's op ImportEvent and reports whether that went well.
+func ImportEvent(s *ops.Scope, writer ops.Input, event ops.Input) bool {
+	return s.Emit0("ImportEvent", nil, writer, event)
+}
+
+// LoadAndRemapMatrixOptions are the attributes of [LoadAndRemapMatrix] that have defaults.
+type LoadAndRemapMatrixOptions struct {
+	// MaxRowsInMemory is max_rows_in_memory. Default: -1.
+	MaxRowsInMemory Opt[int64]
+}
+
+// LoadAndRemapMatrix emits TensorFlow's op LoadAndRemapMatrix and returns its output.
+// A nil o means the defaults.
+func LoadAndRemapMatrix(s *ops.Scope, ckptPath ops.Input, oldTensorName ops.Input, rowRemapping ops.Input, colRemapping ops.Input, initializingValues ops.Input, numRows int64, numCols int64, o *LoadAndRemapMatrixOptions) *ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Int("num_rows", numRows), graph.Int("num_cols", numCols))
+	if o != nil {
+		if o.MaxRowsInMemory.set {
+			as = append(as, graph.Int("max_rows_in_memory", o.MaxRowsInMemory.v))
+		}
+	}
+	return s.Emit1("LoadAndRemapMatrix", as, ckptPath, oldTensorName, rowRemapping, colRemapping, initializingValues)
 }
 
 // MatchingFiles emits TensorFlow's op MatchingFiles and returns its output.
@@ -140,6 +179,29 @@ func ShardedFilespec(s *ops.Scope, basename ops.Input, numShards ops.Input) *ops
 	return s.Emit1("ShardedFilespec", nil, basename, numShards)
 }
 
+// SummaryWriterOptions are the attributes of [SummaryWriter] that have defaults.
+type SummaryWriterOptions struct {
+	// SharedName is shared_name. Default: "".
+	SharedName string
+	// Container is container. Default: "".
+	Container string
+}
+
+// SummaryWriter emits TensorFlow's op SummaryWriter and returns its output.
+// A nil o means the defaults.
+func SummaryWriter(s *ops.Scope, o *SummaryWriterOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.SharedName != "" {
+			as = append(as, graph.String("shared_name", o.SharedName))
+		}
+		if o.Container != "" {
+			as = append(as, graph.String("container", o.Container))
+		}
+	}
+	return s.Emit1("SummaryWriter", as)
+}
+
 // TensorSummaryOptions are the attributes of [TensorSummary] that have defaults.
 type TensorSummaryOptions struct {
 	// Description is description. Default: "".
@@ -176,4 +238,29 @@ func TensorSummaryV2(s *ops.Scope, tag ops.Input, tensor2 ops.Input, serializedS
 // WriteFile emits TensorFlow's op WriteFile and reports whether that went well.
 func WriteFile(s *ops.Scope, filename ops.Input, contents ops.Input) bool {
 	return s.Emit0("WriteFile", nil, filename, contents)
+}
+
+// WriteGraphSummary emits TensorFlow's op WriteGraphSummary and reports whether that went well.
+func WriteGraphSummary(s *ops.Scope, writer ops.Input, step ops.Input, tensor2 ops.Input) bool {
+	return s.Emit0("WriteGraphSummary", nil, writer, step, tensor2)
+}
+
+// WriteHistogramSummary emits TensorFlow's op WriteHistogramSummary and reports whether that went well.
+func WriteHistogramSummary(s *ops.Scope, writer ops.Input, step ops.Input, tag ops.Input, values ops.Input) bool {
+	return s.Emit0("WriteHistogramSummary", nil, writer, step, tag, values)
+}
+
+// WriteRawProtoSummary emits TensorFlow's op WriteRawProtoSummary and reports whether that went well.
+func WriteRawProtoSummary(s *ops.Scope, writer ops.Input, step ops.Input, tensor2 ops.Input) bool {
+	return s.Emit0("WriteRawProtoSummary", nil, writer, step, tensor2)
+}
+
+// WriteScalarSummary emits TensorFlow's op WriteScalarSummary and reports whether that went well.
+func WriteScalarSummary(s *ops.Scope, writer ops.Input, step ops.Input, tag ops.Input, value ops.Input) bool {
+	return s.Emit0("WriteScalarSummary", nil, writer, step, tag, value)
+}
+
+// WriteSummary emits TensorFlow's op WriteSummary and reports whether that went well.
+func WriteSummary(s *ops.Scope, writer ops.Input, step ops.Input, tensor2 ops.Input, tag ops.Input, summaryMetadata ops.Input) bool {
+	return s.Emit0("WriteSummary", nil, writer, step, tensor2, tag, summaryMetadata)
 }

@@ -113,6 +113,16 @@ func FixedUnigramCandidateSampler(s *ops.Scope, trueClasses ops.Input, numTrue i
 	return out[0], out[1], out[2]
 }
 
+// KMC2ChainInitialization emits TensorFlow's op KMC2ChainInitialization and returns its output.
+func KMC2ChainInitialization(s *ops.Scope, distances ops.Input, seed ops.Input) *ops.Value {
+	return s.Emit1("KMC2ChainInitialization", nil, distances, seed)
+}
+
+// KmeansPlusPlusInitialization emits TensorFlow's op KmeansPlusPlusInitialization and returns its output.
+func KmeansPlusPlusInitialization(s *ops.Scope, points ops.Input, numToSample ops.Input, seed ops.Input, numRetriesPerSample ops.Input) *ops.Value {
+	return s.Emit1("KmeansPlusPlusInitialization", nil, points, numToSample, seed, numRetriesPerSample)
+}
+
 // LearnedUnigramCandidateSamplerOptions are the attributes of [LearnedUnigramCandidateSampler] that have defaults.
 type LearnedUnigramCandidateSamplerOptions struct {
 	// Seed is seed. Default: 0.

@@ -293,3 +293,21 @@ func RFFT3D(s *ops.Scope, input ops.Input, fftLength ops.Input, o *RFFT3DOptions
 	}
 	return s.Emit1("RFFT3D", as, input, fftLength)
 }
+
+// WriteAudioSummaryOptions are the attributes of [WriteAudioSummary] that have defaults.
+type WriteAudioSummaryOptions struct {
+	// MaxOutputs is max_outputs. Default: 3.
+	MaxOutputs Opt[int64]
+}
+
+// WriteAudioSummary emits TensorFlow's op WriteAudioSummary and reports whether that went well.
+// A nil o means the defaults.
+func WriteAudioSummary(s *ops.Scope, writer ops.Input, step ops.Input, tag ops.Input, tensor2 ops.Input, sampleRate ops.Input, o *WriteAudioSummaryOptions) bool {
+	var as graph.Attrs
+	if o != nil {
+		if o.MaxOutputs.set {
+			as = append(as, graph.Int("max_outputs", o.MaxOutputs.v))
+		}
+	}
+	return s.Emit0("WriteAudioSummary", as, writer, step, tag, tensor2, sampleRate)
+}

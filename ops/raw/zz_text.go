@@ -138,6 +138,11 @@ func RegexSplitWithOffsets(s *ops.Scope, input ops.Input, delimRegexPattern ops.
 	return out[0], out[1], out[2], out[3]
 }
 
+// SdcaFprint emits TensorFlow's op SdcaFprint and returns its output.
+func SdcaFprint(s *ops.Scope, input ops.Input) *ops.Value {
+	return s.Emit1("SdcaFprint", nil, input)
+}
+
 // StaticRegexFullMatch emits TensorFlow's op StaticRegexFullMatch and returns its output.
 func StaticRegexFullMatch(s *ops.Scope, input ops.Input, pattern string) *ops.Value {
 	var as graph.Attrs

@@ -1,0 +1,232 @@
+package io
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/kernel/internal/events"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// summaryWriter prepares SummaryWriter: the writer of a name, which is the instance's.
+func summaryWriter(n *engine.Node) (func(*engine.Call) error, error) {
+	key := engine.ResourceKey{Kind: "summary writer", Container: n.Attrs.String("container", ""), Name: n.Attrs.String("shared_name", "")}
+	return func(c *engine.Call) error {
+		w, err := c.Instance().Resource(key, func() (any, error) { return new(events.Writer), nil })
+		if err == nil {
+			c.SetObject(0, w)
+		}
+		return err
+	}, nil
+}
+
+// openWriter begins an event file, where the writer has none.
+func openWriter(c *engine.Call) error {
+	if c.NumIn() != 5 {
+		return fmt.Errorf("takes a writer, a folder, how many events may wait and how long, and a suffix")
+	}
+	if err := c.NeedTensors(1); err != nil {
+		return err
+	}
+	w, err := events.Of(c, 0)
+	if err != nil {
+		return err
+	}
+	folder, err := text(c, 1, "the folder")
+	if err != nil {
+		return err
+	}
+	most, err := tensor.Item[int32](c.In(2))
+	if err != nil {
+		return err
+	}
+	wait, err := tensor.Item[int32](c.In(3))
+	if err != nil {
+		return err
+	}
+	suffix, err := text(c, 4, "the suffix")
+	if err != nil {
+		return err
+	}
+	dir, err := c.Dir()
+	if err != nil {
+		return err
+	}
+	return w.Open(dir, folder, suffix, most, time.Duration(wait)*time.Millisecond)
+}
+
+// flushWriter and closeWriter write the events that wait.
+func flushWriter(c *engine.Call) error { return withWriter(c, (*events.Writer).Flush) }
+func closeWriter(c *engine.Call) error { return withWriter(c, (*events.Writer).Close) }
+
+func withWriter(c *engine.Call, do func(*events.Writer) error) error {
+	if c.NumIn() != 1 {
+		return fmt.Errorf("takes a writer")
+	}
+	w, err := events.Of(c, 0)
+	if err != nil {
+		return err
+	}
+	return do(w)
+}
+
+// needWritten checks what every op takes that writes an event: a writer, a step and n
+// inputs more.
+func needWritten(c *engine.Call, n int) error {
+	if c.NumIn() != 2+n {
+		return fmt.Errorf("takes a writer, a step and %d inputs more, not %d inputs", n, c.NumIn())
+	}
+	return c.NeedTensors(1)
+}
+
+// writeScalar writes a number, the first of a tensor.
+func writeScalar(c *engine.Call) error {
+	if err := needWritten(c, 2); err != nil {
+		return err
+	}
+	return events.WriteSummary(c, func() ([]byte, error) {
+		tag, err := text(c, 2, "the tag")
+		if err != nil {
+			return nil, err
+		}
+		x := c.In(3)
+		if x.DType() == tensor.BFloat16 {
+			return nil, fmt.Errorf("bfloat16 is not supported")
+		}
+		v, err := x.Float64s()
+		if err != nil {
+			return nil, err
+		}
+		if len(v) == 0 {
+			return nil, fmt.Errorf("there is no number in %v%v", x.DType(), x.Shape())
+		}
+		value := textField(valueTag, tag)
+		value = protowire.AppendFixed32(protowire.AppendTag(value, valueSimple, protowire.Fixed32Type), math.Float32bits(float32(v[0])))
+		return appendField(nil, summaryValue, value), nil
+	})
+}
+
+// writeHistogram writes how values are spread.
+func writeHistogram(c *engine.Call) error {
+	if err := needWritten(c, 2); err != nil {
+		return err
+	}
+	return events.WriteSummary(c, func() ([]byte, error) {
+		tag, err := text(c, 2, "the tag")
+		if err != nil {
+			return nil, err
+		}
+		return histogramOf(tag, c.In(3))
+	})
+}
+
+// writeTensor writes a tensor, with its metadata.
+func writeTensor(c *engine.Call) error {
+	if err := needWritten(c, 3); err != nil {
+		return err
+	}
+	return events.WriteSummary(c, func() ([]byte, error) {
+		tag, err := text(c, 3, "the tag")
+		if err != nil {
+			return nil, err
+		}
+		metadata, err := text(c, 4, "the metadata")
+		if err != nil {
+			return nil, err
+		}
+		t, err := tensorField(c.In(2))
+		if err != nil {
+			return nil, err
+		}
+		value := appendField(textField(valueTag, tag), valueTensor, t)
+		if metadata != "" {
+			if wellFormed(metadata) != nil {
+				metadata = "" // TensorFlow writes none of what it can't read
+			}
+			value = appendField(value, valueMetadata, []byte(metadata))
+		}
+		return appendField(nil, summaryValue, value), nil
+	})
+}
+
+// writeRaw writes what Summaries hold.
+func writeRaw(c *engine.Call) error {
+	if err := needWritten(c, 1); err != nil {
+		return err
+	}
+	return events.WriteSummary(c, func() ([]byte, error) {
+		if d := c.In(2).DType(); d != tensor.String {
+			return nil, fmt.Errorf("the summaries are %v, not string", d)
+		}
+		var all []byte
+		for i, s := range c.In(2).Strings() {
+			if err := wellFormed(s); err != nil {
+				return nil, fmt.Errorf("string %d holds no summary: %w", i, err)
+			}
+			all = append(all, s...)
+		}
+		return all, nil
+	})
+}
+
+// wellFormed returns an error unless b is fields of a message.
+func wellFormed(b string) error {
+	for b := []byte(b); len(b) > 0; {
+		_, _, n := protowire.ConsumeField(b)
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// writeGraph writes a GraphDef.
+func writeGraph(c *engine.Call) error {
+	if err := needWritten(c, 1); err != nil {
+		return err
+	}
+	g, err := text(c, 2, "the graph")
+	if err != nil {
+		return err
+	}
+	if err := new(pb.GraphDef).Unmarshal([]byte(g)); err != nil {
+		return fmt.Errorf("the string holds no graph: %w", err)
+	}
+	w, err := events.Of(c, 0)
+	if err != nil {
+		return err
+	}
+	at, err := events.Step(c, 1)
+	if err != nil {
+		return err
+	}
+	return w.Write(at, events.Graph, []byte(g))
+}
+
+// importEvent writes an event as it is.
+func importEvent(c *engine.Call) error {
+	if c.NumIn() != 2 {
+		return fmt.Errorf("takes a writer and an event")
+	}
+	if err := c.NeedTensors(1); err != nil {
+		return err
+	}
+	e, err := text(c, 1, "the event")
+	if err != nil {
+		return err
+	}
+	if err := wellFormed(e); err != nil {
+		return fmt.Errorf("the string holds no event: %w", err)
+	}
+	w, err := events.Of(c, 0)
+	if err != nil {
+		return err
+	}
+	return w.Import([]byte(e))
+}
