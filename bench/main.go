@@ -79,6 +79,7 @@ type bench struct {
 	peers       []*process
 	rows        []row
 	notes       []string
+	cores       float64 // how much two goroutines do, one being 1; 0 where that wasn't measured
 }
 
 // row is one line of the table: a work and each contender's median seconds.
@@ -204,7 +205,8 @@ func (b *bench) steps(ctx context.Context) error {
 		return err
 	}
 	b.notes = append(b.notes, fmt.Sprintf("the %d chained additions hold %.0f MiB at most", chained, held))
-	return nil
+	b.cores, err = ours.ask("cores")
+	return err
 }
 
 // groups measures works one after the other, those that are compared with each other
@@ -332,6 +334,9 @@ func (b *bench) table() string {
 		s.WriteString(" |\n")
 	}
 	fmt.Fprintf(&s, "\nMedians of %d rounds in turn on one machine; in brackets how many times Cairn's time. Cairn and TensorFlow verify\nchecksums; Cairn and raw I/O sync what they write.\n", b.rounds)
+	if b.cores > 0 {
+		fmt.Fprintf(&s, "Two goroutines with functions of their own do %.2f times the work of one here; two callers of one function can't do more.\n", b.cores)
+	}
 	if len(b.notes) == 0 {
 		return s.String()
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/function"
@@ -133,9 +135,8 @@ func chainMemory(ctx context.Context, n int) (float64, error) {
 	return float64(used.Peak) / (1 << 20), err
 }
 
-// callersVerb has as many goroutines call one function n times each; a call keeps
-// to one core.
-func callersVerb(callers, n int) verb {
+// onOneCore makes a function whose calls keep to one core, and calls it n times.
+func onOneCore(n int) verb {
 	w := trackable.NewVariable(tensor.Must(tensor.Zeros(tensor.Float32, 128, 128)))
 	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
 		for range 8 {
@@ -143,18 +144,49 @@ func callersVerb(callers, n int) verb {
 		}
 		return ops.Sum(s, x)
 	}, &function.Options{Mode: function.Traced, Workers: engine.NewWorkers(1)})
-	one := repeat(f, ops.ValueOf(tensor.Must(tensor.Zeros(tensor.Float32, 32, 128))), n)
+	return repeat(f, ops.ValueOf(tensor.Must(tensor.Zeros(tensor.Float32, 32, 128))), n)
+}
+
+// callersVerb has as many goroutines call one function n times each.
+func callersVerb(callers, n int) verb { return atOnce(slices.Repeat([]verb{onOneCore(n)}, callers)) }
+
+// atOnce does works beside each other.
+func atOnce(works []verb) verb {
 	return func(ctx context.Context) error {
-		errs := make(chan error, callers)
-		for range callers {
-			go func() { errs <- one(ctx) }()
+		errs := make(chan error, len(works))
+		for _, work := range works {
+			go func() { errs <- work(ctx) }()
 		}
 		var err error
-		for range callers {
+		for range works {
 			err = errors.Join(err, <-errs)
 		}
 		return err
 	}
+}
+
+// twoCores returns how much more two goroutines do than one that share nothing, each
+// with a function of its own: what two callers of one function can reach at most on
+// this machine.
+func twoCores(ctx context.Context) (float64, error) {
+	a, b := onOneCore(200), onOneCore(200)
+	both := atOnce([]verb{a, b})
+	var one, two []float64
+	for range 41 {
+		time.Sleep(rest)
+		d, err := timed(func() error { return a(ctx) })
+		one = append(one, d)
+		if err != nil {
+			return 0, err
+		}
+		if d, err = timed(func() error { return both(ctx) }); err != nil {
+			return 0, err
+		}
+		two = append(two, d)
+	}
+	slices.Sort(one)
+	slices.Sort(two)
+	return 2 * one[len(one)/2] / two[len(two)/2], nil
 }
 
 func loopVerb(n int) verb {
