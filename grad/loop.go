@@ -34,12 +34,12 @@ func (t *Tape) newLoop(cond, body *graph.Function, facts []graph.Fact, tracked [
 		return nil, err
 	}
 	follow := make([]bool, len(facts))
+	reached := reachedFrom(body, tracked)
 	for i, f := range facts {
 		if i < len(body.Args) && f.Handle == nil {
 			f.Handle = body.Args[i].Out[0].Handle
 		}
-		// A loop variable may depend on any other in the end.
-		follow[i] = flows(f) && !holdsOthers(body, i) || f.DType == tensor.Resource && tracked[i]
+		follow[i] = reached[i] && flows(f) && !holdsOthers(body, i) || f.DType == tensor.Resource && tracked[i]
 	}
 	d, err := t.newDraft(body, facts, follow, outer)
 	if err != nil {
@@ -103,6 +103,31 @@ func (t *Tape) newLoop(cond, body *graph.Function, facts []graph.Fact, tracked [
 		return nil, err
 	}
 	return l, l.forwardLoop(d, cond)
+}
+
+// reachedFrom returns the variables of a loop that are tracked, and those that depend on
+// such ones after some rounds.
+func reachedFrom(body *graph.Function, tracked []bool) []bool {
+	reached, nodes := slices.Clone(tracked), map[*graph.Node]bool{}
+	for more := true; more; {
+		more = false
+		for i, a := range body.Args {
+			if i < len(reached) && reached[i] {
+				nodes[a] = true
+			}
+		}
+		for _, n := range body.Graph.Nodes() {
+			if !nodes[n] && slices.ContainsFunc(n.In, func(o graph.Output) bool { return nodes[o.Node] }) {
+				nodes[n], more = true, true
+			}
+		}
+		for i, r := range body.Results {
+			if i < len(reached) && !reached[i] && nodes[r.Output.Node] {
+				reached[i], more = true, true
+			}
+		}
+	}
+	return reached
 }
 
 // origin says where a round of the backward loop finds a value: among the
