@@ -230,13 +230,40 @@ func (l *loop) forwardLoop(d *draft, cond *graph.Function) error {
 }
 
 // backwardLoop makes the backward loop's functions, of which round is the
-// gradient of one round. Its variables are a count of the rounds and the limit
-// for them, where TensorFlow's gradient of a loop looks for them, the number of
-// rounds of the forward loop, the gradients, the sums for the handles, the lists
-// and the invariants.
+// gradient of one round.
 func (t *Tape) backwardLoop(l *loop, d *draft, round *graph.Function, sources []origin) error {
-	facts := []graph.Fact{counterFact, counterFact, counterFact}
-	front := len(facts)
+	facts := l.backwardFacts(d)
+	s, trace := t.scope.NewFunction(round.Name + "_cond")
+	args, err := arguments(trace, facts)
+	if err != nil {
+		return err
+	}
+	c, err := trace.Finish([]*ops.Value{ops.Less(s, args[0], args[2])}, nil)
+	if err != nil {
+		return err
+	}
+	l.backCond = c.Function
+
+	s, trace = t.scope.NewFunction(round.Name + "_body")
+	if args, err = arguments(trace, facts); err != nil {
+		return err
+	}
+	if c, err = trace.Finish(l.backwardRound(s, d, round, sources, args), nil); err != nil {
+		return err
+	}
+	l.backBody = c.Function
+	return nil
+}
+
+// counters is how many variables the backward loop has before the gradients: a count of
+// the rounds and the limit for them, where TensorFlow's gradient of a loop looks for them,
+// and the number of rounds of the forward loop.
+const counters = 3
+
+// backwardFacts returns what is known of the backward loop's variables: the counters,
+// the gradients, the sums for the handles, the lists and the invariants.
+func (l *loop) backwardFacts(d *draft) []graph.Fact {
+	facts := slices.Repeat([]graph.Fact{counterFact}, counters)
 	for _, i := range l.vars {
 		facts = append(facts, graph.Fact{DType: d.args[i].DType(), Handle: d.args[i].Fact().Handle})
 	}
@@ -256,33 +283,26 @@ func (t *Tape) backwardLoop(l *loop, d *draft, round *graph.Function, sources []
 		f.Shape = f.Shape.Anonymous()
 		facts = append(facts, f)
 	}
-	arguments := func(trace *ops.Trace) ([]*ops.Value, error) {
-		args := make([]*ops.Value, len(facts))
-		for i, f := range facts {
-			var err error
-			if args[i], err = trace.Arg("", f); err != nil {
-				return nil, err
-			}
-		}
-		return args, nil
-	}
-	s, trace := t.scope.NewFunction(round.Name + "_cond")
-	args, err := arguments(trace)
-	if err != nil {
-		return err
-	}
-	c, err := trace.Finish([]*ops.Value{ops.Less(s, args[0], args[2])}, nil)
-	if err != nil {
-		return err
-	}
-	l.backCond = c.Function
+	return facts
+}
 
-	s, trace = t.scope.NewFunction(round.Name + "_body")
-	if args, err = arguments(trace); err != nil {
-		return err
+// arguments gives a function arguments of which this is known.
+func arguments(trace *ops.Trace, facts []graph.Fact) ([]*ops.Value, error) {
+	args := make([]*ops.Value, len(facts))
+	for i, f := range facts {
+		var err error
+		if args[i], err = trace.Arg("", f); err != nil {
+			return nil, err
+		}
 	}
+	return args, nil
+}
+
+// backwardRound is the backward loop's body: it takes what round needs out of the lists,
+// calls it, and adds to the sums what it gives. It returns the next values of args.
+func (l *loop) backwardRound(s *ops.Scope, d *draft, round *graph.Function, sources []origin, args []*ops.Value) []*ops.Value {
 	next := []*ops.Value{ops.Add(s, args[0], 1), args[1], args[2]}
-	rest := args[front:]
+	rest := args[counters:]
 	take := func(n int) []*ops.Value {
 		part := rest[:n]
 		rest = rest[n:]
@@ -294,10 +314,7 @@ func (t *Tape) backwardLoop(l *loop, d *draft, round *graph.Function, sources []
 		out := s.EmitN(2, "TensorListPopBack", elementType(l.lists[i]), list, elementShape(d.extras[i]))
 		popped[i], values[i] = out[0], out[1]
 	}
-	var in []ops.Input
-	for _, dy := range dys {
-		in = append(in, dy)
-	}
+	in := inputs(dys)
 	for _, src := range sources {
 		if src.invariant {
 			in = append(in, invariants[src.at])
@@ -310,12 +327,13 @@ func (t *Tape) backwardLoop(l *loop, d *draft, round *graph.Function, sources []
 		name = "StatefulPartitionedCall"
 	}
 	var types []tensor.DType
-	for _, f := range facts[front : front+len(dys)] {
-		types = append(types, f.DType)
+	for _, dy := range dys {
+		types = append(types, dy.DType())
 	}
 	types = append(types, l.sums...)
 	outs := s.EmitN(len(types), name, graph.Attrs{graph.Func("f", round), graph.Types("Tout", types...)}, in...)
 	next = append(next, outs[:len(dys)]...)
+	kept := l.keptInLists()
 	for i, sum := range sums {
 		x := outs[len(dys)+i]
 		if kept[i] {
@@ -324,12 +342,7 @@ func (t *Tape) backwardLoop(l *loop, d *draft, round *graph.Function, sources []
 			next = append(next, ops.Add(s, sum, x))
 		}
 	}
-	next = append(append(next, popped...), invariants...)
-	if c, err = trace.Finish(next, nil); err != nil {
-		return err
-	}
-	l.backBody = c.Function
-	return nil
+	return append(append(next, popped...), invariants...)
 }
 
 // elementShape returns what is known of v's shape, as ops on lists take it.
