@@ -197,15 +197,8 @@ func (r *reader) attr(name string, v *pb.AttrValue, kind AttrKind, depth int) (A
 	return a, err
 }
 
-// listAttr returns an attribute that is a list.
-func (r *reader) listAttr(a Attr, v *pb.AttrValue, kind AttrKind, depth int) (Attr, error) {
-	l := v.List
-	if l == nil {
-		l = &pb.AttrValueListValue{}
-	}
-	if l.Unknown != nil {
-		a.src = v
-	}
+// kindOfList returns the kind of a list in an attribute; kind is what its definition says.
+func kindOfList(name string, l *pb.AttrValueListValue, kind AttrKind) (AttrKind, error) {
 	held, kinds := AttrNone, 0
 	for _, k := range []struct {
 		kind AttrKind
@@ -221,15 +214,31 @@ func (r *reader) listAttr(a Attr, v *pb.AttrValue, kind AttrKind, depth int) (At
 	}
 	switch {
 	case kinds > 1:
-		return a, errors.New("it is a list of several kinds")
+		return AttrNone, errors.New("it is a list of several kinds")
 	case kinds == 0 && kind.IsList():
 		held = kind
-	case kinds == 0 && (a.Name == "_output_shapes" || a.Name == "_input_shapes"):
+	case kinds == 0 && (name == "_output_shapes" || name == "_input_shapes"):
 		held = AttrShapes
-	case kinds == 0 && a.Name == "_class":
+	case kinds == 0 && name == "_class":
 		held = AttrStrings
 	case kinds == 0:
 		held = AttrInts // nothing tells
+	}
+	return held, nil
+}
+
+// listAttr returns an attribute that is a list.
+func (r *reader) listAttr(a Attr, v *pb.AttrValue, kind AttrKind, depth int) (Attr, error) {
+	l := v.List
+	if l == nil {
+		l = &pb.AttrValueListValue{}
+	}
+	if l.Unknown != nil {
+		a.src = v
+	}
+	held, err := kindOfList(a.Name, l, kind)
+	if err != nil {
+		return a, err
 	}
 	a.Kind = held
 	switch held {
