@@ -120,7 +120,7 @@ func (p *Parts) Over(s Source) *Parts {
 }
 
 // windowSize is how many bytes are read at once where lengths and numbers are looked for.
-const windowSize = 16 << 10
+const windowSize = 8 << 10
 
 // peek returns what comes from a place on, n bytes at least unless the message ends.
 func (p *Parts) peek(off int64, n int) ([]byte, error) {
