@@ -232,7 +232,7 @@ func (s Source) Split(each func(*Parts) error, numbers ...protowire.Number) (res
 	if p.Err != nil && p.Err != ErrFields {
 		return Source{}, p.Err
 	}
-	if from < s.size { // with what can't be told apart, of which its reader says more
+	if from < s.size { // with what holds no whole field, of which its reader says more
 		others = append(others, s.Slice(from, s.size-from))
 	}
 	return Join(others)
