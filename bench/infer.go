@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -68,6 +71,11 @@ func (b *bench) infer(ctx context.Context) error {
 		if err := b.groups(works, peers); err != nil {
 			return err
 		}
+		taken, err := peers[cairn].ask("memory")
+		if err != nil {
+			return err
+		}
+		b.taken = append(b.taken, fmt.Sprintf("%.1f KiB of %s", taken, a.words))
 		b.close()
 	}
 	return nil
@@ -89,35 +97,39 @@ func (b *bench) write(ctx context.Context, a app) (dir string, err error) {
 }
 
 // inferVerbs returns those of a peer that runs the model in a folder: it loads it, and calls
-// its signature as many times as it was given for each batch.
-func inferVerbs(ctx context.Context, dir string, calls [2]int) (map[string]verb, error) {
+// its signature as many times as it was given for each batch. The other function says how
+// many KiB a call takes from the garbage collector besides its outputs.
+func inferVerbs(ctx context.Context, dir string, calls [2]int) (map[string]verb, func() (float64, error), error) {
 	load := func(ctx context.Context) (*savedmodel.Model, error) {
 		return savedmodel.Load(ctx, os.DirFS(dir), &savedmodel.LoadOptions{Kernels: kernel.All()})
 	}
 	m, err := load(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sig, err := m.Signature("serving_default")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	name, x, err := caseInput(ctx, filepath.Join(dir, "case.npz"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	verbs := map[string]verb{"load": func(ctx context.Context) error {
 		_, err := load(ctx)
 		return err
 	}}
+	var taken []func() (float64, error)
 	for i, size := range []int{1, 8} {
 		in, err := batched(x, size)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		feeds := map[string]*tensor.Tensor{name: in}
+		taken = append(taken, func() (float64, error) { return takenBy(ctx, sig, feeds) })
 		verbs[fmt.Sprint(size)] = func(ctx context.Context) error {
 			for range calls[i] {
-				if _, err := sig.Call(ctx, map[string]*tensor.Tensor{name: in}); err != nil {
+				if _, err := sig.Call(ctx, feeds); err != nil {
 					return err
 				}
 			}
@@ -130,7 +142,41 @@ func inferVerbs(ctx context.Context, dir string, calls [2]int) (map[string]verb,
 		go func() { other <- one(ctx) }()
 		return errors.Join(one(ctx), <-other)
 	}
-	return verbs, nil
+	return verbs, func() (most float64, err error) {
+		for _, f := range taken {
+			n, err := f()
+			if err != nil {
+				return 0, err
+			}
+			most = max(most, n)
+		}
+		return most, nil
+	}, nil
+}
+
+// takenBy returns how many KiB a call takes from the garbage collector besides its outputs,
+// once the shapes are known.
+func takenBy(ctx context.Context, sig *savedmodel.Signature, feeds map[string]*tensor.Tensor) (float64, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which empties pools
+	const calls = 10
+	least := math.Inf(1) // of several times: a goroutine that changes its processor finds other pools
+	for range 5 {
+		var before, after runtime.MemStats
+		var outputs int64
+		runtime.ReadMemStats(&before)
+		for range calls {
+			out, err := sig.Call(ctx, feeds)
+			if err != nil {
+				return 0, err
+			}
+			for _, y := range out {
+				outputs += y.NumBytes()
+			}
+		}
+		runtime.ReadMemStats(&after)
+		least = min(least, float64(after.TotalAlloc-before.TotalAlloc)-float64(outputs))
+	}
+	return least / calls / (1 << 10), nil
 }
 
 // caseInput returns the one input of a case that apps.py wrote.

@@ -79,7 +79,8 @@ type bench struct {
 	peers       []*process
 	rows        []row
 	notes       []string
-	cores       float64 // how much two goroutines do, one being 1; 0 where that wasn't measured
+	cores       float64  // how much two goroutines do, one being 1; 0 where that wasn't measured
+	taken       []string // by calls of models
 }
 
 // row is one line of the table: a work and each contender's median seconds.
@@ -337,10 +338,12 @@ func (b *bench) table() string {
 	if b.cores > 0 {
 		fmt.Fprintf(&s, "Two goroutines with functions of their own do %.2f times the work of one here; two callers of one function can't do more.\n", b.cores)
 	}
-	if len(b.notes) == 0 {
-		return s.String()
+	if len(b.notes) > 0 {
+		fmt.Fprintf(&s, "\nCairn's peak memory, that of files above their tensors: %s.\n", strings.Join(b.notes, ", "))
 	}
-	fmt.Fprintf(&s, "\nCairn's peak memory, that of files above their tensors: %s.\n", strings.Join(b.notes, ", "))
+	if len(b.taken) > 0 {
+		fmt.Fprintf(&s, "\nA call of Cairn's takes from the garbage collector, besides its outputs: %s.\n", strings.Join(b.taken, ", "))
+	}
 	return s.String()
 }
 

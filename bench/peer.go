@@ -45,7 +45,7 @@ func bePeer(ctx context.Context, name string, args []string) error {
 			}
 		}
 		var err error
-		if verbs, err = inferVerbs(ctx, args[0], calls); err != nil {
+		if verbs, memory, err = inferVerbs(ctx, args[0], calls); err != nil {
 			return err
 		}
 	case "cairn", "raw":
