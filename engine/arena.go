@@ -47,9 +47,10 @@ type Buffer struct {
 	small bool
 	kept  bool
 	lease trackable.Lease
-	head  *tensor.Tensor   // that the memory was last seen as; who got it has given it up
-	rows  []*tensor.Tensor // and the parts of what it was last seen as along the first dimension
-	items Variant          // what the buffer counts the holders of, where it is no memory
+	heads [4]*tensor.Tensor // that the memory was seen as; who got them has given them up
+	head  uint8             // the next of heads to be replaced
+	rows  []*tensor.Tensor  // and the parts of what it was last seen as along the first dimension
+	items Variant           // what the buffer counts the holders of, where it is no memory
 }
 
 // headers hands out the Buffers of small memory, all of which end with the
@@ -69,6 +70,23 @@ func (h *headers) take() *Buffer {
 		h.slab, h.next = h.slab+1, 0
 	}
 	return b
+}
+
+// seenAs returns what the memory was seen as before, of a type and shape; nil where it
+// wasn't.
+func (b *Buffer) seenAs(d tensor.DType, shape tensor.Shape) *tensor.Tensor {
+	for _, t := range b.heads {
+		if t != nil && t.DType() == d && t.Shape().Equal(shape) {
+			return t
+		}
+	}
+	return nil
+}
+
+// see notes what the memory is seen as.
+func (b *Buffer) see(t *tensor.Tensor) {
+	b.heads[b.head] = t
+	b.head = (b.head + 1) % uint8(len(b.heads))
 }
 
 // Keep takes the buffer away from its arena for good: the garbage collector

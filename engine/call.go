@@ -272,7 +272,7 @@ func Scratch[T any](c *Call, n int) (v []T, free func()) {
 func (c *Call) Forward(i, in int, shape tensor.Shape) error {
 	v := c.in[in]
 	if v.Tensor != nil && !v.Tensor.Shape().Equal(shape) {
-		t, err := v.Tensor.Reshape(shape...)
+		t, err := v.reshaped(shape)
 		if err != nil {
 			return err
 		}
@@ -282,6 +282,24 @@ func (c *Call) Forward(i, in int, shape tensor.Shape) error {
 	*c.slot(i) = v
 	return nil
 }
+
+// reshaped returns v's elements under another shape, under which an earlier call may have
+// seen them.
+func (v Value) reshaped(shape tensor.Shape) (*tensor.Tensor, error) {
+	counted := v.buf != nil && v.buf.mem != nil
+	if counted {
+		if t := v.buf.seenAs(v.Tensor.DType(), shape); t != nil && sameBytes(t.Bytes(), v.Tensor.Bytes()) {
+			return t, nil
+		}
+	}
+	t, err := v.Tensor.Reshape(shape...)
+	if err == nil && counted {
+		v.buf.see(t)
+	}
+	return t, err
+}
+
+func sameBytes(a, b []byte) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] }
 
 // Pass makes output i input in, whatever that is.
 func (c *Call) Pass(i, in int) {

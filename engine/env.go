@@ -69,8 +69,8 @@ func (e *Env) alloc(v *Value, d tensor.DType, shape tensor.Shape) error {
 	}
 	mem, buf := e.Arena.Alloc(n * size)
 	if buf != nil {
-		// What used the memory before often had the same shape.
-		if t := buf.head; t != nil && t.DType() == d && t.Shape().Equal(shape) {
+		// What used the memory in an earlier call often had the same shape.
+		if t := buf.seenAs(d, shape); t != nil {
 			*v = Value{Tensor: t, buf: buf}
 			return nil
 		}
@@ -80,7 +80,7 @@ func (e *Env) alloc(v *Value, d tensor.DType, shape tensor.Shape) error {
 		return err
 	}
 	if buf != nil {
-		buf.head = t
+		buf.see(t)
 	}
 	*v = Value{Tensor: t, buf: buf}
 	return nil

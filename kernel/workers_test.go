@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"testing"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -118,6 +122,42 @@ func TestGathersOfManyRows(t *testing.T) {
 		}
 		if err := scope.Close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestReductionsOfManyRowsAllocateLittle: pieces of a reduction work in the memory of the
+// call.
+func TestReductionsOfManyRowsAllocateLittle(t *testing.T) {
+	if detector.Racing {
+		t.Skip("the race detector empties pools")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which empties pools
+	for _, s := range [][]int{{1, 112, 112, 32}, {1, 7, 7, 64}, {1, 1 << 18, 1, 1}, {300, 40, 40, 5}} {
+		in := ops.ValueOf(tensor.Must(tensor.Zeros(tensor.Float32, s...)))
+		f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return ops.Sum(s, ops.Mean(s, x, 1, 2))
+		}, &function.Options{Mode: function.Traced, Workers: engine.NewWorkers(1)})
+		call := func() {
+			if _, err := f.Call(context.Background(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 5 {
+			call()
+		}
+		least := uint64(math.MaxUint64)
+		for range 5 {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for range 10 {
+				call()
+			}
+			runtime.ReadMemStats(&after)
+			least = min(least, (after.TotalAlloc-before.TotalAlloc)/10)
+		}
+		if least > 2<<10 {
+			t.Errorf("a mean of %v takes %d bytes", s, least)
 		}
 	}
 }

@@ -278,7 +278,7 @@ func run[T tensor.Element](r reducer[T]) elementwise.Func {
 		}
 		dst, src := tensor.Values[T](out), tensor.Values[T](c.In(0))
 		if r.begin != nil {
-			sq := make([]T, len(src))
+			sq, _ := engine.Scratch[T](c, len(src))
 			r.begin(sq, src)
 			src = sq
 		}
@@ -329,7 +329,7 @@ func (r *reducer[T]) reduce(c *engine.Call, dst, src []T, groups []group, count 
 			}
 			to := dst
 			if more {
-				to = make([]T, outer*inner)
+				to, _ = engine.Scratch[T](c, outer*inner)
 			}
 			r.pass(c, to, src, outer, groups[last].n, inner)
 			src = to
@@ -397,28 +397,31 @@ const narrow = 512
 func (r *reducer[T]) narrow(c *engine.Call, dst, src []T, n, width int) {
 	rows := max(1, longPiece/2/width)
 	if n <= rows {
-		r.fold(dst, src[:n*width])
+		room, _ := engine.Scratch[T](c, 2*narrow)
+		r.fold(dst, src[:n*width], room)
 		return
 	}
-	parts := make([]T, (n+rows-1)/rows*width)
-	c.Parallel(len(parts)/width, 0.1*float64(rows*width), func(lo, hi int) {
+	pieces := (n + rows - 1) / rows
+	parts, _ := engine.Scratch[T](c, pieces*width)
+	rooms, _ := engine.Scratch[T](c, pieces*2*narrow)
+	c.Parallel(pieces, 0.1*float64(rows*width), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			r.fold(parts[i*width:(i+1)*width], src[i*rows*width:min((i+1)*rows, n)*width])
+			r.fold(parts[i*width:(i+1)*width], src[i*rows*width:min((i+1)*rows, n)*width], rooms[i*2*narrow:(i+1)*2*narrow])
 		}
 	})
-	r.fold(dst, parts)
+	r.fold(dst, parts, rooms)
 }
 
 // fold reduces rows as long as dst that lie one after the other: some together, as
-// one longer row, and these at last.
-func (r *reducer[T]) fold(dst, src []T) {
+// one longer row of at most 2*narrow elements, which room is for, and these at last.
+func (r *reducer[T]) fold(dst, src, room []T) {
 	width, n := len(dst), len(src)/len(dst)
 	together := min(n, 2*narrow/width)
 	if together < 2 {
 		r.columns(dst, src, n, width, 0, width)
 		return
 	}
-	all := make([]T, together*width)
+	all := room[:together*width]
 	src = src[copy(all, src):]
 	for len(src) > 0 {
 		k := min(len(src), len(all))
@@ -449,7 +452,7 @@ const longPiece = 1 << 16
 // doesn't depend on how many workers there are, and which are at hand.
 func (r *reducer[T]) long(c *engine.Call, src []T) T {
 	const piece = longPiece
-	parts := make([]T, (len(src)+piece-1)/piece)
+	parts, _ := engine.Scratch[T](c, (len(src)+piece-1)/piece)
 	c.Parallel(len(parts), piece*0.5, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			parts[i] = r.row(src[i*piece : min((i+1)*piece, len(src))])
@@ -512,8 +515,7 @@ func l2LossHalf[H elementwise.Half](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	x := make([]float32, c.In(0).Len())
-	elementwise.Widen(x, tensor.Values[H](c.In(0)))
+	x := elementwise.Widened[H](c, c.In(0))
 	elementwise.Narrow(tensor.Values[H](out), []float32{squares(x) / 2})
 	return nil
 }

@@ -195,7 +195,7 @@ type broadcastDim struct{ n, a, b int }
 func NewBroadcast(s, a, b tensor.Shape) *Broadcast {
 	sa, sb := shapes.BroadcastStrides(a, s), shapes.BroadcastStrides(b, s)
 	p := &Broadcast{Rows: 1, Inner: 1}
-	var dims []broadcastDim
+	dims := make([]broadcastDim, 0, len(s))
 	for i, n := range s {
 		if n == 1 {
 			continue
