@@ -72,11 +72,11 @@ const (
 func (x *index) add(list []indexEntry) {
 	for len(list) > 0 {
 		if x.n>>chunkShift == len(x.chunks) {
-			room := 1 << chunkShift
+			capacity := 1 << chunkShift
 			if x.n == 0 {
-				room = min(room, len(list)) // all there are, mostly
+				capacity = min(capacity, len(list)) // all there are, mostly
 			}
-			x.chunks = append(x.chunks, make([]indexEntry, 0, room))
+			x.chunks = append(x.chunks, make([]indexEntry, 0, capacity))
 		}
 		last := &x.chunks[len(x.chunks)-1]
 		n := min(len(list), 1<<chunkShift-len(*last))

@@ -298,8 +298,8 @@ func arguments(trace *ops.Trace, facts []graph.Fact) ([]*ops.Value, error) {
 	return args, nil
 }
 
-// backwardRound is the backward loop's body: it takes what round needs out of the lists,
-// calls it, and adds to the sums what it gives. It returns the next values of args.
+// backwardRound returns the values that the next round of the backward loop takes as args: it
+// takes what round needs out of the lists, calls it, and adds to the sums what it gives.
 func (l *loop) backwardRound(s *ops.Scope, d *draft, round *graph.Function, sources []origin, args []*ops.Value) []*ops.Value {
 	next := []*ops.Value{ops.Add(s, args[0], 1), args[1], args[2]}
 	rest := args[counters:]
