@@ -4,6 +4,7 @@ package variant
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
@@ -156,6 +157,12 @@ func Zeros(c *engine.Call, v engine.Value) (engine.Value, error) {
 			n.Components = append(n.Components, z)
 		}
 		return c.Wrap(n), nil
+	case *Ragged:
+		z, err := tensor.Zeros(o.Values.DType(), o.Values.Shape()...)
+		if err != nil {
+			return engine.Value{}, err
+		}
+		return c.Wrap(&Ragged{Splits: o.Splits, Values: z}), nil
 	case Nothing:
 		return c.Again(v), nil
 	}
@@ -235,6 +242,16 @@ func Add(c *engine.Call, a, b engine.Value, sum func(a, b *tensor.Tensor) (engin
 			n.Components = append(n.Components, v)
 		}
 		return c.Wrap(n), nil
+	case *Ragged:
+		y, ok := b.Object.(*Ragged)
+		if !ok || !slices.EqualFunc(x.Splits, y.Splits, slices.Equal) || !slices.Equal(x.Values.Shape(), y.Values.Shape()) {
+			return engine.Value{}, fmt.Errorf("only ragged tensors of the same rows can be added")
+		}
+		v, err := sum(x.Values, y.Values)
+		if err != nil {
+			return engine.Value{}, err
+		}
+		return c.Wrap(&Ragged{Splits: x.Splits, Values: v.Tensor.Clone()}), nil
 	}
 	if a.Tensor == nil || b.Tensor == nil {
 		return engine.Value{}, fmt.Errorf("%v can't be added", a.DType())

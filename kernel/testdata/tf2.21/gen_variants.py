@@ -42,6 +42,18 @@ r = p.RaggedTensorFromVariant(p.TensorListStack(l, np.array([], np.int32), eleme
 p.ret(*r, p.RaggedTensorFromVariant(one_, input_ragged_rank=0, output_ragged_rank=0, Tvalues=F32, Tsplits=I64))
 program("variants", "ragged rows in a list", p, [V])
 
+p = P(F32)
+e = p.RaggedTensorToVariant([SPLITS[1]], p.args[0], batched_input=True)
+l = p.TensorListFromTensor(e, np.array([], np.int32))
+flat = lambda l: p.RaggedTensorFromVariant(p.TensorListStack(l, np.array([], np.int32), element_dtype=VAR), input_ragged_rank=0, output_ragged_rank=1, Tvalues=F32, Tsplits=I64)
+p.ret(*flat(p.ZerosLike(l)), *flat(p.AddN([l, p.ZerosLike(l), l])))
+program("variants", "zeros and sums of ragged rows in a list", p, [V])
+p = P(F32)
+rows = [p.RaggedTensorToVariant([x], p.args[0], batched_input=False) for x in SPLITS[1:] + [A64(0, 1, 2, 6)]]
+r = p.RaggedTensorFromVariant(p.AddN(rows), input_ragged_rank=1, output_ragged_rank=1, Tvalues=F32, Tsplits=I64)
+p.ret(*r)
+program("variants", "a sum of ragged tensors of other rows", p, ([V], "row_splits"))
+
 p = P(I32, F32)
 m = p.EmptyTensorMap()
 m = p.TensorMapInsert(m, p.args[0], p.args[1])
