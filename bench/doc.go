@@ -8,9 +8,9 @@
 // to do one piece of work: save, restore, a number of training steps or of calls
 // of a model. A round asks each of them once; the figures are medians over the rounds, so that a
 // machine that slows down slows all of them. Contenders' threads look out for more
-// work for some milliseconds after an answer, so each is asked only when those of the
-// one before have gone to sleep: short rows take up to a tenth longer otherwise, and which
-// contender's depends on the order. Checksums are verified, files are
+// work after an answer, onnxruntime's for 20 milliseconds and more, so each is asked only
+// when those of the one before have gone to sleep: short rows take up to a half longer
+// otherwise, and which contender's depends on the order. Checksums are verified, files are
 // synced where the row says so, and what is read is summed up.
 //
 // Each peer speaks the same protocol on its standard streams: it prints "ready",

@@ -264,7 +264,7 @@ const (
 	shortTimes = 5
 	// rest is how long the machine is left alone before a contender is asked: until the
 	// threads of the one before have stopped looking out for work.
-	rest = 20 * time.Millisecond
+	rest = 100 * time.Millisecond
 )
 
 // together measures works that are compared with each other in the same rounds.
