@@ -77,6 +77,7 @@ type blobReader struct {
 	keepGoing bool // collect errors instead of stopping at the first
 
 	blobs     []*blob
+	wholes    wholes
 	whole     []task // besides, of small tensors
 	total     int64
 	done      atomic.Int64
@@ -270,7 +271,7 @@ type task struct {
 	blobs []*blob
 	chunk int // of the only blob; in version 1 the block that all of them lie in
 
-	whole    []WholeRead // instead of blobs: small tensors from one place on to another
+	whole    []int32 // instead of blobs: reads of small tensors from one place on to another
 	from, to int64
 	shard    int
 }
@@ -387,12 +388,13 @@ func (br *blobReader) report(last bool) {
 func (br *blobReader) do(ctx context.Context, t task, buf *[]byte) {
 	if len(t.whole) > 0 {
 		src, err := br.shard(t.shard)
-		if err != nil {
-			br.fail(br.r.index.key(t.whole[0].Handle.entry()), err)
-			return
+		if err == nil {
+			defer br.release(t.shard)
+			err = br.wholes.into(t.whole, func(dst []*tensor.Tensor) error { return br.wholeRow(src, t, dst, buf) })
 		}
-		defer br.release(t.shard)
-		br.wholeRow(src, t, buf)
+		if err != nil {
+			br.fail(br.r.index.key(br.wholes.handles[t.whole[0]].entry()), err)
+		}
 		return
 	}
 	first := t.blobs[0]
@@ -482,7 +484,8 @@ func (br *blobReader) settle(src *source, b *blob, part []byte, crc uint32) {
 	if !br.checkSum(src, b, crc) {
 		return
 	}
-	if !br.mend(src, b, part) {
+	if err := br.mend(src, b, part); err != nil {
+		br.fail(b.owner, err)
 		return
 	}
 	if b.sink != nil && b.scatter != nil {
@@ -502,15 +505,15 @@ func wrongChecksum(src *source, p piece, name string, crc uint32) error {
 	return &CorruptError{File: src.name, Offset: p.off, Name: name, What: fmt.Sprintf("the checksum of its %d bytes is %08x, stored is %08x", p.size, crc, p.crc)}
 }
 
-func (br *blobReader) mend(src *source, b *blob, part []byte) bool {
+// mend calls fix on the bytes of a piece.
+func (br *blobReader) mend(src *source, b *blob, part []byte) error {
 	if b.fix == nil {
-		return true
+		return nil
 	}
 	if err := b.fix(part); err != nil {
-		br.fail(b.owner, &CorruptError{File: src.name, Offset: b.off, Name: b.owner, What: err.Error()})
-		return false
+		return &CorruptError{File: src.name, Offset: b.off, Name: b.owner, What: err.Error()}
 	}
-	return true
+	return nil
 }
 
 // piece reads one chunk of a large piece. Its bytes are handed on before the
@@ -529,7 +532,8 @@ func (br *blobReader) piece(src *source, b *blob, k int, buf *[]byte) {
 		return
 	}
 	b.crcs[k] = crc32c.Value(p)
-	if !br.mend(src, b, p) {
+	if err := br.mend(src, b, p); err != nil {
+		br.fail(b.owner, err)
 		return
 	}
 	if b.scatter != nil {

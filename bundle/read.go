@@ -30,8 +30,15 @@ type ReadAllOptions struct {
 	// Progress is called now and then with the bytes read so far and the bytes
 	// of all requests; calls don't overlap. Default nil.
 	Progress func(done, total int64)
-	// Whole are more tensors to read. Default nil.
-	Whole []WholeRead
+	// Whole are more tensors to read, all of each; very many of them take little
+	// memory and time. Into gives them their places. Default nil.
+	Whole []Handle
+	// Into calls fill with the tensors, of the entries' types and shapes, into which
+	// those of Whole with these numbers are read, and returns what fill returns. Small
+	// tensors that lie together are asked for together, by several goroutines, all
+	// others at once and before them. It isn't called before all reads were checked
+	// against the index.
+	Into func(reads []int32, fill func(dst []*tensor.Tensor) error) error
 }
 
 // Read reads a whole tensor into new storage.
@@ -91,20 +98,37 @@ func (r *Reader) ReadAll(ctx context.Context, reqs []ReadRequest, opts *ReadAllO
 	}
 	br := newBlobReader(r, opts.Workers, opts.Progress)
 	defer br.close()
+	br.wholes = wholes{opts.Whole, opts.Into}
 	whole, err := r.planWhole(ctx, br, opts.Whole)
 	if err != nil {
 		return err
 	}
-	if len(whole.other) > 0 {
-		more, err := r.asRequests(whole.other)
+	br.total = whole.total
+	if err := r.withWhole(opts, whole.other, reqs, func(reqs []ReadRequest) error { return r.readEach(ctx, br, reqs) }); err != nil {
+		return err
+	}
+	br.blobs, br.whole = nil, whole.tasks
+	return br.run(ctx)
+}
+
+// withWhole calls f with the requests and, behind them, those for some of the whole tensors.
+func (r *Reader) withWhole(opts *ReadAllOptions, whole []int32, reqs []ReadRequest, f func(reqs []ReadRequest) error) error {
+	if len(whole) == 0 {
+		return f(reqs)
+	}
+	return opts.Into(whole, func(dst []*tensor.Tensor) error {
+		more, err := r.requests(opts.Whole, whole, dst)
 		if err != nil {
 			return err
 		}
-		given := reqs
-		reqs = slices.Concat(reqs, more)
-		defer func() { copy(given, reqs) }() // with the destinations that were made
-	}
-	br.whole, br.total = whole.tasks, whole.total
+		all := slices.Concat(reqs, more)
+		defer func() { copy(reqs, all) }() // with the destinations that were made
+		return f(all)
+	})
+}
+
+// readEach carries the requests out.
+func (r *Reader) readEach(ctx context.Context, br *blobReader, reqs []ReadRequest) error {
 	plan, err := r.plan(ctx, br, reqs)
 	if err != nil {
 		return err

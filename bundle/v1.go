@@ -221,15 +221,18 @@ func v1Slice(m *pb.TensorSliceProto, full tensor.Shape) (Slice, error) {
 
 // readAllV1 carries out reads of a version 1 checkpoint.
 func (r *Reader) readAllV1(ctx context.Context, reqs []ReadRequest, opts *ReadAllOptions) error {
-	if len(opts.Whole) > 0 {
-		more, err := r.asRequests(opts.Whole)
-		if err != nil {
+	whole := make([]int32, len(opts.Whole))
+	for i, h := range opts.Whole {
+		if err := r.checkHandle(h); err != nil {
 			return err
 		}
-		given := reqs
-		reqs = slices.Concat(reqs, more)
-		defer func() { copy(given, reqs) }() // with the destinations that were made
+		whole[i] = int32(i)
 	}
+	return r.withWhole(opts, whole, reqs, func(reqs []ReadRequest) error { return r.readEachV1(ctx, reqs, opts) })
+}
+
+// readEachV1 carries requests out.
+func (r *Reader) readEachV1(ctx context.Context, reqs []ReadRequest, opts *ReadAllOptions) error {
 	reads := make([]checkedRead, len(reqs))
 	for i := range reqs {
 		at, ok := r.lookup(reqs[i].Name)

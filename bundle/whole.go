@@ -11,42 +11,42 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// A WholeRead asks for all of a tensor that was found, for a place that is there
-// already. Very many of them take little memory and time.
-type WholeRead struct {
-	Handle Handle
-	Dst    *tensor.Tensor // of the entry's type and shape
+// wholes are reads of all of tensors that were found. Very many of them take little
+// memory and time.
+type wholes struct {
+	handles []Handle
+	into    func(reads []int32, fill func(dst []*tensor.Tensor) error) error
 }
 
-// asRequests returns the reads as requests.
-func (r *Reader) asRequests(reads []WholeRead) ([]ReadRequest, error) {
+// requests returns the requests for some of them, with their places.
+func (r *Reader) requests(handles []Handle, reads []int32, dst []*tensor.Tensor) ([]ReadRequest, error) {
 	reqs := make([]ReadRequest, len(reads))
-	for i, w := range reads {
-		if err := r.checkWhole(w); err != nil {
-			return nil, err
+	for i, n := range reads {
+		reqs[i] = r.Request(handles[n])
+		if reqs[i].Dst = dst[i]; dst[i] == nil {
+			return nil, noPlaceFor(reqs[i].Name)
 		}
-		reqs[i] = r.Request(w.Handle)
-		reqs[i].Dst = w.Dst
 	}
 	return reqs, nil
 }
 
-// checkWhole returns an error about a read that r can't know.
-func (r *Reader) checkWhole(w WholeRead) error {
-	switch {
-	case !w.Handle.Valid() || w.Handle.of != r.number:
+func noPlaceFor(name string) error {
+	return fmt.Errorf("bundle: tensor %q is to be read into a nil tensor", name)
+}
+
+// checkHandle returns an error about a tensor that r can't know.
+func (r *Reader) checkHandle(h Handle) error {
+	if !h.Valid() || h.of != r.number {
 		return fmt.Errorf("bundle: the handle of a read of a whole tensor isn't of %s", r.shown)
-	case w.Dst == nil:
-		return fmt.Errorf("bundle: tensor %q is to be read into a nil tensor", r.Request(w.Handle).Name)
 	}
 	return nil
 }
 
-// wholePlan is what reads of whole tensors come to.
+// wholePlan is what reads of whole tensors come to. Reads are called by their numbers.
 type wholePlan struct {
-	small []WholeRead // tensors to be read in rows
-	other []WholeRead // all else
-	total int64       // the bytes of the small ones
+	small []int32 // tensors to be read in rows
+	other []int32 // all else
+	total int64   // the bytes of the small ones
 	err   error
 
 	tasks       []task // what reads the small ones, as long as they are in order
@@ -54,9 +54,12 @@ type wholePlan struct {
 	mixed       bool   // they aren't in the order of their bytes
 }
 
-// add adds a small tensor, number i of reads.
-func (p *wholePlan) add(x *index, reads []WholeRead, i int) {
-	entry := reads[i].Handle.entry()
+// rowBytes is how much is read at a time of small tensors. Most of the time goes into
+// their variables, which more of them in a row let the processor foresee.
+const rowBytes = 1 << 20
+
+// add adds the last one of the small tensors, which is that entry.
+func (p *wholePlan) add(x *index, entry int) {
 	rank, at := x.rank[entry], &x.at(entry).place
 	p.total += at.size
 	if p.mixed = p.mixed || rank < p.last; p.mixed {
@@ -65,27 +68,28 @@ func (p *wholePlan) add(x *index, reads []WholeRead, i int) {
 	if p.last = rank; p.first < 0 {
 		p.first = rank
 	}
-	end := at.off + at.size
+	last, end := len(p.small)-1, at.off+at.size
 	if n := len(p.tasks); n > 0 {
 		t := &p.tasks[n-1]
-		follows := len(t.whole) < cap(t.whole) && &t.whole[:cap(t.whole)][len(t.whole)] == &reads[i]
-		if follows && t.shard == int(at.shard) && at.off-t.to <= gap && end-t.from <= chunk {
-			t.whole = t.whole[:len(t.whole)+1]
+		if t.shard == int(at.shard) && at.off-t.to <= gap && end-t.from <= rowBytes {
+			t.whole = p.small[last-len(t.whole):]
 			t.to = max(t.to, end)
 			return
 		}
 	}
-	p.tasks = append(p.tasks, task{whole: reads[i : i+1], from: at.off, to: end, shard: int(at.shard)})
+	p.tasks = append(p.tasks, task{whole: p.small[last:], from: at.off, to: end, shard: int(at.shard)})
 }
 
 // planWhole checks reads of whole tensors against the index and the data files. The
 // error is that of the first one that can't be met.
-func (r *Reader) planWhole(ctx context.Context, br *blobReader, reads []WholeRead) (wholePlan, error) {
-	plans := make([]wholePlan, max(1, min(br.workers, len(reads)/planBatch)))
+func (r *Reader) planWhole(ctx context.Context, br *blobReader, handles []Handle) (wholePlan, error) {
+	plans := make([]wholePlan, max(1, min(br.workers, len(handles)/planBatch)))
+	small := make([]int32, len(handles))
 	part := func(i int) {
 		p := &plans[i]
-		from, to := i*len(reads)/len(plans), (i+1)*len(reads)/len(plans)
-		p.err = r.planWholeBatch(ctx, br, p, reads[from:to])
+		from, to := i*len(handles)/len(plans), (i+1)*len(handles)/len(plans)
+		p.small = small[from:from:to]
+		p.err = r.planWholeBatch(ctx, br, p, handles, from, to)
 	}
 	var wg sync.WaitGroup
 	for i := 1; i < len(plans); i++ {
@@ -108,62 +112,49 @@ func (r *Reader) planWhole(ctx context.Context, br *blobReader, reads []WholeRea
 	if !all.mixed {
 		return all, nil
 	}
-	list := make([]WholeRead, 0, len(reads)-len(all.other))
+	list := make([]int32, 0, len(handles)-len(all.other))
 	for i := range plans {
 		list = append(list, plans[i].small...)
 	}
-	slices.SortFunc(list, func(a, b WholeRead) int {
-		return cmp.Compare(r.index.rank[a.Handle.entry()], r.index.rank[b.Handle.entry()])
+	slices.SortFunc(list, func(a, b int32) int {
+		return cmp.Compare(r.index.rank[handles[a].entry()], r.index.rank[handles[b].entry()])
 	})
 	again := wholePlan{first: -1, last: -1}
-	for i := range list {
-		again.add(&r.index, list, i)
+	for i, n := range list {
+		again.small = list[:i+1]
+		again.add(&r.index, handles[n].entry())
 	}
 	all.tasks = again.tasks
 	return all, nil
 }
 
-// planWholeBatch plans some of the reads. As long as all are small it makes no list.
-func (r *Reader) planWholeBatch(ctx context.Context, br *blobReader, plan *wholePlan, reads []WholeRead) error {
+// planWholeBatch plans the reads from one number on to another.
+func (r *Reader) planWholeBatch(ctx context.Context, br *blobReader, plan *wholePlan, handles []Handle, from, to int) error {
 	plan.first, plan.last = -1, -1
 	shard, size := int32(-1), int64(0)
-	for i, w := range reads {
+	for i := from; i < to; i++ {
 		if i%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		at := w.Handle.entry()
-		if err := r.checkWhole(w); err != nil {
+		if err := r.checkHandle(handles[i]); err != nil {
 			return err
 		}
+		at := handles[i].entry()
 		p := r.index.placeOf(at)
-		if p == nil || p.kind == 0 || p.size > small || !w.Dst.DType().Fixed() {
-			if len(plan.other) == 0 {
-				plan.small = append(make([]WholeRead, 0, len(reads)), reads[:i]...)
-			}
-			plan.other = append(plan.other, w)
+		if p == nil || p.kind == 0 || p.size > small || !r.index.kinds.numbered(p.kind).dtype.Fixed() {
+			plan.other = append(plan.other, int32(i))
 			continue
 		}
-		k := r.index.kinds.numbered(p.kind)
-		if w.Dst.DType() != k.dtype || !w.Dst.Shape().Equal(k.shape) {
-			return r.agree(&ReadRequest{Name: r.index.key(at), Dst: w.Dst}, k.dtype, k.shape)
-		}
 		if p.shard != shard || p.off+p.size > size {
-			if err := br.check(&blob{piece: p.piece(k), owner: r.index.key(at)}); err != nil {
+			if err := br.check(&blob{piece: p.piece(r.index.kinds.numbered(p.kind)), owner: r.index.key(at)}); err != nil {
 				return err
 			}
 			br.mu.Lock()
 			shard, size = p.shard, br.sources[int(p.shard)].size
 			br.mu.Unlock()
 		}
-		if len(plan.other) > 0 {
-			plan.small = append(plan.small, w)
-			plan.add(&r.index, plan.small, len(plan.small)-1)
-		} else {
-			plan.add(&r.index, reads, i)
-		}
-	}
-	if len(plan.other) == 0 {
-		plan.small = reads
+		plan.small = append(plan.small, int32(i))
+		plan.add(&r.index, at)
 	}
 	return nil
 }
@@ -173,47 +164,57 @@ func (r *Reader) planWholeBatch(ctx context.Context, br *blobReader, plan *whole
 const uncached = 32 << 20
 
 // wholeRow reads small tensors that lie together.
-func (br *blobReader) wholeRow(src *source, t task, buf *[]byte) {
-	x := &br.r.index
-	all := scratch(buf, t.to-t.from)
-	first := t.whole[0].Handle.entry()
+func (br *blobReader) wholeRow(src *source, t task, dst []*tensor.Tensor, buf *[]byte) error {
+	x, handles := &br.r.index, br.wholes.handles
+	for i, n := range t.whole {
+		at := handles[n].entry()
+		if dst[i] == nil {
+			return noPlaceFor(x.key(at))
+		}
+		if k := x.kinds.numbered(x.placeOf(at).kind); dst[i].DType() != k.dtype || !dst[i].Shape().Equal(k.shape) {
+			return br.r.agree(&ReadRequest{Name: x.key(at), Dst: dst[i]}, k.dtype, k.shape)
+		}
+	}
+	var all []byte
 	if len(t.whole) == 1 {
-		all = t.whole[0].Dst.Bytes()
+		all = dst[0].Bytes()
+	} else {
+		all = scratch(buf, t.to-t.from)
 	}
-	if err := readAt(src, all, t.from, x.key(first)); err != nil {
-		br.fail(x.key(first), err)
-		return
+	if err := readAt(src, all, t.from, x.key(handles[t.whole[0]].entry())); err != nil {
+		return err
 	}
+	defer crc32c.Fence()
 	var last *kind
 	var fix func([]byte) error
 	sum := int64(0)
-	for i := range t.whole {
-		w := &t.whole[i]
-		at := w.Handle.entry()
+	for i, n := range t.whole {
+		at := handles[n].entry()
 		p := x.placeOf(at)
 		if k := x.kinds.numbered(p.kind); k != last {
 			last, fix = k, br.r.fixer(k.dtype)
 		}
-		part, dst := all[p.off-t.from:][:p.size], w.Dst.Bytes()
+		part, to := all[p.off-t.from:][:p.size], dst[i].Bytes()
 		var crc uint32
 		switch {
 		case len(t.whole) == 1:
 			crc = crc32c.Value(part)
 		case br.total >= uncached:
-			crc = crc32c.CopyPast(dst, part)
+			crc = crc32c.CopyPast(to, part)
 		default:
 			crc = crc32c.Value(part)
-			copy(dst, part)
+			copy(to, part)
 		}
 		if crc != p.crc {
-			br.fail(x.key(at), wrongChecksum(src, p.piece(last), x.key(at), crc))
-			return
+			return wrongChecksum(src, p.piece(last), x.key(at), crc)
 		}
-		if fix != nil && !br.mend(src, &blob{piece: p.piece(last), owner: x.key(at), fix: fix}, dst) {
-			return
+		if fix != nil {
+			if err := br.mend(src, &blob{piece: p.piece(last), owner: x.key(at), fix: fix}, to); err != nil {
+				return err
+			}
 		}
 		sum += p.size
 	}
-	crc32c.Fence()
 	br.finish(sum)
+	return nil
 }

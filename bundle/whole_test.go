@@ -14,16 +14,37 @@ import (
 	"github.com/cairnml/cairn/vfs"
 )
 
+// wholeRead is a read of all of a tensor.
+type wholeRead struct {
+	Handle Handle
+	Dst    *tensor.Tensor
+}
+
+// readWhole reads whole tensors beside requests.
+func readWhole(t *testing.T, r *Reader, reqs []ReadRequest, reads []wholeRead, o ReadAllOptions) error {
+	for _, w := range reads {
+		o.Whole = append(o.Whole, w.Handle)
+	}
+	o.Into = func(numbers []int32, fill func([]*tensor.Tensor) error) error {
+		var dst []*tensor.Tensor
+		for _, n := range numbers {
+			dst = append(dst, reads[n].Dst)
+		}
+		return fill(dst)
+	}
+	return r.ReadAll(t.Context(), reqs, &o)
+}
+
 // wholeReads asks for all tensors, each into new storage.
-func wholeReads(t *testing.T, r *Reader) []WholeRead {
+func wholeReads(t *testing.T, r *Reader) []wholeRead {
 	t.Helper()
-	var reads []WholeRead
+	var reads []wholeRead
 	for e := range r.Entries() {
 		h, ok := r.Find(e.Name)
 		if !ok {
 			t.Fatalf("%s isn't found", e.Name)
 		}
-		reads = append(reads, WholeRead{h, tensor.Must(tensor.Zeros(e.DType, e.Shape...))})
+		reads = append(reads, wholeRead{h, tensor.Must(tensor.Zeros(e.DType, e.Shape...))})
 	}
 	return reads
 }
@@ -78,7 +99,7 @@ func TestWholeReadsReadWhatRequestsDo(t *testing.T) {
 			given := slices.Clone(reads)
 			reqs := []ReadRequest{{Name: "v7"}}
 			done, total := int64(0), int64(0)
-			if err := r.ReadAll(t.Context(), reqs, &ReadAllOptions{Whole: reads, Progress: func(d, all int64) { done, total = d, all }}); err != nil {
+			if err := readWhole(t, r, reqs, reads, ReadAllOptions{Progress: func(d, all int64) { done, total = d, all }}); err != nil {
 				t.Fatal(err)
 			}
 			if prefix == "p" && (done != total || total == 0) {
@@ -120,7 +141,7 @@ func TestWholeReadsAreRefused(t *testing.T) {
 	r, other := open(), open()
 	foreign, _ := other.Find("v3")
 	own, _ := r.Find("v3")
-	for name, w := range map[string]WholeRead{
+	for name, w := range map[string]wholeRead{
 		"no handle":         {Dst: tensor.Vector(int32(0), 0)},
 		"no destination":    {Handle: own},
 		"another reader's":  {foreign, tensor.Vector(int32(0), 0)},
@@ -129,14 +150,14 @@ func TestWholeReadsAreRefused(t *testing.T) {
 		"strings for bytes": {own, tensor.Vector("", "")},
 	} {
 		reads := append(wholeReads(t, r), w)
-		if err := r.ReadAll(t.Context(), nil, &ReadAllOptions{Whole: reads}); err == nil {
+		if err := readWhole(t, r, nil, reads, ReadAllOptions{}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 		if got := tensor.Values[int32](reads[5].Dst); got[0] != 0 || got[1] != 0 {
 			t.Errorf("%s: something was read: %v", name, got)
 		}
 	}
-	if err := r.ReadAll(t.Context(), nil, &ReadAllOptions{Whole: []WholeRead{{own, tensor.Vector(float32(0), 0)}}}); !errors.As(err, new(*MismatchError)) {
+	if err := readWhole(t, r, nil, []wholeRead{{own, tensor.Vector(float32(0), 0)}}, ReadAllOptions{}); !errors.As(err, new(*MismatchError)) {
 		t.Errorf("another type: %v", err)
 	}
 
@@ -151,17 +172,71 @@ func TestWholeReadsAreRefused(t *testing.T) {
 		if err := os.WriteFile(data, change(slices.Clone(b)), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		err := r.ReadAll(t.Context(), nil, &ReadAllOptions{Whole: wholeReads(t, r)})
+		err := readWhole(t, r, nil, wholeReads(t, r), ReadAllOptions{})
 		var c *CorruptError
 		if !errors.As(err, &c) || !strings.HasPrefix(c.Name, want) {
 			t.Errorf("error %v, want one about %s", err, want)
 		}
 		// The only one of a row.
 		h, _ := r.Find(want)
-		if want != "v" && r.ReadAll(t.Context(), nil, &ReadAllOptions{Whole: []WholeRead{{h, tensor.Vector(int32(0), 0)}}}) == nil {
+		if want != "v" && readWhole(t, r, nil, []wholeRead{{h, tensor.Vector(int32(0), 0)}}, ReadAllOptions{}) == nil {
 			t.Errorf("%s alone is read", want)
 		}
 	}
 	damage(func(b []byte) []byte { b[e.Offset] ^= 1; return b }, "v42")
 	damage(func(b []byte) []byte { return b[:len(b)-1] }, "v")
+}
+
+// TestPlacesAreAskedForOnce: for all large tensors and strings together, then for small
+// ones group by group; what refuses one ends the read.
+func TestPlacesAreAskedForOnce(t *testing.T) {
+	dir := vfs.MemDir()
+	write(t, dir, "p", nil, func(w *Writer) {
+		for i := range 200 {
+			w.Add(t.Context(), fmt.Sprintf("v%03d", i), tensor.Must(tensor.Zeros(tensor.Int8, 8<<10)))
+		}
+		w.Add(t.Context(), "w", tensor.Must(tensor.Zeros(tensor.Int8, 3*small)))
+		w.Add(t.Context(), "x", tensor.Vector("a", "b"))
+	})
+	r, err := Open(t.Context(), dir, "p", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := ReadAllOptions{Workers: 1}
+	var kinds []Entry
+	for e := range r.Entries() {
+		h, _ := r.Find(e.Name)
+		o.Whole, kinds = append(o.Whole, h), append(kinds, e)
+	}
+	var groups [][]int32
+	broken, refused := errors.New("broken"), int32(-1)
+	o.Into = func(reads []int32, fill func([]*tensor.Tensor) error) error {
+		groups = append(groups, slices.Clone(reads))
+		if slices.Contains(reads, refused) {
+			return broken
+		}
+		var dst []*tensor.Tensor
+		for _, n := range reads {
+			dst = append(dst, tensor.Must(tensor.Zeros(kinds[n].DType, kinds[n].Shape...)))
+		}
+		return fill(dst)
+	}
+	if err := r.ReadAll(t.Context(), nil, &o); err != nil {
+		t.Fatal(err)
+	}
+	if len(groups) != 1+(200*8<<10+rowBytes-1)/rowBytes || !slices.Equal(groups[0], []int32{200, 201}) {
+		t.Errorf("%d groups, the first is %v", len(groups), groups[0])
+	}
+	all := slices.Concat(groups...)
+	slices.Sort(all)
+	for i, n := range all {
+		if int(n) != i || len(all) != len(kinds) {
+			t.Fatalf("%d reads of %d, number %d is %d", len(all), len(kinds), i, n)
+		}
+	}
+	for _, refused = range []int32{0, 100, 201} {
+		if err := r.ReadAll(t.Context(), nil, &o); err != broken {
+			t.Errorf("tensor %d has no place: %v", refused, err)
+		}
+	}
 }

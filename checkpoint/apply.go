@@ -53,16 +53,18 @@ func (m *match) read(ctx context.Context) error {
 		progress = l.ck.o.Progress
 	}
 	if len(reqs)+len(whole) > 0 {
-		shape := func(i int) tensor.Shape {
-			_, s := l.src.reader.KindOf(whole[i].Handle)
-			return s
-		}
-		err := trackable.RestoreAll(m.values.vars, shape, func(bufs []*tensor.Tensor) error {
-			for i, b := range bufs {
-				whole[i].Dst = b
+		vars, restore := m.values.vars, &trackable.RestoreOptions{Unwritten: m.late, Stamp: l.order}
+		into := func(reads []int32, fill func([]*tensor.Tensor) error) error {
+			list := make([]*trackable.Variable, len(reads))
+			for i, n := range reads {
+				list[i] = vars[n]
 			}
-			return l.src.reader.ReadAll(ctx, reqs, &bundle.ReadAllOptions{Workers: l.opts.Workers, Progress: progress, Whole: whole})
-		}, &trackable.RestoreOptions{Unwritten: m.late, Stamp: l.order})
+			return trackable.RestoreAll(list, func(i int) tensor.Shape {
+				_, s := l.src.reader.KindOf(whole[reads[i]])
+				return s
+			}, fill, restore)
+		}
+		err := l.src.reader.ReadAll(ctx, reqs, &bundle.ReadAllOptions{Workers: l.opts.Workers, Progress: progress, Whole: whole, Into: into})
 		if err != nil {
 			return fmt.Errorf("checkpoint: reading %s; what was read before the failure stays in the variables, so restore another checkpoint or start anew: %w", l.src.path, err)
 		}

@@ -78,7 +78,7 @@ type done struct {
 // is read for them lies as those who lock and read want it.
 type valueReads struct {
 	vars  []*trackable.Variable
-	whole []bundle.WholeRead
+	whole []bundle.Handle
 	nodes []int32
 	fresh []freshRead
 }
@@ -93,7 +93,7 @@ type freshRead struct {
 // each yields the variables, the nodes that they are and what is read for them.
 func (r *valueReads) each(f func(v *trackable.Variable, node int32, tensor bundle.Handle)) {
 	for i, v := range r.vars {
-		f(v, r.nodes[i], r.whole[i].Handle)
+		f(v, r.nodes[i], r.whole[i])
 	}
 	for _, x := range r.fresh {
 		f(x.v, x.node, x.tensor)
@@ -107,7 +107,7 @@ func (r *valueReads) add(v *trackable.Variable, node int32, tensor bundle.Handle
 		return
 	}
 	r.vars = append(r.vars, v)
-	r.whole = append(r.whole, bundle.WholeRead{Handle: tensor})
+	r.whole = append(r.whole, tensor)
 	r.nodes = append(r.nodes, node)
 }
 
