@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -58,13 +59,6 @@ type nodeRow struct {
 // that cycles and depth are harmless.
 func parseGraph(text string, values *bundle.Reader, most int64) (*objectGraph, error) {
 	g := &objectGraph{text: unsafe.Slice(unsafe.StringData(text), len(text)), values: values}
-	n := 0
-	for f := (pb.Fields{Rest: g.text}); f.Next() && n < maxGraphNodes && int64(n) <= most/objects.NodeMemory; {
-		if f.Number == 1 && f.Bytes != nil {
-			n++
-		}
-	}
-	g.nodes = make([]nodeRow, 0, n)
 	f := pb.Fields{Rest: g.text}
 	for f.Next() {
 		if f.Number != 1 || f.Bytes == nil {
@@ -79,6 +73,9 @@ func parseGraph(text string, values *bundle.Reader, most int64) (*objectGraph, e
 		if uint64(len(f.Bytes)) > math.MaxUint32 {
 			return nil, g.undecodable(most) // no message has as many bytes
 		}
+		if len(g.nodes) == cap(g.nodes) {
+			g.grow(len(f.Rest), len(f.Bytes))
+		}
 		g.nodes = append(g.nodes, nodeRow{from: len(text) - len(f.Rest) - len(f.Bytes), size: uint32(len(f.Bytes))})
 	}
 	switch {
@@ -88,6 +85,18 @@ func parseGraph(text string, values *bundle.Reader, most int64) (*objectGraph, e
 		return nil, fmt.Errorf("it has no node, not even a root")
 	}
 	return g, g.check(most)
+}
+
+// grow makes space for more nodes: as many as there would be in rest, the bytes behind a
+// node of that size, if they were like it.
+func (g *objectGraph) grow(rest, size int) {
+	const few, short = 256, 16
+	n := few
+	if len(g.nodes) >= few {
+		like := rest / max(size, short)
+		n = max(few, like+like/16)
+	}
+	g.nodes = slices.Grow(g.nodes, n)
 }
 
 // undecodable returns why the graph can't be decoded.
