@@ -96,7 +96,7 @@ func WriteNPY(w io.Writer, t *Tensor, opts *NPYOptions) error {
 		return err
 	}
 	if d == String {
-		return writeFixedStrings(w, t.strs, width)
+		return writeFixedStrings(w, t.strings(), width)
 	}
 	swap := bigEndianHost && d.Swap() > 1
 	if d == t.dtype && !swap {
@@ -130,7 +130,7 @@ func npyHeader(t *Tensor, opts *NPYOptions) (header []byte, d DType, width int, 
 	descr := npyCodes[d]
 	if d == String {
 		width = 1
-		for i, s := range t.strs {
+		for i, s := range t.strings() {
 			if strings.HasSuffix(s, "\x00") && (opts == nil || !opts.Lossy) {
 				return nil, d, 0, npyErr("string %d ends in a NUL byte, which a numpy S array would lose", i)
 			}

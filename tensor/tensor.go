@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 )
 
@@ -14,8 +15,19 @@ import (
 type Tensor struct {
 	dtype DType
 	shape Shape
-	data  []byte   // fixed-size elements, native byte order
-	strs  []string // string, variant and resource elements
+	data  []byte // fixed-size elements, native byte order
+	// String, variant and resource elements, nil for all others: in one word, so that the
+	// headers of numbers, of which there may be very many, are a line of the processor's
+	// cache each.
+	strs *[]string
+}
+
+// strings returns the elements that have no fixed size.
+func (t *Tensor) strings() []string {
+	if t.strs == nil {
+		return nil
+	}
+	return *t.strs
 }
 
 // New makes a tensor of the given shape over values, without a copy: the
@@ -41,7 +53,8 @@ func (t *Tensor) adopt(p unsafe.Pointer, n int) {
 	if size := t.dtype.Size(); size > 0 {
 		t.data = unsafe.Slice((*byte)(p), n*size)
 	} else {
-		t.strs = unsafe.Slice((*string)(p), n) // Opaque is a string underneath
+		strs := unsafe.Slice((*string)(p), n) // Opaque is a string underneath
+		t.strs = &strs
 	}
 }
 
@@ -82,7 +95,8 @@ func Zeros(d DType, dims ...int) (*Tensor, error) {
 		return nil, err
 	}
 	if size := d.Size(); size == 0 {
-		t.strs = make([]string, n)
+		strs := make([]string, n)
+		t.strs = &strs
 	} else {
 		if n > maxAlloc/size {
 			return nil, errOverflow(t.shape)
@@ -147,7 +161,7 @@ func FromStrings(d DType, values []string, dims ...int) (*Tensor, error) {
 	case n != len(values):
 		return nil, fmt.Errorf("tensor: shape %v holds %d elements, %d values were given", t.shape, n, len(values))
 	}
-	t.strs = values
+	t.strs = &values
 	return t, nil
 }
 
@@ -165,7 +179,7 @@ func (t *Tensor) Len() int {
 	if size := t.dtype.Size(); size > 0 {
 		return len(t.data) / size
 	}
-	return len(t.strs)
+	return len(t.strings())
 }
 
 // NumBytes returns what the elements take: their storage where they have a fixed
@@ -175,7 +189,7 @@ func (t *Tensor) NumBytes() int64 {
 		return int64(len(t.data))
 	}
 	var n int64
-	for _, s := range t.strs {
+	for _, s := range t.strings() {
 		n += int64(len(s))
 	}
 	return n
@@ -187,7 +201,7 @@ func (t *Tensor) Bytes() []byte { return t.data }
 
 // Strings returns the storage of string, variant and resource elements, not a
 // copy; it is nil for all others.
-func (t *Tensor) Strings() []string { return t.strs }
+func (t *Tensor) Strings() []string { return t.strings() }
 
 // Values returns the storage as a Go slice, not a copy. It panics where T is
 // not the Go type of t's elements: ask [Tensor.DType] first, or use [ValuesOf].
@@ -208,7 +222,8 @@ func ValuesOf[T Element](t *Tensor) ([]T, error) {
 	if d.Fixed() {
 		return cast[T](t.data), nil
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(t.strs))), len(t.strs)), nil
+	strs := t.strings()
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(strs))), len(strs)), nil
 }
 
 // Item returns the only element of a tensor that has one. Another number of
@@ -263,7 +278,8 @@ func (t *Tensor) Clone() *Tensor {
 		c.data = alloc(len(t.data))
 		copy(c.data, t.data)
 	} else {
-		c.strs = append([]string(nil), t.strs...)
+		strs := slices.Clone(t.strings())
+		c.strs = &strs
 	}
 	return c
 }
@@ -271,13 +287,8 @@ func (t *Tensor) Clone() *Tensor {
 // Equal reports whether both have the same type, shape and bits. NaNs are equal
 // where their bits are; 0 and -0 are not.
 func (t *Tensor) Equal(o *Tensor) bool {
-	if t.dtype != o.dtype || !t.shape.Equal(o.shape) || string(t.data) != string(o.data) || len(t.strs) != len(o.strs) {
+	if t.dtype != o.dtype || !t.shape.Equal(o.shape) || string(t.data) != string(o.data) {
 		return false
 	}
-	for i, s := range t.strs {
-		if s != o.strs[i] {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(t.strings(), o.strings())
 }

@@ -162,7 +162,7 @@ func (p *printer) format() {
 	switch {
 	case !t.dtype.Fixed():
 		for i, at := range p.shown {
-			p.words[i] = stringWord(t.dtype, t.strs[at])
+			p.words[i] = stringWord(t.dtype, t.strings()[at])
 		}
 	case t.dtype.IsComplex():
 		re, im := make([]float64, len(p.shown)), make([]float64, len(p.shown))
@@ -231,7 +231,7 @@ func (p *printer) scalar() string {
 	t := p.t
 	switch {
 	case !t.dtype.Fixed():
-		return stringWord(t.dtype, t.strs[0])
+		return stringWord(t.dtype, t.strings()[0])
 	case t.dtype.IsComplex():
 		c := t.complexAt(0)
 		part := Float64

@@ -47,6 +47,8 @@ type Variable struct {
 	name   string
 	nameOf *Variable // of nameDerived
 	fault  atomic.Pointer[error]
+
+	_ [16]byte // so that the first fields lie in one line wherever the allocator puts v
 }
 
 // cell is one buffer of a variable and who holds it.
