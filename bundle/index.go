@@ -81,7 +81,6 @@ func (x *index) add(list []indexEntry) {
 		last := &x.chunks[len(x.chunks)-1]
 		n := min(len(list), 1<<chunkShift-len(*last))
 		*last = append(*last, list[:n]...)
-		x.bits.note(list[:n])
 		x.n += n
 		list = list[n:]
 	}

@@ -32,6 +32,7 @@ type indexLoad struct {
 type blockEntries struct {
 	list   []indexEntry
 	sliced []int // the places in list of tensors stored in slices
+	bits   placeBits
 	err    error
 }
 
@@ -122,6 +123,7 @@ func (l *indexLoad) take(b blockEntries) error {
 		l.sliced = append(l.sliced, l.r.index.n+i)
 	}
 	l.r.index.add(b.list)
+	l.r.index.bits.add(b.bits)
 	select {
 	case l.free <- blockEntries{list: b.list[:0]}:
 	default:
@@ -215,12 +217,14 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 		if parts > 0 {
 			b.sliced = append(b.sliced, len(b.list)-1)
 			lies.shard = noPlace
+			b.bits.note(lies)
 			continue
 		}
 		*lies = place{off: at.off, size: at.size, shard: at.shard, crc: at.crc}
 		if k != nil {
 			lies.kind = k.number
 		}
+		b.bits.note(lies)
 	}
 	if b.err == nil {
 		b.err = e.Err()

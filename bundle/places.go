@@ -41,17 +41,19 @@ type placeBits struct {
 	apart       int // entries without a place
 }
 
-// note takes up the places of entries.
-func (b *placeBits) note(list []indexEntry) {
-	for i := range list {
-		p := &list[i].place
-		if p.shard == noPlace {
-			b.apart++
-			continue
-		}
-		from := p.from()
-		b.ones, b.zeros, b.shards = b.ones|from, b.zeros|^from, b.shards|uint64(p.shard)
+// note takes up a place.
+func (b *placeBits) note(p *place) {
+	if p.shard == noPlace {
+		b.apart++
+		return
 	}
+	from := p.from()
+	b.ones, b.zeros, b.shards = b.ones|from, b.zeros|^from, b.shards|uint64(p.shard)
+}
+
+// add takes up what other places have.
+func (b *placeBits) add(more placeBits) {
+	b.ones, b.zeros, b.shards, b.apart = b.ones|more.ones, b.zeros|more.zeros, b.shards|more.shards, b.apart+more.apart
 }
 
 // sortShare is how many places it takes for a worker more.

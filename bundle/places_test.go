@@ -23,23 +23,27 @@ func TestPlacesAreSortedAsBySorting(t *testing.T) {
 		unit   int64
 	}{{1, 1 << 12, 1}, {3, 1 << 40, 1}, {2000, 1 << 62, 1}, {1, 1, 1}, {1, 1 << 20, 1 << 10}, {5, 1 << 30, 4}} {
 		for _, n := range []int{0, 1, 20, 5000, 9000} {
-			var x index
-			list := make([]indexEntry, n)
+			var r Reader
+			b := blockEntries{list: make([]indexEntry, n)}
+			list := b.list
 			var want []int32
 			for i := range list {
 				list[i].place = place{off: rng.Int64N(c.most) * c.unit, size: rng.Int64N(3), shard: rng.Int32N(c.shards)}
 				if c.shards == 5 && i%7 == 3 {
 					list[i].place = place{shard: noPlace}
-					continue
+				} else {
+					want = append(want, int32(i))
 				}
-				want = append(want, int32(i))
+				b.bits.note(&list[i].place)
 			}
-			x.add(list)
+			if err := (&indexLoad{r: &r}).take(b); err != nil {
+				t.Fatal(err)
+			}
 			slices.SortStableFunc(want, func(a, b int32) int {
 				p, q := list[a].place, list[b].place
 				return cmp.Or(cmp.Compare(p.shard, q.shard), cmp.Compare(p.off, q.off), cmp.Compare(min(p.size, 1), min(q.size, 1)))
 			})
-			if got := x.byPlace(); !slices.Equal(got, want) {
+			if got := r.index.byPlace(); !slices.Equal(got, want) {
 				t.Errorf("%d places in %d data files, offsets below %d: another order", n, c.shards, c.most*c.unit)
 			}
 		}
