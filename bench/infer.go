@@ -23,15 +23,20 @@ import (
 type app struct {
 	name, words string
 	calls       [2]int
-	twoCallers  bool // is also called by two at once
+	twoCallers  bool    // is also called by two at once
+	products    float64 // multiply-adds of an example's products of matrices; 0: not told
 }
 
+// transformerProducts are those of 128 tokens in 4 blocks: of queries, keys, values and what
+// becomes of them, of the network behind, and of scores and what they weigh.
+const transformerProducts = 128 * 4 * (4*256*256 + 2*256*1024 + 2*128*256)
+
 var apps = []app{
-	{"resnet50", "ResNet50", [2]int{10, 2}, false},
-	{"mobilenet_v2", "MobileNetV2", [2]int{20, 4}, true},
-	{"efficientnet_b0", "EfficientNetB0", [2]int{10, 2}, false},
-	{"transformer", "transformer of 4 layers, 128 tokens", [2]int{20, 4}, false},
-	{"recurrent", "BiLSTM and GRU, 100 tokens", [2]int{20, 10}, false},
+	{name: "resnet50", words: "ResNet50", calls: [2]int{10, 2}},
+	{name: "mobilenet_v2", words: "MobileNetV2", calls: [2]int{20, 4}, twoCallers: true},
+	{name: "efficientnet_b0", words: "EfficientNetB0", calls: [2]int{10, 2}},
+	{name: "transformer", words: "transformer of 4 layers, 128 tokens", calls: [2]int{20, 4}, products: transformerProducts},
+	{name: "recurrent", words: "BiLSTM and GRU, 100 tokens", calls: [2]int{20, 10}},
 }
 
 // infer measures loading and running models, against TensorFlow and onnxruntime.
@@ -58,12 +63,17 @@ func (b *bench) infer(ctx context.Context) error {
 			fmt.Fprintf(os.Stderr, "%s without onnxruntime: %v\n", a.name, err)
 			delete(peers, onnxruntime)
 		}
+		if a.products > 0 {
+			if err := b.startPeak(ctx, peers); err != nil {
+				return err
+			}
+		}
 		if err := b.measure("load "+a.words, "load", 1, peers); err != nil {
 			return err
 		}
 		works := []step{
-			{words: a.words + ", batch 1", verb: "1", count: float64(a.calls[0])},
-			{words: a.words + ", batch 8", verb: "8", count: float64(a.calls[1])},
+			{words: a.words + ", batch 1", verb: "1", count: float64(a.calls[0]), products: a.products},
+			{words: a.words + ", batch 8", verb: "8", count: float64(a.calls[1]), products: 8 * a.products},
 		}
 		if a.twoCallers {
 			works = slices.Insert(works, 1, step{words: a.words + ", batch 1, a call of two callers at once", verb: "two", count: 2 * float64(a.calls[0]), withBefore: true})

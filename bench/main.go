@@ -20,7 +20,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("bench: ")
-	peer := flag.String("peer", "", "be a peer: cairn, raw, steps or infer (used by bench itself)")
+	peer := flag.String("peer", "", "be a peer: cairn, raw, steps, infer or peak (used by bench itself)")
 	python := flag.String("python", "python3", "a Python with TensorFlow, tf_keras and safetensors")
 	dir := flag.String("dir", "", "where files are written. Default: a temporary folder")
 	rounds := flag.Int("rounds", 5, "rounds; each contender does each work once a round")
@@ -85,8 +85,9 @@ type bench struct {
 
 // row is one line of the table: a work and each contender's median seconds.
 type row struct {
-	work    string
-	medians map[string]float64
+	work     string
+	medians  map[string]float64
+	products float64 // multiply-adds
 }
 
 // The contenders, in the table's order.
@@ -96,9 +97,11 @@ const (
 	safetensors = "safetensors (no fsync, no checksums)"
 	raw         = "raw I/O (write + fsync, read)"
 	onnxruntime = "onnxruntime 1.31"
+	// peak makes as many multiply-adds as a work's products have, where they are told.
+	peak = "products alone, at the machine's peak"
 )
 
-var contenders = []string{cairn, tensorflow, onnxruntime, safetensors, raw}
+var contenders = []string{cairn, tensorflow, onnxruntime, safetensors, raw, peak}
 
 func (b *bench) big(ctx context.Context) error {
 	peers, err := b.startAll(ctx, "big", true)
@@ -198,6 +201,9 @@ func (b *bench) steps(ctx context.Context) error {
 		return err
 	}
 	peers := map[string]*process{cairn: ours, tensorflow: theirs}
+	if err := b.startPeak(ctx, peers); err != nil {
+		return err
+	}
 	if err := b.groups(steps, peers); err != nil {
 		return err
 	}
@@ -207,6 +213,20 @@ func (b *bench) steps(ctx context.Context) error {
 	}
 	b.notes = append(b.notes, fmt.Sprintf("the %d chained additions hold %.0f MiB at most", chained, held))
 	b.cores, err = ours.ask("cores")
+	return err
+}
+
+// startPeak adds the contender that makes nothing but multiply-adds to peers, where there is
+// a loop for this machine.
+func (b *bench) startPeak(ctx context.Context, peers map[string]*process) error {
+	if loop, _ := multiplyAdds(); loop == nil {
+		return nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	peers[peak], err = b.startPeer(ctx, self, "-peer", "peak")
 	return err
 }
 
@@ -247,7 +267,7 @@ func (b *bench) start(ctx context.Context) error {
 			times[name] = append(times[name], d)
 		}
 	}
-	b.add("start of the process", 1, times)
+	b.add(step{words: "start of the process", count: 1}, times)
 	return nil
 }
 
@@ -279,13 +299,17 @@ func (b *bench) together(works []step, peers map[string]*process) error {
 			}
 			for _, name := range contenders {
 				p := peers[name]
-				if p == nil {
+				verb := w.verb
+				if name == peak {
+					verb = fmt.Sprint(w.products * w.count)
+				}
+				if p == nil || name == peak && w.products == 0 {
 					continue
 				}
 				time.Sleep(rest)
-				d, err := p.ask(w.verb)
+				d, err := p.ask(verb)
 				if err != nil {
-					return fmt.Errorf("%s, %s: %w", name, w.verb, err)
+					return fmt.Errorf("%s, %s: %w", name, verb, err)
 				}
 				longest = max(longest, d)
 				if i > 0 {
@@ -298,18 +322,18 @@ func (b *bench) together(works []step, peers map[string]*process) error {
 		}
 	}
 	for k, w := range works {
-		b.add(w.words, w.count, times[k])
+		b.add(w, times[k])
 	}
 	return nil
 }
 
-func (b *bench) add(work string, per float64, times map[string][]float64) {
-	r := row{work: work, medians: map[string]float64{}}
-	line := work + ":"
+func (b *bench) add(w step, times map[string][]float64) {
+	r := row{work: w.words, medians: map[string]float64{}, products: w.products}
+	line := w.words + ":"
 	for _, name := range contenders {
 		if t := times[name]; len(t) > 0 {
 			slices.Sort(t)
-			r.medians[name] = t[len(t)/2] / per
+			r.medians[name] = t[len(t)/2] / w.count
 			line += fmt.Sprintf("  %s %s", name, seconds(r.medians[name]))
 		}
 	}
@@ -335,6 +359,12 @@ func (b *bench) table() string {
 		s.WriteString(" |\n")
 	}
 	fmt.Fprintf(&s, "\nMedians of %d rounds in turn on one machine; in brackets how many times Cairn's time. Cairn and TensorFlow verify\nchecksums; Cairn and raw I/O sync what they write.\n", b.rounds)
+	for _, r := range b.rows {
+		if least := r.medians[peak]; least > 0 {
+			fmt.Fprintf(&s, "Of TensorFlow's time for the %s,\nthe products alone take %.2f at the %.0f GFLOP/s that the machine makes at most; Cairn takes %.2f.\n",
+				r.work, least/r.medians[tensorflow], 2e-9*r.products/least, r.medians[cairn]/r.medians[tensorflow])
+		}
+	}
 	if b.cores > 0 {
 		fmt.Fprintf(&s, "Two goroutines with functions of their own do %.2f times the work of one here; two callers of one function can't do more.\n", b.cores)
 	}

@@ -26,6 +26,7 @@ func timed(f func() error) (float64, error) {
 
 func bePeer(ctx context.Context, name string, args []string) error {
 	verbs := map[string]verb{}
+	find := func(line string) verb { return verbs[line] }
 	memory := func() (float64, error) { return 0, nil }
 	switch name {
 	case "steps":
@@ -33,6 +34,8 @@ func bePeer(ctx context.Context, name string, args []string) error {
 			verbs[st.verb] = st.make()
 		}
 		memory = func() (float64, error) { return chainMemory(ctx, chained) }
+	case "peak":
+		find = peakVerb
 	case "infer":
 		if len(args) != 3 {
 			return fmt.Errorf("peer %s takes a folder and two counts", name)
@@ -83,7 +86,7 @@ func bePeer(ctx context.Context, name string, args []string) error {
 	for lines.Scan() {
 		var answer float64
 		var err error
-		switch v := verbs[lines.Text()]; {
+		switch v := find(lines.Text()); {
 		case lines.Text() == "memory":
 			answer, err = memory()
 		case lines.Text() == "cores":

@@ -26,6 +26,9 @@ type step struct {
 	// withBefore has the row measured in the same rounds as the one before, with
 	// which it is compared.
 	withBefore bool
+	// products is how many multiply-adds the products of matrices take of what is done once;
+	// 0 where that isn't told.
+	products float64
 }
 
 // chained is how many additions the row about a chain makes.
@@ -34,7 +37,7 @@ const chained = 200
 var steps = []step{
 	{words: "train step of the guide's Net, eager", verb: "eager", count: 200, make: func() verb { return guideVerb(function.Eagerly, 200) }},
 	{words: "train step of the guide's Net, traced", verb: "traced", count: 200, make: func() verb { return guideVerb(function.Traced, 200) }, withBefore: true},
-	{words: "train step of an MLP 784-512-256-10, batch 128, traced", verb: "mlp", count: 20, make: func() verb { return classifierVerb(mlp(), 20, 128, 784) }},
+	{words: "train step of an MLP 784-512-256-10, batch 128, traced", verb: "mlp", count: 20, make: func() verb { return classifierVerb(mlp(), 20, 128, 784) }, products: mlpProducts},
 	{words: "train step of a CNN of 2 convolutions, batch 32, traced", verb: "cnn", count: 5, make: func() verb { return classifierVerb(cnn(), 5, 32, 28, 28, 1) }},
 	{words: "addition of 4 elements, eager", verb: "add", count: 10_000, make: func() verb { return smallVerb(10, add) }},
 	{words: "StridedSlice of 4 elements, eager", verb: "slice", count: 10_000, make: func() verb { return smallVerb(10, slice) }, withBefore: true},
