@@ -199,19 +199,35 @@ func removeFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bo
 // no such folder.
 func listFiles(dir vfs.Dir, prefix string, isFileOf func(file, base string) bool) ([]string, error) {
 	folder, base := path.Split(prefix)
-	entries, err := fs.ReadDir(dir, path.Clean("./"+folder))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
+	folder = path.Clean("./" + folder)
+	entries, err := fs.ReadDir(dir, folder)
+	if err != nil {
+		if noFolder(dir, folder, err) {
+			return nil, nil
+		}
 		return nil, err
 	}
 	var names []string
 	for _, e := range entries {
 		if !e.IsDir() && isFileOf(e.Name(), base) {
-			names = append(names, folder+e.Name())
+			names = append(names, path.Join(folder, e.Name()))
 		}
 	}
 	return names, nil
+}
+
+// noFolder reports whether listing a folder failed because there is none: neither it
+// nor, in the place of a part of its path, anything but a file.
+func noFolder(dir fs.FS, folder string, err error) bool {
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	for ; folder != "."; folder = path.Dir(folder) {
+		if info, err := fs.Stat(dir, folder); err == nil {
+			return !info.IsDir()
+		}
+	}
+	return false
 }
 
 // evict lets the system give up the memory that caches the data of checkpoints

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"testing"
 	"time"
@@ -61,4 +62,33 @@ func FuzzManagerOverState(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestACheckpointBelowAFileIsNone: the state file lists what would lie in a folder, but
+// a file has its name. There is nothing to delete, so that saves end well and list it
+// no more.
+func TestACheckpointBelowAFileIsNone(t *testing.T) {
+	ctx := context.Background()
+	for name, dir := range map[string]vfs.Dir{"memory": vfs.MemDir(), "disk": vfs.OSDir(t.TempDir())} {
+		for file, text := range map[string]string{
+			"checkpoint": `model_checkpoint_path: "ckpt-1" all_model_checkpoint_paths: ["mine/b", "mine/b/c", "ckpt-1"] all_model_checkpoint_timestamps: [1, 2, 3]`,
+			"mine":       "x",
+		} {
+			if err := vfs.WriteFile(dir, file, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ck, err := New(&stepRoot{trackable.NewScalar[int64](1)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := NewManager(ck, "run", &ManagerOptions{Dir: dir, MaxToKeep: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, err := m.Save(ctx)
+		if err != nil || !slices.Equal(m.Checkpoints(), []string{path}) {
+			t.Errorf("%s: %q, %v; of these are listed: %q", name, path, err, m.Checkpoints())
+		}
+	}
 }

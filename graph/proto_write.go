@@ -280,7 +280,7 @@ func argsByName(args []ArgDef) map[string]*ArgDef {
 // argProto returns an argument or result of a signature. def is what a file
 // said of it, or nil; typ is the attribute T of an argument.
 func argProto(def *ArgDef, name string, f Fact, typ Attr) (*pb.ArgDef, error) {
-	if def != nil && (f.DType == tensor.Invalid || typeFact(def.Type, def.Ref).DType == f.DType) {
+	if def != nil && (!f.DType.Valid() || typeFact(def.Type, def.Ref).DType == f.DType) {
 		p := argProtos([]ArgDef{*def})[0]
 		p.Name = name
 		return p, nil
