@@ -273,7 +273,7 @@ func (s *Scope) boolCondition(c *Value) bool {
 func (s *Scope) emitLoop(init []*Value, cond, step body) []*Value {
 	facts := make([]graph.Fact, len(init))
 	for i, v := range init {
-		facts[i] = loopFact(v.Fact())
+		facts[i] = v.Fact().WithoutValue()
 	}
 	var round *traced
 	for {
@@ -282,7 +282,7 @@ func (s *Scope) emitLoop(init []*Value, cond, step body) []*Value {
 		}
 		stable := true
 		for i, f := range round.fn.ResultFacts() {
-			next := loopFact(facts[i].Relax(loopFact(f)))
+			next := keptFact(facts[i], f)
 			stable = stable && next.Equal(facts[i])
 			facts[i] = next
 		}
@@ -313,16 +313,26 @@ func (s *Scope) emitLoop(init []*Value, cond, step body) []*Value {
 	return out[:len(init)]
 }
 
-// loopFact returns what of f may hold in every round.
-func loopFact(f graph.Fact) graph.Fact {
-	f = f.WithoutValue()
-	f.Shape = f.Shape.Anonymous()
-	if len(f.Handle) > 0 {
-		held := make([]graph.Content, len(f.Handle))
-		for i, c := range f.Handle {
-			held[i] = graph.Content{DType: c.DType, Shape: c.Shape.Anonymous()}
-		}
-		f.Handle = held
+// keptFact returns what holds of a loop's variable before and after a round. Sizes that stay
+// what they are keep their identities, so that the body knows them from outside; others lose theirs.
+func keptFact(before, after graph.Fact) graph.Fact {
+	out := before.Relax(after.WithoutValue())
+	out.Shape = keptShape(before.Shape, out.Shape)
+	for i := range out.Handle {
+		out.Handle[i].Shape = keptShape(before.Handle[i].Shape, out.Handle[i].Shape)
 	}
-	return f
+	return out
+}
+
+func keptShape(before, now graph.PartialShape) graph.PartialShape {
+	if !now.HasRank() {
+		return now
+	}
+	dims := now.Dims().Clone()
+	for i, d := range dims {
+		if d < 0 && d != before.Dim(i) {
+			dims[i] = -1
+		}
+	}
+	return graph.ShapeOf(dims...)
 }

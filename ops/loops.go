@@ -150,7 +150,7 @@ func (s *Scope) checkElement(init, out []*Value) error {
 func elementFacts(xs []*Value) []graph.Fact {
 	facts := make([]graph.Fact, len(xs))
 	for i, x := range xs {
-		f := loopFact(x.Fact())
+		f := x.Fact().WithoutValue()
 		if f.Shape.HasRank() {
 			f.Shape = graph.ShapeOf(f.Shape.Dims()[1:]...)
 		}
@@ -163,7 +163,7 @@ func elementFacts(xs []*Value) []graph.Fact {
 func (s *Scope) probe(op string, init, xs []*Value, f element) ([]graph.Fact, bool) {
 	var facts []graph.Fact
 	for _, v := range init {
-		facts = append(facts, loopFact(v.Fact()))
+		facts = append(facts, v.Fact().WithoutValue())
 	}
 	facts = append(facts, elementFacts(xs)...)
 	b := s.traceBody(op, facts, func(s *Scope, in []*Value) []*Value {
@@ -185,6 +185,20 @@ func (s *Scope) probe(op string, init, xs []*Value, f element) ([]graph.Fact, bo
 		out[i] = loopFact(out[i])
 	}
 	return out, true
+}
+
+// loopFact returns what of f may hold in every round.
+func loopFact(f graph.Fact) graph.Fact {
+	f = f.WithoutValue()
+	f.Shape = f.Shape.Anonymous()
+	if len(f.Handle) > 0 {
+		held := make([]graph.Content, len(f.Handle))
+		for i, c := range f.Handle {
+			held[i] = graph.Content{DType: c.DType, Shape: c.Shape.Anonymous()}
+		}
+		f.Handle = held
+	}
+	return f
 }
 
 // noElements returns the stack of no values.

@@ -168,13 +168,14 @@ func knownBut(s tensor.Shape, at int) bool {
 // one, or -1.
 func reshapePart(s, want tensor.Shape, at int) (tensor.Shape, error) {
 	// An unknown size that stands on both sides says nothing about the others.
-	left, right := s.Clone(), tensor.Shape{}
+	left, right, maybe0 := s.Clone(), tensor.Shape{}, false
 	for i, d := range want {
 		if i == at {
 			continue
 		}
 		if k := identityIn(left, d); k >= 0 {
 			left = remove(left, k)
+			maybe0 = maybe0 || d < 0
 			continue
 		}
 		right = append(right, d)
@@ -202,8 +203,7 @@ func reshapePart(s, want tensor.Shape, at int) (tensor.Shape, error) {
 			}
 			return want, nil
 		}
-		at, n, m, whole = openSize(left, right, want)
-		if !whole {
+		if at, n, m, whole = openSize(left, right, want); !whole || maybe0 {
 			return want, nil
 		}
 	}
