@@ -84,45 +84,38 @@ func needWritten(c *engine.Call, n int) error {
 	return c.NeedTensors(1)
 }
 
-// writeScalar writes a number, the first of a tensor.
-func writeScalar(c *engine.Call) error {
-	if err := needWritten(c, 2); err != nil {
-		return err
+// writeTagged returns the kernel of an op that writes what summary makes of a tag and
+// a tensor, inputs 2 and 3.
+func writeTagged(summary func(tag string, x *tensor.Tensor) ([]byte, error)) func(*engine.Call) error {
+	return func(c *engine.Call) error {
+		if err := needWritten(c, 2); err != nil {
+			return err
+		}
+		return events.WriteSummary(c, func() ([]byte, error) {
+			tag, err := text(c, 2, "the tag")
+			if err != nil {
+				return nil, err
+			}
+			return summary(tag, c.In(3))
+		})
 	}
-	return events.WriteSummary(c, func() ([]byte, error) {
-		tag, err := text(c, 2, "the tag")
-		if err != nil {
-			return nil, err
-		}
-		x := c.In(3)
-		if x.DType() == tensor.BFloat16 {
-			return nil, fmt.Errorf("bfloat16 is not supported")
-		}
-		v, err := x.Float64s()
-		if err != nil {
-			return nil, err
-		}
-		if len(v) == 0 {
-			return nil, fmt.Errorf("there is no number in %v%v", x.DType(), x.Shape())
-		}
-		value := textField(valueTag, tag)
-		value = protowire.AppendFixed32(protowire.AppendTag(value, valueSimple, protowire.Fixed32Type), math.Float32bits(float32(v[0])))
-		return appendField(nil, summaryValue, value), nil
-	})
 }
 
-// writeHistogram writes how values are spread.
-func writeHistogram(c *engine.Call) error {
-	if err := needWritten(c, 2); err != nil {
-		return err
+// scalarOf returns a number as a Summary, the first of a tensor.
+func scalarOf(tag string, x *tensor.Tensor) ([]byte, error) {
+	if x.DType() == tensor.BFloat16 {
+		return nil, fmt.Errorf("bfloat16 is not supported")
 	}
-	return events.WriteSummary(c, func() ([]byte, error) {
-		tag, err := text(c, 2, "the tag")
-		if err != nil {
-			return nil, err
-		}
-		return histogramOf(tag, c.In(3))
-	})
+	v, err := x.Float64s()
+	if err != nil {
+		return nil, err
+	}
+	if len(v) == 0 {
+		return nil, fmt.Errorf("there is no number in %v%v", x.DType(), x.Shape())
+	}
+	value := textField(valueTag, tag)
+	value = protowire.AppendFixed32(protowire.AppendTag(value, valueSimple, protowire.Fixed32Type), math.Float32bits(float32(v[0])))
+	return appendField(nil, summaryValue, value), nil
 }
 
 // writeTensor writes a tensor, with its metadata.
