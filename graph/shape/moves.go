@@ -51,14 +51,13 @@ func MovesOf(a graph.Attrs, s tensor.Shape, size []int) (m Moves, err error) {
 			m.Out[i] = graph.NewDim()
 			continue
 		}
-		if k == 0 {
-			return m, fmt.Errorf("the window is empty")
+		wide := 1 - m.Rates[i] // where the window is empty
+		if k > 0 {
+			if wide, err = MulDims(k-1, m.Rates[i]); err != nil {
+				return m, err
+			}
+			wide++
 		}
-		wide, err := MulDims(k-1, m.Rates[i])
-		if err != nil {
-			return m, err
-		}
-		wide++
 		if same {
 			m.Out[i] = (n + m.Strides[i] - 1) / m.Strides[i]
 			m.Before[i] = max(0, (m.Out[i]-1)*m.Strides[i]+wide-n) / 2

@@ -37,14 +37,14 @@ func Logits(s tensor.Shape) (int, error) {
 	return s[len(s)-1], nil
 }
 
-// CrossEntropy returns the shape of logits and labels, matrices that broadcast.
+// CrossEntropy returns the shape of logits and labels, which broadcast to a matrix.
 func CrossEntropy(logits, labels tensor.Shape) (rows, classes int, err error) {
 	s, err := Broadcast(logits, labels)
 	if err != nil {
 		return 0, 0, err
 	}
-	if len(logits) != 2 || len(labels) != 2 {
-		return 0, 0, fmt.Errorf("takes a matrix of logits and one of labels")
+	if len(s) != 2 {
+		return 0, 0, fmt.Errorf("logits and labels have the shape %v, not that of a matrix", s)
 	}
 	return s[0], s[1], nil
 }

@@ -135,9 +135,6 @@ func cumulation(c *Inference) error {
 		return err
 	}
 	c.set(0, c.shape(0))
-	if c.shape(0).Rank() == 0 {
-		return nil
-	}
 	_, _, err := c.axis(1, c.shape(0).Rank())
 	return err
 }

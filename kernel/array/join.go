@@ -209,6 +209,9 @@ func splitV(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
+	if n := int(c.Attrs().Int("num_split", int64(len(sizes)))); len(sizes) != n {
+		return fmt.Errorf("there are %d sizes for %d outputs", len(sizes), n)
+	}
 	if sizes, err = shape.SplitV(sizes, axis, s[axis]); err != nil {
 		return err
 	}

@@ -113,6 +113,9 @@ func (v *convolution) call(c *engine.Call) error {
 		if dims, err = v.inputSizes(c.In(0), a, b); err != nil {
 			return err
 		}
+		if a.Len() == 0 {
+			return zeros(c, b, dims)
+		}
 		if err := v.fits(g, dims, a.Shape()); err != nil {
 			return err
 		}
@@ -120,6 +123,9 @@ func (v *convolution) call(c *engine.Call) error {
 		var err error
 		if dims, err = shapes.Dims(c.In(1), "the filter's sizes", 0); err != nil {
 			return err
+		}
+		if n, err := dims.NumElements(); err == nil && n == 0 {
+			return zeros(c, b, dims)
 		}
 		if err := v.fits(g, a.Shape(), dims); err != nil {
 			return err
@@ -151,6 +157,13 @@ func (v *convolution) call(c *engine.Call) error {
 	}
 	v.run(c, v, g, out, a, b)
 	return nil
+}
+
+// zeros is the gradient where the filter has no elements, whatever the other
+// shapes are.
+func zeros(c *engine.Call, dy *tensor.Tensor, dims tensor.Shape) error {
+	_, err := c.AllocZero(0, dy.DType(), dims)
+	return err
 }
 
 func (v *convolution) fits(g *geometry, x, f tensor.Shape) error {

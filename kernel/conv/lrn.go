@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/tensor"
 )
 
 // response is a node of local response normalization, y = x·norm^-beta with
@@ -36,14 +37,48 @@ func (l *response) norms(norm []float64, x []float32) {
 	}
 }
 
+// spoil adds squares that aren't finite in the type of the images, whose numbers round
+// gives, to the norms, and makes those NaN for which such a square lies too far to
+// count: TensorFlow multiplies all squares of a place with a matrix of ones and
+// zeros, and zero times infinity is NaN.
+func (l *response) spoil(norm []float64, x []float32, round func(float32) float32) {
+	for k, v := range x {
+		s := round(v * v)
+		if s-s == 0 {
+			continue
+		}
+		for i := range norm {
+			if k < i-l.radius || k > i+l.radius {
+				norm[i] = math.NaN()
+			} else {
+				norm[i] += l.alpha * float64(s)
+			}
+		}
+	}
+}
+
+// power returns norm^-beta, by a logarithm as TensorFlow does: there is none below
+// zero, and with beta 0 none of zero and infinity.
+func (l *response) power(norm float64) float64 {
+	if norm > 0 && !math.IsInf(norm, 1) || l.beta == 1 || l.beta == 0.5 {
+		return math.Pow(norm, -l.beta)
+	}
+	return math.Exp(-l.beta * math.Log(norm))
+}
+
 func responseForward(c *engine.Call, l *response) error {
 	if err := c.Need(1); err != nil {
 		return err
 	}
+	round := func(v float32) float32 { return v }
+	if c.In(0).DType() == tensor.Float16 {
+		round = func(v float32) float32 { return tensor.ToF16(v).Float() }
+	}
 	return l.over(c, 1, func(norm []float64, dst []float32, in [3][]float32) {
 		l.norms(norm, in[0])
+		l.spoil(norm, in[0], round)
 		for i, v := range in[0] {
-			dst[i] = float32(float64(v) * math.Pow(norm[i], -l.beta))
+			dst[i] = float32(float64(v) * l.power(norm[i]))
 		}
 	})
 }

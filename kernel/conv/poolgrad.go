@@ -118,13 +118,13 @@ func maxBack[T element](g *geometry, _ int, out, x, _, dy []T) {
 	}
 }
 
-// maxBackAll hands each gradient to all elements that are as large as the
-// largest, as TensorFlow's pooling of volumes does.
-func maxBackAll[T element](g *geometry, _ int, out, x, y, dy []T) {
+// maxBackAll hands each gradient to all elements within 1e-5 of the largest, as
+// TensorFlow's pooling of volumes does.
+func maxBackAll[T real](g *geometry, _ int, out, x, y, dy []T) {
 	g.eachPlace(func(at int, taps []int) {
 		for _, t := range taps {
 			for c := range g.c {
-				if x[t+c] == y[at+c] {
+				if d := x[t+c] - y[at+c]; d < 1e-5 && d > -1e-5 {
 					out[t+c] += dy[at+c]
 				}
 			}
@@ -250,6 +250,11 @@ func argmaxGradient(c *engine.Call, p *pooling) error {
 	x, dy, at := c.In(0), c.In(1), c.In(2)
 	if len(x.Shape()) != 4 || len(at.Shape()) != 4 || at.Shape()[0] != x.Shape()[0] || dy.DType() != x.DType() || !dy.Shape().Equal(at.Shape()) {
 		return fmt.Errorf("images of %v%v with a gradient of %v%v and an argmax of shape %v", x.DType(), x.Shape(), dy.DType(), dy.Shape(), at.Shape())
+	}
+	if _, y, err := p.over(x.Shape()); err != nil {
+		return err
+	} else if !dy.Shape().Equal(y) {
+		return fmt.Errorf("the gradient has shape %v, not %v", dy.Shape(), y)
 	}
 	f, err := argmaxGrads.Of(x.DType())
 	if err != nil {

@@ -31,6 +31,11 @@ func cropAndResize(c *engine.Call) error {
 			return fmt.Errorf("a box of image %d, there are %d", n, s[0])
 		}
 	}
+	for _, x := range tensor.Values[float32](boxes) {
+		if x-x != 0 {
+			return fmt.Errorf("a box reaches to %v", x)
+		}
+	}
 	h, w, err := target(c, 3)
 	if err != nil {
 		return err

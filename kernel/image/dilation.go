@@ -35,7 +35,7 @@ func (d *dilation) output() tensor.Shape { return tensor.Shape{d.n, d.Out[0], d.
 
 // largest returns the largest sum at an output, and at which element of the
 // image and of the filter it is.
-func largest[T number](d *dilation, x, f []T, lowest T, b, y, p, ch int) (sum T, in, tap int) {
+func largest[T number](d *dilation, x, f []T, round func(T) T, lowest T, b, y, p, ch int) (sum T, in, tap int) {
 	top, left := y*d.Strides[0]-d.Before[0], p*d.Strides[1]-d.Before[1]
 	sum, in, tap = lowest, ((b*d.h+max(top, 0))*d.w+max(left, 0))*d.c+ch, ch
 	for i := range d.fh {
@@ -49,7 +49,7 @@ func largest[T number](d *dilation, x, f []T, lowest T, b, y, p, ch int) (sum T,
 				continue
 			}
 			at, k := ((b*d.h+r)*d.w+q)*d.c+ch, (i*d.fw+j)*d.c+ch
-			if v := x[at] + f[k]; v > sum {
+			if v := round(x[at] + f[k]); v > sum {
 				sum, in, tap = v, at, k
 			}
 		}
@@ -91,16 +91,17 @@ var dilations = engine.ByType[dilationFunc]{
 	tensor.Uint8: dilate[uint8](0), tensor.Uint16: dilate[uint16](0), tensor.Uint32: dilate[uint32](0), tensor.Uint64: dilate[uint64](0),
 }
 
-func dilateOver[T number](d *dilation, part dilationPart, lowest T, out, x, f, dy []T) {
+// dilateOver computes part; each sum is one that round gives.
+func dilateOver[T number](d *dilation, part dilationPart, round func(T) T, lowest T, out, x, f, dy []T) {
 	d.each(func(i, b, y, p, ch int) {
-		v, in, tap := largest(d, x, f, lowest, b, y, p, ch)
+		v, in, tap := largest(d, x, f, round, lowest, b, y, p, ch)
 		switch part {
 		case dilationForward:
 			out[i] = v
 		case dilationToInput:
-			out[in] += dy[i]
+			out[in] = round(out[in] + dy[i])
 		case dilationToFilter:
-			out[tap] += dy[i]
+			out[tap] = round(out[tap] + dy[i])
 		}
 	})
 }
@@ -111,7 +112,7 @@ func dilate[T number](lowest T) dilationFunc {
 		if dy != nil {
 			g = tensor.Values[T](dy)
 		}
-		dilateOver(d, part, lowest, tensor.Values[T](out), tensor.Values[T](x), tensor.Values[T](f), g)
+		dilateOver(d, part, func(v T) T { return v }, lowest, tensor.Values[T](out), tensor.Values[T](x), tensor.Values[T](f), g)
 	}
 }
 
@@ -126,9 +127,17 @@ func dilateHalf[H elementwise.Half](lowest float32) dilationFunc {
 			return v
 		}
 		y := wide(out)
-		dilateOver(d, part, lowest, y, wide(x), wide(f), wide(dy))
+		dilateOver(d, part, rounded[H], lowest, y, wide(x), wide(f), wide(dy))
 		elementwise.Narrow(tensor.Values[H](out), y)
 	}
+}
+
+// rounded returns what a half holds of a number.
+func rounded[H elementwise.Half](v float32) float32 {
+	h, w := [1]H{}, [1]float32{v}
+	elementwise.Narrow(h[:], w[:])
+	elementwise.Widen(w[:], h[:])
+	return w[0]
 }
 
 // dilation2D returns the kernel of one of the ops.
@@ -160,6 +169,9 @@ func dilation2D(part dilationPart) func(*engine.Call) error {
 		out, err := c.AllocZero(0, c.In(0).DType(), dims)
 		if err != nil || out.Len() == 0 || c.In(0).Len() == 0 {
 			return err
+		}
+		if part == dilationToInput && c.In(1).Len() == 0 {
+			return fmt.Errorf("no element of the image was the largest: the filter has shape %v", c.In(1).Shape())
 		}
 		f(d, part, out, c.In(0), c.In(1), dy)
 		return nil

@@ -167,6 +167,9 @@ func outputs(c *engine.Call, rows, n int) (loss, back *tensor.Tensor, err error)
 
 // stretch returns x broadcast to rows by n.
 func stretch[T any](x []T, s tensor.Shape, rows, n int) []T {
+	for len(s) < 2 {
+		s = append(tensor.Shape{1}, s...)
+	}
 	if s[0] == rows && s[1] == n {
 		return x
 	}

@@ -252,6 +252,9 @@ func quantizedMatMul(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
+	if err := o.ordered(); err != nil {
+		return err
+	}
 	s, t := c.In(0).Shape(), c.In(1).Shape()
 	if len(s) != 2 || len(t) != 2 {
 		return fmt.Errorf("matrices are needed, got shapes %v and %v", s, t)

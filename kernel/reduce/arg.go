@@ -122,30 +122,36 @@ var cumprods = elementwise.ByType{
 }
 
 var cumulativeLogSumExps = elementwise.ByType{
-	tensor.Float32: cumulate(cumulativeLogSumExp[float32], float32(math.Inf(-1))), tensor.Float64: cumulate(cumulativeLogSumExp[float64], math.Inf(-1)),
-	tensor.Float16: cumulateHalf[tensor.F16](cumulativeLogSumExp[float32], float32(math.Inf(-1))), tensor.BFloat16: cumulateHalf[tensor.BF16](cumulativeLogSumExp[float32], float32(math.Inf(-1))),
+	tensor.Float32: cumulate(cumulativeLogSumExp(exact[float32]), float32(math.Inf(-1))), tensor.Float64: cumulate(cumulativeLogSumExp(exact[float64]), math.Inf(-1)),
+	tensor.Float16:  cumulateHalf[tensor.F16](cumulativeLogSumExp(func(v float32) float32 { return tensor.ToF16(v).Float() }), float32(math.Inf(-1))),
+	tensor.BFloat16: cumulateHalf[tensor.BF16](cumulativeLogSumExp(func(v float32) float32 { return tensor.ToBF16(v).Float() }), float32(math.Inf(-1))),
 }
+
+func exact[T float](v T) T { return v }
 
 // cumulativeLogSumExp adds up exponentials as their logarithms, the larger one
 // first, so that none overflows. NaN counts as the sum so far, as in TensorFlow.
-func cumulativeLogSumExp[T float](dst, x []T, l line, exclusive bool, sum T) {
-	for k, at := 0, l.begin; k < l.n; k, at = k+1, at+l.step {
-		v := x[at]
-		if exclusive {
-			dst[at] = sum
-		}
-		if v != v {
-			v = sum
-		}
-		hi, lo := max(sum, v), min(sum, v)
-		switch d := float64(lo) - float64(hi); {
-		case math.IsInf(float64(hi), -1) || math.IsInf(d, -1):
-			sum = hi
-		default:
-			sum = hi + T(math.Log1p(math.Exp(d)))
-		}
-		if !exclusive {
-			dst[at] = sum
+// Each step is rounded to what the type holds.
+func cumulativeLogSumExp[T float](round func(T) T) func(dst, x []T, l line, exclusive bool, sum T) {
+	return func(dst, x []T, l line, exclusive bool, sum T) {
+		for k, at := 0, l.begin; k < l.n; k, at = k+1, at+l.step {
+			v := x[at]
+			if exclusive {
+				dst[at] = sum
+			}
+			if v != v {
+				v = sum
+			}
+			hi, lo := max(sum, v), min(sum, v)
+			switch d := round(lo - hi); {
+			case math.IsInf(float64(hi), -1) || math.IsInf(float64(d), -1):
+				sum = hi
+			default:
+				sum = round(hi + round(T(math.Log1p(float64(round(T(math.Exp(float64(d)))))))))
+			}
+			if !exclusive {
+				dst[at] = sum
+			}
 		}
 	}
 }

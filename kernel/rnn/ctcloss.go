@@ -240,8 +240,10 @@ func (a *alignment[T]) run() T {
 			now[u] = a.log(t, a.path[u]) + sum
 		}
 	}
-	for u := max(0, n-2); u < n; u++ {
-		beta[(a.steps-1)*n+u] = 0
+	// The last blank and the label before it end a path. Where there are no labels,
+	// what lies before the only blank is the step before, as in TensorFlow.
+	for last := len(beta) - 1; last >= max(0, len(beta)-2); last-- {
+		beta[last] = 0
 	}
 	for t := a.steps - 2; t >= 0; t-- {
 		after, now := beta[(t+1)*n:][:n], beta[t*n:][:n]
