@@ -73,6 +73,11 @@ const (
 
 	minPatience = 2_000
 	maxPatience = 500_000
+
+	// awake is how long a caller looks out for its last helpers to be done before it
+	// sleeps: who is woken goes on where a helper ran, on another core than its share's
+	// data.
+	awake = 200_000
 )
 
 // Run calls fn over pieces that cover [0, n). nsEach is roughly how many
@@ -254,14 +259,16 @@ func (l *loop) leave() {
 	}
 }
 
-// wait closes the loop, waits until all helpers have left, for a moment without
+// wait closes the loop, waits until all helpers have left, for a while without
 // giving its processor away, and returns how many had joined.
 func (l *loop) wait() int32 {
 	n := l.helpers.Add(closed)
 	had := int32((n - closed) / oneJoined)
-	for range 4096 {
-		if l.helpers.Load()%oneJoined == 0 {
-			return had
+	for begin := time.Now(); time.Since(begin) < awake; {
+		for range 1024 {
+			if l.helpers.Load()%oneJoined == 0 {
+				return had
+			}
 		}
 	}
 	if l.helpers.Add(awaited)%oneJoined != 0 {
