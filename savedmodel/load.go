@@ -86,12 +86,15 @@ func (g *MetaGraph) Load(ctx context.Context, o *LoadOptions) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	surveyed := make(chan bool, 1) // beside the checkpoint's index, which waits for the disk
+	go func() { surveyed <- p.surveyed() }()
 	c, err := p.openCheckpoint(ctx)
+	complete := <-surveyed
 	if err != nil {
 		return nil, err
 	}
 	defer c.close()
-	if err := p.prepare(c); err != nil {
+	if err := p.prepare(c, complete); err != nil {
 		return nil, err
 	}
 	if err := p.readWeights(ctx, c); err != nil {
@@ -101,13 +104,13 @@ func (g *MetaGraph) Load(ctx context.Context, o *LoadOptions) (*Model, error) {
 }
 
 // prepare holds what signatures reach against the kernels, and reads what instances need of
-// the graph at loading. It makes the graph only where that takes more than a look at names, and
+// the graph at loading. It makes the graph only where that takes more than the survey, and
 // gives it up again, so that the weights take its place in memory: the first call makes it.
-func (p *program) prepare(c *weightsFile) error {
-	named := c.view != nil && !p.objectBased(c)
+func (p *program) prepare(c *weightsFile, surveyed bool) error {
+	named := c.reader != nil && !c.objectBased
 	p.makers, p.starts = p.meta.makers(), p.meta.starts(len(c.byOp) > 0 || named)
 	later := len(p.meta.Objects) > 0 && len(c.byOp) == 0 && !named // nothing of the graph runs at loading
-	if later && p.surveyed() {
+	if later && surveyed {
 		return nil
 	}
 	if _, err := p.reached(); err != nil {
@@ -128,6 +131,9 @@ func (p *program) prepare(c *weightsFile) error {
 // surveyed reports whether a look at the names in the file shows that all is there which
 // signatures need. Where not, the graph must be made to tell what is wrong, if anything is.
 func (p *program) surveyed() bool {
+	if len(p.meta.Objects) == 0 {
+		return false
+	}
 	s, err := graph.NewSurvey(p.meta.graphDef, func(op string) bool { return p.opts.Kernels.Lookup(op) != nil && !raise.Is(op) })
 	if err != nil {
 		return false

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -58,16 +59,16 @@ func (g *MetaGraph) readObjects() error {
 func (g *MetaGraph) readObjectGraph(from pb.Source) error {
 	nodes, concretes := 0, 0
 	var p *pb.Parts
-	// each does something with all messages of a number, which are good until it returns.
-	each := func(number protowire.Number, do func(b []byte) error) error {
+	// each does something with all messages of these numbers, which are good until it returns.
+	each := func(do func(number protowire.Number, b []byte) error, numbers ...protowire.Number) error {
 		p = p.Over(from)
 		for p.Next() {
-			if p.Number != number || !p.Whole {
+			if !p.Whole || !slices.Contains(numbers, p.Number) {
 				continue
 			}
 			b, err := p.Bytes()
 			if err == nil {
-				err = do(b)
+				err = do(p.Number, b)
 			}
 			if err != nil {
 				return err
@@ -79,26 +80,25 @@ func (g *MetaGraph) readObjectGraph(from pb.Source) error {
 		return p.Err
 	}
 	need, most := int64(0), g.model.limit(from.Len())
-	count := func(n *int, m pb.Message) func(b []byte) error {
-		return func(b []byte) error {
-			*n++
-			if most == 0 {
-				return nil
-			}
-			if need += maxMessage + pb.Memory(m, b); need > most {
-				return &LimitError{g.model.File, need, most}
-			}
+	count := func(number protowire.Number, b []byte) error {
+		n, m := &nodes, pb.Message(new(pb.SavedObject))
+		if number == fieldConcrete {
+			n, m = &concretes, new(pb.SavedConcreteFunctionEntry)
+		}
+		*n++
+		if most == 0 {
 			return nil
 		}
+		if need += maxMessage + pb.Memory(m, b); need > most {
+			return &LimitError{g.model.File, need, most}
+		}
+		return nil
 	}
-	if err := each(fieldNode, count(&nodes, new(pb.SavedObject))); err != nil {
-		return err
-	}
-	if err := each(fieldConcrete, count(&concretes, new(pb.SavedConcreteFunctionEntry))); err != nil {
+	if err := each(count, fieldNode, fieldConcrete); err != nil {
 		return err
 	}
 	room := make([]Object, nodes)
-	nothing := new(Details)
+	nothing := &Details{Traits: new(Traits)}
 	g.Objects = make([]*Object, nodes)
 	for i := range room {
 		room[i].ID, room[i].Details = i, nothing
@@ -108,17 +108,17 @@ func (g *MetaGraph) readObjectGraph(from pb.Source) error {
 	r := objectReader{MetaGraph: g, structures: map[string]*graph.Structure{}, specs: map[string]*Parameters{},
 		details: map[user]*Details{}, users: map[string]user{}, names: map[string]string{}}
 	r.room = make([]ConcreteFunction, concretes)
-	if err := each(fieldConcrete, r.concrete); err != nil {
+	if err := each(func(_ protowire.Number, b []byte) error { return r.concrete(b) }, fieldConcrete); err != nil {
 		return err
 	}
 	id := 0
-	return each(fieldNode, func(b []byte) error {
+	return each(func(_ protowire.Number, b []byte) error {
 		if err := r.read(&room[id], b); err != nil {
 			return fmt.Errorf("object %d: %w", id, err)
 		}
 		id++
 		return nil
-	})
+	}, fieldNode)
 }
 
 // objectReader makes the objects of a MetaGraph. A model of a thousand layers has a
@@ -129,7 +129,7 @@ type objectReader struct {
 	specs      map[string]*Parameters
 	details    map[user]*Details
 	users      map[string]user // by their encoded messages
-	now        Details         // of the object that is read
+	now        Traits          // of the object that is read
 	names      map[string]string
 	room       []ConcreteFunction // for those still to come
 }
@@ -155,10 +155,11 @@ func joined(before, more []byte) []byte {
 
 // read fills an object with what its encoded message says.
 func (r *objectReader) read(o *Object, b []byte) error {
-	r.now = Details{}
-	o.Details = &r.now
+	r.now = Traits{}
+	said := Details{Traits: &r.now}
+	o.Details = &said
 	err := r.fill(o, b)
-	o.Details = r.shared(&r.now)
+	o.Details = r.shared(said.Dependencies, &r.now)
 	return err
 }
 

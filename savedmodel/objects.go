@@ -63,11 +63,19 @@ type Object struct {
 	*Details
 }
 
-// Details are what the file says of an object besides its edges, its variable and its
+// Details are what the file says of an object besides its children, its variable and its
 // function. Objects of which it says the same share them.
 type Details struct {
-	// Dependencies have to be made before the object.
+	// Dependencies have to be made before the object. Of functions they are what these
+	// capture, and all that is said besides.
 	Dependencies []Edge
+	// Traits are the rest. They are never nil.
+	*Traits
+}
+
+// Traits are what the file says of an object besides its edges, its variable and its
+// function. Objects of which it says the same share them.
+type Traits struct {
 	// Slots are the slot variables that an optimizer keeps.
 	Slots []Slot
 	// RegisteredName is the class under which the object was registered,
@@ -95,24 +103,28 @@ type Details struct {
 	Device string
 }
 
-// user is what tells the details of most objects apart.
+// user is what tells the traits of most objects apart.
 type user struct {
 	identifier, metadata string
 	version, minConsumer int
 }
 
-// shared returns details that say the same and may be shared.
-func (r *objectReader) shared(d *Details) *Details {
-	if d.Dependencies != nil || d.Slots != nil || d.RegisteredName != "" || d.RegisteredSaver != "" || d.ProtoType != "" || d.Proto != nil ||
-		d.Savers != nil || d.Asset != nil || d.Constant != "" || d.Tensor != "" || d.InFunction != "" || d.Device != "" {
-		own := *d
-		return &own
+// shared returns details that say the same as an object's dependencies and traits and may be
+// shared.
+func (r *objectReader) shared(dependencies []Edge, t *Traits) *Details {
+	if t.Slots != nil || t.RegisteredName != "" || t.RegisteredSaver != "" || t.ProtoType != "" || t.Proto != nil ||
+		t.Savers != nil || t.Asset != nil || t.Constant != "" || t.Tensor != "" || t.InFunction != "" || t.Device != "" {
+		own := *t
+		return &Details{dependencies, &own}
 	}
-	key := user{d.Identifier, d.Metadata, d.Version, d.MinConsumer}
+	key := user{t.Identifier, t.Metadata, t.Version, t.MinConsumer}
 	have := r.details[key]
 	if have == nil {
-		have = &Details{Identifier: d.Identifier, Metadata: d.Metadata, Version: d.Version, MinConsumer: d.MinConsumer}
+		have = &Details{Traits: &Traits{Identifier: t.Identifier, Metadata: t.Metadata, Version: t.Version, MinConsumer: t.MinConsumer}}
 		r.details[key] = have
+	}
+	if dependencies != nil {
+		return &Details{dependencies, have.Traits}
 	}
 	return have
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
+	"runtime"
+	"runtime/metrics"
 	"slices"
 
 	"github.com/cairnml/cairn/bundle"
@@ -25,17 +28,19 @@ type weight struct {
 // ErrNoCheckpoint says that a model has variables and no checkpoint for them.
 var ErrNoCheckpoint = errors.New("there is no checkpoint " + VariablesPrefix)
 
-// weightsFile is a model's checkpoint, matched with its objects.
+// weightsFile is a model's checkpoint, matched with its objects. The checkpoint's own
+// graph of objects is given up after that: it would lie beside the weights.
 type weightsFile struct {
-	view *checkpoint.View   // nil where there is none
-	keys map[*Object]string // of the variables' values
-	byOp map[*Object]bool   // objects whose values only the restore op can give
+	reader      *bundle.Reader     // nil where there is none
+	objectBased bool               // it holds the values by objects, not by names
+	keys        map[*Object]string // of the variables' values
+	byOp        map[*Object]bool   // objects whose values only the restore op can give
 }
 
 // close releases the file.
 func (c *weightsFile) close() {
-	if c.view != nil {
-		c.view.Close()
+	if c.reader != nil {
+		c.reader.Close()
 	}
 }
 
@@ -46,8 +51,7 @@ func (p *program) openCheckpoint(ctx context.Context) (*weightsFile, error) {
 	if p.opts.NoVariables {
 		return c, nil
 	}
-	var err error
-	c.view, err = checkpoint.OpenFS(ctx, p.meta.model.fsys, VariablesPrefix, &bundle.ReaderOptions{MaxMemory: p.opts.Read.maxMemory()})
+	view, err := checkpoint.OpenFS(ctx, p.meta.model.fsys, VariablesPrefix, &bundle.ReaderOptions{MaxMemory: p.opts.Read.maxMemory()})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if !p.needsCheckpoint() || p.opts.Partial {
@@ -57,28 +61,24 @@ func (p *program) openCheckpoint(ctx context.Context) (*weightsFile, error) {
 	case err != nil:
 		return nil, fmt.Errorf("savedmodel: %w", err)
 	}
-	if p.objectBased(c) {
-		c.keys, c.byOp = p.meta.matchCheckpoint(c.view)
+	c.reader = view.Reader()
+	if c.objectBased = len(p.meta.Objects) > 0 && view.ObjectBased(); c.objectBased {
+		c.keys, c.byOp = p.meta.matchCheckpoint(view)
 	}
 	return c, nil
-}
-
-// objectBased reports whether the checkpoint holds the values by objects, not by names.
-func (p *program) objectBased(c *weightsFile) bool {
-	return len(p.meta.Objects) > 0 && c.view.ObjectBased()
 }
 
 // readWeights reads the values of the variables. They are read once, and every
 // instance begins with them.
 func (p *program) readWeights(ctx context.Context, c *weightsFile) error {
 	switch {
-	case c.view == nil:
+	case c.reader == nil:
 		return nil
-	case p.objectBased(c):
+	case c.objectBased:
 		p.byOp = c.byOp
-		return p.readKeys(ctx, c.view.Reader(), c.keys)
+		return p.readKeys(ctx, c)
 	}
-	return p.readNamedWeights(ctx, c.view.Reader())
+	return p.readNamedWeights(ctx, c.reader)
 }
 
 // needsCheckpoint reports whether the model has anything that a checkpoint
@@ -91,9 +91,10 @@ func (p *program) needsCheckpoint() bool {
 }
 
 // readKeys reads the values that the checkpoint's objects have for the model's.
-func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Object]string) error {
+func (p *program) readKeys(ctx context.Context, c *weightsFile) error {
+	r, keys, weights := c.reader, c.keys, int64(0) // bytes
+	c.keys = nil
 	reqs, objects := make([]bundle.ReadRequest, 0, len(keys)), make([]*Object, 0, len(keys))
-	small := 0 // bytes of small weights
 	paths := map[int]string(nil)
 	if !p.opts.Partial {
 		if err := p.savedElsewhere(keys); err != nil {
@@ -126,14 +127,12 @@ func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Obje
 			p.misfits[o] = fmt.Errorf("savedmodel: the variable %q is %v%v, the checkpoint's %q %v%v", o.Variable.Name, d, o.Variable.Shape, key, e.DType, e.Shape)
 			continue
 		}
-		reqs, objects = append(reqs, bundle.ReadRequest{Name: key}), append(objects, o)
-		small += inBlock(e.DType, e.Shape)
+		weights += e.Size
+		reqs, objects = append(reqs, bundle.ReadRequest{Name: e.Name}), append(objects, o) // the key is a part of the graph that is given up
 	}
-	room := blocks{left: small}
-	for i := range reqs {
-		if e, ok := r.Entry(reqs[i].Name); ok {
-			reqs[i].Dst = room.tensor(e.DType, e.Shape)
-		}
+	collectBefore(weights)
+	if err := placeTogether(r, reqs); err != nil {
+		return fmt.Errorf("savedmodel: %w", err)
 	}
 	if err := r.ReadAll(ctx, reqs, nil); err != nil {
 		return fmt.Errorf("savedmodel: %w", err)
@@ -153,16 +152,13 @@ func (p *program) readKeys(ctx context.Context, r *bundle.Reader, keys map[*Obje
 	return err
 }
 
-// blocks give memory to small weights, of which models have thousands: by itself each takes up
-// to an eighth more than its size. They are given up together, as a program's weights are.
-type blocks struct {
-	left int    // bytes that are still to be given
-	free []byte // of the last block
-}
-
 const (
-	blockSize   = 256 << 10
-	smallWeight = 32 << 10
+	// blockSize is how much memory small weights share, at most; by itself each, of which
+	// models have thousands, takes up to a page or an eighth more than its size. They are given
+	// up together, as a program's weights are.
+	blockSize = 1 << 20
+	// smallWeight is the size up to which weights share a block.
+	smallWeight = 128 << 10
 )
 
 // inBlock returns how many bytes a weight takes in a block; 0 for one that is better by itself.
@@ -175,23 +171,64 @@ func inBlock(d tensor.DType, shape tensor.Shape) int {
 	return 0
 }
 
-// tensor returns a tensor in a block; nil for one that is better by itself.
-func (b *blocks) tensor(d tensor.DType, shape tensor.Shape) *tensor.Tensor {
-	n := inBlock(d, shape)
-	if n == 0 {
+// placeTogether gives the small ones of the tensors that are to be read memory in blocks.
+func placeTogether(r *bundle.Reader, reqs []bundle.ReadRequest) error {
+	entries := make([]bundle.Entry, 0, min(len(reqs), blockSize/smallWeight)) // of a block
+	which := make([]int, 0, cap(entries))
+	size := 0
+	place := func() error {
+		block, err := tensor.Zeros(tensor.Uint8, size)
+		if err != nil {
+			return err
+		}
+		rest := block.Bytes()
+		for i, e := range entries {
+			n := inBlock(e.DType, e.Shape)
+			elems, _ := e.Shape.NumElements()
+			bytes := elems * e.DType.Size()
+			if reqs[which[i]].Dst, err = tensor.FromBytes(e.DType, rest[:bytes:bytes], e.Shape...); err != nil {
+				return err
+			}
+			rest = rest[n:]
+		}
+		entries, which, size = entries[:0], which[:0], 0
 		return nil
 	}
-	if n > len(b.free) {
-		b.free = tensor.Must(tensor.Zeros(tensor.Uint8, max(n, min(blockSize, b.left)))).Bytes()
+	for i := range reqs {
+		e, ok := r.Entry(reqs[i].Name)
+		if !ok {
+			continue
+		}
+		n := inBlock(e.DType, e.Shape)
+		if n == 0 {
+			continue
+		}
+		if size+n > blockSize {
+			if err := place(); err != nil {
+				return err
+			}
+		}
+		entries, which, size = append(entries, e), append(which, i), size+n
 	}
-	elems, _ := shape.NumElements()
-	size := elems * d.Size()
-	t, err := tensor.FromBytes(d, b.free[:size:size], shape...)
-	if err != nil {
-		return nil
+	return place()
+}
+
+// collectBefore runs the collector before weights of so many bytes get memory, where these
+// more than double the heap: it would run while they are read, and what reading the objects
+// has left would still lie beside the weights and not be in their place. Where that is little
+// next to the weights, and in a program that has turned the collector off, it doesn't.
+func collectBefore(weights int64) {
+	now := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/gogc:percent"}}
+	metrics.Read(now)
+	for _, s := range now {
+		if s.Value.Kind() != metrics.KindUint64 {
+			return
+		}
 	}
-	b.free, b.left = b.free[n:], b.left-n
-	return t
+	heap, percent := now[0].Value.Uint64(), now[1].Value.Uint64()
+	if n := uint64(weights); n/8 < heap && heap < n && percent != math.MaxUint64 {
+		runtime.GC()
+	}
 }
 
 // savedElsewhere returns an error where a registered saver wrote the values of
