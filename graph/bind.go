@@ -72,6 +72,8 @@ func (b *binding) takeGiven() error {
 		switch {
 		case i >= 0 && a.Kind == AttrNone && b.def.Attrs[i].HasDefault():
 			// A file may name an attribute and say nothing of it.
+		case i >= 0 && a.Kind == AttrNone && b.def.Attrs[i].Kind.IsList() && b.def.Attrs[i].Minimum == 0:
+			b.full[i] = Ints(a.Name) // an empty list, which shows no kind
 		case i >= 0:
 			if err := b.def.Attrs[i].check(a); err != "" {
 				return b.fail("attribute %s %s", a.Name, err)

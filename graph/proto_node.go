@@ -183,7 +183,7 @@ const refOffset = 100
 func (d *OpDef) length(arg *ArgDef, attrs Attrs) (n int, known bool, err error) {
 	switch {
 	case arg.NumberAttr != "":
-		a, given := attrs.Lookup(arg.NumberAttr)
+		a, given := attrs.said(arg.NumberAttr)
 		var v int64
 		switch def := d.Attr(arg.NumberAttr).DefaultProto(); {
 		case given && a.Kind == AttrPlaceholder:
@@ -202,18 +202,25 @@ func (d *OpDef) length(arg *ArgDef, attrs Attrs) (n int, known bool, err error) 
 		}
 		return int(v), true, nil
 	case arg.TypeListAttr != "":
-		a, given := attrs.Lookup(arg.TypeListAttr)
+		a, given := attrs.said(arg.TypeListAttr)
+		_, named := attrs.Lookup(arg.TypeListAttr)
 		switch {
 		case given && a.Kind == AttrPlaceholder:
 			return 0, false, nil
 		case given && a.Kind != AttrTypes:
 			return 0, false, fmt.Errorf("attribute %q is a %v, not a list(type)", arg.TypeListAttr, a.Kind)
-		case !given && !d.Attr(arg.TypeListAttr).HasDefault():
+		case !named && !d.Attr(arg.TypeListAttr).HasDefault():
 			return 0, false, fmt.Errorf("attribute %q is missing", arg.TypeListAttr)
 		}
 		return len(d.types(arg.TypeListAttr, attrs)), true, nil
 	}
 	return 1, true, nil
+}
+
+// said returns an attribute of which more is said than its name.
+func (as Attrs) said(name string) (Attr, bool) {
+	a, ok := as.Lookup(name)
+	return a, ok && a.Kind != AttrNone
 }
 
 // types returns a list of types, or its default.
