@@ -158,3 +158,42 @@ func TestAPanicNamesItsLine(t *testing.T) {
 		}
 	}
 }
+
+// TestAFunctionThatModifiesItsArgumentIsAnErrorOfTheTrace: TensorFlow refuses it too.
+func TestAFunctionThatModifiesItsArgumentIsAnErrorOfTheTrace(t *testing.T) {
+	traced := &function.Options{Mode: function.Traced}
+	x := func() *ops.Value { return ops.ValueOf(tensor.Scalar[float32](1)) }
+	type pair struct {
+		A *ops.Value
+		N int
+	}
+	try := func(place string, err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "modifies its argument "+place) {
+			t.Errorf("%s: %v", place, err)
+		}
+	}
+	_, err := function.New(func(s *ops.Scope, in []*ops.Value) *ops.Value { in[1] = ops.Neg(s, in[0]); return in[1] }, traced).
+		Call(t.Context(), []*ops.Value{x(), x()})
+	try("in[1]", err)
+	_, err = function.New(func(s *ops.Scope, in map[string]*ops.Value) *ops.Value { in["a"] = ops.Neg(s, in["a"]); return in["a"] }, traced).
+		Call(t.Context(), map[string]*ops.Value{"a": x()})
+	try(`in["a"]`, err)
+	_, err = function.New(func(s *ops.Scope, in map[string]*ops.Value) *ops.Value { delete(in, "b"); return in["a"] }, traced).
+		Call(t.Context(), map[string]*ops.Value{"a": x(), "b": x()})
+	try("in;", err)
+	_, err = function.New(func(s *ops.Scope, in *pair) *ops.Value { in.A = ops.Neg(s, in.A); return in.A }, traced).Call(t.Context(), &pair{A: x()})
+	try("in.A", err)
+	_, err = function.New(func(s *ops.Scope, in *pair) *ops.Value { in.N++; return in.A }, traced).Call(t.Context(), &pair{A: x()})
+	try("in;", err)
+	// What the caller can't see is the function's own.
+	if _, err := function.New(func(s *ops.Scope, in pair) *ops.Value { in.A, in.N = ops.Neg(s, in.A), 3; return in.A }, traced).Call(t.Context(), pair{A: x()}); err != nil {
+		t.Error(err)
+	}
+	if _, err := function.New(func(s *ops.Scope, in []*ops.Value) *ops.Value {
+		in = append(in, ops.Neg(s, in[0]))
+		return in[1]
+	}, traced).Call(t.Context(), []*ops.Value{x()}); err != nil {
+		t.Error(err)
+	}
+}

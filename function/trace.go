@@ -206,7 +206,11 @@ func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, of si
 		return nil, false, err
 	}
 	structIn := describe(fn.in, unsafe.Pointer(&in))
+	given := in
 	tr.Run(func() { t.out = fn.f(grad.WithRules(s, fn.opts.Gradients), in) })
+	if err := fn.unmodified(&given, args, of.key); err != nil && s.Err() == nil {
+		return nil, false, err
+	}
 	fn.out.Detach(unsafe.Pointer(&t.out))
 	var results []*ops.Value
 	var names []string
@@ -221,6 +225,24 @@ func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, of si
 		t.concrete.In, t.concrete.Out = named(structIn, t.concrete.Function), describe(fn.out, unsafe.Pointer(&t.out))
 	}
 	return t, false, err
+}
+
+// unmodified returns an error where the Go function has changed what it was given: a slice,
+// a map, what a pointer leads to. A trace is made once, and so would the change be.
+func (fn *Func[In, Out]) unmodified(in *In, args []*ops.Value, key string) error {
+	changed := func(name string) error {
+		return fmt.Errorf("function: %s modifies its argument %s; a trace would do so once, so return the value instead", fn, name)
+	}
+	if now, err := fn.in.AppendKey(nil, unsafe.Pointer(in)); err != nil || string(now) != key {
+		return changed("in")
+	}
+	i := 0
+	return fn.in.Each(unsafe.Pointer(in), visit(func(at **ops.Value, place structure.Place) error {
+		if i++; *at != args[i-1] {
+			return changed(place.Name())
+		}
+		return nil
+	}))
 }
 
 // named gives the tensors of a structure the names of the function's arguments.
