@@ -106,7 +106,13 @@ func TestKindsDecodeWhatEntriesSay(t *testing.T) {
 		}
 		var rec record
 		slices, err := rec.parse("k", raw, shards, nil)
-		p, ok := known.of(raw).piece(raw, shards)
+		k := known.of(raw)
+		var at place
+		ok := k.place(&at, raw, shards)
+		var p piece
+		if ok {
+			p = at.piece(k)
+		}
 		switch {
 		case ok && (err != nil || slices > 0 || rec.err != nil):
 			t.Fatalf("%x is taken for %+v; it says %d slices, %v, %v", raw, p, slices, err, rec.err)

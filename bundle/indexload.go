@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -165,6 +166,7 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 	var arena []byte // where the next keys and messages go
 	header := l.r.header.Raw == nil
 	var spent int64 // of the budget
+	var bits placeBits
 	select {
 	case b = <-l.free:
 	default:
@@ -190,20 +192,19 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 			b.err = l.bad(e.Offset, "", errors.New("the entry has more than 2 GiB, the most that a message can have"))
 			break
 		}
+		// The entry is written where it stays: to copy one just written takes most of the time.
+		b.list = slices.Grow(b.list, 1)[:len(b.list)+1]
+		entry := &b.list[len(b.list)-1]
 		kinds := &l.r.index.kinds
 		k := kinds.of(value)
-		at, ok := k.piece(value, l.r.header.NumShards)
 		parts := 0
-		if !ok {
+		if !k.place(&entry.place, value, l.r.header.NumShards) {
 			if parts, b.err = rec.parse(view(key), value, l.r.header.NumShards, shape); b.err != nil {
 				b.err = l.bad(e.Offset, string(key), b.err)
 				break
 			}
-			at = rec.piece()
-			if k = kinds.learn(value); k != nil {
-				if _, ok = k.piece(value, l.r.header.NumShards); !ok {
-					k = nil
-				}
+			if k = kinds.learn(value); !k.place(&entry.place, value, l.r.header.NumShards) {
+				entry.place = place{off: rec.Offset, size: rec.Size, shard: int32(rec.Shard), crc: rec.CRC}
 			}
 		}
 		size := len(key) + len(value)
@@ -212,20 +213,14 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 		}
 		n := len(arena)
 		arena = append(append(arena, key...), value...)
-		b.list = append(b.list, indexEntry{bytes: unsafe.SliceData(arena[n:]), key: uint32(len(key)), raw: uint32(len(value)), at: e.Offset})
-		lies := &b.list[len(b.list)-1].place
+		entry.bytes, entry.key, entry.raw, entry.at = unsafe.SliceData(arena[n:]), uint32(len(key)), uint32(len(value)), e.Offset
 		if parts > 0 {
 			b.sliced = append(b.sliced, len(b.list)-1)
-			lies.shard = noPlace
-			b.bits.note(lies)
-			continue
+			entry.shard = noPlace
 		}
-		*lies = place{off: at.off, size: at.size, shard: at.shard, crc: at.crc}
-		if k != nil {
-			lies.kind = k.number
-		}
-		b.bits.note(lies)
+		bits.note(&entry.place)
 	}
+	b.bits = bits
 	if b.err == nil {
 		b.err = e.Err()
 	}

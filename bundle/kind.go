@@ -19,6 +19,7 @@ type kind struct {
 	shape  tensor.Shape
 	elems  int64
 	number uint16 // in the list of kinds and one; 0 where it isn't in there
+	size   int64  // how many bytes its elements take; -1 where that isn't one number
 }
 
 // kinds are those that an index has.
@@ -84,6 +85,10 @@ func (t *kinds) learn(raw []byte) *kind {
 	if !k.dtype.Valid() || k.dtype == tensor.Resource {
 		return nil
 	}
+	k.size = -1
+	if width := int64(k.dtype.Size()); width > 0 && k.elems <= math.MaxInt64/width {
+		k.size = k.elems * width
+	}
 	if len(t.list) < maxKinds {
 		if t.listed == nil {
 			t.listed = make(map[string]*kind)
@@ -96,13 +101,13 @@ func (t *kinds) learn(raw []byte) *kind {
 	return k
 }
 
-// piece decodes an entry of this kind, which may be nil. It is not ok where there is
+// place decodes an entry of this kind, which may be nil, to p. It is not ok where there is
 // more in it than where the bytes lie, or where they can't lie there.
-func (k *kind) piece(raw []byte, shards int) (p piece, ok bool) {
+func (k *kind) place(p *place, raw []byte, shards int) (ok bool) {
 	if k == nil {
-		return p, false
+		return false
 	}
-	shard, crc := uint64(0), uint32(0)
+	shard, crc, off, size := uint64(0), uint32(0), int64(0), int64(0)
 	for b := raw[len(k.prefix):]; len(b) > 0; {
 		tag := b[0]
 		if tag == 6<<3|5 && len(b) >= 5 {
@@ -111,25 +116,25 @@ func (k *kind) piece(raw []byte, shards int) (p piece, ok bool) {
 		}
 		v, n := fieldNumber(b[1:])
 		if n < 0 {
-			return p, false
+			return false
 		}
 		switch tag {
 		case 3 << 3:
 			shard = v
 		case 4 << 3:
-			p.off = int64(v)
+			off = int64(v)
 		case 5 << 3:
-			p.size = int64(v)
+			size = int64(v)
 		default:
-			return p, false
+			return false
 		}
 		b = b[1+n:]
 	}
-	if shard >= uint64(shards) || p.off < 0 || p.size < 0 || p.off > math.MaxInt64-p.size || checkSize(k.dtype, k.elems, p.size) != nil {
-		return p, false
+	if shard >= uint64(shards) || off < 0 || size < 0 || off > math.MaxInt64-size || size != k.size && (k.size >= 0 || checkSize(k.dtype, k.elems, size) != nil) {
+		return false
 	}
-	p.shard, p.elems, p.dtype, p.crc = int32(shard), k.elems, k.dtype, crc32c.Unmask(crc)
-	return p, true
+	p.off, p.size, p.shard, p.crc, p.kind = off, size, int32(shard), crc32c.Unmask(crc), k.number
+	return true
 }
 
 // kind returns the kind of entry number i.

@@ -86,10 +86,10 @@ func (r *Reader) planWhole(ctx context.Context, br *blobReader, handles []Handle
 	plans := make([]wholePlan, max(1, min(br.workers, len(handles)/planBatch)))
 	small := make([]int32, len(handles))
 	part := func(i int) {
-		p := &plans[i]
 		from, to := i*len(handles)/len(plans), (i+1)*len(handles)/len(plans)
-		p.small = small[from:from:to]
-		p.err = r.planWholeBatch(ctx, br, p, handles, from, to)
+		p := wholePlan{small: small[from:from:to]} // in no cache line of another worker's
+		p.err = r.planWholeBatch(ctx, br, &p, handles, from, to)
+		plans[i] = p
 	}
 	var wg sync.WaitGroup
 	for i := 1; i < len(plans); i++ {

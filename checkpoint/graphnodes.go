@@ -76,7 +76,9 @@ func parseGraph(text string, values *bundle.Reader, most int64) (*objectGraph, e
 		if len(g.nodes) == cap(g.nodes) {
 			g.grow(len(f.Rest), len(f.Bytes))
 		}
-		g.nodes = append(g.nodes, nodeRow{from: len(text) - len(f.Rest) - len(f.Bytes), size: uint32(len(f.Bytes))})
+		g.nodes = g.nodes[:len(g.nodes)+1]
+		row := &g.nodes[len(g.nodes)-1]
+		row.from, row.size = len(text)-len(f.Rest)-len(f.Bytes), uint32(len(f.Bytes))
 	}
 	switch {
 	case f.Bad:
@@ -146,10 +148,11 @@ func (g *objectGraph) check(most int64) error {
 	var next atomic.Int64
 	work := func() {
 		for i := int(next.Add(1)) - 1; i < len(batches); i = int(next.Add(1)) - 1 {
-			b := &batches[i]
+			var b nodeBatch // in no cache line of another worker's
 			for id := i * checkBatch; id < min((i+1)*checkBatch, len(g.nodes)) && b.err == nil; id++ {
-				g.checkNode(id, b)
+				g.checkNode(id, &b)
 			}
+			batches[i] = b
 		}
 	}
 	var wg sync.WaitGroup
