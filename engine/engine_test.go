@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -98,6 +100,30 @@ func TestWorkersKeepToTheirBudget(t *testing.T) {
 	wg.Wait()
 	if got := most.Load(); got > 4+2 { // four callers and two helpers
 		t.Errorf("%d ran at once", got)
+	}
+}
+
+// TestHelpersAreStartedWithoutMemory: a large model's call starts one for many of its ops,
+// where other goroutines are about.
+func TestHelpersAreStartedWithoutMemory(t *testing.T) {
+	if detector.Racing {
+		t.Skip("the race detector empties pools")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which empties pools
+	w := engine.NewWorkers(2)
+	var begun atomic.Int32
+	meet := func(lo, hi int) {
+		begun.Add(1)
+		for at := time.Now(); begun.Load() < 2 && time.Since(at) < time.Second; {
+			runtime.Gosched()
+		}
+	}
+	if n := testing.AllocsPerRun(20, func() {
+		begun.Store(0)
+		w.Run(2, 1e6, meet)
+		time.Sleep(2 * time.Millisecond) // until the helper has ended
+	}); n > 0 {
+		t.Errorf("%v allocations to start a helper", n)
 	}
 }
 

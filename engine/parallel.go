@@ -42,7 +42,13 @@ func NewWorkers(n int) *Workers {
 	}
 	w := &Workers{limit: int32(n - 1), slots: make([]slot, n-1)}
 	w.patience.Store(minPatience)
-	w.loops.New = func() any { return &loop{shares: make([]share, n), last: make(chan struct{}, 1)} }
+	w.loops.New = func() any {
+		l := &loop{shares: make([]share, n), last: make(chan struct{}, 1)}
+		for k := range l.shares {
+			l.shares[k].help = func() { w.help(l, k) }
+		}
+		return l
+	}
 	return w
 }
 
@@ -138,7 +144,7 @@ func (w *Workers) start(l *loop, k int, wake bool) {
 		}
 	}
 	if wake {
-		go w.help(l, k)
+		go l.shares[k].help()
 	}
 }
 
@@ -218,7 +224,8 @@ type loop struct {
 type share struct {
 	done   atomic.Int64 // how much of it is taken
 	lo, hi int64
-	_      [40]byte // a cache line for each
+	help   func()   // what a new helper does that begins with it
+	_      [32]byte // a cache line for each
 }
 
 const (

@@ -161,3 +161,27 @@ func TestReductionsOfManyRowsAllocateLittle(t *testing.T) {
 		}
 	}
 }
+
+// TestConvolutionsAllocateLittle: a call of a large network has some of each size.
+func TestConvolutionsAllocateLittle(t *testing.T) {
+	if detector.Racing {
+		t.Skip("the race detector empties pools")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which empties pools
+	const convolutions = 24
+	in := ops.ValueOf(tensor.Must(tensor.Zeros(tensor.Float32, 1, 8, 8, 4)))
+	filter := tensor.Must(tensor.Zeros(tensor.Float32, 1, 1, 4, 4))
+	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+		for range convolutions {
+			x = ops.Tanh(s, ops.Conv2D(s, x, filter))
+		}
+		return x
+	}, &function.Options{Mode: function.Traced, Workers: engine.NewWorkers(1)})
+	if n := testing.AllocsPerRun(20, func() {
+		if _, err := f.Call(context.Background(), in); err != nil {
+			t.Fatal(err)
+		}
+	}); n >= convolutions {
+		t.Errorf("%v allocations in a call of %d convolutions", n, convolutions)
+	}
+}

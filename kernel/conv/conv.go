@@ -106,7 +106,7 @@ func (v *convolution) call(c *engine.Call) error {
 		if err := v.fits(g, a.Shape(), b.Shape()); err != nil {
 			return err
 		}
-		dims = g.image(g.out, g.o)
+		dims = g.image(g.dims[:0], g.out, g.o)
 	case backInput:
 		a = c.In(1)
 		var err error
@@ -135,7 +135,7 @@ func (v *convolution) call(c *engine.Call) error {
 		return fmt.Errorf("the inputs' types differ: %v and %v", a.DType(), b.DType())
 	}
 	if v.dir != forward {
-		if y := g.image(g.out, g.o); !b.Shape().Equal(y) {
+		if y := g.image(g.dims[:0], g.out, g.o); !b.Shape().Equal(y) {
 			return fmt.Errorf("the output's gradient has shape %v, not %v", b.Shape(), y)
 		}
 	}

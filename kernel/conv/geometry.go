@@ -22,6 +22,7 @@ type geometry struct {
 	groups, depthwise int // groups of channels; outputs a channel, 0 where the filter is no depthwise one
 
 	ending gemm.Epilogue[float32] // memory for the epilogue of the call
+	dims   [5]int                 // and for the shape of its output
 }
 
 var geometries = sync.Pool{New: func() any { return new(geometry) }}
@@ -34,17 +35,18 @@ func (g *geometry) free() {
 	geometries.Put(g)
 }
 
-// image returns the shape of n images of c channels in the op's layout.
-func (g *geometry) image(s [3]int, c int) tensor.Shape {
+// image returns the shape of n images of c channels in the op's layout, in the memory of
+// dims where that is enough.
+func (g *geometry) image(dims tensor.Shape, s [3]int, c int) tensor.Shape {
 	switch {
 	case g.rank == 5 && g.channelsFirst:
-		return tensor.Shape{g.n, c, s[0], s[1], s[2]}
+		return append(dims, g.n, c, s[0], s[1], s[2])
 	case g.rank == 5:
-		return tensor.Shape{g.n, s[0], s[1], s[2], c}
+		return append(dims, g.n, s[0], s[1], s[2], c)
 	case g.channelsFirst:
-		return tensor.Shape{g.n, c, s[1], s[2]}
+		return append(dims, g.n, c, s[1], s[2])
 	}
-	return tensor.Shape{g.n, s[1], s[2], c}
+	return append(dims, g.n, s[1], s[2], c)
 }
 
 // windows fills in how windows of a size move over images of shape x.

@@ -95,7 +95,7 @@ func (p *pooling) over(x tensor.Shape) (g geometry, out tensor.Shape, err error)
 	g.groups, g.o = 1, g.c
 	k, stride := p.size[l.Channels], p.windows.Strides[l.Channels]
 	if k == 1 && stride == 1 {
-		return g, g.image(g.out, g.c), nil
+		return g, g.image(nil, g.out, g.c), nil
 	}
 	// Windows over channels: these are the only spatial dimension.
 	if size != [3]int{1, 1, 1} || g.stride != [3]int{1, 1, 1} || k != stride || g.c%k != 0 || g.channelsFirst {
