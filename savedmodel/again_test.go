@@ -2,9 +2,11 @@ package savedmodel_test
 
 import (
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/kernel"
@@ -118,5 +120,61 @@ func TestLoadingTakesAFewTimesTheGraphsFile(t *testing.T) {
 		if took > most {
 			t.Errorf("%s: loading allocates %.1f times the %.0f kB of its graph besides the weights, at most %.1f are allowed", name, took, graph/1000, most)
 		}
+	}
+}
+
+// TestLoadsOfAFileThatStaysOpenLeaveNothing: a large graph stays on the disk, in a file that
+// is closed when its model is gone.
+func TestLoadsOfAFileThatStaysOpenLeaveNothing(t *testing.T) {
+	kernels := kernel.All()
+	folder := t.TempDir()
+	data := largeModel(t, 800)
+	if len(data) <= 256<<10 {
+		t.Fatalf("a file of %d bytes is read whole", len(data))
+	}
+	if err := os.WriteFile(filepath.Join(folder, "saved_model.pb"), data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	n := 2000
+	if testing.Short() || detector.Racing {
+		n /= 20
+	}
+	dir := os.DirFS(folder)
+	most := 0
+	loads := func(n int) {
+		for i := range n {
+			m, err := savedmodel.Load(ctx, dir, &savedmodel.LoadOptions{Kernels: kernels})
+			if err == nil && i%10 == 0 {
+				err = works(m, i%800)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i%50 == 0 {
+				list, _ := os.ReadDir("/proc/self/fd")
+				most = max(most, len(list))
+			}
+		}
+	}
+	loads(20)
+	before := holds()
+	loads(n)
+	after := holds()
+	for range 100 { // files are closed beside the collector
+		if after.descriptors <= before.descriptors {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+		after = holds()
+	}
+	if after.heap > before.heap+256<<10 {
+		t.Errorf("%d loads left %d KiB", n, (after.heap-before.heap)>>10)
+	}
+	if after.goroutines > before.goroutines || after.descriptors > before.descriptors || after.mapping > before.mapping+50 {
+		t.Errorf("%d loads left goroutines, descriptors or mappings: %+v before, %+v after", n, before, after)
+	}
+	t.Logf("%d descriptors at most", most)
+	if most > before.descriptors+200 {
+		t.Errorf("%d descriptors were open at once: %d before", most, before.descriptors)
 	}
 }

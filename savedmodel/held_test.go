@@ -180,8 +180,15 @@ func TestFaultsInAGraphOnTheDiskNameTheFunction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := works(m, 8); err != nil {
+		t.Errorf("another function: %v", err)
+	}
+	f, err := m.Function("f7")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var fault *graph.NodeDefError
-	if err := works(m, 8); !errors.As(err, &fault) || fault.Function != "__inference_f7_0" || !strings.Contains(err.Error(), "saved_model.pb") {
+	if _, err := f.Call(ctx, []any{tensor.Scalar[float32](3), false}, nil); !errors.As(err, &fault) || fault.Function != "__inference_f7_0" || !strings.Contains(err.Error(), "saved_model.pb") {
 		t.Errorf("%v", err)
 	}
 }

@@ -2,6 +2,7 @@ package savedmodel_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -92,5 +93,41 @@ func TestWhatOnlySavingNeedsIsReadWhenItIsAskedFor(t *testing.T) {
 	}
 	if _, err := whole.Prune(nil, []string{restore}); err != nil {
 		t.Errorf("the restore op: %v", err)
+	}
+}
+
+// TestAFunctionIsReadWithWhatItReaches: one that no signature reaches is called in spite of a
+// fault in another one, however many are asked for.
+func TestAFunctionIsReadWithWhatItReaches(t *testing.T) {
+	const n = 12
+	text := strings.Replace(string(manyFunctions(n)), "op: 'AddV2' input: 'x'", "op: 'AddV2' input: 'nowhere:y:0'", 1) // f0's first trace
+	m, err := savedmodel.Load(ctx, fstest.MapFS{"saved_model.pbtxt": {Data: []byte(text)}}, &savedmodel.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(name string) error {
+		f, err := m.Function(name)
+		if err != nil {
+			return err
+		}
+		y, err := f.Call(ctx, []any{tensor.Scalar[float32](5)}, nil)
+		if err == nil && tensor.Values[float32](y.(*tensor.Tensor))[0] != 10 {
+			t.Errorf("%s gives %v, want 10", name, y)
+		}
+		return err
+	}
+	var fault *graph.NodeDefError
+	for range 2 {
+		if err := call("f0"); !errors.As(err, &fault) || fault.Function != "__inference_f0_0" {
+			t.Errorf("f0: %v, want the fault in it", err)
+		}
+		if err := call("f1"); err != nil {
+			t.Error(err)
+		}
+	}
+	for i := 2; i < n; i++ {
+		if err := call(fmt.Sprint("f", i)); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -129,12 +129,13 @@ func (p *program) prepare(c *weightsFile, surveyed bool) error {
 }
 
 // surveyed reports whether a look at the names in the file shows that all is there which
-// signatures need. Where not, the graph must be made to tell what is wrong, if anything is.
+// signatures need. Where not, the graph must be made to tell what is wrong, if anything is:
+// checkSignatures has the answer, and this never says more than that does.
 func (p *program) surveyed() bool {
 	if len(p.meta.Objects) == 0 {
 		return false
 	}
-	s, err := graph.NewSurvey(p.meta.graphDef, func(op string) bool { return p.opts.Kernels.Lookup(op) != nil && !raise.Is(op) })
+	s, err := graph.NewSurvey(p.meta.graphDef, func(op string) bool { return p.runs(op) && !raise.Is(op) })
 	if err != nil {
 		return false
 	}

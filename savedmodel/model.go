@@ -26,6 +26,7 @@ type Model struct {
 	making    sync.Mutex // held while resources are made
 	resources map[*Object]engine.Value
 	failed    map[*Object]error
+	unfilled  error // why the restore op couldn't run over these resources; nil where it ran, or needn't
 }
 
 // instantiate makes a model over the program's weights.
@@ -37,7 +38,7 @@ func (p *program) instantiate(ctx context.Context) (m *Model, err error) {
 func (p *program) instance(ctx context.Context) (*Model, error) {
 	m := &Model{
 		program: p, instance: new(engine.Instance), variables: map[*Object]*trackable.Variable{},
-		resources: map[*Object]engine.Value{}, failed: map[*Object]error{},
+		resources: map[*Object]engine.Value{}, failed: map[*Object]error{}, unfilled: p.unrestored,
 	}
 	for _, o := range p.meta.Objects {
 		if o.Kind == VariableObject && !p.left(o) {
@@ -61,7 +62,14 @@ func (p *program) instance(ctx context.Context) (*Model, error) {
 		}
 	}
 	if p.restore != nil {
-		if err := m.runRestore(ctx); err != nil {
+		err := m.runRestore(ctx)
+		var missing *UnsupportedError
+		switch {
+		case errors.As(err, &missing): // of what makes a resource: matters only to those who need one
+			m.unfilled = missing
+			clear(m.resources)
+			clear(m.failed)
+		case err != nil:
 			return nil, err
 		}
 	}
@@ -249,8 +257,8 @@ func (m *Model) resource(ctx context.Context, o *Object, depth int) (engine.Valu
 	if err := m.failed[o]; err != nil {
 		return engine.Value{}, err
 	}
-	if m.unrestored != nil && m.byOp[o] {
-		return engine.Value{}, fmt.Errorf("its contents can't be restored: %w", m.unrestored)
+	if m.unfilled != nil && m.byOp[o] {
+		return engine.Value{}, fmt.Errorf("its contents can't be restored: %w", m.unfilled)
 	}
 	if depth > maxChain {
 		return engine.Value{}, fmt.Errorf("resources are made of each other without end")

@@ -37,6 +37,7 @@ type program struct {
 	decoding  sync.Mutex
 	graph     *runnable // what signatures and makers reach; nil until somebody needs it
 	constants map[*Object]*tensor.Tensor
+	asked     []*runnable // what functions reach that nothing of these does, by themselves
 }
 
 // reached returns the graph with the functions that signatures reach, and those that make
@@ -62,10 +63,13 @@ func (p *program) reached() (*runnable, error) {
 
 // forget gives up the graph and what was made of it, which the next call makes again.
 func (p *program) forget() {
-	p.graph, p.constants = nil, nil
+	p.graph, p.constants, p.asked = nil, nil, nil
 	clear(p.signatures)
 	clear(p.functions)
 }
+
+// runs reports whether there is a kernel for an op.
+func (p *program) runs(op string) bool { return p.opts.Kernels.Lookup(op) != nil }
 
 // entry is a callable that is made once.
 type entry struct {
@@ -280,21 +284,47 @@ func (p *program) dropUnused(f *graph.Function, c *callable, first int) {
 	f.NumberArgs()
 }
 
+// fewAsked is how many functions are read by themselves, each of which takes a look at the
+// names of all. Who asks for more gets the whole library.
+const fewAsked = 8
+
+// holding returns a graph with the function of that name, and what it reaches, in its library.
+func (p *program) holding(name string) (*runnable, error) {
+	in, err := p.reached()
+	if err != nil || in.Library.Lookup(name) != nil {
+		return in, err
+	}
+	p.decoding.Lock()
+	defer p.decoding.Unlock()
+	for _, in := range p.asked {
+		if in.Library.Lookup(name) != nil {
+			return in, nil
+		}
+	}
+	if len(p.asked) == fewAsked { // a fault in it matters only to those who need what is wrong
+		if in, err := p.whole(); err == nil && in.Library.Lookup(name) != nil {
+			return in, nil
+		}
+	}
+	in, err = p.meta.raised([]string{name}, []string{})
+	switch {
+	case err != nil:
+		return nil, err
+	case in.Library.Lookup(name) == nil:
+		return nil, &NotFoundError{Kind: "function", Name: name, Note: "the objects speak of it, the graph's library lacks it"}
+	case len(p.asked) < fewAsked:
+		p.asked = append(p.asked, in)
+	}
+	return in, nil
+}
+
 // concrete returns the callable of a trace.
 func (p *program) concrete(t *ConcreteFunction) (*callable, error) {
-	in, err := p.reached()
+	in, err := p.holding(t.Name)
 	if err != nil {
 		return nil, err
 	}
 	f := in.Library.Lookup(t.Name)
-	if f == nil {
-		if in, err = p.whole(); err != nil {
-			return nil, err
-		}
-		if f = in.Library.Lookup(t.Name); f == nil {
-			return nil, &NotFoundError{Kind: "function", Name: t.Name, Note: "the objects speak of it, the graph's library lacks it"}
-		}
-	}
 	p.mu.Lock()
 	e := p.functions[f]
 	if e == nil {

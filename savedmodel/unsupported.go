@@ -93,7 +93,7 @@ func (p *program) check(c *callable, in *runnable) error {
 			if why := in.problems[name]; why != nil && raise.Is(n.Op) {
 				return fmt.Errorf("savedmodel: %s: %w", c.where, &graph.NodeError{Node: n.Name, Op: n.Op, Function: part.function.Name, Err: why})
 			}
-			if p.opts.Kernels.Lookup(n.Op) != nil || part.function.Graph.Library.Lookup(n.Op) != nil {
+			if p.runs(n.Op) || part.function.Graph.Library.Lookup(n.Op) != nil {
 				continue
 			}
 			missing.add(n, c.where+": "+name)

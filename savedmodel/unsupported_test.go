@@ -1,10 +1,13 @@
 package savedmodel_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel"
 )
 
@@ -22,5 +25,76 @@ func TestOpsThatArePythonCodeAreToldFromThoseWithoutAKernel(t *testing.T) {
 	}
 	if err := (&savedmodel.UnsupportedError{Ops: []savedmodel.MissingOp{missing("CudnnRNN")}}); strings.Contains(err.Error(), "Python") {
 		t.Error(err)
+	}
+}
+
+// TestAModelLoadsWhereItsSignaturesRun: the look at names that loading takes, and the graph
+// that calls take, tell the same of what is missing, whichever op it is.
+func TestAModelLoadsWhereItsSignaturesRun(t *testing.T) {
+	all := kernel.All()
+	refused, loaded := 0, 0
+	for _, name := range []string{"assets", "counter", "hub", "keras_mlp", "lstm", "mlp", "module", "random_paths", "recurrent", "reshaped", "structured",
+		"table", "tables", "text", "transformer", "unranked"} {
+		dir := files(t, name)
+		s, err := savedmodel.Read(ctx, dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := s.Find()
+		if err != nil {
+			t.Fatal(err)
+		}
+		gr, err := g.Graph()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ops := map[string]bool{}
+		for _, n := range gr.Nodes() {
+			ops[n.Op] = true
+		}
+		for _, f := range gr.Library.Functions() {
+			for _, n := range f.Graph.Nodes() {
+				ops[n.Op] = true
+			}
+		}
+		for op := range ops {
+			if all.Lookup(op) == nil {
+				continue
+			}
+			var rest []engine.Kernel
+			for k := range all.All() {
+				if k.Op != op {
+					rest = append(rest, *k)
+				}
+			}
+			kernels, err := engine.NewKernelSet(rest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lazy, err := g.Load(ctx, &savedmodel.LoadOptions{Kernels: kernels, Signatures: []string{}})
+			if err != nil {
+				t.Fatalf("%s without %s and without signatures: %v", name, op, err)
+			}
+			var missing *savedmodel.UnsupportedError
+			for _, sig := range g.Signatures {
+				if _, err := lazy.Signature(sig.Name); err != nil && !errors.As(err, &missing) {
+					t.Fatalf("%s without %s: %v", name, op, err)
+				}
+			}
+			_, err = g.Load(ctx, &savedmodel.LoadOptions{Kernels: kernels})
+			var told *savedmodel.UnsupportedError
+			switch {
+			case missing == nil && err != nil, missing != nil && !errors.As(err, &told):
+				t.Errorf("%s without %s: loading says %v, a signature %v", name, op, err, missing)
+			case err != nil:
+				refused++
+			default:
+				loaded++
+			}
+		}
+	}
+	t.Logf("%d refused, %d loaded", refused, loaded)
+	if refused < 100 || loaded < 100 {
+		t.Errorf("%d refused and %d loaded: too few of one to tell", refused, loaded)
 	}
 }

@@ -147,7 +147,7 @@ func (p *program) readKeys(ctx context.Context, c *weightsFile) error {
 	err := p.restoreByOp()
 	var missing *UnsupportedError
 	if errors.As(err, &missing) { // matters only to those who need these objects
-		p.unrestored, err = missing, nil
+		p.restore, p.unrestored, err = nil, missing, nil
 	}
 	return err
 }
