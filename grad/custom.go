@@ -29,7 +29,8 @@ var customs struct {
 
 // NewCustom makes a function of values whose gradient is backward: given what
 // forward was given and what it returned, and the gradients with regard to that,
-// it returns those with regard to each of x, nil where there is none. Both must
+// it returns those with regard to each of x, nil where there is none. Where it is differentiated
+// again, what forward returned has the gradient of forward's ops, as in TensorFlow. Both must
 // compute from their arguments alone: a variable that forward uses is to be one
 // of them.
 //
@@ -102,7 +103,7 @@ func (c *Custom) rule(s *ops.Scope, op *Op) {
 	}
 	x, y, dy := make([]*ops.Value, n-k), make([]*ops.Value, k), make([]*ops.Value, k)
 	for i := range y {
-		y[i], dy[i] = op.Out(i), op.GradOrZero(i)
+		y[i], dy[i] = op.In(i), op.GradOrZero(i)
 	}
 	for i := range x {
 		x[i] = op.In(k + i)

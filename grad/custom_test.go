@@ -150,3 +150,14 @@ func TestAFunctionsGradientIsTheLibrarys(t *testing.T) {
 		t.Errorf("the gradient is %v, want 20 (%v)", dx, s.Err())
 	}
 }
+
+// TestAResultInACustomGradientIsWhatTheFunctionComputed: where the gradient is differentiated
+// again, a result that it uses has the derivative of the ops that computed it, as in TensorFlow, not the custom one.
+func TestAResultInACustomGradientIsWhatTheFunctionComputed(t *testing.T) {
+	f := grad.NewCustom("TestResultInGradient",
+		func(s *ops.Scope, x []*ops.Value) []*ops.Value { return []*ops.Value{ops.Exp(s, x[0])} },
+		func(s *ops.Scope, x, y, dy []*ops.Value) []*ops.Value { return []*ops.Value{ops.Mul(s, dy[0], ops.Mul(s, 3, y[0]))} })
+	if got := upToSecond(t, func(s *ops.Scope, x *ops.Value) *ops.Value { return f.Call(s, x)[0] }, scalar(0)); !slices.Equal(got, []float64{1, 3, 3}) {
+		t.Errorf("the value and its derivatives are %v, not 1, 3, 3", got)
+	}
+}

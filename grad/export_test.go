@@ -2,6 +2,7 @@ package grad_test
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -156,4 +157,94 @@ func TestAGradientThatCantBeSavedSaysWhy(t *testing.T) {
 			t.Errorf("the error is %v, want one with %q", err, want)
 		}
 	}
+}
+
+// savedNested calls custom gradients in its function and in its gradient, which is
+// 2·steep(x)·dy, where steep's own derivative is taken three times.
+var savedNested = grad.NewCustom("TestSavedNested",
+	func(s *ops.Scope, x []*ops.Value) []*ops.Value {
+		return []*ops.Value{ops.Mul(s, savedExp.Call(s, x[0])[0], savedScaled.Call(s, x[0], x[1])[0])}
+	},
+	func(s *ops.Scope, x, y, dy []*ops.Value) []*ops.Value {
+		inner, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return savedExp.Call(s, x[0])[0] }, &grad.Options{Watch: x[:1]})
+		d := tape.GradientOf(inner, x[0])[0] // 3·exp(x)
+		return []*ops.Value{
+			ops.Mul(s, dy[0], savedScaled.Call(s, ops.Add(s, d, y[0]), x[1])[0]),
+			ops.Mul(s, dy[0], savedNestedToo.Call(s, x[0])[0]),
+		}
+	})
+
+// savedNestedToo is sin, whose derivative is said to be 2·cos, in a branch.
+var savedNestedToo = grad.NewCustom("TestSavedNestedToo",
+	func(s *ops.Scope, x []*ops.Value) []*ops.Value { return []*ops.Value{ops.Sin(s, x[0])} },
+	func(s *ops.Scope, x, _, dy []*ops.Value) []*ops.Value {
+		return []*ops.Value{ops.If(s, ops.Less(s, x[0], 100), func(s *ops.Scope) *ops.Value { return ops.Mul(s, dy[0], ops.Mul(s, 2, ops.Cos(s, x[0]))) },
+			func(s *ops.Scope) *ops.Value { return dy[0] })}
+	})
+
+// TestCustomGradientsInEachOtherAreSavedWithTheirNames: functions and gradients that call others, in branches,
+// loops and calls, are read by a program that knows none of them and give the first and second derivatives that
+// they give where they were written.
+func TestCustomGradientsInEachOtherAreSavedWithTheirNames(t *testing.T) {
+	nested := func(s *ops.Scope, x *ops.Value) *ops.Value { return savedNested.Call(s, x, ops.Mul(s, x, x))[0] }
+	called := function.New(nested)
+	for name, f := range map[string]func(s *ops.Scope, x *ops.Value) *ops.Value{
+		"one": nested,
+		"twice": func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return ops.Mul(s, nested(s, x), nested(s, ops.Tanh(s, x)))
+		},
+		"branch": func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return ops.If(s, ops.Greater(s, x, 0), func(s *ops.Scope) *ops.Value { return nested(s, ops.Sin(s, x)) }, func(s *ops.Scope) *ops.Value { return x })
+		},
+		"loop": func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return ops.While(s, []*ops.Value{ops.Const(s, 0), x}, func(s *ops.Scope, v []*ops.Value) *ops.Value { return ops.Less(s, v[0], 3) },
+				func(s *ops.Scope, v []*ops.Value) []*ops.Value {
+					return []*ops.Value{ops.Add(s, v[0], 1), ops.Tanh(s, savedNested.Call(s, v[1], x)[0])}
+				})[1]
+		},
+		"call": func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return ops.Add(s, called.Apply(s, x), called.Apply(s, ops.Cos(s, x)))
+		},
+		"variant": func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return savedNestedToo.Call(s, savedNestedToo.Call(s, x)[0])[0]
+		},
+	} {
+		c, err := function.New(f).Trace(ops.Spec(tensor.Float64))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		lib, err := grad.Library(context.Background(), c.Function)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		read := reread(t, lib)
+		saved := func(s *ops.Scope, x *ops.Value) *ops.Value {
+			return s.Emit1("PartitionedCall", graph.Attrs{graph.Func("f", read), graph.Types("Tout", tensor.Float64)}, x)
+		}
+		x := scalar(0.4)
+		ours, theirs := upToSecond(t, f, x), upToSecond(t, saved, x)
+		for i := range ours {
+			if math.Abs(ours[i]-theirs[i]) > 1e-12*math.Abs(ours[i]) {
+				t.Errorf("%s: value and derivatives %v, saved %v", name, ours, theirs)
+				break
+			}
+		}
+	}
+}
+
+// upToSecond returns the value of f at x and its first two derivatives.
+func upToSecond(t *testing.T, f func(s *ops.Scope, x *ops.Value) *ops.Value, x *ops.Value) []float64 {
+	t.Helper()
+	s, watch := scope(), &grad.Options{Watch: []*ops.Value{x}}
+	var y *ops.Value
+	d, outer := grad.Of(s, func(s *ops.Scope) *ops.Value {
+		v, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return f(s, x) }, watch)
+		y = v
+		return tape.GradientOf(v, x)[0]
+	}, watch)
+	dd := outer.GradientOf(d, x)[0]
+	if s.Err() != nil {
+		t.Fatal(s.Err())
+	}
+	return []float64{item(t, y), item(t, d), item(t, dd)}
 }
