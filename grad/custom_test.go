@@ -156,7 +156,9 @@ func TestAFunctionsGradientIsTheLibrarys(t *testing.T) {
 func TestAResultInACustomGradientIsWhatTheFunctionComputed(t *testing.T) {
 	f := grad.NewCustom("TestResultInGradient",
 		func(s *ops.Scope, x []*ops.Value) []*ops.Value { return []*ops.Value{ops.Exp(s, x[0])} },
-		func(s *ops.Scope, x, y, dy []*ops.Value) []*ops.Value { return []*ops.Value{ops.Mul(s, dy[0], ops.Mul(s, 3, y[0]))} })
+		func(s *ops.Scope, x, y, dy []*ops.Value) []*ops.Value {
+			return []*ops.Value{ops.Mul(s, dy[0], ops.Mul(s, 3, y[0]))}
+		})
 	if got := upToSecond(t, func(s *ops.Scope, x *ops.Value) *ops.Value { return f.Call(s, x)[0] }, scalar(0)); !slices.Equal(got, []float64{1, 3, 3}) {
 		t.Errorf("the value and its derivatives are %v, not 1, 3, 3", got)
 	}
