@@ -10,7 +10,8 @@
 // machine that slows down slows all of them. Contenders' threads look out for more
 // work after an answer, onnxruntime's for 20 milliseconds and more, so each is asked only
 // when those of the one before have gone to sleep: short rows take up to a half longer
-// otherwise, and which contender's depends on the order. Checksums are verified, files are
+// otherwise, and which contender's depends on the order. For the same reason what one has
+// written and not synced is synced before the next one is asked. Checksums are verified, files are
 // synced where the row says so, and what is read is summed up.
 //
 // Beside some works stands how long as many multiply-adds take in registers, on all cores, as

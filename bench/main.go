@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"os"
 	"os/exec"
@@ -152,7 +153,11 @@ func (b *bench) one(ctx context.Context) error {
 func (b *bench) startAll(ctx context.Context, kind string, withRaw bool) (map[string]*process, error) {
 	peers := map[string]*process{}
 	start := func(name, folder string, argv ...string) error {
-		p, err := b.startPeer(ctx, append(argv, filepath.Join(b.dir, folder), kind)...)
+		folder = filepath.Join(b.dir, folder)
+		p, err := b.startPeer(ctx, append(argv, folder, kind)...)
+		if err == nil {
+			p.folder = folder
+		}
 		peers[name] = p
 		return err
 	}
@@ -311,6 +316,9 @@ func (b *bench) together(works []step, peers map[string]*process) error {
 				if err != nil {
 					return fmt.Errorf("%s, %s: %w", name, verb, err)
 				}
+				if err := p.settle(); err != nil {
+					return err
+				}
 				longest = max(longest, d)
 				if i > 0 {
 					times[k][name] = append(times[k][name], d)
@@ -414,9 +422,28 @@ func insert(file, table string) error {
 
 // process is a peer that runs.
 type process struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Reader
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	folder string // where it writes its files, "" for none
+}
+
+// settle syncs what the peer has written, so that the disk isn't busy with it while the
+// next one is measured: not all of them sync.
+func (p *process) settle() error {
+	if p.folder == "" {
+		return nil
+	}
+	return filepath.WalkDir(p.folder, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		f, err := os.OpenFile(path, os.O_RDWR, 0) // some systems sync only what is open for writing
+		if err != nil {
+			return err
+		}
+		return errors.Join(f.Sync(), f.Close())
+	})
 }
 
 func (b *bench) startPeer(ctx context.Context, argv ...string) (*process, error) {
