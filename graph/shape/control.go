@@ -9,7 +9,7 @@ import (
 
 func controlRules() map[string]Rule {
 	return join(
-		rules(nothing, "SymbolicGradient", "Abort"),
+		rules(nothing, "SymbolicGradient", "Abort", "For"),
 		rules(scalarOut, "DeviceIndex"),
 		rules(placeholder, "FakeParam"),
 		rules(nothing, "_Arg", "_Retval", "_DeviceArg", "_DeviceRetval"),

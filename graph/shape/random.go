@@ -25,11 +25,33 @@ func randomRules() map[string]Rule {
 			"ThreadUnsafeUnigramCandidateSampler", "FixedUnigramCandidateSampler", "AllCandidateSampler"),
 		map[string]Rule{
 			"ComputeAccidentalHits": accidentalHits, "RandomIndexShuffle": indexShuffle, "RandomCrop": randomCrop,
+			"SobolSample":                  sobolSample,
 			"StatelessShuffle":             statelessShuffle,
 			"StatelessRandomGetKeyCounter": keyCounter, "StatelessRandomGetAlg": scalarOut, "StatelessRandomGetKeyCounterAlg": keyCounter,
 			"RngReadAndSkip": readAndSkip, "RngSkip": nothing, "RandomShuffle": unchanged, "Multinomial": multinomial,
 			"StatelessMultinomial": multinomial, "KMC2ChainInitialization": scalarOut, "KmeansPlusPlusInitialization": spread,
 		})
+}
+
+// SobolDims is the number of dimensions of SobolSample's points.
+const SobolDims = 21200
+
+// sobolSample infers as many points as are asked for, of as many dimensions.
+func sobolSample(c *Inference) error {
+	if err := c.need(3); err != nil {
+		return err
+	}
+	out := tensor.Shape{-1, -1}
+	for i := range out {
+		if v, ok := c.In[1-i].Int(); ok {
+			if v < 1 || v >= math.MaxInt32 {
+				return fmt.Errorf("%d points or dimensions", v)
+			}
+			out[i] = int(v)
+		}
+	}
+	c.setDims(0, out...)
+	return nil
 }
 
 // spread infers as many points as are asked for.

@@ -25,7 +25,7 @@ func stateRules() map[string]Rule {
 		rules(resourceScatter, "ResourceScatterAdd", "ResourceScatterSub", "ResourceScatterMul", "ResourceScatterDiv",
 			"ResourceScatterMin", "ResourceScatterMax", "ResourceScatterUpdate"),
 		rules(nothing, "ResourceScatterNdUpdate", "ResourceScatterNdAdd", "ResourceScatterNdSub", "ResourceScatterNdMin",
-			"ResourceScatterNdMax", "DestroyResourceOp", "DisableCopyOnRead"),
+			"ResourceScatterNdMax", "DestroyResourceOp", "DisableCopyOnRead", "SdcaShrinkL1"),
 		rules(pass, "ScatterAdd", "ScatterSub", "ScatterMul", "ScatterDiv", "ScatterMin", "ScatterMax", "ScatterUpdate",
 			"ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub", "ScatterNdMin", "ScatterNdMax", "CountUpTo", "DestroyTemporaryVariable"),
 		rules(applyRef, "ApplyGradientDescent", "ApplyMomentum", "ApplyAdam", "ApplyAdagrad", "ApplyAdagradV2", "ApplyAdadelta",

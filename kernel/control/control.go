@@ -25,6 +25,7 @@ func Kernels() []engine.Kernel {
 		{Op: "StatelessCase", Prepare: prepareCase},
 		{Op: "While", Prepare: prepareWhile},
 		{Op: "StatelessWhile", Prepare: prepareWhile},
+		{Op: "For", Prepare: prepareFor},
 		{Op: "PartitionedCall", Prepare: prepareCall},
 		{Op: "StatefulPartitionedCall", Prepare: prepareCall},
 		{Op: "BatchFunction", Prepare: prepareBatch},
@@ -163,6 +164,49 @@ func prepareCase(n *engine.Node) (func(*engine.Call) error, error) {
 			i = len(branches) - 1 // the last branch is the default
 		}
 		return call(c, branches[i], 1)
+	}, nil
+}
+
+// prepareFor prepares a loop over whole numbers: its body takes the number and what
+// the round before gave.
+func prepareFor(n *engine.Node) (func(*engine.Call) error, error) {
+	body, err := n.Function("body", nil)
+	if err != nil {
+		return nil, err
+	}
+	return func(c *engine.Call) error {
+		if c.NumIn() < 3 {
+			return fmt.Errorf("takes a start, a limit and a delta")
+		}
+		var at [3]int64
+		for i := range at {
+			v, err := tensor.Item[int32](c.In(i))
+			if err != nil {
+				return err
+			}
+			at[i] = int64(v)
+		}
+		start, limit, delta := at[0], at[1], at[2]
+		if delta == 0 || delta > 0 && start > limit || delta < 0 && start < limit {
+			return fmt.Errorf("steps of %d don't lead from %d to %d", delta, start, limit)
+		}
+		state, body := c.Move(3), engine.Repeat(body)
+		defer body.End()
+		vars := len(state)
+		var err error
+		for i := start; delta > 0 && i < limit || delta < 0 && i > limit; i += delta {
+			args := append([]engine.Value{engine.ValueOf(tensor.Scalar(int32(i)))}, state...)
+			if state, err = body.Call(c, args, state[:0]); err != nil {
+				return err
+			}
+			if len(state) != vars {
+				return fmt.Errorf("the body has %d results, the loop %d variables", len(state), vars)
+			}
+		}
+		for i, v := range state {
+			c.Give(i, v)
+		}
+		return nil
 	}, nil
 }
 

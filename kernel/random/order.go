@@ -19,6 +19,7 @@ var orders = []engine.Kernel{
 	{Op: "RandomShuffle", Prepare: prepareShuffle},
 	{Op: "StatelessShuffle", Run: statelessShuffle},
 	{Op: "RandomIndexShuffle", Run: indexShuffle},
+	{Op: "SobolSample", Types: engine.Types{"dtype": {tensor.Float32, tensor.Float64}}, Run: sobolSample},
 	{Op: "RandomCrop", Prepare: prepareCrop},
 	{Op: "KMC2ChainInitialization", Run: chain},
 	{Op: "KmeansPlusPlusInitialization", Run: spread},

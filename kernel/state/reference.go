@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ func references() []engine.Kernel {
 		{Op: "Assign", Prepare: assignReference},
 		{Op: "AssignAdd", Types: engine.Types{"T": elementwise.Summands()}, Run: giveBack(func(c *engine.Call) error { return assignWith(c, elementwise.AddTo) })},
 		{Op: "AssignSub", Types: engine.Types{"T": elementwise.Summands()}, Run: giveBack(func(c *engine.Call) error { return assignWith(c, elementwise.SubFrom) })},
+		{Op: "SdcaShrinkL1", Run: shrink},
 		{Op: "CountUpTo", Run: countUpTo},
 		{Op: "ResourceCountUpTo", Run: countUpTo},
 	}
@@ -46,6 +48,34 @@ func giveBack(run func(*engine.Call) error) func(*engine.Call) error {
 		c.SetRef(0, c.Var(0))
 		return nil
 	}
+}
+
+// shrink moves the weights towards zero by what the penalty l1 takes from a model
+// that dual coordinate ascent trains.
+func shrink(c *engine.Call) error {
+	by := float32(c.Attrs().Float("l1", 0) / c.Attrs().Float("l2", 0))
+	for i := range c.NumIn() {
+		v, err := c.NeedVar(i)
+		if err != nil {
+			return err
+		}
+		if d := v.DType(); d == tensor.Invalid {
+			return errNoValue(v)
+		} else if d != tensor.Float32 {
+			return fmt.Errorf("variable %d is %v, not float32", i, d)
+		}
+		err = v.Update(func(buf *tensor.Tensor) error {
+			w := tensor.Values[float32](buf)
+			for i, x := range w {
+				w[i] = float32(math.Copysign(float64(max(float32(math.Abs(float64(x)))-by, 0)), float64(x)))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // variableOf finds the variable that a node stands for in an instance, or makes

@@ -371,6 +371,18 @@ func FakeParam(s *ops.Scope, dtype tensor.DType, shape graph.PartialShape) *ops.
 	return s.Emit1("FakeParam", as)
 }
 
+// For emits TensorFlow's op For and returns its outputs; nil after a failure.
+func For(s *ops.Scope, start ops.Input, limit ops.Input, delta ops.Input, input []ops.Input, body graph.Callee) []*ops.Value {
+	var as graph.Attrs
+	as = append(as, graph.Call("body", body))
+	var in []ops.Input
+	in = append(in, start)
+	in = append(in, limit)
+	in = append(in, delta)
+	in = append(in, input...)
+	return s.Emit("For", as, in...)
+}
+
 // GuaranteeConst emits TensorFlow's op GuaranteeConst and returns its output.
 func GuaranteeConst(s *ops.Scope, input ops.Input) *ops.Value {
 	return s.Emit1("GuaranteeConst", nil, input)

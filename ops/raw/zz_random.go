@@ -461,6 +461,24 @@ func RngSkip(s *ops.Scope, resource ops.Input, algorithm ops.Input, delta ops.In
 	return s.Emit0("RngSkip", nil, resource, algorithm, delta)
 }
 
+// SobolSampleOptions are the attributes of [SobolSample] that have defaults.
+type SobolSampleOptions struct {
+	// Dtype is dtype. Default: float32.
+	Dtype tensor.DType
+}
+
+// SobolSample emits TensorFlow's op SobolSample and returns its output.
+// A nil o means the defaults.
+func SobolSample(s *ops.Scope, dim ops.Input, numResults ops.Input, skip ops.Input, o *SobolSampleOptions) *ops.Value {
+	var as graph.Attrs
+	if o != nil {
+		if o.Dtype != 0 {
+			as = append(as, graph.Type("dtype", o.Dtype))
+		}
+	}
+	return s.Emit1("SobolSample", as, dim, numResults, skip)
+}
+
 // StatefulRandomBinomial emits TensorFlow's op StatefulRandomBinomial and returns its output.
 func StatefulRandomBinomial(s *ops.Scope, resource ops.Input, algorithm ops.Input, shape ops.Input, counts ops.Input, probs ops.Input) *ops.Value {
 	return s.Emit1("StatefulRandomBinomial", nil, resource, algorithm, shape, counts, probs)

@@ -1491,6 +1491,13 @@ func ScatterUpdate(s *ops.Scope, ref ops.Input, indices ops.Input, updates ops.I
 	return s.Emit1("ScatterUpdate", as, ref, indices, updates)
 }
 
+// SdcaShrinkL1 emits TensorFlow's op SdcaShrinkL1 and reports whether that went well.
+func SdcaShrinkL1(s *ops.Scope, weights []ops.Input, l1 float64, l2 float64) bool {
+	var as graph.Attrs
+	as = append(as, graph.Float("l1", l1), graph.Float("l2", l2))
+	return s.Emit0("SdcaShrinkL1", as, weights...)
+}
+
 // SparseApplyAdadeltaOptions are the attributes of [SparseApplyAdadelta] that have defaults.
 type SparseApplyAdadeltaOptions struct {
 	// UseLocking is use_locking. Default: false.
