@@ -77,7 +77,9 @@ const (
 	worthwhile  = 10_000
 	worthWaking = 60_000
 
-	minPatience = 2_000
+	// minPatience is more than the last pieces of a loop take: who is done first sees the
+	// next loop, which begins when the last one is.
+	minPatience = 50_000
 	maxPatience = 500_000
 
 	// awake is how long a caller looks out for its last helpers to be done before it
