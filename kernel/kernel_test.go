@@ -137,3 +137,34 @@ func TestOneHotTakesNoOtherNegativeAxis(t *testing.T) {
 		t.Error("axis -2 was taken; TensorFlow has -1 alone")
 	}
 }
+
+// TestMeansOfHalvesAreRoundedAtEveryStep: TensorFlow's mean of 2048 and three ones is 512 in
+// float16, whose neighbours there are two apart; fixtures allow more than that.
+func TestMeansOfHalvesAreRoundedAtEveryStep(t *testing.T) {
+	for _, c := range []struct {
+		dtype tensor.DType
+		big   float32
+	}{{tensor.Float16, 2048}, {tensor.BFloat16, 256}} {
+		s := function.Eager(context.Background())
+		x, err := tensor.Cast(tensor.Must(tensor.New([]float32{c.big, 1, 1, 1}, 1, 2, 2, 1)), c.dtype)
+		if err != nil {
+			t.Fatal(err)
+		}
+		window := []int64{1, 2, 2, 1}
+		y := s.Emit("AvgPool", graph.Attrs{graph.Ints("ksize", window...), graph.Ints("strides", window...), graph.String("padding", "VALID")}, x)
+		if err := s.Err(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := y[0].Tensor()
+		if err != nil {
+			t.Fatal(err)
+		}
+		wide, err := tensor.Cast(got, tensor.Float32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := tensor.Values[float32](wide)[0]; v != c.big/4 {
+			t.Errorf("the mean of %v and three ones is %v in %v, want %v", c.big, v, c.dtype, c.big/4)
+		}
+	}
+}

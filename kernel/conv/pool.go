@@ -156,7 +156,8 @@ var maxChannels = engine.ByType[reducer]{
 
 var avgPools = engine.ByType[reducer]{
 	tensor.Float32: pools(meanWindow[float32]), tensor.Float64: pools(meanWindow[float64]),
-	tensor.Float16: halfPools[tensor.F16](meanWindow[float32]), tensor.BFloat16: halfPools[tensor.BF16](meanWindow[float32]),
+	tensor.Float16:  halfPools[tensor.F16](meanStepwise(func(v float32) float32 { return tensor.ToF16(v).Float() })),
+	tensor.BFloat16: halfPools[tensor.BF16](meanStepwise(func(v float32) float32 { return tensor.ToBF16(v).Float() })),
 }
 
 // windowFunc computes a row of places from the taps in x that lie within the
@@ -289,5 +290,23 @@ func meanWindow[T real](dst, x []T, p *simd.Pool) {
 			}
 		}
 		vec.DivVS(out, out, n)
+	}
+}
+
+// meanStepwise is meanWindow whose sums are rounded at every step to what the type holds, as
+// TensorFlow's are.
+func meanStepwise(round func(float32) float32) windowFunc[float32] {
+	return func(dst, x []float32, p *simd.Pool) {
+		n := float32(len(p.Taps))
+		for i := range p.Places {
+			out := dst[i*p.Channels : (i+1)*p.Channels]
+			clear(out)
+			for _, t := range p.Taps {
+				for c, v := range x[i*p.Step+t:][:len(out)] {
+					out[c] = round(out[c] + v)
+				}
+			}
+			vec.DivVS(out, out, n)
+		}
 	}
 }
