@@ -198,3 +198,38 @@ func TestFunctionsWithoutEndHaveNoGradient(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestDerivativesOfFunctionsOfHighOrder: the derivatives of cos up to the fourth, of a function that is called, traced, or
+// both around each derivative; and the gradient with regard to the gradient that flows in.
+func TestDerivativesOfFunctionsOfHighOrder(t *testing.T) {
+	x := scalar(1)
+	watch := &grad.Options{Watch: []*ops.Value{x}}
+	want := []float64{math.Cos(1), -math.Sin(1), -math.Cos(1), math.Sin(1), math.Cos(1)}
+	traced := &function.Options{Mode: function.Traced}
+	type body = func(s *ops.Scope, x *ops.Value) *ops.Value
+	derived := func(f body) body {
+		return func(s *ops.Scope, x *ops.Value) *ops.Value {
+			y, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return f(s, x) }, &grad.Options{Watch: []*ops.Value{x}})
+			return tape.GradientOf(y, x)[0]
+		}
+	}
+	cos := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Cos(s, x) }, traced)
+	plain, each := body(cos.Apply), body(cos.Apply)
+	for order, want := range want {
+		for name, f := range map[string]body{"eager": plain, "traced": function.New(plain, traced).Apply, "traced each time": each} {
+			got, err := function.New(f, traced).Call(t.Context(), x)
+			if err != nil || math.Abs(item(t, got)-want) > 1e-12 {
+				t.Errorf("%s, order %d: %v, want %v: %v", name, order, got, want, err)
+			}
+		}
+		plain, each = derived(plain), function.New(derived(each), traced).Apply
+	}
+	s, d := scope(), scalar(2)
+	g, outer := grad.Of(s, func(s *ops.Scope) *ops.Value {
+		y, inner := grad.Of(s, func(s *ops.Scope) *ops.Value { return cos.Apply(s, x) }, watch)
+		return inner.GradientWith([]*ops.Value{y}, []*ops.Value{x}, &grad.GradientOptions{OutputGradients: []*ops.Value{d}})[0]
+	}, &grad.Options{Watch: []*ops.Value{d}})
+	if gg := outer.GradientOf(g, d); s.Err() != nil || gg[0] == nil || math.Abs(item(t, gg[0])+math.Sin(1)) > 1e-12 {
+		t.Errorf("with regard to the gradient that flows in: %v: %v", gg, s.Err())
+	}
+}

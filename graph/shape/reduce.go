@@ -136,7 +136,7 @@ func cumulation(c *Inference) error {
 	}
 	c.set(0, c.shape(0))
 	_, _, err := c.axis(1, c.shape(0).Rank())
-	return err
+	return each(c.scalar(1), err)
 }
 
 func biasAddGrad(c *Inference) error {

@@ -234,6 +234,9 @@ func cumulateWith(c *engine.Call, f func(out *tensor.Tensor, each func(func(l li
 		return err
 	}
 	s := c.In(0).Shape()
+	if r := len(c.In(1).Shape()); r != 0 {
+		return fmt.Errorf("the axis has %d dimensions; it must be a scalar", r)
+	}
 	i, err := shapes.Int(c.In(1), "the axis")
 	if err != nil {
 		return err
