@@ -220,6 +220,10 @@ func sameVariables(vars, next []*Value) error {
 	return nil
 }
 
+func notCondition(d tensor.DType) error {
+	return fmt.Errorf("the condition must be a bool or a number, not %v", d)
+}
+
 // truth reports whether t, a condition, holds.
 func truth(t *tensor.Tensor) (bool, error) {
 	switch {
@@ -232,7 +236,7 @@ func truth(t *tensor.Tensor) (bool, error) {
 	}
 	x, err := t.Float64s()
 	if err != nil {
-		return false, fmt.Errorf("the condition must be a bool or a number, not %v", t.DType())
+		return false, notCondition(t.DType())
 	}
 	return x[0] != 0, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/ops/raw"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -223,6 +224,9 @@ func TestWhatControlFlowRefuses(t *testing.T) {
 			return values(ops.If(s, in["n"], func(s *ops.Scope) *ops.Value { return ops.Const(s, 1) },
 				func(s *ops.Scope) *ops.Value { return in["x"] }))
 		}, "value 0 is int32 from then and float32 from otherwise", false},
+		"condition that isn't known": {func(s *ops.Scope, in inputs) []*ops.Value {
+			return ops.If(s, raw.AsString(s, in["n"], nil), two, two)
+		}, "must be a bool or a number", true},
 		"condition": {func(s *ops.Scope, in inputs) []*ops.Value { return ops.If(s, ops.Const(s, "maybe"), two, two) }, "must be a bool or a number", true},
 		"vector":    {func(s *ops.Scope, in inputs) []*ops.Value { return ops.If(s, ops.Const(s, []int{1, 2}), two, two) }, "must be a scalar", true},
 		"index":     {func(s *ops.Scope, in inputs) []*ops.Value { return ops.Case(s, in["x"], two, two) }, "not an integer", true},

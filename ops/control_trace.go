@@ -125,6 +125,8 @@ func (s *Scope) traceIf(cond *Value, then, otherwise body) []*Value {
 func (s *Scope) scalarCondition(op string, cond *Value) *Value {
 	f := cond.Fact()
 	switch {
+	case f.DType == tensor.String: // the op would take it, and look whether it is empty
+		s.fail(op, nil, notCondition(f.DType), cond)
 	case f.Shape.HasRank() && f.Shape.Rank() != 0:
 		s.fail(op, nil, notScalar(f.DType, f.Shape.Anonymous().Dims()), cond)
 	case !f.Shape.HasRank():
