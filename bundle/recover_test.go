@@ -188,6 +188,11 @@ func TestRecoverLeavesTheRestAlone(t *testing.T) {
 	if can, err := Recoverable(ctx, dir, "run/ckpt"); can || err != nil {
 		t.Errorf("Recoverable: %v, %v", can, err)
 	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if can, err := Recoverable(cancelled, dir, "run/ckpt"); can || !errors.Is(err, context.Canceled) {
+		t.Errorf("Recoverable, cancelled: %v, %v", can, err)
+	}
 	if ok, err := Recover(ctx, dir, "run/other"); ok || err == nil {
 		t.Errorf("nothing there: %v, %v", ok, err)
 	}
