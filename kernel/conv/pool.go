@@ -293,8 +293,8 @@ func meanWindow[T real](dst, x []T, p *simd.Pool) {
 	}
 }
 
-// meanStepwise is meanWindow whose sums are rounded at every step to what the type holds, as
-// TensorFlow's are.
+// meanStepwise returns what computes means as meanWindow does, from sums that are rounded at
+// every step to what the type holds, as TensorFlow's are.
 func meanStepwise(round func(float32) float32) windowFunc[float32] {
 	return func(dst, x []float32, p *simd.Pool) {
 		n := float32(len(p.Taps))
