@@ -159,7 +159,7 @@ func (v *convolution) call(c *engine.Call) error {
 	return nil
 }
 
-// zeros is the gradient where the filter has no elements, whatever the other
+// zeros makes the gradient where the filter has no elements, whatever the other
 // shapes are.
 func zeros(c *engine.Call, dy *tensor.Tensor, dims tensor.Shape) error {
 	_, err := c.AllocZero(0, dy.DType(), dims)
