@@ -24,7 +24,7 @@ type app struct {
 	name, words string
 	calls       [2]int
 	twoCallers  bool    // is also called by two at once
-	products    float64 // multiply-adds of an example's products of matrices; 0: not told
+	products    float64 // multiply-adds of an example's products of matrices; 0: not known
 }
 
 // transformerProducts are those of 128 tokens in 4 blocks: of queries, keys, values and what

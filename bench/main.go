@@ -98,7 +98,7 @@ const (
 	safetensors = "safetensors (no fsync, no checksums)"
 	raw         = "raw I/O (write + fsync, read)"
 	onnxruntime = "onnxruntime 1.31"
-	// peak makes as many multiply-adds as a work's products have, where they are told.
+	// peak makes as many multiply-adds as a work's products have, where these are known.
 	peak = "products alone, at the machine's peak"
 )
 

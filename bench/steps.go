@@ -27,7 +27,7 @@ type step struct {
 	// which it is compared.
 	withBefore bool
 	// products is how many multiply-adds the products of matrices take of what is done once;
-	// 0 where that isn't told.
+	// 0 where that isn't known.
 	products float64
 }
 
