@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"bytes"
+	"maps"
 	"math"
 	"slices"
 
@@ -159,21 +160,21 @@ func normComplex[T vec.Complex]() reducer[T] {
 var (
 	sums = elementwise.ByType{
 		tensor.Float32: run(sumOf[float32]()), tensor.Float64: run(sumOf[float64]()),
-		tensor.Float16: runHalf[tensor.F16](sumOf[float32]()), tensor.BFloat16: runHalf[tensor.BF16](sumOf[float32]()),
+		tensor.Float16: stepwiseReduction[tensor.F16](stepSum()), tensor.BFloat16: runHalf[tensor.BF16](sumOf[float32]()),
 		tensor.Int8: run(sumOf[int8]()), tensor.Int16: run(sumOf[int16]()), tensor.Int32: run(sumOf[int32]()), tensor.Int64: run(sumOf[int64]()),
 		tensor.Uint8: run(sumOf[uint8]()), tensor.Uint16: run(sumOf[uint16]()), tensor.Uint32: run(sumOf[uint32]()), tensor.Uint64: run(sumOf[uint64]()),
 		tensor.Complex64: run(sumOf[complex64]()), tensor.Complex128: run(sumOf[complex128]()),
 	}
 	means = elementwise.ByType{
 		tensor.Float32: run(meanFloat[float32]()), tensor.Float64: run(meanFloat[float64]()),
-		tensor.Float16: runHalf[tensor.F16](meanFloat[float32]()), tensor.BFloat16: runHalf[tensor.BF16](meanFloat[float32]()),
+		tensor.Float16: stepwiseReduction[tensor.F16](stepMean()), tensor.BFloat16: runHalf[tensor.BF16](meanFloat[float32]()),
 		tensor.Int8: meanWide[int8, int64](), tensor.Int16: meanWide[int16, int64](), tensor.Int32: meanWide[int32, int64](), tensor.Int64: run(meanInt[int64]()),
 		tensor.Uint8: meanWide[uint8, uint64](), tensor.Uint16: meanWide[uint16, uint64](), tensor.Uint32: meanWide[uint32, uint64](), tensor.Uint64: run(meanInt[uint64]()),
 		tensor.Complex64: run(meanComplex[complex64]()), tensor.Complex128: run(meanComplex[complex128]()),
 	}
 	prods = elementwise.ByType{
 		tensor.Float32: run(prodOf[float32]()), tensor.Float64: run(prodOf[float64]()),
-		tensor.Float16: runHalf[tensor.F16](prodOf[float32]()), tensor.BFloat16: runHalf[tensor.BF16](prodOf[float32]()),
+		tensor.Float16: stepwiseReduction[tensor.F16](stepProd(roundF16)), tensor.BFloat16: stepwiseReduction[tensor.BF16](stepProd(roundBF16)),
 		tensor.Int8: run(prodOf[int8]()), tensor.Int16: run(prodOf[int16]()), tensor.Int32: run(prodOf[int32]()), tensor.Int64: run(prodOf[int64]()),
 		tensor.Uint8: run(prodOf[uint8]()), tensor.Uint16: run(prodOf[uint16]()), tensor.Uint32: run(prodOf[uint32]()), tensor.Uint64: run(prodOf[uint64]()),
 		tensor.Complex64: run(prodOf[complex64]()), tensor.Complex128: run(prodOf[complex128]()),
@@ -192,7 +193,7 @@ var (
 	}
 	norms = elementwise.ByType{
 		tensor.Float32: run(normOf[float32]()), tensor.Float64: run(normOf[float64]()),
-		tensor.Float16: runHalf[tensor.F16](normOf[float32]()), tensor.BFloat16: runHalf[tensor.BF16](normOf[float32]()),
+		tensor.Float16: stepwiseReduction[tensor.F16](stepNorm()), tensor.BFloat16: runHalf[tensor.BF16](normOf[float32]()),
 		tensor.Int8: run(normInt[int8]()), tensor.Int16: run(normInt[int16]()), tensor.Int32: run(normInt[int32]()), tensor.Int64: run(normInt[int64]()),
 		tensor.Uint8: run(normInt[uint8]()), tensor.Uint16: run(normInt[uint16]()), tensor.Uint32: run(normInt[uint32]()), tensor.Uint64: run(normInt[uint64]()),
 		tensor.Complex64: run(normComplex[complex64]()), tensor.Complex128: run(normComplex[complex128]()),
@@ -477,7 +478,18 @@ func biasAddGrad(c *engine.Call) error {
 		}
 	}
 	c.Add(engine.ValueOf(tensor.Vector(axes...)))
-	return sums.Run(c)
+	return biasSums.Run(c)
+}
+
+// biasSums are the sums of BiasAddGrad, which TensorFlow makes of both kinds of half precision in
+// float32.
+var biasSums = withType(sums, tensor.Float16, runHalf[tensor.F16](sumOf[float32]()))
+
+// withType returns the table with another function for a type.
+func withType(t elementwise.ByType, d tensor.DType, f elementwise.Func) elementwise.ByType {
+	t = maps.Clone(t)
+	t[d] = f
+	return t
 }
 
 var l2Losses = elementwise.ByType{
