@@ -27,8 +27,8 @@ const (
 	unrolled = 4
 	// unrolledRows is from how many rows on it does so where columns are reduced.
 	unrolledRows = 16
-	// halveF16 is Eigen's LeafSize of half precision, in vectors.
-	halveF16 = 200 * lanes
+	// halveF16 and halveBF16 are Eigen's LeafSize of these types, in vectors.
+	halveF16, halveBF16 = 200 * lanes, 128 * lanes
 )
 
 func stepSum() *steps { return &steps{join: add, round: roundF16, halve: halveF16} }
@@ -44,9 +44,13 @@ func stepProd(round func(float32) float32) *steps {
 	return &steps{empty: 1, join: multiply, round: round}
 }
 
+// stepSquares adds up squares.
+func stepSquares(round func(float32) float32, halve int) *steps {
+	return &steps{join: add, round: round, halve: halve, begin: func(v float32) float32 { return round(v * v) }}
+}
+
 func stepNorm() *steps {
-	s := stepSum()
-	s.begin = func(v float32) float32 { return roundF16(v * v) }
+	s := stepSquares(roundF16, halveF16)
 	s.end = func(v float32, _ int) float32 { return roundF16(float32(math.Sqrt(float64(v)))) }
 	return s
 }

@@ -495,8 +495,8 @@ func withType(t elementwise.ByType, d tensor.DType, f elementwise.Func) elementw
 var l2Losses = elementwise.ByType{
 	tensor.Float32:  l2Loss[float32],
 	tensor.Float64:  l2Loss[float64],
-	tensor.Float16:  l2LossHalf[tensor.F16],
-	tensor.BFloat16: l2LossHalf[tensor.BF16],
+	tensor.Float16:  l2LossHalf[tensor.F16](stepSquares(roundF16, halveF16)),
+	tensor.BFloat16: l2LossHalf[tensor.BF16](stepSquares(roundBF16, halveBF16)),
 }
 
 func l2Loss[T float](c *engine.Call) error {
@@ -519,15 +519,20 @@ func squares[T vec.Float](x []T) T {
 	return squares(x[:h]) + squares(x[h:])
 }
 
-func l2LossHalf[H elementwise.Half](c *engine.Call) error {
-	if err := c.Need(1); err != nil {
-		return err
+func l2LossHalf[H elementwise.Half](sum *steps) elementwise.Func {
+	return func(c *engine.Call) error {
+		if err := c.Need(1); err != nil {
+			return err
+		}
+		out, err := c.Alloc(0, c.In(0).DType(), tensor.Shape{})
+		if err != nil {
+			return err
+		}
+		x := elementwise.Widened[H](c, c.In(0))
+		for i, v := range x {
+			x[i] = sum.begin(v)
+		}
+		elementwise.Narrow(tensor.Values[H](out), []float32{sum.row(x, 0) / 2})
+		return nil
 	}
-	out, err := c.Alloc(0, c.In(0).DType(), tensor.Shape{})
-	if err != nil {
-		return err
-	}
-	x := elementwise.Widened[H](c, c.In(0))
-	elementwise.Narrow(tensor.Values[H](out), []float32{squares(x) / 2})
-	return nil
 }

@@ -26,5 +26,7 @@ for op in ["Sum", "Mean", "EuclideanNorm"]:
     reductions(op, tf.float16, lambda s: rng.standard_normal(s) * 3 + 1)
 for d in [tf.float16, tf.bfloat16]:
     reductions("Prod", d, lambda s: 1 + rng.standard_normal(s) * 0.02)
+    for n in [5, 37, 333, 1030, 1700]:
+        case(FAMILY, "L2Loss", [("t", tf.cast((rng.standard_normal(n) * 2).astype(np.float32), d))])
 
 write()
