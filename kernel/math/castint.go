@@ -12,40 +12,41 @@ import (
 // real part. It returns false for other types.
 //
 // C++ leaves open what becomes of a number that the type can't hold. This does
-// what TensorFlow does on amd64: a conversion to 32 or 64 bits, which makes the
-// least number of all that doesn't fit, and of that the low bits. From bfloat16
-// the narrow types saturate.
+// what TensorFlow does on amd64, in one thread: the elements that make whole vectors
+// saturate, those left over at the end are cut to 32 or 64 bits, which makes the least
+// number of all that doesn't fit, and of that they have the low bits.
 func castWhole(c *engine.Call, out, x *tensor.Tensor) bool {
 	switch out.DType() {
 	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:
 	default:
 		return false
 	}
-	from := x.DType()
+	from, n := x.DType(), x.Len()
+	to := integers{dst: out, vectors: n - n%vectorOf(from, out.DType(), n), odd: from != tensor.Float32 && from != tensor.BFloat16}
 	switch {
 	case from == tensor.Float32:
 		v := tensor.Values[float32](x)
-		c.Parallel(len(v), 2, func(lo, hi int) { toWhole(out, v[lo:hi], lo, false) })
+		c.Parallel(n, 2, func(lo, hi int) { toWhole(to, v[lo:hi], lo) })
 		return true
 	case from == tensor.Float64:
 		v := tensor.Values[float64](x)
-		c.Parallel(len(v), 2, func(lo, hi int) { toWhole(out, v[lo:hi], lo, false) })
+		c.Parallel(n, 2, func(lo, hi int) { toWhole(to, v[lo:hi], lo) })
 		return true
 	case from.IsComplex():
 		real, err := tensor.Cast(x, tensor.Float64)
 		if err != nil {
 			return false
 		}
-		toWhole(out, tensor.Values[float64](real), 0, false)
+		toWhole(to, tensor.Values[float64](real), 0)
 		return true
 	case from.IsFloating():
-		c.Parallel(x.Len(), 3, func(lo, hi int) {
+		c.Parallel(n, 3, func(lo, hi int) {
 			const tile = 1 << 10
 			v := make([]float64, 0, tile)
 			for ; lo < hi; lo += tile {
 				// The type and the range are right: nothing can fail.
 				v, _ = x.AppendFloat64s(v[:0], lo, min(lo+tile, hi))
-				toWhole(out, v, lo, from == tensor.BFloat16)
+				toWhole(to, v, lo)
 			}
 		})
 		return true
@@ -53,17 +54,50 @@ func castWhole(c *engine.Call, out, x *tensor.Tensor) bool {
 	return false
 }
 
-// toWhole writes x as the elements of dst from lo on.
-func toWhole[S float32 | float64](dst *tensor.Tensor, x []S, lo int, saturate bool) {
-	switch dst.DType() {
+// vectorOf returns how many of n elements TensorFlow's build for amd64 casts at once;
+// more than n where it casts each by itself, or where that makes no difference.
+func vectorOf(from, to tensor.DType, n int) int {
+	switch to {
+	case tensor.Uint32:
+		if from != tensor.Complex128 {
+			return 8
+		}
+	case tensor.Int8, tensor.Uint8, tensor.Int16, tensor.Uint16:
+		switch from {
+		case tensor.BFloat16:
+			return 8
+		case tensor.Float16, tensor.Float64, tensor.Complex128:
+			return 16
+		case tensor.Float32:
+			return 32
+		}
+	}
+	return n + 1
+}
+
+// integers is where integers go.
+type integers struct {
+	dst     *tensor.Tensor
+	vectors int  // how many elements are cast in vectors
+	odd     bool // in vectors, a uint8 of what is more than an int16 is 0
+}
+
+// toWhole writes x as the elements from lo on.
+func toWhole[S float32 | float64](to integers, x []S, lo int) {
+	vectors := min(max(to.vectors-lo, 0), len(x))
+	switch dst := to.dst; dst.DType() {
 	case tensor.Int8:
-		toNarrow(tensor.Values[int8](dst)[lo:][:len(x)], x, saturate)
+		toNarrow(tensor.Values[int8](dst)[lo:][:len(x)], x, vectors, math.MaxInt32)
 	case tensor.Int16:
-		toNarrow(tensor.Values[int16](dst)[lo:][:len(x)], x, saturate)
+		toNarrow(tensor.Values[int16](dst)[lo:][:len(x)], x, vectors, math.MaxInt32)
 	case tensor.Uint8:
-		toNarrow(tensor.Values[uint8](dst)[lo:][:len(x)], x, saturate)
+		most := int32(math.MaxInt32)
+		if to.odd {
+			most = math.MaxInt16
+		}
+		toNarrow(tensor.Values[uint8](dst)[lo:][:len(x)], x, vectors, most)
 	case tensor.Uint16:
-		toNarrow(tensor.Values[uint16](dst)[lo:][:len(x)], x, saturate)
+		toNarrow(tensor.Values[uint16](dst)[lo:][:len(x)], x, vectors, math.MaxInt32)
 	case tensor.Int32:
 		d := tensor.Values[int32](dst)[lo:][:len(x)]
 		for i, v := range x {
@@ -76,10 +110,13 @@ func toWhole[S float32 | float64](dst *tensor.Tensor, x []S, lo int, saturate bo
 		}
 	case tensor.Uint32:
 		d := tensor.Values[uint32](dst)[lo:][:len(x)]
-		for i, v := range x {
-			if d[i] = 1 << 31; math.Abs(float64(v)) < 1<<63 {
+		for i, v := range x[:vectors] {
+			if d[i] = 1 << 31; v > math.MinInt32-1 && v < 1<<32 {
 				d[i] = uint32(long(float64(v)))
 			}
+		}
+		for i, v := range x[vectors:] {
+			d[vectors+i] = uint32(long(float64(v)))
 		}
 	case tensor.Uint64:
 		d := tensor.Values[uint64](dst)[lo:][:len(x)]
@@ -93,16 +130,19 @@ func toWhole[S float32 | float64](dst *tensor.Tensor, x []S, lo int, saturate bo
 	}
 }
 
-func toNarrow[T int8 | int16 | uint8 | uint16, S float32 | float64](dst []T, x []S, saturate bool) {
-	if saturate {
-		least, most := int32(vec.Lowest[T]()), int32(vec.Highest[T]())
-		for i, v := range x {
-			dst[i] = T(min(max(word(float64(v)), least), most))
+// toNarrow saturates the first numbers of x, what is more than odd being 0 there, and
+// wraps the others.
+func toNarrow[T int8 | int16 | uint8 | uint16, S float32 | float64](dst []T, x []S, vectors int, odd int32) {
+	least, most := int32(vec.Lowest[T]()), int32(vec.Highest[T]())
+	for i, v := range x[:vectors] {
+		w := word(float64(v))
+		if w > odd {
+			w = 0
 		}
-		return
+		dst[i] = T(min(max(w, least), most))
 	}
-	for i, v := range x {
-		dst[i] = T(word(float64(v)))
+	for i, v := range x[vectors:] {
+		dst[vectors+i] = T(word(float64(v)))
 	}
 }
 
