@@ -226,17 +226,35 @@ func TestFunctionsThatCallThemselvesEndWithAnError(t *testing.T) {
 	}
 }
 
-// TestConditionsOfUnknownRankAreHeldToScalars: the op If would be true of any
-// tensor with elements.
-func TestConditionsOfUnknownRankAreHeldToScalars(t *testing.T) {
-	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
-		return ops.If(s, x, func(s *ops.Scope) *ops.Value { return ops.Const(s, 1.0) }, func(s *ops.Scope) *ops.Value { return ops.Const(s, 2.0) })
-	}, &function.Options{Mode: function.Traced, Signature: ops.SpecOf(graph.Fact{DType: tensor.Bool, Shape: graph.UnknownShape})})
-	ctx := context.Background()
-	if y, err := f.Call(ctx, ops.ValueOf(tensor.Scalar(false))); err != nil || floats(t, y)[0] != 2 {
-		t.Errorf("a scalar gives %v (%v)", y, err)
+// TestConditionsAreOfOneElement: of any rank, known or not; the op If would be true of any tensor with elements.
+func TestConditionsAreOfOneElement(t *testing.T) {
+	type cond = *ops.Value
+	branches := func(s *ops.Scope, x cond) *ops.Value {
+		return ops.If(s, x, func(s *ops.Scope) *ops.Value { return ops.Const(s, 1.0) }, func(s *ops.Scope) *ops.Value { return ops.Const(s, 0.0) })
 	}
-	if _, err := f.Call(ctx, ops.ValueOf(tensor.Vector(false, true))); err == nil {
-		t.Error("a vector is taken")
+	loop := func(s *ops.Scope, x cond) *ops.Value {
+		return ops.While(s, []*ops.Value{ops.Const(s, 0.0), x}, func(s *ops.Scope, v []*ops.Value) *ops.Value { return v[1] },
+			func(s *ops.Scope, v []*ops.Value) []*ops.Value {
+				return []*ops.Value{ops.Const(s, 1.0), ops.ZerosLike(s, v[1])}
+			})[0]
+	}
+	unknown := ops.SpecOf(graph.Fact{DType: tensor.Bool, Shape: graph.UnknownShape})
+	for name, f := range map[string]func(*ops.Scope, cond) *ops.Value{"If": branches, "While": loop} {
+		for how, o := range map[string]*function.Options{"eager": {Mode: function.Eagerly}, "traced": {Mode: function.Traced, ExactShapes: true}, "of unknown rank": {Mode: function.Traced, Signature: unknown}} {
+			g := function.New(f, o)
+			for _, shape := range []tensor.Shape{{}, {1}, {1, 1}, {1, 1, 1}} {
+				for i, c := range []bool{false, true} {
+					x := ops.ValueOf(tensor.Must(tensor.New([]bool{c}, shape...)))
+					if y, err := g.Call(t.Context(), x); err != nil || floats(t, y)[0] != float32(i) {
+						t.Errorf("%s %s of %v%v gives %v (%v)", name, how, c, shape, y, err)
+					}
+				}
+			}
+			for _, x := range []*tensor.Tensor{tensor.Vector(false, true), tensor.Vector[bool](), tensor.Must(tensor.New([]bool{}, 1, 0))} {
+				if _, err := g.Call(t.Context(), ops.ValueOf(x)); err == nil {
+					t.Errorf("%s %s takes %v", name, how, x)
+				}
+			}
+		}
 	}
 }

@@ -44,8 +44,8 @@ func bodyOf[T Values](f func(s *Scope) T) body {
 	return func(s *Scope, _ []*Value) []*Value { return flat(f(s)) }
 }
 
-// If returns what then gives where cond, a scalar, is true or not zero, and
-// what otherwise gives elsewhere. Eagerly only that function is called. While a
+// If returns what then gives where cond, one element of any rank, is true or not
+// zero, and what otherwise gives elsewhere. Eagerly only that function is called. While a
 // function is traced both are, if cond isn't known yet: they may use any value
 // from outside, must give as many values of the same types, and become branches
 // of an op If.
@@ -229,8 +229,8 @@ func truth(t *tensor.Tensor) (bool, error) {
 	switch {
 	case t == nil:
 		return false, errors.New("the condition has no value")
-	case len(t.Shape()) != 0:
-		return false, notScalar(t.DType(), t.Shape())
+	case t.Len() != 1:
+		return false, notOne(t.DType(), t.Shape())
 	case t.DType() == tensor.Bool:
 		return tensor.Values[bool](t)[0], nil
 	}
@@ -241,8 +241,8 @@ func truth(t *tensor.Tensor) (bool, error) {
 	return x[0] != 0, nil
 }
 
-func notScalar(d tensor.DType, s tensor.Shape) error {
-	return fmt.Errorf("the condition must be a scalar, not %v%v; ops.All and ops.Any join several", d, s)
+func notOne(d tensor.DType, s tensor.Shape) error {
+	return fmt.Errorf("the condition must be one element, not %v%v; ops.All and ops.Any join several", d, s)
 }
 
 var attrParallel = graph.Int("parallel_iterations", 10)

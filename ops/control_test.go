@@ -228,7 +228,7 @@ func TestWhatControlFlowRefuses(t *testing.T) {
 			return ops.If(s, raw.AsString(s, in["n"], nil), two, two)
 		}, "must be a bool or a number", true},
 		"condition": {func(s *ops.Scope, in inputs) []*ops.Value { return ops.If(s, ops.Const(s, "maybe"), two, two) }, "must be a bool or a number", true},
-		"vector":    {func(s *ops.Scope, in inputs) []*ops.Value { return ops.If(s, ops.Const(s, []int{1, 2}), two, two) }, "must be a scalar", true},
+		"vector":    {func(s *ops.Scope, in inputs) []*ops.Value { return ops.If(s, ops.Const(s, []int{1, 2}), two, two) }, "must be one element", true},
 		"index":     {func(s *ops.Scope, in inputs) []*ops.Value { return ops.Case(s, in["x"], two, two) }, "not an integer", true},
 		"no branch": {func(s *ops.Scope, in inputs) []*ops.Value { return ops.Case[[]*ops.Value](s, in["n"]) }, "at least one branch", true},
 		"loop type": {func(s *ops.Scope, in inputs) []*ops.Value {

@@ -119,17 +119,20 @@ func (s *Scope) traceIf(cond *Value, then, otherwise body) []*Value {
 	return s.emitBranches("If", cond, []string{"then", "otherwise"}, yes, no)
 }
 
-// scalarCondition returns cond as a scalar, which calls hold it to where its rank isn't
-// known: the op itself would take any tensor, and be true of one with elements. It
-// is nil after a failure.
+// scalarCondition returns cond, of one element, as a scalar; calls hold it to that where
+// its size isn't known. The op itself would take any tensor, and be true of one
+// with elements. It is nil after a failure.
 func (s *Scope) scalarCondition(op string, cond *Value) *Value {
 	f := cond.Fact()
 	switch {
 	case f.DType == tensor.String: // the op would take it, and look whether it is empty
 		s.fail(op, nil, notCondition(f.DType), cond)
-	case f.Shape.HasRank() && f.Shape.Rank() != 0:
-		s.fail(op, nil, notScalar(f.DType, f.Shape.Anonymous().Dims()), cond)
-	case !f.Shape.HasRank():
+	case f.Shape.HasRank() && f.Shape.Rank() == 0:
+	default:
+		if n, known := f.Shape.NumElements(); known && n != 1 {
+			s.fail(op, nil, notOne(f.DType, f.Shape.Anonymous().Dims()), cond)
+			return nil
+		}
 		cond = Reshape(s, cond)
 	}
 	if !s.alive() {
