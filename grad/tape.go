@@ -169,8 +169,8 @@ func (t *Tape) Watch(values ...*ops.Value) {
 			t.scope.Fail("GradientTape.Watch", fmt.Errorf("a value of %v has no gradient", v.DType()))
 		case t.slotOf(v) < 0:
 			t.watched = append(t.watched, watchSlot{v, t.next})
-			// In a branch, a value from outside is one of the branch's own.
-			if own := ops.Const(t.scope, v); own != v && own.IsSymbolic() && own.Output().Node.IsArg() {
+			// In a trace, a constant or a value from outside is one of the trace's own.
+			if own := ops.OwnNode(t.scope, v); own != v && own.IsSymbolic() {
 				t.watched = append(t.watched, watchSlot{own, t.next})
 			}
 			t.next++

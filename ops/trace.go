@@ -25,6 +25,7 @@ type Trace struct {
 	args     []*Value // of the captures
 	vars     map[*trackable.Variable]*varTrace
 	consts   map[string]*Value
+	own      map[*Value]*Value // constants that are told from equal ones, and their nodes
 	order    effects
 	fixed    bool // variables made after the first made ones are refused
 	made     uint64
@@ -295,10 +296,52 @@ func (t *Trace) add(s *Scope, op string, attrs graph.Attrs, ins []*Value) (graph
 	return n.Output(0), nil
 }
 
+// OwnNode returns v as the trace that s writes to has it, v itself where there is
+// none. A constant gets a node of its own, which the trace and its branches use for
+// v from then on: a recorder that follows v doesn't follow equal constants.
+func OwnNode(s *Scope, v *Value) *Value {
+	own := Const(s, v)
+	t := s.tracer()
+	if t == nil || !s.alive() || own.also().out.Node.Op != "Const" {
+		return own
+	}
+	own = Identity(s, own)
+	if s.alive() {
+		if t.own == nil {
+			t.own = map[*Value]*Value{}
+		}
+		t.own[v.whole()] = own
+	}
+	return own
+}
+
+// owns reports whether v has a node of its own in the trace or around it.
+func (t *Trace) owns(v *Value) bool {
+	for t != nil {
+		if t.own[v] != nil {
+			return true
+		}
+		if t.outer == nil {
+			return false
+		}
+		t = t.outer.tracer()
+	}
+	return false
+}
+
 // lift implements executor.
 func (t *Trace) lift(s *Scope, v *Value) (*Value, error) {
 	v = v.whole()
+	if own := t.own[v]; own != nil {
+		return own, nil
+	}
 	switch {
+	case t.outer != nil && t.owns(v):
+		outer, err := t.outer.step.exec.lift(t.outer, v)
+		if err != nil {
+			return nil, err
+		}
+		return t.capture(outer)
 	case v.IsSymbolic():
 		if v.step == s.step {
 			return v, nil
