@@ -106,7 +106,7 @@ func wrongPrograms(r *remains) map[string]struct {
 		"decides by a vector": {func(s *ops.Scope, x *ops.Value) *ops.Value {
 			two := ops.Less(s, ops.Stack(s, []*ops.Value{ops.Sum(s, x), ops.Sum(s, x)}), 9)
 			return ops.If(s, two, func(s *ops.Scope) *ops.Value { return x }, func(s *ops.Scope) *ops.Value { return x })
-		}, "must be a scalar, not bool[2]; ops.All and ops.Any join several", ""},
+		}, "must be one element, not bool[2]; ops.All and ops.Any join several", ""},
 		"has branches of two types": {func(s *ops.Scope, x *ops.Value) *ops.Value {
 			return ops.If(s, isSmall(s, x), func(s *ops.Scope) *ops.Value { return ops.Neg(s, x) }, func(s *ops.Scope) *ops.Value { return ops.Cast(s, x, tensor.Int32) })
 		}, "ops.Cast converts", "-"},
