@@ -118,7 +118,9 @@ func wrongPrograms(r *remains) map[string]struct {
 				func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, 10) })
 		}, "not bool; ops.NotEqual compares with 0", ""},
 		"loops by a vector": {func(s *ops.Scope, x *ops.Value) *ops.Value {
-			return ops.While(s, x, func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Stack(s, []*ops.Value{isSmall(s, x), isSmall(s, x)}) },
+			return ops.While(s, x, func(s *ops.Scope, x *ops.Value) *ops.Value {
+				return ops.Stack(s, []*ops.Value{isSmall(s, x), isSmall(s, x)})
+			},
 				func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, 10) })
 		}, "must be one element, not bool[2]", ""},
 		"loops by nothing": {func(s *ops.Scope, x *ops.Value) *ops.Value {
