@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"sort"
+	"sync/atomic"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/nearest"
@@ -105,6 +106,7 @@ type KernelSet struct {
 // entry is a kernel in a set, and what eager calls have prepared of it.
 type entry struct {
 	Kernel
+	def   atomic.Pointer[graph.OpDef] // the definition, once it was asked for
 	eager eagerCache
 }
 
@@ -161,6 +163,20 @@ func (ks *KernelSet) Lookup(op string) *Kernel {
 		return &e.Kernel
 	}
 	return nil
+}
+
+// Definition returns the definition of an op, or nil where there is none.
+func (ks *KernelSet) Definition(op string) *graph.OpDef {
+	e := ks.entry(op)
+	if e == nil {
+		return graph.LookupOp(op)
+	}
+	if d := e.def.Load(); d != nil {
+		return d
+	}
+	d := e.Kernel.Definition()
+	e.def.Store(d)
+	return d
 }
 
 func (ks *KernelSet) entry(op string) *entry {

@@ -3,6 +3,7 @@ package ops
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
@@ -14,9 +15,10 @@ import (
 // follow from the inputs' types may be left out. After a failure it is nil; the
 // error sticks to the scope.
 //
-//	y := s.Emit("Cumprod", graph.Attrs{graph.Bool("reverse", true)}, x, ops.Const(s, 0))[0]
+//	y := s.Emit("Cumprod", graph.Attrs{graph.Bool("reverse", true)}, x, 0)[0]
 //
-// A bare Go number would take x's element type, hence the Const for an axis.
+// A bare Go number takes the type that the op's definition says, which may be that of
+// other inputs.
 // Since a failed Emit has no outputs, indexing it as above panics, and the
 // panic is recovered at the call's boundary, which then reports the first
 // error. [Scope.Emit1] never panics.
@@ -167,11 +169,12 @@ func (s *Scope) collect(name string, attrs graph.Attrs, inputs []Input) bool {
 	if want == tensor.Invalid {
 		want = weakType(inputs)
 	}
+	def := st.kernels.Definition(name)
 	for i, in := range inputs {
 		if i >= 64 || weak&(1<<i) == 0 {
 			continue
 		}
-		v, err := s.number(in, want)
+		v, err := s.number(in, definedType(def, attrs, inputs, st.ins, weak, i, want))
 		if err != nil {
 			s.fail(name, attrs, fmt.Errorf("input %d: %w", i, err), st.ins...)
 			return false
@@ -182,6 +185,42 @@ func (s *Scope) collect(name string, attrs graph.Attrs, inputs []Input) bool {
 		}
 	}
 	return true
+}
+
+// definedType returns the type that a Go number gets as input i of an op: the
+// argument's own, or that of the inputs which the definition says to have the same;
+// want where it says nothing. The bits of weak are the inputs that are Go numbers.
+func definedType(def *graph.OpDef, attrs graph.Attrs, inputs []Input, ins []*Value, weak uint64, i int, want tensor.DType) tensor.DType {
+	if def == nil || len(def.Inputs) != len(inputs) || slices.ContainsFunc(def.Inputs, func(a graph.ArgDef) bool { return a.List() }) {
+		return want
+	}
+	arg := &def.Inputs[i]
+	if arg.Type != tensor.Invalid {
+		return arg.Type
+	}
+	if d := attrs.Type(arg.TypeAttr, tensor.Invalid); d != tensor.Invalid {
+		return d
+	}
+	var same []Input
+	for k := range inputs {
+		if def.Inputs[k].TypeAttr != arg.TypeAttr {
+			continue
+		}
+		if weak&(1<<k) == 0 {
+			return ins[k].DType()
+		}
+		same = append(same, inputs[k])
+	}
+	d := weakType(same)
+	if d == tensor.Invalid { // one number
+		if t, err := tensorOf(inputs[i], d); err == nil {
+			d = t.DType()
+		}
+	}
+	if a := def.Attr(arg.TypeAttr); a != nil && len(a.AllowedTypes) > 0 && !slices.Contains(a.AllowedTypes, d) {
+		return want
+	}
+	return d
 }
 
 // isSizes reports whether the input is a shape, axes or a count that a function
@@ -283,15 +322,6 @@ func (s *Scope) sizes(t *tensor.Tensor) *Value {
 	v := s.newValue(t)
 	v.mark().sizes = true
 	return v
-}
-
-// typed returns x, a Go number as a value of its own default type: for inputs
-// that must not take the type of an op's indices.
-func (s *Scope) typed(x Input) Input {
-	if _, weak, err := s.peek(x); weak && err == nil {
-		return Const(s, x)
-	}
-	return x
 }
 
 // vec32 returns an int32 vector, as the ops take shapes, axes and permutations; where

@@ -356,3 +356,30 @@ func TestRawEmitsWhatHasNoFunction(t *testing.T) {
 		t.Error("a failed op has outputs")
 	}
 }
+
+// TestNumbersHaveTheTypesThatDefinitionsSay: a Go number takes no other argument's type.
+func TestNumbersHaveTheTypesThatDefinitionsSay(t *testing.T) {
+	x, wide := tensor.Vector[float64](1, 2, 3), tensor.Vector[int64](1, 2)
+	list := func(s *ops.Scope) *ops.Value {
+		return raw.TensorListSetItem(s, raw.TensorListReserve(s, []int32{}, 2, tensor.Float32), 0, 3.0, nil)
+	}
+	for name, c := range map[string]struct {
+		f    func(s *ops.Scope) *ops.Value
+		want tensor.DType
+	}{
+		"an axis":           {func(s *ops.Scope) *ops.Value { return raw.Cumprod(s, x, 0, nil) }, tensor.Float64},
+		"a new axis":        {func(s *ops.Scope) *ops.Value { return raw.ExpandDims(s, x, 1) }, tensor.Float64},
+		"values of indices": {func(s *ops.Scope) *ops.Value { return raw.OneHot(s, wide, 3, 1.5, 0, nil) }, tensor.Float32},
+		"an element":        {func(s *ops.Scope) *ops.Value { return raw.TensorListStack(s, list(s), []int32{}, tensor.Float32, nil) }, tensor.Float32},
+		"bounds":            {func(s *ops.Scope) *ops.Value { return raw.ClipByValue(s, x, 1, 2.5) }, tensor.Float64},
+		"a factor":          {func(s *ops.Scope) *ops.Value { return raw.Mul(s, 2, x) }, tensor.Float64},
+		"indices of a sum":  {func(s *ops.Scope) *ops.Value { return raw.UnsortedSegmentSum(s, x, []int32{0, 1, 0}, 2) }, tensor.Float64},
+	} {
+		for _, m := range []function.Mode{function.Eagerly, function.Traced} {
+			f := function.New(func(s *ops.Scope, _ *ops.Value) *ops.Value { return c.f(s) }, &function.Options{Mode: m})
+			if y, err := f.Call(t.Context(), ops.ValueOf(x)); err != nil || y.DType() != c.want {
+				t.Errorf("%s, mode %v: %v (%v), want %v", name, m, y, err, c.want)
+			}
+		}
+	}
+}

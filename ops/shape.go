@@ -28,7 +28,7 @@ func Reshape(s *Scope, x Input, dims ...int) *Value {
 // ReshapeTo does what [Reshape] does, to a shape that is a value: an int32 or
 // int64 vector.
 func ReshapeTo(s *Scope, x, shape Input) *Value {
-	return s.Emit1("Reshape", nil, s.typed(x), s.typed(shape))
+	return s.Emit1("Reshape", nil, x, shape)
 }
 
 // Transpose moves x's dimensions: dimension i of the result is dimension
@@ -204,25 +204,25 @@ func Gather(s *Scope, x, indices Input, axis ...int) *Value {
 	if len(axis) > 0 {
 		a = axis[0]
 	}
-	return s.Emit1("GatherV2", nil, s.typed(x), Const(s, indices), s.scalar32(a))
+	return s.Emit1("GatherV2", nil, x, Const(s, indices), s.scalar32(a))
 }
 
 // GatherND picks the slices of x at the index vectors in the last dimension of
 // indices.
 func GatherND(s *Scope, x, indices Input) *Value {
-	return s.Emit1("GatherNd", nil, s.typed(x), Const(s, indices))
+	return s.Emit1("GatherNd", nil, x, Const(s, indices))
 }
 
 // ScatterND makes a tensor of the given shape with updates added at the index
 // vectors, and zero elsewhere.
 func ScatterND(s *Scope, indices, updates Input, dims ...int) *Value {
-	return s.Emit1("ScatterNd", nil, Const(s, indices), s.typed(updates), s.vec32(dims...))
+	return s.Emit1("ScatterNd", nil, Const(s, indices), updates, s.vec32(dims...))
 }
 
 // UnsortedSegmentSum adds the rows of x whose id is i up to row i of the result,
 // which has n rows; negative ids are left out.
 func UnsortedSegmentSum(s *Scope, x, ids Input, n int) *Value {
-	return s.Emit1("UnsortedSegmentSum", nil, s.typed(x), Const(s, ids), s.scalar32(n))
+	return s.Emit1("UnsortedSegmentSum", nil, x, Const(s, ids), s.scalar32(n))
 }
 
 // Unique returns the elements of a vector, each once and in the order in which

@@ -61,7 +61,7 @@ func ScatterUpdate(s *Scope, v trackable.VariableLike, indices, rows Input) {
 
 func (s *Scope) scatter(op string, v trackable.VariableLike, indices, rows Input) {
 	if s.alive() {
-		s.Emit0(op, nil, s.handleOf(v), Const(s, indices), s.typed(rows))
+		s.Emit0(op, nil, s.handleOf(v), Const(s, indices), rows)
 	}
 }
 
