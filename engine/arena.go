@@ -3,7 +3,6 @@ package engine
 import (
 	"math/bits"
 	"slices"
-	"sync"
 	"unsafe"
 
 	"github.com/cairnml/cairn/tensor"
@@ -34,7 +33,8 @@ type Arena struct {
 	inUse int64
 	peak  int64
 
-	home *sync.Pool // where Release puts the arena; nil: among all idle ones
+	held int64       // what it held of large buffers when it was recycled
+	idle *idleArenas // where Release puts the arena; nil: nowhere
 }
 
 // Buffer is memory of an [Arena], counted by those who refer to it. A Buffer
@@ -293,10 +293,11 @@ func (a *Arena) Recycle() {
 		a.free[i] = a.free[i][:0]
 	}
 	most := maxFree
-	if a.home != nil {
+	if a.idle != nil && a.idle.home {
 		most = maxHomeFree
 	}
 	kept := a.all[:0]
+	a.held = 0
 	for _, b := range a.all {
 		b.lease.Release()
 		b.items = nil
@@ -314,6 +315,7 @@ func (a *Arena) Recycle() {
 		}
 		b.refs = 0
 		poison(b.mem)
+		a.held += int64(cap(b.mem))
 		a.free[b.class] = append(a.free[b.class], b)
 		kept = append(kept, b)
 	}
@@ -331,23 +333,11 @@ func words(n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&w[0])), n)
 }
 
-// arenas keeps idle arenas; the garbage collector empties it.
-var arenas = sync.Pool{New: func() any { return new(Arena) }}
+// arenas keeps the idle arenas of all calls but those that keep some of their own.
+var arenas idleArenas
 
 // NewArena takes an idle arena or makes one; [Arena.Release] gives it back.
-func NewArena() *Arena { return arenas.Get().(*Arena) }
-
-// newArenaOf takes an idle arena of home, where all calls need the same sizes; nil
-// means any.
-func newArenaOf(home *sync.Pool) *Arena {
-	if home == nil {
-		return NewArena()
-	}
-	if a, ok := home.Get().(*Arena); ok {
-		return a
-	}
-	return &Arena{home: home}
-}
+func NewArena() *Arena { return arenas.get() }
 
 // Release recycles the arena's buffers and lets another call use it. The arena
 // must not be used afterwards.
@@ -355,11 +345,9 @@ func (a *Arena) Release() {
 	if a != nil {
 		a.Recycle()
 		a.Limit = 0
-		if a.home != nil {
-			a.home.Put(a)
-			return
+		if a.idle != nil {
+			a.idle.put(a)
 		}
-		arenas.Put(a)
 	}
 }
 

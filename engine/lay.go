@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/cairnml/cairn/graph"
 )
@@ -26,7 +25,7 @@ type layout struct {
 // lay makes the plan of a function whose nodes stand in order.
 func (c *compiler) lay(f *graph.Function) (*Plan, error) {
 	l := &layout{
-		compiler: c, function: f, plan: &Plan{name: f.Name}, fixed: &fixed{store: c.opts.Invariants},
+		compiler: c, function: f, plan: &Plan{name: f.Name, arenas: &arenas}, fixed: &fixed{store: c.opts.Invariants},
 		invariant: invarianceOf(f, !c.opts.Invariants.ConstantsOnly),
 		slots:     map[graph.Output]int32{}, uses: map[graph.Output]int{},
 		formulas: map[graph.Output]formula{}, roots: map[graph.Output]int{},
@@ -61,7 +60,7 @@ func (c *compiler) lay(f *graph.Function) (*Plan, error) {
 	}
 	p.freeAtLastUse(done)
 	if !slices.ContainsFunc(p.args, func(a arg) bool { return a.open() }) {
-		p.arenas = new(sync.Pool)
+		p.arenas = &idleArenas{home: true}
 	}
 	return p, nil
 }

@@ -29,8 +29,8 @@ type Plan struct {
 	frames  sync.Pool
 	fixed   *fixed // what is the same in all calls; nil where nothing is
 
-	specials *specials  // where arguments have sizes that aren't known; of what [Compile] returns
-	arenas   *sync.Pool // where all sizes of arguments are known: memory of the sizes that calls need
+	specials *specials   // where arguments have sizes that aren't known; of what [Compile] returns
+	arenas   *idleArenas // those of all plans, or, where all sizes of arguments are known, memory of the sizes that calls need
 }
 
 // arg is a place where a call puts an argument.
@@ -113,7 +113,7 @@ func (p *Plan) Run(ctx context.Context, args []Value, o *RunOptions) ([]Value, e
 		return nil, err
 	}
 	p = p.instance(args)
-	env.Arena = newArenaOf(p.arenas)
+	env.Arena = p.arenas.get()
 	env.Arena.Limit = o.MaxMemory
 	defer env.Arena.Release()
 	f := p.frame()
