@@ -52,6 +52,23 @@ type fixedState struct {
 	forms    []any
 }
 
+// countPlaces finds out how many places the plan has of each expression.
+func (x *fixed) countPlaces() {
+	places := map[expression]int{}
+	for i := range x.outs {
+		places[x.outs[i].sum]++
+	}
+	for i := range x.forms {
+		places[x.forms[i].sum]++
+	}
+	for i := range x.outs {
+		x.outs[i].places = places[x.outs[i].sum]
+	}
+	for i := range x.forms {
+		x.forms[i].places = places[x.forms[i].sum]
+	}
+}
+
 // resolve puts the fixed values where the steps of a call find them.
 func (x *fixed) resolve(ctx context.Context, env *Env, p *Plan, f *frame) error {
 	if f.versions == nil {
@@ -173,7 +190,7 @@ func (x *fixed) value(ctx context.Context, c *computation, f *formula, slot int3
 			made.form, made.bytes = nil, 0
 		}
 	}
-	return made, made.bytes <= most && x.store.keep(f.sum, made), nil
+	return made, made.bytes <= most && x.store.keep(f.sum, f.places, made), nil
 }
 
 // computation computes fixed values, those that are asked for.

@@ -52,15 +52,21 @@ func counting(t testing.TB) (*engine.KernelSet, *atomic.Int32) {
 func weighted(t testing.TB, write bool) *graph.Function {
 	b := build(t, "weighted")
 	x, v := b.arg(tensor.Float32), b.arg(tensor.Resource)
-	read := &graph.Node{Op: "ReadVariableOp", Attrs: graph.Attrs{graph.Type("dtype", tensor.Float32)}, In: []graph.Output{v},
-		Def: graph.LookupOp("ReadVariableOp"), Out: []graph.Fact{{DType: tensor.Float32}}}
+	var before []*graph.Node
 	if write {
-		read.Control = append(read.Control, b.node("AssignVariableOp", graph.Attrs{graph.Type("dtype", tensor.Float32)}, v, x))
+		before = append(before, b.node("AssignVariableOp", graph.Attrs{graph.Type("dtype", tensor.Float32)}, v, x))
 	}
-	if err := b.f.Graph.Add(read); err != nil {
-		t.Fatal(err)
+	return b.ret(b.op("AddV2", x, b.op("Neg", b.read(v, before...))))
+}
+
+// read returns the value of the float32 variable behind a handle, as it is after some nodes.
+func (b *builder) read(v graph.Output, after ...*graph.Node) graph.Output {
+	n := &graph.Node{Op: "ReadVariableOp", Attrs: graph.Attrs{graph.Type("dtype", tensor.Float32)}, In: []graph.Output{v},
+		Def: graph.LookupOp("ReadVariableOp"), Out: []graph.Fact{{DType: tensor.Float32}}, Control: after}
+	if err := b.f.Graph.Add(n); err != nil {
+		b.t.Fatal(err)
 	}
-	return b.ret(b.op("AddV2", x, b.op("Neg", read.Output(0))))
+	return n.Output(0)
 }
 
 func compileWith(t testing.TB, f *graph.Function, set *engine.KernelSet, kept *engine.Invariants) *engine.Plan {
@@ -117,6 +123,37 @@ func TestWhatDependsOnVariablesAloneIsComputedOncePerValue(t *testing.T) {
 	}
 	v = w
 	check(6, 5)
+}
+
+// TestManyLayersOfAKindAreKept holds plans of the same layers, as those for other shapes of
+// calls are, to share what is kept, however many layers have the same expression.
+func TestManyLayersOfAKindAreKept(t *testing.T) {
+	const layers = 30
+	set, runs := counting(t)
+	kept := new(engine.Invariants)
+	var vars []engine.Value
+	for i := range layers {
+		vars = append(vars, engine.HandleOf(trackable.NewVariable(tensor.Vector(float32(i)))))
+	}
+	for range 3 {
+		b := build(t, "layers")
+		x := b.arg(tensor.Float32)
+		args := []engine.Value{engine.ValueOf(tensor.Vector[float32](1000))}
+		for i := range layers {
+			w := b.op("Neg", b.read(b.arg(tensor.Resource)))
+			x = b.op("AddV2", b.op("AddV2", x, w), b.op("Minimum", w, x))
+			args = append(args, vars[i])
+		}
+		p := compileWith(t, b.ret(x), set, kept)
+		for range 2 {
+			if got, want := first(run(t, p, nil, args...)), float32(1000-11*layers*(layers-1)/2); got != want {
+				t.Fatalf("got %v, want %v", got, want)
+			}
+		}
+		if got := runs.Load(); got != layers*101 {
+			t.Fatalf("%d, want each layer's value and its form made once: %d", got, layers*101)
+		}
+	}
 }
 
 func TestAReadBehindAWriteIsNoInvariant(t *testing.T) {

@@ -28,17 +28,24 @@ type Invariants struct {
 
 	mu      sync.Mutex // held while something is computed, so that it is once
 	bytes   int64
-	entries map[expression][]*invariant
+	entries map[expression]likes
 }
 
 const (
 	maxInvariantBytes    = 1 << 30
-	maxInvariantVersions = 4 // kept of one expression
+	maxInvariantVersions = 4 // kept of an expression for each place that a plan has of it
 )
 
 // expression says how a value is computed from those of its roots: constants and
 // variables.
 type expression [sha256.Size]byte
+
+// likes is what is kept of one expression, over any roots: the layers of a model may all
+// have the same.
+type likes struct {
+	list   []*invariant
+	places int // the most that a plan has
+}
 
 // invariant is a value that is kept, or a packed form of one.
 type invariant struct {
@@ -59,7 +66,7 @@ func (x *Invariants) Bytes() int64 {
 // find returns what is kept of an expression over roots of these versions. The
 // lock is held.
 func (x *Invariants) find(e expression, roots []trackable.WeakVersion) *invariant {
-	for _, i := range x.entries[e] {
+	for _, i := range x.entries[e].list {
 		if slices.Equal(i.roots, roots) {
 			return i
 		}
@@ -67,17 +74,18 @@ func (x *Invariants) find(e expression, roots []trackable.WeakVersion) *invarian
 	return nil
 }
 
-// keep adds what was computed, and reports whether there is room for it. The
-// lock is held.
-func (x *Invariants) keep(e expression, i *invariant) bool {
-	list := slices.DeleteFunc(x.entries[e], func(old *invariant) bool {
+// keep adds what was computed for one of the places that a plan has of an expression, and
+// reports whether there is room for it. The lock is held.
+func (x *Invariants) keep(e expression, places int, i *invariant) bool {
+	places = max(places, x.entries[e].places)
+	list := slices.DeleteFunc(x.entries[e].list, func(old *invariant) bool {
 		stale := old.stale() || i.replaces(old)
 		if stale {
 			x.bytes -= old.bytes
 		}
 		return stale
 	})
-	if len(list) >= maxInvariantVersions {
+	if len(list) >= maxInvariantVersions*places {
 		x.bytes -= list[0].bytes
 		list = slices.Delete(list, 0, 1)
 	}
@@ -94,23 +102,23 @@ func (x *Invariants) keep(e expression, i *invariant) bool {
 		x.bytes += i.bytes
 	}
 	if x.entries == nil {
-		x.entries = map[expression][]*invariant{}
+		x.entries = map[expression]likes{}
 	}
-	x.entries[e] = list
+	x.entries[e] = likes{list, places}
 	return room
 }
 
 // sweep gives up what belongs to values that are gone. The lock is held.
 func (x *Invariants) sweep() {
-	for e, list := range x.entries {
-		list = slices.DeleteFunc(list, func(i *invariant) bool {
+	for e, like := range x.entries {
+		like.list = slices.DeleteFunc(like.list, func(i *invariant) bool {
 			stale := i.stale()
 			if stale {
 				x.bytes -= i.bytes
 			}
 			return stale
 		})
-		if x.entries[e] = list; len(list) == 0 {
+		if x.entries[e] = like; len(like.list) == 0 {
 			delete(x.entries, e)
 		}
 	}
@@ -132,8 +140,9 @@ func (i *invariant) replaces(old *invariant) bool {
 
 // formula is an expression and its roots, in the order in which it names them.
 type formula struct {
-	sum   expression
-	roots []int // places among a plan's roots
+	sum    expression
+	roots  []int // places among a plan's roots
+	places int   // that the plan has of the expression, over any roots, once it is laid out
 }
 
 // smallConstant is the size up to which a constant is a part of the expression; a
@@ -142,7 +151,7 @@ const smallConstant = 1 << 10
 
 // rootFormula returns the formula of a root itself.
 func rootFormula(root int) formula {
-	return formula{sha256.Sum256([]byte("root")), []int{root}}
+	return formula{sum: sha256.Sum256([]byte("root")), roots: []int{root}}
 }
 
 // formulaOf returns how output i of n is computed; of gives the inputs' formulas.
@@ -194,5 +203,5 @@ func formulaOf(n *graph.Node, out int, of func(graph.Output) formula) formula {
 
 // packed returns the formula of a packed form of f's value.
 func (f formula) packed(key string) formula {
-	return formula{sha256.Sum256(slices.Concat(f.sum[:], []byte(key))), f.roots}
+	return formula{sum: sha256.Sum256(slices.Concat(f.sum[:], []byte(key))), roots: f.roots}
 }

@@ -54,6 +54,7 @@ func (c *compiler) lay(f *graph.Function) (*Plan, error) {
 	done := make([]bool, len(p.preset))
 	if len(l.fixed.outs)+len(l.fixed.forms) > 0 {
 		p.fixed = l.fixed
+		p.fixed.countPlaces()
 		for _, o := range l.fixed.outs {
 			done[o.slot] = true // nobody frees what is kept
 		}
