@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/cairnml/cairn/internal/cores"
 	"github.com/cairnml/cairn/internal/crc32c"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -339,7 +340,7 @@ func (br *blobReader) run(ctx context.Context) error {
 		}
 	}
 	var next atomic.Int64
-	work := func() {
+	work := func(int) {
 		var buf []byte
 		for !br.stop.Load() {
 			i := int(next.Add(1)) - 1
@@ -353,14 +354,7 @@ func (br *blobReader) run(ctx context.Context) error {
 			br.do(ctx, tasks[i], &buf)
 		}
 	}
-	var wg sync.WaitGroup
-	for range workers - 1 {
-		wg.Go(work)
-	}
-	if workers > 0 {
-		work()
-	}
-	wg.Wait()
+	cores.Each(workers, work)
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/cairnml/cairn/internal/cores"
 	"github.com/cairnml/cairn/internal/table"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -85,7 +86,7 @@ func (l *indexLoad) run(ctx context.Context) error {
 	ready := make([]bool, blocks)
 	var next atomic.Int64
 	next.Store(int64(first))
-	work := func() {
+	work := func(int) {
 		w := indexWorker{capacity: capacity}
 		for {
 			i := int(next.Add(1)) - 1
@@ -106,12 +107,7 @@ func (l *indexLoad) run(ctx context.Context) error {
 			}
 		}
 	}
-	var wg sync.WaitGroup
-	for range workers - 1 {
-		wg.Go(work)
-	}
-	work()
-	wg.Wait()
+	cores.Each(workers, work)
 	return err
 }
 

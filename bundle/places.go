@@ -6,7 +6,8 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
-	"sync"
+
+	"github.com/cairnml/cairn/internal/cores"
 )
 
 // A place is where a record's bytes lie.
@@ -63,12 +64,7 @@ const sortShare = 1 << 14
 // returns the error of the first range at fault.
 func eachPart(n int, f func(from, to int) error) error {
 	errs := make([]error, max(1, min(runtime.GOMAXPROCS(0), n/sortShare)))
-	var wg sync.WaitGroup
-	for i := 1; i < len(errs); i++ {
-		wg.Go(func() { errs[i] = f(i*n/len(errs), (i+1)*n/len(errs)) })
-	}
-	errs[0] = f(0, n/len(errs))
-	wg.Wait()
+	cores.Each(len(errs), func(i int) { errs[i] = f(i*n/len(errs), (i+1)*n/len(errs)) })
 	return cmp.Or(errs...)
 }
 

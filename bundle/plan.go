@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
+	"github.com/cairnml/cairn/internal/cores"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -41,12 +41,7 @@ func (r *Reader) plan(ctx context.Context, br *blobReader, reqs []ReadRequest) (
 		plans[i].slab = slab[from:from:to]
 		plans[i].err = r.planBatch(ctx, &plans[i], reqs[from:to])
 	}
-	var wg sync.WaitGroup
-	for i := 1; i < len(plans); i++ {
-		wg.Go(func() { part(i) })
-	}
-	part(0)
-	wg.Wait()
+	cores.Each(len(plans), part)
 	var all readPlan
 	br.blobs = make([]*blob, 0, len(reqs))
 	for i := range plans {

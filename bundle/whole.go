@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
+	"github.com/cairnml/cairn/internal/cores"
 	"github.com/cairnml/cairn/internal/crc32c"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -91,12 +91,7 @@ func (r *Reader) planWhole(ctx context.Context, br *blobReader, handles []Handle
 		p.err = r.planWholeBatch(ctx, br, &p, handles, from, to)
 		plans[i] = p
 	}
-	var wg sync.WaitGroup
-	for i := 1; i < len(plans); i++ {
-		wg.Go(func() { part(i) })
-	}
-	part(0)
-	wg.Wait()
+	cores.Each(len(plans), part)
 	all := wholePlan{first: -1, last: -1}
 	for i := range plans {
 		p := &plans[i]

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/cores"
 	"github.com/cairnml/cairn/internal/objects"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/trackable"
@@ -146,7 +147,7 @@ func (b *nodeBatch) find(g *objectGraph, row *nodeRow) {
 func (g *objectGraph) check(most int64) error {
 	batches := make([]nodeBatch, (len(g.nodes)+checkBatch-1)/checkBatch)
 	var next atomic.Int64
-	work := func() {
+	work := func(int) {
 		for i := int(next.Add(1)) - 1; i < len(batches); i = int(next.Add(1)) - 1 {
 			var b nodeBatch // in no cache line of another worker's
 			for id := i * checkBatch; id < min((i+1)*checkBatch, len(g.nodes)) && b.err == nil; id++ {
@@ -155,12 +156,7 @@ func (g *objectGraph) check(most int64) error {
 			batches[i] = b
 		}
 	}
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(batches)) - 1 {
-		wg.Go(work)
-	}
-	work()
-	wg.Wait()
+	cores.Each(min(runtime.GOMAXPROCS(0), len(batches)), work)
 	var need int64
 	for i := range batches {
 		need += batches[i].need

@@ -4,8 +4,8 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"sync"
 
+	"github.com/cairnml/cairn/internal/cores"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -59,7 +59,7 @@ func (m *match) bindList(ctx context.Context, s start, list []*trackable.Variabl
 	copy(vars, list)
 	parts := m.partsOf(n)
 	failed := make([]bool, len(parts))
-	together(len(parts), func(i int) {
+	cores.Each(len(parts), func(i int) {
 		p := &parts[i]
 		last := uint64(0)
 		for k, v := range vars[p.from:p.to] {
@@ -89,7 +89,7 @@ func (m *match) bindList(ctx context.Context, s start, list []*trackable.Variabl
 	if !m.objects.addRow(vars) {
 		return false, nil
 	}
-	together(len(parts), func(i int) {
+	cores.Each(len(parts), func(i int) {
 		for at := parts[i].from; at < parts[i].to; at++ {
 			m.bound.all[nodes[at]] = vars[at]
 		}
@@ -142,16 +142,6 @@ func (p *rowPart) takeLone(s start, v *trackable.Variable, row *nodeRow) {
 	}
 }
 
-// together calls f with the numbers below n, in as many goroutines beside each other.
-func together(n int, f func(i int)) {
-	var wg sync.WaitGroup
-	for i := 1; i < n; i++ {
-		wg.Go(func() { f(i) })
-	}
-	f(0)
-	wg.Wait()
-}
-
 func plainVariable(obj any) bool {
 	_, ok := obj.(*trackable.Variable)
 	return ok
@@ -162,7 +152,7 @@ func (m *match) takeRow(ctx context.Context, n int) error {
 	row := m.queue[:n]
 	m.queue = m.queue[n:]
 	parts := m.partsOf(n)
-	together(len(parts), func(i int) {
+	cores.Each(len(parts), func(i int) {
 		p := &parts[i]
 		for k, q := range row[p.from:p.to] {
 			if k%lookAfter == 0 && ctx.Err() != nil {

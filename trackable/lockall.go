@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
+
+	"github.com/cairnml/cairn/internal/cores"
 )
 
 const (
@@ -20,12 +21,7 @@ const (
 // are shares.
 func eachShare(n int, f func(share, from, to int)) {
 	shares := shareCount(n)
-	var wg sync.WaitGroup
-	for i := 1; i < shares; i++ {
-		wg.Go(func() { f(i, i*n/shares, (i+1)*n/shares) })
-	}
-	f(0, 0, n/shares)
-	wg.Wait()
+	cores.Each(shares, func(i int) { f(i, i*n/shares, (i+1)*n/shares) })
 }
 
 // shareCount returns how many shares eachShare makes of n.
