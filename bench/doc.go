@@ -3,11 +3,16 @@
 //
 //	python -m venv .venv && .venv/bin/pip install -r interop/requirements.txt
 //	go run ./bench -python .venv/bin/python
+//	go run ./bench -python .venv/bin/python -only files -match '100,000'   # some rows
 //
 // Every contender is a process of its own that stays up and is asked, in turn,
 // to do one piece of work: save, restore, a number of training steps or of calls
-// of a model. A round asks each of them once; the figures are medians over the rounds, so that a
-// machine that slows down slows all of them. Contenders' threads look out for more
+// of a model. A round asks each of them, once or, where its answer takes less than 50
+// milliseconds, five times; the figures are medians of all answers, so that a machine that
+// slows down slows all of them. How often a contender is asked doesn't depend on how long the
+// others take: where one takes half a minute, which another waits, the other's rows would be
+// medians of a few answers, each after a long sleep, and not comparable with those of rows that
+// all do in no time. Contenders' threads look out for more
 // work after an answer, onnxruntime's for 20 milliseconds and more, so each is asked only
 // when those of the one before have gone to sleep: short rows take up to a half longer
 // otherwise, and which contender's depends on the order. For the same reason what one has

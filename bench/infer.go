@@ -42,6 +42,17 @@ var apps = []app{
 // infer measures loading and running models, against TensorFlow and onnxruntime.
 func (b *bench) infer(ctx context.Context) error {
 	for _, a := range apps {
+		works := []step{
+			{words: "load " + a.words, verb: "load", count: 1},
+			{words: a.words + ", batch 1", verb: "1", count: float64(a.calls[0]), products: a.products},
+			{words: a.words + ", batch 8", verb: "8", count: float64(a.calls[1]), products: 8 * a.products},
+		}
+		if a.twoCallers {
+			works = slices.Insert(works, 2, step{words: a.words + ", batch 1, a call of two callers at once", verb: "two", count: 2 * float64(a.calls[0]), withBefore: true})
+		}
+		if !slices.ContainsFunc(works, b.wanted) {
+			continue
+		}
 		dir, err := b.write(ctx, a)
 		if err != nil {
 			return err
@@ -67,16 +78,6 @@ func (b *bench) infer(ctx context.Context) error {
 			if err := b.startPeak(ctx, peers); err != nil {
 				return err
 			}
-		}
-		if err := b.measure("load "+a.words, "load", 1, peers); err != nil {
-			return err
-		}
-		works := []step{
-			{words: a.words + ", batch 1", verb: "1", count: float64(a.calls[0]), products: a.products},
-			{words: a.words + ", batch 8", verb: "8", count: float64(a.calls[1]), products: 8 * a.products},
-		}
-		if a.twoCallers {
-			works = slices.Insert(works, 1, step{words: a.words + ", batch 1, a call of two callers at once", verb: "two", count: 2 * float64(a.calls[0]), withBefore: true})
 		}
 		if err := b.groups(works, peers); err != nil {
 			return err

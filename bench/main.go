@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,7 @@ func main() {
 	dir := flag.String("dir", "", "where files are written. Default: a temporary folder")
 	rounds := flag.Int("rounds", 5, "rounds; each contender does each work once a round")
 	only := flag.String("only", "", "the part to run: files, steps, infer or start. Default: all")
+	match := flag.String("match", "", "a regular expression: the rows to measure. Default: all")
 	readme := flag.String("readme", "", "put the table into this file, between its bench markers")
 	flag.Parse()
 	ctx := context.Background()
@@ -35,21 +37,24 @@ func main() {
 		}
 		return
 	}
-	if err := run(ctx, *python, *dir, *rounds, *only, *readme); err != nil {
+	rows, err := regexp.Compile(*match)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := run(ctx, &bench{python: *python, dir: *dir, rounds: *rounds, match: rows}, *only, *readme); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, python, dir string, rounds int, only, readme string) error {
-	if dir == "" {
+func run(ctx context.Context, b *bench, only, readme string) error {
+	if b.dir == "" {
 		temp, err := os.MkdirTemp("", "cairn-bench")
 		if err != nil {
 			return err
 		}
 		defer os.RemoveAll(temp)
-		dir = temp
+		b.dir = temp
 	}
-	b := &bench{python: python, dir: dir, rounds: rounds}
 	defer b.close()
 	for _, work := range []struct {
 		part string
@@ -77,6 +82,7 @@ func run(ctx context.Context, python, dir string, rounds int, only, readme strin
 type bench struct {
 	python, dir string
 	rounds      int
+	match       *regexp.Regexp // of the rows to be measured
 	peers       []*process
 	rows        []row
 	notes       []string
@@ -105,49 +111,32 @@ const (
 var contenders = []string{cairn, tensorflow, onnxruntime, safetensors, raw, peak}
 
 func (b *bench) big(ctx context.Context) error {
-	peers, err := b.startAll(ctx, "big", true)
-	if err != nil {
-		return err
-	}
 	const what = "1 GiB in 100 tensors"
-	if err := b.both(what, peers); err != nil {
-		return err
-	}
-	for _, work := range []struct{ verb, words string }{
-		{"verify", "verify " + what},
-		{"diff", "compare two files of " + what},
-		{"convert", "convert " + what + " to safetensors"},
-	} {
-		if err := b.measure(work.words, work.verb, 1, peers); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.files(ctx, "big", true, []step{
+		{words: "save " + what, verb: "save"},
+		{words: "restore " + what, verb: "restore"},
+		{words: "verify " + what, verb: "verify"},
+		{words: "compare two files of " + what, verb: "diff"},
+		{words: "convert " + what + " to safetensors", verb: "convert"},
+	})
 }
 
 func (b *bench) many(ctx context.Context) error {
-	peers, err := b.startAll(ctx, "many", false)
-	if err != nil {
-		return err
-	}
-	return b.both("10,000 variables of 1 KiB", peers)
+	return b.both(ctx, "many", false, "10,000 variables of 1 KiB")
 }
 
 // most and one hold the same bytes, in as many variables as can be, and in one.
 func (b *bench) most(ctx context.Context) error {
-	peers, err := b.startAll(ctx, "most", true)
-	if err != nil {
-		return err
-	}
-	return b.both("100,000 variables of 1 KiB", peers)
+	return b.both(ctx, "most", true, "100,000 variables of 1 KiB")
 }
 
 func (b *bench) one(ctx context.Context) error {
-	peers, err := b.startAll(ctx, "one", true)
-	if err != nil {
-		return err
-	}
-	return b.both("one variable of 100,000 KiB", peers)
+	return b.both(ctx, "one", true, "one variable of 100,000 KiB")
+}
+
+// both measures saving, then restoring what was saved.
+func (b *bench) both(ctx context.Context, kind string, withRaw bool, what string) error {
+	return b.files(ctx, kind, withRaw, []step{{words: "save " + what, verb: "save"}, {words: "restore " + what, verb: "restore"}})
 }
 
 func (b *bench) startAll(ctx context.Context, kind string, withRaw bool) (map[string]*process, error) {
@@ -175,24 +164,51 @@ func (b *bench) startAll(ctx context.Context, kind string, withRaw bool) (map[st
 	return peers, err
 }
 
-// both measures saving, then restoring what was saved, and the memory that ours
-// took.
-func (b *bench) both(what string, peers map[string]*process) error {
-	for _, verb := range []string{"save", "restore"} {
-		if err := b.measure(verb+" "+what, verb, 1, peers); err != nil {
+// files measures what is done with files of one kind, and the memory that ours took to
+// save and to restore them. The first work saves.
+func (b *bench) files(ctx context.Context, kind string, withRaw bool, works []step) error {
+	if !slices.ContainsFunc(works, b.wanted) {
+		return nil
+	}
+	peers, err := b.startAll(ctx, kind, withRaw)
+	if err != nil {
+		return err
+	}
+	for i, w := range works {
+		if i == 0 && !b.wanted(w) {
+			for _, p := range peers {
+				if _, err := p.ask(w.verb); err != nil { // the others need the files
+					return err
+				}
+			}
+		}
+		if !b.wanted(w) {
+			continue
+		}
+		w.count = 1
+		if err := b.together([]step{w}, peers); err != nil {
 			return err
+		}
+		if w.verb != "save" && w.verb != "restore" {
+			continue
 		}
 		extra, err := peers[cairn].ask("memory")
 		if err != nil {
 			return err
 		}
-		b.notes = append(b.notes, fmt.Sprintf("%.0f MiB to %s %s", extra, verb, what))
+		b.notes = append(b.notes, fmt.Sprintf("%.0f MiB to %s", extra, w.words))
 	}
 	return nil
 }
 
+// wanted reports whether a row is to be measured.
+func (b *bench) wanted(w step) bool { return b.match.MatchString(w.words) }
+
 // steps measures what runs, against TensorFlow.
 func (b *bench) steps(ctx context.Context) error {
+	if !slices.ContainsFunc(steps, b.wanted) {
+		return nil
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -254,6 +270,10 @@ func (b *bench) groups(works []step, peers map[string]*process) error {
 // start measures processes from their start to their end: the command against an
 // import.
 func (b *bench) start(ctx context.Context) error {
+	work := step{words: "start of the process", count: 1}
+	if !b.wanted(work) {
+		return nil
+	}
 	command := filepath.Join(b.dir, "cairn-command")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", command, "./cmd/cairn").CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
@@ -272,19 +292,14 @@ func (b *bench) start(ctx context.Context) error {
 			times[name] = append(times[name], d)
 		}
 	}
-	b.add(step{words: "start of the process", count: 1}, times)
+	b.add(work, times)
 	return nil
 }
 
-// measure asks the peers in turn, round by round, after a round that counts for
-// nothing.
-func (b *bench) measure(work, verb string, per float64, peers map[string]*process) error {
-	return b.together([]step{{words: work, verb: verb, count: per}}, peers)
-}
-
 const (
-	// short is how many seconds a work takes whose rounds are more: a moment in
-	// which the machine does something else would be most of one.
+	// short is how many seconds a work takes which a contender does more often in a round:
+	// a moment in which the machine does something else would be most of one. How long the
+	// others take plays no part, so that rows can be compared with each other.
 	short      = 0.05
 	shortTimes = 5
 	// rest is how long the machine is left alone before a contender is asked: until the
@@ -292,23 +307,26 @@ const (
 	rest = 100 * time.Millisecond
 )
 
-// together measures works that are compared with each other in the same rounds.
+// together measures works that are compared with each other in the same rounds, after a
+// round that counts for nothing.
 func (b *bench) together(works []step, peers map[string]*process) error {
+	if !slices.ContainsFunc(works, b.wanted) {
+		return nil
+	}
 	times := make([]map[string][]float64, len(works))
-	rounds := b.rounds + 1
-	for i := 0; i < rounds; i++ {
-		longest := 0.0
+	long := make([]map[string]bool, len(works)) // who isn't asked more often
+	for k := range works {
+		times[k], long[k] = map[string][]float64{}, map[string]bool{}
+	}
+	for i := -1; i < b.rounds*shortTimes; i++ {
 		for k, w := range works {
-			if times[k] == nil {
-				times[k] = map[string][]float64{}
-			}
 			for _, name := range contenders {
 				p := peers[name]
 				verb := w.verb
 				if name == peak {
 					verb = fmt.Sprint(w.products * w.count)
 				}
-				if p == nil || name == peak && w.products == 0 {
+				if p == nil || name == peak && w.products == 0 || long[k][name] && i%shortTimes != 0 {
 					continue
 				}
 				time.Sleep(rest)
@@ -319,14 +337,12 @@ func (b *bench) together(works []step, peers map[string]*process) error {
 				if err := p.settle(); err != nil {
 					return err
 				}
-				longest = max(longest, d)
-				if i > 0 {
+				if i < 0 {
+					long[k][name] = d >= short
+				} else {
 					times[k][name] = append(times[k][name], d)
 				}
 			}
-		}
-		if i == 0 && longest < short {
-			rounds = b.rounds*shortTimes + 1
 		}
 	}
 	for k, w := range works {
