@@ -201,3 +201,34 @@ func TestReductionsOfHalvesAreTensorFlowsBitForBit(t *testing.T) {
 		t.Errorf("only %d reductions were compared", n)
 	}
 }
+
+// TestStepsOfHalvesAreTensorFlowsBitForBit: what TensorFlow puts together from steps, each
+// rounded to half precision, ends elsewhere than what is rounded once.
+func TestStepsOfHalvesAreTensorFlowsBitForBit(t *testing.T) {
+	n := 0
+	for op, list := range opfixture.Load(t, "testdata/tf2.21/halves") {
+		for _, f := range list {
+			s := function.Eager(context.Background())
+			var in []ops.Input
+			for _, x := range f.In {
+				in = append(in, x.Tensor(t))
+			}
+			for i, y := range s.Emit(op, f.EngineAttrs(t), in...) {
+				got, err := y.Tensor()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := f.Out[i].Tensor(t); !bytes.Equal(got.Bytes(), want.Bytes()) {
+					t.Errorf("%v: output %d is\n%v, want\n%v", f, i, got, want)
+				}
+			}
+			if err := s.Err(); err != nil {
+				t.Errorf("%v: %v", f, err)
+			}
+			n++
+		}
+	}
+	if n < 300 {
+		t.Errorf("only %d calls were compared", n)
+	}
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/stepwise"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -66,10 +67,14 @@ func adder[T number](_ *engine.Call, out, x *tensor.Tensor, at []int, n int) {
 	addTo(tensor.Values[T](out), tensor.Values[T](x), at, n)
 }
 
-// adderHalf rounds each sum once.
+// adderHalf rounds each sum at every step, as TensorFlow does.
 func adderHalf[H elementwise.Half](c *engine.Call, out, x *tensor.Tensor, at []int, n int) {
-	dst := elementwise.Wide(c, out.Len())
-	addTo(dst, elementwise.Widened[H](c, x), at, n)
+	dst, src, round := elementwise.Wide(c, out.Len()), elementwise.Widened[H](c, x), stepwise.Rounding[H]()
+	for i, to := range at {
+		for k := 0; to >= 0 && k < n; k++ {
+			dst[to+k] = round(dst[to+k] + src[i*n+k])
+		}
+	}
 	elementwise.Narrow(tensor.Values[H](out), dst)
 }
 

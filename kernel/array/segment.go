@@ -9,6 +9,7 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/scatter"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/stepwise"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -84,6 +85,10 @@ func reduceSorted(out, x *tensor.Tensor, ids []int64, h scatter.How) error {
 	if err := scatter.To(out, firsts, n, x, scatter.Update); err != nil {
 		return err
 	}
+	if f := columns[out.DType()]; f != nil && (h == scatter.Add || h == scatter.Mul) {
+		f(out, x, ids, n, h)
+		return nil
+	}
 	if h != mean {
 		return scatter.To(out, at, n, x, h)
 	}
@@ -95,6 +100,27 @@ func reduceSorted(out, x *tensor.Tensor, ids []int64, h scatter.How) error {
 		f(out, counts, n)
 	}
 	return err
+}
+
+// columns add up or multiply the rows of segments in half precision, each step rounded, in
+// TensorFlow's order.
+var columns = engine.ByType[func(out, x *tensor.Tensor, ids []int64, n int, h scatter.How)]{
+	tensor.Float16: columnsHalf[tensor.F16], tensor.BFloat16: columnsHalf[tensor.BF16],
+}
+
+func columnsHalf[H elementwise.Half](out, x *tensor.Tensor, ids []int64, n int, h scatter.How) {
+	s := stepwise.Sum[H]()
+	if h == scatter.Mul {
+		s = stepwise.Prod[H]()
+	}
+	src, dst := make([]float32, x.Len()), make([]float32, n)
+	elementwise.Widen(src, tensor.Values[H](x))
+	for lo, hi := 0, 0; lo < len(ids); lo = hi {
+		for hi = lo; hi < len(ids) && ids[hi] == ids[lo]; hi++ {
+		}
+		s.Columns(dst, src[lo*n:hi*n], hi-lo, 0, n)
+		elementwise.Narrow(tensor.Values[H](out)[int(ids[lo])*n:][:n], dst)
+	}
 }
 
 // averages divide sums by how many elements went into them, n sums a count.
@@ -135,9 +161,9 @@ func overUint64(out *tensor.Tensor, counts []int, n int) {
 
 func overHalf[H elementwise.Half](out *tensor.Tensor, counts []int, n int) {
 	v := tensor.Values[H](out)
-	wide := make([]float32, len(v))
+	wide, round := make([]float32, len(v)), stepwise.Rounding[H]()
 	elementwise.Widen(wide, v)
-	divideAll(wide, counts, n, func(x float32, k int) float32 { return x / float32(k) })
+	divideAll(wide, counts, n, func(x float32, k int) float32 { return x / round(float32(k)) })
 	elementwise.Narrow(v, wide)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/epilogue"
 	"github.com/cairnml/cairn/kernel/internal/gemm"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/stepwise"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -238,7 +239,8 @@ func compute[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T, 
 	return e != nil
 }
 
-// halves computes in float32.
+// halves computes in float32; sums of depthwise convolutions are rounded at every step, as
+// TensorFlow's are.
 func halves[H elementwise.Half](c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {
 	var wide [3][]float32
 	for i, t := range []*tensor.Tensor{out, a, b} {
@@ -249,7 +251,11 @@ func halves[H elementwise.Half](c *engine.Call, v *convolution, g *geometry, out
 	elementwise.Widen(wide[1], tensor.Values[H](a))
 	elementwise.Widen(wide[2], tensor.Values[H](b))
 	packed, _ := c.Packed(v.packing).([]*gemm.Weights[float32])
-	compute(c, v.dir, g, wide[0], wide[1], wide[2], packed, nil)
+	if v.dir == forward && g.depthwise > 0 {
+		depthwiseSteps(c, g, wide[0], wide[1], wide[2], stepwise.Rounding[H]())
+	} else {
+		compute(c, v.dir, g, wide[0], wide[1], wide[2], packed, nil)
+	}
 	elementwise.Narrow(tensor.Values[H](out), wide[0])
 }
 

@@ -148,3 +148,20 @@ func depthwiseInput[T real](c *engine.Call, g *geometry, x, f, y []T) {
 		}
 	})
 }
+
+// depthwiseSteps computes a depthwise convolution whose sums are rounded at every step.
+func depthwiseSteps(c *engine.Call, g *geometry, y, x, f []float32, round func(float32) float32) {
+	clear(y)
+	xc, xp := g.channels(g.in, g.c)
+	yc, yp := g.channels(g.out, g.o)
+	image, output := g.in[0]*g.in[1]*g.in[2]*g.c, g.out[0]*g.out[1]*g.out[2]*g.o
+	c.Parallel(g.places(), float64(g.o*g.taps())*5, func(lo, hi int) {
+		g.eachOf(lo, hi, func(n, place, in, tap int) {
+			from, to := n*image+in*xp, n*output+place*yp
+			for o, w := range f[tap*g.o : (tap+1)*g.o] {
+				at := to + o*yc
+				y[at] = round(y[at] + x[from+o/g.depthwise*xc]*w)
+			}
+		})
+	})
+}

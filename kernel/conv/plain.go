@@ -44,7 +44,12 @@ func plain[T element](dir direction, g *geometry, out, a, b []T) {
 // each visits all taps within the image of all places: the image's number, the
 // place, the element of the image and the tap.
 func (g *geometry) each(visit func(n, place, in, tap int)) {
-	for i := range g.places() {
+	g.eachOf(0, g.places(), visit)
+}
+
+// eachOf visits the taps of places lo to hi.
+func (g *geometry) eachOf(lo, hi int, visit func(n, place, in, tap int)) {
+	for i := lo; i < hi; i++ {
 		n, place := i/(g.out[0]*g.out[1]*g.out[2]), i%(g.out[0]*g.out[1]*g.out[2])
 		z, y, x := place/(g.out[1]*g.out[2]), place/g.out[2]%g.out[1], place%g.out[2]
 		z0, z1 := g.span(0, z)

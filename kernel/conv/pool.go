@@ -10,6 +10,7 @@ import (
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
 	"github.com/cairnml/cairn/kernel/internal/simd"
+	"github.com/cairnml/cairn/kernel/internal/stepwise"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -156,8 +157,8 @@ var maxChannels = engine.ByType[reducer]{
 
 var avgPools = engine.ByType[reducer]{
 	tensor.Float32: pools(meanWindow[float32]), tensor.Float64: pools(meanWindow[float64]),
-	tensor.Float16:  halfPools[tensor.F16](meanStepwise(func(v float32) float32 { return tensor.ToF16(v).Float() })),
-	tensor.BFloat16: halfPools[tensor.BF16](meanStepwise(func(v float32) float32 { return tensor.ToBF16(v).Float() })),
+	tensor.Float16:  halfPools[tensor.F16](meanStepwise(stepwise.Rounding[tensor.F16]())),
+	tensor.BFloat16: halfPools[tensor.BF16](meanStepwise(stepwise.Rounding[tensor.BF16]())),
 }
 
 // windowFunc computes a row of places from the taps in x that lie within the
@@ -293,11 +294,14 @@ func meanWindow[T real](dst, x []T, p *simd.Pool) {
 	}
 }
 
-// meanStepwise returns what computes means as meanWindow does, from sums that are rounded at
-// every step to what the type holds, as TensorFlow's are.
+// meanStepwise returns what computes means as meanWindow does, from sums and counts that are
+// rounded at every step to what the type holds, as TensorFlow's are.
 func meanStepwise(round func(float32) float32) windowFunc[float32] {
 	return func(dst, x []float32, p *simd.Pool) {
-		n := float32(len(p.Taps))
+		var n float32
+		for range p.Taps {
+			n = round(n + 1)
+		}
 		for i := range p.Places {
 			out := dst[i*p.Channels : (i+1)*p.Channels]
 			clear(out)

@@ -6,6 +6,7 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/stepwise"
 	"github.com/cairnml/cairn/kernel/internal/variant"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
@@ -80,15 +81,19 @@ func addNOf[T interface {
 	return nil
 }
 
+// addNHalf rounds each sum.
 func addNHalf[H elementwise.Half](c *engine.Call) error {
 	out, err := c.Alloc(0, c.In(0).DType(), c.In(0).Shape())
 	if err != nil {
 		return err
 	}
-	sum, x := make([]float32, out.Len()), make([]float32, out.Len())
-	for i := range c.NumIn() {
+	round := stepwise.Rounding[H]()
+	sum, x := elementwise.Widened[H](c, c.In(0)), elementwise.Wide(c, out.Len())
+	for i := 1; i < c.NumIn(); i++ {
 		elementwise.Widen(x, tensor.Values[H](c.In(i)))
-		vec.AddVV(sum, sum, x)
+		for k, v := range x {
+			sum[k] = round(sum[k] + v)
+		}
 	}
 	elementwise.Narrow(tensor.Values[H](out), sum)
 	return nil

@@ -216,8 +216,8 @@ var byMulNoNan = elementwise.ByType{
 var byFloorDiv = elementwise.ByType{
 	tensor.Float32:  elementwise.Binary(vec.FloorDivVV[float32], vec.FloorDivVS[float32], vec.FloorDivSV[float32], 3),
 	tensor.Float64:  elementwise.Binary(vec.FloorDivVV[float64], vec.FloorDivVS[float64], vec.FloorDivSV[float64], 3),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.FloorDivVV[float32], vec.FloorDivVS[float32], vec.FloorDivSV[float32], 3),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.FloorDivVV[float32], vec.FloorDivVS[float32], vec.FloorDivSV[float32], 3),
+	tensor.Float16:  binarySteps[tensor.F16](stepsOfTwo["FloorDiv"], 3),
+	tensor.BFloat16: binarySteps[tensor.BF16](stepsOfTwo["FloorDiv"], 3),
 	tensor.Int8:     divisible[int8](elementwise.Binary(vec.FloorDivIntVV[int8], vec.FloorDivIntVS[int8], vec.FloorDivIntSV[int8], 3)),
 	tensor.Int16:    divisible[int16](elementwise.Binary(vec.FloorDivIntVV[int16], vec.FloorDivIntVS[int16], vec.FloorDivIntSV[int16], 3)),
 	tensor.Int32:    divisible[int32](elementwise.Binary(vec.FloorDivIntVV[int32], vec.FloorDivIntVS[int32], vec.FloorDivIntSV[int32], 3)),
@@ -322,8 +322,8 @@ var byMinimum = elementwise.ByType{
 var bySquaredDifference = elementwise.ByType{
 	tensor.Float32:    elementwise.Binary(vec.SquaredDifferenceVV[float32], vec.SquaredDifferenceVS[float32], vec.SquaredDifferenceSV[float32], 0.3),
 	tensor.Float64:    elementwise.Binary(vec.SquaredDifferenceVV[float64], vec.SquaredDifferenceVS[float64], vec.SquaredDifferenceSV[float64], 0.6),
-	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.SquaredDifferenceVV[float32], vec.SquaredDifferenceVS[float32], vec.SquaredDifferenceSV[float32], 0.3),
-	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.SquaredDifferenceVV[float32], vec.SquaredDifferenceVS[float32], vec.SquaredDifferenceSV[float32], 0.3),
+	tensor.Float16:    binarySteps[tensor.F16](stepsOfTwo["SquaredDifference"], 0.3),
+	tensor.BFloat16:   binarySteps[tensor.BF16](stepsOfTwo["SquaredDifference"], 0.3),
 	tensor.Int32:      elementwise.Binary(vec.SquaredDifferenceVV[int32], vec.SquaredDifferenceVS[int32], vec.SquaredDifferenceSV[int32], 0.6),
 	tensor.Int64:      elementwise.Binary(vec.SquaredDifferenceVV[int64], vec.SquaredDifferenceVS[int64], vec.SquaredDifferenceSV[int64], 0.6),
 	tensor.Complex64:  elementwise.Binary(vec.SquaredDifferenceComplexVV[complex64], vec.SquaredDifferenceComplexVS[complex64], vec.SquaredDifferenceComplexSV[complex64], 0.6),
@@ -340,8 +340,8 @@ var byAtan2 = elementwise.ByType{
 var byXlogy = elementwise.ByType{
 	tensor.Float32:    elementwise.Binary(vec.XlogyVV[float32], vec.XlogyVS[float32], vec.XlogySV[float32], 15),
 	tensor.Float64:    elementwise.Binary(vec.XlogyVV[float64], vec.XlogyVS[float64], vec.XlogySV[float64], 15),
-	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.XlogyVV[float32], vec.XlogyVS[float32], vec.XlogySV[float32], 15),
-	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.XlogyVV[float32], vec.XlogyVS[float32], vec.XlogySV[float32], 15),
+	tensor.Float16:    binarySteps[tensor.F16](stepsOfTwo["Xlogy"], 15),
+	tensor.BFloat16:   binarySteps[tensor.BF16](stepsOfTwo["Xlogy"], 15),
 	tensor.Complex64:  elementwise.Binary(vec.XlogyComplexVV[complex64], vec.XlogyComplexVS[complex64], vec.XlogyComplexSV[complex64], 15),
 	tensor.Complex128: elementwise.Binary(vec.XlogyComplexVV[complex128], vec.XlogyComplexVS[complex128], vec.XlogyComplexSV[complex128], 15),
 }
@@ -349,8 +349,8 @@ var byXlogy = elementwise.ByType{
 var byXlog1py = elementwise.ByType{
 	tensor.Float32:    elementwise.Binary(vec.Xlog1pyVV[float32], vec.Xlog1pyVS[float32], vec.Xlog1pySV[float32], 15),
 	tensor.Float64:    elementwise.Binary(vec.Xlog1pyVV[float64], vec.Xlog1pyVS[float64], vec.Xlog1pySV[float64], 15),
-	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.Xlog1pyVV[float32], vec.Xlog1pyVS[float32], vec.Xlog1pySV[float32], 15),
-	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.Xlog1pyVV[float32], vec.Xlog1pyVS[float32], vec.Xlog1pySV[float32], 15),
+	tensor.Float16:    binarySteps[tensor.F16](stepsOfTwo["Xlog1py"], 15),
+	tensor.BFloat16:   binarySteps[tensor.BF16](stepsOfTwo["Xlog1py"], 15),
 	tensor.Complex64:  elementwise.Binary(vec.Xlog1pyComplexVV[complex64], vec.Xlog1pyComplexVS[complex64], vec.Xlog1pyComplexSV[complex64], 15),
 	tensor.Complex128: elementwise.Binary(vec.Xlog1pyComplexVV[complex128], vec.Xlog1pyComplexVS[complex128], vec.Xlog1pyComplexSV[complex128], 15),
 }
@@ -516,8 +516,8 @@ var byGreaterEqual = elementwise.ByType{
 var byTanhGrad = elementwise.ByType{
 	tensor.Float32:    elementwise.Binary(vec.TanhGradVV[float32], vec.TanhGradVS[float32], vec.TanhGradSV[float32], 1),
 	tensor.Float64:    elementwise.Binary(vec.TanhGradVV[float64], vec.TanhGradVS[float64], vec.TanhGradSV[float64], 1),
-	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.TanhGradVV[float32], vec.TanhGradVS[float32], vec.TanhGradSV[float32], 1),
-	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.TanhGradVV[float32], vec.TanhGradVS[float32], vec.TanhGradSV[float32], 1),
+	tensor.Float16:    binarySteps[tensor.F16](stepsOfTwo["TanhGrad"], 1),
+	tensor.BFloat16:   binarySteps[tensor.BF16](stepsOfTwo["TanhGrad"], 1),
 	tensor.Complex64:  elementwise.Binary(vec.TanhGradVV[complex64], vec.TanhGradVS[complex64], vec.TanhGradSV[complex64], 1),
 	tensor.Complex128: elementwise.Binary(vec.TanhGradVV[complex128], vec.TanhGradVS[complex128], vec.TanhGradSV[complex128], 1),
 }
@@ -525,8 +525,8 @@ var byTanhGrad = elementwise.ByType{
 var bySigmoidGrad = elementwise.ByType{
 	tensor.Float32:    elementwise.Binary(vec.SigmoidGradVV[float32], vec.SigmoidGradVS[float32], vec.SigmoidGradSV[float32], 1),
 	tensor.Float64:    elementwise.Binary(vec.SigmoidGradVV[float64], vec.SigmoidGradVS[float64], vec.SigmoidGradSV[float64], 1),
-	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.SigmoidGradVV[float32], vec.SigmoidGradVS[float32], vec.SigmoidGradSV[float32], 1),
-	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.SigmoidGradVV[float32], vec.SigmoidGradVS[float32], vec.SigmoidGradSV[float32], 1),
+	tensor.Float16:    endedSteps[tensor.F16]("SigmoidGrad"),
+	tensor.BFloat16:   endedSteps[tensor.BF16]("SigmoidGrad"),
 	tensor.Complex64:  elementwise.Binary(vec.SigmoidGradVV[complex64], vec.SigmoidGradVS[complex64], vec.SigmoidGradSV[complex64], 1),
 	tensor.Complex128: elementwise.Binary(vec.SigmoidGradVV[complex128], vec.SigmoidGradVS[complex128], vec.SigmoidGradSV[complex128], 1),
 }
@@ -534,8 +534,8 @@ var bySigmoidGrad = elementwise.ByType{
 var bySqrtGrad = elementwise.ByType{
 	tensor.Float32:    elementwise.Binary(vec.SqrtGradVV[float32], vec.SqrtGradVS[float32], vec.SqrtGradSV[float32], 1),
 	tensor.Float64:    elementwise.Binary(vec.SqrtGradVV[float64], vec.SqrtGradVS[float64], vec.SqrtGradSV[float64], 1),
-	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.SqrtGradVV[float32], vec.SqrtGradVS[float32], vec.SqrtGradSV[float32], 1),
-	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.SqrtGradVV[float32], vec.SqrtGradVS[float32], vec.SqrtGradSV[float32], 1),
+	tensor.Float16:    endedSteps[tensor.F16]("SqrtGrad"),
+	tensor.BFloat16:   endedSteps[tensor.BF16]("SqrtGrad"),
 	tensor.Complex64:  elementwise.Binary(vec.SqrtGradComplexVV[complex64], vec.SqrtGradComplexVS[complex64], vec.SqrtGradComplexSV[complex64], 1),
 	tensor.Complex128: elementwise.Binary(vec.SqrtGradComplexVV[complex128], vec.SqrtGradComplexVS[complex128], vec.SqrtGradComplexSV[complex128], 1),
 }
@@ -543,8 +543,8 @@ var bySqrtGrad = elementwise.ByType{
 var byRsqrtGrad = elementwise.ByType{
 	tensor.Float32:    elementwise.Binary(vec.RsqrtGradVV[float32], vec.RsqrtGradVS[float32], vec.RsqrtGradSV[float32], 1),
 	tensor.Float64:    elementwise.Binary(vec.RsqrtGradVV[float64], vec.RsqrtGradVS[float64], vec.RsqrtGradSV[float64], 1),
-	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.RsqrtGradVV[float32], vec.RsqrtGradVS[float32], vec.RsqrtGradSV[float32], 1),
-	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.RsqrtGradVV[float32], vec.RsqrtGradVS[float32], vec.RsqrtGradSV[float32], 1),
+	tensor.Float16:    binarySteps[tensor.F16](stepsOfTwo["RsqrtGrad"], 1),
+	tensor.BFloat16:   binarySteps[tensor.BF16](stepsOfTwo["RsqrtGrad"], 1),
 	tensor.Complex64:  elementwise.Binary(vec.RsqrtGradComplexVV[complex64], vec.RsqrtGradComplexVS[complex64], vec.RsqrtGradComplexSV[complex64], 1),
 	tensor.Complex128: elementwise.Binary(vec.RsqrtGradComplexVV[complex128], vec.RsqrtGradComplexVS[complex128], vec.RsqrtGradComplexSV[complex128], 1),
 }
@@ -552,8 +552,8 @@ var byRsqrtGrad = elementwise.ByType{
 var byReciprocalGrad = elementwise.ByType{
 	tensor.Float32:    elementwise.Binary(vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
 	tensor.Float64:    elementwise.Binary(vec.ReciprocalGradVV[float64], vec.ReciprocalGradVS[float64], vec.ReciprocalGradSV[float64], 1),
-	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
-	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
+	tensor.Float16:    binarySteps[tensor.F16](stepsOfTwo["ReciprocalGrad"], 1),
+	tensor.BFloat16:   binarySteps[tensor.BF16](stepsOfTwo["ReciprocalGrad"], 1),
 	tensor.Complex64:  elementwise.Binary(vec.ReciprocalGradComplexVV[complex64], vec.ReciprocalGradComplexVS[complex64], vec.ReciprocalGradComplexSV[complex64], 1),
 	tensor.Complex128: elementwise.Binary(vec.ReciprocalGradComplexVV[complex128], vec.ReciprocalGradComplexVS[complex128], vec.ReciprocalGradComplexSV[complex128], 1),
 }
@@ -561,8 +561,8 @@ var byReciprocalGrad = elementwise.ByType{
 var byInvGrad = elementwise.ByType{
 	tensor.Float32:    elementwise.Binary(vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
 	tensor.Float64:    elementwise.Binary(vec.ReciprocalGradVV[float64], vec.ReciprocalGradVS[float64], vec.ReciprocalGradSV[float64], 1),
-	tensor.Float16:    elementwise.BinaryHalf[tensor.F16](vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
-	tensor.BFloat16:   elementwise.BinaryHalf[tensor.BF16](vec.ReciprocalGradVV[float32], vec.ReciprocalGradVS[float32], vec.ReciprocalGradSV[float32], 1),
+	tensor.Float16:    binarySteps[tensor.F16](stepsOfTwo["ReciprocalGrad"], 1),
+	tensor.BFloat16:   binarySteps[tensor.BF16](stepsOfTwo["ReciprocalGrad"], 1),
 	tensor.Complex64:  elementwise.Binary(vec.ReciprocalGradComplexVV[complex64], vec.ReciprocalGradComplexVS[complex64], vec.ReciprocalGradComplexSV[complex64], 1),
 	tensor.Complex128: elementwise.Binary(vec.ReciprocalGradComplexVV[complex128], vec.ReciprocalGradComplexVS[complex128], vec.ReciprocalGradComplexSV[complex128], 1),
 }
@@ -570,15 +570,15 @@ var byInvGrad = elementwise.ByType{
 var bySoftplusGrad = elementwise.ByType{
 	tensor.Float32:  elementwise.Binary(vec.SoftplusGradVV[float32], vec.SoftplusGradVS[float32], vec.SoftplusGradSV[float32], 10),
 	tensor.Float64:  elementwise.Binary(vec.SoftplusGradVV[float64], vec.SoftplusGradVS[float64], vec.SoftplusGradSV[float64], 10),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.SoftplusGradVV[float32], vec.SoftplusGradVS[float32], vec.SoftplusGradSV[float32], 10),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.SoftplusGradVV[float32], vec.SoftplusGradVS[float32], vec.SoftplusGradSV[float32], 10),
+	tensor.Float16:  binarySteps[tensor.F16](stepsOfTwo["SoftplusGrad"], 10),
+	tensor.BFloat16: binarySteps[tensor.BF16](stepsOfTwo["SoftplusGrad"], 10),
 }
 
 var bySoftsignGrad = elementwise.ByType{
 	tensor.Float32:  elementwise.Binary(vec.SoftsignGradVV[float32], vec.SoftsignGradVS[float32], vec.SoftsignGradSV[float32], 2),
 	tensor.Float64:  elementwise.Binary(vec.SoftsignGradVV[float64], vec.SoftsignGradVS[float64], vec.SoftsignGradSV[float64], 2),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.SoftsignGradVV[float32], vec.SoftsignGradVS[float32], vec.SoftsignGradSV[float32], 2),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.SoftsignGradVV[float32], vec.SoftsignGradVS[float32], vec.SoftsignGradSV[float32], 2),
+	tensor.Float16:  binarySteps[tensor.F16](stepsOfTwo["SoftsignGrad"], 2),
+	tensor.BFloat16: binarySteps[tensor.BF16](stepsOfTwo["SoftsignGrad"], 2),
 }
 
 var byReluGrad = elementwise.ByType{
@@ -614,15 +614,15 @@ var byRelu6Grad = elementwise.ByType{
 var byEluGrad = elementwise.ByType{
 	tensor.Float32:  elementwise.Binary(vec.EluGradVV[float32], vec.EluGradVS[float32], vec.EluGradSV[float32], 1),
 	tensor.Float64:  elementwise.Binary(vec.EluGradVV[float64], vec.EluGradVS[float64], vec.EluGradSV[float64], 1),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.EluGradVV[float32], vec.EluGradVS[float32], vec.EluGradSV[float32], 1),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.EluGradVV[float32], vec.EluGradVS[float32], vec.EluGradSV[float32], 1),
+	tensor.Float16:  binarySteps[tensor.F16](stepsOfTwo["EluGrad"], 1),
+	tensor.BFloat16: binarySteps[tensor.BF16](stepsOfTwo["EluGrad"], 1),
 }
 
 var bySeluGrad = elementwise.ByType{
 	tensor.Float32:  elementwise.Binary(vec.SeluGradVV[float32], vec.SeluGradVS[float32], vec.SeluGradSV[float32], 1),
 	tensor.Float64:  elementwise.Binary(vec.SeluGradVV[float64], vec.SeluGradVS[float64], vec.SeluGradSV[float64], 1),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.SeluGradVV[float32], vec.SeluGradVS[float32], vec.SeluGradSV[float32], 1),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.SeluGradVV[float32], vec.SeluGradVS[float32], vec.SeluGradSV[float32], 1),
+	tensor.Float16:  binarySteps[tensor.F16](stepsOfTwo["SeluGrad"], 1),
+	tensor.BFloat16: binarySteps[tensor.BF16](stepsOfTwo["SeluGrad"], 1),
 }
 
 var byNeg = elementwise.ByType{
@@ -691,8 +691,8 @@ var bySqrt = elementwise.ByType{
 var byRsqrt = elementwise.ByType{
 	tensor.Float32:    elementwise.Unary(vec.Rsqrt[float32], 0.4),
 	tensor.Float64:    elementwise.Unary(vec.Rsqrt[float64], 3),
-	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Rsqrt[float32], 0.4),
-	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Rsqrt[float32], 0.4),
+	tensor.Float16:    endedSteps[tensor.F16]("Rsqrt"),
+	tensor.BFloat16:   endedSteps[tensor.BF16]("Rsqrt"),
 	tensor.Complex64:  elementwise.Unary(vec.RsqrtComplex[complex64], 3),
 	tensor.Complex128: elementwise.Unary(vec.RsqrtComplex[complex128], 3),
 }
@@ -890,8 +890,8 @@ var byDigamma = elementwise.ByType{
 var bySigmoid = elementwise.ByType{
 	tensor.Float32:    elementwise.Unary(vec.Sigmoid[float32], 0.7),
 	tensor.Float64:    elementwise.Unary(vec.Sigmoid[float64], 9),
-	tensor.Float16:    elementwise.UnaryHalf[tensor.F16](vec.Sigmoid[float32], 0.7),
-	tensor.BFloat16:   elementwise.UnaryHalf[tensor.BF16](vec.Sigmoid[float32], 0.7),
+	tensor.Float16:    unarySteps[tensor.F16](stepsOf["Sigmoid"], 0.7),
+	tensor.BFloat16:   unarySteps[tensor.BF16](stepsOf["Sigmoid"], 0.7),
 	tensor.Complex64:  elementwise.Unary(vec.SigmoidComplex[complex64], 9),
 	tensor.Complex128: elementwise.Unary(vec.SigmoidComplex[complex128], 9),
 }
@@ -899,29 +899,29 @@ var bySigmoid = elementwise.ByType{
 var bySoftplus = elementwise.ByType{
 	tensor.Float32:  elementwise.Unary(vec.Softplus[float32], 1.2),
 	tensor.Float64:  elementwise.Unary(vec.Softplus[float64], 15),
-	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Softplus[float32], 1.2),
-	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Softplus[float32], 1.2),
+	tensor.Float16:  unarySteps[tensor.F16](softplus(epsilonFloat16), 1.2),
+	tensor.BFloat16: unarySteps[tensor.BF16](softplus(epsilonBFloat16), 1.2),
 }
 
 var bySoftsign = elementwise.ByType{
 	tensor.Float32:  elementwise.Unary(vec.Softsign[float32], 1),
 	tensor.Float64:  elementwise.Unary(vec.Softsign[float64], 1),
-	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Softsign[float32], 1),
-	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Softsign[float32], 1),
+	tensor.Float16:  unarySteps[tensor.F16](stepsOf["Softsign"], 1),
+	tensor.BFloat16: unarySteps[tensor.BF16](stepsOf["Softsign"], 1),
 }
 
 var byElu = elementwise.ByType{
 	tensor.Float32:  elementwise.Unary(vec.Elu[float32], 0.6),
 	tensor.Float64:  elementwise.Unary(vec.Elu[float64], 8),
-	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Elu[float32], 0.6),
-	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Elu[float32], 0.6),
+	tensor.Float16:  unarySteps[tensor.F16](stepsOf["Elu"], 0.6),
+	tensor.BFloat16: unarySteps[tensor.BF16](stepsOf["Elu"], 0.6),
 }
 
 var bySelu = elementwise.ByType{
 	tensor.Float32:  elementwise.Unary(vec.Selu[float32], 0.6),
 	tensor.Float64:  elementwise.Unary(vec.Selu[float64], 8),
-	tensor.Float16:  elementwise.UnaryHalf[tensor.F16](vec.Selu[float32], 0.6),
-	tensor.BFloat16: elementwise.UnaryHalf[tensor.BF16](vec.Selu[float32], 0.6),
+	tensor.Float16:  unarySteps[tensor.F16](stepsOf["Selu"], 0.6),
+	tensor.BFloat16: unarySteps[tensor.BF16](stepsOf["Selu"], 0.6),
 }
 
 var byRelu = elementwise.ByType{

@@ -3,6 +3,7 @@ package matmul
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -208,7 +209,7 @@ func (p *product) packed(n *engine.Node, i int) engine.Packing {
 
 var runs = engine.ByType[func(*engine.Call, *product, any, *tensor.Tensor)]{
 	tensor.Float32: plain[float32], tensor.Float64: plain[float64],
-	tensor.Float16: half[tensor.F16], tensor.BFloat16: half[tensor.BF16],
+	tensor.Float16: halfF16, tensor.BFloat16: halfBF16,
 	tensor.Int8: plain[int8], tensor.Int16: plain[int16], tensor.Int32: plain[int32], tensor.Int64: plain[int64],
 	tensor.Uint8: plain[uint8], tensor.Uint16: plain[uint16], tensor.Uint32: plain[uint32], tensor.Uint64: plain[uint64],
 	tensor.Complex64: complexes[complex64], tensor.Complex128: complexes[complex128],
@@ -318,10 +319,24 @@ func multiply[T number](c *engine.Call, p *product, weights any, dst, a, b []T) 
 	}
 }
 
-func half[H elementwise.Half](c *engine.Call, p *product, _ any, out *tensor.Tensor) {
-	dst := elementwise.Wide(c, out.Len())
+func halfF16(c *engine.Call, p *product, _ any, out *tensor.Tensor) {
+	elementwise.Narrow(tensor.Values[tensor.F16](out), wideProduct[tensor.F16](c, p, out.Len()))
+}
+
+// halfBF16 cuts what bfloat16 has no room for off, as TensorFlow's products do: nothing is
+// rounded up.
+func halfBF16(c *engine.Call, p *product, _ any, out *tensor.Tensor) {
+	dst := tensor.Values[tensor.BF16](out)
+	for i, v := range wideProduct[tensor.BF16](c, p, len(dst)) {
+		dst[i] = tensor.BF16(math.Float32bits(v) >> 16)
+	}
+}
+
+// wideProduct computes a product of n elements in float32.
+func wideProduct[H elementwise.Half](c *engine.Call, p *product, n int) []float32 {
+	dst := elementwise.Wide(c, n)
 	packed(c, p, gemm.F32, 4, nil, dst, elementwise.Widened[H](c, c.In(0)), elementwise.Widened[H](c, c.In(1)))
-	elementwise.Narrow(tensor.Values[H](out), dst)
+	return dst
 }
 
 func complexes[T interface {

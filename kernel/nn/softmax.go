@@ -41,19 +41,19 @@ type float interface {
 var (
 	softmax = elementwise.ByType{
 		tensor.Float32: rowsOf(vec.Softmax[float32]), tensor.Float64: rowsOf(vec.Softmax[float64]),
-		tensor.Float16: rowsOfHalf[tensor.F16](vec.Softmax[float32]), tensor.BFloat16: rowsOfHalf[tensor.BF16](vec.Softmax[float32]),
+		tensor.Float16: softmaxHalf[tensor.F16](false), tensor.BFloat16: softmaxHalf[tensor.BF16](false),
 	}
 	logSoftmax = elementwise.ByType{
 		tensor.Float32: rowsOf(vec.LogSoftmax[float32]), tensor.Float64: rowsOf(vec.LogSoftmax[float64]),
-		tensor.Float16: rowsOfHalf[tensor.F16](vec.LogSoftmax[float32]), tensor.BFloat16: rowsOfHalf[tensor.BF16](vec.LogSoftmax[float32]),
+		tensor.Float16: softmaxHalf[tensor.F16](true), tensor.BFloat16: softmaxHalf[tensor.BF16](true),
 	}
 	crossEntropy = elementwise.ByType{
 		tensor.Float32: cross[float32], tensor.Float64: cross[float64],
-		tensor.Float16: crossHalf[tensor.F16], tensor.BFloat16: crossHalf[tensor.BF16],
+		tensor.Float16: crossHalf[tensor.F16](), tensor.BFloat16: crossHalf[tensor.BF16](),
 	}
 	sparseCrossEntropy = elementwise.ByType{
 		tensor.Float32: sparse[float32], tensor.Float64: sparse[float64],
-		tensor.Float16: sparseHalf[tensor.F16], tensor.BFloat16: sparseHalf[tensor.BF16],
+		tensor.Float16: sparseHalf[tensor.F16](), tensor.BFloat16: sparseHalf[tensor.BF16](),
 	}
 )
 
@@ -69,23 +69,6 @@ func rowsOf[T float](f func(dst, x []T)) elementwise.Func {
 			return err
 		}
 		eachRow(c, tensor.Values[T](out), tensor.Values[T](c.In(0)), n, f)
-		return nil
-	}
-}
-
-func rowsOfHalf[H elementwise.Half](f func(dst, x []float32)) elementwise.Func {
-	return func(c *engine.Call) error {
-		n, err := lastDim(c)
-		if err != nil {
-			return err
-		}
-		out, err := c.Alloc(0, c.In(0).DType(), c.In(0).Shape())
-		if err != nil || out.Len() == 0 {
-			return err
-		}
-		x := elementwise.Widened[H](c, c.In(0))
-		eachRow(c, x, x, n, f)
-		elementwise.Narrow(tensor.Values[H](out), x)
 		return nil
 	}
 }
@@ -134,26 +117,6 @@ func cross[T float](c *engine.Call) error {
 	}
 	x, y := stretch(tensor.Values[T](c.In(0)), c.In(0).Shape(), rows, n), stretch(tensor.Values[T](c.In(1)), c.In(1).Shape(), rows, n)
 	crossRows(c, tensor.Values[T](loss), tensor.Values[T](back), x, y, rows, n)
-	return nil
-}
-
-func crossHalf[H elementwise.Half](c *engine.Call) error {
-	rows, n, err := pair(c)
-	if err != nil {
-		return err
-	}
-	loss, back, err := outputs(c, rows, n)
-	if err != nil {
-		return err
-	}
-	var wide [2][]float32
-	for i := range wide {
-		wide[i] = stretch(elementwise.Widened[H](c, c.In(i)), c.In(i).Shape(), rows, n)
-	}
-	l, d := elementwise.Wide(c, rows), elementwise.Wide(c, rows*n)
-	crossRows(c, l, d, wide[0], wide[1], rows, n)
-	elementwise.Narrow(tensor.Values[H](loss), l)
-	elementwise.Narrow(tensor.Values[H](back), d)
 	return nil
 }
 
@@ -212,8 +175,15 @@ func sparsePair(c *engine.Call) (rows, n int, labels []int64, err error) {
 	if rows, n, err = shape.SparseCrossEntropy(c.In(0).Shape(), c.In(1).Shape()); err != nil {
 		return 0, 0, nil, err
 	}
-	labels, err = shapes.AllInts(c.In(1), "the labels")
-	return rows, n, labels, err
+	if labels, err = shapes.AllInts(c.In(1), "the labels"); err != nil {
+		return 0, 0, nil, err
+	}
+	for i, k := range labels {
+		if k < 0 || k >= int64(n) {
+			return 0, 0, nil, fmt.Errorf("label %d of row %d is outside of [0, %d)", k, i, n)
+		}
+	}
+	return rows, n, labels, nil
 }
 
 func sparse[T float](c *engine.Call) error {
@@ -225,33 +195,11 @@ func sparse[T float](c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	return sparseRows(c, tensor.Values[T](loss), tensor.Values[T](back), tensor.Values[T](c.In(0)), labels, n)
-}
-
-func sparseHalf[H elementwise.Half](c *engine.Call) error {
-	rows, n, labels, err := sparsePair(c)
-	if err != nil {
-		return err
-	}
-	loss, back, err := outputs(c, rows, n)
-	if err != nil {
-		return err
-	}
-	x, l, d := elementwise.Widened[H](c, c.In(0)), elementwise.Wide(c, rows), elementwise.Wide(c, rows*n)
-	if err := sparseRows(c, l, d, x, labels, n); err != nil {
-		return err
-	}
-	elementwise.Narrow(tensor.Values[H](loss), l)
-	elementwise.Narrow(tensor.Values[H](back), d)
+	sparseRows(c, tensor.Values[T](loss), tensor.Values[T](back), tensor.Values[T](c.In(0)), labels, n)
 	return nil
 }
 
-func sparseRows[T vec.Float](c *engine.Call, loss, back, x []T, labels []int64, n int) error {
-	for i, k := range labels {
-		if k < 0 || k >= int64(n) {
-			return fmt.Errorf("label %d of row %d is outside of [0, %d)", k, i, n)
-		}
-	}
+func sparseRows[T vec.Float](c *engine.Call, loss, back, x []T, labels []int64, n int) {
 	one := func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			loss[i] = vec.SparseCrossEntropy(back[i*n:i*n+n], x[i*n:i*n+n], int(labels[i]))
@@ -259,8 +207,7 @@ func sparseRows[T vec.Float](c *engine.Call, loss, back, x []T, labels []int64, 
 	}
 	if !c.Large(len(x), rowTime) {
 		one(0, len(labels))
-		return nil
+		return
 	}
 	c.Parallel(len(labels), rowTime*float64(n), one)
-	return nil
 }

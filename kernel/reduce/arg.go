@@ -8,6 +8,7 @@ import (
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/stepwise"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -108,7 +109,7 @@ var cumsums = elementwise.ByType{
 	tensor.Uint8: cumulate(cumsum[uint8], 0), tensor.Uint16: cumulate(cumsum[uint16], 0),
 	tensor.Uint32: cumulate(cumsum[uint32], 0), tensor.Uint64: cumulate(cumsum[uint64], 0),
 	tensor.Complex64: cumulate(cumsum[complex64], 0), tensor.Complex128: cumulate(cumsum[complex128], 0),
-	tensor.Float16: cumulateHalf[tensor.F16](stepwise(roundF16, add), 0), tensor.BFloat16: cumulateHalf[tensor.BF16](stepwise(roundBF16, add), 0),
+	tensor.Float16: cumulateHalf[tensor.F16](inSteps(stepwise.Sum[tensor.F16]()), 0), tensor.BFloat16: cumulateHalf[tensor.BF16](inSteps(stepwise.Sum[tensor.BF16]()), 0),
 }
 
 var cumprods = elementwise.ByType{
@@ -118,29 +119,23 @@ var cumprods = elementwise.ByType{
 	tensor.Uint8: cumulate(cumprod[uint8], 1), tensor.Uint16: cumulate(cumprod[uint16], 1),
 	tensor.Uint32: cumulate(cumprod[uint32], 1), tensor.Uint64: cumulate(cumprod[uint64], 1),
 	tensor.Complex64: cumulate(cumprod[complex64], 1), tensor.Complex128: cumulate(cumprod[complex128], 1),
-	tensor.Float16: cumulateHalf[tensor.F16](stepwise(roundF16, multiply), 1), tensor.BFloat16: cumulateHalf[tensor.BF16](stepwise(roundBF16, multiply), 1),
+	tensor.Float16: cumulateHalf[tensor.F16](inSteps(stepwise.Prod[tensor.F16]()), 1), tensor.BFloat16: cumulateHalf[tensor.BF16](inSteps(stepwise.Prod[tensor.BF16]()), 1),
 }
 
 var cumulativeLogSumExps = elementwise.ByType{
 	tensor.Float32: cumulate(cumulativeLogSumExp(exact[float32]), float32(math.Inf(-1))), tensor.Float64: cumulate(cumulativeLogSumExp(exact[float64]), math.Inf(-1)),
-	tensor.Float16:  cumulateHalf[tensor.F16](cumulativeLogSumExp(roundF16), float32(math.Inf(-1))),
-	tensor.BFloat16: cumulateHalf[tensor.BF16](cumulativeLogSumExp(roundBF16), float32(math.Inf(-1))),
+	tensor.Float16:  cumulateHalf[tensor.F16](cumulativeLogSumExp(stepwise.Rounding[tensor.F16]()), float32(math.Inf(-1))),
+	tensor.BFloat16: cumulateHalf[tensor.BF16](cumulativeLogSumExp(stepwise.Rounding[tensor.BF16]()), float32(math.Inf(-1))),
 }
 
 func exact[T float](v T) T { return v }
 
-func roundF16(v float32) float32  { return tensor.ToF16(v).Float() }
-func roundBF16(v float32) float32 { return tensor.ToBF16(v).Float() }
-
-func add(a, b float32) float32      { return a + b }
-func multiply(a, b float32) float32 { return a * b }
-
-// stepwise walks as cumsum and cumprod do, and rounds each step to what the type holds, as
+// inSteps walks as cumsum and cumprod do, and rounds each step to what the type holds, as
 // TensorFlow does: a long sum of half precision ends elsewhere than one that is rounded once.
-func stepwise(round func(float32) float32, join func(a, b float32) float32) func(dst, x []float32, l line, exclusive bool, sum float32) {
+func inSteps(s *stepwise.Steps) func(dst, x []float32, l line, exclusive bool, sum float32) {
 	return func(dst, x []float32, l line, exclusive bool, sum float32) {
 		for k, at := 0, l.begin; k < l.n; k, at = k+1, at+l.step {
-			v := round(join(sum, x[at]))
+			v := s.Step(sum, x[at])
 			if exclusive {
 				dst[at] = sum
 			} else {

@@ -10,6 +10,7 @@ import (
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/shapes"
+	"github.com/cairnml/cairn/kernel/internal/stepwise"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -160,21 +161,21 @@ func normComplex[T vec.Complex]() reducer[T] {
 var (
 	sums = elementwise.ByType{
 		tensor.Float32: run(sumOf[float32]()), tensor.Float64: run(sumOf[float64]()),
-		tensor.Float16: stepwiseReduction[tensor.F16](stepSum()), tensor.BFloat16: runHalf[tensor.BF16](sumOf[float32]()),
+		tensor.Float16: stepwiseReduction[tensor.F16](stepSum[tensor.F16]()), tensor.BFloat16: runHalf[tensor.BF16](sumOf[float32]()),
 		tensor.Int8: run(sumOf[int8]()), tensor.Int16: run(sumOf[int16]()), tensor.Int32: run(sumOf[int32]()), tensor.Int64: run(sumOf[int64]()),
 		tensor.Uint8: run(sumOf[uint8]()), tensor.Uint16: run(sumOf[uint16]()), tensor.Uint32: run(sumOf[uint32]()), tensor.Uint64: run(sumOf[uint64]()),
 		tensor.Complex64: run(sumOf[complex64]()), tensor.Complex128: run(sumOf[complex128]()),
 	}
 	means = elementwise.ByType{
 		tensor.Float32: run(meanFloat[float32]()), tensor.Float64: run(meanFloat[float64]()),
-		tensor.Float16: stepwiseReduction[tensor.F16](stepMean()), tensor.BFloat16: runHalf[tensor.BF16](meanFloat[float32]()),
+		tensor.Float16: stepwiseReduction[tensor.F16](stepMean[tensor.F16]()), tensor.BFloat16: runHalf[tensor.BF16](meanFloat[float32]()),
 		tensor.Int8: meanWide[int8, int64](), tensor.Int16: meanWide[int16, int64](), tensor.Int32: meanWide[int32, int64](), tensor.Int64: run(meanInt[int64]()),
 		tensor.Uint8: meanWide[uint8, uint64](), tensor.Uint16: meanWide[uint16, uint64](), tensor.Uint32: meanWide[uint32, uint64](), tensor.Uint64: run(meanInt[uint64]()),
 		tensor.Complex64: run(meanComplex[complex64]()), tensor.Complex128: run(meanComplex[complex128]()),
 	}
 	prods = elementwise.ByType{
 		tensor.Float32: run(prodOf[float32]()), tensor.Float64: run(prodOf[float64]()),
-		tensor.Float16: stepwiseReduction[tensor.F16](stepProd(roundF16)), tensor.BFloat16: stepwiseReduction[tensor.BF16](stepProd(roundBF16)),
+		tensor.Float16: stepwiseReduction[tensor.F16](stepProd[tensor.F16]()), tensor.BFloat16: stepwiseReduction[tensor.BF16](stepProd[tensor.BF16]()),
 		tensor.Int8: run(prodOf[int8]()), tensor.Int16: run(prodOf[int16]()), tensor.Int32: run(prodOf[int32]()), tensor.Int64: run(prodOf[int64]()),
 		tensor.Uint8: run(prodOf[uint8]()), tensor.Uint16: run(prodOf[uint16]()), tensor.Uint32: run(prodOf[uint32]()), tensor.Uint64: run(prodOf[uint64]()),
 		tensor.Complex64: run(prodOf[complex64]()), tensor.Complex128: run(prodOf[complex128]()),
@@ -193,7 +194,7 @@ var (
 	}
 	norms = elementwise.ByType{
 		tensor.Float32: run(normOf[float32]()), tensor.Float64: run(normOf[float64]()),
-		tensor.Float16: stepwiseReduction[tensor.F16](stepNorm()), tensor.BFloat16: runHalf[tensor.BF16](normOf[float32]()),
+		tensor.Float16: stepwiseReduction[tensor.F16](stepNorm[tensor.F16]()), tensor.BFloat16: runHalf[tensor.BF16](normOf[float32]()),
 		tensor.Int8: run(normInt[int8]()), tensor.Int16: run(normInt[int16]()), tensor.Int32: run(normInt[int32]()), tensor.Int64: run(normInt[int64]()),
 		tensor.Uint8: run(normInt[uint8]()), tensor.Uint16: run(normInt[uint16]()), tensor.Uint32: run(normInt[uint32]()), tensor.Uint64: run(normInt[uint64]()),
 		tensor.Complex64: run(normComplex[complex64]()), tensor.Complex128: run(normComplex[complex128]()),
@@ -481,9 +482,41 @@ func biasAddGrad(c *engine.Call) error {
 	return biasSums.Run(c)
 }
 
-// biasSums are the sums of BiasAddGrad, which TensorFlow makes of both kinds of half precision in
-// float32.
-var biasSums = withType(sums, tensor.Float16, runHalf[tensor.F16](sumOf[float32]()))
+// biasSums are the sums of BiasAddGrad.
+var biasSums = withType(withType(sums, tensor.Float16, biasSteps[tensor.F16]), tensor.BFloat16, biasSteps[tensor.BF16])
+
+// biasSteps adds up all but one dimension in half precision: dimensions behind that one in
+// rounded steps, these sums in the order of the elements, which float16 leaves to float32.
+func biasSteps[H elementwise.Half](c *engine.Call) error {
+	groups, out, count, err := begin(c)
+	if err != nil {
+		return err
+	}
+	src, dst := elementwise.Widened[H](c, c.In(0)), elementwise.Wide(c, out.Len())
+	width, s := 1, stepwise.Sum[H]()
+	if k := len(groups); k > 0 && groups[k-1].reduce {
+		width = groups[k-1].n
+	}
+	round := s.Round
+	if c.In(0).DType() == tensor.Float16 {
+		round = func(v float32) float32 { return v }
+	}
+	if n := len(dst); n > 0 && count > 0 {
+		c.Parallel(n, perStep*float64(count), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				for at := i * width; at < len(src); at += n * width {
+					v := src[at]
+					if width > 1 {
+						v = s.Row(src[at:at+width], 0)
+					}
+					dst[i] = round(dst[i] + v)
+				}
+			}
+		})
+	}
+	elementwise.Narrow(tensor.Values[H](out), dst)
+	return nil
+}
 
 // withType returns the table with another function for a type.
 func withType(t elementwise.ByType, d tensor.DType, f elementwise.Func) elementwise.ByType {
@@ -495,8 +528,8 @@ func withType(t elementwise.ByType, d tensor.DType, f elementwise.Func) elementw
 var l2Losses = elementwise.ByType{
 	tensor.Float32:  l2Loss[float32],
 	tensor.Float64:  l2Loss[float64],
-	tensor.Float16:  l2LossHalf[tensor.F16](stepSquares(roundF16, halveF16)),
-	tensor.BFloat16: l2LossHalf[tensor.BF16](stepSquares(roundBF16, halveBF16)),
+	tensor.Float16:  l2LossHalf[tensor.F16](stepSquares[tensor.F16]()),
+	tensor.BFloat16: l2LossHalf[tensor.BF16](stepSquares[tensor.BF16]()),
 }
 
 func l2Loss[T float](c *engine.Call) error {
@@ -532,7 +565,7 @@ func l2LossHalf[H elementwise.Half](sum *steps) elementwise.Func {
 		for i, v := range x {
 			x[i] = sum.begin(v)
 		}
-		elementwise.Narrow(tensor.Values[H](out), []float32{sum.row(x, 0) / 2})
+		elementwise.Narrow(tensor.Values[H](out), []float32{sum.Row(x, 0) / 2})
 		return nil
 	}
 }

@@ -1,0 +1,164 @@
+package nn
+
+import (
+	"math"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/stepwise"
+	"github.com/cairnml/cairn/kernel/internal/vec"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// stepTime is about how many nanoseconds an element takes whose steps are rounded.
+const stepTime = 20
+
+// steps rounds every step to half precision, as TensorFlow's expressions do. Sums begin at the
+// number of a row's first element.
+type steps struct{ *stepwise.Steps }
+
+// exps sets dst to the exponentials of x, and returns their sum.
+func (s steps) exps(dst, x []float32, first int) float32 {
+	vec.Exp(dst, x)
+	for i, v := range dst {
+		dst[i] = s.Round(v)
+	}
+	return s.Row(dst, first)
+}
+
+// shift takes the greatest number of x from all.
+func (s steps) shift(x []float32) {
+	m := vec.MaxOf(x)
+	for i, v := range x {
+		x[i] = s.Round(v - m)
+	}
+}
+
+func (s steps) log(v float32) float32 { return s.Round(float32(math.Log(float64(v)))) }
+
+func (s steps) softmax(x []float32, first int) {
+	s.shift(x)
+	scale := s.Round(1 / s.exps(x, x, first))
+	for i, v := range x {
+		x[i] = s.Round(v * scale)
+	}
+}
+
+func (s steps) logSoftmax(x, scratch []float32, first int) {
+	s.shift(x)
+	l := s.log(s.exps(scratch, x, first))
+	for i, v := range x {
+		x[i] = s.Round(v - l)
+	}
+}
+
+// crossEntropy sets x, a row of logits, to the derivative of the loss that it returns.
+func (s steps) crossEntropy(x, labels, scratch []float32, first int) float32 {
+	s.shift(x)
+	sum := s.exps(scratch, x, first)
+	l := s.log(sum)
+	for i, v := range x {
+		y := labels[i]
+		x[i] = s.Round(s.Round(scratch[i]/sum) - y)
+		scratch[i] = s.Round(y * s.Round(l-v))
+	}
+	return s.Row(scratch, first)
+}
+
+// sparseCrossEntropy does what crossEntropy does, where one label is 1 and all others
+// are 0.
+func (s steps) sparseCrossEntropy(x []float32, label, first int) float32 {
+	s.shift(x)
+	own := x[label]
+	sum := s.exps(x, x, first)
+	for i, v := range x {
+		x[i] = s.Round(v / sum)
+	}
+	x[label] = s.Round(x[label] - 1)
+	return s.Round(s.log(sum) - own)
+}
+
+func softmaxHalf[H elementwise.Half](log bool) elementwise.Func {
+	s := steps{stepwise.Sum[H]()}
+	return func(c *engine.Call) error {
+		n, err := lastDim(c)
+		if err != nil {
+			return err
+		}
+		out, err := c.Alloc(0, c.In(0).DType(), c.In(0).Shape())
+		if err != nil || out.Len() == 0 {
+			return err
+		}
+		x := elementwise.Widened[H](c, c.In(0))
+		var scratch []float32
+		if log {
+			scratch = elementwise.Wide(c, len(x))
+		}
+		c.Parallel(len(x)/n, stepTime*float64(n), func(lo, hi int) {
+			for i := lo * n; i < hi*n; i += n {
+				if log {
+					s.logSoftmax(x[i:i+n], scratch[i:i+n], i)
+				} else {
+					s.softmax(x[i:i+n], i)
+				}
+			}
+		})
+		elementwise.Narrow(tensor.Values[H](out), x)
+		return nil
+	}
+}
+
+func crossHalf[H elementwise.Half]() elementwise.Func {
+	s := steps{stepwise.Sum[H]()}
+	return func(c *engine.Call) error {
+		rows, n, err := pair(c)
+		if err != nil {
+			return err
+		}
+		loss, back, err := outputs(c, rows, n)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			clear(tensor.Values[H](loss))
+			return nil
+		}
+		var wide [2][]float32
+		for i := range wide {
+			wide[i] = stretch(elementwise.Widened[H](c, c.In(i)), c.In(i).Shape(), rows, n)
+		}
+		l, scratch := elementwise.Wide(c, rows), elementwise.Wide(c, rows*n)
+		c.Parallel(rows, stepTime*float64(n), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				at, to := i*n, i*n+n
+				l[i] = s.crossEntropy(wide[0][at:to], wide[1][at:to], scratch[at:to], at)
+			}
+		})
+		elementwise.Narrow(tensor.Values[H](loss), l)
+		elementwise.Narrow(tensor.Values[H](back), wide[0])
+		return nil
+	}
+}
+
+func sparseHalf[H elementwise.Half]() elementwise.Func {
+	s := steps{stepwise.Sum[H]()}
+	return func(c *engine.Call) error {
+		rows, n, labels, err := sparsePair(c)
+		if err != nil {
+			return err
+		}
+		loss, back, err := outputs(c, rows, n)
+		if err != nil {
+			return err
+		}
+		x, l := elementwise.Widened[H](c, c.In(0)), elementwise.Wide(c, rows)
+		c.Parallel(rows, stepTime*float64(n), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				l[i] = s.sparseCrossEntropy(x[i*n:i*n+n], int(labels[i]), i*n)
+			}
+		})
+		elementwise.Narrow(tensor.Values[H](loss), l)
+		elementwise.Narrow(tensor.Values[H](back), x)
+		return nil
+	}
+}
