@@ -69,6 +69,10 @@ func (m *match) read(ctx context.Context) error {
 			return fmt.Errorf("checkpoint: reading %s; what was read before the failure stays in the variables, so restore another checkpoint or start anew: %w", l.src.path, err)
 		}
 	}
+	outlived := map[trackable.Serializer]bool{} // their values are of a restore that came while this one was delivered
+	for _, s := range m.serials {
+		outlived[s.s] = m.late && l.ck.stamp(s.s) > l.order
+	}
 	for _, obj := range m.stamped {
 		l.ck.setStamp(obj, l.order)
 	}
@@ -107,6 +111,9 @@ func (m *match) read(ctx context.Context) error {
 		for _, p := range parts[i] {
 			tensors[p.name] = rest[0].Dst
 			rest = rest[1:]
+		}
+		if outlived[s.s] {
+			continue
 		}
 		if err := s.s.RestoreFromTensors(tensors); err != nil {
 			errs = append(errs, fmt.Errorf("checkpoint: restoring %s (%T), after variables have changed already: %w", l.graph.human(s.node), s.s, err))

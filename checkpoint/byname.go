@@ -73,9 +73,13 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 		aliases = l.slotAliases(g)
 	}
 	implied := m.matchCounts(g)
+	var arriving map[int]bool
+	if late {
+		arriving = arrivingIn(g, false) // who adds a child delivers to it
+	}
 	for id := range g.Nodes {
 		n := &g.Nodes[id]
-		if n.IsSlot && l.opts.SkipSlots || l.objects.has(n.Object) {
+		if n.IsSlot && l.opts.SkipSlots || l.objects.has(n.Object) || arriving[id] {
 			continue
 		}
 		v := n.Variable()

@@ -385,14 +385,19 @@ func (ck *Checkpoint) stamp(obj any) uint64 {
 	return ck.stamps[trackable.Identity(obj)]
 }
 
+// setStamp notes that the restore of that order set obj's values, unless a later
+// one did.
 func (ck *Checkpoint) setStamp(obj any, order uint64) {
 	if n, ok := obj.(trackable.Noder); ok {
-		n.TrackableNode().SetStamp(order)
+		if at := n.TrackableNode(); at.Stamp() < order {
+			at.SetStamp(order)
+		}
 		return
 	}
 	ck.mu.Lock()
 	defer ck.mu.Unlock()
-	ck.stamps[trackable.Identity(obj)] = order
+	id := trackable.Identity(obj)
+	ck.stamps[id] = max(ck.stamps[id], order)
 }
 
 // attributesOf returns the names of what obj saves, nil where it saves nothing.

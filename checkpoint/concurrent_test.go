@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -135,13 +136,29 @@ func TestUseFromManyGoroutines(t *testing.T) {
 				switch (g + i) % 5 {
 				case 0:
 					var pending *PendingError
-					if err = ck.WriteTo(ctx, vfs.MemDir(), "x"); errors.As(err, &pending) {
+					mem := vfs.MemDir()
+					if err = ck.WriteTo(ctx, mem, "x"); errors.As(err, &pending) {
 						err = nil
+						break
+					}
+					saved, openErr := OpenFS(ctx, mem, "x", nil)
+					if err = errors.Join(err, openErr); err != nil {
+						break
+					}
+					for _, n := range saved.Nodes() {
+						if i, ok := strings.CutPrefix(n.Path, "l/"); ok && i != "0" {
+							if x, err := saved.Reader().Read(ctx, n.Attributes[0].Key); err != nil || tensor.Values[float32](x)[0] != 7 {
+								t.Errorf("%s was saved as %v (%v), want 7", n.Path, x, err)
+							}
+						}
 					}
 				case 1:
 					_, err = ck.ReadFS(ctx, dir, "ckpt", nil)
 				case 2:
-					err = root.L.Append(variable(0))
+					x := variable(0)
+					if err = root.L.Append(x); err == nil {
+						wantFloats(t, x, 7)
+					}
 				case 3:
 					_, err = v.Diff(root)
 				case 4:

@@ -177,7 +177,7 @@ func (p *pending) Unfilled(edge string, child any) error {
 	if v := variableOf(child); v != nil && v.DType() != tensor.Invalid && l.replaced(p.node, edge) {
 		return nil
 	}
-	items, vars := l.unfilled(g)
+	items, vars := l.unfilled(g, nil)
 	if len(items) == 0 {
 		return nil
 	}
@@ -247,12 +247,13 @@ func (l *load) replacements(g *trackable.Graph) map[int]bool {
 	return out
 }
 
-// unfilled lists the variables of g that no restore has filled.
-func (l *load) unfilled(g *trackable.Graph) (items []Item, vars []*trackable.Variable) {
+// unfilled lists the variables of g that no restore has filled, other than those
+// below children on their way.
+func (l *load) unfilled(g *trackable.Graph, arriving map[int]bool) (items []Item, vars []*trackable.Variable) {
 	l.mu.Lock()
 	var open []int
 	for _, id := range reachable(g) {
-		if n := &g.Nodes[id]; n.Variable() != nil && !l.objects.has(n.Object) {
+		if n := &g.Nodes[id]; n.Variable() != nil && !l.objects.has(n.Object) && !arriving[id] {
 			open = append(open, id)
 		}
 	}
@@ -319,6 +320,7 @@ func (l *load) appeared(plain bool) ([]start, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var starts []start
+	var parents []any
 	edges := map[any]map[string]any{}
 	for key, w := range l.pending {
 		if plain && !w.plain {
@@ -337,11 +339,58 @@ func (l *load) appeared(plain bool) ([]start, error) {
 			edges[key.parent] = at
 		}
 		if child, ok := at[w.edge]; ok {
-			starts = append(starts, start{node: w.node, obj: child})
+			starts, parents = append(starts, start{node: w.node, obj: child}), append(parents, w.parent)
 		}
+	}
+	// Who adds a child delivers to it: the edge was pending while the child could be
+	// seen, so it is still among those on their way. Another child of an edge that
+	// is pending was there before its parent was asked to tell.
+	if arriving := trackable.Arrivals(); len(arriving) > 0 {
+		kept := starts[:0]
+		for i, s := range starts {
+			if !isArriving(arriving, parents[i], s.obj) {
+				kept = append(kept, s)
+			}
+		}
+		starts = kept
 	}
 	slices.SortFunc(starts, func(a, b start) int { return int(a.node) - int(b.node) })
 	return starts, nil
+}
+
+func isArriving(arriving []*trackable.Arrival, parent, child any) bool {
+	n, ok := parent.(trackable.Noder)
+	return ok && slices.ContainsFunc(arriving, func(a *trackable.Arrival) bool {
+		return a.Parent == n.TrackableNode() && a.Child == trackable.Identity(child)
+	})
+}
+
+// arrivingIn returns the nodes of g that lie below children on their way, those of
+// this goroutine left out unless own; nil where there are none. What g shows and
+// isn't among them has been delivered.
+func arrivingIn(g *trackable.Graph, own bool) map[int]bool {
+	var at []int
+	for _, a := range trackable.Arrivals() {
+		if id, ok := g.ID(a.Child); ok && (own || !a.Own()) {
+			at = append(at, id)
+		}
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	below := map[int]bool{}
+	for len(at) > 0 {
+		id := at[len(at)-1]
+		at = at[:len(at)-1]
+		if below[id] {
+			continue
+		}
+		below[id] = true
+		for _, e := range g.Nodes[id].Edges {
+			at = append(at, e.ID)
+		}
+	}
+	return below
 }
 
 // sync delivers to what has appeared, until nothing more does.

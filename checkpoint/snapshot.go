@@ -93,8 +93,67 @@ func (ck *Checkpoint) writeNow(ctx context.Context, dir vfs.Dir, prefix string, 
 }
 
 func (ck *Checkpoint) cut(ctx context.Context, dir vfs.Dir, prefix string) (*snapshot, error) {
+	for left := -1; ; {
+		begun := trackable.ArrivalsBegun()
+		sn, err := ck.tryCut(ctx, dir, prefix)
+		var arriving *arrivingError
+		var pending *PendingError
+		switch {
+		case errors.As(err, &arriving):
+			for _, a := range arriving.list {
+				if err := a.Wait(ctx); err != nil {
+					return nil, err
+				}
+			}
+		case errors.As(err, &pending) && len(pending.Deferred) != left && trackable.ArrivalsBegun() != begun:
+			left = len(pending.Deferred) // one that came meanwhile may be what a value was pending for
+		default:
+			return sn, err
+		}
+	}
+}
+
+// ErrDelivering says that a checkpoint was asked for by what a delivery calls (a
+// RestoreFromTensors, a RestoreSlot, a registered saver), in the midst of a restore.
+var ErrDelivering = errors.New("checkpoint: a checkpoint can't be taken while values of a restore are being delivered by the same goroutine; save when that is done")
+
+// arrivingError says that other goroutines are adding children to the program's
+// objects, whose values aren't all there yet.
+type arrivingError struct{ list []*trackable.Arrival }
+
+func (*arrivingError) Error() string { return "checkpoint: values are being delivered" }
+
+// checkArriving returns an error where children of g are on their way.
+func checkArriving(g *trackable.Graph) error {
+	var others []*trackable.Arrival
+	for _, a := range trackable.Arrivals() {
+		if _, ok := g.ID(a.Child); !ok {
+			continue
+		}
+		if a.Own() {
+			return ErrDelivering
+		}
+		others = append(others, a)
+	}
+	if len(others) > 0 {
+		return &arrivingError{others}
+	}
+	return nil
+}
+
+// tryCut does what cut does, unless it meets children on their way.
+func (ck *Checkpoint) tryCut(ctx context.Context, dir vfs.Dir, prefix string) (*snapshot, error) {
 	ck.busy.Lock()
 	defer ck.busy.Unlock()
+	if len(trackable.Arrivals()) > 0 {
+		g, err := ck.walk()
+		if err == nil {
+			err = checkArriving(g)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	trackable.Settle(ctx) // other Checkpoints may have restored a part of the program
 	if err := ck.sync(ctx); err != nil {
 		return nil, err
@@ -129,7 +188,7 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(ck.checkInterrupted(g), ck.checkOthers(ctx, g)); err != nil {
+	if err := cmp.Or(checkArriving(g), ck.checkInterrupted(g), ck.checkOthers(ctx, g)); err != nil {
 		return nil, err
 	}
 	sn := &snapshot{ck: ck, prefix: prefix, graph: savedGraph{

@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"weak"
 
@@ -272,29 +271,17 @@ func (ck *Checkpoint) checkFilled(ctx context.Context, inStep bool) error {
 	if l == nil || inStep && known == made {
 		return nil
 	}
-	const tries = 5
-	for try := 1; ; try++ {
-		g, err := ck.walk()
-		if err != nil {
-			return err
-		}
-		items, vars := l.unfilled(g)
-		if len(items) == 0 {
-			l.watchBelow(g)
-			break
-		}
-		if try == tries {
-			return l.unfilledError(items, vars)
-		}
-		// Another goroutine may be attaching objects, which get their values at
-		// this moment.
-		if err := l.sync(ctx, inStep); err != nil {
-			if inStep {
-				return l.unfilledError(items, vars)
-			}
-			return err
-		}
-		runtime.Gosched()
+	g, err := ck.walk()
+	if err != nil {
+		return err
+	}
+	arriving := arrivingIn(g, true)
+	if items, vars := l.unfilled(g, arriving); len(items) > 0 {
+		return l.unfilledError(items, vars)
+	}
+	l.watchBelow(g)
+	if len(arriving) > 0 {
+		return nil // who adds them is told; what else shows them is asked again
 	}
 	ck.mu.Lock()
 	ck.filled = made

@@ -24,11 +24,15 @@ func NewSequential(layers ...Callable) *Sequential { return &Sequential{Layers: 
 // holds for them is delivered; the error is that of reading it.
 func (m *Sequential) Add(layers ...Callable) error {
 	for _, l := range layers {
-		m.Layers = append(m.Layers, l)
 		if l == nil {
-			continue // Call says so
+			m.Layers = append(m.Layers, l) // Call says so
+			continue
 		}
-		if err := m.TrackableNode().Deliver("layer-"+strconv.Itoa(len(m.Layers)-1), l); err != nil {
+		err := m.TrackableNode().Add(l, func() (string, error) {
+			m.Layers = append(m.Layers, l)
+			return "layer-" + strconv.Itoa(len(m.Layers)-1), nil
+		})
+		if err != nil {
 			return err
 		}
 	}

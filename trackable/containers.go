@@ -54,11 +54,13 @@ func (l *List[T]) Append(items ...T) error {
 		if err := checkTrackable(x); err != nil {
 			return fmt.Errorf("trackable: appending to a list: %w", err)
 		}
-		l.mu.Lock()
-		edge := strconv.Itoa(len(l.items))
-		l.items = append(l.items, x)
-		l.mu.Unlock()
-		if err := l.node.Deliver(edge, x); err != nil {
+		err := l.node.Add(x, func() (string, error) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.items = append(l.items, x)
+			return strconv.Itoa(len(l.items) - 1), nil
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -137,16 +139,18 @@ func (m *Map[T]) Set(key string, x T) error {
 	if err := checkTrackable(x); err != nil {
 		return fmt.Errorf("trackable: setting %q in a map: %w", key, err)
 	}
-	m.mu.Lock()
-	if _, ok := m.items[key]; !ok {
-		m.keys = append(m.keys, key)
-	}
-	if m.items == nil {
-		m.items = map[string]T{}
-	}
-	m.items[key] = x
-	m.mu.Unlock()
-	return m.node.Deliver(key, x)
+	return m.node.Add(x, func() (string, error) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if _, ok := m.items[key]; !ok {
+			m.keys = append(m.keys, key)
+		}
+		if m.items == nil {
+			m.items = map[string]T{}
+		}
+		m.items[key] = x
+		return key, nil
+	})
 }
 
 // Get returns the value under key.

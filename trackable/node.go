@@ -178,10 +178,7 @@ func (n *Node) Attach(edge string, child Trackable) error {
 	if err := checkTrackable(child); err != nil {
 		return fmt.Errorf("trackable: attaching %q: %w", edge, err)
 	}
-	if err := n.put(edge, child, false); err != nil {
-		return err
-	}
-	return n.Deliver(edge, child)
+	return n.Add(child, func() (string, error) { return edge, n.put(edge, child, false) })
 }
 
 func (n *Node) put(edge string, child Trackable, replace bool) error {

@@ -59,26 +59,6 @@ func (n *Node) HasPending(edge string) bool {
 	return slices.ContainsFunc(n.restores(), func(p Pending) bool { return p.Holds(edge) })
 }
 
-// Deliver restores child, which the object has as edge by now, from all that is
-// pending: the latest restore first, so that an earlier one can't overwrite it.
-// What fails stays pending. A variable below child that is left without a value
-// although a strict restore should have one for it is an error too.
-func (n *Node) Deliver(edge string, child Trackable) (err error) {
-	list := n.restores()
-	for _, p := range list {
-		callers.Outside(func() { err = p.Deliver(edge, child) })
-		if err != nil {
-			return err
-		}
-	}
-	for _, p := range list {
-		if err := p.Unfilled(edge, child); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Stamp returns the order of the latest restore that set the object's values, 0
 // for none.
 func (n *Node) Stamp() uint64 { return n.stamp.Load() }
@@ -131,16 +111,18 @@ func (n *Node) addVariable(dst **Variable, edge string, spec VariableSpec) error
 		}
 	}
 	v.Init(t)
-	v.node.SetStamp(order) // so that the delivery below needn't read again
-	if err := n.put(edge, v, false); err != nil {
-		return err
-	}
-	if dst != nil {
-		n.mu.Lock()
-		*dst = v
-		n.mu.Unlock()
-	}
-	return n.Deliver(edge, v)
+	v.node.SetStamp(order) // so that the delivery needn't read again
+	return n.Add(v, func() (string, error) {
+		if err := n.put(edge, v, false); err != nil {
+			return "", err
+		}
+		if dst != nil {
+			n.mu.Lock()
+			*dst = v
+			n.mu.Unlock()
+		}
+		return edge, nil
+	})
 }
 
 // initial returns the pending value for a variable that is about to be made,

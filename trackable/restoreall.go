@@ -10,7 +10,8 @@ import (
 // RestoreOptions changes one [RestoreAll]; nil means the defaults.
 type RestoreOptions struct {
 	// Unwritten refuses variables that were written since they were made or
-	// restored, as [ErrWritten]. Default: they are overwritten.
+	// restored, as [ErrWritten], and leaves those alone that have a later Stamp.
+	// Default: both are overwritten.
 	Unwritten bool
 	// Stamp is what [Node.SetStamp] gets for each variable. Default: it isn't called.
 	Stamp uint64
@@ -45,6 +46,10 @@ func RestoreAll(vars []*Variable, shape func(i int) tensor.Shape, f func(bufs []
 	eachShare(len(vars), func(_, from, to int) {
 		for i := from; i < to; i++ {
 			v := vars[i]
+			if v.outlives(o) {
+				v.mu.Unlock()
+				continue
+			}
 			if v.cell.t != bufs[i] {
 				v.cell = &cell{t: bufs[i]}
 			}
@@ -71,12 +76,20 @@ func filled(vars []*Variable, bufs []*tensor.Tensor, f func([]*tensor.Tensor) er
 	return err
 }
 
+// outlives reports whether v has its value from a later restore than o's, a late one.
+func (v *Variable) outlives(o *RestoreOptions) bool {
+	return o.Unwritten && o.Stamp != 0 && v.node.Stamp() > o.Stamp
+}
+
 // restorable returns the storage for a value of that shape that is to be restored. The
 // lock is held.
 func (v *Variable) restorable(shape tensor.Shape, o *RestoreOptions) (*tensor.Tensor, error) {
 	c := v.cell
 	if c == nil {
 		return nil, fmt.Errorf("trackable: variable %q has no value, so its type isn't known", v.shown())
+	}
+	if v.outlives(o) {
+		return tensor.Zeros(c.t.DType(), shape...)
 	}
 	if o.Unwritten && v.written {
 		return nil, fmt.Errorf("trackable: variable %q: %w", v.shown(), ErrWritten)
