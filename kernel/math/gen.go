@@ -159,7 +159,7 @@ var byVectors = map[string]float64{
 // inSteps are the loops that TensorFlow rounds at every step in half precision, ended those of
 // them whose last elements go by other steps.
 var (
-	inSteps = []string{"Sigmoid", "Elu", "Selu", "Softsign", "Softplus", "SquaredDifference", "FloorDiv", "Xlogy", "Xlog1py", "TanhGrad",
+	inSteps = []string{"Sigmoid", "Elu", "Selu", "Softsign", "Softplus", "SquaredDifference", "FloorDiv", "TruncateDivFloat", "Xlogy", "Xlog1py", "TanhGrad",
 		"ReciprocalGrad", "RsqrtGrad", "SoftplusGrad", "SoftsignGrad", "EluGrad", "SeluGrad"}
 	ended = []string{"SigmoidGrad", "SqrtGrad", "Rsqrt"}
 )

@@ -95,6 +95,9 @@ var stepsOfTwo = map[string]func(r rounding) func(x, y float32) float32{
 	"FloorDiv": func(r rounding) func(x, y float32) float32 {
 		return func(x, y float32) float32 { return float32(math.Floor(float64(r(x / y)))) }
 	},
+	"TruncateDivFloat": func(r rounding) func(x, y float32) float32 {
+		return func(x, y float32) float32 { return float32(math.Trunc(float64(r(x / y)))) }
+	},
 	"Xlogy": func(r rounding) func(x, y float32) float32 {
 		return func(x, y float32) float32 {
 			if x == 0 {

@@ -246,8 +246,8 @@ var byFloorMod = elementwise.ByType{
 var byTruncateDiv = elementwise.ByType{
 	tensor.Float32:  elementwise.Binary(vec.TruncateDivFloatVV[float32], vec.TruncateDivFloatVS[float32], vec.TruncateDivFloatSV[float32], 2),
 	tensor.Float64:  elementwise.Binary(vec.TruncateDivFloatVV[float64], vec.TruncateDivFloatVS[float64], vec.TruncateDivFloatSV[float64], 2),
-	tensor.Float16:  elementwise.BinaryHalf[tensor.F16](vec.TruncateDivFloatVV[float32], vec.TruncateDivFloatVS[float32], vec.TruncateDivFloatSV[float32], 2),
-	tensor.BFloat16: elementwise.BinaryHalf[tensor.BF16](vec.TruncateDivFloatVV[float32], vec.TruncateDivFloatVS[float32], vec.TruncateDivFloatSV[float32], 2),
+	tensor.Float16:  binarySteps[tensor.F16](stepsOfTwo["TruncateDivFloat"], 2),
+	tensor.BFloat16: binarySteps[tensor.BF16](stepsOfTwo["TruncateDivFloat"], 2),
 	tensor.Int8:     divisible[int8](elementwise.Binary(vec.TruncateDivVV[int8], vec.TruncateDivVS[int8], vec.TruncateDivSV[int8], 2)),
 	tensor.Int16:    divisible[int16](elementwise.Binary(vec.TruncateDivVV[int16], vec.TruncateDivVS[int16], vec.TruncateDivSV[int16], 2)),
 	tensor.Int32:    divisible[int32](elementwise.Binary(vec.TruncateDivVV[int32], vec.TruncateDivVS[int32], vec.TruncateDivSV[int32], 2)),

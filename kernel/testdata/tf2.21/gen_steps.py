@@ -58,7 +58,7 @@ for d in [tf.float16, tf.bfloat16]:
         for op, name in [("Sigmoid", "x"), ("Softplus", "features"), ("Softsign", "features"), ("Elu", "features"), ("Selu", "features")]:
             case(FAMILY, op, [(name, tf.concat([x, tf.cast([12.0, 90.0, -80.0, 0.0, -7.0, 7.0], d)], 0))])
         case(FAMILY, "Rsqrt", [("x", tf.abs(x))])
-        for op in ["SquaredDifference", "FloorDiv"]:
+        for op in ["SquaredDifference", "FloorDiv", "TruncateDiv"]:
             case(FAMILY, op, [("x", x), ("y", y)])
         for op in ["Xlogy", "Xlog1py"]:
             case(FAMILY, op, [("x", tf.concat([x, tf.cast([0.0, 0.0], d)], 0)), ("y", tf.concat([tf.abs(y), tf.cast([0.0, np.inf], d)], 0))])
