@@ -121,7 +121,7 @@ func (s *Store) files() ([]string, error) {
 	if !s.Kind.IsBundle() {
 		return []string{s.Prefix}, nil
 	}
-	dir, base := filepath.Dir(s.Prefix), filepath.Base(s.Prefix)
+	dir, base := filepath.Dir(s.Prefix), patternV1.ReplaceAllString(filepath.Base(s.Prefix), "")
 	list, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -137,9 +137,14 @@ func (s *Store) files() ([]string, error) {
 	return out, nil
 }
 
-// partV1 matches what the names of a checkpoint's files of version 1 have behind the
-// prefix.
-var partV1 = regexp.MustCompile(`^-[0-9]+-of-[0-9]+$`)
+var (
+	// partV1 matches what the names of a checkpoint's files of version 1 have behind the
+	// prefix.
+	partV1 = regexp.MustCompile(`^-[0-9]+-of-[0-9]+$`)
+	// patternV1 matches what stands for that where the checkpoint is called by a pattern
+	// of its files, as in state files.
+	patternV1 = regexp.MustCompile(`-\?{5}-of-[0-9]{5}$`)
+)
 
 // OverwriteError says that what would be written lies where the source is.
 type OverwriteError struct {

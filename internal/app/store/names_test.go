@@ -162,6 +162,33 @@ func TestNoFileOfTheSourceIsOverwritten(t *testing.T) {
 	}
 }
 
+// A sharded checkpoint of version 1 is called by a pattern of its files, too.
+func TestNoFileOfAShardedSourceIsOverwritten(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../../bundle/testdata/tf2.21/v1_sharded")); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"ckpt", "ckpt-?????-of-00002"} {
+		s, err := Open(context.Background(), filepath.Join(dir, path), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for _, p := range []string{"ckpt-00000-of-00002", "ckpt-00001-of-00002", "ckpt.meta"} {
+			if err := os.WriteFile(filepath.Join(dir, "ckpt.meta"), nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			var e *OverwriteError
+			if err := s.Protect(filepath.Join(dir, p)); !errors.As(err, &e) {
+				t.Errorf("%s, opened as %s: %v", p, path, err)
+			}
+		}
+		if err := s.Protect(filepath.Join(dir, "ckpt-00000-of-00002.svg")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestAFolderThatMayNotBeReadIsNoTakenName(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Log("root may read everything: only the way a plain file stands in for a folder is tried")
