@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -8,9 +9,9 @@ import (
 	"github.com/cairnml/cairn/internal/app/render"
 )
 
-// table prints rows in columns. On a terminal that is too narrow for a name the
-// name gets a line of its own, the other columns stay in place; elsewhere every
-// row is one line, for programs.
+// table prints rows in columns. On a terminal that is too narrow for a name, or for
+// another text, that gets a line of its own, and what follows stays in place; elsewhere
+// every row is one line, for programs.
 type table struct {
 	head  []string
 	right []bool // columns aligned to the right
@@ -38,29 +39,32 @@ func (t *table) print(a *app) {
 		}
 	}
 	if a.outTTY {
-		rest := 0
-		for _, w := range widths[1:] {
-			rest += 2 + w
-		}
-		widths[0] = min(widths[0], max(a.width-rest, 12))
+		t.narrow(widths, a.width)
 	}
 	write := func(r []string, paint string) {
 		var b strings.Builder
-		b.WriteString(r[0])
-		used := render.Width(r[0])
-		if used > widths[0] {
-			b.WriteByte('\n')
-			used = 0
-		}
-		b.WriteString(strings.Repeat(" ", widths[0]-used))
-		for i, c := range r[1:] {
-			pad := strings.Repeat(" ", widths[i+1]-render.Width(c))
-			if t.right[i+1] {
-				c = pad + c
-			} else {
-				c += pad
+		from, used := 0, 0 // where the column begins; how much of the line is written
+		for i, c := range r {
+			wide := render.Width(c)
+			pad := strings.Repeat(" ", max(0, widths[i]-wide))
+			switch {
+			case wide > widths[i]:
+				if used > 0 {
+					b.WriteByte('\n')
+				}
+				b.WriteString(strings.Repeat(" ", max(0, min(from, a.width-wide))) + c)
+				if i+1 < len(r) {
+					b.WriteByte('\n')
+				}
+				used = 0
+			case t.right[i]:
+				b.WriteString(strings.Repeat(" ", from-used) + pad + c)
+				used = from + widths[i]
+			default:
+				b.WriteString(strings.Repeat(" ", from-used) + c)
+				used = from + wide
 			}
-			b.WriteString("  " + c)
+			from += widths[i] + 2
 		}
 		line := strings.TrimRight(b.String(), " ")
 		if paint != "" && a.color {
@@ -71,5 +75,31 @@ func (t *table) print(a *app) {
 	write(t.head, "\x1b[1m")
 	for r := range t.all() {
 		write(r, "")
+	}
+}
+
+// narrow takes as much of the columns' widths as a line has too much: of the names' first,
+// then of the other texts', the widest one first. Numbers keep theirs.
+func (t *table) narrow(widths []int, width int) {
+	const least = 12
+	over := 2*len(widths) - 2 - width
+	for _, w := range widths {
+		over += w
+	}
+	take := func(i, least int) {
+		n := max(0, min(over, widths[i]-least))
+		widths[i] -= n
+		over -= n
+	}
+	take(0, least)
+	texts := []int{}
+	for i, right := range t.right {
+		if i > 0 && !right {
+			texts = append(texts, i)
+		}
+	}
+	slices.SortFunc(texts, func(a, b int) int { return cmp.Compare(widths[b], widths[a]) })
+	for _, i := range texts {
+		take(i, render.Width(t.head[i]))
 	}
 }

@@ -29,6 +29,36 @@ func TestTablesWrapOnTerminalsOnly(t *testing.T) {
 	}
 }
 
+// A shape may be wider than what names leave: it has a line of its own, and what comes
+// behind it stays in its column.
+func TestAWideShapeHasALineOfItsOwn(t *testing.T) {
+	shape := "[" + strings.Repeat("1,", 31) + "128]"
+	print := func(width int, tty bool) string {
+		var out bytes.Buffer
+		tab := &table{head: []string{"NAME", "DTYPE", "SHAPE", "BYTES"}, right: []bool{false, false, false, true}}
+		tab.add("a", "int8", "[2]", "2")
+		tab.add("layer/kernel", "float32", shape, "512")
+		tab.print(&app{out: &out, width: width, outTTY: tty})
+		return out.String()
+	}
+	space := func(n int) string { return strings.Repeat(" ", n) }
+	want := "NAME" + space(10) + "DTYPE    SHAPE" + space(47) + "BYTES\n" +
+		"a" + space(13) + "int8     [2]" + space(53) + "2\n" +
+		"layer/kernel  float32\n" + space(80-len(shape)) + shape + "\n" + space(77) + "512\n"
+	if got := print(80, true); got != want {
+		t.Errorf("on 80 columns:\n%swant:\n%s", got, want)
+	}
+	// Where there is no room for the name either, both have.
+	if got := print(40, true); !strings.Contains(got, "\n"+shape+"\n") {
+		t.Errorf("on 40 columns:\n%s", got)
+	}
+	for _, got := range []string{print(80, false), print(200, true)} {
+		if !strings.Contains(got, "layer/kernel  float32  "+shape+"    512\n") {
+			t.Errorf("with room for all:\n%s", got)
+		}
+	}
+}
+
 func TestColumnsOfWideLettersAreAligned(t *testing.T) {
 	var out bytes.Buffer
 	tab := &table{head: []string{"NAME", "BYTES"}, right: []bool{false, true}}
