@@ -196,12 +196,17 @@ func (d *valueDiff) add(a, b *tensor.Tensor) {
 		}
 	case exact(a.DType()) && exact(b.DType()) && d.o.RTol == 0 && d.o.ATol == 0:
 		// 64-bit integers don't fit a float64.
-		x, y := wide(a), wide(b)
+		x, y, signed := wide(a), wide(b), a.DType() == tensor.Int64
 		for i := range x {
-			if x[i] != y[i] {
-				note(i)
-				raise(&d.MaxAbs, math.Abs(float64(x[i])-float64(y[i])))
+			if x[i] == y[i] {
+				continue
 			}
+			note(i)
+			apart := x[i] - y[i]
+			if signed && int64(x[i]) < int64(y[i]) || !signed && x[i] < y[i] {
+				apart = -apart
+			}
+			raise(&d.MaxAbs, float64(apart))
 		}
 	default:
 		var x, y [chunk]float64
@@ -217,13 +222,13 @@ func (d *valueDiff) add(a, b *tensor.Tensor) {
 func exact(d tensor.DType) bool { return d == tensor.Int64 || d == tensor.Uint64 }
 
 // wide returns the elements of an int64 or uint64 tensor, as bits.
-func wide(t *tensor.Tensor) []int64 {
-	if t.DType() == tensor.Int64 {
-		return tensor.Values[int64](t)
+func wide(t *tensor.Tensor) []uint64 {
+	if t.DType() == tensor.Uint64 {
+		return tensor.Values[uint64](t)
 	}
-	out := make([]int64, t.Len())
-	for i, v := range tensor.Values[uint64](t) {
-		out[i] = int64(v)
+	out := make([]uint64, t.Len())
+	for i, v := range tensor.Values[int64](t) {
+		out[i] = uint64(v)
 	}
 	return out
 }

@@ -113,7 +113,7 @@ func TestDiffSaysWhereAndByHowMuch(t *testing.T) {
 	}
 	num := func(v float64) *float64 { return &v }
 	want := []Difference{
-		{Kind: Values, Name: "big", A: "1152921504606846976", B: "1152921504606846977", Differ: 1, Count: 1, MaxAbs: num(0), First: []int{0}},
+		{Kind: Values, Name: "big", A: "1152921504606846976", B: "1152921504606846977", Differ: 1, Count: 1, MaxAbs: num(1), First: []int{0}},
 		{Kind: OnlyInA, Name: "gone", A: "bool"},
 		{Kind: Values, Name: "near", A: "3.0", B: "3.5", Differ: 1, Count: 4, MaxAbs: num(0.5), MaxRel: num(0.5 / 3.5), First: []int{1, 0}},
 		{Kind: OnlyInB, Name: "new", B: "bool"},
