@@ -41,6 +41,8 @@ func (e *UnsupportedError) Error() string {
 			what = ", an op that isn't TensorFlow's"
 		case m.Op == "PyFunc" || m.Op == "PyFuncStateless" || m.Op == "EagerPyFunc":
 			what = ", Python code of the program that made the model, which no file holds"
+		case m.Op == "XlaCallModule":
+			what = ", a compiled program for XLA: jax2tf writes ops of TensorFlow in its place with native_serialization=False"
 		}
 		nodes := "1 node"
 		if m.Count != 1 {

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/tensor"
 )
 
 // TestOpsThatArePythonCodeAreToldFromThoseWithoutAKernel: no file holds what
@@ -25,6 +27,43 @@ func TestOpsThatArePythonCodeAreToldFromThoseWithoutAKernel(t *testing.T) {
 	}
 	if err := (&savedmodel.UnsupportedError{Ops: []savedmodel.MissingOp{missing("CudnnRNN")}}); strings.Contains(err.Error(), "Python") {
 		t.Error(err)
+	}
+}
+
+// TestAProgramForXLAIsRefusedAndSaysWhatToDo: as jax2tf writes it, with the module as
+// bytes in an attribute; what doesn't reach it runs.
+func TestAProgramForXLAIsRefusedAndSaysWhatToDo(t *testing.T) {
+	const text = `meta_graphs { meta_info_def { tags: 'serve' } graph_def {
+		node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }
+		node { name: 'y' op: 'Neg' input: 'x' attr { key: 'T' value { type: DT_FLOAT } } }
+		node { name: 'z' op: 'PartitionedCall' input: 'x' attr { key: 'f' value { func { name: 'jax' } } }
+			attr { key: 'Tin' value { list { type: DT_FLOAT } } } attr { key: 'Tout' value { list { type: DT_FLOAT } } } }
+		library { function {
+			signature { name: 'jax' input_arg { name: 'a' type: DT_FLOAT } output_arg { name: 'r' type: DT_FLOAT } }
+			node_def { name: 'call' op: 'XlaCallModule' input: 'a'
+				attr { key: 'version' value { i: 9 } } attr { key: 'module' value { s: 'ML\357R' } }
+				attr { key: 'Sout' value { list { shape { } } } } attr { key: 'Tout' value { list { type: DT_FLOAT } } }
+				attr { key: 'Tin' value { list { type: DT_FLOAT } } } attr { key: 'platforms' value { list { s: 'CPU' } } } }
+			ret { key: 'r' value: 'call:output:0' } } } }
+		signature_def { key: 'plain' value { inputs { key: 'x' value { name: 'x:0' dtype: DT_FLOAT } } outputs { key: 'y' value { name: 'y:0' dtype: DT_FLOAT } } } }
+		signature_def { key: 'compiled' value { inputs { key: 'x' value { name: 'x:0' dtype: DT_FLOAT } } outputs { key: 'z' value { name: 'z:0' dtype: DT_FLOAT } } } } }`
+	dir := fstest.MapFS{"saved_model.pbtxt": {Data: []byte(text)}}
+	_, err := savedmodel.Load(ctx, dir, &savedmodel.LoadOptions{Kernels: kernel.All()})
+	var missing *savedmodel.UnsupportedError
+	if !errors.As(err, &missing) || len(missing.Ops) != 1 || missing.Ops[0].Op != "XlaCallModule" || missing.Ops[0].Def == nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"XLA", "native_serialization=False", "signature compiled", "call"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\nsays nothing of %s", err, want)
+		}
+	}
+	m, err := savedmodel.Load(ctx, dir, &savedmodel.LoadOptions{Kernels: kernel.All(), Signatures: []string{"plain"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := m.Call(ctx, "plain", map[string]*tensor.Tensor{"x": tensor.Scalar[float32](3)}); err != nil || out["y"].String() != "-3.0" {
+		t.Error(out, err)
 	}
 }
 
