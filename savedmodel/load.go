@@ -15,7 +15,7 @@ import (
 // LoadOptions say how a MetaGraph becomes a [Model]. Kernels is needed.
 type LoadOptions struct {
 	// Tags choose the MetaGraph: the one with exactly these. Default: the only
-	// one, or the one tagged "serve".
+	// one, the one without tags, or the one tagged "serve".
 	Tags []string
 	// Kernels run the ops: kernel.All(), or that with kernels of one's own.
 	Kernels *engine.KernelSet

@@ -297,18 +297,25 @@ func (m *SavedModel) DebugInfo() ([]byte, error) {
 }
 
 // Find returns the MetaGraph that has exactly these tags, in any order. Without
-// tags it returns the only one, or of several the only one whose tags are
-// "serve".
+// tags it returns the only one, or of several the one that has none, as modules
+// of TensorFlow Hub have for inference, or else the one whose tags are "serve".
 func (m *SavedModel) Find(tags ...string) (*MetaGraph, error) {
 	if len(tags) == 0 {
 		if len(m.MetaGraphs) == 1 {
 			return m.MetaGraphs[0], nil
 		}
-		if g, err := m.Find("serve"); err == nil {
-			return g, nil
+		for _, tags := range [][]string{{}, {"serve"}} {
+			if g, err := m.exactly(tags); err == nil {
+				return g, nil
+			}
 		}
 		return nil, &TagsError{Have: m.tags()}
 	}
+	return m.exactly(tags)
+}
+
+// exactly returns the only MetaGraph that has these tags and no other.
+func (m *SavedModel) exactly(tags []string) (*MetaGraph, error) {
 	var found *MetaGraph
 	for _, g := range m.MetaGraphs {
 		if !sameTags(g.Tags, tags) {

@@ -158,6 +158,13 @@ func TestMetaGraphsAreToldApartByTags(t *testing.T) {
 	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), `["serve" "gpu"]`) {
 		t.Error(err)
 	}
+	m.MetaGraphs[1].Tags = nil // as in a module of TensorFlow Hub, beside "train"
+	for _, tags := range [][]string{nil, {}} {
+		if g, err := m.Find(tags...); err != nil || g != m.MetaGraphs[1] {
+			t.Error(g, err)
+		}
+	}
+	m.MetaGraphs[1].Tags = []string{"serve", "gpu"}
 	m.MetaGraphs[0].Tags = []string{"train"}
 	if _, err := m.Find(); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "2 MetaGraphs") {
 		t.Error(err)

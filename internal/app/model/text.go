@@ -77,7 +77,11 @@ func (t *text) metaGraph(g *MetaGraph, several bool) error {
 	if g.TensorFlow == "" {
 		from = "an unknown TensorFlow"
 	}
-	about := fmt.Sprintf("tags %s, saved by %s, graph version %d, %s", strings.Join(g.Tags, ","), from, g.Producer, counted(g.Library, "function"))
+	tags := "no tags"
+	if len(g.Tags) > 0 {
+		tags = "tags " + strings.Join(g.Tags, ",")
+	}
+	about := fmt.Sprintf("%s, saved by %s, graph version %d, %s", tags, from, g.Producer, counted(g.Library, "function"))
 	if several {
 		t.head("MetaGraph", "")
 	}
