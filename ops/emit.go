@@ -260,10 +260,10 @@ func (s *Scope) badWeak(name string, attrs graph.Attrs, i int) bool {
 func weakType(inputs []Input) tensor.DType {
 	var isFloat, isComplex bool
 	for _, in := range inputs {
-		switch reflect.TypeOf(in) {
-		case reflect.TypeFor[float64](), reflect.TypeFor[[]float64](), reflect.TypeFor[float32]():
+		switch elementKind(in) {
+		case reflect.Float64, reflect.Float32:
 			isFloat = true
-		case reflect.TypeFor[complex128](), reflect.TypeFor[complex64]():
+		case reflect.Complex128, reflect.Complex64:
 			isComplex = true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -18,8 +19,8 @@ import (
 //     the op's first input that has one, as TensorFlow's Python constants do;
 //     alone, int is int32, float64 is float32, and complex128 stays. A float
 //     for an integer type is an error, and so is an int that doesn't fit;
-//   - a slice of numbers or a slice of such slices: a tensor. []int and
-//     []float64 behave as numbers do, all others keep their element type.
+//   - a slice of numbers or a slice of such slices: a tensor. Those of int and
+//     of float64 behave as numbers do, all others keep their element type.
 //
 // A nil Input is an error that names the op.
 type Input any
@@ -63,6 +64,9 @@ func (s *Scope) resolve(in Input) (v *Value, weak bool, err error) {
 		return nil, false, errNilInput
 	case int, float64, complex128, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64, float32, complex64,
 		[]int, []float64:
+		return nil, true, nil
+	}
+	if k := elementKind(in); k == reflect.Int || k == reflect.Float64 {
 		return nil, true, nil
 	}
 	t, err := tensorOf(in, tensor.Invalid)
@@ -137,13 +141,19 @@ func tensorOf(in any, want tensor.DType) (*tensor.Tensor, error) {
 	case []int:
 		return intVector(x, orType(want, tensor.Int32))
 	case []float64:
-		want = orType(want, tensor.Float32)
-		if want == tensor.Float64 {
-			return tensor.New(append([]float64(nil), x...), len(x))
-		}
-		return vectorOf(len(x), want, func(i int) (*tensor.Tensor, error) { return floatScalar(x[i], want) })
+		return floatVector(x, orType(want, tensor.Float32))
 	}
-	return reflectTensor(in)
+	return reflectTensor(in, want)
+}
+
+// elementKind returns the kind of what nested slices or arrays have as elements, or of
+// a value that is neither.
+func elementKind(in any) reflect.Kind {
+	t := reflect.TypeOf(in)
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
+		t = t.Elem()
+	}
+	return t.Kind()
 }
 
 func orType(d, def tensor.DType) tensor.DType {
@@ -165,6 +175,20 @@ func intVector(x []int, d tensor.DType) (*tensor.Tensor, error) {
 		return tensor.New(v, len(v))
 	}
 	return vectorOf(len(x), d, func(i int) (*tensor.Tensor, error) { return intScalar(int64(x[i]), d) })
+}
+
+func floatVector(x []float64, d tensor.DType) (*tensor.Tensor, error) {
+	switch d {
+	case tensor.Float64:
+		return tensor.New(slices.Clone(x), len(x))
+	case tensor.Float32:
+		v := make([]float32, len(x))
+		for i, e := range x {
+			v[i] = float32(e)
+		}
+		return tensor.New(v, len(v))
+	}
+	return vectorOf(len(x), d, func(i int) (*tensor.Tensor, error) { return floatScalar(x[i], d) })
 }
 
 // vectorOf joins scalars to a vector.
@@ -263,8 +287,9 @@ func complexScalar(x complex128, d tensor.DType) (*tensor.Tensor, error) {
 	return nil, fmt.Errorf("the Go number %v can't become %v; cast one of them", x, d)
 }
 
-// reflectTensor makes a tensor of nested slices or arrays of an element type.
-func reflectTensor(in any) (*tensor.Tensor, error) {
+// reflectTensor makes a tensor of nested slices or arrays; want is the element type of those of int
+// and float64, where it is known.
+func reflectTensor(in any, want tensor.DType) (*tensor.Tensor, error) {
 	v := reflect.ValueOf(in)
 	if k := v.Kind(); k != reflect.Slice && k != reflect.Array {
 		return nil, fmt.Errorf("is a %T, which no op takes", in)
@@ -283,52 +308,68 @@ func reflectTensor(in any) (*tensor.Tensor, error) {
 	}
 	switch elem.Kind() {
 	case reflect.Int:
-		return gather[int, int32](v, dims, func(r reflect.Value) (int32, error) {
-			if x := r.Int(); x == int64(int32(x)) {
-				return int32(x), nil
-			}
-			return 0, fmt.Errorf("%d doesn't fit int32", r.Int())
-		})
-	case reflect.Float32:
-		return gather[float32, float32](v, dims, func(r reflect.Value) (float32, error) { return float32(r.Float()), nil })
+		return shapedVector(v, dims, orType(want, tensor.Int32), func(r reflect.Value) int { return int(r.Int()) }, intVector)
 	case reflect.Float64:
-		return gather[float64, float64](v, dims, func(r reflect.Value) (float64, error) { return r.Float(), nil })
+		return shapedVector(v, dims, orType(want, tensor.Float32), reflect.Value.Float, floatVector)
+	case reflect.Float32:
+		return gather(v, dims, func(r reflect.Value) float32 { return float32(r.Float()) })
 	case reflect.Int32:
-		return gather[int32, int32](v, dims, func(r reflect.Value) (int32, error) { return int32(r.Int()), nil })
+		return gather(v, dims, func(r reflect.Value) int32 { return int32(r.Int()) })
 	case reflect.Int64:
-		return gather[int64, int64](v, dims, func(r reflect.Value) (int64, error) { return r.Int(), nil })
+		return gather(v, dims, func(r reflect.Value) int64 { return r.Int() })
 	case reflect.Int16:
-		return gather[int16, int16](v, dims, func(r reflect.Value) (int16, error) { return int16(r.Int()), nil })
+		return gather(v, dims, func(r reflect.Value) int16 { return int16(r.Int()) })
 	case reflect.Int8:
-		return gather[int8, int8](v, dims, func(r reflect.Value) (int8, error) { return int8(r.Int()), nil })
+		return gather(v, dims, func(r reflect.Value) int8 { return int8(r.Int()) })
 	case reflect.Uint8:
-		return gather[uint8, uint8](v, dims, func(r reflect.Value) (uint8, error) { return uint8(r.Uint()), nil })
+		return gather(v, dims, func(r reflect.Value) uint8 { return uint8(r.Uint()) })
 	case reflect.Uint16:
-		return gather[uint16, uint16](v, dims, func(r reflect.Value) (uint16, error) { return uint16(r.Uint()), nil })
+		return gather(v, dims, func(r reflect.Value) uint16 { return uint16(r.Uint()) })
 	case reflect.Uint32:
-		return gather[uint32, uint32](v, dims, func(r reflect.Value) (uint32, error) { return uint32(r.Uint()), nil })
+		return gather(v, dims, func(r reflect.Value) uint32 { return uint32(r.Uint()) })
 	case reflect.Uint64:
-		return gather[uint64, uint64](v, dims, func(r reflect.Value) (uint64, error) { return r.Uint(), nil })
+		return gather(v, dims, func(r reflect.Value) uint64 { return r.Uint() })
 	case reflect.Bool:
-		return gather[bool, bool](v, dims, func(r reflect.Value) (bool, error) { return r.Bool(), nil })
+		return gather(v, dims, func(r reflect.Value) bool { return r.Bool() })
 	case reflect.String:
-		return gather[string, string](v, dims, func(r reflect.Value) (string, error) { return r.String(), nil })
+		return gather(v, dims, func(r reflect.Value) string { return r.String() })
 	case reflect.Complex64:
-		return gather[complex64, complex64](v, dims, func(r reflect.Value) (complex64, error) { return complex64(r.Complex()), nil })
+		return gather(v, dims, func(r reflect.Value) complex64 { return complex64(r.Complex()) })
 	case reflect.Complex128:
-		return gather[complex128, complex128](v, dims, func(r reflect.Value) (complex128, error) { return r.Complex(), nil })
+		return gather(v, dims, func(r reflect.Value) complex128 { return r.Complex() })
 	}
 	return nil, fmt.Errorf("is a %T, which no op takes", in)
 }
 
-func gather[G any, T tensor.Element](v reflect.Value, dims []int, conv func(reflect.Value) (T, error)) (*tensor.Tensor, error) {
+// shapedVector makes a tensor of numbers that get their type from of.
+func shapedVector[T int | float64](v reflect.Value, dims []int, d tensor.DType, at func(reflect.Value) T, of func([]T, tensor.DType) (*tensor.Tensor, error)) (*tensor.Tensor, error) {
+	list, err := elements(v, dims, at)
+	if err != nil {
+		return nil, err
+	}
+	t, err := of(list, d)
+	if err != nil {
+		return nil, err
+	}
+	return t.Reshape(dims...)
+}
+
+func gather[T tensor.Element](v reflect.Value, dims []int, at func(reflect.Value) T) (*tensor.Tensor, error) {
+	list, err := elements(v, dims, at)
+	if err != nil {
+		return nil, err
+	}
+	return tensor.New(list, dims...)
+}
+
+// elements returns what nested slices hold, which must have the sizes dims.
+func elements[T any](v reflect.Value, dims []int, at func(reflect.Value) T) ([]T, error) {
 	var out []T
 	var walk func(v reflect.Value, dims []int) error
 	walk = func(v reflect.Value, dims []int) error {
 		if len(dims) == 0 {
-			x, err := conv(v)
-			out = append(out, x)
-			return err
+			out = append(out, at(v))
+			return nil
 		}
 		if v.Len() != dims[0] {
 			return fmt.Errorf("is a ragged %d-dimensional slice: one part has %d elements, another %d", len(dims), dims[0], v.Len())
@@ -340,8 +381,6 @@ func gather[G any, T tensor.Element](v reflect.Value, dims []int, conv func(refl
 		}
 		return nil
 	}
-	if err := walk(v, dims); err != nil {
-		return nil, err
-	}
-	return tensor.New(out, dims...)
+	err := walk(v, dims)
+	return out, err
 }

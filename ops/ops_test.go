@@ -372,6 +372,9 @@ func TestNumbersHaveTheTypesThatDefinitionsSay(t *testing.T) {
 		"values of indices": {func(s *ops.Scope) *ops.Value { return raw.OneHot(s, wide, 3, 1.5, 0, nil) }, tensor.Float32},
 		"an element":        {func(s *ops.Scope) *ops.Value { return raw.TensorListStack(s, list(s), []int32{}, tensor.Float32, nil) }, tensor.Float32},
 		"bounds":            {func(s *ops.Scope) *ops.Value { return raw.ClipByValue(s, x, 1, 2.5) }, tensor.Float64},
+		"rows":              {func(s *ops.Scope) *ops.Value { return raw.Mul(s, x, [][]float64{{1, 2, 3}, {4, 5, 6}}) }, tensor.Float64},
+		"rows of ints":      {func(s *ops.Scope) *ops.Value { return raw.Mul(s, x, [2][3]int{{1, 2, 3}, {4, 5, 6}}) }, tensor.Float64},
+		"rows alone":        {func(s *ops.Scope) *ops.Value { return ops.Const(s, [][]float64{{1, 2}, {3, 4}}) }, tensor.Float32},
 		"a factor":          {func(s *ops.Scope) *ops.Value { return raw.Mul(s, 2, x) }, tensor.Float64},
 		"indices of a sum":  {func(s *ops.Scope) *ops.Value { return raw.UnsortedSegmentSum(s, x, []int32{0, 1, 0}, 2) }, tensor.Float64},
 	} {
