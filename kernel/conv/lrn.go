@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/stepwise"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -72,7 +73,7 @@ func responseForward(c *engine.Call, l *response) error {
 	}
 	round := func(v float32) float32 { return v }
 	if c.In(0).DType() == tensor.Float16 {
-		round = func(v float32) float32 { return tensor.ToF16(v).Float() }
+		round = stepwise.Rounding[tensor.F16]()
 	}
 	return l.over(c, 1, func(norm []float64, dst []float32, in [3][]float32) {
 		l.norms(norm, in[0])

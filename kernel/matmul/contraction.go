@@ -67,8 +67,10 @@ func (e *equation) measure(in []tensor.Shape) (*sum, error) {
 			switch {
 			case !known || l < 0 && all == 1:
 				sizes[l] = s[d]
-			case all != s[d] && !(l < 0 && s[d] == 1):
-				return nil, fmt.Errorf("the sizes %d and %d of a label differ", all, s[d])
+			case all != s[d] && l >= 0:
+				return nil, fmt.Errorf("the sizes %d and %d of label %q differ", all, s[d], rune(l))
+			case all != s[d] && s[d] != 1:
+				return nil, fmt.Errorf("the sizes %d and %d of a dimension of the ellipsis differ", all, s[d])
 			}
 		}
 		ops = append(ops, o)
