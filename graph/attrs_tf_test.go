@@ -1,16 +1,16 @@
 package graph
 
 import (
-	"compress/gzip"
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"testing"
 
 	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/testkit/packed"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -18,17 +18,8 @@ import (
 // an attribute of another kind or value, or none, are read and bound where TensorFlow's importer takes them,
 // and refused where it refuses them.
 func TestNodesWithOtherAttributesAreJudgedAsTensorFlowJudges(t *testing.T) {
-	file, err := os.Open("testdata/tf2.21/attrs.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	z, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	refused, taken := 0, 0
-	for rows := json.NewDecoder(z); ; {
+	for rows := json.NewDecoder(bytes.NewReader(packed.Read(t, "testdata/tf2.21/attrs.jsonl.gz"))); ; {
 		var op, what, encoded string
 		var types []tensor.DType
 		var theirs bool

@@ -2,14 +2,12 @@ package graph
 
 import (
 	"bytes"
-	"compress/gzip"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/testkit/packed"
 )
 
 // tfGraph is a GraphDef that TensorFlow made, with the definitions of its own
@@ -72,20 +70,7 @@ func tfGraphs(t testing.TB) []tfGraph {
 
 func read(t testing.TB, file string, m pb.Message) {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Unmarshal(b); err != nil {
+	if err := m.Unmarshal(packed.Read(t, file)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,36 +1,21 @@
 package shape_test
 
 import (
-	"compress/gzip"
 	"fmt"
-	"io"
-	"os"
 	"testing"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/testkit/packed"
 )
 
 // TestShapesComputedFromShapesAreTensorFlows: random programs take sizes out of shapes,
 // compute with them, put them together and make tensors of such shapes; what is known of
 // each node never contradicts what TensorFlow infers, and is never less.
 func TestShapesComputedFromShapesAreTensorFlows(t *testing.T) {
-	file, err := os.Open("testdata/tf2.21/partial.pb.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	z, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var p pb.GraphDef
-	if err := p.Unmarshal(b); err != nil {
+	if err := p.Unmarshal(packed.Read(t, "testdata/tf2.21/partial.pb.gz")); err != nil {
 		t.Fatal(err)
 	}
 	g, err := graph.FromProto(&p, nil)

@@ -1,11 +1,8 @@
 package shape_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +12,7 @@ import (
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/internal/testkit/opfixture"
+	"github.com/cairnml/cairn/internal/testkit/packed"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -37,16 +35,8 @@ func entries(t *testing.T) []entry {
 	}
 	var all []entry
 	for _, name := range files {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, err := gzip.NewReader(bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
 		var list []entry
-		if err := json.NewDecoder(z).Decode(&list); err != nil {
+		if err := json.Unmarshal(packed.Read(t, name), &list); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		all = append(all, list...)

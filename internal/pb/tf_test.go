@@ -3,14 +3,13 @@ package pb
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
-	"io"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cairnml/cairn/internal/testkit/packed"
 )
 
 // fixtures lists TensorFlow's messages by "full name.case".
@@ -26,20 +25,8 @@ func fixtures(t testing.TB, suffix string) []string {
 }
 
 func fixture(t testing.TB, name string) []byte {
-	f, err := os.Open(filepath.Join("testdata/tf2.21", name+".gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	t.Helper()
+	return packed.Read(t, filepath.Join("testdata/tf2.21", name+".gz"))
 }
 
 // newFor returns an empty message for a fixture.
