@@ -25,7 +25,7 @@ type Trace struct {
 	args     []*Value // of the captures
 	vars     map[*trackable.Variable]*varTrace
 	consts   map[string]*Value
-	own      map[*Value]*Value // constants that are told from equal ones, and their nodes
+	own      map[*Value]*Value // constants that share no node with equal ones
 	order    effects
 	fixed    bool // variables made after the first made ones are refused
 	made     uint64
