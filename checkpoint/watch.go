@@ -281,7 +281,7 @@ func (ck *Checkpoint) checkFilled(ctx context.Context, inStep bool) error {
 	}
 	l.watchBelow(g)
 	if len(arriving) > 0 {
-		return nil // who adds them is told; what else shows them is asked again
+		return nil // who adds them gets the error; what else shows them is asked again
 	}
 	ck.mu.Lock()
 	ck.filled = made

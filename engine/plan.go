@@ -290,8 +290,14 @@ func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value
 			f.slots[slot] = Value{}
 		}
 	}
+	return f.take(p, into), nil
+}
+
+// take appends the plan's results to into, and empties the slots that hold them or what
+// nothing has let go of.
+func (f *frame) take(p *Plan, into []Value) []Value {
 	n := len(into)
-	results = slices.Grow(into, len(p.results))[:n+len(p.results)]
+	results := slices.Grow(into, len(p.results))[:n+len(p.results)]
 	for i, r := range p.results {
 		v := &f.slots[r.slot]
 		results[n+i].set(v)
@@ -304,7 +310,7 @@ func (p *Plan) runIn(f *frame, ctx context.Context, env *Env, args, into []Value
 	for _, slot := range p.rest {
 		f.slots[slot] = Value{}
 	}
-	return results, nil
+	return results
 }
 
 // end has a frame hold nothing of the calls that were run in it; done says that the
