@@ -16,7 +16,8 @@ import (
 // with a prepared kernel, and the places of their inputs and outputs. It holds
 // no state of the model, and runs on any number of goroutines at once. A plan
 // whose arguments have sizes that aren't known keeps a bounded number of
-// instances for the shapes that calls give, with the same results bit for bit.
+// instances for the shapes that calls give, with the same results: bit for bit, unless
+// passes change rounding, which may find more to do where shapes are known.
 type Plan struct {
 	name    string
 	of      *graph.Function // that was compiled
