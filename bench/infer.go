@@ -87,6 +87,10 @@ func (b *bench) infer(ctx context.Context) error {
 			return err
 		}
 		b.taken = append(b.taken, fmt.Sprintf("%.1f KiB of %s", taken, a.words))
+		// What isn't Linux doesn't tell.
+		if times, err := peers[cairn].ask("loading"); err == nil {
+			b.loading = append(b.loading, fmt.Sprintf("%.2f of %s", times, a.words))
+		}
 		b.close()
 	}
 	return nil
@@ -107,14 +111,55 @@ func (b *bench) write(ctx context.Context, a app) (dir string, err error) {
 	return dir, nil
 }
 
+// load makes the model in a folder ready to run.
+func load(ctx context.Context, dir string) (*savedmodel.Model, error) {
+	return savedmodel.Load(ctx, os.DirFS(dir), &savedmodel.LoadOptions{Kernels: kernel.All()})
+}
+
+// loadingPeak returns how many times its weights loading the model takes at most, in a
+// process that has loaded and called models before, as a server has.
+func loadingPeak(ctx context.Context, dir string) (float64, error) {
+	shards, err := filepath.Glob(filepath.Join(dir, "variables", "variables.data-*"))
+	if err != nil {
+		return 0, err
+	}
+	var weights int64
+	for _, name := range shards {
+		file, err := os.Stat(name)
+		if err != nil {
+			return 0, err
+		}
+		weights += file.Size()
+	}
+	var times []float64
+	for range 5 {
+		now, err := residentNow()
+		if err != nil {
+			return 0, err
+		}
+		if err := forgetPeak(); err != nil {
+			return 0, err
+		}
+		m, err := load(ctx, dir)
+		if err != nil {
+			return 0, err
+		}
+		peak, err := residentPeak()
+		if err != nil {
+			return 0, err
+		}
+		runtime.KeepAlive(m)
+		times = append(times, float64(peak-now)/float64(weights))
+	}
+	slices.Sort(times)
+	return times[len(times)/2], nil
+}
+
 // inferVerbs returns those of a peer that runs the model in a folder: it loads it, and calls
 // its signature as many times as it was given for each batch. The other function says how
 // many KiB a call takes from the garbage collector besides its outputs.
 func inferVerbs(ctx context.Context, dir string, calls [2]int) (map[string]verb, func() (float64, error), error) {
-	load := func(ctx context.Context) (*savedmodel.Model, error) {
-		return savedmodel.Load(ctx, os.DirFS(dir), &savedmodel.LoadOptions{Kernels: kernel.All()})
-	}
-	m, err := load(ctx)
+	m, err := load(ctx, dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,7 +172,7 @@ func inferVerbs(ctx context.Context, dir string, calls [2]int) (map[string]verb,
 		return nil, nil, err
 	}
 	verbs := map[string]verb{"load": func(ctx context.Context) error {
-		_, err := load(ctx)
+		_, err := load(ctx, dir)
 		return err
 	}}
 	var taken []func() (float64, error)

@@ -88,6 +88,7 @@ type bench struct {
 	notes       []string
 	cores       float64  // how much two goroutines do, one being 1; 0 where that wasn't measured
 	taken       []string // by calls of models
+	loading     []string // takes so many times the weights
 }
 
 // row is one line of the table: a work and each contender's median seconds.
@@ -394,6 +395,9 @@ func (b *bench) table() string {
 	}
 	if len(b.notes) > 0 {
 		fmt.Fprintf(&s, "\nCairn's peak memory, that of files above their tensors: %s.\n", strings.Join(b.notes, ", "))
+	}
+	if len(b.loading) > 0 {
+		fmt.Fprintf(&s, "\nIn a process that has called models before, loading takes at most so many times the weights: %s.\n", strings.Join(b.loading, ", "))
 	}
 	if len(b.taken) > 0 {
 		fmt.Fprintf(&s, "\nA call of Cairn's takes from the garbage collector, besides its outputs: %s.\n", strings.Join(b.taken, ", "))

@@ -15,8 +15,11 @@ func residentNow() (int64, error) {
 	return status("VmRSS:")
 }
 
-// residentPeak returns the most that the process has ever taken.
+// residentPeak returns the most that the process has taken since forgetPeak, or ever.
 func residentPeak() (int64, error) { return status("VmHWM:") }
+
+// forgetPeak begins the peak anew at what the process takes now.
+func forgetPeak() error { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
 // status reads a line of Linux's /proc; elsewhere it is an error.
 func status(field string) (int64, error) {

@@ -27,13 +27,13 @@ func timed(f func() error) (float64, error) {
 func bePeer(ctx context.Context, name string, args []string) error {
 	verbs := map[string]verb{}
 	find := func(line string) verb { return verbs[line] }
-	memory := func() (float64, error) { return 0, nil }
+	figures := map[string]func() (float64, error){"cores": func() (float64, error) { return twoCores(ctx) }}
 	switch name {
 	case "steps":
 		for _, st := range steps {
 			verbs[st.verb] = st.make()
 		}
-		memory = func() (float64, error) { return chainMemory(ctx, chained) }
+		figures["memory"] = func() (float64, error) { return chainMemory(ctx, chained) }
 	case "peak":
 		find = peakVerb
 	case "infer":
@@ -48,9 +48,10 @@ func bePeer(ctx context.Context, name string, args []string) error {
 			}
 		}
 		var err error
-		if verbs, memory, err = inferVerbs(ctx, args[0], calls); err != nil {
+		if verbs, figures["memory"], err = inferVerbs(ctx, args[0], calls); err != nil {
 			return err
 		}
+		figures["loading"] = func() (float64, error) { return loadingPeak(ctx, args[0]) }
 	case "cairn", "raw":
 		if len(args) != 2 {
 			return fmt.Errorf("peer %s takes a folder and a kind", name)
@@ -74,7 +75,7 @@ func bePeer(ctx context.Context, name string, args []string) error {
 		if err != nil {
 			return err
 		}
-		memory = func() (float64, error) {
+		figures["memory"] = func() (float64, error) {
 			peak, err := residentPeak()
 			return float64(peak-base) / (1 << 20), err
 		}
@@ -87,10 +88,8 @@ func bePeer(ctx context.Context, name string, args []string) error {
 		var answer float64
 		var err error
 		switch v := find(lines.Text()); {
-		case lines.Text() == "memory":
-			answer, err = memory()
-		case lines.Text() == "cores":
-			answer, err = twoCores(ctx)
+		case figures[lines.Text()] != nil:
+			answer, err = figures[lines.Text()]()
 		case v != nil:
 			answer, err = timed(func() error { return v(ctx) })
 		default:
