@@ -239,8 +239,8 @@ func compute[T real](c *engine.Call, dir direction, g *geometry, out, a, b []T, 
 	return e != nil
 }
 
-// halves computes in float32; sums of depthwise convolutions are rounded at every step, as
-// TensorFlow's are.
+// halves computes in float32; sums of depthwise convolutions and of those of volumes are rounded
+// at every step, as TensorFlow's are.
 func halves[H elementwise.Half](c *engine.Call, v *convolution, g *geometry, out, a, b *tensor.Tensor) {
 	var wide [3][]float32
 	for i, t := range []*tensor.Tensor{out, a, b} {
@@ -251,12 +251,29 @@ func halves[H elementwise.Half](c *engine.Call, v *convolution, g *geometry, out
 	elementwise.Widen(wide[1], tensor.Values[H](a))
 	elementwise.Widen(wide[2], tensor.Values[H](b))
 	packed, _ := c.Packed(v.packing).([]*gemm.Weights[float32])
-	if v.dir == forward && g.depthwise > 0 {
+	switch {
+	case v.dir == forward && g.depthwise > 0:
 		depthwiseSteps(c, g, wide[0], wide[1], wide[2], stepwise.Rounding[H]())
-	} else {
+	case v.dir == forward && g.rank == 5 && g.groups == 1 && !g.channelsFirst:
+		volumeSteps(c, g, wide[0], wide[1], stepwise.NewProduct[H](g.places(), g.o, g.taps()*g.c, wide[2]))
+	default:
 		compute(c, v.dir, g, wide[0], wide[1], wide[2], packed, nil)
 	}
 	elementwise.Narrow(tensor.Values[H](out), wide[0])
+}
+
+// volumeSteps computes the output from volumes, a row of the product with the filter a place.
+func volumeSteps(c *engine.Call, g *geometry, y, x []float32, p *stepwise.Product) {
+	c.Parallel(p.Rows, float64(p.Depth*p.Cols)*stepwise.Time, func(lo, hi int) {
+		row := make([]float32, p.Depth)
+		for i := lo; i < hi; i++ {
+			clear(row)
+			g.eachOf(i, i+1, func(n, _, in, tap int) {
+				copy(row[tap*g.c:][:g.c], x[(n*g.in[0]*g.in[1]*g.in[2]+in)*g.c:])
+			})
+			p.Row(y[i*g.o:(i+1)*g.o], row, i)
+		}
+	})
 }
 
 // convolve computes the output from image and filter, and applies the epilogue.

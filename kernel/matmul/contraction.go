@@ -26,6 +26,8 @@ type sum struct {
 	sizes  map[label]int
 	in     []operand
 
+	stepwise bool // labels stand in TensorFlow's order, what is summed over before the product last
+
 	// How it is computed: the operands are brought to matrices, unless they lie
 	// like that, multiplied, and the product is brought into the output's order,
 	// unless it is written there at once.
@@ -97,7 +99,7 @@ func (s *sum) single() {
 			kept = append(kept, l)
 		}
 	}
-	s.gather[0] = a.gather(kept)
+	s.gather[0] = s.gathered(a, kept)
 	if s.scatter = s.output().scatter(kept); s.scatter == nil {
 		s.scatter = &relayout{dims: []int{s.count(kept)}, to: []int{1}, from: []int{1}}
 	}
@@ -136,6 +138,11 @@ func (s *sum) double(strides bool) {
 			inner = append(inner, l)
 		}
 	}
+	if s.stepwise {
+		s.order(batch)
+		s.order(rows)
+		s.order(cols)
+	}
 	p := &s.product
 	p.m, p.n, p.k, p.batch = s.count(rows), s.count(cols), s.count(inner), s.count(batch)
 	p.dense()
@@ -146,11 +153,11 @@ func (s *sum) double(strides bool) {
 	}
 	if !inPlace[0] {
 		p.lda, p.ta = p.k, false
-		s.gather[0] = a.gather(slices.Concat(batch, rows, inner))
+		s.gather[0] = s.gathered(a, slices.Concat(batch, rows, inner))
 	}
 	if !inPlace[1] {
 		p.ldb, p.tb = p.n, false
-		s.gather[1] = b.gather(slices.Concat(batch, inner, cols))
+		s.gather[1] = s.gathered(b, slices.Concat(batch, inner, cols))
 	}
 	p.a, p.b = s.offsets(a, batch, inPlace[0], p.m*p.k), s.offsets(b, batch, inPlace[1], p.k*p.n)
 	y := s.output()
@@ -266,6 +273,37 @@ type relayout struct {
 	n              int  // elements of the destination
 	sums           bool // several elements go to one place
 	holes          bool // some places get none
+}
+
+// order sorts labels by where TensorFlow meets them: dimensions of ellipses, then letters as
+// the operands have them.
+func (s *sum) order(labels []label) {
+	slices.SortStableFunc(labels, func(a, b label) int { return s.rank(a) - s.rank(b) })
+}
+
+func (s *sum) rank(l label) int {
+	if l < 0 {
+		return int(l)
+	}
+	i := slices.Index(s.in[0].labels, l)
+	if i < 0 {
+		i = len(s.in[0].labels) + slices.Index(s.in[1].labels, l)
+	}
+	return i
+}
+
+// gathered returns what brings an operand's elements into the given order of labels. What is
+// summed over is so on the way or, stepwise, comes last.
+func (s *sum) gathered(o *operand, order []label) *relayout {
+	if !s.stepwise {
+		return o.gather(order)
+	}
+	for _, l := range o.labels {
+		if !slices.Contains(order, l) {
+			order = append(order, l)
+		}
+	}
+	return o.gather(order)
 }
 
 // gather returns what brings an operand's elements into the given order of labels,

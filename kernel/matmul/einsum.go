@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/engine"
-	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -87,7 +86,13 @@ func prepareEinsum(n *engine.Node) (func(*engine.Call) error, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &einsum{equation: e, strides: n.In[0].DType == tensor.Float32 || n.In[0].DType == tensor.Float64}
+	k := &einsum{equation: e}
+	switch n.In[0].DType {
+	case tensor.Float32, tensor.Float64:
+		k.strides = true
+	case tensor.Float16, tensor.BFloat16:
+		k.stepwise = true
+	}
 	if s := k.known(n); s != nil && len(s.in) == 2 && !s.swapped && s.gather[1] == nil {
 		k.packing = s.product.packing(n)
 	}
@@ -110,9 +115,10 @@ func prepareEinsum(n *engine.Node) (func(*engine.Call) error, error) {
 // einsum is a prepared node.
 type einsum struct {
 	equation
-	strides bool // the element type's products take strides of any kind
-	packing engine.Packing
-	last    atomic.Pointer[sum] // of the call before, whose shapes the next one mostly has too
+	strides  bool // the element type's products take strides of any kind
+	stepwise bool // the element type's sums depend on the order of their steps
+	packing  engine.Packing
+	last     atomic.Pointer[sum] // of the call before, whose shapes the next one mostly has too
 }
 
 // known returns the sum where the node's inputs have known shapes, else nil.
@@ -158,6 +164,7 @@ func (k *einsum) plan(in []tensor.Shape) (*sum, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.stepwise = k.stepwise
 	if len(in) == 1 {
 		s.single()
 	} else {
@@ -179,16 +186,6 @@ func einsumOf[T number](c *engine.Call, s *sum, p engine.Packing, y *tensor.Tens
 		in[i] = tensor.Values[T](c.In(i))
 	}
 	compute(c, s, c.Packed(p), tensor.Values[T](y), in)
-}
-
-func einsumHalf[H elementwise.Half](c *engine.Call, s *sum, _ engine.Packing, y *tensor.Tensor) {
-	var in [2][]float32
-	for i := range c.NumIn() {
-		in[i] = elementwise.Widened[H](c, c.In(i))
-	}
-	dst := elementwise.Wide(c, y.Len())
-	compute(c, s, nil, dst, in)
-	elementwise.Narrow(tensor.Values[H](y), dst)
 }
 
 // compute runs the plan.

@@ -108,57 +108,35 @@ func softmaxHalf[H elementwise.Half](log bool) elementwise.Func {
 	}
 }
 
-func crossHalf[H elementwise.Half]() elementwise.Func {
-	s := steps{stepwise.Sum[H]()}
-	return func(c *engine.Call) error {
-		rows, n, err := pair(c)
-		if err != nil {
-			return err
-		}
-		loss, back, err := outputs(c, rows, n)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			clear(tensor.Values[H](loss))
-			return nil
-		}
-		var wide [2][]float32
-		for i := range wide {
-			wide[i] = stretch(elementwise.Widened[H](c, c.In(i)), c.In(i).Shape(), rows, n)
-		}
-		l, scratch := elementwise.Wide(c, rows), elementwise.Wide(c, rows*n)
-		c.Parallel(rows, stepTime*float64(n), func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				at, to := i*n, i*n+n
-				l[i] = s.crossEntropy(wide[0][at:to], wide[1][at:to], scratch[at:to], at)
-			}
-		})
-		elementwise.Narrow(tensor.Values[H](loss), l)
-		elementwise.Narrow(tensor.Values[H](back), wide[0])
-		return nil
+func crossHalf[H elementwise.Half](c *engine.Call, loss, back *tensor.Tensor, rows, n int) {
+	if n == 0 {
+		clear(tensor.Values[H](loss))
+		return
 	}
+	s := steps{stepwise.Sum[H]()}
+	var wide [2][]float32
+	for i := range wide {
+		wide[i] = stretch(elementwise.Widened[H](c, c.In(i)), c.In(i).Shape(), rows, n)
+	}
+	l, scratch := elementwise.Wide(c, rows), elementwise.Wide(c, rows*n)
+	c.Parallel(rows, stepTime*float64(n), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			at, to := i*n, i*n+n
+			l[i] = s.crossEntropy(wide[0][at:to], wide[1][at:to], scratch[at:to], at)
+		}
+	})
+	elementwise.Narrow(tensor.Values[H](loss), l)
+	elementwise.Narrow(tensor.Values[H](back), wide[0])
 }
 
-func sparseHalf[H elementwise.Half]() elementwise.Func {
+func sparseHalf[H elementwise.Half](c *engine.Call, loss, back *tensor.Tensor, labels []int64, n int) {
 	s := steps{stepwise.Sum[H]()}
-	return func(c *engine.Call) error {
-		rows, n, labels, err := sparsePair(c)
-		if err != nil {
-			return err
+	x, l := elementwise.Widened[H](c, c.In(0)), elementwise.Wide(c, len(labels))
+	c.Parallel(len(labels), stepTime*float64(n), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			l[i] = s.sparseCrossEntropy(x[i*n:i*n+n], int(labels[i]), i*n)
 		}
-		loss, back, err := outputs(c, rows, n)
-		if err != nil {
-			return err
-		}
-		x, l := elementwise.Widened[H](c, c.In(0)), elementwise.Wide(c, rows)
-		c.Parallel(rows, stepTime*float64(n), func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				l[i] = s.sparseCrossEntropy(x[i*n:i*n+n], int(labels[i]), i*n)
-			}
-		})
-		elementwise.Narrow(tensor.Values[H](loss), l)
-		elementwise.Narrow(tensor.Values[H](back), x)
-		return nil
-	}
+	})
+	elementwise.Narrow(tensor.Values[H](loss), l)
+	elementwise.Narrow(tensor.Values[H](back), x)
 }

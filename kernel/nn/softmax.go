@@ -48,12 +48,12 @@ var (
 		tensor.Float16: softmaxHalf[tensor.F16](true), tensor.BFloat16: softmaxHalf[tensor.BF16](true),
 	}
 	crossEntropy = elementwise.ByType{
-		tensor.Float32: cross[float32], tensor.Float64: cross[float64],
-		tensor.Float16: crossHalf[tensor.F16](), tensor.BFloat16: crossHalf[tensor.BF16](),
+		tensor.Float32: crossing(cross[float32]), tensor.Float64: crossing(cross[float64]),
+		tensor.Float16: crossing(crossHalf[tensor.F16]), tensor.BFloat16: crossing(crossHalf[tensor.BF16]),
 	}
 	sparseCrossEntropy = elementwise.ByType{
-		tensor.Float32: sparse[float32], tensor.Float64: sparse[float64],
-		tensor.Float16: sparseHalf[tensor.F16](), tensor.BFloat16: sparseHalf[tensor.BF16](),
+		tensor.Float32: sparseCrossing(sparse[float32]), tensor.Float64: sparseCrossing(sparse[float64]),
+		tensor.Float16: sparseCrossing(sparseHalf[tensor.F16]), tensor.BFloat16: sparseCrossing(sparseHalf[tensor.BF16]),
 	}
 )
 
@@ -106,18 +106,24 @@ func pair(c *engine.Call) (rows, n int, err error) {
 	return shape.CrossEntropy(c.In(0).Shape(), c.In(1).Shape())
 }
 
-func cross[T float](c *engine.Call) error {
-	rows, n, err := pair(c)
-	if err != nil {
+// crossing checks the inputs, makes the outputs and has compute fill them.
+func crossing(compute func(c *engine.Call, loss, back *tensor.Tensor, rows, n int)) elementwise.Func {
+	return func(c *engine.Call) error {
+		rows, n, err := pair(c)
+		if err != nil {
+			return err
+		}
+		loss, back, err := outputs(c, rows, n)
+		if err == nil {
+			compute(c, loss, back, rows, n)
+		}
 		return err
 	}
-	loss, back, err := outputs(c, rows, n)
-	if err != nil {
-		return err
-	}
+}
+
+func cross[T float](c *engine.Call, loss, back *tensor.Tensor, rows, n int) {
 	x, y := stretch(tensor.Values[T](c.In(0)), c.In(0).Shape(), rows, n), stretch(tensor.Values[T](c.In(1)), c.In(1).Shape(), rows, n)
 	crossRows(c, tensor.Values[T](loss), tensor.Values[T](back), x, y, rows, n)
-	return nil
 }
 
 func outputs(c *engine.Call, rows, n int) (loss, back *tensor.Tensor, err error) {
@@ -186,17 +192,23 @@ func sparsePair(c *engine.Call) (rows, n int, labels []int64, err error) {
 	return rows, n, labels, nil
 }
 
-func sparse[T float](c *engine.Call) error {
-	rows, n, labels, err := sparsePair(c)
-	if err != nil {
+// sparseCrossing does what crossing does, for labels that are numbers of classes.
+func sparseCrossing(compute func(c *engine.Call, loss, back *tensor.Tensor, labels []int64, n int)) elementwise.Func {
+	return func(c *engine.Call) error {
+		rows, n, labels, err := sparsePair(c)
+		if err != nil {
+			return err
+		}
+		loss, back, err := outputs(c, rows, n)
+		if err == nil {
+			compute(c, loss, back, labels, n)
+		}
 		return err
 	}
-	loss, back, err := outputs(c, rows, n)
-	if err != nil {
-		return err
-	}
+}
+
+func sparse[T float](c *engine.Call, loss, back *tensor.Tensor, labels []int64, n int) {
 	sparseRows(c, tensor.Values[T](loss), tensor.Values[T](back), tensor.Values[T](c.In(0)), labels, n)
-	return nil
 }
 
 func sparseRows[T vec.Float](c *engine.Call, loss, back, x []T, labels []int64, n int) {

@@ -1,4 +1,4 @@
-// Package stepwise reduces numbers of half precision as TensorFlow does: every step is rounded
+// Package stepwise reduces and multiplies numbers of half precision as TensorFlow does: every step is rounded
 // to the type, so that results depend on the order of the steps.
 package stepwise
 

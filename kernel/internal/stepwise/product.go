@@ -1,0 +1,319 @@
+package stepwise
+
+import (
+	"math"
+
+	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// Time is about how many nanoseconds a step of a product takes.
+const Time = 4
+
+// Product is a product of matrices of half precision whose sums are rounded at every step, in
+// the order of Eigen's kernel for blocks and panels without fused instructions
+// (GeneralBlockPanelKernel.h): 8 columns are a vector, and sums run along depth in blocks.
+type Product struct {
+	Rows, Cols, Depth int
+	Right             []float32 // Depth rows of Cols
+
+	r     rounder
+	block int
+}
+
+// NewProduct returns a product of so many rows with a right side of depth rows of cols, widened
+// from type H.
+func NewProduct[H elementwise.Half](rows, cols, depth int, right []float32) *Product {
+	return &Product{Rows: rows, Cols: cols, Depth: depth, Right: right, r: rounderOf[H](), block: depthOf(rows, cols, depth)}
+}
+
+const (
+	// panel is how many rows Eigen's kernel takes beside each other.
+	panel = 4
+	// peel is how many steps of depth it unrolls.
+	peel = 8
+	// deepest is how many steps of depth a panel may have in a cache of 32 KiB.
+	deepest = 816
+	// smallest is the size below which nothing is cut into blocks.
+	smallest = 48
+)
+
+// depthOf returns how many steps of depth a block has: blocks are of about one size.
+func depthOf(rows, cols, depth int) int {
+	if depth <= deepest || max(rows, cols, depth) < smallest {
+		return max(depth, 1)
+	}
+	over := depth % deepest
+	if over == 0 {
+		return deepest
+	}
+	return deepest - peel*((deepest-1-over)/(peel*(depth/deepest+1)))
+}
+
+// Row sets dst to row number i of the product, of whose left side x is that row.
+func (p *Product) Row(dst, x []float32, i int) {
+	if p.Rows == 1 {
+		p.Vector(dst, x)
+		return
+	}
+	clear(dst)
+	for k := 0; k < p.Depth; k += p.block {
+		part, right := x[k:min(k+p.block, p.Depth)], p.Right[k*p.Cols:]
+		j := 0
+		for ; j+2*lanes <= p.Cols; j += 2 * lanes {
+			p.r.steps(dst[j:j+2*lanes], part, right[j:], p.Cols)
+		}
+		if j+lanes <= p.Cols {
+			if i < p.Rows/panel*panel {
+				p.r.twofold(dst[j:j+lanes], part, right[j:], p.Cols)
+			} else {
+				p.r.steps(dst[j:j+lanes], part, right[j:], p.Cols)
+			}
+			j += lanes
+		}
+		p.r.fused(dst[j:], part, right[j:], p.Cols)
+	}
+}
+
+// Vector does what Row does as Eigen multiplies a vector by a matrix (GeneralMatrixVector.h).
+func (p *Product) Vector(dst, x []float32) {
+	p.r.vector(dst, x, p.Right, p.Cols)
+}
+
+// vector sets dst to the product of a vector with a matrix, whose rows are stride apart.
+func (r *rounder) vector(dst, x, right []float32, stride int) {
+	clear(dst)
+	block := len(x)
+	if block >= 128 {
+		if block = 16; 2*stride >= 32000 {
+			block = 4
+		}
+	}
+	whole := len(dst) - len(dst)%lanes
+	for k := 0; k < len(x); k += block {
+		part, rows := x[k:min(k+block, len(x))], right[k*stride:]
+		r.fused(dst[:whole], part, rows, stride)
+		r.steps(dst[whole:], part, rows[whole:], stride)
+	}
+}
+
+// Stored tells how the sides of a product lie in memory, which decides on the steps of small
+// products and of those with vectors.
+type Stored struct {
+	Left, Right bool // transposed
+}
+
+// small is the sum of a product's sizes below which each element is computed by itself.
+const small = 20
+
+// Matrix sets dst to the whole product with the left side x as Eigen does for matrices that
+// lie like that (GeneralMatrixMatrix.h); dst begins at the element of that number of the memory
+// that was asked for.
+func (p *Product) Matrix(dst, x []float32, in Stored, first int) {
+	m, n, k := p.Rows, p.Cols, p.Depth
+	switch {
+	case m+n+k < small:
+		for i := range m {
+			p.coefficients(dst[i*n:][:n], x[i*k:][:k], in, first+i*n)
+		}
+	case m == 1 && n == 1:
+		if in.Left || !in.Right {
+			dst[0] = 0
+			p.r.fused(dst[:1], x, p.Right, 1)
+		} else {
+			dst[0] = p.r.dot(x, p.Right, dotUnrolled, true)
+		}
+	case n == 1 && in.Left:
+		left := make([]float32, len(x))
+		for i := range m {
+			for l := range k {
+				left[l*m+i] = x[i*k+l]
+			}
+		}
+		p.r.vector(dst, p.Right, left, m)
+	case n == 1:
+		for i := range m {
+			dst[i] = p.r.dot(x[i*k:][:k], p.Right, 1, false)
+		}
+	case m == 1 && in.Right:
+		col := make([]float32, k)
+		for j := range n {
+			dst[j] = p.r.dot(x, p.column(col, j), 1, false)
+		}
+	case m == 1:
+		p.Vector(dst, x)
+	default:
+		for i := range m {
+			p.Row(dst[i*n:][:n], x[i*k:][:k], i)
+		}
+	}
+}
+
+// column fills col with column j of the right side.
+func (p *Product) column(col []float32, j int) []float32 {
+	for l := range col {
+		col[l] = p.Right[l*p.Cols+j]
+	}
+	return col
+}
+
+// coefficients computes a row of a small product: whole vectors of what is aligned where
+// both sides lie row by row, else an element at a time.
+func (p *Product) coefficients(dst, x []float32, in Stored, first int) {
+	clear(dst)
+	n := p.Cols
+	switch {
+	case !in.Left && in.Right:
+		col := make([]float32, p.Depth)
+		for j := range dst {
+			dst[j] = p.r.sum(x, p.column(col, j))
+		}
+	case in.Left || in.Right:
+		p.r.steps(dst, x, p.Right, n)
+	default:
+		start := min((lanes-first%lanes)%lanes, n)
+		end := start + (n-start)/lanes*lanes
+		p.r.steps(dst[:start], x, p.Right, n)
+		p.r.fused(dst[start:end], x, p.Right[start:], n)
+		p.r.steps(dst[end:], x, p.Right[end:], n)
+	}
+}
+
+// rounder rounds float32 to a shorter type.
+type rounder struct {
+	drop      uint32 // bits of the significand go
+	low, span uint32 // the bits of what is rounded by dropping them begin there
+	other     func(float32) float32
+}
+
+func rounderOf[H elementwise.Half]() rounder {
+	r := rounder{drop: 16, span: 0x7f7f_8000, other: Rounding[H]()}
+	if tensor.TypeOf[H]() == tensor.Float16 {
+		r.drop, r.low = 13, math.Float32bits(0x1p-14)
+		r.span = math.Float32bits(65520) - r.low
+	}
+	return r
+}
+
+func (r *rounder) round(v float32) float32 {
+	b := math.Float32bits(v)
+	if b&(1<<31-1)-r.low >= r.span {
+		return r.other(v)
+	}
+	return math.Float32frombits((b + (1<<r.drop>>1 - 1) + b>>r.drop&1) >> r.drop << r.drop)
+}
+
+// chunk is how many columns are summed up at once.
+const chunk = 2 * lanes
+
+// steps adds to dst the product of x with the columns that right begins with, product and sum
+// rounded.
+func (r *rounder) steps(dst, x, right []float32, stride int) {
+	for j := 0; j < len(dst); j += chunk {
+		var sums [chunk]float32
+		n := min(len(dst)-j, chunk)
+		for k, v := range x {
+			for l, w := range right[k*stride+j:][:n] {
+				sums[l] = r.round(sums[l] + r.round(v*w))
+			}
+		}
+		r.add(dst[j:j+n], sums[:])
+	}
+}
+
+// fused does what steps does, rounding sums only.
+func (r *rounder) fused(dst, x, right []float32, stride int) {
+	for j := 0; j < len(dst); j += chunk {
+		var sums [chunk]float32
+		n := min(len(dst)-j, chunk)
+		for k, v := range x {
+			for l, w := range right[k*stride+j:][:n] {
+				sums[l] = r.round(sums[l] + float32(v*w))
+			}
+		}
+		r.add(dst[j:j+n], sums[:])
+	}
+}
+
+// twofold does what steps does, with even and odd steps beside each other as far as the kernel
+// unrolls them.
+func (r *rounder) twofold(dst, x, right []float32, stride int) {
+	var sums [2][lanes]float32
+	whole := len(x) - len(x)%peel
+	for k, v := range x {
+		if k == whole {
+			r.add(sums[0][:], sums[1][:])
+		}
+		beside := &sums[0]
+		if k < whole {
+			beside = &sums[k%2]
+		}
+		for l, w := range right[k*stride:][:lanes] {
+			beside[l] = r.round(beside[l] + r.round(v*w))
+		}
+	}
+	if whole == len(x) {
+		r.add(sums[0][:], sums[1][:])
+	}
+	r.add(dst, sums[0][:])
+}
+
+func (r *rounder) add(dst, x []float32) {
+	for i, v := range dst {
+		dst[i] = r.round(v + x[i])
+	}
+}
+
+// dotUnrolled is how many vectors Eigen adds up beside each other in a product of two vectors
+// (InnerProduct.h).
+const dotUnrolled = 4
+
+// dot returns the product of two vectors, with some vectors beside each other and what is left
+// over one by one, the products rounded too unless fused.
+func (r *rounder) dot(x, y []float32, unrolled int, fused bool) float32 {
+	var beside [dotUnrolled][lanes]float32
+	whole := len(x) / lanes
+	unrolled = max(min(unrolled, whole), 1)
+	for v := range whole {
+		at := &beside[v%unrolled]
+		for l := range at {
+			at[l] = r.round(at[l] + x[v*lanes+l]*y[v*lanes+l])
+		}
+	}
+	for u := unrolled - 1; u > 0; u-- {
+		r.add(beside[u-1][:], beside[u][:])
+	}
+	return r.rest(r.joined(&beside[0]), x[whole*lanes:], y[whole*lanes:], fused)
+}
+
+// rest adds the products of two vectors to sum, one by one.
+func (r *rounder) rest(sum float32, x, y []float32, fused bool) float32 {
+	for k, v := range x {
+		v *= y[k]
+		if !fused {
+			v = r.round(v)
+		}
+		sum = r.round(sum + v)
+	}
+	return sum
+}
+
+// sum returns the sum of the rounded products of two vectors, as vectors and then one by one.
+func (r *rounder) sum(x, y []float32) float32 {
+	var v [lanes]float32
+	whole := len(x) - len(x)%lanes
+	for k := range whole {
+		v[k%lanes] = r.round(v[k%lanes] + r.round(x[k]*y[k]))
+	}
+	return r.rest(r.joined(&v), x[whole:], y[whole:], false)
+}
+
+// joined returns the sum of a vector, rounded at the end.
+func (r *rounder) joined(v *[lanes]float32) float32 {
+	for k := lanes / 2; k > 0; k /= 2 {
+		for i := range k {
+			v[i] += v[k+i]
+		}
+	}
+	return r.round(v[0])
+}
