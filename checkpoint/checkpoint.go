@@ -155,14 +155,33 @@ func isPlain(root any) bool {
 func (ck *Checkpoint) Root() any { return ck.root }
 
 // SaveCounter returns the variable that counts saves. It is made when first
-// asked for, at the latest by the first Save or Restore; a root that has a
-// field "save_counter" brings its own.
+// asked for, at the latest by the first Save or Restore, with the value that a
+// [Checkpoint.Read] before has for it; a root that has a field "save_counter"
+// brings its own.
 func (ck *Checkpoint) SaveCounter() *trackable.Scalar[int64] {
+	ck.mu.Lock()
+	c, loads := ck.counter, slices.Clone(ck.loads)
+	ck.mu.Unlock()
+	if c != nil {
+		return c
+	}
+	c = trackable.NewScalar[int64](0)
+	c.Named(counterEdge).SetTrainable(false)
+	for _, l := range slices.Backward(loads) {
+		p := &pending{l: l, parent: ck.root}
+		// What fails stays pending: then no save goes through.
+		if t, err := p.Initial(counterEdge, &c.Variable, tensor.Int64, nil); t != nil {
+			c.Init(t)
+			ck.setStamp(c, l.order)
+		} else if err == nil {
+			continue
+		}
+		break
+	}
 	ck.mu.Lock()
 	defer ck.mu.Unlock()
 	if ck.counter == nil {
-		ck.counter = trackable.NewScalar[int64](0)
-		ck.counter.Named(counterEdge).SetTrainable(false)
+		ck.counter = c
 	}
 	return ck.counter
 }

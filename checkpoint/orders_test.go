@@ -158,3 +158,45 @@ func TestAssertionsCountWhatIsAssignedSince(t *testing.T) {
 		wantFloats(t, net.F.V, 5)
 	})
 }
+
+// TestASaveAfterAReadCountsOn: Read leaves the file's save_counter for later, and who
+// makes the counter then begins with it, as in TensorFlow.
+func TestASaveAfterAReadCountsOn(t *testing.T) {
+	dir := vfs.MemDir()
+	net := func(x float32) any { return &struct{ Net *orderModel }{&orderModel{F: &orderPart{variable(x)}}} }
+	first := newCheckpoint(t, net(1), nil)
+	var path string
+	for range 3 {
+		var err error
+		if path, err = first.SaveTo(ctx, dir, "ckpt"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(t *testing.T, partial bool) *Checkpoint {
+		ck := newCheckpoint(t, net(2), nil)
+		if _, err := ck.ReadFS(ctx, dir, path, &RestoreOptions{Partial: partial}); err != nil {
+			t.Fatal(err)
+		}
+		return ck
+	}
+	for _, partial := range []bool{false, true} {
+		if got, err := read(t, partial).SaveTo(ctx, vfs.MemDir(), "next"); got != "next-4" || err != nil {
+			t.Errorf("Save: %q, %v", got, err)
+		}
+	}
+	if n := read(t, false).SaveCounter().Get(); n != 3 {
+		t.Errorf("the counter is %d", n)
+	}
+	m, err := NewManager(read(t, false), "managed", &ManagerOptions{Dir: vfs.MemDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := m.Save(ctx); got != "managed/ckpt-4" || err != nil {
+		t.Errorf("Manager.Save: %q, %v", got, err)
+	}
+	later := read(t, false)
+	restored(t, later, written(t, net(5), nil), nil) // has no counter
+	if got, err := later.SaveTo(ctx, vfs.MemDir(), "next"); got != "next-4" || err != nil {
+		t.Errorf("after a second Read: %q, %v", got, err)
+	}
+}
