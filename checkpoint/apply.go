@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
@@ -21,12 +22,67 @@ func (m *match) apply(ctx context.Context) error {
 }
 
 // read reads all default values in one parallel read, straight into the
-// variables' own storage, then serializers, new slots and registered savers.
+// variables' own storage, then gives serializers, new slots and registered savers
+// theirs.
 func (m *match) read(ctx context.Context) error {
 	l := m.l
-	whole, fresh := m.values.whole, m.values.fresh
-	var reqs []bundle.ReadRequest // what isn't read into variables' own storage
-	for _, r := range fresh {
+	rest, err := m.readValues(ctx)
+	if err != nil {
+		return err
+	}
+	for _, obj := range m.stamped {
+		l.ck.setStamp(obj, l.order)
+	}
+	next := func() *tensor.Tensor {
+		t := rest[0].Dst
+		rest = rest[1:]
+		return t
+	}
+	for _, r := range m.values.fresh {
+		if t := next(); !m.outlived(r.v) {
+			r.v.Init(t)
+		}
+	}
+	var errs []error
+	for _, s := range m.newSlots {
+		errs = append(errs, m.restoreSlot(s, next()))
+	}
+	counts := 0
+	for _, c := range m.counts {
+		counts += len(c.names)
+	}
+	errs = append(errs, l.restoreCounts(m.counts, rest[:counts]))
+	rest = rest[counts:]
+	for _, s := range m.serials {
+		tensors := make(map[string]*tensor.Tensor, len(s.keys))
+		for _, name := range s.names() {
+			tensors[name] = next()
+		}
+		if m.outlived(s.s) {
+			continue
+		}
+		if err := s.s.RestoreFromTensors(tensors); err != nil {
+			errs = append(errs, fmt.Errorf("checkpoint: restoring %s (%T), after variables have changed already: %w", l.graph.human(s.node), s.s, err))
+		}
+		markRestored(s.s)
+	}
+	for _, g := range m.savers.list {
+		errs = append(errs, m.restoreRegistered(ctx, g))
+	}
+	return errors.Join(errs...)
+}
+
+// outlived reports whether obj has its values from a restore that came while this
+// one, a late one, was delivered.
+func (m *match) outlived(obj any) bool { return m.late && m.l.ck.stamp(obj) > m.l.order }
+
+// readValues reads into the variables, and returns what else is read: values for
+// fresh variables, new slots, counts and serializers, in this order.
+func (m *match) readValues(ctx context.Context) ([]bundle.ReadRequest, error) {
+	l := m.l
+	whole := m.values.whole
+	var reqs []bundle.ReadRequest
+	for _, r := range m.values.fresh {
 		reqs = append(reqs, l.src.reader.Request(r.tensor))
 	}
 	for _, s := range m.newSlots {
@@ -37,98 +93,75 @@ func (m *match) read(ctx context.Context) error {
 			reqs = append(reqs, bundle.ReadRequest{Name: name})
 		}
 	}
-	type part struct{ name string }
-	var parts [][]part
 	for _, s := range m.serials {
-		var ps []part
-		for name, key := range s.keys {
-			reqs = append(reqs, bundle.ReadRequest{Name: key})
-			ps = append(ps, part{name})
+		for _, name := range s.names() {
+			reqs = append(reqs, bundle.ReadRequest{Name: s.keys[name]})
 		}
-		parts = append(parts, ps)
 	}
-
+	if len(reqs)+len(whole) == 0 {
+		return nil, nil
+	}
 	progress := l.opts.Progress
 	if progress == nil {
 		progress = l.ck.o.Progress
 	}
-	if len(reqs)+len(whole) > 0 {
-		vars, restore := m.values.vars, &trackable.RestoreOptions{Unwritten: m.late, Stamp: l.order}
-		into := func(reads []int32, fill func([]*tensor.Tensor) error) error {
-			list := make([]*trackable.Variable, len(reads))
-			for i, n := range reads {
-				list[i] = vars[n]
-			}
-			return trackable.RestoreAll(list, func(i int) tensor.Shape {
-				_, s := l.src.reader.KindOf(whole[reads[i]])
-				return s
-			}, fill, restore)
+	vars, restore := m.values.vars, &trackable.RestoreOptions{Unwritten: m.late, Stamp: l.order}
+	into := func(reads []int32, fill func([]*tensor.Tensor) error) error {
+		list := make([]*trackable.Variable, len(reads))
+		for i, n := range reads {
+			list[i] = vars[n]
 		}
-		err := l.src.reader.ReadAll(ctx, reqs, &bundle.ReadAllOptions{Workers: l.opts.Workers, Progress: progress, Whole: whole, Into: into})
+		return trackable.RestoreAll(list, func(i int) tensor.Shape {
+			_, s := l.src.reader.KindOf(whole[reads[i]])
+			return s
+		}, fill, restore)
+	}
+	err := l.src.reader.ReadAll(ctx, reqs, &bundle.ReadAllOptions{Workers: l.opts.Workers, Progress: progress, Whole: whole, Into: into})
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: reading %s; what was read before the failure stays in the variables, so restore another checkpoint or start anew: %w", l.src.path, err)
+	}
+	return reqs, nil
+}
+
+// restoreSlot gives an optimizer a slot, unless a later restore has made it since.
+func (m *match) restoreSlot(s newSlot, value *tensor.Tensor) error {
+	l := m.l
+	slot := s.owner.Slot(s.v, s.name)
+	if slot == nil || !m.outlived(slot) {
+		var err error
+		if slot, err = s.owner.RestoreSlot(s.v, s.name, value); err == nil && slot == nil {
+			err = errors.New("the optimizer made none")
+		}
 		if err != nil {
-			return fmt.Errorf("checkpoint: reading %s; what was read before the failure stays in the variables, so restore another checkpoint or start anew: %w", l.src.path, err)
-		}
-	}
-	outlived := map[trackable.Serializer]bool{} // their values are of a restore that came while this one was delivered
-	for _, s := range m.serials {
-		outlived[s.s] = m.late && l.ck.stamp(s.s) > l.order
-	}
-	for _, obj := range m.stamped {
-		l.ck.setStamp(obj, l.order)
-	}
-	rest := reqs
-	for _, r := range fresh {
-		r.v.Init(rest[0].Dst)
-		rest = rest[1:]
-	}
-	var errs []error
-	for _, s := range m.newSlots {
-		slot, err := s.owner.RestoreSlot(s.v, s.name, rest[0].Dst)
-		rest = rest[1:]
-		if err != nil || slot == nil {
-			if err == nil {
-				err = errors.New("the optimizer made none")
-			}
-			errs = append(errs, fmt.Errorf("checkpoint: slot %q of %s from %q: %w", s.name, s.v.Name(), s.key, err))
-			continue
+			return fmt.Errorf("checkpoint: slot %q of %s from %q: %w", s.name, s.v.Name(), s.key, err)
 		}
 		l.ck.setStamp(slot, l.order)
-		l.mu.Lock()
-		if s.node != noNode {
-			l.bound.set(s.node, slot)
-		}
-		l.objects.add(slot)
-		l.mu.Unlock()
 	}
-	counts := 0
-	for _, c := range m.counts {
-		counts += len(c.names)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s.node != noNode {
+		l.bound.set(s.node, slot)
 	}
-	errs = append(errs, l.restoreCounts(m.counts, rest[:counts]))
-	rest = rest[counts:]
-	for i, s := range m.serials {
-		tensors := make(map[string]*tensor.Tensor, len(parts[i]))
-		for _, p := range parts[i] {
-			tensors[p.name] = rest[0].Dst
-			rest = rest[1:]
-		}
-		if outlived[s.s] {
-			continue
-		}
-		if err := s.s.RestoreFromTensors(tensors); err != nil {
-			errs = append(errs, fmt.Errorf("checkpoint: restoring %s (%T), after variables have changed already: %w", l.graph.human(s.node), s.s, err))
-		}
-		markRestored(s.s)
+	l.objects.add(slot)
+	return nil
+}
+
+// restoreRegistered lets a registered saver restore its objects, without those that
+// a later restore gave their values.
+func (m *match) restoreRegistered(ctx context.Context, g *saverGroup) error {
+	left := *g
+	left.objects = slices.DeleteFunc(slices.Clone(g.objects), func(obj Object) bool { return m.outlived(obj.Object) })
+	if len(left.objects) == 0 {
+		return nil
 	}
-	for _, g := range m.savers.list {
-		if err := g.saver.Restore(ctx, l.restoreCall(g)); err != nil {
-			errs = append(errs, fmt.Errorf("checkpoint: registered saver %q, after variables have changed already: %w", g.name, err))
-		}
-		for _, obj := range g.objects {
-			markRestored(obj.Object)
-		}
+	err := g.saver.Restore(ctx, m.l.restoreCall(&left))
+	if err != nil {
+		err = fmt.Errorf("checkpoint: registered saver %q, after variables have changed already: %w", g.name, err)
 	}
-	return errors.Join(errs...)
+	for _, obj := range left.objects {
+		markRestored(obj.Object)
+	}
+	return err
 }
 
 // restoreCall returns what a registered saver gets.

@@ -60,8 +60,12 @@ func restoredEmpty(t *testing.T) (*Checkpoint, *arrivals) {
 // to live has come to stop. release lets it go on, and waits for its end.
 func arriving(t *testing.T, live *arrivals, stop func(x *watchedNumber, f func())) (release func()) {
 	t.Helper()
+	return arrivingAs(t, live, newArrival(0), stop)
+}
+
+func arrivingAs(t *testing.T, live *arrivals, x *arrival, stop func(x *watchedNumber, f func())) (release func()) {
+	t.Helper()
 	there, goOn, done := make(chan bool), make(chan bool), make(chan error)
-	x := newArrival(0)
 	first := true
 	stop(x.N, func() {
 		if first {
@@ -190,4 +194,77 @@ func TestAnElementThatComesDuringARestoreIsRestored(t *testing.T) {
 	if late.N.n != 7 {
 		t.Errorf("number %v, want 7", late.N.n)
 	}
+}
+
+// TestTheLaterRestoresSlotsAndSaversWin over a delivery on its way too: it had seen
+// that there is no slot, and which objects the saver has in charge.
+func TestTheLaterRestoresSlotsAndSaversWin(t *testing.T) {
+	type charged struct {
+		L   *trackable.List[*arrival]
+		Opt *optimizer
+	}
+	files := map[string]float32{}
+	savers := new(Savers)
+	if err := savers.Register("Test", Saver{Name: "number",
+		Matches: func(obj trackable.Trackable) bool { _, ok := obj.(*chargedNumber); return ok },
+		Save: func(_ context.Context, call *SaveCall) ([]string, error) {
+			for _, x := range Only[*chargedNumber](call.Objects) {
+				files[call.Prefix[:1]] = x.n
+			}
+			return nil, nil
+		},
+		Restore: func(_ context.Context, call *RestoreCall) error {
+			for _, x := range Only[*chargedNumber](call.Objects) {
+				x.n = files[call.Prefix[:1]]
+			}
+			return nil
+		}}); err != nil {
+		t.Fatal(err)
+	}
+	o := &Options{Savers: savers}
+	dir := vfs.MemDir()
+	element := func(x float32) *arrival {
+		a := newArrival(x)
+		if err := a.Attach("charged", &chargedNumber{n: x}); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	for name, x := range map[string]float32{"old": 7, "new": 9} {
+		c := &charged{trackable.NewList(element(x)), momentum(t)}
+		c.Opt.slot(t, c.L.At(0).V, "momentum", tensor.Scalar(x))
+		if err := newCheckpoint(t, c, o).WriteTo(ctx, dir, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	live := &charged{new(trackable.List[*arrival]), momentum(t)}
+	ck := newCheckpoint(t, live, o)
+	read := func(name string) {
+		if _, err := ck.ReadFS(ctx, dir, name, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read("old")
+	late := element(0)
+	release := arrivingAs(t, &arrivals{live.L}, late, beforeChange)
+	read("new")
+	slot := live.Opt.Slot(late.V, "momentum")
+	release()
+	wantFloats(t, late.V, 9)
+	wantFloats(t, live.Opt.Slot(late.V, "momentum"), 9)
+	if live.Opt.Slot(late.V, "momentum") != slot {
+		t.Error("the slot was made a second time")
+	}
+	for _, e := range late.TrackableNode().Edges() {
+		if x, ok := e.Child.(*chargedNumber); ok && x.n != 9 {
+			t.Errorf("the saver's object is %v, want 9", x.n)
+		}
+	}
+}
+
+// chargedNumber is what a registered saver has in charge.
+type chargedNumber struct {
+	trackable.Base
+	n float32
 }

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -149,6 +150,8 @@ type serialRead struct {
 	node int32
 	keys map[string]string // attribute → key
 }
+
+func (s *serialRead) names() []string { return slices.Sorted(maps.Keys(s.keys)) }
 
 // match binds obj to node and everything below as far as objects and nodes agree.
 func (l *load) match(ctx context.Context, late bool, starts ...start) (*match, error) {
