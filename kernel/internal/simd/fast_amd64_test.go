@@ -31,6 +31,14 @@ func TestFastFunctionsOfBothWidths(t *testing.T) {
 			copy(dst[n:], a[n:])
 			return n == len(a)&^15
 		},
+		"LayerNorm": func(dst, a []float32) bool {
+			done := len(a) >= 1024
+			for n := 16; n <= len(a) && n <= 1024; n += 16 {
+				done = done && LayerNorm(dst[:n], a[len(a)-n:], a, dst[n:], 0.5)
+				dst, a = dst[n:], a[:len(a)-n]
+			}
+			return done
+		},
 		"FastSoftmax": func(dst, a []float32) bool {
 			done := len(a) >= 1024
 			for n := 16; n <= len(a) && n <= 1024; n += 16 {

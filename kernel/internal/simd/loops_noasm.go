@@ -25,6 +25,10 @@ func Moments(a []float32, m float32, squares bool, sums *[16]float32) int { retu
 // took.
 func Normalize(dst, a, gamma, beta []float32, m, scale float32) int { return 0 }
 
+// LayerNorm normalizes a as a whole, with the bits that [Moments] and [Normalize] lead to,
+// and reports whether it can.
+func LayerNorm(dst, a, gamma, beta []float32, epsilon float32) bool { return false }
+
 // MaxPool sets dst to the largest element of each window, see [Pool], for as many channels
 // from the first on as it returns: to the first one of several, and to the first tap
 // where that is not a number.

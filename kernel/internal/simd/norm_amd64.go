@@ -41,3 +41,20 @@ func Normalize(dst, a, gamma, beta []float32, m, scale float32) int {
 	}
 	return n
 }
+
+// LayerNorm normalizes a as a whole, with the bits that [Moments] and [Normalize] lead to,
+// and reports whether it can: lengths that are no multiples of 16, or long, are left to
+// them.
+func LayerNorm(dst, a, gamma, beta []float32, epsilon float32) bool {
+	n := fastStart(len(dst))
+	if n <= 0 || n%16 != 0 || n != len(a) || n != len(dst) || n > piece {
+		return false
+	}
+	gamma, beta = gamma[:n], beta[:n]
+	if wide {
+		layerNormAVX512(&dst[0], &a[0], &gamma[0], &beta[0], epsilon, float32(n), n)
+	} else {
+		layerNormAVX2(&dst[0], &a[0], &gamma[0], &beta[0], epsilon, float32(n), n)
+	}
+	return true
+}

@@ -41,6 +41,9 @@ func rowSquaresAVX2(a *float32, m float32, sums *[16]float32, n int)
 func normalizeAVX2(dst, a, gamma, beta *float32, m, scale float32, n int)
 
 //go:noescape
+func layerNormAVX2(dst, a, gamma, beta *float32, epsilon, count float32, n int)
+
+//go:noescape
 func fastExpAVX512(dst, a *float32, n int)
 
 //go:noescape
@@ -75,6 +78,9 @@ func rowSquaresAVX512(a *float32, m float32, sums *[16]float32, n int)
 
 //go:noescape
 func normalizeAVX512(dst, a, gamma, beta *float32, m, scale float32, n int)
+
+//go:noescape
+func layerNormAVX512(dst, a, gamma, beta *float32, epsilon, count float32, n int)
 
 // FastExp computes dst = exp(a), within a few units in the last
 // place, and reports whether it can.

@@ -962,6 +962,93 @@ normalizeAVX2_loop:
 	VZEROUPPER
 	RET
 
+// func layerNormAVX2(dst *float32, a *float32, gamma *float32, beta *float32, epsilon float32, count float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·layerNormAVX2(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   gamma+16(FP), DX
+	MOVQ   beta+24(FP), BX
+	MOVQ   n+40(FP), SI
+	SHLQ   $0x02, SI
+	ADDQ   SI, AX
+	ADDQ   SI, CX
+	ADDQ   SI, DX
+	ADDQ   SI, BX
+	NEGQ   SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   SI, DI
+
+layerNormAVX2_sum:
+	VADDPS       (CX)(DI*1), Y0, Y0
+	VADDPS       32(CX)(DI*1), Y1, Y1
+	ADDQ         $0x40, DI
+	JNE          layerNormAVX2_sum
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0x4e, X0, X1
+	VADDPS       X1, X0, X0
+	VPERMILPS    $0xb1, X0, X1
+	VADDPS       X1, X0, X0
+	VBROADCASTSS X0, Y0
+	VBROADCASTSS count+36(FP), Y1
+	VDIVPS       Y1, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	MOVQ         SI, DI
+
+layerNormAVX2_squares:
+	VMOVUPS      (CX)(DI*1), Y3
+	VSUBPS       Y0, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y1
+	VMOVUPS      32(CX)(DI*1), Y3
+	VSUBPS       Y0, Y3, Y3
+	VFMADD231PS  Y3, Y3, Y2
+	ADDQ         $0x40, DI
+	JNE          layerNormAVX2_squares
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPS       X2, X1, X1
+	VPERMILPS    $0x4e, X1, X2
+	VADDPS       X2, X1, X1
+	VPERMILPS    $0xb1, X1, X2
+	VADDPS       X2, X1, X1
+	VBROADCASTSS X1, Y1
+	VBROADCASTSS count+36(FP), Y2
+	VDIVPS       Y2, Y1, Y1
+	VBROADCASTSS epsilon+32(FP), Y2
+	VADDPS       Y2, Y1, Y1
+	VBROADCASTSS fastConstants<>+352(SB), Y2
+	VCVTSS2SD    X1, X1, X1
+	VSQRTSD      X1, X1, X1
+	VCVTSS2SD    X2, X2, X2
+	VDIVSD       X1, X2, X1
+	VCVTSD2SS    X1, X1, X1
+	VBROADCASTSS X1, Y1
+	MOVQ         SI, DI
+
+layerNormAVX2_scale:
+	VMOVUPS     (CX)(DI*1), Y2
+	VSUBPS      Y0, Y2, Y2
+	VMULPS      Y1, Y2, Y3
+	VMOVUPS     (DX)(DI*1), Y2
+	VMOVAPS     Y3, Y3
+	VFMADD213PS (BX)(DI*1), Y2, Y3
+	VMOVUPS     Y3, (AX)(DI*1)
+	VMOVUPS     32(CX)(DI*1), Y2
+	VSUBPS      Y0, Y2, Y2
+	VMULPS      Y1, Y2, Y3
+	VMOVUPS     32(DX)(DI*1), Y2
+	VMOVAPS     Y3, Y3
+	VFMADD213PS 32(BX)(DI*1), Y2, Y3
+	VMOVUPS     Y3, 32(AX)(DI*1)
+	ADDQ        $0x40, DI
+	JNE         layerNormAVX2_scale
+	VZEROUPPER
+	RET
+
 // func fastExpAVX512(dst *float32, a *float32, n int)
 // Requires: AVX, AVX512F
 TEXT ·fastExpAVX512(SB), NOSPLIT, $0-24
@@ -1504,5 +1591,81 @@ normalizeAVX512_loop:
 	VMOVUPS     Z2, (AX)(SI*1)
 	ADDQ        $0x40, SI
 	JNE         normalizeAVX512_loop
+	VZEROUPPER
+	RET
+
+// func layerNormAVX512(dst *float32, a *float32, gamma *float32, beta *float32, epsilon float32, count float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·layerNormAVX512(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   gamma+16(FP), DX
+	MOVQ   beta+24(FP), BX
+	MOVQ   n+40(FP), SI
+	SHLQ   $0x02, SI
+	ADDQ   SI, AX
+	ADDQ   SI, CX
+	ADDQ   SI, DX
+	ADDQ   SI, BX
+	NEGQ   SI
+	VPXORD Z0, Z0, Z0
+	MOVQ   SI, DI
+
+layerNormAVX512_sum:
+	VADDPS        (CX)(DI*1), Z0, Z0
+	ADDQ          $0x40, DI
+	JNE           layerNormAVX512_sum
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0x4e, X0, X1
+	VADDPS        X1, X0, X0
+	VPERMILPS     $0xb1, X0, X1
+	VADDPS        X1, X0, X0
+	VBROADCASTSS  X0, Z0
+	VBROADCASTSS  count+36(FP), Z1
+	VDIVPS        Z1, Z0, Z0
+	VPXORD        Z2, Z2, Z2
+	MOVQ          SI, DI
+
+layerNormAVX512_squares:
+	VMOVUPS       (CX)(DI*1), Z1
+	VSUBPS        Z0, Z1, Z1
+	VFMADD231PS   Z1, Z1, Z2
+	ADDQ          $0x40, DI
+	JNE           layerNormAVX512_squares
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPS        Y1, Y2, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPS     $0x4e, X1, X2
+	VADDPS        X2, X1, X1
+	VPERMILPS     $0xb1, X1, X2
+	VADDPS        X2, X1, X1
+	VBROADCASTSS  X1, Z1
+	VBROADCASTSS  count+36(FP), Z2
+	VDIVPS        Z2, Z1, Z1
+	VBROADCASTSS  epsilon+32(FP), Z2
+	VADDPS        Z2, Z1, Z1
+	VBROADCASTSS  fastConstants<>+352(SB), Z2
+	VCVTSS2SD     X1, X1, X1
+	VSQRTSD       X1, X1, X1
+	VCVTSS2SD     X2, X2, X2
+	VDIVSD        X1, X2, X1
+	VCVTSD2SS     X1, X1, X1
+	VBROADCASTSS  X1, Z1
+	MOVQ          SI, DI
+
+layerNormAVX512_scale:
+	VMOVUPS     (CX)(DI*1), Z2
+	VSUBPS      Z0, Z2, Z2
+	VMULPS      Z1, Z2, Z3
+	VMOVUPS     (DX)(DI*1), Z2
+	VMOVAPS     Z3, Z3
+	VFMADD213PS (BX)(DI*1), Z2, Z3
+	VMOVUPS     Z3, (AX)(DI*1)
+	ADDQ        $0x40, DI
+	JNE         layerNormAVX512_scale
 	VZEROUPPER
 	RET

@@ -162,3 +162,27 @@ func TestLayerNorm(t *testing.T) {
 		}
 	}
 }
+
+// TestLayerNormAtOnce holds what takes a row at once to what takes it step by step.
+func TestLayerNormAtOnce(t *testing.T) {
+	for n := 16; n < 600; n += 16 {
+		for _, odd := range []float32{1, 0, 1e-30, 1e30, float32(math.Inf(1)), float32(math.NaN())} {
+			x, y, want, gamma, beta := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
+			for i := range x {
+				x[i], gamma[i], beta[i] = float32(math.Sin(float64(i*i+n))), float32(math.Cos(float64(i))), float32(i%3)
+			}
+			x[n/2] *= odd
+			layerNorm(want, x, gamma, beta, 1e-3)
+			LayerNorm(y, x, gamma, beta, 1e-3)
+			LayerNorm(x, x, gamma, beta, 1e-3)
+			for i := range y {
+				if y, z, want := math.Float32bits(y[i]), math.Float32bits(x[i]), math.Float32bits(want[i]); (y != want || z != want) && odd == odd && odd < 2e30 {
+					t.Fatalf("element %d of %d with %g is %x, in place %x, want %x", i, n, odd, y, z, want)
+				}
+				if (y[i] == y[i]) != (want[i] == want[i]) {
+					t.Fatalf("element %d of %d with %g is %g, want %g", i, n, odd, y[i], want[i])
+				}
+			}
+		}
+	}
+}

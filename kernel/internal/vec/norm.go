@@ -9,6 +9,13 @@ import (
 // LayerNorm sets dst to how far the elements of x are from their mean, over the root
 // of their variance and epsilon, times gamma, plus beta. It may be x.
 func LayerNorm(dst, x, gamma, beta []float32, epsilon float32) {
+	if !simd.LayerNorm(dst, x, gamma, beta, epsilon) {
+		layerNorm(dst, x, gamma, beta, epsilon)
+	}
+}
+
+// layerNorm does it step by step.
+func layerNorm(dst, x, gamma, beta []float32, epsilon float32) {
 	n := float32(len(x))
 	m := moment(x, 0, false) / n
 	scale := float32(1 / math.Sqrt(float64(moment(x, m, true)/n+epsilon)))

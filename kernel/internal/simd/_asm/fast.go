@@ -340,6 +340,7 @@ func emitFast() {
 		emitMoments(s, "rowSum", false)
 		emitMoments(s, "rowSquares", true)
 		emitNormalize(s)
+		emitLayerNorm(s)
 	}
 	var stubs strings.Builder
 	for _, f := range fasts {

@@ -70,3 +70,58 @@ func emitNormalize(s singles) {
 	VZEROUPPER()
 	RET()
 }
+
+// emitLayerNorm writes what [emitMoments] and [emitNormalize] lead to: dst =
+// (a-m)·scale·gamma + beta of the mean m and of scale, one over the root of the variance
+// and epsilon. Rows that follow each other don't wait for each other's sums then.
+func emitLayerNorm(s singles) {
+	name := "layerNorm" + s.name()
+	declare(name, "dst, a, gamma, beta *float32, epsilon, count float32, n int")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("a"), GP64())
+	gamma, beta := Load(Param("gamma"), GP64()), Load(Param("beta"), GP64())
+	begin := lanes(s).fromEnd(dst, src, gamma, beta)
+	n := GP64()
+	total := make([]reg.VecVirtual, 16/s.count())
+	at := func(p reg.Register, i int) Mem { return Mem{Base: p, Index: n, Scale: 1, Disp: 32 * i} }
+	each := func(label string, body func(i int)) {
+		MOVQ(begin, n)
+		Label(name + label)
+		for i := range total {
+			body(i)
+		}
+		ADDQ(Imm(64), n)
+		JNE(LabelRef(name + label))
+	}
+	sum := func(label string, body func(i int)) reg.VecVirtual {
+		for i := range total {
+			total[i] = s.reg()
+			s.operate("xor", total[i], total[i], total[i])
+		}
+		each(label, body)
+		return s.do("div", s.fold(total, VADDPS), s.broadcast("count"))
+	}
+	m := sum("_sum", func(i int) { VADDPS(at(src, i), total[i], total[i]) })
+	v := sum("_squares", func(i int) {
+		x := s.reg()
+		VMOVUPS(at(src, i), x)
+		d := s.do("sub", x, m)
+		VFMADD231PS(d, d, total[i])
+	})
+	root, one := s.do("add", v, s.broadcast("epsilon")).AsX(), s.constant(1).AsX()
+	VCVTSS2SD(root, root, root)
+	VSQRTSD(root, root, root)
+	VCVTSS2SD(one, one, one)
+	VDIVSD(root, one, root)
+	VCVTSD2SS(root, root, root)
+	scale := s.reg()
+	VBROADCASTSS(root, scale)
+	each("_scale", func(i int) {
+		x, g := s.reg(), s.reg()
+		VMOVUPS(at(src, i), x)
+		x = s.do("mul", s.do("sub", x, m), scale)
+		VMOVUPS(at(gamma, i), g)
+		VMOVUPS(s.fma(x, g, at(beta, i)), at(dst, i))
+	})
+	VZEROUPPER()
+	RET()
+}
