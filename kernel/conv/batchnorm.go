@@ -325,7 +325,9 @@ func normBackward(c *engine.Call, b *batchNorm) error {
 			return err
 		}
 	}
-	if ch.c == 0 {
+	if x.Len() == 0 {
+		clear(made[0])
+		clear(made[1])
 		return nil
 	}
 	scale, mean, variance := v[0], v[1], v[2]

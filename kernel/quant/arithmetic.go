@@ -232,16 +232,10 @@ func quantizedBiasAdd(c *engine.Call) error {
 		return err
 	}
 	n := b[0]
-	if o.a.lowest == 0 {
-		fa, fb, f := o.a.toFloat(o.sa.least, o.sa.most), o.b.toFloat(o.sb.least, o.sb.most), wide.toCode(to.least, to.most)
-		for i := range out {
-			out[i] = tensor.Q32(f.of(fa.of(float32(o.a.at(i)))) + f.of(fb.of(float32(o.b.at(i%n)))))
-		}
-	} else {
-		for i := range out {
-			a, b := to.clamped(wide, o.sa.float(o.a.limits, int64(o.a.at(i)))), to.clamped(wide, o.sb.float(o.b.limits, int64(o.b.at(i%n))))
-			out[i] = tensor.Q32(int32(a) + int32(b))
-		}
+	zero := tensor.Q32(to.clamped(wide, 0)) // by rounding not always 0
+	fa, fb, f := o.a.toFloat(o.sa.least, o.sa.most), o.b.toFloat(o.sb.least, o.sb.most), wide.toCode(to.least, to.most)
+	for i := range out {
+		out[i] = tensor.Q32(f.of(fa.of(float32(o.a.at(i)))) + f.of(fb.of(float32(o.b.at(i%n))))) + zero
 	}
 	return setSpan(c, 1, to)
 }
