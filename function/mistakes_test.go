@@ -63,8 +63,12 @@ func TestMistakesInTracesNameTheLine(t *testing.T) {
 			}
 			return x
 		}, []string{"ops.If and ops.While decide by values"}},
-		"a panic":    {func(s *ops.Scope, x *ops.Value) *ops.Value { panic("oh no") }, []string{"oh no"}},
-		"a nil":      {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, (*ops.Value)(nil)) }, []string{"is nil"}},
+		"a panic": {func(s *ops.Scope, x *ops.Value) *ops.Value { panic("oh no") }, []string{"oh no"}},
+		"a nil":   {func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Add(s, x, (*ops.Value)(nil)) }, []string{"input 1 is nil (y)", "missing key"}},
+		"integers": {func(s *ops.Scope, x *ops.Value) *ops.Value {
+			n := ops.Cast(s, x, tensor.Int32)
+			return ops.Div(s, n, n)
+		}, []string{"TruncateDiv", "Cast"}},
 		"nil result": {func(s *ops.Scope, x *ops.Value) *ops.Value { ops.Neg(s, x); return nil }, []string{"nil"}},
 	} {
 		for place, in := range places {

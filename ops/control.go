@@ -54,7 +54,8 @@ func bodyOf[T Values](f func(s *Scope) T) body {
 //		func(s *ops.Scope) *ops.Value { return ops.Sqrt(s, x) },
 //		func(s *ops.Scope) *ops.Value { return ops.ZerosLike(s, x) })
 //
-// Each function has to use the scope that it is given.
+// Each function has to use the scope that it is given. Functions that are called for what they
+// change alone give no values: their type is func(*Scope) []*Value, and they return nil.
 func If[T Values](s *Scope, cond Input, then, otherwise func(s *Scope) T) T {
 	if then == nil || otherwise == nil {
 		s.Fail("If", errors.New("needs two functions"))
@@ -191,7 +192,7 @@ func inline[T Values](s *Scope, op string, f func(s *Scope) T) T {
 	out := f(s)
 	for i, v := range flat(out) {
 		if v == nil && s.alive() {
-			s.fail(op, nil, fmt.Errorf("value %d that the branch gives is nil", i))
+			s.fail(op, nil, fmt.Errorf("value %d that the branch gives %w", i, errNilResult))
 		}
 	}
 	if !s.alive() {

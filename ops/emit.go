@@ -150,7 +150,12 @@ func (s *Scope) collect(name string, attrs graph.Attrs, inputs []Input) bool {
 	for i, in := range inputs {
 		v, isWeak, err := s.resolve(in)
 		if err != nil {
-			s.fail(name, attrs, fmt.Errorf("input %d %w", i, err), st.ins...)
+			if err == errNilInput {
+				err = nilInput(st.kernels.Definition(name), i)
+			} else {
+				err = fmt.Errorf("input %d %w", i, err)
+			}
+			s.fail(name, attrs, err, st.ins...)
 			return false
 		}
 		if isWeak {

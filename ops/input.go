@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -25,7 +26,19 @@ import (
 // A nil Input is an error that names the op.
 type Input any
 
-var errNilInput = errors.New("is nil")
+var (
+	errNilInput  = errors.New("is nil")
+	errNilResult = errors.New("is nil; a function that gives no values returns a nil []*ops.Value")
+)
+
+// nilInput returns the error for input i of an op, by the name that its definition gives it.
+func nilInput(def *graph.OpDef, i int) error {
+	name := ""
+	if def != nil && i < len(def.Inputs) && !slices.ContainsFunc(def.Inputs[:i+1], func(a graph.ArgDef) bool { return a.List() }) {
+		name = fmt.Sprintf(" (%s)", def.Inputs[i].Name)
+	}
+	return fmt.Errorf("input %d %w%s; a map's value for a missing key is, and the gradient of what the result doesn't depend on", i, errNilInput, name)
+}
 
 // resolve turns an input into a value; a weak number stays nil and is converted
 // later, when the others' type is known.

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/tensor"
@@ -21,8 +22,34 @@ func Sub(s *Scope, x, y Input) *Value { return s.Emit1("Sub", nil, x, y) }
 // Mul computes x*y.
 func Mul(s *Scope, x, y Input) *Value { return s.Emit1("Mul", nil, x, y) }
 
-// Div computes x/y, in floating point; integers have [FloorDiv].
-func Div(s *Scope, x, y Input) *Value { return s.Emit1("RealDiv", nil, x, y) }
+// Div computes x/y, in floating point; integers have [FloorDiv] and [TruncateDiv].
+func Div(s *Scope, x, y Input) *Value {
+	for _, in := range []Input{x, y} {
+		if d := typeOf(in); d.IsInteger() {
+			return s.Fail("RealDiv", fmt.Errorf("divides floats and complex numbers, not %v: FloorDiv and TruncateDiv divide integers, Cast makes floats of them", d))
+		}
+	}
+	return s.Emit1("RealDiv", nil, x, y)
+}
+
+// typeOf returns the element type of an input that has one of its own.
+func typeOf(in Input) tensor.DType {
+	switch x := in.(type) {
+	case *Value:
+		if x != nil {
+			return x.DType()
+		}
+	case *tensor.Tensor:
+		if x != nil {
+			return x.DType()
+		}
+	case trackable.VariableLike:
+		if v := variableOf(x); v != nil {
+			return v.DType()
+		}
+	}
+	return tensor.Invalid
+}
 
 // DivNoNan computes x/y, and 0 where y is 0.
 func DivNoNan(s *Scope, x, y Input) *Value { return s.Emit1("DivNoNan", nil, x, y) }

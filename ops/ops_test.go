@@ -386,3 +386,19 @@ func TestNumbersHaveTheTypesThatDefinitionsSay(t *testing.T) {
 		}
 	}
 }
+
+func TestErrorsSayWhatWasMeant(t *testing.T) {
+	nothing := func(*ops.Scope) *ops.Value { return nil }
+	for want, f := range map[string]func(s *ops.Scope){
+		"Mul(float32[1]): input 1 is nil (y); a map's value for a missing key": func(s *ops.Scope) {
+			ops.Mul(s, []float32{1}, map[string]*ops.Value{}["w"])
+		},
+		"int32: FloorDiv and TruncateDiv divide integers":           func(s *ops.Scope) { ops.Div(s, 1, tensor.Scalar(int32(2))) },
+		"is nil; a function that gives no values returns a nil []*": func(s *ops.Scope) { ops.If(s, true, nothing, nothing) },
+	} {
+		s := eager()
+		if f(s); s.Err() == nil || !strings.Contains(s.Err().Error(), want) {
+			t.Errorf("got %v, want ... %s ...", s.Err(), want)
+		}
+	}
+}

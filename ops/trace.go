@@ -191,7 +191,7 @@ func (t *Trace) Finish(results []*Value, names []string) (*graph.Concrete, error
 			name = cleanName(names[i])
 		}
 		if v == nil {
-			s.fail("Trace", nil, fmt.Errorf("result %d is nil", i))
+			s.fail("Trace", nil, fmt.Errorf("result %d %w", i, errNilResult))
 			break
 		}
 		err := v.unusable(s)
