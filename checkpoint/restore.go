@@ -199,8 +199,8 @@ func (ck *Checkpoint) restore(ctx context.Context, src source, o *RestoreOptions
 // restoreGraph matches, refuses or changes.
 func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 	const tries = 5
-	before := -1
 	for try := 1; ; try++ {
+		begun, arriving := trackable.ArrivalsBegun(), len(trackable.Arrivals()) > 0
 		p, err := l.propose(ctx)
 		if err != nil {
 			return nil, err
@@ -211,19 +211,11 @@ func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 			}
 			return l.carryOut(ctx, p)
 		}
-		// Another goroutine may be attaching objects; then this was a look at a
-		// graph that changes, and not the last word.
-		if before < 0 {
-			before = p.live
-		}
-		after, err := l.ck.walk()
-		if err != nil {
-			return nil, err
-		}
-		if try == tries || len(after.Nodes) == before {
+		// Where another goroutine added objects meanwhile, this was a look at a graph
+		// that changed, and not the last word.
+		if try == tries || !arriving && trackable.ArrivalsBegun() == begun {
 			return nil, p.refused
 		}
-		before = len(after.Nodes)
 	}
 }
 
@@ -231,7 +223,6 @@ func (l *load) restoreGraph(ctx context.Context) (*Report, error) {
 type proposal struct {
 	match   *match
 	graph   *trackable.Graph // the program's; nil where the match is known to be complete
-	live    int              // how many objects the program has
 	seen    covered
 	found   judgement
 	refused *RestoreError // nil: it can be carried out
@@ -249,14 +240,12 @@ func (l *load) propose(ctx context.Context) (*proposal, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if err == nil && m.complete() {
-		p.live = m.objects.len()
-	} else {
+	if err != nil || !m.complete() {
 		g, walkErr := l.ck.walk()
 		if walkErr != nil || err != nil {
 			return nil, cmp.Or(walkErr, err)
 		}
-		p.graph, p.live = g, len(g.Nodes)
+		p.graph = g
 	}
 	p.match, p.seen.holders = m, m.holders
 	p.found, err = l.judge(ctx, p.graph)

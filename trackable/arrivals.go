@@ -147,7 +147,7 @@ func (n *Node) Add(child Trackable, put func() (edge string, err error)) error {
 func (n *Node) endUnlessPending(a *Arrival, asked []Pending) []Pending {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.pending = slices.DeleteFunc(n.pending, Pending.Done)
+	n.dropDone()
 	var list []Pending
 	for _, p := range n.pending {
 		if !slices.Contains(asked, p) {

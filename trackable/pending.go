@@ -35,7 +35,7 @@ type Pending interface {
 func (n *Node) AddPending(p Pending) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.pending = slices.DeleteFunc(n.pending, Pending.Done)
+	n.dropDone()
 	at := len(n.pending)
 	for at > 0 && n.pending[at-1].Order() < p.Order() {
 		at--
@@ -47,12 +47,12 @@ func (n *Node) AddPending(p Pending) {
 func (n *Node) restores() []Pending {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.pending) == 0 {
-		return nil
-	}
-	n.pending = slices.DeleteFunc(n.pending, Pending.Done)
+	n.dropDone()
 	return slices.Clone(n.pending)
 }
+
+// dropDone forgets the restores that have nothing more to say. The lock is held.
+func (n *Node) dropDone() { n.pending = slices.DeleteFunc(n.pending, Pending.Done) }
 
 // HasPending reports whether a restore has something pending for edge.
 func (n *Node) HasPending(edge string) bool {
