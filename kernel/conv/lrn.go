@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/cairnml/cairn/engine"
-	"github.com/cairnml/cairn/kernel/internal/stepwise"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -38,13 +37,12 @@ func (l *response) norms(norm []float64, x []float32) {
 	}
 }
 
-// spoil adds squares that aren't finite in the type of the images, whose numbers round
-// gives, to the norms, and makes those NaN for which such a square lies too far to
+// spoil adds squares that aren't finite to the norms, and makes those NaN for which such a square lies too far to
 // count: TensorFlow multiplies all squares of a place with a matrix of ones and
 // zeros, and zero times infinity is NaN.
-func (l *response) spoil(norm []float64, x []float32, round func(float32) float32) {
+func (l *response) spoil(norm []float64, x []float32) {
 	for k, v := range x {
-		s := round(v * v)
+		s := v * v
 		if s-s == 0 {
 			continue
 		}
@@ -71,13 +69,12 @@ func responseForward(c *engine.Call, l *response) error {
 	if err := c.Need(1); err != nil {
 		return err
 	}
-	round := func(v float32) float32 { return v }
 	if c.In(0).DType() == tensor.Float16 {
-		round = stepwise.Rounding[tensor.F16]()
+		return responseSteps(c, l)
 	}
 	return l.over(c, 1, func(norm []float64, dst []float32, in [3][]float32) {
 		l.norms(norm, in[0])
-		l.spoil(norm, in[0], round)
+		l.spoil(norm, in[0])
 		for i, v := range in[0] {
 			dst[i] = float32(float64(v) * l.power(norm[i]))
 		}

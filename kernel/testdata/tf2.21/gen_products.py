@@ -39,4 +39,9 @@ for d in [tf.float16, tf.bfloat16]:
         case(FAMILY, "Einsum", [("inputs", [normal([sizes[c] for c in t], d) for t in terms])], {"equation": equation})
     case(FAMILY, "Einsum", [("inputs", [normal((3, 3, 4), d)])], {"equation": "aas->a"})
 
+for beta in [0.5, 1.0, 0.75]:
+    for n, radius in [(3, 5), (8, 2), (33, 5), (100, 5), (385, 5), (5, 0)]:
+        case(FAMILY, "LRN", [("input", normal((1, 2, 2, n) if n > 100 else (2, 2, 3, n), tf.float16, 2.0))],
+             {"depth_radius": radius, "bias": 1.0 if radius else 1.3, "alpha": 0.1, "beta": beta})
+
 write()
