@@ -252,8 +252,8 @@ func halves[H elementwise.Half](c *engine.Call, v *convolution, g *geometry, out
 	elementwise.Widen(wide[2], tensor.Values[H](b))
 	packed, _ := c.Packed(v.packing).([]*gemm.Weights[float32])
 	switch {
-	case v.dir == forward && g.depthwise > 0:
-		depthwiseSteps(c, g, wide[0], wide[1], wide[2], stepwise.Rounding[H]())
+	case g.depthwise > 0:
+		depthwiseInSteps[v.dir](c, g, wide[0], wide[1], wide[2], stepwise.Rounding[H]())
 	case v.dir == forward && g.rank == 5 && g.groups == 1 && !g.channelsFirst:
 		volumeSteps(c, g, wide[0], wide[1], stepwise.NewProduct[H](g.places(), g.o, g.taps()*g.c, wide[2]))
 	default:

@@ -149,6 +149,11 @@ func depthwiseInput[T real](c *engine.Call, g *geometry, x, f, y []T) {
 	})
 }
 
+// depthwiseInSteps are the functions for half precision.
+var depthwiseInSteps = [...]func(c *engine.Call, g *geometry, out, a, b []float32, round func(float32) float32){
+	forward: depthwiseSteps, backInput: depthwiseInputSteps, backFilter: depthwiseFilterSteps,
+}
+
 // depthwiseSteps computes a depthwise convolution whose sums are rounded at every step.
 func depthwiseSteps(c *engine.Call, g *geometry, y, x, f []float32, round func(float32) float32) {
 	clear(y)
@@ -164,4 +169,97 @@ func depthwiseSteps(c *engine.Call, g *geometry, y, x, f []float32, round func(f
 			}
 		})
 	})
+}
+
+// depthwiseFilterSteps computes the filter's gradient of an image and a gradient y: for each
+// image a sum over its places, and then their sum, rounded at every step.
+func depthwiseFilterSteps(c *engine.Call, g *geometry, f, x, y []float32, round func(float32) float32) {
+	xc, xp := g.channels(g.in, g.c)
+	yc, yp := g.channels(g.out, g.o)
+	image, output := g.in[0]*g.in[1]*g.in[2]*g.c, g.out[0]*g.out[1]*g.out[2]*g.o
+	c.Parallel(g.taps(), float64(g.places()*g.o)*5, func(lo, hi int) {
+		sums := make([]float32, g.o)
+		for tap := lo; tap < hi; tap++ {
+			total := f[tap*g.o : (tap+1)*g.o]
+			clear(total)
+			for n := range g.n {
+				clear(sums)
+				for place := range g.places() / g.n {
+					in, ok := g.under(place, tap)
+					if !ok {
+						continue
+					}
+					from, to := n*image+in*xp, n*output+place*yp
+					for o := range sums {
+						sums[o] = round(sums[o] + x[from+o/g.depthwise*xc]*y[to+o*yc])
+					}
+				}
+				for o, v := range sums {
+					total[o] = round(total[o] + v)
+				}
+			}
+		}
+	})
+}
+
+// depthwiseInputSteps computes the image's gradient of a filter and a gradient y: for each
+// element a sum over the filter's taps for each output of its channel, and then their sum,
+// rounded at every step.
+func depthwiseInputSteps(c *engine.Call, g *geometry, x, f, y []float32, round func(float32) float32) {
+	xc, xp := g.channels(g.in, g.c)
+	yc, yp := g.channels(g.out, g.o)
+	pixels := g.in[0] * g.in[1] * g.in[2]
+	image, output := pixels*g.c, g.out[0]*g.out[1]*g.out[2]*g.o
+	c.Parallel(g.n*pixels, float64(g.o*g.taps())*5, func(lo, hi int) {
+		sums := make([]float32, g.o)
+		for i := lo; i < hi; i++ {
+			n, in := i/pixels, i%pixels
+			clear(sums)
+			for tap := range g.taps() {
+				place, ok := g.above(in, tap)
+				if !ok {
+					continue
+				}
+				for o, w := range f[tap*g.o : (tap+1)*g.o] {
+					sums[o] = round(sums[o] + y[n*output+place*yp+o*yc]*w)
+				}
+			}
+			for ch := range g.c {
+				sum := sums[ch*g.depthwise]
+				for _, v := range sums[ch*g.depthwise+1 : (ch+1)*g.depthwise] {
+					sum = round(sum + v)
+				}
+				x[n*image+in*xp+ch*xc] = sum
+			}
+		}
+	})
+}
+
+// split returns the coordinates of number i in a block of sizes s.
+func split(i int, s [3]int) [3]int { return [3]int{i / (s[1] * s[2]), i / s[2] % s[1], i % s[2]} }
+
+// under returns the element of the image that a tap takes at a place, if it lies within.
+func (g *geometry) under(place, tap int) (in int, ok bool) {
+	p, t := split(place, g.out), split(tap, g.size)
+	for d := range 3 {
+		at := g.place(d, p[d]) + t[d]*g.dilation[d]
+		if at < 0 || at >= g.in[d] {
+			return 0, false
+		}
+		in = in*g.in[d] + at
+	}
+	return in, true
+}
+
+// above returns the place at which a tap takes an element of the image, if there is one.
+func (g *geometry) above(in, tap int) (place int, ok bool) {
+	x, t := split(in, g.in), split(tap, g.size)
+	for d := range 3 {
+		at := x[d] + g.before[d] - t[d]*g.dilation[d]
+		if at < 0 || at%g.stride[d] != 0 || at/g.stride[d] >= g.out[d] {
+			return 0, false
+		}
+		place = place*g.out[d] + at/g.stride[d]
+	}
+	return place, true
 }

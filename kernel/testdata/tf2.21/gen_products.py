@@ -39,6 +39,14 @@ for d in [tf.float16, tf.bfloat16]:
         case(FAMILY, "Einsum", [("inputs", [normal([sizes[c] for c in t], d) for t in terms])], {"equation": equation})
     case(FAMILY, "Einsum", [("inputs", [normal((3, 3, 4), d)])], {"equation": "aas->a"})
 
+for d in [tf.float16, tf.bfloat16]:
+    for shape, size, multiplier, stride, padding in [((2, 6, 6, 8), 3, 1, 1, "VALID"), ((3, 7, 7, 5), 2, 2, 1, "SAME"), ((1, 13, 13, 3), 3, 1, 2, "SAME"),
+                                                     ((2, 9, 9, 9), 3, 3, 3, "VALID"), ((1, 40, 40, 1), 2, 1, 1, "SAME")]:
+        x, w = normal(shape, d), normal((size, size, shape[3], multiplier), d)
+        attrs = {"strides": [1, stride, stride, 1], "padding": padding}
+        g = normal(tf.raw_ops.DepthwiseConv2dNative(input=x, filter=w, **attrs).shape, d)
+        case(FAMILY, "DepthwiseConv2dNativeBackpropFilter", [("input", x), ("filter_sizes", np.int32(w.shape)), ("out_backprop", g)], attrs)
+        case(FAMILY, "DepthwiseConv2dNativeBackpropInput", [("input_sizes", np.int32(shape)), ("filter", w), ("out_backprop", g)], attrs)
 for beta in [0.5, 1.0, 0.75]:
     for n, radius in [(3, 5), (8, 2), (33, 5), (100, 5), (385, 5), (5, 0)]:
         case(FAMILY, "LRN", [("input", normal((1, 2, 2, n) if n > 100 else (2, 2, 3, n), tf.float16, 2.0))],
