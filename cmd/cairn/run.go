@@ -23,11 +23,12 @@ import (
 
 // runFlags are what the user asked of run.
 type runFlags struct {
-	signature, tags, inputs, outputs string
-	grantRead, grantWrite            string
-	picture, profile                 string
-	repeat                           int
-	force                            bool
+	signature, inputs, outputs string
+	tags                       []string
+	grantRead, grantWrite      string
+	picture, profile           string
+	repeat                     int
+	force                      bool
 }
 
 func newRun(a *app) *cobra.Command {
@@ -60,7 +61,7 @@ or --grant-write gives it a directory.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, a, args[0]) },
 	}
 	c.Flags().StringVar(&f.signature, "signature", "", "call `NAME`, not serving_default or the only one")
-	c.Flags().StringVar(&f.tags, "tags", "", "the MetaGraph's tags, if there are several: `A,B`")
+	c.Flags().StringSliceVar(&f.tags, "tags", nil, "the MetaGraph's tags, if there are several: `A,B`")
 	c.Flags().StringVar(&f.inputs, "inputs", "", "read the inputs from `FILE`, or from stdin if it is -")
 	c.Flags().StringVarP(&f.outputs, "outputs", "o", "", "write the outputs to `FILE`: .npz, .json or .png")
 	c.Flags().StringVar(&f.picture, "picture", "", "the `NAME` of the output that a .png shows")
@@ -93,15 +94,12 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 	}
 	var prof *profile.Profile
 	o := &savedmodel.LoadOptions{
-		Kernels: kernel.All(), Signatures: []string{}, Files: f.files(), Log: a.err,
+		Kernels: kernel.All(), Signatures: []string{}, Tags: f.tags, Files: f.files(), Log: a.err,
 		Read: &savedmodel.ReadOptions{MaxMemory: a.open.MaxMemory},
 	}
 	if f.profile != "" {
 		prof = &profile.Profile{}
 		o.Tracer = &measured{profile: prof}
-	}
-	if f.tags != "" {
-		o.Tags = strings.Split(f.tags, ",")
 	}
 	m, err := savedmodel.Load(ctx, os.DirFS(dir), o)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 type showFlags struct {
 	dot, svg     string // the file to draw to, "-" for stdout, "" if not asked for
 	ascii, slots bool
-	all, goTypes bool // of a SavedModel
-	tags         string
+	all, goTypes bool     // of a SavedModel
+	tags         []string // nil: all MetaGraphs; empty: the one that loading chooses
 	signature    string
 	force        bool
 	output       string
@@ -94,7 +94,7 @@ that calls its signatures.`,
 	c.Flags().IntVar(&f.depth, "depth", 64, "levels of the tree; 0 is the root alone")
 	c.Flags().BoolVar(&f.all, "all", false, "show all functions of a SavedModel")
 	c.Flags().BoolVar(&f.goTypes, "go", false, "print the Go package that calls a SavedModel")
-	c.Flags().StringVar(&f.tags, "tags", "", "show the MetaGraph with these tags: `A,B`")
+	c.Flags().StringSliceVar(&f.tags, "tags", nil, "show the MetaGraph tagged `A,B`, or '' for the default")
 	c.Flags().StringVar(&f.signature, "signature", "", "show the signature `NAME` alone")
 	return c
 }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/cairnml/cairn/internal/app/inspect"
 	"github.com/cairnml/cairn/internal/app/model"
@@ -33,7 +32,7 @@ func (f *showFlags) onlyForModels() error {
 	for _, x := range []struct {
 		flag  string
 		given bool
-	}{{"--go", f.format == "go"}, {"--all", f.all}, {"--tags", f.tags != ""}, {"--signature", f.signature != ""}} {
+	}{{"--go", f.format == "go"}, {"--all", f.all}, {"--tags", f.tags != nil}, {"--signature", f.signature != ""}} {
 		if x.given {
 			return usagef("%s is for the directory of a SavedModel", x.flag)
 		}
@@ -102,8 +101,8 @@ func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownM
 	if err != nil {
 		return nil, err
 	}
-	if f.tags != "" {
-		if err := about.Choose(m, strings.Split(f.tags, ",")); err != nil {
+	if f.tags != nil {
+		if err := about.Choose(m, f.tags); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +168,7 @@ func (f *showFlags) drawModel(a *app, w io.Writer, m *shownModel) error {
 		return m.view.SVG(w)
 	case "go":
 		if len(m.about.MetaGraphs) > 1 {
-			return usagef("there are %d MetaGraphs: --tags chooses one", len(m.about.MetaGraphs))
+			return usagef("there are %d MetaGraphs: --tags chooses one, '' the one that is loaded without tags", len(m.about.MetaGraphs))
 		}
 		b, err := m.about.MetaGraphs[0].GoTypes("model")
 		if err == nil {

@@ -269,11 +269,9 @@ func (d *Description) SetValues(byKey map[string]string) {
 	}
 }
 
-// Choose leaves the MetaGraph with these tags alone; without tags all stay.
+// Choose leaves the MetaGraph alone that has these tags or, without tags, is loaded without
+// them.
 func (d *Description) Choose(m *savedmodel.SavedModel, tags []string) error {
-	if len(tags) == 0 {
-		return nil
-	}
 	g, err := m.Find(tags...)
 	if err != nil {
 		return err
