@@ -117,19 +117,25 @@ func libraryOf(p *pb.FunctionDefLibrary) *library {
 
 // functionName returns the name of the encoded function that p is at, which stands at its
 // beginning in files of all writers that are known. It is good until p's next step.
-func functionName(p *pb.Parts) ([]byte, error) {
+func functionName(p *pb.Parts) ([]byte, error) { return nameAt(p, fieldSignature, fieldName) }
+
+// nameAt returns the name to which the fields lead of the message that p is at, the first of
+// each message in most files. It is good until p's next step.
+func nameAt(p *pb.Parts, path ...protowire.Number) ([]byte, error) {
 	const most = 512
-	head, err := p.Head(most)
+	b, err := p.Head(most)
 	if err != nil {
 		return nil, err
 	}
-	if signature, _ := firstField(head, fieldSignature); signature != nil {
-		if name, whole := firstField(signature, fieldName); name != nil && whole {
-			return name, nil
-		}
+	whole := true
+	for _, number := range path {
+		b, whole = firstField(b, number)
 	}
-	b, err := p.Part.Read()
-	return []byte(pb.StringAt(b, fieldSignature, fieldName)), err
+	if b != nil && whole {
+		return b, nil
+	}
+	b, err = p.Part.Read()
+	return []byte(pb.StringAt(b, path...)), err
 }
 
 // firstField returns the value of a message's first field, where that has the number and a

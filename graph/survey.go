@@ -75,9 +75,9 @@ func NewSurvey(from pb.Source, known func(op string) bool) (*Survey, error) {
 		switch {
 		case !p.Whole:
 		case p.Number == fieldNodes:
-			b, err := p.Bytes()
+			name, err := nameAt(p, fieldName)
 			if err == nil {
-				err = s.nodes.add(s.hash(pb.StringAt(b, fieldName)), p, 0)
+				err = s.nodes.add(maphash.Bytes(s.seed, name), p, 0)
 			}
 			if err != nil {
 				return nil, err

@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,31 @@ import (
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/pb"
 )
+
+// TestASurveyReadsNamesAlone: of nodes that it only notes, constants of the graph too large to be
+// read at once.
+func TestASurveyReadsNamesAlone(t *testing.T) {
+	b := (&pb.GraphDef{Node: []*pb.NodeDef{{Name: "c", Device: strings.Repeat("x", 1<<20)}}}).Marshal()
+	file := &countingReader{ReaderAt: bytes.NewReader(b)}
+	s, err := graph.NewSurvey(pb.InFile(file, int64(len(b))), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.HasNode("c") || file.read > 64<<10 {
+		t.Errorf("the node is noted: %v, %d bytes of %d were read", s.HasNode("c"), file.read, len(b))
+	}
+}
+
+type countingReader struct {
+	io.ReaderAt
+	read int
+}
+
+func (c *countingReader) ReadAt(b []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(b, off)
+	c.read += n
+	return n, err
+}
 
 // TestASurveyFindsWhatIsMissing: it says no wherever making the graph might, of a graph in memory
 // and of one in a file.
