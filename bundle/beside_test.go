@@ -160,7 +160,7 @@ func TestSmallTensorsTakeFewReads(t *testing.T) {
 	if err := r.ReadAll(t.Context(), reqs, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.reads.Load(); got > n*size/chunk+1 {
+	if got := c.reads.Load(); got > n*size/small+1 {
 		t.Errorf("%d reads of %d bytes", got, n*size)
 	}
 	if got := c.opened.Load(); got != 1 {

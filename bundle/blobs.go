@@ -80,6 +80,7 @@ type blobReader struct {
 	blobs     []*blob
 	wholes    wholes
 	whole     []task // besides, of small tensors
+	rowSize   int64  // how much is read at a time of small pieces
 	total     int64
 	done      atomic.Int64
 	reporting sync.Mutex // held by whoever calls progress
@@ -286,6 +287,7 @@ func (br *blobReader) tasks() []task {
 		slices.SortStableFunc(br.blobs, byPlace)
 	}
 	var out []task
+	br.rowSize = br.rows()
 	for i := 0; i < len(br.blobs); {
 		b := br.blobs[i]
 		switch {
@@ -307,7 +309,7 @@ func (br *blobReader) tasks() []task {
 			j, start, end := i+1, b.off, b.off+b.size
 			for ; j < len(br.blobs); j++ {
 				n := br.blobs[j]
-				if !n.chunked() || n.size > small || n.shard != b.shard || n.off-end > gap || n.off+n.size-start > chunk {
+				if !n.chunked() || n.size > small || n.shard != b.shard || n.off-end > gap || n.off+n.size-start > br.rowSize {
 					break
 				}
 				end = max(end, n.off+n.size)
@@ -317,6 +319,17 @@ func (br *blobReader) tasks() []task {
 		}
 	}
 	return out
+}
+
+// rows returns how much is read at a time of small pieces: little next to all of them, besides
+// which the memory for that is needed.
+func (br *blobReader) rows() int64 {
+	const least = 16 << 10
+	total := int64(0)
+	for _, b := range br.blobs {
+		total += b.size
+	}
+	return max(least, min(total/64, small), min(total/512, chunk))
 }
 
 // chunked reports whether a piece can be read in any order.
@@ -455,7 +468,10 @@ func (br *blobReader) row(src *source, blobs []*blob, buf *[]byte) {
 		br.finish(b.size)
 		return
 	}
-	all := scratch(buf, end-start)
+	if int64(len(*buf)) < end-start {
+		*buf = make([]byte, max(end-start, br.rowSize)) // for all rows
+	}
+	all := (*buf)[:end-start]
 	if err := readAt(src, all, start, blobs[0].owner); err != nil {
 		br.fail(blobs[0].owner, err)
 		return
