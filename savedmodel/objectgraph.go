@@ -130,6 +130,7 @@ type objectReader struct {
 	details    map[user]*Details
 	users      map[string]user // by their encoded messages
 	now        Traits          // of the object that is read
+	said       Details         // likewise
 	names      map[string]string
 	room       []ConcreteFunction // for those still to come
 }
@@ -156,10 +157,10 @@ func joined(before, more []byte) []byte {
 // read fills an object with what its encoded message says.
 func (r *objectReader) read(o *Object, b []byte) error {
 	r.now = Traits{}
-	said := Details{Traits: &r.now}
-	o.Details = &said
+	r.said = Details{Traits: &r.now}
+	o.Details = &r.said
 	err := r.fill(o, b)
-	o.Details = r.shared(said.Dependencies, &r.now)
+	o.Details = r.shared(r.said.Dependencies, &r.now)
 	return err
 }
 

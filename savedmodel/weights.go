@@ -213,20 +213,24 @@ func placeTogether(r *bundle.Reader, reqs []bundle.ReadRequest) error {
 	return place()
 }
 
-// collectBefore runs the collector before weights of so many bytes get memory, where these
-// more than double the heap: it would run while they are read, and what reading the objects
-// has left would still lie beside the weights and not be in their place. Where that is little
-// next to the weights, and in a program that has turned the collector off, it doesn't.
+// collectBefore runs the collector before weights of so many bytes get memory: it would run
+// while they are read, or later, and what reading the objects has left would lie beside the
+// weights and not be in their place. Where little was allocated since it last ran, next to the
+// weights, where it has more to look through than they are, and in a program that has turned
+// it off, it doesn't.
 func collectBefore(weights int64) {
-	now := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/gogc:percent"}}
+	now := []metrics.Sample{
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"},
+		{Name: "/gc/scan/heap:bytes"}, {Name: "/gc/gogc:percent"},
+	}
 	metrics.Read(now)
 	for _, s := range now {
 		if s.Value.Kind() != metrics.KindUint64 {
 			return
 		}
 	}
-	heap, percent := now[0].Value.Uint64(), now[1].Value.Uint64()
-	if n := uint64(weights); n/8 < heap && heap < n && percent != math.MaxUint64 {
+	heap, live, scan, percent := now[0].Value.Uint64(), now[1].Value.Uint64(), now[2].Value.Uint64(), now[3].Value.Uint64()
+	if n := uint64(weights); live+n/4 < heap && scan < n && percent != math.MaxUint64 {
 		runtime.GC()
 	}
 }
