@@ -256,7 +256,8 @@ type rowCall struct {
 
 // rowRoom is what a core works with.
 type rowRoom struct {
-	mem    []float32
+	mem    []float32   // nil while it isn't in use
+	own    []float32   // mem of a helper that wasn't counted: kept, as the next call may have one too
 	values [][]float32 // a block's rows of each operand
 	finish gemm.Epilogue[float32]
 }
@@ -363,18 +364,33 @@ func (a *rowCall) blocks(lo, hi int) {
 }
 
 // take returns room for a block. A helper that was late for another loop may work on this
-// one besides those that were counted.
+// one besides those that were counted: on a busy machine one does in every call.
 func (a *rowCall) take() *rowRoom {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for i := len(a.idle) - 1; i >= 0; i-- {
-		if r := a.idle[i]; r.mem != nil || a.room == 0 {
-			a.idle[i] = a.idle[len(a.idle)-1]
-			a.idle = a.idle[:len(a.idle)-1]
-			return r
-		}
+	last := len(a.idle) - 1
+	at := last
+	for at >= 0 && a.idle[at].mem == nil {
+		at--
 	}
-	return &rowRoom{values: make([][]float32, a.inputs+len(a.steps)), mem: make([]float32, a.perBlock*a.room)}
+	if at < 0 {
+		at = last
+	}
+	var r *rowRoom
+	if at < 0 {
+		r = &rowRoom{values: make([][]float32, a.inputs+len(a.steps))}
+	} else {
+		r = a.idle[at]
+		a.idle[at], a.idle[last] = a.idle[last], nil
+		a.idle = a.idle[:last]
+	}
+	if n := a.perBlock * a.room; r.mem == nil && n > 0 {
+		if len(r.own) < n {
+			r.own = make([]float32, n)
+		}
+		r.mem = r.own
+	}
+	return r
 }
 
 // block takes rows lo to hi through all steps; par are the workers that each step is shared
