@@ -22,7 +22,7 @@ import (
 // at batches of 1 and of 8.
 type app struct {
 	name, words string
-	calls       [2]int
+	calls       [2]int  // none: it is only asked what loading it takes in memory
 	twoCallers  bool    // is also called by two at once
 	products    float64 // multiply-adds of an example's products of matrices; 0: not known
 }
@@ -37,15 +37,18 @@ var apps = []app{
 	{name: "efficientnet_b0", words: "EfficientNetB0", calls: [2]int{10, 2}},
 	{name: "transformer", words: "transformer of 4 layers, 128 tokens", calls: [2]int{20, 4}, products: transformerProducts},
 	{name: "recurrent", words: "BiLSTM and GRU, 100 tokens", calls: [2]int{20, 10}},
+	{name: "densenet121", words: "DenseNet121"},
+	{name: "nasnet_mobile", words: "NASNetMobile"},
 }
 
 // infer measures loading and running models, against TensorFlow and onnxruntime.
 func (b *bench) infer(ctx context.Context) error {
 	for _, a := range apps {
-		works := []step{
-			{words: "load " + a.words, verb: "load", count: 1},
-			{words: a.words + ", batch 1", verb: "1", count: float64(a.calls[0]), products: a.products},
-			{words: a.words + ", batch 8", verb: "8", count: float64(a.calls[1]), products: 8 * a.products},
+		works := []step{{words: "load " + a.words, verb: "load", count: 1}}
+		if a.calls[0] > 0 {
+			works = append(works,
+				step{words: a.words + ", batch 1", verb: "1", count: float64(a.calls[0]), products: a.products},
+				step{words: a.words + ", batch 8", verb: "8", count: float64(a.calls[1]), products: 8 * a.products})
 		}
 		if a.twoCallers {
 			works = slices.Insert(works, 2, step{words: a.words + ", batch 1, a call of two callers at once", verb: "two", count: 2 * float64(a.calls[0]), withBefore: true})
@@ -65,6 +68,11 @@ func (b *bench) infer(ctx context.Context) error {
 		peers := map[string]*process{}
 		if peers[cairn], err = b.startPeer(ctx, append([]string{self, "-peer", "infer"}, args...)...); err != nil {
 			return err
+		}
+		if a.calls[0] == 0 {
+			b.loads(peers[cairn], a)
+			b.close()
+			continue
 		}
 		if peers[tensorflow], err = b.startPeer(ctx, append([]string{b.python, filepath.Join("bench", "peer", "tf_infer.py")}, args...)...); err != nil {
 			return err
@@ -87,13 +95,17 @@ func (b *bench) infer(ctx context.Context) error {
 			return err
 		}
 		b.taken = append(b.taken, fmt.Sprintf("%.1f KiB of %s", taken, a.words))
-		// What isn't Linux doesn't tell.
-		if times, err := peers[cairn].ask("loading"); err == nil {
-			b.loading = append(b.loading, fmt.Sprintf("%.2f of %s", times, a.words))
-		}
+		b.loads(peers[cairn], a)
 		b.close()
 	}
 	return nil
+}
+
+// loads asks what loading the model takes in memory; what isn't Linux doesn't tell.
+func (b *bench) loads(p *process, a app) {
+	if times, err := p.ask("loading"); err == nil {
+		b.loading = append(b.loading, fmt.Sprintf("%.2f of %s", times, a.words))
+	}
 }
 
 // write has the model written, unless the folder of an earlier run has it, and returns
