@@ -181,26 +181,38 @@ func (p *Product) coefficients(dst, x []float32, in Stored, first int) {
 
 // rounder rounds float32 to a shorter type.
 type rounder struct {
-	drop      uint32 // bits of the significand go
-	low, span uint32 // the bits of what is rounded by dropping them begin there
-	other     func(float32) float32
+	bits
+	other func(float32) float32
 }
 
+// bits tells how numbers are rounded whose bits begin at low, up to low+span: by dropping bits of the
+// significand.
+type bits struct{ drop, half, low, span uint32 }
+
 func rounderOf[H elementwise.Half]() rounder {
-	r := rounder{drop: 16, span: 0x7f7f_8000, other: Rounding[H]()}
+	r := rounder{bits{drop: 16, span: 0x7f7f_8000}, Rounding[H]()}
 	if tensor.TypeOf[H]() == tensor.Float16 {
 		r.drop, r.low = 13, math.Float32bits(0x1p-14)
 		r.span = math.Float32bits(65520) - r.low
 	}
+	r.half = 1<<(r.drop-1) - 1
 	return r
 }
 
+// within reports whether dropping bits rounds v.
+func (b *bits) within(v float32) bool { return math.Float32bits(v)&(1<<31-1)-b.low < b.span }
+
+// dropped returns v without the bits that are dropped.
+func (b *bits) dropped(v float32) float32 {
+	u, drop := math.Float32bits(v), b.drop&31
+	return math.Float32frombits((u + b.half + u>>drop&1) >> drop << drop)
+}
+
 func (r *rounder) round(v float32) float32 {
-	b := math.Float32bits(v)
-	if b&(1<<31-1)-r.low >= r.span {
-		return r.other(v)
+	if r.within(v) {
+		return r.dropped(v)
 	}
-	return math.Float32frombits((b + (1<<r.drop>>1 - 1) + b>>r.drop&1) >> r.drop << r.drop)
+	return r.other(v)
 }
 
 // chunk is how many columns are summed up at once.
@@ -209,15 +221,41 @@ const chunk = 2 * lanes
 // steps adds to dst the product of x with the columns that right begins with, product and sum
 // rounded.
 func (r *rounder) steps(dst, x, right []float32, stride int) {
-	for j := 0; j < len(dst); j += chunk {
+	for ; len(dst) >= chunk; dst, right = dst[chunk:], right[chunk:] {
 		var sums [chunk]float32
-		n := min(len(dst)-j, chunk)
 		for k, v := range x {
-			for l, w := range right[k*stride+j:][:n] {
-				sums[l] = r.round(sums[l] + r.round(v*w))
-			}
+			r.step(&sums, (*[chunk]float32)(right[k*stride:]), v)
 		}
-		r.add(dst[j:j+n], sums[:])
+		r.add(dst[:chunk], sums[:])
+	}
+	if len(dst) == 0 {
+		return
+	}
+	var sums, row [chunk]float32
+	for k, v := range x {
+		copy(row[:], right[k*stride:][:len(dst)])
+		r.step(&sums, &row, v)
+	}
+	r.add(dst, sums[:])
+}
+
+// step adds v times a row to sums, product and sum rounded.
+func (r *rounder) step(sums, row *[chunk]float32, v float32) {
+	b := r.bits
+	for l, w := range row {
+		p := v * w
+		if b.within(p) {
+			p = b.dropped(p)
+		} else if p != 0 {
+			p = r.other(p)
+		}
+		p += sums[l]
+		if b.within(p) {
+			p = b.dropped(p)
+		} else if p != 0 {
+			p = r.other(p)
+		}
+		sums[l] = p
 	}
 }
 
