@@ -15,7 +15,7 @@ import (
 // widest would be out of proportion.
 const deepest, widest = 384, 1 << 12
 
-// responseSteps is responseForward in float16, rounded at every step.
+// responseSteps computes the response of float16, rounded at every step.
 func responseSteps(c *engine.Call, l *response) error {
 	in := c.In(0)
 	s := in.Shape()
