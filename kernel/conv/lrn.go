@@ -37,12 +37,12 @@ func (l *response) norms(norm []float64, x []float32) {
 	}
 }
 
-// spoil adds squares that aren't finite to the norms, and makes those NaN for which such a square lies too far to
-// count: TensorFlow multiplies all squares of a place with a matrix of ones and
-// zeros, and zero times infinity is NaN.
+// spoil adds squares that aren't finite to the norms, and makes those NaN for which such
+// a square lies too far to count: TensorFlow multiplies all squares of a place with a
+// matrix of ones and zeros, and zero times infinity is NaN.
 func (l *response) spoil(norm []float64, x []float32) {
 	for k, v := range x {
-		s := v * v
+		s := float32(v * v) // rounded, where the difference below would be of the exact square
 		if s-s == 0 {
 			continue
 		}
