@@ -20,6 +20,9 @@
 // all elements, or nothing where the CPU has no AVX2 and FMA, and an element's
 // result doesn't depend on where it stands in the slice.
 //
+// [Products] rounds to half precision: its inputs hold numbers of that precision, its results
+// are those of plain steps bit for bit, but which NaN one is.
+//
 // The assembly is written by avo (folder _asm, a module of its own);
 //
 //	go generate ./kernel/internal/simd && git diff --exit-code -- kernel/internal/simd
@@ -27,4 +30,4 @@
 // must leave it as it is.
 package simd
 
-//go:generate sh -c "cd _asm && go run . && go run . functions && go run . fast && go run . depthwise && go run . pool"
+//go:generate sh -c "cd _asm && go run . && go run . functions && go run . fast && go run . depthwise && go run . pool && go run . halves"

@@ -37,3 +37,6 @@ func MaxPool[T any](dst, x []T, p *Pool) int { return 0 }
 // MaxPoolGrad adds each element of dy to that of out where [MaxPool] finds the window's
 // largest in x, for as many channels from the first on as it returns.
 func MaxPoolGrad[T any](out, x, dy []T, p *Pool) int { return 0 }
+
+// Products makes the steps, see [Steps], and reports whether it can.
+func Products(sums, x, right []float32, s Steps) bool { return false }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
+	"github.com/cairnml/cairn/kernel/internal/simd"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -59,10 +60,8 @@ func (p *Product) Row(dst, x []float32, i int) {
 	clear(dst)
 	for k := 0; k < p.Depth; k += p.block {
 		part, right := x[k:min(k+p.block, p.Depth)], p.Right[k*p.Cols:]
-		j := 0
-		for ; j+2*lanes <= p.Cols; j += 2 * lanes {
-			p.r.steps(dst[j:j+2*lanes], part, right[j:], p.Cols)
-		}
+		j := p.Cols / (2 * lanes) * (2 * lanes)
+		p.r.steps(dst[:j], part, right, p.Cols)
 		if j+lanes <= p.Cols {
 			if i < p.Rows/panel*panel {
 				p.r.twofold(dst[j:j+lanes], part, right[j:], p.Cols)
@@ -183,6 +182,7 @@ func (p *Product) coefficients(dst, x []float32, in Stored, first int) {
 type rounder struct {
 	bits
 	other func(float32) float32
+	to    simd.Rounding
 }
 
 // bits tells how numbers are rounded whose bits begin at low, up to low+span: by dropping bits of the
@@ -190,8 +190,9 @@ type rounder struct {
 type bits struct{ drop, half, low, span uint32 }
 
 func rounderOf[H elementwise.Half]() rounder {
-	r := rounder{bits{drop: 16, span: 0x7f7f_8000}, Rounding[H]()}
+	r := rounder{bits{drop: 16, span: 0x7f7f_8000}, Rounding[H](), simd.ToBFloat16}
 	if tensor.TypeOf[H]() == tensor.Float16 {
+		r.to = simd.ToFloat16
 		r.drop, r.low = 13, math.Float32bits(0x1p-14)
 		r.span = math.Float32bits(65520) - r.low
 	}
@@ -215,35 +216,54 @@ func (r *rounder) round(v float32) float32 {
 	return r.other(v)
 }
 
-// chunk is how many columns are summed up at once.
-const chunk = 2 * lanes
+// chunk is how many columns are summed up at once in plain Go, and wide with assembly.
+const chunk, wide = 2 * lanes, 8 * lanes
 
 // steps adds to dst the product of x with the columns that right begins with, product and sum
 // rounded.
 func (r *rounder) steps(dst, x, right []float32, stride int) {
-	for ; len(dst) >= chunk; dst, right = dst[chunk:], right[chunk:] {
-		var sums [chunk]float32
-		for k, v := range x {
-			r.step(&sums, (*[chunk]float32)(right[k*stride:]), v)
-		}
-		r.add(dst[:chunk], sums[:])
+	r.sums(dst, x, right, simd.Steps{To: r.to, Products: true, Step: 1, Stride: stride})
+}
+
+// fused does what steps does, rounding sums only.
+func (r *rounder) fused(dst, x, right []float32, stride int) {
+	r.sums(dst, x, right, simd.Steps{To: r.to, Step: 1, Stride: stride})
+}
+
+func (r *rounder) sums(dst, x, right []float32, s simd.Steps) {
+	for j := 0; j < len(dst); j += wide {
+		var sums [wide]float32
+		n := min(len(dst)-j, wide)
+		r.products(sums[:n], x, right[j:], s)
+		r.add(dst[j:j+n], sums[:])
 	}
-	if len(dst) == 0 {
+}
+
+// products makes steps, see [simd.Steps].
+func (r *rounder) products(sums, x, right []float32, s simd.Steps) {
+	if simd.Products(sums, x, right, s) {
 		return
 	}
-	var sums, row [chunk]float32
-	for k, v := range x {
-		copy(row[:], right[k*stride:][:len(dst)])
-		r.step(&sums, &row, v)
+	for j := 0; j < len(sums); j += chunk {
+		var some [chunk]float32
+		n := copy(some[:], sums[j:])
+		for k := 0; k*s.Step < len(x); k++ {
+			if row := right[k*s.Stride+j:][:n]; s.Products {
+				r.step(some[:n], row, x[k*s.Step])
+			} else {
+				r.fuse(some[:n], row, x[k*s.Step])
+			}
+		}
+		copy(sums[j:], some[:n])
 	}
-	r.add(dst, sums[:])
 }
 
 // step adds v times a row to sums, product and sum rounded.
-func (r *rounder) step(sums, row *[chunk]float32, v float32) {
+func (r *rounder) step(sums, row []float32, v float32) {
 	b := r.bits
+	sums = sums[:len(row)]
 	for l, w := range row {
-		p := v * w
+		p := float32(v * w)
 		if b.within(p) {
 			p = b.dropped(p)
 		} else if p != 0 {
@@ -259,41 +279,38 @@ func (r *rounder) step(sums, row *[chunk]float32, v float32) {
 	}
 }
 
-// fused does what steps does, rounding sums only.
-func (r *rounder) fused(dst, x, right []float32, stride int) {
-	for j := 0; j < len(dst); j += chunk {
-		var sums [chunk]float32
-		n := min(len(dst)-j, chunk)
-		for k, v := range x {
-			for l, w := range right[k*stride+j:][:n] {
-				sums[l] = r.round(sums[l] + float32(v*w))
-			}
+// fuse adds v times a row to sums, the sum rounded.
+func (r *rounder) fuse(sums, row []float32, v float32) {
+	b := r.bits
+	sums = sums[:len(row)]
+	for l, w := range row {
+		p := sums[l] + float32(v*w)
+		if b.within(p) {
+			p = b.dropped(p)
+		} else if p != 0 {
+			p = r.other(p)
 		}
-		r.add(dst[j:j+n], sums[:])
+		sums[l] = p
 	}
 }
 
 // twofold does what steps does, with even and odd steps beside each other as far as the kernel
 // unrolls them.
 func (r *rounder) twofold(dst, x, right []float32, stride int) {
-	var sums [2][lanes]float32
+	var sums, odd [lanes]float32
+	s := simd.Steps{To: r.to, Products: true, Step: 1, Stride: stride}
 	whole := len(x) - len(x)%peel
-	for k, v := range x {
-		if k == whole {
-			r.add(sums[0][:], sums[1][:])
-		}
-		beside := &sums[0]
-		if k < whole {
-			beside = &sums[k%2]
-		}
-		for l, w := range right[k*stride:][:lanes] {
-			beside[l] = r.round(beside[l] + r.round(v*w))
-		}
+	if whole > 0 {
+		two := s
+		two.Step, two.Stride = 2, 2*stride
+		r.products(sums[:], x[:whole], right, two)
+		r.products(odd[:], x[1:whole], right[stride:], two)
 	}
-	if whole == len(x) {
-		r.add(sums[0][:], sums[1][:])
+	r.add(sums[:], odd[:])
+	if whole < len(x) {
+		r.products(sums[:], x[whole:], right[whole*stride:], s)
 	}
-	r.add(dst, sums[0][:])
+	r.add(dst, sums[:])
 }
 
 func (r *rounder) add(dst, x []float32) {

@@ -3,7 +3,7 @@
 // functions that take many (../zz_functions_amd64.s) and the polynomials that
 // package vec shares with them, or, as `_asm fast`, functions of float32 that take
 // fewer (../zz_fast_amd64.s); depthwise and pool are of depthwise convolutions and of
-// pooling. Run it as `go generate ./kernel/internal/simd`.
+// pooling, halves of products in half precision. Run it as `go generate ./kernel/internal/simd`.
 package main
 
 import (
@@ -50,6 +50,11 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "pool" {
 		emitPools()
 		write("zz_pool_amd64")
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == "halves" {
+		emitHalves()
+		write("zz_halves_amd64")
 		return
 	}
 	emitLoops()

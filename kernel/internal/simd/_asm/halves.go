@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// half is a type of half precision, with what emits constants and returns what rounds vectors
+// of float32 to it.
+type half struct {
+	name     string
+	rounding func() func(x reg.VecVirtual)
+}
+
+// emitHalves writes the steps of products, for each type with products rounded before they
+// are added and without.
+func emitHalves() {
+	for _, h := range []half{{"F16", func() func(reg.VecVirtual) { return roundF16 }}, {"BF16", roundBF16}} {
+		for _, rounded := range []bool{true, false} {
+			h.emitProducts(rounded)
+		}
+	}
+}
+
+func roundF16(x reg.VecVirtual) {
+	h := XMM()
+	VCVTPS2PH(Imm(0), x, h)
+	VCVTPH2PS(h, x)
+}
+
+// roundBF16 returns what rounds by adding less than half a unit, or half a unit where the
+// last bit is set, and dropping the rest. What is not a number has no bits there that carry: it
+// was made from numbers of the type.
+func roundBF16() func(x reg.VecVirtual) {
+	one, half := YMM(), YMM()
+	VPCMPEQD(one, one, one)
+	VPSRLD(Imm(17), one, half)
+	VPSRLD(Imm(31), one, one)
+	return func(x reg.VecVirtual) {
+		odd := YMM()
+		VPSRLD(Imm(16), x, odd)
+		VPAND(one, odd, odd)
+		VPADDD(half, odd, odd)
+		VPADDD(odd, x, x)
+		VPSRLD(Imm(16), x, x)
+		VPSLLD(Imm(16), x, x)
+	}
+}
+
+// emitProducts writes
+//
+//	for k in [0, depth), j in [0, 8*vecs): sums[j] = round(sums[j] + round(x[k*step]*right[k*stride+j]))
+//
+// for 1, 2, 4 or 8 vectors, or the same without the inner rounding. One vector has the elements
+// only whose lanes the mask, 8 words, has set.
+func (h half) emitProducts(rounded bool) {
+	name := "products" + h.name
+	if rounded {
+		name = "roundedProducts" + h.name
+	}
+	declare(name, "sums, x, right *float32, step, stride, depth, vecs int, mask *uint32")
+	sums, x, right := Load(Param("sums"), GP64()), Load(Param("x"), GP64()), Load(Param("right"), GP64())
+	step, stride := Load(Param("step"), GP64()), Load(Param("stride"), GP64())
+	depth, vecs := Load(Param("depth"), GP64()), Load(Param("vecs"), GP64())
+	SHLQ(Imm(2), step)
+	SHLQ(Imm(2), stride)
+	round := h.rounding()
+	for _, n := range []int{8, 4, 2, 1} {
+		label := fmt.Sprintf("%s_%d", name, n)
+		CMPQ(vecs, Imm(uint64(n)))
+		JNE(LabelRef(label + "_next"))
+		sum, mask := make([]reg.VecVirtual, n), YMM()
+		if n == 1 {
+			VMOVDQU(Mem{Base: Load(Param("mask"), GP64())}, mask)
+		}
+		for i := range sum {
+			sum[i] = YMM()
+			if at := (Mem{Base: sums, Disp: 32 * i}); n == 1 {
+				VMASKMOVPS(at, mask, sum[i])
+			} else {
+				VMOVUPS(at, sum[i])
+			}
+		}
+		Label(label)
+		v := YMM()
+		VBROADCASTSS(Mem{Base: x}, v)
+		for i := range sum {
+			p := YMM()
+			if at := (Mem{Base: right, Disp: 32 * i}); n == 1 {
+				VMASKMOVPS(at, mask, p)
+				VMULPS(p, v, p)
+			} else {
+				VMULPS(at, v, p)
+			}
+			if rounded {
+				round(p)
+			}
+			VADDPS(p, sum[i], sum[i])
+			round(sum[i])
+		}
+		ADDQ(step, x)
+		ADDQ(stride, right)
+		DECQ(depth)
+		JNE(LabelRef(label))
+		for i := range sum {
+			if at := (Mem{Base: sums, Disp: 32 * i}); n == 1 {
+				VMASKMOVPS(sum[i], mask, at)
+			} else {
+				VMOVUPS(sum[i], at)
+			}
+		}
+		VZEROUPPER()
+		RET()
+		Label(label + "_next")
+	}
+	RET()
+}
