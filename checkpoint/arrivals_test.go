@@ -177,6 +177,18 @@ func TestTheLaterRestoreWinsOverADelivery(t *testing.T) {
 	}
 }
 
+// TestTheLaterRestoreGivesAVariableItsType: an earlier delivery on its way, which had
+// seen that the variable has none, must not give it its own.
+func TestTheLaterRestoreGivesAVariableItsType(t *testing.T) {
+	ck, live := restoredEmpty(t)
+	late := &arrival{V: new(trackable.Variable), N: new(watchedNumber)}
+	release := arrivingAs(t, live, late, beforeChange)
+	restored(t, ck, written(t, &arrivals{trackable.NewList(newArrival(9))}, nil), nil)
+	wantFloats(t, late.V, 9)
+	release()
+	wantFloats(t, late.V, 9)
+}
+
 // TestAnElementThatComesDuringARestoreIsRestored, whichever of them is first.
 func TestAnElementThatComesDuringARestoreIsRestored(t *testing.T) {
 	src := written(t, &arrivals{trackable.NewList(newArrival(7), newArrival(7))}, nil)
