@@ -94,10 +94,18 @@ func (s *graphSide) edges(node int32) (names []string, by map[string]*render.Edg
 
 // fact says what an edge leads to.
 func (s *graphSide) fact(e *render.Edge) string {
-	if !e.Tree {
-		return "the object " + s.g.Path(e.To)
+	switch {
+	case e.Tree:
+		return s.object(e.To)
+	case e.To == 0:
+		return "the root"
 	}
-	n := s.og.Nodes[e.To]
+	return "the object " + s.g.Path(e.To)
+}
+
+// object says what a node is.
+func (s *graphSide) object(node int) string {
+	n := s.og.Nodes[node]
 	var what []string
 	for _, a := range n.Attributes {
 		what = append(what, a.Name)
@@ -121,8 +129,8 @@ type graphDiff struct {
 
 // walk compares the nodes that have the same path, from the roots on.
 func (d *graphDiff) walk() error {
-	if len(d.a.og.Nodes) == 0 || len(d.b.og.Nodes) == 0 {
-		return nil
+	if d.roots() {
+		return d.ctx.Err()
 	}
 	d.twin = make([]int32, len(d.a.og.Nodes))
 	for i := range d.twin {
@@ -169,6 +177,29 @@ func (d *graphDiff) walk() error {
 		}
 	}
 	return nil
+}
+
+// roots compares the roots themselves; true says that there is nothing left to go
+// through at once, since one of the graphs or both have no objects.
+func (d *graphDiff) roots() (done bool) {
+	var x, y string
+	a, b := len(d.a.og.Nodes) > 0, len(d.b.og.Nodes) > 0
+	if a {
+		x = d.a.object(0)
+	}
+	if b {
+		y = d.b.object(0)
+	}
+	if x != y {
+		d.out = append(d.out, Difference{Kind: Objects, Name: "(root)", A: x, B: y})
+	}
+	switch {
+	case a && !b:
+		d.below(d.a, 0, true)
+	case b && !a:
+		d.below(d.b, 0, false)
+	}
+	return !a || !b
 }
 
 // compare notes two edges of one name that lead to different things.
