@@ -124,10 +124,31 @@ func TestDiffAcrossKindsOfFiles(t *testing.T) {
 		}
 	}
 	words := write(t, map[string]*tensor.Tensor{"half": tensor.Vector("1", "2"), "number": tensor.Vector[complex64](1)})
-	got, err := Diff(ctx, a, words, &DiffOptions{ATol: 1})
-	if err != nil || !slices.ContainsFunc(got, func(d Difference) bool { return d.Name == "half" && d.Kind == DTypes }) ||
-		!slices.ContainsFunc(got, func(d Difference) bool { return d.Name == "number" && d.Kind == DTypes }) {
-		t.Errorf("numbers and others: %+v, %v", got, err)
+	for _, pair := range [][2]*store.Store{{a, words}, {words, a}} {
+		got, err := Diff(ctx, pair[0], pair[1], &DiffOptions{ATol: 1})
+		if err != nil || !slices.ContainsFunc(got, func(d Difference) bool { return d.Name == "half" && d.Kind == DTypes }) ||
+			!slices.ContainsFunc(got, func(d Difference) bool { return d.Name == "number" && d.Kind == DTypes }) {
+			t.Errorf("numbers and others: %+v, %v", got, err)
+		}
+	}
+	// Two files of one kind both hold what the kind can, and a checkpoint of either
+	// version holds all.
+	as := func(s *store.Store, name string) *store.Store {
+		path := filepath.Join(t.TempDir(), name)
+		if _, err := rewrite.Convert(ctx, s.Prefix, path, &rewrite.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		out, err := store.Open(ctx, path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { out.Close() })
+		return out
+	}
+	half, full := map[string]*tensor.Tensor{"half": tensor.Vector(tensor.ToBF16(1))}, map[string]*tensor.Tensor{"half": tensor.Vector[float32](1)}
+	got, err := Diff(ctx, as(write(t, half), "a.safetensors"), as(write(t, full), "b.safetensors"), nil)
+	if d := cmp.Diff([]Difference{dtypes("half", "bfloat16 [1]", "float32 [1]")}, got); err != nil || d != "" {
+		t.Errorf("two files of one kind: %v (-want +got):\n%s", err, d)
 	}
 }
 

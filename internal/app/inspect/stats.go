@@ -260,7 +260,7 @@ func hist(name string, d tensor.DType, shape tensor.Shape, elements each, n int)
 			if math.IsNaN(x) || math.IsInf(x, 0) {
 				continue
 			}
-			h.Counts[min(max(int((x-lo)/h.BinWidth), 0), n-1)]++
+			h.Counts[int(min(max((x-lo)/h.BinWidth, 0), float64(n-1)))]++ // it may be infinite
 		}
 	})
 	return h, err

@@ -36,6 +36,8 @@ func TestDiffOfValues(t *testing.T) {
 		{"complex", tensor.Vector[complex128](1+2i, 3+4i), tensor.Vector[complex128](1+2i, 4+6i), DiffOptions{}, 1, 1, num(2), num(1.0 / 3)},
 		{"integers within", tensor.Vector[int64](1, 5), tensor.Vector[int64](2, 9), DiffOptions{ATol: 2}, 1, 1, num(4), num(4.0 / 9)},
 		{"integers in proportion", tensor.Vector[int64](1, 5), tensor.Vector[int64](2, 6), DiffOptions{RTol: 0.25}, 1, 0, num(1), num(0.5)},
+		{"negative integers", tensor.Vector[int64](5, -7), tensor.Vector[int64](-1, -7), DiffOptions{}, 1, 0, num(6), nil},
+		{"types of the same bytes", tensor.Vector[int32](0x3f800000), tensor.Vector[float32](1), DiffOptions{ATol: 0.5}, 1, 0, num(0x3f800000 - 1), num(0x3f800000 - 1)},
 		{"types", tensor.Vector[int64](1, 2), tensor.Vector[int32](1, 3), DiffOptions{ATol: 0.5}, 1, 1, num(1), num(1.0 / 3)},
 	} {
 		got, err := Diff(context.Background(), write(t, map[string]*tensor.Tensor{"x": c.a}), write(t, map[string]*tensor.Tensor{"x": c.b}), &c.o)
