@@ -5,13 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/app/rewrite"
+	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/internal/testkit/detector"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -131,5 +136,82 @@ func TestWholeTensorsAreComparedOneByOne(t *testing.T) {
 		t.Errorf("the heap grows by %d MiB, one tensor of %d takes %d", took>>20, n, one>>20)
 	} else {
 		t.Logf("the heap grows by %d MiB, one tensor takes %d", took>>20, one>>20)
+	}
+}
+
+// TestDiffOfAnyTwoKinds: whichever files hold the tensors, however large they are and
+// however many, the same ones differ at the same elements.
+func TestDiffOfAnyTwoKinds(t *testing.T) {
+	const n, elems, words = maxPairs + 100, 700_000, 200_000
+	tensors := func(changed bool) map[string]*tensor.Tensor {
+		all := map[string]*tensor.Tensor{}
+		x, w := make([]float32, elems), make([]string, words)
+		for i := range x {
+			x[i] = float32(i)
+		}
+		for i := range w {
+			w[i] = fmt.Sprint("word", i)
+		}
+		v := make([]float32, n)
+		if changed {
+			x[5], x[elems-1], w[words-7], v[3], v[n-1] = -1, -1, "other", 1, 1
+		}
+		for i := range v {
+			all[fmt.Sprintf("v%05d", i)] = tensor.Vector(v[i])
+		}
+		all["large"], all["words"] = tensor.Vector(x...), tensor.Vector(w...)
+		return all
+	}
+	kinds := func(s *store.Store) []*store.Store {
+		path := filepath.Join(t.TempDir(), "x.npz")
+		if _, err := rewrite.Convert(t.Context(), s.Prefix, path, &rewrite.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		x, err := store.Open(t.Context(), path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { x.Close() })
+		return []*store.Store{s, x}
+	}
+	as, bs := kinds(write(t, tensors(false))), kinds(write(t, tensors(true)))
+	type found struct {
+		Name          string
+		Differ, Count int
+		First         int
+	}
+	want := []found{{"large", 2, elems, 5}, {"v00003", 1, 1, 0}, {fmt.Sprintf("v%05d", n-1), 1, 1, 0}, {"words", 1, words, words - 7}}
+	for _, a := range as {
+		for _, b := range bs {
+			d, err := Diff(t.Context(), a, b, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []found
+			for _, d := range d {
+				got = append(got, found{d.Name, d.Differ, d.Count, d.First[0]})
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("%v and %v (-want +got):\n%s", a.Kind, b.Kind, d)
+			}
+		}
+		if d, err := Diff(t.Context(), a, as[0], nil); err != nil || len(d) > 0 {
+			t.Errorf("%v and its source: %v, %v", a.Kind, d, err)
+		}
+	}
+
+	// One of the first tensors can't be read: that isn't lost among the others.
+	e, _ := bs[0].Bundle().Entry("v00000")
+	f, err := os.OpenFile(bs[0].Prefix+".data-00000-of-00001", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt([]byte{0xaa}, e.Offset); err != nil {
+		t.Fatal(err)
+	}
+	var c *bundle.CorruptError
+	if _, err := Diff(t.Context(), as[0], bs[0], nil); !errors.As(err, &c) || c.Name != "v00000" {
+		t.Errorf("error %v, want one about v00000", err)
 	}
 }

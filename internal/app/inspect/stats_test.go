@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"math"
@@ -137,6 +138,20 @@ func TestFaultsOfArraysHaveACause(t *testing.T) {
 		_, faults, err := Verify(t.Context(), path, nil, nil)
 		if err != nil || len(faults) != 1 || faults[0].Tensor != want[0] || !strings.HasPrefix(faults[0].What, want[1]) {
 			t.Errorf("byte %d: %q, %v, want %q", at, faults, err, want)
+		}
+	}
+}
+
+// What is wrong with the head of a file is said with its cause.
+func TestFaultsOfHeadsHaveACause(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.safetensors")
+	for head, cause := range map[string]string{"{\"a\":[}": "character '}'", "{\"a\":{\"dtype\":7}}": "cannot unmarshal"} {
+		if err := os.WriteFile(path, append(binary.LittleEndian.AppendUint64(nil, uint64(len(head))), head...), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, faults, err := Verify(t.Context(), path, nil, nil)
+		if err != nil || len(faults) != 1 || !strings.Contains(faults[0].What, cause) {
+			t.Errorf("%s: %q, %v, want %q", head, faults, err, cause)
 		}
 	}
 }
