@@ -7,8 +7,8 @@
 //
 // Every contender is a process of its own that stays up and is asked, in turn,
 // to do one piece of work: save, restore, a number of training steps or of calls
-// of a model. A round asks each of them, once or, where its answer takes less than 50
-// milliseconds, five times; the figures are medians of all answers, so that a machine that
+// of a model. A round asks each of them, once or, where its answer takes less than half
+// a second, five times; the figures are medians of all answers, so that a machine that
 // slows down slows all of them. How often a contender is asked doesn't depend on how long the
 // others take: where one takes half a minute, which another waits, the other's rows would be
 // medians of a few answers, each after a long sleep, and not comparable with those of rows that

@@ -87,8 +87,10 @@ func (b *bench) infer(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := b.groups(works, peers); err != nil {
-			return err
+		for group := range groups(works) {
+			if err := b.together(group, peers); err != nil {
+				return err
+			}
 		}
 		taken, err := peers[cairn].ask("memory")
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"log"
 	"os"
 	"os/exec"
@@ -60,7 +61,7 @@ func run(ctx context.Context, b *bench, only, readme string) error {
 		part string
 		run  func(context.Context) error
 	}{
-		{"files", b.big}, {"files", b.many}, {"files", b.most}, {"files", b.one}, {"steps", b.steps}, {"infer", b.infer}, {"start", b.start},
+		{"files", b.big}, {"files", b.many}, {"files", b.mostAndOne}, {"steps", b.steps}, {"infer", b.infer}, {"start", b.start},
 	} {
 		if only != "" && only != work.part {
 			continue
@@ -89,6 +90,7 @@ type bench struct {
 	cores       float64  // how much two goroutines do, one being 1; 0 where that wasn't measured
 	taken       []string // by calls of models
 	loading     []string // takes so many times the weights
+	ratios      []string // of Cairn's time for one work to that for another
 }
 
 // row is one line of the table: a work and each contender's median seconds.
@@ -113,37 +115,62 @@ var contenders = []string{cairn, tensorflow, onnxruntime, safetensors, raw, peak
 
 func (b *bench) big(ctx context.Context) error {
 	const what = "1 GiB in 100 tensors"
-	return b.files(ctx, "big", true, []step{
-		{words: "save " + what, verb: "save"},
-		{words: "restore " + what, verb: "restore"},
-		{words: "verify " + what, verb: "verify"},
-		{words: "compare two files of " + what, verb: "diff"},
-		{words: "convert " + what + " to safetensors", verb: "convert"},
+	return b.files(ctx, []fileStep{
+		{kind: "big", verb: "save", words: "save " + what},
+		{kind: "big", verb: "restore", words: "restore " + what},
+		{kind: "big", verb: "verify", words: "verify " + what},
+		{kind: "big", verb: "diff", words: "compare two files of " + what},
+		{kind: "big", verb: "convert", words: "convert " + what + " to safetensors"},
 	})
 }
 
 func (b *bench) many(ctx context.Context) error {
-	return b.both(ctx, "many", false, "10,000 variables of 1 KiB")
+	const what = "10,000 variables of 1 KiB"
+	return b.files(ctx, []fileStep{{kind: "many", verb: "save", words: "save " + what}, {kind: "many", verb: "restore", words: "restore " + what}})
 }
 
-// most and one hold the same bytes, in as many variables as can be, and in one.
-func (b *bench) most(ctx context.Context) error {
-	return b.both(ctx, "most", true, "100,000 variables of 1 KiB")
+// mostAndOne compares the same bytes in as many variables as can be and in one.
+func (b *bench) mostAndOne(ctx context.Context) error {
+	const most, one = "100,000 variables of 1 KiB", "one variable of 100,000 KiB"
+	var works []fileStep
+	for _, verb := range []string{"save", "restore"} {
+		works = append(works,
+			fileStep{kind: "most", verb: verb, words: verb + " " + most},
+			fileStep{kind: "one", verb: verb, words: verb + " " + one, withBefore: true})
+	}
+	if err := b.files(ctx, works); err != nil {
+		return err
+	}
+	for i := 1; i < len(works); i += 2 {
+		if many, all := b.row(works[i-1].words), b.row(works[i].words); many != nil && all != nil {
+			b.ratios = append(b.ratios, fmt.Sprintf("to %s takes Cairn %s times as long as to %s", works[i-1].words,
+				ratio(many.medians[cairn]/all.medians[cairn]), works[i].words))
+		}
+	}
+	return nil
 }
 
-func (b *bench) one(ctx context.Context) error {
-	return b.both(ctx, "one", true, "one variable of 100,000 KiB")
+// row returns the row of that name, nil where it wasn't measured.
+func (b *bench) row(words string) *row {
+	i := slices.IndexFunc(b.rows, func(r row) bool { return r.work == words })
+	if i < 0 {
+		return nil
+	}
+	return &b.rows[i]
 }
 
-// both measures saving, then restoring what was saved.
-func (b *bench) both(ctx context.Context, kind string, withRaw bool, what string) error {
-	return b.files(ctx, kind, withRaw, []step{{words: "save " + what, verb: "save"}, {words: "restore " + what, verb: "restore"}})
+// fileStep is a row about a file of one of the kinds that tensors knows.
+type fileStep struct {
+	kind, verb, words string
+	withBefore        bool // as in step
 }
 
-func (b *bench) startAll(ctx context.Context, kind string, withRaw bool) (map[string]*process, error) {
+// startAll starts the contenders that save and restore files of a kind. Raw I/O goes by bytes, of
+// which 10,000 variables have few.
+func (b *bench) startAll(ctx context.Context, kind string) (map[string]*process, error) {
 	peers := map[string]*process{}
 	start := func(name, folder string, argv ...string) error {
-		folder = filepath.Join(b.dir, folder)
+		folder = filepath.Join(b.dir, kind, folder)
 		p, err := b.startPeer(ctx, append(argv, folder, kind)...)
 		if err == nil {
 			p.folder = folder
@@ -159,45 +186,55 @@ func (b *bench) startAll(ctx context.Context, kind string, withRaw bool) (map[st
 		start(cairn, "cairn", self, "-peer", "cairn"),
 		start(tensorflow, "tf", b.python, filepath.Join("bench", "peer", "tf_checkpoint.py")),
 		start(safetensors, "st", b.python, filepath.Join("bench", "peer", "safetensors_checkpoint.py")))
-	if withRaw && err == nil {
+	if kind != "many" && err == nil {
 		err = start(raw, "raw", self, "-peer", "raw")
 	}
 	return peers, err
 }
 
-// files measures what is done with files of one kind, and the memory that ours took to
-// save and to restore them. The first work saves.
-func (b *bench) files(ctx context.Context, kind string, withRaw bool, works []step) error {
+// files measures what is done with files, and the memory that ours took to save and to
+// restore them. The first work with a kind of file saves it.
+func (b *bench) files(ctx context.Context, list []fileStep) error {
+	var works []step
+	for _, f := range list {
+		works = append(works, step{words: f.words, verb: f.verb, count: 1, withBefore: f.withBefore})
+	}
 	if !slices.ContainsFunc(works, b.wanted) {
 		return nil
 	}
-	peers, err := b.startAll(ctx, kind, withRaw)
-	if err != nil {
-		return err
-	}
-	for i, w := range works {
-		if i == 0 && !b.wanted(w) {
-			for _, p := range peers {
-				if _, err := p.ask(w.verb); err != nil { // the others need the files
+	peers := map[string]map[string]*process{} // by kind
+	for i, f := range list {
+		if peers[f.kind] == nil {
+			all, err := b.startAll(ctx, f.kind)
+			if err != nil {
+				return err
+			}
+			peers[f.kind] = all
+			for _, p := range all {
+				if b.wanted(works[i]) {
+					break
+				}
+				if _, err := p.ask(f.verb); err != nil { // the others need the files
 					return err
 				}
 			}
 		}
-		if !b.wanted(w) {
-			continue
-		}
-		w.count = 1
-		if err := b.together([]step{w}, peers); err != nil {
+		works[i].peers = peers[f.kind]
+	}
+	for group := range groups(works) {
+		if err := b.together(group, nil); err != nil {
 			return err
 		}
-		if w.verb != "save" && w.verb != "restore" {
-			continue
+		for _, w := range group {
+			if !b.wanted(w) || w.verb != "save" && w.verb != "restore" {
+				continue
+			}
+			extra, err := w.peers[cairn].ask("memory")
+			if err != nil {
+				return err
+			}
+			b.notes = append(b.notes, fmt.Sprintf("%.0f MiB to %s", extra, w.words))
 		}
-		extra, err := peers[cairn].ask("memory")
-		if err != nil {
-			return err
-		}
-		b.notes = append(b.notes, fmt.Sprintf("%.0f MiB to %s", extra, w.words))
 	}
 	return nil
 }
@@ -226,8 +263,10 @@ func (b *bench) steps(ctx context.Context) error {
 	if err := b.startPeak(ctx, peers); err != nil {
 		return err
 	}
-	if err := b.groups(steps, peers); err != nil {
-		return err
+	for group := range groups(steps) {
+		if err := b.together(group, peers); err != nil {
+			return err
+		}
 	}
 	held, err := ours.ask("memory")
 	if err != nil {
@@ -252,20 +291,20 @@ func (b *bench) startPeak(ctx context.Context, peers map[string]*process) error 
 	return err
 }
 
-// groups measures works one after the other, those that are compared with each other
-// together.
-func (b *bench) groups(works []step, peers map[string]*process) error {
-	for len(works) > 0 {
-		n := 1
-		for n < len(works) && works[n].withBefore {
-			n++
+// groups yields works in turn, those that are compared with each other together.
+func groups(works []step) iter.Seq[[]step] {
+	return func(yield func([]step) bool) {
+		for len(works) > 0 {
+			n := 1
+			for n < len(works) && works[n].withBefore {
+				n++
+			}
+			if !yield(works[:n]) {
+				return
+			}
+			works = works[n:]
 		}
-		if err := b.together(works[:n], peers); err != nil {
-			return err
-		}
-		works = works[n:]
 	}
-	return nil
 }
 
 // start measures processes from their start to their end: the command against an
@@ -301,7 +340,7 @@ const (
 	// short is how many seconds a work takes which a contender does more often in a round:
 	// a moment in which the machine does something else would be most of one. How long the
 	// others take plays no part, so that rows can be compared with each other.
-	short      = 0.05
+	short      = 0.5
 	shortTimes = 5
 	// rest is how long the machine is left alone before a contender is asked: until the
 	// threads of the one before have stopped looking out for work.
@@ -323,6 +362,9 @@ func (b *bench) together(works []step, peers map[string]*process) error {
 		for k, w := range works {
 			for _, name := range contenders {
 				p := peers[name]
+				if w.peers != nil {
+					p = w.peers[name]
+				}
 				verb := w.verb
 				if name == peak {
 					verb = fmt.Sprint(w.products * w.count)
@@ -392,6 +434,9 @@ func (b *bench) table() string {
 	}
 	if b.cores > 0 {
 		fmt.Fprintf(&s, "Two goroutines with functions of their own do %.2f times the work of one here; two callers of one function can't do more.\n", b.cores)
+	}
+	if len(b.ratios) > 0 {
+		fmt.Fprintf(&s, "In the same rounds, %s.\n", strings.Join(b.ratios, ", "))
 	}
 	if len(b.notes) > 0 {
 		fmt.Fprintf(&s, "\nCairn's peak memory, that of files above their tensors: %s.\n", strings.Join(b.notes, ", "))

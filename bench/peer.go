@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -77,7 +78,7 @@ func bePeer(ctx context.Context, name string, args []string) error {
 		}
 		figures["memory"] = func() (float64, error) {
 			peak, err := residentPeak()
-			return float64(peak-base) / (1 << 20), err
+			return float64(peak-base) / (1 << 20), errors.Join(err, forgetPeak())
 		}
 	default:
 		return fmt.Errorf("no peer is called %q", name)

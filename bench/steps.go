@@ -26,6 +26,8 @@ type step struct {
 	// withBefore has the row measured in the same rounds as the one before, with
 	// which it is compared.
 	withBefore bool
+	// peers do the work where they are the row's own. Default: those of all rows.
+	peers map[string]*process
 	// products is how many multiply-adds the products of matrices take of what is done once;
 	// 0 where that isn't known.
 	products float64
