@@ -4,7 +4,9 @@ package simd
 type Rounding int
 
 const (
+	// ToFloat16 rounds to IEEE 754's binary16, halves to even.
 	ToFloat16 Rounding = iota
+	// ToBFloat16 rounds to the upper half of a float32, halves to even.
 	ToBFloat16
 )
 
