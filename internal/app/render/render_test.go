@@ -142,3 +142,16 @@ func TestWhatALineHasNoRoomForGoesOnBelow(t *testing.T) {
 		t.Errorf("%v\n%swant\n%s", err, b.String(), want)
 	}
 }
+
+func TestEmptyNamesAreSeen(t *testing.T) {
+	g := &Graph{Nodes: make([]Node, 3), Edges: []Edge{{From: 0, To: 1, Tree: true}, {From: 1, To: 2, Tree: true}}}
+	g.Nodes[2] = Node{Kind: Variable, Info: "float32"}
+	g.Link()
+	var b bytes.Buffer
+	if err := g.Text(&b, TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "└─ \"\"\n   └─ \"\"  float32\n"; !strings.HasSuffix(b.String(), want) {
+		t.Errorf("%q, want it to end with %q", b.String(), want)
+	}
+}

@@ -163,7 +163,9 @@ func (t *textTree) children(id int, indent string, depth int) {
 	names := make([]string, len(edges))
 	column := 0
 	for i, e := range edges {
-		names[i] = Printable(e.Label)
+		if names[i] = Printable(e.Label); names[i] == "" {
+			names[i] = `""` // that a name has an empty part must be seen
+		}
 		if e.Slot {
 			names[i] = "slot " + names[i]
 		}
