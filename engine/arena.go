@@ -48,7 +48,8 @@ type Buffer struct {
 	kept  bool
 	lease trackable.Lease
 	heads [4]*tensor.Tensor // that the memory was seen as; who got them has given them up
-	head  uint8             // the next of heads to be replaced
+	more  []*tensor.Tensor  // besides, where it is large: a network whose layers grow step by step has many shapes of a size
+	head  uint8             // the next of heads and more to be replaced
 	rows  []*tensor.Tensor  // and the parts of what it was last seen as along the first dimension
 	items Variant           // what the buffer counts the holders of, where it is no memory
 }
@@ -80,13 +81,29 @@ func (b *Buffer) seenAs(d tensor.DType, shape tensor.Shape) *tensor.Tensor {
 			return t
 		}
 	}
+	for _, t := range b.more {
+		if t.DType() == d && t.Shape().Equal(shape) {
+			return t
+		}
+	}
 	return nil
 }
 
 // see notes what the memory is seen as.
 func (b *Buffer) see(t *tensor.Tensor) {
-	b.heads[b.head] = t
-	b.head = (b.head + 1) % uint8(len(b.heads))
+	most := len(b.heads)
+	if !b.small {
+		most = maxHeads
+	}
+	switch i := int(b.head); {
+	case i < len(b.heads):
+		b.heads[i] = t
+	case i < len(b.heads)+len(b.more):
+		b.more[i-len(b.heads)] = t
+	default:
+		b.more = append(b.more, t)
+	}
+	b.head = uint8((int(b.head) + 1) % most)
 }
 
 // Keep takes the buffer away from its arena for good: the garbage collector
@@ -103,6 +120,7 @@ const (
 	maxFree      = 8  // idle buffers kept of a size class
 	maxHomeFree  = 64 // the same of an arena that serves calls of the same shapes
 	maxBare      = 1 << 10
+	maxHeads     = 32 // tensors that a large buffer's memory is remembered as
 )
 
 // smallClass returns the class of small memory: 16<<class bytes hold n.

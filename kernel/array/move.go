@@ -1,7 +1,9 @@
 package array
 
 import (
-	"slices"
+	"math/bits"
+	"sync"
+	"unsafe"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
@@ -17,8 +19,6 @@ type view struct {
 	at      int
 	strides []int
 }
-
-func (v view) clone() view { return view{v.at, slices.Clone(v.strides)} }
 
 // move copies a block of the given shape from one tensor to another. Most
 // kernels of this family are a move.
@@ -81,19 +81,49 @@ func walk[T any](c *engine.Call, dst, src []T, shape []int, to, from view) {
 	}
 	const ns = 1
 	if len(shape) > 0 && c != nil && c.Large(n, ns) && shape[0] > 1 && to.strides[0] != 0 {
-		walkShared(c, dst, src, slices.Clone(shape), to.clone(), from.clone(), float64(n/shape[0])*ns)
+		walkShared(c, dst, src, shape, to, from, float64(n/shape[0])*ns)
 		return
 	}
 	walkPart(dst, src, shape, to, from)
 }
 
+// sharedWalk is a walk whose first dimension workers share; it is pooled with the
+// closure that it hands out.
+type sharedWalk[T any] struct {
+	dst, src []T
+	shape    []int
+	to, from view
+	part     func(lo, hi int) // rows
+}
+
+// sharedWalks keeps them, by the size of the elements.
+var sharedWalks [6]sync.Pool
+
 // walkShared shares the first dimension out.
 func walkShared[T any](c *engine.Call, dst, src []T, shape []int, to, from view, ns float64) {
-	c.Parallel(shape[0], ns, func(lo, hi int) {
-		part := append([]int{hi - lo}, shape[1:]...)
-		walkPart(dst, src, part,
-			view{to.at + lo*to.strides[0], to.strides}, view{from.at + lo*from.strides[0], from.strides})
-	})
+	var z T
+	pool := &sharedWalks[bits.Len(uint(unsafe.Sizeof(z)))]
+	w, _ := pool.Get().(*sharedWalk[T])
+	if w == nil {
+		w = new(sharedWalk[T])
+		w.part = w.rows
+	}
+	w.dst, w.src = dst, src
+	w.shape = append(w.shape[:0], shape...)
+	w.to = view{to.at, append(w.to.strides[:0], to.strides...)}
+	w.from = view{from.at, append(w.from.strides[:0], from.strides...)}
+	c.Parallel(shape[0], ns, w.part)
+	w.dst, w.src = nil, nil
+	pool.Put(w)
+}
+
+// rows walks over rows lo to hi.
+func (w *sharedWalk[T]) rows(lo, hi int) {
+	var room shapes.Room[int]
+	shape := append(room[:0], w.shape...)
+	shape[0] = hi - lo
+	walkPart(w.dst, w.src, shape,
+		view{w.to.at + lo*w.to.strides[0], w.to.strides}, view{w.from.at + lo*w.from.strides[0], w.from.strides})
 }
 
 func walkPart[T any](dst, src []T, shape []int, to, from view) {

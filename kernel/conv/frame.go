@@ -1,6 +1,10 @@
 package conv
 
 import (
+	"math/bits"
+	"sync"
+	"unsafe"
+
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
@@ -41,16 +45,41 @@ func framed[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in,
 func copied[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in, dims, border [3]int, copies int) frame[T] {
 	_, image := frame[T]{dims: dims, border: border, c: ch * copies}.strides()
 	data, free := engine.Scratch[T](c, n*image)
-	// Assigned once, so that the loop below needs no copy of it on the heap.
 	f := frame[T]{data: data, free: free, dims: dims, border: border, c: ch * copies}
-	rows := n * dims[0] * dims[1]
-	width := dims[2] * f.c
-	c.Parallel(rows, float64(width)*0.3, func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			f.row(f.data[r*width:(r+1)*width], x, r, channelsFirst, ch, in, copies)
-		}
-	})
+	pool := &framings[bits.Len(uint(unsafe.Sizeof(*new(T))))]
+	w, _ := pool.Get().(*framing[T])
+	if w == nil {
+		w = new(framing[T])
+		w.work = w.rows
+	}
+	w.frame, w.x, w.channelsFirst, w.ch, w.in, w.copies = f, x, channelsFirst, ch, in, copies
+	c.Parallel(n*dims[0]*dims[1], float64(dims[2]*f.c)*0.3, w.work)
+	*w = framing[T]{work: w.work}
+	pool.Put(w)
 	return f
+}
+
+// framing is a frame that is being filled; it is pooled with the closure that it
+// hands out.
+type framing[T element] struct {
+	frame[T]
+	x             []T
+	channelsFirst bool
+	ch            int
+	in            [3]int
+	copies        int
+	work          func(lo, hi int) // rows
+}
+
+// framings keeps them, by the size of the elements.
+var framings [5]sync.Pool
+
+// rows fills rows lo to hi.
+func (w *framing[T]) rows(lo, hi int) {
+	width := w.dims[2] * w.c
+	for r := lo; r < hi; r++ {
+		w.row(w.data[r*width:(r+1)*width], w.x, r, w.channelsFirst, w.ch, w.in, w.copies)
+	}
 }
 
 // row fills row r of the frame.
