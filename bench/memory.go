@@ -18,8 +18,12 @@ func residentNow() (int64, error) {
 // residentPeak returns the most that the process has taken since forgetPeak, or ever.
 func residentPeak() (int64, error) { return status("VmHWM:") }
 
-// forgetPeak begins the peak anew at what the process takes now.
-func forgetPeak() error { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
+// forgetPeak begins the peak anew at what the process takes after what can be given back
+// has been: memory that earlier work used is no part of what comes.
+func forgetPeak() error {
+	debug.FreeOSMemory()
+	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
+}
 
 // status reads a line of Linux's /proc; elsewhere it is an error.
 func status(field string) (int64, error) {
