@@ -120,7 +120,7 @@ func (s *Signature) places(t reflect.Type, list []TensorInfo, what string) ([]pl
 			if len(near) == 0 {
 				near = names
 			}
-			return fail(f.Name, "there is no %s %q; there are %s", what, name, quoted(near))
+			return fail(f.Name, "there is no %s %q; %s", what, name, thereAre(near))
 		case hasName(out, name):
 			return fail(f.Name, "another field is the %s %q too", what, name)
 		}

@@ -89,7 +89,7 @@ type NotFoundError struct {
 func (e *NotFoundError) Error() string {
 	s := fmt.Sprintf("savedmodel: there is no %s %q", e.Kind, e.Name)
 	if len(e.Near) > 0 {
-		s += "; there are " + quoted(e.Near)
+		s += "; " + thereAre(e.Near)
 	}
 	if e.Note != "" {
 		s += "; " + e.Note
@@ -111,6 +111,14 @@ type SaverError struct {
 // Error returns what is missing and what to do.
 func (e *SaverError) Error() string {
 	return fmt.Sprintf("savedmodel: the registered saver %q wrote the values of %s: load the model with LoadOptions.Partial, and restore %s with a saver of that name in checkpoint.Savers", e.Saver, few(e.Paths), VariablesPrefix)
+}
+
+// thereAre says which names there are, one or many.
+func thereAre(names []string) string {
+	if len(names) == 1 {
+		return "there is " + quoted(names)
+	}
+	return "there are " + quoted(names)
 }
 
 // quoted lists all names, each in quotes.

@@ -47,7 +47,7 @@ func TestVerbs(t *testing.T) {
 			if err := os.CopyFS(filepath.Join(dir, "hostile"), os.DirFS(hostile)); err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range []string{"hub", "keras_mlp", "module", "table", "tf1_graphs", "tf1_init", "tf1_sparse"} {
+			for _, m := range []string{"hub", "keras_mlp", "module", "random_paths", "table", "tf1_graphs", "tf1_init", "tf1_sparse"} {
 				if err := os.CopyFS(filepath.Join(dir, "models", m), os.DirFS(models+m)); err != nil {
 					t.Fatal(err)
 				}

@@ -56,7 +56,13 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 			var hists []plot.Histogram
 			var done, total int64
 			undrawn := 0
-			list = list.Keep(func(e store.Entry) bool { return e.Name != store.GraphKey })
+			none := "no tensors to sum up"
+			list = list.Keep(func(e store.Entry) bool {
+				if e.Name == store.GraphKey {
+					none = "no tensors to sum up besides the object graph"
+				}
+				return e.Name != store.GraphKey
+			})
 			for e := range list.All() {
 				total += e.Bytes
 			}
@@ -118,6 +124,10 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 				return a.printJSONList(jsonList(all))
 			}
 			a.sayFound(s)
+			if len(all) == 0 {
+				fmt.Fprintln(a.out, none)
+				return nil
+			}
 			printStats(a, all)
 			return nil
 		},

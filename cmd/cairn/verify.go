@@ -19,10 +19,10 @@ func newVerify(a *app) *cobra.Command {
 		Use:   "verify PATH…",
 		Short: "Check every checksum and all structure",
 		Long: `Read all of a checkpoint and check it: every checksum, sizes and places, the
-object graph; of a SavedModel's directory its graphs and assets too. Each fault
-is listed with its file and the place in it, a missing file once; after the
-first 100 the others are counted, unless --full or --json asks for all. Exits
-with 1 if there is any.`,
+object graph; of a SavedModel's directory its graphs, functions and assets too.
+Each fault is listed with its file and the place in it, a missing file once;
+after the first 100 the others are counted, unless --full or --json asks for
+all. Exits with 1 if there is any.`,
 		Example: `  cairn verify model/ckpt-10
   cairn verify model && rsync -a model backup:     only if it holds
   cairn verify --json runs/*/ckpt-100.index`,
@@ -74,9 +74,13 @@ with 1 if there is any.`,
 				}
 				switch {
 				case len(faults) == 0 && s == nil:
-					fmt.Fprintf(a.out, "%s: sound, a SavedModel without variables\n", path)
+					fmt.Fprintf(a.out, "%s: sound, %s, no variables\n", path, modelParts)
 				case len(faults) == 0:
-					fmt.Fprintf(a.out, "%s: sound, %v\n", s.Prefix, inspect.CountOf(cmd.Context(), s, s.Entries()))
+					what, count := s.Prefix+": sound", inspect.CountOf(cmd.Context(), s, s.Entries())
+					if isSavedModel(path) {
+						what = path + ": sound, " + modelParts
+					}
+					fmt.Fprintf(a.out, "%s, %v\n", what, count)
 				default:
 					fmt.Fprintln(a.out, faultWords(path, s, faults))
 				}
@@ -101,6 +105,9 @@ with 1 if there is any.`,
 	c.Flags().BoolVar(&full, "full", false, "list every fault, however many")
 	return c
 }
+
+// modelParts is what is looked at in a SavedModel besides its checkpoint.
+const modelParts = "a SavedModel's graphs, functions and assets"
 
 // maxFaults is how many faults of a checkpoint are printed unless all are asked
 // for.

@@ -1,0 +1,20 @@
+package savedmodel
+
+import "testing"
+
+// One name and many are said each in their way.
+func TestNotFoundNamesWhatThereIs(t *testing.T) {
+	for _, c := range []struct {
+		near []string
+		want string
+	}{
+		{nil, `savedmodel: there is no signature "x"`},
+		{[]string{"serving_default"}, `savedmodel: there is no signature "x"; there is "serving_default"`},
+		{[]string{"a", "b"}, `savedmodel: there is no signature "x"; there are "a", "b"`},
+	} {
+		err := &NotFoundError{Kind: "signature", Name: "x", Near: c.near}
+		if got := err.Error(); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+}
