@@ -231,7 +231,7 @@ func (d *digits) show(ctx context.Context, path string) error {
 	if len(g.Nodes) > 0 {
 		g.Nodes[0].Title = strings.Replace(g.Nodes[0].Title, path, filepath.Base(path), 1)
 	}
-	return g.Text(d.a.out, render.TextOptions{Color: d.a.color, Width: d.a.width})
+	return g.Text(d.a.out, render.TextOptions{Color: d.a.color, Width: d.a.width, Break: d.a.outTTY})
 }
 
 // earlier returns the checkpoint before path, or path if there is none.

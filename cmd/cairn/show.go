@@ -184,14 +184,19 @@ func (f *showFlags) draw(a *app, w io.Writer, s *store.Store, v *inspect.View) e
 	if depth == 0 {
 		depth = -1
 	}
-	err := v.Text(w, render.TextOptions{Color: a.color && f.file == "", ASCII: f.ascii, Slots: f.slots, MaxDepth: depth, Width: a.width})
+	err := v.Text(w, render.TextOptions{Color: a.color && f.file == "", ASCII: f.ascii, Slots: f.slots, MaxDepth: depth, Width: a.width, Break: a.outTTY && f.file == ""})
 	if err != nil {
 		return err
 	}
 	if len(v.Outside) > 0 {
 		fmt.Fprintf(w, "%s outside the graph:\n", inspect.Tensors(len(v.Outside)))
 		for _, e := range v.Outside {
-			fmt.Fprintf(w, "   %s  %v %v\n", render.Printable(store.Short(e.Name)), e.DType, e.Shape)
+			line := fmt.Sprintf("%s  %v %v", render.Printable(store.Short(e.Name)), e.DType, e.Shape)
+			lines := []string{line}
+			if a.outTTY && f.file == "" {
+				lines = render.Break(line, a.width-3)
+			}
+			fmt.Fprintf(w, "   %s\n", strings.Join(lines, "\n     "))
 		}
 	}
 	if !v.Objects {

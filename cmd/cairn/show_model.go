@@ -182,7 +182,7 @@ func (f *showFlags) drawModel(a *app, w io.Writer, m *shownModel) error {
 	}
 	o := model.TextOptions{
 		Title: fmt.Sprintf("%s  (SavedModel, %v)", m.path, m.view.Count), All: f.all,
-		Tree: render.TextOptions{Color: a.color && f.file == "", ASCII: f.ascii, Slots: f.slots, MaxDepth: depth, Width: a.width},
+		Tree: render.TextOptions{Color: a.color && f.file == "", ASCII: f.ascii, Slots: f.slots, MaxDepth: depth, Width: a.width, Break: a.outTTY && f.file == ""},
 	}
 	if !m.view.Objects {
 		o.Names = m.view.Graph

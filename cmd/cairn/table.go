@@ -10,8 +10,8 @@ import (
 )
 
 // table prints rows in columns. On a terminal that is too narrow for a name, or for
-// another text, that gets a line of its own, and what follows stays in place; elsewhere
-// every row is one line, for programs.
+// another text, that gets a line of its own, or several, and what follows stays in place;
+// elsewhere every row is one line, for programs.
 type table struct {
 	head  []string
 	right []bool // columns aligned to the right
@@ -52,7 +52,7 @@ func (t *table) print(a *app) {
 				if used > 0 {
 					b.WriteByte('\n')
 				}
-				b.WriteString(strings.Repeat(" ", max(0, min(from, a.width-wide))) + c)
+				b.WriteString(strings.Repeat(" ", max(0, min(from, a.width-wide))) + strings.Join(render.Break(c, a.width), "\n  "))
 				if i+1 < len(r) {
 					b.WriteByte('\n')
 				}

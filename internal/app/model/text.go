@@ -68,8 +68,18 @@ func (t *text) line(indent, words string) {
 		if i > 0 {
 			l = "  " + l
 		}
-		fmt.Fprintln(t.w, indent+l)
+		t.whole(indent, l)
 	}
+}
+
+// whole writes a line that isn't broken at blanks, in several where a name is too long
+// for a terminal.
+func (t *text) whole(indent, l string) {
+	lines := []string{l}
+	if t.o.Tree.Break {
+		lines = render.Break(l, t.o.Tree.Width-len(indent))
+	}
+	fmt.Fprintln(t.w, indent+strings.Join(lines, "\n  "+indent))
 }
 
 func (t *text) metaGraph(g *MetaGraph, several bool) error {
@@ -130,10 +140,12 @@ func (t *text) signature(s Signature) {
 				if more := "  " + render.Printable(x.Tensor); 4+render.Width(words+more) <= t.o.Tree.Width {
 					words += more
 				} else {
-					words = strings.TrimRight(words, " ") + "\n         " + strings.TrimSpace(more)
+					words = strings.TrimRight(words, " ") + "\n     " + strings.TrimSpace(more)
 				}
 			}
-			fmt.Fprintln(t.w, "    "+strings.TrimRight(words, " "))
+			for l := range strings.SplitSeq(strings.TrimRight(words, " "), "\n") {
+				t.whole("    ", l)
+			}
 			for _, p := range x.Parts {
 				t.line("         ", p.Name+"  "+typeWords(p)+"  "+p.Tensor)
 			}
@@ -225,6 +237,11 @@ func (t *text) objects(g *MetaGraph) error {
 	}
 	t.head(name, words)
 	if len(tree.Edges) == 0 {
+		words := "the root alone"
+		if len(g.meta.Objects) > 0 && len(g.Objects(true).Edges) > 0 {
+			words = "functions alone: --all shows them"
+		}
+		t.line("  ", words)
 		return nil
 	}
 	t.w.Flush()

@@ -37,6 +37,9 @@ type TextOptions struct {
 	MaxDepth int
 	// Width is the number of columns to keep to where possible. Default 80.
 	Width int
+	// Break breaks names that are too long for a line, as terminals want it.
+	// Default false: names stay whole, for programs.
+	Break bool
 }
 
 var ansi = map[NodeKind]string{Optimizer: "31", Variable: "34", Slot: "33"}
@@ -108,8 +111,14 @@ func (t *textTree) paint(s, code string) string {
 // is too long for the line, on lines below, which begin with below.
 func (t *textTree) line(branch, below, name string, n Node, slots string, column int) {
 	name = Printable(name)
-	used := Width(branch) + Width(name)
-	t.w.WriteString(branch + t.paint(name, ansi[n.Kind]))
+	lines := t.broken(name, Width(branch))
+	for i, l := range lines {
+		if i > 0 {
+			branch = "\n" + below + "  "
+		}
+		t.w.WriteString(branch + t.paint(l, ansi[n.Kind]))
+	}
+	used := Width(strings.TrimPrefix(branch, "\n")) + Width(lines[len(lines)-1])
 	info := Printable(n.Info)
 	if n.Value != "" {
 		info += " = " + n.Value
@@ -122,8 +131,10 @@ func (t *textTree) line(branch, below, name string, n Node, slots string, column
 	case info == "":
 	case used+gap+Width(info) > t.o.Width && Width(below)+4 < used+gap:
 		for i, l := range Wrap(info, max(t.o.Width-Width(below)-4, 1)) {
-			t.w.WriteString("\n" + below + strings.Repeat(" ", 4+min(i, 1)*2))
-			t.w.WriteString(t.paint(l, "2"))
+			start := "\n" + below + strings.Repeat(" ", 4+min(i, 1)*2)
+			for k, part := range t.broken(l, Width(start)) {
+				t.w.WriteString(start + strings.Repeat(" ", 2*min(k, 1)) + t.paint(part, "2"))
+			}
 		}
 	default:
 		t.w.WriteString(strings.Repeat(" ", gap))
@@ -131,6 +142,18 @@ func (t *textTree) line(branch, below, name string, n Node, slots string, column
 	}
 	t.w.WriteByte('\n')
 }
+
+// broken returns a name that begins at a column in the lines that it takes.
+func (t *textTree) broken(name string, column int) []string {
+	if !t.o.Break {
+		return []string{name}
+	}
+	return Break(name, max(t.o.Width-column, minBroken))
+}
+
+// minBroken is how many columns a line of a broken name has at least, however deep
+// in the tree.
+const minBroken = 16
 
 // slots names the slot variables of a variable, where they have no lines.
 func (t *textTree) slots(id int) string {

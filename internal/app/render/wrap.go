@@ -1,6 +1,9 @@
 package render
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Wrap returns words broken at blanks into lines of at most width columns, two
 // fewer after the first; a word that is longer stays whole.
@@ -28,6 +31,36 @@ func Wrap(s string, width int) []string {
 		}
 		lines = append(lines, s[:cut])
 		s = strings.TrimLeft(s[cut:], " ")
+	}
+	return append(lines, s)
+}
+
+// Break returns a name in lines of at most width columns, two fewer after the first:
+// broken behind a slash or comma in a line's second half, or wherever the line ends.
+func Break(s string, width int) []string {
+	var lines []string
+	for Width(s) > width {
+		cut, used := 0, 0
+		for i, r := range s {
+			if used += Width(string(r)); used > width && i > 0 {
+				cut = i
+				break
+			}
+		}
+		if cut == 0 {
+			break // a single letter
+		}
+		if end := strings.LastIndexAny(s[:cut], "/,") + 1; end > cut/2 {
+			cut = end
+		}
+		for r, _ := utf8.DecodeRuneInString(s[cut:]); cut < len(s) && Width(string(r)) == 0; r, _ = utf8.DecodeRuneInString(s[cut:]) {
+			cut += utf8.RuneLen(r) // stays with the letter that it changes
+		}
+		if len(lines) == 0 {
+			width = max(width-2, 1)
+		}
+		lines = append(lines, s[:cut])
+		s = s[cut:]
 	}
 	return append(lines, s)
 }
