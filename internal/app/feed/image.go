@@ -105,7 +105,7 @@ func WritePNG(w io.Writer, out map[string]*tensor.Tensor, name string) (words st
 	}
 	t := out[name]
 	if t == nil {
-		return "", fmt.Errorf("there is no output %q; there are %q", name, names(out))
+		return "", fmt.Errorf("there is no output %q among %q", name, names(out))
 	}
 	img, words, err := Picture(t)
 	if err != nil {

@@ -67,7 +67,8 @@ func countOf(s *store.Store, og *pb.TrackableObjectGraph, list store.Entries) Co
 		}
 		c.Tensors++
 		c.Bytes += e.Bytes
-		if n, err := e.Shape.NumElements(); err == nil && (e.DType.IsFloating() || e.DType.IsComplex()) && !state(e.Name) {
+		if (e.DType.IsFloating() || e.DType.IsComplex()) && !state(e.Name) {
+			n, _ := e.Shape.NumElements() // 0 where they can't be counted
 			c.Parameters += int64(n)
 		}
 	}

@@ -147,9 +147,9 @@ func sameKind(a, b tensor.DType) bool {
 
 // widens reports whether a .npz would hold both types as the same one.
 func widens(a, b tensor.DType) bool {
-	wa, errA := tensor.NPYType(a)
-	wb, errB := tensor.NPYType(b)
-	return errA == nil && errB == nil && wa == wb
+	wa, err := tensor.NPYType(a)
+	wb, _ := tensor.NPYType(b) // Invalid where numpy has none
+	return err == nil && wa == wb
 }
 
 // valueDiff gathers the difference of two tensors, piece by piece.
