@@ -48,7 +48,8 @@
 // (Adadelta). Nadam has an edge momentum_cache behind the hyperparameters. None
 // of them exists before the first step: an optimizer saved
 // before it is a node without children. A learning rate that follows a schedule
-// isn't saved.
+// isn't saved; a schedule with variables is, as learning_rate, the first edge, from
+// the start.
 //
 // The new layout, of tf_keras.optimizers, has a list of all variables and lists
 // that share them. The step counter and the rate exist from the start, the rest
@@ -58,7 +59,8 @@
 //	_variables: 0, 1, …            those below, in order of making
 //	_iterations (= _variables/0)   iteration                     all, int64
 //	_learning_rate                 learning_rate                 all, float32
-//	_current_learning_rate         current_learning_rate         instead, with a schedule
+//	_current_learning_rate         current_learning_rate         instead, with a schedule;
+//	                                                             _learning_rate is the schedule then, if it has variables
 //	_index_dict                    a node without children       all
 //	momentums                      SGD/m/net/dense/kernel        SGD, with momentum or not
 //	_momentums, _velocities        Adam/m/…, Adam/v/…            Adam, AdamW

@@ -96,6 +96,9 @@ func (o *OptimizerBase) makeNew() error {
 		o.next.current.Named("current_learning_rate").SetTrainable(false)
 		edges = append(edges, trackable.Edge{Name: "_current_learning_rate", Child: o.next.current})
 	}
+	if sched := o.tracked(); sched != nil {
+		edges = append(edges, trackable.Edge{Name: "_learning_rate", Child: sched})
+	}
 	for _, e := range edges {
 		if err := o.Attach(e.Name, e.Child); err != nil {
 			return err

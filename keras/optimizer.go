@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -51,7 +52,9 @@ type OptimizerBase struct {
 	// type's name, "Adam".
 	Name string
 	// Schedule gives each step's learning rate; then there is no learning rate to
-	// set or save. Default: nil, the rate stays.
+	// set or save. A pointer to a struct with variables is saved in its place; it is
+	// set before the first step, and another one later keeps the optimizer from being
+	// saved. Default: nil, the rate stays.
 	Schedule Schedule `cairn:"-"`
 	// Decay divides the learning rate by 1+Decay*iterations; only the legacy
 	// layout knows it. Default: 0.
@@ -173,10 +176,27 @@ func (o *OptimizerBase) AcceptsChild(edge string) bool {
 	return slices.ContainsFunc(o.rule.hypers(), func(h hyper) bool { return h.name == edge })
 }
 
+// tracked returns the Schedule where it has variables, nil elsewhere.
+func (o *OptimizerBase) tracked() trackable.Trackable {
+	v := reflect.ValueOf(o.Schedule)
+	if v.Kind() == reflect.Struct { // whose variables nobody could restore: the walk tells so
+		p := reflect.New(v.Type())
+		p.Elem().Set(v)
+		v = p
+	}
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return nil
+	}
+	if edges, err := trackable.Children(v.Interface()); err == nil && len(edges) == 0 {
+		return nil
+	}
+	return o.Schedule
+}
+
 func (o *OptimizerBase) isNew() bool { return Layout(o.layout.Load()) != LegacyLayout }
 
-// TrackableChildren lists no edges of its own, but makes what an optimizer with
-// the new layout has before its first step.
+// TrackableChildren lists a Schedule that has variables, and makes what an optimizer
+// with the new layout has before its first step.
 func (o *OptimizerBase) TrackableChildren() []trackable.Edge {
 	if o.isNew() && !o.made.Load() && o.mu.TryLock() {
 		defer o.mu.Unlock()
@@ -185,6 +205,16 @@ func (o *OptimizerBase) TrackableChildren() []trackable.Edge {
 			// Nothing is pending, so nothing can fail.
 			_ = o.makeNew()
 		}
+	}
+	sched := o.tracked()
+	switch {
+	case sched == nil:
+	case !o.isNew():
+		return []trackable.Edge{{Name: "learning_rate", Child: sched}}
+	case o.made.Load() && !slices.ContainsFunc(o.TrackableNode().Edges(), func(e trackable.Edge) bool {
+		return e.Name == "_learning_rate" && trackable.Identity(e.Child) == trackable.Identity(sched)
+	}):
+		return []trackable.Edge{{Name: "_learning_rate", Child: sched}} // an error, unless there is none
 	}
 	return nil
 }
@@ -213,6 +243,11 @@ func (o *OptimizerBase) make() error {
 		return o.makeNew()
 	}
 	o.kinds = o.rule.slots()
+	if sched := o.tracked(); sched != nil {
+		if err := o.Attach("learning_rate", sched); err != nil {
+			return err
+		}
+	}
 	o.iter = trackable.NewScalar[int64](0)
 	o.iter.Named(o.Name + "/iter").SetTrainable(false)
 	if err := o.Attach("iter", o.iter); err != nil {

@@ -32,6 +32,22 @@ func regularized(f *Ftrl) *Ftrl {
 
 var halving = ExponentialDecay{Initial: 0.1, Steps: 3, Factor: 0.5}
 
+// rated is a schedule with a variable.
+type rated struct {
+	trackable.Base
+	Of *trackable.Scalar[float32] `cairn:"rate"`
+}
+
+func newRated(rate float32) *rated {
+	r := &rated{Of: trackable.NewScalar(rate)}
+	r.Of.Named("rate")
+	return r
+}
+
+func (r *rated) Rate(s *ops.Scope, step *ops.Value) *ops.Value {
+	return ops.Div(s, r.Of, ops.Add(s, 1, ops.Cast(s, step, tensor.Float32)))
+}
+
 // makeOptimizers has the optimizers of gen_keras.py by their names there.
 var makeOptimizers = map[string]func() Optimizer{
 	"sgd":          func() Optimizer { return NewSGD(0.1) },
@@ -67,6 +83,9 @@ var makeOptimizers = map[string]func() Optimizer{
 	"new_adam_schedule": func() Optimizer {
 		return toNew(with(NewAdam(0), func(o *Adam) { o.Schedule = halving }))
 	},
+	"adam_rated":     func() Optimizer { return with(NewAdam(0), func(o *Adam) { o.Schedule = newRated(0.5) }) },
+	"new_adam_rated": func() Optimizer { return toNew(with(NewAdam(0), func(o *Adam) { o.Schedule = newRated(0.5) })) },
+
 	"new_adamw": func() Optimizer { return NewAdamW(0.1) },
 	"new_adamw_amsgrad": func() Optimizer {
 		return with(NewAdamW(0.1), func(o *AdamW) { o.WeightDecay, o.AMSGrad = 0.1, true })

@@ -12,7 +12,8 @@ import (
 )
 
 // Schedule is a learning rate that depends on the step. It is computed by ops, so
-// a traced function computes it anew in every call.
+// a traced function computes it anew in every call. One that is a pointer to a struct
+// with variables is part of the optimizer's checkpoints.
 type Schedule interface {
 	// Rate returns the learning rate, a float32 scalar, after that many steps: step
 	// is a scalar, 0 for the first step, an int64 or of the type of the variable to

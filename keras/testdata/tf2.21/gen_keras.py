@@ -1,6 +1,6 @@
 """Writes the fixtures of package keras with TensorFlow 2.21 and tf_keras 2.21.
 
-    python3 gen_keras.py [part ...]      parts: listings updates rows schedules activations losses checkpoints
+    python3 gen_keras.py [part ...]      parts: listings updates rows schedules activations losses checkpoints tracked
 
 Run it in this folder. What it writes:
 
@@ -11,6 +11,7 @@ Run it in this folder. What it writes:
     activations.npz  every activation and its gradient
     losses.npz       every loss and its gradient
     guide_*/         checkpoints of the guide's objects after training
+    tracked/         the same with a metric, averages and a schedule's variable
 """
 
 import os
@@ -75,6 +76,20 @@ def step(model, optimizer, x, y, loss=lambda o, y: tf.reduce_mean(tf.abs(o - y))
     return value
 
 
+class Rated(tf.Module, keras.optimizers.schedules.LearningRateSchedule):
+    """A schedule with a variable, which the optimizer tracks."""
+
+    def __init__(self, rate):
+        super().__init__()
+        self.rate = tf.Variable(rate, name="rate")
+
+    def __call__(self, step):
+        return self.rate / (1.0 + tf.cast(step, tf.float32))
+
+    def get_config(self):
+        return {}
+
+
 OPTIMIZERS = {
     "sgd": lambda: legacy.SGD(0.1),
     "sgd_momentum": lambda: legacy.SGD(0.1, momentum=0.9),
@@ -128,6 +143,8 @@ OPTIMIZERS = {
     "new_adafactor": lambda: new.Adafactor(0.1),
     "new_adafactor_absolute": lambda: new.Adafactor(0.1, relative_step=False, clip_threshold=0.5, beta_2_decay=-0.6),
     "new_adam_schedule": lambda: new.Adam(keras.optimizers.schedules.ExponentialDecay(0.1, 3, 0.5)),
+    "adam_rated": lambda: legacy.Adam(Rated(0.5)),
+    "new_adam_rated": lambda: new.Adam(Rated(0.5)),
 }
 
 
@@ -392,7 +409,7 @@ def write_losses():
 
 def write_checkpoints():
     """The guide's program for ten steps with an optimizer of each layout."""
-    for name in ("adam", "sgd_momentum", "rmsprop_centered_momentum", "adagrad", "new_adam", "new_adamw", "new_sgd", "new_rmsprop", "new_adagrad"):
+    for name in ("adam", "adam_rated", "sgd_momentum", "rmsprop_centered_momentum", "adagrad", "new_adam", "new_adamw", "new_sgd", "new_rmsprop", "new_adagrad"):
         fresh()
         net, optimizer = Net(), OPTIMIZERS[name]()
         ckpt = tf.train.Checkpoint(step=tf.Variable(1), optimizer=optimizer, net=net)
@@ -408,7 +425,38 @@ def write_checkpoints():
         np.savez(os.path.join("guide_" + name, "after.npz"), losses=np.array(losses), kernel=net.l1.kernel.numpy(), bias=net.l1.bias.numpy())
 
 
+def write_tracked():
+    """Ten steps with all that a program may track: a metric in the model, averages, a schedule with a variable."""
+
+    class Watched(Net):
+        def __init__(self):
+            super().__init__()
+            self.seen = keras.metrics.Mean(name="seen")
+
+    fresh()
+    net, optimizer, averages = Watched(), OPTIMIZERS["adam_rated"](), tf.Module()
+    averages.of = []
+    average = tf.train.ExponentialMovingAverage(0.5)
+    ckpt = tf.train.Checkpoint(averages=averages, optimizer=optimizer, net=net)
+    x, y = toy()
+    losses = []
+    for i, (bx, by) in enumerate(tf.data.Dataset.from_tensor_slices((x, y)).repeat(10).batch(2).take(10)):
+        losses.append(step(net, optimizer, bx, by))
+        net.seen.update_state(losses[-1])
+        average.apply(net.trainable_variables)
+        if not averages.of:
+            averages.of.extend(average.average(v) for v in net.trainable_variables)
+        optimizer.learning_rate.rate.assign_add(0.25)
+        if i == 4:
+            ckpt.save(os.path.join("tracked", "ckpt"))
+    os.remove(os.path.join("tracked", "checkpoint"))
+    np.savez(
+        os.path.join("tracked", "after.npz"), losses=np.array(losses), kernel=net.l1.kernel.numpy(), bias=net.l1.bias.numpy(),
+        total=net.seen.total.numpy(), count=net.seen.count.numpy(), rate=optimizer.learning_rate.rate.numpy(),
+        kernel_average=averages.of[0].numpy(), bias_average=averages.of[1].numpy())
+
+
 if __name__ == "__main__":
-    parts = sys.argv[1:] or ["listings", "updates", "rows", "schedules", "activations", "losses", "checkpoints"]
+    parts = sys.argv[1:] or ["listings", "updates", "rows", "schedules", "activations", "losses", "checkpoints", "tracked"]
     for part in parts:
         globals()["write_" + part]()

@@ -1,0 +1,236 @@
+package keras
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
+)
+
+// watched is a model that counts what it has lost.
+type watched struct {
+	Model
+	L1   *Dense
+	Seen *MeanMetric
+}
+
+func (w *watched) Call(s *ops.Scope, x ops.Input) *ops.Value { return w.L1.Call(s, x) }
+
+// averages are moving averages of a model's variables, made at the first step.
+type averages struct {
+	trackable.Base
+	Of *trackable.List[*trackable.Variable]
+}
+
+// trackedTraining holds all that gen_keras.py's "tracked" tracks.
+type trackedTraining struct {
+	Averages  *averages
+	Optimizer *Adam
+	Net       *watched
+}
+
+func newTracked() *trackedTraining {
+	return &trackedTraining{
+		&averages{Of: trackable.NewList[*trackable.Variable]()},
+		makeOptimizers["adam_rated"]().(*Adam),
+		&watched{L1: &Dense{Units: 5}, Seen: NewMean()},
+	}
+}
+
+// step takes the step of that number.
+func (tr *trackedTraining) step(t *testing.T, i int) float64 {
+	t.Helper()
+	x, y := toy()
+	at := i * 2 % 10
+	run := func(f func(s *ops.Scope) *ops.Value) *ops.Value {
+		v, err := function.New(func(s *ops.Scope, _ struct{}) *ops.Value { return f(s) }).Call(context.Background(), struct{}{})
+		must(t, err)
+		return v
+	}
+	loss := run(func(s *ops.Scope) *ops.Value {
+		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
+			return ops.Mean(s, ops.Abs(s, ops.Sub(s, tr.Net.Call(s, rowsOf(t, x, at, at+2)), rowsOf(t, y, at, at+2))))
+		})
+		tr.Optimizer.Apply(s, tape.Gradient(loss, Trainable(tr.Net)))
+		tr.Net.Seen.Update(s, loss)
+		return loss
+	})
+	vars := Trainable(tr.Net)
+	for j := tr.Averages.Of.Len(); j < len(vars); j++ {
+		must(t, tr.Averages.Of.Append(trackable.NewVariable(vars[j].Load().Clone()).SetTrainable(false)))
+	}
+	run(func(s *ops.Scope) *ops.Value {
+		for j, v := range vars {
+			a := tr.Averages.Of.At(j)
+			ops.AssignSub(s, a, ops.Mul(s, ops.Sub(s, a, v), 0.5))
+		}
+		rate := &tr.Optimizer.Schedule.(*rated).Of.Variable
+		ops.AssignAdd(s, rate, 0.25)
+		return ops.ReadVariable(s, rate)
+	})
+	l, err := ops.Item[float32](loss)
+	must(t, err)
+	return float64(l)
+}
+
+// TestEverythingTrackedGoesOn: a metric, moving averages and a schedule's variable go on
+// where TensorFlow's checkpoint has them, whenever they were made and whatever they had
+// counted, from that file and from what another manager made of it.
+func TestEverythingTrackedGoesOn(t *testing.T) {
+	ctx := context.Background()
+	theirs := filepath.Join(fixtures, "tracked", "ckpt-1")
+	after := npz(t, filepath.Join("tracked", "after.npz"))
+	goOn := func(t *testing.T, tr *trackedTraining) {
+		t.Helper()
+		losses := floats(t, array(t, after, "losses"))
+		for i := 5; i < 10; i++ {
+			near(t, "loss", tensor.Scalar(tr.step(t, i)), tensor.Scalar(losses[i]), 1e-5, 1e-3)
+		}
+		for name, got := range map[string]*trackable.Variable{
+			"kernel": tr.Net.L1.Kernel, "bias": tr.Net.L1.Bias, "kernel_average": tr.Averages.Of.At(0), "bias_average": tr.Averages.Of.At(1),
+			"total": &tr.Net.Seen.Total.Variable, "count": &tr.Net.Seen.Count.Variable, "rate": &tr.Optimizer.Schedule.(*rated).Of.Variable,
+		} {
+			near(t, name, got.Load(), array(t, after, name), 1e-5, 1e-3)
+		}
+	}
+	restore := func(t *testing.T, tr *trackedTraining) (*checkpoint.Checkpoint, *checkpoint.Report) {
+		t.Helper()
+		ck, err := checkpoint.New(tr, nil)
+		must(t, err)
+		report, err := ck.Restore(ctx, theirs, nil)
+		must(t, err)
+		return ck, report
+	}
+	t.Run("before anything is made", func(t *testing.T) {
+		tr := newTracked()
+		_, report := restore(t, tr)
+		goOn(t, tr)
+		must(t, report.AssertConsumed())
+	})
+	t.Run("after training", func(t *testing.T) {
+		tr := newTracked()
+		tr.step(t, 0)
+		tr.step(t, 1)
+		_, report := restore(t, tr)
+		must(t, report.AssertConsumed())
+		goOn(t, tr)
+	})
+	t.Run("before the schedule is set", func(t *testing.T) {
+		tr := newTracked()
+		tr.Optimizer.Schedule = nil
+		_, report := restore(t, tr)
+		tr.Optimizer.Schedule = newRated(7)
+		goOn(t, tr)
+		must(t, report.AssertConsumed())
+	})
+	t.Run("saved by another manager", func(t *testing.T) {
+		dirs := []*vfs.Mem{vfs.MemDir(), vfs.MemDir()}
+		first := newTracked()
+		ck, _ := restore(t, first)
+		first.step(t, 5)
+		must(t, ck.Sync(ctx))
+		_, err := ck.Restore(ctx, theirs, nil) // and back to step 5
+		must(t, err)
+		var saved []string
+		for i := range 3 {
+			m, err := checkpoint.NewManager(ck, "run", &checkpoint.ManagerOptions{Dir: dirs[i%2]})
+			must(t, err)
+			path, err := m.Save(ctx)
+			must(t, err)
+			saved = append(saved, path)
+			must(t, m.Close())
+		}
+		// One Checkpoint counts for both, as in TensorFlow.
+		if d := cmp.Diff([]string{"run/ckpt-2", "run/ckpt-3", "run/ckpt-4"}, saved); d != "" {
+			t.Errorf("saved (-want +got):\n%s", d)
+		}
+		tr := newTracked()
+		again, err := checkpoint.New(tr, nil)
+		must(t, err)
+		_, err = again.RestoreFS(ctx, dirs[1], "ckpt-3", nil)
+		must(t, err)
+		goOn(t, tr)
+	})
+	t.Run("of the objects, only the model's", func(t *testing.T) {
+		net := newTracked().Net
+		ck, err := checkpoint.New(&struct{ Net *watched }{net}, nil)
+		must(t, err)
+		_, err = ck.Restore(ctx, theirs, nil)
+		if err == nil {
+			t.Error("a strict restore leaves the optimizer's values")
+		}
+		_, err = ck.Restore(ctx, theirs, &checkpoint.RestoreOptions{Partial: true})
+		must(t, err)
+		if net.Seen.Count.Get() != 5 {
+			t.Errorf("the metric has counted %v", net.Seen.Count.Get())
+		}
+	})
+}
+
+// TestASchedulesVariablesAreSaved: a schedule by value has variables that no restore
+// could reach, which is said; one without variables is no node.
+func TestASchedulesVariablesAreSaved(t *testing.T) {
+	for name, c := range map[string]struct {
+		s       Schedule
+		tracked bool
+	}{
+		"none": {nil, false}, "without variables": {halving, false}, "by pointer, without variables": {&halving, false},
+		"nil": {(*rated)(nil), false}, "with one": {newRated(1), true},
+	} {
+		o := NewAdam(1)
+		o.Schedule = c.s
+		if got := o.tracked() != nil; got != c.tracked {
+			t.Errorf("%s: tracked %v", name, got)
+		}
+	}
+	for _, o := range []*Adam{NewAdam(1), with(NewAdam(1), func(o *Adam) { must(t, o.SetLayout(NewLayout)) })} {
+		w := trackable.NewVariable(tensor.Vector[float32](1))
+		o.Schedule = newRated(1)
+		root := &struct{ O *Adam }{o}
+		ck, err := checkpoint.New(root, nil)
+		must(t, err)
+		must(t, o.Build([]*trackable.Variable{w}))
+		_, err = ck.SaveTo(context.Background(), vfs.MemDir(), "first")
+		must(t, err)
+		o.Schedule = newRated(2)
+		if _, err := ck.SaveTo(context.Background(), vfs.MemDir(), "second"); err == nil {
+			t.Errorf("layout %v: saved with another schedule than it was made with", o.isNew())
+		}
+	}
+	o := NewAdam(1)
+	o.Schedule = byValue{trackable.NewScalar[float32](1)}
+	if _, err := checkpoint.New(&struct{ O *Adam }{o}, nil); err == nil {
+		t.Error("variables of a schedule by value are left out")
+	}
+}
+
+// TestAScheduleInKeras3sLayout: the edges are TensorFlow 2.21's, in its order.
+func TestAScheduleInKeras3sLayout(t *testing.T) {
+	o := NewAdam(1)
+	o.Schedule = newRated(1)
+	must(t, o.SetLayout(Keras3Layout))
+	must(t, o.Build([]*trackable.Variable{trackable.NewVariable(tensor.Vector[float32](1))}))
+	edges, err := trackable.Children(o)
+	must(t, err)
+	var got []string
+	for _, e := range edges {
+		got = append(got, e.Name)
+	}
+	want := []string{"_variables", "_trainable_variables", "_trainable_variables_indices", "_iterations", "_learning_rate", "_momentums", "_velocities"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("edges (-TensorFlow +ours):\n%s", d)
+	}
+}
+
+type byValue struct{ Of *trackable.Scalar[float32] }
+
+func (b byValue) Rate(s *ops.Scope, _ *ops.Value) *ops.Value { return ops.ReadVariable(s, b.Of) }
