@@ -64,6 +64,7 @@ type orderProgram struct {
 	folder      string
 	objects     map[int]*orderObject
 	checkpoints []*checkpoint.Checkpoint
+	managers    map[string]*checkpoint.Manager // by their folders
 	report      *checkpoint.Report
 }
 
@@ -141,8 +142,11 @@ func (p *orderProgram) step(ctx context.Context, s *orderStep) (said, err error)
 		on.set(s.Field, nil, nil)
 	case "open":
 		var root any = on
-		if s.How == "edge" {
+		switch s.How {
+		case "edge":
 			root = &struct{ N *orderObject }{on}
+		case "path":
+			root = &struct{ N any }{&struct{ X *orderObject }{on}}
 		}
 		ck, err := checkpoint.New(root, nil)
 		p.checkpoints = append(p.checkpoints, ck)
@@ -152,6 +156,19 @@ func (p *orderProgram) step(ctx context.Context, s *orderStep) (said, err error)
 	case "restore":
 		p.report, err = p.checkpoints[s.CK].Read(ctx, p.path(strconv.Itoa(s.File)), &checkpoint.RestoreOptions{
 			Partial: s.How == "partial" || s.How == "both", AllowMissing: s.How == "missing" || s.How == "both"})
+	case "manage":
+		name := p.path(fmt.Sprintf("m%d-%d", s.CK, s.File))
+		m := p.managers[name]
+		if m == nil {
+			if m, err = checkpoint.NewManager(p.checkpoints[s.CK], name, &checkpoint.ManagerOptions{MaxToKeep: 2}); err != nil {
+				return nil, err
+			}
+			p.managers[name] = m
+		}
+		_, err = m.Save(ctx)
+	case "latest":
+		p.report, err = p.checkpoints[s.CK].Restore(ctx, p.path(fmt.Sprintf("m%d-%d", s.Other, s.File)), &checkpoint.RestoreOptions{
+			Partial: s.How == "both", AllowMissing: s.How == "both"})
 	case "assert":
 		switch {
 		case p.report == nil:
@@ -183,7 +200,7 @@ func (p *orderProgram) path(file string) string { return p.folder + "/" + file }
 func orderCases(ctx context.Context, r *run) {
 	var all [][]*string
 	for i, steps := range r.specs.Orders {
-		p := &orderProgram{folder: r.ours("orders", strconv.Itoa(i)), objects: map[int]*orderObject{}}
+		p := &orderProgram{folder: r.ours("orders", strconv.Itoa(i)), objects: map[int]*orderObject{}, managers: map[string]*checkpoint.Manager{}}
 		var lines []*string
 		for k := range steps {
 			said, err := p.step(ctx, &steps[k])
@@ -198,6 +215,9 @@ func orderCases(ctx context.Context, r *run) {
 			if lines = append(lines, line); err != nil {
 				break
 			}
+		}
+		for name, m := range p.managers {
+			r.check("closing "+name, m.Close)
 		}
 		all = append(all, lines)
 	}
