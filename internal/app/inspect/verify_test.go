@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
@@ -92,6 +93,38 @@ func TestVerifyOfWhatCantBeRead(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("without the last %d bytes (-want +got):\n%s", lost, d)
 		}
+	}
+}
+
+// What the metadata of a safetensors file says of a tensor, and its array doesn't bear
+// out, is that tensor's fault.
+func TestVerifyOfContradictingMetadata(t *testing.T) {
+	s := write(t, map[string]*tensor.Tensor{"a": tensor.Vector(complex(1, 2)), "b": tensor.Vector[float32](3, 4)})
+	path := filepath.Join(t.TempDir(), "x.safetensors")
+	if _, err := rewrite.Convert(t.Context(), s.Prefix, path, &rewrite.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := 8 + int(binary.LittleEndian.Uint64(raw))
+	other := strings.Replace(string(raw[:head]), "complex128", "int32", 1)
+	other += strings.Repeat(" ", head-len(other))
+	if err := os.WriteFile(path, append([]byte(other), raw[head:]...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, faults, err := Verify(t.Context(), path, nil, nil)
+	if err != nil || len(faults) != 1 {
+		t.Fatalf("%v, %v", faults, err)
+	}
+	got := faults[0]
+	if !strings.HasSuffix(got.What, "the metadata says int32 of a tensor of float64") {
+		t.Errorf("what: %q", got.What)
+	}
+	got.What = ""
+	if d := cmp.Diff(Fault{File: path, Offset: -1, Tensor: "a"}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 
