@@ -72,7 +72,7 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 	if !l.opts.SkipSlots {
 		aliases = l.slotAliases(g)
 	}
-	implied := m.matchCounts(g)
+	implied, counters := m.matchCounts(g), l.ck.counters(g)
 	var arriving map[int]bool
 	if late {
 		arriving = arrivingIn(g, false) // who adds a child delivers to it
@@ -101,7 +101,7 @@ func (l *load) matchNames(g *trackable.Graph, late bool) (*match, []Item, error)
 		entry, ok := l.src.reader.Entry(name)
 		switch other, dup := taken[name]; {
 		case !ok:
-			if !l.ck.isCounter(n.Object) && !implied[id] {
+			if !isCounter(counters, n.Object) && !implied[id] {
 				it.DType, it.Shape, it.Why = v.DType(), v.Shape(), "the checkpoint has no tensor of the variable's full name"
 				if len(missing) < maxListed { // more aren't shown
 					if count := l.firstCount(g, id); count != "" {

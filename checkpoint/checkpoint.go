@@ -186,6 +186,19 @@ func (ck *Checkpoint) SaveCounter() *trackable.Scalar[int64] {
 	return ck.counter
 }
 
+// countingOn returns the counter of saves that goes on where a restore has left it, that
+// of a Checkpoint which ck is a part of included.
+func (ck *Checkpoint) countingOn(ctx context.Context) *trackable.Scalar[int64] {
+	ck.mu.Lock()
+	c := ck.counter
+	ck.mu.Unlock()
+	if c == nil {
+		c = ck.SaveCounter()
+		trackable.Settle(ctx)
+	}
+	return c
+}
+
 // walk visits the graph as it would be saved.
 func (ck *Checkpoint) walk() (*trackable.Graph, error) {
 	ck.mu.Lock()
@@ -273,7 +286,7 @@ func (ck *Checkpoint) save(ctx context.Context, dir vfs.Dir, prefix string, full
 	}
 	ck.saving.Lock()
 	defer ck.saving.Unlock()
-	counter := ck.SaveCounter()
+	counter := ck.countingOn(ctx)
 	n := counter.Add(1)
 	name := prefix + "-" + strconv.FormatInt(n, 10)
 	if err := ck.checkStateName(name); err != nil {

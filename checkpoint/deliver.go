@@ -258,11 +258,15 @@ func (l *load) unfilled(g *trackable.Graph, arriving map[int]bool) (items []Item
 		}
 	}
 	l.mu.Unlock()
+	if len(open) == 0 {
+		return nil, nil
+	}
 	var replaced map[int]bool
+	counters := l.ck.counters(g)
 	for _, id := range open {
 		n := &g.Nodes[id]
 		v := n.Variable()
-		if v.TrackableNode().Stamp() != 0 || l.ck.stamp(n.Object) != 0 || l.ck.isCounter(n.Object) {
+		if v.TrackableNode().Stamp() != 0 || l.ck.stamp(n.Object) != 0 || isCounter(counters, n.Object) {
 			continue
 		}
 		if replaced == nil {

@@ -71,10 +71,14 @@ func (l *load) unmatched(g *trackable.Graph) ([]Item, error) {
 		}
 	}
 	l.mu.Unlock()
+	if len(open) == 0 {
+		return nil, nil
+	}
 	var items []Item
+	counters := l.ck.counters(g)
 	for _, id := range open {
 		n := &g.Nodes[id]
-		if n.IsSlot && l.opts.SkipSlots || l.ck.isCounter(n.Object) {
+		if n.IsSlot && l.opts.SkipSlots || isCounter(counters, n.Object) {
 			continue
 		}
 		names, err := attributesOf(n.Object)
@@ -101,11 +105,30 @@ func (l *load) unmatched(g *trackable.Graph) ([]Item, error) {
 	return items, nil
 }
 
-func (ck *Checkpoint) isCounter(obj any) bool {
+// counters returns what counts the saves of ck and of the Checkpoints that are parts of
+// g: no objects of the program, whose values a restore may lack.
+func (ck *Checkpoint) counters(g *trackable.Graph) map[any]bool {
+	all := map[any]bool{}
+	add := func(ck *Checkpoint) {
+		ck.mu.Lock()
+		defer ck.mu.Unlock()
+		if ck.counter != nil {
+			all[ck.counter] = true
+		}
+	}
+	add(ck)
+	for id := range g.Nodes {
+		if part, ok := g.Nodes[id].Object.(*Checkpoint); ok {
+			add(part)
+		}
+	}
+	return all
+}
+
+// isCounter reports whether obj is one of some counters.
+func isCounter(counters map[any]bool, obj any) bool {
 	c, ok := obj.(*trackable.Scalar[int64])
-	ck.mu.Lock()
-	defer ck.mu.Unlock()
-	return ok && c == ck.counter
+	return ok && counters[c]
 }
 
 // left lists the values of the file that no object has: those behind an edge
@@ -181,7 +204,8 @@ func (l *load) left(ctx context.Context) (deferred, unused []Item) {
 }
 
 // pendingNodes returns for each node whether it can be reached over an edge that can
-// still appear, and which nodes are the save_counter of a Read. The caller holds l.mu.
+// still appear, and which nodes are the save_counter of a Read, or of a Checkpoint
+// that is a part. The caller holds l.mu.
 func (l *load) pendingNodes() (pending []bool, silent map[int32]bool) {
 	g := l.graph
 	pending = make([]bool, len(g.nodes))
@@ -200,7 +224,7 @@ func (l *load) pendingNodes() (pending []bool, silent map[int32]bool) {
 		if w.accepts == trackable.AcceptYes || w.accepts == trackable.AcceptMaybe && !l.opts.Partial {
 			mark(w.node)
 		}
-		if w.edge == counterEdge && trackable.Identity(w.parent) == trackable.Identity(l.ck.root) {
+		if _, part := w.parent.(*Checkpoint); w.edge == counterEdge && (part || trackable.Identity(w.parent) == trackable.Identity(l.ck.root)) {
 			silent[w.node] = true
 		}
 	}

@@ -69,7 +69,7 @@ func (m *Manager) SaveWith(ctx context.Context, opts *SaveOptions) (path string,
 	if err := m.afterDamage(o.Replace); err != nil {
 		return "", err
 	}
-	counted := m.ck.SaveCounter().Add(1)
+	counted := m.ck.countingOn(ctx).Add(1)
 	number := counted
 	if o.Number != nil {
 		number = *o.Number
