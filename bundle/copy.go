@@ -142,7 +142,7 @@ func (w *Writer) copySliced(rec *record, as string, shard int) error {
 	if w.entries.has(as) {
 		return w.fail(fmt.Errorf("bundle: tensor %q is added twice", as))
 	}
-	row, err := slicedRowOf(rec.Raw, func(int32) int { return shard })
+	row, err := slicedRowOf(rec.Raw(), func(int32) int { return shard })
 	if err != nil {
 		return w.fail(err)
 	}
@@ -156,7 +156,7 @@ func (w *Writer) copyPiece(ctx context.Context, r *Reader, rec *record, key, as 
 		return w.fail(fmt.Errorf("bundle: tensor %q is added twice", as))
 	}
 	var e pb.BundleEntryProto
-	if err := e.Unmarshal(rec.Raw); err != nil {
+	if err := e.Unmarshal(rec.Raw()); err != nil {
 		return w.fail(err)
 	}
 	at, err := w.place(ctx, func(s *shardWriter) (uint32, error) {

@@ -32,10 +32,17 @@ type Entry struct {
 	// it is nil where the tensor lies in one piece.
 	Slices []Slice
 
-	// Raw is the entry's encoded message as it stands in the index, what this
-	// package doesn't know included; it must not be changed. It is nil in
-	// version 1.
-	Raw []byte
+	index  *index // nil in version 1
+	number int32  // in the index
+}
+
+// Raw returns the entry's encoded message as it stands in the index, what this package
+// doesn't know included; it must not be changed. It is nil in version 1.
+func (e *Entry) Raw() []byte {
+	if e.index == nil {
+		return nil
+	}
+	return e.index.message(e.index.at(int(e.number)))
 }
 
 // record is an entry of the index, that of a tensor or that of a slice.

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"encoding/binary"
 	"io"
 	"math/bits"
 	"slices"
@@ -149,6 +150,9 @@ func dimSize(d int) int {
 	}
 	return 1 + (bits.Len64(uint64(d))+6)/7
 }
+
+// locationMost is how many bytes a location's fields have at most.
+const locationMost = 3*(1+binary.MaxVarintLen64) + 5
 
 // append appends the fields that follow those of appendKind.
 func (l location) append(b []byte) []byte {

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -80,7 +81,7 @@ func TestKindsDecodeWhatEntriesSay(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	number := func() uint64 { return rng.Uint64() >> (rng.IntN(64)) }
 	var known kinds
-	fast := 0
+	fast, short := 0, 0
 	for range 20_000 {
 		shape := make(tensor.Shape, rng.IntN(3))
 		elems := 1
@@ -108,7 +109,7 @@ func TestKindsDecodeWhatEntriesSay(t *testing.T) {
 		slices, err := rec.parse("k", raw, shards, nil)
 		k := known.of(raw)
 		var at place
-		ok := k.place(&at, raw, shards)
+		ok, plain := k.place(&at, raw, shards)
 		var p piece
 		if ok {
 			p = at.piece(k)
@@ -121,11 +122,21 @@ func TestKindsDecodeWhatEntriesSay(t *testing.T) {
 		case ok:
 			fast++
 		}
+		var prefix []byte
+		if k != nil {
+			prefix = []byte(k.prefix)
+		}
+		if again := at.location().append(prefix); ok && plain != bytes.Equal(again, raw) {
+			t.Fatalf("%x is plain: %v; kind and place give %x", raw, plain, again)
+		}
+		if plain {
+			short++
+		}
 		if err == nil {
 			known.learn(raw)
 		}
 	}
-	if fast < 1000 {
-		t.Errorf("%d entries were decoded by their kinds", fast)
+	if fast < 1000 || short < 300 {
+		t.Errorf("%d entries were decoded by their kinds, %d were plain", fast, short)
 	}
 }

@@ -45,11 +45,10 @@ type index struct {
 
 // indexEntry is one entry as it lies in memory: the key, and behind it the
 // message, which as two strings would take twice the space; and what is asked for
-// most, decoded.
+// most, decoded. Most messages say nothing else, and aren't kept.
 type indexEntry struct {
 	bytes    *byte
-	key, raw uint32 // their lengths, of 31 bits
-	at       int64  // where it stands in the index file
+	key, raw uint32 // their lengths, of 31 bits; raw is 0 where kind and place give the message
 	place           // of a tensor stored in slices: noPlace
 }
 
@@ -97,8 +96,14 @@ func (x *index) at(i int) *indexEntry { return &x.chunks[i>>chunkShift][i&(1<<ch
 
 func (e *indexEntry) name() string { return unsafe.String(e.bytes, e.key) }
 
-// message returns the entry as it is encoded.
-func (e *indexEntry) message() []byte { return unsafe.Slice(e.bytes, e.key+e.raw)[e.key:] }
+// message returns an entry as it is encoded in the file.
+func (x *index) message(e *indexEntry) []byte {
+	if e.raw > 0 {
+		return unsafe.Slice(e.bytes, e.key+e.raw)[e.key:]
+	}
+	prefix := x.kinds.numbered(e.kind).prefix
+	return e.place.location().append(append(make([]byte, 0, len(prefix)+locationMost), prefix...))
+}
 
 // find looks a key up.
 func (x *index) find(key string) (int, bool) {
@@ -176,11 +181,20 @@ func (x *index) record(i int) *record {
 }
 
 // decode does what record does, for those who have a place for it; shape is as in
-// decodeEntry.
+// decodeEntry, and where it isn't nil the record's may be shared with other entries.
 func (x *index) decode(rec *record, i int, shape tensor.Shape) {
 	e := x.at(i)
-	_, _ = rec.parse(e.name(), e.message(), x.shards, shape)
-	rec.at = e.at
+	if e.raw == 0 {
+		k := x.kinds.numbered(e.kind)
+		*rec = record{elems: k.elems, Entry: Entry{
+			Name: e.name(), DType: k.dtype, Shape: k.shape, Shard: int(e.shard), Offset: e.off, Size: e.size, CRC: e.crc}}
+		if shape == nil {
+			rec.Shape = k.shape.Clone()
+		}
+	} else {
+		_, _ = rec.parse(e.name(), x.message(e), x.shards, shape)
+	}
+	rec.index, rec.number, rec.at = x, int32(i), e.at()
 	if s := x.sliced[i]; s != nil {
 		rec.home = rec.Shard
 		rec.Shard, rec.Offset, rec.CRC = 0, 0, 0
@@ -480,7 +494,7 @@ func countExtents(b []byte) int {
 // place. The number is that of the slices that the entry lists; shape is as in
 // decodeEntry.
 func (r *record) parse(key string, value []byte, shards int, shape tensor.Shape) (int, error) {
-	*r = record{Entry: Entry{Name: key, Raw: value}}
+	*r = record{Entry: Entry{Name: key}}
 	var m entryFields
 	if err := decodeEntry(&m, value, shape); err != nil {
 		return 0, fmt.Errorf("the entry can't be decoded: %w", err)

@@ -42,6 +42,7 @@ type blockEntries struct {
 type indexWorker struct {
 	buf      []byte // where the block lies
 	capacity int    // how many entries the last one had
+	arena    []byte // where the next keys and messages go
 }
 
 // inHand is how many bytes of blocks, as they stand in the file, are decoded at a
@@ -159,7 +160,6 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 	}
 	shape := make(tensor.Shape, 0, tensor.MaxRank)
 	var rec record
-	var arena []byte // where the next keys and messages go
 	header := l.r.header.Raw == nil
 	var spent int64 // of the budget
 	var bits placeBits
@@ -194,22 +194,28 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 		kinds := &l.r.index.kinds
 		k := kinds.of(value)
 		parts := 0
-		if !k.place(&entry.place, value, l.r.header.NumShards) {
+		ok, plain := k.place(&entry.place, value, l.r.header.NumShards)
+		if !ok {
 			if parts, b.err = rec.parse(view(key), value, l.r.header.NumShards, shape); b.err != nil {
 				b.err = l.bad(e.Offset, string(key), b.err)
 				break
 			}
-			if k = kinds.learn(value); !k.place(&entry.place, value, l.r.header.NumShards) {
+			k = kinds.learn(value)
+			if ok, plain = k.place(&entry.place, value, l.r.header.NumShards); !ok {
 				entry.place = place{off: rec.Offset, size: rec.Size, shard: int32(rec.Shard), crc: rec.CRC}
 			}
 		}
-		size := len(key) + len(value)
-		if size > cap(arena)-len(arena) {
-			arena = make([]byte, 0, max(keyArena, size))
+		if plain {
+			value = nil
 		}
-		n := len(arena)
-		arena = append(append(arena, key...), value...)
-		entry.bytes, entry.key, entry.raw, entry.at = unsafe.SliceData(arena[n:]), uint32(len(key)), uint32(len(value)), e.Offset
+		size := len(key) + len(value)
+		if size > cap(w.arena)-len(w.arena) {
+			w.arena = make([]byte, 0, max(keyArena, size))
+		}
+		n := len(w.arena)
+		w.arena = append(append(w.arena, key...), value...)
+		entry.bytes, entry.key, entry.raw = unsafe.SliceData(w.arena[n:]), uint32(len(key)), uint32(len(value))
+		entry.standsAt(e.Offset)
 		if parts > 0 {
 			b.sliced = append(b.sliced, len(b.list)-1)
 			entry.shard = noPlace

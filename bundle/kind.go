@@ -102,22 +102,29 @@ func (t *kinds) learn(raw []byte) *kind {
 }
 
 // place decodes an entry of this kind, which may be nil, to p. It is not ok where there is
-// more in it than where the bytes lie, or where they can't lie there.
-func (k *kind) place(p *place, raw []byte, shards int) (ok bool) {
+// more in it than where the bytes lie, or where they can't lie there. It is plain where it
+// is encoded as writers do it, so that kind and place give it back.
+func (k *kind) place(p *place, raw []byte, shards int) (ok, plain bool) {
 	if k == nil {
-		return false
+		return false, false
 	}
 	shard, crc, off, size := uint64(0), uint32(0), int64(0), int64(0)
+	last := byte(0) // tag
+	plain = true
 	for b := raw[len(k.prefix):]; len(b) > 0; {
 		tag := b[0]
+		plain, last = plain && tag > last, tag
 		if tag == 6<<3|5 && len(b) >= 5 {
 			crc, b = binary.LittleEndian.Uint32(b[1:]), b[5:]
+			plain = plain && crc != 0
 			continue
 		}
 		v, n := fieldNumber(b[1:])
 		if n < 0 {
-			return false
+			return false, false
 		}
+		// A number that ends with a zero is a zero, or has bytes that it doesn't need.
+		plain = plain && b[n] != 0
 		switch tag {
 		case 3 << 3:
 			shard = v
@@ -126,15 +133,15 @@ func (k *kind) place(p *place, raw []byte, shards int) (ok bool) {
 		case 5 << 3:
 			size = int64(v)
 		default:
-			return false
+			return false, false
 		}
 		b = b[1+n:]
 	}
 	if shard >= uint64(shards) || off < 0 || size < 0 || off > math.MaxInt64-size || size != k.size && (k.size >= 0 || checkSize(k.dtype, k.elems, size) != nil) {
-		return false
+		return false, false
 	}
 	p.off, p.size, p.shard, p.crc, p.kind = off, size, int32(shard), crc32c.Unmask(crc), k.number
-	return true
+	return true, plain && k.number > 0
 }
 
 // kind returns the kind of entry number i.
@@ -146,6 +153,6 @@ func (x *index) kind(i int) *kind {
 	}
 	e := x.at(i)
 	var rec record
-	_, _ = rec.parse(e.name(), e.message(), x.shards, nil)
+	_, _ = rec.parse(e.name(), x.message(e), x.shards, nil)
 	return &kind{dtype: rec.DType, shape: rec.Shape, elems: rec.elems}
 }

@@ -128,7 +128,7 @@ func (m *merging) read(src string) error {
 		case there && (old == nil || len(rec.Slices) == 0):
 			return fmt.Errorf("tensor %q is in %q and in a source before it", r.ownerOf(rec), src)
 		case len(rec.Slices) > 0:
-			row, err := slicedRowOf(rec.Raw, shard)
+			row, err := slicedRowOf(rec.Raw(), shard)
 			switch {
 			case err != nil:
 				return err
@@ -141,7 +141,7 @@ func (m *merging) read(src string) error {
 			}
 		default:
 			var e pb.BundleEntryProto
-			if err := e.Unmarshal(rec.Raw); err != nil {
+			if err := e.Unmarshal(rec.Raw()); err != nil {
 				return err
 			}
 			e.ShardId = int32(shard(e.ShardId))

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/internal/cores"
+	"github.com/cairnml/cairn/internal/crc32c"
 )
 
 // A place is where a record's bytes lie.
@@ -16,6 +17,21 @@ type place struct {
 	crc       uint32
 	shard     int32  // noPlace for a tensor stored in slices
 	kind      uint16 // the number of the record's kind; 0 where its entry must be decoded
+
+	// Where the entry stands in the index file, in 48 bits, which take no space here.
+	atHigh uint16
+	atLow  uint32
+}
+
+// at returns where the entry stands in the index file.
+func (p *place) at() int64 { return int64(p.atHigh)<<32 | int64(p.atLow) }
+
+// standsAt notes where the entry stands in the index file.
+func (p *place) standsAt(offset int64) { p.atHigh, p.atLow = uint16(offset>>32), uint32(offset) }
+
+// location returns what an entry says of the place.
+func (p *place) location() location {
+	return location{shard: int(p.shard), offset: p.off, size: p.size, crc: crc32c.Mask(p.crc)}
 }
 
 // noPlace is the data file of what lies in no one piece.
@@ -90,7 +106,7 @@ func (x *index) sortPlaces(file string) (order, rank []int32, err error) {
 				continue
 			}
 			if a != nil && a.shard == b.shard && b.off < a.off+a.size {
-				return &CorruptError{File: file, Offset: b.at, Name: b.name(), What: fmt.Sprintf("its bytes at offset %d of data file %d overlap those of %q at %d", b.off, b.shard, a.name(), a.off)}
+				return &CorruptError{File: file, Offset: b.at(), Name: b.name(), What: fmt.Sprintf("its bytes at offset %d of data file %d overlap those of %q at %d", b.off, b.shard, a.name(), a.off)}
 			}
 			a = b
 		}

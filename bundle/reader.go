@@ -305,7 +305,7 @@ func (r *Reader) linkSlices(ctx context.Context, file string, sliced []int) erro
 		if rec.err != nil {
 			continue
 		}
-		err := eachSlice(rec.Raw, rec.Shape, func(n int, s Slice) error {
+		err := eachSlice(rec.Raw(), rec.Shape, func(n int, s Slice) error {
 			if n%4096 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -317,7 +317,7 @@ func (r *Reader) linkSlices(ctx context.Context, file string, sliced []int) erro
 				return fmt.Errorf("slice %s has no entry of its own: its data is missing", s)
 			}
 			var part record
-			parts, _ := part.parse(x.key(j), x.at(j).message(), x.shards, nil)
+			parts, _ := part.parse(x.key(j), x.message(x.at(j)), x.shards, nil)
 			shape, err := s.Shape(rec.Shape)
 			if err != nil {
 				return err

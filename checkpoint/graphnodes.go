@@ -45,13 +45,12 @@ type objectGraph struct {
 
 // nodeRow says where a node's message lies, and what it is.
 type nodeRow struct {
-	from int
-	size uint32
-	// Of a lone variable's node, where in the message the key of its value lies, and
-	// the value where it was looked for and found.
-	key, keyLen uint32
+	from, size uint32
+	// Of a lone variable's node, the value where it was looked for and found, and where
+	// in the message its key lies.
 	value       bundle.Handle
-	lone        bool // a lone variable's
+	key, keyLen uint16
+	lone        bool // a lone variable's, whose key doesn't lie further behind
 	leaf        bool // without children
 }
 
@@ -60,6 +59,9 @@ type nodeRow struct {
 // that cycles and depth are harmless.
 func parseGraph(text string, values *bundle.Reader, most int64) (*objectGraph, error) {
 	g := &objectGraph{text: unsafe.Slice(unsafe.StringData(text), len(text)), values: values}
+	if uint64(len(text)) > math.MaxUint32 {
+		return nil, g.undecodable(most) // no message has as many bytes
+	}
 	f := pb.Fields{Rest: g.text}
 	for f.Next() {
 		if f.Number != 1 || f.Bytes == nil {
@@ -71,15 +73,12 @@ func parseGraph(text string, values *bundle.Reader, most int64) (*objectGraph, e
 		if int64(len(g.nodes)) > most/objects.NodeMemory {
 			return nil, &objects.LimitError{Bytes: len(text), Need: objects.Memory(g.text), Most: most}
 		}
-		if uint64(len(f.Bytes)) > math.MaxUint32 {
-			return nil, g.undecodable(most) // no message has as many bytes
-		}
 		if len(g.nodes) == cap(g.nodes) {
 			g.grow(len(f.Rest), len(f.Bytes))
 		}
 		g.nodes = g.nodes[:len(g.nodes)+1]
 		row := &g.nodes[len(g.nodes)-1]
-		row.from, row.size = len(text)-len(f.Rest)-len(f.Bytes), uint32(len(f.Bytes))
+		row.from, row.size = uint32(len(text)-len(f.Rest)-len(f.Bytes)), uint32(len(f.Bytes))
 	}
 	switch {
 	case f.Bad:
@@ -265,10 +264,12 @@ func (g *objectGraph) checkFields(id int, b *nodeBatch) error {
 		b.lists[int32(id)] = nodes
 	}
 	if attributes == 1 && first == trackable.VariableValue && row.leaf && !owner && !saver {
-		row.lone = true
-		row.keyLen = uint32(len(key))
+		at := 0
 		if len(key) > 0 {
-			row.key = uint32(cap(message) - cap(key))
+			at = cap(message) - cap(key)
+		}
+		if row.lone = at <= math.MaxUint16 && len(key) <= math.MaxUint16; row.lone {
+			row.key, row.keyLen = uint16(at), uint16(len(key))
 		}
 	}
 	return nil
@@ -282,6 +283,7 @@ const longList = 2 * rowBatch
 type listCheck struct {
 	nodes []int32
 	other bool // they are not
+	first int  // how many bytes came behind the first one
 }
 
 // add takes the next child; rest is how many bytes come behind it.
@@ -294,8 +296,12 @@ func (l *listCheck) add(c graphChild, rest int) {
 		l.nodes, l.other = nil, true
 		return
 	}
-	if n == cap(l.nodes) && n > 0 { // the others take as much as this one, about
-		l.nodes = append(make([]int32, 0, n+min(n, rest/8)+8), l.nodes...)
+	if n == 0 {
+		l.first = rest
+	}
+	const few = 1 << 10
+	if n == cap(l.nodes) && n >= few { // the others take as much as those before, or more
+		l.nodes = slices.Grow(l.nodes, 1+rest/((l.first-rest)/n))
 	}
 	l.nodes = append(l.nodes, c.node)
 }
@@ -349,7 +355,7 @@ func (row *nodeRow) plainVariable(text []byte) (need int64, ok bool) {
 	if at+2 > end || m[at] != 3<<3|2 || m[at+1] == 0 || m[at+1] >= 0x80 || at+2+int(m[at+1]) != end {
 		return 0, false
 	}
-	row.key, row.keyLen = uint32(at+2), uint32(m[at+1])
+	row.key, row.keyLen = uint16(at+2), uint16(m[at+1])
 	row.lone, row.leaf = true, true
 	return need, true
 }
@@ -399,7 +405,7 @@ func (g *objectGraph) node(node int32) (n graphNode) {
 
 // loneKey returns the key of a lone variable's value.
 func (g *objectGraph) loneKey(row *nodeRow) string {
-	return textOf(g.text[row.from+int(row.key):][:row.keyLen])
+	return textOf(g.text[int(row.from)+int(row.key):][:row.keyLen])
 }
 
 // scan decodes all of a node.

@@ -3,6 +3,8 @@ package trackable
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/cairnml/cairn/tensor"
 )
@@ -17,6 +19,26 @@ type RestoreOptions struct {
 	Stamp uint64
 }
 
+// lists are the places for tensors that RestoreAll had, of which it needs some for every
+// row of a restore.
+var lists listPool
+
+type listPool struct{ pool sync.Pool }
+
+// get returns a list of n tensors, and what to call when it isn't used any more.
+func (p *listPool) get(n int) (list []*tensor.Tensor, release func()) {
+	kept, _ := p.pool.Get().(*[]*tensor.Tensor)
+	if kept == nil {
+		kept = new([]*tensor.Tensor)
+	}
+	*kept = slices.Grow((*kept)[:0], n)[:n]
+	list = *kept
+	return list, func() {
+		clear(list)
+		p.pool.Put(kept)
+	}
+}
+
 // ErrWritten says that a variable was written since it was made or restored.
 var ErrWritten = errors.New("trackable: it was written since it was made, which a restore that comes late would undo")
 
@@ -26,12 +48,13 @@ var ErrWritten = errors.New("trackable: it was written since it was made, which 
 // that fits and nobody else holds it, so that a restore needs no second copy of a
 // large variable; where f fails, what it wrote there stays. Shapes and types are
 // checked before f is called; shape is called by several goroutines. The variables
-// don't count as written then.
+// don't count as written then. f must not keep the list.
 func RestoreAll(vars []*Variable, shape func(i int) tensor.Shape, f func(bufs []*tensor.Tensor) error, o *RestoreOptions) error {
 	if o == nil {
 		o = new(RestoreOptions)
 	}
-	bufs := make([]*tensor.Tensor, len(vars))
+	bufs, release := lists.get(len(vars))
+	defer release()
 	if err := lockAll(vars, func(from, to int) (err error) {
 		for i := from; i < to && err == nil; i++ {
 			bufs[i], err = vars[i].restorable(shape(i), o)

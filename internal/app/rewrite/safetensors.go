@@ -152,7 +152,7 @@ func describeCheckpoint(items *list, whole bool, l *store.Layout, o *Options, re
 		return nil
 	}
 	for e := range r.Entries() {
-		if !canonical(e.Raw) {
+		if !canonical(e.Raw()) {
 			why = fmt.Sprintf("the entry of %q holds fields that this program doesn't know", e.Name)
 		}
 	}
