@@ -30,7 +30,7 @@ func TestLocksOfManyVariablesDontBlockEachOther(t *testing.T) {
 			for range rounds {
 				if err := RestoreAll(list, func(int) tensor.Shape { return tensor.Shape{} }, func(bufs []*tensor.Tensor) error {
 					for i, b := range bufs {
-						if want := list[i].cell.t; b != want {
+						if want := list[i].cell.Load().t; b != want {
 							return errors.New("a buffer of another variable")
 						}
 						tensor.Values[int32](b)[0]++

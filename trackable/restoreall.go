@@ -73,8 +73,8 @@ func RestoreAll(vars []*Variable, shape func(i int) tensor.Shape, f func(bufs []
 				v.mu.Unlock()
 				continue
 			}
-			if v.cell.t != bufs[i] {
-				v.cell = &cell{t: bufs[i]}
+			if v.cell.Load().t != bufs[i] {
+				v.cell.Store(&cell{t: bufs[i]})
 			}
 			v.written = false
 			if o.Stamp != 0 {
@@ -107,7 +107,7 @@ func (v *Variable) outlives(o *RestoreOptions) bool {
 // restorable returns the storage for a value of that shape that is to be restored. The
 // lock is held.
 func (v *Variable) restorable(shape tensor.Shape, o *RestoreOptions) (*tensor.Tensor, error) {
-	c := v.cell
+	c := v.cell.Load()
 	if c == nil {
 		return nil, fmt.Errorf("trackable: variable %q has no value, so its type isn't known", v.shown())
 	}
@@ -117,18 +117,15 @@ func (v *Variable) restorable(shape tensor.Shape, o *RestoreOptions) (*tensor.Te
 	if o.Unwritten && v.written {
 		return nil, fmt.Errorf("trackable: variable %q: %w", v.shown(), ErrWritten)
 	}
-	// Mostly the shape is the one that there is.
-	if fixed := v.shapeLoose == nil && !v.unranked; fixed && !c.shared() && c.t.Shape().Equal(shape) {
+	fits := c.t.Shape().Equal(shape)
+	if !fits || v.fits.Load() != nil {
+		if err := v.Accepts(c.t.DType(), shape); err != nil {
+			return nil, fmt.Errorf("trackable: variable %q: %w", v.shown(), err)
+		}
+	}
+	if fits && !c.shared() {
 		c.updates++
 		return c.t, nil
 	}
-	d := c.t.DType()
-	if err := v.accepts(d, shape); err != nil {
-		return nil, fmt.Errorf("trackable: variable %q: %w", v.shown(), err)
-	}
-	if !c.shared() && c.t.Shape().Equal(shape) {
-		c.updates++
-		return c.t, nil
-	}
-	return tensor.Zeros(d, shape...)
+	return tensor.Zeros(c.t.DType(), shape...)
 }

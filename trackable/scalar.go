@@ -26,8 +26,8 @@ func (s *Scalar[T]) Get() T {
 }
 
 func (s *Scalar[T]) get() (x T) {
-	if s.cell != nil {
-		if v, err := tensor.ValuesOf[T](s.cell.t); err == nil && len(v) == 1 {
+	if c := s.cell.Load(); c != nil {
+		if v, err := tensor.ValuesOf[T](c.t); err == nil && len(v) == 1 {
 			x = v[0]
 		}
 	}
@@ -44,12 +44,13 @@ func (s *Scalar[T]) Set(x T) {
 
 func (s *Scalar[T]) set(x T) {
 	s.written = true
-	if s.cell == nil || s.cell.shared() {
-		s.cell = &cell{t: tensor.Scalar(x)}
+	c := s.cell.Load()
+	if c == nil || c.shared() {
+		s.cell.Store(&cell{t: tensor.Scalar(x)})
 		return
 	}
-	s.cell.updates++
-	tensor.Values[T](s.cell.t)[0] = x
+	c.updates++
+	tensor.Values[T](c.t)[0] = x
 }
 
 // Change replaces the value by f of it, at once, and returns the new value.

@@ -32,28 +32,37 @@ import (
 type Variable struct {
 	// What restores and saves look at comes first, in one line of the processor's
 	// cache: there may be very many variables.
-	mu   sync.Mutex
-	cell *cell
-	id   atomic.Uint64 // order of making; locks on several variables are taken in it
+	mu sync.Mutex
+	// The value and the shapes it may have change with the lock held. Type and shape are
+	// asked for without it: to take a lock keeps the processor from looking at the next
+	// variable before this one has come from memory.
+	cell atomic.Pointer[cell]
+	fits atomic.Pointer[shapes] // nil: the value's own shape
+	id   atomic.Uint64          // order of making; locks on several variables are taken in it
 	// Whether the value was changed since the variable was made or restored: then
 	// a late delivery must not overwrite it.
-	written    bool
-	untrained  bool
-	nameKind   nameKind
-	shapeLoose *tensor.Shape // nil: the value's own shape
-	unranked   bool          // any shape
-	node       Node
+	written   bool
+	untrained bool
+	nameKind  nameKind
+	node      Node
 
 	name   string
 	nameOf *Variable // of nameDerived
 	fault  atomic.Pointer[error]
 
-	_ [16]byte // so that the first fields lie in one line wherever the allocator puts v
+	_ [24]byte // so that the first fields lie in one line wherever the allocator puts v
+}
+
+// shapes are those that a variable takes which takes others than its value's. They
+// don't change.
+type shapes struct {
+	unranked bool         // any shape
+	like     tensor.Shape // where it isn't unranked: those that this one accepts
 }
 
 // cell is one buffer of a variable and who holds it.
 type cell struct {
-	t       *tensor.Tensor
+	t       *tensor.Tensor // stays the same
 	pinned  atomic.Bool  // given out by Load: never written again
 	refs    atomic.Int32 // outstanding Borrows
 	updates uint64       // how often it was handed out to be written
@@ -91,9 +100,11 @@ func (v *Variable) Init(t *tensor.Tensor) *Variable {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.number()
-	v.cell, v.written = nil, false
-	if t != nil {
-		v.cell = &cell{t: t}
+	v.written = false
+	if t == nil {
+		v.cell.Store(nil)
+	} else {
+		v.cell.Store(&cell{t: t})
 	}
 	return v
 }
@@ -224,8 +235,8 @@ func (v *Variable) String() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	what := "without a value"
-	if v.cell != nil {
-		what = fmt.Sprintf("%v%v", v.cell.t.DType(), v.cell.t.Shape())
+	if c := v.cell.Load(); c != nil {
+		what = fmt.Sprintf("%v%v", c.t.DType(), c.t.Shape())
 	}
 	if v.name == "" {
 		return "Variable: " + what
@@ -251,31 +262,27 @@ func (v *Variable) Trainable() bool {
 // DType returns the type of the elements, [tensor.Invalid] where there is no
 // value.
 func (v *Variable) DType() tensor.DType {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.cell == nil {
+	c := v.cell.Load()
+	if c == nil {
 		return tensor.Invalid
 	}
-	return v.cell.t.DType()
+	return c.t.DType()
 }
 
 // Shape returns the value's shape; nil where there is no value. In a function that
 // is being traced it is what the values of all calls have: -1 for a size that may
 // change, nil where not even the number of dimensions stays. It must not be changed.
 func (v *Variable) Shape() tensor.Shape {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.cell == nil {
+	c := v.cell.Load()
+	if c == nil {
 		return nil
 	}
-	if v.unranked || v.shapeLoose != nil {
-		if _, ok := callers.InTrace(); ok && v.unranked {
-			return nil
-		} else if ok {
-			return *v.shapeLoose
+	if fits := v.fits.Load(); fits != nil {
+		if _, ok := callers.InTrace(); ok {
+			return fits.like
 		}
 	}
-	return v.cell.t.Shape()
+	return c.t.Shape()
 }
 
 // SetShape lets the variable take values of any shape that s accepts (-1 is any
@@ -283,10 +290,10 @@ func (v *Variable) Shape() tensor.Shape {
 func (v *Variable) SetShape(s tensor.Shape) *Variable {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.shapeLoose, v.unranked = nil, false
-	if s != nil {
-		loose := s.Clone()
-		v.shapeLoose = &loose
+	if s == nil {
+		v.fits.Store(nil)
+	} else {
+		v.fits.Store(&shapes{like: s.Clone()})
 	}
 	return v
 }
@@ -296,62 +303,53 @@ func (v *Variable) SetShape(s tensor.Shape) *Variable {
 func (v *Variable) SetUnranked() *Variable {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.shapeLoose, v.unranked = nil, true
+	v.fits.Store(&shapes{unranked: true})
 	return v
 }
 
 // Unranked reports whether v takes values of any shape.
 func (v *Variable) Unranked() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.unranked
+	fits := v.fits.Load()
+	return fits != nil && fits.unranked
 }
 
 // ValueShape returns the shape that v's values have, with -1 for a size that may
 // change; nil where there is no value. Of a variable that is [Variable.Unranked] it is
 // the shape of the value now. It must not be changed.
 func (v *Variable) ValueShape() tensor.Shape {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	c, fits := v.cell.Load(), v.fits.Load()
 	switch {
-	case v.shapeLoose != nil:
-		return *v.shapeLoose
-	case v.cell == nil:
+	case fits != nil && !fits.unranked:
+		return fits.like
+	case c == nil:
 		return nil
 	}
-	return v.cell.t.Shape()
+	return c.t.Shape()
 }
 
 // Accepts returns nil if v can hold a value of this type and shape, and
 // otherwise the error that Store would give, without the variable's name.
 func (v *Variable) Accepts(d tensor.DType, s tensor.Shape) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.accepts(d, s)
+	_, err := v.Takes(d, s)
+	return err
 }
 
 // Takes does what Accepts does, and reports whether v has a value.
 func (v *Variable) Takes(d tensor.DType, s tensor.Shape) (valued bool, err error) {
-	v.mu.Lock() // without defer: nothing in between can panic, and there may be very many
-	valued, err = v.cell != nil, v.accepts(d, s)
-	v.mu.Unlock()
-	return valued, err
-}
-
-func (v *Variable) accepts(d tensor.DType, s tensor.Shape) error {
+	c := v.cell.Load()
+	if c == nil {
+		return false, nil
+	}
+	dtype, shape, fits := c.t.DType(), c.t.Shape(), v.fits.Load()
 	switch {
-	case v.cell == nil, v.cell.t.DType() == d && v.shapeLoose == nil && v.cell.t.Shape().Equal(s):
-		return nil
-	case v.cell.t.DType() != d:
-		return &ShapeError{WantDType: v.cell.t.DType(), WantShape: v.cell.t.Shape(), GotDType: d, GotShape: s}
-	case v.unranked, v.shapeLoose != nil && v.shapeLoose.Accepts(s), v.shapeLoose == nil && v.cell.t.Shape().Equal(s):
-		return nil
+	case dtype != d:
+		return true, &ShapeError{WantDType: dtype, WantShape: shape, GotDType: d, GotShape: s}
+	case fits == nil && !shape.Equal(s):
+		return true, &ShapeError{WantDType: d, WantShape: shape, GotDType: d, GotShape: s}
+	case fits != nil && !fits.unranked && !fits.like.Accepts(s):
+		return true, &ShapeError{WantDType: d, WantShape: fits.like, GotDType: d, GotShape: s}
 	}
-	want := v.cell.t.Shape()
-	if v.shapeLoose != nil {
-		want = *v.shapeLoose
-	}
-	return &ShapeError{WantDType: d, WantShape: want, GotDType: d, GotShape: s}
+	return true, nil
 }
 
 // Load returns the value now. It never changes: the storage counts as shared
@@ -362,11 +360,12 @@ func (v *Variable) Load() *tensor.Tensor {
 	v.mustBeOutside("Load", readInstead)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.cell == nil {
+	c := v.cell.Load()
+	if c == nil {
 		return nil
 	}
-	v.cell.pinned.Store(true)
-	return v.cell.t
+	c.pinned.Store(true)
+	return c.t
 }
 
 // Borrow returns the value now, for use until release is called. A change of v
@@ -377,7 +376,7 @@ func (v *Variable) Borrow() (t *tensor.Tensor, release func()) {
 	v.mustBeOutside("Borrow", readInstead)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	c := v.cell
+	c := v.cell.Load()
 	if c == nil {
 		return nil, func() {}
 	}
@@ -400,11 +399,12 @@ type Lease struct{ cell *cell }
 func (v *Variable) Lease() (*tensor.Tensor, Lease) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.cell == nil {
+	c := v.cell.Load()
+	if c == nil {
 		return nil, Lease{}
 	}
-	v.cell.refs.Add(1)
-	return v.cell.t, Lease{v.cell}
+	c.refs.Add(1)
+	return c.t, Lease{c}
 }
 
 // Held reports whether the lease holds a value.
@@ -437,11 +437,12 @@ func (v *Variable) Store(t *tensor.Tensor) error {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if err := v.accepts(t.DType(), t.Shape()); err != nil {
+	if err := v.Accepts(t.DType(), t.Shape()); err != nil {
 		return fmt.Errorf("trackable: variable %q: %w", v.shown(), err)
 	}
 	v.number()
-	v.cell, v.written = &cell{t: t}, true
+	v.cell.Store(&cell{t: t})
+	v.written = true
 	return nil
 }
 
@@ -453,8 +454,8 @@ func (v *Variable) StoreShared(t *tensor.Tensor) error {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.cell.t == t {
-		v.cell.pinned.Store(true)
+	if c := v.cell.Load(); c.t == t {
+		c.pinned.Store(true)
 	}
 	return nil
 }
@@ -478,15 +479,17 @@ func (v *Variable) Update(f func(buf *tensor.Tensor) error) error {
 
 // writable returns the storage, made v's own first. The lock is held.
 func (v *Variable) writable() (*tensor.Tensor, error) {
-	if v.cell == nil {
+	c := v.cell.Load()
+	if c == nil {
 		return nil, fmt.Errorf("trackable: variable %q has no value to update; give it one with Init", v.shown())
 	}
-	if v.cell.shared() {
-		v.cell = &cell{t: v.cell.t.Clone()}
+	if c.shared() {
+		c = &cell{t: c.t.Clone()}
+		v.cell.Store(c)
 	}
-	v.cell.updates++
+	c.updates++
 	v.written = true
-	return v.cell.t, nil
+	return c.t, nil
 }
 
 // UpdateAll does what [Variable.Update] does, for several variables at once, as

@@ -22,7 +22,7 @@ func VersionOf(t *tensor.Tensor) Version { return Version{t: t} }
 func (v *Variable) Version() Version {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.cell.version()
+	return v.cell.Load().version()
 }
 
 // version returns the version of what the cell holds. The variable's lock is
@@ -42,11 +42,12 @@ func (c *cell) version() Version {
 func (v *Variable) LeaseVersion() (*tensor.Tensor, Lease, Version) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.cell == nil {
+	c := v.cell.Load()
+	if c == nil {
 		return nil, Lease{}, Version{}
 	}
-	v.cell.refs.Add(1)
-	return v.cell.t, Lease{v.cell}, v.cell.version()
+	c.refs.Add(1)
+	return c.t, Lease{c}, c.version()
 }
 
 // WeakVersion is a [Version] that keeps no value from being collected.
