@@ -14,6 +14,7 @@ import (
 
 	"github.com/cairnml/cairn/internal/cores"
 	"github.com/cairnml/cairn/internal/crc32c"
+	"github.com/cairnml/cairn/internal/scratch"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -354,7 +355,8 @@ func (br *blobReader) run(ctx context.Context) error {
 	}
 	var next atomic.Int64
 	work := func(int) {
-		var buf []byte
+		buf := buffers.Get()
+		defer buffers.Put(buf)
 		for !br.stop.Load() {
 			i := int(next.Add(1)) - 1
 			if i >= len(tasks) {
@@ -364,7 +366,7 @@ func (br *blobReader) run(ctx context.Context) error {
 				br.stop.Store(true)
 				return
 			}
-			br.do(ctx, tasks[i], &buf)
+			br.do(ctx, tasks[i], buf)
 		}
 	}
 	cores.Each(workers, work)
@@ -430,14 +432,8 @@ func (br *blobReader) finish(n int64) {
 	br.report(false)
 }
 
-// scratch returns n bytes of a worker's memory, which grows as it is needed: most of the
-// pieces go straight to where they belong.
-func scratch(buf *[]byte, n int64) []byte {
-	if int64(len(*buf)) < n {
-		*buf = make([]byte, max(n, min(2*n, chunk)))
-	}
-	return (*buf)[:n]
-}
+// buffers are where workers read what doesn't go straight to where it belongs.
+var buffers scratch.Pool[byte]
 
 // readAt fills p, or says what is wrong with the file.
 func readAt(src *source, p []byte, off int64, name string) error {
@@ -468,10 +464,7 @@ func (br *blobReader) row(src *source, blobs []*blob, buf *[]byte) {
 		br.finish(b.size)
 		return
 	}
-	if int64(len(*buf)) < end-start {
-		*buf = make([]byte, max(end-start, br.rowSize)) // for all rows
-	}
-	all := (*buf)[:end-start]
+	all := scratch.Of(buf, int(max(end-start, br.rowSize)))[:end-start] // enough for all rows
 	if err := readAt(src, all, start, blobs[0].owner); err != nil {
 		br.fail(blobs[0].owner, err)
 		return
@@ -535,7 +528,7 @@ func (br *blobReader) piece(src *source, b *blob, k int, buf *[]byte) {
 	if b.dst != nil {
 		p = b.dst[at : at+n]
 	} else {
-		p = scratch(buf, n)
+		p = scratch.Of(buf, int(n))
 	}
 	if err := readAt(src, p, b.off+at, b.owner); err != nil {
 		br.fail(b.owner, err)

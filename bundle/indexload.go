@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/cairnml/cairn/internal/cores"
+	"github.com/cairnml/cairn/internal/scratch"
 	"github.com/cairnml/cairn/internal/table"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -26,24 +27,36 @@ type indexLoad struct {
 	maxShards int
 	budget    atomic.Int64 // what the entries may still take in memory
 
-	sliced []int             // the entries of tensors stored in slices
-	free   chan blockEntries // lists to be used again
+	sliced []int // the entries of tensors stored in slices
 }
+
+// The memory for blocks and their entries.
+var (
+	blockBytes scratch.Pool[byte]
+	entryLists scratch.Pool[indexEntry]
+)
 
 // blockEntries are the entries of a block.
 type blockEntries struct {
 	list   []indexEntry
-	sliced []int // the places in list of tensors stored in slices
+	memory *[]indexEntry // that of list
+	sliced []int         // the places in list of tensors stored in slices
 	bits   placeBits
 	err    error
 }
 
 // An indexWorker decodes blocks.
 type indexWorker struct {
-	buf      []byte // where the block lies
-	capacity int    // how many entries the last one had
-	arena    []byte // where the next keys and messages go
+	buf      *[]byte // where the block lies
+	capacity int     // how many entries the last one had
+	arena    []byte  // where the next keys and messages go
 }
+
+func newIndexWorker(capacity int) *indexWorker {
+	return &indexWorker{buf: blockBytes.Get(), capacity: capacity}
+}
+
+func (w *indexWorker) close() { blockBytes.Put(w.buf) }
 
 // inHand is how many bytes of blocks, as they stand in the file, are decoded at a
 // time, unless one alone has more. Compressed ones may take many times that.
@@ -58,12 +71,12 @@ const entrySize = 48
 func (l *indexLoad) run(ctx context.Context) error {
 	x := &l.r.index
 	x.sliced, x.owners = make(map[int]*slicedTensor), make(map[int]sliceOf)
-	l.free = make(chan blockEntries, 1+runtime.GOMAXPROCS(0))
 	capacity := int(l.table.LargestBlock() / entrySize)
-	w := indexWorker{capacity: capacity}
+	w := newIndexWorker(capacity)
+	defer w.close()
 	blocks, first := l.table.Blocks(), 0
 	for ; first < blocks && l.r.header.Raw == nil; first++ { // blocks may be empty
-		if err := l.take(l.block(ctx, first, &w)); err != nil {
+		if err := l.take(l.block(ctx, first, w)); err != nil {
 			return err
 		}
 	}
@@ -73,7 +86,7 @@ func (l *indexLoad) run(ctx context.Context) error {
 	workers := min(runtime.GOMAXPROCS(0), blocks-first, max(1, int(inHand/max(1, l.table.LargestBlock()))))
 	if workers <= 1 {
 		for i := first; i < blocks; i++ {
-			if err := l.take(l.block(ctx, i, &w)); err != nil {
+			if err := l.take(l.block(ctx, i, w)); err != nil {
 				return err
 			}
 		}
@@ -88,13 +101,14 @@ func (l *indexLoad) run(ctx context.Context) error {
 	var next atomic.Int64
 	next.Store(int64(first))
 	work := func(int) {
-		w := indexWorker{capacity: capacity}
+		w := newIndexWorker(capacity)
+		defer w.close()
 		for {
 			i := int(next.Add(1)) - 1
 			if i >= blocks {
 				return
 			}
-			b := l.block(ctx, i, &w)
+			b := l.block(ctx, i, w)
 			mu.Lock()
 			decoded[i], ready[i] = b, true
 			for ; err == nil && first < blocks && ready[first]; first++ {
@@ -122,11 +136,15 @@ func (l *indexLoad) take(b blockEntries) error {
 	}
 	l.r.index.add(b.list)
 	l.r.index.bits.add(b.bits)
-	select {
-	case l.free <- blockEntries{list: b.list[:0]}:
-	default:
-	}
+	b.release()
 	return nil
+}
+
+// release gives the list's memory back.
+func (b *blockEntries) release() {
+	clear(b.list)
+	*b.memory = b.list
+	entryLists.Put(b.memory)
 }
 
 func (l *indexLoad) bad(offset int64, name string, err error) error {
@@ -163,12 +181,9 @@ func (l *indexLoad) block(ctx context.Context, i int, w *indexWorker) (b blockEn
 	header := l.r.header.Raw == nil
 	var spent int64 // of the budget
 	var bits placeBits
-	select {
-	case b = <-l.free:
-	default:
-		b.list = make([]indexEntry, 0, w.capacity)
-	}
-	e := l.table.Scan(i, &w.buf)
+	b.memory = entryLists.Get()
+	b.list = scratch.Of(b.memory, w.capacity)[:0]
+	e := l.table.Scan(i, w.buf)
 	for b.err == nil && e.Next() {
 		key, value := e.Key, e.Value
 		if len(b.list)%4096 == 0 && ctx.Err() != nil {

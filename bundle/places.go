@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairnml/cairn/internal/cores"
 	"github.com/cairnml/cairn/internal/crc32c"
+	"github.com/cairnml/cairn/internal/scratch"
 )
 
 // A place is where a record's bytes lie.
@@ -123,6 +124,9 @@ func comparePlaces(a, b *place) int {
 // from returns a number that orders places in a data file.
 func (p *place) from() uint64 { return uint64(p.off)<<1 | uint64(min(p.size, 1)) }
 
+// numberLists are what byPlace sorts.
+var numberLists scratch.Pool[uint64]
+
 // byPlace returns the entries in the order of their places, equal ones in their own.
 func (x *index) byPlace() []int32 {
 	order := make([]int32, x.n-x.bits.apart)
@@ -144,7 +148,10 @@ func (x *index) byPlace() []int32 {
 		slices.SortStableFunc(order, func(a, b int32) int { return comparePlaces(&x.at(int(a)).place, &x.at(int(b)).place) })
 		return order
 	}
-	numbers := make([]uint64, len(order))
+	list, spare := numberLists.Get(), numberLists.Get()
+	defer numberLists.Put(list)
+	defer numberLists.Put(spare)
+	numbers := scratch.Of(list, len(order))
 	fill := func(from, to, at int) {
 		for i := from; i < to; i++ {
 			if p := &x.at(i).place; p.shard != noPlace {
@@ -158,15 +165,15 @@ func (x *index) byPlace() []int32 {
 	} else {
 		_ = eachPart(x.n, func(from, to int) error { fill(from, to, from); return nil })
 	}
-	for at, number := range sortNumbers(numbers, entry) {
+	for at, number := range sortNumbers(numbers, entry, spare) {
 		order[at] = int32(number & (1<<entry - 1))
 	}
 	return order
 }
 
 // sortNumbers sorts numbers, of which those that are equal but for the lowest bits
-// come in their order. It returns them in their own memory, or in other.
-func sortNumbers(list []uint64, lowest int) []uint64 {
+// come in their order. It returns them in their own memory, or in that of more.
+func sortNumbers(list []uint64, lowest int, more *[]uint64) []uint64 {
 	const few = 1 << 10
 	if len(list) < few {
 		slices.Sort(list)
@@ -178,7 +185,7 @@ func sortNumbers(list []uint64, lowest int) []uint64 {
 	// By digits, the last ones first: comparing takes several times as long.
 	const digit = 11
 	highest := slices.Max(list)
-	spare := make([]uint64, len(list))
+	spare := scratch.Of(more, len(list))
 	for shift := lowest; shift < 64 && highest>>shift > 0; shift += digit {
 		var starts [1<<digit + 1]int32
 		for _, n := range list {

@@ -24,7 +24,7 @@ func TestPlacesAreSortedAsBySorting(t *testing.T) {
 	}{{1, 1 << 12, 1}, {3, 1 << 40, 1}, {2000, 1 << 62, 1}, {1, 1, 1}, {1, 1 << 20, 1 << 10}, {5, 1 << 30, 4}} {
 		for _, n := range []int{0, 1, 20, 5000, 9000} {
 			var r Reader
-			b := blockEntries{list: make([]indexEntry, n)}
+			b := blockEntries{list: make([]indexEntry, n), memory: new([]indexEntry)}
 			list := b.list
 			var want []int32
 			for i := range list {
@@ -36,6 +36,7 @@ func TestPlacesAreSortedAsBySorting(t *testing.T) {
 				}
 				b.bits.note(&list[i].place)
 			}
+			b.list = slices.Clone(list) // what is taken is used again
 			if err := (&indexLoad{r: &r}).take(b); err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairnml/cairn/internal/cores"
 	"github.com/cairnml/cairn/internal/crc32c"
+	"github.com/cairnml/cairn/internal/scratch"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -174,7 +175,7 @@ func (br *blobReader) wholeRow(src *source, t task, dst []*tensor.Tensor, buf *[
 	if len(t.whole) == 1 {
 		all = dst[0].Bytes()
 	} else {
-		all = scratch(buf, t.to-t.from)
+		all = scratch.Of(buf, int(t.to-t.from))
 	}
 	if err := readAt(src, all, t.from, x.key(handles[t.whole[0]].entry())); err != nil {
 		return err

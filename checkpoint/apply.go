@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/scratch"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -76,6 +77,9 @@ func (m *match) read(ctx context.Context) error {
 // one, a late one, was delivered.
 func (m *match) outlived(obj any) bool { return m.late && m.l.ck.stamp(obj) > m.l.order }
 
+// variableLists are the variables of rows that are read.
+var variableLists scratch.Pool[*trackable.Variable]
+
 // readValues reads into the variables, and returns what else is read: values for
 // fresh variables, new slots, counts and serializers, in this order.
 func (m *match) readValues(ctx context.Context) ([]bundle.ReadRequest, error) {
@@ -107,10 +111,15 @@ func (m *match) readValues(ctx context.Context) ([]bundle.ReadRequest, error) {
 	}
 	vars, restore := m.values.vars, &trackable.RestoreOptions{Unwritten: m.late, Stamp: l.order}
 	into := func(reads []int32, fill func([]*tensor.Tensor) error) error {
-		list := make([]*trackable.Variable, len(reads))
+		kept := variableLists.Get()
+		list := scratch.Of(kept, len(reads))
 		for i, n := range reads {
 			list[i] = vars[n]
 		}
+		defer func() {
+			clear(list)
+			variableLists.Put(kept)
+		}()
 		return trackable.RestoreAll(list, func(i int) tensor.Shape {
 			_, s := l.src.reader.KindOf(whole[reads[i]])
 			return s

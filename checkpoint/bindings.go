@@ -1,21 +1,66 @@
 package checkpoint
 
-import "iter"
+import (
+	"iter"
+	"slices"
+
+	"github.com/cairnml/cairn/trackable"
+)
 
 // bindings says which objects a file's nodes are. The zero value holds none.
 type bindings struct {
-	// The first match of a restore binds most nodes of the file, of which there
-	// may be millions, a delivery binds a few.
-	all []any // by node
-	few map[int32]any
-	n   int
+	rows []boundRow // of no node twice
+	// The first match of a restore binds most nodes of the file, of which there may be
+	// millions, a delivery, and what comes besides long rows, a few.
+	all   []any // by node
+	few   map[int32]any
+	nodes int // from how many on a part of them goes to all; 0: it never does
+	n     int
 }
 
-// bindingsFor returns bindings with a place for each of so many nodes.
-func bindingsFor(nodes int) bindings { return bindings{all: make([]any, nodes)} }
+// boundRow is a row of nodes, which increase, and the variables that they are.
+type boundRow struct {
+	nodes []int32
+	vars  []*trackable.Variable
+}
+
+// find returns the variable that a node is, nil where it isn't in the row.
+func (r *boundRow) find(node int32) *trackable.Variable {
+	if node < r.nodes[0] || node > r.nodes[len(r.nodes)-1] {
+		return nil
+	}
+	// Mostly they follow each other.
+	if at := int(node - r.nodes[0]); at < len(r.nodes) && r.nodes[at] == node {
+		return r.vars[at]
+	}
+	if at, ok := slices.BinarySearch(r.nodes, node); ok {
+		return r.vars[at]
+	}
+	return nil
+}
+
+const (
+	// allAtOnce is up to how many nodes each has a place from the beginning, fewShare which
+	// part of more of them are bound one by one before each has.
+	allAtOnce = 1 << 12
+	fewShare  = 16
+)
+
+// bindingsFor returns bindings for most of so many nodes.
+func bindingsFor(nodes int) bindings {
+	if nodes <= allAtOnce {
+		return bindings{all: make([]any, nodes)}
+	}
+	return bindings{nodes: nodes}
+}
 
 // get returns the object that a node is.
 func (b *bindings) get(node int32) (obj any, ok bool) {
+	for i := range b.rows {
+		if v := b.rows[i].find(node); v != nil {
+			return v, true
+		}
+	}
 	if b.all != nil {
 		obj = b.all[node]
 		return obj, obj != nil
@@ -30,10 +75,17 @@ func (b *bindings) has(node int32) bool {
 	return ok
 }
 
-// set binds a node.
+// set binds a node, which isn't in a row.
 func (b *bindings) set(node int32, obj any) {
 	if !b.has(node) {
 		b.n++
+	}
+	if b.all == nil && b.nodes > 0 && len(b.few) >= b.nodes/fewShare {
+		b.all = make([]any, b.nodes)
+		for node, obj := range b.few {
+			b.all[node] = obj
+		}
+		b.few = nil
 	}
 	if b.all != nil {
 		b.all[node] = obj
@@ -45,12 +97,45 @@ func (b *bindings) set(node int32, obj any) {
 	b.few[node] = obj
 }
 
+// addRow binds nodes that increase, and keeps both lists. It is not ok where one of them is
+// bound, or may be: nothing changes then.
+func (b *bindings) addRow(nodes []int32, vars []*trackable.Variable) (ok bool) {
+	for i := range b.rows {
+		if other := b.rows[i].nodes; nodes[0] <= other[len(other)-1] && other[0] <= nodes[len(nodes)-1] {
+			return false
+		}
+	}
+	if b.all != nil {
+		for _, node := range nodes {
+			if b.all[node] != nil {
+				return false
+			}
+		}
+	}
+	for node := range b.few {
+		if _, in := slices.BinarySearch(nodes, node); in {
+			return false
+		}
+	}
+	b.rows = append(b.rows, boundRow{nodes, vars})
+	b.n += len(nodes)
+	return true
+}
+
 // len returns how many nodes are bound.
 func (b *bindings) len() int { return b.n }
 
 // each yields the bound nodes and their objects.
 func (b *bindings) each() iter.Seq2[int32, any] {
 	return func(yield func(int32, any) bool) {
+		for i := range b.rows {
+			row := &b.rows[i]
+			for k, node := range row.nodes {
+				if !yield(node, row.vars[k]) {
+					return
+				}
+			}
+		}
 		for node, obj := range b.all {
 			if obj != nil && !yield(int32(node), obj) {
 				return

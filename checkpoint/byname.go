@@ -53,7 +53,7 @@ func (l *load) restoreByName(ctx context.Context, g *trackable.Graph) (*Report, 
 	if err := m.apply(ctx); err != nil {
 		return nil, err
 	}
-	return &Report{Path: l.src.path, l: l, Missing: missing, Deferred: deferred, Unused: unused, restored: &restoredList{done: m.restored, attrs: m.attrs}}, nil
+	return &Report{Path: l.src.path, l: l, Missing: missing, Deferred: deferred, Unused: unused, restored: m.restoredBy()}, nil
 }
 
 // gets notes that what stands at path gets the tensor of that name.

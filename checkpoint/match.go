@@ -68,11 +68,13 @@ type queued struct {
 	again bool  // as in start
 }
 
-// done is a value that an object gets, or has from a later restore already.
+// done is a value that an object gets, or has from a later restore already; or a run of
+// values, of which there may be very many: these are valueReads.
 type done struct {
-	node   int32
+	node   int32         // of a run: the number of the first read
 	tensor bundle.Handle // none: what is the saver's own
 	attr   int32         // its number in attrs and one; 0 for a variable's value
+	run    int32         // how many reads of valueReads are a run; 0: it is none
 }
 
 // valueReads are values that go into variables. There may be very many, so that what
@@ -298,6 +300,17 @@ func (m *match) add(node int32, tensor bundle.Handle, attr string) {
 		m.attrs = append(m.attrs, attr)
 		d.attr = int32(len(m.attrs))
 	}
+	m.addDone(d)
+}
+
+// addDone notes what objects get.
+func (m *match) addDone(d done) {
+	if n := len(m.restored); n > 0 && d.run > 0 {
+		if last := &m.restored[n-1]; last.run > 0 && last.node+last.run == d.node {
+			last.run += d.run
+			return
+		}
+	}
 	m.restored = append(m.restored, d)
 }
 
@@ -331,11 +344,17 @@ func (m *match) takeFound(s start, v *trackable.Variable, found bundle.Handle, c
 		}
 		return
 	}
-	m.add(s.node, found, trackable.VariableValue)
 	if current {
 		if _, plain := s.obj.(*trackable.Variable); !plain || !valued {
 			m.stamped = append(m.stamped, s.obj) // others get it with the value
 		}
+	}
+	if current && valued {
+		m.addDone(done{node: int32(len(m.values.whole)), run: 1})
+	} else {
+		m.add(s.node, found, trackable.VariableValue)
+	}
+	if current {
 		m.values.add(v, s.node, found, !valued)
 	}
 }
@@ -514,13 +533,7 @@ func (m *match) reserve(n int) {
 	}
 	m.objects.grow(n)
 	m.queue = slices.Grow(m.queue, n)
-	m.reserveValues(n)
-}
-
-// reserveValues reserves space for n more values.
-func (m *match) reserveValues(n int) {
 	m.values.grow(n)
-	m.restored = slices.Grow(m.restored, n)
 }
 
 // edgeFinder finds edges by their names. A file mostly has them in the order of

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -36,6 +37,8 @@ type Report struct {
 type restoredList struct {
 	done  []done
 	attrs []string
+	nodes []int32         // of the reads that runs are
+	whole []bundle.Handle // and what was read
 	once  sync.Once
 	items []Item
 }
@@ -48,7 +51,7 @@ func (r *Report) Restored() []Item {
 	}
 	list.once.Do(func() {
 		if list.items == nil {
-			list.items = r.l.items(list.done, list.attrs)
+			list.items = r.l.items(list.single(), list.attrs)
 		}
 	})
 	return list.items
@@ -59,7 +62,30 @@ func (l *restoredList) count() int {
 	if l == nil {
 		return 0
 	}
-	return max(len(l.done), len(l.items))
+	n := 0
+	for _, d := range l.done {
+		n += max(int(d.run), 1)
+	}
+	return max(n, len(l.items))
+}
+
+// restoredBy returns what a match gives values.
+func (m *match) restoredBy() *restoredList {
+	return &restoredList{done: m.restored, attrs: m.attrs, nodes: m.values.nodes, whole: m.values.whole}
+}
+
+// single returns the values one by one.
+func (l *restoredList) single() []done {
+	list := make([]done, 0, l.count())
+	for _, d := range l.done {
+		if d.run == 0 {
+			list = append(list, d)
+		}
+		for i := d.node; i < d.node+d.run; i++ {
+			list = append(list, done{node: l.nodes[i], tensor: l.whole[i]})
+		}
+	}
+	return list
 }
 
 // String sums the report up in a line, and lists below it what is deferred,

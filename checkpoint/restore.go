@@ -313,7 +313,7 @@ func (l *load) carryOut(ctx context.Context, p *proposal) (*Report, error) {
 	if err := l.sync(ctx, false); err != nil {
 		return nil, err
 	}
-	return &Report{Path: l.src.path, l: l, restored: &restoredList{done: m.restored, attrs: m.attrs}, Missing: found.missing, Unused: found.unused, Deferred: found.deferred}, nil
+	return &Report{Path: l.src.path, l: l, restored: m.restoredBy(), Missing: found.missing, Unused: found.unused, Deferred: found.deferred}, nil
 }
 
 func matchErr(m *match) error {

@@ -50,13 +50,18 @@ func (ck *Checkpoint) listOf(obj any) (list []*trackable.Variable, ok bool) {
 func (m *match) bindList(ctx context.Context, s start, list []*trackable.Variable) (done bool, err error) {
 	l := m.l
 	nodes, n := l.graph.lists[s.node], len(list)
-	if len(nodes) == 0 || len(nodes) != n || m.bound.all == nil || l.bound.len() > 0 {
+	if len(nodes) == 0 || len(nodes) != n || l.bound.len() > 0 {
 		return false, nil
 	}
 	take := len(m.queue) == 0 && l.ck.o.Savers.none()
 	// Numbers that increase tell that no variable and no node comes twice.
 	vars := make([]*trackable.Variable, n)
 	copy(vars, list)
+	// Mostly all of them get a value: those that do are this row, which isn't copied.
+	shared := take && len(m.values.vars) == 0
+	if shared {
+		m.values.vars, m.values.nodes = vars[:0], nodes[:0:n]
+	}
 	parts := m.partsOf(n)
 	failed := make([]bool, len(parts))
 	cores.Each(len(parts), func(i int) {
@@ -68,33 +73,36 @@ func (m *match) bindList(ctx context.Context, s start, list []*trackable.Variabl
 			}
 			node := nodes[p.from+k]
 			row := &l.graph.nodes[node]
-			if v == nil || v.Made() <= last || !row.lone || m.bound.all[node] != nil {
+			if v == nil || v.Made() <= last || !row.lone {
 				failed[i] = true
 				return
 			}
 			last = v.Made()
 			if take {
 				p.takeLone(start{node: node, obj: v}, v, row)
+				if shared && !p.apart && len(p.values.vars) == k {
+					p.apart = true
+					p.values.vars, p.values.nodes = slices.Clone(p.values.vars), slices.Clone(p.values.nodes)
+				}
 			}
 		}
 	})
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
+	sound, apart := true, false
 	for i := range parts {
-		if from := parts[i].from; failed[i] || i > 0 && vars[from-1].Made() >= vars[from].Made() {
-			return false, nil
-		}
+		from := parts[i].from
+		sound = sound && !failed[i] && (i == 0 || vars[from-1].Made() < vars[from].Made())
+		apart = apart || parts[i].apart
 	}
-	if !m.objects.addRow(vars) {
+	ok := sound && m.addRow(nodes, vars)
+	if shared && (apart || !ok) {
+		m.values.vars, m.values.nodes = nil, nil
+	}
+	if !ok {
 		return false, nil
 	}
-	cores.Each(len(parts), func(i int) {
-		for at := parts[i].from; at < parts[i].to; at++ {
-			m.bound.all[nodes[at]] = vars[at]
-		}
-	})
-	m.bound.n += n
 	m.sees(s, n, n)
 	if take {
 		return true, m.join(ctx, parts)
@@ -107,22 +115,37 @@ func (m *match) bindList(ctx context.Context, s start, list []*trackable.Variabl
 	return true, nil
 }
 
+// addRow binds the nodes of a row; ok is false where that can't be done, and nothing is
+// bound then.
+func (m *match) addRow(nodes []int32, vars []*trackable.Variable) (ok bool) {
+	before := m.bound.rows
+	if !m.bound.addRow(nodes, vars) {
+		return false
+	}
+	if !m.objects.addRow(vars) {
+		m.bound.rows, m.bound.n = before, m.bound.n-len(nodes)
+		return false
+	}
+	return true
+}
+
 // rowPart is what a worker takes of a row: from one place in it to another.
 type rowPart struct {
 	match
 	from, to int
 	edges    []start // what may have edges
+	apart    bool    // some of the row get no value
 }
 
 // partsOf divides a row of n variables, most of which give one value each: it gets into
 // its place at once.
 func (m *match) partsOf(n int) []rowPart {
-	m.reserveValues(n)
+	m.values.grow(n)
 	parts := make([]rowPart, min(runtime.GOMAXPROCS(0), n/rowBatch))
 	for i := range parts {
 		p := &parts[i]
 		p.from, p.to = i*n/len(parts), (i+1)*n/len(parts)
-		p.match = match{l: m.l, late: m.late, restored: space(m.restored, p.from, p.to), values: m.values.part(p.from, p.to)}
+		p.match = match{l: m.l, late: m.late, values: m.values.part(p.from, p.to)}
 	}
 	return parts
 }
@@ -186,8 +209,14 @@ func (m *match) join(ctx context.Context, parts []rowPart) error {
 
 // joinPart adds what a part of a row came to.
 func (m *match) joinPart(p *match) {
-	m.restored = append(m.restored, p.restored...) // onto itself, mostly
-	m.values.join(&p.values)
+	before := int32(len(m.values.whole))
+	for _, d := range p.restored {
+		if d.run > 0 {
+			d.node += before
+		}
+		m.addDone(d)
+	}
+	m.values.join(&p.values) // onto itself, mostly
 	m.stamped = append(m.stamped, p.stamped...)
 	m.missing = append(m.missing, p.missing...)
 	m.mismatched = append(m.mismatched, p.mismatched...)

@@ -3,9 +3,8 @@ package trackable
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 
+	"github.com/cairnml/cairn/internal/scratch"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -19,25 +18,8 @@ type RestoreOptions struct {
 	Stamp uint64
 }
 
-// lists are the places for tensors that RestoreAll had, of which it needs some for every
-// row of a restore.
-var lists listPool
-
-type listPool struct{ pool sync.Pool }
-
-// get returns a list of n tensors, and what to call when it isn't used any more.
-func (p *listPool) get(n int) (list []*tensor.Tensor, release func()) {
-	kept, _ := p.pool.Get().(*[]*tensor.Tensor)
-	if kept == nil {
-		kept = new([]*tensor.Tensor)
-	}
-	*kept = slices.Grow((*kept)[:0], n)[:n]
-	list = *kept
-	return list, func() {
-		clear(list)
-		p.pool.Put(kept)
-	}
-}
+// tensorLists are what RestoreAll gives to f, for every row of a restore.
+var tensorLists scratch.Pool[*tensor.Tensor]
 
 // ErrWritten says that a variable was written since it was made or restored.
 var ErrWritten = errors.New("trackable: it was written since it was made, which a restore that comes late would undo")
@@ -53,8 +35,13 @@ func RestoreAll(vars []*Variable, shape func(i int) tensor.Shape, f func(bufs []
 	if o == nil {
 		o = new(RestoreOptions)
 	}
-	bufs, release := lists.get(len(vars))
-	defer release()
+	list := tensorLists.Get()
+	bufs := scratch.Of(list, len(vars))
+	clear(bufs)
+	defer func() {
+		clear(bufs)
+		tensorLists.Put(list)
+	}()
 	if err := lockAll(vars, func(from, to int) (err error) {
 		for i := from; i < to && err == nil; i++ {
 			bufs[i], err = vars[i].restorable(shape(i), o)

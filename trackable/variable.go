@@ -63,9 +63,9 @@ type shapes struct {
 // cell is one buffer of a variable and who holds it.
 type cell struct {
 	t       *tensor.Tensor // stays the same
-	pinned  atomic.Bool  // given out by Load: never written again
-	refs    atomic.Int32 // outstanding Borrows
-	updates uint64       // how often it was handed out to be written
+	pinned  atomic.Bool    // given out by Load: never written again
+	refs    atomic.Int32   // outstanding Borrows
+	updates uint64         // how often it was handed out to be written
 }
 
 func (c *cell) shared() bool { return c.pinned.Load() || c.refs.Load() > 0 }
