@@ -8,8 +8,9 @@ import (
 
 // A Handle is a tensor that a [Reader] has found. The zero Handle is none.
 type Handle struct {
-	n  int32  // the entry's number and one
-	of uint32 // the Reader's number
+	n    int32  // the entry's number and one
+	of   uint16 // the Reader's number
+	kind uint16 // the number of the tensor's kind; 0 where the entry tells
 }
 
 // Valid reports whether h is a tensor.
@@ -25,7 +26,28 @@ func (r *Reader) Find(name string) (Handle, bool) {
 	if !ok {
 		return Handle{}, false
 	}
-	return Handle{int32(i + 1), r.number}, true
+	return r.handle(i), true
+}
+
+// handle returns the handle of an entry.
+func (r *Reader) handle(i int) Handle {
+	h := Handle{n: int32(i + 1), of: r.number}
+	if r.version == 1 {
+		return h
+	}
+	if p := r.index.placeOf(i); p != nil {
+		h.kind = p.kind
+	}
+	return h
+}
+
+// has reports whether a handle can be one of r's.
+func (r *Reader) has(h Handle) bool {
+	n := r.index.n
+	if r.version == 1 {
+		n = len(r.recs)
+	}
+	return h.Valid() && h.of == r.number && h.entry() < n
 }
 
 // FindAfter does what Find does, for a tensor that most likely follows another one in
@@ -38,7 +60,7 @@ func (r *Reader) FindAfter(name string, prev Handle) (Handle, bool) {
 	if !ok || r.index.hidden(i) {
 		return Handle{}, false
 	}
-	return Handle{int32(i + 1), r.number}, true
+	return r.handle(i), true
 }
 
 // EntryOf returns the entry of a tensor that r has found.
@@ -51,7 +73,10 @@ func (r *Reader) KindOf(h Handle) (tensor.DType, tensor.Shape) {
 		rec := &r.recs[h.entry()]
 		return rec.DType, rec.Shape
 	}
-	k := r.index.kind(h.entry())
+	k := r.index.kinds.numbered(h.kind)
+	if k == nil {
+		k = r.index.kind(h.entry())
+	}
 	return k.dtype, k.shape
 }
 
@@ -66,7 +91,7 @@ func (r *Reader) Request(h Handle) ReadRequest {
 // handled returns the number of the entry that a request brings along.
 func (r *Reader) handled(req *ReadRequest) (int, error) {
 	i := req.Handle.entry()
-	if req.Handle.of != r.number || r.index.key(i) != req.Name {
+	if !r.has(req.Handle) || r.index.key(i) != req.Name {
 		return 0, fmt.Errorf("bundle: tensor %q: the request's handle isn't this checkpoint's", req.Name)
 	}
 	return i, nil

@@ -97,7 +97,7 @@ type Reader struct {
 	shown   string   // the prefix as errors name it
 	files   []string // the data files, where they haven't their names yet; nil: they have
 	version int
-	number  uint32 // tells the handles of Readers apart
+	number  uint16 // tells the handles of Readers apart
 	header  Header
 	index   index    // in version 2
 	recs    []record // in version 1, sorted by name
@@ -173,7 +173,7 @@ func open(ctx context.Context, fsys fs.FS, prefix, shown string, opts *ReaderOpt
 	if err := checkPrefix(prefix); err != nil {
 		return nil, &PathError{Path: shown, Found: "no usable path", Err: err}
 	}
-	r := &Reader{fsys: fsys, prefix: prefix, shown: shown, version: 2, number: readers.Add(1)}
+	r := &Reader{fsys: fsys, prefix: prefix, shown: shown, version: 2, number: uint16(readers.Add(1))}
 	if opts != nil {
 		r.opts = *opts
 	}

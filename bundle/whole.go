@@ -37,7 +37,7 @@ func noPlaceFor(name string) error {
 
 // checkHandle returns an error about a tensor that r can't know.
 func (r *Reader) checkHandle(h Handle) error {
-	if !h.Valid() || h.of != r.number {
+	if !r.has(h) {
 		return fmt.Errorf("bundle: the handle of a read of a whole tensor isn't of %s", r.shown)
 	}
 	return nil
@@ -167,7 +167,7 @@ func (br *blobReader) wholeRow(src *source, t task, dst []*tensor.Tensor, buf *[
 		if dst[i] == nil {
 			return noPlaceFor(x.key(at))
 		}
-		if k := x.kinds.numbered(x.placeOf(at).kind); dst[i].DType() != k.dtype || !dst[i].Shape().Equal(k.shape) {
+		if k := x.kinds.numbered(handles[n].kind); dst[i].DType() != k.dtype || !dst[i].Shape().Equal(k.shape) {
 			return br.r.agree(&ReadRequest{Name: x.key(at), Dst: dst[i]}, k.dtype, k.shape)
 		}
 	}
