@@ -110,7 +110,7 @@ func (v *Value) Tensor() (*tensor.Tensor, error) {
 		return nil, errFailed
 	}
 	v.keep()
-	return v.data.Tensor, nil
+	return v.data.Tensor.Share(), nil
 }
 
 // Item returns the only element of a value that has one.

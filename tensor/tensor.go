@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -13,14 +14,28 @@ import (
 // A Tensor may be read from many goroutines. Its storage may be written only by
 // the one who made it and has not shared it yet.
 type Tensor struct {
-	dtype DType
-	shape Shape
-	data  []byte // fixed-size elements, native byte order
+	dtype  DType
+	shared uint32 // 1: as Share says
+	shape  Shape
+	data   []byte // fixed-size elements, native byte order
 	// String, variant and resource elements, nil for all others: in one word, so that the
 	// headers of numbers, of which there may be very many, are a line of the processor's
 	// cache each.
 	strs *[]string
 }
+
+// Share says that others hold t, who rely on it to stay as it is, and returns it: whoever
+// is given it to change, as a variable for its value, works on a copy. There is no way
+// back.
+func (t *Tensor) Share() *Tensor {
+	if !t.Shared() {
+		atomic.StoreUint32(&t.shared, 1)
+	}
+	return t
+}
+
+// Shared reports whether t is one that others hold, as [Tensor.Share] says.
+func (t *Tensor) Shared() bool { return atomic.LoadUint32(&t.shared) != 0 }
 
 // strings returns the elements that have no fixed size.
 func (t *Tensor) strings() []string {
@@ -268,6 +283,9 @@ func (t *Tensor) Reshape(dims ...int) (*Tensor, error) {
 		return nil, fmt.Errorf("tensor: reshape %v to %v: %d elements against %d", t.shape, s, n, m)
 	}
 	out.data, out.strs = t.data, t.strs
+	if t.Shared() {
+		out.Share()
+	}
 	return out, nil
 }
 

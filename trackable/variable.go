@@ -63,12 +63,12 @@ type shapes struct {
 // cell is one buffer of a variable and who holds it.
 type cell struct {
 	t       *tensor.Tensor // stays the same
-	pinned  atomic.Bool    // given out by Load: never written again
 	refs    atomic.Int32   // outstanding Borrows
 	updates uint64         // how often it was handed out to be written
 }
 
-func (c *cell) shared() bool { return c.pinned.Load() || c.refs.Load() > 0 }
+// shared reports whether others hold the buffer, for a while or for good.
+func (c *cell) shared() bool { return c.t.Shared() || c.refs.Load() > 0 }
 
 type nameKind uint8
 
@@ -82,7 +82,9 @@ const (
 var variableIDs atomic.Uint64 // how many variables there are so far
 
 // NewVariable makes a trainable variable whose first value is t. The tensor is
-// handed over: the caller doesn't write to it any more. A nil t makes a variable
+// handed over: the caller doesn't write to it any more. One that others hold
+// ([tensor.Tensor.Shared]), as what [Variable.Load] gives, stays as it is: the first
+// change works on a copy. A nil t makes a variable
 // without a value, which can't be saved.
 func NewVariable(t *tensor.Tensor) *Variable {
 	v := new(Variable)
@@ -364,8 +366,7 @@ func (v *Variable) Load() *tensor.Tensor {
 	if c == nil {
 		return nil
 	}
-	c.pinned.Store(true)
-	return c.t
+	return c.t.Share()
 }
 
 // Borrow returns the value now, for use until release is called. A change of v
@@ -414,7 +415,7 @@ func (l Lease) Held() bool { return l.cell != nil }
 // lease still has to be released.
 func (l Lease) Pin() {
 	if l.cell != nil {
-		l.cell.pinned.Store(true)
+		l.cell.t.Share()
 	}
 }
 
@@ -455,7 +456,7 @@ func (v *Variable) StoreShared(t *tensor.Tensor) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if c := v.cell.Load(); c.t == t {
-		c.pinned.Store(true)
+		t.Share()
 	}
 	return nil
 }

@@ -219,3 +219,61 @@ func TestVariablesPrintWhatTheyAre(t *testing.T) {
 		}
 	}
 }
+
+// TestVariableOfAnotherOnesValueHasItsOwn: a copy of a variable, as an average begins with,
+// changes neither the variable nor what was loaded from it.
+func TestVariableOfAnotherOnesValueHasItsOwn(t *testing.T) {
+	add := func(v *Variable, x float32) {
+		t.Helper()
+		if err := v.Update(func(buf *tensor.Tensor) error {
+			for i := range tensor.Values[float32](buf) {
+				tensor.Values[float32](buf)[i] += x
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, copied := range map[string]func(held *tensor.Tensor) *Variable{
+		"made": NewVariable,
+		"stored": func(held *tensor.Tensor) *Variable {
+			v := NewVariable(tensor.Vector[float32](0, 0))
+			if err := v.Store(held); err != nil {
+				t.Fatal(err)
+			}
+			return v
+		},
+		"reshaped": func(held *tensor.Tensor) *Variable {
+			again, err := held.Reshape(2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return NewVariable(again)
+		},
+		"restored": func(held *tensor.Tensor) *Variable {
+			v := NewVariable(held)
+			if err := RestoreAll([]*Variable{v}, func(int) tensor.Shape { return tensor.Shape{2} }, func(bufs []*tensor.Tensor) error {
+				copy(tensor.Values[float32](bufs[0]), []float32{1, 2})
+				return nil
+			}, nil); err != nil {
+				t.Fatal(err)
+			}
+			return v
+		},
+	} {
+		v := NewVariable(tensor.Vector[float32](1, 2))
+		held := v.Load()
+		w := copied(held)
+		add(w, 10)
+		add(v, 100)
+		for what, c := range map[string]struct{ got, want *tensor.Tensor }{
+			"the other one": {w.Load(), tensor.Vector[float32](11, 12)},
+			"the variable":  {v.Load(), tensor.Vector[float32](101, 102)},
+			"what was held": {held, tensor.Vector[float32](1, 2)},
+		} {
+			if !c.got.Equal(c.want) {
+				t.Errorf("%s: %s is %v, want %v", name, what, tensor.Values[float32](c.got), tensor.Values[float32](c.want))
+			}
+		}
+	}
+}

@@ -31,7 +31,7 @@ func (c *cell) version() Version {
 	switch {
 	case c == nil:
 		return Version{}
-	case c.pinned.Load():
+	case c.t.Shared():
 		return Version{t: c.t}
 	}
 	return Version{cell: c, n: c.updates}
