@@ -269,15 +269,7 @@ func emitFastSoftmax(s singles) {
 	n := GP64()
 	most, total := make([]reg.VecVirtual, 16/s.count()), make([]reg.VecVirtual, 16/s.count())
 	at := func(p reg.Register, i int) Mem { return Mem{Base: p, Index: n, Scale: 1, Disp: 32 * i} }
-	each := func(label string, body func(i int)) {
-		MOVQ(begin, n)
-		Label(name + label)
-		for i := range total {
-			body(i)
-		}
-		ADDQ(Imm(64), n)
-		JNE(LabelRef(name + label))
-	}
+	each := func(label string, body func(i int)) { s.each16(name+label, begin, n, body) }
 	MOVQ(begin, n)
 	for i := range most {
 		most[i] = s.reg()
@@ -304,6 +296,18 @@ func emitFastSoftmax(s singles) {
 	})
 	VZEROUPPER()
 	RET()
+}
+
+// each16 writes a loop that goes from begin on over 16 elements at a time, n being where it
+// is: for each of the vectors that these are body is written once.
+func (s singles) each16(label string, begin, n reg.GPVirtual, body func(i int)) {
+	MOVQ(begin, n)
+	Label(label)
+	for i := range 16 / s.count() {
+		body(i)
+	}
+	ADDQ(Imm(64), n)
+	JNE(LabelRef(label))
 }
 
 // fold joins the halves of 16 elements until one is left, which all lanes get.

@@ -83,15 +83,7 @@ func emitLayerNorm(s singles) {
 	n := GP64()
 	total := make([]reg.VecVirtual, 16/s.count())
 	at := func(p reg.Register, i int) Mem { return Mem{Base: p, Index: n, Scale: 1, Disp: 32 * i} }
-	each := func(label string, body func(i int)) {
-		MOVQ(begin, n)
-		Label(name + label)
-		for i := range total {
-			body(i)
-		}
-		ADDQ(Imm(64), n)
-		JNE(LabelRef(name + label))
-	}
+	each := func(label string, body func(i int)) { s.each16(name+label, begin, n, body) }
 	sum := func(label string, body func(i int)) reg.VecVirtual {
 		for i := range total {
 			total[i] = s.reg()
