@@ -32,7 +32,8 @@ func Div(s *Scope, x, y Input) *Value {
 	return s.Emit1("RealDiv", nil, x, y)
 }
 
-// typeOf returns the element type of an input that has one of its own.
+// typeOf returns the element type of an input that has one of its own; Invalid for what
+// becomes a tensor only as an input, and for nothing.
 func typeOf(in Input) tensor.DType {
 	switch x := in.(type) {
 	case *Value:
@@ -323,22 +324,8 @@ func (s *Scope) peek(x Input) (v *Value, weak bool, err error) {
 // typeOf returns the element type of an input; Invalid for Go numbers and
 // nothing.
 func (s *Scope) typeOf(x Input) tensor.DType {
-	switch x := x.(type) {
-	case *Value:
-		return x.DType()
-	case *tensor.Tensor:
-		if x != nil {
-			return x.DType()
-		}
-	case trackable.VariableLike:
-		if v := variableOf(x); v != nil {
-			return v.DType()
-		}
-	case nil:
-	default:
-		if v, weak, err := s.resolve(x); err == nil && !weak {
-			return v.DType()
-		}
+	if v, _, err := s.peek(x); err == nil && v != nil {
+		return v.DType()
 	}
-	return tensor.Invalid
+	return typeOf(x)
 }
