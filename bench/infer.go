@@ -37,7 +37,7 @@ var apps = []app{
 	{name: "efficientnet_b0", words: "EfficientNetB0", calls: [2]int{10, 2}},
 	{name: "transformer", words: "transformer of 4 layers, 128 tokens", calls: [2]int{20, 4}, products: transformerProducts},
 	{name: "recurrent", words: "BiLSTM and GRU, 100 tokens", calls: [2]int{20, 10}},
-	{name: "densenet121", words: "DenseNet121"},
+	{name: "densenet121", words: "DenseNet121", calls: [2]int{10, 2}},
 	{name: "nasnet_mobile", words: "NASNetMobile"},
 }
 

@@ -27,7 +27,7 @@ type Call struct {
 	taken  bitset  // the inputs whose reference the op gave away or up
 	shared bitset  // the inputs that Substitute replaced
 
-	scratch []*Buffer // that the kernel holds
+	scratch []*loan // what the kernel holds; behind the end are loans for others to come
 
 	forms []any   // all packed inputs of the plan
 	packs []int32 // those of this op
@@ -236,24 +236,57 @@ func (c *Call) Release(i int) {
 // kernel returns.
 func (c *Call) Scratch(n int) (mem []byte, free func()) {
 	mem, b := c.env.Arena.Alloc(n)
-	i := len(c.scratch)
-	c.scratch = append(c.scratch, b)
-	return mem, func() {
-		c.env.Arena.release(c.scratch[i])
-		c.scratch[i] = nil
+	l := c.loan()
+	l.arena, l.buf = c.env.Arena, b
+	return mem, l.free
+}
+
+// loan is memory that a kernel holds. It is kept with its closure: a call has as many
+// loans as there are at once, and makes no garbage of them.
+type loan struct {
+	arena *Arena
+	buf   *Buffer // nil once it is given back
+	free  func()
+}
+
+// loan returns a new loan, of nothing yet.
+func (c *Call) loan() *loan {
+	n := len(c.scratch)
+	if n < cap(c.scratch) {
+		c.scratch = c.scratch[:n+1]
+		if l := c.scratch[n]; l != nil {
+			return l
+		}
+	} else {
+		c.scratch = append(c.scratch, nil)
+	}
+	l := new(loan)
+	l.free = l.release
+	c.scratch[n] = l
+	return l
+}
+
+// release gives the memory back, unless that has been done.
+func (l *loan) release() {
+	if b := l.buf; b != nil {
+		l.buf = nil
+		l.arena.release(b)
 	}
 }
 
 // freeScratch gives back what the kernel has not.
 func (c *Call) freeScratch() {
-	for _, b := range c.scratch {
-		c.env.Arena.release(b)
+	for _, l := range c.scratch {
+		l.release()
 	}
 	c.dropScratch()
 }
 
+// dropScratch forgets what the kernel has not given back.
 func (c *Call) dropScratch() {
-	clear(c.scratch)
+	for _, l := range c.scratch {
+		l.arena, l.buf = nil, nil
+	}
 	c.scratch = c.scratch[:0]
 }
 

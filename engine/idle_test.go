@@ -34,58 +34,45 @@ func TestLargeArenasFollowTheirCallers(t *testing.T) {
 	}
 }
 
-// TestUnusedArenasEnd holds large arenas to be given up when they weren't used between two
-// rounds of the garbage collector, and those that were to stay.
-func TestUnusedArenasEnd(t *testing.T) {
-	l := new(idleArenas)
-	var all []*Arena
-	for range 5 {
-		a := l.get()
-		a.Alloc(2 * largeArena)
-		all = append(all, a)
-	}
-	for _, a := range all {
-		a.Release()
-	}
-	idle := func() int {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return len(l.large)
-	}
-	// round collects until arenas were looked at.
-	round := func(use int) {
-		var used []*Arena
-		for range use {
-			used = append(used, l.get())
+// TestScratchMakesNoGarbage holds the memory that a kernel borrows, and what gives it back,
+// to be used again by the next op.
+func TestScratchMakesNoGarbage(t *testing.T) {
+	env := &Env{Arena: NewArena()}
+	defer env.Arena.Release()
+	var c Call
+	c.Begin(t.Context(), env)
+	round := func() {
+		c.next()
+		for range 3 {
+			_, free := c.Scratch(1000)
+			defer free()
 		}
-		for _, a := range used {
-			a.Release()
-		}
-		l.mu.Lock()
-		unused := l.unused
-		l.mu.Unlock()
-		for range 1000 {
-			runtime.GC()
-			time.Sleep(time.Millisecond)
-			l.mu.Lock()
-			looked := l.unused != unused || len(l.large) == 0
-			l.mu.Unlock()
-			if looked {
-				return
-			}
-		}
-		t.Fatal("the collector never came")
+		Scratch[float64](&c, 100) // left to the call
+		c.freeScratch()
 	}
-	round(0) // all were just used
-	if n := idle(); n != 5 {
-		t.Fatalf("%d arenas after the first round, want 5", n)
+	round()
+	before := env.Arena.inUse
+	if n := testing.AllocsPerRun(20, round); n > 0 {
+		t.Errorf("%v allocations for memory that was borrowed before", n)
 	}
-	round(2)
-	if n := idle(); n != 2 {
-		t.Fatalf("%d arenas after a round in which two were used, want 2", n)
+	if now := env.Arena.inUse; now != before {
+		t.Errorf("%d bytes in use behind it, %d before", now, before)
 	}
-	round(0)
-	if n := idle(); n != 0 {
-		t.Fatalf("%d arenas after a round in which none was used", n)
+}
+
+// TestScratchIsGivenBackOnce holds a second free to take nobody's memory.
+func TestScratchIsGivenBackOnce(t *testing.T) {
+	env := &Env{Arena: NewArena()}
+	defer env.Arena.Release()
+	var c Call
+	c.Begin(t.Context(), env)
+	_, free := c.Scratch(1000)
+	free()
+	free()
+	a, _ := c.Scratch(1000)
+	b, _ := c.Scratch(1000)
+	if &a[0] == &b[0] {
+		t.Error("memory that was given back twice is lent twice")
 	}
+	c.freeScratch()
 }

@@ -25,14 +25,14 @@ type Workers struct {
 	loops    sync.Pool // of *loop
 }
 
-// slot is where a helper looks out: it holds idle meanwhile, and then a loop that
+// slot is where a helper looks out: it holds looking meanwhile, and then a loop that
 // a caller has put there.
 type slot struct {
 	next atomic.Pointer[loop]
 	_    [56]byte // a cache line for each
 }
 
-var idle = new(loop)
+var looking = new(loop)
 
 // NewWorkers makes a budget of n workers, the caller included; n < 1 means
 // GOMAXPROCS.
@@ -130,7 +130,7 @@ func (w *Workers) worth(total float64) bool {
 		return true
 	}
 	for i := range w.slots {
-		if w.slots[i].next.Load() == idle {
+		if w.slots[i].next.Load() == looking {
 			return true
 		}
 	}
@@ -141,7 +141,7 @@ func (w *Workers) worth(total float64) bool {
 // k, where it is worth that.
 func (w *Workers) start(l *loop, k int, wake bool) {
 	for i := range w.slots {
-		if w.slots[i].next.CompareAndSwap(idle, l) {
+		if w.slots[i].next.CompareAndSwap(looking, l) {
 			return
 		}
 	}
@@ -172,7 +172,7 @@ func (l *loop) help(w *Workers, k int) (at int) {
 		w.busy.Add(-1)
 		// The slot is taken before the caller goes on, so that it finds it.
 		for at = range w.slots {
-			if w.slots[at].next.CompareAndSwap(nil, idle) {
+			if w.slots[at].next.CompareAndSwap(nil, looking) {
 				return
 			}
 		}
@@ -189,7 +189,7 @@ func (w *Workers) lookOut(at *slot) *loop {
 	start := time.Now()
 	for {
 		for range 32 {
-			if l := at.next.Load(); l != idle {
+			if l := at.next.Load(); l != looking {
 				at.next.Store(nil)
 				w.patience.Store(min(2*patience, maxPatience))
 				return l
@@ -199,7 +199,7 @@ func (w *Workers) lookOut(at *slot) *loop {
 			runtime.Gosched()
 			continue
 		}
-		if at.next.CompareAndSwap(idle, nil) {
+		if at.next.CompareAndSwap(looking, nil) {
 			w.patience.Store(max(patience/2, minPatience))
 			return nil
 		}

@@ -1,10 +1,6 @@
 package array
 
 import (
-	"math/bits"
-	"sync"
-	"unsafe"
-
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/elementwise"
 	"github.com/cairnml/cairn/kernel/internal/parts"
@@ -87,38 +83,28 @@ func walk[T any](c *engine.Call, dst, src []T, shape []int, to, from view) {
 	walkPart(dst, src, shape, to, from)
 }
 
-// sharedWalk is a walk whose first dimension workers share; it is pooled with the
-// closure that it hands out.
+// sharedWalk is a walk whose first dimension workers share.
 type sharedWalk[T any] struct {
 	dst, src []T
 	shape    []int
 	to, from view
-	part     func(lo, hi int) // rows
 }
-
-// sharedWalks keeps them, by the size of the elements.
-var sharedWalks [6]sync.Pool
 
 // walkShared shares the first dimension out.
 func walkShared[T any](c *engine.Call, dst, src []T, shape []int, to, from view, ns float64) {
-	var z T
-	pool := &sharedWalks[bits.Len(uint(unsafe.Sizeof(z)))]
-	w, _ := pool.Get().(*sharedWalk[T])
-	if w == nil {
-		w = new(sharedWalk[T])
-		w.part = w.rows
-	}
+	loop := engine.Share[sharedWalk[T]]()
+	w := &loop.State
 	w.dst, w.src = dst, src
 	w.shape = append(w.shape[:0], shape...)
 	w.to = view{to.at, append(w.to.strides[:0], to.strides...)}
 	w.from = view{from.at, append(w.from.strides[:0], from.strides...)}
-	c.Parallel(shape[0], ns, w.part)
+	loop.Parallel(c, shape[0], ns)
 	w.dst, w.src = nil, nil
-	pool.Put(w)
+	loop.Free()
 }
 
-// rows walks over rows lo to hi.
-func (w *sharedWalk[T]) rows(lo, hi int) {
+// Piece walks over rows lo to hi.
+func (w *sharedWalk[T]) Piece(lo, hi int) {
 	var room shapes.Room[int]
 	shape := append(room[:0], w.shape...)
 	shape[0] = hi - lo

@@ -1,10 +1,6 @@
 package conv
 
 import (
-	"math/bits"
-	"sync"
-	"unsafe"
-
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel/internal/vec"
 )
@@ -46,21 +42,15 @@ func copied[T element](c *engine.Call, x []T, channelsFirst bool, n, ch int, in,
 	_, image := frame[T]{dims: dims, border: border, c: ch * copies}.strides()
 	data, free := engine.Scratch[T](c, n*image)
 	f := frame[T]{data: data, free: free, dims: dims, border: border, c: ch * copies}
-	pool := &framings[bits.Len(uint(unsafe.Sizeof(*new(T))))]
-	w, _ := pool.Get().(*framing[T])
-	if w == nil {
-		w = new(framing[T])
-		w.work = w.rows
-	}
-	w.frame, w.x, w.channelsFirst, w.ch, w.in, w.copies = f, x, channelsFirst, ch, in, copies
-	c.Parallel(n*dims[0]*dims[1], float64(dims[2]*f.c)*0.3, w.work)
-	*w = framing[T]{work: w.work}
-	pool.Put(w)
+	loop := engine.Share[framing[T]]()
+	loop.State = framing[T]{f, x, channelsFirst, ch, in, copies}
+	loop.Parallel(c, n*dims[0]*dims[1], float64(dims[2]*f.c)*0.3)
+	loop.State = framing[T]{}
+	loop.Free()
 	return f
 }
 
-// framing is a frame that is being filled; it is pooled with the closure that it
-// hands out.
+// framing is a frame that is being filled.
 type framing[T element] struct {
 	frame[T]
 	x             []T
@@ -68,14 +58,10 @@ type framing[T element] struct {
 	ch            int
 	in            [3]int
 	copies        int
-	work          func(lo, hi int) // rows
 }
 
-// framings keeps them, by the size of the elements.
-var framings [5]sync.Pool
-
-// rows fills rows lo to hi.
-func (w *framing[T]) rows(lo, hi int) {
+// Piece fills rows lo to hi.
+func (w *framing[T]) Piece(lo, hi int) {
 	width := w.dims[2] * w.c
 	for r := lo; r < hi; r++ {
 		w.row(w.data[r*width:(r+1)*width], w.x, r, w.channelsFirst, w.ch, w.in, w.copies)

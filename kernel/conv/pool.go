@@ -108,7 +108,7 @@ func (p *pooling) over(x tensor.Shape) (g geometry, out tensor.Shape, err error)
 		size: [3]int{1, 1, k}, stride: [3]int{1, 1, k}, dilation: [3]int{1, 1, 1}}, out, nil
 }
 
-type reducer func(c *engine.Call, g *geometry, out, x *tensor.Tensor)
+type reducer func(c *engine.Call, g geometry, out, x *tensor.Tensor)
 
 // reducing runs the op that makes one number of each window; channels is its table
 // for windows over channels.
@@ -134,7 +134,7 @@ func reducing(table, channels engine.ByType[reducer]) poolFunc {
 		if err != nil || out.Len() == 0 {
 			return err
 		}
-		f(c, &g, out, x)
+		f(c, g, out, x)
 		return nil
 	}
 }
@@ -171,13 +171,13 @@ type tensorElement interface {
 }
 
 func pools[T tensorElement](f windowFunc[T]) reducer {
-	return func(c *engine.Call, g *geometry, out, x *tensor.Tensor) {
+	return func(c *engine.Call, g geometry, out, x *tensor.Tensor) {
 		poolOver(c, g, tensor.Values[T](out), tensor.Values[T](x), f)
 	}
 }
 
 func halfPools[H elementwise.Half](f windowFunc[float32]) reducer {
-	return func(c *engine.Call, g *geometry, out, x *tensor.Tensor) {
+	return func(c *engine.Call, g geometry, out, x *tensor.Tensor) {
 		src, free := engine.Scratch[float32](c, x.Len())
 		defer free()
 		dst, freeDst := engine.Scratch[float32](c, out.Len())
@@ -189,27 +189,40 @@ func halfPools[H elementwise.Half](f windowFunc[float32]) reducer {
 }
 
 // poolOver computes all places.
-func poolOver[T element](c *engine.Call, g *geometry, y, x []T, f windowFunc[T]) {
+func poolOver[T element](c *engine.Call, g geometry, y, x []T, f windowFunc[T]) {
 	fr := framed(c, x, g.channelsFirst, g.n, g.c, g.in, g.in, [3]int{}, 1)
 	defer fr.free()
 	out, done := last(c, y, g.channelsFirst, g.n, g.out, g.c)
 	defer done()
-	image := g.in[0] * g.in[1] * g.in[2] * g.c
-	rows := g.n * g.out[0] * g.out[1]
-	width := g.out[2] * g.c
-	c.Parallel(rows, float64(width*g.taps())*0.05+10*float64(g.out[2]), func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			n, z, y := r/(g.out[0]*g.out[1]), r/g.out[1]%g.out[0], r%g.out[1]
-			src, dst := fr.data[n*image:(n+1)*image], out[r*width:(r+1)*width]
-			g.eachRun(z, y, func(x int, p *simd.Pool) {
-				if len(p.Taps) == 0 {
-					clear(dst[x*g.c : (x+p.Places)*g.c])
-				} else {
-					f(dst[x*g.c:(x+p.Places)*g.c], src, p)
-				}
-			})
-		}
-	})
+	loop := engine.Share[poolRows[T]]()
+	loop.State = poolRows[T]{g, out, fr.data, f}
+	loop.Parallel(c, g.n*g.out[0]*g.out[1], float64(g.out[2]*g.c*g.taps())*0.05+10*float64(g.out[2]))
+	loop.State = poolRows[T]{}
+	loop.Free()
+}
+
+// poolRows is pooling whose rows of places workers share.
+type poolRows[T element] struct {
+	geometry
+	y, x []T
+	f    windowFunc[T]
+}
+
+// Piece computes rows lo to hi.
+func (w *poolRows[T]) Piece(lo, hi int) {
+	image, width := w.in[0]*w.in[1]*w.in[2]*w.c, w.out[2]*w.c
+	for r := lo; r < hi; r++ {
+		n, z, y := r/(w.out[0]*w.out[1]), r/w.out[1]%w.out[0], r%w.out[1]
+		src, dst := w.x[n*image:(n+1)*image], w.y[r*width:(r+1)*width]
+		w.eachRun(z, y, func(x int, p *simd.Pool) {
+			places := dst[x*w.c : (x+p.Places)*w.c]
+			if len(p.Taps) == 0 {
+				clear(places)
+			} else {
+				w.f(places, src, p)
+			}
+		})
+	}
 }
 
 // eachRun visits a row of places in runs, from left to right, of places whose taps

@@ -248,11 +248,26 @@ func (h *chain[T]) spread(c *engine.Call, plan *tileState[T], dst []T, n, size, 
 		h.tiles(plan, sources, dst, n, size, buffers, 0, tiles)
 		return
 	}
-	c.Parallel(tiles, each, func(lo, hi int) {
-		st := h.state()
-		h.tiles(st, sources, dst, n, size, buffers, lo, hi)
-		h.pool.Put(st)
-	})
+	loop := engine.Share[spreading[T]]()
+	loop.State = spreading[T]{h, sources, dst, n, size, buffers}
+	loop.Parallel(c, tiles, each)
+	loop.State = spreading[T]{}
+	loop.Free()
+}
+
+// spreading is a run of a chain over n elements whose tiles workers share.
+type spreading[T float32 | float64] struct {
+	*chain[T]
+	sources          []source[T]
+	dst              []T
+	n, size, buffers int
+}
+
+// Piece runs the chain over tiles lo to hi.
+func (w *spreading[T]) Piece(lo, hi int) {
+	st := w.state()
+	w.tiles(st, w.sources, w.dst, w.n, w.size, w.buffers, lo, hi)
+	w.pool.Put(st)
 }
 
 // output makes the output, in the memory of an input where that is possible.

@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"sync"
 	"unsafe"
+
+	"github.com/cairnml/cairn/internal/idle"
 )
 
 // genericPackColumns copies k rows of cols elements, srcRow bytes apart, to
@@ -44,9 +46,16 @@ func transposeGeneric[T float](dst, src unsafe.Pointer, dstRow, srcRow uintptr, 
 // slack is how far packing may write behind what it packs: one vector.
 const slack = 64
 
-// buffers keeps packed panels between products, by power of two of their
-// size: fresh memory would have to be zeroed and collected for every product.
-var buffers [32]sync.Pool
+// Packed panels are kept between products, by power of two of their size: fresh memory
+// would have to be zeroed and collected for every product. Large ones are for all
+// processors, and stay as long as they are in use.
+var (
+	smallBuffers [largeBuffer]sync.Pool
+	largeBuffers [64]idle.List[*buffer]
+)
+
+// largeBuffer is the power of two of the size from which on a buffer is large.
+const largeBuffer = 16
 
 // buffer is pooled memory, at least as aligned as a cache line.
 type buffer struct {
@@ -60,7 +69,11 @@ const lineSize = 64
 // getBuffer returns a buffer of at least n bytes and some slack.
 func getBuffer(n int) *buffer {
 	class := bits.Len(uint(n + slack + lineSize - 1))
-	if b, _ := buffers[class].Get().(*buffer); b != nil {
+	if class >= largeBuffer {
+		if b, ok := largeBuffers[class].Get(); ok {
+			return b
+		}
+	} else if b, ok := smallBuffers[class].Get().(*buffer); ok {
 		return b
 	}
 	b := &buffer{mem: make([]uint64, 1<<class/8), class: class}
@@ -71,7 +84,14 @@ func getBuffer(n int) *buffer {
 	return b
 }
 
-func (b *buffer) put() { buffers[b.class].Put(b) }
+// put gives the buffer back.
+func (b *buffer) put() {
+	if b.class >= largeBuffer {
+		largeBuffers[b.class].Put(b)
+	} else {
+		smallBuffers[b.class].Put(b)
+	}
+}
 
 // Borrow returns n elements of pooled memory, which hold anything, until free is called.
 func Borrow[T float32 | float64](n int) (v []T, free func()) {
