@@ -1,9 +1,7 @@
 package checkpoint
 
 import (
-	"runtime"
 	"slices"
-	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -43,41 +41,13 @@ const (
 // encode returns the encoded message.
 func (g *savedGraph) encode() []byte {
 	has := g.hasValues()
-	// The nodes are encoded one behind the other, and so in parts beside each
-	// other.
-	const part = 1 << 10
-	nodes := len(g.walk.Nodes)
-	parts := make([][]byte, max(1, min(runtime.GOMAXPROCS(0), nodes/part)))
-	encode := func(i int) {
-		parts[i] = g.encodeNodes(i*nodes/len(parts), (i+1)*nodes/len(parts), nodes, has)
-	}
-	var wg sync.WaitGroup
-	for i := 1; i < len(parts); i++ {
-		wg.Go(func() { encode(i) })
-	}
-	encode(0)
-	wg.Wait()
-	out := parts[0]
-	for _, part := range parts[1:] {
-		out = append(out, part...)
-	}
-	return out
-}
-
-// encodeNodes encodes the nodes from one on, up to another. Where these are the
-// first, there is space for all.
-func (g *savedGraph) encodeNodes(from, to, all int, has []bool) []byte {
-	size, end := 0, to
-	if from == 0 {
-		end = all
-	}
-	for id := from; id < end; id++ {
-		n := &g.walk.Nodes[id]
-		size += len(n.FullName) + len(g.keys[id]) + 56 // about
+	size := 0
+	for id := range g.walk.Nodes {
+		size += len(g.walk.Nodes[id].FullName) + len(g.keys[id]) + 56 // about
 	}
 	out := make([]byte, 0, size)
 	var node, part []byte
-	for id := from; id < to; id++ {
+	for id := range g.walk.Nodes {
 		n := &g.walk.Nodes[id]
 		node = slices.Grow(node[:0], 20*len(n.Edges))
 		for _, e := range n.Edges {

@@ -21,7 +21,7 @@ func TestGraphIsEncodedAsItsMessage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw := []byte(sn.values[len(sn.values)-1].Tensor.Strings()[0])
+		raw := []byte(sn.encoded().Tensor.Strings()[0])
 		sn.release()
 		var g pb.TrackableObjectGraph
 		if err := g.Unmarshal(raw); err != nil {

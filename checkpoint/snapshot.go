@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"path"
+	"slices"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"github.com/cairnml/cairn/bundle"
@@ -36,9 +39,10 @@ type ShardPolicy func(values []ShardTensor) ([][]ShardTensor, error)
 // storage; release ends that.
 type snapshot struct {
 	ck      *Checkpoint
-	values  []ShardTensor
+	values  []ShardTensor // without the object graph
 	release func()
-	graph   savedGraph
+	graph   savedGraph // until it is encoded
+	encoded func() ShardTensor
 	// What registered savers wrote: the bundles' prefixes, in order. Savers run
 	// during the snapshot; staged holds their files until write copies them, nil
 	// where they were written in place.
@@ -172,11 +176,31 @@ func (ck *Checkpoint) tryCut(ctx context.Context, dir vfs.Dir, prefix string) (*
 		}
 		return nil, err
 	}
-	// Steps run again while the message is encoded.
-	raw := sn.graph.encode()
-	sn.graph = savedGraph{}
-	sn.values = append(sn.values, ShardTensor{Name: trackable.ObjectGraphKey, Tensor: tensor.Scalar(unsafe.String(unsafe.SliceData(raw), len(raw)))})
+	sn.encode()
 	return sn, nil
+}
+
+// encode begins to encode the object graph, the last value that is written: steps run
+// again meanwhile, and the others are written.
+func (sn *snapshot) encode() {
+	graph := sn.graph
+	sn.graph = savedGraph{}
+	done := make(chan ShardTensor, 1)
+	go func() {
+		raw := graph.encode()
+		done <- ShardTensor{Name: trackable.ObjectGraphKey, Tensor: tensor.Scalar(unsafe.String(unsafe.SliceData(raw), len(raw)))}
+	}()
+	sn.encoded = sync.OnceValue(func() ShardTensor { return <-done })
+}
+
+// all yields all values, the object graph last.
+func (sn *snapshot) all(yield func(ShardTensor) bool) {
+	for _, v := range sn.values {
+		if !yield(v) {
+			return
+		}
+	}
+	yield(sn.encoded())
 }
 
 // valueKey is what a variable's key has behind the variable's path.
@@ -208,7 +232,7 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 		}
 	}()
 
-	sn.values = make([]ShardTensor, 0, len(g.Nodes)+1) // and the graph
+	sn.values = make([]ShardTensor, 0, len(g.Nodes))
 	var registered saverObjects
 	var keys arena.Strings
 	for id := range g.Nodes {
@@ -287,10 +311,15 @@ func (sn *snapshot) write(ctx context.Context, dir vfs.Dir, prefix string, o *wr
 			progress = o.Progress
 		}
 	}
-	shards := [][]ShardTensor{sn.values}
+	shards := []iter.Seq[ShardTensor]{sn.all}
 	if policy != nil {
-		if shards, err = policy(sn.values); err != nil {
+		lists, err := policy(slices.Collect(sn.all))
+		if err != nil {
 			return fmt.Errorf("checkpoint: shard policy: %w", err)
+		}
+		shards = shards[:0]
+		for _, list := range lists {
+			shards = append(shards, slices.Values(list))
 		}
 	}
 	if sn.staged != nil && len(sn.saved) > 0 {
@@ -298,13 +327,14 @@ func (sn *snapshot) write(ctx context.Context, dir vfs.Dir, prefix string, o *wr
 			return err
 		}
 	}
-	total := int64(0)
-	for _, s := range shards {
-		for _, v := range s {
-			total += v.Tensor.NumBytes()
+	count := &counting{report: progress}
+	if progress != nil {
+		for _, s := range shards {
+			for v := range s {
+				count.total += v.Tensor.NumBytes()
+			}
 		}
 	}
-	count := &counting{total: total, report: progress}
 	if len(sn.saved) == 0 {
 		return sn.writeBundle(ctx, dir, prefix, shards, count)
 	}
@@ -314,7 +344,7 @@ func (sn *snapshot) write(ctx context.Context, dir vfs.Dir, prefix string, o *wr
 	defer func() { _ = dir.Remove(temp) }() // empty by now; if it stays, the next managed save removes it
 	for i, s := range shards {
 		part := fmt.Sprintf("%s/part-%05d-of-%05d", temp, i, len(shards))
-		if err = sn.writeBundle(ctx, dir, part, [][]ShardTensor{s}, count); err != nil {
+		if err = sn.writeBundle(ctx, dir, part, []iter.Seq[ShardTensor]{s}, count); err != nil {
 			return err
 		}
 		sn.parts = append(sn.parts, part)
@@ -350,7 +380,7 @@ func (sn *snapshot) mergeOptions() *bundle.MergeOptions {
 	return o
 }
 
-func (sn *snapshot) writeBundle(ctx context.Context, dir vfs.Dir, prefix string, shards [][]ShardTensor, count *counting) error {
+func (sn *snapshot) writeBundle(ctx context.Context, dir vfs.Dir, prefix string, shards []iter.Seq[ShardTensor], count *counting) error {
 	w, err := bundle.NewWriter(dir, prefix, sn.ck.o.Writer)
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
@@ -359,7 +389,7 @@ func (sn *snapshot) writeBundle(ctx context.Context, dir vfs.Dir, prefix string,
 		if i > 0 {
 			err = w.NextShard()
 		}
-		for _, v := range shard {
+		for v := range shard {
 			if err != nil {
 				break
 			}
