@@ -98,7 +98,7 @@ func (f *finisher[T]) addend(c unsafe.Pointer) unsafe.Pointer {
 // begin lets the tile's kernel apply the epilogue to the columns from col on, where
 // it can; block does what is left.
 func (f *finisher[T]) begin(t *tile, col int) {
-	if f.path != AVX512 || f.Bias == nil && f.Add == nil && !f.Clamp {
+	if f.path == Generic || f.Bias == nil && f.Add == nil && !f.Clamp {
 		return
 	}
 	t.finish, t.bias = 1, f.neutral
@@ -115,7 +115,7 @@ func (f *finisher[T]) begin(t *tile, col int) {
 // apart, which stand in columns from col on; there are no more of them than a
 // panel is wide.
 func (f *finisher[T]) block(c unsafe.Pointer, cRow uintptr, rows, col, cols int) {
-	if f.path != AVX512 {
+	if f.path == Generic {
 		f.add(c, cRow, rows, col, cols)
 	}
 }

@@ -15,8 +15,8 @@ type tile struct {
 	add        uintptr        // not 0: add to C
 	next       unsafe.Pointer // what is to be fetched to the L2 cache, laid out as b; any address will do
 
-	// The epilogue, where finish is not 0; only the tiles of AVX-512 of up to two
-	// vectors know it.
+	// The epilogue, where finish is not 0; only the assembly of tiles of up to two
+	// vectors knows it.
 	finish    uintptr
 	bias      unsafe.Pointer // a row
 	addend    unsafe.Pointer // laid out as c; nil: none

@@ -38,15 +38,12 @@ tileF32AVX2_1x8_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF32AVX2_1x8_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_1x8_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x04, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y8
 	TESTQ        DX, DX
 	JEQ          tileF32AVX2_1x8_set
 	VADDPS       (CX), Y0, Y0
@@ -56,14 +53,10 @@ tileF32AVX2_1x8_loop:
 	VADDPS       128(CX), Y4, Y4
 	VADDPS       160(CX), Y5, Y5
 	VADDPS       192(CX), Y6, Y6
-	VMASKMOVPS   224(CX), Y8, Y9
-	VADDPS       Y9, Y7, Y7
+	VADDPS       224(CX), Y7, Y7
 	MOVQ         16(AX), CX
 
 tileF32AVX2_1x8_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_1x8_cut
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -76,6 +69,28 @@ tileF32AVX2_1x8_set:
 	RET
 
 tileF32AVX2_1x8_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y8
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF32AVX2_1x8_cut_set
+	VADDPS     (CX), Y0, Y0
+	VADDPS     32(CX), Y1, Y1
+	VADDPS     64(CX), Y2, Y2
+	VADDPS     96(CX), Y3, Y3
+	VADDPS     128(CX), Y4, Y4
+	VADDPS     160(CX), Y5, Y5
+	VADDPS     192(CX), Y6, Y6
+	VMASKMOVPS 224(CX), Y8, Y9
+	VADDPS     Y9, Y7, Y7
+	MOVQ       16(AX), CX
+
+tileF32AVX2_1x8_cut_set:
 	VMOVUPS    Y0, (CX)
 	VMOVUPS    Y1, 32(CX)
 	VMOVUPS    Y2, 64(CX)
@@ -119,15 +134,12 @@ tileF32AVX2_1x7_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF32AVX2_1x7_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_1x7_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x04, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y7
 	TESTQ        DX, DX
 	JEQ          tileF32AVX2_1x7_set
 	VADDPS       (CX), Y0, Y0
@@ -136,14 +148,10 @@ tileF32AVX2_1x7_loop:
 	VADDPS       96(CX), Y3, Y3
 	VADDPS       128(CX), Y4, Y4
 	VADDPS       160(CX), Y5, Y5
-	VMASKMOVPS   192(CX), Y7, Y8
-	VADDPS       Y8, Y6, Y6
+	VADDPS       192(CX), Y6, Y6
 	MOVQ         16(AX), CX
 
 tileF32AVX2_1x7_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_1x7_cut
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -155,6 +163,27 @@ tileF32AVX2_1x7_set:
 	RET
 
 tileF32AVX2_1x7_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y7
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF32AVX2_1x7_cut_set
+	VADDPS     (CX), Y0, Y0
+	VADDPS     32(CX), Y1, Y1
+	VADDPS     64(CX), Y2, Y2
+	VADDPS     96(CX), Y3, Y3
+	VADDPS     128(CX), Y4, Y4
+	VADDPS     160(CX), Y5, Y5
+	VMASKMOVPS 192(CX), Y7, Y8
+	VADDPS     Y8, Y6, Y6
+	MOVQ       16(AX), CX
+
+tileF32AVX2_1x7_cut_set:
 	VMOVUPS    Y0, (CX)
 	VMOVUPS    Y1, 32(CX)
 	VMOVUPS    Y2, 64(CX)
@@ -195,15 +224,12 @@ tileF32AVX2_1x6_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF32AVX2_1x6_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_1x6_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x04, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y6
 	TESTQ        DX, DX
 	JEQ          tileF32AVX2_1x6_set
 	VADDPS       (CX), Y0, Y0
@@ -211,14 +237,10 @@ tileF32AVX2_1x6_loop:
 	VADDPS       64(CX), Y2, Y2
 	VADDPS       96(CX), Y3, Y3
 	VADDPS       128(CX), Y4, Y4
-	VMASKMOVPS   160(CX), Y6, Y7
-	VADDPS       Y7, Y5, Y5
+	VADDPS       160(CX), Y5, Y5
 	MOVQ         16(AX), CX
 
 tileF32AVX2_1x6_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_1x6_cut
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -229,6 +251,26 @@ tileF32AVX2_1x6_set:
 	RET
 
 tileF32AVX2_1x6_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y6
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF32AVX2_1x6_cut_set
+	VADDPS     (CX), Y0, Y0
+	VADDPS     32(CX), Y1, Y1
+	VADDPS     64(CX), Y2, Y2
+	VADDPS     96(CX), Y3, Y3
+	VADDPS     128(CX), Y4, Y4
+	VMASKMOVPS 160(CX), Y6, Y7
+	VADDPS     Y7, Y5, Y5
+	MOVQ       16(AX), CX
+
+tileF32AVX2_1x6_cut_set:
 	VMOVUPS    Y0, (CX)
 	VMOVUPS    Y1, 32(CX)
 	VMOVUPS    Y2, 64(CX)
@@ -266,29 +308,22 @@ tileF32AVX2_1x5_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF32AVX2_1x5_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_1x5_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x04, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y5
 	TESTQ        DX, DX
 	JEQ          tileF32AVX2_1x5_set
 	VADDPS       (CX), Y0, Y0
 	VADDPS       32(CX), Y1, Y1
 	VADDPS       64(CX), Y2, Y2
 	VADDPS       96(CX), Y3, Y3
-	VMASKMOVPS   128(CX), Y5, Y6
-	VADDPS       Y6, Y4, Y4
+	VADDPS       128(CX), Y4, Y4
 	MOVQ         16(AX), CX
 
 tileF32AVX2_1x5_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_1x5_cut
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -298,6 +333,25 @@ tileF32AVX2_1x5_set:
 	RET
 
 tileF32AVX2_1x5_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y5
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF32AVX2_1x5_cut_set
+	VADDPS     (CX), Y0, Y0
+	VADDPS     32(CX), Y1, Y1
+	VADDPS     64(CX), Y2, Y2
+	VADDPS     96(CX), Y3, Y3
+	VMASKMOVPS 128(CX), Y5, Y6
+	VADDPS     Y6, Y4, Y4
+	MOVQ       16(AX), CX
+
+tileF32AVX2_1x5_cut_set:
 	VMOVUPS    Y0, (CX)
 	VMOVUPS    Y1, 32(CX)
 	VMOVUPS    Y2, 64(CX)
@@ -332,28 +386,21 @@ tileF32AVX2_1x4_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF32AVX2_1x4_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_1x4_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x04, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y4
 	TESTQ        DX, DX
 	JEQ          tileF32AVX2_1x4_set
 	VADDPS       (CX), Y0, Y0
 	VADDPS       32(CX), Y1, Y1
 	VADDPS       64(CX), Y2, Y2
-	VMASKMOVPS   96(CX), Y4, Y5
-	VADDPS       Y5, Y3, Y3
+	VADDPS       96(CX), Y3, Y3
 	MOVQ         16(AX), CX
 
 tileF32AVX2_1x4_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_1x4_cut
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -362,6 +409,24 @@ tileF32AVX2_1x4_set:
 	RET
 
 tileF32AVX2_1x4_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y4
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF32AVX2_1x4_cut_set
+	VADDPS     (CX), Y0, Y0
+	VADDPS     32(CX), Y1, Y1
+	VADDPS     64(CX), Y2, Y2
+	VMASKMOVPS 96(CX), Y4, Y5
+	VADDPS     Y5, Y3, Y3
+	MOVQ       16(AX), CX
+
+tileF32AVX2_1x4_cut_set:
 	VMOVUPS    Y0, (CX)
 	VMOVUPS    Y1, 32(CX)
 	VMOVUPS    Y2, 64(CX)
@@ -393,27 +458,20 @@ tileF32AVX2_1x3_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF32AVX2_1x3_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_1x3_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x04, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y3
 	TESTQ        DX, DX
 	JEQ          tileF32AVX2_1x3_set
 	VADDPS       (CX), Y0, Y0
 	VADDPS       32(CX), Y1, Y1
-	VMASKMOVPS   64(CX), Y3, Y4
-	VADDPS       Y4, Y2, Y2
+	VADDPS       64(CX), Y2, Y2
 	MOVQ         16(AX), CX
 
 tileF32AVX2_1x3_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_1x3_cut
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VMOVUPS Y2, 64(CX)
@@ -421,6 +479,23 @@ tileF32AVX2_1x3_set:
 	RET
 
 tileF32AVX2_1x3_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y3
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF32AVX2_1x3_cut_set
+	VADDPS     (CX), Y0, Y0
+	VADDPS     32(CX), Y1, Y1
+	VMASKMOVPS 64(CX), Y3, Y4
+	VADDPS     Y4, Y2, Y2
+	MOVQ       16(AX), CX
+
+tileF32AVX2_1x3_cut_set:
 	VMOVUPS    Y0, (CX)
 	VMOVUPS    Y1, 32(CX)
 	VMASKMOVPS Y2, Y3, 64(CX)
@@ -494,46 +569,114 @@ tileF32AVX2_6x2_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_6x2_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_6x2_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x04, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y12
 	TESTQ        BX, BX
 	JEQ          tileF32AVX2_6x2_set
 	VADDPS       (CX), Y0, Y0
-	VMASKMOVPS   32(CX), Y12, Y13
-	VADDPS       Y13, Y1, Y1
+	VADDPS       32(CX), Y1, Y1
 	ADDQ         DX, CX
 	VADDPS       (CX), Y2, Y2
-	VMASKMOVPS   32(CX), Y12, Y13
-	VADDPS       Y13, Y3, Y3
+	VADDPS       32(CX), Y3, Y3
 	ADDQ         DX, CX
 	VADDPS       (CX), Y4, Y4
-	VMASKMOVPS   32(CX), Y12, Y13
-	VADDPS       Y13, Y5, Y5
+	VADDPS       32(CX), Y5, Y5
 	ADDQ         DX, CX
 	VADDPS       (CX), Y6, Y6
-	VMASKMOVPS   32(CX), Y12, Y13
-	VADDPS       Y13, Y7, Y7
+	VADDPS       32(CX), Y7, Y7
 	ADDQ         DX, CX
 	VADDPS       (CX), Y8, Y8
-	VMASKMOVPS   32(CX), Y12, Y13
-	VADDPS       Y13, Y9, Y9
+	VADDPS       32(CX), Y9, Y9
 	ADDQ         DX, CX
 	VADDPS       (CX), Y10, Y10
-	VMASKMOVPS   32(CX), Y12, Y13
-	VADDPS       Y13, Y11, Y11
+	VADDPS       32(CX), Y11, Y11
 	MOVQ         16(AX), CX
 
 tileF32AVX2_6x2_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_6x2_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_6x2_store
+	MOVQ    96(AX), BX
+	VMOVUPS (BX), Y12
+	VADDPS  Y12, Y0, Y0
+	VADDPS  Y12, Y2, Y2
+	VADDPS  Y12, Y4, Y4
+	VADDPS  Y12, Y6, Y6
+	VADDPS  Y12, Y8, Y8
+	VADDPS  Y12, Y10, Y10
+	VMOVUPS 32(BX), Y12
+	VADDPS  Y12, Y1, Y1
+	VADDPS  Y12, Y3, Y3
+	VADDPS  Y12, Y5, Y5
+	VADDPS  Y12, Y7, Y7
+	VADDPS  Y12, Y9, Y9
+	VADDPS  Y12, Y11, Y11
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_6x2_store_bounds
+	VMOVUPS (BX), Y12
+	VADDPS  Y12, Y0, Y0
+	VMOVUPS 32(BX), Y12
+	VADDPS  Y12, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y12
+	VADDPS  Y12, Y2, Y2
+	VMOVUPS 32(BX), Y12
+	VADDPS  Y12, Y3, Y3
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y12
+	VADDPS  Y12, Y4, Y4
+	VMOVUPS 32(BX), Y12
+	VADDPS  Y12, Y5, Y5
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y12
+	VADDPS  Y12, Y6, Y6
+	VMOVUPS 32(BX), Y12
+	VADDPS  Y12, Y7, Y7
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y12
+	VADDPS  Y12, Y8, Y8
+	VMOVUPS 32(BX), Y12
+	VADDPS  Y12, Y9, Y9
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y12
+	VADDPS  Y12, Y10, Y10
+	VMOVUPS 32(BX), Y12
+	VADDPS  Y12, Y11, Y11
+
+tileF32AVX2_6x2_store_bounds:
+	VBROADCASTSS 112(AX), Y12
+	VBROADCASTSS 120(AX), Y13
+	VMAXPS       Y0, Y12, Y0
+	VMINPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMINPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMINPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMINPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMINPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMINPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMINPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y12, Y7
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y8, Y12, Y8
+	VMINPS       Y8, Y13, Y8
+	VMAXPS       Y9, Y12, Y9
+	VMINPS       Y9, Y13, Y9
+	VMAXPS       Y10, Y12, Y10
+	VMINPS       Y10, Y13, Y10
+	VMAXPS       Y11, Y12, Y11
+	VMINPS       Y11, Y13, Y11
+
+tileF32AVX2_6x2_store:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	ADDQ    DX, CX
@@ -555,6 +698,122 @@ tileF32AVX2_6x2_set:
 	RET
 
 tileF32AVX2_6x2_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y12
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_6x2_cut_set
+	VADDPS     (CX), Y0, Y0
+	VMASKMOVPS 32(CX), Y12, Y13
+	VADDPS     Y13, Y1, Y1
+	ADDQ       DX, CX
+	VADDPS     (CX), Y2, Y2
+	VMASKMOVPS 32(CX), Y12, Y13
+	VADDPS     Y13, Y3, Y3
+	ADDQ       DX, CX
+	VADDPS     (CX), Y4, Y4
+	VMASKMOVPS 32(CX), Y12, Y13
+	VADDPS     Y13, Y5, Y5
+	ADDQ       DX, CX
+	VADDPS     (CX), Y6, Y6
+	VMASKMOVPS 32(CX), Y12, Y13
+	VADDPS     Y13, Y7, Y7
+	ADDQ       DX, CX
+	VADDPS     (CX), Y8, Y8
+	VMASKMOVPS 32(CX), Y12, Y13
+	VADDPS     Y13, Y9, Y9
+	ADDQ       DX, CX
+	VADDPS     (CX), Y10, Y10
+	VMASKMOVPS 32(CX), Y12, Y13
+	VADDPS     Y13, Y11, Y11
+	MOVQ       16(AX), CX
+
+tileF32AVX2_6x2_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_6x2_cut_store
+	MOVQ       96(AX), BX
+	VMOVUPS    (BX), Y13
+	VADDPS     Y13, Y0, Y0
+	VADDPS     Y13, Y2, Y2
+	VADDPS     Y13, Y4, Y4
+	VADDPS     Y13, Y6, Y6
+	VADDPS     Y13, Y8, Y8
+	VADDPS     Y13, Y10, Y10
+	VMASKMOVPS 32(BX), Y12, Y13
+	VADDPS     Y13, Y1, Y1
+	VADDPS     Y13, Y3, Y3
+	VADDPS     Y13, Y5, Y5
+	VADDPS     Y13, Y7, Y7
+	VADDPS     Y13, Y9, Y9
+	VADDPS     Y13, Y11, Y11
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_6x2_cut_store_bounds
+	VMOVUPS    (BX), Y13
+	VADDPS     Y13, Y0, Y0
+	VMASKMOVPS 32(BX), Y12, Y13
+	VADDPS     Y13, Y1, Y1
+	ADDQ       DX, BX
+	VMOVUPS    (BX), Y13
+	VADDPS     Y13, Y2, Y2
+	VMASKMOVPS 32(BX), Y12, Y13
+	VADDPS     Y13, Y3, Y3
+	ADDQ       DX, BX
+	VMOVUPS    (BX), Y13
+	VADDPS     Y13, Y4, Y4
+	VMASKMOVPS 32(BX), Y12, Y13
+	VADDPS     Y13, Y5, Y5
+	ADDQ       DX, BX
+	VMOVUPS    (BX), Y13
+	VADDPS     Y13, Y6, Y6
+	VMASKMOVPS 32(BX), Y12, Y13
+	VADDPS     Y13, Y7, Y7
+	ADDQ       DX, BX
+	VMOVUPS    (BX), Y13
+	VADDPS     Y13, Y8, Y8
+	VMASKMOVPS 32(BX), Y12, Y13
+	VADDPS     Y13, Y9, Y9
+	ADDQ       DX, BX
+	VMOVUPS    (BX), Y13
+	VADDPS     Y13, Y10, Y10
+	VMASKMOVPS 32(BX), Y12, Y13
+	VADDPS     Y13, Y11, Y11
+
+tileF32AVX2_6x2_cut_store_bounds:
+	VBROADCASTSS 112(AX), Y13
+	VBROADCASTSS 120(AX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+	VMAXPS       Y6, Y13, Y6
+	VMINPS       Y6, Y14, Y6
+	VMAXPS       Y7, Y13, Y7
+	VMINPS       Y7, Y14, Y7
+	VMAXPS       Y8, Y13, Y8
+	VMINPS       Y8, Y14, Y8
+	VMAXPS       Y9, Y13, Y9
+	VMINPS       Y9, Y14, Y9
+	VMAXPS       Y10, Y13, Y10
+	VMINPS       Y10, Y14, Y10
+	VMAXPS       Y11, Y13, Y11
+	VMINPS       Y11, Y14, Y11
+
+tileF32AVX2_6x2_cut_store:
 	VMOVUPS    Y0, (CX)
 	VMASKMOVPS Y1, Y12, 32(CX)
 	ADDQ       DX, CX
@@ -629,40 +888,77 @@ tileF32AVX2_6x1_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_6x1_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_6x1_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x04, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y6
 	TESTQ        BX, BX
 	JEQ          tileF32AVX2_6x1_set
-	VMASKMOVPS   (CX), Y6, Y7
-	VADDPS       Y7, Y0, Y0
+	VADDPS       (CX), Y0, Y0
 	ADDQ         DX, CX
-	VMASKMOVPS   (CX), Y6, Y7
-	VADDPS       Y7, Y1, Y1
+	VADDPS       (CX), Y1, Y1
 	ADDQ         DX, CX
-	VMASKMOVPS   (CX), Y6, Y7
-	VADDPS       Y7, Y2, Y2
+	VADDPS       (CX), Y2, Y2
 	ADDQ         DX, CX
-	VMASKMOVPS   (CX), Y6, Y7
-	VADDPS       Y7, Y3, Y3
+	VADDPS       (CX), Y3, Y3
 	ADDQ         DX, CX
-	VMASKMOVPS   (CX), Y6, Y7
-	VADDPS       Y7, Y4, Y4
+	VADDPS       (CX), Y4, Y4
 	ADDQ         DX, CX
-	VMASKMOVPS   (CX), Y6, Y7
-	VADDPS       Y7, Y5, Y5
+	VADDPS       (CX), Y5, Y5
 	MOVQ         16(AX), CX
 
 tileF32AVX2_6x1_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_6x1_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_6x1_store
+	MOVQ    96(AX), BX
+	VMOVUPS (BX), Y6
+	VADDPS  Y6, Y0, Y0
+	VADDPS  Y6, Y1, Y1
+	VADDPS  Y6, Y2, Y2
+	VADDPS  Y6, Y3, Y3
+	VADDPS  Y6, Y4, Y4
+	VADDPS  Y6, Y5, Y5
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_6x1_store_bounds
+	VMOVUPS (BX), Y6
+	VADDPS  Y6, Y0, Y0
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y6
+	VADDPS  Y6, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y6
+	VADDPS  Y6, Y2, Y2
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y6
+	VADDPS  Y6, Y3, Y3
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y6
+	VADDPS  Y6, Y4, Y4
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y6
+	VADDPS  Y6, Y5, Y5
+
+tileF32AVX2_6x1_store_bounds:
+	VBROADCASTSS 112(AX), Y6
+	VBROADCASTSS 120(AX), Y7
+	VMAXPS       Y0, Y6, Y0
+	VMINPS       Y0, Y7, Y0
+	VMAXPS       Y1, Y6, Y1
+	VMINPS       Y1, Y7, Y1
+	VMAXPS       Y2, Y6, Y2
+	VMINPS       Y2, Y7, Y2
+	VMAXPS       Y3, Y6, Y3
+	VMINPS       Y3, Y7, Y3
+	VMAXPS       Y4, Y6, Y4
+	VMINPS       Y4, Y7, Y4
+	VMAXPS       Y5, Y6, Y5
+	VMINPS       Y5, Y7, Y5
+
+tileF32AVX2_6x1_store:
 	VMOVUPS Y0, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Y1, (CX)
@@ -678,6 +974,85 @@ tileF32AVX2_6x1_set:
 	RET
 
 tileF32AVX2_6x1_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y6
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_6x1_cut_set
+	VMASKMOVPS (CX), Y6, Y7
+	VADDPS     Y7, Y0, Y0
+	ADDQ       DX, CX
+	VMASKMOVPS (CX), Y6, Y7
+	VADDPS     Y7, Y1, Y1
+	ADDQ       DX, CX
+	VMASKMOVPS (CX), Y6, Y7
+	VADDPS     Y7, Y2, Y2
+	ADDQ       DX, CX
+	VMASKMOVPS (CX), Y6, Y7
+	VADDPS     Y7, Y3, Y3
+	ADDQ       DX, CX
+	VMASKMOVPS (CX), Y6, Y7
+	VADDPS     Y7, Y4, Y4
+	ADDQ       DX, CX
+	VMASKMOVPS (CX), Y6, Y7
+	VADDPS     Y7, Y5, Y5
+	MOVQ       16(AX), CX
+
+tileF32AVX2_6x1_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_6x1_cut_store
+	MOVQ       96(AX), BX
+	VMASKMOVPS (BX), Y6, Y7
+	VADDPS     Y7, Y0, Y0
+	VADDPS     Y7, Y1, Y1
+	VADDPS     Y7, Y2, Y2
+	VADDPS     Y7, Y3, Y3
+	VADDPS     Y7, Y4, Y4
+	VADDPS     Y7, Y5, Y5
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_6x1_cut_store_bounds
+	VMASKMOVPS (BX), Y6, Y7
+	VADDPS     Y7, Y0, Y0
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y6, Y7
+	VADDPS     Y7, Y1, Y1
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y6, Y7
+	VADDPS     Y7, Y2, Y2
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y6, Y7
+	VADDPS     Y7, Y3, Y3
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y6, Y7
+	VADDPS     Y7, Y4, Y4
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y6, Y7
+	VADDPS     Y7, Y5, Y5
+
+tileF32AVX2_6x1_cut_store_bounds:
+	VBROADCASTSS 112(AX), Y7
+	VBROADCASTSS 120(AX), Y8
+	VMAXPS       Y0, Y7, Y0
+	VMINPS       Y0, Y8, Y0
+	VMAXPS       Y1, Y7, Y1
+	VMINPS       Y1, Y8, Y1
+	VMAXPS       Y2, Y7, Y2
+	VMINPS       Y2, Y8, Y2
+	VMAXPS       Y3, Y7, Y3
+	VMINPS       Y3, Y8, Y3
+	VMAXPS       Y4, Y7, Y4
+	VMINPS       Y4, Y8, Y4
+	VMAXPS       Y5, Y7, Y5
+	VMINPS       Y5, Y8, Y5
+
+tileF32AVX2_6x1_cut_store:
 	VMASKMOVPS Y0, Y6, (CX)
 	ADDQ       DX, CX
 	VMASKMOVPS Y1, Y6, (CX)
@@ -752,42 +1127,100 @@ tileF32AVX2_5x2_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_5x2_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_5x2_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x04, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y10
 	TESTQ        BX, BX
 	JEQ          tileF32AVX2_5x2_set
 	VADDPS       (CX), Y0, Y0
-	VMASKMOVPS   32(CX), Y10, Y11
-	VADDPS       Y11, Y1, Y1
+	VADDPS       32(CX), Y1, Y1
 	ADDQ         DX, CX
 	VADDPS       (CX), Y2, Y2
-	VMASKMOVPS   32(CX), Y10, Y11
-	VADDPS       Y11, Y3, Y3
+	VADDPS       32(CX), Y3, Y3
 	ADDQ         DX, CX
 	VADDPS       (CX), Y4, Y4
-	VMASKMOVPS   32(CX), Y10, Y11
-	VADDPS       Y11, Y5, Y5
+	VADDPS       32(CX), Y5, Y5
 	ADDQ         DX, CX
 	VADDPS       (CX), Y6, Y6
-	VMASKMOVPS   32(CX), Y10, Y11
-	VADDPS       Y11, Y7, Y7
+	VADDPS       32(CX), Y7, Y7
 	ADDQ         DX, CX
 	VADDPS       (CX), Y8, Y8
-	VMASKMOVPS   32(CX), Y10, Y11
-	VADDPS       Y11, Y9, Y9
+	VADDPS       32(CX), Y9, Y9
 	MOVQ         16(AX), CX
 
 tileF32AVX2_5x2_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_5x2_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_5x2_store
+	MOVQ    96(AX), BX
+	VMOVUPS (BX), Y10
+	VADDPS  Y10, Y0, Y0
+	VADDPS  Y10, Y2, Y2
+	VADDPS  Y10, Y4, Y4
+	VADDPS  Y10, Y6, Y6
+	VADDPS  Y10, Y8, Y8
+	VMOVUPS 32(BX), Y10
+	VADDPS  Y10, Y1, Y1
+	VADDPS  Y10, Y3, Y3
+	VADDPS  Y10, Y5, Y5
+	VADDPS  Y10, Y7, Y7
+	VADDPS  Y10, Y9, Y9
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_5x2_store_bounds
+	VMOVUPS (BX), Y10
+	VADDPS  Y10, Y0, Y0
+	VMOVUPS 32(BX), Y10
+	VADDPS  Y10, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y10
+	VADDPS  Y10, Y2, Y2
+	VMOVUPS 32(BX), Y10
+	VADDPS  Y10, Y3, Y3
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y10
+	VADDPS  Y10, Y4, Y4
+	VMOVUPS 32(BX), Y10
+	VADDPS  Y10, Y5, Y5
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y10
+	VADDPS  Y10, Y6, Y6
+	VMOVUPS 32(BX), Y10
+	VADDPS  Y10, Y7, Y7
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y10
+	VADDPS  Y10, Y8, Y8
+	VMOVUPS 32(BX), Y10
+	VADDPS  Y10, Y9, Y9
+
+tileF32AVX2_5x2_store_bounds:
+	VBROADCASTSS 112(AX), Y10
+	VBROADCASTSS 120(AX), Y11
+	VMAXPS       Y0, Y10, Y0
+	VMINPS       Y0, Y11, Y0
+	VMAXPS       Y1, Y10, Y1
+	VMINPS       Y1, Y11, Y1
+	VMAXPS       Y2, Y10, Y2
+	VMINPS       Y2, Y11, Y2
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y11, Y3
+	VMAXPS       Y4, Y10, Y4
+	VMINPS       Y4, Y11, Y4
+	VMAXPS       Y5, Y10, Y5
+	VMINPS       Y5, Y11, Y5
+	VMAXPS       Y6, Y10, Y6
+	VMINPS       Y6, Y11, Y6
+	VMAXPS       Y7, Y10, Y7
+	VMINPS       Y7, Y11, Y7
+	VMAXPS       Y8, Y10, Y8
+	VMINPS       Y8, Y11, Y8
+	VMAXPS       Y9, Y10, Y9
+	VMINPS       Y9, Y11, Y9
+
+tileF32AVX2_5x2_store:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	ADDQ    DX, CX
@@ -806,6 +1239,107 @@ tileF32AVX2_5x2_set:
 	RET
 
 tileF32AVX2_5x2_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y10
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_5x2_cut_set
+	VADDPS     (CX), Y0, Y0
+	VMASKMOVPS 32(CX), Y10, Y11
+	VADDPS     Y11, Y1, Y1
+	ADDQ       DX, CX
+	VADDPS     (CX), Y2, Y2
+	VMASKMOVPS 32(CX), Y10, Y11
+	VADDPS     Y11, Y3, Y3
+	ADDQ       DX, CX
+	VADDPS     (CX), Y4, Y4
+	VMASKMOVPS 32(CX), Y10, Y11
+	VADDPS     Y11, Y5, Y5
+	ADDQ       DX, CX
+	VADDPS     (CX), Y6, Y6
+	VMASKMOVPS 32(CX), Y10, Y11
+	VADDPS     Y11, Y7, Y7
+	ADDQ       DX, CX
+	VADDPS     (CX), Y8, Y8
+	VMASKMOVPS 32(CX), Y10, Y11
+	VADDPS     Y11, Y9, Y9
+	MOVQ       16(AX), CX
+
+tileF32AVX2_5x2_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_5x2_cut_store
+	MOVQ       96(AX), BX
+	VMOVUPS    (BX), Y11
+	VADDPS     Y11, Y0, Y0
+	VADDPS     Y11, Y2, Y2
+	VADDPS     Y11, Y4, Y4
+	VADDPS     Y11, Y6, Y6
+	VADDPS     Y11, Y8, Y8
+	VMASKMOVPS 32(BX), Y10, Y11
+	VADDPS     Y11, Y1, Y1
+	VADDPS     Y11, Y3, Y3
+	VADDPS     Y11, Y5, Y5
+	VADDPS     Y11, Y7, Y7
+	VADDPS     Y11, Y9, Y9
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_5x2_cut_store_bounds
+	VMOVUPS    (BX), Y11
+	VADDPS     Y11, Y0, Y0
+	VMASKMOVPS 32(BX), Y10, Y11
+	VADDPS     Y11, Y1, Y1
+	ADDQ       DX, BX
+	VMOVUPS    (BX), Y11
+	VADDPS     Y11, Y2, Y2
+	VMASKMOVPS 32(BX), Y10, Y11
+	VADDPS     Y11, Y3, Y3
+	ADDQ       DX, BX
+	VMOVUPS    (BX), Y11
+	VADDPS     Y11, Y4, Y4
+	VMASKMOVPS 32(BX), Y10, Y11
+	VADDPS     Y11, Y5, Y5
+	ADDQ       DX, BX
+	VMOVUPS    (BX), Y11
+	VADDPS     Y11, Y6, Y6
+	VMASKMOVPS 32(BX), Y10, Y11
+	VADDPS     Y11, Y7, Y7
+	ADDQ       DX, BX
+	VMOVUPS    (BX), Y11
+	VADDPS     Y11, Y8, Y8
+	VMASKMOVPS 32(BX), Y10, Y11
+	VADDPS     Y11, Y9, Y9
+
+tileF32AVX2_5x2_cut_store_bounds:
+	VBROADCASTSS 112(AX), Y11
+	VBROADCASTSS 120(AX), Y12
+	VMAXPS       Y0, Y11, Y0
+	VMINPS       Y0, Y12, Y0
+	VMAXPS       Y1, Y11, Y1
+	VMINPS       Y1, Y12, Y1
+	VMAXPS       Y2, Y11, Y2
+	VMINPS       Y2, Y12, Y2
+	VMAXPS       Y3, Y11, Y3
+	VMINPS       Y3, Y12, Y3
+	VMAXPS       Y4, Y11, Y4
+	VMINPS       Y4, Y12, Y4
+	VMAXPS       Y5, Y11, Y5
+	VMINPS       Y5, Y12, Y5
+	VMAXPS       Y6, Y11, Y6
+	VMINPS       Y6, Y12, Y6
+	VMAXPS       Y7, Y11, Y7
+	VMINPS       Y7, Y12, Y7
+	VMAXPS       Y8, Y11, Y8
+	VMINPS       Y8, Y12, Y8
+	VMAXPS       Y9, Y11, Y9
+	VMINPS       Y9, Y12, Y9
+
+tileF32AVX2_5x2_cut_store:
 	VMOVUPS    Y0, (CX)
 	VMASKMOVPS Y1, Y10, 32(CX)
 	ADDQ       DX, CX
@@ -872,37 +1406,69 @@ tileF32AVX2_5x1_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_5x1_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_5x1_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x04, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y5
 	TESTQ        BX, BX
 	JEQ          tileF32AVX2_5x1_set
-	VMASKMOVPS   (CX), Y5, Y6
-	VADDPS       Y6, Y0, Y0
+	VADDPS       (CX), Y0, Y0
 	ADDQ         DX, CX
-	VMASKMOVPS   (CX), Y5, Y6
-	VADDPS       Y6, Y1, Y1
+	VADDPS       (CX), Y1, Y1
 	ADDQ         DX, CX
-	VMASKMOVPS   (CX), Y5, Y6
-	VADDPS       Y6, Y2, Y2
+	VADDPS       (CX), Y2, Y2
 	ADDQ         DX, CX
-	VMASKMOVPS   (CX), Y5, Y6
-	VADDPS       Y6, Y3, Y3
+	VADDPS       (CX), Y3, Y3
 	ADDQ         DX, CX
-	VMASKMOVPS   (CX), Y5, Y6
-	VADDPS       Y6, Y4, Y4
+	VADDPS       (CX), Y4, Y4
 	MOVQ         16(AX), CX
 
 tileF32AVX2_5x1_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_5x1_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_5x1_store
+	MOVQ    96(AX), BX
+	VMOVUPS (BX), Y5
+	VADDPS  Y5, Y0, Y0
+	VADDPS  Y5, Y1, Y1
+	VADDPS  Y5, Y2, Y2
+	VADDPS  Y5, Y3, Y3
+	VADDPS  Y5, Y4, Y4
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_5x1_store_bounds
+	VMOVUPS (BX), Y5
+	VADDPS  Y5, Y0, Y0
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y5
+	VADDPS  Y5, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y5
+	VADDPS  Y5, Y2, Y2
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y5
+	VADDPS  Y5, Y3, Y3
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y5
+	VADDPS  Y5, Y4, Y4
+
+tileF32AVX2_5x1_store_bounds:
+	VBROADCASTSS 112(AX), Y5
+	VBROADCASTSS 120(AX), Y6
+	VMAXPS       Y0, Y5, Y0
+	VMINPS       Y0, Y6, Y0
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VMAXPS       Y2, Y5, Y2
+	VMINPS       Y2, Y6, Y2
+	VMAXPS       Y3, Y5, Y3
+	VMINPS       Y3, Y6, Y3
+	VMAXPS       Y4, Y5, Y4
+	VMINPS       Y4, Y6, Y4
+
+tileF32AVX2_5x1_store:
 	VMOVUPS Y0, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Y1, (CX)
@@ -916,6 +1482,76 @@ tileF32AVX2_5x1_set:
 	RET
 
 tileF32AVX2_5x1_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y5
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_5x1_cut_set
+	VMASKMOVPS (CX), Y5, Y6
+	VADDPS     Y6, Y0, Y0
+	ADDQ       DX, CX
+	VMASKMOVPS (CX), Y5, Y6
+	VADDPS     Y6, Y1, Y1
+	ADDQ       DX, CX
+	VMASKMOVPS (CX), Y5, Y6
+	VADDPS     Y6, Y2, Y2
+	ADDQ       DX, CX
+	VMASKMOVPS (CX), Y5, Y6
+	VADDPS     Y6, Y3, Y3
+	ADDQ       DX, CX
+	VMASKMOVPS (CX), Y5, Y6
+	VADDPS     Y6, Y4, Y4
+	MOVQ       16(AX), CX
+
+tileF32AVX2_5x1_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_5x1_cut_store
+	MOVQ       96(AX), BX
+	VMASKMOVPS (BX), Y5, Y6
+	VADDPS     Y6, Y0, Y0
+	VADDPS     Y6, Y1, Y1
+	VADDPS     Y6, Y2, Y2
+	VADDPS     Y6, Y3, Y3
+	VADDPS     Y6, Y4, Y4
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_5x1_cut_store_bounds
+	VMASKMOVPS (BX), Y5, Y6
+	VADDPS     Y6, Y0, Y0
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y5, Y6
+	VADDPS     Y6, Y1, Y1
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y5, Y6
+	VADDPS     Y6, Y2, Y2
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y5, Y6
+	VADDPS     Y6, Y3, Y3
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y5, Y6
+	VADDPS     Y6, Y4, Y4
+
+tileF32AVX2_5x1_cut_store_bounds:
+	VBROADCASTSS 112(AX), Y6
+	VBROADCASTSS 120(AX), Y7
+	VMAXPS       Y0, Y6, Y0
+	VMINPS       Y0, Y7, Y0
+	VMAXPS       Y1, Y6, Y1
+	VMINPS       Y1, Y7, Y1
+	VMAXPS       Y2, Y6, Y2
+	VMINPS       Y2, Y7, Y2
+	VMAXPS       Y3, Y6, Y3
+	VMINPS       Y3, Y7, Y3
+	VMAXPS       Y4, Y6, Y4
+	VMINPS       Y4, Y7, Y4
+
+tileF32AVX2_5x1_cut_store:
 	VMASKMOVPS Y0, Y5, (CX)
 	ADDQ       DX, CX
 	VMASKMOVPS Y1, Y5, (CX)
@@ -981,38 +1617,86 @@ tileF32AVX2_4x2_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_4x2_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_4x2_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x04, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y8
 	TESTQ        BX, BX
 	JEQ          tileF32AVX2_4x2_set
 	VADDPS       (CX), Y0, Y0
-	VMASKMOVPS   32(CX), Y8, Y9
-	VADDPS       Y9, Y1, Y1
+	VADDPS       32(CX), Y1, Y1
 	ADDQ         DX, CX
 	VADDPS       (CX), Y2, Y2
-	VMASKMOVPS   32(CX), Y8, Y9
-	VADDPS       Y9, Y3, Y3
+	VADDPS       32(CX), Y3, Y3
 	ADDQ         DX, CX
 	VADDPS       (CX), Y4, Y4
-	VMASKMOVPS   32(CX), Y8, Y9
-	VADDPS       Y9, Y5, Y5
+	VADDPS       32(CX), Y5, Y5
 	ADDQ         DX, CX
 	VADDPS       (CX), Y6, Y6
-	VMASKMOVPS   32(CX), Y8, Y9
-	VADDPS       Y9, Y7, Y7
+	VADDPS       32(CX), Y7, Y7
 	MOVQ         16(AX), CX
 
 tileF32AVX2_4x2_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_4x2_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_4x2_store
+	MOVQ    96(AX), BX
+	VMOVUPS (BX), Y8
+	VADDPS  Y8, Y0, Y0
+	VADDPS  Y8, Y2, Y2
+	VADDPS  Y8, Y4, Y4
+	VADDPS  Y8, Y6, Y6
+	VMOVUPS 32(BX), Y8
+	VADDPS  Y8, Y1, Y1
+	VADDPS  Y8, Y3, Y3
+	VADDPS  Y8, Y5, Y5
+	VADDPS  Y8, Y7, Y7
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_4x2_store_bounds
+	VMOVUPS (BX), Y8
+	VADDPS  Y8, Y0, Y0
+	VMOVUPS 32(BX), Y8
+	VADDPS  Y8, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y8
+	VADDPS  Y8, Y2, Y2
+	VMOVUPS 32(BX), Y8
+	VADDPS  Y8, Y3, Y3
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y8
+	VADDPS  Y8, Y4, Y4
+	VMOVUPS 32(BX), Y8
+	VADDPS  Y8, Y5, Y5
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y8
+	VADDPS  Y8, Y6, Y6
+	VMOVUPS 32(BX), Y8
+	VADDPS  Y8, Y7, Y7
+
+tileF32AVX2_4x2_store_bounds:
+	VBROADCASTSS 112(AX), Y8
+	VBROADCASTSS 120(AX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
+
+tileF32AVX2_4x2_store:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	ADDQ    DX, CX
@@ -1028,6 +1712,92 @@ tileF32AVX2_4x2_set:
 	RET
 
 tileF32AVX2_4x2_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y8
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_4x2_cut_set
+	VADDPS     (CX), Y0, Y0
+	VMASKMOVPS 32(CX), Y8, Y9
+	VADDPS     Y9, Y1, Y1
+	ADDQ       DX, CX
+	VADDPS     (CX), Y2, Y2
+	VMASKMOVPS 32(CX), Y8, Y9
+	VADDPS     Y9, Y3, Y3
+	ADDQ       DX, CX
+	VADDPS     (CX), Y4, Y4
+	VMASKMOVPS 32(CX), Y8, Y9
+	VADDPS     Y9, Y5, Y5
+	ADDQ       DX, CX
+	VADDPS     (CX), Y6, Y6
+	VMASKMOVPS 32(CX), Y8, Y9
+	VADDPS     Y9, Y7, Y7
+	MOVQ       16(AX), CX
+
+tileF32AVX2_4x2_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_4x2_cut_store
+	MOVQ       96(AX), BX
+	VMOVUPS    (BX), Y9
+	VADDPS     Y9, Y0, Y0
+	VADDPS     Y9, Y2, Y2
+	VADDPS     Y9, Y4, Y4
+	VADDPS     Y9, Y6, Y6
+	VMASKMOVPS 32(BX), Y8, Y9
+	VADDPS     Y9, Y1, Y1
+	VADDPS     Y9, Y3, Y3
+	VADDPS     Y9, Y5, Y5
+	VADDPS     Y9, Y7, Y7
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_4x2_cut_store_bounds
+	VMOVUPS    (BX), Y9
+	VADDPS     Y9, Y0, Y0
+	VMASKMOVPS 32(BX), Y8, Y9
+	VADDPS     Y9, Y1, Y1
+	ADDQ       DX, BX
+	VMOVUPS    (BX), Y9
+	VADDPS     Y9, Y2, Y2
+	VMASKMOVPS 32(BX), Y8, Y9
+	VADDPS     Y9, Y3, Y3
+	ADDQ       DX, BX
+	VMOVUPS    (BX), Y9
+	VADDPS     Y9, Y4, Y4
+	VMASKMOVPS 32(BX), Y8, Y9
+	VADDPS     Y9, Y5, Y5
+	ADDQ       DX, BX
+	VMOVUPS    (BX), Y9
+	VADDPS     Y9, Y6, Y6
+	VMASKMOVPS 32(BX), Y8, Y9
+	VADDPS     Y9, Y7, Y7
+
+tileF32AVX2_4x2_cut_store_bounds:
+	VBROADCASTSS 112(AX), Y9
+	VBROADCASTSS 120(AX), Y10
+	VMAXPS       Y0, Y9, Y0
+	VMINPS       Y0, Y10, Y0
+	VMAXPS       Y1, Y9, Y1
+	VMINPS       Y1, Y10, Y1
+	VMAXPS       Y2, Y9, Y2
+	VMINPS       Y2, Y10, Y2
+	VMAXPS       Y3, Y9, Y3
+	VMINPS       Y3, Y10, Y3
+	VMAXPS       Y4, Y9, Y4
+	VMINPS       Y4, Y10, Y4
+	VMAXPS       Y5, Y9, Y5
+	VMINPS       Y5, Y10, Y5
+	VMAXPS       Y6, Y9, Y6
+	VMINPS       Y6, Y10, Y6
+	VMAXPS       Y7, Y9, Y7
+	VMINPS       Y7, Y10, Y7
+
+tileF32AVX2_4x2_cut_store:
 	VMOVUPS    Y0, (CX)
 	VMASKMOVPS Y1, Y8, 32(CX)
 	ADDQ       DX, CX
@@ -1086,34 +1856,61 @@ tileF32AVX2_4x1_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_4x1_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_4x1_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x04, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y4
 	TESTQ        BX, BX
 	JEQ          tileF32AVX2_4x1_set
-	VMASKMOVPS   (CX), Y4, Y5
-	VADDPS       Y5, Y0, Y0
+	VADDPS       (CX), Y0, Y0
 	ADDQ         DX, CX
-	VMASKMOVPS   (CX), Y4, Y5
-	VADDPS       Y5, Y1, Y1
+	VADDPS       (CX), Y1, Y1
 	ADDQ         DX, CX
-	VMASKMOVPS   (CX), Y4, Y5
-	VADDPS       Y5, Y2, Y2
+	VADDPS       (CX), Y2, Y2
 	ADDQ         DX, CX
-	VMASKMOVPS   (CX), Y4, Y5
-	VADDPS       Y5, Y3, Y3
+	VADDPS       (CX), Y3, Y3
 	MOVQ         16(AX), CX
 
 tileF32AVX2_4x1_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_4x1_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_4x1_store
+	MOVQ    96(AX), BX
+	VMOVUPS (BX), Y4
+	VADDPS  Y4, Y0, Y0
+	VADDPS  Y4, Y1, Y1
+	VADDPS  Y4, Y2, Y2
+	VADDPS  Y4, Y3, Y3
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_4x1_store_bounds
+	VMOVUPS (BX), Y4
+	VADDPS  Y4, Y0, Y0
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y4
+	VADDPS  Y4, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y4
+	VADDPS  Y4, Y2, Y2
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y4
+	VADDPS  Y4, Y3, Y3
+
+tileF32AVX2_4x1_store_bounds:
+	VBROADCASTSS 112(AX), Y4
+	VBROADCASTSS 120(AX), Y5
+	VMAXPS       Y0, Y4, Y0
+	VMINPS       Y0, Y5, Y0
+	VMAXPS       Y1, Y4, Y1
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+
+tileF32AVX2_4x1_store:
 	VMOVUPS Y0, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Y1, (CX)
@@ -1125,6 +1922,67 @@ tileF32AVX2_4x1_set:
 	RET
 
 tileF32AVX2_4x1_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y4
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_4x1_cut_set
+	VMASKMOVPS (CX), Y4, Y5
+	VADDPS     Y5, Y0, Y0
+	ADDQ       DX, CX
+	VMASKMOVPS (CX), Y4, Y5
+	VADDPS     Y5, Y1, Y1
+	ADDQ       DX, CX
+	VMASKMOVPS (CX), Y4, Y5
+	VADDPS     Y5, Y2, Y2
+	ADDQ       DX, CX
+	VMASKMOVPS (CX), Y4, Y5
+	VADDPS     Y5, Y3, Y3
+	MOVQ       16(AX), CX
+
+tileF32AVX2_4x1_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_4x1_cut_store
+	MOVQ       96(AX), BX
+	VMASKMOVPS (BX), Y4, Y5
+	VADDPS     Y5, Y0, Y0
+	VADDPS     Y5, Y1, Y1
+	VADDPS     Y5, Y2, Y2
+	VADDPS     Y5, Y3, Y3
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_4x1_cut_store_bounds
+	VMASKMOVPS (BX), Y4, Y5
+	VADDPS     Y5, Y0, Y0
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y4, Y5
+	VADDPS     Y5, Y1, Y1
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y4, Y5
+	VADDPS     Y5, Y2, Y2
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y4, Y5
+	VADDPS     Y5, Y3, Y3
+
+tileF32AVX2_4x1_cut_store_bounds:
+	VBROADCASTSS 112(AX), Y5
+	VBROADCASTSS 120(AX), Y6
+	VMAXPS       Y0, Y5, Y0
+	VMINPS       Y0, Y6, Y0
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VMAXPS       Y2, Y5, Y2
+	VMINPS       Y2, Y6, Y2
+	VMAXPS       Y3, Y5, Y3
+	VMINPS       Y3, Y6, Y3
+
+tileF32AVX2_4x1_cut_store:
 	VMASKMOVPS Y0, Y4, (CX)
 	ADDQ       DX, CX
 	VMASKMOVPS Y1, Y4, (CX)
@@ -1168,34 +2026,72 @@ tileF32AVX2_3x2_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_3x2_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_3x2_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x04, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y6
 	TESTQ        BX, BX
 	JEQ          tileF32AVX2_3x2_set
 	VADDPS       (CX), Y0, Y0
-	VMASKMOVPS   32(CX), Y6, Y7
-	VADDPS       Y7, Y1, Y1
+	VADDPS       32(CX), Y1, Y1
 	ADDQ         DX, CX
 	VADDPS       (CX), Y2, Y2
-	VMASKMOVPS   32(CX), Y6, Y7
-	VADDPS       Y7, Y3, Y3
+	VADDPS       32(CX), Y3, Y3
 	ADDQ         DX, CX
 	VADDPS       (CX), Y4, Y4
-	VMASKMOVPS   32(CX), Y6, Y7
-	VADDPS       Y7, Y5, Y5
+	VADDPS       32(CX), Y5, Y5
 	MOVQ         16(AX), CX
 
 tileF32AVX2_3x2_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_3x2_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_3x2_store
+	MOVQ    96(AX), BX
+	VMOVUPS (BX), Y6
+	VADDPS  Y6, Y0, Y0
+	VADDPS  Y6, Y2, Y2
+	VADDPS  Y6, Y4, Y4
+	VMOVUPS 32(BX), Y6
+	VADDPS  Y6, Y1, Y1
+	VADDPS  Y6, Y3, Y3
+	VADDPS  Y6, Y5, Y5
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_3x2_store_bounds
+	VMOVUPS (BX), Y6
+	VADDPS  Y6, Y0, Y0
+	VMOVUPS 32(BX), Y6
+	VADDPS  Y6, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y6
+	VADDPS  Y6, Y2, Y2
+	VMOVUPS 32(BX), Y6
+	VADDPS  Y6, Y3, Y3
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y6
+	VADDPS  Y6, Y4, Y4
+	VMOVUPS 32(BX), Y6
+	VADDPS  Y6, Y5, Y5
+
+tileF32AVX2_3x2_store_bounds:
+	VBROADCASTSS 112(AX), Y6
+	VBROADCASTSS 120(AX), Y7
+	VMAXPS       Y0, Y6, Y0
+	VMINPS       Y0, Y7, Y0
+	VMAXPS       Y1, Y6, Y1
+	VMINPS       Y1, Y7, Y1
+	VMAXPS       Y2, Y6, Y2
+	VMINPS       Y2, Y7, Y2
+	VMAXPS       Y3, Y6, Y3
+	VMINPS       Y3, Y7, Y3
+	VMAXPS       Y4, Y6, Y4
+	VMINPS       Y4, Y7, Y4
+	VMAXPS       Y5, Y6, Y5
+	VMINPS       Y5, Y7, Y5
+
+tileF32AVX2_3x2_store:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	ADDQ    DX, CX
@@ -1208,6 +2104,77 @@ tileF32AVX2_3x2_set:
 	RET
 
 tileF32AVX2_3x2_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y6
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_3x2_cut_set
+	VADDPS     (CX), Y0, Y0
+	VMASKMOVPS 32(CX), Y6, Y7
+	VADDPS     Y7, Y1, Y1
+	ADDQ       DX, CX
+	VADDPS     (CX), Y2, Y2
+	VMASKMOVPS 32(CX), Y6, Y7
+	VADDPS     Y7, Y3, Y3
+	ADDQ       DX, CX
+	VADDPS     (CX), Y4, Y4
+	VMASKMOVPS 32(CX), Y6, Y7
+	VADDPS     Y7, Y5, Y5
+	MOVQ       16(AX), CX
+
+tileF32AVX2_3x2_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_3x2_cut_store
+	MOVQ       96(AX), BX
+	VMOVUPS    (BX), Y7
+	VADDPS     Y7, Y0, Y0
+	VADDPS     Y7, Y2, Y2
+	VADDPS     Y7, Y4, Y4
+	VMASKMOVPS 32(BX), Y6, Y7
+	VADDPS     Y7, Y1, Y1
+	VADDPS     Y7, Y3, Y3
+	VADDPS     Y7, Y5, Y5
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_3x2_cut_store_bounds
+	VMOVUPS    (BX), Y7
+	VADDPS     Y7, Y0, Y0
+	VMASKMOVPS 32(BX), Y6, Y7
+	VADDPS     Y7, Y1, Y1
+	ADDQ       DX, BX
+	VMOVUPS    (BX), Y7
+	VADDPS     Y7, Y2, Y2
+	VMASKMOVPS 32(BX), Y6, Y7
+	VADDPS     Y7, Y3, Y3
+	ADDQ       DX, BX
+	VMOVUPS    (BX), Y7
+	VADDPS     Y7, Y4, Y4
+	VMASKMOVPS 32(BX), Y6, Y7
+	VADDPS     Y7, Y5, Y5
+
+tileF32AVX2_3x2_cut_store_bounds:
+	VBROADCASTSS 112(AX), Y7
+	VBROADCASTSS 120(AX), Y8
+	VMAXPS       Y0, Y7, Y0
+	VMINPS       Y0, Y8, Y0
+	VMAXPS       Y1, Y7, Y1
+	VMINPS       Y1, Y8, Y1
+	VMAXPS       Y2, Y7, Y2
+	VMINPS       Y2, Y8, Y2
+	VMAXPS       Y3, Y7, Y3
+	VMINPS       Y3, Y8, Y3
+	VMAXPS       Y4, Y7, Y4
+	VMINPS       Y4, Y8, Y4
+	VMAXPS       Y5, Y7, Y5
+	VMINPS       Y5, Y8, Y5
+
+tileF32AVX2_3x2_cut_store:
 	VMOVUPS    Y0, (CX)
 	VMASKMOVPS Y1, Y6, 32(CX)
 	ADDQ       DX, CX
@@ -1245,31 +2212,53 @@ tileF32AVX2_3x1_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_3x1_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_3x1_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x04, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y3
 	TESTQ        BX, BX
 	JEQ          tileF32AVX2_3x1_set
-	VMASKMOVPS   (CX), Y3, Y4
-	VADDPS       Y4, Y0, Y0
+	VADDPS       (CX), Y0, Y0
 	ADDQ         DX, CX
-	VMASKMOVPS   (CX), Y3, Y4
-	VADDPS       Y4, Y1, Y1
+	VADDPS       (CX), Y1, Y1
 	ADDQ         DX, CX
-	VMASKMOVPS   (CX), Y3, Y4
-	VADDPS       Y4, Y2, Y2
+	VADDPS       (CX), Y2, Y2
 	MOVQ         16(AX), CX
 
 tileF32AVX2_3x1_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_3x1_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_3x1_store
+	MOVQ    96(AX), BX
+	VMOVUPS (BX), Y3
+	VADDPS  Y3, Y0, Y0
+	VADDPS  Y3, Y1, Y1
+	VADDPS  Y3, Y2, Y2
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_3x1_store_bounds
+	VMOVUPS (BX), Y3
+	VADDPS  Y3, Y0, Y0
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y3
+	VADDPS  Y3, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y3
+	VADDPS  Y3, Y2, Y2
+
+tileF32AVX2_3x1_store_bounds:
+	VBROADCASTSS 112(AX), Y3
+	VBROADCASTSS 120(AX), Y4
+	VMAXPS       Y0, Y3, Y0
+	VMINPS       Y0, Y4, Y0
+	VMAXPS       Y1, Y3, Y1
+	VMINPS       Y1, Y4, Y1
+	VMAXPS       Y2, Y3, Y2
+	VMINPS       Y2, Y4, Y2
+
+tileF32AVX2_3x1_store:
 	VMOVUPS Y0, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Y1, (CX)
@@ -1279,6 +2268,58 @@ tileF32AVX2_3x1_set:
 	RET
 
 tileF32AVX2_3x1_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y3
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_3x1_cut_set
+	VMASKMOVPS (CX), Y3, Y4
+	VADDPS     Y4, Y0, Y0
+	ADDQ       DX, CX
+	VMASKMOVPS (CX), Y3, Y4
+	VADDPS     Y4, Y1, Y1
+	ADDQ       DX, CX
+	VMASKMOVPS (CX), Y3, Y4
+	VADDPS     Y4, Y2, Y2
+	MOVQ       16(AX), CX
+
+tileF32AVX2_3x1_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_3x1_cut_store
+	MOVQ       96(AX), BX
+	VMASKMOVPS (BX), Y3, Y4
+	VADDPS     Y4, Y0, Y0
+	VADDPS     Y4, Y1, Y1
+	VADDPS     Y4, Y2, Y2
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_3x1_cut_store_bounds
+	VMASKMOVPS (BX), Y3, Y4
+	VADDPS     Y4, Y0, Y0
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y3, Y4
+	VADDPS     Y4, Y1, Y1
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y3, Y4
+	VADDPS     Y4, Y2, Y2
+
+tileF32AVX2_3x1_cut_store_bounds:
+	VBROADCASTSS 112(AX), Y4
+	VBROADCASTSS 120(AX), Y5
+	VMAXPS       Y0, Y4, Y0
+	VMINPS       Y0, Y5, Y0
+	VMAXPS       Y1, Y4, Y1
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y5, Y2
+
+tileF32AVX2_3x1_cut_store:
 	VMASKMOVPS Y0, Y3, (CX)
 	ADDQ       DX, CX
 	VMASKMOVPS Y1, Y3, (CX)
@@ -1315,30 +2356,58 @@ tileF32AVX2_2x2_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_2x2_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_2x2_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x04, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y4
 	TESTQ        BX, BX
 	JEQ          tileF32AVX2_2x2_set
 	VADDPS       (CX), Y0, Y0
-	VMASKMOVPS   32(CX), Y4, Y5
-	VADDPS       Y5, Y1, Y1
+	VADDPS       32(CX), Y1, Y1
 	ADDQ         DX, CX
 	VADDPS       (CX), Y2, Y2
-	VMASKMOVPS   32(CX), Y4, Y5
-	VADDPS       Y5, Y3, Y3
+	VADDPS       32(CX), Y3, Y3
 	MOVQ         16(AX), CX
 
 tileF32AVX2_2x2_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_2x2_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_2x2_store
+	MOVQ    96(AX), BX
+	VMOVUPS (BX), Y4
+	VADDPS  Y4, Y0, Y0
+	VADDPS  Y4, Y2, Y2
+	VMOVUPS 32(BX), Y4
+	VADDPS  Y4, Y1, Y1
+	VADDPS  Y4, Y3, Y3
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_2x2_store_bounds
+	VMOVUPS (BX), Y4
+	VADDPS  Y4, Y0, Y0
+	VMOVUPS 32(BX), Y4
+	VADDPS  Y4, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y4
+	VADDPS  Y4, Y2, Y2
+	VMOVUPS 32(BX), Y4
+	VADDPS  Y4, Y3, Y3
+
+tileF32AVX2_2x2_store_bounds:
+	VBROADCASTSS 112(AX), Y4
+	VBROADCASTSS 120(AX), Y5
+	VMAXPS       Y0, Y4, Y0
+	VMINPS       Y0, Y5, Y0
+	VMAXPS       Y1, Y4, Y1
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+
+tileF32AVX2_2x2_store:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	ADDQ    DX, CX
@@ -1348,6 +2417,62 @@ tileF32AVX2_2x2_set:
 	RET
 
 tileF32AVX2_2x2_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y4
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_2x2_cut_set
+	VADDPS     (CX), Y0, Y0
+	VMASKMOVPS 32(CX), Y4, Y5
+	VADDPS     Y5, Y1, Y1
+	ADDQ       DX, CX
+	VADDPS     (CX), Y2, Y2
+	VMASKMOVPS 32(CX), Y4, Y5
+	VADDPS     Y5, Y3, Y3
+	MOVQ       16(AX), CX
+
+tileF32AVX2_2x2_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_2x2_cut_store
+	MOVQ       96(AX), BX
+	VMOVUPS    (BX), Y5
+	VADDPS     Y5, Y0, Y0
+	VADDPS     Y5, Y2, Y2
+	VMASKMOVPS 32(BX), Y4, Y5
+	VADDPS     Y5, Y1, Y1
+	VADDPS     Y5, Y3, Y3
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_2x2_cut_store_bounds
+	VMOVUPS    (BX), Y5
+	VADDPS     Y5, Y0, Y0
+	VMASKMOVPS 32(BX), Y4, Y5
+	VADDPS     Y5, Y1, Y1
+	ADDQ       DX, BX
+	VMOVUPS    (BX), Y5
+	VADDPS     Y5, Y2, Y2
+	VMASKMOVPS 32(BX), Y4, Y5
+	VADDPS     Y5, Y3, Y3
+
+tileF32AVX2_2x2_cut_store_bounds:
+	VBROADCASTSS 112(AX), Y5
+	VBROADCASTSS 120(AX), Y6
+	VMAXPS       Y0, Y5, Y0
+	VMINPS       Y0, Y6, Y0
+	VMAXPS       Y1, Y5, Y1
+	VMINPS       Y1, Y6, Y1
+	VMAXPS       Y2, Y5, Y2
+	VMINPS       Y2, Y6, Y2
+	VMAXPS       Y3, Y5, Y3
+	VMINPS       Y3, Y6, Y3
+
+tileF32AVX2_2x2_cut_store:
 	VMOVUPS    Y0, (CX)
 	VMASKMOVPS Y1, Y4, 32(CX)
 	ADDQ       DX, CX
@@ -1379,28 +2504,45 @@ tileF32AVX2_2x1_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF32AVX2_2x1_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_2x1_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x04, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y2
 	TESTQ        BX, BX
 	JEQ          tileF32AVX2_2x1_set
-	VMASKMOVPS   (CX), Y2, Y3
-	VADDPS       Y3, Y0, Y0
+	VADDPS       (CX), Y0, Y0
 	ADDQ         DX, CX
-	VMASKMOVPS   (CX), Y2, Y3
-	VADDPS       Y3, Y1, Y1
+	VADDPS       (CX), Y1, Y1
 	MOVQ         16(AX), CX
 
 tileF32AVX2_2x1_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_2x1_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_2x1_store
+	MOVQ    96(AX), BX
+	VMOVUPS (BX), Y2
+	VADDPS  Y2, Y0, Y0
+	VADDPS  Y2, Y1, Y1
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF32AVX2_2x1_store_bounds
+	VMOVUPS (BX), Y2
+	VADDPS  Y2, Y0, Y0
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y2
+	VADDPS  Y2, Y1, Y1
+
+tileF32AVX2_2x1_store_bounds:
+	VBROADCASTSS 112(AX), Y2
+	VBROADCASTSS 120(AX), Y3
+	VMAXPS       Y0, Y2, Y0
+	VMINPS       Y0, Y3, Y0
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+
+tileF32AVX2_2x1_store:
 	VMOVUPS Y0, (CX)
 	ADDQ    DX, CX
 	VMOVUPS Y1, (CX)
@@ -1408,6 +2550,49 @@ tileF32AVX2_2x1_set:
 	RET
 
 tileF32AVX2_2x1_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y2
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_2x1_cut_set
+	VMASKMOVPS (CX), Y2, Y3
+	VADDPS     Y3, Y0, Y0
+	ADDQ       DX, CX
+	VMASKMOVPS (CX), Y2, Y3
+	VADDPS     Y3, Y1, Y1
+	MOVQ       16(AX), CX
+
+tileF32AVX2_2x1_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_2x1_cut_store
+	MOVQ       96(AX), BX
+	VMASKMOVPS (BX), Y2, Y3
+	VADDPS     Y3, Y0, Y0
+	VADDPS     Y3, Y1, Y1
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF32AVX2_2x1_cut_store_bounds
+	VMASKMOVPS (BX), Y2, Y3
+	VADDPS     Y3, Y0, Y0
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y2, Y3
+	VADDPS     Y3, Y1, Y1
+
+tileF32AVX2_2x1_cut_store_bounds:
+	VBROADCASTSS 112(AX), Y3
+	VBROADCASTSS 120(AX), Y4
+	VMAXPS       Y0, Y3, Y0
+	VMINPS       Y0, Y4, Y0
+	VMAXPS       Y1, Y3, Y1
+	VMINPS       Y1, Y4, Y1
+
+tileF32AVX2_2x1_cut_store:
 	VMASKMOVPS Y0, Y2, (CX)
 	ADDQ       DX, CX
 	VMASKMOVPS Y1, Y2, (CX)
@@ -1436,32 +2621,91 @@ tileF32AVX2_1x2_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF32AVX2_1x2_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_1x2_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x04, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y2
 	TESTQ        DX, DX
 	JEQ          tileF32AVX2_1x2_set
 	VADDPS       (CX), Y0, Y0
-	VMASKMOVPS   32(CX), Y2, Y3
-	VADDPS       Y3, Y1, Y1
+	VADDPS       32(CX), Y1, Y1
 	MOVQ         16(AX), CX
 
 tileF32AVX2_1x2_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_1x2_cut
+	MOVQ    88(AX), DX
+	TESTQ   DX, DX
+	JEQ     tileF32AVX2_1x2_store
+	MOVQ    96(AX), DX
+	VMOVUPS (DX), Y2
+	VADDPS  Y2, Y0, Y0
+	VMOVUPS 32(DX), Y2
+	VADDPS  Y2, Y1, Y1
+	MOVQ    104(AX), DX
+	TESTQ   DX, DX
+	JEQ     tileF32AVX2_1x2_store_bounds
+	VMOVUPS (DX), Y2
+	VADDPS  Y2, Y0, Y0
+	VMOVUPS 32(DX), Y2
+	VADDPS  Y2, Y1, Y1
+
+tileF32AVX2_1x2_store_bounds:
+	VBROADCASTSS 112(AX), Y2
+	VBROADCASTSS 120(AX), Y3
+	VMAXPS       Y0, Y2, Y0
+	VMINPS       Y0, Y3, Y0
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+
+tileF32AVX2_1x2_store:
 	VMOVUPS Y0, (CX)
 	VMOVUPS Y1, 32(CX)
 	VZEROUPPER
 	RET
 
 tileF32AVX2_1x2_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y2
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF32AVX2_1x2_cut_set
+	VADDPS     (CX), Y0, Y0
+	VMASKMOVPS 32(CX), Y2, Y3
+	VADDPS     Y3, Y1, Y1
+	MOVQ       16(AX), CX
+
+tileF32AVX2_1x2_cut_set:
+	MOVQ       88(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF32AVX2_1x2_cut_store
+	MOVQ       96(AX), DX
+	VMOVUPS    (DX), Y3
+	VADDPS     Y3, Y0, Y0
+	VMASKMOVPS 32(DX), Y2, Y3
+	VADDPS     Y3, Y1, Y1
+	MOVQ       104(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF32AVX2_1x2_cut_store_bounds
+	VMOVUPS    (DX), Y3
+	VADDPS     Y3, Y0, Y0
+	VMASKMOVPS 32(DX), Y2, Y3
+	VADDPS     Y3, Y1, Y1
+
+tileF32AVX2_1x2_cut_store_bounds:
+	VBROADCASTSS 112(AX), Y3
+	VBROADCASTSS 120(AX), Y4
+	VMAXPS       Y0, Y3, Y0
+	VMINPS       Y0, Y4, Y0
+	VMAXPS       Y1, Y3, Y1
+	VMINPS       Y1, Y4, Y1
+
+tileF32AVX2_1x2_cut_store:
 	VMOVUPS    Y0, (CX)
 	VMASKMOVPS Y1, Y2, 32(CX)
 	VZEROUPPER
@@ -1487,30 +2731,76 @@ tileF32AVX2_1x1_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF32AVX2_1x1_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x08
+	JNE          tileF32AVX2_1x1_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x04, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y1
 	TESTQ        DX, DX
 	JEQ          tileF32AVX2_1x1_set
-	VMASKMOVPS   (CX), Y1, Y2
-	VADDPS       Y2, Y0, Y0
+	VADDPS       (CX), Y0, Y0
 	MOVQ         16(AX), CX
 
 tileF32AVX2_1x1_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x08
-	JNE     tileF32AVX2_1x1_cut
+	MOVQ    88(AX), DX
+	TESTQ   DX, DX
+	JEQ     tileF32AVX2_1x1_store
+	MOVQ    96(AX), DX
+	VMOVUPS (DX), Y1
+	VADDPS  Y1, Y0, Y0
+	MOVQ    104(AX), DX
+	TESTQ   DX, DX
+	JEQ     tileF32AVX2_1x1_store_bounds
+	VMOVUPS (DX), Y1
+	VADDPS  Y1, Y0, Y0
+
+tileF32AVX2_1x1_store_bounds:
+	VBROADCASTSS 112(AX), Y1
+	VBROADCASTSS 120(AX), Y2
+	VMAXPS       Y0, Y1, Y0
+	VMINPS       Y0, Y2, Y0
+
+tileF32AVX2_1x1_store:
 	VMOVUPS Y0, (CX)
 	VZEROUPPER
 	RET
 
 tileF32AVX2_1x1_cut:
+	IMUL3Q     $0x04, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y1
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF32AVX2_1x1_cut_set
+	VMASKMOVPS (CX), Y1, Y2
+	VADDPS     Y2, Y0, Y0
+	MOVQ       16(AX), CX
+
+tileF32AVX2_1x1_cut_set:
+	MOVQ       88(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF32AVX2_1x1_cut_store
+	MOVQ       96(AX), DX
+	VMASKMOVPS (DX), Y1, Y2
+	VADDPS     Y2, Y0, Y0
+	MOVQ       104(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF32AVX2_1x1_cut_store_bounds
+	VMASKMOVPS (DX), Y1, Y2
+	VADDPS     Y2, Y0, Y0
+
+tileF32AVX2_1x1_cut_store_bounds:
+	VBROADCASTSS 112(AX), Y2
+	VBROADCASTSS 120(AX), Y3
+	VMAXPS       Y0, Y2, Y0
+	VMINPS       Y0, Y3, Y0
+
+tileF32AVX2_1x1_cut_store:
 	VMASKMOVPS Y0, Y1, (CX)
 	VZEROUPPER
 	RET
@@ -1938,15 +3228,12 @@ tileF64AVX2_1x8_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF64AVX2_1x8_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_1x8_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x08, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y8
 	TESTQ        DX, DX
 	JEQ          tileF64AVX2_1x8_set
 	VADDPD       (CX), Y0, Y0
@@ -1956,14 +3243,10 @@ tileF64AVX2_1x8_loop:
 	VADDPD       128(CX), Y4, Y4
 	VADDPD       160(CX), Y5, Y5
 	VADDPD       192(CX), Y6, Y6
-	VMASKMOVPD   224(CX), Y8, Y9
-	VADDPD       Y9, Y7, Y7
+	VADDPD       224(CX), Y7, Y7
 	MOVQ         16(AX), CX
 
 tileF64AVX2_1x8_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_1x8_cut
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
 	VMOVUPD Y2, 64(CX)
@@ -1976,6 +3259,28 @@ tileF64AVX2_1x8_set:
 	RET
 
 tileF64AVX2_1x8_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y8
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF64AVX2_1x8_cut_set
+	VADDPD     (CX), Y0, Y0
+	VADDPD     32(CX), Y1, Y1
+	VADDPD     64(CX), Y2, Y2
+	VADDPD     96(CX), Y3, Y3
+	VADDPD     128(CX), Y4, Y4
+	VADDPD     160(CX), Y5, Y5
+	VADDPD     192(CX), Y6, Y6
+	VMASKMOVPD 224(CX), Y8, Y9
+	VADDPD     Y9, Y7, Y7
+	MOVQ       16(AX), CX
+
+tileF64AVX2_1x8_cut_set:
 	VMOVUPD    Y0, (CX)
 	VMOVUPD    Y1, 32(CX)
 	VMOVUPD    Y2, 64(CX)
@@ -2019,15 +3324,12 @@ tileF64AVX2_1x7_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF64AVX2_1x7_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_1x7_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x08, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y7
 	TESTQ        DX, DX
 	JEQ          tileF64AVX2_1x7_set
 	VADDPD       (CX), Y0, Y0
@@ -2036,14 +3338,10 @@ tileF64AVX2_1x7_loop:
 	VADDPD       96(CX), Y3, Y3
 	VADDPD       128(CX), Y4, Y4
 	VADDPD       160(CX), Y5, Y5
-	VMASKMOVPD   192(CX), Y7, Y8
-	VADDPD       Y8, Y6, Y6
+	VADDPD       192(CX), Y6, Y6
 	MOVQ         16(AX), CX
 
 tileF64AVX2_1x7_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_1x7_cut
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
 	VMOVUPD Y2, 64(CX)
@@ -2055,6 +3353,27 @@ tileF64AVX2_1x7_set:
 	RET
 
 tileF64AVX2_1x7_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y7
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF64AVX2_1x7_cut_set
+	VADDPD     (CX), Y0, Y0
+	VADDPD     32(CX), Y1, Y1
+	VADDPD     64(CX), Y2, Y2
+	VADDPD     96(CX), Y3, Y3
+	VADDPD     128(CX), Y4, Y4
+	VADDPD     160(CX), Y5, Y5
+	VMASKMOVPD 192(CX), Y7, Y8
+	VADDPD     Y8, Y6, Y6
+	MOVQ       16(AX), CX
+
+tileF64AVX2_1x7_cut_set:
 	VMOVUPD    Y0, (CX)
 	VMOVUPD    Y1, 32(CX)
 	VMOVUPD    Y2, 64(CX)
@@ -2095,15 +3414,12 @@ tileF64AVX2_1x6_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF64AVX2_1x6_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_1x6_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x08, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y6
 	TESTQ        DX, DX
 	JEQ          tileF64AVX2_1x6_set
 	VADDPD       (CX), Y0, Y0
@@ -2111,14 +3427,10 @@ tileF64AVX2_1x6_loop:
 	VADDPD       64(CX), Y2, Y2
 	VADDPD       96(CX), Y3, Y3
 	VADDPD       128(CX), Y4, Y4
-	VMASKMOVPD   160(CX), Y6, Y7
-	VADDPD       Y7, Y5, Y5
+	VADDPD       160(CX), Y5, Y5
 	MOVQ         16(AX), CX
 
 tileF64AVX2_1x6_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_1x6_cut
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
 	VMOVUPD Y2, 64(CX)
@@ -2129,6 +3441,26 @@ tileF64AVX2_1x6_set:
 	RET
 
 tileF64AVX2_1x6_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y6
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF64AVX2_1x6_cut_set
+	VADDPD     (CX), Y0, Y0
+	VADDPD     32(CX), Y1, Y1
+	VADDPD     64(CX), Y2, Y2
+	VADDPD     96(CX), Y3, Y3
+	VADDPD     128(CX), Y4, Y4
+	VMASKMOVPD 160(CX), Y6, Y7
+	VADDPD     Y7, Y5, Y5
+	MOVQ       16(AX), CX
+
+tileF64AVX2_1x6_cut_set:
 	VMOVUPD    Y0, (CX)
 	VMOVUPD    Y1, 32(CX)
 	VMOVUPD    Y2, 64(CX)
@@ -2166,29 +3498,22 @@ tileF64AVX2_1x5_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF64AVX2_1x5_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_1x5_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x08, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y5
 	TESTQ        DX, DX
 	JEQ          tileF64AVX2_1x5_set
 	VADDPD       (CX), Y0, Y0
 	VADDPD       32(CX), Y1, Y1
 	VADDPD       64(CX), Y2, Y2
 	VADDPD       96(CX), Y3, Y3
-	VMASKMOVPD   128(CX), Y5, Y6
-	VADDPD       Y6, Y4, Y4
+	VADDPD       128(CX), Y4, Y4
 	MOVQ         16(AX), CX
 
 tileF64AVX2_1x5_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_1x5_cut
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
 	VMOVUPD Y2, 64(CX)
@@ -2198,6 +3523,25 @@ tileF64AVX2_1x5_set:
 	RET
 
 tileF64AVX2_1x5_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y5
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF64AVX2_1x5_cut_set
+	VADDPD     (CX), Y0, Y0
+	VADDPD     32(CX), Y1, Y1
+	VADDPD     64(CX), Y2, Y2
+	VADDPD     96(CX), Y3, Y3
+	VMASKMOVPD 128(CX), Y5, Y6
+	VADDPD     Y6, Y4, Y4
+	MOVQ       16(AX), CX
+
+tileF64AVX2_1x5_cut_set:
 	VMOVUPD    Y0, (CX)
 	VMOVUPD    Y1, 32(CX)
 	VMOVUPD    Y2, 64(CX)
@@ -2232,28 +3576,21 @@ tileF64AVX2_1x4_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF64AVX2_1x4_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_1x4_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x08, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y4
 	TESTQ        DX, DX
 	JEQ          tileF64AVX2_1x4_set
 	VADDPD       (CX), Y0, Y0
 	VADDPD       32(CX), Y1, Y1
 	VADDPD       64(CX), Y2, Y2
-	VMASKMOVPD   96(CX), Y4, Y5
-	VADDPD       Y5, Y3, Y3
+	VADDPD       96(CX), Y3, Y3
 	MOVQ         16(AX), CX
 
 tileF64AVX2_1x4_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_1x4_cut
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
 	VMOVUPD Y2, 64(CX)
@@ -2262,6 +3599,24 @@ tileF64AVX2_1x4_set:
 	RET
 
 tileF64AVX2_1x4_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y4
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF64AVX2_1x4_cut_set
+	VADDPD     (CX), Y0, Y0
+	VADDPD     32(CX), Y1, Y1
+	VADDPD     64(CX), Y2, Y2
+	VMASKMOVPD 96(CX), Y4, Y5
+	VADDPD     Y5, Y3, Y3
+	MOVQ       16(AX), CX
+
+tileF64AVX2_1x4_cut_set:
 	VMOVUPD    Y0, (CX)
 	VMOVUPD    Y1, 32(CX)
 	VMOVUPD    Y2, 64(CX)
@@ -2293,27 +3648,20 @@ tileF64AVX2_1x3_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF64AVX2_1x3_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_1x3_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x08, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y3
 	TESTQ        DX, DX
 	JEQ          tileF64AVX2_1x3_set
 	VADDPD       (CX), Y0, Y0
 	VADDPD       32(CX), Y1, Y1
-	VMASKMOVPD   64(CX), Y3, Y4
-	VADDPD       Y4, Y2, Y2
+	VADDPD       64(CX), Y2, Y2
 	MOVQ         16(AX), CX
 
 tileF64AVX2_1x3_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_1x3_cut
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
 	VMOVUPD Y2, 64(CX)
@@ -2321,6 +3669,23 @@ tileF64AVX2_1x3_set:
 	RET
 
 tileF64AVX2_1x3_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y3
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF64AVX2_1x3_cut_set
+	VADDPD     (CX), Y0, Y0
+	VADDPD     32(CX), Y1, Y1
+	VMASKMOVPD 64(CX), Y3, Y4
+	VADDPD     Y4, Y2, Y2
+	MOVQ       16(AX), CX
+
+tileF64AVX2_1x3_cut_set:
 	VMOVUPD    Y0, (CX)
 	VMOVUPD    Y1, 32(CX)
 	VMASKMOVPD Y2, Y3, 64(CX)
@@ -2394,46 +3759,114 @@ tileF64AVX2_6x2_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_6x2_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_6x2_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x08, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y12
 	TESTQ        BX, BX
 	JEQ          tileF64AVX2_6x2_set
 	VADDPD       (CX), Y0, Y0
-	VMASKMOVPD   32(CX), Y12, Y13
-	VADDPD       Y13, Y1, Y1
+	VADDPD       32(CX), Y1, Y1
 	ADDQ         DX, CX
 	VADDPD       (CX), Y2, Y2
-	VMASKMOVPD   32(CX), Y12, Y13
-	VADDPD       Y13, Y3, Y3
+	VADDPD       32(CX), Y3, Y3
 	ADDQ         DX, CX
 	VADDPD       (CX), Y4, Y4
-	VMASKMOVPD   32(CX), Y12, Y13
-	VADDPD       Y13, Y5, Y5
+	VADDPD       32(CX), Y5, Y5
 	ADDQ         DX, CX
 	VADDPD       (CX), Y6, Y6
-	VMASKMOVPD   32(CX), Y12, Y13
-	VADDPD       Y13, Y7, Y7
+	VADDPD       32(CX), Y7, Y7
 	ADDQ         DX, CX
 	VADDPD       (CX), Y8, Y8
-	VMASKMOVPD   32(CX), Y12, Y13
-	VADDPD       Y13, Y9, Y9
+	VADDPD       32(CX), Y9, Y9
 	ADDQ         DX, CX
 	VADDPD       (CX), Y10, Y10
-	VMASKMOVPD   32(CX), Y12, Y13
-	VADDPD       Y13, Y11, Y11
+	VADDPD       32(CX), Y11, Y11
 	MOVQ         16(AX), CX
 
 tileF64AVX2_6x2_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_6x2_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_6x2_store
+	MOVQ    96(AX), BX
+	VMOVUPD (BX), Y12
+	VADDPD  Y12, Y0, Y0
+	VADDPD  Y12, Y2, Y2
+	VADDPD  Y12, Y4, Y4
+	VADDPD  Y12, Y6, Y6
+	VADDPD  Y12, Y8, Y8
+	VADDPD  Y12, Y10, Y10
+	VMOVUPD 32(BX), Y12
+	VADDPD  Y12, Y1, Y1
+	VADDPD  Y12, Y3, Y3
+	VADDPD  Y12, Y5, Y5
+	VADDPD  Y12, Y7, Y7
+	VADDPD  Y12, Y9, Y9
+	VADDPD  Y12, Y11, Y11
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_6x2_store_bounds
+	VMOVUPD (BX), Y12
+	VADDPD  Y12, Y0, Y0
+	VMOVUPD 32(BX), Y12
+	VADDPD  Y12, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y12
+	VADDPD  Y12, Y2, Y2
+	VMOVUPD 32(BX), Y12
+	VADDPD  Y12, Y3, Y3
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y12
+	VADDPD  Y12, Y4, Y4
+	VMOVUPD 32(BX), Y12
+	VADDPD  Y12, Y5, Y5
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y12
+	VADDPD  Y12, Y6, Y6
+	VMOVUPD 32(BX), Y12
+	VADDPD  Y12, Y7, Y7
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y12
+	VADDPD  Y12, Y8, Y8
+	VMOVUPD 32(BX), Y12
+	VADDPD  Y12, Y9, Y9
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y12
+	VADDPD  Y12, Y10, Y10
+	VMOVUPD 32(BX), Y12
+	VADDPD  Y12, Y11, Y11
+
+tileF64AVX2_6x2_store_bounds:
+	VBROADCASTSD 112(AX), Y12
+	VBROADCASTSD 120(AX), Y13
+	VMAXPD       Y0, Y12, Y0
+	VMINPD       Y0, Y13, Y0
+	VMAXPD       Y1, Y12, Y1
+	VMINPD       Y1, Y13, Y1
+	VMAXPD       Y2, Y12, Y2
+	VMINPD       Y2, Y13, Y2
+	VMAXPD       Y3, Y12, Y3
+	VMINPD       Y3, Y13, Y3
+	VMAXPD       Y4, Y12, Y4
+	VMINPD       Y4, Y13, Y4
+	VMAXPD       Y5, Y12, Y5
+	VMINPD       Y5, Y13, Y5
+	VMAXPD       Y6, Y12, Y6
+	VMINPD       Y6, Y13, Y6
+	VMAXPD       Y7, Y12, Y7
+	VMINPD       Y7, Y13, Y7
+	VMAXPD       Y8, Y12, Y8
+	VMINPD       Y8, Y13, Y8
+	VMAXPD       Y9, Y12, Y9
+	VMINPD       Y9, Y13, Y9
+	VMAXPD       Y10, Y12, Y10
+	VMINPD       Y10, Y13, Y10
+	VMAXPD       Y11, Y12, Y11
+	VMINPD       Y11, Y13, Y11
+
+tileF64AVX2_6x2_store:
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
 	ADDQ    DX, CX
@@ -2455,6 +3888,122 @@ tileF64AVX2_6x2_set:
 	RET
 
 tileF64AVX2_6x2_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y12
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_6x2_cut_set
+	VADDPD     (CX), Y0, Y0
+	VMASKMOVPD 32(CX), Y12, Y13
+	VADDPD     Y13, Y1, Y1
+	ADDQ       DX, CX
+	VADDPD     (CX), Y2, Y2
+	VMASKMOVPD 32(CX), Y12, Y13
+	VADDPD     Y13, Y3, Y3
+	ADDQ       DX, CX
+	VADDPD     (CX), Y4, Y4
+	VMASKMOVPD 32(CX), Y12, Y13
+	VADDPD     Y13, Y5, Y5
+	ADDQ       DX, CX
+	VADDPD     (CX), Y6, Y6
+	VMASKMOVPD 32(CX), Y12, Y13
+	VADDPD     Y13, Y7, Y7
+	ADDQ       DX, CX
+	VADDPD     (CX), Y8, Y8
+	VMASKMOVPD 32(CX), Y12, Y13
+	VADDPD     Y13, Y9, Y9
+	ADDQ       DX, CX
+	VADDPD     (CX), Y10, Y10
+	VMASKMOVPD 32(CX), Y12, Y13
+	VADDPD     Y13, Y11, Y11
+	MOVQ       16(AX), CX
+
+tileF64AVX2_6x2_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_6x2_cut_store
+	MOVQ       96(AX), BX
+	VMOVUPD    (BX), Y13
+	VADDPD     Y13, Y0, Y0
+	VADDPD     Y13, Y2, Y2
+	VADDPD     Y13, Y4, Y4
+	VADDPD     Y13, Y6, Y6
+	VADDPD     Y13, Y8, Y8
+	VADDPD     Y13, Y10, Y10
+	VMASKMOVPD 32(BX), Y12, Y13
+	VADDPD     Y13, Y1, Y1
+	VADDPD     Y13, Y3, Y3
+	VADDPD     Y13, Y5, Y5
+	VADDPD     Y13, Y7, Y7
+	VADDPD     Y13, Y9, Y9
+	VADDPD     Y13, Y11, Y11
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_6x2_cut_store_bounds
+	VMOVUPD    (BX), Y13
+	VADDPD     Y13, Y0, Y0
+	VMASKMOVPD 32(BX), Y12, Y13
+	VADDPD     Y13, Y1, Y1
+	ADDQ       DX, BX
+	VMOVUPD    (BX), Y13
+	VADDPD     Y13, Y2, Y2
+	VMASKMOVPD 32(BX), Y12, Y13
+	VADDPD     Y13, Y3, Y3
+	ADDQ       DX, BX
+	VMOVUPD    (BX), Y13
+	VADDPD     Y13, Y4, Y4
+	VMASKMOVPD 32(BX), Y12, Y13
+	VADDPD     Y13, Y5, Y5
+	ADDQ       DX, BX
+	VMOVUPD    (BX), Y13
+	VADDPD     Y13, Y6, Y6
+	VMASKMOVPD 32(BX), Y12, Y13
+	VADDPD     Y13, Y7, Y7
+	ADDQ       DX, BX
+	VMOVUPD    (BX), Y13
+	VADDPD     Y13, Y8, Y8
+	VMASKMOVPD 32(BX), Y12, Y13
+	VADDPD     Y13, Y9, Y9
+	ADDQ       DX, BX
+	VMOVUPD    (BX), Y13
+	VADDPD     Y13, Y10, Y10
+	VMASKMOVPD 32(BX), Y12, Y13
+	VADDPD     Y13, Y11, Y11
+
+tileF64AVX2_6x2_cut_store_bounds:
+	VBROADCASTSD 112(AX), Y13
+	VBROADCASTSD 120(AX), Y14
+	VMAXPD       Y0, Y13, Y0
+	VMINPD       Y0, Y14, Y0
+	VMAXPD       Y1, Y13, Y1
+	VMINPD       Y1, Y14, Y1
+	VMAXPD       Y2, Y13, Y2
+	VMINPD       Y2, Y14, Y2
+	VMAXPD       Y3, Y13, Y3
+	VMINPD       Y3, Y14, Y3
+	VMAXPD       Y4, Y13, Y4
+	VMINPD       Y4, Y14, Y4
+	VMAXPD       Y5, Y13, Y5
+	VMINPD       Y5, Y14, Y5
+	VMAXPD       Y6, Y13, Y6
+	VMINPD       Y6, Y14, Y6
+	VMAXPD       Y7, Y13, Y7
+	VMINPD       Y7, Y14, Y7
+	VMAXPD       Y8, Y13, Y8
+	VMINPD       Y8, Y14, Y8
+	VMAXPD       Y9, Y13, Y9
+	VMINPD       Y9, Y14, Y9
+	VMAXPD       Y10, Y13, Y10
+	VMINPD       Y10, Y14, Y10
+	VMAXPD       Y11, Y13, Y11
+	VMINPD       Y11, Y14, Y11
+
+tileF64AVX2_6x2_cut_store:
 	VMOVUPD    Y0, (CX)
 	VMASKMOVPD Y1, Y12, 32(CX)
 	ADDQ       DX, CX
@@ -2529,40 +4078,77 @@ tileF64AVX2_6x1_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_6x1_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_6x1_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x08, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y6
 	TESTQ        BX, BX
 	JEQ          tileF64AVX2_6x1_set
-	VMASKMOVPD   (CX), Y6, Y7
-	VADDPD       Y7, Y0, Y0
+	VADDPD       (CX), Y0, Y0
 	ADDQ         DX, CX
-	VMASKMOVPD   (CX), Y6, Y7
-	VADDPD       Y7, Y1, Y1
+	VADDPD       (CX), Y1, Y1
 	ADDQ         DX, CX
-	VMASKMOVPD   (CX), Y6, Y7
-	VADDPD       Y7, Y2, Y2
+	VADDPD       (CX), Y2, Y2
 	ADDQ         DX, CX
-	VMASKMOVPD   (CX), Y6, Y7
-	VADDPD       Y7, Y3, Y3
+	VADDPD       (CX), Y3, Y3
 	ADDQ         DX, CX
-	VMASKMOVPD   (CX), Y6, Y7
-	VADDPD       Y7, Y4, Y4
+	VADDPD       (CX), Y4, Y4
 	ADDQ         DX, CX
-	VMASKMOVPD   (CX), Y6, Y7
-	VADDPD       Y7, Y5, Y5
+	VADDPD       (CX), Y5, Y5
 	MOVQ         16(AX), CX
 
 tileF64AVX2_6x1_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_6x1_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_6x1_store
+	MOVQ    96(AX), BX
+	VMOVUPD (BX), Y6
+	VADDPD  Y6, Y0, Y0
+	VADDPD  Y6, Y1, Y1
+	VADDPD  Y6, Y2, Y2
+	VADDPD  Y6, Y3, Y3
+	VADDPD  Y6, Y4, Y4
+	VADDPD  Y6, Y5, Y5
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_6x1_store_bounds
+	VMOVUPD (BX), Y6
+	VADDPD  Y6, Y0, Y0
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y6
+	VADDPD  Y6, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y6
+	VADDPD  Y6, Y2, Y2
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y6
+	VADDPD  Y6, Y3, Y3
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y6
+	VADDPD  Y6, Y4, Y4
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y6
+	VADDPD  Y6, Y5, Y5
+
+tileF64AVX2_6x1_store_bounds:
+	VBROADCASTSD 112(AX), Y6
+	VBROADCASTSD 120(AX), Y7
+	VMAXPD       Y0, Y6, Y0
+	VMINPD       Y0, Y7, Y0
+	VMAXPD       Y1, Y6, Y1
+	VMINPD       Y1, Y7, Y1
+	VMAXPD       Y2, Y6, Y2
+	VMINPD       Y2, Y7, Y2
+	VMAXPD       Y3, Y6, Y3
+	VMINPD       Y3, Y7, Y3
+	VMAXPD       Y4, Y6, Y4
+	VMINPD       Y4, Y7, Y4
+	VMAXPD       Y5, Y6, Y5
+	VMINPD       Y5, Y7, Y5
+
+tileF64AVX2_6x1_store:
 	VMOVUPD Y0, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Y1, (CX)
@@ -2578,6 +4164,85 @@ tileF64AVX2_6x1_set:
 	RET
 
 tileF64AVX2_6x1_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y6
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_6x1_cut_set
+	VMASKMOVPD (CX), Y6, Y7
+	VADDPD     Y7, Y0, Y0
+	ADDQ       DX, CX
+	VMASKMOVPD (CX), Y6, Y7
+	VADDPD     Y7, Y1, Y1
+	ADDQ       DX, CX
+	VMASKMOVPD (CX), Y6, Y7
+	VADDPD     Y7, Y2, Y2
+	ADDQ       DX, CX
+	VMASKMOVPD (CX), Y6, Y7
+	VADDPD     Y7, Y3, Y3
+	ADDQ       DX, CX
+	VMASKMOVPD (CX), Y6, Y7
+	VADDPD     Y7, Y4, Y4
+	ADDQ       DX, CX
+	VMASKMOVPD (CX), Y6, Y7
+	VADDPD     Y7, Y5, Y5
+	MOVQ       16(AX), CX
+
+tileF64AVX2_6x1_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_6x1_cut_store
+	MOVQ       96(AX), BX
+	VMASKMOVPD (BX), Y6, Y7
+	VADDPD     Y7, Y0, Y0
+	VADDPD     Y7, Y1, Y1
+	VADDPD     Y7, Y2, Y2
+	VADDPD     Y7, Y3, Y3
+	VADDPD     Y7, Y4, Y4
+	VADDPD     Y7, Y5, Y5
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_6x1_cut_store_bounds
+	VMASKMOVPD (BX), Y6, Y7
+	VADDPD     Y7, Y0, Y0
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y6, Y7
+	VADDPD     Y7, Y1, Y1
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y6, Y7
+	VADDPD     Y7, Y2, Y2
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y6, Y7
+	VADDPD     Y7, Y3, Y3
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y6, Y7
+	VADDPD     Y7, Y4, Y4
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y6, Y7
+	VADDPD     Y7, Y5, Y5
+
+tileF64AVX2_6x1_cut_store_bounds:
+	VBROADCASTSD 112(AX), Y7
+	VBROADCASTSD 120(AX), Y8
+	VMAXPD       Y0, Y7, Y0
+	VMINPD       Y0, Y8, Y0
+	VMAXPD       Y1, Y7, Y1
+	VMINPD       Y1, Y8, Y1
+	VMAXPD       Y2, Y7, Y2
+	VMINPD       Y2, Y8, Y2
+	VMAXPD       Y3, Y7, Y3
+	VMINPD       Y3, Y8, Y3
+	VMAXPD       Y4, Y7, Y4
+	VMINPD       Y4, Y8, Y4
+	VMAXPD       Y5, Y7, Y5
+	VMINPD       Y5, Y8, Y5
+
+tileF64AVX2_6x1_cut_store:
 	VMASKMOVPD Y0, Y6, (CX)
 	ADDQ       DX, CX
 	VMASKMOVPD Y1, Y6, (CX)
@@ -2652,42 +4317,100 @@ tileF64AVX2_5x2_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_5x2_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_5x2_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x08, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y10
 	TESTQ        BX, BX
 	JEQ          tileF64AVX2_5x2_set
 	VADDPD       (CX), Y0, Y0
-	VMASKMOVPD   32(CX), Y10, Y11
-	VADDPD       Y11, Y1, Y1
+	VADDPD       32(CX), Y1, Y1
 	ADDQ         DX, CX
 	VADDPD       (CX), Y2, Y2
-	VMASKMOVPD   32(CX), Y10, Y11
-	VADDPD       Y11, Y3, Y3
+	VADDPD       32(CX), Y3, Y3
 	ADDQ         DX, CX
 	VADDPD       (CX), Y4, Y4
-	VMASKMOVPD   32(CX), Y10, Y11
-	VADDPD       Y11, Y5, Y5
+	VADDPD       32(CX), Y5, Y5
 	ADDQ         DX, CX
 	VADDPD       (CX), Y6, Y6
-	VMASKMOVPD   32(CX), Y10, Y11
-	VADDPD       Y11, Y7, Y7
+	VADDPD       32(CX), Y7, Y7
 	ADDQ         DX, CX
 	VADDPD       (CX), Y8, Y8
-	VMASKMOVPD   32(CX), Y10, Y11
-	VADDPD       Y11, Y9, Y9
+	VADDPD       32(CX), Y9, Y9
 	MOVQ         16(AX), CX
 
 tileF64AVX2_5x2_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_5x2_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_5x2_store
+	MOVQ    96(AX), BX
+	VMOVUPD (BX), Y10
+	VADDPD  Y10, Y0, Y0
+	VADDPD  Y10, Y2, Y2
+	VADDPD  Y10, Y4, Y4
+	VADDPD  Y10, Y6, Y6
+	VADDPD  Y10, Y8, Y8
+	VMOVUPD 32(BX), Y10
+	VADDPD  Y10, Y1, Y1
+	VADDPD  Y10, Y3, Y3
+	VADDPD  Y10, Y5, Y5
+	VADDPD  Y10, Y7, Y7
+	VADDPD  Y10, Y9, Y9
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_5x2_store_bounds
+	VMOVUPD (BX), Y10
+	VADDPD  Y10, Y0, Y0
+	VMOVUPD 32(BX), Y10
+	VADDPD  Y10, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y10
+	VADDPD  Y10, Y2, Y2
+	VMOVUPD 32(BX), Y10
+	VADDPD  Y10, Y3, Y3
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y10
+	VADDPD  Y10, Y4, Y4
+	VMOVUPD 32(BX), Y10
+	VADDPD  Y10, Y5, Y5
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y10
+	VADDPD  Y10, Y6, Y6
+	VMOVUPD 32(BX), Y10
+	VADDPD  Y10, Y7, Y7
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y10
+	VADDPD  Y10, Y8, Y8
+	VMOVUPD 32(BX), Y10
+	VADDPD  Y10, Y9, Y9
+
+tileF64AVX2_5x2_store_bounds:
+	VBROADCASTSD 112(AX), Y10
+	VBROADCASTSD 120(AX), Y11
+	VMAXPD       Y0, Y10, Y0
+	VMINPD       Y0, Y11, Y0
+	VMAXPD       Y1, Y10, Y1
+	VMINPD       Y1, Y11, Y1
+	VMAXPD       Y2, Y10, Y2
+	VMINPD       Y2, Y11, Y2
+	VMAXPD       Y3, Y10, Y3
+	VMINPD       Y3, Y11, Y3
+	VMAXPD       Y4, Y10, Y4
+	VMINPD       Y4, Y11, Y4
+	VMAXPD       Y5, Y10, Y5
+	VMINPD       Y5, Y11, Y5
+	VMAXPD       Y6, Y10, Y6
+	VMINPD       Y6, Y11, Y6
+	VMAXPD       Y7, Y10, Y7
+	VMINPD       Y7, Y11, Y7
+	VMAXPD       Y8, Y10, Y8
+	VMINPD       Y8, Y11, Y8
+	VMAXPD       Y9, Y10, Y9
+	VMINPD       Y9, Y11, Y9
+
+tileF64AVX2_5x2_store:
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
 	ADDQ    DX, CX
@@ -2706,6 +4429,107 @@ tileF64AVX2_5x2_set:
 	RET
 
 tileF64AVX2_5x2_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y10
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_5x2_cut_set
+	VADDPD     (CX), Y0, Y0
+	VMASKMOVPD 32(CX), Y10, Y11
+	VADDPD     Y11, Y1, Y1
+	ADDQ       DX, CX
+	VADDPD     (CX), Y2, Y2
+	VMASKMOVPD 32(CX), Y10, Y11
+	VADDPD     Y11, Y3, Y3
+	ADDQ       DX, CX
+	VADDPD     (CX), Y4, Y4
+	VMASKMOVPD 32(CX), Y10, Y11
+	VADDPD     Y11, Y5, Y5
+	ADDQ       DX, CX
+	VADDPD     (CX), Y6, Y6
+	VMASKMOVPD 32(CX), Y10, Y11
+	VADDPD     Y11, Y7, Y7
+	ADDQ       DX, CX
+	VADDPD     (CX), Y8, Y8
+	VMASKMOVPD 32(CX), Y10, Y11
+	VADDPD     Y11, Y9, Y9
+	MOVQ       16(AX), CX
+
+tileF64AVX2_5x2_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_5x2_cut_store
+	MOVQ       96(AX), BX
+	VMOVUPD    (BX), Y11
+	VADDPD     Y11, Y0, Y0
+	VADDPD     Y11, Y2, Y2
+	VADDPD     Y11, Y4, Y4
+	VADDPD     Y11, Y6, Y6
+	VADDPD     Y11, Y8, Y8
+	VMASKMOVPD 32(BX), Y10, Y11
+	VADDPD     Y11, Y1, Y1
+	VADDPD     Y11, Y3, Y3
+	VADDPD     Y11, Y5, Y5
+	VADDPD     Y11, Y7, Y7
+	VADDPD     Y11, Y9, Y9
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_5x2_cut_store_bounds
+	VMOVUPD    (BX), Y11
+	VADDPD     Y11, Y0, Y0
+	VMASKMOVPD 32(BX), Y10, Y11
+	VADDPD     Y11, Y1, Y1
+	ADDQ       DX, BX
+	VMOVUPD    (BX), Y11
+	VADDPD     Y11, Y2, Y2
+	VMASKMOVPD 32(BX), Y10, Y11
+	VADDPD     Y11, Y3, Y3
+	ADDQ       DX, BX
+	VMOVUPD    (BX), Y11
+	VADDPD     Y11, Y4, Y4
+	VMASKMOVPD 32(BX), Y10, Y11
+	VADDPD     Y11, Y5, Y5
+	ADDQ       DX, BX
+	VMOVUPD    (BX), Y11
+	VADDPD     Y11, Y6, Y6
+	VMASKMOVPD 32(BX), Y10, Y11
+	VADDPD     Y11, Y7, Y7
+	ADDQ       DX, BX
+	VMOVUPD    (BX), Y11
+	VADDPD     Y11, Y8, Y8
+	VMASKMOVPD 32(BX), Y10, Y11
+	VADDPD     Y11, Y9, Y9
+
+tileF64AVX2_5x2_cut_store_bounds:
+	VBROADCASTSD 112(AX), Y11
+	VBROADCASTSD 120(AX), Y12
+	VMAXPD       Y0, Y11, Y0
+	VMINPD       Y0, Y12, Y0
+	VMAXPD       Y1, Y11, Y1
+	VMINPD       Y1, Y12, Y1
+	VMAXPD       Y2, Y11, Y2
+	VMINPD       Y2, Y12, Y2
+	VMAXPD       Y3, Y11, Y3
+	VMINPD       Y3, Y12, Y3
+	VMAXPD       Y4, Y11, Y4
+	VMINPD       Y4, Y12, Y4
+	VMAXPD       Y5, Y11, Y5
+	VMINPD       Y5, Y12, Y5
+	VMAXPD       Y6, Y11, Y6
+	VMINPD       Y6, Y12, Y6
+	VMAXPD       Y7, Y11, Y7
+	VMINPD       Y7, Y12, Y7
+	VMAXPD       Y8, Y11, Y8
+	VMINPD       Y8, Y12, Y8
+	VMAXPD       Y9, Y11, Y9
+	VMINPD       Y9, Y12, Y9
+
+tileF64AVX2_5x2_cut_store:
 	VMOVUPD    Y0, (CX)
 	VMASKMOVPD Y1, Y10, 32(CX)
 	ADDQ       DX, CX
@@ -2772,37 +4596,69 @@ tileF64AVX2_5x1_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_5x1_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_5x1_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x08, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y5
 	TESTQ        BX, BX
 	JEQ          tileF64AVX2_5x1_set
-	VMASKMOVPD   (CX), Y5, Y6
-	VADDPD       Y6, Y0, Y0
+	VADDPD       (CX), Y0, Y0
 	ADDQ         DX, CX
-	VMASKMOVPD   (CX), Y5, Y6
-	VADDPD       Y6, Y1, Y1
+	VADDPD       (CX), Y1, Y1
 	ADDQ         DX, CX
-	VMASKMOVPD   (CX), Y5, Y6
-	VADDPD       Y6, Y2, Y2
+	VADDPD       (CX), Y2, Y2
 	ADDQ         DX, CX
-	VMASKMOVPD   (CX), Y5, Y6
-	VADDPD       Y6, Y3, Y3
+	VADDPD       (CX), Y3, Y3
 	ADDQ         DX, CX
-	VMASKMOVPD   (CX), Y5, Y6
-	VADDPD       Y6, Y4, Y4
+	VADDPD       (CX), Y4, Y4
 	MOVQ         16(AX), CX
 
 tileF64AVX2_5x1_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_5x1_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_5x1_store
+	MOVQ    96(AX), BX
+	VMOVUPD (BX), Y5
+	VADDPD  Y5, Y0, Y0
+	VADDPD  Y5, Y1, Y1
+	VADDPD  Y5, Y2, Y2
+	VADDPD  Y5, Y3, Y3
+	VADDPD  Y5, Y4, Y4
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_5x1_store_bounds
+	VMOVUPD (BX), Y5
+	VADDPD  Y5, Y0, Y0
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y5
+	VADDPD  Y5, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y5
+	VADDPD  Y5, Y2, Y2
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y5
+	VADDPD  Y5, Y3, Y3
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y5
+	VADDPD  Y5, Y4, Y4
+
+tileF64AVX2_5x1_store_bounds:
+	VBROADCASTSD 112(AX), Y5
+	VBROADCASTSD 120(AX), Y6
+	VMAXPD       Y0, Y5, Y0
+	VMINPD       Y0, Y6, Y0
+	VMAXPD       Y1, Y5, Y1
+	VMINPD       Y1, Y6, Y1
+	VMAXPD       Y2, Y5, Y2
+	VMINPD       Y2, Y6, Y2
+	VMAXPD       Y3, Y5, Y3
+	VMINPD       Y3, Y6, Y3
+	VMAXPD       Y4, Y5, Y4
+	VMINPD       Y4, Y6, Y4
+
+tileF64AVX2_5x1_store:
 	VMOVUPD Y0, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Y1, (CX)
@@ -2816,6 +4672,76 @@ tileF64AVX2_5x1_set:
 	RET
 
 tileF64AVX2_5x1_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y5
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_5x1_cut_set
+	VMASKMOVPD (CX), Y5, Y6
+	VADDPD     Y6, Y0, Y0
+	ADDQ       DX, CX
+	VMASKMOVPD (CX), Y5, Y6
+	VADDPD     Y6, Y1, Y1
+	ADDQ       DX, CX
+	VMASKMOVPD (CX), Y5, Y6
+	VADDPD     Y6, Y2, Y2
+	ADDQ       DX, CX
+	VMASKMOVPD (CX), Y5, Y6
+	VADDPD     Y6, Y3, Y3
+	ADDQ       DX, CX
+	VMASKMOVPD (CX), Y5, Y6
+	VADDPD     Y6, Y4, Y4
+	MOVQ       16(AX), CX
+
+tileF64AVX2_5x1_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_5x1_cut_store
+	MOVQ       96(AX), BX
+	VMASKMOVPD (BX), Y5, Y6
+	VADDPD     Y6, Y0, Y0
+	VADDPD     Y6, Y1, Y1
+	VADDPD     Y6, Y2, Y2
+	VADDPD     Y6, Y3, Y3
+	VADDPD     Y6, Y4, Y4
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_5x1_cut_store_bounds
+	VMASKMOVPD (BX), Y5, Y6
+	VADDPD     Y6, Y0, Y0
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y5, Y6
+	VADDPD     Y6, Y1, Y1
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y5, Y6
+	VADDPD     Y6, Y2, Y2
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y5, Y6
+	VADDPD     Y6, Y3, Y3
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y5, Y6
+	VADDPD     Y6, Y4, Y4
+
+tileF64AVX2_5x1_cut_store_bounds:
+	VBROADCASTSD 112(AX), Y6
+	VBROADCASTSD 120(AX), Y7
+	VMAXPD       Y0, Y6, Y0
+	VMINPD       Y0, Y7, Y0
+	VMAXPD       Y1, Y6, Y1
+	VMINPD       Y1, Y7, Y1
+	VMAXPD       Y2, Y6, Y2
+	VMINPD       Y2, Y7, Y2
+	VMAXPD       Y3, Y6, Y3
+	VMINPD       Y3, Y7, Y3
+	VMAXPD       Y4, Y6, Y4
+	VMINPD       Y4, Y7, Y4
+
+tileF64AVX2_5x1_cut_store:
 	VMASKMOVPD Y0, Y5, (CX)
 	ADDQ       DX, CX
 	VMASKMOVPD Y1, Y5, (CX)
@@ -2881,38 +4807,86 @@ tileF64AVX2_4x2_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_4x2_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_4x2_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x08, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y8
 	TESTQ        BX, BX
 	JEQ          tileF64AVX2_4x2_set
 	VADDPD       (CX), Y0, Y0
-	VMASKMOVPD   32(CX), Y8, Y9
-	VADDPD       Y9, Y1, Y1
+	VADDPD       32(CX), Y1, Y1
 	ADDQ         DX, CX
 	VADDPD       (CX), Y2, Y2
-	VMASKMOVPD   32(CX), Y8, Y9
-	VADDPD       Y9, Y3, Y3
+	VADDPD       32(CX), Y3, Y3
 	ADDQ         DX, CX
 	VADDPD       (CX), Y4, Y4
-	VMASKMOVPD   32(CX), Y8, Y9
-	VADDPD       Y9, Y5, Y5
+	VADDPD       32(CX), Y5, Y5
 	ADDQ         DX, CX
 	VADDPD       (CX), Y6, Y6
-	VMASKMOVPD   32(CX), Y8, Y9
-	VADDPD       Y9, Y7, Y7
+	VADDPD       32(CX), Y7, Y7
 	MOVQ         16(AX), CX
 
 tileF64AVX2_4x2_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_4x2_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_4x2_store
+	MOVQ    96(AX), BX
+	VMOVUPD (BX), Y8
+	VADDPD  Y8, Y0, Y0
+	VADDPD  Y8, Y2, Y2
+	VADDPD  Y8, Y4, Y4
+	VADDPD  Y8, Y6, Y6
+	VMOVUPD 32(BX), Y8
+	VADDPD  Y8, Y1, Y1
+	VADDPD  Y8, Y3, Y3
+	VADDPD  Y8, Y5, Y5
+	VADDPD  Y8, Y7, Y7
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_4x2_store_bounds
+	VMOVUPD (BX), Y8
+	VADDPD  Y8, Y0, Y0
+	VMOVUPD 32(BX), Y8
+	VADDPD  Y8, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y8
+	VADDPD  Y8, Y2, Y2
+	VMOVUPD 32(BX), Y8
+	VADDPD  Y8, Y3, Y3
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y8
+	VADDPD  Y8, Y4, Y4
+	VMOVUPD 32(BX), Y8
+	VADDPD  Y8, Y5, Y5
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y8
+	VADDPD  Y8, Y6, Y6
+	VMOVUPD 32(BX), Y8
+	VADDPD  Y8, Y7, Y7
+
+tileF64AVX2_4x2_store_bounds:
+	VBROADCASTSD 112(AX), Y8
+	VBROADCASTSD 120(AX), Y9
+	VMAXPD       Y0, Y8, Y0
+	VMINPD       Y0, Y9, Y0
+	VMAXPD       Y1, Y8, Y1
+	VMINPD       Y1, Y9, Y1
+	VMAXPD       Y2, Y8, Y2
+	VMINPD       Y2, Y9, Y2
+	VMAXPD       Y3, Y8, Y3
+	VMINPD       Y3, Y9, Y3
+	VMAXPD       Y4, Y8, Y4
+	VMINPD       Y4, Y9, Y4
+	VMAXPD       Y5, Y8, Y5
+	VMINPD       Y5, Y9, Y5
+	VMAXPD       Y6, Y8, Y6
+	VMINPD       Y6, Y9, Y6
+	VMAXPD       Y7, Y8, Y7
+	VMINPD       Y7, Y9, Y7
+
+tileF64AVX2_4x2_store:
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
 	ADDQ    DX, CX
@@ -2928,6 +4902,92 @@ tileF64AVX2_4x2_set:
 	RET
 
 tileF64AVX2_4x2_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y8
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_4x2_cut_set
+	VADDPD     (CX), Y0, Y0
+	VMASKMOVPD 32(CX), Y8, Y9
+	VADDPD     Y9, Y1, Y1
+	ADDQ       DX, CX
+	VADDPD     (CX), Y2, Y2
+	VMASKMOVPD 32(CX), Y8, Y9
+	VADDPD     Y9, Y3, Y3
+	ADDQ       DX, CX
+	VADDPD     (CX), Y4, Y4
+	VMASKMOVPD 32(CX), Y8, Y9
+	VADDPD     Y9, Y5, Y5
+	ADDQ       DX, CX
+	VADDPD     (CX), Y6, Y6
+	VMASKMOVPD 32(CX), Y8, Y9
+	VADDPD     Y9, Y7, Y7
+	MOVQ       16(AX), CX
+
+tileF64AVX2_4x2_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_4x2_cut_store
+	MOVQ       96(AX), BX
+	VMOVUPD    (BX), Y9
+	VADDPD     Y9, Y0, Y0
+	VADDPD     Y9, Y2, Y2
+	VADDPD     Y9, Y4, Y4
+	VADDPD     Y9, Y6, Y6
+	VMASKMOVPD 32(BX), Y8, Y9
+	VADDPD     Y9, Y1, Y1
+	VADDPD     Y9, Y3, Y3
+	VADDPD     Y9, Y5, Y5
+	VADDPD     Y9, Y7, Y7
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_4x2_cut_store_bounds
+	VMOVUPD    (BX), Y9
+	VADDPD     Y9, Y0, Y0
+	VMASKMOVPD 32(BX), Y8, Y9
+	VADDPD     Y9, Y1, Y1
+	ADDQ       DX, BX
+	VMOVUPD    (BX), Y9
+	VADDPD     Y9, Y2, Y2
+	VMASKMOVPD 32(BX), Y8, Y9
+	VADDPD     Y9, Y3, Y3
+	ADDQ       DX, BX
+	VMOVUPD    (BX), Y9
+	VADDPD     Y9, Y4, Y4
+	VMASKMOVPD 32(BX), Y8, Y9
+	VADDPD     Y9, Y5, Y5
+	ADDQ       DX, BX
+	VMOVUPD    (BX), Y9
+	VADDPD     Y9, Y6, Y6
+	VMASKMOVPD 32(BX), Y8, Y9
+	VADDPD     Y9, Y7, Y7
+
+tileF64AVX2_4x2_cut_store_bounds:
+	VBROADCASTSD 112(AX), Y9
+	VBROADCASTSD 120(AX), Y10
+	VMAXPD       Y0, Y9, Y0
+	VMINPD       Y0, Y10, Y0
+	VMAXPD       Y1, Y9, Y1
+	VMINPD       Y1, Y10, Y1
+	VMAXPD       Y2, Y9, Y2
+	VMINPD       Y2, Y10, Y2
+	VMAXPD       Y3, Y9, Y3
+	VMINPD       Y3, Y10, Y3
+	VMAXPD       Y4, Y9, Y4
+	VMINPD       Y4, Y10, Y4
+	VMAXPD       Y5, Y9, Y5
+	VMINPD       Y5, Y10, Y5
+	VMAXPD       Y6, Y9, Y6
+	VMINPD       Y6, Y10, Y6
+	VMAXPD       Y7, Y9, Y7
+	VMINPD       Y7, Y10, Y7
+
+tileF64AVX2_4x2_cut_store:
 	VMOVUPD    Y0, (CX)
 	VMASKMOVPD Y1, Y8, 32(CX)
 	ADDQ       DX, CX
@@ -2986,34 +5046,61 @@ tileF64AVX2_4x1_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_4x1_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_4x1_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x08, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y4
 	TESTQ        BX, BX
 	JEQ          tileF64AVX2_4x1_set
-	VMASKMOVPD   (CX), Y4, Y5
-	VADDPD       Y5, Y0, Y0
+	VADDPD       (CX), Y0, Y0
 	ADDQ         DX, CX
-	VMASKMOVPD   (CX), Y4, Y5
-	VADDPD       Y5, Y1, Y1
+	VADDPD       (CX), Y1, Y1
 	ADDQ         DX, CX
-	VMASKMOVPD   (CX), Y4, Y5
-	VADDPD       Y5, Y2, Y2
+	VADDPD       (CX), Y2, Y2
 	ADDQ         DX, CX
-	VMASKMOVPD   (CX), Y4, Y5
-	VADDPD       Y5, Y3, Y3
+	VADDPD       (CX), Y3, Y3
 	MOVQ         16(AX), CX
 
 tileF64AVX2_4x1_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_4x1_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_4x1_store
+	MOVQ    96(AX), BX
+	VMOVUPD (BX), Y4
+	VADDPD  Y4, Y0, Y0
+	VADDPD  Y4, Y1, Y1
+	VADDPD  Y4, Y2, Y2
+	VADDPD  Y4, Y3, Y3
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_4x1_store_bounds
+	VMOVUPD (BX), Y4
+	VADDPD  Y4, Y0, Y0
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y4
+	VADDPD  Y4, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y4
+	VADDPD  Y4, Y2, Y2
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y4
+	VADDPD  Y4, Y3, Y3
+
+tileF64AVX2_4x1_store_bounds:
+	VBROADCASTSD 112(AX), Y4
+	VBROADCASTSD 120(AX), Y5
+	VMAXPD       Y0, Y4, Y0
+	VMINPD       Y0, Y5, Y0
+	VMAXPD       Y1, Y4, Y1
+	VMINPD       Y1, Y5, Y1
+	VMAXPD       Y2, Y4, Y2
+	VMINPD       Y2, Y5, Y2
+	VMAXPD       Y3, Y4, Y3
+	VMINPD       Y3, Y5, Y3
+
+tileF64AVX2_4x1_store:
 	VMOVUPD Y0, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Y1, (CX)
@@ -3025,6 +5112,67 @@ tileF64AVX2_4x1_set:
 	RET
 
 tileF64AVX2_4x1_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y4
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_4x1_cut_set
+	VMASKMOVPD (CX), Y4, Y5
+	VADDPD     Y5, Y0, Y0
+	ADDQ       DX, CX
+	VMASKMOVPD (CX), Y4, Y5
+	VADDPD     Y5, Y1, Y1
+	ADDQ       DX, CX
+	VMASKMOVPD (CX), Y4, Y5
+	VADDPD     Y5, Y2, Y2
+	ADDQ       DX, CX
+	VMASKMOVPD (CX), Y4, Y5
+	VADDPD     Y5, Y3, Y3
+	MOVQ       16(AX), CX
+
+tileF64AVX2_4x1_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_4x1_cut_store
+	MOVQ       96(AX), BX
+	VMASKMOVPD (BX), Y4, Y5
+	VADDPD     Y5, Y0, Y0
+	VADDPD     Y5, Y1, Y1
+	VADDPD     Y5, Y2, Y2
+	VADDPD     Y5, Y3, Y3
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_4x1_cut_store_bounds
+	VMASKMOVPD (BX), Y4, Y5
+	VADDPD     Y5, Y0, Y0
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y4, Y5
+	VADDPD     Y5, Y1, Y1
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y4, Y5
+	VADDPD     Y5, Y2, Y2
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y4, Y5
+	VADDPD     Y5, Y3, Y3
+
+tileF64AVX2_4x1_cut_store_bounds:
+	VBROADCASTSD 112(AX), Y5
+	VBROADCASTSD 120(AX), Y6
+	VMAXPD       Y0, Y5, Y0
+	VMINPD       Y0, Y6, Y0
+	VMAXPD       Y1, Y5, Y1
+	VMINPD       Y1, Y6, Y1
+	VMAXPD       Y2, Y5, Y2
+	VMINPD       Y2, Y6, Y2
+	VMAXPD       Y3, Y5, Y3
+	VMINPD       Y3, Y6, Y3
+
+tileF64AVX2_4x1_cut_store:
 	VMASKMOVPD Y0, Y4, (CX)
 	ADDQ       DX, CX
 	VMASKMOVPD Y1, Y4, (CX)
@@ -3068,34 +5216,72 @@ tileF64AVX2_3x2_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_3x2_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_3x2_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x08, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y6
 	TESTQ        BX, BX
 	JEQ          tileF64AVX2_3x2_set
 	VADDPD       (CX), Y0, Y0
-	VMASKMOVPD   32(CX), Y6, Y7
-	VADDPD       Y7, Y1, Y1
+	VADDPD       32(CX), Y1, Y1
 	ADDQ         DX, CX
 	VADDPD       (CX), Y2, Y2
-	VMASKMOVPD   32(CX), Y6, Y7
-	VADDPD       Y7, Y3, Y3
+	VADDPD       32(CX), Y3, Y3
 	ADDQ         DX, CX
 	VADDPD       (CX), Y4, Y4
-	VMASKMOVPD   32(CX), Y6, Y7
-	VADDPD       Y7, Y5, Y5
+	VADDPD       32(CX), Y5, Y5
 	MOVQ         16(AX), CX
 
 tileF64AVX2_3x2_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_3x2_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_3x2_store
+	MOVQ    96(AX), BX
+	VMOVUPD (BX), Y6
+	VADDPD  Y6, Y0, Y0
+	VADDPD  Y6, Y2, Y2
+	VADDPD  Y6, Y4, Y4
+	VMOVUPD 32(BX), Y6
+	VADDPD  Y6, Y1, Y1
+	VADDPD  Y6, Y3, Y3
+	VADDPD  Y6, Y5, Y5
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_3x2_store_bounds
+	VMOVUPD (BX), Y6
+	VADDPD  Y6, Y0, Y0
+	VMOVUPD 32(BX), Y6
+	VADDPD  Y6, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y6
+	VADDPD  Y6, Y2, Y2
+	VMOVUPD 32(BX), Y6
+	VADDPD  Y6, Y3, Y3
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y6
+	VADDPD  Y6, Y4, Y4
+	VMOVUPD 32(BX), Y6
+	VADDPD  Y6, Y5, Y5
+
+tileF64AVX2_3x2_store_bounds:
+	VBROADCASTSD 112(AX), Y6
+	VBROADCASTSD 120(AX), Y7
+	VMAXPD       Y0, Y6, Y0
+	VMINPD       Y0, Y7, Y0
+	VMAXPD       Y1, Y6, Y1
+	VMINPD       Y1, Y7, Y1
+	VMAXPD       Y2, Y6, Y2
+	VMINPD       Y2, Y7, Y2
+	VMAXPD       Y3, Y6, Y3
+	VMINPD       Y3, Y7, Y3
+	VMAXPD       Y4, Y6, Y4
+	VMINPD       Y4, Y7, Y4
+	VMAXPD       Y5, Y6, Y5
+	VMINPD       Y5, Y7, Y5
+
+tileF64AVX2_3x2_store:
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
 	ADDQ    DX, CX
@@ -3108,6 +5294,77 @@ tileF64AVX2_3x2_set:
 	RET
 
 tileF64AVX2_3x2_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y6
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_3x2_cut_set
+	VADDPD     (CX), Y0, Y0
+	VMASKMOVPD 32(CX), Y6, Y7
+	VADDPD     Y7, Y1, Y1
+	ADDQ       DX, CX
+	VADDPD     (CX), Y2, Y2
+	VMASKMOVPD 32(CX), Y6, Y7
+	VADDPD     Y7, Y3, Y3
+	ADDQ       DX, CX
+	VADDPD     (CX), Y4, Y4
+	VMASKMOVPD 32(CX), Y6, Y7
+	VADDPD     Y7, Y5, Y5
+	MOVQ       16(AX), CX
+
+tileF64AVX2_3x2_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_3x2_cut_store
+	MOVQ       96(AX), BX
+	VMOVUPD    (BX), Y7
+	VADDPD     Y7, Y0, Y0
+	VADDPD     Y7, Y2, Y2
+	VADDPD     Y7, Y4, Y4
+	VMASKMOVPD 32(BX), Y6, Y7
+	VADDPD     Y7, Y1, Y1
+	VADDPD     Y7, Y3, Y3
+	VADDPD     Y7, Y5, Y5
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_3x2_cut_store_bounds
+	VMOVUPD    (BX), Y7
+	VADDPD     Y7, Y0, Y0
+	VMASKMOVPD 32(BX), Y6, Y7
+	VADDPD     Y7, Y1, Y1
+	ADDQ       DX, BX
+	VMOVUPD    (BX), Y7
+	VADDPD     Y7, Y2, Y2
+	VMASKMOVPD 32(BX), Y6, Y7
+	VADDPD     Y7, Y3, Y3
+	ADDQ       DX, BX
+	VMOVUPD    (BX), Y7
+	VADDPD     Y7, Y4, Y4
+	VMASKMOVPD 32(BX), Y6, Y7
+	VADDPD     Y7, Y5, Y5
+
+tileF64AVX2_3x2_cut_store_bounds:
+	VBROADCASTSD 112(AX), Y7
+	VBROADCASTSD 120(AX), Y8
+	VMAXPD       Y0, Y7, Y0
+	VMINPD       Y0, Y8, Y0
+	VMAXPD       Y1, Y7, Y1
+	VMINPD       Y1, Y8, Y1
+	VMAXPD       Y2, Y7, Y2
+	VMINPD       Y2, Y8, Y2
+	VMAXPD       Y3, Y7, Y3
+	VMINPD       Y3, Y8, Y3
+	VMAXPD       Y4, Y7, Y4
+	VMINPD       Y4, Y8, Y4
+	VMAXPD       Y5, Y7, Y5
+	VMINPD       Y5, Y8, Y5
+
+tileF64AVX2_3x2_cut_store:
 	VMOVUPD    Y0, (CX)
 	VMASKMOVPD Y1, Y6, 32(CX)
 	ADDQ       DX, CX
@@ -3145,31 +5402,53 @@ tileF64AVX2_3x1_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_3x1_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_3x1_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x08, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y3
 	TESTQ        BX, BX
 	JEQ          tileF64AVX2_3x1_set
-	VMASKMOVPD   (CX), Y3, Y4
-	VADDPD       Y4, Y0, Y0
+	VADDPD       (CX), Y0, Y0
 	ADDQ         DX, CX
-	VMASKMOVPD   (CX), Y3, Y4
-	VADDPD       Y4, Y1, Y1
+	VADDPD       (CX), Y1, Y1
 	ADDQ         DX, CX
-	VMASKMOVPD   (CX), Y3, Y4
-	VADDPD       Y4, Y2, Y2
+	VADDPD       (CX), Y2, Y2
 	MOVQ         16(AX), CX
 
 tileF64AVX2_3x1_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_3x1_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_3x1_store
+	MOVQ    96(AX), BX
+	VMOVUPD (BX), Y3
+	VADDPD  Y3, Y0, Y0
+	VADDPD  Y3, Y1, Y1
+	VADDPD  Y3, Y2, Y2
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_3x1_store_bounds
+	VMOVUPD (BX), Y3
+	VADDPD  Y3, Y0, Y0
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y3
+	VADDPD  Y3, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y3
+	VADDPD  Y3, Y2, Y2
+
+tileF64AVX2_3x1_store_bounds:
+	VBROADCASTSD 112(AX), Y3
+	VBROADCASTSD 120(AX), Y4
+	VMAXPD       Y0, Y3, Y0
+	VMINPD       Y0, Y4, Y0
+	VMAXPD       Y1, Y3, Y1
+	VMINPD       Y1, Y4, Y1
+	VMAXPD       Y2, Y3, Y2
+	VMINPD       Y2, Y4, Y2
+
+tileF64AVX2_3x1_store:
 	VMOVUPD Y0, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Y1, (CX)
@@ -3179,6 +5458,58 @@ tileF64AVX2_3x1_set:
 	RET
 
 tileF64AVX2_3x1_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y3
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_3x1_cut_set
+	VMASKMOVPD (CX), Y3, Y4
+	VADDPD     Y4, Y0, Y0
+	ADDQ       DX, CX
+	VMASKMOVPD (CX), Y3, Y4
+	VADDPD     Y4, Y1, Y1
+	ADDQ       DX, CX
+	VMASKMOVPD (CX), Y3, Y4
+	VADDPD     Y4, Y2, Y2
+	MOVQ       16(AX), CX
+
+tileF64AVX2_3x1_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_3x1_cut_store
+	MOVQ       96(AX), BX
+	VMASKMOVPD (BX), Y3, Y4
+	VADDPD     Y4, Y0, Y0
+	VADDPD     Y4, Y1, Y1
+	VADDPD     Y4, Y2, Y2
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_3x1_cut_store_bounds
+	VMASKMOVPD (BX), Y3, Y4
+	VADDPD     Y4, Y0, Y0
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y3, Y4
+	VADDPD     Y4, Y1, Y1
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y3, Y4
+	VADDPD     Y4, Y2, Y2
+
+tileF64AVX2_3x1_cut_store_bounds:
+	VBROADCASTSD 112(AX), Y4
+	VBROADCASTSD 120(AX), Y5
+	VMAXPD       Y0, Y4, Y0
+	VMINPD       Y0, Y5, Y0
+	VMAXPD       Y1, Y4, Y1
+	VMINPD       Y1, Y5, Y1
+	VMAXPD       Y2, Y4, Y2
+	VMINPD       Y2, Y5, Y2
+
+tileF64AVX2_3x1_cut_store:
 	VMASKMOVPD Y0, Y3, (CX)
 	ADDQ       DX, CX
 	VMASKMOVPD Y1, Y3, (CX)
@@ -3215,30 +5546,58 @@ tileF64AVX2_2x2_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_2x2_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_2x2_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x08, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y4
 	TESTQ        BX, BX
 	JEQ          tileF64AVX2_2x2_set
 	VADDPD       (CX), Y0, Y0
-	VMASKMOVPD   32(CX), Y4, Y5
-	VADDPD       Y5, Y1, Y1
+	VADDPD       32(CX), Y1, Y1
 	ADDQ         DX, CX
 	VADDPD       (CX), Y2, Y2
-	VMASKMOVPD   32(CX), Y4, Y5
-	VADDPD       Y5, Y3, Y3
+	VADDPD       32(CX), Y3, Y3
 	MOVQ         16(AX), CX
 
 tileF64AVX2_2x2_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_2x2_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_2x2_store
+	MOVQ    96(AX), BX
+	VMOVUPD (BX), Y4
+	VADDPD  Y4, Y0, Y0
+	VADDPD  Y4, Y2, Y2
+	VMOVUPD 32(BX), Y4
+	VADDPD  Y4, Y1, Y1
+	VADDPD  Y4, Y3, Y3
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_2x2_store_bounds
+	VMOVUPD (BX), Y4
+	VADDPD  Y4, Y0, Y0
+	VMOVUPD 32(BX), Y4
+	VADDPD  Y4, Y1, Y1
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y4
+	VADDPD  Y4, Y2, Y2
+	VMOVUPD 32(BX), Y4
+	VADDPD  Y4, Y3, Y3
+
+tileF64AVX2_2x2_store_bounds:
+	VBROADCASTSD 112(AX), Y4
+	VBROADCASTSD 120(AX), Y5
+	VMAXPD       Y0, Y4, Y0
+	VMINPD       Y0, Y5, Y0
+	VMAXPD       Y1, Y4, Y1
+	VMINPD       Y1, Y5, Y1
+	VMAXPD       Y2, Y4, Y2
+	VMINPD       Y2, Y5, Y2
+	VMAXPD       Y3, Y4, Y3
+	VMINPD       Y3, Y5, Y3
+
+tileF64AVX2_2x2_store:
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
 	ADDQ    DX, CX
@@ -3248,6 +5607,62 @@ tileF64AVX2_2x2_set:
 	RET
 
 tileF64AVX2_2x2_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y4
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_2x2_cut_set
+	VADDPD     (CX), Y0, Y0
+	VMASKMOVPD 32(CX), Y4, Y5
+	VADDPD     Y5, Y1, Y1
+	ADDQ       DX, CX
+	VADDPD     (CX), Y2, Y2
+	VMASKMOVPD 32(CX), Y4, Y5
+	VADDPD     Y5, Y3, Y3
+	MOVQ       16(AX), CX
+
+tileF64AVX2_2x2_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_2x2_cut_store
+	MOVQ       96(AX), BX
+	VMOVUPD    (BX), Y5
+	VADDPD     Y5, Y0, Y0
+	VADDPD     Y5, Y2, Y2
+	VMASKMOVPD 32(BX), Y4, Y5
+	VADDPD     Y5, Y1, Y1
+	VADDPD     Y5, Y3, Y3
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_2x2_cut_store_bounds
+	VMOVUPD    (BX), Y5
+	VADDPD     Y5, Y0, Y0
+	VMASKMOVPD 32(BX), Y4, Y5
+	VADDPD     Y5, Y1, Y1
+	ADDQ       DX, BX
+	VMOVUPD    (BX), Y5
+	VADDPD     Y5, Y2, Y2
+	VMASKMOVPD 32(BX), Y4, Y5
+	VADDPD     Y5, Y3, Y3
+
+tileF64AVX2_2x2_cut_store_bounds:
+	VBROADCASTSD 112(AX), Y5
+	VBROADCASTSD 120(AX), Y6
+	VMAXPD       Y0, Y5, Y0
+	VMINPD       Y0, Y6, Y0
+	VMAXPD       Y1, Y5, Y1
+	VMINPD       Y1, Y6, Y1
+	VMAXPD       Y2, Y5, Y2
+	VMINPD       Y2, Y6, Y2
+	VMAXPD       Y3, Y5, Y3
+	VMINPD       Y3, Y6, Y3
+
+tileF64AVX2_2x2_cut_store:
 	VMOVUPD    Y0, (CX)
 	VMASKMOVPD Y1, Y4, 32(CX)
 	ADDQ       DX, CX
@@ -3279,28 +5694,45 @@ tileF64AVX2_2x1_loop:
 	ADDQ         SI, CX
 	DECQ         DI
 	JNE          tileF64AVX2_2x1_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_2x1_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), BX
-	MOVQ         64(AX), SI
-	IMUL3Q       $0x08, SI, SI
-	NEGQ         SI
-	LEAQ         masks<>+32(SB), DI
-	ADDQ         SI, DI
-	VMOVUPS      (DI), Y2
 	TESTQ        BX, BX
 	JEQ          tileF64AVX2_2x1_set
-	VMASKMOVPD   (CX), Y2, Y3
-	VADDPD       Y3, Y0, Y0
+	VADDPD       (CX), Y0, Y0
 	ADDQ         DX, CX
-	VMASKMOVPD   (CX), Y2, Y3
-	VADDPD       Y3, Y1, Y1
+	VADDPD       (CX), Y1, Y1
 	MOVQ         16(AX), CX
 
 tileF64AVX2_2x1_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_2x1_cut
+	MOVQ    88(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_2x1_store
+	MOVQ    96(AX), BX
+	VMOVUPD (BX), Y2
+	VADDPD  Y2, Y0, Y0
+	VADDPD  Y2, Y1, Y1
+	MOVQ    104(AX), BX
+	TESTQ   BX, BX
+	JEQ     tileF64AVX2_2x1_store_bounds
+	VMOVUPD (BX), Y2
+	VADDPD  Y2, Y0, Y0
+	ADDQ    DX, BX
+	VMOVUPD (BX), Y2
+	VADDPD  Y2, Y1, Y1
+
+tileF64AVX2_2x1_store_bounds:
+	VBROADCASTSD 112(AX), Y2
+	VBROADCASTSD 120(AX), Y3
+	VMAXPD       Y0, Y2, Y0
+	VMINPD       Y0, Y3, Y0
+	VMAXPD       Y1, Y2, Y1
+	VMINPD       Y1, Y3, Y1
+
+tileF64AVX2_2x1_store:
 	VMOVUPD Y0, (CX)
 	ADDQ    DX, CX
 	VMOVUPD Y1, (CX)
@@ -3308,6 +5740,49 @@ tileF64AVX2_2x1_set:
 	RET
 
 tileF64AVX2_2x1_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y2
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_2x1_cut_set
+	VMASKMOVPD (CX), Y2, Y3
+	VADDPD     Y3, Y0, Y0
+	ADDQ       DX, CX
+	VMASKMOVPD (CX), Y2, Y3
+	VADDPD     Y3, Y1, Y1
+	MOVQ       16(AX), CX
+
+tileF64AVX2_2x1_cut_set:
+	MOVQ       88(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_2x1_cut_store
+	MOVQ       96(AX), BX
+	VMASKMOVPD (BX), Y2, Y3
+	VADDPD     Y3, Y0, Y0
+	VADDPD     Y3, Y1, Y1
+	MOVQ       104(AX), BX
+	TESTQ      BX, BX
+	JEQ        tileF64AVX2_2x1_cut_store_bounds
+	VMASKMOVPD (BX), Y2, Y3
+	VADDPD     Y3, Y0, Y0
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y2, Y3
+	VADDPD     Y3, Y1, Y1
+
+tileF64AVX2_2x1_cut_store_bounds:
+	VBROADCASTSD 112(AX), Y3
+	VBROADCASTSD 120(AX), Y4
+	VMAXPD       Y0, Y3, Y0
+	VMINPD       Y0, Y4, Y0
+	VMAXPD       Y1, Y3, Y1
+	VMINPD       Y1, Y4, Y1
+
+tileF64AVX2_2x1_cut_store:
 	VMASKMOVPD Y0, Y2, (CX)
 	ADDQ       DX, CX
 	VMASKMOVPD Y1, Y2, (CX)
@@ -3336,32 +5811,91 @@ tileF64AVX2_1x2_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF64AVX2_1x2_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_1x2_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x08, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y2
 	TESTQ        DX, DX
 	JEQ          tileF64AVX2_1x2_set
 	VADDPD       (CX), Y0, Y0
-	VMASKMOVPD   32(CX), Y2, Y3
-	VADDPD       Y3, Y1, Y1
+	VADDPD       32(CX), Y1, Y1
 	MOVQ         16(AX), CX
 
 tileF64AVX2_1x2_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_1x2_cut
+	MOVQ    88(AX), DX
+	TESTQ   DX, DX
+	JEQ     tileF64AVX2_1x2_store
+	MOVQ    96(AX), DX
+	VMOVUPD (DX), Y2
+	VADDPD  Y2, Y0, Y0
+	VMOVUPD 32(DX), Y2
+	VADDPD  Y2, Y1, Y1
+	MOVQ    104(AX), DX
+	TESTQ   DX, DX
+	JEQ     tileF64AVX2_1x2_store_bounds
+	VMOVUPD (DX), Y2
+	VADDPD  Y2, Y0, Y0
+	VMOVUPD 32(DX), Y2
+	VADDPD  Y2, Y1, Y1
+
+tileF64AVX2_1x2_store_bounds:
+	VBROADCASTSD 112(AX), Y2
+	VBROADCASTSD 120(AX), Y3
+	VMAXPD       Y0, Y2, Y0
+	VMINPD       Y0, Y3, Y0
+	VMAXPD       Y1, Y2, Y1
+	VMINPD       Y1, Y3, Y1
+
+tileF64AVX2_1x2_store:
 	VMOVUPD Y0, (CX)
 	VMOVUPD Y1, 32(CX)
 	VZEROUPPER
 	RET
 
 tileF64AVX2_1x2_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y2
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF64AVX2_1x2_cut_set
+	VADDPD     (CX), Y0, Y0
+	VMASKMOVPD 32(CX), Y2, Y3
+	VADDPD     Y3, Y1, Y1
+	MOVQ       16(AX), CX
+
+tileF64AVX2_1x2_cut_set:
+	MOVQ       88(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF64AVX2_1x2_cut_store
+	MOVQ       96(AX), DX
+	VMOVUPD    (DX), Y3
+	VADDPD     Y3, Y0, Y0
+	VMASKMOVPD 32(DX), Y2, Y3
+	VADDPD     Y3, Y1, Y1
+	MOVQ       104(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF64AVX2_1x2_cut_store_bounds
+	VMOVUPD    (DX), Y3
+	VADDPD     Y3, Y0, Y0
+	VMASKMOVPD 32(DX), Y2, Y3
+	VADDPD     Y3, Y1, Y1
+
+tileF64AVX2_1x2_cut_store_bounds:
+	VBROADCASTSD 112(AX), Y3
+	VBROADCASTSD 120(AX), Y4
+	VMAXPD       Y0, Y3, Y0
+	VMINPD       Y0, Y4, Y0
+	VMAXPD       Y1, Y3, Y1
+	VMINPD       Y1, Y4, Y1
+
+tileF64AVX2_1x2_cut_store:
 	VMOVUPD    Y0, (CX)
 	VMASKMOVPD Y1, Y2, 32(CX)
 	VZEROUPPER
@@ -3387,30 +5921,76 @@ tileF64AVX2_1x1_loop:
 	ADDQ         BX, CX
 	DECQ         SI
 	JNE          tileF64AVX2_1x1_loop
+	MOVQ         64(AX), CX
+	CMPQ         CX, $0x04
+	JNE          tileF64AVX2_1x1_cut
 	MOVQ         16(AX), CX
 	MOVQ         48(AX), DX
 	MOVQ         72(AX), DX
-	MOVQ         64(AX), BX
-	IMUL3Q       $0x08, BX, BX
-	NEGQ         BX
-	LEAQ         masks<>+32(SB), SI
-	ADDQ         BX, SI
-	VMOVUPS      (SI), Y1
 	TESTQ        DX, DX
 	JEQ          tileF64AVX2_1x1_set
-	VMASKMOVPD   (CX), Y1, Y2
-	VADDPD       Y2, Y0, Y0
+	VADDPD       (CX), Y0, Y0
 	MOVQ         16(AX), CX
 
 tileF64AVX2_1x1_set:
-	MOVQ    64(AX), AX
-	CMPQ    AX, $0x04
-	JNE     tileF64AVX2_1x1_cut
+	MOVQ    88(AX), DX
+	TESTQ   DX, DX
+	JEQ     tileF64AVX2_1x1_store
+	MOVQ    96(AX), DX
+	VMOVUPD (DX), Y1
+	VADDPD  Y1, Y0, Y0
+	MOVQ    104(AX), DX
+	TESTQ   DX, DX
+	JEQ     tileF64AVX2_1x1_store_bounds
+	VMOVUPD (DX), Y1
+	VADDPD  Y1, Y0, Y0
+
+tileF64AVX2_1x1_store_bounds:
+	VBROADCASTSD 112(AX), Y1
+	VBROADCASTSD 120(AX), Y2
+	VMAXPD       Y0, Y1, Y0
+	VMINPD       Y0, Y2, Y0
+
+tileF64AVX2_1x1_store:
 	VMOVUPD Y0, (CX)
 	VZEROUPPER
 	RET
 
 tileF64AVX2_1x1_cut:
+	IMUL3Q     $0x08, CX, CX
+	NEGQ       CX
+	LEAQ       masks<>+32(SB), DX
+	ADDQ       CX, DX
+	VMOVUPS    (DX), Y1
+	MOVQ       16(AX), CX
+	MOVQ       48(AX), DX
+	MOVQ       72(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF64AVX2_1x1_cut_set
+	VMASKMOVPD (CX), Y1, Y2
+	VADDPD     Y2, Y0, Y0
+	MOVQ       16(AX), CX
+
+tileF64AVX2_1x1_cut_set:
+	MOVQ       88(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF64AVX2_1x1_cut_store
+	MOVQ       96(AX), DX
+	VMASKMOVPD (DX), Y1, Y2
+	VADDPD     Y2, Y0, Y0
+	MOVQ       104(AX), DX
+	TESTQ      DX, DX
+	JEQ        tileF64AVX2_1x1_cut_store_bounds
+	VMASKMOVPD (DX), Y1, Y2
+	VADDPD     Y2, Y0, Y0
+
+tileF64AVX2_1x1_cut_store_bounds:
+	VBROADCASTSD 112(AX), Y2
+	VBROADCASTSD 120(AX), Y3
+	VMAXPD       Y0, Y2, Y0
+	VMINPD       Y0, Y3, Y0
+
+tileF64AVX2_1x1_cut_store:
 	VMASKMOVPD Y0, Y1, (CX)
 	VZEROUPPER
 	RET

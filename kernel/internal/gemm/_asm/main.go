@@ -31,7 +31,7 @@ const (
 	tileLast = 64
 	tileAdd  = 72
 	tileNext = 80
-	// Of AVX-512 only:
+	// Of up to two vectors only:
 	tileFinish = 88
 	tileBias   = 96
 	tileAddend = 104

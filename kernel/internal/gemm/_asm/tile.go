@@ -143,58 +143,49 @@ func (g *tileGen) fetchC(t reg.Register) {
 
 // store writes the tile to C, or adds it to what is there.
 func (g *tileGen) store(t reg.Register, acc [][]reg.VecVirtual) {
+	if g.set == "avx512" {
+		g.end(t, acc, "", ends{load: g.loadMasked, store: g.storeMasked})
+		return
+	}
+	// AVX2 has no masked arithmetic, and its masked stores are slow: whole vectors and the
+	// cut one go their own ways.
+	last := GP64()
+	MOVQ(mem(t, tileLast), last)
+	CMPQ(last, Imm(uint64(32/g.size)))
+	JNE(LabelRef(tileName(g.set, g.elem, g.rows, g.vecs) + "_cut"))
+	g.end(t, acc, "", ends{store: g.storeFull})
+	VZEROUPPER()
+	RET()
+	Label(tileName(g.set, g.elem, g.rows, g.vecs) + "_cut")
+	m := loadMask(g.elem, last)
+	g.end(t, acc, "_cut", ends{
+		load:  func(at Mem, x reg.Register) { g.maskmov(at, m, x) },
+		store: func(x reg.Register, at Mem) { g.maskmov(x, m, at) },
+	})
+}
+
+// ends is how the last vector of a row is read and written.
+type ends struct {
+	load  func(Mem, reg.Register) // nil: as the others
+	store func(reg.Register, Mem)
+}
+
+// end adds what is in C, applies the epilogue and writes the tile.
+func (g *tileGen) end(t reg.Register, acc [][]reg.VecVirtual, label string, last ends) {
 	c, crow, add := GP64(), GP64(), GP64()
 	MOVQ(mem(t, tileC), c)
 	MOVQ(mem(t, tileCRow), crow)
 	MOVQ(mem(t, tileAdd), add)
-	name := tileName(g.set, g.elem, g.rows, g.vecs)
+	name := tileName(g.set, g.elem, g.rows, g.vecs) + label
 
-	if g.set == "avx512" {
-		TESTQ(add, add)
-		JEQ(LabelRef(name + "_set"))
-		for r := range acc {
-			at := g.rowOf(c, crow, r)
-			for v, x := range acc[r] {
-				if v == g.vecs-1 {
-					old := g.vec()
-					g.loadMasked(at(v), old)
-					g.add(old, x, x)
-				} else {
-					g.add(at(v), x, x)
-				}
-			}
-		}
-		MOVQ(mem(t, tileC), c)
-		Label(name + "_set")
-		if g.vecs <= 2 {
-			g.finish(t, crow, acc, name+"_store")
-		}
-		for r := range acc {
-			at := g.rowOf(c, crow, r)
-			for v, x := range acc[r] {
-				if v == g.vecs-1 {
-					g.storeMasked(x, at(v))
-				} else {
-					g.storeFull(x, at(v))
-				}
-			}
-		}
-		return
-	}
-
-	// AVX2 has no masked arithmetic: whole vectors and the cut one go their
-	// own ways.
-	last := GP64()
-	MOVQ(mem(t, tileLast), last)
-	m := loadMask(g.elem, last)
 	TESTQ(add, add)
 	JEQ(LabelRef(name + "_set"))
 	for r := range acc {
 		at := g.rowOf(c, crow, r)
 		for v, x := range acc[r] {
-			if v == g.vecs-1 {
-				old := YMM()
-				g.maskmov(at(v), m, old)
+			if v == g.vecs-1 && last.load != nil {
+				old := g.vec()
+				last.load(at(v), old)
 				g.add(old, x, x)
 			} else {
 				g.add(at(v), x, x)
@@ -203,24 +194,14 @@ func (g *tileGen) store(t reg.Register, acc [][]reg.VecVirtual) {
 	}
 	MOVQ(mem(t, tileC), c)
 	Label(name + "_set")
-	whole := GP64()
-	MOVQ(mem(t, tileLast), whole)
-	CMPQ(whole, Imm(uint64(32/g.size)))
-	JNE(LabelRef(name + "_cut"))
-	for r := range acc {
-		at := g.rowOf(c, crow, r)
-		for v, x := range acc[r] {
-			g.storeFull(x, at(v))
-		}
+	if g.vecs <= 2 {
+		g.finish(t, crow, acc, name+"_store", last)
 	}
-	VZEROUPPER()
-	RET()
-	Label(name + "_cut")
 	for r := range acc {
 		at := g.rowOf(c, crow, r)
 		for v, x := range acc[r] {
 			if v == g.vecs-1 {
-				g.maskmov(x, m, at(v))
+				last.store(x, at(v))
 			} else {
 				g.storeFull(x, at(v))
 			}
@@ -230,7 +211,7 @@ func (g *tileGen) store(t reg.Register, acc [][]reg.VecVirtual) {
 
 // finish applies an epilogue to the sums, where there is one: what the loop of
 // emitFinish does, in the same order.
-func (g *tileGen) finish(t, crow reg.Register, acc [][]reg.VecVirtual, store string) {
+func (g *tileGen) finish(t, crow reg.Register, acc [][]reg.VecVirtual, store string, last ends) {
 	p := GP64()
 	MOVQ(mem(t, tileFinish), p)
 	TESTQ(p, p)
@@ -238,8 +219,8 @@ func (g *tileGen) finish(t, crow reg.Register, acc [][]reg.VecVirtual, store str
 	MOVQ(mem(t, tileBias), p)
 	add := func(at Mem, v int, rows ...[]reg.VecVirtual) {
 		x := g.vec()
-		if v == g.vecs-1 {
-			g.loadMasked(at, x)
+		if v == g.vecs-1 && last.load != nil {
+			last.load(at, x)
 		} else {
 			g.load(at, x)
 		}
