@@ -329,12 +329,13 @@ func (k *rowChain) run(c *engine.Call) error {
 func (a *rowCall) cut(workers int) (blocks int) {
 	const (
 		most  = 1 << 17 // numbers in the L2 cache
-		least = 24      // rows that are worth reading the weights for
+		worth = 64      // rows that are worth reading the weights for, even if some numbers leave that cache
+		least = 24      // rows of a worker's own
 	)
 	a.perBlock = a.rows
 	each := (a.rows + workers - 1) / workers
 	if workers == 1 || each >= least {
-		n := max(most/a.near, least)
+		n := max(most/a.near, worth)
 		blocks = workers * ((each + n - 1) / n)
 		a.perBlock = (a.rows + blocks - 1) / blocks
 	}
