@@ -324,13 +324,14 @@ func (k *rowChain) run(c *engine.Call) error {
 }
 
 // cut returns in how many blocks of rows the work is cut. Each worker begins with as many
-// others have, of which what is computed stays in the L2 cache; where that would leave
-// few rows to each, all rows are one block whose steps are shared out.
+// others have, of as many rows as leave what is computed in the L2 cache, or some more than
+// that where the weights would be read too often; where each would have few rows, all are
+// one block whose steps are shared out.
 func (a *rowCall) cut(workers int) (blocks int) {
 	const (
 		most  = 1 << 17 // numbers in the L2 cache
-		worth = 64      // rows that are worth reading the weights for, even if some numbers leave that cache
-		least = 24      // rows of a worker's own
+		worth = 64      // rows that are worth reading the weights for
+		least = 24      // rows that are worth a block of a worker's own
 	)
 	a.perBlock = a.rows
 	each := (a.rows + workers - 1) / workers
