@@ -9,39 +9,46 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 )
 
-// A suite is one kind of case; all of them share the run.
+// A suite is one kind of case.
 type suite struct {
 	name string
 	run  func(ctx context.Context, r *run)
+	// judged says that most of its time goes to TensorFlow's process, which works on one
+	// core: such suites run beside each other.
+	judged bool
 }
 
 var suites = []suite{
-	{"graphs", graphCases},
-	{"bundles", bundleCases},
-	{"orders", orderCases},
-	{"models", modelCases},
-	{"guide", guideCases},
-	{"managers", managerCases},
-	{"legacy", legacyCases},
-	{"rewrite", rewriteCases},
-	{"join", joinCases},
-	{"apps", appCases},
-	{"traces", traceCases},
-	{"gradients", gradientCases},
-	{"programs", programCases},
-	{"types", typeCases},
-	{hostile, hostileCases},
+	{name: "graphs", run: graphCases},
+	{name: "bundles", run: bundleCases},
+	{name: "orders", run: orderCases},
+	{name: "models", run: modelCases},
+	{name: "guide", run: guideCases},
+	{name: "managers", run: managerCases},
+	{name: "legacy", run: legacyCases},
+	{name: "rewrite", run: rewriteCases},
+	{name: "join", run: joinCases},
+	{name: "apps", run: appCases},
+	{name: "gradients", run: gradientCases, judged: true}, // the longest one first
+	{name: "programs", run: programCases, judged: true},
+	{name: "traces", run: traceCases, judged: true},
+	{name: "types", run: typeCases, judged: true},
+	{name: hostile, run: hostileCases},
 }
 
 // hostile is run only when named: it wants -cairn and a small process.
@@ -54,6 +61,7 @@ type run struct {
 	cairn  string         // the command
 	match  *regexp.Regexp // the gradients to judge
 	specs  specs
+	out    io.Writer // takes the cases' lines
 	failed int
 	dumped int // differences shown
 }
@@ -65,7 +73,7 @@ type specs struct {
 }
 
 func main() {
-	r := &run{}
+	r := &run{out: os.Stdout}
 	flag.StringVar(&r.root, "work", "", "`folder` that peer/write.py filled")
 	flag.StringVar(&r.python, "python", "", "python with TensorFlow, to show differences with")
 	flag.StringVar(&r.cairn, "cairn", "", "the command, for the hostile files")
@@ -92,12 +100,41 @@ func (r *run) main(only string) error {
 			return err
 		}
 	}
+	var judged []suite
 	for _, s := range suites {
-		if only == "" && s.name != hostile || strings.Contains(","+only+",", ","+s.name+",") {
+		switch {
+		case only == "" && s.name == hostile, only != "" && !strings.Contains(","+only+",", ","+s.name+","):
+		case s.judged:
+			judged = append(judged, s)
+		default:
 			s.run(context.Background(), r)
 		}
 	}
+	r.beside(judged)
 	return nil
+}
+
+// beside runs suites beside each other, as many as there are cores. The lines of each are
+// printed when it ends.
+func (r *run) beside(suites []suite) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	places := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, s := range suites {
+		places <- struct{}{}
+		wg.Go(func() {
+			var out bytes.Buffer
+			own := *r
+			own.out, own.failed = &out, 0
+			s.run(context.Background(), &own)
+			mu.Lock()
+			r.failed += own.failed
+			_, _ = out.WriteTo(r.out)
+			mu.Unlock()
+			<-places
+		})
+	}
+	wg.Wait()
 }
 
 // result prints the line of a case: what is wrong, nothing if it holds.
@@ -110,13 +147,13 @@ func (r *run) result(name string, wrong []string, detail string) {
 	if detail != "" {
 		detail = ": " + detail
 	}
-	fmt.Printf("%s %s%s\n", word, name, detail)
+	fmt.Fprintf(r.out, "%s %s%s\n", word, name, detail)
 	for i, w := range wrong {
 		if i == 6 {
-			fmt.Printf("     and %d more\n", len(wrong)-i)
+			fmt.Fprintf(r.out, "     and %d more\n", len(wrong)-i)
 			break
 		}
-		fmt.Println("     " + strings.ReplaceAll(w, "\n", "\n     "))
+		fmt.Fprintln(r.out, "     "+strings.ReplaceAll(w, "\n", "\n     "))
 	}
 }
 

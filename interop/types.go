@@ -51,7 +51,7 @@ func typeCases(ctx context.Context, r *run) {
 		r.result("element types of "+k.Op, wrong, "")
 	}
 	for _, line := range slices.Sorted(maps.Keys(excused)) {
-		fmt.Println("     refused by choice: " + line)
+		fmt.Fprintln(r.out, "     refused by choice: "+line)
 	}
 	r.result("element types", nil, fmt.Sprintf("%d ops take what TensorFlow's CPU kernels take, %d combinations are refused by choice", same, len(excused)))
 }
