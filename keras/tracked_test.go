@@ -2,6 +2,7 @@ package keras
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -210,6 +211,56 @@ func TestASchedulesVariablesAreSaved(t *testing.T) {
 	o.Schedule = byValue{trackable.NewScalar[float32](1)}
 	if _, err := checkpoint.New(&struct{ O *Adam }{o}, nil); err == nil {
 		t.Error("variables of a schedule by value are left out")
+	}
+}
+
+// TestAScheduleWithVariablesIsToldItsLayout: where such a schedule stands depends on
+// the layout, so that an optimizer which wasn't told refuses files of the newer ones
+// whole, and takes them once it is told.
+func TestAScheduleWithVariablesIsToldItsLayout(t *testing.T) {
+	ctx := context.Background()
+	type root struct {
+		O *Adam
+		W *trackable.Variable
+	}
+	made := func(rate, w float32) *root {
+		o := NewAdam(1)
+		o.Schedule = newRated(rate)
+		return &root{o, trackable.NewVariable(tensor.Vector(w))}
+	}
+	for name, layout := range map[string]Layout{"new": NewLayout, "Keras 3": Keras3Layout} {
+		t.Run(name, func(t *testing.T) {
+			old := made(3, 5)
+			must(t, old.O.SetLayout(layout))
+			must(t, old.O.Build([]*trackable.Variable{old.W}))
+			ck, err := checkpoint.New(old, nil)
+			must(t, err)
+			dir := t.TempDir()
+			path, err := ck.Save(ctx, filepath.Join(dir, "ckpt"))
+			must(t, err)
+
+			r := made(1, 2)
+			ck, err = checkpoint.New(r, nil)
+			must(t, err)
+			var refused *checkpoint.RestoreError
+			if _, err := ck.Restore(ctx, path, nil); !errors.As(err, &refused) {
+				t.Fatalf("an optimizer that wasn't told restores: %v", err)
+			}
+			values := func() [2]float32 {
+				return [2]float32{tensor.Values[float32](r.O.Schedule.(*rated).Of.Load())[0], tensor.Values[float32](r.W.Load())[0]}
+			}
+			if got := values(); got != [2]float32{1, 2} {
+				t.Errorf("the refused restore changed rate and variable to %v", got)
+			}
+			must(t, r.O.SetLayout(layout))
+			report, err := ck.Restore(ctx, path, nil)
+			must(t, err)
+			must(t, r.O.Build([]*trackable.Variable{r.W}))
+			must(t, report.AssertConsumed())
+			if got := values(); got != [2]float32{3, 5} {
+				t.Errorf("restored %v, wants the file's 3 and 5", got)
+			}
+		})
 	}
 }
 
