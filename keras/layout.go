@@ -37,9 +37,9 @@ const (
 // before anything is restored and before the first step. An optimizer that
 // isn't given one writes the legacy layout, except for AdamW, which only the new
 // family has. One that takes its state from a checkpoint of another family goes
-// over to that by itself, unless its Schedule has variables: where these stand
-// depends on the family, so that a restore which was not told refuses such a
-// checkpoint.
+// over to that by itself, unless its Schedule has variables, whose place in the
+// object graph depends on the family: a restore refuses such a checkpoint unless
+// SetLayout comes before it.
 func (o *OptimizerBase) SetLayout(l Layout) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

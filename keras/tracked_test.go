@@ -214,10 +214,9 @@ func TestASchedulesVariablesAreSaved(t *testing.T) {
 	}
 }
 
-// TestAScheduleWithVariablesIsToldItsLayout: where such a schedule stands depends on
-// the layout, so that an optimizer which wasn't told refuses files of the newer ones
-// whole, and takes them once it is told.
-func TestAScheduleWithVariablesIsToldItsLayout(t *testing.T) {
+// TestAScheduleWithVariablesNeedsItsLayoutSet: an optimizer without the layout of the
+// file refuses it whole, and takes it once SetLayout was called.
+func TestAScheduleWithVariablesNeedsItsLayoutSet(t *testing.T) {
 	ctx := context.Background()
 	type root struct {
 		O *Adam
@@ -244,7 +243,7 @@ func TestAScheduleWithVariablesIsToldItsLayout(t *testing.T) {
 			must(t, err)
 			var refused *checkpoint.RestoreError
 			if _, err := ck.Restore(ctx, path, nil); !errors.As(err, &refused) {
-				t.Fatalf("an optimizer that wasn't told restores: %v", err)
+				t.Fatalf("restored without SetLayout: %v", err)
 			}
 			values := func() [2]float32 {
 				return [2]float32{tensor.Values[float32](r.O.Schedule.(*rated).Of.Load())[0], tensor.Values[float32](r.W.Load())[0]}
