@@ -1,4 +1,4 @@
-// Command crosscheck type-checks the packages of the current directory's module, their tests and all that they import, as
+// Command crosscheck type-checks the packages of a module, their tests and all that they import, as
 // they are built for other machines. It takes what the compiler would refuse, and nothing of the time that compiling
 // everything for each machine takes.
 //
