@@ -166,14 +166,14 @@ func (j *job) multiply(par Parallel) {
 			want = 0
 		}
 	}
-	j.packA = j.m > 2 && j.panels/j.colCuts >= 3 && !(j.aCol == uintptr(j.size) && spread(j.aRow))
+	least := 3
+	if j.aCol == uintptr(j.size) {
+		least = 2 // runs are packed by the vector
+	}
+	j.packA = j.m > 2 && j.panels/j.colCuts >= least
 	tasks := j.rowCuts * j.colCuts
 	each(par, tasks, ns/float64(tasks), j.taskFn)
 }
-
-// spread reports whether rows so many bytes apart fall into different sets of the L1
-// cache, so that a tile's rows stay there where they lie.
-func spread(row uintptr) bool { return row&-row <= 1024 }
 
 // packB packs steps k0 to k0+ks of panel q: rows of panelW elements, one for each
 // step of k.
@@ -200,6 +200,7 @@ type aTile struct {
 	first, rows int
 	p           unsafe.Pointer
 	row, col    uintptr
+	run         uintptr // as the tile's aRun
 }
 
 // tileA returns tile i's rows of A for ks steps from k0 on, packed into dst
@@ -209,7 +210,12 @@ func (j *job) tileA(dst unsafe.Pointer, i, k0, ks int) aTile {
 	rows := cut(j.m, j.tiles, i+1) - first
 	src := unsafe.Add(j.a, uintptr(first)*j.aRow+uintptr(k0)*j.aCol)
 	if dst == nil {
-		return aTile{first, rows, src, j.aRow, j.aCol}
+		return aTile{first, rows, src, j.aRow, j.aCol, 0}
+	}
+	if j.aCol == uintptr(j.size) {
+		apart := uintptr(rows * runBytes)
+		packRuns(j.path, j.size, dst, src, apart, j.aRow, ks, rows)
+		return aTile{first, rows, dst, runBytes, j.aCol, apart}
 	}
 	step := uintptr(rows * j.size)
 	if j.aRow == uintptr(j.size) {
@@ -217,7 +223,7 @@ func (j *job) tileA(dst unsafe.Pointer, i, k0, ks int) aTile {
 	} else {
 		packRows(j.path, j.size, dst, src, step, j.aRow, rows, ks)
 	}
-	return aTile{first, rows, dst, uintptr(j.size), step}
+	return aTile{first, rows, dst, uintptr(j.size), step, 0}
 }
 
 // tasks runs tasks lo to hi, each a rectangle of tiles and panels. Where there
@@ -293,7 +299,7 @@ func (j *job) group(bufA, bufB *buffer, t0, t1, q0, q1, k int) {
 		}
 		t.next = t.b
 		for _, a := range tiles[:t1-t0] {
-			t.a, t.aRow, t.aCol = a.p, a.row, a.col
+			t.a, t.aRow, t.aCol, t.aRun = a.p, a.row, a.col, a.run
 			t.c = unsafe.Add(j.c, uintptr(a.first)*j.cRow+uintptr(col*j.size))
 			t.run(j.path, j.size, a.rows, cols)
 		}

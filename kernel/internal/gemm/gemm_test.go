@@ -20,7 +20,7 @@ func TestTileLayoutIsWhatTheAssemblyKnows(t *testing.T) {
 	}
 	var x tile
 	got := []uintptr{
-		unsafe.Offsetof(x.a), unsafe.Offsetof(x.b), unsafe.Offsetof(x.c), unsafe.Offsetof(x.aRow), unsafe.Offsetof(x.aCol),
+		unsafe.Offsetof(x.a), unsafe.Offsetof(x.b), unsafe.Offsetof(x.c), unsafe.Offsetof(x.aRow), unsafe.Offsetof(x.aCol), unsafe.Offsetof(x.aRun),
 		unsafe.Offsetof(x.bRow), unsafe.Offsetof(x.cRow), unsafe.Offsetof(x.k), unsafe.Offsetof(x.last), unsafe.Offsetof(x.add), unsafe.Offsetof(x.next),
 		unsafe.Offsetof(x.finish), unsafe.Offsetof(x.bias), unsafe.Offsetof(x.addend), unsafe.Offsetof(x.low), unsafe.Offsetof(x.high),
 	}

@@ -43,6 +43,27 @@ func transposeGeneric[T float](dst, src unsafe.Pointer, dstRow, srcRow uintptr, 
 	}
 }
 
+// runBytes is the length of a run: an A that many panels meet is packed so that a tile's
+// rows lie in runs of so many bytes, first all rows' first runs, then all second ones.
+// Eight steps of float32 are read from one place then, and the rows, wherever they lay,
+// never meet in a few sets of the cache; and packing moves whole vectors.
+const runBytes = 32
+
+// genericPackRuns packs rows rows of cols elements, srcRow bytes apart, in runs that lie
+// step bytes apart. What the last run has more than the elements may hold anything.
+func genericPackRuns(size int, dst, src unsafe.Pointer, step, srcRow uintptr, cols, rows int) {
+	for r := range rows {
+		d := unsafe.Add(dst, r*runBytes)
+		s := unsafe.Slice((*byte)(unsafe.Add(src, uintptr(r)*srcRow)), cols*size)
+		for len(s) > 0 {
+			n := copy(unsafe.Slice((*byte)(d), runBytes), s)
+			if s = s[n:]; len(s) > 0 {
+				d = unsafe.Add(d, step)
+			}
+		}
+	}
+}
+
 // slack is how far packing may write behind what it packs: one vector.
 const slack = 64
 

@@ -99,6 +99,21 @@ func packRows(p Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr,
 	}
 }
 
+// packRuns does what [genericPackRuns] does, by vectors.
+func packRuns(p Path, size int, dst, src unsafe.Pointer, step, srcRow uintptr, cols, rows int) {
+	if p == Generic {
+		genericPackRuns(size, dst, src, step, srcRow, cols, rows)
+		return
+	}
+	lanes := runBytes / size
+	n := (cols - 1) / lanes
+	if size == 4 {
+		runsF32(dst, src, step, srcRow, n, cols-n*lanes, rows)
+	} else {
+		runsF64(dst, src, step, srcRow, n, cols-n*lanes, rows)
+	}
+}
+
 // finish does what [genericFinish] does.
 func finish[T float32 | float64](p Path, c unsafe.Pointer, cRow uintptr, rows, cols int, bias, add unsafe.Pointer, addRow uintptr, low, high *T) {
 	size := int(unsafe.Sizeof(T(0)))

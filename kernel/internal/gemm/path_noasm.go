@@ -18,6 +18,10 @@ func packRows(_ Path, size int, dst, src unsafe.Pointer, dstRow, srcRow uintptr,
 	genericPackRows(size, dst, src, dstRow, srcRow, rows, k)
 }
 
+func packRuns(_ Path, size int, dst, src unsafe.Pointer, step, srcRow uintptr, cols, rows int) {
+	genericPackRuns(size, dst, src, step, srcRow, cols, rows)
+}
+
 func finish[T float32 | float64](_ Path, c unsafe.Pointer, cRow uintptr, rows, cols int, bias, add unsafe.Pointer, addRow uintptr, low, high *T) {
 	genericFinish(c, cRow, rows, cols, bias, add, addRow, *low, *high)
 }

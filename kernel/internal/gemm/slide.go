@@ -28,11 +28,12 @@ func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel
 	j.Weights, j.Windows, j.geometry, j.finisher = w, s, &geometries[w.path][unsafe.Sizeof(T(0))/8], newFinisher(e, w.path, dst, w.n)
 	j.dst, j.src = unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
 	j.blockK = blockK(w.k)
-	// Rows that lie side by side are read in their places, unless they are read again and
-	// meet in a few sets of the cache: then they are copied together.
+	// Rows that lie side by side and meet one panel are read in their places, as are those
+	// of tiles that are bound by reading the weights.
 	size := int(unsafe.Sizeof(T(0)))
-	j.inPlace = s.runs() == 1 && (w.panels() == 1 || w.k <= j.blockK || spread(uintptr(s.Positions[3].Src*size)))
-	j.farSrc, j.farAdd = j.inPlace && len(src)*size > nearBytes, len(dst)*size > nearBytes
+	j.inPlace = s.runs() == 1 && (w.panels() == 1 || positions < fewRows)
+	j.wholeRuns = s.runs() == 1 || s.Run*size%runBytes == 0
+	j.farSrc, j.farAdd = s.runs() == 1 && len(src)*size > nearBytes, len(dst)*size > nearBytes
 	j.line = s.Positions[3].N
 	if !j.inPlace {
 		j.line = s.line()
@@ -103,13 +104,15 @@ type slide[T float32 | float64] struct {
 	line     int // positions whose outputs are in the same steps
 	perLine  int // tiles of a line
 	inPlace  bool
-	farSrc   bool // windows have to be fetched ahead
-	farAdd   bool // what an epilogue adds has to be
-	blockK   int
-	tiles    int
-	rowCuts  int
-	colCuts  int
-	work     func(lo, hi int) // runTasks
+	// Windows are packed as they lie: their runs are of whole runs of a packed tile.
+	wholeRuns bool
+	farSrc    bool // windows have to be fetched ahead
+	farAdd    bool // what an epilogue adds has to be
+	blockK    int
+	tiles     int
+	rowCuts   int
+	colCuts   int
+	work      func(lo, hi int) // runTasks
 }
 
 // slides keeps what calls work with, by the size of the elements.
@@ -139,25 +142,42 @@ func (j *slide[T]) runTasks(lo, hi int) {
 }
 
 // groupTiles is how many tiles meet a panel while it is in the L1 cache: their
-// windows, copied together, stay in L2.
+// windows, packed, stay in L2.
 const groupTiles = 24
 
-// pitch returns how many bytes apart the rows of a tile's copied windows lie: a
-// vector more than they are long, for what copying writes too much, and so that
-// they fall into different sets of the cache.
+// fewRows is up to how many rows, less one, are not worth packing.
+const fewRows = 4
+
+// packedTile returns the bytes of a tile's packed windows.
+func (j *slide[T]) packedTile() int { return j.rows * j.blockK * int(unsafe.Sizeof(T(0))) }
+
+// pitch returns how many bytes apart the rows of a tile's copied windows lie: a vector
+// more than they are long, for what copying writes too much.
 func (j *slide[T]) pitch() int { return j.blockK*int(unsafe.Sizeof(T(0))) + slack }
 
 // task computes tiles t0 to t1 of panels q0 to q1.
 func (j *slide[T]) task(t0, t1, q0, q1 int) {
-	var copies *buffer
+	var windows windowRoom
 	if !j.inPlace {
-		copies = getBuffer(groupTiles * j.rows * j.pitch())
-		defer copies.put()
+		tiles := min(t1-t0, groupTiles) * j.packedTile()
+		n := tiles
+		if !j.wholeRuns {
+			n += j.rows * j.pitch()
+		}
+		b := getBuffer(n)
+		defer b.put()
+		windows = windowRoom{packed: b.p, copied: unsafe.Add(b.p, tiles)}
 	}
 	n := (t1 - t0 + groupTiles - 1) / groupTiles
 	for i := range n {
-		j.group(copies, t0+cut(t1-t0, n, i), t0+cut(t1-t0, n, i+1), q0, q1)
+		j.group(windows, t0+cut(t1-t0, n, i), t0+cut(t1-t0, n, i+1), q0, q1)
 	}
+}
+
+// windowRoom is room for the windows of a group of tiles.
+type windowRoom struct {
+	packed unsafe.Pointer // of all tiles
+	copied unsafe.Pointer // of one tile, rows of whole windows; unused where windows are packed as they lie
 }
 
 // slideTile is a tile's positions and the place of their outputs.
@@ -166,7 +186,7 @@ type slideTile struct {
 	src, dst    unsafe.Pointer
 }
 
-func (j *slide[T]) group(copies *buffer, t0, t1, q0, q1 int) {
+func (j *slide[T]) group(windows windowRoom, t0, t1, q0, q1 int) {
 	size := int(unsafe.Sizeof(T(0)))
 	var tiles [groupTiles]slideTile
 	for i := range t1 - t0 {
@@ -177,32 +197,23 @@ func (j *slide[T]) group(copies *buffer, t0, t1, q0, q1 int) {
 		x.src, x.dst = unsafe.Add(j.src, src*size), unsafe.Add(j.dst, dst*size)
 		tiles[i] = x
 	}
-	t := tile{aRow: uintptr(j.pitch()), aCol: uintptr(size), bRow: uintptr(j.panelW * size), cRow: uintptr(j.Positions[3].Dst * size)}
-	if j.inPlace {
-		t.aRow = uintptr(j.Positions[3].Src * size)
+	srcRow := uintptr(j.Positions[3].Src * size)
+	t := tile{aRow: srcRow, aCol: uintptr(size), bRow: uintptr(j.panelW * size), cRow: uintptr(j.Positions[3].Dst * size)}
+	if !j.inPlace {
+		t.aRow = runBytes
 	}
 	for k := 0; k < j.k; {
 		ks := min(j.blockK, j.k-k)
-		if !j.inPlace {
-			for i := range t1 - t0 {
-				j.copy(unsafe.Add(copies.p, i*j.rows*j.pitch()), &tiles[i], k, ks)
-			}
-		}
 		t.k = uintptr(ks)
+		quarter := ks * j.panelW * size / fetchTiles
 		for q := q0; q < q1; q++ {
 			cols := min(j.panelW, j.n-q*j.panelW)
 			t.b = unsafe.Add(j.p, (q*j.k+k)*j.panelW*size)
 			next := j.behind(q, q0, q1, k, ks)
 			for i := range t1 - t0 {
 				x := &tiles[i]
-				t.next = next
-				if i >= fetchTiles {
-					t.next = t.b
-				}
-				if j.inPlace {
-					t.a = unsafe.Add(x.src, k*size)
-				} else {
-					t.a = unsafe.Add(copies.p, i*j.rows*j.pitch())
+				if t.next = t.b; i < fetchTiles {
+					t.next = unsafe.Add(next, i*quarter)
 				}
 				t.c = unsafe.Add(x.dst, q*j.panelW*size)
 				ends := j.finisher.Epilogue != nil && k+ks == j.k
@@ -212,7 +223,15 @@ func (j *slide[T]) group(copies *buffer, t0, t1, q0, q1 int) {
 						fetchLines(j.finisher.addend(unsafe.Add(y.dst, q*j.panelW*size)), t.cRow, y.rows, cols*size)
 					}
 					if j.farSrc && q == q0 {
-						fetchLines(unsafe.Add(y.src, k*size), t.aRow, y.rows, ks*size)
+						fetchLines(unsafe.Add(y.src, k*size), srcRow, y.rows, ks*size)
+					}
+				}
+				if j.inPlace {
+					t.a = unsafe.Add(x.src, k*size)
+				} else {
+					t.a, t.aRun = unsafe.Add(windows.packed, i*j.packedTile()), uintptr(x.rows*runBytes)
+					if q == q0 {
+						j.pack(t.a, windows.copied, x, k, ks)
 					}
 				}
 				if ends {
@@ -236,9 +255,9 @@ func (j *slide[T]) group(copies *buffer, t0, t1, q0, q1 int) {
 	}
 }
 
-// fetchTiles is how many tiles fetch what comes after their panel: the first may be too
-// fast for the memory.
-const fetchTiles = 2
+// fetchTiles is how many tiles fetch what comes after their panel, each a part: one
+// alone would be too fast for the memory.
+const fetchTiles = 4
 
 // nearBytes is up to how many bytes of windows or of an epilogue's summands lie in a
 // cache that is near enough to read them when they are needed. Tiles read a few lines
@@ -255,9 +274,11 @@ func (j *slide[T]) behind(q, q0, q1, k, ks int) unsafe.Pointer {
 	return unsafe.Add(j.p, (q*j.k+k)*j.panelW*int(unsafe.Sizeof(T(0))))
 }
 
-// copy puts steps k to k+ks of a tile's windows side by side, a row each.
-func (j *slide[T]) copy(dst unsafe.Pointer, x *slideTile, k, ks int) {
+// pack packs steps k to k+ks of a tile's windows into dst; copied is room for windows that
+// aren't packed as they lie.
+func (j *slide[T]) pack(dst, copied unsafe.Pointer, x *slideTile, k, ks int) {
 	size := int(unsafe.Sizeof(T(0)))
+	apart := uintptr(x.rows * runBytes)
 	pitch, step := uintptr(j.pitch()), uintptr(j.Positions[3].Src*size)
 	for row := 0; row < x.rows; {
 		// The rows up to the end of the last axis lie in the same steps.
@@ -268,14 +289,21 @@ func (j *slide[T]) copy(dst unsafe.Pointer, x *slideTile, k, ks int) {
 			at, _ := j.place(first)
 			src = unsafe.Add(j.src, at*size)
 		}
-		to := unsafe.Add(dst, uintptr(row)*pitch)
 		i, at := k/j.Run, k%j.Run
 		for done := 0; done < ks; {
 			cols := min(j.Run-at, ks-done)
-			packColumns(j.path, size, unsafe.Add(to, done*size), unsafe.Add(src, (j.run(i)+at)*size), pitch, step, cols, n)
+			from := unsafe.Add(src, (j.run(i)+at)*size)
+			if j.wholeRuns {
+				packRuns(j.path, size, unsafe.Add(dst, row*runBytes+done*size/runBytes*int(apart)), from, apart, step, cols, n)
+			} else {
+				packColumns(j.path, size, unsafe.Add(copied, row*int(pitch)+done*size), from, pitch, step, cols, n)
+			}
 			done += cols
 			i, at = i+1, 0
 		}
 		row += n
+	}
+	if !j.wholeRuns {
+		packRuns(j.path, size, dst, copied, apart, pitch, ks, x.rows)
 	}
 }

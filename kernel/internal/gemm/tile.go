@@ -8,12 +8,13 @@ import "unsafe"
 type tile struct {
 	a, b, c    unsafe.Pointer
 	aRow, aCol uintptr // between rows of A, between steps of k
+	aRun       uintptr // not 0: A is packed in runs, whose steps lie so many bytes apart
 	bRow       uintptr // between steps of k; a row of B is contiguous
 	cRow       uintptr
 	k          uintptr        // at least 1
 	last       uintptr        // columns in the last vector, set by run
 	add        uintptr        // not 0: add to C
-	next       unsafe.Pointer // what is to be fetched to the L2 cache, laid out as b; any address will do
+	next       unsafe.Pointer // a quarter of a panel to be fetched to the L2 cache, where A is packed in runs; any address will do
 
 	// The epilogue, where finish is not 0; only the assembly of tiles of up to two
 	// vectors knows it.
@@ -48,37 +49,51 @@ func tileGeneric[T float](t *tile, rows, cols int) {
 		return
 	}
 	size := unsafe.Sizeof(T(0))
+	run := t.runLength(size)
 	for i := range rows {
 		c := unsafe.Add(t.c, uintptr(i)*t.cRow)
 		for j := range cols {
-			a := unsafe.Add(t.a, uintptr(i)*t.aRow)
-			b := unsafe.Add(t.b, uintptr(j)*size)
 			var s T
-			for range t.k - 1 {
-				s += T(*(*T)(a) * *(*T)(b))
-				a, b = unsafe.Add(a, t.aCol), unsafe.Add(b, t.bRow)
+			for first := uintptr(0); first < t.k; first += run {
+				a := unsafe.Add(t.a, uintptr(i)*t.aRow+first/run*t.aRun)
+				b := unsafe.Add(t.b, first*t.bRow+uintptr(j)*size)
+				for p := range min(run, t.k-first) {
+					s += T(*(*T)(unsafe.Add(a, p*t.aCol)) * *(*T)(unsafe.Add(b, p*t.bRow)))
+				}
 			}
-			s += T(*(*T)(a) * *(*T)(b))
 			put(t, (*T)(unsafe.Add(c, uintptr(j)*size)), s)
 		}
 	}
 }
 
+// runLength returns how many steps of k lie aCol apart.
+func (t *tile) runLength(size uintptr) uintptr {
+	if t.aRun == 0 {
+		return t.k
+	}
+	return runBytes / size
+}
+
 func tileGeneric2x4[T float](t *tile) {
 	var s00, s01, s02, s03, s10, s11, s12, s13 T
-	for p := range t.k {
-		b := (*[4]T)(unsafe.Add(t.b, p*t.bRow))
-		a := unsafe.Add(t.a, p*t.aCol)
-		x := *(*T)(a)
-		y := *(*T)(unsafe.Add(a, t.aRow))
-		s00 += T(x * b[0])
-		s01 += T(x * b[1])
-		s02 += T(x * b[2])
-		s03 += T(x * b[3])
-		s10 += T(y * b[0])
-		s11 += T(y * b[1])
-		s12 += T(y * b[2])
-		s13 += T(y * b[3])
+	run := t.runLength(unsafe.Sizeof(T(0)))
+	for first := uintptr(0); first < t.k; first += run {
+		a0 := unsafe.Add(t.a, first/run*t.aRun)
+		b0 := unsafe.Add(t.b, first*t.bRow)
+		for p := range min(run, t.k-first) {
+			b := (*[4]T)(unsafe.Add(b0, p*t.bRow))
+			a := unsafe.Add(a0, p*t.aCol)
+			x := *(*T)(a)
+			y := *(*T)(unsafe.Add(a, t.aRow))
+			s00 += T(x * b[0])
+			s01 += T(x * b[1])
+			s02 += T(x * b[2])
+			s03 += T(x * b[3])
+			s10 += T(y * b[0])
+			s11 += T(y * b[1])
+			s12 += T(y * b[2])
+			s13 += T(y * b[3])
+		}
 	}
 	c := (*[4]T)(t.c)
 	put(t, &c[0], s00)

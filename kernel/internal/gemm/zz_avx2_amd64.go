@@ -129,6 +129,13 @@ func transposeF32(dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int)
 //go:noescape
 func copyF32(dst, src unsafe.Pointer, dstRow, srcRow uintptr, n, last, k int)
 
+// runsF32 copies rows rows of n×8 + last elements, srcRow bytes apart, as runs of
+// 8: a row's lie step bytes apart, and row by row 32 bytes. last is 1 to 8; behind
+// it is zeroed.
+//
+//go:noescape
+func runsF32(dst, src unsafe.Pointer, step, srcRow uintptr, n, last, rows int)
+
 // tileF64AVX2 runs the tile of rows rows and vecs vectors.
 func tileF64AVX2(rows, vecs int, t *tile) {
 	switch vecs<<8 | rows {
@@ -251,6 +258,13 @@ func transposeF64(dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int)
 //
 //go:noescape
 func copyF64(dst, src unsafe.Pointer, dstRow, srcRow uintptr, n, last, k int)
+
+// runsF64 copies rows rows of n×4 + last elements, srcRow bytes apart, as runs of
+// 4: a row's lie step bytes apart, and row by row 32 bytes. last is 1 to 4; behind
+// it is zeroed.
+//
+//go:noescape
+func runsF64(dst, src unsafe.Pointer, step, srcRow uintptr, n, last, rows int)
 
 // fetchLines hints that rows rows of bytes bytes, row bytes apart, are wanted in the
 // caches. Addresses that can't be read do no harm.

@@ -25,18 +25,19 @@ const (
 	tileC    = 16
 	tileARow = 24
 	tileACol = 32
-	tileBRow = 40
-	tileCRow = 48
-	tileK    = 56
-	tileLast = 64
-	tileAdd  = 72
-	tileNext = 80
+	tileARun = 40
+	tileBRow = 48
+	tileCRow = 56
+	tileK    = 64
+	tileLast = 72
+	tileAdd  = 80
+	tileNext = 88
 	// Of up to two vectors only:
-	tileFinish = 88
-	tileBias   = 96
-	tileAddend = 104
-	tileLow    = 112
-	tileHigh   = 120
+	tileFinish = 96
+	tileBias   = 104
+	tileAddend = 112
+	tileLow    = 120
+	tileHigh   = 128
 )
 
 func main() {
@@ -65,6 +66,7 @@ func main() {
 		if set == "avx2" {
 			emitTranspose(e)
 			emitCopy(e)
+			emitRuns(e)
 			fmt.Fprintf(&decls, `
 // transpose%[1]s packs what lies transposed: k elements of up to %[2]d rows
 // that are srcRow bytes apart become k rows of %[2]d, dstRow bytes apart. k is
@@ -78,6 +80,13 @@ func transpose%[1]s(dst, src unsafe.Pointer, dstRow, srcRow uintptr, rows, k int
 //
 //go:noescape
 func copy%[1]s(dst, src unsafe.Pointer, dstRow, srcRow uintptr, n, last, k int)
+
+// runs%[1]s copies rows rows of n×%[2]d + last elements, srcRow bytes apart, as runs of
+// %[2]d: a row's lie step bytes apart, and row by row 32 bytes. last is 1 to %[2]d; behind
+// it is zeroed.
+//
+//go:noescape
+func runs%[1]s(dst, src unsafe.Pointer, step, srcRow uintptr, n, last, rows int)
 `, e.name, 32/e.size)
 		}
 	}

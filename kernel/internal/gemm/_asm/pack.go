@@ -145,6 +145,62 @@ func emitCopy(e elem) {
 	RET()
 }
 
+// emitRuns writes runsF32 or runsF64: rows are cut in runs of 32 bytes, four of which are
+// copied at once.
+func emitRuns(e elem) {
+	name := "runs" + e.name
+	TEXT(name, attr.NOSPLIT, "func(dst *byte, src *byte, step uintptr, srcRow uintptr, n int, last int, rows int)")
+	dst := Load(Param("dst"), GP64())
+	src := Load(Param("src"), GP64())
+	step := Load(Param("step"), GP64())
+	srcRow := Load(Param("srcRow"), GP64())
+	n := Load(Param("n"), GP64())
+	last := Load(Param("last"), GP64())
+	rows := Load(Param("rows"), GP64())
+	mask := loadMask(e, last)
+	step3 := GP64()
+	LEAQ(memAt(step, step, 2), step3)
+	Label(name + "_row")
+	to, from, left := GP64(), GP64(), GP64()
+	MOVQ(dst, to)
+	MOVQ(src, from)
+	MOVQ(n, left)
+	SUBQ(Imm(4), left)
+	JLT(LabelRef(name + "_few"))
+	Label(name + "_four")
+	var y [4]reg.VecVirtual
+	for i := range y {
+		y[i] = YMM()
+		VMOVUPS(mem(from, 32*i), y[i])
+	}
+	for i, at := range []Mem{mem(to, 0), memAt(to, step, 1), memAt(to, step, 2), memAt(to, step3, 1)} {
+		VMOVUPS(y[i], at)
+	}
+	ADDQ(Imm(128), from)
+	LEAQ(memAt(to, step, 4), to)
+	SUBQ(Imm(4), left)
+	JGE(LabelRef(name + "_four"))
+	Label(name + "_few")
+	ADDQ(Imm(4), left)
+	JEQ(LabelRef(name + "_cut"))
+	Label(name + "_one")
+	VMOVUPS(mem(from, 0), y[0])
+	VMOVUPS(y[0], mem(to, 0))
+	ADDQ(Imm(32), from)
+	ADDQ(step, to)
+	DECQ(left)
+	JNE(LabelRef(name + "_one"))
+	Label(name + "_cut")
+	VMASKMOVPS(mem(from, 0), mask, y[0])
+	VMOVUPS(y[0], mem(to, 0))
+	ADDQ(Imm(32), dst)
+	ADDQ(srcRow, src)
+	DECQ(rows)
+	JNE(LabelRef(name + "_row"))
+	VZEROUPPER()
+	RET()
+}
+
 // loadMask returns a vector that has all bits set in its first lanes; it
 // overwrites the register of their count.
 func loadMask(e elem, lanes reg.Register) reg.VecVirtual {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math/bits"
+
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -13,7 +15,7 @@ import (
 //
 // Rows of A are reached from base registers three rows apart, as base,
 // base+row, base+2·row: x86 has no address with scale 3, and one register for
-// each row would be too many.
+// each row would be too many. Where A is packed in runs one register is enough.
 type tileGen struct {
 	elem
 	set        string
@@ -49,23 +51,11 @@ func (g *tileGen) emit() {
 		KMOVW(one, g.mask)
 	}
 
-	b, arow, acol, brow, k := GP64(), GP64(), GP64(), GP64(), GP64()
+	a, b, arow, acol, brow, k := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
+	MOVQ(mem(t, tileA), a)
 	MOVQ(mem(t, tileB), b)
-	MOVQ(mem(t, tileARow), arow)
-	MOVQ(mem(t, tileACol), acol)
 	MOVQ(mem(t, tileBRow), brow)
 	MOVQ(mem(t, tileK), k)
-	bases := make([]reg.GPVirtual, (g.rows+2)/3)
-	for i := range bases {
-		bases[i] = GP64()
-		if i == 0 {
-			MOVQ(mem(t, tileA), bases[0])
-			continue
-		}
-		LEAQ(memAt(bases[i-1], arow, 2), bases[i])
-		ADDQ(arow, bases[i])
-	}
-
 	acc := make([][]reg.VecVirtual, g.rows)
 	for r := range acc {
 		acc[r] = make([]reg.VecVirtual, g.vecs)
@@ -74,54 +64,114 @@ func (g *tileGen) emit() {
 			g.zero(acc[r][v])
 		}
 	}
-
-	// Tiles of few rows are bound by reading: what is fetched ahead would delay it.
-	var next reg.GPVirtual
-	if g.rows >= 4 {
-		next = GP64()
-		MOVQ(mem(t, tileNext), next)
-	}
 	g.fetchC(t)
-	loop := tileName(g.set, g.elem, g.rows, g.vecs) + "_loop"
-	Label(loop)
+	name := tileName(g.set, g.elem, g.rows, g.vecs)
+	MOVQ(mem(t, tileARow), arow)
+	MOVQ(mem(t, tileACol), acol)
+	if g.vecs <= 2 {
+		g.runs(t, a, b, brow, k, acc)
+		// What is left of k is the beginning of a run.
+		Label(name + "_strided")
+	}
+	bases := make([]reg.GPVirtual, (g.rows+2)/3)
+	for i := range bases {
+		if i == 0 {
+			bases[0] = a
+			continue
+		}
+		bases[i] = GP64()
+		LEAQ(memAt(bases[i-1], arow, 2), bases[i])
+		ADDQ(arow, bases[i])
+	}
+	Label(name + "_loop")
+	g.step(acc, func(v int) Mem { return mem(b, v*g.bytes()) }, func(r int) Mem { return memAt(bases[r/3], arow, r%3) }, func(r int) {
+		if r%3 == 2 || r == g.rows-1 {
+			ADDQ(acol, bases[r/3])
+		}
+	})
+	ADDQ(brow, b)
+	DECQ(k)
+	JNE(LabelRef(name + "_loop"))
+	if g.vecs <= 2 {
+		Label(name + "_end")
+	}
+	g.store(t, acc)
+	VZEROUPPER()
+	RET()
+}
+
+// step writes a step of k; behind is called behind each row.
+func (g *tileGen) step(acc [][]reg.VecVirtual, b, a func(int) Mem, behind func(r int)) {
 	bv := make([]reg.VecVirtual, g.vecs)
 	for v := range bv {
 		if g.rows == 1 && v < g.vecs-1 {
 			continue // read by the multiply-add itself
 		}
 		bv[v] = g.vec()
-		if m := mem(b, v*g.bytes()); v == g.vecs-1 && g.set == "avx512" {
-			g.loadMasked(m, bv[v])
+		if v == g.vecs-1 && g.set == "avx512" {
+			g.loadMasked(b(v), bv[v])
 		} else {
-			g.load(m, bv[v])
+			g.load(b(v), bv[v])
 		}
 	}
 	for r := range g.rows {
 		av := g.vec()
-		g.broadcast(memAt(bases[r/3], arow, r%3), av)
+		g.broadcast(a(r), av)
 		for v := range g.vecs {
 			if bv[v] == nil {
-				g.fma(mem(b, v*g.bytes()), av, acc[r][v])
+				g.fma(b(v), av, acc[r][v])
 			} else {
 				g.fma(bv[v], av, acc[r][v])
 			}
 		}
-		if r%3 == 2 || r == g.rows-1 {
-			ADDQ(acol, bases[r/3])
+		behind(r)
+	}
+}
+
+// runs writes the loop over whole runs of an A that is packed in runs, which has few
+// instructions besides the arithmetic: on a core that is shared with another thread they
+// are what a tile takes time for. It fetches a quarter of what a panel has ahead.
+func (g *tileGen) runs(t reg.Register, a, b, brow, k reg.GPVirtual, acc [][]reg.VecVirtual) {
+	name := tileName(g.set, g.elem, g.rows, g.vecs)
+	packed := GP64()
+	MOVQ(mem(t, tileARun), packed)
+	TESTQ(packed, packed)
+	JEQ(LabelRef(name + "_strided"))
+	steps := 32 / g.size
+	n := GP64()
+	MOVQ(k, n)
+	SHRQ(Imm(uint64(bits.TrailingZeros(uint(steps)))), n)
+	JEQ(LabelRef(name + "_rest"))
+	next, brow3 := GP64(), GP64()
+	MOVQ(mem(t, tileNext), next)
+	LEAQ(memAt(brow, brow, 2), brow3)
+	Label(name + "_run")
+	for s := range steps {
+		g.step(acc, func(v int) Mem {
+			at := mem(b, v*g.bytes())
+			switch s % 4 {
+			case 1, 2:
+				at.Index, at.Scale = brow, uint8(s%4)
+			case 3:
+				at.Index, at.Scale = brow3, 1
+			}
+			return at
+		}, func(r int) Mem { return mem(a, 32*r+s*g.size) }, func(int) {})
+		if s%4 == 3 {
+			LEAQ(memAt(b, brow, 4), b)
 		}
 	}
-	if g.rows >= 4 {
-		for v := 0; v < g.vecs*g.bytes(); v += 64 {
-			PREFETCHT1(mem(next, v))
-		}
-		ADDQ(brow, next)
+	ahead := steps * 2 * g.bytes() / 4
+	for at := 0; at < ahead; at += 64 {
+		PREFETCHT1(mem(next, at))
 	}
-	ADDQ(brow, b)
-	DECQ(k)
-	JNE(LabelRef(loop))
-	g.store(t, acc)
-	VZEROUPPER()
-	RET()
+	ADDQ(U32(uint32(ahead)), next)
+	ADDQ(U32(uint32(32*g.rows)), a)
+	DECQ(n)
+	JNE(LabelRef(name + "_run"))
+	Label(name + "_rest")
+	ANDQ(Imm(uint64(steps-1)), k)
+	JEQ(LabelRef(name + "_end"))
 }
 
 // fetchC fetches the tile's place in C into the L1 cache: what is written while the sums
