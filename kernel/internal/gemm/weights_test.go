@@ -54,6 +54,11 @@ func testSlide[T float](t *testing.T, tolerance float64) {
 		{"rows of 3", 2, 7, 13, [2]int{3, 1}, 60, 1, 33},
 		{"many outputs", 1, 4, 7, [2]int{2, 2}, 17, 1, 130},
 		{"long runs", 1, 3, 40, [2]int{2, 1}, 520, 1, 9},
+		{"3x3 of 16 channels", 2, 5, 13, [2]int{3, 3}, 16, 16, 40},
+		{"runs cut by blocks of k", 2, 3, 9, [2]int{3, 3}, 40, 40, 37},
+		{"few rows", 1, 1, 3, [2]int{1, 1}, 300, 300, 70},
+		{"rows of two tiles", 1, 1, 7, [2]int{1, 1}, 301, 301, 70},
+		{"fewer steps than a run", 1, 1, 9, [2]int{1, 1}, 3, 3, 70},
 		{"one position", 1, 1, 1, [2]int{2, 3}, 4, 1, 1},
 	} {
 		const gap = 2 // between outputs
