@@ -39,7 +39,6 @@ var rowsDef = &graph.OpDef{
 // results of earlier steps.
 type rowStep struct {
 	src, width int
-	ld         int     // between the rows of its result, where that is no output
 	cost       float64 // nanoseconds a row takes
 	out        int     // the output that it is; -1: none
 
@@ -115,7 +114,7 @@ func prepareRows(n *engine.Node) (func(*engine.Call) error, error) {
 		k.steps[s].out = i
 		k.shapes = append(k.shapes, dims)
 	}
-	k.place()
+	k.size()
 	k.calls.New = func() any {
 		c := new(rowCall)
 		c.work = c.blocks
@@ -218,26 +217,14 @@ func (k *rowChain) normalization(n *engine.Node, in []int64, epsilon float64) (s
 	return s, nil
 }
 
-// place finds out where the steps' results lie.
-func (k *rowChain) place() {
-	added := map[int]bool{}
-	for _, s := range k.steps {
-		if !s.norm && s.finish.Add >= 0 {
-			added[s.finish.Add] = true
-		}
-	}
+// size finds out what a row takes of memory and time.
+func (k *rowChain) size() {
 	for i := range k.steps {
 		s := &k.steps[i]
-		s.ld = s.width
-		// What is added is laid out as what it is added to. Else rows may lie apart, so that
-		// those of a tile fall into different sets of the cache.
-		if s.out < 0 && !added[k.inputs+i] && (s.norm || s.finish.Add < 0) && s.width%512 == 0 {
-			s.ld += 16
-		}
 		if s.out < 0 {
-			k.room += s.ld
+			k.room += s.width
 		}
-		k.near += s.ld
+		k.near += s.width
 		k.cost += s.cost
 	}
 }
@@ -412,12 +399,12 @@ func (a *rowCall) block(r *rowRoom, lo, hi int, par gemm.Parallel) {
 		if s.out >= 0 {
 			dst = a.out[s.out][lo*s.width : hi*s.width]
 		} else {
-			dst, free = free[:(n-1)*s.ld+s.width], free[a.perBlock*s.ld:]
+			dst, free = free[:n*s.width], free[a.perBlock*s.width:]
 		}
 		r.values[a.inputs+i] = dst
-		src, ld := r.values[s.src], a.pitch(s.src)
+		src := r.values[s.src]
 		if s.norm {
-			a.normalize(r, s, dst, src, ld, n, par)
+			a.normalize(r, s, dst, src, n, par)
 			continue
 		}
 		r.finish = gemm.Epilogue[float32]{Clamp: s.finish.Clamp, Low: s.finish.Low, High: s.finish.High}
@@ -430,29 +417,21 @@ func (a *rowCall) block(r *rowRoom, lo, hi int, par gemm.Parallel) {
 		if !s.finish.Clamp {
 			r.finish.Map = s.finish.Activate
 		}
-		a.weights[i].Multiply(dst, s.ld, src, ld, n, &r.finish, par)
+		a.weights[i].Multiply(dst, s.width, src, s.k, n, &r.finish, par)
 	}
 }
 
-// pitch returns how far apart the rows of an operand lie.
-func (a *rowCall) pitch(o int) int {
-	if o < a.inputs {
-		return a.widths[o]
-	}
-	return a.steps[o-a.inputs].ld
-}
-
-func (a *rowCall) normalize(r *rowRoom, s *rowStep, dst, src []float32, ld, n int, par gemm.Parallel) {
+func (a *rowCall) normalize(r *rowRoom, s *rowStep, dst, src []float32, n int, par gemm.Parallel) {
 	gamma, beta := r.values[s.vectors[0]], r.values[s.vectors[1]]
 	if par == nil {
-		s.normRows(dst, src, ld, gamma, beta, 0, n)
+		s.normRows(dst, src, gamma, beta, 0, n)
 		return
 	}
-	par.Run(n, s.cost, func(lo, hi int) { s.normRows(dst, src, ld, gamma, beta, lo, hi) })
+	par.Run(n, s.cost, func(lo, hi int) { s.normRows(dst, src, gamma, beta, lo, hi) })
 }
 
-func (s *rowStep) normRows(dst, src []float32, ld int, gamma, beta []float32, lo, hi int) {
+func (s *rowStep) normRows(dst, src []float32, gamma, beta []float32, lo, hi int) {
 	for i := lo; i < hi; i++ {
-		vec.LayerNorm(dst[i*s.ld:i*s.ld+s.width], src[i*ld:i*ld+s.width], gamma, beta, s.epsilon)
+		vec.LayerNorm(dst[i*s.width:(i+1)*s.width], src[i*s.width:(i+1)*s.width], gamma, beta, s.epsilon)
 	}
 }
