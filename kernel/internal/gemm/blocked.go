@@ -166,9 +166,9 @@ func (j *job) multiply(par Parallel) {
 			want = 0
 		}
 	}
-	least := 3
+	least := 3 // panels
 	if j.aCol == uintptr(j.size) {
-		least = 2 // runs are packed by the vector
+		least = 2 // whole vectors are moved
 	}
 	j.packA = j.m > 2 && j.panels/j.colCuts >= least
 	tasks := j.rowCuts * j.colCuts

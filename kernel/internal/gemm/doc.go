@@ -54,13 +54,26 @@
 //		for block of k
 //			pack the panels of B                 (256 × ≤256 KiB in all: L2)
 //			for tile of rows
-//				pack the tile's rows of A        (12 × 256: L1), where there are 3 panels or more
+//				pack the tile's rows of A        (12 × 256: L1), where there are 2 panels or more
 //				for panel
 //					micro-kernel
 //
 // A task packs its own panels: what a core packs is in its caches, and would have to
 // be fetched from there by another one. So columns are cut before rows, whose tasks
 // would each pack the same panels.
+//
+// Rows of A are packed in runs of 32 bytes, by moving whole vectors:
+//
+//	A, row by row, as runs          packed, for a tile of 3 rows
+//	a0 a1 a2 …                      a0 b0 c0 a1 b1 c1 a2 b2 c2 …
+//	b0 b1 b2 …
+//	c0 c1 c2 …
+//
+// The eight steps of float32 in a run take one register and offsets that are part of the
+// instructions, so the micro-kernel has few instructions besides the arithmetic, and they
+// lie in a few lines of the cache that never meet in one set. Both matter most on a core
+// that is shared with another hardware thread, which takes half the instructions a cycle
+// and half the cache. An A that lies transposed is packed step by step, as it lies.
 //
 // Packing makes what the micro-kernel reads contiguous, and hides whether an
 // operand is transposed: rows that lie the wrong way round are transposed in
@@ -86,9 +99,8 @@
 //
 // Convolutions are products too, of windows of an image with packed [Weights]
 // ([Weights.Slide]): the rows of A overlap there and are never written down as a
-// matrix. A window's runs are copied side by side for one tile and one block of k
-// at a time, without being transposed, as the micro-kernel takes any strides; rows
-// that lie side by side already are read in their places. Of windows and summands
+// matrix. Windows are packed for one tile and one block of k at a time, right before the
+// first panel; what meets one panel only is read in its place. Of windows and summands
 // that are too many for the near caches, the next tile's are fetched while one is
 // computed. An [Epilogue] is
 // applied to each tile right behind its last block, and its Map to the rows of

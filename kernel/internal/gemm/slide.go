@@ -31,7 +31,7 @@ func (w *Weights[T]) Slide(dst, src []T, s Windows, e *Epilogue[T], par Parallel
 	// Rows that lie side by side and meet one panel are read in their places, as are those
 	// of tiles that are bound by reading the weights.
 	size := int(unsafe.Sizeof(T(0)))
-	j.inPlace = s.runs() == 1 && (w.panels() == 1 || positions < fewRows)
+	j.inPlace = s.runs() == 1 && (w.panels() == 1 || positions < leastRows)
 	j.wholeRuns = s.runs() == 1 || s.Run*size%runBytes == 0
 	j.farSrc, j.farAdd = s.runs() == 1 && len(src)*size > nearBytes, len(dst)*size > nearBytes
 	j.line = s.Positions[3].N
@@ -145,8 +145,8 @@ func (j *slide[T]) runTasks(lo, hi int) {
 // windows, packed, stay in L2.
 const groupTiles = 24
 
-// fewRows is up to how many rows, less one, are not worth packing.
-const fewRows = 4
+// leastRows is from how many rows on it is worth to pack them.
+const leastRows = 4
 
 // packedTile returns the bytes of a tile's packed windows.
 func (j *slide[T]) packedTile() int { return j.rows * j.blockK * int(unsafe.Sizeof(T(0))) }
