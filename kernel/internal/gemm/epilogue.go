@@ -95,8 +95,8 @@ func (f *finisher[T]) addend(c unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(f.Add)), uintptr(c)-uintptr(f.dst))
 }
 
-// begin lets the tile's kernel apply the epilogue to the columns from col on, where
-// it can; block does what is left.
+// begin lets the kernel apply the epilogue to tiles of the columns from col on, where it
+// can; place says where each tile is, and block does what is left.
 func (f *finisher[T]) begin(t *tile, col int) {
 	if f.path == Generic || f.Bias == nil && f.Add == nil && !f.Clamp {
 		return
@@ -105,10 +105,14 @@ func (f *finisher[T]) begin(t *tile, col int) {
 	if f.Bias != nil {
 		t.bias = unsafe.Pointer(&f.Bias[col])
 	}
+	*(*T)(unsafe.Pointer(&t.low)), *(*T)(unsafe.Pointer(&t.high)) = f.low, f.high
+}
+
+// place finds what is added to the tile.
+func (f *finisher[T]) place(t *tile) {
 	if f.Add != nil {
 		t.addend = f.addend(t.c)
 	}
-	*(*T)(unsafe.Pointer(&t.low)), *(*T)(unsafe.Pointer(&t.high)) = f.low, f.high
 }
 
 // block applies what begin has not to rows × cols elements at c, cRow bytes

@@ -25,12 +25,16 @@ func (t *tile) run(p Path, size, rows, cols int) {
 		t.generic(size, rows, cols)
 		return
 	}
-	lanes := 32 / size
-	if p == AVX512 {
-		lanes = 64 / size
+	// Whole divisions would take as long as some steps of a tile.
+	shift := uint(3)
+	if size == 8 {
+		shift--
 	}
-	vecs := (cols + lanes - 1) / lanes
-	t.last = uintptr(cols - (vecs-1)*lanes)
+	if p == AVX512 {
+		shift++
+	}
+	vecs := (cols-1)>>shift + 1
+	t.last = uintptr(cols - (vecs-1)<<shift)
 	switch {
 	case p == AVX512 && size == 4:
 		tileF32AVX512(rows, vecs, t)

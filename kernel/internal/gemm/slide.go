@@ -206,17 +206,20 @@ func (j *slide[T]) group(windows windowRoom, t0, t1, q0, q1 int) {
 		ks := min(j.blockK, j.k-k)
 		t.k = uintptr(ks)
 		quarter := ks * j.panelW * size / fetchTiles
+		ends := j.finisher.Epilogue != nil && k+ks == j.k
 		for q := q0; q < q1; q++ {
 			cols := min(j.panelW, j.n-q*j.panelW)
 			t.b = unsafe.Add(j.p, (q*j.k+k)*j.panelW*size)
 			next := j.behind(q, q0, q1, k, ks)
+			if ends {
+				j.finisher.begin(&t, q*j.panelW)
+			}
 			for i := range t1 - t0 {
 				x := &tiles[i]
 				if t.next = t.b; i < fetchTiles {
 					t.next = unsafe.Add(next, i*quarter)
 				}
 				t.c = unsafe.Add(x.dst, q*j.panelW*size)
-				ends := j.finisher.Epilogue != nil && k+ks == j.k
 				if i+1 < t1-t0 {
 					y := &tiles[i+1]
 					if ends && j.farAdd && j.finisher.Add != nil {
@@ -235,7 +238,7 @@ func (j *slide[T]) group(windows windowRoom, t0, t1, q0, q1 int) {
 					}
 				}
 				if ends {
-					j.finisher.begin(&t, q*j.panelW)
+					j.finisher.place(&t)
 				}
 				t.run(j.path, size, x.rows, cols)
 				if ends {
