@@ -68,7 +68,7 @@ func (p *product) run(par Parallel) {
 	direct := p.direct(p.n)
 	nr := p.lanes * p.vecs
 	if direct && p.m <= p.rows && p.n <= nr && p.k <= maxBlockK {
-		t := tile{a: p.a, b: p.b, c: p.c, aRow: p.aRow, aCol: p.aCol, bRow: p.bRow, cRow: p.cRow, k: uintptr(p.k), next: p.b}
+		t := tile{a: p.a, b: p.b, c: p.c, aRow: p.aRow, aCol: p.aCol, bRow: p.bRow, cRow: p.cRow, k: uintptr(p.k), next: uintptr(p.b)}
 		if p.add {
 			t.add = 1
 		}
@@ -297,7 +297,7 @@ func (j *job) group(bufA, bufB *buffer, t0, t1, q0, q1, k int) {
 			j.packB(bufB.p, q, k, ks)
 			t.b = bufB.p
 		}
-		t.next = t.b
+		t.next = uintptr(t.b)
 		for _, a := range tiles[:t1-t0] {
 			t.a, t.aRow, t.aCol, t.aRun = a.p, a.row, a.col, a.run
 			t.c = unsafe.Add(j.c, uintptr(a.first)*j.cRow+uintptr(col*j.size))

@@ -156,7 +156,7 @@ func (j *correlation[T]) block(to unsafe.Pointer, row uintptr, windows, panels *
 			t.a = unsafe.Add(windows.p, (first-from)*j.size)
 			for q := range j.panels {
 				t.b = unsafe.Add(panels.p, q*panel)
-				t.next = t.b
+				t.next = uintptr(t.b)
 				t.c = unsafe.Add(to, first*int(row)+q*j.panelW*j.size)
 				t.run(j.path, j.size, cut(j.m, j.tiles, i+1)-first, min(j.panelW, j.n-q*j.panelW))
 			}

@@ -216,8 +216,8 @@ func (j *slide[T]) group(windows windowRoom, t0, t1, q0, q1 int) {
 			}
 			for i := range t1 - t0 {
 				x := &tiles[i]
-				if t.next = t.b; i < fetchTiles {
-					t.next = unsafe.Add(next, i*quarter)
+				if t.next = uintptr(t.b); i < fetchTiles {
+					t.next = uintptr(next) + uintptr(i*quarter)
 				}
 				t.c = unsafe.Add(x.dst, q*j.panelW*size)
 				if i+1 < t1-t0 {

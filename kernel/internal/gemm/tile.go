@@ -11,10 +11,10 @@ type tile struct {
 	aRun       uintptr // not 0: A is packed in runs, whose steps lie so many bytes apart
 	bRow       uintptr // between steps of k; a row of B is contiguous
 	cRow       uintptr
-	k          uintptr        // at least 1
-	last       uintptr        // columns in the last vector, set by run
-	add        uintptr        // not 0: add to C
-	next       unsafe.Pointer // a quarter of a panel to be fetched to the L2 cache, where A is packed in runs; any address will do
+	k          uintptr // at least 1
+	last       uintptr // columns in the last vector, set by run
+	add        uintptr // not 0: add to C
+	next       uintptr // a quarter of a panel to be fetched to the L2 cache, where A is packed in runs; any address will do, which is why it is no pointer
 
 	// The epilogue, where finish is not 0; only the assembly of tiles of up to two
 	// vectors knows it.
