@@ -218,12 +218,8 @@ func (j *job) tileA(dst unsafe.Pointer, i, k0, ks int) aTile {
 		return aTile{first, rows, dst, runBytes, j.aCol, apart}
 	}
 	step := uintptr(rows * j.size)
-	if j.aRow == uintptr(j.size) {
-		packColumns(j.path, j.size, dst, src, step, j.aCol, rows, ks)
-	} else {
-		packRows(j.path, j.size, dst, src, step, j.aRow, rows, ks)
-	}
-	return aTile{first, rows, dst, uintptr(j.size), step, 0}
+	packColumns(j.path, j.size, dst, src, step, j.aCol, rows, ks)
+	return aTile{first, rows, dst, j.aRow, step, 0}
 }
 
 // tasks runs tasks lo to hi, each a rectangle of tiles and panels. Where there

@@ -258,8 +258,8 @@ func (j *slide[T]) group(windows windowRoom, t0, t1, q0, q1 int) {
 	}
 }
 
-// fetchTiles is how many tiles fetch what comes after their panel, each a part: one
-// alone would be too fast for the memory.
+// fetchTiles is how many tiles fetch what comes after their panel, a quarter each, as the
+// micro-kernels do: one alone would be too fast for the memory.
 const fetchTiles = 4
 
 // nearBytes is up to how many bytes of windows or of an epilogue's summands lie in a

@@ -171,7 +171,7 @@ func TestCutsGiveWorkersEqualShares(t *testing.T) {
 		{1024, 256, 256}, {1024, 1024, 256}, {1024, 256, 1024}, {128, 256, 256}, {128, 256, 1024}, {49, 160, 960}, {49, 960, 160}, {196, 64, 384}, {3136, 24, 144},
 	} {
 		tiles, panels := (s.rows+11)/12, (s.cols+31)/32
-		r, c := cutSlide(tiles, panels, 2, float64(2*s.rows*s.cols*s.k)/120, s.k > maxBlockK)
+		r, c := cutSlide(tiles, panels, 2, float64(2*s.rows*s.cols*s.k)/120, true)
 		if r < 1 || c < 1 || r > tiles || c > panels || r*c > maxTasks {
 			t.Fatalf("%v: %d × %d tasks of %d tiles and %d panels", s, r, c, tiles, panels)
 		}
