@@ -31,6 +31,11 @@ type Options struct {
 	// root, as the keyword arguments of tf.train.Checkpoint(root, **kwargs); the
 	// root must be one that embeds trackable.Base or is no struct. Default: none.
 	Extra any
+	// Children lists the edges of an object. If it is set, the root's edges are those
+	// that it lists: no edge "root" is added, and [Checkpoint.Write] writes no
+	// save_counter. It must list the same edges until the Checkpoint is given up.
+	// Default: [trackable.Children].
+	Children func(obj trackable.Trackable) ([]trackable.Edge, error)
 	// Partial lets every restore leave values of the checkpoint unused, as
 	// RestoreOptions.Partial does for one. Default: false.
 	Partial bool
@@ -117,7 +122,9 @@ func New(root any, o *Options) (*Checkpoint, error) {
 			return nil, fmt.Errorf("checkpoint: Options.Extra: %w", err)
 		}
 	}
-	if !ck.plain {
+	if ck.o.Children != nil {
+		ck.plain = false
+	} else if !ck.plain {
 		ck.extra = append(ck.extra, trackable.Edge{Name: "root", Child: ck.root})
 		slices.SortStableFunc(ck.extra, func(a, b trackable.Edge) int { return cmp.Compare(a.Name, b.Name) })
 	}
@@ -126,7 +133,7 @@ func New(root any, o *Options) (*Checkpoint, error) {
 		return nil, err
 	}
 	for _, e := range g.Nodes[0].Edges {
-		if e.Name == counterEdge {
+		if e.Name == counterEdge && ck.o.Children == nil {
 			c, ok := g.Nodes[e.ID].Object.(*trackable.Scalar[int64])
 			if !ok {
 				return nil, fmt.Errorf("checkpoint: the root's own %q is a %T; it must be a *trackable.Scalar[int64]", counterEdge, g.Nodes[e.ID].Object)
@@ -207,7 +214,7 @@ func (ck *Checkpoint) walk() (*trackable.Graph, error) {
 		extra = append(extra, trackable.Edge{Name: counterEdge, Child: ck.counter})
 	}
 	ck.mu.Unlock()
-	g, err := trackable.Walk(ck.root, &trackable.WalkOptions{SortRoot: ck.plain, Extra: extra})
+	g, err := trackable.Walk(ck.root, &trackable.WalkOptions{SortRoot: ck.plain, Extra: extra, Children: ck.o.Children})
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
@@ -217,7 +224,11 @@ func (ck *Checkpoint) walk() (*trackable.Graph, error) {
 // children returns the edges of one object as a restore sees them: the root has
 // its extra ones.
 func (ck *Checkpoint) children(obj any) ([]trackable.Edge, error) {
-	edges, err := trackable.Children(obj)
+	list := ck.o.Children
+	if list == nil {
+		list = trackable.Children
+	}
+	edges, err := list(obj)
 	if err != nil || trackable.Identity(obj) != trackable.Identity(ck.root) {
 		return edges, err
 	}

@@ -7,6 +7,9 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
+// Concrete is a traced function together with what it captures.
+type Concrete = graph.Concrete
+
 // Apply calls a function with its captures from model code, on the scope s: one
 // that was traced, or a function of a loaded SavedModel, whose variables are then
 // trained with the rest of the model. It is one op, in a trace and eagerly, and is

@@ -145,8 +145,11 @@ func (fn *Func[In, Out]) site() string {
 	return fmt.Sprintf("%s:%d", filepath.Base(file), line)
 }
 
-// NotTracked keeps functions out of the object graph.
+// NotTracked keeps functions out of the object graph of a checkpoint.
 func (fn *Func[In, Out]) NotTracked() {}
+
+// SavedModelOnly makes functions nodes of the object graph of a SavedModel.
+func (fn *Func[In, Out]) SavedModelOnly() {}
 
 // String returns the Go function's name.
 func (fn *Func[In, Out]) String() string {

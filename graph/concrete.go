@@ -21,7 +21,17 @@ type Concrete struct {
 	// slices and static values around the arguments and results, which are their
 	// tensors in order. Nil where that isn't known.
 	In, Out *Structure
+	// Call is the canonical form of the arguments as a file has it: a pair of a tuple
+	// of the arguments by place and a dict of those by name. Nil means that it follows
+	// from In, see [Concrete.InputSignature].
+	Call *Structure
 }
+
+// NotTracked keeps traces out of the object graph of a checkpoint.
+func (c *Concrete) NotTracked() {}
+
+// SavedModelOnly makes traces nodes of the object graph of a SavedModel.
+func (c *Concrete) SavedModelOnly() {}
 
 // Capture is something outside of a function that the function uses: one of a
 // variable, a tensor, or another resource.
@@ -64,6 +74,9 @@ func (c *Concrete) Parameters() (names []string, types []*Structure) {
 // positional ones, which are the parameters, and a dict of the others, which
 // there are none of.
 func (c *Concrete) InputSignature() *Structure {
+	if c.Call != nil {
+		return c.Call
+	}
 	_, types := c.Parameters()
 	return TupleOf(TupleOf(types...), DictOf(nil, nil))
 }

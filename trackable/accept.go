@@ -77,7 +77,7 @@ func ownFields(v reflect.Value) []trackedField {
 	if ownTypes[v.Type()] || v.Type() == structVariable {
 		return nil
 	}
-	fields := slices.Clone(layoutOf(v.Type()).fields)
+	fields := slices.Clone(forCheckpoint.layoutOf(v.Type()).fields)
 	return slices.DeleteFunc(fields, func(f trackedField) bool { return f.embedded || f.hidden })
 }
 

@@ -24,7 +24,14 @@ import (
 // can't hold anything trackable are passed over, and so is nil. An
 // unexported field of a trackable type is an error that names it, as are two
 // different children of one name and a map whose keys are no strings.
-func Children(obj Trackable) ([]Edge, error) {
+func Children(obj Trackable) ([]Edge, error) { return forCheckpoint.children(obj) }
+
+// SavedModelChildren lists the edges that an object has in a SavedModel: those of
+// [Children], and the objects that are [SavedModelOnly] in their places. Of a
+// [SavedModelParent] it lists what that method returns, then what was attached.
+func SavedModelChildren(obj Trackable) ([]Edge, error) { return forSavedModel.children(obj) }
+
+func (p purpose) children(obj Trackable) ([]Edge, error) {
 	if v, ok := obj.(*Variable); ok && v != nil {
 		return v.TrackableNode().Edges(), nil // there may be very many
 	}
@@ -32,7 +39,7 @@ func Children(obj Trackable) ([]Edge, error) {
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return nil, fmt.Errorf("trackable: a %T is no node; use a pointer", obj)
 	}
-	var c collector
+	c := collector{purpose: p}
 	if err := c.object(obj, v); err != nil {
 		return nil, err
 	}
@@ -40,11 +47,17 @@ func Children(obj Trackable) ([]Edge, error) {
 }
 
 type collector struct {
-	edges  []Edge
-	byName map[string]int
+	purpose purpose
+	edges   []Edge
+	byName  map[string]int
 }
 
 func (c *collector) add(obj Trackable, name string, child Trackable) error {
+	if c.purpose == forCheckpoint {
+		if _, only := child.(SavedModelOnly); only {
+			return nil
+		}
+	}
 	if len(c.edges) >= 16 && c.byName == nil {
 		c.byName = make(map[string]int, 2*len(c.edges))
 		for i, e := range c.edges {
@@ -83,8 +96,8 @@ func (c *collector) object(obj Trackable, v reflect.Value) error {
 			return nil
 		}
 		listed := false
-		if p, ok := obj.(Parent); ok {
-			own, err := c.parent(obj, p, elem)
+		if list := c.purpose.lister(obj); list != nil {
+			own, err := c.parent(obj, list, elem)
 			if err != nil {
 				return err
 			}
@@ -106,16 +119,29 @@ func (c *collector) object(obj Trackable, v reflect.Value) error {
 	return nil
 }
 
+// lister returns the method by which an object lists its edges itself, nil for none.
+func (p purpose) lister(obj Trackable) func() []Edge {
+	if p == forSavedModel {
+		if l, ok := obj.(SavedModelParent); ok {
+			return l.SavedModelChildren
+		}
+	}
+	if l, ok := obj.(Parent); ok {
+		return l.TrackableChildren
+	}
+	return nil
+}
+
 // parent adds what a Parent lists and reports true, unless the method is an
 // embedded struct's: then the fields are read, and that struct among them.
-func (c *collector) parent(obj Trackable, p Parent, v reflect.Value) (bool, error) {
-	edges := p.TrackableChildren()
-	for _, f := range layoutOf(v.Type()).fields {
+func (c *collector) parent(obj Trackable, list func() []Edge, v reflect.Value) (bool, error) {
+	edges := list()
+	for _, f := range c.purpose.layoutOf(v.Type()).fields {
 		if !f.embedded {
 			continue
 		}
-		inner, ok := v.FieldByIndex(f.index).Addr().Interface().(Parent)
-		if ok && sameEdges(inner.TrackableChildren(), edges) {
+		inner := c.purpose.lister(v.FieldByIndex(f.index).Addr().Interface())
+		if inner != nil && sameEdges(inner(), edges) {
 			return false, nil
 		}
 	}
@@ -141,7 +167,7 @@ func sameEdges(a, b []Edge) bool {
 }
 
 func (c *collector) fields(obj Trackable, v reflect.Value) error {
-	p := layoutOf(v.Type())
+	p := c.purpose.layoutOf(v.Type())
 	if p.err != nil {
 		return p.err
 	}
@@ -152,11 +178,11 @@ func (c *collector) fields(obj Trackable, v reflect.Value) error {
 		case f.class == classDynamic && holdsData(fv):
 			return fmt.Errorf("trackable: %w", untrackedData(f.name, v.Type(), fv.Elem().Type()))
 		case f.hidden:
-			if e := fv.Elem(); e.IsValid() && certain(e.Type()) && !zeroPointer(e) {
+			if e := fv.Elem(); e.IsValid() && c.purpose.certain(e.Type()) && !zeroPointer(e) {
 				return fmt.Errorf("trackable: field %s of %v holds a %v but isn't exported: export it, Attach it, or tag it `cairn:\"-\"`", f.name, v.Type(), e.Type())
 			}
 		case f.embedded:
-			for _, e := range fv.Addr().Interface().(Parent).TrackableChildren() {
+			for _, e := range c.purpose.lister(fv.Addr().Interface())() {
 				if isNil(e.Child) {
 					continue
 				}
@@ -166,7 +192,7 @@ func (c *collector) fields(obj Trackable, v reflect.Value) error {
 			}
 		default:
 			// AddVariable may be storing to the field at this moment.
-			child, err := locked(node, func() (Trackable, error) { return childOf(fv, f.class) })
+			child, err := locked(node, func() (Trackable, error) { return c.purpose.childOf(fv, f.class) })
 			if err != nil {
 				return fmt.Errorf("trackable: field %s of %v: %w", f.name, v.Type(), err)
 			}
@@ -204,13 +230,13 @@ func locked[T any](n *Node, f func() (T, error)) (T, error) {
 func zeroPointer(v reflect.Value) bool { return v.Kind() == reflect.Pointer && v.IsNil() }
 
 // childOf returns the node that a field or an element holds, nil for none.
-func childOf(v reflect.Value, c class) (Trackable, error) {
+func (p purpose) childOf(v reflect.Value, c class) (Trackable, error) {
 	switch c {
 	case classObject:
 		if v.IsNil() {
 			return nil, nil
 		}
-		if k := v.Elem().Kind(); (k == reflect.Slice || k == reflect.Map) && !certain(v.Type()) && !holdsAny(v.Elem()) {
+		if k := v.Elem().Kind(); (k == reflect.Slice || k == reflect.Map) && !p.certain(v.Type()) && !p.holdsAny(v.Elem()) {
 			return nil, nil
 		}
 		return v.Interface(), nil
@@ -220,7 +246,7 @@ func childOf(v reflect.Value, c class) (Trackable, error) {
 		if v.Kind() != reflect.Array && v.IsNil() {
 			return nil, nil
 		}
-		if !certain(v.Type()) && !holdsAny(v) {
+		if !p.certain(v.Type()) && !p.holdsAny(v) {
 			return nil, nil
 		}
 		return address(v)
@@ -229,15 +255,15 @@ func childOf(v reflect.Value, c class) (Trackable, error) {
 		if !e.IsValid() {
 			return nil, nil
 		}
-		switch c := classify(e.Type()); c {
+		switch c := p.classify(e.Type()); c {
 		case classObject:
-			return childOf(e, c)
+			return p.childOf(e, c)
 		case classValue:
 			return nil, fmt.Errorf("it holds a %v by value; store a pointer", e.Type())
 		case classList, classMap:
 			// What an interface holds has no address; the copy shares the
 			// elements, and Identity goes by them.
-			if !certain(e.Type()) && !holdsAny(e) {
+			if !p.certain(e.Type()) && !p.holdsAny(e) {
 				return nil, nil
 			}
 			return boxed(e), nil
@@ -264,12 +290,12 @@ func boxed(v reflect.Value) Trackable {
 }
 
 // holdsAny reports whether a slice or map of interfaces holds a tracked thing.
-func holdsAny(v reflect.Value) bool {
+func (p purpose) holdsAny(v reflect.Value) bool {
 	tracked := func(e reflect.Value) bool {
 		for e.Kind() == reflect.Interface {
 			e = e.Elem()
 		}
-		return e.IsValid() && certain(e.Type()) && !zeroPointer(e)
+		return e.IsValid() && p.certain(e.Type()) && !zeroPointer(e)
 	}
 	switch v.Kind() {
 	case reflect.Slice, reflect.Array:
@@ -315,11 +341,11 @@ func holdsData(v reflect.Value) bool {
 }
 
 func (c *collector) list(v reflect.Value) error {
-	kind := classify(v.Type().Elem())
+	kind := c.purpose.classify(v.Type().Elem())
 	c.edges = make([]Edge, 0, v.Len())
 	var names arena.Strings
 	for i := range v.Len() {
-		child, err := childOf(v.Index(i), kind)
+		child, err := c.purpose.childOf(v.Index(i), kind)
 		if kind == classDynamic && holdsData(v.Index(i)) {
 			err = untrackedData(strconv.Itoa(i), v.Type(), v.Index(i).Elem().Type())
 		}
@@ -335,7 +361,7 @@ func (c *collector) list(v reflect.Value) error {
 
 func (c *collector) mapping(v reflect.Value) error {
 	t := v.Type()
-	kind := classify(t.Elem())
+	kind := c.purpose.classify(t.Elem())
 	if t.Key().Kind() != reflect.String {
 		if v.Len() == 0 {
 			return nil
@@ -343,7 +369,7 @@ func (c *collector) mapping(v reflect.Value) error {
 		return fmt.Errorf("trackable: a %v can't be saved: its keys are no strings", t)
 	}
 	for it := v.MapRange(); it.Next(); {
-		child, err := childOf(it.Value(), kind)
+		child, err := c.purpose.childOf(it.Value(), kind)
 		if kind == classDynamic && holdsData(it.Value()) {
 			err = untrackedData(it.Key().String(), t, it.Value().Elem().Type())
 		}

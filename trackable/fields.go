@@ -21,12 +21,13 @@ const (
 )
 
 var (
-	typeParent     = reflect.TypeFor[Parent]()
-	typeNoder      = reflect.TypeFor[Noder]()
-	typeVariable   = reflect.TypeFor[VariableLike]()
-	typeSerializer = reflect.TypeFor[Serializer]()
-	typeSlotOwner  = reflect.TypeFor[SlotOwner]()
-	typeUntracked  = reflect.TypeFor[Untracked]()
+	typeParent         = reflect.TypeFor[Parent]()
+	typeNoder          = reflect.TypeFor[Noder]()
+	typeVariable       = reflect.TypeFor[VariableLike]()
+	typeSerializer     = reflect.TypeFor[Serializer]()
+	typeSlotOwner      = reflect.TypeFor[SlotOwner]()
+	typeUntracked      = reflect.TypeFor[Untracked]()
+	typeSavedModelOnly = reflect.TypeFor[SavedModelOnly]()
 
 	// Bookkeeping of this package that embedding brings along.
 	ownTypes = map[reflect.Type]bool{
@@ -44,29 +45,47 @@ func hasMethods(t reflect.Type) bool {
 		t.Implements(typeSerializer) || t.Implements(typeSlotOwner)
 }
 
+// purpose distinguishes the two kinds of files that an object graph is written to.
+type purpose uint8
+
+const (
+	forCheckpoint purpose = iota // tf.train.Checkpoint's edges
+	forSavedModel                // those, and what only SavedModels have: functions
+)
+
+// excludes reports whether values of type t are no nodes.
+func (p purpose) excludes(t reflect.Type) bool {
+	return t.Implements(typeUntracked) && (p == forCheckpoint || !t.Implements(typeSavedModelOnly))
+}
+
+// includes reports whether the method set of t makes its values nodes.
+func (p purpose) includes(t reflect.Type) bool {
+	return hasMethods(t) || p == forSavedModel && t.Implements(typeSavedModelOnly)
+}
+
 // classify looks at a static type only.
-func classify(t reflect.Type) class {
+func (p purpose) classify(t reflect.Type) class {
 	switch t.Kind() {
 	case reflect.Pointer:
 		elem := t.Elem()
 		switch {
-		case t.Implements(typeUntracked) || ownTypes[elem]:
+		case p.excludes(t) || ownTypes[elem]:
 			return classNone
-		case hasMethods(t):
+		case p.includes(t):
 			return classObject
-		case elem.Kind() == reflect.Struct && holdsTrackable(elem):
+		case elem.Kind() == reflect.Struct && p.holdsTrackable(elem):
 			return classObject
 		case elem.Kind() == reflect.Slice || elem.Kind() == reflect.Map:
-			if classify(elem) != classNone {
+			if p.classify(elem) != classNone {
 				return classObject
 			}
 		}
 	case reflect.Struct:
-		p := reflect.PointerTo(t)
+		pointer := reflect.PointerTo(t)
 		switch {
-		case p.Implements(typeUntracked) || ownTypes[t]:
+		case p.excludes(pointer) || ownTypes[t]:
 			return classNone
-		case hasMethods(p) || holdsTrackable(t):
+		case p.includes(pointer) || p.holdsTrackable(t):
 			return classValue
 		}
 	case reflect.Interface:
@@ -77,11 +96,11 @@ func classify(t reflect.Type) class {
 		}
 		fallthrough
 	case reflect.Slice:
-		if classify(t.Elem()) != classNone {
+		if p.classify(t.Elem()) != classNone {
 			return classList
 		}
 	case reflect.Map:
-		if classify(t.Elem()) != classNone {
+		if p.classify(t.Elem()) != classNone {
 			return classMap
 		}
 	}
@@ -90,18 +109,18 @@ func classify(t reflect.Type) class {
 
 // certain reports whether values of a static type are tracked for sure, where
 // classify leaves interfaces open.
-func certain(t reflect.Type) bool {
+func (p purpose) certain(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Interface:
-		return hasMethods(t)
+		return p.includes(t)
 	case reflect.Slice, reflect.Array, reflect.Map:
-		return classify(t) != classNone && certain(t.Elem())
+		return p.classify(t) != classNone && p.certain(t.Elem())
 	case reflect.Pointer:
-		if k := t.Elem().Kind(); (k == reflect.Slice || k == reflect.Map) && !hasMethods(t) {
-			return certain(t.Elem())
+		if k := t.Elem().Kind(); (k == reflect.Slice || k == reflect.Map) && !p.includes(t) {
+			return p.certain(t.Elem())
 		}
 	}
-	return classify(t) != classNone
+	return p.classify(t) != classNone
 }
 
 // element strips slices, maps, arrays and pointers to slices and maps.
@@ -144,13 +163,13 @@ func untrackedData(field string, of, t reflect.Type) error {
 	return fmt.Errorf("field %s of %v is a %v, which a checkpoint doesn't hold: make it a *trackable.Variable, or tag it `cairn:\"-\"` to leave it out", field, of, t)
 }
 
-var holds sync.Map // reflect.Type of a struct → bool
+var holds sync.Map // typeFor → bool
 
 // holdsTrackable reports whether a struct type has, at any depth, a field that
 // is tracked for sure. Types may refer to themselves, so this walks the types
 // reachable and keeps no partial result.
-func holdsTrackable(t reflect.Type) bool {
-	if known, ok := holds.Load(t); ok {
+func (p purpose) holdsTrackable(t reflect.Type) bool {
+	if known, ok := holds.Load(typeFor{p, t}); ok {
 		return known.(bool)
 	}
 	found := false
@@ -169,25 +188,25 @@ func holdsTrackable(t reflect.Type) bool {
 				continue
 			}
 			ft := element(f.Type)
-			p := ft
+			pointer := ft
 			switch ft.Kind() {
 			case reflect.Interface:
-				found = found || hasMethods(ft)
+				found = found || p.includes(ft)
 				continue
 			case reflect.Pointer:
 				ft = ft.Elem()
 			case reflect.Struct:
-				p = reflect.PointerTo(ft)
+				pointer = reflect.PointerTo(ft)
 			default:
 				continue
 			}
-			if p.Implements(typeUntracked) || ownTypes[ft] {
+			if p.excludes(pointer) || ownTypes[ft] {
 				continue
 			}
-			if hasMethods(p) {
+			if p.includes(pointer) {
 				found = true
 			} else if ft.Kind() == reflect.Struct {
-				if known, ok := holds.Load(ft); ok {
+				if known, ok := holds.Load(typeFor{p, ft}); ok {
 					found = found || known.(bool)
 				} else {
 					queue = append(queue, ft)
@@ -195,15 +214,16 @@ func holdsTrackable(t reflect.Type) bool {
 			}
 		}
 	}
-	holds.Store(t, found)
+	holds.Store(typeFor{p, t}, found)
 	return found
 }
 
 // structLayout is what a walk reads from values of one struct type, in field order.
 type structLayout struct {
-	typ    reflect.Type
-	fields []trackedField
-	err    error
+	typ     reflect.Type
+	purpose purpose
+	fields  []trackedField
+	err     error
 }
 
 type trackedField struct {
@@ -215,13 +235,20 @@ type trackedField struct {
 	hidden   bool // unexported: whatever it holds dynamically is an error
 }
 
-var layouts sync.Map // reflect.Type of a struct → *structLayout
+// typeFor is the key of what is known of a struct type.
+type typeFor struct {
+	purpose purpose
+	typ     reflect.Type
+}
 
-func layoutOf(t reflect.Type) *structLayout {
-	if l, ok := layouts.Load(t); ok {
+var layouts sync.Map // typeFor → *structLayout
+
+func (p purpose) layoutOf(t reflect.Type) *structLayout {
+	key := typeFor{p, t}
+	if l, ok := layouts.Load(key); ok {
 		return l.(*structLayout)
 	}
-	l := &structLayout{typ: t}
+	l := &structLayout{typ: t, purpose: p}
 	l.add(t, nil)
 	seen := map[string]string{}
 	for _, f := range l.fields {
@@ -233,7 +260,7 @@ func layoutOf(t reflect.Type) *structLayout {
 		}
 		seen[f.edge] = f.name
 	}
-	got, _ := layouts.LoadOrStore(t, l)
+	got, _ := layouts.LoadOrStore(key, l)
 	return got.(*structLayout)
 }
 
@@ -258,7 +285,7 @@ func (l *structLayout) add(t reflect.Type, prefix []int) {
 					continue
 				}
 				ptr := reflect.PointerTo(f.Type)
-				if ptr.Implements(typeUntracked) {
+				if l.purpose.excludes(ptr) {
 					continue
 				}
 				if ptr.Implements(typeParent) && f.IsExported() {
@@ -267,12 +294,12 @@ func (l *structLayout) add(t reflect.Type, prefix []int) {
 				}
 				l.add(f.Type, index)
 				continue
-			case f.Type.Kind() == reflect.Pointer && classify(f.Type) != classNone:
+			case f.Type.Kind() == reflect.Pointer && l.purpose.classify(f.Type) != classNone:
 				l.fail("%v embeds the pointer %v; embed the struct itself, or give the field a name", l.typ, f.Type)
 				continue
 			}
 		}
-		c := classify(f.Type)
+		c := l.purpose.classify(f.Type)
 		if c == classNone {
 			if isData(element(f.Type)) {
 				l.fail("%v", untrackedData(f.Name, l.typ, f.Type))
@@ -284,7 +311,7 @@ func (l *structLayout) add(t reflect.Type, prefix []int) {
 			continue
 		}
 		if !f.IsExported() {
-			if certain(f.Type) {
+			if l.purpose.certain(f.Type) {
 				l.fail("field %s of %v holds a %v but isn't exported: export it, Attach it, or tag it `cairn:\"-\"`", f.Name, l.typ, f.Type)
 			} else if c == classDynamic {
 				l.fields = append(l.fields, trackedField{index: index, name: f.Name, class: c, hidden: true})

@@ -130,6 +130,8 @@ type WalkOptions struct {
 	Extra []Edge
 	// NoSlots leaves slot variables out. Default: they are walked.
 	NoSlots bool
+	// Children lists the edges of an object. Default: [Children].
+	Children func(obj Trackable) ([]Edge, error)
 }
 
 // Walk visits every object reachable from root once. Cycles and shared objects
@@ -141,10 +143,14 @@ func Walk(root Trackable, o *WalkOptions) (*Graph, error) {
 	if err := checkTrackable(root); err != nil {
 		return nil, fmt.Errorf("trackable: the root: %w", err)
 	}
+	children := o.Children
+	if children == nil {
+		children = Children
+	}
 	g := &Graph{}
 	g.visit(root, -1, "")
 	for id := 0; id < len(g.Nodes); id++ {
-		edges, err := Children(g.Nodes[id].Object)
+		edges, err := children(g.Nodes[id].Object)
 		if err != nil {
 			return nil, fmt.Errorf("%w (object %s)", err, g.Human(id))
 		}

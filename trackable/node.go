@@ -26,6 +26,10 @@ type Edge struct {
 // TrackableChildren method of its own. Listing must not change the graph.
 type Parent interface{ TrackableChildren() []Edge }
 
+// SavedModelParent is met by objects whose edges in a SavedModel are others than in a
+// checkpoint. The rules are those of [Parent].
+type SavedModelParent interface{ SavedModelChildren() []Edge }
+
 // Noder is met by structs that embed [Base].
 type Noder interface{ TrackableNode() *Node }
 
@@ -105,6 +109,14 @@ type Declared struct {
 // Untracked is met by objects that are no part of the object graph although
 // their fields hold something trackable: functions, caches.
 type Untracked interface{ NotTracked() }
+
+// SavedModelOnly is met by objects that are [Untracked] in checkpoints and nodes of the
+// object graph of a SavedModel: functions.
+type SavedModelOnly interface {
+	Untracked
+	// SavedModelOnly marks the type.
+	SavedModelOnly()
+}
 
 // Scoped is met by objects that give automatic full names to the variables
 // below them, as Keras models and layers do: a variable's name is the scopes on

@@ -49,8 +49,9 @@ type Variable struct {
 	name   string
 	nameOf *Variable // of nameDerived
 	fault  atomic.Pointer[error]
+	traits *VariableTraits
 
-	_ [24]byte // so that the first fields lie in one line wherever the allocator puts v
+	_ [16]byte // so that the first fields lie in one line wherever the allocator puts v
 }
 
 // shapes are those that a variable takes which takes others than its value's. They

@@ -1,0 +1,33 @@
+package trackable
+
+// VariableTraits are properties of a variable that TensorFlow's files store and nothing
+// here follows. Programs rarely set them: they come from files and return to files.
+type VariableTraits struct {
+	// Device is the device on which TensorFlow places the variable. Default: any.
+	Device string
+	// Synchronization says when replicas exchange the variable's value: "AUTO", "NONE",
+	// "ON_WRITE" or "ON_READ". Default: "AUTO".
+	Synchronization string
+	// Aggregation says how values of replicas are combined: "NONE", "SUM", "MEAN" or
+	// "ONLY_FIRST_REPLICA". Default: "NONE".
+	Aggregation string
+	// Encoded is the whole encoded SavedVariable message from which the variable was
+	// loaded. A save keeps its fields that nothing else here describes. Default: none.
+	Encoded []byte
+}
+
+// Traits returns the variable's traits; nil for the defaults. They must not be changed.
+func (v *Variable) Traits() *VariableTraits {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.traits
+}
+
+// SetTraits sets the variable's traits and returns the variable. The caller must not
+// change t afterwards.
+func (v *Variable) SetTraits(t *VariableTraits) *Variable {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.traits = t
+	return v
+}
