@@ -4,7 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	slashpath "path"
+	"path/filepath"
+	"strings"
 
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/vfs"
 )
 
@@ -17,27 +22,209 @@ type Files struct {
 	Read fs.FS
 	// Write is where files are written. The default, nil, grants no writing.
 	Write vfs.Dir
+	// ReadRoot is the absolute path of Read, with slashes: absolute names below it
+	// are names in Read. Default: no absolute name is granted.
+	ReadRoot string
+	// WriteRoot is the absolute path of Write, with slashes. Default: no absolute
+	// name is granted.
+	WriteRoot string
+
+	single []singleFiles
 }
 
-// ErrNotGranted is what an op that wants a file meets where nobody granted it.
+// singleFiles are files that are granted by their names.
+type singleFiles struct {
+	fsys  fs.FS
+	names map[string]bool
+}
+
+// GrantDirs returns a grant of directories of the operating system: files below
+// read may be read, files below write read and written. An empty path grants
+// nothing. Names may be absolute, or relative to the directory. A directory that
+// does not exist is an error.
+func GrantDirs(read, write string) (*Files, error) {
+	f := &Files{}
+	for _, g := range []struct {
+		dir  string
+		root *string
+	}{{read, &f.ReadRoot}, {write, &f.WriteRoot}} {
+		if g.dir == "" {
+			continue
+		}
+		info, err := os.Stat(g.dir)
+		if err == nil && !info.IsDir() {
+			err = &fs.PathError{Op: "open", Path: g.dir, Err: errors.New("it is not a directory")}
+		}
+		if err == nil {
+			*g.root, err = filepath.Abs(g.dir)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("engine: grant of a directory: %w", err)
+		}
+		*g.root = filepath.ToSlash(*g.root)
+	}
+	if read != "" {
+		f.Read = os.DirFS(read)
+	}
+	if write != "" {
+		f.Write = vfs.OSDir(write)
+	}
+	return f, nil
+}
+
+// With returns a grant of what f grants, and of the reading of these files of
+// fsys. f may be nil.
+func (f *Files) With(fsys fs.FS, names ...string) *Files {
+	g := &Files{}
+	if f != nil {
+		*g = *f
+	}
+	s := singleFiles{fsys, map[string]bool{}}
+	for _, name := range names {
+		s.names[slashpath.Clean(name)] = true
+	}
+	g.single = append(g.single[:len(g.single):len(g.single)], s)
+	return g
+}
+
+// ErrNotGranted matches every [DeniedError].
 var ErrNotGranted = errors.New("engine: no file grant")
 
-// FS returns the file system that the call may read.
-func (c *Call) FS() (fs.FS, error) {
-	switch f := c.env.Files; {
-	case f == nil:
-	case f.Read != nil:
-		return f.Read, nil
-	case f.Write != nil:
-		return f.Write, nil
-	}
-	return nil, fmt.Errorf("%w for reading: function.Options.Files and savedmodel.LoadOptions.Files grant one, and a saver has one", ErrNotGranted)
+// DeniedError tells that an op asked for a file that nobody has granted.
+type DeniedError struct {
+	// Name is the name of the file, or the pattern, as the op has it.
+	Name string
+	// Write tells that the op would have written it.
+	Write bool
+	// Node is the name of the node; empty for an op that runs eagerly.
+	Node string
+	// Op is the name of the op.
+	Op string
+
+	byAnother bool // another node opens the file, as an iterator does for a dataset
 }
 
-// Dir returns the directory that the call may write to.
-func (c *Call) Dir() (vfs.Dir, error) {
-	if f := c.env.Files; f != nil && f.Write != nil {
-		return f.Write, nil
+// Error returns the file and what grants it.
+func (e *DeniedError) Error() string {
+	verb, by := "reading", ""
+	if e.Write {
+		verb = "writing"
 	}
-	return nil, fmt.Errorf("%w for writing: function.Options.Files and savedmodel.LoadOptions.Files grant one, and a saver has one", ErrNotGranted)
+	if e.byAnother {
+		by = fmt.Sprintf(" for the %s node %q", e.Op, e.Node)
+	}
+	return fmt.Sprintf("%s the file %q%s is not granted; function.Options.Files and savedmodel.LoadOptions.Files grant files, engine.GrantDirs makes them", verb, e.Name, by)
+}
+
+// Is reports whether the target is [ErrNotGranted].
+func (e *DeniedError) Is(target error) bool { return target == ErrNotGranted }
+
+// Reading returns the file system in which the op may read the file called name,
+// or the files that fit it as a pattern, and the name there. Without a grant it
+// returns a [*DeniedError].
+func (c *Call) Reading(name string) (fs.FS, string, error) { return c.ReadingFor(c.node, name) }
+
+// ReadingFor does what Reading does for another node's op: the op of a dataset,
+// whose files are opened by the op that takes its elements.
+func (c *Call) ReadingFor(n *Node, name string) (fs.FS, string, error) {
+	if err := declared(n, graph.FileReads, "read"); err != nil {
+		return nil, "", err
+	}
+	clean := cleanName(name)
+	f := c.env.Files
+	if f == nil {
+		f = &Files{}
+	}
+	for _, s := range f.single {
+		if s.names[clean] {
+			return s.fsys, clean, nil
+		}
+	}
+	if slashpath.IsAbs(clean) {
+		if rel, ok := below(f.ReadRoot, clean); ok && f.Read != nil {
+			return f.Read, rel, nil
+		}
+		if rel, ok := below(f.WriteRoot, clean); ok && f.Write != nil {
+			return f.Write, rel, nil
+		}
+	} else if f.Read != nil {
+		return f.Read, clean, nil
+	} else if f.Write != nil {
+		return f.Write, clean, nil
+	}
+	return nil, "", &DeniedError{Name: name, Node: n.Name, Op: n.Op, byAnother: n != c.node}
+}
+
+// Glob returns the names of the files that fit a pattern, sorted, as the op of
+// the node would open them. Without a grant it returns a [*DeniedError].
+func (c *Call) Glob(n *Node, pattern string) ([]string, error) {
+	fsys, place, err := c.ReadingFor(n, pattern)
+	if err != nil {
+		return nil, err
+	}
+	list, err := fs.Glob(fsys, place)
+	if root, ok := strings.CutSuffix(cleanName(pattern), place); ok {
+		for i := range list {
+			list[i] = root + list[i]
+		}
+	} else if len(list) > 0 { // the root itself
+		list[0] = cleanName(pattern)
+	}
+	return list, err
+}
+
+// Writing returns the directory in which the op may write the file called name,
+// and the name there. Without a grant it returns a [*DeniedError].
+func (c *Call) Writing(name string) (vfs.Dir, string, error) {
+	if err := declared(c.node, graph.FileWrites, "write"); err != nil {
+		return nil, "", err
+	}
+	clean := cleanName(name)
+	if f := c.env.Files; f != nil && f.Write != nil {
+		if !slashpath.IsAbs(clean) {
+			return f.Write, clean, nil
+		}
+		if rel, ok := below(f.WriteRoot, clean); ok {
+			return f.Write, rel, nil
+		}
+	}
+	return nil, "", &DeniedError{Name: name, Write: true, Node: c.node.Name, Op: c.node.Op}
+}
+
+// refuse returns an error if an attribute names an address or a program: no run
+// reaches either.
+func refuse(n *Node) error {
+	for _, r := range (&graph.Node{Op: n.Op, Attrs: n.Attrs}).References() {
+		if r.Attr && r.Effect&(graph.Network|graph.Code) != 0 {
+			return fmt.Errorf("%s %q leads out of the process (%v), which no grant allows", r.Arg, r.Names, r.Effect)
+		}
+	}
+	return nil
+}
+
+// declared returns an error if the table of effects tells that the op has none of
+// this kind: what a scan reports and what an op may reach is one table.
+func declared(n *Node, e graph.Effect, verb string) error {
+	if d := graph.LookupOp(n.Op); d != nil && d.Effect()&e == 0 {
+		return fmt.Errorf("BUG: the table of effects does not tell that %s %ss files", n.Op, verb)
+	}
+	return nil
+}
+
+// cleanName returns a name in its shortest form, without the scheme of local
+// files.
+func cleanName(name string) string {
+	return slashpath.Clean(strings.TrimPrefix(name, "file://"))
+}
+
+// below returns the name of an absolute path relative to a root.
+func below(root, name string) (string, bool) {
+	if root == "" {
+		return "", false
+	}
+	root = slashpath.Clean(root)
+	if name == root {
+		return ".", true
+	}
+	return strings.CutPrefix(name, strings.TrimSuffix(root, "/")+"/")
 }

@@ -151,6 +151,9 @@ func (k *Kernel) prepare(n *Node) (p *Prepared, err error) {
 	if err := k.Types.check(n); err != nil {
 		return nil, err
 	}
+	if err := refuse(n); err != nil {
+		return nil, err
+	}
 	p = &Prepared{node: n, run: k.Run}
 	if k.Prepare == nil {
 		return p, nil

@@ -19,17 +19,26 @@ const (
 	Writes
 	// Checks what it gets, or shows it to somebody: assertions, prints.
 	Checks
-	// Files are read or written.
-	Files
-	// Network is talked to: other processes, other devices.
+	// FileReads is the reading of files.
+	FileReads
+	// FileWrites is the writing of files.
+	FileWrites
+	// Network is talk with other processes and other devices.
 	Network
-	// Code that stands outside of the graph is run.
+	// Code is the running of what is no op of the graph: Python functions, compiled
+	// programs, graphs that are serialized in a tensor.
 	Code
 )
 
-var effectNames = [...]string{"random", "reads state", "writes state", "checks", "files", "network", "runs code"}
+// Files is the reading and the writing of files.
+const Files = FileReads | FileWrites
 
-// String lists the effects, "reads state, files"; "pure" where there are none.
+// Outside are the effects that reach beyond the model and its state.
+const Outside = Files | Network | Code
+
+var effectNames = [...]string{"random", "reads state", "writes state", "checks", "reads files", "writes files", "network", "runs code"}
+
+// String lists the effects, "reads state, reads files"; "pure" if there are none.
 func (e Effect) String() string {
 	var parts []string
 	for i, name := range effectNames {
@@ -47,12 +56,25 @@ func (e Effect) String() string {
 // beforehand.
 func (e Effect) Pure() bool { return e == 0 }
 
-// Effect returns the effect of running the op. That of a call is its
-// function's: see [Node.Effect]. An op that TensorFlow doesn't define counts as
-// one that writes state where its definition says that it is stateful.
+// Effect returns the effect that running the op may have, whatever its inputs
+// and attributes. That of a call is its function's: see [Node.Effect]. An op that
+// TensorFlow doesn't define counts as one that writes state if its definition
+// says that it is stateful.
 func (d *OpDef) Effect() Effect {
+	e := d.ownEffect()
+	for _, r := range references()[d.Name] {
+		e |= r.effect
+	}
+	return e
+}
+
+// ownEffect returns the effect of the op without that of what its arguments name.
+func (d *OpDef) ownEffect() Effect {
 	if e, ok := effectOf(d.Name); ok {
 		return e
+	}
+	if references()[d.Name] != nil {
+		return 0
 	}
 	for i := range d.Inputs {
 		if d.Inputs[i].Ref {
@@ -147,7 +169,7 @@ func (n *Node) effect(seen map[*Function]bool) Effect {
 	case d == nil:
 		return Code // nobody knows what it does
 	case !callAttrs[n.Op]:
-		e = d.Effect()
+		e = n.ownEffect(d)
 	}
 	for _, a := range n.Attrs {
 		switch v := a.list.(type) {
@@ -158,6 +180,28 @@ func (n *Node) effect(seen map[*Function]bool) Effect {
 				e |= c.effect(seen)
 			}
 		}
+	}
+	return e
+}
+
+// OwnEffect returns the effect of running the node without that of the functions
+// that it calls. It is 0 for the op of a function, and for an op that nobody
+// defines.
+func (n *Node) OwnEffect() Effect {
+	d := n.Def
+	if d == nil {
+		d = LookupOp(n.Op)
+	}
+	if d == nil || n.IsArg() || n.Graph().library().Lookup(n.Op) != nil {
+		return 0
+	}
+	return n.ownEffect(d)
+}
+
+func (n *Node) ownEffect(d *OpDef) Effect {
+	e := d.ownEffect()
+	for _, r := range n.References() {
+		e |= r.Effect
 	}
 	return e
 }

@@ -13,14 +13,14 @@ var effectList = []struct {
 		RequiresOlderGraphVersion GraphDefVersion TestAttr RangeDataset TensorDataset TensorSliceDataset
 		SparseTensorSliceDataset ListDataset XlaDequantize ConvertToCooTensor XlaSparseCore* DtypeWithDefaultOp
 		StubResourceHandleOp ResourceUsingOp ResourceInitializedOp ExperimentalGroupByReducerDataset GroupByReducerDataset
-		GlobalShuffleDataset CacheDatasetV2 ExperimentalIteratorGetDevice IteratorGetDevice DevicePlacementOp
+		GlobalShuffleDataset ExperimentalIteratorGetDevice IteratorGetDevice DevicePlacementOp
 		DeepCopy SyncDevice RefIdentity RefEnter RefExit RefMerge RefNextIteration RefSelect RefSwitch DebugGradientRefIdentity
 		SymbolicGradient StatelessIf StatelessWhile StatelessCase PartitionedCall BatchFunction FinalizeDataset
 		BoostedTreesAggregateStats BoostedTreesBucketize BoostedTreesCalculateBestFeatureSplit
 		BoostedTreesCalculateBestFeatureSplitV2 BoostedTreesCalculateBestGainsPerFeature BoostedTreesMakeQuantileSummaries
 		BoostedTreesMakeStatsSummary BoostedTreesSparseAggregateStats BoostedTreesSparseCalculateBestFeatureSplit`},
 	{Checks, `Assert CheckNumerics CheckNumericsV2 Print PrintV2 Abort DebugIdentity* DebugNanCount DebugNumericSummary*
-		DumpTensor TPUCompileSucceededAssert SleepOp SleepIdentityOp`},
+		TPUCompileSucceededAssert SleepOp SleepIdentityOp`},
 	{Random, `RandomUniform RandomUniformInt RandomStandardNormal TruncatedNormal ParameterizedTruncatedNormal Multinomial
 		RandomShuffle RandomGamma RandomPoisson RandomPoissonV2 RandomCrop NonDeterministicInts Skipgram
 		SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 AllCandidateSampler FixedUnigramCandidateSampler
@@ -62,26 +62,17 @@ var effectList = []struct {
 		MultiDeviceIteratorGetNextFromShard DatasetToSingleElement ReduceDataset DeleteIterator DeleteMemoryCache
 		DeleteMultiDeviceIterator DeleteRandomSeedGenerator DeleteSeedGenerator DeleteSessionTensor
 		AddSparseToTensorsMap AddManySparseToTensorsMap BoostedTrees* CalibrationStatisticsSaver
-		StoreMinibatchStatisticsInFdo _ParallelConcatStart _ScopedAllocator*`},
-	{Files, `ReadFile MatchingFiles SaveV2 Save SaveSlices Restore RestoreSlice RestoreV2 MergeV2Checkpoints WriteFile
-		GenerateVocabRemapping LoadAndRemapMatrix InitializeTableFromTextFile InitializeTableFromTextFileV2 TextLineReader* TFRecordReader*
-		FixedLengthRecordReader* WholeFileReader* LMDBReader IdentityReader* ReaderRead* ReaderReset* ReaderRestoreState*
-		RecordInput TextLineDataset TFRecordDataset* FixedLengthRecordDataset* CSVDataset* ExperimentalCSVDataset
-		LMDBDataset ExperimentalLMDBDataset SqlDataset ExperimentalSqlDataset MatchingFilesDataset
-		ExperimentalMatchingFilesDataset SaveDataset* LoadDataset SnapshotDataset* SnapshotDatasetReader
-		SnapshotChunkDataset SnapshotNestedDatasetReader ListSnapshotChunksDataset DatasetToTFRecord
-		ExperimentalDatasetToTFRecord DistributedSave CacheDataset SummaryWriter CreateSummaryFileWriter
-		CreateSummaryDbWriter CloseSummaryWriter FlushSummaryWriter WriteAudioSummary WriteGraphSummary
-		WriteHistogramSummary WriteImageSummary WriteRawProtoSummary WriteScalarSummary WriteSummary ImportEvent
-		FileSystemSetConfiguration DTensorRestoreV2 DecodeProtoV2 EncodeProto ImmutableConst
-		GetMinibatch*`},
+		_ParallelConcatStart _ScopedAllocator*`},
+	{FileReads, `TextLineReader* TFRecordReader* FixedLengthRecordReader* WholeFileReader* LMDBReader IdentityReader* ReaderRead*
+		ReaderReset* ReaderRestoreState* SnapshotNestedDatasetReader`},
+	{FileWrites, `SummaryWriter CloseSummaryWriter FlushSummaryWriter WriteAudioSummary WriteGraphSummary WriteHistogramSummary
+		WriteImageSummary WriteRawProtoSummary WriteScalarSummary WriteSummary ImportEvent GetMinibatch* StoreMinibatchStatisticsInFdo`},
 	{Network, `Send Recv _Send _Recv _HostSend _HostRecv Collective* Nccl* _Nccl* AllToAll CrossReplicaSum Rpc*
-		DeleteRpcFutureResource DataService* RegisterDataset* RemoteCall Infeed* Outfeed* XlaSend* XlaRecv* _XlaSend* _XlaRecv*
+		DeleteRpcFutureResource Infeed* Outfeed* XlaSend* XlaRecv* _XlaSend* _XlaRecv*
 		TPU* _TPU* Configure* _Configure* Connect* _Disconnect* _Initialize* Shutdown* _Shutdown* _Wait* _SetGlobalTPUArray
 		DTensorSetGlobalTPUArray Finalize* Enqueue* DynamicEnqueue* RecvTPU* SendTPU* LoadTPU* LoadAllTPU* RetrieveTPU*
 		RetrieveAllTPU* CollateTPU* ExecuteTPU* IsTPU* UpdateTaskIdAndGlobalCoreArray WorkerHeartbeat ComputeDedup*
 		PrelinearizeTuple Prelinearize`},
-	{Code, `PyFunc PyFuncStateless EagerPyFunc GeneratorDataset XlaCallModule XlaLaunch XlaHostCompute _XlaHostCompute*
-		_XlaCompile* _XlaRun _TPUCompileMlir XlaCustomCall XlaCustomCallV2`},
+	{Code, `GeneratorDataset XlaLaunch XlaHostCompute _XlaHostCompute* _XlaCompile* _XlaRun`},
 	{Random | Reads, `CudnnRNN CudnnRNNV2 CudnnRNNV3 CudnnRNNBackprop CudnnRNNBackpropV2 CudnnRNNBackpropV3`},
 }

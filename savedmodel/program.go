@@ -3,7 +3,6 @@ package savedmodel
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"sync"
 
 	"github.com/cairnml/cairn/engine"
@@ -133,39 +132,11 @@ func grant(g *MetaGraph, given *engine.Files) *engine.Files {
 	if len(g.Assets) == 0 {
 		return given
 	}
-	a := &assetFS{model: g.model.fsys, names: map[string]bool{}}
-	for _, x := range g.Assets {
-		a.names[AssetsDir+"/"+x.Name] = true
+	names := make([]string, len(g.Assets))
+	for i, x := range g.Assets {
+		names[i] = AssetsDir + "/" + x.Name
 	}
-	out := &engine.Files{Read: a}
-	if given != nil {
-		out.Write = given.Write
-		switch {
-		case given.Read != nil:
-			a.rest = given.Read
-		case given.Write != nil:
-			a.rest = given.Write
-		}
-	}
-	return out
-}
-
-// assetFS opens a model's assets, and what else the caller has granted.
-type assetFS struct {
-	model fs.FS
-	names map[string]bool
-	rest  fs.FS
-}
-
-// Open implements [fs.FS].
-func (a *assetFS) Open(name string) (fs.File, error) {
-	switch {
-	case a.names[name]:
-		return a.model.Open(name)
-	case a.rest != nil:
-		return a.rest.Open(name)
-	}
-	return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w: LoadOptions.Files grants one", engine.ErrNotGranted)}
+	return given.With(g.model.fsys, names...)
 }
 
 // callable is a function ready to run, with what it captures.

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -18,7 +20,6 @@ import (
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
-	"github.com/cairnml/cairn/vfs"
 )
 
 // runFlags are what the user asked of run.
@@ -46,7 +47,7 @@ each kind of op takes, and writes a trace that chrome://tracing and Perfetto
 draw.
 
 Files are out of the model's reach, its own assets excepted, unless --grant-read
-or --grant-write gives it a directory.`,
+or --grant-write gives it a directory. Names below it may be absolute.`,
 		Example: `  cairn run model --inputs in.npz --outputs out.npz
   cairn run model --signature classify --inputs in.json
   cairn run model --inputs in.npz -o out.png
@@ -73,18 +74,41 @@ or --grant-write gives it a directory.`,
 	return c
 }
 
-func (f *runFlags) files() *engine.Files {
-	if f.grantRead == "" && f.grantWrite == "" {
-		return nil
+// files returns what the grants let the model do.
+func (f *runFlags) files() (*engine.Files, error) {
+	for _, g := range []struct{ flag, dir string }{{"--grant-read", f.grantRead}, {"--grant-write", f.grantWrite}} {
+		if g.dir == "" {
+			continue
+		}
+		info, err := os.Stat(g.dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, usagef("%s %s: there is no such directory", g.flag, g.dir)
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", g.flag, err)
+		case !info.IsDir():
+			return nil, usagef("%s %s: it is not a directory", g.flag, g.dir)
+		}
 	}
-	files := &engine.Files{}
-	if f.grantRead != "" {
-		files.Read = os.DirFS(f.grantRead)
+	return engine.GrantDirs(f.grantRead, f.grantWrite)
+}
+
+// denied words an error about a file that was not granted for somebody at a
+// shell.
+func denied(err error) error {
+	var d *engine.DeniedError
+	if !errors.As(err, &d) {
+		return err
 	}
-	if f.grantWrite != "" {
-		files.Write = vfs.OSDir(f.grantWrite)
+	verb, flag := "read", "--grant-read"
+	if d.Write {
+		verb, flag = "write", "--grant-write"
 	}
-	return files
+	node := fmt.Sprintf("%s node %q", d.Op, d.Node)
+	if d.Node == "" {
+		node = "a " + d.Op
+	}
+	return fmt.Errorf("%s wants to %s the file %q, which is out of its reach; %s DIR lets it, if the file is below DIR", node, verb, d.Name, flag)
 }
 
 func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
@@ -92,9 +116,13 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	files, err := f.files()
+	if err != nil {
+		return err
+	}
 	var prof *profile.Profile
 	o := &savedmodel.LoadOptions{
-		Kernels: kernel.All(), Signatures: []string{}, Tags: f.tags, Files: f.files(), Log: a.err,
+		Kernels: kernel.All(), Signatures: []string{}, Tags: f.tags, Files: files, Log: a.err,
 		Read: &savedmodel.ReadOptions{MaxMemory: a.open.MaxMemory},
 	}
 	if f.profile != "" {
@@ -103,7 +131,7 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 	}
 	m, err := savedmodel.Load(ctx, os.DirFS(dir), o)
 	if err != nil {
-		return fmt.Errorf("%s: %w", dir, err)
+		return fmt.Errorf("%s: %w", dir, denied(err))
 	}
 	s, err := m.Signature(f.choose(m))
 	if err != nil {
@@ -118,7 +146,7 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 	begin := time.Now()
 	out, err := s.Call(ctx, in)
 	if err != nil {
-		return err
+		return denied(err)
 	}
 	result := &runResult{first: time.Since(begin)}
 	if err := result.measure(ctx, f, o, s, in); err != nil {

@@ -135,3 +135,62 @@ func TestRunDrawsAPicture(t *testing.T) {
 		t.Error(img, err)
 	}
 }
+
+// fileReader makes a SavedModel whose signature reads the file of that name, or
+// with a text writes it.
+func fileReader(t *testing.T, name, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	node := `node { name: "file" op: "ReadFile" input: "name" }`
+	target := "file:0"
+	if text != "" {
+		node = `node { name: "text" op: "Const" attr { key: "dtype" value { type: DT_STRING } } attr { key: "value" value { tensor { dtype: DT_STRING tensor_shape {} string_val: "` + text + `" } } } }
+			node { name: "file" op: "WriteFile" input: "name" input: "text" }
+			node { name: "done" op: "Identity" input: "text" input: "^file" attr { key: "T" value { type: DT_STRING } } }`
+		target = "done:0"
+	}
+	model := `saved_model_schema_version: 1 meta_graphs { meta_info_def { tags: "serve" } graph_def {
+		node { name: "name" op: "Const" attr { key: "dtype" value { type: DT_STRING } } attr { key: "value" value { tensor { dtype: DT_STRING tensor_shape {} string_val: "` + name + `" } } } }
+		` + node + ` } signature_def { key: "serving_default" value { outputs { key: "y" value { name: "` + target + `" dtype: DT_STRING tensor_shape {} } } } } }`
+	if err := os.WriteFile(filepath.Join(dir, "saved_model.pbtxt"), []byte(model), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestRunGrantsDirectories(t *testing.T) {
+	data := t.TempDir()
+	file := filepath.ToSlash(filepath.Join(data, "jobs.txt"))
+	if err := os.WriteFile(file, []byte("tea"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	absolute, relative, writer := fileReader(t, file, ""), fileReader(t, "jobs.txt", ""), fileReader(t, file, "coffee")
+	for _, c := range []struct {
+		args []string
+		want string // on stdout, or on stderr after "!"
+	}{
+		{[]string{absolute, "--grant-read", data}, `tea`},
+		{[]string{absolute, "--grant-read", "/"}, `tea`},
+		{[]string{absolute, "--grant-write", data}, `tea`},
+		{[]string{relative, "--grant-read", data}, `tea`},
+		{[]string{absolute}, `!cairn: ReadFile node "file" wants to read the file "` + file + `", which is out of its reach; --grant-read DIR lets it, if the file is below DIR`},
+		{[]string{absolute, "--grant-read", models}, `!ReadFile node "file" wants to read the file "` + file + `"`},
+		{[]string{writer, "--grant-read", data}, `!WriteFile node "file" wants to write the file "` + file + `", which is out of its reach; --grant-write DIR lets it`},
+		{[]string{absolute, "--grant-read", data + "/none"}, `!--grant-read ` + data + `/none: there is no such directory`},
+		{[]string{absolute, "--grant-write", data + "/none"}, `!--grant-write ` + data + `/none: there is no such directory`},
+		{[]string{absolute, "--grant-read", file}, `!--grant-read ` + file + `: it is not a directory`},
+		{[]string{writer, "--grant-write", data}, `coffee`},
+		{[]string{absolute, "--grant-read", data}, `coffee`},
+	} {
+		out, errOut, code := cairn(t, append([]string{"run"}, c.args...)...)
+		want, fails := strings.CutPrefix(c.want, "!")
+		switch {
+		case fails && (code != 2 || !strings.Contains(errOut, want)):
+			t.Errorf("%v: %d, %s, want %s", c.args, code, errOut, want)
+		case fails && (strings.Contains(errOut, "Options") || strings.Contains(errOut, "GrantDirs")):
+			t.Errorf("%v: a shell has no options of Go's: %s", c.args, errOut)
+		case !fails && (code != 0 || !strings.Contains(out, want)):
+			t.Errorf("%v: %d, %s, %s, want %s", c.args, code, out, errOut, want)
+		}
+	}
+}

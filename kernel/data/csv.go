@@ -36,7 +36,7 @@ func csvFiles(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	s := &fileSource{names: names}
+	s := &fileSource{node: c.Node(), names: names}
 	var delimiter string
 	for i, to := range map[int]*string{1: &s.compression, 4: &delimiter, 6: &f.missing} {
 		v, err := stringsIn(c, i, "the texts")

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"slices"
 
 	"github.com/cairnml/cairn/engine"
@@ -42,6 +41,7 @@ func (x texts) next(c *engine.Call) (element, error) {
 // opened when its first record is asked for, under the grant of the call that
 // asks, and closed behind its last.
 type fileSource struct {
+	node        *engine.Node
 	names       []string
 	compression string
 	open        func(i int, r *bufio.Reader, size int64) (contents, error) // size is -1 where it isn't known
@@ -85,13 +85,13 @@ func (x *fileIterator) next(c *engine.Call) (element, bool, error) {
 }
 
 func (x *fileIterator) begin(c *engine.Call) error {
-	fsys, err := c.FS()
+	name := x.names[x.at]
+	x.at++
+	fsys, place, err := c.ReadingFor(x.node, name)
 	if err != nil {
 		return err
 	}
-	name := x.names[x.at]
-	x.at++
-	f, err := fsys.Open(path.Clean(name))
+	f, err := fsys.Open(place)
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func ofFiles(compression int, open func(c *engine.Call, names []string) (func(in
 		if err != nil {
 			return err
 		}
-		s := &fileSource{names: names}
+		s := &fileSource{node: c.Node(), names: names}
 		if compression > 0 {
 			how, err := stringsIn(c, compression, "the compression")
 			if err != nil {
@@ -337,14 +337,11 @@ func matchingFiles(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
+	node := c.Node()
 	c.SetObject(0, &Dataset{size: unknown, types: []tensor.DType{tensor.String}, shapes: scalarShapes(1), source: sourceFunc(func(c *engine.Call, depth int) (iterator, error) {
-		fsys, err := c.FS()
-		if err != nil {
-			return nil, err
-		}
 		var names []string
 		for _, p := range patterns {
-			found, err := fs.Glob(fsys, path.Clean(p))
+			found, err := c.Glob(node, p)
 			if err != nil {
 				return nil, err
 			}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -141,11 +140,11 @@ func (r *reader) begin(c *engine.Call, q *Queue) error {
 		r.records = &oneRecord{key: r.work, value: r.work}
 		return nil
 	}
-	fsys, err := c.FS()
+	fsys, place, err := c.Reading(r.work)
 	if err != nil {
 		return err
 	}
-	f, err := fsys.Open(path.Clean(r.work))
+	f, err := fsys.Open(place)
 	if err != nil {
 		return err
 	}

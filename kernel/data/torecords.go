@@ -6,7 +6,6 @@ import (
 	"compress/zlib"
 	"fmt"
 	"io"
-	"path"
 
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/internal/tfrecord"
@@ -32,7 +31,7 @@ func toRecords(c *engine.Call) error {
 		}
 		text[i] = v[0]
 	}
-	dir, err := c.Dir()
+	dir, place, err := c.Writing(text[0])
 	if err != nil {
 		return err
 	}
@@ -40,7 +39,7 @@ func toRecords(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	err = vfs.WriteFile(dir, path.Clean(text[0]), func(w io.Writer) error { return writeRecords(c, it, w, text[1]) })
+	err = vfs.WriteFile(dir, place, func(w io.Writer) error { return writeRecords(c, it, w, text[1]) })
 	if err != nil {
 		return err
 	}

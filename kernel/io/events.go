@@ -53,11 +53,11 @@ func openWriter(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	dir, err := c.Dir()
+	dir, place, err := c.Writing(folder)
 	if err != nil {
 		return err
 	}
-	return w.Open(dir, folder, suffix, most, time.Duration(wait)*time.Millisecond)
+	return w.Open(dir, place, suffix, most, time.Duration(wait)*time.Millisecond)
 }
 
 // flushWriter and closeWriter write the events that wait.

@@ -3,8 +3,6 @@ package io
 import (
 	"fmt"
 	"io"
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -22,11 +20,11 @@ func readFile(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	fsys, err := c.FS()
+	fsys, place, err := c.Reading(name)
 	if err != nil {
 		return err
 	}
-	f, err := fsys.Open(path.Clean(name))
+	f, err := fsys.Open(place)
 	if err != nil {
 		return err
 	}
@@ -69,11 +67,11 @@ func writeFile(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	dir, err := c.Dir()
+	dir, place, err := c.Writing(name)
 	if err != nil {
 		return err
 	}
-	err = vfs.WriteFile(dir, path.Clean(name), func(w io.Writer) error {
+	err = vfs.WriteFile(dir, place, func(w io.Writer) error {
 		_, err := io.WriteString(w, contents)
 		return err
 	})
@@ -92,13 +90,9 @@ func matchingFiles(c *engine.Call) error {
 	if in.DType() != tensor.String || len(in.Shape()) > 1 {
 		return fmt.Errorf("the patterns are %v%v, not a string or a vector of strings", in.DType(), in.Shape())
 	}
-	fsys, err := c.FS()
-	if err != nil {
-		return err
-	}
 	var all []string
 	for _, pattern := range in.Strings() {
-		list, err := fs.Glob(fsys, path.Clean(pattern))
+		list, err := c.Glob(c.Node(), pattern)
 		if err != nil {
 			return err
 		}

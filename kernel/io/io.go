@@ -80,11 +80,11 @@ func save(c *engine.Call) error {
 	if got := c.NumIn() - 3; got != len(names) {
 		return fmt.Errorf("there are %d names for %d tensors", len(names), got)
 	}
-	dir, err := c.Dir()
+	dir, place, err := c.Writing(prefix)
 	if err != nil {
 		return err
 	}
-	w, err := bundle.NewWriter(dir, prefix, nil)
+	w, err := bundle.NewWriter(dir, place, nil)
 	if err != nil {
 		return err
 	}
@@ -116,11 +116,11 @@ func restore(c *engine.Call) error {
 	if len(types) != len(names) {
 		return fmt.Errorf("there are %d names for %d dtypes", len(names), len(types))
 	}
-	fsys, err := c.FS()
+	fsys, place, err := c.Reading(prefix)
 	if err != nil {
 		return err
 	}
-	r, err := bundle.Open(c.Context(), fsys, prefix, nil)
+	r, err := bundle.Open(c.Context(), fsys, place, nil)
 	if err != nil {
 		return err
 	}
@@ -163,12 +163,18 @@ func merge(c *engine.Call) error {
 	if err != nil {
 		return err
 	}
-	dir, err := c.Dir()
+	dir, to, err := c.Writing(dst)
 	if err != nil {
 		return err
 	}
+	from := make([]string, c.In(0).Len())
+	for i, prefix := range c.In(0).Strings() {
+		if _, from[i], err = c.Writing(prefix); err != nil {
+			return err
+		}
+	}
 	keep := c.Attrs().Has("delete_old_dirs") && !c.Attrs().Bool("delete_old_dirs")
-	return bundle.Merge(c.Context(), dir, dst, c.In(0).Strings(), &bundle.MergeOptions{
+	return bundle.Merge(c.Context(), dir, to, from, &bundle.MergeOptions{
 		KeepSources: keep, AllowMissing: c.Attrs().Bool("allow_missing_files"),
 	})
 }

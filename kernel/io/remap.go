@@ -39,11 +39,11 @@ func loadAndRemap(n *engine.Node) (func(*engine.Call) error, error) {
 		if err != nil {
 			return err
 		}
-		fsys, err := c.FS()
+		fsys, place, err := c.Reading(names[0])
 		if err != nil {
 			return err
 		}
-		r, err := bundle.Open(c.Context(), fsys, names[0], nil)
+		r, err := bundle.Open(c.Context(), fsys, place, nil)
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ func saveV1(slices bool) func(*engine.Call) error {
 				return fmt.Errorf("there are %d tensors for the %v%v of input %d", c.NumIn()-first, t.DType(), t.Shape(), i)
 			}
 		}
-		dir, err := c.Dir()
+		dir, place, err := c.Writing(file)
 		if err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func saveV1(slices bool) func(*engine.Call) error {
 			}
 			parts[i].Slice = &part
 		}
-		return bundle.WriteV1(c.Context(), dir, file, parts)
+		return bundle.WriteV1(c.Context(), dir, place, parts)
 	}
 }
 
@@ -76,11 +76,11 @@ func restoreV1(slices bool) func(*engine.Call) error {
 				return err
 			}
 		}
-		fsys, err := c.FS()
+		fsys, place, err := c.Reading(file)
 		if err != nil {
 			return err
 		}
-		r, err := bundle.Open(c.Context(), fsys, file, nil)
+		r, err := bundle.Open(c.Context(), fsys, place, nil)
 		if err != nil {
 			return err
 		}

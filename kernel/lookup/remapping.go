@@ -18,10 +18,6 @@ func vocabRemapping(n *engine.Node) (func(*engine.Call) error, error) {
 		if err := c.Need(2); err != nil {
 			return err
 		}
-		fsys, err := c.FS()
-		if err != nil {
-			return err
-		}
 		var lines [2][]string
 		for i, limit := range []int64{-1, most} {
 			t := c.In(i)
@@ -29,7 +25,11 @@ func vocabRemapping(n *engine.Node) (func(*engine.Call) error, error) {
 				return fmt.Errorf("the file's name is %v%v, not one string", t.DType(), t.Shape())
 			}
 			f := &textFile{key: -2, value: -1, most: limit}
-			keys, _, err := f.read(fsys, t.Strings()[0], &Table{keys: column{dtype: tensor.String}, values: column{dtype: tensor.Int64}})
+			fsys, place, err := c.Reading(t.Strings()[0])
+			if err != nil {
+				return err
+			}
+			keys, _, err := f.read(fsys, place, &Table{keys: column{dtype: tensor.String}, values: column{dtype: tensor.Int64}})
 			if err != nil {
 				return err
 			}

@@ -51,11 +51,11 @@ func fromTextFile(n *engine.Node) (func(*engine.Call) error, error) {
 		if name.DType() != tensor.String || name.Len() != 1 {
 			return fmt.Errorf("the file's name is %v%v, not a string", name.DType(), name.Shape())
 		}
-		fsys, err := c.FS()
+		fsys, place, err := c.Reading(name.Strings()[0])
 		if err != nil {
 			return err
 		}
-		keys, values, err := f.read(fsys, name.Strings()[0], t)
+		keys, values, err := f.read(fsys, place, t)
 		if err != nil {
 			return err
 		}

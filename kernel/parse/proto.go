@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -127,11 +126,11 @@ func (p *protoFields) inNode() (*protodesc.Set, error) {
 
 // inFile returns the descriptors in a file that the call was granted.
 func (p *protoFields) inFile(c *engine.Call) (*protodesc.Set, error) {
-	fsys, err := c.FS()
+	fsys, place, err := c.Reading(p.source)
 	if err != nil {
 		return nil, err
 	}
-	f, err := fsys.Open(path.Clean(p.source))
+	f, err := fsys.Open(place)
 	if err != nil {
 		return nil, err
 	}

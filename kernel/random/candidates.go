@@ -299,11 +299,11 @@ func eachWeight(c *engine.Call, f func(float32) error) error {
 	if name == "" {
 		return nil
 	}
-	fsys, err := c.FS()
+	fsys, place, err := c.Reading(name)
 	if err != nil {
 		return err
 	}
-	file, err := fsys.Open(name)
+	file, err := fsys.Open(place)
 	if err != nil {
 		return err
 	}

@@ -8,13 +8,19 @@ import (
 )
 
 // reach says who runs each node.
-type reach struct{ by map[*graph.Node]string }
+type reach struct {
+	by  map[*graph.Node]string
+	all string // who runs every node, if not empty
+}
 
 const bySaver = "the saver"
 
 func (r *reach) of(n *graph.Node) string {
-	if r == nil {
+	switch {
+	case r == nil:
 		return ""
+	case r.all != "":
+		return r.all
 	}
 	return r.by[n]
 }

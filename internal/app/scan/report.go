@@ -62,6 +62,8 @@ const (
 	ruleExtra     = "extra-file"
 	ruleLambda    = "keras-code"
 	ruleMalformed = "malformed"
+	ruleAbort     = "abort"
+	ruleNoted     = "noted-op"
 )
 
 // Rules lists what is looked for.
@@ -70,7 +72,7 @@ func Rules() []Rule {
 		{ruleRead, "An op reads files.", "Cairn lets it read only what the caller grants; TensorFlow lets it read anything."},
 		{ruleWrite, "An op writes files.", "Cairn lets it write only where the caller grants it; TensorFlow lets it write anywhere."},
 		{ruleNetwork, "An op talks to other processes.", "Don't run the model in TensorFlow where it can reach a network. Cairn has no kernel for it."},
-		{ruleCode, "An op runs code that is no graph.", "Don't run the model in TensorFlow unless you know the code. Cairn has no kernel for it."},
+		{ruleCode, "An op runs code that is no part of the graph.", "Don't run the model in TensorFlow unless you know the code. Cairn has no kernel for it."},
 		{ruleUnknown, "An op isn't TensorFlow's.", "Whoever runs the model needs a library of kernels; find out where it comes from."},
 		{ruleShape, "A tensor that the graph makes is very large.", "Bound the memory of a call, or don't make it."},
 		{ruleRecursion, "A function calls itself.", "Bound the steps of a call; TensorFlow may overflow its stack."},
@@ -81,6 +83,8 @@ func Rules() []Rule {
 		{ruleExtra, "A file beside the model is a program or can carry one.", "Loading the model doesn't need it; don't run it."},
 		{ruleLambda, "A Keras layer carries Python code.", "Keras runs it when it loads the layers; Cairn doesn't."},
 		{ruleMalformed, "The file contradicts itself.", "Don't trust the model; TensorFlow may crash on it."},
+		{ruleAbort, "An op ends the process.", "Don't run the model in TensorFlow in a process that serves others."},
+		{ruleNoted, "An op that other scanners list, though it reaches nothing outside of the model.", "Nothing, unless the model has no reason to have it."},
 	}
 }
 
@@ -127,7 +131,7 @@ func (s *scanner) add(f Finding) {
 	f.Count = 1
 	// protobuf's errors have a space of one kind or another, by chance.
 	f.Message = strings.ReplaceAll(f.Message, "\u00a0", " ")
-	key := findingKey{f.Rule, f.Message, f.Function, f.Op, f.Reached}
+	key := findingKey{f.Rule, f.Message, s.within + f.Function, f.Op, f.Reached}
 	if i, ok := s.at[key]; ok {
 		s.report.Findings[i].Count++
 		return
@@ -138,6 +142,7 @@ func (s *scanner) add(f Finding) {
 	if f.File == "" {
 		f.File, f.Tags = s.file, s.tags
 	}
+	f.Function = s.within + f.Function
 	if s.at == nil {
 		s.at = map[findingKey]int{}
 	}

@@ -8,82 +8,118 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// writers are the ops that change files, by the beginnings of their names; all
-// other ops with the effect graph.Files only read.
-var writers = []string{
-	"WriteFile", "Save", "MergeV2Checkpoints", "DistributedSave", "SnapshotDataset", "CacheDataset", "DatasetToTFRecord",
-	"ExperimentalDatasetToTFRecord", "SummaryWriter", "CreateSummary", "CloseSummaryWriter", "FlushSummaryWriter", "Write", "ImportEvent",
-	"FileSystemSetConfiguration",
-}
-
 // checkpointOps are in nearly every model: its own saver.
 var checkpointOps = map[string]bool{
 	"SaveV2": true, "RestoreV2": true, "MergeV2Checkpoints": true, "Save": true, "SaveSlices": true, "Restore": true, "RestoreSlice": true,
 }
 
-// effects looks at what running the node would reach.
+// effects reports what running the node reaches outside of the model, by graph's
+// table of effects.
 func (s *scanner) effects(f Finding, n *graph.Node) {
-	var effect graph.Effect
-	if d := graph.LookupOp(n.Op); d != nil {
-		effect = d.Effect()
-	} else {
+	effect := n.OwnEffect() & graph.Outside
+	if effect == 0 {
+		s.noted(f, n)
 		return
 	}
+	refs := n.References()
 	if effect&graph.Code != 0 {
-		f.Rule, f.Severity, f.Message = ruleCode, High, n.Op+" runs code that is no graph"
-		s.add(f)
+		s.code(f, n, refs)
 	}
 	if effect&graph.Network != 0 {
-		f.Rule, f.Severity, f.Message = ruleNetwork, High, n.Op+" talks to other processes"
+		f.Rule, f.Severity, f.Message = ruleNetwork, High, n.Op+" talks to other processes or devices"+named(refs, graph.Network)
 		s.add(f)
 	}
-	if urls := debugURLs(n); urls != "" {
-		f.Rule, f.Severity, f.Message = ruleNetwork, High, fmt.Sprintf("%s sends what it gets to %q", n.Op, clip(urls))
-		s.add(f)
-	}
-	if n.Op == "PrintV2" && strings.HasPrefix(n.Attrs.String("output_stream", ""), "file://") {
-		effect |= graph.Files
-	}
-	if effect&graph.Files == 0 {
-		return
-	}
-	f.Rule, f.Message = ruleRead, n.Op+" reads files"
-	if n.Op == "PrintV2" || writes(n.Op) {
-		f.Rule, f.Message = ruleWrite, n.Op+" writes files"
-	}
+	saver := checkpointOps[n.Op] && (f.Reached == bySaver || f.Reached == "")
 	switch {
-	case checkpointOps[n.Op] && (f.Reached == bySaver || f.Reached == ""):
-		f.Severity = Note // what every model's saver has
-	case f.Rule == ruleWrite:
-		f.Severity = High
-	case strings.HasPrefix(n.Op, "InitializeTableFromTextFile"):
-		f.Severity = Note // a vocabulary among the model's assets
-	default:
-		f.Severity = Warning
+	case effect&graph.FileWrites != 0:
+		f.Rule, f.Severity, f.Message = ruleWrite, High, n.Op+" writes files"
+		if saver {
+			f.Severity = Note // what every model's saver has
+		} else {
+			f.Message += named(refs, graph.FileWrites)
+		}
+		s.add(f)
+	case effect&graph.FileReads != 0:
+		f.Rule, f.Severity, f.Message = ruleRead, Warning, n.Op+" reads files"
+		switch {
+		case saver:
+			f.Severity = Note
+		case s.assets.all(refs):
+			f.Severity, f.Message = Note, n.Op+" reads an asset of the model"
+		default:
+			f.Message += named(refs, graph.FileReads)
+		}
+		s.add(f)
 	}
-	s.add(f)
 }
 
-func writes(op string) bool {
-	for _, p := range writers {
-		if strings.HasPrefix(op, p) {
-			return true
+// maxNamed is the number of names that a message quotes.
+const maxNamed = 3
+
+// named returns the names that references of that effect have: `: "/etc/passwd"`.
+func named(refs []graph.Reference, effect graph.Effect) string {
+	var list []string
+	for _, r := range refs {
+		if r.Effect&effect == 0 || !r.Known {
+			continue
+		}
+		for _, name := range r.Names {
+			if len(list) == maxNamed {
+				return ": " + strings.Join(list, ", ") + " …"
+			}
+			list = append(list, fmt.Sprintf("%q", clip(name)))
 		}
 	}
-	return false
-}
-
-// debugURLs returns where a debugging op sends its tensors, if it is anywhere.
-func debugURLs(n *graph.Node) string {
-	if !strings.HasPrefix(n.Op, "Debug") {
+	if list == nil {
 		return ""
 	}
-	for _, a := range n.Attrs {
-		if list, ok := a.Value().([]string); ok && (a.Name == "debug_urls" || a.Name == "tensor_debug_urls") {
-			return strings.Join(list, ", ")
-		}
+	return ": " + strings.Join(list, ", ")
+}
+
+// code reports a node that runs what is no graph, and scans a graph that is a
+// string of the model.
+func (s *scanner) code(f Finding, n *graph.Node, refs []graph.Reference) {
+	f.Rule, f.Severity, f.Message = ruleCode, High, n.Op+" runs code that is no graph"
+	if n.Op != "DatasetFromGraph" {
+		s.add(f)
+		return
 	}
-	return ""
+	for _, r := range refs {
+		if !r.Known || len(r.Names) != 1 {
+			f.Message = "DatasetFromGraph runs a graph that is not in the model"
+			s.add(f)
+			continue
+		}
+		f.Severity, f.Message = Warning, "DatasetFromGraph runs a graph that a string of the model holds"
+		s.add(f)
+		s.serialized(f, r.Names[0])
+	}
+}
+
+// notedOps are ops that other scanners list, and that reach nothing outside of
+// the model: with what they do.
+var notedOps = map[string]string{
+	"Print": "prints what it gets", "PrintV2": "prints what it gets", "Assert": "stops the call if a condition fails",
+	"DecodeRaw": "decodes bytes", "DecodeJpeg": "decodes bytes", "DecodePng": "decodes bytes",
+	"InitializeTable": "fills a table", "InitializeTableV2": "fills a table", "LookupTableImport": "fills a table", "LookupTableImportV2": "fills a table",
+	"QueueEnqueue": "keeps values for other calls", "QueueEnqueueV2": "keeps values for other calls",
+	"QueueEnqueueMany": "keeps values for other calls", "QueueEnqueueManyV2": "keeps values for other calls",
+	"QueueDequeue": "takes values of other calls", "QueueDequeueV2": "takes values of other calls",
+	"QueueDequeueMany": "takes values of other calls", "QueueDequeueManyV2": "takes values of other calls",
+	"DebugIdentity": "is a debugger's, and names no address", "DebugIdentityV2": "is a debugger's, and names no address", "DebugIdentityV3": "is a debugger's, and names no address",
+}
+
+// noted reports ops that reach nothing outside, and that somebody may look for.
+func (s *scanner) noted(f Finding, n *graph.Node) {
+	if n.Op == "Abort" {
+		f.Rule, f.Severity, f.Message = ruleAbort, Warning, "Abort ends the process"
+		s.add(f)
+		return
+	}
+	if words, ok := notedOps[n.Op]; ok && graph.LookupOp(n.Op) != nil {
+		f.Rule, f.Severity, f.Message = ruleNoted, Note, n.Op+" "+words
+		s.add(f)
+	}
 }
 
 // maxElements is how many elements a tensor that the graph makes out of nothing

@@ -59,6 +59,11 @@ type scanner struct {
 	file   string
 	tags   []string
 	at     map[findingKey]int
+	assets *assets
+
+	within string          // the place of the serialized graph that is scanned, and ": "
+	depth  int             // how many serialized graphs lie in each other
+	graphs map[string]bool // the serialized graphs that were scanned
 }
 
 // finish scans what was read. A file that contradicts itself is a finding, one
@@ -86,6 +91,7 @@ func (s *scanner) metaGraph(g *savedmodel.MetaGraph) {
 		s.add(Finding{Rule: ruleMalformed, Severity: High, Message: strings.TrimPrefix(err.Error(), "savedmodel: ")})
 		return
 	}
+	s.assets = assetsOf(g, gr)
 	s.graph(gr, reachOf(g, gr))
 	for _, sig := range g.Signatures {
 		s.name("signature", sig.Name, "", "")

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/internal/app/scan"
+	"github.com/cairnml/cairn/savedmodel"
 )
 
 // schema is what SARIF 2.1.0 says of the objects that a scan writes: properties
@@ -121,6 +123,7 @@ func TestEveryRuleFindsSomething(t *testing.T) {
 	}
 	note(scan.Dir(t.Context(), os.DirFS("../../../cmd/cairn/testdata/hostile"), "hostile", nil))
 	note(scan.Bytes(t.Context(), []byte("no model"), "x.pb", nil))
+	note(scan.Bytes(t.Context(), []byte(`meta_graphs { graph_def { node { name: "a" op: "Abort" } node { name: "p" op: "Print" } } }`), "x.pbtxt", nil))
 	lambda := `meta_graphs { object_graph_def { nodes { user_object { identifier: "_tf_keras_layer" metadata: '{"class_name": "Lambda", "name": "shout"}' } } } }`
 	note(scan.Dir(t.Context(), fstest.MapFS{"saved_model.pbtxt": {Data: []byte(lambda)}}, "lambda", nil))
 	for _, r := range scan.Rules() {
@@ -163,5 +166,192 @@ func TestLongChainsAndRingsAreScannedInLittleTime(t *testing.T) {
 	}
 	if len(r.Findings) != 1 || r.Findings[0].Rule != "recursion" {
 		t.Errorf("found %+v", r.Findings)
+	}
+}
+
+// What public scanners look for: modelscan 0.8 (settings.py), TensorAbuse
+// (TensorDetect/settings.py) and modelaudit (suspicious_symbols.py). Names that
+// are no ops of TensorFlow's are unknown ops.
+var publicLists = map[string]string{
+	"modelscan": `ReadFile WriteFile`,
+	"TensorAbuse": `ReadFile FixedLengthRecordDataset FixedLengthRecordDatasetV2 CSVDataset CSVDatasetV2 ExperimentalCSVDataset ImmutableConst
+		InitializeTableFromTextFile InitializeTableFromTextFileV2 WriteFile SaveV2 Save SaveSlices PrintV2 MatchingFiles MatchingFilesDataset
+		ExperimentalMatchingFilesDataset DebugIdentity DebugIdentityV2 DebugIdentityV3 DistributedSave RpcCall RpcClient RpcServer RpcServerRegister
+		RegisterDataset RegisterDatasetV2 DataServiceDataset DataServiceDatasetV2 DataServiceDatasetV3 DataServiceDatasetV4 SqlDataset`,
+	"modelaudit": `ReadFile WriteFile MergeV2Checkpoints Save SaveV2 LoadAndRemapMatrix RestoreV2 LookupTableImport InitializeTable LookupTableImportV2
+		InitializeTableV2 PyFunc PyFuncStateless EagerPyFunc PyCall ShellExecute ExecuteOp SystemConfig QueueEnqueue QueueEnqueueV2 QueueDequeue
+		QueueDequeueV2 QueueEnqueueMany QueueDequeueMany Print PrintV2 Assert Abort DecodeRaw DecodeJpeg DecodePng`,
+	"Cairn's": `CacheDatasetV2 DatasetFromGraph DumpTensor CalibrationStatisticsSaver FixedUnigramCandidateSampler Skipgram SnapshotDatasetV2
+		LMDBDataset GenerateVocabRemapping MlirPassthroughOp XlaCustomCallV2 FileSystemSetConfiguration CreateSummaryFileWriter WriteScalarSummary
+		_Send RemoteCall CollectiveReduceV2 DecodeProtoV2`,
+}
+
+// harmlessOnly are ops of the lists that reach nothing outside of the model as
+// the test has them: these are notes.
+const harmlessOnly = `PrintV2 Print Assert DecodeRaw DecodeJpeg DecodePng InitializeTable InitializeTableV2 LookupTableImport LookupTableImportV2
+	QueueEnqueue QueueEnqueueV2 QueueDequeue QueueDequeueV2 QueueEnqueueMany QueueDequeueMany`
+
+// attributes are those that an op needs to reach something.
+var attributes = map[string]string{
+	"DebugIdentity":                `attr { key: "debug_urls" value { list { s: "grpc://example.com:80" } } }`,
+	"DebugIdentityV2":              `attr { key: "debug_urls" value { list { s: "grpc://example.com:80" } } }`,
+	"DebugIdentityV3":              `attr { key: "debug_urls" value { list { s: "file:///tmp/x" } } }`,
+	"FixedUnigramCandidateSampler": `attr { key: "vocab_file" value { s: "/etc/passwd" } }`,
+	"Skipgram":                     `attr { key: "filename" value { s: "/etc/passwd" } }`,
+	"DecodeProtoV2":                `attr { key: "descriptor_source" value { s: "/etc/passwd" } }`,
+}
+
+// outputs returns the attributes that tell an op's outputs.
+func outputs(op string) string {
+	d := graph.LookupOp(op)
+	if d == nil {
+		return ""
+	}
+	var b strings.Builder
+	seen := map[string]bool{"": true}
+	attr := func(name, value string) {
+		if !seen[name] && !d.Attr(name).HasDefault() {
+			fmt.Fprintf(&b, "attr { key: '%s' value { %s } } ", name, value)
+		}
+		seen[name] = true
+	}
+	for _, o := range d.Outputs {
+		attr(o.TypeAttr, "type: DT_FLOAT")
+		attr(o.NumberAttr, "i: 1")
+		attr(o.TypeListAttr, "list { type: DT_FLOAT }")
+	}
+	return b.String()
+}
+
+// graphOf returns a serialized GraphDef with one node.
+func graphOf(node string) string {
+	m, err := savedmodel.UnmarshalText([]byte("meta_graphs { graph_def { "+node+" } }"), nil)
+	if err != nil {
+		panic(err)
+	}
+	g, err := m.MetaGraphs[0].Graph()
+	if err != nil {
+		panic(err)
+	}
+	b, err := g.Marshal()
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func octal(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		fmt.Fprintf(&b, "\\%03o", s[i])
+	}
+	return b.String()
+}
+
+// TestTheOpsOfPublicListsAreFoundWhereverTheyAre: in the graph, in a function, in
+// a dataset's function, in what runs at loading, in a serialized graph.
+func TestTheOpsOfPublicListsAreFoundWhereverTheyAre(t *testing.T) {
+	const meta = "saved_model_schema_version: 1 meta_graphs { meta_info_def { tags: 'serve' } graph_def { %s } signature_def { key: '%s' value { outputs { key: 'y' value { name: '%s' dtype: DT_FLOAT } } } } }"
+	const library = " library { function { signature { name: 'f' control_output: 'a' } %s control_ret { key: 'a' value: 'op' } } }"
+	for list, names := range publicLists {
+		for _, op := range strings.Fields(names) {
+			node := "{ name: 'op' op: '" + op + "' " + attributes[op] + outputs(op) + " }"
+			for place, text := range map[string]string{
+				"graph":            fmt.Sprintf(meta, "node "+node, "serving_default", "op:0"),
+				"function":         fmt.Sprintf(meta, "node { name: 'call' op: 'StatefulPartitionedCall' attr { key: 'f' value { func { name: 'f' } } } attr { key: 'Tin' value { list {} } } attr { key: 'Tout' value { list {} } } }"+fmt.Sprintf(library, "node_def "+node), "serving_default", "call"),
+				"dataset function": fmt.Sprintf(meta, "node { name: 'data' op: 'MapDataset' attr { key: 'f' value { func { name: 'f' } } } }"+fmt.Sprintf(library, "node_def "+node), "serving_default", "data:0"),
+				"initializer":      fmt.Sprintf(meta, "node "+node, "__saved_model_init_op", "op"),
+				"serialized graph": fmt.Sprintf(meta, "node { name: 'g' op: 'Const' attr { key: 'dtype' value { type: DT_STRING } } attr { key: 'value' value { tensor { dtype: DT_STRING tensor_shape {} string_val: '"+octal(graphOf("node "+node))+"' } } } } node { name: 'data' op: 'DatasetFromGraph' input: 'g' }", "serving_default", "data:0"),
+			} {
+				r, err := scan.Bytes(t.Context(), []byte(text), "m.pbtxt", nil)
+				if err != nil {
+					t.Fatalf("%s in a %s: %v", op, place, err)
+				}
+				worst, found := scan.Note, false
+				for _, f := range r.Findings {
+					if f.Op == op && strings.Contains(f.Message, op) {
+						found, worst = true, max(worst, f.Severity)
+					}
+				}
+				if least := scan.Warning; !found || worst < least && !slices.Contains(strings.Fields(harmlessOnly), op) {
+					t.Errorf("%s of %s in a %s: %v", op, list, place, r.Findings)
+				}
+			}
+		}
+	}
+}
+
+// TestSerializedGraphsAreBounded: they may lie in each other, and many nodes may
+// run the same one.
+func TestSerializedGraphsAreBounded(t *testing.T) {
+	node := "node { name: 'op' op: 'WriteFile' }"
+	for range 12 {
+		node = "node { name: 'g' op: 'Const' attr { key: 'dtype' value { type: DT_STRING } } attr { key: 'value' value { tensor { dtype: DT_STRING tensor_shape {} string_val: '" + octal(graphOf(node)) + "' } } } } node { name: 'data' op: 'DatasetFromGraph' input: 'g' }"
+	}
+	r, err := scan.Bytes(t.Context(), []byte("meta_graphs { graph_def { "+node+" } }"), "m.pbtxt", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deepest := ""
+	for _, f := range r.Findings {
+		if f.Rule == "malformed" {
+			deepest = f.Message + " " + f.Function
+		}
+	}
+	if !strings.Contains(deepest, "there is one more data: data: ") {
+		t.Errorf("found %q in %v", deepest, r.Findings)
+	}
+}
+
+// TestTablesOfAssetsAreNoted, those of other files are warnings.
+func TestTablesOfAssetsAreNoted(t *testing.T) {
+	r, err := scan.Dir(t.Context(), os.DirFS("../../../savedmodel/testdata/models/assets"), "assets", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := 0
+	for _, f := range r.Findings {
+		if f.Severity > scan.Note {
+			t.Errorf("found %+v", f)
+		}
+		if strings.Contains(f.Message, "reads an asset of the model") {
+			notes++
+		}
+	}
+	if notes != 2 {
+		t.Errorf("%d notes of assets: %v", notes, r.Findings)
+	}
+	const table = `saved_model_schema_version: 1 meta_graphs { graph_def {
+		node { name: "file" op: "Const" attr { key: "dtype" value { type: DT_STRING } } attr { key: "value" value { tensor { dtype: DT_STRING tensor_shape {} string_val: "%s" } } } }
+		node { name: "table" op: "HashTableV2" } node { name: "other" op: "Const" attr { key: "dtype" value { type: DT_STRING } } attr { key: "value" value { tensor { dtype: DT_STRING tensor_shape {} string_val: "/etc/shadow" } } } }
+		node { name: "v" op: "VarHandleOp" attr { key: "dtype" value { type: DT_STRING } } attr { key: "shared_name" value { s: "v" } } }
+		node { name: "set" op: "AssignVariableOp" input: "v" input: "file" }
+		%s
+		node { name: "init" op: "InitializeTableFromTextFileV2" input: "table" input: "%s" }
+	} asset_file_def { tensor_info { name: "file:0" } filename: "words.txt" } signature_def { key: "__saved_model_init_op" value { outputs { key: "y" value { name: "init" } } } } }`
+	for _, c := range []struct {
+		name, more, file string
+		want             scan.Severity
+	}{
+		{"the asset", "", "file", scan.Note},
+		{"through a variable", `node { name: "get" op: "ReadVariableOp" input: "v" }`, "get", scan.Note},
+		{"another file", "", "other", scan.Warning},
+		{"a variable with another value", `node { name: "get" op: "ReadVariableOp" input: "v" } node { name: "again" op: "AssignVariableOp" input: "v" input: "other" }`, "get", scan.Warning},
+		{"a variable by another handle", `node { name: "get" op: "ReadVariableOp" input: "v" } node { name: "v2" op: "VarHandleOp" attr { key: "dtype" value { type: DT_STRING } } attr { key: "shared_name" value { s: "v" } } } node { name: "again" op: "AssignVariableOp" input: "v2" input: "other" }`, "get", scan.Warning},
+		{"a variable that a call may change", `node { name: "get" op: "ReadVariableOp" input: "v" } node { name: "call" op: "DestroyResourceOp" input: "v" }`, "get", scan.Warning},
+	} {
+		r, err := scan.Bytes(t.Context(), []byte(fmt.Sprintf(table, "/home/me/words.txt", c.more, c.file)), "m.pbtxt", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []scan.Severity
+		for _, f := range r.Findings {
+			if f.Rule == "file-read" {
+				got = append(got, f.Severity)
+			}
+		}
+		if len(got) != 1 || got[0] != c.want {
+			t.Errorf("%s: %v, want %v (%v)", c.name, got, c.want, r.Findings)
+		}
 	}
 }
