@@ -6,6 +6,31 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
+// ParseTensor decodes one value, such as [[1, 2], [3, 4]], by the rules of
+// [Request.Tensors]. The path of an [*Error] begins with the Spec's name.
+func ParseTensor(value []byte, spec Spec) (*tensor.Tensor, error) {
+	s := &scanner{b: value}
+	if _, err := s.skip(); err != nil {
+		return nil, err.below(spec.Name)
+	}
+	if s.next() != 0 || s.at < len(value) {
+		return nil, fault(s.at, "something follows the end of the value").below(spec.Name)
+	}
+	s.at = 0
+	b, err := newBuilder(spec)
+	if err == nil {
+		err = b.value(s, 0)
+	}
+	if err != nil {
+		return nil, err.below(spec.Name)
+	}
+	t, err := b.tensor(0)
+	if err != nil {
+		return nil, err.below(spec.Name)
+	}
+	return t, nil
+}
+
 // builder makes a tensor of nested lists as it goes through them.
 type builder struct {
 	spec     Spec

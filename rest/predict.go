@@ -25,8 +25,7 @@ func WritePredictRequest(w io.Writer, signature string, form Form, inputs map[st
 }
 
 // WritePredictResponse writes the outputs of a signature as a response to a
-// request of that form: by row after [Rows], by column after [Columns]. The name
-// of a single output is left out, as Serving does. With [Rows] all outputs must
+// request of that form: by row after [Rows], by column after [Columns]. With [Rows] all outputs must
 // have the same first size, which is the number of rows.
 func WritePredictResponse(w io.Writer, form Form, outputs map[string]*tensor.Tensor, opts *WriteOptions) error {
 	if len(outputs) == 0 {
@@ -35,7 +34,7 @@ func WritePredictResponse(w io.Writer, form Form, outputs map[string]*tensor.Ten
 	out := newWriter(w, opts)
 	out.raw("{")
 	out.key(form.response())
-	return out.tensors("output", form, outputs, false)
+	return out.tensors("output", form, outputs, out.names)
 }
 
 // column is a tensor on its way to JSON.

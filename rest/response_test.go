@@ -51,7 +51,29 @@ func TestResponsesAreServings(t *testing.T) {
 	}
 }
 
-// example is what TensorFlow writes for the features of
+func TestASingleOutputsNameIsWrittenOnRequest(t *testing.T) {
+	var b strings.Builder
+	if err := WritePredictResponse(&b, Columns, map[string]*tensor.Tensor{"y": tensor.Scalar[int8](1)}, &WriteOptions{Names: true}); err != nil || b.String() != "{\"outputs\":{\"y\":1}}\n" {
+		t.Error(b.String(), err)
+	}
+}
+
+func TestLiteralsAreParsed(t *testing.T) {
+	got, err := ParseTensor([]byte(" [[1, 2]]\n"), spec("x", tensor.Int8, -1, 2))
+	if err != nil || !got.Equal(mustTensor([]int8{1, 2}, 1, 2)) {
+		t.Error(got, err)
+	}
+	for text, want := range map[string]string{
+		"": "x: the JSON ends early (want a value)", "[1, 2] 3": "x: something follows the end of the value", "[1, 300]": "x[1]: 300 is out of range (an int8 holds -128 to 127)",
+		"[1]": "x: the shape is [1] (want int8[?,2])", "hello": "x: the JSON is broken: got 'h' (want a value)",
+	} {
+		if _, err := ParseTensor([]byte(text), spec("x", tensor.Int8, -1, 2)); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// example221 is what TensorFlow writes for the features of
 // TestExamplesAreTensorFlowsMessages, by SerializeToString(deterministic=True).
 const example221 = "0a5b0a160a03616765120f1a0d0a0b1fffffffffffffffffff010a110a07636f756e74727912060a040a024e4f0a080a046e6f6e6512000a0d0a0372617712060a040a0200ff0a150a0573636f7265120c120a0a080000c03f000000c0"
 

@@ -17,6 +17,9 @@ type WriteOptions struct {
 	// Quote writes NaN, Infinity and -Infinity as strings, so that every parser of
 	// JSON takes the document. Default: bare, as Serving writes them.
 	Quote bool
+	// Names writes the name of a single output too. Default: it is left out, as
+	// Serving does.
+	Names bool
 }
 
 // writer writes JSON in parts; the first error sticks.
@@ -24,11 +27,16 @@ type writer struct {
 	w     io.Writer
 	b     []byte
 	quote bool
+	names bool
 	err   error
 }
 
 func newWriter(w io.Writer, opts *WriteOptions) *writer {
-	return &writer{w: w, quote: opts != nil && opts.Quote}
+	out := &writer{w: w}
+	if opts != nil {
+		out.quote, out.names = opts.Quote, opts.Names
+	}
+	return out
 }
 
 const flushAt = 32 << 10

@@ -30,7 +30,8 @@ that nobody knows; tensors that would fill the memory; functions that call
 themselves; odd names and paths; files beside it that carry programs. Nothing is
 run.
 
-PATH is a SavedModel's directory, a saved_model.pb or the file of a GraphDef.
+PATH is a SavedModel's directory, a saved_model.pb, the file of a GraphDef, or a
+model of Keras as .keras or .h5, whose Lambda layers and imports are reported.
 Severities are note, warning and high; from warnings on the exit code is 1.
 Notes are what every model may have, such as its own saver; --all prints them.`,
 		Example: `  cairn scan model

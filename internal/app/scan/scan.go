@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,10 +30,28 @@ func Dir(ctx context.Context, fsys fs.FS, name string, o *savedmodel.ReadOptions
 	return s.finish(m, err)
 }
 
-// Bytes scans the contents of a saved_model.pb, of its text form where the name
-// ends in .pbtxt, or of a file with a GraphDef alone.
+// Bytes scans the contents of a saved_model.pb, of its text form if the name ends
+// in .pbtxt, of a file with a GraphDef alone, or of a model of Keras: a .keras
+// archive or an HDF5 file. Other formats are an error.
 func Bytes(ctx context.Context, b []byte, name string, o *savedmodel.ReadOptions) (*Report, error) {
 	s := &scanner{ctx: ctx, report: &Report{Path: name, Findings: []Finding{}, single: true}, file: path.Base(filepath.ToSlash(name))}
+	keras := s.kerasHDF5
+	switch {
+	case bytes.HasPrefix(b, []byte(zipMagic)):
+		keras = s.kerasArchive
+	case !bytes.HasPrefix(b, []byte(hdf5Magic)):
+		keras = nil
+	}
+	if keras != nil {
+		if err := keras(b); err != nil {
+			return nil, err
+		}
+		s.report.sort()
+		return s.report, ctx.Err()
+	}
+	if what := otherModel(name); what != "" {
+		return nil, fmt.Errorf("scan: it is %s; SavedModels, GraphDefs, .keras and .h5 files are scanned: %w", what, errors.ErrUnsupported)
+	}
 	// A GraphDef begins with a message, its first node; a SavedModel with a number
 	// or with a message that is a MetaGraph, which is field 2.
 	if len(b) > 0 && b[0] == 1<<3|2 && !strings.HasSuffix(name, ".pbtxt") {
@@ -250,21 +269,31 @@ func (s *scanner) extraFiles(fsys fs.FS) error {
 		if seen++; seen > maxFiles {
 			return fs.SkipAll
 		}
-		mode := d.Type()
-		switch {
-		case mode&fs.ModeSymlink != 0:
-			s.add(Finding{Rule: ruleExtra, Severity: Warning, File: name, Message: fmt.Sprintf("%q is a symbolic link", name)})
-		case !d.IsDir() && !mode.IsRegular():
-			s.add(Finding{Rule: ruleExtra, Severity: Warning, File: name, Message: fmt.Sprintf("%q is no regular file", name)})
-		case !d.IsDir() && programs[strings.ToLower(path.Ext(name))]:
-			s.add(Finding{Rule: ruleExtra, Severity: Warning, File: name, Message: fmt.Sprintf("%q can carry a program", name)})
-		}
+		s.extraFile(name, d.Type())
 		return s.ctx.Err()
 	})
 	if err != nil {
 		return fmt.Errorf("scan: %w", err)
 	}
 	return nil
+}
+
+// extraFile reports a file that is a program or can carry one.
+func (s *scanner) extraFile(name string, mode fs.FileMode) {
+	f := Finding{Rule: ruleExtra, Severity: Warning, File: name}
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		f.Message = fmt.Sprintf("%q is a symbolic link", name)
+	case mode.IsDir():
+		return
+	case mode&fs.ModeType != 0:
+		f.Message = fmt.Sprintf("%q is no regular file", name)
+	case programs[strings.ToLower(path.Ext(name))]:
+		f.Message = fmt.Sprintf("%q can carry a program", name)
+	default:
+		return
+	}
+	s.add(f)
 }
 
 // maxFiles is how many files of a directory are looked at.
