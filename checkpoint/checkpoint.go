@@ -33,7 +33,7 @@ type Options struct {
 	Extra any
 	// Children lists the edges of an object. If it is set, the root's edges are those
 	// that it lists: no edge "root" is added, and [Checkpoint.Write] writes no
-	// save_counter. It must list the same edges until the Checkpoint is given up.
+	// save_counter, and slot variables are saved if it lists them. It must list the same edges until the Checkpoint is given up.
 	// Default: [trackable.Children].
 	Children func(obj trackable.Trackable) ([]trackable.Edge, error)
 	// Partial lets every restore leave values of the checkpoint unused, as
@@ -214,7 +214,7 @@ func (ck *Checkpoint) walk() (*trackable.Graph, error) {
 		extra = append(extra, trackable.Edge{Name: counterEdge, Child: ck.counter})
 	}
 	ck.mu.Unlock()
-	g, err := trackable.Walk(ck.root, &trackable.WalkOptions{SortRoot: ck.plain, Extra: extra, Children: ck.o.Children})
+	g, err := trackable.Walk(ck.root, &trackable.WalkOptions{SortRoot: ck.plain, Extra: extra, Children: ck.o.Children, NoSlots: ck.o.Children != nil})
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}

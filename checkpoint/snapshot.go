@@ -206,6 +206,58 @@ func (sn *snapshot) all(yield func(ShardTensor) bool) {
 // valueKey is what a variable's key has behind the variable's path.
 var valueKey = trackable.AttributeKey("", trackable.VariableValue)
 
+// ObjectGraph returns the encoded TrackableObjectGraph that a save would write now. No
+// value is written, and no registered saver runs.
+func (ck *Checkpoint) ObjectGraph(ctx context.Context) ([]byte, error) {
+	g, err := ck.walk()
+	if err != nil {
+		return nil, err
+	}
+	graph := newSavedGraph(g)
+	for id := range g.Nodes {
+		n := &g.Nodes[id]
+		if name, saver := ck.o.Savers.find(n.Object, saves); saver != nil {
+			graph.savers[id] = pb.RegisteredSaver{Name: name, ObjectName: n.Path}
+			continue
+		}
+		if s, ok := n.Object.(trackable.Serializer); ok {
+			if _, err := graph.serialize(id, s); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if n.Variable() != nil {
+			graph.keys[id] = n.Path + valueKey
+		}
+	}
+	return graph.encode(), nil
+}
+
+// newSavedGraph returns the graph of a walk, of which nothing is saved yet.
+func newSavedGraph(g *trackable.Graph) savedGraph {
+	return savedGraph{walk: g, keys: make([]string, len(g.Nodes)), attributes: map[int][]pb.SerializedTensor{}, savers: map[int]pb.RegisteredSaver{}}
+}
+
+// serialize notes the attributes of an object and returns their values.
+func (g *savedGraph) serialize(id int, s trackable.Serializer) (values []ShardTensor, err error) {
+	n := &g.walk.Nodes[id]
+	attrs, err := s.SerializeToTensors()
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: serializing %s (%T): %w", g.walk.Human(id), n.Object, err)
+	}
+	for _, a := range attrs {
+		key := trackable.AttributeKey(n.Path, a.Name)
+		g.attributes[id] = append(g.attributes[id], pb.SerializedTensor{Name: trackable.Escape(a.Name), FullName: n.FullName, CheckpointKey: key})
+		if a.Tensor != nil {
+			values = append(values, ShardTensor{Name: key, Tensor: a.Tensor})
+		}
+		for _, part := range a.Parts {
+			values = append(values, ShardTensor{Name: key + part.Suffix, Tensor: part.Tensor})
+		}
+	}
+	return values, nil
+}
+
 // gather builds the object graph and takes hold of the values. No step runs.
 func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_ *snapshot, err error) {
 	g, err := ck.walk()
@@ -215,9 +267,7 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 	if err := cmp.Or(checkArriving(g), ck.checkInterrupted(g), ck.checkOthers(ctx, g)); err != nil {
 		return nil, err
 	}
-	sn := &snapshot{ck: ck, prefix: prefix, graph: savedGraph{
-		walk: g, keys: make([]string, len(g.Nodes)), attributes: map[int][]pb.SerializedTensor{}, savers: map[int]pb.RegisteredSaver{},
-	}}
+	sn := &snapshot{ck: ck, prefix: prefix, graph: newSavedGraph(g)}
 	leases := make([]trackable.Lease, 0, len(g.Nodes))
 	sn.release = func() {
 		for _, l := range leases {
@@ -243,21 +293,11 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 			continue
 		}
 		if s, ok := n.Object.(trackable.Serializer); ok {
-			attrs, err := s.SerializeToTensors()
+			values, err := sn.graph.serialize(id, s)
 			if err != nil {
-				return nil, fmt.Errorf("checkpoint: serializing %s (%T): %w", g.Human(id), n.Object, err)
+				return nil, err
 			}
-			for _, a := range attrs {
-				key := trackable.AttributeKey(n.Path, a.Name)
-				sn.graph.attributes[id] = append(sn.graph.attributes[id], pb.SerializedTensor{
-					Name: trackable.Escape(a.Name), FullName: n.FullName, CheckpointKey: key})
-				if a.Tensor != nil {
-					sn.values = append(sn.values, ShardTensor{Name: key, Tensor: a.Tensor})
-				}
-				for _, part := range a.Parts {
-					sn.values = append(sn.values, ShardTensor{Name: key + part.Suffix, Tensor: part.Tensor})
-				}
-			}
+			sn.values = append(sn.values, values...)
 			continue
 		}
 		if v := n.Variable(); v != nil {

@@ -222,6 +222,7 @@ func (fn *Func[In, Out]) make(ctx context.Context, from *ops.Scope, in In, of si
 		return nil
 	}))
 	if t.concrete, err = tr.Finish(results, names); err == nil {
+		t.concrete.Assemble = grad.Library
 		t.concrete.In, t.concrete.Out = named(structIn, t.concrete.Function), describe(fn.out, unsafe.Pointer(&t.out))
 	}
 	return t, false, err

@@ -25,6 +25,9 @@ type Concrete struct {
 	// of the arguments by place and a dict of those by name. Nil means that it follows
 	// from In, see [Concrete.InputSignature].
 	Call *Structure
+	// Assemble makes the library with which the function is written to a file. Nil
+	// means [Assemble]; a function that was traced has one that knows its gradients.
+	Assemble Assembler
 }
 
 // NotTracked keeps traces out of the object graph of a checkpoint.
@@ -59,7 +62,7 @@ func (c *Concrete) Variables() []*trackable.Variable {
 }
 
 // Parameters returns the function's parameters, each with its name: the fields of a
-// struct, and all else as one parameter called "in".
+// struct, and all else as one parameter called "inputs".
 func (c *Concrete) Parameters() (names []string, types []*Structure) {
 	switch {
 	case c.In == nil:
@@ -67,7 +70,7 @@ func (c *Concrete) Parameters() (names []string, types []*Structure) {
 	case c.In.Kind == NamedStructure:
 		return c.In.Keys, c.In.Elems
 	}
-	return []string{"in"}, []*Structure{c.In}
+	return []string{"inputs"}, []*Structure{c.In}
 }
 
 // InputSignature returns how TensorFlow describes the arguments: a tuple of the

@@ -1,0 +1,84 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+)
+
+// Assembler makes a library of functions and of all that they need, such as the
+// gradients that their nodes name. [Assemble] is one without gradients.
+type Assembler func(ctx context.Context, roots ...*Function) (*Library, error)
+
+// Inherit adds the gradients of functions and nodes that the libraries hold from which
+// the functions were read, with all that these gradients call. Two gradients of one op
+// type are an error: they come from two files, of which one has to rename its own.
+func (l *Library) Inherit() error {
+	have := map[string]*Function{}
+	for _, g := range l.Registered {
+		have[g.Type] = g.Gradient.Function
+	}
+	pairs := map[*Function]bool{}
+	for _, g := range l.Gradients {
+		pairs[g.Function.Function] = true
+	}
+	for done := 0; done < len(l.order); done++ {
+		f := l.functions[l.order[done]]
+		from := f.Graph.Library
+		if from == nil || from == l {
+			continue
+		}
+		for _, n := range f.Graph.nodes {
+			name := l.GradientOf(n)
+			if name == "" {
+				continue
+			}
+			for _, g := range from.Registered {
+				if g.Type != name || g.Gradient.Function == nil {
+					continue
+				}
+				if other, ok := have[name]; ok {
+					if other != g.Gradient.Function {
+						return fmt.Errorf("graph: two different gradients are registered for %q, by functions %s and %s", name, other.Name, g.Gradient.Function.Name)
+					}
+					continue
+				}
+				have[name] = g.Gradient.Function
+				l.Registered = append(l.Registered, g)
+				l.assemble([]*Function{g.Gradient.Function})
+			}
+		}
+		for _, g := range from.Gradients {
+			if g.Function.Function == f && g.Gradient.Function != nil && !pairs[f] {
+				pairs[f] = true
+				l.Gradients = append(l.Gradients, g)
+				l.assemble([]*Function{g.Gradient.Function})
+			}
+		}
+	}
+	return nil
+}
+
+// Rename gives functions of the library the names under which it is written. The names
+// must differ from each other and from those of the functions that keep theirs.
+func (l *Library) Rename(names map[*Function]string) error {
+	functions := make(map[string]*Function, len(l.order))
+	order := make([]string, 0, len(l.order))
+	renamed := map[*Function]string{}
+	for _, old := range l.order {
+		f := l.functions[old]
+		name, ok := names[f]
+		if !ok {
+			name = old
+		}
+		if functions[name] != nil {
+			return fmt.Errorf("graph: two functions would be called %q", name)
+		}
+		functions[name] = f
+		order = append(order, name)
+		if name != f.Name {
+			renamed[f] = name
+		}
+	}
+	l.functions, l.order, l.names = functions, order, renamed
+	return nil
+}

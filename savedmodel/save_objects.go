@@ -1,0 +1,416 @@
+package savedmodel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// saver is one save of a model. The object graph is walked once; what a walk of the
+// checkpoint needs is kept, so that both files have one graph.
+type saver struct {
+	ctx  context.Context
+	opts *SaveOptions
+	root trackable.Trackable
+
+	walk      *trackable.Graph
+	edges     map[any][]trackable.Edge // by identity, as the walk has listed them
+	constants map[*tensor.Tensor]*TrackableConstant
+	handles   map[any]int // nodes by the resources that functions capture
+	savers    *checkpoint.Savers
+	slots     map[any][]trackable.Edge // of optimizers, by identity
+
+	signatures *signatureMap
+	wrappers   []signatureWrapper
+	assets     []savedAsset
+	orphans    []*TrackableTensor // nodes after those of the walk
+
+	lib      *graph.Library
+	concrete map[*graph.Function]*graph.Concrete // that have an entry of their own
+	order    []*graph.Concrete                   // in the order in which they were met
+	where    map[*graph.Concrete]string          // the path of the first node of each
+
+	file  []byte // the encoded SavedModel
+	proto *pb.MetaGraphDef
+}
+
+// signaturesEdge leads from the root to the signatures.
+const signaturesEdge = "signatures"
+
+// signatureMap is the node that lists the functions of the signatures.
+type signatureMap struct{ edges []trackable.Edge }
+
+// TrackableChildren returns the functions by the names of their signatures.
+func (m *signatureMap) TrackableChildren() []trackable.Edge { return m.edges }
+
+func (m *signatureMap) SavedTraits() *Traits {
+	return &Traits{Identifier: "signature_map", Version: 1, MinConsumer: 1}
+}
+
+func newSaver(ctx context.Context, root trackable.Trackable, opts *SaveOptions) (*saver, error) {
+	s := &saver{
+		ctx: ctx, opts: opts, root: root, savers: opts.Savers,
+		edges: map[any][]trackable.Edge{}, constants: map[*tensor.Tensor]*TrackableConstant{}, handles: map[any]int{},
+		concrete: map[*graph.Function]*graph.Concrete{}, where: map[*graph.Concrete]string{}, slots: map[any][]trackable.Edge{},
+	}
+	if s.savers == nil {
+		s.savers = checkpoint.DefaultSavers
+	}
+	trackable.Settle(ctx)
+	if err := s.walkObjects(); err != nil {
+		return nil, err
+	}
+	if err := s.collectFunctions(); err != nil {
+		return nil, err
+	}
+	return s, s.encode()
+}
+
+// walkObjects visits the objects and the signatures.
+func (s *saver) walkObjects() error {
+	if err := s.findSlots(); err != nil {
+		return err
+	}
+	signatures, err := s.makeSignatures()
+	if err != nil {
+		return err
+	}
+	options := &trackable.WalkOptions{NoSlots: true, Children: s.children}
+	if signatures != nil {
+		options.Extra = []trackable.Edge{{Name: signaturesEdge, Child: signatures}}
+	}
+	if s.walk, err = trackable.Walk(s.root, options); err != nil {
+		return &SaveError{Err: err}
+	}
+	if len(options.Extra) > 0 { // the checkpoint's walk asks for the root's edges too
+		key := trackable.Identity(s.root)
+		s.edges[key] = append(slices.Clip(s.edges[key]), options.Extra...)
+	}
+	for id := range s.walk.Nodes {
+		if r, ok := s.walk.Nodes[id].Object.(ResourceNode); ok {
+			if h := r.CapturedResource(); h != nil {
+				s.handles[h] = id
+			}
+		}
+	}
+	return nil
+}
+
+// children lists the edges of an object: those of the program, then the constants that
+// a function captures.
+func (s *saver) children(obj trackable.Trackable) ([]trackable.Edge, error) {
+	key := trackable.Identity(obj)
+	if edges, ok := s.edges[key]; ok {
+		return edges, nil
+	}
+	edges, err := s.list(obj)
+	if err != nil {
+		return nil, err
+	}
+	s.edges[key] = edges
+	return edges, nil
+}
+
+func (s *saver) list(obj trackable.Trackable) ([]trackable.Edge, error) {
+	switch f := obj.(type) {
+	case *graph.Concrete:
+		return s.captureEdges(nil, f), nil
+	case *TrackableBareFunction:
+		return s.captureEdges(nil, f.Concrete), nil
+	case *TrackableConstant, *TrackableTensor, *TrackableAsset:
+		return nil, nil
+	case FunctionNode:
+		var edges []trackable.Edge
+		if p, ok := obj.(trackable.SavedModelParent); ok {
+			edges = slices.Clone(p.SavedModelChildren())
+		}
+		for _, c := range f.Traces() {
+			edges = s.captureEdges(edges, c)
+		}
+		return edges, nil
+	}
+	edges, err := trackable.SavedModelChildren(obj)
+	if err != nil {
+		return nil, err
+	}
+	edges = slices.DeleteFunc(slices.Clone(edges), s.untraced)
+	if obj == s.root {
+		if i := slices.IndexFunc(edges, func(e trackable.Edge) bool { return e.Name == signaturesEdge }); i >= 0 {
+			if !isSignatureMap(edges[i].Child) {
+				return nil, fmt.Errorf("the root's edge %q is reserved for the signatures of the model; rename the field with a tag `cairn:\"name\"`", signaturesEdge)
+			}
+			edges = slices.Delete(edges, i, i+1)
+		}
+	}
+	return append(edges, s.slots[trackable.Identity(obj)]...), nil
+}
+
+// isSignatureMap reports whether an object is the signatures of a loaded model.
+func isSignatureMap(obj trackable.Trackable) bool {
+	t, ok := obj.(TraitsHolder)
+	return ok && t.SavedTraits() != nil && t.SavedTraits().Identifier == "signature_map"
+}
+
+// untraced reports whether an edge leads to a function without a trace, which has nothing
+// to save.
+func (s *saver) untraced(e trackable.Edge) bool {
+	f, ok := e.Child.(FunctionNode)
+	if !ok || len(f.Traces()) > 0 {
+		return false
+	}
+	s.log(Saved{Path: e.Name, Kind: FunctionObject, Name: fmt.Sprint(e.Child), Note: "not saved: the function was never traced; call Trace before the save"})
+	return true
+}
+
+func (s *saver) log(line Saved) {
+	if s.opts.Log != nil {
+		s.opts.Log(line)
+	}
+}
+
+// captureEdges adds edges to the constants that a trace captures and no edge leads to
+// yet.
+func (s *saver) captureEdges(edges []trackable.Edge, c *graph.Concrete) []trackable.Edge {
+	for _, x := range c.Captures {
+		var child trackable.Trackable
+		switch r := x.Resource.(type) {
+		case nil:
+			if x.Tensor == nil || x.Variable != nil {
+				continue
+			}
+			child = s.constant(x.Tensor)
+		case *TrackableConstant:
+			child = r
+		default:
+			continue
+		}
+		if !slices.ContainsFunc(edges, func(e trackable.Edge) bool { return e.Child == child }) {
+			edges = append(edges, trackable.Edge{Name: "capture_" + strconv.Itoa(len(edges)), Child: child})
+		}
+	}
+	return edges
+}
+
+// constant returns the node of a captured tensor.
+func (s *saver) constant(t *tensor.Tensor) *TrackableConstant {
+	c := s.constants[t]
+	if c == nil {
+		c = &TrackableConstant{t}
+		s.constants[t] = c
+	}
+	return c
+}
+
+// findSlots makes edges to the slot variables of optimizers. TensorFlow takes slot
+// variables only from classes that its own optimizers registered; as children of their
+// optimizer they load everywhere.
+func (s *saver) findSlots() error {
+	g, err := trackable.Walk(s.root, &trackable.WalkOptions{Children: trackable.SavedModelChildren})
+	if err != nil {
+		return &SaveError{Err: err}
+	}
+	for id := range g.Nodes {
+		n := &g.Nodes[id]
+		for _, slot := range n.Slots {
+			key := trackable.Identity(n.Object)
+			name := slot.Name + "/" + g.Human(slot.Variable)
+			s.slots[key] = append(s.slots[key], trackable.Edge{Name: name, Child: g.Nodes[slot.ID].Object})
+		}
+	}
+	return nil
+}
+
+// kindOf returns the kind of node that an object becomes.
+func kindOf(obj trackable.Trackable) Kind {
+	switch obj.(type) {
+	case trackable.VariableLike:
+		return VariableObject
+	case *graph.Concrete, *TrackableBareFunction:
+		return BareFunction
+	case FunctionNode:
+		return FunctionObject
+	case *TrackableAsset:
+		return AssetObject
+	case *TrackableConstant:
+		return ConstantObject
+	case *TrackableTensor:
+		return CapturedTensor
+	case ResourceNode:
+		return ResourceObject
+	}
+	return UserObject
+}
+
+// identifierOf returns the identifier of a user object that has no traits.
+func identifierOf(obj trackable.Trackable) string {
+	switch t := reflect.TypeOf(obj).Elem(); t.Kind() {
+	case reflect.Slice, reflect.Array:
+		return "trackable_list_wrapper"
+	case reflect.Map:
+		return "trackable_dict_wrapper"
+	}
+	switch obj.(type) { // trackable.Map and trackable.List
+	case interface {
+		TellsOfChildren()
+		Keys() []string
+	}:
+		return "trackable_dict_wrapper"
+	case interface {
+		TellsOfChildren()
+		Len() int
+	}:
+		return "trackable_list_wrapper"
+	}
+	return "_generic_user_object"
+}
+
+// node returns the message of a node of the walk.
+func (s *saver) node(id int) (*pb.SavedObject, error) {
+	n := &s.walk.Nodes[id]
+	o := &pb.SavedObject{}
+	for _, e := range n.Edges {
+		o.Children = append(o.Children, &pb.ObjectReference{NodeId: int32(e.ID), LocalName: e.Name})
+	}
+	if err := s.describe(o, n, id); err != nil {
+		return nil, err
+	}
+	if h, ok := n.Object.(SaveableHolder); ok {
+		if err := s.saveables(o, h); err != nil {
+			return nil, err
+		}
+	}
+	t, ok := n.Object.(TraitsHolder)
+	if !ok || t.SavedTraits() == nil {
+		return o, nil
+	}
+	traits := t.SavedTraits()
+	o.RegisteredName, o.RegisteredSaver = traits.RegisteredName, traits.RegisteredSaver
+	if traits.ProtoType != "" || traits.Proto != nil {
+		o.SerializedUserProto = &pb.Any{TypeUrl: traits.ProtoType, Value: traits.Proto}
+	}
+	return o, nil
+}
+
+// saveables adds the functions that save and restore an object.
+func (s *saver) saveables(o *pb.SavedObject, h SaveableHolder) error {
+	all := h.SaveableFunctions()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		pair := all[name]
+		save, ok := s.walk.ID(pair.Save)
+		restore, too := s.walk.ID(pair.Restore)
+		if !ok || !too {
+			return fmt.Errorf("the functions that save and restore its %q are no children of an object that the root reaches", name)
+		}
+		o.SaveableObjects = append(o.SaveableObjects, &pb.SaveableObjectEntry{Key: name,
+			Value: &pb.SaveableObject{SaveFunction: int32(save), RestoreFunction: int32(restore)}})
+	}
+	return nil
+}
+
+// describe fills in what depends on the node's kind.
+func (s *saver) describe(o *pb.SavedObject, n *trackable.GraphNode, id int) error {
+	switch kindOf(n.Object) {
+	case VariableObject:
+		return s.describeVariable(o, n)
+	case AssetObject:
+		i, err := s.asset(n.Object.(*TrackableAsset), id)
+		o.Which, o.Asset = pb.SavedObjectAsset, &pb.SavedAsset{AssetFileDefIndex: int32(i)}
+		return err
+	case FunctionObject:
+		return s.describeFunction(o, n.Object.(FunctionNode))
+	case BareFunction:
+		return s.describeBare(o, n.Object)
+	case ConstantObject:
+		o.Which, o.Constant = pb.SavedObjectConstant, &pb.SavedConstant{} // the graph gives it a name
+	case CapturedTensor:
+		t := n.Object.(*TrackableTensor)
+		o.Which, o.CapturedTensor = pb.SavedObjectCapturedTensor, &pb.CapturedTensor{Name: t.Name, ConcreteFunction: s.lib.NameOf(t.Function)}
+	case ResourceObject:
+		o.Which, o.Resource = pb.SavedObjectResource, &pb.SavedResource{Device: n.Object.(ResourceNode).ResourceDevice()}
+	default:
+		u := &pb.SavedUserObject{Identifier: identifierOf(n.Object), Version: &pb.VersionDef{Producer: 1, MinConsumer: 1}}
+		if t, ok := n.Object.(TraitsHolder); ok && t.SavedTraits() != nil {
+			traits := t.SavedTraits()
+			u.Identifier, u.Metadata = traits.Identifier, traits.Metadata
+			u.Version = &pb.VersionDef{Producer: int32(traits.Version), MinConsumer: int32(traits.MinConsumer)}
+		}
+		o.Which, o.UserObject = pb.SavedObjectUserObject, u
+	}
+	return nil
+}
+
+func (s *saver) describeVariable(o *pb.SavedObject, n *trackable.GraphNode) error {
+	v := n.Variable()
+	if v.DType() == tensor.Invalid {
+		return errors.New("the variable has no value; give it one with Init before the save")
+	}
+	x := &pb.SavedVariable{}
+	t := v.Traits()
+	if t == nil {
+		t = new(trackable.VariableTraits)
+	}
+	if len(t.Encoded) > 0 {
+		if err := x.Unmarshal(t.Encoded); err != nil {
+			return fmt.Errorf("the variable's traits: %w", err)
+		}
+	}
+	x.Dtype, x.Shape, x.Trainable, x.Name = pb.DataType(v.DType()), graph.ShapeProto(partialShape(v)), v.Trainable(), n.FullName
+	x.Device = ""
+	if s.opts.Devices {
+		x.Device = t.Device
+	}
+	var ok bool
+	if x.Synchronization, ok = synchronizations[t.Synchronization]; !ok {
+		return fmt.Errorf("the variable's synchronization is unknown (got %q, want AUTO, NONE, ON_WRITE or ON_READ)", t.Synchronization)
+	}
+	if x.Aggregation, ok = aggregations[t.Aggregation]; !ok {
+		return fmt.Errorf("the variable's aggregation is unknown (got %q, want NONE, SUM, MEAN or ONLY_FIRST_REPLICA)", t.Aggregation)
+	}
+	o.Which, o.Variable = pb.SavedObjectVariable, x
+	return nil
+}
+
+var (
+	synchronizations = map[string]pb.VariableSynchronization{"": 0, "AUTO": 0, "NONE": 1, "ON_WRITE": 2, "ON_READ": 3}
+	aggregations     = map[string]pb.VariableAggregation{"": 0, "NONE": 0, "SUM": 1, "MEAN": 2, "ONLY_FIRST_REPLICA": 3}
+)
+
+// human returns an object's path for people.
+func (s *saver) human(id int) string { return s.walk.Human(id) }
+
+// fail returns the error of a node.
+func (s *saver) fail(id int, err error) error {
+	var known *SaveError
+	var capture *UntrackedCaptureError
+	if errors.As(err, &known) || errors.As(err, &capture) {
+		return err
+	}
+	return &SaveError{Path: s.human(id), Err: err}
+}
+
+// compareNumbered orders names that end in a number by the number.
+func compareNumbered(a, b string) int {
+	x, y := suffix(a), suffix(b)
+	return cmp.Or(cmp.Compare(x, y), strings.Compare(a, b))
+}
+
+// suffix returns the number after the last "_" of a name, -1 if there is none.
+func suffix(name string) int64 {
+	n, err := strconv.ParseInt(name[strings.LastIndexByte(name, '_')+1:], 10, 64)
+	if err != nil || n < 0 || !strings.Contains(name, "_") {
+		return -1
+	}
+	return n
+}

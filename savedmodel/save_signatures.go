@@ -1,0 +1,332 @@
+package savedmodel
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// signatureWrapper is the function of a signature: its arguments are the inputs in the
+// order of their names, its results the outputs.
+type signatureWrapper struct {
+	name     string
+	function *TrackableBareFunction
+	inputs   []string // the names of the arguments
+	outputs  []string // the names of the results
+	defaults map[string]*tensor.Tensor
+}
+
+
+// makeSignatures returns the node of the signatures; nil if the model has none and needs
+// none.
+func (s *saver) makeSignatures() (*signatureMap, error) {
+	m := &signatureMap{edges: []trackable.Edge{}}
+	s.signatures = m
+	if s.opts.Signatures == nil {
+		loaded, err := s.loadedSignatures()
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range loaded {
+			if err := s.addSignature(e.Name, e.Child); err != nil {
+				return nil, err
+			}
+		}
+		return m, s.checkDefaults()
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.opts.Signatures)) {
+		c := s.opts.Signatures[name]
+		if c == nil {
+			return nil, signatureError(name, errors.New("there is no function; call Trace and give what it returns"))
+		}
+		if err := s.addSignature(name, c); err != nil {
+			return nil, err
+		}
+	}
+	return m, s.checkDefaults()
+}
+
+// checkDefaults refuses defaults of signatures that aren't there.
+func (s *saver) checkDefaults() error {
+	for name := range s.opts.SignatureDefaults {
+		if !slices.ContainsFunc(s.wrappers, func(w signatureWrapper) bool { return w.name == name }) {
+			return signatureError(name, errors.New("it has defaults and no function"))
+		}
+	}
+	return nil
+}
+
+func signatureError(name string, err error) error {
+	return &SaveError{Err: fmt.Errorf("signature %q: %w", name, err)}
+}
+
+// loadedSignatures returns the edges of the signatures that a loaded root brings along.
+func (s *saver) loadedSignatures() ([]trackable.Edge, error) {
+	edges, err := trackable.SavedModelChildren(s.root)
+	if err != nil {
+		return nil, &SaveError{Err: err}
+	}
+	for _, e := range edges {
+		if e.Name == signaturesEdge && isSignatureMap(e.Child) {
+			return trackable.SavedModelChildren(e.Child)
+		}
+	}
+	return nil, nil
+}
+
+// addSignature adds a signature that is a trace or a function of one trace.
+func (s *saver) addSignature(name string, f trackable.Trackable) error {
+	if name == "" || strings.HasPrefix(name, internalPrefix) {
+		return signatureError(name, fmt.Errorf("names that are empty or begin with %q are reserved", internalPrefix))
+	}
+	bare, err := wrapperOf(name, f)
+	if err != nil {
+		return signatureError(name, err)
+	}
+	w := signatureWrapper{name: name, function: bare, inputs: bare.Keywords, defaults: s.opts.SignatureDefaults[name]}
+	if w.outputs, err = outputKeys(bare.Concrete); err != nil {
+		return signatureError(name, err)
+	}
+	for key, value := range w.defaults {
+		at := slices.Index(w.inputs, key)
+		if at < 0 {
+			return signatureError(name, fmt.Errorf("there is no input %q for which a default is given (have %s)", key, quoted(w.inputs)))
+		}
+		fact := bare.Concrete.Function.Args[at].Out[0]
+		if !fact.Accepts(graph.FactOf(value)) {
+			return signatureError(name, fmt.Errorf("the default of input %q doesn't fit (got %v%v, want %v)", key, value.DType(), value.Shape(), fact))
+		}
+	}
+	s.wrappers = append(s.wrappers, w)
+	s.signatures.edges = append(s.signatures.edges, trackable.Edge{Name: name, Child: bare})
+	return nil
+}
+
+// wrapperOf returns a function that takes tensors by keyword only and returns a
+// dictionary of tensors: f itself if it is of that form.
+func wrapperOf(name string, f trackable.Trackable) (*TrackableBareFunction, error) {
+	var c *graph.Concrete
+	switch f := f.(type) {
+	case *TrackableBareFunction:
+		if isWrapper(f.Concrete) && len(f.Keywords) == f.Concrete.NumArgs() {
+			return f, nil
+		}
+		c = f.Concrete
+	case *graph.Concrete:
+		c = f
+	case FunctionNode:
+		traces := f.Traces()
+		if len(traces) != 1 {
+			return nil, fmt.Errorf("the function has %d traces, so the trace must be chosen", len(traces))
+		}
+		c = traces[0]
+	default:
+		return nil, fmt.Errorf("it is a %T, not a function", f)
+	}
+	inputs, err := inputKeys(c)
+	if err != nil {
+		return nil, err
+	}
+	outputs, err := outputKeys(c)
+	if err != nil {
+		return nil, err
+	}
+	return wrap(name, c, inputs, outputs)
+}
+
+// isWrapper reports whether a trace takes a dictionary of tensors, in the order of their
+// names, and returns one.
+func isWrapper(c *graph.Concrete) bool {
+	if c.Call == nil || c.Call.Kind != graph.TupleStructure || len(c.Call.Elems) != 2 || len(c.Call.Elems[0].Elems) > 0 {
+		return false
+	}
+	for _, d := range []*graph.Structure{c.Call.Elems[1], c.Out} {
+		if d == nil || d.Kind != graph.DictStructure || slices.ContainsFunc(d.Elems, func(e *graph.Structure) bool { return e.Kind != graph.TensorStructure }) {
+			return false
+		}
+	}
+	return true
+}
+
+// inputKeys returns the names of a trace's arguments as inputs of a signature, in the
+// order of the arguments.
+func inputKeys(c *graph.Concrete) ([]string, error) {
+	var keys []string
+	add := func(name string, s *graph.Structure) error {
+		switch s.Kind {
+		case graph.TensorStructure:
+			keys = append(keys, name)
+			return nil
+		case graph.StaticStructure, graph.NoneStructure:
+			return nil // part of the trace
+		}
+		return fmt.Errorf("the input %q is no tensor (got %v); a signature takes tensors by name", name, s)
+	}
+	if c.In == nil && c.Call == nil {
+		for _, a := range c.Function.Args[:c.NumArgs()] {
+			keys = append(keys, a.Name)
+		}
+		return keys, nil
+	}
+	if c.In != nil {
+		names, types := c.Parameters()
+		for i, t := range types {
+			if err := add(names[i], t); err != nil {
+				return nil, err
+			}
+		}
+		return keys, unique(keys)
+	}
+	for i, t := range c.Call.Elems[0].Elems {
+		name := t.Name
+		if name == "" && i < c.NumArgs() {
+			name = c.Function.Args[i].Name
+		}
+		if err := add(name, t); err != nil {
+			return nil, err
+		}
+	}
+	named := c.Call.Elems[1]
+	for _, i := range named.Order() {
+		if err := add(named.Keys[i], named.Elems[i]); err != nil {
+			return nil, err
+		}
+	}
+	return keys, unique(keys)
+}
+
+func unique(keys []string) error {
+	sorted := slices.Sorted(slices.Values(keys))
+	for i, k := range sorted {
+		if i > 0 && k == sorted[i-1] {
+			return fmt.Errorf("two inputs are called %q", k)
+		}
+	}
+	return nil
+}
+
+// outputKeys returns the names of a trace's results as outputs of a signature, in the
+// order of the results.
+func outputKeys(c *graph.Concrete) ([]string, error) {
+	out := c.Out
+	nested := func(name string, s *graph.Structure) error {
+		return fmt.Errorf("the output %q is no tensor (got %v); a signature returns one tensor, a list of tensors, or tensors by name", name, s)
+	}
+	switch {
+	case out == nil:
+		keys := make([]string, len(c.Function.Results))
+		for i := range keys {
+			keys[i] = "output_" + strconv.Itoa(i)
+		}
+		return keys, nil
+	case out.Kind == graph.TensorStructure:
+		return []string{"output_0"}, nil
+	case out.Kind == graph.NoneStructure:
+		return nil, nil
+	case out.Kind == graph.ListStructure || out.Kind == graph.TupleStructure:
+		var keys []string
+		for i, e := range out.Elems {
+			key := "output_" + strconv.Itoa(i)
+			if e.Kind != graph.TensorStructure {
+				return nil, nested(key, e)
+			}
+			keys = append(keys, key)
+		}
+		return keys, nil
+	case out.Kind == graph.DictStructure || out.Kind == graph.NamedStructure:
+		var keys []string
+		for _, i := range out.Order() {
+			switch e := out.Elems[i]; e.Kind {
+			case graph.TensorStructure:
+				keys = append(keys, out.Keys[i])
+			case graph.NoneStructure:
+			default:
+				return nil, nested(out.Keys[i], e)
+			}
+		}
+		return keys, nil
+	}
+	return nil, nested("output_0", out)
+}
+
+// wrap returns the function that a signature's node holds: it takes the inputs in the
+// order of their names and returns the outputs in the order of theirs. TensorFlow binds
+// the entries of a dictionary in that order. All that the function does has happened
+// when a result is there.
+func wrap(name string, c *graph.Concrete, inputs, outputs []string) (*TrackableBareFunction, error) {
+	fn := graph.NewFunction("__inference_signature_wrapper_" + c.Function.Name)
+	order := sortedPlaces(inputs)
+	args := make([]graph.Output, len(c.Function.Args))
+	bare := &TrackableBareFunction{}
+	var specs []*graph.Structure
+	for _, i := range order {
+		fact := c.Function.Args[i].Out[0].WithoutValue()
+		o, err := fn.AddArg(fn.Graph.UniqueName(inputs[i]), fact)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = o
+		bare.Keywords = append(bare.Keywords, inputs[i])
+		fact.Shape = fact.Shape.Anonymous()
+		specs = append(specs, graph.TensorOf(inputs[i], fact))
+	}
+	for i := c.NumArgs(); i < len(args); i++ {
+		a := c.Function.Args[i]
+		o, err := fn.AddArg(fn.Graph.UniqueName(a.Name), a.Out[0].WithoutValue())
+		if err != nil {
+			return nil, err
+		}
+		args[i] = o
+	}
+	call, err := addCall(fn.Graph, c.Function, args)
+	if err != nil {
+		return nil, err
+	}
+	var types []*graph.Structure
+	var keys []string
+	for _, i := range sortedPlaces(outputs) {
+		n := &graph.Node{Op: "Identity", Name: fn.Graph.UniqueName("Identity"), In: []graph.Output{call.Output(i)}, Control: []*graph.Node{call}}
+		if err := bindNode(n); err != nil {
+			return nil, err
+		}
+		n.Out[0].Shape = call.Out[i].Shape
+		if err := fn.Graph.Add(n); err != nil {
+			return nil, err
+		}
+		fn.AddResult(outputs[i], n.Output(0))
+		fact := call.Out[i].WithoutValue()
+		fact.Shape = fact.Shape.Anonymous()
+		keys, types = append(keys, outputs[i]), append(types, graph.TensorOf(outputs[i], fact))
+	}
+	if call.Op == graph.StatefulCallOp {
+		fn.Control = append(fn.Control, graph.ControlResult{Name: call.Name, Node: call})
+	}
+	bare.Positional = min(len(bare.Keywords), 1)
+	if len(bare.Keywords) > 1 {
+		bare.Positional = 0
+	}
+	bare.Concrete = &graph.Concrete{
+		Function: fn, Captures: c.Captures, Assemble: c.Assemble,
+		Call: graph.TupleOf(graph.TupleOf(), graph.DictOf(bare.Keywords, specs)),
+		Out:  graph.DictOf(keys, types),
+	}
+	return bare, nil
+}
+
+// sortedPlaces returns the places of names in the order of the names.
+func sortedPlaces(names []string) []int {
+	order := make([]int, len(names))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(names[i], names[j]) })
+	return order
+}

@@ -1,0 +1,158 @@
+package savedmodel
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// FunctionNode is met by functions that an object graph holds: an edge that leads to one
+// becomes a tf.function of the SavedModel, with all its traces.
+type FunctionNode interface {
+	// Traces returns the function's traces in the order in which they were made.
+	Traces() []*graph.Concrete
+}
+
+// ParameterizedFunction is met by a [FunctionNode] that knows its parameters. Without it
+// they follow from the first trace.
+type ParameterizedFunction interface {
+	FunctionNode
+	// FunctionParameters returns the parameters; nil if they are unknown.
+	FunctionParameters() *Parameters
+}
+
+// SignedFunction is met by a [FunctionNode] that takes one signature only.
+type SignedFunction interface {
+	FunctionNode
+	// InputSignature returns that signature, a tuple of the parameters; nil for none.
+	InputSignature() *graph.Structure
+}
+
+// ResourceNode is met by tables and other objects that functions use through a handle.
+// Its children "_create_resource", "_initialize" and "_destroy_resource" are functions:
+// the first returns the handle, the second fills the resource and returns an int32.
+// Only the first is required.
+type ResourceNode interface {
+	// CapturedResource returns the value that [graph.Capture].Resource has in functions
+	// that capture the object; nil if that is the object itself.
+	CapturedResource() any
+	// ResourceDevice returns the device that the resource asks for; "" for any.
+	ResourceDevice() string
+}
+
+// TraitsHolder is met by objects of which a file says more than its kind and its edges.
+type TraitsHolder interface {
+	// SavedTraits returns what is written for the object; nil for nothing.
+	SavedTraits() *Traits
+}
+
+// SaveableHolder is met by objects whose values functions of the model save and restore:
+// tables, objects with several tensors.
+type SaveableHolder interface {
+	// SaveableFunctions returns the pairs by the name of the saved attribute.
+	SaveableFunctions() map[string]SaveableFunctions
+}
+
+// SaveableFunctions are a function that takes a checkpoint key and returns a list of
+// dictionaries "name", "slice_spec" and "tensor", and one that takes the tensors and
+// restores them.
+type SaveableFunctions struct{ Save, Restore FunctionNode }
+
+// TrackableAsset is a file that belongs to a model: tf.saved_model.Asset. A save copies
+// it into the model's directory of assets.
+type TrackableAsset struct {
+	// Name is the file's name below the directory of assets, slash-separated. Default:
+	// the last element of the file's path. Of two files with one name the second gets a
+	// number.
+	Name string
+
+	fsys  fs.FS
+	inFS  string
+	local string // a path of the operating system
+}
+
+// NewAsset returns the asset that is the operating system's file at path.
+func NewAsset(path string) *TrackableAsset {
+	return &TrackableAsset{Name: filepath.Base(path), local: path}
+}
+
+// NewAssetFS returns the asset that is a file of fsys.
+func NewAssetFS(fsys fs.FS, name string) *TrackableAsset {
+	return &TrackableAsset{Name: path.Base(name), fsys: fsys, inFS: name}
+}
+
+// Open opens the file for reading.
+func (a *TrackableAsset) Open() (fs.File, error) {
+	if a.fsys != nil {
+		return a.fsys.Open(a.inFS)
+	}
+	if a.local == "" {
+		return nil, &fs.PathError{Op: "open", Path: a.Name, Err: fs.ErrNotExist}
+	}
+	return os.Open(a.local)
+}
+
+// String returns the file's path.
+func (a *TrackableAsset) String() string {
+	if a.fsys != nil {
+		return a.inFS
+	}
+	return a.local
+}
+
+// TrackableChildren returns none: an asset is the end of its edge.
+func (a *TrackableAsset) TrackableChildren() []trackable.Edge { return nil }
+
+// TrackableConstant is a tensor that functions capture. It is written once, however many
+// functions capture it.
+type TrackableConstant struct{ Tensor *tensor.Tensor }
+
+// NotTracked keeps constants out of the object graph of a checkpoint.
+func (c *TrackableConstant) NotTracked() {}
+
+// SavedModelOnly makes constants nodes of the object graph of a SavedModel.
+func (c *TrackableConstant) SavedModelOnly() {}
+
+// TrackableTensor is an intermediate tensor of a function, which another function
+// captures: a gradient captures values of the function around its node.
+type TrackableTensor struct {
+	// Name is the tensor's name in the function's body, "Exp:0".
+	Name string
+	// Function is that function.
+	Function *graph.Function
+}
+
+// NotTracked keeps such tensors out of the object graph of a checkpoint.
+func (t *TrackableTensor) NotTracked() {}
+
+// SavedModelOnly makes such tensors nodes of the object graph of a SavedModel.
+func (t *TrackableTensor) SavedModelOnly() {}
+
+// TrackableBareFunction is one trace that is called by itself, as the functions of a
+// model's signatures are.
+type TrackableBareFunction struct {
+	Concrete *graph.Concrete
+	// Keywords are the names of the arguments, of which Positional may be given by
+	// place.
+	Keywords   []string
+	Positional int
+	// Parameters are the parameters of the Python function; nil if a file says nothing.
+	Parameters *Parameters
+}
+
+// NotTracked keeps such functions out of the object graph of a checkpoint.
+func (f *TrackableBareFunction) NotTracked() {}
+
+// SavedModelOnly makes such functions nodes of the object graph of a SavedModel.
+func (f *TrackableBareFunction) SavedModelOnly() {}
+
+// String returns the trace's signature.
+func (f *TrackableBareFunction) String() string {
+	return fmt.Sprintf("bare function %v", f.Concrete.Signature())
+}
