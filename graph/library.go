@@ -38,8 +38,10 @@ func (l *Library) assemble(roots []*Function) {
 }
 
 // addUnique adds a function under its own name or one with a number.
-func (l *Library) addUnique(f *Function) {
-	base := f.Name
+func (l *Library) addUnique(f *Function) { l.addAs(f, f.Name) }
+
+// addAs adds a function under a name or that name with a number.
+func (l *Library) addAs(f *Function, base string) {
 	if base == "" {
 		base = "function"
 	}
@@ -139,7 +141,7 @@ func (g *Graph) written() *Library {
 		l.Gradients, l.Registered = g.Library.Gradients, g.Library.Registered
 		l.gradients = g.Library.gradients
 		for _, f := range g.Library.Functions() {
-			l.addUnique(f)
+			l.addAs(f, g.Library.NameOf(f))
 		}
 	}
 	roots := g.Callees()

@@ -262,7 +262,7 @@ func outputKeys(c *graph.Concrete) ([]string, error) {
 // the entries of a dictionary in that order. All that the function does has happened
 // when a result is there.
 func wrap(name string, c *graph.Concrete, inputs, outputs []string) (*TrackableBareFunction, error) {
-	fn := graph.NewFunction("__inference_signature_wrapper_" + c.Function.Name)
+	fn := graph.NewFunction("__inference_signature_wrapper_" + validNodeName(name))
 	order := sortedPlaces(inputs)
 	args := make([]graph.Output, len(c.Function.Args))
 	bare := &TrackableBareFunction{}

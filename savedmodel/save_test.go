@@ -1,11 +1,14 @@
 package savedmodel_test
 
 import (
+	"bytes"
 	"context"
+	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/cairnml/cairn/function"
+	fn "github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
@@ -18,7 +21,7 @@ type Scores struct{ Probs *ops.Value }
 // Linear is the model of the program (e).
 type Linear struct {
 	W, B    *trackable.Variable
-	Predict *function.Func[Features, Scores] // edge "predict"
+	Predict *fn.Func[Features, Scores] // edge "predict"
 }
 
 func newLinear() *Linear {
@@ -26,7 +29,7 @@ func newLinear() *Linear {
 		W: trackable.NewVariable(tensor.Must(tensor.New([]float32{1, 2, 3, 4, 5, 6, 7, 8}, 4, 2))),
 		B: trackable.NewVariable(tensor.Vector[float32](0.5, -0.5)),
 	}
-	m.Predict = function.New(m.predict)
+	m.Predict = fn.New(m.predict)
 	return m
 }
 
@@ -34,18 +37,47 @@ func (m *Linear) predict(s *ops.Scope, in Features) Scores {
 	return Scores{ops.Softmax(s, ops.Add(s, ops.MatMul(s, in.X, m.W), m.B))}
 }
 
-func TestSaveLinear(t *testing.T) {
+func TestASavedModelIsReadAndRunAgain(t *testing.T) {
 	ctx := context.Background()
 	m := newLinear()
 	serve, err := m.Predict.Trace(Features{X: ops.Spec(tensor.Float32, -1, 4)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join("/tmp/h/core", "linear")
-	for range 2 {
-		if err := savedmodel.Save(ctx, m, dir, &savedmodel.SaveOptions{Signatures: map[string]*function.Concrete{"serving_default": serve},
-			Log: func(s savedmodel.Saved) { t.Logf("%+v", s) }}); err != nil {
+	dir := filepath.Join(t.TempDir(), "linear")
+	var first []byte
+	for range 2 { // the second save replaces the first one's directory
+		opts := &savedmodel.SaveOptions{Signatures: map[string]*fn.Concrete{"serving_default": serve}}
+		if err := savedmodel.Save(ctx, m, dir, opts); err != nil {
 			t.Fatal(err)
 		}
+		b, err := os.ReadFile(filepath.Join(dir, savedmodel.GraphFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first != nil && !bytes.Equal(b, first) {
+			t.Error("the second save of the same model wrote other bytes")
+		}
+		first = b
+	}
+	model, err := savedmodel.Load(ctx, os.DirFS(dir), &savedmodel.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := tensor.Must(tensor.New([]float32{0, 1, 2, 3, 4, 5, 6, 7}, 2, 4))
+	out, err := model.Call(ctx, "serving_default", map[string]*tensor.Tensor{"x": x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := m.Predict.Call(ctx, Features{X: ops.ValueOf(x)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted, err := want.Probs.Tensor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := out["probs"]; got == nil || !bytes.Equal(got.Bytes(), wanted.Bytes()) {
+		t.Errorf("the loaded model returns %v, the saved one %v", got, wanted)
 	}
 }
