@@ -24,7 +24,6 @@ type signatureWrapper struct {
 	defaults map[string]*tensor.Tensor
 }
 
-
 // makeSignatures returns the node of the signatures; nil if the model has none and needs
 // none.
 func (s *saver) makeSignatures() (*signatureMap, error) {
