@@ -125,7 +125,7 @@ func traceOf(f FunctionNode) *graph.Concrete {
 	return nil
 }
 
-// registeredSavers is the place of savers that are traced into the graph.
+// registeredSavers adds the ops of savers that are traced into the graph.
 func (m *mainGraph) registeredSavers(prefix graph.Output) {}
 
 // objectGraph returns the object graph that the model's checkpoint has.
