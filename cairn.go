@@ -2,87 +2,84 @@ package cairn
 
 import (
 	"context"
-	"io/fs"
+	"io"
 
-	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/convert"
+	"github.com/cairnml/cairn/inspect"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
-// Entry says what a file holds under one name.
-type Entry struct {
-	Name  string
-	DType tensor.DType
-	Shape tensor.Shape
-	Bytes int64 // what the elements take in the file
-
-	// Shard is the number of the data file in which the bytes lie, and Offset
-	// where in it: -1 where that isn't known or the tensor is stored in slices.
-	Shard  int
-	Offset int64
-	// Slices are the parts in which the tensor is stored, as TensorFlow writes
-	// them ("0,5:-"); nil where it is stored in one.
-	Slices []string
-}
-
-// MarshalJSON returns the object that `cairn ls --json` prints.
-func (e Entry) MarshalJSON() ([]byte, error) { return store.Entry(e).MarshalJSON() }
-
-// ReadOptions say how [List], [Read] and [Verify] read; nil means the defaults.
-type ReadOptions struct {
-	// FS is the path's file system. Default: the operating system's.
-	FS fs.FS
-	// MaxMemory raises the memory that reading may take. Default: for each file 64
-	// MiB and 16 times its bytes on the disk, so that a small file can't fill the
-	// memory; less than that has no effect.
-	MaxMemory int64
-}
-
-// open opens what lies at path: of fsys, or of the operating system where that
-// is nil.
-func open(ctx context.Context, fsys fs.FS, path string, maxMemory int64) (s *store.Store, err error) {
-	if fsys != nil {
-		s, err = store.OpenFS(ctx, fsys, path, &store.Options{MaxMemory: maxMemory})
-	} else {
-		s, err = store.Open(ctx, path, &store.Options{MaxMemory: maxMemory})
-	}
-	return s, publicError(err)
-}
-
-// List returns what lies at path, sorted by name, without reading a value. The
-// path is a checkpoint's prefix or one of its files, a directory with a
-// "checkpoint" state file (its latest checkpoint), a SavedModel's directory, a
-// .npz or a .safetensors file; an error says what was found instead.
-func List(ctx context.Context, path string, o *ReadOptions) ([]Entry, error) {
-	if o == nil {
-		o = &ReadOptions{}
-	}
-	s, err := open(ctx, o.FS, path, o.MaxMemory)
+// List returns the tensors of the file or directory at path, sorted by name, without
+// reading a value. See [tensorfile.Open] for the paths and the errors.
+func List(ctx context.Context, path string, opts *tensorfile.Options) ([]tensorfile.Entry, error) {
+	f, err := tensorfile.Open(ctx, path, opts)
 	if err != nil {
 		return nil, err
 	}
-	defer s.Close()
-	out := make([]Entry, 0, s.Entries().Len())
-	for e := range s.Entries().All() {
-		out = append(out, Entry(e))
+	defer f.Close()
+	out := make([]tensorfile.Entry, 0, f.Entries().Len())
+	for e := range f.Entries().All() {
+		out = append(out, e)
 	}
 	return out, nil
 }
 
-// Read returns one tensor of what lies at path, its checksum verified. The
-// ending "/.ATTRIBUTES/VARIABLE_VALUE" of a variable's name may be left out. A
-// name that isn't there is a *[NotFoundError].
-func Read(ctx context.Context, path, name string, o *ReadOptions) (*tensor.Tensor, error) {
-	if o == nil {
-		o = &ReadOptions{}
-	}
-	s, err := open(ctx, o.FS, path, o.MaxMemory)
+// Read returns one tensor of the file or directory at path, after it has verified the
+// checksum. The ending "/.ATTRIBUTES/VARIABLE_VALUE" of a variable's name may be left
+// out. If no tensor has the name, the error is a *[tensorfile.NotFoundError].
+func Read(ctx context.Context, path, name string, opts *tensorfile.Options) (*tensor.Tensor, error) {
+	f, err := tensorfile.Open(ctx, path, opts)
 	if err != nil {
 		return nil, err
 	}
-	defer s.Close()
-	e, _, err := s.Find(ctx, name)
+	defer f.Close()
+	e, _, err := f.Find(ctx, name)
 	if err != nil {
-		return nil, publicError(err)
+		return nil, err
 	}
-	return s.Read(ctx, e.Name)
+	return f.Read(ctx, e.Name)
+}
+
+// Stat returns statistics of the tensors at path; see [inspect.Stat].
+func Stat(ctx context.Context, path string, opts *inspect.StatOptions) ([]inspect.Stats, error) {
+	return inspect.Stat(ctx, path, opts)
+}
+
+// Show writes the object graph at path to w; see [inspect.Show].
+func Show(ctx context.Context, w io.Writer, path string, opts *inspect.ShowOptions) error {
+	return inspect.Show(ctx, w, path, opts)
+}
+
+// Diff compares the tensors at two paths; see [inspect.DiffPaths].
+func Diff(ctx context.Context, a, b string, opts *inspect.DiffOptions) ([]inspect.Difference, error) {
+	return inspect.DiffPaths(ctx, a, b, opts)
+}
+
+// Verify reads everything at path and returns the faults; see [inspect.Verify].
+func Verify(ctx context.Context, path string, opts *inspect.VerifyOptions) ([]inspect.Fault, error) {
+	_, faults, err := inspect.Verify(ctx, path, opts)
+	return faults, err
+}
+
+// Convert writes the tensors at src to dst in the format of dst's suffix; see
+// [convert.Convert].
+func Convert(ctx context.Context, src, dst string, opts *convert.Options) (*convert.Result, error) {
+	return convert.Convert(ctx, src, dst, opts)
+}
+
+// Edit writes the tensors at src to dst, renamed, dropped and cast; see
+// [convert.Edit].
+func Edit(ctx context.Context, src, dst string, edits convert.Edits, opts *convert.Options) ([]convert.Change, *convert.Result, error) {
+	return convert.Edit(ctx, src, dst, edits, opts)
+}
+
+// Merge makes one file, dst, of several; see [convert.Merge].
+func Merge(ctx context.Context, srcs []string, dst string, opts *convert.MergeOptions) (*convert.Result, error) {
+	return convert.Merge(ctx, srcs, dst, opts)
+}
+
+// Recover finishes a write over a checkpoint that was cut off; see [convert.Recover].
+func Recover(ctx context.Context, path string) (recovered bool, err error) {
+	return convert.Recover(ctx, path)
 }

@@ -5,11 +5,12 @@
 // # Where to start
 //
 // To look into files (checkpoints of version 1 and 2, the variables of a
-// SavedModel, .npz, .safetensors), use this package: [List], [Read], [Stat],
-// [Show], [Diff] and [Verify] do what the command's verbs ls, cat, stat, show,
-// diff and verify do; [Convert], [Edit] and [Merge] write. The options take a
-// file system of one's own to read from, an [io/fs.FS], and a folder of one's own
-// to write to, a [vfs.Dir].
+// SavedModel, .npz, .safetensors), use this package: [List], [Read], [Stat], [Show],
+// [Diff], [Verify] and [Scan] do the work of the command's verbs ls, cat, stat, show,
+// diff, verify and scan; [Convert], [Edit], [Merge] and [Recover] write. Their options,
+// results and errors are those of packages tensorfile, inspect, convert and
+// savedmodel/scan, which do more than these functions. The options accept a file
+// system to read from, an [io/fs.FS], and a folder to write to, a [vfs.Dir].
 //
 // To save and restore a Go program's own objects, use package checkpoint:
 //

@@ -11,7 +11,11 @@ import (
 
 	"github.com/cairnml/cairn"
 	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/convert"
+	"github.com/cairnml/cairn/inspect"
+	"github.com/cairnml/cairn/inspect/render"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/tensorfile"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -88,7 +92,7 @@ func ExampleList_fileSystem() {
 	dir, remove := tempDir()
 	defer remove()
 	saved(dir)
-	entries, err := cairn.List(context.Background(), "ckpt", &cairn.ReadOptions{FS: os.DirFS(dir)}) // or an embed.FS, a zip, …
+	entries, err := cairn.List(context.Background(), "ckpt", &tensorfile.Options{FS: os.DirFS(dir)}) // or an embed.FS, a zip, …
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -107,7 +111,7 @@ func ExampleRead() {
 	kernel, err := cairn.Read(context.Background(), path, "net/kernel", nil)
 	fmt.Println(tensor.Values[float32](kernel), err)
 	_, err = cairn.Read(context.Background(), path, "net/kernle", nil)
-	if missing, ok := errors.AsType[*cairn.NotFoundError](err); ok {
+	if missing, ok := errors.AsType[*tensorfile.NotFoundError](err); ok {
 		fmt.Println("perhaps", missing.Nearest[0])
 	}
 	// Output:
@@ -134,7 +138,7 @@ func ExampleShow() {
 	dir, remove := tempDir()
 	defer remove()
 	saved(dir)
-	o := &cairn.ShowOptions{FS: os.DirFS(dir), ASCII: true}
+	o := &inspect.ShowOptions{Open: tensorfile.Options{FS: os.DirFS(dir)}, Text: render.TextOptions{ASCII: true}}
 	if err := cairn.Show(context.Background(), os.Stdout, "ckpt", o); err != nil {
 		log.Fatal(err)
 	}
@@ -159,9 +163,9 @@ func ExampleConvert() {
 func ExampleEdit() {
 	dir, remove := tempDir()
 	defer remove()
-	changes, _, err := cairn.Edit(context.Background(), saved(dir), filepath.Join(dir, "new"), cairn.Edits{
-		Cast:   []cairn.Cast{{Match: regexp.MustCompile("kernel"), To: tensor.Float64}},
-		Rename: []cairn.Rename{{Match: regexp.MustCompile("^net/"), With: "dense/"}},
+	changes, _, err := cairn.Edit(context.Background(), saved(dir), filepath.Join(dir, "new"), convert.Edits{
+		Cast:   []convert.Cast{{Match: regexp.MustCompile("kernel"), To: tensor.Float64}},
+		Rename: []convert.Rename{{Match: regexp.MustCompile("^net/"), With: "dense/"}},
 	}, nil)
 	if err != nil {
 		log.Fatal(err)
@@ -180,7 +184,7 @@ func ExampleMerge() {
 	ctx, all := context.Background(), saved(dir)
 	kernels, biases := filepath.Join(dir, "kernels.npz"), filepath.Join(dir, "biases.npz")
 	for dst, drop := range map[string]string{kernels: "bias|^_", biases: "kernel|^_"} {
-		e := cairn.Edits{Drop: []*regexp.Regexp{regexp.MustCompile(drop)}}
+		e := convert.Edits{Drop: []*regexp.Regexp{regexp.MustCompile(drop)}}
 		if _, _, err := cairn.Edit(ctx, all, dst, e, nil); err != nil {
 			log.Fatal(err)
 		}

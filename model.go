@@ -2,10 +2,14 @@ package cairn
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/savedmodel/scan"
+	"github.com/cairnml/cairn/tensor"
 )
 
 // Load reads a SavedModel from its directory, which may be embedded or in
@@ -28,4 +32,44 @@ func Load(ctx context.Context, fsys fs.FS, o *savedmodel.LoadOptions) (*savedmod
 // [savedmodel.Bind].
 func Bind[In, Out any](m *savedmodel.Model, signature string) (func(context.Context, In) (Out, error), error) {
 	return savedmodel.Bind[In, Out](m, signature)
+}
+
+// Run loads the SavedModel in dir, calls one of its signatures with in and returns the
+// outputs by name. An empty signature means "serving_default" or, if the model has one
+// signature only, that one. Programs that call a model more than once use [Load].
+func Run(ctx context.Context, dir, signature string, in map[string]*tensor.Tensor, opts *savedmodel.LoadOptions) (map[string]*tensor.Tensor, error) {
+	var with savedmodel.LoadOptions
+	if opts != nil {
+		with = *opts
+	}
+	if with.Signatures == nil {
+		with.Signatures = []string{} // read when Signature asks
+	}
+	m, err := Load(ctx, os.DirFS(dir), &with)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	s, err := m.Signature(defaultSignature(m, signature))
+	if err != nil {
+		return nil, err
+	}
+	return s.Call(ctx, in)
+}
+
+// defaultSignature returns name or, if that is empty, the name of the model's only
+// signature, or else "serving_default".
+func defaultSignature(m *savedmodel.Model, name string) string {
+	if name != "" {
+		return name
+	}
+	if list := m.MetaGraph().Signatures; len(list) == 1 {
+		return list[0].Name
+	}
+	return "serving_default"
+}
+
+// Scan returns what the SavedModel or GraphDef at path would do besides computing; see
+// [scan.Path].
+func Scan(ctx context.Context, path string, opts *savedmodel.ReadOptions) (*scan.Report, error) {
+	return scan.Path(ctx, path, opts)
 }

@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn"
+	"github.com/cairnml/cairn/convert"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/tensorfile"
 	"github.com/cairnml/cairn/vfs"
 )
 
@@ -23,23 +25,23 @@ import (
 func TestWritingToADirGivesTheSameFiles(t *testing.T) {
 	ctx := context.Background()
 	dir, mem := files(t)
-	edits := cairn.Edits{Drop: []*regexp.Regexp{regexp.MustCompile("bias")}, Rename: []cairn.Rename{{Match: regexp.MustCompile("^net/kernel"), With: "net/weights"}}}
-	for verb, write := range map[string]func(src, dst string, o *cairn.WriteOptions) (*cairn.Written, error){
-		"convert": func(src, dst string, o *cairn.WriteOptions) (*cairn.Written, error) {
+	edits := convert.Edits{Drop: []*regexp.Regexp{regexp.MustCompile("bias")}, Rename: []convert.Rename{{Match: regexp.MustCompile("^net/kernel"), With: "net/weights"}}}
+	for verb, write := range map[string]func(src, dst string, o *convert.Options) (*convert.Result, error){
+		"convert": func(src, dst string, o *convert.Options) (*convert.Result, error) {
 			return cairn.Convert(ctx, src, dst, o)
 		},
-		"edit": func(src, dst string, o *cairn.WriteOptions) (*cairn.Written, error) {
+		"edit": func(src, dst string, o *convert.Options) (*convert.Result, error) {
 			_, w, err := cairn.Edit(ctx, src, dst, edits, o)
 			return w, err
 		},
-		"merge": func(src, dst string, o *cairn.WriteOptions) (*cairn.Written, error) {
-			return cairn.Merge(ctx, []string{src}, dst, &cairn.MergeOptions{WriteOptions: *o})
+		"merge": func(src, dst string, o *convert.Options) (*convert.Result, error) {
+			return cairn.Merge(ctx, []string{src}, dst, &convert.MergeOptions{Options: *o})
 		},
 	} {
 		for _, src := range []string{"ckpt", "w.npz", "w.safetensors"} {
 			for _, dst := range []string{"sub/new", "sub/new.npz", "sub/new.safetensors"} {
 				out := t.TempDir()
-				want, err := write(filepath.Join(dir, src), filepath.Join(out, filepath.FromSlash(dst)), &cairn.WriteOptions{Lossy: true})
+				want, err := write(filepath.Join(dir, src), filepath.Join(out, filepath.FromSlash(dst)), &convert.Options{Lossy: true})
 				if err != nil {
 					if verb == "merge" && strings.Contains(err.Error(), "can't hold") {
 						continue
@@ -53,12 +55,12 @@ func TestWritingToADirGivesTheSameFiles(t *testing.T) {
 					}
 				}
 				apart := vfs.MemDir()
-				for place, o := range map[string]*cairn.WriteOptions{
-					"between two": {FS: mem, Dir: apart}, "within one": {FS: within, Dir: within}, "from paths": {Dir: vfs.MemDir()},
+				for place, o := range map[string]*convert.Options{
+					"between two": {Source: tensorfile.Options{FS: mem}, Dir: apart}, "within one": {Source: tensorfile.Options{FS: within}, Dir: within}, "from paths": {Dir: vfs.MemDir()},
 				} {
 					o.Lossy = true
 					from := src
-					if o.FS == nil {
+					if o.Source.FS == nil {
 						from = filepath.Join(dir, src)
 					}
 					got, err := write(from, dst, o)
@@ -84,7 +86,7 @@ func TestWritingToADirGivesTheSameFiles(t *testing.T) {
 						}
 					}
 					left := o.Dir.(*vfs.Mem).Names()
-					left = slices.DeleteFunc(left, func(n string) bool { return mem[n] != nil && o.FS != nil || slices.Contains(got.Files, n) })
+					left = slices.DeleteFunc(left, func(n string) bool { return mem[n] != nil && o.Source.FS != nil || slices.Contains(got.Files, n) })
 					if len(left) > 0 {
 						t.Errorf("%s %s to %s, %s: left behind %v", verb, src, dst, place, left)
 					}
@@ -101,8 +103,7 @@ func TestWritingToADirGivesTheSameFiles(t *testing.T) {
 	}
 }
 
-// TestSourcesAreNotOverwritten, neither as paths nor in a folder of one's own,
-// and the error is of this package.
+// TestSourcesAreNotOverwritten checks paths and a folder of the program's own.
 func TestSourcesAreNotOverwritten(t *testing.T) {
 	ctx := context.Background()
 	dir, mem := files(t)
@@ -113,10 +114,10 @@ func TestSourcesAreNotOverwritten(t *testing.T) {
 		}
 	}
 	for _, src := range []string{"ckpt", "w.npz", "w.safetensors"} {
-		var overwrite *cairn.OverwriteError
-		for _, o := range []*cairn.WriteOptions{{Force: true, Lossy: true}, {Force: true, Lossy: true, FS: within, Dir: within}} {
+		var overwrite *tensorfile.OverwriteError
+		for _, o := range []*convert.Options{{Force: true, Lossy: true}, {Force: true, Lossy: true, Source: tensorfile.Options{FS: within}, Dir: within}} {
 			path := src
-			if o.FS == nil {
+			if o.Source.FS == nil {
 				path = filepath.Join(dir, src)
 			}
 			if _, err := cairn.Convert(ctx, path, path, o); !errors.As(err, &overwrite) || overwrite.Path != path {
@@ -126,31 +127,31 @@ func TestSourcesAreNotOverwritten(t *testing.T) {
 	}
 }
 
-// TestErrorsAreOfThisPackage: callers can look into each with errors.As, and the
-// words name options, not the command's flags.
-func TestErrorsAreOfThisPackage(t *testing.T) {
+// TestErrorsHaveTypes checks that errors.As finds the type of each error, and that the
+// texts don't name the command's flags.
+func TestErrorsHaveTypes(t *testing.T) {
 	ctx := context.Background()
 	dir, _ := files(t)
 	src, dst := filepath.Join(dir, "ckpt"), filepath.Join(dir, "new")
 	check := func(err error, as any) {
 		t.Helper()
-		if err == nil || !errors.As(err, as) || !strings.HasPrefix(err.Error(), "cairn: ") || strings.Contains(err.Error(), "--") {
+		if err == nil || !errors.As(err, as) || strings.Contains(err.Error(), "--") {
 			t.Errorf("%T: %v", as, err)
 		}
 	}
 	_, err := cairn.Convert(ctx, src, dst+".h5", nil)
-	check(err, new(*cairn.ForeignError))
+	check(err, new(*tensorfile.ForeignError))
 	if err := os.WriteFile(filepath.Join(dir, "m.keras"), []byte("PK"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	_, err = cairn.List(ctx, filepath.Join(dir, "m.keras"), nil)
-	check(err, new(*cairn.ForeignError))
+	check(err, new(*tensorfile.ForeignError))
 	_, err = cairn.Read(ctx, src, "net/kernal", nil)
-	check(err, new(*cairn.NotFoundError))
-	_, _, err = cairn.Edit(ctx, filepath.FromSlash("cmd/cairn/testdata/tf2.21/keras3/ckpt-1"), dst, cairn.Edits{Drop: []*regexp.Regexp{regexp.MustCompile("^optimizer")}}, nil)
-	check(err, new(*cairn.SharedError))
-	_, _, err = cairn.Edit(ctx, src, dst, cairn.Edits{Cast: []cairn.Cast{{Match: regexp.MustCompile("kernel"), To: tensor.Uint8}}}, nil)
-	var cast *cairn.CastError
+	check(err, new(*tensorfile.NotFoundError))
+	_, _, err = cairn.Edit(ctx, filepath.FromSlash("cmd/cairn/testdata/tf2.21/keras3/ckpt-1"), dst, convert.Edits{Drop: []*regexp.Regexp{regexp.MustCompile("^optimizer")}}, nil)
+	check(err, new(*convert.SharedError))
+	_, _, err = cairn.Edit(ctx, src, dst, convert.Edits{Cast: []convert.Cast{{Match: regexp.MustCompile("kernel"), To: tensor.Uint8}}}, nil)
+	var cast *convert.CastError
 	check(err, &cast)
 	if cast != nil && (cast.To != tensor.Uint8 || cast.Lost != 1 || cast.Value != "-1.0") {
 		t.Errorf("%+v", cast)

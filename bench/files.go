@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/cairnml/cairn/internal/app/inspect"
-	"github.com/cairnml/cairn/internal/app/rewrite"
-	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/convert"
+	"github.com/cairnml/cairn/inspect"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
 // fileVerbs adds what the command does with a checkpoint that was saved: verify
@@ -20,7 +20,7 @@ import (
 func fileVerbs(folder string, verbs map[string]verb) {
 	prefix, twin := filepath.Join(folder, "ck"), filepath.Join(folder, "twin")
 	verbs["verify"] = func(ctx context.Context) error {
-		_, faults, err := inspect.Verify(ctx, prefix, nil, nil)
+		_, faults, err := inspect.Verify(ctx, prefix, nil)
 		if err == nil && len(faults) > 0 {
 			err = fmt.Errorf("%v", faults[0])
 		}
@@ -33,12 +33,12 @@ func fileVerbs(folder string, verbs map[string]verb) {
 		if err := copyOnce(prefix+".index", twin+".index"); err != nil {
 			return err
 		}
-		a, err := store.Open(ctx, prefix, nil)
+		a, err := tensorfile.Open(ctx, prefix, nil)
 		if err != nil {
 			return err
 		}
 		defer a.Close()
-		b, err := store.Open(ctx, twin, nil)
+		b, err := tensorfile.Open(ctx, twin, nil)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func fileVerbs(folder string, verbs map[string]verb) {
 		return err
 	}
 	verbs["convert"] = func(ctx context.Context) error {
-		_, err := rewrite.Convert(ctx, prefix, filepath.Join(folder, "out.safetensors"), &rewrite.Options{Force: true})
+		_, err := convert.Convert(ctx, prefix, filepath.Join(folder, "out.safetensors"), &convert.Options{Force: true})
 		return err
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/cairnml/cairn/internal/app/rewrite"
+	"github.com/cairnml/cairn/convert"
 )
 
 // joinCases merges pairs of checkpoints that TensorFlow wrote into one, their
@@ -19,7 +19,7 @@ func joinCases(ctx context.Context, r *run) {
 		src := func(i int) string { return r.tf("graphs", strconv.Itoa(pair[i]), "ckpt") }
 		dst := r.ours("joined", fmt.Sprintf("%d-%d", pair[0], pair[1]), "ckpt")
 		err := guarded(func() error {
-			_, err := rewrite.Merge(ctx, []string{src(0), src(1)}, dst, &rewrite.MergeOptions{Join: []string{"a", "b"}})
+			_, err := convert.Merge(ctx, []string{src(0), src(1)}, dst, &convert.MergeOptions{Join: []string{"a", "b"}})
 			return err
 		})
 		if err != nil {

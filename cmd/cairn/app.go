@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/cairnml/cairn/internal/app/render"
-	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/inspect/render"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
 // Exit codes.
@@ -38,11 +38,11 @@ type app struct {
 	color    bool
 	json     bool
 	quiet    bool
-	open     store.Options // how sources are opened
+	open     tensorfile.Options // how sources are opened
 }
 
 // source says how to open what a verb reads.
-func (a *app) source() *store.Options { return &a.open }
+func (a *app) source() *tensorfile.Options { return &a.open }
 
 func newApp(in *os.File, out, errOut *os.File) *app {
 	a := &app{in: in, out: out, err: errOut, width: 80}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/app/render"
-	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/inspect/render"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
 func newCat(a *app) *cobra.Command {
@@ -34,7 +34,7 @@ NAMEs all are printed.`,
 		Args:              need(1, -1, "a PATH"),
 		ValidArgsFunction: completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := store.Open(cmd.Context(), args[0], a.source())
+			s, err := tensorfile.Open(cmd.Context(), args[0], a.source())
 			if err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ NAMEs all are printed.`,
 					if n > 0 {
 						fmt.Fprintln(a.out)
 					}
-					head := fmt.Sprintf("%s  %v %v", render.Printable(store.Short(x.Name)), t.DType(), t.Shape())
+					head := fmt.Sprintf("%s  %v %v", render.Printable(tensorfile.Short(x.Name)), t.DType(), t.Shape())
 					if a.color {
 						head = "\x1b[1m" + head + "\x1b[0m"
 					}
@@ -111,14 +111,14 @@ func writeRaw(w io.Writer, t *tensor.Tensor) error {
 // are {"b64":…}, complex numbers pairs.
 // catList is what names mean, or all tensors. The object graph, bytes for
 // programs, is only printed where it is named or JSON is asked for.
-func catList(ctx context.Context, a *app, s *store.Store, names []string) ([]store.Selected, error) {
+func catList(ctx context.Context, a *app, s *tensorfile.File, names []string) ([]tensorfile.Selected, error) {
 	if len(names) > 0 {
 		return s.Select(ctx, names)
 	}
-	var list []store.Selected
+	var list []tensorfile.Selected
 	for e := range s.Entries().All() {
-		if e.Name != store.GraphKey || a.json {
-			list = append(list, store.Selected{Entry: e})
+		if e.Name != tensorfile.GraphKey || a.json {
+			list = append(list, tensorfile.Selected{Entry: e})
 		}
 	}
 	return list, nil
@@ -126,7 +126,7 @@ func catList(ctx context.Context, a *app, s *store.Store, names []string) ([]sto
 
 // catJSON prints an array with an object for each tensor, one after the other,
 // so that no more than one is in memory.
-func catJSON(ctx context.Context, a *app, s *store.Store, list []store.Selected) error {
+func catJSON(ctx context.Context, a *app, s *tensorfile.File, list []tensorfile.Selected) error {
 	return a.printJSONList(len(list), func(i int) (any, error) {
 		t, err := s.ReadIndex(ctx, list[i].Entry, list[i].Index)
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
 // completePath offers what a PATH can be: checkpoint prefixes, directories,
@@ -56,14 +56,14 @@ func completeNames(cmd *cobra.Command, args []string, typed string) ([]string, c
 	if len(args) == 0 {
 		return completePath(cmd, args, typed)
 	}
-	s, err := store.Open(cmd.Context(), args[0], nil)
+	s, err := tensorfile.Open(cmd.Context(), args[0], nil)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	defer s.Close()
 	var out []string
 	for e := range s.Entries().All() {
-		if name := store.Short(e.Name); strings.HasPrefix(name, typed) && e.Name != store.GraphKey {
+		if name := tensorfile.Short(e.Name); strings.HasPrefix(name, typed) && e.Name != tensorfile.GraphKey {
 			out = append(out, name+"\t"+e.DType.String()+" "+e.Shape.String())
 		}
 	}

@@ -5,31 +5,31 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/app/inspect"
-	"github.com/cairnml/cairn/internal/app/rewrite"
+	"github.com/cairnml/cairn/convert"
+	"github.com/cairnml/cairn/inspect"
 )
 
 // writeFlags declares the flags of every verb that writes.
-func writeFlags(c *cobra.Command, o *rewrite.Options) {
+func writeFlags(c *cobra.Command, o *convert.Options) {
 	c.Flags().BoolVarP(&o.Force, "force", "f", false, "replace what DST names")
 	c.Flags().BoolVar(&o.Lossy, "lossy", false, "allow what can't be undone")
 	c.Flags().Var((*size)(&o.MaxAlignment), "max-alignment", "follow a file that aligns tensors to so many `BYTES`")
 }
 
 // report says what was written.
-func (a *app) report(res *rewrite.Result, changes []rewrite.Change) error {
+func (a *app) report(res *convert.Result, changes []convert.Change) error {
 	for _, n := range res.Notes {
 		a.note("note: %s", n)
 	}
 	if a.json {
 		if changes == nil {
-			changes = []rewrite.Change{}
+			changes = []convert.Change{}
 		}
 		return a.printJSON(struct {
 			Files   []string         `json:"files"`
 			Tensors int              `json:"tensors"`
 			Bytes   int64            `json:"bytes"`
-			Changes []rewrite.Change `json:"changes"`
+			Changes []convert.Change `json:"changes"`
 			Notes   []string         `json:"notes"`
 		}{append([]string{}, res.Files...), res.Tensors, res.Bytes, changes, append([]string{}, res.Notes...)})
 	}
@@ -41,7 +41,7 @@ func (a *app) report(res *rewrite.Result, changes []rewrite.Change) error {
 }
 
 func newConvert(a *app) *cobra.Command {
-	o := &rewrite.Options{}
+	o := &convert.Options{}
 	c := &cobra.Command{
 		Use:   "convert SRC DST",
 		Short: "Convert between checkpoints, .npz and .safetensors",
@@ -62,7 +62,7 @@ string's end: such a string is refused. --lossy allows both.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bar := a.bytesBar("converting ")
 			o.Progress, o.Source = bar.update, a.open
-			res, err := rewrite.Convert(cmd.Context(), args[0], args[1], o)
+			res, err := convert.Convert(cmd.Context(), args[0], args[1], o)
 			bar.done()
 			if err != nil {
 				return err

@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/app/demo"
-	"github.com/cairnml/cairn/internal/app/inspect"
-	"github.com/cairnml/cairn/internal/app/render"
-	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/inspect"
+	"github.com/cairnml/cairn/inspect/render"
+	"github.com/cairnml/cairn/internal/demo"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
 func newDemo(a *app) *cobra.Command {
@@ -219,7 +219,7 @@ func counts() (train, heldOut int, err error) {
 
 // show prints the checkpoint's tree.
 func (d *digits) show(ctx context.Context, path string) error {
-	s, err := store.Open(ctx, path, nil)
+	s, err := tensorfile.Open(ctx, path, nil)
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (d *digits) show(ctx context.Context, path string) error {
 	if len(g.Nodes) > 0 {
 		g.Nodes[0].Title = strings.Replace(g.Nodes[0].Title, path, filepath.Base(path), 1)
 	}
-	return g.Text(d.a.out, render.TextOptions{Color: d.a.color, Width: d.a.width, Break: d.a.outTTY})
+	return g.Text(d.a.out, &render.TextOptions{Color: d.a.color, Width: d.a.width, Break: d.a.outTTY})
 }
 
 // earlier returns the checkpoint before path, or path if there is none.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/app/inspect"
-	"github.com/cairnml/cairn/internal/app/render"
-	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/inspect"
+	"github.com/cairnml/cairn/inspect/render"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
 func newDiff(a *app) *cobra.Command {
@@ -33,12 +33,12 @@ differ too, and the numbers count. Exits with 1 if anything differs.`,
 					return usagef("a tolerance is a number of at least 0, not %v", v)
 				}
 			}
-			x, err := store.Open(cmd.Context(), args[0], a.source())
+			x, err := tensorfile.Open(cmd.Context(), args[0], a.source())
 			if err != nil {
 				return err
 			}
 			defer x.Close()
-			y, err := store.Open(cmd.Context(), args[1], a.source())
+			y, err := tensorfile.Open(cmd.Context(), args[1], a.source())
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ differ too, and the numbers count. Exits with 1 if anything differs.`,
 	return c
 }
 
-func printDiff(a *app, x, y *store.Store, list []inspect.Difference) {
+func printDiff(a *app, x, y *tensorfile.File, list []inspect.Difference) {
 	if len(list) == 0 {
 		fmt.Fprintf(a.out, "no difference in %s\n", inspect.Tensors(x.Entries().Len()))
 		return
@@ -84,7 +84,7 @@ func printDiff(a *app, x, y *store.Store, list []inspect.Difference) {
 	alone := map[string]bool{} // variables that only one side has
 	for _, d := range list {
 		if d.Kind == inspect.OnlyInA || d.Kind == inspect.OnlyInB {
-			alone[store.Short(d.Name)] = true
+			alone[tensorfile.Short(d.Name)] = true
 		}
 	}
 	for _, d := range list {
@@ -92,7 +92,7 @@ func printDiff(a *app, x, y *store.Store, list []inspect.Difference) {
 			continue // its tensor was named already
 		}
 		counts[d.Kind]++
-		name := render.Printable(store.Short(d.Name))
+		name := render.Printable(tensorfile.Short(d.Name))
 		switch d.Kind {
 		case inspect.OnlyInA:
 			fmt.Fprintln(a.out, paint("31", "- "+name+"  "+d.A))

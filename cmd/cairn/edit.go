@@ -7,14 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/app/render"
-	"github.com/cairnml/cairn/internal/app/rewrite"
-	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/convert"
+	"github.com/cairnml/cairn/inspect/render"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
 func newEdit(a *app) *cobra.Command {
-	o := &rewrite.Options{}
+	o := &convert.Options{}
 	var renames, drops, casts []string
 	var dry, keepShared bool
 	c := &cobra.Command{
@@ -54,7 +54,7 @@ another, or NaN into one, is refused. --lossy allows both.`,
 			}
 			bar := a.bytesBar("writing ")
 			o.Progress, o.Source = bar.update, a.open
-			changes, res, err := rewrite.Edit(cmd.Context(), args[0], dst, e, o)
+			changes, res, err := convert.Edit(cmd.Context(), args[0], dst, e, o)
 			bar.done()
 			if err != nil {
 				return err
@@ -84,13 +84,13 @@ another, or NaN into one, is refused. --lossy allows both.`,
 	return c
 }
 
-func printChange(a *app, c rewrite.Change) {
-	name := render.Printable(store.Short(c.Name))
+func printChange(a *app, c convert.Change) {
+	name := render.Printable(tensorfile.Short(c.Name))
 	switch {
 	case c.Drop:
 		fmt.Fprintf(a.out, "drop    %s\n", name)
 	case c.To != "":
-		fmt.Fprintf(a.out, "rename  %s\n     to %s\n", name, render.Printable(store.Short(c.To)))
+		fmt.Fprintf(a.out, "rename  %s\n     to %s\n", name, render.Printable(tensorfile.Short(c.To)))
 		if c.Cast != "" {
 			fmt.Fprintf(a.out, "   cast %s\n", c.Cast)
 		}
@@ -99,8 +99,8 @@ func printChange(a *app, c rewrite.Change) {
 	}
 }
 
-func parseEdits(renames, drops, casts []string) (rewrite.Edits, error) {
-	var e rewrite.Edits
+func parseEdits(renames, drops, casts []string) (convert.Edits, error) {
+	var e convert.Edits
 	pattern := func(flag, s string) (*regexp.Regexp, error) {
 		re, err := regexp.Compile(s)
 		if err != nil || s == "" {
@@ -126,7 +126,7 @@ func parseEdits(renames, drops, casts []string) (rewrite.Edits, error) {
 		if err != nil {
 			return e, err
 		}
-		e.Rename = append(e.Rename, rewrite.Rename{Match: re, With: with})
+		e.Rename = append(e.Rename, convert.Rename{Match: re, With: with})
 	}
 	for _, s := range drops {
 		re, err := pattern("drop", s)
@@ -144,7 +144,7 @@ func parseEdits(renames, drops, casts []string) (rewrite.Edits, error) {
 		if err != nil {
 			return e, usagef("--cast %q: %v", s, err)
 		}
-		e.Cast = append(e.Cast, rewrite.CastTo{Match: re, To: d})
+		e.Cast = append(e.Cast, convert.Cast{Match: re, To: d})
 	}
 	if len(renames)+len(drops)+len(casts) == 0 {
 		return e, usagef("edit needs --rename, --drop or --cast")

@@ -47,14 +47,22 @@ func (s *size) String() string {
 // Type stands for the value in help where the flag's description names none.
 func (s *size) Type() string { return "size" }
 
-var raised = regexp.MustCompile(`(?:the option |ReaderOptions\.|NPZOptions\.)Max([A-Z][a-z]+) raises`)
+// optionName matches a library's option in a message: "Options.Force".
+var optionName = regexp.MustCompile(`\b(?:[a-z]+\.)?(?:[A-Z]\w*)?(?:Options|Edits)\.([A-Z]\w*)`)
 
-// withFlags names flags in the messages that name the library's options.
+// optionFlags are the flags that set the library's options.
+var optionFlags = map[string]string{
+	"MaxMemory": "max-memory", "MaxIndex": "max-memory", "MaxShards": "max-memory", "MaxRead": "max-memory", "MaxSize": "max-memory",
+	"MaxAlignment": "max-alignment", "Force": "force", "Lossy": "lossy",
+	"Join": "join", "Graph": "graph", "KeepShared": "keep-shared", "Rename": "rename",
+}
+
+// withFlags returns a message of the library with flags in place of options.
 func withFlags(message string) string {
-	return raised.ReplaceAllStringFunc(message, func(s string) string {
-		if raised.FindStringSubmatch(s)[1] == "Alignment" {
-			return "--max-alignment raises"
+	return optionName.ReplaceAllStringFunc(message, func(s string) string {
+		if flag := optionFlags[optionName.FindStringSubmatch(s)[1]]; flag != "" {
+			return "--" + flag
 		}
-		return "--max-memory raises" // which stands for the others
+		return s
 	})
 }

@@ -7,9 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
+
 	"github.com/cairnml/cairn/bundle"
-	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/convert"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/tensorfile"
 	"github.com/cairnml/cairn/vfs"
 )
 
@@ -32,7 +35,7 @@ func TestMaxMemoryLetsALargeGraphBeShown(t *testing.T) {
 	}
 	defer w.Abort()
 	raw := bytes.Repeat([]byte{1<<3 | 2, 0}, 300_000)
-	if err := errors.Join(w.Add(t.Context(), store.GraphKey, tensor.Scalar(string(raw))), w.Finish(t.Context())); err != nil {
+	if err := errors.Join(w.Add(t.Context(), tensorfile.GraphKey, tensor.Scalar(string(raw))), w.Finish(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	for _, verb := range [][]string{{"show", prefix}, {"verify", prefix}, {"diff", prefix, prefix}} {
@@ -46,5 +49,30 @@ func TestMaxMemoryLetsALargeGraphBeShown(t *testing.T) {
 	}
 	if _, stderr, code := cairn(t, "ls", prefix, "--max-memory", "much"); code != exitFailed || !strings.Contains(stderr, "2GiB") {
 		t.Errorf("no size: exit code %d, %q", code, stderr)
+	}
+}
+
+// TestOptionsBecomeFlagsThatExist checks that a message which names an option of the
+// library names a flag of the command instead.
+func TestOptionsBecomeFlagsThatExist(t *testing.T) {
+	a := &app{}
+	flags := map[string]bool{}
+	root := newRoot(a)
+	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
+	for _, c := range root.Commands() {
+		c.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
+	}
+	for option, flag := range optionFlags {
+		if !flags[flag] {
+			t.Errorf("Options.%s becomes --%s, which no command has", option, flag)
+		}
+		if got := withFlags("x; convert.Options." + option + " helps"); got != "x; --"+flag+" helps" {
+			t.Errorf("Options.%s: %q", option, got)
+		}
+	}
+	for _, err := range []error{&convert.GraphsError{}, &convert.ClashError{}, &convert.CastError{}, &convert.SharedError{}} {
+		if got := withFlags(err.Error()); strings.Contains(got, "Options") || strings.Contains(got, "Edits") || !strings.Contains(got, "--") {
+			t.Errorf("%T: %s", err, got)
+		}
 	}
 }

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/app/inspect"
-	"github.com/cairnml/cairn/internal/app/render"
-	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/inspect"
+	"github.com/cairnml/cairn/inspect/render"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
 func newLs(a *app) *cobra.Command {
@@ -30,7 +30,7 @@ what an optimizer keeps.`,
 		Args:              need(1, -1, "a PATH"),
 		ValidArgsFunction: completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := store.Open(cmd.Context(), args[0], a.source())
+			s, err := tensorfile.Open(cmd.Context(), args[0], a.source())
 			if err != nil {
 				return err
 			}
@@ -53,19 +53,19 @@ what an optimizer keeps.`,
 }
 
 // sayFound tells which checkpoint a directory stood for.
-func (a *app) sayFound(s *store.Store) {
+func (a *app) sayFound(s *tensorfile.File) {
 	if s.Found != "" {
 		a.note("%s: %s", s.Found, s.Prefix)
 	}
 }
 
-func printList(a *app, list store.Entries, long bool) {
+func printList(a *app, list tensorfile.Entries, long bool) {
 	t := &table{head: []string{"NAME", "DTYPE", "SHAPE", "BYTES"}, right: []bool{false, false, false, true}}
 	if long {
 		t.head, t.right = append(t.head, "SHARD", "OFFSET"), append(t.right, true, true)
 	}
-	row := func(e store.Entry) []string {
-		row := []string{render.Printable(store.Short(e.Name)), e.DType.String(), e.Shape.String(), fmt.Sprint(e.Bytes)}
+	row := func(e tensorfile.Entry) []string {
+		row := []string{render.Printable(tensorfile.Short(e.Name)), e.DType.String(), e.Shape.String(), fmt.Sprint(e.Bytes)}
 		if long {
 			row[0] = render.Printable(e.Name)
 			switch {

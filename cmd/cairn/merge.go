@@ -3,11 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/app/rewrite"
+	"github.com/cairnml/cairn/convert"
 )
 
 func newMerge(a *app) *cobra.Command {
-	o := &rewrite.MergeOptions{}
+	o := &convert.MergeOptions{}
 	c := &cobra.Command{
 		Use:   "merge SRC… DST",
 		Short: "Make one checkpoint of several",
@@ -28,7 +28,7 @@ graph and lets the other sources' tensors lie beside it.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bar := a.bytesBar("merging ")
 			o.Progress, o.Source = bar.update, a.open
-			res, err := rewrite.Merge(cmd.Context(), args[:len(args)-1], args[len(args)-1], o)
+			res, err := convert.Merge(cmd.Context(), args[:len(args)-1], args[len(args)-1], o)
 			bar.done()
 			if err != nil {
 				return err

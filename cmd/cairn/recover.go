@@ -1,20 +1,13 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/bundle"
-	"github.com/cairnml/cairn/internal/app/render"
-	"github.com/cairnml/cairn/internal/app/store"
-	"github.com/cairnml/cairn/vfs"
+	"github.com/cairnml/cairn/convert"
+	"github.com/cairnml/cairn/inspect/render"
 )
 
 func newRecover(a *app) *cobra.Command {
@@ -40,13 +33,9 @@ It is an error where a checkpoint is damaged and nothing whole lies beside it.`,
 			all := []result{}
 			var errs []error
 			for _, path := range args {
-				prefix := prefixOf(path)
-				done, err := bundle.Recover(cmd.Context(), vfs.OSDir(filepath.Dir(prefix)), filepath.Base(prefix))
+				prefix := convert.RecoverPrefix(path)
+				done, err := convert.Recover(cmd.Context(), path)
 				if err != nil {
-					err = fmt.Errorf("%s: %w", prefix, err)
-					if _, there := os.Stat(bundle.IndexName(prefix)); there != nil {
-						err = cmp.Or(store.CheckForeign(prefix), err)
-					}
 					errs = append(errs, err)
 					if cmd.Context().Err() != nil {
 						break
@@ -68,23 +57,4 @@ It is an error where a checkpoint is damaged and nothing whole lies beside it.`,
 			return errors.Join(errs...)
 		},
 	}
-}
-
-// prefixOf returns the prefix of the checkpoint that a path means, which needn't have
-// an index: of one that a write over it was cut off from.
-func prefixOf(path string) string {
-	if prefix, _, _, ok := bundle.ParseDataName(path); ok {
-		return prefix
-	}
-	if found, err := bundle.FindFile(path); err == nil && found.Kind != bundle.FoundV1 {
-		return found.Prefix
-	}
-	return strings.TrimSuffix(path, bundle.IndexName(""))
-}
-
-// cutOff reports whether a write over a checkpoint was cut off and can be finished.
-func cutOff(ctx context.Context, path string) bool {
-	prefix := prefixOf(path)
-	can, err := bundle.Recoverable(ctx, os.DirFS(filepath.Dir(prefix)), filepath.Base(prefix))
-	return can && err == nil
 }

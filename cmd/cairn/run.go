@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/cairnml/cairn/cmd/cairn/internal/feed"
+	"github.com/cairnml/cairn/cmd/cairn/internal/profile"
 	"github.com/cairnml/cairn/engine"
-	"github.com/cairnml/cairn/internal/app/feed"
-	"github.com/cairnml/cairn/internal/app/profile"
-	"github.com/cairnml/cairn/internal/app/store"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
 // runFlags are what the user asked of run.
@@ -170,7 +170,7 @@ func (f *runFlags) check() error {
 		return usagef("--picture is for --outputs FILE.png")
 	}
 	if f.profile != "" {
-		if err := store.CheckFree(f.profile, f.force); err != nil {
+		if err := tensorfile.CheckFree(f.profile, f.force); err != nil {
 			return err
 		}
 	}
@@ -180,7 +180,7 @@ func (f *runFlags) check() error {
 	if s := suffix(f.outputs); s != ".npz" && s != ".json" && s != ".png" {
 		return usagef("--outputs writes .npz, .json and .png files, not %s", f.outputs)
 	}
-	return store.CheckFree(f.outputs, f.force)
+	return tensorfile.CheckFree(f.outputs, f.force)
 }
 
 // choose returns the signature's name: the one that was asked for,
@@ -245,7 +245,7 @@ func (r *runResult) measure(ctx context.Context, f *runFlags, o *savedmodel.Load
 }
 
 func (f *runFlags) writeTrace(a *app, p *profile.Profile) error {
-	w, err := store.CreateFile(f.profile, f.force)
+	w, err := tensorfile.CreateFile(f.profile, f.force)
 	if err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func (f *runFlags) write(a *app, out map[string]*tensor.Tensor, r *runResult) er
 			return err
 		}
 	}
-	w, err := store.CreateFile(f.outputs, f.force)
+	w, err := tensorfile.CreateFile(f.outputs, f.force)
 	if err != nil {
 		return err
 	}

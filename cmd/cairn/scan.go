@@ -1,16 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/app/render"
-	"github.com/cairnml/cairn/internal/app/scan"
+	"github.com/cairnml/cairn/inspect/render"
 	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/savedmodel/scan"
 )
 
 // scanFlags are what the user asked of scan.
@@ -58,18 +56,9 @@ func (f *scanFlags) run(cmd *cobra.Command, a *app, paths []string) error {
 	o := &savedmodel.ReadOptions{MaxMemory: a.open.MaxMemory}
 	var reports []*scan.Report
 	for _, path := range paths {
-		info, err := os.Stat(path)
+		r, err := scan.Path(cmd.Context(), path, o)
 		if err != nil {
 			return err
-		}
-		var r *scan.Report
-		if info.IsDir() {
-			r, err = scan.Dir(cmd.Context(), os.DirFS(path), path, o)
-		} else {
-			r, err = a.scanFile(cmd, path, info.Size(), o)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
 		}
 		reports = append(reports, r)
 	}
@@ -82,21 +71,6 @@ func (f *scanFlags) run(cmd *cobra.Command, a *app, paths []string) error {
 		}
 	}
 	return nil
-}
-
-// maxScanFile is the largest file that is scanned by itself; a protocol buffer
-// can't be larger.
-const maxScanFile = 1 << 31
-
-func (a *app) scanFile(cmd *cobra.Command, path string, size int64, o *savedmodel.ReadOptions) (*scan.Report, error) {
-	if size > maxScanFile {
-		return nil, errors.New("no graph is so large")
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return scan.Bytes(cmd.Context(), b, path, o)
 }
 
 // jsonScan is a report with its path.

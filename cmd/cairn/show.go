@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/app/inspect"
-	"github.com/cairnml/cairn/internal/app/render"
-	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/inspect"
+	"github.com/cairnml/cairn/inspect/render"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
 // showFlags are what the user asked of show.
@@ -63,7 +63,7 @@ that calls its signatures.`,
 			if err := f.onlyForModels(); err != nil {
 				return err
 			}
-			s, err := store.Open(cmd.Context(), path, a.source())
+			s, err := tensorfile.Open(cmd.Context(), path, a.source())
 			if err != nil {
 				return err
 			}
@@ -166,7 +166,7 @@ func (f *showFlags) resolve(a *app, args []string) (path string, err error) {
 func suffix(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
 // draw writes the graph to w.
-func (f *showFlags) draw(a *app, w io.Writer, s *store.Store, v *inspect.View) error {
+func (f *showFlags) draw(a *app, w io.Writer, s *tensorfile.File, v *inspect.View) error {
 	switch f.format {
 	case "json":
 		text, err := compactJSON(graphJSON(s.Prefix, kindWord(s.Kind), v))
@@ -184,14 +184,14 @@ func (f *showFlags) draw(a *app, w io.Writer, s *store.Store, v *inspect.View) e
 	if depth == 0 {
 		depth = -1
 	}
-	err := v.Text(w, render.TextOptions{Color: a.color && f.file == "", ASCII: f.ascii, Slots: f.slots, MaxDepth: depth, Width: a.width, Break: a.outTTY && f.file == ""})
+	err := v.Text(w, &render.TextOptions{Color: a.color && f.file == "", ASCII: f.ascii, Slots: f.slots, MaxDepth: depth, Width: a.width, Break: a.outTTY && f.file == ""})
 	if err != nil {
 		return err
 	}
 	if len(v.Outside) > 0 {
 		fmt.Fprintf(w, "%s outside the graph:\n", inspect.Tensors(len(v.Outside)))
 		for _, e := range v.Outside {
-			line := fmt.Sprintf("%s  %v %v", render.Printable(store.Short(e.Name)), e.DType, e.Shape)
+			line := fmt.Sprintf("%s  %v %v", render.Printable(tensorfile.Short(e.Name)), e.DType, e.Shape)
 			lines := []string{line}
 			if a.outTTY && f.file == "" {
 				lines = render.Break(line, a.width-3)
@@ -254,6 +254,6 @@ func graphJSON(path, kind string, g *inspect.View) jsonGraph {
 }
 
 // kindWord names a kind of file as JSON has it: "checkpoint", "npz".
-func kindWord(k store.Kind) string {
+func kindWord(k tensorfile.Kind) string {
 	return strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(k.String(), "."), " file"))
 }

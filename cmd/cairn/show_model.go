@@ -9,12 +9,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/cairnml/cairn/internal/app/inspect"
-	"github.com/cairnml/cairn/internal/app/model"
-	"github.com/cairnml/cairn/internal/app/render"
-	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/inspect"
+	"github.com/cairnml/cairn/inspect/render"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/savedmodel/describe"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
 // isSavedModel reports whether path is a directory with a SavedModel's graph.
@@ -43,7 +43,7 @@ func (f *showFlags) onlyForModels() error {
 // shownModel is a SavedModel as show has read it.
 type shownModel struct {
 	path  string
-	about *model.Description
+	about *describe.Description
 	view  *inspect.View // the objects, or the tree of the variables' names
 }
 
@@ -59,7 +59,7 @@ func (f *showFlags) showModel(ctx context.Context, a *app, path string) error {
 	if err := outsideOf(path, f.file); err != nil {
 		return err
 	}
-	w, err := store.CreateFile(f.file, f.force)
+	w, err := tensorfile.CreateFile(f.file, f.force)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func outsideOf(dir, file string) error {
 			return nil
 		}
 		if info, err := os.Stat(p); err == nil && os.SameFile(there, info) {
-			return &store.OverwriteError{Path: file, Source: dir}
+			return &tensorfile.OverwriteError{Path: file, Source: dir}
 		}
 		return nil
 	})
@@ -97,7 +97,7 @@ func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownM
 	if err != nil {
 		return nil, err
 	}
-	about, err := model.Describe(ctx, fsys, m, kernel.All())
+	about, err := describe.Describe(ctx, fsys, m, kernel.All())
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownM
 		}
 	}
 	v := &inspect.View{Objects: true}
-	s, err := store.Open(ctx, path, a.source())
+	s, err := tensorfile.Open(ctx, path, a.source())
 	switch {
 	case err == nil:
 		defer s.Close()
@@ -145,7 +145,7 @@ func (a *app) withoutValues(ctx context.Context, err error) error {
 
 // isNoCheckpoint reports whether a model has no variables/ directory at all.
 func isNoCheckpoint(err error) bool {
-	var foreign *store.ForeignError
+	var foreign *tensorfile.ForeignError
 	return errors.As(err, &foreign)
 }
 
@@ -156,8 +156,8 @@ func (f *showFlags) drawModel(a *app, w io.Writer, m *shownModel) error {
 	case "json":
 		text, err := compactJSON(struct {
 			jsonGraph
-			*model.Description
-		}{graphJSON(m.path, kindWord(store.SavedModel), m.view), m.about})
+			*describe.Description
+		}{graphJSON(m.path, kindWord(tensorfile.SavedModel), m.view), m.about})
 		if err == nil {
 			_, err = fmt.Fprintf(w, "%s\n", text)
 		}
@@ -180,7 +180,7 @@ func (f *showFlags) drawModel(a *app, w io.Writer, m *shownModel) error {
 	if depth == 0 {
 		depth = -1
 	}
-	o := model.TextOptions{
+	o := &describe.TextOptions{
 		Title: fmt.Sprintf("%s  (SavedModel, %v)", m.path, m.view.Count), All: f.all,
 		Tree: render.TextOptions{Color: a.color && f.file == "", ASCII: f.ascii, Slots: f.slots, MaxDepth: depth, Width: a.width, Break: a.outTTY && f.file == ""},
 	}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/app/inspect"
-	"github.com/cairnml/cairn/internal/app/plot"
-	"github.com/cairnml/cairn/internal/app/render"
-	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/cmd/cairn/internal/plot"
+	"github.com/cairnml/cairn/inspect"
+	"github.com/cairnml/cairn/inspect/render"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
 // maxPlots is how many histograms fit one picture that people can read.
@@ -39,7 +39,7 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 					return usagef("--plot: %v", err)
 				}
 			}
-			s, err := store.Open(cmd.Context(), args[0], a.source())
+			s, err := tensorfile.Open(cmd.Context(), args[0], a.source())
 			if err != nil {
 				return err
 			}
@@ -57,11 +57,11 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 			var done, total int64
 			undrawn := 0
 			none := "no tensors to sum up"
-			list = list.Keep(func(e store.Entry) bool {
-				if e.Name == store.GraphKey {
+			list = list.Keep(func(e tensorfile.Entry) bool {
+				if e.Name == tensorfile.GraphKey {
 					none = "no tensors to sum up besides the object graph"
 				}
-				return e.Name != store.GraphKey
+				return e.Name != tensorfile.GraphKey
 			})
 			for e := range list.All() {
 				total += e.Bytes
@@ -69,9 +69,9 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 			all := make([]inspect.Stats, 0, list.Len())
 			bar := a.bytesBar("reading ")
 			defer bar.done()
-			var scratch store.Scratch
-			var drawn []store.Entry // the first ones; the others are summed up together
-			plain := list.Keep(func(e store.Entry) bool {
+			var scratch tensorfile.Scratch
+			var drawn []tensorfile.Entry // the first ones; the others are summed up together
+			plain := list.Keep(func(e tensorfile.Entry) bool {
 				n, err := e.Shape.NumElements()
 				switch {
 				case err != nil || picture == "" || !e.DType.Fixed() || n <= 1:
@@ -92,14 +92,14 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 					return err
 				}
 				hists = append(hists, plot.Histogram{
-					Title: store.Short(e.Name), Low: h.Low, BinWidth: h.BinWidth, Counts: h.Counts,
+					Title: tensorfile.Short(e.Name), Low: h.Low, BinWidth: h.BinWidth, Counts: h.Counts,
 					Note: fmt.Sprintf("%v %v", e.DType, e.Shape),
 				})
 				all = append(all, h.Stats)
 				done += e.Bytes
 				bar.update(done, total)
 			}
-			err = inspect.StatEach(cmd.Context(), s, plain, func(e store.Entry, sum inspect.Stats) {
+			err = inspect.StatEach(cmd.Context(), s, plain, func(e tensorfile.Entry, sum inspect.Stats) {
 				all = append(all, sum)
 				done += e.Bytes
 				bar.update(done, total)
@@ -172,7 +172,7 @@ func printStats(a *app, all []inspect.Stats) {
 	}
 	t.each = func(yield func([]string) bool) {
 		for _, s := range all {
-			row := []string{render.Printable(store.Short(s.Name)), number(s.Min), number(s.Max), number(s.Mean), number(s.Std), strconv.Itoa(s.Zeros)}
+			row := []string{render.Printable(tensorfile.Short(s.Name)), number(s.Min), number(s.Max), number(s.Mean), number(s.Std), strconv.Itoa(s.Zeros)}
 			if !s.DType.Fixed() {
 				row[0] += " (lengths)"
 			}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnml/cairn/internal/app/render"
+	"github.com/cairnml/cairn/inspect/render"
 )
 
 // table prints rows in columns. On a terminal that is too narrow for a name, or for

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairnml/cairn/internal/app/render"
+	"github.com/cairnml/cairn/inspect/render"
 )
 
 func TestTablesWrapOnTerminalsOnly(t *testing.T) {

@@ -8,9 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cairnml/cairn/internal/app/inspect"
-	"github.com/cairnml/cairn/internal/app/render"
-	"github.com/cairnml/cairn/internal/app/store"
+	"github.com/cairnml/cairn/convert"
+	"github.com/cairnml/cairn/inspect"
+	"github.com/cairnml/cairn/inspect/render"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
 func newVerify(a *app) *cobra.Command {
@@ -42,7 +43,7 @@ all. Exits with 1 if there is any.`,
 			bad := false
 			for _, path := range args {
 				bar := a.bytesBar("verifying ")
-				s, faults, err := inspect.Verify(cmd.Context(), path, a.source(), bar.update)
+				s, faults, err := inspect.Verify(cmd.Context(), path, &inspect.VerifyOptions{Open: a.open, Progress: bar.update})
 				bar.done()
 				if cmd.Context().Err() != nil {
 					return err
@@ -57,7 +58,7 @@ all. Exits with 1 if there is any.`,
 				if s != nil {
 					prefix = s.Prefix
 				}
-				recoverable := len(faults) > 0 && cutOff(cmd.Context(), prefix)
+				recoverable := len(faults) > 0 && convert.Recoverable(cmd.Context(), prefix)
 				all = append(all, result{Path: path, OK: len(faults) == 0, Faults: append([]inspect.Fault{}, faults...), Recoverable: recoverable})
 				if a.json {
 					continue
@@ -114,7 +115,7 @@ const modelParts = "a SavedModel's graphs, functions and assets"
 const maxFaults = 100
 
 // faultWords sums the faults up.
-func faultWords(path string, s *store.Store, faults []inspect.Fault) string {
+func faultWords(path string, s *tensorfile.File, faults []inspect.Fault) string {
 	if s != nil && !slices.ContainsFunc(faults, func(f inspect.Fault) bool { return !strings.HasPrefix(f.File, s.Prefix) }) {
 		path = s.Prefix // no file of a SavedModel is at fault besides those of its checkpoint
 	}
@@ -122,7 +123,7 @@ func faultWords(path string, s *store.Store, faults []inspect.Fault) string {
 	tensors := map[string]bool{}
 	for _, f := range faults {
 		bad += f.Tensors
-		if f.Tensor != "" && f.Tensor != store.GraphKey {
+		if f.Tensor != "" && f.Tensor != tensorfile.GraphKey {
 			tensors[f.Tensor] = true
 		}
 	}
@@ -132,7 +133,7 @@ func faultWords(path string, s *store.Store, faults []inspect.Fault) string {
 	}
 	if bad += len(tensors); bad > 0 && s != nil {
 		all := s.Entries().Len()
-		if s.Has(store.GraphKey) {
+		if s.Has(tensorfile.GraphKey) {
 			all-- // nor is it counted elsewhere
 		}
 		words += fmt.Sprintf(", in %d of %s", bad, inspect.Tensors(all))

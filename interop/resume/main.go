@@ -34,7 +34,7 @@ import (
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
-	"github.com/cairnml/cairn/internal/app/demo"
+	"github.com/cairnml/cairn/internal/demo"
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"

@@ -300,8 +300,8 @@ func TestNothingHappensByImport(t *testing.T) {
 func TestReadingLinksNoRunning(t *testing.T) {
 	sources := readSources(t)
 	for root, never := range map[string][]string{
-		"checkpoint": {"internal/app/plot", "engine", "ops", "grad", "kernel", "function", "keras", "dataset"},
-		"savedmodel": {"internal/app/plot", "ops", "grad", "kernel", "function", "keras", "dataset"},
+		"checkpoint": {"cmd/cairn/internal/plot", "engine", "ops", "grad", "kernel", "function", "keras", "dataset"},
+		"savedmodel": {"cmd/cairn/internal/plot", "ops", "grad", "kernel", "function", "keras", "dataset"},
 	} {
 		seen := map[string]bool{}
 		var visit func(dir string)

@@ -1,0 +1,53 @@
+package convert
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/tensorfile"
+)
+
+// targets returns the names at which a destination may write files.
+func targets(dst string) []string {
+	out := []string{dst}
+	if tensorfile.KindOf(dst) != tensorfile.Checkpoint {
+		return out
+	}
+	out = append(out, dst+".index")
+	list, err := os.ReadDir(filepath.Dir(dst))
+	if err != nil {
+		return out
+	}
+	for _, e := range list {
+		if p, _, _, ok := bundle.ParseDataName(e.Name()); ok && p == filepath.Base(dst) {
+			out = append(out, filepath.Join(filepath.Dir(dst), e.Name()))
+		}
+	}
+	return out
+}
+
+// resolved returns the absolute path of a prefix whose folder is what links
+// lead to: folders that the user names are followed, as everywhere.
+func resolved(prefix string) (string, error) {
+	abs, err := filepath.Abs(prefix)
+	if err != nil {
+		return "", err
+	}
+	folder, rest := filepath.Split(abs)
+	for {
+		folder = filepath.Clean(folder)
+		real, err := filepath.EvalSymlinks(folder)
+		if err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		up := filepath.Dir(folder)
+		if !errors.Is(err, fs.ErrNotExist) || up == folder {
+			return "", err
+		}
+		rest = filepath.Join(filepath.Base(folder), rest) // it is yet to be made
+		folder = up
+	}
+}

@@ -1,0 +1,56 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/tensorfile"
+	"github.com/cairnml/cairn/vfs"
+)
+
+// Recover finishes the replacement of a checkpoint that a crash has cut off. A
+// checkpoint's files get their names one by one, so a crash can leave an old index
+// beside new data, or no index at all. The new checkpoint is complete by then, with
+// temporary names for some of its files; Recover gives it its names and returns true.
+// If the checkpoint is sound, Recover reads all of it, changes nothing and returns
+// false. A damaged checkpoint without a complete one beside it is an error. No other
+// program may be writing the checkpoint.
+//
+// The path is the checkpoint's prefix, one of its files, or a directory with a state
+// file.
+func Recover(ctx context.Context, path string) (recovered bool, err error) {
+	prefix := RecoverPrefix(path)
+	recovered, err = bundle.Recover(ctx, vfs.OSDir(filepath.Dir(prefix)), filepath.Base(prefix))
+	if err != nil {
+		err = fmt.Errorf("%s: %w", prefix, err)
+		if _, there := os.Stat(bundle.IndexName(prefix)); there != nil {
+			err = cmp.Or(tensorfile.CheckForeign(prefix), err)
+		}
+	}
+	return recovered, err
+}
+
+// Recoverable reports whether a write over the checkpoint at path was cut off and
+// [Recover] can finish it.
+func Recoverable(ctx context.Context, path string) bool {
+	prefix := RecoverPrefix(path)
+	can, err := bundle.Recoverable(ctx, os.DirFS(filepath.Dir(prefix)), filepath.Base(prefix))
+	return can && err == nil
+}
+
+// RecoverPrefix returns the prefix of the checkpoint that [Recover] finishes for path.
+// The checkpoint may lack an index.
+func RecoverPrefix(path string) string {
+	if prefix, _, _, ok := bundle.ParseDataName(path); ok {
+		return prefix
+	}
+	if found, err := bundle.FindFile(path); err == nil && found.Kind != bundle.FoundV1 {
+		return found.Prefix
+	}
+	return strings.TrimSuffix(path, bundle.IndexName(""))
+}

@@ -1,0 +1,130 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cairnml/cairn/internal/objects"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/tensorfile"
+)
+
+// Count sums up a list of tensors.
+type Count struct {
+	Tensors int `json:"tensors"`
+	// Parameters is the number of elements of the model's floating-point
+	// variables: neither counters nor what an optimizer keeps.
+	Parameters int64 `json:"parameters"`
+	Bytes      int64 `json:"bytes"`
+}
+
+// String returns "2 tensors, 1,234 parameters, 4.82 KiB".
+func (c Count) String() string {
+	s := Tensors(c.Tensors) + ", "
+	switch {
+	case c.Parameters == 1:
+		s += "1 parameter, "
+	case c.Parameters > 1:
+		s += Grouped(c.Parameters) + " parameters, "
+	}
+	return s + Size(c.Bytes)
+}
+
+// Tensors returns a number of tensors in words.
+func Tensors(n int) string {
+	if n == 1 {
+		return "1 tensor"
+	}
+	return Grouped(int64(n)) + " tensors"
+}
+
+// Grouped returns a number with its thousands apart: "1,234".
+func Grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// CountOf sums up entries of a store. The object graph isn't counted.
+func CountOf(ctx context.Context, s *tensorfile.File, list tensorfile.Entries) Count {
+	og, err := s.Graph(ctx)
+	if err != nil || og != nil && len(checkGraph(og)) > 0 {
+		og = nil // names tell enough
+	}
+	return countOf(s, og, list)
+}
+
+func countOf(s *tensorfile.File, og *pb.TrackableObjectGraph, list tensorfile.Entries) Count {
+	var c Count
+	state := stateOf(s, og)
+	for e := range list.All() {
+		if e.Name == tensorfile.GraphKey {
+			continue
+		}
+		c.Tensors++
+		c.Bytes += e.Bytes
+		if (e.DType.IsFloating() || e.DType.IsComplex()) && !state(e.Name) {
+			n, _ := e.Shape.NumElements() // 0 where they can't be counted
+			c.Parameters += int64(n)
+		}
+	}
+	return c
+}
+
+// stateOf tells which tensors are an optimizer's: by the object graph, or, where
+// it says nothing, by TensorFlow's ways to name slot variables.
+func stateOf(s *tensorfile.File, og *pb.TrackableObjectGraph) func(name string) bool {
+	byName := func(name string) bool {
+		if strings.Contains(name, "/.OPTIMIZER_SLOT/") || strings.HasPrefix(name, "optimizer/") {
+			return true
+		}
+		dir, base, _ := cutLast(name)
+		// TF1's slots: kernel/Adam, kernel/Momentum; and powers of the rates.
+		return base == "" && (dir == "beta1_power" || dir == "beta2_power") || base != "" && s.Has(dir)
+	}
+	if og == nil || len(og.Nodes) == 0 {
+		return byName
+	}
+	model := map[string]bool{}
+	tree := objects.NewTree(og.Nodes)
+	state := map[string]bool{}
+	for i, n := range og.Nodes {
+		mine := tree.State[i] || tree.Optimizer[i] || i > 0 && tree.Parent[i] < 0
+		for _, a := range n.Attributes {
+			if mine {
+				state[a.CheckpointKey] = true
+			} else {
+				model[a.CheckpointKey] = true
+			}
+		}
+	}
+	return func(name string) bool {
+		switch {
+		case model[name]:
+			return false
+		case state[name]:
+			return true
+		}
+		return byName(name) // no object's
+	}
+}
+
+// cutLast parts a name at its last slash.
+func cutLast(name string) (dir, base string, found bool) {
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		return name[:i], name[i+1:], true
+	}
+	return name, "", false
+}
+
+// describe says what a tensor is.
+func describe(e tensorfile.Entry) string {
+	if len(e.Shape) == 0 {
+		return e.DType.String()
+	}
+	return fmt.Sprintf("%v %v", e.DType, e.Shape)
+}

@@ -1,0 +1,250 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/inspect/render"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/tensorfile"
+)
+
+// maxObjects is how many differences of two object graphs are listed; more are
+// counted.
+const maxObjects = 10_000
+
+// diffGraphs compares the objects by their first paths from the root: edges,
+// attributes, slot variables and savers. It goes through both graphs at once and
+// spells a path out only where they differ, since the paths of a deep graph
+// together are far longer than the graph.
+func diffGraphs(ctx context.Context, a, b *tensorfile.File) ([]Difference, error) {
+	ga, err := a.Graph(ctx)
+	if err != nil {
+		return nil, err
+	}
+	gb, err := b.Graph(ctx)
+	if err != nil || ga == nil || gb == nil {
+		return nil, err
+	}
+	d := &graphDiff{ctx: ctx}
+	if d.a, err = newGraphSide(a, ga); err != nil {
+		return nil, err
+	}
+	if d.b, err = newGraphSide(b, gb); err != nil {
+		return nil, err
+	}
+	if err := d.walk(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(d.out, func(x, y Difference) int { return strings.Compare(x.Name, y.Name) })
+	if d.more > 0 {
+		d.out = append(d.out, Difference{Kind: Objects, Name: "…", A: fmt.Sprintf("%d more objects or edges differ", d.more)})
+	}
+	return d.out, nil
+}
+
+// graphSide is one of the graphs.
+type graphSide struct {
+	og    *pb.TrackableObjectGraph
+	g     *render.Graph
+	first []int32 // by node: where its edges begin in g.Edges
+}
+
+func newGraphSide(s *tensorfile.File, og *pb.TrackableObjectGraph) (*graphSide, error) {
+	if f := checkGraph(og); len(f) > 0 {
+		return nil, fmt.Errorf("%s: the object graph is broken: %s", s.Prefix, f[0])
+	}
+	side := &graphSide{og: og, first: make([]int32, len(og.Nodes)+1)}
+	if len(og.Nodes) == 0 {
+		side.g = &render.Graph{}
+		return side, nil
+	}
+	side.g = objectGraph(s, og, nil)
+	for _, e := range side.g.Edges { // node by node
+		side.first[e.From+1]++
+	}
+	for i := range og.Nodes {
+		side.first[i+1] += side.first[i]
+	}
+	return side, nil
+}
+
+// edges lists a node's edges by the names that a difference gives them.
+func (s *graphSide) edges(node int32) (names []string, by map[string]*render.Edge) {
+	list := s.g.Edges[s.first[node]:s.first[node+1]]
+	by = make(map[string]*render.Edge, len(list))
+	for i := range list {
+		e := &list[i]
+		if e.Slot && s.g.Nodes[e.From].Kind == render.Optimizer {
+			continue // the optimizer's side of a slot
+		}
+		name := e.Label
+		if e.Slot {
+			name = "(slot) " + name
+		}
+		if by[name] == nil {
+			names = append(names, name)
+		}
+		by[name] = e
+	}
+	return names, by
+}
+
+// fact says what an edge leads to.
+func (s *graphSide) fact(e *render.Edge) string {
+	switch {
+	case e.Tree:
+		return s.object(e.To)
+	case e.To == 0:
+		return "the root"
+	}
+	return "the object " + s.g.Path(e.To)
+}
+
+// object says what a node is.
+func (s *graphSide) object(node int) string {
+	n := s.og.Nodes[node]
+	var what []string
+	for _, a := range n.Attributes {
+		what = append(what, a.Name)
+	}
+	if n.RegisteredSaver != nil && n.RegisteredSaver.Name != "" {
+		what = append(what, "saved by "+n.RegisteredSaver.Name)
+	}
+	if len(what) == 0 {
+		return "object"
+	}
+	return strings.Join(what, ", ")
+}
+
+type graphDiff struct {
+	ctx  context.Context
+	a, b *graphSide
+	twin []int32 // by node of a: the node of b with the same path, or -1
+	out  []Difference
+	more int
+}
+
+// walk compares the nodes that have the same path, from the roots on.
+func (d *graphDiff) walk() error {
+	if d.roots() {
+		return d.ctx.Err()
+	}
+	d.twin = make([]int32, len(d.a.og.Nodes))
+	for i := range d.twin {
+		d.twin[i] = -1
+	}
+	d.twin[0] = 0
+	type both struct{ a, b *render.Edge }
+	var crossing []both // edges off the trees, to be compared once all twins are known
+	for queue := []int32{0}; len(queue) > 0; queue = queue[1:] {
+		if err := d.ctx.Err(); err != nil {
+			return err
+		}
+		node := queue[0]
+		names, x := d.a.edges(node)
+		others, y := d.b.edges(d.twin[node])
+		for _, name := range names {
+			e, f := x[name], y[name]
+			switch {
+			case f == nil:
+				d.only(d.a, e, name, true)
+				continue
+			case !e.Tree && !f.Tree:
+				crossing = append(crossing, both{e, f})
+				continue
+			case e.Tree && f.Tree:
+				d.twin[e.To] = int32(f.To)
+				queue = append(queue, int32(e.To))
+			case e.Tree:
+				d.below(d.a, e.To, true)
+			default:
+				d.below(d.b, f.To, false)
+			}
+			d.compare(e, f, name)
+		}
+		for _, name := range others {
+			if x[name] == nil {
+				d.only(d.b, y[name], name, false)
+			}
+		}
+	}
+	for _, c := range crossing {
+		if d.twin[c.a.To] != int32(c.b.To) {
+			d.compare(c.a, c.b, c.a.Label)
+		}
+	}
+	return nil
+}
+
+// roots compares the roots themselves; true says that there is nothing left to go
+// through at once, since one of the graphs or both have no objects.
+func (d *graphDiff) roots() (done bool) {
+	var x, y string
+	a, b := len(d.a.og.Nodes) > 0, len(d.b.og.Nodes) > 0
+	if a {
+		x = d.a.object(0)
+	}
+	if b {
+		y = d.b.object(0)
+	}
+	if x != y {
+		d.out = append(d.out, Difference{Kind: Objects, Name: "(root)", A: x, B: y})
+	}
+	switch {
+	case a && !b:
+		d.below(d.a, 0, true)
+	case b && !a:
+		d.below(d.b, 0, false)
+	}
+	return !a || !b
+}
+
+// compare notes two edges of one name that lead to different things.
+func (d *graphDiff) compare(e, f *render.Edge, name string) {
+	if x, y := d.a.fact(e), d.b.fact(f); x != y {
+		d.note(d.a, e, name, x, y)
+	}
+}
+
+// only notes an edge that one side has, and all below it.
+func (d *graphDiff) only(s *graphSide, e *render.Edge, name string, inA bool) {
+	x, y := s.fact(e), ""
+	if !inA {
+		x, y = y, x
+	}
+	d.note(s, e, name, x, y)
+	if e.Tree {
+		d.below(s, e.To, inA)
+	}
+}
+
+// below notes all edges below a node.
+func (d *graphDiff) below(s *graphSide, node int, inA bool) {
+	for queue := []int32{int32(node)}; len(queue) > 0 && d.ctx.Err() == nil; queue = queue[1:] {
+		names, by := s.edges(queue[0])
+		for _, name := range names {
+			e := by[name]
+			x, y := "", ""
+			if len(d.out) < maxObjects {
+				if x = s.fact(e); !inA {
+					x, y = y, x
+				}
+			}
+			d.note(s, e, name, x, y)
+			if e.Tree {
+				queue = append(queue, int32(e.To))
+			}
+		}
+	}
+}
+
+func (d *graphDiff) note(s *graphSide, e *render.Edge, name, x, y string) {
+	if len(d.out) >= maxObjects {
+		d.more++
+		return
+	}
+	d.out = append(d.out, Difference{Kind: Objects, Name: join(s.g.Path(e.From), name), A: x, B: y})
+}

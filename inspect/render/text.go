@@ -1,0 +1,265 @@
+package render
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// Width returns the number of a terminal's columns that s takes.
+func Width(s string) int {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return uniseg.StringWidth(s)
+		}
+	}
+	return len(s)
+}
+
+// TextOptions are the settings of [Graph.Text]; nil means the defaults.
+type TextOptions struct {
+	// Color uses the terminal's colours. Default false.
+	Color bool
+	// ASCII draws the branches with letters that every terminal has.
+	// Default false.
+	ASCII bool
+	// Slots gives every slot variable a line of its own, instead of a word on its
+	// variable's. Default false.
+	Slots bool
+	// MaxDepth is how deep the tree goes; what is deeper is counted. Default 64;
+	// less than 0 shows the root alone.
+	MaxDepth int
+	// Width is the number of columns to keep to where possible. Default 80.
+	Width int
+	// Break breaks names that are too long for a line, as terminals want it.
+	// Default false: names stay whole, for programs.
+	Break bool
+}
+
+var ansi = map[NodeKind]string{Optimizer: "31", Variable: "34", Slot: "33"}
+
+// branches are the pieces that a tree is drawn with.
+type branches struct{ tee, last, bar, gap, link string }
+
+// Text draws the graph as an indented tree. A node that was drawn before is
+// shown as a link to its first place.
+func (g *Graph) Text(w io.Writer, opts *TextOptions) error {
+	var o TextOptions
+	if opts != nil {
+		o = *opts
+	}
+	b := branches{"├─ ", "└─ ", "│  ", "   ", "→ "}
+	if o.ASCII {
+		b = branches{"|- ", "`- ", "|  ", "   ", "-> "}
+	}
+	if o.MaxDepth == 0 {
+		o.MaxDepth = 64
+	}
+	if o.Width <= 0 {
+		o.Width = 80
+	}
+	t := &textTree{w: bufio.NewWriter(w), g: g, o: o, b: b, out: g.out()}
+	if len(g.Nodes) > 0 {
+		t.line("", "", g.Nodes[0].Title, g.Nodes[0], "", 0)
+		t.children(0, "", 1)
+	}
+	return t.w.Flush()
+}
+
+type textTree struct {
+	w   *bufio.Writer
+	g   *Graph
+	o   TextOptions
+	b   branches
+	out [][]Edge
+}
+
+// Printable makes s fit to be printed on a line of a terminal, whatever bytes a file
+// gave it: control characters and what is no UTF-8 are escaped, so that a name
+// can neither break the line nor command the terminal.
+func Printable(s string) string {
+	ok := func(r rune) bool { return r != utf8.RuneError && unicode.IsPrint(r) }
+	if strings.IndexFunc(s, func(r rune) bool { return !ok(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case ok(r):
+			b.WriteRune(r)
+		case r == utf8.RuneError:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+func (t *textTree) paint(s, code string) string {
+	if !t.o.Color || code == "" || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// line prints a node: its branch, its name and, from column on, what it is; where that
+// is too long for the line, on lines below, which begin with below.
+func (t *textTree) line(branch, below, name string, n Node, slots string, column int) {
+	name = Printable(name)
+	lines := t.broken(name, Width(branch))
+	for i, l := range lines {
+		if i > 0 {
+			branch = "\n" + below + "  "
+		}
+		t.w.WriteString(branch + t.paint(l, ansi[n.Kind]))
+	}
+	used := Width(strings.TrimPrefix(branch, "\n")) + Width(lines[len(lines)-1])
+	info := Printable(n.Info)
+	if n.Value != "" {
+		info += " = " + n.Value
+	}
+	if slots != "" {
+		info += ", slots " + Printable(slots)
+	}
+	gap := max(2, column-used)
+	switch {
+	case info == "":
+	case used+gap+Width(info) > t.o.Width && Width(below)+4 < used+gap:
+		for i, l := range Wrap(info, max(t.o.Width-Width(below)-4, 1)) {
+			start := "\n" + below + strings.Repeat(" ", 4+min(i, 1)*2)
+			for k, part := range t.broken(l, Width(start)) {
+				t.w.WriteString(start + strings.Repeat(" ", 2*min(k, 1)) + t.paint(part, "2"))
+			}
+		}
+	default:
+		t.w.WriteString(strings.Repeat(" ", gap))
+		t.w.WriteString(t.paint(info, "2"))
+	}
+	t.w.WriteByte('\n')
+}
+
+// broken returns a name that begins at a column in the lines that it takes.
+func (t *textTree) broken(name string, column int) []string {
+	if !t.o.Break {
+		return []string{name}
+	}
+	return Break(name, max(t.o.Width-column, minBroken))
+}
+
+// minBroken is how many columns a line of a broken name has at least, however deep
+// in the tree.
+const minBroken = 16
+
+// slots names the slot variables of a variable, where they have no lines.
+func (t *textTree) slots(id int) string {
+	if t.o.Slots || t.g.Nodes[id].Kind == Optimizer {
+		return ""
+	}
+	var names []string
+	for _, e := range t.out[id] {
+		if e.Slot {
+			names = append(names, e.Label)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (t *textTree) children(id int, indent string, depth int) {
+	edges := slices.DeleteFunc(slices.Clone(t.out[id]), func(e Edge) bool {
+		// A slot is shown below its variable; the optimizer only says that it
+		// has some.
+		return e.Slot && (!t.o.Slots || !e.Tree && t.g.Nodes[id].Kind == Optimizer)
+	})
+	if len(edges) == 0 {
+		return
+	}
+	if depth > t.o.MaxDepth {
+		fmt.Fprintf(t.w, "%s%s… %d more below\n", indent, t.b.last, len(edges))
+		return
+	}
+	edges, empty := t.foldEmpty(edges)
+	names := make([]string, len(edges))
+	column := 0
+	for i, e := range edges {
+		if names[i] = Printable(e.Label); names[i] == "" {
+			names[i] = `""` // that a name has an empty part must be seen
+		}
+		if e.Slot {
+			names[i] = "slot " + names[i]
+		}
+		n := t.g.Nodes[e.To]
+		if e.Tree && n.Info != "" {
+			column = max(column, Width(names[i]))
+		}
+	}
+	prefix := Width(indent) + Width(t.b.tee)
+	column = min(column, max(24, t.o.Width/2-prefix)) + prefix + 2
+	for i, e := range edges {
+		branch, below := t.b.tee, t.b.bar
+		if i == len(edges)-1 && len(empty) == 0 {
+			branch, below = t.b.last, t.b.gap
+		}
+		n := t.g.Nodes[e.To]
+		if !e.Tree {
+			where := t.g.Path(e.To)
+			if where == "" {
+				where = "the root"
+			}
+			t.line(indent+branch, indent+below, names[i], Node{Kind: n.Kind, Info: t.b.link + where}, "", 0)
+			continue
+		}
+		t.line(indent+branch, indent+below, names[i], n, t.slots(e.To), column)
+		t.children(e.To, indent+below, depth+1)
+	}
+	if len(empty) > 0 {
+		t.w.WriteString(indent + t.b.last + t.paint(emptyWords(empty, t.o.Width-prefix), "2") + "\n")
+	}
+}
+
+// minEmpty is how many objects that hold nothing are shown as one line.
+const minEmpty = 3
+
+// foldEmpty takes out the objects that have neither values nor children, where
+// they are many: Keras hangs a dozen of them on every layer.
+func (t *textTree) foldEmpty(edges []Edge) (rest []Edge, empty []string) {
+	isEmpty := func(e Edge) bool {
+		n := t.g.Nodes[e.To]
+		return e.Tree && n.Kind == Plain && n.Info == "" && len(t.out[e.To]) == 0
+	}
+	for _, e := range edges {
+		if isEmpty(e) {
+			empty = append(empty, Printable(e.Label))
+		}
+	}
+	if len(empty) < minEmpty {
+		return edges, nil
+	}
+	return slices.DeleteFunc(edges, isEmpty), empty
+}
+
+// emptyWords names as many objects as a line of some width holds.
+func emptyWords(names []string, width int) string {
+	s := fmt.Sprintf("%d without values: ", len(names))
+	for i, n := range names {
+		if i > 0 {
+			n = ", " + n
+		}
+		if Width(s)+Width(n) > width-3 {
+			if i > 0 {
+				s += ", "
+			}
+			return s + "…"
+		}
+		s += n
+	}
+	return s
+}

@@ -1,0 +1,93 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/tensorfile"
+)
+
+// isModel reports whether a folder holds a SavedModel's graphs.
+func isModel(dir fs.FS) bool {
+	for _, name := range []string{savedmodel.GraphFile, savedmodel.ChunkedGraphFile, savedmodel.TextGraphFile} {
+		if _, err := fs.Stat(dir, name); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// verifyModel lists the faults of a SavedModel beside those of its checkpoint: graphs
+// that can't be decoded, assets that are missing, and the checkpoint where it is
+// missing and there are variables. shown is the folder's name.
+func verifyModel(ctx context.Context, dir fs.FS, shown string, o *tensorfile.Options) ([]Fault, error) {
+	opts := savedmodel.ReadOptions{MaxMemory: o.MaxMemory}
+	fault := func(file, what string) Fault {
+		return Fault{File: filepath.Join(shown, filepath.FromSlash(file)), Offset: -1, What: what}
+	}
+	broken := func(file string, err error) ([]Fault, error) {
+		var e *savedmodel.FormatError
+		if errors.Is(err, errors.ErrUnsupported) || !errors.As(err, &e) {
+			return nil, err
+		}
+		if e.File != "" {
+			file = e.File
+		}
+		return []Fault{fault(file, e.Err.Error())}, nil
+	}
+	m, err := savedmodel.Read(ctx, dir, &opts)
+	if err != nil {
+		return broken(savedmodel.GraphFile, err)
+	}
+	var faults []Fault
+	variables, seen := 0, map[string]bool{}
+	for _, g := range m.MetaGraphs {
+		if _, err := g.Graph(); err != nil {
+			more, err := broken(m.File, err)
+			if err != nil {
+				return nil, err
+			}
+			faults = append(faults, more...)
+		}
+		variables = max(variables, variablesOf(g))
+		for _, a := range g.Assets {
+			file := path.Join(savedmodel.AssetsDir, a.Name)
+			if seen[file] {
+				continue
+			}
+			seen[file] = true
+			if _, err := fs.Stat(dir, file); errors.Is(err, fs.ErrNotExist) {
+				f := fault(file, "the asset is missing")
+				f.Missing = true
+				faults = append(faults, f)
+			} else if err != nil {
+				faults = append(faults, fault(file, fmt.Sprintf("the asset can't be read: %v", err)))
+			}
+		}
+	}
+	index := bundle.IndexName(savedmodel.VariablesPrefix)
+	if _, err := fs.Stat(dir, index); errors.Is(err, fs.ErrNotExist) && variables > 0 {
+		f := fault(index, "the checkpoint is missing; "+lieInIt(variables, false))
+		f.Tensors, f.Missing = variables, true
+		faults = append(faults, f)
+	}
+	return faults, nil
+}
+
+// variablesOf returns how many variables a MetaGraph says that it has, among its
+// objects or, in a model of TensorFlow 1, in its collection of them.
+func variablesOf(g *savedmodel.MetaGraph) int {
+	n := len(g.Variables())
+	for _, c := range g.Collections() {
+		if c.Name == "variables" {
+			n = max(n, c.Len)
+		}
+	}
+	return n
+}

@@ -1,0 +1,183 @@
+package describe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/inspect"
+	"github.com/cairnml/cairn/inspect/render"
+	"github.com/cairnml/cairn/savedmodel"
+)
+
+// Objects returns the graph of objects, ready to be drawn. Functions, and the
+// lists in which Keras keeps everything once more, stand in it where all is asked
+// for.
+func (x *MetaGraph) Objects(all bool) *render.Graph {
+	g := x.meta
+	out := &render.Graph{Nodes: []render.Node{{}}}
+	if len(g.Objects) == 0 {
+		return out
+	}
+	stored := map[string]Variable{}
+	for _, v := range x.Variables {
+		stored[v.Path] = v
+	}
+	slots := slotsOf(g)
+	paths := g.Paths()
+	at := map[*savedmodel.Object]int{g.Objects[0]: 0}
+	add := func(o *savedmodel.Object) int {
+		id := len(out.Nodes)
+		at[o] = id
+		out.Nodes = append(out.Nodes, objectNode(x, o, stored[paths[o.ID]]))
+		return id
+	}
+	out.Nodes[0] = objectNode(x, g.Objects[0], Variable{})
+	for queue := []*savedmodel.Object{g.Objects[0]}; len(queue) > 0; queue = queue[1:] {
+		o := queue[0]
+		for _, e := range o.Children {
+			if !all && hidden(o, e) {
+				continue
+			}
+			id, seen := at[e.Object]
+			if !seen {
+				id = add(e.Object)
+				queue = append(queue, e.Object)
+			}
+			out.Edges = append(out.Edges, render.Edge{From: at[o], To: id, Label: e.Name, Tree: !seen})
+		}
+	}
+	for _, o := range g.Objects {
+		owner, reached := at[o]
+		if !reached {
+			continue
+		}
+		if len(o.Slots) > 0 {
+			out.Nodes[owner].Kind = render.Optimizer
+			out.Nodes[owner].Info = slotWords(o)
+		}
+		for _, s := range o.Slots {
+			from, reached := at[s.Original]
+			if !reached {
+				continue
+			}
+			id, seen := at[s.Slot]
+			if !seen {
+				id = add(s.Slot)
+			}
+			if slots[s.Slot] {
+				out.Nodes[id].Kind = render.Slot
+			}
+			out.Edges = append(out.Edges, render.Edge{From: from, To: id, Label: s.Name, Slot: true, Tree: !seen},
+				render.Edge{From: owner, To: id, Label: s.Name, Slot: true})
+		}
+	}
+	out.Link()
+	return out
+}
+
+// kerasLists are edges of Keras's objects that lead to what stands elsewhere too.
+var kerasLists = map[string]bool{
+	"keras_api": true, "variables": true, "trainable_variables": true, "non_trainable_variables": true, "regularization_losses": true,
+}
+
+// hidden reports whether a short tree leaves an edge of o out.
+func hidden(o *savedmodel.Object, e savedmodel.Edge) bool {
+	return e.Object.Function != nil || e.Object.Identifier == "signature_map" || kerasLists[e.Name] && strings.HasPrefix(o.Identifier, "_tf_keras_")
+}
+
+// slotsOf returns the objects that are slot variables and nothing else.
+func slotsOf(g *savedmodel.MetaGraph) map[*savedmodel.Object]bool {
+	slots := map[*savedmodel.Object]bool{}
+	for _, o := range g.Objects {
+		for _, s := range o.Slots {
+			slots[s.Slot] = true
+		}
+	}
+	return slots
+}
+
+func slotWords(o *savedmodel.Object) string {
+	var names []string
+	of := map[*savedmodel.Object]bool{}
+	for _, s := range o.Slots {
+		if len(names) < 8 && !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+		of[s.Original] = true
+	}
+	return fmt.Sprintf("slots %s of %d variables", strings.Join(names, ", "), len(of))
+}
+
+// objectNode describes an object.
+func objectNode(x *MetaGraph, o *savedmodel.Object, stored Variable) render.Node {
+	n := render.Node{}
+	var info []string
+	switch o.Kind {
+	case savedmodel.VariableObject:
+		n.Kind = render.Variable
+		s := o.Variable.DType.String()
+		if !o.Variable.Shape.HasRank() || o.Variable.Shape.Rank() > 0 {
+			s += " " + o.Variable.Shape.String()
+		}
+		info = append(info, s)
+		if stored.Bytes >= 1024 {
+			info = append(info, inspect.Size(stored.Bytes))
+		}
+		n.Value = stored.Value
+	case savedmodel.AssetObject:
+		info = append(info, "asset "+o.Asset.Name)
+	case savedmodel.ConstantObject:
+		info = append(info, "constant"+constantWords(x.meta, o))
+	case savedmodel.FunctionObject, savedmodel.BareFunction:
+		words := "function"
+		if p := o.Function.Parameters; p != nil {
+			words += " " + p.String()
+		}
+		if len(o.Function.Concrete) != 1 {
+			words += fmt.Sprintf(", %d traces", len(o.Function.Concrete))
+		}
+		info = append(info, words)
+	case savedmodel.ResourceObject:
+		info = append(info, "resource")
+	case savedmodel.CapturedTensor:
+		info = append(info, "captured tensor "+o.Tensor)
+	case savedmodel.UserObject:
+		if o.Identifier != "" && !plain[o.Identifier] {
+			info = append(info, o.Identifier)
+		}
+	}
+	if o.RegisteredName != "" {
+		info = append(info, "registered as "+o.RegisteredName)
+	}
+	if o.RegisteredSaver != "" {
+		info = append(info, "saved by "+o.RegisteredSaver)
+	}
+	n.Info = strings.Join(info, ", ")
+	return n
+}
+
+// plain are identifiers that say nothing about an object.
+var plain = map[string]bool{
+	"_generic_user_object": true, "trackable_list_wrapper": true, "trackable_dict_wrapper": true, "trackable_tuple_wrapper": true, "signature_map": true,
+}
+
+// constantWords says which type and shape a constant has.
+func constantWords(g *savedmodel.MetaGraph, o *savedmodel.Object) string {
+	gr, err := g.Graph()
+	if err != nil {
+		return ""
+	}
+	node := gr.Lookup(o.Constant)
+	if node == nil {
+		return ""
+	}
+	t := node.Attrs.Tensor("value")
+	if t == nil {
+		return ""
+	}
+	if len(t.Shape()) == 0 {
+		return " " + t.DType().String()
+	}
+	return fmt.Sprintf(" %v %v", t.DType(), t.Shape())
+}

@@ -1,0 +1,331 @@
+package scan
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/savedmodel"
+)
+
+// maxFile is the largest file of a GraphDef; a protocol buffer can't be larger.
+const maxFile = 1 << 31
+
+// Path scans a path of the operating system: a SavedModel's directory, a
+// saved_model.pb or the file of a GraphDef.
+func Path(ctx context.Context, path string, opts *savedmodel.ReadOptions) (*Report, error) {
+	r, err := scanPath(ctx, path, opts)
+	if err != nil && !strings.Contains(err.Error(), path) {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return r, err
+}
+
+func scanPath(ctx context.Context, path string, opts *savedmodel.ReadOptions) (*Report, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return Dir(ctx, os.DirFS(path), path, opts)
+	case info.Size() > maxFile:
+		return nil, errors.New("no graph is so large")
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Bytes(ctx, b, path, opts)
+}
+
+// Dir scans the SavedModel in a directory, which the report calls name.
+func Dir(ctx context.Context, fsys fs.FS, name string, o *savedmodel.ReadOptions) (*Report, error) {
+	s := &scanner{ctx: ctx, report: &Report{Path: name, Findings: []Finding{}}, file: savedmodel.GraphFile}
+	if err := s.extraFiles(fsys); err != nil {
+		return nil, err
+	}
+	m, err := savedmodel.Read(ctx, fsys, o)
+	if m != nil && m.File != "" {
+		s.file = m.File
+	}
+	return s.finish(m, err)
+}
+
+// Bytes scans the contents of a saved_model.pb, of its text form if the name ends
+// in .pbtxt, of a file with a GraphDef alone, or of a model of Keras: a .keras
+// archive or an HDF5 file. Other formats are an error.
+func Bytes(ctx context.Context, b []byte, name string, o *savedmodel.ReadOptions) (*Report, error) {
+	s := &scanner{ctx: ctx, report: &Report{Path: name, Findings: []Finding{}, single: true}, file: path.Base(filepath.ToSlash(name))}
+	keras := s.kerasHDF5
+	switch {
+	case bytes.HasPrefix(b, []byte(zipMagic)):
+		keras = s.kerasArchive
+	case !bytes.HasPrefix(b, []byte(hdf5Magic)):
+		keras = nil
+	}
+	if keras != nil {
+		if err := keras(b); err != nil {
+			return nil, err
+		}
+		s.report.sort()
+		return s.report, ctx.Err()
+	}
+	if what := otherModel(name); what != "" {
+		return nil, fmt.Errorf("scan: it is %s; SavedModels, GraphDefs, .keras and .h5 files are scanned: %w", what, errors.ErrUnsupported)
+	}
+	// A GraphDef begins with a message, its first node; a SavedModel with a number
+	// or with a message that is a MetaGraph, which is field 2.
+	if len(b) > 0 && b[0] == 1<<3|2 && !strings.HasSuffix(name, ".pbtxt") {
+		g, err := graph.Unmarshal(b, nil)
+		if err != nil {
+			s.add(Finding{Rule: ruleMalformed, Severity: High, Message: err.Error()})
+		} else {
+			s.graph(g, nil)
+		}
+		s.report.sort()
+		return s.report, ctx.Err()
+	}
+	decode := savedmodel.Unmarshal
+	if strings.HasSuffix(name, ".pbtxt") {
+		decode = savedmodel.UnmarshalText
+	}
+	m, err := decode(b, o)
+	return s.finish(m, err)
+}
+
+type scanner struct {
+	ctx    context.Context
+	report *Report
+	file   string
+	tags   []string
+	at     map[findingKey]int
+	assets *assets
+
+	within string          // the place of the serialized graph that is scanned, and ": "
+	depth  int             // how many serialized graphs lie in each other
+	graphs map[string]bool // the serialized graphs that were scanned
+}
+
+// finish scans what was read. A file that contradicts itself is a finding, one
+// that can't be read an error.
+func (s *scanner) finish(m *savedmodel.SavedModel, err error) (*Report, error) {
+	var format *savedmodel.FormatError
+	switch {
+	case errors.As(err, &format) && !errors.Is(err, errors.ErrUnsupported):
+		s.add(Finding{Rule: ruleMalformed, Severity: High, Message: strings.TrimPrefix(err.Error(), "savedmodel: ")})
+	case err != nil:
+		return nil, err
+	default:
+		for _, g := range m.MetaGraphs {
+			s.metaGraph(g)
+		}
+	}
+	s.report.sort()
+	return s.report, s.ctx.Err()
+}
+
+func (s *scanner) metaGraph(g *savedmodel.MetaGraph) {
+	s.tags = g.Tags
+	gr, err := g.Graph()
+	if err != nil {
+		s.add(Finding{Rule: ruleMalformed, Severity: High, Message: strings.TrimPrefix(err.Error(), "savedmodel: ")})
+		return
+	}
+	s.assets = assetsOf(g, gr)
+	s.graph(gr, reachOf(g, gr))
+	for _, sig := range g.Signatures {
+		s.name("signature", sig.Name, "", "")
+		for _, t := range append(slices.Clone(sig.Inputs), sig.Outputs...) {
+			s.name("signature "+sig.Name+": tensor", t.Name, "", "")
+		}
+	}
+	for _, a := range g.Assets {
+		s.name("asset", a.Name, "", "")
+	}
+	for _, o := range g.Objects {
+		for _, e := range o.Children {
+			s.name("edge of an object", e.Name, "", "")
+		}
+	}
+	s.keras(g)
+}
+
+// keras looks for layers that carry Python code.
+func (s *scanner) keras(g *savedmodel.MetaGraph) {
+	list, err := g.Keras()
+	if err != nil {
+		s.add(Finding{Rule: ruleMalformed, Severity: High, Message: strings.TrimPrefix(err.Error(), "savedmodel: ")})
+		return
+	}
+	for _, k := range list {
+		// A function is a triple of marshalled bytecode, defaults and closure.
+		if k.Class == "Lambda" || strings.Contains(k.Metadata, `"function_type": "lambda"`) || strings.Contains(k.Metadata, `"class_name": "__lambda__"`) {
+			s.add(Finding{Rule: ruleLambda, Severity: Warning, Message: fmt.Sprintf("the Keras %s %q carries a Python function as bytecode", k.Class, k.Name)})
+		}
+	}
+}
+
+// graph scans the nodes of a graph and of its functions.
+func (s *scanner) graph(g *graph.Graph, r *reach) {
+	s.body(g, "", r)
+	calls := &callGraph{}
+	if g.Library != nil {
+		for _, f := range g.Library.Functions() {
+			if s.ctx.Err() != nil {
+				return
+			}
+			s.report.Functions++
+			s.name("function", f.Name, f.Name, "")
+			s.body(f.Graph, f.Name, r)
+			calls.add(f)
+		}
+	}
+	for _, loop := range calls.loops() {
+		s.add(Finding{Rule: ruleRecursion, Severity: Warning, Function: loop[0], Message: "calls itself: " + strings.Join(loop, " → ")})
+	}
+}
+
+func (s *scanner) body(g *graph.Graph, function string, r *reach) {
+	nodes := g.Nodes()
+	s.report.Nodes += len(nodes)
+	for i, n := range nodes {
+		if i%4096 == 0 && s.ctx.Err() != nil {
+			return
+		}
+		if n.IsArg() {
+			continue
+		}
+		s.node(g, n, function, r.of(n))
+	}
+	if loop := dataCycle(nodes); loop != nil {
+		s.add(Finding{Rule: ruleCycle, Severity: High, Function: function, Node: loop[0], Message: "these nodes need each other: " + strings.Join(loop, ", ")})
+	}
+}
+
+func (s *scanner) node(g *graph.Graph, n *graph.Node, function, reached string) {
+	f := Finding{Function: function, Node: n.Name, Op: n.Op, Reached: reached}
+	s.name("node", n.Name, function, n.Op)
+	if n.Def == nil && (g.Library == nil || g.Library.Lookup(n.Op) == nil) || n.Def != nil && graph.LookupOp(n.Op) == nil && (g.Library == nil || g.Library.Lookup(n.Op) == nil) {
+		f.Rule, f.Severity, f.Message = ruleUnknown, Warning, fmt.Sprintf("%s isn't an op of TensorFlow 2.21", n.Op)
+		if n.Def != nil {
+			f.Message += "; the file defines it"
+		}
+		s.add(f)
+	}
+	s.effects(f, n)
+	s.sizes(f, n)
+	s.paths(f, n)
+	s.callees(f, n)
+}
+
+// callees looks for functions that aren't there.
+func (s *scanner) callees(f Finding, n *graph.Node) {
+	check := func(c graph.Callee) {
+		if c.Function == nil && c.Name != "" && graph.LookupOp(c.Name) == nil {
+			f.Rule, f.Severity, f.Message = ruleDangling, Warning, fmt.Sprintf("calls the function %q, which the library lacks", clip(c.Name))
+			s.add(f)
+		}
+	}
+	for _, a := range n.Attrs {
+		switch v := a.Value().(type) {
+		case graph.Callee:
+			check(v)
+		case []graph.Callee:
+			for _, c := range v {
+				check(c)
+			}
+		}
+	}
+}
+
+// name looks at a name that stands in the file.
+func (s *scanner) name(what, name, function, op string) {
+	why := ""
+	switch {
+	case !utf8.ValidString(name):
+		why = "is no UTF-8"
+	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }):
+		why = "holds control characters"
+	case slices.Contains(strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '\\' }), ".."):
+		why = "holds a step to the folder above"
+	case len(name) > maxName:
+		why = fmt.Sprintf("has %d bytes", len(name))
+	default:
+		return
+	}
+	s.add(Finding{Rule: ruleName, Severity: Warning, Function: printable(function), Op: op, Message: fmt.Sprintf("the name of the %s %q %s", what, clip(name), why)})
+}
+
+// maxName is how long a name may be before it is odd.
+const maxName = 4096
+
+func printable(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// clip shortens what is quoted.
+func clip(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "…"
+	}
+	return s
+}
+
+// programs are suffixes of files that are programs or that carry them.
+var programs = map[string]bool{
+	".so": true, ".dll": true, ".dylib": true, ".exe": true, ".sh": true, ".bat": true, ".py": true, ".pyc": true, ".pkl": true,
+	".pickle": true, ".joblib": true, ".dill": true, ".js": true, ".wasm": true, ".jar": true,
+}
+
+// extraFiles looks at the files beside the model.
+func (s *scanner) extraFiles(fsys fs.FS) error {
+	seen := 0
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if seen++; seen > maxFiles {
+			return fs.SkipAll
+		}
+		s.extraFile(name, d.Type())
+		return s.ctx.Err()
+	})
+	if err != nil {
+		return fmt.Errorf("scan: %w", err)
+	}
+	return nil
+}
+
+// extraFile reports a file that is a program or can carry one.
+func (s *scanner) extraFile(name string, mode fs.FileMode) {
+	f := Finding{Rule: ruleExtra, Severity: Warning, File: name}
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		f.Message = fmt.Sprintf("%q is a symbolic link", name)
+	case mode.IsDir():
+		return
+	case mode&fs.ModeType != 0:
+		f.Message = fmt.Sprintf("%q is no regular file", name)
+	case programs[strings.ToLower(path.Ext(name))]:
+		f.Message = fmt.Sprintf("%q can carry a program", name)
+	default:
+		return
+	}
+	s.add(f)
+}
+
+// maxFiles is how many files of a directory are looked at.
+const maxFiles = 100_000

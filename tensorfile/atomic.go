@@ -1,0 +1,228 @@
+package tensorfile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/statefile"
+	"github.com/cairnml/cairn/vfs"
+)
+
+// File is a file that appears under its name only when it is whole: it is
+// written beside it, made durable and renamed.
+type Output struct {
+	*bufio.Writer
+	f         vfs.File
+	dir       vfs.Dir
+	name, tmp string // in dir
+	path      string // what people know it by
+	done      bool
+}
+
+// CreateFile starts a file of that path. Unless overwrite is set, one that exists is
+// an error.
+func CreateFile(name string, overwrite bool) (*Output, error) {
+	if err := CheckFree(name, overwrite); err != nil {
+		return nil, err
+	}
+	return create(vfs.OSDir(filepath.Dir(name)), filepath.Base(name), name)
+}
+
+// CreateFileIn does what [CreateFile] does, for a file of dir.
+func CreateFileIn(dir vfs.Dir, name string, overwrite bool) (*Output, error) {
+	if err := CheckFreeIn(dir, name, overwrite); err != nil {
+		return nil, err
+	}
+	return create(dir, name, name)
+}
+
+func create(dir vfs.Dir, name, shown string) (*Output, error) {
+	// A name that nobody foresees: nothing that lies there, and no link, is
+	// written through.
+	tmp := path.Join(path.Dir(name), fmt.Sprintf(".%s.tempstate%d", path.Base(name), rand.Uint64()))
+	f, err := dir.Create(tmp)
+	if err != nil {
+		return nil, err
+	}
+	if e, ok := dir.(vfs.Evicter); ok {
+		e.Evict(name) // the file that this one will replace
+	}
+	return &Output{Writer: bufio.NewWriterSize(ahead(f), 1<<20), f: f, dir: dir, name: name, tmp: tmp, path: shown}, nil
+}
+
+// CheckFreeIn does what [CheckFree] does, for a file of dir.
+func CheckFreeIn(dir vfs.Dir, name string, overwrite bool) error {
+	if overwrite {
+		return nil
+	}
+	switch _, err := fs.Stat(dir, name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return &existsError{name}
+}
+
+// CheckFree makes sure that nothing is overwritten unasked.
+func CheckFree(path string, overwrite bool) error {
+	if overwrite {
+		return nil
+	}
+	switch there, err := exists(path); {
+	case err != nil:
+		return err
+	case there:
+		return &existsError{path}
+	}
+	return nil
+}
+
+// Protect returns an error where one of the files that s was read from would be
+// overwritten, by its own name or another.
+func (s *File) Protect(paths ...string) error {
+	own, err := s.files()
+	if err != nil {
+		return err
+	}
+	self, err := filepath.Abs(s.Prefix)
+	if err != nil {
+		return err
+	}
+	for _, p := range paths {
+		if abs, err := filepath.Abs(p); err == nil && abs == self {
+			return &OverwriteError{Path: p, Source: p}
+		}
+		there, err := os.Stat(p)
+		if err != nil {
+			continue // nothing that could be lost
+		}
+		for _, o := range own {
+			if mine, err := os.Stat(o); err == nil && os.SameFile(there, mine) {
+				return &OverwriteError{Path: p, Source: s.Prefix}
+			}
+		}
+	}
+	return nil
+}
+
+// files lists the files that the store was read from, and the directory's state
+// file.
+func (s *File) files() ([]string, error) {
+	if !s.Kind.IsBundle() {
+		return []string{s.Prefix}, nil
+	}
+	dir, base := filepath.Dir(s.Prefix), patternV1.ReplaceAllString(filepath.Base(s.Prefix), "")
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	out := []string{s.Prefix, s.Prefix + ".index", filepath.Join(dir, statefile.Name)}
+	for _, e := range list {
+		p, _, _, data := bundle.ParseDataName(e.Name())
+		rest, more := strings.CutPrefix(e.Name(), base)
+		if data && p == base || more && (rest == ".meta" || partV1.MatchString(rest)) {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out, nil
+}
+
+var (
+	// partV1 matches what the names of a checkpoint's files of version 1 have behind the
+	// prefix.
+	partV1 = regexp.MustCompile(`^-[0-9]+-of-[0-9]+$`)
+	// patternV1 matches what stands for that where the checkpoint is called by a pattern
+	// of its files, as in state files.
+	patternV1 = regexp.MustCompile(`-\?{5}-of-[0-9]{5}$`)
+)
+
+// OverwriteError says that what would be written lies where the source is.
+type OverwriteError struct {
+	Path   string // what would be overwritten
+	Source string
+}
+
+// Error says what is in the way, and how to write there all the same.
+func (e *OverwriteError) Error() string {
+	what := "what would be"
+	switch {
+	case e.Path == e.Source:
+	case strings.HasPrefix(e.Path, e.Source):
+		what = "a file of " + e.Source + ", which would be"
+	default:
+		what = "a file of " + e.Source + " by another name, which would be"
+	}
+	return fmt.Sprintf("%s is %s read and written; write to another name", e.Path, what)
+}
+
+// existsError says that a destination is taken.
+type existsError struct{ path string }
+
+func (e *existsError) Error() string { return e.path + " exists; Options.Force replaces it" }
+
+func (e *existsError) Is(target error) bool { return target == fs.ErrExist }
+
+// Commit makes the file durable, opens a file of tensors again, and gives it its
+// name: what can't be read replaces nothing.
+func (f *Output) Commit() error {
+	if f.done {
+		return nil
+	}
+	err := f.Flush()
+	if err == nil {
+		err = f.f.Sync()
+	}
+	if err == nil {
+		err = f.readBack()
+	}
+	if err != nil {
+		f.Abort()
+		return err
+	}
+	f.done = true
+	err = f.f.Close()
+	if err == nil {
+		err = f.dir.Rename(f.tmp, f.name)
+	}
+	if err != nil {
+		f.dir.Remove(f.tmp)
+		return err
+	}
+	return f.dir.Sync()
+}
+
+// readBack opens what was written as [Open] will: the headers of all tensors and
+// where they lie, not their data.
+func (f *Output) readBack() error {
+	s := newStore(f.path, nil)
+	if s.Kind = KindOf(f.path); s.Kind == Checkpoint {
+		return nil
+	}
+	err := s.openFileFS(f.dir, f.tmp)
+	if err == nil {
+		err = s.b.close()
+	}
+	if err != nil {
+		return fmt.Errorf("%s was written and can't be opened again: %w", f.path, err)
+	}
+	return nil
+}
+
+// Abort removes what was written. After Commit it does nothing.
+func (f *Output) Abort() {
+	if !f.done {
+		f.done = true
+		f.f.Close()
+		f.dir.Remove(f.tmp)
+	}
+}

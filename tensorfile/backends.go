@@ -1,0 +1,169 @@
+package tensorfile
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/limit"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// bundleStore reads TensorFlow's checkpoints.
+type bundleStore struct{ r *bundle.Reader }
+
+func (s *File) openBundle(ctx context.Context, path string) error {
+	f, err := bundle.FindFile(path)
+	if err != nil {
+		return describeForeign(path, err)
+	}
+	s.found(f)
+	r, err := bundle.OpenFile(ctx, f.Prefix, s.opts.reader())
+	if err != nil {
+		return err
+	}
+	s.b = &bundleStore{r}
+	return nil
+}
+
+// found notes what a path led to.
+func (s *File) found(f bundle.Found) {
+	s.Kind, s.Prefix = Checkpoint, f.Prefix
+	switch f.Kind {
+	case bundle.FoundSavedModel:
+		s.Kind = SavedModel
+		s.Found = "the SavedModel's variables"
+	case bundle.FoundState:
+		s.Found = "the latest checkpoint"
+	}
+}
+
+func (b *bundleStore) len() int { return b.r.Len() }
+
+func (b *bundleStore) entry(i int) Entry { return b.shown(b.r.EntryAt(i)) }
+
+func (b *bundleStore) all() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for e := range b.r.Entries() {
+			if !yield(b.shown(e)) {
+				return
+			}
+		}
+	}
+}
+
+func (b *bundleStore) find(name string) (Entry, bool) {
+	e, ok := b.r.Entry(name)
+	if !ok {
+		return Entry{}, false
+	}
+	return b.shown(e), true
+}
+
+// shown returns an entry of the index as one of a store.
+func (b *bundleStore) shown(e bundle.Entry) Entry {
+	o := Entry{Name: e.Name, DType: e.DType, Shape: e.Shape, Bytes: e.Size, Shard: e.Shard, Offset: e.Offset}
+	if b.r.Version() != 2 {
+		o.Shard, o.Offset = 0, -1 // the tensors lie in a table, compressed as may be
+	}
+	if len(e.Slices) > 0 {
+		o.Shard, o.Offset = 0, -1
+		for _, s := range e.Slices {
+			o.Slices = append(o.Slices, s.String())
+		}
+	}
+	return o
+}
+
+func (b *bundleStore) read(ctx context.Context, name string) (*tensor.Tensor, error) {
+	return b.r.Read(ctx, name)
+}
+
+// readInto lets the reader itself make storage that isn't there yet: it looks
+// first whether the data file holds as much as the index says.
+func (b *bundleStore) readInto(ctx context.Context, e Entry, c *Scratch) (*tensor.Tensor, error) {
+	if !c.holds(e.DType, e.Shape) {
+		c.buf = nil // for the collector, before there is more
+		t, err := b.r.Read(ctx, e.Name)
+		if err == nil {
+			c.buf = t.Bytes()
+		}
+		return t, err
+	}
+	t, err := c.tensor(e.DType, e.Shape)
+	if err != nil {
+		return nil, err
+	}
+	return t, b.r.ReadInto(ctx, e.Name, t)
+}
+
+func (b *bundleStore) close() error { return b.r.Close() }
+
+// npzStore reads numpy's zips.
+type npzStore struct {
+	listed
+	f io.Closer
+	z *tensor.NPZ
+}
+
+func openNPZ(path string, o *Options) (backend, error) {
+	f, size, err := openSized(path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := newNPZ(f, size, f, o)
+	if err != nil {
+		f.Close()
+	}
+	return b, err
+}
+
+// newNPZ reads a zip of which f is to be closed at the end.
+func newNPZ(r io.ReaderAt, size int64, f io.Closer, o *Options) (backend, error) {
+	z, err := tensor.OpenNPZ(r, size, &tensor.NPZOptions{MaxSize: o.memory(limit.Stored(f, size))})
+	if err != nil {
+		return nil, err
+	}
+	b := &npzStore{f: f, z: z}
+	for _, name := range z.Names() {
+		h, err := z.Header(name)
+		if err != nil {
+			return nil, err
+		}
+		b.listed = append(b.listed, Entry{Name: name, DType: h.DType, Shape: h.Shape, Bytes: h.Size, Offset: -1})
+	}
+	return b, nil
+}
+
+func openSized(path string) (*os.File, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	i, err := f.Stat()
+	if err == nil && i.IsDir() {
+		err = fmt.Errorf("%s is a directory", path)
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, i.Size(), nil
+}
+
+func (b *npzStore) read(ctx context.Context, name string) (*tensor.Tensor, error) {
+	return b.z.Read(ctx, name)
+}
+
+func (b *npzStore) readInto(ctx context.Context, e Entry, c *Scratch) (*tensor.Tensor, error) {
+	t, err := c.tensor(e.DType, e.Shape)
+	if err != nil {
+		return nil, err
+	}
+	return t, b.z.ReadInto(ctx, e.Name, t)
+}
+
+func (b *npzStore) close() error { return b.f.Close() }

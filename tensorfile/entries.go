@@ -1,0 +1,82 @@
+package tensorfile
+
+import (
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Entries are a store's entries, or some of them, sorted by name. Those of a bundle
+// are decoded when they are asked for: an index can have millions, and decoded
+// they take several times its memory.
+type Entries struct {
+	b    backend
+	kept []int32 // the numbers of the entries; nil: all
+	some bool
+}
+
+// Len returns the number of entries.
+func (l Entries) Len() int {
+	if l.some {
+		return len(l.kept)
+	}
+	if l.b == nil {
+		return 0
+	}
+	return l.b.len()
+}
+
+// At returns entry number i.
+func (l Entries) At(i int) Entry {
+	if l.some {
+		i = int(l.kept[i])
+	}
+	return l.b.entry(i)
+}
+
+// All yields the entries in their order.
+func (l Entries) All() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		if !l.some && l.b != nil {
+			l.b.all()(yield)
+			return
+		}
+		for i := range l.Len() {
+			if !yield(l.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Keep returns the entries that keep reports true of.
+func (l Entries) Keep(keep func(e Entry) bool) Entries {
+	out := Entries{b: l.b, some: true}
+	i := 0
+	for e := range l.All() {
+		if keep(e) {
+			n := int32(i)
+			if l.some {
+				n = l.kept[i]
+			}
+			out.kept = append(out.kept, n)
+		}
+		i++
+	}
+	return out
+}
+
+// listed are the entries of a format that has them all in memory.
+type listed []Entry
+
+func (l listed) len() int             { return len(l) }
+func (l listed) entry(i int) Entry    { return l[i] }
+func (l listed) all() iter.Seq[Entry] { return slices.Values(l) }
+
+func (l listed) find(name string) (Entry, bool) {
+	i, ok := slices.BinarySearchFunc(l, name, func(e Entry, name string) int { return strings.Compare(e.Name, name) })
+	if !ok {
+		return Entry{}, false
+	}
+	return l[i], true
+}

@@ -1,0 +1,122 @@
+package tensorfile
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cairnml/cairn/bundle"
+)
+
+// ForeignError says that a file is of a kind that this program doesn't read or
+// write, and what to do instead.
+type ForeignError struct {
+	Path string
+	Kind string // what it is: "a Keras archive", "an HDF5 file", …
+	Hint string // what to do instead
+}
+
+// Error names the kind of file, and what to do with it.
+func (e *ForeignError) Error() string { return fmt.Sprintf("%s is %s: %s", e.Path, e.Kind, e.Hint) }
+
+// foreign is a kind of file that others write.
+type foreign struct {
+	suffixes []string
+	magic    string // how such files begin, "" where only the name tells
+	kind     string
+	hint     string
+}
+
+var foreigners = []foreign{
+	{[]string{".keras"}, "", "a Keras archive, its weights in HDF5", "in Python load it with keras.models.load_model and save tf.train.Checkpoint(model=model).write(PREFIX), or model.export(DIR)"},
+	{[]string{".h5", ".hdf5", ".hdf"}, "\x89HDF\r\n\x1a\n", "an HDF5 file", "in Python load the weights with Keras and save tf.train.Checkpoint(model=model).write(PREFIX)"},
+	{[]string{".npy"}, "\x93NUMPY", "a single numpy array", "put it under a name into a .npz: numpy.savez('x.npz', name=array)"},
+	{[]string{".pb", ".pbtxt"}, "", "a graph, without a model's values", "give the directory of the SavedModel that it lies in"},
+	{[]string{".meta"}, "", "a MetaGraph, the graph that belongs to a checkpoint", "the values lie in the checkpoint beside it"},
+	{[]string{".pt", ".pth"}, "", "a PyTorch file", "in Python save its state_dict with safetensors.torch.save_file"},
+	{[]string{".onnx"}, "", "an ONNX model", "only its exporter knows the checkpoint it was made of"},
+	{[]string{".tflite"}, "", "a TensorFlow Lite model", "only its converter knows the SavedModel it was made of"},
+	{[]string{".gguf"}, "GGUF", "a GGUF file", "take the model's .safetensors files instead"},
+	{[]string{".zip", ".tar", ".gz", ".tgz"}, "", "an archive", "unpack it first"},
+}
+
+// describeForeign makes the error about a path where no checkpoint was found say
+// what kind of file lies there.
+func describeForeign(path string, err error) error {
+	var p *bundle.PathError
+	if !errors.As(err, &p) {
+		return err
+	}
+	return cmp.Or(CheckForeign(path), err)
+}
+
+// CheckForeign returns a *[ForeignError] where path is a file of a kind that this
+// program doesn't read.
+func CheckForeign(path string) error {
+	if !isFile(path) {
+		return nil
+	}
+	f, ok := foreignFile(path)
+	if !ok {
+		return nil
+	}
+	e := &ForeignError{path, f.kind, f.hint}
+	switch f.suffixes[0] {
+	case ".meta":
+		prefix := strings.TrimSuffix(path, filepath.Ext(path))
+		e.Hint = "the checkpoint's prefix is " + prefix
+		if !isFile(prefix + ".index") {
+			e.Hint = "its checkpoint, of the prefix " + prefix + ", is not there"
+		}
+	case ".pb":
+		if strings.HasPrefix(filepath.Base(path), "saved_model.") {
+			e.Kind, e.Hint = "a SavedModel's graph", "give its directory, "+filepath.Dir(path)
+		}
+	}
+	return e
+}
+
+// foreignFile knows a file by how it begins, or else by its name.
+func foreignFile(path string) (foreign, bool) {
+	var head [8]byte
+	if file, err := os.Open(path); err == nil {
+		n, _ := io.ReadFull(file, head[:]) // a short file has no magic
+		file.Close()
+		for _, f := range foreigners {
+			if f.magic != "" && bytes.HasPrefix(head[:n], []byte(f.magic)) {
+				return f, true
+			}
+		}
+	}
+	return foreignName(path)
+}
+
+func foreignName(path string) (foreign, bool) {
+	suffix := strings.ToLower(filepath.Ext(path))
+	for _, f := range foreigners {
+		for _, s := range f.suffixes {
+			if s == suffix {
+				return f, true
+			}
+		}
+	}
+	return foreign{}, false
+}
+
+// CheckTarget returns an error unless a file or a checkpoint of that name can be
+// written: the suffix of a kind that others write would make a checkpoint look
+// like what it is not.
+func CheckTarget(path string) error {
+	if path == "-" {
+		return errors.New("several files, or one that is written out of order, can't go to stdout; name a file, and ./- for one called so")
+	}
+	if f, ok := foreignName(path); ok {
+		return &ForeignError{path, "the name of " + f.kind, "this program writes .npz, .safetensors and, under any other name, checkpoints"}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package tensorfile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/cairnml/cairn/bundle"
+)
+
+// maxSpool is the most bytes of a file without random access that are read into
+// memory.
+const maxSpool = 1 << 30
+
+// openFS opens what lies at a path of fsys.
+func openFS(ctx context.Context, fsys fs.FS, path string, o *Options) (*File, error) {
+	s := newStore(path, o)
+	s.Kind = KindOf(path)
+	info, err := fs.Stat(fsys, path)
+	if s.Kind != Checkpoint && err == nil && info.Mode().IsRegular() {
+		err = s.openFileFS(fsys, path)
+	} else {
+		err = s.openBundleFS(ctx, fsys, path)
+	}
+	if err != nil {
+		return nil, inFile(path, err)
+	}
+	return s, nil
+}
+
+func (s *File) openBundleFS(ctx context.Context, fsys fs.FS, path string) error {
+	f, err := bundle.FindPrefix(fsys, path)
+	if err != nil {
+		return err
+	}
+	s.found(f)
+	r, err := bundle.Open(ctx, fsys, f.Prefix, s.opts.reader())
+	if err != nil {
+		return err
+	}
+	s.b = &bundleStore{r}
+	return nil
+}
+
+// openFileFS opens a file of another kind than TensorFlow's.
+func (s *File) openFileFS(fsys fs.FS, path string) error {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return err
+	}
+	r, size, err := readerAt(f)
+	if err == nil {
+		if s.Kind == NPZ {
+			s.b, err = newNPZ(r, size, f, &s.opts)
+		} else {
+			s.b, err = openSafetensorsAt(r, size, f, &s.opts)
+		}
+	}
+	if err != nil {
+		f.Close()
+	}
+	return err
+}
+
+// readerAt returns random access to a file, which is read into memory where it
+// has none.
+func readerAt(f fs.File) (io.ReaderAt, int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	if r, ok := f.(io.ReaderAt); ok {
+		return r, info.Size(), nil
+	}
+	all, err := io.ReadAll(io.LimitReader(f, maxSpool+1))
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case len(all) > maxSpool:
+		return nil, 0, fmt.Errorf("the file system gives no random access, and the file is larger than the %d bytes that are read into memory", maxSpool)
+	case int64(len(all)) != info.Size():
+		return nil, 0, errors.New("the file has another size than its file system says")
+	}
+	return bytes.NewReader(all), info.Size(), nil
+}

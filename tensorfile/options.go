@@ -1,0 +1,53 @@
+package tensorfile
+
+import (
+	"io/fs"
+	"math"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/limit"
+)
+
+// Options say how to open a file; nil means the defaults.
+type Options struct {
+	// FS is the path's file system. Default: the operating system's.
+	FS fs.FS
+	// MaxMemory raises the memory that reading may take. Default: for each file 64
+	// MiB and 16 times its bytes on the disk, so that a small file can't fill the
+	// memory; less than that has no effect.
+	MaxMemory int64
+}
+
+// raises tells how to raise a limit.
+const raises = "Options.MaxMemory raises it"
+
+// graphShare is how many times the memory of an object graph's messages its
+// readers take for what they make of them: trees, edges, paths.
+const graphShare = 4
+
+func newStore(path string, o *Options) *File {
+	s := &File{Path: path, Prefix: path}
+	if o != nil {
+		s.opts = *o
+	}
+	return s
+}
+
+// memory returns how much memory that many bytes on the disk may take.
+func (o *Options) memory(stored int64) int64 { return max(limit.Memory(stored), o.MaxMemory) }
+
+const (
+	// shardMemory is what work on a checkpoint takes for each of its data files.
+	shardMemory = 1 << 10
+	// defaultMaxShards is bundle's.
+	defaultMaxShards = 100_000
+)
+
+// reader returns the same for TensorFlow's own format.
+func (o *Options) reader() *bundle.ReaderOptions {
+	r := &bundle.ReaderOptions{MaxMemory: o.MaxMemory}
+	if n := o.MaxMemory / shardMemory; n > defaultMaxShards {
+		r.MaxShards = int(min(n, math.MaxInt32))
+	}
+	return r
+}

@@ -1,0 +1,438 @@
+package tensorfile
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/nearest"
+	"github.com/cairnml/cairn/internal/objects"
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// GraphKey is the name under which a checkpoint keeps its object graph.
+const GraphKey = "_CHECKPOINTABLE_OBJECT_GRAPH"
+
+// Kind is a file format.
+type Kind int
+
+// The kinds of files.
+const (
+	Checkpoint  Kind = iota + 1 // TensorFlow's bundle, or the older single table
+	SavedModel                  // a SavedModel's variables
+	NPZ                         // numpy's zip of arrays
+	Safetensors                 // Hugging Face's format
+)
+
+// String returns the kind in words.
+func (k Kind) String() string {
+	switch k {
+	case Checkpoint:
+		return "checkpoint"
+	case SavedModel:
+		return "SavedModel"
+	case NPZ:
+		return ".npz file"
+	case Safetensors:
+		return "safetensors file"
+	}
+	return fmt.Sprintf("kind(%d)", int(k))
+}
+
+// IsBundle reports whether the tensors lie in TensorFlow's own format.
+func (k Kind) IsBundle() bool { return k == Checkpoint || k == SavedModel }
+
+// KindOf returns the kind that a path's suffix asks for: .npz, .safetensors,
+// else a checkpoint.
+func KindOf(path string) Kind {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".npz":
+		return NPZ
+	case ".safetensors":
+		return Safetensors
+	}
+	return Checkpoint
+}
+
+// Entry says what a store holds under one name.
+type Entry struct {
+	Name  string
+	DType tensor.DType
+	Shape tensor.Shape
+	Bytes int64 // what the elements take in the file
+
+	// Where the bytes lie; Offset is -1 where that isn't known or the tensor
+	// is stored in slices.
+	Shard  int
+	Offset int64
+	Slices []string // as TensorFlow writes them, "0,5:-"
+}
+
+// MarshalJSON gives the object that `cairn ls --json` prints.
+func (e Entry) MarshalJSON() ([]byte, error) {
+	v := struct {
+		Name   string   `json:"name"`
+		DType  string   `json:"dtype"`
+		Shape  []int    `json:"shape"`
+		Bytes  int64    `json:"bytes"`
+		Shard  *int     `json:"shard,omitempty"`
+		Offset *int64   `json:"offset,omitempty"`
+		Slices []string `json:"slices,omitempty"`
+	}{Name: e.Name, DType: e.DType.String(), Shape: append([]int{}, e.Shape...), Bytes: e.Bytes, Slices: e.Slices}
+	if e.Offset >= 0 {
+		v.Shard, v.Offset = &e.Shard, &e.Offset
+	}
+	return json.Marshal(v)
+}
+
+// backend is what a format implements.
+type backend interface {
+	len() int
+	entry(i int) Entry    // in the order of the names
+	all() iter.Seq[Entry] // the same
+	find(name string) (Entry, bool)
+	read(ctx context.Context, name string) (*tensor.Tensor, error)
+	close() error
+}
+
+// File is an open file of named tensors. It may be used by many goroutines.
+type File struct {
+	Path   string // as it was given
+	Kind   Kind
+	Prefix string // the checkpoint's prefix, or the file's path
+	Found  string // how the path led there, in words; "" where it named the file itself
+
+	opts Options
+	b    backend
+
+	graphMu  sync.Mutex
+	graph    *pb.TrackableObjectGraph // once decoded
+	graphErr error
+	decoded  bool
+}
+
+// Open opens what lies at path: a checkpoint's prefix or one of its files, a
+// directory with a checkpoint state file (its latest checkpoint), a SavedModel's
+// directory, a .npz or .safetensors file. Only names, types and shapes are
+// read. Where nothing of the kind lies there the error says what was found.
+func Open(ctx context.Context, path string, o *Options) (*File, error) {
+	if o != nil && o.FS != nil {
+		return openFS(ctx, o.FS, path, o)
+	}
+	s := newStore(path, o)
+	var err error
+	switch kind := KindOf(path); {
+	case kind != Checkpoint && isFile(path):
+		s.Kind = kind
+		if kind == NPZ {
+			s.b, err = openNPZ(path, &s.opts)
+		} else {
+			s.b, err = openSafetensors(path, &s.opts)
+		}
+	case kind != Checkpoint && gone(path) && gone(path+".index"):
+		err = &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+	default:
+		err = s.openBundle(ctx, path)
+	}
+	if err != nil {
+		if beingWritten(path) {
+			err = fmt.Errorf("%w; a write of it was cut off or is under way, cairn recover finishes one that was cut off", err)
+		}
+		return nil, inFile(path, err)
+	}
+	return s, nil
+}
+
+// beingWritten reports whether an index with a temporary name lies where the
+// checkpoint's would.
+func beingWritten(path string) bool {
+	index := bundle.IndexName(filepath.Base(strings.TrimSuffix(path, bundle.IndexName(""))))
+	list, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return false
+	}
+	for _, e := range list {
+		if strings.HasPrefix(e.Name(), index) && bundle.IsTemporary(e.Name()) {
+			return true
+		}
+	}
+	return false
+}
+
+// inFile makes sure that an error names the file.
+func inFile(path string, err error) error {
+	if strings.Contains(err.Error(), filepath.Base(path)) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+func isFile(path string) bool {
+	i, err := os.Stat(path)
+	return err == nil && i.Mode().IsRegular()
+}
+
+func gone(path string) bool {
+	there, err := exists(path)
+	return !there && err == nil
+}
+
+// exists reports whether something lies at path; the error says why that can't
+// be known.
+func exists(path string) (bool, error) {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Close releases what the store holds. A second call does nothing.
+func (s *File) Close() error { return s.b.close() }
+
+// Entries returns what the store holds, sorted by name.
+func (s *File) Entries() Entries { return Entries{b: s.b} }
+
+// Names lists the tensors' names, sorted.
+func (s *File) Names() []string {
+	list := s.Entries()
+	names := make([]string, list.Len())
+	for i := range names {
+		names[i] = list.At(i).Name
+	}
+	return names
+}
+
+// Entry finds one tensor; where there is none of that name, the error lists the
+// nearest ones.
+func (s *File) Entry(name string) (Entry, error) {
+	e, ok := s.b.find(name)
+	if !ok {
+		names := s.Names()
+		for i, n := range names {
+			names[i] = Short(n)
+		}
+		return Entry{}, &NotFoundError{Path: s.Prefix, Name: name, Nearest: nearest.Names(Short(name), names, 4)}
+	}
+	return e, nil
+}
+
+// Has reports whether there is a tensor of that very name.
+func (s *File) Has(name string) bool {
+	if s.b == nil {
+		return false
+	}
+	_, ok := s.b.find(name)
+	return ok
+}
+
+// Read reads one tensor, its checksum verified where the format has one.
+func (s *File) Read(ctx context.Context, name string) (*tensor.Tensor, error) {
+	if _, err := s.Entry(name); err != nil {
+		return nil, err
+	}
+	t, err := s.b.read(ctx, name)
+	if err != nil {
+		return nil, inFile(s.Prefix, err)
+	}
+	return t, nil
+}
+
+// Scratch is storage that reads of one tensor after the other share, so that a
+// long run holds the largest of them and no more. The zero Scratch is ready for
+// use, by one goroutine.
+type Scratch struct{ buf []byte }
+
+// holds reports whether the storage is enough for such a tensor.
+func (c *Scratch) holds(d tensor.DType, shape tensor.Shape) bool {
+	n, err := shape.NumElements()
+	return err == nil && n <= len(c.buf)/d.Size()
+}
+
+// tensor makes a tensor over the scratch's storage.
+func (c *Scratch) tensor(d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
+	n, err := shape.NumElements()
+	if err != nil {
+		return nil, err
+	}
+	size := d.Size()
+	if n > math.MaxInt/size {
+		return tensor.Zeros(d, shape...) // which says that it's too large
+	}
+	if n*size > len(c.buf) {
+		c.buf = nil // for the collector, before there is more
+		x, err := tensor.Zeros(tensor.Uint8, n*size)
+		if err != nil {
+			return nil, err
+		}
+		c.buf = x.Bytes()
+	}
+	return tensor.FromBytes(d, c.buf[:n*size:n*size], shape...)
+}
+
+// intoReader is a backend that can read into storage that is there.
+type intoReader interface {
+	readInto(ctx context.Context, e Entry, c *Scratch) (*tensor.Tensor, error)
+}
+
+// ReadScratch does what Read does, with storage of c where that can be; what it
+// returns holds until the next call with c.
+func (s *File) ReadScratch(ctx context.Context, name string, c *Scratch) (*tensor.Tensor, error) {
+	b, ok := s.b.(intoReader)
+	e, err := s.Entry(name)
+	if err != nil {
+		return nil, err
+	}
+	if !ok || !e.DType.Fixed() {
+		return s.Read(ctx, name)
+	}
+	t, err := b.readInto(ctx, e, c)
+	if err != nil {
+		return nil, inFile(s.Prefix, err)
+	}
+	return t, nil
+}
+
+// ReadTogether reads several tensors at once, which for many small ones of a
+// bundle takes far less than to open its files for each. Of what is no bundle,
+// whose reads open nothing, it reads none: ok is false.
+func (s *File) ReadTogether(ctx context.Context, names []string) (list []*tensor.Tensor, ok bool, err error) {
+	r := s.Bundle()
+	if r == nil || len(names) == 0 {
+		return nil, false, nil
+	}
+	reqs := make([]bundle.ReadRequest, len(names))
+	for i, name := range names {
+		reqs[i].Name = name
+	}
+	if err := r.ReadAll(ctx, reqs, nil); err != nil {
+		return nil, false, inFile(s.Prefix, err)
+	}
+	list = make([]*tensor.Tensor, len(reqs))
+	for i := range reqs {
+		list[i] = reqs[i].Dst
+	}
+	return list, true, nil
+}
+
+// Pieces reads a tensor some elements at a time, as [bundle.Reader.Pieces] does;
+// of what is no bundle it comes in one piece, in storage of c.
+func (s *File) Pieces(ctx context.Context, name string, c *Scratch) iter.Seq2[*tensor.Tensor, error] {
+	return func(yield func(*tensor.Tensor, error) bool) {
+		r := s.Bundle()
+		if r == nil {
+			t, err := s.ReadScratch(ctx, name, c)
+			if err == nil {
+				t, err = t.Reshape(t.Len())
+			}
+			yield(t, err)
+			return
+		}
+		if _, err := s.Entry(name); err != nil {
+			yield(nil, err)
+			return
+		}
+		for t, err := range r.Pieces(ctx, name) {
+			if err != nil {
+				err = inFile(s.Prefix, err)
+			}
+			if !yield(t, err) {
+				return
+			}
+		}
+	}
+}
+
+// Bundle returns the reader underneath, nil where the store is none of
+// TensorFlow's own.
+func (s *File) Bundle() *bundle.Reader {
+	if b, ok := s.b.(*bundleStore); ok {
+		return b.r
+	}
+	return nil
+}
+
+// Graph returns the object graph, decoded once; it must not be changed. It is
+// nil where the store has none, as name-based checkpoints have.
+func (s *File) Graph(ctx context.Context) (*pb.TrackableObjectGraph, error) {
+	s.graphMu.Lock()
+	defer s.graphMu.Unlock()
+	if !s.decoded {
+		s.graph, s.graphErr = s.DecodeGraph(ctx)
+		s.decoded = ctx.Err() == nil
+	}
+	return s.graph, s.graphErr
+}
+
+// DecodeGraph does what [File.Graph] does, for a caller that changes it: every
+// call decodes another.
+func (s *File) DecodeGraph(ctx context.Context) (*pb.TrackableObjectGraph, error) {
+	if !s.Has(GraphKey) {
+		return nil, nil
+	}
+	e, err := s.Entry(GraphKey)
+	if err != nil {
+		return nil, err
+	}
+	if e.DType != tensor.String || len(e.Shape) != 0 {
+		return nil, fmt.Errorf("%s: the object graph is %v%v, not a scalar string", s.Prefix, e.DType, e.Shape)
+	}
+	t, err := s.Read(ctx, GraphKey)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := tensor.Item[string](t)
+	if err != nil {
+		return nil, err
+	}
+	g, err := objects.Decode([]byte(raw), s.opts.memory(int64(len(raw)))/graphShare)
+	var much *objects.LimitError
+	switch {
+	case errors.As(err, &much):
+		much.Need, much.Most = much.Need*graphShare, much.Most*graphShare
+		return nil, fmt.Errorf("%s: %w; %s", s.Prefix, much, raises)
+	case err != nil:
+		return nil, fmt.Errorf("%s: the object graph can't be decoded: %w", s.Prefix, err)
+	}
+	return g, nil
+}
+
+// ValueSuffix ends the names of variables in an object-based checkpoint. A name
+// may be given without it.
+const ValueSuffix = "/.ATTRIBUTES/VARIABLE_VALUE"
+
+// Short returns a name as people are shown it: without [ValueSuffix].
+func Short(name string) string { return strings.TrimSuffix(name, ValueSuffix) }
+
+// NotFoundError says that a store has no tensor of a name.
+type NotFoundError struct {
+	Path    string
+	Name    string
+	Nearest []string // the names most like it, best first
+}
+
+// Error names the tensor that is missing and the nearest that there are.
+func (e *NotFoundError) Error() string {
+	s := fmt.Sprintf("%s has no tensor called %q", e.Path, e.Name)
+	switch len(e.Nearest) {
+	case 0:
+		return s
+	case 1:
+		return s + "; did you mean " + e.Nearest[0] + "?"
+	}
+	return s + "; did you mean one of\n  " + strings.Join(e.Nearest, "\n  ")
+}
+
+// Is reports whether target is fs.ErrNotExist.
+func (e *NotFoundError) Is(target error) bool { return target == fs.ErrNotExist }
