@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,6 +17,7 @@ import (
 	"github.com/cairnml/cairn/cmd/cairn/internal/profile"
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/rest"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/tensorfile"
@@ -25,6 +26,8 @@ import (
 // runFlags are what the user asked of run.
 type runFlags struct {
 	signature, inputs, outputs string
+	literals                   []string
+	pixels                     string
 	tags                       []string
 	grantRead, grantWrite      string
 	picture, profile           string
@@ -38,9 +41,15 @@ func newRun(a *app) *cobra.Command {
 		Use:   "run DIR",
 		Short: "Run a SavedModel's signature",
 		Long: `Run a signature of a SavedModel. Inputs come from a .npz file, whose arrays have
-the inputs' names, from JSON as TensorFlow Serving takes it, or, if there is one
-input, from a .npy file; - is stdin. The outputs go to a .npz or .json file, one
-that is an image to a .png, or all as JSON to stdout.
+the inputs' names, from a request as TensorFlow Serving's REST API takes it, or,
+if there is one input, from a .npy, a PNG, a JPEG or a .csv; - is stdin. A .csv
+may have the inputs' names in its first line. --input gives one input, as JSON
+or as @FILE.
+
+The outputs go to a .npz or .json file, one that is an image to a .png, or all
+as JSON to stdout. A request is answered as TensorFlow Serving does: "instances"
+by row, a single output without its name, NaN and Infinity as they are; --json
+writes these as strings, which every parser takes.
 
 --repeat calls it again and says how long that takes. --profile says how long
 each kind of op takes, and writes a trace that chrome://tracing and Perfetto
@@ -52,9 +61,11 @@ or --grant-write gives it a directory. Names below it may be absolute.`,
   cairn run model --signature classify --inputs in.json
   cairn run model --inputs in.npz -o out.png
   cairn run model --inputs in.npz -o out.npz --repeat 100 --profile trace.json
-  echo '{"inputs": [[1, 2, 3]]}' | cairn run model --inputs -`,
+  cairn run model --inputs cat.jpg --pixels -1,1
+  cairn run model --input 'x=[[1, 2, 3]]' --input mask=@mask.npy
+  echo '{"instances": [[1, 2, 3]]}' | cairn run model --inputs -`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 2 && f.inputs == "" && slices.Contains([]string{".json", ".npz", ".npy"}, suffix(args[1])) {
+			if len(args) == 2 && f.inputs == "" && slices.Contains([]string{".json", ".npz", ".npy", ".csv", ".png", ".jpg", ".jpeg"}, suffix(args[1])) {
 				return usagef("run needs a DIR; the inputs come with a flag: --inputs %s", args[1])
 			}
 			return need(1, 1, "a DIR")(cmd, args)
@@ -64,6 +75,8 @@ or --grant-write gives it a directory. Names below it may be absolute.`,
 	c.Flags().StringVar(&f.signature, "signature", "", "call `NAME`, not serving_default or the only one")
 	c.Flags().StringSliceVar(&f.tags, "tags", nil, "the MetaGraph's tags, if there are several: `A,B`")
 	c.Flags().StringVar(&f.inputs, "inputs", "", "read the inputs from `FILE`, or from stdin if it is -")
+	c.Flags().StringArrayVar(&f.literals, "input", nil, "give one input, `NAME=VALUE`: JSON, or @FILE")
+	c.Flags().StringVar(&f.pixels, "pixels", "", "the numbers for black and white: `LOW,HIGH`")
 	c.Flags().StringVarP(&f.outputs, "outputs", "o", "", "write the outputs to `FILE`: .npz, .json or .png")
 	c.Flags().StringVar(&f.picture, "picture", "", "the `NAME` of the output that a .png shows")
 	c.Flags().IntVar(&f.repeat, "repeat", 0, "call it `N` times more, and print the latencies")
@@ -133,15 +146,24 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, denied(err))
 	}
-	s, err := m.Signature(f.choose(m))
+	src := &feed.Source{}
+	if f.inputs != "" {
+		if src, err = feed.Open(f.inputs, a.in); err != nil {
+			return err
+		}
+		defer src.Close()
+	}
+	name, err := f.choose(m, src)
 	if err != nil {
 		return err
 	}
-	in := map[string]*tensor.Tensor{}
-	if f.inputs != "" {
-		if in, err = feed.Read(ctx, f.inputs, a.in, s.Inputs()); err != nil {
-			return err
-		}
+	s, err := m.Signature(name)
+	if err != nil {
+		return err
+	}
+	in, err := f.read(ctx, a, src, s)
+	if err != nil {
+		return err
 	}
 	begin := time.Now()
 	out, err := s.Call(ctx, in)
@@ -158,11 +180,49 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 			return err
 		}
 	}
-	return f.write(a, out, result)
+	def, err := m.MetaGraph().Signature(name)
+	if err != nil {
+		return err
+	}
+	answer := &feed.Answer{Outputs: out, Signature: def}
+	answer.Form, answer.Named = src.Form()
+	for _, x := range in {
+		if answer.Form == rest.Examples {
+			answer.Examples = x.Len()
+		}
+	}
+	return f.write(a, answer, result)
+}
+
+// read returns the inputs.
+func (f *runFlags) read(ctx context.Context, a *app, src *feed.Source, s *savedmodel.Signature) (map[string]*tensor.Tensor, error) {
+	opts := &feed.Options{Note: a.note}
+	if f.pixels != "" {
+		low, high, _ := strings.Cut(f.pixels, ",")
+		var err1, err2 error
+		opts.Low, err1 = strconv.ParseFloat(strings.TrimSpace(low), 64)
+		opts.High, err2 = strconv.ParseFloat(strings.TrimSpace(high), 64)
+		if err1 != nil || err2 != nil || opts.Low == opts.High {
+			return nil, usagef("--pixels takes two numbers, such as -1,1")
+		}
+	}
+	if f.inputs != "" {
+		return src.Read(ctx, s.Inputs(), opts)
+	}
+	in := map[string]*tensor.Tensor{}
+	for _, l := range f.literals {
+		if err := feed.AddLiteral(ctx, in, l, a.in, s.Inputs(), opts); err != nil {
+			return nil, fmt.Errorf("--input: %w", err)
+		}
+	}
+	return in, nil
 }
 
 // check looks at the flags before anything is read.
 func (f *runFlags) check() error {
+	if f.inputs != "" && f.literals != nil {
+		return usagef("--inputs and --input are two ways to give the inputs; use one")
+	}
 	if f.repeat < 0 {
 		return usagef("--repeat takes a number of calls")
 	}
@@ -183,16 +243,21 @@ func (f *runFlags) check() error {
 	return tensorfile.CheckFree(f.outputs, f.force)
 }
 
-// choose returns the signature's name: the one that was asked for,
-// serving_default, or the only one.
-func (f *runFlags) choose(m *savedmodel.Model) string {
-	if f.signature != "" {
-		return f.signature
+// choose returns the signature's name: the one that the user or the request asks
+// for, serving_default, or the only one.
+func (f *runFlags) choose(m *savedmodel.Model, src *feed.Source) (string, error) {
+	asked := src.Signature()
+	switch list := m.MetaGraph().Signatures; {
+	case f.signature != "" && asked != "" && asked != f.signature:
+		return "", usagef("--signature is %q, and the request asks for %q", f.signature, asked)
+	case f.signature != "":
+		return f.signature, nil
+	case asked != "":
+		return asked, nil
+	case len(list) == 1:
+		return list[0].Name, nil
 	}
-	if list := m.MetaGraph().Signatures; len(list) == 1 {
-		return list[0].Name
-	}
-	return "serving_default"
+	return "serving_default", nil
 }
 
 // measured lets a profile see the calls that are measured only, and not the
@@ -277,27 +342,26 @@ func (r *runResult) tell(a *app) {
 }
 
 // write gives the outputs to the file or to stdout.
-func (f *runFlags) write(a *app, out map[string]*tensor.Tensor, r *runResult) error {
+func (f *runFlags) write(a *app, answer *feed.Answer, r *runResult) error {
 	if !a.json {
 		r.tell(a)
 	}
-	if f.outputs == "" || a.json {
-		v, err := feed.JSON(out)
-		if err != nil {
+	var more []feed.Field
+	if r.latency != nil {
+		more = append(more, feed.Field{Name: "latency", Value: r.latency})
+	}
+	if r.rows != nil {
+		more = append(more, feed.Field{Name: "profile", Value: r.rows})
+	}
+	switch {
+	case f.outputs != "" && a.json: // the outputs go to the file
+		if err := feed.WriteFields(a.out, more); err != nil {
 			return err
 		}
-		if f.outputs != "" {
-			delete(v, "outputs") // they go to the file
-		}
-		if a.json && r.latency != nil {
-			v["latency"] = r.latency
-		}
-		if a.json && r.rows != nil {
-			v["profile"] = r.rows
-		}
-		if err := a.printJSON(v); err != nil || f.outputs == "" {
-			return err
-		}
+	case f.outputs == "" && a.json:
+		return answer.WriteJSONWith(a.out, more)
+	case f.outputs == "":
+		return answer.WriteJSON(a.out, false)
 	}
 	w, err := tensorfile.CreateFile(f.outputs, f.force)
 	if err != nil {
@@ -306,14 +370,14 @@ func (f *runFlags) write(a *app, out map[string]*tensor.Tensor, r *runResult) er
 	defer w.Abort()
 	switch suffix(f.outputs) {
 	case ".npz":
-		err = feed.WriteNPZ(w, out)
+		err = feed.WriteNPZ(w, answer.Outputs)
 	case ".png":
 		var words string
-		if words, err = feed.WritePNG(w, out, f.picture); err == nil {
+		if words, err = feed.WritePNG(w, answer.Outputs, f.picture); err == nil {
 			a.note("%s: %s", f.outputs, words)
 		}
 	default:
-		err = writeJSON(w, out)
+		err = answer.WriteJSON(w, a.json)
 	}
 	if err != nil {
 		return err
@@ -323,16 +387,4 @@ func (f *runFlags) write(a *app, out map[string]*tensor.Tensor, r *runResult) er
 	}
 	a.note("wrote %s", f.outputs)
 	return nil
-}
-
-func writeJSON(w io.Writer, out map[string]*tensor.Tensor) error {
-	v, err := feed.JSON(out)
-	if err != nil {
-		return err
-	}
-	b, err := compactJSON(v)
-	if err == nil {
-		_, err = fmt.Fprintf(w, "%s\n", b)
-	}
-	return err
 }

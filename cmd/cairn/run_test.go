@@ -18,12 +18,12 @@ const models = "../../savedmodel/testdata/models/"
 func TestRunCallsASignature(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.json")
-	for _, text := range []string{`{"inputs": {"x": [[1, 2, 3]]}}`, `{"inputs": [[1, 2, 3]]}`, `{"instances": [[1, 2, 3]]}`, `{"instances": [{"x": [1, 2, 3]}]}`} {
+	for _, text := range []string{`{"inputs": {"x": [[1, 2, 3]]}}`, `{"inputs": [[1, 2, 3]]}`, `{"inputs": [[1, 2, 3]], "signature_name": "serving_default"}`} {
 		if err := os.WriteFile(in, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		out, errOut, code := cairn(t, "run", models+"module", "--inputs", in)
-		if want := `{"outputs":{"total":179700,"y":[[11,42,93]]}}` + "\n"; out != want || code != 0 {
+		if want := `{"outputs":{"total":179700.0,"y":[[11.0,42.0,93.0]]}}` + "\n"; out != want || code != 0 {
 			t.Errorf("%s gave %q (%d, %s), want %q", text, out, code, errOut, want)
 		}
 	}
@@ -34,7 +34,11 @@ func TestRunCallsASignature(t *testing.T) {
 		{"nothing", "nothing: there is no such directory"},
 		{"module/variables", "variables: there is none of saved_model.pb"},
 		{".", "holds SavedModels, in assets, counter, datasets, finetune_arrays and"},
-		{"module --inputs run_test.go", "neither .npz, .npy nor JSON"},
+		{"module --inputs run_test.go", "run_test.go: neither a request as JSON, .npz, .npy, PNG, JPEG nor .csv"},
+		{"module --input x=1 --inputs run_test.go", "--inputs and --input are two ways"},
+		{"module --input z=1", `--input: there is no input "z"; the signature takes "x"`},
+		{"module --input x=[[1,2,\"a\"]]", `--input: x[0][2]: the string "a" can't be a float32 (want a number)`},
+		{"module --input x=[[1,2,3]] --pixels 1", "--pixels takes two numbers"},
 		{"module --outputs x.txt", ".npz, .json and .png"},
 		{"module --signature serving_defalt", "serving_default"},
 		{"module --outputs x.npz --picture y", "--picture is for"},
@@ -44,6 +48,47 @@ func TestRunCallsASignature(t *testing.T) {
 		args[0] = models + args[0]
 		if _, errOut, code := cairn(t, append([]string{"run"}, args...)...); code != 2 || !strings.Contains(errOut, c.want) {
 			t.Errorf("run %s: %d, %s, want %q", c.args, code, errOut, c.want)
+		}
+	}
+}
+
+// TestRunAnswersAsServing: each request in its own form, and nothing of it is
+// ignored.
+func TestRunAnswersAsServing(t *testing.T) {
+	for _, c := range []struct {
+		model, args, request string
+		want                 string // on stdout, or on stderr after "!"
+	}{
+		{"keras_mlp", "", `{"inputs": [[0, 0, 0, 0]]}`, `{"outputs":[[0.`},
+		{"keras_mlp", "", `{"instances": [[0, 0, 0, 0]]}`, `{"predictions":[[0.`},
+		{"keras_mlp", "", `{"instances": [{"hidden_input": [0, 0, 0, 0]}], "signature_name": "serving_default"}`, `{"predictions":[[0.`},
+		{"keras_mlp", "--json", `{"instances": [[0, 0, 0, 0]]}`, `{"predictions":[[0.`},
+		{"keras_mlp", "", `{"instances": [["NaN", 0, 0, 0]]}`, `{"predictions":[[NaN,NaN`},
+		{"keras_mlp", "--json", `{"instances": [["NaN", 0, 0, 0]]}`, `{"predictions":[["NaN","NaN"`},
+		{"module", "", `{"instances": [[1, 2, 3]]}`, `!output "total": a scalar has no rows; use "inputs" in place of "instances"`},
+		{"keras_mlp", "", `{"inputs": [[0, 0, 0, 0]]} {"inputs": [[1, 1, 1, 1]]}`, "!stdin: byte 27: something follows the end of the request"},
+		{"keras_mlp", "", `{"inputs": [[0, 0, 0, 0]], "signature_name": "other"}`, `!"other"`},
+		{"keras_mlp", "--signature serving_default", `{"inputs": [[0, 0, 0, 0]], "signature_name": "other"}`, `!--signature is "serving_default", and the request asks for "other"`},
+		{"keras_mlp", "", `{"inputs": [[0, 0, 0, 0]], "output_filter": "x"}`, `!a request has no field "output_filter"`},
+		{"keras_mlp", "", `{"inputs": [[0, 0, 0]]}`, "!stdin: inputs: the shape is [1,3] (want float32[?,4])"},
+		{"keras_mlp", "", `{"inputs": [[0, 0, 0, 1e40]]}`, "!stdin: inputs[0][3]: 1e40 is out of float32's range"},
+	} {
+		out, errOut, code := cairnFrom(t, strings.NewReader(c.request), append([]string{"run", models + c.model, "--inputs", "-"}, strings.Fields(c.args)...)...)
+		if want, fails := strings.CutPrefix(c.want, "!"); fails {
+			if code != 2 || !strings.Contains(errOut, want) || out != "" {
+				t.Errorf("%s: %d, %q, %s, want %s", c.request, code, out, errOut, want)
+			}
+		} else if code != 0 || !strings.HasPrefix(out, c.want) {
+			t.Errorf("%s: %d, %s, %s, want %s", c.request, code, out, errOut, c.want)
+		}
+	}
+}
+
+func TestRunTakesLiterals(t *testing.T) {
+	for _, literal := range []string{"x=[[1,2,3]]", "[[1, 2, 3]]"} {
+		out, errOut, code := cairn(t, "run", models+"module", "--input", literal)
+		if want := `{"outputs":{"total":179700.0,"y":[[11.0,42.0,93.0]]}}` + "\n"; code != 0 || out != want {
+			t.Errorf("%s: %d, %s, %s", literal, code, out, errOut)
 		}
 	}
 }
@@ -64,7 +109,7 @@ func TestRunReadsWhatTheFileHolds(t *testing.T) {
 		if err := os.WriteFile(in, b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		const want = `{"outputs":{"total":179700,"y":[[11,42,93]]}}` + "\n"
+		const want = `{"outputs":{"total":179700.0,"y":[[11.0,42.0,93.0]]}}` + "\n"
 		if out, errOut, code := cairn(t, "run", models+"module", "--inputs", in); out != want || code != 0 {
 			t.Errorf("%s in a file gave %q (%d, %s)", name, out, code, errOut)
 		}

@@ -7,7 +7,9 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/cairnml/cairn/tensor"
 )
@@ -105,7 +107,7 @@ func WritePNG(w io.Writer, out map[string]*tensor.Tensor, name string) (words st
 	}
 	t := out[name]
 	if t == nil {
-		return "", fmt.Errorf("there is no output %q among %q", name, names(out))
+		return "", fmt.Errorf("there is no output %q among %q", name, slices.Sorted(maps.Keys(out)))
 	}
 	img, words, err := Picture(t)
 	if err != nil {
@@ -116,7 +118,7 @@ func WritePNG(w io.Writer, out map[string]*tensor.Tensor, name string) (words st
 
 func onlyPicture(out map[string]*tensor.Tensor) (string, error) {
 	var found []string
-	for _, name := range names(out) {
+	for _, name := range slices.Sorted(maps.Keys(out)) {
 		t := out[name]
 		if _, _, _, _, ok := layout(t.Shape()); ok && (t.DType() == tensor.Uint8 || t.DType().IsFloating()) && (len(t.Shape()) > 2 || len(out) == 1) {
 			found = append(found, name)
@@ -126,7 +128,7 @@ func onlyPicture(out map[string]*tensor.Tensor) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", fmt.Errorf("none of the outputs %q is a picture", names(out))
+		return "", fmt.Errorf("none of the outputs %q is a picture", slices.Sorted(maps.Keys(out)))
 	}
 	return "", fmt.Errorf("the outputs %q are pictures: --picture names one", found)
 }
