@@ -1,4 +1,68 @@
 package savedmodel
 
-// stripDebugOps replaces the ops that check and print.
-func (s *saver) stripDebugOps() error { return nil }
+import (
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/internal/pb"
+)
+
+// stripDebugOps replaces the ops of a graph and of its functions that check and print:
+// Assert and PrintV2 by NoOp, CheckNumerics and Print by Identity. What an op took
+// besides the value it passes on, it waits for.
+func stripDebugOps(g *pb.GraphDef) error {
+	for _, n := range g.Node {
+		stripDebugOp(n, nil)
+	}
+	if g.Library == nil {
+		return nil
+	}
+	for i := range g.Library.Function {
+		f, err := g.Library.Function[i].Get()
+		if err != nil {
+			return err
+		}
+		arguments := map[string]bool{}
+		if f.Signature != nil {
+			for _, a := range f.Signature.InputArg {
+				arguments[a.Name] = true
+			}
+		}
+		for _, n := range f.NodeDef {
+			stripDebugOp(n, arguments)
+		}
+		g.Library.Function[i] = pb.LazyOf(f)
+	}
+	return nil
+}
+
+// stripDebugOp replaces one op. A function's arguments are there before its nodes run:
+// no node waits for them.
+func stripDebugOp(n *pb.NodeDef, arguments map[string]bool) {
+	keep := 0 // inputs that stay
+	switch n.Op {
+	case "Assert", "PrintV2":
+		n.Op = "NoOp"
+	case "CheckNumerics", "Print":
+		n.Op, keep = "Identity", 1
+	default:
+		return
+	}
+	var inputs []string
+	for i, in := range n.Input {
+		if i >= keep && !strings.HasPrefix(in, "^") {
+			name, _, _ := strings.Cut(in, ":")
+			if arguments[name] {
+				continue
+			}
+			in = "^" + name
+		}
+		if !slices.Contains(inputs, in) || i < keep {
+			inputs = append(inputs, in)
+		}
+	}
+	n.Input = inputs
+	n.Attr = slices.DeleteFunc(n.Attr, func(a *pb.AttrValueEntry) bool {
+		return !strings.HasPrefix(a.Key, "_") && (keep == 0 || a.Key != "T") || a.Key == "_output_shapes" && keep == 0
+	})
+}

@@ -42,8 +42,7 @@ type saver struct {
 	order    []*graph.Concrete                   // in the order in which they were met
 	where    map[*graph.Concrete]string          // the path of the first node of each
 
-	file  []byte // the encoded SavedModel
-	proto *pb.MetaGraphDef
+	model *pb.SavedModel
 }
 
 // signaturesEdge leads from the root to the signatures.

@@ -75,11 +75,6 @@ func (s *saver) assetOf(a *TrackableAsset) *savedAsset {
 
 // encode makes the file with the graphs.
 func (s *saver) encode() error {
-	if s.opts.StripDebugOps {
-		if err := s.stripDebugOps(); err != nil {
-			return err
-		}
-	}
 	var nodes []*pb.SavedObject
 	for id := range s.walk.Nodes {
 		o, err := s.node(id)
@@ -113,10 +108,17 @@ func (s *saver) encode() error {
 	if def.Library != nil {
 		slices.SortStableFunc(def.Library.Function, func(a, b pb.Lazy[pb.FunctionDef]) int { return compareFunctions(a, b) })
 	}
-	p.MetaInfoDef.StrippedOpList = s.usedOps(g)
+	if s.opts.StripDebugOps {
+		if err := stripDebugOps(def); err != nil {
+			return &SaveError{Err: err}
+		}
+	}
+	if p.MetaInfoDef.StrippedOpList, err = s.usedOps(def); err != nil {
+		return &SaveError{Err: err}
+	}
 	lazyGraph, lazyObjects := pb.LazyOf(def), pb.LazyOf(&pb.SavedObjectGraph{Nodes: nodes, ConcreteFunctions: entries})
 	p.GraphDef, p.ObjectGraphDef = &lazyGraph, &lazyObjects
-	s.file = (&pb.SavedModel{SavedModelSchemaVersion: 1, MetaGraphs: []*pb.MetaGraphDef{p}}).Marshal()
+	s.model = &pb.SavedModel{SavedModelSchemaVersion: 1, MetaGraphs: []*pb.MetaGraphDef{p}}
 	s.report(nodes)
 	return nil
 }
@@ -162,28 +164,42 @@ func (s *saver) aliases(p *pb.MetaInfoDef) error {
 }
 
 // usedOps returns the definitions of all ops of the graph and its functions.
-func (s *saver) usedOps(g *graph.Graph) *pb.OpList {
+func (s *saver) usedOps(g *pb.GraphDef) (*pb.OpList, error) {
+	own := map[string]*graph.OpDef{} // of ops that TensorFlow doesn't define
+	for _, f := range s.lib.Functions() {
+		for _, n := range f.Graph.Nodes() {
+			if n.Def != nil {
+				own[n.Op] = n.Def
+			}
+		}
+	}
 	defs := map[string]*graph.OpDef{}
-	note := func(g *graph.Graph) {
-		for _, n := range g.Nodes() {
-			d := n.Def
+	note := func(nodes []*pb.NodeDef) {
+		for _, n := range nodes {
+			d := own[n.Op]
 			if d == nil {
 				d = graph.LookupOp(n.Op)
 			}
-			if d != nil && !n.IsArg() && s.lib.Lookup(n.Op) == nil {
+			if d != nil && s.lib.Lookup(n.Op) == nil {
 				defs[n.Op] = d
 			}
 		}
 	}
-	note(g)
-	for _, f := range s.lib.Functions() {
-		note(f.Graph)
+	note(g.Node)
+	if g.Library != nil {
+		for i := range g.Library.Function {
+			f, err := g.Library.Function[i].Get()
+			if err != nil {
+				return nil, err
+			}
+			note(f.NodeDef)
+		}
 	}
 	list := &pb.OpList{}
 	for _, name := range sortedKeys(defs) {
 		list.Op = append(list.Op, defs[name].Proto())
 	}
-	return list
+	return list, nil
 }
 
 // report tells the log what is saved.
@@ -315,7 +331,7 @@ func (s *saver) writeFiles(ctx context.Context, dir vfs.Dir, into string) error 
 		return err
 	}
 	temp, final := path.Join(into, GraphFile+".tmp"), path.Join(into, GraphFile)
-	if err := writeFile(dir, temp, s.file); err != nil {
+	if err := writeFile(dir, temp, s.model.Marshal()); err != nil {
 		return &SaveError{Err: err}
 	}
 	if err := dir.Sync(); err != nil {

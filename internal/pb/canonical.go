@@ -1,0 +1,156 @@
+package pb
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Canonical brings a message into the form in which TensorFlow's C++ writes it
+// deterministically, so that it can be hashed: the entries of every map in ascending
+// order of their keys, of two with one key the last. Fields are written by their numbers
+// in any case, unknown ones last. Messages inside that are decoded lazily are decoded.
+func Canonical(m Message) error { return canonical(reflect.ValueOf(m)) }
+
+// keyed is an entry of a map, by its struct: the first field is the key.
+func keyed(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && strings.HasSuffix(t.Name(), "Entry") && t.NumField() >= 2 && t.Field(0).Name == "Key"
+}
+
+func canonical(v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() || !sorts(v.Type()) {
+			return nil
+		}
+		if l, ok := v.Interface().(lazy); ok {
+			return canonicalLazy(l)
+		}
+		return canonical(v.Elem())
+	case reflect.Struct:
+		if !sorts(v.Type()) {
+			return nil
+		}
+		if v.CanAddr() {
+			if l, ok := v.Addr().Interface().(lazy); ok {
+				return canonicalLazy(l)
+			}
+		}
+		for i := range v.NumField() {
+			if !v.Type().Field(i).IsExported() {
+				continue
+			}
+			if err := canonical(v.Field(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Slice:
+		if !sorts(v.Type()) {
+			return nil
+		}
+		for i := range v.Len() {
+			if err := canonical(v.Index(i)); err != nil {
+				return err
+			}
+		}
+		if e := v.Type().Elem(); e.Kind() == reflect.Pointer && keyed(e.Elem()) {
+			sortEntries(v)
+		}
+	}
+	return nil
+}
+
+func canonicalLazy(l lazy) error {
+	m, err := l.decoded()
+	if err != nil {
+		return err
+	}
+	if err := Canonical(m); err != nil {
+		return err
+	}
+	l.begin().Set(reflect.ValueOf(m).Elem())
+	return nil
+}
+
+// sortEntries sorts the entries of a map and drops those that later ones replace.
+func sortEntries(v reflect.Value) {
+	type entry struct {
+		v reflect.Value
+		i int
+	}
+	list := make([]entry, v.Len())
+	for i := range list {
+		list[i] = entry{v.Index(i).Elem(), i}
+	}
+	compare := func(a, b entry) int {
+		x, y := a.v.Field(0), b.v.Field(0)
+		switch {
+		case x.Kind() == reflect.String:
+			return strings.Compare(x.String(), y.String())
+		case x.CanUint():
+			return compareOrdered(x.Uint(), y.Uint())
+		case x.CanInt():
+			return compareOrdered(x.Int(), y.Int())
+		}
+		return 0
+	}
+	slices.SortStableFunc(list, compare)
+	pointers := make([]reflect.Value, 0, len(list))
+	for i, e := range list {
+		if i+1 < len(list) && compare(e, list[i+1]) == 0 {
+			continue
+		}
+		pointers = append(pointers, e.v.Addr())
+	}
+	sorted := reflect.MakeSlice(v.Type(), 0, len(pointers))
+	v.Set(reflect.Append(sorted, pointers...))
+}
+
+func compareOrdered[T int64 | uint64](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+var sortsOf sync.Map // reflect.Type → whether a map may be inside
+
+// sorts reports whether values of a type may hold a map, at any depth.
+func sorts(t reflect.Type) bool {
+	if known, ok := sortsOf.Load(t); ok {
+		return known.(bool)
+	}
+	found := false
+	seen := map[reflect.Type]bool{}
+	for queue := []reflect.Type{t}; len(queue) > 0 && !found; queue = queue[1:] {
+		t := queue[0]
+		if seen[t] {
+			continue
+		}
+		seen[t] = true
+		if t.Kind() == reflect.Struct {
+			if l, ok := reflect.New(t).Interface().(lazy); ok {
+				queue = append(queue, l.inside())
+				continue
+			}
+		}
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			found = keyed(t.Elem())
+			queue = append(queue, t.Elem())
+		case reflect.Struct:
+			found = keyed(t)
+			for i := range t.NumField() {
+				if f := t.Field(i); f.IsExported() {
+					queue = append(queue, f.Type)
+				}
+			}
+		}
+	}
+	sortsOf.Store(t, found)
+	return found
+}
