@@ -13,7 +13,7 @@ import (
 // in any case, unknown ones last. Messages inside that are decoded lazily are decoded.
 func Canonical(m Message) error { return canonical(reflect.ValueOf(m)) }
 
-// keyed is an entry of a map, by its struct: the first field is the key.
+// keyed reports whether a struct is the entry of a map: its first field is the key.
 func keyed(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && strings.HasSuffix(t.Name(), "Entry") && t.NumField() >= 2 && t.Field(0).Name == "Key"
 }
