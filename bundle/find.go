@@ -19,6 +19,10 @@ type Found struct {
 	Kind   FoundKind
 	Prefix string // the checkpoint's prefix, to be opened
 	Dir    string // the folder given, or the one the prefix is in
+
+	// Elsewhere reports that the folder given has a state file which names a
+	// checkpoint in another folder.
+	Elsewhere bool
 }
 
 // FoundKind is how a path led to a checkpoint.
@@ -159,19 +163,26 @@ func findState(fsys fs.FS, dir string, outside func(string) (Found, bool)) (Foun
 	}
 	latest = strings.ReplaceAll(latest, "\\", "/")
 	if path.IsAbs(latest) || len(latest) > 1 && latest[1] == ':' {
-		if outside != nil {
-			if f, ok := outside(filepath.FromSlash(latest)); ok {
-				f.Kind = FoundState
-				return f, true
-			}
+		// A folder that was copied or moved has a state file with the paths of the
+		// original. The files that the caller named come first.
+		if f, ok := namedBeside(fsys, dir, path.Base(latest)); ok || outside == nil {
+			return f, ok
 		}
-		latest = path.Base(latest) // the folder may have been moved
+		f, ok := outside(filepath.FromSlash(latest))
+		f.Kind, f.Elsewhere = FoundState, true
+		return f, ok
 	}
+	return namedBeside(fsys, dir, latest)
+}
+
+// namedBeside returns the checkpoint that a state file names relative to its folder.
+func namedBeside(fsys fs.FS, dir, latest string) (Found, bool) {
 	prefix := path.Join(dir, latest)
 	if _, err := fs.Stat(fsys, IndexName(prefix)); err != nil && !errors.Is(err, fs.ErrPermission) && !isV1(fsys, prefix) {
 		return Found{}, false
 	}
-	return Found{Kind: FoundState, Prefix: prefix, Dir: dir}, true
+	below := dir == "." && !strings.HasPrefix(prefix, "../") || strings.HasPrefix(prefix, dir+"/")
+	return Found{Kind: FoundState, Prefix: prefix, Dir: dir, Elsewhere: !below}, true
 }
 
 // namedLatest returns the path that the state file of a folder gives as the

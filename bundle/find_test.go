@@ -40,19 +40,19 @@ func TestFindPrefix(t *testing.T) {
 		name string
 		want Found
 	}{
-		{"run/ckpt-1", Found{FoundPrefix, "run/ckpt-1", "run"}},
-		{"run/ckpt-1.index", Found{FoundIndex, "run/ckpt-1", "run"}},
-		{"run/ckpt-1.data-00001-of-00002", Found{FoundData, "run/ckpt-1", "run"}},
-		{"run", Found{FoundState, "run/ckpt-2", "run"}},
-		{"run/", Found{FoundState, "run/ckpt-2", "run"}},
-		{"run/checkpoint", Found{FoundState, "run/ckpt-2", "run"}},
-		{"moved", Found{FoundState, "moved/here", "moved"}},
-		{"windows", Found{FoundState, "run/ckpt-1", "windows"}},
-		{"model", Found{FoundSavedModel, "model/variables/variables", "model"}},
-		{"v/variables", Found{FoundSavedModel, "v/variables/variables", "v"}},
-		{"old/model.ckpt", Found{FoundV1, "old/model.ckpt", "old"}},
-		{"shards/m", Found{FoundV1, "shards/m", "shards"}},
-		{"odd/a.index", Found{FoundPrefix, "odd/a.index", "odd"}},
+		{"run/ckpt-1", Found{FoundPrefix, "run/ckpt-1", "run", false}},
+		{"run/ckpt-1.index", Found{FoundIndex, "run/ckpt-1", "run", false}},
+		{"run/ckpt-1.data-00001-of-00002", Found{FoundData, "run/ckpt-1", "run", false}},
+		{"run", Found{FoundState, "run/ckpt-2", "run", false}},
+		{"run/", Found{FoundState, "run/ckpt-2", "run", false}},
+		{"run/checkpoint", Found{FoundState, "run/ckpt-2", "run", false}},
+		{"moved", Found{FoundState, "moved/here", "moved", false}},
+		{"windows", Found{FoundState, "run/ckpt-1", "windows", true}},
+		{"model", Found{FoundSavedModel, "model/variables/variables", "model", false}},
+		{"v/variables", Found{FoundSavedModel, "v/variables/variables", "v", false}},
+		{"old/model.ckpt", Found{FoundV1, "old/model.ckpt", "old", false}},
+		{"shards/m", Found{FoundV1, "shards/m", "shards", false}},
+		{"odd/a.index", Found{FoundPrefix, "odd/a.index", "odd", false}},
 	} {
 		got, err := FindPrefix(dir, c.name)
 		if err != nil {
@@ -124,8 +124,13 @@ func TestFindFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(other, "checkpoint"), []byte("model_checkpoint_path: \""+strings.ReplaceAll(prefix, `\`, `\\`)+"\"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := FindFile(other); err != nil || got.Prefix != prefix || got.Kind != FoundState {
+	if got, err := FindFile(other); err != nil || got.Prefix != prefix || got.Kind != FoundState || !got.Elsewhere {
 		t.Errorf("an absolute path in the state file: %+v, %v", got, err)
+	}
+	// In a copy of the folder, the copied files come before those of the original.
+	smallBundle(t, vfs.OSDir(root), "other/ckpt-1")
+	if got, err := FindFile(other); err != nil || got.Prefix != filepath.Join(other, "ckpt-1") || got.Kind != FoundState || got.Elsewhere {
+		t.Errorf("a copied folder: %+v, %v", got, err)
 	}
 	if _, err := FindFile(filepath.Join(root, "none")); !errors.Is(err, ErrNotFound) {
 		t.Errorf("nothing: %v", err)

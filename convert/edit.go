@@ -74,8 +74,9 @@ type Change struct {
 // them: its checkpoint keys are the new names, and where all that lies below an
 // edge moves from one path to another, the edge is renamed too, so that objects
 // find their values under the new path. Dropped tensors leave the graph. What
-// is not changed is copied as it stands. An empty dst only says what would be
-// done, and whether it would be refused.
+// is not changed is copied as it stands. A pattern that matches no name is a
+// *[PatternError]. An empty dst only says what would be done, and whether it would be
+// refused.
 func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Change, *Result, error) {
 	if err := edits.check(); err != nil {
 		return nil, nil, err
@@ -91,6 +92,9 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 	}
 	if o == nil {
 		o = &Options{}
+	}
+	if err := edits.checkMatches(s.Prefix, all); err != nil {
+		return nil, nil, err
 	}
 	if dst != "" { // before any work
 		if err := tensorfile.CheckTarget(dst); err != nil {
@@ -112,7 +116,6 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 	default:
 		return nil, nil, &SharedError{Path: s.Prefix, Shared: shared}
 	}
-	notes = append(notes, edits.unused(all)...)
 	kept, changes, err := edits.apply(all, shared)
 	if err != nil {
 		return nil, nil, err

@@ -85,6 +85,19 @@ func Merge(ctx context.Context, srcs []string, dst string, o *MergeOptions) (*Re
 			}
 		}
 	}
+	res, err := mergeFiles(ctx, stores, srcs, graphs, dst, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range stores {
+		res.noteElsewhere(s)
+	}
+	return res, nil
+}
+
+// mergeFiles merges the open sources in the way that the options ask for. The sources
+// of the paths graphs have an object graph.
+func mergeFiles(ctx context.Context, stores []*tensorfile.File, srcs, graphs []string, dst string, o *MergeOptions) (*Result, error) {
 	kind := tensorfile.KindOf(dst)
 	switch {
 	case len(o.Join) > 0 && o.Graph != "":

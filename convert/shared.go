@@ -135,23 +135,3 @@ func valueOf(n *pb.TrackableObject) string {
 func matches(patterns []*regexp.Regexp, name string) bool {
 	return slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(name) })
 }
-
-// unused says of each pattern that matches no name that it does so.
-func (e Edits) unused(all []item) []string {
-	var notes []string
-	look := func(flag string, p *regexp.Regexp) {
-		if !slices.ContainsFunc(all, func(i item) bool { return p.MatchString(i.from()) }) {
-			notes = append(notes, fmt.Sprintf("--%s %s matches no name", flag, p))
-		}
-	}
-	for _, p := range e.Drop {
-		look("drop", p)
-	}
-	for _, c := range e.Cast {
-		look("cast", c.Match)
-	}
-	for _, r := range e.Rename {
-		look("rename", r.Match)
-	}
-	return notes
-}

@@ -134,6 +134,7 @@ func write(ctx context.Context, l *list, dst string, whole bool, o *Options) (*R
 		return nil, err
 	}
 	res := &Result{}
+	res.noteElsewhere(l.s)
 	var total int64
 	for i := range l.all() {
 		total += i.bytes
@@ -165,6 +166,13 @@ func write(ctx context.Context, l *list, dst string, whole bool, o *Options) (*R
 
 func (r *Result) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// noteElsewhere notes a source that isn't in the directory which the caller named.
+func (r *Result) noteElsewhere(s *tensorfile.File) {
+	if s != nil && s.Elsewhere {
+		r.note("%s: %s: %s", s.Path, s.Found, s.Prefix)
+	}
 }
 
 // count counts a tensor; the object graph is none of the model's.

@@ -38,6 +38,9 @@ func (s *File) found(f bundle.Found) {
 		s.Found = "the SavedModel's variables"
 	case bundle.FoundState:
 		s.Found = "the latest checkpoint"
+		if s.Elsewhere = f.Elsewhere; s.Elsewhere {
+			s.Found = "the latest checkpoint, which its state file names in another directory"
+		}
 	}
 }
 

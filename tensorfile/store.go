@@ -113,6 +113,10 @@ type File struct {
 	Prefix string // the checkpoint's prefix, or the file's path
 	Found  string // how the path led there, in words; "" where it named the file itself
 
+	// Elsewhere reports that Path is a directory whose state file names a checkpoint in
+	// another directory.
+	Elsewhere bool
+
 	opts Options
 	b    backend
 

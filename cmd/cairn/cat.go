@@ -34,7 +34,7 @@ NAMEs all are printed.`,
 		Args:              need(1, -1, "a PATH"),
 		ValidArgsFunction: completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := tensorfile.Open(cmd.Context(), args[0], a.source())
+			s, err := a.openFile(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

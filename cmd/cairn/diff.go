@@ -33,12 +33,12 @@ differ too, and the numbers count. Exits with 1 if anything differs.`,
 					return usagef("a tolerance is a number of at least 0, not %v", v)
 				}
 			}
-			x, err := tensorfile.Open(cmd.Context(), args[0], a.source())
+			x, err := a.openFile(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			defer x.Close()
-			y, err := tensorfile.Open(cmd.Context(), args[1], a.source())
+			y, err := a.openFile(cmd.Context(), args[1])
 			if err != nil {
 				return err
 			}

@@ -76,7 +76,7 @@ func TestTimeGrowsWithTheEntries(t *testing.T) {
 			"ls SRC", "show SRC", "show SRC --json", "show SRC --svg", "stat SRC", "verify SRC", "recover SRC",
 			"cat SRC *0*", "diff SRC SRC", "diff SRC SRCother",
 			"convert SRC DST", "convert SRC DST.safetensors", "convert SRC DST.npz", "convert DST.safetensors DSTback",
-			"edit SRC DST --force --rename (.*)=y$1", "edit SRC DST --force --drop [0-7]$", "edit SRC DST --force --cast [0-7]=float64 --lossy",
+			"edit SRC DST --force --rename (.*)=y$1", "edit SRC DST --force --drop [0-7](/|$)", "edit SRC DST --force --cast [0-7](/|$)=float64 --lossy",
 			"merge SRC SRClast DST",
 		} {
 			if kind == "graph" && strings.HasPrefix(words, "merge") {

@@ -121,7 +121,7 @@ func TestJSONIsAsDocumented(t *testing.T) {
 		{"verify", fix + "guide"}, {"verify", fix + "bad/index", fix + "bad/data", fix + "guide"}, {"verify", filepath.Join(lost, "ckpt-2")}, {"verify", fix + "gone"},
 		{"diff", fix + "guide/ckpt-1", fix + "guide/ckpt-2"}, {"diff", fix + "guide/ckpt-1", fix + "guide/ckpt-1"}, {"diff", fix + "guide/ckpt-1", fix + "objects/o"}, {"diff", fix + "names", fix + "guide"},
 		{"convert", fix + "guide", dir + "/a.npz"}, {"convert", fix + "guide", dir + "/a.safetensors"},
-		{"edit", fix + "guide", dir + "/b", "--drop", "SLOT", "--cast", "step=int64", "--rename", "net=model"}, {"edit", fix + "guide", "--dry-run", "--drop", "nothing"},
+		{"edit", fix + "guide", dir + "/b", "--drop", "SLOT", "--cast", "step=int64", "--rename", "net=model"}, {"edit", fix + "guide", "--dry-run", "--drop", "kernel"},
 		{"merge", fix + "parts/p0", fix + "parts/p1", dir + "/c"}, {"merge", fix + "guide", fix + "objects/o", dir + "/d", "--join", "a,b"},
 		{"run", models + "table", "--inputs", words}, {"run", models + "table", "--inputs", words, "--repeat", "3", "--profile", dir + "/trace.json"},
 		{"run", models + "table", "--inputs", words, "--outputs", dir + "/out.npz"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,7 @@ what an optimizer keeps.`,
 		Args:              need(1, -1, "a PATH"),
 		ValidArgsFunction: completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := tensorfile.Open(cmd.Context(), args[0], a.source())
+			s, err := a.openFile(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -52,10 +53,26 @@ what an optimizer keeps.`,
 	return c
 }
 
-// sayFound tells which checkpoint a directory stood for.
+// sayFound reports which checkpoint a directory stood for.
 func (a *app) sayFound(s *tensorfile.File) {
-	if s.Found != "" {
+	if s.Found != "" && !s.Elsewhere {
 		a.note("%s: %s", s.Found, s.Prefix)
+	}
+}
+
+// openFile opens a path for a verb. It reports a checkpoint that isn't in the directory
+// which the user named.
+func (a *app) openFile(ctx context.Context, path string) (*tensorfile.File, error) {
+	s, err := tensorfile.Open(ctx, path, a.source())
+	if err == nil {
+		a.sayElsewhere(s)
+	}
+	return s, err
+}
+
+func (a *app) sayElsewhere(s *tensorfile.File) {
+	if s != nil && s.Elsewhere {
+		a.note("%s: %s: %s", s.Path, s.Found, s.Prefix)
 	}
 }
 

@@ -63,7 +63,7 @@ that calls its signatures.`,
 			if err := f.onlyForModels(); err != nil {
 				return err
 			}
-			s, err := tensorfile.Open(cmd.Context(), path, a.source())
+			s, err := a.openFile(cmd.Context(), path)
 			if err != nil {
 				return err
 			}

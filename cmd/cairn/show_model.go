@@ -112,7 +112,7 @@ func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownM
 		}
 	}
 	v := &inspect.View{Objects: true}
-	s, err := tensorfile.Open(ctx, path, a.source())
+	s, err := a.openFile(ctx, path)
 	switch {
 	case err == nil:
 		defer s.Close()

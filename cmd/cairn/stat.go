@@ -39,7 +39,7 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 					return usagef("--plot: %v", err)
 				}
 			}
-			s, err := tensorfile.Open(cmd.Context(), args[0], a.source())
+			s, err := a.openFile(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

@@ -53,6 +53,7 @@ all. Exits with 1 if there is any.`,
 					all = append(all, result{Path: path, Faults: []inspect.Fault{}, Error: trimPrefixes(err.Error())})
 					continue
 				}
+				a.sayElsewhere(s)
 				bad = bad || len(faults) > 0
 				prefix := path
 				if s != nil {

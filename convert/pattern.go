@@ -1,0 +1,66 @@
+package convert
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/internal/nearest"
+	"github.com/cairnml/cairn/tensorfile"
+)
+
+// PatternError reports patterns of [Edits] that match no tensor's name.
+type PatternError struct {
+	Path     string   // the source
+	Patterns []string // each with the field of Edits that has it: "Drop slot"
+	Nearest  []string // the names most like the first pattern, best first
+}
+
+// Error names the patterns and the nearest names.
+func (e *PatternError) Error() string {
+	words := make([]string, len(e.Patterns))
+	for i, p := range e.Patterns {
+		words[i] = "Edits." + p
+	}
+	s := fmt.Sprintf("%s: no tensor's name matches %s", e.Path, strings.Join(words, ", "))
+	if len(e.Nearest) > 0 {
+		s += "; the nearest names are " + strings.Join(e.Nearest, ", ")
+	}
+	return s
+}
+
+// notInNames matches what a pattern contains and a name doesn't.
+var notInNames = regexp.MustCompile(`\\.|[^A-Za-z0-9_/.]+`)
+
+// checkMatches returns a *[PatternError] if a pattern matches no item's name.
+func (e Edits) checkMatches(path string, all []item) error {
+	err := &PatternError{Path: path}
+	like := ""
+	look := func(field string, p *regexp.Regexp) {
+		if slices.ContainsFunc(all, func(i item) bool { return p.MatchString(i.from()) }) {
+			return
+		}
+		if err.Patterns = append(err.Patterns, field+" "+p.String()); len(err.Patterns) == 1 {
+			like = strings.Trim(notInNames.ReplaceAllString(p.String(), " "), " .")
+		}
+	}
+	for _, p := range e.Drop {
+		look("Drop", p)
+	}
+	for _, c := range e.Cast {
+		look("Cast", c.Match)
+	}
+	for _, r := range e.Rename {
+		look("Rename", r.Match)
+	}
+	if len(err.Patterns) == 0 {
+		return nil
+	}
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = tensorfile.Short(all[i].from())
+	}
+	err.Nearest = nearest.Names(like, names, 3)
+	return err
+}
