@@ -12,5 +12,5 @@
 // A [Call] carries the inputs, the attributes and the outputs of one
 // execution. It also hands out what is scarce: output buffers (which may be
 // recycled when the step ends), workers ([Call.Parallel]), and the file grant
-// ([Call.Files]), without which no kernel reaches a disk.
+// ([Call.Reading], [Call.Writing]), without which no kernel reaches a disk.
 package engine
