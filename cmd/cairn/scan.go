@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -55,15 +56,20 @@ func (f *scanFlags) run(cmd *cobra.Command, a *app, paths []string) error {
 	}
 	o := &savedmodel.ReadOptions{MaxMemory: a.open.MaxMemory}
 	var reports []*scan.Report
+	var failed []error // of paths; the others are scanned all the same
 	for _, path := range paths {
 		r, err := scan.Path(cmd.Context(), path, o)
+		if cmd.Context().Err() != nil {
+			return cmd.Context().Err()
+		}
 		if err != nil {
-			return err
+			failed = append(failed, err)
+			continue
 		}
 		reports = append(reports, r)
 	}
-	if err := f.print(a, reports); err != nil {
-		return err
+	if err := f.print(a, reports); err != nil || failed != nil {
+		return errors.Join(append(failed, err)...)
 	}
 	for _, r := range reports {
 		if worst, any := r.Worst(); any && worst >= fail {
