@@ -309,10 +309,15 @@ func (r *objectReader) kind(o *Object, kind pb.SavedObjectWhich, b []byte) error
 		if u.Unmarshal(b) != nil {
 			return errDecode
 		}
-		defer func() { r.users[string(b)] = user{o.Identifier, o.Metadata, o.Version, o.MinConsumer} }()
+		if u.Version == nil || len(u.Version.BadConsumers) == 0 {
+			defer func() { r.users[string(b)] = user{o.Identifier, o.Metadata, o.Version, o.MinConsumer} }()
+		}
 		o.Kind, o.Identifier, o.Metadata = UserObject, r.name(u.Identifier), r.name(u.Metadata)
 		if v := u.Version; v != nil {
 			o.Version, o.MinConsumer = int(v.Producer), int(v.MinConsumer)
+			for _, n := range v.BadConsumers {
+				o.BadConsumers = append(o.BadConsumers, int(n))
+			}
 		}
 	case pb.SavedObjectAsset:
 		var a pb.SavedAsset

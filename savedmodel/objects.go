@@ -92,6 +92,8 @@ type Traits struct {
 	Identifier           string
 	Version, MinConsumer int
 	Metadata             string
+	// BadConsumers are versions of the class that can't read the object.
+	BadConsumers []int
 	// Asset is the file of an AssetObject.
 	Asset *Asset
 	// Constant is the node of the graph that holds a ConstantObject's value.
@@ -113,7 +115,7 @@ type user struct {
 // shared.
 func (r *objectReader) shared(dependencies []Edge, t *Traits) *Details {
 	if t.Slots != nil || t.RegisteredName != "" || t.RegisteredSaver != "" || t.ProtoType != "" || t.Proto != nil ||
-		t.Savers != nil || t.Asset != nil || t.Constant != "" || t.Tensor != "" || t.InFunction != "" || t.Device != "" {
+		t.Savers != nil || t.BadConsumers != nil || t.Asset != nil || t.Constant != "" || t.Tensor != "" || t.InFunction != "" || t.Device != "" {
 		own := *t
 		return &Details{dependencies, &own}
 	}

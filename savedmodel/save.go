@@ -2,7 +2,6 @@ package savedmodel
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
@@ -93,21 +92,10 @@ type Saved struct {
 // Save runs between training steps. The errors are a *[SaveError] or an
 // *[UntrackedCaptureError] for what can't be saved, and those of files.
 func Save(ctx context.Context, root trackable.Trackable, dir string, opts *SaveOptions) error {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return &SaveError{Err: err}
-	}
-	return SaveFS(ctx, root, vfs.OSDir(filepath.Dir(abs)), filepath.ToSlash(filepath.Base(abs)), opts)
+	return new(Serializer).Save(ctx, root, dir, opts)
 }
 
 // SaveFS does what [Save] does, in the folder called name of dir.
 func SaveFS(ctx context.Context, root trackable.Trackable, dir vfs.Dir, name string, opts *SaveOptions) error {
-	if opts == nil {
-		opts = new(SaveOptions)
-	}
-	s, err := newSaver(ctx, root, opts)
-	if err != nil {
-		return err
-	}
-	return s.write(ctx, dir, name)
+	return new(Serializer).SaveFS(ctx, root, dir, name, opts)
 }

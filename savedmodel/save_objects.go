@@ -32,6 +32,11 @@ type saver struct {
 	savers    *checkpoint.Savers
 	slots     map[any][]trackable.Edge // of optimizers, by identity
 
+	classes  *Classes
+	packages []string
+	context  *SaveContext
+	specs    map[any]*savedSpec // of objects of a class, by identity
+
 	signatures *signatureMap
 	wrappers   []signatureWrapper
 	assets     []savedAsset
@@ -43,6 +48,12 @@ type saver struct {
 	where    map[*graph.Concrete]string          // the path of the first node of each
 
 	model *pb.SavedModel
+}
+
+// savedSpec is what a class saves of an object.
+type savedSpec struct {
+	*SaveSpec
+	class *class
 }
 
 // signaturesEdge leads from the root to the signatures.
@@ -58,10 +69,11 @@ func (m *signatureMap) SavedTraits() *Traits {
 	return &Traits{Identifier: "signature_map", Version: 1, MinConsumer: 1}
 }
 
-func newSaver(ctx context.Context, root trackable.Trackable, opts *SaveOptions) (*saver, error) {
+func newSaver(ctx context.Context, root trackable.Trackable, z *Serializer, opts *SaveOptions) (*saver, error) {
 	s := &saver{
 		ctx: ctx, opts: opts, root: root, savers: opts.Savers,
 		edges: map[any][]trackable.Edge{}, constants: map[*tensor.Tensor]*TrackableConstant{}, handles: map[any]int{},
+		classes: z.classes(), packages: z.packages(), context: &SaveContext{ctx: ctx, opts: opts, cache: map[any]any{}}, specs: map[any]*savedSpec{},
 		concrete: map[*graph.Function]*graph.Concrete{}, where: map[*graph.Concrete]string{}, slots: map[any][]trackable.Edge{},
 	}
 	if s.savers == nil {
@@ -140,7 +152,7 @@ func (s *saver) list(obj trackable.Trackable) ([]trackable.Edge, error) {
 		}
 		return edges, nil
 	}
-	edges, err := trackable.SavedModelChildren(obj)
+	edges, err := s.ownEdges(obj)
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +166,24 @@ func (s *saver) list(obj trackable.Trackable) ([]trackable.Edge, error) {
 		}
 	}
 	return append(edges, s.slots[trackable.Identity(obj)]...), nil
+}
+
+// ownEdges returns the edges that an object's class says, or those that it has.
+func (s *saver) ownEdges(obj trackable.Trackable) ([]trackable.Edge, error) {
+	x := s.classes.of(obj, s.packages)
+	if x == nil {
+		return trackable.SavedModelChildren(obj)
+	}
+	key := trackable.Identity(obj)
+	if have := s.specs[key]; have != nil {
+		return have.Children, nil
+	}
+	spec, err := x.specOf(s.context, obj)
+	if err != nil {
+		return nil, err
+	}
+	s.specs[key] = &savedSpec{spec, x}
+	return spec.Children, nil
 }
 
 // isSignatureMap reports whether an object is the signatures of a loaded model.
@@ -216,7 +246,7 @@ func (s *saver) constant(t *tensor.Tensor) *TrackableConstant {
 // variables only from classes that its own optimizers registered; as children of their
 // optimizer they load everywhere.
 func (s *saver) findSlots() error {
-	g, err := trackable.Walk(s.root, &trackable.WalkOptions{Children: trackable.SavedModelChildren})
+	g, err := trackable.Walk(s.root, &trackable.WalkOptions{Children: s.ownEdges})
 	if err != nil {
 		return &SaveError{Err: err}
 	}
@@ -290,6 +320,15 @@ func (s *saver) node(id int) (*pb.SavedObject, error) {
 			return nil, err
 		}
 	}
+	if spec := s.specs[trackable.Identity(n.Object)]; spec != nil {
+		if spec.Proto != nil || spec.ProtoType != "" {
+			o.SerializedUserProto = &pb.Any{TypeUrl: spec.ProtoType, Value: spec.Proto}
+		}
+		if o.Which != pb.SavedObjectUserObject { // such kinds have no identifier
+			o.RegisteredName = spec.class.id
+		}
+		return o, nil
+	}
 	t, ok := n.Object.(TraitsHolder)
 	if !ok || t.SavedTraits() == nil {
 		return o, nil
@@ -343,11 +382,24 @@ func (s *saver) describe(o *pb.SavedObject, n *trackable.GraphNode, id int) erro
 		if t, ok := n.Object.(TraitsHolder); ok && t.SavedTraits() != nil {
 			traits := t.SavedTraits()
 			u.Identifier, u.Metadata = traits.Identifier, traits.Metadata
-			u.Version = &pb.VersionDef{Producer: int32(traits.Version), MinConsumer: int32(traits.MinConsumer)}
+			u.Version = &pb.VersionDef{Producer: int32(traits.Version), MinConsumer: int32(traits.MinConsumer), BadConsumers: numbers(traits.BadConsumers)}
+		}
+		if spec := s.specs[trackable.Identity(n.Object)]; spec != nil {
+			x := spec.class
+			u.Identifier, u.Metadata = x.id, string(spec.Metadata)
+			u.Version = &pb.VersionDef{Producer: int32(x.version), MinConsumer: int32(x.min), BadConsumers: numbers(x.bad)}
 		}
 		o.Which, o.UserObject = pb.SavedObjectUserObject, u
 	}
 	return nil
+}
+
+func numbers(list []int) []int32 {
+	var out []int32
+	for _, n := range list {
+		out = append(out, int32(n))
+	}
+	return out
 }
 
 func (s *saver) describeVariable(o *pb.SavedObject, n *trackable.GraphNode) error {

@@ -69,7 +69,7 @@ func signatureError(name string, err error) error {
 
 // loadedSignatures returns the edges of the signatures that a loaded root brings along.
 func (s *saver) loadedSignatures() ([]trackable.Edge, error) {
-	edges, err := trackable.SavedModelChildren(s.root)
+	edges, err := s.ownEdges(s.root)
 	if err != nil {
 		return nil, &SaveError{Err: err}
 	}

@@ -3,6 +3,7 @@ package savedmodel_test
 import (
 	"bytes"
 	"context"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -89,3 +90,6 @@ func TestASavedModelIsReadAndRunAgain(t *testing.T) {
 		}
 	}
 }
+
+// subFS returns a folder of a directory.
+func subFS(fsys fs.FS, name string) (fs.FS, error) { return fs.Sub(fsys, name) }

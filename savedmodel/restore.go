@@ -1,0 +1,403 @@
+package savedmodel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// RestoreOptions changes how the objects of a model are made; nil means the defaults.
+type RestoreOptions struct {
+	// Classes are the classes that the program knows. Default: none, and every object is
+	// a generic one.
+	Classes *Classes
+	// Packages are the packages whose classes are used, besides the global one.
+	// Default: none.
+	Packages []string
+	// AllowMissing lets variables that a class's Load made keep their values if the
+	// model has none for them. Default: that is an error.
+	AllowMissing bool
+	// Read says how the files are read. Default: ReadOptions's defaults.
+	Read *ReadOptions
+	// Tags chooses the MetaGraph. Default: the only one, or "serve".
+	Tags []string
+}
+
+// Restored is a model as live objects.
+type Restored struct {
+	// Root is the object that was saved: one that a class's Load has made, or a generic
+	// one. Saving it writes the model again.
+	Root trackable.Trackable
+	// Unknown lists the objects of a class that is not registered, or not in a version
+	// that the program takes. They were restored as generic objects.
+	Unknown []UnknownClass
+	// Unused lists the paths of the model's variables that no object has taken.
+	Unused []string
+	// MetaGraph describes the model.
+	MetaGraph *MetaGraph
+}
+
+// UnknownClass is an object that was restored as a generic one.
+type UnknownClass struct {
+	// Path leads from the root to the object.
+	Path string
+	// Identifier is the class that the file names, Version its version there.
+	Identifier string
+	Version    int
+	// Reason says why the class was not used.
+	Reason string
+}
+
+// Restore makes the objects of a model: variables with their values, functions with
+// their traces, assets, tables, and the objects around them. Nothing runs. An object of a
+// class in opts is made by the class; any other is a generic object, which keeps what
+// the file says of it.
+//
+// Functions capture the objects that are returned here, so a program may train the
+// variables, add objects and functions, and save the root again with [Save].
+func Restore(ctx context.Context, fsys fs.FS, opts *RestoreOptions) (*Restored, error) {
+	if opts == nil {
+		opts = new(RestoreOptions)
+	}
+	m, err := Read(ctx, fsys, opts.Read)
+	if err != nil {
+		return nil, err
+	}
+	g, err := m.Find(opts.Tags...)
+	if err != nil {
+		return nil, err
+	}
+	return g.Restore(ctx, opts)
+}
+
+// Restore does what the function [Restore] does, of one MetaGraph.
+func (g *MetaGraph) Restore(ctx context.Context, opts *RestoreOptions) (*Restored, error) {
+	if opts == nil {
+		opts = new(RestoreOptions)
+	}
+	if len(g.Objects) == 0 {
+		return nil, &NotFoundError{Kind: "object", Name: "", Note: "the MetaGraph has no objects: it is one of TensorFlow 1, which has signatures only"}
+	}
+	r := &restorer{
+		ctx: ctx, meta: g, opts: opts, objects: make([]trackable.Trackable, len(g.Objects)), generic: make([]bool, len(g.Objects)),
+		loading: map[int]bool{}, traces: map[*ConcreteFunction]*graph.Concrete{}, bound: map[int]*trackable.Variable{},
+		result: &Restored{MetaGraph: g}, specs: map[int]*LoadSpec{},
+	}
+	var err error
+	if r.graph, err = g.Graph(); err != nil {
+		return nil, err
+	}
+	if err := r.readValues(); err != nil {
+		return nil, err
+	}
+	if r.result.Root, err = r.resolve(0); err != nil {
+		return nil, err
+	}
+	if err := r.finish(); err != nil {
+		return nil, err
+	}
+	return r.result, nil
+}
+
+// restorer makes the objects of a MetaGraph.
+type restorer struct {
+	ctx   context.Context
+	meta  *MetaGraph
+	opts  *RestoreOptions
+	graph *graph.Graph
+
+	objects []trackable.Trackable // by the numbers of the file, nil until they are made
+	generic []bool                // whether an object's edges are still to be set
+	queue   []int                 // generic objects whose edges are to be set
+	loading map[int]bool          // objects whose class is being asked
+	specs   map[int]*LoadSpec
+	traces  map[*ConcreteFunction]*graph.Concrete
+	order   []*ConcreteFunction // as they were met
+
+	values map[int]*tensor.Tensor      // of variables
+	keys   map[*Object]string          // of their values in the checkpoint
+	bound  map[int]*trackable.Variable // variables of the program that stand for the file's
+	places []livePlace                 // objects whose values are still to be given
+	// checkpoints are the objects that take values in place of those of a class.
+	checkpoints []livePlace
+	paths       map[int]string
+
+	result *Restored
+}
+
+// livePlace is an object of the program that takes the values of a node of the file.
+type livePlace struct {
+	object trackable.Trackable
+	id     int
+}
+
+// readValues reads the values of all variables.
+func (r *restorer) readValues() error {
+	r.values = map[int]*tensor.Tensor{}
+	if len(r.meta.Variables()) == 0 {
+		return nil
+	}
+	view, err := checkpoint.OpenFS(r.ctx, r.meta.model.fsys, VariablesPrefix, &bundle.ReaderOptions{MaxMemory: r.meta.model.opts.maxMemory()})
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("savedmodel: restore: %w", ErrNoCheckpoint)
+	}
+	if err != nil {
+		return fmt.Errorf("savedmodel: restore: %w", err)
+	}
+	defer view.Close()
+	r.keys, _ = r.meta.matchCheckpoint(view)
+	var reqs []bundle.ReadRequest
+	var ids []int
+	for _, o := range r.meta.Objects {
+		key, ok := r.keys[o]
+		if !ok {
+			continue
+		}
+		if _, there := view.Reader().Entry(key); !there {
+			return fmt.Errorf("savedmodel: restore: the checkpoint lacks the tensor %q of the variable %q", key, o.Variable.Name)
+		}
+		reqs, ids = append(reqs, bundle.ReadRequest{Name: key}), append(ids, o.ID)
+	}
+	if err := view.Reader().ReadAll(r.ctx, reqs, nil); err != nil {
+		return fmt.Errorf("savedmodel: restore: %w", err)
+	}
+	for i, id := range ids {
+		r.values[id] = reqs[i].Dst
+	}
+	return nil
+}
+
+// path returns the path of an object of the file for people.
+func (r *restorer) path(id int) string {
+	if r.paths == nil {
+		r.paths = r.meta.Paths()
+	}
+	if id == 0 {
+		return "(root)"
+	}
+	if p, ok := r.paths[id]; ok {
+		return p
+	}
+	return fmt.Sprintf("object %d", id)
+}
+
+// resolve returns the object of the program for a node of the file.
+func (r *restorer) resolve(id int) (trackable.Trackable, error) {
+	if obj := r.objects[id]; obj != nil {
+		return obj, nil
+	}
+	if r.loading[id] {
+		return nil, fmt.Errorf("savedmodel: restore %s: the object is needed to make itself; its class can publish the object first (LoadSpec.Publish)", r.path(id))
+	}
+	if err := context.Cause(r.ctx); err != nil {
+		return nil, err
+	}
+	class, err := r.classOf(id)
+	if err != nil {
+		return nil, err
+	}
+	if class != nil {
+		return r.load(id, class)
+	}
+	obj, err := r.makeGeneric(r.meta.Objects[id])
+	if err != nil {
+		return nil, fmt.Errorf("savedmodel: restore %s: %w", r.path(id), err)
+	}
+	r.objects[id], r.generic[id] = obj, true
+	r.queue = append(r.queue, id)
+	return obj, nil
+}
+
+// makeGeneric makes the object for a node without its edges.
+func (r *restorer) makeGeneric(o *Object) (trackable.Trackable, error) {
+	switch o.Kind {
+	case VariableObject:
+		return r.variable(o)
+	case AssetObject:
+		a := NewAssetFS(r.meta.model.fsys, AssetsDir+"/"+o.Asset.Name)
+		a.Name = o.Asset.Name
+		return a, nil
+	case FunctionObject:
+		f := &TrackableFunction{Traits: ownTraits(o), Parameters: o.Function.Parameters}
+		for _, c := range o.Function.Concrete {
+			t, err := r.trace(c)
+			if err != nil {
+				return nil, err
+			}
+			f.traces = append(f.traces, t)
+		}
+		return f, nil
+	case BareFunction:
+		t, err := r.trace(o.Function.Concrete[0])
+		if err != nil {
+			return nil, err
+		}
+		return &TrackableBareFunction{Concrete: t, Keywords: o.Function.Keywords, Positional: o.Function.Positional, Parameters: o.Function.Parameters}, nil
+	case ConstantObject:
+		n := r.graph.Lookup(o.Constant)
+		if n == nil || n.Attrs.Tensor("value") == nil {
+			return nil, fmt.Errorf("the graph has no constant %q", o.Constant)
+		}
+		return &TrackableConstant{Tensor: n.Attrs.Tensor("value")}, nil
+	case ResourceObject:
+		return &TrackableResource{Traits: ownTraits(o)}, nil
+	case CapturedTensor:
+		f := r.graph.Library.Lookup(o.InFunction)
+		if f == nil {
+			return nil, fmt.Errorf("there is no function %q, of which a tensor is captured", o.InFunction)
+		}
+		return &TrackableTensor{Name: o.Tensor, Function: f}, nil
+	}
+	return &TrackableObject{Traits: ownTraits(o)}, nil
+}
+
+// ownTraits returns a copy of an object's traits, which objects of the file share.
+func ownTraits(o *Object) *Traits {
+	t := *o.Traits
+	return &t
+}
+
+// variable makes a variable with its value.
+func (r *restorer) variable(o *Object) (*trackable.Variable, error) {
+	t := r.values[o.ID]
+	if t == nil {
+		return nil, fmt.Errorf("the checkpoint has no value for the variable %q", o.Variable.Name)
+	}
+	if d := o.Variable.DType; d != tensor.Invalid && d != t.DType() || !o.Variable.Shape.Accepts(t.Shape()) {
+		return nil, fmt.Errorf("the variable %q has another value in the checkpoint (got %v%v, want %v%v)", o.Variable.Name, t.DType(), t.Shape(), d, o.Variable.Shape)
+	}
+	v := trackable.NewVariable(t)
+	v.Named(o.Variable.Name).SetTrainable(o.Variable.Trainable)
+	switch s := o.Variable.Shape; {
+	case !s.HasRank():
+		v.SetUnranked()
+	case !s.Known():
+		v.SetShape(s.Dims())
+	}
+	i := o.Variable
+	if i.Device != "" || i.Synchronization != "" && i.Synchronization != "AUTO" || i.Aggregation != "" && i.Aggregation != "NONE" {
+		v.SetTraits(&trackable.VariableTraits{Device: i.Device, Synchronization: i.Synchronization, Aggregation: i.Aggregation})
+	}
+	return v, nil
+}
+
+// trace returns the trace for an entry of the file; its captures are set at the end.
+func (r *restorer) trace(c *ConcreteFunction) (*graph.Concrete, error) {
+	if t := r.traces[c]; t != nil {
+		return t, nil
+	}
+	f := r.graph.Library.Lookup(c.Name)
+	if f == nil {
+		return nil, fmt.Errorf("the graph has no function %q", c.Name)
+	}
+	if len(f.Args) < len(c.Captures) {
+		return nil, fmt.Errorf("the function %q captures %d objects and has %d arguments", c.Name, len(c.Captures), len(f.Args))
+	}
+	t := &graph.Concrete{Function: f, Call: c.In, Out: c.Out}
+	r.traces[c] = t
+	r.order = append(r.order, c)
+	return t, nil
+}
+
+// finish sets the edges of generic objects, gives the objects of classes their values,
+// and binds what functions capture.
+func (r *restorer) finish() error {
+	for done := 0; ; {
+		if err := r.setEdges(); err != nil {
+			return err
+		}
+		if err := r.giveValues(); err != nil {
+			return err
+		}
+		if done == len(r.order) && len(r.queue) == 0 {
+			break
+		}
+		for ; done < len(r.order); done++ {
+			if err := r.bindCaptures(r.order[done]); err != nil {
+				return err
+			}
+		}
+	}
+	return r.unused()
+}
+
+// setEdges sets the edges of generic objects, which may make more objects.
+func (r *restorer) setEdges() error {
+	for len(r.queue) > 0 {
+		id := r.queue[0]
+		r.queue = r.queue[1:]
+		o := r.meta.Objects[id]
+		edges := make([]trackable.Edge, 0, len(o.Children))
+		for _, e := range o.Children {
+			child, err := r.resolve(e.Object.ID)
+			if err != nil {
+				return err
+			}
+			edges = append(edges, trackable.Edge{Name: e.Name, Child: child})
+		}
+		switch obj := r.objects[id].(type) {
+		case *TrackableObject:
+			obj.edges = edges
+		case *TrackableResource:
+			obj.edges = edges
+		case *TrackableFunction:
+			obj.edges = edges
+		case *trackable.Variable:
+			for _, e := range edges {
+				if err := obj.TrackableNode().Attach(e.Name, e.Child); err != nil {
+					return fmt.Errorf("savedmodel: restore %s: %w", r.path(id), err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// bindCaptures sets what a trace captures.
+func (r *restorer) bindCaptures(c *ConcreteFunction) error {
+	t := r.traces[c]
+	t.Captures = make([]graph.Capture, 0, len(c.Captures))
+	for i, o := range c.Captures {
+		if o == nil {
+			return fmt.Errorf("savedmodel: restore: capture %d of the function %q is one that TensorFlow could not save", i, c.Name)
+		}
+		if o.Kind == VariableObject {
+			if v := r.bound[o.ID]; v != nil {
+				t.Captures = append(t.Captures, graph.Capture{Variable: v})
+				continue
+			}
+		}
+		obj, err := r.resolve(o.ID)
+		if err != nil {
+			return err
+		}
+		x := graph.Capture{Resource: obj}
+		switch obj := obj.(type) {
+		case trackable.VariableLike:
+			x = graph.Capture{Variable: obj.AsVariable()}
+		case *TrackableConstant:
+			x.Tensor = obj.Tensor
+		}
+		t.Captures = append(t.Captures, x)
+	}
+	return nil
+}
+
+// unused lists the variables that no object of the program has.
+func (r *restorer) unused() error {
+	for _, o := range r.meta.Objects {
+		if o.Kind == VariableObject && r.objects[o.ID] == nil && r.bound[o.ID] == nil && r.values[o.ID] != nil {
+			r.result.Unused = append(r.result.Unused, r.path(o.ID))
+		}
+	}
+	slices.Sort(r.result.Unused)
+	return nil
+}

@@ -1,0 +1,154 @@
+package savedmodel
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// edgeList is the edges of an object that a program can edit.
+type edgeList struct {
+	mu    sync.Mutex
+	edges []trackable.Edge
+}
+
+// Edges returns the object's edges in order.
+func (l *edgeList) Edges() []trackable.Edge {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.edges)
+}
+
+// SavedModelChildren returns the object's edges in order.
+func (l *edgeList) SavedModelChildren() []trackable.Edge { return l.Edges() }
+
+// TrackableChildren returns the object's edges in order.
+func (l *edgeList) TrackableChildren() []trackable.Edge { return l.Edges() }
+
+// Child returns the object to which the edge called name leads; nil if there is none.
+func (l *edgeList) Child(name string) trackable.Trackable {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := l.index(name); i >= 0 {
+		return l.edges[i].Child
+	}
+	return nil
+}
+
+func (l *edgeList) index(name string) int {
+	return slices.IndexFunc(l.edges, func(e trackable.Edge) bool { return e.Name == name })
+}
+
+// Set makes the edge called name lead to child. A new edge comes after the others.
+func (l *edgeList) Set(name string, child trackable.Trackable) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := l.index(name); i >= 0 {
+		l.edges[i].Child = child
+		return
+	}
+	l.edges = append(l.edges, trackable.Edge{Name: name, Child: child})
+}
+
+// Remove removes the edge called name and reports whether there was one. The object that
+// it led to stays in the model if another edge leads to it.
+func (l *edgeList) Remove(name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := l.index(name)
+	if i >= 0 {
+		l.edges = slices.Delete(l.edges, i, i+1)
+	}
+	return i >= 0
+}
+
+// Rename gives an edge another name. It is an error if there is no edge of the old name,
+// or one of the new.
+func (l *edgeList) Rename(from, to string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := l.index(from)
+	switch {
+	case i < 0:
+		return fmt.Errorf("savedmodel: rename: there is no edge %q", from)
+	case from != to && l.index(to) >= 0:
+		return fmt.Errorf("savedmodel: rename %q: there is an edge %q already", from, to)
+	}
+	l.edges[i].Name = to
+	return nil
+}
+
+// TrackableObject is an object of a loaded model whose class no program has registered:
+// its edges, and what the file says of it. A program may change both before it saves the
+// model again. Variables and functions below it work.
+type TrackableObject struct {
+	// Traits are what is written for the object: identifier, version, metadata,
+	// registered name.
+	Traits *Traits
+
+	edgeList
+}
+
+// NewObject returns an object with edges, of the class that TensorFlow gives to modules.
+func NewObject(edges ...trackable.Edge) *TrackableObject {
+	return &TrackableObject{
+		Traits:   &Traits{Identifier: "_generic_user_object", Version: 1, MinConsumer: 1},
+		edgeList: edgeList{edges: edges},
+	}
+}
+
+// SavedTraits returns what is written for the object.
+func (o *TrackableObject) SavedTraits() *Traits { return o.Traits }
+
+// TrackableResource is a table or another resource of a loaded model. Its edges lead to
+// the functions that make it, fill it and end it.
+type TrackableResource struct {
+	// Traits are what is written for the object.
+	Traits *Traits
+
+	edgeList
+	handle any
+}
+
+// SavedTraits returns what is written for the object.
+func (r *TrackableResource) SavedTraits() *Traits { return r.Traits }
+
+// CapturedResource returns the handle's object; nil if the resource itself stands for it.
+func (r *TrackableResource) CapturedResource() any { return r.handle }
+
+// ResourceDevice returns the device that the resource asks for; "" for any.
+func (r *TrackableResource) ResourceDevice() string { return r.Traits.Device }
+
+// TrackableFunction is a function of a loaded model, with its traces. function.Apply calls
+// a trace in model code; package run calls the function by its Python arguments.
+type TrackableFunction struct {
+	// Traits are what is written for the object.
+	Traits *Traits
+	// Parameters are those of the Python function; nil if the file says nothing.
+	Parameters *Parameters
+
+	edgeList
+	traces []*graph.Concrete
+}
+
+// NotTracked keeps functions out of the object graph of a checkpoint.
+func (f *TrackableFunction) NotTracked() {}
+
+// SavedModelOnly makes functions nodes of the object graph of a SavedModel.
+func (f *TrackableFunction) SavedModelOnly() {}
+
+// SavedTraits returns what is written for the object.
+func (f *TrackableFunction) SavedTraits() *Traits { return f.Traits }
+
+// Traces returns the function's traces in the order of the file.
+func (f *TrackableFunction) Traces() []*graph.Concrete { return slices.Clone(f.traces) }
+
+// SetTraces replaces the function's traces.
+func (f *TrackableFunction) SetTraces(traces ...*graph.Concrete) { f.traces = slices.Clone(traces) }
+
+// FunctionParameters returns the parameters of the Python function; nil if the file says
+// nothing.
+func (f *TrackableFunction) FunctionParameters() *Parameters { return f.Parameters }
