@@ -96,24 +96,29 @@ func exponent(s string) bool {
 
 func (l *lexer) quoted() bool { return l.tok != "" && (l.tok[0] == '"' || l.tok[0] == '\'') }
 
-// unquote returns the meaning of the string that is the token.
+// unquote appends the bytes that the token, a quoted string, stands for to out.
 func (l *lexer) unquote(out []byte) ([]byte, error) {
-	for s := l.tok[1 : len(l.tok)-1]; len(s) > 0; {
-		if s[0] != '\\' {
-			out = append(out, s[0])
-			s = s[1:]
-			continue
+	s := l.tok[1 : len(l.tok)-1]
+	for i := 0; i < len(s); {
+		plain := strings.IndexByte(s[i:], '\\')
+		if plain < 0 {
+			plain = len(s) - i
 		}
-		c := s[1] // a string never ends in a single backslash
-		s = s[2:]
-		if i := strings.IndexByte(`abfnrtv\'"?`, c); i >= 0 {
-			out = append(out, "\a\b\f\n\r\t\v\\'\"?"[i])
+		out = append(out, s[i:i+plain]...)
+		if i += plain; i == len(s) {
+			break
+		}
+		c := s[i+1] // a string never ends in a single backslash
+		i += 2
+		if k := strings.IndexByte(`abfnrtv\'"?`, c); k >= 0 {
+			out = append(out, "\a\b\f\n\r\t\v\\'\"?"[k])
 			continue
 		}
 		digits, base := 0, 16
 		switch {
 		case c >= '0' && c <= '7':
-			s, digits, base = string(c)+s, 3, 8
+			i-- // c is the first of the digits
+			digits, base = 3, 8
 		case c == 'x' || c == 'X':
 			digits = 2
 		case c == 'u':
@@ -122,11 +127,11 @@ func (l *lexer) unquote(out []byte) ([]byte, error) {
 			digits = 8
 		}
 		n := 0
-		for n < min(digits, len(s)) && digitBelow(s[n], base) {
+		for n < digits && i+n < len(s) && digitBelow(s[i+n], base) {
 			n++
 		}
-		v, err := strconv.ParseUint(s[:n], base, 32)
-		s = s[n:]
+		v, err := strconv.ParseUint(s[i:i+n], base, 32)
+		i += n
 		switch {
 		case err != nil || digits == 4 && n < 4 || digits == 8 && n < 8 || v > 0xff && base == 8:
 			return nil, l.fail("a string has an escape that there is not")
@@ -141,7 +146,13 @@ func (l *lexer) unquote(out []byte) ([]byte, error) {
 	return out, nil
 }
 
+// digitBelow reports whether c is a digit of a number with the given base, 8 or 16.
 func digitBelow(c byte, base int) bool {
-	v, err := strconv.ParseUint(string(c), 16, 8)
-	return err == nil && int(v) < base
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c-'0') < base
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return base == 16
+	}
+	return false
 }

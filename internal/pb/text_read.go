@@ -314,15 +314,17 @@ func (r *textReader) any(v reflect.Value) error {
 	if err := r.next(); err != nil {
 		return err
 	}
+	var url strings.Builder
 	for r.tok != "]" {
 		if r.tok == "" || !wordByte(r.tok[0]) && r.tok != "/" && r.tok != "-" {
 			return r.fail("%q stands in the name of a type", r.tok)
 		}
-		a.TypeUrl += r.tok
+		url.WriteString(r.tok)
 		if err := r.next(); err != nil {
 			return err
 		}
 	}
+	a.TypeUrl = url.String()
 	m := New(a.TypeUrl[strings.LastIndexByte(a.TypeUrl, '/')+1:])
 	if m == nil {
 		return r.fail("messages of type %q are not known", a.TypeUrl)

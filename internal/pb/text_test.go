@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -61,6 +62,73 @@ func TestEscapesEndAfterTheirDigits(t *testing.T) {
 		if err := UnmarshalText([]byte(`string_val: "`+in+`"`), &m); err != nil || len(m.StringVal) != 1 || string(m.StringVal[0]) != want {
 			t.Errorf("%s: %q, %v, want %q", in, m.StringVal, err, want)
 		}
+	}
+}
+
+// TestTextIsReadInLinearTime: quadratic time would take minutes for each of these.
+func TestTextIsReadInLinearTime(t *testing.T) {
+	const n = 1 << 20
+	octal := strings.Repeat(`\001`, n)
+	for name, read := range map[string]func() (int, int, error){
+		"octal escapes": func() (int, int, error) {
+			var m TensorProto
+			err := UnmarshalText([]byte(`tensor_content: "`+octal+`"`), &m)
+			return len(m.TensorContent), n, err
+		},
+		"hexadecimal escapes": func() (int, int, error) {
+			var m TensorProto
+			err := UnmarshalText([]byte(`tensor_content: "`+strings.Repeat(`\x1`, n)+`"`), &m)
+			return len(m.TensorContent), n, err
+		},
+		"adjacent strings": func() (int, int, error) {
+			var m TensorProto
+			err := UnmarshalText([]byte(`tensor_content: `+strings.Repeat(`"a" `, n)), &m)
+			return len(m.TensorContent), n, err
+		},
+		"a type's URL of many tokens": func() (int, int, error) {
+			var m Any
+			err := UnmarshalText([]byte(`[`+strings.Repeat(`a/`, n)+`tensorflow.NodeDef] { name: "x" }`), &m)
+			return len(m.TypeUrl), 2*n + len("tensorflow.NodeDef"), err
+		},
+		"AppendText": func() (int, int, error) {
+			b, err := AppendText(nil, []byte(`raw: "`+octal+`"`), textMessage())
+			return len(b), n + 4, err
+		},
+		"Unquote": func() (int, int, error) {
+			b, err := Unquote(octal)
+			return len(b), n, err
+		},
+	} {
+		begin := time.Now()
+		got, want, err := read()
+		if err != nil || got != want {
+			t.Errorf("%s: %d bytes, want %d, error %v", name, got, want, err)
+		}
+		if d := time.Since(begin); d > 20*time.Second {
+			t.Errorf("%s: %v for %d", name, d, n)
+		}
+	}
+}
+
+// TestNestedAnysAreBoundedInText: each Any is written with two more spaces a line and is
+// decoded again, so that their text would be quadratic.
+func TestNestedAnysAreBoundedInText(t *testing.T) {
+	inner := &Any{TypeUrl: "x/tensorflow.NodeDef", Value: (&NodeDef{Name: "n"}).Marshal()}
+	size := 0
+	for range 3000 {
+		inner = &Any{TypeUrl: "x/google.protobuf.Any", Value: inner.Marshal()}
+		size = len(inner.Value)
+	}
+	text := MarshalText(inner)
+	if len(text) > 8*size {
+		t.Errorf("%d bytes are %d of text", size, len(text))
+	}
+	var again Any
+	if err := UnmarshalText(text, &again); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(again.Marshal(), inner.Marshal()) {
+		t.Error("the text stands for another message")
 	}
 }
 

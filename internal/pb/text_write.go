@@ -87,9 +87,13 @@ func (w *textWriter) field(f textField, x reflect.Value) {
 	w.line("%s: %s", f.name, scalarText(f.kind, x))
 }
 
-// any writes the message inside an Any, where its type is known and encodes to
-// the same bytes; it reports whether it did.
+// any writes the message inside an Any if its type is known and it encodes to the same
+// bytes, and reports whether it did. Messages deeper than [maxDepth] stay bytes: an Any
+// is decoded once for each Any around it.
 func (w *textWriter) any(a *Any) bool {
+	if w.depth >= maxDepth-1 {
+		return false
+	}
 	inner := New(a.TypeUrl[strings.LastIndexByte(a.TypeUrl, '/')+1:])
 	if inner == nil || !strings.Contains(a.TypeUrl, "/") || len(a.Unknown) > 0 || inner.Unmarshal(a.Value) != nil || !bytes.Equal(inner.Marshal(), a.Value) {
 		return false
