@@ -45,7 +45,8 @@ type Options struct {
 	// MaxOutput is the most bytes that one op's output may take, a guard for ops
 	// over somebody else's data. Default: the machine's memory.
 	MaxOutput int64
-	// Files is what ops may do with files. Default: nothing.
+	// Files is what ops may do with files; [engine.GrantDirs] grants directories.
+	// Default: nothing.
 	Files *engine.Files
 }
 

@@ -22,6 +22,7 @@ func TestResponsesAreServings(t *testing.T) {
 		want  string // the document, or an error
 	}{
 		{"one output has no name", Columns, false, map[string]*tensor.Tensor{"y": y}, `{"outputs":[[0.1,Infinity],[3.0,4e+09]]}`},
+		{"digits as Serving's", Columns, false, map[string]*tensor.Tensor{"y": tensor.Vector[float32](9000000, 999999, 0.5, .0003, .00003, 555557.5)}, `{"outputs":[9e+06,999999.0,0.5,0.0003,3e-05,555557.5]}`},
 		{"words as strings", Columns, true, map[string]*tensor.Tensor{"y": y}, `{"outputs":[[0.1,"Infinity"],[3.0,4e+09]]}`},
 		{"several outputs", Columns, false, map[string]*tensor.Tensor{"z": tensor.Scalar[int64](1 << 60), "y": tensor.Vector(true)}, `{"outputs":{"y":[true],"z":1152921504606846976}}`},
 		{"rows", Rows, false, map[string]*tensor.Tensor{"y": y}, `{"predictions":[[0.1,Infinity],[3.0,4e+09]]}`},

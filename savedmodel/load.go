@@ -36,8 +36,8 @@ type LoadOptions struct {
 	// NoInit leaves out what a graph of TensorFlow 1 runs at loading: its tables stay
 	// empty. It is the way out where no kernel runs that.
 	NoInit bool
-	// Files is what ops may do with files besides reading the model's assets.
-	// Default: nothing.
+	// Files is what ops may do with files besides reading the model's assets;
+	// [engine.GrantDirs] grants directories. Default: nothing.
 	Files *engine.Files
 	// Shapes are the shape rules. Default: shape.All().
 	Shapes *shape.Rules

@@ -198,6 +198,9 @@ func (s *scanner) kerasObject(v map[string]any) {
 	module, _ := v["module"].(string)
 	config, _ := v["config"].(map[string]any)
 	name, _ := config["name"].(string)
+	if name == "" {
+		name, _ = v["name"].(string)
+	}
 	f := Finding{Rule: ruleLambda, Severity: Warning, Node: name, Op: class}
 	switch {
 	case class == "Lambda":
@@ -240,13 +243,16 @@ var systemModules = strings.Fields(`os posix nt subprocess sys runpy socket shut
 var builtinCode = strings.Fields(`eval exec compile open __import__ getattr setattr input breakpoint`)
 
 // carriesCode reports whether a Lambda layer's function is bytecode: a list of
-// code, defaults and closure, or an object of the class __lambda__.
+// code, defaults and closure, also as a __tuple__, or an object of the class
+// __lambda__.
 func carriesCode(function, kind any) bool {
 	switch f := function.(type) {
 	case []any:
 		return true
 	case map[string]any:
-		return f["class_name"] == "__lambda__"
+		if f["class_name"] == "__lambda__" || f["class_name"] == "__tuple__" {
+			return true
+		}
 	}
 	return kind == "lambda"
 }

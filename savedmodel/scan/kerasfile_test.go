@@ -56,6 +56,16 @@ func TestLambdaLayersInFilesOfKerasAreFound(t *testing.T) {
 	}
 }
 
+// TestLambdaLayersInSavedModelsAreFound, by the metadata that Keras 2 writes.
+func TestLambdaLayersInSavedModelsAreFound(t *testing.T) {
+	const metadata = `{"name": "shout", "class_name": "Lambda", "config": {"name": "shout", "function": {"class_name": "__tuple__", "items": ["4wEA", null, null]}, "function_type": "lambda", "module": "__main__"}}`
+	model := "meta_graphs { object_graph_def { nodes { user_object { identifier: '_tf_keras_layer' metadata: '" + metadata + "' } } } }"
+	r, err := scan.Bytes(t.Context(), []byte(model), "m.pbtxt", nil)
+	if err != nil || len(r.Findings) != 1 || r.Findings[0].Severity != scan.High || r.Findings[0].Message != `the Lambda layer "shout" carries a Python function as bytecode` {
+		t.Error(r, err)
+	}
+}
+
 func archive(t *testing.T, files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -3,6 +3,7 @@ package scan
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -168,6 +169,11 @@ func (s *scanner) keras(g *savedmodel.MetaGraph) {
 		return
 	}
 	for _, k := range list {
+		var v any
+		if json.Unmarshal([]byte(k.Metadata), &v) == nil {
+			s.kerasValue(v)
+			continue
+		}
 		// A function is a triple of marshalled bytecode, defaults and closure.
 		if k.Class == "Lambda" || strings.Contains(k.Metadata, `"function_type": "lambda"`) || strings.Contains(k.Metadata, `"class_name": "__lambda__"`) {
 			s.add(Finding{Rule: ruleLambda, Severity: Warning, Message: fmt.Sprintf("the Keras %s %q carries a Python function as bytecode", k.Class, k.Name)})
