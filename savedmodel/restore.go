@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
@@ -41,6 +42,10 @@ type Restored struct {
 	Unknown []UnknownClass
 	// Unused lists the paths of the model's variables that no object has taken.
 	Unused []string
+	// Unfilled lists the paths of the variables that have no value, because the model's
+	// checkpoint has none under their names: a registered saver wrote it, for example.
+	// Reading such a variable and saving it are errors.
+	Unfilled []string
 	// MetaGraph describes the model.
 	MetaGraph *MetaGraph
 }
@@ -122,10 +127,11 @@ type restorer struct {
 	traces  map[*ConcreteFunction]*graph.Concrete
 	order   []*ConcreteFunction // as they were met
 
-	values map[int]*tensor.Tensor      // of variables
-	keys   map[*Object]string          // of their values in the checkpoint
-	bound  map[int]*trackable.Variable // variables of the program that stand for the file's
-	places []livePlace                 // objects whose values are still to be given
+	values     map[int]*tensor.Tensor        // of variables
+	keys       map[*Object]string            // of their values in the checkpoint
+	attributes map[int][]trackable.Attribute // values of other objects
+	bound      map[int]*trackable.Variable   // variables of the program that stand for the file's
+	places     []livePlace                   // objects whose values are still to be given
 	// checkpoints are the objects that take values in place of those of a class.
 	checkpoints []livePlace
 	paths       map[int]string
@@ -142,18 +148,22 @@ type livePlace struct {
 // readValues reads the values of all variables.
 func (r *restorer) readValues() error {
 	r.values = map[int]*tensor.Tensor{}
-	if len(r.meta.Variables()) == 0 {
-		return nil
-	}
 	view, err := checkpoint.OpenFS(r.ctx, r.meta.model.fsys, VariablesPrefix, &bundle.ReaderOptions{MaxMemory: r.meta.model.opts.maxMemory()})
 	if errors.Is(err, fs.ErrNotExist) {
+		if len(r.meta.Variables()) == 0 {
+			return nil
+		}
 		return fmt.Errorf("savedmodel: restore: %w", ErrNoCheckpoint)
 	}
 	if err != nil {
 		return fmt.Errorf("savedmodel: restore: %w", err)
 	}
 	defer view.Close()
-	r.keys, _ = r.meta.matchCheckpoint(view)
+	var byOp map[*Object]bool
+	r.keys, byOp = r.meta.matchCheckpoint(view)
+	if err := r.readAttributes(view, byOp); err != nil {
+		return err
+	}
 	var reqs []bundle.ReadRequest
 	var ids []int
 	for _, o := range r.meta.Objects {
@@ -171,6 +181,39 @@ func (r *restorer) readValues() error {
 	}
 	for i, id := range ids {
 		r.values[id] = reqs[i].Dst
+	}
+	return nil
+}
+
+// readAttributes reads the values of objects that functions of the model save and restore.
+func (r *restorer) readAttributes(view *checkpoint.View, byOp map[*Object]bool) error {
+	r.attributes = map[int][]trackable.Attribute{}
+	if len(byOp) == 0 {
+		return nil
+	}
+	keys := r.meta.attributeKeys(view)
+	names := view.Reader().Names()
+	for o := range byOp {
+		for _, a := range keys[o] {
+			out := trackable.Attribute{Name: a.name}
+			// Several tensors may belong to one attribute: "table-keys" of "table".
+			for at, _ := slices.BinarySearch(names, a.key); at < len(names) && strings.HasPrefix(names[at], a.key); at++ {
+				suffix := names[at][len(a.key):]
+				if suffix != "" && suffix[0] != '-' {
+					continue
+				}
+				t, err := view.Reader().Read(r.ctx, names[at])
+				if err != nil {
+					return fmt.Errorf("savedmodel: restore: %w", err)
+				}
+				if suffix == "" {
+					out.Tensor = t
+				} else {
+					out.Parts = append(out.Parts, trackable.AttributePart{Suffix: suffix, Tensor: t})
+				}
+			}
+			r.attributes[o.ID] = append(r.attributes[o.ID], out)
+		}
 	}
 	return nil
 }
@@ -269,7 +312,8 @@ func ownTraits(o *Object) *Traits {
 func (r *restorer) variable(o *Object) (*trackable.Variable, error) {
 	t := r.values[o.ID]
 	if t == nil {
-		return nil, fmt.Errorf("the checkpoint has no value for the variable %q", o.Variable.Name)
+		r.result.Unfilled = append(r.result.Unfilled, r.path(o.ID))
+		return new(trackable.Variable).Named(o.Variable.Name).SetTrainable(o.Variable.Trainable), nil
 	}
 	if d := o.Variable.DType; d != tensor.Invalid && d != t.DType() || !o.Variable.Shape.Accepts(t.Shape()) {
 		return nil, fmt.Errorf("the variable %q has another value in the checkpoint (got %v%v, want %v%v)", o.Variable.Name, t.DType(), t.Shape(), d, o.Variable.Shape)
@@ -335,6 +379,7 @@ func (r *restorer) setEdges() error {
 		id := r.queue[0]
 		r.queue = r.queue[1:]
 		o := r.meta.Objects[id]
+		var err error
 		edges := make([]trackable.Edge, 0, len(o.Children))
 		for _, e := range o.Children {
 			child, err := r.resolve(e.Object.ID)
@@ -345,9 +390,15 @@ func (r *restorer) setEdges() error {
 		}
 		switch obj := r.objects[id].(type) {
 		case *TrackableObject:
-			obj.edges = edges
+			obj.edges, obj.attributes = edges, r.attributes[id]
+			if obj.saveables, err = r.saveables(o); err != nil {
+				return err
+			}
 		case *TrackableResource:
-			obj.edges = edges
+			obj.edges, obj.attributes = edges, r.attributes[id]
+			if obj.saveables, err = r.saveables(o); err != nil {
+				return err
+			}
 		case *TrackableFunction:
 			obj.edges = edges
 		case *trackable.Variable:
@@ -359,6 +410,30 @@ func (r *restorer) setEdges() error {
 		}
 	}
 	return nil
+}
+
+// saveables returns the functions that save and restore an object's values.
+func (r *restorer) saveables(o *Object) (map[string]SaveableFunctions, error) {
+	if len(o.Savers) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]SaveableFunctions, len(o.Savers))
+	for name, pair := range o.Savers {
+		var functions [2]FunctionNode
+		for i, f := range []*Object{pair.Save, pair.Restore} {
+			obj, err := r.resolve(f.ID)
+			if err != nil {
+				return nil, err
+			}
+			node, ok := obj.(FunctionNode)
+			if !ok {
+				return nil, fmt.Errorf("savedmodel: restore %s: what saves or restores %q is no function", r.path(o.ID), name)
+			}
+			functions[i] = node
+		}
+		out[name] = SaveableFunctions{functions[0], functions[1]}
+	}
+	return out, nil
 }
 
 // bindCaptures sets what a trace captures.

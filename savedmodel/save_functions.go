@@ -15,8 +15,8 @@ import (
 // collectFunctions makes the library of all functions that nodes of the walk hold, and
 // gives each a name.
 func (s *saver) collectFunctions() error {
-	for id := range s.walk.Nodes {
-		switch f := s.walk.Nodes[id].Object.(type) {
+	for id := range s.nodes {
+		switch f := s.nodes[id].Object.(type) {
 		case *graph.Concrete:
 			s.collect(f, id)
 		case *TrackableBareFunction:
@@ -137,7 +137,9 @@ func (s *saver) collectGradients() error {
 				return &SaveError{Err: fmt.Errorf("the gradient %s captures %v, which is in no function of the model", s.lib.NameOf(f), o)}
 			}
 			t := &TrackableTensor{Name: in.NameInFile(o.Node) + ":" + strconv.Itoa(o.Index), Function: in}
-			s.orphans = append(s.orphans, t)
+			if err := s.addNode(t); err != nil {
+				return &SaveError{Err: err}
+			}
 			c.Captures = append(c.Captures, graph.Capture{Resource: t})
 		}
 		s.concrete[f] = c
@@ -232,16 +234,11 @@ func (s *saver) captured(c *graph.Concrete, i int) (int, error) {
 	what := "an object"
 	switch {
 	case x.Variable != nil:
-		if id, ok := s.walk.ID(x.Variable); ok {
+		if id, ok := s.number(x.Variable); ok {
 			return id, nil
 		}
 		what = fmt.Sprintf("variable %q", x.Variable.Name())
 	case x.Resource != nil:
-		if t, ok := x.Resource.(*TrackableTensor); ok {
-			if at := slices.Index(s.orphans, t); at >= 0 {
-				return len(s.walk.Nodes) + at, nil
-			}
-		}
 		if id, ok := s.handles[x.Resource]; ok {
 			return id, nil
 		}
@@ -250,7 +247,7 @@ func (s *saver) captured(c *graph.Concrete, i int) (int, error) {
 		}
 		what = fmt.Sprintf("the resource %T", x.Resource)
 	case x.Tensor != nil:
-		if id, ok := s.walk.ID(s.constant(x.Tensor)); ok {
+		if id, ok := s.number(s.constant(x.Tensor)); ok {
 			return id, nil
 		}
 		what = fmt.Sprintf("a constant %v%v", x.Tensor.DType(), x.Tensor.Shape())
@@ -265,7 +262,7 @@ func (s *saver) idOf(obj any) (id int, ok bool) {
 			id, ok = 0, false
 		}
 	}()
-	return s.walk.ID(obj)
+	return s.number(obj)
 }
 
 // describeFunction fills in a function with its traces.
@@ -293,7 +290,9 @@ func parametersOfNode(f FunctionNode) *Parameters {
 		}
 	}
 	p := &Parameters{}
-	p.Names, _ = f.Traces()[0].Parameters()
+	if traces := f.Traces(); len(traces) > 0 {
+		p.Names, _ = traces[0].Parameters()
+	}
 	if x, ok := f.(SignedFunction); ok {
 		p.Signature = x.InputSignature()
 	}

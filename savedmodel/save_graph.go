@@ -85,9 +85,6 @@ func (m *mainGraph) constantOf(name string, t *tensor.Tensor) graph.Output {
 func (m *mainGraph) call(c *graph.Concrete, args ...graph.Output) *graph.Node {
 	for i := range c.Captures {
 		id, err := m.captured(c, i)
-		if err == nil && id >= len(m.values) {
-			err = fmt.Errorf("the function captures an intermediate tensor of another function")
-		}
 		if err != nil {
 			if m.err == nil {
 				m.err = err
@@ -110,7 +107,7 @@ func (m *mainGraph) call(c *graph.Concrete, args ...graph.Output) *graph.Node {
 // variableNames returns a name for each variable's op. Equal shared names would make
 // variables one, so each is unique.
 func (m *mainGraph) variableName(id int) string {
-	n := &m.walk.Nodes[id]
+	n := &m.nodes[id]
 	name := n.FullName
 	if name == "" {
 		name = "Variable"
@@ -138,7 +135,7 @@ func (m *mainGraph) value(id int) graph.Output {
 		return m.values[id]
 	}
 	m.made[id] = true
-	n := &m.walk.Nodes[id]
+	n := &m.nodes[id]
 	var out graph.Output
 	switch kindOf(n.Object) {
 	case VariableObject:
@@ -196,11 +193,11 @@ func (m *mainGraph) resource(id int) graph.Output {
 
 // child returns the trace of a function that is a child of a node, nil for none.
 func (m *mainGraph) child(id int, name string) *graph.Concrete {
-	for _, e := range m.walk.Nodes[id].Edges {
+	for _, e := range m.nodes[id].Edges {
 		if e.Name != name {
 			continue
 		}
-		switch f := m.walk.Nodes[e.ID].Object.(type) {
+		switch f := m.nodes[e.ID].Object.(type) {
 		case *graph.Concrete:
 			return f
 		case *TrackableBareFunction:
@@ -300,9 +297,9 @@ func inOrder(nodes []*graph.Node) ([]*graph.Node, error) {
 // buildMain makes the main graph and what refers to it.
 func (s *saver) buildMain(p *pb.MetaGraphDef, nodes []*pb.SavedObject) (*graph.Graph, error) {
 	m := &mainGraph{saver: s, g: &graph.Graph{Library: s.lib, Versions: graph.Versions{Producer: producerVersion}},
-		values: make([]graph.Output, len(s.walk.Nodes)), made: make([]bool, len(s.walk.Nodes))}
-	for id := range s.walk.Nodes {
-		switch kindOf(s.walk.Nodes[id].Object) {
+		values: make([]graph.Output, len(s.nodes)), made: make([]bool, len(s.nodes))}
+	for id := range s.nodes {
+		switch kindOf(s.nodes[id].Object) {
 		case VariableObject, ConstantObject, AssetObject, ResourceObject:
 			o := m.value(id)
 			if m.err != nil {

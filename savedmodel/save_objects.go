@@ -40,7 +40,11 @@ type saver struct {
 	signatures *signatureMap
 	wrappers   []signatureWrapper
 	assets     []savedAsset
-	orphans    []*TrackableTensor // nodes after those of the walk
+
+	// nodes are those of the walk, and after them objects to which no edge leads:
+	// functions that save and restore others, values that gradients capture.
+	nodes []trackable.GraphNode
+	extra map[any]int // their numbers, by identity
 
 	lib      *graph.Library
 	concrete map[*graph.Function]*graph.Concrete // that have an entry of their own
@@ -73,7 +77,7 @@ func newSaver(ctx context.Context, root trackable.Trackable, z *Serializer, opts
 	s := &saver{
 		ctx: ctx, opts: opts, root: root, savers: opts.Savers,
 		edges: map[any][]trackable.Edge{}, constants: map[*tensor.Tensor]*TrackableConstant{}, handles: map[any]int{},
-		classes: z.classes(), packages: z.packages(), context: &SaveContext{ctx: ctx, opts: opts, cache: map[any]any{}}, specs: map[any]*savedSpec{},
+		classes: z.classes(), packages: z.packages(), context: &SaveContext{ctx: ctx, opts: opts, cache: map[any]any{}}, specs: map[any]*savedSpec{}, extra: map[any]int{},
 		concrete: map[*graph.Function]*graph.Concrete{}, where: map[*graph.Concrete]string{}, slots: map[any][]trackable.Edge{},
 	}
 	if s.savers == nil {
@@ -109,14 +113,66 @@ func (s *saver) walkObjects() error {
 		key := trackable.Identity(s.root)
 		s.edges[key] = append(slices.Clip(s.edges[key]), options.Extra...)
 	}
-	for id := range s.walk.Nodes {
-		if r, ok := s.walk.Nodes[id].Object.(ResourceNode); ok {
+	s.nodes = slices.Clone(s.walk.Nodes)
+	for id := 0; id < len(s.nodes); id++ { // which may grow
+		h, ok := s.nodes[id].Object.(SaveableHolder)
+		if !ok {
+			continue
+		}
+		all := h.SaveableFunctions()
+		for _, name := range sortedKeys(all) {
+			for _, f := range []FunctionNode{all[name].Save, all[name].Restore} {
+				if err := s.addNode(f); err != nil {
+					return s.fail(id, err)
+				}
+			}
+		}
+	}
+	for id := range s.nodes {
+		if r, ok := s.nodes[id].Object.(ResourceNode); ok {
 			if h := r.CapturedResource(); h != nil {
 				s.handles[h] = id
 			}
 		}
 	}
 	return nil
+}
+
+// addNode adds an object to which no edge leads, with what it leads to.
+func (s *saver) addNode(obj trackable.Trackable) error {
+	if obj == nil {
+		return errors.New("one of the functions that save and restore it is missing")
+	}
+	if _, ok := s.number(obj); ok {
+		return nil
+	}
+	id := len(s.nodes)
+	s.extra[trackable.Identity(obj)] = id
+	s.nodes = append(s.nodes, trackable.GraphNode{Object: obj})
+	edges, err := s.children(obj)
+	if err != nil {
+		return err
+	}
+	for _, e := range edges {
+		if err := s.addNode(e.Child); err != nil {
+			return err
+		}
+		child, _ := s.number(e.Child)
+		s.nodes[id].Edges = append(s.nodes[id].Edges, trackable.Ref{Name: e.Name, ID: child})
+	}
+	return nil
+}
+
+// number returns the number of an object's node.
+func (s *saver) number(obj trackable.Trackable) (int, bool) {
+	if id, ok := s.walk.ID(obj); ok {
+		return id, true
+	}
+	if obj == nil {
+		return 0, false
+	}
+	id, ok := s.extra[trackable.Identity(obj)]
+	return id, ok
 }
 
 // children lists the edges of an object: those of the program, then the constants that
@@ -170,6 +226,13 @@ func (s *saver) list(obj trackable.Trackable) ([]trackable.Edge, error) {
 
 // ownEdges returns the edges that an object's class says, or those that it has.
 func (s *saver) ownEdges(obj trackable.Trackable) ([]trackable.Edge, error) {
+	switch obj.(type) {
+	case *graph.Concrete, *TrackableBareFunction, *TrackableConstant, *TrackableTensor, *TrackableAsset:
+		return nil, nil // ends of edges, whatever their fields hold
+	case trackable.SavedModelParent:
+	case FunctionNode:
+		return nil, nil
+	}
 	x := s.classes.of(obj, s.packages)
 	if x == nil {
 		return trackable.SavedModelChildren(obj)
@@ -196,6 +259,9 @@ func isSignatureMap(obj trackable.Trackable) bool {
 // to save.
 func (s *saver) untraced(e trackable.Edge) bool {
 	f, ok := e.Child.(FunctionNode)
+	if _, loaded := e.Child.(*TrackableFunction); loaded {
+		return false // the file has it without a trace
+	}
 	if !ok || len(f.Traces()) > 0 {
 		return false
 	}
@@ -307,7 +373,7 @@ func identifierOf(obj trackable.Trackable) string {
 
 // node returns the message of a node of the walk.
 func (s *saver) node(id int) (*pb.SavedObject, error) {
-	n := &s.walk.Nodes[id]
+	n := &s.nodes[id]
 	o := &pb.SavedObject{}
 	for _, e := range n.Edges {
 		o.Children = append(o.Children, &pb.ObjectReference{NodeId: int32(e.ID), LocalName: e.Name})
@@ -346,8 +412,8 @@ func (s *saver) saveables(o *pb.SavedObject, h SaveableHolder) error {
 	all := h.SaveableFunctions()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		pair := all[name]
-		save, ok := s.walk.ID(pair.Save)
-		restore, too := s.walk.ID(pair.Restore)
+		save, ok := s.number(pair.Save)
+		restore, too := s.number(pair.Restore)
 		if !ok || !too {
 			return fmt.Errorf("the functions that save and restore its %q are no children of an object that the root reaches", name)
 		}
@@ -439,7 +505,12 @@ var (
 )
 
 // human returns an object's path for people.
-func (s *saver) human(id int) string { return s.walk.Human(id) }
+func (s *saver) human(id int) string {
+	if id < len(s.walk.Nodes) {
+		return s.walk.Human(id)
+	}
+	return fmt.Sprintf("(object %d, %v)", id, kindOf(s.nodes[id].Object))
+}
 
 // fail returns the error of a node.
 func (s *saver) fail(id int, err error) error {

@@ -24,8 +24,8 @@ func (m *mainGraph) saverOps(p *pb.MetaGraphDef) {
 	empty := m.constantOf("saver/slice", tensor.Scalar(""))
 	type assignment struct{ id, at int }
 	var assignments []assignment
-	for id := range m.walk.Nodes {
-		n := &m.walk.Nodes[id]
+	for id := range m.nodes {
+		n := &m.nodes[id]
 		v := n.Variable()
 		if _, _, found := m.savers.Find(n.Object); found || v == nil {
 			continue
@@ -51,8 +51,8 @@ func (m *mainGraph) saverOps(p *pb.MetaGraphDef) {
 		from, n int
 	}
 	var restores []call
-	for id := range m.walk.Nodes {
-		h, ok := m.walk.Nodes[id].Object.(SaveableHolder)
+	for id := range m.nodes {
+		h, ok := m.nodes[id].Object.(SaveableHolder)
 		if !ok {
 			continue
 		}
@@ -63,7 +63,7 @@ func (m *mainGraph) saverOps(p *pb.MetaGraphDef) {
 				m.err = &SaveError{m.human(id), fmt.Errorf("the functions that save and restore %q must have a trace each; the first takes a key and returns a list of names, slices and tensors", attribute)}
 				return
 			}
-			key := trackable.AttributeKey(m.walk.Nodes[id].Path, attribute)
+			key := trackable.AttributeKey(m.nodes[id].Path, attribute)
 			out := m.call(save, m.constantOf("saver/key", tensor.Scalar(key)))
 			from := len(values)
 			for i := 0; i < len(save.Function.Results); i += 3 { // of each a name, a slice, a tensor

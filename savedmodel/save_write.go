@@ -76,7 +76,7 @@ func (s *saver) assetOf(a *TrackableAsset) *savedAsset {
 // encode makes the file with the graphs.
 func (s *saver) encode() error {
 	var nodes []*pb.SavedObject
-	for id := range s.walk.Nodes {
+	for id := range s.nodes {
 		o, err := s.node(id)
 		if err != nil {
 			return s.fail(id, err)
@@ -86,10 +86,6 @@ func (s *saver) encode() error {
 	entries, err := s.entries()
 	if err != nil {
 		return err
-	}
-	for _, t := range s.orphans {
-		nodes = append(nodes, &pb.SavedObject{Which: pb.SavedObjectCapturedTensor,
-			CapturedTensor: &pb.CapturedTensor{Name: t.Name, ConcreteFunction: s.lib.NameOf(t.Function)}})
 	}
 	p := &pb.MetaGraphDef{MetaInfoDef: &pb.MetaInfoDef{
 		Tags: s.tags(), TensorflowVersion: tensorFlowVersion, TensorflowGitVersion: "unknown",
@@ -207,8 +203,8 @@ func (s *saver) report(nodes []*pb.SavedObject) {
 	if s.opts.Log == nil {
 		return
 	}
-	for id := range s.walk.Nodes {
-		n := &s.walk.Nodes[id]
+	for id := range s.nodes {
+		n := &s.nodes[id]
 		line := Saved{Path: s.human(id), Kind: kindOf(n.Object)}
 		switch line.Kind {
 		case VariableObject:
@@ -239,7 +235,7 @@ func (s *saver) report(nodes []*pb.SavedObject) {
 			}
 			line.Name = strings.Join(names, " ")
 		}
-		if id > 0 && s.walk.Nodes[id].Object == s.signatures {
+		if id > 0 && s.nodes[id].Object == s.signatures {
 			line.Note = "lists the functions of the signatures"
 		}
 		s.opts.Log(line)

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
 
@@ -81,6 +82,37 @@ func (l *edgeList) Rename(from, to string) error {
 	return nil
 }
 
+// storedValues are values that functions of a model save and restore, as the model's
+// checkpoint has them, and those functions.
+type storedValues struct {
+	attributes []trackable.Attribute
+	saveables  map[string]SaveableFunctions
+}
+
+// SerializeToTensors returns the values that the model's checkpoint has for the object.
+func (v *storedValues) SerializeToTensors() ([]trackable.Attribute, error) {
+	return slices.Clone(v.attributes), nil
+}
+
+// RestoreFromTensors replaces these values.
+func (v *storedValues) RestoreFromTensors(values map[string]*tensor.Tensor) error {
+	for i := range v.attributes {
+		a := &v.attributes[i]
+		if t, ok := values[a.Name]; ok {
+			a.Tensor = t
+		}
+		for j := range a.Parts {
+			if t, ok := values[a.Name+a.Parts[j].Suffix]; ok {
+				a.Parts[j].Tensor = t
+			}
+		}
+	}
+	return nil
+}
+
+// SaveableFunctions returns the functions that save and restore the object's values.
+func (v *storedValues) SaveableFunctions() map[string]SaveableFunctions { return v.saveables }
+
 // TrackableObject is an object of a loaded model whose class no program has registered:
 // its edges, and what the file says of it. A program may change both before it saves the
 // model again. Variables and functions below it work.
@@ -90,6 +122,7 @@ type TrackableObject struct {
 	Traits *Traits
 
 	edgeList
+	storedValues
 }
 
 // NewObject returns an object with edges, of the class that TensorFlow gives to modules.
@@ -110,6 +143,7 @@ type TrackableResource struct {
 	Traits *Traits
 
 	edgeList
+	storedValues
 	handle any
 }
 

@@ -152,6 +152,9 @@ func (f *TrackableBareFunction) NotTracked() {}
 // SavedModelOnly makes such functions nodes of the object graph of a SavedModel.
 func (f *TrackableBareFunction) SavedModelOnly() {}
 
+// Traces returns the trace.
+func (f *TrackableBareFunction) Traces() []*graph.Concrete { return []*graph.Concrete{f.Concrete} }
+
 // String returns the trace's signature.
 func (f *TrackableBareFunction) String() string {
 	return fmt.Sprintf("bare function %v", f.Concrete.Signature())

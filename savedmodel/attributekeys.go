@@ -1,0 +1,40 @@
+package savedmodel
+
+import (
+	"github.com/cairnml/cairn/checkpoint"
+)
+
+// attributeKey is a value of an object besides a variable's: its name, and the key that
+// the checkpoint's graph has for it.
+type attributeKey struct{ name, key string }
+
+// attributeKeys walks the model's objects and the checkpoint's side by side, as
+// matchCheckpoint does, and returns the attributes of each object.
+func (g *MetaGraph) attributeKeys(view *checkpoint.View) map[*Object][]attributeKey {
+	out := map[*Object][]attributeKey{}
+	type pair struct {
+		o  *Object
+		id int
+	}
+	seen := map[*Object]bool{g.Objects[0]: true}
+	for queue := []pair{{g.Objects[0], 0}}; len(queue) > 0; queue = queue[1:] {
+		p := queue[0]
+		for name, key := range view.Attributes(p.id) {
+			out[p.o] = append(out[p.o], attributeKey{name, key})
+		}
+		if len(p.o.Children) == 0 {
+			continue
+		}
+		at := map[string]int{}
+		for c := range view.Children(p.id) {
+			at[c.Name] = c.ID
+		}
+		for _, e := range p.o.Children {
+			if id, ok := at[e.Name]; ok && !seen[e.Object] {
+				seen[e.Object] = true
+				queue = append(queue, pair{e.Object, id})
+			}
+		}
+	}
+	return out
+}
