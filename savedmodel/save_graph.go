@@ -54,7 +54,8 @@ type mainGraph struct {
 	g      *graph.Graph
 	values []graph.Output // of the nodes of the walk
 	made   []bool
-	after  []*graph.Node // what initialization runs
+	after  []*graph.Node        // what initialization runs
+	paths  map[int]graph.Output // of assets, while initialization runs
 	err    error
 }
 
@@ -83,6 +84,10 @@ func (m *mainGraph) constantOf(name string, t *tensor.Tensor) graph.Output {
 
 // call adds a call of a function with its captures.
 func (m *mainGraph) call(c *graph.Concrete, args ...graph.Output) *graph.Node {
+	return m.callIn(false, c, args...)
+}
+
+func (m *mainGraph) callIn(initializing bool, c *graph.Concrete, args ...graph.Output) *graph.Node {
 	for i := range c.Captures {
 		id, err := m.captured(c, i)
 		if err != nil {
@@ -91,7 +96,11 @@ func (m *mainGraph) call(c *graph.Concrete, args ...graph.Output) *graph.Node {
 			}
 			return &graph.Node{Out: make([]graph.Fact, max(1, len(c.Function.Results)))}
 		}
-		args = append(args, m.value(id))
+		value := m.value(id)
+		if early, ok := m.paths[id]; ok && initializing {
+			value = early
+		}
+		args = append(args, value)
 	}
 	if m.err != nil {
 		return &graph.Node{Out: make([]graph.Fact, max(1, len(c.Function.Results)))}
@@ -151,8 +160,7 @@ func (m *mainGraph) value(id int) graph.Output {
 		out = m.constantOf("Const", n.Object.(*TrackableConstant).Tensor)
 	case AssetObject:
 		a := m.assetOf(n.Object.(*TrackableAsset))
-		out = m.constantOf("asset_path_initializer", tensor.Scalar(AssetsDir+"/"+a.name))
-		a.tensor = out.Node.Name + ":0"
+		out = m.asset(id, a)
 	case ResourceObject:
 		out = m.resource(id)
 	default:
@@ -163,6 +171,29 @@ func (m *mainGraph) value(id int) graph.Output {
 	}
 	m.values[id] = out
 	return out
+}
+
+// asset adds the ops for the path of an asset. Loaders feed it only while they initialize
+// the model, so a variable keeps it for the calls.
+func (m *mainGraph) asset(id int, a *savedAsset) graph.Output {
+	scalar := graph.Attrs{graph.Type("dtype", tensor.String), graph.Shape("shape", graph.ShapeOf())}
+	fed := m.add("Placeholder", "asset_path_initializer", scalar)
+	fed.Out[0].Shape = graph.ShapeOf()
+	a.tensor = fed.Name + ":0"
+	name := m.g.UniqueName("asset_path")
+	h := m.add("VarHandleOp", name, append(scalar[:2:2], graph.String("shared_name", name)))
+	assign := m.add("AssignVariableOp", name+"/Assign", graph.Attrs{graph.Type("dtype", tensor.String)}, h.Output(0), fed.Output(0))
+	m.after = append(m.after, assign)
+	read := func() *graph.Node {
+		return m.add("ReadVariableOp", name+"/Read/ReadVariableOp", graph.Attrs{graph.Type("dtype", tensor.String)}, h.Output(0))
+	}
+	early := read()
+	early.Control = append(early.Control, assign)
+	if m.paths == nil {
+		m.paths = map[int]graph.Output{}
+	}
+	m.paths[id] = early.Output(0)
+	return read().Output(0)
 }
 
 // partialShape returns the shape of the values that a variable takes.
@@ -186,7 +217,7 @@ func (m *mainGraph) resource(id int) graph.Output {
 	out := m.inline(create, "table_"+strconv.Itoa(id))
 	m.values[id] = out
 	if init := m.child(id, "_initialize"); init != nil {
-		m.after = append(m.after, m.call(init))
+		m.after = append(m.after, m.callIn(true, init))
 	}
 	return out
 }
