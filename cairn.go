@@ -51,9 +51,9 @@ func Show(ctx context.Context, w io.Writer, path string, opts *inspect.ShowOptio
 	return inspect.Show(ctx, w, path, opts)
 }
 
-// Diff compares the tensors at two paths; see [inspect.DiffPaths].
-func Diff(ctx context.Context, a, b string, opts *inspect.DiffOptions) ([]inspect.Difference, error) {
-	return inspect.DiffPaths(ctx, a, b, opts)
+// Diff compares the files or directories at two paths; see [inspect.Compare].
+func Diff(ctx context.Context, a, b string, opts *inspect.DiffOptions) (*inspect.Comparison, error) {
+	return inspect.Compare(ctx, a, b, opts)
 }
 
 // Verify reads everything at path and returns the faults; see [inspect.Verify].

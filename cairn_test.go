@@ -87,7 +87,7 @@ func TestFileSystemsHoldWhatPathsHold(t *testing.T) {
 			if faults, err := cairn.Verify(ctx, file, &inspect.VerifyOptions{Open: tensorfile.Options{FS: fsys}}); err != nil || len(faults) > 0 {
 				t.Errorf("%s %s: %v %v", name, file, faults, err)
 			}
-			if d, err := cairn.Diff(ctx, path, file, &inspect.DiffOptions{OpenB: tensorfile.Options{FS: fsys}}); err != nil || len(d) > 0 {
+			if d, err := cairn.Diff(ctx, path, file, &inspect.DiffOptions{OpenB: tensorfile.Options{FS: fsys}}); err != nil || len(d.Differences) > 0 {
 				t.Errorf("%s %s: %v %v", name, file, d, err)
 			}
 			if s, err := cairn.Stat(ctx, file, &inspect.StatOptions{Open: tensorfile.Options{FS: fsys}, Names: []string{"bias"}}); err != nil || len(s) != 1 || s[0].Max != 0.5 {

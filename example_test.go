@@ -199,7 +199,7 @@ func ExampleMerge() {
 	faults, err := cairn.Verify(ctx, both, nil)
 	fmt.Println(len(faults), "faults", err)
 	diff, err := cairn.Diff(ctx, kernels, both, nil)
-	fmt.Println(diff[0].Kind, diff[0].Name, err)
+	fmt.Println(diff.Differences[0].Kind, diff.Differences[0].Name, err)
 	// Output:
 	// 2 tensors
 	// 0 faults <nil>

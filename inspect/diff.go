@@ -18,11 +18,12 @@ type DiffOptions struct {
 	// of different types are compared as numbers. Default 0: equal values of
 	// equal types.
 	RTol, ATol float64
-	// Graph compares the object graphs too, where both have one. Default false.
+	// Graph compares the object graphs too, where both have one, and all that SavedModels
+	// have besides their variables' values. Default false.
 	Graph bool
 	// Progress is called with the bytes compared. Default nil.
 	Progress Progress
-	// OpenA and OpenB are the settings by which [DiffPaths] opens the paths. Default:
+	// OpenA and OpenB are the settings by which [Compare] opens the paths. Default:
 	// paths of the operating system, no limit raised.
 	OpenA, OpenB tensorfile.Options
 }
@@ -40,7 +41,7 @@ const (
 // Difference is one way in which two stores differ.
 type Difference struct {
 	Kind string `json:"kind"`
-	Name string `json:"name"` // the tensor, or the object's path
+	Name string `json:"name"` // the tensor, the object's path, the signature, the asset
 	A    string `json:"a,omitempty"`
 	B    string `json:"b,omitempty"`
 

@@ -102,22 +102,3 @@ func Show(ctx context.Context, w io.Writer, path string, opts *ShowOptions) erro
 	}
 	return fmt.Errorf("inspect: show %s: no graph format has the number %d; Tree, DOT and SVG are the formats", path, opts.Format)
 }
-
-// DiffPaths opens the files or directories at two paths, which may be of different
-// kinds, and compares them as [Diff] does.
-func DiffPaths(ctx context.Context, a, b string, opts *DiffOptions) ([]Difference, error) {
-	if opts == nil {
-		opts = &DiffOptions{}
-	}
-	x, err := tensorfile.Open(ctx, a, &opts.OpenA)
-	if err != nil {
-		return nil, err
-	}
-	defer x.Close()
-	y, err := tensorfile.Open(ctx, b, &opts.OpenB)
-	if err != nil {
-		return nil, err
-	}
-	defer y.Close()
-	return Diff(ctx, x, y, opts)
-}

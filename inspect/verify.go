@@ -66,11 +66,14 @@ type VerifyOptions struct {
 	Open tensorfile.Options
 	// Progress is called with the bytes verified. Default: nil.
 	Progress Progress
+	// Note is called with each part that can't be verified, and why. Default: nil.
+	Note func(note string)
 }
 
 // Verify opens path, reads everything that lies there and lists every fault:
 // wrong checksums and sizes, what can't be decoded, references in the object
-// graph that lead nowhere; in a SavedModel's directory its graphs and assets too. The
+// graph that lead nowhere; in a SavedModel's directory its graphs and assets too, and the
+// hashes of its fingerprint. The
 // error is for what kept it from looking; a file that is not what it should be is no
 // error but a fault. The store is nil where it couldn't be opened, and for a SavedModel
 // without a checkpoint.
@@ -96,7 +99,7 @@ func folder(fsys fs.FS, path string) (fs.FS, error) {
 
 // verifyModelAnd verifies a SavedModel and its checkpoint, if there is one.
 func verifyModelAnd(ctx context.Context, dir fs.FS, path string, opts *VerifyOptions) (*tensorfile.File, []Fault, error) {
-	faults, err := verifyModel(ctx, dir, path, &opts.Open)
+	faults, err := verifyModel(ctx, dir, path, opts)
 	if err != nil {
 		return nil, nil, err
 	}

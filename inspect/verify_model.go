@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/savedmodel"
-	"github.com/cairnml/cairn/tensorfile"
 )
 
 // isModel reports whether a folder holds a SavedModel's graphs.
@@ -26,8 +26,8 @@ func isModel(dir fs.FS) bool {
 // verifyModel lists the faults of a SavedModel beside those of its checkpoint: graphs
 // that can't be decoded, assets that are missing, and the checkpoint where it is
 // missing and there are variables. shown is the folder's name.
-func verifyModel(ctx context.Context, dir fs.FS, shown string, o *tensorfile.Options) ([]Fault, error) {
-	opts := savedmodel.ReadOptions{MaxMemory: o.MaxMemory}
+func verifyModel(ctx context.Context, dir fs.FS, shown string, o *VerifyOptions) ([]Fault, error) {
+	opts := savedmodel.ReadOptions{MaxMemory: o.Open.MaxMemory}
 	fault := func(file, what string) Fault {
 		return Fault{File: filepath.Join(shown, filepath.FromSlash(file)), Offset: -1, What: what}
 	}
@@ -72,12 +72,27 @@ func verifyModel(ctx context.Context, dir fs.FS, shown string, o *tensorfile.Opt
 		}
 	}
 	index := bundle.IndexName(savedmodel.VariablesPrefix)
-	if _, err := fs.Stat(dir, index); errors.Is(err, fs.ErrNotExist) && variables > 0 {
+	_, err = fs.Stat(dir, index)
+	missing := errors.Is(err, fs.ErrNotExist) && variables > 0
+	if missing {
 		f := fault(index, "the checkpoint is missing; "+lieInIt(variables, false))
 		f.Tensors, f.Missing = variables, true
 		faults = append(faults, f)
 	}
-	return faults, nil
+	if len(faults) > 0 && slices.ContainsFunc(faults, func(f Fault) bool { return !f.Missing }) {
+		return faults, nil // the hashes would say no more
+	}
+	more, skipped, err := verifyFingerprint(ctx, dir, m, o.Open.MaxMemory, fault)
+	if err != nil {
+		return broken(m.File, err)
+	}
+	if skipped != "" && o.Note != nil {
+		o.Note(filepath.Join(shown, skipped))
+	}
+	if missing {
+		more = slices.DeleteFunc(more, func(f Fault) bool { return f.File == fault(index, "").File })
+	}
+	return append(faults, more...), nil
 }
 
 // variablesOf returns how many variables a MetaGraph says that it has, among its

@@ -1,17 +1,21 @@
 package inspect
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/tensorfile"
 )
@@ -45,6 +49,86 @@ func modelFiles(t *testing.T, name string) fstest.MapFS {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// TestVerifyComparesTheFingerprint flips bits of a model's files that leave them
+// readable.
+func TestVerifyComparesTheFingerprint(t *testing.T) {
+	models := fstest.MapFS{}
+	for _, name := range []string{"base", "constant"} {
+		dir := os.DirFS(filepath.Join("testdata", "tf2.21", name))
+		if err := fs.WalkDir(dir, ".", func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			data, err := fs.ReadFile(dir, path)
+			models[name+"/"+path] = &fstest.MapFile{Data: data, Mode: 0o666}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change := func(file string, change func(b []byte) []byte) fstest.MapFS {
+		out := maps.Clone(models)
+		out["base/"+file] = &fstest.MapFile{Data: change(bytes.Clone(models["base/"+file].Data)), Mode: 0o666}
+		return out
+	}
+	other := func(file string) func([]byte) []byte {
+		return func([]byte) []byte { return models["constant/"+file].Data }
+	}
+	replaced := func(old, new string) func([]byte) []byte {
+		return func(b []byte) []byte {
+			if !bytes.Contains(b, []byte(old)) {
+				t.Fatalf("no %q", old)
+			}
+			return bytes.Replace(b, []byte(old), []byte(new), 1)
+		}
+	}
+	for name, c := range map[string]struct {
+		fsys       fs.FS
+		file, what string
+	}{
+		"whole":                     {models, "", ""},
+		"a bit of the graph":        {change("saved_model.pb", replaced("StatefulPartitionedCall", "StatefulPartitionedCalm")), "saved_model.pb", "the contents differ"},
+		"another export's graph":    {change("saved_model.pb", other("saved_model.pb")), "saved_model.pb", "the graph"},
+		"a letter of a signature":   {change("saved_model.pb", replaced("tensorflow/serving/predict", "tensorflow/serving/predicT")), "saved_model.pb", "the signatures"},
+		"the fingerprint's number":  {change("fingerprint.pb", func(b []byte) []byte { b[12] ^= 1; return b }), "fingerprint.pb", "the graph"},
+		"variables of another save": {change("variables/variables.index", func(b []byte) []byte { return append(b[:0:0], indexOf(t)...) }), "variables/variables.index", "the variables aren't those"},
+	} {
+		_, faults, err := Verify(t.Context(), "base", in(c.fsys))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		found := slices.ContainsFunc(faults, func(f Fault) bool {
+			return f.File == filepath.Join("base", filepath.FromSlash(c.file)) && strings.Contains(f.What, c.what)
+		})
+		if (c.file == "") != (len(faults) == 0) || c.file != "" && !found {
+			t.Errorf("%s: %v", name, faults)
+		}
+	}
+}
+
+// indexOf returns the index of a checkpoint with other variables.
+func indexOf(t *testing.T) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", "tf2.21", "object", "variables", "variables.index"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestAGraphDefIsNoSavedModel checks a frozen graph with the name of a SavedModel's file.
+func TestAGraphDefIsNoSavedModel(t *testing.T) {
+	g := &pb.GraphDef{Node: []*pb.NodeDef{{Name: "x", Op: "Placeholder"}}, Versions: &pb.VersionDef{Producer: 1}}
+	library := &pb.GraphDef{Library: &pb.FunctionDefLibrary{}, Versions: &pb.VersionDef{Producer: 1}}
+	for _, m := range []*pb.GraphDef{g, library} {
+		_, faults, err := Verify(t.Context(), "m", in(fstest.MapFS{"m/saved_model.pb": {Data: m.Marshal(), Mode: 0o666}}))
+		if err != nil || len(faults) != 1 || !strings.Contains(faults[0].What, "it is a GraphDef") {
+			t.Errorf("%v, %v", faults, err)
+		}
+	}
 }
 
 // A SavedModel is its graphs, its assets and its checkpoint; what lacks is one fault

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/cairnml/cairn/internal/chunked"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/riegeli"
@@ -93,7 +95,11 @@ func Read(ctx context.Context, fsys fs.FS, o *ReadOptions) (*SavedModel, error) 
 	}
 	var p pb.SavedModel
 	if err == nil {
-		err = p.Unmarshal(b)
+		if isGraphDef(b) {
+			err = errors.New("it is a GraphDef, a graph alone, and not a SavedModel")
+		} else {
+			err = p.Unmarshal(b)
+		}
 	}
 	var much *LimitError
 	if errors.As(err, &much) {
@@ -122,6 +128,27 @@ func Read(ctx context.Context, fsys fs.FS, o *ReadOptions) (*SavedModel, error) 
 		return nil, err
 	}
 	return m, m.readFingerprint()
+}
+
+// isGraphDef reports whether a message that was read as a SavedModel without its
+// MetaGraphs is a GraphDef without its library: its nodes or its versions are messages
+// where a SavedModel has a number or nothing.
+func isGraphDef(b []byte) bool {
+	for len(b) > 0 {
+		number, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return false
+		}
+		size := protowire.ConsumeFieldValue(number, kind, b[n:])
+		if size < 0 {
+			return false
+		}
+		if kind == protowire.BytesType && (number == 1 || number == 4) {
+			return true
+		}
+		b = b[n+size:]
+	}
+	return false
 }
 
 // fieldMetaGraphs is the number of a SavedModel's field.

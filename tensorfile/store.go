@@ -202,8 +202,13 @@ func exists(path string) (bool, error) {
 	return err == nil, err
 }
 
-// Close releases what the store holds. A second call does nothing.
-func (s *File) Close() error { return s.b.close() }
+// Close releases what the file holds. A second call does nothing.
+func (s *File) Close() error {
+	if s.b == nil {
+		return nil
+	}
+	return s.b.close()
+}
 
 // Entries returns what the store holds, sorted by name.
 func (s *File) Entries() Entries { return Entries{b: s.b} }

@@ -19,9 +19,11 @@ func newDiff(a *app) *cobra.Command {
 		Use:   "diff A B",
 		Short: "Compare names, types, shapes, values and object graphs",
 		Long: `Compare two checkpoints, or a checkpoint with a .npz or .safetensors file:
-names, types, shapes, values and, where both have one, object graphs. Values are
-equal where |a-b| <= atol + rtol*|b|; NaN equals NaN. With a tolerance types may
-differ too, and the numbers count. Exits with 1 if anything differs.`,
+names, types, shapes, values and, where both have one, object graphs. Of two
+SavedModels it also compares signatures, functions (by what they compute),
+objects and assets, and lists what isn't compared. Values are equal if
+|a-b| <= atol + rtol*|b|; NaN equals NaN. With a tolerance types may differ too,
+and the numbers count. Exits with 1 if anything differs.`,
 		Example: `  cairn diff model/ckpt-9 model/ckpt-10
   cairn diff --rtol 1e-5 ours/ckpt-1 theirs/ckpt-1
   cairn diff model/ckpt-10 weights.npz`,
@@ -33,29 +35,25 @@ differ too, and the numbers count. Exits with 1 if anything differs.`,
 					return usagef("a tolerance is a number of at least 0, not %v", v)
 				}
 			}
-			x, err := a.openFile(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			defer x.Close()
-			y, err := a.openFile(cmd.Context(), args[1])
-			if err != nil {
-				return err
-			}
-			defer y.Close()
 			bar := a.bytesBar("comparing ")
-			o.Progress, o.Graph = bar.update, !valuesOnly
-			list, err := inspect.Diff(cmd.Context(), x, y, o)
+			o.Progress, o.Graph, o.OpenA, o.OpenB = bar.update, !valuesOnly, a.open, a.open
+			found, err := inspect.Compare(cmd.Context(), args[0], args[1], o)
 			bar.done()
 			if err != nil {
 				return err
 			}
-			if a.json {
-				err = a.printJSONList(jsonList(list))
-			} else {
-				printDiff(a, x, y, list)
+			for _, n := range found.Notes {
+				a.note("%s", n)
 			}
-			if err == nil && len(list) > 0 {
+			if a.json {
+				err = a.printJSONList(jsonList(found.Differences))
+			} else {
+				printDiff(a, found)
+			}
+			if len(found.NotCompared) > 0 {
+				a.note("not compared: %s", render.Printable(strings.Join(found.NotCompared, ", ")))
+			}
+			if err == nil && len(found.Differences) > 0 {
 				return errFound
 			}
 			return err
@@ -63,13 +61,18 @@ differ too, and the numbers count. Exits with 1 if anything differs.`,
 	}
 	c.Flags().Float64Var(&o.RTol, "rtol", 0, "relative tolerance")
 	c.Flags().Float64Var(&o.ATol, "atol", 0, "absolute tolerance")
-	c.Flags().BoolVar(&valuesOnly, "values", false, "leave the object graphs out")
+	c.Flags().BoolVar(&valuesOnly, "values", false, "compare the tensors alone")
 	return c
 }
 
-func printDiff(a *app, x, y *tensorfile.File, list []inspect.Difference) {
+func printDiff(a *app, found *inspect.Comparison) {
+	list := found.Differences
 	if len(list) == 0 {
-		fmt.Fprintf(a.out, "no difference in %s\n", inspect.Tensors(x.Entries().Len()))
+		more := ""
+		if found.Models {
+			more = ", signatures, functions, objects and assets"
+		}
+		fmt.Fprintf(a.out, "no difference in %s%s\n", inspect.Tensors(found.Tensors), more)
 		return
 	}
 	paint := func(code, s string) string {
@@ -78,8 +81,8 @@ func printDiff(a *app, x, y *tensorfile.File, list []inspect.Difference) {
 		}
 		return "\x1b[" + code + "m" + s + "\x1b[0m"
 	}
-	fmt.Fprintln(a.out, paint("31", "- "+x.Prefix))
-	fmt.Fprintln(a.out, paint("32", "+ "+y.Prefix))
+	fmt.Fprintln(a.out, paint("31", "- "+found.A))
+	fmt.Fprintln(a.out, paint("32", "+ "+found.B))
 	counts := map[string]int{}
 	alone := map[string]bool{} // variables that only one side has
 	for _, d := range list {
@@ -115,14 +118,17 @@ func printDiff(a *app, x, y *tensorfile.File, list []inspect.Difference) {
 			}
 			fmt.Fprintln(a.out, line)
 			fmt.Fprintf(a.out, "    first at %s: %s, %s\n", strings.ReplaceAll(fmt.Sprint(d.First), " ", ","), paint("31", d.A), paint("32", d.B))
-		case inspect.Objects:
+		default:
+			word, x, y := diffWords[d.Kind], render.Printable(d.A), render.Printable(d.B)
 			switch {
 			case d.B == "":
-				fmt.Fprintln(a.out, paint("31", "- object "+name+"  "+d.A))
+				fmt.Fprintln(a.out, paint("31", "- "+word+" "+name+"  "+x))
 			case d.A == "":
-				fmt.Fprintln(a.out, paint("32", "+ object "+name+"  "+d.B))
+				fmt.Fprintln(a.out, paint("32", "+ "+word+" "+name+"  "+y))
+			case len(x)+len(y) > 60:
+				fmt.Fprintf(a.out, "! %s %s\n    %s\n    %s\n", word, name, paint("31", x), paint("32", y))
 			default:
-				fmt.Fprintf(a.out, "! object %s  %s, %s\n", name, paint("31", d.A), paint("32", d.B))
+				fmt.Fprintf(a.out, "! %s %s  %s, %s\n", word, name, paint("31", x), paint("32", y))
 			}
 		}
 	}
@@ -130,10 +136,16 @@ func printDiff(a *app, x, y *tensorfile.File, list []inspect.Difference) {
 	for _, k := range []struct{ kind, words string }{
 		{inspect.Values, "with other values"}, {inspect.Shapes, "with another shape"}, {inspect.DTypes, "with another type"},
 		{inspect.OnlyInA, "only in the first"}, {inspect.OnlyInB, "only in the second"}, {inspect.Objects, "in the object graph"},
+		{inspect.Signatures, "in signatures"}, {inspect.Functions, "in functions"}, {inspect.Assets, "in assets"}, {inspect.MetaGraphs, "in MetaGraphs"},
 	} {
 		if n := counts[k.kind]; n > 0 {
 			sum = append(sum, fmt.Sprintf("%d %s", n, k.words))
 		}
 	}
 	fmt.Fprintln(a.out, strings.Join(sum, ", "))
+}
+
+// diffWords name what isn't a tensor.
+var diffWords = map[string]string{
+	inspect.Objects: "object", inspect.Signatures: "signature", inspect.Functions: "function", inspect.Assets: "asset", inspect.MetaGraphs: "MetaGraph",
 }

@@ -124,6 +124,9 @@ func (f *showFlags) readModel(ctx context.Context, a *app, path string) (*shownM
 			return nil, err
 		}
 	case errors.Is(err, fs.ErrNotExist) || isNoCheckpoint(err):
+		if n := len(about.MetaGraphs[0].Variables); n > 0 {
+			a.note("%s: the checkpoint %s is missing: the values of %d variables aren't there", render.Printable(path), savedmodel.VariablesPrefix, n)
+		}
 	case a.withoutValues(ctx, err) != nil:
 		return nil, err
 	}

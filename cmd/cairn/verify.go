@@ -20,7 +20,8 @@ func newVerify(a *app) *cobra.Command {
 		Use:   "verify PATH…",
 		Short: "Check every checksum and all structure",
 		Long: `Read all of a checkpoint and check it: every checksum, sizes and places, the
-object graph; of a SavedModel's directory its graphs, functions and assets too.
+object graph; of a SavedModel's directory its graphs, functions, assets and the
+hashes of its fingerprint too.
 Each fault is listed with its file and the place in it, a missing file once;
 after the first 100 the others are counted, unless --full or --json asks for
 all. Exits with 1 if there is any.`,
@@ -42,8 +43,9 @@ all. Exits with 1 if there is any.`,
 			var failed []error // what can't be checked hides no fault of the others
 			bad := false
 			for _, path := range args {
+				var notes []string
 				bar := a.bytesBar("verifying ")
-				s, faults, err := inspect.Verify(cmd.Context(), path, &inspect.VerifyOptions{Open: a.open, Progress: bar.update})
+				s, faults, err := inspect.Verify(cmd.Context(), path, &inspect.VerifyOptions{Open: a.open, Progress: bar.update, Note: func(note string) { notes = append(notes, note) }})
 				bar.done()
 				if cmd.Context().Err() != nil {
 					return err
@@ -54,6 +56,9 @@ all. Exits with 1 if there is any.`,
 					continue
 				}
 				a.sayElsewhere(s)
+				for _, n := range notes {
+					a.note("not verified: %s", render.Printable(n))
+				}
 				bad = bad || len(faults) > 0
 				prefix := path
 				if s != nil {

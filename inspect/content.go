@@ -1,0 +1,234 @@
+package inspect
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// contents computes digests of functions by what they compute: ops, attributes, edges,
+// and the functions that they call. Names of nodes, devices and colocations are left
+// out, and so are shared names of resources and the process-wide numbers at the ends of
+// functions' names. Two exports of one program have equal digests.
+type contents struct {
+	known map[*graph.Function]string
+	depth int
+}
+
+// maxCalls is how deep calls of functions in each other are followed. Below, a function
+// counts by its name.
+const maxCalls = 1000
+
+// function returns the digest of a function.
+func (c *contents) function(f *graph.Function) string {
+	if d, ok := c.known[f]; ok {
+		return d
+	}
+	if c.known == nil {
+		c.known = map[*graph.Function]string{}
+	}
+	byName := "function " + withoutNumbers(f.Name)
+	if c.depth >= maxCalls {
+		return byName
+	}
+	c.known[f] = byName // if f calls itself
+	c.depth++
+	w := &contentWriter{c: c, h: sha256.New(), number: map[*graph.Node]int{}}
+	w.write(f)
+	c.depth--
+	d := hex.EncodeToString(w.h.Sum(nil))
+	c.known[f] = d
+	return d
+}
+
+// contentWriter writes a function's content to a hash.
+type contentWriter struct {
+	c      *contents
+	h      hash.Hash
+	number map[*graph.Node]int // by the order in which results reach the nodes
+	order  []*graph.Node
+	names  map[string]string // shared names of resources, by the order in which nodes have them
+}
+
+// shared returns what stands for a shared name. TensorFlow makes such names of paths and
+// process-wide numbers; what counts is which resources share one.
+func (w *contentWriter) shared(name string) string {
+	if w.names == nil {
+		w.names = map[string]string{}
+	}
+	if w.names[name] == "" {
+		w.names[name] = fmt.Sprintf("name %d", len(w.names))
+	}
+	return w.names[name]
+}
+
+func (w *contentWriter) write(f *graph.Function) {
+	for i, a := range f.Args {
+		w.visit(a)
+		w.text("arg", fmt.Sprint(i), a.Output(0).Fact().DType.String())
+	}
+	for _, r := range f.Results {
+		w.visit(r.Output.Node)
+	}
+	for _, r := range f.Control {
+		w.visit(r.Node)
+	}
+	for _, n := range f.Graph.Nodes() {
+		if n.Effect() != 0 {
+			w.visit(n)
+		}
+	}
+	for _, n := range w.order {
+		w.node(n)
+	}
+	for _, r := range f.Results {
+		w.text("result", withoutNumbers(r.Name))
+		w.output(r.Output)
+	}
+	for _, r := range f.Control {
+		w.text("control", fmt.Sprint(w.number[r.Node]))
+	}
+}
+
+// visit numbers a node and all that it needs, whatever their order in the file.
+func (w *contentWriter) visit(n *graph.Node) {
+	for stack := []*graph.Node{n}; len(stack) > 0; {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if _, seen := w.number[n]; seen {
+			continue
+		}
+		w.number[n] = len(w.order)
+		w.order = append(w.order, n)
+		for _, c := range slices.Backward(n.Control) {
+			stack = append(stack, c)
+		}
+		for _, in := range slices.Backward(n.In) {
+			stack = append(stack, in.Node)
+		}
+	}
+}
+
+func (w *contentWriter) node(n *graph.Node) {
+	op := n.Op
+	if n.Def == nil {
+		op = withoutNumbers(op) // a function that is called by its name
+	}
+	w.text("node", op)
+	for _, in := range n.In {
+		w.output(in)
+	}
+	for _, c := range n.Control {
+		w.text("after", fmt.Sprint(w.number[c]))
+	}
+	attrs := slices.Clone(n.Attrs)
+	slices.SortFunc(attrs, func(a, b graph.Attr) int { return strings.Compare(a.Name, b.Name) })
+	for _, a := range attrs {
+		if a.Name == "_class" || isDefault(n.Def, a) {
+			continue
+		}
+		w.text("attr", a.Name, fmt.Sprint(a.Kind))
+		w.value(a)
+	}
+}
+
+// isDefault reports whether an attribute has the value that it has where it is left out.
+func isDefault(d *graph.OpDef, a graph.Attr) bool {
+	if d == nil {
+		return false
+	}
+	def := d.Attr(a.Name)
+	if def == nil || !def.HasDefault() {
+		return false
+	}
+	v, ok := def.Default()
+	return ok && v.Equal(a)
+}
+
+// namesWithNumbers are attributes that TensorFlow gives a process-wide number.
+var namesWithNumbers = map[string]bool{"_gradient_op_type": true, "forward_function_name": true, "backward_function_name": true}
+
+func (w *contentWriter) value(a graph.Attr) {
+	switch v := a.Value().(type) {
+	case string:
+		switch {
+		case namesWithNumbers[a.Name]:
+			v = withoutNumbers(v)
+		case a.Name == "shared_name" && v != "":
+			v = w.shared(v)
+		}
+		w.text(v)
+	case *tensor.Tensor:
+		w.tensor(v)
+	case []*tensor.Tensor:
+		for _, t := range v {
+			w.tensor(t)
+		}
+	case graph.Callee:
+		w.callee(v)
+	case []graph.Callee:
+		for _, f := range v {
+			w.callee(f)
+		}
+	default:
+		w.text(fmt.Sprintf("%v", v))
+	}
+}
+
+func (w *contentWriter) callee(f graph.Callee) {
+	if f.Function == nil {
+		w.text(withoutNumbers(f.FuncName()))
+	} else {
+		w.text(w.c.function(f.Function))
+	}
+	for _, a := range f.Attrs {
+		w.text(a.Name, a.String())
+	}
+}
+
+func (w *contentWriter) tensor(t *tensor.Tensor) {
+	if t == nil {
+		w.text("no tensor")
+		return
+	}
+	w.text(t.DType().String(), t.Shape().String())
+	if t.DType().Fixed() {
+		w.h.Write(t.Bytes())
+		return
+	}
+	w.text(t.Strings()...)
+}
+
+func (w *contentWriter) output(o graph.Output) {
+	w.text("in", fmt.Sprint(w.number[o.Node]), fmt.Sprint(o.Index))
+}
+
+// text writes words, each with its length, so that no two lists of words are alike.
+func (w *contentWriter) text(words ...string) {
+	var n [8]byte
+	for _, s := range words {
+		binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
+		w.h.Write(n[:])
+		io.WriteString(w.h, s)
+	}
+}
+
+// withoutNumbers cuts the digits after "_" or "-" at the end of a name, which count
+// what a process has made.
+func withoutNumbers(name string) string {
+	for {
+		short := strings.TrimRight(name, "0123456789")
+		if len(short) == len(name) || !strings.HasSuffix(short, "_") && !strings.HasSuffix(short, "-") {
+			return name
+		}
+		name = short[:len(short)-1]
+	}
+}

@@ -1,0 +1,38 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestModelsAreComparedByContent compares models that TensorFlow wrote and that differ
+// in one way each.
+func TestModelsAreComparedByContent(t *testing.T) {
+	for name, want := range map[string][]string{
+		"base":      nil,
+		"again":     nil, // the same program, with other numbers in the names of functions
+		"constant":  {"function __call__", "signature serving_default"},
+		"asset":     {"asset words.txt"},
+		"object":    {"graph extra", "only in B extra/.ATTRIBUTES/VARIABLE_VALUE"},
+		"signature": {"signature look", "signature words"},
+	} {
+		c, err := Compare(t.Context(), "testdata/tf2.21/base", "testdata/tf2.21/"+name, &DiffOptions{Graph: true})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var got []string
+		for _, d := range c.Differences {
+			got = append(got, d.Kind+" "+d.Name)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q\n%v", name, got, want, c.Differences)
+		}
+		if len(c.NotCompared) == 0 || !strings.Contains(fmt.Sprint(c.NotCompared), "devices") {
+			t.Errorf("%s: not compared: %q", name, c.NotCompared)
+		}
+	}
+}
