@@ -33,12 +33,15 @@ type place struct {
 	name  string
 }
 
+// dashTag is the tag of a field for the input or output "-".
+const dashTag = "-,"
+
 var tensorType = reflect.TypeFor[*tensor.Tensor]()
 
 // Bind returns a Go function that calls a signature of m with structs: each
 // exported field is a *tensor.Tensor and stands for the input or output of its
 // name in snake case, or of the name in its tag `cairn:"name"`; "-" leaves a
-// field out. Names are checked here, once: every input without a default needs a
+// field out, and "-," is the name "-", as in package json. Names are checked here, once: every input without a default needs a
 // field, and every field an input or output. The function may be called from any
 // goroutine.
 func Bind[In, Out any](m *Model, signature string) (func(context.Context, In) (Out, error), error) {
@@ -113,6 +116,8 @@ func (s *Signature) places(t reflect.Type, list []TensorInfo, what string) ([]pl
 			return fail(f.Name, "it is a %v, not a *tensor.Tensor", f.Type)
 		case name == "":
 			name = trackable.SnakeCase(f.Name)
+		case name == dashTag:
+			name = "-"
 		}
 		switch {
 		case indexOf(list, name) < 0:

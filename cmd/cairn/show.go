@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"go/token"
 	"io"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ type showFlags struct {
 	all, goTypes bool     // of a SavedModel
 	tags         []string // nil: all MetaGraphs; empty: the one that loading chooses
 	signature    string
+	pkg          string // the Go package of --go
 	force        bool
 	output       string
 	depth        int
@@ -94,6 +96,7 @@ that calls its signatures.`,
 	c.Flags().IntVar(&f.depth, "depth", 64, "levels of the tree; 0 is the root alone")
 	c.Flags().BoolVar(&f.all, "all", false, "show all functions of a SavedModel")
 	c.Flags().BoolVar(&f.goTypes, "go", false, "print the Go package that calls a SavedModel")
+	c.Flags().StringVar(&f.pkg, "package", "", "call the Go package `NAME`, not model")
 	c.Flags().StringSliceVar(&f.tags, "tags", nil, "show the MetaGraph tagged `A,B`, or '' for the default")
 	c.Flags().StringVar(&f.signature, "signature", "", "show the signature `NAME` alone")
 	return c
@@ -138,6 +141,10 @@ func (f *showFlags) resolve(a *app, args []string) (path string, err error) {
 		f.format = "go"
 	}
 	switch {
+	case f.pkg != "" && !token.IsIdentifier(f.pkg):
+		return "", usagef("--package %s: that can't be a Go package's name", f.pkg)
+	case f.pkg != "" && !f.goTypes && suffix(f.output) != ".go":
+		return "", usagef("--package is for --go")
 	case asked > 1:
 		return "", usagef("--dot, --svg, --go and --json are ways to show; give one")
 	case len(args) == 2 && f.file != "":

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -173,7 +174,7 @@ func (f *showFlags) drawModel(a *app, w io.Writer, m *shownModel) error {
 		if len(m.about.MetaGraphs) > 1 {
 			return usagef("there are %d MetaGraphs: --tags chooses one, '' the one that is loaded without tags", len(m.about.MetaGraphs))
 		}
-		b, err := m.about.MetaGraphs[0].GoTypes("model")
+		b, err := m.about.MetaGraphs[0].GoTypes(cmp.Or(f.pkg, "model"))
 		if err == nil {
 			_, err = w.Write(b)
 		}

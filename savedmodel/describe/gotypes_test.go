@@ -72,10 +72,16 @@ func TestGoTypesCompile(t *testing.T) {
 	if sources["odd names"], err = odd.GoTypes("model"); err != nil {
 		t.Fatal(err)
 	}
+	if !bytes.Contains(sources["odd names"], []byte("`cairn:\"-,\"`")) {
+		t.Errorf("the input \"-\" has no field:\n%s", sources["odd names"])
+	}
 	config := checker(t)
 	for name, src := range sources {
 		fset := token.NewFileSet()
-		f, err := parser.ParseFile(fset, "model.go", src, 0)
+		f, err := parser.ParseFile(fset, "model.go", src, parser.ParseComments)
+		if err == nil && !ast.IsGenerated(f) {
+			t.Errorf("%s: tools don't see that it is generated:\n%.100s", name, src)
+		}
 		if err == nil {
 			_, err = config.Check("model", fset, []*ast.File{f}, nil)
 		}
