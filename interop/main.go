@@ -48,6 +48,7 @@ var suites = []suite{
 	{name: "programs", run: programCases, judged: true},
 	{name: "traces", run: traceCases, judged: true},
 	{name: "types", run: typeCases, judged: true},
+	{name: "kerasfiles", run: kerasFileCases, judged: true},
 	{name: hostile, run: hostileCases},
 }
 

@@ -1,0 +1,77 @@
+package kerasfile
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/cairnml/cairn/hdf5"
+	"github.com/cairnml/cairn/internal/limit"
+)
+
+// A File is an open Keras file. It may be used by many goroutines.
+type File struct {
+	Contents
+	Format Format
+
+	h5 *hdf5.File
+}
+
+// HDF5 returns the HDF5 file with the weights: the file itself, or an archive's member.
+func (f *File) HDF5() *hdf5.File { return f.h5 }
+
+// Open reads the lists and the configuration of a file of size bytes, and finds out which format
+// it has. r must stay open as long as the File is used. The error is a [FormatError] if the file is
+// no Keras file; an HDF5 file of another kind is one too.
+func Open(r io.ReaderAt, size int64, opts *Options) (*File, error) {
+	memory := limit.Memory(limit.Stored(r, size))
+	if opts != nil {
+		memory = max(memory, opts.MaxMemory)
+	}
+	var magic [2]byte
+	if n, err := r.ReadAt(magic[:], 0); n < len(magic) && err != nil && err != io.EOF {
+		return nil, fmt.Errorf("kerasfile: %w", err)
+	}
+	f := &File{}
+	if string(magic[:]) == "PK" {
+		f.Format = Archive
+		return f, f.openArchive(r, size, memory)
+	}
+	h5, err := hdf5.Open(r, size, &hdf5.Options{MaxMemory: memory})
+	if err != nil {
+		return nil, err
+	}
+	f.h5 = h5
+	return f, f.readHDF5()
+}
+
+// readHDF5 reads the lists of an HDF5 file of any form.
+func (f *File) readHDF5() error {
+	root := f.h5.Root()
+	links, err := root.Links()
+	if err != nil {
+		return err
+	}
+	attributes, err := root.Attributes()
+	if err != nil {
+		return err
+	}
+	has := map[string]bool{}
+	for _, k := range links {
+		has["/"+k.Name] = true
+	}
+	for _, a := range attributes {
+		has[a.Name()] = true
+	}
+	switch {
+	case has["/model_weights"]:
+		f.Format = LegacyModel
+		return f.readLegacy()
+	case has["layer_names"] || has["layer_names0"]:
+		f.Format = LegacyWeights
+		return f.readLegacy()
+	case has["/layers"] || has["/_layer_checkpoint_dependencies"] || has["/vars"] || has["/optimizer"]:
+		f.Format = Weights
+		return f.readObjects()
+	}
+	return &FormatError{What: "an HDF5 file without Keras' groups layers, vars or model_weights"}
+}
