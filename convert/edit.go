@@ -27,7 +27,8 @@ type Cast struct {
 
 // Edits are the changes that [Edit] makes, in this order: names that match any
 // of Drop are left out, the others cast, then renamed. All patterns see the
-// names as they are in the source.
+// names as they are in the source; those of Drop and Cast also see the names of a
+// SavedModel's variables ([tensorfile.File.VariableNames]).
 type Edits struct {
 	Drop   []*regexp.Regexp
 	Cast   []Cast
@@ -36,6 +37,14 @@ type Edits struct {
 	// them by a path that it doesn't mean. Without it, and without
 	// Options.Lossy, such a tensor is a [SharedError].
 	KeepShared bool
+
+	variables map[string]string // names of a SavedModel's variables, by tensor
+}
+
+// match reports whether a pattern matches a tensor's name or its variable's.
+func (e Edits) match(p *regexp.Regexp, name string) bool {
+	v := e.variables[name]
+	return p.MatchString(name) || v != "" && p.MatchString(v)
 }
 
 // check returns an error if a pattern is missing.
@@ -93,6 +102,7 @@ func Edit(ctx context.Context, src, dst string, edits Edits, o *Options) ([]Chan
 	if o == nil {
 		o = &Options{}
 	}
+	edits.variables = s.VariableNames(ctx)
 	if err := edits.checkMatches(s.Prefix, all); err != nil {
 		return nil, nil, err
 	}
@@ -187,7 +197,7 @@ func (e Edits) apply(all []item, keep sharedTensors) ([]item, []Change, error) {
 	taken := make(map[string]int32, len(all)) // the names in the destination, by their place in the list
 	for _, i := range all {
 		c := Change{Name: i.from()}
-		c.Drop = matches(e.Drop, i.from())
+		c.Drop = slices.ContainsFunc(e.Drop, func(p *regexp.Regexp) bool { return e.match(p, i.from()) })
 		if _, kept := keep[i.from()]; c.Drop && !kept {
 			changes = append(changes, c)
 			continue
@@ -200,7 +210,7 @@ func (e Edits) apply(all []item, keep sharedTensors) ([]item, []Change, error) {
 			continue
 		}
 		for _, k := range e.Cast {
-			if k.Match.MatchString(i.from()) && k.To != i.dtype {
+			if e.match(k.Match, i.from()) && k.To != i.dtype {
 				if !tensor.CanCast(i.dtype, k.To) {
 					return nil, nil, fmt.Errorf("%q is %v, which can't be cast to %v", i.from(), i.dtype, k.To)
 				}

@@ -38,7 +38,7 @@ func (e Edits) checkMatches(path string, all []item) error {
 	err := &PatternError{Path: path}
 	like := ""
 	look := func(field string, p *regexp.Regexp) {
-		if slices.ContainsFunc(all, func(i item) bool { return p.MatchString(i.from()) }) {
+		if slices.ContainsFunc(all, func(i item) bool { return e.match(p, i.from()) }) {
 			return
 		}
 		if err.Patterns = append(err.Patterns, field+" "+p.String()); len(err.Patterns) == 1 {

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,8 @@ import (
 type Count struct {
 	Tensors int `json:"tensors"`
 	// Parameters is the number of elements of the model's floating-point
-	// variables: neither counters nor what an optimizer keeps.
+	// variables: neither counters nor what an optimizer or a metric keeps, and no
+	// variable twice.
 	Parameters int64 `json:"parameters"`
 	Bytes      int64 `json:"bytes"`
 }
@@ -92,8 +94,9 @@ func stateOf(s *tensorfile.File, og *pb.TrackableObjectGraph) func(name string) 
 	model := map[string]bool{}
 	tree := objects.NewTree(og.Nodes)
 	state := map[string]bool{}
+	other := notWeights(og, tree)
 	for i, n := range og.Nodes {
-		mine := tree.State[i] || tree.Optimizer[i] || i > 0 && tree.Parent[i] < 0
+		mine := other[i] || tree.State[i] || tree.Optimizer[i] || i > 0 && tree.Parent[i] < 0
 		for _, a := range n.Attributes {
 			if mine {
 				state[a.CheckpointKey] = true
@@ -111,6 +114,36 @@ func stateOf(s *tensorfile.File, og *pb.TrackableObjectGraph) func(name string) 
 		}
 		return byName(name) // no object's
 	}
+}
+
+// metricEdges are the edges by which Keras 2 and Keras 3 hold metrics.
+var metricEdges = map[string]bool{"_metrics": true, "compiled_metrics": true, "_compile_metrics": true, "_loss_tracker": true}
+
+// notWeights returns, for each object, whether it belongs to a metric of Keras, or to
+// the list in which exports of Keras 3 have every variable a second time.
+func notWeights(og *pb.TrackableObjectGraph, tree *objects.Tree) []bool {
+	out := make([]bool, len(og.Nodes))
+	has := func(n *pb.TrackableObject, name string) bool {
+		return slices.ContainsFunc(n.Children, func(c *pb.ObjectReference) bool { return c.LocalName == name })
+	}
+	export := len(og.Nodes) > 0 && has(og.Nodes[0], "_all_variables") && has(og.Nodes[0], "variables")
+	for _, i := range tree.Order {
+		if tree.Parent[i] < 0 {
+			continue
+		}
+		parent := tree.Parent[i]
+		edge := og.Nodes[parent].Children[tree.Edge[i]].LocalName
+		switch {
+		case out[parent], metricEdges[edge], export && parent == 0 && edge == "_all_variables":
+			out[i] = true
+		case edge == "metrics" && tree.Parent[parent] >= 0:
+			out[i] = og.Nodes[tree.Parent[parent]].Children[tree.Edge[parent]].LocalName == "keras_api"
+		}
+		if n := og.Nodes[i]; len(n.Children) == 2 && has(n, "total") && has(n, "count") {
+			out[i] = true // a mean
+		}
+	}
+	return out
 }
 
 // cutLast parts a name at its last slash.

@@ -77,6 +77,21 @@ func TestParametersAreTheModelsByGraph(t *testing.T) {
 	}
 }
 
+// TestParametersAreAsKerasCountsThem checks files of models with 35 parameters, with
+// metrics, optimizers and Keras 3's second list of all variables.
+func TestParametersAreAsKerasCountsThem(t *testing.T) {
+	for _, path := range []string{"keras2", "keras3_export", "keras3_checkpoint/ckpt"} {
+		s, err := tensorfile.Open(t.Context(), filepath.Join("testdata", "tf2.21", path), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if got := CountOf(t.Context(), s, s.Entries()).Parameters; got != 35 {
+			t.Errorf("%s: %d parameters, want 35", path, got)
+		}
+	}
+}
+
 // Between kinds of files what only one of them can hold is no difference.
 func TestDiffAcrossKindsOfFiles(t *testing.T) {
 	ctx := context.Background()

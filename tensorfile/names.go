@@ -16,7 +16,8 @@ type Selected struct {
 }
 
 // Find finds the tensor that a name means: its name in the file, which may lack
-// [ValueSuffix], or any path of the object graph that leads to it. A subscript
+// [ValueSuffix], any path of the object graph that leads to it, or the name of a
+// SavedModel's variable (see [File.VariableNames]). A subscript
 // as Python's slices have it may follow ("kernel[0:2,:]"). Where there is none,
 // the error lists the nearest names.
 func (s *File) Find(ctx context.Context, arg string) (Entry, []Index, error) {
@@ -54,6 +55,8 @@ func (s *File) lookUp(ctx context.Context, name string) (Entry, error) {
 			name += ValueSuffix
 		} else if key, ok := s.keyOf(ctx, name); ok {
 			name = key
+		} else if key, ok := s.keyOfVariable(ctx, name); ok {
+			name = key
 		}
 	}
 	return s.Entry(name)
@@ -68,6 +71,17 @@ func (s *File) keyOf(ctx context.Context, path string) (string, bool) {
 	}
 	key, ok := objects.Key(g.Nodes, path)
 	return key, ok && s.Has(key)
+}
+
+// keyOfVariable returns the name of the tensor of a SavedModel's variable.
+func (s *File) keyOfVariable(ctx context.Context, variable string) (string, bool) {
+	variable = strings.TrimSuffix(variable, ":0")
+	for key, name := range s.VariableNames(ctx) {
+		if name == variable {
+			return key, true
+		}
+	}
+	return "", false
 }
 
 // IsPattern reports whether a name holds a * or ?, which stand for others.
@@ -121,19 +135,19 @@ func (s *File) aliases(ctx context.Context) map[string]string {
 }
 
 // Filter lists the entries that patterns keep, in the order of the store: those
-// whose name, short name or path in the object graph one of them matches, or,
+// whose name, short name, path in the object graph or variable's name one of them matches, or,
 // where it holds no * or ?, is a part of. No patterns keep all. A pattern that
 // keeps nothing is an error, which lists the names nearest to it.
 func (s *File) Filter(ctx context.Context, patterns []string) (Entries, error) {
 	if len(patterns) == 0 {
 		return s.Entries(), nil
 	}
-	paths := s.aliases(ctx)
+	paths, variables := s.aliases(ctx), s.VariableNames(ctx)
 	found := make([]bool, len(patterns))
 	out := s.Entries().Keep(func(e Entry) bool {
 		kept := false
 		for i, p := range patterns {
-			if fits(p, e.Name, paths[e.Name], strings.Contains) {
+			if fits(p, e.Name, strings.Contains, paths[e.Name], variables[e.Name]) {
 				kept, found[i] = true, true
 			}
 		}
@@ -169,7 +183,7 @@ func (s *File) Select(ctx context.Context, names []string) ([]Selected, error) {
 		found := false
 		same := func(name, pattern string) bool { return name == pattern }
 		for e := range s.Entries().All() {
-			if e.Name == GraphKey || !fits(pattern, e.Name, paths[e.Name], same) {
+			if e.Name == GraphKey || !fits(pattern, e.Name, same, paths[e.Name], s.VariableNames(ctx)[e.Name]) {
 				continue
 			}
 			found = true
@@ -189,14 +203,15 @@ func (s *File) Select(ctx context.Context, names []string) ([]Selected, error) {
 	return out, nil
 }
 
-// fits reports whether a pattern means an entry; plain compares where it is no
-// pattern.
-func fits(pattern, name, path string, plain func(name, pattern string) bool) bool {
+// fits reports whether a pattern matches one of the names of an entry, of which others
+// may be empty. If it contains no * or ?, plain compares.
+func fits(pattern, name string, plain func(name, pattern string) bool, others ...string) bool {
 	match := plain
 	if IsPattern(pattern) {
 		match = func(name, pattern string) bool { return Match(pattern, name) }
 	}
-	return match(name, pattern) || match(Short(name), pattern) || path != "" && match(path, pattern)
+	return match(name, pattern) || match(Short(name), pattern) ||
+		slices.ContainsFunc(others, func(other string) bool { return other != "" && match(other, pattern) })
 }
 
 // noMatch returns the error for a pattern that fits no tensor.

@@ -124,6 +124,9 @@ type File struct {
 	graph    *pb.TrackableObjectGraph // once decoded
 	graphErr error
 	decoded  bool
+
+	namesOnce sync.Once
+	names     map[string]string // of variables, by tensor
 }
 
 // Open opens what lies at path: a checkpoint's prefix or one of its files, a

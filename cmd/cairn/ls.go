@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"path"
+	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -41,10 +45,14 @@ what an optimizer keeps.`,
 				return err
 			}
 			if a.json {
-				return a.printJSONList(list.Len(), func(i int) (any, error) { return list.At(i), nil })
+				names := s.VariableNames(cmd.Context())
+				return a.printJSONList(list.Len(), func(i int) (any, error) {
+					e := list.At(i)
+					return jsonEntry{e, names[e.Name]}, nil
+				})
 			}
 			a.sayFound(s)
-			printList(a, list, long)
+			printList(a, list, long, numbered(list, s.VariableNames(cmd.Context())))
 			fmt.Fprintln(a.out, inspect.CountOf(cmd.Context(), s, list))
 			return nil
 		},
@@ -76,8 +84,46 @@ func (a *app) sayElsewhere(s *tensorfile.File) {
 	}
 }
 
-func printList(a *app, list tensorfile.Entries, long bool) {
+// jsonEntry is an entry with the name of its variable, if that has another one.
+type jsonEntry struct {
+	tensorfile.Entry
+	variable string
+}
+
+// MarshalJSON returns the entry's object with a field for the variable's name.
+func (e jsonEntry) MarshalJSON() ([]byte, error) {
+	b, err := e.Entry.MarshalJSON()
+	if err != nil || e.variable == "" || e.variable == tensorfile.Short(e.Name) {
+		return b, err
+	}
+	v, err := json.Marshal(e.variable)
+	return slices.Concat(b[:len(b)-1], []byte(`,"variable":`), v, []byte("}")), err
+}
+
+// numbered returns the names of variables if tensors of the list have numbers for names,
+// as in exports of Keras 3; else nil.
+func numbered(list tensorfile.Entries, names map[string]string) map[string]string {
+	if len(names) == 0 {
+		return nil
+	}
+	for e := range list.All() {
+		if _, err := strconv.Atoi(path.Base(tensorfile.Short(e.Name))); err == nil && names[e.Name] != "" {
+			return names
+		}
+	}
+	return nil
+}
+
+// withVariables inserts a column for the names of variables after the first column.
+func (t *table) withVariables(names map[string]string) {
+	if names != nil {
+		t.head, t.right = slices.Insert(t.head, 1, "VARIABLE"), slices.Insert(t.right, 1, false)
+	}
+}
+
+func printList(a *app, list tensorfile.Entries, long bool, variables map[string]string) {
 	t := &table{head: []string{"NAME", "DTYPE", "SHAPE", "BYTES"}, right: []bool{false, false, false, true}}
+	t.withVariables(variables)
 	if long {
 		t.head, t.right = append(t.head, "SHARD", "OFFSET"), append(t.right, true, true)
 	}
@@ -93,6 +139,9 @@ func printList(a *app, list tensorfile.Entries, long bool) {
 			default:
 				row = append(row, fmt.Sprint(e.Shard), fmt.Sprint(e.Offset))
 			}
+		}
+		if variables != nil {
+			row = slices.Insert(row, 1, render.Printable(variables[e.Name]))
 		}
 		return row
 	}

@@ -128,7 +128,7 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 				fmt.Fprintln(a.out, none)
 				return nil
 			}
-			printStats(a, all)
+			printStats(a, all, numbered(list, s.VariableNames(cmd.Context())))
 			return nil
 		},
 	}
@@ -150,7 +150,7 @@ func histogramWords(drawn, undrawn int) string {
 	return s
 }
 
-func printStats(a *app, all []inspect.Stats) {
+func printStats(a *app, all []inspect.Stats, variables map[string]string) {
 	t := &table{head: []string{"NAME", "MIN", "MAX", "MEAN", "STD", "ZEROS"}, right: []bool{false, true, true, true, true, true}}
 	nan, inf := false, false
 	for _, s := range all {
@@ -164,6 +164,7 @@ func printStats(a *app, all []inspect.Stats) {
 	if inf {
 		t.head, t.right = append(t.head, "INF"), append(t.right, true)
 	}
+	t.withVariables(variables)
 	odd := 0
 	for _, s := range all {
 		if s.NaN+s.Infinite() > 0 {
@@ -181,6 +182,9 @@ func printStats(a *app, all []inspect.Stats) {
 			}
 			if inf {
 				row = append(row, strconv.Itoa(s.Infinite()))
+			}
+			if variables != nil {
+				row = slices.Insert(row, 1, render.Printable(variables[s.Name]))
 			}
 			if !yield(row) {
 				return

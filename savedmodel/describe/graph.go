@@ -3,6 +3,7 @@ package describe
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cairnml/cairn/inspect"
@@ -42,6 +43,9 @@ func (x *MetaGraph) Objects(all bool) *render.Graph {
 			id, seen := at[e.Object]
 			if !seen {
 				id = add(e.Object)
+				if v := e.Object.Variable; v != nil && isNumber(e.Name) && v.Name != "" {
+					out.Nodes[id].Info += ", " + v.Name
+				}
 				queue = append(queue, e.Object)
 			}
 			out.Edges = append(out.Edges, render.Edge{From: at[o], To: id, Label: e.Name, Tree: !seen})
@@ -81,8 +85,20 @@ var kerasLists = map[string]bool{
 	"keras_api": true, "variables": true, "trainable_variables": true, "non_trainable_variables": true, "regularization_losses": true,
 }
 
+// exportLists are edges of the root of an export of Keras 3 besides "variables", which
+// has all of them.
+var exportLists = map[string]bool{"trainable_variables": true, "non_trainable_variables": true, "_all_variables": true, "_misc_assets": true}
+
+func isNumber(name string) bool {
+	_, err := strconv.Atoi(name)
+	return err == nil
+}
+
 // hidden reports whether a short tree leaves an edge of o out.
 func hidden(o *savedmodel.Object, e savedmodel.Edge) bool {
+	if exportLists[e.Name] && o.Child("variables") != nil && o.Child("_all_variables") != nil {
+		return true
+	}
 	return e.Object.Function != nil || e.Object.Identifier == "signature_map" || kerasLists[e.Name] && strings.HasPrefix(o.Identifier, "_tf_keras_")
 }
 

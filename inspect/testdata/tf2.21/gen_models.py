@@ -1,4 +1,5 @@
-"""Writes SavedModels that differ from "base" in one way each, for the comparison of models.
+"""Writes SavedModels that differ from "base" in one way each, for the comparison of models,
+and models of Keras whose parameters Keras counts.
 
     TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_models.py
 """
@@ -7,7 +8,10 @@ import os
 import shutil
 import tempfile
 
+import keras
+import numpy as np
 import tensorflow as tf
+import tf_keras
 
 
 class Model(tf.Module):
@@ -48,3 +52,18 @@ save("constant", both, scale=2.0)  # in the body of a loop
 save("asset", both, words="a\nc\n")
 save("object", both, extra=True)
 save("signature", lambda m: {"serving_default": m.__call__, "words": m.look})
+
+
+def train(k):
+    """Returns a model whose 35 parameters are trained, with metrics and an optimizer."""
+    m = k.Sequential([k.Input((4,)), k.layers.Dense(3), k.layers.BatchNormalization(), k.layers.Dropout(0.5), k.layers.Dense(2)])
+    m.compile("adam", "mse", metrics=["mae"])
+    m.fit(np.zeros((8, 4), "f"), np.zeros((8, 2), "f"), verbose=0)
+    assert m.count_params() == 35
+    return m
+
+
+m, mean = train(keras), keras.metrics.Mean()
+m.export("keras3_export", verbose=False)
+tf.train.Checkpoint(model=m, metric=tf_keras.metrics.Mean()).write("keras3_checkpoint/ckpt")
+train(tf_keras).save("keras2")
