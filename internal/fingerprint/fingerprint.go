@@ -121,14 +121,19 @@ func graphHash(l *pb.Lazy[pb.GraphDef]) (uint64, error) {
 // stringType is DT_STRING.
 const stringType = 7
 
-// withoutNumber cuts the digits after the last "_" of a function's name.
+// number returns the number after the last "_" of a function's name; all of a name
+// without "_" is one. Like TensorFlow's parser it allows a sign and spaces around.
+func number(name string) (int64, error) {
+	return strconv.ParseInt(strings.Trim(name[strings.LastIndexByte(name, '_')+1:], " \t\n\v\f\r"), 10, 64)
+}
+
+// withoutNumber cuts the number off the end of a function's name. Zeros before it stay.
 func withoutNumber(name string) string {
-	if at := strings.LastIndexByte(name, '_'); at >= 0 {
-		if _, err := strconv.ParseInt(name[at+1:], 10, 64); err == nil {
-			return name[:at+1]
-		}
+	n, err := number(name)
+	if err != nil {
+		return name
 	}
-	return name
+	return strings.TrimSuffix(name, strconv.FormatInt(n, 10))
 }
 
 func signaturesHash(list []*pb.SignatureDefEntry) uint64 {
@@ -161,12 +166,11 @@ func objectsHash(l *pb.Lazy[pb.SavedObjectGraph]) (uint64, error) {
 	}
 	var list []function
 	for _, e := range g.ConcreteFunctions {
-		at := strings.LastIndexByte(e.Key, '_')
-		n, err := strconv.ParseInt(e.Key[at+1:], 10, 64)
-		if at < 0 || err != nil {
+		n, err := number(e.Key)
+		if err != nil {
 			return 0, fmt.Errorf("the function %q has no number at its end", e.Key)
 		}
-		list = append(list, function{n, e.Key[:at+1], e.Value})
+		list = append(list, function{n, withoutNumber(e.Key), e.Value})
 	}
 	slices.SortStableFunc(list, func(a, b function) int {
 		switch {

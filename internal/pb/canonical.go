@@ -10,7 +10,9 @@ import (
 // Canonical brings a message into the form in which TensorFlow's C++ writes it
 // deterministically, so that it can be hashed: the entries of every map in ascending
 // order of their keys, of two with one key the last. Fields are written by their numbers
-// in any case, unknown ones last. Messages inside that are decoded lazily are decoded.
+// in any case, unknown ones last; C++ keeps none of an entry, so these are dropped.
+// Messages inside that are decoded lazily are decoded one at a time and encoded again, so
+// that the memory in use is that of the encoded message and of the largest of them.
 func Canonical(m Message) error { return canonical(reflect.ValueOf(m)) }
 
 // keyed reports whether a struct is the entry of a map: its first field is the key.
@@ -69,7 +71,7 @@ func canonicalLazy(l lazy) error {
 	if err := Canonical(m); err != nil {
 		return err
 	}
-	l.begin().Set(reflect.ValueOf(m).Elem())
+	l.encode(m)
 	return nil
 }
 
@@ -82,6 +84,9 @@ func sortEntries(v reflect.Value) {
 	list := make([]entry, v.Len())
 	for i := range list {
 		list[i] = entry{v.Index(i).Elem(), i}
+		if unknown := list[i].v.FieldByName("Unknown"); unknown.IsValid() {
+			unknown.SetZero()
+		}
 	}
 	compare := func(a, b entry) int {
 		x, y := a.v.Field(0), b.v.Field(0)

@@ -63,6 +63,7 @@ type lazy interface {
 	inside() reflect.Type      // of the message
 	decoded() (Message, error) // as Get
 	begin() reflect.Value      // empties it and returns the message, to be filled
+	encode(Message)            // makes it that message, encoded
 }
 
 // lazyOf returns the lazy message that a field's value is, by itself or by a pointer; of a
@@ -90,6 +91,8 @@ func (l *Lazy[M]) begin() reflect.Value {
 	*l = LazyOf(new(M))
 	return reflect.ValueOf(l.message).Elem()
 }
+
+func (l *Lazy[M]) encode(m Message) { *l = Lazy[M]{encoded: m.Marshal()} }
 
 // StringAt returns the string to which a path of field numbers leads in an encoded
 // message, of several the last one; "" where there is none. Nothing else is decoded.

@@ -1,0 +1,5 @@
+-
+"serve"
+
+c0Const*
+valueBBx"ª
