@@ -145,3 +145,22 @@ func TestBrokenDescriptionsCostLittle(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// FuzzBytes: any file is scanned or refused.
+func FuzzBytes(f *testing.F) {
+	for _, name := range []string{"keras2_lambda.keras", "keras3_lambda.h5"} {
+		b, err := os.ReadFile(fixtures + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Add([]byte("\x89HDF\r\n\x1a\n{\"class_name\": \"Lambda\", \"config\": {\"name\": [1]}}"))
+	f.Add([]byte("\x0a\x12\x0a\x01a\x12\x09WriteFile\x1a\x02^b\x0a\x0d\x0a\x01b\x12\x04NoOp\x1a\x02^a"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := scan.Bytes(t.Context(), b, "x", nil)
+		if err == nil && r == nil {
+			t.Fatal("neither a report nor an error")
+		}
+	})
+}
