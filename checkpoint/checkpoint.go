@@ -36,6 +36,10 @@ type Options struct {
 	// save_counter, and slot variables are saved if it lists them. It must list the same edges until the Checkpoint is given up.
 	// Default: [trackable.Children].
 	Children func(obj trackable.Trackable) ([]trackable.Edge, error)
+	// Serialize returns the values that a save writes for an object in place of the
+	// object's own, and whether it does so; registered savers are not asked about such
+	// an object. Default: no object.
+	Serialize func(obj trackable.Trackable) (values []trackable.Attribute, ok bool)
 	// Partial lets every restore leave values of the checkpoint unused, as
 	// RestoreOptions.Partial does for one. Default: false.
 	Partial bool

@@ -40,6 +40,10 @@ type Saver struct {
 	// Lenient skips, at a restore, objects that Matches refuses though they were
 	// saved with this saver. Default: that is an error.
 	Lenient bool
+	// Traced is the saver as functions of TensorFlow's ops, for a SavedModel that is to
+	// restore the objects by itself: a savedmodel.TracedSaver. Default (nil): objects
+	// that the saver is in charge of can't be saved in a SavedModel.
+	Traced any
 }
 
 // CheckpointSaver returns s: a Saver can be registered as it is.

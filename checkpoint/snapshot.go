@@ -216,6 +216,10 @@ func (ck *Checkpoint) ObjectGraph(ctx context.Context) ([]byte, error) {
 	graph := newSavedGraph(g)
 	for id := range g.Nodes {
 		n := &g.Nodes[id]
+		if attrs, ok := ck.serialized(n.Object); ok {
+			graph.note(id, attrs)
+			continue
+		}
 		if name, saver := ck.o.Savers.find(n.Object, saves); saver != nil {
 			graph.savers[id] = pb.RegisteredSaver{Name: name, ObjectName: n.Path}
 			continue
@@ -245,6 +249,12 @@ func (g *savedGraph) serialize(id int, s trackable.Serializer) (values []ShardTe
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: serializing %s (%T): %w", g.walk.Human(id), n.Object, err)
 	}
+	return g.note(id, attrs), nil
+}
+
+// note notes the attributes of an object and returns their values.
+func (g *savedGraph) note(id int, attrs []trackable.Attribute) (values []ShardTensor) {
+	n := &g.walk.Nodes[id]
 	for _, a := range attrs {
 		key := trackable.AttributeKey(n.Path, a.Name)
 		g.attributes[id] = append(g.attributes[id], pb.SerializedTensor{Name: trackable.Escape(a.Name), FullName: n.FullName, CheckpointKey: key})
@@ -255,7 +265,15 @@ func (g *savedGraph) serialize(id int, s trackable.Serializer) (values []ShardTe
 			values = append(values, ShardTensor{Name: key + part.Suffix, Tensor: part.Tensor})
 		}
 	}
-	return values, nil
+	return values
+}
+
+// serialized returns what the options say of an object.
+func (ck *Checkpoint) serialized(obj any) ([]trackable.Attribute, bool) {
+	if ck.o.Serialize == nil {
+		return nil, false
+	}
+	return ck.o.Serialize(obj)
 }
 
 // gather builds the object graph and takes hold of the values. No step runs.
@@ -287,6 +305,10 @@ func (ck *Checkpoint) gather(ctx context.Context, dir vfs.Dir, prefix string) (_
 	var keys arena.Strings
 	for id := range g.Nodes {
 		n := &g.Nodes[id]
+		if attrs, ok := ck.serialized(n.Object); ok {
+			sn.values = append(sn.values, sn.graph.note(id, attrs)...)
+			continue
+		}
 		if name, saver := ck.o.Savers.find(n.Object, saves); saver != nil {
 			registered.add(name, saver, n.Path, n.Object)
 			sn.graph.savers[id] = pb.RegisteredSaver{Name: name, ObjectName: n.Path}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -39,7 +41,7 @@ type Saver struct {
 
 // CheckpointSaver returns s as package checkpoint runs it.
 func (sv Saver) CheckpointSaver() checkpoint.Saver {
-	out := checkpoint.Saver{Name: sv.Name, Matches: sv.Matches, Lenient: sv.Lenient}
+	out := checkpoint.Saver{Name: sv.Name, Matches: sv.Matches, Lenient: sv.Lenient, Traced: sv}
 	if sv.Save != nil {
 		out.Save = sv.save
 	}
@@ -91,4 +93,45 @@ func (sv Saver) run(ctx context.Context, files *engine.Files, prefix string, f f
 		}
 	}()
 	return f(s, ops.ValueOf(tensor.Scalar(prefix)))
+}
+
+// TraceSave traces Save: the function takes the prefix and returns the prefixes of what it
+// wrote. It is met by what savedmodel asks of a saver.
+func (sv Saver) TraceSave(ctx context.Context, objects checkpoint.Objects) (*graph.Concrete, error) {
+	return sv.trace(ctx, "save", func(s *ops.Scope, prefix *ops.Value) *ops.Value { return sv.Save(s, objects, prefix) })
+}
+
+// TraceRestore traces Restore: the function takes the prefix and returns nothing.
+func (sv Saver) TraceRestore(ctx context.Context, objects checkpoint.Objects) (*graph.Concrete, error) {
+	return sv.trace(ctx, "restore", func(s *ops.Scope, prefix *ops.Value) *ops.Value {
+		sv.Restore(s, objects, prefix)
+		return nil
+	})
+}
+
+func (sv Saver) trace(ctx context.Context, what string, f func(*ops.Scope, *ops.Value) *ops.Value) (c *graph.Concrete, err error) {
+	o := pick([]*Options{sv.Options})
+	s, tr := ops.NewTrace(ctx, "__inference_"+sv.Name+"_"+what, &ops.ScopeOptions{Kernels: o.Kernels, Shapes: o.Shapes})
+	defer func() {
+		if r := recover(); r != nil {
+			err = ofPanic(r)
+		}
+		if first := s.Close(); first != nil {
+			err = first
+		}
+		if err != nil {
+			c, err = nil, fmt.Errorf("saver %q: %w", sv.Name, err)
+		}
+	}()
+	prefix, err := tr.Arg("file_prefix", graph.Fact{DType: tensor.String, Shape: graph.ShapeOf()})
+	if err != nil {
+		return nil, err
+	}
+	var results []*ops.Value
+	tr.Run(func() {
+		if v := f(grad.WithRules(s, o.Gradients), prefix); v != nil {
+			results = append(results, v)
+		}
+	})
+	return tr.Finish(results, []string{"prefixes"})
 }

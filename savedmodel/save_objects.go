@@ -41,6 +41,8 @@ type saver struct {
 	wrappers   []signatureWrapper
 	assets     []savedAsset
 
+	registered *registeredValues
+
 	// nodes are those of the walk, and after them objects to which no edge leads:
 	// functions that save and restore others, values that gradients capture.
 	nodes []trackable.GraphNode
@@ -114,12 +116,11 @@ func (s *saver) walkObjects() error {
 		s.edges[key] = append(slices.Clip(s.edges[key]), options.Extra...)
 	}
 	s.nodes = slices.Clone(s.walk.Nodes)
+	if err := s.findRegistered(); err != nil {
+		return err
+	}
 	for id := 0; id < len(s.nodes); id++ { // which may grow
-		h, ok := s.nodes[id].Object.(SaveableHolder)
-		if !ok {
-			continue
-		}
-		all := h.SaveableFunctions()
+		all := s.saveablesOf(s.nodes[id].Object)
 		for _, name := range sortedKeys(all) {
 			for _, f := range []FunctionNode{all[name].Save, all[name].Restore} {
 				if err := s.addNode(f); err != nil {
@@ -381,10 +382,8 @@ func (s *saver) node(id int) (*pb.SavedObject, error) {
 	if err := s.describe(o, n, id); err != nil {
 		return nil, err
 	}
-	if h, ok := n.Object.(SaveableHolder); ok {
-		if err := s.saveables(o, h); err != nil {
-			return nil, err
-		}
+	if err := s.saveables(o, s.saveablesOf(n.Object)); err != nil {
+		return nil, err
 	}
 	if spec := s.specs[trackable.Identity(n.Object)]; spec != nil {
 		if spec.Proto != nil || spec.ProtoType != "" {
@@ -408,8 +407,7 @@ func (s *saver) node(id int) (*pb.SavedObject, error) {
 }
 
 // saveables adds the functions that save and restore an object.
-func (s *saver) saveables(o *pb.SavedObject, h SaveableHolder) error {
-	all := h.SaveableFunctions()
+func (s *saver) saveables(o *pb.SavedObject, all map[string]SaveableFunctions) error {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		pair := all[name]
 		save, ok := s.number(pair.Save)

@@ -27,7 +27,7 @@ func (m *mainGraph) saverOps(p *pb.MetaGraphDef) {
 	for id := range m.nodes {
 		n := &m.nodes[id]
 		v := n.Variable()
-		if _, _, found := m.savers.Find(n.Object); found || v == nil {
+		if v == nil || m.registered.covered[trackable.Identity(n.Object)] {
 			continue
 		}
 		if _, own := n.Object.(trackable.Serializer); own {
@@ -52,11 +52,7 @@ func (m *mainGraph) saverOps(p *pb.MetaGraphDef) {
 	}
 	var restores []call
 	for id := range m.nodes {
-		h, ok := m.nodes[id].Object.(SaveableHolder)
-		if !ok {
-			continue
-		}
-		all := h.SaveableFunctions()
+		all := m.saveablesOf(m.nodes[id].Object)
 		for _, attribute := range sortedKeys(all) {
 			save, restore := traceOf(all[attribute].Save), traceOf(all[attribute].Restore)
 			if save == nil || restore == nil || save.NumArgs() != 1 || len(save.Function.Results)%3 != 0 {
@@ -74,7 +70,6 @@ func (m *mainGraph) saverOps(p *pb.MetaGraphDef) {
 			restores = append(restores, call{restore, from, len(values) - from})
 		}
 	}
-	m.registeredSavers(prefix)
 	graphText := m.objectGraph()
 	if m.err != nil {
 		return
@@ -125,9 +120,6 @@ func traceOf(f FunctionNode) *graph.Concrete {
 	return nil
 }
 
-// registeredSavers adds the ops of savers that are traced into the graph.
-func (m *mainGraph) registeredSavers(prefix graph.Output) {}
-
 // objectGraph returns the object graph that the model's checkpoint has.
 func (m *mainGraph) objectGraph() string {
 	if m.err != nil {
@@ -147,6 +139,12 @@ func (m *mainGraph) objectGraph() string {
 // checkpoint returns the checkpoint of the saved graph.
 func (s *saver) checkpoint() (*checkpoint.Checkpoint, error) {
 	return checkpoint.New(s.root, &checkpoint.Options{
-		Savers: s.savers, Children: s.children, Shards: s.opts.Shards, Writer: s.opts.Writer, Progress: s.opts.Progress,
+		Savers: new(checkpoint.Savers), Children: s.children, Serialize: s.serialize, Shards: s.opts.Shards, Writer: s.opts.Writer, Progress: s.opts.Progress,
 	})
+}
+
+// serialize returns the values of an object that a registered saver is in charge of.
+func (s *saver) serialize(obj trackable.Trackable) ([]trackable.Attribute, bool) {
+	key := trackable.Identity(obj)
+	return s.registered.attributes[key], s.registered.covered[key]
 }

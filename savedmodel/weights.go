@@ -107,7 +107,7 @@ func (p *program) readKeys(ctx context.Context, c *weightsFile) error {
 		}
 		key, ok := keys[o]
 		if !ok {
-			if p.opts.Partial {
+			if p.opts.Partial || p.byTheOp(o) {
 				continue
 			}
 			if paths == nil {
@@ -256,6 +256,20 @@ func (p *program) savedElsewhere(keys map[*Object]string) error {
 	}
 	slices.Sort(e.Paths)
 	return e
+}
+
+// byTheOp reports whether the model's restore op can give a variable its value: another
+// object's functions save and restore it, as a registered saver's do.
+func (p *program) byTheOp(o *Object) bool {
+	if o.RegisteredSaver != "" || p.meta.proto.SaverDef == nil {
+		return false
+	}
+	for x := range p.byOp {
+		if len(x.Savers) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // needsOp reports whether an object that is loaded has values that only the restore
