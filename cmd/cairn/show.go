@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnml/cairn/inspect"
 	"github.com/cairnml/cairn/inspect/render"
+	"github.com/cairnml/cairn/savedmodel/describe"
 	"github.com/cairnml/cairn/tensorfile"
 )
 
@@ -218,13 +219,13 @@ type jsonEdge struct {
 }
 
 type jsonNode struct {
-	ID       int        `json:"id"`
-	Path     string     `json:"path"`
-	Kind     string     `json:"kind"`
-	Info     string     `json:"info,omitempty"`
-	Value    string     `json:"value,omitempty"`
-	Children []jsonEdge `json:"children"`
-	Slots    []jsonEdge `json:"slots,omitempty"`
+	ID       int             `json:"id"`
+	Path     string          `json:"path"`
+	Kind     string          `json:"kind"`
+	Info     string          `json:"info,omitempty"`
+	Value    describe.Scalar `json:"value,omitempty"`
+	Children []jsonEdge      `json:"children"`
+	Slots    []jsonEdge      `json:"slots,omitempty"`
 }
 
 // jsonGraph is what --json prints of a graph.
@@ -241,7 +242,7 @@ func graphJSON(path, kind string, g *inspect.View) jsonGraph {
 	kinds := map[render.NodeKind]string{render.Plain: "object", render.Optimizer: "optimizer", render.Variable: "variable", render.Slot: "slot"}
 	nodes := make([]jsonNode, len(g.Nodes))
 	for i, n := range g.Nodes {
-		nodes[i] = jsonNode{ID: i, Path: g.Path(i), Kind: kinds[n.Kind], Info: n.Info, Value: n.Value, Children: []jsonEdge{}}
+		nodes[i] = jsonNode{ID: i, Path: g.Path(i), Kind: kinds[n.Kind], Info: n.Info, Value: describe.Scalar(n.Value), Children: []jsonEdge{}}
 	}
 	for _, e := range g.Edges {
 		n := &nodes[e.From]

@@ -50,7 +50,8 @@ type MetaGraph struct {
 	Ops         []Op         `json:"ops"`
 	Layers      []Layer      `json:"layers,omitempty"`
 
-	meta *savedmodel.MetaGraph
+	meta   *savedmodel.MetaGraph
+	chosen bool // a signature was chosen, which the text shows alone
 }
 
 // Signature is a call that has a name.
@@ -65,7 +66,7 @@ type Signature struct {
 type Tensor struct {
 	Name    string   `json:"name"`
 	DType   string   `json:"dtype"`
-	Shape   string   `json:"shape"` // "[?,4]", "<unknown>"
+	Shape   Shape    `json:"shape"`
 	Tensor  string   `json:"tensor,omitempty"`
 	Default string   `json:"default,omitempty"`
 	Type    string   `json:"type,omitempty"`
@@ -92,11 +93,11 @@ type Variable struct {
 	Path      string `json:"path"`
 	Name      string `json:"name"`
 	DType     string `json:"dtype"`
-	Shape     string `json:"shape"`
+	Shape     Shape  `json:"shape"`
 	Trainable bool   `json:"trainable"`
 	Key       string `json:"key,omitempty"` // in the checkpoint
 	Bytes     int64  `json:"bytes"`
-	Value     string `json:"value,omitempty"` // of a scalar
+	Value     Scalar `json:"value,omitempty"` // of a scalar
 }
 
 // Asset is a file that ops read.
@@ -186,7 +187,7 @@ var raisedOps = map[string]bool{
 func tensors(list []savedmodel.TensorInfo) []Tensor {
 	out := []Tensor{}
 	for _, t := range list {
-		x := Tensor{Name: t.Name, DType: t.DType.String(), Shape: t.Shape.String(), Tensor: t.Tensor}
+		x := Tensor{Name: t.Name, DType: dtypeWords(t.DType), Shape: Shape{t.Shape}, Tensor: t.Tensor}
 		if t.Default != nil {
 			x.Default = strings.Join(strings.Fields(t.Default.String()), " ")
 		}
@@ -218,10 +219,10 @@ func functions(g *savedmodel.MetaGraph, paths map[int]string) []Function {
 		for _, c := range o.Function.Concrete {
 			t := Trace{Name: c.Name, Captures: len(c.Captures)}
 			if c.In != nil {
-				t.Takes = c.Takes()
+				t.Takes = unknowns.Replace(c.Takes())
 			}
 			if c.Out != nil && c.Out.Kind != graph.UnsetStructure {
-				t.Gives = c.Out.String()
+				t.Gives = unknowns.Replace(c.Out.String())
 			}
 			f.Traces = append(f.Traces, t)
 		}
@@ -239,7 +240,7 @@ func functions(g *savedmodel.MetaGraph, paths map[int]string) []Function {
 func variables(g *savedmodel.MetaGraph, paths map[int]string, stored map[*savedmodel.Object]bundle.Entry) []Variable {
 	out := []Variable{}
 	for _, o := range g.Variables() {
-		v := Variable{Path: paths[o.ID], Name: o.Variable.Name, DType: o.Variable.DType.String(), Shape: o.Variable.Shape.String(), Trainable: o.Variable.Trainable}
+		v := Variable{Path: paths[o.ID], Name: o.Variable.Name, DType: dtypeWords(o.Variable.DType), Shape: Shape{o.Variable.Shape}, Trainable: o.Variable.Trainable}
 		if e, ok := stored[o]; ok {
 			v.Key, v.Bytes = e.Name, e.Size
 		}
@@ -264,7 +265,7 @@ func assets(fsys fs.FS, g *savedmodel.MetaGraph) []Asset {
 func (d *Description) SetValues(byKey map[string]string) {
 	for _, g := range d.MetaGraphs {
 		for i := range g.Variables {
-			g.Variables[i].Value = byKey[g.Variables[i].Key]
+			g.Variables[i].Value = Scalar(byKey[g.Variables[i].Key])
 		}
 	}
 }
@@ -280,11 +281,13 @@ func (d *Description) Choose(m *savedmodel.SavedModel, tags []string) error {
 	return nil
 }
 
-// ChooseSignature leaves one signature of each MetaGraph alone.
+// ChooseSignature leaves one signature of each MetaGraph alone, which the text shows
+// without the rest of the model.
 func (d *Description) ChooseSignature(name string) error {
 	var last error
 	found := false
 	for _, g := range d.MetaGraphs {
+		g.chosen = true
 		if _, err := g.meta.Signature(name); err != nil {
 			last = err
 			g.Signatures = []Signature{}

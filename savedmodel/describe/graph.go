@@ -132,15 +132,15 @@ func objectNode(x *MetaGraph, o *savedmodel.Object, stored Variable) render.Node
 	switch o.Kind {
 	case savedmodel.VariableObject:
 		n.Kind = render.Variable
-		s := o.Variable.DType.String()
+		s := dtypeWords(o.Variable.DType)
 		if !o.Variable.Shape.HasRank() || o.Variable.Shape.Rank() > 0 {
-			s += " " + o.Variable.Shape.String()
+			s += " " + Shape{o.Variable.Shape}.String()
 		}
 		info = append(info, s)
 		if stored.Bytes >= 1024 {
 			info = append(info, inspect.Size(stored.Bytes))
 		}
-		n.Value = stored.Value
+		n.Value = string(stored.Value)
 	case savedmodel.AssetObject:
 		info = append(info, "asset "+o.Asset.Name)
 	case savedmodel.ConstantObject:

@@ -107,6 +107,9 @@ func (t *text) metaGraph(g *MetaGraph, several bool) error {
 	for _, s := range g.Signatures {
 		t.signature(s)
 	}
+	if g.chosen {
+		return nil
+	}
 	if len(g.Layers) > 0 {
 		t.layers(g.Layers)
 	}
@@ -159,8 +162,11 @@ func (t *text) signature(s Signature) {
 
 // typeWords says which type and shape a tensor has.
 func typeWords(x Tensor) string {
-	s := x.DType + " " + x.Shape
-	if x.Shape == "[]" {
+	s := x.DType + " " + x.Shape.String()
+	switch {
+	case x.DType == "?" && !x.Shape.HasRank():
+		s = "?"
+	case x.Shape.HasRank() && x.Shape.Rank() == 0:
 		s = x.DType
 	}
 	if x.Type != "" {
@@ -185,7 +191,11 @@ func (t *text) layers(list []Layer) {
 			widths[i] = max(widths[i], render.Width(c))
 		}
 	}
-	for over := 2 + 6 + widths[0] + widths[1] + widths[2] + widths[3] - t.o.Tree.Width; over > 0; over-- {
+	over := 0 // how much is too much for a terminal's line; elsewhere nothing is cut
+	if t.o.Tree.Break {
+		over = 2 + 6 + widths[0] + widths[1] + widths[2] + widths[3] - t.o.Tree.Width
+	}
+	for ; over > 0; over-- {
 		i := 0
 		for k := range 3 {
 			if widths[k] > widths[i] {
