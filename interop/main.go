@@ -44,6 +44,7 @@ var suites = []suite{
 	{name: "rewrite", run: rewriteCases},
 	{name: "join", run: joinCases},
 	{name: "apps", run: appCases},
+	{name: "savedmodels", run: savedModelCases},
 	{name: "gradients", run: gradientCases, judged: true}, // the longest one first
 	{name: "programs", run: programCases, judged: true},
 	{name: "traces", run: traceCases, judged: true},

@@ -171,7 +171,7 @@ def check(original, copy):
 def main():
     originals, copies = sys.argv[1:3]
     failed = 0
-    for name in sorted(os.listdir(copies)):
+    for name in sorted(n for n in os.listdir(copies) if os.path.isdir(os.path.join(copies, n))):
         try:
             faults = check(os.path.join(originals, name), os.path.join(copies, name))
         except Exception as e:  # noqa: BLE001
