@@ -139,12 +139,12 @@ func TestErrorsHaveTypes(t *testing.T) {
 			t.Errorf("%T: %v", as, err)
 		}
 	}
-	_, err := cairn.Convert(ctx, src, dst+".h5", nil)
+	_, err := cairn.Convert(ctx, src, dst+".onnx", nil)
 	check(err, new(*tensorfile.ForeignError))
-	if err := os.WriteFile(filepath.Join(dir, "m.keras"), []byte("PK"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "m.onnx"), []byte("xx"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err = cairn.List(ctx, filepath.Join(dir, "m.keras"), nil)
+	_, err = cairn.List(ctx, filepath.Join(dir, "m.onnx"), nil)
 	check(err, new(*tensorfile.ForeignError))
 	_, err = cairn.Read(ctx, src, "net/kernal", nil)
 	check(err, new(*tensorfile.NotFoundError))

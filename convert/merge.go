@@ -99,6 +99,24 @@ func Merge(ctx context.Context, srcs []string, dst string, o *MergeOptions) (*Re
 // of the paths graphs have an object graph.
 func mergeFiles(ctx context.Context, stores []*tensorfile.File, srcs, graphs []string, dst string, o *MergeOptions) (*Result, error) {
 	kind := tensorfile.KindOf(dst)
+	if kind == tensorfile.HDF5 || kind == tensorfile.Keras {
+		return nil, fmt.Errorf("merge into %s: files are merged into .npz, .safetensors and checkpoints; convert one of these", dst)
+	}
+	notes := &Result{}
+	for _, s := range stores {
+		if err := checkExtras(s, dst, &o.Options, notes); err != nil {
+			return nil, err
+		}
+	}
+	res, err := mergeKinds(ctx, stores, srcs, graphs, dst, kind, o)
+	if err == nil {
+		res.Notes = append(notes.Notes, res.Notes...)
+	}
+	return res, err
+}
+
+// mergeKinds does so into a file of a kind that can be merged into.
+func mergeKinds(ctx context.Context, stores []*tensorfile.File, srcs, graphs []string, dst string, kind tensorfile.Kind, o *MergeOptions) (*Result, error) {
 	switch {
 	case len(o.Join) > 0 && o.Graph != "":
 		return nil, errors.New("either the object graphs are joined or one of them is kept, not both")

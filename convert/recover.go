@@ -29,10 +29,23 @@ func Recover(ctx context.Context, path string) (recovered bool, err error) {
 	if err != nil {
 		err = fmt.Errorf("%s: %w", prefix, err)
 		if _, there := os.Stat(bundle.IndexName(prefix)); there != nil {
-			err = cmp.Or(tensorfile.CheckForeign(prefix), err)
+			err = cmp.Or(tensorfile.CheckForeign(prefix), otherKind(prefix), err)
 		}
 	}
 	return recovered, err
+}
+
+// otherKind returns a *[tensorfile.ForeignError] if path is a file of tensors that is no checkpoint.
+func otherKind(path string) error {
+	kind := tensorfile.KindOf(path)
+	if info, err := os.Stat(path); kind == tensorfile.Checkpoint || err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	article := "a "
+	if kind == tensorfile.HDF5 {
+		article = "an "
+	}
+	return &tensorfile.ForeignError{Path: path, Kind: article + kind.String(), Hint: "such a file is written whole or not at all; only checkpoints are recovered"}
 }
 
 // Recoverable reports whether a write over the checkpoint at path was cut off and

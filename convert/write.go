@@ -100,7 +100,11 @@ func (i item) of(t *tensor.Tensor) (*tensor.Tensor, error) {
 }
 
 // Convert writes what lies at src to dst, whose kind its suffix says: .npz,
-// .safetensors, else a checkpoint's prefix.
+// .safetensors, .h5, .keras, else a checkpoint's prefix.
+//
+// A file of Keras becomes one of the same format with all that it holds. Into any
+// other kind go its weights alone, and only if Lossy is set where more would be left
+// out. Every source becomes an .h5 file with a dataset for each tensor.
 //
 // A checkpoint that became a safetensors file becomes the same checkpoint
 // again, byte for byte; where that could not be promised the conversion is
@@ -145,8 +149,24 @@ func write(ctx context.Context, l *list, dst string, whole bool, o *Options) (*R
 			o.Progress(res.Bytes, total)
 		}
 	}
+	format, exact := kerasFormat(l.s, dst)
+	exact = exact && whole
+	if !exact {
+		if err := checkExtras(l.s, dst, o, res); err != nil {
+			return nil, err
+		}
+	}
 	var err error
 	switch tensorfile.KindOf(dst) {
+	case tensorfile.HDF5, tensorfile.Keras:
+		switch {
+		case exact:
+			err = writeKeras(ctx, l, dst, format, o, res, step)
+		case tensorfile.KindOf(dst) == tensorfile.Keras:
+			err = fmt.Errorf("convert: write %s: a Keras archive needs a model's configuration, which %s does not have or which does not fit an archive; a name that ends in .h5 takes the tensors alone", dst, l.s.Prefix)
+		default:
+			err = writeHDF5(ctx, l, dst, o, res, step)
+		}
 	case tensorfile.NPZ:
 		err = writeNPZ(ctx, l, dst, o, res, step)
 	case tensorfile.Safetensors:

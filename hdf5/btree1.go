@@ -35,8 +35,11 @@ func (w *walk1) node(addr uint64, level int) error {
 	c := f.cursor(b, addr)
 	ok := c.signature("TREE")
 	kind, got, n := c.u8(), int(c.u8()), int(c.u16())
-	if !ok || kind != w.kind || level >= 0 && got != level {
-		return &CorruptError{Offset: f.base + int64(addr), What: fmt.Sprintf("no node of a B-tree of kind %d, level %d", w.kind, level)}
+	switch {
+	case !ok || kind != w.kind:
+		return &CorruptError{Offset: f.base + int64(addr), What: fmt.Sprintf("no node of a B-tree of kind %d", w.kind)}
+	case level >= 0 && got != level:
+		return &CorruptError{Offset: f.base + int64(addr), What: fmt.Sprintf("a B-tree's node is at the wrong level (got %d, want %d)", got, level)}
 	}
 	entry := w.keySize + f.offsetSize
 	start := addr + uint64(prefix)

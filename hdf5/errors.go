@@ -69,7 +69,7 @@ func (e *LimitError) Error() string {
 	if e.Path != "" {
 		s += fmt.Sprintf("%.300q: ", e.Path)
 	}
-	return s + fmt.Sprintf("%s takes %d bytes of memory, the limit for a file of this size is %d; the option MaxMemory raises it", e.What, e.Bytes, e.Limit)
+	return s + fmt.Sprintf("%s takes %d bytes of memory, the limit for a file of this size is %d; Options.MaxMemory raises it", e.What, e.Bytes, e.Limit)
 }
 
 // Is reports whether target is [errors.ErrUnsupported].

@@ -110,7 +110,7 @@ func TestBombs(t *testing.T) {
 		}
 		_, err = d.Read(t.Context())
 		var limit *hdf5.LimitError
-		if !errors.As(err, &limit) || !strings.Contains(err.Error(), "the option MaxMemory raises it") {
+		if !errors.As(err, &limit) || !strings.Contains(err.Error(), "Options.MaxMemory raises it") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -8,9 +8,12 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"strings"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/hdf5"
 	"github.com/cairnml/cairn/internal/safetensors"
+	"github.com/cairnml/cairn/keras/kerasfile"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensorfile"
 )
@@ -149,6 +152,11 @@ func verify(ctx context.Context, path string, s *tensorfile.File, err error, pro
 				progress(done, total)
 			}
 		}
+		if k := s.Keras(); k != nil {
+			if err := k.Verify(ctx); err != nil && ctx.Err() == nil {
+				faults = append(faults, faultsOf(s.Prefix, err)...)
+			}
+		}
 	}
 	if ctx.Err() != nil {
 		return s, faults, ctx.Err()
@@ -237,6 +245,22 @@ func faultsOf(file string, err error) []Fault {
 		f := Fault{File: file, Offset: st.Offset, Tensor: st.Name, What: st.What}
 		if st.Err != nil {
 			f.What += ": " + st.Err.Error()
+		}
+		return []Fault{f}
+	}
+	var h *hdf5.CorruptError
+	if errors.As(err, &h) {
+		f := Fault{File: file, Offset: h.Offset, Tensor: strings.TrimPrefix(h.Path, "/"), What: h.What}
+		if h.Err != nil {
+			f.What += ": " + h.Err.Error()
+		}
+		return []Fault{f}
+	}
+	var k *kerasfile.FormatError
+	if errors.As(err, &k) {
+		f := Fault{File: file, Offset: -1, Tensor: k.Name, What: k.What}
+		if k.Err != nil {
+			f.What += ": " + k.Err.Error()
 		}
 		return []Fault{f}
 	}

@@ -17,7 +17,7 @@ import (
 // write, and what to do instead.
 type ForeignError struct {
 	Path string
-	Kind string // what it is: "a Keras archive", "an HDF5 file", …
+	Kind string // what it is: "an ONNX model", "a PyTorch file", …
 	Hint string // what to do instead
 }
 
@@ -33,8 +33,7 @@ type foreign struct {
 }
 
 var foreigners = []foreign{
-	{[]string{".keras"}, "", "a Keras archive, its weights in HDF5", "in Python load it with keras.models.load_model and save tf.train.Checkpoint(model=model).write(PREFIX), or model.export(DIR)"},
-	{[]string{".h5", ".hdf5", ".hdf"}, "\x89HDF\r\n\x1a\n", "an HDF5 file", "in Python load the weights with Keras and save tf.train.Checkpoint(model=model).write(PREFIX)"},
+	{[]string{".he5"}, "\x89HDF\r\n\x1a\n", "an HDF5 file", "give it a name that ends in .h5"},
 	{[]string{".npy"}, "\x93NUMPY", "a single numpy array", "put it under a name into a .npz: numpy.savez('x.npz', name=array)"},
 	{[]string{".pb", ".pbtxt"}, "", "a graph, without a model's values", "give the directory of the SavedModel that it lies in"},
 	{[]string{".meta"}, "", "a MetaGraph, the graph that belongs to a checkpoint", "the values lie in the checkpoint beside it"},
@@ -116,7 +115,7 @@ func CheckTarget(path string) error {
 		return errors.New("several files, or one that is written out of order, can't go to stdout; name a file, and ./- for one called so")
 	}
 	if f, ok := foreignName(path); ok {
-		return &ForeignError{path, "the name of " + f.kind, "this program writes .npz, .safetensors and, under any other name, checkpoints"}
+		return &ForeignError{path, "the name of " + f.kind, "this program writes .npz, .safetensors, .h5, .keras and, under any other name, checkpoints"}
 	}
 	return nil
 }

@@ -53,10 +53,13 @@ func (s *File) openFileFS(fsys fs.FS, path string) error {
 	}
 	r, size, err := readerAt(f)
 	if err == nil {
-		if s.Kind == NPZ {
+		switch s.Kind {
+		case NPZ:
 			s.b, err = newNPZ(r, size, f, &s.opts)
-		} else {
+		case Safetensors:
 			s.b, err = openSafetensorsAt(r, size, f, &s.opts)
+		default:
+			s.b, err = newKeras(r, size, f, &s.opts)
 		}
 	}
 	if err != nil {

@@ -114,8 +114,6 @@ func TestNamesPathsAndPatternsMeanTensors(t *testing.T) {
 func TestForeignFilesAreCalledByTheirNames(t *testing.T) {
 	dir := t.TempDir()
 	for name, want := range map[string][2]string{
-		"m.keras":          {"PK\x03\x04", "a Keras archive"},
-		"m.h5":             {"\x89HDF\r\n\x1a\n....", "an HDF5 file"},
 		"weights":          {"\x89HDF\r\n\x1a\n....", "an HDF5 file"},
 		"a.npy":            {"\x93NUMPY", "a single numpy array"},
 		"ckpt-1.meta":      {"xx", "a MetaGraph, the graph that belongs to a checkpoint: its checkpoint, of the prefix"},
@@ -133,7 +131,7 @@ func TestForeignFilesAreCalledByTheirNames(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, want[1])
 		}
 	}
-	for path, want := range map[string]string{"x.h5": "HDF5", "a/b.KERAS": "Keras", "-": "stdout", "model.ckpt": "", "x.npz": "", "run/ckpt-1": ""} {
+	for path, want := range map[string]string{"x.he5": "HDF5", "x.onnx": "ONNX", "-": "stdout", "model.ckpt": "", "x.npz": "", "run/ckpt-1": ""} {
 		if err := CheckTarget(path); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}

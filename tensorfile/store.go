@@ -33,6 +33,8 @@ const (
 	SavedModel                  // a SavedModel's variables
 	NPZ                         // numpy's zip of arrays
 	Safetensors                 // Hugging Face's format
+	HDF5                        // HDF5: Keras' .h5 and .weights.h5, or another
+	Keras                       // Keras' archive
 )
 
 // String returns the kind in words.
@@ -46,6 +48,10 @@ func (k Kind) String() string {
 		return ".npz file"
 	case Safetensors:
 		return "safetensors file"
+	case HDF5:
+		return "HDF5 file"
+	case Keras:
+		return "Keras archive"
 	}
 	return fmt.Sprintf("kind(%d)", int(k))
 }
@@ -53,14 +59,18 @@ func (k Kind) String() string {
 // IsBundle reports whether the tensors lie in TensorFlow's own format.
 func (k Kind) IsBundle() bool { return k == Checkpoint || k == SavedModel }
 
-// KindOf returns the kind that a path's suffix asks for: .npz, .safetensors,
-// else a checkpoint.
+// KindOf returns the kind that a path's suffix asks for: .npz, .safetensors, .h5,
+// .hdf5, .keras, else a checkpoint.
 func KindOf(path string) Kind {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".npz":
 		return NPZ
 	case ".safetensors":
 		return Safetensors
+	case ".h5", ".hdf5", ".hdf":
+		return HDF5
+	case ".keras":
+		return Keras
 	}
 	return Checkpoint
 }
@@ -131,8 +141,8 @@ type File struct {
 
 // Open opens what lies at path: a checkpoint's prefix or one of its files, a
 // directory with a checkpoint state file (its latest checkpoint), a SavedModel's
-// directory, a .npz or .safetensors file. Only names, types and shapes are
-// read. Where nothing of the kind lies there the error says what was found.
+// directory, a .npz, .safetensors, .h5 or .keras file. Only names, types and shapes
+// are read. Where nothing of the kind lies there the error says what was found.
 func Open(ctx context.Context, path string, o *Options) (*File, error) {
 	if o != nil && o.FS != nil {
 		return openFS(ctx, o.FS, path, o)
@@ -142,10 +152,13 @@ func Open(ctx context.Context, path string, o *Options) (*File, error) {
 	switch kind := KindOf(path); {
 	case kind != Checkpoint && isFile(path):
 		s.Kind = kind
-		if kind == NPZ {
+		switch kind {
+		case NPZ:
 			s.b, err = openNPZ(path, &s.opts)
-		} else {
+		case Safetensors:
 			s.b, err = openSafetensors(path, &s.opts)
+		default:
+			s.b, err = openKeras(path, &s.opts)
 		}
 	case kind != Checkpoint && gone(path) && gone(path+".index"):
 		err = &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}

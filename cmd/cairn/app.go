@@ -106,7 +106,7 @@ func plainLines(s string) string {
 // trimPrefixes takes away the package names that library errors begin with:
 // they say nothing to somebody at a shell.
 func trimPrefixes(s string) string {
-	for _, p := range []string{"savedmodel: ", "bundle: ", "checkpoint: ", "tensor: ", "safetensors: ", "npz: ", "npy: "} {
+	for _, p := range []string{"savedmodel: ", "bundle: ", "checkpoint: ", "tensor: ", "safetensors: ", "npz: ", "npy: ", "hdf5: ", "kerasfile: "} {
 		s = strings.TrimPrefix(strings.ReplaceAll(s, ": "+p, ": "), p)
 	}
 	return s

@@ -12,7 +12,7 @@ import (
 )
 
 // completePath offers what a PATH can be: checkpoint prefixes, directories,
-// .npz and .safetensors files.
+// .npz, .safetensors, .h5 and .keras files.
 func completePath(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	dir, base := filepath.Split(typed)
 	read := dir
@@ -34,7 +34,7 @@ func completePath(_ *cobra.Command, _ []string, typed string) ([]string, cobra.S
 			found[dir+name+"/"] = true
 		case strings.HasSuffix(name, ".index"):
 			found[dir+strings.TrimSuffix(name, ".index")] = true
-		case strings.HasSuffix(name, ".npz"), strings.HasSuffix(name, ".safetensors"):
+		case tensorfile.KindOf(name) != tensorfile.Checkpoint:
 			found[dir+name] = true
 		}
 	}

@@ -44,19 +44,24 @@ func newConvert(a *app) *cobra.Command {
 	o := &convert.Options{}
 	c := &cobra.Command{
 		Use:   "convert SRC DST",
-		Short: "Convert between checkpoints, .npz and .safetensors",
-		Long: `Convert SRC to DST, whose kind its suffix says: .npz, .safetensors, else the
-prefix of a checkpoint.
+		Short: "Convert between checkpoints, .npz, .safetensors and Keras files",
+		Long: `Convert SRC to DST, whose kind its suffix says: .npz, .safetensors, .h5, .keras,
+else the prefix of a checkpoint.
 
 A checkpoint that becomes a .safetensors file keeps its object graph, strings
 and layout in the file's metadata: converted back it is the same, byte for byte.
 Where that can't be promised, nothing is converted. In a .npz bfloat16 and
 float8 widen to float32 and strings become S arrays, which drop NULs at a
-string's end: such a string is refused. --lossy allows both.`,
+string's end: such a string is refused. --lossy allows both.
+
+A .keras or .h5 file of Keras becomes one of the same format with all that it
+holds. Other kinds take its weights alone, with --lossy if that leaves something
+out. Everything becomes an .h5 file with a dataset for each tensor.`,
 		Example: `  cairn convert model/ckpt-10 weights.npz
   cairn convert model/ckpt-10 weights.safetensors
   cairn convert weights.safetensors model/ckpt-1
-  cairn convert saved_model model/ckpt-1            a SavedModel's variables`,
+  cairn convert saved_model model/ckpt-1            a SavedModel's variables
+  cairn convert --lossy model.keras weights.npz     a Keras model's weights`,
 		Args:              need(2, 2, "a SRC and a DST"),
 		ValidArgsFunction: completePaths,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -21,7 +21,7 @@ func newRoot(a *app) *cobra.Command {
 
 PATH is a checkpoint's prefix (model/ckpt-10), one of its files, a directory
 with a checkpoint file (its latest is meant), a SavedModel's directory, or a
-.npz or .safetensors file.
+.npz, .safetensors, .h5 or .keras file.
 
 Exit codes: 0 fine, 1 found (differs, corrupt, flagged), 2 could not.`,
 		Example: `  cairn demo                            train, save, stop, resume

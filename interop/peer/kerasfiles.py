@@ -69,7 +69,7 @@ def model(k, name):
         x = k.layers.LayerNormalization()(x)
         x = k.layers.Flatten()(x)
     m = k.Model(i, k.layers.Dense(2, name="out")(x), name=name)
-    m.compile(k.optimizers.Adam(0.01), "mse")
+    m.compile(k.optimizers.Adam(0.01), k.losses.MeanSquaredError())
     m.fit(*data(), shuffle=False, verbose=0)
     return m
 

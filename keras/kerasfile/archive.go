@@ -29,6 +29,7 @@ func (f *File) openArchive(r io.ReaderAt, size, memory int64) error {
 	if err := checkMembers(z, size); err != nil {
 		return err
 	}
+	f.members = z.File
 	var weights *zip.File
 	for _, m := range z.File {
 		switch {
@@ -129,7 +130,7 @@ func member(m *zip.File, memory int64) Member {
 }
 
 func tooLarge(m *zip.File, memory int64) error {
-	return &UnsupportedError{m.Name, fmt.Sprintf("a member of %d bytes in an archive of this size (the limit is %d; the option MaxMemory raises it)", m.UncompressedSize64, memory)}
+	return &UnsupportedError{m.Name, fmt.Sprintf("a member of %d bytes in an archive of this size (the limit is %d; Options.MaxMemory raises it)", m.UncompressedSize64, memory)}
 }
 
 // readMember returns a member's bytes. They are no more than the zip says, which archive/zip

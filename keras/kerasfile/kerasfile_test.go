@@ -218,8 +218,8 @@ func TestHostileArchives(t *testing.T) {
 		"a member twice":       {archive(t, append(good, member{"config.json", "{}", nil})...), "two members have the name"},
 		"a file and a folder":  {archive(t, append(good, member{"assets", "x", nil}, member{"assets/x", "x", nil})...), "a file and a folder"},
 		"a link":               {archive(t, append(good, member{"assets/x", "/etc/passwd", func(h *zip.FileHeader) { h.SetMode(os.ModeSymlink | 0o777) }})...), "no regular file"},
-		"a bomb of config":     {archive(t, member{"config.json", zeros, deflated}, good[2]), "the option MaxMemory raises it"},
-		"a bomb of weights":    {archive(t, good[0], member{"model.weights.h5", weights + zeros, deflated}), "the option MaxMemory raises it"},
+		"a bomb of config":     {archive(t, member{"config.json", zeros, deflated}, good[2]), "Options.MaxMemory raises it"},
+		"a bomb of weights":    {archive(t, good[0], member{"model.weights.h5", weights + zeros, deflated}), "Options.MaxMemory raises it"},
 		"no weights":           {archive(t, good[0]), "it is no Keras archive"},
 		"no JSON":              {archive(t, member{"config.json", "{", nil}, good[2]), "not valid JSON"},
 		"a pickle":             {archive(t, good[0], member{"model.weights.npz", "", nil}), "a pickle"},
@@ -234,6 +234,18 @@ func TestHostileArchives(t *testing.T) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+func TestVerifyComparesChecksums(t *testing.T) {
+	b := fixture(t, "keras3_model.keras")
+	if err := open(t, b).Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+	at := bytes.LastIndex(b, []byte("SNOD")) + 400 // in the numbers of the weights
+	b[at] ^= 1
+	if err := open(t, b).Verify(t.Context()); !errors.Is(err, kerasfile.ErrFormat) || !strings.Contains(err.Error(), "model.weights.h5") {
+		t.Error(err)
 	}
 }
 

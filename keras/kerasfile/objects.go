@@ -99,6 +99,32 @@ func attributesOf(o hdf5.Object) (map[string]*tensor.Tensor, error) {
 	return out, nil
 }
 
+// Tensors lists all datasets of an HDF5 file, sorted by path, whether Keras wrote it or not. Their
+// names are their paths, as "layers/dense/vars/0".
+func Tensors(h *hdf5.File) ([]Weight, error) {
+	var list []Weight
+	err := h.Root().Walk(func(o hdf5.Object) error {
+		d, ok := o.(*hdf5.Dataset)
+		if !ok {
+			return nil
+		}
+		w, err := weight(strings.TrimPrefix(d.Path(), "/"), d)
+		if err != nil {
+			return err
+		}
+		list = append(list, w)
+		return nil
+	})
+	slices.SortFunc(list, func(a, b Weight) int { return cmp.Compare(a.Path, b.Path) })
+	return list, err
+}
+
+// SetTensor makes a dataset at a path of an HDF5 file, as Keras stores a weight: elements of types
+// that numpy lacks are opaque bytes, with the attribute dtype.
+func SetTensor(ctx context.Context, root *hdf5.GroupWriter, w Weight) error {
+	return writeWeight(ctx, root, w)
+}
+
 // weight describes a dataset. Opaque elements have the type that the attribute dtype names, as
 // Keras stores bfloat16.
 func weight(name string, d *hdf5.Dataset) (Weight, error) {

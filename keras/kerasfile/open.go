@@ -1,6 +1,9 @@
 package kerasfile
 
 import (
+	"archive/zip"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -13,7 +16,8 @@ type File struct {
 	Contents
 	Format Format
 
-	h5 *hdf5.File
+	h5      *hdf5.File
+	members []*zip.File // all of an archive
 }
 
 // HDF5 returns the HDF5 file with the weights: the file itself, or an archive's member.
@@ -74,4 +78,24 @@ func (f *File) readHDF5() error {
 		return f.readObjects()
 	}
 	return &FormatError{What: "an HDF5 file without Keras' groups layers, vars or model_weights"}
+}
+
+// Verify reads all members of an archive and compares their checksums. It returns all faults
+// joined, each a [FormatError]; an HDF5 file has no checksums of this kind.
+func (f *File) Verify(ctx context.Context) error {
+	var faults []error
+	for _, m := range f.members {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r, err := m.Open()
+		if err == nil {
+			_, err = io.Copy(io.Discard, r)
+			err = errors.Join(err, r.Close())
+		}
+		if err != nil {
+			faults = append(faults, &FormatError{Name: m.Name, What: "the member is damaged", Err: err})
+		}
+	}
+	return errors.Join(faults...)
 }
