@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/savedmodel/run"
 	"github.com/cairnml/cairn/savedmodel/scan"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -15,30 +16,30 @@ import (
 // Load reads a SavedModel from its directory, which may be embedded or in
 // memory, and makes it ready to run with all built-in kernels, or with those of
 // the options. Ops that a signature needs and that have no kernel are a
-// *savedmodel.UnsupportedError that lists all of them.
-func Load(ctx context.Context, fsys fs.FS, o *savedmodel.LoadOptions) (*savedmodel.Model, error) {
-	var with savedmodel.LoadOptions
-	if o != nil {
-		with = *o
+// *run.UnsupportedError that lists all of them.
+func Load(ctx context.Context, fsys fs.FS, opts *run.LoadOptions) (*run.Model, error) {
+	var with run.LoadOptions
+	if opts != nil {
+		with = *opts
 	}
 	if with.Kernels == nil {
 		with.Kernels = kernel.All()
 	}
-	return savedmodel.Load(ctx, fsys, &with)
+	return run.Load(ctx, fsys, &with)
 }
 
 // Bind returns a Go function that calls a signature with structs, whose fields
 // are tensors named as the signature's inputs and outputs; see
-// [savedmodel.Bind].
-func Bind[In, Out any](m *savedmodel.Model, signature string) (func(context.Context, In) (Out, error), error) {
-	return savedmodel.Bind[In, Out](m, signature)
+// [run.Bind].
+func Bind[In, Out any](m *run.Model, signature string) (func(context.Context, In) (Out, error), error) {
+	return run.Bind[In, Out](m, signature)
 }
 
 // Run loads the SavedModel in dir, calls one of its signatures with in and returns the
 // outputs by name. An empty signature means "serving_default" or, if the model has one
 // signature only, that one. Programs that call a model more than once use [Load].
-func Run(ctx context.Context, dir, signature string, in map[string]*tensor.Tensor, opts *savedmodel.LoadOptions) (map[string]*tensor.Tensor, error) {
-	var with savedmodel.LoadOptions
+func Run(ctx context.Context, dir, signature string, in map[string]*tensor.Tensor, opts *run.LoadOptions) (map[string]*tensor.Tensor, error) {
+	var with run.LoadOptions
 	if opts != nil {
 		with = *opts
 	}
@@ -58,7 +59,7 @@ func Run(ctx context.Context, dir, signature string, in map[string]*tensor.Tenso
 
 // defaultSignature returns name or, if that is empty, the name of the model's only
 // signature, or else "serving_default".
-func defaultSignature(m *savedmodel.Model, name string) string {
+func defaultSignature(m *run.Model, name string) string {
 	if name != "" {
 		return name
 	}

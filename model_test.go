@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/cairnml/cairn"
-	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/savedmodel/run"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -47,10 +47,10 @@ func Example_load() {
 	// Output: [[11. 42. 93.]] 179700.0
 }
 
-func bindError[In, Out any](t *testing.T, m *savedmodel.Model, want string) {
+func bindError[In, Out any](t *testing.T, m *run.Model, want string) {
 	t.Helper()
 	_, err := cairn.Bind[In, Out](m, "serving_default")
-	var no *savedmodel.BindError
+	var no *run.BindError
 	if !errors.As(err, &no) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/kernel"
-	"github.com/cairnml/cairn/savedmodel"
+	modelrun "github.com/cairnml/cairn/savedmodel/run"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -126,8 +126,8 @@ func (b *bench) write(ctx context.Context, a app) (dir string, err error) {
 }
 
 // load makes the model in a folder ready to run.
-func load(ctx context.Context, dir string) (*savedmodel.Model, error) {
-	return savedmodel.Load(ctx, os.DirFS(dir), &savedmodel.LoadOptions{Kernels: kernel.All()})
+func load(ctx context.Context, dir string) (*modelrun.Model, error) {
+	return modelrun.Load(ctx, os.DirFS(dir), &modelrun.LoadOptions{Kernels: kernel.All()})
 }
 
 // loadingPeak returns how many times its weights loading the model takes at most, in a
@@ -226,7 +226,7 @@ func inferVerbs(ctx context.Context, dir string, calls [2]int) (map[string]verb,
 
 // takenBy returns how many KiB a call takes from the garbage collector besides its outputs,
 // once the shapes are known.
-func takenBy(ctx context.Context, sig *savedmodel.Signature, feeds map[string]*tensor.Tensor) (float64, error) {
+func takenBy(ctx context.Context, sig *modelrun.Signature, feeds map[string]*tensor.Tensor) (float64, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which empties pools
 	const calls = 10
 	least := math.Inf(1) // of several times: a goroutine that changes its processor finds other pools

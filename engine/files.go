@@ -113,7 +113,7 @@ func (e *DeniedError) Error() string {
 	if e.byAnother {
 		by = fmt.Sprintf(" for the %s node %q", e.Op, e.Node)
 	}
-	return fmt.Sprintf("%s the file %q%s is not granted; function.Options.Files and savedmodel.LoadOptions.Files grant files, engine.GrantDirs makes them", verb, e.Name, by)
+	return fmt.Sprintf("%s the file %q%s is not granted; function.Options.Files and run.LoadOptions.Files grant files, engine.GrantDirs makes them", verb, e.Name, by)
 }
 
 // Is reports whether the target is [ErrNotGranted].

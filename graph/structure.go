@@ -145,6 +145,11 @@ type Flat struct {
 	Fact Fact
 }
 
+// IsNone reports whether the structure is Python's None, or nothing is known of it.
+func (s *Structure) IsNone() bool {
+	return s == nil || s.Kind == NoneStructure || s.Kind == UnsetStructure
+}
+
 // Flatten returns the tensors in the structure in the order in which TensorFlow
 // takes and gives them: the elements of lists and tuples as they stand, the
 // fields of named tuples too, those of dicts by their keys, those of a

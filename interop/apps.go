@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/kernel"
-	"github.com/cairnml/cairn/savedmodel"
+	modelrun "github.com/cairnml/cairn/savedmodel/run"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -43,7 +43,7 @@ func answers(ctx context.Context, dir string) (worst float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	m, err := savedmodel.Load(ctx, os.DirFS(dir), &savedmodel.LoadOptions{Kernels: kernel.All()})
+	m, err := modelrun.Load(ctx, os.DirFS(dir), &modelrun.LoadOptions{Kernels: kernel.All()})
 	if err != nil {
 		return 0, err
 	}

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/cairnml/cairn/internal/nearest"
 )
 
 // A FormatError says that a SavedModel's file contradicts itself or can't be
@@ -89,7 +90,7 @@ type NotFoundError struct {
 func (e *NotFoundError) Error() string {
 	s := fmt.Sprintf("savedmodel: there is no %s %q", e.Kind, e.Name)
 	if len(e.Near) > 0 {
-		s += "; " + thereAre(e.Near)
+		s += "; " + nearest.ThereAre(e.Near)
 	}
 	if e.Note != "" {
 		s += "; " + e.Note
@@ -97,44 +98,5 @@ func (e *NotFoundError) Error() string {
 	return s
 }
 
-// SaverError says that variables have no values of their own in the checkpoint: a
-// registered saver wrote them, which only the program that has it can read. Such a
-// program loads the model with LoadOptions.Partial and restores the variables'
-// folder into [Model.Variable] with checkpoint.Savers.
-type SaverError struct {
-	// Saver is the saver's name, "package.name".
-	Saver string
-	// Paths are the paths of the variables to its objects.
-	Paths []string
-}
-
-// Error returns what is missing and what to do.
-func (e *SaverError) Error() string {
-	return fmt.Sprintf("savedmodel: the registered saver %q wrote the values of %s: load the model with LoadOptions.Partial, and restore %s with a saver of that name in checkpoint.Savers", e.Saver, few(e.Paths), VariablesPrefix)
-}
-
-// thereAre says which names there are, one or many.
-func thereAre(names []string) string {
-	if len(names) == 1 {
-		return "there is " + quoted(names)
-	}
-	return "there are " + quoted(names)
-}
-
-// quoted lists all names, each in quotes.
-func quoted(names []string) string {
-	list := make([]string, len(names))
-	for i, n := range names {
-		list[i] = strconv.Quote(n)
-	}
-	return strings.Join(list, ", ")
-}
-
-// few lists the first few of names.
-func few(names []string) string {
-	const most = 4
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
+// ErrNoCheckpoint says that a model has variables and no checkpoint for them.
+var ErrNoCheckpoint = errors.New("there is no checkpoint " + VariablesPrefix)

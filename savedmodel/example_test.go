@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/savedmodel"
-	"github.com/cairnml/cairn/tensor"
 )
 
 // What a model offers is read from its graph's file alone; no kernel is needed.
@@ -23,47 +21,4 @@ func ExampleRead() {
 		}
 	}
 	// Output: serving_default takes x float32 []
-}
-
-// A model has a state of its own, which its functions change: bump adds to a variable.
-// Another instance begins anew, with the same weights.
-func ExampleLoad() {
-	ctx := context.Background()
-	model, err := savedmodel.Load(ctx, os.DirFS("testdata/models/module"), &savedmodel.LoadOptions{Kernels: kernel.All()})
-	if err != nil {
-		fmt.Println(err) // all ops without a kernel in one error, with the places that need them
-		return
-	}
-	again, err := model.Instantiate(ctx)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, m := range []*savedmodel.Model{model, model, again} {
-		out, err := m.Call(ctx, "bump", map[string]*tensor.Tensor{"by": tensor.Scalar[int64](5)})
-		fmt.Println(out["output_0"], err)
-	}
-	// Output:
-	// 5 <nil>
-	// 10 <nil>
-	// 5 <nil>
-}
-
-// A function that hangs in the graph of objects takes arguments as its Python function
-// did: by position, or by name.
-func ExampleModel_Function() {
-	ctx := context.Background()
-	model, err := savedmodel.Load(ctx, os.DirFS("testdata/models/module"), &savedmodel.LoadOptions{Kernels: kernel.All()})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	branch, err := model.Function("branch")
-	if err != nil {
-		fmt.Println(err) // lists the paths that are most like it
-		return
-	}
-	y, err := branch.Call(ctx, []any{tensor.Vector[float32](1, 2)}, map[string]any{"n": int32(3)})
-	fmt.Println(y, err)
-	// Output: [3. 7.] <nil>
 }

@@ -150,7 +150,7 @@ func (r *objectReader) signature(c *ConcreteFunction, p *pb.SavedConcreteFunctio
 		return err
 	}
 	in, err := r.structure(p.CanonicalizedInputSignature)
-	if err != nil || isNone(in) { // a graph wrapped as a function: it takes flat tensors
+	if err != nil || in.IsNone() { // a graph wrapped as a function: it takes flat tensors
 		return err
 	}
 	c.In, err = pairOf(in)
@@ -260,7 +260,7 @@ func parametersOf(spec *pb.FunctionSpec, constants *int64) (*Parameters, error) 
 	if p.Signature, err = graph.ReadStructure(spec.InputSignature, constants); err != nil {
 		return nil, err
 	}
-	if isNone(p.Signature) {
+	if p.Signature.IsNone() {
 		p.Signature = nil
 	}
 	if full.Kind != graph.NamedStructure {

@@ -257,7 +257,7 @@ func (r *restorer) missing(e trackable.Edge, id int) error {
 		return err
 	}
 	return fmt.Errorf("savedmodel: load %s: the file has no value for the variables of the object's %q (its edges there are %s); use SetCheckpoint for a class whose structure has changed, or RestoreOptions.AllowMissing",
-		r.path(id), e.Name, quoted(r.spec(id).Children()))
+		r.path(id), e.Name, nearest.Quoted(r.spec(id).Children()))
 }
 
 // assign gives a variable of the program the value of a variable of the file.

@@ -57,6 +57,9 @@ type Asset struct {
 	Tensor string
 }
 
+// Path returns the file's path in the model's directory, "assets/words.txt".
+func (a *Asset) Path() string { return AssetsDir + "/" + a.Name }
+
 // Numbers of the fields of a MetaGraphDef.
 const (
 	fieldGraphDef  = 2
@@ -109,6 +112,13 @@ func newMetaGraph(m *SavedModel, from pb.Source) (*MetaGraph, error) {
 	}
 	return g, g.readObjects()
 }
+
+// SavedModel returns the model that the MetaGraph belongs to.
+func (g *MetaGraph) SavedModel() *SavedModel { return g.model }
+
+// ConcreteFunction returns what the file says of a trace by its name in the graph's
+// library; nil for functions of which it says nothing.
+func (g *MetaGraph) ConcreteFunction(name string) *ConcreteFunction { return g.concretes[name] }
 
 // defs returns the definitions that the file has besides TensorFlow's, and more of them.
 func (g *MetaGraph) defs(more []*graph.OpDef) []*graph.OpDef {

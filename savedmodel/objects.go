@@ -172,6 +172,11 @@ func (o *Object) Child(name string) *Object {
 	return nil
 }
 
+// IsResource reports whether functions of the object make it: a table, or the like.
+func (o *Object) IsResource() bool {
+	return o.Kind == ResourceObject || o.Child("_create_resource") != nil
+}
+
 // Object returns the object to which path leads from the root: edges joined by
 // "/" or ".". A name that holds one of these may be written as it is. The empty
 // path is the root.

@@ -9,7 +9,10 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/internal/chunked"
+	"github.com/cairnml/cairn/internal/nearest"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/internal/riegeli"
 )
@@ -76,8 +79,8 @@ type Fingerprint struct {
 
 // Read reads a SavedModel from its directory: the graph's file and the
 // fingerprint. No weights are read and nothing is run.
-func Read(ctx context.Context, fsys fs.FS, o *ReadOptions) (*SavedModel, error) {
-	m := &SavedModel{fsys: fsys, opts: o}
+func Read(ctx context.Context, fsys fs.FS, opts *ReadOptions) (*SavedModel, error) {
+	m := &SavedModel{fsys: fsys, opts: opts}
 	graphs, err := m.readGraphs(ctx)
 	if err != nil {
 		return nil, err
@@ -156,13 +159,26 @@ const fieldMetaGraphs = 2
 
 // Unmarshal decodes the contents of a [GraphFile] without a directory: what
 // needs other files, weights and assets, isn't there.
-func Unmarshal(b []byte, o *ReadOptions) (*SavedModel, error) {
-	return Read(context.Background(), oneFile{GraphFile, b}, o)
+func Unmarshal(b []byte, opts *ReadOptions) (*SavedModel, error) {
+	return Read(context.Background(), oneFile{GraphFile, b}, opts)
 }
 
 // UnmarshalText does what [Unmarshal] does, of the contents of a [TextGraphFile].
-func UnmarshalText(b []byte, o *ReadOptions) (*SavedModel, error) {
-	return Read(context.Background(), oneFile{TextGraphFile, b}, o)
+func UnmarshalText(b []byte, opts *ReadOptions) (*SavedModel, error) {
+	return Read(context.Background(), oneFile{TextGraphFile, b}, opts)
+}
+
+// FS returns the model's directory.
+func (m *SavedModel) FS() fs.FS { return m.fsys }
+
+// OpenVariables opens the checkpoint of the model's variables, which the caller closes.
+// The error of a model without one is [fs.ErrNotExist].
+func (m *SavedModel) OpenVariables(ctx context.Context) (*checkpoint.View, error) {
+	view, err := checkpoint.OpenFS(ctx, m.fsys, VariablesPrefix, &bundle.ReaderOptions{MaxMemory: m.opts.maxMemory()})
+	if err != nil {
+		return nil, fmt.Errorf("savedmodel: %w", err)
+	}
+	return view, nil
 }
 
 // readGraphs finds the file with the graphs, and returns the SavedModel that it is.
@@ -204,7 +220,7 @@ func noGraphs(fsys fs.FS) error {
 		}
 	}
 	if len(below) > 0 {
-		return fmt.Errorf("savedmodel: the directory holds SavedModels, in %s, and isn't one: open one of these: %w", few(below), fs.ErrNotExist)
+		return fmt.Errorf("savedmodel: the directory holds SavedModels, in %s, and isn't one: open one of these: %w", nearest.Few(below), fs.ErrNotExist)
 	}
 	return fmt.Errorf("savedmodel: there is none of %s, %s and %s in the directory: is it another one? %w",
 		GraphFile, ChunkedGraphFile, TextGraphFile, fs.ErrNotExist)

@@ -116,7 +116,7 @@ func TestSignaturesTellWhatTheyTakeAndGive(t *testing.T) {
 	sparse, _ := readModel(t, "tf1_sparse").Find()
 	s, _ = sparse.Signature("serving_default")
 	var names []string
-	for _, p := range flat(s.Inputs) {
+	for _, p := range PlainTensors(s.Inputs) {
 		names = append(names, p.Name)
 	}
 	if !slices.Equal(names, []string{"s/indices", "s/values", "s/dense_shape"}) {

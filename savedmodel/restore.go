@@ -148,7 +148,7 @@ type livePlace struct {
 // readValues reads the values of all variables.
 func (r *restorer) readValues() error {
 	r.values = map[int]*tensor.Tensor{}
-	view, err := checkpoint.OpenFS(r.ctx, r.meta.model.fsys, VariablesPrefix, &bundle.ReaderOptions{MaxMemory: r.meta.model.opts.maxMemory()})
+	view, err := r.meta.model.OpenVariables(r.ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		if len(r.meta.Variables()) == 0 {
 			return nil

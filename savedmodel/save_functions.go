@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/nearest"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -107,7 +108,7 @@ func (s *saver) checkNamespaces() error {
 	if len(ops) == 0 {
 		return nil
 	}
-	return &SaveError{Err: fmt.Errorf("the functions use ops of namespaces that are not allowed: %s; add the namespaces to SaveOptions.Namespaces", quoted(ops))}
+	return &SaveError{Err: fmt.Errorf("the functions use ops of namespaces that are not allowed: %s; add the namespaces to SaveOptions.Namespaces", nearest.Quoted(ops))}
 }
 
 // collectGradients makes entries for the custom gradients of the library, and nodes for

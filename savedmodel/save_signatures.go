@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/internal/nearest"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -97,7 +98,7 @@ func (s *saver) addSignature(name string, f trackable.Trackable) error {
 	for key, value := range w.defaults {
 		at := slices.Index(w.inputs, key)
 		if at < 0 {
-			return signatureError(name, fmt.Errorf("there is no input %q for which a default is given (have %s)", key, quoted(w.inputs)))
+			return signatureError(name, fmt.Errorf("there is no input %q for which a default is given (have %s)", key, nearest.Quoted(w.inputs)))
 		}
 		fact := bare.Concrete.Function.Args[at].Out[0]
 		if !fact.Accepts(graph.FactOf(value)) {

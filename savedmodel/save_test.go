@@ -13,6 +13,7 @@ import (
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/savedmodel/run"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -62,7 +63,7 @@ func TestASavedModelIsReadAndRunAgain(t *testing.T) {
 		}
 		first = b
 	}
-	model, err := savedmodel.Load(ctx, os.DirFS(dir), &savedmodel.LoadOptions{Kernels: kernel.All()})
+	model, err := run.Load(ctx, os.DirFS(dir), &run.LoadOptions{Kernels: kernel.All()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,12 +57,13 @@ func (t TensorInfo) String() string {
 	return s
 }
 
-// flat lists the plain tensors.
-func flat(list []TensorInfo) []TensorInfo {
+// PlainTensors returns the plain tensors of the inputs or outputs of a signature, with
+// the parts of composites in place of these.
+func PlainTensors(list []TensorInfo) []TensorInfo {
 	var out []TensorInfo
 	for _, t := range list {
 		if t.Parts != nil {
-			out = append(out, flat(t.Parts)...)
+			out = append(out, PlainTensors(t.Parts)...)
 			continue
 		}
 		out = append(out, t)

@@ -3,7 +3,6 @@ package savedmodel
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"github.com/cairnml/cairn/bundle"
@@ -19,12 +18,12 @@ func (g *MetaGraph) Stored(ctx context.Context) (map[*Object]bundle.Entry, error
 	if len(g.Objects) == 0 {
 		return out, nil
 	}
-	view, err := checkpoint.OpenFS(ctx, g.model.fsys, VariablesPrefix, &bundle.ReaderOptions{MaxMemory: g.model.opts.maxMemory()})
+	view, err := g.model.OpenVariables(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("savedmodel: %w", err)
+		return nil, err
 	}
 	defer view.Close()
 	keys, _ := g.matchCheckpoint(view)

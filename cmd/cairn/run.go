@@ -19,6 +19,7 @@ import (
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/rest"
 	"github.com/cairnml/cairn/savedmodel"
+	modelrun "github.com/cairnml/cairn/savedmodel/run"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/tensorfile"
 )
@@ -134,7 +135,7 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 		return err
 	}
 	var prof *profile.Profile
-	o := &savedmodel.LoadOptions{
+	o := &modelrun.LoadOptions{
 		Kernels: kernel.All(), Signatures: []string{}, Tags: f.tags, Files: files, Log: a.err,
 		Read: &savedmodel.ReadOptions{MaxMemory: a.open.MaxMemory},
 	}
@@ -142,7 +143,7 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 		prof = &profile.Profile{}
 		o.Tracer = &measured{profile: prof}
 	}
-	m, err := savedmodel.Load(ctx, os.DirFS(dir), o)
+	m, err := modelrun.Load(ctx, os.DirFS(dir), o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, denied(err))
 	}
@@ -195,7 +196,7 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 }
 
 // read returns the inputs.
-func (f *runFlags) read(ctx context.Context, a *app, src *feed.Source, s *savedmodel.Signature) (map[string]*tensor.Tensor, error) {
+func (f *runFlags) read(ctx context.Context, a *app, src *feed.Source, s *modelrun.Signature) (map[string]*tensor.Tensor, error) {
 	opts := &feed.Options{Note: a.note}
 	if f.pixels != "" {
 		low, high, _ := strings.Cut(f.pixels, ",")
@@ -245,7 +246,7 @@ func (f *runFlags) check() error {
 
 // choose returns the signature's name: the one that the user or the request asks
 // for, serving_default, or the only one.
-func (f *runFlags) choose(m *savedmodel.Model, src *feed.Source) (string, error) {
+func (f *runFlags) choose(m *modelrun.Model, src *feed.Source) (string, error) {
 	asked := src.Signature()
 	switch list := m.MetaGraph().Signatures; {
 	case f.signature != "" && asked != "" && asked != f.signature:
@@ -283,7 +284,7 @@ type runResult struct {
 
 // measure calls the signature again: once to warm up, as often as --repeat says
 // with the clock on, and once for the profile.
-func (r *runResult) measure(ctx context.Context, f *runFlags, o *savedmodel.LoadOptions, s *savedmodel.Signature, in map[string]*tensor.Tensor) error {
+func (r *runResult) measure(ctx context.Context, f *runFlags, o *modelrun.LoadOptions, s *modelrun.Signature, in map[string]*tensor.Tensor) error {
 	if f.repeat > 0 || f.profile != "" {
 		if _, err := s.Call(ctx, in); err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cairnml/cairn/internal/digits"
 	"github.com/cairnml/cairn/kernel"
-	"github.com/cairnml/cairn/savedmodel"
+	modelrun "github.com/cairnml/cairn/savedmodel/run"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -31,7 +31,7 @@ func RunPretrained(ctx context.Context) (*Pretrained, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := savedmodel.Load(ctx, dir, &savedmodel.LoadOptions{Kernels: kernel.All()})
+	m, err := modelrun.Load(ctx, dir, &modelrun.LoadOptions{Kernels: kernel.All()})
 	if err != nil {
 		return nil, err
 	}

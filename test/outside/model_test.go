@@ -12,7 +12,7 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/kernel"
-	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/savedmodel/run"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -43,7 +43,7 @@ func TestAModelWithAnOpAndAFileGrantOfOnesOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := fstest.MapFS{"saved_model.pbtxt": {Data: []byte(model)}}
-	var missing *savedmodel.UnsupportedError
+	var missing *run.UnsupportedError
 	if _, err := cairn.Load(t.Context(), files, nil); !errors.As(err, &missing) || missing.Ops[0].Op != "OutsideCube" || missing.Ops[0].Def == nil {
 		t.Errorf("without the kernel: %v", err)
 	}
@@ -51,7 +51,7 @@ func TestAModelWithAnOpAndAFileGrantOfOnesOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &savedmodel.LoadOptions{Kernels: kernels, Shapes: shape.All().With("OutsideCube", cubeShape)}
+	o := &run.LoadOptions{Kernels: kernels, Shapes: shape.All().With("OutsideCube", cubeShape)}
 	call := func() ([]float32, error) {
 		m, err := cairn.Load(t.Context(), files, o)
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnml/cairn"
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/kernel"
-	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/savedmodel/run"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -81,7 +81,7 @@ func splitWords(c *engine.Call) error {
 // missing and where; the definition is there already.
 func TestAKernelForAnOpOfTensorFlowTextIsAValue(t *testing.T) {
 	files := fstest.MapFS{"saved_model.pbtxt": {Data: []byte(tokenizer)}}
-	var missing *savedmodel.UnsupportedError
+	var missing *run.UnsupportedError
 	_, err := cairn.Load(t.Context(), files, nil)
 	if !errors.As(err, &missing) || len(missing.Ops) != 1 || missing.Ops[0].Def == nil ||
 		!strings.Contains(err.Error(), "WhitespaceTokenizeWithOffsets: 1 node, in signature serving_default: tokenize/words") {
@@ -91,7 +91,7 @@ func TestAKernelForAnOpOfTensorFlowTextIsAValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := cairn.Load(t.Context(), files, &savedmodel.LoadOptions{Kernels: kernels})
+	m, err := cairn.Load(t.Context(), files, &run.LoadOptions{Kernels: kernels})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,124 @@
+package run
+
+import "github.com/cairnml/cairn/tensor"
+
+func listOf(v any) ([]any, bool) {
+	switch v := v.(type) {
+	case List:
+		return v, true
+	case []any:
+		return v, true
+	}
+	return nil, false
+}
+
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return 1, true
+		}
+		return 0, true
+	case int:
+		return float64(v), true
+	case int32:
+		return float64(v), true
+	case int64:
+		return float64(v), true
+	case float32:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}
+
+// toTensor makes a tensor of a number, a string, or lists of them that are all
+// as long.
+func toTensor(v any, d tensor.DType) (*tensor.Tensor, bool) {
+	var c collector
+	if !c.collect(v, 0) {
+		return nil, false
+	}
+	switch {
+	case d == tensor.String:
+		if len(c.strings) != c.n {
+			return nil, false
+		}
+		t, err := tensor.FromStrings(tensor.String, c.strings, c.shape...)
+		return t, err == nil
+	case len(c.numbers) != c.n || c.floats && isInteger(d) || c.bools != (d == tensor.Bool) && c.n > 0:
+		return nil, false
+	}
+	t, err := tensor.New(c.numbers, c.shape...)
+	if err != nil {
+		return nil, false
+	}
+	t, err = tensor.Cast(t, d)
+	return t, err == nil
+}
+
+func isInteger(d tensor.DType) bool {
+	switch d {
+	case tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64:
+		return true
+	}
+	return false
+}
+
+// collector flattens nested lists.
+type collector struct {
+	shape         []int
+	ranked        bool
+	n             int
+	numbers       []float64
+	strings       []string
+	floats, bools bool
+}
+
+func (c *collector) collect(v any, depth int) bool {
+	list, isList := listOf(v)
+	if t, ok := v.(Tuple); ok {
+		list, isList = t, true
+	}
+	if isList {
+		switch {
+		case depth > maxStructure || c.ranked && depth >= len(c.shape):
+			return false
+		case !c.ranked:
+			c.shape = append(c.shape, len(list))
+			if len(list) == 0 {
+				c.ranked = true
+			}
+		case c.shape[depth] != len(list):
+			return false
+		}
+		for _, x := range list {
+			if !c.collect(x, depth+1) {
+				return false
+			}
+		}
+		return true
+	}
+	if c.ranked && depth != len(c.shape) {
+		return false
+	}
+	c.ranked = true
+	c.n++
+	if s, ok := v.(string); ok {
+		c.strings = append(c.strings, s)
+		return true
+	}
+	x, ok := number(v)
+	if !ok {
+		return false
+	}
+	switch v.(type) {
+	case bool:
+		c.bools = true
+	case float32, float64:
+		c.floats = true
+	}
+	c.numbers = append(c.numbers, x)
+	return true
+}

@@ -1,0 +1,54 @@
+package run_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/savedmodel/run"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// A model has a state of its own, which its functions change: bump adds to a variable.
+// Another instance begins anew, with the same weights.
+func ExampleLoad() {
+	ctx := context.Background()
+	model, err := run.Load(ctx, os.DirFS("../testdata/models/module"), &run.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		fmt.Println(err) // all ops without a kernel in one error, with the places that need them
+		return
+	}
+	again, err := model.Instantiate(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, m := range []*run.Model{model, model, again} {
+		out, err := m.Call(ctx, "bump", map[string]*tensor.Tensor{"by": tensor.Scalar[int64](5)})
+		fmt.Println(out["output_0"], err)
+	}
+	// Output:
+	// 5 <nil>
+	// 10 <nil>
+	// 5 <nil>
+}
+
+// A function that hangs in the graph of objects takes arguments as its Python function
+// did: by position, or by name.
+func ExampleModel_Function() {
+	ctx := context.Background()
+	model, err := run.Load(ctx, os.DirFS("../testdata/models/module"), &run.LoadOptions{Kernels: kernel.All()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	branch, err := model.Function("branch")
+	if err != nil {
+		fmt.Println(err) // lists the paths that are most like it
+		return
+	}
+	y, err := branch.Call(ctx, []any{tensor.Vector[float32](1, 2)}, map[string]any{"n": int32(3)})
+	fmt.Println(y, err)
+	// Output: [3. 7.] <nil>
+}

@@ -1,0 +1,194 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph/raise"
+	"github.com/cairnml/cairn/graph/shape"
+	"github.com/cairnml/cairn/savedmodel"
+)
+
+// LoadOptions say how a MetaGraph becomes a [Model]. Kernels is needed.
+type LoadOptions struct {
+	// Tags choose the MetaGraph: the one with exactly these. Default: the only
+	// one, the one without tags, or the one tagged "serve".
+	Tags []string
+	// Kernels run the ops: kernel.All(), or that with kernels of one's own.
+	Kernels *engine.KernelSet
+	// Signatures are those whose ops must all have kernels for the model to load.
+	// Others are looked at when they are asked for. Default, nil: all of them; an
+	// empty list that isn't nil means none.
+	Signatures []string
+	// Objects are paths to the parts of the graph of objects that are loaded, with all
+	// that they need. Calls that need other objects are errors; signatures are looked at
+	// when they are asked for, unless Signatures names them. Default, nil: everything.
+	Objects []string
+	// Partial lets variables be without a value where the checkpoint has none for
+	// them. Default: that is an error.
+	Partial bool
+	// NoVariables leaves the checkpoint unread: no variable has a value until an
+	// op or the caller gives it one.
+	NoVariables bool
+	// NoInit leaves out what a graph of TensorFlow 1 runs at loading: its tables stay
+	// empty. It is the way out where no kernel runs that.
+	NoInit bool
+	// Files is what ops may do with files besides reading the model's assets;
+	// [engine.GrantDirs] grants directories. Default: nothing.
+	Files *engine.Files
+	// Shapes are the shape rules. Default: shape.All().
+	Shapes *shape.Rules
+	// Passes rewrite functions before they are compiled. Default:
+	// engine.InferencePasses(); engine.DefaultPasses() keep every bit.
+	Passes []engine.Pass
+	// Workers is the budget of helpers for large ops. Default:
+	// engine.SharedWorkers().
+	Workers *engine.Workers
+	// Log is where ops that print write to. Default: os.Stderr.
+	Log io.Writer
+	// MaxOutput, MaxMemory and MaxSteps bound each call; see
+	// [engine.RunOptions]. Default: the machine's memory, and any number of steps.
+	MaxOutput, MaxMemory, MaxSteps int64
+	// Tracer hears of every op that a call runs. Default: nobody.
+	Tracer engine.Tracer
+	// Read says how files are read.
+	Read *savedmodel.ReadOptions
+}
+
+// Load reads a SavedModel from its directory and makes it ready to run: weights
+// are read, what TensorFlow runs at loading is run. Ops without a kernel that a
+// signature needs are an [*UnsupportedError] that lists all of them.
+func Load(ctx context.Context, fsys fs.FS, opts *LoadOptions) (*Model, error) {
+	if opts == nil || opts.Kernels == nil {
+		return nil, errors.New("savedmodel: LoadOptions.Kernels is nil: kernel.All() are the built-in ones")
+	}
+	m, err := savedmodel.Read(ctx, fsys, opts.Read)
+	if err != nil {
+		return nil, err
+	}
+	g, err := m.Find(opts.Tags...)
+	if err != nil {
+		return nil, err
+	}
+	return LoadMetaGraph(ctx, g, opts)
+}
+
+// LoadMetaGraph makes a MetaGraph ready to run, as [Load] does. The options' Tags and
+// Read have no effect.
+func LoadMetaGraph(ctx context.Context, g *savedmodel.MetaGraph, opts *LoadOptions) (*Model, error) {
+	if opts == nil || opts.Kernels == nil {
+		return nil, errors.New("savedmodel: LoadOptions.Kernels is nil: kernel.All() are the built-in ones")
+	}
+	p, err := newProgram(g, *opts)
+	if err != nil {
+		return nil, err
+	}
+	surveyed := make(chan bool, 1) // beside the checkpoint's index, which waits for the disk
+	go func() { surveyed <- p.surveyed() }()
+	c, err := p.openCheckpoint(ctx)
+	complete := <-surveyed
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	if err := p.prepare(c, complete); err != nil {
+		return nil, err
+	}
+	if err := p.readWeights(ctx, c); err != nil {
+		return nil, err
+	}
+	return p.instantiate(ctx)
+}
+
+// prepare holds what signatures reach against the kernels, and reads what instances need of
+// the graph at loading. It makes the graph only where that takes more than the survey, and
+// gives it up again, so that the weights take its place in memory: the first call makes it.
+func (p *program) prepare(c *weightsFile, surveyed bool) error {
+	named := c.reader != nil && !c.objectBased
+	p.makers, p.starts = makers(p.meta), starts(p.meta, len(c.byOp) > 0 || named)
+	later := len(p.meta.Objects) > 0 && len(c.byOp) == 0 && !named // nothing of the graph runs at loading
+	if later && surveyed {
+		return nil
+	}
+	if _, err := p.reached(); err != nil {
+		return err
+	}
+	if err := p.findInit(); err != nil {
+		return err
+	}
+	if err := p.checkSignatures(); err != nil {
+		return err
+	}
+	if later {
+		p.forget()
+	}
+	return nil
+}
+
+// surveyed reports whether a look at the names in the file shows that all is there which
+// signatures need. Where not, the graph must be made to tell what is wrong, if anything is:
+// checkSignatures has the answer, and this never says more than that does.
+func (p *program) surveyed() bool {
+	if len(p.meta.Objects) == 0 {
+		return false
+	}
+	s, err := savedmodel.Internal.Survey(door, p.meta, func(op string) bool { return p.runs(op) && !raise.Is(op) })
+	if err != nil {
+		return false
+	}
+	for _, o := range p.meta.Objects {
+		if o.Kind == savedmodel.ConstantObject && !s.HasNode(o.Constant) {
+			return false
+		}
+	}
+	for _, name := range p.toCheck() {
+		def, err := p.meta.Signature(name)
+		if err != nil {
+			return false
+		}
+		var tensors [2][]string
+		for i, list := range [][]savedmodel.TensorInfo{def.Outputs, def.Inputs} {
+			for _, t := range savedmodel.PlainTensors(list) {
+				tensors[i] = append(tensors[i], t.Tensor)
+			}
+		}
+		if ok, err := s.Reaches(tensors[0], tensors[1]); !ok || err != nil {
+			return false
+		}
+	}
+	return savedmodel.Internal.Unchanged(door, p.meta) == nil
+}
+
+// toCheck returns the names of the signatures that must be ready when the model is loaded.
+func (p *program) toCheck() []string {
+	names := p.opts.Signatures
+	if names == nil && p.opts.Objects == nil {
+		for _, s := range p.meta.Signatures {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// checkSignatures returns an error that lists all ops which have no kernel and which the
+// signatures need that must be ready when the model is loaded.
+func (p *program) checkSignatures() error {
+	var missing *UnsupportedError
+	for _, name := range p.toCheck() {
+		_, err := p.signature(name)
+		var un *UnsupportedError
+		switch {
+		case errors.As(err, &un):
+			missing = missing.with(un)
+		case err != nil:
+			return err
+		}
+	}
+	if missing != nil {
+		return missing
+	}
+	return nil
+}

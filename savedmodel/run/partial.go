@@ -1,0 +1,62 @@
+package run
+
+import (
+	"errors"
+
+	"github.com/cairnml/cairn/savedmodel"
+)
+
+// errLeftOut says that an object was not loaded because nobody asked for it.
+var errLeftOut = errors.New("it was not loaded: LoadOptions.Objects leaves it out")
+
+// choose returns the objects that [LoadOptions].Objects asks for, with all that
+// they need: what hangs on them, what their functions capture, what must be made
+// before them, their slot variables. It returns nil where all are meant.
+func choose(g *savedmodel.MetaGraph, paths []string) (map[*savedmodel.Object]bool, error) {
+	if paths == nil {
+		return nil, nil
+	}
+	chosen := map[*savedmodel.Object]bool{}
+	var stack []*savedmodel.Object
+	need := func(o *savedmodel.Object) {
+		if o != nil && !chosen[o] {
+			chosen[o] = true
+			stack = append(stack, o)
+		}
+	}
+	for _, path := range paths {
+		o, err := g.Object(path)
+		if err != nil {
+			return nil, err
+		}
+		need(o)
+	}
+	for len(stack) > 0 {
+		o := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, e := range o.Children {
+			need(e.Object)
+		}
+		for _, e := range o.Dependencies {
+			need(e.Object)
+		}
+		for _, s := range o.Slots {
+			// A slot belongs to its variable: without that it means nothing.
+			if chosen[s.Original] {
+				need(s.Slot)
+			}
+		}
+		if o.Function == nil {
+			continue
+		}
+		for _, c := range o.Function.Concrete {
+			for _, x := range c.Captures {
+				need(x)
+			}
+		}
+	}
+	return chosen, nil
+}
+
+// left reports whether an object was left out.
+func (p *program) left(o *savedmodel.Object) bool { return p.chosen != nil && !p.chosen[o] }

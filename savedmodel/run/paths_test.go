@@ -1,0 +1,48 @@
+package run_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel"
+	"github.com/cairnml/cairn/savedmodel/run"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// TestRandomStatesAreThoseOfPathsOfCalls: each site that calls a function draws from the
+// beginning, and goes on in the next call from outside, inlined or not; a function that isn't
+// to be inlined has one state for all of its sites, and a dataset's functions begin anew with
+// each iterator.
+func TestRandomStatesAreThoseOfPathsOfCalls(t *testing.T) {
+	fsys := files(t, "random_paths")
+	var want map[string][]plainTensor
+	if err := json.Unmarshal(fsys["results.json"].Data, &want); err != nil {
+		t.Fatal(err)
+	}
+	for passes, list := range map[string][]engine.Pass{"inlined": nil, "as it is": {}} {
+		m, err := run.Load(ctx, fsys, &run.LoadOptions{Kernels: kernel.All(), Passes: list})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, calls := range want {
+			f, err := m.Function(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, w := range calls {
+				var args []any
+				if len(f.Info().Parameters.Names) > 0 {
+					args = append(args, tensor.Scalar([]int32{1, 1, 0}[i]))
+				}
+				out, err := f.Call(ctx, args, nil)
+				if err != nil {
+					t.Fatalf("%s, %s: %v", name, passes, err)
+				}
+				if got := out.(*tensor.Tensor); !got.Equal(w.tensor()) {
+					t.Errorf("%s, %s, call %d: %v, TensorFlow has %v", name, passes, i, got, w.Values)
+				}
+			}
+		}
+	}
+}

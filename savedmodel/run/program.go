@@ -1,0 +1,333 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/savedmodel/internal"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// door is the key to what package savedmodel shows to this one alone.
+var door = internal.AllowInternalUse
+
+// program is what all instances of a loaded MetaGraph share: its graph, the
+// weights, and what was compiled. Nothing in it changes but the caches.
+type program struct {
+	meta       *savedmodel.MetaGraph
+	makers     []string // the functions that make resources
+	starts     []string // the nodes that signatures begin with; see MetaGraph.starts
+	whole      func() (*runnable, error)
+	opts       LoadOptions
+	files      *engine.Files
+	weights    []weight
+	restore    *callable                    // run by each instance; nil where weights hold all
+	chosen     map[*savedmodel.Object]bool  // the objects that are loaded; nil for all
+	byOp       map[*savedmodel.Object]bool  // objects whose values only the restore op can give
+	unrestored error                        // why it can't run
+	misfits    map[*savedmodel.Object]error // variables whose value in the checkpoint isn't theirs
+	init       *callable                    // run by each instance after that; nil for most
+
+	invariants engine.Invariants // of all plans
+
+	mu         sync.Mutex
+	signatures map[string]*signatureEntry
+	functions  map[*graph.Function]*entry
+
+	decoding  sync.Mutex
+	graph     *runnable // what signatures and makers reach; nil until somebody needs it
+	constants map[*savedmodel.Object]*tensor.Tensor
+	asked     []*runnable // what functions reach that nothing of these does, by themselves
+}
+
+// reached returns the graph with the functions that signatures reach, and those that make
+// resources.
+func (p *program) reached() (*runnable, error) {
+	p.decoding.Lock()
+	defer p.decoding.Unlock()
+	if p.graph != nil {
+		return p.graph, nil
+	}
+	g, err := raised(p.meta, p.makers, p.starts)
+	if err != nil {
+		return nil, err
+	}
+	if p.constants == nil {
+		if p.constants, err = p.readConstants(g); err != nil {
+			return nil, err
+		}
+	}
+	p.graph = g
+	return g, nil
+}
+
+// forget gives up the graph and what was made of it, which the next call makes again.
+func (p *program) forget() {
+	p.graph, p.constants, p.asked = nil, nil, nil
+	clear(p.signatures)
+	clear(p.functions)
+}
+
+// runs reports whether there is a kernel for an op.
+func (p *program) runs(op string) bool { return p.opts.Kernels.Lookup(op) != nil }
+
+// entry is a callable that is made once.
+type entry struct {
+	once sync.Once
+	call *callable
+	err  error
+}
+
+// newProgram makes a program of which nothing is read yet.
+func newProgram(g *savedmodel.MetaGraph, o LoadOptions) (*program, error) {
+	p := &program{meta: g, opts: o, signatures: map[string]*signatureEntry{}, functions: map[*graph.Function]*entry{}}
+	var err error
+	if p.chosen, err = choose(g, o.Objects); err != nil {
+		return nil, err
+	}
+	p.whole = sync.OnceValues(func() (*runnable, error) { return raised(g, nil, nil) })
+	p.files = grant(g, o.Files)
+	return p, nil
+}
+
+// readConstants finds the values of the objects that are constants: nodes of
+// the graph.
+func (p *program) readConstants(g *runnable) (map[*savedmodel.Object]*tensor.Tensor, error) {
+	constants := map[*savedmodel.Object]*tensor.Tensor{}
+	for _, o := range p.meta.Objects {
+		if o.Kind != savedmodel.ConstantObject {
+			continue
+		}
+		n := g.Lookup(o.Constant)
+		if n == nil {
+			return nil, p.badFile(fmt.Errorf("object %d is the constant %q, which the graph lacks", o.ID, o.Constant))
+		}
+		t := n.Attrs.Tensor("value")
+		if t == nil {
+			return nil, p.badFile(fmt.Errorf("object %d is the constant %q, which is a %s without a value", o.ID, o.Constant, n.Op))
+		}
+		constants[o] = t
+	}
+	return constants, nil
+}
+
+// sharedName returns the name under which an instance knows the resource of a
+// node.
+func sharedName(n *graph.Node) string {
+	if s := n.Attrs.String("shared_name", ""); s != "" {
+		return s
+	}
+	return n.Name
+}
+
+// pathOf returns the tensor by which ops open the asset.
+func pathOf(a *savedmodel.Asset) *tensor.Tensor { return tensor.Scalar(a.Path()) }
+
+// badFile returns an error that names the graph's file.
+func (p *program) badFile(err error) error {
+	return &savedmodel.FormatError{File: p.meta.SavedModel().File, Err: err}
+}
+
+// grant joins what the caller grants with the model's own assets.
+func grant(g *savedmodel.MetaGraph, given *engine.Files) *engine.Files {
+	if len(g.Assets) == 0 {
+		return given
+	}
+	names := make([]string, len(g.Assets))
+	for i, x := range g.Assets {
+		names[i] = x.Path()
+	}
+	return given.With(g.SavedModel().FS(), names...)
+}
+
+// callable is a function ready to run, with what it captures.
+type callable struct {
+	where    string // "signature serving_default", for errors
+	function *graph.Function
+	captures []capture // the function's last arguments
+
+	once sync.Once
+	plan *engine.Plan
+	err  error
+}
+
+// capture is a tensor, or an object that each instance has of its own.
+type capture struct {
+	tensor *tensor.Tensor
+	object *savedmodel.Object
+}
+
+// compiled returns the function's plan, made by the first who asks.
+func (p *program) compiled(c *callable) (*engine.Plan, error) {
+	c.once.Do(func() {
+		passes := p.opts.Passes
+		if passes == nil {
+			passes = engine.InferencePasses()
+		}
+		c.plan, c.err = engine.Compile(c.function, &engine.CompileOptions{
+			Kernels: p.opts.Kernels, Shapes: p.opts.Shapes, Passes: passes, Invariants: &p.invariants,
+		})
+		if c.err != nil {
+			c.err = fmt.Errorf("savedmodel: %s: %w", c.where, c.err)
+		}
+	})
+	return c.plan, c.err
+}
+
+// prune makes a callable of the part of the graph that computes fetches from
+// feeds and runs targets. Handles that stand for objects, and the paths of
+// assets, are captures.
+func (p *program) prune(in *runnable, where string, feeds, fetches []graph.Output, targets []*graph.Node) (*callable, error) {
+	all := append([]graph.Output(nil), feeds...)
+	fed := map[graph.Output]bool{}
+	for _, f := range feeds {
+		fed[f] = true
+	}
+	c := &callable{where: where}
+	for _, n := range in.Nodes() {
+		if o := in.objectOf[n]; o != nil && !fed[n.Output(0)] {
+			all = append(all, n.Output(0))
+			c.captures = append(c.captures, capture{object: o})
+		}
+		if len(n.Out) == 1 && !fed[n.Output(0)] {
+			if t := in.pathOf[n.Output(0)]; t != nil {
+				all = append(all, n.Output(0))
+				c.captures = append(c.captures, capture{tensor: t})
+			}
+		}
+	}
+	f, err := graph.Prune(in.Graph, all, fetches, targets)
+	if err != nil {
+		var cycle *graph.CycleError
+		if errors.As(err, &cycle) {
+			for _, name := range cycle.Nodes {
+				if why := in.problems[name]; why != nil {
+					err = &graph.NodeError{Node: name, Op: in.Lookup(name).Op, Err: why}
+					break
+				}
+			}
+		}
+		return nil, fmt.Errorf("savedmodel: %s: %w", where, err)
+	}
+	f.Name = "pruned"
+	p.dropUnused(f, c, len(feeds))
+	c.function = f
+	c.know()
+	return c, p.check(c, in)
+}
+
+// know tells the function, which is c's own, the types and shapes of the variables
+// that it captures: a file leaves them out where nodes make the handles.
+func (c *callable) know() {
+	args := c.function.Args[len(c.function.Args)-len(c.captures):]
+	for i, x := range c.captures {
+		fact := &args[i].Out[0]
+		if x.object == nil || x.object.Variable == nil || fact.DType != tensor.Resource || fact.Ref {
+			continue
+		}
+		if v := x.object.Variable; v.Shape.HasRank() {
+			fact.Handle = []graph.Content{{DType: v.DType, Shape: v.Shape}}
+		}
+	}
+}
+
+// dropUnused takes the captures away that nothing in the function needs.
+func (p *program) dropUnused(f *graph.Function, c *callable, first int) {
+	used := map[*graph.Node]bool{}
+	for _, n := range f.Graph.Nodes() {
+		for _, in := range n.In {
+			used[in.Node] = true
+		}
+	}
+	for _, r := range f.Results {
+		used[r.Output.Node] = true
+	}
+	args, captures := f.Args[:first:first], c.captures[:0:0]
+	drop := map[*graph.Node]bool{}
+	for i, a := range f.Args[first:] {
+		if used[a] {
+			args, captures = append(args, a), append(captures, c.captures[i])
+		} else {
+			drop[a] = true
+		}
+	}
+	f.Args, c.captures = args, captures
+	f.Graph.Remove(func(n *graph.Node) bool { return drop[n] })
+	f.NumberArgs()
+}
+
+// fewAsked is how many functions are read by themselves, each of which takes a look at the
+// names of all. Who asks for more gets the whole library.
+const fewAsked = 8
+
+// holding returns a graph with the function of that name, and what it reaches, in its library.
+func (p *program) holding(name string) (*runnable, error) {
+	in, err := p.reached()
+	if err != nil || in.Library.Lookup(name) != nil {
+		return in, err
+	}
+	p.decoding.Lock()
+	defer p.decoding.Unlock()
+	for _, in := range p.asked {
+		if in.Library.Lookup(name) != nil {
+			return in, nil
+		}
+	}
+	if len(p.asked) == fewAsked { // a fault in it matters only to those who need what is wrong
+		if in, err := p.whole(); err == nil && in.Library.Lookup(name) != nil {
+			return in, nil
+		}
+	}
+	in, err = raised(p.meta, []string{name}, []string{})
+	switch {
+	case err != nil:
+		return nil, err
+	case in.Library.Lookup(name) == nil:
+		return nil, &savedmodel.NotFoundError{Kind: "function", Name: name, Note: "the objects speak of it, the graph's library lacks it"}
+	case len(p.asked) < fewAsked:
+		p.asked = append(p.asked, in)
+	}
+	return in, nil
+}
+
+// concrete returns the callable of a trace.
+func (p *program) concrete(t *savedmodel.ConcreteFunction) (*callable, error) {
+	in, err := p.holding(t.Name)
+	if err != nil {
+		return nil, err
+	}
+	f := in.Library.Lookup(t.Name)
+	p.mu.Lock()
+	e := p.functions[f]
+	if e == nil {
+		e = new(entry)
+		p.functions[f] = e
+	}
+	p.mu.Unlock()
+	e.once.Do(func() { e.call, e.err = p.bind(in, f, t) })
+	return e.call, e.err
+}
+
+// bind joins a function of a graph's library with the objects that it captures.
+func (p *program) bind(in *runnable, f *graph.Function, t *savedmodel.ConcreteFunction) (*callable, error) {
+	if len(t.Captures) > len(f.Args) {
+		return nil, p.badFile(fmt.Errorf("the function %q has %d captures and %d arguments", t.Name, len(t.Captures), len(f.Args)))
+	}
+	own, err := f.Clone()
+	if err != nil {
+		return nil, fmt.Errorf("savedmodel: the function %q: %w", t.Name, err)
+	}
+	c := &callable{where: "function " + t.Name, function: own}
+	for _, o := range t.Captures {
+		if o == nil {
+			return nil, fmt.Errorf("savedmodel: the function %q captures a tensor that its file doesn't hold: %w", t.Name, errors.ErrUnsupported)
+		}
+		c.captures = append(c.captures, capture{object: o})
+	}
+	c.know()
+	return c, p.check(c, in)
+}

@@ -1,0 +1,110 @@
+package run
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/raise"
+	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// runnable is a graph with functional control flow only.
+type runnable struct {
+	*graph.Graph
+	problems raise.Problems // control flow of TensorFlow 1 that could not be raised
+
+	objectOf map[*graph.Node]*savedmodel.Object // handles of the graph that stand for objects
+	pathOf   map[graph.Output]*tensor.Tensor
+}
+
+// raised returns a graph of its own with functional control flow only, and with the
+// functions that only and from say, as [graph.Options] has it. What could not be raised
+// matters only to those who need it.
+func raised(g *savedmodel.MetaGraph, only, from []string) (*runnable, error) {
+	gr, err := savedmodel.Internal.DecodeGraph(door, g, only, from)
+	if err != nil {
+		return nil, err
+	}
+	r := &runnable{Graph: gr}
+	if raise.Needed(gr) {
+		r.problems = raise.Graph(gr)
+	}
+	r.findHandles(g)
+	r.findAssets(g)
+	return r, nil
+}
+
+// starts returns the names of the nodes that signatures begin with, going back from
+// what they give; those of the restore op too where restore says so. It returns nil,
+// for all nodes, in a model of TensorFlow 1, whose nodes have no other owner.
+func starts(g *savedmodel.MetaGraph, restore bool) []string {
+	if len(g.Objects) == 0 {
+		return nil
+	}
+	names := []string{}
+	add := func(tensor string) {
+		name, _, _ := strings.Cut(tensor, ":")
+		names = append(names, name)
+	}
+	for _, list := range [][]*savedmodel.SignatureDef{g.Signatures, savedmodel.Internal.OwnSignatures(door, g)} {
+		for _, s := range list {
+			for _, t := range savedmodel.PlainTensors(s.Outputs) {
+				add(t.Tensor)
+			}
+		}
+	}
+	if _, op := g.SaverOps(); restore && op != "" {
+		add(op)
+	}
+	return names
+}
+
+// reads reports whether the graph has all the functions that nodes need, each with those
+// that it takes inputs from or waits for.
+func (r *runnable) reads(nodes []*graph.Node) bool {
+	seen := map[*graph.Node]bool{}
+	for todo := slices.Clone(nodes); len(todo) > 0; {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if n == nil || seen[n] {
+			continue
+		}
+		seen[n] = true
+		if n.Def == nil {
+			return false // a function that is called by the op's name, or an op that nobody defines
+		}
+		for _, a := range n.Attrs {
+			switch v := a.Value().(type) {
+			case graph.Callee:
+				if v.Function == nil {
+					return false
+				}
+			case []graph.Callee:
+				if slices.ContainsFunc(v, func(c graph.Callee) bool { return c.Function == nil }) {
+					return false
+				}
+			}
+		}
+		for _, in := range n.In {
+			todo = append(todo, in.Node)
+		}
+		todo = append(todo, n.Control...)
+	}
+	return true
+}
+
+// makers returns the names of the functions that make the objects which are resources,
+// and fill them.
+func makers(g *savedmodel.MetaGraph) []string {
+	names := []string{}
+	for _, o := range g.Objects {
+		for _, role := range []string{"_create_resource", "_initialize"} {
+			if f := o.Child(role); f != nil && f.Function != nil && len(f.Function.Concrete) > 0 {
+				names = append(names, f.Function.Concrete[0].Name)
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,114 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// pack gives results the structure of a function's output.
+func pack(out *graph.Structure, results []engine.Value) (any, error) {
+	p := packer{rest: results}
+	if out.IsNone() && len(results) > 0 {
+		return p.packFlat() // the file doesn't tell the structure
+	}
+	v, err := p.pack(out)
+	if err == nil && len(p.rest) > 0 {
+		err = fmt.Errorf("the function gives %d tensors more than its signature tells of", len(p.rest))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("savedmodel: %w", err)
+	}
+	return v, nil
+}
+
+// packer hands out the results in order.
+type packer struct{ rest []engine.Value }
+
+func (p *packer) next() (*tensor.Tensor, error) {
+	if len(p.rest) == 0 {
+		return nil, errors.New("the function gives fewer tensors than its signature tells of")
+	}
+	v := p.rest[0]
+	p.rest = p.rest[1:]
+	return tensorOf(v)
+}
+
+// take returns n tensors.
+func (p *packer) take(n int) ([]*tensor.Tensor, error) {
+	var out []*tensor.Tensor
+	for range n {
+		t, err := p.next()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// packFlat returns a tensor, or a tuple of several.
+func (p *packer) packFlat() (any, error) {
+	list, err := p.take(len(p.rest))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(list) == 1:
+		return list[0], nil
+	}
+	out := Tuple{}
+	for _, t := range list {
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func (p *packer) pack(s *graph.Structure) (any, error) {
+	if s.IsNone() {
+		return nil, nil
+	}
+	switch s.Kind {
+	case graph.TensorStructure:
+		return p.next()
+	case graph.CompositeStructure:
+		n, known := s.Composite.Count()
+		if !known {
+			return nil, fmt.Errorf("how many tensors a %s has isn't known: CallFlat gives them: %w", s.Composite.Name(), errors.ErrUnsupported)
+		}
+		list, err := p.take(n)
+		return Composite(list), err
+	case graph.ListStructure:
+		out, err := p.packAll(s)
+		return List(out), err
+	case graph.TupleStructure:
+		out, err := p.packAll(s)
+		return Tuple(out), err
+	case graph.NamedStructure:
+		out, err := p.packAll(s)
+		return &NamedTuple{s.Name, s.Keys, out}, err
+	case graph.DictStructure:
+		list, err := p.packAll(s)
+		out := make(map[string]any, len(s.Keys))
+		for i, k := range s.Keys {
+			out[k] = list[i]
+		}
+		return out, err
+	}
+	return s.Value, nil
+}
+
+// packAll packs the elements in TensorFlow's order, and returns them in the
+// structure's.
+func (p *packer) packAll(s *graph.Structure) ([]any, error) {
+	out := make([]any, len(s.Elems))
+	for _, i := range s.Order() {
+		var err error
+		if out[i], err = p.pack(s.Elems[i]); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,121 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/graph/raise"
+)
+
+// An UnsupportedError lists all ops that a call needs and no kernel runs.
+type UnsupportedError struct{ Ops []MissingOp }
+
+// MissingOp is an op without a kernel.
+type MissingOp struct {
+	// Op is the op's name, Def its definition: TensorFlow's or the file's; nil
+	// where nobody defines it.
+	Op  string
+	Def *graph.OpDef
+	// Count is how many nodes have the op.
+	Count int
+	// Uses are some of the places where it stands: "signature serving_default:
+	// lstm/while_body/CudnnRNN".
+	Uses []string
+}
+
+const maxUses = 5
+
+// Error lists the ops and where they are used.
+func (e *UnsupportedError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "savedmodel: no kernel for %d of the ops that are needed:", len(e.Ops))
+	for _, m := range e.Ops {
+		what := ""
+		switch {
+		case m.Def == nil:
+			what = ", which nobody defines"
+		case graph.LookupOp(m.Op) == nil:
+			what = ", an op that isn't TensorFlow's"
+		case m.Op == "PyFunc" || m.Op == "PyFuncStateless" || m.Op == "EagerPyFunc":
+			what = ", Python code of the program that made the model, which no file holds"
+		case m.Op == "XlaCallModule":
+			what = ", a compiled program for XLA: jax2tf writes ops of TensorFlow in its place with native_serialization=False"
+		}
+		nodes := "1 node"
+		if m.Count != 1 {
+			nodes = fmt.Sprintf("%d nodes", m.Count)
+		}
+		fmt.Fprintf(&b, "\n  %s%s: %s, in %s", m.Op, what, nodes, strings.Join(m.Uses, "; "))
+	}
+	b.WriteString("\nLoadOptions.Kernels can have more: engine.KernelSet.With adds kernels of one's own")
+	return b.String()
+}
+
+// Is reports whether target is errors.ErrUnsupported.
+func (e *UnsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }
+
+// with returns the ops of both in the order of their names; e may be nil.
+func (e *UnsupportedError) with(o *UnsupportedError) *UnsupportedError {
+	out := &UnsupportedError{}
+	if e != nil {
+		out.Ops = append(out.Ops, e.Ops...)
+	}
+	for _, m := range o.Ops {
+		i := slices.IndexFunc(out.Ops, func(x MissingOp) bool { return x.Op == m.Op })
+		if i < 0 {
+			out.Ops = append(out.Ops, m)
+			continue
+		}
+		x := &out.Ops[i]
+		x.Count += m.Count
+		for _, u := range m.Uses {
+			if len(x.Uses) < maxUses {
+				x.Uses = append(x.Uses[:len(x.Uses):len(x.Uses)], u)
+			}
+		}
+	}
+	slices.SortFunc(out.Ops, func(a, b MissingOp) int { return strings.Compare(a.Op, b.Op) })
+	return out
+}
+
+// check returns an error if something that c's function, of a graph, reaches can't run: an
+// [*UnsupportedError] where ops have no kernel, and one that names the node
+// where control flow of TensorFlow 1 could not be raised.
+func (p *program) check(c *callable, in *runnable) error {
+	missing := &UnsupportedError{}
+	for i, part := range reach(c.function) {
+		for _, n := range part.nodes {
+			name := n.Name
+			if i > 0 {
+				name = part.function.Name + "/" + n.Name
+			}
+			if why := in.problems[name]; why != nil && raise.Is(n.Op) {
+				return fmt.Errorf("savedmodel: %s: %w", c.where, &graph.NodeError{Node: n.Name, Op: n.Op, Function: part.function.Name, Err: why})
+			}
+			if p.runs(n.Op) || part.function.Graph.Library.Lookup(n.Op) != nil {
+				continue
+			}
+			missing.add(n, c.where+": "+name)
+		}
+	}
+	if len(missing.Ops) == 0 {
+		return nil
+	}
+	return missing.with(&UnsupportedError{})
+}
+
+// add counts a node.
+func (e *UnsupportedError) add(n *graph.Node, place string) {
+	i := slices.IndexFunc(e.Ops, func(m MissingOp) bool { return m.Op == n.Op })
+	if i < 0 {
+		i = len(e.Ops)
+		e.Ops = append(e.Ops, MissingOp{Op: n.Op, Def: n.Def})
+	}
+	m := &e.Ops[i]
+	if m.Count++; len(m.Uses) < maxUses {
+		m.Uses = append(m.Uses, place)
+	}
+}

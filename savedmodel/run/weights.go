@@ -1,0 +1,313 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"runtime"
+	"runtime/metrics"
+	"slices"
+
+	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// weight is the first value of a variable: of an object, or, in a model of
+// TensorFlow 1, of a name.
+type weight struct {
+	object *savedmodel.Object
+	key    engine.ResourceKey
+	tensor *tensor.Tensor
+}
+
+// weightsFile is a model's checkpoint, matched with its objects. The checkpoint's own
+// graph of objects is given up after that: it would lie beside the weights.
+type weightsFile struct {
+	reader      *bundle.Reader                // nil where there is none
+	objectBased bool                          // it holds the values by objects, not by names
+	keys        map[*savedmodel.Object]string // of the variables' values
+	byOp        map[*savedmodel.Object]bool   // objects whose values only the restore op can give
+}
+
+// close releases the file.
+func (c *weightsFile) close() {
+	if c.reader != nil {
+		c.reader.Close()
+	}
+}
+
+// openCheckpoint opens the model's checkpoint, where its variables are to be read, and
+// finds the objects' values in it.
+func (p *program) openCheckpoint(ctx context.Context) (*weightsFile, error) {
+	c := &weightsFile{}
+	if p.opts.NoVariables {
+		return c, nil
+	}
+	view, err := p.meta.SavedModel().OpenVariables(ctx)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if !p.needsCheckpoint() || p.opts.Partial {
+			return c, nil
+		}
+		return nil, fmt.Errorf("savedmodel: %w: LoadOptions.NoVariables loads the model without: %w", savedmodel.ErrNoCheckpoint, err)
+	case err != nil:
+		return nil, err
+	}
+	c.reader = view.Reader()
+	if c.objectBased = len(p.meta.Objects) > 0 && view.ObjectBased(); c.objectBased {
+		c.keys, c.byOp = savedmodel.Internal.Stored(door, p.meta, view)
+	}
+	return c, nil
+}
+
+// readWeights reads the values of the variables. They are read once, and every
+// instance begins with them.
+func (p *program) readWeights(ctx context.Context, c *weightsFile) error {
+	switch {
+	case c.reader == nil:
+		return nil
+	case c.objectBased:
+		p.byOp = c.byOp
+		return p.readKeys(ctx, c)
+	}
+	return p.readNamedWeights(ctx, c.reader)
+}
+
+// needsCheckpoint reports whether the model has anything that a checkpoint
+// holds.
+func (p *program) needsCheckpoint() bool {
+	if len(p.meta.Objects) > 0 {
+		return len(p.meta.Variables()) > 0
+	}
+	return p.meta.HasSaver() || slices.ContainsFunc(p.meta.Collections(), func(c savedmodel.Collection) bool { return c.Name == variablesKey && c.Len > 0 })
+}
+
+// readKeys reads the values that the checkpoint's objects have for the model's.
+func (p *program) readKeys(ctx context.Context, c *weightsFile) error {
+	r, keys, weights := c.reader, c.keys, int64(0) // bytes
+	c.keys = nil
+	reqs, objects := make([]bundle.ReadRequest, 0, len(keys)), make([]*savedmodel.Object, 0, len(keys))
+	paths := map[int]string(nil)
+	if !p.opts.Partial {
+		if err := p.savedElsewhere(keys); err != nil {
+			return err
+		}
+	}
+	for _, o := range p.meta.Objects {
+		if o.Kind != savedmodel.VariableObject || p.left(o) {
+			continue
+		}
+		key, ok := keys[o]
+		if !ok {
+			if p.opts.Partial || p.byTheOp(o) {
+				continue
+			}
+			if paths == nil {
+				paths = p.meta.Paths()
+			}
+			return fmt.Errorf("savedmodel: the checkpoint has no value for the variable %q (object %d, %s): LoadOptions.Partial loads the model all the same", o.Variable.Name, o.ID, paths[o.ID])
+		}
+		e, ok := r.Entry(key)
+		if !ok {
+			return fmt.Errorf("savedmodel: the checkpoint lacks the tensor %q of the variable %q", key, o.Variable.Name)
+		}
+		if d := o.Variable.DType; d != tensor.Invalid && d != e.DType || !o.Variable.Shape.Accepts(e.Shape) {
+			// As in a session of TensorFlow, that matters only to those who need it.
+			if p.misfits == nil {
+				p.misfits = map[*savedmodel.Object]error{}
+			}
+			p.misfits[o] = fmt.Errorf("savedmodel: the variable %q is %v%v, the checkpoint's %q %v%v", o.Variable.Name, d, o.Variable.Shape, key, e.DType, e.Shape)
+			continue
+		}
+		weights += e.Size
+		reqs, objects = append(reqs, bundle.ReadRequest{Name: e.Name}), append(objects, o) // the key is a part of the graph that is given up
+	}
+	collectBefore(weights)
+	if err := placeTogether(r, reqs); err != nil {
+		return fmt.Errorf("savedmodel: %w", err)
+	}
+	if err := r.ReadAll(ctx, reqs, nil); err != nil {
+		return fmt.Errorf("savedmodel: %w", err)
+	}
+	p.weights = make([]weight, len(objects))
+	for i, o := range objects {
+		p.weights[i] = weight{object: o, tensor: reqs[i].Dst}
+	}
+	if !p.needsOp() {
+		return nil
+	}
+	err := p.restoreByOp()
+	var missing *UnsupportedError
+	if errors.As(err, &missing) { // matters only to those who need these objects
+		p.restore, p.unrestored, err = nil, missing, nil
+	}
+	return err
+}
+
+const (
+	// blockSize is how much memory small weights share, at most; by itself each, of which
+	// models have thousands, takes up to a page or an eighth more than its size. They are given
+	// up together, as a program's weights are.
+	blockSize = 1 << 20
+	// smallWeight is the size up to which weights share a block.
+	smallWeight = 128 << 10
+)
+
+// inBlock returns how many bytes a weight takes in a block; 0 for one that is better by itself.
+func inBlock(d tensor.DType, shape tensor.Shape) int {
+	elems, err := shape.NumElements()
+	if n := elems * d.Size(); err == nil && elems <= smallWeight && n <= smallWeight {
+		const line = 64 // of the processor's cache
+		return (n + line - 1) / line * line
+	}
+	return 0
+}
+
+// placeTogether gives the small ones of the tensors that are to be read memory in blocks.
+func placeTogether(r *bundle.Reader, reqs []bundle.ReadRequest) error {
+	entries := make([]bundle.Entry, 0, min(len(reqs), blockSize/smallWeight)) // of a block
+	which := make([]int, 0, cap(entries))
+	size := 0
+	place := func() error {
+		block, err := tensor.Zeros(tensor.Uint8, size)
+		if err != nil {
+			return err
+		}
+		rest := block.Bytes()
+		for i, e := range entries {
+			n := inBlock(e.DType, e.Shape)
+			elems, _ := e.Shape.NumElements()
+			bytes := elems * e.DType.Size()
+			if reqs[which[i]].Dst, err = tensor.FromBytes(e.DType, rest[:bytes:bytes], e.Shape...); err != nil {
+				return err
+			}
+			rest = rest[n:]
+		}
+		entries, which, size = entries[:0], which[:0], 0
+		return nil
+	}
+	for i := range reqs {
+		e, ok := r.Entry(reqs[i].Name)
+		if !ok {
+			continue
+		}
+		n := inBlock(e.DType, e.Shape)
+		if n == 0 {
+			continue
+		}
+		if size+n > blockSize {
+			if err := place(); err != nil {
+				return err
+			}
+		}
+		entries, which, size = append(entries, e), append(which, i), size+n
+	}
+	return place()
+}
+
+// collectBefore runs the collector before weights of so many bytes get memory: it would run
+// while they are read, or later, and what reading the objects has left would lie beside the
+// weights and not be in their place. Where little was allocated since it last ran, next to the
+// weights, where it has more to look through than they are, and in a program that has turned
+// it off, it doesn't.
+func collectBefore(weights int64) {
+	now := []metrics.Sample{
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"},
+		{Name: "/gc/scan/heap:bytes"}, {Name: "/gc/gogc:percent"},
+	}
+	metrics.Read(now)
+	for _, s := range now {
+		if s.Value.Kind() != metrics.KindUint64 {
+			return
+		}
+	}
+	heap, live, scan, percent := now[0].Value.Uint64(), now[1].Value.Uint64(), now[2].Value.Uint64(), now[3].Value.Uint64()
+	if n := uint64(weights); live+n/4 < heap && scan < n && percent != math.MaxUint64 {
+		runtime.GC()
+	}
+}
+
+// savedElsewhere returns an error where a registered saver wrote the values of
+// variables that the checkpoint has no keys for.
+func (p *program) savedElsewhere(keys map[*savedmodel.Object]string) error {
+	var e *SaverError
+	var paths map[int]string
+	for _, o := range p.meta.Objects {
+		if _, ok := keys[o]; ok || o.Kind != savedmodel.VariableObject || o.RegisteredSaver == "" || p.left(o) {
+			continue
+		}
+		if e == nil {
+			e, paths = &SaverError{Saver: o.RegisteredSaver}, p.meta.Paths()
+		}
+		if o.RegisteredSaver == e.Saver {
+			e.Paths = append(e.Paths, paths[o.ID])
+		}
+	}
+	if e == nil {
+		return nil
+	}
+	slices.Sort(e.Paths)
+	return e
+}
+
+// byTheOp reports whether the model's restore op can give a variable its value: another
+// object's functions save and restore it, as a registered saver's do.
+func (p *program) byTheOp(o *savedmodel.Object) bool {
+	if o.RegisteredSaver != "" || !p.meta.HasSaver() {
+		return false
+	}
+	for x := range p.byOp {
+		if len(x.Savers) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// needsOp reports whether an object that is loaded has values that only the restore
+// op can give. The op restores all objects, so that it can't run for a part of them.
+func (p *program) needsOp() bool {
+	if p.chosen == nil {
+		return len(p.byOp) > 0
+	}
+	for o := range p.byOp {
+		if p.chosen[o] {
+			p.unrestored = errLeftOut
+		}
+	}
+	return false
+}
+
+// restoreByOp makes the graph's own restore op run in each instance: tables and
+// the like have values that only their ops can take.
+func (p *program) restoreByOp() error {
+	filename, restore := savedmodel.Internal.Saver(door, p.meta)
+	if filename == "" || restore == "" {
+		return nil
+	}
+	name, err := p.graph.Find(filename)
+	if err != nil {
+		return p.badFile(fmt.Errorf("the saver: %w", err))
+	}
+	op, err := p.graph.Find(restore)
+	if err != nil {
+		return p.badFile(fmt.Errorf("the saver: %w", err))
+	}
+	p.restore, err = p.prune(p.graph, "the restore op", []graph.Output{name}, nil, []*graph.Node{op.Node})
+	return err
+}
+
+// runRestore runs the graph's restore op over the model's checkpoint.
+func (m *Model) runRestore(ctx context.Context) error {
+	args, err := m.resolve(ctx, m.restore, []engine.Value{engine.ValueOf(tensor.Scalar(savedmodel.VariablesPrefix))})
+	if err != nil {
+		return err
+	}
+	_, err = m.execute(ctx, m.restore, args, &engine.Files{Read: m.meta.SavedModel().FS()})
+	return err
+}
