@@ -57,6 +57,8 @@ type SaveOptions struct {
 	// Log is called for each object and file that is saved, and for each function that
 	// could not be, before the files are written. Default: nothing is called.
 	Log func(Saved)
+
+	chunks *chunkLimits // nil: those of the format
 }
 
 // Saved is a line of a save's log.
@@ -85,7 +87,8 @@ type Saved struct {
 // be reached by root too; constants and the variables of the saved graph are written
 // once. A function that was never traced is left out, which the log tells.
 //
-// The same model gives the same bytes. A directory that holds a SavedModel is replaced
+// A graph of 2 GiB or more is written in chunks ([ChunkedGraphFile]), which Cairn reads;
+// public builds of TensorFlow 2.21 don't. The same model gives the same bytes. A directory that holds a SavedModel is replaced
 // as a whole: readers find the old model or the new one, and an error or a crash leaves
 // the old one. A directory that holds other files is an error.
 //

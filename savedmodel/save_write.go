@@ -320,20 +320,21 @@ func (s *saver) writeFiles(ctx context.Context, dir vfs.Dir, into string) error 
 			return &SaveError{Err: fmt.Errorf("asset %s: %w", a.name, err)}
 		}
 	}
-	if err := s.writeFingerprint(dir, into); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
+	}
+	file, err := s.writeGraphs(dir, into)
+	if err != nil {
+		return &SaveError{Err: err}
 	}
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	temp, final := path.Join(into, GraphFile+".tmp"), path.Join(into, GraphFile)
-	if err := writeFile(dir, temp, s.model.Marshal()); err != nil {
-		return &SaveError{Err: err}
-	}
 	if err := dir.Sync(); err != nil {
 		return &SaveError{Err: err}
 	}
-	if err := dir.Rename(temp, final); err != nil {
+	final := path.Join(into, file)
+	if err := dir.Rename(final+".tmp", final); err != nil {
 		return &SaveError{Err: err}
 	}
 	if err := dir.Sync(); err != nil {
@@ -343,7 +344,7 @@ func (s *saver) writeFiles(ctx context.Context, dir vfs.Dir, into string) error 
 }
 
 // modelFiles are the names that a model's folder may hold.
-var modelFiles = []string{GraphFile, GraphFile + ".tmp", ChunkedGraphFile, TextGraphFile, FingerprintFile, "variables", AssetsDir, "debug", "keras_metadata.pb", "assets.extra"}
+var modelFiles = []string{GraphFile, GraphFile + ".tmp", ChunkedGraphFile, ChunkedGraphFile + ".tmp", TextGraphFile, FingerprintFile, "variables", AssetsDir, "debug", "keras_metadata.pb", "assets.extra"}
 
 // existing reports whether a folder holds files that a save has to replace: a model, or
 // what a broken save left. Other files are an error.

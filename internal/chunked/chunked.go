@@ -1,5 +1,5 @@
-// Package chunked puts protocol buffers together that TensorFlow has split into
-// the records of a riegeli file (.cpb), since no message may have 2 GiB.
+// Package chunked splits protocol buffers into the records of a riegeli file (.cpb), because
+// no message may have 2 GiB, and puts together those that TensorFlow or Cairn has split.
 //
 //	record     chunk: an encoded message, or the value of a field of bytes
 //	…

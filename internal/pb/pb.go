@@ -40,6 +40,12 @@ type Message interface {
 	append([]byte, *sizes) []byte
 }
 
+// Size returns the length of the encoded message.
+func Size(m Message) int {
+	var s sizes
+	return m.size(&s)
+}
+
 // UnmarshalBut decodes b into m, which is empty, but for the fields of that number, whose
 // encoded messages it returns instead: of a list so long that one is decoded at a time.
 func UnmarshalBut(m Message, b []byte, number protowire.Number) ([][]byte, error) {

@@ -1,4 +1,4 @@
-// Package riegeli reads riegeli/records files: sequences of records of bytes, in
+// Package riegeli reads and writes riegeli/records files: sequences of records of bytes, in
 // which TensorFlow splits protocol buffers that are too large for one.
 //
 //	file          chunk chunk … , interrupted every 64 KiB by a block header

@@ -1,0 +1,271 @@
+package chunked
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/internal/riegeli"
+)
+
+// MaxChunk is the largest chunk that TensorFlow's C++ reads.
+const MaxChunk = 1<<31 - 500
+
+// groupSize is how many bytes of nodes and functions are gathered in one chunk.
+const groupSize = 64 << 20
+
+// Numbers of fields on the way to what is split.
+const (
+	fieldMetaGraphs  = 2 // of SavedModel
+	fieldGraphDef    = 2 // of MetaGraphDef
+	fieldObjectGraph = 7
+	fieldNode        = 1 // of GraphDef
+	fieldLibrary     = 2
+	fieldFunction    = 1 // of FunctionDefLibrary
+	fieldNodeDef     = 3 // of FunctionDef
+	fieldAttr        = 5 // of NodeDef
+	fieldTensor      = 8 // of AttrValue
+	fieldContent     = 4 // of TensorProto
+)
+
+// Write writes a SavedModel as a chunked file. Chunk 0 is the model without its graphs
+// and objects. Then come, for each MetaGraph, its graph in parts that are merged one
+// after the other, the parts of functions that are larger than most, the contents of
+// constants in nodes that are larger than most, and the objects. The last record says how
+// all this is put together.
+//
+// A chunk has at most most bytes, if its contents can be split: a node without a large
+// constant and the graph of objects can't. 0 is TensorFlow's limit, 1 GiB. A chunk above
+// [MaxChunk] is an error. Besides the model, the memory of one chunk is taken.
+//
+// If each isn't nil, it hears of every chunk but the last record, in order, and of the
+// path to the field that the chunk is merged into; chunk 0 has none. It must not keep the
+// chunk.
+func Write(w io.Writer, m *pb.SavedModel, most int64, each func(path []*pb.FieldIndex, chunk []byte)) error {
+	if most == 0 {
+		most = 1 << 30
+	}
+	if each == nil {
+		each = func([]*pb.FieldIndex, []byte) {}
+	}
+	s := &splitter{w: riegeli.NewWriter(w), most: most, each: each}
+	rest := *m
+	rest.MetaGraphs = nil
+	for _, g := range m.MetaGraphs {
+		g := *g
+		g.GraphDef, g.ObjectGraphDef = nil, nil
+		rest.MetaGraphs = append(rest.MetaGraphs, &g)
+	}
+	root, err := s.chunk("the model without its graphs", rest.Marshal(), pb.ChunkInfoTypeMessage, nil)
+	if err != nil {
+		return err
+	}
+	s.root = &pb.ChunkedMessage{ChunkIndex: root, HasChunkIndex: true}
+	for i, g := range m.MetaGraphs {
+		if err := s.metaGraph(g, []*pb.FieldIndex{number(fieldMetaGraphs), index(i)}); err != nil {
+			return fmt.Errorf("chunked: MetaGraph %d: %w", i, err)
+		}
+	}
+	meta := pb.ChunkMetadata{Version: &pb.VersionDef{Producer: 1}, Chunks: s.chunks, Message: s.root}
+	_, err = s.w.Write(meta.Marshal())
+	return err
+}
+
+type splitter struct {
+	w      *riegeli.Writer
+	most   int64
+	each   func(path []*pb.FieldIndex, chunk []byte)
+	chunks []*pb.ChunkInfo
+	root   *pb.ChunkedMessage
+}
+
+func number(n uint32) *pb.FieldIndex { return &pb.FieldIndex{Which: pb.FieldIndexField, Field: n} }
+func index(i int) *pb.FieldIndex {
+	return &pb.FieldIndex{Which: pb.FieldIndexIndex, Index: uint64(i)}
+}
+func mapKey(s string) *pb.FieldIndex {
+	return &pb.FieldIndex{Which: pb.FieldIndexMapKey, MapKey: &pb.MapKey{Which: pb.MapKeyS, S: s}}
+}
+
+// path appends to a copy.
+func path(to []*pb.FieldIndex, more ...*pb.FieldIndex) []*pb.FieldIndex {
+	return append(slices.Clip(to), more...)
+}
+
+// chunk writes a chunk and returns its number.
+func (s *splitter) chunk(what string, b []byte, kind pb.ChunkInfoType, to []*pb.FieldIndex) (uint64, error) {
+	if int64(len(b)) > MaxChunk {
+		return 0, fmt.Errorf("%s has %d bytes, and a chunk holds at most %d", what, len(b), MaxChunk)
+	}
+	s.each(to, b)
+	at, err := s.w.Write(b)
+	s.chunks = append(s.chunks, &pb.ChunkInfo{Type: kind, Size: uint64(len(b)), Offset: at})
+	return uint64(len(s.chunks) - 1), err
+}
+
+// put writes a chunk that is merged into the field at a path.
+func (s *splitter) put(what string, b []byte, kind pb.ChunkInfoType, to []*pb.FieldIndex) error {
+	i, err := s.chunk(what, b, kind, to)
+	s.root.ChunkedFields = append(s.root.ChunkedFields, &pb.ChunkedField{FieldTag: to, Message: &pb.ChunkedMessage{ChunkIndex: i, HasChunkIndex: true}})
+	return err
+}
+
+// group gathers encoded fields of one message and writes them in chunks.
+type group struct {
+	s    *splitter
+	what string
+	to   []*pb.FieldIndex
+	b    []byte
+}
+
+// room writes what is there if n bytes more would be too many.
+func (g *group) room(n int) error {
+	if len(g.b) == 0 || int64(len(g.b)+n) <= min(g.s.most, groupSize) {
+		return nil
+	}
+	return g.flush()
+}
+
+func (g *group) flush() error {
+	err := g.s.put(g.what, g.b, pb.ChunkInfoTypeMessage, g.to)
+	g.b = g.b[:0]
+	return err
+}
+
+// field adds a field with a message of n bytes, which is encoded by add.
+func (g *group) field(num protowire.Number, m pb.Message, n int) error {
+	if err := g.room(n + 16); err != nil {
+		return err
+	}
+	g.b = protowire.AppendVarint(protowire.AppendTag(g.b, num, protowire.BytesType), uint64(n))
+	g.b = m.AppendTo(g.b)
+	return nil
+}
+
+// metaGraph writes the graph and the objects of a MetaGraph.
+func (s *splitter) metaGraph(m *pb.MetaGraphDef, to []*pb.FieldIndex) error {
+	if m.GraphDef != nil {
+		g, err := m.GraphDef.Get()
+		if err != nil {
+			return err
+		}
+		if err := s.graph(g, path(to, number(fieldGraphDef))); err != nil {
+			return err
+		}
+	}
+	if m.ObjectGraphDef == nil {
+		return nil
+	}
+	return s.put("the graph of objects", m.ObjectGraphDef.Encoded(), pb.ChunkInfoTypeMessage, path(to, number(fieldObjectGraph)))
+}
+
+func (s *splitter) graph(g *pb.GraphDef, to []*pb.FieldIndex) error {
+	rest := *g
+	rest.Node, rest.Library = nil, nil
+	parts := &group{s: s, what: "the graph", to: to, b: rest.Marshal()}
+	if err := s.nodes(parts, g.Node, fieldNode, to); err != nil {
+		return err
+	}
+	if g.Library == nil {
+		return parts.flush()
+	}
+	library := *g.Library
+	library.Function = nil
+	if err := parts.field(fieldLibrary, &library, pb.Size(&library)); err != nil {
+		return err
+	}
+	functions := &group{s: s, what: "the library of functions", to: path(to, number(fieldLibrary))}
+	if err := parts.flush(); err != nil {
+		return err
+	}
+	for i := range g.Library.Function {
+		l := &g.Library.Function[i]
+		if b := l.Encoded(); int64(len(b)) <= s.most {
+			if err := functions.room(len(b) + 16); err != nil {
+				return err
+			}
+			functions.b = protowire.AppendBytes(protowire.AppendTag(functions.b, fieldFunction, protowire.BytesType), b)
+			continue
+		}
+		f, err := l.Get()
+		if err != nil {
+			return err
+		}
+		rest := *f
+		rest.NodeDef = nil
+		if err := functions.field(fieldFunction, &rest, pb.Size(&rest)); err != nil {
+			return err
+		}
+		if err := functions.flush(); err != nil {
+			return err
+		}
+		at := path(functions.to, number(fieldFunction), index(i))
+		nodes := &group{s: s, what: fmt.Sprintf("the function %d of the library", i), to: at}
+		if err := s.nodes(nodes, f.NodeDef, fieldNodeDef, at); err != nil {
+			return err
+		}
+		if len(nodes.b) > 0 {
+			if err := nodes.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if len(functions.b) == 0 {
+		return nil
+	}
+	return functions.flush()
+}
+
+// nodes adds the nodes of a graph or function at a path to a group. Contents of constants
+// that are too large for a chunk with others follow as chunks of their own.
+func (s *splitter) nodes(g *group, nodes []*pb.NodeDef, num protowire.Number, to []*pb.FieldIndex) error {
+	type content struct {
+		path []*pb.FieldIndex
+		b    []byte
+	}
+	var contents []content
+	for i, n := range nodes {
+		size := pb.Size(n)
+		if int64(size) > s.most {
+			var large []byte
+			if n, large = withoutContent(n); large != nil {
+				at := path(to, number(uint32(num)), index(i), number(fieldAttr), mapKey("value"), number(fieldTensor), number(fieldContent))
+				contents = append(contents, content{at, large})
+				size = pb.Size(n)
+			}
+		}
+		if err := g.field(num, n, size); err != nil {
+			return fmt.Errorf("node %q: %w", n.Name, err)
+		}
+	}
+	if len(contents) == 0 {
+		return nil
+	}
+	if err := g.flush(); err != nil {
+		return err
+	}
+	for _, c := range contents {
+		if err := s.put("a constant", c.b, pb.ChunkInfoTypeBytes, c.path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withoutContent returns a constant without its bytes, and these; nil if the node is
+// none or holds its elements in another form.
+func withoutContent(n *pb.NodeDef) (*pb.NodeDef, []byte) {
+	i := slices.IndexFunc(n.Attr, func(a *pb.AttrValueEntry) bool { return a.Key == "value" })
+	if n.Op != "Const" || i < 0 || n.Attr[i].Value == nil || n.Attr[i].Value.Tensor == nil || len(n.Attr[i].Value.Tensor.TensorContent) == 0 {
+		return n, nil
+	}
+	node, entry, value, tensor := *n, *n.Attr[i], *n.Attr[i].Value, *n.Attr[i].Value.Tensor
+	content := tensor.TensorContent
+	tensor.TensorContent = nil
+	value.Tensor, entry.Value, node.Attr = &tensor, &value, slices.Clone(n.Attr)
+	node.Attr[i] = &entry
+	return &node, content
+}

@@ -1,0 +1,119 @@
+package fingerprint
+
+import (
+	"slices"
+
+	"github.com/dgryski/go-farm"
+
+	"github.com/cairnml/cairn/internal/pb"
+)
+
+// chunkedProducer is the version of the rules for models in chunks.
+const chunkedProducer = 2
+
+// Chunks computes the fingerprint of a model that is written in chunks (package chunked),
+// from the chunks as they are written. TensorFlow's rules for such models are others:
+//
+//	saved_model_checksum     the hashes of all chunks but the first, joined, and H("")
+//	graph_def_program_hash   H(the first graph, of the chunks merged into it) joined with
+//	                         the hashes, joined, of the chunks in it and below it
+//	signature_def_hash       as in one file, joined in another order
+//	saved_object_graph_hash  as the graph's
+//
+// The zero Chunks has seen no chunk.
+type Chunks struct {
+	begun          bool
+	root           []byte
+	checksum       uint64
+	graph, objects chunkedPart
+}
+
+// chunkedPart is a message that lies in chunks of its own.
+type chunkedPart struct {
+	encoded []byte // the chunks that are merged into the message itself
+	hash    uint64 // of these and of those below it
+}
+
+// Add adds the next chunk, which is merged into the field at a path.
+func (c *Chunks) Add(path []*pb.FieldIndex, chunk []byte) {
+	if !c.begun {
+		c.begun, c.root = true, slices.Clone(chunk)
+		return
+	}
+	h := farm.Fingerprint64(chunk)
+	c.checksum = join(c.checksum, h)
+	if len(path) < 3 || path[0].Field != 2 || path[1].Index != 0 {
+		return // not of the first MetaGraph
+	}
+	var part *chunkedPart
+	switch path[2].Field {
+	case 2:
+		part = &c.graph
+	case 7:
+		part = &c.objects
+	default:
+		return
+	}
+	part.hash = join(part.hash, h)
+	if len(path) == 3 {
+		part.encoded = append(part.encoded, chunk...)
+	}
+}
+
+// Fingerprint returns the fingerprint of the chunks that were added, of a model whose
+// variables have the given index file; nil for none.
+func (c *Chunks) Fingerprint(index []byte) (*pb.FingerprintDef, error) {
+	f := &pb.FingerprintDef{Version: &pb.VersionDef{Producer: chunkedProducer}, SavedModelChecksum: join(c.checksum, farm.Fingerprint64(nil))}
+	var root pb.SavedModel
+	if err := root.Unmarshal(c.root); err != nil {
+		return nil, err
+	}
+	if err := pb.Canonical(&root); err != nil {
+		return nil, err
+	}
+	if len(root.MetaGraphs) > 0 {
+		f.SignatureDefHash = chunkedSignaturesHash(root.MetaGraphs[0].SignatureDef)
+	}
+	var err error
+	if f.GraphDefProgramHash, err = c.graph.sum(&pb.GraphDef{}); err != nil {
+		return nil, err
+	}
+	if f.SavedObjectGraphHash, err = c.objects.sum(&pb.SavedObjectGraph{}); err != nil {
+		return nil, err
+	}
+	if index != nil {
+		f.CheckpointHash = farm.Fingerprint64(index)
+	}
+	f.Uuid = uuid(f)
+	return f, nil
+}
+
+// maxEncoded is the largest message that C++ encodes; a larger one gives it no bytes.
+const maxEncoded = 1<<31 - 1
+
+func (p *chunkedPart) sum(m pb.Message) (uint64, error) {
+	if err := m.Unmarshal(p.encoded); err != nil {
+		return 0, err
+	}
+	if err := pb.Canonical(m); err != nil {
+		return 0, err
+	}
+	b := m.Marshal()
+	if len(b) > maxEncoded {
+		b = nil
+	}
+	return join(farm.Fingerprint64(b), p.hash), nil
+}
+
+func chunkedSignaturesHash(sorted []*pb.SignatureDefEntry) uint64 {
+	var h uint64
+	for _, e := range sorted {
+		var b []byte
+		if e.Value != nil {
+			b = e.Value.Marshal()
+		}
+		h = join(h, join(farm.Fingerprint64([]byte(e.Key)), farm.Fingerprint64(b)))
+		h = join(h, 0) // the hash of chunks inside the signature, of which there are none
+	}
+	return h
+}
