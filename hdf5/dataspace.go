@@ -66,7 +66,7 @@ func (s *space) bytes(size int) (uint64, error) {
 		return 0, nil
 	}
 	n, err := s.shape.NumElements()
-	if err != nil || size > 0 && n > math.MaxInt64/size {
+	if err != nil || size > 0 && int64(n) > math.MaxInt64/int64(size) {
 		return 0, &CorruptError{What: fmt.Sprintf("a shape %v of elements of %d bytes", s.shape, size)}
 	}
 	return uint64(n) * uint64(size), nil

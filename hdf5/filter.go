@@ -183,10 +183,22 @@ func unshuffle(b []byte, size uint64) []byte {
 		return b
 	}
 	out := make([]byte, len(b))
-	for i := range size {
-		in := b[i*n : (i+1)*n]
-		for j, v := range in {
-			out[uint64(j)*size+i] = v
+	switch size { // of the common sizes, an element at a time
+	case 2:
+		low, high := b[:n], b[n:2*n]
+		for j, v := range low {
+			le.PutUint16(out[2*j:], uint16(v)|uint16(high[j])<<8)
+		}
+	case 4:
+		b0, b1, b2, b3 := b[:n], b[n:2*n], b[2*n:3*n], b[3*n:4*n]
+		for j, v := range b0 {
+			le.PutUint32(out[4*j:], uint32(v)|uint32(b1[j])<<8|uint32(b2[j])<<16|uint32(b3[j])<<24)
+		}
+	default:
+		for i := range size {
+			for j, v := range b[i*n : (i+1)*n] {
+				out[uint64(j)*size+i] = v
+			}
 		}
 	}
 	copy(out[n*size:], b[n*size:])

@@ -2,6 +2,7 @@ package hdf5
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -65,9 +66,18 @@ type chunkReader struct {
 	stored []byte
 }
 
+// directRun is how many bytes a run of a chunk must have to be read without its neighbours.
+const directRun = 32 << 10
+
 // read reads a chunk into b, the elements of the whole dataset.
 func (w *chunkReader) read(k chunk, b []byte) error {
 	d := w.d
+	w.g.at(k.number, w.coords)
+	if len(d.filters) == 0 && w.runs() >= directRun {
+		return tile(w.coords, d.space.shape, w.chunk, d.typ.Size, func(to, from, n int) error {
+			return d.f.readAt(b[to:to+n], k.addr+uint64(from), "a chunk")
+		})
+	}
 	if uint64(cap(w.stored)) < k.size {
 		w.stored = make([]byte, k.size)
 	}
@@ -75,7 +85,6 @@ func (w *chunkReader) read(k chunk, b []byte) error {
 	if err := d.f.readAt(w.stored, k.addr, "a chunk"); err != nil {
 		return err
 	}
-	w.g.at(k.number, w.coords)
 	if d.layout.plainEdge && w.edge() {
 		k.mask = ^uint32(0)
 	}
@@ -83,9 +92,23 @@ func (w *chunkReader) read(k chunk, b []byte) error {
 	if err != nil {
 		return err
 	}
-	tile(b, data, w.coords, d.space.shape, w.chunk, d.typ.Size, func(whole, part []byte) { copy(whole, part) })
-	return nil
+	return tile(w.coords, d.space.shape, w.chunk, d.typ.Size, func(to, from, n int) error {
+		copy(b[to:to+n], data[from:])
+		return nil
+	})
 }
+
+// runs returns how many bytes the runs of the chunk have.
+func (w *chunkReader) runs() (length int) {
+	_ = tile(w.coords, w.d.space.shape, w.chunk, w.d.typ.Size, func(_, _, n int) error {
+		length = n
+		return errEnough
+	})
+	return length
+}
+
+// errEnough ends a walk over runs.
+var errEnough = errors.New("enough")
 
 // edge reports whether the chunk reaches beyond the dataset's shape.
 func (w *chunkReader) edge() bool {

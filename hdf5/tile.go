@@ -2,10 +2,10 @@ package hdf5
 
 import "github.com/cairnml/cairn/tensor"
 
-// tile calls run for each run of elements that a chunk shares with its dataset, in the bytes of
-// all elements and in those of the chunk. The chunk is the one with the given coordinates; what
-// is beyond the dataset's shape is left out.
-func tile(all, chunk []byte, coords []uint64, shape, chunks tensor.Shape, size int, run func(all, chunk []byte)) {
+// tile calls run for each run of n bytes that a chunk shares with its dataset: where it is among
+// the bytes of all elements, and where among those of the chunk. The chunk is the one with the
+// given coordinates; what is beyond the dataset's shape is left out.
+func tile(coords []uint64, shape, chunks tensor.Shape, size int, run func(all, chunk, n int) error) error {
 	rank := len(shape)
 	shared := make([]int, rank) // the part of the chunk that is in the shape
 	steps := make([]int, rank)  // elements between neighbours of the dataset
@@ -35,7 +35,9 @@ func tile(all, chunk []byte, coords []uint64, shape, chunks tensor.Shape, size i
 			in = in*chunks[i] + x
 		}
 		in *= inside
-		run(all[to*size:to*size+length], chunk[in:in+length])
+		if err := run(to*size, in, length); err != nil {
+			return err
+		}
 		i := outer - 1
 		for ; i >= 0; i-- {
 			if at[i]++; at[i] < shared[i] {
@@ -44,7 +46,7 @@ func tile(all, chunk []byte, coords []uint64, shape, chunks tensor.Shape, size i
 			at[i] = 0
 		}
 		if i < 0 {
-			return
+			return nil
 		}
 	}
 }

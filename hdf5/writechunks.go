@@ -79,7 +79,10 @@ func gridOf(d *DatasetWriter) *grid {
 // zero.
 func gather(d *DatasetWriter, all []byte, coords []uint64, size int, chunkSize uint64) []byte {
 	chunk := make([]byte, chunkSize)
-	tile(all, chunk, coords, d.shape, d.opts.Chunks, size, func(in, out []byte) { copy(out, in) })
+	_ = tile(coords, d.shape, d.opts.Chunks, size, func(from, to, n int) error {
+		copy(chunk[to:to+n], all[from:])
+		return nil
+	})
 	return chunk
 }
 
