@@ -109,6 +109,10 @@ func (s *saver) encode() error {
 			return &SaveError{Err: err}
 		}
 	}
+	if err := stripDefaults(def); err != nil {
+		return &SaveError{Err: err}
+	}
+	p.MetaInfoDef.StrippedDefaultAttrs = true
 	if p.MetaInfoDef.StrippedOpList, err = s.usedOps(def); err != nil {
 		return &SaveError{Err: err}
 	}
