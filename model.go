@@ -11,6 +11,7 @@ import (
 	"github.com/cairnml/cairn/savedmodel/run"
 	"github.com/cairnml/cairn/savedmodel/scan"
 	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
 // Load reads a SavedModel from its directory, which may be embedded or in
@@ -35,7 +36,8 @@ func Bind[In, Out any](m *run.Model, signature string) (func(context.Context, In
 	return run.Bind[In, Out](m, signature)
 }
 
-// Run loads the SavedModel in dir, calls one of its signatures with in and returns the
+// Run loads the SavedModel in dir, or the latest version in the directory of a model
+// server, calls one of its signatures with in and returns the
 // outputs by name. An empty signature means "serving_default" or, if the model has one
 // signature only, that one. Programs that call a model more than once use [Load].
 func Run(ctx context.Context, dir, signature string, in map[string]*tensor.Tensor, opts *run.LoadOptions) (map[string]*tensor.Tensor, error) {
@@ -45,6 +47,9 @@ func Run(ctx context.Context, dir, signature string, in map[string]*tensor.Tenso
 	}
 	if with.Signatures == nil {
 		with.Signatures = []string{} // read when Signature asks
+	}
+	if found, ok := tensorfile.FindModel(nil, dir); ok {
+		dir = found
 	}
 	m, err := Load(ctx, os.DirFS(dir), &with)
 	if err != nil {

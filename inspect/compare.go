@@ -83,11 +83,16 @@ type side struct {
 }
 
 func openSide(ctx context.Context, path string, opts *tensorfile.Options) (*side, error) {
-	dir, err := folder(opts.FS, path)
-	if err != nil || !isModel(dir) {
+	found, ok := tensorfile.FindModel(opts.FS, path)
+	if !ok {
 		f, err := tensorfile.Open(ctx, path, opts)
 		return &side{file: f}, err
 	}
+	dir, err := folder(opts.FS, found)
+	if err != nil {
+		return nil, err
+	}
+	path = found
 	m, err := readModel(ctx, dir, &savedmodel.ReadOptions{MaxMemory: opts.MaxMemory})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

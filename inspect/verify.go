@@ -84,8 +84,12 @@ func Verify(ctx context.Context, path string, opts *VerifyOptions) (*tensorfile.
 	if opts == nil {
 		opts = &VerifyOptions{}
 	}
-	if dir, err := folder(opts.Open.FS, path); err == nil && isModel(dir) {
-		return verifyModelAnd(ctx, dir, path, opts)
+	if found, ok := tensorfile.FindModel(opts.Open.FS, path); ok {
+		dir, err := folder(opts.Open.FS, found)
+		if err != nil {
+			return nil, nil, err
+		}
+		return verifyModelAnd(ctx, dir, found, opts)
 	}
 	s, err := tensorfile.Open(ctx, path, &opts.Open)
 	return verify(ctx, path, s, err, opts.Progress)
@@ -222,6 +226,11 @@ func lieInIt(tensors int, graph bool) string {
 func faultsOf(file string, err error) []Fault {
 	if err == nil {
 		return nil
+	}
+	if shard, ok := errors.AsType[*tensorfile.ShardError](err); ok {
+		if faults := faultsOf(shard.File, shard.Err); len(faults) > 0 {
+			return faults
+		}
 	}
 	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []Fault

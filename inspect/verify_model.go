@@ -13,16 +13,6 @@ import (
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// isModel reports whether a folder holds a SavedModel's graphs.
-func isModel(dir fs.FS) bool {
-	for _, name := range []string{savedmodel.GraphFile, savedmodel.ChunkedGraphFile, savedmodel.TextGraphFile} {
-		if _, err := fs.Stat(dir, name); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
 // verifyModel lists the faults of a SavedModel beside those of its checkpoint: graphs
 // that can't be decoded, assets that are missing, and the checkpoint where it is
 // missing and there are variables. shown is the folder's name.

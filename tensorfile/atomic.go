@@ -118,6 +118,9 @@ func (s *File) Protect(paths ...string) error {
 // files lists the files that the store was read from, and the directory's state
 // file.
 func (s *File) files() ([]string, error) {
+	if shards, ok := s.b.(*shardedStore); ok {
+		return append([]string{s.Prefix}, shards.files...), nil
+	}
 	if !s.Kind.IsBundle() {
 		return []string{s.Prefix}, nil
 	}

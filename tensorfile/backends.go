@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/internal/limit"
@@ -18,7 +19,11 @@ type bundleStore struct{ r *bundle.Reader }
 func (s *File) openBundle(ctx context.Context, path string) error {
 	f, err := bundle.FindFile(path)
 	if err != nil {
-		return describeForeign(path, err)
+		lone, ok := loneCheckpoint(os.DirFS(path), ".")
+		if !ok {
+			return describeForeign(path, err)
+		}
+		f, s.Found = bundle.Found{Kind: lone.Kind, Prefix: filepath.Join(path, lone.Prefix), Dir: path}, "the directory's only checkpoint"
 	}
 	s.found(f)
 	r, err := bundle.OpenFile(ctx, f.Prefix, s.opts.reader())
@@ -35,7 +40,9 @@ func (s *File) found(f bundle.Found) {
 	switch f.Kind {
 	case bundle.FoundSavedModel:
 		s.Kind = SavedModel
-		s.Found = "the SavedModel's variables"
+		if s.Found == "" {
+			s.Found = "the SavedModel's variables"
+		}
 	case bundle.FoundState:
 		s.Found = "the latest checkpoint"
 		if s.Elsewhere = f.Elsewhere; s.Elsewhere {

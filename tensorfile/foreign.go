@@ -35,10 +35,13 @@ type foreign struct {
 var foreigners = []foreign{
 	{[]string{".he5"}, "\x89HDF\r\n\x1a\n", "an HDF5 file", "give it a name that ends in .h5"},
 	{[]string{".npy"}, "\x93NUMPY", "a single numpy array", "put it under a name into a .npz: numpy.savez('x.npz', name=array)"},
-	{[]string{".pb", ".pbtxt"}, "", "a graph, without a model's values", "give the directory of the SavedModel that it lies in"},
+	{[]string{".pb", ".pbtxt"}, "", "a graph alone", "the values of a frozen graph are constants of the graph, and no tensors with names; if the graph is a SavedModel's, give its directory"},
 	{[]string{".meta"}, "", "a MetaGraph, the graph that belongs to a checkpoint", "the values lie in the checkpoint beside it"},
 	{[]string{".pt", ".pth"}, "", "a PyTorch file", "in Python save its state_dict with safetensors.torch.save_file"},
 	{[]string{".onnx"}, "", "an ONNX model", "only its exporter knows the checkpoint it was made of"},
+	{[]string{".html", ".htm"}, "<!DOCTYPE", "an HTML page, not the file that it offers", "open it in a browser, and download the file that it leads to"},
+	{[]string{".html"}, "<!doctype", "an HTML page, not the file that it offers", "open it in a browser, and download the file that it leads to"},
+	{[]string{".html"}, "<html", "an HTML page, not the file that it offers", "open it in a browser, and download the file that it leads to"},
 	{[]string{".tflite"}, "", "a TensorFlow Lite model", "only its converter knows the SavedModel it was made of"},
 	{[]string{".gguf"}, "GGUF", "a GGUF file", "take the model's .safetensors files instead"},
 	{[]string{".zip", ".tar", ".gz", ".tgz"}, "", "an archive", "unpack it first"},
@@ -82,10 +85,13 @@ func CheckForeign(path string) error {
 
 // foreignFile knows a file by how it begins, or else by its name.
 func foreignFile(path string) (foreign, bool) {
-	var head [8]byte
+	var head [16]byte
 	if file, err := os.Open(path); err == nil {
 		n, _ := io.ReadFull(file, head[:]) // a short file has no magic
 		file.Close()
+		if n >= 8 && string(head[4:8]) == "TFL3" {
+			return foreignName("x.tflite")
+		}
 		for _, f := range foreigners {
 			if f.magic != "" && bytes.HasPrefix(head[:n], []byte(f.magic)) {
 				return f, true
@@ -111,6 +117,9 @@ func foreignName(path string) (foreign, bool) {
 // written: the suffix of a kind that others write would make a checkpoint look
 // like what it is not.
 func CheckTarget(path string) error {
+	if isShardIndex(path) {
+		return &ForeignError{path, "the name of an index of .safetensors files", "one .safetensors file, of whatever size, is written without an index"}
+	}
 	if path == "-" {
 		return errors.New("several files, or one that is written out of order, can't go to stdout; name a file, and ./- for one called so")
 	}

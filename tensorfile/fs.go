@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	pathpkg "path"
+	"strings"
 
 	"github.com/cairnml/cairn/bundle"
 )
@@ -19,9 +21,17 @@ const maxSpool = 1 << 30
 func openFS(ctx context.Context, fsys fs.FS, path string, o *Options) (*File, error) {
 	s := newStore(path, o)
 	s.Kind = KindOf(path)
+	if dir, ok := FindModel(fsys, path); ok && dir != path {
+		s.Found = "the SavedModel " + dir
+		path = dir
+	}
 	info, err := fs.Stat(fsys, path)
 	if s.Kind != Checkpoint && err == nil && info.Mode().IsRegular() {
 		err = s.openFileFS(fsys, path)
+	} else if isShardIndex(path) && err == nil && info.Mode().IsRegular() {
+		s.Kind = Safetensors
+		folder := pathpkg.Dir(path)
+		s.b, err = openShards(fsys, path, func(name string) string { return pathpkg.Join(folder, name) }, &s.opts)
 	} else {
 		err = s.openBundleFS(ctx, fsys, path)
 	}
@@ -34,7 +44,11 @@ func openFS(ctx context.Context, fsys fs.FS, path string, o *Options) (*File, er
 func (s *File) openBundleFS(ctx context.Context, fsys fs.FS, path string) error {
 	f, err := bundle.FindPrefix(fsys, path)
 	if err != nil {
-		return err
+		var ok bool
+		if f, ok = loneCheckpoint(fsys, path); !ok {
+			return err
+		}
+		s.Found = "the directory's only checkpoint"
 	}
 	s.found(f)
 	r, err := bundle.Open(ctx, fsys, f.Prefix, s.opts.reader())
@@ -43,6 +57,24 @@ func (s *File) openBundleFS(ctx context.Context, fsys fs.FS, path string) error 
 	}
 	s.b = &bundleStore{r}
 	return nil
+}
+
+// loneCheckpoint finds the checkpoint of a folder that has one and no state file.
+func loneCheckpoint(fsys fs.FS, dir string) (f bundle.Found, ok bool) {
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return f, false
+	}
+	for _, e := range entries {
+		prefix, isIndex := strings.CutSuffix(e.Name(), bundle.IndexName(""))
+		switch {
+		case e.Name() == "checkpoint", isIndex && f.Prefix != "":
+			return f, false
+		case isIndex && prefix != "" && !e.IsDir():
+			f = bundle.Found{Kind: bundle.FoundPrefix, Prefix: pathpkg.Join(dir, prefix), Dir: dir}
+		}
+	}
+	return f, f.Prefix != ""
 }
 
 // openFileFS opens a file of another kind than TensorFlow's.

@@ -117,8 +117,7 @@ func TestForeignFilesAreCalledByTheirNames(t *testing.T) {
 		"weights":          {"\x89HDF\r\n\x1a\n....", "an HDF5 file"},
 		"a.npy":            {"\x93NUMPY", "a single numpy array"},
 		"ckpt-1.meta":      {"xx", "a MetaGraph, the graph that belongs to a checkpoint: its checkpoint, of the prefix"},
-		"saved_model.pb":   {"xx", "a SavedModel's graph: give its directory"},
-		"frozen.pb":        {"xx", "a graph, without a model's values"},
+		"frozen.pb":        {"xx", "a graph alone"},
 		"x.onnx":           {"xx", "an ONNX model"},
 		"notes.unheard-of": {"xx", "a file of 2 bytes that is no checkpoint"},
 	} {

@@ -140,15 +140,21 @@ type File struct {
 }
 
 // Open opens what lies at path: a checkpoint's prefix or one of its files, a
-// directory with a checkpoint state file (its latest checkpoint), a SavedModel's
-// directory, a .npz, .safetensors, .h5 or .keras file. Only names, types and shapes
-// are read. Where nothing of the kind lies there the error says what was found.
+// directory with a checkpoint state file (its latest checkpoint) or with a single
+// checkpoint, a SavedModel's directory, the directory of a model server (its latest
+// version), a .npz, .safetensors, .h5 or .keras file, or the .safetensors.index.json of
+// several. Only names, types and shapes are read. If nothing of the kind is there, the
+// error describes what was found.
 func Open(ctx context.Context, path string, o *Options) (*File, error) {
 	if o != nil && o.FS != nil {
 		return openFS(ctx, o.FS, path, o)
 	}
 	s := newStore(path, o)
 	var err error
+	if dir, ok := FindModel(nil, path); ok && dir != path {
+		s.Found = "the SavedModel " + dir
+		path = dir
+	}
 	switch kind := KindOf(path); {
 	case kind != Checkpoint && isFile(path):
 		s.Kind = kind
@@ -160,6 +166,9 @@ func Open(ctx context.Context, path string, o *Options) (*File, error) {
 		default:
 			s.b, err = openKeras(path, &s.opts)
 		}
+	case isShardIndex(path) && isFile(path):
+		s.Kind = Safetensors
+		s.b, err = openShards(os.DirFS(filepath.Dir(path)), filepath.Base(path), func(name string) string { return filepath.Join(filepath.Dir(path), name) }, &s.opts)
 	case kind != Checkpoint && gone(path) && gone(path+".index"):
 		err = &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	default:

@@ -20,8 +20,9 @@ func newRoot(a *app) *cobra.Command {
 		Long: `Look into TensorFlow checkpoints, change them, train and save.
 
 PATH is a checkpoint's prefix (model/ckpt-10), one of its files, a directory
-with a checkpoint file (its latest is meant), a SavedModel's directory, or a
-.npz, .safetensors, .h5 or .keras file.
+with a checkpoint file (its latest is meant), a SavedModel's directory, that of
+a model server (its latest version is meant), or a .npz, .safetensors, .h5 or
+.keras file, also the .safetensors.index.json of several.
 
 Exit codes: 0 fine, 1 found (differs, corrupt, flagged), 2 could not.`,
 		Example: `  cairn demo                            train, save, stop, resume

@@ -143,6 +143,9 @@ func (f *runFlags) run(cmd *cobra.Command, a *app, dir string) error {
 		prof = &profile.Profile{}
 		o.Tracer = &measured{profile: prof}
 	}
+	if found, ok := a.modelDir(dir); ok {
+		dir = found
+	}
 	m, err := modelrun.Load(ctx, os.DirFS(dir), o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, denied(err))

@@ -60,8 +60,8 @@ that calls its signatures.`,
 			if err != nil {
 				return err
 			}
-			if isSavedModel(path) {
-				return f.showModel(cmd.Context(), a, path)
+			if dir, ok := a.modelDir(path); ok {
+				return f.showModel(cmd.Context(), a, dir)
 			}
 			if err := f.onlyForModels(); err != nil {
 				return err

@@ -18,14 +18,13 @@ import (
 	"github.com/cairnml/cairn/tensorfile"
 )
 
-// isSavedModel reports whether path is a directory with a SavedModel's graph.
-func isSavedModel(path string) bool {
-	for _, name := range []string{savedmodel.GraphFile, savedmodel.ChunkedGraphFile, savedmodel.TextGraphFile} {
-		if info, err := os.Stat(filepath.Join(path, name)); err == nil && !info.IsDir() {
-			return true
-		}
+// modelDir returns the directory of the SavedModel that the user's path stands for, and
+// reports it if it is another one than the path; false if it stands for none.
+func (a *app) modelDir(path string) (dir string, ok bool) {
+	if dir, ok = tensorfile.FindModel(nil, path); ok && dir != path && filepath.Dir(dir) == filepath.Clean(path) {
+		a.note("%s: the latest version, %s", render.Printable(path), render.Printable(dir))
 	}
-	return false
+	return dir, ok
 }
 
 // onlyForModels refuses flags that mean something for SavedModels alone.

@@ -42,7 +42,12 @@ all. Exits with 1 if there is any.`,
 			var all []result
 			var failed []error // what can't be checked hides no fault of the others
 			bad := false
-			for _, path := range args {
+			for _, given := range args {
+				path := given
+				model, isModel := a.modelDir(path)
+				if isModel {
+					path = model
+				}
 				var notes []string
 				bar := a.bytesBar("verifying ")
 				s, faults, err := inspect.Verify(cmd.Context(), path, &inspect.VerifyOptions{Open: a.open, Progress: bar.update, Note: func(note string) { notes = append(notes, note) }})
@@ -52,7 +57,7 @@ all. Exits with 1 if there is any.`,
 				}
 				if err != nil {
 					failed = append(failed, err)
-					all = append(all, result{Path: path, Faults: []inspect.Fault{}, Error: trimPrefixes(err.Error())})
+					all = append(all, result{Path: given, Faults: []inspect.Fault{}, Error: trimPrefixes(err.Error())})
 					continue
 				}
 				a.sayElsewhere(s)
@@ -65,7 +70,7 @@ all. Exits with 1 if there is any.`,
 					prefix = s.Prefix
 				}
 				recoverable := len(faults) > 0 && convert.Recoverable(cmd.Context(), prefix)
-				all = append(all, result{Path: path, OK: len(faults) == 0, Faults: append([]inspect.Fault{}, faults...), Recoverable: recoverable})
+				all = append(all, result{Path: given, OK: len(faults) == 0, Faults: append([]inspect.Fault{}, faults...), Recoverable: recoverable})
 				if a.json {
 					continue
 				}
@@ -84,7 +89,7 @@ all. Exits with 1 if there is any.`,
 					fmt.Fprintf(a.out, "%s: sound, %s, no variables\n", path, modelParts)
 				case len(faults) == 0:
 					what, count := s.Prefix+": sound", inspect.CountOf(cmd.Context(), s, s.Entries())
-					if isSavedModel(path) {
+					if isModel {
 						what = path + ": sound, " + modelParts
 					}
 					fmt.Fprintf(a.out, "%s, %v\n", what, count)

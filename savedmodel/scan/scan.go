@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/savedmodel"
+	"github.com/cairnml/cairn/tensorfile"
 )
 
 // maxFile is the largest file of a GraphDef; a protocol buffer can't be larger.
@@ -33,6 +34,11 @@ func Path(ctx context.Context, path string, opts *savedmodel.ReadOptions) (*Repo
 }
 
 func scanPath(ctx context.Context, path string, opts *savedmodel.ReadOptions) (*Report, error) {
+	if dir, ok := tensorfile.FindModel(nil, path); ok {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			path = dir // of a model server, its latest version
+		}
+	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
