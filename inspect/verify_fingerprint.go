@@ -8,37 +8,33 @@ import (
 	"io/fs"
 
 	"github.com/cairnml/cairn/bundle"
+	"github.com/cairnml/cairn/internal/chunked"
 	"github.com/cairnml/cairn/internal/fingerprint"
 	"github.com/cairnml/cairn/internal/limit"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/savedmodel"
 )
 
-// knownFingerprint is the version of the rules by which fingerprints are computed.
-const knownFingerprint = 4
+// knownFingerprint is the version of the rules by which fingerprints are computed,
+// knownChunkedFingerprint of those for models in chunks.
+const (
+	knownFingerprint        = 4
+	knownChunkedFingerprint = 2
+)
 
 // verifyFingerprint compares the hashes of a SavedModel's fingerprint with those of its
 // files. It returns the differences as faults and, if it couldn't compare, the reason.
 func verifyFingerprint(ctx context.Context, dir fs.FS, m *savedmodel.SavedModel, maxMemory int64, fault func(file, what string) Fault) (faults []Fault, skipped string, err error) {
 	f := m.Fingerprint
+	known := knownFingerprint
+	if m.File == savedmodel.ChunkedGraphFile {
+		known = knownChunkedFingerprint
+	}
 	switch {
 	case f == nil:
 		return nil, "", nil
-	case f.Producer != knownFingerprint:
-		return nil, fmt.Sprintf("%s: made by version %d of the rules, known is %d", savedmodel.FingerprintFile, f.Producer, knownFingerprint), nil
-	case m.File == savedmodel.ChunkedGraphFile:
-		return nil, savedmodel.FingerprintFile + ": of a model in chunks", nil
-	}
-	p, err := wholeModel(dir, m.File, maxMemory)
-	var much *savedmodel.LimitError
-	if errors.As(err, &much) {
-		return nil, savedmodel.FingerprintFile + ": " + much.Error(), nil
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, "", err
+	case f.Producer != known:
+		return nil, fmt.Sprintf("%s: made by version %d of the rules, known is %d", savedmodel.FingerprintFile, f.Producer, known), nil
 	}
 	index, err := fs.ReadFile(dir, bundle.IndexName(savedmodel.VariablesPrefix))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,9 +43,23 @@ func verifyFingerprint(ctx context.Context, dir fs.FS, m *savedmodel.SavedModel,
 	if err != nil {
 		return nil, "", err
 	}
-	own, err := fingerprint.Compute(p, index)
-	if err != nil {
+	b, most, err := wholeFile(dir, m.File, maxMemory)
+	var own *pb.FingerprintDef
+	if err == nil {
+		own, err = computeFingerprint(m.File, b, most, index)
+	}
+	var much *savedmodel.LimitError
+	var pathError *fs.PathError
+	switch {
+	case errors.As(err, &much), errors.Is(err, errors.ErrUnsupported):
+		return nil, savedmodel.FingerprintFile + ": " + err.Error(), nil
+	case errors.As(err, &pathError):
+		return nil, "", err
+	case err != nil:
 		return []Fault{fault(m.File, fmt.Sprintf("has a fingerprint, and none can be computed: %v", err))}, "", nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, "", err
 	}
 	if f.Checksum != own.SavedModelChecksum {
 		what := "the contents differ from those that the fingerprint was made of"
@@ -88,32 +98,46 @@ func differingParts(f *savedmodel.Fingerprint, own *pb.FingerprintDef) string {
 	return words
 }
 
-// wholeModel decodes the message in a model's file, within the memory that reading the
-// file may take.
-func wholeModel(dir fs.FS, name string, maxMemory int64) (*pb.SavedModel, error) {
-	f, err := dir.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	most := max(limit.Memory(limit.Stored(f, info.Size())), maxMemory)
-	if info.Size() > most {
-		return nil, &savedmodel.LimitError{File: name, Need: info.Size(), Most: most}
-	}
-	b, err := io.ReadAll(f)
-	if err != nil {
-		return nil, err
+// computeFingerprint returns the fingerprint that a model's file has.
+func computeFingerprint(name string, b []byte, most int64, index []byte) (*pb.FingerprintDef, error) {
+	if name == savedmodel.ChunkedGraphFile {
+		var c fingerprint.Chunks
+		if err := chunked.Each(b, most, c.Add); err != nil {
+			return nil, err
+		}
+		return c.Fingerprint(index)
 	}
 	p := &pb.SavedModel{}
 	if name == savedmodel.TextGraphFile {
-		return p, pb.UnmarshalText(b, p)
+		if err := pb.UnmarshalText(b, p); err != nil {
+			return nil, err
+		}
+		return fingerprint.Compute(p, index)
 	}
 	if need := pb.Memory(p, b); need > most {
 		return nil, &savedmodel.LimitError{File: name, Need: need, Most: most}
 	}
-	return p, p.Unmarshal(b)
+	if err := p.Unmarshal(b); err != nil {
+		return nil, err
+	}
+	return fingerprint.Compute(p, index)
+}
+
+// wholeFile reads a file, and returns the memory that reading it may take.
+func wholeFile(dir fs.FS, name string, maxMemory int64) (b []byte, most int64, err error) {
+	f, err := dir.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	most = max(limit.Memory(limit.Stored(f, info.Size())), maxMemory)
+	if info.Size() > most {
+		return nil, 0, &savedmodel.LimitError{File: name, Need: info.Size(), Most: most}
+	}
+	b, err = io.ReadAll(f)
+	return b, most, err
 }

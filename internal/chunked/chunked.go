@@ -17,7 +17,6 @@ import (
 	"fmt"
 
 	"github.com/cairnml/cairn/internal/pb"
-	"github.com/cairnml/cairn/internal/riegeli"
 )
 
 // ErrLimit says that the message would take more memory than it may.
@@ -26,30 +25,12 @@ var ErrLimit = fmt.Errorf("the message takes more memory than it may: %w", error
 // Join returns the encoded message that a chunked file holds. It takes no more
 // than most bytes, and about as many again while it is put together.
 func Join(b []byte, most int64) ([]byte, error) {
-	records, err := riegeli.Read(b, most)
+	j, whole, err := open(b, most)
 	if err != nil {
 		return nil, err
 	}
-	if len(records) == 0 {
-		return nil, errors.New("chunked: the file has no records, so nothing says what it holds")
-	}
-	last := records[len(records)-1]
-	var meta pb.ChunkMetadata
-	if need := pb.Memory(&meta, last.Data); need > most {
-		return nil, ErrLimit
-	}
-	if err := meta.Unmarshal(last.Data); err != nil {
-		return nil, fmt.Errorf("chunked: the last record: %w", err)
-	}
-	j := &joiner{info: meta.Chunks, at: make(map[uint64][]byte, len(records)), left: most}
-	for _, r := range records {
-		j.at[r.Position] = r.Data
-	}
-	if meta.Message == nil {
-		return nil, errors.New("chunked: the metadata don't say which message the chunks make")
-	}
 	root := &message{}
-	if err := j.merge(root, meta.Message, 0); err != nil {
+	if err := j.merge(root, whole, 0); err != nil {
 		return nil, fmt.Errorf("chunked: %w", err)
 	}
 	return root.append(make([]byte, 0, root.size())), nil

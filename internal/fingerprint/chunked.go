@@ -1,6 +1,8 @@
 package fingerprint
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/dgryski/go-farm"
@@ -22,7 +24,7 @@ const chunkedProducer = 2
 //
 // The zero Chunks has seen no chunk.
 type Chunks struct {
-	begun          bool
+	begun, odd     bool
 	root           []byte
 	checksum       uint64
 	graph, objects chunkedPart
@@ -34,7 +36,10 @@ type chunkedPart struct {
 	hash    uint64 // of these and of those below it
 }
 
-// Add adds the next chunk, which is merged into the field at a path.
+// ErrChunks reports chunks below a field other than the graphs and the objects.
+var ErrChunks = fmt.Errorf("the model has chunks in other places than graphs and objects: %w", errors.ErrUnsupported)
+
+// Add adds the next chunk, which is merged into the field at a path. It keeps no chunk.
 func (c *Chunks) Add(path []*pb.FieldIndex, chunk []byte) {
 	if !c.begun {
 		c.begun, c.root = true, slices.Clone(chunk)
@@ -42,7 +47,11 @@ func (c *Chunks) Add(path []*pb.FieldIndex, chunk []byte) {
 	}
 	h := farm.Fingerprint64(chunk)
 	c.checksum = join(c.checksum, h)
-	if len(path) < 3 || path[0].Field != 2 || path[1].Index != 0 {
+	if len(path) < 3 || path[0].Field != 2 || path[1].Which != pb.FieldIndexIndex {
+		c.odd = true
+		return
+	}
+	if path[1].Index != 0 {
 		return // not of the first MetaGraph
 	}
 	var part *chunkedPart
@@ -52,6 +61,7 @@ func (c *Chunks) Add(path []*pb.FieldIndex, chunk []byte) {
 	case 7:
 		part = &c.objects
 	default:
+		c.odd = true
 		return
 	}
 	part.hash = join(part.hash, h)
@@ -64,6 +74,9 @@ func (c *Chunks) Add(path []*pb.FieldIndex, chunk []byte) {
 // variables have the given index file; nil for none.
 func (c *Chunks) Fingerprint(index []byte) (*pb.FingerprintDef, error) {
 	f := &pb.FingerprintDef{Version: &pb.VersionDef{Producer: chunkedProducer}, SavedModelChecksum: join(c.checksum, farm.Fingerprint64(nil))}
+	if c.odd {
+		return nil, ErrChunks
+	}
 	var root pb.SavedModel
 	if err := root.Unmarshal(c.root); err != nil {
 		return nil, err
@@ -71,14 +84,22 @@ func (c *Chunks) Fingerprint(index []byte) (*pb.FingerprintDef, error) {
 	if err := pb.Canonical(&root); err != nil {
 		return nil, err
 	}
+	var graph, objects []byte // what of them lies in the first chunk
 	if len(root.MetaGraphs) > 0 {
-		f.SignatureDefHash = chunkedSignaturesHash(root.MetaGraphs[0].SignatureDef)
+		g := root.MetaGraphs[0]
+		f.SignatureDefHash = chunkedSignaturesHash(g.SignatureDef)
+		if g.GraphDef != nil {
+			graph = g.GraphDef.Encoded()
+		}
+		if g.ObjectGraphDef != nil {
+			objects = g.ObjectGraphDef.Encoded()
+		}
 	}
 	var err error
-	if f.GraphDefProgramHash, err = c.graph.sum(&pb.GraphDef{}); err != nil {
+	if f.GraphDefProgramHash, err = c.graph.sum(&pb.GraphDef{}, graph); err != nil {
 		return nil, err
 	}
-	if f.SavedObjectGraphHash, err = c.objects.sum(&pb.SavedObjectGraph{}); err != nil {
+	if f.SavedObjectGraphHash, err = c.objects.sum(&pb.SavedObjectGraph{}, objects); err != nil {
 		return nil, err
 	}
 	if index != nil {
@@ -91,8 +112,13 @@ func (c *Chunks) Fingerprint(index []byte) (*pb.FingerprintDef, error) {
 // maxEncoded is the largest message that C++ encodes; a larger one gives it no bytes.
 const maxEncoded = 1<<31 - 1
 
-func (p *chunkedPart) sum(m pb.Message) (uint64, error) {
-	if err := m.Unmarshal(p.encoded); err != nil {
+// sum returns the part's hash. begin is what of the message lies before its chunks.
+func (p *chunkedPart) sum(m pb.Message, begin []byte) (uint64, error) {
+	encoded := p.encoded
+	if len(begin) > 0 {
+		encoded = append(slices.Clip(begin), encoded...)
+	}
+	if err := m.Unmarshal(encoded); err != nil {
 		return 0, err
 	}
 	if err := pb.Canonical(m); err != nil {

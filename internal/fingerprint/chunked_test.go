@@ -53,6 +53,14 @@ func TestModelsInChunksHaveTensorFlowsFingerprints(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			// The file that is read has the fingerprint of the one that was written.
+			var again Chunks
+			if err := chunked.Each(b.Bytes(), 1<<30, again.Add); err != nil {
+				t.Fatal(err)
+			}
+			if read, err := again.Fingerprint(index); err != nil || read.Uuid != got.Uuid || read.SavedModelChecksum != got.SavedModelChecksum {
+				t.Errorf("%s in chunks of %d: read again the fingerprint is %+v, want %+v, error %v", name, most, read, got, err)
+			}
 			key := fmt.Sprintf("%s-%d", name, most)
 			if to != "" {
 				folder := filepath.Join(to, key)
