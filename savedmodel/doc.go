@@ -13,6 +13,39 @@
 //	                         ── Objects: variables, functions, assets … by path
 //	                         ── Assets, Collections, Versions
 //
+// # Writing
+//
+// [Save] writes a Go object with all that it reaches: variables, functions that were
+// traced, assets, objects of loaded models.
+//
+//	serve, err := m.Predict.Trace(Features{X: ops.Spec(tensor.Float32, -1, 4)})
+//	err = savedmodel.Save(ctx, m, dir, &savedmodel.SaveOptions{
+//		Signatures: map[string]*function.Concrete{"serving_default": serve},
+//	})
+//
+// The files of the directory:
+//
+//	saved_model.pb               SavedModel ── MetaGraphDef
+//	                               meta_info_def     tags, ops, aliases
+//	                               graph_def         nodes for sessions; the functions' library
+//	                               signature_def     the calls, by name
+//	                               saver_def         the ops that save and restore
+//	                               object_graph_def  nodes, edges, and the traces' types
+//	                               asset_file_def    the files in assets/
+//	variables/variables.index    the checkpoint of the same object graph (package bundle)
+//	variables/variables.data-*   its values
+//	assets/                      the files that the model reads
+//	fingerprint.pb               hashes of the parts above
+//
+// [Restore] makes live objects of a model, which can be changed and saved again.
+//
+// # Classes
+//
+// A program registers its classes ([Register]) and saves and loads with a [Serializer] of
+// their package. A class decides what is saved of its objects ([SaveSpec]), with a version
+// and metadata, and makes objects of what was saved ([LoadSpec]). Objects of classes that
+// a program doesn't know are generic ones ([TrackableObject]) and keep what the file says.
+//
 // Package run makes a model of a MetaGraph, whose signatures and functions can be
 // called. This package links no engine and no kernel.
 package savedmodel
