@@ -152,7 +152,7 @@ func (d *digits) run(ctx context.Context) error {
 		"diff " + earlier(path) + " " + path,
 		"convert " + path + " digits.safetensors",
 	} {
-		d.say("  cairn %s", c)
+		d.say("  %s %s", commandName(os.Executable()), c)
 	}
 	return nil
 }
@@ -168,6 +168,15 @@ func exportJSON(dir string, r *demo.Reloaded) any {
 		First    float64 `json:"first_loss"`
 		Last     float64 `json:"last_loss"`
 	}{dir, r.Accuracy, r.Steps, r.First, r.Last}
+}
+
+// commandName returns the words by which the user can call this program again: those
+// of go run if it was built for one run.
+func commandName(executable string, err error) string {
+	if err == nil && strings.Contains(filepath.ToSlash(executable), "/go-build") {
+		return "go run ./cmd/cairn"
+	}
+	return "cairn"
 }
 
 func pretrainedJSON(p *demo.Pretrained) any {

@@ -100,7 +100,20 @@ func unknownCommand(root *cobra.Command, name string) error {
 			names = append(names, c.Name())
 		}
 	}
+	if other := synonyms[strings.ToLower(name)]; other != "" {
+		return usagef("no command is called %q%s", name, didYouMean([]string{other}))
+	}
 	return usagef("no command is called %q%s", name, didYouMean(nearest.Names(name, names, 1)))
+}
+
+// synonyms are words that people try, with the commands that do what they mean.
+var synonyms = map[string]string{
+	"inspect": "show", "info": "show", "describe": "show", "tree": "show", "summary": "show", "graph": "show",
+	"list": "ls", "dir": "ls", "names": "ls", "print": "cat", "dump": "cat", "get": "cat", "read": "cat", "values": "cat",
+	"stats": "stat", "histogram": "stat", "hist": "stat", "check": "verify", "validate": "verify", "fsck": "verify", "test": "verify",
+	"compare": "diff", "cmp": "diff", "export": "convert", "copy": "convert", "cp": "convert", "transform": "convert",
+	"rename": "edit", "cast": "edit", "drop": "edit", "rm": "edit", "quantize": "edit", "join": "merge", "concat": "merge", "combine": "merge",
+	"repair": "recover", "fix": "recover", "audit": "scan", "predict": "run", "call": "run", "exec": "run", "bench": "run", "benchmark": "run",
 }
 
 var flagName = regexp.MustCompile(`^unknown (?:shorthand )?flag: (?:'.' in )?(-+)([^ ]*)`)

@@ -74,6 +74,7 @@ or --grant-write gives it a directory. Names below it may be absolute.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, a, args[0]) },
 	}
 	c.Flags().StringVar(&f.signature, "signature", "", "call `NAME`, not serving_default or the only one")
+	completeFlag(c, "signature", completeSignatures)
 	c.Flags().StringSliceVar(&f.tags, "tags", nil, "the MetaGraph's tags, if there are several: `A,B`")
 	c.Flags().StringVar(&f.inputs, "inputs", "", "read the inputs from `FILE`, or from stdin if it is -")
 	c.Flags().StringArrayVar(&f.literals, "input", nil, "give one input, `NAME=VALUE`: JSON, or @FILE")

@@ -43,6 +43,7 @@ Notes are what every model may have, such as its own saver; --all prints them.`,
 	c.Flags().BoolVar(&f.sarif, "sarif", false, "print SARIF 2.1.0, for code hosts and editors")
 	c.Flags().BoolVar(&f.all, "all", false, "print notes too")
 	c.Flags().StringVar(&f.failOn, "fail-on", "warning", "exit with 1 from this `SEVERITY` on")
+	completeFlag(c, "fail-on", cobra.FixedCompletions([]string{"note", "warning", "high"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 

@@ -100,6 +100,7 @@ that calls its signatures.`,
 	c.Flags().StringVar(&f.pkg, "package", "", "call the Go package `NAME`, not model")
 	c.Flags().StringSliceVar(&f.tags, "tags", nil, "show the MetaGraph tagged `A,B`, or '' for the default")
 	c.Flags().StringVar(&f.signature, "signature", "", "show the signature `NAME` alone")
+	completeFlag(c, "signature", completeSignatures)
 	return c
 }
 
