@@ -106,12 +106,24 @@ func (i item) of(t *tensor.Tensor) (*tensor.Tensor, error) {
 // other kind go its weights alone, and only if Lossy is set where more would be left
 // out. Every source becomes an .h5 file with a dataset for each tensor.
 //
+// A SavedModel becomes a SavedModel if [IsModelTarget] says so of dst; see
+// [savedmodel.Rewrite].
+//
 // A checkpoint that became a safetensors file becomes the same checkpoint
 // again, byte for byte; where that could not be promised the conversion is
 // refused unless Lossy. In a .npz bfloat16, float8 and float4 widen to float32,
 // narrow integers to 8 bits, strings become S arrays, and the object graph is
 // left out.
 func Convert(ctx context.Context, src, dst string, o *Options) (*Result, error) {
+	if IsModelTarget(dst) {
+		m, err := modelAt(ctx, src, o)
+		if err != nil {
+			return nil, err
+		}
+		if m != nil {
+			return writeModel(ctx, m, src, dst, nil, o)
+		}
+	}
 	s, err := o.open(ctx, src)
 	if err != nil {
 		return nil, err

@@ -48,6 +48,9 @@ type Restored struct {
 	Unfilled []string
 	// MetaGraph describes the model.
 	MetaGraph *MetaGraph
+
+	objects []trackable.Trackable      // by the numbers of the file; nil for those that nothing leads to
+	traces  map[string]*graph.Concrete // by their names in the graph's library
 }
 
 // UnknownClass is an object that was restored as a generic one.
@@ -108,6 +111,10 @@ func (g *MetaGraph) Restore(ctx context.Context, opts *RestoreOptions) (*Restore
 	}
 	if err := r.finish(); err != nil {
 		return nil, err
+	}
+	r.result.objects, r.result.traces = r.objects, make(map[string]*graph.Concrete, len(r.traces))
+	for c, t := range r.traces {
+		r.result.traces[c.Name] = t
 	}
 	return r.result, nil
 }
@@ -289,7 +296,7 @@ func (r *restorer) makeGeneric(o *Object) (trackable.Trackable, error) {
 		if n == nil || n.Attrs.Tensor("value") == nil {
 			return nil, fmt.Errorf("the graph has no constant %q", o.Constant)
 		}
-		return &TrackableConstant{Tensor: n.Attrs.Tensor("value")}, nil
+		return &TrackableConstant{Tensor: n.Attrs.Tensor("value"), traits: ownTraits(o)}, nil
 	case ResourceObject:
 		return &TrackableResource{Traits: ownTraits(o)}, nil
 	case CapturedTensor:
@@ -400,6 +407,8 @@ func (r *restorer) setEdges() error {
 				return err
 			}
 		case *TrackableFunction:
+			obj.edges = edges
+		case *TrackableBareFunction:
 			obj.edges = edges
 		case *trackable.Variable:
 			for _, e := range edges {

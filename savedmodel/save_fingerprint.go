@@ -25,26 +25,22 @@ type chunkLimits struct {
 // writeGraphs writes the graph's file under its name with ".tmp" added, and the file that
 // identifies the model. It returns the name of the graph's file. The variables are
 // written already.
-func (s *saver) writeGraphs(dir vfs.Dir, into string) (name string, err error) {
+func writeGraphs(dir vfs.Dir, into string, m *pb.SavedModel, limits chunkLimits) (name string, err error) {
 	index, err := fs.ReadFile(dir, path.Join(into, VariablesPrefix+".index"))
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a model of TensorFlow 1 may have no variables
 		return "", err
 	}
-	limits := chunkLimits{file: maxGraphFile}
-	if s.opts.chunks != nil {
-		limits = *s.opts.chunks
-	}
 	var f *pb.FingerprintDef
-	if int64(pb.Size(s.model)) <= limits.file {
+	if int64(pb.Size(m)) <= limits.file {
 		// The model gets its canonical form, in which the checksum is that of the file.
-		if f, err = fingerprint.Compute(s.model, index); err != nil {
+		if f, err = fingerprint.Compute(m, index); err != nil {
 			return "", err
 		}
 		name = GraphFile
-		err = writeFile(dir, path.Join(into, name+".tmp"), s.model.Marshal())
+		err = writeFile(dir, path.Join(into, name+".tmp"), m.Marshal())
 	} else {
 		name = ChunkedGraphFile
-		f, err = writeChunked(dir, path.Join(into, name+".tmp"), s.model, limits.chunk, index)
+		f, err = writeChunked(dir, path.Join(into, name+".tmp"), m, limits.chunk, index)
 	}
 	if err != nil {
 		return "", err

@@ -54,6 +54,7 @@ type saver struct {
 	where    map[*graph.Concrete]string          // the path of the first node of each
 
 	model *pb.SavedModel
+	more  []extraFile // files to copy besides assets
 }
 
 // savedSpec is what a class saves of an object.
@@ -194,9 +195,9 @@ func (s *saver) children(obj trackable.Trackable) ([]trackable.Edge, error) {
 func (s *saver) list(obj trackable.Trackable) ([]trackable.Edge, error) {
 	switch f := obj.(type) {
 	case *graph.Concrete:
-		return s.captureEdges(nil, f), nil
+		return s.captureEdges(nil, nil, f), nil
 	case *TrackableBareFunction:
-		return s.captureEdges(nil, f.Concrete), nil
+		return s.captureEdges(slices.Clone(f.edges), nil, f.Concrete), nil
 	case *TrackableConstant, *TrackableTensor, *TrackableAsset:
 		return nil, nil
 	case FunctionNode:
@@ -204,8 +205,17 @@ func (s *saver) list(obj trackable.Trackable) ([]trackable.Edge, error) {
 		if p, ok := obj.(trackable.SavedModelParent); ok {
 			edges = slices.Clone(p.SavedModelChildren())
 		}
+		// A loaded function may have its traces as children, which hold their constants.
+		held := map[trackable.Trackable]bool{}
+		for _, e := range edges {
+			if t, ok := e.Child.(*TrackableBareFunction); ok {
+				for _, x := range t.edges {
+					held[x.Child] = true
+				}
+			}
+		}
 		for _, c := range f.Traces() {
-			edges = s.captureEdges(edges, c)
+			edges = s.captureEdges(edges, held, c)
 		}
 		return edges, nil
 	}
@@ -277,8 +287,8 @@ func (s *saver) log(line Saved) {
 }
 
 // captureEdges adds edges to the constants that a trace captures and no edge leads to
-// yet.
-func (s *saver) captureEdges(edges []trackable.Edge, c *graph.Concrete) []trackable.Edge {
+// yet. Other objects have edges to those in held.
+func (s *saver) captureEdges(edges []trackable.Edge, held map[trackable.Trackable]bool, c *graph.Concrete) []trackable.Edge {
 	for _, x := range c.Captures {
 		var child trackable.Trackable
 		switch r := x.Resource.(type) {
@@ -292,7 +302,7 @@ func (s *saver) captureEdges(edges []trackable.Edge, c *graph.Concrete) []tracka
 		default:
 			continue
 		}
-		if !slices.ContainsFunc(edges, func(e trackable.Edge) bool { return e.Child == child }) {
+		if !held[child] && !slices.ContainsFunc(edges, func(e trackable.Edge) bool { return e.Child == child }) {
 			edges = append(edges, trackable.Edge{Name: "capture_" + strconv.Itoa(len(edges)), Child: child})
 		}
 	}
@@ -303,7 +313,7 @@ func (s *saver) captureEdges(edges []trackable.Edge, c *graph.Concrete) []tracka
 func (s *saver) constant(t *tensor.Tensor) *TrackableConstant {
 	c := s.constants[t]
 	if c == nil {
-		c = &TrackableConstant{t}
+		c = &TrackableConstant{Tensor: t}
 		s.constants[t] = c
 	}
 	return c

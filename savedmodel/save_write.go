@@ -265,12 +265,17 @@ func tracesOf(obj any) []*graph.Concrete {
 // be replaced file by file. A new folder gets the graph's file last, under a temporary
 // name until it is whole: without it the folder is no model. A folder that holds a model
 // is exchanged as a whole for one beside it.
-func (s *saver) write(ctx context.Context, dir vfs.Dir, name string) (err error) {
+func (s *saver) write(ctx context.Context, dir vfs.Dir, name string) error {
+	return replaceModel(dir, name, func(into string) error { return s.writeFiles(ctx, dir, into) })
+}
+
+// replaceModel makes the folder called name of dir what write puts into a folder.
+func replaceModel(dir vfs.Dir, name string, write func(into string) error) (err error) {
 	name = path.Clean(name)
 	if !fs.ValidPath(name) {
 		return &SaveError{Err: &fs.PathError{Op: "save", Path: name, Err: fs.ErrInvalid}}
 	}
-	old, err := s.existing(dir, name)
+	old, err := existing(dir, name)
 	if err != nil {
 		return err
 	}
@@ -294,7 +299,7 @@ func (s *saver) write(ctx context.Context, dir vfs.Dir, name string) (err error)
 			err = errors.Join(err, removeAll(dir, into))
 		}
 	}()
-	if err := s.writeFiles(ctx, dir, into); err != nil {
+	if err := write(into); err != nil {
 		return err
 	}
 	if !old {
@@ -327,7 +332,19 @@ func (s *saver) writeFiles(ctx context.Context, dir vfs.Dir, into string) error 
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	file, err := s.writeGraphs(dir, into)
+	if err := copyFiles(ctx, dir, into, s.more); err != nil {
+		return err
+	}
+	limits := chunkLimits{file: maxGraphFile}
+	if s.opts.chunks != nil {
+		limits = *s.opts.chunks
+	}
+	return publishGraphs(ctx, dir, into, s.model, limits)
+}
+
+// publishGraphs writes the graph's file, which makes the folder a model.
+func publishGraphs(ctx context.Context, dir vfs.Dir, into string, m *pb.SavedModel, limits chunkLimits) error {
+	file, err := writeGraphs(dir, into, m, limits)
 	if err != nil {
 		return &SaveError{Err: err}
 	}
@@ -352,7 +369,7 @@ var modelFiles = []string{GraphFile, GraphFile + ".tmp", ChunkedGraphFile, Chunk
 
 // existing reports whether a folder holds files that a save has to replace: a model, or
 // what a broken save left. Other files are an error.
-func (s *saver) existing(dir vfs.Dir, name string) (bool, error) {
+func existing(dir vfs.Dir, name string) (bool, error) {
 	entries, err := fs.ReadDir(dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -378,6 +395,11 @@ func copyAsset(ctx context.Context, dir vfs.Dir, name string, a *TrackableAsset)
 		return err
 	}
 	defer in.Close()
+	return copyTo(ctx, dir, name, in)
+}
+
+// copyTo writes a file with what a reader has, and makes it durable.
+func copyTo(ctx context.Context, dir vfs.Dir, name string, in io.Reader) error {
 	out, err := dir.Create(name)
 	if err != nil {
 		return err

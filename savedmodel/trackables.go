@@ -111,7 +111,14 @@ func (a *TrackableAsset) TrackableChildren() []trackable.Edge { return nil }
 
 // TrackableConstant is a tensor that functions capture. It is written once, however many
 // functions capture it.
-type TrackableConstant struct{ Tensor *tensor.Tensor }
+type TrackableConstant struct {
+	Tensor *tensor.Tensor
+
+	traits *Traits // of a file
+}
+
+// SavedTraits returns what the file says of a constant that was loaded; nil for others.
+func (c *TrackableConstant) SavedTraits() *Traits { return c.traits }
 
 // NotTracked keeps constants out of the object graph of a checkpoint.
 func (c *TrackableConstant) NotTracked() {}
@@ -144,6 +151,8 @@ type TrackableBareFunction struct {
 	Positional int
 	// Parameters are the parameters of the Python function; nil if a file says nothing.
 	Parameters *Parameters
+
+	edges []trackable.Edge // of a file: constants that the trace captures
 }
 
 // NotTracked keeps such functions out of the object graph of a checkpoint.

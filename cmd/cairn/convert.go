@@ -36,6 +36,10 @@ func (a *app) report(res *convert.Result, changes []convert.Change) error {
 	for _, f := range res.Files {
 		fmt.Fprintln(a.out, f)
 	}
+	if res.Tensors == 0 && len(res.Files) > 0 { // a SavedModel
+		a.note("%s", inspect.Size(res.Bytes))
+		return nil
+	}
 	a.note("%s, %s", inspect.Tensors(res.Tensors), inspect.Size(res.Bytes))
 	return nil
 }
@@ -44,9 +48,14 @@ func newConvert(a *app) *cobra.Command {
 	o := &convert.Options{}
 	c := &cobra.Command{
 		Use:   "convert SRC DST",
-		Short: "Convert between checkpoints, .npz, .safetensors and Keras files",
+		Short: "Convert checkpoints, SavedModels, .npz, .safetensors, Keras files",
 		Long: `Convert SRC to DST, whose kind its suffix says: .npz, .safetensors, .h5, .keras,
 else the prefix of a checkpoint.
+
+A SavedModel becomes another SavedModel if DST has no suffix and does not end in
+a number as checkpoints do, or ends in a slash. The model is restored and saved:
+objects, functions, signatures, assets and tables follow. A graph of TensorFlow
+1 is written again with its signatures, collections and variables.
 
 A checkpoint that becomes a .safetensors file keeps its object graph, strings
 and layout in the file's metadata: converted back it is the same, byte for byte.
@@ -61,6 +70,7 @@ out. Everything becomes an .h5 file with a dataset for each tensor.`,
   cairn convert model/ckpt-10 weights.safetensors
   cairn convert weights.safetensors model/ckpt-1
   cairn convert saved_model model/ckpt-1            a SavedModel's variables
+  cairn convert saved_model copy                    a SavedModel
   cairn convert --lossy model.keras weights.npz     a Keras model's weights`,
 		Args:              need(2, 2, "a SRC and a DST"),
 		ValidArgsFunction: completePaths,
