@@ -145,6 +145,16 @@ func (fn *Func[In, Out]) site() string {
 	return fmt.Sprintf("%s:%d", filepath.Base(file), line)
 }
 
+// InputSignature returns the only signature that the function takes, a tuple of its
+// parameters; nil if it takes any.
+func (fn *Func[In, Out]) InputSignature() *graph.Structure {
+	if fn.fixedIn == nil {
+		return nil
+	}
+	_, types := (&graph.Concrete{In: fn.fixedIn}).Parameters()
+	return graph.TupleOf(types...)
+}
+
 // NotTracked keeps functions out of the object graph of a checkpoint.
 func (fn *Func[In, Out]) NotTracked() {}
 

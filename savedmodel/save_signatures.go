@@ -40,6 +40,11 @@ func (s *saver) makeSignatures() (*signatureMap, error) {
 				return nil, err
 			}
 		}
+		if loaded == nil {
+			if err := s.addDefaultSignature(); err != nil {
+				return nil, err
+			}
+		}
 		return m, s.checkDefaults()
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.opts.Signatures)) {
@@ -52,6 +57,48 @@ func (s *saver) makeSignatures() (*signatureMap, error) {
 		}
 	}
 	return m, s.checkDefaults()
+}
+
+// defaultSaveSignature is the edge to the function that a root offers as its signature.
+const defaultSaveSignature = "_default_save_signature"
+
+// addDefaultSignature adds the signature of a program's root that names none, as
+// TensorFlow does: its function of that edge, or its only function if that takes one
+// signature. A function that can't be a signature is saved all the same.
+func (s *saver) addDefaultSignature() error {
+	if _, loaded := s.root.(*TrackableObject); loaded {
+		return nil // the file says that it has none
+	}
+	edges, err := s.ownEdges(s.root)
+	if err != nil {
+		return &SaveError{Err: err}
+	}
+	var only FunctionNode
+	for _, e := range edges {
+		f, ok := e.Child.(FunctionNode)
+		if !ok || len(f.Traces()) != 1 {
+			continue
+		}
+		if e.Name == defaultSaveSignature {
+			only = f
+			break
+		}
+		signed, ok := e.Child.(SignedFunction)
+		if !ok || signed.InputSignature() == nil && f.Traces()[0].NumArgs() > 0 {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = f
+	}
+	if only == nil {
+		return nil
+	}
+	if _, err := wrapperOf(DefaultSignature, only); err != nil {
+		return nil
+	}
+	return s.addSignature(DefaultSignature, only)
 }
 
 // checkDefaults refuses defaults of signatures that aren't there.

@@ -16,6 +16,7 @@ import (
 	"github.com/cairnml/cairn/savedmodel/run"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
+	"github.com/cairnml/cairn/vfs"
 )
 
 type Features struct{ X *ops.Value }
@@ -94,3 +95,79 @@ func TestASavedModelIsReadAndRunAgain(t *testing.T) {
 
 // subFS returns a folder of a directory.
 func subFS(fsys fs.FS, name string) (fs.FS, error) { return fs.Sub(fsys, name) }
+
+func TestTheOnlyFunctionIsTheDefaultSignature(t *testing.T) {
+	type root struct {
+		V       *trackable.Variable
+		Predict *fn.Func[Features, Scores]
+		Other   *fn.Func[*ops.Value, *ops.Value] // takes anything
+	}
+	v := trackable.NewVariable(tensor.Scalar[float32](2))
+	predict := func(s *ops.Scope, in Features) Scores { return Scores{ops.Mul(s, in.X, v)} }
+	signed := fn.New(predict, &fn.Options{Signature: Features{ops.Spec(tensor.Float32, -1)}})
+	free := fn.New(predict)
+	other := fn.New(func(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Neg(s, x) })
+	example := Features{ops.Spec(tensor.Float32, -1)}
+	for _, f := range []*fn.Func[Features, Scores]{signed, free} {
+		if _, err := f.Trace(example); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := other.Trace(ops.Spec(tensor.Float32)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		root root
+		opts *savedmodel.SaveOptions
+		want int
+	}{
+		{"a function with a signature", root{v, signed, other}, nil, 1},
+		{"functions that take anything", root{v, free, other}, nil, 0},
+		{"no signatures, explicitly", root{v, signed, other}, &savedmodel.SaveOptions{Signatures: map[string]*fn.Concrete{}}, 0},
+	} {
+		dir := vfs.MemDir()
+		if err := savedmodel.SaveFS(context.Background(), &c.root, dir, "m", c.opts); err != nil {
+			t.Fatal(err)
+		}
+		fsys, err := subFS(dir, "m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := savedmodel.Read(context.Background(), fsys, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(m.MetaGraphs[0].Signatures); got != c.want {
+			t.Errorf("%s: there are %d signatures, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+func TestAModelIsSavedOverItself(t *testing.T) {
+	ctx := context.Background()
+	dir := filepath.Join(t.TempDir(), "m")
+	words := filepath.Join(t.TempDir(), "words.txt")
+	if err := os.WriteFile(words, []byte("a\nb\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	type root struct {
+		V     *trackable.Variable
+		Words *savedmodel.TrackableAsset
+	}
+	if err := savedmodel.Save(ctx, &root{trackable.NewVariable(tensor.Scalar[float32](2)), savedmodel.NewAsset(words)}, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		r, err := savedmodel.Restore(ctx, os.DirFS(dir), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := savedmodel.Save(ctx, r.Root, dir, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, savedmodel.AssetsDir, "words.txt")); err != nil || string(b) != "a\nb\n" {
+		t.Errorf("the asset is %q, %v", b, err)
+	}
+}
