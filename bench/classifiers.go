@@ -6,6 +6,9 @@ import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/activations"
+	"github.com/cairnml/cairn/keras/initializers"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -14,9 +17,9 @@ import (
 // mlp and cnn are the models of these names in peer/tf_steps.py.
 func mlp() keras.Callable {
 	return keras.NewSequential(
-		&keras.Dense{Units: 512, Activation: keras.Relu},
-		&keras.Dense{Units: 256, Activation: keras.Relu},
-		&keras.Dense{Units: 10})
+		&layers.Dense{Units: 512, Activation: activations.Relu},
+		&layers.Dense{Units: 256, Activation: activations.Relu},
+		&layers.Dense{Units: 10})
 }
 
 // mlpProducts are the multiply-adds of a step with 128 examples: of each layer's outputs, of
@@ -25,9 +28,9 @@ const mlpProducts = 128 * (2*784*512 + 3*512*256 + 3*256*10)
 
 func cnn() keras.Callable {
 	return keras.NewSequential(
-		&conv{filters: 32}, new(maxPool), &conv{filters: 64}, new(maxPool), new(keras.Flatten),
-		&keras.Dense{Units: 128, Activation: keras.Relu},
-		&keras.Dense{Units: 10})
+		&conv{filters: 32}, new(maxPool), &conv{filters: 64}, new(maxPool), new(layers.Flatten),
+		&layers.Dense{Units: 128, Activation: activations.Relu},
+		&layers.Dense{Units: 10})
 }
 
 // conv is a convolution of 3 by 3 with a bias and relu.
@@ -41,7 +44,7 @@ func (l *conv) build(s *ops.Scope, in tensor.Shape) error {
 	if err := l.AddWeight(s, &l.Kernel, "kernel", keras.Weight{Shape: tensor.Shape{3, 3, in[len(in)-1], l.filters}}); err != nil {
 		return err
 	}
-	return l.AddWeight(s, &l.Bias, "bias", keras.Weight{Shape: tensor.Shape{l.filters}, Init: keras.Zeros{}})
+	return l.AddWeight(s, &l.Bias, "bias", keras.Weight{Shape: tensor.Shape{l.filters}, Init: initializers.Zeros{}})
 }
 
 func (l *conv) Call(s *ops.Scope, x ops.Input) *ops.Value {

@@ -10,6 +10,7 @@ import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -68,7 +69,7 @@ func repeat[In any](f *function.Func[In, *ops.Value], in In, n int) verb {
 
 type net struct {
 	keras.Model
-	L1 *keras.Dense
+	L1 *layers.Dense
 }
 
 func (n *net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
@@ -76,7 +77,7 @@ func (n *net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x
 type example struct{ X, Y *ops.Value }
 
 func guideVerb(mode function.Mode, n int) verb {
-	model, adam := &net{L1: &keras.Dense{Units: 5}}, keras.NewAdam(0.1)
+	model, adam := &net{L1: &layers.Dense{Units: 5}}, keras.NewAdam(0.1)
 	step := function.New(func(s *ops.Scope, ex example) *ops.Value {
 		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
 			return ops.Mean(s, ops.Abs(s, ops.Sub(s, model.Call(s, ex.X), ex.Y)))

@@ -150,8 +150,8 @@ func (l *load) deferNames(g *trackable.Graph) (missing []Item) {
 	open := false
 	for id := range g.Nodes {
 		obj := g.Nodes[id].Object
-		if d, ok := obj.(trackable.Declarer); ok {
-			for _, v := range d.DeclareVariables(func(string) bool { return false }) {
+		if list, ok := trackable.Declare(obj, func(string) bool { return false }); ok {
+			for _, v := range list {
 				full := g.NameBelow(id, v.Edge, v.Name)
 				declared[full] = true
 				if e, ok := l.src.reader.Entry(full); !ok || !fits(v, e) {

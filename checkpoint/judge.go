@@ -85,8 +85,9 @@ func (l *load) unmatched(g *trackable.Graph) ([]Item, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d, ok := n.Object.(trackable.Declarer); ok && l.graph != nil {
-			for _, v := range d.DeclareVariables(func(string) bool { return false }) {
+		if l.graph != nil {
+			list, _ := trackable.Declare(n.Object, func(string) bool { return false })
+			for _, v := range list {
 				items = append(items, declaredItem(below(g.Human(id), v.Edge), n.Object))
 			}
 		}

@@ -593,8 +593,7 @@ func plainEdge(obj any, edge string) bool {
 // declared compares what an object is going to make with what the file has for
 // it.
 func (m *match) declared(s start) {
-	d, ok := s.obj.(trackable.Declarer)
-	if !ok {
+	if !trackable.Declares(s.obj) {
 		return
 	}
 	l := m.l
@@ -603,7 +602,8 @@ func (m *match) declared(s start) {
 		nodes[c.name] = c.node
 	}
 	has := func(edge string) bool { _, ok := nodes[edge]; return ok }
-	for _, v := range d.DeclareVariables(has) {
+	list, _ := trackable.Declare(s.obj, has)
+	for _, v := range list {
 		it := declaredItem(below(l.graph.human(s.node), v.Edge), s.obj)
 		node, ok := nodes[v.Edge]
 		if !ok {

@@ -11,6 +11,7 @@ import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -18,7 +19,7 @@ import (
 
 type Net struct {
 	keras.Model
-	L1 *keras.Dense
+	L1 *layers.Dense
 }
 
 func (n *Net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
@@ -33,7 +34,7 @@ type training struct {
 }
 
 func newTraining(o keras.Optimizer) *training {
-	return &training{trackable.NewScalar[int32](1), o, &Net{L1: &keras.Dense{Units: 5}}}
+	return &training{trackable.NewScalar[int32](1), o, &Net{L1: &layers.Dense{Units: 5}}}
 }
 
 func (t *training) step(s *ops.Scope, ex example) *ops.Value {

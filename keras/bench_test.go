@@ -6,6 +6,7 @@ import (
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -16,7 +17,7 @@ type benchExample struct{ X, Y *ops.Value }
 func BenchmarkGuideStep(b *testing.B) {
 	x, y := toy()
 	ex := benchExample{ops.ValueOf(rowsOf(b, x, 0, 2)), ops.ValueOf(rowsOf(b, y, 0, 2))}
-	net, opt := &Net{L1: &Dense{Units: 5}}, NewAdam(0.1)
+	net, opt := &Net{L1: &layers.Dense{Units: 5}}, NewAdam(0.1)
 	step := function.New(func(s *ops.Scope, ex benchExample) *ops.Value {
 		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
 			return ops.Mean(s, ops.Abs(s, ops.Sub(s, net.Call(s, ex.X), ex.Y)))
@@ -34,7 +35,7 @@ func BenchmarkGuideStep(b *testing.B) {
 }
 
 func BenchmarkTrainable(b *testing.B) {
-	net := &Net{L1: &Dense{Units: 5}}
+	net := &Net{L1: &layers.Dense{Units: 5}}
 	x, _ := toy()
 	net.Call(scope(b), x)
 	b.ReportAllocs()

@@ -9,6 +9,9 @@ import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/activations"
+	"github.com/cairnml/cairn/keras/initializers"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -26,7 +29,7 @@ func line() batch {
 }
 
 func Example() {
-	model := &keras.Dense{Units: 1, KernelInit: keras.Zeros{}}
+	model := &layers.Dense{Units: 1, KernelInitializer: initializers.Zeros{}}
 	optimizer := keras.NewSGD(0.1)
 	optimizer.Momentum = 0.5
 	step := function.New(func(s *ops.Scope, b batch) *ops.Value {
@@ -56,10 +59,10 @@ func Example() {
 
 func ExampleNewSequential() {
 	model := keras.NewSequential(
-		&keras.Flatten{},
-		&keras.Dense{Units: 8, Activation: keras.Relu, KernelInit: keras.HeNormal{Seed: 1}},
-		&keras.Dropout{Rate: 0.2},
-		&keras.Dense{Units: 3},
+		&layers.Flatten{},
+		&layers.Dense{Units: 8, Activation: activations.Relu, KernelInitializer: initializers.HeNormal{Seed: new(1)}},
+		&layers.Dropout{Rate: 0.2},
+		&layers.Dense{Units: 3},
 	)
 	s := function.Eager(context.Background())
 	images, err := tensor.Zeros(tensor.Float32, 2, 4, 4)
@@ -92,7 +95,7 @@ func (l *Scale) build(s *ops.Scope, in tensor.Shape) error {
 	if len(in) == 0 {
 		return errors.New("Scale: the input is a scalar")
 	}
-	return l.AddWeight(s, &l.Weight, "weight", keras.Weight{Shape: in[len(in)-1:], Init: keras.Ones{}})
+	return l.AddWeight(s, &l.Weight, "weight", keras.Weight{Shape: in[len(in)-1:], Init: initializers.Ones{}})
 }
 
 func (l *Scale) Call(s *ops.Scope, x ops.Input) *ops.Value {
@@ -128,14 +131,14 @@ func ExampleLayer() {
 }
 
 // A layer that isn't built yet takes its values when it is.
-func ExampleDense() {
+func Example_deferredRestore() {
 	ctx := context.Background()
 	dir := vfs.MemDir()
 	x := tensor.Must(tensor.New([]float32{1, 1}, 1, 2))
 
-	old := &keras.Dense{Units: 1, KernelInit: keras.Constant{Value: 2}}
+	old := &layers.Dense{Units: 1, KernelInitializer: initializers.Constant{Value: 2}}
 	old.Call(function.Eager(ctx), x)
-	ckpt, err := checkpoint.New(&struct{ Layer *keras.Dense }{old}, nil)
+	ckpt, err := checkpoint.New(&struct{ Layer *layers.Dense }{old}, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -143,8 +146,8 @@ func ExampleDense() {
 		panic(err)
 	}
 
-	fresh := &keras.Dense{Units: 1}
-	ckpt, err = checkpoint.New(&struct{ Layer *keras.Dense }{fresh}, nil)
+	fresh := &layers.Dense{Units: 1}
+	ckpt, err = checkpoint.New(&struct{ Layer *layers.Dense }{fresh}, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -163,7 +166,7 @@ func ExampleDense() {
 
 func ExampleWithSeed() {
 	build := func() *trackable.Variable {
-		layer := &keras.Dense{Units: 2}
+		layer := &layers.Dense{Units: 2}
 		s := keras.WithSeed(function.Eager(context.Background()), 1)
 		layer.Call(s, tensor.Must(tensor.New([]float32{1}, 1, 1)))
 		return layer.Kernel
@@ -172,12 +175,12 @@ func ExampleWithSeed() {
 	// Output: true
 }
 
-func ExampleActivationByName() {
-	relu, err := keras.ActivationByName("relu")
+func Example_activation() {
+	relu, err := activations.ByName("relu")
 	if err != nil {
 		panic(err)
 	}
 	s := function.Eager(context.Background())
-	fmt.Printf("%v\n", relu(s, tensor.Vector[float32](-1, 2)))
+	fmt.Printf("%v\n", relu.Call(s, tensor.Vector[float32](-1, 2)))
 	// Output: [0. 2.]
 }

@@ -3,6 +3,7 @@ package keras
 import (
 	"sync/atomic"
 
+	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -42,7 +43,7 @@ func (k *keptNumber) make(o *OptimizerBase, v *trackable.Variable) error {
 	if o.isNew() {
 		edge, name = k.newEdge, k.newName
 	}
-	t, err := Constant{k.initial}.Init(nil, v.DType(), tensor.Shape{})
+	t, err := initializers.Constant{Value: k.initial}.Init(nil, v.DType(), tensor.Shape{})
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras/initializers"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -45,23 +47,23 @@ func inEveryMode(t *testing.T, program func(t *testing.T, m mode)) {
 // places is a model with every kind of place that a layer can be put into.
 type places struct {
 	Model
-	Field *Dense
+	Field *layers.Dense
 	Any   any
-	Slice []*Dense
-	Named map[string]*Dense
-	List  *trackable.List[*Dense]
-	Map   *trackable.Map[*Dense]
+	Slice []*layers.Dense
+	Named map[string]*layers.Dense
+	List  *trackable.List[*layers.Dense]
+	Map   *trackable.Map[*layers.Dense]
 }
 
 func (p *places) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	v := ops.Const(s, x)
-	apply := func(l *Dense) {
+	apply := func(l *layers.Dense) {
 		if l != nil {
 			v = l.Call(s, v)
 		}
 	}
 	apply(p.Field)
-	if l, ok := p.Any.(*Dense); ok {
+	if l, ok := p.Any.(*layers.Dense); ok {
 		apply(l)
 	}
 	for _, l := range p.Slice {
@@ -86,14 +88,14 @@ var fills = map[string]func(p *places) error{
 	"field":     func(p *places) error { p.Field = dense(3); return nil },
 	"interface": func(p *places) error { p.Any = dense(3); return nil },
 	"slice":     func(p *places) error { p.Slice = append(p.Slice, dense(3)); return nil },
-	"map":       func(p *places) error { p.Named = map[string]*Dense{"a": dense(3)}; return nil },
+	"map":       func(p *places) error { p.Named = map[string]*layers.Dense{"a": dense(3)}; return nil },
 	"List":      func(p *places) error { p.List = trackable.NewList(dense(3)); return nil },
 	"List appended": func(p *places) error {
-		p.List = trackable.NewList[*Dense]()
+		p.List = trackable.NewList[*layers.Dense]()
 		return p.List.Append(dense(3))
 	},
 	"Map": func(p *places) error {
-		p.Map = trackable.NewMap[*Dense]()
+		p.Map = trackable.NewMap[*layers.Dense]()
 		return p.Map.Set("a", dense(3))
 	},
 }
@@ -391,7 +393,7 @@ func TestOrdersOfRestoringAndTraining(t *testing.T) {
 			r := newRun(t, m)
 			r.restore(old, nil)
 			r.Net.Any = dense(3)
-			r.Net.Field = r.Net.Any.(*Dense)
+			r.Net.Field = r.Net.Any.(*layers.Dense)
 			must(t, infer(r))
 			same(t, "kernel", now(r), kernel(old))
 			r.train(1)
@@ -406,11 +408,11 @@ func TestNoInferenceOnWeightsThatAStrictRestoreDidNotFill(t *testing.T) {
 	ctx := context.Background()
 	type renamed struct {
 		Model
-		Layer1 *Dense
+		Layer1 *layers.Dense
 	}
 	type renamedLate struct {
 		trackable.Base
-		Layer1 *Dense
+		Layer1 *layers.Dense
 	}
 	type custom struct {
 		Model
@@ -426,7 +428,7 @@ func TestNoInferenceOnWeightsThatAStrictRestoreDidNotFill(t *testing.T) {
 	}
 	inEveryMode(t, func(t *testing.T, m mode) {
 		net := saved(t, &Net{L1: dense(2)})
-		cnn := saved(t, NewSequential(&kernel3{}, new(Flatten), dense(2)))
+		cnn := saved(t, NewSequential(&kernel3{}, new(layers.Flatten), dense(2)))
 		type program struct {
 			file *vfs.Mem
 			root any
@@ -492,7 +494,7 @@ type kernel3 struct {
 
 func (k *kernel3) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	v, ok := k.Prepare(s, x, func(s *ops.Scope, in tensor.Shape) error {
-		return k.AddWeight(s, &k.K, "kernel", Weight{Shape: tensor.Shape{1, 1, 3}, Init: Zeros{}})
+		return k.AddWeight(s, &k.K, "kernel", Weight{Shape: tensor.Shape{1, 1, 3}, Init: initializers.Zeros{}})
 	})
 	if !ok {
 		return v

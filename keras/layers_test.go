@@ -11,6 +11,9 @@ import (
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras/activations"
+	"github.com/cairnml/cairn/keras/initializers"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -24,12 +27,12 @@ func TestActivationsAndTheirGradientsAreTensorFlows(t *testing.T) {
 		if name == "x" || name == "upstream" || strings.Contains(name, "/") {
 			continue
 		}
-		var f Activation
+		var f activations.Activation
 		if name == "gelu_approximate" {
-			f = ops.GeluTanh
+			f = activations.Func(ops.GeluTanh)
 		} else {
 			var err error
-			f, err = ActivationByName(name)
+			f, err = activations.ByName(name)
 			must(t, err)
 		}
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +43,7 @@ func TestActivationsAndTheirGradientsAreTensorFlows(t *testing.T) {
 			}
 			rec, tape := grad.Record(s)
 			tape.Watch(in)
-			y := f(rec, in)
+			y := f.Call(rec, in)
 			dx := tape.GradientWith([]*ops.Value{y}, []*ops.Value{in}, &grad.GradientOptions{OutputGradients: []*ops.Value{ops.ValueOf(up)}})[0]
 			must(t, s.Err())
 			near(t, "value", data(t, y), array(t, z, name), 2e-5, 0.1)
@@ -51,7 +54,7 @@ func TestActivationsAndTheirGradientsAreTensorFlows(t *testing.T) {
 	if tested < 17 {
 		t.Errorf("only %d activations in the fixture", tested)
 	}
-	if _, err := ActivationByName("rleu"); err == nil || !strings.Contains(err.Error(), "relu6") {
+	if _, err := activations.ByName("rleu"); err == nil || !strings.Contains(err.Error(), "relu6") {
 		t.Errorf("an unknown name gives %v", err)
 	}
 }
@@ -128,7 +131,7 @@ func TestLossesRefuse(t *testing.T) {
 
 func TestDense(t *testing.T) {
 	s := scope(t)
-	d := &Dense{Units: 2, KernelInit: Ones{}, BiasInit: Constant{0.5}, Activation: Relu}
+	d := &layers.Dense{Units: 2, KernelInitializer: initializers.Ones{}, BiasInitializer: initializers.Constant{Value: 0.5}, Activation: activations.Relu}
 	if d.Built() || d.Kernel != nil {
 		t.Error("a layer is built before its first call")
 	}
@@ -145,7 +148,7 @@ func TestDense(t *testing.T) {
 	if got := tensor.Values[float32](y); !y.Shape().Equal(tensor.Shape{2, 2, 2}) || !slices.Equal(got, []float32{6.5, 6.5, 15.5, 15.5, 24.5, 24.5, 33.5, 33.5}) {
 		t.Errorf("Dense of a cube gives %v %v", y.Shape(), got)
 	}
-	bare := &Dense{Units: 1, NoBias: true, DType: tensor.Float64}
+	bare := &layers.Dense{Units: 1, NoBias: true, Layer: Layer{DType: "float64"}}
 	bare.Call(s, tensor.Must(tensor.New([]float64{1, 2}, 1, 2)))
 	if bare.Bias != nil || bare.Kernel.DType() != tensor.Float64 {
 		t.Errorf("NoBias and DType: bias %v, kernel %v", bare.Bias, bare.Kernel.DType())
@@ -154,15 +157,15 @@ func TestDense(t *testing.T) {
 
 func TestLayersRefuse(t *testing.T) {
 	for name, f := range map[string]func(s *ops.Scope){
-		"no units":        func(s *ops.Scope) { new(Dense).Call(s, mat(1, 1, 1)) },
-		"scalar":          func(s *ops.Scope) { (&Dense{Units: 1}).Call(s, float32(1)) },
-		"vector":          func(s *ops.Scope) { (&Dense{Units: 1}).Call(s, vec(1)) },
-		"nil input":       func(s *ops.Scope) { (&Dense{Units: 1}).Call(s, nil) },
-		"other width":     func(s *ops.Scope) { d := &Dense{Units: 1}; d.Call(s, mat(1, 1, 1)); d.Call(s, mat(1, 2, 1, 1)) },
-		"flatten scalar":  func(s *ops.Scope) { new(Flatten).Call(s, float32(1)) },
-		"dropout of 1":    func(s *ops.Scope) { (&Dropout{Rate: 1}).Call(s, vec(1)) },
+		"no units":        func(s *ops.Scope) { new(layers.Dense).Call(s, mat(1, 1, 1)) },
+		"scalar":          func(s *ops.Scope) { (&layers.Dense{Units: 1}).Call(s, float32(1)) },
+		"vector":          func(s *ops.Scope) { (&layers.Dense{Units: 1}).Call(s, vec(1)) },
+		"nil input":       func(s *ops.Scope) { (&layers.Dense{Units: 1}).Call(s, nil) },
+		"other width":     func(s *ops.Scope) { d := &layers.Dense{Units: 1}; d.Call(s, mat(1, 1, 1)); d.Call(s, mat(1, 2, 1, 1)) },
+		"flatten scalar":  func(s *ops.Scope) { new(layers.Flatten).Call(s, float32(1)) },
+		"dropout of 1":    func(s *ops.Scope) { (&layers.Dropout{Rate: 1}).Call(s, vec(1)) },
 		"nil in sequence": func(s *ops.Scope) { NewSequential(nil).Call(s, vec(1)) },
-		"initializer":     func(s *ops.Scope) { (&Dense{Units: 1, KernelInit: failing}).Call(s, mat(1, 1, 1)) },
+		"initializer":     func(s *ops.Scope) { (&layers.Dense{Units: 1, KernelInitializer: failing}).Call(s, mat(1, 1, 1)) },
 	} {
 		s := function.Eager(context.Background())
 		f(s)
@@ -171,27 +174,27 @@ func TestLayersRefuse(t *testing.T) {
 		}
 	}
 	// A failed build is tried again.
-	d := &Dense{Units: 1, KernelInit: failing}
+	d := &layers.Dense{Units: 1, KernelInitializer: failing}
 	d.Call(function.Eager(context.Background()), mat(1, 1, 1))
-	d.KernelInit = nil
+	d.KernelInitializer = nil
 	d.Call(scope(t), mat(1, 1, 1))
 }
 
-var failing = InitializerFunc(func(*rand.Rand, tensor.DType, tensor.Shape) (*tensor.Tensor, error) { return nil, errors.New("no") })
+var failing = initializers.InitializerFunc(func(*rand.Rand, tensor.DType, tensor.Shape) (*tensor.Tensor, error) { return nil, errors.New("no") })
 
 func TestFlattenAndDropout(t *testing.T) {
 	s := scope(t)
 	cube, err := tensor.Zeros(tensor.Float32, 2, 3, 4)
 	must(t, err)
-	if got := new(Flatten).Call(s, cube).Shape(); !got.Equal(tensor.Shape{2, 12}) {
+	if got := new(layers.Flatten).Call(s, cube).Shape(); !got.Equal(tensor.Shape{2, 12}) {
 		t.Errorf("Flatten gives %v", got)
 	}
-	if got := new(Flatten).Call(s, vec(1, 2)).Shape(); !got.Equal(tensor.Shape{2, 1}) {
+	if got := new(layers.Flatten).Call(s, vec(1, 2)).Shape(); !got.Equal(tensor.Shape{2, 1}) {
 		t.Errorf("Flatten of a vector gives %v", got)
 	}
-	ones, err := Ones{}.Init(nil, tensor.Float32, tensor.Shape{100, 100})
+	ones, err := initializers.Ones{}.Init(nil, tensor.Float32, tensor.Shape{100, 100})
 	must(t, err)
-	drop := &Dropout{Rate: 0.25, Seed: 3}
+	drop := &layers.Dropout{Rate: 0.25, Seed: new(3)}
 	if got := data(t, drop.Call(s, ones)); !got.Equal(ones) {
 		t.Error("Dropout changes its input outside of training")
 	}
@@ -210,7 +213,7 @@ func TestFlattenAndDropout(t *testing.T) {
 	if zeros < 2300 || zeros > 2700 {
 		t.Errorf("Dropout of 0.25 drops %d of 10000", zeros)
 	}
-	again := tensor.Values[float32](data(t, (&Dropout{Rate: 0.25, Seed: 3}).Call(train, ones)))
+	again := tensor.Values[float32](data(t, (&layers.Dropout{Rate: 0.25, Seed: new(3)}).Call(train, ones)))
 	if !slices.Equal(got, again) {
 		t.Error("the same seed drops other elements")
 	}
@@ -219,7 +222,7 @@ func TestFlattenAndDropout(t *testing.T) {
 func TestSeedsRepeatAModel(t *testing.T) {
 	plain := func() *ops.Scope { return function.Eager(context.Background()) }
 	build := func(s *ops.Scope) *tensor.Tensor {
-		d := &Dense{Units: 3}
+		d := &layers.Dense{Units: 3}
 		d.Call(s, mat(1, 2, 1, 2))
 		must(t, s.Err())
 		return d.Kernel.Load()
@@ -237,7 +240,7 @@ func TestSeedsRepeatAModel(t *testing.T) {
 }
 
 func TestLayersMayBeCalledFromManyGoroutines(t *testing.T) {
-	net := NewSequential(&Dense{Units: 4, Activation: Relu}, &Dropout{Rate: 0.5}, &Dense{Units: 2})
+	net := NewSequential(&layers.Dense{Units: 4, Activation: activations.Relu}, &layers.Dropout{Rate: 0.5}, &layers.Dense{Units: 2})
 	x := mat(2, 3, 1, 2, 3, 4, 5, 6)
 	var wg sync.WaitGroup
 	for range 8 {
@@ -259,14 +262,14 @@ func TestLayersMayBeCalledFromManyGoroutines(t *testing.T) {
 type Affine struct {
 	Layer
 	Units int
-	Inner *Dense
+	Inner *layers.Dense
 	W, B  *trackable.Variable
 }
 
 func (a *Affine) build(s *ops.Scope, in tensor.Shape) error {
 	return errors.Join(
 		a.AddWeight(s, &a.W, "w", Weight{Shape: tensor.Shape{in[len(in)-1], a.Units}}),
-		a.AddWeight(s, &a.B, "b", Weight{Shape: tensor.Shape{a.Units}, Init: Zeros{}, NotTrainable: true}))
+		a.AddWeight(s, &a.B, "b", Weight{Shape: tensor.Shape{a.Units}, Init: initializers.Zeros{}, NotTrainable: true}))
 }
 
 func (a *Affine) Call(s *ops.Scope, x ops.Input) *ops.Value {
@@ -297,17 +300,9 @@ func TestManyLayersAreListedOnce(t *testing.T) {
 	}
 }
 
-func TestLeakyReluAlpha(t *testing.T) {
-	s := scope(t)
-	got := tensor.Values[float32](data(t, LeakyReluAlpha(0.5)(s, vec(-2, 3))))
-	if !slices.Equal(got, []float32{-1, 3}) {
-		t.Errorf("slope 0.5: %v", got)
-	}
-}
-
 func TestFunctionalRunsItsFunction(t *testing.T) {
-	a, b := &Dense{Units: 1, KernelInit: Ones{}}, &Dense{Units: 1, KernelInit: Constant{2}}
-	m := &Functional{Layers: []Callable{&InputLayer{}, a, b}}
+	a, b := &layers.Dense{Units: 1, KernelInitializer: initializers.Ones{}}, &layers.Dense{Units: 1, KernelInitializer: initializers.Constant{Value: 2}}
+	m := &Functional{Layers: []Callable{&layers.InputLayer{}, a, b}}
 	m.Run = func(s *ops.Scope, x ops.Input) *ops.Value { return ops.Add(s, a.Call(s, x), b.Call(s, x)) }
 	if got := tensor.Values[float32](data(t, m.Call(scope(t), mat(1, 1, 5)))); got[0] != 15 {
 		t.Errorf("1*5 + 2*5 gives %v", got)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -184,7 +185,7 @@ func (o *OptimizerBase) buildNew(vars []*trackable.Variable) error {
 				if !whole {
 					d, shape, tag = tensor.Int32, tensor.Shape{}, cmp.Or(k.standIn, tag)
 				}
-				t, err := Constant{initial}.Init(nil, d, shape)
+				t, err := initializers.Constant{Value: initial}.Init(nil, d, shape)
 				if err != nil {
 					return err
 				}

@@ -15,6 +15,8 @@ import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/internal/pb"
+	"github.com/cairnml/cairn/keras/activations"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -24,7 +26,7 @@ import (
 // Net is the guide's model.
 type Net struct {
 	Model
-	L1 *Dense
+	L1 *layers.Dense
 }
 
 func (n *Net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x) }
@@ -36,7 +38,7 @@ type training struct {
 }
 
 func newTraining(o Optimizer) *training {
-	return &training{trackable.NewScalar[int32](1), o, &Net{L1: &Dense{Units: 5}}}
+	return &training{trackable.NewScalar[int32](1), o, &Net{L1: &layers.Dense{Units: 5}}}
 }
 
 // toy returns the guide's data.
@@ -154,12 +156,12 @@ func TestOptimizersLieInTheObjectGraphAsInTensorFlow(t *testing.T) {
 
 type Deep struct {
 	Model
-	Flat   *Flatten
-	Hidden []*Dense
-	Drop   *Dropout
-	Heads  map[string]*Dense
+	Flat   *layers.Flatten
+	Hidden []*layers.Dense
+	Drop   *layers.Dropout
+	Heads  map[string]*layers.Dense
 	Scale  *trackable.Variable
-	Last   *Dense
+	Last   *layers.Dense
 }
 
 func (d *Deep) Call(s *ops.Scope, x ops.Input) *ops.Value {
@@ -173,7 +175,7 @@ func (d *Deep) Call(s *ops.Scope, x ops.Input) *ops.Value {
 
 type Own struct {
 	Model
-	Flat   *Flatten
+	Flat   *layers.Flatten
 	Affine *Affine
 	Seq    *Sequential
 }
@@ -182,7 +184,7 @@ func (o *Own) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	return o.Seq.Call(s, o.Affine.Call(s, o.Flat.Call(s, x)))
 }
 
-type plain struct{ D1, D2 *Dense }
+type plain struct{ D1, D2 *layers.Dense }
 
 func (p *plain) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	return p.D2.Call(s, p.D1.Call(s, ops.Reshape(s, x, 2, 4)))
@@ -190,14 +192,14 @@ func (p *plain) Call(s *ops.Scope, x ops.Input) *ops.Value {
 
 type Block struct {
 	Model
-	D, E *Dense
+	D, E *layers.Dense
 }
 
 func (b *Block) Call(s *ops.Scope, x ops.Input) *ops.Value { return b.E.Call(s, b.D.Call(s, x)) }
 
 type TopNet struct {
 	Model
-	F      *Flatten
+	F      *layers.Flatten
 	B1, B2 *Block
 }
 
@@ -205,31 +207,31 @@ func (n *TopNet) Call(s *ops.Scope, x ops.Input) *ops.Value {
 	return n.B2.Call(s, n.B1.Call(s, n.F.Call(s, x)))
 }
 
-func dense(units int) *Dense { return &Dense{Units: units} }
+func dense(units int) *layers.Dense { return &layers.Dense{Units: units} }
 
 var makeModels = map[string]func() Callable{
 	"sequential": func() Callable {
-		return NewSequential(&Flatten{}, &Dense{Units: 4, Activation: Relu}, &Dropout{Rate: 0.5}, dense(3))
+		return NewSequential(&layers.Flatten{}, &layers.Dense{Units: 4, Activation: activations.Relu}, &layers.Dropout{Rate: 0.5}, dense(3))
 	},
 	"functional": func() Callable {
-		return &Functional{Layers: []Callable{&InputLayer{}, &Flatten{}, &Dense{Units: 4, Activation: Relu}, &Dropout{Rate: 0.5}, dense(3)}}
+		return &Functional{Layers: []Callable{&layers.InputLayer{}, &layers.Flatten{}, &layers.Dense{Units: 4, Activation: activations.Relu}, &layers.Dropout{Rate: 0.5}, dense(3)}}
 	},
 	"deep": func() Callable {
 		return &Deep{
-			Flat: &Flatten{}, Hidden: []*Dense{dense(4), dense(4)}, Drop: &Dropout{Rate: 0.5},
-			Heads: map[string]*Dense{"a": dense(3), "b": dense(3)},
+			Flat: &layers.Flatten{}, Hidden: []*layers.Dense{dense(4), dense(4)}, Drop: &layers.Dropout{Rate: 0.5},
+			Heads: map[string]*layers.Dense{"a": dense(3), "b": dense(3)},
 			Scale: trackable.NewVariable(tensor.Scalar[float32](2)).Named("scale"),
-			Last:  &Dense{Units: 3, NoBias: true, Name: "final"},
+			Last:  Named("final", &layers.Dense{Units: 3, NoBias: true}),
 		}
 	},
 	"own": func() Callable {
-		o := &Own{Flat: &Flatten{}, Affine: &Affine{Units: 3, Inner: dense(2)}, Seq: NewSequential(dense(3), dense(3))}
+		o := &Own{Flat: &layers.Flatten{}, Affine: &Affine{Units: 3, Inner: dense(2)}, Seq: NewSequential(dense(3), dense(3))}
 		o.SetName("own_model")
 		return o
 	},
 	"plain": func() Callable { return &plain{dense(4), dense(3)} },
 	"nested": func() Callable {
-		return &TopNet{F: &Flatten{}, B1: &Block{D: dense(3), E: dense(3)}, B2: &Block{D: dense(3), E: dense(3)}}
+		return &TopNet{F: &layers.Flatten{}, B1: &Block{D: dense(3), E: dense(3)}, B2: &Block{D: dense(3), E: dense(3)}}
 	},
 }
 
@@ -277,11 +279,11 @@ func TestModelsLieInTheObjectGraphAsInTensorFlow(t *testing.T) {
 func TestVariablesOfAMapComeByKey(t *testing.T) {
 	type heads struct {
 		Model
-		Heads *trackable.Map[*Dense]
+		Heads *trackable.Map[*layers.Dense]
 	}
-	m := &heads{Heads: trackable.NewMap[*Dense]()}
+	m := &heads{Heads: trackable.NewMap[*layers.Dense]()}
 	for _, key := range []string{"b", "a"} {
-		d := &Dense{Units: 1, NoBias: true}
+		d := &layers.Dense{Units: 1, NoBias: true}
 		must(t, m.Heads.Set(key, d))
 		d.Call(scope(t), mat(1, 1, 1))
 	}

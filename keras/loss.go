@@ -1,6 +1,7 @@
 package keras
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -91,7 +92,7 @@ func (l Huber) Loss(s *ops.Scope, truth, predicted ops.Input) *ops.Value {
 
 // WeightedLoss weights the examples.
 func (l Huber) WeightedLoss(s *ops.Scope, truth, predicted, weights ops.Input) *ops.Value {
-	delta := gain(l.Delta)
+	delta := cmp.Or(l.Delta, 1)
 	diff := ops.Sub(s, predicted, truth)
 	size := ops.Abs(s, diff)
 	losses := ops.Where(s, ops.LessEqual(s, size, delta),

@@ -5,13 +5,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/trackable"
 )
 
 type encoder struct {
 	Model
-	D *Dense
+	D *layers.Dense
 }
 
 func (e *encoder) Call(s *ops.Scope, x ops.Input) *ops.Value { return e.D.Call(s, x) }
@@ -20,7 +21,7 @@ func (e *encoder) ScopeName() string { return "encoder" }
 
 type bigNet struct {
 	Model
-	A, B *Dense
+	A, B *layers.Dense
 	Enc  *encoder
 }
 
@@ -75,7 +76,7 @@ func TestPartsOfAModelAreNamedBelowIt(t *testing.T) {
 	type other struct {
 		Model
 		Back *bigNet
-		D    *Dense
+		D    *layers.Dense
 	}
 	loop := &struct{ A, B any }{&other{Back: net}, net}
 	if got := fullNames(t, loop, true); len(got) != 6 {
@@ -93,14 +94,14 @@ func TestSetName(t *testing.T) {
 		if name != "" {
 			want = name + "/kernel"
 		}
-		if got := fullNames(t, &struct{ D *Dense }{d}, true)["d.kernel"]; got != want {
+		if got := fullNames(t, &struct{ D *layers.Dense }{d}, true)["d.kernel"]; got != want {
 			t.Errorf("after SetName(%q) the kernel is %q, want %q", name, got, want)
 		}
 	}
 	for _, l := range []interface {
 		SetName(string)
 		ScopeName() string
-	}{new(Flatten), new(Dropout), new(InputLayer), new(Model), new(Layer), NewSequential()} {
+	}{new(layers.Flatten), new(layers.Dropout), new(layers.InputLayer), new(Model), new(Layer), NewSequential()} {
 		if l.SetName("x"); l.ScopeName() != "x" {
 			t.Errorf("%T: the name is %q", l, l.ScopeName())
 		}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -396,7 +397,7 @@ func (o *OptimizerBase) slot(v *trackable.Variable, k slotKind) (*trackable.Vari
 		return have, nil
 	}
 	return o.SlotOr(v, k.name, func() (*tensor.Tensor, error) {
-		return Constant{k.initial}.Init(nil, v.DType(), v.Shape())
+		return initializers.Constant{Value: k.initial}.Init(nil, v.DType(), v.Shape())
 	})
 }
 

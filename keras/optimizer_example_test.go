@@ -7,6 +7,8 @@ import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/initializers"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -36,9 +38,9 @@ func (o *Signs) Apply(s *ops.Scope, g grad.Gradients) {
 // An optimizer needs nothing of this package: slots make its state part of
 // checkpoints.
 func ExampleOptimizer() {
-	net := &keras.Dense{Units: 2, KernelInit: keras.Zeros{}}
+	net := &layers.Dense{Units: 2, KernelInitializer: initializers.Zeros{}}
 	root := &struct {
-		Net *keras.Dense
+		Net *layers.Dense
 		Opt *Signs
 	}{net, &Signs{Rate: 0.5}}
 	step := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {

@@ -16,6 +16,8 @@ import (
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras/initializers"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -300,7 +302,7 @@ func TestSavesDuringTrainingShowOneStep(t *testing.T) {
 		Optimizer *SGD
 	}
 	r := &root{trackable.NewVariable(vec(make([]float32, 1000)...)), NewSGD(1)}
-	ones, err := Ones{}.Init(nil, tensor.Float32, tensor.Shape{1000})
+	ones, err := initializers.Ones{}.Init(nil, tensor.Float32, tensor.Shape{1000})
 	must(t, err)
 	step := function.New(func(s *ops.Scope, _ struct{}) *ops.Value {
 		r.Optimizer.Apply(s, grad.Gradients{{Variable: r.V, Grad: ops.ValueOf(ones)}})
@@ -353,7 +355,7 @@ func TestLayersAddedAfterARestoreGetTheirValues(t *testing.T) {
 	x := mat(1, 2, 1, 2)
 	type root struct {
 		Seq  *Sequential
-		List *trackable.List[*Dense]
+		List *trackable.List[*layers.Dense]
 	}
 	build := func(r *root) {
 		for range 2 {
@@ -373,7 +375,7 @@ func TestLayersAddedAfterARestoreGetTheirValues(t *testing.T) {
 		must(t, err)
 		return tensor.Values[float32](data(t, v))
 	}
-	old := &root{NewSequential(), trackable.NewList[*Dense]()}
+	old := &root{NewSequential(), trackable.NewList[*layers.Dense]()}
 	build(old)
 	want := forward(old, function.Eagerly)
 	ck, err := checkpoint.New(old, nil)
@@ -382,7 +384,7 @@ func TestLayersAddedAfterARestoreGetTheirValues(t *testing.T) {
 	must(t, ck.WriteTo(ctx, dir, "ckpt"))
 
 	inBothModes(t, func(t *testing.T, m function.Mode) {
-		fresh := &root{NewSequential(), trackable.NewList[*Dense]()}
+		fresh := &root{NewSequential(), trackable.NewList[*layers.Dense]()}
 		ck, err = checkpoint.New(fresh, nil)
 		must(t, err)
 		report, err := ck.ReadFS(ctx, dir, "ckpt", nil)
@@ -422,8 +424,8 @@ func TestMismatchedAndUnusedValuesAreNamed(t *testing.T) {
 		t.Errorf("a layer without a bias: %v", err)
 	}
 	// A built layer accepts nothing more, and neither do layers without variables.
-	for _, l := range []trackable.ChildAccepter{wide.Net.L1, new(Flatten), new(Dropout), new(InputLayer)} {
-		if l.AcceptsChild("gamma") {
+	for _, l := range []trackable.Trackable{wide.Net.L1, new(layers.Flatten), new(layers.Dropout), new(layers.InputLayer)} {
+		if trackable.AcceptsChild(l, "gamma") != trackable.AcceptNo {
 			t.Errorf("%T accepts an edge that it can't get", l)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cairnml/cairn/keras/base"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -117,7 +118,7 @@ func layerEdges(layers []Callable) []trackable.Edge {
 		if l == nil {
 			continue
 		}
-		if hasVariables(l) {
+		if base.HasVariables(l) {
 			edges = append(edges, trackable.Edge{Name: "layer_with_weights-" + strconv.Itoa(weighted), Child: l})
 			weighted++
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -20,7 +21,7 @@ import (
 // watched is a model that counts what it has lost.
 type watched struct {
 	Model
-	L1   *Dense
+	L1   *layers.Dense
 	Seen *MeanMetric
 }
 
@@ -43,7 +44,7 @@ func newTracked() *trackedTraining {
 	return &trackedTraining{
 		&averages{Of: trackable.NewList[*trackable.Variable]()},
 		makeOptimizers["adam_rated"]().(*Adam),
-		&watched{L1: &Dense{Units: 5}, Seen: NewMean()},
+		&watched{L1: &layers.Dense{Units: 5}, Seen: NewMean()},
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/keras/activations"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -78,8 +80,8 @@ func floatsOf(dims ...int) *ops.Value {
 func TestLayersTakeUnknownShapes(t *testing.T) {
 	ctx := context.Background()
 	for _, dims := range [][]int{{2, 4}, {2, 3, 4}, {2, 0, 4}, {0, 3, 4}, {3, 2, 2, 4}} {
-		d := &Dense{Units: 3, Activation: Relu}
-		if err := d.Build(function.Eager(ctx), dims); err != nil {
+		d := &layers.Dense{Units: 3, Activation: activations.Relu}
+		if err := Build(function.Eager(ctx), d, dims); err != nil {
 			t.Fatal(err)
 		}
 		x := floatsOf(dims...)
@@ -87,7 +89,7 @@ func TestLayersTakeUnknownShapes(t *testing.T) {
 	}
 	for _, dims := range [][]int{{5}, {2, 4}, {2, 3, 4}, {0, 3, 4}, {2, 0, 4}} {
 		x := floatsOf(dims...)
-		sameTraced(t, pairOfInputs{x, x}, func(s *ops.Scope, in pairOfInputs) *ops.Value { return new(Flatten).Call(s, in.X) })
+		sameTraced(t, pairOfInputs{x, x}, func(s *ops.Scope, in pairOfInputs) *ops.Value { return new(layers.Flatten).Call(s, in.X) })
 	}
 }
 
@@ -95,8 +97,8 @@ func TestDenseNeedsToKnowItsInputs(t *testing.T) {
 	for name, spec := range map[string]*ops.Value{
 		"last size": ops.Spec(tensor.Float32, 2, -1), "rank": ops.SpecOf(graph.Fact{DType: tensor.Float32}),
 	} {
-		f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value { return (&Dense{Units: 3}).Call(s, x) })
-		if _, err := f.Trace(spec); err == nil || !strings.Contains(err.Error(), "last size of the input isn't known") {
+		f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value { return (&layers.Dense{Units: 3}).Call(s, x) })
+		if _, err := f.Trace(spec); err == nil || !strings.Contains(err.Error(), "a size of the input that isn't known") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -146,7 +148,7 @@ func TestLossesAndMetricsTakeUnknownShapes(t *testing.T) {
 func TestTheTrainingFlagHoldsInTraces(t *testing.T) {
 	x := floatsOf(4, 6)
 	sameTraced(t, pairOfInputs{x, x}, func(s *ops.Scope, in pairOfInputs) *ops.Value {
-		drop := &Dropout{Rate: 0.5, Seed: 3}
+		drop := &layers.Dropout{Rate: 0.5, Seed: new(3)}
 		train := s.WithTraining(true)
 		branch := ops.If(train, ops.Greater(s, ops.Sum(s, in.Y), 0),
 			func(s *ops.Scope) *ops.Value { return drop.Call(s, in.X) },

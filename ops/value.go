@@ -37,6 +37,8 @@ type extra struct {
 
 	slot slotRef
 	more []slotRef
+
+	notes []note
 }
 
 var noExtra extra

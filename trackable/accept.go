@@ -51,6 +51,9 @@ func MayGrow(obj Trackable) bool {
 
 // accepts reports whether obj says that it may get a child on edge.
 func accepts(obj Trackable, edge string) bool {
+	if c, ok := obj.(SelfDeclarer); ok {
+		return c.AcceptsChildOf(obj, edge)
+	}
 	c, ok := obj.(ChildAccepter)
 	return ok && c.AcceptsChild(edge)
 }

@@ -95,6 +95,37 @@ type Declarer interface {
 	DeclareVariables(inFile func(edge string) bool) []Declared
 }
 
+// SelfDeclarer is a [Declarer] and a [ChildAccepter] for a type that other types embed:
+// self is the object that embeds it. It lets the embedded part answer from the fields
+// and methods of the whole, as the base of Keras's layers does.
+type SelfDeclarer interface {
+	// DeclareVariablesOf lists the variables that self is going to make.
+	DeclareVariablesOf(self Trackable, inFile func(edge string) bool) []Declared
+	// AcceptsChildOf reports whether self can still get a child on edge.
+	AcceptsChildOf(self Trackable, edge string) bool
+}
+
+// Declare returns the variables that obj is going to make, as its [Declarer] or
+// [SelfDeclarer] lists them. ok is false if it is neither.
+func Declare(obj Trackable, inFile func(edge string) bool) (list []Declared, ok bool) {
+	switch d := obj.(type) {
+	case Declarer:
+		return d.DeclareVariables(inFile), true
+	case SelfDeclarer:
+		return d.DeclareVariablesOf(obj, inFile), true
+	}
+	return nil, false
+}
+
+// Declares reports whether obj is a [Declarer] or a [SelfDeclarer].
+func Declares(obj Trackable) bool {
+	switch obj.(type) {
+	case Declarer, SelfDeclarer:
+		return true
+	}
+	return false
+}
+
 // Declared is a variable that an object is going to make.
 type Declared struct {
 	Edge string

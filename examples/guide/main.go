@@ -23,6 +23,7 @@ import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -31,7 +32,7 @@ import (
 // Net is a simple linear model.
 type Net struct {
 	keras.Model
-	L1 *keras.Dense // edge "l1"
+	L1 *layers.Dense // edge "l1"
 }
 
 // Call computes the model's output.
@@ -117,7 +118,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := train(ctx, os.Stdout, *dir, &Net{L1: &keras.Dense{Units: 5}}); err != nil {
+	if err := train(ctx, os.Stdout, *dir, &Net{L1: &layers.Dense{Units: 5}}); err != nil {
 		log.Fatal(err)
 	}
 }

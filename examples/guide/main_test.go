@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairnml/cairn/bundle"
-	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/initializers"
+	"github.com/cairnml/cairn/keras/layers"
 )
 
 var lossLine = regexp.MustCompile(`^loss (\d+\.\d\d)$`)
@@ -27,7 +28,7 @@ func TestGuidePrintsItsLines(t *testing.T) {
 	var losses []float64
 	for run := range 2 {
 		var out bytes.Buffer
-		net := &Net{L1: &keras.Dense{Units: 5, KernelInit: keras.GlorotUniform{Seed: 1}}}
+		net := &Net{L1: &layers.Dense{Units: 5, KernelInitializer: initializers.GlorotUniform{Seed: new(1)}}}
 		if err := train(ctx, &out, dir, net); err != nil {
 			t.Fatal(err)
 		}

@@ -27,6 +27,8 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/internal/digits"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/activations"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -35,9 +37,9 @@ import (
 // Net is the classifier: 64 pixels in, a logit for each of the ten digits out.
 type Net struct {
 	keras.Model
-	Hidden *keras.Dense
-	Drop   *keras.Dropout
-	Out    *keras.Dense
+	Hidden *layers.Dense
+	Drop   *layers.Dropout
+	Out    *layers.Dense
 }
 
 // Call computes the logits for a batch of images.
@@ -129,9 +131,9 @@ func New(dir string, o *Options) (*Run, error) {
 			Step:      trackable.NewScalar[int64](0),
 			Optimizer: keras.NewAdam(opts.LearningRate),
 			Net: &Net{
-				Hidden: &keras.Dense{Units: 64, Activation: keras.Relu},
-				Drop:   &keras.Dropout{Rate: 0.2, Random: random},
-				Out:    &keras.Dense{Units: digits.Classes},
+				Hidden: &layers.Dense{Units: 64, Activation: activations.Relu},
+				Drop:   &layers.Dropout{Rate: 0.2, Random: random},
+				Out:    &layers.Dense{Units: digits.Classes},
 			},
 			Data:   order.Iterator(),
 			Random: random,

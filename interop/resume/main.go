@@ -36,6 +36,8 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/internal/demo"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/activations"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -51,7 +53,7 @@ var cases = []string{
 // Net is the guide's model.
 type Net struct {
 	keras.Model
-	L1 *keras.Dense
+	L1 *layers.Dense
 }
 
 // Call computes the model's output.
@@ -60,7 +62,7 @@ func (n *Net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x
 // Deep has layers in a list and in a sequential model.
 type Deep struct {
 	keras.Model
-	Hidden []*keras.Dense
+	Hidden []*layers.Dense
 	Head   *keras.Sequential
 }
 
@@ -75,11 +77,11 @@ func (d *Deep) Call(s *ops.Scope, x ops.Input) *ops.Value {
 
 func newModel(name string, keras3 bool) keras.Callable {
 	if strings.HasPrefix(name, "guide") {
-		return &Net{L1: &keras.Dense{Units: 5, Keras3: keras3}}
+		return &Net{L1: &layers.Dense{Units: 5, Keras3: keras3}}
 	}
 	return &Deep{
-		Hidden: []*keras.Dense{{Units: 8, Activation: keras.Tanh}, {Units: 8, Activation: keras.Relu}},
-		Head:   keras.NewSequential(&keras.Dense{Units: 6, Activation: keras.Sigmoid}, &keras.Dense{Units: 3}),
+		Hidden: []*layers.Dense{{Units: 8, Activation: activations.Tanh}, {Units: 8, Activation: activations.Relu}},
+		Head:   keras.NewSequential(&layers.Dense{Units: 6, Activation: activations.Sigmoid}, &layers.Dense{Units: 3}),
 	}
 }
 

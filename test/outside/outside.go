@@ -18,6 +18,7 @@ import (
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/graph/shape"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -100,7 +101,7 @@ type Affine struct {
 func (a *Affine) Build(s *ops.Scope, in tensor.Shape) error {
 	return errors.Join(
 		a.AddWeight(s, &a.W, "w", keras.Weight{Shape: tensor.Shape{in[len(in)-1], a.Units}}),
-		a.AddWeight(s, &a.B, "b", keras.Weight{Shape: tensor.Shape{a.Units}, Init: keras.Zeros{}}))
+		a.AddWeight(s, &a.B, "b", keras.Weight{Shape: tensor.Shape{a.Units}, Init: initializers.Zeros{}}))
 }
 
 // Call computes the layer's output.

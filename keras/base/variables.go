@@ -1,4 +1,4 @@
-package keras
+package base
 
 import (
 	"cmp"
@@ -39,8 +39,8 @@ func Variables(obj trackable.Trackable) []*trackable.Variable {
 	return w.vars
 }
 
-// hasVariables reports whether a layer has any variable yet.
-func hasVariables(obj trackable.Trackable) bool {
+// HasVariables reports whether a layer has any variable yet.
+func HasVariables(obj trackable.Trackable) bool {
 	w := walker{first: true}
 	w.root(obj)
 	return len(w.vars) > 0
@@ -107,6 +107,9 @@ func (w *walker) visit(obj trackable.Trackable) {
 		return
 	}
 	from := len(w.vars)
+	if l, ok := obj.(LayerLike); ok && w.want != nil && l.AsLayer().NotTrainable {
+		return
+	}
 	switch obj.(type) {
 	case modelLike:
 		w.visitSome(edges, false)

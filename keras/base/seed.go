@@ -1,4 +1,4 @@
-package keras
+package base
 
 import (
 	"math/rand/v2"
@@ -28,8 +28,9 @@ func WithSeed(s *ops.Scope, seed uint64) *ops.Scope {
 	return s.With(seedKey{}, &seeded{r: rand.New(rand.NewPCG(seed, 0))})
 }
 
-// withRand calls f with the random state of the scope.
-func withRand(s *ops.Scope, f func(r *rand.Rand)) {
+// WithRand calls f with the random state of the scope, which the first values of variables are
+// drawn from.
+func WithRand(s *ops.Scope, f func(r *rand.Rand)) {
 	g, ok := s.Value(seedKey{}).(*seeded)
 	if !ok {
 		f(rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())))

@@ -1,10 +1,11 @@
-package keras
+package initializers
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
 
+	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -12,30 +13,28 @@ import (
 // of a layer's inputs, of its outputs or their mean. The Glorot, He and LeCun
 // initializers are cases of it.
 type VarianceScaling struct {
-	Scale        float64      // the variance times n; 1 where it is 0
-	Mode         ScalingMode  // what n is; FanIn
-	Distribution Distribution // TruncatedNormalDistribution
-	Seed         uint64       // the same seed gives the same values; 0 draws from the call's random state
+	// Scale is the variance times n. Default: 1.
+	Scale float64 `keras:",default=1.0"`
+	// Mode tells what n is: FanIn, FanOut or FanAvg. Default: FanIn.
+	Mode string `keras:",default=fan_in"`
+	// Distribution is one of the distributions below. Default: TruncatedNormalDistribution.
+	Distribution string `keras:",default=truncated_normal"`
+	// Seed makes the values the same in every run. Default: they differ.
+	Seed *int
 }
 
-// ScalingMode is what [VarianceScaling] divides the variance by.
-type ScalingMode int
-
-// The modes.
+// The modes of [VarianceScaling].
 const (
-	FanIn  ScalingMode = iota // the inputs
-	FanOut                    // the outputs
-	FanAvg                    // the mean of both
+	FanIn  = "fan_in"  // the inputs
+	FanOut = "fan_out" // the outputs
+	FanAvg = "fan_avg" // the mean of both
 )
 
-// Distribution is the one from which [VarianceScaling] draws.
-type Distribution int
-
-// The distributions; all have mean 0 and the same variance.
+// The distributions of [VarianceScaling]; all have mean 0 and the same variance.
 const (
-	TruncatedNormalDistribution   Distribution = iota // normal, cut at two deviations and widened again
-	UntruncatedNormalDistribution                     // normal
-	UniformDistribution                               // even between two bounds
+	TruncatedNormalDistribution   = "truncated_normal"   // normal, cut at two deviations and widened again
+	UntruncatedNormalDistribution = "untruncated_normal" // normal
+	UniformDistribution           = "uniform"            // even between two bounds
 )
 
 // cutDeviation is the standard deviation of the standard normal distribution
@@ -45,7 +44,7 @@ const cutDeviation = 0.87962566103423978
 // Init draws the tensor. The last dimension is the outputs, the one before it
 // the inputs, all others are a kernel's window, as in Keras.
 func (s VarianceScaling) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
-	r = source(r, s.Seed)
+	s, r = config.Completed(s), source(r, s.Seed)
 	in, out := fans(shape)
 	n := in
 	switch s.Mode {
@@ -55,11 +54,11 @@ func (s VarianceScaling) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) 
 	case FanAvg:
 		n = (in + out) / 2
 	default:
-		return nil, fmt.Errorf("keras: VarianceScaling has no mode %d", s.Mode)
+		return nil, fmt.Errorf("initializers: VarianceScaling has no mode %q", s.Mode)
 	}
-	variance := gain(s.Scale) / max(n, 1)
+	variance := s.Scale / max(n, 1)
 	switch s.Distribution {
-	case TruncatedNormalDistribution:
+	case TruncatedNormalDistribution, "normal":
 		dev := math.Sqrt(variance) / cutDeviation
 		return fill(d, shape, func() float64 { return dev * truncated(r) })
 	case UntruncatedNormalDistribution:
@@ -69,7 +68,7 @@ func (s VarianceScaling) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) 
 		limit := math.Sqrt(3 * variance)
 		return fill(d, shape, func() float64 { return limit * (2*r.Float64() - 1) })
 	}
-	return nil, fmt.Errorf("keras: VarianceScaling has no distribution %d", s.Distribution)
+	return nil, fmt.Errorf("initializers: VarianceScaling has no distribution %q", s.Distribution)
 }
 
 // fans returns how many inputs and outputs a kernel of this shape joins.
@@ -90,7 +89,8 @@ func fans(shape tensor.Shape) (in, out float64) {
 // GlorotUniform is Keras' default for kernels: even within
 // sqrt(6/(inputs+outputs)).
 type GlorotUniform struct {
-	Seed uint64 // the same seed gives the same values; 0 draws from the call's random state
+	// Seed makes the values the same in every run. Default: they differ.
+	Seed *int
 }
 
 // Init draws the tensor.
@@ -101,7 +101,8 @@ func (g GlorotUniform) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*
 // GlorotNormal is a truncated normal distribution with variance
 // 2/(inputs+outputs).
 type GlorotNormal struct {
-	Seed uint64 // the same seed gives the same values; 0 draws from the call's random state
+	// Seed makes the values the same in every run. Default: they differ.
+	Seed *int
 }
 
 // Init draws the tensor.
@@ -111,7 +112,8 @@ func (g GlorotNormal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*t
 
 // HeUniform is even within sqrt(6/inputs); it suits ReLU.
 type HeUniform struct {
-	Seed uint64 // the same seed gives the same values; 0 draws from the call's random state
+	// Seed makes the values the same in every run. Default: they differ.
+	Seed *int
 }
 
 // Init draws the tensor.
@@ -122,7 +124,8 @@ func (h HeUniform) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tens
 // HeNormal is a truncated normal distribution with variance 2/inputs; it suits
 // ReLU.
 type HeNormal struct {
-	Seed uint64 // the same seed gives the same values; 0 draws from the call's random state
+	// Seed makes the values the same in every run. Default: they differ.
+	Seed *int
 }
 
 // Init draws the tensor.
@@ -132,7 +135,8 @@ func (h HeNormal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tenso
 
 // LecunUniform is even within sqrt(3/inputs).
 type LecunUniform struct {
-	Seed uint64 // the same seed gives the same values; 0 draws from the call's random state
+	// Seed makes the values the same in every run. Default: they differ.
+	Seed *int
 }
 
 // Init draws the tensor.
@@ -143,7 +147,8 @@ func (l LecunUniform) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*t
 // LecunNormal is a truncated normal distribution with variance 1/inputs; it
 // suits SELU.
 type LecunNormal struct {
-	Seed uint64 // the same seed gives the same values; 0 draws from the call's random state
+	// Seed makes the values the same in every run. Default: they differ.
+	Seed *int
 }
 
 // Init draws the tensor.
@@ -155,15 +160,18 @@ func (l LecunNormal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*te
 // fewer), times a gain. A shape of more than two dimensions is made as the
 // matrix in which all but the last are the rows.
 type Orthogonal struct {
-	Gain float64 // a factor on all values; 1 where it is 0
-	Seed uint64  // the same seed gives the same values; 0 draws from the call's random state
+	// Gain is a factor on all values. Default: 1.
+	Gain *float64 `keras:",default=1.0"`
+	// Seed makes the values the same in every run. Default: they differ.
+	Seed *int
 }
 
 // Init draws the tensor.
 func (o Orthogonal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
 	if len(shape) < 2 {
-		return nil, fmt.Errorf("keras: Orthogonal needs two dimensions or more, not shape %v", shape)
+		return nil, fmt.Errorf("initializers: Orthogonal needs two dimensions or more, not shape %v", shape)
 	}
+	o = config.Completed(o)
 	n, err := shape.NumElements()
 	if err != nil {
 		return nil, err
@@ -182,7 +190,7 @@ func (o Orthogonal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*ten
 		if rows < cols {
 			row, col = col, row
 		}
-		return gain(o.Gain) * q[col][row]
+		return *o.Gain * q[col][row]
 	})
 }
 

@@ -1,14 +1,17 @@
-package keras
+// Package initializers has the initializers of Keras: they make the first values of
+// variables.
+package initializers
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
 
+	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Initializer makes the first value of a variable. It isn't asked for one where
+// Initializer makes the first value of a variable. It isn't asked for one if
 // a checkpoint has the value already.
 //
 // r is the random state of the call in which the variable is made; an
@@ -50,96 +53,84 @@ func (c Constant) Init(_ *rand.Rand, d tensor.DType, shape tensor.Shape) (*tenso
 	return fill(d, shape, func() float64 { return c.Value })
 }
 
-// RandomUniform draws evenly from [Min, Max). NewRandomUniform has TensorFlow's
-// bounds.
+// RandomUniform draws evenly from [Min, Max).
 type RandomUniform struct {
-	Min, Max float64
-	Seed     uint64 // the same seed gives the same values; 0 draws from the call's random state
-}
-
-// NewRandomUniform returns a RandomUniform between -0.05 and 0.05, TensorFlow's
-// bounds.
-func NewRandomUniform(seed uint64) RandomUniform {
-	return RandomUniform{Min: -0.05, Max: 0.05, Seed: seed}
+	// Min is the smallest value. Default: -0.05.
+	Min *float64 `keras:"minval,default=-0.05"`
+	// Max is the end of the range. Default: 0.05.
+	Max *float64 `keras:"maxval,default=0.05"`
+	// Seed makes the values the same in every run. Default: they differ.
+	Seed *int
 }
 
 // Init draws the tensor.
 func (u RandomUniform) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
-	r = source(r, u.Seed)
-	return fill(d, shape, func() float64 { return u.Min + (u.Max-u.Min)*r.Float64() })
+	u, r = config.Completed(u), source(r, u.Seed)
+	return fill(d, shape, func() float64 { return *u.Min + (*u.Max-*u.Min)*r.Float64() })
 }
 
-// RandomNormal draws from the normal distribution. NewRandomNormal has
-// TensorFlow's deviation.
+// RandomNormal draws from the normal distribution.
 type RandomNormal struct {
-	Mean, StdDev float64
-	Seed         uint64 // the same seed gives the same values; 0 draws from the call's random state
+	// Mean is the mean. Default: 0.
+	Mean float64
+	// StdDev is the standard deviation. Default: 0.05.
+	StdDev *float64 `keras:"stddev,default=0.05"`
+	// Seed makes the values the same in every run. Default: they differ.
+	Seed *int
 }
-
-// NewRandomNormal returns a RandomNormal around 0 with standard deviation 0.05,
-// TensorFlow's.
-func NewRandomNormal(seed uint64) RandomNormal { return RandomNormal{StdDev: 0.05, Seed: seed} }
 
 // Init draws the tensor.
 func (n RandomNormal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
-	r = source(r, n.Seed)
-	return fill(d, shape, func() float64 { return n.Mean + n.StdDev*r.NormFloat64() })
+	n, r = config.Completed(n), source(r, n.Seed)
+	return fill(d, shape, func() float64 { return n.Mean + *n.StdDev*r.NormFloat64() })
 }
 
-// TruncatedNormal draws from the normal distribution and draws again what lies
-// more than two standard deviations from the mean. NewTruncatedNormal has
-// TensorFlow's deviation.
+// TruncatedNormal draws from the normal distribution, and again if a value is more
+// than two standard deviations from the mean.
 type TruncatedNormal struct {
-	Mean, StdDev float64
-	Seed         uint64 // the same seed gives the same values; 0 draws from the call's random state
-}
-
-// NewTruncatedNormal returns a TruncatedNormal around 0 with standard deviation
-// 0.05, TensorFlow's.
-func NewTruncatedNormal(seed uint64) TruncatedNormal {
-	return TruncatedNormal{StdDev: 0.05, Seed: seed}
+	// Mean is the mean before the cut. Default: 0.
+	Mean float64
+	// StdDev is the standard deviation before the cut. Default: 0.05.
+	StdDev *float64 `keras:"stddev,default=0.05"`
+	// Seed makes the values the same in every run. Default: they differ.
+	Seed *int
 }
 
 // Init draws the tensor.
 func (n TruncatedNormal) Init(r *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
-	r = source(r, n.Seed)
-	return fill(d, shape, func() float64 { return n.Mean + n.StdDev*truncated(r) })
+	n, r = config.Completed(n), source(r, n.Seed)
+	return fill(d, shape, func() float64 { return n.Mean + *n.StdDev*truncated(r) })
 }
 
 // Identity makes the identity matrix times a gain; only matrices can be made
 // so.
 type Identity struct {
-	Gain float64 // what stands on the diagonal; 1 where it is 0
+	// Gain is the value of the diagonal. Default: 1.
+	Gain *float64 `keras:",default=1.0"`
 }
 
 // Init makes the matrix.
 func (e Identity) Init(_ *rand.Rand, d tensor.DType, shape tensor.Shape) (*tensor.Tensor, error) {
 	if len(shape) != 2 {
-		return nil, fmt.Errorf("keras: Identity makes matrices, not shape %v", shape)
+		return nil, fmt.Errorf("initializers: Identity makes matrices, not shape %v", shape)
 	}
+	e = config.Completed(e)
 	i, cols := -1, max(shape[1], 1)
 	return fill(d, shape, func() float64 {
 		if i++; i/cols == i%cols {
-			return gain(e.Gain)
+			return *e.Gain
 		}
 		return 0
 	})
 }
 
-func gain(g float64) float64 {
-	if g == 0 {
-		return 1
-	}
-	return g
-}
-
 // source returns r, or a source of its own for an initializer with a seed.
-func source(r *rand.Rand, seed uint64) *rand.Rand {
+func source(r *rand.Rand, seed *int) *rand.Rand {
 	switch {
-	case seed != 0:
+	case seed != nil:
 		// The second word only has to be fixed: it tells these streams from
 		// others that users seed with small numbers.
-		return rand.New(rand.NewPCG(seed, 0x6b65726173))
+		return rand.New(rand.NewPCG(uint64(*seed), 0x6b65726173))
 	case r == nil:
 		return rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
@@ -193,7 +184,7 @@ func fill(d tensor.DType, shape tensor.Shape, next func() float64) (*tensor.Tens
 			v[i] = int64(next())
 		}
 	default:
-		return nil, fmt.Errorf("keras: no initializer makes values of %v; use an InitializerFunc", d)
+		return nil, fmt.Errorf("initializers: no initializer makes values of %v; use an InitializerFunc", d)
 	}
 	return t, nil
 }

@@ -1,0 +1,302 @@
+package base
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Computer is implemented by layers with one input and one output. x has the layer's
+// compute type if it is floating.
+type Computer interface {
+	Compute(s *ops.Scope, x *ops.Value) *ops.Value
+}
+
+// FullComputer is implemented by layers with several inputs or outputs, or that use
+// masks or call arguments.
+type FullComputer interface {
+	ComputeAll(s *ops.Scope, c *Invocation) []*ops.Value
+}
+
+// Invocation is one call of a layer.
+type Invocation struct {
+	// Inputs are the values that the layer is called with.
+	Inputs []*ops.Value
+	// Masks has an element for each input, nil for one without a mask.
+	Masks []*ops.Value
+	// Args are further arguments of the call, by Keras's names. A layer must refuse those
+	// that it doesn't know; CheckArgs does it.
+	Args map[string]any
+}
+
+// CheckArgs returns an error if the call has an argument that is not in known.
+func (c *Invocation) CheckArgs(known ...string) error {
+	for name := range c.Args {
+		ok := false
+		for _, k := range known {
+			ok = ok || k == name
+		}
+		if !ok {
+			return fmt.Errorf("unknown call argument %q (known: %q)", name, known)
+		}
+	}
+	return nil
+}
+
+// CallOptions are the options of [Layer.Run].
+type CallOptions struct {
+	// Masks are the masks of the inputs. Default: the masks that the inputs have.
+	Masks []*ops.Value
+	// Training overrides the scope's training mode. Default: the scope's.
+	Training *bool
+	// Args are further arguments of the call, by Keras's names.
+	Args map[string]any
+}
+
+// Masker is implemented by layers that compute the masks of their outputs. out are the
+// outputs. A nil element is no mask; a nil result is none at all.
+type Masker interface {
+	ComputeMask(s *ops.Scope, c *Invocation, out []*ops.Value) []*ops.Value
+}
+
+// MaskPasser is implemented by layers whose output has the mask of the first input. A
+// layer that is neither this nor a [Masker] drops masks, as in tf_keras.
+type MaskPasser interface{ PassesMask() }
+
+type maskKey struct{}
+
+// MaskOf returns the mask of a layer's output, nil if it has none: a bool for each time
+// step, false for steps to ignore.
+func MaskOf(v *ops.Value) *ops.Value {
+	mask, _ := v.Note(maskKey{}).(*ops.Value)
+	return mask
+}
+
+// WithMask returns a value equal to v with another mask, nil for none.
+func WithMask(s *ops.Scope, v, mask *ops.Value) *ops.Value {
+	if v == nil || s.Err() != nil || MaskOf(v) == mask {
+		return v
+	}
+	v = ops.Identity(s, v)
+	v.SetNote(maskKey{}, mask)
+	return v
+}
+
+// Run calls a layer: self is the layer that embeds l, x its input. Several inputs are
+// a []*ops.Value or a []ops.Input. The result is the first output.
+func (l *Layer) Run(s *ops.Scope, self any, x ops.Input, opts *CallOptions) *ops.Value {
+	out := l.RunAll(s, self, x, opts)
+	if len(out) == 0 {
+		return s.Fail(className(self), fmt.Errorf("the layer has no output"))
+	}
+	return out[0]
+}
+
+// RunAll calls a layer as [Layer.Run] does and returns all outputs.
+func (l *Layer) RunAll(s *ops.Scope, self any, x ops.Input, opts *CallOptions) []*ops.Value {
+	var c Invocation
+	if opts != nil {
+		c.Masks, c.Args = opts.Masks, opts.Args
+		if t := opts.Training; t != nil {
+			s = s.WithTraining(*t)
+		}
+	}
+	switch list := x.(type) {
+	case []*ops.Value:
+		c.Inputs = make([]*ops.Value, len(list))
+		for i, v := range list {
+			c.Inputs[i] = ops.Const(s, v)
+		}
+		c.takeMasks(func(i int) ops.Input { return list[i] })
+	case []ops.Input:
+		c.Inputs = make([]*ops.Value, len(list))
+		for i, v := range list {
+			c.Inputs[i] = ops.Const(s, v)
+		}
+		c.takeMasks(func(i int) ops.Input { return list[i] })
+	default:
+		c.Inputs = []*ops.Value{ops.Const(s, x)}
+		c.takeMasks(func(int) ops.Input { return x })
+	}
+	fail := func(err error) []*ops.Value { return []*ops.Value{s.Fail(className(self), err)} }
+	if s.Err() != nil {
+		return []*ops.Value{c.Inputs[0]}
+	}
+	if !l.built.Load() {
+		if err := l.buildOnce(s, self, c.Inputs); err != nil {
+			return fail(err)
+		}
+	}
+	l.cast(s, self, c.Inputs)
+	var out []*ops.Value
+	switch f := self.(type) {
+	case FullComputer:
+		out = f.ComputeAll(s, &c)
+	case Computer:
+		if len(c.Inputs) != 1 {
+			return fail(fmt.Errorf("got %d inputs, want 1", len(c.Inputs)))
+		}
+		if err := c.CheckArgs(); err != nil {
+			return fail(err)
+		}
+		out = []*ops.Value{f.Compute(s, c.Inputs[0])}
+	default:
+		return fail(fmt.Errorf("the layer has neither a method Compute nor ComputeAll"))
+	}
+	if s.Err() != nil {
+		return out
+	}
+	l.mask(s, self, &c, out)
+	if l.activity != nil {
+		l.addActivity(s, out)
+	}
+	return out
+}
+
+// takeMasks completes the masks of the call by those of the inputs.
+func (c *Invocation) takeMasks(input func(i int) ops.Input) {
+	if c.Masks == nil {
+		c.Masks = make([]*ops.Value, len(c.Inputs))
+		for i := range c.Masks {
+			if v, ok := input(i).(*ops.Value); ok {
+				c.Masks[i] = MaskOf(v)
+			}
+		}
+	}
+}
+
+func (l *Layer) buildOnce(s *ops.Scope, self any, inputs []*ops.Value) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.built.Load() {
+		return nil
+	}
+	in := make(Shapes, len(inputs))
+	for i, v := range inputs {
+		in[i] = v.Shape()
+		if in[i] == nil && v.Fact().Shape.HasRank() {
+			in[i] = tensor.Shape{}
+		}
+	}
+	if err := l.build(s, self, in); err != nil {
+		return err
+	}
+	l.built.Store(true)
+	return nil
+}
+
+// Build makes the variables of a layer, for inputs of the given shapes. A call does it
+// by itself.
+func Build(s *ops.Scope, layer LayerLike, in ...tensor.Shape) error {
+	l := layer.AsLayer()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.built.Load() {
+		return nil
+	}
+	if err := l.build(s, layer, in); err != nil {
+		return fmt.Errorf("%s: %w", className(layer), err)
+	}
+	l.built.Store(true)
+	return nil
+}
+
+// LayerLike is implemented by what embeds a [Layer].
+type LayerLike interface{ AsLayer() *Layer }
+
+// Prepare begins the Call of a layer that has no Compute: it makes x a value and, the
+// first time, calls build with its shape, which is nil if the rank isn't known and has
+// -1 for sizes that aren't. ok is false if that failed or an earlier op had; Call then
+// returns v. A build that fails is called again at the next call.
+func (l *Layer) Prepare(s *ops.Scope, x ops.Input, build func(s *ops.Scope, in tensor.Shape) error) (v *ops.Value, ok bool) {
+	v = ops.Const(s, x)
+	if s.Err() != nil {
+		return v, false
+	}
+	if l.built.Load() {
+		return v, true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.built.Load() {
+		return v, true
+	}
+	if build != nil {
+		in := v.Shape()
+		if in == nil && v.Fact().Shape.HasRank() {
+			in = tensor.Shape{}
+		}
+		if err := build(s, in); err != nil {
+			return s.Fail("Build", err), false
+		}
+	}
+	l.built.Store(true)
+	return v, true
+}
+
+// uncast is implemented by layers whose inputs keep their types.
+type uncast interface{ KeepsInputTypes() }
+
+// cast turns floating inputs into the compute type.
+func (l *Layer) cast(s *ops.Scope, self any, inputs []*ops.Value) {
+	if _, keep := self.(uncast); keep {
+		return
+	}
+	d := l.DType.Compute()
+	if !d.IsFloating() {
+		return
+	}
+	for i, v := range inputs {
+		if t := v.DType(); t != d && t.IsFloating() {
+			inputs[i] = ops.Cast(s, v, d)
+		}
+	}
+}
+
+// Read returns the value of a variable of the layer in the compute type.
+func (l *Layer) Read(s *ops.Scope, v *trackable.Variable) ops.Input {
+	if d := l.DType.Compute(); v != nil && v.DType() != d && v.DType().IsFloating() && d.IsFloating() {
+		return ops.Cast(s, v, d)
+	}
+	return v
+}
+
+// mask gives the outputs their masks.
+func (l *Layer) mask(s *ops.Scope, self any, c *Invocation, out []*ops.Value) {
+	var masks []*ops.Value
+	switch f := self.(type) {
+	case Masker:
+		masks = f.ComputeMask(s, c, out)
+	case MaskPasser:
+		masks = c.Masks
+	}
+	for i := range out {
+		var m *ops.Value
+		if i < len(masks) {
+			m = masks[i]
+		}
+		if MaskOf(out[i]) == m {
+			continue
+		}
+		for _, in := range c.Inputs {
+			if in == out[i] {
+				out[i] = ops.Identity(s, in)
+				break
+			}
+		}
+		if s.Err() == nil {
+			out[i].SetNote(maskKey{}, m)
+		}
+	}
+}
+
+func className(self any) string {
+	t := reflect.TypeOf(self)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.Name()
+}

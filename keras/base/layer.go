@@ -1,0 +1,171 @@
+// Package base has what all Keras layers and models share: their variables, masks, the
+// dtype policy, losses that layers add, and their part of a config.
+//
+// A layer is a struct that embeds [Layer]. Its exported fields are its config. It has
+// these methods, of which only Call and Compute are needed:
+//
+//	Call(s, x)        the public call: return d.Run(s, d, x, nil)
+//	Compute(s, x)     the computation; [Computer], or [FullComputer] for several values
+//	Weights(in)       its variables; [Weighted]
+//	ComputeMask(…)    its masks, if it neither drops nor passes them; [Masker]
+//
+// [Layer.Run] makes the variables at the first call, casts inputs to the compute type,
+// hands on masks, and adds the loss of an activity regularizer.
+package base
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/cairnml/cairn/keras/activations"
+	"github.com/cairnml/cairn/keras/config"
+	"github.com/cairnml/cairn/keras/initializers"
+	"github.com/cairnml/cairn/keras/regularizers"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// Callable is anything with one input and one output: each layer, each model, and any
+// type of a program with this method.
+type Callable interface {
+	Call(s *ops.Scope, x ops.Input) *ops.Value
+}
+
+// Layer is embedded by layers. It makes a struct a node of the object graph whose
+// variables are made when the first input shows their shapes.
+//
+//	type Scale struct {
+//		keras.Layer
+//		Factor *trackable.Variable `cairn:"-"` // edge "factor"
+//	}
+//
+//	func (l *Scale) Weights(in keras.Shapes) ([]keras.Weight, error) {
+//		n, err := in.Last()
+//		return []keras.Weight{{To: &l.Factor, Edge: "factor", Shape: tensor.Shape{n}, Init: initializers.Ones{}}}, err
+//	}
+//
+//	func (l *Scale) Compute(s *ops.Scope, x *ops.Value) *ops.Value { return ops.Mul(s, x, l.Read(s, l.Factor)) }
+//
+//	func (l *Scale) Call(s *ops.Scope, x ops.Input) *ops.Value { return l.Run(s, l, x, nil) }
+//
+// The zero Layer is ready; it must not be copied. A layer may be called from many
+// goroutines.
+type Layer struct {
+	trackable.Base
+	// Name is the layer's name, which the full names of its variables contain.
+	// Default: the class's in snake case, numbered within a model: dense, dense_1.
+	Name string
+	// NotTrainable keeps optimizers off the variables below the layer.
+	NotTrainable bool `keras:"trainable,not"`
+	// DType is the policy for the types of variables and computations. Default:
+	// "float32".
+	DType Policy `keras:"dtype,default=float32"`
+	// BatchInputShape is the shape of the input, the batch's size included, of the
+	// first layer of a sequential model. Default: unknown.
+	BatchInputShape Shape `keras:",omitempty"`
+
+	built     atomic.Bool
+	mu        sync.Mutex
+	completed sync.Once
+	failed    error                    // of completing
+	weights   []Weight                 // those that were made
+	shapes    Shapes                   // for which the layer was built
+	activity  regularizers.Regularizer // of the config field activity_regularizer
+}
+
+// SetName sets the layer's name.
+func (l *Layer) SetName(name string) { l.Name = name }
+
+// ScopeName returns the layer's name, "" for the automatic one.
+func (l *Layer) ScopeName() string { return l.Name }
+
+// Built reports whether the layer has made its variables.
+func (l *Layer) Built() bool { return l.built.Load() }
+
+// AsLayer returns the layer itself; it makes what embeds a Layer known as one.
+func (l *Layer) AsLayer() *Layer { return l }
+
+// BuildConfig returns the shape for which the layer was built, nil before that.
+func (l *Layer) BuildConfig() config.Fields {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch len(l.shapes) {
+	case 0:
+		return nil
+	case 1:
+		return config.Fields{{Name: "input_shape", Value: Shape(l.shapes[0])}}
+	}
+	list := make([]Shape, len(l.shapes))
+	for i, s := range l.shapes {
+		list[i] = Shape(s)
+	}
+	return config.Fields{{Name: "input_shape", Value: list}}
+}
+
+// Model is embedded by models: layers that hold other layers in fields.
+//
+//	type Net struct {
+//		keras.Model
+//		L1 *layers.Dense // edge "l1"
+//	}
+//
+// It differs from a [Layer] in the order of [Variables], in which a model's own
+// variables come after those of its layers, and in that it makes none at its first
+// call.
+type Model struct{ Layer }
+
+// AcceptsChildOf reports what self says if it has a method AcceptsChild, else false:
+// a model gets its layers in fields.
+func (m *Model) AcceptsChildOf(self trackable.Trackable, edge string) bool {
+	c, ok := self.(trackable.ChildAccepter)
+	return ok && c.AcceptsChild(edge)
+}
+
+// AcceptsChild reports false: what a model may still get are its nil fields. A model
+// that adds variables of its own under other names says so with an AcceptsChild of
+// its own.
+func (m *Model) AcceptsChild(string) bool { return false }
+
+// TracksFields reports that a model gets its layers in fields.
+func (m *Model) TracksFields() bool { return true }
+
+// components are the classes that the defaults of layers refer to.
+var components = config.Must(config.New(activations.Classes(), initializers.Classes()))
+
+// complete sets the defaults of the config of self, once.
+func (l *Layer) complete(self any) error {
+	l.completed.Do(func() {
+		l.failed = components.Complete(self)
+		if l.failed == nil {
+			l.activity = activityOf(self)
+		}
+	})
+	return l.failed
+}
+
+// SetBuildConfig keeps the shapes for which a saved layer was built, as its config has
+// them. The layer itself is built at its first call.
+func (l *Layer) SetBuildConfig(v map[string]any) error {
+	list, ok := v["input_shape"].([]any)
+	if !ok || len(v) != 1 {
+		return nil // a form of a class of its own, which needs none of it
+	}
+	several := len(list) > 0
+	for _, x := range list {
+		_, nested := x.([]any)
+		several = several && nested
+	}
+	if !several {
+		list = []any{v["input_shape"]}
+	}
+	shapes := make(Shapes, len(list))
+	for i, x := range list {
+		if err := (*Shape)(&shapes[i]).UnmarshalConfig(x); err != nil {
+			return err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.shapes = shapes
+	return nil
+}

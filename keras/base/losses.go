@@ -1,0 +1,107 @@
+package base
+
+import (
+	"reflect"
+
+	"github.com/cairnml/cairn/keras/regularizers"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/trackable"
+)
+
+type lossesKey struct{}
+
+// Losses collects the losses that layers add while they are called.
+type Losses struct{ values []*ops.Value }
+
+// Values returns the losses in the order in which they were added.
+func (l *Losses) Values() []*ops.Value { return l.values }
+
+// WithLosses returns a scope of the same call on which the losses of layers are
+// collected.
+func WithLosses(s *ops.Scope) (*ops.Scope, *Losses) {
+	l := new(Losses)
+	return s.With(lossesKey{}, l), l
+}
+
+// AddLoss adds a scalar to the losses that are collected on the scope. Without a
+// collection it does nothing.
+func AddLoss(s *ops.Scope, loss *ops.Value) {
+	if l, ok := s.Value(lossesKey{}).(*Losses); ok && s.Err() == nil {
+		l.values = append(l.values, loss)
+	}
+}
+
+// addActivity adds the loss of the activity regularizer, divided by the batch's size.
+func (l *Layer) addActivity(s *ops.Scope, out []*ops.Value) {
+	if _, collected := s.Value(lossesKey{}).(*Losses); !collected {
+		return
+	}
+	for _, v := range out {
+		loss := l.activity.Penalty(s, v)
+		size := ops.Cast(s, ops.StridedSlice(s, ops.Shape(s, v), ops.At(0)), loss.DType())
+		AddLoss(s, ops.Div(s, loss, size))
+	}
+}
+
+// activityOf returns the value of the field ActivityRegularizer of a layer.
+func activityOf(self any) regularizers.Regularizer {
+	v := reflect.Indirect(reflect.ValueOf(self))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	f := v.FieldByName("ActivityRegularizer")
+	if !f.IsValid() || !f.CanInterface() {
+		return nil
+	}
+	r, _ := f.Interface().(regularizers.Regularizer)
+	return r
+}
+
+// RegularizationLosses returns the losses of all regularized weights below obj.
+func RegularizationLosses(s *ops.Scope, obj trackable.Trackable) []*ops.Value {
+	var losses []*ops.Value
+	eachWeight(obj, func(w *Weight, v *trackable.Variable) {
+		if w.Regularizer != nil {
+			losses = append(losses, w.Regularizer.Penalty(s, v))
+		}
+	})
+	return losses
+}
+
+// Constrain projects all constrained weights below obj. A training step does it after
+// the optimizer's.
+func Constrain(s *ops.Scope, obj trackable.Trackable) {
+	eachWeight(obj, func(w *Weight, v *trackable.Variable) {
+		if w.Constraint != nil {
+			ops.Assign(s, v, w.Constraint.Project(s, v))
+		}
+	})
+}
+
+// eachWeight calls f for the weights of all layers below obj.
+func eachWeight(obj trackable.Trackable, f func(w *Weight, v *trackable.Variable)) {
+	seen := map[any]bool{}
+	queue := []trackable.Trackable{obj}
+	for len(queue) > 0 {
+		obj, queue = queue[0], queue[1:]
+		if asVariable(obj) != nil || seen[trackable.Identity(obj)] {
+			continue
+		}
+		seen[trackable.Identity(obj)] = true
+		if l, ok := obj.(LayerLike); ok {
+			layer := l.AsLayer()
+			for i := range layer.weights {
+				if w := &layer.weights[i]; w.To != nil && *w.To != nil {
+					f(w, *w.To)
+				}
+			}
+		}
+		edges, err := trackable.Children(obj)
+		if err != nil {
+			continue
+		}
+		for _, e := range edges {
+			queue = append(queue, e.Child)
+		}
+	}
+}

@@ -1,0 +1,391 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"strconv"
+
+	"github.com/cairnml/cairn/internal/nearest"
+)
+
+// Unmarshaler is implemented by pointers to values that read their JSON themselves.
+// v is nil, a bool, a [json.Number], a string, a []any or a map[string]any.
+type Unmarshaler interface{ UnmarshalConfig(v any) error }
+
+// Decoded is implemented by objects that read the fields of their config themselves.
+type Decoded interface {
+	DecodeConfig(d *Decoder, config map[string]any) error
+}
+
+// Rebuilt is implemented by objects that keep the value of the key build_config.
+type Rebuilt interface{ SetBuildConfig(v map[string]any) error }
+
+// Decoder reads one config.
+type Decoder struct {
+	classes *Classes
+	depth   int
+}
+
+// Decode makes the object that a JSON describes, in either form. The result's type is
+// that of the object's class.
+func (c *Classes) Decode(data []byte) (any, error) {
+	v, err := parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("config: %w", err)
+	}
+	obj, err := (&Decoder{classes: c}).Object(v)
+	if err != nil {
+		return nil, fmt.Errorf("config: %w", err)
+	}
+	return obj, nil
+}
+
+// parse reads one JSON value. Its numbers stay text.
+func parse(data []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("there is more after the JSON value")
+	}
+	return v, nil
+}
+
+var typeAny = reflect.TypeFor[any]()
+
+// Object makes the object that a parsed JSON value describes.
+func (d *Decoder) Object(v any) (any, error) {
+	var obj any
+	err := d.into(v, reflect.ValueOf(&obj).Elem(), typeAny)
+	return obj, err
+}
+
+// Value reads a parsed JSON value into what dst points to.
+func (d *Decoder) Value(v any, dst any) error {
+	p := reflect.ValueOf(dst)
+	return d.value(v, p.Elem())
+}
+
+// objectKeys are the keys of an object's JSON.
+var objectKeys = map[string]bool{
+	"module": true, "class_name": true, "config": true, "registered_name": true,
+	"build_config": true, "compile_config": true, "shared_object_id": true,
+	"name": true, "inbound_nodes": true,
+}
+
+// into stores in dst the object or function that v describes. Its class must be
+// assignable to want.
+func (d *Decoder) into(v any, dst reflect.Value, want reflect.Type) error {
+	var name, module string
+	var object map[string]any
+	switch x := v.(type) {
+	case string:
+		name = x
+	case map[string]any:
+		object = x
+		name, _ = x["class_name"].(string)
+		module, _ = x["module"].(string)
+		if name == "" {
+			return fmt.Errorf("an object has no class_name")
+		}
+		for key := range x {
+			if !objectKeys[key] {
+				return &UnknownError{Kind: "field", Of: name, Name: key, Near: nearest.Names(key, []string{"module", "class_name", "config", "registered_name", "build_config"}, 1)}
+			}
+		}
+		if r, ok := x["registered_name"].(string); ok && d.classes.byName[r] != nil {
+			name = r
+		}
+		if name == "function" { // {"class_name": "function", "config": "relu"}
+			name, _ = x["config"].(string)
+			object = nil
+		}
+	default:
+		return fmt.Errorf("got %s, want an object or a name", kindOf(v))
+	}
+	k, err := d.classes.find(name, module, want)
+	if err != nil {
+		return err
+	}
+	if k.typ == nil {
+		dst.Set(reflect.ValueOf(k.value))
+		return nil
+	}
+	t := k.typ
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	p := reflect.New(t)
+	if object != nil {
+		if d.depth++; d.depth > MaxDepth {
+			return fmt.Errorf("objects nest deeper than %d", MaxDepth)
+		}
+		config, ok := object["config"].(map[string]any)
+		if !ok && object["config"] != nil {
+			return fmt.Errorf("%s: its config is %s, want an object", k.Name, kindOf(object["config"]))
+		}
+		if err := d.object(k.Name, p, config); err != nil {
+			return err
+		}
+		if build, ok := object["build_config"].(map[string]any); ok {
+			if r, ok := p.Interface().(Rebuilt); ok {
+				if err := r.SetBuildConfig(build); err != nil {
+					return fmt.Errorf("%s: build_config: %w", k.Name, err)
+				}
+			}
+		}
+		d.depth--
+	}
+	if err := d.classes.Complete(p.Interface()); err != nil {
+		return err
+	}
+	if k.typ.Kind() != reflect.Pointer {
+		p = p.Elem()
+	}
+	dst.Set(p)
+	return nil
+}
+
+// object reads the fields of a config into the struct that p points to.
+func (d *Decoder) object(class string, p reflect.Value, config map[string]any) error {
+	if own, ok := p.Interface().(Decoded); ok {
+		if err := own.DecodeConfig(d, config); err != nil {
+			return fmt.Errorf("%s: %w", class, err)
+		}
+		return nil
+	}
+	return d.fields(class, p, config)
+}
+
+// Fields reads a config into the fields of the struct that obj points to. Keys that
+// are no field are an error.
+func (d *Decoder) Fields(class string, obj any, config map[string]any) error {
+	return d.fields(class, reflect.ValueOf(obj), config)
+}
+
+func (d *Decoder) fields(class string, p reflect.Value, config map[string]any) error {
+	v := p.Elem()
+	plan := planOf(v.Type())
+	if plan.err != nil {
+		return plan.err
+	}
+	for key, value := range config {
+		i, ok := plan.byName[key]
+		if !ok {
+			return &UnknownError{Kind: "field", Of: class, Name: key, Near: nearest.Names(key, plan.names(), 3)}
+		}
+		f := plan.fields[i]
+		if err := d.field(f, v.FieldByIndex(f.index), value); err != nil {
+			return fmt.Errorf("%s: %s: %w", class, f.name, err)
+		}
+	}
+	return nil
+}
+
+func (d *Decoder) field(f field, dst reflect.Value, v any) error {
+	if f.not {
+		b, ok := v.(bool)
+		if !ok {
+			return fmt.Errorf("got %s, want a bool", kindOf(v))
+		}
+		dst.SetBool(!b)
+		return nil
+	}
+	if err := d.value(v, dst); err != nil {
+		return err
+	}
+	// A zero that would turn into the default is another setting.
+	if f.hasDef && v != nil && dst.IsZero() {
+		def := reflect.New(dst.Type()).Elem()
+		if err := d.setDefault(f, def); err != nil {
+			return err
+		}
+		if !def.IsZero() {
+			return fmt.Errorf("got %v; this setting isn't supported, since zero stands for the default %s", v, f.def)
+		}
+	}
+	return nil
+}
+
+var typeUnmarshaler = reflect.TypeFor[Unmarshaler]()
+
+// value reads a parsed JSON value into dst.
+func (d *Decoder) value(v any, dst reflect.Value) error {
+	if dst.CanAddr() && dst.Addr().Type().Implements(typeUnmarshaler) {
+		return dst.Addr().Interface().(Unmarshaler).UnmarshalConfig(v)
+	}
+	t := dst.Type()
+	if v == nil {
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
+			dst.SetZero()
+			return nil
+		}
+		return fmt.Errorf("got null, want %v", t)
+	}
+	switch t.Kind() {
+	case reflect.Interface:
+		if t == typeAny {
+			dst.Set(reflect.ValueOf(v))
+			return nil
+		}
+		return d.into(v, dst, t)
+	case reflect.Struct:
+		return d.into(v, dst, t)
+	case reflect.Pointer:
+		if t.Elem().Kind() == reflect.Struct {
+			return d.into(v, dst, t)
+		}
+		p := reflect.New(t.Elem())
+		if err := d.value(v, p.Elem()); err != nil {
+			return err
+		}
+		dst.Set(p)
+		return nil
+	case reflect.Bool:
+		if b, ok := v.(bool); ok {
+			dst.SetBool(b)
+			return nil
+		}
+	case reflect.String:
+		if s, ok := v.(string); ok {
+			dst.SetString(s)
+			return nil
+		}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
+		reflect.Float32, reflect.Float64:
+		if n, ok := v.(json.Number); ok {
+			return number(n, dst)
+		}
+	case reflect.Slice:
+		l, ok := v.([]any)
+		if !ok { // one value stands for a list of one
+			return fmt.Errorf("got %s, want a list", kindOf(v))
+		}
+		s := reflect.MakeSlice(t, len(l), len(l))
+		for i, x := range l {
+			if err := d.value(x, s.Index(i)); err != nil {
+				return fmt.Errorf("[%d]: %w", i, err)
+			}
+		}
+		dst.Set(s)
+		return nil
+	case reflect.Map:
+		o, ok := v.(map[string]any)
+		if !ok || t.Key().Kind() != reflect.String {
+			return fmt.Errorf("got %s, want %v", kindOf(v), t)
+		}
+		m := reflect.MakeMapWithSize(t, len(o))
+		for key, x := range o {
+			e := reflect.New(t.Elem()).Elem()
+			if err := d.value(x, e); err != nil {
+				return fmt.Errorf("%q: %w", clip(key), err)
+			}
+			m.SetMapIndex(reflect.ValueOf(key).Convert(t.Key()), e)
+		}
+		dst.Set(m)
+		return nil
+	}
+	return fmt.Errorf("got %s, want %v", kindOf(v), t)
+}
+
+// number reads a JSON number into a Go number, exactly.
+func number(n json.Number, dst reflect.Value) error {
+	switch {
+	case dst.CanFloat():
+		f, err := strconv.ParseFloat(n.String(), 64)
+		if err != nil {
+			return fmt.Errorf("got %s, want a number that a float64 holds", clip(n.String()))
+		}
+		dst.SetFloat(f)
+		return nil
+	case dst.CanUint():
+		if u, err := strconv.ParseUint(n.String(), 10, 64); err == nil && !dst.OverflowUint(u) {
+			dst.SetUint(u)
+			return nil
+		}
+	default:
+		if i, err := strconv.ParseInt(n.String(), 10, 64); err == nil && !dst.OverflowInt(i) {
+			dst.SetInt(i)
+			return nil
+		}
+		// 3.0 is an int to Keras.
+		if f, err := n.Float64(); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 && !dst.OverflowInt(int64(f)) {
+			dst.SetInt(int64(f))
+			return nil
+		}
+	}
+	return fmt.Errorf("got %s, want %v", clip(n.String()), dst.Type())
+}
+
+// kindOf names a parsed JSON value for errors.
+func kindOf(v any) string {
+	switch x := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return fmt.Sprint(x)
+	case json.Number:
+		return clip(x.String())
+	case string:
+		return strconv.Quote(clip(x))
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// Complete replaces the zero values in the struct that obj points to by the
+// defaults of their tags. Other values are left alone.
+func (c *Classes) Complete(obj any) error {
+	v := reflect.ValueOf(obj)
+	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
+		return nil
+	}
+	v = v.Elem()
+	p := planOf(v.Type())
+	if p.err != nil {
+		return p.err
+	}
+	d := &Decoder{classes: c}
+	for _, f := range p.fields {
+		if !f.hasDef {
+			continue
+		}
+		if dst := v.FieldByIndex(f.index); dst.IsZero() {
+			if err := d.setDefault(f, dst); err != nil {
+				return fmt.Errorf("config: the default of %v's field %s: %w", v.Type(), f.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (d *Decoder) setDefault(f field, dst reflect.Value) error {
+	var v any = f.def
+	if dst.Kind() != reflect.String {
+		if parsed, err := parse([]byte(f.def)); err == nil {
+			v = parsed
+		}
+	}
+	return d.value(v, dst)
+}
+
+// Completed returns v with the zero values of its fields replaced by the defaults of
+// their tags. It is for small objects whose methods need them, and whose defaults
+// are no objects. It panics if a tag is wrong.
+func Completed[T any](v T) T {
+	if err := new(Classes).Complete(&v); err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -1,0 +1,23 @@
+package config
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	wordStart = regexp.MustCompile(`(.)([A-Z][a-z0-9]+)`)
+	wordEnd   = regexp.MustCompile(`([a-z])([A-Z])`)
+)
+
+// SnakeCase returns the automatic name of an object of a class, as tf_keras makes it:
+// Dense is dense, LeakyReLU is leaky_re_lu. A name that would begin with "_" gets
+// the prefix "private".
+func SnakeCase(class string) string {
+	s := wordStart.ReplaceAllString(class, "${1}_$2")
+	s = strings.ToLower(wordEnd.ReplaceAllString(s, "${1}_$2"))
+	if strings.HasPrefix(s, "_") {
+		return "private" + s
+	}
+	return s
+}

@@ -1,0 +1,20 @@
+// Package layers has the layers of Keras 2. A zero value of a layer, with its required
+// fields set, has tf_keras's defaults:
+//
+//	l1 := &layers.Dense{Units: 5}
+//	y := l1.Call(s, x)
+package layers
+
+import "github.com/cairnml/cairn/keras/config"
+
+// Classes lists the layers for configs.
+func Classes() []config.Class {
+	const module = "keras.layers"
+	return []config.Class{
+		config.Of[*Activation](module, "Activation"),
+		config.Of[*Dense](module, "Dense"),
+		config.Of[*Dropout](module, "Dropout"),
+		config.Of[*Flatten](module, "Flatten"),
+		config.Of[*InputLayer](module, "InputLayer"),
+	}
+}

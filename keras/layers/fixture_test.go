@@ -1,0 +1,349 @@
+package layers_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cairnml/cairn/function"
+	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/ops"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// fixtureCase is a case that testdata/gen_layers.py has run.
+type fixtureCase struct {
+	Name                  string
+	Config, Built, Legacy json.RawMessage
+	Inputs                int
+	Outputs               []string
+	Kwargs                map[string]any
+	Training              []bool
+	Weights               []string
+	Trainable             []bool
+}
+
+// caller is implemented by every layer.
+type caller interface {
+	base.LayerLike
+	Call(s *ops.Scope, x ops.Input) *ops.Value
+}
+
+// TestLayersAreTfKeras builds each layer of testdata from its config, and compares its
+// config, weights, outputs, masks, losses and gradients with tf_keras's.
+func TestLayersAreTfKeras(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no fixtures: %v", err)
+	}
+	for _, file := range files {
+		family := strings.TrimSuffix(filepath.Base(file), ".json")
+		data, err := os.ReadFile(file)
+		must(t, err)
+		var cases []fixtureCase
+		must(t, json.Unmarshal(data, &cases))
+		data, err = os.ReadFile(strings.TrimSuffix(file, ".json") + ".npz")
+		must(t, err)
+		z, err := tensor.OpenNPZ(bytes.NewReader(data), int64(len(data)), nil)
+		must(t, err)
+		arrays := map[string]*tensor.Tensor{}
+		for _, name := range z.Names() {
+			arrays[name], err = z.Read(t.Context(), name)
+			must(t, err)
+		}
+		for _, c := range cases {
+			t.Run(family+"/"+c.Name, func(t *testing.T) {
+				t.Run("config", func(t *testing.T) { checkConfig(t, &c) })
+				for _, training := range c.Training {
+					t.Run(map[bool]string{false: "infer", true: "train"}[training], func(t *testing.T) { checkCall(t, &c, arrays, training) })
+				}
+			})
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func decode(t *testing.T, data []byte) caller {
+	t.Helper()
+	obj, err := keras.FromConfig(data, nil)
+	must(t, err)
+	l, ok := obj.(caller)
+	if !ok {
+		t.Fatalf("%T has no Call, or embeds no keras.Layer", obj)
+	}
+	return l
+}
+
+// checkConfig compares the configs as JSON values, and the order of their keys.
+func checkConfig(t *testing.T, c *fixtureCase) {
+	for name, want := range map[string]json.RawMessage{"new form": c.Config, "built": c.Built, "legacy form": c.Legacy} {
+		got, err := keras.Config(decode(t, want), &keras.ConfigOptions{Legacy: name == "legacy form"})
+		must(t, err)
+		if d := cmp.Diff(flat(t, want), flat(t, got)); d != "" {
+			t.Errorf("%s (-tf_keras +ours):\n%s", name, d)
+		}
+	}
+}
+
+// flat returns a JSON value as a list of its paths and values, in order.
+func flat(t *testing.T, data []byte) []string {
+	d := json.NewDecoder(bytes.NewReader(data))
+	var out []string
+	var walk func(path string)
+	walk = func(path string) {
+		tok, err := d.Token()
+		must(t, err)
+		switch tok {
+		case json.Delim('{'):
+			for d.More() {
+				key, err := d.Token()
+				must(t, err)
+				walk(fmt.Sprintf("%s.%s", path, key))
+			}
+			_, err = d.Token()
+			out = append(out, path+"{}")
+		case json.Delim('['):
+			for i := 0; d.More(); i++ {
+				walk(fmt.Sprintf("%s[%d]", path, i))
+			}
+			_, err = d.Token()
+			out = append(out, path+"[]")
+		default:
+			out = append(out, fmt.Sprintf("%s = %#v", path, tok))
+		}
+		must(t, err)
+	}
+	walk("")
+	return out
+}
+
+// checkCall builds the layer, sets its weights and compares what a call computes.
+func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, training bool) {
+	layer := decode(t, c.Config)
+	mode := c.Name + "/infer"
+	if training {
+		mode = c.Name + "/train"
+	}
+	shapes := make([]tensor.Shape, c.Inputs)
+	inputs := make([]*ops.Value, c.Inputs)
+	opts := &base.CallOptions{Training: &training, Args: c.Kwargs}
+	s := function.Eager(context.Background())
+	for i := range inputs {
+		x := arrays[fmt.Sprintf("%s/input%d", c.Name, i)]
+		inputs[i], shapes[i] = ops.ValueOf(x), x.Shape()
+		if m := arrays[fmt.Sprintf("%s/mask%d", c.Name, i)]; m != nil {
+			inputs[i] = base.WithMask(s, inputs[i], ops.ValueOf(m))
+		}
+	}
+	must(t, keras.Build(s, layer, shapes...))
+	vars := keras.Variables(layer)
+	g, err := trackable.Walk(&struct{ Layer caller }{layer}, nil)
+	must(t, err)
+	names := map[*trackable.Variable]string{}
+	for id := range g.Nodes {
+		if v := g.Nodes[id].Variable(); v != nil {
+			_, names[v], _ = strings.Cut(g.Nodes[id].FullName, "/")
+		}
+	}
+	got := make([]string, len(vars))
+	for i, v := range vars {
+		got[i] = names[v]
+	}
+	if d := cmp.Diff(c.Weights, got); d != "" && len(c.Weights)+len(got) > 0 {
+		t.Fatalf("weights (-tf_keras +ours):\n%s", d)
+	}
+	trainable := keras.Trainable(layer)
+	for i, v := range vars {
+		w := arrays[c.Name+"/weight/"+c.Weights[i]]
+		must(t, v.Store(w.Clone()))
+		if is := slices.Contains(trainable, v); is != c.Trainable[i] {
+			t.Errorf("weight %s: trainable is %v, tf_keras's is %v", c.Weights[i], is, c.Trainable[i])
+		}
+	}
+	// tf_keras's layer.losses begin with those of the activities.
+	s, losses := base.WithLosses(s)
+	rec, tape := grad.Record(s, &grad.Options{Persistent: true})
+	for _, x := range inputs {
+		if x.DType().IsFloating() {
+			tape.Watch(x)
+		}
+	}
+	var in ops.Input = inputs
+	if len(inputs) == 1 {
+		in = inputs[0]
+	}
+	outputs := layer.AsLayer().RunAll(rec, layer, in, opts)
+	must(t, s.Err())
+	count := 0
+	var loss *ops.Value
+	for i, o := range outputs {
+		name := fmt.Sprintf("%s/output%d", mode, i)
+		want := arrays[name]
+		if want == nil {
+			t.Fatalf("tf_keras has no output %d", i)
+		}
+		if got := o.DType().String(); got != c.Outputs[i] {
+			t.Errorf("output %d is of %s, tf_keras's is of %s", i, got, c.Outputs[i])
+		}
+		tol := 1e-5
+		if c.Outputs[i] == "bfloat16" || c.Outputs[i] == "float16" {
+			tol = 1.6e-2 // each op rounds: a bfloat16 has 8 bits
+		}
+		near(t, name, tensorOf(t, o), want, tol)
+		mask, name := base.MaskOf(o), fmt.Sprintf("%s/outmask%d", mode, i)
+		switch wantMask := arrays[name]; {
+		case (mask == nil) != (wantMask == nil):
+			t.Errorf("output %d: has a mask: %v, tf_keras's: %v", i, mask != nil, wantMask != nil)
+		case mask != nil && !tensorOf(t, mask).Equal(wantMask):
+			t.Errorf("output %d: the mask is %v, tf_keras's is %v", i, tensorOf(t, mask), wantMask)
+		}
+		if up := arrays[fmt.Sprintf("%s/upstream%d", c.Name, i)]; up != nil {
+			part := ops.Cast(rec, ops.Sum(rec, ops.Mul(rec, o, ops.Cast(rec, up, o.DType()))), tensor.Float32)
+			if loss == nil {
+				loss = part
+			} else {
+				loss = ops.Add(rec, loss, part)
+			}
+		}
+		count++
+	}
+	if arrays[fmt.Sprintf("%s/output%d", mode, count)] != nil {
+		t.Errorf("tf_keras has more than %d outputs", count)
+	}
+	var lost []float32
+	for _, l := range append(losses.Values(), base.RegularizationLosses(s, layer)...) {
+		lost = append(lost, tensor.Values[float32](tensorOf(t, ops.Cast(s, l, tensor.Float32)))[0])
+	}
+	if want := arrays[mode+"/losses"]; want != nil || lost != nil {
+		slices.Sort(lost)
+		var sorted []float32
+		if want != nil {
+			sorted = slices.Sorted(slices.Values(tensor.Values[float32](want)))
+		}
+		if d := cmp.Diff(sorted, lost, cmp.Comparer(func(a, b float32) bool { return math.Abs(float64(a-b)) <= 1e-5*math.Abs(float64(a)) })); d != "" {
+			t.Errorf("losses (-tf_keras +ours):\n%s", d)
+		}
+	}
+	checkGradients(t, c, arrays, mode, tape, trainable, names, inputs, loss)
+	must(t, s.Err())
+	for i, v := range vars {
+		want := arrays[mode+"/after/"+c.Weights[i]]
+		if want == nil {
+			want = arrays[c.Name+"/weight/"+c.Weights[i]]
+		}
+		near(t, "after the call "+c.Weights[i], v.Load(), want, 1e-5)
+	}
+}
+
+func checkGradients(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, mode string, tape *grad.Tape,
+	trainable []*trackable.Variable, names map[*trackable.Variable]string, inputs []*ops.Value, loss *ops.Value) {
+	wanted := map[string]bool{}
+	for name := range maps.Keys(arrays) {
+		if strings.HasPrefix(name, mode+"/gradient") {
+			wanted[name] = true
+		}
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	var sources []*ops.Value
+	var keys []string
+	for i, x := range inputs {
+		if x.DType().IsFloating() {
+			sources, keys = append(sources, x), append(keys, fmt.Sprintf("%s/gradient_input%d", mode, i))
+		}
+	}
+	grads := map[string]*ops.Value{}
+	for i, g := range tape.GradientOf(loss, sources...) {
+		grads[keys[i]] = g
+	}
+	for _, p := range tape.Gradient(loss, trainable) {
+		grads[mode+"/gradient/"+names[p.Variable]] = p.Grad
+	}
+	for name, g := range grads {
+		want := arrays[name]
+		if (g == nil) != (want == nil) {
+			t.Errorf("%s: there is one: %v, tf_keras has one: %v", name, g != nil, want != nil)
+		} else if g != nil {
+			tol := 1e-4
+			if c.Outputs[0] == "bfloat16" || c.Outputs[0] == "float16" {
+				tol = 2e-2
+			}
+			near(t, name, tensorOf(t, g), want, tol)
+		}
+		delete(wanted, name)
+	}
+	for name := range wanted {
+		t.Errorf("no gradient %s", name)
+	}
+}
+
+func tensorOf(t *testing.T, v *ops.Value) *tensor.Tensor {
+	t.Helper()
+	x, err := v.Tensor()
+	must(t, err)
+	return x
+}
+
+// near compares two tensors: floats within tol of the larger of the two, and of the
+// largest element where they are small; all others exactly.
+func near(t *testing.T, what string, got, want *tensor.Tensor, tol float64) {
+	t.Helper()
+	if got.DType() == tensor.BFloat16 { // which npz files don't hold
+		wide, err := tensor.Cast(got, tensor.Float32)
+		must(t, err)
+		got = wide
+	}
+	if got.DType() != want.DType() || !got.Shape().Equal(want.Shape()) {
+		t.Errorf("%s is %v %v, tf_keras's is %v %v", what, got.DType(), got.Shape(), want.DType(), want.Shape())
+		return
+	}
+	if !want.DType().IsFloating() {
+		if !reflect.DeepEqual(got.Bytes(), want.Bytes()) {
+			t.Errorf("%s is %v, tf_keras's is %v", what, got, want)
+		}
+		return
+	}
+	g, w := float64s(t, got), float64s(t, want)
+	largest := 0.0
+	for _, x := range w {
+		if !math.IsInf(x, 0) && !math.IsNaN(x) {
+			largest = max(largest, math.Abs(x))
+		}
+	}
+	for i := range w {
+		d := math.Abs(g[i] - w[i])
+		same := g[i] == w[i] || math.IsNaN(g[i]) && math.IsNaN(w[i])
+		if !same && !(d <= tol*max(math.Abs(w[i]), largest/10)) {
+			t.Errorf("%s: element %d is %v, tf_keras's is %v (of %d elements)", what, i, g[i], w[i], len(w))
+			return
+		}
+	}
+}
+
+func float64s(t *testing.T, x *tensor.Tensor) []float64 {
+	t.Helper()
+	w, err := tensor.Cast(x, tensor.Float64)
+	must(t, err)
+	return tensor.Values[float64](w)
+}

@@ -1,0 +1,30 @@
+package layers
+
+import (
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/ops"
+)
+
+// InputLayer passes its input on. It stands for an input of a functional or sequential
+// model, which is a node of the object graph.
+type InputLayer struct {
+	base.Layer `keras:",order=batch_input_shape dtype sparse ragged name optional"`
+	// Sparse marks an input of sparse tensors.
+	Sparse bool
+	// Ragged marks an input of ragged tensors.
+	Ragged bool
+	// Optional marks an input that a call may leave out.
+	Optional bool
+}
+
+// KeepsInputTypes marks a layer that casts no inputs.
+func (i *InputLayer) KeepsInputTypes() {}
+
+// PassesMask marks a layer whose output has the mask of its input.
+func (i *InputLayer) PassesMask() {}
+
+// Call returns x.
+func (i *InputLayer) Call(s *ops.Scope, x ops.Input) *ops.Value { return i.Run(s, i, x, nil) }
+
+// Compute returns x.
+func (i *InputLayer) Compute(_ *ops.Scope, x *ops.Value) *ops.Value { return x }

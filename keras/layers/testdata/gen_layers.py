@@ -1,0 +1,142 @@
+"""Writes the fixtures of keras/layers: what tf_keras 2.21 computes with each layer.
+
+Run in this folder, with TensorFlow 2.21 and tf_keras 2.21:
+
+    TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= python gen_layers.py [family…]
+
+Each family of layers is a file cases/<family>.py with a list CASES, and gets
+<family>.json and <family>.npz. A case is a dict:
+
+    name      unique in the family
+    layer     a function of no argument that makes the layer
+    inputs    a list of shapes, or of numpy arrays; floats in [-1, 1) are made for shapes
+    mask      a list with a bool array or None for each input; optional
+    kwargs    further call arguments that JSON can hold; optional
+    training  modes to run, default [False, True]; [False] where training draws numbers
+
+The JSON has the layer's config in both forms, its weights' names (below the layer) and
+what it was called with; the npz has inputs, weights, outputs, masks and the gradients of
+sum(output*upstream) with respect to weights and floating inputs.
+"""
+import importlib.util
+import json
+import os
+import pathlib
+import sys
+
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+import numpy as np
+import tensorflow as tf
+import tf_keras
+from tf_keras.src.saving import serialization_lib
+from tf_keras.src.saving.legacy import serialization as legacy
+
+here = pathlib.Path(__file__).parent
+
+
+def plain(t):
+    """Returns an array that npz files can hold: bfloat16 as float32."""
+    return (tf.cast(t, tf.float32) if t.dtype == tf.bfloat16 else t).numpy()
+
+
+def run(case, arrays):
+    rng = np.random.RandomState(7)
+    name = case["name"]
+    tf_keras.backend.clear_session()
+    tf_keras.utils.set_random_seed(1)
+    layer = case["layer"]()
+    unbuilt = serialization_lib.serialize_keras_object(layer)
+    inputs = [x if isinstance(x, np.ndarray) else rng.uniform(-1, 1, x).astype("float32") for x in case["inputs"]]
+    masks = case.get("mask")
+    kwargs = case.get("kwargs", {})
+    for i, x in enumerate(inputs):
+        arrays[f"{name}/input{i}"] = x
+    if masks:
+        for i, m in enumerate(masks):
+            if m is not None:
+                arrays[f"{name}/mask{i}"] = m
+    tensors = [tf.constant(x) for x in inputs]
+
+    def call(training):
+        args = dict(kwargs)
+        if layer._call_spec.expects_training_arg:
+            args["training"] = training
+        if masks:
+            for t, m in zip(tensors, masks):
+                t._keras_mask = None if m is None else tf.constant(m)
+        return layer(tensors[0] if len(tensors) == 1 else tensors, **args)
+
+    call(False)
+    for w in layer.weights:
+        if w.dtype.is_floating:  # zeros and ones would hide faults
+            w.assign(rng.uniform(-1, 1, w.shape) if "variance" not in w.name else rng.uniform(0.5, 1.5, w.shape))
+    prefix = layer.name + "/"
+    names = [w.name.split(":")[0].removeprefix(prefix) for w in layer.weights]
+    start = [w.numpy() for w in layer.weights]
+    for n, w in zip(names, start):
+        arrays[f"{name}/weight/{n}"] = w
+    for training in case.get("training", [False, True]):
+        for w, value in zip(layer.weights, start):
+            w.assign(value)
+        mode = "train" if training else "infer"
+        floating = [t for t in tensors if t.dtype.is_floating]
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(floating)
+            out = call(training)
+            flat = tf.nest.flatten(out)
+            loss = 0.0
+            for i, o in enumerate(flat):
+                arrays[f"{name}/{mode}/output{i}"] = plain(o)
+                if o.dtype.is_floating:
+                    up = tf.cast(np.random.RandomState(11 + i).uniform(-1, 1, o.shape), o.dtype)
+                    arrays[f"{name}/upstream{i}"] = plain(up)
+                    loss += tf.cast(tf.reduce_sum(o * up), tf.float32)
+            losses = layer.losses
+        for i, o in enumerate(flat):
+            m = getattr(o, "_keras_mask", None)
+            if m is not None:
+                arrays[f"{name}/{mode}/outmask{i}"] = m.numpy()
+        if losses:
+            arrays[f"{name}/{mode}/losses"] = np.array([float(l) for l in losses], "float32")
+        if not isinstance(loss, float):
+            trainable = layer.trainable_weights
+            for w, g in zip(trainable, tape.gradient(loss, trainable)):
+                if g is not None:
+                    n = w.name.split(":")[0].removeprefix(prefix)
+                    arrays[f"{name}/{mode}/gradient/{n}"] = plain(tf.convert_to_tensor(g))
+            for i, t in enumerate(tensors):
+                if t.dtype.is_floating:
+                    g = tape.gradient(loss, t)
+                    if g is not None:
+                        arrays[f"{name}/{mode}/gradient_input{i}"] = plain(tf.convert_to_tensor(g))
+        for n, w in zip(names, layer.weights):
+            if not np.array_equal(w.numpy(), arrays[f"{name}/weight/{n}"]):
+                arrays[f"{name}/{mode}/after/{n}"] = w.numpy()
+    return {
+        "name": name,
+        "config": unbuilt,
+        "built": serialization_lib.serialize_keras_object(layer),
+        "legacy": legacy.serialize_keras_object(layer),
+        "inputs": len(inputs),
+        "outputs": [o.dtype.name for o in flat],
+        "kwargs": kwargs,
+        "training": case.get("training", [False, True]),
+        "weights": names,
+        "trainable": [any(w is t for t in layer.trainable_weights) for w in layer.weights],
+    }
+
+
+def main():
+    families = sys.argv[1:] or sorted(p.stem for p in (here / "cases").glob("*.py"))
+    for family in families:
+        spec = importlib.util.spec_from_file_location(family, here / "cases" / f"{family}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        arrays, cases = {}, []
+        for case in module.CASES:
+            cases.append(run(case, arrays))
+        np.savez_compressed(here / f"{family}.npz", **arrays)
+        (here / f"{family}.json").write_text(json.dumps(cases, indent=1) + "\n")
+
+
+main()
