@@ -14,6 +14,8 @@ import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/activations"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
@@ -24,7 +26,7 @@ import (
 type Example struct{ X, Y *ops.Value }
 
 // Layers are the layers of the model.
-type Layers struct{ Hidden, Out *keras.Dense }
+type Layers struct{ Hidden, Out *layers.Dense }
 
 // Training is a model with its optimizer and a count of its steps.
 type Training struct {
@@ -37,7 +39,7 @@ type Training struct {
 
 func newTraining() *Training {
 	t := &Training{Step: trackable.NewScalar[int32](0), Optimizer: keras.NewAdam(0.05),
-		Layers: &Layers{Hidden: &keras.Dense{Units: 8, Activation: keras.Tanh}, Out: &keras.Dense{Units: 1}}}
+		Layers: &Layers{Hidden: &layers.Dense{Units: 8, Activation: activations.Tanh}, Out: &layers.Dense{Units: 1}}}
 	t.Predict = function.New(t.predict)
 	t.Train = function.New(t.train)
 	return t
