@@ -37,7 +37,7 @@ func (a *app) report(res *convert.Result, changes []convert.Change) error {
 		fmt.Fprintln(a.out, f)
 	}
 	if res.Tensors == 0 && len(res.Files) > 0 { // a SavedModel
-		a.note("%s", inspect.Size(res.Bytes))
+		a.note("%d files", len(res.Files))
 		return nil
 	}
 	a.note("%s, %s", inspect.Tensors(res.Tensors), inspect.Size(res.Bytes))
