@@ -93,7 +93,7 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 				}
 				hists = append(hists, plot.Histogram{
 					Title: tensorfile.Short(e.Name), Low: h.Low, BinWidth: h.BinWidth, Counts: h.Counts,
-					Note: fmt.Sprintf("%v %v", e.DType, e.Shape),
+					Note: histogramNote(h.Stats),
 				})
 				all = append(all, h.Stats)
 				done += e.Bytes
@@ -136,6 +136,22 @@ lengths are summed up. NAMEs keep tensors as they do for ls.`,
 	c.Flags().BoolVarP(&force, "force", "f", false, "replace the picture, if there is one")
 	c.MarkFlagFilename("plot", "svg", "png")
 	return c
+}
+
+// histogramNote returns the line below a histogram's title: type, shape, the least and
+// the largest value, and what isn't finite.
+func histogramNote(s inspect.Stats) string {
+	note := fmt.Sprintf("%v %v", s.DType, s.Shape)
+	if !math.IsNaN(s.Min) {
+		note += fmt.Sprintf(", %s to %s", number(s.Min), number(s.Max))
+	}
+	if s.NaN > 0 {
+		note += fmt.Sprintf(", %d NaN", s.NaN)
+	}
+	if n := s.Infinite(); n > 0 {
+		note += fmt.Sprintf(", %d infinite", n)
+	}
+	return note
 }
 
 // histogramWords says how many histograms a picture holds, and how many not.

@@ -21,3 +21,17 @@ func TestHistogramsOfExtremeValuesAreDrawn(t *testing.T) {
 		}
 	}
 }
+
+// TestHistogramsNameTheirEnds checks the line with the least and the largest value.
+func TestHistogramsNameTheirEnds(t *testing.T) {
+	for want, v := range map[string][]float32{
+		"float32 [3], -1.5 to 2":          {-1.5, 2, 0},
+		"float32 [3], 1 to 1, 1 NaN":      {1, float32(math.NaN()), 1},
+		"float32 [3], 0 to 0, 2 infinite": {0, float32(math.Inf(1)), float32(math.Inf(-1))},
+		"float32 [1], 1 NaN":              {float32(math.NaN())},
+	} {
+		if got := histogramNote(inspect.StatOf("x", tensor.Vector(v...))); got != want {
+			t.Errorf("%v: %q, want %q", v, got, want)
+		}
+	}
+}
