@@ -10,11 +10,10 @@ import (
 // wide; the blocks of the first two rows have the starting size, those of each later row twice
 // the size of the row before. Rows of blocks larger than the largest direct block hold tables.
 type fractalHeap struct {
-	f        *File
-	m        *meter
-	addr     uint64
-	idSize   int
-	filtered bool
+	f      *File
+	m      *meter
+	addr   uint64
+	idSize int
 
 	width              uint64
 	start, largest     uint64 // sizes of direct blocks

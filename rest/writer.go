@@ -196,6 +196,9 @@ func (w *writer) appenderOf(name string, t *tensor.Tensor) (appender, error) {
 	case tensor.Complex128:
 		v := tensor.Values[complex128](t)
 		return func(b []byte, i int) []byte { return appendComplex(b, v[i], 64, quote) }, nil
+	case tensor.Float32:
+		v := tensor.Values[float32](t)
+		return func(b []byte, i int) []byte { return appendFloat(b, float64(v[i]), 32, quote) }, nil
 	default:
 		if !d.IsFloating() {
 			return nil, fmt.Errorf("%s can't be written as JSON", article(d))
@@ -205,9 +208,6 @@ func (w *writer) appenderOf(name string, t *tensor.Tensor) (appender, error) {
 			v, _ = t.AppendFloat64s(v[:0], i, i+1)
 			return appendFloat(b, v[0], 32, quote)
 		}, nil
-	case tensor.Float32:
-		v := tensor.Values[float32](t)
-		return func(b []byte, i int) []byte { return appendFloat(b, float64(v[i]), 32, quote) }, nil
 	}
 }
 
