@@ -66,7 +66,7 @@ func writeModel(ctx context.Context, m *savedmodel.SavedModel, src, dst string, 
 	if o == nil {
 		o = &Options{}
 	}
-	to := o.target(strings.TrimRight(dst, "/"+string(filepath.Separator)))
+	to := o.target(strings.TrimRightFunc(dst, func(r rune) bool { return r == '/' || r == filepath.Separator }))
 	if !to.own && o.Source.FS == nil {
 		a, errA := os.Stat(src)
 		b, errB := os.Stat(to.name)

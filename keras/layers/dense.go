@@ -48,7 +48,7 @@ func (d *Dense) Weights(in base.Shapes) ([]base.Weight, error) {
 	case err != nil:
 		return nil, err
 	case d.Units < 1:
-		return nil, fmt.Errorf("Units is %d, want 1 or more", d.Units)
+		return nil, fmt.Errorf("there are too few units (got %d, want 1 or more)", d.Units)
 	}
 	kernel := base.Weight{To: &d.Kernel, Edge: "kernel", Or: []string{"_kernel"}, Shape: tensor.Shape{n, d.Units},
 		Init: d.KernelInitializer, Regularizer: d.KernelRegularizer, Constraint: d.KernelConstraint}
