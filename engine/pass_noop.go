@@ -110,10 +110,12 @@ func permutation(n *graph.Node) ([]int64, bool) {
 	return out, true
 }
 
-// all reports whether o is known to be a number, or a few, that are all v.
+// all reports whether o is known to be a number, or a few, that are all v. Complex numbers
+// never are: a cast would drop their imaginary part, and even a product with 1 changes a
+// complex number of which a part is infinite.
 func all(o graph.Output, v float64) bool {
 	t := o.Fact().Value
-	if t == nil || t.Len() == 0 || t.Len() > 1<<10 || !t.DType().Fixed() {
+	if t == nil || t.Len() == 0 || t.Len() > 1<<10 || !t.DType().Fixed() || t.DType().IsComplex() {
 		return false
 	}
 	w, err := tensor.Cast(t, tensor.Float64)
