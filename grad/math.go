@@ -99,7 +99,7 @@ var mathRules = map[string]Rule{
 		return onSlices(s, dy, func(dy *ops.Value) *ops.Value { return ops.Neg(s, dy) })
 	}),
 	"Abs":   one1(func(s *ops.Scope, op *Op, dy *ops.Value) *ops.Value { return ops.Mul(s, dy, ops.Sign(s, op.In(0))) }),
-	"Sign":  none,
+	"Sign":  one1(func(s *ops.Scope, op *Op, _ *ops.Value) *ops.Value { return ops.ZerosLike(s, op.In(0)) }), // as TensorFlow has it
 	"Floor": none,
 	"Ceil":  none,
 	"Rint":  none,
