@@ -150,7 +150,7 @@ func (d *digits) run(ctx context.Context) error {
 		"show " + path + " --svg graph.svg",
 		"show " + model,
 		"diff " + earlier(path) + " " + path,
-		"convert " + path + " digits.safetensors",
+		"convert " + path + " digits.npz",
 	} {
 		d.say("  %s %s", commandName(os.Executable()), c)
 	}
