@@ -34,7 +34,7 @@ func TestResponsesAreServings(t *testing.T) {
 		{"a scalar by row", Rows, false, map[string]*tensor.Tensor{"y": tensor.Scalar[int8](1)}, `output "y": a scalar has no rows; use "inputs" in place of "instances"`},
 		{"rows of several numbers", Rows, false, map[string]*tensor.Tensor{"y": tensor.Vector[int8](1, 2), "z": tensor.Vector[int8](1)}, `output "z": it has 1 rows, and "y" has 2; use "inputs" in place of "instances"`},
 		{"a resource", Columns, false, map[string]*tensor.Tensor{"y": tensor.Must(tensor.FromStrings(tensor.Resource, []string{""}, 1))}, `output "y": a resource can't be written as JSON`},
-		{"many empty lists", Columns, false, map[string]*tensor.Tensor{"y": tensor.Must(tensor.Zeros(tensor.Float32, 1<<40, 0))}, `output "y": the shape [1099511627776,0] is too many empty lists`},
+		{"many empty lists", Columns, false, map[string]*tensor.Tensor{"y": tensor.Must(tensor.Zeros(tensor.Float32, 1<<30, 0))}, `output "y": the shape [1073741824,0] is too many empty lists`},
 		{"nothing", Columns, false, nil, "there are no outputs to write"},
 	} {
 		var b strings.Builder

@@ -169,7 +169,7 @@ def demo(work):
             return self.out(self.drop(self.hidden(x)))
 
     here = os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(here, "..", "..", "internal", "app", "digits", "digits.deflate"), "rb") as f:
+    with open(os.path.join(here, "..", "..", "internal", "digits", "digits.deflate"), "rb") as f:
         data = np.frombuffer(zlib.decompress(f.read(), -15), np.uint8)
     images, labels = data[: 1797 * 64].reshape(1797, 64)[4::5] / np.float32(16), data[1797 * 64:][4::5]
     net = Digits()
