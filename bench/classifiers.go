@@ -9,6 +9,7 @@ import (
 	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -73,8 +74,8 @@ func classifierVerb(model keras.Callable, n int, shape ...int) verb {
 		labels[i] = r.Int64N(10)
 	}
 	entropy := keras.SparseCategoricalCrossentropy{FromLogits: true}
-	adam := keras.NewAdam(1e-3)
-	if err := adam.SetLayout(keras.NewLayout); err != nil {
+	adam := optimizers.NewAdam(1e-3)
+	if err := adam.SetLayout(optimizers.NewLayout); err != nil {
 		panic(err) // it is new
 	}
 	step := function.New(func(s *ops.Scope, ex example) *ops.Value {

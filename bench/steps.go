@@ -11,6 +11,7 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
@@ -77,7 +78,7 @@ func (n *net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x
 type example struct{ X, Y *ops.Value }
 
 func guideVerb(mode function.Mode, n int) verb {
-	model, adam := &net{L1: &layers.Dense{Units: 5}}, keras.NewAdam(0.1)
+	model, adam := &net{L1: &layers.Dense{Units: 5}}, optimizers.NewAdam(0.1)
 	step := function.New(func(s *ops.Scope, ex example) *ops.Value {
 		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
 			return ops.Mean(s, ops.Abs(s, ops.Sub(s, model.Call(s, ex.X), ex.Y)))

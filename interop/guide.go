@@ -12,6 +12,7 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -29,11 +30,11 @@ type example struct{ X, Y *ops.Value }
 // training is the guide's checkpoint over any optimizer.
 type training struct {
 	Step      *trackable.Scalar[int32]
-	Optimizer keras.Optimizer
+	Optimizer optimizers.Optimizer
 	Net       *Net
 }
 
-func newTraining(o keras.Optimizer) *training {
+func newTraining(o optimizers.Optimizer) *training {
 	return &training{trackable.NewScalar[int32](1), o, &Net{L1: &layers.Dense{Units: 5}}}
 }
 
@@ -65,24 +66,24 @@ func (t *training) train(ctx context.Context, steps int) error {
 	return nil
 }
 
-var optimizers = []struct {
+var guideOptimizers = []struct {
 	name string
-	make func() keras.Optimizer
+	make func() optimizers.Optimizer
 }{
-	{"adam", func() keras.Optimizer { return keras.NewAdam(0.1) }},
-	{"sgd", func() keras.Optimizer { return keras.NewSGD(0.01) }},
-	{"momentum", func() keras.Optimizer {
-		o := keras.NewSGD(0.01)
+	{"adam", func() optimizers.Optimizer { return optimizers.NewAdam(0.1) }},
+	{"sgd", func() optimizers.Optimizer { return optimizers.NewSGD(0.01) }},
+	{"momentum", func() optimizers.Optimizer {
+		o := optimizers.NewSGD(0.01)
 		o.Momentum, o.Nesterov = 0.9, true
 		return o
 	}},
-	{"rmsprop", func() keras.Optimizer {
-		o := keras.NewRMSprop(0.01)
+	{"rmsprop", func() optimizers.Optimizer {
+		o := optimizers.NewRMSprop(0.01)
 		o.Momentum, o.Centered = 0.5, true
 		return o
 	}},
-	{"adagrad", func() keras.Optimizer { return keras.NewAdagrad(0.1) }},
-	{"nadam", func() keras.Optimizer { return keras.NewNadam(0.1) }},
+	{"adagrad", func() optimizers.Optimizer { return optimizers.NewAdagrad(0.1) }},
+	{"nadam", func() optimizers.Optimizer { return optimizers.NewNadam(0.1) }},
 }
 
 // guideCases starts from TensorFlow's untrained weights, trains as TensorFlow
@@ -90,7 +91,7 @@ var optimizers = []struct {
 // checkpoint as TensorFlow's second program did. The values are the same to the
 // last bit where the processor has fused multiply-adds, which both sides use.
 func guideCases(ctx context.Context, r *run) {
-	for _, o := range optimizers {
+	for _, o := range guideOptimizers {
 		theirs, ours := r.tf("guide", o.name), filepath.Dir(r.ours("guide", o.name, "x"))
 		r.check("our bytes are TensorFlow's: the guide trained with "+o.name, func() error {
 			t := newTraining(o.make())
@@ -120,7 +121,7 @@ func guideCases(ctx context.Context, r *run) {
 	}
 }
 
-func (r *run) resume(ctx context.Context, o keras.Optimizer, ours, theirs string) error {
+func (r *run) resume(ctx context.Context, o optimizers.Optimizer, ours, theirs string) error {
 	t := newTraining(o)
 	ck, err := checkpoint.New(t, nil)
 	if err != nil {

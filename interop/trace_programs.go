@@ -3,7 +3,8 @@ package main
 import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
-	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/optimizers"
+	"github.com/cairnml/cairn/keras/optimizers/schedules"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -208,13 +209,13 @@ func tablePrograms() []*program {
 	in := []*tensor.Tensor{tensor.Vector[int32](3, 0, 3, 5), tensor.Vector[int32](0, 2, 1, 1)}
 	var out []*program
 	for _, o := range append(optimizersToJudge(), judgedOptimizer{"the new SGD with momentum", func() any {
-		o := keras.NewSGD(0.1)
+		o := optimizers.NewSGD(0.1)
 		o.Momentum, o.Nesterov = 0.9, true
-		_ = o.SetLayout(keras.NewLayout)
+		_ = o.SetLayout(optimizers.NewLayout)
 		return o
 	}}, judgedOptimizer{"the new Adam", func() any {
-		o := keras.NewAdam(0.01)
-		_ = o.SetLayout(keras.NewLayout)
+		o := optimizers.NewAdam(0.01)
+		_ = o.SetLayout(optimizers.NewLayout)
 		return o
 	}}) {
 		out = append(out, &program{name: "10 steps of " + o.name + " on rows of a table", vars: vars, with: o.make, in: in, calls: 10, tolerance: 1e-5,
@@ -223,7 +224,7 @@ func tablePrograms() []*program {
 					rows := ops.Add(s, ops.Gather(s, vars[0], in[0]), ops.Gather(s, vars[0], []int64{1, 1, 2, 0}))
 					return ops.Mean(s, ops.SparseSoftmaxCrossEntropy(s, in[1], ops.MatMul(s, rows, vars[1])))
 				})
-				with.(keras.Optimizer).Apply(s, tape.Gradient(loss, vars))
+				with.(optimizers.Optimizer).Apply(s, tape.Gradient(loss, vars))
 				return []*ops.Value{loss}
 			}})
 	}
@@ -243,7 +244,7 @@ func optimizerPrograms(x, labels *tensor.Tensor) []*program {
 		out = append(out, &program{name: "20 steps of " + o.name, vars: mlpVars, with: o.make, in: []*tensor.Tensor{x, labels}, calls: 20, tolerance: 1e-5,
 			runWith: func(s *ops.Scope, with any, vars []*trackable.Variable, in []*ops.Value) []*ops.Value {
 				loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value { return mlpLoss(s, vars, in[0], in[1]) })
-				with.(keras.Optimizer).Apply(s, tape.Gradient(loss, vars[:4]))
+				with.(optimizers.Optimizer).Apply(s, tape.Gradient(loss, vars[:4]))
 				return []*ops.Value{loss}
 			}})
 	}
@@ -253,23 +254,23 @@ func optimizerPrograms(x, labels *tensor.Tensor) []*program {
 // optimizersToJudge returns the optimizers of package keras.
 func optimizersToJudge() []judgedOptimizer {
 	return []judgedOptimizer{
-		{"SGD", func() any { return keras.NewSGD(0.1) }},
-		{"SGD with momentum", func() any { o := keras.NewSGD(0.1); o.Momentum = 0.9; return o }},
+		{"SGD", func() any { return optimizers.NewSGD(0.1) }},
+		{"SGD with momentum", func() any { o := optimizers.NewSGD(0.1); o.Momentum = 0.9; return o }},
 		{"SGD with a schedule", func() any {
-			o := keras.NewSGD(0.1)
-			o.Schedule = keras.ExponentialDecay{Initial: 0.1, Steps: 3, Factor: 0.5}
+			o := optimizers.NewSGD(0.1)
+			o.Schedule = schedules.ExponentialDecay{InitialLearningRate: 0.1, DecaySteps: 3, DecayRate: 0.5}
 			return o
 		}},
-		{"Adam", func() any { return keras.NewAdam(0.01) }},
-		{"AdamW", func() any { return keras.NewAdamW(0.01) }},
-		{"RMSprop", func() any { return keras.NewRMSprop(0.01) }},
-		{"Adagrad", func() any { return keras.NewAdagrad(0.05) }},
-		{"Adadelta", func() any { return keras.NewAdadelta(0.5) }},
-		{"Adamax", func() any { return keras.NewAdamax(0.01) }},
-		{"Ftrl", func() any { return keras.NewFtrl(0.05) }},
-		{"Nadam", func() any { return keras.NewNadam(0.01) }},
-		{"the new Nadam", func() any { o := keras.NewNadam(0.01); _ = o.SetLayout(keras.NewLayout); return o }},
-		{"Adafactor", func() any { return keras.NewAdafactor(0.01) }},
-		{"Lion", func() any { return keras.NewLion(0.001) }},
+		{"Adam", func() any { return optimizers.NewAdam(0.01) }},
+		{"AdamW", func() any { return optimizers.NewAdamW(0.01) }},
+		{"RMSprop", func() any { return optimizers.NewRMSprop(0.01) }},
+		{"Adagrad", func() any { return optimizers.NewAdagrad(0.05) }},
+		{"Adadelta", func() any { return optimizers.NewAdadelta(0.5) }},
+		{"Adamax", func() any { return optimizers.NewAdamax(0.01) }},
+		{"Ftrl", func() any { return optimizers.NewFtrl(0.05) }},
+		{"Nadam", func() any { return optimizers.NewNadam(0.01) }},
+		{"the new Nadam", func() any { o := optimizers.NewNadam(0.01); _ = o.SetLayout(optimizers.NewLayout); return o }},
+		{"Adafactor", func() any { return optimizers.NewAdafactor(0.01) }},
+		{"Lion", func() any { return optimizers.NewLion(0.001) }},
 	}
 }

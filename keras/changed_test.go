@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/vfs"
 )
 
@@ -55,7 +56,7 @@ func TestObjectsThatChangeAfterTheRestore(t *testing.T) {
 			r := newRun(t, m)
 			r.Net.Field = dense(3)
 			report := r.restore(old, nil)
-			r.Optimizer = NewAdam(0.1)
+			r.Optimizer = optimizers.NewAdam(0.1)
 			r.train(1)
 			saveError(r, new(*checkpoint.PendingError))
 			report.ExpectPartial()

@@ -1,4 +1,4 @@
-// Package keras has the layers, losses and optimizers of Keras 2 that training
+// Package keras has the layers and losses of Keras 2 that training
 // needs, with its variables' places and names in a checkpoint.
 //
 //	type Net struct {
@@ -27,78 +27,10 @@
 // another order than that of their fields sets names. Sequential and functional
 // models add no name and drop those above them.
 //
-// # Optimizers in a checkpoint
+// # Optimizers
 //
-// The legacy layout, of tf_keras.optimizers.legacy and of TensorFlow's guide,
-// is what optimizers write by default. For an Adam called
-// "optimizer" and a variable net/l1/kernel with the full name net/dense/kernel:
-//
-//	key                                             full name
-//	optimizer/iter                                  Adam/iter            int64
-//	optimizer/beta_1, beta_2, decay, learning_rate  Adam/beta_1 …        float32
-//	net/l1/kernel/.OPTIMIZER_SLOT/optimizer/m       Adam/net/dense/kernel/m
-//	net/l1/kernel/.OPTIMIZER_SLOT/optimizer/v       Adam/net/dense/kernel/v
-//
-// The edges are iter, then the hyperparameters by name: beta (Ftrl), beta_1,
-// beta_2 (Adam, Adamax, Nadam), decay, l1_regularization_strength and
-// l2_regularization_strength (Ftrl), learning_rate, learning_rate_power (Ftrl),
-// momentum (SGD, RMSprop), rho (RMSprop, Adadelta). Slots are m, v and vhat
-// (Adam), m and v (Adamax, Nadam), momentum (SGD), rms, momentum and mg (RMSprop),
-// accumulator (Adagrad), accumulator and linear (Ftrl), accum_grad and accum_var
-// (Adadelta). Nadam has an edge momentum_cache behind the hyperparameters. None
-// of them exists before the first step: an optimizer saved
-// before it is a node without children. A learning rate that follows a schedule
-// isn't saved; a schedule with variables is, as learning_rate, the first edge, from
-// the start.
-//
-// The new layout, of tf_keras.optimizers, has a list of all variables and lists
-// that share them. The step counter and the rate exist from the start, the rest
-// from the first step:
-//
-//	edge                           full name                     optimizer
-//	_variables: 0, 1, …            those below, in order of making
-//	_iterations (= _variables/0)   iteration                     all, int64
-//	_learning_rate                 learning_rate                 all, float32
-//	_current_learning_rate         current_learning_rate         instead, with a schedule;
-//	                                                             _learning_rate is the schedule then, if it has variables
-//	_index_dict                    a node without children       all
-//	momentums                      SGD/m/net/dense/kernel        SGD, with momentum or not
-//	_momentums, _velocities        Adam/m/…, Adam/v/…            Adam, AdamW
-//	_velocity_hats                 Adam/vhat/…                   with AMSGrad
-//	_velocities                    RMSprop/velocity/…            RMSprop
-//	_momentums                     RMSprop/momentum/…            RMSprop; empty without
-//	_average_gradients             RMSprop/average_gradient/…    RMSprop; empty without
-//	_accumulators                  Adagrad/accumulator/…         Adagrad
-//	_accumulated_grads             Adadelta/accumulated_grad/…   Adadelta
-//	_accumulated_delta_vars        Adadelta/accumulated_delta_var/…
-//	_m, _u                         Adamax/m/…, Adamax/u/…        Adamax
-//	_accumulators, _linears        Ftrl/accumulator/…, …         Ftrl
-//	momentums                      Lion/m/…                      Lion
-//	_momentums, _velocities        Nadam/m/…, Nadam/v/…          Nadam
-//	_u_product                     Nadam/Variable                Nadam
-//	_r, _c, _v                     Adafactor/r/…, c/…, v/…       Adafactor; an int32 stands for r and c of a vector
-//
-// Adam, Nadam, Adafactor, Adadelta, Adamax and Ftrl make their kinds variable by variable, the
-// others list by list. The counter
-// is both _variables/0 and _iterations; the learning rate isn't in _variables.
-// Hyperparameters aren't saved.
-//
-// Keras 3, which is TensorFlow 2.21's own tf.keras, has a layout of its own: as
-// the new one, but _variables/1 is the learning rate, _trainable_variables lists
-// the model's variables, _trainable_variables_indices stands for _index_dict,
-// lists that aren't used don't exist, and a Dense has its kernel under _kernel.
-// Such checkpoints of models that are structs are read, and a run that goes on
-// from one writes the same keys; Keras 3 reads them. [Keras3Layout] and
-// [Dense].Keras3 begin such a run. Keras 3's sequential models, and its full
-// names, are not followed.
-//
-// An optimizer that is restored before its first step from a checkpoint of
-// another layout takes that over and goes on with it.
-// [OptimizerBase.SetLayout] chooses one from the start.
-//
-// Two formulas differ between the families: RMSprop without momentum and Adagrad
-// add epsilon outside of the root in the legacy one, below it in the newer ones.
-// Each optimizer follows the layout that it has.
+// Package [github.com/cairnml/cairn/keras/optimizers] has them, and tells where their
+// variables are in a checkpoint.
 //
 // # Random numbers
 //

@@ -7,6 +7,7 @@ import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -22,7 +23,7 @@ type scale struct {
 type scaled struct {
 	trackable.Base
 	W   *scale
-	Opt keras.Optimizer
+	Opt optimizers.Optimizer
 }
 
 // TestAStructThatEmbedsAVariableIsOne: it is an input, and what a gradient, an
@@ -33,7 +34,7 @@ func TestAStructThatEmbedsAVariableIsOne(t *testing.T) {
 		made := func() *scaled {
 			w := &scale{Note: "mine"}
 			w.Init(tensor.Vector[float32](3, 5))
-			return &scaled{W: w, Opt: keras.NewAdam(0.5)}
+			return &scaled{W: w, Opt: optimizers.NewAdam(0.5)}
 		}
 		m := made()
 		step := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {

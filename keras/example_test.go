@@ -12,6 +12,7 @@ import (
 	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -30,7 +31,7 @@ func line() batch {
 
 func Example() {
 	model := &layers.Dense{Units: 1, KernelInitializer: initializers.Zeros{}}
-	optimizer := keras.NewSGD(0.1)
+	optimizer := optimizers.NewSGD(0.1)
 	optimizer.Momentum = 0.5
 	step := function.New(func(s *ops.Scope, b batch) *ops.Value {
 		s = s.WithTraining(true) // layers such as Dropout behave differently

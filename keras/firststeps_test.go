@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/vfs"
 )
@@ -119,7 +120,7 @@ func TestFirstCountsAreRefusedByName(t *testing.T) {
 		return r
 	}
 	r := build()
-	r.Optimizer.SetLayout(NewLayout)
+	r.Optimizer.SetLayout(optimizers.NewLayout)
 	var refused *checkpoint.RestoreError
 	_, err := r.ck.RestoreFS(ctx, firstFile(t, powers("", 3)), "ckpt-1", nil)
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "TensorFlow 1") || !strings.Contains(err.Error(), "legacy layout") {
@@ -131,7 +132,7 @@ func TestFirstCountsAreRefusedByName(t *testing.T) {
 		{"beta1_power": tensor.Scalar(float32(math.NaN())), "beta2_power": tensor.Scalar(float32(2))},
 	} {
 		r := build()
-		if _, err := r.ck.RestoreFS(ctx, firstFile(t, counts), "ckpt-1", nil); err == nil || !strings.Contains(err.Error(), "keras: ") {
+		if _, err := r.ck.RestoreFS(ctx, firstFile(t, counts), "ckpt-1", nil); err == nil || !strings.Contains(err.Error(), "optimizers: ") {
 			t.Errorf("%v: %v", counts, err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -104,7 +105,7 @@ var fills = map[string]func(p *places) error{
 type run struct {
 	t         *testing.T
 	Step      *trackable.Scalar[int64]
-	Optimizer *Adam
+	Optimizer *optimizers.Adam
 	Net       *places
 
 	ck   *checkpoint.Checkpoint                                `cairn:"-"`
@@ -113,7 +114,7 @@ type run struct {
 }
 
 func newRun(t *testing.T, m mode) *run {
-	r := &run{t: t, Step: trackable.NewScalar[int64](0), Optimizer: NewAdam(0.1), Net: new(places)}
+	r := &run{t: t, Step: trackable.NewScalar[int64](0), Optimizer: optimizers.NewAdam(0.1), Net: new(places)}
 	var err error
 	r.ck, err = checkpoint.New(r, nil)
 	must(t, err)

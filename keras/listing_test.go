@@ -16,7 +16,9 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/internal/pb"
 	"github.com/cairnml/cairn/keras/activations"
+	"github.com/cairnml/cairn/keras/internal/optimizertest"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -33,11 +35,11 @@ func (n *Net) Call(s *ops.Scope, x ops.Input) *ops.Value { return n.L1.Call(s, x
 
 type training struct {
 	Step      *trackable.Scalar[int32]
-	Optimizer Optimizer
+	Optimizer optimizers.Optimizer
 	Net       *Net
 }
 
-func newTraining(o Optimizer) *training {
+func newTraining(o optimizers.Optimizer) *training {
 	return &training{trackable.NewScalar[int32](1), o, &Net{L1: &layers.Dense{Units: 5}}}
 }
 
@@ -54,7 +56,7 @@ func toy() (x, y *tensor.Tensor) {
 }
 
 // train takes a step on the mean absolute error.
-func train(t testing.TB, model Callable, o Optimizer, x, y *tensor.Tensor) float32 {
+func train(t testing.TB, model Callable, o optimizers.Optimizer, x, y *tensor.Tensor) float32 {
 	t.Helper()
 	f := function.New(func(s *ops.Scope, _ struct{}) *ops.Value {
 		s = s.WithTraining(true)
@@ -137,7 +139,7 @@ func sections(t testing.TB) map[string][]string {
 func TestOptimizersLieInTheObjectGraphAsInTensorFlow(t *testing.T) {
 	want := sections(t)
 	x, y := toy()
-	for name, mk := range makeOptimizers {
+	for name, mk := range optimizertest.Makes {
 		for _, steps := range []int{0, 2} {
 			key := fmt.Sprintf("optimizer %s after %d steps", name, steps)
 			t.Run(key, func(t *testing.T) {
@@ -247,10 +249,10 @@ func TestModelsLieInTheObjectGraphAsInTensorFlow(t *testing.T) {
 			if len(w) < 2 {
 				t.Fatal("not in listings.txt")
 			}
-			model, o := mk(), NewAdam(0.1)
+			model, o := mk(), optimizers.NewAdam(0.1)
 			train(t, model, o, x, y)
 			root := &struct {
-				Optimizer *Adam
+				Optimizer *optimizers.Adam
 				Net       Callable
 			}{o, model}
 			got := listing(t, root)

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -62,11 +63,11 @@ func TestPartsOfAModelAreNamedBelowIt(t *testing.T) {
 		t.Errorf("full names (-TensorFlow +ours):\n%s", d)
 	}
 	// A variable that the root holds itself, and an optimizer before the model.
-	opt := NewAdam(0.1)
+	opt := optimizers.NewAdam(0.1)
 	must(t, opt.Build(Trainable(net.A)))
 	names := fullNames(t, &struct {
 		K   *trackable.Variable
-		Adm *Adam
+		Adm *optimizers.Adam
 		Net *bigNet
 	}{net.B.Kernel, opt, net}, true)
 	if names["k"] != "big_net/dense_1/kernel" || names["adm.iter"] != "Adam/iter" {

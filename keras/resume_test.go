@@ -17,7 +17,9 @@ import (
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras/initializers"
+	"github.com/cairnml/cairn/keras/internal/optimizertest"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -35,7 +37,7 @@ func rowsOf(t testing.TB, x *tensor.Tensor, lo, hi int) *tensor.Tensor {
 
 // guides lists the fixtures: the guide's objects, trained by TensorFlow for ten
 // steps with each optimizer and then for ten more.
-func guides(t *testing.T, f func(t *testing.T, dir string, mk func() Optimizer)) {
+func guides(t *testing.T, f func(t *testing.T, dir string, mk func() optimizers.Optimizer)) {
 	dirs, err := filepath.Glob(filepath.Join(fixtures, "guide_*"))
 	must(t, err)
 	if len(dirs) < 14 {
@@ -46,10 +48,10 @@ func guides(t *testing.T, f func(t *testing.T, dir string, mk func() Optimizer))
 		if strings.HasPrefix(name, "keras3_") {
 			continue
 		}
-		t.Run(name, func(t *testing.T) { f(t, dir, makeOptimizers[name]) })
+		t.Run(name, func(t *testing.T) { f(t, dir, optimizertest.Makes[name]) })
 		if base, ok := strings.CutPrefix(name, "new_"); ok && base != "adamw" {
 			// An optimizer that was told nothing finds the layout out.
-			t.Run(name+" not told", func(t *testing.T) { f(t, dir, makeOptimizers[base]) })
+			t.Run(name+" not told", func(t *testing.T) { f(t, dir, optimizertest.Makes[base]) })
 		}
 	}
 }
@@ -58,7 +60,7 @@ func guides(t *testing.T, f func(t *testing.T, dir string, mk func() Optimizer))
 type batch struct{ X, Y *ops.Value }
 
 // stepOf returns a step of the guide's training, one function for all of them.
-func stepOf(t testing.TB, model Callable, o Optimizer, m function.Mode) func(x, y *tensor.Tensor) float32 {
+func stepOf(t testing.TB, model Callable, o optimizers.Optimizer, m function.Mode) func(x, y *tensor.Tensor) float32 {
 	f := function.New(func(s *ops.Scope, in batch) *ops.Value {
 		s = s.WithTraining(true)
 		loss, tape := grad.Of(s, func(s *ops.Scope) *ops.Value {
@@ -86,7 +88,7 @@ func inBothModes(t *testing.T, program func(t *testing.T, m function.Mode)) {
 // goOn restores the guide's checkpoint in dir before any variable exists,
 // trains ten steps more, and compares losses and weights with what TensorFlow
 // itself got.
-func goOn(t *testing.T, dir string, o Optimizer, m function.Mode) {
+func goOn(t *testing.T, dir string, o optimizers.Optimizer, m function.Mode) {
 	t.Helper()
 	x, y := toy()
 	tr := newTraining(o)
@@ -114,7 +116,7 @@ func goOn(t *testing.T, dir string, o Optimizer, m function.Mode) {
 
 // TestTrainingGoesOnAsInTensorFlow: ten steps of TensorFlow's, ten of ours.
 func TestTrainingGoesOnAsInTensorFlow(t *testing.T) {
-	guides(t, func(t *testing.T, dir string, mk func() Optimizer) {
+	guides(t, func(t *testing.T, dir string, mk func() optimizers.Optimizer) {
 		inBothModes(t, func(t *testing.T, m function.Mode) { goOn(t, dir, mk(), m) })
 	})
 }
@@ -128,9 +130,9 @@ func TestTrainingGoesOnAsInKeras3(t *testing.T) {
 	for _, name := range []string{"adam", "adamw", "sgd_momentum", "rmsprop_centered_momentum", "adagrad"} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(fixtures, "guide_keras3_"+name)
-			mk := makeOptimizers[name]
+			mk := optimizertest.Makes[name]
 			if name == "adamw" {
-				mk = makeOptimizers["new_adamw"]
+				mk = optimizertest.Makes["new_adamw"]
 			}
 			inBothModes(t, func(t *testing.T, m function.Mode) { goOn(t, dir, mk(), m) })
 
@@ -173,7 +175,7 @@ func TestTrainingGoesOnAsInKeras3(t *testing.T) {
 func TestRestoredGuideIsWrittenByteForByte(t *testing.T) {
 	x, _ := toy()
 	ctx := context.Background()
-	guides(t, func(t *testing.T, dir string, mk func() Optimizer) {
+	guides(t, func(t *testing.T, dir string, mk func() optimizers.Optimizer) {
 		tr := newTraining(mk())
 		ck, err := checkpoint.New(tr, nil)
 		must(t, err)
@@ -202,9 +204,9 @@ func TestRestoredGuideIsWrittenByteForByte(t *testing.T) {
 
 // TestRestoredRateCanBeReadAndChanged: what a user sets after a restore wins.
 func TestRestoredRateCanBeReadAndChanged(t *testing.T) {
-	for name, mk := range map[string]func() Optimizer{
-		"adam":     func() Optimizer { return NewAdam(0.5) },
-		"new_adam": func() Optimizer { return NewAdam(0.5) },
+	for name, mk := range map[string]func() optimizers.Optimizer{
+		"adam":     func() optimizers.Optimizer { return optimizers.NewAdam(0.5) },
+		"new_adam": func() optimizers.Optimizer { return optimizers.NewAdam(0.5) },
 	} {
 		o := mk()
 		tr := newTraining(o)
@@ -229,7 +231,7 @@ func TestRestoredRateCanBeReadAndChanged(t *testing.T) {
 
 // TestSlotsOfAnOtherOptimizerAreRefused: SGD can't take Adam's state silently.
 func TestSlotsOfAnOtherOptimizerAreRefused(t *testing.T) {
-	tr := newTraining(NewSGD(0.1))
+	tr := newTraining(optimizers.NewSGD(0.1))
 	x, y := toy()
 	train(t, tr.Net, tr.Optimizer, x, y)
 	before := tr.Net.L1.Kernel.Load()
@@ -247,7 +249,7 @@ func TestSlotsOfAnOtherOptimizerAreRefused(t *testing.T) {
 // are set, not made anew.
 func TestRestoreReplacesTheStateOfARunThatHasBegun(t *testing.T) {
 	x, y := toy()
-	guides(t, func(t *testing.T, dir string, mk func() Optimizer) {
+	guides(t, func(t *testing.T, dir string, mk func() optimizers.Optimizer) {
 		if strings.Contains(t.Name(), "not_told") {
 			t.Skip("an optimizer that has begun keeps its layout")
 		}
@@ -278,7 +280,7 @@ func TestRestoreReplacesTheStateOfARunThatHasBegun(t *testing.T) {
 // TestTheOtherLayoutIsRefusedOnceARunHasBegun: the state would be lost.
 func TestTheOtherLayoutIsRefusedOnceARunHasBegun(t *testing.T) {
 	x, y := toy()
-	for file, o := range map[string]Optimizer{"guide_new_adam": NewAdam(0.1), "guide_adam": toNew(NewAdam(0.1))} {
+	for file, o := range map[string]optimizers.Optimizer{"guide_new_adam": optimizers.NewAdam(0.1), "guide_adam": optimizertest.ToNew(optimizers.NewAdam(0.1))} {
 		tr := newTraining(o)
 		train(t, tr.Net, o, x, y)
 		before := tr.Net.L1.Kernel.Load()
@@ -299,9 +301,9 @@ func TestSavesDuringTrainingShowOneStep(t *testing.T) {
 	ctx := context.Background()
 	type root struct {
 		V         *trackable.Variable
-		Optimizer *SGD
+		Optimizer *optimizers.SGD
 	}
-	r := &root{trackable.NewVariable(vec(make([]float32, 1000)...)), NewSGD(1)}
+	r := &root{trackable.NewVariable(vec(make([]float32, 1000)...)), optimizers.NewSGD(1)}
 	ones, err := initializers.Ones{}.Init(nil, tensor.Float32, tensor.Shape{1000})
 	must(t, err)
 	step := function.New(func(s *ops.Scope, _ struct{}) *ops.Value {
@@ -406,7 +408,7 @@ func TestLayersAddedAfterARestoreGetTheirValues(t *testing.T) {
 func TestMismatchedAndUnusedValuesAreNamed(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(fixtures, "guide_adam", "ckpt-1")
-	wide := newTraining(NewAdam(0.1))
+	wide := newTraining(optimizers.NewAdam(0.1))
 	ck, err := checkpoint.New(wide, nil)
 	must(t, err)
 	_, err = ck.Restore(ctx, path, nil)
@@ -416,7 +418,7 @@ func TestMismatchedAndUnusedValuesAreNamed(t *testing.T) {
 	if err := s.Err(); err == nil || !strings.Contains(err.Error(), "kernel") || !strings.Contains(err.Error(), "[1,5]") {
 		t.Errorf("a layer of another size: %v", err)
 	}
-	bare := newTraining(NewAdam(0.1))
+	bare := newTraining(optimizers.NewAdam(0.1))
 	bare.Net.L1.NoBias = true
 	ck, err = checkpoint.New(bare, nil)
 	must(t, err)

@@ -2,11 +2,13 @@ package keras
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -15,7 +17,7 @@ import (
 // TestANumberWithoutAScopeDoesntEnterATrace: each would stay in all calls what
 // it was when the function was traced.
 func TestANumberWithoutAScopeDoesntEnterATrace(t *testing.T) {
-	opt, mean := NewSGD(0.5), NewMean()
+	opt, mean := optimizers.NewSGD(0.5), NewMean()
 	for name, use := range map[string]func() error{
 		"LearningRate":    func() error { _, err := opt.LearningRate(); return err },
 		"Iterations":      func() error { _, err := opt.Iterations(); return err },
@@ -42,7 +44,7 @@ func TestANumberWithoutAScopeDoesntEnterATrace(t *testing.T) {
 type numbers struct{ Rate, Steps, Mean *ops.Value }
 
 func TestNumbersOfAScopeAreReadInEachCall(t *testing.T) {
-	v, opt, mean := trackable.NewVariable(vec(0)), NewSGD(0.5), NewMean()
+	v, opt, mean := trackable.NewVariable(vec(0)), optimizers.NewSGD(0.5), NewMean()
 	f := function.New(func(s *ops.Scope, x *ops.Value) numbers {
 		mean.Update(s, x)
 		opt.Apply(s, grad.Gradients{{Variable: v, Grad: x}})
@@ -67,3 +69,29 @@ func TestNumbersOfAScopeAreReadInEachCall(t *testing.T) {
 		rate /= 2
 	}
 }
+
+func TestATracedMetricCounts(t *testing.T) {
+	m := NewMean()
+	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
+		before := m.Mean(s)
+		m.Update(s, x)
+		return ops.Stack(s, []*ops.Value{before, m.Mean(s)}, 0)
+	}, &function.Options{Mode: function.Traced})
+	for _, c := range []struct{ x, want []float32 }{{vals(1, 3), vals(0, 2)}, {vals(3, 5), vals(2, 3)}, {vals(5, 7), vals(3, 4)}} {
+		got, err := f.Call(context.Background(), ops.ValueOf(vec(c.x...)))
+		must(t, err)
+		if x := tensor.Values[float32](data(t, got)); !slices.Equal(x, c.want) {
+			t.Errorf("the means before and after %v are %v, want %v", c.x, x, c.want)
+		}
+	}
+	if m.Count.Get() != 6 || m.Result() != 4 {
+		t.Errorf("count %v, result %v", m.Count.Get(), m.Result())
+	}
+	zero := new(MeanMetric)
+	s := function.Eager(context.Background())
+	if zero.Mean(s); s.Err() == nil || !strings.Contains(s.Err().Error(), "NewMean") {
+		t.Errorf("a zero metric: %v", s.Err())
+	}
+}
+
+func vals(x ...float32) []float32 { return x }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairnml/cairn/bundle"
 	"github.com/cairnml/cairn/checkpoint"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/vfs"
 )
@@ -126,11 +127,11 @@ func TestNamesThatNothingTakesStayPending(t *testing.T) {
 }
 
 func TestSlotFullNames(t *testing.T) {
-	centered := NewRMSprop(0.1)
+	centered := optimizers.NewRMSprop(0.1)
 	centered.Centered, centered.Momentum = true, 0.9
-	momentum := NewSGD(0.1)
+	momentum := optimizers.NewSGD(0.1)
 	momentum.Momentum = 0.9
-	renamed := NewAdam(0.1)
+	renamed := optimizers.NewAdam(0.1)
 	renamed.Name = "Mine"
 	for _, c := range []struct {
 		o interface {
@@ -139,16 +140,16 @@ func TestSlotFullNames(t *testing.T) {
 		slot string
 		want []string
 	}{
-		{NewAdam(0.1), "m", []string{"Adam/k/m", "k/Adam"}},
-		{NewAdam(0.1), "v", []string{"Adam/k/v", "k/Adam_1"}},
-		{NewAdam(0.1), "vhat", nil},
+		{optimizers.NewAdam(0.1), "m", []string{"Adam/k/m", "k/Adam"}},
+		{optimizers.NewAdam(0.1), "v", []string{"Adam/k/v", "k/Adam_1"}},
+		{optimizers.NewAdam(0.1), "vhat", nil},
 		{renamed, "v", []string{"Mine/k/v", "k/Mine_1", "k/Adam_1"}},
 		{momentum, "momentum", []string{"SGD/k/momentum", "k/SGD", "k/Momentum"}},
-		{NewSGD(0.1), "momentum", nil},
+		{optimizers.NewSGD(0.1), "momentum", nil},
 		{centered, "rms", []string{"RMSprop/k/rms", "k/RMSprop", "k/RMSProp"}},
 		{centered, "mg", []string{"RMSprop/k/mg", "k/RMSprop_1", "k/RMSProp_1"}},
 		{centered, "momentum", []string{"RMSprop/k/momentum", "k/RMSprop_2", "k/RMSProp_2"}},
-		{NewFtrl(0.1), "linear", []string{"Ftrl/k/linear", "k/Ftrl_1"}},
+		{optimizers.NewFtrl(0.1), "linear", []string{"Ftrl/k/linear", "k/Ftrl_1"}},
 	} {
 		if d := cmp.Diff(c.want, c.o.SlotFullNames("k", c.slot)); d != "" {
 			t.Errorf("%T, slot %s (-want +got):\n%s", c.o, c.slot, d)

@@ -11,7 +11,10 @@ import (
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras/internal/optimizertest"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/optimizers"
+	"github.com/cairnml/cairn/keras/optimizers/schedules"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -36,14 +39,14 @@ type averages struct {
 // trackedTraining holds all that gen_keras.py's "tracked" tracks.
 type trackedTraining struct {
 	Averages  *averages
-	Optimizer *Adam
+	Optimizer *optimizers.Adam
 	Net       *watched
 }
 
 func newTracked() *trackedTraining {
 	return &trackedTraining{
 		&averages{Of: trackable.NewList[*trackable.Variable]()},
-		makeOptimizers["adam_rated"]().(*Adam),
+		optimizertest.Makes["adam_rated"]().(*optimizers.Adam),
 		&watched{L1: &layers.Dense{Units: 5}, Seen: NewMean()},
 	}
 }
@@ -75,7 +78,7 @@ func (tr *trackedTraining) step(t *testing.T, i int) float64 {
 			a := tr.Averages.Of.At(j)
 			ops.AssignSub(s, a, ops.Mul(s, ops.Sub(s, a, v), 0.5))
 		}
-		rate := &tr.Optimizer.Schedule.(*rated).Of.Variable
+		rate := &tr.Optimizer.Schedule.(*optimizertest.Rated).Of.Variable
 		ops.AssignAdd(s, rate, 0.25)
 		return ops.ReadVariable(s, rate)
 	})
@@ -99,7 +102,7 @@ func TestEverythingTrackedGoesOn(t *testing.T) {
 		}
 		for name, got := range map[string]*trackable.Variable{
 			"kernel": tr.Net.L1.Kernel, "bias": tr.Net.L1.Bias, "kernel_average": tr.Averages.Of.At(0), "bias_average": tr.Averages.Of.At(1),
-			"total": &tr.Net.Seen.Total.Variable, "count": &tr.Net.Seen.Count.Variable, "rate": &tr.Optimizer.Schedule.(*rated).Of.Variable,
+			"total": &tr.Net.Seen.Total.Variable, "count": &tr.Net.Seen.Count.Variable, "rate": &tr.Optimizer.Schedule.(*optimizertest.Rated).Of.Variable,
 		} {
 			near(t, name, got.Load(), array(t, after, name), 1e-5, 1e-3)
 		}
@@ -130,7 +133,7 @@ func TestEverythingTrackedGoesOn(t *testing.T) {
 		tr := newTracked()
 		tr.Optimizer.Schedule = nil
 		_, report := restore(t, tr)
-		tr.Optimizer.Schedule = newRated(7)
+		tr.Optimizer.Schedule = optimizertest.NewRated(7)
 		goOn(t, tr)
 		must(t, report.AssertConsumed())
 	})
@@ -182,35 +185,35 @@ func TestEverythingTrackedGoesOn(t *testing.T) {
 // could reach, which is said; one without variables is no node.
 func TestASchedulesVariablesAreSaved(t *testing.T) {
 	for name, c := range map[string]struct {
-		s       Schedule
+		s       schedules.Schedule
 		tracked bool
 	}{
-		"none": {nil, false}, "without variables": {halving, false}, "by pointer, without variables": {&halving, false},
-		"nil": {(*rated)(nil), false}, "with one": {newRated(1), true},
+		"none": {nil, false}, "without variables": {optimizertest.Halving, false}, "by pointer, without variables": {&optimizertest.Halving, false},
+		"nil": {(*optimizertest.Rated)(nil), false}, "with one": {optimizertest.NewRated(1), true},
 	} {
-		o := NewAdam(1)
+		o := optimizers.NewAdam(1)
 		o.Schedule = c.s
-		if got := o.tracked() != nil; got != c.tracked {
+		if got := len(o.TrackableChildren()) > 0; got != c.tracked {
 			t.Errorf("%s: tracked %v", name, got)
 		}
 	}
-	for _, o := range []*Adam{NewAdam(1), with(NewAdam(1), func(o *Adam) { must(t, o.SetLayout(NewLayout)) })} {
+	for i, o := range []*optimizers.Adam{optimizers.NewAdam(1), optimizertest.With(optimizers.NewAdam(1), func(o *optimizers.Adam) { must(t, o.SetLayout(optimizers.NewLayout)) })} {
 		w := trackable.NewVariable(tensor.Vector[float32](1))
-		o.Schedule = newRated(1)
-		root := &struct{ O *Adam }{o}
+		o.Schedule = optimizertest.NewRated(1)
+		root := &struct{ O *optimizers.Adam }{o}
 		ck, err := checkpoint.New(root, nil)
 		must(t, err)
 		must(t, o.Build([]*trackable.Variable{w}))
 		_, err = ck.SaveTo(context.Background(), vfs.MemDir(), "first")
 		must(t, err)
-		o.Schedule = newRated(2)
+		o.Schedule = optimizertest.NewRated(2)
 		if _, err := ck.SaveTo(context.Background(), vfs.MemDir(), "second"); err == nil {
-			t.Errorf("layout %v: saved with another schedule than it was made with", o.isNew())
+			t.Errorf("layout %d: saved with another schedule than it was made with", i)
 		}
 	}
-	o := NewAdam(1)
+	o := optimizers.NewAdam(1)
 	o.Schedule = byValue{trackable.NewScalar[float32](1)}
-	if _, err := checkpoint.New(&struct{ O *Adam }{o}, nil); err == nil {
+	if _, err := checkpoint.New(&struct{ O *optimizers.Adam }{o}, nil); err == nil {
 		t.Error("variables of a schedule by value are left out")
 	}
 }
@@ -220,15 +223,15 @@ func TestASchedulesVariablesAreSaved(t *testing.T) {
 func TestAScheduleWithVariablesNeedsItsLayoutSet(t *testing.T) {
 	ctx := context.Background()
 	type root struct {
-		O *Adam
+		O *optimizers.Adam
 		W *trackable.Variable
 	}
 	made := func(rate, w float32) *root {
-		o := NewAdam(1)
-		o.Schedule = newRated(rate)
+		o := optimizers.NewAdam(1)
+		o.Schedule = optimizertest.NewRated(rate)
 		return &root{o, trackable.NewVariable(tensor.Vector(w))}
 	}
-	for name, layout := range map[string]Layout{"new": NewLayout, "Keras 3": Keras3Layout} {
+	for name, layout := range map[string]optimizers.Layout{"new": optimizers.NewLayout, "Keras 3": optimizers.Keras3Layout} {
 		t.Run(name, func(t *testing.T) {
 			old := made(3, 5)
 			must(t, old.O.SetLayout(layout))
@@ -247,7 +250,7 @@ func TestAScheduleWithVariablesNeedsItsLayoutSet(t *testing.T) {
 				t.Fatalf("restored without SetLayout: %v", err)
 			}
 			values := func() [2]float32 {
-				return [2]float32{tensor.Values[float32](r.O.Schedule.(*rated).Of.Load())[0], tensor.Values[float32](r.W.Load())[0]}
+				return [2]float32{tensor.Values[float32](r.O.Schedule.(*optimizertest.Rated).Of.Load())[0], tensor.Values[float32](r.W.Load())[0]}
 			}
 			if got := values(); got != [2]float32{1, 2} {
 				t.Errorf("the refused restore changed rate and variable to %v", got)
@@ -266,9 +269,9 @@ func TestAScheduleWithVariablesNeedsItsLayoutSet(t *testing.T) {
 
 // TestAScheduleInKeras3sLayout: the edges are TensorFlow 2.21's, in its order.
 func TestAScheduleInKeras3sLayout(t *testing.T) {
-	o := NewAdam(1)
-	o.Schedule = newRated(1)
-	must(t, o.SetLayout(Keras3Layout))
+	o := optimizers.NewAdam(1)
+	o.Schedule = optimizertest.NewRated(1)
+	must(t, o.SetLayout(optimizers.Keras3Layout))
 	must(t, o.Build([]*trackable.Variable{trackable.NewVariable(tensor.Vector[float32](1))}))
 	edges, err := trackable.Children(o)
 	must(t, err)

@@ -24,6 +24,7 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -60,7 +61,7 @@ func toyDataset() *dataset.Dataset[Example] {
 // optimizer=…, net=…).
 type Training struct {
 	Step      *trackable.Scalar[int32]
-	Optimizer *keras.Adam
+	Optimizer *optimizers.Adam
 	Net       *Net
 }
 
@@ -74,7 +75,7 @@ func (t *Training) step(s *ops.Scope, ex Example) *ops.Value {
 }
 
 func train(ctx context.Context, w io.Writer, dir string, net *Net) error {
-	t := &Training{trackable.NewScalar[int32](1), keras.NewAdam(0.1), net}
+	t := &Training{trackable.NewScalar[int32](1), optimizers.NewAdam(0.1), net}
 	ckpt, err := checkpoint.New(t, nil) // one walk: an unexported layer or a clashing edge is an error here
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -18,7 +19,7 @@ import (
 type Training struct {
 	Step      *trackable.Scalar[int64] // edge "step"
 	Layer     *layers.Dense            // edge "layer", its children "kernel" and "bias"
-	Optimizer *keras.SGD               // edge "optimizer"
+	Optimizer *optimizers.SGD          // edge "optimizer"
 }
 
 // fit moves the layer towards y = 2x - 1 at three points, and returns the loss.
@@ -32,7 +33,7 @@ func (t *Training) fit(s *ops.Scope, x *ops.Value) *ops.Value {
 
 func main() {
 	ctx := context.Background()
-	t := &Training{trackable.NewScalar[int64](0), &layers.Dense{Units: 1}, keras.NewSGD(0.1)}
+	t := &Training{trackable.NewScalar[int64](0), &layers.Dense{Units: 1}, optimizers.NewSGD(0.1)}
 	manager, err := checkpoint.Resume(ctx, t, "run2", &checkpoint.ManagerOptions{MaxToKeep: 3})
 	if err != nil {
 		log.Fatal(err)

@@ -29,6 +29,7 @@ import (
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -55,7 +56,7 @@ type Batch struct{ Images, Labels *ops.Value }
 // stopped goes on exactly as it would have.
 type Training struct {
 	Step      *trackable.Scalar[int64]
-	Optimizer *keras.Adam
+	Optimizer *optimizers.Adam
 	Net       *Net
 	Data      *dataset.Iterator[Batch]
 	Random    *ops.Random
@@ -129,7 +130,7 @@ func New(dir string, o *Options) (*Run, error) {
 	r := &Run{
 		Training: &Training{
 			Step:      trackable.NewScalar[int64](0),
-			Optimizer: keras.NewAdam(opts.LearningRate),
+			Optimizer: optimizers.NewAdam(opts.LearningRate),
 			Net: &Net{
 				Hidden: &layers.Dense{Units: 64, Activation: activations.Relu},
 				Drop:   &layers.Dropout{Rate: 0.2, Random: random},

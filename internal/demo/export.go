@@ -7,7 +7,7 @@ import (
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/internal/digits"
-	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/savedmodel"
@@ -27,7 +27,7 @@ type Logits struct{ Logits *ops.Value }
 type Exported struct {
 	trackable.Base
 	Step      *trackable.Scalar[int64]
-	Optimizer *keras.Adam
+	Optimizer *optimizers.Adam
 	Net       *Net
 	Random    *ops.Random
 	Predict   *function.Func[Images, Logits]

@@ -38,6 +38,7 @@ import (
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -85,28 +86,28 @@ func newModel(name string, keras3 bool) keras.Callable {
 	}
 }
 
-func newOptimizer(name string) keras.Optimizer {
+func newOptimizer(name string) optimizers.Optimizer {
 	switch name {
 	case "adam", "adam3":
-		return keras.NewAdam(0.1)
+		return optimizers.NewAdam(0.1)
 	case "adam_small":
-		o := keras.NewAdam(0.01)
+		o := optimizers.NewAdam(0.01)
 		o.AMSGrad = true
 		return o
 	case "sgd":
-		o := keras.NewSGD(0.01)
+		o := optimizers.NewSGD(0.01)
 		o.Momentum, o.Nesterov = 0.9, true
 		return o
 	case "rmsprop":
-		o := keras.NewRMSprop(0.01)
+		o := optimizers.NewRMSprop(0.01)
 		o.Centered = true
 		return o
 	case "rmsprop3":
-		return keras.NewRMSprop(0.01)
+		return optimizers.NewRMSprop(0.01)
 	case "adagrad":
-		return keras.NewAdagrad(0.1)
+		return optimizers.NewAdagrad(0.1)
 	case "adamw":
-		return keras.NewAdamW(0.01)
+		return optimizers.NewAdamW(0.01)
 	}
 	panic("no optimizer " + name)
 }
@@ -114,7 +115,7 @@ func newOptimizer(name string) keras.Optimizer {
 // training is one leg: a fresh model and optimizer.
 type training struct {
 	Step      *trackable.Scalar[int64]
-	Optimizer keras.Optimizer
+	Optimizer optimizers.Optimizer
 	Net       keras.Callable
 
 	model, loss string
@@ -132,11 +133,11 @@ func newTraining(name string, begins bool) (*training, error) {
 		model: part[0], loss: part[1],
 	}
 	if keras3 {
-		o, ok := t.Optimizer.(interface{ SetLayout(keras.Layout) error })
+		o, ok := t.Optimizer.(interface{ SetLayout(optimizers.Layout) error })
 		if !ok {
 			return nil, fmt.Errorf("%T has one layout only", t.Optimizer)
 		}
-		if err := o.SetLayout(keras.Keras3Layout); err != nil {
+		if err := o.SetLayout(optimizers.Keras3Layout); err != nil {
 			return nil, err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/activations"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/savedmodel"
 	"github.com/cairnml/cairn/tensor"
@@ -31,14 +32,14 @@ type Layers struct{ Hidden, Out *layers.Dense }
 // Training is a model with its optimizer and a count of its steps.
 type Training struct {
 	Step      *trackable.Scalar[int32]
-	Optimizer *keras.Adam
+	Optimizer *optimizers.Adam
 	Layers    *Layers
 	Train     *function.Func[Example, *ops.Value]
 	Predict   *function.Func[*ops.Value, *ops.Value]
 }
 
 func newTraining() *Training {
-	t := &Training{Step: trackable.NewScalar[int32](0), Optimizer: keras.NewAdam(0.05),
+	t := &Training{Step: trackable.NewScalar[int32](0), Optimizer: optimizers.NewAdam(0.05),
 		Layers: &Layers{Hidden: &layers.Dense{Units: 8, Activation: activations.Tanh}, Out: &layers.Dense{Units: 1}}}
 	t.Predict = function.New(t.predict)
 	t.Train = function.New(t.train)

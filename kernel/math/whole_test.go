@@ -9,7 +9,7 @@ import (
 	"github.com/cairnml/cairn/engine"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
-	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/kernel"
 	"github.com/cairnml/cairn/kernel/math"
 	"github.com/cairnml/cairn/ops"
@@ -39,8 +39,8 @@ func testAdam[T float32 | float64](t *testing.T, dims []int) {
 	}
 	start, gradients := random(), []*tensor.Tensor{random(), random(), random()}
 	train := func(mode function.Mode) (*trackable.Variable, *function.Func[*ops.Value, *ops.Value]) {
-		v, adam := trackable.NewVariable(start.Clone()), keras.NewAdam(0.1)
-		if err := adam.SetLayout(keras.NewLayout); err != nil {
+		v, adam := trackable.NewVariable(start.Clone()), optimizers.NewAdam(0.1)
+		if err := adam.SetLayout(optimizers.NewLayout); err != nil {
 			t.Fatal(err)
 		}
 		step := function.New(func(s *ops.Scope, g *ops.Value) *ops.Value {

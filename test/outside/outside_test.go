@@ -15,6 +15,7 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/keras"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 )
@@ -101,7 +102,7 @@ func TestOpIsUnknownWithoutItsKernel(t *testing.T) {
 
 // training is a run of the model, optimizer included.
 type training struct {
-	Optimizer *keras.Adam
+	Optimizer *optimizers.Adam
 	Model     *Model
 }
 
@@ -138,7 +139,7 @@ func TestEverythingGoesThroughACheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	o, ckptOptions := options(t), &checkpoint.Options{Savers: savers}
-	first := &training{keras.NewAdam(0.05), NewModel()}
+	first := &training{optimizers.NewAdam(0.05), NewModel()}
 	ck, err := checkpoint.New(first, ckptOptions)
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +160,7 @@ func TestEverythingGoesThroughACheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	second := &training{keras.NewAdam(0.05), NewModel()}
+	second := &training{optimizers.NewAdam(0.05), NewModel()}
 	ck, err = checkpoint.New(second, ckptOptions)
 	if err != nil {
 		t.Fatal(err)

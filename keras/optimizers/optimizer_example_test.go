@@ -1,4 +1,4 @@
-package keras_test
+package optimizers_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/initializers"
 	"github.com/cairnml/cairn/keras/layers"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -71,7 +72,7 @@ func ExampleOptimizer() {
 }
 
 func ExampleAdam() {
-	opt := keras.NewAdam(0.001)
+	opt := optimizers.NewAdam(0.001)
 	opt.ClipNorm = 1
 	rate, err := opt.LearningRate()
 	fmt.Printf("%.4f %v\n", rate, err)

@@ -1,4 +1,4 @@
-package keras
+package optimizers_test
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras/internal/optimizertest"
+	"github.com/cairnml/cairn/keras/optimizers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -16,7 +18,7 @@ import (
 type rowsIn struct{ Values, Indices *ops.Value }
 
 // rowsTrainer takes steps with gradients that are slices of a table.
-func rowsTrainer(t testing.TB, opt Optimizer, mode function.Mode, d tensor.DType) (*trackable.Variable, func(n int)) {
+func rowsTrainer(t testing.TB, opt optimizers.Optimizer, mode function.Mode, d tensor.DType) (*trackable.Variable, func(n int)) {
 	z := npz(t, "rows.npz")
 	cast := func(x *tensor.Tensor) *tensor.Tensor {
 		y, err := tensor.Cast(x, d)
@@ -54,7 +56,7 @@ func TestOptimizersFollowTensorFlowBySlices(t *testing.T) {
 				d, tol = tensor.Float64, 1e-12
 			}
 			covered[base] = true
-			mk := makeOptimizers[base]
+			mk := optimizertest.Makes[base]
 			if mk == nil {
 				t.Fatalf("no optimizer here for TensorFlow's %q", base)
 			}
@@ -71,7 +73,7 @@ func TestOptimizersFollowTensorFlowBySlices(t *testing.T) {
 			}
 		})
 	}
-	for name := range makeOptimizers {
+	for name := range optimizertest.Makes {
 		if !covered[name] {
 			t.Errorf("rows.npz has nothing of %q", name)
 		}

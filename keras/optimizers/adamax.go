@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import (
 	"github.com/cairnml/cairn/ops"
@@ -14,7 +14,7 @@ import (
 //
 // Its slots are m and v.
 type Adamax struct {
-	OptimizerBase
+	Base
 	// Beta1 is the decay of the first moments. Default of NewAdamax: 0.9.
 	Beta1 float64
 	// Beta2 is the decay of the largest gradients. Default of NewAdamax: 0.999.

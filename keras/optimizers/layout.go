@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras/initializers"
+	"github.com/cairnml/cairn/keras/optimizers/schedules"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
 )
@@ -41,16 +42,16 @@ const (
 // over to that by itself, unless its Schedule has variables, whose place in the
 // object graph depends on the family: a restore refuses such a checkpoint unless
 // SetLayout comes before it.
-func (o *OptimizerBase) SetLayout(l Layout) error {
+func (o *Base) SetLayout(l Layout) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
 	case o.rule == nil:
-		return fmt.Errorf("keras: %w", errUnmade)
+		return fmt.Errorf("optimizers: %w", errUnmade)
 	case o.made.Load() && l == Layout(o.layout.Load()):
 		return nil
 	case o.made.Load():
-		return errors.New("keras: the optimizer has made its variables already; SetLayout goes before the first step")
+		return errors.New("optimizers: the optimizer has made its variables already; SetLayout goes before the first step")
 	}
 	o.layout.Store(int32(l))
 	return nil
@@ -67,7 +68,7 @@ type newState struct {
 }
 
 // makeNew makes what exists before the first step. The lock is held.
-func (o *OptimizerBase) makeNew() error {
+func (o *Base) makeNew() error {
 	o.kinds = o.rule.slots()
 	o.iter = trackable.NewScalar[int64](0)
 	o.iter.Named("iteration").SetTrainable(false)
@@ -91,7 +92,7 @@ func (o *OptimizerBase) makeNew() error {
 			}
 		}
 	} else if !keras3 {
-		rate, err := rateAt(o.Schedule, 0)
+		rate, err := schedules.At(o.Schedule, 0)
 		if err != nil {
 			return err
 		}
@@ -113,7 +114,7 @@ func (o *OptimizerBase) makeNew() error {
 
 // buildFor builds for the variables of the first step, those without a gradient
 // included, and refuses others later.
-func (o *OptimizerBase) buildFor(g grad.Gradients) error {
+func (o *Base) buildFor(g grad.Gradients) error {
 	if o.next.built.Load() {
 		return nil
 	}
@@ -125,7 +126,7 @@ func (o *OptimizerBase) buildFor(g grad.Gradients) error {
 }
 
 // buildNew makes the lists. The lock is held.
-func (o *OptimizerBase) buildNew(vars []*trackable.Variable) error {
+func (o *Base) buildNew(vars []*trackable.Variable) error {
 	if o.next.built.Load() {
 		return nil
 	}
@@ -212,7 +213,7 @@ func (o *OptimizerBase) buildNew(vars []*trackable.Variable) error {
 
 // turnKeras3 makes an optimizer whose counter and rate were made for the new
 // layout one of Keras 3's, if such a checkpoint was restored since.
-func (o *OptimizerBase) turnKeras3() error {
+func (o *Base) turnKeras3() error {
 	node := o.TrackableNode()
 	if o.next.trained != nil || o.rate == nil || !node.HasPending("_trainable_variables") {
 		return nil
@@ -227,7 +228,7 @@ func (o *OptimizerBase) turnKeras3() error {
 
 // keeps reports whether variables of a kind exist. Keras 3 has only what it
 // uses, as the legacy optimizers do.
-func (o *OptimizerBase) keeps(k slotKind) bool {
+func (o *Base) keeps(k slotKind) bool {
 	if o.next.trained != nil {
 		return k.legacy
 	}
@@ -235,7 +236,7 @@ func (o *OptimizerBase) keeps(k slotKind) bool {
 }
 
 // newSlot returns the variable of a kind kept for v.
-func (o *OptimizerBase) newSlot(v *trackable.Variable, k slotKind) (*trackable.Variable, error) {
+func (o *Base) newSlot(v *trackable.Variable, k slotKind) (*trackable.Variable, error) {
 	if !o.keeps(k) {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import (
 	"github.com/cairnml/cairn/graph"
@@ -15,7 +15,7 @@ import (
 //
 // With momentum its slot is "momentum".
 type SGD struct {
-	OptimizerBase
+	Base
 	// Momentum is how much of the last step is taken again. Default: 0.
 	Momentum float64
 	// Nesterov looks ahead by the momentum. Default: false.

@@ -1,4 +1,4 @@
-package keras
+package optimizers_test
 
 import (
 	"context"
@@ -11,6 +11,10 @@ import (
 	"github.com/cairnml/cairn/checkpoint"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
+	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/internal/optimizertest"
+	"github.com/cairnml/cairn/keras/optimizers"
+	"github.com/cairnml/cairn/keras/optimizers/schedules"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -20,13 +24,13 @@ type stepIn struct{ Kernel, Bias *ops.Value }
 
 // trainer takes steps with given gradients through a function.
 type trainer struct {
-	opt          Optimizer
+	opt          optimizers.Optimizer
 	kernel, bias *trackable.Variable
 	traces       int // how often the Go function ran
 	step         *function.Func[stepIn, *ops.Value]
 }
 
-func newTrainer(t testing.TB, opt Optimizer, mode function.Mode, d tensor.DType) *trainer {
+func newTrainer(t testing.TB, opt optimizers.Optimizer, mode function.Mode, d tensor.DType) *trainer {
 	z := npz(t, "updates.npz")
 	first := func(name string) *trackable.Variable {
 		x, err := tensor.Cast(array(t, z, name), d)
@@ -58,7 +62,7 @@ func (r *trainer) take(t testing.TB, n int) {
 // state returns the bits of all that a step may change.
 func (r *trainer) state() map[string][]byte {
 	all := map[string][]byte{"kernel": r.kernel.Load().Bytes(), "bias": r.bias.Load().Bytes()}
-	for i, v := range Variables(r.opt.(trackable.Trackable)) {
+	for i, v := range base.Variables(r.opt.(trackable.Trackable)) {
 		all[string(rune('a'+i))+" "+v.Name()] = v.Load().Bytes()
 	}
 	if slots, ok := r.opt.(interface {
@@ -91,7 +95,7 @@ func same(t testing.TB, what string, a, b *trainer) {
 }
 
 func TestTracedStepsHaveTheBitsOfEagerOnes(t *testing.T) {
-	for name, mk := range makeOptimizers {
+	for name, mk := range optimizertest.Makes {
 		for _, d := range []tensor.DType{tensor.Float32, tensor.Float64, tensor.Float16, tensor.BFloat16} {
 			t.Run(name+"/"+d.String(), func(t *testing.T) {
 				eager, traced := newTrainer(t, mk(), function.Eagerly, d), newTrainer(t, mk(), function.Traced, d)
@@ -111,17 +115,17 @@ func TestTracedStepsHaveTheBitsOfEagerOnes(t *testing.T) {
 	}
 }
 
-var schedules = map[string]Schedule{
-	"exponential":           halving,
-	"exponential staircase": ExponentialDecay{Initial: 0.1, Steps: 3, Factor: 0.5, Staircase: true},
-	"inverse time":          InverseTimeDecay{Initial: 0.1, Steps: 3, Factor: 0.5},
-	"inverse staircase":     InverseTimeDecay{Initial: 0.1, Steps: 3, Factor: 0.5, Staircase: true},
-	"polynomial":            PolynomialDecay{Initial: 0.1, Steps: 4, End: 0.01},
-	"polynomial cycle":      PolynomialDecay{Initial: 0.1, Steps: 4, End: 0.01, Power: 0.5, Cycle: true},
-	"cosine":                CosineDecay{Initial: 0.1, Steps: 6, Alpha: 0.1},
-	"cosine restarts":       CosineDecayRestarts{Initial: 0.1, Steps: 2, Lower: 0.9, Alpha: 0.1},
-	"cosine even restarts":  CosineDecayRestarts{Initial: 0.1, Steps: 3, Longer: 1},
-	"piecewise":             PiecewiseConstant{Boundaries: []int64{2, 5}, Rates: []float64{1, 0.5, 0.25}},
+var makeSchedules = map[string]schedules.Schedule{
+	"exponential":           optimizertest.Halving,
+	"exponential staircase": schedules.ExponentialDecay{InitialLearningRate: 0.1, DecaySteps: 3, DecayRate: 0.5, Staircase: true},
+	"inverse time":          schedules.InverseTimeDecay{InitialLearningRate: 0.1, DecaySteps: 3, DecayRate: 0.5},
+	"inverse staircase":     schedules.InverseTimeDecay{InitialLearningRate: 0.1, DecaySteps: 3, DecayRate: 0.5, Staircase: true},
+	"polynomial":            schedules.PolynomialDecay{InitialLearningRate: 0.1, DecaySteps: 4, EndLearningRate: new(0.01)},
+	"polynomial cycle":      schedules.PolynomialDecay{InitialLearningRate: 0.1, DecaySteps: 4, EndLearningRate: new(0.01), Power: new(0.5), Cycle: true},
+	"cosine":                schedules.CosineDecay{InitialLearningRate: 0.1, DecaySteps: 6, Alpha: 0.1},
+	"cosine restarts":       schedules.CosineDecayRestarts{InitialLearningRate: 0.1, FirstDecaySteps: 2, MMul: new(0.9), Alpha: 0.1},
+	"cosine even restarts":  schedules.CosineDecayRestarts{InitialLearningRate: 0.1, FirstDecaySteps: 3, TMul: new(1.0)},
+	"piecewise":             schedules.PiecewiseConstantDecay{Boundaries: []schedules.Steps{2, 5}, Values: []float64{1, 0.5, 0.25}},
 }
 
 // TestSchedulesGiveTensorFlowsRates: counted as an integer, as the new
@@ -130,7 +134,7 @@ func TestSchedulesGiveTensorFlowsRates(t *testing.T) {
 	z := npz(t, "schedules.npz")
 	for _, key := range z.Names() {
 		name, dtype, _ := strings.Cut(key, "/")
-		schedule := schedules[name]
+		schedule := makeSchedules[name]
 		if schedule == nil {
 			t.Errorf("no schedule here for TensorFlow's %q", name)
 			continue
@@ -146,16 +150,16 @@ func TestSchedulesGiveTensorFlowsRates(t *testing.T) {
 			near(t, fmt.Sprintf("%s at step %d", key, i), data(t, rate), tensor.Scalar(want), 1e-6, 1e-3)
 		}
 	}
-	if n := len(z.Names()); n != 2*len(schedules) {
-		t.Errorf("schedules.npz has %d arrays for %d schedules", n, len(schedules))
+	if n := len(z.Names()); n != 2*len(makeSchedules) {
+		t.Errorf("schedules.npz has %d arrays for %d schedules", n, len(makeSchedules))
 	}
 }
 
 func TestASchedulesRateChangesInsideATrace(t *testing.T) {
-	for name, schedule := range schedules {
-		for _, layout := range []Layout{LegacyLayout, NewLayout, Keras3Layout} {
-			mk := func() Optimizer {
-				return with(NewSGD(0), func(o *SGD) { o.Schedule = schedule; must(t, o.SetLayout(layout)) })
+	for name, schedule := range makeSchedules {
+		for _, layout := range []optimizers.Layout{optimizers.LegacyLayout, optimizers.NewLayout, optimizers.Keras3Layout} {
+			mk := func() optimizers.Optimizer {
+				return optimizertest.With(optimizers.NewSGD(0), func(o *optimizers.SGD) { o.Schedule = schedule; must(t, o.SetLayout(layout)) })
 			}
 			eager, traced := newTrainer(t, mk(), function.Eagerly, tensor.Float32), newTrainer(t, mk(), function.Traced, tensor.Float32)
 			var rates []float64
@@ -178,8 +182,8 @@ func TestASchedulesRateChangesInsideATrace(t *testing.T) {
 }
 
 func TestAPiecewiseRateCrossesItsBoundaryInsideATrace(t *testing.T) {
-	opt := with(NewSGD(0), func(o *SGD) {
-		o.Schedule = PiecewiseConstant{Boundaries: []int64{1, 3}, Rates: []float64{1, 10, 100}}
+	opt := optimizertest.With(optimizers.NewSGD(0), func(o *optimizers.SGD) {
+		o.Schedule = schedules.PiecewiseConstantDecay{Boundaries: []schedules.Steps{1, 3}, Values: []float64{1, 10, 100}}
 	})
 	v := trackable.NewVariable(vec(0))
 	step := function.New(func(s *ops.Scope, g *ops.Value) *ops.Value {
@@ -196,18 +200,20 @@ func TestAPiecewiseRateCrossesItsBoundaryInsideATrace(t *testing.T) {
 }
 
 func TestWhatChangesBetweenTracedStepsTakesEffect(t *testing.T) {
-	for name, mk := range map[string]func() Optimizer{
-		"legacy": func() Optimizer { return with(NewSGD(0.5), func(o *SGD) { o.Momentum = 0.9 }) },
-		"new":    func() Optimizer { return toNew(NewAdam(0.5)) },
-		"keras3": func() Optimizer {
-			return with(NewAdam(0.5), func(o *Adam) { must(t, o.SetLayout(Keras3Layout)) })
+	for name, mk := range map[string]func() optimizers.Optimizer{
+		"legacy": func() optimizers.Optimizer {
+			return optimizertest.With(optimizers.NewSGD(0.5), func(o *optimizers.SGD) { o.Momentum = 0.9 })
+		},
+		"new": func() optimizers.Optimizer { return optimizertest.ToNew(optimizers.NewAdam(0.5)) },
+		"keras3": func() optimizers.Optimizer {
+			return optimizertest.With(optimizers.NewAdam(0.5), func(o *optimizers.Adam) { must(t, o.SetLayout(optimizers.Keras3Layout)) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eager, traced := newTrainer(t, mk(), function.Eagerly, tensor.Float32), newTrainer(t, mk(), function.Traced, tensor.Float32)
 			for n := range 6 {
 				for _, r := range []*trainer{eager, traced} {
-					switch o, legacy := r.opt.(*SGD); {
+					switch o, legacy := r.opt.(*optimizers.SGD); {
 					case n == 2:
 						must(t, r.opt.SetLearningRate(0.03125))
 					case n == 4 && legacy:
@@ -232,7 +238,7 @@ func TestWhatChangesBetweenTracedStepsTakesEffect(t *testing.T) {
 type trained struct {
 	trackable.Base
 	Kernel, Bias *trackable.Variable
-	Optimizer    Optimizer
+	Optimizer    optimizers.Optimizer
 }
 
 // TestARestoreBetweenTracedStepsTakesEffect: the trace goes on from the restored
@@ -240,7 +246,7 @@ type trained struct {
 // the first trace after it.
 func TestARestoreBetweenTracedStepsTakesEffect(t *testing.T) {
 	ctx := context.Background()
-	for name, mk := range makeOptimizers {
+	for name, mk := range optimizertest.Makes {
 		t.Run(name, func(t *testing.T) {
 			of := func(r *trainer) *checkpoint.Checkpoint {
 				ck, err := checkpoint.New(&trained{Kernel: r.kernel, Bias: r.bias, Optimizer: r.opt}, nil)
@@ -274,29 +280,3 @@ func TestARestoreBetweenTracedStepsTakesEffect(t *testing.T) {
 		})
 	}
 }
-
-func TestATracedMetricCounts(t *testing.T) {
-	m := NewMean()
-	f := function.New(func(s *ops.Scope, x *ops.Value) *ops.Value {
-		before := m.Mean(s)
-		m.Update(s, x)
-		return ops.Stack(s, []*ops.Value{before, m.Mean(s)}, 0)
-	}, &function.Options{Mode: function.Traced})
-	for _, c := range []struct{ x, want []float32 }{{vals(1, 3), vals(0, 2)}, {vals(3, 5), vals(2, 3)}, {vals(5, 7), vals(3, 4)}} {
-		got, err := f.Call(context.Background(), ops.ValueOf(vec(c.x...)))
-		must(t, err)
-		if x := tensor.Values[float32](data(t, got)); !slices.Equal(x, c.want) {
-			t.Errorf("the means before and after %v are %v, want %v", c.x, x, c.want)
-		}
-	}
-	if m.Count.Get() != 6 || m.Result() != 4 {
-		t.Errorf("count %v, result %v", m.Count.Get(), m.Result())
-	}
-	zero := new(MeanMetric)
-	s := function.Eager(context.Background())
-	if zero.Mean(s); s.Err() == nil || !strings.Contains(s.Err().Error(), "NewMean") {
-		t.Errorf("a zero metric: %v", s.Err())
-	}
-}
-
-func vals(x ...float32) []float32 { return x }

@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import (
 	"github.com/cairnml/cairn/grad"
@@ -6,7 +6,7 @@ import (
 )
 
 // clip limits the gradients as the options say, in Keras' order.
-func (o *OptimizerBase) clip(s *ops.Scope, g grad.Gradients, used int) grad.Gradients {
+func (o *Base) clip(s *ops.Scope, g grad.Gradients, used int) grad.Gradients {
 	if o.ClipValue <= 0 && o.ClipNorm <= 0 && o.GlobalClipNorm <= 0 {
 		return g
 	}
@@ -34,7 +34,7 @@ func (o *OptimizerBase) clip(s *ops.Scope, g grad.Gradients, used int) grad.Grad
 
 // clipOne limits one gradient's values. Of slices these are as they come, several
 // of one row not yet added up.
-func (o *OptimizerBase) clipOne(s *ops.Scope, g *ops.Value) *ops.Value {
+func (o *Base) clipOne(s *ops.Scope, g *ops.Value) *ops.Value {
 	if o.ClipValue > 0 {
 		g = ops.Clip(s, g, -o.ClipValue, o.ClipValue)
 	}

@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ const (
 // of steps: global_step, and of Adam the powers of its rates. There are none with
 // the new layout, whose variables are none of TensorFlow 1's, and where the file
 // has the optimizer's own count.
-func (o *OptimizerBase) NamesFor(scalars []string) []string {
+func (o *Base) NamesFor(scalars []string) []string {
 	if o.rule == nil || o.isNew() {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (o *OptimizerBase) NamesFor(scalars []string) []string {
 
 // RestoreNamed sets the count of steps: to global_step, or to that which follows
 // from Adam's powers.
-func (o *OptimizerBase) RestoreNamed(values map[string]*tensor.Tensor) error {
+func (o *Base) RestoreNamed(values map[string]*tensor.Tensor) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.make(); err != nil {
@@ -63,7 +63,7 @@ func (o *OptimizerBase) RestoreNamed(values map[string]*tensor.Tensor) error {
 	}
 	if n, name, ok := number(firstCount); ok {
 		if n < 0 || n != math.Trunc(n) {
-			return fmt.Errorf("keras: %s is %v, no count of steps", name, n)
+			return fmt.Errorf("optimizers: %s is %v, no count of steps", name, n)
 		}
 		o.iter.Set(int64(n))
 		return nil
@@ -85,7 +85,7 @@ func (o *OptimizerBase) RestoreNamed(values map[string]*tensor.Tensor) error {
 	}
 	n := math.Round(math.Log(p)/math.Log(rate)) - 1
 	if !(n >= 0 && n < 1<<53) {
-		return fmt.Errorf("keras: %s is %v, no power of %v", name, p, rate)
+		return fmt.Errorf("optimizers: %s is %v, no power of %v", name, p, rate)
 	}
 	o.iter.Set(int64(n))
 	return nil

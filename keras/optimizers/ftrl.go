@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import "github.com/cairnml/cairn/ops"
 
@@ -14,7 +14,7 @@ import "github.com/cairnml/cairn/ops"
 //
 // Its slots are accumulator and linear.
 type Ftrl struct {
-	OptimizerBase
+	Base
 	// RatePower says how the rate falls with the gradients; not above 0. Default
 	// of NewFtrl: -0.5.
 	RatePower float64

@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import "github.com/cairnml/cairn/ops"
 
@@ -16,7 +16,7 @@ import "github.com/cairnml/cairn/ops"
 // once a step; TensorFlow's takes it again with each variable where a checkpoint
 // was restored or the step is a tf.function.
 type Nadam struct {
-	OptimizerBase
+	Base
 	// Beta1 is the decay of the first moments. Default of NewNadam: 0.9.
 	Beta1 float64
 	// Beta2 is the decay of the second moments. Default of NewNadam: 0.999.

@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras/initializers"
+	"github.com/cairnml/cairn/keras/optimizers/schedules"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -35,17 +36,17 @@ type Optimizer interface {
 	Steps(s *ops.Scope) *ops.Value
 }
 
-// OptimizerBase is the part that the optimizers here have in common. Its
+// Base is the part that the optimizers here have in common. Its
 // options are set before the first step:
 //
-//	opt := keras.NewAdam(0.1)
+//	opt := optimizers.NewAdam(0.1)
 //	opt.ClipNorm = 1
 //
 // The variables that an optimizer keeps are made at the first step, as in
 // Keras; those of a restored checkpoint are taken then. In the object graph
 // they stand as tf_keras.optimizers.legacy lays them out, or as its newer
 // optimizers do: see [Layout].
-type OptimizerBase struct {
+type Base struct {
 	trackable.Base
 	trackable.Slots
 
@@ -56,7 +57,7 @@ type OptimizerBase struct {
 	// set or save. A pointer to a struct with variables is saved in its place; it is
 	// set before the first step, and another one later keeps the optimizer from being
 	// saved. Default: nil, the rate stays.
-	Schedule Schedule `cairn:"-"`
+	Schedule schedules.Schedule `cairn:"-"`
 	// Decay divides the learning rate by 1+Decay*iterations; only the legacy
 	// layout knows it. Default: 0.
 	Decay float64
@@ -133,7 +134,7 @@ type slotKind struct {
 }
 
 // init prepares the optimizer; constructors call it.
-func (o *OptimizerBase) init(name string, rate float64, r rule) {
+func (o *Base) init(name string, rate float64, r rule) {
 	o.Name, o.start, o.rule = name, rate, r
 	for _, k := range r.slots() {
 		o.DeclareSlots(k.name)
@@ -142,11 +143,11 @@ func (o *OptimizerBase) init(name string, rate float64, r rule) {
 
 // ScopeName returns the optimizer's name, with which its slots' full names
 // begin.
-func (o *OptimizerBase) ScopeName() string { return o.Name }
+func (o *Base) ScopeName() string { return o.Name }
 
 // AcceptsChild reports whether a checkpoint's value for edge may still find its
 // variable: those that the optimizer makes at its first step.
-func (o *OptimizerBase) AcceptsChild(edge string) bool {
+func (o *Base) AcceptsChild(edge string) bool {
 	made, isNew := o.made.Load(), o.isNew()
 	if o.number.accepts(edge, isNew) {
 		return true
@@ -178,7 +179,7 @@ func (o *OptimizerBase) AcceptsChild(edge string) bool {
 }
 
 // tracked returns the Schedule where it has variables, nil elsewhere.
-func (o *OptimizerBase) tracked() trackable.Trackable {
+func (o *Base) tracked() trackable.Trackable {
 	v := reflect.ValueOf(o.Schedule)
 	if v.Kind() == reflect.Struct { // whose variables nobody could restore: the walk tells so
 		p := reflect.New(v.Type())
@@ -194,11 +195,11 @@ func (o *OptimizerBase) tracked() trackable.Trackable {
 	return o.Schedule
 }
 
-func (o *OptimizerBase) isNew() bool { return Layout(o.layout.Load()) != LegacyLayout }
+func (o *Base) isNew() bool { return Layout(o.layout.Load()) != LegacyLayout }
 
 // TrackableChildren lists a Schedule that has variables, and makes what an optimizer
 // with the new layout has before its first step.
-func (o *OptimizerBase) TrackableChildren() []trackable.Edge {
+func (o *Base) TrackableChildren() []trackable.Edge {
 	if o.isNew() && !o.made.Load() && o.mu.TryLock() {
 		defer o.mu.Unlock()
 		node := o.TrackableNode()
@@ -222,10 +223,10 @@ func (o *OptimizerBase) TrackableChildren() []trackable.Edge {
 
 var errScheduled = errors.New("the learning rate follows the optimizer's Schedule; set that to nil first")
 
-var errUnmade = errors.New("the optimizer is a zero value; make it with its constructor, such as keras.NewAdam(0.001)")
+var errUnmade = errors.New("the optimizer is a zero value; make it with its constructor, such as optimizers.NewAdam(0.001)")
 
 // make makes the step counter and the hyperparameters, once. The lock is held.
-func (o *OptimizerBase) make() error {
+func (o *Base) make() error {
 	switch {
 	case o.made.Load():
 		return nil
@@ -278,47 +279,47 @@ func (o *OptimizerBase) make() error {
 
 // LearningRate returns the rate of the next step, before Decay: a restored
 // checkpoint's, once one was restored. It is for code outside of functions, which
-// have [OptimizerBase.Rate]: a number that goes into a trace stays what it was,
+// have [Base.Rate]: a number that goes into a trace stays what it was,
 // so while a function is traced it is an error.
-func (o *OptimizerBase) LearningRate() (float64, error) {
+func (o *Base) LearningRate() (float64, error) {
 	if err := outside("LearningRate", "Rate"); err != nil {
 		return 0, err
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.make(); err != nil {
-		return 0, fmt.Errorf("keras: %w", err)
+		return 0, fmt.Errorf("optimizers: %w", err)
 	}
 	rate, err := o.baseRate()
 	if err != nil {
-		return 0, fmt.Errorf("keras: %w", err)
+		return 0, fmt.Errorf("optimizers: %w", err)
 	}
 	return rate, nil
 }
 
-func (o *OptimizerBase) baseRate() (float64, error) {
+func (o *Base) baseRate() (float64, error) {
 	if o.Schedule == nil {
 		return float64(o.rate.Get()), nil
 	}
-	rate, err := rateAt(o.Schedule, o.iter.Get())
+	rate, err := schedules.At(o.Schedule, o.iter.Get())
 	return float64(rate), err
 }
 
 // SetLearningRate changes the learning rate from the next step on. It wins over
 // a checkpoint restored before it, and is part of the next one. With a Schedule
 // it is an error, and while a function is traced, which would do it once:
-// [OptimizerBase.AssignRate] does it in each call.
-func (o *OptimizerBase) SetLearningRate(rate float64) error {
+// [Base.AssignRate] does it in each call.
+func (o *Base) SetLearningRate(rate float64) error {
 	if err := outside("SetLearningRate", "AssignRate"); err != nil {
 		return err
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.Schedule != nil {
-		return fmt.Errorf("keras: %w", errScheduled)
+		return fmt.Errorf("optimizers: %w", errScheduled)
 	}
 	if err := o.make(); err != nil {
-		return fmt.Errorf("keras: %w", err)
+		return fmt.Errorf("optimizers: %w", err)
 	}
 	o.rate.Set(float32(rate))
 	return nil
@@ -329,11 +330,11 @@ func (o *OptimizerBase) SetLearningRate(rate float64) error {
 // the optimizer's own, such as "beta_1" or "momentum". Before the first step
 // the options say what they begin with. Setting decay changes what is saved
 // only: steps go by the option, as TensorFlow's do.
-func (o *OptimizerBase) Hyper(name string) (*trackable.Scalar[float32], error) {
+func (o *Base) Hyper(name string) (*trackable.Scalar[float32], error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.make(); err != nil {
-		return nil, fmt.Errorf("keras: %w", err)
+		return nil, fmt.Errorf("optimizers: %w", err)
 	}
 	if h := o.hyper[name]; h != nil {
 		return h, nil
@@ -345,20 +346,20 @@ func (o *OptimizerBase) Hyper(name string) (*trackable.Scalar[float32], error) {
 	if o.isNew() && o.rate != nil {
 		known = []string{"learning_rate"}
 	}
-	return nil, fmt.Errorf("keras: %s has no hyperparameter %q; there are %q", o.Name, name, known)
+	return nil, fmt.Errorf("optimizers: %s has no hyperparameter %q; there are %q", o.Name, name, known)
 }
 
 // Iterations returns the number of steps taken, a restored checkpoint's
 // included. It is for code outside of functions, as
-// [OptimizerBase.LearningRate] is; these have [OptimizerBase.Steps].
-func (o *OptimizerBase) Iterations() (int64, error) {
+// [Base.LearningRate] is; these have [Base.Steps].
+func (o *Base) Iterations() (int64, error) {
 	if err := outside("Iterations", "Steps"); err != nil {
 		return 0, err
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.make(); err != nil {
-		return 0, fmt.Errorf("keras: %w", err)
+		return 0, fmt.Errorf("optimizers: %w", err)
 	}
 	return o.iter.Get(), nil
 }
@@ -366,11 +367,11 @@ func (o *OptimizerBase) Iterations() (int64, error) {
 // Build makes the optimizer's variables for vars, as the first Apply does
 // otherwise. With the new layout vars must be all that will be trained, since
 // their order is part of it.
-func (o *OptimizerBase) Build(vars []*trackable.Variable) error {
+func (o *Base) Build(vars []*trackable.Variable) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.make(); err != nil {
-		return fmt.Errorf("keras: %w", err)
+		return fmt.Errorf("optimizers: %w", err)
 	}
 	if o.isNew() {
 		return o.buildNew(vars)
@@ -392,7 +393,7 @@ func (o *OptimizerBase) Build(vars []*trackable.Variable) error {
 	return nil
 }
 
-func (o *OptimizerBase) slot(v *trackable.Variable, k slotKind) (*trackable.Variable, error) {
+func (o *Base) slot(v *trackable.Variable, k slotKind) (*trackable.Variable, error) {
 	if have := o.Slot(v, k.name); have != nil {
 		return have, nil
 	}
@@ -403,7 +404,7 @@ func (o *OptimizerBase) slot(v *trackable.Variable, k slotKind) (*trackable.Vari
 
 // Apply takes a step: it changes each variable by its gradient and counts. The
 // first one makes the optimizer's variables.
-func (o *OptimizerBase) Apply(s *ops.Scope, g grad.Gradients) {
+func (o *Base) Apply(s *ops.Scope, g grad.Gradients) {
 	if s.Err() != nil {
 		return
 	}
@@ -414,7 +415,7 @@ func (o *OptimizerBase) Apply(s *ops.Scope, g grad.Gradients) {
 	}
 }
 
-func (o *OptimizerBase) apply(s *ops.Scope, g grad.Gradients) error {
+func (o *Base) apply(s *ops.Scope, g grad.Gradients) error {
 	if err := o.make(); err != nil {
 		return err
 	}
@@ -483,10 +484,10 @@ func (o *OptimizerBase) apply(s *ops.Scope, g grad.Gradients) error {
 var one = tensor.Scalar[int64](1)
 
 // setCurrent stores the rate of this step, which the new layout saves and goes by.
-func (o *OptimizerBase) setCurrent(s *ops.Scope) {
+func (o *Base) setCurrent(s *ops.Scope) {
 	rate := o.Schedule.Rate(s, ops.ReadVariable(s, o.iter))
 	if rate == nil {
-		s.Fail("Schedule", errNoRate)
+		s.Fail("Schedule", schedules.ErrNoRate)
 		return
 	}
 	ops.Assign(s, &o.next.current.Variable, ops.Cast(s, rate, tensor.Float32))

@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import "github.com/cairnml/cairn/ops"
 
@@ -10,7 +10,7 @@ import "github.com/cairnml/cairn/ops"
 //
 // It has the new layout; the legacy family knows no Lion.
 type Lion struct {
-	OptimizerBase
+	Base
 	// Beta1 is the momentum's part of a step. Default of NewLion: 0.9.
 	Beta1 float64
 	// Beta2 is the decay of the momentum. Default of NewLion: 0.99.

@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import "github.com/cairnml/cairn/ops"
 
@@ -11,7 +11,7 @@ import "github.com/cairnml/cairn/ops"
 // The newer optimizer, see [Layout], has Epsilon below the root. Its slot is
 // "accumulator".
 type Adagrad struct {
-	OptimizerBase
+	Base
 	// InitialAccumulator is the accumulators' first value. Default of NewAdagrad:
 	// 0.1.
 	InitialAccumulator float64

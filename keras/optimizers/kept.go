@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import (
 	"sync/atomic"
@@ -35,7 +35,7 @@ func (k *keptNumber) accepts(edge string, isNew bool) bool {
 
 // make makes the number's variable for an optimizer that trains v first. The
 // optimizer's lock is held.
-func (k *keptNumber) make(o *OptimizerBase, v *trackable.Variable) error {
+func (k *keptNumber) make(o *Base, v *trackable.Variable) error {
 	if k == nil || k.made.Load() {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import (
 	"github.com/cairnml/cairn/ops"
@@ -23,7 +23,7 @@ import (
 // refines an estimate that each processor has of its own, and its means add in
 // another order.
 type Adafactor struct {
-	OptimizerBase
+	Base
 	// Beta2Decay says how the decay of the second moments grows with the steps.
 	// Default of NewAdafactor: -0.8.
 	Beta2Decay float64

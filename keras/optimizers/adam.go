@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import (
 	"github.com/cairnml/cairn/ops"
@@ -14,7 +14,7 @@ import (
 //
 // Its slots are m and v, and vhat with AMSGrad.
 type Adam struct {
-	OptimizerBase
+	Base
 	// Beta1 is the decay of the first moments. Default of NewAdam: 0.9.
 	Beta1 float64
 	// Beta2 is the decay of the second moments. Default of NewAdam: 0.999.
@@ -72,7 +72,7 @@ func adamStep(s *ops.Scope, u *update, beta1, beta2, epsilon float64) {
 // Adam's step each variable loses WeightDecay*rate of itself. It has the new
 // layout; the legacy family knows no AdamW.
 type AdamW struct {
-	OptimizerBase
+	Base
 	// Beta1 is the decay of the first moments. Default of NewAdamW: 0.9.
 	Beta1 float64
 	// Beta2 is the decay of the second moments. Default of NewAdamW: 0.999.

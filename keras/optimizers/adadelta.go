@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import (
 	"github.com/cairnml/cairn/ops"
@@ -15,7 +15,7 @@ import (
 //
 // Its slots are accum_grad and accum_var.
 type Adadelta struct {
-	OptimizerBase
+	Base
 	// Rho is the decay of the running means. Default of NewAdadelta: 0.95.
 	Rho float64
 	// Epsilon keeps the divisor from 0. Default of NewAdadelta: 1e-7.

@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import "github.com/cairnml/cairn/ops"
 

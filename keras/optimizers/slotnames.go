@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 // without an object graph: tf_keras's, and those of TensorFlow 1's optimizers,
 // whose second slot of a variable is called like the first with "_1". There are
 // none with the new layout, whose variables have names of their own.
-func (o *OptimizerBase) SlotFullNames(variable, slot string) []string {
+func (o *Base) SlotFullNames(variable, slot string) []string {
 	if o.rule == nil || o.isNew() || !slices.ContainsFunc(o.rule.slots(), func(k slotKind) bool { return k.legacy && k.name == slot }) {
 		return nil
 	}

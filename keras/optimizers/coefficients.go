@@ -1,6 +1,7 @@
-package keras
+package optimizers
 
 import (
+	"github.com/cairnml/cairn/keras/optimizers/schedules"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -12,7 +13,7 @@ import (
 // is a constant.
 type coefficients struct {
 	s     *ops.Scope
-	o     *OptimizerBase
+	o     *Base
 	dtype tensor.DType
 	isNew bool // the new layout's formulas
 	known [numCount]ops.Input
@@ -41,7 +42,7 @@ type update struct {
 }
 
 // coefficientsFor returns this step's coefficients for variables of a type.
-func (o *OptimizerBase) coefficientsFor(s *ops.Scope, d tensor.DType) *coefficients {
+func (o *Base) coefficientsFor(s *ops.Scope, d tensor.DType) *coefficients {
 	for i := range o.step {
 		if o.step[i].dtype == d {
 			return &o.step[i]
@@ -94,7 +95,7 @@ func (c *coefficients) learningRate() (rate ops.Input) {
 		}
 		r := o.Schedule.Rate(s, step)
 		if r == nil {
-			return s.Fail("Schedule", errNoRate)
+			return s.Fail("Schedule", schedules.ErrNoRate)
 		}
 		rate = ops.Cast(s, r, c.dtype)
 	default:

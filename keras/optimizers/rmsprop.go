@@ -1,4 +1,4 @@
-package keras
+package optimizers
 
 import (
 	"github.com/cairnml/cairn/ops"
@@ -17,7 +17,7 @@ import (
 // The newer optimizer, see [Layout], has Epsilon below the root in both cases.
 // Its slots are rms, momentum and mg.
 type RMSprop struct {
-	OptimizerBase
+	Base
 	// Rho is the decay of the running means. Default of NewRMSprop: 0.9.
 	Rho float64
 	// Momentum is how much of the last step is taken again. Default: 0.
