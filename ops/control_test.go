@@ -102,6 +102,21 @@ func controlCalls() map[string]call {
 					return values(ops.Add(s, acc[0], 1), ops.Add(s, acc[1], ops.Stack(s, x)))
 				})
 		},
+		"loop": func(s *ops.Scope, in inputs) []*ops.Value {
+			end, out := ops.Loop(s, values(ops.Const(s, 0), ops.Zeros(s, tensor.Float32, 2)), values(in["x"]),
+				func(s *ops.Scope, state, x []*ops.Value) (next, out []*ops.Value) {
+					sum := ops.Add(s, state[1], x[0])
+					return values(ops.Add(s, state[0], 1), sum), values(ops.Mul(s, sum, ops.Cast(s, state[0], tensor.Float32)))
+				})
+			return append(end, out...)
+		},
+		"loop without outputs": func(s *ops.Scope, in inputs) []*ops.Value {
+			end, _ := ops.Loop(s, values(ops.Const(s, 1.0)), values(in["x"]),
+				func(s *ops.Scope, state, x []*ops.Value) (next, out []*ops.Value) {
+					return values(ops.Add(s, ops.Mul(s, state[0], 0.5), x[0])), nil
+				})
+			return end
+		},
 	}
 }
 
@@ -116,7 +131,7 @@ func TestControlFlowTracedEqualsEager(t *testing.T) {
 }
 
 func TestLoopsOverNoSlices(t *testing.T) {
-	for _, name := range []string{"scan", "scan of several", "map over rows"} {
+	for _, name := range []string{"scan", "scan of several", "loop without outputs", "map over rows"} {
 		f := controlCalls()[name]
 		if f == nil {
 			f = func(s *ops.Scope, in inputs) []*ops.Value {

@@ -147,6 +147,7 @@ var comparedElsewhere = map[string]string{
 	"While":                "TestControlFlowTracedEqualsEager",
 	"Map":                  "TestControlFlowTracedEqualsEager",
 	"Scan":                 "TestControlFlowTracedEqualsEager",
+	"Loop":                 "TestControlFlowTracedEqualsEager",
 	"RandomUniformLike":    "TestRandomNumbersLikeAValue",
 	"RandomNormalLike":     "TestRandomNumbersLikeAValue",
 	"Unique":               "keras: TestOptimizersFollowTensorFlowBySlices",

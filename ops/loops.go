@@ -18,9 +18,10 @@ func Map[X, Y Values](s *Scope, xs X, f func(s *Scope, x X) Y) Y {
 		s.Fail("Map", errors.New("needs a function"))
 		return shaped[Y](s, nil)
 	}
-	return shaped[Y](s, s.loopOver("Map", nil, flat(xs), func(s *Scope, _, x []*Value) []*Value {
-		return flat(f(s, shaped[X](s, x)))
-	}))
+	_, out := s.loopOver("Map", nil, flat(xs), &loopKind{}, func(s *Scope, _, x []*Value) (_, out []*Value) {
+		return nil, flat(f(s, shaped[X](s, x)))
+	})
+	return shaped[Y](s, out)
 }
 
 // Scan returns every value that f gives, stacked along a new first dimension,
@@ -35,13 +36,54 @@ func Scan[A, X Values](s *Scope, initial A, xs X, f func(s *Scope, acc A, x X) A
 		s.Fail("Scan", errors.New("needs a function"))
 		return shaped[A](s, nil)
 	}
-	init := make([]*Value, 0, len(flat(initial)))
-	for _, v := range flat(initial) {
-		init = append(init, Const(s, v))
+	_, out := s.loopOver("Scan", constants(s, flat(initial)), flat(xs), &loopKind{scan: true}, func(s *Scope, acc, x []*Value) (_, out []*Value) {
+		next := flat(f(s, shaped[A](s, acc), shaped[X](s, x)))
+		return next, next
+	})
+	return shaped[A](s, out)
+}
+
+// LoopOptions say how [Loop] runs.
+type LoopOptions struct {
+	// Unroll repeats the ops of the function for each slice in a trace, which needs to know
+	// the number of slices. Default: a trace has a loop.
+	Unroll bool
+}
+
+// Loop calls f with each slice of xs along the first dimension, and with the state that f
+// returned before, at first initial. It returns the last state, and the further values
+// that f returns, stacked along a new first dimension. The state keeps its number of
+// values, their types and shapes. Traced it is a loop over lists, in which f may be traced
+// more than once; memory and time are in proportion to the number of slices, also those
+// of the gradient.
+//
+//	last, sums := ops.Loop(s, []*ops.Value{zero}, []*ops.Value{x},
+//		func(s *ops.Scope, state, x []*ops.Value) (next, out []*ops.Value) {
+//			sum := ops.Add(s, state[0], x[0])
+//			return []*ops.Value{sum}, []*ops.Value{sum}
+//		})
+func Loop(s *Scope, initial, xs []*Value, f func(s *Scope, state, x []*Value) (next, out []*Value), o ...*LoopOptions) (end, outs []*Value) {
+	if f == nil {
+		s.Fail("Loop", errors.New("needs a function"))
+		return nil, nil
 	}
-	return shaped[A](s, s.loopOver("Scan", init, flat(xs), func(s *Scope, acc, x []*Value) []*Value {
-		return flat(f(s, shaped[A](s, acc), shaped[X](s, x)))
-	}))
+	kind := &loopKind{unroll: last(o).Unroll}
+	return s.loopOver("Loop", append([]*Value{}, constants(s, initial)...), xs, kind, f)
+}
+
+// loopKind says what differs between the loops over slices.
+type loopKind struct {
+	scan   bool // the outputs are the state
+	unroll bool // also in a trace
+}
+
+// constants returns the values of xs on the scope.
+func constants(s *Scope, xs []*Value) []*Value {
+	out := make([]*Value, len(xs))
+	for i, x := range xs {
+		out[i] = Const(s, x)
+	}
+	return out
 }
 
 // dim0 returns the number of slices of x, negative where it isn't known.
@@ -52,38 +94,39 @@ func dim0(x *Value) int {
 	return -1
 }
 
-// element is what a loop does with the slices at one place; acc is what it gave
-// for the slices before, nothing in a Map.
-type element func(s *Scope, acc, x []*Value) []*Value
+// element is what a loop does with the slices at one place; acc is the state that it
+// returned for the slices before, nothing in a Map.
+type element func(s *Scope, acc, x []*Value) (next, out []*Value)
 
-// loopOver stacks what f gives for the slices of xs.
-func (s *Scope) loopOver(op string, init, xs []*Value, f element) []*Value {
-	in := make([]*Value, len(xs))
-	for i, x := range xs {
-		in[i] = Const(s, x)
-	}
+// loopOver returns the last state, and the stacked outputs of f for the slices of xs.
+func (s *Scope) loopOver(op string, init, xs []*Value, kind *loopKind, f element) (last, outs []*Value) {
+	in := constants(s, xs)
 	if s.alive() && len(in) == 0 {
 		s.fail(op, nil, errors.New("needs at least one value to go over"))
 	}
 	if !s.alive() {
-		return nil
+		return nil, nil
 	}
 	for i, x := range in {
 		if x.Fact().Shape.Rank() == 0 {
 			s.fail(op, nil, fmt.Errorf("value %d is a scalar, which has no slices", i), in...)
-			return nil
+			return nil, nil
 		}
 		if n, m := dim0(x), dim0(in[0]); n >= 0 && m >= 0 && n != m {
 			s.fail(op, nil, fmt.Errorf("value %d has %d slices, value 0 has %d", i, n, m), in...)
-			return nil
+			return nil, nil
 		}
 	}
-	if s.IsTracing() {
-		return s.traceLoop(op, init, in, f)
-	}
 	n := dim0(in[0])
-	if n == 0 {
-		return s.noElements(op, init, in, f)
+	if s.IsTracing() && !kind.unroll {
+		return s.traceLoop(op, init, in, kind, f)
+	}
+	switch {
+	case n == 0:
+		return init, s.noElements(op, init, in, f)
+	case n < 0:
+		s.fail(op, nil, errors.New("the number of slices isn't known; a trace that unrolls the loop needs it"), in[0])
+		return nil, nil
 	}
 	slices := make([][]*Value, len(in))
 	for i, x := range in {
@@ -96,47 +139,42 @@ func (s *Scope) loopOver(op string, init, xs []*Value, f element) []*Value {
 		for i := range in {
 			x[i] = slices[i][k]
 		}
-		out := f(s, acc, x)
-		if err := s.checkElement(init, out); err != nil || !s.alive() {
+		next, out := f(s, acc, x)
+		if err := s.checkElement(init, next, out); err != nil || !s.alive() {
 			s.fail(op, nil, err)
-			return nil
+			return nil, nil
 		}
 		if rows == nil {
 			rows = make([][]*Value, len(out))
 		}
 		if len(out) != len(rows) {
 			s.fail(op, nil, fmt.Errorf("the function gives %d values, and gave %d before", len(out), len(rows)))
-			return nil
+			return nil, nil
 		}
 		for i, v := range out {
 			rows[i] = append(rows[i], v)
 		}
-		if init != nil {
-			acc = out
-		}
+		acc = next
 	}
 	stacked := make([]*Value, len(rows))
 	for i, r := range rows {
 		stacked[i] = Stack(s, r)
 	}
-	return stacked
+	return acc, stacked
 }
 
-// checkElement returns an error unless a loop's function may give out.
-func (s *Scope) checkElement(init, out []*Value) error {
+// checkElement returns an error unless a loop's function may return next and out.
+func (s *Scope) checkElement(init, next, out []*Value) error {
 	if !s.alive() {
 		return s.step.err
 	}
-	if init != nil {
-		if err := sameVariables(init, out); err != nil {
-			return err
+	if err := sameVariables(init, next); err != nil {
+		return err
+	}
+	for i, v := range next {
+		if got, want := v.Fact().Shape, init[i].Fact().Shape; !got.Compatible(want) {
+			return fmt.Errorf("the body gives the shape %v for variable %d, which has %v at first; the values keep their shapes", got, i, want)
 		}
-		for i, v := range out {
-			if got, want := v.Fact().Shape, init[i].Fact().Shape; !got.Compatible(want) {
-				return fmt.Errorf("the body gives the shape %v for variable %d, which has %v at first; a Scan's values keep their shapes", got, i, want)
-			}
-		}
-		return nil
 	}
 	for i, v := range out {
 		if v == nil {
@@ -159,16 +197,16 @@ func elementFacts(xs []*Value) []graph.Fact {
 	return facts
 }
 
-// probe returns what is known of the values that f gives for any slices of xs.
-func (s *Scope) probe(op string, init, xs []*Value, f element) ([]graph.Fact, bool) {
+// probe returns what is known of the outputs of f for any slices of xs.
+func (s *Scope) probe(op string, init, xs []*Value, kind *loopKind, f element) ([]graph.Fact, bool) {
 	var facts []graph.Fact
 	for _, v := range init {
 		facts = append(facts, v.Fact().WithoutValue())
 	}
 	facts = append(facts, elementFacts(xs)...)
 	b := s.traceBody(op, facts, func(s *Scope, in []*Value) []*Value {
-		out := f(s, in[:len(init)], in[len(init):])
-		if err := s.checkElement(init, out); err != nil {
+		next, out := f(s, in[:len(init)], in[len(init):])
+		if err := s.checkElement(init, next, out); err != nil {
 			s.fail(op, nil, err)
 			return nil
 		}
@@ -179,7 +217,7 @@ func (s *Scope) probe(op string, init, xs []*Value, f element) ([]graph.Fact, bo
 	}
 	out := b.fn.ResultFacts()
 	for i := range out {
-		if i < len(init) {
+		if kind.scan {
 			out[i] = out[i].Relax(loopFact(init[i].Fact()))
 		}
 		out[i] = loopFact(out[i])
@@ -203,7 +241,7 @@ func loopFact(f graph.Fact) graph.Fact {
 
 // noElements returns the stack of no values.
 func (s *Scope) noElements(op string, init, xs []*Value, f element) []*Value {
-	facts, ok := s.probe(op, init, xs, f)
+	facts, ok := s.probe(op, init, xs, &loopKind{}, f)
 	if !ok {
 		return nil
 	}
@@ -220,10 +258,10 @@ func (s *Scope) noElements(op string, init, xs []*Value, f element) []*Value {
 }
 
 // traceLoop traces a While over lists.
-func (s *Scope) traceLoop(op string, init, xs []*Value, f element) []*Value {
-	facts, ok := s.probe(op, init, xs, f)
+func (s *Scope) traceLoop(op string, init, xs []*Value, kind *loopKind, f element) (last, outs []*Value) {
+	facts, ok := s.probe(op, init, xs, kind, f)
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	n := s.dim(xs[0], 0)
 	elems := elementFacts(xs)
@@ -235,14 +273,14 @@ func (s *Scope) traceLoop(op string, init, xs []*Value, f element) []*Value {
 	given := make([]*Value, len(facts)) // shapes
 	for i, fact := range facts {
 		given[i] = s.shapeVector(fact.Shape)
-		if !fact.Shape.Known() && i < len(init) {
+		if !fact.Shape.Known() && kind.scan {
 			// No slices give no values, whose shape is then that of the first one.
 			given[i] = Shape(s, init[i])
 		}
 		vars = append(vars, s.Emit1("TensorListReserve", graph.Attrs{graph.Type("element_dtype", fact.DType)}, given[i], n))
 	}
 	if !s.alive() {
-		return nil
+		return nil, nil
 	}
 	first := 1 + len(init)
 	out := While(s, vars,
@@ -252,28 +290,25 @@ func (s *Scope) traceLoop(op string, init, xs []*Value, f element) []*Value {
 			for i, l := range lists {
 				x[i] = s.Emit1("TensorListGetItem", graph.Attrs{graph.Type("element_dtype", elems[i].DType)}, l, v[0], s.shapeVector(elems[i].Shape))
 			}
-			out := f(s, v[1:first], x)
-			if err := s.checkElement(init, out); err != nil {
+			acc, out := f(s, v[1:first], x)
+			if err := s.checkElement(init, acc, out); err != nil {
 				s.fail(op, nil, err)
 				return nil
 			}
-			next := []*Value{Add(s, v[0], 1)}
-			if init != nil {
-				next = append(next, out...)
-			}
+			next := append([]*Value{Add(s, v[0], 1)}, acc...)
 			for i, g := range out {
 				next = append(next, s.Emit1("TensorListSetItem", nil, v[first+i], v[0], g))
 			}
 			return next
 		})
 	if !s.alive() {
-		return nil
+		return nil, nil
 	}
 	stacked := make([]*Value, len(facts))
 	for i, fact := range facts {
 		stacked[i] = s.stackList(out[first+i], fact.DType, given[i], dim0(xs[0]))
 	}
-	return stacked
+	return out[1:first], stacked
 }
 
 // stackList returns the tensor of a list's n elements of a type and shape; a

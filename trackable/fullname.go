@@ -52,7 +52,7 @@ func (g *Graph) scopeAll(name func(id, below int)) {
 		}
 		if fresh, ok := strings.CutPrefix(own[id], "/"); ok {
 			n.scope = fresh
-		} else {
+		} else if own[id] != "." {
 			n.scope = joinScope(n.scope, own[id])
 		}
 		name(id, parent)

@@ -154,7 +154,7 @@ type SavedModelOnly interface {
 // its first path, then its own part. An empty name means the type's in snake
 // case, made unique depth first ("dense", "dense_1"). A name with a leading "/"
 // drops the scopes above, so that "/" alone is no scope at all: a functional or
-// sequential Keras model has that one.
+// sequential Keras model has that one. The name "." adds no scope to those above.
 type Scoped interface{ ScopeName() string }
 
 // Base makes a struct a node that can be attached to while the program runs.

@@ -300,3 +300,31 @@ func className(self any) string {
 	}
 	return t.Name()
 }
+
+// CallAll calls a layer, a model or another Callable as [Layer.RunAll] does, and returns
+// all its outputs. One that has neither a Compute nor a ComputeAll takes one input and no
+// further arguments.
+func CallAll(s *ops.Scope, layer Callable, inputs []*ops.Value, opts *CallOptions) []*ops.Value {
+	if l, ok := layer.(LayerLike); ok {
+		switch layer.(type) {
+		case Computer, FullComputer:
+			if len(inputs) == 1 {
+				return l.AsLayer().RunAll(s, layer, inputs[0], opts)
+			}
+			return l.AsLayer().RunAll(s, layer, inputs, opts)
+		}
+	}
+	if len(inputs) != 1 || opts != nil && len(opts.Args) > 0 {
+		return []*ops.Value{s.Fail(className(layer), fmt.Errorf("got %d inputs and further arguments, want one input", len(inputs)))}
+	}
+	x := inputs[0]
+	if opts != nil {
+		if opts.Training != nil {
+			s = s.WithTraining(*opts.Training)
+		}
+		if opts.Masks != nil {
+			x = WithMask(s, x, opts.Masks[0])
+		}
+	}
+	return []*ops.Value{layer.Call(s, x)}
+}

@@ -71,13 +71,23 @@ type Layer struct {
 	weights   []Weight                 // those that were made
 	shapes    Shapes                   // for which the layer was built
 	activity  regularizers.Regularizer // of the config field activity_regularizer
+	inline    bool                     // no scope of its own
 }
 
 // SetName sets the layer's name.
 func (l *Layer) SetName(name string) { l.Name = name }
 
 // ScopeName returns the layer's name, "" for the automatic one.
-func (l *Layer) ScopeName() string { return l.Name }
+func (l *Layer) ScopeName() string {
+	if l.inline {
+		return "."
+	}
+	return l.Name
+}
+
+// Inline leaves the layer's name out of the full names of its variables, as tf_keras does
+// for a layer that a wrapper builds.
+func (l *Layer) Inline() { l.inline = true }
 
 // Built reports whether the layer has made its variables.
 func (l *Layer) Built() bool { return l.built.Load() }
@@ -132,12 +142,20 @@ func (m *Model) TracksFields() bool { return true }
 // components are the classes that the defaults of layers refer to.
 var components = config.Must(config.New(activations.Classes(), initializers.Classes()))
 
+// Completer is implemented by layers that make inner layers of their config.
+// CompleteLayer is called once, after the defaults of the config are set, before the
+// layer's children are listed for a restore and before it is built.
+type Completer interface{ CompleteLayer() error }
+
 // complete sets the defaults of the config of self, once.
 func (l *Layer) complete(self any) error {
 	l.completed.Do(func() {
-		l.failed = components.Complete(self)
-		if l.failed == nil {
-			l.activity = activityOf(self)
+		if l.failed = components.Complete(self); l.failed != nil {
+			return
+		}
+		l.activity = activityOf(self)
+		if c, ok := self.(Completer); ok {
+			l.failed = c.CompleteLayer()
 		}
 	})
 	return l.failed

@@ -155,8 +155,11 @@ func (l *Layer) build(s *ops.Scope, self any, in Shapes) error {
 
 // DeclareVariablesOf lists the variables that self makes at its first call.
 func (l *Layer) DeclareVariablesOf(self trackable.Trackable, inFile func(edge string) bool) []trackable.Declared {
+	if l.Built() || l.complete(self) != nil {
+		return nil
+	}
 	d, ok := self.(Weighted)
-	if !ok || l.Built() || l.complete(self) != nil {
+	if !ok {
 		return nil
 	}
 	weights, err := d.Weights(nil)

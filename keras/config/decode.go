@@ -344,6 +344,11 @@ func kindOf(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
+// Completer is implemented by pointers to structs with defaults that depend on other
+// fields. CompleteConfig is called after the defaults of tags are set. It may be called
+// again, and must then change nothing.
+type Completer interface{ CompleteConfig() }
+
 // Complete replaces the zero values in the struct that obj points to by the
 // defaults of their tags. Other values are left alone.
 func (c *Classes) Complete(obj any) error {
@@ -366,6 +371,9 @@ func (c *Classes) Complete(obj any) error {
 				return fmt.Errorf("config: the default of %v's field %s: %w", v.Type(), f.name, err)
 			}
 		}
+	}
+	if own, ok := obj.(Completer); ok {
+		own.CompleteConfig()
 	}
 	return nil
 }

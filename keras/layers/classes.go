@@ -16,5 +16,15 @@ func Classes() []config.Class {
 		config.Of[*Dropout](module, "Dropout"),
 		config.Of[*Flatten](module, "Flatten"),
 		config.Of[*InputLayer](module, "InputLayer"),
+
+		// Recurrent layers.
+		config.Of[*GRU](module, "GRU"),
+		config.Of[*GRUCell](module, "GRUCell"),
+		config.Of[*LSTM](module, "LSTM"),
+		config.Of[*LSTMCell](module, "LSTMCell"),
+		config.Of[*RNN](module, "RNN"),
+		config.Of[*SimpleRNN](module, "SimpleRNN"),
+		config.Of[*SimpleRNNCell](module, "SimpleRNNCell"),
+		config.Of[*StackedRNNCells](module, "StackedRNNCells"),
 	}
 }

@@ -32,6 +32,8 @@ type fixtureCase struct {
 	Inputs                int
 	Outputs               []string
 	Kwargs                map[string]any
+	Args                  map[string]int
+	States                int
 	Training              []bool
 	Weights               []string
 	Trainable             []bool
@@ -52,19 +54,7 @@ func TestLayersAreTfKeras(t *testing.T) {
 	}
 	for _, file := range files {
 		family := strings.TrimSuffix(filepath.Base(file), ".json")
-		data, err := os.ReadFile(file)
-		must(t, err)
-		var cases []fixtureCase
-		must(t, json.Unmarshal(data, &cases))
-		data, err = os.ReadFile(strings.TrimSuffix(file, ".json") + ".npz")
-		must(t, err)
-		z, err := tensor.OpenNPZ(bytes.NewReader(data), int64(len(data)), nil)
-		must(t, err)
-		arrays := map[string]*tensor.Tensor{}
-		for _, name := range z.Names() {
-			arrays[name], err = z.Read(t.Context(), name)
-			must(t, err)
-		}
+		cases, arrays := fixture(t, family)
 		for _, c := range cases {
 			t.Run(family+"/"+c.Name, func(t *testing.T) {
 				t.Run("config", func(t *testing.T) { checkConfig(t, &c) })
@@ -76,6 +66,24 @@ func TestLayersAreTfKeras(t *testing.T) {
 	}
 }
 
+// fixture returns the cases of a family and their arrays.
+func fixture(t *testing.T, family string) ([]fixtureCase, map[string]*tensor.Tensor) {
+	data, err := os.ReadFile(filepath.Join("testdata", family+".json"))
+	must(t, err)
+	var cases []fixtureCase
+	must(t, json.Unmarshal(data, &cases))
+	data, err = os.ReadFile(filepath.Join("testdata", family+".npz"))
+	must(t, err)
+	z, err := tensor.OpenNPZ(bytes.NewReader(data), int64(len(data)), nil)
+	must(t, err)
+	arrays := map[string]*tensor.Tensor{}
+	for _, name := range z.Names() {
+		arrays[name], err = z.Read(t.Context(), name)
+		must(t, err)
+	}
+	return cases, arrays
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -85,7 +93,7 @@ func must(t testing.TB, err error) {
 
 func decode(t *testing.T, data []byte) caller {
 	t.Helper()
-	obj, err := keras.FromConfig(data, nil)
+	obj, err := keras.FromConfig(data, &keras.ConfigOptions{Classes: testClasses})
 	must(t, err)
 	l, ok := obj.(caller)
 	if !ok {
@@ -97,7 +105,7 @@ func decode(t *testing.T, data []byte) caller {
 // checkConfig compares the configs as JSON values, and the order of their keys.
 func checkConfig(t *testing.T, c *fixtureCase) {
 	for name, want := range map[string]json.RawMessage{"new form": c.Config, "built": c.Built, "legacy form": c.Legacy} {
-		got, err := keras.Config(decode(t, want), &keras.ConfigOptions{Legacy: name == "legacy form"})
+		got, err := keras.Config(decode(t, want), &keras.ConfigOptions{Classes: testClasses, Legacy: name == "legacy form"})
 		must(t, err)
 		if d := cmp.Diff(flat(t, want), flat(t, got)); d != "" {
 			t.Errorf("%s (-tf_keras +ours):\n%s", name, d)
@@ -146,7 +154,16 @@ func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, t
 	}
 	shapes := make([]tensor.Shape, c.Inputs)
 	inputs := make([]*ops.Value, c.Inputs)
-	opts := &base.CallOptions{Training: &training, Args: c.Kwargs}
+	args := map[string]any{}
+	maps.Copy(args, c.Kwargs)
+	lists := map[string][]*ops.Value{}
+	for key, n := range c.Args {
+		for i := range n {
+			lists[key] = append(lists[key], ops.ValueOf(arrays[fmt.Sprintf("%s/arg/%s/%d", c.Name, key, i)]))
+		}
+		args[key] = lists[key]
+	}
+	opts := &base.CallOptions{Training: &training, Args: args}
 	s := function.Eager(context.Background())
 	for i := range inputs {
 		x := arrays[fmt.Sprintf("%s/input%d", c.Name, i)]
@@ -180,11 +197,23 @@ func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, t
 			t.Errorf("weight %s: trainable is %v, tf_keras's is %v", c.Weights[i], is, c.Trainable[i])
 		}
 	}
+	if c.States > 0 {
+		states := make([]*tensor.Tensor, c.States)
+		for i := range states {
+			states[i] = arrays[fmt.Sprintf("%s/state%d", c.Name, i)]
+		}
+		must(t, layer.(stateful).ResetStates(states...))
+	}
 	// tf_keras's layer.losses begin with those of the activities.
 	s, losses := base.WithLosses(s)
 	rec, tape := grad.Record(s, &grad.Options{Persistent: true})
 	for _, x := range inputs {
 		if x.DType().IsFloating() {
+			tape.Watch(x)
+		}
+	}
+	for _, list := range lists {
+		for _, x := range list {
 			tape.Watch(x)
 		}
 	}
@@ -244,7 +273,11 @@ func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, t
 			t.Errorf("losses (-tf_keras +ours):\n%s", d)
 		}
 	}
-	checkGradients(t, c, arrays, mode, tape, trainable, names, inputs, loss)
+	checkGradients(t, c, arrays, mode, tape, trainable, names, inputs, lists, loss)
+	for i := range c.States {
+		held := statesOf(layer)
+		near(t, fmt.Sprintf("state %d", i), held[i].Load(), arrays[fmt.Sprintf("%s/state%d", mode, i)], 1e-5)
+	}
 	must(t, s.Err())
 	for i, v := range vars {
 		want := arrays[mode+"/after/"+c.Weights[i]]
@@ -255,8 +288,18 @@ func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, t
 	}
 }
 
+// stateful is implemented by recurrent layers.
+type stateful interface {
+	ResetStates(states ...*tensor.Tensor) error
+}
+
+// statesOf returns the states of a recurrent layer.
+func statesOf(layer any) []*trackable.Variable {
+	return reflect.ValueOf(layer).Elem().FieldByName("States").Interface().([]*trackable.Variable)
+}
+
 func checkGradients(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, mode string, tape *grad.Tape,
-	trainable []*trackable.Variable, names map[*trackable.Variable]string, inputs []*ops.Value, loss *ops.Value) {
+	trainable []*trackable.Variable, names map[*trackable.Variable]string, inputs []*ops.Value, lists map[string][]*ops.Value, loss *ops.Value) {
 	wanted := map[string]bool{}
 	for name := range maps.Keys(arrays) {
 		if strings.HasPrefix(name, mode+"/gradient") {
@@ -271,6 +314,11 @@ func checkGradients(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tens
 	for i, x := range inputs {
 		if x.DType().IsFloating() {
 			sources, keys = append(sources, x), append(keys, fmt.Sprintf("%s/gradient_input%d", mode, i))
+		}
+	}
+	for key, list := range lists {
+		for i, x := range list {
+			sources, keys = append(sources, x), append(keys, fmt.Sprintf("%s/gradient_arg/%s/%d", mode, key, i))
 		}
 	}
 	grads := map[string]*ops.Value{}

@@ -12,6 +12,8 @@ Each family of layers is a file cases/<family>.py with a list CASES, and gets
     inputs    a list of shapes, or of numpy arrays; floats in [-1, 1) are made for shapes
     mask      a list with a bool array or None for each input; optional
     kwargs    further call arguments that JSON can hold; optional
+    args      further call arguments that are lists of shapes or arrays, such as initial_state; optional
+    states    arrays that a stateful layer begins each call with; optional
     training  modes to run, default [False, True]; [False] where training draws numbers
 
 The JSON has the layer's config in both forms, its weights' names (below the layer) and
@@ -39,6 +41,10 @@ def plain(t):
     return (tf.cast(t, tf.float32) if t.dtype == tf.bfloat16 else t).numpy()
 
 
+def array(rng, x):
+    return x if isinstance(x, np.ndarray) else rng.uniform(-1, 1, x).astype("float32")
+
+
 def run(case, arrays):
     rng = np.random.RandomState(7)
     name = case["name"]
@@ -46,9 +52,16 @@ def run(case, arrays):
     tf_keras.utils.set_random_seed(1)
     layer = case["layer"]()
     unbuilt = serialization_lib.serialize_keras_object(layer)
-    inputs = [x if isinstance(x, np.ndarray) else rng.uniform(-1, 1, x).astype("float32") for x in case["inputs"]]
+    inputs = [array(rng, x) for x in case["inputs"]]
     masks = case.get("mask")
     kwargs = case.get("kwargs", {})
+    lists = {key: [tf.constant(array(rng, x)) for x in values] for key, values in case.get("args", {}).items()}
+    for key, values in lists.items():
+        for i, v in enumerate(values):
+            arrays[f"{name}/arg/{key}/{i}"] = v.numpy()
+    states = case.get("states", [])
+    for i, v in enumerate(states):
+        arrays[f"{name}/state{i}"] = v
     for i, x in enumerate(inputs):
         arrays[f"{name}/input{i}"] = x
     if masks:
@@ -58,7 +71,7 @@ def run(case, arrays):
     tensors = [tf.constant(x) for x in inputs]
 
     def call(training):
-        args = dict(kwargs)
+        args = {**kwargs, **lists}
         if layer._call_spec.expects_training_arg:
             args["training"] = training
         if masks:
@@ -78,10 +91,13 @@ def run(case, arrays):
     for training in case.get("training", [False, True]):
         for w, value in zip(layer.weights, start):
             w.assign(value)
+        if states:
+            layer.reset_states(states)
         mode = "train" if training else "infer"
         floating = [t for t in tensors if t.dtype.is_floating]
         with tf.GradientTape(persistent=True) as tape:
             tape.watch(floating)
+            tape.watch(list(lists.values()))
             out = call(training)
             flat = tf.nest.flatten(out)
             loss = 0.0
@@ -109,6 +125,15 @@ def run(case, arrays):
                     g = tape.gradient(loss, t)
                     if g is not None:
                         arrays[f"{name}/{mode}/gradient_input{i}"] = plain(tf.convert_to_tensor(g))
+            for key, values in lists.items():
+                for i, t in enumerate(values):
+                    g = tape.gradient(loss, t)
+                    if g is not None:
+                        arrays[f"{name}/{mode}/gradient_arg/{key}/{i}"] = plain(tf.convert_to_tensor(g))
+        if states:
+            held = layer.states if hasattr(layer, "states") else layer.forward_layer.states + layer.backward_layer.states
+            for i, v in enumerate(held):
+                arrays[f"{name}/{mode}/state{i}"] = v.numpy()
         for n, w in zip(names, layer.weights):
             if not np.array_equal(w.numpy(), arrays[f"{name}/weight/{n}"]):
                 arrays[f"{name}/{mode}/after/{n}"] = w.numpy()
@@ -120,6 +145,8 @@ def run(case, arrays):
         "inputs": len(inputs),
         "outputs": [o.dtype.name for o in flat],
         "kwargs": kwargs,
+        **({"args": {key: len(values) for key, values in lists.items()}} if lists else {}),
+        **({"states": len(states)} if states else {}),
         "training": case.get("training", [False, True]),
         "weights": names,
         "trainable": [any(w is t for t in layer.trainable_weights) for w in layer.weights],
