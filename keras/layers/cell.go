@@ -55,7 +55,7 @@ type projector interface {
 	project(s *ops.Scope, c *CellCall, xs *ops.Value) (*ops.Value, Step)
 }
 
-// stepOnce is the ComputeAll of cells: one step from the states in the argument "states",
+// stepOnce computes the ComputeAll of cells: one step from the states in the argument "states",
 // zeros by default. The results are the output and the new states.
 func stepOnce(s *ops.Scope, cell Cell, c *base.Invocation) []*ops.Value {
 	const op = "Cell"
