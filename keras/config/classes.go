@@ -21,6 +21,11 @@ type Class struct {
 	Package string
 	// Aliases are further names that a config may use for the class.
 	Aliases []string
+	// Private makes the new form repeat the class's name as registered_name, as tf_keras
+	// does for classes outside its public modules. Default: registered_name is null.
+	Private bool
+	// New makes the object whose fields a config then sets. Default: a zero value.
+	New func() any
 
 	typ   reflect.Type // a struct or a pointer to one; nil for a function
 	value any          // the function
@@ -43,6 +48,13 @@ func Registered[T any](pkg, name string) Class {
 	c := Of[T]("builtins", name)
 	c.Package = pkg
 	return c
+}
+
+// Classed is implemented by objects that choose the class under which they are written,
+// if one Go type stands for several classes of tf_keras. c is the type's class. legacy
+// reports the form {"class_name", "config"}.
+type Classed interface {
+	ConfigClass(c Class, legacy bool) Class
 }
 
 func (c *Class) registeredName() string { return c.Package + ">" + c.Name }

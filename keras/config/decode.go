@@ -16,7 +16,9 @@ import (
 // v is nil, a bool, a [json.Number], a string, a []any or a map[string]any.
 type Unmarshaler interface{ UnmarshalConfig(v any) error }
 
-// Decoded is implemented by objects that read the fields of their config themselves.
+// Decoded is implemented by objects that read the fields of their config themselves. If
+// the class has a New, DecodeConfig is also called for an object given by its name alone,
+// with a nil config.
 type Decoded interface {
 	DecodeConfig(d *Decoder, config map[string]any) error
 }
@@ -122,6 +124,17 @@ func (d *Decoder) into(v any, dst reflect.Value, want reflect.Type) error {
 		t = t.Elem()
 	}
 	p := reflect.New(t)
+	if k.New != nil {
+		made := reflect.ValueOf(k.New())
+		if made.Type() != k.typ {
+			return fmt.Errorf("%s: its New made a %v, want %v", k.Name, made.Type(), k.typ)
+		}
+		if k.typ.Kind() == reflect.Pointer {
+			p = made
+		} else {
+			p.Elem().Set(made)
+		}
+	}
 	if object != nil {
 		if d.depth++; d.depth > MaxDepth {
 			return fmt.Errorf("objects nest deeper than %d", MaxDepth)
@@ -141,6 +154,10 @@ func (d *Decoder) into(v any, dst reflect.Value, want reflect.Type) error {
 			}
 		}
 		d.depth--
+	} else if own, ok := p.Interface().(Decoded); ok && k.New != nil {
+		if err := own.DecodeConfig(d, nil); err != nil {
+			return fmt.Errorf("%s: %w", k.Name, err)
+		}
 	}
 	if err := d.classes.Complete(p.Interface()); err != nil {
 		return err

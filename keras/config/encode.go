@@ -80,7 +80,12 @@ func (e *Encoder) Object(obj any) (Fields, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", k.Name, err)
 	}
-	if e.opts.Legacy && e.depth <= 1 {
+	short := e.opts.Legacy && e.depth <= 1
+	if c, ok := obj.(Classed); ok {
+		own := c.ConfigClass(*k, short)
+		k = &own
+	}
+	if short {
 		name := k.Name
 		if k.Package != "" {
 			name = k.registeredName()
@@ -91,8 +96,11 @@ func (e *Encoder) Object(obj any) (Fields, error) {
 	if k.Module == "" {
 		module = nil
 	}
-	if k.Package != "" {
+	switch {
+	case k.Package != "":
 		registered = k.registeredName()
+	case k.Private:
+		registered = k.Name
 	}
 	out := Fields{{"module", module}, {"class_name", k.Name}, {"config", config}, {"registered_name", registered}}
 	if b, ok := obj.(Built); ok {
@@ -111,6 +119,12 @@ func (e *Encoder) fieldsOf(obj any) (Fields, error) {
 	if own, ok := obj.(Encoded); ok {
 		return own.EncodeConfig(e)
 	}
+	return e.Fields(obj)
+}
+
+// Fields returns the config that the fields of a struct make, or of what obj points to.
+// An EncodeConfig that adds to them calls it.
+func (e *Encoder) Fields(obj any) (Fields, error) {
 	v := reflect.ValueOf(obj)
 	if v.Kind() != reflect.Pointer { // a copy that can be completed
 		p := reflect.New(v.Type())

@@ -26,27 +26,30 @@ type Adadelta struct {
 // and Keras' other defaults.
 func NewAdadelta(rate float64) *Adadelta {
 	a := &Adadelta{Rho: 0.95, Epsilon: 1e-7}
-	a.init("Adadelta", rate, a)
+	a.Init(a, rate)
 	return a
 }
 
-func (a *Adadelta) hypers() []hyper { return []hyper{{"rho", a.Rho}} }
+// Hypers lists the hyperparameters of the legacy layout.
+func (a *Adadelta) Hypers() []Hyper { return []Hyper{{"rho", a.Rho}} }
 
-func (a *Adadelta) slots() []slotKind {
-	return []slotKind{
-		{name: "accum_grad", list: "_accumulated_grads", tag: "accumulated_grad", legacy: true, new: true},
-		{name: "accum_var", list: "_accumulated_delta_vars", tag: "accumulated_delta_var", legacy: true, new: true, joined: true},
+// SlotKinds lists the kinds of slots.
+func (a *Adadelta) SlotKinds() []SlotKind {
+	return []SlotKind{
+		{Name: "accum_grad", List: "_accumulated_grads", Tag: "accumulated_grad"},
+		{Name: "accum_var", List: "_accumulated_delta_vars", Tag: "accumulated_delta_var", joined: true},
 	}
 }
 
-func (a *Adadelta) update(s *ops.Scope, u *update) {
+// UpdateStep changes a variable by its gradient.
+func (a *Adadelta) UpdateStep(s *ops.Scope, u *Update) {
 	grads, deltas := u.slots[0], u.slots[1]
 	if !u.isNew {
-		ops.ApplyAdadelta(s, u.v, grads, deltas, u.rate(), u.hyper(numFirst, "rho", a.Rho), u.number(numEpsilon, a.Epsilon), u.grad)
+		ops.ApplyAdadelta(s, u.Variable, grads, deltas, u.rate(), u.hyper(numFirst, "rho", a.Rho), u.number(numEpsilon, a.Epsilon), u.Gradient)
 		return
 	}
-	ops.Assign(s, grads, a.mean(s, grads, u.grad))
-	a.move(s, u, grads, deltas, u.grad)
+	ops.Assign(s, grads, a.mean(s, grads, u.Gradient))
+	a.move(s, u, grads, deltas, u.Gradient)
 }
 
 // mean returns the running mean old with the square of x taken in.
@@ -55,18 +58,19 @@ func (a *Adadelta) mean(s *ops.Scope, old ops.Input, x *ops.Value) *ops.Value {
 }
 
 // move takes the step by g, whose mean grads has taken in.
-func (a *Adadelta) move(s *ops.Scope, u *update, grads, deltas *trackable.Variable, g *ops.Value) {
+func (a *Adadelta) move(s *ops.Scope, u *Update, grads, deltas *trackable.Variable, g *ops.Value) {
 	root := func(x ops.Input) *ops.Value { return ops.Sqrt(s, ops.Add(s, x, a.Epsilon)) }
 	delta := ops.Div(s, ops.Mul(s, ops.Neg(s, root(deltas)), g), root(grads))
 	ops.Assign(s, deltas, a.mean(s, deltas, delta))
-	ops.AssignAdd(s, u.v, ops.Mul(s, delta, u.rate()))
+	ops.AssignAdd(s, u.Variable, ops.Mul(s, delta, u.rate()))
 }
 
-func (a *Adadelta) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+// UpdateRows changes a variable by slices.
+func (a *Adadelta) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
 	grads, deltas := u.slots[0], u.slots[1]
 	if !u.isNew {
-		s.Emit0("ResourceSparseApplyAdadelta", nil, ops.Handle(s, u.v), ops.Handle(s, grads), ops.Handle(s, deltas),
+		s.Emit0("ResourceSparseApplyAdadelta", nil, ops.Handle(s, u.Variable), ops.Handle(s, grads), ops.Handle(s, deltas),
 			u.rate(), u.hyper(numFirst, "rho", a.Rho), u.number(numEpsilon, a.Epsilon), x.Values, x.Indices)
 		return
 	}

@@ -17,67 +17,69 @@ import (
 //	step = g / sqrt(v)
 //	variable -= alpha * step / max(1, rms(step)/ClipThreshold)
 //
-// It has the new layout; the legacy family knows no Adafactor. Keras' option
-// relative_step is not here, since rho is the same with it and without. Files of
-// tf_keras are equal up to rounding, not byte for byte: TensorFlow's Rsqrt of vectors
+// It has the new layout; the legacy family has no Adafactor. Files of tf_keras are equal up to rounding, not byte for byte: TensorFlow's Rsqrt of vectors
 // refines an estimate that each processor has of its own, and its means add in
 // another order.
 type Adafactor struct {
 	Base
 	// Beta2Decay says how the decay of the second moments grows with the steps.
 	// Default of NewAdafactor: -0.8.
-	Beta2Decay float64
+	Beta2Decay float64 `keras:"beta_2_decay"`
 	// Epsilon1 is added to the squares. Default of NewAdafactor: 1e-30.
-	Epsilon1 float64
+	Epsilon1 float64 `keras:"epsilon_1"`
 	// Epsilon2 is the least size of a variable that a step is in proportion to.
 	// Default of NewAdafactor: 0.001.
-	Epsilon2 float64
+	Epsilon2 float64 `keras:"epsilon_2"`
 	// ClipThreshold is how large a step may be, before alpha. Default of
 	// NewAdafactor: 1.
 	ClipThreshold float64
+	// RelativeStep limits a rate without a Schedule to 1/sqrt(t). It changes no number,
+	// since rho is limited in any case. Default of NewAdafactor: true.
+	RelativeStep bool
 }
 
 // NewAdafactor makes an Adafactor with a learning rate (Keras' default is 0.001)
 // and Keras' other defaults.
 func NewAdafactor(rate float64) *Adafactor {
-	a := &Adafactor{Beta2Decay: -0.8, Epsilon1: 1e-30, Epsilon2: 1e-3, ClipThreshold: 1}
-	a.init("Adafactor", rate, a)
+	a := &Adafactor{Beta2Decay: -0.8, Epsilon1: 1e-30, Epsilon2: 1e-3, ClipThreshold: 1, RelativeStep: true}
+	a.Init(a, rate)
+	a.newOnly = true
 	a.layout.Store(int32(NewLayout))
 	return a
 }
 
-func (a *Adafactor) hypers() []hyper { return nil }
-
-func (a *Adafactor) slots() []slotKind {
-	return []slotKind{
-		{name: "r", list: "_r", tag: "r", legacy: true, new: true, shape: func(s tensor.Shape) (tensor.Shape, bool) {
+// SlotKinds lists the kinds of slots.
+func (a *Adafactor) SlotKinds() []SlotKind {
+	return []SlotKind{
+		{Name: "r", List: "_r", Tag: "r", Shape: func(s tensor.Shape) (tensor.Shape, bool) {
 			if len(s) < 2 {
 				return nil, false
 			}
 			return s[:len(s)-1], true
 		}},
-		{name: "c", list: "_c", tag: "c", standIn: "r", legacy: true, new: true, joined: true, shape: func(s tensor.Shape) (tensor.Shape, bool) {
+		{Name: "c", List: "_c", Tag: "c", standIn: "r", joined: true, Shape: func(s tensor.Shape) (tensor.Shape, bool) {
 			if len(s) < 2 {
 				return nil, false
 			}
 			return append(s[:len(s)-2].Clone(), s[len(s)-1]), true
 		}},
-		{name: "v", list: "_v", tag: "v", legacy: true, new: true, joined: true},
+		{Name: "v", List: "_v", Tag: "v", joined: true},
 	}
 }
 
-func (a *Adafactor) update(s *ops.Scope, u *update) {
+// UpdateStep changes a variable by its gradient.
+func (a *Adafactor) UpdateStep(s *ops.Scope, u *Update) {
 	rms := func(x ops.Input) *ops.Value { return ops.Sqrt(s, ops.Mean(s, ops.Square(s, x))) }
 	r, c, v := u.slots[0], u.slots[1], u.slots[2]
 	root := ops.Rsqrt(s, u.localStep())
 	rho := ops.Minimum(s, u.rate(), root)
-	alpha := ops.Mul(s, ops.Maximum(s, ops.ConstOf(s, u.dtype, float64(float32(a.Epsilon2))), rms(u.v)), rho)
-	squares := ops.Add(s, ops.Square(s, u.grad), a.Epsilon1)
+	alpha := ops.Mul(s, ops.Maximum(s, ops.ConstOf(s, u.dtype, float64(float32(a.Epsilon2))), rms(u.Variable)), rho)
+	squares := ops.Add(s, ops.Square(s, u.Gradient), a.Epsilon1)
 	beta := ops.Sub(s, 1, ops.Pow(s, u.localStep(), a.Beta2Decay))
 	mean := func(old ops.Input, x *ops.Value) *ops.Value {
 		return ops.Add(s, ops.Mul(s, beta, old), ops.Mul(s, ops.Sub(s, 1, beta), x))
 	}
-	if len(u.v.ValueShape()) < 2 { // as when the slots were made
+	if len(u.Variable.ValueShape()) < 2 { // as when the slots were made
 		ops.Assign(s, v, mean(v, squares))
 	} else {
 		ops.Assign(s, r, mean(r, ops.Mean(s, squares, -1)))
@@ -85,13 +87,13 @@ func (a *Adafactor) update(s *ops.Scope, u *update) {
 		rows := ops.Div(s, r, ops.MeanKeep(s, r, -1))
 		ops.Assign(s, v, ops.Mul(s, ops.ExpandDims(s, rows, -1), ops.ExpandDims(s, c, -2)))
 	}
-	step := ops.Mul(s, u.grad, ops.Rsqrt(s, v))
+	step := ops.Mul(s, u.Gradient, ops.Rsqrt(s, v))
 	step = ops.Div(s, step, ops.Maximum(s, 1, ops.Div(s, rms(step), a.ClipThreshold)))
-	ops.AssignAdd(s, u.v, ops.Mul(s, ops.Neg(s, alpha), step))
+	ops.AssignAdd(s, u.Variable, ops.Mul(s, ops.Neg(s, alpha), step))
 }
 
-// updateRows takes the step of the whole tensor, as tf_keras does.
-func (a *Adafactor) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
-	u.grad = summed(s, x).Value(s)
-	a.update(s, u)
+// UpdateRows takes the step of the whole tensor, as tf_keras does.
+func (a *Adafactor) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
+	u.Gradient = summed(s, x).Value(s)
+	a.UpdateStep(s, u)
 }

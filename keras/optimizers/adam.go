@@ -16,55 +16,58 @@ import (
 type Adam struct {
 	Base
 	// Beta1 is the decay of the first moments. Default of NewAdam: 0.9.
-	Beta1 float64
+	Beta1 float64 `keras:"beta_1"`
 	// Beta2 is the decay of the second moments. Default of NewAdam: 0.999.
-	Beta2 float64
+	Beta2 float64 `keras:"beta_2"`
 	// Epsilon keeps the divisor from 0. Default of NewAdam: 1e-7, as Keras has it.
 	Epsilon float64
 	// AMSGrad divides by the largest second moment so far. Default: false.
-	AMSGrad bool
+	AMSGrad bool `keras:"amsgrad"`
 }
 
 // NewAdam makes an Adam with a learning rate (Keras' default is 0.001) and
 // Keras' other defaults.
 func NewAdam(rate float64) *Adam {
 	a := &Adam{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-7}
-	a.init("Adam", rate, a)
+	a.Init(a, rate)
 	return a
 }
 
-func (a *Adam) hypers() []hyper { return []hyper{{"beta_1", a.Beta1}, {"beta_2", a.Beta2}} }
+// Hypers lists the hyperparameters of the legacy layout.
+func (a *Adam) Hypers() []Hyper { return []Hyper{{"beta_1", a.Beta1}, {"beta_2", a.Beta2}} }
 
-func (a *Adam) slots() []slotKind { return adamSlots(a.AMSGrad) }
+// SlotKinds lists the kinds of slots.
+func (a *Adam) SlotKinds() []SlotKind { return adamSlots(a.AMSGrad) }
 
-func adamSlots(amsgrad bool) []slotKind {
-	return []slotKind{
-		{name: "m", list: "_momentums", tag: "m", legacy: true, new: true},
-		{name: "v", list: "_velocities", tag: "v", legacy: true, new: true, joined: true},
-		{name: "vhat", list: "_velocity_hats", tag: "vhat", legacy: amsgrad, new: amsgrad},
+func adamSlots(amsgrad bool) []SlotKind {
+	return []SlotKind{
+		{Name: "m", List: "_momentums", Tag: "m"},
+		{Name: "v", List: "_velocities", Tag: "v", joined: true},
+		{Name: "vhat", List: "_velocity_hats", Tag: "vhat", skipLegacy: !amsgrad, skipNew: !amsgrad},
 	}
 }
 
-func (a *Adam) update(s *ops.Scope, u *update) { adamStep(s, u, a.Beta1, a.Beta2, a.Epsilon) }
+// UpdateStep changes a variable by its gradient.
+func (a *Adam) UpdateStep(s *ops.Scope, u *Update) { adamStep(s, u, a.Beta1, a.Beta2, a.Epsilon) }
 
-func adamStep(s *ops.Scope, u *update, beta1, beta2, epsilon float64) {
+func adamStep(s *ops.Scope, u *Update, beta1, beta2, epsilon float64) {
 	b1, b2 := u.hyper(numFirst, "beta_1", beta1), u.hyper(numSecond, "beta_2", beta2)
 	m, v, vhat := u.slots[0], u.slots[1], u.slots[2]
 	switch {
 	case u.isNew:
 		// The newer optimizer has no fused op, and takes 1-beta from the options,
 		// not from their float32 values: for Beta2 that shows.
-		ops.AssignAdd(s, m, ops.Mul(s, ops.Sub(s, u.grad, m), 1-beta1))
-		ops.AssignAdd(s, v, ops.Mul(s, ops.Sub(s, ops.Square(s, u.grad), v), 1-beta2))
+		ops.AssignAdd(s, m, ops.Mul(s, ops.Sub(s, u.Gradient, m), 1-beta1))
+		ops.AssignAdd(s, v, ops.Mul(s, ops.Sub(s, ops.Square(s, u.Gradient), v), 1-beta2))
 		if vhat != nil {
 			ops.Assign(s, vhat, ops.Maximum(s, vhat, v))
 			v = vhat
 		}
-		ops.AssignSub(s, u.v, ops.Div(s, ops.Mul(s, m, u.alpha(b1, b2)), ops.Add(s, ops.Sqrt(s, v), epsilon)))
+		ops.AssignSub(s, u.Variable, ops.Div(s, ops.Mul(s, m, u.alpha(b1, b2)), ops.Add(s, ops.Sqrt(s, v), epsilon)))
 	case vhat != nil:
-		ops.ApplyAdamWithAmsgrad(s, u.v, m, v, vhat, u.power(numFirstPower, b1), u.power(numSecondPower, b2), u.rate(), b1, b2, u.number(numEpsilon, epsilon), u.grad)
+		ops.ApplyAdamWithAmsgrad(s, u.Variable, m, v, vhat, u.power(numFirstPower, b1), u.power(numSecondPower, b2), u.rate(), b1, b2, u.number(numEpsilon, epsilon), u.Gradient)
 	default:
-		ops.ApplyAdam(s, u.v, m, v, u.power(numFirstPower, b1), u.power(numSecondPower, b2), u.rate(), b1, b2, u.number(numEpsilon, epsilon), u.grad)
+		ops.ApplyAdam(s, u.Variable, m, v, u.power(numFirstPower, b1), u.power(numSecondPower, b2), u.rate(), b1, b2, u.number(numEpsilon, epsilon), u.Gradient)
 	}
 }
 
@@ -74,41 +77,45 @@ func adamStep(s *ops.Scope, u *update, beta1, beta2, epsilon float64) {
 type AdamW struct {
 	Base
 	// Beta1 is the decay of the first moments. Default of NewAdamW: 0.9.
-	Beta1 float64
+	Beta1 float64 `keras:"beta_1"`
 	// Beta2 is the decay of the second moments. Default of NewAdamW: 0.999.
-	Beta2 float64
+	Beta2 float64 `keras:"beta_2"`
 	// Epsilon keeps the divisor from 0. Default of NewAdamW: 1e-7.
 	Epsilon float64
 	// AMSGrad divides by the largest second moment so far. Default: false.
-	AMSGrad bool
+	AMSGrad bool `keras:"amsgrad"`
 }
 
 // NewAdamW makes an AdamW with a learning rate (Keras' default is 0.001), a
 // weight decay of 0.004 and Keras' other defaults.
 func NewAdamW(rate float64) *AdamW {
 	a := &AdamW{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-7}
-	a.WeightDecay = 0.004
-	a.init("AdamW", rate, a)
+	a.Init(a, rate)
+	a.WeightDecay = new(0.004)
+	a.newOnly = true
 	a.layout.Store(int32(NewLayout))
 	return a
 }
 
-func (a *AdamW) hypers() []hyper   { return nil }
-func (a *AdamW) slots() []slotKind { return adamSlots(a.AMSGrad) }
+// SlotKinds lists the kinds of slots.
+func (a *AdamW) SlotKinds() []SlotKind { return adamSlots(a.AMSGrad) }
 
-func (a *AdamW) update(s *ops.Scope, u *update) { adamStep(s, u, a.Beta1, a.Beta2, a.Epsilon) }
+// UpdateStep changes a variable by its gradient.
+func (a *AdamW) UpdateStep(s *ops.Scope, u *Update) { adamStep(s, u, a.Beta1, a.Beta2, a.Epsilon) }
 
-func (a *Adam) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+// UpdateRows changes a variable by slices.
+func (a *Adam) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	adamRows(s, u, x, a.Beta1, a.Beta2, a.Epsilon)
 }
 
-func (a *AdamW) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+// UpdateRows changes a variable by slices.
+func (a *AdamW) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	adamRows(s, u, x, a.Beta1, a.Beta2, a.Epsilon)
 }
 
 // adamRows lets all moments decay, not only those of the rows, and moves all of
 // the variable.
-func adamRows(s *ops.Scope, u *update, x ops.IndexedSlices, beta1, beta2, epsilon float64) {
+func adamRows(s *ops.Scope, u *Update, x ops.IndexedSlices, beta1, beta2, epsilon float64) {
 	x = summed(s, x)
 	b1, b2 := u.hyper(numFirst, "beta_1", beta1), u.hyper(numSecond, "beta_2", beta2)
 	m, v, vhat := u.slots[0], u.slots[1], u.slots[2]
@@ -118,13 +125,13 @@ func adamRows(s *ops.Scope, u *update, x ops.IndexedSlices, beta1, beta2, epsilo
 		ops.Assign(s, vhat, ops.Maximum(s, vhat, v))
 		v = vhat
 	}
-	ops.AssignSub(s, u.v, ops.Div(s, ops.Mul(s, m, u.alpha(b1, b2)), ops.Add(s, ops.Sqrt(s, v), epsilon)))
+	ops.AssignSub(s, u.Variable, ops.Div(s, ops.Mul(s, m, u.alpha(b1, b2)), ops.Add(s, ops.Sqrt(s, v), epsilon)))
 }
 
 // decayRows lets a mean decay and adds the rows of x to it. beta is the decay as
 // the layout has it, option the number; the newer optimizers take 1-beta from
 // that.
-func decayRows(s *ops.Scope, u *update, x ops.IndexedSlices, mean *trackable.Variable, beta ops.Input, option float64, rows *ops.Value) {
+func decayRows(s *ops.Scope, u *Update, x ops.IndexedSlices, mean *trackable.Variable, beta ops.Input, option float64, rows *ops.Value) {
 	if u.isNew {
 		ops.AssignAdd(s, mean, ops.Mul(s, ops.Neg(s, mean), 1-option))
 		ops.ScatterAdd(s, mean, x.Indices, ops.Mul(s, rows, 1-option))
@@ -135,7 +142,7 @@ func decayRows(s *ops.Scope, u *update, x ops.IndexedSlices, mean *trackable.Var
 }
 
 // alpha returns Adam's learning rate with both corrections.
-func (u *update) alpha(b1, b2 ops.Input) ops.Input {
+func (u *Update) alpha(b1, b2 ops.Input) ops.Input {
 	if u.known[numAlpha] == nil {
 		b1Power, b2Power := u.power(numFirstPower, b1), u.power(numSecondPower, b2)
 		root := ops.Sqrt(u.s, ops.Sub(u.s, 1, b2Power))

@@ -16,9 +16,9 @@ import (
 type Adamax struct {
 	Base
 	// Beta1 is the decay of the first moments. Default of NewAdamax: 0.9.
-	Beta1 float64
+	Beta1 float64 `keras:"beta_1"`
 	// Beta2 is the decay of the largest gradients. Default of NewAdamax: 0.999.
-	Beta2 float64
+	Beta2 float64 `keras:"beta_2"`
 	// Epsilon keeps the divisor from 0. Default of NewAdamax: 1e-7.
 	Epsilon float64
 }
@@ -27,39 +27,43 @@ type Adamax struct {
 // Keras' other defaults.
 func NewAdamax(rate float64) *Adamax {
 	a := &Adamax{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-7}
-	a.init("Adamax", rate, a)
+	a.Init(a, rate)
 	return a
 }
 
-func (a *Adamax) hypers() []hyper { return []hyper{{"beta_1", a.Beta1}, {"beta_2", a.Beta2}} }
+// Hypers lists the hyperparameters of the legacy layout.
+func (a *Adamax) Hypers() []Hyper { return []Hyper{{"beta_1", a.Beta1}, {"beta_2", a.Beta2}} }
 
-func (a *Adamax) slots() []slotKind {
-	return []slotKind{
-		{name: "m", list: "_m", tag: "m", legacy: true, new: true},
-		{name: "v", list: "_u", tag: "u", legacy: true, new: true, joined: true},
+// SlotKinds lists the kinds of slots.
+func (a *Adamax) SlotKinds() []SlotKind {
+	return []SlotKind{
+		{Name: "m", List: "_m", Tag: "m"},
+		{Name: "v", List: "_u", Tag: "u", joined: true},
 	}
 }
 
-func (a *Adamax) update(s *ops.Scope, u *update) {
+// UpdateStep changes a variable by its gradient.
+func (a *Adamax) UpdateStep(s *ops.Scope, u *Update) {
 	m, v := u.slots[0], u.slots[1]
 	b1 := u.hyper(numFirst, "beta_1", a.Beta1)
 	power := u.power(numFirstPower, b1)
 	if !u.isNew {
-		ops.ApplyAdaMax(s, u.v, m, v, power, u.rate(), b1, u.hyper(numSecond, "beta_2", a.Beta2), u.number(numEpsilon, a.Epsilon), u.grad)
+		ops.ApplyAdaMax(s, u.Variable, m, v, power, u.rate(), b1, u.hyper(numSecond, "beta_2", a.Beta2), u.number(numEpsilon, a.Epsilon), u.Gradient)
 		return
 	}
-	ops.AssignAdd(s, m, ops.Mul(s, ops.Sub(s, u.grad, m), 1-a.Beta1))
-	ops.Assign(s, v, ops.Maximum(s, ops.Mul(s, v, a.Beta2), ops.Abs(s, u.grad)))
+	ops.AssignAdd(s, m, ops.Mul(s, ops.Sub(s, u.Gradient, m), 1-a.Beta1))
+	ops.Assign(s, v, ops.Maximum(s, ops.Mul(s, v, a.Beta2), ops.Abs(s, u.Gradient)))
 	a.move(s, u, m, v, power)
 }
 
 // move takes the step of the newer optimizer.
-func (a *Adamax) move(s *ops.Scope, u *update, m, v *trackable.Variable, power ops.Input) {
+func (a *Adamax) move(s *ops.Scope, u *Update, m, v *trackable.Variable, power ops.Input) {
 	divisor := ops.Mul(s, ops.Sub(s, 1, power), ops.Add(s, v, a.Epsilon))
-	ops.AssignSub(s, u.v, ops.Div(s, ops.Mul(s, u.rate(), m), divisor))
+	ops.AssignSub(s, u.Variable, ops.Div(s, ops.Mul(s, u.rate(), m), divisor))
 }
 
-func (a *Adamax) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+// UpdateRows changes a variable by slices.
+func (a *Adamax) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
 	m, v := u.slots[0], u.slots[1]
 	b1, b2 := u.hyper(numFirst, "beta_1", a.Beta1), u.hyper(numSecond, "beta_2", a.Beta2)
@@ -70,7 +74,7 @@ func (a *Adamax) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
 		ops.ScatterUpdate(s, m, x.Indices, mRows)
 		ops.ScatterUpdate(s, v, x.Indices, vRows)
 		rate := ops.Div(s, ops.Neg(s, u.rate()), ops.Sub(s, 1, power))
-		ops.ScatterAdd(s, u.v, x.Indices, ops.Mul(s, rate, ops.Div(s, mRows, ops.Add(s, vRows, a.Epsilon))))
+		ops.ScatterAdd(s, u.Variable, x.Indices, ops.Mul(s, rate, ops.Div(s, mRows, ops.Add(s, vRows, a.Epsilon))))
 		return
 	}
 	decayRows(s, u, x, m, b1, a.Beta1, x.Values)

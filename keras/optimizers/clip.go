@@ -5,9 +5,30 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// clip limits the gradients as the options say, in Keras' order.
+// limits are the limits of a step's gradients; nil for none.
+type limits struct{ value, norm, global *float64 }
+
+// limits returns the options that apply. The newer optimizers take only one of them.
+func (o *Base) limits() limits {
+	if !o.isNew() {
+		return limits{o.ClipValue, o.ClipNorm, o.GlobalClipNorm}
+	}
+	positive := func(x *float64) bool { return x != nil && *x > 0 }
+	switch {
+	case positive(o.ClipNorm):
+		return limits{norm: o.ClipNorm}
+	case positive(o.GlobalClipNorm):
+		return limits{global: o.GlobalClipNorm}
+	case positive(o.ClipValue):
+		return limits{value: o.ClipValue}
+	}
+	return limits{}
+}
+
+// clip limits the gradients by the options, in tf_keras's order.
 func (o *Base) clip(s *ops.Scope, g grad.Gradients, used int) grad.Gradients {
-	if o.ClipValue <= 0 && o.ClipNorm <= 0 && o.GlobalClipNorm <= 0 {
+	l := o.limits()
+	if l == (limits{}) {
 		return g
 	}
 	out := make(grad.Gradients, 0, used)
@@ -15,16 +36,18 @@ func (o *Base) clip(s *ops.Scope, g grad.Gradients, used int) grad.Gradients {
 		if p.Grad == nil {
 			continue
 		}
-		p.Grad = onValues(s, p.Grad, func(g *ops.Value) *ops.Value { return o.clipOne(s, g) })
+		p.Grad = onValues(s, p.Grad, func(g *ops.Value) *ops.Value { return l.clipOne(s, g) })
 		out = append(out, p)
 	}
-	if o.GlobalClipNorm > 0 {
+	if l.global != nil {
 		sums := make([]*ops.Value, len(out))
 		for i, p := range out {
 			sums[i] = ops.L2Loss(s, valuesOf(p.Grad))
 		}
 		norm := ops.Sqrt(s, ops.Mul(s, ops.AddN(s, sums), 2))
-		scale := ops.Mul(s, ops.Minimum(s, ops.Div(s, 1, norm), 1/o.GlobalClipNorm), o.GlobalClipNorm)
+		scale := ops.Mul(s, ops.Minimum(s, ops.Div(s, 1, norm), 1 / *l.global), *l.global)
+		// A norm that isn't finite makes all gradients NaN.
+		scale = ops.Add(s, scale, ops.Sub(s, norm, norm))
 		for i, p := range out {
 			out[i].Grad = onValues(s, p.Grad, func(g *ops.Value) *ops.Value { return ops.Mul(s, g, scale) })
 		}
@@ -32,15 +55,14 @@ func (o *Base) clip(s *ops.Scope, g grad.Gradients, used int) grad.Gradients {
 	return out
 }
 
-// clipOne limits one gradient's values. Of slices these are as they come, several
-// of one row not yet added up.
-func (o *Base) clipOne(s *ops.Scope, g *ops.Value) *ops.Value {
-	if o.ClipValue > 0 {
-		g = ops.Clip(s, g, -o.ClipValue, o.ClipValue)
+// clipOne limits one gradient's values. Slices of one row aren't added up before.
+func (l limits) clipOne(s *ops.Scope, g *ops.Value) *ops.Value {
+	if l.value != nil {
+		g = ops.Clip(s, g, -*l.value, *l.value)
 	}
-	if o.ClipNorm > 0 {
+	if l.norm != nil {
 		norm := ops.Sqrt(s, ops.Sum(s, ops.Square(s, g)))
-		g = ops.Div(s, ops.Mul(s, g, o.ClipNorm), ops.Maximum(s, norm, o.ClipNorm))
+		g = ops.Div(s, ops.Mul(s, g, *l.norm), ops.Maximum(s, norm, *l.norm))
 	}
 	return g
 }

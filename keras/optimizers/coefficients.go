@@ -33,14 +33,6 @@ const (
 	numCount
 )
 
-// update is one variable's step.
-type update struct {
-	*coefficients
-	v     *trackable.Variable
-	slots [3]*trackable.Variable // by the rule's kinds; nil where not used
-	grad  *ops.Value
-}
-
 // coefficientsFor returns this step's coefficients for variables of a type.
 func (o *Base) coefficientsFor(s *ops.Scope, d tensor.DType) *coefficients {
 	for i := range o.step {

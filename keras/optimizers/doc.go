@@ -2,10 +2,20 @@
 // in a checkpoint, in the layouts of its two families and of Keras 3's; see [Layout].
 //
 //	opt := optimizers.NewAdam(0.001)
-//	opt.ClipNorm = 1
+//	opt.ClipNorm = new(1.0)
 //
 // Package [github.com/cairnml/cairn/keras/optimizers/schedules] has learning rates that
-// depend on the step.
+// depend on the step. A [LossScaleOptimizer] scales losses for computations in float16.
+//
+// A program's own optimizer is a struct that embeds [Base] and implements [Rule]. Its state
+// is saved and restored like that of the others.
+//
+// # Configs
+//
+// The config of an optimizer is tf_keras's get_config of the family that its layout belongs
+// to, the learning rate included as it is now. keras.Config and keras.FromConfig convert it.
+// [Get] makes an optimizer by name. A config without is_legacy_optimizer is one of the
+// legacy family.
 //
 // # Optimizers in a checkpoint
 //
@@ -29,7 +39,8 @@
 // of them exists before the first step: an optimizer saved
 // before it is a node without children. A learning rate that follows a schedule
 // isn't saved; a schedule with variables is, as learning_rate, the first edge, from
-// the start.
+// the start. A [LossScaleOptimizer] puts loss_scale, if it is dynamic, and base_optimizer
+// before all of them.
 //
 // The new layout, of tf_keras.optimizers, has a list of all variables and lists
 // that share them. The step counter and the rate exist from the start, the rest
@@ -41,7 +52,11 @@
 //	_learning_rate                 learning_rate                 all, float32
 //	_current_learning_rate         current_learning_rate         instead, with a schedule;
 //	                                                             _learning_rate is the schedule then, if it has variables
+//	_exclude_from_weight_decay     nodes without children        after ExcludeFromWeightDecay,
+//	                                                             and _exclude_from_weight_decay_names
+//	loss_scale                     current_loss_scale, good_steps  with a dynamic LossScaleOptimizer
 //	_index_dict                    a node without children       all
+//	_model_variables_moving_average  SGD/average/net/dense/kernel  with UseEMA
 //	momentums                      SGD/m/net/dense/kernel        SGD, with momentum or not
 //	_momentums, _velocities        Adam/m/…, Adam/v/…            Adam, AdamW
 //	_velocity_hats                 Adam/vhat/…                   with AMSGrad

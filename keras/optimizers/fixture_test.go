@@ -79,6 +79,9 @@ func near(t testing.TB, what string, got, want *tensor.Tensor, rel, floor float6
 	g, w := floats(t, got), floats(t, want)
 	worst, at := 0.0, -1
 	for i := range w {
+		if g[i] == w[i] { // infinities too
+			continue
+		}
 		scale := max(math.Abs(g[i]), math.Abs(w[i]), floor)
 		d := math.Abs(g[i]-w[i]) / scale
 		if d > worst || math.IsNaN(d) && !(math.IsNaN(g[i]) && math.IsNaN(w[i])) {

@@ -69,7 +69,7 @@ type newState struct {
 
 // makeNew makes what exists before the first step. The lock is held.
 func (o *Base) makeNew() error {
-	o.kinds = o.rule.slots()
+	o.kinds = o.rule.SlotKinds()
 	o.iter = trackable.NewScalar[int64](0)
 	o.iter.Named("iteration").SetTrainable(false)
 	o.next.all = trackable.NewList(&o.iter.Variable)
@@ -107,6 +107,9 @@ func (o *Base) makeNew() error {
 		if err := o.Attach(e.Name, e.Child); err != nil {
 			return err
 		}
+	}
+	if err := errors.Join(o.attachExclusion(), o.attachScale()); err != nil {
+		return err
 	}
 	o.made.Store(true)
 	return nil
@@ -153,6 +156,11 @@ func (o *Base) buildNew(vars []*trackable.Variable) error {
 		}
 	}
 	o.next.lists = map[string]*trackable.List[*trackable.Variable]{}
+	if o.UseEMA {
+		if err := o.makeAverages(vars); err != nil {
+			return err
+		}
+	}
 	kinds := o.kinds
 	for i := 0; i < len(kinds); {
 		group := kinds[i : i+1]
@@ -165,8 +173,8 @@ func (o *Base) buildNew(vars []*trackable.Variable) error {
 				continue
 			}
 			list := trackable.NewList[*trackable.Variable]()
-			o.next.lists[k.list] = list
-			if err := o.Attach(k.list, list); err != nil {
+			o.next.lists[k.listName()] = list
+			if err := o.Attach(k.listName(), list); err != nil {
 				return err
 			}
 		}
@@ -175,13 +183,13 @@ func (o *Base) buildNew(vars []*trackable.Variable) error {
 				if !o.keeps(k) {
 					continue
 				}
-				initial := k.initial
+				initial := k.Initial
 				if k.single {
 					initial = float64(float32(initial))
 				}
-				d, shape, whole, tag := v.DType(), v.Shape(), true, k.tag
-				if k.shape != nil {
-					shape, whole = k.shape(shape)
+				d, shape, whole, tag := v.DType(), v.Shape(), true, k.tagName()
+				if k.Shape != nil {
+					shape, whole = k.Shape(shape)
 				}
 				if !whole {
 					d, shape, tag = tensor.Int32, tensor.Shape{}, cmp.Or(k.standIn, tag)
@@ -190,13 +198,13 @@ func (o *Base) buildNew(vars []*trackable.Variable) error {
 				if err != nil {
 					return err
 				}
-				slot := trackable.NewVariable(t).SetTrainable(false).NamedAfter(o.Name+"/"+tag+"/", v)
+				slot := trackable.NewVariable(t).SetTrainable(false).NamedAfter(o.slotScope()+tag+"/", v)
 				if whole {
 					if err := o.next.all.Append(slot); err != nil {
 						return err
 					}
 				}
-				if err := o.next.lists[k.list].Append(slot); err != nil {
+				if err := o.next.lists[k.listName()].Append(slot); err != nil {
 					return err
 				}
 			}
@@ -228,15 +236,24 @@ func (o *Base) turnKeras3() error {
 
 // keeps reports whether variables of a kind exist. Keras 3 has only what it
 // uses, as the legacy optimizers do.
-func (o *Base) keeps(k slotKind) bool {
+func (o *Base) keeps(k SlotKind) bool {
 	if o.next.trained != nil {
-		return k.legacy
+		return !k.skipLegacy
 	}
-	return k.new
+	return !k.skipNew
+}
+
+// slotScope returns the beginning of the full names of slots in the new layout. tf_keras
+// makes the variables outside of the optimizer's name scope if it scales losses.
+func (o *Base) slotScope() string {
+	if o.scale != nil {
+		return ""
+	}
+	return o.Name + "/"
 }
 
 // newSlot returns the variable of a kind kept for v.
-func (o *Base) newSlot(v *trackable.Variable, k slotKind) (*trackable.Variable, error) {
+func (o *Base) newSlot(v *trackable.Variable, k SlotKind) (*trackable.Variable, error) {
 	if !o.keeps(k) {
 		return nil, nil
 	}
@@ -244,9 +261,9 @@ func (o *Base) newSlot(v *trackable.Variable, k slotKind) (*trackable.Variable, 
 	if !ok {
 		return nil, fmt.Errorf("the variable %q wasn't among those of the first step, on whose order the new layout depends; call Build with all variables before it, or use the legacy layout", v.Name())
 	}
-	return o.next.lists[k.list].At(i), nil
+	return o.next.lists[k.listName()].At(i), nil
 }
 
-func sortHypers(h []hyper) {
-	slices.SortFunc(h, func(a, b hyper) int { return cmp.Compare(a.name, b.name) })
+func sortHypers(h []Hyper) {
+	slices.SortFunc(h, func(a, b Hyper) int { return cmp.Compare(a.Name, b.Name) })
 }

@@ -1,6 +1,10 @@
 package optimizers
 
-import "github.com/cairnml/cairn/ops"
+import (
+	"fmt"
+
+	"github.com/cairnml/cairn/ops"
+)
 
 // Lion goes by the sign of a mixture of gradient and momentum,
 // tf_keras.optimizers.Lion:
@@ -12,38 +16,39 @@ import "github.com/cairnml/cairn/ops"
 type Lion struct {
 	Base
 	// Beta1 is the momentum's part of a step. Default of NewLion: 0.9.
-	Beta1 float64
+	Beta1 float64 `keras:"beta_1"`
 	// Beta2 is the decay of the momentum. Default of NewLion: 0.99.
-	Beta2 float64
+	Beta2 float64 `keras:"beta_2"`
 }
 
 // NewLion makes a Lion with a learning rate (Keras' default is 0.0001) and
 // Keras' other defaults.
 func NewLion(rate float64) *Lion {
 	l := &Lion{Beta1: 0.9, Beta2: 0.99}
-	l.init("Lion", rate, l)
+	l.Init(l, rate)
+	l.newOnly = true
 	l.layout.Store(int32(NewLayout))
 	return l
 }
 
-func (l *Lion) hypers() []hyper { return nil }
-
-func (l *Lion) slots() []slotKind {
-	return []slotKind{{name: "m", list: "momentums", tag: "m", legacy: true, new: true}}
+// SlotKinds lists the kinds of slots.
+func (l *Lion) SlotKinds() []SlotKind {
+	return []SlotKind{{Name: "m", List: "momentums", Tag: "m"}}
 }
 
-func (l *Lion) update(s *ops.Scope, u *update) {
+// UpdateStep changes a variable by its gradient.
+func (l *Lion) UpdateStep(s *ops.Scope, u *Update) {
 	m := u.slots[0]
 	mix := func(place int, beta float64) *ops.Value {
 		b := u.hyper(place, "", beta)
-		return ops.Add(s, ops.Mul(s, m, b), ops.Mul(s, u.grad, ops.Sub(s, 1, b)))
+		return ops.Add(s, ops.Mul(s, m, b), ops.Mul(s, u.Gradient, ops.Sub(s, 1, b)))
 	}
-	ops.AssignSub(s, u.v, ops.Mul(s, ops.Sign(s, mix(numFirst, l.Beta1)), u.rate()))
+	ops.AssignSub(s, u.Variable, ops.Mul(s, ops.Sign(s, mix(numFirst, l.Beta1)), u.rate()))
 	ops.Assign(s, m, mix(numSecond, l.Beta2))
 }
 
-// updateRows uses the momentum as a buffer for the mixture.
-func (l *Lion) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+// UpdateRows uses the momentum as a buffer for the mixture.
+func (l *Lion) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
 	m := u.slots[0]
 	b1, b2 := u.hyper(numFirst, "", l.Beta1), u.hyper(numSecond, "", l.Beta2)
@@ -52,6 +57,14 @@ func (l *Lion) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
 		ops.ScatterAdd(s, m, x.Indices, ops.Mul(s, x.Values, ops.Sub(s, 1, beta)))
 	}
 	mix(ops.Mul(s, m, b1), b1)
-	ops.AssignSub(s, u.v, ops.Mul(s, ops.Sign(s, m), u.rate()))
+	ops.AssignSub(s, u.Variable, ops.Mul(s, ops.Sign(s, m), u.rate()))
 	mix(ops.Div(s, ops.Mul(s, m, b2), b1), ops.Div(s, b2, b1))
+}
+
+// CheckOptions returns an error if an option is out of range.
+func (l *Lion) CheckOptions() error {
+	if !(l.Beta1 > 0 && l.Beta1 <= 1) {
+		return fmt.Errorf("Beta1 is %v, want more than 0, at most 1", l.Beta1)
+	}
+	return nil
 }

@@ -1,6 +1,10 @@
 package optimizers
 
-import "github.com/cairnml/cairn/ops"
+import (
+	"errors"
+
+	"github.com/cairnml/cairn/ops"
+)
 
 // Nadam is Adam with Nesterov's momentum, tf_keras.optimizers.legacy.Nadam. With
 // d = 0.96, and a momentum of its own for each step,
@@ -18,33 +22,35 @@ import "github.com/cairnml/cairn/ops"
 type Nadam struct {
 	Base
 	// Beta1 is the decay of the first moments. Default of NewNadam: 0.9.
-	Beta1 float64
+	Beta1 float64 `keras:"beta_1"`
 	// Beta2 is the decay of the second moments. Default of NewNadam: 0.999.
-	Beta2 float64
+	Beta2 float64 `keras:"beta_2"`
 	// Epsilon keeps the divisor from 0. Default of NewNadam: 1e-7.
 	Epsilon float64
 	// ScheduleDecay says how fast the momentum grows; only the legacy layout knows
 	// it, which saves it as "decay". Default of NewNadam: 0.004.
-	ScheduleDecay float64
+	ScheduleDecay float64 `keras:"-"`
 }
 
 // NewNadam makes a Nadam with a learning rate (Keras' default is 0.001) and
 // Keras' other defaults.
 func NewNadam(rate float64) *Nadam {
 	n := &Nadam{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-7, ScheduleDecay: 0.004}
-	n.init("Nadam", rate, n)
+	n.Init(n, rate)
 	n.number = &keptNumber{edge: "momentum_cache", name: "momentum_cache", newEdge: "_u_product", newName: "Variable", initial: 1}
 	return n
 }
 
-func (n *Nadam) hypers() []hyper {
-	return []hyper{{"beta_1", n.Beta1}, {"beta_2", n.Beta2}, {"decay", n.ScheduleDecay}}
+// Hypers lists the hyperparameters of the legacy layout.
+func (n *Nadam) Hypers() []Hyper {
+	return []Hyper{{"beta_1", n.Beta1}, {"beta_2", n.Beta2}, {"decay", n.ScheduleDecay}}
 }
 
-func (n *Nadam) slots() []slotKind {
-	return []slotKind{
-		{name: "m", list: "_momentums", tag: "m", legacy: true, new: true},
-		{name: "v", list: "_velocities", tag: "v", legacy: true, new: true, joined: true},
+// SlotKinds lists the kinds of slots.
+func (n *Nadam) SlotKinds() []SlotKind {
+	return []SlotKind{
+		{Name: "m", List: "_momentums", Tag: "m"},
+		{Name: "v", List: "_velocities", Tag: "v", joined: true},
 	}
 }
 
@@ -55,7 +61,7 @@ type momenta struct {
 	restSecondPower *ops.Value // 1-Beta2^t
 }
 
-func (n *Nadam) momenta(s *ops.Scope, u *update) momenta {
+func (n *Nadam) momenta(s *ops.Scope, u *Update) momenta {
 	if m, ok := u.memo.(momenta); ok {
 		return m
 	}
@@ -85,10 +91,11 @@ func (n *Nadam) momenta(s *ops.Scope, u *update) momenta {
 	return m
 }
 
-func (n *Nadam) update(s *ops.Scope, u *update) {
+// UpdateStep changes a variable by its gradient.
+func (n *Nadam) UpdateStep(s *ops.Scope, u *Update) {
 	k := n.momenta(s, u)
 	b1, b2 := u.hyper(numFirst, "beta_1", n.Beta1), u.hyper(numSecond, "beta_2", n.Beta2)
-	m, v, g := u.slots[0], u.slots[1], u.grad
+	m, v, g := u.slots[0], u.slots[1], u.Gradient
 	rest1, rest2 := ops.Sub(s, 1, b1), ops.Sub(s, 1, b2)
 	if u.isNew {
 		ops.AssignAdd(s, m, ops.Mul(s, ops.Sub(s, g, m), rest1))
@@ -98,25 +105,26 @@ func (n *Nadam) update(s *ops.Scope, u *update) {
 	}
 	ops.Assign(s, m, ops.Add(s, ops.Mul(s, b1, m), ops.Mul(s, rest1, g)))
 	ops.Assign(s, v, ops.Add(s, ops.Mul(s, b2, v), ops.Mul(s, rest2, ops.Square(s, g))))
-	ops.AssignSub(s, u.v, n.step(s, u, k, ops.ReadVariable(s, m), ops.ReadVariable(s, v), g))
+	ops.AssignSub(s, u.Variable, n.step(s, u, k, ops.ReadVariable(s, m), ops.ReadVariable(s, v), g))
 }
 
 // move takes the newer optimizer's step.
-func (n *Nadam) move(s *ops.Scope, u *update, k momenta, g *ops.Value) {
+func (n *Nadam) move(s *ops.Scope, u *Update, k momenta, g *ops.Value) {
 	m, v := u.slots[0], u.slots[1]
 	mean := ops.Add(s, ops.Div(s, ops.Mul(s, k.next, m), k.rest), ops.Div(s, ops.Mul(s, ops.Sub(s, 1, k.now), g), k.restNow))
 	root := ops.Sqrt(s, ops.Div(s, v, k.restSecondPower))
-	ops.AssignSub(s, u.v, ops.Div(s, ops.Mul(s, mean, u.rate()), ops.Add(s, root, n.Epsilon)))
+	ops.AssignSub(s, u.Variable, ops.Div(s, ops.Mul(s, mean, u.rate()), ops.Add(s, root, n.Epsilon)))
 }
 
 // step returns the legacy optimizer's step, of all or of some rows.
-func (n *Nadam) step(s *ops.Scope, u *update, k momenta, m, v, g *ops.Value) *ops.Value {
+func (n *Nadam) step(s *ops.Scope, u *Update, k momenta, m, v, g *ops.Value) *ops.Value {
 	mean := ops.Add(s, ops.Mul(s, ops.Sub(s, 1, k.now), ops.Div(s, g, k.restNow)), ops.Mul(s, k.next, ops.Div(s, m, k.rest)))
 	root := ops.Sqrt(s, ops.Div(s, v, k.restSecondPower))
 	return ops.Div(s, ops.Mul(s, u.rate(), mean), ops.Add(s, root, n.Epsilon))
 }
 
-func (n *Nadam) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+// UpdateRows changes a variable by slices.
+func (n *Nadam) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
 	k := n.momenta(s, u)
 	b1, b2 := u.hyper(numFirst, "beta_1", n.Beta1), u.hyper(numSecond, "beta_2", n.Beta2)
@@ -136,5 +144,16 @@ func (n *Nadam) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
 		return
 	}
 	step := n.step(s, u, k, ops.Gather(s, m, x.Indices), ops.Gather(s, v, x.Indices), x.Values)
-	ops.ScatterAdd(s, u.v, x.Indices, ops.Neg(s, step))
+	ops.ScatterAdd(s, u.Variable, x.Indices, ops.Neg(s, step))
+}
+
+// legacyDecay returns ScheduleDecay, which the legacy config has as decay.
+func (n *Nadam) legacyDecay() *float64 { return &n.ScheduleDecay }
+
+// CheckOptions returns an error if an option is out of range.
+func (n *Nadam) CheckOptions() error {
+	if n.Schedule != nil && !n.isNew() {
+		return errors.New("the legacy Nadam takes no Schedule; call SetLayout(NewLayout)")
+	}
+	return nil
 }

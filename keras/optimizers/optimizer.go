@@ -3,7 +3,6 @@ package optimizers
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -17,17 +16,17 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Optimizer is what all optimizers here do.
+// Optimizer changes variables by the gradients of a loss.
 type Optimizer interface {
 	// Apply changes the variables by their gradients. A variable without a
-	// gradient stays as it is; if none has one, that is the scope's error.
+	// gradient keeps its value. If no variable has one, the scope fails.
 	Apply(s *ops.Scope, g grad.Gradients)
-	// Build makes the optimizer's variables for these variables, which the first
-	// Apply does otherwise. What a checkpoint has pending for them is taken.
+	// Build makes the optimizer's variables for these variables. The first Apply does it
+	// by itself. Pending values of a checkpoint become their first values.
 	Build(vars []*trackable.Variable) error
 	// LearningRate returns the rate of the next step, before Decay.
 	LearningRate() (float64, error)
-	// SetLearningRate changes it, for a checkpoint too.
+	// SetLearningRate changes the rate, also in the next checkpoint.
 	SetLearningRate(rate float64) error
 	// Iterations returns the number of steps taken.
 	Iterations() (int64, error)
@@ -36,54 +35,63 @@ type Optimizer interface {
 	Steps(s *ops.Scope) *ops.Value
 }
 
-// Base is the part that the optimizers here have in common. Its
-// options are set before the first step:
+// Base is embedded by optimizers. Its options are set before the first step:
 //
 //	opt := optimizers.NewAdam(0.1)
-//	opt.ClipNorm = 1
+//	opt.ClipNorm = new(1.0)
 //
-// The variables that an optimizer keeps are made at the first step, as in
-// Keras; those of a restored checkpoint are taken then. In the object graph
-// they stand as tf_keras.optimizers.legacy lays them out, or as its newer
-// optimizers do: see [Layout].
+// The first step makes the variables that an optimizer keeps, with the values of a
+// restored checkpoint. [Layout] says where they are in the object graph. The optimizer's
+// own arithmetic is a [Rule].
 type Base struct {
 	trackable.Base
 	trackable.Slots
 
 	// Name begins the full names of the optimizer's variables. Default: the
 	// type's name, "Adam".
-	Name string
-	// Schedule gives each step's learning rate; then there is no learning rate to
-	// set or save. A pointer to a struct with variables is saved in its place; it is
-	// set before the first step, and another one later keeps the optimizer from being
+	Name string `keras:"-"`
+	// Schedule sets each step's learning rate; then there is no learning rate to
+	// set or save. A pointer to a struct with variables is saved in its place. It is
+	// set before the first step: with another one later, the optimizer can't be
 	// saved. Default: nil, the rate stays.
-	Schedule schedules.Schedule `cairn:"-"`
-	// Decay divides the learning rate by 1+Decay*iterations; only the legacy
-	// layout knows it. Default: 0.
-	Decay float64
-	// ClipValue, if positive, limits each element of a gradient to ±ClipValue.
-	// Default: 0.
-	ClipValue float64
-	// ClipNorm, if positive, limits the Euclidean norm of each gradient.
-	// Default: 0.
-	ClipNorm float64
-	// GlobalClipNorm, if positive, limits the Euclidean norm of all gradients
-	// together. Default: 0.
-	GlobalClipNorm float64
-	// WeightDecay, if positive, subtracts WeightDecay*rate*variable from each
-	// variable before the step; only the new layout knows it. Default: 0, and
+	Schedule schedules.Schedule `cairn:"-" keras:"-"`
+	// Decay divides the learning rate by 1+Decay*iterations. Only the legacy
+	// layout has it. Default: 0.
+	Decay float64 `keras:"-"`
+	// ClipValue limits each element of a gradient to ±ClipValue. The legacy layout
+	// applies all three limits, in this order; the new one only the first that is positive
+	// of ClipNorm, GlobalClipNorm and ClipValue. Default: no limit.
+	ClipValue *float64 `keras:"-"`
+	// ClipNorm limits the Euclidean norm of each gradient. Default: no limit.
+	ClipNorm *float64 `keras:"-"`
+	// GlobalClipNorm limits the Euclidean norm of all gradients together. It excludes
+	// ClipNorm. Default: no limit.
+	GlobalClipNorm *float64 `keras:"-"`
+	// WeightDecay is the part of each variable, times the learning rate, that is
+	// subtracted from it before the step. Only the new layout has it. Default: none, and
 	// 0.004 for AdamW.
-	WeightDecay float64
+	WeightDecay *float64 `keras:"-"`
+	// UseEMA keeps a moving average of each variable. Only the new layout has it.
+	// Default: false.
+	UseEMA bool `keras:"-"`
+	// EMAMomentum is the part of the last average in the next one. Default of Init: 0.99.
+	EMAMomentum float64 `keras:"-"`
+	// EMAOverwriteFrequency is the number of steps after which the averages become the
+	// variables' values. Default: never, but [Base.FinalizeVariableValues] does it. Of
+	// RMSprop it is 100, as in tf_keras.
+	EMAOverwriteFrequency int `keras:"-"`
+	// JITCompile is kept for the config. Default: false, as tf_keras has it without a GPU.
+	JITCompile bool `keras:"-"`
 
 	mu     sync.Mutex
-	rule   rule
+	rule   Rule
 	start  float64      // the learning rate to begin with
 	layout atomic.Int32 // a Layout
 
 	// made and layout are read without the lock: a checkpoint asks which edges may
 	// still appear while a step that waits for the checkpoint holds the lock.
 	made   atomic.Bool
-	kinds  []slotKind // the rule's, once made
+	kinds  []SlotKind // the rule's, once made
 	nums   [2][numCount]num
 	step   []coefficients                        `cairn:"-"` // of the step that is being taken
 	iter   *trackable.Scalar[int64]              `cairn:"-"`
@@ -91,55 +99,28 @@ type Base struct {
 	hyper  map[string]*trackable.Scalar[float32] `cairn:"-"` // legacy layout only
 	number *keptNumber                           `cairn:"-"` // nil where the rule keeps none
 	next   newState                              `cairn:"-"`
+	scale  *lossScale                            `cairn:"-"` // of the LossScaleOptimizer around it
+	// newOnly is set if tf_keras has no legacy optimizer of that name.
+	newOnly  bool
+	excluded exclusion
 }
 
-// rule is what tells one optimizer from another.
-type rule interface {
-	// hypers returns the legacy layout's hyperparameters besides iter, decay and
-	// learning_rate.
-	hypers() []hyper
-	// slots returns the kinds of variables kept for each variable, in the legacy
-	// layout's order.
-	slots() []slotKind
-	// update takes one variable's step.
-	update(s *ops.Scope, u *update)
-	// updateRows takes one variable's step by slices, of which several may be of one
-	// row. Ops that take u.grad get the whole tensor, for formulas that have no
-	// other form.
-	updateRows(s *ops.Scope, u *update, x ops.IndexedSlices)
-}
-
-type hyper struct {
-	name  string
-	value float64
-}
-
-// slotKind is a kind of variable that an optimizer keeps for each variable that
-// it trains.
-type slotKind struct {
-	name    string  // the legacy slot's
-	list    string  // the new layout's list
-	tag     string  // in the new layout's full names
-	legacy  bool    // used with the legacy layout
-	new     bool    // used with the new one
-	empty   bool    // the new layout has the list even if it isn't used
-	joined  bool    // the new layout makes it together with the kind before, variable by variable
-	initial float64 // first value of all elements
-	single  bool    // the new layout rounds that to a float32 first
-	// shape is the shape of the variable kept for one of shape s; false where none
-	// is needed: then a number stands in for it, which isn't in the list of all
-	// variables. Nil means the same shape.
-	shape   func(s tensor.Shape) (tensor.Shape, bool)
-	standIn string // the tag in that number's name, where it isn't the kind's
-}
-
-// init prepares the optimizer; constructors call it.
-func (o *Base) init(name string, rate float64, r rule) {
-	o.Name, o.start, o.rule = name, rate, r
-	for _, k := range r.slots() {
-		o.DeclareSlots(k.name)
+// Init prepares an optimizer that embeds Base; its constructor calls it before the options
+// are set. rule is the optimizer itself, whose type gives the Name; rate is the learning
+// rate. Init panics if rule does not embed this Base.
+func (o *Base) Init(rule Rule, rate float64) {
+	if b, ok := rule.(interface{ AsBase() *Base }); !ok || b.AsBase() != o {
+		panic(fmt.Sprintf("optimizers: Init of %T: the rule embeds another Base", rule))
+	}
+	o.Name, o.start, o.rule = reflect.TypeOf(rule).Elem().Name(), rate, rule
+	o.EMAMomentum = 0.99
+	for _, k := range rule.SlotKinds() {
+		o.DeclareSlots(k.Name)
 	}
 }
+
+// AsBase returns the Base itself; it shows what embeds one.
+func (o *Base) AsBase() *Base { return o }
 
 // ScopeName returns the optimizer's name, with which its slots' full names
 // begin.
@@ -152,17 +133,22 @@ func (o *Base) AcceptsChild(edge string) bool {
 	if o.number.accepts(edge, isNew) {
 		return true
 	}
+	if o.scale.accepts(edge, isNew) {
+		return true
+	}
 	if o.rule == nil || made && !isNew {
 		return false
 	}
 	switch edge {
+	case "_model_variables_moving_average":
+		return o.UseEMA && !o.next.built.Load()
 	case "_variables", "_iterations", "_learning_rate", "_current_learning_rate":
 		return !made
 	case "_index_dict", "_trainable_variables", "_trainable_variables_indices":
 		return !o.next.built.Load()
 	}
-	for _, k := range o.rule.slots() {
-		if k.list == edge {
+	for _, k := range o.rule.SlotKinds() {
+		if k.listName() == edge {
 			return !o.next.built.Load()
 		}
 	}
@@ -175,7 +161,7 @@ func (o *Base) AcceptsChild(edge string) bool {
 	case "learning_rate":
 		return o.Schedule == nil
 	}
-	return slices.ContainsFunc(o.rule.hypers(), func(h hyper) bool { return h.name == edge })
+	return slices.ContainsFunc(hypersOf(o.rule), func(h Hyper) bool { return h.Name == edge })
 }
 
 // tracked returns the Schedule where it has variables, nil elsewhere.
@@ -208,6 +194,11 @@ func (o *Base) TrackableChildren() []trackable.Edge {
 			_ = o.makeNew()
 		}
 	}
+	if !o.isNew() && o.scale != nil && !o.made.Load() && o.mu.TryLock() {
+		// tf_keras's wrapper tracks its state from the start.
+		_ = o.attachScale()
+		o.mu.Unlock()
+	}
 	sched := o.tracked()
 	switch {
 	case sched == nil:
@@ -220,8 +211,6 @@ func (o *Base) TrackableChildren() []trackable.Edge {
 	}
 	return nil
 }
-
-var errScheduled = errors.New("the learning rate follows the optimizer's Schedule; set that to nil first")
 
 var errUnmade = errors.New("the optimizer is a zero value; make it with its constructor, such as optimizers.NewAdam(0.001)")
 
@@ -241,10 +230,16 @@ func (o *Base) make() error {
 	case node.HasPending("_iterations") || node.HasPending("_variables"):
 		o.layout.Store(int32(NewLayout))
 	}
+	if err := o.validate(); err != nil {
+		return err
+	}
 	if o.isNew() {
 		return o.makeNew()
 	}
-	o.kinds = o.rule.slots()
+	o.kinds = o.rule.SlotKinds()
+	if err := o.attachScale(); err != nil {
+		return err
+	}
 	if sched := o.tracked(); sched != nil {
 		if err := o.Attach("learning_rate", sched); err != nil {
 			return err
@@ -255,20 +250,20 @@ func (o *Base) make() error {
 	if err := o.Attach("iter", o.iter); err != nil {
 		return err
 	}
-	all := o.rule.hypers()
-	if !slices.ContainsFunc(all, func(h hyper) bool { return h.name == "decay" }) {
-		all = append(all, hyper{"decay", o.Decay})
+	all := hypersOf(o.rule)
+	if !slices.ContainsFunc(all, func(h Hyper) bool { return h.Name == "decay" }) {
+		all = append(all, Hyper{"decay", o.Decay})
 	}
 	if o.Schedule == nil {
-		all = append(all, hyper{"learning_rate", o.start})
+		all = append(all, Hyper{"learning_rate", o.start})
 	}
 	sortHypers(all)
 	o.hyper = make(map[string]*trackable.Scalar[float32], len(all))
 	for _, h := range all {
-		v := trackable.NewScalar(float32(h.value))
-		v.Named(o.Name + "/" + h.name).SetTrainable(false)
-		o.hyper[h.name] = v
-		if err := o.Attach(h.name, v); err != nil {
+		v := trackable.NewScalar(float32(h.Value))
+		v.Named(o.Name + "/" + h.Name).SetTrainable(false)
+		o.hyper[h.Name] = v
+		if err := o.Attach(h.Name, v); err != nil {
 			return err
 		}
 	}
@@ -277,96 +272,8 @@ func (o *Base) make() error {
 	return nil
 }
 
-// LearningRate returns the rate of the next step, before Decay: a restored
-// checkpoint's, once one was restored. It is for code outside of functions, which
-// have [Base.Rate]: a number that goes into a trace stays what it was,
-// so while a function is traced it is an error.
-func (o *Base) LearningRate() (float64, error) {
-	if err := outside("LearningRate", "Rate"); err != nil {
-		return 0, err
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if err := o.make(); err != nil {
-		return 0, fmt.Errorf("optimizers: %w", err)
-	}
-	rate, err := o.baseRate()
-	if err != nil {
-		return 0, fmt.Errorf("optimizers: %w", err)
-	}
-	return rate, nil
-}
-
-func (o *Base) baseRate() (float64, error) {
-	if o.Schedule == nil {
-		return float64(o.rate.Get()), nil
-	}
-	rate, err := schedules.At(o.Schedule, o.iter.Get())
-	return float64(rate), err
-}
-
-// SetLearningRate changes the learning rate from the next step on. It wins over
-// a checkpoint restored before it, and is part of the next one. With a Schedule
-// it is an error, and while a function is traced, which would do it once:
-// [Base.AssignRate] does it in each call.
-func (o *Base) SetLearningRate(rate float64) error {
-	if err := outside("SetLearningRate", "AssignRate"); err != nil {
-		return err
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.Schedule != nil {
-		return fmt.Errorf("optimizers: %w", errScheduled)
-	}
-	if err := o.make(); err != nil {
-		return fmt.Errorf("optimizers: %w", err)
-	}
-	o.rate.Set(float32(rate))
-	return nil
-}
-
-// Hyper returns the variable of a hyperparameter, to be read and set:
-// "learning_rate" (without a Schedule), and with the legacy layout "decay" and
-// the optimizer's own, such as "beta_1" or "momentum". Before the first step
-// the options say what they begin with. Setting decay changes what is saved
-// only: steps go by the option, as TensorFlow's do.
-func (o *Base) Hyper(name string) (*trackable.Scalar[float32], error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if err := o.make(); err != nil {
-		return nil, fmt.Errorf("optimizers: %w", err)
-	}
-	if h := o.hyper[name]; h != nil {
-		return h, nil
-	}
-	if name == "learning_rate" && o.rate != nil {
-		return o.rate, nil
-	}
-	known := slices.Sorted(maps.Keys(o.hyper))
-	if o.isNew() && o.rate != nil {
-		known = []string{"learning_rate"}
-	}
-	return nil, fmt.Errorf("optimizers: %s has no hyperparameter %q; there are %q", o.Name, name, known)
-}
-
-// Iterations returns the number of steps taken, a restored checkpoint's
-// included. It is for code outside of functions, as
-// [Base.LearningRate] is; these have [Base.Steps].
-func (o *Base) Iterations() (int64, error) {
-	if err := outside("Iterations", "Steps"); err != nil {
-		return 0, err
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if err := o.make(); err != nil {
-		return 0, fmt.Errorf("optimizers: %w", err)
-	}
-	return o.iter.Get(), nil
-}
-
-// Build makes the optimizer's variables for vars, as the first Apply does
-// otherwise. With the new layout vars must be all that will be trained, since
-// their order is part of it.
+// Build makes the optimizer's variables for vars. The first Apply does it by itself. With
+// the new layout vars must be all that will be trained, since their order is part of it.
 func (o *Base) Build(vars []*trackable.Variable) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -381,9 +288,9 @@ func (o *Base) Build(vars []*trackable.Variable) error {
 			return err
 		}
 	}
-	for _, k := range o.rule.slots() {
+	for _, k := range o.rule.SlotKinds() {
 		for _, v := range vars {
-			if k.legacy {
+			if !k.skipLegacy {
 				if _, err := o.slot(v, k); err != nil {
 					return err
 				}
@@ -393,113 +300,18 @@ func (o *Base) Build(vars []*trackable.Variable) error {
 	return nil
 }
 
-func (o *Base) slot(v *trackable.Variable, k slotKind) (*trackable.Variable, error) {
-	if have := o.Slot(v, k.name); have != nil {
+func (o *Base) slot(v *trackable.Variable, k SlotKind) (*trackable.Variable, error) {
+	if have := o.Slot(v, k.Name); have != nil {
 		return have, nil
 	}
-	return o.SlotOr(v, k.name, func() (*tensor.Tensor, error) {
-		return initializers.Constant{Value: k.initial}.Init(nil, v.DType(), v.Shape())
+	return o.SlotOr(v, k.Name, func() (*tensor.Tensor, error) {
+		shape := v.Shape()
+		if k.Shape != nil {
+			var ok bool
+			if shape, ok = k.Shape(shape); !ok {
+				shape = tensor.Shape{}
+			}
+		}
+		return initializers.Constant{Value: k.Initial}.Init(nil, v.DType(), shape)
 	})
-}
-
-// Apply takes a step: it changes each variable by its gradient and counts. The
-// first one makes the optimizer's variables.
-func (o *Base) Apply(s *ops.Scope, g grad.Gradients) {
-	if s.Err() != nil {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if err := o.apply(s, g); err != nil {
-		s.Fail("Optimizer.Apply", err)
-	}
-}
-
-func (o *Base) apply(s *ops.Scope, g grad.Gradients) error {
-	if err := o.make(); err != nil {
-		return err
-	}
-	used := 0
-	for _, p := range g {
-		switch {
-		case p.Variable == nil:
-			return errors.New("one of the gradients belongs to no variable")
-		case p.Grad != nil:
-			used++
-		}
-	}
-	if used == 0 {
-		return noGradients(g)
-	}
-	if o.isNew() {
-		if err := o.buildFor(g); err != nil {
-			return err
-		}
-	}
-	if err := o.number.make(o, g[0].Variable); err != nil {
-		return err
-	}
-	if o.next.current != nil {
-		o.setCurrent(s)
-	}
-	g = o.clip(s, g, used)
-	defer func() {
-		clear(o.step)
-		o.step = o.step[:0]
-		if o.number != nil {
-			o.number.read = nil
-		}
-	}()
-	for _, p := range g {
-		if p.Grad == nil {
-			continue
-		}
-		u := update{v: p.Variable, grad: p.Grad, coefficients: o.coefficientsFor(s, p.Variable.DType())}
-		for i, k := range o.kinds {
-			var err error
-			if u.isNew {
-				u.slots[i], err = o.newSlot(u.v, k)
-			} else if k.legacy {
-				u.slots[i], err = o.slot(u.v, k)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if u.isNew && o.WeightDecay != 0 {
-			// TensorFlow multiplies variable, decay and rate in this order.
-			decay := ops.Mul(s, ops.Mul(s, u.v, float64(float32(o.WeightDecay))), u.rate())
-			ops.AssignSub(s, u.v, decay)
-		}
-		if x, ok := u.grad.IndexedSlices(); ok {
-			o.rule.updateRows(s, &u, x)
-		} else {
-			o.rule.update(s, &u)
-		}
-	}
-	ops.AssignAdd(s, &o.iter.Variable, one)
-	return nil
-}
-
-var one = tensor.Scalar[int64](1)
-
-// setCurrent stores the rate of this step, which the new layout saves and goes by.
-func (o *Base) setCurrent(s *ops.Scope) {
-	rate := o.Schedule.Rate(s, ops.ReadVariable(s, o.iter))
-	if rate == nil {
-		s.Fail("Schedule", schedules.ErrNoRate)
-		return
-	}
-	ops.Assign(s, &o.next.current.Variable, ops.Cast(s, rate, tensor.Float32))
-}
-
-func noGradients(g grad.Gradients) error {
-	if len(g) == 0 {
-		return errors.New("there are no variables to train: the list given to Gradient is empty; are the layers built, and are they in exported fields?")
-	}
-	names := make([]string, 0, len(g))
-	for _, p := range g {
-		names = append(names, p.Variable.Name())
-	}
-	return fmt.Errorf("none of the variables %q has a gradient: does the loss depend on them, and was it computed on the recording scope?", names)
 }

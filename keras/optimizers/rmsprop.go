@@ -32,30 +32,34 @@ type RMSprop struct {
 // and Keras' other defaults.
 func NewRMSprop(rate float64) *RMSprop {
 	r := &RMSprop{Rho: 0.9, Epsilon: 1e-7}
-	r.init("RMSprop", rate, r)
+	r.Init(r, rate)
+	r.EMAOverwriteFrequency = 100
 	return r
 }
 
-func (r *RMSprop) hypers() []hyper { return []hyper{{"momentum", r.Momentum}, {"rho", r.Rho}} }
+// Hypers lists the hyperparameters of the legacy layout.
+func (r *RMSprop) Hypers() []Hyper { return []Hyper{{"momentum", r.Momentum}, {"rho", r.Rho}} }
 
-func (r *RMSprop) slots() []slotKind {
+// SlotKinds lists the kinds of slots.
+func (r *RMSprop) SlotKinds() []SlotKind {
 	mom, mean := r.Momentum != 0, r.Centered
-	return []slotKind{
-		{name: "rms", list: "_velocities", tag: "velocity", legacy: true, new: true},
-		{name: "momentum", list: "_momentums", tag: "momentum", legacy: mom, new: mom, empty: true},
-		{name: "mg", list: "_average_gradients", tag: "average_gradient", legacy: mean, new: mean, empty: true},
+	return []SlotKind{
+		{Name: "rms", List: "_velocities", Tag: "velocity"},
+		{Name: "momentum", List: "_momentums", Tag: "momentum", skipLegacy: !mom, skipNew: !mom, empty: true},
+		{Name: "mg", List: "_average_gradients", Tag: "average_gradient", skipLegacy: !mean, skipNew: !mean, empty: true},
 	}
 }
 
-func (r *RMSprop) update(s *ops.Scope, u *update) {
+// UpdateStep changes a variable by its gradient.
+func (r *RMSprop) UpdateStep(s *ops.Scope, u *Update) {
 	ms, mom, mg := u.slots[0], u.slots[1], u.slots[2]
 	rho := u.hyper(numFirst, "rho", r.Rho)
 	if mom != nil && !u.isNew {
 		momentum := u.hyper(numSecond, "momentum", r.Momentum)
 		if mg != nil {
-			ops.ApplyCenteredRMSProp(s, u.v, mg, ms, mom, u.rate(), rho, momentum, r.Epsilon, u.grad)
+			ops.ApplyCenteredRMSProp(s, u.Variable, mg, ms, mom, u.rate(), rho, momentum, r.Epsilon, u.Gradient)
 		} else {
-			ops.ApplyRMSProp(s, u.v, ms, mom, u.rate(), rho, momentum, r.Epsilon, u.grad)
+			ops.ApplyRMSProp(s, u.Variable, ms, mom, u.rate(), rho, momentum, r.Epsilon, u.Gradient)
 		}
 		return
 	}
@@ -67,16 +71,16 @@ func (r *RMSprop) update(s *ops.Scope, u *update) {
 	} else {
 		rest = ops.Sub(s, 1, rho)
 	}
-	mean := ops.Add(s, ops.Mul(s, ms, rho), ops.Mul(s, ops.Square(s, u.grad), rest))
+	mean := ops.Add(s, ops.Mul(s, ms, rho), ops.Mul(s, ops.Square(s, u.Gradient), rest))
 	ops.Assign(s, ms, mean)
 	if mg != nil {
-		avg := ops.Add(s, ops.Mul(s, mg, rho), ops.Mul(s, u.grad, rest))
+		avg := ops.Add(s, ops.Mul(s, mg, rho), ops.Mul(s, u.Gradient, rest))
 		ops.Assign(s, mg, avg)
 		mean = ops.Sub(s, mean, ops.Square(s, avg))
 	}
-	scaled := ops.Mul(s, u.grad, u.rate())
+	scaled := ops.Mul(s, u.Gradient, u.rate())
 	if !u.isNew {
-		ops.AssignSub(s, u.v, ops.Div(s, scaled, ops.Add(s, ops.Sqrt(s, mean), r.Epsilon)))
+		ops.AssignSub(s, u.Variable, ops.Div(s, scaled, ops.Add(s, ops.Sqrt(s, mean), r.Epsilon)))
 		return
 	}
 	step := ops.Mul(s, scaled, ops.Rsqrt(s, ops.Add(s, mean, r.Epsilon)))
@@ -84,15 +88,16 @@ func (r *RMSprop) update(s *ops.Scope, u *update) {
 		step = ops.Add(s, ops.Mul(s, mom, r.Momentum), step)
 		ops.Assign(s, mom, step)
 	}
-	ops.AssignSub(s, u.v, step)
+	ops.AssignSub(s, u.Variable, step)
 }
 
-func (r *RMSprop) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+// UpdateRows changes a variable by slices.
+func (r *RMSprop) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
 	ms, mom, mg := u.slots[0], u.slots[1], u.slots[2]
 	rho := u.hyper(numFirst, "rho", r.Rho)
 	if mom != nil && !u.isNew {
-		op, vars := "ResourceSparseApplyRMSProp", []ops.Input{ops.Handle(s, u.v)}
+		op, vars := "ResourceSparseApplyRMSProp", []ops.Input{ops.Handle(s, u.Variable)}
 		if mg != nil {
 			op, vars = "ResourceSparseApplyCenteredRMSProp", append(vars, ops.Handle(s, mg))
 		}
@@ -118,15 +123,18 @@ func (r *RMSprop) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
 	}
 	if !u.isNew {
 		scaled := ops.Mul(s, x.Values, ops.Neg(s, u.rate()))
-		ops.ScatterAdd(s, u.v, x.Indices, ops.Div(s, scaled, ops.Add(s, ops.Sqrt(s, variance), r.Epsilon)))
+		ops.ScatterAdd(s, u.Variable, x.Indices, ops.Div(s, scaled, ops.Add(s, ops.Sqrt(s, variance), r.Epsilon)))
 		return
 	}
 	step := ops.Mul(s, ops.Mul(s, x.Values, u.rate()), ops.Rsqrt(s, ops.Add(s, variance, r.Epsilon)))
 	if mom == nil {
-		ops.ScatterAdd(s, u.v, x.Indices, ops.Neg(s, step))
+		ops.ScatterAdd(s, u.Variable, x.Indices, ops.Neg(s, step))
 		return
 	}
 	ops.Assign(s, mom, ops.Mul(s, mom, r.Momentum))
 	ops.ScatterAdd(s, mom, x.Indices, step)
-	ops.AssignSub(s, u.v, mom)
+	ops.AssignSub(s, u.Variable, mom)
 }
+
+// CheckOptions returns an error if an option is out of range.
+func (r *RMSprop) CheckOptions() error { return between("Momentum", r.Momentum, 0, 1) }

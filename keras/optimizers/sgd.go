@@ -25,49 +25,56 @@ type SGD struct {
 // NewSGD makes an SGD with a learning rate; Keras' default is 0.01.
 func NewSGD(rate float64) *SGD {
 	g := new(SGD)
-	g.init("SGD", rate, g)
+	g.Init(g, rate)
 	return g
 }
 
-func (g *SGD) hypers() []hyper { return []hyper{{"momentum", g.Momentum}} }
+// Hypers lists the hyperparameters of the legacy layout.
+func (g *SGD) Hypers() []Hyper { return []Hyper{{"momentum", g.Momentum}} }
 
-func (g *SGD) slots() []slotKind {
+// SlotKinds lists the kinds of slots.
+func (g *SGD) SlotKinds() []SlotKind {
 	// The newer SGD keeps momentums even if it doesn't use them.
-	return []slotKind{{name: "momentum", list: "momentums", tag: "m", legacy: g.Momentum != 0, new: true}}
+	return []SlotKind{{Name: "momentum", List: "momentums", Tag: "m", skipLegacy: g.Momentum == 0}}
 }
 
-func (g *SGD) update(s *ops.Scope, u *update) {
+// UpdateStep changes a variable by its gradient.
+func (g *SGD) UpdateStep(s *ops.Scope, u *Update) {
 	if u.slots[0] == nil {
-		ops.ApplyGradientDescent(s, u.v, u.rate(), u.grad)
+		ops.ApplyGradientDescent(s, u.Variable, u.rate(), u.Gradient)
 		return
 	}
 	momentum := u.hyper(numFirst, "momentum", g.Momentum)
-	ops.ApplyKerasMomentum(s, u.v, u.slots[0], u.rate(), u.grad, momentum, &ops.MomentumOptions{Nesterov: g.Nesterov})
+	ops.ApplyKerasMomentum(s, u.Variable, u.slots[0], u.rate(), u.Gradient, momentum, &ops.MomentumOptions{Nesterov: g.Nesterov})
 }
 
-func (g *SGD) updateRows(s *ops.Scope, u *update, x ops.IndexedSlices) {
+// UpdateRows changes a variable by slices.
+func (g *SGD) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	m, rate := u.slots[0], u.rate()
 	step := func(values *ops.Value) *ops.Value { return ops.Mul(s, ops.Neg(s, values), rate) }
 	switch {
 	case m == nil && !u.isNew: // several slices of one row are added one by one
-		ops.ScatterAdd(s, u.v, x.Indices, step(x.Values))
+		ops.ScatterAdd(s, u.Variable, x.Indices, step(x.Values))
 	case m == nil:
 		x = summed(s, x)
-		ops.ScatterAdd(s, u.v, x.Indices, step(x.Values))
+		ops.ScatterAdd(s, u.Variable, x.Indices, step(x.Values))
 	case !u.isNew:
 		x = summed(s, x)
 		s.Emit0("ResourceSparseApplyKerasMomentum", graph.Attrs{graph.Bool("use_nesterov", g.Nesterov)},
-			ops.Handle(s, u.v), ops.Handle(s, m), rate, x.Values, x.Indices, u.hyper(numFirst, "momentum", g.Momentum))
+			ops.Handle(s, u.Variable), ops.Handle(s, m), rate, x.Values, x.Indices, u.hyper(numFirst, "momentum", g.Momentum))
 	default:
 		x = summed(s, x)
 		momentum, add := u.hyper(numFirst, "momentum", g.Momentum), step(x.Values)
 		ops.Assign(s, m, ops.Mul(s, m, momentum))
 		ops.ScatterAdd(s, m, x.Indices, add)
 		if g.Nesterov {
-			ops.ScatterAdd(s, u.v, x.Indices, add)
-			ops.AssignAdd(s, u.v, ops.Mul(s, m, momentum))
+			ops.ScatterAdd(s, u.Variable, x.Indices, add)
+			ops.AssignAdd(s, u.Variable, ops.Mul(s, m, momentum))
 		} else {
-			ops.AssignAdd(s, u.v, m)
+			ops.AssignAdd(s, u.Variable, m)
 		}
 	}
 }
+
+// CheckOptions returns an error if an option is out of range.
+func (g *SGD) CheckOptions() error { return between("Momentum", g.Momentum, 0, 1) }

@@ -10,7 +10,7 @@ import (
 // whose second slot of a variable is called like the first with "_1". There are
 // none with the new layout, whose variables have names of their own.
 func (o *Base) SlotFullNames(variable, slot string) []string {
-	if o.rule == nil || o.isNew() || !slices.ContainsFunc(o.rule.slots(), func(k slotKind) bool { return k.legacy && k.name == slot }) {
+	if o.rule == nil || o.isNew() || !slices.ContainsFunc(o.rule.SlotKinds(), func(k SlotKind) bool { return !k.skipLegacy && k.Name == slot }) {
 		return nil
 	}
 	names := []string{o.Name + "/" + variable + "/" + slot}
@@ -31,7 +31,7 @@ func (o *Base) SlotFullNames(variable, slot string) []string {
 
 // firstSlots returns the name of TensorFlow 1's optimizer of a rule, and its slots
 // in the order in which it makes them.
-func firstSlots(r rule) (name string, slots []string) {
+func firstSlots(r Rule) (name string, slots []string) {
 	switch r := r.(type) {
 	case *SGD:
 		return "Momentum", []string{"momentum"}

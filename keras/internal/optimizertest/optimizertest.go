@@ -21,7 +21,7 @@ func ToNew[O interface{ SetLayout(optimizers.Layout) error }](o O) O {
 }
 
 func regularized(f *optimizers.Ftrl) *optimizers.Ftrl {
-	f.L1, f.L2, f.L2Shrinkage, f.Beta = 0.01, 0.1, 0.05, 0.2
+	f.L1RegularizationStrength, f.L2RegularizationStrength, f.L2ShrinkageRegularizationStrength, f.Beta = 0.01, 0.1, 0.05, 0.2
 	return f
 }
 
@@ -69,13 +69,13 @@ var Makes = map[string]func() optimizers.Optimizer{
 		return With(optimizers.NewAdam(0.1), func(o *optimizers.Adam) { o.Beta1, o.Beta2, o.Epsilon, o.Decay = 0.8, 0.95, 1e-3, 0.25 })
 	},
 	"adam_clipnorm": func() optimizers.Optimizer {
-		return With(optimizers.NewAdam(0.1), func(o *optimizers.Adam) { o.ClipNorm = 0.5 })
+		return With(optimizers.NewAdam(0.1), func(o *optimizers.Adam) { o.ClipNorm = new(0.5) })
 	},
 	"adam_clipvalue": func() optimizers.Optimizer {
-		return With(optimizers.NewAdam(0.1), func(o *optimizers.Adam) { o.ClipValue = 0.3 })
+		return With(optimizers.NewAdam(0.1), func(o *optimizers.Adam) { o.ClipValue = new(0.3) })
 	},
 	"adam_global_clipnorm": func() optimizers.Optimizer {
-		return With(optimizers.NewAdam(0.1), func(o *optimizers.Adam) { o.GlobalClipNorm = 0.5 })
+		return With(optimizers.NewAdam(0.1), func(o *optimizers.Adam) { o.GlobalClipNorm = new(0.5) })
 	},
 	"rmsprop": func() optimizers.Optimizer { return optimizers.NewRMSprop(0.1) },
 	"rmsprop_momentum": func() optimizers.Optimizer {
@@ -98,7 +98,7 @@ var Makes = map[string]func() optimizers.Optimizer{
 		return ToNew(With(optimizers.NewAdam(0.1), func(o *optimizers.Adam) { o.AMSGrad = true }))
 	},
 	"new_adam_decay": func() optimizers.Optimizer {
-		return ToNew(With(optimizers.NewAdam(0.1), func(o *optimizers.Adam) { o.WeightDecay = 0.01 }))
+		return ToNew(With(optimizers.NewAdam(0.1), func(o *optimizers.Adam) { o.WeightDecay = new(0.01) }))
 	},
 	"new_adam_schedule": func() optimizers.Optimizer {
 		return ToNew(With(optimizers.NewAdam(0), func(o *optimizers.Adam) { o.Schedule = Halving }))
@@ -112,7 +112,7 @@ var Makes = map[string]func() optimizers.Optimizer{
 
 	"new_adamw": func() optimizers.Optimizer { return optimizers.NewAdamW(0.1) },
 	"new_adamw_amsgrad": func() optimizers.Optimizer {
-		return With(optimizers.NewAdamW(0.1), func(o *optimizers.AdamW) { o.WeightDecay, o.AMSGrad = 0.1, true })
+		return With(optimizers.NewAdamW(0.1), func(o *optimizers.AdamW) { o.WeightDecay, o.AMSGrad = new(0.1), true })
 	},
 	"new_rmsprop": func() optimizers.Optimizer { return ToNew(optimizers.NewRMSprop(0.1)) },
 	"new_rmsprop_centered_momentum": func() optimizers.Optimizer {
