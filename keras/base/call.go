@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/cairnml/cairn/keras/config"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -328,3 +329,6 @@ func CallAll(s *ops.Scope, layer Callable, inputs []*ops.Value, opts *CallOption
 	}
 	return []*ops.Value{layer.Call(s, x)}
 }
+
+// AutomaticName returns the name that a layer of the class of obj has by default.
+func AutomaticName(obj any) string { return config.SnakeCase(className(obj)) }

@@ -169,6 +169,12 @@ type (
 	modelLike interface{ isModel() }
 )
 
+// IsModel reports whether obj embeds a [Model].
+func IsModel(obj any) bool {
+	_, ok := obj.(modelLike)
+	return ok
+}
+
 func (l *Layer) isLayer() {}
 func (m *Model) isModel() {}
 

@@ -18,6 +18,7 @@ func Classes() []config.Class {
 		config.Of[*InputLayer](module, "InputLayer"),
 
 		// Recurrent layers.
+		config.Of[*Bidirectional](module, "Bidirectional"),
 		config.Of[*GRU](module, "GRU"),
 		config.Of[*GRUCell](module, "GRUCell"),
 		config.Of[*LSTM](module, "LSTM"),
@@ -26,5 +27,7 @@ func Classes() []config.Class {
 		config.Of[*SimpleRNN](module, "SimpleRNN"),
 		config.Of[*SimpleRNNCell](module, "SimpleRNNCell"),
 		config.Of[*StackedRNNCells](module, "StackedRNNCells"),
+		config.Of[*TimeDistributed](module, "TimeDistributed"),
+		config.Of[*Wrapper](module, "Wrapper"),
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/keras"
 	"github.com/cairnml/cairn/keras/base"
+	"github.com/cairnml/cairn/keras/layers"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/tensor"
 	"github.com/cairnml/cairn/trackable"
@@ -202,7 +203,7 @@ func checkCall(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, t
 		for i := range states {
 			states[i] = arrays[fmt.Sprintf("%s/state%d", c.Name, i)]
 		}
-		must(t, layer.(stateful).ResetStates(states...))
+		must(t, statefulOf(layer).ResetStates(states...))
 	}
 	// tf_keras's layer.losses begin with those of the activities.
 	s, losses := base.WithLosses(s)
@@ -293,8 +294,20 @@ type stateful interface {
 	ResetStates(states ...*tensor.Tensor) error
 }
 
+// statefulOf returns the recurrent layer that layer is or holds.
+func statefulOf(layer any) stateful {
+	if l, ok := layer.(*layers.TimeDistributed); ok {
+		layer = l.Inner
+	}
+	return layer.(stateful)
+}
+
 // statesOf returns the states of a recurrent layer.
 func statesOf(layer any) []*trackable.Variable {
+	layer = statefulOf(layer)
+	if b, ok := layer.(*layers.Bidirectional); ok {
+		return append(statesOf(b.Forward), statesOf(b.Backward)...)
+	}
 	return reflect.ValueOf(layer).Elem().FieldByName("States").Interface().([]*trackable.Variable)
 }
 

@@ -53,14 +53,39 @@ func (c *shiftedCell) Begin(s *ops.Scope, call *layers.CellCall) layers.Step {
 	}
 }
 
-var testClasses = config.Must(keras.Classes().With([]config.Class{func() config.Class {
-	c := config.Registered[*shiftedCell]("test", "ShiftedCell")
-	c.Module = "rnn"
+// centered is the layer of cases/wrappers.py whose output depends on the whole batch.
+type centered struct {
+	keras.Layer
+	Units  int
+	Kernel *trackable.Variable `cairn:"-"`
+}
+
+func (c *centered) Weights(in keras.Shapes) ([]keras.Weight, error) {
+	n, err := in.Last()
+	return []keras.Weight{{To: &c.Kernel, Edge: "kernel", Shape: tensor.Shape{n, c.Units}, Init: initializers.RandomUniform{}}}, err
+}
+
+func (c *centered) PassesMask() {}
+
+func (c *centered) Call(s *ops.Scope, x ops.Input) *ops.Value { return c.Run(s, c, x, nil) }
+
+func (c *centered) Compute(s *ops.Scope, x *ops.Value) *ops.Value {
+	y := ops.MatMul(s, x, c.Read(s, c.Kernel))
+	return ops.Sub(s, y, ops.MeanKeep(s, y, 0))
+}
+
+var testClasses = config.Must(keras.Classes().With([]config.Class{
+	inModule("rnn", config.Registered[*shiftedCell]("test", "ShiftedCell")),
+	inModule("wrappers", config.Registered[*centered]("test", "Centered")),
+}))
+
+func inModule(module string, c config.Class) config.Class {
+	c.Module = module
 	return c
-}()}))
+}
 
 // recurrentFamilies are the fixtures whose layers go over time steps.
-var recurrentFamilies = []string{"recurrent", "rnn"}
+var recurrentFamilies = []string{"recurrent", "rnn", "wrappers"}
 
 // TestRecurrentLayersTracedAreEager compares outputs, states and gradients of traced
 // functions, with loops and unrolled, with those of eager calls.
@@ -136,13 +161,15 @@ func sameTraced(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, 
 		slices.SortFunc(vars, func(a, b *trackable.Variable) int { return slices.Compare(a.Shape(), b.Shape()) })
 		out = append(out, loss)
 		for _, p := range tape.Gradient(loss, vars) {
-			out = append(out, ops.Identity(s, p.Grad))
+			if p.Grad != nil {
+				out = append(out, ops.Identity(s, p.Grad))
+			}
 		}
 		return out
 	}
 	reset := func() {
 		if c.States > 0 {
-			must(t, layer.(stateful).ResetStates())
+			must(t, statefulOf(layer).ResetStates())
 		}
 	}
 	reset()
@@ -152,7 +179,8 @@ func sameTraced(t *testing.T, c *fixtureCase, arrays map[string]*tensor.Tensor, 
 	specs := make([]*ops.Value, len(in))
 	for i, v := range in {
 		dims := slices.Clone(v.Shape())
-		if !known && c.States == 0 && !strings.Contains(c.Name, "unrolled") && len(dims) > 1 {
+		if !known && c.States == 0 && !strings.HasPrefix(c.Name, "time_own") && // which asks for the batch's size
+			!strings.Contains(c.Name, "unrolled") && len(dims) > 1 {
 			dims[0] = -1
 			if i < first {
 				dims[1] = -1

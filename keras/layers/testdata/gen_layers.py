@@ -13,7 +13,7 @@ Each family of layers is a file cases/<family>.py with a list CASES, and gets
     mask      a list with a bool array or None for each input; optional
     kwargs    further call arguments that JSON can hold; optional
     args      further call arguments that are lists of shapes or arrays, such as initial_state; optional
-    states    arrays that a stateful layer begins each call with; optional
+    states    arrays that a stateful layer begins each call with, of Bidirectional a list for each direction; optional
     training  modes to run, default [False, True]; [False] where training draws numbers
 
 The JSON has the layer's config in both forms, its weights' names (below the layer) and
@@ -51,6 +51,7 @@ def run(case, arrays):
     tf_keras.backend.clear_session()
     tf_keras.utils.set_random_seed(1)
     layer = case["layer"]()
+    recurrent = layer if hasattr(layer, "reset_states") else getattr(layer, "layer", None)
     unbuilt = serialization_lib.serialize_keras_object(layer)
     inputs = [array(rng, x) for x in case["inputs"]]
     masks = case.get("mask")
@@ -60,7 +61,7 @@ def run(case, arrays):
         for i, v in enumerate(values):
             arrays[f"{name}/arg/{key}/{i}"] = v.numpy()
     states = case.get("states", [])
-    for i, v in enumerate(states):
+    for i, v in enumerate(tf.nest.flatten(states)):
         arrays[f"{name}/state{i}"] = v
     for i, x in enumerate(inputs):
         arrays[f"{name}/input{i}"] = x
@@ -92,7 +93,7 @@ def run(case, arrays):
         for w, value in zip(layer.weights, start):
             w.assign(value)
         if states:
-            layer.reset_states(states)
+            recurrent.reset_states(states)
         mode = "train" if training else "infer"
         floating = [t for t in tensors if t.dtype.is_floating]
         with tf.GradientTape(persistent=True) as tape:
@@ -131,7 +132,8 @@ def run(case, arrays):
                     if g is not None:
                         arrays[f"{name}/{mode}/gradient_arg/{key}/{i}"] = plain(tf.convert_to_tensor(g))
         if states:
-            held = layer.states if hasattr(layer, "states") else layer.forward_layer.states + layer.backward_layer.states
+            both = hasattr(recurrent, "forward_layer")
+            held = recurrent.forward_layer.states + recurrent.backward_layer.states if both else recurrent.states
             for i, v in enumerate(held):
                 arrays[f"{name}/{mode}/state{i}"] = v.numpy()
         for n, w in zip(names, layer.weights):
@@ -146,7 +148,7 @@ def run(case, arrays):
         "outputs": [o.dtype.name for o in flat],
         "kwargs": kwargs,
         **({"args": {key: len(values) for key, values in lists.items()}} if lists else {}),
-        **({"states": len(states)} if states else {}),
+        **({"states": len(tf.nest.flatten(states))} if states else {}),
         "training": case.get("training", [False, True]),
         "weights": names,
         "trainable": [any(w is t for t in layer.trainable_weights) for w in layer.weights],
