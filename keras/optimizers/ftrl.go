@@ -56,7 +56,7 @@ func (f *Ftrl) Hypers() []Hyper {
 func (f *Ftrl) SlotKinds() []SlotKind {
 	return []SlotKind{
 		{Name: "accumulator", List: "_accumulators", Tag: "accumulator", Initial: f.InitialAccumulatorValue, single: true},
-		{Name: "linear", List: "_linears", Tag: "linear", joined: true},
+		{Name: "linear", List: "_linears", Tag: "linear", joined: true, paired: true},
 	}
 }
 

@@ -100,6 +100,9 @@ type Base struct {
 	number *keptNumber                           `cairn:"-"` // nil where the rule keeps none
 	next   newState                              `cairn:"-"`
 	scale  *lossScale                            `cairn:"-"` // of the LossScaleOptimizer around it
+	// trained are the variables with slots in the legacy layout, in the order of the first
+	// step.
+	trained []*trackable.Variable `cairn:"-"`
 	// newOnly is set if tf_keras has no legacy optimizer of that name.
 	newOnly  bool
 	excluded exclusion
@@ -301,6 +304,9 @@ func (o *Base) Build(vars []*trackable.Variable) error {
 }
 
 func (o *Base) slot(v *trackable.Variable, k SlotKind) (*trackable.Variable, error) {
+	if len(o.trained) == 0 || o.trained[len(o.trained)-1] != v && !slices.Contains(o.trained, v) {
+		o.trained = append(o.trained, v)
+	}
 	if have := o.Slot(v, k.Name); have != nil {
 		return have, nil
 	}

@@ -68,6 +68,7 @@ type SlotKind struct {
 	skipNew    bool   // not used with the new one
 	empty      bool   // the new layout has the list even if it isn't used
 	joined     bool   // the new layout makes it together with the kind before, variable by variable
+	paired     bool   // the legacy optimizer makes it together with the kind before
 	single     bool   // the new layout rounds Initial to a float32 first
 	standIn    string // the tag in the name of the number that stands in for an unneeded one, if it isn't the kind's
 }

@@ -227,6 +227,22 @@ func TestFiveStepsAreTfKeras(t *testing.T) {
 					}
 				}
 				sameConfig(t, "config after five steps", r.Opt, false, c.After)
+				var names []string
+				o := r.Opt.(optimizers.Based).AsBase()
+				for _, v := range o.Variables() {
+					name := v.Name()
+					for _, of := range []*trackable.Variable{r.Kernel, r.Bias, r.Table} {
+						for _, slot := range o.SlotNames() { // whose names are those of the walk
+							if o.Slot(of, slot) == v {
+								name = o.Name + "/" + of.Name() + "/" + slot
+							}
+						}
+					}
+					names = append(names, name)
+				}
+				if d := cmp.Diff(c.Variables, names); d != "" {
+					t.Errorf("variables (-tf_keras +ours):\n%s", d)
+				}
 				if d := cmp.Diff(c.Listing, listing(t, &r.tfRoot)); d != "" {
 					t.Errorf("object graph (-tf_keras +ours):\n%s", d)
 				}
