@@ -49,13 +49,7 @@ func (fn *Func[In, Out]) apply(s *ops.Scope, in In) (out Out, err error) {
 	for _, v := range valuesOf(fn.in, unsafe.Pointer(&in)) {
 		args = append(args, v)
 	}
-	for _, c := range t.concrete.Captures {
-		if c.Variable != nil {
-			args = append(args, ops.Handle(s, c.Variable))
-		} else {
-			args = append(args, ops.ValueOfData(captured(c)))
-		}
-	}
+	args = append(args, ops.CapturedInputs(s, t.concrete.Captures)...)
 	return fn.assemble(t, s.EmitN(len(t.concrete.Function.Results), callOp(t.concrete.Function), callAttrs(t.concrete.Function), args...)), nil
 }
 

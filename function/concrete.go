@@ -2,6 +2,7 @@ package function
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cairnml/cairn/graph"
 	"github.com/cairnml/cairn/ops"
@@ -27,13 +28,6 @@ func Apply(s *ops.Scope, c *graph.Concrete, in ...ops.Input) []*ops.Value {
 		s.Fail("Apply", fmt.Errorf("the function %s takes %d arguments, not %d", c.Function.Name, c.NumArgs(), len(in)))
 		return nil
 	}
-	args := append([]ops.Input{}, in...)
-	for _, x := range c.Captures {
-		if x.Variable != nil {
-			args = append(args, ops.Handle(s, x.Variable))
-		} else {
-			args = append(args, ops.ValueOfData(captured(x)))
-		}
-	}
+	args := append(slices.Clone(in), ops.CapturedInputs(s, c.Captures)...)
 	return s.EmitN(len(c.Function.Results), callOp(c.Function), callAttrs(c.Function), args...)
 }

@@ -304,15 +304,21 @@ func (fn *Func[In, Out]) call(ctx context.Context, t *trace[In, Out], in *In, ou
 	if err != nil {
 		return err
 	}
+	files := fn.opts.Files
 	for _, c := range t.concrete.Captures {
 		if c.Variable != nil {
 			if err := c.Variable.Fault(); err != nil {
 				return fmt.Errorf("function: the variable %q: %w", c.Variable.Name(), err)
 			}
 		}
-		args = append(args, captured(c))
+		arg, err := fn.captured(ctx, c)
+		if err != nil {
+			return err
+		}
+		args = append(args, arg)
+		files = ops.GrantCaptured(files, c.Resource)
 	}
-	results, err := p.Run(ctx, args, &engine.RunOptions{Workers: fn.opts.Workers, Files: fn.opts.Files, MaxOutput: fn.opts.MaxOutput, Instance: fn.opts.Instance})
+	results, err := p.Run(ctx, args, &engine.RunOptions{Workers: fn.opts.Workers, Files: files, MaxOutput: fn.opts.MaxOutput, Instance: fn.opts.Instance})
 	if err != nil {
 		return err
 	}
@@ -324,12 +330,20 @@ func (fn *Func[In, Out]) call(ctx context.Context, t *trace[In, Out], in *In, ou
 	return nil
 }
 
-func captured(c graph.Capture) engine.Value {
+// captured returns the value of a capture in a call.
+func (fn *Func[In, Out]) captured(ctx context.Context, c graph.Capture) (engine.Value, error) {
+	x, capturable := c.Resource.(graph.Capturable)
 	switch {
 	case c.Variable != nil:
-		return engine.HandleOf(c.Variable)
+		return engine.HandleOf(c.Variable), nil
+	case capturable:
+		v, err := ops.CapturedData(ctx, fn.opts.Kernels, x)
+		if err != nil {
+			err = fmt.Errorf("function: a captured object %w", err)
+		}
+		return v, err
 	case c.Tensor != nil:
-		return engine.ValueOf(c.Tensor)
+		return engine.ValueOf(c.Tensor), nil
 	}
-	return engine.HandleOf(c.Resource)
+	return engine.HandleOf(c.Resource), nil
 }

@@ -43,7 +43,7 @@ type Capture struct {
 	Variable *trackable.Variable
 	// Tensor is a constant that is too large to stand in the function.
 	Tensor *tensor.Tensor
-	// Resource is the object behind another handle.
+	// Resource is another object: a [Capturable], or the object that a handle refers to.
 	Resource any
 }
 

@@ -10,11 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"testing/fstest"
 
 	"github.com/cairnml/cairn"
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/grad"
 	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/lookup"
 	"github.com/cairnml/cairn/ops"
 	"github.com/cairnml/cairn/ops/raw"
 	"github.com/cairnml/cairn/savedmodel"
@@ -30,7 +32,7 @@ func savedModelCases(ctx context.Context, r *run) {
 		name  string
 		build func() (builtModel, error)
 	}{
-		{"linear", buildLinear}, {"counter", buildCounter}, {"texts", buildTexts}, {"training", buildTraining},
+		{"linear", buildLinear}, {"counter", buildCounter}, {"texts", buildTexts}, {"tables", buildTables}, {"training", buildTraining},
 	} {
 		r.check("write the SavedModel "+b.name, func() error {
 			m, err := b.build()
@@ -271,6 +273,54 @@ func buildTexts() (builtModel, error) {
 	return builtModel{root: m, signatures: map[string]*graph.Concrete{"serving_default": c}, calls: []signatureCall{{
 		"serving_default", map[string]*tensor.Tensor{"text": tensor.Vector("a", "", "the cat")},
 		map[string]*tensor.Tensor{"length": tensor.Vector[int32](1, 0, 7), "upper": tensor.Vector("A", "", "THE CAT")},
+	}}}, err
+}
+
+// tableModel captures tables of each kind and an asset.
+type tableModel struct {
+	Words  *lookup.StaticHashTable
+	File   *lookup.StaticHashTable
+	Vocab  *lookup.StaticVocabularyTable
+	Counts *lookup.MutableHashTable
+	Dense  *lookup.DenseHashTable
+	Notes  *savedmodel.TrackableAsset
+	Find   *function.Func[wordsIn, foundOut]
+}
+
+type wordsIn struct{ Words *ops.Value }
+
+type foundOut struct{ Known, File, Vocab, Counts, Dense, Size, Note *ops.Value }
+
+func buildTables() (builtModel, error) {
+	ctx := context.Background()
+	files := fstest.MapFS{"vocab.txt": {Data: []byte("a\nb\nc\n")}, "notes/readme.txt": {Data: []byte("read me")}}
+	pairs := lookup.KeyValueTensorInitializer{Keys: []string{"x", "y"}, Values: []int64{0, 1}}
+	m := &tableModel{Notes: savedmodel.NewAssetFS(files, "notes/readme.txt")}
+	var errs [5]error
+	m.Words, errs[0] = lookup.NewStaticHashTable(pairs, -1, nil)
+	m.File, errs[1] = lookup.NewStaticHashTable(lookup.TextFileInitializer{File: savedmodel.NewAssetFS(files, "vocab.txt"), KeyIndex: lookup.WholeLine, ValueIndex: lookup.LineNumber}, -1, nil)
+	m.Vocab, errs[2] = lookup.NewStaticVocabularyTable(pairs, 2, nil)
+	m.Counts, errs[3] = lookup.NewMutableHashTable(tensor.String, -1, nil)
+	m.Dense, errs[4] = lookup.NewDenseHashTable("", "\x00", float32(0), nil)
+	if err := errors.Join(errs[:]...); err != nil {
+		return builtModel{}, err
+	}
+	s := function.Eager(ctx)
+	m.Counts.Insert(s, []string{"q", "x"}, []int64{7, 8})
+	m.Dense.Insert(s, []string{"b"}, []float32{0.5})
+	if err := s.Close(); err != nil {
+		return builtModel{}, err
+	}
+	m.Find = function.New(func(s *ops.Scope, in wordsIn) foundOut {
+		return foundOut{Known: m.Words.Lookup(s, in.Words), File: m.File.Lookup(s, in.Words), Vocab: m.Vocab.Lookup(s, in.Words), Counts: m.Counts.Lookup(s, in.Words),
+			Dense: m.Dense.Lookup(s, in.Words), Size: m.Counts.Size(s), Note: raw.ReadFile(s, m.Notes)}
+	})
+	c, err := m.Find.Trace(wordsIn{ops.Spec(tensor.String, -1)})
+	return builtModel{root: m, signatures: map[string]*graph.Concrete{"serving_default": c}, calls: []signatureCall{{
+		"serving_default", map[string]*tensor.Tensor{"words": tensor.Vector("x", "b", "q", "none")},
+		map[string]*tensor.Tensor{"known": tensor.Vector[int64](0, -1, -1, -1), "file": tensor.Vector[int64](-1, 1, -1, -1), "vocab": tensor.Vector[int64](0, 2, 3, 2),
+			"counts": tensor.Vector[int64](8, -1, 7, -1), "dense": tensor.Vector[float32](0, 0.5, 0, 0),
+			"size": tensor.Scalar[int64](2), "note": tensor.Scalar("read me")},
 	}}}, err
 }
 

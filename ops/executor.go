@@ -23,6 +23,8 @@ type executor interface {
 	read(s *Scope, x *trackable.Variable) (*Value, error)
 	// handle is the handle of a variable.
 	handle(s *Scope, x *trackable.Variable) (*Value, error)
+	// object is the value of another object that functions capture.
+	object(s *Scope, x graph.Capturable) (*Value, error)
 }
 
 // eager runs ops at once.
@@ -82,6 +84,17 @@ func (eager) read(s *Scope, x *trackable.Variable) (*Value, error) {
 	e := v.mark()
 	e.variable, e.holds = x, 1
 	s.step.reads = append(s.step.reads, v)
+	return v, nil
+}
+
+func (eager) object(s *Scope, x graph.Capturable) (*Value, error) {
+	data, err := CapturedData(s.step.ctx, s.step.kernels, x)
+	if err != nil {
+		return nil, err
+	}
+	s.step.env.Files = GrantCaptured(s.step.env.Files, x)
+	v := s.newValue(nil)
+	v.data = data
 	return v, nil
 }
 

@@ -16,6 +16,8 @@ import (
 //
 //   - a *[Value] or a *tensor.Tensor;
 //   - a *trackable.Variable, or a struct that embeds one: its value is read;
+//   - another object that functions capture, a [graph.Capturable]: a table's handle,
+//     an asset's path;
 //   - a Go number, bool or string: a scalar. A number takes the element type of
 //     the op's first input that has one, as TensorFlow's Python constants do;
 //     alone, int is int32, float64 is float32, and complex128 stays. A float
@@ -65,6 +67,9 @@ func (s *Scope) resolve(in Input) (v *Value, weak bool, err error) {
 			return nil, false, errNilInput
 		}
 		v, err = s.step.exec.read(s, x)
+		return v, false, err
+	case graph.Capturable:
+		v, err = s.step.exec.object(s, x)
 		return v, false, err
 	case trackable.VariableLike:
 		embedded := variableOf(x)

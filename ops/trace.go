@@ -24,6 +24,7 @@ type Trace struct {
 	sources  []*Value // what each capture is in the enclosing scope, where there is one
 	args     []*Value // of the captures
 	vars     map[*trackable.Variable]*varTrace
+	objects  map[graph.Capturable]*Value
 	consts   map[string]*Value
 	own      map[*Value]*Value // constants that share no node with equal ones
 	order    effects
@@ -59,7 +60,7 @@ func NewTrace(ctx context.Context, name string, opts ...*ScopeOptions) (*Scope, 
 	o := last(opts)
 	s := NewScope(ctx, o)
 	t := &Trace{scope: s, fn: graph.NewFunction(name), shapes: shape.All(),
-		vars: map[*trackable.Variable]*varTrace{}, consts: map[string]*Value{}}
+		vars: map[*trackable.Variable]*varTrace{}, objects: map[graph.Capturable]*Value{}, consts: map[string]*Value{}}
 	if o.Shapes != nil {
 		t.shapes = o.Shapes
 	}
@@ -431,6 +432,30 @@ func (t *Trace) captureArg(c graph.Capture, source *Value, f graph.Fact, name st
 	v := t.symbol(o)
 	t.captures, t.sources, t.args = append(t.captures, c), append(t.sources, source), append(t.args, v)
 	return v, nil
+}
+
+// object implements executor.
+func (t *Trace) object(s *Scope, x graph.Capturable) (*Value, error) {
+	if v := t.objects[x]; v != nil {
+		return v, nil
+	}
+	var source *Value
+	if t.outer != nil {
+		var err error
+		if source, err = t.outer.step.exec.object(t.outer, x); err != nil {
+			return nil, err
+		}
+	}
+	fact := x.CaptureFact()
+	name := "captured"
+	if fact.DType == tensor.Resource {
+		name = "resource"
+	}
+	v, err := t.captureArg(graph.Capture{Resource: x}, source, fact, name)
+	if err == nil {
+		t.objects[x] = v
+	}
+	return v, err
 }
 
 // handle implements executor.

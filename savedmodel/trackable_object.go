@@ -145,6 +145,7 @@ type TrackableResource struct {
 	edgeList
 	storedValues
 	handle any
+	live   liveResource
 }
 
 // SavedTraits returns what is written for the object.

@@ -34,11 +34,10 @@ func find(c *Inference) error {
 	return nil // the values, or even the keys, may be vectors
 }
 
+// export returns keys and values, of which the table's kind decides the shapes.
 func export(c *Inference) error {
-	n := graph.NewDim()
-	c.setDims(0, n)
-	if len(c.Out) > 1 {
-		c.set(1, graph.PartialShape{})
+	for i := range c.Out {
+		c.set(i, graph.PartialShape{})
 	}
 	return nil
 }

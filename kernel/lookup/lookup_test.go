@@ -97,3 +97,47 @@ func TestTablesAreSafeForConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestDenseTablesExportTheirBuckets compares with TensorFlow 2.21's LookupTableExportV2 of
+// the same dense tables.
+func TestDenseTablesExportTheirBuckets(t *testing.T) {
+	matrix := func(values any, shape ...int) *tensor.Tensor {
+		x, err := values.(*tensor.Tensor).Reshape(shape...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	for _, x := range []struct {
+		name                         string
+		empty, deleted, keys         *tensor.Tensor
+		values, wantKeys, wantValues *tensor.Tensor
+	}{
+		{"numbers", tensor.Scalar[int64](-1), tensor.Scalar[int64](-2), tensor.Vector[int64](3, 7, 4), tensor.Vector[float32](1, 2, 3),
+			matrix(tensor.Vector[int64](7, 4, -1, 3), 4, 1), matrix(tensor.Vector[float32](2, 3, 0, 1), 4, 1)},
+		{"pairs of numbers", tensor.Vector[int64](-1, -1), tensor.Vector[int64](-2, -2), matrix(tensor.Vector[int64](3, 4, 5, 6), 2, 2), tensor.Vector[float32](1, 2),
+			matrix(tensor.Vector[int64](5, 6, -1, -1, -1, -1, 3, 4), 4, 2), matrix(tensor.Vector[float32](2, 0, 0, 1), 4, 1)},
+		{"strings", tensor.Scalar(""), tensor.Scalar("\x00"), tensor.Vector("a", "bb", "a word of many letters"), tensor.Vector[float32](1, 2, 3),
+			matrix(tensor.Vector("a", "bb", "a word of many letters", ""), 4, 1), matrix(tensor.Vector[float32](1, 2, 3, 0), 4, 1)},
+	} {
+		s := function.Eager(context.Background())
+		table := s.Emit("AnonymousMutableDenseHashTable", graph.Attrs{graph.Type("key_dtype", x.keys.DType()), graph.Type("value_dtype", tensor.Float32), graph.Int("initial_num_buckets", 4)}, x.empty, x.deleted)[0]
+		s.Emit0("LookupTableInsertV2", nil, table, x.keys, x.values)
+		out := s.EmitN(2, "LookupTableExportV2", graph.Attrs{graph.Type("Tkeys", x.keys.DType()), graph.Type("Tvalues", tensor.Float32)}, table)
+		other := s.Emit("AnonymousMutableDenseHashTable", graph.Attrs{graph.Type("key_dtype", x.keys.DType()), graph.Type("value_dtype", tensor.Float32)}, x.empty, x.deleted)[0]
+		s.Emit0("LookupTableImportV2", nil, other, out[0], out[1])
+		values := s.Emit1("LookupTableFindV2", nil, other, x.keys, tensor.Scalar[float32](-1))
+		if err := s.Close(); err != nil {
+			t.Errorf("%s: %v", x.name, err)
+			continue
+		}
+		for i, want := range []*tensor.Tensor{x.wantKeys, x.wantValues} {
+			if got, err := out[i].Tensor(); err != nil || !got.Equal(want) {
+				t.Errorf("%s: %v %v, want %v", x.name, got, err, want)
+			}
+		}
+		if got, err := values.Tensor(); err != nil || !got.Equal(x.values) {
+			t.Errorf("%s: imported, the table has %v %v, want %v", x.name, got, err, x.values)
+		}
+	}
+}

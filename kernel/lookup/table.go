@@ -25,8 +25,10 @@ const (
 // many goroutines.
 type Table struct {
 	kind    kind
-	skipped [][]byte // keys of pairs that are left out
-	refused [][]byte // keys that may not be used: a dense table's empty and deleted ones
+	growth  growth         // of a dense table
+	empty   *tensor.Tensor // the key of a dense table's empty buckets
+	skipped [][]byte       // keys of pairs that are left out
+	refused [][]byte       // keys that may not be used: a dense table's empty and deleted ones
 
 	mu     sync.RWMutex
 	ready  bool // a static table has been initialized
@@ -52,6 +54,11 @@ func newTable(n *engine.Node, k kind) (*Table, error) {
 	if t.values, err = newColumn(as.Type("value_dtype", tensor.Invalid), valueShape); err != nil {
 		return nil, err
 	}
+	if k == dense {
+		if t.growth, err = newGrowth(n); err != nil {
+			return nil, err
+		}
+	}
 	for _, c := range []column{t.keys, t.values} {
 		if c.dtype != tensor.String && !c.dtype.Fixed() {
 			return nil, fmt.Errorf("a table can't hold %v", c.dtype)
@@ -73,6 +80,7 @@ func (t *Table) reserve(c *engine.Call) error {
 		}
 		t.refused = append(t.refused, append([]byte{}, keyOf(nil, key, 0, key.Len())...))
 	}
+	t.empty = c.In(0).Clone()
 	var err error
 	t.keys, err = newColumn(t.keys.dtype, c.In(0).Shape().Clone())
 	if err == nil && string(t.refused[0]) == string(t.refused[1]) {
@@ -264,7 +272,8 @@ func size(c *engine.Call) error {
 	return nil
 }
 
-// export gives all keys and values, in the order in which they came.
+// export returns all keys and values, in the order in which they came; of a dense table
+// its buckets.
 func export(c *engine.Call) error {
 	t, err := input(c, 1)
 	if err != nil {
@@ -274,6 +283,9 @@ func export(c *engine.Call) error {
 	defer t.mu.RUnlock()
 	if t.kind == static && !t.ready {
 		return errNotReady
+	}
+	if t.kind == dense {
+		return t.exportBuckets(c)
 	}
 	for i, col := range []*column{&t.keys, &t.values} {
 		out, err := c.Alloc(i, col.dtype, append(tensor.Shape{len(t.rows)}, col.shape...))
@@ -304,6 +316,7 @@ func insert(c *engine.Call) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.growth.insert(len(t.rows), n)
 	return t.put(c.In(1), c.In(2), n)
 }
 
@@ -456,6 +469,7 @@ func (t *Table) fill(keys, values *tensor.Tensor) error {
 		}
 		return nil
 	}
+	t.growth.imported(n, len(next.rows))
 	t.ready, t.rows, t.keys, t.values = true, next.rows, next.keys, next.values
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	farm "github.com/dgryski/go-farm"
 
 	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/murmur"
 	"github.com/cairnml/cairn/tensor"
 )
 
@@ -42,24 +43,7 @@ func strong(n *engine.Node) (func(string) uint64, error) {
 
 // legacy returns the hash of TensorFlow's first op, MurmurHash64A with a seed.
 func legacy(*engine.Node) (func(string) uint64, error) {
-	const seed, m, r = 0xDECAFCAFFE, 0xc6a4a7935bd1e995, 47
-	return func(s string) uint64 {
-		b := []byte(s)
-		h := seed ^ uint64(len(b))*m
-		for ; len(b) >= 8; b = b[8:] {
-			k := binary.LittleEndian.Uint64(b) * m
-			k ^= k >> r
-			h = (h ^ k*m) * m
-		}
-		if len(b) > 0 {
-			var rest [8]byte
-			copy(rest[:], b)
-			h = (h ^ binary.LittleEndian.Uint64(rest[:])) * m
-		}
-		h ^= h >> r
-		h *= m
-		return h ^ h>>r
-	}, nil
+	return murmur.Hash64, nil
 }
 
 // fingerprint gives a row of data eight bytes: FarmHash's fingerprint of its

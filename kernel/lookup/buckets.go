@@ -1,0 +1,140 @@
+package lookup
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/cairnml/cairn/engine"
+	"github.com/cairnml/cairn/kernel/internal/murmur"
+	"github.com/cairnml/cairn/tensor"
+)
+
+// A dense table of TensorFlow is an array of buckets, most of them empty: the key "empty"
+// and a value of zeros. Its import takes such an array as it is, so its export returns one.
+// A key's first bucket is its hash modulo their number; each further probe goes one bucket
+// farther than the one before.
+//
+//	bucket   0        1        2       3
+//	key      empty    7        empty   3
+//	value    0        0.5      0       1
+
+// defaultBuckets is the number of buckets that a table begins with.
+const defaultBuckets = 1 << 17
+
+// growth is the number of buckets of a dense table and when it grows. Other tables have
+// the zero growth.
+type growth struct {
+	buckets int64
+	load    float64 // the most keys for one bucket
+}
+
+// newGrowth returns that of a new table.
+func newGrowth(n *engine.Node) (growth, error) {
+	g := growth{n.Attrs.Int("initial_num_buckets", defaultBuckets), float64(n.Attrs.Float("max_load_factor", 0.8))}
+	switch {
+	case g.buckets < 4 || g.buckets&(g.buckets-1) != 0:
+		return g, fmt.Errorf("initial_num_buckets must be at least 4 and a power of 2 (got %d)", g.buckets)
+	case !(g.load > 0 && g.load < 1):
+		return g, fmt.Errorf("max_load_factor must be between 0 and 1 (got %v)", g.load)
+	}
+	return g, nil
+}
+
+// insert makes room for n more keys.
+func (g *growth) insert(have, n int) {
+	for g.load > 0 && float64(have)+float64(n) > float64(g.buckets)*g.load && g.buckets < 1<<60 {
+		g.buckets <<= 1
+	}
+}
+
+// imported sets the number of buckets to that of an imported array.
+func (g *growth) imported(n, keys int) {
+	g.buckets = max(4, int64(1)<<bits.Len64(uint64(max(n, keys+1)-1)))
+}
+
+// exportBuckets returns the buckets of a dense table: matrices, of one column for scalars.
+func (t *Table) exportBuckets(c *engine.Call) error {
+	var out [2]*tensor.Tensor
+	for i, col := range []*column{&t.keys, &t.values} {
+		shape := append(tensor.Shape{int(t.growth.buckets)}, col.shape...)
+		if len(shape) == 1 {
+			shape = append(shape, 1)
+		}
+		if int64(shape[0]) != t.growth.buckets {
+			return fmt.Errorf("the table has %d buckets, more than the machine can address", t.growth.buckets)
+		}
+		var err error
+		if out[i], err = c.Alloc(i, col.dtype, shape); err != nil {
+			return err
+		}
+	}
+	return t.layOut(out[0], out[1])
+}
+
+// layOut writes a dense table's pairs to arrays of buckets.
+func (t *Table) layOut(keys, values *tensor.Tensor) error {
+	n := keys.Len() / max(1, t.keys.width)
+	if keys.DType() == tensor.String {
+		list := keys.Strings()
+		for i := range list {
+			list[i] = t.empty.Strings()[i%t.keys.width]
+		}
+	} else {
+		row, out := t.empty.Bytes(), keys.Bytes()
+		for at := 0; at < len(out); at += len(row) {
+			copy(out[at:], row)
+		}
+	}
+	clear(values.Strings())
+	clear(values.Bytes())
+	taken := make([]bool, n)
+	for k := range len(t.rows) {
+		at, probes := int(t.keys.hash(k)&uint64(n-1)), 0
+		for taken[at] {
+			if probes++; probes > n {
+				return fmt.Errorf("the table's buckets are full")
+			}
+			at = (at + probes) & (n - 1)
+		}
+		taken[at] = true
+		t.keys.copyTo(keys, at, k)
+		t.values.copyTo(values, at, k)
+	}
+	return nil
+}
+
+// hash returns TensorFlow's hash of row k.
+func (c *column) hash(k int) uint64 {
+	scalar := func(i int) uint64 {
+		if c.dtype == tensor.String {
+			return murmur.Hash64(c.strs[k*c.width+i])
+		}
+		return numberOf(c.dtype, c.bytes[(k*c.width+i)*c.dtype.Size():])
+	}
+	if c.width == 1 {
+		return scalar(0)
+	}
+	var h uint64
+	for i := range c.width {
+		h ^= scalar(i) + 0x9e3779b97f4a7800 + h<<10 + h>>4
+	}
+	return h
+}
+
+// numberOf returns a number of a type that keys may have as its bits, extended by its
+// sign.
+func numberOf(d tensor.DType, b []byte) uint64 {
+	switch n := d.Size(); {
+	case d == tensor.Int32:
+		return uint64(int64(int32(binary.NativeEndian.Uint32(b))))
+	case n == 8:
+		return binary.NativeEndian.Uint64(b)
+	default:
+		var h uint64
+		for _, x := range b[:n] {
+			h = h<<8 | uint64(x)
+		}
+		return h
+	}
+}

@@ -1,0 +1,290 @@
+package savedmodel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cairnml/cairn/graph"
+	"github.com/cairnml/cairn/tensor"
+	"github.com/cairnml/cairn/trackable"
+)
+
+// CaptureFact returns the type of an asset's path: a scalar string.
+func (a *TrackableAsset) CaptureFact() graph.Fact {
+	return graph.Fact{DType: tensor.String, Shape: graph.ShapeOf()}
+}
+
+// CaptureValue returns the asset's path.
+func (a *TrackableAsset) CaptureValue(context.Context, graph.Runner) (graph.Captured, error) {
+	return graph.Captured{Tensor: tensor.Scalar(a.String())}, nil
+}
+
+// CapturedFile returns the asset as the only file of a file system.
+func (a *TrackableAsset) CapturedFile() (fsys fs.FS, name string) { return assetFS{a}, a.String() }
+
+// assetFS has one file, the asset, under whatever name it is opened.
+type assetFS struct{ a *TrackableAsset }
+
+func (f assetFS) Open(string) (fs.File, error) { return f.a.Open() }
+
+// liveResource is the state of a resource that its functions make.
+type liveResource struct {
+	run  graph.Runner // nil: that of the first call
+	made atomic.Pointer[madeResource]
+}
+
+type madeResource struct {
+	object any
+	run    graph.Runner
+}
+
+// making is held while resources are made: one may be made of others.
+var making sync.Mutex
+
+// within returns a context in which the resource has its handle already.
+func (r *TrackableResource) within(ctx context.Context, handle any) context.Context {
+	return context.WithValue(context.WithValue(ctx, makingAny{}, true), makingKey{r}, handle)
+}
+
+// makingAny is the key of a context in which making is held.
+type makingAny struct{}
+
+// makingKey is the key of the handle that a resource has while it is filled.
+type makingKey struct{ r *TrackableResource }
+
+// CaptureFact returns the type of a handle: a scalar resource.
+func (r *TrackableResource) CaptureFact() graph.Fact {
+	return graph.Fact{DType: tensor.Resource, Shape: graph.ShapeOf()}
+}
+
+// CaptureValue returns the resource's handle. The first call makes the resource: it runs
+// "_create_resource" and "_initialize", then the functions that restore its values.
+func (r *TrackableResource) CaptureValue(ctx context.Context, run graph.Runner) (graph.Captured, error) {
+	if h := ctx.Value(makingKey{r}); h != nil {
+		return graph.Captured{Object: h}, nil
+	}
+	m, err := r.makeOnce(ctx, run)
+	if err != nil {
+		return graph.Captured{}, err
+	}
+	return graph.Captured{Object: m.object}, nil
+}
+
+// makeOnce returns the resource that the functions have made, and makes it if there is none.
+func (r *TrackableResource) makeOnce(ctx context.Context, run graph.Runner) (*madeResource, error) {
+	if m := r.live.made.Load(); m != nil {
+		return m, nil
+	}
+	if ctx.Value(makingAny{}) == nil {
+		making.Lock()
+		defer making.Unlock()
+		if m := r.live.made.Load(); m != nil {
+			return m, nil
+		}
+	}
+	if r.live.run != nil {
+		run = r.live.run
+	}
+	h, err := r.make(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	m := &madeResource{h, run}
+	r.live.made.Store(m)
+	return m, nil
+}
+
+func (r *TrackableResource) make(ctx context.Context, run graph.Runner) (any, error) {
+	create := r.function("_create_resource")
+	if create == nil {
+		return nil, errors.New("the resource has no function \"_create_resource\", which makes it")
+	}
+	out, err := run(ctx, create)
+	if err != nil {
+		return nil, err
+	}
+	if len(out) != 1 || out[0].Object == nil {
+		return nil, errors.New("the function \"_create_resource\" returns no handle")
+	}
+	h := out[0].Object
+	ctx = r.within(ctx, h)
+	if init := r.function("_initialize"); init != nil {
+		if _, err := run(ctx, init); err != nil {
+			return nil, err
+		}
+	}
+	return h, r.fill(ctx, run)
+}
+
+// function returns the first trace of a function that is a child; nil if there is none.
+func (r *TrackableResource) function(name string) *graph.Concrete {
+	f, _ := r.Child(name).(FunctionNode)
+	return traceOf(f)
+}
+
+// part is a tensor that a function saves: its name after the checkpoint's key.
+type part struct {
+	suffix string
+	value  *tensor.Tensor
+}
+
+// export returns what the function that saves an attribute returns.
+func export(ctx context.Context, run graph.Runner, f FunctionNode) ([]part, error) {
+	save := traceOf(f)
+	if save == nil || save.NumArgs() != 1 {
+		return nil, errors.New("the function that saves the resource does not take a key")
+	}
+	out, err := run(ctx, save, tensor.Scalar(""))
+	if err != nil {
+		return nil, err
+	}
+	if len(out)%3 != 0 {
+		return nil, fmt.Errorf("the function that saves the resource returns %d tensors, not a name, a slice and a value of each", len(out))
+	}
+	var parts []part
+	for ; len(out) > 0; out = out[3:] {
+		name, slice := text(out[0].Tensor), text(out[1].Tensor)
+		if out[2].Tensor == nil || slice != "" {
+			return nil, fmt.Errorf("the function that saves the resource returns the slice %q, not a whole tensor", slice)
+		}
+		parts = append(parts, part{name, out[2].Tensor})
+	}
+	return parts, nil
+}
+
+// text returns the value of a string scalar.
+func text(t *tensor.Tensor) string {
+	if t == nil || t.DType() != tensor.String || t.Len() != 1 {
+		return ""
+	}
+	return t.Strings()[0]
+}
+
+// fill restores the values that the model's checkpoint has.
+func (r *TrackableResource) fill(ctx context.Context, run graph.Runner) error {
+	for _, a := range r.attributes {
+		pair, ok := r.saveables[a.Name]
+		if !ok {
+			continue
+		}
+		parts, err := export(ctx, run, pair.Save)
+		if err != nil {
+			return err
+		}
+		restore := traceOf(pair.Restore)
+		if restore == nil {
+			return fmt.Errorf("the function that restores %q has no trace", a.Name)
+		}
+		args := make([]*tensor.Tensor, len(parts))
+		for i, p := range parts {
+			if p.suffix == "" {
+				args[i] = a.Tensor
+			}
+			for _, x := range a.Parts {
+				if x.Suffix == p.suffix {
+					args[i] = x.Tensor
+				}
+			}
+			if args[i] == nil {
+				return fmt.Errorf("the model has no value %q of %q", p.suffix, a.Name)
+			}
+		}
+		if _, err := run(ctx, restore, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SerializeToTensors returns the resource's values: those that it has now if functions
+// have made it, else those of the model's checkpoint.
+func (r *TrackableResource) SerializeToTensors() ([]trackable.Attribute, error) {
+	m := r.live.made.Load()
+	if m == nil && r.live.run != nil && len(r.saveables) > 0 {
+		var err error
+		if m, err = r.makeOnce(context.Background(), nil); err != nil {
+			return nil, err
+		}
+	}
+	if m == nil {
+		return r.storedValues.SerializeToTensors()
+	}
+	out := slices.Clone(r.attributes)
+	for _, name := range sortedKeys(r.saveables) {
+		parts, err := export(r.within(context.Background(), m.object), m.run, r.saveables[name].Save)
+		if err != nil {
+			return nil, err
+		}
+		a := trackable.Attribute{Name: name}
+		for _, p := range parts {
+			if p.suffix == "" {
+				a.Tensor = p.value
+			} else {
+				a.Parts = append(a.Parts, trackable.AttributePart{Suffix: p.suffix, Tensor: p.value})
+			}
+		}
+		slices.SortFunc(a.Parts, func(x, y trackable.AttributePart) int { return strings.Compare(x.Suffix, y.Suffix) })
+		if i := slices.IndexFunc(out, func(x trackable.Attribute) bool { return x.Name == name }); i >= 0 {
+			out[i] = a
+		} else {
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+// RestoreFromTensors replaces the resource's values.
+func (r *TrackableResource) RestoreFromTensors(values map[string]*tensor.Tensor) error {
+	for _, name := range sortedKeys(r.saveables) {
+		if slices.ContainsFunc(r.attributes, func(a trackable.Attribute) bool { return a.Name == name }) {
+			continue
+		}
+		a := trackable.Attribute{Name: name, Tensor: values[name]}
+		for _, key := range sortedKeys(values) {
+			if suffix, ok := strings.CutPrefix(key, name); ok && suffix != "" {
+				a.Parts = append(a.Parts, trackable.AttributePart{Suffix: suffix, Tensor: values[key]})
+			}
+		}
+		r.attributes = append(r.attributes, a)
+	}
+	if err := r.storedValues.RestoreFromTensors(values); err != nil {
+		return err
+	}
+	m := r.live.made.Load()
+	if m == nil {
+		return nil
+	}
+	return r.fill(r.within(context.Background(), m.object), m.run)
+}
+
+// ResourceOptions describe a resource; nil means the defaults.
+type ResourceOptions struct {
+	// RegisteredName is the class that the file names. Default: none.
+	RegisteredName string
+	// Device is the device that the resource asks for. Default: any.
+	Device string
+	// Saveables are functions that save and restore the resource's values, by the name
+	// of the saved attribute. Default: none.
+	Saveables map[string]SaveableFunctions
+	// Run calls the functions that make the resource, if a checkpoint needs its values
+	// before a function has captured it. Default: such a checkpoint has no values.
+	Run graph.Runner
+}
+
+// NewResource returns a resource that functions of its own make. They are among its
+// edges: "_create_resource" returns the handle; "_initialize" and "_destroy_resource",
+// which are optional, return an int32. An op accepts the resource as an input.
+func NewResource(edges []trackable.Edge, opts *ResourceOptions) *TrackableResource {
+	if opts == nil {
+		opts = new(ResourceOptions)
+	}
+	r := &TrackableResource{Traits: &Traits{RegisteredName: opts.RegisteredName, Device: opts.Device}, edgeList: edgeList{edges: edges}}
+	r.saveables, r.live.run = opts.Saveables, opts.Run
+	return r
+}
