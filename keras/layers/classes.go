@@ -19,6 +19,9 @@ func Classes() []config.Class {
 
 		// Recurrent layers.
 		config.Of[*Bidirectional](module, "Bidirectional"),
+		config.Of[*ConvLSTM1D](module, "ConvLSTM1D"),
+		config.Of[*ConvLSTM2D](module, "ConvLSTM2D"),
+		config.Of[*ConvLSTM3D](module, "ConvLSTM3D"),
 		config.Of[*GRU](module, "GRU"),
 		config.Of[*GRUCell](module, "GRUCell"),
 		config.Of[*LSTM](module, "LSTM"),

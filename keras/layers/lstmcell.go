@@ -131,15 +131,22 @@ func (c *LSTMCell) step(s *ops.Scope, call *CellCall) Step {
 	masks := stateMasks(s, &c.noise, call, c.RecurrentDropout, 4)
 	kernel := c.Read(s, c.RecurrentKernel)
 	return func(s *ops.Scope, x *ops.Value, states []*ops.Value) (*ops.Value, []*ops.Value) {
-		z := ops.Split(s, ops.Add(s, x, product(s, states[0], masks, kernel, 4*c.Units)), 4, 1)
-		if s.Err() != nil {
-			return nil, nil
-		}
-		in, forget := activate(s, c.RecurrentActivation, z[0]), activate(s, c.RecurrentActivation, z[1])
-		carry := ops.Add(s, ops.Mul(s, forget, states[1]), ops.Mul(s, in, activate(s, c.Activation, z[2])))
-		y := ops.Mul(s, activate(s, c.RecurrentActivation, z[3]), activate(s, c.Activation, carry))
-		return y, []*ops.Value{y, carry}
+		z := ops.Add(s, x, product(s, states[0], masks, kernel, 4*c.Units))
+		return lstmGates(s, z, 1, states[1], c.Activation, c.RecurrentActivation)
 	}
+}
+
+// lstmGates computes the output and the states after a step of an LSTM. z has the sums of
+// the input gate, the forget gate, the candidate and the output gate along an axis.
+func lstmGates(s *ops.Scope, z *ops.Value, axis int, carry *ops.Value, activation, gate activations.Activation) (*ops.Value, []*ops.Value) {
+	parts := ops.Split(s, z, 4, axis)
+	if s.Err() != nil {
+		return nil, nil
+	}
+	in, forget := activate(s, gate, parts[0]), activate(s, gate, parts[1])
+	carry = ops.Add(s, ops.Mul(s, forget, carry), ops.Mul(s, in, activate(s, activation, parts[2])))
+	y := ops.Mul(s, activate(s, gate, parts[3]), activate(s, activation, carry))
+	return y, []*ops.Value{y, carry}
 }
 
 // dropWhole drops parts of the inputs of all steps, each with a mask of its own, if

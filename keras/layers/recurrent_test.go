@@ -85,7 +85,7 @@ func inModule(module string, c config.Class) config.Class {
 }
 
 // recurrentFamilies are the fixtures whose layers go over time steps.
-var recurrentFamilies = []string{"recurrent", "rnn", "wrappers"}
+var recurrentFamilies = []string{"recurrent", "rnn", "wrappers", "convlstm"}
 
 // TestRecurrentLayersTracedAreEager compares outputs, states and gradients of traced
 // functions, with loops and unrolled, with those of eager calls.

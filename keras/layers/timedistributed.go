@@ -53,9 +53,9 @@ func (l *TimeDistributed) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Va
 	}
 	inputs, masks := make([]*ops.Value, len(c.Inputs)), make([]*ops.Value, len(c.Inputs))
 	for i, x := range c.Inputs {
-		inputs[i] = l.rows(s, x)
+		inputs[i] = joinTime(s, x)
 		if m := c.Masks[i]; m != nil {
-			masks[i] = l.rows(s, m)
+			masks[i] = joinTime(s, m)
 		}
 	}
 	out := base.CallAll(s, l.Inner, inputs, &base.CallOptions{Masks: masks})
@@ -64,10 +64,10 @@ func (l *TimeDistributed) ComputeAll(s *ops.Scope, c *base.Invocation) []*ops.Va
 	}
 	for i, y := range out {
 		mask := base.MaskOf(y)
-		out[i] = l.split(s, y, c.Inputs[0])
+		out[i] = splitTime(s, y, c.Inputs[0])
 		switch given := c.Masks[0]; {
 		case mask != nil:
-			mask = l.split(s, mask, c.Inputs[0])
+			mask = splitTime(s, mask, c.Inputs[0])
 		case given != nil:
 			if mask = given; given.Fact().Shape.Rank() > 2 {
 				var rest []int
@@ -106,8 +106,8 @@ func (l *TimeDistributed) stepByStep(x *ops.Value) bool {
 	return x.Fact().Shape.Dim(0) > 0
 }
 
-// rows joins the first two dimensions of x.
-func (l *TimeDistributed) rows(s *ops.Scope, x *ops.Value) *ops.Value {
+// joinTime joins the first two dimensions of x.
+func joinTime(s *ops.Scope, x *ops.Value) *ops.Value {
 	shape := x.Fact().Shape
 	rest, err := shape.From(2, shape.Rank())
 	if err != nil {
@@ -119,8 +119,8 @@ func (l *TimeDistributed) rows(s *ops.Scope, x *ops.Value) *ops.Value {
 	return ops.ReshapeTo(s, x, ops.Concat(s, []ops.Input{[]int32{-1}, ops.StridedSlice(s, ops.Shape(s, x), ops.From(2))}, 0))
 }
 
-// split gives y the first two dimensions of x in place of its first.
-func (l *TimeDistributed) split(s *ops.Scope, y, x *ops.Value) *ops.Value {
+// splitTime gives y the first two dimensions of x in place of its first.
+func splitTime(s *ops.Scope, y, x *ops.Value) *ops.Value {
 	outer, inner := x.Fact().Shape, y.Fact().Shape
 	rest, err := inner.From(1, inner.Rank())
 	if err != nil {
