@@ -200,3 +200,30 @@ func TestNamesThatCannotBeMadeDurableStayToBeDone(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAppendersContinueFiles(t *testing.T) {
+	for name, make := range dirs {
+		t.Run(name, func(t *testing.T) {
+			d := make(t)
+			a, ok := d.(vfs.Appender)
+			if !ok {
+				t.Skip("no Appender")
+			}
+			for _, text := range []string{"one", " two"} {
+				f, err := a.OpenAppend("below/log")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := io.WriteString(f, text); err != nil {
+					t.Fatal(err)
+				}
+				if err := f.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := holds(t, d); got != "below/log=one two" {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}

@@ -36,6 +36,12 @@ type Evicter interface {
 	Evict(name string)
 }
 
+// Appender is an optional interface of a [Dir] whose files can be continued.
+type Appender interface {
+	// OpenAppend opens a file for writing after its end, and makes it if it doesn't exist.
+	OpenAppend(name string) (File, error)
+}
+
 // Dir is a folder that files can be written to and read back from. Names are
 // slash-separated and relative, as package fs has them. The methods may be
 // called from many goroutines.

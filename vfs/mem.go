@@ -38,6 +38,19 @@ func (m *Mem) Create(name string) (File, error) {
 	return &memFile{data: d}, nil
 }
 
+// OpenAppend implements [Appender].
+func (m *Mem) OpenAppend(name string) (File, error) {
+	m.mu.RLock()
+	d := m.files[name]
+	m.mu.RUnlock()
+	if d == nil {
+		return m.Create(name)
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return &memFile{data: d, at: int64(len(d.b))}, nil
+}
+
 // Rename implements [Dir].
 func (m *Mem) Rename(oldname, newname string) error {
 	m.mu.Lock()

@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -90,6 +91,28 @@ func (d *osDir) within(op, name string, f func(*os.Root) error) error {
 }
 
 func (d *osDir) Create(name string) (File, error) {
+	file, err := d.create(name, os.O_TRUNC)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{file}, nil
+}
+
+// OpenAppend implements [Appender].
+func (d *osDir) OpenAppend(name string) (File, error) {
+	file, err := d.create(name, 0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := file.Seek(0, io.SeekEnd); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return osFile{file}, nil
+}
+
+// create opens a file for writing, and makes it if it doesn't exist.
+func (d *osDir) create(name string, flag int) (*os.File, error) {
 	p, err := local("create", name)
 	if err != nil {
 		return nil, err
@@ -106,14 +129,14 @@ func (d *osDir) Create(name string) (File, error) {
 		if err == nil && !info.Mode().IsRegular() {
 			return &fs.PathError{Op: "create", Path: p, Err: &kindError{info.Mode()}}
 		}
-		file, err = root.OpenFile(p, os.O_RDWR|os.O_CREATE|os.O_TRUNC|nonblock, 0o666)
+		file, err = root.OpenFile(p, os.O_RDWR|os.O_CREATE|flag|nonblock, 0o666)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	d.touched(filepath.Dir(p))
-	return osFile{file}, nil
+	return file, nil
 }
 
 // makeRoot makes the folder itself and its parents; the parent of each new one

@@ -331,14 +331,28 @@ func (e *Encoder) float(x float64) error {
 		e.out.WriteString("-Infinity")
 		return nil
 	}
+	e.out.WriteString(FormatFloat(x, 64))
+	return nil
+}
+
+// FormatFloat returns a number as Python's repr does: the shortest text that stands for
+// it, as a float of 32 or 64 bits.
+func FormatFloat(x float64, bits int) string {
+	switch {
+	case math.IsNaN(x):
+		return "nan"
+	case math.IsInf(x, 1):
+		return "inf"
+	case math.IsInf(x, -1):
+		return "-inf"
+	}
 	format := byte('f')
 	if a := math.Abs(x); a != 0 && (a < 1e-4 || a >= 1e16) {
 		format = 'e'
 	}
-	s := strconv.FormatFloat(x, format, -1, 64)
+	s := strconv.FormatFloat(x, format, -1, bits)
 	if format == 'f' && !strings.Contains(s, ".") {
 		s += ".0"
 	}
-	e.out.WriteString(s)
-	return nil
+	return s
 }
