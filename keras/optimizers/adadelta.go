@@ -5,8 +5,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Adadelta adapts each element's rate to the gradients and the steps of late,
-// tf_keras.optimizers.legacy.Adadelta:
+// Adadelta is tf_keras.optimizers.legacy.Adadelta. It adapts the rate of each element to
+// recent gradients and steps:
 //
 //	accum_grad = Rho*accum_grad + (1-Rho)*g*g
 //	delta = g * sqrt(accum_var+Epsilon) / sqrt(accum_grad+Epsilon)
@@ -22,8 +22,8 @@ type Adadelta struct {
 	Epsilon float64
 }
 
-// NewAdadelta makes an Adadelta with a learning rate (Keras' default is 0.001)
-// and Keras' other defaults.
+// NewAdadelta returns the optimizer with a learning rate, 0.001 in Keras, and Keras's other
+// defaults.
 func NewAdadelta(rate float64) *Adadelta {
 	a := &Adadelta{Rho: 0.95, Epsilon: 1e-7}
 	a.Init(a, rate)
@@ -52,12 +52,12 @@ func (a *Adadelta) UpdateStep(s *ops.Scope, u *Update) {
 	a.move(s, u, grads, deltas, u.Gradient)
 }
 
-// mean returns the running mean old with the square of x taken in.
+// mean returns the running mean old, updated by the square of x.
 func (a *Adadelta) mean(s *ops.Scope, old ops.Input, x *ops.Value) *ops.Value {
 	return ops.Add(s, ops.Mul(s, old, a.Rho), ops.Mul(s, ops.Mul(s, x, 1-a.Rho), x))
 }
 
-// move takes the step by g, whose mean grads has taken in.
+// move takes the step of a gradient that grads contains already.
 func (a *Adadelta) move(s *ops.Scope, u *Update, grads, deltas *trackable.Variable, g *ops.Value) {
 	root := func(x ops.Input) *ops.Value { return ops.Sqrt(s, ops.Add(s, x, a.Epsilon)) }
 	delta := ops.Div(s, ops.Mul(s, ops.Neg(s, root(deltas)), g), root(grads))

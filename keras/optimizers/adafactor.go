@@ -5,8 +5,8 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// Adafactor keeps of a matrix' second moments the means of the rows and of the
-// columns only, tf_keras.optimizers.Adafactor. With the step t, counted from 1,
+// Adafactor is tf_keras.optimizers.Adafactor. Of the second moments of a matrix it keeps
+// only the means of rows and columns. With the step t, counted from 1,
 //
 //	rho = min(rate, 1/sqrt(t)), alpha = max(Epsilon2, rms(variable)) * rho
 //	beta = 1 - t^Beta2Decay
@@ -17,20 +17,20 @@ import (
 //	step = g / sqrt(v)
 //	variable -= alpha * step / max(1, rms(step)/ClipThreshold)
 //
-// It has the new layout; the legacy family has no Adafactor. Files of tf_keras are equal up to rounding, not byte for byte: TensorFlow's Rsqrt of vectors
-// refines an estimate that each processor has of its own, and its means add in
-// another order.
+// It has the new layout, because the legacy family has no Adafactor. Steps equal tf_keras's
+// up to rounding, not byte for byte: TensorFlow's Rsqrt of vectors refines an estimate that
+// depends on the processor, and its means add in another order.
 type Adafactor struct {
 	Base
-	// Beta2Decay says how the decay of the second moments grows with the steps.
+	// Beta2Decay is the exponent with which the decay of the second moments grows.
 	// Default of NewAdafactor: -0.8.
 	Beta2Decay float64 `keras:"beta_2_decay"`
 	// Epsilon1 is added to the squares. Default of NewAdafactor: 1e-30.
 	Epsilon1 float64 `keras:"epsilon_1"`
-	// Epsilon2 is the least size of a variable that a step is in proportion to.
-	// Default of NewAdafactor: 0.001.
+	// Epsilon2 is the least root mean square of a variable that a step is in proportion
+	// to. Default of NewAdafactor: 0.001.
 	Epsilon2 float64 `keras:"epsilon_2"`
-	// ClipThreshold is how large a step may be, before alpha. Default of
+	// ClipThreshold is the largest root mean square of a step, before alpha. Default of
 	// NewAdafactor: 1.
 	ClipThreshold float64
 	// RelativeStep limits a rate without a Schedule to 1/sqrt(t). It changes no number,
@@ -38,8 +38,8 @@ type Adafactor struct {
 	RelativeStep bool
 }
 
-// NewAdafactor makes an Adafactor with a learning rate (Keras' default is 0.001)
-// and Keras' other defaults.
+// NewAdafactor returns the optimizer with a learning rate, 0.001 in Keras, and Keras's other
+// defaults.
 func NewAdafactor(rate float64) *Adafactor {
 	a := &Adafactor{Beta2Decay: -0.8, Epsilon1: 1e-30, Epsilon2: 1e-3, ClipThreshold: 1, RelativeStep: true}
 	a.Init(a, rate)
@@ -90,10 +90,4 @@ func (a *Adafactor) UpdateStep(s *ops.Scope, u *Update) {
 	step := ops.Mul(s, u.Gradient, ops.Rsqrt(s, v))
 	step = ops.Div(s, step, ops.Maximum(s, 1, ops.Div(s, rms(step), a.ClipThreshold)))
 	ops.AssignAdd(s, u.Variable, ops.Mul(s, ops.Neg(s, alpha), step))
-}
-
-// UpdateRows takes the step of the whole tensor, as tf_keras does.
-func (a *Adafactor) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
-	u.Gradient = summed(s, x).Value(s)
-	a.UpdateStep(s, u)
 }

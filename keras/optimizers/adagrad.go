@@ -2,8 +2,8 @@ package optimizers
 
 import "github.com/cairnml/cairn/ops"
 
-// Adagrad gives each element a rate that falls with the gradients that it has
-// got, tf_keras.optimizers.legacy.Adagrad:
+// Adagrad is tf_keras.optimizers.legacy.Adagrad. The rate of each element falls with its
+// gradients so far:
 //
 //	accumulator += g*g
 //	variable -= rate*g / (sqrt(accumulator)+Epsilon)
@@ -19,8 +19,8 @@ type Adagrad struct {
 	Epsilon float64
 }
 
-// NewAdagrad makes an Adagrad with a learning rate (Keras' default is 0.001)
-// and Keras' other defaults.
+// NewAdagrad returns the optimizer with a learning rate, 0.001 in Keras, and Keras's other
+// defaults.
 func NewAdagrad(rate float64) *Adagrad {
 	a := &Adagrad{InitialAccumulatorValue: 0.1, Epsilon: 1e-7}
 	a.Init(a, rate)

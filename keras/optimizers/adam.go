@@ -5,7 +5,7 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Adam is the optimizer of that name, tf_keras.optimizers.legacy.Adam:
+// Adam is tf_keras.optimizers.legacy.Adam:
 //
 //	alpha = rate * sqrt(1-Beta2^t) / (1-Beta1^t)
 //	m += (g-m) * (1-Beta1)
@@ -25,8 +25,8 @@ type Adam struct {
 	AMSGrad bool `keras:"amsgrad"`
 }
 
-// NewAdam makes an Adam with a learning rate (Keras' default is 0.001) and
-// Keras' other defaults.
+// NewAdam returns the optimizer with a learning rate, 0.001 in Keras, and Keras's other
+// defaults.
 func NewAdam(rate float64) *Adam {
 	a := &Adam{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-7}
 	a.Init(a, rate)
@@ -55,8 +55,8 @@ func adamStep(s *ops.Scope, u *Update, beta1, beta2, epsilon float64) {
 	m, v, vhat := u.slots[0], u.slots[1], u.slots[2]
 	switch {
 	case u.isNew:
-		// The newer optimizer has no fused op, and takes 1-beta from the options,
-		// not from their float32 values: for Beta2 that shows.
+		// The newer optimizer has no fused op. It computes 1-beta from the options, not
+		// from their float32 values, which matters for Beta2.
 		ops.AssignAdd(s, m, ops.Mul(s, ops.Sub(s, u.Gradient, m), 1-beta1))
 		ops.AssignAdd(s, v, ops.Mul(s, ops.Sub(s, ops.Square(s, u.Gradient), v), 1-beta2))
 		if vhat != nil {
@@ -71,50 +71,12 @@ func adamStep(s *ops.Scope, u *Update, beta1, beta2, epsilon float64) {
 	}
 }
 
-// AdamW is Adam with decoupled weight decay, tf_keras.optimizers.AdamW: before
-// Adam's step each variable loses WeightDecay*rate of itself. It has the new
-// layout; the legacy family knows no AdamW.
-type AdamW struct {
-	Base
-	// Beta1 is the decay of the first moments. Default of NewAdamW: 0.9.
-	Beta1 float64 `keras:"beta_1"`
-	// Beta2 is the decay of the second moments. Default of NewAdamW: 0.999.
-	Beta2 float64 `keras:"beta_2"`
-	// Epsilon keeps the divisor from 0. Default of NewAdamW: 1e-7.
-	Epsilon float64
-	// AMSGrad divides by the largest second moment so far. Default: false.
-	AMSGrad bool `keras:"amsgrad"`
-}
-
-// NewAdamW makes an AdamW with a learning rate (Keras' default is 0.001), a
-// weight decay of 0.004 and Keras' other defaults.
-func NewAdamW(rate float64) *AdamW {
-	a := &AdamW{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-7}
-	a.Init(a, rate)
-	a.WeightDecay = new(0.004)
-	a.newOnly = true
-	a.layout.Store(int32(NewLayout))
-	return a
-}
-
-// SlotKinds lists the kinds of slots.
-func (a *AdamW) SlotKinds() []SlotKind { return adamSlots(a.AMSGrad) }
-
-// UpdateStep changes a variable by its gradient.
-func (a *AdamW) UpdateStep(s *ops.Scope, u *Update) { adamStep(s, u, a.Beta1, a.Beta2, a.Epsilon) }
-
 // UpdateRows changes a variable by slices.
 func (a *Adam) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	adamRows(s, u, x, a.Beta1, a.Beta2, a.Epsilon)
 }
 
-// UpdateRows changes a variable by slices.
-func (a *AdamW) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
-	adamRows(s, u, x, a.Beta1, a.Beta2, a.Epsilon)
-}
-
-// adamRows lets all moments decay, not only those of the rows, and moves all of
-// the variable.
+// adamRows decays all moments, not only those of the rows, and changes all of the variable.
 func adamRows(s *ops.Scope, u *Update, x ops.IndexedSlices, beta1, beta2, epsilon float64) {
 	x = summed(s, x)
 	b1, b2 := u.hyper(numFirst, "beta_1", beta1), u.hyper(numSecond, "beta_2", beta2)
@@ -128,9 +90,8 @@ func adamRows(s *ops.Scope, u *Update, x ops.IndexedSlices, beta1, beta2, epsilo
 	ops.AssignSub(s, u.Variable, ops.Div(s, ops.Mul(s, m, u.alpha(b1, b2)), ops.Add(s, ops.Sqrt(s, v), epsilon)))
 }
 
-// decayRows lets a mean decay and adds the rows of x to it. beta is the decay as
-// the layout has it, option the number; the newer optimizers take 1-beta from
-// that.
+// decayRows decays a mean and adds the rows of x to it. beta is the decay in the layout's
+// precision. The newer optimizers compute 1-beta from option, the number itself.
 func decayRows(s *ops.Scope, u *Update, x ops.IndexedSlices, mean *trackable.Variable, beta ops.Input, option float64, rows *ops.Value) {
 	if u.isNew {
 		ops.AssignAdd(s, mean, ops.Mul(s, ops.Neg(s, mean), 1-option))

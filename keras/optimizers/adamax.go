@@ -5,8 +5,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Adamax is Adam with the largest gradient of late in place of the second
-// moment, tf_keras.optimizers.legacy.Adamax:
+// Adamax is tf_keras.optimizers.legacy.Adamax: [Adam] with a decaying maximum of the
+// gradients in place of the second moment:
 //
 //	m += (g-m) * (1-Beta1)
 //	v = max(Beta2*v, |g|)
@@ -23,8 +23,8 @@ type Adamax struct {
 	Epsilon float64
 }
 
-// NewAdamax makes an Adamax with a learning rate (Keras' default is 0.001) and
-// Keras' other defaults.
+// NewAdamax returns the optimizer with a learning rate, 0.001 in Keras, and Keras's other
+// defaults.
 func NewAdamax(rate float64) *Adamax {
 	a := &Adamax{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-7}
 	a.Init(a, rate)

@@ -7,20 +7,19 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// coefficients are the numbers of a step in the precision of the variables that
-// it trains. They are read from the optimizer's variables by ops, each once a
-// step, so a traced function reads them anew in every call; what the options say
-// is a constant.
+// coefficients are the numbers of a step in the precision of the variables that it
+// trains. Ops read them from the optimizer's variables, each once a step, so a traced
+// function reads them again in every call. Options are constants.
 type coefficients struct {
 	s     *ops.Scope
 	o     *Base
 	dtype tensor.DType
 	isNew bool // the new layout's formulas
 	known [numCount]ops.Input
-	memo  any // what the rule computes once a step
+	memo  any // values that the rule computes once a step
 }
 
-// The numbers that a step hands to ops, one place each.
+// The places of the numbers that ops of a step use.
 const (
 	numRate = iota
 	numStep
@@ -52,9 +51,9 @@ func (c *coefficients) read(v *trackable.Scalar[float32]) ops.Input {
 	return ops.Cast(c.s, &v.Variable, c.dtype)
 }
 
-// hyper returns a hyperparameter: the saved one in the legacy layout, else the
-// option, both as float32 even for variables of float64, since that is what
-// tf.cast makes of a Python number.
+// hyper returns a hyperparameter: the saved one in the legacy layout, the option
+// otherwise. Both are float32 even for variables of float64, because tf.cast makes a
+// float32 of a Python number.
 func (c *coefficients) hyper(place int, name string, option float64) ops.Input {
 	h := c.o.hyper[name]
 	if h == nil {
@@ -117,15 +116,13 @@ func (c *coefficients) power(place int, base ops.Input) ops.Input {
 	return c.known[place]
 }
 
-// num is a number as a scalar tensor. The same one serves all variables and
-// steps.
+// num is a number as a scalar tensor, which all variables and steps share.
 type num struct {
 	x float64
 	t *tensor.Tensor
 }
 
-// number returns x for an op. Only types that a step is likely to train are kept
-// ready.
+// number returns x for an op. Tensors of float32 and float64 are kept for the next step.
 func (c *coefficients) number(place int, x float64) ops.Input {
 	kept := &c.o.nums[0][place]
 	switch c.dtype {

@@ -1,7 +1,6 @@
 package optimizers
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -139,10 +138,10 @@ func (o *Base) DecodeConfig(d *config.Decoder, conf map[string]any) error {
 	if _, ok := conf[rate]; !ok && legacy {
 		rate = "lr"
 	}
-	if _, number := conf[rate].(json.Number); number {
-		errs = append(errs, take(rate, &o.start))
-	} else {
+	if _, object := conf[rate].(map[string]any); object {
 		errs = append(errs, take(rate, &o.Schedule))
+	} else {
+		errs = append(errs, take(rate, &o.start))
 	}
 	o.layout.Store(int32(NewLayout))
 	if legacy {

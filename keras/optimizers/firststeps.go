@@ -9,18 +9,17 @@ import (
 	"github.com/cairnml/cairn/tensor"
 )
 
-// What TensorFlow 1's programs save of an optimizer besides slots: the count of
-// steps, and of Adam the powers of its rates, which follow from it.
+// The names of the scalars that TensorFlow 1's programs save for an optimizer: the count of
+// steps, and for Adam the powers of its rates, which depend on the count.
 const (
 	firstCount = "global_step"
 	firstPower = "beta1_power"
 	nextPower  = "beta2_power"
 )
 
-// NamesFor returns the names under which a checkpoint of TensorFlow 1 has the count
-// of steps: global_step, and of Adam the powers of its rates. There are none with
-// the new layout, whose variables are none of TensorFlow 1's, and where the file
-// has the optimizer's own count.
+// NamesFor returns the names of the scalars in a checkpoint of TensorFlow 1 from which the
+// count of steps follows: global_step, and the powers of Adam's rates. The result is empty
+// for the new layout, and if the file has the optimizer's own count.
 func (o *Base) NamesFor(scalars []string) []string {
 	if o.rule == nil || o.isNew() {
 		return nil
@@ -43,8 +42,8 @@ func (o *Base) NamesFor(scalars []string) []string {
 	return names
 }
 
-// RestoreNamed sets the count of steps: to global_step, or to that which follows
-// from Adam's powers.
+// RestoreNamed sets the count of steps to global_step, or to the count that follows from
+// Adam's powers.
 func (o *Base) RestoreNamed(values map[string]*tensor.Tensor) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -72,8 +71,8 @@ func (o *Base) RestoreNamed(values map[string]*tensor.Tensor) error {
 	if !ok {
 		return nil
 	}
-	// After n steps a power is the rate to the power of n+1. The first says more
-	// exactly which, until it is too small for a float32.
+	// After n steps a power is the rate to the power of n+1. The first one is more
+	// exact, until it is too small for a float32.
 	p, name, ok := number(firstPower)
 	rate := a.Beta1
 	if !ok || p < 1e-30 {

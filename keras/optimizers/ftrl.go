@@ -6,7 +6,7 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// Ftrl follows the regularized leader, tf_keras.optimizers.legacy.Ftrl; it suits
+// Ftrl is tf_keras.optimizers.legacy.Ftrl, which follows the regularized leader. It suits
 // shallow models with many features:
 //
 //	n = accumulator + g*g
@@ -20,26 +20,26 @@ import (
 // Its slots are accumulator and linear.
 type Ftrl struct {
 	Base
-	// LearningRatePower says how the rate falls with the gradients; not above 0. Default
-	// of NewFtrl: -0.5.
+	// LearningRatePower is the exponent with which the rate falls with the gradients, 0 or
+	// less. Default of NewFtrl: -0.5.
 	LearningRatePower float64
 	// InitialAccumulatorValue is the accumulators' first value. Default of NewFtrl: 0.1.
 	InitialAccumulatorValue float64
-	// L1RegularizationStrength is the strength of the pull towards 0 that makes weights
-	// 0. Default: 0.
+	// L1RegularizationStrength is the strength of the L1 penalty, which makes weights 0.
+	// Default: 0.
 	L1RegularizationStrength float64 `keras:"l1_regularization_strength"`
-	// L2RegularizationStrength is the strength of the pull towards 0 that keeps weights
+	// L2RegularizationStrength is the strength of the L2 penalty, which keeps weights
 	// small. Default: 0.
 	L2RegularizationStrength float64 `keras:"l2_regularization_strength"`
-	// L2ShrinkageRegularizationStrength is the strength of a pull that acts with every
-	// gradient. Default: 0.
+	// L2ShrinkageRegularizationStrength is the strength of a penalty that is added to
+	// every gradient. Default: 0.
 	L2ShrinkageRegularizationStrength float64 `keras:"l2_shrinkage_regularization_strength"`
 	// Beta is the number of that name in the paper. Default: 0.
 	Beta float64
 }
 
-// NewFtrl makes an Ftrl with a learning rate (Keras' default is 0.001) and
-// Keras' other defaults.
+// NewFtrl returns the optimizer with a learning rate, 0.001 in Keras, and Keras's other
+// defaults.
 func NewFtrl(rate float64) *Ftrl {
 	f := &Ftrl{LearningRatePower: -0.5, InitialAccumulatorValue: 0.1}
 	f.Init(f, rate)

@@ -9,8 +9,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// keptNumber is a number that an optimizer keeps besides what it keeps for each
-// variable: a scalar of the type of the first variable that it trains.
+// keptNumber is a number that an optimizer keeps once: a scalar of the type of the first
+// variable that it trains.
 type keptNumber struct {
 	edge, name       string // in the legacy layout
 	newEdge, newName string
@@ -18,7 +18,7 @@ type keptNumber struct {
 
 	made     atomic.Bool // read without the optimizer's lock
 	variable *trackable.Variable
-	read     *ops.Value // what it was before the step that is being taken
+	read     *ops.Value // its value before the current step
 }
 
 // accepts reports whether a checkpoint's value for edge may still find the

@@ -14,34 +14,35 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// Layout is how an optimizer's variables stand in the object graph. tf_keras
-// has two families of optimizers and Keras 3 a third, and a checkpoint of one
-// can't be read by another.
+// Layout is the structure of an optimizer's variables in the object graph. tf_keras has
+// two families of optimizers and Keras 3 a third one. None of them reads a checkpoint of
+// another.
 type Layout int
 
 const (
-	// LegacyLayout is that of tf_keras.optimizers.legacy and of TensorFlow's
-	// checkpoint guide: iter and the hyperparameters are edges of the optimizer,
-	// all else is a slot of the variable that it belongs to.
+	// LegacyLayout is the layout of tf_keras.optimizers.legacy and of TensorFlow's
+	// checkpoint guide: iter and the hyperparameters are edges of the optimizer, all
+	// other variables are slots.
 	LegacyLayout Layout = iota
-	// NewLayout is that of tf_keras.optimizers: a list _variables with the step
-	// counter first and then all variables in the order in which the first step
-	// got theirs, and lists such as _momentums that share them.
+	// NewLayout is the layout of tf_keras.optimizers: a list _variables with the step
+	// counter and then all variables, in the order of the gradients of the first step,
+	// and lists such as _momentums that share them.
 	NewLayout
-	// Keras3Layout is that of Keras 3, which TensorFlow 2.21's own tf.keras is:
-	// as the new one, with the learning rate and the model's variables in lists
-	// too. With it and [Dense].Keras3, Keras 3 restores what is written; only the
-	// full names, on which nothing depends, are tf_keras' and not Keras 3's.
+	// Keras3Layout is the layout of Keras 3, which is tf.keras of TensorFlow 2.21: the new
+	// one, with the learning rate and the model's variables in lists too. Keras 3 restores
+	// such checkpoints of models whose layers have Keras3 set. Only the full names, on
+	// which nothing depends, are those of tf_keras.
 	Keras3Layout
 )
 
-// SetLayout says which family's files the optimizer writes; it must be called
-// before anything is restored and before the first step. An optimizer that
-// isn't given one writes the legacy layout, except for AdamW, which only the new
-// family has. One that takes its state from a checkpoint of another family goes
-// over to that by itself, unless its Schedule has variables, whose place in the
-// object graph depends on the family: a restore refuses such a checkpoint unless
-// SetLayout comes before it.
+// SetLayout sets the family whose files the optimizer writes. It must be called before
+// a restore and before the first step. Default: the legacy layout; the new one for AdamW,
+// Adafactor and Lion, which only the new family has, and for optimizers made by [Get] or
+// from a config of that family.
+//
+// A restore of a checkpoint of a newer family sets the layout as well, unless the Schedule
+// has variables: their place in the object graph depends on the family, so such a restore
+// is refused without SetLayout.
 func (o *Base) SetLayout(l Layout) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -57,7 +58,7 @@ func (o *Base) SetLayout(l Layout) error {
 	return nil
 }
 
-// newState is what only the new layout has.
+// newState is the part of the state that only the new layouts have.
 type newState struct {
 	built   atomic.Bool
 	all     *trackable.List[*trackable.Variable]
@@ -67,7 +68,7 @@ type newState struct {
 	lists   map[string]*trackable.List[*trackable.Variable]
 }
 
-// makeNew makes what exists before the first step. The lock is held.
+// makeNew makes the variables that exist before the first step. The lock is held.
 func (o *Base) makeNew() error {
 	o.kinds = o.rule.SlotKinds()
 	o.iter = trackable.NewScalar[int64](0)
@@ -115,8 +116,7 @@ func (o *Base) makeNew() error {
 	return nil
 }
 
-// buildFor builds for the variables of the first step, those without a gradient
-// included, and refuses others later.
+// buildFor builds for the variables of the first step, also for those without a gradient.
 func (o *Base) buildFor(g grad.Gradients) error {
 	if o.next.built.Load() {
 		return nil
@@ -219,8 +219,8 @@ func (o *Base) buildNew(vars []*trackable.Variable) error {
 	return nil
 }
 
-// turnKeras3 makes an optimizer whose counter and rate were made for the new
-// layout one of Keras 3's, if such a checkpoint was restored since.
+// turnKeras3 changes the layout to Keras 3's if such a checkpoint was restored after the
+// counter and the rate were made for the new layout.
 func (o *Base) turnKeras3() error {
 	node := o.TrackableNode()
 	if o.next.trained != nil || o.rate == nil || !node.HasPending("_trainable_variables") {
@@ -234,7 +234,7 @@ func (o *Base) turnKeras3() error {
 		o.Attach("_trainable_variables_indices", trackable.NewMap[*trackable.Variable]()))
 }
 
-// keeps reports whether variables of a kind exist. Keras 3 has only what it
+// keeps reports whether variables of a kind exist. Keras 3 makes only those that it
 // uses, as the legacy optimizers do.
 func (o *Base) keeps(k SlotKind) bool {
 	if o.next.trained != nil {

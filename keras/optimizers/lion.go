@@ -6,13 +6,13 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// Lion goes by the sign of a mixture of gradient and momentum,
-// tf_keras.optimizers.Lion:
+// Lion is tf_keras.optimizers.Lion. Its steps depend on the sign of a mean of gradient and
+// momentum:
 //
 //	variable -= rate * sign(Beta1*m + (1-Beta1)*g)
 //	m = Beta2*m + (1-Beta2)*g
 //
-// It has the new layout; the legacy family knows no Lion.
+// It has the new layout, because the legacy family has no Lion.
 type Lion struct {
 	Base
 	// Beta1 is the momentum's part of a step. Default of NewLion: 0.9.
@@ -21,8 +21,8 @@ type Lion struct {
 	Beta2 float64 `keras:"beta_2"`
 }
 
-// NewLion makes a Lion with a learning rate (Keras' default is 0.0001) and
-// Keras' other defaults.
+// NewLion returns the optimizer with a learning rate, 0.0001 in Keras, and Keras's other
+// defaults.
 func NewLion(rate float64) *Lion {
 	l := &Lion{Beta1: 0.9, Beta2: 0.99}
 	l.Init(l, rate)
@@ -47,7 +47,7 @@ func (l *Lion) UpdateStep(s *ops.Scope, u *Update) {
 	ops.Assign(s, m, mix(numSecond, l.Beta2))
 }
 
-// UpdateRows uses the momentum as a buffer for the mixture.
+// UpdateRows changes a variable by slices. The momentum stores the mean in between.
 func (l *Lion) UpdateRows(s *ops.Scope, u *Update, x ops.IndexedSlices) {
 	x = summed(s, x)
 	m := u.slots[0]

@@ -6,8 +6,8 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// Nadam is Adam with Nesterov's momentum, tf_keras.optimizers.legacy.Nadam. With
-// d = 0.96, and a momentum of its own for each step,
+// Nadam is tf_keras.optimizers.legacy.Nadam: [Adam] with Nesterov's momentum. With
+// d = 0.96, and a momentum u(t) for each step t,
 //
 //	u(t) = Beta1 * (1 - d^(ScheduleDecay*t)/2), U = u(1)*…*u(t)
 //	m = Beta1*m + (1-Beta1)*g
@@ -15,10 +15,9 @@ import (
 //	mean = (1-u(t))*g/(1-U) + u(t+1)*m/(1-U*u(t+1))
 //	variable -= rate * mean / (sqrt(v/(1-Beta2^t))+Epsilon)
 //
-// The newer optimizer, see [Layout], knows no ScheduleDecay: there it is 1. The
-// slots are m and v; the product U is a variable of the optimizer. It is taken
-// once a step; TensorFlow's takes it again with each variable where a checkpoint
-// was restored or the step is a tf.function.
+// In the newer optimizer, see [Layout], ScheduleDecay is 1. The slots are m and v; the
+// product U is a variable of the optimizer. It is updated once a step. TensorFlow updates
+// it with each variable if a checkpoint was restored or the step is a tf.function.
 type Nadam struct {
 	Base
 	// Beta1 is the decay of the first moments. Default of NewNadam: 0.9.
@@ -27,13 +26,13 @@ type Nadam struct {
 	Beta2 float64 `keras:"beta_2"`
 	// Epsilon keeps the divisor from 0. Default of NewNadam: 1e-7.
 	Epsilon float64
-	// ScheduleDecay says how fast the momentum grows; only the legacy layout knows
-	// it, which saves it as "decay". Default of NewNadam: 0.004.
+	// ScheduleDecay is the speed at which the momentum grows. Only the legacy layout has
+	// it, and saves it as "decay". Default of NewNadam: 0.004.
 	ScheduleDecay float64 `keras:"-"`
 }
 
-// NewNadam makes a Nadam with a learning rate (Keras' default is 0.001) and
-// Keras' other defaults.
+// NewNadam returns the optimizer with a learning rate, 0.001 in Keras, and Keras's other
+// defaults.
 func NewNadam(rate float64) *Nadam {
 	n := &Nadam{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-7, ScheduleDecay: 0.004}
 	n.Init(n, rate)

@@ -88,6 +88,8 @@ func TestGet(t *testing.T) {
 		{"ExponentialDecay", 0, "ExponentialDecay"},
 		{[]byte(`{"class_name": "ExponentialDecay", "config": {}}`), 0, "no optimizer"},
 		{7, 0, "int"},
+		{[]byte(`{"class_name": "SGD", "config": {"learning_rate": "ExponentialDecay"}}`), 0, "learning_rate"},
+		{[]byte(`{"class_name": "SGD", "config": {"learning_rate": null}}`), 0, "learning_rate"},
 		{[]byte(`{"class_name": "Adam", "config": {"beta1": 0.125}}`), 0, "beta_1"},
 		{[]byte(`{"class_name": "AdamW", "config": {"name": "AdamW", "is_legacy_optimizer": true}}`), 0, "no legacy optimizer"},
 	} {

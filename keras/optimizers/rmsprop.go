@@ -5,8 +5,8 @@ import (
 	"github.com/cairnml/cairn/trackable"
 )
 
-// RMSprop divides gradients by a running mean of their size,
-// tf_keras.optimizers.legacy.RMSprop:
+// RMSprop is tf_keras.optimizers.legacy.RMSprop. It divides gradients by the root of a
+// running mean of their squares:
 //
 //	ms = Rho*ms + (1-Rho)*g*g
 //	mg = Rho*mg + (1-Rho)*g                              // Centered
@@ -20,7 +20,7 @@ type RMSprop struct {
 	Base
 	// Rho is the decay of the running means. Default of NewRMSprop: 0.9.
 	Rho float64
-	// Momentum is how much of the last step is taken again. Default: 0.
+	// Momentum is the part of the last step that is added to the next one. Default: 0.
 	Momentum float64
 	// Epsilon keeps the divisor from 0. Default of NewRMSprop: 1e-7.
 	Epsilon float64
@@ -28,8 +28,8 @@ type RMSprop struct {
 	Centered bool
 }
 
-// NewRMSprop makes an RMSprop with a learning rate (Keras' default is 0.001)
-// and Keras' other defaults.
+// NewRMSprop returns the optimizer with a learning rate, 0.001 in Keras, and Keras's other
+// defaults.
 func NewRMSprop(rate float64) *RMSprop {
 	r := &RMSprop{Rho: 0.9, Epsilon: 1e-7}
 	r.Init(r, rate)
@@ -63,8 +63,8 @@ func (r *RMSprop) UpdateStep(s *ops.Scope, u *Update) {
 		}
 		return
 	}
-	// Keras has no fused op for the rest. The newer optimizer takes 1-rho from
-	// the option, the legacy one from its float32 value.
+	// Keras has no fused op for the rest. The newer optimizer computes 1-rho from the
+	// option, the legacy one from its float32 value.
 	var rest ops.Input = 1 - r.Rho
 	if u.isNew {
 		rho = r.Rho

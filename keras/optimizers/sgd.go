@@ -5,8 +5,7 @@ import (
 	"github.com/cairnml/cairn/ops"
 )
 
-// SGD is gradient descent with or without momentum,
-// tf_keras.optimizers.legacy.SGD:
+// SGD is tf_keras.optimizers.legacy.SGD, gradient descent with or without momentum:
 //
 //	variable -= rate*g                       // Momentum 0
 //	a = Momentum*a - rate*g                  // else
@@ -16,13 +15,13 @@ import (
 // With momentum its slot is "momentum".
 type SGD struct {
 	Base
-	// Momentum is how much of the last step is taken again. Default: 0.
+	// Momentum is the part of the last step that is added to the next one. Default: 0.
 	Momentum float64
 	// Nesterov looks ahead by the momentum. Default: false.
 	Nesterov bool
 }
 
-// NewSGD makes an SGD with a learning rate; Keras' default is 0.01.
+// NewSGD returns the optimizer with a learning rate, 0.01 in Keras.
 func NewSGD(rate float64) *SGD {
 	g := new(SGD)
 	g.Init(g, rate)

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// SlotFullNames returns the full names that a slot can have in a checkpoint
-// without an object graph: tf_keras's, and those of TensorFlow 1's optimizers,
-// whose second slot of a variable is called like the first with "_1". There are
-// none with the new layout, whose variables have names of their own.
+// SlotFullNames returns the full names that a slot can have in a checkpoint without an
+// object graph: those of tf_keras and of TensorFlow 1's optimizers, which number the slots
+// of a variable: Adam, Adam_1. The new layout has none, because its variables have names of
+// their own.
 func (o *Base) SlotFullNames(variable, slot string) []string {
 	if o.rule == nil || o.isNew() || !slices.ContainsFunc(o.rule.SlotKinds(), func(k SlotKind) bool { return !k.skipLegacy && k.Name == slot }) {
 		return nil

@@ -26,6 +26,9 @@ type CosineDecay struct {
 
 // Rate returns the rate after the given number of steps.
 func (c CosineDecay) Rate(s *ops.Scope, step *ops.Value) *ops.Value {
+	if v, failed := c.DecaySteps.fail(s, "CosineDecay", "DecaySteps"); failed {
+		return v
+	}
 	at := float32Step(s, step)
 	if c.WarmupTarget == nil {
 		return c.fall(s, ops.Minimum(s, at, float64(c.DecaySteps)), c.InitialLearningRate)

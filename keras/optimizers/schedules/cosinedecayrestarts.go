@@ -25,6 +25,9 @@ type CosineDecayRestarts struct {
 
 // Rate returns the rate after the given number of steps.
 func (c CosineDecayRestarts) Rate(s *ops.Scope, step *ops.Value) *ops.Value {
+	if v, failed := c.FirstDecaySteps.fail(s, "CosineDecayRestarts", "FirstDecaySteps"); failed {
+		return v
+	}
 	c = config.Completed(c)
 	p := ops.Div(s, float32Step(s, step), float64(c.FirstDecaySteps))
 	var restarts *ops.Value

@@ -20,5 +20,8 @@ type ExponentialDecay struct {
 
 // Rate returns the rate after the given number of steps.
 func (e ExponentialDecay) Rate(s *ops.Scope, step *ops.Value) *ops.Value {
+	if v, failed := e.DecaySteps.fail(s, "ExponentialDecay", "DecaySteps"); failed {
+		return v
+	}
 	return ops.Mul(s, e.InitialLearningRate, ops.Pow(s, e.DecayRate, fraction(s, step, e.DecaySteps, e.Staircase)))
 }

@@ -20,6 +20,9 @@ type InverseTimeDecay struct {
 
 // Rate returns the rate after the given number of steps.
 func (d InverseTimeDecay) Rate(s *ops.Scope, step *ops.Value) *ops.Value {
+	if v, failed := d.DecaySteps.fail(s, "InverseTimeDecay", "DecaySteps"); failed {
+		return v
+	}
 	p := fraction(s, step, d.DecaySteps, d.Staircase)
 	return ops.Div(s, d.InitialLearningRate, ops.Add(s, 1, ops.Mul(s, d.DecayRate, p)))
 }

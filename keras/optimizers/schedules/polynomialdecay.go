@@ -26,6 +26,9 @@ type PolynomialDecay struct {
 
 // Rate returns the rate after the given number of steps.
 func (d PolynomialDecay) Rate(s *ops.Scope, step *ops.Value) *ops.Value {
+	if v, failed := d.DecaySteps.fail(s, "PolynomialDecay", "DecaySteps"); failed {
+		return v
+	}
 	d = config.Completed(d)
 	at, steps := float32Step(s, step), float32Of(s, float64(d.DecaySteps))
 	if d.Cycle {

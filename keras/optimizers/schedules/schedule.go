@@ -5,6 +5,7 @@ package schedules
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/cairnml/cairn/function"
 	"github.com/cairnml/cairn/keras/config"
@@ -68,6 +69,14 @@ func Classes() []config.Class {
 		config.Of[PiecewiseConstantDecay](module, "PiecewiseConstantDecay"),
 		config.Of[PolynomialDecay](module, "PolynomialDecay"),
 	}
+}
+
+// fail fails the scope, and reports true, if a schedule has no positive number of steps.
+func (n Steps) fail(s *ops.Scope, schedule, field string) (*ops.Value, bool) {
+	if n > 0 {
+		return nil, false
+	}
+	return s.Fail(schedule, fmt.Errorf("%s is %v, want more than 0", field, float64(n))), true
 }
 
 // float32Step returns the step in the type that schedules compute with.
