@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -322,4 +323,74 @@ func TestWhatRecurrentLayersRefuse(t *testing.T) {
 	if err := new(layers.LSTM).ResetStates(); err == nil {
 		t.Error("states of a layer that has none can be reset")
 	}
+}
+
+// TestStatesAndConstantsAreInputsToo calls layers as functional models do: the initial
+// states and the constants are further inputs.
+func TestStatesAndConstantsAreInputsToo(t *testing.T) {
+	s := function.Eager(t.Context())
+	value := func(dims ...int) *ops.Value {
+		return ops.Sin(s, ops.Reshape(s, ops.Range(s, float32(0), float32(product(dims)), float32(1)), dims...))
+	}
+	x, h, c, shift := value(2, 3, 4), value(2, 5), ops.Cos(s, value(2, 5)), value(2, 5)
+	for name, test := range map[string]struct {
+		layer  caller
+		inputs []*ops.Value
+		args   map[string]any
+	}{
+		"LSTM": {&layers.LSTM{Units: 5}, []*ops.Value{x, h, c}, map[string]any{"initial_state": []*ops.Value{h, c}}},
+		"RNN":  {&layers.RNN{Cell: &shiftedCell{Units: 5}, NumConstants: 1}, []*ops.Value{x, h, shift}, map[string]any{"initial_state": h, "constants": shift}},
+		"Bidirectional": {&layers.Bidirectional{Inner: &layers.RNN{Cell: &shiftedCell{Units: 5}, NumConstants: 1}, NumConstants: 1},
+			[]*ops.Value{x, h, c, shift}, map[string]any{"initial_state": []ops.Input{h, c}, "constants": shift}},
+	} {
+		got := base.CallAll(s, test.layer, test.inputs, nil)
+		want := base.CallAll(s, test.layer, test.inputs[:1], &base.CallOptions{Args: test.args})
+		without := base.CallAll(s, test.layer, test.inputs[:1], nil)
+		must(t, s.Err())
+		near(t, name, tensorOf(t, got[0]), tensorOf(t, want[0]), 0)
+		if tensorOf(t, got[0]).Equal(tensorOf(t, without[0])) {
+			t.Errorf("%s: the states change nothing", name)
+		}
+	}
+}
+
+// TestMemoryIsInProportionToTheSteps trains through four times as many steps.
+func TestMemoryIsInProportionToTheSteps(t *testing.T) {
+	for _, mode := range []function.Mode{function.Eagerly, function.Traced} {
+		var bytes []uint64
+		for _, steps := range []int{200, 800} {
+			l := &layers.LSTM{Units: 8, ReturnSequences: true}
+			f := function.New(func(s *ops.Scope, x *ops.Value) []*ops.Value {
+				rec, tape := grad.Record(s)
+				loss := ops.Sum(rec, ops.Square(rec, l.Call(rec, x)))
+				var out []*ops.Value
+				for _, p := range tape.Gradient(loss, keras.Trainable(l)) {
+					out = append(out, ops.Identity(s, p.Grad))
+				}
+				return out
+			}, &function.Options{Mode: mode})
+			x := ops.Ones(function.Eager(t.Context()), tensor.Float32, 4, steps, 3)
+			call := func() {
+				_, err := f.Call(t.Context(), x)
+				must(t, err)
+			}
+			call()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			call()
+			runtime.ReadMemStats(&after)
+			bytes = append(bytes, after.TotalAlloc-before.TotalAlloc)
+		}
+		if bytes[1] > 6*bytes[0] {
+			t.Errorf("mode %v: 200 steps take %d bytes, 800 take %d", mode, bytes[0], bytes[1])
+		}
+	}
+}
+
+func product(dims []int) int {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	return n
 }
